@@ -53,7 +53,7 @@ def timed(command: list[str], prefix: str) -> dict[str, float]:
         seconds = time.monotonic() - begin
         assert process.stderr
         said = process.stderr.read().decode()
-    # 1: with findings, as of the objects behind the last that dotnet-gcdump keeps.
+    # 1: with findings, as of the objects after the last that dotnet-gcdump keeps.
     if process.returncode not in (0, 1):
         print(said, file=sys.stderr)
         raise subprocess.CalledProcessError(process.returncode, command)

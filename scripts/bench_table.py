@@ -26,7 +26,7 @@ def targets(path: pathlib.Path) -> dict[str, str]:
 
 
 def measure(build: pathlib.Path, dump: pathlib.Path, order: list[str], figures: Figures) -> None:
-    """Run the plain loops and the benchmark once, one behind the other."""
+    """Run the plain loops and the benchmark once, one after the other."""
     bench = build / "tests" / "bench"
     names = targets(dump.with_suffix(".targets"))
     text = run([str(bench / "plain_loop"), str(dump)])

@@ -15,7 +15,7 @@ FOLDERS = ("core", "gdb-plugin", "lldb-plugin", "scripts", "tests", "doc", ".ci"
 NAMES = ("*.md", "CMakeLists.txt")
 SUFFIXES = (".c", ".h", ".cpp", ".hpp", ".py", ".sh", ".md", ".txt", ".1")
 HEADING = re.compile(r"^#{2,6} +(\d+(?:\.\d+)*)\.? ", re.M)
-# A citation may go on in the next line of a comment; a number behind which a word goes on is none.
+# A citation may go on in the next line of a comment; a number after which a word goes on is none.
 GAP = r"(?:\s|\n\s*(?:\*|#|//+))+"
 NUMBER = r"\d+(?:\.\d+)*\b(?!\s+(?:bytes|lines|times)\b)"
 CITATION = re.compile(

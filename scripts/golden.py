@@ -48,7 +48,7 @@ TOP_LEVEL = """
 """.split()
 # After these the next case needs its file opened again.
 SESSION_COMMANDS = ("open", "close")
-# These also tell what commands before them have found out: they need their file opened anew.
+# These also tell what commands before them have found out: they need their file opened again.
 FRESH_COMMANDS = ("info",)
 TIMEOUT = 300
 MARK = "@@@ case "
@@ -199,7 +199,7 @@ def shell_answer(out: str, err: str, status: int | None) -> Answer:
 
 
 def decoded(data: bytes) -> str:
-    """Bytes that are no UTF-8 stay what they are."""
+    """Bytes that are not UTF-8 stay what they are."""
     return data.decode("utf-8", "surrogateescape")
 
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The process with the terminal: it lets a worker read targets, and opens what that may have. */
+/*
+ * The process that has the terminal: a worker reads targets for it, and it opens what the worker
+ * may have.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -20,9 +23,9 @@
 #include "worker.h"
 #include "write_only.h"
 
-/* Files that a worker may write at one time. */
+/* How many files a worker may write at the same time. */
 #define FILES_MAX 4u
-/* How long a process that was stopped is waited for, until it goes on. */
+/* How long to wait until a stopped process goes on. */
 #define SERVER_END_MS 2000u
 /* How long a worker may take to free what it has. */
 #define WORKER_END_MS 10000u
@@ -36,9 +39,9 @@ struct service {
 	struct stat listener_is; /* that socket */
 	void (*add)(void *arg, const char *candidate);
 	void *arg;
-	const char *word;          /* that is to be completed */
-	uint32_t candidates;       /* that came */
-	uint64_t candidate_size;   /* bytes of all of them */
+	const char *word;          /* the word that is to be completed */
+	uint32_t candidates;       /* number of candidates that came */
+	uint64_t candidate_size;   /* bytes of all candidates */
 	uint64_t files[FILES_MAX]; /* of hd_broker_direct(); 0 = none */
 };
 
@@ -110,13 +113,16 @@ void worker_end(struct worker *worker)
 {
 	if (!worker->pid)
 		return;
-	/* The end of its channel tells it; what it has to free is quickly freed. */
+	/* It sees the end of its channel; it has little to free. */
 	(void)close(worker->channel);
 	if (!await_child(worker->pid, 0, WORKER_END_MS)) {
 		(void)kill(worker->pid, SIGKILL);
 		(void)await_child(worker->pid, 0, WORKER_END_MS);
 	}
-	/* What was forked to stop a process ends when nobody leads it any more; the process goes on then. */
+	/*
+	 * A helper that was forked to stop a process ends when nobody is connected to it; then the
+	 * process goes on.
+	 */
 	while (await_child(-1, (int)__WCLONE, SERVER_END_MS))
 		continue;
 	forget(worker);
@@ -187,7 +193,7 @@ static bool serve_open(struct cli *cli, struct service *service, const struct me
 		free(service->listener);
 		service->listener = lstat(path, &service->listener_is) == 0 ? strdup(path) : NULL;
 	}
-	/* What the user has opened may be read again by later commands. */
+	/* Later commands may read again what the user has opened. */
 	if (fd >= 0 && service->is_opening && message->number == HD_OPEN_INPUT)
 		keep_target(service, path);
 	bool sent = send_answer(service, fd < 0 ? code : 0, fd);
@@ -196,7 +202,7 @@ static bool serve_open(struct cli *cli, struct service *service, const struct me
 	return sent;
 }
 
-/* Unless another thing has taken its name. */
+/* Unless something else has its name now. */
 static void remove_listener(struct service *service)
 {
 	struct stat info;
@@ -208,7 +214,7 @@ static void remove_listener(struct service *service)
 	service->listener = NULL;
 }
 
-/* A place in the list of files, from 1 on; 0: there is none. */
+/* A place in the list of files, counted from 1; 0: there is none. */
 static uint64_t free_place(const struct service *service)
 {
 	for (uint64_t i = 0; i < FILES_MAX; i++) {
@@ -218,7 +224,7 @@ static uint64_t free_place(const struct service *service)
 	return 0;
 }
 
-/* What may not be written, as a status. */
+/* The status for something that must not be written. */
 static bool refuse_unnamed_file(const struct service *service)
 {
 	const struct hd_error err = {
@@ -304,14 +310,14 @@ static bool serve_attach(const struct service *service, const struct message *me
 	return sent;
 }
 
-/* What is open there, as it says: only to be shown. */
+/* What the worker says is open there; it is only shown. */
 static void name_target(struct cli *cli, const char *path)
 {
 	enum hd_status ignored = hd_session_label(cli->session, path, NULL);
 	(void)ignored;
 }
 
-/* A word may become what begins with it; false: no completion finds so many. */
+/* A candidate must begin with the word; false: there are more than any completion finds. */
 static bool take_candidate(struct service *service, const struct message *message)
 {
 	service->candidates++;
@@ -324,7 +330,7 @@ static bool take_candidate(struct service *service, const struct message *messag
 	return true;
 }
 
-/* Serve the worker until it is done; its status, or -1 when it is no more. */
+/* Serve the worker until it is done; returns its status, or -1 if it has died. */
 static int serve_worker(struct cli *cli, struct service *service)
 {
 	struct message message;
@@ -377,26 +383,27 @@ static int serve_worker(struct cli *cli, struct service *service)
 	return status;
 }
 
-/* Does nobody read any more what is written there? */
+/* Has the reader of what is written there left? */
 static bool is_broken_pipe(int fd)
 {
 	struct pollfd at = { .fd = fd };
 	return poll(&at, 1, 0) > 0 && at.revents & (POLLERR | POLLHUP);
 }
 
-/* The worker is no more: why? */
+/* The worker has died: why? */
 static int tell_death(struct cli *cli, struct worker *worker)
 {
 	int how = 0;
 	(void)close(worker->channel);
-	(void)kill(worker->pid, SIGKILL); /* one that broke the rules of the channel is ended */
+	(void)kill(worker->pid, SIGKILL); /* a worker that broke the rules of the channel is
+					   * ended */
 	while (waitpid(worker->pid, &how, 0) < 0 && errno == EINTR)
 		continue;
 	forget(worker);
 	name_target(cli, NULL);
 	int number = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
 	if (number == SIGPIPE && is_broken_pipe(STDOUT_FILENO)) {
-		/* As a program without a worker ends when nobody reads what it writes. */
+		/* A program without a worker also ends when nobody reads what it writes. */
 		(void)signal(SIGPIPE, SIG_DFL);
 		(void)raise(SIGPIPE);
 	}
@@ -451,7 +458,7 @@ static bool is_setting(const struct cli *cli, const char *name, const char *valu
 	       strcmp(now, value) == 0;
 }
 
-/* Remember which module files what is opened now may have, for the commands that follow. */
+/* For later commands, remember which module files the target that is opened now may have. */
 static void keep_files(struct worker *worker, const struct permit_files *files)
 {
 	char *copy = strdup(files->sysroot);

@@ -95,7 +95,7 @@ static bool channel_send_all(int channel, const char *bytes, size_t size)
 	return true;
 }
 
-/* The header with descriptors, which go with its first byte. */
+/* Send the header with descriptors, which go with its first byte. */
 static bool send_with_fds(int channel, struct message_header *header, const struct message *message)
 {
 	union control control = { .bytes = { 0 } };
@@ -125,7 +125,7 @@ bool channel_send(int channel, const struct message *message)
 					 .id = message->id,
 					 .count = message->count,
 					 .size = message->size };
-	/* Without descriptors by a call that cannot take any: a worker has no other. */
+	/* Without descriptors, use a call that cannot take any: a worker may use no other. */
 	bool sent = message->fd_count
 			    ? send_with_fds(channel, &header, message)
 			    : channel_send_all(channel, (const char *)&header, sizeof(header));
@@ -146,7 +146,7 @@ static bool channel_receive_all(int channel, char *bytes, size_t size)
 	return true;
 }
 
-/* The header, and the descriptors that came with it. */
+/* Receive the header, and the descriptors that came with it. */
 static bool receive_header(int channel, struct message_header *ret, struct message *message)
 {
 	union control control;
@@ -170,7 +170,7 @@ static bool receive_header(int channel, struct message_header *ret, struct messa
 	return channel_receive_all(channel, (char *)ret + got, sizeof(*ret) - (size_t)got);
 }
 
-/* Has @p message as many strings as it says? */
+/* Does @p message have as many strings as it says? */
 static bool is_whole(const struct message *message)
 {
 	uint32_t ends = 0;

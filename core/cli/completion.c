@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TAB.  What is inserted was read from a dump, a core or a folder: it is quoted, so that the line
- * editor shows it and words_init() reads it as the one word that it is, whatever it holds.
+ * What TAB does.  The inserted text comes from a dump, a core or a folder: it is quoted, so that
+ * the line editor can show it and words_init() reads it as one word, whatever it contains.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void free_candidates(struct candidates *found)
 	free(found->names);
 }
 
-/* Bytes that all begin with, whole characters only. */
+/* Number of first bytes that all candidates have in common, only whole characters. */
 static size_t common_length(const struct candidates *found)
 {
 	const char *first = found->names[0];
@@ -62,7 +62,7 @@ static void list_candidates(const struct candidates *found)
 	(void)fflush(stdout);
 }
 
-/* Put @p text where @p typed is, which ends at the cursor. */
+/* Replace @p typed, which ends at the cursor, by @p text. */
 static bool replace_typed(EditLine *el, const char *typed, const char *text)
 {
 	size_t characters = mbstowcs(NULL, typed, 0);
@@ -77,8 +77,8 @@ static bool replace_typed(EditLine *el, const char *typed, const char *text)
 }
 
 /*
- * Make of the word, @p typed in the line and @p word when its quotes are gone, what all candidates
- * begin with; where that is nothing new, show them.
+ * Replace the word, which is @p typed in the line and @p word without its quotes, by what all
+ * candidates begin with; if that changes nothing, show them.
  */
 static unsigned char insert_common(EditLine *el, const struct candidates *found, const char *typed,
 				   const char *word, char quote)
@@ -101,12 +101,12 @@ static unsigned char insert_common(EditLine *el, const struct candidates *found,
 	return done ? CC_REFRESH : CC_ERROR;
 }
 
-/* Complete the last word of @p line, which @p words are. */
+/* Complete the last word of @p line, whose words are @p words. */
 static unsigned char complete_last(EditLine *el, const char *line, struct words *words)
 {
 	struct cli *cli = NULL;
 	(void)el_get(el, EL_CLIENTDATA, &cli);
-	/* A line for the shell, of which nothing is known here, nor of the lines of a text. */
+	/* Lines for the shell, and lines of a text, cannot be completed. */
 	if (words->pipe == '|' || words->surplus || cli->goes_on)
 		return CC_ERROR;
 	struct candidates found = { 0 };

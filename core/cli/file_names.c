@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of files that a word may become.  A name may hold any bytes: who shows one quotes it. */
+/*
+ * The names of files that can complete a word.  A name may hold any bytes: it must be quoted to be
+ * shown.
+ */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +12,7 @@
 
 #include "cli.h"
 
-/* The folder that @p word names up to its last /, "" for none; ~/ is the user's own. */
+/* The folder that @p word names up to its last /, "" for none; ~/ is the user's home. */
 static char *folder_of(const char *word)
 {
 	const char *slash = strrchr(word, '/'), *home = getenv("HOME");
@@ -27,7 +30,7 @@ static bool is_folder(DIR *directory, const char *name)
 	return fstatat(dirfd(directory), name, &stat, 0) == 0 && S_ISDIR(stat.st_mode);
 }
 
-/* Does @p name, in the folder, go on from @p start? */
+/* Does @p name, a name in the folder, begin with @p start? */
 static bool file_name_fits(const char *name, const char *start)
 {
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (*name == '.' && *start != '.'))
@@ -56,7 +59,7 @@ void file_names_complete(const char *word, void (*add)(void *arg, const char *ca
 		if (!more)
 			break;
 		names = more;
-		/* Without a folder, a dash would make an option of it. */
+		/* Without a folder, a dash would make it an option. */
 		const char *before = !*folder && entry->d_name[0] == '-' ? "./" : folder;
 		const char *after = is_folder(directory, entry->d_name) ? "/" : "";
 		if (asprintf(&names[count], "%s%s%s", before, entry->d_name, after) < 0)

@@ -9,13 +9,16 @@
 
 #include <heapdump/broker.h>
 
-/* Address space that a worker has beyond what is counted: stacks and arenas of threads, libraries. */
+/*
+ * Address space that a worker needs besides what is counted: stacks and arenas of threads,
+ * libraries.
+ */
 #define SLACK            ((uint64_t)1 << 30)
 #define SLACK_PER_THREAD ((uint64_t)256 << 20)
-/* Reading keeps to max-mem; what queries keep for the next one is as much again, twice. */
+/* Reading needs at most max-mem; what queries keep for later needs at most the same, twice. */
 #define MAX_MEM_TIMES 3u
 
-/* Module files that count at the most, and their bytes: more than any program has. */
+/* Most module files that are counted, and most bytes of them: more than any program has. */
 #define HANDED_MAX       16384u
 #define MODULE_BYTES_MAX ((uint64_t)16 << 30)
 /* No process can map a file that is larger. */
@@ -65,7 +68,7 @@ static uint64_t max_mem(struct cli *cli, const struct hd_command_names *names)
 	return size ? size : pages / 4 * page;
 }
 
-/* How much address space the worker may have from now on. */
+/* Set how much address space the worker may have from now on. */
 static void limit(const struct cli *cli, const struct worker *worker)
 {
 #ifndef __SANITIZE_ADDRESS__ /* it reserves terabytes */
@@ -79,7 +82,7 @@ static void limit(const struct cli *cli, const struct worker *worker)
 		return;
 	struct rlimit size;
 	if (prlimit(worker->pid, RLIMIT_AS, NULL, &size) != 0 || size.rlim_max <= most)
-		return; /* the user's own limit is lower */
+		return; /* the user's own limit is smaller */
 	size.rlim_cur = most;
 	(void)prlimit(worker->pid, RLIMIT_AS, &size, NULL);
 #else
@@ -99,7 +102,7 @@ void limits_set(struct cli *cli, struct worker *worker, const struct hd_command_
 	limit(cli, worker);
 }
 
-/* Is it the first time?  false also for one too many. */
+/* Is it the first time? false also if there are too many. */
 static bool note_file(struct worker *worker, const struct stat *info)
 {
 	for (size_t i = 0; i < worker->handed_count; i++) {
@@ -120,8 +123,9 @@ static bool note_file(struct worker *worker, const struct stat *info)
 }
 
 /*
- * Files are mapped: their sizes count.  What the user names may be mapped twice (diff with itself), and has holes
- * as it likes; of a module, which the target names, only what takes room on the disk counts.
+ * Files are mapped, so their sizes count.  A file that the user names may be mapped twice (diff
+ * with itself), and may have holes; for a module, which the target names, only its blocks on the
+ * disk count.
  */
 void limits_count(const struct cli *cli, struct worker *worker, int as, int fd)
 {

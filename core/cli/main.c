@@ -18,7 +18,7 @@
 #include "signals.h"
 #include "worker.h"
 
-/* Of a message: a path fits in it. */
+/* Bytes of a message: a path fits in it. */
 #define LINE_SIZE (PATH_MAX + 256)
 
 /* @p arg: an int for the errno of the first write that failed. */
@@ -32,20 +32,20 @@ static int write_stdout(void *arg, const char *text, size_t size)
 	return 1;
 }
 
-/* Write out what waits; the errno of what could not be written, now or before, or 0. */
+/* Write out what is buffered; returns the errno of a failed write, now or before, or 0. */
 static int flush_stdout(int error)
 {
 	if (fflush(stdout) != 0 && !error)
 		error = errno;
 	if (error) {
-		/* The rest must not go to where standard output leads next. */
+		/* The rest must not go to the next target of standard output. */
 		__fpurge(stdout);
 		clearerr(stdout);
 	}
 	return error;
 }
 
-/* A reader that has left (head) is no failure. */
+/* It is not a failure if the reader has left (head). */
 static int write_failure(int error)
 {
 	if (error == EPIPE)
@@ -142,7 +142,10 @@ int cli_run_here(struct cli *cli, int argc, const char *const *argv)
 		cli_say("out of memory");
 		return HD_EXIT_INPUT;
 	}
-	/* Options from before the target go right behind the name: a "--" must not hide them. */
+	/*
+	 * Options given before the target are put directly after the name, so that a "--" does not
+	 * hide them.
+	 */
 	int count = 0;
 	words[count++] = argv[0];
 	if (cli->lenient)
@@ -200,7 +203,7 @@ static int run_alone(struct cli *cli, int argc, const char *const *argv)
 	return status;
 }
 
-/* Open something in a worker of its own; what was open stays if that fails. */
+/* Open something in a new worker; what was open stays open if that fails. */
 static int open_in_fresh_worker(struct cli *cli, int argc, const char *const *argv)
 {
 	struct worker fresh = { 0 };
@@ -222,7 +225,7 @@ int cli_run(struct cli *cli, int argc, const char *const *argv)
 	struct worker *worker = cli->worker;
 	if (!cli->is_paged)
 		cli->terminal = terminal_now();
-	/* What is not a command is told so by this process. */
+	/* This process itself says that something is not a command. */
 	bool is_known = hd_command_find(argv[0], &info) == 0;
 	if (misbehave_is(argv[0])) {
 		return worker ? worker_run(cli, worker, argc, argv, false)
@@ -358,7 +361,7 @@ static int print_init(void (*print)(const char *path), const char *installed, co
 	return HD_EXIT_INPUT;
 }
 
-/* Options that end the program; -1 when @p arg is none. */
+/* Handle an option that ends the program; -1 when @p arg is not one. */
 static int run_special(struct cli *cli, const char *arg)
 {
 	if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0)
@@ -384,7 +387,7 @@ static int usage_error(const char *what, const char *word)
 	return HD_EXIT_USAGE;
 }
 
-/* One option that is not a command's, at argv[*index]; the status to end with, or -1. */
+/* Handle one option of the program, at argv[*index]; returns the status to end with, or -1. */
 static int take_option(struct cli *cli, int argc, char **argv, int *index)
 {
 	const char *arg = argv[*index];
@@ -443,7 +446,10 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 	return HD_EXIT_USAGE;
 }
 
-/* All that begin at argv[*index], up to the first word that is none; the status to end with, or -1. */
+/*
+ * Handle all options that begin at argv[*index], up to the first word that is not one; returns the
+ * status to end with, or -1.
+ */
 static int take_options(struct cli *cli, int argc, char **argv, int *index)
 {
 	int status = -1;
@@ -480,7 +486,7 @@ static bool needs_no_target(const char *word)
 	       !info.needs_open && access(word, F_OK) != 0;
 }
 
-/* Name what the next command opens. */
+/* Set what the next command opens. */
 static int defer_target(struct cli *cli, const char *target)
 {
 	struct hd_error err = { .message = "cannot start a process" };
@@ -504,7 +510,10 @@ static int open_at_once(struct cli *cli, const char *target, bool is_prompt)
 			   : cli_open_quietly(cli, target);
 }
 
-/* What a script puts there may be somebody else's words: no shell gets any of it, and no file is written. */
+/*
+ * In a script these may be somebody else's words: no part of them goes to a shell, and no file is
+ * written.
+ */
 static int run_one_word(struct cli *cli, const char *line)
 {
 	struct words words;
@@ -545,7 +554,7 @@ static int run_target(struct cli *cli, int argc, char **argv)
 		return run_one_word(cli, command[0]);
 	if (left)
 		return cli_run(cli, left, (const char *const *)command);
-	/* Without a command the file is opened at once: a script must not end well without it. */
+	/* Without a command the file is opened at once: a script must not succeed if that fails. */
 	status = open_at_once(cli, argv[0], is_prompt);
 	return status > HD_EXIT_FINDINGS ? status : cli_repl(cli);
 }
@@ -560,7 +569,7 @@ static void hold_streams(void)
 	}
 }
 
-/* For signals that only have to be taken: a handler, unlike SIG_IGN, is not passed on to programs. */
+/* For signals that must only be caught: unlike SIG_IGN, a handler is not inherited by programs. */
 static void take_signal(int signal)
 {
 	(void)signal;

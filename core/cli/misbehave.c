@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a worker that its target has taken over would try.  The product is built without it. */
+/*
+ * What a worker would try after a hostile target has taken control of it.  The product is built
+ * without this file.
+ */
 #include "misbehave.h"
 
 #ifdef HD_MISBEHAVE
@@ -32,7 +35,7 @@ _Alignas(4096) static char page[4096];
 static struct iovec place = { &byte, 1 };
 static const struct msghdr descriptor = { .msg_iov = &place, .msg_iovlen = 1 };
 
-/* Stands for the id of the other process. */
+/* Is replaced by the id of the other process. */
 #define PARENT LONG_MIN
 
 static const struct {
@@ -86,7 +89,7 @@ static const struct {
 	{ "x32", 0x40000000 | SYS_openat, { AT_FDCWD, (long)"/etc/passwd", O_RDONLY } },
 };
 
-/* Nothing of this may come back: the process is to be killed in the call. */
+/* None of these calls may return: the process has to be killed in the call. */
 static long attack(const char *what)
 {
 	bool is_list = strcmp(what, "list") == 0;
@@ -104,7 +107,7 @@ static long attack(const char *what)
 	return -2;
 }
 
-/* These ask the other process, which is to say no. */
+/* These ask the other process, which must refuse. */
 static void ask_in_vain(const struct hd_broker *broker, const char *what, const char *path)
 {
 	uint64_t id = 0;
@@ -149,7 +152,7 @@ static void call_32_bits(void)
 }
 #endif
 
-/* Is a terminal among the descriptors of which something can be read that was typed? */
+/* Is there a descriptor of a terminal from which typed text can be read? */
 static bool reads_terminal(void)
 {
 	for (int fd = 0; fd < 16; fd++) {
@@ -282,7 +285,7 @@ bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv
 		}
 	}
 	if (strncmp(what, "ask-", 4) == 0) {
-		/* The name is not a word of its own: the user has not named it. */
+		/* The name is not a separate word, so the user has not named it. */
 		ask_in_vain(broker, what, argc > 2 ? path + 1 : path);
 	} else if (!is_other) {
 		long result = attack(what);

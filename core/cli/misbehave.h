@@ -8,10 +8,11 @@
 struct hd_broker;
 
 /**
- * Only in a program of the tests (HD_MISBEHAVE): when @p argv is "misbehave WHAT", try what a worker would that its
- * target has taken over: a system call that must end it, or a question that @p broker must refuse.
+ * Only in a program of the tests (HD_MISBEHAVE): when @p argv is "misbehave WHAT", do what a worker
+ * might do after a hostile target has taken control of it: make a system call that must end it, or
+ * ask @p broker for something that it must refuse.
  *
- * @return false: it is another command, as it always is in the product.
+ * @return false if it is another command; in the product it always is.
  */
 #ifdef HD_MISBEHAVE
 static inline bool misbehave_is(const char *name)
@@ -21,7 +22,7 @@ static inline bool misbehave_is(const char *name)
 
 bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv);
 
-/** The same in place of completion, when the last of the words is "attack-WHAT". */
+/** The same instead of completion, when the last of the words is "attack-WHAT". */
 bool misbehave_complete(void (*tell)(const char *candidate), int argc, const char *const *argv);
 #else
 static inline bool misbehave_is(const char *name)

@@ -19,7 +19,7 @@ static bool is_target(const struct permit *permit, const char *name)
 	return is_named_path(permit->target, name) || is_named_path(permit->names.input, name);
 }
 
-/* A path that goes down from where it begins, and nowhere else. */
+/* Does the path only go down from where it begins? */
 static bool is_straight(const char *path)
 {
 	return !strstr(path, "/..") && !strstr(path, "/./");
@@ -85,7 +85,10 @@ static bool is_socket(const char *path)
 	return slash && begins(slash + 1, "dotnet-diagnostic-") && ends(path, "-socket");
 }
 
-/* What everybody may know of processes (is it there? its threads, its state), if the words name one. */
+/*
+ * What everybody may know about processes (whether it exists, its threads, its state), if the words
+ * name one.
+ */
 static bool is_of_words(const struct permit *permit, const char *path)
 {
 	static const char *const names[] = { "/stat", "/status", "/task" };
@@ -100,7 +103,7 @@ static bool is_of_words(const struct permit *permit, const char *path)
 	return false;
 }
 
-/* What a module file is, is looked at when it is opened. */
+/* What kind of file a module is, is checked when it is opened. */
 static bool has_module(const struct permit_files *files, int as, const char *below)
 {
 	return !files->are_off && (as == HD_OPEN_MODULE || files->are_trusted) &&
@@ -136,7 +139,7 @@ bool permit_open(const struct permit *permit, int as, const char *path, const ch
 	}
 }
 
-/* Take @p count digits at *@p at. */
+/* Skip @p count digits at *@p at. */
 static bool take_digits(const char **at, size_t count)
 {
 	bool are = strspn(*at, "0123456789") == count;
@@ -144,7 +147,7 @@ static bool take_digits(const char **at, size_t count)
 	return are;
 }
 
-/* Such as "4711-20260131-235959.gcdump": of a process and the time, in the working folder. */
+/* Such as "4711-20260131-235959.gcdump": id of a process and time, in the working folder. */
 static bool is_made_up(const char *path)
 {
 	static const char *const extensions[] = {

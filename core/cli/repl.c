@@ -19,7 +19,9 @@
 #include "statement.h"
 
 #define HISTORY_SIZE 1000
-/* Of a file that the prompt reads, bytes: more is none that a person, or this program, has written. */
+/*
+ * Most bytes of a file that the prompt reads: no person, and not this program, writes a larger one.
+ */
 #define OWN_SIZE_MAX (4 << 20)
 #define FD_NAME_SIZE 40
 
@@ -36,7 +38,7 @@ static int prompt_is_cancelled(void *arg)
 	return hd_interrupted();
 }
 
-/* Open a file to write to, as the library does; the exit status. */
+/* Open a file for writing, as the library does; returns the exit status. */
 static int open_output(const char *path, bool append, int *ret)
 {
 	const struct hd_sink sink = { .struct_size = sizeof(sink),
@@ -51,7 +53,7 @@ static int open_output(const char *path, bool append, int *ret)
 	return status == HD_ERR_CANCELLED ? HD_EXIT_INTERRUPTED : HD_EXIT_INPUT;
 }
 
-/* By the same rules: root may have the home of somebody else. */
+/* The same rules apply: root may have somebody else's home. */
 static void save_history(History *lines, const char *path)
 {
 	const struct hd_sink sink = { .struct_size = sizeof(sink),
@@ -158,7 +160,10 @@ static int run_line(struct cli *cli, const char *line, bool *quit)
 	return status;
 }
 
-/* Add a line to those of a command; run it when they are all, or @p line is NULL: there are no more. */
+/*
+ * Add a line to those of a command; run the command when it is complete, or when there are no more
+ * lines (@p line is NULL).
+ */
 static int take_line(struct cli *cli, struct statement *statement, const char *line, bool *quit)
 {
 	if (line && !statement_add(statement, line)) {
@@ -180,7 +185,7 @@ static int max_status(int a, int b)
 	return a > b ? a : b;
 }
 
-/* Lines of standard input, for scripts: all are run, the highest status is the answer. */
+/* Run all lines of standard input, for scripts; returns the highest status. */
 static int run_batch(struct cli *cli)
 {
 	char *line = NULL;
@@ -232,8 +237,9 @@ static char *history_path(void)
 }
 
 /*
- * Open a file that the prompt obeys, or shows as the user's.  Root may have the HOME of somebody else: it must be the
- * caller's own, or root's, and nobody else's to change.  -1: it is not there, or not to be used.
+ * Open a file with commands for the prompt, or with its history.  Root may have somebody else's
+ * HOME, so the file must belong to the caller or to root, and nobody else may be able to change it.
+ * -1: it does not exist, or must not be used.
  */
 static int open_own(const char *path)
 {
@@ -248,7 +254,7 @@ static int open_own(const char *path)
 	return -1;
 }
 
-/* Libedit opens files by name: by this one it opens what was looked at. */
+/* Libedit opens files by name: with this name, it opens the file that was checked. */
 static void name_fd(int fd, char buf[FD_NAME_SIZE])
 {
 	(void)snprintf(buf, FD_NAME_SIZE, "/proc/self/fd/%d", fd);
@@ -266,7 +272,7 @@ static void load_history(History *lines, const char *path)
 	(void)close(fd);
 }
 
-/* As el_source() finds it: $EDITRC, or ~/.editrc. */
+/* The name as el_source() finds it: $EDITRC, or ~/.editrc. */
 static void load_keys(EditLine *el)
 {
 	const char *path = getenv("EDITRC"), *home = getenv("HOME");
@@ -290,7 +296,10 @@ static void on_prompt_interrupt(int signal)
 	interrupted = 1;
 }
 
-/* Wait for input; false when Ctrl-C came, also just before: ppoll() lets it in only while it waits. */
+/*
+ * Wait for input; false when Ctrl-C came, even directly before: only ppoll() lets the signal in,
+ * while it waits.
+ */
 static bool wait_for_input(void)
 {
 	sigset_t block, before;
@@ -304,7 +313,7 @@ static bool wait_for_input(void)
 	return !interrupted;
 }
 
-/* libedit's reader of a character, but for Ctrl-C. */
+/* Replaces libedit's function that reads a character, because of Ctrl-C. */
 static int read_char(EditLine *el, wchar_t *ret)
 {
 	(void)el;
@@ -358,7 +367,7 @@ static void read_typed_lines(struct cli *cli, EditLine *el, History *lines)
 
 static int run_prompt(struct cli *cli)
 {
-	(void)setlocale(LC_CTYPE, ""); /* libedit reads the terminal's characters by it */
+	(void)setlocale(LC_CTYPE, ""); /* libedit reads the terminal's characters according to it */
 	EditLine *el = el_init("heapdump", stdin, stdout, stderr);
 	History *lines = history_init();
 	if (!el || !lines) {
@@ -379,7 +388,7 @@ static int run_prompt(struct cli *cli)
 	(void)el_set(el, EL_BIND, "^I", "hd-complete", NULL);
 	load_keys(el);
 	(void)el_set(el, EL_GETCFN, read_char);
-	/* Between commands, too, Ctrl-C must not end the program. */
+	/* Ctrl-C must not end the program, even between commands. */
 	struct sigaction action = { .sa_handler = on_prompt_interrupt }, old;
 	(void)sigaction(SIGINT, &action, &old);
 	cli->is_prompt = true;

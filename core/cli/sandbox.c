@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the process that reads a target shuts itself in.  SECURITY.md says what it is to withstand. */
+/* The sandbox of the process that reads a target.  SECURITY.md says what it protects against. */
 #include "sandbox.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 /*
- * Of include/uapi/linux/landlock.h (Linux 6.12); the headers of an older system lack the later members and
- * rights.  Which of them a kernel knows follows from the version of its interface.
+ * From include/uapi/linux/landlock.h (Linux 6.12), because the headers of an older system lack the
+ * later members and rights.  The version of a kernel's interface tells which of them it knows.
  */
 struct landlock_rules {
 	uint64_t files, network, scopes;
@@ -36,7 +36,7 @@ static uint64_t rights(unsigned int count)
 	return ((uint64_t)1 << count) - 1;
 }
 
-/* Handle every right that the kernel knows, and give none of them; the version, or 0. */
+/* Handle every right that the kernel knows, and give none of them; returns the version, or 0. */
 static int close_files(void)
 {
 	long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION);
@@ -65,14 +65,17 @@ static void drop_capabilities(void)
 	(void)syscall(SYS_capset, &header, none);
 }
 
-/* Calls that may do no harm whatever their arguments are: they work on what is open, or on ourselves. */
+/*
+ * Calls that can do no harm with any arguments: they work on what is open, or on this process
+ * itself.
+ */
 static const int allowed[] = {
 	/* what is open */
 	SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(preadv), SCMP_SYS(write),
 	SCMP_SYS(writev), SCMP_SYS(pwrite64), SCMP_SYS(lseek), SCMP_SYS(close), SCMP_SYS(fstat),
 	SCMP_SYS(fsync), SCMP_SYS(fdatasync), SCMP_SYS(fadvise64), SCMP_SYS(sync_file_range),
 	SCMP_SYS(getdents64), SCMP_SYS(dup), SCMP_SYS(dup2), SCMP_SYS(dup3), SCMP_SYS(fstatfs),
-	/* sockets that are there */
+	/* sockets that exist */
 	SCMP_SYS(recvmsg), SCMP_SYS(recvfrom), SCMP_SYS(shutdown), SCMP_SYS(getsockopt),
 	SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(accept4),
 	/* memory; without PROT_EXEC below */
@@ -92,7 +95,7 @@ static const int allowed[] = {
 	SCMP_SYS(sysinfo), SCMP_SYS(getrusage), SCMP_SYS(times)
 };
 
-/* Questions about paths are answered with an error: the C library may ask some by itself. */
+/* Calls that ask about paths get an error: the C library itself may make some. */
 static const int refused[] = { SCMP_SYS(stat),       SCMP_SYS(lstat),      SCMP_SYS(access),
 			       SCMP_SYS(faccessat),  SCMP_SYS(faccessat2), SCMP_SYS(readlink),
 			       SCMP_SYS(readlinkat), SCMP_SYS(statx),      SCMP_SYS(statfs) };
@@ -106,14 +109,14 @@ static const struct {
 	{ SCMP_SYS(mmap), 2, PROT_EXEC, 0 },
 	{ SCMP_SYS(mprotect), 2, PROT_EXEC, 0 },
 	{ SCMP_SYS(newfstatat), 3, AT_EMPTY_PATH, AT_EMPTY_PATH },
-	/* To whom the socket is connected, without descriptors. */
+	/* Only to the socket's peer, without descriptors. */
 	{ SCMP_SYS(sendto), 4, UINT64_MAX, 0 },
 	/* A thread, never a process. */
 	{ SCMP_SYS(clone), 0, CLONE_VM | CLONE_THREAD, CLONE_VM | CLONE_THREAD },
 	{ SCMP_SYS(ioctl), 1, UINT32_MAX, TCGETS },
 	{ SCMP_SYS(ioctl), 1, UINT32_MAX, TIOCGWINSZ },
 	{ SCMP_SYS(ioctl), 1, UINT32_MAX, FIONREAD },
-	/* No F_SETFL: O_ASYNC would send SIGIO to whoever has the terminal. */
+	/* No F_SETFL: O_ASYNC would send SIGIO to the process that has the terminal. */
 	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_GETFL },
 	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_GETFD },
 	{ SCMP_SYS(fcntl), 1, UINT32_MAX, F_SETFD },
@@ -141,14 +144,15 @@ static int add_rules(scmp_filter_ctx filter)
 					  SCMP_A0_64(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
 	}
 	/*
-	 * The C library opens files by itself, always so: malloc() reads /proc/sys/vm/overcommit_memory
-	 * when it first gives back the memory of a thread.  It is refused; whoever opens otherwise dies.
+	 * The C library opens files itself, always in this way: malloc() reads
+	 * /proc/sys/vm/overcommit_memory when it first frees the memory of a thread.  This is
+	 * refused; opening in another way ends the process.
 	 */
 	if (!result) {
 		result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(openat), 1,
 					  SCMP_A2_64(SCMP_CMP_EQ, O_RDONLY | O_CLOEXEC, 0));
 	}
-	/* Its flags are in memory, where no filter can look: the C library takes clone() then. */
+	/* Its flags are in memory, which a filter cannot read: the C library then uses clone(). */
 	if (!result)
 		result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 	return result;
@@ -160,9 +164,9 @@ static bool filter_calls(void)
 	if (!filter)
 		return false;
 	/*
-	 * Calls of 32-bit programs end the process, and not only the thread.  Without CTL_SSB, kernels before
-	 * 5.16 switch speculation off for the process, which reading then pays for; no code of a target ever
-	 * runs in it.  CTL_OPTIMIZE: a tree in place of a list.
+	 * Calls of 32-bit programs end the process, and not only the thread.  Without CTL_SSB,
+	 * kernels before 5.16 switch speculation off for the process, which reading then pays for;
+	 * no code of a target ever runs in it.  CTL_OPTIMIZE: a tree instead of a list.
 	 */
 	(void)seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	(void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 1);
@@ -179,7 +183,7 @@ bool sandbox_close(struct sandbox *ret)
 {
 	*ret = (struct sandbox){ 0 };
 #ifdef __SANITIZE_ADDRESS__
-	/* The sanitizer looks for leaks at the end, which takes another process. */
+	/* The sanitizer looks for leaks at the end, and needs another process for that. */
 	(void)snprintf(ret->state, sizeof(ret->state), "off (built with sanitizers)");
 	return true;
 #endif

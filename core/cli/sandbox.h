@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/** What a process that has closed itself in is still held by. */
+/** What restricts a process that has put itself into a sandbox. */
 struct sandbox {
 	bool has_seccomp;
 	int landlock;   /**< version of its interface; 0: the kernel has none, or forbids it */
@@ -12,15 +12,16 @@ struct sandbox {
 };
 
 /**
- * Give up for good, in this process: opening files, running programs, making connections, looking into
- * other processes, capabilities, new processes, memory that can be run.  What is open stays open.
- * A process that tries one of these afterwards is killed (SIGSYS).
+ * Give up for ever, in this process: opening files, running programs, making connections, reading
+ * other processes, capabilities, new processes, executable memory.  What is open stays open.  A
+ * process that tries one of these afterwards is killed (SIGSYS).
  *
- * no_new_privs, no capabilities, Landlock without a rule (every right is handled, none is given), and a
- * seccomp filter that names what is allowed.  To be called with one thread.
+ * This is done by no_new_privs, no capabilities, Landlock without a rule (every right is handled,
+ * none is given), and a seccomp filter that lists what is allowed.  To be called while the process
+ * has one thread.
  *
- * @param[out] ret What could be had.
- * @return false when there is no filter: Landlock holds the process, or nothing does.
+ * @param[out] ret What is in force.  @return false when there is no filter: then only Landlock
+ * restricts the process, or nothing does.
  */
 bool sandbox_close(struct sandbox *ret);
 

@@ -3,19 +3,19 @@
 
 #include <unistd.h>
 
-/* So many SIGINT end a worker that does not listen. */
+/* This many SIGINT end a worker that does not react. */
 #define INTERRUPTS_MAX 3
-/* So long does it have when the program is to end, seconds. */
+/* How long a worker has, in seconds, when the program has to end. */
 #define END_SECONDS 3u
 
-/* The worker that runs a command, 0 = none; does it listen to SIGINT?  How many came. */
+/* The worker that runs a command, 0 = none; whether it listens to SIGINT; how many came. */
 static volatile pid_t worker;
 static volatile sig_atomic_t listens;
 static volatile sig_atomic_t interrupts;
 /* The signal that asked the program to end while a command ran, or 0. */
 static volatile sig_atomic_t ended_by;
 
-/* From a terminal it goes to all processes of the job by itself. */
+/* A terminal sends it to all processes of the job. */
 static void on_shell_interrupt(int signal, siginfo_t *info, void *context)
 {
 	(void)context;
@@ -56,7 +56,7 @@ static const struct {
 	int flags;
 } taken[SIGNALS_TAKEN] = {
 	{ SIGINT, on_shell_interrupt, SA_SIGINFO | SA_RESTART },
-	/* The second one of a kind ends the program at once. */
+	/* The second signal of the same kind ends the program at once. */
 	{ SIGTERM, on_end, SA_SIGINFO | SA_RESTART | (int)SA_RESETHAND },
 	{ SIGHUP, on_end, SA_SIGINFO | SA_RESTART | (int)SA_RESETHAND },
 	{ SIGALRM, on_alarm, SA_SIGINFO | SA_RESTART },
@@ -71,7 +71,7 @@ void signals_take(struct taken_signals *old, pid_t pid)
 		const struct sigaction action = { .sa_sigaction = taken[i].take,
 						  .sa_flags = taken[i].flags };
 		(void)sigaction(taken[i].signal, NULL, &old->old[i]);
-		/* What is ignored (nohup) stays so. */
+		/* Signals that are ignored (nohup) stay ignored. */
 		if (taken[i].signal == SIGINT || taken[i].signal == SIGALRM ||
 		    old->old[i].sa_handler != SIG_IGN)
 			(void)sigaction(taken[i].signal, &action, NULL);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands that take a text as it is written: where it begins in a line, and in which line it ends. */
+/*
+ * Commands that take a text exactly as typed: where it begins in a line, and in which line it ends.
+ */
 #include "statement.h"
 
 #include <stdio.h>
@@ -33,7 +35,7 @@ static bool ends_text(const char *at)
 	return !*at || strchr("\n|>", *at) || strncmp(at, "--", 2) == 0;
 }
 
-/* What begins with @p at: a string or a name in quotes, a comment; 0: none of these. */
+/* What begins at @p at: a string or a name in quotes, or a comment; 0: none of these. */
 static char begins_at(const char *at)
 {
 	if (at[0] == '[')
@@ -45,7 +47,7 @@ static char begins_at(const char *at)
 	return '\0';
 }
 
-/* Is it where what @p inside says ends? */
+/* Does the thing that @p inside names end here? */
 static bool ends_at(const char *at, char inside)
 {
 	if (inside == '*')

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Words of a command line: how they are read, and how they are written so that they are read. */
+/*
+ * Words of a command line: how they are read, and how they are written so that they can be read
+ * back.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +12,7 @@
 #include "cli.h"
 #include "statement.h"
 
-/* isspace() would ask the locale, which may take a byte of a character for a blank. */
+/* isspace() depends on the locale, which may take a byte of a character for a space. */
 #define BLANKS " \t\n\v\f\r"
 /* What ends a word, or means something else in it. */
 #define SPECIAL BLANKS "\\'\"|>"
@@ -34,7 +37,7 @@ static int hex_digit(char c)
 	return value < 16 ? value : value - 6;
 }
 
-/* Copy what the backslash at @p at stands for inside of $'...'; what follows it. */
+/* Copy the character that the backslash at @p at means inside $'...'; returns what follows it. */
 static const char *take_escape(const char *at, char **to)
 {
 	static const char names[] = "ntre", values[] = "\n\t\r\033";
@@ -55,7 +58,7 @@ static const char *take_escape(const char *at, char **to)
 	return at + 2;
 }
 
-/* Copy what is in the open quote, to the end of it or of the line; what follows. */
+/* Copy the text in the open quote, up to its end or that of the line; returns what follows. */
 static const char *take_quoted(const char *at, char **to, char *quote)
 {
 	const char end = *quote == '"' ? '"' : '\'';
@@ -128,7 +131,10 @@ static void take_pipe(struct words *words, const char *line, const char *at, cha
 	take_rest(words, line, at, to);
 }
 
-/* The text of @p line as it is written, without the blanks at its end; then where the answer goes. */
+/*
+ * Keep the text of @p line as typed, without the spaces at its end; then read where the answer
+ * goes.
+ */
 static void take_text(struct words *words, const char *line, const char *text, char *to)
 {
 	char inside = '\0';
@@ -180,7 +186,10 @@ void words_deinit(struct words *words)
 	*words = (struct words){ 0 };
 }
 
-/* Does the line editor show it as it is?  No controls, and nothing that turns text around. */
+/*
+ * Does the line editor show it unchanged?  It must have no control characters, and nothing that
+ * changes the direction of text.
+ */
 static bool is_shown_as_is(const char *word)
 {
 	mbstate_t state = { 0 };
@@ -197,7 +206,7 @@ static bool is_shown_as_is(const char *word)
 	return true;
 }
 
-/* The quote that can hold @p word: the one that is open already where it can. */
+/* The quote that can hold @p word: the one that is already open, if possible. */
 static char quote_for(const char *word, char open)
 {
 	if (open == '$' || !is_shown_as_is(word))

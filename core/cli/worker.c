@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The process that reads a target: it runs commands, and asks the other one for all that has a name. */
+/*
+ * The process that reads a target: it runs commands, and asks the other process to open everything
+ * that has a name.
+ */
 #include "worker.h"
 
 #include <errno.h>
@@ -24,11 +27,11 @@
 
 #define DESCRIPTORS_MAX 256u
 
-/* The way to the broker; one question at a time. */
+/* The channel to the broker; one question at a time. */
 static int broker_channel = -1;
 static pthread_mutex_t broker_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Send @p question and wait for its answer; without one this process has no more to do. */
+/* Send @p question and wait for its answer; if none comes, this process ends. */
 static struct message ask_broker(struct message *question)
 {
 	struct message answer;
@@ -42,7 +45,7 @@ static struct message ask_broker(struct message *question)
 
 static int take_fd(struct message *answer)
 {
-	/* Where this process has no descriptor left, the kernel drops what was sent. */
+	/* If this process has no free descriptor, the kernel drops the one that was sent. */
 	int fd = message_take_fd(answer), code = answer->number ? answer->number : EMFILE;
 	message_deinit(answer);
 	errno = code;
@@ -63,7 +66,7 @@ static int ask_open(void *arg, int as, const char *path, const char *below)
 	return take_fd(&answer);
 }
 
-/* An answer that is a status with its line of text. */
+/* Turn an answer into a status with its line of text. */
 static enum hd_status take_status(struct message *answer, struct hd_error *err)
 {
 	const char *text = message_string(answer, 0);
@@ -89,7 +92,7 @@ static struct message ask_path(enum message_kind kind, const char *path)
 	return answer;
 }
 
-/* The other process hears SIGINT, too, and waits for nobody then. */
+/* The other process also gets SIGINT, and then stops waiting. */
 static int ask_create(void *arg, const char *path, int (*cancelled)(void *arg), void *cancelled_arg,
 		      uint64_t *ret_id, struct hd_error *err)
 {
@@ -186,7 +189,7 @@ static void tell_broker(enum message_kind kind, int32_t number, const char *stri
 	message_deinit(&message);
 }
 
-/* Settings that differ from the other process's are changed there: by the user. */
+/* Settings that differ were changed in the other process, by the user. */
 static uint32_t take_settings(struct cli *cli, const struct message *message)
 {
 	const char *name, *value;
@@ -218,7 +221,7 @@ static void run_as_asked(struct cli *cli, const struct message *message)
 		const char *const *argv = list + settings;
 		int argc = (int)(message->count - settings);
 		if (!misbehave(&broker, argc, argv)) {
-			/* Until then SIGINT is not heard: the other process passes on what came. */
+			/* Until then SIGINT is ignored: the other process passes on what came. */
 			hd_interrupt_begin();
 			tell_broker(MESSAGE_STARTED, 0, NULL);
 			status = message->id & RUN_IS_QUIET ? cli_open_quietly(cli, argv[argc - 1])
@@ -227,7 +230,9 @@ static void run_as_asked(struct cli *cli, const struct message *message)
 		}
 	}
 	free(list);
-	/* A pipe has its end when nobody holds it any more; standard input is /dev/null. */
+	/*
+	 * A pipe only ends when no process has it open any more; standard input becomes /dev/null.
+	 */
 	(void)dup2(STDIN_FILENO, STDOUT_FILENO);
 	tell_broker(MESSAGE_DONE, status, hd_session_path(cli->session));
 }
@@ -272,7 +277,7 @@ static void defer_as_asked(struct cli *cli, const struct message *message)
 		cli_error(&err);
 }
 
-/* Of descriptors few are used at a time: modules are mapped, and closed. */
+/* Few descriptors are used at a time: modules are mapped, and then closed. */
 static void limit_descriptors(void)
 {
 	struct rlimit limit;
@@ -301,7 +306,7 @@ static void clear_environment(void)
 	}
 }
 
-/* Nothing of the other process may be left in the hands of this one; the channel's new descriptor. */
+/* This process must not keep anything of the other one; returns the channel's new descriptor. */
 static int let_go(int channel)
 {
 	const int first = STDERR_FILENO + 1;
@@ -309,11 +314,14 @@ static int let_go(int channel)
 	if (channel != first && dup3(channel, first, O_CLOEXEC) < 0)
 		_exit(HD_EXIT_INPUT);
 	closefrom(first + 1); /* by /proc where the kernel has no call for it; else it aborts */
-	/* The user's input is not its business; each command brings an output of its own. */
+	/* It must not read the user's input; each command brings its own output. */
 	__fpurge(stdin);
 	if (!lead_to_nothing(STDIN_FILENO, O_RDONLY) || dup2(STDIN_FILENO, STDOUT_FILENO) < 0)
 		_exit(HD_EXIT_INPUT);
-	/* Between commands Ctrl-C is the other process's; a write to a terminal of another job goes on. */
+	/*
+	 * Between commands, the other process handles Ctrl-C; a write to the terminal of another
+	 * job is not stopped.
+	 */
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGTTOU, SIG_IGN);
 	limit_descriptors();

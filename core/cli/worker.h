@@ -10,44 +10,49 @@
 #include "permit.h"
 
 /**
- * The process that reads one target and runs the commands about it.  It is forked from this one, which has read
- * nothing of any target, and shuts itself in (sandbox.h) before it reads a byte.  What it needs to have opened
- * is opened here, if the user's own words ask for it.
+ * The process that reads one target and runs the commands about it.  It is forked from this
+ * process, which never reads any target, and puts itself into a sandbox (sandbox.h) before it reads
+ * a byte.  When it needs something opened, this process opens it, if the user's own words ask for
+ * it.
  */
 struct worker {
 	pid_t pid;                 /**< 0: there is none */
-	int channel;               /**< of this process to it */
-	char *target;              /**< what it has open, as the user wrote it; NULL: nothing */
-	char *sysroot;             /**< of files */
+	int channel;               /**< this process's end of the channel to it */
+	char *target;              /**< the target that it has open, as the user wrote it; NULL:
+				    * nothing */
+	char *sysroot;             /**< the setting "sysroot" for module files */
 	bool has_files;            /**< a command has run, and files are set */
-	struct permit_files files; /**< which module files what is open may have */
+	struct permit_files files; /**< which module files the open target may use */
 	uint64_t own_size;         /**< bytes of address space that it began with */
 	uint64_t handed;  /**< bytes of the files that were opened for it, each file once */
 	uint64_t modules; /**< those of them that the user did not name */
-	struct handed_file *handed_files; /**< each of them, see limits.c */
+	struct handed_file *handed_files; /**< the files that were opened for it, see limits.c */
 	size_t handed_count;
-	uint64_t max_mem; /**< of the command that it runs */
+	uint64_t max_mem; /**< the limit "max-mem" of the command that it runs */
 };
 
-/** Fork it; false: it cannot be had, errno. */
+/** Fork it; false and errno if that fails. */
 bool worker_start(struct cli *cli, struct worker *worker);
 
-/** End it and forget it; what it held stopped goes on.  One that is not there is allowed. */
+/**
+ * End it and forget it; a process that it had stopped goes on.  Does nothing if there is no worker.
+ */
 void worker_end(struct worker *worker);
 
 /** Let the next command open @p target, with that command's options. */
 bool worker_defer(struct worker *worker, const char *target);
 
 /**
- * Run a command there; its answer goes to standard output and standard error of this process.
+ * Run a command in the worker; its answer goes to standard output and standard error of this
+ * process.
  *
- * @param is_quiet It is "open": only a failure is an answer.
+ * @param is_quiet The command is "open": only a failure is shown.
  * @return the exit status; if the worker died, HD_EXIT_INPUT after a line that says how
  */
 int worker_run(struct cli *cli, struct worker *worker, int argc, const char *const *argv,
 	       bool is_quiet);
 
-/** hd_command_complete() there. */
+/** hd_command_complete() in the worker. */
 int worker_complete(struct cli *cli, struct worker *worker, int argc, const char *const *argv,
 		    void (*add)(void *arg, const char *candidate), void *arg);
 

@@ -14,7 +14,7 @@ bool write_only(int fd, int *ret)
 	*ret = -1;
 	if (flags < 0 || (flags & O_ACCMODE) != O_RDWR || fstat(fd, &info) != 0)
 		return true;
-	/* A file that the user has opened so has nothing that was not meant for us, but a place in it. */
+	/* A file that the user has opened for both contains nothing that we must not read. */
 	if (!S_ISCHR(info.st_mode) && !S_ISFIFO(info.st_mode))
 		return !S_ISSOCK(info.st_mode);
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);

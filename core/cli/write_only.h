@@ -5,11 +5,12 @@
 #include <stdbool.h>
 
 /**
- * Open once more, to be written to and not read, what a standard stream leads to.  A terminal is mostly open for
- * both by all three of them: who has the one that is written to can read what is typed.
+ * Open the file or terminal of a standard stream once more, for writing only.  All three standard
+ * streams of a terminal are usually open for reading and writing, so a process that has standard
+ * output could read what is typed.
  *
- * @param[out] ret A descriptor, close-on-exec, to be closed; -1: @p fd is fine as it is.
- * @return false: @p fd can be read, and nothing can be done about it
+ * @param[out] ret A descriptor, close-on-exec, to be closed; -1: @p fd can stay as it is.
+ * @return false: @p fd can be read, and this could not be changed
  */
 bool write_only(int fd, int *ret);
 

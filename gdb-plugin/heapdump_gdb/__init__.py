@@ -37,7 +37,7 @@ def query(*words: str | int, table: str | None = None) -> typing.Any:
     is said once ("complete", "truncated", records), answer.warnings the lines of warning.  Names and members are
     those of --json.
 
-    Texts are as the target has them: bytes that are no UTF-8 as "surrogateescape" makes them, and what a terminal
+    Texts are as the target has them: bytes that are not UTF-8 as "surrogateescape" makes them, and what a terminal
     would act on; printable(TEXT) is for print().  Expressions in place of addresses are evaluated.  The answer is
     whole when query() returns, and kept until it is not used any more; it may take "max-mem" bytes.
 

@@ -94,7 +94,7 @@ class Rows:
         return native.decode(self._lib.hd_rows_warnings(self._rows)).splitlines()
 
     def text(self, data: bytes) -> str:
-        """Text of a value; bytes that are no UTF-8 can be had back."""
+        """Text of a value; bytes that are not UTF-8 can be had back."""
         return data.decode("utf-8", "surrogateescape")
 
     def address(self, number: int) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GDB's own core or process: made what the session is about, anew whenever it changed.
+"""GDB's own core or process: made what the session is about, again whenever it changed.
 
 What is special about GDB: doc/debuggers.md 2.
 """

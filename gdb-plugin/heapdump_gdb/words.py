@@ -8,7 +8,7 @@ from typing import Iterable, Sequence
 
 BLANKS = " \t\n\v\f\r"
 SPECIAL = BLANKS + "'\"\\"
-# What a terminal would act on, and bytes that are no UTF-8 (as "surrogateescape" has them).
+# What a terminal would act on, and bytes that are not UTF-8 (as "surrogateescape" has them).
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\udc80-\udcff]")
 # "pipe COMMAND | SHELL-COMMAND" ends the command at the first |, in quotes too, and "pipe -d" at
 # what its user chose.  The core takes escapes for them.
@@ -108,7 +108,7 @@ def file_names(word: str) -> list[str]:
 
 
 def expression_end(argv: Sequence[str], start: int) -> int:
-    """Behind the last word of an expression with blanks: the next option, or the end."""
+    """After the last word of an expression with blanks: the next option, or the end."""
     end = start + 1
     while end < len(argv) and not re.match("-[-a-z]", argv[end]):
         end += 1
@@ -116,7 +116,7 @@ def expression_end(argv: Sequence[str], start: int) -> int:
 
 
 def is_special(text: str) -> bool:
-    """Whether ``text`` is no word without quotes."""
+    """Whether ``text`` is not a word without quotes."""
     return any(char in SPECIAL for char in text)
 
 

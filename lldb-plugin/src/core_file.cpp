@@ -72,7 +72,7 @@ enum class Match {
 	different
 };
 
-/// Has the core the same bytes @p offset behind the beginning of @p row?
+/// Has the core the same bytes @p offset after the beginning of @p row?
 Match compare(std::ifstream &file, const Elf64_Phdr &row, uint64_t offset, lldb::SBProcess &process)
 {
 	char stored[compared_bytes], read[compared_bytes];

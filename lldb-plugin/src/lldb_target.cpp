@@ -21,7 +21,7 @@ std::string path_of(const lldb::SBFileSpec &file)
 	return file.IsValid() && file.GetPath(buf, sizeof(buf)) ? buf : "";
 }
 
-/// What stands behind -c or --core in the command line of this LLDB.
+/// What stands after -c or --core in the command line of this LLDB.
 std::string core_of_command_line()
 {
 	std::ifstream file("/proc/self/cmdline", std::ios::binary);

@@ -147,7 +147,7 @@ class Snapshot:
 
 
 def check_document(document: dict[str, Any]) -> None:
-    """Members, their order (the loader looks for one behind the other), counts and integers."""
+    """Members, their order (the loader looks for one after the other), counts and integers."""
     require(list(document) == TOP, f"members {list(document)}")
     header = document["snapshot"]
     require(list(header)[0] == "meta" and header["meta"] == META, "meta")

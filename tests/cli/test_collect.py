@@ -130,7 +130,7 @@ class Fakes(Case):
         self.assertTrue(answer.json["complete"])
 
     def test_bad_answers(self) -> None:
-        """What is no answer is told."""
+        """What is not an answer is told."""
         expected = {
             "hangup": "hung up: try again",
             "short": "hung up: try again",

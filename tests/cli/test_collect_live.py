@@ -288,7 +288,7 @@ class Live(Case):
         return sum(row["name"].startswith("UNKNOWN") for row in rows)
 
     def test_loss_that_shows_late(self) -> None:
-        """Behind the events that were dropped small ones still had room."""
+        """After the events that were dropped small ones still had room."""
         with self.program("heapgen", "2") as heapgen:
             answer = self.collect(heapgen.pid, "--json", "-buffer", "8M")
         self.assertEqual(answer.status, 0, answer.err)

@@ -253,7 +253,7 @@ class Files(unittest.TestCase):
         self.assertIn("shrank", err)
 
     def overwritten(self, before: str, after: str, name: str = "changes.core") -> tuple[int, str]:
-        """Run BEFORE, write one byte of the core anew, read on, and run AFTER."""
+        """Run BEFORE, write one byte of the core again, read on, and run AFTER."""
         path = Path(folder.name) / name
         shutil.copy(LEAK if name.endswith(".zst") else unpacked(), path)
         with subprocess.Popen(

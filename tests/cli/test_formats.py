@@ -76,7 +76,7 @@ BEHIND = {"total.count", "total.size", "truncated"}
 
 
 def flat(row: Any, prefix: str = "") -> dict[str, str]:
-    """The fields of a line of CSV that are not empty: what @p row has but tables; what is no object is a "value"."""
+    """The fields of a line of CSV that are not empty: what @p row has but tables; what is not an object is a "value"."""
     fields: dict[str, str] = {}
     if not isinstance(row, dict):
         row = {"value": row}

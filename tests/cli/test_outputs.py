@@ -239,7 +239,7 @@ class Limits(Case):
         self.assertIn(b"Findings", (self.folder / "out").read_bytes())
 
     def test_unpacking(self) -> None:
-        """It goes to memory, which is no file."""
+        """It goes to memory, which is not a file."""
         core = SOURCE / "corefiles" / "leak.core.zst"
         done = self.limited([str(core), "gcwhere", "7f039fe5a158"])
         self.assertEqual((done.returncode, done.stderr), (0, b""))

@@ -180,7 +180,7 @@ class Sql(Base):
     def test_references_of_an_object(self) -> None:
         for target in CORES + DUMPS:
             objects = self.document(target, "dumpheap -limit 400")["objects"]
-            # Slots of statics are no references of the arrays that hold them.
+            # Slots of statics are not references of the arrays that hold them.
             objects = [o for o in objects if not o["free"] and o["type"] != "System.Object[]"]
             tried = 0
             for row in objects[:: max(1, len(objects) // 6)]:

@@ -5,7 +5,7 @@
     make_bubblecs.py > corefiles/bubblecs.heap
     make_bubblecs.py --check corefiles/bubblecs.heap
 
-An id is an address divided by 8, as in dumps of the .NET Compact Framework; objects lie one behind
+An id is an address divided by 8, as in dumps of the .NET Compact Framework; objects lie one after
 the other and never overlap.  Nothing here depends on time, place or chance.
 """
 from __future__ import annotations
@@ -23,7 +23,7 @@ FIXED_TYPES = {
     "System.String": 0x1B,
     "BubbleCS.GameBoard": 0x1D,
 }
-# Written behind the first object that uses them: a reader may not count on the other order.
+# Written after the first object that uses them: a reader may not count on the other order.
 LATE_TYPES = ("BubbleCS.GameBoard", "System.String")
 LIST = "System.Collections.Generic.List`1[[{0}]]"
 DICTIONARY = "System.Collections.Generic.Dictionary`2[[{0}],[{1}]]"
@@ -61,7 +61,7 @@ class Heap:
         self.types: dict[str, int] = dict(FIXED_TYPES)
 
     def at(self, address: int) -> None:
-        """Go on at an id, which must not lie behind what is there."""
+        """Go on at an id, which must not lie after what is there."""
         assert address >= self.cursor, f"{address:x} is taken up to {self.cursor:x}"
         self.cursor = address
 
@@ -78,7 +78,7 @@ class Heap:
         return self.new(value, "System.String", 16 + 2 * len(value))
 
     def root(self, label: str, kind: int, flags: int = 0, container: str | None = None) -> None:
-        """Add a root record, written behind its object."""
+        """Add a root record, written after its object."""
         self.roots.setdefault(label, []).append(Root(kind, flags, container))
         if container:
             self.type_id(container)

@@ -5,7 +5,7 @@
     make_folds.py FOLDER
     make_folds.py --check FOLDER
 
-list.heap: a static variable holds a list of 2,000 Node and, behind it, a Target (id 20000).  A second
+list.heap: a static variable holds a list of 2,000 Node and, after it, a Target (id 20000).  A second
 list has 4 and a third 5 Part, one below and one at the length that is folded.
 chain.heap: chains of alternating types.  Ids 1000 to 11f3: 500 objects of 2 types; 2000 to 212b: 300
 objects of 6 types; 3000 to 30c7: 200 objects of 2 types; 4000 to 40c8: 201 of them.

@@ -38,7 +38,7 @@ static void send_bytes(int fd, const struct text *bytes)
 static void answer(int fd, const struct text *trace)
 {
 	uint8_t head[IPC_HEADER_SIZE], payload[512];
-	/* The version "10" as the fifth string behind 40 bytes. */
+	/* The version "10" as the fifth string after 40 bytes. */
 	static const uint8_t version[50] = { [40] = 3, [44] = '1', [46] = '0' };
 	const uint64_t session = 9;
 	if (recv(fd, head, sizeof(head), MSG_WAITALL) != (ssize_t)sizeof(head))

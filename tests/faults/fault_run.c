@@ -225,7 +225,7 @@ static bool same_text(const struct text *a, const struct text *b)
 	return a->size == b->size && (!a->size || memcmp(a->bytes, b->bytes, a->size) == 0);
 }
 
-/* The next line of *@p at that is to be compared, and how much of it: -1 behind the last. */
+/* The next line of *@p at that is to be compared, and how much of it: -1 after the last. */
 static int next_line(const struct fault_case *one, const char **at, const char **ret)
 {
 	while (**at) {

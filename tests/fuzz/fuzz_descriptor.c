@@ -48,7 +48,7 @@ static void put(uint8_t *at, uint64_t value)
 }
 
 /*
- * The first byte: how many pointers of 8 bytes follow; behind them the JSON of a descriptor.
+ * The first byte: how many pointers of 8 bytes follow; after them the JSON of a descriptor.
  * Pointers into the input (DATA_AT + offset) may lead to sub-descriptors.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -39,7 +39,7 @@ enum how {
 	HOW_U8,
 	HOW_ADD,     /* a small number with a sign to the u64 there */
 	HOW_POINTER, /* the address of piece (value), word (value >> 16) */
-	HOW_CHAIN,   /* the address of the word behind (value): a list through the piece */
+	HOW_CHAIN,   /* the address of the word after (value): a list through the piece */
 	HOW_COPY,    /* the words of piece (value), from word (value >> 16) on */
 };
 

@@ -42,14 +42,14 @@ class Image:
         self.write(address, struct.pack(f"<{len(words)}Q", *words))
 
     def alloc(self, size: int) -> int:
-        """Small things, one behind the other."""
+        """Small things, one after the other."""
         address = self.next
         self.next += size + 15 & ~15
         self.write(address, bytes(size))
         return address
 
     def segment(self, table: int, after: int = 0) -> int:
-        """An empty TableSegment (handletablepriv.h) behind @p after."""
+        """An empty TableSegment (handletablepriv.h) after @p after."""
         n = self.types
         segment = self.next_segment
         self.next_segment += SEGMENT

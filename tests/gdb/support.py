@@ -21,7 +21,7 @@ ENVIRONMENT = dict(os.environ, HEAPDUMP_LIBRARY=str(LIBRARY), LC_ALL="C.UTF-8", 
 for _name in ("DEBUGINFOD_URLS", "SUDO_UID", "PKEXEC_UID", "DOAS_USER"):
     ENVIRONMENT.pop(_name, None)
 
-# Names with what a command line must quote, and with what is no UTF-8.
+# Names with what a command line must quote, and with what is not UTF-8.
 DUMP = b"""a 2 test.exe 1
 t 1 System.String
 t 2 A.Dict<System.String, System.Object>

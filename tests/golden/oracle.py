@@ -156,7 +156,7 @@ class Dump:
 
 
 def _name(line: bytes, skip: int) -> tuple[bytes, int | None]:
-    """Name and timestamp behind SKIP words: the last of two or more words, if all hex digits."""
+    """Name and timestamp after SKIP words: the last of two or more words, if all hex digits."""
     rest = line.split(None, skip)[skip]
     words = rest.split()
     if len(words) < 2 or not set(words[-1]) <= HEX:

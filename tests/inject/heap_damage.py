@@ -65,7 +65,7 @@ class Maker:
             for array in self.arrays
             for slot in range(array.address + 16, array.address + array.size - 8, 8)
         }
-        # With an object right before and one right behind.
+        # With an object right before and one directly after.
         ends = {o.end for o in image.objects}
         self.inner = [o for o in self.solid if o.address in ends and self.next(o)]
         self.known = [o for o in self.inner if o.address in self.referred]
@@ -83,7 +83,7 @@ class Maker:
         return any(word in types for (word,) in words)
 
     def next(self, o: Object) -> Object | None:
-        """The object right behind another."""
+        """The object directly after another."""
         return self.image.at(o.end)
 
     def choose(self, objects: list[Object]) -> Object:
@@ -138,14 +138,14 @@ class Maker:
         return Damage([(o.address, u64(o.mt + 8))], o.address, o.address)
 
     def mt_other_larger(self) -> Damage:
-        """The method table of a larger class: the objects behind seem to be part of it."""
+        """The method table of a larger class: the objects after seem to be part of it."""
         o, other = self._two_types()
         while other.size <= o.size or not self._covers_known(o, other.size):
             o, other = self._two_types()
         return Damage([(o.address, u64(other.mt))], o.address)
 
     def mt_other_smaller(self) -> Damage:
-        """The method table of a smaller class: its rest is no object."""
+        """The method table of a smaller class: its rest is not an object."""
         o, other = self._two_types()
         while other.step >= o.step or self.image.u64(o.address + other.step) == 0:
             o, other = self._two_types()
@@ -443,7 +443,7 @@ class Maker:
         )
 
     def segment_cut_between(self) -> Damage:
-        """At the end of an object: only what refers behind it can tell."""
+        """At the end of an object: only what refers after it can tell."""
         while True:
             segment = self._segment()
             inside = [o for o in self.known if segment.begin < o.address < segment.allocated]

@@ -188,7 +188,7 @@ def queue_all_random(at: RootPlaces) -> Damage:
 
 @kind
 def queue_entries_random(at: RootPlaces) -> Damage:
-    """Entries that are no objects."""
+    """Entries that are not objects."""
     queue = int(at.random.choice(at.queues)["queue"], 16)
     start, end = at.image.u64(queue + 56), at.image.u64(queue + 48)
     return Damage("", [(start, at.random.randbytes(end - start))], sources("finalizers"))
@@ -360,7 +360,7 @@ def cfi_zero(at: RootPlaces) -> Damage:
 
 @kind
 def cfi_random(at: RootPlaces) -> Damage:
-    """.eh_frame_hdr of noise behind the four bytes that say how it is encoded."""
+    """.eh_frame_hdr of noise after the four bytes that say how it is encoded."""
     head = bytes([1, 0x1B, 3, 0x3B])
     return _frames_damage(at, lambda size: head + at.random.randbytes(size - 4))
 
@@ -411,7 +411,7 @@ def core_without_stack_mapping(at: RootPlaces) -> Damage:
 
 @kind
 def core_half_stack(at: RootPlaces) -> Damage:
-    """The part of a stack behind the first frame is not in the core."""
+    """The part of a stack after the first frame is not in the core."""
     _, os_id = at.thread(lambda t: len(t["frames"]) > 2)
     frame = int(at.frames(os_id)[1]["sp"], 16)
     place, start = _load(at, frame)

@@ -181,7 +181,7 @@ def check_words(clean: Clean, damage: Damage, answer: Answer) -> Iterator[str]:
     if answer.seconds > SECONDS:
         yield f"took {answer.seconds:.1f} s"
     cut = "all" in damage.sources
-    # Of what is no object (any more) there is no answer: status 2.
+    # Of what is not an object (any more) there is no answer: status 2.
     errors = any("error" in document for document in answer.documents.values())
     if answer.status not in ((0, 1, 2, 3) if cut else (0, 1, 2) if errors else (0, 1)):
         yield f"exit status {answer.status}: {answer.err[:300]}"

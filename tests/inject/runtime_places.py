@@ -152,7 +152,7 @@ class Places:
         return [t for t in self.image.threads if t["os_id"] and not t["dead"]]
 
     def thread_store(self) -> int:
-        """Address of the word that leads to the first thread: the one that is no thread's link."""
+        """Address of the word that leads to the first thread: the one that is not a thread's link."""
         link = self.offset("thread.link")
         links = [int(t["address"], 16) + link for t in self.image.threads]
         first = {8: 160, 9: 160, 10: 88}[self.major]

@@ -252,7 +252,7 @@ class DotnetCoreTest(unittest.TestCase):
             options=("-c", path),
         )
         one = targets.shell(path, "clrstack", managed[-1]).strip()
-        # LLDB tells of the thread whose turn it is now, at times only here, before or behind it.
+        # LLDB tells of the thread whose turn it is now, at times only here, before or after it.
         self.assertIn(one, answers[1])
         self.assertEqual(answers[2].strip(), whole)
         one = targets.shell(path, "clrstack", managed[0]).strip()

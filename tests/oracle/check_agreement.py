@@ -12,7 +12,7 @@ unaligned-sizes  the runtime sends the size of an object of the frozen heap as i
                  is laid out, in steps of eight bytes
 made-behind      the session that sends the heap makes a few objects when the collection is over: all lie
                  in generation 0 (in 1 before .NET 10, which collects once more when a session ends), and
-                 RuntimeTypes behind all others of the frozen heap
+                 RuntimeTypes after all others of the frozen heap
 static-slots     arrays that statics lie in: in a core the slots are named roots of their own, in a
                  .gcdump references, too
 loader-allocator a core has an edge from each object of a collectible type to its LoaderAllocator, which
@@ -24,7 +24,7 @@ finalized        what waited for its finalizer when the heap was sent is alive i
 cast-cache       the runtime's table of casts is dropped at the end of a collection (CastCache.s_table), so
                  that it is alive only while the heap is sent
 not-sent         statics of a core that the runtime does not send: those of generic types and of threads, and
-                 those with an object that is made behind
+                 those with an object that is made after
 collectible      statics of collectible assemblies: in a core they are references of their LoaderAllocator, and
                  no roots.  All are copies of facts.dll, so that statics of the program have the name, and
                  objects of the type
@@ -228,7 +228,7 @@ class Comparison:
                     self.wrong(f"{address:x} -> {target:x}: not in the .gcdump")
 
     def slots(self) -> None:
-        """What is no reference of the core because of a slot has to be a root there."""
+        """What is not a reference of the core because of a slot has to be a root there."""
         for address in self.core.objects.keys() & self.dump.objects.keys():
             for target in self.dump.references[address] - self.core.references[address]:
                 if target not in self.core.statics and not self.is_cast_cache(target):

@@ -6,7 +6,7 @@
 
 corefiles/apps/crash makes objects (tags) to which only stacks, exceptions and state machines refer. Before
 its end it lets the runtime's own GC decide which of them live, and writes that down, with the methods on its
-stack. clrstack -roots must list those methods in that order, and no root that is no object; no walk may be
+stack. clrstack -roots must list those methods in that order, and no root that is not an object; no walk may be
 partial; each living tag must have a root, and a dead one none. The handles of the runtime are called after what
 they hold, and printexception shows the exception that the program died of; its frames that still stand on the
 stack are at the same addresses there. ClrMD is no help here: its DAC dies.
@@ -62,7 +62,7 @@ def roots_of(threads: list[Json]) -> Iterator[tuple[Json, Json]]:
 
 
 def false_roots(threads: list[Json]) -> Iterator[str]:
-    """Precise ones that are no objects."""
+    """Precise ones that are not objects."""
     for frame, root in roots_of(threads):
         flags = root["flags"]
         if "conservative" in flags or "interior" in flags or root["object"] == root["value"]:

@@ -85,7 +85,7 @@ def theirs(path: Path) -> Trace:
 
 
 def add_row(snapshot: Snapshot, kind: str, words: list[str]) -> None:
-    """A row that is no root."""
+    """A row that is not a root."""
     if kind == "broken":
         snapshot.problems.append(" ".join(words))
         return

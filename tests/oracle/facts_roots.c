@@ -4,7 +4,7 @@
  *
  *   u  MT TOKEN WHAT              a static field; WHAT: "uninitialised" (the constructor of the class has
  *                                 not run to its end), "collectible"
- *   g  OSTHREAD KIND SLOT OBJECT  root on a stack that is no frame's: KIND 1 argument, 2 GCFrame,
+ *   g  OSTHREAD KIND SLOT OBJECT  root on a stack that is not a frame's: KIND 1 argument, 2 GCFrame,
  *                                 3 exception; 4 word of a frame that may be one
  *   i  OBJECT                     array that a thread's statics lie in
  *   j  OSTHREAD SP                frame whose return address is not what stands on the stack: the runtime

@@ -351,7 +351,7 @@ class RootRules:
         for kind in "wtqns":
             explain.filter(kind, False, moving)
             explain.filter(kind, True, moving)
-        # ClrMD leaves out what is no object where the queue says that there is one.
+        # ClrMD leaves out what is not an object where the queue says that there is one.
         for kind in "yz":
             explain.filter(kind, True, moving)
 

@@ -20,7 +20,7 @@ clrmd-unfinished-object      what a thread has just taken room for has no type y
                              the large and pinned object heaps it is a run of zeros up to the next object
 clrmd-waits-1000             the DAC counts 1000 threads in Monitor.Wait() where there is any: it does not follow
                              their list.  heapdump counts those that wait for the lock
-gc-in-progress               behind the first unreadable word of a segment, while a GC moves objects
+gc-in-progress               after the first unreadable word of a segment, while a GC moves objects
 """
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class Explanation:
         (self._ours if is_ours else self._theirs)[line[0]].append(line)
 
     def take(self, kind: str, is_ours: bool, which: Callable[[Line], bool]) -> list[Line]:
-        """Take out lines of one side that are no difference."""
+        """Take out lines of one side that are not difference."""
         lines = self._ours if is_ours else self._theirs
         taken = [line for line in lines[kind] if which(line)]
         lines[kind] = [line for line in lines[kind] if not which(line)]
@@ -291,7 +291,7 @@ class Explanation:
             self._counts["D"]["clrmd-open-delegate"] += len(found)
 
     def _empty_contexts(self) -> None:
-        """A POINTER LIMIT: what lies behind, where the next object may begin, is none."""
+        """A POINTER LIMIT: what lies after, where the next object may begin, is none."""
 
         def empty(line: Line) -> Optional[str]:
             return "clrmd-empty-context" if line[1] == line[2] else None
@@ -330,7 +330,7 @@ class Explanation:
         self._behind(name, [], ends)
 
     def _behind(self, name: str, contexts: list[int], places: list[int]) -> None:
-        """What ClrMD misses from some places on: it goes on behind the next of the contexts, if at all."""
+        """What ClrMD misses from some places on: it goes on after the next of the contexts, if at all."""
         ends = sorted(contexts + [end for _, end in self._segments] + [1 << 64])
         spans = [(at, ends[bisect.bisect_right(ends, at)]) for at in places]
 
@@ -342,7 +342,7 @@ class Explanation:
             self.filter(kind, True, behind)
 
     def _gc_in_progress(self) -> None:
-        """Allow what lies behind the first error of its segment; and types seen only there."""
+        """Allow what lies after the first error of its segment; and types seen only there."""
         errors = self._errors + [int(line[1], 16) for line in self._theirs["E"]]
         first: dict[int, int] = {}
         self._segments.sort()

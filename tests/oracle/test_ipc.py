@@ -109,7 +109,7 @@ def check_loss(program: live.Program) -> list[str]:
     wrong = [address for address, node in got.nodes.items() if expected.get(address) != node]
     if wrong or not got.nodes:
         bad.append(f"{path.name}: {len(wrong)} of {len(got.nodes)} objects are not TraceEvent's")
-    # They come behind the walk, and what they refer to may be missing.
+    # They come after the walk, and what they refer to may be missing.
     if got.roots != trace.snapshots[0].roots:
         roots = got.roots.total(), trace.snapshots[0].roots.total()
         bad.append(f"{path.name}: {roots[0]} roots, of TraceEvent's {roots[1]}")

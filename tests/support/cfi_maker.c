@@ -126,7 +126,7 @@ static void put_table(struct cfi_world *world, uint64_t fde, uint8_t encoding)
 	put(world, &at, head, sizeof(head));
 	put_pointer(world, &at, PCREL | SDATA4, BASE + FRAMES);
 	cfi_world_put(world, &at, 3, 4);
-	/* Functions before and behind, which have no FDE that can be read. */
+	/* Functions before and after, which have no FDE that can be read. */
 	put_pointer(world, &at, encoding, BASE + FUNCTION - 0x100);
 	put_pointer(world, &at, encoding, BASE + 8);
 	put_pointer(world, &at, encoding, BASE + FUNCTION);

@@ -61,7 +61,7 @@ void cfi_world_deinit(struct cfi_world *world);
 /** The word that cfi_world_init() left at @p address of the stack. */
 uint64_t cfi_world_word(uint64_t address);
 
-/** Write a number and go on behind it. */
+/** Write a number and go on after it. */
 void cfi_world_put(struct cfi_world *world, uint64_t *at, uint64_t value, size_t size);
 
 /** Each register has a value of its own; rsp is SP. */

@@ -43,7 +43,7 @@ struct elf_maker {
 	uint64_t align;         /**< of segments in the file: 4096 */
 	uint64_t skew;          /**< and what is added to that: 0; as gcore: not 0 */
 	bool with_xnum;         /**< PN_XNUM, the number in section header 0 at the end */
-	bool notes_last;        /**< as gcore does: behind the loads */
+	bool notes_last;        /**< as gcore does: after the loads */
 	struct maker_load *loads;
 	size_t load_count;
 	struct maker_file *files; /**< become NT_FILE */
@@ -132,7 +132,7 @@ struct link_row {
 };
 
 /**
- * struct r_debug at @p address (what DT_DEBUG is to be), struct link_map of each row behind it.
+ * struct r_debug at @p address (what DT_DEBUG is to be), struct link_map of each row after it.
  *
  * @param last_next l_next of the last: 0, or the address of one (link_row_address()) for a cycle
  */

@@ -27,7 +27,7 @@ struct fake_options {
 /** Bytes of a generation, and of a segment before its first object. */
 #define FAKE_GENERATION_SIZE 256u
 #define FAKE_SEGMENT_HEAD    0x28u
-/** What is free behind the last object of a segment's memory. */
+/** What is free after the last object of a segment's memory. */
 #define FAKE_SEGMENT_GAP ((uint64_t)1 << 20)
 
 struct fake_clr {
@@ -99,7 +99,7 @@ uint64_t fake_object(struct fake_clr *fake, uint64_t method_table, uint32_t leng
 uint64_t fake_free(struct fake_clr *fake, uint64_t size);
 /** A string of ASCII characters. */
 uint64_t fake_string(struct fake_clr *fake, const char *text);
-/** The next @p size bytes are no objects: @p size - 24 free bytes of a new thread's context. */
+/** The next @p size bytes are not objects: @p size - 24 free bytes of a new thread's context. */
 uint64_t fake_context(struct fake_clr *fake, uint64_t size);
 /** Leave out @p size bytes, which stay zero and belong to nobody. */
 uint64_t fake_hole(struct fake_clr *fake, uint64_t size);

@@ -129,7 +129,7 @@ static uint64_t write_descriptor(struct fake_clr *fake, const struct fake_export
 	struct fake_memory *memory = &fake->memory;
 	size_t size = options->json_size ? options->json_size : strlen(options->json);
 	uint64_t at = FAKE_MODULE_BASE + FAKE_PLACE_DESCRIPTOR, rela = 0;
-	uint64_t json = FAKE_MODULE_BASE + IMAGE_SIZE; /* behind it, so that it is relocatable */
+	uint64_t json = FAKE_MODULE_BASE + IMAGE_SIZE; /* after it, so that it is relocatable */
 	fake_map(memory, json, size + 1);
 	fake_poke(memory, json, options->json, size);
 	fake_poke_u64(memory, at, 0x0043414443434e44u);

@@ -19,7 +19,7 @@ void fake_memory_deinit(struct fake_memory *fake);
 
 /** Zeros at [address, address + size), which must be free. */
 void fake_map(struct fake_memory *fake, uint64_t address, uint64_t size);
-/** Zeros somewhere, 16-aligned, with nothing readable before and behind. */
+/** Zeros somewhere, 16-aligned, with nothing readable before and after. */
 uint64_t fake_alloc(struct fake_memory *fake, uint64_t size);
 /** Take the piece that holds @p address out again: it cannot be read any more. */
 void fake_unmap(struct fake_memory *fake, uint64_t address);

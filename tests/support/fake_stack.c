@@ -123,7 +123,7 @@ static void put_signed(struct bits *bits, int64_t value, unsigned int base)
 
 #define CALLS (FAKE_METHOD_SIZE / 16 - 1)
 
-/* A slim header, a safe point behind each call (gcinfoencoder.cpp). */
+/* A slim header, a safe point after each call (gcinfoencoder.cpp). */
 static uint64_t make_gc_info(struct fake_stack *stack, const struct fake_method *method)
 {
 	struct bits bits = { .count = 0 };

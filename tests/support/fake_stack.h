@@ -33,7 +33,7 @@
 struct fake_method {
 	unsigned int slots; /**< untracked, at rsp, rsp + 8, ... */
 	uint32_t flags;     /**< GC_SLOT_* of them */
-	bool saves_rbx;     /**< pushes rbx behind rbp; rbx is a live slot after each call */
+	bool saves_rbx;     /**< pushes rbx after rbp; rbx is a live slot after each call */
 	bool has_funclet,
 		filter; /**< the funclet is a filter: its method has a clause that says so */
 };

@@ -99,7 +99,7 @@ static const char *path_of(const struct scene *scene)
 	return scene->path ? scene->path : scene_file;
 }
 
-/* The state, whether a byte behind what is captured can be read, and the finding that stands. */
+/* The state, whether a byte after what is captured can be read, and the finding that stands. */
 void assert_state(struct scene *scene, enum target_file_state state, const char *finding)
 {
 	struct target *target = scene_open(scene);

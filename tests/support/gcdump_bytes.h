@@ -10,7 +10,7 @@
 void put(struct text *text, uint64_t value, size_t size);
 /** Bytes that are written in hexadecimal, with blanks anywhere between them. */
 void put_hex(struct text *text, const char *hex);
-/** A string behind its length; NULL is a null string. */
+/** A string after its length; NULL is a null string. */
 void put_string(struct text *text, const char *string);
 /** The tags and the type that an object begins with. */
 void put_type(struct text *text, const char *name, uint32_t version, uint32_t min_reader);

@@ -43,7 +43,7 @@ struct made_gcdump {
 	bool is_wide;        /**< 8 bytes for the counts of nodes and addresses */
 	bool has_deferred;   /**< types whose name is NULL are 0x1000 + index of the module */
 	bool has_interop;    /**< an RCW, a CCW, an interface and a module */
-	bool has_more_items; /**< tagged items of all kinds behind those that are known */
+	bool has_more_items; /**< tagged items of all kinds after those that are known */
 	int64_t total_error; /**< added to the sum of sizes */
 	const struct made_gcdump_segment *segments;
 	uint32_t segment_count;

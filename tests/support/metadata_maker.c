@@ -211,7 +211,7 @@ static bool is_coded_wide(const struct metadata_maker *maker, char kind)
 	}
 }
 
-/* Bytes of the column that *@p p describes, which is moved behind it. */
+/* Bytes of the column that *@p p describes, which is moved after it. */
 static unsigned int width_of(const struct metadata_maker *maker, const char **p)
 {
 	char kind = *(*p)++;

@@ -23,7 +23,7 @@ struct metadata_maker {
 	bool is_uncompressed; /**< stream #- */
 	bool is_delta;        /**< with a stream #JTD: all indexes are wide */
 	bool wide_strings, wide_blobs, wide_guids;
-	bool extra; /**< 4 bytes more behind the row counts */
+	bool extra; /**< 4 bytes more after the row counts */
 };
 
 void maker_init(struct metadata_maker *maker);

@@ -24,7 +24,7 @@ void stack_again(struct stack_fixture *fixture);
 
 /**
  * Lay out @p callers frames of @p method from @p sp on, called from native code; returns the SP
- * behind the last.
+ * after the last.
  */
 uint64_t stack_frames(struct stack_fixture *fixture, uint64_t method, uint64_t sp,
 		      unsigned int callers);

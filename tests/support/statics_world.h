@@ -25,7 +25,7 @@ enum {
 /*
  * Fields are words of a kind and a name: o object, s string, A string[], n int, v Space.Struct by a
  * TypeRef, e an enum by a TypeDef, c its own class, h System.Handler by a TypeRef; o with another
- * letter behind it is l literal, r with an RVA, i of an instance, t of a thread.
+ * letter after it is l literal, r with an RVA, i of an instance, t of a thread.
  */
 struct type_spec {
 	const char *space, *name, *fields;

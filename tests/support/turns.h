@@ -7,7 +7,7 @@
 
 /*
  * Of a long test only a part is run each time, and another one the next time.  HEAPDUMP_TEST_ALL=1 (scripts/test.sh
- * --all) runs all of it.  What begins anew each time is printed as HEAPDUMP_TEST_SEED=N: set it to have the same part.
+ * --all) runs all of it.  What begins again each time is printed as HEAPDUMP_TEST_SEED=N: set it to have the same part.
  */
 
 /** Has all been asked for? */

@@ -33,7 +33,7 @@ static void fill(uint64_t *array, size_t begin, size_t end)
 		array[i] = pattern(i);
 }
 
-/* How many elements are not the pattern up to @p filled, and zero behind it. */
+/* How many elements are not the pattern up to @p filled, and zero after it. */
 static size_t wrong_elements(const uint64_t *array, size_t filled, size_t count)
 {
 	size_t wrong = 0;

@@ -55,7 +55,7 @@ TEST(rows_of_a_function)
 		} else {
 			check_register(&registers, REG_RBP, frame);
 		}
-		/* A return address behind it. */
+		/* A return address after it. */
 		struct registers other = cfi_world_registers(ip + 1);
 		other.values[REG_RBP] = frame;
 		ASSERT_UINT(cfi_world_step(&world, false, &other), CFI_FRAME);

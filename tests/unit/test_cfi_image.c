@@ -92,7 +92,7 @@ TEST(images_of_a_target)
 	cfi_world_deinit(&world);
 }
 
-/* Functions so far behind the header that it is not found without a list. */
+/* Functions so far after the header that it is not found without a list. */
 TEST(images_of_a_debugger)
 {
 	struct cfi_world world;
@@ -101,7 +101,7 @@ TEST(images_of_a_debugger)
 		const struct cfi_spec spec = { .type = is_program ? ET_EXEC : 0, FDE_CODE("") };
 		cfi_world_init(&world, &spec);
 		world.target.map.mapping_count = 0;
-		/* The code is 1 MB behind. */
+		/* The code is 1 MB after. */
 		uint64_t far = UINT64_C(1) << 20, at = BASE + 64 + 40;
 		cfi_world_put(&world, &at, CFI_IMAGE_SIZE + far, 8);
 		at = BASE + HEADER + 12 + 8;

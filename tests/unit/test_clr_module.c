@@ -335,7 +335,7 @@ TEST(test_home_of_8)
 	ASSERT_UINT(type_home_module(clr, type), loader);
 	clr->major = 8;
 	ASSERT_UINT(type_home_module(clr, type), fake->module);
-	/* a canonical one with a slot for it, where InterfaceMap would be; then behind the vtable */
+	/* a canonical one with a slot for it, where InterfaceMap would be; then after the vtable */
 	struct type canonical = *type;
 	canonical.canonical = canonical.method_table = shared;
 	canonical.flags2 = 0x11;

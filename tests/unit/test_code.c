@@ -124,7 +124,7 @@ TEST(test_jit)
 	check(&fixture, CODE_BASE + 0xbf, start, CODE_BASE + 0xa0, CODE_BASE + 0x810);
 	check(&fixture, CODE_BASE + 0xc0, start, CODE_BASE + 0xc0, CODE_BASE + 0x820);
 	check(&fixture, CODE_BASE + 0x13f, start, CODE_BASE + 0xc0, CODE_BASE + 0x820);
-	check(&fixture, CODE_BASE + 0x140, 0, 0, 0); /* behind its end */
+	check(&fixture, CODE_BASE + 0x140, 0, 0, 0); /* after its end */
 	check(&fixture, CODE_BASE + CODE_SIZE, 0, 0, 0);
 	check(&fixture, 0, 0, 0, 0);
 	check(&fixture, UINT64_MAX, 0, 0, 0);
@@ -209,7 +209,7 @@ TEST(test_ready_to_run)
 	put_entry(&fixture, &r2r, 1, 1, 1, OTHER); /* deleted */
 	CU_ASSERT(look_up(&fixture, CODE_BASE + 0x1150, &info));
 	ASSERT_UINT(info.method_desc, METHOD);
-	/* behind the method's own unwind codes, of which there are 3, and a handler: 4 + 6 + 4 */
+	/* after the method's own unwind codes, of which there are 3, and a handler: 4 + 6 + 4 */
 	ASSERT_UINT(info.gc_info, CODE_BASE + 0x900 + 16);
 	ASSERT_UINT(info.gc_info_version, 4);
 	CU_ASSERT(info.is_precompiled);

@@ -20,11 +20,11 @@
 enum first {
 	FIRST_WHOLE,
 	FIRST_LOSSY,  /* a gap of 100 events in the walk */
-	FIRST_CUT,    /* hangs up behind the first objects */
+	FIRST_CUT,    /* hangs up after the first objects */
 	FIRST_UNSURE, /* only another thread has lost events */
-	FIRST_LATE,   /* the gap of the walk shows behind its end */
+	FIRST_LATE,   /* the gap of the walk shows after its end */
 	TRICKLE,      /* a few bytes now and then of a block without end */
-	STANDSTILL,   /* stops itself behind the first objects */
+	STANDSTILL,   /* stops itself after the first objects */
 	ALWAYS_LOSSY,
 };
 

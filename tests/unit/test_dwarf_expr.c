@@ -128,7 +128,7 @@ TEST(expressions_that_cannot_be_run)
 		{ RULES("\x2f\xfd\xff"), 0 },     /* forever */
 		{ RULES("\x31\x2f\xfc\xff"), 0 }, /* the stack overflows */
 		{ RULES("\x31\x2f\xfb\xff"), 0 }, /* before the beginning */
-		{ RULES("\x31\x2f\x01\x00"), 0 }, /* behind the end */
+		{ RULES("\x31\x2f\x01\x00"), 0 }, /* after the end */
 		{ RULES("\x31\x2f\x00\x80"), 0 },
 	};
 	struct fake_memory fake;

@@ -138,7 +138,7 @@ TEST(of_overlapping_loads_the_first_of_the_file_wins)
 	struct elf_maker maker;
 	elf_maker_init(&maker);
 	elf_maker_load(&maker, BASE + 2 * PAGE, page(0), 2 * PAGE, 2 * PAGE, PF_R);
-	/* Around the first: what it does not cover, before and behind. */
+	/* Around the first: what it does not cover, before and after. */
 	elf_maker_load(&maker, BASE + PAGE, page(2), 4 * PAGE, 4 * PAGE, PF_W);
 	/* Hidden by the second. */
 	elf_maker_load(&maker, BASE + 4 * PAGE, page(7), PAGE, PAGE, PF_X);
@@ -389,7 +389,7 @@ TEST(a_cut_core_opens_with_what_is_left)
 		CU_ASSERT_FATAL(core_open_bytes(core.bytes, core.size, NULL, &whole, NULL) ==
 				HD_OK);
 		REQUIRE(whole);
-		/* Each byte of the headers and notes, and each 61st behind. */
+		/* Each byte of the headers and notes, and each 61st after. */
 		for (size_t size = core.size; size > 0;) {
 			assert_truncated(&core, whole, size);
 			size -= size > 2048 + 61 ? 61 : 1;

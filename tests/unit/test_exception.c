@@ -112,7 +112,7 @@ TEST(all_inner_exceptions_are_read)
 	for (uint32_t i = 0; i < 3; i++)
 		ASSERT_UINT(exception_inner_at(fake->heap, &info, i), inners[i]);
 	ASSERT_UINT(exception_inner_at(fake->heap, &info, 3), 0);
-	/* What is no array leaves the first. */
+	/* What is not an array leaves the first. */
 	fake_poke_u64(&fake->memory, outer + SIZE - 16, inners[2]);
 	exception_info_deinit(&info);
 	CU_ASSERT_FATAL(read_at(outer, &info));
@@ -276,7 +276,7 @@ TEST(frames_are_read_through_an_array_of_objects)
 	fake_poke_u64(&fake->memory, list + 16, trace);
 	fake_poke_u64(&fake->memory, address + TRACE, list);
 	check_frames(address, 2);
-	/* Arrays within themselves, and what is no array. */
+	/* Arrays within themselves, and what is not an array. */
 	fake_poke_u64(&fake->memory, list + 16, list);
 	check_frames(address, 0);
 	fake_poke_u64(&fake->memory, address + TRACE, address);

@@ -11,7 +11,7 @@
 
 /*
  * Every allocation fails once: the first, the second, ... and all after it.  What fails says so,
- * leaves nothing behind (the build with sanitizers tells), and works the next time.  The build with
+ * leaves nothing after (the build with sanitizers tells), and works the next time.  The build with
  * sanitizers takes one of three, others each time.
  */
 

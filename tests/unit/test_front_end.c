@@ -36,7 +36,7 @@ static void add(void *arg, const char *candidate)
 	text_puts(arg, " ");
 }
 
-/* Complete the last word; the candidates with a blank behind each. */
+/* Complete the last word; the candidates with a blank after each. */
 static int complete(struct hd_session *with, const char *line, struct text *ret)
 {
 	char buf[200];

@@ -17,7 +17,7 @@ struct fixture {
 	struct hd_session *session;
 	uint64_t node;                   /* a type with one reference at 8 */
 	uint64_t old, middle, young;     /* nodes of generation 2, 1, 0 */
-	uint64_t dead, free, large;      /* behind young; a large node */
+	uint64_t dead, free, large;      /* after young; a large node */
 	uint64_t frozen, table, segment; /* of handles */
 };
 

@@ -68,7 +68,7 @@ TEST(test_bad_series)
 	static const struct gc_series bad[] = {
 		{ .size = 8 - 40, .offset = 0 },  /* the MethodTable itself */
 		{ .size = 8 - 40, .offset = 12 }, /* not aligned */
-		{ .size = 8 - 40, .offset = 32 }, /* behind the object's end */
+		{ .size = 8 - 40, .offset = 32 }, /* after the object's end */
 		{ .size = 32 - 40, .offset = 8 }, /* longer than the object */
 		{ .size = 12 - 40, .offset = 8 }, /* half a slot */
 		{ .size = 8, .offset = 8 },       /* biased the wrong way */

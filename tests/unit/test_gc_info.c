@@ -123,7 +123,7 @@ TEST(test_header)
 	gc_info_deinit(&info);
 }
 
-/* Slots: rbx, r12 (one behind the other: a delta), r14 interior; sp+8, fp-16, caller+24 pinned. */
+/* Slots: rbx, r12 (one after the other: a delta), r14 interior; sp+8, fp-16, caller+24 pinned. */
 static void put_table(struct writer *writer)
 {
 	put_counts(writer, 3, 3, 2);
@@ -169,7 +169,7 @@ TEST(test_safe_points)
 		query.no_untracked = true;
 		check(&writer, &query, "sp+8i caller+24");
 		query.no_untracked = false;
-		/* neither before nor behind the call, nor when an exception came from there */
+		/* neither before nor after the call, nor when an exception came from there */
 		for (uint32_t offset = 58; offset < 64; offset++) {
 			query.offset = offset;
 			if (offset != 60)
@@ -178,7 +178,7 @@ TEST(test_safe_points)
 		query.offset = 60;
 		query.is_aborted = true;
 		check(&writer, &query, UNTRACKED);
-		/* a thread that stopped right behind the call */
+		/* a thread that stopped directly after the call */
 		query = active(version, 60);
 		check(&writer, &query, "rbx r12 r14 sp+8i fp-16 caller+24 " UNTRACKED);
 		query.offset = 0;
@@ -291,7 +291,7 @@ TEST(test_ranges)
 		uint32_t offset;
 		const char *active, *caller;
 	} cases[] = {
-		/* before the first, between, behind: only what is always live */
+		/* before the first, between, after: only what is always live */
 		{ 15, "fp-8u", "fp-8u" },
 		{ 85, "fp-8u", "fp-8u" },
 		{ 120, "fp-8u", "fp-8u" },
@@ -418,7 +418,7 @@ TEST(test_bad)
 	writer = (struct writer){ .bits = 0 };
 	put_fat(&writer, 4, 0, 100, 0, 0, 1);
 	put_unsigned(&writer, 6, 90);
-	put_unsigned(&writer, 6, 10); /* a range that ends behind the code */
+	put_unsigned(&writer, 6, 10); /* a range that ends after the code */
 	put_counts(&writer, 0, 0, 0);
 	check(&writer, &query, NULL);
 	writer = (struct writer){ .bits = 0 };

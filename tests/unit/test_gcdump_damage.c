@@ -36,7 +36,7 @@ TEST(damaged_records_are_refused_or_skipped)
 		{ 0, 0x7f }, /* type -1 */
 		{ 1, 0x3f }, /* 63 children, which lead out of the nodes */
 		{ 1, 0x7f }, /* -1 children */
-		{ 2, 0x3f }, /* a child 63 behind it */
+		{ 2, 0x3f }, /* a child 63 after it */
 		{ 2, 0x7e }, /* and 2 before it */
 	};
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -178,7 +178,7 @@ TEST(a_file_cut_anywhere_is_refused_or_has_its_nodes)
 	struct gcdump parsed;
 	ASSERT_UINT_FATAL(gcdump_parse((const uint8_t *)file.bytes, file.size, "x", &parsed, NULL),
 			  HD_OK);
-	/* What stands behind the records of the nodes may be missing. */
+	/* What stands after the records of the nodes may be missing. */
 	const uint8_t *end = parsed.blob + parsed.blob_size + parsed.deferred_size;
 	const size_t first = (size_t)(end - (const uint8_t *)file.bytes);
 	const size_t blob = (size_t)(parsed.blob - (const uint8_t *)file.bytes);

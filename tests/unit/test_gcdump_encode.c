@@ -167,7 +167,7 @@ TEST(a_small_file_is_written_as_expected)
 	text_deinit(&expected);
 }
 
-/* What that one has behind its graph, up to the forward reference of the interop. */
+/* What that one has after its graph, up to the forward reference of the interop. */
 static void put_about(struct text *text)
 {
 	put_type(text, "DotNetHeapInfo", 0, 0);
@@ -389,7 +389,7 @@ TEST(long_lists_pass_through_the_buffer)
 	put_hex(&expected, "0000 00 92a760 00 01 02");
 	const char *blob = memmem(got.bytes, got.size, expected.bytes, expected.size);
 	REQUIRE(blob);
-	/* The last child, and the first addresses behind it. */
+	/* The last child, and the first addresses after it. */
 	expected.size = 0;
 	put_hex(&expected, "92a75f");
 	put(&expected, COUNT, 4);

@@ -10,7 +10,7 @@
 #include "support/suite.h"
 #include "util/text.h"
 
-/* The number behind "KEY": in a text; leaves the test when there is none. */
+/* The number after "KEY": in a text; leaves the test when there is none. */
 static uint64_t number_of(const char *json, const char *key)
 {
 	char quoted[64];
@@ -165,7 +165,7 @@ static void check_fixture(const char *name, uint64_t null_slots)
 	ASSERT_UINT(graph->forward.edge_count,
 		    number_of(json.bytes, "edges") - expected.pseudo_edges);
 	ASSERT_UINT(graph->root_count, expected.roots);
-	/* Of all edges of the tree those that lead on in it, and to nothing, are no roots. */
+	/* Of all edges of the tree those that lead on in it, and to nothing, are not roots. */
 	ASSERT_UINT(graph->root_count,
 		    expected.pseudo_edges - (expected.pseudo_nodes - 1) - null_slots);
 	ASSERT_UINT(graph->total_size, number_of(json.bytes, "total_size"));

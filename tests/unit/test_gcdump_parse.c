@@ -171,7 +171,7 @@ TEST(deferred_types_have_names_and_modules)
 
 TEST(bare_files)
 {
-	/* No interop, no segments, null strings, nothing about the width; cut behind the tags. */
+	/* No interop, no segments, null strings, nothing about the width; cut after the tags. */
 	const struct made_gcdump spec = {
 		.types = types, .nodes = nodes, .type_count = 6, .node_count = 5
 	};
@@ -360,7 +360,7 @@ TEST(a_file_cut_anywhere_is_refused_or_whole)
 			}
 			free(part);
 		}
-		/* Only what stands behind the dump may be gone: a tag, the table, the trailer. */
+		/* Only what stands after the dump may be gone: a tag, the table, the trailer. */
 		ASSERT_UINT(whole, 1 + 4 + 8 + (version == 10 ? 8 : 0));
 		free(bytes);
 	}
@@ -452,7 +452,7 @@ TEST(compressed_numbers)
 		CU_ASSERT(value == rows[i].value);
 		for (size_t cut = 0; cut < rows[i].size; cut++)
 			CU_ASSERT(!gcdump_cint(rows[i].bytes, rows[i].bytes + cut, &value));
-		/* What stands behind it does not matter. */
+		/* What stands after it does not matter. */
 		uint8_t wide[GCDUMP_CINT_WIDE];
 		memset(wide, i % 2 ? 0xff : 0x55, sizeof(wide));
 		memcpy(wide, rows[i].bytes, rows[i].size);

@@ -24,7 +24,7 @@ static const struct {
 	  "61 efbfbd 62", 3 },
 	{ "\xc3", "efbfbd", 1 },
 	{ "\xe6\x96", "efbfbd efbfbd", 2 },
-	{ "\xed\xa0\x80", "efbfbd efbfbd efbfbd", 3 }, /* a surrogate is no UTF-8 */
+	{ "\xed\xa0\x80", "efbfbd efbfbd efbfbd", 3 }, /* a surrogate is not UTF-8 */
 	{ "\xc0\x80", "efbfbd efbfbd", 2 },
 };
 

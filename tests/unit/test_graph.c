@@ -359,7 +359,7 @@ TEST_OF(access_tests, empty_graph_answers)
 	graph_destroy(NULL);
 }
 
-/* The edges of @p csr as rows, with one that is none before the edges of each node, and behind all. */
+/* The edges of @p csr as rows, with one that is none before the edges of each node, and after all. */
 static void make_rows(struct csr_rows *ret, const struct csr *csr)
 {
 	uint64_t count = 0;

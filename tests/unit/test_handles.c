@@ -146,13 +146,13 @@ TEST(test_server)
 {
 	struct made made;
 	uint64_t tables[5];
-	/* more processors than heaps; what lies behind the array is no table */
+	/* more processors than heaps; what lies after the array is not a table */
 	make_server(&made, 4, tables);
 	tables[4] = made.objects[0];
 	(void)fake_handle_bucket(made.fake, tables, 5);
 	check(&made, 4, 0, NULL);
 	end(&made);
-	/* the first is gone; the second, behind the heaps' own, may be missing */
+	/* the first is gone; the second, after the heaps' own, may be missing */
 	make_server(&made, 3, tables);
 	tables[0] = 0x1234;
 	(void)fake_handle_bucket(made.fake, tables, 3);

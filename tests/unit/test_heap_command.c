@@ -99,7 +99,7 @@ TEST(an_address_where_damage_is_gives_the_finding)
 	struct fixture fixture;
 	char part[64];
 	begin(&fixture);
-	/* The object behind the damage is sound, but too few are up to the next. */
+	/* The object after the damage is sound, but too few are up to the next. */
 	fake_poke_u64(&fixture.fake->memory, fixture.text, GARBAGE);
 	fake_poke_u64(&fixture.fake->memory, fixture.middle + 24, GARBAGE);
 	open(&fixture);

@@ -351,7 +351,7 @@ TEST(ids_are_addresses_where_these_are_unique)
 	}
 }
 
-/* An address per part of 16 GiB is no process: a number per node is as good. */
+/* An address per part of 16 GiB is not a process: a number per node is as good. */
 TEST(ids_of_scattered_addresses_are_numbers)
 {
 	uint64_t addresses[40];

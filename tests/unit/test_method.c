@@ -125,7 +125,7 @@ static void tear_down(struct fixture *fixture)
 	fake_clr_destroy(fixture->fake);
 }
 
-/* @p expected NULL: it is no method. */
+/* @p expected NULL: it is not a method. */
 static void check_name(struct fixture *fixture, uint64_t desc, const char *expected, uint32_t token)
 {
 	char buf[64] = "";
@@ -430,7 +430,7 @@ TEST(test_ready_to_run)
 	fake_clr_destroy(fixture.fake);
 }
 
-/* The stubs that stand for methods load the MethodDesc from the page of data behind them. */
+/* The stubs that stand for methods load the MethodDesc from the page of data after them. */
 TEST(test_precode)
 {
 	static const uint8_t fixup[] = { 0xff, 0x25, 0xfa, 0x3f, 0, 0,    0x4c, 0x8b,

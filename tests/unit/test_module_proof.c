@@ -163,7 +163,7 @@ TEST(no_image_is_never_the_one)
 	for (uint32_t cut = 4; cut < 0x400; cut += 7) {
 		make_scene();
 		CU_ASSERT(write_file(file_path, file_bytes, cut));
-		/* Its header says 0x80; what ends before that is no image at all. */
+		/* Its header says 0x80; what ends before that is not an image at all. */
 		check(L_MODULE_PE_ASSEMBLY, 216,
 		      cut < 0x84 ? TARGET_FILE_NO_IMAGE : TARGET_FILE_REJECTED);
 	}

@@ -250,7 +250,7 @@ TEST(build_ids_are_read)
 TEST(pointers_out_of_the_file_are_relocated)
 {
 	static const struct image_pointer rela[] = { { 0x4010, 0x777 }, { 0x4008, 0x555 } };
-	/* 0x4020, then of the 63 words behind it the first and the third. */
+	/* 0x4020, then of the 63 words after it the first and the third. */
 	static const uint64_t relr[] = { 0x4020, 1 | 1 << 1 | 1 << 3 };
 	static const uint64_t data[] = { 0x11, 0, 0, 0x22, 0x100, 0x200, 0x300, 0x400 };
 	/* What ld.so makes of it. */

@@ -40,7 +40,7 @@ static void put(const char *name, const char *text)
 	CU_ASSERT_FATAL(write_file(at(name), text, strlen(text)));
 }
 
-/* An ELF file of @p type: bytes of a header, and a text behind it. */
+/* An ELF file of @p type: bytes of a header, and a text after it. */
 static void put_elf(const char *name, uint8_t type, const char *text)
 {
 	char bytes[HEAD_SIZE + 64] = "\177ELF\2\1\1";
@@ -100,7 +100,7 @@ static void remove_folder(void)
 	CU_ASSERT(system(command) == 0); /* NOLINT: a path of our own */
 }
 
-/* What a name gives below @p sysroot: the text behind the head, or NULL. */
+/* What a name gives below @p sysroot: the text after the head, or NULL. */
 static const char *text_of(const char *sysroot, const char *path,
 			   enum named_file_result *ret_result)
 {
@@ -218,7 +218,7 @@ TEST(only_regular_files_are_opened)
 		check("/zero", NAMED_FILE_NOT_REGULAR, NULL);
 }
 
-/* What the kernel makes up is no file of a program, however it is named. */
+/* What the kernel makes up is not a file of a program, however it is named. */
 TEST(no_file_of_the_kernel_is_opened)
 {
 	static const char *const names[] = { "/proc/self/exe",

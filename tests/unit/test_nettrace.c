@@ -259,7 +259,7 @@ TEST(roots_keep_what_they_are)
 		nettrace_root_with(&maker, 0x1000, rows[i].kind, rows[i].flags, 0x7f4300 + i);
 	nettrace_root(&maker, 0, NT_ROOT_STACK, 0);
 	nettrace_root(&maker, 0x1047, NT_ROOT_STACK, NT_ROOT_INTERIOR); /* in the second object */
-	nettrace_root(&maker, 0x1048, NT_ROOT_STACK, NT_ROOT_INTERIOR); /* behind it */
+	nettrace_root(&maker, 0x1048, NT_ROOT_STACK, NT_ROOT_INTERIOR); /* after it */
 	nettrace_static(&maker, 0x1020, 0x200, 0, "Head");
 	nettrace_static(&maker, 0x1020, 0x300, 1, "own");
 	nettrace_static(&maker, 0, 0x200, 0, "Null");

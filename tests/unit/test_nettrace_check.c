@@ -89,7 +89,7 @@ TEST(what_is_not_there_is_missed)
 static const struct nt_node two_nodes[] = { { 0x1000, 24, 0x100, 2 }, { 0x1020, 40, 0x200, 1 } };
 static const uint64_t three_edges[] = { 0x1020, 0x1000, 0x1000 };
 
-/* Two objects, and what a sequence point says of their thread behind the end of the collection. */
+/* Two objects, and what a sequence point says of their thread after the end of the collection. */
 static struct nettrace_check check_later(uint32_t sequence)
 {
 	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };

@@ -177,7 +177,7 @@ TEST(boxed_structs_lie_before_references)
 					 { 0x100, STRUCT, "b", "B.One.b" },
 					 { 0x108, STRUCT, "c", "B.One.c" },
 					 { 0x118, OBJECT, "d", "B.One.d" } } });
-	/* c may lie at once behind the enums that are not known, but not behind the references. */
+	/* c may lie at once after the enums that are not known, but not after the references. */
 	check(&(struct world){
 		.modules[1] = boxes,
 		.rows = { { 0x110, OBJECT, "a", "B.One.a" }, { 0x128, STRUCT, "c", "B.Two.c" } } });

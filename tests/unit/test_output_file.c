@@ -223,7 +223,7 @@ TEST(a_fifo_is_written_straight)
 	ASSERT_UINT(entries(false), 1);
 }
 
-/* An error in the middle: what is written behind the first bytes goes to a full device. */
+/* An error in the middle: what is written after the first bytes goes to a full device. */
 TEST(a_failed_write_leaves_nothing)
 {
 	put_file(path, "old", 0600);

@@ -533,7 +533,7 @@ TEST(file_that_is_gone)
 		ASSERT_UINT(buf[PAGE + 100], 0);
 		CU_ASSERT(memory_read(target->memory, at(private), buf, 2 * PAGE));
 		ASSERT_UINT(buf[PAGE - 1], 0x77);
-		/* Behind the file's end a read raises SIGBUS: there is nothing. */
+		/* After the file's end a read raises SIGBUS: there is nothing. */
 		CU_ASSERT_FALSE(memory_read(target->memory, at(private) + 2 * PAGE, buf, 1));
 		target_destroy(target);
 	}

@@ -135,7 +135,7 @@ TEST(references_by_index_may_be_none_or_extra)
 		{ 0x10, 0, 8, { HD_NONE }, 1 },
 		{ 0x20, 0, 8, { 4, 0, 5 }, 3 },
 	};
-	/* Extra 0 is no object, 1 is one, 5 is past them. */
+	/* Extra 0 is not an object, 1 is one, 5 is past them. */
 	struct hd_graph *graph = finish(given, 3, false, (const uint64_t[]){ 0x90, 0x10 }, 2);
 	TARGETS(graph, 0x30, 0x10, 0x90, 0x20);
 	assert_targets(graph, 0x10, NULL, 0);

@@ -32,7 +32,7 @@ static size_t line_count(const struct lines *lines)
 	return lines->size / WIDTH;
 }
 
-/* Write @p record on a line, blanks behind it. */
+/* Write @p record on a line, blanks after it. */
 static void put(struct lines *lines, size_t line, const char *record)
 {
 	size_t size = strlen(record);
@@ -174,7 +174,7 @@ static void put_change(struct lines *lines, size_t line, size_t change)
 		put(lines, line + i, changes[change].records[i]);
 }
 
-/* Each change with each of its lines as the first behind the middle, where 2 workers meet. */
+/* Each change with each of its lines as the first after the middle, where 2 workers meet. */
 TEST(any_record_may_begin_a_range)
 {
 	for (size_t change = 0; change < CHANGES; change++) {
@@ -235,7 +235,7 @@ TEST(the_first_of_many_errors_is_reported)
 	}
 }
 
-/* A line much longer than a worker's share: those behind have nothing, or its end, to read. */
+/* A line much longer than a worker's share: those after have nothing, or its end, to read. */
 TEST(a_line_may_span_several_ranges)
 {
 	struct text text = { 0 };

@@ -141,7 +141,7 @@ TEST(test_edges)
 		{ s.c, s.free_block },   /* to a Free block */
 		{ s.table, s.c },        /* the last of its segment */
 		{ s.frozen[1], s.a },    /* the last of all */
-		{ UINT64_MAX - 7, s.a }, /* behind all */
+		{ UINT64_MAX - 7, s.a }, /* after all */
 	};
 	uint64_t claimed[] = {
 		8, s.array + 16, s.array + 32, s.array + 40, s.free_block + 8, UINT64_MAX
@@ -314,7 +314,7 @@ static void make_many(struct many *m)
 	(void)add(m, ROOT_STATIC, 0, s->b);
 	add(m, ROOT_STATIC, 1, s->a)->thread = 2;
 	(void)add(m, ROOT_FINALIZER, 0, s->dead);
-	/* What is no object. */
+	/* What is not an object. */
 	(void)add(m, ROOT_HANDLE, 3, s->free_block);
 	add(m, ROOT_HANDLE, 3, s->free_block + 8)->is_interior = true;
 	add(m, ROOT_HANDLE, 3, 0x123)->is_conservative = true;

@@ -26,7 +26,7 @@ TEST(managed_frames_are_walked_up_to_native_code)
 	ASSERT_UINT(stack_frame_at(&fixture, 1)->ip, middle);
 	ASSERT_UINT(stack_frame_at(&fixture, 1)->sp, next);
 	ASSERT_UINT(stack_frame_at(&fixture, 1)->offset, 0x20);
-	/* Null slots are no roots. */
+	/* Null slots are not roots. */
 	ASSERT_UINT(fixture.result.roots_count, 2);
 	ASSERT_UINT(stack_roots_at(&fixture, STACK_TOP, fixture.object), 1);
 	ASSERT_UINT(stack_roots_at(&fixture, next + 8, fixture.object), 1);
@@ -503,7 +503,7 @@ TEST(interrupted_frames_may_not_be_made_yet)
 	fake_poke_u64(fixture.memory, STACK_TOP, fixture.object);
 	stack_again(&fixture);
 	ASSERT_UINT(stack_root_at(&fixture, STACK_TOP)->flags, 0);
-	/* Behind push rbp, before sub rsp: there are no variables. */
+	/* After push rbp, before sub rsp: there are no variables. */
 	fake_stop_at(fixture.stack, fixture.work + 4, STACK_TOP, fake_rbp(STACK_TOP));
 	fake_poke_u64(fixture.memory, STACK_TOP + 8, fake_call(fixture.main, 1));
 	stack_frames(&fixture, fixture.main, STACK_TOP + 16, 1);

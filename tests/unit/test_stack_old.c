@@ -92,7 +92,7 @@ static size_t sure_roots(const struct stack_fixture *fixture)
 	return count;
 }
 
-/* frames.h of 8.0 and 9.0: m_pObjRefs, then UINT m_numObjRefs; what is behind it is padding. */
+/* frames.h of 8.0 and 9.0: m_pObjRefs, then UINT m_numObjRefs; what is after it is padding. */
 TEST(a_helper_that_protects_an_array_keeps_all_of_it)
 {
 	struct stack_fixture fixture;

@@ -171,7 +171,7 @@ TEST(maps_are_found_by_their_cell)
 		{ { module, image + 0x400, 0 }, image + 0x608 },
 		{ { module, image + 0x408, 0 }, image + 0x60a },
 		{ { module, image + 0x410, 0 }, image + 0x60b },
-		{ { module, image + 0x500, 0 }, 0 }, /* behind the cells */
+		{ { module, image + 0x500, 0 }, 0 }, /* after the cells */
 		{ { module, image + 0x3f8, 0 }, 0 },
 		{ { module, image - 8, 0 }, 0 },
 		{ { 0, image + 0x400, 0 }, 0 },

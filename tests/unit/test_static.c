@@ -308,7 +308,7 @@ TEST(test_module_8)
 	tear_down_8(&fixture);
 }
 
-/* Behind the vtable of an instantiation stands {list of FieldDescs that name it, number}. */
+/* After the vtable of an instantiation stands {list of FieldDescs that name it, number}. */
 TEST(test_generic_8)
 {
 	struct fixture_8 fixture = set_up_8();

@@ -76,7 +76,7 @@ TEST(test_damage)
 	ASSERT_UINT(address_of(&statics, statics.holder, "mine", 1), 0);
 	fake_poke_u64(memory, statics.locals[1] + 32, 0x123450);
 	ASSERT_UINT(address_of(&statics, statics.holder, "mine", 1), 0);
-	/* an index behind the arrays' ends, arrays that are not there */
+	/* an index after the arrays' ends, arrays that are not there */
 	uint64_t info = fake_peek_u64(memory, statics.holder + FAKE_AUXILIARY_OF) - 40;
 	fake_poke_u32(memory, info + 4, 0x00ffffff);
 	ASSERT_UINT(address_of(&statics, statics.holder, "mine", 0), 0);
@@ -184,7 +184,7 @@ TEST(test_dynamic_8)
 	fake_statics_destroy(&fixture.statics);
 }
 
-/* What a collectible type has is behind LOADERHANDLEs: elements of its LoaderAllocator's m_slots. */
+/* What a collectible type has is after LOADERHANDLEs: elements of its LoaderAllocator's m_slots. */
 TEST(test_collectible_8)
 {
 	struct fixture_8 fixture = set_up_8();

@@ -9,7 +9,7 @@ static const char *const samples[] = { "tests/data/seed000.heap", "tests/data/se
 #define SAMPLES 3u
 
 /*
- * From here on the file's last record stands there whole, its time aside: what is missing behind
+ * From here on the file's last record stands there whole, its time aside: what is missing after
  * it (a digit of the time, a newline) nobody can see.
  */
 static size_t end_record_end(const struct text *sample)

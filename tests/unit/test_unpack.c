@@ -180,7 +180,7 @@ TEST(damage_is_named_with_its_place)
 		    16);
 	assert_failure(&packed, 1 << 20, HD_ERR_NOMEM, "max-mem");
 	text_deinit(&packed);
-	/* Packed zstd within zstd is no core. */
+	/* Packed zstd within zstd is not a core. */
 	packed = pack("\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00", 9, 9, false);
 	assert_failure(&packed, 0, HD_ERR_UNSUPPORTED, "is not an ELF core");
 	text_deinit(&packed);
@@ -217,7 +217,7 @@ TEST(is_core_looks_into_the_packed_file)
 	CU_ASSERT(write_file(path, packed.bytes, packed.size));
 	CU_ASSERT(!is_core(path));
 	text_deinit(&packed);
-	/* A program is no core. */
+	/* A program is not a core. */
 	struct text program = { 0 };
 	text_append(&program, core.bytes, core.size);
 	program.bytes[16] = 3;

@@ -81,7 +81,7 @@ static void check_register(const struct fixture *fixture, unsigned int reg, uint
 	ASSERT_UINT(fixture->registers.values[reg], slot);
 }
 
-/* The caller's rip was read at @p slot, its rsp is behind that. */
+/* The caller's rip was read at @p slot, its rsp is after that. */
 static void check_return(const struct fixture *fixture, uint64_t slot)
 {
 	ASSERT_UINT(fixture->registers.values[REG_RIP], slot);

@@ -13,7 +13,7 @@
 struct fixture {
 	struct fake_clr *fake;
 	uint64_t node, vector, numbers, finalizable;   /* types */
-	uint64_t first, list, next, text, bytes, last; /* objects, one behind the other */
+	uint64_t first, list, next, text, bytes, last; /* objects, one after the other */
 	uint64_t old, old_next, old_last, old_segment;
 	struct heap *heap;
 	struct verify_result result;
@@ -326,7 +326,7 @@ TEST(zeros_in_generation_0_are_a_context_without_owner)
 	end(&fixture);
 }
 
-/* A thread clears the memory of its next context: behind the zeros lie objects of earlier collections. */
+/* A thread clears the memory of its next context: after the zeros lie objects of earlier collections. */
 TEST(memory_that_is_being_cleared_proves_nothing)
 {
 	struct fixture fixture;
@@ -335,7 +335,7 @@ TEST(memory_that_is_being_cleared_proves_nothing)
 	uint64_t hole = fake_hole(fake, 0x80), stale = 0;
 	for (int i = 0; i < 8; i++)
 		stale = fake_object(fake, fixture.node, 0);
-	/* To where there was an object once, behind what is in use now. */
+	/* To where there was an object once, after what is in use now. */
 	poke(&fixture, stale + 8, stale + 0x400);
 	fake_header(fake, stale, LOCKED);
 	struct clr_thread *thread = fake_thread(fake);
@@ -441,7 +441,7 @@ TEST(an_end_in_the_wrong_place_is_one_finding)
 	poke(&fixture, fixture.old_segment, fixture.old_next);
 	const struct verify_finding *finding = one(&fixture, "InvalidSegmentEnd", VERDICT_DAMAGE,
 						   fixture.old_segment, fixture.old_segment);
-	ASSERT_UINT(finding->consequence_count, 2); /* old and the list refer behind it */
+	ASSERT_UINT(finding->consequence_count, 2); /* old and the list refer after it */
 	poke(&fixture, fixture.old_segment, fixture.old_next + 16);
 	(void)one(&fixture, "InvalidSegmentEnd", VERDICT_DAMAGE, fixture.old_segment,
 		  fixture.old_segment);

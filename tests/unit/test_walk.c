@@ -156,7 +156,7 @@ TEST(test_contexts)
 	struct fixture f;
 	begin(&f, 0x1000);
 	(void)fake_context(f.fake, 24); /* at the start, of no bytes at all */
-	(void)fake_context(f.fake, 64); /* and another behind it */
+	(void)fake_context(f.fake, 64); /* and another after it */
 	uint64_t a = small(&f);
 	uint64_t garbage = fake_context(f.fake, 256);
 	uint64_t b = small(&f);
@@ -170,7 +170,7 @@ TEST(test_contexts)
 	end(&f);
 }
 
-/* Where the segment ends at the limit, the reserve lies behind it. */
+/* Where the segment ends at the limit, the reserve lies after it. */
 TEST(test_context_ends_segment)
 {
 	struct fixture f;
@@ -275,7 +275,7 @@ TEST(test_bad_ends)
 	fake_poke_u64(&f.fake->memory, objects[8], GARBAGE);
 	struct walked walked;
 	walk(fake_heap(f.fake), 0, &walked);
-	/* Behind the two only one is sound before the next bad one: no place to go on. */
+	/* After the two only one is sound before the next bad one: no place to go on. */
 	CHECK_EVENTS(&walked, 1, objects[1], objects[2], objects[3], objects[4], 1);
 	ASSERT_UINT_FATAL(walked.damage_count, 2);
 	CU_ASSERT(!walked.damage[0].last_good.type);
@@ -297,7 +297,7 @@ TEST(test_resync_is_not_fooled)
 		next[i] = small(&f);
 	fake_poke_u64(&f.fake->memory, b, GARBAGE);
 	fake_poke_u64(&f.fake->memory, b + 16, a);       /* a reference */
-	fake_poke_u64(&f.fake->memory, b + 24, f.small); /* a type, and garbage behind it */
+	fake_poke_u64(&f.fake->memory, b + 24, f.small); /* a type, and garbage after it */
 	fake_poke_u64(&f.fake->memory, b + 56, GARBAGE);
 	fake_poke_u64(&f.fake->memory, b + 64, f.array); /* too long an array */
 	fake_poke_u64(&f.fake->memory, b + 72, UINT32_MAX);

@@ -141,7 +141,7 @@ TEST(only_what_needs_quotes_gets_them)
 	}
 }
 
-/* @p word, between others, is read back; open, it goes on with what is typed behind it. */
+/* @p word, between others, is read back; open, it goes on with what is typed after it. */
 static void check_round_trip(const char *word, char open)
 {
 	char *text = words_quote(word, open, true), *head = words_quote(word, open, false);

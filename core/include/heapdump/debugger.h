@@ -19,12 +19,13 @@ struct hd_debugger_module {
 
 /** A thread as a debugger lists it, with the registers of its innermost frame. */
 struct hd_debugger_thread {
-	int32_t tid;     /**< of the kernel */
-	uint32_t number; /**< the debugger's own, by which its user names the thread; 0 = unknown */
+	int32_t tid;     /**< the kernel's id of the thread */
+	uint32_t number; /**< the debugger's own number, by which its user names the thread; 0 =
+			  * unknown */
 	uint64_t registers[HD_DEBUGGER_REGISTERS]; /**< all 0: unknown */
 };
 
-/** What a debugger knows of the process or core that it has. */
+/** What a debugger knows about the process or core that it debugs. */
 struct hd_debugger {
 	size_t struct_size; /**< sizeof(struct hd_debugger) at the caller's build */
 	void *arg;          /**< given to read */
@@ -37,30 +38,34 @@ struct hd_debugger {
 	 */
 	size_t (*read)(void *arg, uint64_t address, void *buf, size_t size);
 	const char *core; /**< path of the core file that it has open, or NULL */
-	int32_t pid;      /**< of the process, on whatever machine; 0 = unknown */
-	/** Not zero: the process's memory may be read past the debugger, if both see the same. */
+	int32_t pid;      /**< id of the process, on any machine; 0 = unknown */
+	/**
+	 * Non-zero: the process's memory may be read directly, without the debugger, if both ways
+	 * give the same bytes.
+	 */
 	uint32_t is_local;
-	uint64_t stack_pointer; /**< of any thread: where both are compared; 0 = unknown */
+	uint64_t stack_pointer; /**< stack pointer of any thread: the two ways are compared there; 0
+				 * = unknown */
 	const struct hd_debugger_module *modules; /**< borrowed for the call; may be NULL */
 	size_t module_count;
 	/** Registers are used where the target itself has none; borrowed for the call; may be NULL. */
 	const struct hd_debugger_thread *threads;
 	size_t thread_count;
-	uint32_t is_core;  /**< not zero: it is a core, also one whose path is not known */
+	uint32_t is_core;  /**< non-zero: it is a core, even if its path is not known */
 	uint32_t reserved; /**< 0 */
 };
 
 /**
- * Make the debugger's own core or process what @p session is about, in place of what is open.
+ * Make the debugger's own core or process the target of @p session, instead of what is open.
  *
  * Route (setting "backend": auto, or one of these): the core file itself, with the debugger asked
  * only for bytes that it lacks ("file"); the process by process_vm_readv and /proc/PID/mem, when
  * 64 bytes at the stack pointer are the same both ways ("process"); the callback behind a cache
  * ("debugger").
  *
- * @param debugger Borrowed for the call, but for read and arg: until the session is closed.
- * @param sink For progress and cancellation; may be NULL, and may lack write.
- * @retval HD_OK also when it has no CLR in it: the first command says so
+ * @param debugger Borrowed for the call, except read and arg: these until the session is closed.
+ * @param sink For progress and cancellation; may be NULL, and its write may be NULL.
+ * @retval HD_OK also when the target has no CLR: the first command says so
  * @retval HD_ERR_ARGUMENT NULL for @p session or @p debugger, another struct_size, neither read nor core,
  * a module without a path
  * @retval others as hd_session_open(); what was open before stays open
@@ -71,11 +76,11 @@ HD_API HD_NODISCARD enum hd_status hd_session_debugger(struct hd_session *sessio
 						       struct hd_error *err);
 
 /**
- * Tell which thread is selected in the debugger: the one that commands about one thread mean when none
- * is named.  To be told again before each command; closing the session forgets it.
+ * Tell which thread is selected in the debugger: commands about one thread use it when no thread is
+ * named.  To be called again before each command; closing the session forgets it.
  *
  * @param session NULL is allowed, and nothing is done.
- * @param tid Of the kernel; 0: none is.
+ * @param tid The kernel's id of the thread; 0: none is selected.
  */
 HD_API void hd_session_thread(struct hd_session *session, int32_t tid);
 

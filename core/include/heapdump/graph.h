@@ -12,33 +12,35 @@ extern "C" {
  * The objects of one heap, their types, references and roots; immutable.
  *
  * Nodes 0 .. hd_graph_object_count()-1 are the objects in ascending order of id.  After them, up to
- * hd_graph_node_count()-1, follow the *missing* nodes: ids that references or roots name and that
- * the file does not define.  A NULL graph has nothing: no objects, and every index is out of range; a
- * NULL ret or buf is answered as an index out of range.  Every function takes time O(1) unless it says otherwise.
+ * hd_graph_node_count()-1, come the *missing* nodes: ids that references or roots name but that the
+ * file does not define.  A NULL graph is empty: it has no objects, and every index is out of range.
+ * A NULL ret or buf gives the same result as an index out of range.  Every function takes time O(1)
+ * unless its comment says otherwise.
  */
 struct hd_graph;
 
-/** No node, no type. */
+/** In place of the index of a node or type: there is none. */
 #define HD_NONE UINT32_MAX
 
-/** What a root is: the numbers of the RPM / XNA text format's root record. */
+/** What a root is.  The numbers are those of root records in the RPM / XNA text format. */
 enum hd_root_kind {
-	HD_ROOT_INTERNAL = 0,  /**< of the runtime itself */
+	HD_ROOT_INTERNAL = 0,  /**< a root of the runtime itself */
 	HD_ROOT_STACK = 1,     /**< a local variable */
-	HD_ROOT_FINALIZER = 2, /**< on the finalizer queue, waiting */
+	HD_ROOT_FINALIZER = 2, /**< an object that waits on the finalizer queue */
 	HD_ROOT_HANDLE = 3,    /**< a GC handle */
 	HD_ROOT_STATIC = 4,    /**< a static variable; the root has a container */
-	HD_ROOT_GC =
-		5, /**< of the collector itself: frozen objects, interned strings, class descriptions */
-	HD_ROOT_THREAD_STATIC = 6, /**< a static variable of one thread; in the text format 4 */
+	HD_ROOT_GC = 5, /**< a root of the collector itself: frozen objects, interned strings, class
+		    * descriptions */
+	HD_ROOT_THREAD_STATIC = 6, /**< a static variable of one thread; the text format has 4 for
+				    * it */
 };
 
-/** Bits of hd_root.flags: the text format's numbers. */
+/** Bits of hd_root.flags, as in the text format. */
 enum hd_root_flag {
 	HD_ROOT_PINNED = 1,
-	HD_ROOT_WEAK = 2, /**< keeps nothing alive, whatever the kind */
+	HD_ROOT_WEAK = 2, /**< keeps nothing alive, whatever its kind is */
 	HD_ROOT_INTERIOR = 4,
-	/** A word on a stack that may be a reference; in the text format pinned. */
+	/** A word on a stack that may be a reference; the text format calls it pinned. */
 	HD_ROOT_CONSERVATIVE = 8,
 };
 
@@ -54,7 +56,8 @@ struct hd_object {
 /** One type. */
 struct hd_type {
 	uint64_t id;
-	const char *name; /**< not NUL-terminated, may hold any byte; NULL when never defined */
+	const char *name; /**< not NUL-terminated, may hold any byte; NULL when the type is never
+			   * defined */
 	size_t name_size; /**< bytes */
 	uint64_t object_count;
 	uint64_t object_size; /**< bytes of all its objects */
@@ -63,7 +66,7 @@ struct hd_type {
 /** One root record. */
 struct hd_root {
 	uint32_t node;
-	uint32_t container; /**< type that holds the static variable, or HD_NONE */
+	uint32_t container; /**< type that declares the static variable, or HD_NONE */
 	uint32_t kind;      /**< enum hd_root_kind */
 	uint32_t flags;     /**< of enum hd_root_flag */
 };
@@ -74,7 +77,7 @@ HD_API uint32_t hd_graph_type_count(const struct hd_graph *graph);
 HD_API uint32_t hd_graph_root_count(const struct hd_graph *graph);
 HD_API uint64_t hd_graph_reference_count(const struct hd_graph *graph);
 
-/** Node of an id, missing nodes included, or HD_NONE.  Cost: O(log objects) at worst. */
+/** Node that has the id, which may be a missing node, or HD_NONE.  Cost: at most O(log objects). */
 HD_API uint32_t hd_graph_find(const struct hd_graph *graph, uint64_t id);
 
 /** Fill @p ret; @return 0, or -1 and @p ret untouched when @p node is out of range. */
@@ -87,9 +90,9 @@ HD_API int hd_graph_type(const struct hd_graph *graph, uint32_t type, struct hd_
 HD_API int hd_graph_root(const struct hd_graph *graph, uint32_t index, struct hd_root *ret);
 
 /**
- * Copy references of @p node, from number @p first on, to @p buf.
+ * Copy references of @p node to @p buf, beginning with number @p first.
  *
- * @return how many were copied, at most @p capacity; 0 past the last.
+ * @return how many were copied, at most @p capacity; 0 after the last.
  */
 HD_API size_t hd_graph_references(const struct hd_graph *graph, uint32_t node, uint64_t first,
 				  uint32_t *buf, size_t capacity);

@@ -41,8 +41,8 @@ static size_t arguments_of(const char *name, size_t size, uint64_t *ret_count)
 }
 
 /*
- * An arity at *@p part, with its backtick or, as LLDB passes it on, without: step over it if the name
- * goes on with as many arguments; what they take.
+ * Is there an arity at *@p part, with its backtick or (as LLDB passes it) without?  If the name
+ * goes on with as many arguments, skip it; returns the bytes of these.
  */
 static size_t skip_arity(const char *name, size_t size, const char **part)
 {
@@ -58,13 +58,13 @@ static size_t skip_arity(const char *name, size_t size, const char **part)
 	if (!taken || count != arity)
 		return 0;
 	*part = at;
-	/* They may be in the part too. */
+	/* The part may have them, too. */
 	return *at == '<' ? 0 : taken;
 }
 
 /*
- * Step over the character at @p name and over its escape at @p part, which begins with a backslash;
- * its bytes, or 0 when that is something else.
+ * Skip the character at @p name and its escape at @p part, which begins with a backslash; returns
+ * the character's bytes, or 0 when they do not match.
  */
 static size_t skip_escape(const char *name, size_t size, const char **part)
 {
@@ -76,7 +76,7 @@ static size_t skip_escape(const char *name, size_t size, const char **part)
 	return length;
 }
 
-/* What a part is compared by. */
+/* The elements of a part for comparing. */
 struct name_part {
 	const char *text; /* up to a star, a $ that is the last character, or the end */
 	bool ignores_case;
@@ -153,7 +153,10 @@ bool name_matches(const char *name, size_t size, const char *part)
 		wanted.is_at_end = !next[length] && length && next[length - 1] == '$';
 		if (!find_part(name, size, &wanted, is_at_begin, &rest, &next))
 			return false;
-		/* A star stands for what is between; the earliest place leaves the most to the parts that follow. */
+		/*
+		 * A star matches what is between; the earliest place leaves the most for the
+		 * following parts.
+		 */
 		if (*next != '*')
 			return true;
 		name += size - rest;

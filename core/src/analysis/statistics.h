@@ -8,9 +8,9 @@
 struct type_count {
 	uint64_t id;        /**< MethodTable, or the dump's type id */
 	const char *name;   /**< NULL: unknown */
-	const char *domain; /**< of a dump file's section; NULL: none */
+	const char *domain; /**< domain of a dump file's section; NULL: none */
 	uint32_t name_size, domain_size;
-	uint32_t type; /**< index: the last order of equal rows */
+	uint32_t type; /**< index; it orders rows that are equal otherwise */
 	uint64_t count, size;
 };
 
@@ -18,8 +18,8 @@ struct type_count {
 struct statistics {
 	struct type_count *rows;
 	size_t row_count, capacity;
-	uint64_t count, size; /**< of all */
-	uint64_t limit;       /**< so many rows are shown, the last; 0 = all */
+	uint64_t count, size; /**< of all rows */
+	uint64_t limit;       /**< only the last rows are shown, so many; 0 = all */
 };
 
 /** @p count rows, all 0, for the caller to name. */
@@ -33,7 +33,7 @@ void statistics_deinit(struct statistics *statistics);
 /** Count one object. */
 void statistics_add(struct statistics *statistics, uint32_t type, uint64_t size);
 
-/** Drop rows without objects, unless @p all; ascending by size, or by count. */
+/** Drop rows without objects, unless @p all; sort the others by size, or by count, ascending. */
 void statistics_sort(struct statistics *statistics, bool by_count, bool all);
 
 #endif

@@ -13,22 +13,22 @@
 /* One element of a path: a node, or @p folded of them, all of one type. */
 struct element {
 	uint32_t node;
-	uint32_t next; /* the node behind it, or HD_NONE */
+	uint32_t next; /* the node after it, or HD_NONE */
 	uint32_t type;
 	uint64_t folded; /* 0: the node itself */
 };
 
-/* The path as it passes by: runs first, then what is too long in the middle. */
+/* The path while it is written: runs are folded first, then the middle if it is too long. */
 struct fold {
 	struct path_report *report;
-	struct element run[FOLD_RUN_MIN]; /* the first ones of the present run */
+	struct element run[FOLD_RUN_MIN]; /* the first ones of the current run */
 	struct element last;              /* its last one */
 	uint64_t run_length;
 	uint64_t shown_count;           /* elements written at once: the first FOLD_ENDS */
-	struct element tail[FOLD_TAIL]; /* a ring of those that may be the last */
+	struct element tail[FOLD_TAIL]; /* a ring of those that may be the last ones */
 	uint64_t tail_begin, tail_end;
 	uint64_t middle; /* nodes folded between head and tail */
-	uint32_t *types; /* distinct types of them */
+	uint32_t *types; /* how many different types they have */
 	size_t types_count, types_capacity;
 	uint64_t *has_type; /* bitmap, made with the first */
 	bool failed;
@@ -54,7 +54,7 @@ enum path_column {
 	PATH_VIA,
 	PATH_FOLDED,
 	PATH_WIDTH,     /* text only: least columns of the address */
-	PATH_CONTINUES, /* text only: the rest is above */
+	PATH_CONTINUES, /* text only: the rest was shown above */
 	PATH_COLUMNS
 };
 
@@ -70,7 +70,7 @@ static const struct column path_columns[PATH_COLUMNS] = {
 	[PATH_CONTINUES] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
 };
 
-/* Of a fold the names and the line's end follow. */
+/* After a fold, the names and the end of the line follow. */
 static void path_layout(struct out *out, const struct cell *cells)
 {
 	uint64_t id = cells[PATH_ADDRESS].number;
@@ -131,7 +131,7 @@ static const struct schema fold_schema = {
 	.layout = path_fold_layout,
 };
 
-/* What leads from @p node to @p next, without the blank that may be before it; or nothing. */
+/* How @p node refers to @p next, without the space that may come first; or nothing. */
 static const char *link_text(const struct hd_graph *graph, uint32_t node, uint32_t next,
 			     struct text *text)
 {
@@ -201,7 +201,7 @@ static void note_type(struct fold *fold, uint32_t type)
 	uint32_t count = fold->report->graph->type_count;
 	if (!fold->has_type)
 		fold->has_type = bitmap_alloc(count);
-	/* The type of a missing node has the bit behind the last one. */
+	/* The type of a missing node has the bit after the last one. */
 	uint32_t bit = type == HD_NONE ? count : type;
 	if (!fold->has_type || !PAGES_RESERVE(fold, types)) {
 		fold->failed = true;
@@ -211,7 +211,10 @@ static void note_type(struct fold *fold, uint32_t type)
 		fold->types[fold->types_count++] = type;
 }
 
-/* Take one element: written at once near the start, else kept as long as it may be near the end. */
+/*
+ * Take one element: near the start it is written at once, else it is kept while it may be near the
+ * end.
+ */
 static void take_element(struct fold *fold, const struct element *element)
 {
 	if (fold->report->full || fold->shown_count < FOLD_ENDS) {

@@ -7,19 +7,19 @@
 #include "answer/answering.h"
 #include "util/job.h"
 
-/** A run of one type is folded from this many objects on. */
+/** A run of this many objects of one type, or more, is folded. */
 #define FOLD_RUN_MIN 5u
-/** What a path of over 200 links shows of its elements: the first and the last ones. */
+/** How many elements a path of more than 200 links shows, at its beginning and at its end. */
 #define FOLD_ENDS 100u
 #define FOLD_TAIL 101u
 
-/** How the paths of one answer are written. */
+/** Options for writing the paths of one answer. */
 struct path_report {
 	const struct hd_graph *graph;
 	struct answer *answer;
 	struct job *job;
 	bool full;       /**< fold nothing */
-	uint64_t *shown; /**< bitmap of the nodes shown so far, where paths end; or NULL */
+	uint64_t *shown; /**< bitmap of the nodes shown so far, at which later paths end; or NULL */
 };
 
 /** "path": its objects, and what is folded between them. */

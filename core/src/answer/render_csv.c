@@ -3,8 +3,8 @@
 #include "answer/answering.h"
 
 /*
- * A field that holds a comma, a quote or the end of a line is in quotes, and quotes in it are doubled.
- * What else a terminal would act on is escaped, as text has it.
+ * A field that holds a comma, a quote or the end of a line is in quotes, and quotes in it are
+ * doubled.  Other characters that a terminal would act on are escaped, as in text.
  */
 static void render_csv_field(struct text *text, const char *bytes, size_t size)
 {
@@ -89,7 +89,7 @@ static void render_csv_table(struct answer *answer)
 	out_puts(answer->out, "\r\n");
 }
 
-/* Tables in a row have no place in a line. */
+/* A line has no place for tables inside a row. */
 static void render_csv_row(struct answer *answer, const struct cell *cells)
 {
 	const struct schema *schema = answer->levels[answer->depth - 1].schema;

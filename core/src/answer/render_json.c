@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers as JSON: a table is an array of objects, a record an object; also one row a line (NDJSON). */
+/*
+ * Answers as JSON: a table is an array of objects, a record is an object; also with one row per
+ * line (NDJSON).
+ */
 #include <stdio.h>
 
 #include "answer/answering.h"
@@ -91,7 +94,10 @@ static void group_key(const struct schema *schema, const struct json_groups *gro
 	ret[groups->sizes[i]] = '\0';
 }
 
-/* How many columns from @p i on are members of one object of which none is there, so that it is null. */
+/*
+ * How many columns, beginning with @p i, belong to one inner object and are all absent, so that the
+ * object is null.
+ */
 static size_t absent_group(const struct schema *schema, const struct json_groups *groups,
 			   const struct cell *cells, size_t i)
 {
@@ -107,7 +113,10 @@ static size_t absent_group(const struct schema *schema, const struct json_groups
 	return count;
 }
 
-/* Go from the object of the last member to that of column @p i; @return the latter. */
+/*
+ * Close the object of the last member and open that of column @p i, if they differ; @return the
+ * latter.
+ */
 static unsigned int change_group(struct json *json, const struct schema *schema,
 				 const struct json_groups *groups, unsigned int open, size_t i)
 {
@@ -269,7 +278,7 @@ const struct renderer json_renderer = {
 	.object_end = render_json_object_end,
 };
 
-/* Tables in a row of the main one are arrays of it; all else is left out. */
+/* Tables inside a row of the main table are arrays in it; everything else is left out. */
 static bool is_in_main(const struct answer *answer)
 {
 	return answer->main_depth && answer->depth >= answer->main_depth;

@@ -116,7 +116,7 @@ static bool style_of(const struct column *column, const struct cell *cell, enum 
 	return true;
 }
 
-/* Move what was appended from @p begin on to the right, so that it ends at @p width. */
+/* Move what was appended since @p begin to the right, so that it ends at @p width. */
 static void align_right(struct text *text, size_t begin, size_t width)
 {
 	static const char blanks[] =
@@ -136,7 +136,7 @@ static void align_right(struct text *text, size_t begin, size_t width)
 	memset(text->bytes + begin, ' ', width - size);
 }
 
-/* @p width columns, as the look of @p column has it. */
+/* Fill @p width columns, as the look of @p column says. */
 static void render_text_cell(struct out *out, const struct column *column, const struct cell *cell,
 			     uint8_t width)
 {
@@ -245,7 +245,7 @@ static void render_text_row(struct answer *answer, const struct cell *cells)
 	out_puts(out, any ? "\n" : "");
 }
 
-/* "Heading: value", a line for each member that is there and has a heading. */
+/* "Heading: value", one line for each member that has a value and a heading. */
 static void render_text_record(struct answer *answer, const struct schema *schema,
 			       const struct cell *cells)
 {

@@ -96,7 +96,9 @@ static void put_flags(struct out *out, const struct cell *flags, const char *bef
 static void put_root_frame(struct out *out, const struct cell *cells)
 {
 	const struct cell *method = &cells[ROOT_METHOD];
-	/* Methods have arguments; without there is a Frame of the runtime, of that class. */
+	/*
+	 * Methods have arguments; a name without arguments is the class of a Frame of the runtime.
+	 */
 	bool is_explicit =
 		cells[ROOT_FRAME].is_there && !memchr(method->text.bytes, '(', method->text.size);
 	out_puts(out, is_explicit ? "[" : "");
@@ -115,14 +117,14 @@ static void put_thread(struct out *out, const struct cell *cells)
 	thread_label(out, &thread);
 }
 
-/* Begin one part of the note behind a class name. */
+/* Begin one part of the note after a class name. */
 static void begin_part(struct out *out, bool *any, const char *between)
 {
 	out_puts(out, *any ? between : " (");
 	*any = true;
 }
 
-/* Behind the class name: a static's container, of a heap what the slot is called. */
+/* After the class name: a static's container; for a heap, the name of the slot. */
 static void put_note(struct out *out, const struct cell *cells)
 {
 	bool any = false;
@@ -150,7 +152,7 @@ static void put_note(struct out *out, const struct cell *cells)
 	out_puts(out, any ? ")" : "");
 }
 
-/* Blanks, so that what began at @p begin has @p width columns. */
+/* Append spaces, so that what began at @p begin has @p width columns. */
 static void pad_to(struct out *out, size_t begin, size_t width)
 {
 	size_t size = out->text.size - begin;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Roots, in a list of their own or each with a path. */
+/* Roots, as a list, or each with a path. */
 #ifndef HEAPDUMP_SRC_ANSWER_ROOT_ROW_H
 #define HEAPDUMP_SRC_ANSWER_ROOT_ROW_H
 
@@ -24,41 +24,50 @@ enum root_column {
 	ROOT_WEAK,
 	/* text only */
 	ROOT_FORM,    /**< enum root_form */
-	ROOT_LABEL,   /**< what it is, such as "pinned handle"; of an older object where that is */
-	ROOT_HEADING, /**< of the roots of its kind; absent: they are below their thread's */
-	ROOT_METHOD,  /**< of its frame; absent: it has no frame */
+	ROOT_LABEL,   /**< what it is, such as "pinned handle"; for an older object, where that
+		       * is */
+	ROOT_HEADING, /**< heading for the roots of its kind; absent: they are under their thread's
+		       * heading */
+	ROOT_METHOD,  /**< method of its frame; absent: it has no frame */
 	ROOT_OFFSET,
 	ROOT_SP,
 	ROOT_IP,
-	ROOT_OS_ID, /**< of its thread, or of that of its frame */
+	ROOT_OS_ID, /**< id of its thread, or of its frame's thread */
 	ROOT_CLASS, /**< type of the object */
 	ROOT_COLUMNS
 };
 
-/** How text writes a root above its path. */
+/** How text shows a root, in the line above its path. */
 enum root_form {
 	FORM_RECORD, /**< address, name or container, and what it is */
-	FORM_SLOT,   /**< of a heap's stack, below the heading of its frame: the slot */
-	FORM_OLDER,  /**< an older object in place of a root */
+	FORM_SLOT,   /**< the slot, for a root on a heap's stack, which is under its frame's
+		      * heading */
+	FORM_OLDER,  /**< an object of an older generation, instead of a root */
 };
 
-/** A root on its way into a table.  All zeros is empty. */
+/** A root that is being written into a table.  All zeros is empty. */
 struct root_row {
 	struct cell cells[ROOT_COLUMNS];
 	struct text frame; /**< "Namespace.Type.Method(...)+0x1b", which a cell borrows */
 };
 
-/** "roots": the main table of a command that lists them, as the graph knows more of them or less. */
+/**
+ * "roots": the main table of a command that lists them; its columns depend on what the graph knows
+ * about roots.
+ */
 const struct schema *root_list_schema(const struct hd_graph *graph);
-/** "roots", each of which has a path in its row. */
+/** "roots", with a path in each row. */
 extern const struct schema root_schema;
-/** Headings above such roots: of their kind or thread, and of a frame. */
+/** Headings above such roots: for their kind or thread, and for a frame. */
 extern const struct schema root_heading_schema, frame_heading_schema;
 
-/** Fill the row for root @p index; a lack of memory ends the answer. */
+/** Fill the row for root number @p index; if memory is exhausted, the answer ends. */
 void root_row_fill(struct root_row *row, struct answer *answer, const struct hd_graph *graph,
 		   uint32_t index);
-/** The same for an older object that refers to a younger one; @p place says where that is, borrowed. */
+/**
+ * The same for an older object that refers to a younger one; @p place says where that is and is
+ * borrowed.
+ */
 void root_row_fill_older(struct root_row *row, const struct hd_graph *graph, uint32_t node,
 			 const char *place);
 void root_row_deinit(struct root_row *row);

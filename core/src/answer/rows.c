@@ -8,7 +8,7 @@
 #include "util/fail.h"
 #include "util/sort.h"
 
-/* Texts kept lately: most answers repeat a few names of types. */
+/* Texts that were kept recently: most answers repeat a few names of types. */
 #define TEXTS_KNOWN 4096u
 /* Longer ones are kept each time: they are values of strings. */
 #define KNOWN_SIZE_MAX 256u
@@ -18,9 +18,10 @@ struct kept_table {
 	const struct hd_table *table;
 	struct hd_value *values; /* row after row */
 	size_t values_count, values_capacity;
-	uint64_t *parents; /* of tables in rows: which row each belongs to, ascending */
+	uint64_t *parents; /* for tables in rows: the row to which each row belongs, ascending */
 	size_t parents_count, parents_capacity;
-	uint64_t *empty; /* likewise: rows in which it began and has none, ascending */
+	uint64_t *empty; /* also for them: rows in which the table began but has no rows,
+			  * ascending */
 	size_t empty_count, empty_capacity;
 	uint64_t rows;
 	uint64_t rows_before; /* when it began the last time */
@@ -134,7 +135,7 @@ static bool append_row(struct hd_rows *rows, const struct hd_table *table,
 	return true;
 }
 
-/* Is there room for this row below the limit, also if none of its texts is known? */
+/* Is there room for this row within the limit, even if all its texts are new? */
 static bool has_room(const struct hd_rows *rows, const struct hd_table *table,
 		     const struct hd_value *values)
 {
@@ -153,7 +154,7 @@ static int keep_row(void *arg, const struct hd_table *table, const struct hd_val
 	return rows->is_exhausted || rows->is_too_large;
 }
 
-/* A table without rows is one, too. */
+/* A table without rows also counts. */
 static void keep_begin(void *arg, const struct hd_table *table)
 {
 	struct hd_rows *rows = arg;
@@ -289,7 +290,10 @@ int hd_rows_in(const struct hd_rows *rows, const struct hd_table *table, uint64_
 	return is_there;
 }
 
-/* Has the table one row in the whole answer, being a record and in no row of another table? */
+/*
+ * Is the table a record outside the rows of other tables, so that it has one row in the whole
+ * answer?
+ */
 static bool is_single(const struct hd_table *table)
 {
 	for (; table; table = table->parent) {

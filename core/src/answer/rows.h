@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An answer that is kept: the rows of all of its tables. */
+/* An answer that is kept: the rows of all its tables. */
 #ifndef HEAPDUMP_SRC_ANSWER_ROWS_H
 #define HEAPDUMP_SRC_ANSWER_ROWS_H
 
@@ -8,7 +8,7 @@
 /** NULL when memory is exhausted. */
 struct hd_rows *rows_create(void);
 
-/** What the answer is to be handed to: it keeps the tables and rows in @p rows. */
+/** The visitor for the answer: it keeps the tables and rows in @p rows. */
 struct visit *rows_visit(struct hd_rows *rows);
 
 /** Keep a line of warning. */
@@ -18,7 +18,7 @@ void rows_warn(struct hd_rows *rows, const char *line);
  * Was every row kept?
  *
  * @retval HD_OK
- * @retval HD_ERR_NOMEM with a message that says what can be done
+ * @retval HD_ERR_NOMEM the message says what can be done
  */
 HD_NODISCARD enum hd_status rows_check(const struct hd_rows *rows, struct hd_error *err);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What an answer is made of: cells of columns, described once by a schema for all renderers. */
+/*
+ * What an answer consists of: the cells of columns.  A schema describes them once, for all
+ * renderers.
+ */
 #ifndef HEAPDUMP_SRC_ANSWER_SCHEMA_H
 #define HEAPDUMP_SRC_ANSWER_SCHEMA_H
 
@@ -14,13 +17,14 @@ enum cell_kind {
 	KIND_NUMBER,  /**< a count, an index, an id */
 	KIND_SIGNED,  /**< a number that may be negative */
 	KIND_BYTES,   /**< a number of bytes */
-	KIND_PERCENT, /**< a part of a hundred, with one digit after the point */
+	KIND_PERCENT, /**< a percentage, with one digit after the point */
 	KIND_ADDRESS, /**< hexadecimal; "0x..." in JSON and CSV */
 	KIND_TEXT,
 	KIND_TYPE,   /**< the name of a type; text shows an unknown one by its id */
 	KIND_REAL,   /**< a floating-point number, with the digits that it needs */
-	KIND_SINGLE, /**< the same of 32 bits */
-	KIND_SET, /**< names out of a set: an array in JSON, with commas between in text, blanks in CSV */
+	KIND_SINGLE, /**< the same with 32 bits */
+	KIND_SET, /**< names out of a set: an array in JSON, separated by commas in text, by spaces
+		   * in CSV */
 	KIND_ANY, /**< each cell says what it holds: cell.kind */
 };
 
@@ -28,34 +32,39 @@ enum cell_kind {
 enum cell_look {
 	LOOK_PLAIN = 0,
 	LOOK_ZEROS = 1,      /**< an address with all of its 16 digits */
-	LOOK_UPPER = 2,      /**< an address in capital digits */
+	LOOK_UPPER = 2,      /**< an address with capital letters A to F */
 	LOOK_THOUSANDS = 4,  /**< a comma between thousands */
-	LOOK_ADDRESS = 8,    /**< in the colour of addresses */
-	LOOK_LEFT = 16,      /**< to the left of its width */
+	LOOK_ADDRESS = 8,    /**< shown in the colour of addresses */
+	LOOK_LEFT = 16,      /**< aligned left */
 	LOOK_PREFIXED = 32,  /**< an address with 0x before it */
-	LOOK_LEAVE_OUT = 64, /**< JSON has no member where the cell is absent, in place of null */
-	/** Of the first column of an object, as "last.address": where all of them are absent, JSON has null. */
+	LOOK_LEAVE_OUT = 64, /**< if the cell is absent, JSON has no member instead of null */
+	/**
+	 * For the first column of an inner object, such as "last.address": if all its columns are
+	 * absent, JSON has null.
+	 */
 	LOOK_WHOLE = 128,
 };
 
 /** One column of a table, or one member of a record. */
 struct column {
-	/** Key in JSON, heading in CSV; NULL: only text shows it.  "context.limit" is the member "limit" of an
-	 * object "context", whose columns are next to each other. */
+	/**
+	 * Key in JSON, heading in CSV; NULL: only text shows it.  "context.limit" is the member
+	 * "limit" of an object "context", whose columns are next to each other.
+	 */
 	const char *name;
-	const char *heading; /**< in text; NULL: only data renderers show it */
+	const char *heading; /**< the heading in text; NULL: only data renderers show the column */
 	enum cell_kind kind;
-	uint8_t width;    /**< least columns in text */
+	uint8_t width;    /**< smallest width in text, in characters */
 	uint8_t look;     /**< enum cell_look */
 	const char *help; /**< one line, no full stop */
 };
 
-/** A value.  All zeros: there is none. */
+/** A value.  All zeros: it is absent. */
 struct cell {
 	bool is_there;
-	bool is_null; /**< it is absent, and JSON says so even if LOOK_LEAVE_OUT */
+	bool is_null; /**< it is absent, and JSON has null even with LOOK_LEAVE_OUT */
 	uint8_t kind; /**< enum cell_kind, in a column of KIND_ANY */
-	/** Text shows this in place of the value; NULL: the value. */
+	/** Text shows this instead of the value; NULL: it shows the value. */
 	const char *shown;
 	union {
 		bool flag;
@@ -81,19 +90,25 @@ struct out;
 
 /** The columns of a table, or the members of a record. */
 struct schema {
-	/** Key in JSON; NULL: members of a record that are among those around it, or a table of text alone. */
+	/**
+	 * Key in JSON; NULL: the members of a record are written among those around it; or a table
+	 * that is only for text.
+	 */
 	const char *name;
 	const struct column *columns;
 	size_t count;
 	bool is_main; /**< the table that CSV and NDJSON show */
 	/** In JSON an array of the values of the first column; only rows that hold tables are objects. */
 	bool is_list;
-	/** The line above the rows in text; NULL: the columns' headings. */
+	/** The line above the rows in text; NULL: it consists of the columns' headings. */
 	const char *heading;
-	/** The same where there are fewer columns than @c narrow_below (0: OUT_NARROW); NULL: as @c heading. */
+	/**
+	 * The heading for a terminal of fewer columns than @c narrow_below (0: OUT_NARROW); NULL:
+	 * the same as @c heading.
+	 */
 	const char *narrow_heading;
 	uint16_t narrow_below;
-	/** Write a row, or the whole record, as text; NULL: as the columns say. */
+	/** Writes a row, or the whole record, as text; NULL: it is written as the columns say. */
 	void (*layout)(struct out *out, const struct cell *cells);
 };
 
@@ -105,7 +120,7 @@ static inline struct cell cell_flag(bool flag)
 	return (struct cell){ .is_there = true, .flag = flag };
 }
 
-/** Of KIND_NUMBER, KIND_BYTES and KIND_ADDRESS. */
+/** A cell of KIND_NUMBER, KIND_BYTES or KIND_ADDRESS. */
 static inline struct cell cell_number(uint64_t number)
 {
 	return (struct cell){ .is_there = true, .number = number };
@@ -116,13 +131,13 @@ static inline struct cell cell_signed(int64_t number)
 	return (struct cell){ .is_there = true, .signed_number = number };
 }
 
-/** Of KIND_REAL and KIND_SINGLE. */
+/** A cell of KIND_REAL or KIND_SINGLE. */
 static inline struct cell cell_real(double real)
 {
 	return (struct cell){ .is_there = true, .real = real };
 }
 
-/** The same cell, for a column of KIND_ANY: it holds a value of @p kind. */
+/** The same cell with a value of @p kind, for a column of KIND_ANY. */
 static inline struct cell cell_of(enum cell_kind kind, struct cell cell)
 {
 	cell.kind = (uint8_t)kind;
@@ -147,32 +162,32 @@ static inline struct cell cell_string(const char *string)
 	return cell_text(string, string ? strlen(string) : 0);
 }
 
-/** Likewise; @p name NULL: its name is not known. */
+/** Borrowed in the same way; @p name NULL: the name is not known. */
 static inline struct cell cell_type(const char *name, size_t size, uint64_t id)
 {
 	return (struct cell){ .is_there = name, .text = { .bytes = name, .size = size, .id = id } };
 }
 
-/** It is not known: null in JSON, also where other rows have no such member. */
+/** The value is not known: null in JSON, even in a column that JSON may leave out. */
 static inline struct cell cell_null(void)
 {
 	return (struct cell){ .is_null = true };
 }
 
-/** Those of @p names, which NULL ends, whose bit is set; borrowed likewise. */
+/** Those of @p names (a list that ends with NULL) whose bit is set; borrowed in the same way. */
 static inline struct cell cell_set(const char *const *names, uint64_t bits)
 {
 	return (struct cell){ .is_there = true, .set = { .names = names, .bits = bits } };
 }
 
-/** The same cell, which JSON has as null where it is absent, whatever its column says. */
+/** The same cell, which is null in JSON if it is absent, whatever its column says. */
 static inline struct cell cell_or_null(struct cell cell)
 {
 	cell.is_null = !cell.is_there;
 	return cell;
 }
 
-/** The same cell, in whose place text shows @p shown, which is borrowed. */
+/** The same cell, but text shows @p shown (borrowed) instead of it. */
 static inline struct cell cell_shown(struct cell cell, const char *shown)
 {
 	cell.shown = shown;

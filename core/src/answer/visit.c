@@ -3,7 +3,10 @@
 
 #include "util/alloc.h"
 
-/* A table that a visitor has been told of.  All of its text is its own: a schema may be of one call alone. */
+/*
+ * A table that a visitor has been told about.  It has copies of all texts, because a schema may
+ * exist for only one call.
+ */
 struct visit_table {
 	struct hd_table table;
 	struct visit_table *parent;
@@ -20,12 +23,12 @@ static const uint8_t kinds[] = {
 	[KIND_SET] = HD_KIND_SET,         [KIND_ANY] = HD_KIND_ANY,
 };
 
-/* What a list of words has, and an object that has no members of its own. */
+/* The column of a list of words, and that of an object without own members. */
 static const struct column word_column = { .name = "value", .kind = KIND_TEXT };
 
 /* What a table is made of; all borrowed. */
 struct table_form {
-	const char *name; /* NULL: that of what is around it */
+	const char *name; /* NULL: the name of what is around it */
 	const struct column *columns;
 	size_t count;
 	enum hd_shape shape;
@@ -55,7 +58,7 @@ static bool has_columns(const struct hd_table *table, const struct table_form *f
 	return count == table->column_count;
 }
 
-/* Is it named so in what is around it? */
+/* Does it have that name in what is around it? */
 static bool has_name(const struct visit_table *table, const char *name)
 {
 	const char *own = table->table.name;
@@ -77,13 +80,13 @@ static struct visit_table *find_table(const struct visit *visit, const struct ta
 	return NULL;
 }
 
-/* The answer ends; what follows is left out. */
+/* End the answer; what follows is left out. */
 static void visit_run_out(struct answer *answer)
 {
 	answer->out->text.failed = answer->out->stopped = true;
 }
 
-/* Bytes of all that a table says. */
+/* Bytes of all texts of a table. */
 static size_t texts_size(const struct visit_table *parent, const struct table_form *form)
 {
 	size_t size = (parent ? strlen(parent->table.name) : 0) + 1;
@@ -108,7 +111,7 @@ static const char *put_text(char **to, const char *text)
 	return copy;
 }
 
-/* "around.name", or what there is of both. */
+/* "around.name", or the one that exists. */
 static const char *put_path(char **to, const struct visit_table *parent, const char *name)
 {
 	const char *path = put_text(to, parent ? parent->table.name : "");
@@ -186,7 +189,7 @@ static struct visit_table *add_visit_table(struct visit *visit, const struct tab
 	return table;
 }
 
-/* The table of what comes now in what is open; NULL: the answer is stopped. */
+/* The table for what comes next inside what is open; NULL: the answer was stopped. */
 static struct visit_table *meet_table(struct answer *answer, const struct table_form *form)
 {
 	struct visit *visit = answer->visit;
@@ -312,7 +315,7 @@ static void pass_table(struct answer *answer)
 	tell_begin(answer->visit, table);
 }
 
-/* What is open ends: what is around it is open again. */
+/* End what is open: then what is around it is open again. */
 static void end_open(struct answer *answer)
 {
 	struct visit *visit = answer->visit;
@@ -334,14 +337,17 @@ static void pass_table_row(struct answer *answer, const struct cell *cells)
 		pass_cells(answer, answer->visit->open, innermost_schema(answer), cells);
 }
 
-/* Of a row there is nothing to say; but a record and an object end so, too. */
+/* Nothing needs to be said about a row; but records and objects also end here. */
 static void pass_row_end(struct answer *answer)
 {
 	if (!answer->out->stopped && answer->visit->open->table.shape == HD_SHAPE_RECORD)
 		end_open(answer);
 }
 
-/* A record with its values; the table, or NULL: there is nothing of it, or the answer is stopped. */
+/*
+ * Write a record with its values; returns the table, or NULL: there is nothing to write, or the
+ * answer was stopped.
+ */
 static struct visit_table *pass_record(struct answer *answer, const struct schema *schema,
 				       const struct cell *cells)
 {

@@ -9,15 +9,15 @@
 
 struct visit_table;
 
-/** One answer on its way to a visitor; all zeros but for the visitor to begin with. */
+/** One answer that is handed to a visitor; begins with all zeros except the visitor. */
 struct visit {
 	const struct hd_visitor *visitor;
-	/** Set when the command runs: bytes that its setting allows; 0: no limit. */
+	/** Set when the command runs: how many bytes the setting max-mem allows; 0: no limit. */
 	uint64_t max_mem;
 	struct visit_table **tables; /**< in the order in which they began */
 	size_t tables_count, tables_capacity;
-	struct visit_table *open; /**< the table or record that things come in now, or NULL */
-	struct hd_value *values;  /**< of a row */
+	struct visit_table *open; /**< the table or record that is being written, or NULL */
+	struct hd_value *values;  /**< the values of a row */
 	size_t values_capacity;
 	struct text sets; /**< the names of the sets of a row */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What others than clr may know of a runtime. */
+/* What other folders than clr may know about a runtime. */
 #include "clr/internal.h"
 #include "mem/memory.h"
 #include "targets/target.h"

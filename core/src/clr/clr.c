@@ -12,7 +12,7 @@
 #include "clr/types/type_lookup.h"
 #include "util/alloc.h"
 
-/* The last release whose heap was compared. */
+/* The last release whose heap was compared with other tools. */
 #define MAJOR_LAST 10u
 
 #define ADVICE_SYSROOT "give the folder with the runtime's files by --sysroot, or take a full dump"
@@ -26,7 +26,7 @@ static const char *files_advice(const struct clr *clr)
 static const enum layout_field needed[] = { L_MT_FLAGS, L_MT_BASE_SIZE, L_MT_CLASS, L_MT_PARENT,
 					    L_CLASS_METHOD_TABLE };
 
-/* The descriptor, or NULL and a finding where a runtime that has one does not show it. */
+/* The descriptor, or NULL, with a finding if the runtime should have one. */
 static enum hd_status read_descriptor(struct clr *clr, struct descriptor **ret,
 				      struct hd_error *err)
 {
@@ -139,7 +139,7 @@ static enum hd_status read_runtime(struct clr *clr, const struct descriptor *des
 enum hd_status clr_open(struct target *target, struct job *job, struct clr **ret,
 			struct hd_error *err)
 {
-	(void)job; /* nothing here takes long */
+	(void)job; /* this does not take long */
 	struct clr *clr = mem_calloc(1, sizeof(*clr));
 	if (!clr)
 		return fail_nomem(err);
@@ -173,7 +173,7 @@ void clr_destroy(struct clr *clr)
 	mem_free(clr);
 }
 
-/* Bytes of a LoaderAllocator in which the handle is looked for. */
+/* How many bytes of a LoaderAllocator are searched for the handle. */
 #define LOADER_ALLOCATOR_SIZE 4096u
 
 /*

@@ -23,7 +23,7 @@ struct clr_thread {
 	uint64_t exception; /**< object that it threw last, 0 = none or not known */
 };
 
-/** The runtime in a target; clr/internal.h has it, for clr alone. */
+/** The runtime in a target.  Its members are in clr/internal.h, which only clr may include. */
 struct clr;
 
 /**
@@ -33,8 +33,8 @@ struct clr;
  * @param[out] ret To be given to clr_destroy(); untouched on failure.
  * @retval HD_OK
  * @retval HD_ERR_UNSUPPORTED "no CoreCLR here: ...", NativeAOT, no managed heap yet
- * @retval HD_ERR_FAULT bytes without which nothing can be read are missing: says which, and what
- * to do
+ * @retval HD_ERR_FAULT bytes that everything depends on are missing; the message says which, and
+ * what to do
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
  */
@@ -43,29 +43,29 @@ HD_NODISCARD enum hd_status clr_open(struct target *target, struct job *job, str
 /** NULL is allowed. */
 void clr_destroy(struct clr *clr);
 
-/** What the runtime was found in, where findings go. */
+/** The target in which the runtime was found, and which collects findings. */
 struct target *clr_target(const struct clr *clr);
 struct findings *clr_findings(const struct clr *clr);
 /** The target's bytes. */
 struct memory *clr_memory(const struct clr *clr);
-/** Read by @p memory from now on; @return what was read by until now. */
+/** Read through @p memory from now on; @return the memory used until now. */
 struct memory *clr_set_memory(struct clr *clr, struct memory *memory);
 
 /** "10.0.12" when it can be found out, else "10.0"; "" = unknown. */
 const char *clr_version(const struct clr *clr);
-/** Of the runtime's file, in hex; "" = unknown. */
+/** Build-id of the runtime's file, in hex; "" = unknown. */
 const char *clr_build_id(const struct clr *clr);
-/** Of libcoreclr, or of the single-file executable. */
+/** The module of libcoreclr, or of the single-file executable. */
 const char *clr_path(const struct clr *clr);
 bool clr_is_single_file(const struct clr *clr);
 /** Was its contract descriptor read? */
 bool clr_has_descriptor(const struct clr *clr);
 
-/** Where its structures have their fields. */
+/** The offsets of the fields in its structures. */
 const struct layout *clr_layout(const struct clr *clr);
 /** Is the offset of @p field known? */
 bool clr_has_field(const struct clr *clr, enum layout_field field);
-/** The offset of @p field, in bytes; of one that is not known it means nothing. */
+/** The offset of @p field, in bytes; meaningless if it is not known. */
 uint64_t clr_offset(const struct clr *clr, enum layout_field field);
 /**
  * Read the field of the structure at @p base; false, and @p ret untouched, when its offset is not known or it
@@ -75,9 +75,12 @@ bool clr_pointer(const struct clr *clr, uint64_t base, enum layout_field field, 
 bool clr_field_u32(const struct clr *clr, uint64_t base, enum layout_field field, uint32_t *ret);
 bool clr_field_u16(const struct clr *clr, uint64_t base, enum layout_field field, uint16_t *ret);
 
-/** What the GC says of itself (clr/gc_vars.h). */
+/** What the GC says about itself (clr/gc_vars.h). */
 const struct gc_vars *clr_gc(const struct clr *clr);
-/** Has it a heap for each processor, regions in place of segments; is it between plan and sweep? */
+/**
+ * Does the GC have a heap for each processor?  Does it use regions instead of segments?  Is it
+ * between plan and sweep?
+ */
 bool clr_has_server_gc(const struct clr *clr);
 bool clr_has_regions(const struct clr *clr);
 bool clr_gc_is_moving(const struct clr *clr);
@@ -96,27 +99,27 @@ bool clr_has_sync_table(const struct clr *clr);
 /** All threads of the ThreadStore's list. */
 size_t clr_thread_count(const struct clr *clr);
 const struct clr_thread *clr_thread_at(const struct clr *clr, size_t index);
-/** The index of one that clr_thread_at() gave. */
+/** The index of a thread that clr_thread_at() returned. */
 size_t clr_thread_index(const struct clr *clr, const struct clr_thread *thread);
-/** Threads that are being made; -1 = not known. */
+/** How many threads are being started; -1 = not known. */
 int64_t clr_pending_threads(const struct clr *clr);
-/** Is it known which thread runs finalizers?  Is it that one? */
+/** Is it known which thread runs finalizers?  Is it @p thread? */
 bool clr_knows_finalizer_thread(const struct clr *clr);
 bool clr_is_finalizer_thread(const struct clr *clr, const struct clr_thread *thread);
-/** Is it the one that has suspended all others for a GC? */
+/** Is it the thread that has suspended all others for a GC? */
 bool clr_is_gc_thread(const struct clr *clr, const struct clr_thread *thread);
 
 /** Thread whose thin-lock id is @p id, or NULL. */
 const struct clr_thread *clr_thread_by_id(const struct clr *clr, uint32_t id);
 
 /**
- * The managed LoaderAllocator object of the collectible @p loader_allocator (a runtime's
- * LoaderAllocator), or 0: not collectible, or unloaded.  Where the known offset does not hold the
- * handle to it, it is looked for.  May be called by several threads at once.
+ * The managed LoaderAllocator object of @p loader_allocator (the runtime's own LoaderAllocator), or
+ * 0: it is not collectible, or it was unloaded.  If the handle to it is not at the known offset, it
+ * is searched for.  May be called by several threads at once.
  */
 uint64_t clr_loader_object(const struct clr *clr, uint64_t loader_allocator);
 
-/** What the header word before an object says (syncblk.h). */
+/** What the header word in front of an object says (syncblk.h). */
 struct sync_info {
 	uint32_t word;
 	bool has_sync_block, has_hash, has_thin_lock;

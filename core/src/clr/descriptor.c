@@ -18,13 +18,13 @@
 /* One descriptor: its JSON, and the addresses that its indirect globals index. */
 struct descriptor_part {
 	json_t *root;
-	json_t *types, *globals; /* borrowed of root, or NULL */
+	json_t *types, *globals; /* borrowed from root, or NULL */
 	uint64_t *pointers;
 	uint32_t pointer_count;
 };
 
 struct descriptor {
-	struct descriptor_part parts[DESCRIPTOR_PARTS_MAX]; /* the runtime's own first */
+	struct descriptor_part parts[DESCRIPTOR_PARTS_MAX]; /* the runtime's own comes first */
 	size_t count;
 };
 
@@ -135,7 +135,7 @@ static enum hd_status part_read_pointers(const struct target *target,
 		return fail(err, HD_ERR_FORMAT, header->pointers,
 			    "the contract descriptor's pointers lie outside of memory");
 	}
-	/* One that cannot be read stays 0: the global that needs it is then not known. */
+	/* An address that cannot be read stays 0: then the global that needs it is not known. */
 	for (uint32_t i = 0; i < header->pointer_count; i++) {
 		(void)target_module_pointer(target, module, header->pointers + 8u * (uint64_t)i,
 					    &part->pointers[i]);
@@ -155,7 +155,7 @@ static enum hd_status part_read(const struct target *target, const struct target
 	return part_read_pointers(target, module, &header, part, err);
 }
 
-/* A number out of an integer or a string ("0x..", decimal). */
+/* A number from an integer or a string ("0x..", decimal). */
 static bool number_of_json(const json_t *value, uint64_t *ret)
 {
 	if (json_is_integer(value)) {
@@ -197,8 +197,8 @@ static bool part_value(const struct descriptor_part *part, const json_t *json, u
 
 /*
  * "subDescriptors": {"GC": [[index], "pointer"]}: the pointer leads to a variable that holds the
- * address of another descriptor, or 0 while its part of the runtime is not initialised.  One that
- * cannot be read is as if it were not there, unless memory is exhausted.
+ * address of another descriptor, or 0 while its part of the runtime is not initialised.  A
+ * descriptor that cannot be read counts as absent, unless memory is exhausted.
  */
 static enum hd_status read_sub_descriptors(const struct target *target,
 					   const struct target_module *module,

@@ -11,18 +11,18 @@
  */
 struct descriptor;
 
-/** Sub-descriptors that are followed, at most; and bytes of JSON of each. */
+/** Most sub-descriptors that are read, and most bytes of JSON in each. */
 #define DESCRIPTOR_PARTS_MAX 4u
 #define DESCRIPTOR_JSON_MAX  ((uint32_t)1 << 20)
 
 /**
- * Read the descriptor at @p address in @p module, relocated where its page is not in the target,
- * and the sub-descriptors that it names (.NET 11: the GC's).
+ * Read the descriptor at @p address in @p module (from the module's file, with relocations applied,
+ * if its page is not in the target) and the sub-descriptors that it names (.NET 11: the GC's).
  *
  * @param[out] ret To be given to descriptor_destroy(); untouched on failure.
  * @retval HD_OK
  * @retval HD_ERR_FAULT its bytes are not in the target
- * @retval HD_ERR_FORMAT it is none, or its JSON is broken
+ * @retval HD_ERR_FORMAT it is not a descriptor, or its JSON is broken
  * @retval HD_ERR_NOMEM
  */
 HD_NODISCARD enum hd_status descriptor_read(const struct target *target,
@@ -32,10 +32,13 @@ HD_NODISCARD enum hd_status descriptor_read(const struct target *target,
 void descriptor_destroy(struct descriptor *descriptor);
 
 bool descriptor_has_type(const struct descriptor *descriptor, const char *type);
-/** Has it sub-descriptors (.NET 11 and later)? */
+/** Does it have sub-descriptors (.NET 11 and later)? */
 bool descriptor_has_parts(const struct descriptor *descriptor);
 
-/** Offset of a field, or with field "!" the size of the type; false when it is not named. */
+/**
+ * Offset of a field, or the size of the type if the field is "!"; false when the descriptor does
+ * not have it.
+ */
 bool descriptor_offset(const struct descriptor *descriptor, const char *type, const char *field,
 		       int64_t *ret);
 
@@ -48,7 +51,7 @@ bool descriptor_global(const struct descriptor *descriptor, const char *name, ui
 /** Text of a string global, or NULL.  Borrowed. */
 const char *descriptor_text(const struct descriptor *descriptor, const char *name);
 
-/** Take into @p layout every offset that the descriptor has. */
+/** Copy every offset that the descriptor has into @p layout. */
 void descriptor_fill(const struct descriptor *descriptor, struct layout *layout);
 
 #endif

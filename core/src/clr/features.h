@@ -5,9 +5,10 @@
 #include "clr/clr.h"
 
 /*
- * What differs between releases of the runtime and is no offset of clr/layout.h: X(id, first release, last one
- * or 0), with the section of doc/coreclr.md and the runtime's file that say so.  A runtime of unknown release
- * has none.  A new release is added here and in clr/layout.h.
+ * What differs between releases of the runtime and is not an offset of clr/layout.h: X(id, first
+ * release, last release or 0), with the section of doc/coreclr.md and the runtime's file as source.
+ * A runtime of unknown release has none of these features.  A new release is added here and in
+ * clr/layout.h.
  */
 #define CLR_FEATURES(X)                                                                                \
 	/* MTFlags: a collectible type has bit 28, not 21 (7.2; methodtable.h) */                      \
@@ -20,7 +21,7 @@
 	X(DOMAIN_ASSEMBLIES, 8, 8)                                                                     \
 	/* the map of fields is as long as the table of fields (9.2; ceeload.h) */                     \
 	X(WHOLE_FIELD_MAPS, 9, 0)                                                                      \
-	/* the numbers of fields are packed behind an EEClass (10.1; class.h) */                       \
+	/* the numbers of fields are packed after an EEClass (10.1; class.h) */                        \
 	X(PACKED_FIELD_COUNTS, 8, 8)                                                                   \
 	/* statics, also of threads, by DomainLocalModules (10.3, 10.4; appdomain.hpp) */              \
 	X(DOMAIN_STATICS, 8, 8)                                                                        \
@@ -53,19 +54,21 @@ enum clr_feature {
 	CLR_FEATURE_COUNT
 };
 
-/** What a release has one of. */
+/** What is different in each release. */
 struct clr_release {
 	unsigned int major;
 	uint32_t dac_count; /**< entries of g_dacTable (4; inc/dacvars.h, inc/vptr_list.h) */
-	uint8_t sync_table_distance; /**< entries there from GcDacVars to the sync table (4) */
-	uint8_t gc_info_version;     /**< of the JIT's code (12.3; GCInfoVersion, gcinfo.h) */
+	uint8_t sync_table_distance; /**< entries of g_dacTable from GcDacVars to the sync table
+				      * (4) */
+	uint8_t gc_info_version;     /**< version of GCInfo in JIT code (12.3; GCInfoVersion,
+				      * gcinfo.h) */
 };
 
-/** Releases that were tried, ascending. */
+/** Releases that heapdump was tested with, ascending. */
 #define CLR_RELEASES 3u
 extern const struct clr_release clr_releases[CLR_RELEASES];
 
-/** The one with that major version, or NULL. */
+/** The release with that major version, or NULL. */
 const struct clr_release *clr_release_find(unsigned int major);
 
 /** Does the release of the runtime in @p clr have it? */

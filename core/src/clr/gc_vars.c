@@ -47,7 +47,7 @@ bool dac_pointer(const struct clr *clr, uint64_t index, uint64_t *ret)
 	return dac_entry(clr, index, &variable) && memory_u64(clr->memory, variable, ret);
 }
 
-/* Do @p bytes at @p address look like GcDacVars?  One in a target does. */
+/* Do @p bytes at @p address look like GcDacVars?  In a target exactly one place does. */
 static bool has_shape(const struct clr *clr, const uint8_t *bytes)
 {
 	uint64_t size = load_u64(bytes + VARS_GENERATION_SIZE);
@@ -143,8 +143,8 @@ static enum hd_status gc_vars_not_found(const struct clr *clr, struct hd_error *
 }
 
 /*
- * What the GC changes must come from the process: the program's file has it as it is at the start, where
- * m_GcStructuresInvalidCnt (gcscan.cpp) is not 0, and there are no segments.
+ * Variables that the GC changes must come from the process: the program's file has their initial
+ * values, with which m_GcStructuresInvalidCnt (gcscan.cpp) is not 0 and there are no segments.
  */
 static enum hd_status check_captured(const struct clr *clr, struct hd_error *err)
 {

@@ -21,8 +21,8 @@ struct gc_vars {
 	int32_t generation_offsets[3]; /**< allocation_context, start_segment, allocation_start */
 	uint64_t ephemeral_segment, alloc_allocated, finalize_queue; /**< workstation: variables */
 	uint64_t handle_table_map;
-	int32_t structures_invalid;     /**< not 0: a GC is between plan and sweep */
-	uint64_t structures_invalid_at; /**< its address */
+	int32_t structures_invalid;     /**< non-zero: a GC is between plan and sweep */
+	uint64_t structures_invalid_at; /**< address of that variable */
 	int32_t gc_state;               /**< enum gc_state */
 	uint32_t heap_type;             /**< 0: the GC is not initialised */
 };
@@ -54,14 +54,14 @@ enum gc_generation_field {
  *
  * @param[out] ret_index its entry of the table
  * @retval HD_OK
- * @retval HD_ERR_UNSUPPORTED the GC is not initialised, or of another major version
+ * @retval HD_ERR_UNSUPPORTED the GC is not initialised, or has another major version
  * @retval HD_ERR_FAULT
  */
 HD_NODISCARD enum hd_status gc_vars_read(struct clr *clr, size_t *ret_index, struct hd_error *err);
 
-/** Address that entry @p index of the runtime's g_dacTable names; false when it cannot be read. */
+/** The address in entry @p index of the runtime's g_dacTable; false when it cannot be read. */
 bool dac_entry(const struct clr *clr, uint64_t index, uint64_t *ret);
-/** The pointer in the global of that entry. */
+/** The pointer in the global at that address. */
 bool dac_pointer(const struct clr *clr, uint64_t index, uint64_t *ret);
 
 #endif

@@ -14,13 +14,15 @@
 #define FLAG_ARRAY_MASK 0x000e0000u
 #define FLAG_SZ_ARRAY   0x000a0000u
 
-/* How far from the variable of the string's MethodTable that of object[] is looked for. */
+/*
+ * How far from the variable with the string's MethodTable the one with object[]'s is searched for.
+ */
 #define PREDEFINED_DISTANCE 4096u
 
-/* Bytes of an AppDomain in which its list of assemblies is looked for. */
+/* How many bytes of an AppDomain are searched for its list of assemblies. */
 #define APP_DOMAIN_SIZE 8192u
 
-/* What is looked at of a MethodTable. */
+/* The parts of a MethodTable that are used here. */
 struct shape {
 	uint32_t flags, base_size, component_size;
 	uint64_t parent, ee_class, element;
@@ -52,7 +54,7 @@ static bool read_shape(const struct clr *clr, uint64_t address, struct shape *re
 	return true;
 }
 
-/* Is the Free MethodTable there: an array of bytes without class and parent? */
+/* Is it the MethodTable of Free: an array of bytes without class and parent? */
 static bool is_free(const struct shape *shape)
 {
 	return shape->component_size == 1 && shape->base_size == 24 && shape->parent == 0 &&
@@ -123,7 +125,7 @@ static void find_method_tables(struct clr *clr)
 	}
 }
 
-/* Does the element of an AppDomain's list lead to a module that names where it comes from? */
+/* Does the element of an AppDomain's list lead to a module that refers back to it? */
 static bool is_assembly(const struct clr *clr, uint64_t element)
 {
 	uint64_t assembly = element, module = 0, back = 0;
@@ -134,7 +136,7 @@ static bool is_assembly(const struct clr *clr, uint64_t element)
 		return false;
 	if (has_back)
 		return clr_pointer(clr, module, L_MODULE_ASSEMBLY, &back) && back == assembly;
-	/* .NET 8: one step less, and the module's table of types names the module. */
+	/* .NET 8: one step less, and the module's table of types refers back to the module. */
 	uint64_t table = 0;
 	return clr_pointer(clr, module, L_MODULE_TYPE_PARAMS, &table) &&
 	       memory_u64(clr->memory, table, &back) && back == module;
@@ -162,7 +164,10 @@ static bool is_assembly_list(const struct clr *clr, uint64_t address)
 	return sound != 0;
 }
 
-/* Offset of the list of assemblies in the AppDomain at @p address, the known one first. */
+/*
+ * Find the offset of the list of assemblies in the AppDomain at @p address; the known offset is
+ * tried first.
+ */
 static bool find_domain_assemblies(const struct clr *clr, uint64_t address, uint64_t *ret)
 {
 	if (layout_has(&clr->layout, L_DOMAIN_ASSEMBLIES)) {
@@ -188,7 +193,9 @@ static bool is_app_domain(struct clr *clr, uint64_t address)
 	return true;
 }
 
-/* The object that passes @p is among the globals; the one at @p first is tried first. */
+/*
+ * Find the object among the globals that passes the test @p is; the one at @p first is tried first.
+ */
 static uint64_t find_global(struct clr *clr, size_t first,
 			    bool (*is)(struct clr *clr, uint64_t address))
 {
@@ -231,7 +238,7 @@ static void find_sync_table(struct clr *clr, size_t gc_index)
 	clr->globals.sync_table = find_global(clr, clr->globals.dac_count, is_sync_table);
 	if (clr->globals.sync_table || !release || !layout_build_find(clr->build_id))
 		return;
-	/* No object has a sync block: the table of a known build is taken as it is. */
+	/* No object has a sync block: the table of a known build is used without this check. */
 	uint64_t address = 0, first[2] = { 1, 1 };
 	if (dac_pointer(clr, gc_index + release->sync_table_distance, &address) &&
 	    address % 8 == 0 && memory_read(clr->memory, address, first, sizeof(first)) &&
@@ -240,8 +247,8 @@ static void find_sync_table(struct clr *clr, size_t gc_index)
 }
 
 /*
- * g_card_table, g_lowest_address, g_highest_address, g_global_alloc_context follow each other
- * (inc/dacvars.h); the first three tell where.
+ * g_card_table, g_lowest_address, g_highest_address and g_global_alloc_context follow each other
+ * (inc/dacvars.h); the first three are recognised by their values.
  */
 static void find_alloc_context(struct clr *clr, size_t gc_index)
 {
@@ -334,14 +341,14 @@ static void read_frame_identifiers(struct clr *clr, const struct descriptor *des
 		} else if (!descriptor && clr_has(clr, CLR_FRAME_NUMBERS) &&
 			   kind <= FRAME_EXCEPTION_FILTER) {
 			clr->frames.identifiers[kind] =
-				kind; /* as 10.0 for Linux on x64 has them */
+				kind; /* the values of 10.0 for Linux on x64 */
 		}
 	}
 }
 
 /*
- * g_dacTable ends in the vtables of the classes that a debugger tells by them (inc/vptr_list.h of 8.0
- * and 9.0): where each stands, counted from the end.  9 has no MulticastFrame.
+ * g_dacTable ends with the vtables by which a debugger recognises classes (inc/vptr_list.h of 8.0
+ * and 9.0): the place of each, counted from the end. 9 has no MulticastFrame.
  */
 static const struct {
 	uint8_t kind, from_end[2]; /* 8, 9: as in clr_releases */
@@ -374,7 +381,9 @@ static void read_frame_vtables(struct clr *clr)
 	}
 }
 
-/* GCInfoVersion of the release, or of the nearest one that was tried, where the descriptor does not say it. */
+/*
+ * GCInfoVersion of the release, or of the nearest tested one, if the descriptor does not have it.
+ */
 static unsigned int usual_gc_info_version(unsigned int major)
 {
 	unsigned int version = clr_releases[0].gc_info_version;
@@ -406,7 +415,10 @@ void globals_read(struct clr *clr, const struct descriptor *descriptor, size_t g
 			clr->globals.thread_store = find_global(clr, gc_index - 4, is_thread_store);
 		}
 	}
-	/* Those of two of its threads are behind it (inc/dacvars.h); the list tells if they are. */
+	/*
+	 * The globals of two of its threads come after it (inc/dacvars.h); the list of threads
+	 * confirms them.
+	 */
 	if (!clr->threads.finalizer && gc_index >= 3) {
 		(void)dac_pointer(clr, gc_index - 3, &clr->threads.finalizer);
 		(void)dac_pointer(clr, gc_index - 2, &clr->threads.gc);

@@ -2,7 +2,9 @@
 #ifndef HEAPDUMP_SRC_CLR_INTERNAL_H
 #define HEAPDUMP_SRC_CLR_INTERNAL_H
 
-/* What the files of clr share.  Others ask clr/clr.h (scripts/check_layers.py sees to that). */
+/*
+ * What the files of clr share.  Other folders use clr/clr.h (scripts/check_layers.py checks this).
+ */
 
 #include "clr/clr.h"
 #include "clr/gc_vars.h"
@@ -19,7 +21,7 @@ struct clr_globals {
 	uint64_t app_domain, thread_store, free_method_table, object_method_table,
 		string_method_table, object_array_method_table, exception_method_table;
 	uint64_t sync_table;    /**< SyncTableEntry array */
-	uint64_t sync_count;    /**< the first entry of it that was never used, 0 = unknown */
+	uint64_t sync_count;    /**< index of its first entry that was never used, 0 = unknown */
 	uint64_t alloc_context; /**< address of g_global_alloc_context {ptr, limit} */
 	uint64_t dac_table, dac_count; /**< g_dacTable: addresses of globals */
 	uint64_t fcall_table;          /**< see clr_fcall_method() */
@@ -30,16 +32,19 @@ struct clr_threads {
 	struct clr_thread *rows; /**< all of the ThreadStore's list */
 	size_t count;
 	uint32_t *order;    /**< by id, then index; NULL: not sorted */
-	uint64_t finalizer; /**< address of the one that runs finalizers, 0 = not known */
-	uint64_t gc;        /**< of the one that has suspended all for a GC, 0 = none */
-	int64_t pending;    /**< that are being made, -1 = not known */
+	uint64_t finalizer; /**< address of the thread that runs finalizers, 0 = not known */
+	uint64_t gc;        /**< address of the thread that has suspended all others for a GC, 0 =
+			     * none */
+	int64_t pending;    /**< number of threads that are being started, -1 = not known */
 };
 
-/** How a Frame on a stack tells its kind; 0: not known. */
+/** How the first word of a Frame on a stack tells its kind; 0: not known. */
 struct frame_words {
-	/** First word of each kind.  All 0 in 8 and 9, where it is a vtable. */
+	/**
+	 * First word of each kind of Frame.  All 0 in 8 and 9, where the first word is a vtable.
+	 */
 	uint64_t identifiers[FRAME_KINDS];
-	/** The vtables of 8 and 9, of the kinds that have no shape of their own. */
+	/** The vtables in 8 and 9 of those kinds that their shape does not tell. */
 	uint64_t vtables[FRAME_KINDS];
 };
 
@@ -54,7 +59,7 @@ struct clr {
 	char build_id[64];  /**< hex; "" = unknown */
 	struct layout layout;
 	bool has_descriptor;
-	uint64_t descriptor_address; /**< of DotNetRuntimeContractDescriptor, 0 = none */
+	uint64_t descriptor_address; /**< address of DotNetRuntimeContractDescriptor, 0 = none */
 	struct gc_vars gc;
 	struct clr_globals globals;
 	struct clr_threads threads;
@@ -64,7 +69,8 @@ struct clr {
 	struct type_lookup
 		*lookup;         /**< see clr/types/type_lookup.h; NULL until the first look-up */
 	struct code_cache *code; /**< see clr/code/code.h; NULL until the first look-up */
-	unsigned int gc_info_version; /**< of the JIT's code: 2 (.NET 8), 3 (9), 4 (10) */
+	unsigned int gc_info_version; /**< version of GCInfo in JIT code: 2 (.NET 8), 3 (9), 4
+				       * (10) */
 	struct frame_words frames;
 };
 

@@ -9,18 +9,18 @@
 enum layout_origin {
 	ORIGIN_NONE,       /**< not known for this runtime */
 	ORIGIN_DESCRIPTOR, /**< the runtime's contract descriptor */
-	ORIGIN_BUILD,      /**< the table of this very build (build-id) */
+	ORIGIN_BUILD,      /**< the table of exactly this build (build-id) */
 	ORIGIN_SERIES,     /**< the table of the same major version */
 	ORIGIN_CALIBRATED, /**< found by its shape in the target */
 };
 
 /*
- * Where they come from: doc/coreclr.md 1.
+ * The offsets in the runtime's structures; doc/coreclr.md 1 says where they come from.
  *
  * Every offset that is read from the runtime's structures: X(id, descriptor type, descriptor field,
- * value in 8.0, 9.0, 10.0); NO: not there, or not known.  Sizes are the field "!".  Sources:
- * src/coreclr/vm/{methodtable,class,ceeload,threads,appdomain,...}.h of each release, and
- * debug/runtimeinfo/datadescriptor.h (.inc).
+ * value in 8.0, 9.0, 10.0); NO: it does not exist, or is not known.  The field "!" is the
+ * structure's size.  Sources: src/coreclr/vm/{methodtable,class,ceeload,threads,appdomain,...}.h of
+ * each release, and debug/runtimeinfo/datadescriptor.h (.inc).
  */
 #define NO (-1)
 #define LAYOUT_FIELDS(X)                                                                   \
@@ -156,14 +156,14 @@ static inline bool layout_has(const struct layout *layout, enum layout_field fie
 	return layout->origins[field] != ORIGIN_NONE;
 }
 
-/** Offsets are below this. */
+/** All offsets are smaller than this. */
 #define LAYOUT_OFFSET_LIMIT 65536
 
-/** Nothing is known yet. */
+/** A layout in which nothing is known yet. */
 void layout_init(struct layout *layout);
 /** Fill what is still ORIGIN_NONE from the table of @p major (8, 9, 10), as @p origin. */
 void layout_fill(struct layout *layout, unsigned int major, enum layout_origin origin);
-/** Set one offset; what cannot be an offset is not taken. */
+/** Set one offset; a value that cannot be an offset is ignored. */
 void layout_set(struct layout *layout, enum layout_field field, int64_t offset,
 		enum layout_origin origin);
 
@@ -174,7 +174,7 @@ struct layout_build {
 	unsigned int major;
 };
 
-/** The build of that build-id, or NULL when it is not known. */
+/** The build with that build-id, or NULL when it is not known. */
 const struct layout_build *layout_build_find(const char *build_id);
 
 #endif

@@ -14,10 +14,13 @@
 #define RUNTIME_DYNAMIC_MAX 256u
 #define PROGRAM_HEADER_MAX  64u
 
-/* Modules with the runtime's name that are tried: each look-up of a symbol may take milliseconds. */
+/*
+ * Most modules with the runtime's name that are tried: each look-up of a symbol may take
+ * milliseconds.
+ */
 #define RUNTIME_TRIES_MAX 16u
 
-/* The version string is looked for in this much of the module's data, at most. */
+/* Most bytes of the module's data that are searched for the version string. */
 #define VERSION_SCAN_MAX ((uint64_t)16 << 20)
 #define VERSION_CHUNK    ((size_t)64 << 10)
 #define VERSION_MARK     "@(#)Version "
@@ -184,7 +187,7 @@ static bool version_in_range(struct clr *clr, uint64_t begin, uint64_t size)
 	static const size_t mark_size = sizeof(VERSION_MARK) - 1;
 	char *chunk = mem_alloc(VERSION_CHUNK + 1, 1);
 	bool found = false;
-	/* Chunks overlap by what a version string takes. */
+	/* Chunks overlap by the length of a version string. */
 	for (uint64_t done = 0; chunk && !found && done < size;
 	     done += VERSION_CHUNK - sizeof(clr->version)) {
 		uint64_t left = size - done;
@@ -198,7 +201,10 @@ static bool version_in_range(struct clr *clr, uint64_t begin, uint64_t size)
 	return found;
 }
 
-/* sccsid, a variable of the module's (native/version file made by the build). */
+/*
+ * Read the version from sccsid, a variable of the module (in the version file that the build
+ * makes).
+ */
 static bool version_of_data(struct clr *clr)
 {
 	Elf64_Ehdr header;
@@ -221,7 +227,7 @@ static bool version_of_data(struct clr *clr)
 	return false;
 }
 
-/* By what changed between the releases; 0 = unknown. */
+/* Find the release by what changed between releases; 0 = unknown. */
 static unsigned int major_of_shape(const struct clr *clr, const struct descriptor *descriptor)
 {
 	if (descriptor) {

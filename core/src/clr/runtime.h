@@ -5,7 +5,7 @@
 #include "clr/clr.h"
 #include "clr/descriptor.h"
 
-/** Entries of g_dacTable that are looked at, at most (.NET 9 has 158). */
+/** Most entries of g_dacTable that are looked at (.NET 9 has 158). */
 #define DAC_TABLE_MAX 1024u
 
 /**
@@ -14,11 +14,11 @@
  *
  * @retval HD_OK
  * @retval HD_ERR_UNSUPPORTED there is no CoreCLR in the target
- * @retval HD_ERR_FAULT there is, but its tables of symbols are not in the target
+ * @retval HD_ERR_FAULT there is one, but its tables of symbols are not in the target
  */
 HD_NODISCARD enum hd_status runtime_find(struct clr *clr, struct hd_error *err);
 
-/** Fill version and major: by the module's path, its version string, its build, its shape. */
+/** Fill version and major from the module's path, its version string, its build, or its shape. */
 void runtime_version(struct clr *clr, const struct descriptor *descriptor);
 
 /**

@@ -12,24 +12,26 @@
 #include "collect/trace.h"
 #include "util/text.h"
 
-/* Keywords of Microsoft-Windows-DotNETRuntime: GC, Type, GCHeapDump, GCHeapCollect,
- * GCHeapAndTypeNames; GCHeapSurvivalAndMovement gives the ranges of the generations. */
+/*
+ * Keywords of Microsoft-Windows-DotNETRuntime: GC, Type, GCHeapDump, GCHeapCollect,
+ * GCHeapAndTypeNames; GCHeapSurvivalAndMovement gives the ranges of the generations.
+ */
 #define SNAPSHOT_KEYWORDS   UINT64_C(0x1980001)
 #define GENERATION_KEYWORDS UINT64_C(0x400000)
-#define RUNDOWN_LOADER      UINT64_C(0x8) /* modules alone */
+#define RUNDOWN_LOADER      UINT64_C(0x8) /* only modules */
 
 #define COLLECT_TRIES_MAX  3u
-#define NAME_TRIES_MAX     2u /* more, for names of types */
+#define NAME_TRIES_MAX     2u /* how many more, for names of types */
 #define MEGABYTE           ((uint64_t)1 << 20)
-#define EVENT_SIZE         ((uint64_t)65536) /* of a GCBulkNode or GCBulkEdge that is full */
+#define EVENT_SIZE         ((uint64_t)65536) /* bytes of a full GCBulkNode or GCBulkEdge */
 #define FLUSH_MS           5000u
-#define OTHERS_MS          15000u /* for other traces of the process to end */
-#define START_MS           20000u /* for a runtime that connects to us to start */
-#define DYING_MS           300u   /* from the end of its sockets to that of a process */
+#define OTHERS_MS          15000u /* wait for other traces of the process to end */
+#define START_MS           20000u /* wait for a runtime that connects to us to start */
+#define DYING_MS           300u   /* time from the end of a process's sockets to its own end */
 #define COLLECT_VERSION_MS 5000u
 #define TIMEOUT            60u             /* seconds */
 #define WALK_PER_SECOND    (64 * MEGABYTE) /* of a slow machine */
-#define FLUSHED_VERSION    10u /* .NET, from which on a session begins with no types known */
+#define FLUSHED_VERSION    10u /* the first .NET in which a session begins with no types known */
 
 /* All tries together. */
 struct collecting {
@@ -40,10 +42,10 @@ struct collecting {
 	unsigned int command; /* index for trace_begin() */
 	struct collected best;
 	enum trace_end end;      /* of the last one */
-	uint64_t needed;         /* bytes, as the last one has shown; 0: not known */
-	bool was_lost;           /* objects or references, in the last one */
-	unsigned int name_tries; /* of the tries, those for names of types alone */
-	uint64_t start_deadline; /* until which the runtime may still be starting; 0: it is not */
+	uint64_t needed;         /* bytes, as the last try has shown; 0: not known */
+	bool was_lost;           /* objects or references, in the last try */
+	unsigned int name_tries; /* number of tries that were only for names of types */
+	uint64_t start_deadline; /* until when the runtime may still be starting; 0: it is not */
 };
 
 void collected_deinit(struct collected *collected)
@@ -67,7 +69,7 @@ static void say_collecting(const struct collecting *collecting, const char *form
 		collecting->options->say(collecting->options->arg, line);
 }
 
-/* When everything must have come, of a try that begins now. */
+/* When everything must have come, for a try that begins now. */
 static uint64_t deadline(const struct collecting *collecting)
 {
 	if (collecting->options->deadline)
@@ -87,9 +89,9 @@ static struct patience patience_of(const struct collecting *collecting, uint64_t
 }
 
 /*
- * Older runtimes tell a type once for all sessions; the end of any session of another provider
- * makes them forget (dotnet-gcdump, EventPipeDotNetHeapDumper.cs).  That it does not succeed shows
- * by types without names.
+ * Older runtimes send a type only once for all sessions; the end of any session of another provider
+ * makes them forget this (dotnet-gcdump, EventPipeDotNetHeapDumper.cs).  If that fails, there will
+ * be types without names.
  */
 static enum hd_status flush_types(struct collecting *collecting, struct hd_error *err)
 {
@@ -119,13 +121,13 @@ static enum hd_status flush_old(struct collecting *collecting, struct hd_error *
 	return number && number < FLUSHED_VERSION ? flush_types(collecting, err) : HD_OK;
 }
 
-/* Is it a runtime that may not have got as far as having a heap? */
+/* Is it a runtime that may not have made its heap yet? */
 static bool is_starting(const struct collecting *collecting)
 {
 	return collect_now_ms() < collecting->start_deadline;
 }
 
-/* How many bytes the buffer should have had. */
+/* How large the buffer should have been. */
 static uint64_t needed_by(const struct trace *trace)
 {
 	const struct stream_scan *scan = &trace->scan;
@@ -134,7 +136,7 @@ static uint64_t needed_by(const struct trace *trace)
 	return trace->size + scan->snapshot.lost_events * EVENT_SIZE;
 }
 
-/* Are some of the objects of a better use than others? */
+/* Is the one result more useful than the other? */
 static bool is_better_try(const struct collected *best, const struct collected_check *check)
 {
 	if (best->file.fd < 0)
@@ -146,7 +148,7 @@ static bool is_better_try(const struct collected *best, const struct collected_c
 	return check->objects > best->objects;
 }
 
-/* What has arrived: by what was seen on the way, and by a look at the whole. */
+/* Find out what has arrived: from what was seen on the way, and by checking the whole stream. */
 static enum hd_status check_stream(struct collecting *collecting, const struct trace *trace,
 				   const struct output_file *file, struct collected_check *ret,
 				   struct hd_error *err)
@@ -159,7 +161,7 @@ static enum hd_status check_stream(struct collecting *collecting, const struct t
 	if (options->check && scan->snapshot.has_nodes) {
 		enum hd_status status = options->check(options->arg, file->fd, ret, err);
 		if (status == HD_ERR_FORMAT) {
-			/* It has said so itself: there is nothing of use. */
+			/* The check itself has found this: nothing is usable. */
 			*ret = (struct collected_check){ 0 };
 		} else if (status != HD_OK) {
 			return status;
@@ -202,7 +204,7 @@ static void keep_if_better(struct collecting *collecting, const struct trace *tr
 	}
 }
 
-/* The try has come to its end. */
+/* End of the try. */
 static enum hd_status take_try(struct collecting *collecting, const struct trace *trace,
 			       struct output_file *file, uint64_t buffer, struct hd_error *err)
 {
@@ -226,7 +228,7 @@ static enum hd_status open_trace_file(const struct collecting *collecting, struc
 		    : output_file_open_unnamed(ret, err);
 }
 
-/* One session. */
+/* Run one session. */
 static enum hd_status try_once(struct collecting *collecting, uint64_t buffer, struct hd_error *err)
 {
 	struct output_file file;
@@ -267,7 +269,7 @@ static enum hd_status try_once(struct collecting *collecting, uint64_t buffer, s
 	return status;
 }
 
-/* The buffer of the next try; 0: there is no use in one. */
+/* The buffer of the next try; 0: another try is useless. */
 static uint64_t next_buffer(const struct collecting *collecting, uint64_t buffer)
 {
 	uint64_t largest = room_largest(&collecting->room);
@@ -280,7 +282,7 @@ static uint64_t next_buffer(const struct collecting *collecting, uint64_t buffer
 	return next > buffer + buffer / 8 ? next : 0;
 }
 
-/* What ended a trace too early, and what to do about it. */
+/* Fail with what ended a trace too early, and what to do about it. */
 struct reason {
 	const char *what, *advice;
 };
@@ -324,7 +326,7 @@ static enum hd_status no_heap(const struct collecting *collecting, struct hd_err
 		    collecting->endpoint->pid, reason.what, reason.advice);
 }
 
-/* What is wrong with what there is. */
+/* Add findings about what is missing. */
 static void add_collect_findings(struct collecting *collecting)
 {
 	struct collected *best = &collecting->best;
@@ -357,7 +359,7 @@ static void tell_buffer(const struct collecting *collecting, uint64_t buffer)
 		       format_thousands(buffer / MEGABYTE, number), bound);
 }
 
-/* The last try has brought all objects, and types without names: prepare one for these. */
+/* The last try has brought all objects, but types without names: prepare a try for these. */
 static enum hd_status prepare_names(struct collecting *collecting, bool *ret_again,
 				    struct hd_error *err)
 {
@@ -373,7 +375,7 @@ static enum hd_status prepare_names(struct collecting *collecting, bool *ret_aga
 	return *ret_again ? flush_types(collecting, err) : HD_OK;
 }
 
-/* What comes after a try; *@p buffer is that of the next one, 0: none. */
+/* Decide what comes after a try; *@p buffer is that of the next one, 0: there is none. */
 static enum hd_status plan_next(struct collecting *collecting, uint64_t *buffer,
 				struct hd_error *err)
 {
@@ -390,7 +392,7 @@ static enum hd_status plan_next(struct collecting *collecting, uint64_t *buffer,
 		*buffer = is_again ? *buffer : 0;
 		return HD_OK;
 	}
-	/* Nothing at all: the collection may have been another session's. */
+	/* Nothing at all has come: the collection may have been that of another session. */
 	if (best->file.fd < 0 && !collecting->was_lost && collecting->end == TRACE_IDLE) {
 		if (is_starting(collecting))
 			collecting->best.tries--;
@@ -421,7 +423,7 @@ static enum hd_status try_all(struct collecting *collecting, struct hd_error *er
 			status = plan_next(collecting, &buffer, err);
 		} else if (collecting->best.file.fd >= 0 && status != HD_ERR_CANCELLED &&
 			   status != HD_ERR_NOMEM) {
-			break; /* it does not take away what an earlier one has got */
+			break; /* it does not lose the result of an earlier one */
 		}
 		TRY(status);
 	}
@@ -431,7 +433,7 @@ static enum hd_status try_all(struct collecting *collecting, struct hd_error *er
 	return HD_OK;
 }
 
-/* A runtime that connects to us may wait with its start for this. */
+/* A runtime that connects to us may wait for this before it starts. */
 static enum hd_status resume_runtime(const struct collecting *collecting, struct hd_error *err)
 {
 	struct endpoint *endpoint = collecting->endpoint;

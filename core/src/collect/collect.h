@@ -7,24 +7,24 @@
 #include "util/findings.h"
 #include "util/output_file.h"
 
-/** What a stream that has arrived holds. */
+/** What a received stream contains. */
 struct collected_check {
 	uint32_t snapshot;            /**< number of the heap snapshot that is the best */
 	bool is_whole;                /**< nothing of it is missing */
-	uint64_t objects, references; /**< of it, that can be used */
+	uint64_t objects, references; /**< usable ones in that snapshot */
 	uint64_t unnamed;             /**< objects whose type has no name */
 };
 
-/** How a snapshot is taken. */
+/** Options for taking a snapshot. */
 struct collect_options {
-	uint64_t buffer; /**< bytes of the first try; 0: from an estimate */
-	uint64_t
-		deadline; /**< by collect_now_ms(), of everything; 0: each try's by the size of the process */
-	bool generations; /**< with the address ranges of the generations */
-	const char *path; /**< the stream becomes this file; NULL: one without a name */
-	/** Told once per try, before it begins; may be NULL. */
+	uint64_t buffer;   /**< bytes of the first try; 0: from an estimate */
+	uint64_t deadline; /**< for all tries together, by collect_now_ms(); 0: each try gets one
+			   * that depends on the size of the process */
+	bool generations;  /**< also ask for the address ranges of the generations */
+	const char *path; /**< the stream is written to this file; NULL: to a file without a name */
+	/** Called once for each try, before it begins; may be NULL. */
 	void (*say)(void *arg, const char *line);
-	/** Look at what has arrived; NULL: what the events say while they arrive is believed. */
+	/** Check what has arrived; NULL: only what the events say while they arrive counts. */
 	enum hd_status (*check)(void *arg, int fd, struct collected_check *ret,
 				struct hd_error *err);
 	void *arg;
@@ -33,9 +33,9 @@ struct collect_options {
 /** What was collected. */
 struct collected {
 	struct output_file file; /**< the stream, complete; to be committed or abandoned */
-	uint64_t size;           /**< of it, bytes */
+	uint64_t size;           /**< its size in bytes */
 	uint64_t objects, references, unnamed;
-	uint32_t snapshot; /**< which of those in the stream; 0: the first */
+	uint32_t snapshot; /**< which of the snapshots in the stream; 0: the first */
 	uint64_t buffer;   /**< bytes asked for in the last try */
 	unsigned int tries;
 	bool is_complete;
@@ -43,14 +43,16 @@ struct collected {
 };
 
 /**
- * Take one snapshot of the heap of a runtime, over EventPipe (doc/formats.md 9): its garbage collector walks the heap,
- * the process stands still for as long as that takes.  When events are lost it is done again with a
- * larger buffer; when names of types are, once other traces of the process have ended.
+ * Take one snapshot of the heap of a runtime, over EventPipe (doc/formats.md 9): its garbage
+ * collector walks the heap, and the process is stopped for that time.  If events are lost, it is
+ * done again with a larger buffer; if names of types are lost, it is done again when other traces
+ * of the process have ended.
  *
- * @param[out] ret To be given to collected_deinit(); untouched on failure, and no file is left then.
+ * @param[out] ret To be given to collected_deinit(); untouched on failure, and then no file
+ * remains.
  * @retval HD_OK at least some objects are there: see ret->is_complete
  * @retval HD_ERR_OS
- * @retval HD_ERR_FORMAT no NetTrace stream, no reply
+ * @retval HD_ERR_FORMAT not a NetTrace stream, or not a reply
  * @retval HD_ERR_UNSUPPORTED the runtime has no such command
  * @retval HD_ERR_CANCELLED the session was stopped
  * @retval HD_ERR_NOMEM

@@ -15,9 +15,9 @@
 #include "util/alloc.h"
 #include "util/opening.h"
 
-/* How often the job is asked whether it goes on, milliseconds. */
+/* Milliseconds between two checks whether the job was stopped. */
 #define CONNECTION_POLL_MS 100u
-/* From the end of its sockets to that of a process. */
+/* Time from the end of a process's sockets to its own end. */
 #define DYING_MS 300u
 
 uint64_t collect_now_ms(void)
@@ -53,7 +53,7 @@ static enum hd_status too_late(const struct endpoint *endpoint, struct hd_error 
 		    name);
 }
 
-/* Wait until @p fd is ready for @p events; HD_ERR_OS without a message once it is too late. */
+/* Wait until @p fd is ready for @p events; HD_ERR_OS without a message when the time is over. */
 static enum hd_status wait_for(int fd, short events, const struct patience *patience,
 			       struct hd_error *err)
 {
@@ -90,7 +90,7 @@ struct endpoint endpoint_of(const struct dotnet_process *process)
 				  .waiting = -1 };
 }
 
-/* Is there nothing left to make a connection with?  It does not help to wait for some. */
+/* Are there no resources left for a connection?  Waiting does not help then. */
 static bool code_means_used_up(int code)
 {
 	return code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM;
@@ -133,8 +133,8 @@ static enum hd_status cannot_connect(struct endpoint *endpoint, int code, struct
 }
 
 /*
- * Is it the process that answers, or does someone else sit at its place?  The kernel tells who
- * listens, by the number that the process has for us; 0: one that we cannot see.
+ * Does the right process answer, or another one in its place?  The kernel tells which process
+ * listens, with its id in our namespace; 0: we cannot see that process.
  */
 static enum hd_status check_peer(struct endpoint *endpoint, int fd, struct hd_error *err)
 {
@@ -169,7 +169,7 @@ static enum hd_status connect_to(struct endpoint *endpoint, const struct patienc
 		} else if (collect_now_ms() >= patience->deadline) {
 			status = too_late(endpoint, err);
 		} else {
-			/* Too many wait there before us, or a signal came. */
+			/* Too many others wait for a connection, or a signal came. */
 			(void)poll(NULL, 0, 10);
 			status = job_step(patience->job, 0, 0) ? HD_OK : fail_cancelled(err);
 		}
@@ -228,7 +228,7 @@ static enum hd_status connection_receive_all(const struct endpoint *endpoint, in
 	return HD_OK;
 }
 
-/* Is the connection one of our runtime?  Which that is, the first decides. */
+/* Does the connection come from our runtime?  That is the runtime of the first connection. */
 static bool is_ours(struct endpoint *endpoint, int fd, const uint8_t *bytes)
 {
 	struct ipc_advertise advertise;
@@ -247,7 +247,10 @@ static bool is_ours(struct endpoint *endpoint, int fd, const uint8_t *bytes)
 	return true;
 }
 
-/* Wait for our runtime to connect; HD_ERR_OS and *@p ret_late without a message once it is too late. */
+/*
+ * Wait for our runtime to connect; HD_ERR_OS without a message, and *@p ret_late, when the time is
+ * over.
+ */
 static enum hd_status accept_from(struct endpoint *endpoint, const struct patience *patience,
 				  int *ret, bool *ret_late, struct hd_error *err)
 {

@@ -17,7 +17,7 @@
 #include "util/opening.h"
 #include "util/peer.h"
 
-/* Fields behind the name in /proc/PID/stat, from the state (0) on. */
+/* Fields after the name in /proc/PID/stat, counted from the state (0). */
 #define FIELD_USER_TIME   11
 #define FIELD_SYSTEM_TIME 12
 #define FIELD_START_TIME  19
@@ -55,7 +55,7 @@ bool process_stat_read(int pid, struct process_stat *ret)
 	return got;
 }
 
-/* A file of /proc that cannot be read: has the process gone, or is it not ours to look at? */
+/* A file of /proc cannot be read: has the process ended, or may we not read it? */
 static bool is_about_process(int code)
 {
 	return !code || code == ENOENT || code == ESRCH || code == EACCES || code == EPERM;
@@ -96,7 +96,7 @@ const char *tmpdir_parse(const char *text, size_t size)
 	static const char name[] = "TMPDIR=";
 	for (size_t at = 0; at < size;) {
 		size_t length = strnlen(text + at, size - at);
-		/* What does not end was cut. */
+		/* A text without its end was cut. */
 		if (at + length < size && length > sizeof(name) - 1 &&
 		    memcmp(text + at, name, sizeof(name) - 1) == 0)
 			return text + at + sizeof(name) - 1;
@@ -105,22 +105,22 @@ const char *tmpdir_parse(const char *text, size_t size)
 	return NULL;
 }
 
-/* A process while its socket is looked for. */
+/* A process while its socket is searched for. */
 struct socket_search {
 	int pid;
 	uid_t uid;
-	int task;           /* a thread that has not ended: by its name in /proc there is more */
-	uint64_t inner_pid; /* in its own namespace */
+	int task;           /* a thread that has not ended: its folder in /proc has more */
+	uint64_t inner_pid; /* its id in its own namespace */
 	bool is_contained;
 	uint64_t start_time;
 	bool knows_directory; /* its environment could be read */
-	int error;            /* errno of what kept us from looking at it; 0: nothing has */
+	int error;            /* errno if it could not be read; else 0 */
 	struct text directory;
-	bool is_planted;   /* there is a socket by its name, of somebody else */
-	uid_t planted_uid; /* who that is */
+	bool is_planted;   /* there is a socket with its name that belongs to somebody else */
+	uid_t planted_uid; /* the owner of that socket */
 };
 
-/* The directory as the process sees it; a relative one is below its working directory. */
+/* The directory as the process sees it; a relative one is in its working directory. */
 static void find_directory(struct socket_search *search)
 {
 	struct text variables = { 0 };
@@ -138,8 +138,8 @@ static void find_directory(struct socket_search *search)
 }
 
 /*
- * Is it a socket that the process has made, or root for it?  In a directory that all may write to,
- * anyone can make one of its name.
+ * Is it a socket made by the process, or by root for it?  In a directory where everybody may write,
+ * anyone can make a socket with its name.
  */
 static bool is_own_socket(struct socket_search *search, const char *path)
 {
@@ -157,7 +157,7 @@ static bool is_own_socket(struct socket_search *search, const char *path)
 	return false;
 }
 
-/* The path as we reach it, through the root directory of the process if @p through_root. */
+/* The path in our own file system, through the root directory of the process if @p through_root. */
 static char *socket_path(const struct socket_search *search, bool through_root)
 {
 	struct text path = { 0 };
@@ -179,7 +179,7 @@ static char *socket_path(const struct socket_search *search, bool through_root)
 /* HD_ERR_NOTFOUND without a message when there is none. */
 static enum hd_status find_socket(struct socket_search *search, char **ret, struct hd_error *err)
 {
-	/* A container may share the numbers of processes and not the files: look at both. */
+	/* A container may share the ids of processes, but not the files: look at both. */
 	for (int through_root = search->is_contained; through_root < 2; through_root++) {
 		char *path = socket_path(search, through_root);
 		if (!path)
@@ -310,7 +310,7 @@ static enum hd_status add_process(struct dotnet_processes *processes, int pid, s
 	struct dotnet_process process = { 0 };
 	struct hd_error reason;
 	enum hd_status status = dotnet_process_find(pid, &process, &reason);
-	/* There is none, or only a socket that somebody else has put there. */
+	/* Fail: there is no socket, or only one that somebody else has put there. */
 	if (status == HD_ERR_NOTFOUND || (status == HD_ERR_OS && reason.os_errno == EPERM))
 		return HD_OK;
 	if (status != HD_OK && err)

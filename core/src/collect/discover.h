@@ -11,8 +11,9 @@
 #include "util/text.h"
 
 /*
- * Where the diagnostics socket of a process is (doc/formats.md 8.1; ds-ipc-pal-socket.c, ds-rt-coreclr.h):
- * ${TMPDIR:-/tmp}/dotnet-diagnostic-PID-STARTTIME-socket, all of the process and its namespaces.
+ * Where the diagnostics socket of a process is (doc/formats.md 8.1; ds-ipc-pal-socket.c,
+ * ds-rt-coreclr.h): ${TMPDIR:-/tmp}/dotnet-diagnostic-PID-STARTTIME-socket, where TMPDIR, PID and
+ * the folder are those of the process and its namespaces.
  */
 
 /** What /proc/PID/stat says; times are in clock ticks. */
@@ -21,49 +22,53 @@ struct process_stat {
 	uint64_t cpu_time, start_time;
 };
 
-/** Parse the text of a stat file; false: it is none. */
+/** Parse the text of a stat file; false if it is not one. */
 bool process_stat_parse(const char *text, struct process_stat *ret);
 /** Read it; false and errno when there is no such process. */
 bool process_stat_read(int pid, struct process_stat *ret);
-/** Does it stand still: by a signal, or in a debugger? */
+/** Is it stopped, by a signal or a debugger? */
 bool process_is_stopped(int pid);
 
 /**
- * Has it ended, or does it within @p ms milliseconds?  false where that cannot be found out (there may
- * be no descriptor left to look with).
+ * Has it ended, or does it end within @p ms milliseconds? false also when that cannot be found out
+ * (there may be no free descriptor).
  */
 bool process_has_ended(int pid, unsigned int ms);
 
-/** The user that the process acts as, of the text of a status file; (uid_t)-1: it does not tell. */
+/**
+ * The effective user of the process, from the text of a status file; (uid_t)-1: the text does not
+ * tell.
+ */
 uid_t effective_uid_parse(const char *status);
 
-/** Value of TMPDIR in the text of an environ file; NULL: none. */
+/** Value of TMPDIR in the text of an environ file; NULL: it is not set. */
 const char *tmpdir_parse(const char *text, size_t size);
 
 /** A process with a socket. */
 struct dotnet_process {
 	int pid;
-	uid_t uid; /**< whom it acts as */
+	uid_t uid; /**< its effective user */
 	char state;
-	char *socket; /**< its path as we reach it */
+	char *socket; /**< its path in our own file system */
 };
 
 /**
- * Find the socket of one process: by its id and its start time, where the process keeps it, and made
- * by its user or by root.  Who listens there is checked when it is asked: see connection_send().
+ * Find the socket of one process by its id and start time, in the folder where the process keeps
+ * it; it must belong to the process's user or to root.  Which process listens there is checked
+ * later: see connection_send().
  *
  * @param[out] ret To be given to dotnet_process_deinit(); untouched on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOTFOUND no such process, or it has no socket: the message says what to do
- * @retval HD_ERR_OS only another user's socket has its name, or nobody can look (there may be no descriptor
- * left)
+ * @retval HD_ERR_OS a socket with its name belongs to another user, or the search failed (there may
+ * be no free descriptor)
  * @retval HD_ERR_NOMEM
  */
 HD_NODISCARD enum hd_status dotnet_process_find(int pid, struct dotnet_process *ret,
 						struct hd_error *err);
 void dotnet_process_deinit(struct dotnet_process *process);
 
-/** All of them, by id. */
+/** Find all such processes, in order of id. */
 struct dotnet_processes {
 	struct dotnet_process *rows; /**< pages */
 	size_t rows_count, rows_capacity;

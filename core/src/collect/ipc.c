@@ -27,7 +27,7 @@ static void ipc_put_u64(struct text *text, uint64_t value)
 	ipc_put(text, &value, sizeof(value));
 }
 
-/* UTF-16 with a zero unit, that counts; "" is a count of 0. */
+/* UTF-16 with a zero unit, which is counted; "" has a count of 0. */
 static void put_string(struct text *text, const char *ascii)
 {
 	size_t units = *ascii ? strlen(ascii) + 1 : 0;
@@ -106,7 +106,7 @@ bool ipc_parse_advertise(const uint8_t *bytes, struct ipc_advertise *ret)
 	return true;
 }
 
-/* Pass over a string, or append its ASCII to @p ret; false: it runs past the end. */
+/* Skip a string, or append its ASCII to @p ret; false: it goes past the end. */
 static bool take_string(const uint8_t *payload, size_t size, size_t *at, struct text *ret)
 {
 	uint32_t units;

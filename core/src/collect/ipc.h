@@ -37,7 +37,7 @@ struct ipc_provider {
 	const char *name; /**< ASCII */
 };
 
-/** What a session is to do. */
+/** What a session has to do. */
 struct ipc_session {
 	uint32_t buffer_mb;
 	uint64_t rundown; /**< keywords of the rundown provider; 0: none */
@@ -47,16 +47,16 @@ struct ipc_session {
 /** Append the message of a command without payload, or with @p size bytes of it. */
 void ipc_message(struct text *message, enum ipc_command command, const void *payload, size_t size);
 
-/** Append the message that begins a session, by one of the IPC_COLLECT_TRACING_... */
+/** Append the message that begins a session; @p command is one of IPC_COLLECT_TRACING_... */
 void ipc_collect_message(struct text *message, enum ipc_command command,
 			 const struct ipc_session *session);
 
 /**
  * Look at the first IPC_HEADER_SIZE bytes of a reply.
  *
- * @param[out] ret_size Of the whole reply, at least IPC_HEADER_SIZE.
- * @param[out] ret_is_error Its payload is an HRESULT.
- * @retval HD_ERR_FORMAT it is none
+ * @param[out] ret_size Size of the whole reply, at least IPC_HEADER_SIZE.
+ * @param[out] ret_is_error Whether its payload is an HRESULT.
+ * @retval HD_ERR_FORMAT it is not a reply
  */
 HD_NODISCARD enum hd_status ipc_parse_reply(const uint8_t *header, size_t *ret_size,
 					    bool *ret_is_error, struct hd_error *err);
@@ -64,16 +64,16 @@ HD_NODISCARD enum hd_status ipc_parse_reply(const uint8_t *header, size_t *ret_s
 /** What a runtime says when it connects to us. */
 struct ipc_advertise {
 	uint8_t cookie[16];
-	uint64_t pid; /**< in its own namespace */
+	uint64_t pid; /**< its id in its own namespace */
 };
 
-/** Look at IPC_ADVERTISE_SIZE bytes; false: it is something else. */
+/** Decode IPC_ADVERTISE_SIZE bytes; false if they are something else. */
 bool ipc_parse_advertise(const uint8_t *bytes, struct ipc_advertise *ret);
 
-/** Take the version of the runtime ("10.0.12") out of the payload of IPC_PROCESS_INFO_2. */
+/** Find the version of the runtime ("10.0.12") in the payload of IPC_PROCESS_INFO_2. */
 bool ipc_parse_runtime_version(const uint8_t *payload, size_t size, struct text *ret);
 
-/** What an HRESULT means, a few words; NULL: not known. */
+/** What an HRESULT means, in a few words; NULL: not known. */
 const char *ipc_error_text(uint32_t code);
 
 #endif

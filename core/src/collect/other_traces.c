@@ -21,20 +21,20 @@ static bool pause_for(uint64_t ms, struct job *job)
 	return job_step(job, 0, 0);
 }
 
-/* A name in no folder, that goes with its owner. */
+/* An abstract socket: its name is not in a folder, and disappears when its owner ends. */
 static void name_turn(int pid, char *buf, size_t size)
 {
 	(void)snprintf(buf, size, "@heapdump-collect-%d", pid);
 }
 
-/* Is who holds the name someone who may collect from the process? */
+/* Does the name belong to a process that is allowed to collect from this one? */
 static bool is_rightful(const struct endpoint *endpoint, const char *name)
 {
 	struct ucred peer = { .uid = (uid_t)-1 };
 	socklen_t peer_size = sizeof(peer);
 	int fd = open_as(HD_OPEN_CONNECT, name);
 	bool known = fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) == 0;
-	/* Its queue is full, or it has just gone. */
+	/* Its queue is full, or it has just ended. */
 	bool is_busy = !known && (errno == EAGAIN || errno == ECONNREFUSED);
 	if (fd >= 0)
 		(void)close(fd);

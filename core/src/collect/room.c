@@ -35,15 +35,16 @@ void room_read(const char *root, int pid, struct room *ret)
 		ret->is_cgroup = true;
 	}
 	/*
-	 * An object takes 24 bytes at least, its event 32; a reference 8 bytes and its event 12. The
-	 * most is a heap of objects with one reference each: 44 bytes of events for 24.
+	 * An object takes at least 24 bytes and its event 32; a reference takes 8 bytes and its
+	 * event 12.  The worst case is a heap of objects with one reference each: 44 bytes of
+	 * events for 24 bytes.
 	 */
 	ret->needed = ret->anonymous * 2 + BUFFER_MIN;
 }
 
 uint64_t room_largest(const struct room *room)
 {
-	/* A quarter of what is free stays free: the file goes through the page cache. */
+	/* A quarter of the free memory stays free, because the file goes through the page cache. */
 	uint64_t free = room->free ? room->free / 4 * 3 : FREE_UNKNOWN;
 	free = free < BUFFER_MAX ? free : BUFFER_MAX;
 	return free > MEGABYTE ? free / MEGABYTE * MEGABYTE : MEGABYTE;

@@ -6,18 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** How large a buffer a process needs for its heap's events, and how large it may be. */
+/** How large the buffer for a process's heap events has to be, and how large it may be. */
 struct room {
-	uint64_t anonymous; /**< bytes of its own memory, swapped ones too: its heap is in there */
-	uint64_t needed;    /**< bytes, at a guess */
-	uint64_t free;      /**< bytes that it can take without harm; 0: not known */
-	bool is_cgroup;     /**< a limit of its cgroup is what bounds it */
+	uint64_t anonymous; /**< bytes of its anonymous memory, with what is swapped out: the heap
+			     * is part of it */
+	uint64_t needed;    /**< estimated bytes */
+	uint64_t free;      /**< bytes that it can allocate without harm; 0: not known */
+	bool is_cgroup;     /**< the limit comes from its cgroup */
 };
 
 /**
  * Look at a process; what cannot be read counts as unknown.
  *
- * @param[in] root Where /proc and /sys are: "", but in tests.
+ * @param[in] root Where /proc and /sys are: "" except in tests.
  */
 void room_read(const char *root, int pid, struct room *ret);
 

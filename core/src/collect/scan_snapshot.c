@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the events of a stream say: is the heap snapshot there, was anything of it lost? */
+/* Looks at the events of a stream: is the heap snapshot there, and was a part of it lost? */
 #include "collect/scan_snapshot.h"
 
 #include <string.h>
 
 #include "util/alloc.h"
 
-#define THREAD_BUFFER_MAX ((uint64_t)1 << 20) /* of a thread's events (ep-buffer-manager.c) */
+#define THREAD_BUFFER_MAX ((uint64_t)1 << 20) /* bytes of a thread's events (ep-buffer-manager.c) */
 #define METADATA_ID_MAX   ((uint32_t)1 << 16)
 
 static uint32_t payload_u32(const uint8_t *bytes)
@@ -63,7 +63,7 @@ bool scan_snapshot_metadata(struct scan_snapshot *snapshot, const uint8_t *paylo
 			 event_of(payload_u32(payload + 4 + 2 * sizeof(provider))));
 }
 
-/* The thread of that id; NULL when there are too many, or no memory (*@p ret_nomem). */
+/* The thread with that id; NULL when there are too many, or memory is exhausted (*@p ret_nomem). */
 static struct scan_thread *find_thread(struct scan_threads *threads, uint64_t id, bool *ret_nomem)
 {
 	if (threads->last < threads->rows_count && threads->rows[threads->last].id == id)
@@ -85,7 +85,10 @@ static struct scan_thread *find_thread(struct scan_threads *threads, uint64_t id
 	return &threads->rows[threads->rows_count++];
 }
 
-/* Thread @p id has come to number @p sequence: with this event, or before a sequence point. */
+/*
+ * Note that thread @p id has reached the number @p sequence, with this event or before a sequence
+ * point.
+ */
 static bool follow_thread(struct scan_snapshot *snapshot, uint64_t id, uint32_t sequence,
 			  bool is_event)
 {
@@ -94,22 +97,23 @@ static bool follow_thread(struct scan_snapshot *snapshot, uint64_t id, uint32_t 
 	if (!thread)
 		return !nomem;
 	uint32_t missing = sequence - thread->last - (is_event ? 1 : 0);
-	if (missing > INT32_MAX) { /* an SPBlock knows of less, or a new thread has the old id */
+	if (missing > INT32_MAX) { /* an SPBlock may have a smaller number, or a new thread has the
+				    * old id */
 		if (is_event)
 			thread->last = sequence;
 		return true;
 	}
 	thread->last = sequence;
 	/*
-	 * A buffer numbers its events from that of its first one on (ep-buffer-manager.c), and small
-	 * events still fit into one when large ones were dropped: what the walk has lost may show
-	 * behind its GCEnd only, where the thread's next buffer begins.  What is lost still later is of
-	 * the next collection.
+	 * A buffer counts its events from the number of its first one (ep-buffer-manager.c), and
+	 * small events still fit into it after large ones were dropped.  So events that the walk
+	 * has lost may only be noticed after its GCEnd, where the thread's next buffer begins.
+	 * Events lost after that belong to the next collection.
 	 */
 	if (!missing || (snapshot->is_done &&
 			 (id != snapshot->walk_thread || snapshot->behind >= THREAD_BUFFER_MAX)))
 		return true;
-	/* Before the first node any thread may be the one that will walk. */
+	/* Before the first node, any thread may be the one that will walk the heap. */
 	bool is_walk = !snapshot->has_nodes || id == snapshot->walk_thread;
 	snapshot->lost_events += missing;
 	if (is_walk) {

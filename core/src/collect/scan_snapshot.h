@@ -7,11 +7,12 @@
 #include <stdint.h>
 
 /*
- * What the events of a stream say, in the order in which they arrive: is the heap snapshot there, was
- * anything of it lost?  Looks at the sequence numbers of threads and the first words of a few payloads.
+ * Looks at the events of a stream in the order in which they arrive: is the heap snapshot there,
+ * and was a part of it lost?  Looks at the sequence numbers of threads and the first words of a few
+ * payloads.
  */
 
-/** Threads whose sequence is followed; those of others are not checked. */
+/** Most threads whose sequence numbers are checked; those of further threads are not. */
 #define SCAN_THREADS_MAX ((size_t)4096)
 
 /** Events that matter, of the provider Microsoft-Windows-DotNETRuntime. */
@@ -37,7 +38,7 @@ struct scan_thread {
 struct scan_threads {
 	struct scan_thread *rows; /**< pages */
 	size_t rows_count, rows_capacity;
-	size_t last; /**< the one that was met last */
+	size_t last; /**< index of the thread of the last event */
 };
 
 /** Zero-initialised; to be given to scan_snapshot_deinit(). */
@@ -46,29 +47,34 @@ struct scan_snapshot {
 	size_t kinds_capacity;
 	struct scan_threads threads;
 	uint64_t event_count;                       /**< blobs that are not metadata */
-	bool has_nodes;                             /**< an event of it was met */
-	uint64_t walk_thread;                       /**< whose events they are */
+	bool has_nodes;                             /**< an event with nodes was seen */
+	uint64_t walk_thread;                       /**< the thread that sends these events */
 	uint64_t objects, references;               /**< as counted by its events */
-	uint64_t coming_objects, coming_references; /**< of the event whose rest is to come */
-	uint32_t next_node, next_edge;              /**< numbers of the events to come */
-	bool is_done;                               /**< the GCEnd after it was met */
-	bool is_lost; /**< events of it are missing: known only at the end of the stream */
+	uint64_t coming_objects, coming_references; /**< those of an event whose rest has not
+						     * arrived yet */
+	uint32_t next_node, next_edge;              /**< numbers of the next events */
+	bool is_done;                               /**< the GCEnd after it was seen */
+	bool is_lost; /**< some of its events are missing; this is only known at the end of the
+		       * stream */
 	bool is_lost_elsewhere; /**< events of other threads are missing */
 	uint64_t lost_events;
-	uint64_t behind; /**< bytes of events of its thread after it */
+	uint64_t behind; /**< bytes of events that its thread sent after it */
 };
 
 /**
  * Take a metadata blob.
  *
- * @param size Bytes of the payload that are there: 72, or all of them.
+ * @param size Bytes of the payload that are given: 72, or all of them.
  * @return false when memory is exhausted
  */
 bool scan_snapshot_metadata(struct scan_snapshot *snapshot, const uint8_t *payload, size_t size);
-/** Take an event, of whose payload 16 bytes are there, or all; as scan_snapshot_metadata(). */
+/**
+ * Take an event with the first 16 bytes of its payload, or all; returns as
+ * scan_snapshot_metadata().
+ */
 bool scan_snapshot_event(struct scan_snapshot *snapshot, const struct scan_blob *blob,
 			 const uint8_t *payload, size_t size);
-/** Take what a sequence point says of a thread; as scan_snapshot_metadata(). */
+/** Take what a sequence point says about a thread; returns as scan_snapshot_metadata(). */
 bool scan_snapshot_point(struct scan_snapshot *snapshot, uint64_t thread, uint32_t sequence);
 /** The rest of the event that was taken last has arrived: count its objects and references. */
 void scan_snapshot_step(struct scan_snapshot *snapshot);

@@ -11,13 +11,13 @@
 #define TRACE_SIZE         ((size_t)48)
 #define NAME_MAX_SIZE      ((size_t)32)
 #define BLOCK_MAX          ((uint64_t)1 << 30)
-#define EVENT_HEAD         ((size_t)16) /* of an event's payload: all that is looked at */
+#define EVENT_HEAD         ((size_t)16) /* bytes of an event's payload: everything that is used */
 #define METADATA_HEAD      ((size_t)72) /* id, provider, event id */
 
-/* Why an item cannot be taken: its bytes are not all there, or never will. */
+/* Why an item cannot be taken: its bytes are not complete yet, or never will be. */
 #define MORE ((size_t)0)
 
-/* Bytes that are there to look at. */
+/* The available bytes. */
 struct view {
 	const uint8_t *bytes;
 	size_t size, at;
@@ -184,7 +184,7 @@ static void take_blob_header(struct view *view, struct scan_blob *blob)
 /* A header and as much of the payload as matters; the rest is skipped. */
 static size_t take_blob(struct stream_scan *scan, struct view *view, bool *ret_nomem)
 {
-	/* Kept only once its head is there as a whole. */
+	/* Kept only when its head is complete. */
 	struct scan_blob blob = scan->blob;
 	take_blob_header(view, &blob);
 	if (view->is_short && !view->is_bad && view->size < scan->block_left)
@@ -249,7 +249,7 @@ static size_t take_block_end(struct stream_scan *scan, const struct view *view)
 	return 1;
 }
 
-/* Take one item; MORE when it is not there as a whole, or only the state has changed. */
+/* Take one item; MORE when it is not complete, or when only the state has changed. */
 static size_t take_scan_item(struct stream_scan *scan, struct view *view, bool *ret_nomem)
 {
 	scan_snapshot_step(&scan->snapshot);
@@ -279,7 +279,7 @@ static size_t take_scan_item(struct stream_scan *scan, struct view *view, bool *
 	return MORE;
 }
 
-/* Fill up what is held with what follows. */
+/* Append the next bytes to those that are held. */
 static size_t hold_bytes(struct stream_scan *scan, const uint8_t *bytes, size_t size)
 {
 	size_t room = SCAN_ITEM_MAX - scan->held_size;
@@ -295,8 +295,9 @@ static bool is_over(const struct stream_scan *scan)
 }
 
 /*
- * Items from @p bytes until none is whole there; the number of bytes consumed, skipped ones too.
- * Those that begin in what is held: *@p limit stops behind the first.
+ * Take items from @p bytes until the next one is not complete; returns the number of bytes
+ * consumed, with skipped ones.  For items that begin in the held bytes, *@p limit stops after the
+ * first.
  */
 static size_t scan_items(struct stream_scan *scan, const uint8_t *bytes, size_t size, bool only_one,
 			 bool *ret_nomem)
@@ -332,7 +333,7 @@ bool stream_scan_feed(struct stream_scan *scan, const uint8_t *bytes, size_t siz
 			size -= used;
 			if (!size || is_over(scan))
 				break;
-			/* What is left is the begin of an item that is not whole. */
+			/* The rest is the beginning of an item that is not complete. */
 			if (size >= SCAN_ITEM_MAX && !nomem) {
 				(void)bad(scan, "something in it is longer than it can be");
 				break;
@@ -344,7 +345,7 @@ bool stream_scan_feed(struct stream_scan *scan, const uint8_t *bytes, size_t siz
 		size_t more = hold_bytes(scan, bytes, size);
 		size_t used = scan_items(scan, scan->held, scan->held_size, true, &nomem);
 		if (used >= before) {
-			/* Back to the bytes of the caller, behind the item. */
+			/* Go on in the caller's bytes, after the item. */
 			bytes += used - before;
 			size -= used - before;
 			scan->held_size = 0;

@@ -9,11 +9,11 @@
 #include "collect/scan_snapshot.h"
 
 /*
- * Watches a NetTrace stream (version 4) as it arrives: takes blocks and blob headers apart, which
- * may be cut anywhere, and hands what they hold to the snapshot (scan_snapshot.h).
+ * Reads a NetTrace stream (version 4) as it arrives, in pieces that may be cut anywhere: decodes
+ * blocks and blob headers, and hands their contents to the snapshot (scan_snapshot.h).
  */
 
-/** The longest thing that is looked at in one piece. */
+/** The longest part that is decoded in one piece. */
 #define SCAN_ITEM_MAX ((size_t)256)
 
 enum scan_state {
@@ -23,27 +23,27 @@ enum scan_state {
 	SCAN_BLOCK_SIZE,
 	SCAN_BLOCK_HEADER,
 	SCAN_BLOB,
-	SCAN_POINTS_HEADER, /**< of an SPBlock */
+	SCAN_POINTS_HEADER, /**< header of an SPBlock */
 	SCAN_POINT,
 	SCAN_BLOCK_END, /**< tag 6 */
-	SCAN_END,       /**< the stream is whole */
+	SCAN_END,       /**< the stream is complete */
 	SCAN_BAD        /**< it breaks the format: see problem */
 };
 
-/** Zero-initialised but for nothing; to be given to stream_scan_deinit(). */
+/** Begins with all zeros; to be given to stream_scan_deinit(). */
 struct stream_scan {
 	enum scan_state state;
-	uint64_t offset; /**< of the stream: what has been consumed */
-	uint64_t skip;   /**< bytes to pass over unseen */
+	uint64_t offset; /**< bytes of the stream that were consumed */
+	uint64_t skip;   /**< bytes to skip */
 	uint8_t held[SCAN_ITEM_MAX];
 	size_t held_size;
 	/* the block */
 	uint8_t block_kind;  /**< 'E' 'M' 'P' (SPBlock), 'S' (others) */
-	uint64_t block_left; /**< bytes of it that were not consumed */
+	uint64_t block_left; /**< bytes of the block that were not consumed yet */
 	uint32_t points_left;
-	struct scan_blob blob; /**< the last one's header, which the next continues */
+	struct scan_blob blob; /**< header of the last blob; the next one is relative to it */
 	struct scan_snapshot snapshot;
-	const char *problem; /**< static, of SCAN_BAD */
+	const char *problem; /**< for SCAN_BAD; static */
 };
 
 /**

@@ -15,13 +15,13 @@
 #define TRACE_BUFFER_SIZE ((size_t)1 << 20)
 #define WRITE_STEP        ((uint64_t)8 << 20)
 #define TRACE_POLL_MS     100
-#define HASTY_MS          10000u /* for a runtime that may not have started to answer */
-#define STOP_MS           2000u  /* for the command that stops to be sent */
-#define IDLE_MS           5000u  /* without bytes and without work: there will be none */
-#define SILENCE_MS        10000u /* without bytes behind the first objects */
-#define TRACE_LOOK_MS     1000u  /* without bytes, until it matters what the process does */
-#define DRAIN_MS          2500u  /* beyond the deadline, for the rest of a stream that is stopped */
-#define CANCELLED_MS      3000u  /* for a session to end that nobody wants any more */
+#define HASTY_MS          10000u /* for a runtime that may not have started yet to answer */
+#define STOP_MS           2000u  /* for sending the command that stops the session */
+#define IDLE_MS           5000u  /* without bytes and without work: nothing will come */
+#define SILENCE_MS        10000u /* without bytes after the first objects */
+#define TRACE_LOOK_MS     1000u  /* without bytes, before we look at what the process does */
+#define DRAIN_MS          2500u  /* after the deadline, for the rest of a stream that is stopped */
+#define CANCELLED_MS      3000u  /* for the end of a session that is no longer needed */
 
 static const enum ipc_command commands[] = { IPC_COLLECT_TRACING_5, IPC_COLLECT_TRACING_4,
 					     IPC_COLLECT_TRACING_3, IPC_COLLECT_TRACING_2 };
@@ -36,8 +36,9 @@ static enum hd_status trace_refused(const struct trace *trace, uint32_t code, st
 }
 
 /*
- * Ask by one command; the connection becomes the stream when it is taken.  The runtime collects and
- * walks its heap before it answers, and does so later for what was given up before.
+ * Send one command; if it is accepted, the connection becomes the stream.  The runtime collects
+ * garbage and walks its heap before it answers; it also does so later for requests that were given
+ * up.
  */
 static enum hd_status ask_for_trace(struct trace *trace, const struct ipc_session *session,
 				    enum ipc_command command, uint32_t *ret_code,
@@ -93,7 +94,7 @@ enum hd_status trace_begin(struct trace *trace, const struct ipc_session *sessio
 	}
 	if (code)
 		return trace_refused(trace, code, err);
-	/* It is known only now when it has connected to us. */
+	/* For a runtime that connects to us, this is known only now. */
 	trace->last_bytes = collect_now_ms();
 	trace->watch = watch_of(trace->endpoint->pid, trace->last_bytes);
 	return HD_OK;
@@ -107,8 +108,8 @@ static bool error_means_used_up(const struct hd_error *err)
 }
 
 /*
- * Send the command that stops the session; its reply comes later, while the stream is read.  Where no
- * connection can be made the session does not end by itself: closing the stream ends it.
+ * Send the command that stops the session; its reply comes later, while the stream is read.  If no
+ * connection can be made, only closing the stream ends the session.
  */
 static enum hd_status stop_session(struct trace *trace, struct hd_error *err)
 {
@@ -136,13 +137,13 @@ static enum hd_status stop_session(struct trace *trace, struct hd_error *err)
 			*err = reason;
 		return status;
 	}
-	/* It has not heard it: what does not come soon will not come. */
+	/* The runtime has not received it: what does not come soon will never come. */
 	if (status == HD_ERR_OS && reason.os_errno)
 		trace->drain_end = trace->last_bytes + DRAIN_MS;
 	return HD_OK;
 }
 
-/* The reply to that: nothing is learnt from it. */
+/* The reply to that command: it is not needed. */
 static void take_reply(struct trace *trace)
 {
 	uint8_t bytes[64];
@@ -165,7 +166,7 @@ static bool wait_for_bytes(struct trace *trace)
 	return at[0].revents != 0;
 }
 
-/* Bytes of the stream into the buffer; 0: none for now, or trace->has_ended. */
+/* Read bytes of the stream into the buffer; 0: there are none now, or trace->has_ended. */
 static size_t receive_trace(struct trace *trace)
 {
 	ssize_t got = recv(trace->stream, trace->buffer, TRACE_BUFFER_SIZE, 0);
@@ -182,7 +183,9 @@ static enum hd_status write_bytes(struct trace *trace, size_t size, struct hd_er
 		return HD_OK;
 	if (!output_file_write(trace->file, (const char *)trace->buffer, size))
 		return fail(err, HD_ERR_OS, 0, "the trace cannot be written");
-	/* On its way to the disk while more comes, so that there is little to wait for at the end. */
+	/*
+	 * Begin writing to the disk while more comes, so that little has to be written at the end.
+	 */
 	if (trace->file->place && trace->size - trace->written >= WRITE_STEP) {
 		(void)sync_file_range(trace->file->fd, (off_t)trace->written,
 				      (off_t)(trace->size - trace->written), SYNC_FILE_RANGE_WRITE);
@@ -215,7 +218,7 @@ static bool goal_is_reached(const struct trace *trace)
 	return scan->snapshot.is_done || scan->snapshot.is_lost;
 }
 
-/* Is there no use in waiting any longer?  Why is put into trace->end. */
+/* Is it useless to wait any longer? trace->end gets the reason. */
 static bool is_in_vain(struct trace *trace)
 {
 	uint64_t now = collect_now_ms();
@@ -245,7 +248,7 @@ static bool is_in_vain(struct trace *trace)
 	return silence >= IDLE_MS && watch_idle(&trace->watch, now) >= IDLE_MS;
 }
 
-/* Say how far it is. */
+/* Show progress. */
 static void show_trace_progress(struct trace *trace)
 {
 	char objects[NUMBER_SIZE], size[NUMBER_SIZE];
@@ -258,7 +261,7 @@ static void show_trace_progress(struct trace *trace)
 	trace->job->what = trace->progress;
 }
 
-/* One turn of the loop; *@p ret_over: the stream has ended, or will not. */
+/* One turn of the loop; *@p ret_over: the stream has ended, or will never end. */
 static enum hd_status turn(struct trace *trace, bool *ret_over, struct hd_error *err)
 {
 	size_t got = wait_for_bytes(trace) ? receive_trace(trace) : 0;
@@ -291,7 +294,7 @@ enum hd_status trace_run(struct trace *trace, struct hd_error *err)
 	return HD_OK;
 }
 
-/* Let a session end that nobody wants any more: the process must not keep it. */
+/* End a session that is no longer needed: the process must not keep it. */
 static void drop_session(struct trace *trace)
 {
 	uint64_t deadline = collect_now_ms() + CANCELLED_MS;
@@ -308,7 +311,7 @@ void trace_deinit(struct trace *trace)
 	if (trace->stream >= 0 && !trace->has_ended && trace->scan.state != SCAN_END &&
 	    !trace->is_given_up)
 		drop_session(trace);
-	/* Nobody may show what it points to any more. */
+	/* What it points to must not be used any more. */
 	if (trace->job && trace->job->what == trace->progress)
 		trace->job->what = "Collecting heap";
 	if (trace->stream >= 0)

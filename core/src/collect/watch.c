@@ -10,7 +10,7 @@
 
 #define WATCH_LOOK_MS 250u  /* between two looks */
 #define STOPPED_MS    1000u /* a debugger may stop it for a moment */
-#define WORK_TICKS    5u    /* of the processor are work; timers take less */
+#define WORK_TICKS    5u    /* processor time that counts as work; timers take less */
 
 struct watch watch_of(int pid, uint64_t now)
 {
@@ -21,7 +21,7 @@ struct watch watch_of(int pid, uint64_t now)
 	return watch;
 }
 
-/* Does one of its threads run, or want to?  Other programs may leave it no processor. */
+/* Does one of its threads run, or wait for a processor?  Other programs may use all of them. */
 static bool wants_processor(int pid)
 {
 	char path[64];

@@ -5,17 +5,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** What a process does while it is waited for: its heap is walked without a byte being sent. */
+/**
+ * What a process does while we wait for it: it can walk its heap for a long time without sending a
+ * byte.
+ */
 struct watch {
-	int pid;         /**< 0: not known, it seems to work for ever */
-	bool is_stopped; /**< it stands still, and has for a while */
-	/* the rest is its own; times are those of collect_now_ms() */
+	int pid;         /**< 0: not known; then it counts as working all the time */
+	bool is_stopped; /**< it is stopped, and has been for a while */
+	/* the other members are private; times are those of collect_now_ms() */
 	uint64_t next_look, last_work, stopped_since, cpu_time;
 };
 
 struct watch watch_of(int pid, uint64_t now);
 
-/** Look at it, a few times a second at most. */
+/** Look at the process, at most a few times a second. */
 void watch_look(struct watch *watch, uint64_t now);
 
 /** For how many milliseconds it has neither run nor waited for a processor. */

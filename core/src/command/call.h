@@ -68,14 +68,20 @@ enum needs {
 	NEEDS_EITHER,  /**< call->heap of a target, call->graph of a dump file */
 };
 
+/** Whether debuggers offer a command by its own name, without a prefix, where that name is free. */
+enum top_level {
+	TOP_LEVEL_QUERIES, /**< yes for a query of what is open that writes no file */
+	TOP_LEVEL_ALWAYS,  /**< yes: SOS has the name */
+	TOP_LEVEL_NEVER    /**< no: a common word, which means something else there */
+};
+
 /** One command: its entry is at the end of its file, and table.c lists all of them. */
 struct command {
 	const char *name, *alias;
 	const char *summary;
 	const char *description; /**< lines of at most 76 columns */
 	const char *example;     /**< one command line */
-	bool is_sos;             /**< SOS has the name */
-	bool is_common_word;     /**< which debuggers have for themselves */
+	enum top_level top_level;
 	bool writes;             /**< the file that a word, or an option, names */
 	bool has_rows;           /**< it answers with a table, which CSV and NDJSON show */
 	bool is_raw;             /**< its words but for options are one, as it is written: SQL */

@@ -69,8 +69,9 @@ const struct command *command_find(const char *name)
 /* Questions about the heap; what opens, writes or sets is a word of debuggers, too. */
 static bool is_top_level(const struct command *command)
 {
-	return command->is_sos || (command->role == HD_ROLE_QUERY && !command->writes &&
-				   command->needs != NEEDS_NOTHING && !command->is_common_word);
+	return command->top_level == TOP_LEVEL_ALWAYS ||
+	       (command->top_level == TOP_LEVEL_QUERIES && command->role == HD_ROLE_QUERY &&
+		!command->writes && command->needs != NEEDS_NOTHING);
 }
 
 static int fill_command_info(const struct command *command, struct hd_command_info *ret)

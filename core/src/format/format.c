@@ -81,7 +81,7 @@ const struct format speedscope_format = {
 };
 
 static const struct format *const formats[] = {
-	&gcdump_format,       &nettrace_format, &rpm_format, /* it takes any text */
+	&gcdump_format,       &nettrace_format, &rpm_format, /* accepts any text */
 	&heapsnapshot_format, &folded_format,   &speedscope_format,
 };
 
@@ -111,7 +111,7 @@ const struct format *format_of_path(const char *path)
 	return NULL;
 }
 
-/* Files that are something else, and what to do with them. */
+/* Files of other kinds, and what to do with them. */
 static const struct {
 	const char *magic;
 	size_t size;

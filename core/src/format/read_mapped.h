@@ -4,7 +4,7 @@
 
 #include "format/format.h"
 
-/** Read a dump file whose bytes are all at hand; @p path is for messages. */
+/** Read a dump file whose bytes are all in memory; @p path is for messages. */
 typedef enum hd_status (*read_bytes_fn)(const uint8_t *bytes, uint64_t size, const char *path,
 					const struct format_options *options, struct job *job,
 					struct hd_graph **ret, struct hd_error *err);

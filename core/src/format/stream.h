@@ -9,8 +9,8 @@
 #define STREAM_SIZE ((size_t)256 << 10)
 
 /**
- * Buffered text on its way to a file.  A failure sticks: what is put later is dropped, and
- * stream_end() tells.
+ * Buffered text that is written to a file.  After a failure everything else is dropped, and
+ * stream_end() returns the failure.
  */
 struct stream {
 	format_write_fn write;
@@ -19,21 +19,21 @@ struct stream {
 	struct hd_error *err;
 	char *buffer;
 	size_t size;
-	uint64_t units; /**< done since the job was told */
+	uint64_t units; /**< done since the last report to the job */
 	enum hd_status status;
 };
 
-/** @retval HD_OK  @retval HD_ERR_NOMEM; in either case stream_end() is to be called. */
+/** @retval HD_OK @retval HD_ERR_NOMEM; in both cases stream_end() has to be called. */
 HD_NODISCARD enum hd_status stream_begin(struct stream *stream, struct job *job,
 					 format_write_fn write, void *arg, struct hd_error *err);
 
 /** Write what is left unless @p status is a failure, free the buffer, and return the first failure. */
 HD_NODISCARD enum hd_status stream_end(struct stream *stream, enum hd_status status);
 
-/** Empty the buffer, count the units, and look at cancellation. */
+/** Write out the buffer, count the units, and check for cancellation. */
 void stream_flush(struct stream *stream);
 
-/** Any number of bytes. */
+/** Write any number of bytes. */
 void stream_bytes(struct stream *stream, const char *bytes, size_t size);
 
 static inline void stream_puts(struct stream *stream, const char *string)
@@ -41,12 +41,15 @@ static inline void stream_puts(struct stream *stream, const char *string)
 	stream_bytes(stream, string, strlen(string));
 }
 
-/** @p bytes for within the quotes of a JSON string; what is no UTF-8 becomes U+FFFD. */
+/**
+ * Write @p bytes as they must be between the quotes of a JSON string; what is not UTF-8 becomes
+ * U+FFFD.
+ */
 void stream_json_escape(struct stream *stream, const char *bytes, size_t size);
 /** The same with the quotes. */
 void stream_json_string(struct stream *stream, const char *bytes, size_t size);
 
-/** Room for @p size bytes, at most STREAM_SIZE, in the buffer. */
+/** Make room for @p size bytes, at most STREAM_SIZE, in the buffer. */
 static inline char *stream_room(struct stream *stream, size_t size)
 {
 	if (stream->size + size > STREAM_SIZE)

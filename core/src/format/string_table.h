@@ -7,14 +7,17 @@
 
 #include "util/fail.h"
 
-/** Where a string lies in the table's bytes. */
+/** The place of a string in the table's bytes. */
 struct string_place {
 	size_t at;
 	uint32_t size;
 	uint32_t hash;
 };
 
-/** Strings of any bytes as numbers, 0, 1, ... in the order they came in; equal ones are one. */
+/**
+ * Gives strings of any bytes numbers, 0, 1, ... in the order in which they come; equal strings get
+ * one number.
+ */
 struct string_table {
 	char *bytes;
 	size_t bytes_count, bytes_capacity;
@@ -25,7 +28,7 @@ struct string_table {
 };
 
 /**
- * The number of a string; zero-initialised is empty.
+ * The number of a string.  A zero-initialised table is empty.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
@@ -35,7 +38,7 @@ HD_NODISCARD enum hd_status string_table_add(struct string_table *table, const c
 					     size_t size, uint32_t *ret, struct hd_error *err);
 void string_table_deinit(struct string_table *table);
 
-/** Bytes of string @p number, without a NUL; good until the next is added. */
+/** Bytes of string @p number, without a NUL; valid until the next string is added. */
 static inline const char *string_table_at(const struct string_table *table, uint32_t number,
 					  size_t *size)
 {

@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** (section, type id) -> index: open addressing, seeded so that no file can make it slow. */
+/**
+ * A hash table (section, type id) -> index, with open addressing and a random seed, so that no file
+ * can make it slow.
+ */
 struct type_table {
 	struct type_entry {
 		uint64_t id;
@@ -19,7 +22,7 @@ struct type_table {
 void type_table_deinit(struct type_table *table);
 
 /**
- * Index of a key, or @p fresh when it is new (then it is stored as that).
+ * Index of a key; if the key is new, @p fresh, which is then stored as its index.
  *
  * @return UINT32_MAX when memory is exhausted.
  */
@@ -28,7 +31,7 @@ uint32_t type_table_add(struct type_table *table, uint32_t section, uint64_t id,
 /** Index of a key; UINT32_MAX when it is not there. */
 uint32_t type_table_find(const struct type_table *table, uint32_t section, uint64_t id);
 
-/** A key for a name. */
+/** Makes a key of a name. */
 uint64_t type_table_hash(const char *name, size_t size);
 
 #endif

@@ -24,7 +24,7 @@ void csr_deinit(struct csr *csr)
 	*csr = (struct csr){ 0 };
 }
 
-/* Turn degrees into where each row begins, or ends, and bases. */
+/* Turn degrees into the begin or end of each row, and bases. */
 static enum hd_status sum_degrees(struct csr *csr, bool to_ends, struct hd_error *err)
 {
 	uint64_t total = 0, base = 0;
@@ -34,7 +34,7 @@ static enum hd_status sum_degrees(struct csr *csr, bool to_ends, struct hd_error
 			csr->bases[node >> CSR_BLOCK_SHIFT] = base;
 		}
 		uint32_t degree = csr->offsets[node];
-		/* The end of the last row of a block counts from the block's base too. */
+		/* The end of the last row of a block is also relative to the block's base. */
 		if (total + degree - base > UINT32_MAX) {
 			return fail(err, HD_ERR_UNSUPPORTED, node,
 				    "over 4,294,967,295 references at neighbouring objects");

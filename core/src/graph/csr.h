@@ -10,7 +10,7 @@
 
 struct job;
 
-/** Nodes share a 64-bit base of their 32-bit edge offsets in blocks of this many. */
+/** In each block of this many nodes, the 32-bit edge offsets are relative to one 64-bit base. */
 #define CSR_BLOCK_SHIFT 12u
 
 /**
@@ -36,13 +36,13 @@ static inline uint64_t csr_degree(const struct csr *csr, uint32_t node)
 	return csr_begin(csr, node + 1) - csr_begin(csr, node);
 }
 
-/** How far ahead in a queue of nodes csr_prefetch() asks for offsets, then for rows. */
+/** How far ahead in a queue of nodes csr_prefetch() prefetches offsets, and then rows. */
 #define CSR_AHEAD_OFFSETS 32u
 #define CSR_AHEAD_ROWS    16u
 
 /**
- * Ask for the memory that a pass over queue[head .. tail) will need soon.  Rows of nodes up to
- * CSR_AHEAD_ROWS / 2 ahead are there: a pass can ask for what they point at.
+ * Prefetch the memory that a pass over queue[head .. tail) will need soon.  The rows of the next
+ * CSR_AHEAD_ROWS / 2 nodes have arrived, so a pass can prefetch what they point to.
  */
 static inline void csr_prefetch(const struct csr *csr, const uint32_t *queue, uint64_t head,
 				uint64_t tail)
@@ -72,7 +72,7 @@ HD_NODISCARD enum hd_status csr_init(struct csr *csr, uint32_t node_count, uint6
 void csr_deinit(struct csr *csr);
 
 /**
- * Turn offsets that hold the degree of each node (the last one 0) into offsets and bases.
+ * Turn offsets that hold the degree of each node (the last one is 0) into offsets and bases.
  *
  * @retval HD_OK
  * @retval HD_ERR_UNSUPPORTED a block of nodes has 2^32 edges or more
@@ -82,7 +82,7 @@ HD_NODISCARD enum hd_status csr_offsets_from_degrees(struct csr *csr, struct hd_
 /** The same, but each offset is where its row ends; the last one is that of the last row. */
 HD_NODISCARD enum hd_status csr_ends_from_degrees(struct csr *csr, struct hd_error *err);
 
-/** Do all rows lie in targets, one behind the other? */
+/** Are all rows inside targets, one after the other? */
 bool csr_is_sound(const struct csr *csr);
 
 /**
@@ -98,11 +98,12 @@ HD_NODISCARD enum hd_status csr_reverse(const struct csr *csr, struct job *job, 
 					struct hd_error *err);
 
 /**
- * Edges in the order of their sources, for csr_reverse_rows(): targets as in a csr, and in place of
- * offsets one bit per node, behind its edges.  4 bytes per edge, and a bit for each node and edge.
+ * Edges in the order of their sources, for csr_reverse_rows(): targets as in a csr, but instead of
+ * offsets one bit per node, after its edges. 4 bytes per edge, and a bit for each node and edge.
  */
 struct csr_rows {
-	uint64_t *ends; /**< bitmap: bit n + k, where k edges are of node n and those before it */
+	uint64_t *ends;    /**< bitmap: bit n + k is set, where node n and those before it have k
+			 * edges */
 	uint32_t *targets; /**< edge_count nodes; UINT32_MAX: no edge */
 	uint64_t edge_count;
 	uint32_t node_count;
@@ -121,8 +122,8 @@ HD_NODISCARD enum hd_status csr_rows_init(struct csr_rows *rows, uint32_t node_c
 void csr_rows_deinit(struct csr_rows *rows);
 
 /**
- * As csr_reverse(), of @p rows in which every node has its end.  Gives the memory of its targets
- * back as it goes: afterwards they are only good for csr_rows_deinit().
+ * As csr_reverse(), for @p rows in which every node has its end.  Frees the memory of the targets
+ * on the way: afterwards @p rows can only be given to csr_rows_deinit().
  */
 HD_NODISCARD enum hd_status csr_reverse_rows(struct csr_rows *rows, struct job *job,
 					     struct csr *ret, struct hd_error *err);

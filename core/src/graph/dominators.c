@@ -17,20 +17,24 @@
  * never touched, except in number[] and the result.
  */
 
-/* Successors and predecessors ahead of which memory is asked for. */
+/* How far ahead memory is prefetched for successors and predecessors. */
 #define ROW_AHEAD 8u
-/* Nodes ahead of which memory is asked for in passes in preorder, per level of indirection. */
+/*
+ * How many nodes ahead memory is prefetched in passes in preorder, for each level of indirection.
+ */
 #define PREORDER_AHEAD 8u
 
 /* What one number needs for a while; three phases share the memory. */
 union scratch {
 	struct {
 		uint32_t node;
-		uint32_t next; /* edge of its row to go on with: its target was not visited then */
-	} frame; /* search: the stack, from element 0 on; without nodes that have no more to do */
+		uint32_t next; /* the edge of its row to go on with: its target was not visited at
+			        * that time */
+	} frame; /* search: the stack, from element 0; without nodes that are finished */
 	struct {
 		uint32_t ancestor; /* the parent, or what path compression made of it */
-		uint32_t label;    /* lowest semidominator from here up to below the ancestor */
+		uint32_t label;    /* lowest semidominator from here up to just below the
+				    * ancestor */
 	} link; /* semidominators: numbers done, which are all above the current one */
 	struct {
 		uint32_t jump; /* some dominator */
@@ -119,7 +123,10 @@ static void visit_node(struct work *work, uint32_t node, uint32_t parent)
 	work->parent[number] = parent;
 }
 
-/* First edge of a row, from @p at on, whose target was not visited; @p degree when none is. */
+/*
+ * First edge of a row, beginning at @p at, whose target was not visited; @p degree when there is
+ * none.
+ */
 static uint32_t next_unvisited(const struct work *work, const uint32_t *row, uint32_t at,
 			       uint32_t degree)
 {
@@ -132,7 +139,7 @@ static uint32_t next_unvisited(const struct work *work, const uint32_t *row, uin
 	return at;
 }
 
-/* Ask for what decides on the first targets of a row, and for the place of their own rows. */
+/* Prefetch what decides about the first targets of a row, and the place of their own rows. */
 static void prefetch_row(const struct work *work, const uint32_t *row, uint32_t degree)
 {
 	for (uint32_t i = 0; i < degree && i < ROW_AHEAD; i++) {
@@ -141,7 +148,7 @@ static void prefetch_row(const struct work *work, const uint32_t *row, uint32_t 
 	}
 }
 
-/* Ask for what frames some way below the top of the stack will need. */
+/* Prefetch what frames a little below the top of the stack will need. */
 static void prefetch_frames(const struct work *work, uint32_t depth)
 {
 	const struct csr *forward = &work->graph->forward;
@@ -156,8 +163,8 @@ static void prefetch_frames(const struct work *work, uint32_t depth)
 }
 
 /*
- * Visit all that is reachable from @p node and was not visited.  A node goes on the stack only
- * while it has another edge to an unvisited node, so a long list takes none of it; no node is there
+ * Visit everything that is reachable from @p node and was not visited.  A node is on the stack only
+ * while it has another edge to an unvisited node, so a long list needs no stack; no node is there
  * twice, so node_count frames are enough.
  */
 static bool search_from(struct work *work, uint32_t node)
@@ -195,9 +202,9 @@ static bool search_from(struct work *work, uint32_t node)
 }
 
 /*
- * Number everything reachable.  A rooted node that was reached from another one becomes a child of
- * the virtual root all the same: that is its semidominator, so no lower one is ever looked for
- * above it.
+ * Number everything reachable.  A rooted node that was reached from another one still becomes a
+ * child of the virtual root: that is its semidominator, so no lower one is ever searched for above
+ * it.
  */
 static bool number_nodes(struct work *work)
 {
@@ -218,9 +225,9 @@ static bool number_nodes(struct work *work)
 }
 
 /*
- * Lowest semidominator on the way from @p from up to below its first ancestor that is not above
- * @p limit; all on the way get that ancestor.  The way back is kept in the ancestors themselves,
- * so that its length needs no stack.
+ * Lowest semidominator on the way from @p from up to just below its first ancestor that is not
+ * above @p limit; all nodes on the way get that ancestor.  The way back is kept in the ancestors
+ * themselves, so that it needs no stack.
  */
 static uint32_t evaluate(union scratch *scratch, uint32_t from, uint32_t limit)
 {
@@ -242,7 +249,7 @@ static uint32_t evaluate(union scratch *scratch, uint32_t from, uint32_t limit)
 	return label;
 }
 
-/* Ask for what find_semi() will need at numbers before @p number, each level one step behind. */
+/* Prefetch what find_semi() will need at numbers before @p number, each level one step later. */
 static void prefetch_predecessors(const struct work *work, uint32_t number)
 {
 	const struct csr *reverse = work->reverse;
@@ -301,9 +308,9 @@ static bool find_semis(struct work *work)
 
 /*
  * The immediate dominator is the nearest dominator of the parent that is not above the
- * semidominator.  Walking up one by one, as semi-NCA has it, takes quadratic time on a list whose
- * items something near its head also refers to; so each node also knows a dominator far above
- * (Myers, "An applicative random-access stack", 1983), which makes a walk logarithmic.
+ * semidominator.  Walking up one by one, as in semi-NCA, takes quadratic time on a list to whose
+ * items something near its head also refers; so each node also knows a dominator far above (Myers,
+ * "An applicative random-access stack", 1983), which makes a walk logarithmic.
  */
 static bool find_idoms(struct work *work)
 {
@@ -328,8 +335,9 @@ static bool find_idoms(struct work *work)
 	return stage_end(work);
 }
 
-/* Add each node's to its dominator's, which has a lower number: it is complete when its turn
- * comes. */
+/*
+ * Add each node's to its dominator's, which has a lower number: it is complete when its turn comes.
+ */
 static bool add_retained(struct work *work, struct dominators *ret)
 {
 	const struct hd_graph *graph = work->graph;
@@ -367,7 +375,7 @@ static bool dominators_alloc(struct dominators *dominators, uint32_t node_count)
 	return dominators->idom && dominators->retained_size && dominators->retained_count;
 }
 
-/* All of it; what is allocated on the way is the caller's to free, in either case. */
+/* Compute everything; the caller frees what is allocated on the way, in both cases. */
 static enum hd_status compute(struct work *work, struct dominators *ret, struct hd_error *err)
 {
 	if (!work_alloc(work))

@@ -11,13 +11,14 @@ struct job;
 /**
  * The dominator tree below one virtual root that refers to every strongly rooted node, and what
  * each node retains.  Kept: 4 (idom) + 8 (size) + 4 (count) bytes per node; at most 24 per node
- * while it is computed.  Missing nodes take part as nodes but count 0 objects, 0 bytes.
+ * while it is computed.  Missing nodes take part, but count as 0 objects and 0 bytes.
  */
 struct dominators {
 	uint32_t *idom; /**< immediate dominator; HD_NONE: the virtual root, or unreachable */
-	uint64_t *retained_size;  /**< bytes freed if the node went away, its own included */
-	uint32_t *retained_count; /**< objects, likewise; 0 exactly for what no strong root reaches,
-				     and for missing nodes */
+	uint64_t *retained_size;  /**< bytes that would be freed together with the node, including
+				   * its own */
+	uint32_t *retained_count; /**< objects, counted in the same way; 0 only for nodes that no
+				   * strong root reaches, and missing nodes */
 	uint32_t node_count;
 };
 
@@ -25,7 +26,7 @@ struct dominators {
  * Compute with semi-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related Problems",
  * 2005), iteratively.
  *
- * @param graph Its reverse edges are built if they were not.
+ * @param graph Its reverse edges are built if they do not exist yet.
  * @param job May be NULL.
  * @param[out] ret To be given to dominators_deinit(); untouched on failure.
  * @retval HD_OK

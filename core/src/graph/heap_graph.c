@@ -114,7 +114,7 @@ uint64_t hd_graph_reference_count(const struct hd_graph *graph)
 	return graph_has_forward(graph) ? graph->forward.edge_count : graph->reverse.edge_count;
 }
 
-/* Missing nodes are few or the file is hostile: a binary search does. */
+/* There are few missing nodes, or the file is hostile: a binary search is enough. */
 static uint32_t find_missing(const struct hd_graph *graph, uint64_t id)
 {
 	uint32_t count = graph->node_count - graph->object_count;
@@ -132,7 +132,7 @@ uint32_t graph_lower_bound(const struct hd_graph *graph, uint64_t id)
 	return id_index_lower_bound(&graph->index, graph->ids, id);
 }
 
-/* Objects in no range are the frozen ones, which belong to no generation. */
+/* Objects outside all ranges are the frozen ones, which belong to no generation. */
 #define GENERATION_OUTSIDE 5u
 
 static unsigned int generation_by_range(const void *arg, uint32_t node)

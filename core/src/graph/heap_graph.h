@@ -14,7 +14,7 @@
 #include "util/finding_kind.h"
 #include "util/job.h"
 
-/** One type.  The names of all lie in the graph's arena. */
+/** One type.  All names are in the graph's arena. */
 struct graph_type {
 	uint64_t id;
 	const char *name;   /**< NULL: never defined (a finding); never empty */
@@ -25,7 +25,7 @@ struct graph_type {
 	uint64_t size;      /**< bytes of all objects */
 };
 
-/** One AppDomain section.  Every graph has one; of dump files without them it says nothing. */
+/** One AppDomain section.  Every graph has at least one; it is empty if the dump file has none. */
 struct graph_domain {
 	const char *name; /**< NULL: not known */
 	uint32_t name_size;
@@ -34,11 +34,11 @@ struct graph_domain {
 	bool has_start, has_end;
 };
 
-/** Something that `info` reports about the input: a count, and where it was met first. */
+/** Something that `info` reports about the input: a count, and its first place. */
 struct graph_finding {
 	enum finding_kind kind;
 	uint64_t count;
-	uint64_t line; /**< of the first, 0 = not about one */
+	uint64_t line; /**< line of the first one; 0 = it is not about a line */
 	char *detail;  /**< one line, owned by the graph */
 };
 
@@ -48,17 +48,20 @@ struct graph_range {
 	unsigned int generation;
 };
 
-/** About the process that the heap is of; texts end with NUL and lie in the graph's arena. */
+/** About the process that has the heap; texts end with NUL and are in the graph's arena. */
 struct graph_info {
 	const char *process, *machine; /**< name of its executable; NULL: not known */
 	const char *command;           /**< the command line; NULL: not known */
 	const char *tool;              /**< what made the dump file; NULL: not known */
 	uint64_t pid;                  /**< 0: not known */
-	/** 100 ns since 0001-01-01, local time of the machine, of a .nettrace UTC; 0: not known. */
+	/**
+	 * 100 ns since 0001-01-01 in the machine's local time, for a .nettrace in UTC; 0: not
+	 * known.
+	 */
 	uint64_t time;
 	bool is_32bit;
 	bool is_partial;            /**< the file lacks objects: a finding says so */
-	struct graph_range *ranges; /**< pages; ascending, apart */
+	struct graph_range *ranges; /**< pages; ascending, not overlapping */
 	size_t range_count;
 };
 
@@ -74,25 +77,33 @@ struct large_size {
 struct arena;
 struct text;
 
-/** Where nodes are found when their ids are not stored: on a heap, by rank of the object starts. */
+/**
+ * How nodes are found when their ids are not stored: for a heap, by the rank of the object starts.
+ */
 struct graph_places {
 	uint64_t (*id)(const void *arg, uint32_t node);
-	/** Ids of @p count nodes from @p first on, faster than one by one; NULL: there is no such way. */
+	/**
+	 * Ids of @p count nodes, beginning with @p first, faster than one by one; NULL: not
+	 * available.
+	 */
 	void (*ids)(const void *arg, uint32_t first, uint64_t *ret, size_t count);
-	/** First node whose id is not below @p id; object_count when there is none. */
+	/** First node whose id is at least @p id; object_count when there is none. */
 	uint32_t (*lower_bound)(const void *arg, uint64_t id);
 	/**
-	 * Append what leads from object @p from to @p to, that it refers to: ".field", "[3]",
-	 * ".items[2].key", " (dependent handle)"; nothing when it is not known.
+	 * Append how object @p from refers to @p to: ".field", "[3]", ".items[2].key", "
+	 * (dependent handle)"; appends nothing when that is not known.
 	 */
 	void (*link)(const void *arg, uint32_t from, uint32_t to, struct text *text);
 	/** Generation: 0, 1, 2, 3 (large), 4 (pinned), 5 (frozen); NULL: not known. */
 	unsigned int (*generation)(const void *arg, uint32_t node);
-	/** Size of the object, while graph->sizes is not there; slower, and by one thread. */
+	/**
+	 * Size of the object, while graph->sizes does not exist; slower, and only for one thread at
+	 * a time.
+	 */
 	uint64_t (*size)(const void *arg, uint32_t node);
 	/**
-	 * Make graph->forward with sizes and large, or graph->reverse, which was not made yet; the
-	 * first of them makes node_types.
+	 * Make graph->forward with sizes and large, or graph->reverse, which must not exist yet;
+	 * the first of them makes node_types.
 	 */
 	enum hd_status (*forward)(struct hd_graph *graph, struct job *job, struct hd_error *err);
 	enum hd_status (*reverse)(struct hd_graph *graph, struct job *job, struct hd_error *err);
@@ -101,7 +112,7 @@ struct graph_places {
 };
 
 /**
- * Frozen when a builder returns it; only what is marked as cache changes later.  Per object:
+ * Immutable when a builder returns it; only what is marked as cache changes later.  Per object:
  * types 4, sizes 4, forward 4, reverse 4 bytes (and ids 8, index 4 or 0); per reference 4 + 4.
  */
 struct hd_graph {
@@ -111,20 +122,23 @@ struct hd_graph {
 	uint64_t total_size; /**< bytes of all objects */
 	uint64_t
 		*ids; /**< node_count: ascending up to object_count, and again after it; or NULL: */
-	struct graph_places places; /**< instead of ids and index; no node is missing then */
-	/* These three are caches of a heap: it has types once its edges are made in one direction, and
-	 * sizes once they are made forward. */
+	struct graph_places places; /**< used instead of ids and index; then there are no missing
+				     * nodes */
+	/*
+	 * For a heap these three are caches: types exist when its edges were made in any direction,
+	 * and sizes when they were made forward.
+	 */
 	uint32_t *node_types;
 	uint32_t *sizes;
 	struct large_size *large;
 	struct id_index index;
-	struct csr forward; /**< of a heap a cache: see graph_forward() */
+	struct csr forward; /**< for a heap a cache: see graph_forward() */
 	struct csr reverse; /**< cache: see graph_reverse(); offsets is NULL until then */
 	struct graph_type *types;
 	struct graph_domain *domains;
 	struct graph_root *roots;
-	struct graph_root_detail *details; /**< one per root; NULL: the file does not tell */
-	bool has_slots; /**< of a dump file: some of them tell the address of a slot */
+	struct graph_root_detail *details; /**< one per root; NULL: the file does not have them */
+	bool has_slots; /**< for a dump file: some roots have the address of a slot */
 	struct graph_thread *threads;
 	struct graph_frame *frames;
 	size_t thread_count, frame_count;
@@ -134,7 +148,7 @@ struct hd_graph {
 	struct arena *arena; /**< owns all names */
 };
 
-/** Is it of a core or a process?  If not, of a dump file. */
+/** Is it the graph of a core or a process, and not of a dump file? */
 static inline bool graph_is_heap(const struct hd_graph *graph)
 {
 	return graph->places.id != NULL;
@@ -143,13 +157,16 @@ static inline bool graph_is_heap(const struct hd_graph *graph)
 /** Free everything; NULL is allowed. */
 void graph_destroy(struct hd_graph *graph);
 
-/** Free roots, details, threads, frames and root_arena; for new ones of the same heap. */
+/**
+ * Free roots, details, threads, frames and root_arena, so that new ones of the same heap can be
+ * set.
+ */
 void graph_clear_roots(struct hd_graph *graph);
 
 /** Size of a node in bytes; 0 for a missing one.  O(1) below 4 GiB. */
 uint64_t graph_size(const struct hd_graph *graph, uint32_t node);
 
-/** Id of a node, which must be below node_count. */
+/** Id of a node, which must be less than node_count. */
 static inline uint64_t graph_id(const struct hd_graph *graph, uint32_t node)
 {
 	return graph->ids ? graph->ids[node] : graph->places.id(graph->places.arg, node);
@@ -158,7 +175,7 @@ static inline uint64_t graph_id(const struct hd_graph *graph, uint32_t node)
 /** Let places tell the generations of a dump file's nodes, if info has ranges. */
 void graph_use_ranges(struct hd_graph *graph);
 
-/** First object whose id is not below @p id; object_count when there is none. */
+/** First object whose id is at least @p id; object_count when there is none. */
 uint32_t graph_lower_bound(const struct hd_graph *graph, uint64_t id);
 
 static inline bool graph_is_missing(const struct hd_graph *graph, uint32_t node)
@@ -167,20 +184,20 @@ static inline bool graph_is_missing(const struct hd_graph *graph, uint32_t node)
 }
 
 /**
- * The edges, graph->forward: dump files have them from the start, of a heap they are made at the
- * first call.  Statuses as graph_reverse().
+ * The edges, graph->forward: dump files have them from the start, for a heap the first call makes
+ * them.  Statuses as graph_reverse().
  */
 HD_NODISCARD enum hd_status graph_forward(struct hd_graph *graph, struct job *job,
 					  const struct csr **ret, struct hd_error *err);
 
-/** Are they there? */
+/** Do they exist? */
 static inline bool graph_has_forward(const struct hd_graph *graph)
 {
 	return graph->forward.offsets != NULL;
 }
 
 /**
- * The reverse edges, built at the first call (sources ascend in each row).
+ * The reverse edges, which the first call builds (sources ascend in each row).
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM

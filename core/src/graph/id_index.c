@@ -8,7 +8,7 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-/* Look-ups that wait for memory side by side. */
+/* How many look-ups wait for memory at the same time. */
 #define LOOKUP_BATCH 32u
 
 static uint32_t bit_length(uint64_t value)
@@ -16,7 +16,7 @@ static uint32_t bit_length(uint64_t value)
 	return value ? 64u - (uint32_t)__builtin_clzll(value) : 0;
 }
 
-/* The highest id that belongs to the slice that begins at @p start. */
+/* The highest id in the slice that begins at @p start. */
 static uint64_t slice_last(const struct id_index *index, uint64_t start)
 {
 	uint64_t last = start + (((uint64_t)1 << index->slice_shift) - 1);
@@ -39,11 +39,14 @@ static uint64_t slice_plan(struct id_slice *slice, const uint64_t *ids, uint32_t
 		slice->shift = bit_length(span) - bit_length(count);
 	while ((span >> slice->shift) >= count && slice->shift < 63)
 		slice->shift++;
-	/* The last bucket also takes ids of the slice behind its last one: see bucket_in_slice(). */
+	/*
+	 * The last bucket also gets ids of the slice that are greater than its last one: see
+	 * bucket_in_slice().
+	 */
 	return (span >> slice->shift) + 1;
 }
 
-/* Each id above the last one of its slice would fall behind the slice's buckets. */
+/* Each id above the last one of its slice would be after the slice's buckets. */
 static uint32_t bucket_in_slice(const struct id_index *index, uint64_t id)
 {
 	uint64_t slice = (id - index->min) >> index->slice_shift;
@@ -134,7 +137,7 @@ void id_index_deinit(struct id_index *index)
 	*index = (struct id_index){ 0 };
 }
 
-/* First rank in ids[low .. high) that is not below @p id. */
+/* The first rank in ids[low .. high) whose id is at least @p id. */
 static uint32_t search(const uint64_t *ids, uint32_t low, uint32_t high, uint64_t id)
 {
 	return low + (uint32_t)lower_bound_u64(ids + low, high - low, id);
@@ -158,7 +161,10 @@ uint32_t id_index_find(const struct id_index *index, const uint64_t *ids, uint64
 	return rank < index->count && ids[rank] == id ? rank : UINT32_MAX;
 }
 
-/* Ranks of at most LOOKUP_BATCH ids: three passes, each asks for the memory that the next needs. */
+/*
+ * Ranks of at most LOOKUP_BATCH ids, in three passes; each one prefetches the memory that the next
+ * needs.
+ */
 static void find_batch(const struct id_index *index, const uint64_t *ids, const uint64_t *wanted,
 		       uint32_t *ret, size_t count)
 {

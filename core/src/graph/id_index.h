@@ -6,7 +6,7 @@
 
 #include "util/fail.h"
 
-/** Slices of the range of ids, each with buckets as fine as the ids in it are dense. */
+/** A slice of the range of ids; the denser its ids are, the finer its buckets. */
 #define ID_SLICE_BITS 14u
 
 struct id_slice {
@@ -16,9 +16,9 @@ struct id_slice {
 };
 
 /**
- * Rank of an id in an ascending array: slice, then bucket, then a binary search in the bucket.  Two
- * cache misses for ids spread evenly in their slice, logarithmic for any others.  About 4 bytes
- * per id, and 256 KiB.
+ * Finds the rank of an id in an ascending array: by slice, then by bucket, then by a binary search
+ * in the bucket.  Two cache misses if ids are spread evenly in their slice, else logarithmic.
+ * About 4 bytes per id, and 256 KiB.
  */
 struct id_index {
 	struct id_slice *slices; /**< slice_count + 1; the last one ends the array; NULL: bare */
@@ -29,7 +29,7 @@ struct id_index {
 };
 
 /**
- * Build over @p count strictly ascending ids, which the caller keeps and hands to every look-up.
+ * Build it for @p count strictly ascending ids, which the caller keeps and gives to every look-up.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
@@ -37,7 +37,7 @@ struct id_index {
 HD_NODISCARD enum hd_status id_index_init(struct id_index *index, const uint64_t *ids,
 					  uint32_t count, struct hd_error *err);
 
-/** Make one without the table, which takes no time and no memory: look-ups search all ids. */
+/** Make an index without a table, which costs no time and no memory: look-ups search all ids. */
 void id_index_init_bare(struct id_index *index, const uint64_t *ids, uint32_t count);
 
 /** A zeroed index is allowed. */
@@ -46,10 +46,12 @@ void id_index_deinit(struct id_index *index);
 /** Rank of @p id, or UINT32_MAX. */
 uint32_t id_index_find(const struct id_index *index, const uint64_t *ids, uint64_t id);
 
-/** Rank of the first id that is not below @p id; count when there is none. */
+/** Rank of the first id that is at least @p id; count when there is none. */
 uint32_t id_index_lower_bound(const struct id_index *index, const uint64_t *ids, uint64_t id);
 
-/** id_index_find() for @p count ids at once, several times as fast: misses overlap. */
+/**
+ * id_index_find() for @p count ids at once, several times as fast, because cache misses overlap.
+ */
 void id_index_find_all(const struct id_index *index, const uint64_t *ids, const uint64_t *wanted,
 		       uint32_t *ret, size_t count);
 

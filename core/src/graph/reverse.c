@@ -5,19 +5,19 @@
 #include "util/bitmap.h"
 #include "util/job.h"
 
-/* Edges ahead of which memory is asked for while counting and filling at random places. */
+/* How many edges ahead memory is prefetched while counting and filling at random places. */
 #define AHEAD_EDGES 24u
-/* Edges that a worker picks before it counts or fills. */
+/* How many edges a worker picks before it counts or fills. */
 #define EDGES_PICKED 1024u
-/* More workers would spend their time on passing over edges. */
+/* More workers would spend their time on skipping edges. */
 #define REVERSE_WORKERS_MAX 8u
-/* Targets whose memory is given back at once: 2 MiB. */
+/* Targets whose memory is freed together: 2 MiB. */
 #define SLAB_SHIFT 19u
 
 /*
  * A reversal, shared by its workers.  Each goes over all edges and takes those whose target is in
- * its own part of the nodes: neighbours mostly refer to neighbours, so that what a worker passes
- * over costs little, and none writes where another does.
+ * its own part of the nodes: neighbours mostly refer to neighbours, so skipping costs little, and
+ * no worker writes where another one does.
  */
 struct reversing {
 	const struct csr *csr; /* the edges; or NULL, then they are */
@@ -27,7 +27,7 @@ struct reversing {
 	struct csr ret;
 	struct job *job;
 	unsigned int workers;
-	_Atomic unsigned int *passed; /* of rows: workers that are through with a slab */
+	_Atomic unsigned int *passed; /* for rows: workers that are finished with a slab */
 	_Atomic bool cancelled;
 };
 
@@ -36,8 +36,8 @@ struct range {
 };
 
 /*
- * One worker, and the edges that it has picked: without a branch on whether one is its own, which a
- * processor would guess wrong as often as not.
+ * One worker, and the edges that it has picked: this is done without a branch, which the processor
+ * would often predict wrongly.
  */
 struct picker {
 	struct reversing *reversing;
@@ -75,7 +75,7 @@ static inline void pick(struct picker *picker, uint32_t target, uint32_t source)
 	picker->count += target - picker->range.begin < picker->range.size;
 }
 
-/* Count @p units of all that the workers go over; false when the work must end. */
+/* Count @p units of all that the workers read; false when the work must end. */
 static bool step_picker(struct picker *picker, uint64_t units)
 {
 	struct reversing *reversing = picker->reversing;
@@ -88,7 +88,7 @@ static bool step_picker(struct picker *picker, uint64_t units)
 	return !reversing->cancelled;
 }
 
-/* What is asked for ahead of the last ones must be a node of the worker's, too. */
+/* Prefetching after the last edge must also use a node of the worker. */
 static void pad(struct picker *picker)
 {
 	for (uint32_t i = picker->count; i < picker->count + AHEAD_EDGES; i++)
@@ -168,7 +168,7 @@ static void fill_from_csr(void *arg, unsigned int worker)
 	fill_batch(&picker);
 }
 
-/* A worker is through with the edges from @p edge on: give back what all are through with. */
+/* A worker is finished with the edges from @p edge to the end: free what all are finished with. */
 static void pass_slabs(struct reversing *reversing, uint64_t edge, uint64_t *slab)
 {
 	for (; *slab && edge <= (*slab - 1) << SLAB_SHIFT; (*slab)--) {
@@ -226,7 +226,7 @@ static enum hd_status run_reversing(struct reversing *reversing,
 	return reversing->cancelled ? fail_cancelled(err) : HD_OK;
 }
 
-/* Room for the edges that were counted. */
+/* Make room for the counted edges. */
 static enum hd_status allocate_targets(struct csr *csr, struct hd_error *err)
 {
 	TRY(csr_ends_from_degrees(csr, err));

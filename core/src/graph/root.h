@@ -17,7 +17,7 @@ struct graph_root {
 	bool repeated; /**< an earlier record says the same */
 };
 
-/** Handles by what they do; the first is no handle. */
+/** Kinds of handles; the first one means that it is not a handle. */
 enum graph_handle {
 	GRAPH_HANDLE_NONE,
 	GRAPH_HANDLE_STRONG,
@@ -40,11 +40,15 @@ const char *graph_handle_name(uint8_t handle);
 /** "strong handle", "weak short handle", ...: SOS's words; "handle" for GRAPH_HANDLE_NONE. */
 const char *graph_handle_label(uint8_t handle);
 
-/** More about a root; texts lie in the graph's arena. Dump files have a name or a handle, if anything. */
+/**
+ * More about a root; texts are in the graph's arena.  For dump files only name or handle may be
+ * set.
+ */
 struct graph_root_detail {
-	uint64_t address; /**< of the slot: a handle, a static, a word of a stack; 0 = none */
-	const char *name; /**< "Namespace.Type.field"; of internal roots what they are; or NULL */
-	const char *slot; /**< "rbp-20" or a register, of stack roots; or NULL */
+	uint64_t address; /**< address of the slot: a handle, a static, a word of a stack; 0 =
+			   * none */
+	const char *name; /**< "Namespace.Type.field"; for internal roots, what they are; or NULL */
+	const char *slot; /**< for stack roots, "rbp-20" or a register; or NULL */
 	uint32_t thread;  /**< index in threads, or HD_NONE */
 	uint32_t frame;   /**< index in frames, or HD_NONE */
 	uint8_t handle;   /**< enum graph_handle */
@@ -53,15 +57,15 @@ struct graph_root_detail {
 /** A managed thread that has roots. */
 struct graph_thread {
 	uint64_t os_id;
-	uint32_t id;      /**< managed */
-	const char *name; /**< of the Thread object, or NULL */
+	uint32_t id;      /**< managed thread id */
+	const char *name; /**< name in the Thread object, or NULL */
 };
 
 /** A frame that has roots. */
 struct graph_frame {
 	uint64_t sp, ip;
 	const char *method; /**< "Namespace.Type.Method(...)", or the class of an explicit Frame */
-	uint32_t offset;    /**< of ip in the method's code */
+	uint32_t offset;    /**< offset of ip in the method's code */
 	uint32_t thread;    /**< index in threads */
 };
 

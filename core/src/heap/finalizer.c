@@ -38,7 +38,7 @@ enum queue_result finalizer_queue_read(const struct heap *heap, uint32_t index,
 		return QUEUE_MISSING;
 	uint64_t last = words[FINALIZER_QUEUE_ARRAY], end = words[FINALIZER_QUEUE_END_ARRAY];
 	ret->bounds[0] = last;
-	/* It has room for some entries from the start on. */
+	/* It has room for some entries from the start. */
 	size_t bad = last % 8 || !last || last >= end ? FINALIZER_QUEUE_ARRAY : SIZE_MAX;
 	for (size_t i = 0; i < FINALIZER_PARTS && bad == SIZE_MAX; i++) {
 		if (words[i] < last || words[i] > end || words[i] % 8)

@@ -7,7 +7,7 @@
 
 /** The finalizer queue of one heap. */
 struct finalizer_queue {
-	uint64_t address;                     /**< of the CFinalize */
+	uint64_t address;                     /**< address of the CFinalize */
 	uint64_t bounds[FINALIZER_PARTS + 1]; /**< part i lies at [bounds[i], bounds[i + 1]) */
 	uint32_t heap;
 };
@@ -16,15 +16,15 @@ struct finalizer_queue {
 enum queue_result {
 	QUEUE_SOUND,
 	QUEUE_NONE,    /**< the heap has none yet */
-	QUEUE_MISSING, /**< it is not in the target */
+	QUEUE_MISSING, /**< its bytes are not in the target */
 	QUEUE_DAMAGED, /**< its bounds are out of order */
 };
 
 /**
  * Read the bounds of the queue of heap @p index (below heap->heap_count).
  *
- * @param[out] ret Its address and heap, as far as they are known; all of it when it is sound.
- * @param[out] ret_slot,ret_word The bad word and its address when it is damaged.
+ * @param[out] ret Its address and heap, as far as they are known; all members when it is sound.
+ * @param[out] ret_slot,ret_word When it is damaged: the bad word and its address.
  */
 enum queue_result finalizer_queue_read(const struct heap *heap, uint32_t index,
 				       struct finalizer_queue *ret, uint64_t *ret_slot,
@@ -35,19 +35,19 @@ struct finalizer_entry {
 	uint64_t address; /**< of the entry */
 	uint64_t object;
 	uint32_t heap;
-	uint8_t part; /**< enum finalizer_part; from FINALIZER_CRITICAL on a root */
+	uint8_t part; /**< enum finalizer_part; FINALIZER_CRITICAL and later ones are roots */
 };
 
 struct finalizer_list {
 	struct finalizer_queue *queues;
 	size_t queue_count;
-	struct finalizer_entry *rows; /**< in the order of heaps and parts; null ones left out */
+	struct finalizer_entry *rows; /**< in the order of heaps and parts, without null entries */
 	size_t rows_count, rows_capacity;
 };
 
 /**
- * Read the finalizer queues of all heaps.  One whose bounds are out of order or cannot be read is
- * left out, with a finding "finalizer-queue" of the target.
+ * Read the finalizer queues of all heaps.  A queue whose bounds are out of order or cannot be read
+ * is left out, with a finding "finalizer-queue" of the target.
  *
  * @param[out] ret To be given to finalizer_list_deinit(); untouched on failure.
  * @retval HD_OK

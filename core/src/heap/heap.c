@@ -13,7 +13,7 @@
 #include "util/findings.h"
 #include "util/sort.h"
 
-/* Where bytes of a segment are looked for, at most. */
+/* In how many places at most bytes of a segment are searched for. */
 #define CAPTURE_TRIES 1024u
 
 static const char *const generation_names[GENERATION_COUNT] = {
@@ -71,7 +71,7 @@ static int compare_contexts(const void *a, const void *b)
 	return (left->limit > right->limit) - (left->limit < right->limit);
 }
 
-/* Of equal ones (an owner that is on two lists) keep the first. */
+/* Keep only the first of equal ones (an owner that is on two lists). */
 static void sort_contexts(struct heap *heap)
 {
 	if (heap->context_count == 0)
@@ -98,7 +98,10 @@ static enum hd_status read_contexts(struct heap *heap, struct hd_error *err)
 						 .thread = thread->address };
 		TRY(add_context(heap, &capacity, &context, err));
 	}
-	/* While a GC moves objects those of the heaps are where it plans to put what survives: in the midst of others. */
+	/*
+	 * While a GC moves objects, the heaps' contexts are where it plans to put the survivors: in
+	 * the middle of other objects.
+	 */
 	for (uint32_t i = 0; !heap->gc_in_progress && i < heap->heap_count; i++) {
 		uint64_t table = generation_table(heap, i);
 		if (table == 0)
@@ -148,7 +151,10 @@ static bool has_bytes(const struct heap *heap, const struct segment *segment)
 	return false;
 }
 
-/* Of a mini dump's heap there are pages that other things needed, such as the exception in flight. */
+/*
+ * A mini dump has some pages of the heap because other things needed them, such as the exception in
+ * flight.
+ */
 static bool has_ends(const struct heap *heap, const struct segment *segment)
 {
 	uint8_t byte;
@@ -156,7 +162,7 @@ static bool has_ends(const struct heap *heap, const struct segment *segment)
 	       memory_u8(heap->memory, segment->end - 1, &byte);
 }
 
-/* A mini dump has the list of segments, and not all of their bytes.  An empty heap is all there. */
+/* A mini dump has the list of segments, but not all of their bytes.  An empty heap is complete. */
 static bool is_captured(const struct heap *heap)
 {
 	const struct target *target = heap_target(heap);
@@ -236,7 +242,7 @@ void heap_destroy(struct heap *heap)
 
 const struct segment *heap_segment_at(const struct heap *heap, uint64_t address)
 {
-	/* The last one that begins at or before the address; empty ones stand before it. */
+	/* The last one that begins at or before the address; empty ones come before it. */
 	size_t low = ROWS_ABOVE(heap->segments, heap->segment_count, begin, address);
 	const struct segment *segment = low ? &heap->segments[low - 1] : NULL;
 	return segment && address < segment->end ? segment : NULL;
@@ -257,10 +263,10 @@ bool context_is_sound(const struct heap *heap, const struct context *context)
 	    context->limit % 8 != 0)
 		return false;
 	const struct segment *segment = heap_segment_at(heap, context->pointer);
-	/* A context may end where its segment does: then its reserve lies behind the end. */
+	/* A context may end where its segment ends: then its reserve is after the end. */
 	if (segment)
 		return context->limit <= segment->end;
-	/* An empty one may stand at the end itself while a GC runs. */
+	/* An empty one may be exactly at the end while a GC runs. */
 	segment = heap_segment_at(heap, context->pointer - 8);
 	return context->pointer == context->limit && segment && segment->end == context->pointer;
 }

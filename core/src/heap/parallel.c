@@ -76,7 +76,7 @@ static enum hd_status first_failure(const struct parallel_walk *walk, unsigned i
 			*err = walk->errors[i];
 		return walk->status[i];
 	}
-	/* What then looked like damage may be none. */
+	/* What looked like damage then may not be damage. */
 	return clr_type_table_failed(walk->heap->clr) ? fail_nomem(err) : HD_OK;
 }
 

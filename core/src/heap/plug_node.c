@@ -5,9 +5,9 @@
 #include "clr/layouts/plug_and_gap.h"
 #include "heap/resync.h"
 
-/* A plug moves by less. */
+/* A plug moves by less than this. */
 #define DISTANCE_MAX ((int64_t)ARCH_USER_END)
-/* So many plugs of one small object each may follow each other without a gap. */
+/* How many plugs of one small object each may follow each other without a gap. */
 #define HIDDEN_PLUGS_MAX 16u
 
 /* A child of a tree is in the same brick: before its parent on the left, after it on the right. */
@@ -17,7 +17,7 @@ static bool is_child(int16_t offset, bool is_right)
 	       (is_right ? offset >= 0 : offset <= 0);
 }
 
-/* Is there a node before @p plug?  What begins there is not looked at. */
+/* Is there a node before @p plug?  This does not check what begins at the plug. */
 static bool has_node(struct walker *walker, uint64_t plug)
 {
 	const struct segment *segment = walker->segment;
@@ -32,7 +32,7 @@ static bool has_node(struct walker *walker, uint64_t plug)
 	       is_child(node.left, false) && is_child(node.right, true);
 }
 
-/* Does an object begin at @p plug, or one that the node of the next plug lies over? */
+/* Does an object begin at @p plug, maybe one that the node of the next plug has overwritten? */
 static bool is_plug(struct walker *walker, uint64_t plug)
 {
 	for (unsigned int i = 0; i < HIDDEN_PLUGS_MAX && has_node(walker, plug); i++) {

@@ -4,7 +4,10 @@
 
 #include "arch/address_space.h"
 
-/* Reads that fail before the rest of an object is given up: it is larger than what is missing. */
+/*
+ * After how many failed reads the rest of an object is given up, because the object is larger than
+ * the missing part.
+ */
 #define MISSES_MAX 65536u
 
 void references_first(struct references *references)
@@ -14,13 +17,13 @@ void references_first(struct references *references)
 	references->slot = references->end = 0;
 	references->index = 0;
 	references->misses = 0;
-	/* An object ends 8 bytes before its size does: the size counts its header. */
+	/* An object ends 8 bytes before (start + size): the size includes its header. */
 	references->limit = object->address + object->size - 8;
 	references->next =
 		type->run_count ? object->address + type->runs_offset : references->limit;
 }
 
-/* Put the bytes of the current run's slots at hand; false when none of them is there. */
+/* Make the bytes of the current run's slots available; false when none of them exists. */
 static bool take_slot_bytes(struct references *references)
 {
 	while (references->slot < references->end) {
@@ -71,7 +74,7 @@ static bool next_slot_run(struct references *references)
 
 bool references_more(struct references *references)
 {
-	/* Of a large run there may be more than what was at hand. */
+	/* A large run may have more than what was available. */
 	while (!take_slot_bytes(references)) {
 		if (!next_slot_run(references)) {
 			references->pending = false;

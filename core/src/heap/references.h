@@ -10,30 +10,30 @@ struct reference {
 	uint64_t value; /**< not 0 */
 };
 
-/** Where references_next() stands; private but for missing. */
+/** The position of references_next(); private, except missing. */
 struct references {
 	struct window *window;
 	const struct object *object;
-	const uint8_t *bytes;  /**< of slot, */
-	uint64_t available;    /**< and so many are at hand and belong to the run */
+	const uint8_t *bytes;  /**< bytes of slot; this many */
+	uint64_t available;    /**< are available and belong to the run */
 	uint64_t slot, end;    /**< of the current run of slots */
 	uint64_t next;         /**< runs: start of the next one */
 	uint64_t limit;        /**< runs: end of the object's slots */
 	uint32_t index;        /**< next series or run */
-	uint32_t misses;       /**< reads that failed */
-	bool pending;          /**< there may be more slots than those at hand */
+	uint32_t misses;       /**< number of failed reads */
+	bool pending;          /**< there may be more slots than those available */
 	bool loader_allocator; /**< its edge is still to come */
 	bool missing;          /**< some slots are not in the target */
 };
 
 /** Begin with a type that has slots. */
 void references_first(struct references *references);
-/** Put the bytes of more slots at hand; false at the end. */
+/** Make the bytes of more slots available; false at the end. */
 bool references_more(struct references *references);
 
 /**
- * Begin with the references of @p object (GCDesc order), all slots through @p window, which must
- * not be used for anything else before the end.  Both are borrowed until then.
+ * Begin with the references of @p object (in GCDesc order).  All slots are read through @p window,
+ * which must not be used for anything else until the end.  Both are borrowed until then.
  */
 static inline void references_begin(struct references *references, struct window *window,
 				    const struct object *object)
@@ -48,7 +48,7 @@ static inline void references_begin(struct references *references, struct window
 		references_first(references);
 }
 
-/** Next reference that is not null; false at the end.  The LoaderAllocator edge comes last. */
+/** The next reference that is not null; false at the end.  The LoaderAllocator edge comes last. */
 static inline bool references_next(struct references *references, struct reference *ret)
 {
 	do {

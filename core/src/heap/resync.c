@@ -5,15 +5,15 @@
 #include "targets/target.h"
 #include "util/sort.h"
 
-/* What a scan for the next object knows. */
+/* State of a scan for the next object. */
 struct resync_scan {
 	struct walker *walker;
 	uint64_t bound;
-	uint64_t first_content; /* address of the first word that is not zero, or not there */
-	bool is_after_zeros;    /* the damage begins with a word that is zero */
+	uint64_t first_content; /* address of the first word that is not zero, or is missing */
+	bool is_after_zeros;    /* the damage begins with a zero word */
 };
 
-/* Could this word be the MethodTable of an object?  Most that are none end here. */
+/* Could this word be the MethodTable of an object?  Most wrong words are rejected here. */
 static bool is_plausible(const struct heap *heap, uint64_t method_table)
 {
 	return method_table >= ARCH_USER_BEGIN && method_table < ARCH_USER_END &&
@@ -21,8 +21,8 @@ static bool is_plausible(const struct heap *heap, uint64_t method_table)
 }
 
 /*
- * The object at @p address, which may be far away: the window stays where it is.  It would be copied
- * as a whole, there and back, for each word that looks like an object.
+ * Read the object at @p address, which may be far away, without moving the window: else the whole
+ * window would be copied twice for each word that looks like an object.
  */
 static bool is_object_at(struct walker *walker, uint64_t address, uint64_t bound,
 			 struct object *ret)
@@ -91,7 +91,7 @@ static bool is_first_content(const struct resync_scan *scan, uint64_t address)
 
 static uint64_t range_end(const struct target *target, const struct target_range *range)
 {
-	/* Elsewhere than in a core nobody knows what can be read before it is. */
+	/* Only a core knows what can be read before it is read. */
 	return target->kind == TARGET_CORE ? range->start + range->captured : range->end;
 }
 
@@ -122,7 +122,10 @@ uint64_t walker_next_captured(const struct heap *heap, uint64_t address)
 	return start < UINT64_MAX - 7 ? (start + 7) & ~(uint64_t)7 : UINT64_MAX;
 }
 
-/* Words from @p address on that are at hand: the first of them that begins sound objects, or 0. */
+/*
+ * Looks at the available words, beginning at @p address: the first one that begins sound objects,
+ * or 0.
+ */
 static uint64_t scan_bytes(struct resync_scan *scan, uint64_t address, const uint8_t *bytes,
 			   uint64_t count)
 {
@@ -197,7 +200,7 @@ void walker_resync(struct walker *walker, uint64_t bound)
 		find_next_object(&scan, damage->kind == DAMAGE_MISSING_BYTES
 						? walker_next_captured(walker->heap, address)
 						: address + 8);
-	/* The 8 bytes before an object are its header, not a rest of what was there. */
+	/* The 8 bytes in front of an object are its header, not old contents. */
 	if (damage->kind == DAMAGE_BAD_METHOD_TABLE && damage->word == 0 &&
 	    (scan.first_content >= next || scan.first_content + 8 == next))
 		damage->kind = DAMAGE_ZERO_RUN;

@@ -11,7 +11,7 @@
 #include "util/alloc.h"
 #include "util/findings.h"
 
-/* What is read of one heap at a time. */
+/* State while one heap is read. */
 struct segments_reader {
 	struct heap *heap;
 	uint32_t index;
@@ -23,7 +23,7 @@ struct segments_reader {
 	uint64_t end_slot;        /* and where that stands */
 };
 
-/* Keep a problem, and a finding that says the same; what finds no memory is lost. */
+/* Keep a problem, and a finding that says the same; if memory is exhausted, it is lost. */
 __attribute__((format(printf, 3, 4))) static void report(struct heap *heap,
 							 const struct heap_problem *problem,
 							 const char *format, ...)
@@ -43,7 +43,10 @@ __attribute__((format(printf, 3, 4))) static void report(struct heap *heap,
 	findings_add(heap_findings(heap), FINDING_SEGMENT_LIST, NULL, "%s", line);
 }
 
-/* Address of the variable of heap @p index: a workstation's own, or inside a server's heap. */
+/*
+ * Address of the variable of heap @p index: a global for a workstation GC, or inside the gc_heap of
+ * a server GC.
+ */
 static uint64_t heap_variable(const struct heap *heap, uint32_t index, uint64_t workstation,
 			      enum gc_heap_field field)
 {
@@ -77,7 +80,10 @@ static bool generation_field(const struct segments_reader *reader, uint32_t numb
 	       memory_u64(reader->heap->memory, generation_slot(reader, number, field), ret);
 }
 
-/* Begins of gen 1 and gen 0 inside the ephemeral segment; what cannot be is all gen 2. */
+/*
+ * Where gen 1 and gen 0 begin inside the ephemeral segment; if the bounds are impossible,
+ * everything is gen 2.
+ */
 static void split_ephemeral(const struct segments_reader *reader, struct segment *segment)
 {
 	uint64_t gen0 = 0, gen1 = 0;
@@ -105,7 +111,7 @@ static void split_ephemeral(const struct segments_reader *reader, struct segment
 	       reader->index, gen0, gen1, segment->begin, segment->end);
 }
 
-/* The bound of a segment that cannot be: its address, or 0 when all can. */
+/* The address of an impossible bound of a segment, or 0 when all are possible. */
 static uint64_t bad_bound(const struct segment *segment, uint64_t *ret_word)
 {
 	uint64_t begin = segment->begin, end = segment->end;
@@ -116,7 +122,7 @@ static uint64_t bad_bound(const struct segment *segment, uint64_t *ret_word)
 	return begin > end || end > segment->reserved || end % 8 != 0 ? segment->end_slot : 0;
 }
 
-/* Make a segment of what stands in the target; false when its bounds cannot be. */
+/* Make a segment from the target's structure; false when its bounds are impossible. */
 static bool read_heap_segment(const struct segments_reader *reader, uint32_t generation,
 			      const struct heap_segment *stored, struct segment *ret)
 {
@@ -179,7 +185,10 @@ static uint64_t next_segment(const struct segments_reader *reader, uint64_t addr
 	return next;
 }
 
-/* The list from @p start on leads back, in a cycle of @p length: find the link that does (Brent). */
+/*
+ * The list that begins at @p start has a cycle of @p length: find the link that leads back (Brent's
+ * algorithm).
+ */
 static uint64_t closing_segment(const struct segments_reader *reader, uint64_t start, size_t length)
 {
 	uint64_t behind = start, ahead = start, last = 0;
@@ -195,7 +204,10 @@ static uint64_t closing_segment(const struct segments_reader *reader, uint64_t s
 	return last;
 }
 
-/* What the word at @p link, of segment @p last or (0) the generation, says comes next cannot be. */
+/*
+ * The word at @p link, in segment @p last or (0) in the generation, names an impossible next
+ * segment.
+ */
 static void end_segment_list(const struct segments_reader *reader, uint32_t generation,
 			     uint64_t last, uint64_t link, bool is_cycle)
 {
@@ -217,7 +229,8 @@ static enum hd_status read_segment_list(struct segments_reader *reader, uint32_t
 					struct hd_error *err)
 {
 	struct heap *heap = reader->heap;
-	uint64_t start = 0, mark = 0; /* mark: one met before (Brent), to see a cycle */
+	uint64_t start = 0, mark = 0; /* mark: an earlier segment, to detect a cycle (Brent's
+				       * algorithm) */
 	size_t steps = 0, power = 1;
 	if (!generation_field(reader, generation, GC_GENERATION_START_SEGMENT, &start)) {
 		findings_add(heap_findings(heap), FINDING_GC_HEAP, NULL,
@@ -323,14 +336,14 @@ static void report_overlap(struct heap *heap, const struct segment *last,
 	}
 }
 
-/* Sorted, keep what stands first of each that is met twice or that overlaps. */
+/* After sorting, keep the first of segments that are repeated or overlap. */
 static void drop_overlaps(struct heap *heap)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < heap->segment_count; i++) {
 		const struct segment *segment = &heap->segments[i];
 		const struct segment *last = kept ? &heap->segments[kept - 1] : NULL;
-		/* The walk along a cycle met some twice; that has its problem already. */
+		/* The walk along a cycle met some segments twice; this was already reported. */
 		bool is_again = last && last->address == segment->address &&
 				last->heap == segment->heap &&
 				last->generation == segment->generation;

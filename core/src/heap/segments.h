@@ -4,12 +4,12 @@
 
 #include "heap/heap.h"
 
-/** Segments or regions that are read, at most: 4 TiB of basic regions. */
+/** Most segments or regions that are read: 4 TiB of basic regions. */
 #define SEGMENTS_MAX ((size_t)1 << 20)
 
 /**
- * Read the segments of every heap and generation into heap->segments: sound ones alone, sorted,
- * each once, not overlapping.  What is not so is a finding.
+ * Read the segments of every heap and generation into heap->segments: only sound ones, sorted, each
+ * once, not overlapping.  All others become findings.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM

@@ -32,7 +32,9 @@ struct starts {
 	uint64_t *words;
 	struct starts_block *blocks;
 	uint64_t block_count;
-	/* addresses to parts: slots of equal size, each names the first part that ends behind it */
+	/*
+	 * finds parts by address: slots of equal size; each has the first part that ends after it
+	 */
 	uint32_t *map;
 	uint64_t map_begin, map_end;
 	unsigned int map_shift;
@@ -54,7 +56,7 @@ static inline uint32_t bit_count(uint64_t x)
 	return bits_of_word(x, false);
 }
 
-/* Part that holds @p address, or NULL. */
+/* The part that contains @p address, or NULL. */
 static inline const struct starts_part *starts_part_at(const struct starts *starts,
 						       uint64_t address)
 {
@@ -62,7 +64,7 @@ static inline const struct starts_part *starts_part_at(const struct starts *star
 		return NULL;
 	uint64_t slot = (address - starts->map_begin) >> starts->map_shift;
 	size_t low = starts->map[slot], count = starts->map[slot + 1] - low;
-	/* The first that ends behind the address. */
+	/* The first one that ends after the address. */
 	low += ROWS_ABOVE(&starts->parts[low], count, end, address);
 	const struct starts_part *part = &starts->parts[low];
 	return low < starts->part_count && part->begin <= address ? part : NULL;
@@ -289,7 +291,7 @@ uint64_t starts_rank(const struct starts *starts, uint64_t address)
 	const struct starts_part *part = starts_part_at(starts, address);
 	if (part)
 		return part->first + rank_in(part, address);
-	/* Between segments, or behind all. */
+	/* Between segments, or after all. */
 	return starts->parts[ROWS_ABOVE(starts->parts, starts->part_count, end, address)].first;
 }
 
@@ -310,7 +312,7 @@ uint64_t starts_address(const struct starts *starts, uint64_t rank)
 	return select_in(part, rank - part->first);
 }
 
-/* Up to @p count marks of a part from bit @p bit on; returns how many there were. */
+/* Find up to @p count marks of a part, beginning at bit @p bit; returns how many there were. */
 static size_t take_marks(const struct starts_part *part, uint64_t bit, uint64_t *ret, size_t count)
 {
 	uint64_t mask = UINT64_MAX << bit % 64, words = part->block_count * BLOCK_WORDS;
@@ -333,7 +335,7 @@ void starts_addresses(const struct starts *starts, uint64_t rank, uint64_t *ret,
 		done += take_marks(part, bit, ret + done, count - done);
 }
 
-/* One batch: a first pass asks for the memory that the second needs. */
+/* One batch: the first pass prefetches the memory that the second one needs. */
 __attribute__((always_inline)) static inline void rank_batch(const struct starts *starts,
 							     const uint64_t *addresses,
 							     uint32_t *ret, size_t count, bool fast)

@@ -6,7 +6,7 @@
 
 /**
  * Where every object of the heap starts: one bit per 8 bytes of each segment (1/64 of the heap),
- * and the count before each block of 512 bits, so that rank is O(1).
+ * and for each block of 512 bits the number of starts before it, so that rank is O(1).
  */
 struct starts;
 
@@ -33,34 +33,37 @@ struct starts_marks {
 
 HD_NODISCARD enum hd_status starts_alloc(const struct heap *heap, const struct job *job,
 					 struct starts **ret, struct hd_error *err);
-/** Segment number @p segment of the heap, which has no marks yet. */
+/** The bitmap of segment number @p segment of the heap, without marks. */
 struct starts_marks starts_marks(struct starts *starts, size_t segment);
-/** An object starts at @p address, in the segment. */
+/** Mark that an object starts at @p address in the segment. */
 static inline void starts_mark(const struct starts_marks *marks, uint64_t address)
 {
 	uint64_t bit = (address - marks->begin) / 8;
 	marks->words[bit / 64] |= (uint64_t)1 << bit % 64;
 }
-/** No more marks for that segment; returns how many it has. */
+/** End the marks of that segment; returns how many it has. */
 uint64_t starts_close(struct starts *starts, size_t segment);
 void starts_finish(struct starts *starts);
 
 uint64_t starts_count(const struct starts *starts);
-/** Bytes that it takes. */
+/** Bytes of memory that it uses. */
 uint64_t starts_bytes(const struct starts *starts);
 /** Does an object start at @p address? */
 bool starts_has(const struct starts *starts, uint64_t address);
-/** Objects before @p address, over all segments in order. */
+/** Number of objects before @p address, in all segments, in order. */
 uint64_t starts_rank(const struct starts *starts, uint64_t address);
-/** Objects before segment number @p segment of the heap, which may be segment_count. */
+/** Number of objects before segment number @p segment of the heap, which may be segment_count. */
 uint64_t starts_segment_rank(const struct starts *starts, size_t segment);
-/** Address of the object with that rank, which must be below starts_count(). */
+/** Address of the object with that rank, which must be less than starts_count(). */
 uint64_t starts_address(const struct starts *starts, uint64_t rank);
-/** Those of the @p count objects from that rank on, which must be there; much faster than one by one. */
+/**
+ * Addresses of @p count objects, beginning with that rank, which must exist; much faster than one
+ * by one.
+ */
 void starts_addresses(const struct starts *starts, uint64_t rank, uint64_t *ret, size_t count);
 /**
- * Ranks of the objects that start at @p count addresses at once, several times as fast: misses
- * overlap.  UINT32_MAX: none starts there, or its rank does not fit.
+ * Ranks of the objects that start at @p count addresses at once, several times as fast, because
+ * cache misses overlap.  UINT32_MAX: no object starts there, or its rank does not fit.
  */
 void starts_rank_all(const struct starts *starts, const uint64_t *addresses, uint32_t *ret,
 		     size_t count);

@@ -7,9 +7,9 @@
 #include "util/job.h"
 #include "util/sort.h"
 
-/* Bytes between two looks at whether the job was cancelled. */
+/* Bytes between two checks for cancellation. */
 #define REPORT_BYTES ((uint64_t)4 << 20)
-/* Equals no MethodTable. */
+/* Is not equal to any MethodTable. */
 static const struct type no_type = { .method_table = 1 };
 
 enum hd_status walker_init(struct walker *walker, struct heap *heap, struct hd_error *err)
@@ -18,7 +18,7 @@ enum hd_status walker_init(struct walker *walker, struct heap *heap, struct hd_e
 	walker->cache = mem_calloc(1, sizeof(*walker->cache));
 	walker->guess = mem_alloc(1, sizeof(*walker->guess));
 	walker->last = &no_type;
-	/* Now: later, lack of memory would look like bytes that are missing. */
+	/* Allocate now: later, a lack of memory would look like missing bytes. */
 	walker->window.buffer = mem_alloc(WINDOW_SIZE, 1);
 	for (size_t i = 0; walker->guess && i < WALK_GUESSES; i++)
 		walker->guess->next[i] = &no_type;
@@ -53,7 +53,7 @@ static void set_limits(struct walker *walker)
 	if (walker->job && walker->pause > walker->reported &&
 	    walker->pause - walker->reported > REPORT_BYTES)
 		walker->pause = walker->reported + REPORT_BYTES;
-	/* Each object may be one that a GC has written over. */
+	/* Each object may be one that a GC has overwritten. */
 	if (heap->gc_in_progress)
 		walker->pause = 0;
 }
@@ -74,7 +74,7 @@ void walker_begin(struct walker *walker, const struct segment *segment, uint64_t
 	set_limits(walker);
 }
 
-/* Count progress; false when the walk is to end. */
+/* Count progress; false when the walk has to end. */
 static bool report_walked(struct walker *walker)
 {
 	if (!walker->job || walker->next < walker->reported ||
@@ -86,8 +86,8 @@ static bool report_walked(struct walker *walker)
 }
 
 /*
- * The object at walker->next reaches over the pointer of a context.  It is the context that is
- * wrong when sound objects follow the object's own end.
+ * The object at walker->next reaches beyond the pointer of a context.  If sound objects follow the
+ * object's own end, the context is wrong.
  */
 static bool context_is_inside(struct walker *walker, struct object *ret)
 {
@@ -124,7 +124,7 @@ static void describe_damage(struct walker *walker, enum decode_result result)
 	}
 }
 
-/* Step over what the node of a plug lies over, if it is that. */
+/* Skip what the node of a plug has overwritten, if that is the reason. */
 static bool step_over_node(struct walker *walker, enum decode_result result,
 			   const struct object *object)
 {
@@ -144,7 +144,7 @@ static bool step_over_node(struct walker *walker, enum decode_result result,
 	return true;
 }
 
-/* Step over the context at walker->next, if one that makes sense is there. */
+/* Skip the context at walker->next, if there is a plausible one. */
 static bool step_over_context(struct walker *walker)
 {
 	const struct heap *heap = walker->heap;
@@ -171,7 +171,7 @@ enum walk_result walker_slow(struct walker *walker)
 		if (step_over_context(walker))
 			continue;
 		if (walker->limit == walker->next) {
-			/* A context that makes no sense: what is there is read as objects. */
+			/* A context that is not plausible: its memory is read as objects. */
 			walker->context++;
 			continue;
 		}

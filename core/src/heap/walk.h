@@ -5,34 +5,35 @@
 #include "heap/heap.h"
 #include "mem/window.h"
 
-/** An object that a walk met. */
+/** An object that a walk has met. */
 struct object {
 	uint64_t address;
 	const struct type *type;
 	uint64_t size;     /**< true size: what SOS prints */
 	uint64_t step;     /**< bytes to the next object: size rounded up to 8 */
-	uint32_t length;   /**< components, 0 without */
+	uint32_t length;   /**< number of components; 0 if it has none */
 	uint8_t mark_bits; /**< low bits of the MethodTable word */
 };
 
 /** Why a walk could not go on at an address. */
 enum damage_kind {
-	DAMAGE_BAD_METHOD_TABLE, /**< the word is no MethodTable */
+	DAMAGE_BAD_METHOD_TABLE, /**< the word is not a MethodTable */
 	DAMAGE_BAD_SIZE,         /**< the object would not end inside its segment */
 	DAMAGE_MISSING_BYTES,    /**< the bytes are not in the target */
-	DAMAGE_ZERO_RUN,         /**< zeros up to the next object: a context without owner */
-	DAMAGE_PLUG_NODE,        /**< no damage: a GC that plans has its node there */
+	DAMAGE_ZERO_RUN,         /**< zeros up to the next object: an allocation context without
+				  * owner */
+	DAMAGE_PLUG_NODE,        /**< not damage: a GC in its plan phase has its node there */
 };
 
-/** A gap in a walk: from address, skip bytes further the next object was found (or the end). */
+/** A gap in a walk: the next object was found (or the end reached) skipped bytes after address. */
 struct damage {
 	uint8_t kind;            /**< enum damage_kind */
 	uint64_t address;        /**< where an object should start */
 	uint64_t word;           /**< its MethodTable word */
-	uint64_t skipped;        /**< bytes to where the walk goes on */
-	struct object last_good; /**< type NULL: it is the first of its segment */
+	uint64_t skipped;        /**< number of bytes until the place where the walk goes on */
+	struct object last_good; /**< the object before; type NULL: there is none in the segment */
 	const struct type *type; /**< for DAMAGE_BAD_SIZE */
-	uint64_t size;           /**< for DAMAGE_BAD_SIZE: what it says */
+	uint64_t size;           /**< for DAMAGE_BAD_SIZE: the size that it claims */
 };
 
 enum walk_result {
@@ -44,8 +45,8 @@ enum walk_result {
 struct job;
 
 /**
- * The type that followed one of each type the last time: a processor that guesses right reads the
- * next object while this one's MethodTable is still on its way.
+ * For each type, the type of the object that followed last time: if this guess is right, the
+ * processor can read the next object before it has loaded this one's MethodTable.
  */
 #define WALK_GUESSES FUZZED(1024u, 16u)
 struct walk_guess {
@@ -59,18 +60,19 @@ struct walker {
 	struct window window;
 	struct type_cache *cache; /**< owned */
 	struct walk_guess *guess; /**< owned */
-	const struct type *last;  /**< of the last object; never NULL */
+	const struct type *last;  /**< type of the last object; never NULL */
 	uint64_t next, end;
-	uint64_t limit; /**< objects must end here at the latest: next context, or segment's end */
-	uint64_t pause; /**< objects that start from here on take the slow path */
-	size_t context; /**< next one to meet */
+	uint64_t limit; /**< objects must not reach beyond this: the next context, or the segment's
+			 * end */
+	uint64_t pause; /**< objects that start here or later take the slow path */
+	size_t context; /**< index of the next context */
 	struct object object;
 	struct damage damage;
 	uint64_t objects, skipped_bytes;
-	/* of heap_walk(), else NULL and 0 */
+	/* set by heap_walk(), else NULL and 0 */
 	struct job *job;
-	unsigned int worker; /**< who walks: 0 .. job_workers() - 1 */
-	uint64_t reported;   /**< up to here bytes were counted as progress */
+	unsigned int worker; /**< number of the worker: 0 .. job_workers() - 1 */
+	uint64_t reported;   /**< bytes before this were counted as progress */
 	bool cancelled;      /**< the walk ended early */
 };
 
@@ -80,8 +82,8 @@ HD_NODISCARD enum hd_status walker_init(struct walker *walker, struct heap *heap
 void walker_deinit(struct walker *walker);
 
 /**
- * Begin with the objects of @p segment that start in [begin, end): @p begin must be the segment's
- * or an object's start.
+ * Begin with the objects of @p segment that start in [begin, end); @p begin must be the start of
+ * the segment or of an object.
  */
 void walker_begin(struct walker *walker, const struct segment *segment, uint64_t begin,
 		  uint64_t end);
@@ -93,11 +95,13 @@ enum walk_result walker_slow(struct walker *walker);
 enum decode_result {
 	DECODE_OBJECT,
 	DECODE_MISSING,  /**< its first 16 bytes are not in the target */
-	DECODE_NO_TYPE,  /**< its first word is no MethodTable */
-	DECODE_TOO_LONG, /**< it would not end at @p limit at the latest */
+	DECODE_NO_TYPE,  /**< its first word is not a MethodTable */
+	DECODE_TOO_LONG, /**< it would reach beyond @p limit */
 };
 
-/** The object whose first 16 bytes are @p bytes; @p ret is untouched but for DECODE_OBJECT. */
+/**
+ * Decode the object whose first 16 bytes are @p bytes; @p ret is only changed for DECODE_OBJECT.
+ */
 static inline enum decode_result object_from(const uint8_t *bytes, const struct type *type,
 					     uint64_t address, uint64_t limit, struct object *ret)
 {
@@ -118,9 +122,9 @@ static inline enum decode_result object_from(const uint8_t *bytes, const struct 
 }
 
 /**
- * Read the head of the object at @p address, which must end at @p limit at the latest.
+ * Read the head of the object at @p address, which must not reach beyond @p limit.
  *
- * @param[out] ret Untouched but for DECODE_OBJECT.
+ * @param[out] ret Only changed for DECODE_OBJECT.
  */
 static inline enum decode_result object_decode(struct window *window, struct type_cache *cache,
 					       struct clr *clr, uint64_t address, uint64_t limit,
@@ -134,9 +138,9 @@ static inline enum decode_result object_decode(struct window *window, struct typ
 }
 
 /**
- * Next object (walker->object), gap (walker->damage), or the end.  Allocation contexts are stepped
- * over without a word.  After damage the walk goes on at the next context, or at the first address
- * where four objects in a row are sound, or ends; walker->object is still the one before.
+ * Next object (walker->object), gap (walker->damage), or the end.  Allocation contexts are skipped
+ * silently.  After damage the walk goes on at the next context, or at the first address where four
+ * objects in a row are sound, or ends; walker->object is still the object before the damage.
  */
 __attribute__((always_inline)) static inline enum walk_result walker_next(struct walker *walker)
 {
@@ -161,14 +165,14 @@ __attribute__((always_inline)) static inline enum walk_result walker_next(struct
 	return WALK_OBJECT;
 }
 
-/** Read the object at @p address (any, not only in a segment); false when it is none. */
+/** Read the object at @p address (anywhere, not only in a segment); false when there is none. */
 bool object_read(struct heap *heap, struct window *window, uint64_t address, struct object *ret);
 
 /**
- * Walk all of @p count segments with the job's workers, one walker each; @p visit gets a worker's
- * walker once per segment, already begun, and its own @p args[worker] (args NULL: NULL).  Progress
- * is counted in bytes; a cancelled job ends the walk of a segment early.  Memory that is not
- * parallel has one worker.
+ * Walk all @p count segments with the job's workers, which have one walker each; @p visit is called
+ * once per segment, with a worker's walker that has begun there and with @p args[worker] (or NULL,
+ * if args is NULL).  Progress is counted in bytes; a cancelled job ends the walk of a segment
+ * early.  Memory that is not parallel has one worker.
  *
  * @param segments NULL: all of the heap, whatever @p count.
  * @param job May be NULL.

@@ -2,12 +2,12 @@
 #include "clr/code/method.h"
 #include "inspect/value.h"
 
-/* What the fields of a delegate say (comdelegate.cpp: "DELEGATE KINDS TABLE"). */
+/* Reads the fields of a delegate (comdelegate.cpp: "DELEGATE KINDS TABLE"). */
 struct delegate_fields {
 	uint64_t target, code, code_aux, list, count;
 };
 
-/* Is the object at @p address an array of objects that holds at least @p count? */
+/* Is the object at @p address an array of at least @p count objects? */
 static bool is_list(struct heap *heap, uint64_t address, uint64_t count)
 {
 	struct window window = { .memory = heap->memory };
@@ -55,7 +55,10 @@ bool delegate_read(struct heap *heap, const struct object *object, struct delega
 		ret->method_code = 0;
 		return true;
 	}
-	/* An open delegate is its own target, and its code shuffles arguments before the method's. */
+	/*
+	 * An open delegate is its own target; its code rearranges the arguments before it jumps to
+	 * the method.
+	 */
 	if (raw.target == object->address && raw.code_aux)
 		ret->method_code = raw.code_aux;
 	find_method(heap->clr, ret);

@@ -4,7 +4,7 @@
 #include "util/alloc.h"
 #include "util/text.h"
 
-/* Characters of a message or a stack trace that are read. */
+/* How many characters of a message or a stack trace are read. */
 #define TEXT_UNITS (1u << 20)
 
 /* Text of a string for mem_free(), or NULL. */
@@ -55,7 +55,7 @@ void exception_info_deinit(struct exception_info *info)
 	info->message = info->stack_trace = NULL;
 }
 
-/* The array of bytes; false when it is none. */
+/* The array of bytes; false when it is not one. */
 static bool trace_bytes(struct heap *heap, uint64_t address, uint64_t *ret_data, uint32_t *ret_size)
 {
 	struct window window = { .memory = heap->memory };
@@ -85,7 +85,7 @@ uint64_t exception_inner_at(struct heap *heap, const struct exception_info *info
 	struct object object;
 	struct array_info array;
 	uint64_t inner = index ? 0 : info->inner;
-	/* The first of an AggregateException's array is its _innerException, too. */
+	/* The first element of an AggregateException's array is also its _innerException. */
 	if (info->inner_array && object_read(heap, &window, info->inner_array, &object) &&
 	    array_read(heap, &object, &array) && array.element_size == 8) {
 		if (index >= array.length ||

@@ -16,7 +16,7 @@ struct known {
 	uint64_t address;
 };
 
-/* Raw value of a primitive field; false when there is none of that name, or no bytes. */
+/* Raw value of a primitive field; false when there is no such field, or its bytes are missing. */
 static bool number_field(const struct known *known, const char *name, struct value_out *ret)
 {
 	const struct field *field = field_by_name(known->fields, name);
@@ -109,7 +109,7 @@ static void guid(const struct known *known, char *buf, size_t size)
 		       b[14], b[15]);
 }
 
-/* decimal: an integer of 96 bits and how many of its digits stand behind the point. */
+/* decimal: an integer of 96 bits, and how many of its digits come after the point. */
 static void decimal(const struct known *known, char *buf, size_t size)
 {
 	struct value_out flags, high, low;
@@ -147,7 +147,7 @@ static const struct {
 	{ "System.Decimal", decimal },
 };
 
-/* The text of a type that is no Nullable. */
+/* The text of a type that is not a Nullable. */
 static void show_type(struct heap *heap, const struct type *type, uint64_t address, char *buf,
 		      size_t size)
 {

@@ -11,7 +11,7 @@
 void known_text(struct heap *heap, const struct type *type, uint64_t address, char *buf,
 		size_t size);
 
-/** value_read() that does not ask what a struct means. */
+/** Like value_read(), but without looking for the meaning of a struct. */
 void value_read_plain(struct heap *heap, uint8_t element_type, const struct type *type,
 		      uint64_t address, struct value_out *ret);
 

@@ -3,7 +3,7 @@
 
 #include "util/job.h"
 
-/* Take in what the walk has come to; false once it is behind @p address. */
+/* Note what the walk has met; false when it is after @p address. */
 static bool look_for_address(const struct walker *walker, enum walk_result result, uint64_t address,
 			     struct location *location)
 {

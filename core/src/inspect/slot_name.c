@@ -6,7 +6,7 @@
 #include "inspect/value.h"
 #include "util/text.h"
 
-/* Structs in structs are followed so deep. */
+/* How deep structs in structs are followed. */
 #define STRUCT_DEPTH_MAX 16u
 
 /* Bytes of a struct that holds references, from the size of its box: a multiple of 8. */
@@ -31,7 +31,7 @@ static const struct field *field_around(const struct field_list *list, uint64_t 
 
 /*
  * Size of an element if @p type is an [InlineArray] of references or of structs that hold some: its
- * one field stands for all elements.  Else 0.
+ * only field represents all elements.  Else 0.
  */
 static uint64_t inline_element(const struct type *type, const struct field_list *list)
 {

@@ -8,7 +8,7 @@
 #include "util/alloc.h"
 #include "util/job.h"
 
-/* Bytes of a string that are looked at at a time: a multiple of 8. */
+/* How many bytes of a string are read at a time: a multiple of 8. */
 #define HASH_PIECE  ((uint64_t)WINDOW_SIZE / 16)
 #define HASH_FACTOR 0x9e3779b97f4a7c15u
 
@@ -18,7 +18,7 @@ struct text_run {
 	const uint8_t *bytes;
 };
 
-/* Values and where they stand in rows: slots hold row + 1, 0 is empty. */
+/* Finds the rows of values: slots hold row + 1, 0 is empty. */
 struct table {
 	struct strings strings;
 	uint32_t *slots;
@@ -70,7 +70,7 @@ static bool hash_text_at(struct window *window, uint64_t address, uint64_t size,
 	return true;
 }
 
-/* @p size bytes at @p address: where they are mapped, else copied to @p buf. */
+/* @p size bytes at @p address: a pointer to them if they are mapped, else a copy in @p buf. */
 static const uint8_t *text_bytes(struct table *table, uint64_t address, size_t size, uint8_t *buf)
 {
 	struct memory *memory = table->strings.heap->memory;
@@ -246,7 +246,7 @@ static enum hd_status merge_string_tables(struct string_collection *shared, stru
 	return HD_OK;
 }
 
-/* Walk, and bring the workers' tables together in the first. */
+/* Walk, and merge the workers' tables into the first one. */
 static enum hd_status collect_strings(struct heap *heap, struct string_collection *shared,
 				      struct string_worker *workers, unsigned int count,
 				      struct hd_error *err)

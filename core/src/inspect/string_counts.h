@@ -4,22 +4,22 @@
 
 #include "heap/walk.h"
 
-/** All strings of one value. */
+/** All strings with one value. */
 struct string_count {
 	uint64_t hash;
-	uint64_t address; /**< the one at the lowest address */
+	uint64_t address; /**< the first of these strings */
 	uint32_t count;   /**< at most UINT32_MAX */
 	uint32_t length;  /**< UTF-16 units */
 };
 
-/** Gaps that are remembered by each worker. */
+/** How many gaps each worker remembers. */
 #define GAPS_KEPT 65536u
 
 /** Which strings to count; zero: all. */
 struct strings_filter {
 	const struct segment *const *segments; /**< NULL: all */
 	size_t segment_count;
-	uint64_t begin, end; /**< that start in [begin, end); 0, 0: all */
+	uint64_t begin, end; /**< strings that start in [begin, end); 0, 0: all */
 	/** May be NULL; called on the workers' threads. */
 	bool (*accept)(void *arg, const struct walker *walker);
 	void *arg;
@@ -34,9 +34,11 @@ struct strings {
 	const struct type *type; /**< System.String; NULL: there is none */
 	struct string_count *rows;
 	size_t rows_count, rows_capacity;
-	uint64_t count, size; /**< of all strings, their true sizes */
-	uint64_t unreadable;  /**< whose characters are not in the target; not counted */
-	struct damage *gaps;  /**< where the walk met no objects, up to GAPS_KEPT of them */
+	uint64_t count, size; /**< number of all strings, and the sum of their true sizes */
+	uint64_t unreadable;  /**< strings whose characters are not in the target; they are not
+			       * counted */
+	struct damage *gaps;  /**< places where the walk met something else than objects, up to
+			       * GAPS_KEPT */
 	size_t gaps_count, gaps_capacity;
 };
 
@@ -46,7 +48,7 @@ struct strings {
  * @param filter May be NULL.
  * @param[out] ret To be given to strings_deinit(); untouched on failure.
  * @retval HD_OK
- * @retval HD_ERR_NOMEM also when it would pass the job's max_mem
+ * @retval HD_ERR_NOMEM also when it would exceed the job's max_mem
  * @retval HD_ERR_CANCELLED
  */
 HD_NODISCARD enum hd_status strings_collect(struct heap *heap, const struct strings_filter *filter,
@@ -55,12 +57,12 @@ HD_NODISCARD enum hd_status strings_collect(struct heap *heap, const struct stri
 void strings_deinit(struct strings *strings);
 
 /**
- * Keep the values that occur @p min times and more; ascending by total size, then by count, then by
- * address.
+ * Keep the values that occur at least @p min times; sort them by total size, then by count, then by
+ * address, ascending.
  */
 void strings_sort(struct strings *strings, uint32_t min);
 
-/** Bytes of all strings of a row. */
+/** Size of all strings of a row, in bytes. */
 uint64_t string_count_size(const struct strings *strings, const struct string_count *row);
 
 #endif

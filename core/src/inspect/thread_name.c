@@ -5,16 +5,16 @@
 #include "inspect/value.h"
 #include "util/text.h"
 
-/* Bytes of a Thread object that are looked at. */
+/* How many bytes of a Thread object are read. */
 #define MANAGED_SIZE 256u
-/* UTF-16 units of a name that are shown. */
+/* How many UTF-16 units of a name are shown. */
 #define NAME_UNITS 200u
 
 /* Fields of System.Threading.Thread. */
 #define THREAD_FIELD_NATIVE "_DONT_USE_InternalThread"
 #define THREAD_FIELD_NAME   "_name"
 
-/* Does a Thread object stand at @p address whose native one is @p native? */
+/* Is there a Thread object at @p address that belongs to the native thread @p native? */
 static bool is_thread_object(struct heap *heap, struct window *window, uint64_t address,
 			     uint64_t native, struct object *ret)
 {
@@ -28,7 +28,10 @@ static bool is_thread_object(struct heap *heap, struct window *window, uint64_t 
 	}
 	if (!found)
 		return false;
-	/* Another object may name the thread too: where fields have names, they decide. */
+	/*
+	 * Another object may also refer to the thread: if the names of fields are known, they
+	 * decide.
+	 */
 	struct field_list fields;
 	if (field_list_read(heap->clr, ret->type, &fields, NULL) != HD_OK)
 		return true;
@@ -41,8 +44,9 @@ static bool is_thread_object(struct heap *heap, struct window *window, uint64_t 
 }
 
 /*
- * Thread.m_ExposedObject and m_StrongHndToExposedObject (threads.h) are handles to it, which no
- * descriptor of 8 has: they are what leads to an object that names the thread.
+ * Thread.m_ExposedObject and m_StrongHndToExposedObject (threads.h) are handles to it, which the
+ * descriptor of 8 does not have: they are recognised because they lead to an object that refers to
+ * the thread.
  */
 static bool find_object(struct heap *heap, const struct clr_thread *thread, struct object *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What kind of type a type is, by the classes that it derives from. */
+/* Finds out the kind of a type, by the classes that it derives from. */
 #include "inspect/value.h"
 
 /* Longer chains of base classes are damage. */

@@ -7,15 +7,15 @@
 
 #include "util/text.h"
 
-/** UTF-16 on its way to UTF-8, piece by piece; lone surrogates become U+FFFD. */
+/** Converts UTF-16 to UTF-8, piece by piece; lone surrogates become U+FFFD. */
 struct utf16 {
 	struct text *text;
-	uint16_t high; /**< a high surrogate that waits for its low one, or 0 */
+	uint16_t high; /**< a high surrogate that waits for its low surrogate, or 0 */
 };
 
 /** Append @p count little-endian units. */
 void utf16_append(struct utf16 *utf16, const uint8_t *units, size_t count);
-/** Append what still waits. */
+/** Append a surrogate that still waits. */
 void utf16_end(struct utf16 *utf16);
 
 #endif

@@ -9,19 +9,19 @@
 struct text;
 
 /**
- * Append what the string object at @p address holds as UTF-8 (lone surrogates as U+FFFD), at most
- * @p limit UTF-16 units; false when it is no readable string.
+ * Append the content of the string object at @p address as UTF-8 (lone surrogates as U+FFFD), at
+ * most @p limit UTF-16 units; false when it is not a readable string.
  */
 bool string_value(struct heap *heap, uint64_t address, uint32_t limit, struct text *text,
 		  uint32_t *ret_length);
 
-/** How a value is shown: what JSON calls it. */
+/** How a value is shown; JSON has these names. */
 enum value_form {
 	FORM_TEXT,      /**< a number, a character, an enum, true or false */
 	FORM_REFERENCE, /**< an address of an object, 0 = null */
 	FORM_STRUCT,    /**< an embedded struct at an address: SOS prints the address */
 	FORM_MISSING,   /**< the bytes are not in the target */
-	FORM_UNSET,     /**< a static of a type that nobody has used: it has no slot yet */
+	FORM_UNSET,     /**< a static of a type that was never used: it has no slot yet */
 };
 
 struct value_out {
@@ -30,7 +30,7 @@ struct value_out {
 	uint64_t address;     /**< reference or struct */
 	uint64_t bits;        /**< raw value of primitives */
 	char text[128];       /**< for FORM_TEXT, as SOS prints it: numbers, a char in hex */
-	char note[128];       /**< what it means, or "": an enum's name, 'c', true, a date */
+	char note[128];       /**< its meaning, or "": an enum's name, 'c', true, a date */
 };
 
 /** Read the value of a field of @p element_type at @p address; @p type may be NULL. */
@@ -44,21 +44,24 @@ int64_t value_signed(const struct value_out *value);
 bool type_is_enum(struct clr *clr, const struct type *type);
 
 /**
- * How a value of @p type is stored: an enum and a primitive as what they hold, other structs as
- * ELEMENT_VALUE, all else as a reference.
+ * How a value of @p type is stored: an enum or a primitive as its number, other structs as
+ * ELEMENT_VALUE, everything else as a reference.
  */
 uint8_t type_storage(struct clr *clr, const struct type *type);
 
-/** First instance field of that name, base classes first; NULL when there is none. */
+/** First instance field with that name, base classes first; NULL when there is none. */
 const struct field *field_by_name(const struct field_list *list, const char *name);
 
-/** The word in the field @p name of @p object, or 0: no such field, or not in the target. */
+/**
+ * The word in the field @p name of @p object; 0 also when there is no such field, or it is not in
+ * the target.
+ */
 uint64_t field_word(struct heap *heap, const struct object *object, const struct field_list *list,
 		    const char *name);
 
 /**
- * Is @p type, or a class it derives from, the one at @p method_table (0 = unknown) or the one called
- * @p name?
+ * Is @p type, or a class that it derives from, the type at @p method_table (0 = unknown) or the
+ * type with the name @p name?
  */
 bool type_derives_from(struct clr *clr, const struct type *type, uint64_t method_table,
 		       const char *name);
@@ -66,17 +69,17 @@ bool type_derives_from(struct clr *clr, const struct type *type, uint64_t method
 /** An array's shape and where its elements lie. */
 struct array_info {
 	uint32_t rank;
-	uint32_t length; /**< of all dimensions together */
+	uint32_t length; /**< the product of all dimensions */
 	uint32_t lengths[ARRAY_RANK_MAX];
 	int32_t bounds[ARRAY_RANK_MAX];
 	uint64_t data;
 	uint32_t element_size;
 	uint64_t element_handle;    /**< TypeHandle */
-	const struct type *element; /**< NULL when it is no MethodTable (pointers) */
+	const struct type *element; /**< NULL when element_handle is not a MethodTable (pointers) */
 	uint8_t element_type;       /**< enum element_type of the storage */
 };
 
-/** False when @p object is no array or cannot be read. */
+/** False when @p object is not an array or cannot be read. */
 bool array_read(struct heap *heap, const struct object *object, struct array_info *ret);
 
 /** Text of the indices of element @p index of an array: "[1][2]". */
@@ -85,7 +88,8 @@ void array_index_text(const struct array_info *array, uint32_t index, struct tex
 /** A frame of an exception's stack trace. */
 struct exception_frame {
 	uint64_t sp;
-	uint64_t ip; /**< the instruction that the hardware refused, or where a call returns to */
+	uint64_t ip; /**< the instruction that caused a hardware exception, or the address to which
+		      * a call returns */
 	uint64_t within;      /**< an address in that instruction, or in the call before ip */
 	uint64_t method_desc; /**< 0 = not known */
 };
@@ -95,35 +99,37 @@ struct exception_info {
 	uint64_t address, inner;
 	int32_t hresult;
 	char *message;     /**< NULL: null, or not readable */
-	char *stack_trace; /**< _stackTraceString, likewise */
-	bool message_lost; /**< there is one, and it cannot be read: small cores lack strings */
+	char *stack_trace; /**< _stackTraceString; NULL likewise */
+	bool message_lost; /**< there is a message, but it cannot be read: small cores lack
+			    * strings */
 	bool stack_trace_lost;
 	uint64_t stack_trace_array;
 	uint64_t inner_array; /**< _innerExceptions of an AggregateException, or 0 */
 };
-/** False when it is no exception, or the names of its fields are not known. */
+/** False when it is not an exception, or the names of its fields are not known. */
 bool exception_read(struct heap *heap, const struct object *object, struct exception_info *ret);
 void exception_info_deinit(struct exception_info *info);
-/** Frame @p index of _stackTrace; false behind the last one, or when it cannot be read. */
+/** Frame number @p index of _stackTrace; false after the last one, or when it cannot be read. */
 bool exception_frame_at(struct heap *heap, const struct exception_info *info, uint32_t index,
 			struct exception_frame *ret);
-/** Has _stackTrace more than the @p count frames that exception_frame_at() gave? */
+/** Does _stackTrace have more than the @p count frames that exception_frame_at() gave? */
 bool exception_frames_lost(struct heap *heap, const struct exception_info *info, uint32_t count);
-/** Inner exception @p index of all that it has; 0: there are no more, or they cannot be read. */
+/** Inner exception number @p index; 0: there are no more, or they cannot be read. */
 uint64_t exception_inner_at(struct heap *heap, const struct exception_info *info, uint32_t index);
 /** Is @p type System.Exception or derived from it? */
 bool type_is_exception(struct clr *clr, const struct type *type);
 
-/** A delegate: one target and method, or the list of a multicast one. */
+/** A delegate: one target and method, or the list of a multicast delegate. */
 struct delegate_info {
-	uint64_t target;          /**< object; an open one (of a static method) is its own; or 0 */
+	uint64_t target;          /**< object; an open delegate (of a static method) is its own
+				   * target; or 0 */
 	uint64_t method_code;     /**< _methodPtr (or Aux) */
 	uint64_t method_desc;     /**< 0 = not known */
 	uint32_t token;           /**< of the method, 0 = not known */
-	uint64_t invocation_list; /**< object[] of a multicast one, 0 = single */
+	uint64_t invocation_list; /**< object[] of a multicast delegate, 0 = single */
 	uint64_t invocation_count;
 };
-/** False when it is no delegate, or the names of its fields are not known. */
+/** False when it is not a delegate, or the names of its fields are not known. */
 bool delegate_read(struct heap *heap, const struct object *object, struct delegate_info *ret);
 /** Is @p type derived from System.Delegate? */
 bool type_is_delegate(struct clr *clr, const struct type *type);

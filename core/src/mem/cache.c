@@ -8,7 +8,7 @@
 
 struct cache_slot {
 	uint64_t chunk;      /* number: address / CACHE_CHUNK */
-	uint32_t begin, end; /* offsets of the bytes at hand; equal: none */
+	uint32_t begin, end; /* offsets of the available bytes; equal: none */
 	uint8_t *bytes;      /* CACHE_CHUNK, or NULL until it is needed */
 };
 
@@ -18,7 +18,7 @@ struct cache {
 	struct cache_slot slots[CACHE_SLOTS];
 };
 
-/* Read from offset @p from on as far as the chunk goes; does @p offset come with it? */
+/* Read from offset @p from to the end of the chunk; is @p offset among the bytes that were read? */
 static bool fill_cache_slot(struct cache *cache, struct cache_slot *slot, uint64_t chunk,
 			    size_t from, size_t offset)
 {
@@ -31,7 +31,7 @@ static bool fill_cache_slot(struct cache *cache, struct cache_slot *slot, uint64
 	return offset < from + got;
 }
 
-/* Make the byte at @p offset of @p chunk one that the slot has. */
+/* Make the slot contain the byte at @p offset of @p chunk. */
 static bool load_cache_byte(struct cache *cache, struct cache_slot *slot, uint64_t chunk,
 			    size_t offset)
 {
@@ -45,7 +45,7 @@ static bool load_cache_byte(struct cache *cache, struct cache_slot *slot, uint64
 	}
 	if (!is_known && fill_cache_slot(cache, slot, chunk, 0, offset))
 		return true;
-	/* There is a hole before it, which ends where a page does. */
+	/* There is a hole before it, which ends at the end of a page. */
 	size_t from = arch_page_of(offset);
 	return from && fill_cache_slot(cache, slot, chunk, from, offset);
 }

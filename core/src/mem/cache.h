@@ -4,7 +4,7 @@
 
 #include "mem/memory.h"
 
-/** Chunk and total size of a cache, and how chunks find their slot: by number, not hashed. */
+/** Size of a chunk and of the whole cache; a chunk's number gives its slot, without hashing. */
 #define CACHE_CHUNK ((size_t)16 << 10)
 #define CACHE_SIZE  ((size_t)64 << 20)
 

@@ -6,7 +6,10 @@
 #include "util/alloc.h"
 
 #define CHAIN_PARTS_MAX 4u
-/** How far a later part may be read where an earlier one does not say what it has. */
+/**
+ * How many bytes of a later part are read at a time if an earlier part does not say which bytes it
+ * has.
+ */
 #define BLIND_STEP ((uint64_t)4096)
 
 struct chain {
@@ -15,7 +18,10 @@ struct chain {
 	size_t count;
 };
 
-/* Where, above @p address, the first @p count parts may have a byte; none has @p address. */
+/*
+ * The next address above @p address where the first @p count parts may have a byte; none of them
+ * has @p address.
+ */
 static uint64_t first_of_earlier(const struct chain *chain, size_t count, uint64_t address)
 {
 	uint64_t first = UINT64_MAX;
@@ -30,7 +36,7 @@ static uint64_t first_of_earlier(const struct chain *chain, size_t count, uint64
 	return first;
 }
 
-/* A piece at @p address out of the first part that has it. */
+/* Read a piece at @p address from the first part that has it. */
 static size_t read_piece(const struct chain *chain, uint64_t address, uint8_t *buf, size_t size)
 {
 	for (size_t i = 0; i < chain->count; i++) {

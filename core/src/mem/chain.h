@@ -5,7 +5,7 @@
 #include "mem/memory.h"
 
 /**
- * Make a memory whose every byte comes from the first of @p count that has it.
+ * Make a memory in which every byte comes from the first of @p count parts that has it.
  *
  * @param parts Owned by the chain, also when this fails.  At least 1, at most 4.
  * @return NULL when memory is exhausted; the parts are then destroyed.

@@ -15,9 +15,9 @@
 #include "util/opening.h"
 
 /*
- * What is mapped, for the signal handler: it may run on any thread at any time, so the table is
- * chunks of atomics that are never freed.  A process has one handler per signal, so this is
- * process-wide, as the header says.
+ * The mapped files, for the signal handler.  It may run on any thread at any time, so the table
+ * consists of chunks of atomics that are never freed.  A process has one handler per signal, so
+ * this is process-wide, as the header says.
  */
 #define SLOTS_PER_CHUNK 256u
 
@@ -85,7 +85,7 @@ static struct mapping_slot *slot_take(void)
 	}
 }
 
-/* munmap() is older than const as well. */
+/* munmap() is also older than const. */
 static void unmap(const struct mapped_file *file)
 {
 	const union {
@@ -223,7 +223,7 @@ void mapped_file_close(struct mapped_file *file)
 	*file = (struct mapped_file){ .fd = -1 };
 }
 
-/* Hand the signal to who had it before; without such a handler the fault ends the process. */
+/* Give the signal to the handler that was set before; without one, the fault ends the process. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
 	if (previous_action.sa_flags & SA_SIGINFO) {
@@ -271,7 +271,7 @@ void mapped_files_guard_end(void)
 	(void)pthread_mutex_lock(&guard_lock);
 	if (guard_depth && --guard_depth == 0) {
 		struct sigaction current;
-		/* Whoever took the signal meanwhile keeps it. */
+		/* If another handler was set meanwhile, it stays. */
 		if (!sigaction(SIGBUS, NULL, &current) && (current.sa_flags & SA_SIGINFO) &&
 		    current.sa_sigaction == on_bus_error)
 			(void)sigaction(SIGBUS, &previous_action, NULL);
@@ -279,7 +279,7 @@ void mapped_files_guard_end(void)
 	(void)pthread_mutex_unlock(&guard_lock);
 }
 
-/* What was cut off within the last page raises no signal: the file's size tells. */
+/* Reading what was cut off within the last page raises no signal, so the file's size is checked. */
 static bool slot_has_shrunk(const struct mapping_slot *slot)
 {
 	struct stat info;

@@ -10,8 +10,8 @@
 #include "util/fail.h"
 
 /**
- * A whole file mapped read-only.  Should it shrink while it is open, reading what is gone gives
- * zeros in place of SIGBUS, if mapped_files_guard_begin() was called before.
+ * A whole file mapped read-only.  If the file shrinks while it is open, reading the lost part gives
+ * zeros instead of SIGBUS, provided that mapped_files_guard_begin() was called before.
  */
 struct mapped_file {
 	const uint8_t *bytes; /**< NULL when size is 0 */
@@ -24,7 +24,7 @@ struct mapped_file {
  *
  * @param[out] ret To be given to mapped_file_close(); untouched on failure.
  * @retval HD_OK
- * @retval HD_ERR_OS it cannot be opened, is no regular file, or cannot be mapped
+ * @retval HD_ERR_OS it cannot be opened, is not a regular file, or cannot be mapped
  */
 HD_NODISCARD enum hd_status mapped_file_open(const char *path, struct mapped_file *ret,
 					     struct hd_error *err);
@@ -37,27 +37,28 @@ HD_NODISCARD enum hd_status mapped_file_open(const char *path, struct mapped_fil
 HD_NODISCARD enum hd_status mapped_file_adopt(int fd, const char *path, struct mapped_file *ret,
 					      struct hd_error *err);
 
-/** The same of a file that stays open by @p fd, which is the caller's. */
+/** The same for a file that stays open as @p fd, which the caller keeps. */
 HD_NODISCARD enum hd_status mapped_file_of(int fd, const char *path, struct mapped_file *ret,
 					   struct hd_error *err);
 
 /**
- * Close the descriptor and keep the mapping: for files of which there are many.  Of those only what
- * raises SIGBUS is seen to have shrunk.
+ * Close the descriptor and keep the mapping: for when there are many files.  That such a file has
+ * shrunk is only noticed when reading it raises SIGBUS.
  */
 void mapped_file_close_fd(struct mapped_file *file);
 
 /**
- * Notice when somebody writes to @p file from now on: mapped_files_written() tells.  For what is read as one
- * whole, such as a core; not for what a running process has mapped, which may change all the time.
+ * Notice when somebody writes to @p file from now on: mapped_files_written() tells.  This is for
+ * files that must not change while they are read, such as a core; not for what a running process
+ * has mapped, which may change at any time.
  *
- * @param as_of What fstat() said of it before its first byte was read.
+ * @param as_of What fstat() said about it before its first byte was read.
  */
 void mapped_file_watch(const struct mapped_file *file, const struct stat *as_of);
 
 /**
- * Was the file that @p fd is open on written to since fstat() said @p as_of of it?  The time of the last change
- * counts as well: whoever writes can set the other one back.
+ * Was the file that is open as @p fd written to since fstat() gave @p as_of?  The time of the last
+ * status change (ctime) is also compared, because a writer can set back the time of the last write.
  */
 bool file_was_written(int fd, const struct stat *as_of);
 
@@ -65,19 +66,20 @@ bool file_was_written(int fd, const struct stat *as_of);
 void mapped_file_close(struct mapped_file *file);
 
 /**
- * For the length of a command: a SIGBUS inside a mapped file maps zero pages over the rest of it
- * and is remembered; any other goes to the handler that was there before.  Nests; process-wide.
+ * While a command runs: a SIGBUS inside a mapped file maps zero pages over the rest of the file and
+ * is remembered; any other SIGBUS goes to the handler that was set before.  Calls nest; applies to
+ * the whole process.
  */
 void mapped_files_guard_begin(void);
 void mapped_files_guard_end(void);
 /**
- * Has a file that is mapped shrunk since then, or did one since the outermost
+ * Has a mapped file shrunk since it was opened, or did one since the outermost
  * mapped_files_guard_begin()?
  */
 bool mapped_files_shrunk(void);
 /**
- * Was a file that is watched written to since then, by its times?  A write that is closer to
- * mapped_file_watch() than the clock of the file system may be missed.
+ * Was a watched file written to since it is watched, according to its times?  A write very shortly
+ * after mapped_file_watch() may be missed, depending on the resolution of the file system's clock.
  */
 bool mapped_files_written(void);
 

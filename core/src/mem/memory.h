@@ -11,26 +11,26 @@
 
 struct memory;
 
-/** What a source of a target's bytes implements. */
+/** The functions that a source of a target's bytes implements. */
 struct memory_ops {
-	/** Copy the longest prefix of [address, address + size) that is there; @return its bytes. */
+	/** Copy the longest available prefix of [address, address + size); @return its size. */
 	size_t (*read)(struct memory *memory, uint64_t address, void *buf, size_t size);
 	/**
-	 * The bytes at @p address where they lie, if they are mapped: *@p ret_size gets how many
-	 * follow.  They stay until the memory is destroyed.  NULL: read() may still have them.
-	 * The whole pointer may be NULL: nothing is mapped.
+	 * A pointer to the mapped bytes at @p address; *@p ret_size gets how many follow.  They
+	 * stay until the memory is destroyed.  Returns NULL if they are not mapped: read() may
+	 * still have them.  The function pointer may be NULL: nothing is mapped.
 	 */
 	const uint8_t *(*run)(struct memory *memory, uint64_t address, uint64_t *ret_size);
 	/**
-	 * The lowest address, from @p address on, that read() may have; UINT64_MAX when there is
-	 * none.  The whole pointer may be NULL: it may have any.
+	 * The lowest address, not less than @p address, that read() may have; UINT64_MAX when there
+	 * is none.  The function pointer may be NULL: read() may have any address.
 	 */
 	uint64_t (*next)(struct memory *memory, uint64_t address);
 	/** Free the memory and what it owns. */
 	void (*destroy)(struct memory *memory);
 };
 
-/** The address space of a target; embedded first in each kind of source. */
+/** The address space of a target; it is the first member of each kind of source. */
 struct memory {
 	const struct memory_ops *ops;
 	bool is_parallel; /**< several threads may read at once */
@@ -43,13 +43,13 @@ static inline void memory_destroy(struct memory *memory)
 		memory->ops->destroy(memory);
 }
 
-/** Longest prefix that is there; @return its bytes.  Addresses never wrap. */
+/** Copy the longest available prefix; @return its size.  Addresses never wrap. */
 size_t memory_prefix(struct memory *memory, uint64_t address, void *buf, size_t size);
 
 /** A memory_ops.read for a memory whose bytes are all mapped: copies run after run. */
 size_t memory_read_runs(struct memory *memory, uint64_t address, void *buf, size_t size);
 
-/** All of [address, address + size), or false. */
+/** Read all of [address, address + size), or return false. */
 static inline bool memory_read(struct memory *memory, uint64_t address, void *buf, size_t size)
 {
 	return memory_prefix(memory, address, buf, size) == size;
@@ -67,7 +67,7 @@ static inline uint64_t memory_next(struct memory *memory, uint64_t address)
 	return memory->ops->next ? memory->ops->next(memory, address) : address;
 }
 
-/* One little-endian number; false, and *ret untouched, when it is not there. */
+/* Read one little-endian number; false, and *ret untouched, when it is not available. */
 static inline bool memory_u64(struct memory *memory, uint64_t address, uint64_t *ret)
 {
 	uint64_t value;
@@ -111,11 +111,11 @@ static inline bool memory_u8(struct memory *memory, uint64_t address, uint8_t *r
 
 /**
  * A NUL-terminated string of at most @p size - 1 bytes; @return its length, or -1 when it is not
- * there or does not end in time.
+ * available or does not end within that size.
  */
 int memory_string(struct memory *memory, uint64_t address, char *buf, size_t size);
 
-/* Unaligned little-endian loads out of bytes already at hand. */
+/* Unaligned little-endian loads from bytes that are already in memory. */
 static inline uint64_t load_u64(const uint8_t *bytes)
 {
 	uint64_t value;

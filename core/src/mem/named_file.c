@@ -17,13 +17,13 @@
 #include "util/broker_set.h"
 #include "util/read_at.h"
 
-/** Folders that a path goes down at most, and links that it goes through. */
+/** Most folders in a path, and most links that it may go through. */
 #define FOLDER_DEPTH_MAX 64u
 #define NAME_LINKS_MAX   40u
-/** Of an image: the DOS header of a PE file, and as much of an ELF file. */
+/** How much of an image is read: the DOS header of a PE file, and the same size of an ELF file. */
 #define IMAGE_HEAD_SIZE 64u
 
-/** Of file systems that <linux/magic.h> of Debian 12 does not name. */
+/** Magic numbers of file systems that <linux/magic.h> of Debian 12 does not have. */
 #define MAGIC_CONFIGFS 0x62656570u
 #define MAGIC_FUSECTL  0x65735543u
 #define MAGIC_MQUEUE   0x19800202u
@@ -48,7 +48,10 @@ bool named_file_is(const char *path)
 	       strcmp(path + size - (sizeof(deleted) - 1), deleted) != 0;
 }
 
-/** A path on its way: the folders from the root to where it is, and what is left of it. */
+/**
+ * A path while it is followed: the folders from the root to the current one, and the rest of the
+ * path.
+ */
 struct name_walk {
 	int folders[FOLDER_DEPTH_MAX]; /**< descriptors; the root first */
 	unsigned int depth;            /**< folders that are open, at least 1 */
@@ -64,7 +67,10 @@ static void walk_up_to(struct name_walk *walk, unsigned int depth)
 		(void)close(walk->folders[--walk->depth]);
 }
 
-/* Take the first part off what is left: false at the end, or when it is too long for a name. */
+/*
+ * Take the first part from the rest of the path: false at the end, or when it is too long for a
+ * name.
+ */
 static bool next_part(struct name_walk *walk, int *ret_code)
 {
 	char *begin = walk->left + strspn(walk->left, "/");
@@ -78,7 +84,7 @@ static bool next_part(struct name_walk *walk, int *ret_code)
 	return true;
 }
 
-/* Put the text of the link @p place before what is left. */
+/* Put the text of the link @p place in front of the rest. */
 static int follow_link(struct name_walk *walk, int place)
 {
 	char joined[PATH_MAX];
@@ -108,7 +114,9 @@ static bool is_kernel_folder(const struct name_walk *walk)
 	return false;
 }
 
-/* Go into what walk->name names.  0 or an errno; walk->place is set when it is no folder. */
+/*
+ * Enter what walk->name names.  Returns 0 or an errno; walk->place is set when it is not a folder.
+ */
 static int walk_into(struct name_walk *walk)
 {
 	if (strcmp(walk->name, ".") == 0)
@@ -154,7 +162,7 @@ static int walk_path(struct name_walk *walk, const char *path)
 	return code;
 }
 
-/* Is the file one whose bytes the kernel makes up as they are read? */
+/* Does the kernel generate the file's bytes while they are read? */
 static bool is_of_kernel(const struct statfs *system)
 {
 	static const uint32_t kinds[] = {
@@ -171,7 +179,7 @@ static bool is_of_kernel(const struct statfs *system)
 	return false;
 }
 
-/* Whoever answers for a FUSE mount may keep the reader waiting: it must be the user's own choice. */
+/* The program behind a FUSE mount can make the reader wait: so the user must have chosen it. */
 static bool is_foreign_fuse(const struct name_walk *walk, const struct stat *info,
 			    const struct statfs *system, const char *sysroot)
 {
@@ -193,7 +201,10 @@ static int read_part(int fd, void *buf, size_t size, uint64_t at, const struct s
 	return got < 0 ? -1 : 1;
 }
 
-/* Is it a program or a library: no core, and no text that only begins so?  As read_part() does. */
+/*
+ * Is it a program or a library, and not a core, or a text that only begins in this way?  Returns as
+ * read_part() does.
+ */
 static int is_image(int fd, const struct stat *info)
 {
 	uint8_t head[IMAGE_HEAD_SIZE], signature[4];

@@ -3,7 +3,7 @@
 
 #define PE_OFFSET_MAX 0x10000000u
 
-/* From the PE header on: "PE\0\0", the COFF header, the optional header. */
+/* Beginning at the PE header: "PE\0\0", the COFF header, the optional header. */
 #define SECTION_COUNT   6u
 #define TIMESTAMP       8u
 #define OPTIONAL_SIZE   20u

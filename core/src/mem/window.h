@@ -5,7 +5,7 @@
 #include "mem/memory.h"
 #include "util/fuzzed.h"
 
-/** Bytes that a window copies at a time where nothing is mapped. */
+/** How many bytes a window copies at a time where nothing is mapped. */
 #define WINDOW_SIZE ((size_t)1 << FUZZED(20, 13))
 
 /**
@@ -15,7 +15,7 @@
 struct window {
 	struct memory *memory;
 	uint64_t begin;       /**< address of bytes[0] */
-	uint64_t size;        /**< bytes at hand */
+	uint64_t size;        /**< available bytes */
 	const uint8_t *bytes; /**< mapped, or the buffer */
 	uint8_t *buffer;      /**< WINDOW_SIZE, or NULL until it is needed */
 };
@@ -25,9 +25,9 @@ const uint8_t *window_move(struct window *window, uint64_t address, uint64_t nee
 			   uint64_t *ret_size);
 
 /**
- * At least @p need (at most WINDOW_SIZE) bytes at @p address, good until the next call; *@p
- * ret_size (may be NULL) gets how many there are.  NULL: they are not all in the target, or memory
- * is exhausted.
+ * At least @p need (at most WINDOW_SIZE) bytes at @p address, valid until the next call; *@p
+ * ret_size (may be NULL) gets how many there are.  NULL: the target does not have all of them, or
+ * memory is exhausted.
  */
 static inline const uint8_t *window_at(struct window *window, uint64_t address, uint64_t need,
 				       uint64_t *ret_size)

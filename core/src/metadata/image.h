@@ -4,7 +4,7 @@
 
 #include "mem/memory.h"
 
-/** What the headers of a PE image say. */
+/** What the headers of a PE image contain. */
 struct image {
 	uint64_t metadata;      /**< address of the metadata root */
 	uint32_t metadata_size; /**< bytes */
@@ -16,8 +16,8 @@ struct image {
 /**
  * Find the CLI metadata of the PE image at @p base.
  *
- * @param is_mapped Sections lie at their RVAs; otherwise as in the file.
- * @return false when it is no such image or its headers cannot be read
+ * @param is_mapped The sections lie at their RVAs; otherwise they lie as in the file.  @return
+ * false when it is not such an image, or its headers cannot be read
  */
 bool image_find_metadata(struct memory *memory, uint64_t base, bool is_mapped, struct image *ret);
 
@@ -28,8 +28,8 @@ bool image_locate(struct memory *memory, uint64_t base, bool is_mapped, uint32_t
 #define IMAGE_GUID_SIZE 16u
 
 /**
- * Does the debug directory of that image name the PDB with this GUID and age?  Compilers make the
- * GUID new, or of the contents, for each build.
+ * Does the debug directory of that image name the PDB with this GUID and age?  For each build,
+ * compilers make a new GUID, or compute it from the contents.
  */
 bool image_has_pdb(struct memory *memory, uint64_t base, bool is_mapped, const uint8_t *guid,
 		   uint32_t age);

@@ -283,7 +283,7 @@ uint32_t metadata_enclosing(const struct metadata *metadata, uint32_t rid)
 		       : 0;
 }
 
-/* The pointer table that stands before @p table, if it is in use. */
+/* The pointer table between a list and @p table, if it is in use. */
 static bool through_pointers(const struct metadata *metadata, enum md_table table,
 			     enum md_table *ret)
 {
@@ -348,6 +348,6 @@ uint32_t metadata_owner(const struct metadata *metadata, enum md_table table, ui
 		if (position > rows)
 			return 0;
 	}
-	/* The last type whose list begins at or before it: those before it that are empty do too. */
+	/* The last type whose list begins at or before it; so do earlier types with empty lists. */
 	return metadata_search(metadata, MD_TYPE_DEF, table == MD_FIELD ? 4 : 5, position + 1) - 1;
 }

@@ -32,13 +32,13 @@ enum md_table {
 
 #define MD_COLUMNS_MAX 9u
 
-/** The metadata of one module, over bytes that it owns.  Every access is bounded. */
+/** The metadata of one module, over bytes that it owns.  Every access is checked. */
 struct metadata {
 	uint8_t *bytes;
 	uint32_t size;
 	struct {
 		uint32_t rows;
-		uint32_t offset; /**< of row 1 in bytes */
+		uint32_t offset; /**< offset of row 1, in bytes */
 		uint16_t row_size;
 		uint8_t columns;
 		uint8_t widths[MD_COLUMNS_MAX];
@@ -53,7 +53,7 @@ struct metadata {
 /**
  * Read a metadata root ("BSJB", ECMA-335 II.24).
  *
- * @param bytes Owned from now on (mem_free()), also on failure.
+ * @param bytes Owned by the metadata from now on (mem_free()), also on failure.
  * @param[out] ret To be given to metadata_destroy(); untouched on failure.
  * @retval HD_OK
  * @retval HD_ERR_FORMAT
@@ -67,7 +67,7 @@ void metadata_destroy(struct metadata *metadata);
 /** Column @p column (from 0, in the order of II.22) of row @p rid (from 1); 0 outside the table. */
 uint32_t metadata_column(const struct metadata *metadata, enum md_table table, uint32_t rid,
 			 unsigned int column);
-/** A string of #Strings; "" when out of bounds.  Borrowed; may hold any bytes but NUL. */
+/** A string of #Strings; "" when out of bounds.  Borrowed; may hold any bytes except NUL. */
 const char *metadata_string(const struct metadata *metadata, uint32_t index);
 /** A blob of #Blob; *ret_size is 0 when out of bounds. */
 const uint8_t *metadata_blob(const struct metadata *metadata, uint32_t index, uint32_t *ret_size);
@@ -76,8 +76,8 @@ const uint8_t *metadata_mvid(const struct metadata *metadata);
 /** RID of the type that TypeDef @p rid is nested in, or 0. */
 uint32_t metadata_enclosing(const struct metadata *metadata, uint32_t rid);
 /**
- * TypeDef RID that owns Field or MethodDef @p rid; 0 = none.  Cost: a binary search; with pointer
- * tables linear.
+ * TypeDef RID that owns Field or MethodDef @p rid; 0 = none.  Cost: a binary search; linear if
+ * there are pointer tables.
  */
 uint32_t metadata_owner(const struct metadata *metadata, enum md_table table, uint32_t rid);
 /**
@@ -89,13 +89,16 @@ uint32_t metadata_members(const struct metadata *metadata, enum md_table table, 
 /** RID of the field or method at a list position; 0 outside. */
 uint32_t metadata_member(const struct metadata *metadata, enum md_table table, uint32_t position);
 /**
- * First row of @p table, sorted by @p column, whose column is not below @p key; rows + 1 when all
- * are.  In a table that is not sorted the answer is any row.
+ * In @p table, which is sorted by @p column: the first row whose column is at least @p key; rows +
+ * 1 when there is none.  If the table is not sorted, the result is any row.
  */
 uint32_t metadata_search(const struct metadata *metadata, enum md_table table, unsigned int column,
 			 uint32_t key);
 
-/** What a field is called: one of an auto-property, "<P>k__BackingField", as the property. */
+/**
+ * The name of a field; the field of an auto-property, "<P>k__BackingField", has the property's
+ * name.
+ */
 const char *metadata_field_label(const char *name, size_t size, size_t *ret_size);
 
 /** Read a compressed number (II.23.2) from [*@p at, @p end) and move on; false when it is cut. */

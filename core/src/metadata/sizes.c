@@ -10,7 +10,7 @@
 #define SIZES_STREAMS_MAX 32u
 #define STREAM_NAME_MAX   32u
 
-/* Where the tables are; 0: none yet. */
+/* Where the tables are; 0: not found yet. */
 struct tables {
 	uint64_t at;
 	uint32_t size;
@@ -35,7 +35,7 @@ static bool read_row_counts(struct memory *memory, const struct tables *tables,
 	return true;
 }
 
-/* Note one stream, and step over its header. */
+/* Note one stream, and skip its header. */
 static bool note_stream(struct memory *memory, uint64_t root, uint64_t *at, struct tables *tables,
 			struct metadata_sizes *sizes)
 {

@@ -101,7 +101,7 @@ static const struct coded coded_indexes[CODED_END - CODED] = {
 	[TYPE_OR_METHOD - CODED] = { 1, 2, { 0x02, 0x06 } },
 };
 
-/* The table that stands between a list column and its rows when the stream is #-. */
+/* The table between a list column and its rows when the stream is #-. */
 static uint8_t pointer_table(uint8_t table)
 {
 	switch (table) {

@@ -4,7 +4,7 @@
 
 #include "metadata/metadata.h"
 
-/** Tables that ECMA-335 II.22 defines; what follows (portable PDB) is not read. */
+/** How many tables ECMA-335 II.22 defines; later ones (portable PDB) are not read. */
 #define MD_SCHEMA_COUNT 0x2du
 
 /** Sizes of indexes, from the header of the table stream. */

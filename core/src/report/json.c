@@ -148,7 +148,7 @@ void json_real(struct json *json, const char *key, double value, bool is_single)
 	(void)format_real(value, is_single, buf, sizeof(buf));
 	if (isfinite(value)) {
 		put_key(json, key);
-		/* Readers take -0 for a whole number, which has no sign then. */
+		/* Readers take -0 for a whole number, and then lose its sign. */
 		text_puts(&json->out->text, strcmp(buf, "-0") == 0 ? "-0.0" : buf);
 	} else {
 		json_string(json, key, buf);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/fit.h"
+
 static const char *const codes[] = {
 	[STYLE_ADDRESS] = "\033[33m", [STYLE_TYPE] = "\033[36m", [STYLE_HEAD] = "\033[1m",
 	[STYLE_NOTE] = "\033[2m",     [STYLE_END] = "\033[0m",
@@ -16,8 +18,8 @@ void out_init(struct out *out, const struct hd_sink *sink, uint32_t width, bool 
 }
 
 /*
- * In pieces, so that Ctrl-C is heard while a long text goes to a slow terminal; a document is closed
- * by who writes it.
+ * In pieces, so that Ctrl-C works while a long text goes to a slow terminal; the code that writes a
+ * document also completes it.
  */
 static void send(struct out *out, const char *bytes, size_t size)
 {
@@ -44,7 +46,10 @@ static size_t color_code_at(const struct out *out, const char *bytes, size_t siz
 	return 0;
 }
 
-/* How many bytes of @p bytes leave as they are: up to the first that a terminal would act on. */
+/*
+ * How many bytes of @p bytes can be written unchanged: up to the first that a terminal would act
+ * on.
+ */
 static size_t harmless(const struct out *out, const char *bytes, size_t size)
 {
 	for (size_t i = printable_run(bytes, size); i < size;
@@ -68,8 +73,8 @@ static size_t harmless(const struct out *out, const char *bytes, size_t size)
 }
 
 /*
- * Whoever writes a name escapes it; this is for what was forgotten: nothing but line ends and our own
- * colours reaches a terminal that it would act on.
+ * Code that writes a name escapes it; this catches what was forgotten.  Of everything that a
+ * terminal would act on, only line ends and our own colours get through.
  */
 static void escape_rest(struct out *out)
 {
@@ -91,7 +96,7 @@ static void escape_rest(struct out *out)
 	out->text = safe;
 }
 
-/* Fit what is buffered into the width, line by line. */
+/* Fit the buffered text into the width, line by line. */
 static void fit_buffered(struct out *out)
 {
 	struct text fitted = { 0 };
@@ -108,7 +113,7 @@ static void fit_buffered(struct out *out)
 	out->text = fitted;
 }
 
-/* Only whole lines leave while there is a width to cut to. */
+/* Only complete lines are passed on while there is a width to cut to. */
 void out_flush(struct out *out)
 {
 	if (out->width)

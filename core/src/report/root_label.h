@@ -5,14 +5,14 @@
 #include "graph/heap_graph.h"
 #include "report/out.h"
 
-/** Name of a root kind as JSON and -kind have it: "stack", "handle", ... */
+/** Name of a root kind, as in JSON and in the option -kind: "stack", "handle", ... */
 const char *root_kind_name(uint8_t kind);
-/** All of them, NULL ends. */
+/** All these names; NULL ends the list. */
 extern const char *const root_kind_names[];
-/** Names of the flags: "pinned", "weak", ...; NULL ends; bit i is flag 1 << i. */
+/** Names of the flags: "pinned", "weak", ...; NULL ends the list; name i is for the flag 1 << i. */
 extern const char *const root_flag_names[];
 
-/** What is known beyond its record of root @p index; NULL for dump files. */
+/** What is known about root @p index besides its record; NULL for dump files. */
 static inline const struct graph_root_detail *root_detail(const struct hd_graph *graph,
 							  uint32_t index)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The GC's handle tables (gc/handletablepriv.h, objecthandle.h): identical in .NET 8, 9, 10 but for N. */
+/*
+ * The GC's handle tables (gc/handletablepriv.h, objecthandle.h): identical in .NET 8, 9, 10 except
+ * for N.
+ */
 #include "roots/handles.h"
 
 #include <inttypes.h>
@@ -12,11 +15,14 @@
 #include "util/findings.h"
 #include "util/job.h"
 
-/* Maps that are read.  One has room for all that .NET makes; the runtime has one bucket. */
+/*
+ * Most maps that are read.  One has room for everything that .NET makes; the runtime has one
+ * bucket.
+ */
 #define MAPS_MAX          64u
 #define HANDLE_TABLES_MAX 8192u
 
-/* What may be wrong, each told once. */
+/* Problems; each is reported once. */
 enum handle_trouble {
 	TROUBLE_MAP,
 	TROUBLE_TABLE,
@@ -63,7 +69,7 @@ struct handles_reader {
 	struct memory *memory;
 	struct job *job;
 	struct handle_list list;
-	struct address_list tables;   /* that were met: each is read once */
+	struct address_list tables;   /* segments that were met: each is read once */
 	struct address_list segments; /* of one table */
 	unsigned int types;           /* N; 0 until a table has told it */
 	struct {
@@ -84,7 +90,7 @@ static void list_free(struct address_list *list)
 	*list = (struct address_list){ 0 };
 }
 
-/* Is it a segment of @p table, where there are @p types types?  *ret_next gets the one behind. */
+/* Is it a segment of @p table, if there are @p types types? *ret_next gets the next segment. */
 static bool is_segment(struct handles_reader *reader, uint64_t segment, uint64_t table,
 		       unsigned int types, uint64_t *ret_next)
 {
@@ -98,7 +104,9 @@ static bool is_segment(struct handles_reader *reader, uint64_t segment, uint64_t
 	return true;
 }
 
-/* The first segment of @p table, by rgTypeFlags[N] and pSegmentList; 0: it is no handle table. */
+/*
+ * The first segment of @p table, by rgTypeFlags[N] and pSegmentList; 0: it is not a handle table.
+ */
 static uint64_t first_segment(struct handles_reader *reader, uint64_t table)
 {
 	unsigned int known = reader->types;
@@ -124,7 +132,7 @@ static void cut_cycle(struct address_list *list, size_t mark)
 	list->rows_count = first + length;
 }
 
-/* Put the segments of @p table into reader->segments; a cycle is found as Brent does. */
+/* Put the segments of @p table into reader->segments; a cycle is found by Brent's algorithm. */
 static enum hd_status find_segments(struct handles_reader *reader, uint64_t table, uint64_t first,
 				    struct hd_error *err)
 {
@@ -154,7 +162,7 @@ static enum hd_status find_segments(struct handles_reader *reader, uint64_t tabl
 	return HD_OK;
 }
 
-/* How many blocks say that block @p index has their user data: one may. */
+/* How many blocks say that block @p index has their user data: at most one is right. */
 static unsigned int user_data_owners(const uint8_t *header, uint8_t index)
 {
 	unsigned int count = 0;
@@ -165,7 +173,7 @@ static unsigned int user_data_owners(const uint8_t *header, uint8_t index)
 	return count;
 }
 
-/* The user data of a block's handles; false: it has none, or it is lost. */
+/* The user data of a block's handles; false: it has none, or it cannot be read. */
 static bool read_user_data(struct handles_reader *reader, uint64_t segment, const uint8_t *header,
 			   uint32_t block, uint64_t *ret)
 {
@@ -182,7 +190,7 @@ static bool read_user_data(struct handles_reader *reader, uint64_t segment, cons
 	return false;
 }
 
-/* Blocks that have types are committed; a core may lack their pages all the same. */
+/* Blocks that have types are committed; still, a core may lack their pages. */
 static enum hd_status read_handle_block(struct handles_reader *reader, uint64_t segment,
 					const uint8_t *header, uint32_t block, struct hd_error *err)
 {
@@ -219,8 +227,8 @@ static enum hd_status read_handle_block(struct handles_reader *reader, uint64_t 
 }
 
 /*
- * What a segment says twice: how many handles of each type are free, and which blocks are of a type:
- * they are a ring, which the type's tail is in.
+ * What a segment has twice: how many handles of each type are free, and which blocks belong to a
+ * type, as these are a ring that contains the type's tail.
  */
 static bool fits_counts(const struct handles_reader *reader, const uint8_t *header)
 {
@@ -242,7 +250,10 @@ static bool fits_counts(const struct handles_reader *reader, const uint8_t *head
 	return true;
 }
 
-/* Put the blocks from @p first on into @p ring; false: they do not lead back, or are of other types. */
+/*
+ * Put the blocks from @p first into @p ring; false: they do not lead back, or belong to other
+ * types.
+ */
 static bool follow_ring(const uint8_t *header, uint8_t first, bool ring[HANDLE_BLOCKS])
 {
 	uint8_t block = first;
@@ -259,7 +270,7 @@ static bool follow_ring(const uint8_t *header, uint8_t first, bool ring[HANDLE_B
 
 /*
  * Find the blocks of @p type whose type cannot be right: the ring is sound, but they are not in it.
- * Where the ring or the tail is damaged, the blocks are believed.  False: something does not fit.
+ * If the ring or the tail is damaged, the blocks are trusted.  False: something does not match.
  */
 static bool check_ring(const uint8_t *header, unsigned int type, uint8_t tail, bool *is_doubtful)
 {
@@ -288,7 +299,7 @@ static void check_segment(struct handles_reader *reader, uint64_t segment, const
 		uint8_t tail = header[HANDLE_SEGMENT_TAILS + type];
 		fits &= check_ring(header, type, tail, is_doubtful);
 	}
-	/* read_handle_block() tells of types that do not exist. */
+	/* read_handle_block() reports types that do not exist. */
 	for (uint8_t block = 0; block < HANDLE_BLOCKS && !fits; block++) {
 		uint8_t type = header[HANDLE_SEGMENT_TYPES + block];
 		fits = type >= reader->types && type != HANDLE_BLOCK_NONE;
@@ -394,7 +405,7 @@ static enum hd_status read_handle_maps(struct handles_reader *reader, struct hd_
 				TRY(read_handle_bucket(reader, buckets[i], err));
 		}
 	}
-	/* A runtime that runs has one at least. */
+	/* A running runtime has at least one. */
 	if (!reader->tables.rows_count && !reader->troubles[TROUBLE_MAP].count &&
 	    !reader->troubles[TROUBLE_TABLE].count)
 		note_trouble(reader, TROUBLE_MAP, heap_gc(reader->heap)->handle_table_map);
@@ -445,11 +456,11 @@ void handle_list_deinit(struct handle_list *list)
 }
 
 /*
- * What the GC marks from (objecthandle.cpp): Ref_TracePinningRoots, Ref_TraceNormalRoots.  Sized ones
- * are marked at other times, but always.  A ref-counted one is a root while its count, which the
- * class library keeps, is not 0.  Objects of cross references (.NET 10, FEATURE_JAVAMARSHAL) that
- * nothing else marks are marked after Ref_ScanBridgeObjects(): their handles stay until the client
- * says that they may go.
+ * What the GC marks from (objecthandle.cpp): Ref_TracePinningRoots, Ref_TraceNormalRoots.  Sized
+ * handles are always marked, but at other times.  A ref-counted one is a root while its count,
+ * which the class library keeps, is not 0.  Objects of cross references (.NET 10,
+ * FEATURE_JAVAMARSHAL) that nothing else marks are marked after Ref_ScanBridgeObjects(): their
+ * handles stay until the client allows them to go.
  */
 bool handle_is_strong(enum handle_type type)
 {

@@ -9,8 +9,9 @@
 struct handle {
 	uint64_t address, object;
 	/**
-	 * Dependent: what object keeps alive; weak interior: the address of the pointer into it;
-	 * variable: its kind; sized: bytes; cross reference: the client's context; else 0.
+	 * Dependent: the object that @c object keeps alive; weak interior: the address of the
+	 * pointer into it; variable: its kind; sized: bytes; cross reference: the client's context;
+	 * else 0.
 	 */
 	uint64_t secondary;
 	uint8_t type; /**< enum handle_type */
@@ -20,13 +21,14 @@ struct handle {
 struct handle_list {
 	struct handle *rows;
 	size_t rows_count, rows_capacity;
-	uint64_t segments; /**< of the tables */
-	uint64_t broken;   /**< segments and tables that were left out; each kind also a finding */
+	uint64_t segments; /**< number of the tables' segments */
+	uint64_t broken;   /**< segments and tables that were left out; each kind is also a
+			    * finding */
 };
 
 /**
- * Read the handle tables (doc/coreclr.md 11.1; handletablepriv.h).  Damaged ones are left out, with a
- * finding "handle-table" of the target.
+ * Read the handle tables (doc/coreclr.md 11.1; handletablepriv.h).  Damaged tables are left out,
+ * with a finding "handle-table" of the target.
  *
  * @param[out] ret To be given to handle_list_deinit(); untouched on failure.
  * @retval HD_OK
@@ -38,8 +40,8 @@ HD_NODISCARD enum hd_status handle_list_read(struct heap *heap, struct job *job,
 void handle_list_deinit(struct handle_list *list);
 
 /**
- * Does a handle of that type keep its object alive?  Of a variable one handle_keeps_alive() knows
- * more.
+ * Does a handle of that type keep its object alive?  For a variable handle, handle_keeps_alive()
+ * knows more.
  */
 bool handle_is_strong(enum handle_type type);
 /** Does this handle keep its object alive? */

@@ -17,7 +17,8 @@ struct root_collector {
 	struct clr *clr;
 	struct job *job;
 	struct hd_error *err;
-	uint64_t bad, bad_value; /* precise roots that are not in the heap; the first */
+	uint64_t bad, bad_value; /* number of precise roots that are not in the heap; the first
+				  * one */
 	uint64_t misplaced;      /* slots of statics that are in none of the arrays for them */
 	uint64_t added;
 };
@@ -67,7 +68,10 @@ static enum hd_status add_stack_roots(struct root_collector *collector, uint32_t
 	return HD_OK;
 }
 
-/* Threads whose stacks are walked, by index; each of the process once. False: no memory. */
+/*
+ * Find the threads whose stacks are walked, by index; each thread of the process once.  False:
+ * memory is exhausted.
+ */
 static bool choose_threads(const struct clr *clr, uint32_t **ret, uint32_t *ret_count,
 			   uint32_t *ret_repeated)
 {
@@ -204,7 +208,10 @@ static enum hd_status add_handles(struct root_collector *collector,
 	return HD_OK;
 }
 
-/* The arrays that have the statics of types that stay are pinned; those of threads may move. */
+/*
+ * The arrays with the statics of types that are not collectible are pinned; those of threads may
+ * move.
+ */
 static bool is_in_holder(const struct root_collector *collector, const struct static_slot *slot)
 {
 	const struct segment *segment = heap_segment_at(collector->heap, slot->address);

@@ -13,13 +13,14 @@ enum root_source {
 	ROOT_HANDLE,    /**< index: in handles */
 	ROOT_STATIC,    /**< index: in statics; also thread statics */
 	ROOT_FINALIZER, /**< index: in finalizers */
-	ROOT_RUNTIME,   /**< what a Thread or exception record of the runtime holds: handle index */
+	ROOT_RUNTIME,   /**< held by a Thread or an exception record of the runtime: index in
+			 * handles */
 	ROOT_EXCEPTION, /**< in flight: index in the roots of stacks[stack] */
-	/** Array that a thread's statics lie in, of its ThreadLocalData (from .NET 9 on). */
+	/** The array with a thread's statics, which its ThreadLocalData holds (since .NET 9). */
 	ROOT_THREAD_LOCALS,
 };
 
-/** Record of the runtime that holds a handle; later ones say more. */
+/** Kinds of records of the runtime that hold a handle; later ones say more. */
 enum handle_record {
 	RECORD_THREAD,      /**< a word of its Thread */
 	RECORD_EXCEPTION,   /**< an ExInfo: an exception in flight */
@@ -27,24 +28,24 @@ enum handle_record {
 };
 
 /**
- * A root; frozen objects, which are roots too, are not listed, nor dependent handles, which are
- * edges.  Its value lies in a segment of the heap.
+ * A root; its value lies in a segment of the heap.  Frozen objects, which are also roots, and
+ * dependent handles, which are edges, are not listed.
  */
 struct root {
-	uint64_t value; /**< as it stands there: may lie inside an object if is_interior */
+	uint64_t value; /**< the value of the slot: may point inside an object if is_interior */
 	uint32_t index, stack;
 	uint8_t source; /**< enum root_source */
 	bool is_weak, is_pinned, is_interior, is_conservative;
-	uint8_t record;  /**< enum handle_record, of ROOT_RUNTIME */
+	uint8_t record;  /**< enum handle_record, for ROOT_RUNTIME */
 	uint32_t thread; /**< index of clr_thread_at(), or UINT32_MAX */
 };
 
-/** An edge that is in no object: dependent handles. */
+/** An edge that is not in an object: from a dependent handle. */
 struct root_edge {
 	uint64_t from, to;
 };
 
-/** All roots of a heap, and what is known only beside objects. */
+/** All roots of a heap, and the edges that are not in objects. */
 struct root_set {
 	struct heap *heap; /**< borrowed */
 	struct handle_list handles;
@@ -52,14 +53,17 @@ struct root_set {
 	struct static_slots statics;
 	struct thread_stack *stacks; /**< one per managed thread that has a stack */
 	size_t stack_count, stack_capacity;
-	bool is_conservative; /**< as asked for */
-	/** Stacks by thread, handles, statics by address, arrays of thread statics, finalizers. */
+	bool is_conservative; /**< roots were taken conservatively, as asked for */
+	/**
+	 * In this order: stacks by thread, handles, statics by address, arrays of thread statics,
+	 * finalizers.
+	 */
 	struct root *rows;
 	size_t rows_count, rows_capacity;
 	struct root_edge *edges; /**< ascending by from, then to */
 	size_t edges_count, edges_capacity;
 	/**
-	 * Slots of object[]s that are roots of their own and no edges of their arrays: those of
+	 * Slots of object[]s that are roots themselves and not edges of their arrays: those of
 	 * statics and thread statics that are not collectible (doc/coreclr.md 10.6).  Ascending.
 	 */
 	uint64_t *claimed;

@@ -9,7 +9,7 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-/* Exceptions of one thread that are looked at. */
+/* Most exceptions of one thread that are read. */
 #define THROWN_MAX 65536u
 
 /* Strong handles by address. */
@@ -22,8 +22,8 @@ struct owner_finder {
 };
 
 /*
- * @p word of a record of @p thread: is it the address of a handle? The first thread counts, and of
- * its records that which says most.
+ * Is @p word, in a record of @p thread, the address of a handle?  The first thread is kept, and its
+ * most specific record.
  */
 static void try_word(struct owner_finder *finder, uint64_t word, uint32_t thread,
 		     enum handle_record record)

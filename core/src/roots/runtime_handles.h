@@ -14,7 +14,7 @@ struct handle_owner {
  * Find the strong handles that the runtime's own records hold: words of its Threads (the managed
  * Thread object, the exception last thrown, ...), and exceptions in flight (ExInfo).
  *
- * @param[out] ret Per handle its owner; to be given to pages_free().
+ * @param[out] ret The owner of each handle; to be given to pages_free().
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  */

@@ -5,7 +5,7 @@
 
 #include "util/text.h"
 
-/* Threads that are named. */
+/* How many threads are named. */
 #define THREADS_NAMED_MAX 3u
 
 enum stack_gap {

@@ -4,7 +4,7 @@
 
 #include "roots/root_set.h"
 
-/** Say of which threads the stacks are incomplete: one finding of the target per kind. */
+/** Report the threads whose stacks are incomplete: one finding of the target per kind. */
 void report_stack_gaps(const struct root_set *roots);
 
 #endif

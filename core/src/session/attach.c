@@ -10,14 +10,17 @@
 #include "targets/process/proc.h"
 #include "targets/process/process_memory.h"
 
-/* How often a process is stopped at most, and how long it may stand still in all for that. */
+/* How often a process is stopped at most, and how long it may be stopped for this in all. */
 #define STOP_TRIES_MAX      20u
 #define STOPPED_SECONDS_MAX 2.0
 
-/* How often it is stopped at most for native memory that was not copied, but was needed. */
+/* How often it is stopped at most because native memory was needed but not copied. */
 #define LACKED_MAX 4u
 
-/* Bytes of its own memory from which on it is looked at what of it is needed. */
+/*
+ * If a process has this many bytes of its own memory or more, it is checked which of them are
+ * needed.
+ */
 #define LARGE_MIN ((uint64_t)32 << 20)
 
 /* Milliseconds that it runs between two stops: 1, 2, 4, ...; 3 seconds in all. */
@@ -34,7 +37,7 @@ static enum hd_status let_run(unsigned int tries, struct job *job, struct hd_err
 	return job_step(job, 0, 0) ? HD_OK : fail_cancelled(err);
 }
 
-/* The runtime of @p target, NULL where none can be read: the commands that need it will say so. */
+/* The runtime of @p target, NULL if none can be read: the commands that need it will say so. */
 static enum hd_status find_runtime(struct target *target, struct job *job, struct clr **ret,
 				   struct hd_error *err)
 {
@@ -59,14 +62,14 @@ static enum hd_status find_runtime(struct target *target, struct job *job, struc
 
 /* A process before it is stopped. */
 struct watched {
-	struct target *target; /* as it runs; NULL: its runtime was not found */
+	struct target *target; /* its runtime while it runs; NULL: not found */
 	struct clr *clr;
-	/* What must be copied of its native memory, unless all is. */
+	/* The native memory that must be copied, unless all of it is. */
 	bool is_lean;
 	struct page_list kept;
 };
 
-/* Has it so much memory that it is worth while to find out what of it is needed? */
+/* Does it have so much memory that it is worth finding out which part is needed? */
 static bool is_large(int pid)
 {
 	struct text text = { 0 };
@@ -87,8 +90,8 @@ static void watched_deinit(struct watched *watched)
 }
 
 /*
- * Look at the process as it runs: where it keeps the word that tells whether a GC is moving objects, which
- * never moves, and what native memory its runtime uses, which mostly stays.
+ * Look at the running process: find the word that tells whether a GC is moving objects (its address
+ * never changes), and the native memory that its runtime uses (this mostly stays the same).
  */
 static enum hd_status watch(int pid, const struct target_options *options, struct job *job,
 			    struct watched *ret, struct hd_error *err)
@@ -99,7 +102,7 @@ static enum hd_status watch(int pid, const struct target_options *options, struc
 	ret->is_lean = !options->copy_all && is_large(pid);
 	if (ret->is_lean)
 		running.kept = &ret->kept;
-	/* What is wrong will be wrong again when it is stopped. */
+	/* Any failure here will be found again when the process is stopped. */
 	if (target_open_process(pid, &running, job, &ret->target, &unused) != HD_OK)
 		return process_server_check(options->server, err);
 	TRY(find_runtime(ret->target, job, &ret->clr, err));
@@ -110,8 +113,8 @@ static enum hd_status watch(int pid, const struct target_options *options, struc
 }
 
 /*
- * Try whether the copy has what commands need of native memory.  What it lacks, for it was made since the
- * process was looked at, is to be copied the next time.
+ * Check whether the copy has the native memory that commands need.  What it lacks, because it is
+ * newer than the first look, will be copied the next time.
  */
 static enum hd_status try_copy(struct target *target, struct clr *clr, struct job *job,
 			       struct page_list *kept, bool *ret_lacks, struct hd_error *err)
@@ -163,7 +166,7 @@ static enum hd_status stop_and_copy(int pid, const struct target_options *with,
 			*ret_clr = clr;
 			return HD_OK;
 		}
-		/* Before the next copy is made: there is memory for one. */
+		/* Before the next copy is made, because there is memory for only one. */
 		clr_destroy(clr);
 		target_destroy(target);
 		TRY(status);
@@ -190,7 +193,7 @@ enum hd_status session_attach(int pid, const struct target_options *options, str
 	struct target_options with = options ? *options : (struct target_options){ 0 };
 	struct proc_status unused;
 	TRY(proc_check(pid, &unused, err));
-	/* Before anything that the process may have made up is read. */
+	/* Before anything is read that a hostile process may have invented. */
 	TRY(process_server_create(pid, &with.server, err));
 	enum hd_status status = attach(pid, &with, job, ret, ret_clr, err);
 	process_server_release(with.server);

@@ -6,7 +6,7 @@
 #include "graph/heap_graph.h"
 #include "targets/target.h"
 
-/* Kinds that are told in the same words become one. */
+/* Kinds with the same words become one. */
 static size_t merge_met_losses(struct met_loss *met, size_t count)
 {
 	size_t kept = 0;
@@ -45,7 +45,7 @@ static size_t meet(enum finding_kind kind, uint64_t count, struct met_loss *met,
 	for (size_t i = 0; i < met_count; i++) {
 		if (met[i].kind != kind)
 			continue;
-		/* Two commands have met it: the later one may have looked at more. */
+		/* Two commands have met it: the later one may have read more. */
 		if (met[i].count < count)
 			met[i].count = count;
 		return met_count;

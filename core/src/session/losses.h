@@ -6,21 +6,21 @@
 #include "util/finding_kind.h"
 #include "util/text.h"
 
-/** Roots, references or objects that the graph lacks (LOSS_ROOTS, ...), as a session met it. */
+/** Roots, references or objects (LOSS_ROOTS, ...) that a session found missing from the graph. */
 struct met_loss {
 	enum finding_kind kind;
 	uint64_t count; /**< 0: not known */
 };
 
 /**
- * What the graph of what is open lacks, as far as was found out until now, each kind once: an
- * object that no root reaches in it may be alive all the same.
+ * What is missing from the graph of the open target, as far as it is known until now, each kind
+ * once: an object that no root reaches in the graph may be alive in spite of that.
  *
  * @return how many of @p ret were filled
  */
 size_t session_losses(const struct hd_session *session, struct met_loss ret[FINDING_KINDS]);
 
-/** Write @p count of @p met, which are merged by their words, as one line of text. */
+/** Write the first @p count of @p met as one line of text; those with the same words are merged. */
 void losses_write(struct met_loss *met, size_t count, struct text *text);
 
 #endif

@@ -24,7 +24,7 @@ static uint64_t default_max_mem(void)
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 	uint64_t most =
 		pages > 0 && page > 0 ? (uint64_t)pages / 4 * (uint64_t)page : (uint64_t)1 << 30;
-	/* What looks at the copy needs memory, too. */
+	/* Reading the copy also needs memory. */
 	uint64_t group = cgroup_free("", (int)getpid());
 	uint64_t share = group == UINT64_MAX ? most : group / 4 * 3;
 	share = share ? share : 1;
@@ -56,7 +56,9 @@ enum hd_status hd_session_create(struct hd_session **ret, struct hd_error *err)
 	struct hd_session *session = mem_calloc(1, sizeof(*session));
 	if (!session)
 		return fail_nomem(err);
-	/* Asked now: the answers are in files, which a process in a sandbox cannot open later. */
+	/*
+	 * Determined now: the answers are in files, which a process in a sandbox cannot open later.
+	 */
 	session->settings.default_workers = default_workers();
 	session->settings.default_max_mem = default_max_mem();
 	session->settings.width = WIDTH_AUTO;
@@ -154,7 +156,7 @@ void session_job(const struct settings *settings, const struct hd_sink *sink, st
 	job->arg = sink->arg;
 }
 
-/* A process id, where no file has that name. */
+/* A process id, if no file has that name. */
 static bool is_process(const char *path, int *ret)
 {
 	size_t digits = strspn(path, "0123456789");
@@ -185,7 +187,7 @@ static struct target_options target_options(const struct settings *settings, con
 	};
 }
 
-/* Put what was opened in place of what is open; @p path is owned from now on. */
+/* Replace what is open by what was opened; @p path is owned from now on. */
 static void replace_opened(struct hd_session *session, char *path, struct hd_graph *graph,
 			   const struct format *format, struct target *target, struct clr *clr)
 {
@@ -252,7 +254,7 @@ enum hd_status session_heap(struct hd_session *session, struct job *job, struct 
 	return HD_OK;
 }
 
-/* Put @p roots in place of those that the session has, in its graph too. */
+/* Replace the roots that the session has by @p roots, also in its graph. */
 static enum hd_status replace_roots(struct hd_session *session, struct root_set *roots,
 				    struct job *job, struct hd_error *err)
 {
@@ -309,7 +311,7 @@ enum hd_status session_graph(struct hd_session *session, bool conservative, stru
 	return HD_OK;
 }
 
-/* Of a debugger that has a core file, and reads nothing itself. */
+/* For a debugger that has a core file, and reads nothing itself. */
 static size_t read_nothing(void *arg, uint64_t address, void *buf, size_t size)
 {
 	(void)arg, (void)address, (void)buf, (void)size;

@@ -34,23 +34,23 @@ enum backend_setting {
 /** The setting "width" as auto: see struct hd_sink. */
 #define WIDTH_AUTO UINT32_MAX
 
-/** What a front end sets, and what one command may override. */
+/** Settings of a front end, which one command may override. */
 struct settings {
 	uint64_t max_mem;     /**< bytes; 0 = a quarter of the machine's memory, less in a cgroup */
 	unsigned int workers; /**< 0 = the processors online */
 	uint32_t width;       /**< 0 = any; WIDTH_AUTO = the terminal's */
 	enum color_setting color;
 	enum answer_format format;
-	const char *sysroot; /**< borrowed; NULL: files stand where the target says */
+	const char *sysroot; /**< borrowed; NULL: files are where the target says */
 	bool no_files;       /**< read no module files */
-	bool trust_files;    /**< use module files too that nothing proves to be the ones */
+	bool trust_files;    /**< also use module files that are not proven to be the right ones */
 	bool copy_all;       /**< copy all memory of a process */
 	enum backend_setting backend;
 	bool lenient;
 	bool no_pager;     /**< of the shell's prompt */
 	bool exact;        /**< see struct format_options */
 	uint32_t snapshot; /**< likewise */
-	/* in place of 0; no settings of the user's */
+	/* used instead of 0; these are not the user's settings */
 	uint64_t default_max_mem;
 	unsigned int default_workers;
 };
@@ -60,53 +60,60 @@ struct hd_session {
 	struct settings settings;
 	char *path;     /**< NULL: nothing is open */
 	char *label;    /**< see hd_session_label(); or NULL */
-	char *deferred; /**< to open when a command needs it; or NULL */
+	char *deferred; /**< to be opened when a command needs it; or NULL */
 	char *sysroot;  /**< storage of settings.sysroot */
-	/* a dump file: both; a target: its snapshot, once a command needed it */
+	/* for a dump file: both; for a target: its snapshot, when a command has needed it */
 	const struct format *format;
 	struct hd_graph *graph;
 	bool is_exact;     /**< how a .nettrace was read: see struct format_options */
 	uint32_t snapshot; /**< likewise */
-	/* a core or a process; the last two from the first command that needs them */
+	/* for a core or a process; the last two are set by the first command that needs them */
 	struct target *target;
 	struct clr *clr;
 	struct heap *heap;
 	struct root_set *roots; /**< NULL until a command needs them */
 	size_t warned;          /**< findings of the target that session_warn() has told */
-	char sandbox[96];       /**< see hd_session_sandbox(); "": nothing is said */
-	int32_t selected;       /**< thread of the debugger's: see hd_session_thread(); 0: none */
+	char sandbox[96];       /**< see hd_session_sandbox(); "": nothing is shown */
+	int32_t selected;       /**< the debugger's selected thread: see hd_session_thread(); 0:
+				 * none */
 	/* caches, made by the first command that needs them */
 	struct reach live;            /**< bitmap is NULL until then */
 	struct dominators dominators; /**< idom is NULL until then */
 };
 
-/** hd_session_create() with the machine's defaults of @p other, which has asked for them. */
+/**
+ * hd_session_create() with the machine's defaults from @p other, which has already determined them.
+ */
 HD_NODISCARD enum hd_status session_create_like(const struct hd_session *other,
 						struct hd_session **ret, struct hd_error *err);
 
-/** What a setting may be, NULL ends; NULL: it takes any text, or there is none of that name. */
+/**
+ * The values of a setting; NULL ends the list.  Returns NULL if it takes any text, or if there is
+ * no such setting.
+ */
 const char *const *settings_choices(const char *name);
 
 /** Set one setting by name: see hd_session_set(). */
 HD_NODISCARD enum hd_status settings_set(struct settings *settings, const char *name,
 					 const char *value, struct hd_error *err);
 
-/** Make @p job one that listens to @p sink (may be NULL) under @p settings. */
+/** Set up @p job with @p settings, so that it asks @p sink (may be NULL) whether to stop. */
 void session_job(const struct settings *settings, const struct hd_sink *sink, struct job *job);
 
 /**
- * Open @p path, a dump file, a core or the id of a process, in place of what is open; on failure
- * that stays.
+ * Open @p path, a dump file, a core or the id of a process, instead of what is open, which stays
+ * open on failure.
  */
 HD_NODISCARD enum hd_status session_open(struct hd_session *session, const char *path,
 					 const struct settings *settings, struct job *job,
 					 struct hd_error *err);
 
 /**
- * Stop and copy process @p pid for struct target, and find its runtime.  Where a GC was moving
- * objects it runs on for some milliseconds and is stopped again, some times; the last stop counts.
+ * Stop and copy process @p pid for struct target, and find its runtime.  If a GC was moving
+ * objects, the process runs on for some milliseconds and is stopped again, several times at most;
+ * the last stop is used.
  *
- * @param[out] ret_clr NULL where no runtime can be read
+ * @param[out] ret_clr NULL when no runtime can be read
  * @retval HD_OK
  * @retval others as target_open_process()
  */
@@ -115,11 +122,11 @@ HD_NODISCARD enum hd_status session_attach(int pid, const struct target_options 
 					   struct clr **ret_clr, struct hd_error *err);
 
 /**
- * Say why answers about what is open may be incomplete, if it has findings; those of a target once
- * each, for they come as commands look.
+ * Warn why answers about the open target may be incomplete, if there are findings.  Each finding of
+ * a target is told once, because findings come while commands read it.
  */
 void session_warn(struct hd_session *session, const struct hd_sink *sink);
-/** The findings that a target has now were told otherwise. */
+/** Note that the present findings of a target were already told in another way. */
 void session_warned(struct hd_session *session);
 
 /** Is something open? */
@@ -135,26 +142,26 @@ HD_NODISCARD enum hd_status session_heap(struct hd_session *session, struct job 
 					 struct heap **ret, struct hd_error *err);
 
 /**
- * The roots of the open target, read the first time; those of another mode than the last time
- * (@p conservative) are read anew, and what was made with them is dropped.
+ * The roots of the open target, read the first time; if the mode (@p conservative) is not that of
+ * the last time, they are read again, and what was made with them is dropped.
  */
 HD_NODISCARD enum hd_status session_roots(struct hd_session *session, bool conservative,
 					  struct job *job, const struct root_set **ret,
 					  struct hd_error *err);
 
 /**
- * The graph of what is open: of a target, its snapshot with its roots, made the first time.
+ * The graph of what is open; for a target, its snapshot with its roots, which the first call makes.
  *
- * @param conservative Roots as session_roots(); dump files have only theirs.
+ * @param conservative Roots as in session_roots(); not used for dump files.
  */
 HD_NODISCARD enum hd_status session_graph(struct hd_session *session, bool conservative,
 					  struct job *job, struct hd_graph **ret,
 					  struct hd_error *err);
 
 /**
- * The same for questions about what leads to an object: it may have no references and so no types
- * yet, graph_forward() and graph_reverse() make them.  Those in reverse alone take a third less memory
- * than both; sizes are then read from the heap one by one.
+ * The same for questions about what leads to an object.  The graph may not have references and
+ * types yet; graph_forward() and graph_reverse() make them.  Only reverse references take a third
+ * less memory than both; sizes are then read from the heap one by one.
  */
 HD_NODISCARD enum hd_status session_paths(struct hd_session *session, bool conservative,
 					  struct job *job, struct hd_graph **ret,

@@ -16,8 +16,7 @@ static const struct {
 } table[] = {
 	{ "max-mem", "memory that opening may take (512M, 2G; 0 = a part of the free memory)" },
 	{ "workers", "threads for long work (1 to 64; 0 = the processors online)" },
-	{ "width",
-	  "columns that names are shortened to fit (auto: the terminal's; 0: never)" },
+	{ "width", "columns that names are shortened to fit (auto: the terminal's; 0: never)" },
 	{ "color", "colours in text: auto, on or off" },
 	{ "format", "format of answers: text, json, ndjson or csv (the rows of the main table)" },
 	{ "sysroot", "look up the files that a core names below this folder (empty = /)" },
@@ -167,7 +166,7 @@ static enum hd_status set_number(struct settings *settings, const char *name, co
 	return no_setting(name, err);
 }
 
-/* Take a value that is one of the setting's choices. */
+/* Set a value that is one of the setting's choices. */
 static void set_choice(struct settings *settings, const char *name, unsigned int chosen)
 {
 	if (strcmp(name, "color") == 0) {

@@ -13,10 +13,10 @@
 #include "roots/root_set.h"
 #include "util/text.h"
 
-/* Thread-static fields, each of one thread, that are looked at. */
+/* Most thread-static fields that are read, counted for each thread. */
 #define THREAD_FIELDS_MAX 1000000u
 
-/* All but what the caller cannot go on after. */
+/* Ignore all failures except those after which the caller cannot go on. */
 static enum hd_status forgive(enum hd_status status, const struct hd_error *reason,
 			      struct hd_error *err)
 {
@@ -27,7 +27,7 @@ static enum hd_status forgive(enum hd_status status, const struct hd_error *reas
 	return status;
 }
 
-/* Does each segment lie in the target?  A process makes new ones. */
+/* Is each segment in the target?  A process makes new ones. */
 static void touch_segments(const struct heap *heap)
 {
 	uint8_t byte;
@@ -44,7 +44,7 @@ static void touch_segments(const struct heap *heap)
 struct statics_survey {
 	struct clr *clr;
 	struct job *job;
-	uint64_t left; /* fields of threads that are still looked at */
+	uint64_t left; /* how many more thread-static fields are read */
 };
 
 static void touch_field(struct statics_survey *statics, const struct field *field)
@@ -85,7 +85,7 @@ static enum hd_status touch_types(struct clr *clr, struct job *job, struct hd_er
 	return type_for_each(clr, touch_fields, &statics, err);
 }
 
-/* The arrays in which the runtime itself has objects, whose names they get from that. */
+/* The arrays in which the runtime itself keeps objects, which are named after this. */
 static void touch_arrays(const struct clr *clr)
 {
 	struct handle_arrays arrays = { 0 };
@@ -144,7 +144,7 @@ enum hd_status survey_find_heap(void *arg, struct memory *memory, struct page_li
 	struct memory *before = clr_set_memory(clr, memory);
 	struct heap *heap = NULL;
 	struct hd_error reason = { 0 };
-	/* The server GC has more or fewer heaps as it likes. */
+	/* The server GC can change its number of heaps. */
 	size_t unused;
 	enum hd_status status = gc_vars_read(clr, &unused, &reason);
 	if (status == HD_OK)

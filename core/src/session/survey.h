@@ -6,9 +6,9 @@
 #include "targets/process/page_list.h"
 
 /**
- * Read everything of the runtime's native memory that a command may need: what a target notes of it
- * (target_options.kept, process_copy_missed()) is what the copy of a process must have.  What cannot be
- * read, and what is found, is of no account here.
+ * Read all native memory of the runtime that a command may need.  The target notes which pages are
+ * read (target_options.kept, process_copy_missed()): the copy of a process must contain these.  The
+ * values, and failed reads, do not matter here.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
@@ -16,7 +16,7 @@
  */
 HD_NODISCARD enum hd_status survey_native(struct clr *clr, struct job *job, struct hd_error *err);
 
-/** A target_find_heap; @p arg is the struct clr of the process when it was looked at before. */
+/** A target_find_heap; @p arg is the struct clr of the process from an earlier look. */
 HD_NODISCARD enum hd_status survey_find_heap(void *arg, struct memory *memory,
 					     struct page_list *ret, struct hd_error *err);
 

@@ -12,10 +12,10 @@
 #include "util/sink.h"
 #include "util/text.h"
 
-/* Findings that are told in full. */
+/* How many findings are told in full. */
 #define TOLD_MAX 2u
 
-/* What is new in the findings of a session. */
+/* The new findings of a session. */
 struct news {
 	struct text told, kinds;
 	size_t told_count, more;
@@ -47,7 +47,10 @@ static void add_finding(struct news *news, enum finding_kind kind, uint64_t coun
 	text_puts(&news->told, detail);
 }
 
-/* Is a finding of @p kind told in the pass about @p told: one kind of loss, or all that lose nothing? */
+/*
+ * Does a finding of @p kind belong to the pass about @p told: one kind of loss, or everything
+ * without a loss?
+ */
 static bool is_of_pass(enum finding_kind kind, enum finding_kind told)
 {
 	const struct finding_traits *traits = finding_traits(kind);
@@ -98,7 +101,10 @@ void session_warn(struct hd_session *session, const struct hd_sink *sink)
 		module_prove_all(session->clr);
 	if (session->target)
 		target_add_file_findings(session->target);
-	/* First those that cost roots, references or objects, the gravest before the others. */
+	/*
+	 * First those for which roots, references or objects are missing, the worst before the
+	 * others.
+	 */
 	for (enum finding_kind told = 0; told <= FINDING_KINDS; told++) {
 		if (session->target) {
 			add_of_target(&news, &session->target->findings, session->warned, told);

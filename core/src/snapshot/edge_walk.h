@@ -6,7 +6,7 @@
 #include "roots/root_set.h"
 
 /**
- * What is known of edges beside objects, from where a walk is on: dependent handles, and claimed
+ * What a walk has still ahead of edges that are not in objects: dependent handles, and claimed
  * slots.  Objects that end at or before next have none.
  */
 struct beside {
@@ -17,22 +17,22 @@ struct beside {
 
 /** Begin at @p address; @p roots may be NULL. */
 void beside_begin(struct beside *beside, const struct root_set *roots, uint64_t address);
-/** Step over what lies before @p address. */
+/** Skip what lies before @p address. */
 void beside_skip(struct beside *beside, uint64_t address);
-/** Is @p slot, not before where the walk is, claimed? */
+/** Is @p slot claimed?  It must not lie before the walk's position. */
 bool beside_claims(const struct beside *beside, uint64_t slot);
 
-/** Index of the first claimed slot at or behind @p address. */
+/** Index of the first claimed slot at or after @p address. */
 size_t beside_claimed_from(const struct root_set *roots, uint64_t address);
-/** Index of the first edge beside objects whose from is not below @p address. */
+/** Index of the first edge of a dependent handle whose from is at least @p address. */
 size_t edges_from(const struct root_set *roots, uint64_t address);
 
-/** The edges of one object: its references, and what is known beside it. */
+/** The edges of one object: its references, and its edges from elsewhere. */
 struct edge_walk {
 	struct references references;
-	struct beside *beside; /**< NULL: nothing is */
+	struct beside *beside; /**< edges from elsewhere; NULL: none */
 	uint64_t address;
-	uint64_t extra; /**< entries of dependent handles that were met */
+	uint64_t extra; /**< edges of dependent handles so far */
 };
 
 void edges_begin(struct edge_walk *walk, struct beside *beside, struct walker *walker);
@@ -40,8 +40,8 @@ void edges_begin(struct edge_walk *walk, struct beside *beside, struct walker *w
 bool edges_next(struct edge_walk *walk, struct reference *ret);
 
 /**
- * The bytes of what most objects are: all of them at hand, slots in series, no edges but theirs.
- * NULL for others: struct edge_walk goes over any.
+ * The bytes of an object of the most common sort: all bytes are available, its slots are in series,
+ * and it has no edges from elsewhere.  NULL for other objects, for which there is struct edge_walk.
  */
 static inline const uint8_t *plain_bytes(const struct beside *beside, const struct walker *walker)
 {
@@ -55,7 +55,7 @@ static inline const uint8_t *plain_bytes(const struct beside *beside, const stru
 	return is_plain ? window->bytes + offset : NULL;
 }
 
-/** Slots of a series; their end is not below their begin, nor behind the object's. */
+/** The slots of a series; they do not end before their begin, nor after the object's end. */
 struct slot_range {
 	uint64_t begin, end;
 };

@@ -11,24 +11,24 @@
 #include "snapshot/places.h"
 #include "util/alloc.h"
 
-/* References whose nodes are looked up at once. */
+/* How many references' nodes are looked up together. */
 #define LOOKUPS_BATCH 1024u
 /* Kind of the finding. */
 
 struct edge_worker {
 	struct edge_filling *filling;
 	uint64_t dropped;                     /* references to what is not an object */
-	uint64_t dropped_slot, dropped_value; /* of the one at the lowest slot */
-	uint64_t position, end;               /* in the targets, of the segment's edges */
-	uint64_t ends, ends_word; /* of rows: bits of one word that are set, and which */
+	uint64_t dropped_slot, dropped_value; /* value of the one at the lowest slot */
+	uint64_t position, end;               /* position of the segment's edges in the targets */
+	uint64_t ends, ends_word; /* for rows: the bits to be set in one word, and which word */
 	struct beside beside;
 	struct large_size *large;
 	size_t large_count, large_capacity;
-	size_t count; /* of those that wait: */
+	size_t count; /* for the edges that wait: */
 	uint64_t values[LOOKUPS_BATCH], slots[LOOKUPS_BATCH];
 };
 
-/* The edges on their way into a csr, or into rows to be reversed. */
+/* The edges that are put into a csr, or into rows that will be reversed. */
 struct edge_filling {
 	struct hd_graph *graph;
 	const struct places *places;
@@ -36,14 +36,14 @@ struct edge_filling {
 	struct hd_error *err;
 	struct edge_worker *workers;
 	unsigned int worker_count;
-	uint32_t *types; /* of nodes, as are sizes; NULL: they are not made */
+	uint32_t *types; /* types of nodes, like sizes; NULL: they are not made */
 	uint32_t *sizes;
 	uint32_t *targets; /* of a csr or of rows */
 	uint32_t *degrees; /* of a csr; NULL: rows have ends */
 	struct csr_rows rows;
 };
 
-/* Look up the nodes of what waits, and put them behind the last ones. */
+/* Look up the nodes of the edges that wait, and put them after the last ones. */
 static void flush_edges(struct edge_worker *worker)
 {
 	const struct edge_filling *filling = worker->filling;
@@ -62,7 +62,7 @@ static void flush_edges(struct edge_worker *worker)
 	worker->position += count;
 }
 
-/* Queue an edge for flush_edges(); without a branch on whether there is one. */
+/* Queue an edge for flush_edges(), without a branch on whether there is one. */
 static inline void queue_edge(struct edge_worker *worker, uint64_t slot, uint64_t value,
 			      bool is_edge)
 {
@@ -132,8 +132,9 @@ static inline void end_node(struct edge_worker *worker, uint32_t node, uint32_t 
 }
 
 /*
- * The bytes have changed since they were counted: nodes from @p node on have no edges.  Those that
- * are missing go to the last one; of rows they follow its end, where they are none of the next.
+ * The bytes have changed since they were counted: @p node and later nodes have no edges.  The
+ * missing edges are given to the last one; in rows they follow its end, where they do not belong to
+ * the next one.
  */
 static enum hd_status add_missing_edges(struct edge_worker *worker, uint32_t node, uint32_t end,
 					struct hd_error *err)
@@ -163,7 +164,7 @@ static bool add_large(struct edge_worker *worker, uint32_t node, uint64_t size)
 	return true;
 }
 
-/* The type and the size of a node, as far as they are made; false when memory is exhausted. */
+/* Set the type and the size of a node, if these are made; false when memory is exhausted. */
 static inline bool add_snapshot_node(struct edge_worker *worker, uint32_t node,
 				     const struct object *object)
 {
@@ -217,7 +218,7 @@ static enum hd_status walk_heap(struct edge_filling *filling)
 			 fill_segment, args, filling->err);
 }
 
-/* Take the edges that lead nowhere out of the rows. */
+/* Remove the edges that lead nowhere from the rows. */
 static enum hd_status drop_edges(struct csr *rows, struct hd_error *err)
 {
 	uint64_t kept = 0, edges = rows->edge_count;
@@ -242,7 +243,7 @@ static enum hd_status drop_edges(struct csr *rows, struct hd_error *err)
 	return HD_OK;
 }
 
-/* How many references the workers have dropped until now; a finding, if there is none. */
+/* How many references the workers have dropped until now; adds a finding, if there is none yet. */
 static uint64_t report_dropped(const struct edge_filling *filling)
 {
 	uint64_t count = 0, slot = 0, value = 0;
@@ -310,7 +311,7 @@ static enum hd_status filling_init(struct edge_filling *filling, struct hd_graph
 	return filling->types ? HD_OK : fail_nomem(err);
 }
 
-/* What was made goes to the graph when all of it was. */
+/* The graph gets the result only when everything was made. */
 static void filling_deinit(struct edge_filling *filling, enum hd_status status)
 {
 	struct hd_graph *graph = filling->graph;

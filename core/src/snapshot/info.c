@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a graph tells of the process that its heap is of. */
+/* Fills what a graph tells about the process of its heap. */
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ static enum hd_status keep_info_string(struct snapshot *snapshot, const char *st
 	return status;
 }
 
-/* The name of the process: that of its executable, of which the kernel keeps 15 bytes. */
+/* The name of the process is that of its executable; the kernel keeps 15 bytes of it. */
 static enum hd_status keep_process(struct snapshot *snapshot, const struct target *target)
 {
 	const char *path = target->module_count ? target->modules[0].path : NULL;
@@ -51,7 +51,7 @@ static enum hd_status keep_process(struct snapshot *snapshot, const struct targe
 				&snapshot->graph->info.process);
 }
 
-/* The machine is known of what runs on it; of a core it is the one that reads it, maybe. */
+/* The machine is known for a process that runs on it; a core may come from another machine. */
 static enum hd_status keep_machine(struct snapshot *snapshot, const struct target *target)
 {
 	char name[HOST_NAME_SIZE] = "";
@@ -73,7 +73,7 @@ static void add_range(struct graph_info *info, uint64_t start, uint64_t end,
 	}
 }
 
-/* Ranges of a segment; frozen ones are of no generation. */
+/* Add the ranges of a segment; frozen segments belong to no generation. */
 static void add_ranges(struct graph_info *info, const struct segment *segment)
 {
 	uint64_t gen1 = clamp_u64(segment->gen1_begin, segment->begin, segment->end);

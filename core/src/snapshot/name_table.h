@@ -10,7 +10,7 @@
 
 struct arena;
 
-/** What a name belongs to. */
+/** The key of a name: what it belongs to. */
 struct name_key {
 	uint64_t of, part;
 };
@@ -21,7 +21,10 @@ struct name_entry {
 	bool is_used;
 };
 
-/** Names that are made once: a hash table, their texts in an arena.  Zero-initialised is empty. */
+/**
+ * Names that are made only once: a hash table, with their texts in an arena.  Empty when
+ * zero-initialised.
+ */
 struct name_table {
 	struct arena *arena; /**< borrowed */
 	struct name_entry *entries;
@@ -36,7 +39,7 @@ struct name_table {
 struct name_entry *name_table_find(struct name_table *table, struct name_key key);
 
 /**
- * Give @p entry, the last that was looked up, the name @p text, or NULL when that is empty.
+ * Give @p entry, which was looked up last, the name @p text, or NULL when that is empty.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM also when @p text has failed

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the nodes of a heap's graph are, and what leads from one to another. */
+/* Where the nodes of a heap's graph are, and the names of the links between them. */
 #include "snapshot/places.h"
 
 #include <string.h>
@@ -98,8 +98,8 @@ static bool has_claimed(const struct root_set *roots, const struct object *objec
 }
 
 /*
- * What the runtime itself keeps in an array of its own (doc/coreclr.md 10.5): interned strings, and
- * beside the static variables the objects of assemblies and modules.
+ * What the runtime keeps in its own arrays (doc/coreclr.md 10.5): interned strings, and, next to
+ * static variables, the objects of assemblies and modules.
  */
 static const char *runtime_element(const struct places *places, const struct object *object,
 				   const struct object *to)
@@ -123,14 +123,16 @@ static const char *runtime_element(const struct places *places, const struct obj
 		return kind;
 	if (!links->has_handle_arrays) {
 		links->has_handle_arrays = true;
-		/* Only names are lost when there is no memory for it. */
+		/* If memory is exhausted, only names are lost. */
 		(void)handle_arrays_read(clr, &links->handle_arrays);
 	}
 	const struct handle_array *array = handle_array_at(&links->handle_arrays, object->address);
 	return array && array->is_literals == to->type->is_string ? kind : NULL;
 }
 
-/* Element of an array: it may be a static variable, or an array of those of a type. */
+/*
+ * An element of an array: the array may hold static variables, or be one for the statics of a type.
+ */
 static void append_element(const struct places *places, const struct object *object, uint64_t slot,
 			   uint64_t to, struct text *text)
 {
@@ -162,7 +164,7 @@ static void append_element(const struct places *places, const struct object *obj
 	text_puts(text, ")");
 }
 
-/* Fields have names that all objects of the type share: they are looked up once. */
+/* All objects of a type share the names of fields: they are looked up once. */
 static void append_field(const struct places *places, const struct object *object, uint64_t slot,
 			 struct text *text)
 {
@@ -176,14 +178,14 @@ static void append_field(const struct places *places, const struct object *objec
 	struct text name = { 0 };
 	text_puts(&name, ".");
 	slot_name(places->heap, object, slot, &name);
-	/* Only speed is lost when there is no memory for it. */
+	/* If memory is exhausted, only speed is lost. */
 	if (!entry || name_table_add(&places->links->names, entry, &name, NULL) != HD_OK)
 		text->failed |= name.failed;
 	text_append(text, name.bytes ? name.bytes : "", name.size);
 	text_deinit(&name);
 }
 
-/* What leads to @p to from a slot of @p object; 0: its type's LoaderAllocator. */
+/* The name of the link to @p to in a slot of @p object; 0: its type's LoaderAllocator. */
 static void append_slot(const struct places *places, const struct object *object, uint64_t slot,
 			uint64_t to, struct text *text)
 {

@@ -8,28 +8,29 @@
 #include "roots/root_set.h"
 #include "snapshot/name_table.h"
 
-/** What link() keeps. */
+/** What link() keeps for later calls. */
 struct link_state {
 	struct window window;
-	struct name_table names; /**< by MethodTable and offset, of objects that are no arrays */
-	struct arena *arena;     /**< of their texts */
-	struct handle_arrays handle_arrays; /**< once they were asked for */
+	struct name_table names; /**< by MethodTable and offset, for objects that are not arrays */
+	struct arena *arena;     /**< holds their texts */
+	struct handle_arrays handle_arrays; /**< set when they were first needed */
 	bool has_handle_arrays;
 };
 
-/** What stands behind the nodes of a heap's graph. */
+/** The heap that belongs to the nodes of a heap's graph. */
 struct places {
 	struct heap *heap;            /**< borrowed */
 	const struct root_set *roots; /**< borrowed; NULL: none */
 	struct starts *starts;
-	uint64_t *edges; /**< before each segment, and of all; some may lead to no object */
-	uint32_t *types; /**< from indices of the clr's types to the graph's, or HD_NONE */
+	uint64_t *edges; /**< number of edges before each segment, and in all; some may not lead to
+			  * an object */
+	uint32_t *types; /**< maps indices of the clr's types to those of the graph's, or HD_NONE */
 	size_t type_count;
 	struct link_state *links;
 };
 
 /**
- * Make those of @p graph, which owns them from then on; starts, edges and types are still to come.
+ * Make the places of @p graph, which owns them from then on; starts, edges and types are set later.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
@@ -39,16 +40,17 @@ HD_NODISCARD enum hd_status places_create(struct hd_graph *graph, struct heap *h
 					  struct hd_error *err);
 
 /**
- * What graph_places.link appends, of a slot of @p object that refers to @p to: for who goes through all
- * references of an object, which link() would do for each of them.
+ * Append the same as graph_places.link, for a given slot of @p object that refers to @p to.  For
+ * callers that go through all references of an object: link() would do that for each of them.
  *
- * @param graph Of a heap.
- * @return false, and nothing is appended: it is the slot of a static, which is no reference of the object
+ * @param graph The graph of a heap.
+ * @return false, and nothing is appended: it is the slot of a static, which is not a reference of
+ * the object
  */
 bool places_slot_link(const struct hd_graph *graph, const struct object *object, uint64_t slot,
 		      uint64_t to, struct text *text);
 
-/** Make graph->forward, and what goes with it; see graph_forward(). */
+/** Make graph->forward, and what belongs to it; see graph_forward(). */
 HD_NODISCARD enum hd_status places_forward(struct hd_graph *graph, struct job *job,
 					   struct hd_error *err);
 /** Make graph->reverse without graph->forward; see graph_reverse(). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The roots of a heap as the graph has them. */
+/* Converts the roots of a heap to those of the graph. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "util/arena.h"
 #include "util/sort.h"
 
-/* Roots on their way into a graph. */
+/* Roots that are put into a graph. */
 struct rooting {
 	struct hd_graph *graph;
 	const struct places *places;
@@ -19,14 +19,14 @@ struct rooting {
 	struct clr *clr;
 	struct job *job;
 	struct hd_error *err;
-	uint32_t *nodes;     /* of each root of the set; HD_NONE: it is left out */
-	uint32_t *threads;   /* of each of the clr's threads: the graph's, or HD_NONE */
-	uint32_t *frames;    /* of the frames of all stacks: the graph's, or HD_NONE */
-	size_t *first_frame; /* of each stack, in frames; then of all */
+	uint32_t *nodes;     /* node of each root of the set; HD_NONE: it is left out */
+	uint32_t *threads;   /* the graph's number of each thread of the clr, or HD_NONE */
+	uint32_t *frames;    /* the graph's number of each frame in all stacks, or HD_NONE */
+	size_t *first_frame; /* where each stack begins in frames; then the end */
 	uint32_t *seen;      /* hash table of the graph's roots: index + 1 */
 	size_t seen_size;    /* a power of two */
 	struct name_table methods, statics, slots;
-	uint64_t lost, lost_value; /* values that are no object, the first of them */
+	uint64_t lost, lost_value; /* number of values that are not an object, and the first one */
 };
 
 static const uint8_t handle_kinds[HANDLE_TYPES] = {
@@ -60,7 +60,7 @@ static bool is_on_stack(const struct root *root)
 	return root->source == ROOT_STACK || root->source == ROOT_EXCEPTION;
 }
 
-/* Node of the object that holds @p address, or HD_NONE. */
+/* Node of the object that contains @p address, or HD_NONE. */
 static uint32_t node_around(const struct rooting *rooting, uint64_t address)
 {
 	const struct starts *starts = rooting->places->starts;
@@ -289,7 +289,7 @@ static enum hd_status slot_text(struct rooting *rooting, const struct stack_root
 	return HD_OK;
 }
 
-/* What a root on a stack is when it is in no managed frame; NULL: not known. */
+/* The name of a root on a stack that is not in a managed frame; NULL: not known. */
 static const char *unframed_name(const struct stack_root *root)
 {
 	switch ((enum stack_root_kind)root->kind) {
@@ -305,7 +305,7 @@ static const char *unframed_name(const struct stack_root *root)
 	return NULL;
 }
 
-/* What a root on a stack, or an exception in flight, adds. */
+/* Add the details of a root on a stack, or of an exception in flight. */
 static enum hd_status make_stack_root(struct rooting *rooting, const struct root *from,
 				      struct graph_root *root, struct graph_root_detail *detail)
 {
@@ -315,7 +315,7 @@ static enum hd_status make_stack_root(struct rooting *rooting, const struct root
 	detail->name = unframed_name(of);
 	detail->address = of->address;
 	detail->frame = frame == SIZE_MAX ? HD_NONE : rooting->frames[frame];
-	/* Words that were taken for want of better are in no frame's slot. */
+	/* Conservative words are not in a frame's slot. */
 	return slot_text(rooting, of, &detail->slot);
 }
 
@@ -330,7 +330,7 @@ static void make_thread_locals_root(struct rooting *rooting, const struct root *
 		detail->address = data.array_slot;
 }
 
-/* What the runtime holds with a handle of its own. */
+/* Name what the runtime holds with its own handle. */
 static const char *record_name(const struct rooting *rooting, const struct root *root)
 {
 	const struct clr *clr = rooting->clr;
@@ -523,7 +523,7 @@ static void report_lost(const struct rooting *rooting)
 		rooting->lost, rooting->lost == 1 ? "" : "s", rooting->lost_value);
 }
 
-/* All of them; what is allocated on the way is the caller's to free. */
+/* Make all of them; the caller frees what is allocated on the way. */
 static enum hd_status add_snapshot_roots(struct rooting *rooting)
 {
 	struct hd_graph *graph = rooting->graph;

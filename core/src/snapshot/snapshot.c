@@ -8,7 +8,9 @@
 #include "util/alloc.h"
 #include "util/arena.h"
 
-/* What every host gives the one AppDomain (corehost: "clrhost" to coreclr_initialize()). */
+/*
+ * The name that every host gives the only AppDomain (corehost: "clrhost" to coreclr_initialize()).
+ */
 #define DOMAIN_NAME "clrhost"
 
 static enum hd_status add_snapshot_domain(struct hd_graph *graph, struct hd_error *err)
@@ -41,7 +43,7 @@ static enum hd_status check_snapshot_memory(const struct snapshot *snapshot)
 	return job_check_memory(snapshot->job, bytes, snapshot->err);
 }
 
-/* Edges of dependent handles whose primary is no object. */
+/* Edges of dependent handles whose primary is not an object. */
 static void report_lost_edges(const struct snapshot *snapshot)
 {
 	const struct root_set *roots = snapshot->roots;

@@ -10,18 +10,18 @@ struct type_total {
 	uint64_t count, size;
 };
 
-/** What one worker found on its way. */
+/** What one worker has found. */
 struct snapshot_worker {
 	struct snapshot *snapshot;
 	struct type_total *totals; /**< by index of the clr's type */
 	size_t totals_capacity;
-	uint64_t extra;                  /**< edges of dependent handles that were met */
-	uint64_t gaps;                   /**< where the heap could not be walked */
+	uint64_t extra;                  /**< number of edges of dependent handles */
+	uint64_t gaps;                   /**< number of places where the heap could not be walked */
 	uint64_t missing, missing_bytes; /**< gaps whose bytes are not in the target */
 	struct beside beside;
 };
 
-/** A heap on its way into a graph. */
+/** A heap that is being made into a graph. */
 struct snapshot {
 	struct heap *heap;
 	const struct root_set *roots; /**< may be NULL */
@@ -34,13 +34,18 @@ struct snapshot {
 	uint64_t extra, gaps, missing, missing_bytes;
 };
 
-/** Walk the heap: where objects start; counts of objects, of types, of edges. */
+/** Walk the heap: find where objects start, and count objects, types and edges. */
 HD_NODISCARD enum hd_status snapshot_count(struct snapshot *snapshot);
 
-/** The graph's types, and the map to them: those of objects, and those with statics among the roots. */
+/**
+ * Make the graph's types, and the map to them: the types of objects, and those with statics among
+ * the roots.
+ */
 HD_NODISCARD enum hd_status snapshot_types(struct snapshot *snapshot);
 
-/** What the target tells of the process, and the ranges of generations: the graph's info. */
+/**
+ * Fill the graph's info: what the target tells about the process, and the ranges of generations.
+ */
 HD_NODISCARD enum hd_status snapshot_info(struct snapshot *snapshot);
 
 /**

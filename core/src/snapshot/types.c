@@ -36,7 +36,7 @@ static enum hd_status copy_name(struct hd_graph *graph, struct clr *clr, const s
 	return HD_OK;
 }
 
-/* Path of the assembly that a type is of; each is kept once. */
+/* Path of the assembly of a type; each is kept once. */
 static enum hd_status copy_module(struct name_table *modules, struct clr *clr,
 				  const struct type *from, struct graph_type *to,
 				  struct hd_error *err)
@@ -62,7 +62,7 @@ static enum hd_status copy_module(struct name_table *modules, struct clr *clr,
 	return HD_OK;
 }
 
-/* The graph's types out of those used, ascending by MethodTable. */
+/* Make the graph's types from those that are used, ascending by MethodTable. */
 static enum hd_status make_snapshot_types(struct snapshot *snapshot, struct used_type *used,
 					  size_t count, struct name_table *modules)
 {

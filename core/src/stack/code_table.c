@@ -2,7 +2,7 @@
 #include "stack/walker.h"
 #include "util/alloc.h"
 
-/* Addresses and slots that are kept, at most; then all are forgotten. */
+/* Most addresses and slots that are kept; after that, all are dropped. */
 #define CODES_KEPT_MAX 65536u
 #define CODE_SLOTS_MAX ((size_t)1 << 20)
 #define INDEX_SIZE     ((size_t)2 * CODES_KEPT_MAX)

@@ -25,12 +25,14 @@ enum step walk_add_word(struct thread_walk *walk, uint64_t address, enum stack_r
 	return walk_add_root(walk, &root);
 }
 
-/* A scan of one stretch of stack: which frame the word is in, which words are roots already. */
+/*
+ * A scan of one part of a stack: which frame contains the word, and which words are already roots.
+ */
 struct stack_scan {
 	struct thread_walk *walk;
 	uint64_t *known; /* addresses of roots, ascending */
 	size_t known_count, next_known;
-	size_t frame; /* managed frame that the word is in, or frames_count */
+	size_t frame; /* the managed frame that contains the word, or frames_count */
 	size_t next_frame;
 };
 
@@ -41,7 +43,7 @@ static bool is_known_address(struct stack_scan *scan, uint64_t address)
 	return scan->next_known < scan->known_count && scan->known[scan->next_known] == address;
 }
 
-/* The first managed frame from @p index on that lies in [begin, end). */
+/* The first managed frame with index @p index or higher that is in [begin, end). */
 static size_t frame_from(const struct thread_stack *stack, size_t index, uint64_t begin,
 			 uint64_t end)
 {
@@ -78,7 +80,7 @@ static enum step add_word(struct stack_scan *scan, uint64_t address, uint64_t va
 		/* A frame has at most some megabytes: see stack_walk.c. */
 		root.offset = (int32_t)(address - frame->sp);
 	} else if (frame) {
-		/* Native code has called the next one, or what called this one is not known. */
+		/* Native code has called the next one, or the caller of this one is not known. */
 		root.is_beyond = stack->is_partial && scan->next_frame == stack->frames_count;
 	}
 	return walk_add_root(walk, &root);
@@ -105,7 +107,7 @@ static enum step scan_words(struct stack_scan *scan, uint64_t begin, uint64_t en
 		at += got;
 		if (got == size)
 			continue;
-		/* What is not there is stepped over, where it is known how far that goes. */
+		/* Missing bytes are skipped, if it is known how many there are. */
 		uint64_t next = memory_next(memory, at);
 		if (next <= at || next == UINT64_MAX || next > UINT64_MAX - 7)
 			break;
@@ -235,8 +237,8 @@ enum step walk_frame_words(struct thread_walk *walk, uint64_t caller_sp, uint32_
 }
 
 /*
- * All of the thread's stacks for stack_options.conservative.  Where a walk went wrong: that stack,
- * from the last good frame on; that which the thread was on; those of Frames that were not reached.
+ * All stacks of the thread for stack_options.conservative.  If a walk has failed: that stack, from
+ * the last good frame; the stack that the thread was on; those of Frames that were not reached.
  */
 static uint64_t scan_begin(const struct thread_walk *walk, const struct visited_span *visited)
 {

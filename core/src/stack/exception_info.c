@@ -9,7 +9,7 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-/* What is known by number, if its parts fit each other. */
+/* Read the parts at known offsets, if they are consistent. */
 static bool read_rest(const struct clr *clr, struct exception_record *record,
 		      struct unwound_range *ret_range)
 {
@@ -60,7 +60,7 @@ static bool add_exception_record(const struct clr *clr, uint64_t address,
 	}
 	if (handle)
 		record.slot = handle;
-	/* Of other builds the numbers may be others. */
+	/* Other builds may have other offsets. */
 	if (!read_rest(clr, &record, &range) && exinfo_is_certain(clr))
 		chain->is_broken = true;
 	if (!PAGES_RESERVE(chain, rows))

@@ -4,7 +4,7 @@
 
 #include "clr/clr.h"
 
-/** ExInfos of one thread that are read, at most. */
+/** Most ExInfos of one thread that are read. */
 #define EXCEPTIONS_MAX 65536u
 
 /** An exception in flight (clr/threads/in_flight.h; doc/coreclr.md 12.7): innermost first. */
@@ -13,14 +13,14 @@ struct exception_record {
 	uint64_t object;
 	uint64_t slot;    /**< address of the reference to object */
 	uint64_t handler; /**< code of the handler that runs (funclet), 0: none, or not known */
-	uint32_t clause;  /**< of that: 1 filter, 2 catch, 3 finally or fault */
-	bool is_known;    /**< handler and clause are */
+	uint32_t clause;  /**< kind of that handler: 1 filter, 2 catch, 3 finally or fault */
+	bool is_known;    /**< handler and clause are known */
 };
 
-/** Stack whose frames the second pass has left behind: low < caller's SP <= high. */
+/** A part of the stack whose frames the second pass has unwound: low < caller's SP <= high. */
 struct unwound_range {
 	uint64_t low;
-	uint64_t high; /**< highest of this range and those below it */
+	uint64_t high; /**< the highest end of this range and those below it */
 };
 
 struct exception_chain {
@@ -28,11 +28,11 @@ struct exception_chain {
 	size_t rows_count, rows_capacity;
 	struct unwound_range *ranges; /**< ascending by low */
 	size_t ranges_count, ranges_capacity;
-	bool is_broken; /**< it cannot be read on, or leads back */
+	bool is_broken; /**< it cannot be read further, or it has a cycle */
 };
 
 /**
- * Read the exceptions of the thread at @p thread.  A list that is broken ends there.
+ * Read the exceptions of the thread at @p thread.  Reading ends where the list is broken.
  *
  * @param[out] ret To be given to exception_chain_deinit(), also on failure.
  * @return false when memory is exhausted
@@ -43,7 +43,7 @@ void exception_chain_deinit(struct exception_chain *chain);
 /** Was the frame whose caller has @p caller_sp unwound already? */
 bool exception_is_unwound(const struct exception_chain *chain, uint64_t caller_sp);
 
-/** The innermost one above @p sp, or NULL. */
+/** The innermost exception above @p sp, or NULL. */
 const struct exception_record *exception_above(const struct exception_chain *chain, uint64_t sp);
 
 #endif

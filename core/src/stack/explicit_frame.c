@@ -4,7 +4,7 @@
 #include "clr/layouts/amd64.h"
 #include "util/alloc.h"
 
-/* How far a Frame and what it points to on its stack are apart, at most. */
+/* Largest distance between a Frame and what it points to on its stack. */
 #define FRAME_REACH ((uint64_t)1 << 20)
 static bool is_above(uint64_t frame, uint64_t address)
 {
@@ -119,7 +119,7 @@ static void identify(struct clr *clr, struct explicit_frame *frame)
 	}
 }
 
-/* In 8 and 9 other Frames are what they look like. */
+/* In 8 and 9 other Frames are recognised by their contents. */
 static void identify_by_shape(struct clr *clr, uint64_t thread, struct explicit_frame *frame)
 {
 	uint64_t owner = 0;
@@ -161,7 +161,10 @@ static void identify_by_shape(struct clr *clr, uint64_t thread, struct explicit_
 		*frame = guess;
 }
 
-/* Helpers name their Thread: also where their vtable is not known, no other Frame has it there. */
+/*
+ * Helpers refer to their Thread: even if their vtable is not known, no other Frame has a Thread
+ * there.
+ */
 static bool read_helper(struct clr *clr, uint64_t thread, struct explicit_frame *frame)
 {
 	uint64_t owner = 0;
@@ -208,8 +211,8 @@ static bool add_explicit_frame(struct clr *clr, uint64_t thread, uint64_t addres
 }
 
 /*
- * Frames ascend, but where the stack changes: to the handler's of a stack overflow.  A chain that
- * goes down more often is a ring.
+ * Frames ascend, except where the stack changes to that of the handler of a stack overflow.  A
+ * chain that goes down more often is a ring.
  */
 #define DESCENTS_MAX 16u
 
@@ -280,7 +283,7 @@ static bool load_context(const struct clr *clr, const struct explicit_frame *fra
 		frame->kind == FRAME_SOFTWARE_EXCEPTION || frame->kind == FRAME_FAULTING_EXCEPTION;
 	if (frame->kind != FRAME_SOFTWARE_EXCEPTION)
 		return true;
-	/* A GC updates what the helper pushed that threw, not the CONTEXT. */
+	/* A GC updates what the throwing helper has pushed, not the CONTEXT. */
 	for (size_t i = 0; i < sizeof(saved_registers); i++) {
 		unsigned int number = saved_registers[i];
 		uint64_t pointer = 0;

@@ -9,10 +9,10 @@
 #include "stack/ref_map.h"
 #include "stack/walker.h"
 
-/* Words of arguments on the stack that are looked at where nothing says how many there are. */
+/* How many words of arguments on the stack are read if their number is not known. */
 #define STACK_ARGUMENTS 16u
 
-/* Of what a Frame protects so much is looked at. */
+/* How much of what a Frame protects is read. */
 #define VALUE_CLASSES_MAX    1024u
 #define VALUE_CLASS_SIZE_MAX 65536u
 #define HELPER_REACH         512u
@@ -60,7 +60,7 @@ static enum step add_helper(struct thread_walk *walk, const struct explicit_fram
 	return step;
 }
 
-/* A call out of ReadyToRun code by a cell, which has a map of its arguments. */
+/* A call from ReadyToRun code through a cell, which has a map of its arguments. */
 static enum step add_mapped(struct thread_walk *walk, const struct explicit_frame *frame,
 			    uint32_t cell, uint32_t index)
 {
@@ -92,7 +92,7 @@ static enum step add_struct(struct thread_walk *walk, uint64_t table, uint64_t a
 	enum step step = STEP_ON;
 	if (!type || address % 8 != 0)
 		return STEP_ON;
-	/* A boxed one has its MethodTable and header besides. */
+	/* A boxed struct also has a MethodTable and a header. */
 	uint64_t size = type->base_size > 16 ? type->base_size - 16 : 0;
 	for (uint64_t i = 0; i + 8 <= size && i < VALUE_CLASS_SIZE_MAX && step == STEP_ON; i += 8)
 		step = walk_add_word(walk, address + i, STACK_ROOT_ARGUMENT, index);
@@ -127,7 +127,7 @@ static enum step add_value_classes(struct thread_walk *walk, const struct explic
 	return step;
 }
 
-/* What a hijacked call of 8 or 9 returns; the JIT's information of later ones tells it itself. */
+/* The result of a hijacked call in 8 and 9; later, the JIT's information has it. */
 static enum step add_returned(struct thread_walk *walk, const struct explicit_frame *frame,
 			      uint32_t index)
 {
@@ -156,7 +156,7 @@ static enum step add_variable(struct thread_walk *walk, uint64_t address, uint32
 	return walk_add_root(walk, &root);
 }
 
-/* A helper whose class is known: so is what it protects. */
+/* A helper with a known class: what it protects is also known. */
 static enum step add_typed(struct thread_walk *walk, const struct explicit_frame *frame,
 			   uint32_t index)
 {
@@ -183,15 +183,15 @@ static enum step add_typed(struct thread_walk *walk, const struct explicit_frame
 }
 
 /*
- * What a helper of 8 or 9 protects where its class is not known: variables of the function that the
- * Frame is in.
+ * What a helper of 8 or 9 with an unknown class protects: variables of the function that contains
+ * the Frame.
  */
 static enum step add_protected(struct thread_walk *walk, const struct explicit_frame *frame,
 			       uint32_t index)
 {
 	uint64_t words[2] = { 0 };
 	enum step step = STEP_ON;
-	/* The second word may be a count: what it counts is taken as it is found. */
+	/* The second word may be a count: the words that it counts are taken unchecked. */
 	(void)memory_read(walk->memory, frame->address + HELPER_FRAME_POINTERS, words,
 			  sizeof(words));
 	uint32_t count = (uint32_t)words[1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The methods that Frames stand for (Frame::GetFunction in frames.h of 8.0, 9.0, 10.0). */
+/* The methods that Frames represent (Frame::GetFunction in frames.h of 8.0, 9.0, 10.0). */
 #include "clr/code/method.h"
 #include "stack/explicit_frame.h"
 
@@ -12,7 +12,7 @@ static bool is_method(struct clr *clr, uint64_t address)
 static uint64_t called_inline(const struct clr *clr, const struct explicit_frame *frame)
 {
 	uint64_t datum = 0;
-	/* Without a return address no call is under way. */
+	/* Without a return address, no call is active. */
 	if (!frame->ip || !clr_pointer(clr, frame->address, L_CALL_FRAME_DATUM, &datum) ||
 	    datum & CALL_FRAME_DATUM_IS_ADDRESS)
 		return 0;
@@ -26,7 +26,7 @@ static uint64_t called_by_block(struct clr *clr, const struct explicit_frame *fr
 	(void)clr_pointer(clr, frame->address, L_METHOD_FRAME_METHOD, &desc);
 	if (desc || frame->kind != FRAME_STUB_DISPATCH)
 		return desc;
-	/* Its method is made of these two when somebody asks for it. */
+	/* The runtime makes its method from these two when it is needed. */
 	if (clr_pointer(clr, frame->address, L_DISPATCH_FRAME_TABLE, &table) && table &&
 	    clr_field_u32(clr, frame->address, L_DISPATCH_FRAME_SLOT, &slot))
 		(void)clr_method_in_slot(clr, table, slot, &desc);

@@ -5,11 +5,11 @@
 #include "clr/layouts/thread_words.h"
 #include "stack/walker.h"
 
-/* References of one GCFrame, and frames of one thread, at most. */
+/* Most references of one GCFrame, and most GCFrames of one thread. */
 #define REFS_MAX      65536u
 #define GC_FRAMES_MAX 65536u
 
-/* References of native code lie anywhere on the stack. */
+/* References of native code may be anywhere on the stack. */
 static void broken(struct thread_walk *walk, uint64_t address)
 {
 	(void)walk_bad(walk, "the list of the thread's GCFrames is broken at %" PRIx64, address);
@@ -89,7 +89,7 @@ enum step walk_gc_frames(struct thread_walk *walk)
 	for (uint32_t i = 0; !gc_frame_is_end(address); i++) {
 		if (!walk_take(walk, GC_FRAME_SIZE))
 			break;
-		/* They ascend: no ring. */
+		/* They ascend, so there is no ring. */
 		if (i == GC_FRAMES_MAX || address <= last ||
 		    !is_gc_frame(walk, address, walk->stack->thread->address) ||
 		    !memory_read(walk->memory, address, bytes, sizeof(bytes))) {
@@ -97,7 +97,7 @@ enum step walk_gc_frames(struct thread_walk *walk)
 			break;
 		}
 		struct gc_frame frame = gc_frame_from(bytes);
-		/* Variables of native code lie in no object. */
+		/* Variables of native code are not inside objects. */
 		if (frame.count > REFS_MAX || frame.references % 8 != 0 ||
 		    walk_is_heap_address(walk, frame.references)) {
 			broken(walk, address);

@@ -4,10 +4,10 @@
 #include "stack/walker.h"
 #include "util/alloc.h"
 
-/* Native frames of one thread that are walked, at most: no stack of 8 MB has as many. */
+/* Most native frames of one thread that are walked: no stack of 8 MB has so many. */
 #define CFI_STEPS_MAX (1u << 20)
 
-/* Bytes of a stack in which the context of a signal is looked for. */
+/* How many bytes of a stack are searched for the context of a signal. */
 #define UCONTEXT_SEARCH ((uint64_t)1 << 20)
 
 enum native_found {
@@ -23,9 +23,9 @@ static bool is_past(const struct explicit_frame *lead, const struct span *span, 
 }
 
 /*
- * Out of a leaf without unwind information: a write barrier, which the runtime copies to where it
- * can change it, or a stub, as in a procedure linkage table.  Its return address is on top of the
- * stack.
+ * Leave a leaf function without unwind information: a write barrier, which the runtime copies to a
+ * place where it can change it, or a stub, as in a procedure linkage table.  Its return address is
+ * on top of the stack.
  */
 static enum cfi_result leave_leaf(const struct thread_walk *walk, struct registers *registers)
 {
@@ -39,8 +39,8 @@ static enum cfi_result leave_leaf(const struct thread_walk *walk, struct registe
 }
 
 /*
- * From native frame to native frame, until managed code is met.  @p lead, if not NULL, is the Frame
- * that says where that is: behind it, it knows better.
+ * Go from native frame to native frame until managed code is met.  @p lead, if not NULL, is the
+ * Frame that says where that is: past it, the Frame is used instead.
  */
 static enum step follow_cfi(struct thread_walk *walk, bool is_exact,
 			    const struct explicit_frame *lead, struct registers *registers,
@@ -74,7 +74,7 @@ static enum step follow_cfi(struct thread_walk *walk, bool is_exact,
 			return STEP_NOMEM;
 		if (!entry->is_managed)
 			continue;
-		/* Where a fault was, the runtime fakes a call: the Frame of the fault is right. */
+		/* At a fault, the runtime fakes a call: the Frame of the fault is right. */
 		bool is_fault = lead && lead->ip == entry->ip &&
 				(lead->kind == FRAME_FAULTING_EXCEPTION ||
 				 lead->kind == FRAME_SOFTWARE_EXCEPTION);
@@ -110,7 +110,7 @@ static enum step adjust_ip(struct thread_walk *walk, const struct explicit_frame
 	return STEP_ON;
 }
 
-/* Without unwind information: may there be managed frames above those that Frame @p index has? */
+/* Without unwind information: can there be managed frames above the code of Frame @p index? */
 static bool is_uncertain(const struct thread_walk *walk, size_t index, bool is_first)
 {
 	if (!walk->native.cfi_failed)
@@ -186,7 +186,10 @@ static enum step no_managed_code(struct thread_walk *walk, bool is_first)
 				" on",
 				*walk_register(walk, REG_RIP));
 	}
-	/* In 8 and 9 not every Frame says where it leads to; the last may be the thread's start's. */
+	/*
+	 * In 8 and 9 not every Frame says where it leads to; the last one may belong to the
+	 * thread's start.
+	 */
 	size_t left = walk->chain.rows_count - walk->next_frame;
 	if (walk->native.cfi_failed && !clr_frames_are_numbered(walk->clr) &&
 	    (left > 1 || (left && frame_is_helper(walk->chain.rows[walk->next_frame].kind)))) {
@@ -201,7 +204,7 @@ static enum step no_managed_code(struct thread_walk *walk, bool is_first)
 	return STEP_END;
 }
 
-/* In 8 and 9: was it a helper that throws that managed code has called, up to @p sp? */
+/* In 8 and 9: has managed code called a throwing helper, up to @p sp? */
 static bool is_thrown(const struct thread_walk *walk, uint64_t sp)
 {
 	const struct explicit_frame *last = NULL;
@@ -232,7 +235,7 @@ enum step walk_native(struct thread_walk *walk, bool is_first)
 		step = follow_cfi(walk, is_first, lead, &registers, &found);
 		if (step != STEP_ON)
 			return step;
-		/* Managed code called, but what is not known. */
+		/* Managed code made a call, but it is not known which. */
 		uint64_t end = registers.values[REG_RIP];
 		if (walk->native.cfi_failed && registers.values[REG_RSP] != sp &&
 		    span_is_code(clr_target(walk->clr), end) &&

@@ -4,7 +4,7 @@
 #include "clr/layouts/ready_to_run.h"
 #include "mem/memory.h"
 
-/* Bytes of a map, at most; arguments that a map may describe lie below this position. */
+/* Most bytes of a map; arguments that a map can describe are below this position. */
 #define MAP_BYTES_MAX 4096u
 #define POSITION_MAX  4096u
 #define MORE_BYTES    0x80u
@@ -83,7 +83,7 @@ bool ref_map_open(const struct clr *clr, const uint64_t words[3], struct ref_map
 	return true;
 }
 
-/* Seven bits of a byte at a time; the eighth says that another byte follows. */
+/* Each byte has seven bits; the eighth says whether another byte follows. */
 static uint32_t next_bit(struct ref_map *map)
 {
 	if (map->pending & MORE_BYTES) {
@@ -97,7 +97,7 @@ static uint32_t next_bit(struct ref_map *map)
 	return bit;
 }
 
-/* Three bits at a time; the fourth says that more follow. */
+/* Three bits at a time; the fourth says whether more follow. */
 static uint32_t next_map_number(struct ref_map *map)
 {
 	uint32_t number = 0;
@@ -121,7 +121,7 @@ bool ref_map_next(struct ref_map *map, struct ref_map_token *ret)
 	ret->kind = kind;
 	if (kind == ESCAPE) {
 		uint32_t number = next_map_number(map);
-		/* Odd: a kind from 3 on; even: so many more words that are nothing. */
+		/* Odd: a kind, 3 or higher; even: this many more words without references. */
 		ret->kind = number & 1 ? (number >> 1) + ESCAPE : REF_MAP_SKIP;
 		map->position += number & 1 ? 0 : (number >> 1) + ESCAPE;
 	}

@@ -4,7 +4,7 @@
 
 #include "clr/clr.h"
 
-/** What a word of a TransitionBlock is (gcrefmap.h). */
+/** What a word of a TransitionBlock contains (gcrefmap.h). */
 enum ref_map_kind {
 	REF_MAP_SKIP,
 	REF_MAP_REFERENCE,
@@ -19,20 +19,22 @@ struct ref_map_token {
 	uint32_t kind;     /**< enum ref_map_kind */
 };
 
-/** A GCRefMap as it is read. */
+/** A cursor over a GCRefMap. */
 struct ref_map {
 	struct memory *memory;
 	uint64_t next;
-	uint32_t pending; /**< bits at hand; bit 7: the next byte is due; 0: the end */
+	uint32_t pending; /**< bits that were read; bit 7: the next byte has to be read; 0: the
+			   * end */
 	uint32_t position;
 	unsigned int bytes; /**< read so far */
-	bool failed;        /**< it cannot be read on, or is longer than any */
+	bool failed;        /**< it cannot be read further, or is longer than any map can be */
 };
 
 /**
  * Open the map of a call by an indirection cell of a ReadyToRun image.
  *
- * @param words Of the Frame: Module (or 0), address of the cell, address of the map (or 0).
+ * @param words Three words of the Frame: Module (or 0), address of the cell, address of the map (or
+ * 0).
  * @return false when there is none
  */
 bool ref_map_open(const struct clr *clr, const uint64_t words[3], struct ref_map *ret);

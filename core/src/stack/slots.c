@@ -7,7 +7,7 @@
 #include "unwind/unwind_codes.h"
 #include "util/alloc.h"
 
-/* Is there an object at @p value?  In the middle of a GC that cannot always be told. */
+/* Is there an object at @p value?  In the middle of a GC this is not always known. */
 static bool is_object_value(const struct thread_walk *walk, uint64_t value)
 {
 	uint64_t method_table = 0;
@@ -151,7 +151,9 @@ static bool keep_slots(struct thread_walk *walk, struct code_entry *entry, enum 
 	return true;
 }
 
-/* Is a frame that was interrupted where no GC info is one already, and still? */
+/*
+ * In a frame that was interrupted at a place without GC info: does the frame exist at that place?
+ */
 static bool frame_is_whole(const struct thread_walk *walk, const struct code_info *code)
 {
 	const struct unwind_function function = { .begin = code->function,
@@ -169,7 +171,7 @@ enum step walk_slots(struct thread_walk *walk, const struct code_info *code, boo
 	size_t begin = 0, end, first = walk->stack->roots_count;
 	uint8_t frame_register;
 	bool is_unknown = false;
-	/* Calls of some helpers are no safe points. */
+	/* Calls of some helpers are not safe points. */
 	bool is_stopped = walk->context.is_active ||
 			  (walk->native.in_helper && walk->stack->managed_count == 1);
 	enum step step = STEP_ON;

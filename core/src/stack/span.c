@@ -5,14 +5,14 @@
 
 #include "util/sort.h"
 
-/* Where mappings are not known: so far around an address a stack is taken to be. */
+/* If mappings are not known: how far around an address the stack is assumed to reach. */
 #define GUESS_BELOW ((uint64_t)64 << 10)
 #define GUESS_ABOVE ((uint64_t)8 << 20)
 
-/* Ranges that may follow each other in one stack: a core with very many would take long. */
+/* Most ranges in one stack: a core with very many would take long. */
 #define NEIGHBOURS_MAX 1024u
 
-/* Index of the range that holds @p address, or range_count. */
+/* Index of the range that contains @p address, or range_count. */
 static size_t range_at(const struct target *target, uint64_t address)
 {
 	size_t low = ROWS_ABOVE(target->map.ranges, target->map.range_count, start, address);
@@ -51,7 +51,7 @@ bool span_is_code(const struct target *target, uint64_t address)
 
 /*
  * Bytes of the call through a register or memory that begins at @p bytes (FF /2: Intel SDM, CALL;
- * ModRM and SIB, 2.1.5), or 0 when it is none.
+ * ModRM and SIB, 2.1.5), or 0 when it is not one.
  */
 static size_t indirect_call_size(const uint8_t *bytes, size_t count)
 {

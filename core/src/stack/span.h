@@ -4,17 +4,17 @@
 
 #include "targets/target.h"
 
-/** A stretch of addresses that one stack lies in: writable mappings without a gap between them. */
+/** The range of addresses that contains one stack: writable mappings without a gap between them. */
 struct span {
 	uint64_t start, end; /**< 0, 0: none */
 };
 
-/** After a stack overflow the innermost frame lies at most so far below its stack. */
+/** After a stack overflow, the innermost frame lies at most this far below its stack. */
 #define GUARD_REACH ((uint64_t)64 << 10)
 
 /**
- * The span around @p address.  Where the target does not know its mappings (a debugger's memory):
- * what a stack of usual size may take.
+ * The span around @p address.  If the target does not know its mappings (a debugger's memory), the
+ * range that a stack of usual size may have.
  */
 struct span span_at(const struct target *target, uint64_t address);
 
@@ -23,10 +23,10 @@ static inline bool span_has(const struct span *span, uint64_t address)
 	return address >= span->start && address < span->end;
 }
 
-/** May code stand at @p address: executable memory, or that of a file? */
+/** Can there be code at @p address: is it executable memory, or part of a file? */
 bool span_is_code(const struct target *target, uint64_t address);
 
-/** Does a call instruction end at @p address?  true where its bytes are not in the target. */
+/** Does a call instruction end at @p address?  Also true if its bytes are not in the target. */
 bool span_follows_call(struct memory *memory, uint64_t address);
 
 #endif

@@ -6,7 +6,7 @@
 #include "heap/heap.h"
 #include "unwind/registers.h"
 
-/** Frames of a thread that are walked, at most (a stack overflow of 8 MB has some 175,000). */
+/** Most frames of a thread that are walked (a stack overflow of 8 MB has some 175,000). */
 #define STACK_FRAMES_MAX 2000000u
 
 enum stack_frame_kind {
@@ -18,18 +18,20 @@ enum stack_frame_kind {
 struct stack_frame {
 	uint8_t kind; /**< enum stack_frame_kind */
 	bool is_funclet, is_active, is_aborted;
-	bool is_dead;         /**< unwound already: its slots keep nothing alive */
+	bool is_dead;         /**< it was already unwound: its slots keep nothing alive */
 	uint64_t caller_sp;   /**< managed: where it ends; else 0 */
-	uint64_t sp, ip;      /**< ip of explicit ones: of the code that they lead to, or 0 */
+	uint64_t sp, ip;      /**< ip of explicit frames: of the code that they lead to, or 0 */
 	uint64_t frame;       /**< explicit: address of the Frame */
 	const char *name;     /**< explicit: its class, static; managed: NULL */
-	uint64_t method_desc; /**< see clr_method_signature(); explicit: of what it calls, or 0 */
-	uint32_t offset;      /**< managed: of ip in the method's code */
+	uint64_t method_desc; /**< see clr_method_signature(); explicit: of the method that it
+			       * calls, or 0 */
+	uint32_t offset;      /**< managed: offset of ip in the method's code */
 };
 
 enum stack_root_kind {
-	STACK_ROOT_FRAME,    /**< a local variable, argument, or temporary of a managed frame */
-	STACK_ROOT_ARGUMENT, /**< of a call that a Frame stands for: its callee is not running yet */
+	STACK_ROOT_FRAME,     /**< a local variable, argument, or temporary of a managed frame */
+	STACK_ROOT_ARGUMENT,  /**< an argument of a call that a Frame represents: the called method
+			      * is not running yet */
 	STACK_ROOT_GC_FRAME,  /**< the runtime's own variables (GCPROTECT) */
 	STACK_ROOT_EXCEPTION, /**< in flight (ExInfo) */
 };
@@ -38,17 +40,19 @@ enum stack_root_kind {
 #define STACK_ROOT_PINNED       2u
 #define STACK_ROOT_CONSERVATIVE 4u
 
-/** What a slot holds; not null. */
+/** A slot with a value that is not null. */
 struct stack_root {
-	uint64_t address; /**< of the slot; 0: a register of the thread */
-	uint64_t value; /**< may point inside an object (interior, conservative), or be no object */
-	uint32_t frame; /**< index of the frame, UINT32_MAX = of none */
-	uint8_t kind;   /**< enum stack_root_kind */
+	uint64_t address; /**< address of the slot; 0: a register of the thread */
+	uint64_t value;   /**< may point inside an object (interior, conservative), or not at an
+			 * object at all */
+	uint32_t frame;   /**< index of the frame, UINT32_MAX = it belongs to no frame */
+	uint8_t kind;     /**< enum stack_root_kind */
 	uint8_t flags;
-	uint8_t base;     /**< register that the slot's offset counts from, or that holds it */
+	uint8_t base;     /**< register to which the slot's offset is relative, or which holds the
+			   * value */
 	bool is_register; /**< the value is that of register base */
-	bool is_beyond; /**< conservative: above the last frame of a stack whose walk went wrong */
-	int32_t offset; /**< from base */
+	bool is_beyond;   /**< conservative: above the last frame of a stack whose walk failed */
+	int32_t offset;   /**< offset from base */
 };
 
 /** The stack of one managed thread. */
@@ -58,22 +62,23 @@ struct thread_stack {
 	size_t frames_count, frames_capacity;
 	struct stack_root *roots;
 	size_t roots_count, roots_capacity;
-	uint32_t managed_count; /**< of frames */
-	bool is_partial;        /**< the walk went wrong: conservative roots complete it */
+	uint32_t managed_count; /**< number of managed frames */
+	bool is_partial;        /**< the walk failed: conservative roots complete it */
 	bool is_missing;        /**< registers or stack are not in the target */
-	char why[120];          /**< of is_partial, is_missing: one line */
+	char why[120];          /**< the reason for is_partial or is_missing: one line */
 };
 
 struct stack_options {
-	bool conservative; /**< take every word that may be a reference, precise ones as such */
-	bool no_roots;     /**< frames alone */
+	bool conservative; /**< also take every word that may be a reference; precise roots stay
+			    * precise */
+	bool no_roots;     /**< only frames */
 };
 
-/** What walks share: unwind information, caches. */
+/** What several walks share: unwind information, caches. */
 struct stack_walker;
 
 /**
- * @param heap Borrowed until stack_walker_destroy(); NULL is allowed for frames alone.
+ * @param heap Borrowed until stack_walker_destroy(); NULL is allowed if only frames are needed.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  */
@@ -84,9 +89,9 @@ void stack_walker_destroy(struct stack_walker *walker);
 
 /**
  * Walk the stack of @p thread (doc/coreclr.md 12): managed frames by their unwind codes and GCInfo,
- * native ones by .eh_frame, and where that fails by the runtime's Frames.  A walk that goes wrong
- * (a return address that is none, SP out of order, data that cannot be read, ...) is marked partial,
- * and the words from there to the end of the stack become conservative roots.  Roots with
+ * native ones by .eh_frame, and where that fails by the runtime's Frames.  A walk that fails (a
+ * return address that is not one, SP out of order, data that cannot be read, ...) is marked
+ * partial, and the words from there to the end of the stack become conservative roots.  Roots with
  * STACK_ROOT_CONSERVATIVE point into heap segments, but not always at objects.
  *
  * @param[out] ret To be given to thread_stack_deinit(); untouched on failure.

@@ -10,14 +10,14 @@
 #include "unwind/unwind_codes.h"
 #include "util/alloc.h"
 
-/* How often a walk asks whether it was cancelled: each so many frames. */
+/* After how many frames a walk checks for cancellation. */
 #define POLL_STRIDE 4096u
 /* A managed frame takes less. */
 #define FRAME_SIZE_MAX ((uint64_t)4 << 20)
 /* The smallest frame; and a Frame, with what is looked up for it. */
 #define FRAME_COST 16u
 #define CHAIN_COST 64u
-/* What all walks may read: so often all bytes of the core, and what small ones may need. */
+/* What all walks may read: the core's size this many times, and what small cores may need. */
 #define READ_FACTOR 4u
 #define READ_FLOOR  ((uint64_t)4 << 20)
 
@@ -126,7 +126,10 @@ enum step walk_pass_frames(struct thread_walk *walk, uint64_t sp)
 	return STEP_ON;
 }
 
-/* The stack pointers of a managed frame and its caller fit each other and what came before. */
+/*
+ * Are the stack pointers of a managed frame and its caller consistent with each other and with the
+ * frames before?
+ */
 static enum step check_managed_frame(struct thread_walk *walk, uint64_t caller_sp)
 {
 	uint64_t sp = *walk_register(walk, REG_RSP), ip = *walk_register(walk, REG_RIP);
@@ -235,7 +238,7 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 
 /*
  * A return address that the runtime has replaced, to stop the thread there for a GC: the Thread has
- * what stood there, and where (m_pvHJRetAddr, m_ppvHJRetAddrPtr; threads.h).
+ * the original one, and its place (m_pvHJRetAddr, m_ppvHJRetAddrPtr; threads.h).
  */
 static bool undo_hijack(struct thread_walk *walk)
 {
@@ -278,7 +281,7 @@ bool walk_is_native_code(const struct stack_walker *walker, uint64_t ip)
 		       compare_name_pointers) != NULL;
 }
 
-/* The names of the modules' files, sorted; false: no memory. */
+/* Sort the names of the modules' files; false: memory is exhausted. */
 static bool sort_names(struct stack_walker *walker)
 {
 	const struct target *target = clr_target(walker->clr);
@@ -322,7 +325,7 @@ static enum step walk_caller(struct thread_walk *walk, bool is_first)
 	    (!span_is_code(clr_target(walk->clr), ip) || !span_follows_call(walk->memory, ip))) {
 		if (undo_hijack(walk))
 			return STEP_ON;
-		/* Without the runtime's help createdump --withheap leaves out what the JIT made. */
+		/* Without the runtime's help, createdump --withheap leaves out JIT code. */
 		uint8_t byte;
 		if (clr_has_code_at(walk->clr, ip) && !memory_u8(walk->memory, ip, &byte)) {
 			return walk_bad(walk,

@@ -12,16 +12,20 @@
 #include "unwind/gc_info.h"
 #include "util/job.h"
 
-/** What is known of an address of code: kept, as stacks have the same ones again and again. */
+/**
+ * What is known about an address of code.  It is kept, because stacks have the same addresses again
+ * and again.
+ */
 struct code_entry {
 	uint64_t ip;
 	struct code_info code;
 	bool is_managed;
-	bool follows_call; /**< of managed ones: a call ends there */
+	bool follows_call; /**< managed code: a call ends there */
 	bool is_bad;       /**< its GC info cannot be decoded */
-	bool has_slots;    /**< the slots that are live in a caller's frame stopped there */
+	bool has_slots;    /**< slots_begin and slots_end are set: the live slots of a frame that
+			    * made a call there */
 	uint8_t frame_register;
-	uint32_t slots_begin, slots_end; /**< in the table's slots */
+	uint32_t slots_begin, slots_end; /**< its slots in the table */
 };
 
 struct code_table {
@@ -35,51 +39,52 @@ struct code_table {
 struct stack_walker {
 	struct clr *clr;
 	struct memory *memory;
-	struct heap *heap; /**< NULL: frames alone */
+	struct heap *heap; /**< NULL: only frames are needed */
 	struct cfi *cfi;
 	struct code_table codes;
-	struct gc_info gc_info;   /**< of what is not kept */
-	uint32_t gc_frame_offset; /**< in Thread; 0: not found yet */
-	const char **names;       /**< of the modules' files, ascending */
+	struct gc_info gc_info;   /**< GC info of code that is not kept */
+	uint32_t gc_frame_offset; /**< offset of the GCFrame list in Thread; 0: not found yet */
+	const char **names;       /**< paths of the modules' files, ascending */
 	size_t names_count;
-	uint64_t left; /**< bytes of stack that may still be read for all threads: walk_take() */
+	uint64_t left; /**< how many more bytes of stack may be read for all threads: walk_take() */
 };
 
 /** How a part of a walk ended. */
 enum step {
 	STEP_ON,
-	STEP_END, /**< of the stack */
+	STEP_END, /**< the stack has ended */
 	STEP_BAD, /**< it cannot go on: the stack is marked partial */
 	STEP_NOMEM,
 	STEP_CANCELLED,
 };
 
-/** A stack that the thread was met on, and the lowest address of it that a frame may have. */
+/** A stack that the thread uses, and the lowest address in it that the next frame may have. */
 struct visited_span {
 	struct span span;
 	uint64_t low;
 };
 #define SPANS_MAX 16u
 
-/** The stacks that a thread is on, and was on. */
+/** The stack that a thread is on, and those that it was on before. */
 struct visited_spans {
-	struct span now; /**< of the frame that comes next */
+	struct span now; /**< of the next frame */
 	struct visited_span rows[SPANS_MAX];
 	unsigned int count;
 };
 
-/** How native frames are left. */
+/** State of unwinding native frames. */
 struct native_walk {
-	uint32_t cfi_steps; /**< taken so far */
-	bool cfi_failed;    /**< one could not be left by its unwind information */
-	bool in_helper; /**< it is in native code that managed code called as its own: no Frame */
+	uint32_t cfi_steps; /**< steps that were made so far */
+	bool cfi_failed;    /**< a frame could not be unwound with its unwind information */
+	bool in_helper; /**< in native code that managed code called like a managed method, without
+			 * a Frame */
 };
 
-/** After a funclet nothing is reported up to the frame of its method. */
+/** After a funclet, no roots are reported until the frame of its method. */
 struct funclet_skip {
 	bool is_on;
 	uint64_t parent_start, parent_fp;
-	uint64_t sp; /**< of the funclet */
+	uint64_t sp; /**< stack pointer of the funclet */
 };
 
 /** The walk of one thread. */
@@ -89,18 +94,18 @@ struct thread_walk {
 	struct memory *memory;
 	const struct stack_options *options;
 	struct job *job;
-	struct thread_stack *stack; /**< what is being made */
+	struct thread_stack *stack; /**< the result */
 	bool has_registers;
-	struct registers initial; /**< of the thread as it stopped */
+	struct registers initial; /**< the registers with which the thread stopped */
 	struct frame_chain chain;
-	size_t next_frame; /**< of chain: those before were passed */
+	size_t next_frame; /**< index in chain: earlier Frames were passed */
 	struct exception_chain exceptions;
-	struct frame_context context; /**< of the frame that comes next */
+	struct frame_context context; /**< of the next frame */
 	struct visited_spans spans;
-	uint64_t last_sp; /**< of the managed frame before, 0: none */
-	uint64_t bad_sp;  /**< of the last good one, where something went wrong first */
+	uint64_t last_sp; /**< SP of the managed frame before, 0: none */
+	uint64_t bad_sp;  /**< SP of the last good frame, before the first failure */
 	struct native_walk native;
-	bool is_unsure; /**< the frame's slots may hold what was there before */
+	bool is_unsure; /**< the frame's slots may hold old values */
 	struct funclet_skip skip;
 };
 
@@ -110,19 +115,19 @@ static inline uint64_t *walk_register(struct thread_walk *walk, unsigned int num
 }
 
 /**
- * Mark the stack partial, if it is not yet: from the last managed frame on its roots are completed
- * by conservative ones.  Returns STEP_BAD.
+ * Mark the stack partial, if it is not yet: after the last managed frame, conservative roots
+ * complete it.  Returns STEP_BAD.
  */
 enum step walk_bad(struct thread_walk *walk, const char *format, ...) HD_PRINTF(2, 3);
 
 /**
- * Take @p bytes of what all walks together may read: frames, roots and words, a few times what the
- * core has.  Stacks that share their bytes would else take more time than any size of the file
- * tells.  false: there are none left, and the stack is marked partial.
+ * Take @p bytes out of the number that all walks together may read for frames, roots and words,
+ * which is a few times the size of the core.  Without this limit, stacks that share their bytes
+ * could take any time, even in a small file. false: none are left, and the stack is marked partial.
  */
 bool walk_take(struct thread_walk *walk, uint64_t bytes);
 
-/** What is known of the code at @p ip; good until the next call.  NULL: memory is exhausted. */
+/** What is known about the code at @p ip; valid until the next call.  NULL: memory is exhausted. */
 struct code_entry *code_table_find(struct stack_walker *walker, uint64_t ip);
 void code_table_deinit(struct code_table *table);
 
@@ -131,47 +136,50 @@ bool walk_visit(struct thread_walk *walk, uint64_t address);
 
 /** Append a frame; NULL: memory is exhausted, or there are STACK_FRAMES_MAX (then it is bad). */
 struct stack_frame *walk_add_frame(struct thread_walk *walk, enum step *ret);
-/** Frame walk->next_frame of the chain: into the list, with the arguments that it protects. */
+/** Add Frame walk->next_frame of the chain to the list, with the arguments that it protects. */
 enum step walk_pass_frame(struct thread_walk *walk);
-/** All Frames below @p sp on the current stack. */
+/** Add all Frames below @p sp on the current stack. */
 enum step walk_pass_frames(struct thread_walk *walk, uint64_t sp);
 
-/** Is @p ip of a library, or may it be?  Other code after a managed frame is managed too. */
+/** Is @p ip in a library, or may it be?  Other code after a managed frame is also managed. */
 bool walk_is_native_code(const struct stack_walker *walker, uint64_t ip);
 
 /** Leave native code: the next managed frame becomes the current one. */
 enum step walk_native(struct thread_walk *walk, bool is_first);
 
-/** A root; null values are none. */
+/** Add a root; null values are ignored. */
 enum step walk_add_root(struct thread_walk *walk, const struct stack_root *root);
 
-/** The roots in the live slots of the current frame, which is number @p frame. */
+/** Add the roots in the live slots of the current frame, which has the number @p frame. */
 enum step walk_slots(struct thread_walk *walk, const struct code_info *code, bool no_untracked,
 		     uint64_t caller_sp, uint32_t frame);
 
-/** The arguments of the call that a Frame stands for; it is number @p index of the frames. */
+/**
+ * Add the arguments of the call that a Frame represents; it has the number @p index among the
+ * frames.
+ */
 enum step walk_arguments(struct thread_walk *walk, const struct explicit_frame *frame,
 			 uint32_t index);
 
-/** GCFrames, and exceptions in flight. */
+/** Add GCFrames, and exceptions in flight. */
 enum step walk_gc_frames(struct thread_walk *walk);
 enum step walk_exceptions(struct thread_walk *walk);
 
-/** Does the funclet that the current frame is in filter an exception? */
+/** Is the current frame in a funclet that filters an exception? */
 bool is_filter_funclet(struct thread_walk *walk, const struct code_info *code);
 
 /** Does @p value lie in a segment of the heap? */
 bool walk_is_heap_address(const struct thread_walk *walk, uint64_t value);
-/** The word at @p address, if it may be a reference, as a conservative root of that kind. */
+/** Add the word at @p address, if it may be a reference, as a conservative root of that kind. */
 enum step walk_add_word(struct thread_walk *walk, uint64_t address, enum stack_root_kind kind,
 			uint32_t frame);
 /**
- * The registers and the words up to @p caller_sp of the current frame, which is number @p frame and
- * has @p first and what follows of the roots already.
+ * Add the registers and the words up to @p caller_sp of the current frame, which has the number
+ * @p frame; its roots so far begin at @p first.
  */
 enum step walk_frame_words(struct thread_walk *walk, uint64_t caller_sp, uint32_t frame,
 			   size_t first);
-/** The thread's own registers, unless they are roots already. */
+/** Add the thread's own registers, unless they are already roots. */
 enum step walk_registers(struct thread_walk *walk);
 /** Complete the roots of a partial stack, or all for stack_options.conservative. */
 enum step walk_conservative(struct thread_walk *walk);

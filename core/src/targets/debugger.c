@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a debugger has, read the fastest way that gives the same bytes (doc/debuggers.md 1.2). */
+/*
+ * Reads what a debugger has, in the fastest way that gives the same bytes (doc/debuggers.md 1.2).
+ */
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 #include "targets/process/process_memory.h"
 #include "util/alloc.h"
 
-/* Bytes compared at the stack pointer before another route is trusted. */
+/* How many bytes at the stack pointer are compared before another route is trusted. */
 #define PROBE_SIZE           ((size_t)64)
 #define DEBUGGER_MODULES_MAX ((size_t)1 << 16)
 #define THREADS_MAX          ((size_t)1 << 20)
@@ -35,7 +37,7 @@ static void callback_destroy(struct memory *memory)
 	mem_free(memory);
 }
 
-/* The debugger's own reads behind a cache; NULL when memory is exhausted. */
+/* The debugger's own reads, with a cache in front; NULL when memory is exhausted. */
 static struct memory *debugger_memory(const struct hd_debugger *debugger)
 {
 	static const struct memory_ops ops = { .read = callback_read, .destroy = callback_destroy };
@@ -51,7 +53,7 @@ static struct memory *debugger_memory(const struct hd_debugger *debugger)
 enum sameness {
 	SAME,
 	DIFFERENT,
-	UNKNOWN, /* one of both has nothing there, or it is not known where */
+	UNKNOWN, /* one of the two has nothing there, or the place is not known */
 };
 
 /* Does a route that read @p size bytes to @p bytes see what the debugger sees? */
@@ -67,7 +69,10 @@ static enum sameness compare_with_debugger(const struct hd_debugger *debugger, c
 	return memcmp(bytes, seen, got) == 0 ? SAME : DIFFERENT;
 }
 
-/* Read the module at @p base: its load bias and where its .dynamic is; false when it is no ELF. */
+/*
+ * Read the module at @p base: its load bias and the place of its .dynamic; false when it is not
+ * ELF.
+ */
 static bool find_dynamic(struct memory *memory, uint64_t base, struct target_module *ret)
 {
 	Elf64_Ehdr head;
@@ -95,7 +100,7 @@ static bool find_dynamic(struct memory *memory, uint64_t base, struct target_mod
 	return true;
 }
 
-/* Take the debugger's list of modules where the target has none of its own. */
+/* Take the debugger's list of modules if the target itself has none. */
 static enum hd_status use_modules(struct target *target, const struct hd_debugger *debugger,
 				  struct hd_error *err)
 {
@@ -150,7 +155,7 @@ static bool has_registers(const struct hd_debugger_thread *thread)
 _Static_assert(HD_DEBUGGER_REGISTERS == ARCH_REGISTER_COUNT,
 	       "debuggers give the registers in the table's order");
 
-/* Take the debugger's registers where the target has none of its own, and its numbers. */
+/* Take the debugger's registers if the target itself has none, and its numbers of threads. */
 static enum hd_status use_threads(struct target *target, const struct hd_debugger *debugger,
 				  struct hd_error *err)
 {
@@ -193,7 +198,9 @@ static enum hd_status use_lists(struct target *target, const struct hd_debugger 
 	return use_threads(target, debugger, err);
 }
 
-/* Put the debugger behind a core: it may know file pages that the core lacks. */
+/*
+ * Add the debugger as a second source after the core: it may know file pages that the core lacks.
+ */
 static enum hd_status ask_debugger_last(struct target *target, const struct hd_debugger *debugger,
 					struct hd_error *err)
 {
@@ -244,7 +251,7 @@ static enum hd_status open_debugged_core(const struct hd_debugger *debugger,
 	return HD_OK;
 }
 
-/* May the process be read past the debugger? */
+/* May the process be read directly, without the debugger? */
 static enum hd_status check_local_debugger(const struct hd_debugger *debugger, struct hd_error *err)
 {
 	if (!debugger->is_local || debugger->pid <= 0) {
@@ -261,7 +268,7 @@ static enum hd_status check_local_debugger(const struct hd_debugger *debugger, s
 	return HD_OK;
 }
 
-/* Is it the one that the debugger shows? */
+/* Is it the process that the debugger shows? */
 static enum hd_status compare_process(const struct hd_debugger *debugger,
 				      struct process_server *server, struct hd_error *err)
 {
@@ -383,7 +390,9 @@ static enum hd_status open_any(const struct hd_debugger *debugger,
 		status = open_debugged_core(debugger, options, job, ret, &core_why);
 		why = core_why;
 	}
-	/* Why a core cannot be read is worth more than that there is no other way. */
+	/*
+	 * The reason why a core cannot be read is more useful than the failure of the other route.
+	 */
 	bool is_last = debugger->core && !debugger->read;
 	if (may_step_down(status) && !is_last && debugger->is_local && debugger->pid > 0)
 		status = open_process(debugger, options, job, ret, &why);

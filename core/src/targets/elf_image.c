@@ -61,7 +61,10 @@ bool elf_image_read(struct memory *memory, uint64_t address, struct elf_image *r
 				      ret);
 }
 
-/* ld.so of glibc relocates these in place, musl's and a file's own bytes are not. */
+/*
+ * ld.so of glibc relocates these in place; musl's does not, and the file's own bytes are not
+ * relocated.
+ */
 static uint64_t relocated(uint64_t bias, uint64_t value)
 {
 	return value && value < bias ? bias + value : value;

@@ -9,7 +9,7 @@
 #include "mem/memory.h"
 
 #define ELF_IMAGE_NOTES 8u
-/** Bytes that a build-id may have. */
+/** Most bytes of a build-id. */
 #define BUILD_ID_MAX 64u
 
 /** What the program headers of a 64-bit ELF image say. */
@@ -23,7 +23,7 @@ struct elf_image {
 	unsigned int note_count;
 };
 
-/** Where things are that .dynamic names: addresses, 0 = absent. */
+/** The places of things that .dynamic names: addresses, 0 = absent. */
 struct elf_dynamic {
 	uint64_t symbols, strings, strings_size;
 	uint64_t gnu_hash, hash;
@@ -48,7 +48,8 @@ bool elf_dynamic_read(struct memory *memory, uint64_t bias, uint64_t address,
 		      struct elf_dynamic *ret);
 
 /**
- * The build-id of the image, out of memory or (@p is_file: addresses are file offsets) its file.
+ * The build-id of the image, read from memory or, with @p is_file (addresses are file offsets),
+ * from its file.
  *
  * @return its bytes, at most BUILD_ID_MAX; 0: none can be read
  */

@@ -12,12 +12,12 @@
 #include "targets/target_files.h"
 #include "util/sort.h"
 
-/** Captured pages that are compared at most. */
+/** Most captured pages that are compared. */
 #define COMPARED_MAX 1024u
 
-/** Bytes of a build-id that nobody guesses: linkers make 8, 16 or 20. */
+/** So many bytes of a build-id cannot be guessed: linkers make 8, 16 or 20. */
 #define BUILD_ID_MIN 8u
-/** Bytes that the headers of a PE image may have. */
+/** Most bytes of the headers of a PE image. */
 #define PE_HEADERS_MAX 4096u
 
 static const struct target_mapping *file_part_at(const struct target *target,
@@ -26,7 +26,10 @@ static const struct target_mapping *file_part_at(const struct target *target,
 	return &target->map.mappings[parts->mappings[index]];
 }
 
-/* The build-id that the core holds: by the image's own headers, else where the file has its. */
+/*
+ * The build-id in the core: found by the image's own headers, else at the place where the file has
+ * its build-id.
+ */
 static size_t build_id_in_core(const struct target *target, const struct file_parts *parts,
 			       const struct elf_image *in_file, uint8_t *buf)
 {
@@ -67,7 +70,7 @@ static void print_id(char *buf, size_t size, const uint8_t *id, size_t count)
 		used += (size_t)snprintf(buf + used, size - used, "%02x", (unsigned int)id[i]);
 }
 
-/* TARGET_FILE_NONE: nothing to tell by. */
+/* TARGET_FILE_NONE: there is nothing to compare. */
 static enum target_file_state match_elf(const struct target *target, const struct file_parts *parts,
 					const struct mapped_file *file, char *reason,
 					size_t reason_size)
@@ -105,8 +108,8 @@ static uint32_t read_pe(struct memory *memory, uint64_t base, uint8_t *buf)
 }
 
 /*
- * All headers are compared, not only the time stamp and the size of the image: who guesses a number
- * does not guess the sizes of all sections and directories.
+ * All headers are compared, not only the time stamp and the size of the image: an attacker may
+ * guess a number, but not the sizes of all sections and directories.
  */
 static enum target_file_state match_pe(const struct target *target, const struct file_parts *parts,
 				       const struct mapped_file *file, char *reason,
@@ -135,7 +138,7 @@ static uint32_t flags_at(const struct target *target, uint64_t address)
 								: PF_W;
 }
 
-/** Words of captured pages, and how many of them the file has as well; zeros tell nothing. */
+/** Words of captured pages, and how many of them are equal in the file; zeros are ignored. */
 struct comparison {
 	uint64_t words, equal;
 	unsigned int pages;
@@ -181,10 +184,11 @@ static struct comparison compare_pages(const struct target *target, const struct
 }
 
 /*
- * By what the process cannot have written, most words of which are the file's: segments without
- * PF_W, of ELF with PF_X (RELRO pages were relocated).  Else by what it can have written, of PE:
- * mostly R2R code, but also import cells, so that many words alike tell (.NET 10: 78 to 95 % of a
- * file's), and few tell nothing (12 % of the first 64 pages of CoreLib).
+ * Compare what the process cannot have written, where most words must be equal: segments without
+ * PF_W, for ELF with PF_X (RELRO pages were relocated).  If there are none, compare what it can
+ * have written, for PE: this is mostly R2R code, but also import cells, so many equal words are
+ * evidence (.NET 10: 78 to 95 % of a file's), but few are not (12 % of the first 64 pages of
+ * CoreLib).
  */
 static enum target_file_state match_pages(const struct target *target,
 					  const struct file_parts *parts,
@@ -207,7 +211,7 @@ static enum target_file_state match_pages(const struct target *target,
 									    : TARGET_FILE_NONE;
 }
 
-/* Nothing to compare: at least it is as long as what was mapped. */
+/* There is nothing to compare: the file must at least be as long as what was mapped. */
 static enum target_file_state match_size(const struct target *target,
 					 const struct file_parts *parts,
 					 const struct mapped_file *file, char *reason,
@@ -229,11 +233,14 @@ enum target_file_state file_match(const struct target *target, const struct file
 				  const struct mapped_file *file, char *reason, size_t reason_size)
 {
 	reason[0] = '\0';
-	/* Whatever the file is now, what the core has of it decides what it must be. */
+	/* What the core has decides which kind of file it must be, whatever the file is now. */
 	enum target_file_state state = match_elf(target, parts, file, reason, reason_size);
 	if (state == TARGET_FILE_NONE)
 		state = match_pe(target, parts, file, reason, reason_size);
-	/* No proof, but good enough for who trusts the files: what the core has of pages can be guessed. */
+	/*
+	 * This is not a proof, because the core's pages can be guessed, but it is enough for users
+	 * who trust the files.
+	 */
 	if (state == TARGET_FILE_NONE && target->options.trust_files)
 		state = match_pages(target, parts, file, reason, reason_size);
 	if (state == TARGET_FILE_NONE)

@@ -12,13 +12,14 @@ struct file_parts {
 };
 
 /**
- * Is @p file the one that was mapped?  Whoever wrote the core must not read a file by it that only the user
- * may read.  So a proof is what nobody can name without having the file: the build-id (ELF) or all PE
- * headers, compared with what target->own holds of them.  With options.trust_files, also most words of
- * captured pages that the process cannot have written.
+ * Is @p file the one that was mapped?  The author of a hostile core must not be able to read files
+ * that only the user may read.  So only something that cannot be known without having the file is a
+ * proof: the build-id (ELF) or all PE headers, compared with those in target->own.  With
+ * options.trust_files, it is also a proof if most words are equal in captured pages that the
+ * process cannot have written.
  *
- * @param[out] reason Why not, one line, with nothing that only the file has: "" unless
- *                    TARGET_FILE_MISMATCH is returned.
+ * @param[out] reason The reason for a mismatch, one line, which contains nothing from the file: ""
+ * unless TARGET_FILE_MISMATCH is returned.
  * @return TARGET_FILE_MATCHED, TARGET_FILE_UNVERIFIED or TARGET_FILE_MISMATCH
  */
 enum target_file_state file_match(const struct target *target, const struct file_parts *parts,

@@ -15,11 +15,11 @@
 #include "targets/target_files.h"
 #include "util/alloc.h"
 
-/** Files that are opened at most: of a core that names very many. */
+/** Most files that are opened, for a core that names very many. */
 #define OPENED_MAX 4096u
-/** Files that a finding names one by one. */
+/** How many files a finding names one by one. */
 #define FILES_NAMED_MAX 3u
-/** A state that is not public: nobody asked for it yet. */
+/** A state that is not public: the file was not needed yet. */
 #define STATE_UNTRIED (-1)
 
 #define SYSROOT_ADVICE                                                                            \
@@ -48,8 +48,8 @@ struct module_files {
 };
 
 /*
- * Was the same file tried under another name, and is not what the core has?  A core must not have as many
- * guesses as it has names.
+ * Was the same file already refuted under another name?  A hostile core must not get a guess for
+ * each name.
  */
 static bool is_refuted(const struct module_files *files, const struct module_file *file)
 {
@@ -147,7 +147,7 @@ static const uint8_t *module_files_run(struct memory *memory, uint64_t address, 
 	if (state != TARGET_FILE_MATCHED &&
 	    (state != TARGET_FILE_UNVERIFIED || !files->target->options.trust_files))
 		return NULL;
-	/* The kernel maps whole pages: behind the end of the file the last one has zeros. */
+	/* The kernel maps whole pages: after the end of the file, the last page has zeros. */
 	uint64_t size = arch_page_align(file->file.size);
 	uint64_t offset = mapping->offset + (address - mapping->start);
 	if (offset >= size)
@@ -309,7 +309,7 @@ void target_prove_file(struct target *target, const char *path, target_prove *pr
 		target_add_file_findings(target);
 }
 
-/* Some files of one kind of trouble: the first by name. */
+/* Some files with one kind of problem: the first ones by name. */
 struct file_trouble {
 	enum finding_kind kind;
 	const char *what, *advice;
@@ -359,7 +359,7 @@ static void report_trouble(struct target *target, const struct file_trouble *tro
 	}
 }
 
-/* Files that nothing proves: what is said where they are not used, and where they are. */
+/* Files that are not proven: the texts for when they are not used, and for when they are. */
 static const struct file_trouble unverified = {
 	.kind = FINDING_FILES_UNVERIFIED,
 	.what = "bytes that the core lacks are not taken from files that nothing in it proves to be "

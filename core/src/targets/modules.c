@@ -7,7 +7,7 @@
 #include "util/sort.h"
 
 #define TARGET_MODULES_MAX 8192u
-/** ELF images that are looked at, in ranges or mapped files: each may have many headers. */
+/** Most ELF images that are read, in ranges or mapped files: each may have many headers. */
 #define IMAGES_LOOKED_AT_MAX 8192u
 
 /* Modules being collected. */
@@ -53,7 +53,7 @@ static void add_broken_link_map(struct target *target, uint64_t entry, const cha
 		how, target->module_count);
 }
 
-/* Of a list that runs in a circle some were taken twice. */
+/* If the list has a cycle, some were taken twice. */
 static void remove_repeated(struct target *target)
 {
 	size_t kept = 0;
@@ -124,8 +124,8 @@ static uint64_t link_map_of(const struct target *target, const struct elf_image 
 }
 
 /*
- * The images that the names of mapped files tell of, or, without such names (a core whose notes
- * are cut), that begin a captured range.
+ * Find the images by the names of mapped files, or, without names (a core whose notes are cut), at
+ * the begin of captured ranges.
  */
 static bool image_at(const struct target *target, size_t index, struct elf_image *ret,
 		     const char **ret_path)
@@ -150,13 +150,13 @@ static size_t image_places(const struct target *target)
 	return target->map.mapping_count ? target->map.mapping_count : target->map.range_count;
 }
 
-/* The first of the known .dynamic at or above @p dynamic. */
+/* The first known .dynamic whose address is at least @p dynamic. */
 static size_t known_place(const struct module_collector *collector, uint64_t dynamic)
 {
 	return lower_bound_u64(collector->known, collector->known_count, dynamic);
 }
 
-/* Is there a module with that .dynamic?  From now on there is. */
+/* Is there a module with that .dynamic?  Afterwards there is. */
 static bool is_known_module(struct module_collector *collector, uint64_t dynamic)
 {
 	size_t place = known_place(collector, dynamic);
@@ -234,7 +234,10 @@ static void put_executable_first(struct target *target)
 	}
 }
 
-/* The link map names the executable "": the file that its entry point is mapped from. */
+/*
+ * The link map has the name "" for the executable: find the file from which its entry point is
+ * mapped.
+ */
 static enum hd_status name_executable(struct target *target, struct hd_error *err)
 {
 	if (!target->module_count || target->modules[0].path[0])

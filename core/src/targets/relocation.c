@@ -104,8 +104,8 @@ static bool add_relr(struct relocations *relocations, uint64_t offset)
 }
 
 /*
- * DT_RELR: an even word is an offset to relocate, an odd one a bitmap of which of the 63 words
- * behind are as well.
+ * DT_RELR: an even word is an offset to relocate; an odd one is a bitmap that says which of the
+ * next 63 words are relocated, too.
  */
 static bool read_relr(struct relocations *relocations, struct window *window, uint64_t address,
 		      uint64_t size)
@@ -157,7 +157,7 @@ static struct relocations *read_relocations(const struct target *target,
 	return relocations;
 }
 
-/* Those of @p module, read at the first time; NULL when memory is exhausted. */
+/* The relocations of @p module, read the first time; NULL when memory is exhausted. */
 static const struct relocations *find_tables(const struct target *target,
 					     const struct target_module *module)
 {

@@ -5,7 +5,7 @@
 #include "targets/target.h"
 #include "targets/target_modules.h"
 
-/** Symbols that one bucket may have before the table is taken for broken. */
+/** Most symbols in one bucket; with more, the table counts as broken. */
 #define CHAIN_MAX       65536u
 #define SYMBOL_NAME_MAX 255u
 
@@ -134,7 +134,9 @@ static bool read_symbol_image(const struct target *target, const struct target_m
 {
 	if (elf_image_read(target->memory, module->base, ret) && ret->dynamic == module->dynamic)
 		return true;
-	/* One that is linked to an address has bias 0: the first mapping of its file. */
+	/*
+	 * An image that is linked to a fixed address has bias 0: use the first mapping of its file.
+	 */
 	const struct target_mapping *mapping = target_mapping_at(&target->map, module->dynamic);
 	size_t index = mapping ? (size_t)(mapping - target->map.mappings) + 1 : 0;
 	while (index-- && strcmp(target->map.mappings[index].path, mapping->path) == 0) {

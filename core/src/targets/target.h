@@ -15,11 +15,11 @@
 
 enum target_kind {
 	TARGET_CORE,
-	TARGET_PROCESS,  /**< on this machine, its memory read by the kernel's calls */
+	TARGET_PROCESS,  /**< on this machine; system calls read its memory */
 	TARGET_DEBUGGER, /**< read through a debugger's callback */
 };
 
-/** An ELF image of the dynamic linker's list; the executable first. */
+/** An ELF image in the dynamic linker's list; the executable comes first. */
 struct target_module {
 	uint64_t base;    /**< load bias: link_map.l_addr */
 	uint64_t dynamic; /**< address of its .dynamic: link_map.l_ld */
@@ -31,30 +31,32 @@ struct process_copy;
 struct process_server;
 struct relocation_cache;
 
-/** Of the auxiliary vector; 0 = unknown. */
+/** From the auxiliary vector; 0 = unknown. */
 struct target_auxv {
 	uint64_t phdr, phnum, entry, base;
 };
 
 /** How a process was read. */
 struct process_reading {
-	double stopped_seconds; /**< how long it stood still while it was copied */
-	struct process_copy *
-		copy; /**< of which native memory was left out; owned by the target's memory; or NULL */
-	struct process_server *server; /**< by which it is read, as long as it is; or NULL */
-	bool is_busy;                  /**< options.busy_at: it was let go, there is no memory */
-	unsigned int stops; /**< how often it was stopped, to meet no GC; 0 = not by us */
+	double stopped_seconds; /**< how long it was stopped while it was copied */
+	struct process_copy
+		*copy; /**< a copy without some native memory; owned by the target's memory; or
+		       * NULL */
+	struct process_server *server; /**< reads it, as long as it can be read; or NULL */
+	bool is_busy;                  /**< options.busy_at was set: the process was let go, and
+				        * there is no memory */
+	unsigned int stops; /**< how often it was stopped, until no GC was running; 0 = not by us */
 };
 
-/** How a debugger shows it. */
+/** How a debugger gives access to it. */
 struct debugger_reading {
 	const char *route;  /**< how its memory is read, static; NULL: there is no debugger */
 	bool is_shown_core; /**< it shows a core, not a process */
 };
 
-/** Where bytes come from that it does not hold itself. */
+/** Where missing bytes come from. */
 struct target_files {
-	char *sysroot;              /**< what options.sysroot points to */
+	char *sysroot;              /**< the string that options.sysroot points to */
 	struct module_files *files; /**< owned by the target's memory; NULL: none are used */
 	struct relocation_cache *relocations;
 };
@@ -65,7 +67,8 @@ struct target {
 	struct memory *memory; /**< everything that can be read, file pages included */
 	struct memory *own;    /**< only what the core or process itself holds; owned by memory */
 	int pid;               /**< 0 = unknown */
-	char name[32];         /**< of the process, up to 15 bytes of its file's; "" = unknown */
+	char name[32];         /**< name of the process, at most 15 bytes of its file's name; "" =
+			        * unknown */
 	bool is_64;
 	struct timespec time; /**< a core: when its file was last written; a process: when it was
 				 opened; 0 = unknown */
@@ -84,10 +87,10 @@ struct target {
 };
 
 /**
- * Is @p path, by its first bytes, for target_open_core(): an ELF file of any kind (it names those
- * that it refuses), or an ELF core packed with zstd?
+ * Do the first bytes of @p path show that it is for target_open_core(): an ELF file of any kind
+ * (which that function may refuse with a good message), or an ELF core packed with zstd?
  *
- * @param[out] ret false also for what is no regular file
+ * @param[out] ret false also if it is not a regular file
  * @retval HD_ERR_OS it cannot be opened or read
  * @retval HD_ERR_NOMEM
  */
@@ -100,8 +103,8 @@ HD_NODISCARD enum hd_status target_is_core(const char *path, bool *ret, struct h
  * @param[out] ret To be given to target_destroy(); untouched on failure.
  * @retval HD_OK also for truncated cores: a finding
  * @retval HD_ERR_OS it cannot be read
- * @retval HD_ERR_FORMAT its headers or notes lie
- * @retval HD_ERR_UNSUPPORTED no core, 32 bits, another architecture, big-endian
+ * @retval HD_ERR_FORMAT its headers or notes are wrong
+ * @retval HD_ERR_UNSUPPORTED not a core, or with 32 bits, of another architecture, or big-endian
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
  */
@@ -111,11 +114,12 @@ HD_NODISCARD enum hd_status target_open_core(const char *path, const struct targ
 
 /**
  * Stop a process of this machine, copy what a heap walk needs (all writable private memory, up to
- * options->max_mem) and let it go; a larger one stays stopped until target_destroy(), with a
- * finding that says so.  options->busy_at, no_stop and kept change that.
+ * options->max_mem) and let it go; a process with more memory stays stopped until target_destroy(),
+ * with a finding that says so. options->busy_at, no_stop and kept change that.
  *
  * @retval HD_OK
- * @retval HD_ERR_OS with what to do: no such process, no permission, traced by another
+ * @retval HD_ERR_OS no such process, no permission, or traced by another one; the message says what
+ * to do
  * @retval HD_ERR_UNSUPPORTED a 32-bit process
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
@@ -127,8 +131,8 @@ HD_NODISCARD enum hd_status target_open_process(int pid, const struct target_opt
 struct hd_debugger;
 
 /**
- * Make a target of what a debugger has: its core file, a process that it holds stopped on this
- * machine, or else its callback behind a cache.  See <heapdump/debugger.h>.
+ * Make a target from what a debugger has: its core file, a process that it has stopped on this
+ * machine, or else its callback with a cache in front.  See <heapdump/debugger.h>.
  */
 HD_NODISCARD enum hd_status target_open_debugger(const struct hd_debugger *debugger,
 						 const struct target_options *options,
@@ -136,7 +140,8 @@ HD_NODISCARD enum hd_status target_open_debugger(const struct hd_debugger *debug
 						 struct hd_error *err);
 
 /**
- * An empty target: no memory yet, nothing known.  What the openers of all kinds begin with.
+ * Make an empty target: without memory, nothing is known.  All functions that open targets begin
+ * with it.
  *
  * @return NULL when memory is exhausted.
  */
@@ -146,30 +151,31 @@ struct target *target_create(enum target_kind kind, const struct target_options 
 void target_destroy(struct target *target);
 
 /**
- * The failure of a read that a process did not answer in time: what memory gave since then is not
- * there is wrong.  HD_OK for every other target.
+ * The failure of a read that a process did not answer in time: since then, memory wrongly says that
+ * bytes are missing.  HD_OK for every other target.
  */
 HD_NODISCARD enum hd_status target_check(const struct target *target, struct hd_error *err);
 
-/** What can cancel a read that a process does not answer; NULL: nothing can. */
+/** The job that can cancel a read that a process does not answer; NULL: none. */
 void target_set_job(struct target *target, struct job *job);
 
 /**
- * Count @p count elements of @p size bytes that a list about the target is going to take.  Nothing
- * is ever taken off: what counts is the most that may be needed.
+ * Count the memory for @p count elements of @p size bytes in a list about the target.  The count
+ * never goes down: it is the most that may be needed.
  *
  * @retval HD_OK
- * @retval HD_ERR_NOMEM all that was counted is more than options.max_mem (of cores alone: what there
- *         is of a process, its kernel limits)
+ * @retval HD_ERR_NOMEM the count exceeds options.max_mem (only for cores: for a process, the kernel
+ * limits these lists)
  */
 HD_NODISCARD enum hd_status target_reserve(struct target *target, uint64_t count, uint64_t size,
 					   struct hd_error *err);
 
-/** Fill @p auxv from the bytes of an auxiliary vector; what it lacks stays. */
+/** Fill @p auxv from the bytes of an auxiliary vector; entries that it lacks stay unchanged. */
 void target_auxv_read(struct target_auxv *auxv, const uint8_t *bytes, size_t size);
 
 /**
- * Fill modules from the link map (auxv), or from the mappings' names.  Called by the openers.
+ * Fill modules from the link map (auxv), or from the mappings' names.  Called by the functions that
+ * open targets.
  *
  * @param job May be NULL.
  */

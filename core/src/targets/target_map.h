@@ -13,17 +13,17 @@ struct target;
 /** A file mapped into the target (NT_FILE; /proc/PID/maps). */
 struct target_mapping {
 	uint64_t start, end;
-	uint64_t offset; /**< of start in the file, bytes */
+	uint64_t offset; /**< offset of start in the file, in bytes */
 	char *path;
-	bool is_cut; /**< a core that is cut has lost bytes of that file */
+	bool is_cut; /**< the core is cut and has lost bytes of that file */
 };
 
-/** A stretch of memory that is in the core (PT_LOAD), or a mapping of a process. */
+/** A range of memory in a core (PT_LOAD), or a mapping of a process. */
 struct target_range {
-	uint64_t start, end; /**< of the address space */
-	uint64_t captured;   /**< bytes from start on that the core holds */
+	uint64_t start, end; /**< in the address space */
+	uint64_t captured;   /**< how many bytes, from start, the core has */
 	uint32_t flags;      /**< PF_R, PF_W, PF_X */
-	bool is_cut;         /**< more is not captured as the core's file ends too early */
+	bool is_cut;         /**< bytes are missing because the core's file ends too early */
 };
 
 /** Where things lie in the address space. */
@@ -35,15 +35,18 @@ struct target_map {
 };
 
 /**
- * What the user can do about bytes that the target lacks: @p usual (to give the files that they
- * are from, mostly), but for a core that is cut where they are, or one opened without files.
+ * What the user can do about bytes that the target lacks: mostly @p usual (to provide the files
+ * that contain them), but something else if the core is cut there, or was opened without files.
  *
- * @param address Where they are, or the image that they are of; 0: not known.
+ * @param address Their address, or that of their image; 0: not known.
  */
 const char *target_advice(const struct target *target, uint64_t address, const char *usual);
-/** Set is_cut of the mappings, once they and the ranges are known.  Called for cores. */
+/** Set is_cut of the mappings, when they and the ranges are known.  Called for cores. */
 HD_NODISCARD enum hd_status target_mark_cut(struct target *target, struct hd_error *err);
-/** Has the core lost bytes of the file mapped at @p address, or of the range there, to a cut? */
+/**
+ * Has the core, because it is cut, lost bytes of the file mapped at @p address, or of the range
+ * there?
+ */
 bool target_is_cut(const struct target *target, uint64_t address);
 
 /** The mapping that holds @p address, or NULL. */

@@ -12,7 +12,7 @@ struct page_list;
 struct process_server;
 
 /**
- * Find the GC's heap in a process that stands still.
+ * Find the GC's heap in a stopped process.
  *
  * @param memory of the process
  * @param[out] ret Gets the pages that hold it.
@@ -22,30 +22,34 @@ struct process_server;
 typedef enum hd_status target_find_heap(void *arg, struct memory *memory, struct page_list *ret,
 					struct hd_error *err);
 
-/** What to open, and where missing bytes may come from. */
+/** How to open a target, and where missing bytes may come from. */
 struct target_options {
-	const char *sysroot; /**< folder below which module files are looked up, or NULL */
-	bool no_files;       /**< take no byte from module files */
-	bool trust_files;    /**< use module files too that nothing proves to be the ones */
+	const char *sysroot; /**< folder in which module files are looked up, or NULL */
+	bool no_files;       /**< do not use bytes of module files */
+	bool trust_files;    /**< also use module files that are not proven to be the right ones */
 	uint64_t max_mem;    /**< bytes that an unpacked or copied target may take, and the lists
-				that are made of a core's headers and notes; 0 = no limit */
-	/** A process: the address of a 32-bit word, 0 = none; while it is not 0 it is let go
-	 * uncopied (see is_busy). */
-	uint64_t busy_at;
-	bool no_stop; /**< a process: read it as it runs, which is good for what does not change */
+			      * made from a core's headers and notes; 0 = no limit */
 	/**
-	 * A process: copy of its native memory only these pages, what find_heap finds, and stacks.  Borrowed
-	 * until it is open, with no_stop as long as it is: then it gets the pages that are read.  NULL: copy all.
+	 * A process: the address of a 32-bit word, 0 = none; while it is not 0, the process is let
+	 * go without copying (see is_busy).
+	 */
+	uint64_t busy_at;
+	bool no_stop; /**< a process: read it while it runs, which is only right for what does not
+		       * change */
+	/**
+	 * A process: of its native memory, copy only these pages, what find_heap finds, and stacks.
+	 * Borrowed until the process is open.  With no_stop it is borrowed as long as the process
+	 * is open, and gets the pages that are read.  NULL: copy all.
 	 */
 	struct page_list *kept;
-	uint64_t type_at; /**< with kept: where one of the types that stay lies; 0: not known */
+	uint64_t type_at; /**< with kept: address of one of the types that must be copied; 0: not
+			   * known */
 	target_find_heap *find_heap;
 	void *find_heap_arg;
-	bool copy_all; /**< a process, for who fills kept: leave it NULL */
-	struct process_server
-		*server; /**< by which to look at a process, borrowed; NULL: its own */
-	const char *
-		backend; /**< "file", "process", "debugger": a debugger's memory that way only; or NULL */
+	bool copy_all; /**< a process; tells the code that fills kept to leave it NULL */
+	struct process_server *server; /**< reads a process, borrowed; NULL: a new one is made */
+	const char *backend; /**< "file", "process", "debugger": use only this way to a debugger's
+			  * memory; or NULL */
 };
 
 #endif

@@ -66,7 +66,10 @@ int64_t target_thread_number(const struct target *target, uint64_t id)
 	return thread->number ? (int64_t)thread->number : -1;
 }
 
-/* Of struct pthread (glibc 2.36: 2304 bytes; musl: less), and the vectors and registers that may follow. */
+/*
+ * Bytes of struct pthread (glibc 2.36: 2304; musl: less), and of the vectors and registers that may
+ * follow.
+ */
 #define CONTROL_BLOCK 4096u
 
 uint64_t target_stack_end(const struct target_thread *thread, uint64_t sp, uint64_t end)

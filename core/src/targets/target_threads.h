@@ -12,9 +12,9 @@ struct target;
 
 struct target_thread {
 	int32_t tid;
-	uint32_t number; /**< in the debugger; 0 = unknown, or there is none */
-	int signal;      /**< a core: that it had got (pr_cursig), 0 = none */
-	/** A process: what its own pid namespace calls the thread, as in a container; 0 = tid. */
+	uint32_t number; /**< its number in the debugger; 0 = unknown, or there is no debugger */
+	int signal;      /**< a core: the signal that it had received (pr_cursig), 0 = none */
+	/** A process: the thread's id in its own pid namespace, as in a container; 0 = tid. */
 	int32_t inner_tid;
 	uint64_t registers[REGISTER_COUNT]; /**< by enum kernel_register */
 };
@@ -25,26 +25,33 @@ struct target_threads {
 	uint32_t *order; /**< by tid, then index; NULL: not sorted */
 };
 
-/** Sort threads.rows for target_thread(), once they are known.  Called by the openers. */
+/**
+ * Sort threads.rows for target_thread(), when they are known.  Called by the functions that open
+ * targets.
+ */
 HD_NODISCARD enum hd_status target_sort_threads(struct target *target, struct hd_error *err);
 
-/** "SIGSEGV", "SIGABRT" and the others that end a process in which something went wrong; NULL: no such one. */
+/**
+ * "SIGSEGV", "SIGABRT" and other signals that end a process because of an error; NULL: another
+ * signal.
+ */
 const char *target_crash_name(int signal);
-/** The thread of a core that got such a signal, or NULL. */
+/** The thread of a core that received such a signal, or NULL. */
 const struct target_thread *target_crashed_thread(const struct target *target);
 
 /**
- * Where the stack of a thread that is at @p sp ends, in writable memory that goes on up to @p end: behind the
- * control block that its C library has put there, where FS points; @p end where it is not there.
+ * Where the stack of a thread with the stack pointer @p sp ends, in writable memory that reaches up
+ * to @p end: after the control block that the C library has put there, to which FS points; @p end
+ * if it is not there.
  */
 uint64_t target_stack_end(const struct target_thread *thread, uint64_t sp, uint64_t end);
 
-/** Registers of a thread, the first of that id, or NULL. */
+/** Registers of the first thread with that id, or NULL. */
 const struct target_thread *target_thread(const struct target *target, int32_t tid);
 
 /**
- * The number of the thread with the OS id @p id in the debugger; without one its place among the
- * threads, as SOS has it then.  -1: it has none.
+ * The debugger's number of the thread with the OS id @p id; without a debugger, its position among
+ * the threads, as in SOS. -1: it has none.
  */
 int64_t target_thread_number(const struct target *target, uint64_t id);
 

@@ -12,12 +12,15 @@
 #include "util/fuzzed.h"
 #include "util/text.h"
 
-/** Of the memory that is unpacked into; then it doubles. */
+/** First size of the memory for unpacked bytes; then it doubles. */
 #define CAPACITY_FIRST (FUZZED(8u << 20, 8192u))
 #define OUTPUT_SIZE    ((size_t)FUZZED(256 << 10, 4096))
-/** Input between two looks at the job. */
+/** Bytes of input between two checks for cancellation. */
 #define INPUT_STEP ((size_t)FUZZED(1 << 20, 512))
-/** What zstd itself takes without being asked, and the largest there is: 128 MB and 2 GB. */
+/**
+ * The largest window that zstd accepts without an option, and the largest possible one: 128 MB and
+ * 2 GB.
+ */
 #define WINDOW_LOG_DEFAULT 27
 #define WINDOW_LOG_MAX     31
 
@@ -52,7 +55,7 @@ bool unpack_head(const uint8_t *head, size_t size, void *buf, size_t want)
 	ZSTD_inBuffer input = { .src = head, .size = size };
 	ZSTD_outBuffer output = { .dst = buf, .size = want };
 	size_t before;
-	/* Blocks come out whole: as long as something is taken in or given out. */
+	/* Blocks come out as a whole: go on while input is used or output is produced. */
 	do {
 		before = input.pos + output.pos;
 		if (ZSTD_isError(ZSTD_decompressStream(context, &output, &input)))
@@ -113,7 +116,7 @@ static enum hd_status reserve_unpacked(struct unpacker *unpacker, size_t size, s
 	return resize_unpacked(unpacker, (size_t)arch_page_align(most), err);
 }
 
-/* Append, leaving untouched what whole pages of zeros are. */
+/* Append, without touching pages that stay all zeros. */
 static enum hd_status store(struct unpacker *unpacker, size_t size, struct hd_error *err)
 {
 	if (unpacker->max_mem && size > unpacker->max_mem - unpacker->size)
@@ -130,7 +133,10 @@ static enum hd_status store(struct unpacker *unpacker, size_t size, struct hd_er
 	return HD_OK;
 }
 
-/* The size that the frame at the input's position says, against the limit, before it is taken. */
+/*
+ * Check the size that the frame at the input's position claims against the limit, before it is
+ * used.
+ */
 static enum hd_status check_packed_frame(const struct unpacker *unpacker, struct hd_error *err)
 {
 	const uint8_t *bytes = unpacker->packed->bytes + unpacker->input.pos;
@@ -175,7 +181,7 @@ static enum hd_status unpack_frames(struct unpacker *unpacker, struct job *job,
 	}
 }
 
-/* The unpacked bytes in place of the packed ones. */
+/* Replace the packed bytes by the unpacked ones. */
 static enum hd_status replace_file(struct unpacker *unpacker, struct mapped_file *file,
 				   struct hd_error *err)
 {

@@ -6,15 +6,15 @@
 #include "unwind/dwarf_expr.h"
 #include "util/alloc.h"
 
-/* Bytes of a CIE or FDE, at most: real ones have some thousand. */
+/* Most bytes of a CIE or FDE: real ones have some thousand. */
 #define RECORD_MAX ((uint64_t)1 << 16)
-/* A first length that says that the real one follows, of 8 bytes. */
+/* A length with the meaning: the real one follows, with 8 bytes. */
 #define LENGTH_64 0xffffffffu
 /* Column of the return address. */
 #define RETURN_ADDRESS 16u
 
 struct record {
-	uint64_t address; /* of the first byte behind the length */
+	uint64_t address; /* address of the first byte after the length */
 	size_t size;
 	uint8_t bytes[RECORD_MAX];
 };
@@ -25,7 +25,7 @@ struct cfi {
 	struct record cie, fde;
 };
 
-/* What an FDE and its CIE say. */
+/* The contents of an FDE and its CIE. */
 struct description {
 	unsigned int pointers; /* encoding of addresses */
 	bool has_augmentation; /* its data has a size before it */
@@ -73,7 +73,7 @@ static bool read_record(struct memory *memory, uint64_t address, struct record *
 	return memory_read(memory, address, ret->bytes, ret->size);
 }
 
-/* Read the data that the letters of @p augmentation stand for. */
+/* Read the data that the letters of @p augmentation describe. */
 static void read_augmentation(const char *augmentation, struct dwarf_reader *reader,
 			      struct description *ret)
 {
@@ -95,7 +95,7 @@ static void read_augmentation(const char *augmentation, struct dwarf_reader *rea
 			ret->is_signal = true;
 			break;
 		default:
-			return; /* its data is of unknown size; all of it is stepped over */
+			return; /* its data has unknown size; all of it is skipped */
 		}
 	}
 }
@@ -241,7 +241,7 @@ static enum cfi_result apply_rules(struct memory *memory, const struct cfi_rules
 				   &caller.slots[i]))
 			return CFI_NONE;
 	}
-	/* Only what a signal interrupted may be on another stack. */
+	/* Only code that a signal interrupted may be on another stack. */
 	if (!is_signal && caller.values[REG_RSP] <= registers->values[REG_RSP])
 		return CFI_NONE;
 	if (!caller.values[REG_RIP])

@@ -4,7 +4,10 @@
 
 #include "unwind/registers.h"
 
-/** The call frame information (.eh_frame_hdr, .eh_frame) of a target's ELF images, as it is met. */
+/**
+ * The call frame information (.eh_frame_hdr, .eh_frame) of a target's ELF images, read when it is
+ * needed.
+ */
 struct cfi;
 
 /**
@@ -20,15 +23,15 @@ enum cfi_result {
 	CFI_FRAME,  /**< registers are the caller's */
 	CFI_SIGNAL, /**< it was a signal frame: registers are those of the interrupted code */
 	CFI_END,    /**< the rule says that there is no caller */
-	CFI_NONE,   /**< no information, or it cannot be read, or lies */
+	CFI_NONE,   /**< there is no information, or it cannot be read, or is wrong */
 };
 
 /**
  * Go from a native frame to its caller (DWARF 5, 6.4; Linux Standard Base, Exception Frames).
- * Bounded on any bytes.
+ * Ends for any bytes.
  *
- * @param is_exact rip is an instruction that was interrupted, not a return address.
- * @param[in,out] registers Changed for CFI_FRAME and CFI_SIGNAL alone.
+ * @param is_exact rip is an instruction that was interrupted, not a return address.  @param[in,out]
+ * registers Changed only for CFI_FRAME and CFI_SIGNAL.
  */
 enum cfi_result cfi_step(struct cfi *cfi, bool is_exact, struct registers *registers);
 
@@ -36,7 +39,7 @@ enum cfi_result cfi_step(struct cfi *cfi, bool is_exact, struct registers *regis
 bool ucontext_is_signal_return(struct memory *memory, uint64_t address);
 
 /**
- * The registers in the ucontext_t at @p address, if one of the kernel's shape lies there
+ * The registers in the ucontext_t at @p address, if there is one with the kernel's layout
  * (asm/ucontext.h, asm/sigcontext.h); slots are its words.
  */
 bool ucontext_read(struct memory *memory, uint64_t address, struct registers *ret);

@@ -9,9 +9,12 @@
 
 #define PROGRAM_HEADERS_MAX 512u
 #define CFI_IMAGES_MAX      65536u
-/* Mappings of one file that lie before that of an address, at most. */
+/* Most mappings of one file before that of an address. */
 #define MAPPINGS_MAX 64u
-/* Pages before an address in which the header of an image without a file (the vdso) is sought. */
+/*
+ * How many pages before an address are searched for the header of an image without a file (the
+ * vdso).
+ */
 #define PAGES_MAX 16u
 /* .eh_frame_hdr before its table: four bytes, two pointers. */
 #define HEADER_MAX ((size_t)32)
@@ -70,7 +73,7 @@ static void read_eh_frame_header(struct memory *memory, uint64_t address, uint64
 	image->width = width;
 }
 
-/* What of the program headers matters here; addresses as they stand there. */
+/* What is used of the program headers here; addresses are not relocated. */
 struct segments {
 	uint64_t begin, end; /* of all PT_LOADs */
 	uint64_t first;      /* of the byte with offset 0 in the file */

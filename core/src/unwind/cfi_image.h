@@ -4,25 +4,28 @@
 
 #include "targets/target.h"
 
-/** The binary search table of an ELF image's .eh_frame_hdr, which stays where it is. */
+/** The binary search table of an ELF image's .eh_frame_hdr; it is not copied. */
 struct cfi_image {
-	uint64_t begin, end;   /**< of its PT_LOADs */
+	uint64_t begin, end;   /**< bounds of its PT_LOADs */
 	uint64_t header;       /**< address of .eh_frame_hdr */
-	uint64_t table, count; /**< its rows; none: it has no such table, or one not known here */
-	uint8_t encoding;      /**< of the rows' two pointers */
-	uint8_t width;         /**< of each */
+	uint64_t table, count; /**< its rows; none: the image has no such table, or one of an
+			        * unknown form */
+	uint8_t encoding;      /**< encoding of the two pointers in a row */
+	uint8_t width;         /**< bytes of each of them */
 };
 
 /** Zero-initialised is empty. */
 struct cfi_images {
 	struct cfi_image *rows;
 	size_t rows_count, rows_capacity;
-	size_t last; /**< index of the one found last */
+	size_t last; /**< index of the image that was found last */
 };
 
 void cfi_images_deinit(struct cfi_images *images);
 
-/** The image that holds @p address; NULL: none, or memory is exhausted.  Good until the next call. */
+/**
+ * The image that holds @p address; NULL: none, or memory is exhausted.  Valid until the next call.
+ */
 const struct cfi_image *cfi_images_find(struct cfi_images *images, const struct target *target,
 					uint64_t address);
 

@@ -46,7 +46,7 @@ struct runner {
 	uint64_t location;
 	struct cfi_rules remembered[CFI_REMEMBER_MAX];
 	unsigned int depth;
-	struct cfi_rule ignored; /* of registers that nobody asks for */
+	struct cfi_rule ignored; /* rules of registers that are not needed */
 };
 
 static struct cfi_rule *rule_of(struct runner *runner, uint64_t number)

@@ -5,17 +5,17 @@
 #include "unwind/dwarf_reader.h"
 #include "unwind/registers.h"
 
-/** States that DW_CFA_remember_state may stack, at most. */
+/** Most states that DW_CFA_remember_state may push. */
 #define CFI_REMEMBER_MAX 16u
 
 /** Where a register of the caller is (DWARF 5, 6.4.1). */
 enum cfi_rule_kind {
-	CFI_RULE_UNSPECIFIED, /**< as in the frame itself; the CFA: unknown */
+	CFI_RULE_UNSPECIFIED, /**< same value as in the frame itself; for the CFA: unknown */
 	CFI_RULE_SAME_VALUE,
 	CFI_RULE_UNDEFINED,
 	CFI_RULE_OFFSET,
 	CFI_RULE_VAL_OFFSET,
-	CFI_RULE_REGISTER, /**< the CFA: that register plus offset */
+	CFI_RULE_REGISTER, /**< for the CFA: that register plus offset */
 	CFI_RULE_EXPRESSION,
 	CFI_RULE_VAL_EXPRESSION,
 };
@@ -23,8 +23,8 @@ enum cfi_rule_kind {
 struct cfi_rule {
 	uint8_t kind; /**< enum cfi_rule_kind */
 	uint8_t reg;
-	int64_t offset;       /**< from the CFA */
-	const uint8_t *bytes; /**< the expression, in what the reader reads */
+	int64_t offset;       /**< relative to the CFA */
+	const uint8_t *bytes; /**< the expression, in the reader's bytes */
 	size_t size;
 };
 
@@ -34,17 +34,18 @@ struct cfi_rules {
 	struct cfi_rule registers[REG_ROWS];
 };
 
-/** What instructions are run with. */
+/** The context in which instructions are run. */
 struct cfi_program {
 	uint64_t code_align;
 	int64_t data_align;
 	unsigned int pointers;           /**< how DW_CFA_set_loc encodes its address */
-	uint64_t begin, pc;              /**< of the function; whose row is asked for */
-	const struct cfi_rules *initial; /**< of the CIE, for DW_CFA_restore; NULL while it runs */
+	uint64_t begin, pc;              /**< start of the function; address whose row is wanted */
+	const struct cfi_rules *initial; /**< rules of the CIE, for DW_CFA_restore; NULL while the
+					  * CIE itself is run */
 };
 
 /**
- * Run the call frame instructions (DWARF 5, 6.4.2, and what GNU added) of @p code up to the row
+ * Run the call frame instructions (DWARF 5, 6.4.2, with GNU's extensions) of @p code up to the row
  * for program->pc.
  *
  * @param[in,out] rules Undefined on failure.

@@ -53,7 +53,7 @@ enum {
 	OP_NOP = 0x96,
 };
 
-/* Of OP_LIT0, OP_REG0 and OP_BREG0 there are so many. */
+/* How many operations begin at OP_LIT0, OP_REG0 and OP_BREG0 each. */
 #define FAMILY 32u
 
 struct machine {
@@ -118,7 +118,7 @@ static void push_word(struct machine *machine, size_t size)
 	push_operand(machine, value);
 }
 
-/* Operands that stand in the code. */
+/* Read an operand in the code. */
 static bool run_constant(struct machine *machine, unsigned int op)
 {
 	struct dwarf_reader *code = &machine->code;

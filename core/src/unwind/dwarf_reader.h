@@ -25,10 +25,10 @@
 #define PE_ALIGNED     0x50u
 #define PE_INDIRECT    0x80u
 
-/** Goes through the bytes of DWARF; behind the end it reads zeros and is bad. */
+/** A cursor over the bytes of DWARF; after the end it reads zeros, and bad is set. */
 struct dwarf_reader {
 	const uint8_t *begin, *at, *end;
-	uint64_t address; /**< of begin, in the target */
+	uint64_t address; /**< address of begin in the target */
 	bool is_bad;
 };
 
@@ -42,7 +42,7 @@ static inline size_t dwarf_left(const struct dwarf_reader *reader)
 	return (size_t)(reader->end - reader->at);
 }
 
-/** Where in the target the next byte lies. */
+/** The address of the next byte in the target. */
 static inline uint64_t dwarf_address(const struct dwarf_reader *reader)
 {
 	return reader->address + (uint64_t)(reader->at - reader->begin);
@@ -54,7 +54,7 @@ static inline void dwarf_fail(struct dwarf_reader *reader)
 	reader->at = reader->end;
 }
 
-/** Step over @p size bytes; @return where they lie, or NULL. */
+/** Skip @p size bytes; @return a pointer to them, or NULL. */
 static inline const uint8_t *dwarf_skip(struct dwarf_reader *reader, uint64_t size)
 {
 	if (size > dwarf_left(reader)) {
@@ -76,7 +76,7 @@ static inline uint64_t dwarf_number(struct dwarf_reader *reader, size_t size)
 	return value;
 }
 
-/** The same with its sign. */
+/** The same with a sign. */
 static inline int64_t dwarf_signed(struct dwarf_reader *reader, size_t size)
 {
 	unsigned int unused = 64 - 8 * (unsigned int)size;
@@ -88,9 +88,9 @@ uint64_t dwarf_uleb(struct dwarf_reader *reader);
 int64_t dwarf_sleb(struct dwarf_reader *reader);
 
 /**
- * A pointer as @p encoding says; the reader gets bad for one that is not known here.
+ * A pointer with the encoding @p encoding; an unknown encoding sets bad.
  *
- * @param data What PE_DATAREL counts from.
+ * @param data The address that PE_DATAREL is relative to.
  */
 uint64_t dwarf_pointer(struct dwarf_reader *reader, unsigned int encoding, uint64_t data);
 

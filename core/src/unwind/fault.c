@@ -3,7 +3,7 @@
 
 #include "unwind/cfi.h"
 
-/* Bytes of a stack in which the context of a signal is looked for. */
+/* How many bytes of a stack are searched for the context of a signal. */
 #define STACK_SEARCH ((uint64_t)1 << 20)
 
 /* A ucontext at @p address, of a fault in code of a file? */
@@ -17,7 +17,7 @@ static bool read_fault_context(const struct target *target, uint64_t address, st
 	return true;
 }
 
-/* The handler's argument leads to the context, or it lies on the stack itself. */
+/* The handler's argument points to the context, or the context is on the stack itself. */
 static bool find_context(const struct target *target, uint64_t stack, struct registers *ret)
 {
 	uint64_t begin = stack & ~(uint64_t)7;

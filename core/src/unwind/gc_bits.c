@@ -12,7 +12,7 @@ void gc_bits_init(struct gc_bits *bits, struct memory *memory, uint64_t address,
 	bits->begin = bits->size = 0;
 }
 
-/* Have the bytes from @p byte on at hand. */
+/* Make the bytes from @p byte available. */
 static void load_window(struct gc_bits *bits, uint64_t byte)
 {
 	uint64_t size = 0;
@@ -43,7 +43,7 @@ uint64_t gc_bits_word(struct gc_bits *bits, uint64_t byte, unsigned int needed)
 	return word;
 }
 
-/* Chunks until one says that none follows; how many bits they hold. */
+/* Skip chunks until one says that no other follows; returns how many bits they hold. */
 static uint64_t read_number_chunks(struct gc_bits *bits, unsigned int base, unsigned int *ret_width)
 {
 	uint64_t value = 0;

@@ -6,26 +6,29 @@
 
 /**
  * A stream of bits in a target, lowest bit of the lowest byte first (gcinfodecoder.h,
- * BitStreamReader).  After a read that cannot be done all reads give 0.
+ * BitStreamReader).  After a failed read, all reads give 0.
  */
 struct gc_bits {
 	struct memory *memory;
 	uint64_t address;
 	uint64_t position, limit; /**< bits */
 	bool failed;
-	/* bytes at hand: [begin, begin + size) from address on */
+	/* the bytes in memory: [begin, begin + size), which lie at address in the target */
 	const uint8_t *bytes;
 	uint64_t begin, size;
 	uint8_t buffer[512];
 };
 
-/** Read at most @p limit bits at @p address; the struct itself is not moved after this. */
+/** Read at most @p limit bits at @p address; the struct itself must not be moved afterwards. */
 void gc_bits_init(struct gc_bits *bits, struct memory *memory, uint64_t address, uint64_t limit);
 
-/** The 64 bits from byte @p byte on, those that are not there 0; what gc_bits_read() does where it takes longer. */
+/**
+ * The 64 bits that begin at byte @p byte; missing ones are 0.  This is the slow path of
+ * gc_bits_read().
+ */
 uint64_t gc_bits_word(struct gc_bits *bits, uint64_t byte, unsigned int needed);
 
-/** The next @p count bits, at most 32, and step over them. */
+/** Read the next @p count bits, at most 32. */
 static inline uint32_t gc_bits_read(struct gc_bits *bits, unsigned int count)
 {
 	uint64_t byte = bits->position / 8, word;
@@ -45,7 +48,7 @@ static inline bool gc_bits_bit(struct gc_bits *bits)
 	return gc_bits_read(bits, 1);
 }
 
-/** Go to @p position, which may be anything. */
+/** Go to @p position, which may be any value. */
 static inline void gc_bits_seek(struct gc_bits *bits, uint64_t position)
 {
 	bits->position = position;
@@ -54,11 +57,11 @@ static inline void gc_bits_seek(struct gc_bits *bits, uint64_t position)
 }
 
 /**
- * A number of any length: chunks of @p base bits, lowest first, each with a bit that says that
- * another follows.
+ * A number of any length: chunks of @p base bits, lowest first, each with a bit that says whether
+ * another one follows.
  */
 uint32_t gc_bits_unsigned(struct gc_bits *bits, unsigned int base);
-/** Same; its highest bit is the sign. */
+/** The same; its highest bit is the sign. */
 int32_t gc_bits_signed(struct gc_bits *bits, unsigned int base);
 
 #endif

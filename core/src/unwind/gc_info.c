@@ -4,15 +4,15 @@
  * of safe points (return addresses of calls), interruptible ranges of the code, a table of slots,
  * and for each safe point, or each 64 bytes of the ranges, which of these slots are live.
  *
- * Versions: before 4 the header holds the kind of what is returned; and the offset of a caller's
- * frame, that of a safe point too, is the return address less one.
+ * Versions: before 4, the header has the kind of the return value, and the offset in a caller's
+ * frame, also that of a safe point, is the return address minus one.
  */
 #include "unwind/gc_info.h"
 
 #include "unwind/gc_bits.h"
 #include "util/alloc.h"
 
-/* Header: a bit tells slim (one flag follows) from fat (all flags follow). */
+/* Header: a bit says whether it is slim (one flag follows) or fat (all flags follow). */
 #define FLAGS_BITS            10u
 #define FLAG_GS_COOKIE        0x004u
 #define FLAG_PSP_SYM          0x008u
@@ -22,7 +22,7 @@
 #define FLAG_EDIT_CONTINUE    0x100u
 #define FLAG_REVERSE_PINVOKE  0x200u
 
-/* Bits that chunks of numbers have (AMD64GcInfoEncoding, *_ENCBASE). */
+/* How many bits chunks of numbers have (AMD64GcInfoEncoding, *_ENCBASE). */
 #define RETURN_KIND_SLIM   2u
 #define RETURN_KIND_FAT    4u
 #define CODE_LENGTH        8u
@@ -52,11 +52,11 @@
 #define CODE_LENGTH_MAX  (1u << 28)
 #define STACK_OFFSET_MAX (1 << 28) /* slots of 8 bytes */
 
-/* While slots are decoded: flags behind GC_SLOT_*. */
+/* While slots are decoded: flags above GC_SLOT_*. */
 #define SLOT_MAYBE 0x40u
 #define SLOT_LIVE  0x80u
 
-/* Registers that a call does not keep (System V ABI). */
+/* Registers that a call does not preserve (System V ABI). */
 #define SCRATCH_REGISTERS                                                                \
 	(1u << REG_RAX | 1u << REG_RCX | 1u << REG_RDX | 1u << REG_RSI | 1u << REG_RDI | \
 	 1u << REG_R8 | 1u << REG_R9 | 1u << REG_R10 | 1u << REG_R11)
@@ -70,12 +70,14 @@ struct decoder {
 	bool is_slim;
 	uint32_t scratch_area; /* bytes from rsp up that belong to calls */
 	uint32_t safe_points, ranges;
-	uint32_t safe_point;                 /* index of the one at offset; safe_points = none */
-	uint64_t range_offset, range_length; /* of offset in the ranges laid end to end; of them */
+	uint32_t safe_point;                 /* index of the safe point at offset; safe_points =
+					      * none */
+	uint64_t range_offset, range_length; /* position of offset in the ranges put together; their
+					      * total length */
 	uint32_t tracked, untracked;
 };
 
-/* Skip what @p flags say is there: where the cookie, contexts and frames lie. */
+/* Skip the parts that exist according to @p flags: where the cookie, contexts and frames lie. */
 static void skip_places(struct gc_bits *bits, uint32_t flags)
 {
 	if (flags & FLAG_GS_COOKIE) {
@@ -124,19 +126,19 @@ static void read_gc_info_header(struct decoder *decoder)
 	}
 	decoder->safe_points = gc_bits_unsigned(bits, SAFE_POINTS);
 	decoder->ranges = decoder->is_slim ? 0 : gc_bits_unsigned(bits, RANGES);
-	/* Each stands for another byte of the code. */
+	/* Each means a different byte of the code. */
 	if (!info->code_length || info->code_length > CODE_LENGTH_MAX ||
 	    decoder->safe_points > info->code_length || decoder->ranges > info->code_length)
 		bits->failed = true;
 }
 
-/* Bits that offsets into @p length bytes have. */
+/* How many bits an offset into @p length bytes has. */
 static unsigned int offset_bits(uint32_t length)
 {
 	return length > 1 ? 32 - (unsigned int)__builtin_clz(length - 1) : 0;
 }
 
-/* Find @p offset among the safe points, which ascend, and go behind them. */
+/* Find @p offset among the safe points, which ascend, and go past them. */
 static uint32_t find_safe_point(struct decoder *decoder, uint64_t table, uint32_t offset)
 {
 	struct gc_bits *bits = &decoder->bits;
@@ -157,7 +159,7 @@ static uint32_t find_safe_point(struct decoder *decoder, uint64_t table, uint32_
 	return found ? low : decoder->safe_points;
 }
 
-/* Interruptible ranges: where in them, laid end to end, the offset lies. */
+/* Interruptible ranges: find the position of the offset in the ranges put together. */
 static void read_ranges(struct decoder *decoder)
 {
 	struct gc_bits *bits = &decoder->bits;
@@ -175,7 +177,7 @@ static void read_ranges(struct decoder *decoder)
 	}
 }
 
-/* What the offset is: in a range, a safe point, or neither. */
+/* Find out what the offset is: in a range, a safe point, or neither. */
 static void find_offset(struct decoder *decoder)
 {
 	const struct gc_info_query *query = decoder->query;
@@ -183,17 +185,17 @@ static void find_offset(struct decoder *decoder)
 	uint64_t table = decoder->bits.position;
 	decoder->offset = query->offset;
 	decoder->has_scratch = query->is_active;
-	/* A call that throws is not taken for running: what it was given is dead (checked on 9). */
+	/* A call that throws does not count as active: its arguments are dead (checked with 9). */
 	if (has_old_offsets && !query->is_active && !query->is_aborted)
 		decoder->offset--;
 	decoder->safe_point = find_safe_point(decoder, table, decoder->offset);
 	read_ranges(decoder);
 	if (has_old_offsets && query->is_active && !decoder->info->is_interruptible) {
-		/* It is stopped behind a call (eetwain.cpp, EnumGcRefs). */
+		/* It is stopped after a call (eetwain.cpp, EnumGcRefs). */
 		uint64_t behind = decoder->bits.position;
 		decoder->safe_point = find_safe_point(decoder, table, query->offset - 1);
 		decoder->bits.position = behind;
-		/* What the call returned is known from 3 on. */
+		/* What the call returned is known since version 3. */
 		decoder->has_scratch = query->version >= 3;
 	}
 	decoder->info->is_unknown =
@@ -283,8 +285,8 @@ static enum gc_info_result read_slots(struct decoder *decoder)
 }
 
 /*
- * A set of tracked slots: give each of them @p flag.  A bit for each slot, or runs: of slots that
- * are not in it, then that are, ..., where the widths of the numbers alternate.
+ * A set of tracked slots: give each of them @p flag.  It is a bit for each slot, or runs: first of
+ * slots that are not in it, then of slots that are, and so on; the widths of the numbers alternate.
  */
 static void read_set(struct decoder *decoder, uint8_t flag, bool can_be_runs)
 {
@@ -320,7 +322,10 @@ static uint64_t align_byte(uint64_t position)
 	return (position + 7) & ~(uint64_t)7;
 }
 
-/* The state at a safe point: one after the other, or where a table of offsets says. */
+/*
+ * The state at a safe point: states come one after the other, or at the places in a table of
+ * offsets.
+ */
 static void read_safe_point(struct decoder *decoder, unsigned int width)
 {
 	struct gc_bits *bits = &decoder->bits;
@@ -336,7 +341,7 @@ static void read_safe_point(struct decoder *decoder, unsigned int width)
 	read_set(decoder, SLOT_LIVE, true);
 }
 
-/* The last states of a chunk of the ranges, and when in it they changed. */
+/* The last states in a chunk of the ranges, and where in it they changed. */
 static void read_range_chunk(struct decoder *decoder, bool is_here)
 {
 	struct gc_bits *bits = &decoder->bits;
@@ -355,7 +360,7 @@ static void read_range_chunk(struct decoder *decoder, bool is_here)
 	}
 }
 
-/* The state at an offset in an interruptible range: that of the last chunk that has one. */
+/* The state at an offset in an interruptible range: the state of the last chunk that has one. */
 static void read_interruptible(struct decoder *decoder)
 {
 	struct gc_bits *bits = &decoder->bits;
@@ -411,7 +416,7 @@ static bool is_scratch_slot(const struct decoder *decoder, const struct gc_slot 
 	       (uint32_t)slot->offset < decoder->scratch_area;
 }
 
-/* Leave the live slots. */
+/* Keep only the live slots. */
 static void keep_live(struct decoder *decoder)
 {
 	struct gc_info *info = decoder->info;

@@ -4,7 +4,7 @@
 
 #include "unwind/registers.h"
 
-/** What a stack slot's offset counts from (gcinfotypes.h, GcStackSlotBase); or a register. */
+/** What a stack slot's offset is relative to (gcinfotypes.h, GcStackSlotBase); or a register. */
 enum gc_slot_base {
 	GC_SLOT_CALLER_SP,
 	GC_SLOT_SP,
@@ -21,20 +21,21 @@ struct gc_slot {
 	uint8_t base;   /**< enum gc_slot_base */
 	uint8_t number; /**< register, for GC_SLOT_REGISTER */
 	uint8_t flags;
-	bool is_untracked; /**< holds a reference, or null, all the time */
-	int32_t offset;    /**< bytes from base */
+	bool is_untracked; /**< always holds a reference or null */
+	int32_t offset;    /**< bytes, relative to base */
 };
 
 /** What to look up. */
 struct gc_info_query {
-	unsigned int version; /**< of the GCInfo: 2 (.NET 8), 3 (9), 4 (10 and later) */
-	uint32_t offset;      /**< of the instruction pointer in the method */
-	bool is_active;       /**< the thread was stopped there: no return address */
-	bool is_aborted;      /**< an exception came from there: no safe point */
-	bool no_untracked;    /**< for a filter: its parent reports those */
+	unsigned int version; /**< version of the GCInfo: 2 (.NET 8), 3 (9), 4 (10 and later) */
+	uint32_t offset;      /**< offset of the instruction pointer in the method */
+	bool is_active;       /**< the thread was stopped there: it is not a return address */
+	bool is_aborted;      /**< an exception came from there: it is not a safe point */
+	bool no_untracked;    /**< leave out untracked slots, for a filter: its parent reports
+			       * them */
 };
 
-/** GCInfo slots that are decoded, at most; and bytes of it that are read. */
+/** Most slots of a GCInfo that are decoded, and most bytes of it that are read. */
 #define GC_INFO_SLOTS_MAX 65536u
 #define GC_INFO_BYTES_MAX ((size_t)1 << 20)
 
@@ -43,9 +44,10 @@ struct gc_info {
 	uint32_t code_length;
 	uint8_t frame_register; /**< REG_NONE: none */
 	bool is_interruptible;  /**< offset lies in an interruptible range */
-	bool is_unknown;        /**< nor at a safe point: what is tracked may be live or not */
+	bool is_unknown;        /**< offset is neither there nor at a safe point: tracked slots may
+				 * be live or not */
 	bool wants_only_leaf;   /**< WANTS_REPORT_ONLY_LEAF */
-	struct gc_slot *slots;  /**< the live ones, in the order of the table */
+	struct gc_slot *slots;  /**< the live slots, in the order of the table */
 	size_t slots_count, slots_capacity;
 };
 

@@ -5,13 +5,14 @@
 #include "arch/frame_registers.h"
 #include "targets/target.h"
 
-/** The registers of one frame, and where those that it saved for its caller lie. */
+/** The registers of one frame, and the places where it has saved its caller's registers. */
 struct registers {
 	uint64_t values[REG_ROWS];
-	uint64_t slots[REG_ROWS]; /**< address that a value was loaded from, 0: the thread's own */
+	uint64_t slots[REG_ROWS]; /**< address from which a value was loaded, 0: it is still in the
+				   * thread's register */
 };
 
-/** Those of a thread as it stopped. */
+/** The registers of a thread as it stopped. */
 void registers_of_thread(const struct target_thread *thread, struct registers *ret);
 
 #endif

@@ -11,7 +11,7 @@
 #define CODES_SIZE          (2 * (size_t)(UNWIND_CODES_MAX + 1))
 #define FRAME_OFFSET_SCALED 15u
 
-/* UWOP_*; the last is that of Unix alone. */
+/* UWOP_*; the last one is only used on Unix. */
 enum unwind_operation {
 	PUSH_NONVOL,
 	ALLOC_LARGE,
@@ -27,7 +27,7 @@ enum unwind_operation {
 	SET_FPREG_LARGE,
 };
 
-/* What is read of one UNWIND_INFO. */
+/* The parts of one UNWIND_INFO that are used. */
 struct unwind_info {
 	uint8_t bytes[UNWIND_HEADER_SIZE + CODES_SIZE + FUNCTION_SIZE];
 	unsigned int count; /* of codes */
@@ -38,7 +38,7 @@ struct unwind_info {
 struct unwinding {
 	struct memory *memory;
 	struct registers registers;
-	uint64_t frame_base;   /* what saved registers' offsets count from */
+	uint64_t frame_base;   /* the address that saved registers' offsets are relative to */
 	bool is_machine_frame; /* rip and rsp came from the processor's own frame */
 };
 
@@ -67,11 +67,11 @@ static uint32_t unwind_slot_at(const struct unwind_info *info, unsigned int inde
 	return load_u16(info->bytes + UNWIND_HEADER_SIZE + 2 * (size_t)index);
 }
 
-/* The code at @p index; false when there is none of that kind, or it ends behind the last. */
+/* The code at @p index; false when its kind does not exist, or it ends after the last one. */
 static bool unwind_code_at(const struct unwind_info *info, unsigned int index,
 			   struct unwind_code *ret)
 {
-	/* Slots, and by what the operand of one (16 bits) or two (32 bits) is multiplied. */
+	/* The number of slots of the operand, one (16 bits) or two (32 bits), and its factor. */
 	static const struct {
 		uint8_t slots, scale;
 	} kinds[] = {
@@ -163,7 +163,7 @@ static bool undo(struct unwinding *unwinding, const struct unwind_info *info,
 }
 
 /*
- * The frame's base, as VirtualUnwind() finds it: that of the frame register once that is set, else
+ * The frame's base, as VirtualUnwind() finds it: from the frame register when that is set, else
  * rsp.
  */
 static bool find_frame_base(struct unwinding *unwinding, const struct unwind_info *info,
@@ -198,7 +198,10 @@ static bool undo_codes(struct unwinding *unwinding, struct unwind_info *info,
 {
 	uint64_t begin = function->begin;
 	for (unsigned int chain = 0; chain <= UNWIND_CHAIN_MAX; chain++) {
-		/* Wraps, and then is behind the prologue, when that stands at a higher address. */
+		/*
+		 * If the prologue is at a higher address, this wraps, and is then after the
+		 * prologue.
+		 */
 		uint32_t offset = (uint32_t)(unwinding->registers.values[REG_RIP] - begin);
 		struct unwind_code code;
 		if (!chain && !find_frame_base(unwinding, info, offset))
@@ -240,8 +243,9 @@ static bool is_leaving(const uint8_t *at, size_t size, bool has_popped)
 }
 
 /*
- * Is rip in an epilogue, behind what gives the frame's space back: pops, then what leaves the
- * function?  Then carry the rest of it out.  Before that, undoing the prologue gives the same.
+ * Is rip in an epilogue, after the instruction that frees the frame's space: are there pops, then a
+ * return or a jump out?  Then carry out the rest of it.  Before that place, undoing the prologue
+ * gives the same result.
  */
 static bool finish_epilogue(struct unwinding *unwinding, bool *ret_failed)
 {
@@ -250,7 +254,7 @@ static bool finish_epilogue(struct unwinding *unwinding, bool *ret_failed)
 	       size = memory_prefix(unwinding->memory, unwinding->registers.values[REG_RIP], bytes,
 				    sizeof(bytes));
 	while (at < size && count < sizeof(popped)) {
-		size_t rex = bytes[at] >> 4 == 4; /* of REX only B says something here */
+		size_t rex = bytes[at] >> 4 == 4; /* only the bit B of REX has a meaning here */
 		if (at + rex >= size || (bytes[at + rex] & 0xf8) != 0x58)
 			break;
 		popped[count++] =

@@ -4,34 +4,36 @@
 
 #include "unwind/registers.h"
 
-/** Chained UNWIND_INFOs that are followed, at most. */
+/** Most chained UNWIND_INFOs that are read. */
 #define UNWIND_CHAIN_MAX 32u
 
 /** Where the unwind codes of a function lie. */
 struct unwind_function {
 	uint64_t begin;       /**< address of the function (or funclet) */
 	uint64_t unwind_info; /**< address of its UNWIND_INFO */
-	uint64_t image_base;  /**< what chained RUNTIME_FUNCTIONs are relative to */
-	bool is_active;       /**< rip was interrupted, no return address: maybe in an epilogue */
+	uint64_t image_base;  /**< the address that chained RUNTIME_FUNCTIONs are relative to */
+	bool is_active;       /**< rip was interrupted and is not a return address, so it may be in
+			       * an epilogue */
 };
 
 /**
  * Undo the frame of a managed function by its UNWIND_INFO (the layout of Windows on x64:
  * win64unwind.h, unwinder/amd64/unwinder.cpp;
- * https://learn.microsoft.com/cpp/build/exception-handling-x64).  In an epilogue, pops and ret are
- * carried out instead; not recognised there is a direct jump to another function that no pop
- * precedes.
+ * https://learn.microsoft.com/cpp/build/exception-handling-x64).  In an epilogue, its pops and ret
+ * are carried out instead.  An epilogue without pops that ends with a direct jump to another
+ * function is not recognised.
  *
- * @param[in,out] registers Those in the function; then those of its caller.  Untouched on failure.
+ * @param[in,out] registers In: the function's registers; out: those of its caller.  Untouched on
+ * failure.
  * @return false when the codes or the stack cannot be read, or contradict themselves
  */
 bool unwind_codes_step(struct memory *memory, const struct unwind_function *function,
 		       struct registers *registers);
 
 /**
- * Is the frame of a function that was interrupted at @p registers made, and not yet given up?  false in
- * its prologue and, as unwind_codes_step() recognises it, its epilogue, and when the codes cannot be
- * read.  Zeroes that the function gives its variables first may still be missing.
+ * Does the frame of a function that was interrupted at @p registers exist? false in its prologue
+ * and in its epilogue (as far as unwind_codes_step() recognises it), and when the codes cannot be
+ * read.  The zeros with which the function initialises its variables may still be missing.
  */
 bool unwind_frame_is_whole(struct memory *memory, const struct unwind_function *function,
 			   const struct registers *registers);

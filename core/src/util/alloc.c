@@ -183,7 +183,7 @@ void *pages_resize(void *old, size_t old_count, size_t count, size_t size)
 			(void)munmap((char *)old + keep, had - keep);
 			count_given_back(had - keep);
 		}
-		/* What stays mapped behind the new end is zero again, for the next growth. */
+		/* What stays mapped after the new end becomes zero again, for the next growth. */
 		if (bytes < old_bytes) {
 			memset((char *)old + bytes, 0,
 			       (keep < old_bytes ? keep : old_bytes) - bytes);
@@ -222,7 +222,7 @@ void pages_discard(void *ptr, size_t all, size_t begin, size_t count, size_t siz
 void pages_clear(void *ptr, size_t count, size_t size)
 {
 	size_t bytes = count * size;
-	/* What is mapped goes on to the end of a huge page, and may be given back whole. */
+	/* The mapping reaches to the end of a huge page, so whole pages can be freed. */
 	if (bytes < PAGES_MIN || madvise(ptr, round_up_page(bytes), MADV_DONTNEED))
 		memset(ptr, 0, bytes);
 }

@@ -13,7 +13,7 @@ struct arena *arena_create(void);
 void arena_destroy(struct arena *arena);
 /** @p size bytes, not zeroed, any alignment of char; NULL when memory is exhausted. */
 char *arena_alloc(struct arena *arena, size_t size);
-/** Move all of @p from into @p to and destroy @p from: pointers into either stay good. */
+/** Move everything in @p from to @p to, and destroy @p from: pointers into both stay valid. */
 void arena_merge(struct arena *to, struct arena *from);
 
 #endif

@@ -14,7 +14,9 @@ static inline size_t bitmap_words(uint64_t bits)
 	return (size_t)(bits / 64 + 1);
 }
 
-/** Cleared; NULL when memory is exhausted.  To be given to bitmap_free(). */
+/**
+ * Make a bitmap with all bits clear; NULL when memory is exhausted.  To be given to bitmap_free().
+ */
 static inline uint64_t *bitmap_alloc(uint64_t bits)
 {
 	return pages_alloc(bitmap_words(bits), sizeof(uint64_t));

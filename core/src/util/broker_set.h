@@ -4,7 +4,10 @@
 
 #include <heapdump/broker.h>
 
-/** Who opens what has a name for this process (hd_broker_set()); NULL: it does so itself. */
+/**
+ * The broker that opens things with a name for this process (hd_broker_set()); NULL: the process
+ * does so itself.
+ */
 const struct hd_broker *broker_current(void);
 
 #endif

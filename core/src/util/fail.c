@@ -41,7 +41,9 @@ enum hd_status fail(struct hd_error *err, enum hd_status status, uint64_t addres
 		err->os_errno = saved_errno;
 	va_list args;
 	va_start(args, format);
-	/* Longer than what is kept: a character is cut by hd_escape(), which keeps it whole. */
+	/*
+	 * Longer than what is kept: hd_escape() cuts the text before a character, never inside one.
+	 */
 	char message[HD_ERROR_MESSAGE_SIZE + 4];
 	(void)vsnprintf(message, sizeof(message), format, args);
 	va_end(args);

@@ -8,7 +8,7 @@
 enum hd_status fail(struct hd_error *err, enum hd_status status, uint64_t address,
 		    const char *format, ...) HD_PRINTF(4, 5);
 
-/** The one failure of every allocation. */
+/** The failure of every allocation: HD_ERR_NOMEM. */
 static inline enum hd_status fail_nomem(struct hd_error *err)
 {
 	(void)fail(err, HD_ERR_NOMEM, 0,

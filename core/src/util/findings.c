@@ -8,7 +8,7 @@
 
 #include "util/alloc.h"
 
-/** What the row of those that are not listed says, and room for the largest number. */
+/** The text of the row for findings that are not listed, with room for the largest number. */
 #define REST_FORMAT "%" PRIu64 " more of this kind, which are not listed"
 #define REST_SIZE   (sizeof(REST_FORMAT) + 20)
 
@@ -26,7 +26,7 @@ static struct finding *append_finding(struct findings *findings)
 	return &findings->rows[findings->count];
 }
 
-/* Count one that is not listed; @p rest is the row of those, or NULL: it is the first. */
+/* Count one that is not listed; @p rest is the row for these, or NULL if this is the first. */
 static void add_rest(struct findings *findings, struct finding *rest, enum finding_kind kind)
 {
 	if (!rest) {

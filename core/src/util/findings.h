@@ -8,28 +8,35 @@
 
 #include "util/finding_kind.h"
 
-/** Rows of one kind that are listed; further ones are counted in one more row. */
+/** How many rows of one kind are listed; further ones are counted in one more row. */
 #define FINDINGS_LISTED 64u
 
-/** Something that `info` says about a target: what is missing or odd, what it costs, what to do. */
+/**
+ * Something that `info` says about a target: what is missing or wrong, the consequence, and what to
+ * do.
+ */
 struct finding {
 	enum finding_kind kind;
-	char *detail;   /**< one line: what, and what that costs */
+	char *detail;   /**< one line: what it is, and the consequence */
 	char *advice;   /**< one line: what the user can do; or NULL */
-	uint64_t count; /**< of what detail is about, 0: not counted */
-	bool is_rest;   /**< the last row of its kind: count further ones, which are not listed */
+	uint64_t count; /**< number of the things that detail is about, 0: not counted */
+	bool is_rest;   /**< the last row of its kind: count is the number of those that are not
+			 * listed */
 };
 
-/** A growing list of findings; zero-initialised is empty.  An addition that finds no memory is lost. */
+/**
+ * A growing list of findings; zero-initialised is empty.  If memory is exhausted, an addition is
+ * lost.
+ */
 struct findings {
 	struct finding *rows;
 	size_t count, capacity;
 };
 
 /**
- * Add one; @p advice NULL: what the table of kinds advises, which may be nothing.  An equal finding
- * (kind and detail) is not added again.  From FINDINGS_LISTED of its kind on it is only counted, so
- * that a list is short whatever a file holds.
+ * Add one; @p advice NULL: use the advice in the table of kinds, if there is any.  An equal finding
+ * (kind and detail) is not added again.  After FINDINGS_LISTED of one kind, more are only counted,
+ * so that the list stays short for any file.
  */
 void findings_add(struct findings *findings, enum finding_kind kind, const char *advice,
 		  const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -37,7 +44,7 @@ void findings_add(struct findings *findings, enum finding_kind kind, const char 
 void findings_add_counted(struct findings *findings, enum finding_kind kind, uint64_t count,
 			  const char *advice, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
-/** Take away those from index @p count on. */
+/** Remove the findings with index @p count and higher. */
 void findings_cut(struct findings *findings, size_t count);
 bool findings_has(const struct findings *findings, enum finding_kind kind);
 void findings_deinit(struct findings *findings);

@@ -3,8 +3,8 @@
 #define HEAPDUMP_SRC_UTIL_FUZZED_H
 
 /**
- * The size of a buffer or a table: @p size, or in the build of the fuzz targets @p small, where an
- * input then costs less and reaches the end of the buffer.
+ * The size of a buffer or a table: @p size, or @p small in the build of the fuzz targets, so that
+ * an input costs less there and reaches the end of the buffer.
  */
 #ifdef HD_FUZZ
 #define FUZZED(size, small) (small)

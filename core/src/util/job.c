@@ -10,7 +10,7 @@
 
 #define SHOW_INTERVAL 200u /* ms between two progress lines */
 #define SECOND_NS     1000000000
-#define JOIN_NS       20000000 /* between two looks at whether the job was cancelled */
+#define JOIN_NS       20000000 /* between two checks for cancellation */
 
 static uint64_t job_now_ms(void)
 {
@@ -91,7 +91,7 @@ static void *parallel_main(void *arg)
 	return NULL;
 }
 
-/* Only this thread may ask whether the job is cancelled: the others may work for long yet. */
+/* Only this thread may ask whether the job is cancelled: the others may go on for a long time. */
 static void join(pthread_t thread, struct job *job)
 {
 	for (;;) {

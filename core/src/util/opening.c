@@ -20,7 +20,7 @@
 /* Connections that wait to be accepted. */
 #define BACKLOG 64
 
-/* Close what an attempt has left, and keep its errno. */
+/* Close the descriptor of a failed attempt, and keep its errno. */
 static int give_up_opening(int fd)
 {
 	int code = errno;
@@ -30,7 +30,10 @@ static int give_up_opening(int fd)
 	return -1;
 }
 
-/* Opening a FIFO would wait, and opening a device may do something: what is opened was looked at before. */
+/*
+ * Opening a FIFO would wait, and opening a device may do something: so check the file before
+ * opening it.
+ */
 static int open_input(const char *path)
 {
 	char place[40];
@@ -69,7 +72,9 @@ static int open_temporary(const char *folder)
 	return fd;
 }
 
-/* The address of @p path; one that is too long for it goes by its folder, open as *@p ret_fd. */
+/*
+ * The address of @p path; if the path is too long, it goes through its folder, open as *@p ret_fd.
+ */
 static bool address_of(const char *path, struct sockaddr_un *ret, socklen_t *ret_size, int *ret_fd)
 {
 	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
@@ -110,7 +115,7 @@ static int open_socket(const char *path,
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
-	/* Nobody else's: who connects to one that listens is asked for its heap. */
+	/* Only for the owner: a process that connects to our socket is asked for its heap. */
 	(void)fchmod(fd, 0600);
 	bool good = address_of(path, &address, &size, &folder) &&
 		    use(fd, (const struct sockaddr *)&address, size) == 0;
@@ -119,8 +124,9 @@ static int open_socket(const char *path,
 }
 
 /*
- * A connection to the diagnostics socket of a process.  Of a path that others have a hand in, the last name may be
- * a link, or lead to a socket of somebody else: what is connected to is what was looked at.
+ * A connection to the diagnostics socket of a process.  If others can change the path, the last
+ * name may be a link, or lead to somebody else's socket: so exactly the checked socket is connected
+ * to.
  */
 static int open_connection(const char *path)
 {
@@ -146,7 +152,7 @@ static int open_connection(const char *path)
 	return fd;
 }
 
-/* Nobody listens at a socket that an earlier program has left: it may go. */
+/* Nobody listens at a socket that an earlier program has left: it may be removed. */
 static void remove_stale(const char *path)
 {
 	struct stat info;
@@ -165,7 +171,7 @@ static int open_listener(const char *path)
 	int fd = open_socket(path, bind);
 	if (fd < 0 || listen(fd, BACKLOG) == 0)
 		return fd;
-	/* Its name is free, as bind() has found: it must not look as if it were taken. */
+	/* Its name is free, because bind() has succeeded: it must not look as if it were in use. */
 	if (errno == EADDRINUSE)
 		errno = EIO;
 	return give_up_opening(fd);

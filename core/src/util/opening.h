@@ -8,29 +8,32 @@
 #include <heapdump/broker.h>
 
 /**
- * Open what has a name: the only way to do so but for files that are written (output_file.h) and processes.  By
- * the broker, if this process has one.
+ * Open something with a name.  This is the only way to do so, except for files that are written
+ * (output_file.h) and processes.  Uses the broker, if this process has one.
  *
  * @param as Not HD_OPEN_MODULE: see named_file_open().
- * @return A descriptor with O_CLOEXEC; or -1 and errno: of HD_OPEN_INPUT EISDIR and EINVAL say that it is a
- * folder, or another thing that is not a regular file.  Nothing of that is opened: a FIFO would wait, and a
- * device might do something.
+ * @return A descriptor with O_CLOEXEC; or -1 and errno: for HD_OPEN_INPUT, EISDIR and EINVAL say
+ * that it is a folder, or something else that is not a regular file.  Such things are not opened: a
+ * FIFO would wait, and opening a device might do something.
  */
 int open_as(enum hd_open_as as, const char *path);
 
-/** A folder below /proc or /sys/fs/cgroup, for readdir(); NULL and errno. */
+/** Open a folder below /proc or /sys/fs/cgroup, for readdir(); NULL and errno on failure. */
 DIR *open_system_folder(const char *path);
 
 /** Remove the socket that HD_OPEN_LISTEN has made; a broker does that by itself at the end of a command. */
 void close_listener(const char *path);
 
-/** Find the name of a user: one line without its NUL has fewer than @p size bytes; false: it has none. */
+/**
+ * Find the name of a user: one line with less than @p size bytes, without the NUL; false: the user
+ * has no name.
+ */
 bool user_name(uint32_t uid, char *buf, size_t size);
 
-/** The same, never by the broker. */
+/** The same, but never through the broker. */
 bool user_name_directly(uint32_t uid, char *buf, size_t size);
 
-/** The same as open_as(), never by the broker. */
+/** The same as open_as(), but never through the broker. */
 int open_directly(enum hd_open_as as, const char *path);
 
 #endif

@@ -20,7 +20,7 @@
 
 #define NAMES_TRIED   100u
 #define NEW_MODE      0600
-#define READER_MS     50 /* how often is looked for a reader */
+#define READER_MS     50 /* how often to check for a reader */
 #define PART_SIZE     48u
 #define OPEN_STRAIGHT (O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
@@ -31,13 +31,16 @@ struct output_place {
 	char part[PART_SIZE];
 };
 
-/* A name that nobody can have taken on purpose, and that is never too long. */
+/* A name that an attacker cannot have taken before, and that is never too long. */
 static void make_part_name(char part[PART_SIZE])
 {
 	uint64_t number;
 	struct timespec now;
 	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number)) {
-		/* Then one that nobody else has now: a name that is taken is not used in any case. */
+		/*
+		 * Without random numbers: a name that nobody else uses now.  In any case, a name
+		 * that is already taken is not used.
+		 */
 		(void)clock_gettime(CLOCK_MONOTONIC, &now);
 		number = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^
 			 (uint64_t)getpid() << 40;
@@ -73,7 +76,7 @@ static int open_nameless(int folder)
 	return openat(folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, NEW_MODE);
 }
 
-/* Can such a file get a name there?  Not known before it is tried, and at the end it is too late. */
+/* Can such a file get a name there?  This must be tried now, because at the end it is too late. */
 static bool can_be_named(int folder)
 {
 	char part[PART_SIZE];
@@ -123,7 +126,7 @@ static enum hd_status refuse_output(const char *path, const struct path_end *end
 		    path, (unsigned int)end->file.st_uid);
 }
 
-/* May the caller write there?  Whatever the rules of the kernel are. */
+/* May the caller write there, according to the kernel? */
 static enum hd_status check_output_file(const char *path, const struct path_end *end,
 					struct hd_error *err)
 {
@@ -142,7 +145,7 @@ static bool is_same_inode(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Open what is there and was looked at, to write into it; a FIFO once it has a reader. */
+/* Open the existing and checked file, to write into it; a FIFO when it has a reader. */
 static enum hd_status open_existing(const char *path, const struct path_end *end, int flags,
 				    struct job *job, int *ret, struct hd_error *err)
 {
@@ -208,7 +211,7 @@ static enum hd_status open_by(const struct hd_broker *broker, const char *path, 
 			*err = reason;
 		return (enum hd_status)reason.status;
 	}
-	/* What is written straight has no place. */
+	/* What is written directly has no place. */
 	*ret = place->id ? place : NULL;
 	if (!place->id)
 		mem_free(place);
@@ -233,7 +236,7 @@ enum hd_status output_place_open(const char *path, struct job *job, struct outpu
 	} else if (status == HD_OK) {
 		status = open_new_place(path, &end, ret, ret_fd, err);
 	}
-	/* Otherwise it is the place's. */
+	/* Otherwise the place owns it. */
 	if (status != HD_OK || is_straight)
 		path_end_deinit(&end);
 	return status;
@@ -301,7 +304,7 @@ void output_place_abandon(struct output_place *place)
 	mem_free(place);
 }
 
-/* Not before it is certain what it is: cut it, and let writing to it block. */
+/* Only now, when it is certain what it is: empty it, and let writing to it block. */
 static int prepare_stream(const struct path_end *end, int fd, bool append)
 {
 	int flags = fcntl(fd, F_GETFL);

@@ -8,18 +8,19 @@
 #include "util/job.h"
 
 /*
- * Where outputs go: all that has to do with the names of files.  Whoever writes needs nothing of it
- * but a descriptor.
+ * Where outputs go: everything about the names of files.  Code that writes only needs a descriptor
+ * from here.
  *
- * What is written may hold the secrets of a process, and whoever runs this may be root:
+ * What is written may contain the secrets of a process, and the user may be root:
  *
- * - A new file gets the mode 0600, less the umask.
- * - One that replaces a file of the caller's, in a folder of the caller's own (see path_end.h), gets
- *   the permissions of that one: of 0777, without those for another group.  Nothing else is taken
- *   over, neither owner nor ACLs nor capabilities.
- * - In a sticky folder that is not the caller's own, a file of somebody else is not replaced.
- * - What is no regular file (a device, a FIFO) is written into, but only where the caller's own folder
- *   has it, or it belongs to the caller or to root and has no second name.
+ * - A new file gets the mode 0600, minus the umask.
+ * - A file that replaces a file of the caller, in a folder of the caller's own (see path_end.h),
+ *   gets its permissions: those in 0777, without those for another group.  Owner, ACLs and
+ *   capabilities are not copied.
+ * - In a sticky folder that is not the caller's own, a file that belongs to somebody else is not
+ *   replaced.
+ * - What is not a regular file (a device, a FIFO) is written into, but only if it is in a folder of
+ *   the caller's own, or belongs to the caller or to root and has no second name.
  * - A link is followed only under the same condition.
  */
 
@@ -30,10 +31,10 @@ struct output_place;
  * Open what will get the name @p path; see struct output_file for how.
  *
  * @param[in] path Borrowed for the call.
- * @param job Of this thread, or NULL: stops the wait for a reader of a FIFO.
+ * @param job A job of this thread, or NULL: it can stop the wait for a reader of a FIFO.
  * @param[out] ret To be given to output_place_commit() or output_place_abandon(); NULL for what is
- * written straight: it is complete when the descriptor is closed.
- * @param[out] ret_fd Owned; what is written straight does not block.
+ * written directly: it is complete when the descriptor is closed.  @param[out] ret_fd Owned;
+ * non-blocking for what is written directly.
  * @retval HD_ERR_OS the directory cannot be written, @p path is a directory, ...
  * @retval HD_ERR_CANCELLED
  * @retval HD_ERR_NOMEM
@@ -43,29 +44,30 @@ HD_NODISCARD enum hd_status output_place_open(const char *path, struct job *job,
 					      struct hd_error *err);
 
 /**
- * Would output_place_open() do it?  Tries it, but waits for nobody, and leaves nothing.
+ * Would output_place_open() succeed?  Tries it, but does not wait, and leaves nothing behind.
  *
- * @param[out] ret_straight Is it written straight?
+ * @param[out] ret_straight Whether it would be written directly.
  */
 HD_NODISCARD enum hd_status output_place_check(const char *path, bool *ret_straight,
 					       struct hd_error *err);
 
 /**
- * Give the file its name.  It frees @p place in any case; on failure nothing of it is left.
+ * Give the file its name.  Frees @p place in any case; on failure the file is deleted.
  *
- * @param fd What output_place_open() gave, with everything written; stays open.
+ * @param fd The descriptor of output_place_open(), when everything is written; stays open.
  * @return errno, or 0.
  */
 int output_place_commit(struct output_place *place, int fd);
 
-/** Leave nothing of it, and free @p place; NULL is allowed. */
+/** Delete the file, and free @p place; NULL is allowed. */
 void output_place_abandon(struct output_place *place);
 
 /**
- * Open a file to write into it as it is: it is created, or cut to nothing, or appended to.  What is
- * there is written into only where output_place_open() would write it straight, were it no regular file.
+ * Open a file to write directly into it: it is created, or emptied, or appended to.  An existing
+ * file is only written into if output_place_open() would write directly into it when it were not a
+ * regular file.
  *
- * @param job Of this thread, or NULL: stops the wait for a reader of a FIFO.
+ * @param job A job of this thread, or NULL: it can stop the wait for a reader of a FIFO.
  * @param[out] ret_fd Owned; writing to it blocks.
  * @retval HD_ERR_OS
  * @retval HD_ERR_CANCELLED
@@ -74,7 +76,7 @@ HD_NODISCARD enum hd_status output_place_open_stream(const char *path, bool appe
 						     int *ret_fd, struct hd_error *err);
 
 /**
- * A file without a name in $TMPDIR, else /tmp, that is gone once it is closed.
+ * Open a file without a name in $TMPDIR or /tmp, which disappears when it is closed.
  *
  * @param[out] ret_folder $TMPDIR or /tmp; borrowed from the environment.  Set on failure, too.
  * @return A descriptor, owned; -1 and errno.

@@ -15,9 +15,9 @@
 /* One walk. */
 struct path_walk {
 	const char *path;    /* the whole, for messages */
-	char rest[PATH_MAX]; /* what is still to go */
+	char rest[PATH_MAX]; /* the rest of the path */
 	unsigned int links;
-	struct stat folder; /* of end->folder */
+	struct stat folder; /* status of end->folder */
 };
 
 enum hd_status path_end_fail(const char *path, int code, struct hd_error *err)
@@ -45,7 +45,7 @@ bool path_end_is_trusted(const struct path_end *end)
 	return end->is_own_folder || is_of_caller(&end->file);
 }
 
-/* Go into the folder @p fd, which becomes the walk's; errno, or 0. */
+/* Enter the folder @p fd, which the walk then owns; returns errno, or 0. */
 static int enter(struct path_walk *walk, struct path_end *end, int fd)
 {
 	if (fd < 0)
@@ -66,7 +66,7 @@ static int enter_start(struct path_walk *walk, struct path_end *end)
 		     open(*walk->rest == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-/* The text of the link @p fd, in front of the rest; errno, or 0. */
+/* Put the text of the link @p fd in front of the rest; returns errno, or 0. */
 static int take_link(struct path_walk *walk, struct path_end *end, int fd)
 {
 	char text[PATH_MAX];
@@ -81,7 +81,10 @@ static int take_link(struct path_walk *walk, struct path_end *end, int fd)
 	return *walk->rest == '/' ? enter_start(walk, end) : 0;
 }
 
-/* The kernel follows the links of /proc: their texts may be no paths.  *@p ret_end: it ends there. */
+/*
+ * The kernel follows the links of /proc, because their texts may not be paths. *@p ret_end: the
+ * path ends there.
+ */
 static int take_proc_link(struct path_walk *walk, struct path_end *end, int link, bool *ret_end)
 {
 	struct stat file;
@@ -124,7 +127,7 @@ static enum hd_status follow_path_link(struct path_walk *walk, struct path_end *
 				       const struct stat *link, bool *ret_end, struct hd_error *err)
 {
 	int code = ELOOP;
-	/* Where it is not sticky, others may have moved one of ours there. */
+	/* In a folder that is not sticky, others may have moved one of our links there. */
 	if (!is_own_folder(&walk->folder) &&
 	    !(walk->folder.st_mode & S_ISVTX && is_of_caller(link)))
 		return refuse_link(walk, end, link, err);
@@ -135,7 +138,7 @@ static enum hd_status follow_path_link(struct path_walk *walk, struct path_end *
 	return code ? path_end_fail(walk->path, code, err) : HD_OK;
 }
 
-/* Take the next name off the rest; what is left begins with a slash, or is empty. */
+/* Take the next name from the rest; then the rest begins with a slash, or is empty. */
 static bool take_path_name(struct path_walk *walk, struct path_end *end)
 {
 	size_t slashes = strspn(walk->rest, "/");
@@ -148,7 +151,7 @@ static bool take_path_name(struct path_walk *walk, struct path_end *end)
 	return true;
 }
 
-/* One name further. */
+/* Follow one more name. */
 static enum hd_status step_along_path(struct path_walk *walk, struct path_end *end, bool *ret_end,
 				      struct hd_error *err)
 {

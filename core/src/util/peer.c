@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Bytes of a status file: the line that is looked for comes behind a list of groups. */
+/* Bytes of a status file: the line that is needed comes after a list of groups. */
 #define STATUS_SIZE 16384u
 
 uint64_t inner_pid_parse(const char *status)
@@ -66,7 +66,7 @@ static uint64_t pid_of_name(const char *name)
 	return count && digits[count] == '-' ? strtoull(digits, NULL, 10) : 0;
 }
 
-/* Does it listen at a name that it has bound itself, and that ends so? */
+/* Does it listen at a name that it has bound itself, and that ends with @p name? */
 static bool listens_at(int fd, const char *name)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNSPEC };
@@ -75,13 +75,13 @@ static bool listens_at(int fd, const char *name)
 	if (getpeername(fd, (struct sockaddr *)&address, &size) != 0 ||
 	    address.sun_family != AF_UNIX)
 		return false;
-	/* What fills it has no NUL. */
+	/* A name that fills it has no NUL. */
 	memcpy(path, address.sun_path, sizeof(address.sun_path));
 	const char *slash = strrchr(path, '/');
 	return strcmp(slash ? slash + 1 : path, name) == 0;
 }
 
-/* Is it so that there is no such process for us, or none any more? */
+/* Does the process not exist for us, or not any more? */
 static bool is_out_of_sight(int code)
 {
 	return code == ENOENT || code == ESRCH || code == EACCES || code == EPERM;

@@ -4,25 +4,25 @@
 
 #include <stdbool.h>
 
-/** What a signal of a write says. */
+/** Why a write raises a signal. */
 enum held_signal {
 	HOLD_TOO_LARGE, /**< SIGXFSZ: there is a limit on the size of files (ulimit -f) */
 	HOLD_NO_READER, /**< SIGPIPE */
 };
 
 /**
- * A signal that a write of this thread may raise, kept from the program: the write
- * fails with an errno as well, which is enough, and a host program must not die of it.
+ * Suppresses a signal that a write of this thread may raise: the write also fails with an errno,
+ * which is enough, and the signal must not end the host program.
  */
 struct signal_hold {
 	enum held_signal signal;
 	bool was_blocked, was_pending; /**< before */
 };
 
-/** Keep @p signal from this thread. */
+/** Suppress @p signal in this thread. */
 void signal_hold_begin(struct signal_hold *hold, enum held_signal signal);
 
-/** As it was before; the signal is forgotten if it came meanwhile.  Keeps errno. */
+/** Restore the state before; if the signal came meanwhile, it is discarded.  Keeps errno. */
 void signal_hold_end(const struct signal_hold *hold);
 
 #endif

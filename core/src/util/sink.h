@@ -12,14 +12,15 @@
  * Is @p sink one of this version of the library?
  *
  * @retval HD_OK
- * @retval HD_ERR_ARGUMENT NULL, another struct_size, or no write where @p writes says that it is needed
+ * @retval HD_ERR_ARGUMENT it is NULL, has another struct_size, or has no write although @p writes
+ * says that it is needed
  */
 HD_NODISCARD enum hd_status sink_check(const struct hd_sink *sink, bool writes,
 				       struct hd_error *err);
 
 /**
- * Hand @p line to the sink as a warning, if it takes warnings, with what a terminal would act on as
- * escapes: it may hold names out of a target.  @p sink may be NULL.
+ * Give @p line to the sink as a warning, if it takes warnings.  What a terminal would act on is
+ * written as escapes, because the line may contain names from a target.  @p sink may be NULL.
  */
 void sink_warn(const struct hd_sink *sink, const char *line);
 /** The same as a note about what is going on; a sink without notes gets it as a warning. */

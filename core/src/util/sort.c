@@ -61,7 +61,7 @@ struct sorted_run {
 	uint32_t begin, end;
 };
 
-/* The runs that keys are in; 0: they are too many. */
+/* Find the runs of the keys; 0: there are too many. */
 static uint32_t find_sorted_runs(const uint64_t *keys, uint32_t count, struct sorted_run *runs)
 {
 	uint32_t made = 0;
@@ -99,7 +99,7 @@ static struct sorted_run *lowest_run(const uint64_t *keys, struct sorted_run *ru
 	return lowest;
 }
 
-/* First key of a run that is not below @p key. */
+/* First key of a run that is at least @p key. */
 static uint32_t run_place(const uint64_t *keys, const struct sorted_run *run, uint64_t key)
 {
 	size_t count = run->end - run->begin;
@@ -122,7 +122,7 @@ uint32_t sort_pieces(const uint64_t *keys, uint32_t count, struct sort_piece *re
 		uint32_t end = run_place(keys, run, next);
 		if (pieces == SORT_PIECES_MAX)
 			return 0;
-		/* Of keys that are the same the first goes first. */
+		/* Equal keys keep their order. */
 		if (end == run->begin)
 			end++;
 		ret[pieces++] = (struct sort_piece){ run->begin, at, end - run->begin };

@@ -9,9 +9,13 @@
 /** Sort ascending. */
 void sort_u64(uint64_t *values, size_t count);
 
-/** Where in a row its number is: constants, for which a search is compiled. */
+/**
+ * Where the number is in a row: constants, so that the compiler makes a special search for each
+ * case.
+ */
 struct key_place {
-	size_t row, offset, size; /**< bytes of a row; where the number is; its own: 4 or 8 */
+	size_t row, offset, size; /**< size of a row; offset of the number in it; size of the
+				   * number: 4 or 8 */
 };
 
 /** Does not compile for other sizes. */
@@ -23,8 +27,8 @@ struct key_place {
 #define KEY_ONLY(numbers) ((struct key_place){ sizeof(*(numbers)), 0, KEY_SIZE(*(numbers)) })
 
 /**
- * How many of @p count rows, which ascend by an unsigned number, have one below @p key, or one that
- * @p key is, if @p is_with_equal.  The macros below say what is searched.
+ * How many of @p count rows, which ascend by an unsigned number, have a number less than @p key, or
+ * equal to it if @p is_with_equal.  The macros below are the ways to call it.
  */
 static inline __attribute__((always_inline)) size_t rows_search(const void *rows, size_t count,
 								struct key_place place,
@@ -47,40 +51,53 @@ static inline __attribute__((always_inline)) size_t rows_search(const void *rows
 }
 
 /**
- * Index of the first of @p rows, which ascend by their unsigned @p field, that has one not below
- * @p key; @p count: none.
+ * Index of the first of @p rows, which ascend by their unsigned @p field, whose field is at least
+ * @p key; @p count: there is none.
  */
 #define ROWS_FROM(rows, count, field, key) \
 	rows_search(rows, count, KEY_PLACE(rows, field), false, key)
-/** The same for one above @p key; so the row before it, if there is one, is the last up to @p key. */
+/**
+ * The same for a field greater than @p key; so the row before it, if there is one, is the last
+ * whose field is at most @p key.
+ */
 #define ROWS_ABOVE(rows, count, field, key) \
 	rows_search(rows, count, KEY_PLACE(rows, field), true, key)
 
-/** Index of the last of @p rows up to @p key, where each row is the first of a run; 0: none is. */
+/**
+ * Index of the last of @p rows whose field is at most @p key, where each row begins a run; 0 also
+ * if there is none.
+ */
 #define ROW_OF(rows, count, field, key) search_run_of(ROWS_ABOVE(rows, count, field, key))
 static inline size_t search_run_of(size_t above)
 {
 	return above ? above - 1 : 0;
 }
 
-/** Position of the first of @p numbers, of 4 or 8 bytes, which ascend, that is above @p key. */
+/**
+ * Position of the first of @p numbers, which ascend and have 4 or 8 bytes, that is greater than @p
+ * key.
+ */
 #define NUMBERS_ABOVE(numbers, count, key) rows_search(numbers, count, KEY_ONLY(numbers), true, key)
 
-/** Position of the first of @p values, which ascend, that is not below @p value; @p count: none. */
+/**
+ * Position of the first of @p values, which ascend, that is at least @p value; @p count: there is
+ * none.
+ */
 static inline size_t lower_bound_u64(const uint64_t *values, size_t count, uint64_t value)
 {
 	return rows_search(values, count, KEY_ONLY(values), false, value);
 }
 
 /**
- * Sort @p keys ascending, stably, and give in @p order where each stood (radix sort: linear).
+ * Sort @p keys ascending and stably, and set @p order to the former position of each (radix sort:
+ * linear).
  *
- * Takes 12 bytes more per key while it runs.
- * @return false when memory is exhausted; keys are then as before.
+ * Takes 12 more bytes per key while it runs.
+ * @return false when memory is exhausted; keys are then unchanged.
  */
 bool sort_keys(uint64_t *keys, uint32_t *order, uint32_t count);
 
-/** Keys that ascend: @p count of them at @p from, which are to come to @p to. */
+/** Keys that ascend: @p count of them at @p from, which will be moved to @p to. */
 struct sort_piece {
 	uint32_t from, to, count;
 };
@@ -88,11 +105,11 @@ struct sort_piece {
 #define SORT_PIECES_MAX 1024u
 
 /**
- * Find pieces that are sorted once each is moved, keys that are the same in the order in which they
- * stand.  Objects that come as a heap was walked, region by region, are a few.
+ * Find pieces that only have to be moved to be sorted; equal keys keep their order.  Objects in the
+ * order of a heap walk, region by region, are only a few pieces.
  *
  * @param[out] ret SORT_PIECES_MAX, ascending by from
- * @return how many; 0: more than that, or no keys
+ * @return how many; 0: there are more, or no keys
  */
 uint32_t sort_pieces(const uint64_t *keys, uint32_t count, struct sort_piece *ret);
 

@@ -17,7 +17,7 @@ void text_deinit(struct text *text)
 	*text = (struct text){ 0 };
 }
 
-/* Room for @p size more bytes and the NUL. */
+/* Make room for @p size more bytes and the NUL. */
 static bool text_reserve(struct text *text, size_t size)
 {
 	if (text->failed)
@@ -71,14 +71,14 @@ void text_printf(struct text *text, const char *format, ...)
 /* A byte of each eight. */
 #define EACH(byte) (0x0101010101010101u * (byte))
 
-/* The highest bit of a byte is set, of one at least, where a byte of @p word is @p c. */
+/* The highest bit of at least one byte is set if a byte of @p word is @p c. */
 static uint64_t marks_of(uint64_t word, uint64_t c)
 {
 	uint64_t other = word ^ EACH(c);
 	return (other - EACH(1)) & ~other & EACH(0x80);
 }
 
-/* The same where one is below 0x20, above 0x7f, or 0x7f. */
+/* The same if a byte is less than 0x20, or 0x7f or more. */
 static uint64_t marks_of_unprintable(uint64_t word)
 {
 	return ((((word - EACH(0x20)) & ~word) | word) & EACH(0x80)) | marks_of(word, 0x7f);
@@ -138,7 +138,7 @@ size_t utf8_length(const char *bytes, size_t size)
 	return overlong || surrogate || beyond ? 0 : length;
 }
 
-/* The character that @p length bytes (1 to 3) of UTF-8 stand for. */
+/* The character that @p length bytes (1 to 3) of UTF-8 encode. */
 static unsigned int code_point(const char *bytes, size_t length)
 {
 	unsigned int first = (unsigned char)bytes[0];
@@ -184,7 +184,7 @@ size_t escape_of(const char *bytes, size_t size, char ret[ESCAPED_SIZE])
 void text_escape(struct text *text, const char *bytes, size_t size)
 {
 	size_t plain =
-		printable_run(bytes, size); /* bytes before i that are to be appended as they are */
+		printable_run(bytes, size); /* bytes before i that will be appended unchanged */
 	for (size_t i = plain; i < size;) {
 		char escape[ESCAPED_SIZE];
 		size_t length = escape_of(bytes + i, size - i, escape);
@@ -259,7 +259,9 @@ const char *format_bytes(uint64_t size, char *buf)
 	return buf;
 }
 
-/* The host program may have set a locale whose decimal point is another, also of several bytes. */
+/*
+ * The host program may have set a locale with another decimal point, which may have several bytes.
+ */
 static void use_point(char *number)
 {
 	char *out = number;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** A growing string; zero-initialised is empty.  Once an append fails it stays failed. */
+/** A growing string; empty when zero-initialised.  After a failed append, failed stays set. */
 struct text {
 	char *bytes; /**< NUL-terminated when not NULL */
 	size_t size, capacity;
@@ -15,10 +15,12 @@ struct text {
 };
 
 void text_deinit(struct text *text);
-/** text_extend() where there is not room enough. */
+/** The slow path of text_extend(), when there is not enough room. */
 char *text_extend_more(struct text *text, size_t size);
 
-/** Append @p size bytes that the caller fills in: where they are to be; NULL when memory is exhausted. */
+/**
+ * Append @p size bytes that the caller fills in; returns where, or NULL when memory is exhausted.
+ */
 static inline char *text_extend(struct text *text, size_t size)
 {
 	if (text->failed || text->capacity - text->size <= size)
@@ -43,9 +45,11 @@ static inline void text_puts(struct text *text, const char *string)
 
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Bytes at the beginning of @p bytes that are printable ASCII: 0x20 to 0x7e. */
+/** How many bytes at the beginning of @p bytes are printable ASCII: 0x20 to 0x7e. */
 size_t printable_run(const char *bytes, size_t size);
-/** The same, and neither a quote nor a backslash: what is written between quotes as it is. */
+/**
+ * The same, but also neither a quote nor a backslash: what can be written unchanged between quotes.
+ */
 size_t quotable_run(const char *bytes, size_t size);
 
 /** Append a number, decimal. */
@@ -57,34 +61,37 @@ void text_hex(struct text *text, uint64_t value, unsigned int digits, bool is_up
 #define ESCAPED_SIZE 7
 
 /**
- * Write the character at @p bytes as an escape: \u001b, a byte that is no UTF-8 as \xff.
+ * Write the character at @p bytes as an escape: \u001b, or \xff for a byte that is not UTF-8.
  *
- * @param[in] size Bytes from there on, > 0.
+ * @param[in] size Bytes from there to the end, > 0.
  * @param[out] ret The escape; "" for a character beyond U+FFFF.
  * @return bytes of the character
  */
 size_t escape_write(const char *bytes, size_t size, char ret[ESCAPED_SIZE]);
 
 /**
- * How the character at @p bytes is shown to a person: utf8_is_control(), and what is no UTF-8, as
+ * How the character at @p bytes is shown to a person: utf8_is_control() and what is not UTF-8 as
  * escapes.
  *
- * @param[in] size Bytes from there on, > 0.
- * @param[out] ret The escape; "" for a character that is shown as it is.
+ * @param[in] size Bytes from there to the end, > 0.
+ * @param[out] ret The escape; "" for a character that is shown unchanged.
  * @return bytes of the character
  */
 size_t escape_of(const char *bytes, size_t size, char ret[ESCAPED_SIZE]);
 
-/** Append @p size bytes for a person to read, each as escape_of() has it. */
+/** Append @p size bytes for a person to read, with escapes from escape_of(). */
 void text_escape(struct text *text, const char *bytes, size_t size);
 
 /**
- * Is the UTF-8 character of @p length bytes one that moves a cursor or turns the direction of
- * text: C0, DEL, C1, line and paragraph separators, bidirectional controls?
+ * Does the UTF-8 character of @p length bytes move the cursor or change the direction of text: C0,
+ * DEL, C1, line and paragraph separators, bidirectional controls?
  */
 bool utf8_is_control(const char *bytes, size_t length);
 
-/** Bytes of the UTF-8 character at @p bytes (1 to 4), or 0 when it is none; @p size > 0. */
+/**
+ * Number of bytes of the UTF-8 character at @p bytes (1 to 4), or 0 when there is none; @p size >
+ * 0.
+ */
 size_t utf8_length(const char *bytes, size_t size);
 
 /** Value of a hexadecimal digit, or -1. */
@@ -103,18 +110,20 @@ const char *format_thousands(uint64_t value, char *buf);
 #define COUNT_SIZE 64u
 /** The same with the name of what is counted: "1 root", "2,345 roots".  @p buf has COUNT_SIZE. */
 const char *format_count(uint64_t value, const char *noun, char *buf);
-/** "512 bytes", "1.5 MB" (1,024 KB are one); @p buf of 32 bytes always does.  Returns @p buf. */
+/**
+ * "512 bytes", "1.5 MB" (1,024 KB are one); A @p buf of 32 bytes is always enough.  Returns @p buf.
+ */
 const char *format_bytes(uint64_t size, char *buf);
 
 /**
- * A real number with as few digits as read back to the same double, or float when @p is_single;
- * "NaN", "Infinity", "-Infinity".  @p buf of 32 bytes always does.  Returns @p buf.
+ * A real number with as few digits as give the same double (or float, when @p is_single) when read;
+ * "NaN", "Infinity", "-Infinity".  A @p buf of 32 bytes is always enough.  Returns @p buf.
  */
 const char *format_real(double value, bool is_single, char *buf, size_t size);
 
 /**
  * Parse a number with an optional suffix K, M, G (powers of 1,024), decimal or 0x-hexadecimal;
- * all of @p string must be used.
+ * false unless the whole @p string is such a number.
  */
 bool parse_number(const char *string, uint64_t *ret);
 

@@ -7,9 +7,9 @@
 
 #include "util/signal_hold.h"
 
-#define WRITE_POLL_MS 50 /* how often the job is asked whether it goes on */
+#define WRITE_POLL_MS 50 /* how often to check whether the job was stopped */
 
-/* One write; errno, or 0 and how many bytes. */
+/* Write once; returns errno, or 0 and how many bytes. */
 static int write_once(int fd, const char *bytes, size_t size, size_t *ret)
 {
 	struct signal_hold too_large, no_reader;

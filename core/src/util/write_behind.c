@@ -17,13 +17,16 @@ struct write_behind {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	/* of the one who adds: */
+	/* used by the thread that adds: */
 	size_t used; /* of the slot that is being filled */
-	/* of both, under the lock: */
-	unsigned int filled, written; /* slots so far; between them those that wait */
+	/* used by both threads, with the lock: */
+	unsigned int filled, written; /* numbers of slots so far; those between wait */
 	bool is_over;
 	int error;
-	/* a slot belongs to the one who adds until it is filled, then to the thread until it is written: */
+	/*
+	 * a slot belongs to the thread that adds until it is filled, then to the writer until it is
+	 * written:
+	 */
 	size_t sizes[SLOTS];
 	char slots[SLOTS][SLOT_SIZE];
 };
@@ -45,7 +48,7 @@ static void *write_slots(void *arg)
 	struct write_behind *behind = arg;
 	int error = 0;
 	for (unsigned int slot; await_slot(behind, &slot);) {
-		/* Behind an error the others are only passed over. */
+		/* After an error the other slots are only skipped. */
 		if (!error) {
 			error = write_all(behind->fd, behind->slots[slot], behind->sizes[slot],
 					  NULL);
@@ -59,7 +62,7 @@ static void *write_slots(void *arg)
 	return NULL;
 }
 
-/* Hand over the slot that is being filled, and wait for a free one; false: a write failed. */
+/* Pass on the current slot, and wait for a free one; false: a write failed. */
 static bool hand_over(struct write_behind *behind)
 {
 	(void)pthread_mutex_lock(&behind->lock);

@@ -5,16 +5,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** A thread that writes to a file what another one makes meanwhile. */
+/** A thread that writes to a file while another one makes the next bytes. */
 struct write_behind;
 
-/** Begin to write to @p fd, which stays the caller's; NULL: there is no memory, or no thread. */
+/**
+ * Begin to write to @p fd, which the caller keeps; NULL: memory is exhausted, or no thread can be
+ * started.
+ */
 struct write_behind *write_behind_begin(int fd);
 
-/** Take a copy of the bytes; false: a write failed before. */
+/** Take a copy of the bytes; false: an earlier write failed. */
 bool write_behind_add(struct write_behind *behind, const char *bytes, size_t size);
 
-/** Wait for what is left to be written, and free @p behind: errno of the write that failed, or 0. */
+/**
+ * Wait until everything is written, and free @p behind.  Returns the errno of a failed write, or 0.
+ */
 int write_behind_end(struct write_behind *behind);
 
 #endif

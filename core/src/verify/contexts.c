@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocation contexts: pointer and limit of the stretch that a thread fills with objects. */
+/* Checks allocation contexts: pointer and limit of the memory that a thread fills with objects. */
 #include <inttypes.h>
 
 #include "arch/register_table.h"
@@ -20,7 +20,9 @@ static const struct clr_thread *owner_of(const struct resolver *resolver, uint64
 	return NULL;
 }
 
-/* Does the range of @p address begin with an ELF header, as that of the vDSO does, which is of no file? */
+/*
+ * Does the range of @p address begin with an ELF header, like that of the vDSO, which has no file?
+ */
 static bool is_in_image(const struct target *target, uint64_t address)
 {
 	uint32_t magic = 0;
@@ -66,7 +68,7 @@ bool context_is_at_rest(const struct resolver *resolver, const struct context *c
 	return owner && !thread_may_allocate(resolver, owner);
 }
 
-/* Could one of its halves be of the context before, or of the next? */
+/* Could one of its two words belong to the context before, or to the next one? */
 static bool is_half(const struct resolver *resolver, uint64_t address)
 {
 	const struct segment *segment =
@@ -90,7 +92,7 @@ static enum hd_status add_broken_context(struct resolver *resolver, const struct
 		.address = at ? at : context->pointer,
 		.word = limit_is_bad ? context->limit : context->pointer,
 	};
-	/* A thread that is stopped while it takes a new context has half of it. */
+	/* A thread that is stopped while it takes a new context has only half of it. */
 	if (context->owner == CONTEXT_THREAD && !context_is_at_rest(resolver, context) &&
 	    is_half(resolver, context->pointer) && is_half(resolver, context->limit))
 		finding.verdict = VERDICT_UNOWNED_CONTEXT;
@@ -137,8 +139,8 @@ static bool context_is_reached(struct resolver *resolver, const struct segment *
 }
 
 /*
- * What is not empty lies between pointer and limit: is it the limit that is bad?  The longer run of zeros is what is
- * left of the context; it lies behind a bad pointer, and before a bad limit.
+ * Something that is not zero is between pointer and limit: is the limit wrong?  The longer run of
+ * zeros is the rest of the context; it comes after a wrong pointer, and before a wrong limit.
  */
 static bool limit_is_too_high(struct resolver *resolver, const struct context *context)
 {
@@ -174,7 +176,7 @@ static bool is_empty(struct resolver *resolver, const struct context *context)
 	return true;
 }
 
-/* Does it reach over the next one, which is sound? */
+/* Does it overlap the next one, which is sound? */
 static bool overlaps_next(struct resolver *resolver, const struct context *context)
 {
 	const struct heap *heap = resolver->heap;
@@ -200,7 +202,7 @@ static enum hd_status check_context(struct resolver *resolver, const struct cont
 			TRY(segment_end_finding(resolver, cut, &finding, err));
 			return finding_list_link(&resolver->found, finding, pointer, err);
 		}
-		/* What is on a list that broke off is not known. */
+		/* It is not known what is on the lost part of a broken list. */
 		if (!segment && resolver->list != NO_FINDING && pointer % 8 == 0 &&
 		    limit >= pointer && limit - pointer < CONTEXT_SIZE_MAX)
 			return finding_list_link(&resolver->found, resolver->list, pointer, err);
@@ -230,7 +232,7 @@ enum hd_status verify_contexts(struct resolver *resolver, struct hd_error *err)
 		return HD_OK;
 	for (size_t i = 0; i < heap->context_count; i++)
 		TRY(check_context(resolver, &heap->contexts[i], err));
-	/* A pointer of 0 is no context to a walk, unless there is a limit. */
+	/* A walk does not see a context if the pointer is 0, unless there is a limit. */
 	for (size_t i = 0; i < clr_thread_count(heap->clr); i++) {
 		const struct clr_thread *thread = clr_thread_at(heap->clr, i);
 		struct context context = { .owner = CONTEXT_THREAD, .thread = thread->address };

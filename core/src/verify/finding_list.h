@@ -7,19 +7,19 @@
 
 #define NO_FINDING UINT32_MAX
 
-/** An object, or other address, that is odd because of a finding. */
+/** An object, or another address, that is wrong because of a finding. */
 struct link {
 	uint32_t finding;
 	uint64_t object;
 };
 
-/** Where a finding is. */
+/** The place of a finding. */
 struct finding_place {
 	uint64_t address;
 	uint32_t finding;
 };
 
-/** All findings so far, and what is a consequence of them. */
+/** All findings so far, and their consequences. */
 struct finding_list {
 	struct verify_finding *rows; /**< kind NULL: withdrawn */
 	size_t rows_count, rows_capacity;
@@ -27,7 +27,7 @@ struct finding_list {
 	size_t place_count;
 	struct link *links;
 	size_t links_count, links_capacity;
-	uint64_t not_kept; /**< findings, or odd references, beyond what is kept */
+	uint64_t not_kept; /**< findings, or wrong references, that were not kept */
 };
 
 /** Free @p count findings, in an array of @p capacity. */
@@ -45,16 +45,22 @@ HD_NODISCARD enum hd_status finding_list_add(struct finding_list *list,
 /** Replace the detail of a finding; lost when memory is exhausted. */
 void verify_finding_detail(struct verify_finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/** Finding @p from is a consequence of @p into.  HD_ERR_NOMEM. */
+/** Make finding @p from a consequence of @p into.  Fails with HD_ERR_NOMEM. */
 HD_NODISCARD enum hd_status finding_list_merge(struct finding_list *list, uint32_t from,
 					       uint32_t into, struct hd_error *err);
-/** What finding @p index was merged into, in the end. */
+/** The finding into which finding @p index was merged in the end. */
 uint32_t finding_list_final(const struct finding_list *list, uint32_t index);
-/** Make an index of the findings so far.  HD_ERR_NOMEM. */
+/** Make an index of the findings so far.  Fails with HD_ERR_NOMEM. */
 HD_NODISCARD enum hd_status finding_list_index(struct finding_list *list, struct hd_error *err);
-/** The finding about the block at @p address, or NO_FINDING; of those that finding_list_index() saw. */
+/**
+ * Among the findings that finding_list_index() saw: the one about the block at @p address, or
+ * NO_FINDING.
+ */
 uint32_t finding_list_at(const struct finding_list *list, uint64_t address);
-/** Make @p object a consequence of @p finding; nothing for NO_FINDING.  HD_ERR_NOMEM. */
+/**
+ * Make @p object a consequence of @p finding; does nothing for NO_FINDING.  Fails with
+ * HD_ERR_NOMEM.
+ */
 HD_NODISCARD enum hd_status finding_list_link(struct finding_list *list, uint32_t finding,
 					      uint64_t object, struct hd_error *err);
 

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What is at fault where a walk stumbled: the object there, the one before, or something else? */
+/*
+ * Finds what is wrong where a walk met damage: the object there, the one before, or something else?
+ */
 #include <inttypes.h>
 
 #include "clr/layouts/object_layout.h"
 #include "util/sort.h"
 #include "verify/resolve.h"
 
-/* So many objects in a row may come of reading the rest of a larger one as objects. */
+/* How many objects in a row may result from reading the rest of a larger object as objects. */
 #define BOGUS_MAX 4u
-/* How far before its end objects are looked for that an array covers, and how many of them in a row. */
+/*
+ * How far before its end the objects that an array covers are searched for, and how many in a row
+ * are needed.
+ */
 #define COVERED_BYTES 4096u
 #define COVERED_MAX   256u
 
@@ -130,7 +135,10 @@ static struct broken_context *context_of(const struct resolver *resolver,
 	return is_rest ? any : NULL;
 }
 
-/* Is the gap due to a context that could be right by itself?  Then there is a finding for it. */
+/*
+ * Is a context the reason for the gap, although it looks correct by itself?  Then make a finding
+ * about it.
+ */
 static enum hd_status blame_context(struct resolver *resolver, const struct verify_gap *gap,
 				    uint32_t *ret, struct hd_error *err)
 {
@@ -166,7 +174,7 @@ static enum hd_status blame_context(struct resolver *resolver, const struct veri
 	return HD_OK;
 }
 
-/* Could the gap be a large or pinned object in the making? */
+/* Could the gap be a large or pinned object that is being allocated? */
 static bool may_be_large(const struct resolver *resolver, const struct verify_gap *gap)
 {
 	return gap->segment->generation == GENERATION_POH ||
@@ -225,7 +233,7 @@ static bool segment_end_is_wrong(struct resolver *resolver, const struct verify_
 		       !verify_is_young(segment, damage->address) &&
 		       !(resolver->may_allocate && may_be_large(resolver, gap));
 	}
-	/* Objects that make sense go on behind the end. */
+	/* Plausible objects continue after the end. */
 	uint64_t size = (damage->size + 7) & ~(uint64_t)7;
 	struct object object;
 	if (damage->kind != DAMAGE_BAD_SIZE || size > segment->reserved - damage->address)
@@ -273,7 +281,7 @@ static bool continues_references(struct resolver *resolver, const struct verify_
 	return any;
 }
 
-/* Does a string end with the NUL that the runtime puts behind its characters? */
+/* Does a string end with the NUL that the runtime puts after its characters? */
 static bool is_terminated(const struct resolver *resolver, const struct object *string)
 {
 	uint16_t last = 0;
@@ -282,18 +290,18 @@ static bool is_terminated(const struct resolver *resolver, const struct object *
 	       last == 0;
 }
 
-/* Does it have a header that cannot be? */
+/* Does it have an impossible header? */
 static bool is_odd(const struct resolver *resolver, const struct object *object)
 {
 	struct odd_object odd;
 	struct verify_scan scan = { .heap = resolver->heap,
 				    .any_sync = true,
 				    .any_threads = clr_thread_count(resolver->heap->clr) > 0 };
-	/* Nobody looks at that of a Free block. */
+	/* The header of a Free block is not checked. */
 	return !object->type->is_free && scan_header(&scan, object->address, &odd);
 }
 
-/* Is it the object before the gap, whose size is not what it was? */
+/* Is the cause the object before the gap, because its size was changed? */
 static bool is_last_at_fault(struct resolver *resolver, const struct verify_gap *gap)
 {
 	const struct object *last = &gap->damage.last_good;
@@ -319,8 +327,8 @@ static bool is_last_at_fault(struct resolver *resolver, const struct verify_gap 
 }
 
 /*
- * The object that is at fault: the one before the gap, or, when that only looks like an object, one
- * of those before it.
+ * The object that is wrong: the one before the gap, or, if that only looks like an object, one of
+ * those before it.
  */
 static struct object first_at_fault(struct resolver *resolver, const struct verify_gap *gap)
 {
@@ -362,7 +370,7 @@ enum hd_status gap_blame_last(struct resolver *resolver, struct verify_gap *gap,
 	return HD_OK;
 }
 
-/* Verdicts of what need not be damage. */
+/* Verdicts for what need not be damage. */
 static void judge(struct resolver *resolver, const struct verify_gap *gap)
 {
 	struct verify_finding *finding = finding_of(resolver, gap);
@@ -403,7 +411,7 @@ static void judge(struct resolver *resolver, const struct verify_gap *gap)
 	}
 }
 
-/* The odd references of what lies between the object at fault and the gap follow from it. */
+/* Wrong references between the wrong object and the gap are its consequences. */
 static void take_own_faults(struct resolver *resolver, const struct verify_gap *gap)
 {
 	struct odd_reference *references = resolver->notes.references;

@@ -10,11 +10,11 @@
 struct address_map {
 	const struct heap *heap;
 	uint64_t *words;
-	uint64_t bits;   /**< of all segments */
-	uint64_t *first; /**< by segment: its first bit, a multiple of 64 */
+	uint64_t bits;   /**< number of bits of all segments */
+	uint64_t *first; /**< for each segment its first bit, a multiple of 64 */
 };
 
-/** HD_ERR_NOMEM, also when it would take more than the job's limit. */
+/** Fails with HD_ERR_NOMEM, also when it would take more than the job's limit. */
 HD_NODISCARD enum hd_status address_map_init(struct address_map *map, const struct heap *heap,
 					     struct job *job, struct hd_error *err);
 /** A zeroed map is allowed. */
@@ -33,7 +33,7 @@ static inline void address_map_add(struct address_map *map, const struct segment
 uint64_t address_map_before(const struct address_map *map, const struct segment *segment,
 			    uint64_t address);
 
-/** Segments that a reader met last, by address: most references go to few. */
+/** Segments that a reader used last, by address: most references go to few segments. */
 #define SEGMENT_SLOTS 256u
 struct segment_cache {
 	struct {

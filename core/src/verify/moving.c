@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A GC that moves objects (gc_heap::plan_phase(), gc.cpp of .NET 8 to 10): what of the heap is its work, and
- * what is damage?  doc/collections.md has the whole.
+ * While a GC moves objects (gc_heap::plan_phase(), gc.cpp of .NET 8 to 10): which unusual bytes
+ * come from the GC, and which are damage? doc/collections.md has the details.
  *
- * The large and pinned object heaps come first: they are swept, or planned.  Then it plans generations 0 to 2,
- * one region after the other: from its begin on, it takes the mark off each object that survives, and writes the
- * nodes of plugs over dead objects (heap/plug_node.h; the walk knows those).  Nothing else of them is written.
- * In an older generation than it collects it takes room from Free blocks, in which dead objects lie.
- * So while two objects there that are next to each other carry marks, of any heap, for they wait for each other
- * before they go on, what is no object and no node in the generations that it collects is damage.
+ * The large and pinned object heaps come first: they are swept, or planned.  Then it plans
+ * generations 0 to 2, one region after the other: beginning at the region's start, it clears the
+ * mark of each surviving object, and writes the nodes of plugs over dead objects (heap/plug_node.h;
+ * the walk knows these).  It writes nothing else in them.  In generations older than those that it
+ * collects, it takes room from Free blocks, in which dead objects lie.  So while two neighbouring
+ * objects have marks, in any heap (because the heaps wait for each other before they go on),
+ * anything in the collected generations that is neither an object nor a node is damage.
  *
- * Then it compacts, or sweeps: objects are copied over others, which end anywhere.  What is odd then need not be
- * damage, unless a thread crashed with its address in a register.
+ * Then it compacts or sweeps: objects are copied over others, which then end anywhere.  Wrong
+ * contents then need not be damage, unless a thread crashed with their address in a register.
  */
 #include "verify/resolve.h"
 
-/* So far from an address that a crashed thread had may the damage be. */
+/* How far from an address in a crashed thread's registers the damage may be. */
 #define SUSPECT_REACH 64u
 
-/* Was what is at the gap only planned so far, or not even that? */
+/* Was the part with the gap only planned so far, or not even that? */
 static bool is_planning(const struct resolver *resolver, const struct verify_gap *gap)
 {
 	const struct segment *segment = gap->segment;
@@ -28,7 +29,7 @@ static bool is_planning(const struct resolver *resolver, const struct verify_gap
 			(enum generation)resolver->marks.condemned);
 }
 
-/* Is the gap at an address that the thread that crashed had in a register? */
+/* Is the gap at an address that the crashed thread had in a register? */
 static bool is_suspect(const struct resolver *resolver, const struct verify_gap *gap)
 {
 	const struct verify_options *options = resolver->options;
@@ -49,10 +50,10 @@ static bool may_be_moving(struct resolver *resolver, const struct verify_gap *ga
 	if (is_suspect(resolver, gap) ||
 	    (is_planning(resolver, gap) && gap_covers_objects(resolver, gap)))
 		return false;
-	/* A context without owner, a large object in the making, memory that was given back. */
+	/* A context without owner, a large object that is being allocated, or freed memory. */
 	if (gap->is_zero || damage->kind == DAMAGE_ZERO_RUN)
 		return true;
-	/* Where the region ends is moved before the objects are. */
+	/* The end of the region is moved before the objects are. */
 	if (damage->kind == DAMAGE_BAD_SIZE && gap->end == segment->end &&
 	    damage->size <= segment->committed - damage->address)
 		return true;
@@ -61,7 +62,10 @@ static bool may_be_moving(struct resolver *resolver, const struct verify_gap *ga
 
 enum hd_status resolve_moving(struct resolver *resolver, struct hd_error *err)
 {
-	/* Without a crash there is no reason to doubt the heap, and a guess about the phase may be wrong. */
+	/*
+	 * Without a crash there is no reason to suspect the heap, and a guess about the phase may
+	 * be wrong.
+	 */
 	if (!resolver->options->crashed)
 		return HD_OK;
 	TRY(finding_list_index(&resolver->found, err));

@@ -5,7 +5,7 @@
 #include "util/alloc.h"
 #include "verify/verify.h"
 
-/* What is wrong at @p address is told of another object: say so, as a finding. */
+/* The error at @p address belongs to another object: make a finding that says so. */
 static enum hd_status add_nothing(const struct heap *heap, uint64_t address,
 				  struct verify_result *result, struct hd_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose fault is a reference that leads to no object? */
+/* Finds the cause of references that do not lead to an object. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 #include "util/sort.h"
 #include "verify/resolve.h"
 
-/* That many objects in the block of a basic region, if that is of no segment, are no coincidence. */
+/* If a basic region belongs to no segment, but has this many objects, that is not a coincidence. */
 #define REGION_OBJECTS 8u
 
 /* References to one address: [first, end) of the resolver's, ascending by value, then object. */
 struct value_run {
 	size_t first, end;
 	uint64_t value;
-	size_t objects; /* that refer to it */
+	size_t objects; /* objects that refer to it */
 };
 
 static int compare_values(const void *a, const void *b)
@@ -49,7 +49,7 @@ static struct value_run next_value_run(const struct resolver *resolver, size_t f
 	return run;
 }
 
-/* A finding about the object @p block, which others do not see as it is. */
+/* Make a finding about the object @p block, which does not look as others expect. */
 static enum hd_status blame_block(struct resolver *resolver, const struct segment *segment,
 				  const struct object *block, uint64_t value, uint32_t *ret,
 				  struct hd_error *err)
@@ -63,7 +63,10 @@ static enum hd_status blame_block(struct resolver *resolver, const struct segmen
 		return HD_OK;
 	}
 	bool is_array = block->type->component_size != 0 && block->address != value;
-	/* A background GC sweeps one region, or heap, after the other: dead objects still refer to what it freed. */
+	/*
+	 * A background GC sweeps one region, or heap, after the other: dead objects still refer to
+	 * what it has freed.
+	 */
 	bool is_swept = resolver->is_sweeping && block->type->is_free;
 	struct verify_finding finding = {
 		.kind = is_array ? "ObjectSizeMismatch" : "InvalidMethodTable",
@@ -89,7 +92,7 @@ static enum hd_status blame_block(struct resolver *resolver, const struct segmen
 	return HD_OK;
 }
 
-/* A segment that should be on a list, by the objects in it that others refer to. */
+/* A segment that should be on a list, because others refer to objects in it. */
 static enum hd_status blame_lists(struct resolver *resolver, const struct value_run *run,
 				  uint32_t *ret, struct hd_error *err)
 {
@@ -144,7 +147,7 @@ static enum hd_status blame_inside(struct resolver *resolver, const struct segme
 	return HD_OK;
 }
 
-/* What all references of @p run are a consequence of. */
+/* Find the cause of all references of @p run. */
 static enum hd_status blame(struct resolver *resolver, const struct value_run *run, uint32_t *ret,
 			    struct hd_error *err)
 {
@@ -224,7 +227,7 @@ const struct odd_reference *resolve_find_own_faults(const struct resolver *resol
 	return first;
 }
 
-/* What a background GC frees may still be named by what it has not yet freed. */
+/* What a background GC has not freed yet may still refer to what it has freed. */
 static enum verdict own_verdict(const struct resolver *resolver, const struct odd_reference *odd)
 {
 	return resolver->is_sweeping && odd->value % 8 == 0 ? VERDICT_GC_IN_PROGRESS
@@ -277,7 +280,7 @@ enum hd_status resolve_own_faults(struct resolver *resolver, struct hd_error *er
 		size_t count;
 		const struct odd_reference *first =
 			resolve_find_own_faults(resolver, object, &count);
-		/* What is at fault itself may have references that are none. */
+		/* Something that is itself wrong may have words that are not references. */
 		if (first && finding_list_at(&resolver->found, object) == NO_FINDING)
 			TRY(own_fault(resolver, first, count, err));
 		while (i < resolver->notes.reference_count &&

@@ -6,7 +6,7 @@
 #include "heap/resync.h"
 #include "util/sort.h"
 
-/* Blocks without a bit (Free ones) that a search for the block of an address steps over. */
+/* How many blocks without a bit (Free ones) a search for the block of an address skips. */
 #define FREE_BLOCKS_MAX 65536u
 
 enum hd_status segment_end_finding(struct resolver *resolver, const struct segment *segment,

@@ -113,8 +113,9 @@ struct previous {
 };
 
 /*
- * Are there two marked objects next to each other, which no GC has planned yet?  Where it has, only the first
- * object of a plug may be marked, and there is room before it (set_plug_padded() of gc.cpp).
+ * Are there two marked objects next to each other, which the GC has not planned yet?  After
+ * planning, only the first object of a plug may be marked, and there is room before it
+ * (set_plug_padded() of gc.cpp).
  */
 static void note_marks(struct verify_scan *scan, const struct walker *walker,
 		       struct previous *previous)

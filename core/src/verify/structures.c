@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* What is no reference: headers and marks of objects, lists of segments, finalizer queues. */
+/*
+ * Checks everything that is not a reference: headers and marks of objects, lists of segments,
+ * finalizer queues.
+ */
 #include <inttypes.h>
 
 #include "heap/finalizer.h"
 #include "util/sort.h"
 #include "verify/resolve.h"
 
-/* So few marks are no garbage collection that was marking. */
+/* With only this many marks, no garbage collection was marking. */
 #define STRAY_MARKS_MAX 3u
 #define QUEUE_CHUNK     512u
-/* Bad entries of a queue that are told one by one. */
+/* How many bad entries of a queue are reported one by one. */
 #define QUEUE_BAD_MAX 100u
 
 static const char *list_problem(const char *kind)
@@ -114,7 +117,7 @@ static void describe_header(const struct resolver *resolver, const struct odd_ob
 	}
 }
 
-/* A gap that ends at @p object, or whose fault begins before it, or NULL. */
+/* A gap that ends at @p object, or whose cause begins before it, or NULL. */
 static const struct verify_gap *gap_beside(const struct resolver *resolver, uint64_t object)
 {
 	size_t low =
@@ -138,7 +141,7 @@ static enum hd_status resolve_object(struct resolver *resolver, const struct odd
 	const struct verify_gap *gap = is_header ? gap_beside(resolver, odd->object) : NULL;
 	if (gap && gap->finding != NO_FINDING)
 		return finding_list_link(&resolver->found, gap->finding, odd->object, err);
-	/* Sync blocks of what a background GC has not yet freed are gone. */
+	/* Sync blocks of objects that a background GC has not freed yet are already gone. */
 	bool is_busy = resolver->is_sweeping || (odd->kind == ODD_MARK && resolver->is_background);
 	struct verify_finding finding = { .kind = "",
 					  .verdict =
@@ -147,7 +150,7 @@ static enum hd_status resolve_object(struct resolver *resolver, const struct odd
 					  .address = odd->object,
 					  .slot = odd->object - 4,
 					  .word = odd->word };
-	/* What the header leads to may be missing as well. */
+	/* What the header refers to may also be missing. */
 	if (is_header && resolver->is_partial)
 		finding.verdict = VERDICT_MISSING_BYTES;
 	describe_header(resolver, odd, &finding);
@@ -185,7 +188,7 @@ enum hd_status resolve_objects(struct resolver *resolver, struct hd_error *err)
 	bool is_marking = resolver->marks.marked > STRAY_MARKS_MAX;
 	for (size_t i = 0; i < resolver->notes.object_count; i++) {
 		const struct odd_object *odd = &resolver->notes.objects[i];
-		/* Of dead objects in a zone the marks say nothing. */
+		/* Marks of dead objects in a zone mean nothing. */
 		bool is_mark = odd->kind == ODD_MARK && is_marking &&
 			       zone_finding(resolver, odd->object) == NO_FINDING;
 		if (is_mark && !mark) {
@@ -227,7 +230,7 @@ static enum hd_status check_entry(struct resolver *resolver, uint64_t queue, uin
 		if (!resolver_read_block(resolver, word, &object) || object.type->has_finalizer)
 			return HD_OK;
 		what = "an object without finalizer";
-		/* Its type may be what is wrong: then what follows it is not an object either. */
+		/* Its type may be wrong: then what follows is not an object either. */
 		const struct verify_gap *gap = resolver_gap_at(resolver, word + object.step);
 		if (gap && gap->damage.address == word + object.step && gap->finding != NO_FINDING)
 			return finding_list_link(&resolver->found, gap->finding, slot, err);

@@ -143,7 +143,7 @@ static enum hd_status gather_objects(struct resolver *resolver, struct scans *sc
 	return HD_OK;
 }
 
-/* Are there bytes of the heap that the target lacks?  Then others may lack as well. */
+/* Does the target lack bytes of the heap?  Then other bytes may be missing, too. */
 static bool is_partial(const struct resolver *resolver)
 {
 	const struct target *target = heap_target(resolver->heap);
@@ -154,7 +154,7 @@ static bool is_partial(const struct resolver *resolver)
 	return resolver->heap->segment_count == 0 || (target && target->core.is_truncated);
 }
 
-/* Note all that is odd. */
+/* Note everything that is wrong. */
 static enum hd_status find_odd(struct resolver *resolver, struct scans *scans, struct hd_error *err)
 {
 	TRY(scan_starts(scans, err));
@@ -168,7 +168,7 @@ static enum hd_status find_odd(struct resolver *resolver, struct scans *scans, s
 	return gather_objects(resolver, scans, err);
 }
 
-/* Work out what is at fault for it. */
+/* Find the causes. */
 static enum hd_status find_faults(struct resolver *resolver, struct scans *scans,
 				  struct hd_error *err)
 {
@@ -238,7 +238,7 @@ static int compare_findings(const void *a, const void *b)
 	return x->slot < y->slot ? -1 : x->slot > y->slot;
 }
 
-/* Leave those that stand and were asked for, in order, with what lies before them. */
+/* Keep those that are confirmed and were asked for, in order, with the objects before them. */
 static void select_findings(struct resolver *resolver)
 {
 	size_t kept = 0;
@@ -280,7 +280,7 @@ static void add_referrer(struct resolver *resolver, const struct referrer *refer
 	finding->referrer_count++;
 }
 
-/* Once more over the heap: who refers to what was found? */
+/* Walk the heap once more: which objects refer to what was found? */
 static enum hd_status set_referrers(struct resolver *resolver, struct scans *scans,
 				    struct hd_error *err)
 {

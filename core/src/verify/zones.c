@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Where dead objects are taken for live ones: they prove nothing. */
+/* Finds where dead objects are taken for live ones: these prove nothing. */
 #include "verify/resolve.h"
 
 /*
- * A thread that takes a new context, or a large object, clears its memory from the begin on
- * (gc_heap::adjust_limit_clr(), gc.cpp): behind what is zero already lie the objects of earlier collections.
+ * A thread that takes a new context, or a large object, clears its memory from the start
+ * (gc_heap::adjust_limit_clr(), gc.cpp): after the part that is already zero there are old objects
+ * from before earlier collections.
  */
 static bool is_being_cleared(const struct resolver *resolver, const struct verify_gap *gap)
 {
@@ -35,7 +36,7 @@ static bool is_stale(const struct resolver *resolver, const struct verify_gap *g
 
 enum hd_status find_zones(struct resolver *resolver, struct scans *scans, struct hd_error *err)
 {
-	/* To the block of the wrong size itself others may refer. */
+	/* Other objects may refer to the block with the wrong size itself. */
 	for (size_t i = 0; i < resolver->notes.gap_count && resolver->zones.count < ZONES_MAX;
 	     i++) {
 		const struct verify_gap *gap = &resolver->notes.gaps[i];

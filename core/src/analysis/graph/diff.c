@@ -58,7 +58,7 @@ static void add_side_rows(struct diff *diff, const struct diff_side *side, bool 
 	}
 }
 
-/* One row per name, and none for a type that has no objects in either. */
+/* One row per name, but none for a type without objects in both heaps. */
 static void join_named_rows(struct diff *diff)
 {
 	size_t kept = 0;
@@ -115,7 +115,7 @@ bool diff_is_tracing(const char *name, uint32_t size)
 
 bool diff_has_events(const struct diff_side *side)
 {
-	/* A trace without the file of the module has no outer class. */
+	/* A trace without the module's file does not have the outer class. */
 	static const char bare[] = "EventMetadata[]";
 	for (size_t i = 0; i < side->type_count; i++) {
 		const struct graph_type *type = &side->types[i];

@@ -4,9 +4,10 @@
 
 #include "graph/heap_graph.h"
 
-/** One type name in two heaps, its objects of all sections added up. */
+/** One type name in two heaps; the objects of all sections are added up. */
 struct diff_row {
-	const char *name; /**< borrowed from one of the sides; NULL: types that are not defined */
+	const char *name; /**< borrowed from one of the sides; NULL: all types without a
+			   * definition */
 	uint32_t name_size;
 	uint64_t count_before, count_after;
 	uint64_t size_before, size_after;
@@ -17,7 +18,7 @@ struct diff {
 	size_t row_count, row_capacity;
 };
 
-/** One of two heaps: its types with what they have. */
+/** One of two heaps: its types, with their counts and sizes. */
 struct diff_side {
 	const struct graph_type *types;
 	size_t type_count;
@@ -43,15 +44,16 @@ HD_NODISCARD enum hd_status diff_init(const struct diff_side *before, const stru
 void diff_deinit(struct diff *diff);
 
 /**
- * Is a type one of event tracing, by its name?  A process's first trace session, such as one that takes
- * a heap snapshot, makes objects of them, and of types of reflection that programs have as well.
+ * Does a type belong to event tracing, by its name?  A process's first trace session, such as one
+ * that takes a heap snapshot, makes objects of these types, and of types of reflection that other
+ * programs also use.
  */
 bool diff_is_tracing(const char *name, uint32_t size);
 
 /**
- * Are there the descriptions of events that the first trace session makes (EventSource.cs:
- * EventMetadata, in an array up to .NET 9, in a Dictionary in .NET 10)?  A program without support for
- * EventSource never has them.
+ * Does the heap have the descriptions of events that the first trace session makes (EventSource.cs:
+ * EventMetadata, in an array up to .NET 9, in a Dictionary in .NET 10)?  A program without support
+ * for EventSource never has them.
  */
 bool diff_has_events(const struct diff_side *side);
 

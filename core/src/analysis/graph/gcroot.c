@@ -16,7 +16,7 @@ unsigned int root_kind_order(uint8_t kind)
 	return order[kind];
 }
 
-/* Of older objects: behind all roots. */
+/* The order of older objects: after all roots. */
 #define ORDER_OLDER 7u
 
 static bool is_hidden(const struct graph_root *root, const struct gcroot_options *options)
@@ -33,7 +33,7 @@ static uint64_t *rooted_nodes(const struct hd_graph *graph)
 	return nodes;
 }
 
-/* Is @p node older than what a collection looks at? */
+/* Is @p node older than the generations of the collection? */
 static bool is_older(const struct hd_graph *graph, const struct gcroot_options *options,
 		     uint32_t node)
 {
@@ -107,7 +107,7 @@ static int compare_u32(uint32_t a, uint32_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* Roots on stacks by where they stand, and those of one frame and object together. */
+/* Order roots on stacks by their place, so that those of one frame and object are together. */
 static int compare_frames(const struct hd_graph *graph, const struct rooted *x,
 			  const struct rooted *y)
 {

@@ -4,14 +4,17 @@
 
 #include "analysis/graph/path_tree.h"
 
-/** A root that reaches the target, or an older object that does: see gcroot_options.is_young. */
+/**
+ * A root that reaches the target, or an object of an older generation that does: see
+ * gcroot_options.is_young.
+ */
 struct rooted {
 	uint32_t root;     /**< index in graph->roots; HD_NONE: an older object */
-	uint32_t node;     /**< the rooted object, or the older one */
+	uint32_t node;     /**< the rooted object, or the older object */
 	uint32_t distance; /**< links from it to the target */
 };
 
-/** What keeps an object alive, and what weakly sees it. */
+/** What keeps an object alive, and which weak roots refer to it. */
 struct gcroot {
 	struct path_tree tree;
 	/**
@@ -19,19 +22,20 @@ struct gcroot {
 	 * in each.  Stack roots of a heap are by thread, frame, distance.
 	 */
 	struct rooted *strong;
-	struct rooted *weak; /**< of the target itself; with all_weak of all that reaches it */
+	struct rooted *weak; /**< weak roots of the target; with all_weak, of all objects that reach
+			      * it */
 	size_t strong_count, strong_capacity;
 	size_t weak_count, weak_capacity;
 	uint64_t hidden_stack; /**< strong stack roots that no_stacks left out */
 };
 
 struct gcroot_options {
-	bool all_weak;  /**< weak roots that reach the target through references too */
+	bool all_weak;  /**< also weak roots that reach the target through references */
 	bool no_stacks; /**< leave out roots of kind stack */
 	/**
-	 * What keeps the target from a collection of @p generation: roots of objects that are no
-	 * older, older objects that refer to such (dead or alive), and paths between.  Only for
-	 * graphs that know generations.
+	 * Find what keeps the target alive in a collection of @p generation: roots of objects that
+	 * are not older than that, older objects (dead or alive) that refer to such objects, and
+	 * the paths from these to the target.  Only for graphs that know generations.
 	 */
 	bool is_young;
 	unsigned int generation;
@@ -41,7 +45,7 @@ struct gcroot_options {
 unsigned int root_kind_order(uint8_t kind);
 
 /**
- * Find them.  Records that repeat an earlier root are passed over.
+ * Find them.  Records that repeat an earlier root are skipped.
  *
  * @param[out] ret To be given to gcroot_deinit(); untouched on failure.
  * Statuses as path_tree_init().

@@ -8,10 +8,13 @@
 
 struct hash_slot {
 	uint32_t hash;
-	uint32_t index; /**< + 1; 0: free */
+	uint32_t index; /**< the index + 1; 0: free */
 };
 
-/** Finds indices in an array of the caller's by what stands there.  Zero-initialised is empty. */
+/**
+ * Finds the indices of elements in the caller's array by their content.  Empty when
+ * zero-initialised.
+ */
 struct hash_index {
 	struct hash_slot *slots;
 	size_t capacity; /**< 0 or a power of two */
@@ -28,7 +31,7 @@ static inline uint64_t hash_mix(uint64_t hash, uint64_t value)
 }
 
 /**
- * The index for which equal(arg, index) among those with @p hash, or @p fresh, which is put in.
+ * The index with @p hash for which equal(arg, index) is true; or else @p fresh, which is put in.
  *
  * @return UINT32_MAX: memory is exhausted
  */

@@ -6,11 +6,14 @@
 
 #include "util/alloc.h"
 
-/* From this many references on not every link of an object is looked up: each is a search. */
+/*
+ * If an object has this many references or more, not every link is looked up, because each needs a
+ * search.
+ */
 #define MANY_REFERENCES 256u
 /* Links of one type that are looked up then. */
 #define SAMPLES 16u
-/* References that may be passed for one object. */
+/* How many references may be skipped for one object. */
 #define WORK_MAX ((uint64_t)1 << 26)
 
 enum {
@@ -73,7 +76,7 @@ void link_names_deinit(struct link_names *names)
 	*names = (struct link_names){ 0 };
 }
 
-/* Make "[17].items[0,3]" "[].items[]", in place. */
+/* Change "[17].items[0,3]" to "[].items[]", in place. */
 static void drop_indices(char *text)
 {
 	char *to = text;
@@ -123,7 +126,7 @@ static int compare_link_types(const void *a, const void *b, void *arg)
 struct samples {
 	uint32_t name;
 	bool is_one;       /* all had the same name */
-	bool are_elements; /* all were of an array */
+	bool are_elements; /* all were elements of an array */
 };
 
 static enum hd_status take_samples(struct link_names *names, uint32_t from,
@@ -135,7 +138,7 @@ static enum hd_status take_samples(struct link_names *names, uint32_t from,
 	*ret = (struct samples){ .name = NAME_NONE };
 	for (size_t i = 0; i < SAMPLES && *work < WORK_MAX; i++, *work += degree) {
 		uint32_t name;
-		/* At no even distance: keys and values may take turns. */
+		/* Not at a regular distance: keys and values may alternate. */
 		size_t at = i * step + (size_t)(hash_mix(0, i) % step);
 		TRY(look_up_link(names, from, links[at].node, &name, err));
 		bool is_element = link_name(names, name)[0] == '[';
@@ -146,7 +149,7 @@ static enum hd_status take_samples(struct link_names *names, uint32_t from,
 	return HD_OK;
 }
 
-/* Look every one up, as far as that is affordable. */
+/* Look up every one, as far as that is not too expensive. */
 static enum hd_status name_each(struct link_names *names, uint32_t from, struct named_link *links,
 				size_t count, uint64_t *work, struct hd_error *err)
 {

@@ -6,14 +6,17 @@
 #include "graph/heap_graph.h"
 #include "util/text.h"
 
-/** The name "" of what is not known. */
+/** The number of the name "": the name is not known. */
 #define LINK_NONE 0u
 
-/** Names of links and roots as numbers: equal ones are one.  Elements of arrays are all "[]". */
+/**
+ * Names of links and roots as numbers: equal names have one number.  All elements of arrays are
+ * "[]".
+ */
 struct link_names {
 	const struct hd_graph *graph;
-	struct text text; /**< all names, NUL behind each */
-	size_t *names;    /**< where in text each is */
+	struct text text; /**< all names, with a NUL after each */
+	size_t *names;    /**< where in text each name begins */
 	size_t names_count, names_capacity;
 	struct hash_index index;
 	struct text scratch;
@@ -24,7 +27,7 @@ HD_NODISCARD enum hd_status link_names_init(struct link_names *names, const stru
 					    struct hd_error *err);
 void link_names_deinit(struct link_names *names);
 
-/** Text of a name; good until the next is added. */
+/** Text of a name; valid until the next name is added. */
 static inline const char *link_name(const struct link_names *names, uint32_t name)
 {
 	return names->text.bytes + names->names[name];
@@ -45,9 +48,9 @@ HD_NODISCARD enum hd_status link_names_one(struct link_names *names, uint32_t fr
 					   uint32_t *ret, struct hd_error *err);
 
 /**
- * Name the links from @p from to each of @p links, which get into another order.  Of an object with
- * many references only some links to each type are looked at: where these have one name all have;
- * else those of an array are "[]".
+ * Name the links from @p from to each of @p links, which change their order.  If an object has many
+ * references, only some links to each type are looked at: if these all have one name, all others
+ * get it; else the links of an array are "[]".
  */
 HD_NODISCARD enum hd_status link_names_of(struct link_names *names, uint32_t from,
 					  struct named_link *links, size_t count,

@@ -7,7 +7,7 @@
 #include "util/alloc.h"
 #include "util/bitmap.h"
 
-/* How far ahead in the queue the marks are asked for. */
+/* How far ahead in the queue the marks are prefetched. */
 #define AHEAD_NEXT (CSR_AHEAD_ROWS / 2)
 
 static void prefetch_next(const struct csr *csr, const uint32_t *next, const uint32_t *queue,
@@ -32,12 +32,12 @@ static enum hd_status note_start(struct path_tree *tree, uint32_t node, uint32_t
 	return HD_OK;
 }
 
-/* One pass: what it needs beside the tree that it makes. */
+/* One pass: what it needs besides the tree that it makes. */
 struct path_pass {
 	const struct hd_graph *graph;
 	const struct csr *reverse;
 	const uint64_t *wanted;  /* or NULL */
-	unsigned int generation; /* paths do not go on behind older objects */
+	unsigned int generation; /* paths do not go on after older objects */
 	uint32_t *queue;
 	struct job *job;
 };

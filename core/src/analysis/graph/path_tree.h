@@ -4,7 +4,7 @@
 
 #include "graph/heap_graph.h"
 
-/** A node that was asked for, and how many links lead from it to the target. */
+/** A node that was asked for, and the number of links from it to the target. */
 struct path_start {
 	uint32_t node;
 	uint32_t distance;
@@ -12,7 +12,7 @@ struct path_start {
 
 /**
  * The shortest paths from every node to one target: a breadth-first pass over the reverse edges.
- * 8 bytes per node while it is made, 4 after; what is not touched costs nothing.
+ * 8 bytes per node while it is made, 4 afterwards; pages that are never touched cost nothing.
  */
 struct path_tree {
 	uint32_t *next; /**< 0: does not reach the target; else the next node on the path, + 1 */
@@ -20,8 +20,8 @@ struct path_tree {
 	uint32_t node_count;
 	uint64_t reached; /**< nodes that reach the target, itself included */
 	/**
-	 * Those of @p wanted that reach the target, sorted by node; of path_tree_init_young() the
-	 * old objects where paths begin, too.
+	 * The nodes of @p wanted that reach the target, sorted by node; path_tree_init_young() adds
+	 * the old objects where paths begin.
 	 */
 	struct path_start *starts;
 	size_t starts_count, starts_capacity;
@@ -42,7 +42,7 @@ HD_NODISCARD enum hd_status path_tree_init(struct hd_graph *graph, uint32_t targ
 					   struct path_tree *ret, struct hd_error *err);
 
 /**
- * The same of a graph that knows generations, as a collection of @p generation sees it: paths lead
+ * The same for a graph that knows generations, as a collection of @p generation sees it: paths lead
  * through objects of this generation and younger ones; an older object may only begin one.
  */
 HD_NODISCARD enum hd_status path_tree_init_young(struct hd_graph *graph, uint32_t target,
@@ -59,7 +59,7 @@ static inline bool path_tree_reaches(const struct path_tree *tree, uint32_t node
 	return tree->next[node] != 0;
 }
 
-/** The node behind @p node on its path; @p node must reach the target and not be it. */
+/** The node after @p node on its path; @p node must reach the target and must not be the target. */
 static inline uint32_t path_tree_next(const struct path_tree *tree, uint32_t node)
 {
 	return tree->next[node] - 1;

@@ -7,7 +7,7 @@
 #include "util/bitmap.h"
 #include "util/job.h"
 
-/* References between two looks at whether the user wants to stop. */
+/* How many references are counted between two checks for cancellation. */
 #define POLL_STRIDE 4096u
 
 struct direct_link {
@@ -41,7 +41,7 @@ static enum hd_status collect_links(struct hd_graph *graph, const uint32_t *node
 				    struct hd_error *err)
 {
 	const struct csr *forward, *reverse;
-	/* Names of links and sizes need the references forward, too. */
+	/* Names of links and sizes also need the forward references. */
 	TRY(graph_forward(graph, job, &forward, err));
 	TRY(graph_reverse(graph, job, &reverse, err));
 	for (size_t i = 0; i < count; i++) {
@@ -55,7 +55,7 @@ static enum hd_status collect_links(struct hd_graph *graph, const uint32_t *node
 				return fail_cancelled(err);
 		}
 	}
-	/* Those of one object are in order. */
+	/* Those of one object come together. */
 	if (count > 1 && links->rows_count)
 		qsort(links->rows, links->rows_count, sizeof(*links->rows), compare_direct_links);
 	return HD_OK;

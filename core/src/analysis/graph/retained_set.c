@@ -4,7 +4,7 @@
 #include "graph/reach.h"
 #include "util/bitmap.h"
 
-/* What is alive without the nodes: a pass from the roots that does not enter them. */
+/* Find what is alive without the nodes, by a pass from the roots that does not enter them. */
 static enum hd_status reach_without(struct hd_graph *graph, const uint32_t *nodes, size_t count,
 				    struct job *job, struct reach_pass *ret, struct hd_error *err)
 {
@@ -32,7 +32,7 @@ enum hd_status retained_set_count(struct hd_graph *graph, const uint32_t *nodes,
 		struct retained_set set = { .count = live.count, .size = reach_size(graph, &live) };
 		for (size_t i = 0; i < count; i++)
 			set.alive += bitmap_has(live.bitmap, nodes[i]);
-		/* What the pass met is its queue; the nodes themselves are not in it. */
+		/* The pass's queue has what it reached, without the nodes themselves. */
 		for (uint64_t i = 0; i < rest.tail; i++) {
 			set.count -= !graph_is_missing(graph, rest.queue[i]);
 			set.size -= graph_size(graph, rest.queue[i]);

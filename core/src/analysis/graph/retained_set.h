@@ -8,12 +8,12 @@
 struct retained_set {
 	uint64_t alive; /**< objects of the set that a root keeps alive */
 	uint64_t count,
-		size; /**< objects that every path from the roots reaches through the set, itself too */
+		size; /**< objects that the roots reach only through the set, with the set itself */
 };
 
 /**
- * Count what @p count objects @p nodes retain together; no node twice.  Of one object it is what its dominator
- * subtree holds.
+ * Count what @p count objects @p nodes retain together; no node may come twice.  For a single
+ * object this is its subtree of dominators.
  *
  * Cost: two passes over what is alive, 4 bytes per node and two bits.
  *

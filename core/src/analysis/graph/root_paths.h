@@ -4,7 +4,7 @@
 
 #include "graph/heap_graph.h"
 
-/** A rooted object and the root that it is told of. */
+/** A rooted object, and the root that is shown for it. */
 struct seed {
 	uint32_t node;
 	uint32_t root; /**< index in graph->roots */
@@ -12,11 +12,12 @@ struct seed {
 
 /**
  * The shortest paths from the strong roots to all that is alive: one breadth-first pass over the
- * references.  Of paths of one length those from statics come first, then thread statics, handles,
- * stacks, the finalizer queue, the runtime, frozen objects.  8 bytes per node.
+ * references.  Among paths of the same length, those from statics come first, then thread statics,
+ * handles, stacks, the finalizer queue, the runtime, frozen objects. 8 bytes per node.
  */
 struct root_paths {
-	uint32_t *parents; /**< 0: dead; else the node before it, + 1: itself for a rooted one */
+	uint32_t *parents; /**< 0: dead; else the node before it on its path, + 1; for a rooted
+			    * object, itself + 1 */
 	uint32_t *order;   /**< the live nodes, nearest first */
 	uint32_t node_count;
 	uint64_t live_count; /**< elements of order */
@@ -25,7 +26,7 @@ struct root_paths {
 };
 
 /**
- * @param no_stacks Without the roots on stacks.
+ * @param no_stacks Leave out the roots on stacks.
  * @param[out] ret To be given to root_paths_deinit(); untouched on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM

@@ -4,7 +4,7 @@
 #include "util/alloc.h"
 #include "util/bitmap.h"
 
-/* A node that a branch is to take in. */
+/* A node that has to be added to a branch. */
 struct branch_visit {
 	uint32_t branch;
 	uint32_t node;
@@ -22,8 +22,7 @@ struct tree_maker {
 	const struct hd_graph *graph;
 	const uint64_t *types;
 	struct root_paths paths;
-	uint32_t
-		*counts; /* objects of the answer below each node, itself included; 0 once placed */
+	uint32_t *counts; /* counted objects below each node, including itself; 0 when placed */
 	uint64_t *sizes;
 	uint32_t *
 		members; /* the next node of a branch, + 1: paths.order, which is not needed then */
@@ -75,7 +74,7 @@ static enum hd_status count_below(struct tree_maker *maker)
 	return HD_OK;
 }
 
-/* Is the branch what the last one, which is not in yet, is? */
+/* Is the branch equal to the last one, which is not in the table yet? */
 static bool is_branch(const void *arg, uint32_t index)
 {
 	const struct type_tree *tree = arg;
@@ -110,7 +109,7 @@ enum hd_status tree_branch_find(struct type_tree *tree, struct hash_index *index
 	return HD_OK;
 }
 
-/* Give @p node to a branch: now if it is open, else when it will be. */
+/* Add @p node to a branch: now if it is open, else when it is opened. */
 static enum hd_status give(struct tree_maker *maker, uint32_t index, uint32_t node)
 {
 	struct tree_branch *branch = &maker->tree->branches[index];
@@ -142,7 +141,7 @@ uint32_t tree_branch_above(const struct type_tree *tree, uint32_t index, uint32_
 	return HD_NONE;
 }
 
-/* Put @p node, that link @p name leads to, behind the branch @p index. */
+/* Put @p node, to which link @p name leads, below the branch @p index. */
 static enum hd_status place_in_tree(struct tree_maker *maker, uint32_t index, uint32_t node,
 				    uint32_t name)
 {
@@ -172,7 +171,7 @@ static enum hd_status place_in_tree(struct tree_maker *maker, uint32_t index, ui
 	return give(maker, child, node);
 }
 
-/* Take @p node in: it may be one of the answer, and leads on to others. */
+/* Add @p node: it may be counted itself, and it leads to others. */
 static enum hd_status take_member(struct tree_maker *maker, uint32_t index, uint32_t node)
 {
 	const struct csr *forward = &maker->graph->forward;
@@ -186,7 +185,7 @@ static enum hd_status take_member(struct tree_maker *maker, uint32_t index, uint
 		uint32_t target = forward->targets[i];
 		bool is_child = maker->counts[target] && target != node &&
 				maker->paths.parents[target] == node + 1;
-		/* Of equal references one counts; those of a row need not be next to each other. */
+		/* Equal references count once; in a row they may be apart. */
 		if (!is_child || maker->members[target])
 			continue;
 		if (!PAGES_RESERVE(maker, links))
@@ -273,7 +272,7 @@ static enum hd_status open_tree_branch(struct tree_maker *maker, uint32_t index)
 		if (maker->tree->branches[visit.branch].type != HD_NONE) {
 			TRY(take_member(maker, visit.branch, visit.node));
 		} else {
-			/* A root: the object itself is what it leads to. */
+			/* A root: it leads to the object itself. */
 			TRY(place_in_tree(maker, visit.branch, visit.node, LINK_NONE));
 		}
 	}

@@ -6,22 +6,23 @@
 #include "analysis/graph/link_names.h"
 #include "analysis/graph/root_paths.h"
 
-/** Branches below this depth are not told apart. */
+/** Branches below this depth are not distinguished. */
 #define TYPE_TREE_DEPTH_MAX 250u
 
-/** Roots of one name (depth 0), or objects of one type that one link leads to. */
+/** Roots with one name (depth 0), or objects of one type that a link of one name leads to. */
 struct tree_branch {
 	uint32_t parent; /**< branch; HD_NONE: roots */
 	uint32_t depth;
 	uint32_t type;        /**< HD_NONE: roots */
-	uint32_t name;        /**< of the link or the root: link_name() */
-	uint32_t root;        /**< of roots: one of them, for what they have in common */
-	uint32_t members;     /**< nodes that wait to be looked at: the first, + 1 */
-	uint64_t count, size; /**< objects of the answer whose path leads through here */
-	uint64_t own_count;   /**< of these, the ones that it ends at */
-	bool is_open;         /**< its branches are known: it is shown */
+	uint32_t name;        /**< the link's or the root's name, see link_name() */
+	uint32_t root;        /**< if it is roots: one of them, for what they have in common */
+	uint32_t members;     /**< first of the nodes that wait to be looked at, + 1 */
+	uint64_t count, size; /**< counted objects whose path leads through here */
+	uint64_t own_count;   /**< those of them whose path ends here */
+	bool is_open;         /**< its branches are known, so it is shown */
 	bool is_touched;      /**< its sums may have changed since it was queued */
-	bool repeats;         /**< paths come by again, as in a list: see type_tree_init() */
+	bool repeats;         /**< paths come through here again, as in a list: see
+			       * type_tree_init() */
 };
 
 /** The shortest paths from the roots to all objects of some types, merged. */
@@ -31,17 +32,17 @@ struct type_tree {
 	struct tree_branch *branches; /**< parents before children */
 	size_t branches_count, branches_capacity;
 	uint64_t count, size;             /**< all objects of those types */
-	uint64_t found_count, found_size; /**< of these, the ones that a path leads to */
+	uint64_t found_count, found_size; /**< those of them that a path leads to */
 	bool is_cut;                      /**< there are more branches than the limit */
 };
 
 /**
- * Make it: one pass from all roots, then branch by branch those with most bytes.  Where a path comes
- * to a type by a link as it did before, what is between is left out: a list of a million links is
- * one branch, which repeats.
+ * Make it: one pass from all roots, then one branch at a time, those with most bytes first.  Where
+ * a path comes to the same type by the same link a second time, the part between is left out: so a
+ * list of a million links is one branch, which repeats.
  *
  * @param types Bitmap of the types.
- * @param limit Branches to open.
+ * @param limit The number of branches to open.
  * @param[out] ret To be given to type_tree_deinit(); untouched on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM

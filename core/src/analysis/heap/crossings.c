@@ -36,7 +36,10 @@ static void mark_referred(struct crossing_finder *finder, const struct heap *hea
 	finder->size += object->size;
 }
 
-/* The row for a reference of walker->object, whose own rows begin at @p first; NULL: no memory. */
+/*
+ * The row for a reference of walker->object, whose own rows begin at @p first; NULL: memory is
+ * exhausted.
+ */
 static struct crossing *find_crossing(struct crossing_finder *finder, const struct walker *walker,
 				      size_t first, uint8_t from, uint8_t to)
 {
@@ -87,7 +90,7 @@ static bool add_object_crossings(struct crossing_finder *finder, struct walker *
 	size_t first = finder->rows_count;
 	references_begin(&references, &walker->window, &walker->object);
 	while (references_next(&references, &reference)) {
-		/* That to the LoaderAllocator is in no slot. */
+		/* The reference to the LoaderAllocator is not in a slot. */
 		if (reference.slot && !add_reference(finder, walker, first, from, reference.value))
 			return false;
 	}

@@ -31,7 +31,10 @@ void dead_range_open(struct dead_range *ret, const struct heap *heap, const stru
 	}
 }
 
-/* The node that the next word points to; HD_NONE: to none, or the words are at their end. */
+/*
+ * The node that the next word points to; HD_NONE: there is no such node, or there are no more
+ * words.
+ */
 static uint32_t follow_word(struct dead_range *range)
 {
 	const uint8_t *bytes = window_at(&range->window, range->at, 8, NULL);

@@ -7,24 +7,25 @@
 #include "mem/window.h"
 
 /**
- * The dead objects of a range of addresses one by one; where nothing of the heap lies in it, as SOS has
- * it, those that its words point to.
+ * The dead objects in a range of addresses, one by one.  If no part of the heap lies in the range,
+ * they are, as in SOS, the dead objects that the words of the range point to.
  */
 struct dead_range {
 	const struct hd_graph *graph;
 	const struct reach *live;
-	bool is_of_words;    /**< it is not of the heap: its words are asked */
+	bool is_of_words;    /**< the range is not in the heap: its words are read */
 	uint64_t at, end;    /**< the next word, and where the range ends */
-	uint64_t words;      /**< from at on */
-	uint32_t node, last; /**< the next node, and the end of them */
+	uint64_t words;      /**< how many words are left, beginning at @c at */
+	uint32_t node, last; /**< the next node, and the end of the nodes */
 	struct window window;
-	uint64_t invalid, missing; /**< words to no object so far; bytes that could not be read */
+	uint64_t invalid, missing; /**< words so far that point to no object; bytes that could not
+				    * be read */
 };
 
 /**
  * Begin with [begin, end), which is not empty.
  *
- * @param heap Of which @p graph is; NULL: it is of a dump file, which has no words.
+ * @param heap The heap of @p graph; NULL: the graph comes from a dump file, which has no words.
  * @param graph,live Borrowed until dead_range_close().
  */
 void dead_range_open(struct dead_range *ret, const struct heap *heap, const struct hd_graph *graph,

@@ -6,27 +6,30 @@
 #include "analysis/heap/type_counts.h"
 #include "heap/finalizer.h"
 
-/** Which entries of finalizer queues are asked for; zero but for dead: all. */
+/** Which entries of finalizer queues are asked for; all zero except dead: all. */
 struct finalizer_filter {
-	/** Those whose turn has come, and objects of this: they are next.  graph NULL: all. */
+	/**
+	 * The entries that are next to be finalized, and those whose objects are chosen here. graph
+	 * NULL: all.
+	 */
 	const struct life *dead;
 	bool has_method_table;
 	uint64_t method_table;
 };
 
-/** The entries of finalizer queues one by one, with their objects. */
+/** The entries of finalizer queues, one by one, with their objects. */
 struct finalizer_objects {
 	struct heap *heap;
 	const struct finalizer_list *list;
 	struct finalizer_filter filter;
 	struct window window;
 	size_t next;                         /**< row of the list */
-	const struct finalizer_entry *entry; /**< the one just met */
+	const struct finalizer_entry *entry; /**< the current one */
 	struct object object;                /**< its object; type NULL: there is none */
 	struct type_counts counts;           /**< of the objects that were met */
 };
 
-/** Has the turn of its object come, so that the queue keeps it alive? */
+/** Is its object ready to be finalized, so that the queue keeps it alive? */
 bool finalizer_is_ready(const struct finalizer_entry *entry);
 
 /** Begin; @p list and filter->dead are borrowed until finalizer_objects_close(). */

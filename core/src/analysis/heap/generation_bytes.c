@@ -38,7 +38,7 @@ static enum hd_status count_segment_bytes(void *arg, struct walker *walker, stru
 	}
 }
 
-/* Sizes of an ephemeral segment: generation 2, 1 and 0 lie behind each other. */
+/* Sizes in an ephemeral segment: generations 2, 1 and 0 come one after the other. */
 static void add_ephemeral(const struct segment *segment, struct generation_bytes *bytes)
 {
 	uint64_t *size = bytes->of[BYTES_SIZE], *committed = bytes->of[BYTES_COMMITTED];

@@ -5,10 +5,10 @@
 #include "analysis/heap/heap_gaps.h"
 #include "analysis/heap/life.h"
 
-/** Generations that are told apart, by enum generation. */
+/** How many generations are counted separately, by enum generation. */
 #define BYTES_GENERATIONS 6u
 
-/** What is counted of a generation. */
+/** What is counted for each generation. */
 enum bytes_figure {
 	BYTES_SIZE,     /**< from the first object to the end of the last */
 	BYTES_FREE,     /**< of Free blocks */
@@ -22,15 +22,15 @@ struct generation_bytes {
 	uint64_t of[BYTES_FIGURES][BYTES_GENERATIONS];
 };
 
-/** Add @p other up in @p sum. */
+/** Add @p other to @p sum. */
 void generation_bytes_add(struct generation_bytes *sum, const struct generation_bytes *other);
 
 /**
  * Count the bytes of each logical heap, with all workers.
  *
  * @param[in,out] ret heap->heap_count of them, zeroed.
- * @param dead Of which BYTES_UNROOTED is counted; graph NULL: it is not.
- * @param gaps What the walk met that is no object is added.
+ * @param dead For BYTES_UNROOTED; it is not counted when its graph is NULL.
+ * @param gaps What the walk met that is not an object is added to it.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED

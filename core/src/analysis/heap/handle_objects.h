@@ -5,16 +5,16 @@
 #include "analysis/heap/type_counts.h"
 #include "roots/handles.h"
 
-/** The handles one by one, with their objects. */
+/** The handles, one by one, with their objects. */
 struct handle_objects {
 	struct heap *heap;
 	const struct handle_list *list;
 	bool has_type;
-	enum handle_type type; /**< handles of it alone, if has_type */
+	enum handle_type type; /**< only handles of this type, if has_type */
 	struct window window;
 	size_t next;                    /**< row of the list */
-	const struct handle *handle;    /**< the one just met */
-	struct object object;           /**< what it refers to; type NULL: it is no object */
+	const struct handle *handle;    /**< the current one */
+	struct object object;           /**< what it refers to; type NULL: that is not an object */
 	struct type_counts counts;      /**< of the objects that were met */
 	uint64_t by_type[HANDLE_TYPES]; /**< handles that were met */
 };

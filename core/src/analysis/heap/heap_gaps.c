@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What walks over a heap met that is no object. */
+/* What walks over a heap met that is not an object. */
 #include "analysis/heap/heap_gaps.h"
 
 #include "clr/clr.h"
@@ -27,7 +27,10 @@ void gaps_add(struct gaps *gaps, struct heap *heap, const struct damage *damage)
 		gaps->unowned++;
 		break;
 	case DAMAGE_PLUG_NODE:
-		/* What it lies over is dead, but for single objects before pinned ones. */
+		/*
+		 * It only overwrites dead objects, except for single objects in front of pinned
+		 * ones.
+		 */
 		break;
 	default:
 		gaps->damaged++;

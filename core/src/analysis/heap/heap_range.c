@@ -30,7 +30,7 @@ static bool range_wants_segment(const struct heap_range *range, const struct seg
 	       (segment->generation == GENERATION_EPHEMERAL && range->generation <= GENERATION_2);
 }
 
-/* Say why no segment is left, if that is because one was named that is not there. */
+/* If no segment is left because the named one does not exist, say so. */
 static enum hd_status no_segment(const struct heap *heap, const struct range_choice *choice,
 				 struct hd_error *err)
 {

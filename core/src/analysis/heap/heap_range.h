@@ -19,15 +19,15 @@ struct heap_range {
 	size_t count;
 	uint64_t begin, end; /**< objects that start in [begin, end); end 0: to the last */
 	bool has_generation;
-	uint8_t generation; /**< enum generation; of an ephemeral segment each object is asked */
+	uint8_t generation; /**< enum generation; in an ephemeral segment, each object is checked */
 	bool is_whole;      /**< nothing was left out */
 };
 
-/** Committed memory of a segment as SOS counts it: from the first object's page on. */
+/** Committed memory of a segment as SOS counts it, beginning with the page of the first object. */
 uint64_t segment_committed_size(const struct segment *segment);
 
 /**
- * Work out the range.
+ * Compute the range.
  *
  * @param[out] ret To be given to heap_range_deinit(); untouched on failure.
  * @retval HD_OK
@@ -40,7 +40,9 @@ HD_NODISCARD enum hd_status heap_range_init(struct heap_range *ret, const struct
 /** A zeroed struct is allowed. */
 void heap_range_deinit(struct heap_range *range);
 
-/** Is the object at @p address of @p segment, one of the range's, inside it? */
+/**
+ * Is the object at @p address inside the range?  @p segment is the object's, one of the range's.
+ */
 static inline bool heap_range_has(const struct heap_range *range, const struct segment *segment,
 				  uint64_t address)
 {

@@ -65,7 +65,7 @@ bool object_pass_lacks_type(struct object_pass *pass)
 {
 	const struct damage *damage = &pass->walker.damage;
 	struct heap *heap = pass->walker.heap;
-	/* The MethodTable word is there; is it the rest that is not? */
+	/* The MethodTable word is available; is the rest missing? */
 	if (damage->kind == DAMAGE_MISSING_BYTES)
 		return damage->word && !type_find(heap->clr, damage->word & ~(uint64_t)7);
 	if (!damage_is_untyped(heap, damage))

@@ -9,16 +9,16 @@
 enum pass_result {
 	PASS_END,
 	PASS_OBJECT, /**< pass->walker.object, in pass->walker.segment */
-	PASS_GAP,    /**< pass->walker.damage: what is no object, wherever it lies in the range */
+	PASS_GAP,    /**< pass->walker.damage: bytes in the range that are not an object */
 };
 
-/** The objects of a part of a heap one by one, in order of address. */
+/** The objects of a part of a heap, one by one, in order of address. */
 struct object_pass {
 	struct walker walker;
 	struct object_tally tally; /**< of what was met so far */
 	struct type_chooser chooser;
-	size_t begun;               /**< segments of the range */
-	bool is_asked, lacks_bytes; /**< heap_lacks_bytes(), if that was asked */
+	size_t begun;               /**< how many segments of the range were begun */
+	bool is_asked, lacks_bytes; /**< was heap_lacks_bytes() called, and what did it say? */
 };
 
 /**
@@ -34,7 +34,7 @@ HD_NODISCARD enum hd_status object_pass_open(struct object_pass *ret, struct hea
 					     struct hd_error *err);
 
 /**
- * The next object that is asked for, which the tally has counted, or the next gap.
+ * The next object that is asked for (the tally has counted it), or the next gap.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
@@ -43,7 +43,7 @@ HD_NODISCARD enum hd_status object_pass_open(struct object_pass *ret, struct hea
 HD_NODISCARD enum hd_status object_pass_next(struct object_pass *pass, enum pass_result *ret,
 					     struct hd_error *err);
 
-/** Is the gap just met an object whose MethodTable the target lacks?  May walk the heap, once. */
+/** Is the current gap an object whose MethodTable the target lacks?  May walk the heap, once. */
 bool object_pass_lacks_type(struct object_pass *pass);
 
 /** End the pass, at any time. */

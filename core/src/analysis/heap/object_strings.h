@@ -7,12 +7,12 @@
 #include "inspect/string_counts.h"
 
 /**
- * Count the strings among the objects of @p filter, whose type_part says nothing here, by value.
+ * Count the strings among the objects of @p filter by value; its type_part is not used here.
  *
  * @param[out] ret To be given to strings_deinit(); untouched on failure.
- * @param gaps What the walk met that is no object is added.
+ * @param gaps What the walk met that is not an object is added to it.
  * @retval HD_OK
- * @retval HD_ERR_NOMEM also when it would pass the job's max_mem
+ * @retval HD_ERR_NOMEM also when more than the job's max_mem would be needed
  * @retval HD_ERR_CANCELLED
  */
 HD_NODISCARD enum hd_status object_strings(struct heap *heap, const struct object_filter *filter,

@@ -84,7 +84,7 @@ static int compare_fragments(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Add the tallies of all workers up in the first. */
+/* Add up the tallies of all workers in the first one. */
 static bool merge_tallies(struct object_tally *tallies, unsigned int count)
 {
 	struct object_tally *sum = &tallies[0];

@@ -12,10 +12,12 @@ struct object_filter {
 	const struct life *life;
 	uint64_t min, max;     /**< bytes; max 0: of any size */
 	uint64_t method_table; /**< 0: any */
-	const char *type_part; /**< the type's name must hold it, see name_matches(); NULL: any */
+	const char *type_part; /**< part of the type's name, see name_matches(); NULL: any */
 };
 
-/** Is @p object, which a walk over the range met, one of them?  Says nothing of life and type_part. */
+/**
+ * Is @p object, which a walk over the range met, asked for?  Does not look at life and type_part.
+ */
 static inline bool object_filter_has(const struct object_filter *filter,
 				     const struct segment *segment, const struct object *object)
 {
@@ -35,7 +37,7 @@ static inline bool object_filter_is_open(const struct object_filter *filter)
 
 /** Free blocks from this size on are fragments; SOS's limit. */
 #define FRAGMENT_MIN ((uint64_t)512 << 10)
-/** So many of them are kept, by each worker. */
+/** How many of them each worker keeps. */
 #define FRAGMENTS_MAX 1000u
 
 /** A large Free block, and the object after it. */
@@ -44,14 +46,14 @@ struct fragment {
 	const struct type *next_type;
 };
 
-/** What a walk over a range has met; but for filter zero-initialised nothing yet. */
+/** What a walk over a range has met.  Zero-initialised, except filter, it has met nothing. */
 struct object_tally {
 	const struct object_filter *filter; /**< borrowed */
-	struct type_counts counts;          /**< of the objects that were asked for */
+	struct type_counts counts;          /**< counts of the objects that were asked for */
 	struct gaps gaps;
 	struct fragment *fragments; /**< of the range, ascending */
 	size_t fragments_count, fragments_capacity;
-	uint64_t free_at, free_size; /**< the Free block just met, if it is a large one */
+	uint64_t free_at, free_size; /**< the current Free block, if it is a large one */
 	uint32_t node;               /**< of the next object, for filter->life */
 };
 
@@ -70,7 +72,7 @@ static inline bool object_tally_meet_block(struct object_tally *tally, const str
 }
 
 /**
- * The walk met an object: is it one that is asked for?  Says nothing of type_part, and counts nothing.
+ * The walk met an object: is it asked for?  Does not look at type_part, and counts nothing.
  *
  * @param[out] ret_failed Set when memory is exhausted.
  */
@@ -84,11 +86,11 @@ static inline bool object_tally_meet(struct object_tally *tally, const struct wa
 	       object_filter_has(tally->filter, walker->segment, object);
 }
 
-/** The walk met what is no object. */
+/** The walk met something that is not an object. */
 void object_tally_meet_gap(struct object_tally *tally, const struct walker *walker);
 
 /**
- * Walk the range of @p filter with all workers.  Of type_part the counts know nothing: see
+ * Walk the range of @p filter with all workers.  The counts do not depend on type_part: see
  * type_counts_statistics().
  *
  * @param[out] ret To be given to object_tally_deinit(); untouched on failure.

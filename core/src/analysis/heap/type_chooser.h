@@ -9,13 +9,13 @@
 struct clr;
 struct type;
 
-/** Which types are asked for, found out once each; zero but for the first two. */
+/** Which types are asked for, decided once for each type; all zero except the first two. */
 struct type_chooser {
 	struct clr *clr;
-	const char *part; /**< of the name, or NULL */
-	uint8_t *known;   /**< by type index: 0 not asked, 1 passes, 2 does not */
+	const char *part; /**< part of the type's name, or NULL */
+	uint8_t *known;   /**< by type index: 0 not decided yet, 1 passes, 2 does not */
 	size_t capacity;
-	bool failed; /**< memory was exhausted: some that should have passed did not */
+	bool failed; /**< memory was exhausted: some types that should pass did not */
 };
 
 /** Does @p type pass? */

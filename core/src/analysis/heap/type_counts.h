@@ -11,7 +11,7 @@ struct count {
 	uint64_t count, size;
 };
 
-/** Counts by type of a walk over a heap; zero-initialised it has none. */
+/** Counts by type of a walk over a heap; empty when zero-initialised. */
 struct type_counts {
 	struct count *rows; /**< by type index */
 	size_t capacity;
@@ -32,13 +32,13 @@ static inline bool type_counts_add(struct type_counts *counts, const struct obje
 	return true;
 }
 
-/** Add @p other up in @p sum; false when memory is exhausted. */
+/** Add @p other to @p sum; false when memory is exhausted. */
 bool type_counts_merge(struct type_counts *sum, const struct type_counts *other);
 
 /**
  * Count the objects of a part of the heap, with all workers.
  *
- * @param counts,gaps What was met is added.
+ * @param counts,gaps What was met is added to them.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
@@ -56,7 +56,7 @@ HD_NODISCARD enum hd_status type_counts_statistics(const struct type_counts *cou
 						   struct clr *clr, const char *part,
 						   struct statistics *ret, struct hd_error *err);
 
-/** Keep the row of @p method_table alone. */
+/** Keep only the row of @p method_table. */
 void statistics_keep(struct statistics *statistics, uint64_t method_table);
 
 #endif

@@ -31,7 +31,7 @@ static void sort_by_frame(struct frame_roots *roots, const struct thread_stack *
 		roots->order[roots->begin[root_frame_bucket(stack, &stack->roots[i])]++] =
 			(uint32_t)i;
 	}
-	/* Each is now where the next begins. */
+	/* Each now has the begin of the next. */
 	for (size_t i = buckets; i; i--)
 		roots->begin[i] = roots->begin[i - 1];
 	roots->begin[0] = 0;

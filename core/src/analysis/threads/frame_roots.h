@@ -7,11 +7,15 @@
 
 struct job;
 
-/** Roots of a stack, by frame: where it is partial, one frame's are neither together nor in order. */
+/**
+ * Roots of a stack, sorted by frame: in a partial stack those of one frame are neither together nor
+ * in order.
+ */
 struct frame_roots {
 	const struct thread_stack *stack;
-	uint32_t *order; /**< of stack->roots */
-	uint32_t *begin; /**< by frame, the last for those of no frame; and one more: their end */
+	uint32_t *order; /**< indices in stack->roots */
+	uint32_t *begin; /**< where each frame's roots begin; then where those without a frame
+			  * begin, and where these end */
 };
 
 /**
@@ -27,28 +31,28 @@ HD_NODISCARD enum hd_status frame_roots_init(struct frame_roots *ret,
 /** A zeroed struct is allowed. */
 void frame_roots_deinit(struct frame_roots *roots);
 
-/** How many roots frame @p frame has; those of no frame, when that is stack->frames_count. */
+/** How many roots frame number @p frame has; stack->frames_count: how many have no frame. */
 static inline uint32_t frame_roots_count(const struct frame_roots *roots, size_t frame)
 {
 	return roots->begin[frame + 1] - roots->begin[frame];
 }
 
-/** Root @p index of these. */
+/** Root number @p index of these. */
 static inline const struct stack_root *frame_root(const struct frame_roots *roots, size_t frame,
 						  uint32_t index)
 {
 	return &roots->stack->roots[roots->order[roots->begin[frame] + index]];
 }
 
-/** Finds the objects of roots; zero but for heap. */
+/** Finds the objects of roots; all zero except heap. */
 struct root_objects {
 	struct heap *heap;
 	struct starts *starts; /**< to find objects around interior pointers; made when needed */
-	bool has_tried;        /**< to make it */
+	bool has_tried;        /**< whether making starts was tried */
 };
 
 /**
- * The object that a root refers to, or into.
+ * The object that a root refers to, at its start or inside.
  *
  * @param[out] ret type NULL: none.
  * @retval HD_OK

@@ -5,8 +5,8 @@
 
 /*
  * The exception clauses of compiled code (codeman.h: CodeHeader, RealCodeHeader; corhdr.h and
- * eeconfig: EE_ILEXCEPTION): the word before the code leads to the header, that to the clauses,
- * with their number before them.
+ * eeconfig: EE_ILEXCEPTION): the word in front of the code points to the header, the header to the
+ * clauses, which come after their number.
  */
 #define HEADER_CLAUSES 8u
 #define CLAUSES_FIRST  8u

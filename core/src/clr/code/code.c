@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From an address of code to its method (doc/coreclr.md 12.3).  Layouts: codeman.h, precode.h; the
- * same in 8, 9 and 10 where nothing else is said.
+ * same in 8, 9 and 10 unless a comment says otherwise.
  */
 #include <elf.h>
 
@@ -20,7 +20,7 @@
 #define MAP_LAST_SHIFT    (MAP_FIRST_SHIFT - (MAP_LEVELS - 1) * MAP_LEVEL_BITS)
 #define MAP_FRAGMENTS_MAX 1024u
 
-/* Pages of code that clr_code_touch() looks at. */
+/* Most pages of code that clr_code_touch() reads. */
 #define TOUCHED_MAX 65536u
 
 /* RangeSection, in words. */
@@ -43,7 +43,7 @@ static bool read_section(struct clr *clr, uint64_t address, struct code_section 
 }
 
 /*
- * The first of the fragments that the section of @p code is one of; the low bit of every pointer on the way
+ * The first fragment of the section that contains @p code; the low bit of every pointer on the way
  * is a flag.
  */
 static bool find_fragments(struct clr *clr, uint64_t code, uint64_t *ret)
@@ -79,7 +79,7 @@ static bool find_section(struct clr *clr, uint64_t code, struct code_section *re
 	return false;
 }
 
-/* All sections that code of the stretch around @p code may be in. */
+/* All sections that may contain code of the range around @p code. */
 static void touch_sections(struct clr *clr, uint64_t code)
 {
 	uint64_t at;
@@ -180,7 +180,7 @@ static bool find_code(struct clr *clr, uint64_t code, struct code_info *ret)
 			      : jitted_code(clr, &section, code, ret);
 }
 
-/* Same, with what was found before at hand: stacks are full of the same few addresses. */
+/* The same, with a cache of earlier results: stacks are full of the same few addresses. */
 static bool find_code_again(struct clr *clr, uint64_t code, struct code_info *ret)
 {
 	struct code_cache *cache = code_cache(clr);
@@ -194,7 +194,7 @@ static bool find_code_again(struct clr *clr, uint64_t code, struct code_info *re
 		cache->failed = false;
 		is_found = find_code(clr, code, &info);
 		if (cache->failed)
-			return false; /* another time it may be found */
+			return false; /* it may be found another time */
 		cache->failed = had_failed;
 		*recent = (struct code_recent){ code, is_found, info };
 	}

@@ -34,7 +34,7 @@ static bool last_start(uint32_t unit, uint64_t unit_index, unsigned int last, ui
 	return false;
 }
 
-/* From 10 on a unit whose lowest nibble is above 8 holds a method's start itself. */
+/* Since 10, a unit whose lowest nibble is above 8 holds a method's start itself. */
 static bool is_pointer(const struct clr *clr, uint32_t unit, uint64_t *ret)
 {
 	if (!clr_has(clr, CLR_NIBBLE_STARTS) || (unit & 0xf) <= 8)
@@ -55,7 +55,7 @@ static bool find_jitted_start(struct clr *clr, uint64_t map, uint64_t offset, ui
 		return *ret <= offset;
 	uint64_t exact;
 	if (last_start(unit, index, last, &exact)) {
-		/* The one in the same 32 bytes may begin behind the address. */
+		/* The method in the same 32 bytes may begin after the address. */
 		if (exact > offset && !(last && last_start(unit, index, last - 1, &exact)))
 			exact = UINT64_MAX;
 		if (exact <= offset) {

@@ -4,7 +4,7 @@
 
 #include "clr/code/code.h"
 
-/* Between code.c, code_jit.c and code_r2r.c. */
+/* Shared by code.c, code_jit.c and code_r2r.c. */
 
 /** RangeSection: a range of code and what made it (codeman.h). */
 struct code_section {
@@ -14,24 +14,25 @@ struct code_section {
 };
 
 /**
- * The entry points of one ReadyToRun image, sorted.  The runtime has only those of methods that
+ * The entry points of one ReadyToRun image, sorted.  The runtime only has those of methods that
  * were called.
  */
 struct r2r_image {
-	uint64_t module, begin; /**< which section it is of */
+	uint64_t module, begin; /**< the section that the image belongs to */
 	uint64_t functions;     /**< RUNTIME_FUNCTION array, 0: the image could not be read */
 	uint32_t function_count;
 	unsigned int gc_info_version;
 	uint64_t *entries; /**< addresses of code, ascending; */
-	uint32_t *order;   /**< by index there: index in method_descs */
+	uint32_t *order;   /**< for each entry, its index in method_descs */
 	uint64_t *method_descs;
 	size_t entries_count, entries_capacity, method_descs_count, method_descs_capacity;
-	uint64_t buckets; /**< the map that they are from, and how many follow its first */
+	uint64_t buckets; /**< the map that they come from, and how many more it has after its
+			   * first */
 	uint32_t bucket_count;
 	bool is_partial; /**< some entries are not in the target: each is looked up in the map */
 };
 
-/** A look-up that was done. */
+/** The result of an earlier look-up. */
 struct code_recent {
 	uint64_t code; /**< 0: unused */
 	bool is_found;
@@ -42,9 +43,9 @@ struct code_recent {
 struct code_cache {
 	struct r2r_image *images;
 	size_t images_count, images_capacity;
-	size_t last_image;     /**< that was asked for */
-	uint64_t buckets_read; /**< of all images' maps, bounded */
-	uint32_t probes;       /**< buckets that look-ups met, bounded */
+	size_t last_image;     /**< the image that was asked for last */
+	uint64_t buckets_read; /**< buckets of all images' maps; limited */
+	uint32_t probes;       /**< buckets that look-ups have visited; limited */
 	bool failed;           /**< memory was exhausted */
 	struct code_recent recent[CODE_RECENT_COUNT];
 };
@@ -56,7 +57,7 @@ struct runtime_function {
 };
 bool runtime_function_read(struct clr *clr, uint64_t table, uint32_t index,
 			   struct runtime_function *ret);
-/** Index of the last of @p count functions that begins at or before @p rva. */
+/** Index of the last of @p count functions whose start is not above @p rva. */
 bool runtime_function_find(struct clr *clr, uint64_t table, uint32_t count, uint64_t rva,
 			   uint32_t *ret_index);
 

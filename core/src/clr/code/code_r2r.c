@@ -8,25 +8,28 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-/* HashMap (hash.h): buckets of 4 keys and 4 values; of bucket 0 only its first u32, their number. */
+/*
+ * HashMap (hash.h): buckets of 4 keys and 4 values; bucket 0 has only the number of buckets, in its
+ * first u32.
+ */
 #define MAP_BUCKET_SIZE 64u
 #define BUCKET_SLOTS    4u
 #define KEY_LAST        1u /* 0: empty, 1: deleted */
 #define MAP_BUCKETS_MAX 4194304u
 #define BUCKETS_READ    1024u /* at a time */
 /*
- * What the value of slot 0 has on top where a key that belongs into this bucket went on to another one;
- * and how far it went (hash.h: HashFunction, IsCollision, in 8, 9 and 10).
+ * The top bit of slot 0's value, set when a key of this bucket was put into another one; and how
+ * far away (hash.h: HashFunction, IsCollision, in 8, 9 and 10).
  */
 #define COLLISION  0x8000000000000000u
 #define SEED_SHIFT 2u
 #define STEP_SHIFT 5u
-#define PROBES_MAX 4194304u /* buckets that are looked at so, for all images */
-/* Functions before an address that are asked for their method where the map has gaps. */
+#define PROBES_MAX 4194304u /* most buckets that are read in this way, for all images */
+/* How many functions before an address are checked for their method if the map has gaps. */
 #define FUNCLETS_MAX   256u
 #define R2R_IMAGES_MAX 4096u
 
-/* Major versions of images from which on the GCInfo of their code has version 3, and 4. */
+/* The first major versions of images whose GCInfo has version 3, and 4. */
 #define FIRST_GC_INFO_3 10u
 #define FIRST_GC_INFO_4 11u
 
@@ -41,7 +44,7 @@ void r2r_image_deinit(struct r2r_image *image)
 	mem_free(image->order);
 }
 
-/* GCInfo's version follows the image's, as old images run on new runtimes. */
+/* The GCInfo's version depends on that of the image, because old images run on new runtimes. */
 static unsigned int gc_info_version(struct clr *clr, uint64_t info)
 {
 	uint64_t header;
@@ -59,7 +62,7 @@ static bool add_entry(struct r2r_image *image, uint64_t code, uint64_t value)
 	if (!PAGES_RESERVE(image, entries) || !PAGES_RESERVE(image, method_descs))
 		return false;
 	image->entries[image->entries_count++] = code;
-	image->method_descs[image->method_descs_count++] = value << 1; /* a flag on top falls out */
+	image->method_descs[image->method_descs_count++] = value << 1; /* drops the flag on top */
 	return true;
 }
 
@@ -102,8 +105,8 @@ static bool sort_entries(struct r2r_image *image)
 }
 
 /*
- * Read what the runtime knows of an image; what cannot be read leaves functions 0.  The components
- * of a composite image share one map.
+ * Read what the runtime knows about an image; if it cannot be read, functions stays 0.  The
+ * components of a composite image share one map.
  *
  * @return false when memory is exhausted
  */
@@ -127,7 +130,7 @@ static bool read_r2r_image(struct clr *clr, const struct code_section *section,
 	    count > MAP_BUCKETS_MAX - cache->buckets_read)
 		return true;
 	cache->buckets_read += count;
-	/* Its code is in the file, which cores of gcore and of the kernel need. */
+	/* Its code is in the file, which is needed for cores of gcore and of the kernel. */
 	module_prove(clr, section->module);
 	image->function_count = function_count;
 	image->gc_info_version = gc_info_version(clr, info);
@@ -165,7 +168,10 @@ static const struct r2r_image *find_r2r_image(struct clr *clr, const struct code
 	return &cache->images[cache->last_image];
 }
 
-/* The entry point nearest to @p code from below: what follows a method's own are its funclets. */
+/*
+ * The last entry point at or before @p code: the functions after a method's own one are its
+ * funclets.
+ */
 static bool find_entry(const struct r2r_image *image, uint64_t code, uint64_t *ret_start,
 		       uint64_t *ret_method_desc)
 {
@@ -183,7 +189,7 @@ enum entry_state {
 	ENTRY_UNKNOWN
 };
 
-/* Look @p code up as the runtime does: ENTRY_UNKNOWN where it meets a bucket that is not there. */
+/* Look up @p code as the runtime does: ENTRY_UNKNOWN if a bucket is missing. */
 static enum entry_state look_up_entry(struct clr *clr, const struct r2r_image *image, uint64_t code,
 				      uint64_t *ret_method_desc)
 {
@@ -212,8 +218,8 @@ static enum entry_state look_up_entry(struct clr *clr, const struct r2r_image *i
 }
 
 /*
- * find_entry() where the map has gaps, as in small cores, which have what the walk of their writer met: a
- * method of its own must not pass for a funclet of another one.
+ * Used instead of find_entry() if the map has gaps, as in small cores, which only have what their
+ * writer's walk has read: a separate method must not be taken for a funclet of another one.
  */
 static bool find_entry_in_part(struct clr *clr, const struct r2r_image *image, uint32_t index,
 			       uint64_t *ret_start, uint64_t *ret_method_desc)

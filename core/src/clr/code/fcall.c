@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Methods whose code is a function of the runtime (ecall.h, ecall.cpp; the same in 8, 9 and 10):
- * gFCallMethods is an array of 127 lists of ECHash {next, implementation, MethodDesc}; an
- * implementation stands in the list that the rest of its address tells.
+ * gFCallMethods is an array of 127 lists of ECHash {next, implementation, MethodDesc}; the
+ * remainder of an implementation's address tells its list.
  */
 #include "clr/code/method.h"
 #include "clr/internal.h"
 #include "mem/memory.h"
 
 #define FCALL_LISTS 127u
-/* Longer lists are none: all together have some hundred methods. */
+/* Longer lists are not valid: all lists together have some hundred methods. */
 #define FCALL_LENGTH_MAX 1024u
-/* So many lists must begin with what belongs there. */
+/* This many lists must begin with a valid entry. */
 #define FCALL_LISTS_MIN 3u
 
 struct fcall {

@@ -7,12 +7,14 @@
 #include "clr/internal.h"
 #include "mem/memory.h"
 
-/* MethodDesc: u16 flags, the classification in the lowest three; the same in 8, 9 and 10. */
+/*
+ * MethodDesc: u16 flags, with the classification in the lowest three bits; the same in 8, 9 and 10.
+ */
 #define DESC_FLAGS     6u
 #define DESC_ALIGNMENT 8u
 #define TOKEN_LOW_BITS 12u
 #define TOKEN_LOW_MASK 0x0fffu
-/* DynamicMethodDesc, behind a MethodDesc: signature, u32 its size, u32 flags; MethodName. */
+/* DynamicMethodDesc, after a MethodDesc: signature, u32 its size, u32 flags; MethodName. */
 #define DYNAMIC_NAME 16u
 
 /* Append what fits. */
@@ -67,8 +69,8 @@ static bool read_dynamic_name(struct clr *clr, struct method *method)
 }
 
 /*
- * The module whose tokens are in the signature of a stub: its MethodTable is of no type, and has an
- * EEClass and that module alone (ILStubCache: CreateMinimalMethodTable).
+ * The module whose tokens are in the signature of a stub.  Its MethodTable does not belong to a
+ * type; it has only an EEClass and that module (ILStubCache: CreateMinimalMethodTable).
  */
 static const struct module *stub_module(struct clr *clr, uint64_t table)
 {
@@ -97,7 +99,7 @@ bool method_read(struct clr *clr, uint64_t address, struct method *ret)
 				    : stub_module(clr, method_table);
 	const struct metadata *metadata = method.module ? method.module->metadata : NULL;
 	if (!is_dynamic) {
-		/* A method of another type: this is no MethodDesc. */
+		/* A method of another type: this is not a MethodDesc. */
 		if (!metadata || metadata_owner(metadata, MD_METHOD, method.rid) !=
 					 (method.type->token & 0xffffff))
 			return false;

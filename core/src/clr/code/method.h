@@ -12,10 +12,10 @@
 struct method {
 	uint64_t address;
 	uint16_t flags;          /**< classification in the lowest three bits */
-	const struct type *type; /**< that it belongs to; dynamic: may be NULL */
+	const struct type *type; /**< the type that it belongs to; dynamic: may be NULL */
 	const struct module
-		*module;  /**< whose metadata its signature is of; dynamic: may be NULL */
-	uint32_t rid;     /**< of its MethodDef; 0: dynamic */
+		*module;  /**< the module whose metadata has its signature; dynamic: may be NULL */
+	uint32_t rid;     /**< row of its MethodDef; 0: dynamic */
 	const char *name; /**< borrowed from the metadata; dynamic: "" */
 	char dynamic_name[DYNAMIC_NAME_SIZE];
 };
@@ -24,13 +24,13 @@ struct method {
 #define METHOD_INSTANTIATED        5u
 #define METHOD_DYNAMIC             7u
 
-/** Read the MethodDesc at @p address; false when it is none. */
+/** Read the MethodDesc at @p address; false when there is none. */
 bool method_read(struct clr *clr, uint64_t address, struct method *ret);
 
-/** Name of its type; "DynamicClass", "ILStubClass" for those that have none.  Borrowed. */
+/** Name of its type; "DynamicClass" or "ILStubClass" for methods without one.  Borrowed. */
 const char *method_owner_name(struct clr *clr, const struct method *method, size_t *ret_size);
 
-/** Bytes of the class MethodDesc itself, before those of the kinds of methods. */
+/** Bytes of the class MethodDesc itself, without those that each kind of method adds. */
 static inline uint64_t method_desc_size(const struct clr *clr)
 {
 	return clr_has(clr, CLR_SMALL_METHOD_DESCS) ? 8 : 16;
@@ -41,17 +41,17 @@ uint64_t fcall_table_find(const struct clr *clr);
 /**
  * The method whose code is the runtime's function at @p code.
  *
- * @param[out] ret_method_desc Untouched on failure; nothing has checked it.
- * @return false when it is none, or the table cannot be read
+ * @param[out] ret_method_desc Untouched on failure; it was not checked.  @return false when the
+ * code is not such a function, or the table cannot be read
  */
 bool clr_fcall_method(const struct clr *clr, uint64_t code, uint64_t *ret_method_desc);
 
 /**
  * The method that the code at @p code belongs to: compiled by the JIT, ReadyToRun code, a function
- * of the runtime, or the stub that stands for a method before it is compiled.
+ * of the runtime, or the stub that is in the place of a method before it is compiled.
  *
  * @param[out] ret_method_desc Untouched on failure.
- * @return false when it is none of these, or the tables that say so cannot be read
+ * @return false when it is none of these, or when the tables that tell this cannot be read
  */
 bool clr_method_at(struct clr *clr, uint64_t code, uint64_t *ret_method_desc);
 
@@ -59,7 +59,7 @@ bool clr_method_at(struct clr *clr, uint64_t code, uint64_t *ret_method_desc);
  * The virtual method in slot @p slot of the MethodTable at @p table.
  *
  * @param[out] ret_method_desc Untouched on failure.
- * @return false when there is none, or its code is of no known method
+ * @return false when there is none, or its code does not belong to a known method
  */
 bool clr_method_in_slot(struct clr *clr, uint64_t table, uint32_t slot, uint64_t *ret_method_desc);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Methods with their parameters, as SOS's clrstack shows them: Ns.Type.Method(Int32,
- * System.String[], Nested ByRef).  In the parameters primitive types have no namespace and nested
- * types not the type around them, as the runtime formats them (sigformat.cpp); generic types are
- * written as everywhere: List<Int32>.
+ * System.String[], Nested ByRef).  In the parameters, primitive types are shown without their
+ * namespace and nested types without their outer type, as the runtime formats them (sigformat.cpp);
+ * generic types are written as everywhere: List<Int32>.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "mem/memory.h"
 #include "util/alloc.h"
 
-/* What a signature has besides the types of field.h (II.23.2, corhdr.h). */
+/* Elements of a signature besides the types of field.h (II.23.2, corhdr.h). */
 #define ELEMENT_MODREQ      0x1fu
 #define ELEMENT_MODOPT      0x20u
 #define ELEMENT_INTERNAL    0x21u /* a TypeHandle follows */
@@ -27,7 +27,7 @@
 #define CALL_GENERIC        0x10u
 #define HANDLE_SIZE         8
 
-/* InstantiatedMethodDesc, behind a MethodDesc: arguments' address, u16 flags and number. */
+/* InstantiatedMethodDesc, after a MethodDesc: arguments' address, u16 flags and number. */
 #define INSTANCE_ARGUMENTS 8u
 #define INSTANCE_COUNT     18u
 /* StoredSigMethodDesc: signature, u32 its size. */
@@ -35,10 +35,10 @@
 #define STORED_SIZE      8u
 #define STORED_SIZE_MAX  4096u
 
-/* GenericParam's owner: a TypeDef, or with this bit a MethodDef (II.24.2.6). */
+/* GenericParam's owner: a TypeDef, or, with this bit set, a MethodDef (II.24.2.6). */
 #define OWNER_METHOD 1u
 
-/* Between the names that the name of a type is made of. */
+/* Characters between the names in the name of a type. */
 #define PUNCTUATION "<>,[]*& "
 
 /* A part of a signature that is read. */
@@ -92,7 +92,7 @@ static bool skip_shape(struct signature *signature)
 	return true;
 }
 
-/* What follows element type @p element; *@p types more types follow that. */
+/* Skip what follows element type @p element; after it, *@p types more types follow. */
 static bool skip_element(struct signature *signature, uint8_t element, uint64_t *types)
 {
 	uint32_t number;
@@ -134,15 +134,16 @@ static bool skip_element(struct signature *signature, uint8_t element, uint64_t 
 			return false;
 		*types += (uint64_t)number + 1;
 		return true;
-	default: /* one that stands for itself, or none at all */
+	default: /* a complete type by itself, or not a type at all */
 		return true;
 	}
 }
 
-/* Step over one type: arrays have something behind their element's, so they nest. */
+/* Skip one type: arrays have something after the type of their elements, so types nest. */
 static bool skip_type(struct signature *signature)
 {
-	uint64_t left[NAME_DEPTH_MAX]; /* types still to come; then the shape of an array */
+	uint64_t left[NAME_DEPTH_MAX]; /* types that still have to be skipped; then the shape of an
+				        * array */
 	size_t depth = 1;
 	left[0] = 1;
 	while (depth) {
@@ -221,7 +222,7 @@ static void append_short(struct text *text, const char *name)
 			if (strlen(primitives[i]) == size && memcmp(primitives[i], name, size) == 0)
 				skipped = space;
 		}
-		for (size_t i = 1; i < size; i++) { /* at 0 a generic type is around it */
+		for (size_t i = 1; i < size; i++) { /* at 0, a generic type contains it */
 			if (name[0] != '+' && name[i] == '+')
 				skipped = i + 1;
 		}
@@ -232,7 +233,7 @@ static void append_short(struct text *text, const char *name)
 	}
 }
 
-/* Append @p name with what !N and !!N in it stand for. */
+/* Append @p name, with the types for !N and !!N in it. */
 static void append_substituted(const struct printer *printer, struct text *text, const char *name)
 {
 	while (*name) {

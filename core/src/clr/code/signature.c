@@ -7,7 +7,7 @@
 #include "clr/types/type_name.h"
 #include "mem/memory.h"
 
-/* Element types of a signature that no field has as its storage (II.23.1.16, corhdr.h). */
+/* Element types in signatures that are never the storage of a field (II.23.1.16, corhdr.h). */
 #define ELEMENT_VOID        0x01u
 #define ELEMENT_MODREQ      0x1fu
 #define ELEMENT_MODOPT      0x20u
@@ -16,9 +16,9 @@
 #define ELEMENT_SENTINEL    0x41u
 #define ELEMENT_PINNED      0x45u
 
-#define CALL_GENERIC 0x10u /* of a calling convention: a number of generic parameters follows */
+#define CALL_GENERIC 0x10u /* a flag: a number of generic parameters follows */
 
-/* Names of the element types that are whole types. */
+/* Names of the element types that are complete types. */
 static const char *primitive_name(uint8_t element)
 {
 	static const char *const names[] = {
@@ -44,7 +44,7 @@ static const char *primitive_name(uint8_t element)
 	return element < sizeof(names) / sizeof(names[0]) ? names[element] : NULL;
 }
 
-/* The signature ends too early or holds what no signature may: nothing after it is read. */
+/* The signature ends too early or holds something invalid: nothing after it is read. */
 static void give_up_signature(struct name_writer *writer)
 {
 	writer->at = writer->end;
@@ -91,7 +91,7 @@ static void step_instance(struct name_writer *writer, unsigned int depth)
 	}
 	uint8_t kind = *writer->at++;
 	if (kind == ELEMENT_INTERNAL && writer->end - writer->at >= 8) {
-		uint64_t handle = load_u64(writer->at); /* of the open type: it names itself */
+		uint64_t handle = load_u64(writer->at); /* the open type: its name has its own */
 		writer->at += 8;
 		if (!writer_next_number(writer, &count) || count > TYPE_ARGUMENTS_MAX) {
 			give_up_signature(writer);
@@ -115,7 +115,7 @@ static void step_instance(struct name_writer *writer, unsigned int depth)
 	}
 }
 
-/* FNPTR: a method's signature, which is read and not shown. */
+/* FNPTR: a method's signature, which is read but not shown. */
 static void step_function(struct name_writer *writer, unsigned int depth)
 {
 	uint32_t generics = 0, count = 0;
@@ -176,7 +176,7 @@ static void step_shape(struct name_writer *writer)
 	name_append(writer, rank == 1 ? "*]" : "]", rank == 1 ? 2 : 1);
 }
 
-/* An element type that has another type behind it, or is none. */
+/* An element type that has another type after it, or is invalid. */
 static void step_compound(struct name_writer *writer, uint8_t element, unsigned int depth)
 {
 	switch (element) {
@@ -240,7 +240,7 @@ static void step_element(struct name_writer *writer, uint8_t element, unsigned i
 	}
 }
 
-/* Step over what does not change a name: required and optional modifiers, pinned, sentinel. */
+/* Skip what does not change a name: required and optional modifiers, pinned, sentinel. */
 static bool skip_modifiers(struct name_writer *writer)
 {
 	while (writer->at < writer->end) {

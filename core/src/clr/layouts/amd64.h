@@ -3,8 +3,9 @@
 #define HEAPDUMP_SRC_CLR_AMD64_H
 
 /*
- * What the runtime lays out by the processor's registers: vm/amd64/cgencpu.h (UNIX_AMD64) and pal/inc/pal.h of
- * 8.0, 9.0 and 10.0 (doc/coreclr.md 12.6).  Offsets and sizes are bytes.
+ * Structures of the runtime that depend on the processor's registers: vm/amd64/cgencpu.h
+ * (UNIX_AMD64) and pal/inc/pal.h of 8.0, 9.0 and 10.0 (doc/coreclr.md 12.6).  Offsets
+ * and sizes are bytes.
  */
 
 #include "arch/frame_registers.h"
@@ -20,10 +21,13 @@ extern const uint8_t saved_registers[SAVED_REGISTER_COUNT];
 #define TRANSITION_RETURN    96u
 #define TRANSITION_SIZE      104u
 
-/** HijackArgs: what a function returns in registers, CalleeSavedRegisters, the return address. */
+/**
+ * HijackArgs: the registers in which a function returns its results, CalleeSavedRegisters, the
+ * return address.
+ */
 struct hijack_layout {
 	uint8_t result_count;
-	uint8_t results[3]; /**< REG_ of the first words */
+	uint8_t results[3]; /**< the registers (REG_) in the first words */
 	uint8_t saved;      /**< offset of the CalleeSavedRegisters */
 	uint8_t size;
 };
@@ -41,10 +45,16 @@ static inline uint64_t context_register(unsigned int number)
 	return CONTEXT_REGISTERS + 8 * (uint64_t)number;
 }
 
-/** Does a CONTEXT of a thread in user space stand at @p address, by what it says of itself? */
+/**
+ * Is there a CONTEXT of a thread in user space at @p address, judging by its own flags and
+ * segments?
+ */
 bool context_is_there(const struct clr *clr, uint64_t address);
 
-/** KNONVOLATILE_CONTEXT_POINTERS: where a register lies, by REG_, after those of the 16 xmm registers. */
+/**
+ * KNONVOLATILE_CONTEXT_POINTERS: the addresses where the registers lie, by REG_, after those of the
+ * 16 xmm registers.
+ */
 static inline uint64_t context_pointer(unsigned int number)
 {
 	return 8 * (16 + (uint64_t)number);

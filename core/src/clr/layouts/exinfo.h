@@ -4,27 +4,30 @@
 
 #include "clr/clr.h"
 
-/** What of an ExInfo no contract descriptor tells (doc/coreclr.md 12.7; exinfo.h, exstatecommon.h). */
+/**
+ * The parts of an ExInfo that no contract descriptor has (doc/coreclr.md 12.7; exinfo.h,
+ * exstatecommon.h).
+ */
 struct exinfo {
 	uint64_t slot;      /**< address of the reference to the exception */
 	uint64_t object;    /**< the exception */
 	uint64_t handler;   /**< code of the handler that runs, 0: none */
-	uint32_t clause;    /**< of that: 1 filter, 2 catch, 3 finally or fault */
-	uint64_t low, high; /**< of the stack that was unwound; high 0: none */
+	uint32_t clause;    /**< kind of that handler: 1 filter, 2 catch, 3 finally or fault */
+	uint64_t low, high; /**< bounds of the stack that was unwound; high 0: none */
 	uint8_t pass;
 	bool is_unwinding; /**< the second pass has begun */
 };
 
-/** Clauses and passes are at most these. */
+/** The largest numbers of a clause and of a pass. */
 #define EXINFO_CLAUSE_LAST 3u
 #define EXINFO_PASS_LAST   2u
 
 /** Read the ExInfo at @p address; false when its numbers are not known, or it cannot be read. */
 bool exinfo_read(const struct clr *clr, uint64_t address, struct exinfo *ret);
 
-/** Do ExInfos of this runtime have parts of that kind?  Then handlers can be told from each other. */
+/** Does this runtime's ExInfo have the parts by which handlers can be distinguished? */
 bool exinfo_has_parts(const struct clr *clr);
-/** Are the numbers those of this very build, and not of its release? */
+/** Are the offsets those of exactly this build, and not only of its release? */
 bool exinfo_is_certain(const struct clr *clr);
 
 #endif

@@ -4,7 +4,7 @@
 #include "clr/clr.h"
 #include "clr/internal.h"
 
-/* Of FramedMethodFrame; what its kinds add lies behind (frames.h). */
+/* Size of a FramedMethodFrame; what derived kinds add comes after it (frames.h). */
 #define METHOD_FRAME_SIZE 32u
 
 #define NOTHING(name)                               \

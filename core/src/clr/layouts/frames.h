@@ -3,8 +3,9 @@
 #define HEAPDUMP_SRC_CLR_FRAMES_H
 
 /*
- * The runtime's explicit Frames: vm/frames.h and vm/FrameTypes.h of 8.0, 9.0 and 10.0 (doc/coreclr.md 12.6).
- * Offsets are bytes from the Frame on; those that a contract descriptor may tell are in clr/layout.h.
+ * The runtime's explicit Frames: vm/frames.h and vm/FrameTypes.h of 8.0, 9.0 and 10.0
+ * (doc/coreclr.md 12.6).  Offsets are bytes from the Frame on; offsets that a contract descriptor
+ * may have are in clr/layout.h.
  */
 
 #include <stdbool.h>
@@ -12,7 +13,10 @@
 
 struct clr;
 
-/** What a thread left behind where it left managed code, numbered as in 10.0 up to FRAME_EXCEPTION_FILTER. */
+/**
+ * The kinds of Frames, which a thread leaves on its stack where it leaves managed code; numbered as
+ * in 10.0 up to FRAME_EXCEPTION_FILTER.
+ */
 enum frame_kind {
 	FRAME_UNKNOWN,
 	FRAME_INLINED_CALL,
@@ -44,7 +48,7 @@ enum frame_kind {
 	FRAME_KINDS
 };
 
-/** By what a Frame leads to the managed code before it. */
+/** What in a Frame leads to the managed code that was left. */
 enum frame_gives {
 	FRAME_GIVES_NOTHING,
 	FRAME_GIVES_CALL,            /**< an InlinedCallFrame: stack pointer, return address, rbp */
@@ -56,39 +60,46 @@ enum frame_gives {
 
 /** What is known of the Frames of one kind. */
 struct frame_layout {
-	const char *name; /**< "InlinedCallFrame", ...; of FRAME_UNKNOWN "Frame" */
-	uint8_t gives;    /**< enum frame_gives, where the Frame's own number tells its kind */
+	const char *name; /**< "InlinedCallFrame", ...; "Frame" for FRAME_UNKNOWN */
+	uint8_t gives;    /**< enum frame_gives, if the Frame's own number tells its kind */
 	int16_t context;  /**< FRAME_GIVES_CONTEXT: its enum layout_field */
-	uint16_t ref_map; /**< of {Module, indirection cell, GCRefMap} of its arguments; 0: none */
-	uint16_t arguments; /**< of a u32 that says which of two arguments are objects; 0: none */
+	uint16_t ref_map; /**< offset of {Module, indirection cell, GCRefMap} for its arguments; 0:
+			   * none */
+	uint16_t arguments; /**< offset of a u32 that says which of two arguments are objects; 0:
+			     * none */
 };
 
 const struct frame_layout *frame_kind_layout(enum frame_kind kind);
 
 /**
- * Do the runtime's Frames begin with a number of their kind?  Else it is a vtable, which not all kinds are
- * known by.
+ * Do the runtime's Frames begin with the number of their kind?  If not, they begin with a vtable,
+ * from which not all kinds can be told.
  */
 bool clr_frames_are_numbered(const struct clr *clr);
-/** The kind of a Frame that begins with the word @p first, a number or vtable; FRAME_UNKNOWN: not known. */
+/**
+ * The kind of a Frame whose first word is @p first, a number or vtable; FRAME_UNKNOWN: not known.
+ */
 enum frame_kind clr_frame_kind(const struct clr *clr, uint64_t first);
 
-/** Is it a HelperMethodFrame, whatever it protects? */
+/** Is it a HelperMethodFrame of any kind? */
 static inline bool frame_is_helper(uint8_t kind)
 {
 	return kind >= FRAME_HELPER_METHOD && kind <= FRAME_HELPER_METHOD_PROTECTOBJ;
 }
 
-/** Frame: its number or vtable, then the next Frame; FRAME_TOP ends the chain. */
+/**
+ * A Frame begins with its number or vtable, then the address of the next Frame; FRAME_TOP ends the
+ * chain.
+ */
 #define FRAME_NEXT 8u
 #define FRAME_TOP  UINT64_MAX
-/** Numbers of later runtimes may be more, but not much. */
+/** Later runtimes may have more numbers, but not many more. */
 #define FRAME_NUMBER_MAX 64u
 
 /**
- * InlinedCallFrame.m_Datum: the MethodDesc of the P/Invoke; with the lowest bit the address that a calli calls.
- * From 9 on the next two bits say which part of the handling of an exception it is (InlinedCallFrameMarker,
- * exceptionhandling.h).
+ * InlinedCallFrame.m_Datum: the MethodDesc of the P/Invoke; with the lowest bit set, the address
+ * that a calli calls.  Since 9, the next two bits say to which part of exception handling it
+ * belongs (InlinedCallFrameMarker, exceptionhandling.h).
  */
 #define CALL_FRAME_DATUM_IS_ADDRESS 1u
 #define CALL_FRAME_DATUM_MARKS      7u
@@ -99,11 +110,14 @@ static inline bool frame_is_helper(uint8_t kind)
 /** SoftwareExceptionFrame: KNONVOLATILE_CONTEXT_POINTERS. */
 #define SOFTWARE_FRAME_POINTERS 24u
 
-/** Bytes of a FaultingExceptionFrame of 8 and 9 in which its CONTEXT is looked for, from the first on. */
+/**
+ * How many bytes from the start of a FaultingExceptionFrame of 8 and 9 are searched for its
+ * CONTEXT.
+ */
 #define FAULTING_FRAME_CONTEXT_BEGIN 16u
 #define FAULTING_FRAME_CONTEXT_END   512u
 
-/** DynamicHelperFrame: what its flags (DynamicHelperFrameFlags) may be. */
+/** DynamicHelperFrame: the flags that it may have (DynamicHelperFrameFlags). */
 #define DYNAMIC_HELPER_FLAGS_ALL 3u
 
 /** HelperMethodFrame (8, 9): attributes (FRAME_ATTR_EXCEPTION: it throws), Thread, the function that made it. */
@@ -112,8 +126,9 @@ static inline bool frame_is_helper(uint8_t kind)
 #define HELPER_FRAME_THREAD     32u
 #define HELPER_FRAME_CODE       40u
 /**
- * HelperMethodFrame_1OBJ, _2OBJ, _3OBJ (8, 9): behind its machine state addresses of variables of the function
- * that it is one of itself; _PROTECTOBJ: the address of the first, and how many.
+ * HelperMethodFrame_1OBJ, _2OBJ, _3OBJ (8, 9): after its machine state, the addresses of variables
+ * in the function whose variable the Frame itself is; _PROTECTOBJ: the address of the first one,
+ * and how many.
  */
 #define HELPER_FRAME_POINTERS 232u
 #define HELPER_FRAME_OBJECTS  3u

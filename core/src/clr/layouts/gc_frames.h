@@ -4,7 +4,10 @@
 
 #include "mem/memory.h"
 
-/* GCFrame, the same in 8, 9 and 10 (doc/coreclr.md 12.8; frames.h): a list of its own, innermost first. */
+/*
+ * GCFrame, the same in 8, 9 and 10 (doc/coreclr.md 12.8; frames.h): they form a list of their own,
+ * innermost first.
+ */
 #define GC_FRAME_THREAD 8u
 #define GC_FRAME_SIZE   32u
 
@@ -13,7 +16,8 @@ struct gc_frame {
 	uint64_t next, thread;
 	uint64_t references; /**< address of the first */
 	uint32_t count;
-	bool is_interior; /**< they lead into objects (GC_CALL_INTERIOR; before 10: a BOOL) */
+	bool is_interior; /**< they may point into the middle of objects (GC_CALL_INTERIOR; before
+			   * 10: a BOOL) */
 };
 
 static inline struct gc_frame gc_frame_from(const uint8_t bytes[GC_FRAME_SIZE])
@@ -27,7 +31,9 @@ static inline struct gc_frame gc_frame_from(const uint8_t bytes[GC_FRAME_SIZE])
 	};
 }
 
-/** Does the list of GCFrames end where @p address is the next: at 0, or from 10 on at -1 (GCFRAME_TOP)? */
+/**
+ * Does the list of GCFrames end if the next address is @p address: 0, or -1 since 10 (GCFRAME_TOP)?
+ */
 static inline bool gc_frame_is_end(uint64_t address)
 {
 	return !address || address == UINT64_MAX;

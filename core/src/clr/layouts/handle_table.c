@@ -3,7 +3,7 @@
 
 #include "clr/features.h"
 
-/* Without cross references. */
+/* The number of types without cross references. */
 #define TYPES_OLD 12u
 
 struct handle_type_counts handle_type_counts(const struct clr *clr)

@@ -3,8 +3,8 @@
 #define HEAPDUMP_SRC_CLR_HANDLE_TABLE_H
 
 /*
- * The GC's handle tables, the same in 8, 9 and 10 but for N, the number of types (doc/coreclr.md 11.1;
- * gc/handletablepriv.h, gc/handletableconstants.h, gc/objecthandle.h).  Offsets are bytes.
+ * The GC's handle tables, the same in 8, 9 and 10 except for N, the number of types (doc/coreclr.md
+ * 11.1; gc/handletablepriv.h, gc/handletableconstants.h, gc/objecthandle.h).  Offsets are bytes.
  */
 
 #include "clr/clr.h"
@@ -36,32 +36,37 @@ enum handle_type {
 /** N is at most this: public types and the user data blocks (HANDLE_MAX_INTERNAL_TYPES). */
 #define HANDLE_TABLE_TYPES_MAX 13u
 
-/** The Ns that a table may have: the one that the runtime's release has comes first. */
+/** The values of N that a table may have; that of the runtime's release comes first. */
 struct handle_type_counts {
 	unsigned int usual, other;
 };
 struct handle_type_counts handle_type_counts(const struct clr *clr);
 
-/** HandleTable: offset of pSegmentList, behind rgTypeFlags[N]. */
+/** HandleTable: offset of pSegmentList, after rgTypeFlags[N]. */
 static inline uint64_t handle_table_first_segment(unsigned int types)
 {
 	return (4 * (uint64_t)types + 7) & ~(uint64_t)7;
 }
 
-/** TableSegment: its size, which its address is a multiple of, and blocks of so many handles. */
+/**
+ * TableSegment: its size (its address is a multiple of it), and the number of handles in a block.
+ */
 #define HANDLE_SEGMENT_SIZE  65536u
 #define HANDLE_BLOCKS        120u
 #define HANDLE_BLOCK_HANDLES 64u
 #define HANDLE_BLOCK_SIZE    ((uint64_t)HANDLE_BLOCK_HANDLES * 8)
-/** Of a type, or of user data: no block. */
+/** In place of a type or of a block of user data: there is none. */
 #define HANDLE_BLOCK_NONE 0xffu
 
-/** Its header, which is packed: by block the next of its type, free handles, type, block of user data. */
+/**
+ * Its header, which is packed; for each block: the next block of its type, free handles, type,
+ * block of user data.
+ */
 #define HANDLE_SEGMENT_RINGS      480u
 #define HANDLE_SEGMENT_FREE_MASKS 600u
 #define HANDLE_SEGMENT_TYPES      1560u
 #define HANDLE_SEGMENT_USER_DATA  1680u
-/** By type the tail of its ring. */
+/** For each type, the last block of its ring. */
 #define HANDLE_SEGMENT_TAILS 1920u
 /** Where the handles begin; and the bytes of the header up to the table's address, for the largest N. */
 #define HANDLE_SEGMENT_VALUES 4096u

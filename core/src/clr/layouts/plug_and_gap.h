@@ -5,22 +5,23 @@
 #include "mem/memory.h"
 
 /*
- * What a GC that plans writes before each plug: struct plug_and_gap, the same in 8, 9 and 10 (gc/gcpriv.h;
- * doc/collections.md).  Its last word is the header of the plug's first object.
+ * What a GC in its plan phase writes in front of each plug: struct plug_and_gap, the same in 8, 9
+ * and 10 (gc/gcpriv.h; doc/collections.md).  Its last word is the header of the plug's first
+ * object.
  */
 #define PLUG_NODE_SIZE 32u
 
 /** A node. */
 struct plug_and_gap {
 	uint64_t gap;        /**< bytes before the plug that are free */
-	int64_t distance;    /**< that the plug moves */
-	int16_t left, right; /**< children in the tree of the brick, from the plug on */
+	int64_t distance;    /**< how far the plug will move */
+	int16_t left, right; /**< children in the brick's tree, relative to the plug */
 };
 
-/** Plugs of one tree are in one brick of so many bytes. */
+/** The plugs of one tree are in one brick of this many bytes. */
 #define PLUG_BRICK_SIZE 4096
 
-/** The node whose @p bytes begin PLUG_NODE_SIZE before the plug. */
+/** Decode a node; its @p bytes begin PLUG_NODE_SIZE before the plug. */
 static inline struct plug_and_gap plug_and_gap_from(const uint8_t bytes[PLUG_NODE_SIZE])
 {
 	uint32_t children = load_u32(bytes + 16);

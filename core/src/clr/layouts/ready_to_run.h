@@ -18,7 +18,10 @@
 #define R2R_IMPORT_ENTRY_SIZE 11u
 #define R2R_IMPORT_MAPS       16u
 #define R2R_IMPORTS_MAX       1024u
-/** So many maps lie behind each offset of the look-up table of maps (GCREFMAP_LOOKUP_STRIDE, gcrefmap.h). */
+/**
+ * How many maps follow each offset of the look-up table of maps (GCREFMAP_LOOKUP_STRIDE,
+ * gcrefmap.h).
+ */
 #define R2R_MAP_STRIDE 1024u
 
 #endif

@@ -9,7 +9,10 @@
  */
 #define TRACE_HEADER  16u
 #define TRACE_ELEMENT 32u
-/** Flags: the ip is stored less one, so that it is in the line of the call (STEF_IP_ADJUSTED; 8: it always is). */
+/**
+ * Flags: the stored ip is one less than the real one, so that it lies in the line of the call
+ * (STEF_IP_ADJUSTED; always so in 8).
+ */
 #define TRACE_IS_BEFORE 2u
 
 #endif

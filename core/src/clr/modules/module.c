@@ -15,7 +15,7 @@
 #define MODULES_LOADED_MAX 65536u
 #define ASSEMBLIES_MAX     65536u
 
-/* ArrayListBase and its blocks (arraylist.h); the first block lies inside the list. */
+/* ArrayListBase and its blocks (arraylist.h); the first block is inside the list. */
 #define LIST_COUNT       0u
 #define LIST_FIRST_BLOCK 8u
 #define BLOCK_NEXT       0u
@@ -23,8 +23,8 @@
 #define BLOCK_ELEMENTS   16u
 
 /*
- * MethodTable of 8 (methodtable.h): MTFlags2 says which multipurpose slots there are, in this
- * order; the first two that are not used by PerInstInfo and InterfaceMap take their places.
+ * MethodTable of 8 (methodtable.h): MTFlags2 says which multipurpose slots exist, in this order;
+ * the first two that PerInstInfo and InterfaceMap do not use take their places.
  */
 #define SLOT_PER_INST    0x01u
 #define SLOT_INTERFACES  0x02u
@@ -39,7 +39,7 @@
 #define MAP_COUNT 16u
 #define MAP_MASK  24u
 
-/* Modules by address, ascending; those of the AppDomain's list once it was read. */
+/* Modules by address, ascending; with those of the AppDomain's list after it was read. */
 struct module_table {
 	struct module **rows;
 	size_t count, capacity;
@@ -77,7 +77,7 @@ void module_table_destroy(struct module_table *modules)
 	mem_free(modules);
 }
 
-/* Room for one more pointer. */
+/* Make room for one more pointer. */
 static bool reserve_modules(struct module ***rows, size_t count, size_t *capacity)
 {
 	if (count < *capacity)
@@ -212,7 +212,7 @@ uint64_t module_type_def(struct clr *clr, const struct module *module, uint32_t 
 	return 0;
 }
 
-/* Does the hash table of constructed types name its module (8)? */
+/* Does the hash table of constructed types refer to its module (8)? */
 static bool is_module_by_table(struct clr *clr, uint64_t module)
 {
 	uint64_t table, owner;
@@ -220,7 +220,7 @@ static bool is_module_by_table(struct clr *clr, uint64_t module)
 	       memory_u64(clr->memory, table, &owner) && owner == module;
 }
 
-/* Module of an element of the list, a DomainAssembly; 0 = none (yet, or any more). */
+/* Module of an element of the list, a DomainAssembly; 0 = none (not yet, or no longer). */
 static uint64_t element_module(struct clr *clr, uint64_t element)
 {
 	uint64_t assembly, module, back;
@@ -255,10 +255,10 @@ static enum hd_status add_listed(struct clr *clr, uint64_t address, struct hd_er
 	return HD_OK;
 }
 
-/* The list on its way. */
+/* The list while it is read. */
 struct assemblies {
-	uint32_t left; /* that are not read yet */
-	uint32_t lost; /* elements that are none */
+	uint32_t left; /* number of elements that are not read yet */
+	uint32_t lost; /* elements without a module */
 	bool is_broken;
 };
 

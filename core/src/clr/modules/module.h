@@ -7,16 +7,18 @@
 
 /** A managed module of the target.  Lives as long as the clr, at a fixed address. */
 struct module {
-	uint64_t address; /**< of the runtime's Module */
-	char *path; /**< of its file; "" for dynamic and in-memory modules; may be NULL = unknown */
-	char *name; /**< assembly name of its metadata, or NULL */
-	bool is_dynamic;           /**< Reflection.Emit */
-	bool is_from_file;         /**< metadata came from the file beside the core */
+	uint64_t address; /**< address of the runtime's Module */
+	char *path;       /**< path of its file; "" for dynamic and in-memory modules; may be NULL =
+		     * unknown */
+	char *name;       /**< assembly name of its metadata, or NULL */
+	bool is_dynamic;  /**< Reflection.Emit */
+	bool is_from_file;         /**< the metadata came from the module's file, not from the
+				    * target */
 	bool has_tried;            /**< metadata was looked for */
-	bool is_listed;            /**< of the AppDomain's list */
+	bool is_listed;            /**< it is in the AppDomain's list */
 	bool is_mapped;            /**< the image's sections lie at their RVAs */
 	uint64_t image_base;       /**< 0 = none */
-	struct metadata *metadata; /**< NULL: not there */
+	struct metadata *metadata; /**< NULL: not available */
 	char *missing;             /**< why there is no metadata, one line; NULL when there is */
 };
 
@@ -29,18 +31,22 @@ void module_table_destroy(struct module_table *modules);
 struct module *module_find(struct clr *clr, uint64_t address);
 
 /**
- * Address of @p rva in the image of @p module, whether it is mapped or flat; 0 when it has none.
+ * Address of @p rva in the image of @p module, which may be mapped or flat; 0 when the image does
+ * not have it.
  */
 uint64_t module_rva(struct clr *clr, const struct module *module, uint32_t rva);
 
 struct type;
 /**
- * The module whose metadata @p type's token is of.  From 9 on that is type->module; in 8 that is
- * the module that an instantiation was loaded for.
+ * The module whose metadata has the token of @p type.  Since 9 that is type->module; in 8,
+ * type->module is the module that an instantiation was loaded for.
  */
 uint64_t type_home_module(struct clr *clr, const struct type *type);
 
-/** MethodTable of TypeDef @p rid of @p module by its TypeDef map, or 0: not loaded. */
+/**
+ * MethodTable of row @p rid of TypeDef in @p module, found by the module's TypeDef map; 0: not
+ * loaded.
+ */
 uint64_t module_type_def(struct clr *clr, const struct module *module, uint32_t rid);
 
 /** One segment of a LookupMap (ceeload.h): pointers by RID, the next segment after them. */

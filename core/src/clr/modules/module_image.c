@@ -18,10 +18,10 @@
 #define PATH_UNITS_MAX   2048u
 #define FINDING_MODULES  8u /* modules without metadata that findings name one by one */
 #define LAYOUT_IS_MAPPED 1u /* PEImageLayout.Flags (peimagelayout.h): FLAG_MAPPED */
-/* "BSJB", the begin of a metadata root (ECMA-335 II.24.2.1). */
+/* "BSJB", the beginning of a metadata root (ECMA-335 II.24.2.1). */
 #define METADATA_MAGIC 0x424a5342u
 
-/* Distance of a module's maps of methods and fields from that of TypeDefs (ceeload.h). */
+/* Distance of a module's maps of methods and fields from its map of TypeDefs (ceeload.h). */
 #define MAP_METHODS_DISTANCE 32u
 #define MAP_FIELDS_DISTANCE  96u
 
@@ -30,7 +30,7 @@
 	"full dump (createdump --full)"
 #define ADVICE_HEAP "take a dump with the heap in it (createdump --withheap or --full, gcore)"
 
-/* UTF-16 to UTF-8; what is no character becomes U+FFFD. */
+/* Convert UTF-16 to UTF-8; invalid units become U+FFFD. */
 static void append_utf16(struct text *text, const uint8_t *bytes, size_t units)
 {
 	for (size_t i = 0; i < units; i++) {
@@ -63,7 +63,9 @@ static void append_utf16(struct text *text, const uint8_t *bytes, size_t units)
 	}
 }
 
-/* The string of UTF-16 at @p address, or NULL: none, not there, or no memory. */
+/*
+ * The UTF-16 string at @p address, or NULL: there is none, it is missing, or memory is exhausted.
+ */
 static char *read_utf16(struct clr *clr, uint64_t address)
 {
 	uint8_t bytes[2 * PATH_UNITS_MAX];
@@ -79,7 +81,7 @@ static char *read_utf16(struct clr *clr, uint64_t address)
 	return text.bytes;
 }
 
-/* The file that the image is mapped from, as the target names it; NULL = none. */
+/* The file from which the image is mapped, as the target names it; NULL = none. */
 static const char *mapped_path(const struct clr *clr, const struct module *module)
 {
 	const struct target_mapping *mapping =
@@ -146,7 +148,7 @@ static bool has_metadata_root(struct clr *clr, const struct image *image)
 	return memory_u32(clr->memory, image->metadata, &magic) && magic == METADATA_MAGIC;
 }
 
-/* The image and its metadata; the base is remembered even when its bytes are missing. */
+/* Find the image and its metadata; the base is remembered even if its bytes are missing. */
 static bool find_module_image(struct clr *clr, struct module *module, struct image *ret)
 {
 	uint64_t base;
@@ -166,7 +168,7 @@ static bool find_module_image(struct clr *clr, struct module *module, struct ima
 	bool found = image_find_metadata(clr->memory, base, true, ret);
 	if (found && has_metadata_root(clr, ret))
 		return true;
-	/* Whatever lies behind a file that is mapped as it is may have been taken for a part of it. */
+	/* Anything after a file that is mapped flat may have been taken for a part of it. */
 	struct image flat;
 	if (!image_find_metadata(clr->memory, base, false, &flat) ||
 	    (found && !has_metadata_root(clr, &flat)))
@@ -176,7 +178,7 @@ static bool find_module_image(struct clr *clr, struct module *module, struct ima
 	return true;
 }
 
-/* All of [address, address + size) on fresh memory; is it only in a file? */
+/* Read all of [address, address + size) into new memory; are the bytes only in a file? */
 static uint8_t *copy_metadata(struct clr *clr, uint64_t address, uint32_t size, uint64_t *budget,
 			      bool *ret_is_from_file)
 {
@@ -197,7 +199,7 @@ static uint8_t *copy_metadata(struct clr *clr, uint64_t address, uint32_t size, 
 	return bytes;
 }
 
-/* Rows that a lookup map of the module has room for; false when it cannot be read. */
+/* For how many rows a lookup map of the module has room; false when it cannot be read. */
 static bool map_rows(struct clr *clr, uint64_t map, uint64_t *ret)
 {
 	struct lookup_segment segment;
@@ -214,7 +216,7 @@ static bool map_rows(struct clr *clr, uint64_t map, uint64_t *ret)
 
 /*
  * The runtime makes its maps of types, methods and fields as long as the tables of the file it
- * loaded: does @p metadata have those lengths?  What cannot be read speaks for it.
+ * loaded: does @p metadata have those lengths?  Unreadable maps do not count against it.
  */
 static bool fits_maps(struct clr *clr, const struct module *module, const struct metadata *metadata)
 {
@@ -241,7 +243,7 @@ static const char *display_path(const struct module *module)
 	return module->path && *module->path ? module->path : "a module without a file";
 }
 
-/* Why the bytes of the image's file are not to be had. */
+/* Why the bytes of the image's file are not available. */
 static void explain_missing(struct clr *clr, struct module *module, bool found)
 {
 	const char *path = mapped_path(clr, module), *name = display_path(module);
@@ -275,13 +277,13 @@ static void explain_missing(struct clr *clr, struct module *module, bool found)
 	}
 }
 
-/* What to do about metadata that are missing; NULL: nothing. */
+/* What to do about missing metadata; NULL: nothing can be done. */
 static const char *metadata_advice(const struct clr *clr, const struct module *module)
 {
 	const struct target *target = clr->target;
 	if (module->image_base && !module->is_dynamic)
 		return target_advice(target, module->image_base, ADVICE_FILES);
-	/* No file has them. */
+	/* No file contains them. */
 	if (target_is_cut(target, module->address))
 		return target_advice(target, module->address, NULL);
 	return target->kind == TARGET_CORE && target->core.content == CONTENT_MINI ? ADVICE_HEAP
@@ -326,7 +328,7 @@ static void confirm_file(struct clr *clr, const struct module *module)
 		target_confirm_file(clr->target, path);
 }
 
-/* Take @p bytes, and say why if they are none. */
+/* Take @p bytes as metadata, or say why they are not. */
 static void take_module_metadata(struct clr *clr, struct module *module, uint8_t *bytes,
 				 uint32_t size)
 {
@@ -368,7 +370,7 @@ static bool load_dynamic(struct clr *clr, struct module *module, uint64_t *budge
 	return true;
 }
 
-/* Is @p module known to be one of Reflection.Emit, which has no image? */
+/* Is @p module known to come from Reflection.Emit, so that it has no image? */
 static bool has_no_image(struct clr *clr, const struct module *module)
 {
 	uint64_t base, assembly, image;

@@ -5,16 +5,16 @@
 #include "clr/modules/module.h"
 #include "metadata/image.h"
 
-/** Bytes of metadata that one module, and all together, may have. */
+/** Most bytes of metadata of one module, and of all modules together. */
 #define MODULE_METADATA_MAX   ((uint32_t)256 << 20)
 #define MODULE_METADATA_TOTAL ((uint64_t)1 << 30)
 
-/** Segments of a lookup map that are followed. */
+/** Most segments of a lookup map that are read. */
 #define LOOKUP_SEGMENTS_MAX 1024u
 
 /**
- * Read path, image and metadata of @p module.  What is missing stands in its missing and in the
- * target's findings.
+ * Read path, image and metadata of @p module.  What is missing is told in its member missing and in
+ * the target's findings.
  *
  * @param budget Bytes of metadata that may still be read.
  */
@@ -23,8 +23,8 @@ void module_load(struct clr *clr, struct module *module, uint64_t *budget);
 /**
  * Address of the image that the runtime's Module @p module was loaded from.
  *
- * @param[out] ret_is_mapped Sections lie at their RVAs; otherwise as in the file.
- * @return false: it has none, or it is not known
+ * @param[out] ret_is_mapped The sections lie at their RVAs; otherwise they lie as in the file.
+ * @return false: it has no image, or it is not known
  */
 bool module_base(struct clr *clr, uint64_t module, uint64_t *ret_base, bool *ret_is_mapped);
 

@@ -18,7 +18,7 @@
 #define ASSEMBLY_IMPORT      24u
 #define IMPORT_SCHEMA        24u /* CMiniMdSchema: the header as in the file, rows of all tables */
 #define IMPORT_ROWS          (IMPORT_SCHEMA + SIZES_HEADER)
-#define IMPORT_STRINGS       1360u /* StgPoolReadOnly: the size of what it has */
+#define IMPORT_STRINGS       1360u /* StgPoolReadOnly: the size of its data */
 #define IMPORT_BLOBS         1392u
 #define IMPORT_USER_STRINGS  1424u
 #define MD_IMPORT_SIZE       1432u
@@ -38,7 +38,7 @@ static bool read_module_word(const struct clr *clr, uint64_t module, enum layout
 	       memory_u64(clr->target->own, module + clr_offset(clr, field) - before, ret) && *ret;
 }
 
-/* The reader of the metadata of @p module, by what the core itself holds. */
+/* Find the runtime's metadata reader of @p module in the core's own memory. */
 static bool read_import(const struct clr *clr, uint64_t module, uint8_t *buf)
 {
 	uint64_t assembly, import;
@@ -84,7 +84,7 @@ void module_prove_image(struct clr *clr, uint64_t module, uint64_t base)
 	struct proof proof = { .clr = clr, .module = module };
 	const struct target_mapping *mapping = target_mapping_at(&clr->target->map, base);
 	uint16_t magic;
-	/* With its headers in the core the file is proven by them, when it is needed. */
+	/* If the core has its headers, they prove the file when it is needed. */
 	if (mapping && clr->target->own && !memory_u16(clr->target->own, base, &magic))
 		target_prove_file(clr->target, mapping->path, prove_by_metadata, &proof);
 }

@@ -24,13 +24,16 @@
 
 #define ARRAY_DATA 16u
 
-/* Buckets of all tables; bytes of variables that are looked at, around those of g_dacTable. */
+/*
+ * Most buckets of all tables; most bytes of variables that are searched, around those of
+ * g_dacTable.
+ */
 #define ARRAYS_MAX   4096u
 #define MARGIN       65536u
 #define RANGE_MAX    ((uint64_t)16 << 20)
 #define SEARCH_CHUNK 4096u
 
-/* Read the bucket at @p address; false when it is none. */
+/* Read the bucket at @p address; false when there is none. */
 static bool read_array_bucket(const struct clr *clr, uint64_t address, struct handle_array *ret,
 			      uint64_t *ret_next)
 {
@@ -53,7 +56,7 @@ static bool read_array_bucket(const struct clr *clr, uint64_t address, struct ha
 	return true;
 }
 
-/* The buckets of the table at @p address, if one is there. */
+/* Add the buckets of the table at @p address, if there is one. */
 static bool add_bucket_table(const struct clr *clr, uint64_t address, bool is_literals,
 			     struct handle_arrays *arrays)
 {
@@ -71,7 +74,7 @@ static bool add_bucket_table(const struct clr *clr, uint64_t address, bool is_li
 	return true;
 }
 
-/* Where the variables are that g_dacTable has the addresses of. */
+/* The range of the variables whose addresses are in g_dacTable. */
 static bool find_variables(const struct clr *clr, uint64_t *ret_begin, uint64_t *ret_end)
 {
 	uint64_t begin = UINT64_MAX, end = 0;
@@ -102,7 +105,7 @@ bool handle_arrays_read(const struct clr *clr, struct handle_arrays *ret)
 		size_t size = memory_prefix(clr->memory, at, bytes, sizeof(bytes));
 		for (size_t i = 0; good && i + 8 <= size; i += 8) {
 			uint64_t word = load_u64(bytes + i);
-			/* A table is no variable itself. */
+			/* A table is not itself a variable. */
 			if (word < SEARCH_CHUNK || word % 8 != 0 || word > UINT64_MAX / 2 ||
 			    (word >= begin && word < end))
 				continue;

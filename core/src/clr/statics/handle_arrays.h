@@ -4,11 +4,14 @@
 
 #include "clr/clr.h"
 
-/** An object[] of the runtime that has handles for it: a bucket of a PinnedHeapHandleTable. */
+/**
+ * An object[] in which the runtime keeps its own references: a bucket of a PinnedHeapHandleTable.
+ */
 struct handle_array {
 	uint64_t address;
 	uint32_t length;
-	bool is_literals; /**< of the global string literal map: interned strings */
+	bool is_literals; /**< it belongs to the global string literal map: it holds interned
+			   * strings */
 };
 
 struct handle_arrays {
@@ -17,9 +20,9 @@ struct handle_arrays {
 };
 
 /**
- * Find those that variables of the runtime's library lead to (doc/coreclr.md 10.5): what interns
- * strings, and in 8 and 9 what holds the objects of assemblies and modules.  None: it has none
- * that can be proved to be one.
+ * Find the arrays that variables of the runtime's library lead to (doc/coreclr.md 10.5): those for
+ * interned strings and, in 8 and 9, for the objects of assemblies and modules.  The result is empty
+ * if no array can be proven to be one of these.
  *
  * @param[out] ret To be given to handle_arrays_deinit().
  * @return false when memory is exhausted

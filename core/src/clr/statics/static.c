@@ -71,7 +71,7 @@ static void dynamic_bases_8(struct clr *clr, const struct type *type, uint64_t l
 		return;
 	ret->non_gc = entry.non_gc;
 	ret->gc = entry.gc;
-	/* Of types that stay it is the address of the first slot. */
+	/* For types that are not collectible, it is the address of the first slot. */
 	if (!entry.is_collectible)
 		ret->gc = memory_u64(clr->memory, entry.address, &gc) ? gc : 0;
 	ret->gc_initialised = ret->non_gc_initialised = entry.flags & CLASS_INITIALISED;

@@ -10,11 +10,11 @@ struct job;
 
 /** The slot of a static field that holds a reference, or a reference to its boxed struct. */
 struct static_slot {
-	uint64_t address;        /**< of the slot */
+	uint64_t address;        /**< address of the slot */
 	const struct type *type; /**< the exact type that declares the field */
-	uint32_t token;          /**< of the field, 0x04xxxxxx */
+	uint32_t token;          /**< token of the field, 0x04xxxxxx */
 	uint32_t thread;         /**< thread static: index of clr_thread_at(); else UINT32_MAX */
-	bool is_boxed;           /**< a struct: the slot refers to a box of it */
+	bool is_boxed;           /**< the field is a struct: the slot refers to its box */
 	bool is_initialised;     /**< the class constructor has run to its end */
 };
 
@@ -22,14 +22,14 @@ struct static_slot {
 struct static_slots {
 	struct static_slot *rows;
 	size_t rows_count, rows_capacity;
-	uint64_t types;  /**< that have static fields */
-	uint64_t broken; /**< whose fields or slots cannot be read */
+	uint64_t types;  /**< types that have static fields */
+	uint64_t broken; /**< types whose fields or slots cannot be read */
 };
 
 /**
  * Find the slots of all static and thread-static fields of all loaded types, with and without
- * instances, collectible ones too (doc/coreclr.md 10).  A slot that two fields claim is kept once.
- * Cost: linear in types and threads.
+ * instances, collectible ones too (doc/coreclr.md 10).  A slot that belongs to two fields is kept
+ * once.  Cost: linear in types and threads.
  *
  * @param[out] ret To be given to static_slots_deinit(); untouched on failure.
  * @retval HD_OK
@@ -53,11 +53,13 @@ uint64_t field_thread_static_address(struct clr *clr, const struct field *field,
 
 /** A thread's ThreadLocalData arrays. */
 struct thread_local_data {
-	uint64_t address;    /**< of the ThreadLocalData, 0 = none */
+	uint64_t address;    /**< address of the ThreadLocalData, 0 = none */
 	uint64_t array;      /**< NonCollectibleTlsArrayData: a managed object[], 0 = none */
 	uint64_t array_slot; /**< address of the word that holds array */
 };
-/** False when the thread has none, as all of .NET 8: there, handles hold such arrays. */
+/**
+ * False when the thread has none.  In .NET 8 no thread has any: there, handles hold such arrays.
+ */
 bool thread_local_data_read(struct clr *clr, const struct clr_thread *thread,
 			    struct thread_local_data *ret);
 

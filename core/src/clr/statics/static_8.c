@@ -8,7 +8,7 @@
 #include "clr/statics/static_base.h"
 #include "mem/memory.h"
 
-/* Behind a MethodTable and its vtable. */
+/* After a MethodTable and its vtable. */
 #define OPTIONAL_MEMBERS 6u
 
 /* EEClass: EEClassOptionalFields; there: ModuleDynamicID. */
@@ -28,8 +28,8 @@
 #define LOADER_SLOTS 16u
 
 /*
- * Behind the pointers to vtable chunks and optional members stands {list of FieldDescs, id}; the
- * FieldDescs name their type.
+ * After the pointers to vtable chunks and optional members comes {list of FieldDescs, id}; the
+ * FieldDescs refer to their type.
  */
 static bool generic_id(struct clr *clr, const struct type *type, uint64_t *ret)
 {
@@ -53,7 +53,7 @@ bool dynamic_class_8(struct clr *clr, const struct type *type, uint64_t *ret)
 	uint64_t optional;
 	uint32_t id;
 	if (!(type->flags & MT_HAS_COMPONENT_SIZE) && type->flags & MT_GENERICS_MASK) {
-		/* Where it is not found, there is none either. */
+		/* If it is not found, there is no id. */
 		if (!generic_id(clr, type, ret))
 			*ret = UINT64_MAX;
 		return true;
@@ -65,7 +65,7 @@ bool dynamic_class_8(struct clr *clr, const struct type *type, uint64_t *ret)
 	return true;
 }
 
-/* The array that a LOADERHANDLE stands for: element (handle >> 1) - 1 of the allocator's m_slots. */
+/* The array that a LOADERHANDLE means: element (handle >> 1) - 1 of the allocator's m_slots. */
 static uint64_t loader_array(struct clr *clr, const struct type *type, uint64_t handle)
 {
 	uint64_t slots, index = (handle >> 1) - 1, array;

@@ -16,7 +16,10 @@
 #include "targets/target.h"
 #include "util/findings.h"
 
-/* Bytes of an AppDomain in which the pointer to its table is looked for: 712 in 10.0. */
+/*
+ * How many bytes of an AppDomain are searched for the pointer to its table, which is at 712 in
+ * 10.0.
+ */
 #define APP_DOMAIN_SIZE 8192u
 
 /* PinnedHeapHandleBucket: next, size, used, handle, elements. */
@@ -72,7 +75,10 @@ static uint64_t find_buckets(struct clr *clr)
 	return 0;
 }
 
-/* What the runtime itself keeps there: reflection's objects, what a class constructor threw. */
+/*
+ * Objects that the runtime itself keeps there: those of reflection, and exceptions of class
+ * constructors.
+ */
 static const char *const runtime_types[] = {
 	"System.Reflection.RuntimeAssembly",
 	"System.Reflection.RuntimeModule",
@@ -83,7 +89,7 @@ static const char *const runtime_types[] = {
 struct check {
 	struct clr *clr;
 	const struct static_slots *slots;
-	uint64_t sentinel; /* the one plain object that released slots hold; 0 = not met yet */
+	uint64_t sentinel; /* the plain object that all released slots hold; 0 = not found yet */
 	uint64_t nameless;
 };
 
@@ -105,11 +111,11 @@ static bool is_runtime_object(struct check *check, uint64_t object)
 		if (strcmp(name, runtime_types[i]) == 0)
 			return true;
 	}
-	/* Without metadata it cannot be told. */
+	/* Without metadata this is not known. */
 	return strncmp(name, UNKNOWN, sizeof(UNKNOWN) - 1) == 0;
 }
 
-/* Count the used slots that nothing claims and that hold nothing of the runtime's own. */
+/* Count the used slots that belong to no static and do not hold an object of the runtime itself. */
 static void check_bucket(struct check *check, const struct bucket *bucket)
 {
 	uint64_t values[VALUES_READ];

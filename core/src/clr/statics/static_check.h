@@ -5,8 +5,8 @@
 #include "clr/statics/static.h"
 
 /**
- * .NET 10: does every used slot of the AppDomain's arrays of statics have a name
- * (doc/coreclr.md 10.5)?  A gap is a finding "statics".
+ * .NET 10: check that every used slot of the AppDomain's arrays of statics has a name
+ * (doc/coreclr.md 10.5).  A slot without one is a finding "statics".
  */
 void static_slots_check(struct clr *clr, const struct static_slots *slots);
 

@@ -19,10 +19,10 @@
 /* MTFlags2 of 9 and 10: the type has static fields, of threads or not. */
 #define HAS_STATICS 0x2u
 
-/* Beyond these a target is all damage: a large service has some 300,000 slots. */
+/* A target with more than these is completely damaged: a large service has some 300,000 slots. */
 #define STATIC_FIELDS_MAX ((size_t)16 << 20)
 #define STATIC_SLOTS_MAX  ((size_t)4 << 20)
-/* Pairs of a thread and a type with thread statics that are looked at. */
+/* Most pairs of a thread and a type with thread statics that are read. */
 #define PAIRS_MAX ((uint64_t)64 << 20)
 
 #define STRIDE 1024u
@@ -170,7 +170,7 @@ static bool read_class(struct statics_reader *reader, const struct type *canonic
 	return good;
 }
 
-/* One that cannot be read is none, but is counted. */
+/* A type that cannot be read has no slots, but is counted. */
 static bool add_static_slot(struct statics_reader *reader, const struct static_slot *slot)
 {
 	uint64_t value;
@@ -294,7 +294,9 @@ static void read_threads(struct statics_reader *reader)
 	}
 }
 
-/* By address; of several that claim one slot the first stays: one was misread. */
+/*
+ * Sort by address; if several fields have one slot, the first stays, because one was read wrongly.
+ */
 static enum hd_status sort_slots(struct static_slots *slots, struct hd_error *err)
 {
 	uint32_t count = (uint32_t)slots->rows_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the thread statics of a thread lie (doc/coreclr.md 10.4; threadstatics.h,
- * another one in 8 than from 9 on).
+ * Where the thread statics of a thread lie (doc/coreclr.md 10.4; threadstatics.h, which is
+ * different in 8 and since 9).
  */
 #include "clr/features.h"
 #include "clr/internal.h"
@@ -88,7 +88,10 @@ static bool storage_8(struct clr *clr, const struct clr_thread *thread, struct t
 	return true;
 }
 
-/* The object[] of ThreadLocalData that is not collectible, if it has one of that length. */
+/*
+ * The object[] of ThreadLocalData for types that are not collectible, if it has one with that
+ * length.
+ */
 static void read_array(struct clr *clr, uint64_t data, struct thread_storage *ret)
 {
 	uint64_t array, method_table = 0;
@@ -133,7 +136,7 @@ bool thread_storage_read(struct clr *clr, const struct clr_thread *thread,
 	return true;
 }
 
-/* What is not in the arrays (yet). */
+/* Find a static that is not in the arrays (yet). */
 static uint64_t in_flight(struct clr *clr, const struct thread_storage *storage, uint32_t index)
 {
 	uint64_t at = storage->in_flight, handle, object;

@@ -8,10 +8,12 @@ static void go_to(struct in_flight *flight, uint64_t next)
 	const struct clr *clr = flight->clr;
 	uint64_t owner = 0;
 	if (!layout_has(&clr->layout, L_EXCEPTION_THREAD)) {
-		/* One that was thrown before lies above it on the stack: no ring. */
+		/*
+		 * The exception thrown before is above it on the stack, so there cannot be a ring.
+		 */
 		flight->is_broken = next && next <= flight->at;
 	} else if (next) {
-		/* No two threads share one, and one that is free has no thread. */
+		/* Two threads never share a record, and a free record has no thread. */
 		flight->is_broken = next == flight->mark ||
 				    !clr_pointer(clr, next, L_EXCEPTION_THREAD, &owner) ||
 				    owner != flight->thread;

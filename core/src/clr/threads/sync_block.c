@@ -8,8 +8,10 @@
 
 #define ENTRY_SIZE 16u /* SyncTableEntry {SyncBlock *, Object * | 1 when free} (syncblk.h) */
 
-/* SyncBlock and the AwareLock at its begin (syncblk.h of .NET 8 to 10); its index tells whether
- * the layout is this one. */
+/*
+ * SyncBlock and the AwareLock at its start (syncblk.h of .NET 8 to 10); its index tells whether the
+ * layout is this one.
+ */
 #define LOCK_STATE      0u
 #define LOCK_RECURSION  4u
 #define LOCK_OS_ID      16u
@@ -28,8 +30,8 @@
  */
 #define CACHE_INDEX_8  180u
 #define CACHE_INDEX_10 108u
-#define CACHE_COUNT    12u /* behind the index */
-/* Entries of a table without a cache that are looked at. */
+#define CACHE_COUNT    12u /* after the index */
+/* Most entries of a table without a cache that are read. */
 #define SCAN_MAX (1u << 20)
 
 static bool block_names(const struct clr *clr, uint64_t block, uint32_t index)
@@ -52,7 +54,7 @@ static bool read_sync_words(const struct clr *clr, uint32_t index, uint64_t word
 			   words, ENTRY_SIZE);
 }
 
-/* The runtime's own count, which stands behind the table among its globals (inc/dacvars.h). */
+/* The runtime's own count, which comes after the table among its globals (inc/dacvars.h). */
 static uint64_t count_of_cache(const struct clr *clr)
 {
 	uint64_t offset = clr_has(clr, CLR_SMALL_LOCKS) ? CACHE_INDEX_10 : CACHE_INDEX_8;
@@ -65,7 +67,7 @@ static uint64_t count_of_cache(const struct clr *clr)
 		    !memory_u32(clr->memory, cache + offset + CACHE_COUNT, &size) || !index ||
 		    index > size || size > SYNC_INDEX_MASK + 1)
 			continue;
-		/* The last one that was used names itself, or is free. */
+		/* The last used entry refers to its own index, or is free. */
 		if (index == 1 || (read_sync_words(clr, index - 1, words) &&
 				   (words[1] & 1 || block_names(clr, words[0], index - 1) ||
 				    object_names(clr, words[1], index - 1))))
@@ -75,8 +77,8 @@ static uint64_t count_of_cache(const struct clr *clr)
 }
 
 /*
- * Behind the entries that were used is memory that nobody cleared: the last one is the last where
- * object and block name each other's index.
+ * After the used entries comes memory that was not cleared: the last used entry is the last one in
+ * which object and block have that index.
  */
 static uint64_t count_by_names(const struct clr *clr)
 {
@@ -126,7 +128,7 @@ bool clr_sync_block(const struct clr *clr, uint32_t index, struct sync_block *re
 	    !read_sync_words(clr, index, words) ||
 	    (!clr->globals.sync_count && !words[0] && !words[1]))
 		return false;
-	/* One that neither names is no entry, whatever the count says. */
+	/* If neither has that index, it is not an entry, whatever the count says. */
 	if (!(words[1] & 1) &&
 	    (block_names(clr, words[0], index) || object_names(clr, words[1], index))) {
 		block.address = words[0];

@@ -14,15 +14,15 @@
 /* m_OSThreadId of a thread that does not run (SWITCHED_OUT_FIBER_OSID, threads.h). */
 #define OS_ID_NONE 0xbaadf00du
 
-/* A walk along the list of a ThreadStore (SList of Thread::m_Link, threads.h). */
+/* A walk over the list of a ThreadStore (SList of Thread::m_Link, threads.h). */
 struct links {
 	const struct clr *clr;
 	uint64_t head; /* address of the list's own link */
 	uint64_t link; /* of the current thread, 0 at the end */
-	uint64_t mark; /* a link met before (Brent), to see a cycle */
+	uint64_t mark; /* an earlier link, to detect a cycle (Brent's algorithm) */
 	size_t steps, power;
-	bool is_broken; /* a link cannot be read, or leads back */
-	size_t cycle;   /* then: how many it leads back */
+	bool is_broken; /* a link cannot be read, or there is a cycle */
+	size_t cycle;   /* then: the length of the cycle */
 };
 
 static void links_follow(struct links *links, uint64_t from)
@@ -111,7 +111,7 @@ static bool read_thread(const struct clr *clr, uint64_t address, struct clr_thre
 	return true;
 }
 
-/* pid_max is 2^22 at most (linux/threads.h), and so many threads there can be. */
+/* pid_max is at most 2^22 (linux/threads.h), and that is the largest number of threads. */
 #define OS_ID_MAX ((uint32_t)1 << 22)
 
 bool thread_store_is(const struct clr *clr, uint64_t address, bool must_match)
@@ -134,7 +134,7 @@ bool thread_store_is(const struct clr *clr, uint64_t address, bool must_match)
 			   target_thread(clr->target, (int32_t)thread.os_id);
 		links_follow(&links, links.link);
 	}
-	/* One thread whose ids are damaged does not take the others away. */
+	/* One thread with damaged ids does not make the others wrong. */
 	return !links.is_broken && ((matches && matches >= odd) || (!must_match && !odd));
 }
 
@@ -148,7 +148,7 @@ static bool any_in_process(const struct clr *clr)
 	return clr->threads.count == 0 || clr->target->threads.count == 0;
 }
 
-/* The end of the list was read more than once if it leads back: keep each thread once. */
+/* If the list has a cycle, its end was read more than once: keep each thread once. */
 static void drop_repeated(struct clr *clr, size_t cycle)
 {
 	size_t first = 0;
@@ -168,7 +168,7 @@ static bool is_listed(const struct clr *clr, uint64_t address)
 	return false;
 }
 
-/* What is known of the threads beside the list: it must fit that. */
+/* Facts about the threads from outside the list, which the list must match. */
 static void check_roles(struct clr *clr)
 {
 	uint32_t pending = 0;
@@ -206,7 +206,7 @@ static int compare_ids(const void *a, const void *b, void *arg)
 	return left < right ? -1 : left > right;
 }
 
-/* Objects ask for the thread that has locked them: each of very many. */
+/* Very many objects may ask for the thread that has locked them. */
 static enum hd_status sort_threads(struct clr *clr, struct hd_error *err)
 {
 	clr->threads.order = mem_alloc(clr->threads.count, sizeof(*clr->threads.order));

@@ -4,11 +4,11 @@
 
 #include "clr/clr.h"
 
-/** Threads that are read of a ThreadStore, at most. */
+/** Most threads that are read from a ThreadStore. */
 #define CLR_THREADS_MAX 1000000u
 
 /**
- * Read the threads of clr->thread_store.  A list that is broken ends there, with a finding.
+ * Read the threads of clr->thread_store.  Where the list is broken, reading ends, with a finding.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
@@ -16,9 +16,9 @@
 HD_NODISCARD enum hd_status thread_list_read(struct clr *clr, struct hd_error *err);
 
 /**
- * Give the threads the OS ids by which the target knows them.  In a container a thread has another id than
- * around it: a process tells both; in a core a thread is known by the stack that its stack pointer is on
- * (a finding, "thread-ids").  Nothing changes where ids and stacks agree.
+ * Give the threads the OS ids by which the target knows them.  In a container, a thread has another
+ * id than outside.  A process tells both ids; in a core, a thread is identified by the stack that
+ * its stack pointer is on (a finding, "thread-ids").  If ids and stacks agree, nothing changes.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
@@ -26,10 +26,10 @@ HD_NODISCARD enum hd_status thread_list_read(struct clr *clr, struct hd_error *e
 HD_NODISCARD enum hd_status thread_ids_match(struct clr *clr, struct hd_error *err);
 
 /**
- * Does a ThreadStore's list of threads stand at @p address?
+ * Is there a ThreadStore's list of threads at @p address?
  *
- * @param must_match One of its first threads must be a thread of the process, by its OS id (not so
- * for a process of a container that is looked at from outside).
+ * @param must_match One of its first threads must be a thread of the process, by its OS id (this
+ * does not hold for a process in a container that is read from outside).
  */
 bool thread_store_is(const struct clr *clr, uint64_t address, bool must_match);
 

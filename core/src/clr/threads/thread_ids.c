@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of the process's threads a managed thread is, where a pid namespace gives it another id. */
+/* Which of the process's threads a managed thread is, if a pid namespace gives it another id. */
 #include <stdlib.h>
 
 #include "arch/register_table.h"
@@ -35,8 +35,9 @@ static void translate(struct clr *clr, const struct name *names, size_t count)
 }
 
 /*
- * In a container a thread has another id than on the machine around it.  The runtime knows the one inside: it is
- * replaced by the one outside, by which the registers are known, and debuggers and users know the thread.
+ * In a container a thread has another id than outside.  The runtime knows the inner id.  It is
+ * replaced by the outer one, under which the registers are listed and which debuggers and users
+ * know.
  */
 static enum hd_status use_outer_ids(struct clr *clr, struct hd_error *err)
 {
@@ -70,7 +71,7 @@ static int compare_stack_places(const void *a, const void *b)
 	return x->sp < y->sp ? -1 : x->sp > y->sp;
 }
 
-/* The part of the address space that the runtime has noted as the stack of a thread that runs. */
+/* The bounds of a running thread's stack, as the runtime has noted them. */
 static bool read_stack(const struct clr *clr, const struct clr_thread *thread, uint64_t *ret_limit,
 		       uint64_t *ret_base)
 {
@@ -80,7 +81,10 @@ static bool read_stack(const struct clr *clr, const struct clr_thread *thread, u
 	       *ret_limit < *ret_base;
 }
 
-/* Is there a managed thread with the id of one of the target that is on its stack, or no way to tell? */
+/*
+ * Is there a managed thread on whose stack the target's thread with the same id is?  Also true when
+ * that cannot be told.
+ */
 static bool any_id_fits(const struct clr *clr)
 {
 	bool can_tell = false;
@@ -112,8 +116,8 @@ static const struct stack_place *only_place(const struct stack_place *places, si
 }
 
 /*
- * Give each thread the id of the one that is on its stack; what is on none keeps no id that is another
- * thread's.
+ * Give each managed thread the id of the thread that is on its stack; others do not keep an id that
+ * belongs to another thread.
  */
 static size_t match_stacks(struct clr *clr, const struct stack_place *places, size_t count)
 {
@@ -145,8 +149,8 @@ static void drop_foreign(struct clr *clr, const struct stack_place *places, size
 }
 
 /*
- * A core that was written in another pid namespace than the process lives in names threads by other ids,
- * and does not say which: but each is on the stack of its own.
+ * A core that was written in another pid namespace than that of the process has other ids for the
+ * threads, and does not say how they match.  But each thread is on its own stack.
  */
 static enum hd_status use_stacks(struct clr *clr, struct hd_error *err)
 {

@@ -12,7 +12,7 @@
 #define THREAD_STATE_COMPLETION_PORT 0x08000000u
 #define THREAD_STATE_DETACHED        0x80000000u
 
-/** Of threads that have no stack. */
+/** The states of threads that have no stack. */
 #define THREAD_STATES_NO_STACK (THREAD_STATE_UNSTARTED | THREAD_STATE_DEAD | THREAD_STATE_DETACHED)
 
 /** Has @p thread any of the bits @p states? */
@@ -21,7 +21,7 @@ static inline bool thread_state_is(const struct clr_thread *thread, uint32_t sta
 	return (thread->state & states) != 0;
 }
 
-/** Does it run, or may it: has the process a thread with a stack for it? */
+/** Can it run: does the process have a thread with a stack for it? */
 static inline bool thread_has_stack(const struct clr_thread *thread)
 {
 	return thread->os_id && !thread_state_is(thread, THREAD_STATES_NO_STACK);

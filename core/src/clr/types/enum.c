@@ -9,13 +9,13 @@
 #define FIELD_ATTRIBUTE_STATIC  0x0010u
 #define FIELD_ATTRIBUTE_LITERAL 0x0040u
 
-#define CONSTANTS_MAX  8192u /* of one enum */
+#define CONSTANTS_MAX  8192u /* limit for one enum */
 #define FLAG_NAMES_MAX 64u
 
 /* Constants of one enum. */
 struct constants {
 	const struct metadata *metadata;
-	uint32_t begin, end; /* list positions of its fields */
+	uint32_t begin, end; /* positions of its fields in the list */
 };
 
 /* Row of Constant of Field @p rid (HasConstant: tag 0), or 0. */
@@ -34,7 +34,7 @@ static uint32_t constant_row(const struct metadata *metadata, uint32_t rid)
 	return 0;
 }
 
-/* Value of the constant at a list position, without sign, and its name. */
+/* The value of the constant at a position in the list, without sign, and its name. */
 static bool read_constant(const struct constants *constants, uint32_t position, uint64_t *ret,
 			  const char **ret_name)
 {
@@ -55,7 +55,7 @@ static bool read_constant(const struct constants *constants, uint32_t position, 
 	return **ret_name;
 }
 
-/* Bytes of the enum's values: of its first constant. */
+/* Size of the enum's values in bytes, which is that of its first constant. */
 static unsigned int value_size(const struct constants *constants)
 {
 	for (uint32_t i = constants->begin; i < constants->end; i++) {
@@ -71,7 +71,10 @@ static unsigned int value_size(const struct constants *constants)
 	return 8;
 }
 
-/* Is the attribute's constructor (CustomAttributeType: tag 2 MethodDef, 3 MemberRef) of Flags? */
+/*
+ * Does the attribute's constructor (CustomAttributeType: tag 2 MethodDef, 3 MemberRef) belong to
+ * Flags?
+ */
 static bool is_flags_constructor(const struct metadata *metadata, uint32_t constructor)
 {
 	enum md_table table = MD_TYPE_DEF;
@@ -91,7 +94,7 @@ static bool is_flags_constructor(const struct metadata *metadata, uint32_t const
 		       "System");
 }
 
-/* Does TypeDef @p rid have [Flags]?  HasCustomAttribute: tag 3. */
+/* Does TypeDef @p rid have the attribute [Flags]?  HasCustomAttribute: tag 3. */
 static bool has_flags_attribute(const struct metadata *metadata, uint32_t rid)
 {
 	uint32_t key = rid << 5 | 3, rows = metadata->tables[MD_CUSTOM_ATTRIBUTE].rows;

@@ -17,7 +17,7 @@
 #define FIELD_LEVELS_MAX 256u
 #define LIST_MAX         262144u
 
-/* The TypeDef that the signature at @p at begins with; 0 = anything else. */
+/* The TypeDef with which the signature at @p at begins; 0 = it begins with something else. */
 static uint32_t own_type_def(const uint8_t *at, const uint8_t *end)
 {
 	uint32_t token;
@@ -28,8 +28,8 @@ static uint32_t own_type_def(const uint8_t *at, const uint8_t *end)
 }
 
 /*
- * The argument [at, end) of a generic type as shared code has it: all references are alike.  false: it
- * may be a struct, whose layout is its own.
+ * The argument [at, end) of a generic type, as shared code has it: all references are the same.
+ * false: it may be a struct, which has its own layout.
  */
 static bool append_shared(struct clr *clr, const char *at, const char *end, struct text *text)
 {
@@ -52,7 +52,7 @@ static bool append_shared(struct clr *clr, const char *at, const char *end, stru
 	return true;
 }
 
-/* What is behind "<Name>" at @p at, where that begins a name that the compiler made; or @p at. */
+/* The place after "<Name>" at @p at, if a compiler-generated name begins there; or @p at. */
 static const char *skip_made_name(const char *name, const char *at)
 {
 	if (*at != '<' || (at != name && !strchr(".+<, ", at[-1])))
@@ -67,7 +67,7 @@ static const char *skip_made_name(const char *name, const char *at)
 	return at;
 }
 
-/* The "," or ">" behind the argument that begins at @p at; the end of a name that has none. */
+/* The "," or ">" after the argument that begins at @p at; the end of the name if there is none. */
 static const char *argument_end(const char *at)
 {
 	unsigned int depth = 0;
@@ -86,7 +86,9 @@ static const char *argument_end(const char *at)
 	return at + strlen(at);
 }
 
-/* Append "<", the arguments at *@p at as shared code has them, and ">"; *@p at is behind that. */
+/*
+ * Append "<", the arguments at *@p at as shared code has them, and ">"; *@p at is moved past them.
+ */
 static bool share_arguments(struct clr *clr, const char **at, struct text *text)
 {
 	text_puts(text, "<");
@@ -128,8 +130,8 @@ static bool share_name(struct clr *clr, const char *name, struct text *text)
 }
 
 /*
- * The struct type of that name, of which the runtime has no MethodTable, as shared code has it: its
- * fields are in the same places.  Or NULL.
+ * For a struct type without a MethodTable: the type that shared code uses for it, whose fields are
+ * in the same places; or NULL.
  */
 static const struct type *shared_struct(struct clr *clr, const char *name, uint64_t module)
 {

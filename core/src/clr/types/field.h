@@ -42,7 +42,8 @@ struct field {
 	const struct type *type;      /**< NULL: not loaded, or not known */
 	const struct type *declaring; /**< the type that declares it */
 	uint32_t token;               /**< 0x04xxxxxx */
-	uint32_t offset; /**< instance: from the first field (address + 8); static: in its base */
+	uint32_t offset;      /**< instance field: relative to the first field (address + 8); static
+			  * field: relative to its base */
 	uint8_t element_type; /**< enum element_type of the storage */
 	bool is_static, is_thread_static, is_rva;
 };
@@ -74,7 +75,10 @@ unsigned int element_size(uint8_t element_type);
 /** Is a value of @p element_type a reference to an object? */
 bool element_is_reference(uint8_t element_type);
 
-/** Name of the enum constant of @p type (an enum) with @p value ("A", "A | B"), or false. */
+/**
+ * Append the name of the constant of @p type (an enum) with @p value ("A", "A | B"); false if there
+ * is none.
+ */
 bool enum_name(struct clr *clr, const struct type *type, uint64_t value, char *buf, size_t size);
 
 #endif

@@ -16,10 +16,10 @@
 #define FIELD_RVA         0x04000000u
 #define FIELD_OFFSET_MASK 0x07ffffffu
 #define FIELD_TYPE_SHIFT  27
-/* From here on an offset says that the field has no place (yet): FIELD_OFFSET_LAST_REAL_OFFSET. */
+/* Larger offsets mean that the field has no place (yet): FIELD_OFFSET_LAST_REAL_OFFSET. */
 #define FIELD_OFFSET_NONE 0x07fffff0u
 
-/* EEClass of 8 (class.h): where its packed counts begin, and their order in there. */
+/* EEClass of 8 (class.h): where its packed counts begin, and their order. */
 #define CLASS_8_IS_PACKED  49u
 #define CLASS_8_FIXED_SIZE 50u
 #define PACKED_INSTANCE    0u
@@ -39,10 +39,13 @@ bool field_desc_decode(const uint8_t *bytes, struct field_desc *ret)
 	return head & FIELD_RID_MASK && ret->offset < FIELD_OFFSET_NONE;
 }
 
-/* Number @p index of the packed fields at @p address: each is 5 bits of length - 1, then that. */
+/*
+ * Number @p index of the packed fields at @p address: each has 5 bits for its length - 1, then its
+ * bits.
+ */
 static bool unpack_count(struct clr *clr, uint64_t address, unsigned int index, uint32_t *ret)
 {
-	uint8_t bytes[48]; /* 7 numbers of at most 37 bits, and what is read beyond */
+	uint8_t bytes[48]; /* 7 numbers of at most 37 bits, and what is read after them */
 	size_t size = memory_prefix(clr->memory, address, bytes, sizeof(bytes));
 	memset(bytes + size, 0, sizeof(bytes) - size);
 	uint32_t bit = 0, value = 0;

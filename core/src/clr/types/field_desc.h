@@ -8,13 +8,14 @@
 #define FIELD_DESC_SIZE 16u
 #define FIELD_RID_MASK  0x00ffffffu
 
-/** Fields of one class that are read, at most: counts are 16 bits wide. */
+/** Most fields of one class that are read: counts have 16 bits. */
 #define CLASS_FIELDS_MAX 65536u
 
 /** A FieldDesc. */
 struct field_desc {
 	uint32_t token;       /**< 0x04xxxxxx */
-	uint32_t offset;      /**< instance: from the first field; static: in its base */
+	uint32_t offset;      /**< instance field: relative to the first field; static field:
+			       * relative to its base */
 	uint8_t element_type; /**< enum element_type of the storage */
 	bool is_static, is_thread_static, is_rva;
 };
@@ -22,7 +23,7 @@ struct field_desc {
 /** Decode FIELD_DESC_SIZE bytes; false when the field has no place (yet). */
 bool field_desc_decode(const uint8_t *bytes, struct field_desc *ret);
 
-/** Numbers of fields of a class; those of base classes count among its instance fields. */
+/** How many fields a class has; its instance fields include those of its base classes. */
 struct field_counts {
 	uint32_t instance, statics;
 };

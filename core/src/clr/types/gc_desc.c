@@ -7,14 +7,19 @@
 /* Bytes of an object that a series or run never covers: its header word and its MethodTable. */
 #define OBJECT_HEAD_SIZE 8
 
-/* Slots of a series end where the object does, which is 8 bytes (the header) before its size. */
+/*
+ * The slots of a series end where the object ends, which is 8 bytes (the header) less than its
+ * size.
+ */
 static bool series_fits(const struct type *type, const struct gc_series *series)
 {
 	uint64_t size = (uint64_t)series->size + type->base_size;
 	if (series->offset < OBJECT_HEAD_SIZE || series->offset > type->base_size ||
 	    series->offset % 8)
 		return false;
-	/* Of an object without components; those grow the slots and the object alike. */
+	/*
+	 * For an object without components; components make the slots and the object grow equally.
+	 */
 	return series->size <= 0 && size <= type->base_size && size % 8 == 0 &&
 	       series->offset + size <= type->base_size - OBJECT_HEAD_SIZE;
 }
@@ -36,7 +41,7 @@ static enum hd_status read_series(struct memory *memory, struct type *type, uint
 		covered += (uint64_t)series[i].size + type->base_size;
 		sound = series_fits(type, &series[i]);
 	}
-	/* No slot is in two series: of components, all would be in each. */
+	/* No slot is in two series: with components, every series would contain all of them. */
 	sound = sound && covered <= type->base_size && (count == 1 || !type->component_size);
 	if (!sound) {
 		mem_free(series);
@@ -55,7 +60,7 @@ static enum hd_status read_series(struct memory *memory, struct type *type, uint
 	return HD_OK;
 }
 
-/* One component is covered by all runs in turn, exactly, and has pointers. */
+/* All runs together cover one component exactly, and it has pointers. */
 static bool runs_fit(const struct type *type, const struct gc_run *runs, uint64_t count)
 {
 	uint64_t covered = 0, pointers = 0;

@@ -7,15 +7,15 @@
 struct memory;
 
 /**
- * More series than this one type never has: an inline array, the largest thing that needs many,
- * has at most 1 MiB.
+ * A type never has more series than this: inline arrays, the largest things that need many, have at
+ * most 1 MiB.
  */
 #define GC_DESC_SERIES_MAX ((uint64_t)1 << 17)
 
 /**
  * Decode the GCDesc that lies below the MethodTable of @p type (gcdesc.h) into its series or runs.
- * method_table, base_size and component_size must be set.  What does not fit into an object of the
- * type is refused whole: the type is left without, and has_bad_desc is set.
+ * method_table, base_size and component_size must be set.  If a part does not fit into an object of
+ * the type, the whole GCDesc is refused: the type gets none, and has_bad_desc is set.
  *
  * @param[in,out] budget Bytes that descriptors may still take; what this one takes is subtracted.
  * @retval HD_OK also when there is none or it is refused

@@ -15,9 +15,9 @@
 #define TYPES_SHIFT     FUZZED(8u, 2u)
 #define TYPES_PER_BLOCK (1u << TYPES_SHIFT)
 #define FIRST_SLOTS     FUZZED(1024u, 16u)
-/* What was found to be no type: a cache, so that garbage cannot make it grow. */
+/* Words that are not types: a cache of fixed size, so that garbage cannot make it grow. */
 #define NONE_SLOTS FUZZED(16384u, 64u)
-/* All descriptors together: real programs have a few hundred KiB. */
+/* Most bytes of all descriptors together: real programs have a few hundred KiB. */
 #define DESC_BUDGET ((uint64_t)64 << 20)
 
 #define COLLECTIBLE_9     0x00200000u
@@ -26,7 +26,7 @@
 #define CATEGORY_IS_ARRAY 0x8u /* with mask 0xc */
 #define CATEGORY_IS_SZ    0x2u
 
-/* One generation of the hash table.  Readers may still be in an older one: all live on. */
+/* One generation of the hash table.  Readers may still use an older one, so all are kept. */
 struct type_slots {
 	struct type_slots *older;
 	size_t mask;
@@ -38,7 +38,7 @@ struct type_block {
 };
 
 struct clr_type_table {
-	pthread_mutex_t lock; /* who adds */
+	pthread_mutex_t lock; /* for threads that add */
 	_Atomic(struct type_slots *) slots;
 	uint64_t seed;
 	struct type_block *blocks;
@@ -120,7 +120,7 @@ static struct type *look_up_type(struct clr_type_table *types, uint64_t method_t
 	}
 }
 
-/* Under the lock: there is room, and the type is not there yet. */
+/* Called with the lock: there is room, and the type is not in the table yet. */
 static void put_type_slot(const struct clr_type_table *types, struct type_slots *slots,
 			  struct type *type)
 {
@@ -198,7 +198,7 @@ static bool sizes_are_sound(const struct type *type)
 	return type->base_size >= 24 && type->base_size % 8 == 0;
 }
 
-/* EEClass and canonical MethodTable name each other; the Free type alone has no EEClass. */
+/* EEClass and canonical MethodTable point to each other; only the Free type has no EEClass. */
 static bool round_trip(const struct clr *clr, struct type *type)
 {
 	uint64_t value, back;
@@ -229,8 +229,8 @@ bool type_may_be_missing(const struct clr *clr, uint64_t method_table)
 }
 
 /*
- * A MethodTable of Free (methodtable.h: 64 bytes and a few more in .NET 8 to 10), and what stands before one
- * that has no references.
+ * The MethodTable of Free (methodtable.h: 64 bytes and a few more in .NET 8 to 10), and what
+ * precedes it.
  */
 #define FREE_TABLE_SIZE 128u
 #define FREE_DESC_SIZE  16u
@@ -250,7 +250,7 @@ static bool read_type_word(const struct clr *clr, uint64_t base, enum layout_fie
 	       memory_u32(clr->memory, base + clr_offset(clr, field), ret);
 }
 
-/* All that needs no allocation and no other type. */
+/* Fill everything that needs no allocation and no other type. */
 static bool read_type_head(const struct clr *clr, uint64_t method_table, struct type *type)
 {
 	*type = (struct type){ .method_table = method_table };
@@ -282,8 +282,8 @@ static bool read_type_head(const struct clr *clr, uint64_t method_table, struct 
 }
 
 /*
- * The object that keeps a collectible type's assembly loaded: of its loader module, on 8 its own.
- * It must be one of a type of CoreLib.
+ * The object that keeps a collectible type's assembly loaded: that of its loader module, in 8 that
+ * of its own module.  Its type must be in CoreLib.
  */
 static uint64_t find_loader_allocator(const struct clr *clr, const struct type *type)
 {
@@ -306,7 +306,7 @@ static uint64_t find_loader_allocator(const struct clr *clr, const struct type *
 	return object;
 }
 
-/* Under the lock. */
+/* Called with the lock. */
 static struct type *add_loaded_type(struct clr *clr, const struct type *head)
 {
 	struct clr_type_table *types = clr->types;

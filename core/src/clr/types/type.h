@@ -16,7 +16,10 @@ struct clr;
 #define MT_CONTAINS_GC_POINTERS 0x01000000u
 #define MT_FINALIZER            0x00100000u
 #define MT_CATEGORY_MASK        0x000f0000u
-/** Of a type without component size: is it generic; shared code, which no object is exactly of. */
+/**
+ * Flags of a type without component size: is it generic; is it shared code, which is never the
+ * exact type of an object.
+ */
 #define MT_GENERICS_MASK   0x00000030u
 #define MT_GENERICS_SHARED 0x00000020u
 
@@ -32,41 +35,43 @@ enum type_category {
 };
 
 /**
- * Bytes of a MethodTable's fixed part, the same in 8, 9 and 10; behind it stand the addresses of
- * its vtable's chunks of so many slots each (methodtable.h: VTABLE_SLOTS_PER_CHUNK).
+ * Bytes of a MethodTable's fixed part, the same in 8, 9 and 10; after it come the addresses of its
+ * vtable's chunks, which have this many slots each (methodtable.h: VTABLE_SLOTS_PER_CHUNK).
  */
 #define METHOD_TABLE_SIZE  64u
 #define VTABLE_CHUNK_SLOTS 8u
 
-/** Series of a GCDesc: slots from offset on, size + the object's true size bytes of them. */
+/**
+ * Series of a GCDesc: slots that begin at offset and take (size + the object's true size) bytes.
+ */
 struct gc_series {
 	int64_t size;
 	uint64_t offset;
 };
 
-/** Of an array of structs: this many pointers, then that many bytes without. */
+/** For an array of structs: this many pointers, then that many bytes without pointers. */
 struct gc_run {
 	uint32_t pointers, skip;
 };
 
 /**
- * One MethodTable that passed its checks: what a walk needs first.  Lives as long as the clr, at a
- * fixed address; all but name is frozen.
+ * One MethodTable that passed its checks; what a walk needs comes first.  Lives as long as the clr,
+ * at a fixed address; only name changes later.
  */
 struct type {
 	uint64_t method_table;
-	uint32_t base_size; /**< 0: an interface, no object is of it */
+	uint32_t base_size; /**< 0: an interface, which has no objects */
 	uint16_t component_size;
 	bool has_pointers, is_free, is_collectible, is_string, has_finalizer;
 	bool has_bad_desc;     /**< its GCDesc contradicts its size: no references are known */
 	uint8_t category;      /**< enum type_category */
-	uint32_t series_count; /**< of series; or */
-	uint32_t run_count;    /**< of runs, repeated from runs_offset on */
+	uint32_t series_count; /**< how many series; or */
+	uint32_t run_count;    /**< how many runs, which repeat, beginning at runs_offset */
 	uint64_t runs_offset;
 	struct gc_series *series;  /**< owned */
 	struct gc_run *runs;       /**< owned */
 	uint64_t loader_allocator; /**< collectible: the LoaderAllocator object, 0 = none */
-	uint32_t index;            /**< in the order of discovery, from 0 */
+	uint32_t index;            /**< in the order in which types were found, from 0 */
 	uint32_t flags, flags2;
 	uint32_t token; /**< TypeDef, 0 for arrays */
 	uint64_t parent, module, auxiliary, canonical, ee_class, per_inst;
@@ -82,32 +87,38 @@ HD_NODISCARD enum hd_status clr_type_table_create(struct clr *clr, struct clr_ty
 void clr_type_table_destroy(struct clr_type_table *types);
 
 /**
- * The type of MethodTable @p method_table (low bits already masked), or NULL when it is none: it
- * cannot be read, EEClass and MethodTable do not name each other, sizes are impossible.  Also
- * remembers what is none.  May be called by several threads at once when the memory is parallel.
+ * The type of MethodTable @p method_table (low bits already masked), or NULL when that is not a
+ * MethodTable: it cannot be read, EEClass and MethodTable do not name each other, or sizes are
+ * impossible.  Also remembers what is not a MethodTable.  May be called by several threads at once
+ * when the memory is parallel.
  */
 const struct type *type_find(struct clr *clr, uint64_t method_table);
 
 /**
- * Could @p method_table be the MethodTable of a type although type_find() finds none: because the target lacks
- * it, or its class?
+ * Could @p method_table be the MethodTable of a type that type_find() does not find, because the
+ * target lacks it, or its class?
  */
 bool type_may_be_missing(const struct clr *clr, uint64_t method_table);
 
-/** Read the MethodTable of Free: the runtime makes it with new, all others in its own heaps. */
+/**
+ * Read the MethodTable of Free: the runtime allocates it with new, and all others in its own heaps.
+ */
 void type_touch_free(const struct clr *clr);
 
 /**
- * Did type_find() run out of memory since the last call of this?  What it then called no type may
- * be one.
+ * Did type_find() run out of memory since the last call of this function?  If so, a type that it
+ * did not find may exist.
  */
 bool clr_type_table_failed(struct clr *clr);
 
-/** Types found so far, and one of them by index.  Not while other threads find types. */
+/**
+ * How many types were found so far, and one of them by index.  Not to be called while other threads
+ * find types.
+ */
 size_t type_count(const struct clr *clr);
 struct type *type_at(const struct clr *clr, size_t index);
 
-/** A thread's own small cache in front of type_find(); zero-initialised is empty. */
+/** A thread's own small cache in front of type_find(); empty when zero-initialised. */
 #define TYPE_CACHE_BITS  FUZZED(10u, 4u)
 #define TYPE_CACHE_SLOTS (1u << TYPE_CACHE_BITS)
 struct type_cache {
@@ -133,8 +144,9 @@ static inline const struct type *type_cached(struct type_cache *cache, struct cl
 }
 
 /**
- * Name as ClrMD spells it: Ns.Outer+Inner<System.Int32>, System.Int32[,].  Never NULL: where the
- * metadata is missing it is like <unknown type 7f..>.  Borrowed from the type.  One thread at a time.
+ * Name as ClrMD spells it: Ns.Outer+Inner<System.Int32>, System.Int32[,].  Never NULL: when the
+ * metadata is missing, it is like <unknown type 7f..>.  Borrowed from the type.  One thread at a
+ * time.
  */
 const char *type_name(struct clr *clr, const struct type *type, size_t *ret_size);
 

@@ -11,7 +11,7 @@
 #include "util/alloc.h"
 #include "util/findings.h"
 
-/* Entries of all tables of all modules that are looked at: real services have some 100,000. */
+/* Most entries of all tables of all modules that are read: real services have some 100,000. */
 #define ENTRIES_MAX       ((uint64_t)8 << 20)
 #define LOOKUP_SLOTS_MAX  ((uint64_t)128 << 20)
 #define WORDS_READ        512u
@@ -19,8 +19,8 @@
 
 /*
  * EETypeHashTable (dacenumerablehash.h, typehash.h), the same in 8, 9 and 10.  A bucket array
- * begins with the number of buckets, the next (larger) array while the table grows, and the end
- * mark; a chain ends with a link whose bit 0 is set.
+ * begins with the number of buckets, the address of the next (larger) array while the table grows,
+ * and the end mark; a chain ends with a link whose bit 0 is set.
  */
 #define HASH_MODULE  0u
 #define HASH_BUCKETS 16u
@@ -29,7 +29,10 @@
 #define ENTRY_VALUE  0u
 #define ENTRY_NEXT   8u
 
-/* Types in the order in which they were found, each once; the name table is made when asked. */
+/*
+ * Types in the order in which they were found, each once; the table of names is made when it is
+ * needed.
+ */
 struct type_lookup {
 	const struct type **types;
 	size_t count, capacity;
@@ -38,7 +41,7 @@ struct type_lookup {
 	uint32_t *slots; /* 1 + index into types, by hash of the name; 0 = empty */
 	size_t slot_count;
 	uint64_t entries_left, slots_left;
-	uint64_t broken; /* entries that are no types; parts of the tables that cannot be read */
+	uint64_t broken; /* entries that are not types; parts of the tables that cannot be read */
 };
 
 static bool reserve_seen(struct type_lookup *lookup, size_t index)
@@ -55,7 +58,7 @@ static bool reserve_seen(struct type_lookup *lookup, size_t index)
 	return true;
 }
 
-/* Remember the type of a MethodTable, unless it is none or there already. */
+/* Remember the type of a MethodTable, unless it is not a type or is already there. */
 static bool remember_type(struct clr *clr, struct type_lookup *lookup, uint64_t method_table)
 {
 	const struct type *type = method_table ? type_find(clr, method_table) : NULL;
@@ -87,7 +90,7 @@ static uint64_t take_from_budget(uint64_t *budget, uint64_t wanted)
 	return taken;
 }
 
-/* Up to WORDS_READ words at @p address; fewer than @p count are left when the others cannot be read. */
+/* Read up to WORDS_READ words at @p address; *@p count becomes smaller if not all can be read. */
 static size_t read_words(struct clr *clr, struct type_lookup *lookup, uint64_t address,
 			 uint64_t count, uint64_t *ret)
 {
@@ -135,7 +138,7 @@ static bool add_type_defs(struct clr *clr, struct type_lookup *lookup, uint64_t 
 	return true;
 }
 
-/* One chain; *@p left counts the entries that the table may still have. */
+/* Read one chain; *@p left counts how many more entries the table may have. */
 static bool add_chain(struct clr *clr, struct type_lookup *lookup, uint64_t entry, uint64_t *left)
 {
 	while (entry && !(entry & 1) && *left && take_from_budget(&lookup->entries_left, 1)) {
@@ -171,7 +174,7 @@ static bool add_buckets(struct clr *clr, struct type_lookup *lookup, uint64_t bu
 	return true;
 }
 
-/* Instantiations and arrays whose loader module this is (doc/coreclr.md 9.3). */
+/* Read the instantiations and arrays whose loader module this is (doc/coreclr.md 9.3). */
 static bool add_constructed(struct clr *clr, struct type_lookup *lookup, uint64_t module)
 {
 	uint64_t table, owner, buckets, count, next;
@@ -184,7 +187,7 @@ static bool add_constructed(struct clr *clr, struct type_lookup *lookup, uint64_
 		lookup->broken++;
 		return true;
 	}
-	/* While it grows, entries stand in two arrays. */
+	/* While it grows, entries are in two arrays. */
 	uint64_t most = 2 * (uint64_t)entries + 64, left = most;
 	for (unsigned int i = 0; buckets && i < LOOKUP_TABLES_MAX; i++) {
 		if (!memory_u64(clr->memory, buckets, &count) ||
@@ -258,7 +261,10 @@ static uint64_t hash_name(const char *name)
 	return hash ^ hash >> 29;
 }
 
-/* Find room for each type at or after the slot of its name's hash, in the order of finding. */
+/*
+ * Put each type into the first free slot at or after that of its name's hash, in the order in which
+ * they were found.
+ */
 static bool index_type_names(struct clr *clr, struct type_lookup *lookup)
 {
 	size_t slots = 64;

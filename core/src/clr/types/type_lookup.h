@@ -15,7 +15,7 @@ HD_NODISCARD enum hd_status type_lookup_create(struct clr *clr, struct type_look
 void type_lookup_destroy(struct type_lookup *lookup);
 
 /**
- * A loaded type of that full name, or NULL; one of @p module (0 = any) before others.
+ * A loaded type with that full name, or NULL; a type of @p module (0 = any) is preferred.
  */
 const struct type *type_by_name(struct clr *clr, const char *name, uint64_t module);
 

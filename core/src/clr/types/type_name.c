@@ -122,7 +122,7 @@ static size_t split_arity(const char *name, uint32_t *ret_arity)
 	return (size_t)(tick - name);
 }
 
-/* "<A, B>": arguments from @p first on. */
+/* "<A, B>": the arguments, beginning with @p first. */
 static void push_type_arguments(struct name_writer *writer, const struct type_arguments *arguments,
 				uint32_t first, uint32_t count, bool from_signature,
 				unsigned int depth)
@@ -162,7 +162,7 @@ void name_push_chain(struct name_writer *writer, const struct metadata *metadata
 		}
 		size_t size = split_arity(name, &arity);
 		uint32_t left = arguments->count - used;
-		/* Names need not end in an arity: closures of F# have arguments all the same. */
+		/* A name without an arity may also have arguments: closures of F# do. */
 		if (!arity && i + 1 == chain->count)
 			arity = left;
 		uint32_t taken = arity < left ? arity : left;
@@ -173,7 +173,7 @@ void name_push_chain(struct name_writer *writer, const struct metadata *metadata
 		}
 		used += taken;
 	}
-	/* What no level asked for must still be read. */
+	/* Arguments that no level took must still be read. */
 	if (from_signature && used < arguments->count) {
 		name_push(writer, NAME_MUTE, depth, 0);
 		for (; used < arguments->count; used++)
@@ -347,7 +347,7 @@ static void step_name_item(struct name_writer *writer, const struct name_item *i
 	}
 }
 
-/* What the name took beyond the usual. */
+/* What the name took above the usual limit. */
 static void count_extra(struct name_writer *writer)
 {
 	uint64_t *extra = &writer->clr->name_extra;
@@ -356,7 +356,7 @@ static void count_extra(struct name_writer *writer)
 	*extra += writer->steps > NAME_USUAL_STEPS ? writer->steps - NAME_USUAL_STEPS : 0;
 }
 
-/* Work the stack off. */
+/* Carry out what is on the stack. */
 static void write_name(struct name_writer *writer)
 {
 	bool is_cut = writer->clr && writer->clr->name_extra > NAME_EXTRA_MAX;
@@ -425,7 +425,8 @@ const char *type_name(struct clr *clr, const struct type *type, size_t *ret_size
 				*ret_size = strlen("<out of memory>");
 			return "<out of memory>";
 		}
-		mutable->name = text.bytes; /* for mem_free(), as the text's own */
+		mutable->name = text.bytes; /* to be freed by mem_free(), like the text's own
+					     * bytes */
 		mutable->name_size = (uint32_t)text.size;
 	}
 	if (ret_size)

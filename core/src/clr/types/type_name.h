@@ -5,14 +5,17 @@
 #include "clr/modules/module.h"
 #include "util/text.h"
 
-/** Nesting of types in a name, bytes of a name; beyond, a name ends "...". */
+/**
+ * Deepest nesting of types in a name, and most bytes of a name; a longer name is cut and ends with
+ * "...".
+ */
 #define NAME_DEPTH_MAX 64u
 #define NAME_SIZE_MAX  65536u
 
 /**
- * Generic types of generic types make names that double with each level, of structures of a few
- * bytes.  What names and their making have beyond the usual is counted for the whole runtime; once
- * it is more than NAME_EXTRA_MAX, all further names are cut at the usual.
+ * Generic types of generic types can have names that double in length with each level, although
+ * their structures have few bytes.  Bytes and steps above the usual limit are counted for the whole
+ * runtime; when they exceed NAME_EXTRA_MAX, all further names are cut at the usual limit.
  */
 #define NAME_USUAL_SIZE  1024u
 #define NAME_USUAL_STEPS 4096u
@@ -35,14 +38,14 @@ struct name_item {
 };
 
 /**
- * Writes the name of a type that is a tree of types: what is left to do stands on a stack, so that
- * no input recurses.  One signature is read at a time: items that stand for its next type take it
- * from the cursor when their turn comes.
+ * Writes the name of a type, which is a tree of types.  What is left to do is kept on a stack, so
+ * that no input causes recursion.  One signature is read at a time: an item for "the next type"
+ * takes it from the cursor when its turn comes.
  */
 struct name_writer {
 	struct clr *clr;
 	struct text *text;
-	size_t begin; /**< of the name in text */
+	size_t begin; /**< where the name begins in text */
 	struct name_item *items;
 	size_t count, capacity;
 	unsigned int steps;
@@ -51,18 +54,18 @@ struct name_writer {
 	/* the signature */
 	const struct module *module;
 	const uint8_t *at, *end;
-	struct type_arguments arguments; /**< what VAR stands for */
+	struct type_arguments arguments; /**< the types for the signature's type parameters (VAR) */
 };
 
 struct type;
 
-/** Generic arguments of @p type; count 0 when it has none or they cannot be read. */
+/** The generic arguments of @p type; count is 0 when it has none or they cannot be read. */
 struct type_arguments type_arguments(const struct clr *clr, const struct type *type);
 
 /**
  * Append the type that @p signature (of @p module's metadata) begins with.
  *
- * @param arguments What the type's own generic parameters stand for.
+ * @param arguments The types for the type's own generic parameters.
  */
 void signature_type_name(struct clr *clr, const struct module *module, const uint8_t *signature,
 			 uint32_t size, struct type_arguments arguments, struct text *text);
@@ -70,7 +73,7 @@ void signature_type_name(struct clr *clr, const struct module *module, const uin
 /** Append "Ns.Outer+Inner" of a TypeDef, arity included. */
 void typedef_name(const struct metadata *metadata, uint32_t rid, struct text *text);
 
-/* Between type_name.c and signature.c. */
+/* Shared by type_name.c and signature.c. */
 enum name_item_kind {
 	NAME_TEXT,      /* bytes, size */
 	NAME_HANDLE,    /* value: a TypeHandle */
@@ -85,7 +88,10 @@ void name_push(struct name_writer *writer, enum name_item_kind kind, unsigned in
 	       uint64_t value);
 void name_push_text(struct name_writer *writer, const char *bytes, size_t size);
 void name_push_string(struct name_writer *writer, const char *string);
-/** Turn round what was pushed since the stack held @p base items: first pushed, first done. */
+/**
+ * Reverse the order of what was pushed since the stack held @p base items: first pushed, first
+ * done.
+ */
 void name_in_order(struct name_writer *writer, size_t base);
 /**
  * Push "Ns.Outer<A>+Inner<B>" of the types @p rids (outermost first) of table TypeRef or TypeDef;
@@ -100,10 +106,10 @@ struct type_chain {
 void name_push_chain(struct name_writer *writer, const struct metadata *metadata,
 		     const struct type_chain *chain, const struct type_arguments *arguments,
 		     bool from_signature, unsigned int depth);
-/** A type and those around it; count 0 when @p rid is none. */
+/** A type and the types that contain it; count is 0 when @p rid is not a type. */
 void type_chain_of(const struct metadata *metadata, enum md_table table, uint32_t rid,
 		   struct type_chain *ret);
-/** Do what one item that is about the signature says. */
+/** Carry out one item that concerns the signature. */
 void name_step_signature(struct name_writer *writer, const struct name_item *item);
 /** Append, unless muted. */
 void name_append(struct name_writer *writer, const char *bytes, size_t size);

@@ -8,6 +8,7 @@
 #include "answer/tables.h"
 #include "command/completeness.h"
 #include "command/table.h"
+#include "report/fit.h"
 #include "report/root_label.h"
 #include "graph/heap_graph.h"
 #include "util/alloc.h"

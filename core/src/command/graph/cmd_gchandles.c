@@ -251,7 +251,7 @@ const struct command gchandles_command = {
 		"Dependent handles show what they keep alive under Data. Weak handles keep nothing\n"
 		"alive.\n",
 	.example = "gchandles -type Pinned",
-	.is_sos = true,
+	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_HEAP,
 	.options = gchandles_options,
 	.run = run_gchandles,

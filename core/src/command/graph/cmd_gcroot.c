@@ -531,7 +531,7 @@ const struct command gcroot_command = {
 		"-gcgen 0 or 1: what keeps the object alive when that generation is collected. Such\n"
 		"a collection treats everything that older objects refer to as alive.\n",
 	.example = "gcroot 1ce056",
-	.is_sos = true,
+	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_PATHS,
 	.options = gcroot_options,
 	.words = { { "ID", VALUE_OBJECT, true } },

@@ -9,6 +9,7 @@
 #include "analysis/graph/root_tree.h"
 #include "answer/root_row.h"
 #include "command/completeness.h"
+#include "report/fit.h"
 #include "report/root_label.h"
 #include "util/alloc.h"
 

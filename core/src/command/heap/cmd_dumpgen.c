@@ -150,7 +150,7 @@ const struct command dumpgen_command = {
 		"GENERATION is gen0, gen1, gen2, loh, poh or foh (frozen objects). For a dump file\n"
 		"with generations dumpheap -stat -gen does the same.\n",
 	.example = "dumpgen gen2 -type System.String",
-	.is_sos = true,
+	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_HEAP,
 	.options = dumpgen_options,
 	.words = { { "GENERATION", VALUE_CHOICE, false } },

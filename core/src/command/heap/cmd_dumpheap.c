@@ -143,7 +143,7 @@ const struct command dumpheap_command = {
 		"\"*\" stands for any text, \"^\" for the start and \"$\" for the end of the name; case\n"
 		"matters only when TEXT has a capital. In a name, `2 means 2 type arguments.\n",
 	.example = "dumpheap -stat -type System.String",
-	.is_sos = true,
+	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_EITHER,
 	.options = dumpheap_options,
 	.words = { { "START", VALUE_ADDRESS, true }, { "END", VALUE_ADDRESS, true } },

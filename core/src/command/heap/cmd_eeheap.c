@@ -417,7 +417,7 @@ const struct command eeheap_command = {
 		"Allocated memory ends with the last object; committed memory is what the GC got from\n"
 		"the kernel. The allocation contexts follow: free memory inside generation 0.\n",
 	.example = "eeheap -gc",
-	.is_sos = true,
+	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_RUNTIME,
 	.options = eeheap_options,
 	.words = { { "START", VALUE_ADDRESS, true }, { "END", VALUE_ADDRESS, true } },

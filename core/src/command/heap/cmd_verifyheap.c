@@ -381,7 +381,7 @@ const struct command verifyheap_command = {
 		"and the allocation contexts, segments and finalizer queues. Errors that follow from\n"
 		"one damaged place are listed with it. Exit status 1 means damage.\n",
 	.example = "verifyheap",
-	.is_sos = true,
+	.top_level = TOP_LEVEL_ALWAYS,
 	.has_rows = true,
 	.needs = NEEDS_HEAP,
 	.options = verifyheap_options,
@@ -395,7 +395,7 @@ const struct command verifyobj_command = {
 	.summary = "check one object for damage",
 	.description = "",
 	.example = "verifyobj 7f0fd8068768",
-	.is_sos = true,
+	.top_level = TOP_LEVEL_ALWAYS,
 	.has_rows = true,
 	.needs = NEEDS_HEAP,
 	.words = { { "ADDR", VALUE_ADDRESS, false } },

@@ -296,7 +296,7 @@ const struct command dumparray_command = {
 		"Structs and numbers are shown with their addresses, references with the object that\n"
 		"they refer to. -start counts over all dimensions.\n",
 	.example = "dumparray 7f0fd5c0b2f8 -start 10 -length 5 -details",
-	.is_sos = true,
+	.top_level = TOP_LEVEL_ALWAYS,
 	.has_rows = true,
 	.needs = NEEDS_HEAP,
 	.options = dumparray_options,

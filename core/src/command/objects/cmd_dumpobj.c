@@ -167,7 +167,7 @@ const struct command dumpobj_command = {
 		"date). For a dump file: type, size and references. dumpvc shows a struct inside an\n"
 		"object.\n",
 	.example = "dumpobj 7f0fd5c0b2f8 -refs",
-	.is_sos = true,
+	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_EITHER,
 	.options = dumpobj_options,
 	.words = { { "ADDR", VALUE_ADDRESS, false } },

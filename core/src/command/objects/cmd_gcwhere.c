@@ -213,7 +213,7 @@ const struct command gcwhere_command = {
 	.summary = "show the heap, segment and generation of an address",
 	.description = "",
 	.example = "gcwhere 7f0fd8068768",
-	.is_sos = true,
+	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_HEAP,
 	.words = { { "ADDR", VALUE_ADDRESS, false } },
 	.run = run_gcwhere,
@@ -226,7 +226,7 @@ const struct command listnearobj_command = {
 	.description =
 		"The segment is walked from its first object, so ADDR may lie inside an object.\n",
 	.example = "listnearobj 7f0fd8068770",
-	.is_sos = true,
+	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_HEAP,
 	.words = { { "ADDR", VALUE_ADDRESS, false } },
 	.run = run_listnearobj,

@@ -476,7 +476,7 @@ static enum hd_status run_info(struct call *call)
 
 const struct command info_command = {
 	.name = "info",
-	.is_common_word = true,
+	.top_level = TOP_LEVEL_NEVER,
 	.tells_findings = true,
 	.summary = "describe what is open: what it is, totals, findings",
 	.description =

@@ -131,7 +131,7 @@ const struct command clrstack_command = {
 		"with -all. -roots shows below each frame the objects that its slots and registers\n"
 		"refer to. A stack that cannot be walked to its end says why.\n",
 	.example = "clrstack -roots",
-	.is_sos = true,
+	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_RUNTIME,
 	.options = clrstack_options,
 	.sos_options = clrstack_sos_options,

@@ -248,7 +248,7 @@ const struct command clrthreads_command = {
 		"what it threw last. In .NET here, there are no lock counts and no apartments. Where\n"
 		"the terminal has fewer than 130 columns, some of SOS's are left out (-full shows all).\n",
 	.example = "clrthreads",
-	.is_sos = true,
+	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_RUNTIME,
 	.run = run_clrthreads,
 };

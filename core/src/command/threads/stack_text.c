@@ -8,6 +8,7 @@
 #include "clr/code/code.h"
 #include "command/objects/object.h"
 #include "inspect/thread_name.h"
+#include "report/fit.h"
 
 #define FLAGS 3u
 static const char *const flag_names[FLAGS] = { "interior", "pinned", "conservative" };

@@ -69,7 +69,10 @@ enum hd_status fast_float(struct fast_reader *reader, float *ret)
 	return HD_OK;
 }
 
-/* Bytes of @p units units at @p bytes, each of 1 to 3 bytes; UINT64_MAX: they do not end. */
+/*
+ * The size of @p units units at @p bytes, which have 1 to 3 bytes each; UINT64_MAX: they do not
+ * end.
+ */
 static uint64_t text_size(const uint8_t *bytes, uint64_t size, uint32_t units)
 {
 	uint64_t at = 0;
@@ -158,7 +161,7 @@ enum hd_status fast_forward(const struct fast_reader *reader, int32_t index, uin
 	return HD_OK;
 }
 
-/* A type as it is spelled out, behind its first tag. */
+/* A type that is written out, after its first tag. */
 static enum hd_status read_type_at(struct fast_reader *reader, struct fast_type *ret)
 {
 	uint64_t at = reader->at;
@@ -178,7 +181,7 @@ static bool is_begin(uint8_t tag)
 	return tag == FAST_BEGIN_OBJECT || tag == FAST_BEGIN_PRIVATE_OBJECT;
 }
 
-/* The type of an object: spelled out, or the label of one that is. */
+/* The type of an object: written out, or the label of one that is. */
 static enum hd_status read_type(struct fast_reader *reader, struct fast_type *ret)
 {
 	uint64_t at = reader->at;
@@ -272,7 +275,7 @@ static enum hd_status follow_reference(struct fast_reader *reader, uint8_t tag,
 	return HD_OK;
 }
 
-/* The first tag that is not that of a blob, which may stand before any object. */
+/* The first tag that is not that of a blob; blobs may come before any object. */
 static enum hd_status first_tag(struct fast_reader *reader, uint8_t *ret)
 {
 	TRY(fast_byte(reader, ret));
@@ -283,7 +286,7 @@ static enum hd_status first_tag(struct fast_reader *reader, uint8_t *ret)
 	return HD_OK;
 }
 
-/* An object that stands here. */
+/* An object that is written here. */
 static enum hd_status begin_here(struct fast_reader *reader, uint8_t tag, struct fast_type *ret)
 {
 	uint64_t at = reader->at - 1;

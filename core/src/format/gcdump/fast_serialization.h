@@ -12,8 +12,9 @@
 #include "util/fail.h"
 
 /*
- * Version 1 of FastSerialization (doc/formats.md 1; TraceEvent's FastSerialization.cs), with labels of 4 bytes: a
- * cursor over bytes in memory.  Every read is checked; a failure is one line with the offset.
+ * Version 1 of FastSerialization (doc/formats.md 1; TraceEvent's FastSerialization.cs), with labels
+ * of 4 bytes: a cursor over bytes in memory.  Every read is checked; the message of a failure is
+ * one line with the offset.
  */
 
 enum fast_tag {
@@ -38,7 +39,8 @@ struct fast_reader {
 	uint64_t size, at;
 	const char *path;
 	struct hd_error *err;
-	bool *ran_out; /**< set when something was to stand behind the end; NULL: nobody asks */
+	bool *ran_out; /**< set when something should have been after the end of the bytes; NULL:
+		        * not needed */
 };
 
 /** An object's type. */
@@ -51,7 +53,8 @@ struct fast_type {
 struct fast_object {
 	bool is_null;
 	struct fast_type type;
-	uint64_t resume; /**< where reading goes on when it stands elsewhere; 0: behind it */
+	uint64_t resume; /**< where reading goes on if the object is somewhere else; 0: after the
+			  * object */
 };
 
 /** HD_ERR_FORMAT: "PATH: offset 0x..: what". */
@@ -71,28 +74,29 @@ HD_NODISCARD enum hd_status fast_skip(struct fast_reader *reader, uint64_t size)
 HD_NODISCARD enum hd_status fast_text(struct fast_reader *reader, struct gcdump_text *ret);
 
 /**
- * The number of elements that follow, of at least @p each bytes: that many must be there.
+ * The number of elements that follow, each of at least @p each bytes; it is checked that so many
+ * bytes are left.
  *
- * @param is_wide It has 8 bytes.
+ * @param is_wide The number has 8 bytes.
  */
 HD_NODISCARD enum hd_status fast_count(struct fast_reader *reader, bool is_wide, uint64_t each,
 				       const char *what, uint32_t *ret);
 
-/** Offset of forward reference @p index, by the table that the end of the file leads to. */
+/** Offset of forward reference @p index, from the table that the end of the file refers to. */
 HD_NODISCARD enum hd_status fast_forward(const struct fast_reader *reader, int32_t index,
 					 uint64_t *ret);
 
-/** Begin an object, wherever it stands; what comes next is its first field, if it is not null. */
+/** Begin an object, wherever it is; next comes its first field, if it is not null. */
 HD_NODISCARD enum hd_status fast_begin(struct fast_reader *reader, struct fast_object *ret);
 
 /** End it: skips tagged items. */
 HD_NODISCARD enum hd_status fast_end(struct fast_reader *reader, const struct fast_object *object);
 
-/** Begin one of class @p name that readers of version @p version can read. */
+/** Begin an object of class @p name that readers of version @p version can read. */
 HD_NODISCARD enum hd_status fast_begin_as(struct fast_reader *reader, const char *name,
 					  int32_t version, struct fast_object *ret);
 
-/** Is a text these ASCII characters? */
+/** Does a text consist of these ASCII characters? */
 bool fast_text_is(const struct gcdump_text *text, const char *string);
 
 #endif

@@ -22,8 +22,8 @@ struct gcdump_text {
 /** A type of a MemoryGraph. */
 struct gcdump_type {
 	struct gcdump_text name, module;
-	int32_t size; /**< of its first node; -1: it has none */
-	/* null in the file, and given here by the region of deferred types: */
+	int32_t size; /**< size of its first node; -1: it has no node */
+	/* null in the file; filled in here from the region of deferred types: */
 	bool has_deferred_name, has_deferred_module;
 };
 
@@ -35,13 +35,13 @@ struct gcdump_segment {
 /** A DotNetHeapInfo: where objects lie. */
 struct gcdump_heap {
 	bool is_there;
-	int64_t bytes;                   /**< of all segments */
-	int32_t version;                 /**< of the segments */
+	int64_t bytes;                   /**< total of all segments */
+	int32_t version;                 /**< version of the segments */
 	struct gcdump_segment *segments; /**< pages */
 	uint32_t segment_count;
 };
 
-/** How the objects were sampled: each stands for so many. */
+/** How the objects were sampled: each one represents a number of objects. */
 struct gcdump_sampling {
 	float average_count, average_size;
 	const uint8_t *multipliers; /**< multiplier_count little-endian floats, by type */
@@ -50,15 +50,15 @@ struct gcdump_sampling {
 
 /** An InteropInfo, which is not looked into. */
 struct gcdump_interop {
-	bool is_there;         /**< the tagged region is, its object may be null: */
-	const uint8_t *fields; /**< as they are, or NULL */
+	bool is_there;         /**< the tagged region exists; its object may be null: */
+	const uint8_t *fields; /**< its bytes, not decoded, or NULL */
 	uint64_t size;
 };
 
-/** What a GCHeapDump has apart from its graph. */
+/** What a GCHeapDump contains besides its graph. */
 struct gcdump_about {
-	int32_t version, min_reader; /**< of the GCHeapDump */
-	bool is_64bit, has_is_64bit; /**< the graph's */
+	int32_t version, min_reader; /**< versions of the GCHeapDump */
+	bool is_64bit, has_is_64bit; /**< members of the graph */
 	struct gcdump_sampling sampling;
 	struct gcdump_heap heap;
 	struct gcdump_text log, machine, process, tool;
@@ -69,7 +69,7 @@ struct gcdump_about {
 	struct gcdump_interop interop;
 };
 
-/** A parsed file; everything but what is marked as pages lies in its bytes. */
+/** A parsed file; everything that is not marked as pages lies in the file's bytes. */
 struct gcdump {
 	const uint8_t *bytes;
 	uint64_t size;
@@ -82,15 +82,16 @@ struct gcdump {
 	const uint8_t *blob;
 	const uint8_t *addresses; /**< node_count little-endian u64, unaligned */
 	uint32_t node_count, blob_size;
-	bool has_wide_counts;    /**< i64 in place of i32: some builds of 2022 */
-	const uint8_t *deferred; /**< the region of deferred types as it is, the reference to its
-				     end first; or NULL */
+	bool has_wide_counts;    /**< counts are i64 instead of i32: some builds of 2022 */
+	const uint8_t *deferred; /**< the bytes of the region of deferred types, which begins with
+				  * the reference to its end; or NULL */
 	uint64_t deferred_size;
 	struct arena *arena;    /**< names of deferred types */
-	bool is_cut;            /**< the file ends early: what stands behind its nodes is missing */
-	bool lacks_records;     /**< and so does the end of the blob: blob_size is what is there */
-	uint8_t *padded;        /**< pages: the addresses that there are, and zeros; or NULL */
-	uint32_t address_count; /**< of a file that is cut among them */
+	bool is_cut;            /**< the file ends early: what comes after its nodes is missing */
+	bool lacks_records;     /**< the end of the blob is missing, too: blob_size is what the file
+				 * has of it */
+	uint8_t *padded;        /**< pages: the addresses that the file has, then zeros; or NULL */
+	uint32_t address_count; /**< how many addresses a file has that ends among them */
 	struct gcdump_about about;
 };
 
@@ -98,34 +99,37 @@ struct gcdump {
 struct gcdump_record {
 	uint32_t type;
 	int32_t size;
-	bool has_size; /**< in the record; if not it is the type's */
+	bool has_size; /**< the record has a size; if not, it is that of the type */
 	uint32_t child_count;
 	const uint8_t *children; /**< child_count differences from the node's index, as cint */
-	const uint8_t *end;      /**< of the blob */
+	const uint8_t *end;      /**< end of the blob */
 };
 
 /**
- * Parse all but the node records; every count is checked against what is left of the file.
+ * Parse everything except the node records; every count is checked against the rest of the file.
  *
  * @param bytes Borrowed until gcdump_deinit().
  * @retval HD_OK
  * @retval HD_ERR_FORMAT err->address is the offset
- * @retval HD_ERR_UNSUPPORTED of a newer version than there is
+ * @retval HD_ERR_UNSUPPORTED a version newer than all that are known
  * @retval HD_ERR_NOMEM
  */
 HD_NODISCARD enum hd_status gcdump_parse(const uint8_t *bytes, uint64_t size, const char *path,
 					 struct gcdump *ret, struct hd_error *err);
 
 /**
- * The same of a file that may be cut among the records of its nodes or behind them: is_cut says that it
- * is.  Nodes whose addresses are missing have 0; their offsets may lie behind the blob.
+ * The same for a file that may end among the records of its nodes or after them: is_cut says so.
+ * Nodes whose addresses are missing have 0; their offsets may be outside the blob.
  */
 HD_NODISCARD enum hd_status gcdump_parse_cut(const uint8_t *bytes, uint64_t size, const char *path,
 					     struct gcdump *ret, struct hd_error *err);
 /** A zeroed struct is allowed. */
 void gcdump_deinit(struct gcdump *gcdump);
 
-/** The record at @p offset of the blob, checked but for its children; false if it is none. */
+/**
+ * Decode the record at @p offset of the blob and check it, except its children; false if it is not
+ * a record.
+ */
 __attribute__((always_inline)) static inline bool gcdump_record(const struct gcdump *gcdump,
 								uint32_t offset,
 								struct gcdump_record *ret)
@@ -155,13 +159,13 @@ __attribute__((always_inline)) static inline bool gcdump_record(const struct gcd
 /** Bytes before the entry object. */
 #define GCDUMP_HEAD_SIZE 24u
 
-/** Does a file begin like one? (format.detect) */
+/** Does a file begin like a .gcdump?  (format.detect) */
 bool gcdump_detect(const char *bytes, size_t size);
-/** Read one into a graph (format.read). */
+/** Read a .gcdump into a graph (format.read). */
 HD_NODISCARD enum hd_status gcdump_read(int fd, uint64_t size, const char *path,
 					const struct format_options *options, struct job *job,
 					struct hd_graph **ret, struct hd_error *err);
-/** The same of bytes in memory, which the caller keeps. */
+/** The same for bytes in memory, which the caller keeps. */
 HD_NODISCARD enum hd_status gcdump_read_bytes(const uint8_t *bytes, uint64_t size, const char *path,
 					      const struct format_options *options, struct job *job,
 					      struct hd_graph **ret, struct hd_error *err);
@@ -171,20 +175,24 @@ HD_NODISCARD enum hd_status gcdump_write(const struct hd_graph *graph,
 					 format_write_fn write, void *arg, struct hd_error *err);
 
 /**
- * Write what the file @p path holds as a .gcdump without loss: a .gcdump byte for byte as it is, by
- * decoding and encoding it; a .nettrace as dotnet-gcdump converts it.
+ * Write the content of the file @p path as a .gcdump without loss: a .gcdump is decoded and encoded
+ * to the same bytes; a .nettrace is converted as dotnet-gcdump does it.
  *
- * @param fd The file is open as this descriptor, which stays the caller's; NULL: it is opened by @p path.
- * @retval HD_ERR_UNSUPPORTED it is neither of them
+ * @param fd A descriptor of the open file, which the caller keeps; NULL: the file is opened by
+ * @p path.
+ * @retval HD_ERR_UNSUPPORTED it is neither format
  */
 HD_NODISCARD enum hd_status gcdump_copy(const char *path, const int *fd,
 					const struct format_options *options, struct job *job,
 					format_write_fn write, void *arg, struct hd_error *err);
 
-/** Before the kind of each finding that our log of the collection keeps: kind, count, detail. */
+/**
+ * The text in front of each finding in our log of the collection: its kind, count and detail
+ * follow.
+ */
 #define GCDUMP_LOG_FINDING "heapdump: finding "
 
-/** Does the log keep findings of @p kind? */
+/** Does the log contain findings of @p kind? */
 bool gcdump_is_logged(enum finding_kind kind);
 
 #endif

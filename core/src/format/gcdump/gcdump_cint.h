@@ -8,10 +8,10 @@
 
 #include "mem/memory.h"
 
-/** The most bytes of a compressed number (doc/formats.md 1.2; MemoryGraph.cs, ReadCompressedInt). */
+/** Most bytes of a compressed number (doc/formats.md 1.2; MemoryGraph.cs, ReadCompressedInt). */
 #define GCDUMP_CINT_MAX 5
 
-/** A number whose GCDUMP_CINT_MAX bytes are there; @return where it ends, or NULL. */
+/** Read a number where at least GCDUMP_CINT_MAX bytes are left; @return where it ends, or NULL. */
 static inline const uint8_t *gcdump_cint_there(const uint8_t *at, int32_t *ret)
 {
 	/* Bit 6 of the first byte is the sign. */
@@ -30,8 +30,8 @@ static inline const uint8_t *gcdump_cint_there(const uint8_t *at, int32_t *ret)
 #define GCDUMP_CINT_WIDE 8
 
 /**
- * The same of a number that is mostly longer than a byte, of any length alike: GCDUMP_CINT_WIDE bytes are
- * there.
+ * The same, for numbers that are mostly longer than a byte: takes the same time for each length.
+ * At least GCDUMP_CINT_WIDE bytes are left.
  */
 static inline const uint8_t *gcdump_cint_wide(const uint8_t *at, int32_t *ret)
 {
@@ -42,7 +42,10 @@ static inline const uint8_t *gcdump_cint_wide(const uint8_t *at, int32_t *ret)
 	uint64_t bytes = load_u64(at), ends = ~bytes & 0x8080808080u;
 	if (!ends)
 		return NULL;
-	/* The groups of 7 bits move together, first of two bytes, then of four, then all. */
+	/*
+	 * The groups of 7 bits are moved together: first in each pair of bytes, then in each four,
+	 * then in all.
+	 */
 	unsigned int size = ((unsigned int)__builtin_ctzll(ends) + 1) / 8;
 	uint64_t value = __builtin_bswap64(bytes) >> (64 - 8 * size) & 0x7f7f7f7f7fu;
 	value = (value & 0x7f007f007fu) | (value & 0x7f007f00u) >> 1;
@@ -53,10 +56,10 @@ static inline const uint8_t *gcdump_cint_wide(const uint8_t *at, int32_t *ret)
 	return at + size;
 }
 
-/** Near the end of the bytes: looks before each one. */
+/** For the end of the bytes: checks before each byte that it is there. */
 const uint8_t *gcdump_cint_careful(const uint8_t *at, const uint8_t *end, int32_t *ret);
 
-/** Read a number at @p at; @return where it ends, or NULL when it does not. */
+/** Read a number at @p at; @return where it ends, or NULL when it has no end. */
 static inline const uint8_t *gcdump_cint(const uint8_t *at, const uint8_t *end, int32_t *ret)
 {
 	return end - at < GCDUMP_CINT_MAX ? gcdump_cint_careful(at, end, ret)

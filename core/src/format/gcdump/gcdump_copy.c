@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A .gcdump as it is, by way of decoding and encoding all of it. */
+/* Copies a .gcdump unchanged, by decoding and encoding all of it. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,18 +10,18 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-/* As many bytes as tell what a file is. */
+/* How many bytes are enough to tell what a file is. */
 #define COPY_DETECT_SIZE ((size_t)512)
 
 struct copier {
 	const struct gcdump *gcdump;
-	uint32_t *order;    /* pages, node_count: nodes by where their records are */
-	uint32_t count;     /* of them that have one */
+	uint32_t *order;    /* pages, node_count: nodes in the order of their records */
+	uint32_t count;     /* how many of them have a record */
 	uint32_t *children; /* pages, children_capacity */
 	size_t children_capacity;
 	uint32_t at; /* in order */
 	bool no_memory;
-	uint32_t bad; /* node whose record is none, or HD_NONE */
+	uint32_t bad; /* a node whose record is invalid, or HD_NONE */
 };
 
 static uint32_t load_le32(const uint8_t *bytes)
@@ -45,7 +45,7 @@ static void copy_type(void *arg, uint32_t type, struct gcdump_type *ret)
 {
 	const struct copier *copier = arg;
 	*ret = copier->gcdump->types[type];
-	/* The region of deferred types says it again. */
+	/* The region of deferred types has it again. */
 	if (ret->has_deferred_name)
 		ret->name = (struct gcdump_text){ 0 };
 	if (ret->has_deferred_module)
@@ -143,7 +143,7 @@ static enum hd_status copy_finish_pass(void *arg, struct hd_error *err)
 		    gcdump->path, offset, copier->bad);
 }
 
-/* Nodes by the offsets of their records; mostly they are in order but for the first few. */
+/* Sort nodes by the offsets of their records; mostly only the first few are not in order. */
 static enum hd_status make_order(struct copier *copier, struct hd_error *err)
 {
 	const struct gcdump *gcdump = copier->gcdump;

@@ -37,7 +37,7 @@ struct encoder {
 	format_write_fn write;
 	void *arg;
 	struct hd_error *err;
-	enum hd_status status; /* once it is not HD_OK nothing more is written */
+	enum hd_status status; /* if it is not HD_OK, nothing more is written */
 	uint8_t *buffer;
 	size_t used;
 	uint64_t flushed; /* bytes of the file before the buffer */
@@ -46,8 +46,8 @@ struct encoder {
 	uint64_t blob_size;
 	int64_t total_size;
 	uint64_t units;              /* since the last job_step() */
-	uint32_t labels[TYPE_COUNT]; /* of the definitions of types; 0: not yet */
-	uint32_t forwards[2];        /* what the forward references stand for */
+	uint32_t labels[TYPE_COUNT]; /* offset of the definitions of types; 0: not known yet */
+	uint32_t forwards[2];        /* the places that the forward references mean */
 	uint32_t forward_count;
 };
 
@@ -68,7 +68,7 @@ static void flush_encoder(struct encoder *encoder)
 	encoder->used = 0;
 }
 
-/* Where @p size more bytes go, at most the buffer's. */
+/* A place for @p size more bytes, at most those of the buffer. */
 static uint8_t *room(struct encoder *encoder, size_t size)
 {
 	if (ENCODE_BUFFER_SIZE - encoder->used < size)
@@ -92,7 +92,7 @@ static void encode_bytes(struct encoder *encoder, const void *bytes, uint64_t si
 	}
 }
 
-/* The lowest bytes of a number; this machine is little-endian as the file is. */
+/* The lowest bytes of a number; this machine is little-endian, like the file. */
 static inline void encode_le(struct encoder *encoder, uint64_t value, size_t size)
 {
 	memcpy(room(encoder, size), &value, size);
@@ -202,7 +202,7 @@ static inline int32_t difference(const struct gcdump_node *node, uint32_t child)
 	return (int32_t)(node->children[child] - node->index);
 }
 
-/* Does the record hold the size?  The first of a type never does. */
+/* Does the record have a size?  The first record of a type never does. */
 static inline bool has_size(const struct encoder *encoder, const struct gcdump_node *node)
 {
 	if (node->is_given_size)
@@ -241,7 +241,7 @@ static void encode_record(struct encoder *encoder, const struct gcdump_node *nod
 	}
 }
 
-/* Count a node that was passed. */
+/* Count a node. */
 static bool encode_step(struct encoder *encoder, const struct gcdump_node *node)
 {
 	encoder->units += 1 + (uint64_t)node->child_count / 4;
@@ -258,12 +258,12 @@ static enum hd_status finish_source_pass(const struct encoder *encoder)
 	return source->finish ? source->finish(source->arg, encoder->err) : HD_OK;
 }
 
-/* First pass: where the records will lie, and the sizes of types. */
+/* First pass: find where the records will lie, and the sizes of types. */
 static enum hd_status measure_records(struct encoder *encoder)
 {
 	const struct gcdump_source *source = encoder->source;
 	struct gcdump_node node;
-	uint64_t at = 2; /* behind the undefined record */
+	uint64_t at = 2; /* after the undefined record */
 	source->rewind(source->arg);
 	while (source->next(source->arg, &node)) {
 		int32_t *type_size = &encoder->type_sizes[node.type];
@@ -404,7 +404,7 @@ static void put_heap_info(struct encoder *encoder)
 	encode_object_end(encoder);
 }
 
-/* What of a GCHeapDump stands behind its graph: GCHeapDump.ToStream(). */
+/* The part of a GCHeapDump that comes after its graph: GCHeapDump.ToStream(). */
 static void put_about(struct encoder *encoder)
 {
 	const struct gcdump_about *about = encoder->source->about;
@@ -453,7 +453,7 @@ static enum hd_status put_file(struct encoder *encoder)
 	bool is_known = about->version == 9 || about->version == 10;
 	encode_u32(encoder, sizeof(signature) - 1);
 	encode_bytes(encoder, signature, sizeof(signature) - 1);
-	/* Older versions are laid out differently: they become the last one. */
+	/* Older versions have another layout: they are written as the newest one. */
 	encode_object_begin(encoder, TYPE_DUMP, is_known ? about->version : 10,
 			    is_known ? about->min_reader : 8);
 	TRY(put_graph(encoder));
@@ -473,7 +473,7 @@ static enum hd_status put_file(struct encoder *encoder)
 	return job_step(encoder->job, 0, encoder->units) ? HD_OK : fail_cancelled(encoder->err);
 }
 
-/* What must hold before any of it is written. */
+/* Check what must be true before anything is written. */
 static enum hd_status check_limits(const struct encoder *encoder)
 {
 	const struct gcdump_source *source = encoder->source;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a graph has besides objects, from a .gcdump: types, texts, sizes, ranges, findings. */
+/*
+ * Everything of a graph except its objects, from a .gcdump: types, texts, sizes, ranges, findings.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 #include "util/sort.h"
 #include "util/text.h"
 
-/* Paths of modules kept at hand: types of one come together. */
+/* Paths of modules that are cached: the types of one module come together. */
 #define RECENT_MODULES 64u
 /* DateTime.MaxValue.Ticks */
 #define TIME_MAX 3155378975999999999
@@ -84,7 +86,7 @@ bool gcdump_utf8(struct arena *arena, const struct gcdump_text *text, char **ret
 	return copy;
 }
 
-/* A text that may be null or empty: NULL then. */
+/* A text; NULL if it is null or empty. */
 static enum hd_status keep_gcdump_text(struct gcdump_reading *reading,
 				       const struct gcdump_text *text, const char **ret)
 {
@@ -121,13 +123,13 @@ static enum hd_status module_path(struct gcdump_reading *reading, struct gcdump_
 	return HD_OK;
 }
 
-/* Types on their way into the graph. */
+/* Types that are put into the graph. */
 struct typing {
 	struct gcdump_reading *reading;
 	struct gcdump_module recent[RECENT_MODULES];
 	struct type_table table; /* by name and module */
 	struct text name;
-	bool is_foreign; /* names are not those of the heap */
+	bool is_foreign; /* the file's names are not those of the heap */
 };
 
 static enum hd_status convert_name(struct typing *typing, struct graph_type *type)
@@ -156,7 +158,7 @@ static bool is_same_type(const struct graph_type *a, const struct graph_type *b)
 	       strcmp(x, y) == 0;
 }
 
-/* Index of the type of the same name and module, or of @p type itself, which is then a new one. */
+/* Index of the type with the same name and module, or of @p type itself, which then is new. */
 static enum hd_status merge_type(struct typing *typing, const struct graph_type *type,
 				 uint32_t *ret)
 {
@@ -209,7 +211,7 @@ static enum hd_status fit_types(struct gcdump_reading *reading, uint32_t count)
 	return HD_OK;
 }
 
-/* What stands before the last dot in the name of a static's node; size 0: it is none. */
+/* The part before the last dot in the name of a static's node; size 0: it is not a static. */
 static struct gcdump_text container_of(const struct gcdump_text *name)
 {
 	static const char begin[] = "[static var ";
@@ -225,7 +227,7 @@ static struct gcdump_text container_of(const struct gcdump_text *name)
 	return container;
 }
 
-/* Types of which there are no objects count when statics say that they contain them. */
+/* Types without objects are kept if they declare statics. */
 static enum hd_status use_containers(struct gcdump_reading *reading)
 {
 	const struct gcdump *file = &reading->file;
@@ -243,7 +245,7 @@ static enum hd_status use_containers(struct gcdump_reading *reading)
 		if (reading->used[i] || !name->size)
 			continue;
 		uint64_t key = type_table_hash((const char *)name->bytes, name->size);
-		/* One that is new is told by another number. */
+		/* A new one is recognised by its different number. */
 		uint32_t found = type_table_add(&table, 0, key, 0);
 		made = found != UINT32_MAX;
 		reading->used[i] = found == 1;
@@ -259,7 +261,7 @@ enum hd_status gcdump_make_types(struct gcdump_reading *reading)
 	TRY(use_containers(reading));
 	for (uint32_t i = 0; i < reading->file.type_count; i++)
 		count += reading->used[i];
-	/* Of a second reading of the nodes there may be more. */
+	/* A second reading of the nodes may add more. */
 	pages_free(graph->types, graph->type_count, sizeof(*graph->types));
 	graph->type_count = 0;
 	graph->types = pages_alloc(count, sizeof(*graph->types));
@@ -283,10 +285,10 @@ enum hd_status gcdump_make_types(struct gcdump_reading *reading)
 	return status;
 }
 
-/* Findings that are taken from a log. */
+/* Most findings that are taken from a log. */
 #define LOGGED_MAX 8u
 
-/* The size of an object whose size in the file is the largest that the format has room for. */
+/* The real size of an object with the largest size that the format can have. */
 struct true_size {
 	uint64_t address, size;
 };
@@ -302,7 +304,7 @@ static int compare_addresses(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* A hexadecimal number at *@p at, and the character behind it. */
+/* Read a hexadecimal number at *@p at, and the character after it. */
 static bool take_hex_until(const uint8_t **at, const uint8_t *end, char behind, uint64_t *ret)
 {
 	*ret = 0;
@@ -374,7 +376,7 @@ struct ranges {
 	size_t rows_count, rows_capacity;
 };
 
-/* The generations of a segment, which are tested from the last one on: see GenerationFor(). */
+/* The generations of a segment; the last one is tested first, see GenerationFor(). */
 static bool add_segment_ranges(struct ranges *ranges, const struct gcdump_segment *segment)
 {
 	uint64_t start = segment->start;
@@ -401,7 +403,7 @@ static int compare_gcdump_ranges(const void *a, const void *b)
 	return x->generation < y->generation ? -1 : x->generation > y->generation;
 }
 
-/* Ascending and apart: of ranges that overlap the first one counts. */
+/* Make them ascending and not overlapping: if ranges overlap, the first one is used. */
 static enum hd_status make_gcdump_ranges(struct gcdump_reading *reading, struct ranges *ranges)
 {
 	const struct gcdump_heap *heap = &reading->file.about.heap;
@@ -485,7 +487,7 @@ bool gcdump_is_logged(enum finding_kind kind)
 	return kind == FINDING_PARTIAL_HEAP || kind == FINDING_UNRESOLVED_TYPE;
 }
 
-/* The logged kind that is named up to @p end; FINDING_KINDS: none. */
+/* The kind in the log whose name ends at @p end; FINDING_KINDS: there is none. */
 static enum finding_kind logged_kind(const uint8_t *name, const uint8_t *end)
 {
 	const size_t size = (size_t)(end - name);
@@ -518,7 +520,7 @@ static enum hd_status report_line(struct gcdump_reading *reading, const uint8_t 
 	return raw_graph_finding(reading->graph, kind, count, detail, reading->err);
 }
 
-/* What our log tells. */
+/* Read what our log says. */
 static enum hd_status report_logged(struct gcdump_reading *reading)
 {
 	static const char first[] = GCDUMP_LOG_FINDING;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of types as dotnet-gcdump and PerfView write them, in the form that the heap's have.
- * dotnet-gcdump puts < for [, > for ], then [] for <>, leaves out `2, and calls large objects by a name
- * of their own (DotNetHeapDumpGraphReader.cs: ConvertToCSharpName, CreateObjectNode).
+ * Converts names of types from the form of dotnet-gcdump and PerfView to that of the heap.
+ * dotnet-gcdump writes < for [, > for ], then [] for <>, leaves out `2, and gives large objects a
+ * special name (DotNetHeapDumpGraphReader.cs: ConvertToCSharpName, CreateObjectNode).
  */
 #include <string.h>
 
 #include "format/gcdump/gcdump_reading.h"
 #include "util/text.h"
 
-/* Bytes of a name without " (Bytes > 10K)" behind it. */
+/* Length of a name without " (Bytes > 10K)" at its end. */
 static size_t without_suffix(const char *name, size_t size)
 {
 	static const char *const suffixes[] = { " (Bytes > 1K)",   " (Bytes > 10K)",
@@ -23,7 +23,7 @@ static size_t without_suffix(const char *name, size_t size)
 	return size;
 }
 
-/* Bytes of "<,>" or "<*>" at @p at, the brackets of an array; 0: it is none. */
+/* Length of "<,>" or "<*>" at @p at, the brackets of an array; 0: there are none. */
 static size_t brackets_at(const char *name, size_t at, size_t size)
 {
 	size_t end = at + 1;
@@ -32,7 +32,7 @@ static size_t brackets_at(const char *name, size_t at, size_t size)
 	return end > at + 1 && end < size && name[end] == '>' ? end + 1 - at : 0;
 }
 
-/* Does "[]" at @p at stand where an identifier begins?  It was "<>" then: "[]c". */
+/* Is "[]" at @p at where an identifier begins?  Then it was "<>": "[]c". */
 static bool is_generated(const char *name, size_t at, size_t size)
 {
 	return at + 2 < size && name[at + 1] == ']' && !strchr("[]<>,+ ", name[at + 2]) &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records of a .gcdump, each decoded once.  Workers take batches of objects in turn; where the
- * references of a batch go is known once those before it have ended, so they wait in a buffer when the
- * worker is early.
+ * The records of a .gcdump, each decoded once.  Workers take batches of objects in turn.  The place
+ * for the references of a batch is known when the batches before it have ended; if the worker is
+ * early, they wait in a buffer.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -14,11 +14,14 @@
 
 /* Objects of a batch. */
 #define OBJECTS_BATCH 16384u
-/* Below this many objects a worker of its own is not worth it. */
+/* For fewer objects than this, another worker is not worth it. */
 #define WORKER_MIN 65536u
 /* References that wait. */
 #define BUFFER FUZZED(65536u, 64u)
-/* How far ahead memory at random places is asked for: what is read by position, then records. */
+/*
+ * How far ahead memory at random places is prefetched: first what is read by position, then
+ * records.
+ */
 #define AHEAD_ORDER   32u
 #define AHEAD_RECORDS 16u
 
@@ -31,34 +34,34 @@ enum pass_outcome {
 	NO_MEMORY
 };
 
-/* What is found out about the records of all objects, or of a batch. */
+/* What was found out about the records of all objects, or of a batch. */
 struct node_sums {
 	struct gcdump_sums sizes;
-	bool met_pseudo, has_others; /* references to pseudo-nodes, to what is not an object */
+	bool met_pseudo, has_others; /* references to pseudo-nodes, and to what is not an object */
 };
 
-/* What workers share. */
+/* State that the workers share. */
 struct node_pass {
 	struct gcdump_reading *reading;
-	_Atomic uint32_t next; /* the batch that nobody has taken */
+	_Atomic uint32_t next; /* the next batch to be taken */
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
 	/* under the lock: */
-	uint32_t turn;  /* the batch that goes next */
+	uint32_t turn;  /* the batch whose turn it is */
 	uint64_t edges; /* of those before it */
 	enum pass_outcome outcome;
 	uint32_t bad_node;
 	struct node_sums sums;
 };
 
-/* A batch at its worker. */
+/* A batch that a worker works on. */
 struct node_part {
 	struct node_pass *pass;
 	struct gcdump_reading *reading;
 	uint32_t batch;
 	bool has_turn;
 	uint32_t *begin, *to, *end; /* where references go: the buffer, or raw.targets */
-	uint32_t *numbered;         /* up to there they are objects */
+	uint32_t *numbered;         /* references before this are objects */
 	struct node_sums sums;
 	enum pass_outcome outcome;
 	uint32_t bad_node;
@@ -80,7 +83,7 @@ static void stop_pass(struct node_pass *pass, enum pass_outcome outcome)
 	(void)pthread_mutex_unlock(&pass->lock);
 }
 
-/* What is no object, but a missing one or nothing. */
+/* Something that is not an object: a missing node, or nothing. */
 static uint32_t other_target(struct node_part *part, uint32_t node, uint32_t target)
 {
 	part->sums.has_others = true;
@@ -111,7 +114,7 @@ static void number_targets(struct node_part *part)
 	part->numbered = part->to;
 }
 
-/* Under the lock: wait until all batches before this one have ended.  false: they will not. */
+/* With the lock: wait until all batches before this one have ended. false: they never will. */
 static bool wait_turn(struct node_part *part)
 {
 	struct node_pass *pass = part->pass;
@@ -120,7 +123,7 @@ static bool wait_turn(struct node_part *part)
 	return pass->outcome == GOOD;
 }
 
-/* From now on references go where they belong. */
+/* From now on, references are written to their final place. */
 static void go_direct(struct node_part *part, uint64_t first)
 {
 	struct raw_graph *raw = &part->reading->raw;
@@ -134,7 +137,7 @@ static void go_direct(struct node_part *part, uint64_t first)
 	part->has_turn = true;
 }
 
-/* Make room for @p count references; false: there is none, or the pass has ended. */
+/* Make room for @p count references; false: memory is exhausted, or the pass has ended. */
 static bool make_edge_room(struct node_part *part, uint32_t count)
 {
 	struct node_pass *pass = part->pass;
@@ -265,7 +268,7 @@ static bool read_ordered(struct node_part *part, uint32_t object, uint32_t end)
 	return true;
 }
 
-/* The same, while it is known where records begin: there is no need to look it up. */
+/* The same, when it is known where records begin, so that this need not be looked up. */
 static bool read_pieces(struct node_part *part, uint32_t object, uint32_t end)
 {
 	const struct gcdump_reading *reading = part->reading;
@@ -274,7 +277,7 @@ static bool read_pieces(struct node_part *part, uint32_t object, uint32_t end)
 	for (; object < end; object++) {
 		uint32_t node = reading->numbers.order[object],
 			 offset = gcdump_cursor_next(&cursor);
-		/* Should the file change while it is read, it may be what was there before. */
+		/* If the file changes while it is read, this may be the old value. */
 		if (node >= reading->file.node_count)
 			node = 0;
 		if (!read_record(part, node, offset, object, true))
@@ -292,7 +295,7 @@ static void add_node_sums(struct node_sums *all, const struct node_sums *part)
 	all->has_others |= part->has_others;
 }
 
-/* Add a batch that was read to the pass, or what went wrong; false: the pass has ended. */
+/* Add a batch to the pass, or its failure; false: the pass has ended. */
 static bool end_batch(struct node_part *part)
 {
 	struct node_pass *pass = part->pass;
@@ -384,7 +387,7 @@ static enum hd_status fail_pass(const struct node_pass *pass, enum pass_outcome 
 	}
 }
 
-/* The references that the records of objects tell of; those that are damaged do not count. */
+/* The number of references in the records of objects, without damaged ones. */
 static uint64_t count_record_edges(const struct gcdump_reading *reading)
 {
 	const struct gcdump *file = &reading->file;
@@ -399,8 +402,8 @@ static uint64_t count_record_edges(const struct gcdump_reading *reading)
 }
 
 /*
- * Room for the references, each of which takes a byte: what is not used costs nothing.  How many they
- * are matters only when there is not that much.
+ * Room for one reference per byte of the records: what is not used costs nothing.  The real number
+ * is only counted if there is not enough memory for this.
  */
 static enum hd_status make_targets(struct gcdump_reading *reading)
 {
@@ -413,7 +416,7 @@ static enum hd_status make_targets(struct gcdump_reading *reading)
 					reading->err);
 }
 
-/* Do the ids of batches, which ascend, do so from one to the next? */
+/* The ids in each batch ascend: do they also ascend from one batch to the next? */
 static bool batches_ascend(const struct raw_graph *raw)
 {
 	for (uint64_t i = OBJECTS_BATCH; i < raw->object_count; i += OBJECTS_BATCH) {

@@ -7,12 +7,12 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-/* How far ahead memory at random places is asked for. */
+/* How far ahead memory at random places is prefetched. */
 #define AHEAD_NODES 96u
-/* Objects whose places are asked for side by side. */
+/* How many objects' places are prefetched together. */
 #define GROUP 64u
 
-/* Are there GCDUMP_BLOCK nodes from @p first on, and all of them objects? */
+/* Are there GCDUMP_BLOCK nodes, beginning with @p first, which are all objects? */
 static bool is_plain_block(const struct gcdump_reading *reading, uint32_t first)
 {
 	const struct gcdump *file = &reading->file;
@@ -48,7 +48,7 @@ static enum hd_status number_node(struct gcdump_reading *reading, uint32_t node,
 	return HD_OK;
 }
 
-/* Blocks become parts of the longest run, as long as one follows the other. */
+/* Consecutive blocks become one run; the longest is kept. */
 static void add_to_run(struct gcdump_numbers *numbers, uint32_t *run, uint32_t first)
 {
 	uint32_t end = first + GCDUMP_BLOCK;
@@ -61,7 +61,7 @@ static void add_to_run(struct gcdump_numbers *numbers, uint32_t *run, uint32_t f
 	numbers->main_object = *run - numbers->shifts[first / GCDUMP_BLOCK];
 }
 
-/* Number the objects of all blocks as they are in the file. */
+/* Number the objects of all blocks in the order of the file. */
 static enum hd_status number_blocks(struct gcdump_reading *reading, uint32_t *ret_count)
 {
 	struct gcdump_numbers *numbers = &reading->numbers;
@@ -93,7 +93,7 @@ uint32_t gcdump_node_of(const struct gcdump_numbers *numbers, uint32_t object)
 	return node;
 }
 
-/* The word of the starts that a node's record will be looked up in soon. */
+/* Prefetch the word of the starts in which a node's record will soon be looked up. */
 static inline uint32_t word_ahead(const struct gcdump_reading *reading, uint32_t node)
 {
 	const struct gcdump *file = &reading->file;
@@ -129,7 +129,7 @@ static uint32_t count_bits(uint64_t bits)
 	return (uint32_t)(((bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
 }
 
-/* How many records begin before that of @p node; should the file change meanwhile, any object. */
+/* How many records begin before that of @p node; any object if the file changes meanwhile. */
 static uint32_t rank_of(const struct gcdump_reading *reading, uint32_t node)
 {
 	const struct gcdump_starts *starts = &reading->numbers.starts;
@@ -141,7 +141,7 @@ static uint32_t rank_of(const struct gcdump_reading *reading, uint32_t node)
 	return rank < reading->raw.object_count ? rank : 0;
 }
 
-/* Work on all nodes, of which workers have a share each. */
+/* Work on all nodes, of which each worker has a share. */
 struct sorting {
 	struct gcdump_reading *reading;
 	unsigned int workers;
@@ -153,7 +153,7 @@ static uint32_t sorting_share(const struct sorting *sorting, unsigned int worker
 	return (uint32_t)(count * worker / sorting->workers);
 }
 
-/* The addresses of all objects in the order of their records, which map gets. */
+/* Get the addresses of all objects in the order of their records; map gets this order. */
 static void list_addresses(void *arg, unsigned int worker)
 {
 	const struct sorting *sorting = arg;
@@ -214,7 +214,7 @@ static void place_sorted_objects(void *arg, unsigned int worker)
 	}
 }
 
-/* Has each object an address, and of its own? */
+/* Does each object have an address that no other one has? */
 static bool addresses_ascend(const struct raw_graph *raw)
 {
 	bool descends = raw->object_count && !raw->ids[0];
@@ -230,9 +230,9 @@ static int compare_to(const void *a, const void *b)
 }
 
 /*
- * Those who write a file number nodes when they are first mentioned, and write them as the heap is
- * walked: in the order of records the addresses are nearly sorted.  raw.ascends: they were, and each
- * object has its own.
+ * Writers number nodes when they are first mentioned, and write them in the order of a heap walk,
+ * so in the order of records the addresses are nearly sorted. raw.ascends: they are sorted, and
+ * each object has its own.
  */
 static enum hd_status sort_by_record(struct sorting *sorting)
 {
@@ -257,7 +257,7 @@ static enum hd_status sort_by_record(struct sorting *sorting)
 	return HD_OK;
 }
 
-/* Of those with one address, and without one, the order of nodes stays. */
+/* Objects with the same address, and those without one, keep the order of nodes. */
 static enum hd_status sort_by_address(struct gcdump_reading *reading)
 {
 	const struct gcdump *file = &reading->file;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A .gcdump file but for its node records (TraceEvent's GCHeapDump.cs, Graph.cs, MemoryGraph.cs). */
+/*
+ * Parses a .gcdump file, except its node records (TraceEvent's GCHeapDump.cs, Graph.cs,
+ * MemoryGraph.cs).
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +43,7 @@ struct parsing {
 	struct fast_reader reader;
 	struct gcdump *gcdump;
 	bool is_wide;
-	bool may_be_cut; /* among the records of the nodes, or behind them */
+	bool may_be_cut; /* among the records of the nodes, or after them */
 };
 
 static enum hd_status parse_types(struct parsing *parsing)
@@ -62,7 +65,7 @@ static enum hd_status parse_types(struct parsing *parsing)
 	return HD_OK;
 }
 
-/* A Module, of which only the path matters here. */
+/* A Module; only its path is used here. */
 static enum hd_status parse_module(struct fast_reader *reader, struct gcdump_text *path)
 {
 	struct fast_object object;
@@ -124,7 +127,7 @@ static enum hd_status parse_deferred_type(struct parsing *parsing, uint32_t inde
 	return HD_OK;
 }
 
-/* The region's end is told by the trailer, which may be cut off, and by a tag. */
+/* The trailer, which may be cut off, and a tag tell the region's end. */
 static enum hd_status parse_deferred(struct parsing *parsing)
 {
 	struct fast_reader *reader = &parsing->reader;
@@ -211,7 +214,7 @@ static bool are_inside(const struct gcdump *gcdump, uint32_t size)
 	return true;
 }
 
-/* The blob, of which as much counts as there is. */
+/* The blob, or as much of it as the file has. */
 static enum hd_status parse_blob(struct parsing *parsing)
 {
 	struct fast_reader *reader = &parsing->reader;
@@ -454,7 +457,7 @@ static enum hd_status parse_tagged(struct parsing *parsing)
 	return fast_text(reader, &about->tool);
 }
 
-/* From is64Bit, which the graph has as well, to the JSHeapInfo. */
+/* From is64Bit, which the graph also has, to the JSHeapInfo. */
 static enum hd_status parse_averages(struct parsing *parsing)
 {
 	struct fast_reader *reader = &parsing->reader;
@@ -518,7 +521,7 @@ static enum hd_status parse_dump(struct parsing *parsing)
 	return fast_end(reader, &object);
 }
 
-/* Is everything there, but for what is missing where the file ends? */
+/* Is everything there, except what is missing at the end of the file? */
 static enum hd_status parse_file(struct parsing *parsing)
 {
 	struct gcdump *gcdump = parsing->gcdump;
@@ -557,7 +560,10 @@ enum hd_status gcdump_parse(const uint8_t *bytes, uint64_t size, const char *pat
 	return parse_gcdump(bytes, size, path, false, ret, err);
 }
 
-/* A whole file ends with a label of the trailer, which has that of a table, which ends before it. */
+/*
+ * A complete file ends with the label of the trailer.  The trailer has the label of a table, which
+ * ends before it.
+ */
 static bool has_end(const uint8_t *bytes, uint64_t size)
 {
 	uint64_t trailer = load_u32(bytes + size - 4);
@@ -566,7 +572,7 @@ static bool has_end(const uint8_t *bytes, uint64_t size)
 	       trailer - table == 4 + 4 * (uint64_t)load_u32(bytes + table);
 }
 
-/* Say that the end is missing. */
+/* Add a finding that the end is missing. */
 static void explain_cut(struct hd_error *err)
 {
 	static const char cut[] = "; it is cut short before the records of its objects, or damaged";

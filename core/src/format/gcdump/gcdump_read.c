@@ -8,7 +8,7 @@
 #include "util/alloc.h"
 #include "util/arena.h"
 
-/* Nodes between two looks at cancellation. */
+/* Nodes between two checks for cancellation. */
 #define NODES_STRIDE 16384u
 
 enum hd_status gcdump_bad_record(const struct gcdump_reading *reading, uint32_t node)
@@ -45,7 +45,7 @@ static uint32_t last_offset(const struct gcdump *file)
 	return last;
 }
 
-/* Lenient reading, or that of a file that is cut: which records are damaged, or not there. */
+/* For lenient reading, and for a file that is cut: find the records that are damaged or missing. */
 static enum hd_status find_bad(struct gcdump_reading *reading)
 {
 	const struct gcdump *file = &reading->file;
@@ -59,7 +59,7 @@ static enum hd_status find_bad(struct gcdump_reading *reading)
 		struct gcdump_record record;
 		if (gcdump_record(file, gcdump_offset(file, node), &record))
 			edges += record.child_count;
-		/* The records of a file lie apart: more references are not in it. */
+		/* The records of a file do not overlap, so it cannot have more references. */
 		if (edges > file->blob_size || !record_is_good(file, node)) {
 			(void)bitmap_add(reading->undefined.bad, node);
 			if (file->lacks_records && gcdump_offset(file, node) >= last) {
@@ -105,7 +105,7 @@ static enum hd_status allocate(struct gcdump_reading *reading)
 	return HD_OK;
 }
 
-/* The ids of roots, which are what the map says so far. */
+/* Set the ids of roots, which are values of the map so far. */
 static void resolve_roots(struct gcdump_reading *reading)
 {
 	const struct raw_graph *raw = &reading->raw;
@@ -120,7 +120,7 @@ static void resolve_roots(struct gcdump_reading *reading)
 	}
 }
 
-/* Undefined nodes that nothing is known of but their address. */
+/* Undefined nodes of which only the address is known. */
 static enum hd_status report_undefined(struct gcdump_reading *reading)
 {
 	struct hd_graph *graph = reading->graph;
@@ -134,7 +134,7 @@ static enum hd_status report_undefined(struct gcdump_reading *reading)
 				 reading->err);
 }
 
-/* What stood behind the end of a file that was cut. */
+/* What was after the end of a file that was cut. */
 static enum hd_status report_cut(struct gcdump_reading *reading)
 {
 	const struct gcdump *file = &reading->file;
@@ -251,6 +251,6 @@ enum hd_status gcdump_read(int fd, uint64_t size, const char *path,
 			   const struct format_options *options, struct job *job,
 			   struct hd_graph **ret, struct hd_error *err)
 {
-	(void)size; /* that of now counts */
+	(void)size; /* the current size is used */
 	return read_mapped(fd, path, gcdump_read_bytes, options, job, ret, err);
 }

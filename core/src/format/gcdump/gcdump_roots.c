@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The pseudo-nodes of a .gcdump (doc/formats.md 3): which they are, and what roots they stand for. */
+/*
+ * The pseudo-nodes of a .gcdump (doc/formats.md 3): which nodes they are, and which roots they
+ * represent.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,10 +11,10 @@
 #include "util/arena.h"
 #include "util/text.h"
 
-/* A longer path of pseudo-nodes is not made. */
+/* No writer makes a longer path of pseudo-nodes. */
 #define PATH_MAX_SIZE ((size_t)256)
 
-/* A pseudo-node stands for no object: no address, no size, and the tree of roots leads to it. */
+/* A pseudo-node is not an object: it has no address and no size, and it is in the tree of roots. */
 static bool may_be_pseudo(const struct gcdump_reading *reading, uint32_t node)
 {
 	const struct gcdump *file = &reading->file;
@@ -46,7 +49,7 @@ enum hd_status gcdump_find_pseudo(struct gcdump_reading *reading)
 		if (!gcdump_record(file, gcdump_offset(file, node), &record))
 			return gcdump_bad_record(reading, node);
 		edges += record.child_count;
-		/* The records of a file lie apart. */
+		/* The records of a file do not overlap. */
 		if (edges > file->blob_size)
 			return gcdump_bad_record(reading, node);
 		for (uint32_t k = 0; k < record.child_count; k++) {
@@ -61,13 +64,13 @@ enum hd_status gcdump_find_pseudo(struct gcdump_reading *reading)
 	return HD_OK;
 }
 
-/* Nodes that turned out to be objects, on a list of what to look at. */
+/* Nodes that turned out to be objects, in a list of nodes to look at. */
 struct found_objects {
 	uint32_t *nodes;
 	size_t nodes_count, nodes_capacity;
 };
 
-/* The pseudo-nodes among the children of a node that is an object are objects too. */
+/* The pseudo-nodes among the children of an object are also objects. */
 static enum hd_status check_children(struct gcdump_reading *reading, uint32_t node,
 				     struct found_objects *found)
 {
@@ -111,12 +114,12 @@ enum hd_status gcdump_check_pseudo(struct gcdump_reading *reading, bool *ret_fou
 	return status;
 }
 
-/* What the children of a pseudo-node are. */
+/* The meaning of a pseudo-node's children. */
 struct meaning {
 	uint8_t kind, flags, handle;
-	bool is_none;   /* they are no roots */
-	bool is_thread; /* statics below are those of threads */
-	bool is_plain;  /* a node of its own for what is below, which is named on its own */
+	bool is_none;   /* they are not roots */
+	bool is_thread; /* statics below it are thread statics */
+	bool is_plain;  /* a node for what is below it, which has its own name */
 	const char *name;
 };
 
@@ -170,7 +173,7 @@ struct root_collecting {
 	const char **names;       /* pages, of each type; NULL: not made yet */
 };
 
-/* What the name of a node of a static begins with; the rest is the name of the static and "]". */
+/* The beginning of a static's node name; the rest is the name of the static and "]". */
 static const char static_begin[] = "[static var ";
 #define STATIC_BEGIN_SIZE (sizeof(static_begin) - 1)
 
@@ -198,7 +201,7 @@ static enum hd_status convert_static(struct gcdump_reading *reading, char **name
 	return HD_OK;
 }
 
-/* The name of a type, made once; that of a static without its "]". */
+/* The name of a type, which is made once; for a static, its name without the "]". */
 static enum hd_status pseudo_type_name(struct root_collecting *collecting, uint32_t type,
 				       const char **ret)
 {
@@ -219,7 +222,7 @@ static enum hd_status pseudo_type_name(struct root_collecting *collecting, uint3
 	return HD_OK;
 }
 
-/* A node that is not known: its roots are of the parent's kind, and tell the path to it. */
+/* An unknown node: its roots have the parent's kind, and their names are the path to it. */
 static enum hd_status mean_unknown(struct root_collecting *collecting, const char *name,
 				   const struct meaning *parent, bool is_top, struct meaning *ret)
 {
@@ -294,7 +297,7 @@ static enum hd_status collect_children(struct root_collecting *collecting, size_
 	const struct gcdump *file = &reading->file;
 	uint32_t node = reading->pseudo.tree[index].node;
 	struct gcdump_record record;
-	/* One that turned out to be an object, and so did all that follow from it. */
+	/* A node that turned out to be an object, like all that follow from it. */
 	if (!bitmap_has(reading->pseudo.nodes, node))
 		return HD_OK;
 	if (!gcdump_record(file, gcdump_offset(file, node), &record))

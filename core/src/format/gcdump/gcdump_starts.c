@@ -14,7 +14,7 @@ void gcdump_starts_deinit(struct gcdump_starts *starts, uint64_t blob_size)
 	starts->piece_count = 0;
 }
 
-/* Go to before the record of @p rank. */
+/* Go to the place before the record with @p rank. */
 static void cursor_go(struct gcdump_cursor *cursor, uint32_t rank)
 {
 	const struct gcdump_starts *starts = cursor->starts;

@@ -9,28 +9,30 @@
 
 /** Where the records of objects begin in the blob. */
 struct gcdump_starts {
-	uint64_t *bits;  /**< bitmap of the blob; NULL: it is not known */
-	uint32_t *ranks; /**< pages, words: the records before each word */
+	uint64_t *bits;  /**< bitmap of the blob's bytes; NULL: the starts are not known */
+	uint32_t *ranks; /**< pages, one for each word of bits: how many records come before it */
 	size_t words;
-	/* records that are objects in their order, ascending by from (their ranks) and, once they are
-	 * numbered, by to (the objects) */
+	/*
+	 * records that are consecutive objects; ascending by from (ranks of records) and, when
+	 * objects are numbered, by to (objects)
+	 */
 	struct sort_piece pieces[SORT_PIECES_MAX];
 	uint32_t piece_count;
 };
 
-/** Forget them; @p blob_size: the bits that there are. */
+/** Forget them; @p blob_size: the number of bits. */
 void gcdump_starts_deinit(struct gcdump_starts *starts, uint64_t blob_size);
 
-/** Records one after the other, in the order of objects. */
+/** A cursor over the records, in the order of objects. */
 struct gcdump_cursor {
 	const struct gcdump_starts *starts;
 	const struct sort_piece *piece;
-	uint32_t left; /**< of the piece */
+	uint32_t left; /**< records that the piece still has */
 	size_t word;
-	uint64_t bits; /**< of the word, those that are to come */
+	uint64_t bits; /**< bits of the word that are still to come */
 };
 
-/** Go to before the record of @p object. */
+/** Go to the place before the record of @p object. */
 void gcdump_cursor_init(struct gcdump_cursor *cursor, const struct gcdump_starts *starts,
 			uint32_t object);
 /** Go to the piece after the one that has ended. */

@@ -38,7 +38,7 @@ bool gcdump_text_of(struct arena *arena, const char *text, size_t size, struct g
 	*ret = (struct gcdump_text){ 0 };
 	if (!text)
 		return true;
-	/* The worst is a byte that is no UTF-8: three for one. */
+	/* The worst case is a byte that is not UTF-8: it becomes three bytes. */
 	if (size > INT32_MAX / 3)
 		return false;
 	size_t most = 1;

@@ -8,7 +8,10 @@
 #include "util/bitmap.h"
 #include "util/text.h"
 
-/* The fixed nodes, as DotNetHeapDumpGraphReader.cs names them; those after it are not in it. */
+/*
+ * The fixed nodes, with their names in DotNetHeapDumpGraphReader.cs; later ones are not in that
+ * file.
+ */
 enum group {
 	GROUP_ROOT,
 	GROUP_STATICS,
@@ -53,9 +56,9 @@ struct builder {
 	struct job *job;
 	struct gcdump_tree *tree;
 	struct hd_error *err;
-	uint32_t numbers[GROUPS]; /* in the tree; HD_NONE: not there yet */
-	uint32_t *owners;         /* of each root: the node that it is a child of, or HD_NONE */
-	uint32_t *table;          /* of the statics by name: number in the tree + 1 */
+	uint32_t numbers[GROUPS]; /* index in the tree; HD_NONE: not made yet */
+	uint32_t *owners;         /* for each root: its parent node, or HD_NONE */
+	uint32_t *table;          /* statics by name: number in the tree + 1 */
 	size_t table_size;        /* a power of two */
 };
 
@@ -127,7 +130,7 @@ static enum group root_group_of(const struct hd_graph *graph, uint32_t root)
 	}
 }
 
-/* "[static var NAME]", where NAME is what is known of it. */
+/* "[static var NAME]", where NAME is what is known about it. */
 static enum hd_status static_var_name(struct builder *builder, uint32_t root, const char **ret)
 {
 	const struct hd_graph *graph = builder->graph;
@@ -139,7 +142,7 @@ static enum hd_status static_var_name(struct builder *builder, uint32_t root, co
 	if (!name && container != HD_NONE && graph->types[container].name) {
 		name = graph->types[container].name;
 		size = graph->types[container].name_size;
-		after = ".?]"; /* what stands before the last dot is a type */
+		after = ".?]"; /* the part before the last dot is a type */
 	}
 	if (!name)
 		return HD_OK;
@@ -147,7 +150,7 @@ static enum hd_status static_var_name(struct builder *builder, uint32_t root, co
 	text_puts(&text, "[static var ");
 	text_append(&text, name, size);
 	text_puts(&text, after);
-	/* With the NUL behind it. */
+	/* With the NUL after it. */
 	char *copy = text.failed ? NULL : arena_alloc(builder->tree->arena, text.size + 1);
 	if (copy)
 		memcpy(copy, text.bytes, text.size + 1);
@@ -164,7 +167,10 @@ static uint64_t hash_child_name(const char *text, uint32_t parent)
 	return hash ^ hash >> 32;
 }
 
-/* The node of a static: all of one name share it, as the same of several threads do. */
+/*
+ * The node of a static: all statics with one name share it, such as the same one in several
+ * threads.
+ */
 static enum hd_status static_node(struct builder *builder, uint32_t root, uint32_t parent,
 				  uint32_t *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A graph as a .gcdump, in the shape that dotnet-gcdump gives it. */
+/* Writes a graph as a .gcdump, in the form that dotnet-gcdump gives it. */
 #include <string.h>
 
 #include "format/gcdump/gcdump_encode.h"
@@ -12,18 +12,18 @@
 /* The last tick of the year 9999; readers refuse later ones (DateTime). */
 #define TIME_MAX 3155378975999999999u
 
-/* Ids of a heap are asked for so many at once. */
+/* How many ids of a heap are requested at a time. */
 #define IDS_ASKED 512u
 
 /* Which nodes of the graph are written, and as which nodes of the file. */
 struct written_nodes {
-	const uint64_t *live; /* only what has a bit is written; NULL: everything */
+	const uint64_t *live; /* only nodes with a bit are written; NULL: all */
 	uint32_t *ranks;      /* pages: nodes with a bit before each word of live */
-	uint32_t first;       /* of the graph's nodes; those before it are the tree's */
-	uint32_t count;       /* of the graph that are written */
+	uint32_t first;       /* index of the graph's first node; those before it are the tree's */
+	uint32_t count;       /* number of the graph's nodes that are written */
 };
 
-/* Ids that were asked for together. */
+/* Ids that were requested together. */
 struct asked_ids {
 	uint32_t first; /* node of the first */
 	uint32_t count;
@@ -43,8 +43,8 @@ struct gcdump_writer {
 	struct arena *arena;
 	uint32_t *children; /* pages, room for the most that an object has */
 	uint64_t children_count;
-	uint32_t pseudo, node, index; /* where a pass over the records is */
-	uint32_t address_node;        /* where that over the addresses is */
+	uint32_t pseudo, node, index; /* position of the pass over the records */
+	uint32_t address_node;        /* position of the pass over the addresses */
 	struct asked_ids asked;
 };
 
@@ -114,7 +114,7 @@ static bool next_node(void *arg, struct gcdump_node *ret)
 	return true;
 }
 
-/* Id of a node not before the last one. */
+/* Id of a node; nodes must not go backwards. */
 static uint64_t next_id(const struct hd_graph *graph, struct asked_ids *asked, uint32_t node)
 {
 	if (!graph->places.ids || graph_is_missing(graph, node))
@@ -128,7 +128,7 @@ static uint64_t next_id(const struct hd_graph *graph, struct asked_ids *asked, u
 	return asked->ids[node - asked->first];
 }
 
-/* They are asked for in order. */
+/* They are requested in order. */
 static uint64_t next_address(void *arg, uint32_t index)
 {
 	struct gcdump_writer *writer = arg;
@@ -141,7 +141,7 @@ static uint64_t next_address(void *arg, uint32_t index)
 	return next_id(writer->graph, &writer->asked, writer->address_node++);
 }
 
-/* A text that may as well be borrowed. */
+/* A text, which is borrowed if possible. */
 static enum hd_status borrow_text(struct gcdump_writer *writer, const char *text, size_t size,
 				  struct gcdump_text *ret)
 {
@@ -162,7 +162,7 @@ static enum hd_status keep_string(struct gcdump_writer *writer, const char *stri
 	return borrow_text(writer, string, string ? strlen(string) : 0, ret);
 }
 
-/* Types without a name get the one that dotnet-gcdump gives them. */
+/* Types without a name get the name that dotnet-gcdump gives them. */
 static enum hd_status keep_unknown(struct gcdump_writer *writer, uint64_t id,
 				   struct gcdump_text *ret)
 {
@@ -210,7 +210,7 @@ static enum hd_status make_written_types(struct gcdump_writer *writer)
 	return HD_OK;
 }
 
-/* How many nodes of the graph there will be after @p tree's, and ranks. */
+/* Count the nodes of the graph that come after @p tree's, and fill ranks. */
 static enum hd_status count_nodes(const struct hd_graph *graph, const struct gcdump_tree *tree,
 				  struct written_nodes *written, struct hd_error *err)
 {
@@ -233,7 +233,7 @@ static enum hd_status count_nodes(const struct hd_graph *graph, const struct gcd
 	return HD_OK;
 }
 
-/* The tree counts nodes of the graph as if all were written. */
+/* The tree numbers the graph's nodes as if all were written. */
 static void renumber_tree(struct gcdump_tree *tree, const struct written_nodes *written)
 {
 	for (uint64_t i = 0; written->live && i < tree->child_count; i++) {
@@ -259,10 +259,13 @@ static enum hd_status make_children_room(struct gcdump_writer *writer)
 	return writer->children ? HD_OK : fail_nomem(writer->err);
 }
 
-/* What was missing when the objects were read, which a reader of the file cannot find out. */
+/*
+ * Write what was missing when the objects were read, because a reader of the file cannot find that
+ * out.
+ */
 static void log_findings(const struct hd_graph *graph, const char *lacks, struct text *text)
 {
-	/* A reader looks for one kind alone, whatever it was that is missing. */
+	/* A reader only looks for one kind, whatever is missing. */
 	bool is_logged = !lacks || !lacks[0];
 	for (size_t i = 0; i < graph->finding_count; i++) {
 		const struct graph_finding *finding = &graph->findings[i];
@@ -281,7 +284,7 @@ static void log_findings(const struct hd_graph *graph, const char *lacks, struct
 	}
 }
 
-/* The log of the collection, which readers only show: what the format has no room for. */
+/* The log of the collection, which readers only show: it has what does not fit into the format. */
 static enum hd_status make_log(struct gcdump_writer *writer)
 {
 	const struct hd_graph *graph = writer->graph;
@@ -301,7 +304,7 @@ static enum hd_status make_log(struct gcdump_writer *writer)
 	return done ? HD_OK : fail_nomem(writer->err);
 }
 
-/* A range is a segment whose objects are all of one generation, as regions are. */
+/* A range is written as a segment whose objects have all one generation, like a region. */
 static enum hd_status make_segments(struct gcdump_writer *writer)
 {
 	const struct graph_info *info = &writer->graph->info;

@@ -14,7 +14,7 @@ bool nettrace_detect(const char *bytes, size_t size)
 	return size >= 8 && memcmp(bytes, "Nettrace", 8) == 0;
 }
 
-/* A .gcdump on its way through memory. */
+/* A .gcdump that is kept in memory. */
 struct buffer {
 	char *bytes;
 	size_t size, capacity;
@@ -45,7 +45,7 @@ static enum hd_status read_exact(const struct nt_trace *trace, const struct nt_s
 	struct buffer buffer = { 0 };
 	enum hd_status status =
 		nt_exact_write(trace, snapshot, job, append_to_buffer, &buffer, err);
-	/* The only one that ends the writing is append_to_buffer(), for want of memory. */
+	/* Only append_to_buffer() can end the writing, when memory is exhausted. */
 	if (status == HD_ERR_CANCELLED && !(job && job->stop))
 		status = fail_nomem(err);
 	if (status == HD_OK) {

@@ -15,20 +15,21 @@ struct mapped_file;
  * (nettrace_exact.h).
  */
 
-/** Does a file begin like one? (format.detect) */
+/** Does a file begin like a trace?  (format.detect) */
 bool nettrace_detect(const char *bytes, size_t size);
 
 /**
- * Read one of its heap snapshots into a graph (format.read).  What was lost or cut off is salvaged up to
- * there: findings say so, and info.is_partial is set.
+ * Read one of its heap snapshots into a graph (format.read).  If events were lost, or the end is
+ * cut off, everything up to there is used: findings say so, and info.is_partial is set.
  *
- * @retval HD_ERR_FORMAT err->address is the offset: it has no heap snapshot, or no such
+ * @retval HD_ERR_FORMAT err->address is the offset; also when the trace does not have the heap
+ * snapshot
  */
 HD_NODISCARD enum hd_status nettrace_read(int fd, uint64_t size, const char *path,
 					  const struct format_options *options, struct job *job,
 					  struct hd_graph **ret, struct hd_error *err);
 
-/** Write a snapshot as the .gcdump that dotnet-gcdump makes of it, byte for byte. */
+/** Write a snapshot as a .gcdump that is byte for byte the one that dotnet-gcdump makes of it. */
 HD_NODISCARD enum hd_status nettrace_to_gcdump(const struct mapped_file *file, const char *path,
 					       const struct format_options *options,
 					       struct job *job, format_write_fn write, void *arg,

@@ -53,7 +53,9 @@ static bool read_compressed(struct nt_bytes *block, uint32_t version, struct nt_
 	return !block->is_short;
 }
 
-/* What blobs that are not compressed begin with; *@p at: behind it, in their @p size bytes. */
+/*
+ * The head of blobs that are not compressed; *@p at is moved past it, within their @p size bytes.
+ */
 static bool read_blob_head(struct nt_bytes *block, uint32_t size, struct nt_bytes *at,
 			   struct nt_blob *blob)
 {
@@ -81,7 +83,7 @@ static bool read_blob_v4(struct nt_bytes *block, struct nt_blob *blob)
 	blob->payload = nt_take(&at, blob->size);
 	if (at.is_short)
 		return false;
-	/* Up to a multiple of 4 of the block, whose sizes before were such as well. */
+	/* Padding up to a multiple of 4 in the block; the sizes before were also multiples. */
 	uint64_t padding = (0 - (uint64_t)size) % 4;
 	(void)nt_take(block, padding < nt_left(block) ? padding : nt_left(block));
 	return true;

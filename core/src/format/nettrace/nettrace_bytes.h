@@ -8,7 +8,7 @@
 
 #include "mem/memory.h"
 
-/** Bytes to be read from; what is not there reads as 0 and sets is_short, which stays. */
+/** A cursor over bytes; reading after their end gives 0 and sets is_short, which stays set. */
 struct nt_bytes {
 	const uint8_t *at, *end;
 	bool is_short;
@@ -33,7 +33,7 @@ static inline const uint8_t *nt_take(struct nt_bytes *bytes, uint64_t size)
 		bytes->is_short = true;
 		return NULL;
 	}
-	if (size) /* there may be nothing, at NULL */
+	if (size) /* there may be no bytes, at NULL */
 		bytes->at += size;
 	return at;
 }
@@ -83,7 +83,7 @@ static inline uint64_t nt_var(struct nt_bytes *bytes)
 	return 0;
 }
 
-/** UTF-16 units without the zero unit that ends them. */
+/** UTF-16 units, without the zero unit at the end. */
 struct nt_utf16 {
 	const uint8_t *bytes;
 	uint32_t units;
@@ -94,7 +94,7 @@ static inline uint16_t nt_unit(const struct nt_utf16 *text, uint32_t index)
 	return load_u16(text->bytes + 2 * (size_t)index);
 }
 
-/** Text up to a zero unit. */
+/** Text that ends before a zero unit. */
 static inline struct nt_utf16 nt_utf16z(struct nt_bytes *bytes)
 {
 	struct nt_utf16 text = { .bytes = bytes->at };

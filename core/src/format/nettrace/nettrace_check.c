@@ -6,12 +6,12 @@
 #include "util/alloc.h"
 #include "util/fuzzed.h"
 
-/* Types that were asked for last, by address. */
+/* Types that were looked up last, by address. */
 #define RECENT_NAMES_BITS FUZZED(12u, 4u)
 #define RECENT_NAMES      (1u << RECENT_NAMES_BITS)
 
 enum naming {
-	NAMING_UNKNOWN, /* not asked for */
+	NAMING_UNKNOWN, /* not looked up */
 	NAMING_NAMED,
 	NAMING_UNNAMED
 };
@@ -21,7 +21,7 @@ struct recent_name {
 	enum naming naming;
 };
 
-/* Which types the trace names. */
+/* Finds out which types have a name in the trace. */
 struct names {
 	struct type_table table;
 	uint32_t count; /* types with an index below have a name */

@@ -4,21 +4,20 @@
 
 #include "util/job.h"
 
-/** What a trace holds, as far as who collects it must know. */
+/** What the collecting code must know about a trace. */
 struct nettrace_check {
-	uint32_t snapshot; /**< the best of its heap snapshots, from 1 on; 0: none of use */
-	bool is_whole;     /**< each object of it is there with each of its references */
-	uint64_t objects, references; /**< of it, that can be used */
+	uint32_t snapshot; /**< the best of its heap snapshots, counted from 1; 0: none is usable */
+	bool is_whole;     /**< it has all objects with all their references */
+	uint64_t objects, references; /**< usable ones in it */
 	uint64_t unnamed;             /**< objects of it whose type the trace does not name */
 };
 
 /**
- * Check the snapshots of a trace, and choose one: the first that is whole and has names, else the
- * one with most objects.
+ * Check the snapshots of a trace, and choose one: the first that is complete and has all names,
+ * else the one with most objects.
  *
  * @param fd Open for reading, stays open; @p path is its name in messages.
- * @retval HD_OK also when there is no snapshot in it
- * @retval HD_ERR_FORMAT it is no trace
+ * @retval HD_OK also when there is no snapshot in it @retval HD_ERR_FORMAT it is not a trace
  * @retval HD_ERR_OS
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which types declare static variables.  The runtime sends the type of the object and the name of
- * the field alone, but it sends them in one order (nettrace_fields.h) and where their slots lie.  So
- * each is one of the fields of its name that can hold it; the next is a field behind that, of one
- * type at the distance of their slots, of another type not among them.  What declares a variable is
- * known when it is the same in every way in which all of them can be fields.
+ * Finds the types that declare static variables.  The runtime only sends the type of the object and
+ * the name of the field, but it sends them in a fixed order (nettrace_fields.h), and with the
+ * addresses of their slots.  So a variable is one of the fields with its name that can hold its
+ * object.  The next variable is a later field: if both are in one type, the distance of the fields'
+ * slots must match; if not, its slot must not be among those of the first type.  The declaring type
+ * is certain if it is the same in every possible assignment of all variables to fields.
  *
- * Between those of modules at hand may be statics of modules that are not, of any name.  Two things
- * are taken for granted of these: none has two statics in a row that are called, typed and laid out
- * as two of a type at hand are, when no other type at hand has one called so; and none holds what a
- * class of closures at hand holds of itself.
+ * Between statics of available modules there may be statics of modules that are not available, with
+ * any name.  Two assumptions are made about such modules: none has two consecutive statics with the
+ * names, types and layout of two statics in an available type, if no other available type has a
+ * static with such a name; and none holds the instance that an available class of closures keeps of
+ * itself.
  */
 #include <string.h>
 
@@ -23,21 +25,21 @@
 #define NOTHING UINT64_MAX
 /* Pairs of a variable and a field of its name. */
 #define CHECKS_MAX ((uint64_t)1 << 24)
-/* Matches of a neighbour that are asked before it is taken for possible. */
+/* How many matches of a neighbour are checked before it is assumed to be possible. */
 #define MATCHES_ASKED_MAX 64u
 
-/* A field that a variable may be. */
+/* A field that may be a variable's. */
 struct match {
 	uint32_t field;
-	bool is_behind; /* all before it can be fields */
-	bool is_before; /* all behind it can */
+	bool is_behind; /* all variables before it can be fields */
+	bool is_before; /* all variables after it can be fields */
 };
 
 struct variable {
-	size_t first, end; /* of its matches; none: it does not count */
-	uint64_t floor;    /* least key of what the one before it may be */
+	size_t first, end; /* its matches; none: the variable is ignored */
+	uint64_t floor;    /* smallest key that the variable before it may have */
 	uint32_t name;
-	bool is_at_hand; /* its module must be */
+	bool is_at_hand; /* its module must be available */
 	bool may_be_unknown;
 };
 
@@ -58,7 +60,7 @@ static const struct nt_field *field_of(const struct declarer_search *search, siz
 	return &search->fields.rows[search->matches[match].field];
 }
 
-/* Is it declared by the same type, be it of another copy of the module? */
+/* Is it declared by the same type, maybe in another copy of the module? */
 static bool is_same_declarer(const struct declarer_search *search, const struct nt_field *a,
 			     const struct nt_field *b)
 {
@@ -88,7 +90,7 @@ static enum hd_status name_variables(struct declarer_search *search)
 	return status;
 }
 
-/* What the object of a variable is. */
+/* Describe the object of a variable. */
 static bool read_object(struct declarer_search *search, uint64_t id, struct text *name,
 			struct nt_object *ret)
 {
@@ -130,7 +132,7 @@ static enum hd_status match_variable(struct declarer_search *search, size_t inde
 		search->matches[search->matches_count++] = (struct match){ .field = field };
 	}
 	variable->end = search->matches_count;
-	/* The one instance of a class of closures is in it, and nobody else can name the class. */
+	/* It holds the only instance of a class of closures; other code cannot name that class. */
 	for (size_t i = variable->first; name->bytes[0] == '<' && i < variable->end; i++) {
 		const struct nt_field *field = field_of(search, i);
 		variable->is_at_hand |=
@@ -152,7 +154,7 @@ static enum hd_status match_variables(struct declarer_search *search)
 	return status;
 }
 
-/* First of the unknown keys that is not below @p key, or their number. */
+/* The first unknown key that is at least @p key, or the number of keys. */
 static size_t find_unknown(const struct nt_fields *fields, uint64_t key)
 {
 	return lower_bound_u64(fields->unknown, fields->unknown_count, key);
@@ -165,7 +167,7 @@ static bool matches_fit(const struct declarer_search *search, size_t a, size_t a
 			     field_of(search, b_match), search->rows[b].slot, search->pointer_size);
 }
 
-/* Has another type at hand a field of that name? */
+/* Does another available type have a field with that name? */
 static bool is_unique(const struct declarer_search *search, uint32_t index)
 {
 	const struct nt_name *name = &search->fields.names[index];
@@ -178,7 +180,7 @@ static bool is_unique(const struct declarer_search *search, uint32_t index)
 	return is_unique;
 }
 
-/* Are there two fields of one type, in their order, that a variable and the next may be? */
+/* Are there two fields in one type, in this order, that a variable and the next one may be? */
 static bool is_pair(const struct declarer_search *search, size_t index)
 {
 	const struct variable *a = &search->variables[index], *b = a + 1;
@@ -195,7 +197,7 @@ static bool is_pair(const struct declarer_search *search, size_t index)
 	return false;
 }
 
-/* Find the variables that cannot be of a module that is not at hand. */
+/* Find the variables that cannot belong to a module that is not available. */
 static void find_pairs(struct declarer_search *search)
 {
 	for (size_t i = 0; i + 1 < search->count; i++) {
@@ -209,13 +211,13 @@ static void find_pairs(struct declarer_search *search)
 }
 
 /*
- * What a variable may be, as seen from one side: fields, or what is in an unknown module.  From the
- * front keys of those begin at 0, from the back at NOTHING.
+ * What a variable may be, as seen from one side: fields, or statics of an unknown module.  From the
+ * front, keys of these begin at 0, from the back at NOTHING.
  */
 struct variable_reach {
 	size_t variable;    /* SIZE_MAX: there is none on that side */
 	size_t first, last; /* the outermost of its matches that it can be; SIZE_MAX: none */
-	uint64_t unknown;   /* and the outermost key of unknown modules */
+	uint64_t unknown;   /* and the outermost key in unknown modules */
 	bool has_unknown;
 };
 
@@ -228,7 +230,7 @@ static bool is_near(const struct declarer_search *search, size_t match, size_t v
 	       nt_field_is_near(field_of(search, match), slot, address, search->pointer_size);
 }
 
-/* Can two variables in a row be those fields, of which the first has the lower key? */
+/* Can two consecutive variables be those fields, the first of which has the lower key? */
 static bool may_follow(const struct declarer_search *search, size_t a, size_t a_match, size_t b,
 		       size_t b_match)
 {
@@ -239,7 +241,7 @@ static bool may_follow(const struct declarer_search *search, size_t a, size_t a_
 	return !is_near(search, a_match, a, b) && !is_near(search, b_match, b, a);
 }
 
-/* Can a variable be a field, by what those before it may be? */
+/* Can a variable be a field, considering what those before it may be? */
 static bool can_follow(const struct declarer_search *search, const struct variable_reach *last,
 		       size_t variable, size_t match)
 {
@@ -258,7 +260,7 @@ static bool can_follow(const struct declarer_search *search, const struct variab
 	return false;
 }
 
-/* Can it, by what those behind it may be? */
+/* Can it, considering what those after it may be? */
 static bool can_precede(const struct declarer_search *search, const struct variable_reach *last,
 			size_t variable, size_t match)
 {
@@ -277,7 +279,9 @@ static bool can_precede(const struct declarer_search *search, const struct varia
 	return false;
 }
 
-/* Least key that an unknown module's variable may have behind those before it; NOTHING: none. */
+/*
+ * Smallest key that a variable of an unknown module may have after those before it; NOTHING: none.
+ */
 static uint64_t floor_of(const struct declarer_search *search, const struct variable_reach *last,
 			 size_t variable)
 {
@@ -295,7 +299,7 @@ static uint64_t floor_of(const struct declarer_search *search, const struct vari
 	return floor;
 }
 
-/* Greatest key that it may have before those behind it; 0: none. */
+/* Largest key that it may have before those after it; 0: none. */
 static uint64_t ceiling_of(const struct declarer_search *search, const struct variable_reach *last,
 			   size_t variable)
 {
@@ -321,7 +325,7 @@ static void add_reach(struct variable_reach *reach, size_t match)
 	reach->last = match > reach->last ? match : reach->last;
 }
 
-/* From the first on: false when they cannot be fields at all. */
+/* The pass from the first to the last: false when they cannot be fields at all. */
 static bool go_forward(struct declarer_search *search)
 {
 	struct variable_reach last = { SIZE_MAX, SIZE_MAX, SIZE_MAX, 0, true };
@@ -348,7 +352,7 @@ static bool go_forward(struct declarer_search *search)
 	return true;
 }
 
-/* And from the last back. */
+/* The pass from the last back to the first. */
 static bool go_back(struct declarer_search *search)
 {
 	struct variable_reach last = { SIZE_MAX, SIZE_MAX, SIZE_MAX, NOTHING - 1, true };

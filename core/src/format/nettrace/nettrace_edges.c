@@ -11,7 +11,7 @@ size_t nt_block_of(const struct nt_blocks *blocks, uint64_t row)
 	return ROW_OF(blocks->rows, blocks->rows_count, first, row);
 }
 
-/* Add a run behind the last one of its piece, and go on behind it. */
+/* Add a run after the last one of its piece, and go on after it. */
 static bool add_run(struct nt_heap *heap, uint64_t *to, uint64_t from, uint64_t count,
 		    bool is_values)
 {
@@ -44,7 +44,7 @@ enum hd_status nt_heap_runs(struct nt_heap *heap, const struct nt_places *places
 			const struct nt_paired *paired = &pairs->paired[next];
 			if (paired->object - piece->from >= piece->count)
 				break;
-			/* The bytes may be others than when they were counted. */
+			/* The bytes may have changed since they were counted. */
 			is_same = paired->own_end - from <= end - to &&
 				  paired->count <= end - to - (paired->own_end - from);
 			if (!is_same)
@@ -66,7 +66,7 @@ enum hd_status nt_heap_runs(struct nt_heap *heap, const struct nt_places *places
 	return HD_OK;
 }
 
-/* Rows of edges from number @p row on, which are there. */
+/* Rows of edges, beginning with number @p row, which exist. */
 static void read_edge_rows(const struct nt_heap *heap, uint64_t row, uint64_t count, uint64_t *to)
 {
 	uint32_t pointer_size = heap->pointer_size;

@@ -12,7 +12,7 @@ enum hd_status exact_fail_incomplete(const struct exact_dump *exact, const char 
 		exact->trace->stream.path, what);
 }
 
-/* Type 0, of what is mentioned and never comes. */
+/* Type 0, for what is mentioned but never comes. */
 static enum hd_status add_undefined(struct exact_types *types)
 {
 	struct gcdump_text undefined;

@@ -10,12 +10,15 @@
 #include "format/nettrace/nettrace_snapshot.h"
 
 /*
- * A snapshot as dotnet-gcdump turns it into a graph (doc/formats.md 7; DotNetHeapDumpGraphReader.cs, MemoryGraph.cs):
- * nodes (_nodes) and types (_types) are numbered as they are first mentioned, and roots (_roots) are a tree of nodes
- * that stand for no object (_tree).  Once the records of all objects are there (_objects), they are encoded (_encode).
+ * A snapshot as dotnet-gcdump turns it into a graph (doc/formats.md 7;
+ * DotNetHeapDumpGraphReader.cs, MemoryGraph.cs): nodes (_nodes) and types (_types) are numbered as
+ * they are first mentioned, and roots (_roots) are a tree of nodes that are not objects (_tree).
+ * When the records of all objects are complete (_objects), they are encoded (_encode).
  */
 
-/** A node's record, in the order of the blob; its children come after those of the one before. */
+/**
+ * A node's record, in the order of the blob; its children come after those of the record before it.
+ */
 struct exact_record {
 	uint32_t node, type;
 	int32_t size;
@@ -32,7 +35,7 @@ struct exact_objects {
 	size_t children_count, children_capacity;
 };
 
-/** The conversion: what is read, and the parts that it fills, which point to each other. */
+/** The conversion: what it reads, and the parts that it fills, which point to each other. */
 struct exact_dump {
 	const struct nt_trace *trace;
 	const struct nt_snapshot *snapshot;
@@ -46,12 +49,12 @@ struct exact_dump {
 	struct exact_objects objects;
 };
 
-/** Fail: dotnet-gcdump makes nothing of a snapshot without @p what it says. */
+/** Fail with @p what, because dotnet-gcdump cannot convert such a snapshot. */
 HD_NODISCARD enum hd_status exact_fail_incomplete(const struct exact_dump *exact, const char *what);
 
-/** Append a child to the record that comes next: the node of @p address. */
+/** Append a child to the next record: the node of @p address. */
 HD_NODISCARD enum hd_status exact_append_child(struct exact_objects *objects, uint64_t address);
-/** Add a record, of the last @p child_count children. */
+/** Add a record, with the last @p child_count children. */
 HD_NODISCARD enum hd_status exact_add_record(struct exact_objects *objects, uint32_t node,
 					     uint32_t type, int32_t size, uint32_t child_count);
 /**
@@ -66,12 +69,12 @@ HD_NODISCARD enum hd_status exact_add_record(struct exact_objects *objects, uint
 HD_NODISCARD enum hd_status exact_objects_read(struct exact_dump *exact);
 void exact_objects_deinit(struct exact_objects *objects);
 
-/** Add the roots that dotnet-gcdump looks at when they come. */
+/** Add the roots that dotnet-gcdump reads as they come. */
 HD_NODISCARD enum hd_status exact_early_roots(struct exact_dump *exact);
-/** Add the roots that wait for the types. */
+/** Add the roots that need the types to be known. */
 HD_NODISCARD enum hd_status exact_late_roots(struct exact_dump *exact);
 
-/** Write the .gcdump; what has been written of records is given back. */
+/** Write the .gcdump; the memory of records is given back as they are written. */
 HD_NODISCARD enum hd_status exact_encode(const struct exact_dump *exact, format_write_fn write,
 					 void *arg);
 

@@ -5,12 +5,13 @@
 #include "format/nettrace/nettrace_exact.h"
 #include "util/alloc.h"
 
-/* How far the records have been handed out. */
+/* The position in the records. */
 struct exact_reading {
 	const struct exact_dump *exact;
 	size_t next_record, next_child; /* index in objects */
 	uint32_t next_pseudo;           /* HD_NONE: none is left */
-	uint32_t passes;                /* begun; the second gives back what it has passed */
+	uint32_t passes;                /* number of passes begun; the second one frees records on
+					 * the way */
 };
 
 static void source_type(void *arg, uint32_t type, struct gcdump_type *ret)
@@ -27,7 +28,7 @@ static void source_rewind(void *arg)
 	reading->passes++;
 }
 
-/* Nobody asks for them once more. */
+/* They are not needed again. */
 static void give_back(const struct exact_reading *reading)
 {
 	const struct exact_objects *objects = &reading->exact->objects;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts in the .gcdump's own form, and what is known by a name. */
+/* Texts in the .gcdump's own form, and tables of names. */
 #include "format/nettrace/nettrace_exact_names.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "util/alloc.h"
 #include "util/arena.h"
 
-/* All names together: short events could repeat a long one without end. */
+/* Limit for all names together: short events could repeat a long name without end. */
 #define TEXT_SIZE_MAX ((uint64_t)2 << 30)
 
 void exact_append(struct exact_names *names, const struct nt_utf16 *utf16)

@@ -7,7 +7,7 @@
 #include "format/string_table.h"
 #include "util/text.h"
 
-/** What names are kept apart. */
+/** Names of different kinds are kept separately. */
 enum exact_name {
 	EXACT_TYPE = 'T',
 	EXACT_LARGE = 'L',
@@ -16,12 +16,12 @@ enum exact_name {
 };
 
 /**
- * Names: the text that is being made, those that are kept, and a number for each.  Begins with only
- * arena, which it takes over, and err set.
+ * Names: the text that is being made, the names that are kept, and a number for each.  Begins with
+ * only arena, which it takes over, and err set.
  */
 struct exact_names {
 	struct hd_error *err;
-	struct text text; /**< the name in the making */
+	struct text text; /**< the name that is being made */
 	struct arena *arena;
 	uint64_t text_size;          /**< bytes in the arena */
 	struct string_table numbers; /**< first byte: enum exact_name */
@@ -30,9 +30,9 @@ struct exact_names {
 	struct text key; /**< scratch */
 };
 
-/** Make names->text @p string. */
+/** Set names->text to @p string. */
 void exact_set_text(struct exact_names *names, const char *string);
-/** Append UTF-16 to names->text, each unit on its own. */
+/** Append UTF-16 to names->text, converting each unit by itself. */
 void exact_append(struct exact_names *names, const struct nt_utf16 *utf16);
 /** Append a copy of a name to names->text. */
 void exact_append_copy(struct exact_names *names, const struct gcdump_text *copy);
@@ -47,7 +47,7 @@ HD_NODISCARD enum hd_status exact_copy_text(struct exact_names *names, struct gc
 
 /**
  * Value of the name @p kind, @p prefix, @p module (may be NULL), names->text: **ret is HD_NONE if
- * the name is new, and the caller's to set; valid until the next call.
+ * the name is new, and the caller then sets it; valid until the next call.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM

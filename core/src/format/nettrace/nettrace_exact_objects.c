@@ -6,7 +6,7 @@
 /* Where dotnet-gcdump stops (MaxNodeCount). */
 #define NODES_MAX 10000000u
 
-/* How many look-ups ahead memory is asked for. */
+/* How many look-ups ahead memory is prefetched. */
 #define AHEAD_LOOKUPS 12u
 
 /* What dotnet-gcdump adds to the size of an object that has an RCW. */
@@ -61,7 +61,7 @@ static bool edges_there(const struct exact_dump *exact, struct edges *edges)
 	return true;
 }
 
-/* Ask for what the rows after @p row need, which begin with an address. */
+/* Prefetch what the rows after @p row need; these begin with an address. */
 static void prefetch(const struct exact_nodes *nodes, const struct nt_rows *rows, uint32_t row,
 		     size_t row_size, uint32_t pointer_size)
 {
@@ -126,7 +126,10 @@ enum hd_status exact_objects_read(struct exact_dump *exact)
 		if (!job_step(exact->job, 0, rows.count))
 			return fail_cancelled(exact->err);
 	}
-	/* dotnet-gcdump does not see when whole blocks are missing, and joins what does not belong. */
+	/*
+	 * dotnet-gcdump does not notice missing blocks, and then joins parts that do not belong
+	 * together.
+	 */
 	if (edges_there(exact, &edges) || edges.item < exact->snapshot->end)
 		return exact_fail_incomplete(exact, "it has references without objects");
 	return HD_OK;

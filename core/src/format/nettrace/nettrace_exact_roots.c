@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What keeps objects alive, as dotnet-gcdump hangs it into its tree of roots. */
+/* Roots, as dotnet-gcdump puts them into its tree. */
 #include <inttypes.h>
 
 #include "format/nettrace/nettrace_exact.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tree of nodes that stand for no object: roots by their kinds. */
+/* The tree of nodes that are not objects: roots by their kinds. */
 #include "format/nettrace/nettrace_exact_tree.h"
 
 #include "format/nettrace/nettrace_exact_names.h"
@@ -15,7 +15,7 @@ static enum hd_status add_link(struct exact_tree *tree, uint32_t pseudo, uint32_
 	return HD_OK;
 }
 
-/* A pseudo-node of the name in names->text. */
+/* Make a pseudo-node with the name in names->text. */
 static enum hd_status make_exact_pseudo(struct exact_tree *tree, uint32_t parent, uint32_t *ret)
 {
 	struct exact_pseudo pseudo = {

@@ -8,12 +8,12 @@ struct exact_names;
 struct exact_nodes;
 struct exact_types;
 
-/** A node that stands for no object. */
+/** A node that is not an object. */
 struct exact_pseudo {
 	uint32_t node, type;
-	uint32_t parent, first_kid, last_kid, sibling; /**< in pseudos, or HD_NONE */
+	uint32_t parent, first_kid, last_kid, sibling; /**< indices in pseudos, or HD_NONE */
 	struct gcdump_text name;
-	uint64_t first_child; /**< in pseudo_children, once they are sorted */
+	uint64_t first_child; /**< index in pseudo_children, after sorting */
 	uint32_t child_count;
 };
 
@@ -22,7 +22,10 @@ struct exact_link {
 	uint32_t pseudo, node;
 };
 
-/** The tree of roots: pseudo-nodes, and the objects that hang on them; begins with only nodes, names and err set. */
+/**
+ * The tree of roots: pseudo-nodes, and the objects under them; begins with only nodes, names and
+ * err set.
+ */
 struct exact_tree {
 	struct exact_nodes *nodes;
 	struct exact_names *names;
@@ -34,11 +37,11 @@ struct exact_tree {
 	uint32_t *pseudo_children; /**< pages, links_count; made by exact_finish_pseudos() */
 };
 
-/* All that fail do so with HD_ERR_NOMEM, or as exact_new_node() and exact_copy_text() do. */
+/* Functions that fail do so with HD_ERR_NOMEM, or as exact_new_node() and exact_copy_text() do. */
 
 /** Make the first pseudo-node. */
 HD_NODISCARD enum hd_status exact_root(struct exact_tree *tree);
-/** Kid of @p parent of the name in names->text, made when it is new. */
+/** The child of @p parent with the name in names->text; made if it is new. */
 HD_NODISCARD enum hd_status exact_kid(struct exact_tree *tree, uint32_t parent, uint32_t *ret);
 HD_NODISCARD enum hd_status exact_kid_named(struct exact_tree *tree, uint32_t parent,
 					    const char *name, uint32_t *ret);
@@ -48,7 +51,10 @@ HD_NODISCARD enum hd_status exact_add_child(struct exact_tree *tree, uint32_t ps
 /** Give the pseudo-nodes their types, which are made in @p types, and their children. */
 HD_NODISCARD enum hd_status exact_finish_pseudos(struct exact_tree *tree,
 						 struct exact_types *types);
-/** The pseudo-node after @p pseudo in the order parent before kids; HD_NONE: none. */
+/**
+ * The pseudo-node after @p pseudo, in the order in which parents come before their children;
+ * HD_NONE: none.
+ */
 uint32_t exact_after(const struct exact_tree *tree, uint32_t pseudo);
 
 void exact_tree_deinit(struct exact_tree *tree);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types as dotnet-gcdump names and numbers them. */
+/* Types with the names and numbers that dotnet-gcdump gives them. */
 #include "format/nettrace/nettrace_exact_types.h"
 
 #include <inttypes.h>
@@ -85,7 +85,7 @@ static enum hd_status module_of(struct exact_types *types, uint64_t id, struct g
 	return HD_OK;
 }
 
-/* "`2[A,B]" becomes "<A,B>", and "<>" in the end "[]"; that of closures as well. */
+/* "`2[A,B]" becomes "<A,B>", and "<>" at last becomes "[]", even that of closures. */
 static void simplify(struct text *text)
 {
 	if (!text->bytes)
@@ -172,7 +172,7 @@ enum hd_status exact_known_type(struct exact_types *types, uint64_t id, uint32_t
 	return HD_OK;
 }
 
-/* What large objects have behind the name of their type. */
+/* What large objects have after the name of their type. */
 static const char *size_suffix(int32_t size)
 {
 	return size < 10000       ? " (Bytes > 1K)"

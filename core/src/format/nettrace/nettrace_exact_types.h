@@ -8,11 +8,11 @@
 struct nt_snapshot;
 struct nt_trace;
 
-/** What the runtime's numbers of types, modules and RCWs stand for. */
+/** What the runtime's numbers of types, modules and RCWs mean. */
 struct exact_slot {
-	uint32_t type;             /**< of a type id */
-	uint64_t address;          /**< of an RCW */
-	struct gcdump_text module; /**< of a module */
+	uint32_t type;             /**< for a type id: its type */
+	uint64_t address;          /**< for an RCW: its address */
+	struct gcdump_text module; /**< for a module: its name */
 };
 
 /** Types, in the order in which they were first mentioned; begins with only names and err set. */
@@ -21,15 +21,16 @@ struct exact_types {
 	struct hd_error *err;
 	struct gcdump_type *types; /**< pages */
 	size_t types_count, types_capacity;
-	struct type_table by_id;  /**< section 0: type ids, 1: modules, 2: RCWs; all into slots */
+	struct type_table by_id;  /**< section 0: type ids, 1: modules, 2: RCWs; values are indices
+				   * in slots */
 	struct exact_slot *slots; /**< pages */
 	size_t slots_count, slots_capacity;
 	bool has_rcws;
 };
 
-/* All that fail do so with HD_ERR_NOMEM, or as exact_copy_text() does. */
+/* Functions that fail do so with HD_ERR_NOMEM, or as exact_copy_text() does. */
 
-/** A type without a look at its name. */
+/** Add a type without looking up its name. */
 HD_NODISCARD enum hd_status exact_add_type(struct exact_types *types,
 					   const struct gcdump_text *name,
 					   const struct gcdump_text *module, uint32_t *ret);
@@ -37,10 +38,10 @@ HD_NODISCARD enum hd_status exact_add_type(struct exact_types *types,
 HD_NODISCARD enum hd_status exact_types_collect(struct exact_types *types,
 						const struct nt_trace *trace,
 						const struct nt_snapshot *snapshot);
-/** Type of the name in names->text. */
+/** The type with the name in names->text. */
 HD_NODISCARD enum hd_status exact_type_named(struct exact_types *types,
 					     const struct gcdump_text *module, uint32_t *ret);
-/** Type of an object of a type id and a size. */
+/** The type of an object with this type id and size. */
 HD_NODISCARD enum hd_status exact_type_of(struct exact_types *types, uint64_t id, int32_t size,
 					  uint32_t *ret);
 /** The type of a type id, or HD_NONE. */

@@ -22,9 +22,9 @@
 #define ATTRIBUTE_PARENT   0u
 #define ATTRIBUTE_TYPE     1u
 
-#define ALL_FIELDS UINT32_MAX /* lower half of a key behind a module's */
+#define ALL_FIELDS UINT32_MAX /* lower half of a key after the fields of a module */
 
-/* Of a name: the runtime leaves out fields whose name does not fit into 512 bytes. */
+/* Length of a name: the runtime leaves out fields whose name does not fit into 512 bytes. */
 #define NAME_BYTES_MAX 1024u
 /* Of a field. */
 #define ATTRIBUTES_MAX 64u
@@ -65,7 +65,7 @@ enum hd_status nt_fields_name(struct nt_fields *fields, const char *bytes, size_
 	return HD_OK;
 }
 
-/* A string of #Strings; "" when it is longer than any name that counts. */
+/* A string of #Strings; "" when it is longer than any name in a trace. */
 static const char *name_at(const struct metadata *metadata, enum md_table table, uint32_t rid,
 			   unsigned int column)
 {
@@ -77,7 +77,7 @@ static const char *name_at(const struct metadata *metadata, enum md_table table,
 	return memchr(at, 0, left < NAME_BYTES_MAX ? left : NAME_BYTES_MAX) ? (const char *)at : "";
 }
 
-/* One of the names that are looked for. */
+/* One of the names that are searched for. */
 static uint32_t find_name(const struct nt_fields *fields, const struct metadata *metadata,
 			  uint32_t rid)
 {
@@ -104,7 +104,7 @@ bool nt_row_is_named(const struct metadata *metadata, enum md_table table, uint3
 	return *name && strcmp(name, name_at(metadata, table, rid, 1)) == 0;
 }
 
-/* Is a row of TypeDef or TypeRef, as a TypeDefOrRef says it, called that? */
+/* Does the row of TypeDef or TypeRef that a TypeDefOrRef means have that name? */
 static bool coded_is_named(const struct metadata *metadata, uint32_t coded, const char *name)
 {
 	if (!(coded >> 2) || (coded & 3) > 1)
@@ -112,7 +112,10 @@ static bool coded_is_named(const struct metadata *metadata, uint32_t coded, cons
 	return nt_row_is_named(metadata, coded & 1 ? MD_TYPE_REF : MD_TYPE_DEF, coded >> 2, name);
 }
 
-/* Is an attribute's constructor (CustomAttributeType: tag 2 MethodDef, 3 MemberRef) ThreadStatic's? */
+/*
+ * Is an attribute's constructor (CustomAttributeType: tag 2 MethodDef, 3 MemberRef) that of
+ * ThreadStatic?
+ */
 static bool is_thread_static(const struct metadata *metadata, uint32_t constructor)
 {
 	static const char name[] = "System.ThreadStaticAttribute";
@@ -129,7 +132,7 @@ static bool is_thread_static(const struct metadata *metadata, uint32_t construct
 	       nt_row_is_named(metadata, parent & 1 ? MD_TYPE_REF : MD_TYPE_DEF, parent >> 3, name);
 }
 
-/* Has a field [ThreadStatic]?  HasCustomAttribute: tag 1. */
+/* Does a field have the attribute [ThreadStatic]?  HasCustomAttribute: tag 1. */
 static bool is_of_thread(const struct metadata *metadata, uint32_t rid)
 {
 	uint32_t key = rid << 5 | 1, rows = metadata->tables[MD_CUSTOM_ATTRIBUTE].rows;
@@ -192,7 +195,10 @@ struct field_module {
 	uint32_t assembly, position;
 };
 
-/* Add those fields [begin, end) of a type that have a name: boxed structs lie before references. */
+/*
+ * Add the fields [begin, end) of a type whose name is searched for: boxed structs come before
+ * references.
+ */
 static enum hd_status add_named_fields(struct nt_fields *fields, const struct field_module *module,
 				       uint32_t type, uint32_t begin, uint32_t end)
 {
@@ -231,7 +237,7 @@ static enum hd_status add_named_fields(struct nt_fields *fields, const struct fi
 	return HD_OK;
 }
 
-/* Has a type static fields with names that are looked for, and is it not generic? */
+/* Does a type that is not generic have static fields with names that are searched for? */
 static bool is_wanted_class(struct nt_fields *fields, const struct metadata *metadata,
 			    uint32_t type, uint32_t begin, uint32_t end)
 {
@@ -251,7 +257,7 @@ static bool is_wanted_class(struct nt_fields *fields, const struct metadata *met
 	       metadata_column(metadata, MD_GENERIC_PARAM, row, PARAM_OWNER) != type << 1;
 }
 
-/* *ret_whole: the lists of fields follow one another. */
+/* *ret_whole: whether the lists of fields follow one another. */
 static enum hd_status read_module(struct nt_fields *fields, const struct field_module *module,
 				  bool *ret_whole)
 {
@@ -282,7 +288,7 @@ static enum hd_status add_unknown(struct nt_fields *fields, uint64_t key, struct
 	return HD_OK;
 }
 
-/* Are there, for sure, no modules but those of the rundown? */
+/* Are there certainly no other modules than those of the rundown? */
 static bool has_all_modules(const struct nt_types *types)
 {
 	if (!types->has_rundown_end || types->has_loss)
@@ -324,7 +330,7 @@ static enum hd_status read_modules(struct nt_fields *fields, struct nt_types *ty
 		by_position[i] = HD_NONE;
 	for (size_t i = 0; i < types->assemblies_count; i++)
 		by_position[types->assemblies[i].position] = (uint32_t)i;
-	/* 0 is what those have that are not in the rundown. */
+	/* Modules that are not in the rundown have 0. */
 	for (uint32_t i = 0; i <= types->positions; i++) {
 		if (i && by_position[i] != HD_NONE)
 			TRY(read_position(fields, types, i, by_position[i]));

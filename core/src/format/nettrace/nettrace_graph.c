@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a snapshot to a graph. */
+/* Makes a graph of a snapshot. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,7 +61,10 @@ enum hd_status nt_trace_findings(const struct nt_trace *trace, const struct nt_s
 	return HD_OK;
 }
 
-/* Modules whose file is another one than the process had; or, @p is_unproven, may be another. */
+/*
+ * Modules whose file differs from the one that the process had; or, with @p is_unproven, may
+ * differ.
+ */
 static enum hd_status report_modules(struct nt_heap *heap, bool is_unproven)
 {
 	const struct nt_types *types = &heap->types;
@@ -87,7 +90,7 @@ static enum hd_status report_modules(struct nt_heap *heap, bool is_unproven)
 			    : "the file is not what was loaded");
 }
 
-/* Modules whose file is there and could not be read. */
+/* Modules whose file exists but could not be read. */
 static enum hd_status report_unread(struct nt_heap *heap)
 {
 	const struct nt_types *types = &heap->types;
@@ -176,7 +179,7 @@ static bool read_generation_range(const struct nt_item *item, uint32_t pointer_s
 	       !__builtin_add_overflow(ret->start, used, &ret->end);
 }
 
-/* Sort them, and leave out what overlaps. */
+/* Sort them, and leave out those that overlap. */
 static enum hd_status sort_generation_ranges(struct nt_heap *heap, struct graph_range *ranges,
 					     size_t count)
 {
@@ -206,7 +209,7 @@ static enum hd_status sort_generation_ranges(struct nt_heap *heap, struct graph_
 	return HD_OK;
 }
 
-/* Where generations lie when the heap is walked: what is sent behind the first objects. */
+/* Where generations lie when the heap is walked: what is sent after the first objects. */
 static enum hd_status find_ranges(struct nt_heap *heap)
 {
 	struct {
@@ -232,7 +235,7 @@ static enum hd_status find_ranges(struct nt_heap *heap)
 	return status;
 }
 
-/* Of the first word of a command line, which may be in quotes, what stands behind the folders. */
+/* The file name in the first word of a command line, which may be in quotes. */
 static struct nt_utf16 executable_name(const struct nt_utf16 *command)
 {
 	uint32_t begin = nt_unit(command, 0) == '"', end = begin;
@@ -263,7 +266,7 @@ static enum hd_status find_process(struct nt_heap *heap)
 	return HD_OK;
 }
 
-/* AppDomainDCStart and AppDomainDCEnd (ClrEtwAll.man): of all there is one since .NET Core. */
+/* AppDomainDCStart and AppDomainDCEnd (ClrEtwAll.man): there is only one domain since .NET Core. */
 static enum hd_status find_domain(struct nt_heap *heap)
 {
 	struct graph_domain *domain = heap->graph->domains;
@@ -322,7 +325,7 @@ static enum hd_status add_trace_domain(struct hd_graph *graph, struct hd_error *
 	return HD_OK;
 }
 
-/* Ids that must be nodes: of all roots. */
+/* Ids that must become nodes: those of all roots. */
 static enum hd_status finish_trace_graph(struct nt_heap *heap)
 {
 	const struct nt_roots *roots = &heap->roots;
@@ -337,7 +340,7 @@ static enum hd_status finish_trace_graph(struct nt_heap *heap)
 	return status;
 }
 
-/* Find out what there is of the snapshot. */
+/* Find out which parts of the snapshot exist. */
 static enum hd_status measure_snapshot(struct nt_heap *heap)
 {
 	TRY(nt_heap_blocks(heap));

@@ -8,13 +8,13 @@
 #include "format/raw/raw_graph.h"
 #include "util/sort.h"
 
-/** 64-bit keys in ascending order, looked up near where the last was found. */
+/** 64-bit keys in ascending order; a search begins where the last one ended. */
 struct nt_cursor {
 	const uint64_t *keys;
 	size_t count, at;
 };
 
-/** Position of the first key that is not below @p key. */
+/** Position of the first key that is not smaller than @p key. */
 static inline size_t nt_cursor_seek(struct nt_cursor *cursor, uint64_t key)
 {
 	size_t at = cursor->at;
@@ -23,7 +23,10 @@ static inline size_t nt_cursor_seek(struct nt_cursor *cursor, uint64_t key)
 	return cursor->at = lower_bound_u64(cursor->keys, cursor->count, key);
 }
 
-/** Number of the keys that are @p key, of which *@p ret is the first; not in steps, as they may be many. */
+/**
+ * How many keys are equal to @p key; *@p ret is the first.  They are not counted one by one, as
+ * there may be many.
+ */
 static inline size_t nt_cursor_equal(struct nt_cursor *cursor, uint64_t key, size_t *ret)
 {
 	*ret = nt_cursor_seek(cursor, key);
@@ -34,26 +37,26 @@ static inline size_t nt_cursor_equal(struct nt_cursor *cursor, uint64_t key, siz
 	return key < UINT64_MAX ? lower_bound_u64(keys, left, key + 1) : left;
 }
 
-/** Objects, or references, as they came: the blocks up to the first that is missing. */
+/** Objects, or references, in the order of the trace: the blocks up to the first missing one. */
 struct nt_blocks {
 	struct nt_rows *rows; /**< pages */
 	size_t rows_count, rows_capacity;
-	uint64_t total; /**< of their rows */
-	uint64_t left;  /**< rows that came and cannot be used */
-	bool has_end;   /**< what comes from now on cannot */
+	uint64_t total; /**< number of their rows */
+	uint64_t left;  /**< rows that cannot be used */
+	bool has_end;   /**< rows that come from now on cannot be used */
 };
 
-/** An object that is a key of weak tables: its values are references behind its own. */
+/** An object that is a key of weak tables: its values are references after its own. */
 struct nt_paired {
-	uint32_t object;  /**< its number as they came */
-	uint32_t count;   /**< of its values */
-	size_t first;     /**< of them: index in nt_pairs.order */
-	uint64_t own_end; /**< references, without values, of it and the objects before it */
+	uint32_t object;  /**< its number in the order of the trace */
+	uint32_t count;   /**< number of its values */
+	size_t first;     /**< its first value: index in nt_pairs.order */
+	uint64_t own_end; /**< references of it and of the objects before it, without values */
 };
 
 /** The entries of weak tables and dependent handles: a value is alive while its key is. */
 struct nt_pairs {
-	uint64_t *keys;   /**< pages, capacity; ascending, once all are there */
+	uint64_t *keys;   /**< pages, capacity; ascending when all were added */
 	uint64_t *values; /**< pages, capacity; in the order of the trace */
 	uint32_t *order;  /**< pages, capacity: where the value of each key is in values */
 	size_t count, capacity;
@@ -62,7 +65,7 @@ struct nt_pairs {
 };
 void nt_pairs_deinit(struct nt_pairs *pairs);
 
-/** The roots of a snapshot, and those of them that point into an object, by address. */
+/** The roots of a snapshot; those that point into the middle of an object also by address. */
 struct nt_roots {
 	struct raw_root *rows; /**< pages */
 	size_t rows_count, rows_capacity;
@@ -73,7 +76,9 @@ struct nt_roots {
 };
 void nt_roots_deinit(struct nt_roots *roots);
 
-/** References of the graph that lie side by side in the trace, or are values of weak tables. */
+/**
+ * References of the graph that are next to each other in the trace, or are values of weak tables.
+ */
 struct nt_run {
 	uint64_t to;    /**< number of the first among those of the graph */
 	uint64_t from;  /**< its number among the rows of edges, or in nt_pairs.order */
@@ -81,7 +86,7 @@ struct nt_run {
 	bool is_values;
 };
 
-/** A snapshot on its way into a graph. */
+/** A snapshot that is being made into a graph. */
 struct nt_heap {
 	const struct nt_trace *trace;
 	const struct nt_snapshot *snapshot;
@@ -91,24 +96,26 @@ struct nt_heap {
 	struct hd_error *err;
 	uint32_t pointer_size;
 	struct nt_blocks nodes, edges;
-	uint32_t object_count; /**< of nodes: those that have all their references */
-	uint64_t edge_count;   /**< of them, with those of weak tables */
+	uint32_t object_count; /**< number of the nodes that have all their references */
+	uint64_t edge_count;   /**< number of their references, with those of weak tables */
 	struct nt_pairs pairs;
 	struct nt_run
-		*runs; /**< pages; ascending by to, no gaps; what heap->raw reads references by */
+		*runs; /**< pages; ascending by to, without gaps; heap->raw reads references through
+		        * them */
 	size_t runs_count, runs_capacity;
 	struct nt_roots roots;
 	struct nt_types types;
 	struct raw_graph raw;
 };
 
-/** Find the node and edge blocks that can be used. */
+/** Find the blocks of nodes and edges that can be used. */
 HD_NODISCARD enum hd_status nt_heap_blocks(struct nt_heap *heap);
-/** Count the objects and references; make interior roots those of their objects. */
+/** Count the objects and references; give interior roots to their objects. */
 HD_NODISCARD enum hd_status nt_heap_count(struct nt_heap *heap);
-/** Where the objects go: pieces of them that ascend, and the first reference of each. */
+/** Where the objects go: pieces that ascend, and the first reference of each object. */
 struct nt_places {
-	struct sort_piece pieces[SORT_PIECES_MAX]; /**< ascending by from, which are as they came */
+	struct sort_piece pieces[SORT_PIECES_MAX]; /**< ascending by from, the numbers in the order
+						    * of the trace */
 	uint64_t edges[SORT_PIECES_MAX];
 	uint64_t edge_counts[SORT_PIECES_MAX];
 	uint32_t count;
@@ -116,28 +123,30 @@ struct nt_places {
 
 /** Find out where the references lie, for nt_heap_references(). */
 HD_NODISCARD enum hd_status nt_heap_runs(struct nt_heap *heap, const struct nt_places *places);
-/** The ids that references of heap->raw are to: raw_graph's read_ids. */
+/** The ids that references of heap->raw lead to: raw_graph's read_ids. */
 void nt_heap_references(const void *arg, uint64_t begin, size_t count, uint64_t *ret);
-/** Fail as the bytes of the trace are not what they were. */
+/** Fail because the bytes of the trace have changed. */
 HD_NODISCARD enum hd_status nt_heap_changed(const struct nt_heap *heap);
-/** Block that holds row @p row of all. */
+/** The block that contains row @p row, counted over all blocks. */
 size_t nt_block_of(const struct nt_blocks *blocks, uint64_t row);
 
-/** Fill heap->raw, with types->rows as types. */
+/** Fill heap->raw; its types are indices in types->rows. */
 HD_NODISCARD enum hd_status nt_heap_fill(struct nt_heap *heap);
 /** Collect the roots, and the pairs of weak tables. */
 HD_NODISCARD enum hd_status nt_heap_roots(struct nt_heap *heap);
 /** Add the static variables to the roots: types must have their names. */
 HD_NODISCARD enum hd_status nt_heap_statics(struct nt_heap *heap);
 
-/** graph->info, and findings about the trace and the snapshot. */
+/** Fill graph->info, and add findings about the trace and the snapshot. */
 HD_NODISCARD enum hd_status nt_heap_info(struct nt_heap *heap);
 HD_NODISCARD enum hd_status nt_heap_findings(struct nt_heap *heap);
-/** graph->info of what nt_exact_write() has written: the trace tells more than a .gcdump can. */
+/**
+ * Fill graph->info for what nt_exact_write() has written: the trace tells more than a .gcdump can.
+ */
 HD_NODISCARD enum hd_status nt_exact_info(const struct nt_trace *trace,
 					  const struct nt_snapshot *snapshot,
 					  struct hd_graph *graph, struct hd_error *err);
-/** Findings about the trace alone. */
+/** Add findings about the trace itself. */
 HD_NODISCARD enum hd_status nt_trace_findings(const struct nt_trace *trace,
 					      const struct nt_snapshot *snapshot,
 					      struct hd_graph *graph, struct hd_error *err);
@@ -146,7 +155,7 @@ HD_NODISCARD enum hd_status nt_trace_findings(const struct nt_trace *trace,
  * Make the graph of a snapshot.
  *
  * @retval HD_OK
- * @retval HD_ERR_FORMAT nothing of it can be used
+ * @retval HD_ERR_FORMAT no part of it can be used
  * @retval HD_ERR_UNSUPPORTED over 4 billion objects
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED

@@ -80,7 +80,7 @@ static bool is_string(const struct nt_object *object)
 	return object->type->element_type == NT_ELEMENT_STRING;
 }
 
-/* Is it a type of objects that are no boxed values? */
+/* Is it a type whose objects are not boxed values? */
 static bool is_reference(const struct nt_type *type)
 {
 	switch (type->element_type) {
@@ -95,7 +95,10 @@ static bool is_reference(const struct nt_type *type)
 	}
 }
 
-/* The TypeDef that @p rid of the same metadata is derived from; 0: it is another module's, or none. */
+/*
+ * The TypeDef from which @p rid of the same metadata is derived; 0: it is in another module, or
+ * there is none.
+ */
 static uint32_t base_of(const struct metadata *metadata, uint32_t rid)
 {
 	uint32_t coded = metadata_column(metadata, MD_TYPE_DEF, rid, TYPE_DEF_EXTENDS), size;
@@ -113,7 +116,7 @@ static uint32_t base_of(const struct metadata *metadata, uint32_t rid)
 	return (coded & 3) == TAG_DEF ? coded >> 2 : 0;
 }
 
-/* Is the object of that class of its own module, or of one derived from it? */
+/* Is the object of that class, which is in the object's own module, or of one derived from it? */
 static bool is_derived(const struct named *named, const struct nt_object *object)
 {
 	uint32_t rid = object->type_def;
@@ -122,7 +125,7 @@ static bool is_derived(const struct named *named, const struct nt_object *object
 			return true;
 		rid = base_of(named->metadata, rid);
 	}
-	return rid; /* deeper than is looked: not known */
+	return rid; /* deeper than the limit: not known */
 }
 
 /* Can a field of a class or interface hold it? */
@@ -169,7 +172,7 @@ static bool class_holds(const struct named *named, const struct nt_object *objec
 	}
 	if (is_string(object))
 		return false;
-	/* Through another module its bases are not followed. */
+	/* Bases in another module are not followed. */
 	return object->assembly != named->assembly || is_derived(named, object);
 }
 
@@ -182,7 +185,7 @@ static bool vector_holds(struct nt_types *types, const uint8_t *at, const uint8_
 	uint32_t row = nt_types_known(types, object->type->parameter);
 	if (at == end || row == UINT32_MAX)
 		return true;
-	/* Of elements that are no references also an enum may stand for its integer. */
+	/* For elements that are not references, an enum may also have the place of its integer. */
 	const struct nt_type *element = &types->rows[row];
 	bool is_generic = *at == NT_ELEMENT_GENERIC_INST;
 	if (is_generic && at + 1 == end)

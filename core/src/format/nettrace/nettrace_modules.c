@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Outer classes of nested types.  The runtime names a nested class by its simple name alone; its
- * TypeDef in the assembly's file tells the rest, if that is the file that was loaded: then all
- * types of the module have the names there that were sent.
+ * Outer classes of nested types.  The runtime sends only the simple name of a nested class; its
+ * TypeDef in the assembly's file has the rest, if that is the file that was loaded: then all types
+ * of the module have there the names that were sent.
  */
 #include <errno.h>
 #include <string.h>
@@ -46,8 +46,10 @@ static struct metadata *read_metadata(struct nt_types *types, struct nt_assembly
 										     : NULL;
 }
 
-/* Is its token that of its own TypeDef?  Pointers, to functions too, have UIntPtr's
- * (TypeDesc::GetMethodTable). */
+/*
+ * Is its token that of its own TypeDef?  Pointers, including those to functions, have that of
+ * UIntPtr (TypeDesc::GetMethodTable).
+ */
 static bool is_defined(const struct nt_type *type)
 {
 	bool is_pointer = type->element_type == NT_ELEMENT_PTR ||
@@ -62,14 +64,14 @@ uint32_t nt_type_def(const struct nt_type *type)
 	return is_defined(type) ? type->token & 0xffffff : 0;
 }
 
-/* Row of TypeDef of a type, 0: none that the metadata has. */
+/* Row of TypeDef of a type, 0: the metadata has none. */
 static uint32_t type_def(const struct metadata *metadata, const struct nt_type *type)
 {
 	uint32_t rid = nt_type_def(type);
 	return rid <= metadata->tables[MD_TYPE_DEF].rows ? rid : 0;
 }
 
-/* Bytes of the name of a TypeDef, its namespace before it; "" there is none. */
+/* Length of the name of a TypeDef, with its namespace; "" if there is none. */
 static void append_def(const struct metadata *metadata, uint32_t rid, struct text *text)
 {
 	const char *space = metadata_string(
@@ -118,7 +120,10 @@ static bool names_same_type(const struct metadata *metadata, const struct nt_typ
 	       (!sent->size || memcmp(sent->bytes, defined->bytes, sent->size) == 0);
 }
 
-/* Is the file of a module what the types that were sent are of?  *ret_any: there was one to ask. */
+/*
+ * Do the types that were sent match the file of a module? *ret_any: whether there was a type to
+ * compare.
+ */
 static bool is_right_file(const struct nt_types *types, uint32_t assembly,
 			  const struct metadata *metadata, bool *ret_any)
 {
@@ -137,7 +142,7 @@ static bool is_right_file(const struct nt_types *types, uint32_t assembly,
 	return is_right;
 }
 
-/* *@p ret_error gets the errno of a file that is there and cannot be read. */
+/* *@p ret_error gets the errno of a file that exists but cannot be read. */
 static bool open_trace_module(const struct nt_types *types, const char *path,
 			      struct mapped_file *ret, int *ret_error)
 {
@@ -165,7 +170,10 @@ static struct metadata *metadata_of(struct nt_types *types, uint32_t index)
 		return NULL;
 	struct metadata *metadata = mapped.bytes ? read_metadata(types, assembly, &mapped) : NULL;
 	mapped_file_close(&mapped);
-	/* Names can be guessed, and whoever wrote the trace must not read a file by them. */
+	/*
+	 * Names can be guessed, and the author of a hostile trace must not be able to read a file
+	 * with them.
+	 */
 	bool any = false, is_trusted = types->options && types->options->trust_files;
 	if (metadata && !assembly->is_certain && !is_trusted) {
 		metadata_destroy(metadata);

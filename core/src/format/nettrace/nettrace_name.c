@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of types as the runtime sends them (typestring.cpp), in the form that the heap's have. */
+/*
+ * Converts names of types from the form that the runtime sends (typestring.cpp) to that of the
+ * heap.
+ */
 #include <string.h>
 
 #include "format/nettrace/nettrace_types.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
-/* Pieces of a name that wait; bounds what a hostile one costs. */
+/* Most pieces of a name that wait; limits the cost of a hostile name. */
 #define PIECES_MAX     4096u
 #define NAME_ARITY_MAX 1024u
 
@@ -58,7 +61,7 @@ void nt_append_utf8(struct text *text, const struct nt_utf16 *utf16)
 	text_append(text, buf, used);
 }
 
-/* A part of a name: written as it is, or a name of its own. */
+/* A part of a name: written unchanged, or a name itself. */
 struct piece {
 	const char *bytes;
 	size_t size;
@@ -111,7 +114,9 @@ static bool begins_arguments(const char *bytes, size_t at, size_t size)
 	return at + 1 < size && !strchr("],*", bytes[at + 1]);
 }
 
-/* Number behind the last ` of a segment, 0: none; *ret_size becomes what stands before it. */
+/*
+ * Number after the last ` of a segment, 0: none; *ret_size becomes the length of what is before it.
+ */
 static size_t arity_of(const char *bytes, size_t *ret_size)
 {
 	size_t digits = *ret_size, arity = 0;
@@ -125,7 +130,7 @@ static size_t arity_of(const char *bytes, size_t *ret_size)
 	return arity <= NAME_ARITY_MAX ? arity : NAME_ARITY_MAX;
 }
 
-/* Push "<A, B>" of up to @p arity arguments from *at on, in order; the caller turns it around. */
+/* Push "<A, B>" of up to @p arity arguments, beginning at *at, in order; the caller reverses it. */
 static void push_argument_pieces(struct piece_writer *writer, const char *bytes, size_t *at,
 				 size_t end, size_t arity)
 {
@@ -172,7 +177,7 @@ static void push_name(struct piece_writer *writer, const char *bytes, size_t siz
 	} else {
 		push_piece(writer, bytes, size, false);
 	}
-	/* The first piece is to be taken first. */
+	/* The first piece has to be taken first. */
 	for (size_t i = base, j = writer->pieces_count; i + 1 < j; i++) {
 		struct piece piece = writer->pieces[i];
 		writer->pieces[i] = writer->pieces[--j];

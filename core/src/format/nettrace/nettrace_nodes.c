@@ -8,7 +8,7 @@
 #include "util/fuzzed.h"
 #include "util/sort.h"
 
-/* Types whose index is at hand, by address. */
+/* Types whose index is cached, by address. */
 #define RECENT_TYPES_BITS FUZZED(12u, 4u)
 #define RECENT_TYPES      (1u << RECENT_TYPES_BITS)
 
@@ -45,15 +45,15 @@ enum hd_status nt_heap_blocks(struct nt_heap *heap)
 	return HD_OK;
 }
 
-/* Walks over the objects as they came. */
+/* Walks over the objects in the order of the trace. */
 struct node_walk {
 	const struct nt_blocks *nodes;
 	uint32_t pointer_size;
-	uint32_t row; /* of the block */
+	uint32_t row; /* position in the block */
 	size_t block;
 };
 
-/* From object @p index on. */
+/* Begin at object @p index. */
 static struct node_walk node_walk_from(const struct nt_heap *heap, uint32_t index)
 {
 	size_t block = nt_block_of(&heap->nodes, index);
@@ -79,8 +79,8 @@ static bool walk_next(struct node_walk *walk, struct nt_node *ret)
 }
 
 /*
- * Make the interior roots that lie in an object those of the object.  Each lies in one: they would be more
- * only if objects overlapped, and then all in all of them.
+ * Give the interior roots inside an object to the object.  Each is inside one object: only
+ * overlapping objects could share them, and then all would.
  */
 static void adopt_interior(struct nt_roots *roots, struct nt_cursor *cursor,
 			   const struct nt_node *node)
@@ -92,7 +92,7 @@ static void adopt_interior(struct nt_roots *roots, struct nt_cursor *cursor,
 		roots->rows[roots->interior_root[i]].id = node->address;
 }
 
-/* The values of weak tables that an object is the key of, if it is one. */
+/* The values of weak tables whose key is an object, if there are any. */
 static enum hd_status find_values(struct nt_pairs *pairs, struct nt_cursor *keys, uint64_t address,
 				  struct nt_paired *ret, struct hd_error *err)
 {
@@ -143,17 +143,17 @@ struct type_at_hand {
 	uint32_t index; /* + 1 */
 };
 
-/* Objects on their way into heap->raw. */
+/* Objects that are put into heap->raw. */
 struct trace_filling {
 	struct nt_heap *heap;
 	struct nt_places places;
 	unsigned int workers;
-	_Atomic uint64_t edge_count; /* as the objects that were passed say */
-	_Atomic bool has_rest;       /* types that nobody defined, or large sizes */
+	_Atomic uint64_t edge_count; /* as the objects before say */
+	_Atomic bool has_rest;       /* types without a definition, or large sizes */
 	_Atomic bool is_cancelled, is_nomem;
 };
 
-/* Index of a type that was defined, or UINT32_MAX. */
+/* Index of a type that has a definition, or UINT32_MAX. */
 static uint32_t find_recent_type(const struct nt_heap *heap, struct type_at_hand *recent,
 				 uint64_t id)
 {
@@ -166,7 +166,7 @@ static uint32_t find_recent_type(const struct nt_heap *heap, struct type_at_hand
 	return index;
 }
 
-/* References of an object; those of weak tables are behind its own. */
+/* References of an object; those of weak tables come after its own. */
 static uint64_t degree_of(struct nt_cursor *keys, const struct nt_node *node)
 {
 	size_t first;
@@ -186,7 +186,7 @@ static bool step_filling(struct trace_filling *filling, unsigned int worker)
 	return !filling->is_cancelled;
 }
 
-/* Addresses and degrees as they come. */
+/* Take addresses and degrees in the order of the trace. */
 static void list_trace_objects(void *arg, unsigned int worker)
 {
 	struct trace_filling *filling = arg;
@@ -207,7 +207,10 @@ static void list_trace_objects(void *arg, unsigned int worker)
 	filling->edge_count += edge_count;
 }
 
-/* In order of addresses, if that takes a few pieces; raw_graph_finish() sorts what is not. */
+/*
+ * Put them in order of addresses, if that takes only a few pieces; if not, raw_graph_finish()
+ * sorts.
+ */
 static void plan_places(const struct raw_graph *raw, struct nt_places *places)
 {
 	places->count = sort_pieces(raw->ids, raw->object_count, places->pieces);
@@ -228,7 +231,7 @@ static void plan_places(const struct raw_graph *raw, struct nt_places *places)
 	}
 }
 
-/* The piece that object @p index is in. */
+/* The piece that contains object @p index. */
 static const struct sort_piece *piece_of(const struct nt_places *places, uint32_t index)
 {
 	const struct sort_piece *piece = places->pieces;
@@ -237,7 +240,7 @@ static const struct sort_piece *piece_of(const struct nt_places *places, uint32_
 	return piece;
 }
 
-/* Put objects where they belong, but for types and sizes that need a table. */
+/* Put objects where they belong, except types and sizes that need a table. */
 static void place_trace_objects(void *arg, unsigned int worker)
 {
 	struct trace_filling *filling = arg;
@@ -273,7 +276,9 @@ static void place_trace_objects(void *arg, unsigned int worker)
 	filling->edge_count += edge_count;
 }
 
-/* Types that nobody defined get an index as they come, large sizes their table. */
+/*
+ * Types without a definition get an index in the order in which they come, large sizes their table.
+ */
 static enum hd_status place_rest(struct trace_filling *filling)
 {
 	struct nt_heap *heap = filling->heap;

@@ -12,10 +12,10 @@
 #include "util/sort.h"
 #include "util/text.h"
 
-/* Of the type's part of a name: many variables may repeat a long one. */
+/* Limit for the type's part of a name: many variables may repeat a long one. */
 #define NAME_MAX_BYTES 1024u
 
-/* What the runtime says of a root, in the graph's terms. */
+/* Translate what the runtime says about a root into the graph's terms. */
 static struct raw_root root_of(const struct nt_root *root)
 {
 	struct raw_root raw = { .id = root->object };
@@ -35,7 +35,7 @@ static struct raw_root root_of(const struct nt_root *root)
 	case NT_ROOT_HANDLE:
 		raw.kind = HD_ROOT_HANDLE;
 		raw.address = root->id;
-		/* Which of the weak kinds a weak one is does not show. */
+		/* The event does not say which kind of weak handle it is. */
 		if (root->flags & NT_ROOT_REF_COUNTED) {
 			raw.handle = GRAPH_HANDLE_REF_COUNTED;
 		} else if (root->flags & NT_ROOT_PINNING) {
@@ -55,7 +55,7 @@ static struct raw_root root_of(const struct nt_root *root)
 	return raw;
 }
 
-/* "MethodDesc 7f3545b56f50": no more is sent of the frame that a root is in. */
+/* "MethodDesc 7f3545b56f50": the trace says no more about the frame of a root. */
 static const char *trace_method_name(struct nt_heap *heap, uint64_t method)
 {
 	static const size_t size = sizeof("MethodDesc 0123456789abcdef");
@@ -183,13 +183,14 @@ struct sent_statics {
 	struct nt_declarer *declarers; /* pages; declarers_count */
 	size_t declarers_count;
 	struct type_table table; /* types by TypeDef; section: their assembly */
-	struct raw_type *types;  /* pages: those that no object is of */
+	struct raw_type *types;  /* pages: types without objects */
 	size_t types_count, types_capacity;
 };
 
 /*
- * "Type.field".  The event has the type of the object, not the class that declares the field: where
- * that is not known, the name is the one that dotnet-gcdump gives it.  *@p ret_size: of the type's.
+ * "Type.field".  The event has the type of the object, not the class that declares the field: if
+ * that is not known, the name is the one that dotnet-gcdump gives it. *@p ret_size: length of the
+ * type's part.
  */
 static const char *trace_static_name(struct nt_heap *heap, const struct nt_static *variable,
 				     const struct nt_declarer *declarer, struct text *text,
@@ -240,7 +241,7 @@ static enum hd_status read_statics(struct nt_heap *heap, const struct nt_item *i
 	return HD_OK;
 }
 
-/* All TypeDefs that rows of types are of. */
+/* Enter all TypeDefs that belong to rows of types. */
 static enum hd_status index_types(const struct nt_heap *heap, struct sent_statics *statics)
 {
 	const struct nt_types *types = &heap->types;
@@ -253,7 +254,7 @@ static enum hd_status index_types(const struct nt_heap *heap, struct sent_static
 	return HD_OK;
 }
 
-/* The type that declares a static, index + 1: it may be one that has no row; 0: not known. */
+/* The type that declares a static, index + 1: it may have no row; 0: not known. */
 static enum hd_status find_declaring_type(const struct nt_heap *heap, struct sent_statics *statics,
 					  size_t row, const char *name, uint32_t name_size,
 					  uint32_t *ret)

@@ -6,15 +6,15 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-/* Of a GCStart event: generation, reason, type. */
+/* Values in a GCStart event: generation, reason, type. */
 #define ALL_GENERATIONS 2u
 #define REASON_INDUCED  1u
 #define TYPE_BLOCKING   0u
 
-/* Bytes of the events of a thread that one buffer holds at most (ep-buffer-manager.c). */
+/* Most bytes of a thread's events in one buffer (ep-buffer-manager.c). */
 #define THREAD_BUFFER_MAX ((uint64_t)1 << 20)
 
-/* What an event is to a heap snapshot, and the fewest bytes that one has. */
+/* The meaning of an event for a heap snapshot, and its smallest size. */
 static const struct {
 	enum nt_provider provider;
 	uint32_t event;
@@ -107,7 +107,7 @@ static bool is_in_order(const struct nt_trace *trace)
 	return true;
 }
 
-/* By process, sequence points and time; what is equal stays as it stands. */
+/* Sort by process, sequence points and time; equal ones keep their order. */
 static bool sort_items(struct nt_trace *trace)
 {
 	uint32_t count = (uint32_t)trace->items_count;
@@ -136,7 +136,7 @@ static bool sort_items(struct nt_trace *trace)
 	return made;
 }
 
-/* A snapshot on its way: since the last GCStart. */
+/* The current snapshot: since the last GCStart. */
 struct event_window {
 	struct nt_trace *trace;
 	struct nt_snapshot snapshot;
@@ -210,9 +210,9 @@ static enum hd_status window_item(struct event_window *window, size_t index)
 }
 
 /*
- * Count what was lost of a snapshot.  A buffer numbers its events from that of its first one on
- * (ep-buffer-manager.c), and a small event still fits into one when a large one was dropped: the
- * gap shows where the thread's next buffer begins, which may be behind the GCEnd.
+ * Count what was lost of a snapshot.  A buffer counts its events from the number of its first one
+ * (ep-buffer-manager.c), and a small event still fits into it after a large one was dropped.  So
+ * the gap is only seen where the thread's next buffer begins, which may be after the GCEnd.
  */
 static void count_lost(struct nt_trace *trace, size_t index)
 {

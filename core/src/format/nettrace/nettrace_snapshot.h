@@ -5,9 +5,9 @@
 #include "format/nettrace/nettrace_stream.h"
 
 /*
- * The events of a trace that make up heap snapshots, in the order of time, and where in them each
- * snapshot begins and ends (doc/formats.md 6, 7): from its garbage collection's GCStart to its GCEnd (ClrEtwAll.man;
- * eventtrace_gcheap.cpp and etw's gcheap of the runtime send them).
+ * The events of a trace that heap snapshots consist of, in order of time, and where among them each
+ * snapshot begins and ends (doc/formats.md 6, 7): from the GCStart of its garbage collection to the
+ * GCEnd (ClrEtwAll.man; eventtrace_gcheap.cpp and etw's gcheap of the runtime send them).
  */
 
 enum nt_kind {
@@ -23,11 +23,12 @@ enum nt_kind {
 	NT_RCWS,
 	NT_STATICS,
 	NT_MODULE,
-	NT_MODULE_RUNDOWN, /**< the same, when a session ends: all modules, in the order of the AppDomain */
-	NT_RUNDOWN_END, /**< DCEndComplete: no more of those come */
+	NT_MODULE_RUNDOWN, /**< the same at the end of a session: all modules, in the order of the
+			    * AppDomain */
+	NT_RUNDOWN_END,    /**< DCEndComplete: no more NT_MODULE_RUNDOWN follow */
 	NT_PROCESS,
-	NT_DOMAIN, /**< the AppDomain, when a session ends */
-	NT_LOST,   /**< no event: some were lost before */
+	NT_DOMAIN, /**< the AppDomain, at the end of a session */
+	NT_LOST,   /**< not an event: events were lost here */
 	NT_KINDS
 };
 
@@ -39,16 +40,16 @@ struct nt_item {
 	uint32_t kind; /**< enum nt_kind */
 };
 
-/** A heap snapshot: items [first, end) are its garbage collection's, all of one process. */
+/** A heap snapshot: items [first, end) belong to its garbage collection, all in one process. */
 struct nt_snapshot {
 	size_t first, end;
 	size_t process_first, process_end; /**< items of its process */
 	uint32_t pid;
-	bool has_end;    /**< its GCEnd came */
-	bool is_induced; /**< its GCStart is one that dotnet-gcdump waits for */
+	bool has_end;    /**< it has its GCEnd */
+	bool is_induced; /**< its GCStart is of the kind that dotnet-gcdump waits for */
 	uint64_t time;
-	uint64_t thread; /**< of its nodes */
-	uint64_t lost;   /**< events of that thread that were lost, up to the next snapshot */
+	uint64_t thread; /**< the thread that sent its nodes */
+	uint64_t lost;   /**< lost events of that thread, until the next snapshot */
 };
 
 struct nt_trace {
@@ -72,27 +73,30 @@ HD_NODISCARD enum hd_status nt_trace_read(const uint8_t *bytes, uint64_t size, c
 void nt_trace_deinit(struct nt_trace *trace);
 
 /**
- * The snapshot that is asked for, from 1 on; 0: the first, or if @p exact the one that dotnet-gcdump
- * takes, the first of an induced blocking collection of all generations.
+ * The snapshot with number @p number, counted from 1; 0: the first; if @p exact, the one that
+ * dotnet-gcdump takes: the first one of an induced blocking collection of all generations.
  *
- * @retval HD_ERR_FORMAT there is none such
+ * @retval HD_ERR_FORMAT there is no such snapshot
  */
 HD_NODISCARD enum hd_status nt_trace_choose(const struct nt_trace *trace, uint32_t number,
 					    bool exact, const struct nt_snapshot **ret,
 					    struct hd_error *err);
 
-/** Rows of one size in an event, no more than lie in it. */
+/** Rows of one size in an event, only those that are inside it. */
 struct nt_rows {
 	const uint8_t *at;
 	uint32_t count, index;
-	bool is_short;  /**< the event says that there are more */
-	uint64_t first; /**< rows of the blocks before it (struct nt_blocks) */
+	bool is_short;  /**< the event claims to have more */
+	uint64_t first; /**< number of rows in the blocks before it (struct nt_blocks) */
 };
 
-/** Rows behind @p head bytes, of which the last 6 are their count and the runtime's instance. */
+/**
+ * The rows after @p head bytes, of which the last 6 are the number of rows and the runtime's
+ * instance.
+ */
 struct nt_rows nt_rows(const struct nt_item *item, uint32_t head, uint32_t row_size);
 
-/** Rows of NT_NODES, NT_EDGES, NT_ROOTS, NT_WEAK_TABLES: those that have an index. */
+/** The rows of NT_NODES, NT_EDGES, NT_ROOTS or NT_WEAK_TABLES: these events have an index. */
 static inline struct nt_rows nt_indexed_rows(const struct nt_item *item, uint32_t row_size)
 {
 	struct nt_rows rows = nt_rows(item, 10, row_size);
@@ -143,7 +147,9 @@ enum nt_root_flag {
 /** A row of NT_ROOTS. */
 struct nt_root {
 	uint64_t object;
-	/** GCRootID: address of the handle, of what is on a stack the MethodDesc; 0: none is sent. */
+	/**
+	 * GCRootID: address of the handle; for a root on a stack, the MethodDesc; 0: none was sent.
+	 */
 	uint64_t id;
 	uint32_t flags;
 	uint8_t kind;
@@ -157,11 +163,11 @@ static inline struct nt_root nt_root(const uint8_t *at, uint32_t pointer_size)
 				 .id = nt_load_pointer(at + pointer_size + 5, pointer_size) };
 }
 
-/** Rows of NT_STATICS: they have a text each. */
+/** The rows of NT_STATICS, which have a text each. */
 struct nt_static {
 	uint64_t slot; /**< address of what holds the reference */
 	uint64_t object, type;
-	uint32_t flags; /**< NT_STATIC_OF_THREAD, which no runtime sends so far */
+	uint32_t flags; /**< NT_STATIC_OF_THREAD, which no runtime has sent so far */
 	struct nt_utf16 field;
 };
 #define NT_STATIC_OF_THREAD 1u
@@ -175,7 +181,7 @@ static inline struct nt_bytes nt_statics(const struct nt_item *item, uint32_t *r
 	return at;
 }
 
-/** The next row; false: it is not all there. */
+/** The next row; false: it is not complete. */
 static inline bool nt_static_next(struct nt_bytes *at, struct nt_static *ret)
 {
 	ret->slot = nt_u64(at);

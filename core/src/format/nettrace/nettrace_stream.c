@@ -54,7 +54,9 @@ enum hd_status nt_thread_at(struct nt_stream *stream, uint64_t id, uint32_t sequ
 	return add_loss(stream, thread, ahead, UINT64_MAX);
 }
 
-/* Does its number follow on the thread's last one?  A number 1 is of a new thread with an old id. */
+/*
+ * Does its number follow the thread's last one?  A number 1 belongs to a new thread with an old id.
+ */
 static enum hd_status check_sequence(struct nt_stream *stream, const struct nt_blob *blob,
 				     struct nt_thread *thread)
 {
@@ -163,7 +165,7 @@ static void trace_object(struct nt_about *about, struct nt_bytes at)
 	about->has_trace = !at.is_short;
 }
 
-/* What an object of that name is. */
+/* The kind of an object with that name. */
 static enum nt_block block_of(const uint8_t *name, uint32_t size)
 {
 	static const struct {
@@ -204,7 +206,7 @@ static bool object_begin(struct nt_stream *stream, struct nt_bytes *at, enum nt_
 	return true;
 }
 
-/* The contents of an object; of a block that is cut off what there is of it. */
+/* The contents of an object; if a block is cut off, the part that exists. */
 static struct nt_bytes object_contents(struct nt_stream *stream, struct nt_bytes *at,
 				       enum nt_block block)
 {
@@ -216,7 +218,7 @@ static struct nt_bytes object_contents(struct nt_stream *stream, struct nt_bytes
 			nt_stop(&stream->outcome, offset, "a block of a negative size");
 			return (struct nt_bytes){ .at = at->end, .end = at->end };
 		}
-		/* Blocks lie at multiples of 4 of the stream. */
+		/* Blocks are at multiples of 4 in the stream. */
 		(void)nt_take(at, (0 - (uint64_t)(at->at - stream->bytes)) % 4);
 	}
 	if (size > nt_left(at) || at->is_short) {

@@ -7,8 +7,8 @@
 #include "util/job.h"
 
 /*
- * The container: blocks, event blobs, what events are (nettrace_tables.h), sequence numbers.  One pass over the
- * bytes hands out every event; nothing of the file is copied.
+ * The container: blocks, event blobs, the definitions of events (nettrace_tables.h), sequence
+ * numbers.  One pass over the bytes hands out every event; nothing in the file is copied.
  */
 
 /** An event; its payload lies in the file. */
@@ -18,11 +18,11 @@ struct nt_event {
 	uint32_t size;
 	uint32_t pid;
 	uint32_t interval; /**< sequence points before it */
-	uint64_t thread;   /**< that captured it */
+	uint64_t thread;   /**< the thread that captured it */
 	uint64_t time;
 };
 
-/** Events of a thread that were dropped, found out at @p time (UINT64_MAX: at a sequence point). */
+/** A thread has dropped events, which was noticed at @p time (UINT64_MAX: at a sequence point). */
 struct nt_loss {
 	uint64_t thread, time, count;
 	uint32_t pid, interval;
@@ -46,18 +46,19 @@ enum nt_block {
 struct nt_about {
 	bool has_trace;
 	uint16_t time[8]; /**< year, month, day of the week, day, hour, minute, second, ms; UTC */
-	uint64_t sync_time, frequency; /**< the clock of events: at that time, and in a second */
+	uint64_t sync_time, frequency; /**< the clock of events: its value at that time, and its
+				        * ticks per second */
 	uint32_t pointer_size, pid;
 };
 
-/** How reading went. */
+/** The result of reading. */
 struct nt_outcome {
-	bool is_complete;    /**< its end was there */
-	const char *stopped; /**< why not, of what is no more than cut off as well */
+	bool is_complete;    /**< the end was reached */
+	const char *stopped; /**< why not; also set if the trace was only cut off */
 	uint64_t stopped_at;
 	uint64_t damaged; /**< blocks and events that could not be read */
 	uint64_t unknown; /**< events without metadata */
-	uint64_t lost;    /**< events that sequence numbers miss */
+	uint64_t lost;    /**< events that are missing by their sequence numbers */
 	uint64_t gaps;
 	uint64_t blocks[NT_BLOCKS];
 };
@@ -75,29 +76,30 @@ struct nt_stream {
 	enum hd_status (*event)(void *arg, const struct nt_event *event);
 	enum hd_status (*loss)(void *arg, const struct nt_loss *loss);
 	void *arg;
-	/* what is known by now: */
+	/* what is known so far: */
 	uint32_t version; /**< 4 or 6 */
 	struct nt_about about;
 	struct nt_outcome outcome;
 	struct nt_metadata_table metadata;
 	struct nt_thread_table threads;
-	uint32_t interval; /**< sequence points that were met */
+	uint32_t interval; /**< sequence points so far */
 };
 
 /**
  * Read all of it.
  *
- * @param stream The caller's fields set, all else zero; to be given to nt_stream_deinit() in any case.
- * @retval HD_OK also when it was cut off or damaged somewhere: see outcome
+ * @param stream The caller's fields are set, everything else is zero; to be given to
+ * nt_stream_deinit() in any case.
+ * @retval HD_OK also when it is cut off or damaged: see outcome
  * @retval HD_ERR_FORMAT not even its header can be read
- * @retval HD_ERR_UNSUPPORTED of another version
+ * @retval HD_ERR_UNSUPPORTED it has another version
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
  */
 HD_NODISCARD enum hd_status nt_stream_read(struct nt_stream *stream);
 void nt_stream_deinit(struct nt_stream *stream);
 
-/* The rest is for its own files. */
+/* The following is private to the files nettrace_stream*. */
 
 /** An event blob; the state of compressed headers. */
 struct nt_blob {
@@ -114,13 +116,13 @@ bool nt_blob_read(struct nt_bytes *block, uint32_t version, bool is_compressed,
 HD_NODISCARD enum hd_status nt_blobs(struct nt_stream *stream, struct nt_bytes block,
 				     enum hd_status (*each)(struct nt_stream *stream,
 							    const struct nt_blob *blob));
-/** An event of a blob. */
+/** Hand out the event of a blob. */
 HD_NODISCARD enum hd_status nt_blob_event(struct nt_stream *stream, const struct nt_blob *blob);
 
-/** The last sequence number of a thread, as a sequence point says. */
+/** Note the last sequence number of a thread, which a sequence point says. */
 HD_NODISCARD enum hd_status nt_thread_at(struct nt_stream *stream, uint64_t id, uint32_t sequence);
 
-/** Read the blocks of version 6 from offset @p at on. */
+/** Read the blocks of version 6, beginning at offset @p at. */
 HD_NODISCARD enum hd_status nt_read_v6(struct nt_stream *stream, uint64_t at);
 
 #endif

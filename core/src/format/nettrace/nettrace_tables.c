@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What ids of a stream stand for: metadata and threads. */
+/* What the ids of a stream mean: metadata and threads. */
 #include "format/nettrace/nettrace_tables.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "util/alloc.h"
 
 /*
- * The row of an id in a table that has @p count rows and room for one more: a new one is zero, which
- * is of no era.  false: no memory.
+ * The row of an id in a table with @p count rows and room for one more.  A new row is zero, which
+ * belongs to no era. false: memory is exhausted.
  */
 static bool find_id_row(struct nt_ids *ids, uint64_t id, size_t *count)
 {
@@ -22,13 +22,13 @@ static bool find_id_row(struct nt_ids *ids, uint64_t id, size_t *count)
 	return true;
 }
 
-/* Is the row of an id the one that was looked up last? */
+/* Was the row of an id looked up last time? */
 static bool is_last_id(const struct nt_ids *ids, uint64_t id)
 {
 	return ids->last_row && ids->last == id;
 }
 
-/* The row of a metadata id; NULL: no memory. */
+/* The row of a metadata id; NULL: memory is exhausted. */
 static struct nt_metadata *metadata_row(struct nt_metadata_table *metadata, uint64_t id)
 {
 	struct nt_ids *ids = &metadata->ids;
@@ -49,7 +49,7 @@ enum hd_status nt_define(struct nt_metadata_table *metadata, uint64_t id,
 	return HD_OK;
 }
 
-/* An id that is not defined gets a row that is of no era. */
+/* An id that is not defined gets a row that belongs to no era. */
 enum hd_status nt_metadata_find(struct nt_metadata_table *metadata, uint64_t id,
 				struct nt_metadata **ret, struct hd_error *err)
 {
@@ -84,7 +84,7 @@ void nt_thread_table_deinit(struct nt_thread_table *threads)
 	type_table_deinit(&threads->ids.table);
 }
 
-/* Providers whose events are looked at. */
+/* Providers whose events are used. */
 static const struct {
 	const char *name;
 	enum nt_provider provider;

@@ -16,9 +16,9 @@ enum {
 	TABLE_MODULES
 };
 
-/* Arrays of arrays whose element types are followed. */
+/* How many levels of arrays of arrays are followed. */
 #define ARRAY_DEPTH_MAX 16u
-/* How much longer than what the runtime sent a name may become by the names of outer classes. */
+/* How many bytes the names of outer classes may add to what the runtime sent. */
 #define NAME_GROWTH_MAX 4096u
 
 struct nt_bytes nt_types_begin(const struct nt_item *item, uint32_t *ret_count)
@@ -55,7 +55,7 @@ bool nt_module_read(const struct nt_item *item, struct nt_module *ret)
 	ret->pdb_age = 0;
 	if (at.is_short)
 		return false;
-	/* What version 2 has behind it. */
+	/* What version 2 has after it. */
 	(void)nt_utf16z(&at); /* path of a native image */
 	(void)nt_u16(&at);
 	const uint8_t *pdb = nt_take(&at, IMAGE_GUID_SIZE);
@@ -187,14 +187,17 @@ void nt_types_deinit(struct nt_types *types)
 	type_table_deinit(&types->table);
 }
 
-/* Is the name of @p longer that of @p shorter and a suffix? */
+/* Does the name of @p longer consist of that of @p shorter and a suffix? */
 static bool name_begins_with(const struct nt_utf16 *longer, const struct nt_utf16 *shorter)
 {
 	return shorter->units && shorter->units <= longer->units &&
 	       memcmp(longer->bytes, shorter->bytes, 2 * (size_t)shorter->units) == 0;
 }
 
-/* The type that an array is of in the end; itself if that is not known, or it is none. */
+/*
+ * The innermost element type of an array; the type itself if that is not known, or it is not an
+ * array.
+ */
 static size_t base_row(struct nt_types *types, size_t row)
 {
 	size_t base = row;
@@ -235,7 +238,7 @@ static void append_full_name(struct nt_types *types, size_t row, struct text *ra
 	if (raw->size > NAME_GROWTH_MAX)
 		raw->size = 0;
 	if (types->rows[base].element_type == NT_ELEMENT_FNPTR) {
-		text_puts(raw, "fnptr"); /* as a core has it; sent as "FNPTR" */
+		text_puts(raw, "fnptr"); /* as in a core; it is sent as "FNPTR" */
 	} else {
 		nt_append_utf8(raw, &inner);
 	}
@@ -253,7 +256,7 @@ static enum hd_status name_row(struct nt_types *types, size_t row, struct text *
 	const struct nt_assembly *assembly = &types->assemblies[types->places[row].assembly];
 	name->size = 0;
 	append_full_name(types, row, raw, name);
-	if (!name->size) /* nothing but a '\' */
+	if (!name->size) /* only a '\' */
 		text_printf(name, "Type(0x%x)", types->rows[row].token);
 	char *copy = name->failed ? NULL : arena_alloc(graph->arena, name->size + 1);
 	if (!copy)
@@ -267,7 +270,7 @@ static enum hd_status name_row(struct nt_types *types, size_t row, struct text *
 	return HD_OK;
 }
 
-/* Which module each type is of; afterwards the array does not grow. */
+/* Find the module of each type; afterwards the array does not grow. */
 static enum hd_status find_type_assemblies(struct nt_types *types)
 {
 	for (size_t i = 0; i < types->rows_count; i++) {

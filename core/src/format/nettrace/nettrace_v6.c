@@ -42,7 +42,7 @@ static struct string6 string6(struct nt_bytes *at)
 	return (struct string6){ .bytes = (const char *)bytes, .size = bytes ? (size_t)size : 0 };
 }
 
-/* The next part of @p at that its u16 size tells. */
+/* The next part at @p at, with the length in its u16 size. */
 static struct nt_bytes sized(struct nt_bytes *at)
 {
 	uint16_t size = nt_u16(at);
@@ -163,7 +163,7 @@ static enum hd_status thread_block(struct nt_stream *stream, struct nt_bytes at)
 	return HD_OK;
 }
 
-/* "thread, sequence number" up to the end, or @p count of them. */
+/* Read "thread, sequence number" up to the end, or @p count of them. */
 static enum hd_status sequence_numbers(struct nt_stream *stream, struct nt_bytes at, uint64_t count)
 {
 	for (uint64_t i = 0; i < count && nt_left(&at); i++) {

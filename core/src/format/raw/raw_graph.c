@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* From objects in any order to a graph: sorted by id, references as nodes, missing nodes behind. */
+/*
+ * Makes a graph of objects in any order: sorted by id, references as nodes, missing nodes at the
+ * end.
+ */
 #include "format/raw/raw_graph.h"
 
 #include <string.h>
@@ -8,11 +11,13 @@
 #include "util/fuzzed.h"
 #include "util/sort.h"
 
-/* References that a worker does between two looks at cancellation. */
+/* How many references a worker handles between two checks for cancellation. */
 #define REFERENCES_BATCH ((size_t)1 << FUZZED(14, 5))
-/* So many ids are not worth an index. */
+/* For this many ids, an index is not worth it. */
 #define LOOKUPS_FEW 65536u
-/* How far ahead memory at random places is asked for: what is read by position, then rows. */
+/*
+ * How far ahead memory at random places is prefetched: first what is read by position, then rows.
+ */
 #define RAW_AHEAD      32u
 #define RAW_AHEAD_ROWS 12u
 /* Ids that are read at once. */
@@ -29,7 +34,7 @@ struct finishing {
 	uint32_t *extra_nodes; /* extra_count */
 	uint64_t *ids;         /* missing ones: ascending, unique */
 	size_t ids_count, ids_capacity;
-	struct csr rows;      /* in the order of raw, no targets; only with an order */
+	struct csr rows;      /* in the order of raw, without targets; only with an order */
 	unsigned int workers; /* of the stage */
 	_Atomic uint64_t none;
 	_Atomic bool cancelled;
@@ -87,7 +92,7 @@ enum hd_status raw_graph_set_edge_count(struct raw_graph *raw, uint64_t edge_cou
 	return HD_OK;
 }
 
-/* Position in raw->large of the first entry that is not below @p index. */
+/* Position in raw->large of the first entry with a node of at least @p index. */
 static size_t large_place(const struct raw_graph *raw, uint32_t index)
 {
 	size_t count = raw->large_count;
@@ -256,7 +261,7 @@ static uint64_t target_id(const struct raw_graph *raw, uint64_t reference)
 	return id;
 }
 
-/* Look up the targets of references; how many are none. */
+/* Look up the targets of references; returns how many are not objects. */
 static uint64_t resolve_batch(const struct finishing *finishing, uint64_t begin, uint64_t end)
 {
 	const struct raw_graph *raw = finishing->raw;
@@ -328,7 +333,7 @@ static enum hd_status add_missing_id(struct finishing *finishing, uint64_t id)
 	return HD_OK;
 }
 
-/* All ids that are named and not defined. */
+/* Collect all ids that are named but not defined. */
 static enum hd_status collect_missing_ids(struct finishing *finishing)
 {
 	const struct raw_graph *raw = finishing->raw;
@@ -351,7 +356,7 @@ static enum hd_status collect_missing_ids(struct finishing *finishing)
 	return HD_OK;
 }
 
-/* The graph's ids: those of the objects, and the missing ones behind them. */
+/* Make the graph's ids: those of the objects, and then the missing ones. */
 static enum hd_status take_ids(struct finishing *finishing)
 {
 	struct raw_graph *raw = finishing->raw;
@@ -389,7 +394,7 @@ static enum hd_status resolve_by_id(struct finishing *finishing)
 				 finishing->err);
 }
 
-/* Take away references that are HD_NONE. */
+/* Remove references that are HD_NONE. */
 static void drop_none(struct raw_graph *raw)
 {
 	uint64_t from = 0, to = 0;
@@ -424,7 +429,9 @@ static enum hd_status resolve_by_index(struct finishing *finishing)
 	return HD_OK;
 }
 
-/* Degrees of the nodes as offsets, one 0 for each missing node and one at the end. */
+/*
+ * Put the degrees of the nodes into the offsets, with a 0 for each missing node and one at the end.
+ */
 static enum hd_status take_raw_degrees(struct finishing *finishing)
 {
 	struct raw_graph *raw = finishing->raw;
@@ -453,7 +460,7 @@ static enum hd_status take_raw_degrees(struct finishing *finishing)
 	return csr_offsets_from_degrees(forward, finishing->err);
 }
 
-/* The degrees in the order of raw become rows. */
+/* Turn the degrees in the order of raw into rows. */
 static enum hd_status make_raw_rows(struct finishing *finishing)
 {
 	struct raw_graph *raw = finishing->raw;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects whose id is none, or that of another one. */
+/* Objects without an id, or with the id of another object. */
 #include "format/raw/raw_graph.h"
 #include "util/alloc.h"
 
@@ -10,7 +10,7 @@ struct parted {
 	uint32_t good, count;
 };
 
-/* First those with good ids, behind them the others, both as they stand. */
+/* First those with good ids, then the others, both in their old order. */
 static void part(const struct raw_graph *raw, struct parted *parted)
 {
 	uint32_t others = parted->count;
@@ -23,7 +23,7 @@ static void part(const struct raw_graph *raw, struct parted *parted)
 	}
 }
 
-/* Back again, the others under the lowest numbers that are no ids. */
+/* Merge them again; the others get the lowest numbers that are not ids. */
 static void merge_parted(struct raw_graph *raw, const struct parted *parted)
 {
 	uint32_t next = 0, good = 0, other = parted->count;

@@ -8,7 +8,10 @@
 #include "util/arena.h"
 #include "util/sort.h"
 
-/* Fewer objects are not worth a worker of its own, nor are more types sums for each worker. */
+/*
+ * For fewer objects than this, another worker is not worth it; and for more types than this, sums
+ * for each worker are not.
+ */
 #define OBJECTS_MIN      65536u
 #define SHARED_TYPES_MAX 65536u
 
@@ -16,7 +19,7 @@ struct type_sum {
 	uint64_t count, size;
 };
 
-/* Objects of which workers have a share each. */
+/* Objects of which each worker has a share. */
 struct counting {
 	struct hd_graph *graph;
 	const uint32_t *map;
@@ -99,7 +102,7 @@ enum hd_status raw_graph_finding(struct hd_graph *graph, enum finding_kind kind,
 	return HD_OK;
 }
 
-/* All that a root says but for its node, as a number. */
+/* Everything that a root says except its node, as a number. */
 static uint64_t root_rest(const struct hd_graph *graph, uint32_t index)
 {
 	const struct graph_root *root = &graph->roots[index];
@@ -125,7 +128,10 @@ static bool same_root(const struct hd_graph *graph, uint32_t a, uint32_t b)
 	return !p->name || strcmp(p->name, q->name) == 0;
 }
 
-/* Sort the roots by node, then by all else, then as they stand; keys and order take @p count. */
+/*
+ * Sort the roots by node, then by everything else, then by their position; keys and order have room
+ * for @p count.
+ */
 static bool sort_roots(const struct hd_graph *graph, uint64_t *keys, uint32_t *order,
 		       uint32_t *by_rest)
 {
@@ -161,7 +167,7 @@ static bool is_static_kind(uint8_t kind)
 	return kind == HD_ROOT_STATIC || kind == HD_ROOT_THREAD_STATIC;
 }
 
-/* All types by name; of those with one name the first. */
+/* Enter all types by name; if several have one name, the first. */
 static bool index_declarer_names(const struct hd_graph *graph, struct type_table *table)
 {
 	for (uint32_t i = 0; i < graph->type_count; i++) {
@@ -174,7 +180,7 @@ static bool index_declarer_names(const struct hd_graph *graph, struct type_table
 	return true;
 }
 
-/* Types of the graph by name, and those that statics are declared by and that are not there. */
+/* Types of the graph by name, and types that declare statics but are not in the graph. */
 struct declarers {
 	struct hd_graph *graph;
 	struct type_table table;
@@ -182,7 +188,7 @@ struct declarers {
 	size_t types_count, types_capacity;
 };
 
-/* Size of the type's name in that of a static: 0 if there is none. */
+/* Length of the type's name in that of a static: 0 if there is none. */
 static size_t declarer_size(const char *name)
 {
 	size_t size = 0, depth = 0;
@@ -231,7 +237,7 @@ static enum hd_status find_declarer(struct declarers *declarers, const char *nam
 	return HD_OK;
 }
 
-/* The lowest numbers that are no ids of types. */
+/* The lowest numbers that are not ids of types. */
 static bool give_ids(struct hd_graph *graph, uint32_t first)
 {
 	struct type_table table = { 0 };
@@ -332,7 +338,7 @@ static enum hd_status add_graph_roots(struct hd_graph *graph, const struct raw_r
 				 "roots of objects that the file does not define", err);
 }
 
-/* Roots of ids that are no nodes point nowhere: they go. */
+/* Roots whose ids are not nodes point nowhere: remove them. */
 static void drop_lost(struct hd_graph *graph, uint32_t *ret_kept)
 {
 	uint32_t kept = 0;

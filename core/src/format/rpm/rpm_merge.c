@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects, references and roots of a text log: from what its chunks hold to the graph. */
+/* Makes a graph of the objects, references and roots in the chunks of a text log. */
 #include "format/rpm/rpm_merge.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "util/fuzzed.h"
 #include "util/sort.h"
 
-/* References resolved between two looks at cancellation. */
+/* How many references are resolved between two checks for cancellation. */
 #define RESOLVE_BATCH ((size_t)1 << FUZZED(14, 5))
 
 uint64_t merge_raw_ref(const struct merge *merge, uint64_t index)
@@ -123,7 +123,7 @@ static void free_refs(struct merge *merge)
 	}
 }
 
-/* Ids that are named and not defined. */
+/* Ids that are named but not defined. */
 struct missing {
 	uint64_t *ids;
 	size_t ids_count, ids_capacity;
@@ -173,7 +173,7 @@ static enum hd_status collect_missing_refs(struct merge *merge, const uint32_t *
 	return HD_OK;
 }
 
-/* Put the missing ids behind the objects and point the references to them. */
+/* Put the missing ids after the objects and point the references to them. */
 static enum hd_status add_missing_nodes(struct merge *merge, uint32_t *targets,
 					const struct missing *missing)
 {
@@ -249,7 +249,7 @@ static enum hd_status take_chunk_objects(struct merge *merge)
 	return HD_OK;
 }
 
-/* Degrees of the nodes, where their offsets will stand. */
+/* Put the degrees of the nodes in the place of their offsets. */
 static enum hd_status take_chunk_degrees(struct merge *merge)
 {
 	struct rpm_objects *all = &merge->chunks[0].objects;
@@ -272,7 +272,7 @@ static enum hd_status take_chunk_degrees(struct merge *merge)
 	return HD_OK;
 }
 
-/* Rows for the missing nodes too, and offsets out of degrees. */
+/* Also make rows for the missing nodes, and turn degrees into offsets. */
 static enum hd_status freeze_rows(struct merge *merge)
 {
 	struct csr *csr = &merge->graph->forward;

@@ -4,7 +4,7 @@
 
 #include "format/rpm/rpm_chunk.h"
 
-/** The chunks of one file on their way into a graph. */
+/** The chunks of one file, which are merged into a graph. */
 struct merge {
 	struct rpm_chunk *chunks;
 	size_t count;
@@ -16,13 +16,13 @@ struct merge {
 	size_t domains_capacity, types_capacity, findings_capacity;
 	uint64_t object_total; /**< objects as the file defines them, duplicates included */
 	uint64_t edge_total;
-	/* only when ids do not ascend in the file, else zero: */
+	/* only set when ids do not ascend in the file, else zero: */
 	struct csr file_rows; /**< rows in the order of the file; no targets */
 	uint32_t *order;      /**< node -> object in the order of the file; file_rows.node_count */
 };
 
 /**
- * Add a finding to the graph; @p line 0: not about one.
+ * Add a finding to the graph; @p line 0: it is not about a line.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
@@ -31,29 +31,31 @@ HD_NODISCARD enum hd_status merge_finding(struct merge *merge, enum finding_kind
 					  uint64_t count, uint64_t line, const char *format, ...)
 	HD_PRINTF(5, 6);
 
-/** HD_ERR_FORMAT at a line and column of the file, with what the user can do. */
+/**
+ * Fail with HD_ERR_FORMAT at a line and column of the file; the message says what the user can do.
+ */
 enum hd_status merge_fail(const struct merge *merge, uint64_t line, size_t column,
 			  const char *text);
 
 /**
- * Sections of all chunks become the graph's domains, their types its types; checks what only shows
- * across chunks, and reports the first malformed line of the file.
+ * The sections of all chunks become the graph's domains, their types its types.  Checks what can
+ * only be seen in all chunks together, and reports the first malformed line of the file.
  */
 HD_NODISCARD enum hd_status merge_sections(struct merge *merge);
 HD_NODISCARD enum hd_status merge_types(struct merge *merge);
 
-/** Problems that lenient reading counted, as findings. */
+/** Make findings of the problems that lenient reading counted. */
 HD_NODISCARD enum hd_status merge_problems(struct merge *merge);
 
 /**
- * Objects and references of all chunks, as graph->ids, node_types, sizes, large and forward; names
- * that are not defined become missing nodes.
+ * Make graph->ids, node_types, sizes, large and forward of the objects and references of all
+ * chunks; ids that are not defined become missing nodes.
  */
 HD_NODISCARD enum hd_status merge_nodes(struct merge *merge);
 
 /**
- * Sort the objects, which the first chunk's arrays all hold, by id: identical ones of one id become
- * one, different ones are a problem.  Fills merge->order and merge->file_rows.
+ * Sort the objects by id; the first chunk's arrays hold all of them.  Identical objects with one id
+ * become one, different ones are a problem.  Fills merge->order and merge->file_rows.
  */
 HD_NODISCARD enum hd_status merge_sort(struct merge *merge);
 

@@ -5,7 +5,7 @@
 
 #define ESCAPE_SIZE ((size_t)6) /* \u00XX */
 
-/* The character that an escape at @p bytes stands for, or -1. */
+/* The character that an escape at @p bytes means, or -1. */
 static int escaped(const char *bytes, size_t size)
 {
 	if (size < ESCAPE_SIZE || memcmp(bytes, "\\u00", 4) != 0)
@@ -14,7 +14,10 @@ static int escaped(const char *bytes, size_t size)
 	return high < 0 || high > 9 || low < 0 ? -1 : high * 16 + low;
 }
 
-/* Bytes of a control character at @p bytes that a terminal would obey, or 0: C0 but the tab, C1. */
+/*
+ * Length of a control character at @p bytes that a terminal would obey (C0 except the tab, or C1),
+ * or 0.
+ */
 static size_t control(const char *bytes, size_t size)
 {
 	unsigned char c = (unsigned char)bytes[0];
@@ -46,7 +49,9 @@ bool rpm_name_copy(struct arena *arena, const char *bytes, size_t size, const ch
 	return true;
 }
 
-/* Where a last word of two or more begins that a reader would take for a timestamp; else size. */
+/*
+ * Where the last of two or more words begins, if a reader would take it for a timestamp; else size.
+ */
 static size_t time_like_word(const char *name, size_t size)
 {
 	size_t start = size;

@@ -11,21 +11,21 @@
 
 /*
  * Names in the text log end with their line, so a writer has to write a line break as \u000a, and
- * other control characters alike: the file may go to a terminal.  The same escape (backslash, "u00",
- * two hex digits below a0) serves what a reader would otherwise strip or take for something else: a
- * blank at either end, a last word that looks like a timestamp, and a backslash that begins such an
- * escape.  Readers turn it back.
+ * other control characters in the same way, as the file may be shown on a terminal.  The same
+ * escape (backslash, "u00", two hex digits below a0) is used for what a reader would otherwise
+ * remove or misunderstand: a space at either end, a last word that looks like a timestamp, and a
+ * backslash that begins such an escape.  Readers decode it.
  */
 
-/** Copy a name as it stands in a file into @p arena, escapes resolved; false: out of memory. */
+/** Copy a name from a file into @p arena and decode its escapes; false: memory is exhausted. */
 bool rpm_name_copy(struct arena *arena, const char *bytes, size_t size, const char **ret,
 		   uint32_t *ret_size);
 
 /**
- * Append a name as a file holds it.
+ * Append a name in the form that a file has.
  *
- * @param time_follows A timestamp stands behind it, or the name is a type's: its last word needs
- * no care.
+ * @param time_follows A timestamp follows it, or the name is that of a type: its last word needs no
+ * escape.
  */
 void rpm_name_write(struct text *text, const char *name, size_t size, bool time_follows);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The arrays of objects and references that lines are read into. */
+/* The arrays of objects and references into which lines are read. */
 #include "format/rpm/rpm_objects.h"
 
 #include "format/rpm/rpm_window.h"
@@ -7,8 +7,8 @@
 #include "util/alloc.h"
 
 /*
- * Capacity for @p count elements that fill @p capacity by now: as many as the whole range will need
- * if it goes on like this.  The first worker's arrays become those of all.
+ * A new capacity after @p count elements have filled @p capacity: as many as the whole range will
+ * need if it goes on like this.  The first worker's arrays become those of all.
  */
 static size_t extrapolate(const struct rpm_range *range, size_t count, size_t capacity)
 {

@@ -18,7 +18,7 @@ struct rpm_large {
 
 /** Objects and their references, in the order of the lines. */
 struct rpm_objects {
-	/* per object; one capacity for all four, pages */
+	/* one element per object; pages, all four with the same capacity */
 	uint64_t *ids;
 	uint32_t *types; /**< row in rpm_types */
 	uint32_t *sizes; /**< SIZE_LARGE: see large */
@@ -32,7 +32,8 @@ struct rpm_objects {
 };
 
 /**
- * Make room for more objects: as many as all of @p range will need if it goes on as up to its position.
+ * Make room for more objects: as many as @p range will need if its rest is like the part up to its
+ * position.
  *
  * @retval HD_OK
  * @retval HD_ERR_UNSUPPORTED over 4 billion

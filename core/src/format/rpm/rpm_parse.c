@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One line of the text log, of any content: elements, checks, and what to say when one is wrong. */
+/*
+ * Parses one line of the text log, with any content: elements, checks, and messages when one is
+ * wrong.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,13 +13,13 @@
 #include "util/arena.h"
 #include "util/text.h"
 
-/* A line and how far it is read. */
+/* A line, and the position in it. */
 struct line {
 	struct rpm_chunk *chunk;
 	const char *start, *at, *end;
 };
 
-/* What became of a line, or of an element. */
+/* The result of a line, or of an element. */
 enum line_outcome {
 	TAKEN,
 	REFUSED,
@@ -106,7 +109,7 @@ static const char *found(const struct line *line, char *buf, size_t size)
 	return buf;
 }
 
-/* Note that @p expected is not what stands at line->at. */
+/* Note that something else than @p expected is at line->at. */
 static enum line_outcome refuse_element(struct line *line, enum rpm_problem_kind kind,
 					const char *expected)
 {
@@ -143,7 +146,7 @@ static enum line_outcome take_hex_element(struct line *line, const char *what, u
 	return TAKEN;
 }
 
-/* Nothing may follow; in lenient reading what does is ignored. */
+/* Nothing may follow; lenient reading ignores what does. */
 static enum line_outcome take_end(struct line *line)
 {
 	skip_line_blanks(line);
@@ -175,7 +178,7 @@ static bool chunk_add_segment(struct rpm_chunk *chunk)
 	return true;
 }
 
-/* A t, o or r record must stand in a section; lenient reading makes one called "?". */
+/* A t, o or r record must be in a section; lenient reading makes one with the name "?". */
 static enum line_outcome need_section(struct line *line)
 {
 	struct rpm_chunk *chunk = line->chunk;
@@ -303,7 +306,10 @@ static enum line_outcome object_record(struct line *line)
 	return TAKEN;
 }
 
-/* A hexadecimal element of at most @p max; *@p ret is @p instead when lenient reading goes on. */
+/*
+ * A hexadecimal element of at most @p max; if it is wrong and lenient reading goes on, *@p ret is
+ * @p instead.
+ */
 static enum line_outcome take_small(struct line *line, enum rpm_problem_kind kind, const char *what,
 				    uint64_t max, uint64_t *ret)
 {
@@ -313,7 +319,7 @@ static enum line_outcome take_small(struct line *line, enum rpm_problem_kind kin
 	return *ret <= max ? TAKEN : refuse_element(&at, kind, what);
 }
 
-/* The container of a static root; none when lenient reading misses it. */
+/* The container of a static root; none if it is missing in lenient reading. */
 static enum line_outcome take_container(struct line *line, uint32_t *ret)
 {
 	uint64_t id;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* From an open text log to a graph: chunks side by side, then the merge, roots and totals. */
+/*
+ * Reads an open text log into a graph: all chunks at the same time, then the merge, roots and
+ * totals.
+ */
 #include "format/rpm/rpm_reader.h"
 
 #include <string.h>
@@ -11,7 +14,7 @@
 #include "util/alloc.h"
 #include "util/arena.h"
 
-/* Below this many bytes a worker of its own is not worth it. */
+/* For fewer bytes than this, another worker is not worth it. */
 #define CHUNK_MIN ((uint64_t)1 << 20)
 
 bool rpm_detect(const char *bytes, size_t size)
@@ -76,11 +79,13 @@ static enum hd_status merge_roots(struct merge *merge)
 			};
 		}
 	}
-	/* Records that are alike are roots of their own: two slots of a stack, say, have no addresses. */
+	/*
+	 * Equal records are separate roots: two slots of a stack, for example, have no addresses.
+	 */
 	return HD_OK;
 }
 
-/* Objects and bytes of each type, and what is not defined about types. */
+/* Count objects and bytes of each type, and find types without a definition. */
 static enum hd_status count_types(struct merge *merge)
 {
 	struct hd_graph *graph = merge->graph;
@@ -118,7 +123,9 @@ static enum hd_status merge_all(struct merge *merge)
 	return HD_OK;
 }
 
-/* Cut what grew to its count, which is what graph_destroy() frees by. */
+/*
+ * Cut arrays that have grown to their count, because graph_destroy() uses the count to free them.
+ */
 static enum hd_status fit_arrays(struct merge *merge)
 {
 	struct hd_graph *graph = merge->graph;
@@ -164,7 +171,10 @@ enum hd_status rpm_merge(struct rpm_chunk *chunks, size_t count, struct job *job
 		*ret = merge.graph;
 		return HD_OK;
 	}
-	/* graph_destroy() frees by counts; what still has a larger capacity goes by that. */
+	/*
+	 * graph_destroy() uses counts to free arrays; those that still have a larger capacity are
+	 * freed by it here.
+	 */
 	pages_free(merge.graph->types, merge.types_capacity, sizeof(*merge.graph->types));
 	pages_free(merge.graph->domains, merge.domains_capacity, sizeof(*merge.graph->domains));
 	merge.graph->types = NULL;
@@ -230,7 +240,9 @@ enum hd_status rpm_read(int fd, uint64_t size, const char *path,
 	enum hd_status status = rpm_read_chunks(&whole, count, ret, err);
 	if (status != HD_ERR_FORMAT || count == 1)
 		return status;
-	/* What is wrong first, and what follows from it, shows only when lines come in order. */
+	/*
+	 * The first problem, and its consequences, can only be seen when lines are read in order.
+	 */
 	atomic_store(&job->stop, false);
 	return rpm_read_chunks(&whole, 1, ret, err);
 }

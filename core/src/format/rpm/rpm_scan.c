@@ -14,7 +14,7 @@ static const uint8_t digit_values[256] = {
 	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
 
-/* Parse 1 to 16 digits at *@p at; false for none or more.  Stops at a newline at the latest. */
+/* Parse 1 to 16 digits at *@p at; false if there are none or more.  Never goes past a newline. */
 static inline bool fast_hex(const char **at, uint64_t *ret)
 {
 	const unsigned char *start = (const unsigned char *)*at, *p = start;
@@ -35,10 +35,11 @@ static inline bool fast_field(const char **at, uint64_t *ret)
 }
 
 /*
- * The record that makes up nearly all of a file, in the form that writers give it: one blank
- * between elements, no blank at the end.
+ * Parse the kind of record that makes up nearly all of a file, in the form that writers use: one
+ * space between elements, no space at the end.
  *
- * @return behind the line's newline, or NULL: the line is not of that form, nothing is changed.
+ * @return the place after the line's newline, or NULL: the line does not have that form, and
+ * nothing is changed.
  */
 static const char *fast_object(struct rpm_chunk *chunk, const char *line)
 {
@@ -73,7 +74,7 @@ static const char *fast_object(struct rpm_chunk *chunk, const char *line)
 	return at + 1;
 }
 
-/* Parse the whole lines in [at, end); each ends with a newline. */
+/* Parse the complete lines in [at, end); each ends with a newline. */
 static enum hd_status parse_lines(struct rpm_chunk *chunk, const char *at, const char *end)
 {
 	struct rpm_objects *objects = &chunk->objects;
@@ -159,7 +160,7 @@ void rpm_chunk_read(struct rpm_chunk *chunk)
 		chunk->status = fail_nomem(&chunk->err);
 	}
 	chunk->parsed_objects = chunk->objects.count;
-	/* A malformed line ends the work of others only when none of them can hold an earlier one. */
+	/* A malformed line ends the work of others only if none of them can have an earlier one. */
 	bool ends_all = chunk->status != HD_ERR_FORMAT || chunk->range.worker == 0;
 	if (chunk->status != HD_OK && ends_all && chunk->range.job)
 		atomic_store(&chunk->range.job->stop, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections, types and findings of a text log, put together from its chunks. */
+/* Merges the sections, types and findings of a text log from its chunks. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +44,7 @@ enum hd_status merge_fail(const struct merge *merge, uint64_t line, size_t colum
 		    merge->chunks[0].range.path, (unsigned long long)line, where, text);
 }
 
-/* Lines before chunk @p index. */
+/* Number of lines before chunk @p index. */
 static uint64_t merge_line_base(const struct merge *merge, size_t index)
 {
 	uint64_t lines = 0;

@@ -40,7 +40,7 @@ static uint64_t large_size(const struct merge *merge, size_t object)
 	return found ? found->size : SIZE_LARGE;
 }
 
-/* Are objects @p a and @p b (in the order of the file) the same but for their section? */
+/* Are objects @p a and @p b (in the order of the file) the same, except for their section? */
 static bool same_object(const struct merge *merge, uint32_t a, uint32_t b)
 {
 	const struct rpm_objects *all = &merge->chunks[0].objects;
@@ -96,7 +96,9 @@ static enum hd_status join_duplicates(struct merge *merge, uint32_t *ret_count)
 	return HD_OK;
 }
 
-/* How far ahead memory at random places is asked for: what is read by position, then rows. */
+/*
+ * How far ahead memory at random places is prefetched: first what is read by position, then rows.
+ */
 #define SORT_AHEAD      32u
 #define SORT_AHEAD_ROWS 12u
 
@@ -117,7 +119,7 @@ static enum hd_status gather_array(struct merge *merge, uint32_t **array, uint32
 	return HD_OK;
 }
 
-/* The degrees in the order of the file become rows. */
+/* Turn the degrees in the order of the file into rows. */
 static enum hd_status make_chunk_rows(struct merge *merge)
 {
 	struct rpm_objects *all = &merge->chunks[0].objects;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The graph as a text log: one section per domain, written as it is walked. */
+/* Writes a graph as a text log: one section per domain, written while the graph is walked. */
 #include <string.h>
 
 #include "format/rpm/rpm_name.h"
@@ -16,13 +16,13 @@
 
 struct rpm_writer {
 	const struct hd_graph *graph;
-	const uint64_t *live; /* only what has a bit is written; NULL: everything */
+	const uint64_t *live; /* only nodes with a bit are written; NULL: all */
 	struct job *job;
 	format_write_fn write;
 	void *arg;
 	struct hd_error *err;
 	struct text text;
-	uint64_t units; /* since the last look at cancellation */
+	uint64_t units; /* since the last check for cancellation */
 };
 
 static enum hd_status rpm_flush(struct rpm_writer *writer)
@@ -46,7 +46,7 @@ static enum hd_status end_line(struct rpm_writer *writer)
 									  : HD_OK;
 }
 
-/* Much faster than printf: these are nearly all bytes of a file. */
+/* Much faster than printf: nearly all bytes of a file are written here. */
 static void put_hex(struct text *text, char before, uint64_t value)
 {
 	char buf[18];
@@ -121,8 +121,8 @@ static enum hd_status write_root_line(struct rpm_writer *writer, const struct gr
 }
 
 /*
- * When the records of a domain begin or end, in milliseconds; false: not known.  No core says when it
- * was written: of heaps the time is 0, so that every export is the same.
+ * When the records of a domain begin or end, in milliseconds; false: not known.  A core does not
+ * say when it was written: for heaps the time is 0, so that every export is the same.
  */
 static bool domain_time(const struct hd_graph *graph, const struct graph_domain *domain, bool start,
 			uint64_t *ret)
@@ -134,7 +134,7 @@ static bool domain_time(const struct hd_graph *graph, const struct graph_domain 
 	return graph->info.time / TICKS_PER_MS >= UNIX_EPOCH_MS;
 }
 
-/* A dump file of one process is called after its program; a text log names its domains. */
+/* A dump file of one process is named after its program; a text log names its domains. */
 static void put_domain(struct rpm_writer *writer, const struct graph_domain *domain, bool start)
 {
 	struct text *text = &writer->text;
@@ -146,7 +146,7 @@ static void put_domain(struct rpm_writer *writer, const struct graph_domain *dom
 	if (program && program[0]) {
 		rpm_name_write(text, program, strlen(program), has_time);
 	} else if (!domain->name) {
-		text_puts(text, "clrhost"); /* as most programs name their only one */
+		text_puts(text, "clrhost"); /* most programs have only one domain, with this name */
 	} else if (domain->name_size) {
 		rpm_name_write(text, domain->name, domain->name_size, has_time);
 	} else {
@@ -234,7 +234,7 @@ static enum hd_status write_domain(struct rpm_writer *writer, uint32_t domain,
 		TRY(write_object_line(writer, by_domain_at(nodes, i)));
 	for (uint32_t i = roots->starts[domain]; i < roots->starts[domain + 1]; i++) {
 		const struct graph_root *root = &writer->graph->roots[by_domain_at(roots, i)];
-		/* Alike records count each. */
+		/* Equal records are written each. */
 		if (!root->repeated)
 			TRY(write_root_line(writer, root));
 	}

@@ -8,7 +8,7 @@
 #include "util/alloc.h"
 #include "util/bitmap.h"
 
-/* Of several roots of one object, the one that says most about it. */
+/* If an object has several roots, the one that says most about it. */
 static const uint8_t kinds[ROOT_KINDS] = {
 	HD_ROOT_STATIC, HD_ROOT_THREAD_STATIC, HD_ROOT_HANDLE, HD_ROOT_STACK, HD_ROOT_FINALIZER,
 	HD_ROOT_GC,     HD_ROOT_INTERNAL,
@@ -19,8 +19,9 @@ struct stack_maker {
 	const struct hd_graph *graph;
 	const struct dominators *dominators;
 	uint32_t *first;       /* what a node dominates immediately: the first, + 1 */
-	uint32_t *next;        /* behind it in the list of its dominator, then of its branch; + 1 */
-	uint64_t *taken;       /* a bit per node: a root's branch has it */
+	uint32_t *next;        /* next in the list of its dominator, later in that of its branch; +
+			        * 1 */
+	uint64_t *taken;       /* one bit per node: it is in a root's branch */
 	uint32_t *type_frames; /* type_count */
 	uint32_t *children;    /* by frame and level: branch + 1 below the current one, or 0 */
 	size_t children_count;
@@ -34,7 +35,7 @@ static bool is_live(const struct stack_maker *maker, uint32_t node)
 	return !graph_is_missing(maker->graph, node) && maker->dominators->retained_count[node];
 }
 
-/* Only roots and what several of them share have no dominator. */
+/* Only roots, and nodes that several roots share, have no dominator. */
 static bool is_top(const struct stack_maker *maker, uint32_t node)
 {
 	return is_live(maker, node) && maker->dominators->idom[node] == HD_NONE;
@@ -73,7 +74,7 @@ static enum hd_status add_branch(struct stack_maker *maker, uint32_t parent, uin
 	return HD_OK;
 }
 
-/* Lists of what each node dominates, and the sum of what the tops do. */
+/* Make the lists of what each node dominates, and the sum of what the tops dominate. */
 static enum hd_status link_nodes(struct stack_maker *maker)
 {
 	const struct dominators *dominators = maker->dominators;
@@ -113,7 +114,7 @@ static enum hd_status add_frames(struct stack_maker *maker)
 	return maker->children ? HD_OK : fail_nomem(maker->err);
 }
 
-/* The first branch and those of the kinds; the last is of what several roots share. */
+/* Make the first branch and those of the kinds; the last one is for what several roots share. */
 static enum hd_status add_kinds(struct stack_maker *maker)
 {
 	static const char several[] = "(Several roots)", other[] = "(other)";
@@ -139,7 +140,7 @@ static uint32_t *child_slot(const struct stack_maker *maker, uint32_t frame, enu
 	return &maker->children[2 * (size_t)frame + (level == STACK_ROOT)];
 }
 
-/* Give @p node, with all that it dominates, to the branch of that frame below branch @p index. */
+/* Add @p node, with all that it dominates, to the branch with that frame below branch @p index. */
 static enum hd_status place_in_branch(struct stack_maker *maker, uint32_t index, uint32_t frame,
 				      enum stack_level level, uint32_t node)
 {
@@ -182,7 +183,7 @@ static enum hd_status place_kind_roots(struct stack_maker *maker, uint32_t index
 	return HD_OK;
 }
 
-/* What has no dominator and is no root is reached from several. */
+/* Nodes without a dominator that are not roots are reached from several roots. */
 static enum hd_status take_shared(struct stack_maker *maker, uint32_t index)
 {
 	struct stack_branch *branch = &maker->stacks->branches[index];
@@ -250,7 +251,7 @@ static int compare_stack_branches(const void *a, const void *b)
 	return (int)x->level - (int)y->level;
 }
 
-/* Of the branches from @p first on, which are all below @p index, keep the large ones. */
+/* Keep the large ones among the branches from @p first to the end, which are all below @p index. */
 static void close_children(struct stack_maker *maker, uint32_t index, uint32_t first)
 {
 	struct dominator_stacks *stacks = maker->stacks;

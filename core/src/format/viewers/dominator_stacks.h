@@ -6,18 +6,18 @@
 #include "graph/dominators.h"
 #include "graph/heap_graph.h"
 
-/** Branches below this depth are not told apart. */
+/** Branches below this depth are not distinguished. */
 #define STACK_DEPTH_MAX 250u
-/** A branch smaller than this part of all bytes is not told apart from others like it. */
+/** Branches smaller than this part of all bytes are added up. */
 #define STACK_SMALL_PART 10000u
-/** There are never more branches, but for those of the roots' names. */
+/** Most branches, not counting those for the roots' names. */
 #define STACK_BRANCHES_MAX 50000u
 
 enum stack_level {
-	STACK_ALL,  /**< no frame: all that is live */
-	STACK_KIND, /**< roots of a kind */
-	STACK_ROOT, /**< roots of a name */
-	STACK_TYPE  /**< objects of a type */
+	STACK_ALL,  /**< not a frame: everything that is live */
+	STACK_KIND, /**< roots of one kind */
+	STACK_ROOT, /**< roots with one name */
+	STACK_TYPE  /**< objects of one type */
 };
 
 /** What is dominated along one path of names. */
@@ -25,13 +25,14 @@ struct stack_branch {
 	uint32_t parent; /**< HD_NONE: the first branch */
 	uint32_t frame;  /**< number in dominator_stacks.frames */
 	uint32_t first_child, child_count;
-	uint32_t members; /**< nodes to be looked at: the first, + 1 */
+	uint32_t members; /**< first of the nodes that wait to be looked at, + 1 */
 	uint16_t depth;
 	uint8_t level;  /**< enum stack_level */
-	bool is_run;    /**< objects of the type dominate others of it, which are here as well */
-	uint64_t total; /**< bytes, of all branches below as well */
-	uint64_t self;  /**< of the objects themselves */
-	uint64_t other; /**< of what is below and not told apart */
+	bool is_run;    /**< objects of the type dominate other ones of it, which are also counted
+			 * here */
+	uint64_t total; /**< bytes, including all branches below */
+	uint64_t self;  /**< bytes of the objects themselves */
+	uint64_t other; /**< bytes below that have no branch of their own */
 };
 
 /**
@@ -40,16 +41,16 @@ struct stack_branch {
  */
 struct dominator_stacks {
 	struct string_table frames;
-	struct stack_branch *branches; /**< parents before children, siblings side by side */
+	struct stack_branch *branches; /**< parents before children, siblings next to each other */
 	size_t branches_count, branches_capacity;
 	uint32_t other_frame; /**< "(other)" */
 	uint64_t size;        /**< live bytes */
 };
 
 /**
- * Merge: O(nodes), level by level.  8 bytes per node while it runs.
+ * Merge them level by level, in O(nodes). 8 bytes per node while it runs.
  *
- * @param[out] ret To be given to dominator_stacks_deinit(), on failure as well.
+ * @param[out] ret To be given to dominator_stacks_deinit(), also on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
@@ -61,10 +62,13 @@ HD_NODISCARD enum hd_status dominator_stacks_init(struct dominator_stacks *ret,
 /** A zeroed struct is allowed. */
 void dominator_stacks_deinit(struct dominator_stacks *stacks);
 
-/** The branch behind @p branch in preorder, where 0 is the first, or HD_NONE. */
+/** The branch after @p branch in preorder, or HD_NONE; 0 is the first. */
 uint32_t dominator_stacks_next(const struct dominator_stacks *stacks, uint32_t branch);
 
-/** Branches from below the first one to @p branch; @return how many, at most STACK_DEPTH_MAX. */
+/**
+ * The branches on the path to @p branch, without the first one; @return how many, at most
+ * STACK_DEPTH_MAX.
+ */
 uint32_t dominator_stacks_path(const struct dominator_stacks *stacks, uint32_t branch,
 			       uint32_t path[STACK_DEPTH_MAX]);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * V8's heap snapshot (v8/src/profiler/heap-snapshot-generator.cc, HeapSnapshotJSONSerializer), as
- * DevTools reads it (HeapSnapshotLoader.ts, HeapSnapshot.ts).  All that the root refers to is
- * synthetic: then DevTools leaves sizes as they are and counts distances from the root.  What the
- * root does not reach it would not show: unreachable objects are below a node of their own.
+ * DevTools reads it (HeapSnapshotLoader.ts, HeapSnapshot.ts).  All nodes to which the root refers
+ * are synthetic: then DevTools keeps sizes unchanged and counts distances from the root.  It would
+ * not show what the root does not reach, so unreachable objects are under a node of their own.
  */
 #include <string.h>
 
@@ -19,7 +19,9 @@
 
 #define NODE_FIELDS 7u
 
-/* To name a reference its object is read anew: of larger heaps references only have numbers. */
+/*
+ * To name a reference, its object is read again; so in larger heaps references only have numbers.
+ */
 #define NAMED_EDGES_MAX  ((uint64_t)1 << 21)
 #define NAMED_DEGREE_MAX 128u
 
@@ -60,7 +62,7 @@ static const char meta[] =
 	"\"last_assigned_id\"],\"location_fields\":[\"object_index\",\"script_id\",\"line\","
 	"\"column\"]},\"node_count\":";
 
-/* What a type's objects are written with. */
+/* How a type's objects are written. */
 struct type_look {
 	uint32_t name;
 	enum node_type type;
@@ -82,7 +84,8 @@ struct snapshot_writing {
 	struct heapsnapshot_ids ids;
 	struct unreached unreached;
 	struct type_look *looks; /* type_count */
-	uint32_t *ranks;  /* per 64 nodes: written ones before them; NULL: all nodes are written */
+	uint32_t *ranks;  /* for each 64 nodes: how many written nodes come before them; NULL: all
+			   * nodes are written */
 	uint32_t written; /* nodes of the graph */
 	struct synthetic_nodes synthetic; /* before them */
 	uint64_t edge_count;
@@ -184,8 +187,8 @@ static enum hd_status add_literal(struct snapshot_writing *snapshot, const char 
 }
 
 /*
- * Strings are told by the name of their type, also "System.String (Bytes > 1K)".  Arrays are objects: those
- * of DevTools' own type all count as one class.
+ * Strings are recognised by the name of their type, also "System.String (Bytes > 1K)".  Arrays are
+ * written as objects: DevTools counts all nodes of its own array type as one class.
  */
 static enum node_type node_type_of(const char *name, size_t size)
 {
@@ -345,7 +348,7 @@ static enum hd_status put_synthetic_edges(struct snapshot_writing *snapshot)
 	return HD_OK;
 }
 
-/* "[12]" and nothing behind it. */
+/* "[12]" and nothing after it. */
 static bool parse_element(const struct text *text, uint64_t *ret)
 {
 	uint64_t value = 0;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/viewers/heapsnapshot_ids.h"
 
-/* More parts of the address space than that have objects in no process: ids are no addresses. */
+/*
+ * No process has objects in more parts of the address space than this: then ids are not addresses.
+ */
 #define ADDRESS_RUNS_MAX 16u
 
 /* Objects whose ids ascend: those with addresses that have the same high bits. */
@@ -30,7 +32,10 @@ static uint32_t find_address_runs(const struct heapsnapshot_ids *ids, struct add
 	return count;
 }
 
-/* Do two runs have an id in common?  Ends at the first, and where one is all below the other. */
+/*
+ * Do two runs have an id in common?  Ends at the first one, or when one run is completely below the
+ * other.
+ */
 static bool have_common(const struct heapsnapshot_ids *ids, struct address_run a,
 			struct address_run b)
 {

@@ -17,7 +17,7 @@ const char *root_group_name(const struct hd_graph *graph, unsigned int kind)
 {
 	if (kind >= ROOT_KINDS)
 		kind = HD_ROOT_INTERNAL;
-	/* Of a heap, what the collector itself roots are the frozen segments. */
+	/* In a heap, the roots of the collector itself are the frozen segments. */
 	return graph->details && kind == HD_ROOT_GC ? "(Frozen objects)" : groups[kind];
 }
 

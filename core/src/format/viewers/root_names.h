@@ -13,7 +13,7 @@ const char *root_group_name(const struct hd_graph *graph, unsigned int kind);
  * Name of one root: its static variable, the method of its frame, what its handle does, or the type
  * that contains it.
  *
- * @return NULL: nothing is known beyond its kind; else @p size bytes, borrowed from @p graph.
+ * @return NULL: only its kind is known; else @p size bytes, borrowed from @p graph.
  */
 const char *root_own_name(const struct hd_graph *graph, uint32_t index, size_t *size);
 

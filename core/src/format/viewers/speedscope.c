@@ -10,7 +10,7 @@
 struct scope {
 	struct stream stream;
 	struct dominator_stacks stacks;
-	uint32_t *indices; /* of a frame, and of it as a run, among those in the file; + 1 */
+	uint32_t *indices; /* number of a frame, and of it as a run, among those in the file; + 1 */
 	size_t indices_count;
 	uint32_t other; /* index of "(other)" */
 	struct hd_error *err;

@@ -22,7 +22,7 @@ static enum hd_status find_held_nodes(const struct csr *forward, const uint64_t 
 	return HD_OK;
 }
 
-/* Go on from all that was not met, but not from what is in @p held. */
+/* Go on from all nodes that were not reached, but not from those in @p held. */
 static enum hd_status find_tops(struct reach_pass *pass, const uint64_t *held,
 				struct unreached *ret, struct job *job, struct hd_error *err)
 {

@@ -4,20 +4,24 @@
 
 #include "graph/heap_graph.h"
 
-/** What no strong root reaches, and few nodes of it from which all of it is reached. */
+/**
+ * The nodes that no strong root reaches, and a small set of them from which all of them can be
+ * reached.
+ */
 struct unreached {
-	const uint64_t *live; /**< a bit per node that a strong root reaches */
-	uint64_t *own_live;   /**< the same, if it was not given */
-	uint64_t *tops;       /**< a bit per node: those few */
+	const uint64_t *live; /**< one bit per node: set if a strong root reaches it */
+	uint64_t *own_live;   /**< the same, if the caller did not give it */
+	uint64_t *tops;       /**< one bit per node: the nodes of the small set */
 	uint64_t top_count;
 	uint32_t node_count;
 };
 
 /**
- * Tops are what no other unreached node refers to, and one node of each cycle that is left then.
+ * Tops are the nodes that no other unreached node refers to, and one node of each cycle that
+ * remains.
  *
  * @param live Borrowed; NULL: it is made.
- * @param[out] ret To be given to unreached_deinit(), on failure as well.
+ * @param[out] ret To be given to unreached_deinit(), also on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED

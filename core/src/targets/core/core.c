@@ -15,7 +15,7 @@
 #include "util/opening.h"
 #include "util/read_at.h"
 
-/** What target_module_files() takes for each mapping, at most. */
+/** Most bytes that target_module_files() needs for each mapping. */
 #define MODULE_FILE_SIZE 512u
 
 static bool is_core_head(const uint8_t *head, size_t size)
@@ -31,7 +31,7 @@ enum hd_status target_is_core(const char *path, bool *ret, struct hd_error *err)
 {
 	*ret = false;
 	int fd = open_as(HD_OPEN_INPUT, path);
-	/* Of what is not a regular file the reader of dump files says what is wrong. */
+	/* If it is not a regular file, the reader of dump files reports what is wrong. */
 	if (fd < 0 && errno != EISDIR && errno != EINVAL)
 		return fail(err, HD_ERR_OS, 0, "%s: cannot open: %s", path, strerrordesc_np(errno));
 	if (fd < 0)
@@ -67,7 +67,7 @@ static void add_truncation(struct target *target, const struct core_headers *hea
 					: "");
 }
 
-/* From the headers to target->own; @p file is taken. */
+/* Read everything from the headers to target->own; @p file is taken over. */
 static enum hd_status read_core(struct target *target, const char *path, struct mapped_file *file,
 				struct core_headers *headers, struct job *job, struct hd_error *err)
 {

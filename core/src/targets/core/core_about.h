@@ -13,15 +13,15 @@ enum core_producer {
 	PRODUCER_KERNEL,
 };
 
-/** What a core holds, as far as its segments tell: core_notes.h says how that is told. */
+/** How much a core contains, judging by its segments: core_notes.h has the rules. */
 enum core_content {
 	CONTENT_UNKNOWN,
-	CONTENT_FULL, /**< the pages of its files too: needs no module files */
+	CONTENT_FULL, /**< also the pages of its files: no module files are needed */
 	CONTENT_HEAP, /**< the writable memory, but not the unchanged pages of its files */
 	CONTENT_MINI, /**< little more than stacks: no managed heap can be expected */
 };
 
-/** What is known of a core file as a whole. */
+/** What is known about a core file as a whole. */
 struct core_about {
 	enum core_producer producer;
 	enum core_content content;
@@ -29,8 +29,9 @@ struct core_about {
 	bool is_compressed;     /**< it was unpacked (.zst) */
 	uint64_t file_size;     /**< bytes on disk */
 	uint64_t unpacked_size; /**< bytes of the core itself; is file_size unless is_compressed */
-	uint64_t missing_bytes; /**< of segments, beyond the end of the file */
-	int signal;             /**< that ended the process, of the first NT_PRSTATUS; 0 = none */
+	uint64_t missing_bytes; /**< bytes of segments that are beyond the end of the file */
+	int signal;             /**< the signal that ended the process, from the first NT_PRSTATUS;
+				 * 0 = none */
 };
 
 #endif

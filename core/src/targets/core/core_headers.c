@@ -32,7 +32,7 @@ static const char *machine_name(uint16_t machine)
 	}
 }
 
-/* Refuse, by name, what is no ELF core of x86-64. */
+/* Refuse what is not an ELF core of x86-64, and say what it is. */
 static enum hd_status check_kind(const struct mapped_file *file, const char *path,
 				 struct hd_error *err)
 {
@@ -79,9 +79,9 @@ static enum hd_status check_kind(const struct mapped_file *file, const char *pat
 }
 
 /*
- * With PN_XNUM the number stands in section header 0, which the kernel writes at the very end of
- * the file: gone when that is cut.  The notes follow the program headers at once, so that where
- * the first segment begins tells the number as well.
+ * With PN_XNUM the number is in section header 0, which the kernel writes at the very end of the
+ * file: it is lost when the file is cut.  The notes follow the program headers directly, so the
+ * begin of the first segment also gives the number.
  */
 static size_t count_to_first_segment(const struct mapped_file *file, const Elf64_Ehdr *header)
 {
@@ -134,7 +134,7 @@ static enum hd_status count_headers(const struct mapped_file *file, const char *
 	return HD_OK;
 }
 
-/* Bytes of [offset, offset + size) that are in the file; the rest is counted as missing. */
+/* How many bytes of [offset, offset + size) are in the file; the rest is counted as missing. */
 static uint64_t clamp_segment(struct core_headers *headers, const struct mapped_file *file,
 			      uint64_t offset, uint64_t size)
 {
@@ -148,8 +148,8 @@ static uint64_t clamp_segment(struct core_headers *headers, const struct mapped_
 }
 
 /*
- * The bytes of a load that are taken from the file: none where the loads before it have taken more
- * than all of it already, as then they share them.
+ * The bytes of a load that are taken from the file: none if the loads before it have already taken
+ * more than the limit, because then they share bytes.
  */
 static uint64_t give_bytes(struct core_headers *headers, const struct mapped_file *file,
 			   const Elf64_Phdr *header, uint64_t captured)

@@ -12,10 +12,11 @@ struct core_memory {
 	struct core_run *runs;
 	size_t count;
 	char apart[64];      /**< what follows is written: not in the cache line of the above */
-	_Atomic size_t last; /**< run of the last read, where the next is looked for first */
+	_Atomic size_t last; /**< run of the last read, in which the next one is searched for
+			      * first */
 };
 
-/* The number of runs that begin at or below @p address. */
+/* The number of runs whose begin is at most @p address. */
 static size_t runs_below(const struct core_memory *core, uint64_t address)
 {
 	return ROWS_ABOVE(core->runs, core->count, start, address);

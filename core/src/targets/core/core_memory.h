@@ -5,10 +5,10 @@
 #include "mem/mapped_file.h"
 #include "mem/memory.h"
 
-/** Bytes of the address space that lie together in the core file. */
+/** A range in the address space whose bytes are together in the core file. */
 struct core_run {
-	uint64_t start, end; /**< of the address space */
-	uint64_t offset;     /**< of start in the file; all of it is there */
+	uint64_t start, end; /**< in the address space */
+	uint64_t offset;     /**< offset of start in the file; the whole run is there */
 };
 
 /**

@@ -22,7 +22,7 @@
 
 _Static_assert(REGISTER_COUNT == 27, "struct user_regs_struct has 27 members");
 
-/* What a note's reader works on. */
+/* The state of reading notes. */
 struct note {
 	struct target *target;
 	struct core_notes *notes;
@@ -30,7 +30,7 @@ struct note {
 	uint64_t size;
 };
 
-/** What malloc() adds to a small piece of memory, at most. */
+/** Most bytes that malloc() adds to a small piece of memory. */
 #define PIECE_EXTRA 32u
 
 static void add_short_note(const struct note *note, const char *name, uint64_t expected)
@@ -252,8 +252,8 @@ static int compare_note_segments(const void *a, const void *b)
 }
 
 /*
- * Put the segments in the order of the file, those that share bytes together as one: so each byte
- * is read once, however often the headers name it.
+ * Sort the segments in the order of the file, and merge those that share bytes: so each byte is
+ * read once, however often the headers name it.
  */
 static void merge_segments(struct target *target, struct core_headers *headers)
 {
@@ -292,7 +292,7 @@ static int compare_mappings(const void *a, const void *b)
 	return left->start < right->start ? -1 : left->start > right->start;
 }
 
-/* Ascending, none reaching into the next. */
+/* Make them ascending and not overlapping. */
 static void sort_mappings(struct target *target)
 {
 	if (!target->map.mapping_count)
@@ -368,7 +368,9 @@ static uint64_t captured_of_files(const struct target *target)
 	return sum;
 }
 
-/* The stack pointers of all threads, ascending; NULL: no memory, or no threads. */
+/*
+ * The stack pointers of all threads, ascending; NULL: memory is exhausted, or there are no threads.
+ */
 static uint64_t *sorted_stacks(struct target *target, struct hd_error *err)
 {
 	if (target_reserve(target, target->threads.count, sizeof(uint64_t), err) != HD_OK)
@@ -384,7 +386,7 @@ static uint64_t *sorted_stacks(struct target *target, struct hd_error *err)
 	return stacks;
 }
 
-/* Is there a range like a heap's?  Ranges and stacks ascend. */
+/* Is there a range like that of a heap?  Ranges and stacks ascend. */
 static bool has_heap_range(const struct target *target, const uint64_t *stacks)
 {
 	size_t next = 0;

@@ -7,7 +7,7 @@
 /** See core_guess_content(): createdump's small dumps have runs of at most 64 KB. */
 #define HEAP_RUN ((uint64_t)256 << 10)
 
-/** Which notes a core has: they tell who wrote it. */
+/** Which notes a core has: they show which program wrote it. */
 struct core_notes {
 	size_t count;
 	bool prpsinfo_first;
@@ -17,9 +17,9 @@ struct core_notes {
 };
 
 /**
- * Fill what the notes tell: threads, mappings (ascending), auxv_*, pid, name, signal.  Notes that
- * cannot be as they say are findings.  Each byte of the file is read once, however many segments
- * have it: time and memory are linear in the bytes.
+ * Fill what the notes tell: threads, mappings (ascending), auxv_*, pid, name, signal.  Impossible
+ * notes become findings.  Each byte of the file is read once, even if many segments contain it:
+ * time and memory are linear in the bytes.
  *
  * @param headers Their notes are sorted, and those that share bytes are merged.
  * @retval HD_OK
@@ -30,16 +30,17 @@ HD_NODISCARD enum hd_status core_notes_read(struct target *target, const struct 
 					    struct core_headers *headers, struct core_notes *ret,
 					    struct job *job, struct hd_error *err);
 
-/** Who wrote the core. */
+/** Which program wrote the core. */
 enum core_producer core_guess_producer(const struct core_notes *notes,
 				       const struct core_headers *headers);
 
 /**
  * Set target->content, what it holds, from target->ranges, mappings and threads:
  * - full: at least nine tenths of the bytes mapped from files are captured;
- * - heap: less, but somewhere a run of HEAP_RUN writable bytes that are no file's and no stack;
+ * - heap: less, but somewhere HEAP_RUN writable bytes in a row that do not belong to a file or a
+ *   stack;
  * - mini: not even that (createdump takes single pages then);
- * - unknown: the core is truncated, or its notes tell of no mapped files.
+ * - unknown: the core is truncated, or its notes do not list mapped files.
  */
 HD_NODISCARD enum hd_status core_guess_content(struct target *target, struct hd_error *err);
 

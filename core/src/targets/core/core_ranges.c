@@ -6,7 +6,7 @@
 #include "targets/core/core_headers.h"
 #include "util/alloc.h"
 
-/* The loads, in ascending order of their start, being split where they overlap. */
+/* Splits the loads, in ascending order of their start, where they overlap. */
 struct splitter {
 	const struct core_load *loads; /* in the order of the file */
 	uint32_t *order;               /* ascending by start */
@@ -54,14 +54,14 @@ static void heap_pop(struct splitter *splitter)
 	splitter->heap[i] = last;
 }
 
-/* Of the first @p size bytes, those that lie in @p room bytes behind the first @p skipped. */
+/* How many of the first @p size bytes are in the @p room bytes after the first @p skipped. */
 static uint64_t part_of(uint64_t size, uint64_t skipped, uint64_t room)
 {
 	uint64_t left = skipped < size ? size - skipped : 0;
 	return left < room ? left : room;
 }
 
-/* [start, end) of @p load, joined to the piece before it when it goes on there. */
+/* Add [start, end) of @p load, joined to the piece before it if it continues that. */
 static void emit(struct splitter *splitter, const struct core_load *load, uint64_t start,
 		 uint64_t end)
 {
@@ -74,7 +74,7 @@ static void emit(struct splitter *splitter, const struct core_load *load, uint64
 	if (piece.captured)
 		piece.offset = load->offset + skipped;
 	struct core_load *last = splitter->count ? &splitter->pieces[splitter->count - 1] : NULL;
-	/* One load, resumed where another only began: as one again. */
+	/* Join a load again that was only interrupted by the begin of another one. */
 	if (last && skipped && last->end == start && last->flags == piece.flags &&
 	    last->captured == last->end - last->start &&
 	    last->offset + last->captured == piece.offset && piece.captured) {
@@ -86,7 +86,7 @@ static void emit(struct splitter *splitter, const struct core_load *load, uint64
 	splitter->pieces[splitter->count++] = piece;
 }
 
-/* Sweep over the addresses; each step either takes a load in or ends one. */
+/* Sweep over the addresses; each step either begins a load or ends one. */
 static void split_loads(struct splitter *splitter, size_t load_count)
 {
 	size_t taken = 0;

@@ -8,7 +8,7 @@
 
 #include "targets/process/proc.h"
 
-/* Is @p controller one of the names, parted by commas, from @p list to @p end? */
+/* Is @p controller one of the names, separated by commas, from @p list to @p end? */
 static bool has_controller(const char *list, const char *end, const char *controller)
 {
 	size_t size = strlen(controller);
@@ -53,7 +53,7 @@ static bool read_whole(const char *directory, const char *name, struct text *ret
 static bool read_number(const char *directory, const char *name, uint64_t *ret)
 {
 	struct text text = { 0 };
-	bool is_number = false; /* nor is "max" one */
+	bool is_number = false; /* "max" is not a number either */
 	if (read_whole(directory, name, &text)) {
 		char *end;
 		*ret = strtoull(text.bytes, &end, 10);
@@ -63,7 +63,7 @@ static bool read_number(const char *directory, const char *name, uint64_t *ret)
 	return is_number;
 }
 
-/* Files that the kernel can drop count as used. */
+/* The kernel's number includes file pages that it can drop. */
 static uint64_t read_cache(const char *directory, const char *name)
 {
 	struct text text = { 0 };
@@ -77,7 +77,7 @@ static uint64_t read_cache(const char *directory, const char *name)
 	return cache;
 }
 
-/* The lower one: beyond memory.high nothing fails, but all becomes slow. */
+/* The smaller one: above memory.high nothing fails, but everything becomes slow. */
 static bool read_limit(const struct cgroup_files *files, const char *directory, uint64_t *ret)
 {
 	bool is_limited = false;
@@ -102,7 +102,7 @@ static uint64_t bound_by(uint64_t free, const struct cgroup_files *files, const 
 	return left < free ? left : free;
 }
 
-/* What limits of a cgroup leave, and of those around it. */
+/* What the limits of a cgroup and of those above it still allow. */
 static uint64_t bound_by_groups(uint64_t free, const char *root, const char *text,
 				const struct cgroup_files *files)
 {

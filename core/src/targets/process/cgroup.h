@@ -12,10 +12,11 @@
 size_t cgroup_parse(const char *text, const char *controller, const char **ret);
 
 /**
- * Bytes that the cgroup of a process and those around it leave it, of both versions (memory.max and
- * memory.high; memory.limit_in_bytes): what the kernel can drop of files is free.  UINT64_MAX: no limit.
+ * Bytes that the limits of a process's cgroup, and of those above it, still allow, for both
+ * versions (memory.max and memory.high; memory.limit_in_bytes).  File pages that the kernel can
+ * drop count as free.  UINT64_MAX: no limit.
  *
- * @param[in] root Where /proc and /sys are: "", but in tests.
+ * @param[in] root Where /proc and /sys are: "" except in tests.
  */
 uint64_t cgroup_free(const char *root, int pid);
 

@@ -29,7 +29,7 @@ void page_list_sort(struct page_list *list)
 	list->rows_count = kept + 1;
 }
 
-/* Room for one more; what was added twice gives way first. */
+/* Make room for one more; first remove what was added twice. */
 static bool reserve_page_range(struct page_list *list)
 {
 	if (list->rows_count < list->rows_capacity)
@@ -50,7 +50,7 @@ void page_list_add(struct page_list *list, uint64_t address, uint64_t size)
 		last > UINT64_MAX - ARCH_PAGE ? arch_page_of(UINT64_MAX) : arch_page_align(last);
 	if (!size || start >= end)
 		return;
-	/* Mostly it is where the last one was, or behind it. */
+	/* Mostly it is where the last one was, or after it. */
 	struct page_range *row = list->rows_count ? &list->rows[list->rows_count - 1] : NULL;
 	if (row && start >= row->start && start <= row->end) {
 		row->end = end > row->end ? end : row->end;

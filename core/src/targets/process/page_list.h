@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Addresses [start, end), both of pages. */
+/** Addresses [start, end), both multiples of the page size. */
 struct page_range {
 	uint64_t start, end;
 };
@@ -24,7 +24,7 @@ void page_list_add(struct page_list *list, uint64_t address, uint64_t size);
 /** Add all pages of @p from. */
 void page_list_join(struct page_list *list, const struct page_list *from);
 
-/** Make it ascending, without overlaps and ranges that meet. */
+/** Sort it and merge ranges that overlap or touch. */
 void page_list_sort(struct page_list *list);
 
 void page_list_deinit(struct page_list *list);

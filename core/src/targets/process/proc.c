@@ -67,7 +67,7 @@ bool proc_tasks_open(int pid, struct proc_tasks *ret)
 	return ret->fd >= 0;
 }
 
-/* By the kernel's own call: readdir() allocates. */
+/* With the system call itself, because readdir() allocates memory. */
 int proc_tasks_next(struct proc_tasks *tasks)
 {
 	for (;;) {
@@ -131,7 +131,10 @@ int proc_live_task(int pid)
 	return tid;
 }
 
-/* Cut " (deleted)" off and undo "\012", which is how the kernel writes a newline: no more is escaped. */
+/*
+ * Remove " (deleted)" and decode "\012", which is how the kernel writes a newline; nothing else is
+ * escaped.
+ */
 static void clean_path(char *path)
 {
 	static const char deleted[] = " (deleted)";
@@ -156,7 +159,7 @@ static uint32_t parse_flags(const char *text)
 	       (text[2] == 'x' ? PF_X : 0u);
 }
 
-/* One number in @p base, and the character @p after behind it. */
+/* Read a number in @p base, and the character @p after that follows it. */
 static bool take_number(char **at, int base, char after, uint64_t *ret)
 {
 	char *end;
@@ -425,7 +428,7 @@ enum hd_status proc_check(int pid, struct proc_status *ret, struct hd_error *err
 	return HD_OK;
 }
 
-/* What the Yama module says about who may trace whom, or "". */
+/* What to say about the Yama module's rule for tracing, or "". */
 static const char *yama_hint(void)
 {
 	struct text text = { 0 };
@@ -454,7 +457,7 @@ static enum hd_status refused_permission(int pid, const struct proc_status *stat
 		int group = status->tracer;
 		if (proc_status_read(group, &thread) && thread.group)
 			group = thread.group;
-		/* One of our helpers is named after whom it helps. */
+		/* One of our own helpers: name the process that it works for. */
 		if (strcmp(thread.name, SERVER_NAME) == 0 && thread.parent)
 			group = thread.parent;
 		if (!proc_status_read(group, &tracer))

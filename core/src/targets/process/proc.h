@@ -25,12 +25,12 @@ struct proc_maps {
 /** What /proc/PID/status says. */
 struct proc_status {
 	char name[64];  /**< the command, as the kernel cuts it */
-	char state;     /**< of a thread that lives, if any does: R S D T t Z X; 0 = unknown */
+	char state;     /**< of a living thread, if there is one: R S D T t Z X; 0 = unknown */
 	int group;      /**< Tgid */
 	int tracer;     /**< TracerPid; 0 = none */
 	uint32_t uid;   /**< the real one */
-	int parent;     /**< PPid; 0 = none that is known here */
-	bool is_kernel; /**< a thread of the kernel */
+	int parent;     /**< PPid; 0 = none that is visible here */
+	bool is_kernel; /**< it is a kernel thread */
 };
 
 /** Goes through the threads of a process.  It allocates nothing: it may be used after a fork. */
@@ -46,50 +46,54 @@ bool proc_tasks_open(int pid, struct proc_tasks *ret);
 int proc_tasks_next(struct proc_tasks *tasks);
 void proc_tasks_close(struct proc_tasks *tasks);
 
-/** Letter of the state of a process's first thread, or of any thread: R S D T t Z X; 0 = none. */
+/** State of a process's first thread, or of any thread, as a letter: R S D T t Z X; 0 = none. */
 char proc_task_state(int tid);
 
 /** Is it a thread that has not ended? */
 bool proc_task_lives(int tid);
 
 /**
- * A thread of @p pid that has not ended: of one that has, also of the first while others run on,
- * the kernel shows no memory.  @p pid itself when it lives; 0 when none does.  It allocates nothing.
+ * A thread of @p pid that has not ended; for one that has ended (even the first one, while others
+ * run on) the kernel shows no memory.  It is @p pid itself if that lives; 0 if no thread lives.  It
+ * allocates nothing.
  */
 int proc_live_task(int pid);
 
 /** The last number of line NSpid of a status file: the id in the innermost pid namespace; 0: none. */
 int32_t proc_inner_id(const char *status);
 /**
- * Set inner_tid of the threads of a process that lives in another pid namespace than we; nothing for all
- * others, and for threads that have ended.
+ * If a process lives in another pid namespace than ours, set inner_tid of its threads, except those
+ * that have ended; else do nothing.
  */
 void proc_set_inner_ids(int pid, struct target_thread *threads, size_t count);
 
 /** Append the file at /proc/PID/NAME to @p ret; false and errno when it cannot be read. */
 bool proc_read_file(int pid, const char *name, struct text *ret);
-/** The same of any file whose size the kernel does not tell. */
+/** The same for any file whose size the kernel does not tell. */
 bool proc_read_path(const char *path, struct text *ret);
 
 /**
  * Parse one line of a maps file, which ends with NUL and is changed; ret->path is a part of it.
- * It allocates nothing.  False for a line that is none.
+ * It allocates nothing.  False if it is not such a line.
  */
 bool proc_map_parse(char *line, struct proc_map *ret);
 
-/** Parse the text of a maps file; false when memory is exhausted.  Odd lines are left out. */
+/**
+ * Parse the text of a maps file; false when memory is exhausted.  Lines that cannot be parsed are
+ * left out.
+ */
 bool proc_maps_parse(const char *text, size_t size, struct proc_maps *ret);
 void proc_maps_deinit(struct proc_maps *maps);
 
 /**
- * Does the file system mounted as device @p major : @p minor live in another program or on another
- * machine (FUSE, NFS, SMB, ...), so that its files may never answer?
+ * Does another program or another machine provide the file system mounted as device @p major :
+ * @p minor (FUSE, NFS, SMB, ...), so that reading its files may block for ever?
  *
  * @param mounts a mountinfo file, or NULL: none does
  */
 bool proc_mount_may_hang(const char *mounts, uint32_t major, uint32_t minor);
 
-/** Can its bytes be read?  Not what the kernel keeps there for its own calls. */
+/** Can its bytes be read?  False for mappings that the kernel uses for its own calls. */
 bool proc_map_is_readable(const struct proc_map *map);
 
 /** Value of a line "NAME: N kB" in bytes; 0 when there is none. */
@@ -98,24 +102,24 @@ uint64_t kilobytes_parse(const char *text, const char *name);
 /** Parse the text of a status file. */
 void proc_status_parse(const char *text, struct proc_status *ret);
 
-/** Read a process's or a thread's; false and errno when there is none. */
+/** Read the status of a process or a thread; false and errno when there is none. */
 bool proc_status_read(int pid, struct proc_status *ret);
 
 /** Fill mappings and ranges of @p target; false when memory is exhausted. */
 bool proc_maps_to_target(const struct proc_maps *maps, struct target *target);
 
 /**
- * Is @p pid a process that can be looked at: there, no zombie, not traced, not this one?
+ * Can process @p pid be read: does it exist, is it not a zombie, not traced, and not this process?
  *
  * @param[out] ret its status, also on failure if there is such a process
- * @retval HD_OK as far as one can tell before it is tried
+ * @retval HD_OK as far as that is known before trying
  * @retval HD_ERR_OS
- * @retval HD_ERR_UNSUPPORTED a thread of the kernel
- * @retval HD_ERR_ARGUMENT this process, or a number that is none of a process
+ * @retval HD_ERR_UNSUPPORTED a kernel thread @retval HD_ERR_ARGUMENT this process, or a number that
+ * no process can have
  */
 HD_NODISCARD enum hd_status proc_check(int pid, struct proc_status *ret, struct hd_error *err);
 
-/** The failure of a look at @p pid that ended in errno @p code, with what to do about it. */
+/** The failure for errno @p code after reading @p pid; the message says what to do. */
 enum hd_status proc_refused(int pid, int code, struct hd_error *err);
 
 #endif

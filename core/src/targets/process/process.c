@@ -136,7 +136,7 @@ static enum hd_status copy(struct opening *opening, struct hd_error *err)
 	return HD_OK;
 }
 
-/* Nothing is copied of a process that is in the midst of what options.busy_at tells. */
+/* A process is not copied while it does what options.busy_at tells. */
 static bool is_busy(const struct opening *opening)
 {
 	const struct target *target = opening->target;
@@ -147,7 +147,7 @@ static bool is_busy(const struct opening *opening)
 	       word != 0;
 }
 
-/* Where its threads are, for who wants to know what it needs of its native memory. */
+/* Get the registers of its threads, which tell what native memory is needed. */
 static enum hd_status look_at_threads(struct opening *opening, struct hd_error *err)
 {
 	const struct target_thread *threads;
@@ -193,11 +193,11 @@ static enum hd_status leave_out(struct opening *opening, struct hd_error *err)
 	struct page_list pages = { 0 };
 	enum hd_status status = choose_native(opening, &pages, err);
 	page_list_deinit(&pages);
-	/* Where the heap is not known, all may be it. */
+	/* If the place of the heap is not known, it may be anywhere. */
 	return status == HD_ERR_NOTFOUND ? HD_OK : status;
 }
 
-/* It stands still now. */
+/* It is stopped now. */
 static enum hd_status look_and_copy(struct opening *opening, struct hd_error *err)
 {
 	struct target *target = opening->target;
@@ -217,7 +217,7 @@ static enum hd_status open_stopped(struct opening *opening, struct hd_error *err
 	const struct target_thread *threads;
 	size_t count;
 	struct target *target = opening->target;
-	/* What may take long comes first: it runs on meanwhile. */
+	/* What may take long comes first: the process runs on meanwhile. */
 	TRY(read_process_maps(opening, err));
 	TRY(process_copy_create(opening->server, &opening->maps, target->options.no_files,
 				&opening->copy, err));

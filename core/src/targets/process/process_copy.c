@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of a process as it was at one moment, so that the process need not stand still. */
+/* The memory of a process as it was at one moment, so that the process need not stay stopped. */
 #include <errno.h>
 #include <stdatomic.h>
 
@@ -7,7 +7,9 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-/* What one turn of a worker copies: one half of its reader's window, while the other is filled. */
+/*
+ * What a worker copies at a time: one half of its reader's window, while the other half is filled.
+ */
 #define TASK_SIZE ((uint64_t)SERVER_BYTES)
 
 struct copy_call {
@@ -15,23 +17,23 @@ struct copy_call {
 	struct job *job;
 	_Atomic uint64_t next;
 	_Atomic bool is_dead, has_failed;
-	struct hd_error err; /* of who set has_failed */
+	struct hd_error err; /* error of the worker that set has_failed */
 };
 
-/* Bytes [from, to) of the buffer that a reader was asked for. */
+/* Bytes [from, to) of the buffer that were requested from a reader. */
 struct copy_task {
 	uint64_t from, to;
 	size_t first; /* piece */
 	uint32_t count;
 };
 
-/* The piece that holds byte @p offset of the buffer. */
+/* The piece that contains byte @p offset of the buffer. */
 static size_t piece_at(const struct process_copy *copy, uint64_t offset)
 {
 	return ROWS_ABOVE(copy->pieces, copy->pieces_count, offset, offset) - 1;
 }
 
-/* All that follows the first byte that cannot be read is lost. */
+/* Everything after the first unreadable byte is lost. */
 static void lose(struct copy_piece *piece, uint64_t good)
 {
 	uint64_t known = atomic_load(&piece->good);
@@ -39,7 +41,7 @@ static void lose(struct copy_piece *piece, uint64_t good)
 		continue;
 }
 
-/* Make ranges of what is to be copied next from task->from on. */
+/* Make ranges of what is copied next, beginning at task->from. */
 static void fill_ranges(const struct process_copy *copy, struct copy_task *task, uint64_t limit,
 			struct server_range *ranges)
 {
@@ -88,7 +90,7 @@ static enum hd_status ask_for_ranges(struct copy_call *call, unsigned int reader
 					 err);
 }
 
-/* The stretch that a worker copies next; false: there is none. */
+/* The part that a worker copies next; false: there is none. */
 static bool next_stretch(struct copy_call *call, uint64_t *from, uint64_t *to)
 {
 	uint64_t size = call->copy->size;
@@ -168,7 +170,7 @@ static const uint8_t *extent_bytes(const struct process_copy *copy,
 	return copy->files[extent->source - SOURCE_FILE].file.bytes + offset;
 }
 
-/* Pages that were left out were to be read. */
+/* Note that pages were needed that were left out. */
 static void miss(struct process_copy *copy, uint64_t address, uint64_t size)
 {
 	(void)pthread_mutex_lock(&copy->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a process's native memory is copied, where there is much that no answer needs. */
+/* Decides which native memory of a process is copied, if there is much that no answer needs. */
 #include <elf.h>
 #include <inttypes.h>
 
@@ -8,22 +8,25 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-/* As much is copied whether it is needed or not. */
+/* If there is not more than this, all is copied. */
 #define LEFT_MIN ((uint64_t)16 << 20)
 
 /*
- * The runtime reserves one stretch of addresses and takes from it what it compiles and loads, in pieces of
- * 64 kB to some MB that alternate with executable ones and the images of modules; malloc() maps larger ones
- * beside it.
+ * The runtime reserves one range of addresses and uses it for what it compiles and loads, in pieces
+ * of 64 kB to some MB that alternate with executable ones and the images of modules; malloc() maps
+ * larger pieces outside of it.
  */
 #define NEIGHBOUR_MAX ((uint64_t)4 << 20)
-#define HOLE_MAX      ((uint64_t)1 << 20) /* what an image leaves of its last 64 kB, and the like */
+#define HOLE_MAX      ((uint64_t)1 << 20) /* the unused end of an image's last 64 kB, or a similar gap */
 #define AROUND_MAX    ((uint64_t)1 << 30)
 
-/* Of the thread-local variables before a control block, and of the block. */
+/* Bytes of the thread-local variables in front of a control block, and of the block. */
 #define BLOCK_PART ARCH_PAGE
 
-/* Most of a stack that is none of a thread of the C library: the mapping may go on with something else. */
+/*
+ * Most bytes of a stack that does not belong to a thread of the C library: the mapping may go on
+ * with something else.
+ */
 #define STACK_MAX ((uint64_t)8 << 20)
 
 /* The first range of @p kept that ends above @p address. */
@@ -57,7 +60,7 @@ static uint64_t bytes_to_leave(const struct process_copy *copy, const struct pag
 	return left;
 }
 
-/* Extents and pieces in place of those of a plan. */
+/* New extents and pieces, which replace those of a plan. */
 struct lean {
 	struct copy_extent *extents;
 	size_t extents_count, extents_capacity;
@@ -103,7 +106,7 @@ static bool put_piece(struct lean *lean, const struct copy_extent *from,
 	return true;
 }
 
-/* Of one native extent what is kept. */
+/* Keep the needed parts of one native extent. */
 static bool split_native_extent(struct lean *lean, const struct copy_extent *extent,
 				const struct copy_piece *piece, const struct page_list *kept)
 {
@@ -174,7 +177,7 @@ static const struct proc_map *map_at(const struct proc_maps *maps, uint64_t addr
 	return index < maps->rows_count ? &maps->rows[index] : NULL;
 }
 
-/* Does mapping @p other, a neighbour of @p index, seem to be of one kind with it? */
+/* Does mapping @p other, a neighbour of @p index, seem to be of the same kind? */
 static bool goes_on(const struct proc_maps *maps, size_t index, size_t other)
 {
 	const struct proc_map *map = &maps->rows[index], *next = &maps->rows[other];

@@ -6,13 +6,13 @@
 #include "util/sort.h"
 
 /*
- * What was read lately, page by page, as far as a page could be read to its end.  No more: the next
- * page may be one that does not answer.
+ * Pages that were read recently, if they could be read to their end.  Nothing is read ahead: the
+ * next page may be one that does not answer.
  */
 #define PAGE_SLOTS 4096u
 
 struct page_slot {
-	uint64_t page; /* its number; 0 = none, where no process has memory */
+	uint64_t page; /* its number; 0 = none, because no process has memory there */
 	uint8_t *bytes;
 };
 
@@ -25,7 +25,7 @@ struct live {
 	struct page_slot slots[PAGE_SLOTS];
 };
 
-/* The page with number @p page, or NULL when it is not all there. */
+/* The page with number @p page, or NULL when it is not complete. */
 static const uint8_t *load_live_page(struct live *live, uint64_t page)
 {
 	struct page_slot *slot = &live->slots[page % PAGE_SLOTS];
@@ -60,7 +60,7 @@ static size_t live_read(struct memory *memory, uint64_t address, void *buf, size
 	size_t done = 0;
 	if (!may_be_there(live, address))
 		return 0;
-	/* What is large is not asked for twice. */
+	/* Large pieces are not requested twice. */
 	if (size > ARCH_PAGE) {
 		done = process_server_read(live->server, address, buf, size);
 		if (live->seen)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which bytes of a process have to be copied, and where the others stand. */
+/* Finds which bytes of a process have to be copied, and where the others are. */
 #include "targets/process/process_plan.h"
 
 #include <elf.h>
@@ -13,20 +13,20 @@
 struct plan {
 	struct process_copy *copy;
 	struct job *job;
-	bool is_file; /* the mapping is of a file: pages behind its end cannot be read */
+	bool is_file; /* the mapping is that of a file: pages after its end cannot be read */
 	bool is_native;
 	size_t first; /* extent of the mapping */
 	/* the pages of [known_from, known_to) that were written to; those before page have been used */
 	const struct server_pages *pages;
 	size_t page_count, page;
 	uint64_t known_from, known_to;
-	uint64_t last; /* where the last mapping that may be asked about ends */
+	uint64_t last; /* end of the last mapping that may be asked about */
 	struct hd_error *err;
 };
 
-/* What stands where a mapping was not written to. */
+/* What a mapping contains where it was not written to. */
 struct backing {
-	size_t source; /* SOURCE_*, or NO_FILE: nothing that can be had */
+	size_t source; /* SOURCE_*, or NO_FILE: it cannot be read */
 	uint64_t start, offset;
 };
 
@@ -37,7 +37,7 @@ static enum hd_status add_extent(struct plan *plan, uint64_t start, uint64_t end
 	if (start >= end)
 		return HD_OK;
 	uint64_t size = end - start;
-	/* Mappings stay apart: what can be read of one says nothing about the next. */
+	/* Mappings are not merged: if one can be read, the next one may still be unreadable. */
 	struct copy_extent *last =
 		copy->extents_count > plan->first ? &copy->extents[copy->extents_count - 1] : NULL;
 	bool is_more = last && last->end == start && last->source == source;
@@ -78,7 +78,7 @@ static enum hd_status add_extent(struct plan *plan, uint64_t start, uint64_t end
 	return HD_OK;
 }
 
-/* The pages [start, end) come from where the mapping does. */
+/* Take the pages [start, end) from the mapping's own source. */
 static enum hd_status add_backed(struct plan *plan, uint64_t start, uint64_t end,
 				 const struct backing *backing)
 {
@@ -86,7 +86,7 @@ static enum hd_status add_backed(struct plan *plan, uint64_t start, uint64_t end
 		return HD_OK;
 	if (backing->source < SOURCE_FILE)
 		return add_extent(plan, start, end, backing->source, 0);
-	/* A file's last page is filled with zeros; behind it there is nothing. */
+	/* A file's last page is filled with zeros; after it there is nothing. */
 	uint64_t size = plan->copy->files[backing->source - SOURCE_FILE].file.size;
 	uint64_t offset = backing->offset + (start - backing->start);
 	if (offset >= size)
@@ -99,7 +99,7 @@ static enum hd_status add_backed(struct plan *plan, uint64_t start, uint64_t end
 	return add_extent(plan, start + have, start + full, SOURCE_ZERO, 0);
 }
 
-/* Learn about the pages from @p start on, of this mapping and as many after it as one answer has. */
+/* Ask about the pages from @p start, in this mapping and as many later ones as one answer has. */
 static enum hd_status learn_pages(struct plan *plan, uint64_t start)
 {
 	plan->known_from = plan->known_to = start;
@@ -108,7 +108,7 @@ static enum hd_status learn_pages(struct plan *plan, uint64_t start)
 				    &plan->page_count, &plan->known_to, plan->err);
 }
 
-/* Split [start, end), of whose pages all is known, into what was written to and the rest. */
+/* Split [start, end), whose pages are all known, into what was written to and the rest. */
 static enum hd_status add_known(struct plan *plan, uint64_t start, uint64_t end,
 				const struct backing *backing)
 {
@@ -121,7 +121,7 @@ static enum hd_status add_known(struct plan *plan, uint64_t start, uint64_t end,
 			TRY(add_extent(plan, from, to, SOURCE_COPY, 0));
 			start = to;
 		}
-		/* The rest of them is of the next mapping. */
+		/* The rest of them belongs to the next mapping. */
 		if (pages->end > end)
 			break;
 	}
@@ -170,7 +170,7 @@ static bool has_suffix(const char *text, const char *suffix)
 	return size >= length && strcmp(text + size - length, suffix) == 0;
 }
 
-/* What malloc() and its like have of the kernel; the GC and the runtime too. */
+/* Memory that malloc() and similar functions get from the kernel; also the GC and the runtime. */
 static bool is_native_map(const struct proc_map *map)
 {
 	bool is_anonymous = map->path[0] == '\0' || strcmp(map->path, "[heap]") == 0 ||
@@ -189,7 +189,10 @@ static enum hd_status plan_map(struct plan *plan, const struct proc_map *map)
 	plan->is_native = is_native_map(map);
 	if (plan->is_file) {
 		size_t file = find_copied_file(plan->copy, map);
-		/* Of what cannot be opened, images are wanted, which are private or so named. */
+		/*
+		 * Of the files that cannot be opened, only images are copied: those that are mapped
+		 * privately, and those with an image's name.
+		 */
 		if (file != NO_FILE && plan->copy->files[file].is_usable) {
 			backing.source = SOURCE_FILE + file;
 		} else if (!map->is_shared || has_suffix(map->path, ".dll") ||
@@ -199,10 +202,13 @@ static enum hd_status plan_map(struct plan *plan, const struct proc_map *map)
 			backing.source = NO_FILE;
 		}
 	} else if (map->is_shared) {
-		/* The runtime maps what it generates twice; pages may be there in one of both only. */
+		/*
+		 * The runtime maps generated code twice; some pages may only exist in one of the
+		 * two mappings.
+		 */
 		backing.source = is_memfd ? SOURCE_COPY : NO_FILE;
 	}
-	/* The kernel's own code there is no page that the process wrote to. */
+	/* The kernel's own code there is not a page that the process wrote to. */
 	if (strcmp(map->path, "[vdso]") == 0)
 		backing.source = SOURCE_COPY;
 	if (map->is_shared || backing.source == SOURCE_COPY)

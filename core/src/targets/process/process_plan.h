@@ -11,16 +11,16 @@
 
 /** Where the bytes of an extent are. */
 enum {
-	SOURCE_ZERO, /**< nowhere: never touched, so zero */
-	SOURCE_LEFT, /**< nowhere: left out, so not there */
+	SOURCE_ZERO, /**< nowhere: never used, so they are zero */
+	SOURCE_LEFT, /**< nowhere: left out, so they are not available */
 	SOURCE_COPY, /**< in the buffer */
 	SOURCE_FILE, /**< in a mapped file: this plus its index */
 };
 
-/** A stretch of the address space whose bytes come from one place. */
+/** A range of the address space whose bytes come from one place. */
 struct copy_extent {
 	uint64_t start, end;
-	uint64_t offset; /**< of start in the buffer or the file */
+	uint64_t offset; /**< offset of start in the buffer or the file */
 	size_t source;
 };
 
@@ -28,27 +28,27 @@ struct copy_extent {
 struct copy_piece {
 	uint64_t address, size;
 	uint64_t offset;       /**< in the buffer */
-	size_t extent;         /**< its index */
-	bool is_file;          /**< of a file's mapping, whose end may not be readable */
+	size_t extent;         /**< index of the extent */
+	bool is_file;          /**< it is part of a file's mapping, whose end may not be readable */
 	bool is_native;        /**< see process_copy_leave_out() */
-	_Atomic uint64_t good; /**< bytes before the first that could not be read */
+	_Atomic uint64_t good; /**< number of bytes before the first unreadable one */
 };
 
 /** A file that the process has mapped. */
 struct copy_file {
 	uint64_t inode;
 	uint32_t dev_major, dev_minor;
-	bool is_usable; /**< or else it is gone, another one, or may not answer */
+	bool is_usable; /**< if not, it is gone, or is another file, or may not answer */
 	struct mapped_file file;
 };
 
-/** The plan of a copy, and the memory that is made of it. */
+/** The plan of a copy, and the memory that is made from it. */
 struct process_copy {
 	struct memory memory;
 	struct process_server *server; /**< borrowed until the copy is made */
 	struct copy_extent *extents;   /**< ascending */
 	size_t extents_count, extents_capacity;
-	struct copy_piece *pieces; /**< ascending; until the copy is made */
+	struct copy_piece *pieces; /**< ascending; only until the copy is made */
 	size_t pieces_count, pieces_capacity;
 	struct copy_file *files;
 	size_t files_count, files_capacity;
@@ -56,7 +56,7 @@ struct process_copy {
 	uint64_t size;           /**< of the buffer */
 	uint64_t left;           /**< bytes of SOURCE_LEFT */
 	pthread_mutex_t lock;    /**< of missed */
-	struct page_list missed; /**< pages of SOURCE_LEFT that were to be read */
+	struct page_list missed; /**< pages of SOURCE_LEFT that were needed later */
 };
 
 #endif

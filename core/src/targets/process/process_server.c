@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked of the helpers that look at a process. */
+/* Sends requests to the helpers that read a process. */
 #include "targets/process/process_server.h"
 
 #include <errno.h>
@@ -12,7 +12,10 @@
 #include "targets/process/stopper.h"
 #include "util/alloc.h"
 
-/* How long an answer may take; one page, when it is looked for which of many does not answer. */
+/*
+ * How long an answer may take; and how long for one page, when the page that does not answer is
+ * searched for.
+ */
 #define PATIENCE_MS 10000u
 #define PAGE_MS     300u
 
@@ -75,7 +78,7 @@ enum hd_status process_server_check(const struct process_server *server, struct 
 	return (enum hd_status)server->failure.status;
 }
 
-/* Which page of what half @p half was asked for does not answer? */
+/* Which page does not answer, among those requested for half @p half? */
 static uint64_t find_silent(struct process_server *server, struct channel *channel,
 			    unsigned int half)
 {

@@ -6,13 +6,14 @@
 #include "util/text.h"
 
 /**
- * Everything that is asked of the kernel about one process of this machine: forked processes stop
- * it, read its memory and open its files (server_main.c, server_reader.c), so that what never
- * answers (userfaultfd, FUSE, a network mount) blocks them and not us.  What does not answer in time
- * ends the server: the process runs on, and every later call fails in the same way at once.  When we
- * die, the process runs on as well.
+ * All access to one process of this machine: forked processes stop it, read its memory and open its
+ * files (server_main.c, server_reader.c), so that what never answers (userfaultfd, FUSE, a network
+ * mount) blocks them and not us.  If something does not answer in time, the server ends: the
+ * process runs on, and every later call fails at once in the same way.  If we die, the process runs
+ * on, too.
  *
- * One thread uses a server, but for process_server_read_ranges(): there one for each reader.
+ * Only one thread may use a server, except for process_server_read_ranges(): there, one thread for
+ * each reader.
  */
 struct process_server;
 
@@ -26,16 +27,18 @@ struct process_server;
 HD_NODISCARD enum hd_status process_server_create(int pid, struct process_server **ret,
 						  struct hd_error *err);
 
-/** One more owner; @return @p server. */
+/** Add an owner; @return @p server. */
 struct process_server *process_server_share(struct process_server *server);
 
-/** One owner less: without any the process is let go and the helpers end.  NULL is allowed. */
+/**
+ * Remove an owner: after the last one, the process is let go and the helpers end.  NULL is allowed.
+ */
 void process_server_release(struct process_server *server);
 
-/** The process that it is for. */
+/** The id of its process. */
 int process_server_pid(const struct process_server *server);
 
-/** What can cancel all that is asked from now on; NULL: nothing can. */
+/** The job that can cancel all later requests; NULL: none. */
 void process_server_set_job(struct process_server *server, struct job *job);
 
 /** How long an answer may take, milliseconds: for tests. */
@@ -48,51 +51,54 @@ HD_NODISCARD enum hd_status process_server_check(const struct process_server *se
 /**
  * Stop all threads of the process.
  *
- * @param[out] ret_threads with registers; of the server, good until the next stop
+ * @param[out] ret_threads with registers; owned by the server, valid until the next stop
  */
 HD_NODISCARD enum hd_status process_server_stop(struct process_server *server,
 						const struct target_thread **ret_threads,
 						size_t *ret_count, struct hd_error *err);
 
-/** Let it go on as it was; @return for how many seconds it stood still. */
+/** Let the process go on as before; @return for how many seconds it was stopped. */
 double process_server_resume(struct process_server *server);
 
 /**
  * Append a file of /proc/PID to @p ret.
  *
- * @retval HD_ERR_OS err->os_errno: ESRCH for one that is empty, as those of a process that has ended
- * are
+ * @retval HD_ERR_OS err->os_errno: ESRCH if the file is empty, as it is for a process that has
+ * ended
  */
 HD_NODISCARD enum hd_status process_server_file(struct process_server *server,
 						enum server_file file, struct text *ret,
 						struct hd_error *err);
 
-/** Copy the longest readable prefix; @return its bytes.  errno is ESRCH once there is no process. */
+/**
+ * Copy the longest readable prefix; @return its size. errno is ESRCH when the process has ended.
+ */
 size_t process_server_read(struct process_server *server, uint64_t address, void *buf, size_t size);
 
-/** Start readers until there are @p count (at most SERVER_READERS_MAX), or as many as can be. */
+/** Start readers until there are @p count (at most SERVER_READERS_MAX), or as many as possible. */
 void process_server_add_readers(struct process_server *server, unsigned int count);
 
 /** How many there are, at least 1. */
 unsigned int process_server_readers(const struct process_server *server);
 
 /**
- * Ask reader @p reader to read @p count ranges (at most SERVER_RANGES, SERVER_BYTES in all) into half
- * @p half of its window; process_server_await_ranges() has the answer.  Both halves may be asked for.
+ * Ask reader @p reader to read @p count ranges (at most SERVER_RANGES, SERVER_BYTES in all) into
+ * half @p half of its window; process_server_await_ranges() gets the answer.  Both halves may be
+ * requested at the same time.
  */
 HD_NODISCARD enum hd_status process_server_ask_ranges(struct process_server *server,
 						      unsigned int reader, unsigned int half,
 						      const struct server_range *ranges,
 						      uint32_t count, struct hd_error *err);
 
-/** What one half of a reader's window holds. */
+/** The content of one half of a reader's window. */
 struct server_answer {
-	const struct server_range *ranges; /**< sizes: how much of each was read */
-	const uint8_t *bytes; /**< of the first; of each next, where all before it is */
-	bool is_dead;         /**< there is no process any more */
+	const struct server_range *ranges; /**< the sizes say how much of each was read */
+	const uint8_t *bytes; /**< of the first range; the bytes of the others follow in order */
+	bool is_dead;         /**< the process has ended */
 };
 
-/** Wait for what was asked for first.  Good until the half is asked for again. */
+/** Wait for the oldest request.  The result is valid until the same half is requested again. */
 HD_NODISCARD enum hd_status process_server_await_ranges(struct process_server *server,
 							unsigned int reader,
 							struct server_answer *ret,
@@ -101,8 +107,8 @@ HD_NODISCARD enum hd_status process_server_await_ranges(struct process_server *s
 /**
  * Find the pages of [@p start, @p end) that a private mapping was written to.
  *
- * @param[out] ret ascending; of the server, good until it is asked for something else
- * @param[out] ret_end up to where that is known, above @p start
+ * @param[out] ret ascending; owned by the server, valid until its next request @param[out] ret_end
+ * the end of the part for which this is known, above @p start
  * @return HD_OK; HD_ERR_NOTFOUND without a message: the kernel does not tell
  */
 HD_NODISCARD enum hd_status process_server_pages(struct process_server *server, uint64_t start,
@@ -113,8 +119,9 @@ HD_NODISCARD enum hd_status process_server_pages(struct process_server *server, 
 /**
  * Open the file whose mapping begins at @p start.
  *
- * @param[out] ret a descriptor, the caller's; -1: it is gone, another one, or no regular file
- * @return HD_OK; HD_ERR_NOTFOUND without a message: it does not answer, do not ask for more
+ * @param[out] ret a descriptor, which the caller closes; -1: the file is gone, is another one, or
+ * is not regular @return HD_OK; HD_ERR_NOTFOUND without a message: it does not answer, do not
+ * request more files
  */
 HD_NODISCARD enum hd_status process_server_open(struct process_server *server, uint64_t start,
 						int *ret, struct hd_error *err);

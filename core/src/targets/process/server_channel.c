@@ -18,7 +18,7 @@
 #include "targets/process/stopper.h"
 #include "util/broker_set.h"
 
-/* How often it is asked whether to give up. */
+/* How often to check whether to give up. */
 #define CHANNEL_LOOK_MS 50
 /* How long the server may take to end. */
 #define END_MS 2000u
@@ -145,7 +145,7 @@ enum hd_status server_await(struct process_server *server, struct channel *chann
 		if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
 			return server_broken(server, err);
 		if (got > 0)
-			continue; /* of a reader that was given up */
+			continue; /* those of a reader that was given up */
 		struct pollfd ready = { .fd = channel->fd, .events = POLLIN };
 		if (poll(&ready, 1, CHANNEL_LOOK_MS) > 0)
 			continue;
@@ -162,7 +162,7 @@ enum hd_status server_ask(struct process_server *server, uint32_t kind, uint32_t
 {
 	struct server_request request = { .kind = kind, .number = number };
 	TRY(server_send(server, &server->control, &request, err));
-	/* What came too late for who asked before is skipped. */
+	/* Replies that came too late for an earlier request are skipped. */
 	server->control.answered = server->control.asked - 1;
 	return server_await(server, &server->control, NO_DEADLINE, reply, NULL, err);
 }
@@ -173,7 +173,7 @@ enum hd_status server_restart_reader(struct process_server *server, struct chann
 	struct server_reply reply;
 	unsigned int index = (unsigned int)(channel - server->channels);
 	(void)pthread_mutex_lock(&server->lock);
-	/* Its replies that are still on their way are no longer expected. */
+	/* Replies that it has not sent yet are no longer expected. */
 	channel->answered = channel->asked;
 	bool failed = server->has_failed;
 	struct server_request request = { .kind = REQUEST_READER, .number = index };
@@ -194,12 +194,15 @@ enum hd_status server_restart_reader(struct process_server *server, struct chann
 	return status;
 }
 
-/* Fork without the host's knowledge: it hears of no child that ends, and waits for none of it. */
+/*
+ * Fork so that the host program does not notice: it gets no signal when the child ends, and cannot
+ * wait for it by accident.
+ */
 static int fork_server(struct server_setup *setup)
 {
 	sigset_t all, old;
 	(void)sigfillset(&all);
-	/* What comes from the terminal is not for it; it takes no signals at all. */
+	/* Signals of the terminal are not for it; it gets no signals at all. */
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
 	long pid = syscall(SYS_clone, 0ul, NULL, NULL, NULL, NULL);
 	int code = errno;
@@ -267,7 +270,7 @@ static bool prepare_setup(struct server_setup *setup, int *ends)
 	}
 	int tid = proc_live_task(setup->pid);
 	(void)snprintf(path, sizeof(path), "/proc/%d/mem", tid ? tid : setup->pid);
-	/* Opened here: who traces a process may open it where a child of his may not. */
+	/* Opened here: the process that traces may open it, but its child may not. */
 	if (is_made)
 		setup->mem_fd = open(path, O_RDONLY | O_CLOEXEC);
 	return is_made;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The server: a forked process that does what code that parses hostile bytes shall not.  After the
- * fork of a program that may have threads only what is safe in a signal handler is called here and in
- * server_reader.c, stopper.c and what they use of proc.c: nothing allocates.
+ * The server: a forked process that does what code that parses hostile bytes must not do.  It is
+ * forked from a program that may have threads, so only functions that are safe in a signal handler
+ * are called here and in server_reader.c, stopper.c and what they use of proc.c: nothing allocates
+ * memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 #include "targets/process/server_protocol.h"
 #include "targets/process/stopper.h"
 
-/* How often the end of readers is looked for, every 0.1 ms. */
+/* How often to check for the end of readers, every 0.1 ms. */
 #define AWAIT_TURNS 2000u
 
 struct server {
@@ -59,7 +60,9 @@ static void keep_descriptors(struct server_setup *setup)
 		kept[count++] = &setup->channels[i];
 	if (setup->mem_fd >= 0)
 		kept[count++] = &setup->mem_fd;
-	/* Above all places first: one must not be overwritten before it is moved. */
+	/*
+	 * First move them above all these places, so that none is overwritten before it is moved.
+	 */
 	for (int i = 0; i < count; i++)
 		*kept[i] = fcntl(*kept[i], F_DUPFD_CLOEXEC, count);
 	for (int i = 0; i < count; i++) {
@@ -75,12 +78,12 @@ static void end_reader(struct server *server, unsigned int index)
 	int pid = server->readers[index];
 	if (!pid)
 		return;
-	/* One that waits in the kernel for nothing but what it waits for is left to itself. */
+	/* A reader that waits in the kernel and cannot be killed is left alone. */
 	(void)kill(pid, SIGKILL);
 	server->readers[index] = 0;
 }
 
-/* Readers that were ended leave nothing, but for one that still waits in the kernel. */
+/* Collect the readers that have ended, except one that still waits in the kernel. */
 static void await_readers(void)
 {
 	struct timespec nap = { .tv_nsec = 100000 };
@@ -172,7 +175,7 @@ static void serve_client(struct server *server)
 		} else if (got >= 0 || (errno != EAGAIN && errno != EINTR)) {
 			is_done = true;
 		}
-		/* A thread that has not stopped is released by nothing but the server's end. */
+		/* Only the server's end releases a thread that has not stopped. */
 		is_done |= server->stopper.waiting > 0;
 	}
 }
@@ -187,7 +190,7 @@ _Noreturn void server_main(struct server_setup *setup)
 	(void)setrlimit(RLIMIT_CORE, &no_core);
 	(void)sigemptyset(&child);
 	(void)sigaddset(&child, SIGCHLD);
-	/* What is ignored is not told either. */
+	/* Ignored signals are not reported either. */
 	const struct sigaction normal = { .sa_handler = SIG_DFL };
 	(void)sigaction(SIGCHLD, &normal, NULL);
 	server.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -3,47 +3,50 @@
 #define HEAPDUMP_SRC_TARGET_SERVER_PROTOCOL_H
 
 /*
- * What process_server.c and the processes that it forks say to each other.  A request comes from
- * code that parses hostile bytes, so nothing in it is believed; what it can ask for is all about
- * one process, and changes nothing but whether that process stands still.
+ * The messages between process_server.c and the processes that it forks.  A request comes from code
+ * that parses hostile bytes, so nothing in it is trusted.  All requests are about one process, and
+ * they can only change whether that process is stopped.
  */
 #include <stdatomic.h>
 
 #include "targets/target.h"
 
-/** Readers that one server may have. */
+/** Most readers of one server. */
 #define SERVER_READERS_MAX 8u
-/** Bytes that one request may ask for, and stretches of memory that they may be of. */
+/** Most bytes of one request, and most ranges of memory in it. */
 #define SERVER_BYTES  ((size_t)1 << 20)
 #define SERVER_RANGES 512u
-/** Threads that one process may have. */
+/** Most threads of one process. */
 #define SERVER_THREADS_MAX ((size_t)1 << 17)
-/** What the helpers call themselves in /proc/PID/comm. */
+/** The helpers' name in /proc/PID/comm. */
 #define SERVER_NAME "heapdump-helper"
 
 enum server_request_kind {
 	/* to the server */
-	REQUEST_STOP,   /**< reply.size: threads, whose registers are in the shared array */
-	REQUEST_RESUME, /**< reply.size: nanoseconds for which it stood still */
-	REQUEST_READER, /**< end reader request.number, if there is one, and start it again */
+	REQUEST_STOP,   /**< reply.size: number of threads; their registers are in the shared
+			 * array */
+	REQUEST_RESUME, /**< reply.size: nanoseconds for which it was stopped */
+	REQUEST_READER, /**< end reader request.number, if it exists, and start it again */
 	/* to a reader */
-	REQUEST_FILE,  /**< bytes of /proc/PID/NAME from .address on; .number: enum server_file */
-	REQUEST_READ,  /**< the first .number ranges of the window's half, one after the other */
+	REQUEST_FILE,  /**< bytes of /proc/PID/NAME, beginning at .address; .number: enum
+		        * server_file */
+	REQUEST_READ,  /**< read the first .number ranges of the window's half, one after the
+		        * other */
 	REQUEST_PAGES, /**< pages of [.address, .address + .size) that were written to */
-	REQUEST_OPEN,  /**< the file whose mapping begins at .address, with the reply */
+	REQUEST_OPEN,  /**< the reply carries the file whose mapping begins at .address */
 };
 
-/** Files of /proc/PID that a reader gives. */
+/** The files of /proc/PID that a reader reads. */
 enum server_file {
 	SERVER_FILE_MAPS,
 	SERVER_FILE_AUXV,
 	SERVER_FILE_MOUNTS, /**< mountinfo */
-	SERVER_FILE_EXE,    /**< its first bytes */
+	SERVER_FILE_EXE,    /**< only its first bytes */
 	SERVER_FILE_COUNT
 };
 
 struct server_request {
-	uint32_t sequence; /**< comes back in the reply */
+	uint32_t sequence; /**< is repeated in the reply */
 	uint32_t kind;
 	uint32_t number;
 	uint32_t half; /**< of the reader's window: 0 or 1 */
@@ -55,11 +58,11 @@ struct server_reply {
 	int32_t error; /**< an errno, or 0 */
 	int32_t tid;   /**< the thread that error is about, or 0 */
 	uint32_t stop_failure;
-	uint64_t size; /**< bytes, pages regions or threads */
-	uint64_t end;  /**< REQUEST_PAGES: up to where they are known */
+	uint64_t size; /**< number of bytes, page regions or threads */
+	uint64_t end;  /**< REQUEST_PAGES: the end of the part for which they are known */
 };
 
-/** A stretch of the process's memory; afterwards .size is how much of its beginning was read. */
+/** A range of the process's memory; afterwards .size is how much of it was read, from its start. */
 struct server_range {
 	uint64_t address, size;
 };
@@ -79,24 +82,24 @@ struct server_window {
 	} halves[2];
 };
 
-/** All that a server needs; made before the fork, so that it allocates nothing. */
+/** Everything that a server needs; made before the fork, so that the server allocates nothing. */
 struct server_setup {
 	int pid;
 	int control;                      /**< its end of a socket */
-	int channels[SERVER_READERS_MAX]; /**< same, of each reader */
-	int mem_fd; /**< /proc/PID/mem, for where process_vm_readv() is refused; or -1 */
+	int channels[SERVER_READERS_MAX]; /**< the same for each reader */
+	int mem_fd; /**< /proc/PID/mem, used if process_vm_readv() is refused; or -1 */
 	struct server_window *windows[SERVER_READERS_MAX];
 	struct target_thread *threads; /**< shared, SERVER_THREADS_MAX */
 	struct held *held;             /**< same; the server's own */
 };
 
-/** The life of the server: until the other end of setup->control is closed.  Never returns. */
+/** Run the server until the other end of setup->control is closed.  Never returns. */
 _Noreturn void server_main(struct server_setup *setup);
 
-/** The life of a reader. */
+/** Run a reader.  Never returns. */
 _Noreturn void server_reader(const struct server_setup *setup, unsigned int index);
 
-/** End this process without a word: what it has inherited must not run. */
+/** End this process at once: exit handlers that it has inherited must not run. */
 _Noreturn void server_exit(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A reader: the one process that touches what may never answer, the memory and the files of the
- * process that is looked at.  It is ended and started again when it does not come back.
+ * A reader: the only process that touches what may never answer, the memory and the files of the
+ * target process.  It is ended and started again when it does not answer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,8 @@
 
 /*
  * /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst): entries read at a time and their
- * bits; and the call that skips what was never touched, of Linux 6.7, whose header is too new here.
+ * bits; and the call that skips pages that were never used, of Linux 6.7, whose header is too new
+ * here.
  */
 #define PAGEMAP_STEP    2048u
 #define PAGEMAP_PRESENT (UINT64_C(1) << 63)
@@ -46,7 +47,7 @@ struct process_reader {
 	const struct server_setup *setup;
 	struct server_window *window;
 	int channel;
-	int tid; /* the thread by which the process is looked at */
+	int tid; /* the thread through which the process is read */
 	int pagemap_fd;
 	bool no_scan; /* the kernel is too old for it */
 	/* /proc/TID/maps, for REQUEST_OPEN */
@@ -72,7 +73,7 @@ static int open_task_file(const struct process_reader *reader, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Look at the process by another thread if the one until now has ended. */
+/* Read the process through another thread if the current one has ended. */
 static bool choose_thread(struct process_reader *reader)
 {
 	int tid = proc_live_task(reader->setup->pid);
@@ -146,7 +147,10 @@ static size_t read_remote_range(const struct process_reader *reader, uint64_t ad
 		ssize_t got = process_vm_readv(reader->tid, &to, 1, &from, 1, 0);
 		if (got <= 0) {
 			*error = got < 0 ? errno : EFAULT;
-			/* Refused (a seccomp filter, ...) rather than not there: a file may do. */
+			/*
+			 * It is refused (a seccomp filter, ...) and not missing: reading the file
+			 * may work.
+			 */
 			if (*error != EFAULT && *error != ESRCH) {
 				done += read_by_file(reader, address + done, buf + done,
 						     size - done);
@@ -323,7 +327,9 @@ static bool find_mapping_line(struct process_reader *reader, uint64_t start, str
 	return false;
 }
 
-/* Open the file of a mapping as the process sees it: no other, and only a regular one. */
+/*
+ * Open the file of a mapping as the process sees it: exactly this file, and only if it is regular.
+ */
 static int open_mapped(struct process_reader *reader, uint64_t start)
 {
 	static char path[MAPS_BYTES];

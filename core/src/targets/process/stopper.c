@@ -15,9 +15,11 @@
 #include "targets/process/proc.h"
 #include "targets/process/server_protocol.h"
 
-/* A thread that sleeps in the kernel without waking for anything is waited for that long. */
+/* How long to wait for a thread that sleeps in the kernel and does not wake up. */
 #define STOP_SECONDS 10.0
-/* Threads started while others were being stopped are found by looking again, that often. */
+/*
+ * Threads that are started while others are being stopped are found by looking again, this often.
+ */
 #define PASSES_MAX 1000u
 /* Looks without a pause, then one every so often. */
 #define QUICK_LOOKS 200u
@@ -41,7 +43,10 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* The kernel lists threads in the same order each time: look at first after the one found last. */
+/*
+ * The kernel lists threads in the same order each time: look first after the one that was found
+ * last.
+ */
 static struct held *find_held_thread(struct stopper *stopper, int tid)
 {
 	for (size_t i = 0; i < stopper->held_count; i++) {
@@ -95,20 +100,20 @@ static enum stop_failure seize_new(struct stopper *stopper, size_t *ret_new)
 	return failure;
 }
 
-/* Take note of what waitpid() says of a thread. */
+/* Note what waitpid() says about a thread. */
 static void note_wait_status(struct stopper *stopper, struct held *held, int status)
 {
 	stopper->waiting -= !held->is_stopped;
 	held->is_stopped = true;
 	held->is_gone = !WIFSTOPPED(status);
-	/* Stopped on the way to a signal rather than by us: it still has to get it. */
+	/* It stopped because of a signal and not because of us: it still has to get that signal. */
 	if (!held->is_gone && (unsigned int)status >> 16 == 0)
 		held->signal = WSTOPSIG(status);
 }
 
 /*
- * Any of them, whichever is next: when a process is killed, its first thread is the last of which
- * the kernel says so, once all others that are traced were asked for.
+ * Wait for any of them: when a process is killed, the kernel reports its first thread last, after
+ * all other traced threads were waited for.
  */
 void stopper_reap(struct stopper *stopper)
 {
@@ -161,7 +166,7 @@ static enum stop_failure read_thread_registers(const struct stopper *stopper,
 		thread->signal = 0;
 		thread->inner_tid = 0;
 		struct iovec vector = { thread->registers, sizeof(thread->registers) };
-		/* The note's number goes where an address may. */
+		/* The note's number is passed in place of an address. */
 		void *note = (void *)(uintptr_t)NT_PRSTATUS; /* NOLINT(performance-no-int-to-ptr) */
 		if (held->is_gone || ptrace(PTRACE_GETREGSET, held->tid, note, &vector) != 0)
 			continue;
