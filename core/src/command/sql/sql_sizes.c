@@ -6,6 +6,7 @@
 
 #include "analysis/heap/heap_gaps.h"
 #include "clr/types/type_name.h"
+#include "command/sql/sql_objects.h"
 #include "graph/heap_graph.h"
 #include "util/alloc.h"
 

@@ -3,9 +3,13 @@
 #ifndef HEAPDUMP_SRC_COMMAND_SQL_SIZES_H
 #define HEAPDUMP_SRC_COMMAND_SQL_SIZES_H
 
-#include "command/sql/sql_objects.h"
+#include <stdbool.h>
 
+#include <heapdump/error.h>
+
+struct sql_object;
 struct sql_sizes;
+struct sql_source;
 
 /**
  * Count all objects by type and size, with all workers.  Memory: 16 bytes for each pair of them, which
