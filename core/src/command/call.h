@@ -83,10 +83,10 @@ struct command {
 	const char *description; /**< lines of at most 76 columns */
 	const char *example;     /**< one command line */
 	enum top_level top_level;
-	bool writes;             /**< the file that a word, or an option, names */
-	bool has_rows;           /**< it answers with a table, which CSV and NDJSON show */
-	bool is_raw;             /**< its words but for options are one, as it is written: SQL */
-	bool follows;            /**< see hd_command_info */
+	bool writes;         /**< the file that a word, or an option, names */
+	bool has_rows;       /**< it answers with a table, which CSV and NDJSON show */
+	bool is_raw;         /**< its words but for options are one, as it is written: SQL */
+	bool follows;        /**< see hd_command_info */
 	bool tells_findings; /**< it says itself what is missing: no warning comes beside its answer */
 	enum hd_command_role role;
 	enum needs needs;

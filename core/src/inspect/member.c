@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/member.h"
+
+#include <string.h>
+
+#include "clr/types/type_lookup.h"
+#include "inspect/value.h"
+#include "mem/memory.h"
+#include "util/alloc.h"
+
+/* Most fields that one path steps through. */
+#define STEPS_MAX 8u
+#define SLOTS_MIN 64u
+
+/* Where a type has the field that a path names, as far as it leads without a reference. */
+struct place {
+	const struct type *type; /* NULL: the slot is free */
+	const char *path;        /* compared as a pointer */
+	const struct type *field_type;
+	uint32_t offset; /* from the first field of the type */
+	uint16_t taken;  /* characters of the path that lead to the field */
+	uint8_t element_type;
+	bool is_there;
+};
+
+struct members {
+	struct heap *heap;
+	struct window window;
+	struct place *places;
+	size_t count, slots; /* slots is a power of two */
+};
+
+enum hd_status members_create(struct heap *heap, struct members **ret, struct hd_error *err)
+{
+	struct members *members = mem_calloc(1, sizeof(*members));
+	struct place *places = mem_calloc(SLOTS_MIN, sizeof(*places));
+	if (!members || !places) {
+		mem_free(members);
+		mem_free(places);
+		return fail_nomem(err);
+	}
+	*members = (struct members){ .heap = heap,
+				     .window = { .memory = heap->memory },
+				     .places = places,
+				     .slots = SLOTS_MIN };
+	*ret = members;
+	return HD_OK;
+}
+
+void members_destroy(struct members *members)
+{
+	if (!members)
+		return;
+	window_deinit(&members->window);
+	mem_free(members->places);
+	mem_free(members);
+}
+
+bool member_object(struct members *members, uint64_t address, struct object *ret)
+{
+	return address && object_read(members->heap, &members->window, address, ret);
+}
+
+int64_t member_signed(const struct member *member)
+{
+	unsigned int size = element_size(member->element_type);
+	unsigned int shift = size && size < 8 ? 64 - 8 * size : 0;
+	return (int64_t)(member->bits << shift) >> shift;
+}
+
+static struct place *place_slot(const struct members *members, const struct type *type,
+				const char *path)
+{
+	uint64_t key = (uint64_t)(uintptr_t)type ^ (uint64_t)(uintptr_t)path << 7;
+	size_t slot = (size_t)(key * 0x9e3779b97f4a7c15u >> 20) & (members->slots - 1);
+	while (members->places[slot].type &&
+	       (members->places[slot].type != type || members->places[slot].path != path))
+		slot = (slot + 1) & (members->slots - 1);
+	return &members->places[slot];
+}
+
+static bool grow(struct members *members)
+{
+	struct members grown = { .slots = members->slots * 2 };
+	grown.places = mem_calloc(grown.slots, sizeof(*grown.places));
+	if (!grown.places)
+		return false;
+	for (size_t i = 0; i < members->slots; i++) {
+		const struct place *place = &members->places[i];
+		if (place->type)
+			*place_slot(&grown, place->type, place->path) = *place;
+	}
+	mem_free(members->places);
+	members->places = grown.places;
+	members->slots = grown.slots;
+	return true;
+}
+
+/* The last instance field with that name: the class itself comes after its base classes. */
+static const struct field *last_field(const struct field_list *list, const char *name, size_t size)
+{
+	for (size_t i = list->count; i-- > 0;) {
+		const struct field *field = &list->rows[i];
+		if (!field->is_static && strncmp(field->name, name, size) == 0 &&
+		    !field->name[size])
+			return field;
+	}
+	return NULL;
+}
+
+/* Find the field of one step, and add where it is; false: the type has none. */
+static bool take_step(struct clr *clr, const struct type *type, const char *name, size_t size,
+		      struct place *place)
+{
+	struct field_list list;
+	if (field_list_read(clr, type, &list, NULL) != HD_OK)
+		return false;
+	const struct field *field = last_field(&list, name, size);
+	if (field) {
+		place->offset += field->offset;
+		place->element_type = field->element_type;
+		place->field_type = field->type;
+	}
+	field_list_deinit(&list);
+	return field;
+}
+
+/* Follow a path through structs up to its end, or to the first reference. */
+static struct place find_place(struct clr *clr, const struct type *type, const char *path)
+{
+	struct place place = { .type = type, .path = path };
+	const struct type *within = type;
+	const char *at = path;
+	for (unsigned int i = 0; i < STEPS_MAX && within; i++) {
+		size_t size = strcspn(at, ".");
+		if (!take_step(clr, within, at, size, &place))
+			return place;
+		at += size;
+		if (*at == '.')
+			at++;
+		within = place.element_type == ELEMENT_VALUE ? place.field_type : NULL;
+		if (!*at || !within) {
+			place.is_there = !*at || element_is_reference(place.element_type);
+			break;
+		}
+	}
+	place.taken = (uint16_t)(at - path);
+	return place;
+}
+
+static struct place known_place(struct members *members, const struct type *type, const char *path)
+{
+	struct place *slot = place_slot(members, type, path);
+	if (slot->type)
+		return *slot;
+	struct place place = find_place(members->heap->clr, type, path);
+	if (members->count < members->slots / 2 || grow(members)) {
+		*place_slot(members, type, path) = place;
+		members->count++;
+	}
+	return place;
+}
+
+static struct member no_member(enum member_state state)
+{
+	return (struct member){ .state = (uint8_t)state };
+}
+
+static struct member read_place(struct members *members, const struct place *place, uint64_t base)
+{
+	struct member member = { .address = base + place->offset,
+				 .type = place->field_type,
+				 .element_type = place->element_type };
+	unsigned int size = element_size(place->element_type);
+	const uint8_t *bytes = window_at(&members->window, member.address, size ? size : 1, NULL);
+	if (!bytes)
+		return no_member(MEMBER_UNREADABLE);
+	for (unsigned int i = 0; i < size; i++)
+		member.bits |= (uint64_t)bytes[i] << 8 * i;
+	return member;
+}
+
+struct member member_of_struct(struct members *members, const struct type *type, uint64_t address,
+			       const char *path)
+{
+	for (unsigned int i = 0; i < STEPS_MAX; i++) {
+		struct place place = known_place(members, type, path);
+		if (!place.is_there)
+			return no_member(MEMBER_ABSENT);
+		struct member member = read_place(members, &place, address);
+		path += place.taken;
+		if (member.state != MEMBER_READ || !*path)
+			return member;
+		struct object object;
+		if (!member.bits)
+			return no_member(MEMBER_NULL);
+		if (!member_object(members, member.bits, &object))
+			return no_member(MEMBER_UNREADABLE);
+		type = object.type;
+		address = object.address + OBJECT_FIELDS;
+	}
+	return no_member(MEMBER_ABSENT);
+}
+
+struct member member_of(struct members *members, const struct object *object, const char *path)
+{
+	return member_of_struct(members, object->type, object->address + OBJECT_FIELDS, path);
+}
+
+struct member member_at(struct members *members, uint64_t address, const char *path)
+{
+	struct object object;
+	if (!address)
+		return no_member(MEMBER_NULL);
+	if (!member_object(members, address, &object))
+		return no_member(MEMBER_UNREADABLE);
+	return member_of(members, &object, path);
+}
+
+/* The slot of a static struct refers to its box. */
+static struct member read_static(struct members *members, const struct field *field,
+				 uint64_t address)
+{
+	struct place place = { .field_type = field->type, .element_type = field->element_type };
+	if (!address)
+		return no_member(MEMBER_NULL);
+	if (field->element_type != ELEMENT_VALUE || field->is_rva)
+		return read_place(members, &place, address);
+	const uint8_t *bytes = window_at(&members->window, address, 8, NULL);
+	if (!bytes)
+		return no_member(MEMBER_UNREADABLE);
+	uint64_t box = load_u64(bytes);
+	return box ? read_place(members, &place, box + OBJECT_FIELDS) : no_member(MEMBER_NULL);
+}
+
+static const struct field *static_field(const struct field_list *list, const char *name)
+{
+	for (size_t i = list->count; i-- > 0;) {
+		const struct field *field = &list->rows[i];
+		if (field->is_static && !field->is_thread_static && strcmp(field->name, name) == 0)
+			return field;
+	}
+	return NULL;
+}
+
+struct member member_static(struct members *members, const char *type_name, const char *name)
+{
+	struct clr *clr = members->heap->clr;
+	const struct type *type = type_by_name(clr, type_name, 0);
+	struct field_list list;
+	if (!type || field_list_read(clr, type, &list, NULL) != HD_OK)
+		return no_member(MEMBER_ABSENT);
+	struct member member = no_member(MEMBER_ABSENT);
+	const struct field *field = static_field(&list, name);
+	if (field) {
+		bool is_initialised;
+		member = read_static(members, field,
+				     field_static_address(clr, field, &is_initialised));
+	}
+	field_list_deinit(&list);
+	return member;
+}
