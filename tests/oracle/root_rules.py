@@ -336,17 +336,26 @@ class RootRules:
         explain = self._explain
         if explain.is_walkable:
             return
-        counts: dict[bool, collections.Counter[str]] = {
-            False: collections.Counter(),
-            True: collections.Counter(),
+        slots: dict[bool, dict[str, set[str]]] = {
+            False: collections.defaultdict(set),
+            True: collections.defaultdict(set),
         }
+        counts = {False: collections.Counter[str](), True: collections.Counter[str]()}
         for is_ours, line in explain.left("s"):
             counts[is_ours][line[1]] += 1
+            if line[2] != "0":
+                slots[is_ours][line[1]].add(line[2])
+
+        def as_many(thread: str) -> bool:
+            theirs, ours = counts[False][thread], counts[True][thread]
+            # ClrMD has one line for two saved registers in which it sees the same object.
+            registers = theirs - len(slots[False][thread])
+            return theirs == ours or (
+                theirs < ours and registers > 0 and slots[False][thread] <= slots[True][thread]
+            )
 
         def moving(line: Line) -> Optional[str]:
-            if line[0] == "s" and counts[False][line[1]] != counts[True][line[1]]:
-                return None
-            return "gc-in-progress"
+            return "gc-in-progress" if line[0] != "s" or as_many(line[1]) else None
 
         for kind in "wtqns":
             explain.filter(kind, False, moving)
