@@ -21,7 +21,7 @@ std::string path_of(const lldb::SBFileSpec &file)
 	return file.IsValid() && file.GetPath(buf, sizeof(buf)) ? buf : "";
 }
 
-/// What stands after -c or --core in the command line of this LLDB.
+/// What comes after -c or --core in the command line of this LLDB.
 std::string core_of_command_line()
 {
 	std::ifstream file("/proc/self/cmdline", std::ios::binary);
@@ -163,7 +163,7 @@ size_t Follower::read(void *arg, uint64_t address, void *buf, size_t size)
 	size_t done = process.ReadMemory(address, buf, size, error);
 	if (done > size)
 		return 0;
-	// It may be all or nothing: page by page, what stands before a hole.
+	// It may be all or nothing: page by page, what comes before a hole.
 	while (done < size) {
 		const uint64_t at = address + done;
 		const size_t to_page = static_cast<size_t>(page_size - at % page_size);

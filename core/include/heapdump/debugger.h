@@ -60,7 +60,7 @@ struct hd_debugger {
  *
  * Route (setting "backend": auto, or one of these): the core file itself, with the debugger asked
  * only for bytes that it lacks ("file"); the process by process_vm_readv and /proc/PID/mem, when
- * 64 bytes at the stack pointer are the same both ways ("process"); the callback behind a cache
+ * 64 bytes at the stack pointer are the same both ways ("process"); the callback, with a cache in front
  * ("debugger").
  *
  * @param debugger Borrowed for the call, except read and arg: these until the session is closed.

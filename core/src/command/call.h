@@ -49,7 +49,7 @@ struct sos_option {
 	const char *instead; /**< what to do in their place */
 };
 
-/** A word that is no option. */
+/** A word that is not an option. */
 struct word {
 	const char *name; /**< in help; NULL ends a list */
 	enum value_kind kind;
@@ -83,11 +83,11 @@ struct command {
 	const char *description; /**< lines of at most 76 columns */
 	const char *example;     /**< one command line */
 	enum top_level top_level;
-	bool writes;         /**< the file that a word, or an option, names */
-	bool has_rows;       /**< it answers with a table, which CSV and NDJSON show */
-	bool is_raw;         /**< its words but for options are one, as it is written: SQL */
-	bool follows;        /**< see hd_command_info */
-	bool tells_findings; /**< it says itself what is missing: no warning comes beside its answer */
+	bool writes;   /**< the file that a word, or an option, names */
+	bool has_rows; /**< it answers with a table, which CSV and NDJSON show */
+	bool is_raw;   /**< its words but for options are one, as it is written: SQL */
+	bool follows;  /**< see hd_command_info */
+	bool tells_findings; /**< it says itself what is missing: no warning is shown next to its answer */
 	enum hd_command_role role;
 	enum needs needs;
 	const struct option *options;         /**< may be NULL */
@@ -172,7 +172,7 @@ bool arguments_are_there(int argc, const char *const *argv);
 
 /** Was --json given?  Looks without parsing: also for commands that fail to parse. */
 bool arguments_want_json(int argc, const char *const *argv);
-/** Was --help given?  Likewise. */
+/** Was --help given?  Takes the same arguments. */
 bool arguments_want_help(int argc, const char *const *argv);
 
 /** Option of @p command, or a common one, that @p word (with its dashes) names; NULL if none. */

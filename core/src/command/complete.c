@@ -67,7 +67,7 @@ static bool offer_loaded(void *arg, const struct type *type)
 	return offer->offered < TYPES_OFFERED_MAX;
 }
 
-/* Of a target only once a command has found its runtime: a TAB must not take seconds. */
+/* Those of a target are known only after a command has found its runtime: a TAB must not take seconds. */
 static void offer_types(const struct completer *completer, const struct hd_session *session)
 {
 	struct type_offer offer = { .completer = completer, .clr = session->clr };
@@ -144,7 +144,7 @@ static int offer_kind(const struct completer *completer, const struct hd_session
 	return 0;
 }
 
-/* How many words that are no options, nor their values, stand before the last one. */
+/* How many words that are neither options nor values of options come before the last one. */
 static size_t words_before(const struct command *command, int argc, const char *const *argv)
 {
 	size_t words = 0;

@@ -262,7 +262,7 @@ static enum hd_status status_after_answer(struct call *call, enum hd_status stat
 	return call->out.text.failed ? fail_nomem(call->err) : fail_cancelled(call->err);
 }
 
-/* The file that was asked for is there: that the answer about it is lost is no failure of the command. */
+/* The file that was asked for is there: if the answer about it is lost, the command has still not failed. */
 static enum hd_status written_status(struct call *call, enum hd_status status)
 {
 	bool is_taken = !call->sink->write || call->sink->write(call->sink->arg, "", 0) == 0;
@@ -448,7 +448,7 @@ static enum hd_status object_not_found(const struct call *call, uint64_t id, uin
 	return status;
 }
 
-/* Of a heap: what is there instead. */
+/* For a heap: what is there instead. */
 static enum hd_status no_node(struct call *call, uint64_t address)
 {
 	struct object object;

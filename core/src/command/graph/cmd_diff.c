@@ -107,7 +107,7 @@ static bool diff_row_passes(const struct call *call, const struct diff_row *row)
 	       (!part || (row->name && name_matches(row->name, row->name_size, part)));
 }
 
-/* Text has those of tracing behind the others, under a line of their own. */
+/* Text has those of tracing after the others, under a line of their own. */
 static enum hd_status write_diff_part(struct call *call, const struct diff *diff, bool of_tracing)
 {
 	struct answer *answer = &call->answer;
@@ -279,7 +279,7 @@ static enum hd_status side_of_open(struct call *call, struct side *side)
 	return HD_OK;
 }
 
-/* What stands behind the word: opened in a session of its own. */
+/* What the word names: it is opened in a session of its own. */
 static enum hd_status side_of_other(struct call *call, struct hd_session *other, struct side *side)
 {
 	TRY(session_open(other, call->words[0].text, &call->settings, &call->job, call->err));

@@ -107,7 +107,7 @@ static const char *generation_title(unsigned int generation)
 	return generation < sizeof(names) / sizeof(names[0]) ? names[generation] : "older object";
 }
 
-/* Would the line of one root differ from that of another by its address alone? */
+/* Would the line of one root differ from that of another only by its address? */
 static bool looks_alike(const struct hd_graph *graph, const struct rooted *a,
 			const struct rooted *b)
 {
@@ -342,7 +342,7 @@ static bool wants_merged(const struct call *call, const struct gcroot *gcroot)
 	       !options[OPT_GCGEN].given;
 }
 
-/* The summary is before the roots as data, and behind them as text. */
+/* The summary is before the roots as data, and after them as text. */
 static enum hd_status gcroot_answer(struct gcroot_writer *writer)
 {
 	struct call *call = writer->call;

@@ -15,7 +15,7 @@
 
 /* Branches are indented up to this depth. */
 #define BRANCH_INDENT_MAX 60u
-/* Of the merged paths to one object so many are shown. */
+/* How many of the merged paths to one object are shown. */
 #define MERGED_BRANCHES_MAX 100u
 
 /* Branches in the order of the answer: those of one parent next to each other, most bytes first. */
@@ -154,7 +154,7 @@ static void put_tree_cell(struct out *out, const struct cell *cell)
 static void put_roots(struct out *out, const struct cell *cells)
 {
 	const struct cell *name = &cells[BRANCH_NAME];
-	/* As gcroot's headings: such a root is no variable of a method. */
+	/* As gcroot's headings: such a root is not a variable of a method. */
 	if (!cells[BRANCH_LABEL].is_there) {
 		out_puts(out, "(");
 		out_puts(out, name->is_there ? "" : "no frame");
@@ -371,7 +371,7 @@ static void tree_layout(struct out *out, const struct cell *cells)
 
 static const struct schema tree_schema = { SCHEMA_COLUMNS(tree_columns), .layout = tree_layout };
 
-/* The totals are before the tree as data, and behind it as text. */
+/* The totals are before the tree as data, and after it as text. */
 static enum hd_status write_root_tree(struct call *call, struct type_tree *tree,
 				      const struct gcroot_tree_options *options)
 {

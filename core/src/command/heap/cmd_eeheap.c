@@ -149,7 +149,7 @@ static void write_section(struct answer *answer, const struct heap_range *range,
 static void write_sections(struct call *call, const struct heap_range *range, uint32_t index)
 {
 	bool has_regions = clr_has_regions(call->heap->clr);
-	/* The headings of the first sections stand before their names. */
+	/* The headings of the first sections come before their names. */
 	answer_remark(&call->answer, "Small object heap\n");
 	answer_table(&call->answer, &section_schema, NULL);
 	(void)answer_table_end(&call->answer);

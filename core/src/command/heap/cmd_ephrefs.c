@@ -72,7 +72,7 @@ static void note_cut(struct crossing_writer *writer)
 		      format_thousands(writer->limit, number));
 }
 
-/* The objects that refer, each once, by type; of the group of @p first alone unless NULL. */
+/* The objects that refer, each once, by type; only of the group of @p first, unless that is NULL. */
 static enum hd_status write_crossing_types(struct crossing_writer *writer,
 					   const struct crossing_finder *found,
 					   const struct crossing *first)

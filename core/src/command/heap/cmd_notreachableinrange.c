@@ -26,7 +26,7 @@ static const struct option notreachableinrange_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-/* What is listed, beside the rows. */
+/* What is said next to the rows. */
 struct range_lister {
 	struct call *call;
 	struct dead_range range;

@@ -16,7 +16,7 @@ enum {
 	DUMPHEAP_LIVE,
 	DUMPHEAP_DEAD,
 	DUMPHEAP_LIMIT,
-	/* cores and processes alone */
+	/* only cores and processes */
 	DUMPHEAP_STRINGS,
 	DUMPHEAP_THINLOCK,
 	DUMPHEAP_HEAP,

@@ -159,7 +159,7 @@ static void write_thin_lock(struct call *call, const struct object *object)
 	answer_row(&call->answer, cells);
 }
 
-/* Where a walk has met what is no object that can be read. */
+/* Where a walk has met something that is not an object that can be read. */
 static void write_gap(struct call *call, struct object_pass *pass)
 {
 	const struct damage *damage = &pass->walker.damage;

@@ -131,7 +131,7 @@ static void diagnosis_layout(struct out *out, const struct cell *cells)
 static const struct schema diagnosis_schema = { SCHEMA_COLUMNS(diagnosis_columns),
 						.layout = diagnosis_layout };
 
-/* Where the content of an array or string ends: behind that only padding may be written. */
+/* Where the content of an array or string ends: only padding may be written after it. */
 static uint64_t content_end(const struct object *object)
 {
 	uint64_t end = object->address + object->size - 8;

@@ -74,7 +74,7 @@ static const struct column element_columns[ELEMENT_COLUMNS] = {
 	[ELEMENT_NOTE] = { .kind = KIND_TEXT },
 };
 
-/* The element behind its index as SOS shows it: where it lies, or what it refers to. */
+/* The element after its index, as SOS shows it: where it lies, or what it refers to. */
 static void element_layout(struct out *out, const struct cell *cells)
 {
 	out_puts(out, cells[ELEMENT_INDEX].text.bytes);

@@ -176,7 +176,7 @@ static const struct column edge_columns[EDGE_COLUMNS] = {
 	[EDGE_TYPE] = { .kind = KIND_TYPE },
 };
 
-/* SOS's "GC Refs", and type and field behind it. */
+/* SOS's "GC Refs", with type and field after it. */
 static void edge_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *type = &cells[EDGE_TYPE], *field = &cells[EDGE_FIELD];
@@ -406,7 +406,7 @@ static enum hd_status write_object_parts(struct call *call, const struct object 
 		TRY(write_fields(call, object->type, object->address, FIELDS_OF_OBJECT, 0));
 	}
 	place_text(call, object);
-	/* Text has them with their slots alone. */
+	/* Text has them only with their slots. */
 	if (!answer_is_text(answer))
 		TRY(write_references(call, object, limit, &reference_schema));
 	if (!has_object_option(call, "refs"))

@@ -25,7 +25,7 @@ HD_NODISCARD enum hd_status call_located_object(struct call *call, uint64_t addr
 						const struct location *location,
 						struct object *ret);
 
-/** The type whose MethodTable stands at @p address; HD_ERR_NOTFOUND when there is none. */
+/** The type whose MethodTable is at @p address; HD_ERR_NOTFOUND when there is none. */
 HD_NODISCARD enum hd_status call_type(struct call *call, uint64_t address, const struct type **ret);
 
 /** Path of the file of a type's module, or NULL. */
@@ -46,9 +46,9 @@ void write_object_head(struct answer *answer, struct clr *clr, const struct obje
 
 /** Where the fields that are written lie. */
 enum fields_of {
-	FIELDS_OF_OBJECT, /**< behind the MethodTable of the object at an address */
+	FIELDS_OF_OBJECT, /**< after the MethodTable of the object at an address */
 	FIELDS_OF_STRUCT, /**< of a struct at an address */
-	FIELDS_OF_TYPE,   /**< no instance: statics alone have values */
+	FIELDS_OF_TYPE,   /**< no instance: only statics have values */
 };
 
 /** SOS's table of fields, or "fields" (embedded structs with theirs inside). */
@@ -62,7 +62,7 @@ void write_array_line(struct answer *answer, const struct array_info *array, uns
 
 /** A value, for a column of KIND_ANY: a number, a flag or an address; absent where it is missing. */
 struct cell value_cell(const struct value_out *value);
-/** Of layouts: what a value means, behind it. */
+/** For layouts: write what a value means, after the value. */
 void object_note_layout(struct out *out, const struct cell *note);
 
 /** A value in SOS's form, for a column of 16. */

@@ -183,7 +183,7 @@ static uint32_t shown_offset(const struct level *level, const struct field *fiel
 	return field->offset + (behind_mt ? OBJECT_FIELDS : 0);
 }
 
-/* The members of a field behind which tables may follow, then those that JSON has after them. */
+/* The members of a field after which tables may follow, then those that JSON has after them. */
 enum field_column {
 	FIELD_NAME,
 	FIELD_OFFSET,

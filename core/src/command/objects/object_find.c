@@ -47,7 +47,7 @@ static enum hd_status inside(struct call *call, uint64_t address, const struct o
 	return fail_with(call, address, &text);
 }
 
-/* What stands there is no object: SOS's words, and the bad one. */
+/* There is no object: SOS's words, and the bad one. */
 static enum hd_status invalid(struct call *call, uint64_t address, const struct location *location)
 {
 	struct text text = { 0 };

@@ -377,7 +377,7 @@ static enum hd_status copy_stream(struct collection *collection, struct output_f
 	return HD_OK;
 }
 
-/* The same to what is no regular file. */
+/* The same for what is not a regular file. */
 static enum hd_status copy_straight(struct collection *collection)
 {
 	struct call *call = collection->call;

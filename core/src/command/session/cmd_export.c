@@ -51,7 +51,7 @@ static const struct format *export_format(const struct call *call)
 	return output_format(&call->options[OPT_FORMAT], &call->words[0], &rpm_format);
 }
 
-/* A database is no format of graphs: it has the tables of sql. */
+/* A database is not a format of graphs: it has the tables of sql. */
 static bool wants_database(const struct call *call)
 {
 	const struct value *name = &call->options[OPT_FORMAT];

@@ -139,7 +139,7 @@ static void domain_layout(struct out *out, const struct cell *cells)
 	bool has_both = start->is_there && end->is_there;
 	out_puts(out, cells[DOMAIN_LABEL].text.bytes);
 	text_escape(&out->text, name->text.bytes, name->text.size);
-	/* 0 stands in exports of cores: not known. */
+	/* Exports of cores have 0: not known. */
 	if (has_both && !start->number && !end->number) {
 		out_puts(out, "\n");
 		return;

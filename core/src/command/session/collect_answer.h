@@ -19,7 +19,7 @@ struct collect_answer {
 };
 
 /**
- * Say it.  Text says findings, and, where the output is the dump itself, all of it, beside the answer: to
+ * Say it.  Text says findings, and, where the output is the dump itself, all of it, as warnings: to
  * the sink.
  */
 void collect_answer_write(struct call *call, const struct collect_answer *wanted);

@@ -7,7 +7,7 @@
 
 struct layout;
 
-/** What stands below a label in text. */
+/** What is below a label in text. */
 #define INFO_BLANK "             "
 
 /** Totals of a walk of the whole heap. */

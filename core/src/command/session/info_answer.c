@@ -303,7 +303,7 @@ static void write_runtime(struct call *call, const struct heap_totals *totals)
 	answer_record(&call->answer, &schema, cells);
 }
 
-/* Those of the graph, which walks the heap again: once a command has made it. */
+/* The findings of the graph, which walks the heap again: they are known once a command has made it. */
 static void write_root_count(struct call *call)
 {
 	static const struct column columns[] = {

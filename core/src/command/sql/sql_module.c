@@ -232,7 +232,7 @@ static int begin_scan(sqlite3_vtab_cursor *base, int plan, const char *columns, 
 	struct sql_source *source = &table->database->source;
 	struct sql_request request = { .is_grouped = (plan & PLAN_GROUPED) != 0,
 				       .used = strtoull(columns, NULL, 16) };
-	/* With another cursor, a row would count for what is beside it, too. */
+	/* With another cursor, a row would count for the rows joined to it, too. */
 	request.is_weighted = plan & PLAN_AGGREGATED && source->is_weighted && source->cursors == 1;
 	end_scan(cursor);
 	cursor->is_there = false;

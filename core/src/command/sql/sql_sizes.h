@@ -13,7 +13,7 @@ struct sql_source;
 
 /**
  * Count all objects by type and size, with all workers.  Memory: 16 bytes for each pair of them, which
- * are few beside the objects.
+ * are few compared with the objects.
  *
  * @param is_weighted Those of one type and size are one row, and source->weight says how many they are.
  * @param[out] ret To be given to sql_sizes_close().

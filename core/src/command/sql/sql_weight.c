@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Aggregates over rows that stand for many: of a query that groups all objects by type and only counts
+ * Aggregates over rows that stand for many: in a query that groups all objects by type and only counts
  * and sums, sql_sizes hands on one row for all objects of a type and size, and says how many they are.
  *
  * That is right only where nothing else looks at the rows.  The query is compiled twice: what the

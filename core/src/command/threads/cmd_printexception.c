@@ -177,7 +177,7 @@ static void put_inner(struct out *out, const struct cell *cells)
 	}
 }
 
-/* What stands above the frames. */
+/* What is above the frames. */
 static void exception_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *type = &cells[EXCEPTION_TYPE];
@@ -188,7 +188,7 @@ static void exception_layout(struct out *out, const struct cell *cells)
 	put_inner(out, cells);
 }
 
-/* What stands below them. */
+/* What is below them. */
 static void exception_rest_layout(struct out *out, const struct cell *cells)
 {
 	put_labelled_text(out, "\nStackTraceString: ", &cells[EXCEPTION_STACK_TRACE]);
@@ -213,7 +213,7 @@ static struct cell exception_type_cell(struct clr *clr, const struct type *type)
 	return cell_type(name, size, type->method_table);
 }
 
-/* The type of the inner exception: text alone says it. */
+/* The type of the inner exception: only text says it. */
 static struct cell inner_cell(struct call *call, const struct exception_info *info)
 {
 	struct window window = { .memory = call->heap->memory };
@@ -277,7 +277,7 @@ static bool is_met(const struct nested *nested, uint64_t address)
 	return false;
 }
 
-/* Those inside an exception come next, in their order; one that comes again is shown once. */
+/* The exceptions inside an exception come next, in their order; one that comes again is shown once. */
 static void add_inner(struct call *call, const struct exception_info *info, struct nested *nested)
 {
 	unsigned int first = nested->left_count;

@@ -57,7 +57,7 @@ static bool row_init(struct process_row *row, const struct dotnet_process *proce
 	find_user(process->uid, row->user, sizeof(row->user));
 	find_command(process->pid, &row->command);
 	struct endpoint endpoint = endpoint_of(process);
-	/* One that stands still does not answer. */
+	/* A process that is stopped does not answer. */
 	if (!listed_is_stopped(process))
 		endpoint_version(&endpoint, PS_VERSION_MS, job, &row->runtime);
 	return !endpoint.is_planted;

@@ -24,7 +24,7 @@ static const char *kind_name(uint8_t kind)
 	return names[kind];
 }
 
-/* What stands for the slot of a root that has none: as gcroot and roots call it. */
+/* What is shown for a root that has no slot: the words of gcroot and roots. */
 static const char *kind_label(uint8_t kind)
 {
 	static const char *const labels[] = {
@@ -103,7 +103,7 @@ static const struct schema root_schema = {
 	.layout = stack_root_layout,
 };
 
-/* Its flags: words for data, and in @p buf as text has them behind the row. */
+/* Its flags: words for data, and in @p buf as text has them after the row. */
 static size_t root_flags(const struct stack_root *root, const char *words[FLAGS], char buf[64])
 {
 	size_t count = 0, size = 0;
@@ -335,7 +335,7 @@ static void write_frame_fold(struct call *call, const struct stack_frame *frames
 		text_deinit(&names[i]);
 }
 
-/* Are there frames behind those that were written?  Data says it of each thread. */
+/* Are there frames after those that were written?  Data says it of each thread. */
 static void write_cut(struct answer *answer, size_t left)
 {
 	static const struct column columns[] = {
