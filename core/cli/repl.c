@@ -89,6 +89,19 @@ static bool wants_pager(const struct cli *cli)
 	       strcmp(pager, "on") == 0;
 }
 
+/*
+ * The exit status of a command whose reader ended as @p how says.  Ctrl-C ends the pager, too: if it
+ * was faster, the command did not see the signal, but a reader that has left.
+ */
+static int end_pager(const struct cli *cli, int how, int status)
+{
+	if (!cli->is_paged || status > HD_EXIT_FINDINGS || !WIFSIGNALED(how) ||
+	    WTERMSIG(how) != SIGINT)
+		return status;
+	cli_say("interrupted");
+	return HD_EXIT_INTERRUPTED;
+}
+
 /* Run a command with standard output going to the pager, a shell command or a file. */
 static int run_redirected(struct cli *cli, const struct words *words)
 {
@@ -118,7 +131,7 @@ static int run_redirected(struct cli *cli, const struct words *words)
 		cli_say("cannot write to %s: %s", words->rest, strerrordesc_np(errno));
 	}
 	if (pipe) {
-		(void)pclose(pipe);
+		status = end_pager(cli, pclose(pipe), status);
 	} else if (to >= 0) {
 		(void)close(to);
 	}
