@@ -16,6 +16,9 @@ root=$(pwd)
 modes='throw rethrow deep inner cctor async async-void pool threads callback callback-delegate nullref
 nullref-try marshal segv abort sleep spin failfast oom catch-abort catch-throw finally-abort finally-throw
 filter-abort filter-failfast nested overflow'
+# The ways to hang of corefiles/apps/hang; those that .NET 9 and 8 have a core of, too.
+hangs='orders async deadlock2 deadlock5 lock writers initializer join waits starved timers healthy1 healthy2 healthy3'
+old_hangs='async deadlock2 waits starved timers initializer'
 
 list() {
     cat <<'END'
@@ -51,6 +54,13 @@ END
     for version in 10 9 8; do
         echo "crash$version-threads-mini .NET $version, dies with many threads, createdump of mini type (no heap)"
         echo "crash$version-throw-triage .NET $version, an unhandled exception, createdump of triage type (no heap)"
+    done
+    for mode in $hangs; do
+        echo "hang10-$mode-heap .NET 10, hangs or does not: $mode, createdump --withheap"
+    done
+    for mode in $old_hangs; do
+        echo "hang9-$mode-heap .NET 9, the same"
+        echo "hang8-$mode-heap .NET 8, the same"
     done
     for mode in $modes; do
         echo "crash10-$mode-heap .NET 10, dies by $mode, not optimised, createdump of heap type"
@@ -142,6 +152,7 @@ app_of() {
     churn*) echo churn ;;
     gen*) echo heapgen ;;
     crash*) echo crash ;;
+    hang*) echo hang ;;
     *) echo facts ;;
     esac
 }
@@ -149,8 +160,8 @@ app_of() {
 flavour_of() {
     case $1 in
     single*) echo single ;;
-    wks9-* | svr9-* | seg9-* | crash9-*) echo net9.0 ;;
-    wks8-* | svr8-* | seg8-* | crash8-*) echo net8.0 ;;
+    wks9-* | svr9-* | seg9-* | crash9-* | hang9-*) echo net9.0 ;;
+    wks8-* | svr8-* | seg8-* | crash8-* | hang8-*) echo net8.0 ;;
     *) echo net10.0 ;;
     esac
 }
@@ -203,7 +214,7 @@ runtime_folder() {
 
 # launch NAME APP FLAVOUR [ARGUMENT...]: runs the program; sets pid and run.
 launch() {
-    name=$1 folder=$dir/apps/$2-$3 program=$2 flavour=$3
+    name=$1 folder=$dir/apps/$2-$3 program=$2 flavour=$3 prefix=
     shift 3
     # A short path for the runtime's sockets, which SIGKILL leaves behind.
     run=$(mktemp -d)
@@ -211,6 +222,12 @@ launch() {
         # This core goes into the repository: no path of this machine in it.
         cp -R "$folder" "$run/webshop"
         folder=$run/webshop
+    elif [ "$name" = hang10-orders-heap ]; then
+        # So does this one: what the runtime read of mounts and control groups is not left in freed memory, and its
+        # own group has no name.
+        cp -R "$folder" "$run/orders"
+        folder=$run/orders
+        prefix=$(unshare --user --map-root-user --cgroup echo unshare --user --map-root-user --cgroup 2>/dev/null) || prefix=
     fi
     if [ "$flavour" = net10.0 ]; then
         set -- "$dotnet" "$folder/$program.dll" "$@"
@@ -221,6 +238,7 @@ launch() {
     *-kernel) set -- prlimit --core=unlimited "$@" ;;
     svr*) set -- DOTNET_gcServer=1 DOTNET_GCHeapCount=2 "$@" ;;
     limit*) set -- DOTNET_GCHeapHardLimit=0x10000000 "$@" ;;
+    hang10-orders-*) set -- GLIBC_TUNABLES=glibc.malloc.perturb=255:glibc.malloc.tcache_count=0 "$@" ;;
     crash*-oom-*) set -- DOTNET_GCHeapHardLimit=0x8000000 "$@" ;;
     esac
     case $name in
@@ -239,7 +257,8 @@ launch() {
     : >"$tmp/err"
     (
         cd "$run"
-        exec env -i PATH=/usr/bin:/bin HOME=/ LANG=C.UTF-8 TMPDIR="$run" "$@"
+        # shellcheck disable=SC2086
+        exec $prefix env -i PATH=/usr/bin:/bin HOME=/ LANG=C.UTF-8 TMPDIR="$run" "$@"
     ) >"$tmp/out" 2>"$tmp/err" 9>&- </dev/null &
     pid=$!
 }
@@ -360,6 +379,10 @@ make() {
             say "$1: no core was written"
             return 1
         }
+        ;;
+    hang*)
+        mode=${1#*-}
+        start "$1" "$app" "$flavour" "${mode%-*}" || return 1
         ;;
     *) start "$1" "$app" "$flavour" || return 1 ;;
     esac

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Programs that hang, each in a way of its own, and healthy ones: the argument says which. Says what it knows as one
+// line of JSON, then READY, and waits.
+using System;
+using System.Threading;
+
+namespace Hang
+{
+    public static class Program
+    {
+        public static int Main(string[] arguments)
+        {
+            string mode = arguments.Length > 0 ? arguments[0] : "orders";
+            switch (mode)
+            {
+                case "orders": Orders.Begin(); break;
+                case "deadlock2": Locks.Ring(2, "transfer-"); break;
+                case "deadlock5": Locks.Ring(5, "transfer-"); break;
+#if NET9_0_OR_GREATER
+                case "lock": Locks.LockRing(); break;
+#endif
+                case "writers": Locks.WriterRing(); break;
+                case "initializer": Locks.Initializer(); break;
+                case "join": Locks.Join(); break;
+                case "async": Chains.Begin(); break;
+                case "waits": Locks.Waits(); break;
+                case "starved": Pool.Starve(); break;
+                case "timers": Pool.Timers(); break;
+                case "healthy1": Healthy.Compute(); break;
+                case "healthy2": Healthy.Contend(); break;
+                case "healthy3": Healthy.Produce(); break;
+                default:
+                    Console.Error.WriteLine("hang: there is no mode " + mode);
+                    return 2;
+            }
+            Thread.Sleep(500);
+            Truth.Write(mode);
+            Thread.Sleep(Timeout.Infinite);
+            return 0;
+        }
+    }
+}
