@@ -39,6 +39,7 @@ MEMBERS: dict[str, set[str]] = {
     "gchandles": {"handles"},
     "finalizequeue": {"heaps"},
     "clrstack": {"threads"},
+    "waits": {"deadlocks", "threads"},
     "dumpgen gen2": {"types", "total"},
     "gcheapstat": {"heaps"},
     "ephrefs": {"objects"},

@@ -56,6 +56,7 @@ TABLES = {
         "clrthreads": "threads",
         "clrstack": "threads",
         "clrstack -roots -limit 3": "threads",
+        "waits -all": "threads",
         "gcheapstat -unreachable": "heaps",
         "roots": "roots",
         "roots -kind handle -limit 5": "roots",

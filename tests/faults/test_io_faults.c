@@ -188,6 +188,7 @@ static const char *const core_lines[] = {
 	"listnearobj 7f039fe5a158",
 	"clrthreads",
 	"clrstack -all -roots",
+	"waits -all",
 	"gchandles -stat",
 	"finalizequeue",
 	"dumpgen gen2 -type WebShop",

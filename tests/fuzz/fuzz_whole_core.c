@@ -82,6 +82,8 @@ static const char *const lines[] = {
 	"syncblk -all",
 	"clrstack -all -roots",
 	"clrstack -all --json",
+	"waits -all",
+	"waits --json",
 	"gchandles",
 	"gchandles -stat --json",
 	"finalizequeue -detail",

@@ -343,7 +343,7 @@ uint32_t fake_sync_block(struct fake_clr *fake, uint64_t object)
 	if (index >= SYNC_ENTRIES)
 		abort();
 	uint64_t entry = fake->sync_table + 16 * (uint64_t)index;
-	uint64_t block = fake_alloc(&fake->memory, 64);
+	uint64_t block = fake_alloc(&fake->memory, 80);
 	fake_poke_u32(&fake->memory, block + 28, index);
 	fake_poke_u64(&fake->memory, entry, block);
 	fake_poke_u64(&fake->memory, entry + 8, object);

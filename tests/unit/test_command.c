@@ -111,9 +111,9 @@ TEST(numbers_take_suffixes_and_zero_is_a_limit)
 
 TEST(wrong_options_are_told_with_the_right_ones)
 {
-	static const char *const names[] = { "-stat",   "-type",   "-mt",       "-min",
-					     "-max",    "-short",  "-bycount",  "-live",
-					     "-dead",   "-limit",  "help options" };
+	static const char *const names[] = { "-stat", "-type",  "-mt",         "-min",
+					     "-max",  "-short", "-bycount",    "-live",
+					     "-dead", "-limit", "help options" };
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		check_fails("dumpheap -sta", HD_EXIT_USAGE, names[i]);
 	check_fails("dumpheap -sta", HD_EXIT_USAGE, "\"-sta\"");

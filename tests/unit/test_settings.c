@@ -59,10 +59,10 @@ static void set(const char *name, const char *value)
 TEST(every_setting_has_a_default_and_help)
 {
 	static const char *const expected[][2] = {
-		{ "max-mem", "0" },  { "workers", "0" },       { "width", "auto" },
-		{ "color", "auto" }, { "format", "text" },     { "sysroot", "" },
-		{ "files", "on" },   { "trust-files", "off" }, { "copy-all", "off" },
-		{ "exact", "off" },  { "snapshot", "0" },      { "pager", "on" },
+		{ "max-mem", "0" },    { "workers", "0" },       { "width", "auto" },
+		{ "color", "auto" },   { "format", "text" },     { "sysroot", "" },
+		{ "files", "on" },     { "trust-files", "off" }, { "copy-all", "off" },
+		{ "exact", "off" },    { "snapshot", "0" },      { "pager", "on" },
 		{ "backend", "auto" },
 	};
 	const char *help = NULL;
@@ -261,7 +261,8 @@ TEST(width_shortens_names)
 	CU_ASSERT_PTR_NOT_NULL(strstr(answer_text(&answer), "\xe2\x80\xa6"));
 	answer_deinit(&answer);
 	answer = command_run(session, "types --width 25 --full");
-	CU_ASSERT_PTR_NOT_NULL(strstr(answer_text(&answer), "A.Name+That+Is+Rather+Long+For+A+Line"));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(answer_text(&answer), "A.Name+That+Is+Rather+Long+For+A+Line"));
 	answer_deinit(&answer);
 	answer = command_run(session, "types --json --width 20");
 	CU_ASSERT_PTR_NULL(strstr(answer_text(&answer), "\xe2\x80\xa6"));

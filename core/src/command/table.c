@@ -3,6 +3,7 @@
 
 #include <strings.h>
 
+/* clang-format off */
 static const struct command *const commands[] = {
 	&gcroot_command,
 	&pathto_command,
@@ -24,6 +25,7 @@ static const struct command *const commands[] = {
 	&listnearobj_command,
 	&clrthreads_command,
 	&clrstack_command,
+	&waits_command,
 	&gchandles_command,
 	&finalizequeue_command,
 	&dumpgen_command,
@@ -49,6 +51,7 @@ static const struct command *const commands[] = {
 	&set_command,
 	&help_command,
 };
+/* clang-format on */
 
 const struct command *command_at(size_t index)
 {

@@ -79,7 +79,7 @@ static struct place *place_slot(const struct members *members, const struct type
 	return &members->places[slot];
 }
 
-static bool grow(struct members *members)
+static bool grow_places(struct members *members)
 {
 	struct members grown = { .slots = members->slots * 2 };
 	grown.places = mem_calloc(grown.slots, sizeof(*grown.places));
@@ -148,13 +148,14 @@ static struct place find_place(struct clr *clr, const struct type *type, const c
 	return place;
 }
 
-static struct place known_place(struct members *members, const struct type *type, const char *path)
+static struct place remembered_place(struct members *members, const struct type *type,
+				     const char *path)
 {
 	struct place *slot = place_slot(members, type, path);
 	if (slot->type)
 		return *slot;
 	struct place place = find_place(members->heap->clr, type, path);
-	if (members->count < members->slots / 2 || grow(members)) {
+	if (members->count < members->slots / 2 || grow_places(members)) {
 		*place_slot(members, type, path) = place;
 		members->count++;
 	}
@@ -184,7 +185,7 @@ struct member member_of_struct(struct members *members, const struct type *type,
 			       const char *path)
 {
 	for (unsigned int i = 0; i < STEPS_MAX; i++) {
-		struct place place = known_place(members, type, path);
+		struct place place = remembered_place(members, type, path);
 		if (!place.is_there)
 			return no_member(MEMBER_ABSENT);
 		struct member member = read_place(members, &place, address);
@@ -218,8 +219,8 @@ struct member member_at(struct members *members, uint64_t address, const char *p
 }
 
 /* The slot of a static struct refers to its box. */
-static struct member read_static(struct members *members, const struct field *field,
-				 uint64_t address)
+static struct member static_member(struct members *members, const struct field *field,
+				   uint64_t address)
 {
 	struct place place = { .field_type = field->type, .element_type = field->element_type };
 	if (!address)
@@ -254,8 +255,8 @@ struct member member_static(struct members *members, const char *type_name, cons
 	const struct field *field = static_field(&list, name);
 	if (field) {
 		bool is_initialised;
-		member = read_static(members, field,
-				     field_static_address(clr, field, &is_initialised));
+		member = static_member(members, field,
+				       field_static_address(clr, field, &is_initialised));
 	}
 	field_list_deinit(&list);
 	return member;

@@ -38,7 +38,7 @@ size_t fit_columns(const char *line, size_t size)
 	return columns;
 }
 
-static bool is_digit(char c)
+static bool is_decimal(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -46,7 +46,7 @@ static bool is_digit(char c)
 /* Is it a character of a name with its namespace and outer classes? */
 static bool is_of_path(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) ||
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_decimal(c) ||
 	       (c && strchr("._+`$|-", c)) || (unsigned char)c >= 0x80;
 }
 
@@ -136,7 +136,7 @@ void fit_name(struct text *ret, const char *name, size_t size, char kind, bool w
 	bool is_first = true, is_part = true;
 	while (i < size) {
 		struct name_path path = path_read(name + i, size - i, is_part);
-		bool is_continued = name[i] == '+' || name[i] == '.' || is_digit(name[i]);
+		bool is_continued = name[i] == '+' || name[i] == '.' || is_decimal(name[i]);
 		if (!path.size) {
 			depth += name[i] == '<' || name[i] == '(' || name[i] == '[';
 			if (depth && (name[i] == '>' || name[i] == ')' || name[i] == ']'))

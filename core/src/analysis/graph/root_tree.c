@@ -90,7 +90,7 @@ static enum hd_status branch_below(struct root_tree_maker *maker, uint32_t index
 }
 
 /* Note that a way has come to a node in a branch; its landing follows. */
-static enum hd_status meet(struct root_tree_maker *maker, uint32_t node, uint32_t branch)
+static enum hd_status meet_branch(struct root_tree_maker *maker, uint32_t node, uint32_t branch)
 {
 	if (++maker->steps % JOB_STRIDE == 0 && !job_step(maker->job, 0, JOB_STRIDE))
 		return fail_cancelled(maker->err);
@@ -137,7 +137,7 @@ static enum hd_status find_landing(struct root_tree_maker *maker, uint32_t index
 	const struct landing *known = NULL;
 	while (tree->branches[at.branch].is_open && at.kind == LANDING_WAITS &&
 	       !(known = known_landing(maker, at.node, at.branch))) {
-		TRY(meet(maker, at.node, at.branch));
+		TRY(meet_branch(maker, at.node, at.branch));
 		if (at.node == maker->gcroot->tree.target) {
 			at.kind = LANDING_ENDS;
 		} else if (tree->branches[at.branch].depth >= TYPE_TREE_DEPTH_MAX) {

@@ -34,6 +34,15 @@
 /* Most entries of a table without a cache that are read. */
 #define SCAN_MAX (1u << 20)
 
+/*
+ * SyncBlock.m_Link, the head of the list of those who called Monitor.Wait, leads to the links of
+ * WaitEventLink {SyncBlock * | 1 when it was pulsed, event, Thread *, next, link} (syncblk.h,
+ * threads.h of .NET 8 to 10).
+ */
+#define BLOCK_LINK  72u
+#define WAIT_LINK   32u /* of the link in a WaitEventLink */
+#define WAIT_THREAD 16u
+
 static bool block_names(const struct clr *clr, uint64_t block, uint32_t index)
 {
 	uint32_t word = 0;
@@ -137,5 +146,19 @@ bool clr_sync_block(const struct clr *clr, uint32_t index, struct sync_block *re
 	if (block.object && block.address)
 		read_monitor(clr, index, &block);
 	*ret = block;
+	return true;
+}
+
+bool clr_pulse_waiter(const struct clr *clr, uint64_t block, uint64_t *cursor, uint64_t *ret_thread)
+{
+	uint8_t bytes[WAIT_LINK];
+	uint64_t link = 0;
+	uint64_t from = *cursor ? *cursor : block + BLOCK_LINK;
+	if (!memory_u64(clr->memory, from, &link) || link < WAIT_LINK || link % 8 != 0 ||
+	    !memory_read(clr->memory, link - WAIT_LINK, bytes, sizeof(bytes)) ||
+	    (load_u64(bytes) & ~(uint64_t)1) != block)
+		return false;
+	*cursor = link;
+	*ret_thread = load_u64(bytes + WAIT_THREAD);
 	return true;
 }

@@ -21,4 +21,18 @@ void clr_sync_count(struct clr *clr);
 /** Entry number @p index (from 1); false after the last one that was ever used. */
 bool clr_sync_block(const struct clr *clr, uint32_t index, struct sync_block *ret);
 
+/**
+ * The threads that called Monitor.Wait on the object of a block and wait there, first one first
+ * (doc/coreclr.md 7.4).
+ *
+ * @param block The address of the SyncBlock.
+ * @param[in,out] cursor 0 to begin; then where the next call goes on.
+ * @param[out] ret_thread Address of the runtime's Thread; nothing was checked but that its link
+ * belongs to the block.
+ * @return false after the last one, or when the list is broken: the caller counts, for a broken
+ * list may have a cycle
+ */
+bool clr_pulse_waiter(const struct clr *clr, uint64_t block, uint64_t *cursor,
+		      uint64_t *ret_thread);
+
 #endif

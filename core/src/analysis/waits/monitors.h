@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The monitors that are held or waited for. */
+#ifndef HEAPDUMP_SRC_ANALYSIS_MONITORS_H
+#define HEAPDUMP_SRC_ANALYSIS_MONITORS_H
+
+#include "clr/threads/sync_block.h"
+#include "heap/heap.h"
+
+struct job;
+
+/** A monitor in a sync block. */
+struct monitor {
+	struct sync_block block;
+	uint32_t found; /**< threads of which it was found out that they wait to enter it */
+};
+
+/** All that are held, or that somebody waits for, ascending by the address of the object. */
+struct monitors {
+	struct monitor *rows;
+	size_t rows_count, rows_capacity;
+};
+
+/**
+ * Read the table of sync blocks; without one, there are none.
+ *
+ * @param[out] ret To be given to monitors_deinit(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status monitors_read(struct clr *clr, struct job *job, struct monitors *ret,
+					  struct hd_error *err);
+void monitors_deinit(struct monitors *monitors);
+
+/** The monitor of the object at @p object, or NULL.  Cost: logarithmic. */
+struct monitor *monitor_of(const struct monitors *monitors, uint64_t object);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* What the methods on a stack tell about a wait. */
+#include <string.h>
+
+#include "analysis/waits/wait_parts.h"
+
+/* Most frames of one wait, and most of the framework between it and the program. */
+#define WAIT_FRAMES_MAX  64u
+#define OUTER_FRAMES_MAX 4096u
+
+static bool frame_name(const struct waits *waits, const struct stack_frame *frame, char *buf)
+{
+	return frame->method_desc &&
+	       clr_method_name(waits->heap->clr, frame->method_desc, buf, WAIT_NAME_SIZE, NULL);
+}
+
+static bool is_native_call(const char *name)
+{
+	return strncmp(name, "Interop", 7) == 0 || strncmp(name, "ILStubClass", 11) == 0;
+}
+
+static void find_user_frame(const struct waits *waits, struct thread_wait *wait)
+{
+	const struct thread_stack *stack = &wait->stack;
+	char name[WAIT_NAME_SIZE];
+	size_t begin = wait->wait_end == WAIT_NO_FRAME ? 0 : wait->wait_end;
+	for (size_t i = begin; i < stack->frames_count && i - begin < OUTER_FRAMES_MAX; i++) {
+		const struct stack_frame *frame = &stack->frames[i];
+		if (frame->kind == STACK_MANAGED && !frame->is_dead &&
+		    frame_name(waits, frame, name) && !method_is_framework(name)) {
+			wait->user_frame = i;
+			return;
+		}
+	}
+}
+
+/* A Frame of the runtime in front of all managed frames names the native function that runs. */
+static void note_call(struct thread_wait *wait, const struct stack_frame *frame)
+{
+	if (!wait->call && frame->kind == STACK_EXPLICIT)
+		wait->call = frame->method_desc;
+}
+
+void wait_classify(struct waits *waits, struct thread_wait *wait)
+{
+	const struct thread_stack *stack = &wait->stack;
+	char name[WAIT_NAME_SIZE];
+	bool is_native = false, is_first = true;
+	wait->wait_end = wait->user_frame = WAIT_NO_FRAME;
+	for (size_t i = 0; i < stack->frames_count && i < WAIT_FRAMES_MAX; i++) {
+		const struct stack_frame *frame = &stack->frames[i];
+		if (frame->kind != STACK_MANAGED || frame->is_dead) {
+			if (is_first)
+				note_call(wait, frame);
+			continue;
+		}
+		if (!frame_name(waits, frame, name))
+			break;
+		if (is_first && is_native_call(name)) {
+			is_native = true;
+			wait->call = frame->method_desc;
+		}
+		is_first = false;
+		enum wait_kind kind = wait_kind_of_method(name);
+		if (kind != WAIT_NONE) {
+			wait->kind = kind;
+			wait->wait_end = i + 1;
+		} else if (!wait_passes_method(name)) {
+			break;
+		}
+	}
+	if (wait->kind == WAIT_NONE && !wait->thread->is_cooperative && (is_native || wait->call))
+		wait->kind = WAIT_CALL;
+	if (wait->kind == WAIT_NONE && !stack->managed_count && !stack->is_missing)
+		wait->kind = WAIT_IDLE;
+	find_user_frame(waits, wait);
+}
+
+size_t wait_frame_with(const struct thread_wait *wait, uint64_t object)
+{
+	size_t begin = wait->wait_end == WAIT_NO_FRAME ? 0 : wait->wait_end;
+	size_t found = WAIT_NO_FRAME;
+	for (size_t i = 0; i < wait->stack.roots_count && object; i++) {
+		const struct stack_root *root = &wait->stack.roots[i];
+		if (root->value == object && !(root->flags & STACK_ROOT_CONSERVATIVE) &&
+		    root->frame >= begin && root->frame < found)
+			found = root->frame;
+	}
+	return found;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The ways in which a thread of .NET waits, and the methods by which they are recognised. */
+#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_KIND_H
+#define HEAPDUMP_SRC_ANALYSIS_WAIT_KIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum wait_kind {
+	WAIT_NONE,        /**< it runs, or its frames do not tell that it waits */
+	WAIT_IDLE,        /**< a thread of the runtime that has nothing to do */
+	WAIT_MONITOR,     /**< Monitor.Enter: the lock statement */
+	WAIT_PULSE,       /**< Monitor.Wait */
+	WAIT_LOCK,        /**< System.Threading.Lock */
+	WAIT_READ,        /**< ReaderWriterLockSlim */
+	WAIT_WRITE,       /**< likewise */
+	WAIT_UPGRADE,     /**< likewise */
+	WAIT_SEMAPHORE,   /**< SemaphoreSlim */
+	WAIT_EVENT,       /**< ManualResetEventSlim */
+	WAIT_COUNTDOWN,   /**< CountdownEvent */
+	WAIT_BARRIER,     /**< Barrier */
+	WAIT_TASK,        /**< Task.Wait, Task.Result, GetAwaiter().GetResult() */
+	WAIT_ALL_TASKS,   /**< Task.WaitAll */
+	WAIT_ANY_TASK,    /**< Task.WaitAny */
+	WAIT_JOIN,        /**< Thread.Join */
+	WAIT_HANDLE,      /**< a WaitHandle: an event, a mutex, a semaphore of the system */
+	WAIT_COLLECTION,  /**< BlockingCollection */
+	WAIT_LAZY,        /**< Lazy: another thread makes the value */
+	WAIT_INITIALIZER, /**< a type initialiser that another thread runs */
+	WAIT_SLEEP,       /**< Thread.Sleep */
+	WAIT_SOCKET,      /**< a socket that is read or written synchronously */
+	WAIT_CALL,        /**< native code, through P/Invoke */
+	WAIT_KINDS
+};
+
+/** What it is called: "Monitor.Enter"; static. */
+const char *wait_kind_name(enum wait_kind kind);
+
+/**
+ * The type of the objects that a thread waits for in that way, "System.Threading.Lock"; NULL: none,
+ * or it is found in another way.
+ */
+const char *wait_kind_type(enum wait_kind kind);
+
+/**
+ * The wait that a frame of @p method ("Namespace.Type.Method") belongs to, WAIT_NONE if to none. Of
+ * the frames of one wait, the one furthest out says what it is: Task.Wait calls
+ * ManualResetEventSlim.Wait, which calls Monitor.Wait.
+ */
+enum wait_kind wait_kind_of_method(const char *method);
+
+/** May a frame of @p method lie between the frames of a wait? */
+bool wait_passes_method(const char *method);
+
+/** Is @p method one of the framework, and not of the program? */
+bool method_is_framework(const char *method);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of this folder share. */
+#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_PARTS_H
+#define HEAPDUMP_SRC_ANALYSIS_WAIT_PARTS_H
+
+#include "analysis/waits/waits.h"
+
+/** Bytes of the name of a method that is looked at. */
+#define WAIT_NAME_SIZE 512u
+
+/** Set kind, call, wait_end and user_frame by the methods of the frames. */
+void wait_classify(struct waits *waits, struct thread_wait *wait);
+
+/** Set object and owner, where roots of the frames and the fields of the object tell them. */
+void wait_find_object(struct waits *waits, struct thread_wait *wait);
+
+/**
+ * Find the threads that wait in Monitor.Enter or for a type initialiser, by the words that their
+ * native frames have on the stack.
+ */
+HD_NODISCARD enum hd_status wait_find_by_words(struct waits *waits, struct job *job,
+					       struct hd_error *err);
+
+/** The thread with the OS id @p os_id, or NULL. */
+const struct clr_thread *wait_thread_by_os_id(const struct waits *waits, uint64_t os_id);
+
+#endif

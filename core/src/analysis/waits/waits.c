@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/waits/waits.h"
+
+#include <stdlib.h>
+
+#include "analysis/waits/wait_parts.h"
+#include "clr/threads/thread_state.h"
+#include "util/alloc.h"
+#include "util/job.h"
+
+void waits_destroy(struct waits *waits)
+{
+	if (!waits)
+		return;
+	for (size_t i = 0; i < waits->count; i++)
+		thread_stack_deinit(&waits->rows[i].stack);
+	monitors_deinit(&waits->monitors);
+	members_destroy(waits->members);
+	mem_free(waits->rows);
+	mem_free(waits->by_thread);
+	mem_free(waits);
+}
+
+static enum hd_status read_stacks(struct waits *waits, struct job *job, struct hd_error *err)
+{
+	const struct clr *clr = waits->heap->clr;
+	const struct stack_options options = { 0 };
+	struct stack_walker *walker;
+	TRY(stack_walker_create(waits->heap->clr, waits->heap, &walker, err));
+	enum hd_status status = HD_OK;
+	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++) {
+		const struct clr_thread *thread = clr_thread_at(clr, i);
+		waits->by_thread[i] = UINT32_MAX;
+		if (!thread_has_stack(thread))
+			continue;
+		struct thread_wait *wait = &waits->rows[waits->count];
+		*wait = (struct thread_wait){ .thread = thread };
+		status = stack_walk(walker, thread, &options, job, &wait->stack, err);
+		if (status != HD_OK)
+			break;
+		waits->partial += wait->stack.is_partial || wait->stack.is_missing;
+		waits->by_thread[i] = (uint32_t)waits->count++;
+		wait_classify(waits, wait);
+		if (job && !job_step(job, 0, 0))
+			status = fail_cancelled(err);
+	}
+	stack_walker_destroy(walker);
+	return status;
+}
+
+const struct thread_wait *wait_of_thread(const struct waits *waits, const struct clr_thread *thread)
+{
+	if (!thread)
+		return NULL;
+	uint32_t row = waits->by_thread[clr_thread_index(waits->heap->clr, thread)];
+	return row == UINT32_MAX ? NULL : &waits->rows[row];
+}
+
+/* A thread and its row, ascending by the thread's address. */
+struct thread_row {
+	uint64_t address;
+	struct thread_wait *wait;
+};
+
+static int compare_thread_rows(const void *left, const void *right)
+{
+	const struct thread_row *a = left, *b = right;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* Nobody is in two queues, so more links than threads are a cycle. */
+static void mark_pulse_waiters(struct waits *waits, const struct thread_row *rows)
+{
+	size_t steps = 0;
+	for (size_t i = 0; i < waits->monitors.rows_count; i++) {
+		const struct monitor *monitor = &waits->monitors.rows[i];
+		struct thread_row key = { 0 };
+		uint64_t cursor = 0;
+		while (monitor->block.has_monitor && steps++ <= waits->count &&
+		       clr_pulse_waiter(waits->heap->clr, monitor->block.address, &cursor,
+					&key.address)) {
+			const struct thread_row *row =
+				waits->count ? bsearch(&key, rows, waits->count, sizeof(key),
+						       compare_thread_rows)
+					     : NULL;
+			if (row)
+				row->wait->pulse = monitor;
+		}
+		if (steps)
+			steps--; /* the call that found no more */
+	}
+}
+
+static enum hd_status find_pulse_waiters(struct waits *waits, struct hd_error *err)
+{
+	struct thread_row *rows = mem_alloc(waits->count + 1, sizeof(*rows));
+	if (!rows)
+		return fail_nomem(err);
+	for (size_t i = 0; i < waits->count; i++)
+		rows[i] = (struct thread_row){ waits->rows[i].thread->address, &waits->rows[i] };
+	qsort(rows, waits->count, sizeof(*rows), compare_thread_rows);
+	mark_pulse_waiters(waits, rows);
+	mem_free(rows);
+	return HD_OK;
+}
+
+/* Monitor.Wait waits until another thread pulses: there is no owner. */
+static void take_pulse_object(struct waits *waits, struct thread_wait *wait)
+{
+	if (!wait->pulse || wait->object.type ||
+	    (wait->kind != WAIT_PULSE && wait->kind != WAIT_NONE))
+		return;
+	wait->kind = WAIT_PULSE;
+	(void)member_object(waits->members, wait->pulse->block.object, &wait->object);
+}
+
+static enum hd_status find_objects(struct waits *waits, struct job *job, struct hd_error *err)
+{
+	TRY(find_pulse_waiters(waits, err));
+	for (size_t i = 0; i < waits->count; i++) {
+		wait_find_object(waits, &waits->rows[i]);
+		take_pulse_object(waits, &waits->rows[i]);
+		if (job && !job_step(job, 0, 0))
+			return fail_cancelled(err);
+	}
+	return wait_find_by_words(waits, job, err);
+}
+
+enum hd_status waits_create(struct heap *heap, struct job *job, struct waits **ret,
+			    struct hd_error *err)
+{
+	size_t threads = clr_thread_count(heap->clr);
+	struct waits *waits = mem_calloc(1, sizeof(*waits));
+	if (!waits)
+		return fail_nomem(err);
+	waits->heap = heap;
+	waits->rows = mem_calloc(threads + 1, sizeof(*waits->rows));
+	waits->by_thread = mem_calloc(threads + 1, sizeof(*waits->by_thread));
+	enum hd_status status = waits->rows && waits->by_thread ? HD_OK : fail_nomem(err);
+	if (status == HD_OK)
+		status = members_create(heap, &waits->members, err);
+	if (status == HD_OK)
+		status = monitors_read(heap->clr, job, &waits->monitors, err);
+	if (status == HD_OK)
+		status = read_stacks(waits, job, err);
+	if (status == HD_OK)
+		status = find_objects(waits, job, err);
+	if (status != HD_OK) {
+		waits_destroy(waits);
+		return status;
+	}
+	*ret = waits;
+	return HD_OK;
+}

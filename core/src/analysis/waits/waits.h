@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* What each managed thread waits for, and who has it. */
+#ifndef HEAPDUMP_SRC_ANALYSIS_WAITS_H
+#define HEAPDUMP_SRC_ANALYSIS_WAITS_H
+
+#include "analysis/waits/monitors.h"
+#include "analysis/waits/wait_kind.h"
+#include "inspect/member.h"
+#include "stack/stack.h"
+
+/** No frame. */
+#define WAIT_NO_FRAME SIZE_MAX
+
+/** One thread that has a stack. */
+struct thread_wait {
+	const struct clr_thread *thread;
+	struct thread_stack stack; /**< with roots */
+	enum wait_kind kind;
+	struct object object; /**< what it waits for; type NULL: not known */
+	/** The thread that must act before this one can go on; NULL: not known. */
+	const struct clr_thread *owner;
+	/** WAIT_INITIALIZER: the type that the owner initialises; or NULL. */
+	const struct type *initializer;
+	/** WAIT_CALL: the MethodDesc of the native function; 0: not known. */
+	uint64_t call;
+	/** Where its frames of the wait end, and which of the program's comes then; or WAIT_NO_FRAME. */
+	size_t wait_end, user_frame;
+	/** The monitor in whose queue of Monitor.Wait it is; NULL: none. */
+	const struct monitor *pulse;
+};
+
+/** All of them, in the order of the runtime's list of threads. */
+struct waits {
+	struct heap *heap;
+	struct members *members;
+	struct monitors monitors;
+	struct thread_wait *rows;
+	size_t count;
+	uint32_t *by_thread;  /**< by clr_thread_index(): the row, UINT32_MAX: none */
+	uint64_t partial;     /**< stacks that could not be walked to their ends */
+	uint64_t not_matched; /**< waiters of monitors of which no thread was found */
+};
+
+/**
+ * Find out what the threads wait for: by the methods on their stacks, the objects that these frames
+ * refer to, the runtime's monitors, and the words of stacks in front of Monitor.Enter (doc/coreclr.md 12.11).
+ * Cost: linear in frames, roots and sync blocks.
+ *
+ * @param[out] ret To be given to waits_destroy(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status waits_create(struct heap *heap, struct job *job, struct waits **ret,
+					 struct hd_error *err);
+/** NULL is allowed. */
+void waits_destroy(struct waits *waits);
+
+/** The row of a thread, or NULL. */
+const struct thread_wait *wait_of_thread(const struct waits *waits,
+					 const struct clr_thread *thread);
+
+/** A frame of @p wait outside of its own wait whose roots hold @p object; or WAIT_NO_FRAME. */
+size_t wait_frame_with(const struct thread_wait *wait, uint64_t object);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "analysis/waits/deadlocks.h"
+#include "clr/code/code.h"
+#include "clr/types/type_name.h"
+#include "command/table.h"
+#include "command/threads/wait_text.h"
+#include "inspect/async_name.h"
+#include "inspect/thread_name.h"
+#include "report/fit.h"
+
+enum {
+	OPT_ALL,
+	OPT_LIMIT
+};
+
+static const struct option waits_options[] = {
+	[OPT_ALL] = { "all", VALUE_NONE, NULL,
+		      "also threads that run, and those of the runtime that have nothing to do",
+		      NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "show N threads (0: all, as without)", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+enum wait_column {
+	WAIT_ID,
+	WAIT_OS_ID,
+	WAIT_NAME,
+	WAIT_FOR,
+	WAIT_OBJECT,
+	WAIT_TYPE,
+	WAIT_OWNER,
+	WAIT_OWNER_OS_ID,
+	WAIT_OWNER_NAME,
+	WAIT_ASYNC,
+	WAIT_METHOD,
+	WAIT_COLUMNS
+};
+
+static const struct column wait_columns[WAIT_COLUMNS] = {
+	[WAIT_ID] = { "id", "ID", KIND_NUMBER, 4, 0, "its managed id" },
+	[WAIT_OS_ID] = { "os_id", "OSID", KIND_NUMBER, 6, 0, "its id in the system" },
+	[WAIT_NAME] = { "name", "Name", KIND_TEXT, 16, 0, "Thread.Name" },
+	[WAIT_FOR] = { "waits_for", "Waits for", KIND_TEXT, 16, 0,
+		       "the kind of wait; \"none\": it runs, \"idle\": it has nothing to do" },
+	[WAIT_OBJECT] = { "object", "Object", KIND_ADDRESS, 12, 0, "what it waits for" },
+	[WAIT_TYPE] = { "type", "Type", KIND_TYPE, 0, 0,
+			"type of that; of a type initializer, the type that is initialised" },
+	[WAIT_OWNER] = { "owner.id", "Owner", KIND_NUMBER, 5, LOOK_WHOLE,
+			 "managed id of the thread that has it" },
+	[WAIT_OWNER_OS_ID] = { "owner.os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
+	[WAIT_OWNER_NAME] = { "owner.name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "its Thread.Name" },
+	[WAIT_ASYNC] = { "async_method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			 "the async method whose task it waits for" },
+	[WAIT_METHOD] = { "method", "Method", KIND_TEXT, 0, 0,
+			  "the method of the program that waits" },
+};
+
+/* "Ledger in Bank.Transfer(...)": what it waits for, and where; narrow text has only the second. */
+static void put_place(struct out *out, const struct cell *cells, bool is_narrow)
+{
+	const struct cell *async = &cells[WAIT_ASYNC], *type = &cells[WAIT_TYPE];
+	const struct cell *method = &cells[WAIT_METHOD];
+	bool has_what = (async->is_there || type->is_there) && !(is_narrow && method->is_there);
+	if (has_what && async->is_there) {
+		out_begin_name(out, FIT_METHOD);
+		text_escape(&out->text, async->text.bytes, async->text.size);
+		out_end_name(out);
+	} else if (has_what) {
+		out_type_cell(out, type);
+	}
+	if (!method->is_there)
+		return;
+	out_puts(out, has_what ? " in " : "");
+	out_begin_name(out, FIT_METHOD);
+	text_append(&out->text, method->text.bytes, method->text.size);
+	out_end_name(out);
+}
+
+static void wait_layout(struct out *out, const struct cell *cells)
+{
+	bool is_narrow = out_is_narrow(out);
+	out_printf(out, "%4" PRIu64 " ", cells[WAIT_ID].number);
+	if (!is_narrow)
+		out_printf(out, "%6" PRIx64 " ", cells[WAIT_OS_ID].number);
+	/* A name is not longer than 15 characters in the system, but may be in .NET. */
+	out_printf(out, "%-*s ", is_narrow ? 14 : 16,
+		   cells[WAIT_NAME].is_there ? cells[WAIT_NAME].text.bytes : "");
+	out_printf(out, "%-*s ", is_narrow ? 14 : 20, cells[WAIT_FOR].text.bytes);
+	if (cells[WAIT_OBJECT].is_there) {
+		out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[WAIT_OBJECT].number);
+	} else {
+		out_pad(out, 12);
+	}
+	if (cells[WAIT_OWNER].is_there) {
+		out_printf(out, " %5" PRIu64 " ", cells[WAIT_OWNER].number);
+	} else {
+		out_pad(out, 7);
+	}
+	put_place(out, cells, is_narrow);
+	out_puts(out, "\n");
+}
+
+static const struct schema waits_schema = {
+	.name = "threads",
+	SCHEMA_COLUMNS(wait_columns),
+	.is_main = true,
+	.heading =
+		"  ID   OSID Name             Waits for            Object       Owner Type and method",
+	.narrow_heading = "  ID Name           Waits for      Object       Owner Method",
+	.layout = wait_layout,
+};
+
+/* Texts of one row. */
+struct wait_words {
+	struct text name, owner_name, method, async;
+};
+
+static void write_wait(struct call *call, const struct thread_wait *wait, struct wait_words *words)
+{
+	struct heap *heap = call->heap;
+	struct cell cells[WAIT_COLUMNS] = {
+		[WAIT_ID] = cell_number(wait->thread->id),
+		[WAIT_OS_ID] = cell_number(wait->thread->os_id),
+		[WAIT_FOR] = cell_string(wait_kind_name(wait->kind)),
+	};
+	words->name.size = words->owner_name.size = words->method.size = words->async.size = 0;
+	if (!thread_name(heap, wait->thread, &words->name) &&
+	    clr_is_finalizer_thread(heap->clr, wait->thread))
+		text_puts(&words->name, "finalizer");
+	cells[WAIT_NAME] = cell_text(words->name.size ? words->name.bytes : NULL, words->name.size);
+	const struct type *type = wait->object.type ? wait->object.type : wait->initializer;
+	if (wait->object.type)
+		cells[WAIT_OBJECT] = cell_number(wait->object.address);
+	if (type) {
+		size_t size;
+		const char *name = type_name(heap->clr, type, &size);
+		cells[WAIT_TYPE] = cell_type(name, size, type->method_table);
+		size_t machine_size;
+		const char *machine = async_box_machine(name, size, &machine_size);
+		if (machine && async_method_append(&words->async, machine, machine_size))
+			cells[WAIT_ASYNC] = cell_text(words->async.bytes, words->async.size);
+	}
+	if (wait->owner) {
+		cells[WAIT_OWNER] = cell_number(wait->owner->id);
+		cells[WAIT_OWNER_OS_ID] = cell_number(wait->owner->os_id);
+		if (thread_name(heap, wait->owner, &words->owner_name))
+			cells[WAIT_OWNER_NAME] =
+				cell_text(words->owner_name.bytes, words->owner_name.size);
+	}
+	uint64_t method = wait_method(wait);
+	if (method) {
+		clr_method_signature(heap->clr, method, &words->method);
+		cells[WAIT_METHOD] = cell_text(words->method.bytes, words->method.size);
+	}
+	answer_row(&call->answer, cells);
+}
+
+static enum hd_status write_waits(struct call *call, const struct waits *waits)
+{
+	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
+	bool all = call->options[OPT_ALL].given;
+	struct wait_words words = { 0 };
+	enum hd_status status = HD_OK;
+	answer_table(&call->answer, &waits_schema, &options);
+	for (size_t i = 0; i < waits->count && status == HD_OK; i++) {
+		const struct thread_wait *wait = &waits->rows[i];
+		if (!all && (wait->kind == WAIT_NONE || wait->kind == WAIT_IDLE))
+			continue;
+		if (answer_wants_row(&call->answer))
+			write_wait(call, wait, &words);
+		status = call_check(call);
+	}
+	text_deinit(&words.name);
+	text_deinit(&words.owner_name);
+	text_deinit(&words.method);
+	text_deinit(&words.async);
+	TRY(status);
+	if (answer_table_end(&call->answer))
+		answer_cut(&call->answer, options.limit);
+	return HD_OK;
+}
+
+static enum hd_status run_waits(struct call *call)
+{
+	struct waits *waits;
+	struct deadlocks deadlocks = { 0 };
+	TRY(waits_create(call->heap, &call->job, &waits, call->err));
+	enum hd_status status = deadlocks_find(waits, &deadlocks, call->err);
+	if (status == HD_OK) {
+		write_deadlocks(call, waits, &deadlocks);
+		status = write_waits(call, waits);
+	}
+	call->findings = deadlocks.count > 0;
+	deadlocks_deinit(&deadlocks);
+	waits_destroy(waits);
+	return status;
+}
+
+const struct command waits_command = {
+	.name = "waits",
+	.has_rows = true,
+	.summary = "show what each thread waits for, and which thread has it",
+	.description =
+		"Deadlocks come first: threads that wait for each other. Locks, events, semaphores,\n"
+		"tasks, joins, type initializers and calls of native code are told by the methods on\n"
+		"the stacks, by the objects that these refer to, and by the runtime's monitors. Owner\n"
+		"is the thread that must go on first; a semaphore, an event or a barrier has none.\n"
+		"Ends with status 1 when there is a deadlock.\n",
+	.example = "waits",
+	.needs = NEEDS_HEAP,
+	.options = waits_options,
+	.run = run_waits,
+};

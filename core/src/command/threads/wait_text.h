@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads that wait, as answers. */
+#ifndef HEAPDUMP_SRC_COMMAND_WAIT_TEXT_H
+#define HEAPDUMP_SRC_COMMAND_WAIT_TEXT_H
+
+#include "analysis/waits/deadlocks.h"
+#include "command/call.h"
+
+/** The MethodDesc of the program's method that waits, or of the outermost frame; 0: not known. */
+uint64_t wait_method(const struct thread_wait *wait);
+
+/** Append "thread 7 (transfer-1)". */
+void append_thread(struct text *text, struct heap *heap, const struct clr_thread *thread);
+
+/**
+ * Append what @p wait is: "waits to enter the monitor of Ledger 7fbb2a...", "waits for thread 5 to
+ * end".
+ */
+void append_wait(struct text *text, struct heap *heap, const struct thread_wait *wait);
+
+/** Write all deadlocks: as data, the table "deadlocks"; as text, a sentence for each thread. */
+void write_deadlocks(struct call *call, const struct waits *waits,
+		     const struct deadlocks *deadlocks);
+
+#endif

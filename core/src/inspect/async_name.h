@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The methods that state machines were made of. */
+#ifndef HEAPDUMP_SRC_INSPECT_ASYNC_NAME_H
+#define HEAPDUMP_SRC_INSPECT_ASYNC_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct text;
+
+/**
+ * The type of the state machine in a box of an async method: the last type argument of
+ * "...AsyncStateMachineBox<Shop.Checkout+<Place>d__5>".
+ *
+ * @param[in] name,size The full name of the box's type.
+ * @param[out] ret_size Length of the result, which lies in @p name.
+ * @return NULL when it is not such a box
+ */
+const char *async_box_machine(const char *name, size_t size, size_t *ret_size);
+
+/**
+ * Append the name of the method that the compiler made the state machine type @p name of:
+ * "Shop.Checkout+<Place>d__5" gives "Shop.Checkout.Place"; of a lambda "Shop.Checkout.Place.lambda",
+ * of a local function "Shop.Checkout.Place.Inner" (Roslyn: GeneratedNames).
+ *
+ * @return false, and nothing is appended, when the name is not of that kind
+ */
+bool async_method_append(struct text *text, const char *name, size_t size);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/async_name.h"
+#include "support/assert_more.h"
+#include "support/suite.h"
+#include "util/text.h"
+
+/* The names of the types are those that Roslyn gives (GeneratedNames.cs). */
+TEST(methods_are_called_as_in_the_source)
+{
+	static const struct {
+		const char *type, *method;
+	} cases[] = {
+		{ "Shop.Checkout+<Place>d__5", "Shop.Checkout.Place" },
+		{ "Program+<<Main>$>d__0", "Program.<Main>$" },
+		{ "Shop.Checkout+<>c+<<Place>b__0_1>d", "Shop.Checkout.Place.lambda" },
+		{ "Shop.Checkout+<>c__DisplayClass3_0+<<Place>b__0>d",
+		  "Shop.Checkout.Place.lambda" },
+		{ "Shop.Checkout+<<Place>g__Inner|3_0>d", "Shop.Checkout.Place.Inner" },
+		{ "Chains+<G>d__30<System.Int32>", "Chains.G" },
+		{ "Gen<Foo+<X>d__1>+<G>d__2", "Gen<Foo.<X>d__1>.G" },
+		{ "Outer+Inner+<Run>d__2", "Outer.Inner.Run" },
+		{ "Shop.Checkout+<>c", NULL },
+		{ "Shop.Checkout+<Place>g__Inner|3_0", NULL },
+		{ "Shop.Checkout", NULL },
+		{ "System.Collections.Generic.List<System.Int32>", NULL },
+		{ "A+<B", NULL },
+		{ "<", NULL },
+		{ "", NULL },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct text text = { 0 };
+		bool is_made = async_method_append(&text, cases[i].type, strlen(cases[i].type));
+		CU_ASSERT_EQUAL(is_made, cases[i].method != NULL);
+		ASSERT_TEXT(text.bytes ? text.bytes : "", cases[i].method ? cases[i].method : "");
+		text_deinit(&text);
+	}
+}
+
+#define BUILDER "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.Boolean>"
+
+TEST(boxes_hold_the_state_machine_that_is_their_last_argument)
+{
+	static const struct {
+		const char *box, *machine;
+	} cases[] = {
+		{ BUILDER "+AsyncStateMachineBox<Shop.Checkout+<Place>d__5>",
+		  "Shop.Checkout+<Place>d__5" },
+		{ BUILDER "+DebugFinalizableAsyncStateMachineBox<A+<B>d__1<C<D>,E>>",
+		  "A+<B>d__1<C<D>,E>" },
+		{ "P<X>+StateMachineBox<A+<B>d__1>", "A+<B>d__1" },
+		{ "System.Collections.Generic.List<A+<B>d__1>", NULL },
+		{ BUILDER "+AsyncStateMachineBox<", NULL },
+		{ ">", NULL },
+		{ "", NULL },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t size = 0;
+		const char *found = async_box_machine(cases[i].box, strlen(cases[i].box), &size);
+		CU_ASSERT_EQUAL(found != NULL, cases[i].machine != NULL);
+		if (found && cases[i].machine) {
+			ASSERT_UINT(size, strlen(cases[i].machine));
+			CU_ASSERT(memcmp(found, cases[i].machine, size) == 0);
+		}
+	}
+}
+
+SUITE(.name = "async_name")
