@@ -24,15 +24,16 @@ RULES = {"not-kept": ("CountdownEvent",)}
 
 
 def threads(truth: Json, answer: Json) -> Iterator[str]:
-    """What is different about the threads."""
-    known = {thread["name"]: thread for thread in answer["threads"] if thread["name"]}
+    """What is different about the threads; they are known by their ids in the system."""
+    known = {thread["os_id"]: thread for thread in answer["threads"]}
+    ids = {said["name"]: said["os_id"] for said in truth["threads"]}
     for said in truth["threads"]:
-        found = known.get(said["name"])
+        found = known.get(said["os_id"])
         if not found:
             yield f"{said['name']}: not listed"
             continue
-        have = (found["id"], found["os_id"], found["waits_for"], (found["owner"] or {}).get("name"))
-        want = (said["id"], said["os_id"], said["waits_for"], said["owner"])
+        have = (found["id"], found["waits_for"], (found["owner"] or {}).get("os_id"))
+        want = (said["id"], said["waits_for"], ids.get(said["owner"]))
         if have != want:
             yield f"{said['name']}: {have}, the program says {want}"
         is_kept = said["waits_for"] not in RULES["not-kept"] or found["object"]
@@ -42,10 +43,16 @@ def threads(truth: Json, answer: Json) -> Iterator[str]:
 
 def deadlocks(truth: Json, answer: Json) -> Iterator[str]:
     """What is different about threads that wait for each other."""
-    have = sorted(sorted(thread["name"] for thread in d["threads"]) for d in answer["deadlocks"])
-    want = sorted(sorted(names) for names in truth["deadlocks"])
-    if have != want:
-        yield f"deadlocks {have}, the program says {want}"
+    ids = {said["name"]: said["os_id"] for said in truth["threads"]}
+    for probable, said in ((False, "deadlocks"), (True, "possible")):
+        have = sorted(
+            sorted(thread["os_id"] for thread in found["threads"])
+            for found in answer["deadlocks"]
+            if found["probable"] == probable
+        )
+        want = sorted(sorted(ids[name] for name in names) for names in truth.get(said, []))
+        if have != want:
+            yield f"{said} {have}, the program says {want}"
 
 
 def compare(program: str, core: pathlib.Path) -> tuple[int, list[str]]:

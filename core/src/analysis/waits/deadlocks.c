@@ -31,6 +31,7 @@ static void note_cycle(struct cycle_search *search, uint32_t first)
 	do {
 		search->found.members[search->members_count++] = &search->waits->rows[row];
 		search->cycle[row] = (uint32_t)search->found.count;
+		deadlock->is_probable |= !search->waits->rows[row].owner;
 		deadlock->count++;
 		row = search->next[row];
 	} while (row != first);
@@ -60,7 +61,9 @@ static void find_cycles(struct cycle_search *search)
 {
 	const struct waits *waits = search->waits;
 	for (size_t i = 0; i < waits->count; i++) {
-		const struct thread_wait *owner = wait_of_thread(waits, waits->rows[i].owner);
+		const struct thread_wait *wait = &waits->rows[i];
+		const struct thread_wait *owner =
+			wait_of_thread(waits, wait->owner ? wait->owner : wait->probable);
 		search->next[i] = owner ? (uint32_t)(owner - waits->rows) : NOBODY;
 		search->cycle[i] = NOT_SEEN;
 	}

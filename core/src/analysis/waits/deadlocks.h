@@ -9,6 +9,7 @@
 struct deadlock {
 	size_t begin, count; /**< in deadlocks->members */
 	size_t followers;    /**< other threads that wait for one of them, directly or not */
+	bool is_probable;    /**< an owner in it is only thread_wait.probable */
 };
 
 /** All cycles; a thread is in one at most, since it waits for one thing. */
@@ -19,7 +20,7 @@ struct deadlocks {
 };
 
 /**
- * Find the cycles of thread_wait.owner.
+ * Find the cycles of thread_wait.owner; where that is not known, of thread_wait.probable.
  *
  * @param waits Borrowed.
  * @param[out] ret To be given to deadlocks_deinit(); untouched on failure.

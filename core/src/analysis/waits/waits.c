@@ -123,7 +123,13 @@ static enum hd_status find_objects(struct waits *waits, struct job *job, struct 
 		if (job && !job_step(job, 0, 0))
 			return fail_cancelled(err);
 	}
-	return wait_find_by_words(waits, job, err);
+	TRY(wait_find_by_words(waits, job, err));
+	for (size_t i = 0; i < waits->count; i++) {
+		wait_follow_task(waits, &waits->rows[i]);
+		if (job && !job_step(job, 0, 0))
+			return fail_cancelled(err);
+	}
+	return wait_find_probable(waits, err);
 }
 
 enum hd_status waits_create(struct heap *heap, struct job *job, struct waits **ret,

@@ -19,8 +19,15 @@ struct thread_wait {
 	struct object object; /**< what it waits for; type NULL: not known */
 	/** The thread that must act before this one can go on; NULL: not known. */
 	const struct clr_thread *owner;
+	/**
+	 * WAIT_SEMAPHORE: the only other thread whose frames refer to the semaphore, which may have
+	 * entered it; NULL: none, or several.
+	 */
+	const struct clr_thread *probable;
 	/** WAIT_INITIALIZER: the type that the owner initialises; or NULL. */
 	const struct type *initializer;
+	/** WAIT_TASK: the box of the innermost async method that the task waits for; or 0. */
+	uint64_t innermost;
 	/** WAIT_CALL: the MethodDesc of the native function; 0: not known. */
 	uint64_t call;
 	/** Where its frames of the wait end, and which of the program's comes then; or WAIT_NO_FRAME. */

@@ -5,6 +5,7 @@
 
 #include "clr/code/code.h"
 #include "clr/types/type_name.h"
+#include "inspect/async_name.h"
 #include "inspect/thread_name.h"
 #include "report/fit.h"
 
@@ -38,6 +39,23 @@ static void append_object(struct text *text, struct heap *heap, const struct obj
 	text_printf(text, " %" PRIx64, object->address);
 }
 
+/* "the async method Shop.Checkout.Place 7fbb..." */
+static bool append_async(struct text *text, struct heap *heap, const struct thread_wait *wait)
+{
+	size_t size, machine_size;
+	const char *name = type_name(heap->clr, wait->object.type, &size);
+	const char *machine = async_box_machine(name, size, &machine_size);
+	struct text method = { 0 };
+	bool is_async = machine && async_method_append(&method, machine, machine_size);
+	if (is_async) {
+		text_puts(text, "the async method ");
+		text_escape(text, method.bytes, method.size);
+		text_printf(text, " %" PRIx64, wait->object.address);
+	}
+	text_deinit(&method);
+	return is_async;
+}
+
 void append_wait(struct text *text, struct heap *heap, const struct thread_wait *wait)
 {
 	switch (wait->kind) {
@@ -58,7 +76,9 @@ void append_wait(struct text *text, struct heap *heap, const struct thread_wait 
 		text_puts(text, "waits for ");
 		break;
 	}
-	if (wait->object.type) {
+	if (wait->object.type && append_async(text, heap, wait)) {
+		return;
+	} else if (wait->object.type) {
 		append_object(text, heap, &wait->object);
 	} else if (wait->initializer) {
 		size_t size;
@@ -124,6 +144,8 @@ static const struct schema member_schema = {
 };
 
 static const struct column deadlock_columns[] = {
+	{ "probable", NULL, KIND_FLAG, 0, 0,
+	  "is an owner in it only probable?  Nothing stores who has a semaphore" },
 	{ "count", NULL, KIND_NUMBER, 0, 0, "threads that wait for each other" },
 	{ "followers", NULL, KIND_NUMBER, 0, 0, "other threads that wait for one of these" },
 	{ NULL, "", KIND_TEXT, 0, 0, NULL },
@@ -131,11 +153,12 @@ static const struct column deadlock_columns[] = {
 
 static void deadlock_layout(struct out *out, const struct cell *cells)
 {
-	out_styled(out, STYLE_HEAD, "Deadlock of %" PRIu64 " threads", cells[0].number);
-	if (cells[1].number == 1)
+	out_styled(out, STYLE_HEAD, "%s of %" PRIu64 " threads",
+		   cells[0].flag ? "Probably a deadlock" : "Deadlock", cells[1].number);
+	if (cells[2].number == 1)
 		out_puts(out, ", for which 1 other thread waits");
-	else if (cells[1].number)
-		out_printf(out, ", for which %" PRIu64 " other threads wait", cells[1].number);
+	else if (cells[2].number)
+		out_printf(out, ", for which %" PRIu64 " other threads wait", cells[2].number);
 	out_puts(out, ":\n");
 }
 
@@ -144,6 +167,33 @@ static const struct schema deadlock_schema = {
 	SCHEMA_COLUMNS(deadlock_columns),
 	.layout = deadlock_layout,
 };
+
+/* The thread that must go on first, as far as that is known. */
+static const struct clr_thread *wait_next(const struct thread_wait *wait)
+{
+	return wait->owner ? wait->owner : wait->probable;
+}
+
+static const char *owner_verb(const struct thread_wait *wait)
+{
+	if (wait->kind == WAIT_JOIN)
+		return "";
+	if (wait->kind == WAIT_INITIALIZER || wait->kind == WAIT_TASK)
+		return " runs";
+	return wait->owner ? " has" : " probably has";
+}
+
+void append_blocked(struct text *text, struct heap *heap, const struct thread_wait *wait)
+{
+	append_thread(text, heap, wait->thread);
+	text_puts(text, " ");
+	append_wait(text, heap, wait);
+	if (!wait_next(wait))
+		return;
+	text_puts(text, wait->kind == WAIT_JOIN ? ": " : ", which ");
+	append_thread(text, heap, wait_next(wait));
+	text_puts(text, owner_verb(wait));
+}
 
 static void write_member(struct call *call, const struct waits *waits,
 			 const struct thread_wait *wait)
@@ -154,17 +204,11 @@ static void write_member(struct call *call, const struct waits *waits,
 		[MEMBER_ID] = cell_number(wait->thread->id),
 		[MEMBER_OS_ID] = cell_number(wait->thread->os_id),
 		[MEMBER_KIND] = cell_string(wait_kind_name(wait->kind)),
-		[MEMBER_OWNER] = cell_number(wait->owner->id),
+		[MEMBER_OWNER] = cell_number(wait_next(wait)->id),
 	};
 	text_puts(&sentence, "  ");
-	append_thread(&sentence, heap, wait->thread);
-	text_puts(&sentence, " ");
-	append_wait(&sentence, heap, wait);
-	text_puts(&sentence, wait->kind == WAIT_JOIN ? ": " : ", which ");
-	append_thread(&sentence, heap, wait->owner);
-	text_puts(&sentence, wait->kind == WAIT_JOIN          ? "\n"
-			     : wait->kind == WAIT_INITIALIZER ? " runs\n"
-							      : " has\n");
+	append_blocked(&sentence, heap, wait);
+	text_puts(&sentence, "\n");
 	cells[MEMBER_SENTENCE] = cell_text(sentence.bytes, sentence.size);
 	if (thread_name(heap, wait->thread, &name) && name.size)
 		cells[MEMBER_NAME] = cell_text(name.bytes, name.size);
@@ -178,7 +222,7 @@ static void write_member(struct call *call, const struct waits *waits,
 		clr_method_signature(heap->clr, wait_method(wait), &method);
 		cells[MEMBER_METHOD] = cell_text(method.bytes, method.size);
 	}
-	const struct thread_wait *owner = wait_of_thread(waits, wait->owner);
+	const struct thread_wait *owner = wait_of_thread(waits, wait_next(wait));
 	size_t frame = owner ? wait_frame_with(owner, wait->object.address) : WAIT_NO_FRAME;
 	if (frame != WAIT_NO_FRAME) {
 		clr_method_signature(heap->clr, owner->stack.frames[frame].method_desc, &held);
@@ -199,7 +243,8 @@ void write_deadlocks(struct call *call, const struct waits *waits,
 	answer_table(answer, &deadlock_schema, &options);
 	for (size_t i = 0; i < deadlocks->count; i++) {
 		const struct deadlock *deadlock = &deadlocks->rows[i];
-		const struct cell cells[] = { cell_number(deadlock->count),
+		const struct cell cells[] = { cell_flag(deadlock->is_probable),
+					      cell_number(deadlock->count),
 					      cell_number(deadlock->followers), cell_string("") };
 		answer_row_begin(answer, cells);
 		answer_table(answer, &member_schema, &options);

@@ -18,6 +18,12 @@ void append_thread(struct text *text, struct heap *heap, const struct clr_thread
  */
 void append_wait(struct text *text, struct heap *heap, const struct thread_wait *wait);
 
+/**
+ * Append the whole sentence without a full stop: "thread 7 (transfer-1) waits to enter the monitor of
+ * Ledger 7fbb2a..., which thread 5 (transfer-2) has".
+ */
+void append_blocked(struct text *text, struct heap *heap, const struct thread_wait *wait);
+
 /** Write all deadlocks: as data, the table "deadlocks"; as text, a sentence for each thread. */
 void write_deadlocks(struct call *call, const struct waits *waits,
 		     const struct deadlocks *deadlocks);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/async/async_box.h"
+
+#include <string.h>
+
+#include "clr/types/type_name.h"
+#include "inspect/async_name.h"
+#include "mem/memory.h"
+
+/* Names of fields that the compiler gives (Roslyn, GeneratedNames.cs). */
+#define MACHINE_FIELD  "StateMachine"
+#define STATE_FIELD    "<>1__state"
+#define AWAITER_PREFIX "<>u__"
+
+/* Most methods that one chain passes. */
+#define CHAIN_MAX 100000u
+
+bool async_is_box(struct clr *clr, const struct type *type)
+{
+	size_t size, machine_size;
+	const char *name = type_name(clr, type, &size);
+	return async_box_machine(name, size, &machine_size) != NULL;
+}
+
+/*
+ * The object in an awaiter: TaskAwaiter.m_task and its kin, ValueTaskAwaiter._value._obj; 0: none.
+ * YieldAwaiter has no fields: its method is in a queue.
+ */
+static uint64_t awaiter_object(struct members *members, const struct type *type, uint64_t address)
+{
+	static const char *const paths[] = { "m_task", "_value._obj" };
+	for (size_t i = 0; type && i < sizeof(paths) / sizeof(paths[0]); i++) {
+		struct member object = member_of_struct(members, type, address, paths[i]);
+		if (object.state == MEMBER_READ)
+			return object.bits;
+	}
+	return 0;
+}
+
+/* One field for each type of awaiter; the one that is not null belongs to the current await. */
+static uint64_t find_awaited(struct heap *heap, struct members *members,
+			     const struct async_box *box)
+{
+	struct field_list list;
+	uint64_t found = 0;
+	if (field_list_read(heap->clr, box->machine, &list, NULL) != HD_OK)
+		return 0;
+	for (size_t i = 0; i < list.count && !found; i++) {
+		const struct field *field = &list.rows[i];
+		uint64_t address = box->fields + field->offset;
+		if (field->is_static ||
+		    strncmp(field->name, AWAITER_PREFIX, strlen(AWAITER_PREFIX)) != 0)
+			continue;
+		if (element_is_reference(field->element_type)) {
+			(void)memory_u64(heap->memory, address, &found);
+		} else {
+			found = awaiter_object(members, field->type, address);
+		}
+	}
+	field_list_deinit(&list);
+	return found;
+}
+
+bool async_box_read(struct heap *heap, struct members *members, const struct object *object,
+		    struct async_box *ret)
+{
+	struct async_box box = { .object = *object, .state = ASYNC_RUNS };
+	if (!async_is_box(heap->clr, object->type))
+		return false;
+	struct member machine = member_of(members, object, MACHINE_FIELD);
+	if (machine.state != MEMBER_READ)
+		return false;
+	box.machine = machine.type;
+	box.fields = machine.address;
+	/* Debug builds have a class in place of a struct. */
+	if (element_is_reference(machine.element_type)) {
+		struct object held;
+		if (!member_object(members, machine.bits, &held))
+			return false;
+		box.machine = held.type;
+		box.fields = held.address + OBJECT_FIELDS;
+	}
+	if (!box.machine)
+		return false;
+	struct member state = member_of_struct(members, box.machine, box.fields, STATE_FIELD);
+	box.has_state = state.state == MEMBER_READ;
+	if (box.has_state)
+		box.state = (int32_t)member_signed(&state);
+	if (box.state != ASYNC_DONE)
+		box.awaited = find_awaited(heap, members, &box);
+	*ret = box;
+	return true;
+}
+
+uint32_t async_box_innermost(struct heap *heap, struct members *members, struct async_box *box)
+{
+	/* The slow one moves half as fast: they meet only in a circle (Floyd). */
+	struct async_box slow = *box, next;
+	struct object object;
+	uint32_t count = 0;
+	while (box->awaited && member_object(members, box->awaited, &object) &&
+	       async_box_read(heap, members, &object, &next)) {
+		*box = next;
+		if (++count > CHAIN_MAX)
+			return UINT32_MAX;
+		if (count % 2 == 0 && member_object(members, slow.awaited, &object) &&
+		    !async_box_read(heap, members, &object, &slow))
+			return UINT32_MAX; /* it changed meanwhile: a process that runs */
+		if (slow.object.address == box->object.address)
+			return UINT32_MAX;
+	}
+	return count;
+}

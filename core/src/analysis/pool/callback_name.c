@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/pool/callback_name.h"
+
+#include "clr/types/type_name.h"
+#include "inspect/async_name.h"
+#include "inspect/value.h"
+#include "util/text.h"
+
+/* Fields that lead from a work item to the delegate that it calls, and to what that gets. */
+static const struct {
+	const char *callback, *state;
+} work_fields[] = {
+	{ "m_action", "m_stateObject" }, /* Task */
+	{ "_callback", "_state" },       /* QueueUserWorkItemCallback and its kin */
+	{ "_timerCallback", "_state" },  /* TimerQueueTimer */
+};
+
+/* More steps from one item to the next are a cycle. */
+#define STEPS_TO_DELEGATE 4u
+
+static bool append_delegate(struct text *text, struct heap *heap, const struct object *object,
+			    uint64_t *ret_target)
+{
+	struct delegate_info delegate;
+	char name[512];
+	if (!type_is_delegate(heap->clr, object->type) || !delegate_read(heap, object, &delegate) ||
+	    !delegate.method_desc ||
+	    !clr_method_name(heap->clr, delegate.method_desc, name, sizeof(name), NULL))
+		return false;
+	text_puts(text, name);
+	*ret_target = delegate.target;
+	return true;
+}
+
+static bool append_box(struct text *text, const char *name, size_t size)
+{
+	size_t machine_size;
+	const char *machine = async_box_machine(name, size, &machine_size);
+	return machine && async_method_append(text, machine, machine_size);
+}
+
+/* What the item calls, and the state that goes with it; false: it has no such field. */
+static bool next_callback(struct members *members, struct object *object, uint64_t *ret_state)
+{
+	for (size_t i = 0; i < sizeof(work_fields) / sizeof(work_fields[0]); i++) {
+		struct member callback = member_of(members, object, work_fields[i].callback);
+		if (callback.state != MEMBER_READ || !callback.bits)
+			continue;
+		struct member state = member_of(members, object, work_fields[i].state);
+		if (!member_object(members, callback.bits, object))
+			continue;
+		*ret_state = state.state == MEMBER_READ ? state.bits : 0;
+		return true;
+	}
+	return false;
+}
+
+bool callback_append(struct text *text, struct heap *heap, struct members *members,
+		     const struct object *object, uint64_t *ret_target)
+{
+	struct object at = *object;
+	uint64_t state = 0;
+	*ret_target = 0;
+	for (unsigned int i = 0; i < STEPS_TO_DELEGATE; i++) {
+		size_t size;
+		const char *name = type_name(heap->clr, at.type, &size);
+		if (append_box(text, name, size)) {
+			*ret_target = at.address;
+			return true;
+		}
+		if (append_delegate(text, heap, &at, ret_target)) {
+			*ret_target = state ? state : *ret_target;
+			return true;
+		}
+		if (!next_callback(members, &at, &state))
+			break;
+	}
+	size_t size;
+	const char *name = type_name(heap->clr, object->type, &size);
+	text_append(text, name, size);
+	return size > 0;
+}

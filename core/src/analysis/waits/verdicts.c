@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/waits/verdicts.h"
+
+#include "clr/threads/thread_state.h"
+#include "heap/finalizer.h"
+#include "util/alloc.h"
+#include "util/job.h"
+
+#define NOBODY UINT32_MAX
+
+void verdicts_deinit(struct verdicts *verdicts)
+{
+	deadlocks_deinit(&verdicts->deadlocks);
+	waits_destroy(verdicts->waits);
+	pages_free(verdicts->rows, verdicts->rows_capacity, sizeof(*verdicts->rows));
+	*verdicts = (struct verdicts){ 0 };
+}
+
+static enum hd_status add_verdict(struct verdicts *verdicts, const struct verdict *verdict,
+				  struct hd_error *err)
+{
+	if (!PAGES_RESERVE(verdicts, rows))
+		return fail_nomem(err);
+	verdicts->rows[verdicts->rows_count++] = *verdict;
+	return HD_OK;
+}
+
+/* Does it wait for another thread, or for something that another thread must do? */
+static bool is_blocked(const struct thread_wait *wait)
+{
+	switch (wait->kind) {
+	case WAIT_NONE:
+	case WAIT_IDLE:
+	case WAIT_SOCKET: /* it may just be at work there */
+	case WAIT_CALL:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static enum hd_status find_deadlocks(struct verdicts *verdicts, struct hd_error *err)
+{
+	TRY(deadlocks_find(verdicts->waits, &verdicts->deadlocks, err));
+	for (unsigned int probable = 0; probable < 2; probable++) {
+		for (size_t i = 0; i < verdicts->deadlocks.count; i++) {
+			const struct deadlock *deadlock = &verdicts->deadlocks.rows[i];
+			if (deadlock->is_probable != probable)
+				continue;
+			const struct verdict verdict = { .kind = VERDICT_DEADLOCK,
+							 .deadlock = deadlock,
+							 .count = deadlock->count };
+			TRY(add_verdict(verdicts, &verdict, err));
+		}
+	}
+	return HD_OK;
+}
+
+/* All workers must be seen waiting on their stacks: the pool does not count waits for locks. */
+static enum hd_status find_starvation(struct verdicts *verdicts, struct hd_error *err)
+{
+	struct verdict verdict = { .kind = VERDICT_STARVED, .queued = verdicts->queued };
+	const struct pool_state *pool = &verdicts->pool;
+	if (!pool_knows(pool, POOL_EXISTING) || !verdicts->queued)
+		return HD_OK;
+	for (size_t i = 0; i < verdicts->waits->count; i++) {
+		const struct thread_wait *wait = &verdicts->waits->rows[i];
+		if (!thread_state_is(wait->thread, THREAD_STATE_POOL_WORKER) || !is_blocked(wait))
+			continue;
+		bool is_task = wait->kind == WAIT_TASK || wait->kind == WAIT_ALL_TASKS ||
+			       wait->kind == WAIT_ANY_TASK;
+		verdict.count++;
+		verdict.on_tasks += is_task;
+		if (!verdict.thread || (is_task && verdict.thread->kind != WAIT_TASK))
+			verdict.thread = wait;
+	}
+	if (!verdict.count || (int64_t)verdict.count < pool->values[POOL_EXISTING])
+		return HD_OK;
+	return add_verdict(verdicts, &verdict, err);
+}
+
+static uint32_t next_row(const struct waits *waits, uint32_t row)
+{
+	const struct thread_wait *wait = &waits->rows[row];
+	const struct thread_wait *owner =
+		wait_of_thread(waits, wait->owner ? wait->owner : wait->probable);
+	return owner ? (uint32_t)(owner - waits->rows) : NOBODY;
+}
+
+/*
+ * Count, for each thread at the end of a way, who waits for it.  More steps than threads are a
+ * deadlock, which has a verdict of its own.
+ */
+static void count_followers(const struct waits *waits, uint64_t *counts)
+{
+	for (size_t i = 0; i < waits->count; i++) {
+		uint32_t row = (uint32_t)i, next = next_row(waits, row);
+		size_t steps = 0;
+		while (next != NOBODY && steps++ < 64) {
+			row = next;
+			next = next_row(waits, row);
+		}
+		if (next == NOBODY && row != i)
+			counts[row]++;
+	}
+}
+
+static enum hd_status find_one_owner(struct verdicts *verdicts, struct hd_error *err)
+{
+	const struct waits *waits = verdicts->waits;
+	uint64_t *counts = mem_calloc(waits->count + 1, sizeof(*counts));
+	enum hd_status status = HD_OK;
+	if (!counts)
+		return fail_nomem(err);
+	count_followers(waits, counts);
+	for (size_t i = 0; i < waits->count && status == HD_OK; i++) {
+		const struct verdict verdict = { .kind = VERDICT_ONE_OWNER,
+						 .thread = &waits->rows[i],
+						 .count = counts[i] };
+		if (counts[i] >= ONE_OWNER_MIN && is_blocked(&waits->rows[i]))
+			status = add_verdict(verdicts, &verdict, err);
+	}
+	mem_free(counts);
+	return status;
+}
+
+static enum hd_status find_finalizer(struct verdicts *verdicts, struct hd_error *err)
+{
+	const struct waits *waits = verdicts->waits;
+	struct finalizer_list list;
+	struct verdict verdict = { .kind = VERDICT_FINALIZER };
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct thread_wait *wait = &waits->rows[i];
+		if (clr_is_finalizer_thread(waits->heap->clr, wait->thread) && is_blocked(wait))
+			verdict.thread = wait;
+	}
+	if (!verdict.thread)
+		return HD_OK;
+	TRY(finalizer_list_read(waits->heap, &list, err));
+	for (size_t i = 0; i < list.rows_count; i++)
+		verdict.count += list.rows[i].part >= FINALIZER_CRITICAL;
+	finalizer_list_deinit(&list);
+	return verdict.count ? add_verdict(verdicts, &verdict, err) : HD_OK;
+}
+
+static enum hd_status read_pool(struct verdicts *verdicts, struct job *job, struct hd_error *err)
+{
+	const struct queue_reader reader = { verdicts->waits->heap, verdicts->waits->members, job };
+	struct pool_queues queues;
+	pool_state_read(reader.members, &verdicts->pool);
+	enum hd_status status = pool_queues_read(&reader, &queues, err);
+	for (unsigned int i = 0; i < POOL_QUEUES; i++)
+		verdicts->queued += queues.queues[i].rows_count;
+	pool_queues_deinit(&queues);
+	return status;
+}
+
+enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts *ret,
+			     struct hd_error *err)
+{
+	struct verdicts verdicts = { 0 };
+	TRY(waits_create(heap, job, &verdicts.waits, err));
+	enum hd_status status = read_pool(&verdicts, job, err);
+	if (status == HD_OK)
+		status = find_deadlocks(&verdicts, err);
+	if (status == HD_OK)
+		status = find_starvation(&verdicts, err);
+	if (status == HD_OK)
+		status = find_one_owner(&verdicts, err);
+	if (status == HD_OK)
+		status = find_finalizer(&verdicts, err);
+	if (status != HD_OK) {
+		verdicts_deinit(&verdicts);
+		return status;
+	}
+	*ret = verdicts;
+	return HD_OK;
+}

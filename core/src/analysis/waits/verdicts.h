@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Why a process hangs, as far as its memory tells. */
+#ifndef HEAPDUMP_SRC_ANALYSIS_VERDICTS_H
+#define HEAPDUMP_SRC_ANALYSIS_VERDICTS_H
+
+#include "analysis/pool/pool_state.h"
+#include "analysis/waits/deadlocks.h"
+
+enum verdict_kind {
+	VERDICT_DEADLOCK,  /**< threads wait for each other */
+	VERDICT_STARVED,   /**< all workers of the thread pool wait, and work is queued */
+	VERDICT_ONE_OWNER, /**< many threads wait for one, which waits itself for something else */
+	VERDICT_FINALIZER, /**< the finalizer thread waits, and finalizers are due */
+};
+
+struct verdict {
+	enum verdict_kind kind;
+	const struct deadlock *deadlock; /**< VERDICT_DEADLOCK */
+	/** VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_STARVED: a worker that waits. */
+	const struct thread_wait *thread;
+	/** Workers, threads that wait for the one, or finalizers that are due. */
+	uint64_t count;
+	uint64_t queued;   /**< VERDICT_STARVED: work items */
+	uint64_t on_tasks; /**< VERDICT_STARVED: workers that wait for tasks (sync over async) */
+};
+
+/** Fewer threads that wait for one are not worth a verdict. */
+#define ONE_OWNER_MIN 3u
+
+struct verdicts {
+	struct waits *waits;
+	struct deadlocks deadlocks;
+	struct pool_state pool;
+	uint64_t queued; /**< work items of the pool */
+	struct verdict *rows;
+	size_t rows_count, rows_capacity;
+};
+
+/**
+ * Find what hangs, the most certain first.
+ *
+ * @param[out] ret To be given to verdicts_deinit(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts *ret,
+					  struct hd_error *err);
+void verdicts_deinit(struct verdicts *verdicts);
+
+#endif
