@@ -40,6 +40,13 @@ MEMBERS: dict[str, set[str]] = {
     "finalizequeue": {"heaps"},
     "clrstack": {"threads"},
     "waits": {"deadlocks", "threads"},
+    "hang": {"verdicts", "threads", "waiting", "idle", "partial"},
+    "threadpool": {
+        *("cpu_percent", "workers", "running", "idle", "min", "max", "goal", "blocked"),
+        *("added_for_blocked", "queued"),
+    },
+    "threadpoolqueue": {"work_items", "complete"},
+    "timerinfo": {"timers", "complete"},
     "dumpgen gen2": {"types", "total"},
     "gcheapstat": {"heaps"},
     "ephrefs": {"objects"},

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "analysis/waits/verdicts.h"
+#include "clr/code/code.h"
+#include "command/table.h"
+#include "command/threads/wait_text.h"
+#include "report/fit.h"
+
+enum verdict_column {
+	VERDICT_NAME,
+	VERDICT_CERTAIN,
+	VERDICT_COUNT,
+	VERDICT_QUEUED,
+	VERDICT_SUMMARY,
+	VERDICT_NEXT,
+	VERDICT_COLUMNS
+};
+
+static const struct column verdict_columns[VERDICT_COLUMNS] = {
+	[VERDICT_NAME] = { "verdict", NULL, KIND_TEXT, 0, 0,
+			   "deadlock, pool-starved, one-owner or finalizer" },
+	[VERDICT_CERTAIN] = { "certain", NULL, KIND_FLAG, 0, 0,
+			      "false: something that the verdict needs is not stored anywhere" },
+	[VERDICT_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0,
+			    "threads that are part of it; finalizers that are due" },
+	[VERDICT_QUEUED] = { "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+			     "work items that wait for a thread" },
+	[VERDICT_SUMMARY] = { "summary", NULL, KIND_TEXT, 0, 0, "one sentence" },
+	[VERDICT_NEXT] = { "next", NULL, KIND_TEXT, 0, 0, "the command that shows more" },
+};
+
+static void verdict_layout(struct out *out, const struct cell *cells)
+{
+	out_styled(out, STYLE_HEAD, "%s", cells[VERDICT_SUMMARY].text.bytes);
+	out_printf(out, " (%s)\n", cells[VERDICT_NEXT].text.bytes);
+}
+
+const struct schema verdicts_schema = {
+	.name = "verdicts",
+	SCHEMA_COLUMNS(verdict_columns),
+	.is_main = true,
+	.layout = verdict_layout,
+};
+
+static const struct column evidence_columns[] = {
+	{ "text", NULL, KIND_TEXT, 0, 0, "one sentence" },
+	{ "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "the method of the program that waits" },
+};
+
+static void evidence_layout(struct out *out, const struct cell *cells)
+{
+	out_puts(out, "  ");
+	text_append(&out->text, cells[0].text.bytes, cells[0].text.size);
+	out_puts(out, "\n");
+	if (!cells[1].is_there)
+		return;
+	out_puts(out, "    in ");
+	out_begin_name(out, FIT_METHOD);
+	text_append(&out->text, cells[1].text.bytes, cells[1].text.size);
+	out_end_name(out);
+	out_puts(out, "\n");
+}
+
+static const struct schema evidence_schema = {
+	.name = "evidence",
+	SCHEMA_COLUMNS(evidence_columns),
+	.layout = evidence_layout,
+};
+
+static const struct column hang_columns[] = {
+	{ "threads", NULL, KIND_NUMBER, 0, 0, "managed threads with a stack" },
+	{ "waiting", NULL, KIND_NUMBER, 0, 0, "threads that wait" },
+	{ "idle", NULL, KIND_NUMBER, 0, 0, "threads of the runtime that have nothing to do" },
+	{ "partial", NULL, KIND_NUMBER, 0, 0, "stacks that could not be walked to their ends" },
+};
+static const struct schema hang_schema = { SCHEMA_COLUMNS(hang_columns) };
+
+static const char *verdict_name(enum verdict_kind kind)
+{
+	static const char *const names[] = {
+		[VERDICT_DEADLOCK] = "deadlock",
+		[VERDICT_STARVED] = "pool-starved",
+		[VERDICT_ONE_OWNER] = "one-owner",
+		[VERDICT_FINALIZER] = "finalizer",
+	};
+	return names[kind];
+}
+
+static const char *next_command(enum verdict_kind kind)
+{
+	static const char *const names[] = {
+		[VERDICT_DEADLOCK] = "waits",
+		[VERDICT_STARVED] = "threadpoolqueue",
+		[VERDICT_ONE_OWNER] = "waits",
+		[VERDICT_FINALIZER] = "finalizequeue",
+	};
+	return names[kind];
+}
+
+static void append_summary(struct text *text, struct heap *heap, const struct verdict *verdict)
+{
+	switch (verdict->kind) {
+	case VERDICT_DEADLOCK:
+		text_printf(text, "%s: %" PRIu64 " threads wait for each other",
+			    verdict->deadlock->is_probable ? "Probably a deadlock" : "Deadlock",
+			    verdict->count);
+		if (verdict->deadlock->followers)
+			text_printf(text, ", and %zu more for them", verdict->deadlock->followers);
+		break;
+	case VERDICT_STARVED:
+		text_printf(text,
+			    "The thread pool has no free worker: all %" PRIu64 " wait, and %" PRIu64
+			    " work items are queued",
+			    verdict->count, verdict->queued);
+		break;
+	case VERDICT_ONE_OWNER:
+		text_printf(text, "%" PRIu64 " threads wait for ", verdict->count);
+		append_thread(text, heap, verdict->thread->thread);
+		text_puts(text, ", which waits itself");
+		break;
+	case VERDICT_FINALIZER:
+		text_printf(text, "The finalizer thread waits, and %" PRIu64 " finalizers are due",
+			    verdict->count);
+		break;
+	}
+	text_puts(text, ".");
+}
+
+/* One sentence of evidence, which ends here; @p text is used again. */
+static void write_evidence(struct call *call, struct text *text, const struct thread_wait *wait)
+{
+	struct text method = { 0 };
+	text_puts(text, ".");
+	if (wait && wait_method(wait))
+		clr_method_signature(call->heap->clr, wait_method(wait), &method);
+	const struct cell cells[] = { cell_text(text->bytes, text->size),
+				      cell_text(method.bytes, method.size) };
+	answer_row(&call->answer, cells);
+	text->size = 0;
+	text_deinit(&method);
+}
+
+static void write_all_evidence(struct call *call, const struct verdicts *verdicts,
+			       const struct verdict *verdict)
+{
+	struct heap *heap = call->heap;
+	struct text text = { 0 };
+	static const struct table_options options = { .no_heading = true };
+	answer_table(&call->answer, &evidence_schema, &options);
+	if (verdict->kind == VERDICT_DEADLOCK) {
+		for (size_t i = 0; i < verdict->deadlock->count; i++) {
+			const struct thread_wait *wait =
+				verdicts->deadlocks.members[verdict->deadlock->begin + i];
+			append_blocked(&text, heap, wait);
+			write_evidence(call, &text, wait);
+		}
+	} else {
+		append_blocked(&text, heap, verdict->thread);
+		write_evidence(call, &text, verdict->thread);
+	}
+	if (verdict->kind == VERDICT_STARVED && verdict->on_tasks) {
+		text_printf(&text,
+			    "%" PRIu64 " of the workers wait for a task (sync over async): await "
+			    "it instead",
+			    verdict->on_tasks);
+		write_evidence(call, &text, NULL);
+	}
+	(void)answer_table_end(&call->answer);
+	text_deinit(&text);
+}
+
+static void write_verdict(struct call *call, const struct verdicts *verdicts,
+			  const struct verdict *verdict)
+{
+	struct text summary = { 0 };
+	append_summary(&summary, call->heap, verdict);
+	bool is_certain = verdict->kind != VERDICT_DEADLOCK || !verdict->deadlock->is_probable;
+	struct cell cells[VERDICT_COLUMNS] = {
+		[VERDICT_NAME] = cell_string(verdict_name(verdict->kind)),
+		[VERDICT_CERTAIN] = cell_flag(is_certain),
+		[VERDICT_COUNT] = cell_number(verdict->count),
+		[VERDICT_SUMMARY] = cell_text(summary.bytes, summary.size),
+		[VERDICT_NEXT] = cell_string(next_command(verdict->kind)),
+	};
+	if (verdict->kind == VERDICT_STARVED)
+		cells[VERDICT_QUEUED] = cell_number(verdict->queued);
+	answer_row_begin(&call->answer, cells);
+	write_all_evidence(call, verdicts, verdict);
+	answer_row_end(&call->answer);
+	text_deinit(&summary);
+}
+
+/* How many threads wait, and are idle; and what is not known. */
+static void write_totals(struct call *call, const struct verdicts *verdicts)
+{
+	const struct waits *waits = verdicts->waits;
+	struct answer *answer = &call->answer;
+	uint64_t waiting = 0, idle = 0;
+	for (size_t i = 0; i < waits->count; i++) {
+		idle += waits->rows[i].kind == WAIT_IDLE;
+		waiting += waits->rows[i].kind != WAIT_IDLE && waits->rows[i].kind != WAIT_NONE;
+	}
+	const struct cell cells[] = { cell_number(waits->count), cell_number(waiting),
+				      cell_number(idle), cell_number(waits->partial) };
+	answer_data(answer, &hang_schema, cells);
+	if (!verdicts->rows_count) {
+		answer_remark(answer,
+			      "Nothing hangs here, as far as can be seen: no deadlock, no "
+			      "thread pool without a\nfree worker, no finalizer that waits. "
+			      "waits shows what each thread waits for.\n");
+	}
+	answer_remark(answer,
+		      "%zu threads: %" PRIu64 " wait, %" PRIu64 " are idle, %" PRIu64 " run.\n",
+		      waits->count, waiting, idle, waits->count - waiting - idle);
+	if (waits->partial) {
+		char count[COUNT_SIZE];
+		answer_remark(answer,
+			      "%s could not be walked to the end: what these threads have is not "
+			      "known.\n",
+			      format_count(waits->partial, "stack", count));
+	}
+}
+
+static enum hd_status run_hang(struct call *call)
+{
+	static const struct table_options options = { .no_heading = true };
+	struct verdicts verdicts;
+	TRY(verdicts_find(call->heap, &call->job, &verdicts, call->err));
+	answer_table(&call->answer, &verdicts_schema, &options);
+	for (size_t i = 0; i < verdicts.rows_count; i++) {
+		write_verdict(call, &verdicts, &verdicts.rows[i]);
+		answer_remark(&call->answer, "\n");
+	}
+	(void)answer_table_end(&call->answer);
+	write_totals(call, &verdicts);
+	call->findings = verdicts.rows_count > 0;
+	verdicts_deinit(&verdicts);
+	return HD_OK;
+}
+
+const struct command hang_command = {
+	.name = "hang",
+	.has_rows = true,
+	.summary = "say why the process hangs: one page, with the evidence",
+	.description =
+		"Deadlocks of threads and async methods, a thread pool whose workers all wait while\n"
+		"work is queued, many threads that wait for one, a finalizer that blocks. In\n"
+		"parentheses is the command that shows more. A semaphore stores no owner, so a\n"
+		"deadlock over one is only probable. Ends with status 1 when something hangs.\n",
+	.example = "hang",
+	.needs = NEEDS_HEAP,
+	.run = run_hang,
+};

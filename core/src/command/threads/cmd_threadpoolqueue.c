@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/table.h"
+#include "command/threads/work_rows.h"
+
+enum {
+	OPT_LIMIT
+};
+
+static const struct option queue_options[] = {
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "show N rows (0: all, as without)", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+static enum hd_status run_threadpoolqueue(struct call *call)
+{
+	struct members *members;
+	struct pool_queues queues;
+	TRY(members_create(call->heap, &members, call->err));
+	const struct queue_reader reader = { call->heap, members, &call->job };
+	enum hd_status status = pool_queues_read(&reader, &queues, call->err);
+	if (status == HD_OK)
+		status = write_merged_work(call, members, &queues,
+					   call_limit(call, OPT_LIMIT, UINT64_MAX));
+	pool_queues_deinit(&queues);
+	members_destroy(members);
+	return status;
+}
+
+const struct command threadpoolqueue_command = {
+	.name = "threadpoolqueue",
+	.alias = "tpq",
+	.has_rows = true,
+	.summary = "show what is queued in the thread pool, merged by method",
+	.description = "Most first. Local queues belong to one worker each.\n",
+	.example = "threadpoolqueue",
+	.top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP,
+	.options = queue_options,
+	.run = run_threadpoolqueue,
+};

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analysis/pool/callback_name.h"
+#include "analysis/pool/timers.h"
+#include "clr/types/type_name.h"
+#include "command/table.h"
+#include "report/fit.h"
+
+enum {
+	OPT_LIMIT
+};
+
+static const struct option timer_options[] = {
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "show N timers (0: all, as without)", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+enum timer_column {
+	TIMER_ADDRESS,
+	TIMER_DUE,
+	TIMER_PERIOD,
+	TIMER_LEFT,
+	TIMER_STATE,
+	TIMER_STATE_TYPE,
+	TIMER_METHOD,
+	TIMER_COLUMNS
+};
+
+static const struct column timer_columns[TIMER_COLUMNS] = {
+	[TIMER_ADDRESS] = { "address", "Timer", KIND_ADDRESS, 12, 0, "the TimerQueueTimer" },
+	[TIMER_DUE] = { "due", "Due", KIND_NUMBER, 12, 0,
+			"milliseconds, counted from when it was set" },
+	[TIMER_PERIOD] = { "period", "Every", KIND_NUMBER, 12, 0,
+			   "milliseconds; null: it fires once" },
+	[TIMER_LEFT] = { "left_at_most", "Left", KIND_SIGNED, 12, 0,
+			 "milliseconds until it fires, at most: the exact moment of the dump is not "
+			 "known; negative: it is late" },
+	[TIMER_STATE] = { "state", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+			  "the object that the callback gets" },
+	[TIMER_STATE_TYPE] = { "state_type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "type of that" },
+	[TIMER_METHOD] = { "method", "Callback", KIND_TEXT, 0, 0, "what it calls" },
+};
+
+static void put_milliseconds(struct out *out, const struct cell *cell)
+{
+	if (cell->is_there) {
+		out_printf(out, " %9" PRId64 " ms", cell->signed_number);
+	} else {
+		out_printf(out, " %12s", "");
+	}
+}
+
+static void timer_layout(struct out *out, const struct cell *cells)
+{
+	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[TIMER_ADDRESS].number);
+	put_milliseconds(out, &cells[TIMER_DUE]);
+	put_milliseconds(out, &cells[TIMER_PERIOD]);
+	put_milliseconds(out, &cells[TIMER_LEFT]);
+	out_puts(out, " ");
+	out_begin_name(out, FIT_METHOD);
+	text_escape(&out->text, cells[TIMER_METHOD].text.bytes, cells[TIMER_METHOD].text.size);
+	out_end_name(out);
+	if (cells[TIMER_STATE_TYPE].is_there) {
+		out_puts(out, " (");
+		out_type_cell(out, &cells[TIMER_STATE_TYPE]);
+		out_puts(out, ")");
+	}
+	out_puts(out, "\n");
+}
+
+const struct schema timers_schema = {
+	.name = "timers",
+	SCHEMA_COLUMNS(timer_columns),
+	.is_main = true,
+	.heading =
+		"Timer                 Due        Every         Left Callback (type of its state)",
+	.layout = timer_layout,
+};
+
+static int compare_timers(const void *left, const void *right)
+{
+	const struct set_timer *a = left, *b = right;
+	if (a->due_at != b->due_at)
+		return a->due_at < b->due_at ? -1 : 1;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static void write_timer(struct call *call, struct members *members, const struct set_timers *timers,
+			const struct set_timer *timer, struct text *method)
+{
+	struct heap *heap = call->heap;
+	struct object object, state;
+	uint64_t target;
+	struct cell cells[TIMER_COLUMNS] = {
+		[TIMER_ADDRESS] = cell_number(timer->address),
+		[TIMER_DUE] = cell_number(timer->due),
+		[TIMER_LEFT] = cell_signed(timer->due_at - timers->latest),
+	};
+	if (timer->period != UINT32_MAX && timer->period)
+		cells[TIMER_PERIOD] = cell_number(timer->period);
+	method->size = 0;
+	if (member_object(members, timer->address, &object) &&
+	    callback_append(method, heap, members, &object, &target))
+		cells[TIMER_METHOD] = cell_text(method->bytes, method->size);
+	else
+		cells[TIMER_METHOD] = cell_string("<not known>");
+	if (timer->state)
+		cells[TIMER_STATE] = cell_number(timer->state);
+	if (member_object(members, timer->state, &state)) {
+		size_t size;
+		const char *name = type_name(heap->clr, state.type, &size);
+		cells[TIMER_STATE_TYPE] = cell_type(name, size, state.type->method_table);
+	}
+	answer_row(&call->answer, cells);
+}
+
+static const struct column complete_columns[] = {
+	{ "complete", NULL, KIND_FLAG, 0, 0, "could all lists of timers be read to their ends?" },
+};
+static const struct schema timers_complete_schema = { SCHEMA_COLUMNS(complete_columns) };
+
+static enum hd_status write_timers(struct call *call, struct members *members,
+				   struct set_timers *timers)
+{
+	struct answer *answer = &call->answer;
+	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
+	struct text method = { 0 };
+	enum hd_status status = HD_OK;
+	answer_table(answer, &timers_schema, &options);
+	for (size_t i = 0; i < timers->rows_count && status == HD_OK; i++) {
+		if (answer_wants_row(answer))
+			write_timer(call, members, timers, &timers->rows[i], &method);
+		if (i % 1024 == 0)
+			status = call_check(call);
+	}
+	text_deinit(&method);
+	TRY(status);
+	if (answer_table_end(answer))
+		answer_cut(answer, options.limit);
+	const struct cell complete[] = { cell_flag(!timers->is_broken) };
+	answer_data(answer, &timers_complete_schema, complete);
+	if (timers->is_broken)
+		answer_remark(answer,
+			      "A list of timers cannot be read to its end: some may be missing.\n");
+	char count[COUNT_SIZE];
+	answer_remark(answer, "\n%s set.\n", format_count(timers->rows_count, "timer", count));
+	return HD_OK;
+}
+
+static enum hd_status run_timerinfo(struct call *call)
+{
+	struct members *members;
+	struct set_timers timers;
+	TRY(members_create(call->heap, &members, call->err));
+	enum hd_status status =
+		set_timers_read(call->heap, members, &call->job, &timers, call->err);
+	if (status == HD_OK && timers.rows_count)
+		qsort(timers.rows, timers.rows_count, sizeof(*timers.rows), compare_timers);
+	if (status == HD_OK)
+		status = write_timers(call, members, &timers);
+	set_timers_deinit(&timers);
+	members_destroy(members);
+	return status;
+}
+
+const struct command timerinfo_command = {
+	.name = "timerinfo",
+	.alias = "ti",
+	.has_rows = true,
+	.summary = "list the timers that are set, the next one first",
+	.description =
+		"Task.Delay, CancellationTokenSource, PeriodicTimer and System.Timers.Timer are timers,\n"
+		"too. A core does not hold the time: Left is counted from the last moment that a timer\n"
+		"or the thread pool has noted, so it may be less.\n",
+	.example = "timerinfo",
+	.top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP,
+	.options = timer_options,
+	.run = run_timerinfo,
+};
