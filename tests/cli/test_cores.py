@@ -47,6 +47,8 @@ MEMBERS: dict[str, set[str]] = {
     },
     "threadpoolqueue": {"work_items", "complete"},
     "timerinfo": {"timers", "complete"},
+    "dumpasync": {"chains", "total"},
+    "dumptasks": {"tasks", "total"},
     "dumpgen gen2": {"types", "total"},
     "gcheapstat": {"heaps"},
     "ephrefs": {"objects"},

@@ -60,6 +60,8 @@ TABLES = {
         "hang": "verdicts",
         "threadpoolqueue": "work_items",
         "timerinfo": "timers",
+        "dumpasync": "chains",
+        "dumptasks": "tasks",
         "gcheapstat -unreachable": "heaps",
         "roots": "roots",
         "roots -kind handle -limit 5": "roots",

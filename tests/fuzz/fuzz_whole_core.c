@@ -88,6 +88,8 @@ static const char *const lines[] = {
 	"threadpool -wi",
 	"threadpoolqueue --json",
 	"timerinfo",
+	"dumpasync -fields",
+	"dumptasks",
 	"gchandles",
 	"gchandles -stat --json",
 	"finalizequeue -detail",

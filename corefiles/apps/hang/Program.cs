@@ -23,6 +23,7 @@ namespace Hang
                 case "initializer": Locks.Initializer(); break;
                 case "join": Locks.Join(); break;
                 case "async": Chains.Begin(); break;
+                case "tasks": Tasks.Begin(); break;
                 case "waits": Locks.Waits(); break;
                 case "starved": Pool.Starve(); break;
                 case "timers": Pool.Timers(); break;

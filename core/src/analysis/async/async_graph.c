@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/async/async_graph.h"
+
+#include <stdlib.h>
+
+#include "analysis/async/async_box.h"
+#include "analysis/async/async_wait.h"
+#include "analysis/heap/object_pass.h"
+#include "util/alloc.h"
+#include "util/sort.h"
+
+#define CONTINUATION "m_continuationObject"
+
+/* Addresses of objects that have lists of waiters, met by the walk. */
+struct holders {
+	struct object *rows;
+	size_t rows_count, rows_capacity;
+};
+
+struct graph_walk {
+	struct async_graph *graph;
+	struct holders semaphores, channels;
+	bool with_done;
+};
+
+void async_graph_deinit(struct async_graph *graph)
+{
+	async_types_deinit(&graph->types);
+	async_links_deinit(&graph->links);
+	pages_free(graph->rows, graph->rows_capacity, sizeof(*graph->rows));
+	*graph = (struct async_graph){ 0 };
+}
+
+uint32_t async_graph_find(const struct async_graph *graph, uint64_t address)
+{
+	size_t row = ROWS_FROM(graph->rows, graph->rows_count, address, address);
+	bool is_found = row < graph->rows_count && graph->rows[row].address == address;
+	return is_found ? (uint32_t)row : ASYNC_NO_BOX;
+}
+
+static enum hd_status add_holder(struct holders *holders, const struct object *object,
+				 struct hd_error *err)
+{
+	if (!PAGES_RESERVE(holders, rows))
+		return fail_nomem(err);
+	holders->rows[holders->rows_count++] = *object;
+	return HD_OK;
+}
+
+/* A box that the runtime keeps to use it again: its state machine is all zeros. */
+static bool is_spare(struct members *members, const struct async_box *box)
+{
+	return !box->awaited && box->state == 0 &&
+	       member_of(members, &box->object, "m_stateFlags").state == MEMBER_ABSENT;
+}
+
+static enum hd_status add_box(struct graph_walk *walk, const struct object *object,
+			      struct hd_error *err)
+{
+	struct async_graph *graph = walk->graph;
+	struct async_box box;
+	if (!async_box_read(graph->heap, graph->members, object, &box) || !box.has_state ||
+	    (box.state == ASYNC_DONE && !walk->with_done) || is_spare(graph->members, &box))
+		return HD_OK;
+	if (!PAGES_RESERVE(graph, rows) || graph->rows_count >= ASYNC_NO_BOX)
+		return fail_nomem(err);
+	/* What it awaits is found later, when all boxes are known; until then object has it. */
+	graph->rows[graph->rows_count++] = (struct async_node){ .address = object->address,
+								.type = object->type,
+								.machine = box.machine,
+								.size = object->size,
+								.fields = box.fields,
+								.object = box.awaited,
+								.next = ASYNC_NO_BOX,
+								.state = box.state };
+	return HD_OK;
+}
+
+static enum hd_status meet_object(struct graph_walk *walk, const struct object *object,
+				  struct hd_error *err)
+{
+	struct async_graph *graph = walk->graph;
+	graph->objects++;
+	switch (async_type_of(&graph->types, graph->heap->clr, object->type, &graph->failed)) {
+	case ASYNC_BOX:
+		return add_box(walk, object, err);
+	case ASYNC_CHANNEL:
+		return add_holder(&walk->channels, object, err);
+	case ASYNC_SEMAPHORE:
+		return add_holder(&walk->semaphores, object, err);
+	default:
+		return graph->failed ? fail_nomem(err) : HD_OK;
+	}
+}
+
+static enum hd_status walk_heap(struct graph_walk *walk, struct job *job, struct hd_error *err)
+{
+	struct heap *heap = walk->graph->heap;
+	struct heap_range range;
+	struct object_pass pass;
+	const struct range_choice choice = { 0 };
+	const struct life life = { 0 };
+	TRY(heap_range_init(&range, heap, &choice, err));
+	const struct object_filter filter = { .range = &range, .life = &life };
+	enum hd_status status = object_pass_open(&pass, heap, &filter, job, err);
+	enum pass_result result = PASS_GAP;
+	if (status == HD_OK) {
+		while (status == HD_OK && result != PASS_END) {
+			status = object_pass_next(&pass, &result, err);
+			if (status == HD_OK && result == PASS_OBJECT)
+				status = meet_object(walk, &pass.walker.object, err);
+		}
+		object_pass_close(&pass);
+	}
+	heap_range_deinit(&range);
+	return status;
+}
+
+/*
+ * Link a box that others find only over something else: the UnwrapPromise that its task continues
+ * with, and the object that its state machine is.
+ */
+static enum hd_status link_box(struct async_graph *graph, const struct async_node *node,
+			       struct hd_error *err)
+{
+	struct object object = { .address = node->address, .type = node->type };
+	struct async_link link = { .to = node->address, .kind = LINK_BOX };
+	if (node->fields < node->address || node->fields - node->address >= node->size) {
+		link.from = node->fields - OBJECT_FIELDS;
+		TRY(async_link_add(&graph->links, link, err));
+	}
+	struct member next = member_of(graph->members, &object, CONTINUATION);
+	if (next.state != MEMBER_READ || !member_object(graph->members, next.bits, &object) ||
+	    async_type_of(&graph->types, graph->heap->clr, object.type, &graph->failed) !=
+		    ASYNC_UNWRAP)
+		return HD_OK;
+	link.from = next.bits;
+	return async_link_add(&graph->links, link, err);
+}
+
+static enum hd_status make_links(struct graph_walk *walk, struct hd_error *err)
+{
+	struct async_graph *graph = walk->graph;
+	struct async_links *links = &graph->links;
+	links->limit = graph->objects;
+	for (size_t i = 0; i < graph->rows_count; i++)
+		TRY(link_box(graph, &graph->rows[i], err));
+	for (size_t i = 0; i < walk->semaphores.rows_count; i++)
+		TRY(async_links_of_semaphore(links, graph->members, &walk->semaphores.rows[i],
+					     err));
+	for (size_t i = 0; i < walk->channels.rows_count; i++)
+		TRY(async_links_of_channel(links, graph->heap, graph->members,
+					   &walk->channels.rows[i], err));
+	async_links_sort(links);
+	return HD_OK;
+}
+
+/* Boxes that await each other: the chain is cut at the one that is found first. */
+static void cut_cycles(struct async_graph *graph, uint32_t *seen)
+{
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		uint32_t mark = (uint32_t)i + 1, at = (uint32_t)i;
+		while (!seen[at]) {
+			seen[at] = mark;
+			if (graph->rows[at].next == ASYNC_NO_BOX)
+				break;
+			at = graph->rows[at].next;
+		}
+		struct async_node *node = &graph->rows[at];
+		if (seen[at] != mark || node->next == ASYNC_NO_BOX)
+			continue;
+		/* It was met twice on this way: the box that it awaits gets nothing more to await. */
+		node->object = graph->rows[node->next].address;
+		node->next = ASYNC_NO_BOX;
+		node->wait = AWAIT_CYCLE;
+	}
+}
+
+static enum hd_status find_waits(struct async_graph *graph, struct hd_error *err)
+{
+	uint32_t *seen = mem_calloc(graph->rows_count + 1, sizeof(*seen));
+	if (!seen)
+		return fail_nomem(err);
+	for (size_t i = 0; i < graph->rows_count; i++)
+		async_wait_find(graph, &graph->rows[i]);
+	cut_cycles(graph, seen);
+	mem_free(seen);
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		if (graph->rows[i].next != ASYNC_NO_BOX)
+			graph->rows[graph->rows[i].next].is_awaited = true;
+	}
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		if (!graph->rows[i].is_awaited)
+			graph->rows[i].root = async_root_of(graph, &graph->rows[i]);
+	}
+	return graph->failed ? fail_nomem(err) : HD_OK;
+}
+
+static int compare_nodes(const void *left, const void *right)
+{
+	const struct async_node *a = left, *b = right;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+enum hd_status async_graph_create(struct heap *heap, struct members *members, bool with_done,
+				  struct job *job, struct async_graph *ret, struct hd_error *err)
+{
+	struct async_graph graph = { .heap = heap, .members = members };
+	struct graph_walk walk = { .graph = &graph, .with_done = with_done };
+	enum hd_status status = walk_heap(&walk, job, err);
+	if (status == HD_OK && graph.rows_count)
+		qsort(graph.rows, graph.rows_count, sizeof(*graph.rows), compare_nodes);
+	if (status == HD_OK)
+		status = make_links(&walk, err);
+	if (status == HD_OK)
+		status = find_waits(&graph, err);
+	pages_free(walk.semaphores.rows, walk.semaphores.rows_capacity, sizeof(struct object));
+	pages_free(walk.channels.rows, walk.channels.rows_capacity, sizeof(struct object));
+	if (status != HD_OK) {
+		async_graph_deinit(&graph);
+		return status;
+	}
+	*ret = graph;
+	return HD_OK;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known only from the other side: a semaphore has a list of its waiters, a waiter no semaphore. */
+#ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_LINKS_H
+#define HEAPDUMP_SRC_ANALYSIS_ASYNC_LINKS_H
+
+#include "inspect/member.h"
+
+/** What the object at the other end is. */
+enum async_link_kind {
+	LINK_SEMAPHORE, /**< the SemaphoreSlim that has the TaskNode in its list */
+	LINK_READ,      /**< the channel that has the operation among those that read */
+	LINK_WRITE,     /**< the channel that has it among those that write */
+	LINK_BOX, /**< the async method whose task continues with an UnwrapPromise, or whose state
+		    * machine is an object */
+};
+
+struct async_link {
+	uint64_t from, to;
+	enum async_link_kind kind;
+};
+
+/** Empty when zero-initialised, but for limit. */
+struct async_links {
+	struct async_link *rows;
+	size_t rows_count, rows_capacity;
+	size_t limit;   /**< more links than objects on the heap: lists that share elements */
+	bool is_broken; /**< a list could not be read to its end */
+};
+
+HD_NODISCARD enum hd_status async_link_add(struct async_links *links, struct async_link link,
+					   struct hd_error *err);
+
+/**
+ * Add the waiters of the SemaphoreSlim @p semaphore (SemaphoreSlim.cs).
+ *
+ * @retval HD_OK also when its list is broken
+ * @retval HD_ERR_NOMEM
+ * Cost: linear in them.
+ */
+HD_NODISCARD enum hd_status async_links_of_semaphore(struct async_links *links,
+						     struct members *members,
+						     const struct object *semaphore,
+						     struct hd_error *err);
+
+/** The same for a channel (AsyncOperation.cs, BoundedChannel.cs and others of System.Threading.Channels). */
+HD_NODISCARD enum hd_status async_links_of_channel(struct async_links *links, struct heap *heap,
+						   struct members *members,
+						   const struct object *channel,
+						   struct hd_error *err);
+
+/** Sort them, before async_link_find(). */
+void async_links_sort(struct async_links *links);
+
+/** The link from @p from, or NULL. */
+const struct async_link *async_link_find(const struct async_links *links, uint64_t from);
+void async_links_deinit(struct async_links *links);
+
+#endif

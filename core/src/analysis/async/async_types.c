@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/async/async_types.h"
+
+#include <string.h>
+
+#include "clr/types/type_name.h"
+#include "inspect/async_name.h"
+#include "inspect/value.h"
+#include "util/alloc.h"
+
+/* The names of the framework of .NET 8, 9 and 10; a name that ends with '<' has type arguments. */
+static const struct {
+	const char *name;
+	enum async_type kind;
+} known_types[] = {
+	{ "System.Threading.Tasks.Task", ASYNC_TASK },
+	{ "System.Threading.Tasks.Task<", ASYNC_TASK },
+	{ "System.Threading.Tasks.Task+DelayPromise", ASYNC_DELAY },
+	{ "System.Threading.Tasks.Task+DelayPromiseWithCancellation", ASYNC_DELAY },
+	{ "System.Threading.Tasks.Task+CancellationPromise<", ASYNC_CANCELLATION },
+	{ "System.Threading.Tasks.Task+WhenAllPromise", ASYNC_WHEN_ALL },
+	{ "System.Threading.Tasks.Task+WhenAllPromise<", ASYNC_WHEN_ALL },
+	{ "System.Threading.Tasks.Task+TwoTaskWhenAnyPromise<", ASYNC_WHEN_ANY },
+	{ "System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise<", ASYNC_WHEN_ANY },
+	{ "System.Threading.SemaphoreSlim+TaskNode", ASYNC_SEMAPHORE_NODE },
+	{ "System.Threading.SemaphoreSlim", ASYNC_SEMAPHORE },
+	{ "System.Threading.Tasks.ContinuationTaskFromTask", ASYNC_CONTINUATION },
+	{ "System.Threading.Tasks.ContinuationTaskFromResultTask<", ASYNC_CONTINUATION },
+	{ "System.Threading.Tasks.ContinuationResultTaskFromTask<", ASYNC_CONTINUATION },
+	{ "System.Threading.Tasks.ContinuationResultTaskFromResultTask<", ASYNC_CONTINUATION },
+	{ "System.Threading.Tasks.UnwrapPromise<", ASYNC_UNWRAP },
+	{ "System.Threading.PeriodicTimer+State", ASYNC_PERIODIC },
+	{ "System.Net.Sockets.Socket+AwaitableSocketAsyncEventArgs", ASYNC_SOCKET },
+	{ "System.IO.Pipelines.Pipe+DefaultPipeReader", ASYNC_PIPE_READER },
+	{ "System.IO.Pipelines.Pipe+DefaultPipeWriter", ASYNC_PIPE_WRITER },
+	{ "System.Threading.Channels.AsyncOperation<", ASYNC_CHANNEL_OPERATION },
+	{ "System.Threading.Channels.VoidAsyncOperationWithData<", ASYNC_CHANNEL_OPERATION },
+	{ "System.Threading.Channels.BlockedReadAsyncOperation<", ASYNC_CHANNEL_OPERATION },
+	{ "System.Threading.Channels.BlockedWriteAsyncOperation<", ASYNC_CHANNEL_OPERATION },
+	{ "System.Threading.Channels.WaitingReadAsyncOperation", ASYNC_CHANNEL_OPERATION },
+	{ "System.Threading.Channels.WaitingWriteAsyncOperation", ASYNC_CHANNEL_OPERATION },
+	{ "System.Threading.Channels.UnboundedChannel<", ASYNC_CHANNEL },
+	{ "System.Threading.Channels.BoundedChannel<", ASYNC_CHANNEL },
+	{ "System.Threading.Channels.RendezvousChannel<", ASYNC_CHANNEL },
+	{ "System.Threading.Channels.SingleConsumerUnboundedChannel<", ASYNC_CHANNEL },
+	{ "System.Threading.Channels.UnboundedPrioritizedChannel<", ASYNC_CHANNEL },
+};
+
+/* Does the name end there, and no nested type follow? */
+static bool is_named(const char *name, size_t size, const char *known)
+{
+	size_t length = strlen(known);
+	if (size < length || memcmp(name, known, length) != 0)
+		return false;
+	if (known[length - 1] != '<')
+		return size == length;
+	size_t depth = 1, at = length;
+	for (; at < size && depth; at++) {
+		depth += name[at] == '<';
+		depth -= name[at] == '>';
+	}
+	return !depth && at == size;
+}
+
+static enum async_type find_kind(struct clr *clr, const struct type *type)
+{
+	size_t size, machine_size;
+	const char *name = type_name(clr, type, &size);
+	if (async_box_machine(name, size, &machine_size))
+		return ASYNC_BOX;
+	for (size_t i = 0; i < sizeof(known_types) / sizeof(known_types[0]); i++) {
+		if (is_named(name, size, known_types[i].name))
+			return known_types[i].kind;
+	}
+	return type_derives_from(clr, type, 0, "System.Threading.Tasks.Task") ? ASYNC_OTHER_TASK
+									      : ASYNC_OTHER;
+}
+
+static bool reserve_kind(struct async_types *types, uint32_t index)
+{
+	size_t count = types->kinds_count ? types->kinds_count : 256;
+	while (count <= index)
+		count *= 2;
+	if (count == types->kinds_count)
+		return true;
+	uint8_t *kinds = mem_calloc(count, sizeof(*kinds));
+	if (!kinds)
+		return false;
+	if (types->kinds_count)
+		memcpy(kinds, types->kinds, types->kinds_count);
+	mem_free(types->kinds);
+	types->kinds = kinds;
+	types->kinds_count = count;
+	return true;
+}
+
+enum async_type async_type_of(struct async_types *types, struct clr *clr, const struct type *type,
+			      bool *failed)
+{
+	if (!reserve_kind(types, type->index)) {
+		*failed = true;
+		return ASYNC_OTHER;
+	}
+	uint8_t *kind = &types->kinds[type->index];
+	if (*kind == ASYNC_NOT_ASKED)
+		*kind = (uint8_t)find_kind(clr, type);
+	return *kind;
+}
+
+void async_types_deinit(struct async_types *types)
+{
+	mem_free(types->kinds);
+	*types = (struct async_types){ 0 };
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* What an object is to async methods, by the type of the framework. */
+#ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_TYPES_H
+#define HEAPDUMP_SRC_ANALYSIS_ASYNC_TYPES_H
+
+#include "clr/types/type.h"
+
+enum async_type {
+	ASYNC_NOT_ASKED,
+	ASYNC_OTHER, /**< nothing that is known here */
+	ASYNC_BOX,   /**< an async method */
+	ASYNC_TASK,  /**< Task or Task<T>: a TaskCompletionSource's, or one with a delegate */
+	ASYNC_DELAY, /**< Task.Delay */
+	ASYNC_CANCELLATION, /**< Task.WaitAsync, SemaphoreSlim.WaitAsync with a limit */
+	ASYNC_WHEN_ALL,
+	ASYNC_WHEN_ANY,
+	ASYNC_SEMAPHORE_NODE, /**< SemaphoreSlim.WaitAsync */
+	ASYNC_CONTINUATION,   /**< Task.ContinueWith */
+	ASYNC_UNWRAP,         /**< Task.Run of an async method, Task.Unwrap */
+	ASYNC_OTHER_TASK,     /**< another class that derives from Task */
+	ASYNC_PERIODIC,       /**< PeriodicTimer */
+	ASYNC_SOCKET,
+	ASYNC_CHANNEL_OPERATION, /**< a read or a write of a channel that waits */
+	ASYNC_PIPE_READER,
+	ASYNC_PIPE_WRITER,
+	ASYNC_CHANNEL,
+	ASYNC_SEMAPHORE,
+};
+
+/** Remembers the answer for each type.  Empty when zero-initialised. */
+struct async_types {
+	uint8_t *kinds; /**< by type->index: enum async_type */
+	size_t kinds_count;
+};
+
+/** What objects of @p type are; ASYNC_OTHER also when memory is exhausted, which sets @p failed. */
+enum async_type async_type_of(struct async_types *types, struct clr *clr, const struct type *type,
+			      bool *failed);
+void async_types_deinit(struct async_types *types);
+
+/** Is it a Task? */
+static inline bool async_type_is_task(enum async_type kind)
+{
+	return kind >= ASYNC_BOX && kind <= ASYNC_OTHER_TASK;
+}
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/async/async_wait.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/async/async_box.h"
+#include "analysis/async/task_state.h"
+#include "analysis/pool/callback_name.h"
+#include "clr/types/type_name.h"
+#include "util/text.h"
+
+/* Most objects between an async method and what it waits for: ContinueWith of ContinueWith of... */
+#define STEPS_MAX 64u
+
+const char *async_wait_name(enum async_wait wait)
+{
+	static const char *const names[AWAIT_KINDS] = {
+		[AWAIT_NOTHING] = "async method",
+		[AWAIT_SOURCE] = "TaskCompletionSource",
+		[AWAIT_TASK] = "task",
+		[AWAIT_UNWRAP] = "Task.Run",
+		[AWAIT_CONTINUE] = "ContinueWith",
+		[AWAIT_LIMITED] = "WaitAsync",
+		[AWAIT_DELAY] = "Task.Delay",
+		[AWAIT_ALL] = "WhenAll",
+		[AWAIT_ANY] = "WhenAny",
+		[AWAIT_SEMAPHORE] = "SemaphoreSlim",
+		[AWAIT_READ] = "channel read",
+		[AWAIT_WRITE] = "channel write",
+		[AWAIT_PERIODIC] = "PeriodicTimer",
+		[AWAIT_SOCKET] = "socket",
+		[AWAIT_PIPE_READ] = "pipe read",
+		[AWAIT_PIPE_WRITE] = "pipe write",
+		[AWAIT_OTHER_TASK] = "other task",
+		[AWAIT_SOURCE_OF_VALUE] = "ValueTask source",
+		[AWAIT_THREAD] = "thread",
+		[AWAIT_RUNS] = "nothing",
+		[AWAIT_YIELD] = "its caller",
+		[AWAIT_CYCLE] = "itself",
+		[AWAIT_DONE] = "done",
+	};
+	return names[wait];
+}
+
+static enum async_type type_of(struct async_graph *graph, const struct type *type)
+{
+	return async_type_of(&graph->types, graph->heap->clr, type, &graph->failed);
+}
+
+static bool is_completed(struct members *members, const struct object *task)
+{
+	struct member flags = member_of(members, task, "m_stateFlags");
+	return flags.state == MEMBER_READ &&
+	       task_status_of((uint32_t)flags.bits) >= TASK_RAN_TO_COMPLETION;
+}
+
+/* What a field of @p object refers to; 0: null, or not known. */
+static uint64_t follow(struct async_graph *graph, const struct object *object, const char *path)
+{
+	struct member member = member_of(graph->members, object, path);
+	return member.state == MEMBER_READ ? member.bits : 0;
+}
+
+/* The end of a way: the thing is not a task of the framework that leads on. */
+static enum async_wait wait_for_end(struct async_graph *graph, enum async_type kind,
+				    const struct object *object, uint64_t *ret_object)
+{
+	const struct async_link *link = async_link_find(&graph->links, object->address);
+	*ret_object = object->address;
+	switch (kind) {
+	case ASYNC_TASK:
+		return follow(graph, object, "m_action") ? AWAIT_TASK : AWAIT_SOURCE;
+	case ASYNC_DELAY:
+		return AWAIT_DELAY;
+	case ASYNC_WHEN_ALL:
+		return AWAIT_ALL;
+	case ASYNC_WHEN_ANY:
+		return AWAIT_ANY;
+	case ASYNC_UNWRAP:
+		return AWAIT_UNWRAP;
+	case ASYNC_SEMAPHORE_NODE:
+		*ret_object = link && link->kind == LINK_SEMAPHORE ? link->to : 0;
+		return AWAIT_SEMAPHORE;
+	case ASYNC_CHANNEL_OPERATION:
+		if (link && link->kind != LINK_READ && link->kind != LINK_WRITE)
+			link = NULL;
+		*ret_object = link ? link->to : object->address;
+		return link && link->kind == LINK_WRITE ? AWAIT_WRITE
+		       : link                           ? AWAIT_READ
+							: AWAIT_SOURCE_OF_VALUE;
+	case ASYNC_PERIODIC:
+		*ret_object = follow(graph, object, "_owner");
+		return AWAIT_PERIODIC;
+	case ASYNC_SOCKET:
+		*ret_object = follow(graph, object, "_owner");
+		return AWAIT_SOCKET;
+	case ASYNC_PIPE_READER:
+		return AWAIT_PIPE_READ;
+	case ASYNC_PIPE_WRITER:
+		return AWAIT_PIPE_WRITE;
+	default:
+		return async_type_is_task(kind) ? AWAIT_OTHER_TASK : AWAIT_SOURCE_OF_VALUE;
+	}
+}
+
+/* The box behind an object that is not one: an async iterator, or an UnwrapPromise. */
+static uint32_t linked_box(const struct async_graph *graph, uint64_t address)
+{
+	const struct async_link *link = async_link_find(&graph->links, address);
+	return link && link->kind == LINK_BOX ? async_graph_find(graph, link->to) : ASYNC_NO_BOX;
+}
+
+/* Follow what is awaited through the tasks that only pass something on. */
+static void find_end(struct async_graph *graph, struct async_node *node, uint64_t awaited)
+{
+	enum async_wait passed = AWAIT_NOTHING;
+	struct object object;
+	for (unsigned int i = 0; i < STEPS_MAX; i++) {
+		if (!member_object(graph->members, awaited, &object))
+			break;
+		enum async_type kind = type_of(graph, object.type);
+		if (async_type_is_task(kind) && is_completed(graph->members, &object)) {
+			node->object = awaited;
+			node->wait = passed ? passed : AWAIT_THREAD;
+			return;
+		}
+		uint32_t next = kind == ASYNC_BOX ? async_graph_find(graph, awaited)
+						  : linked_box(graph, awaited);
+		if (next != ASYNC_NO_BOX) {
+			node->next = next;
+			node->object = 0;
+			node->wait = kind == ASYNC_UNWRAP && !passed ? AWAIT_UNWRAP : passed;
+			return;
+		}
+		enum async_wait step = kind == ASYNC_CONTINUATION ? AWAIT_CONTINUE : AWAIT_LIMITED;
+		uint64_t inner = kind == ASYNC_CONTINUATION ? follow(graph, &object, "m_antecedent")
+				 : kind == ASYNC_CANCELLATION ? follow(graph, &object, "_task")
+							      : 0;
+		if (!inner) {
+			enum async_wait end = wait_for_end(graph, kind, &object, &node->object);
+			node->wait = passed && end != AWAIT_SEMAPHORE ? passed : end;
+			return;
+		}
+		passed = passed ? passed : step;
+		awaited = inner;
+	}
+	node->object = awaited;
+	node->wait = passed ? passed : AWAIT_SOURCE_OF_VALUE;
+}
+
+void async_wait_find(struct async_graph *graph, struct async_node *node)
+{
+	uint64_t awaited = node->object;
+	node->object = 0;
+	if (node->state == ASYNC_DONE)
+		node->wait = AWAIT_DONE;
+	else if (node->state == ASYNC_RUNS)
+		node->wait = AWAIT_RUNS;
+	else if (node->state < ASYNC_DONE)
+		node->wait = AWAIT_YIELD;
+	else if (!awaited)
+		node->wait = AWAIT_THREAD;
+	else
+		find_end(graph, node, awaited);
+}
+
+static void append_number(struct text *text, struct async_graph *graph, const struct object *object,
+			  const char *path, const char *what)
+{
+	struct member member = member_of(graph->members, object, path);
+	if (member.state == MEMBER_READ)
+		text_printf(text, "%" PRId64 "%s", member_signed(&member), what);
+}
+
+static void append_delay(struct text *text, struct async_graph *graph, const struct object *delay)
+{
+	struct member timer = member_of(graph->members, delay, "_timer");
+	struct member due =
+		member_at(graph->members, timer.state == MEMBER_READ ? timer.bits : 0, "_dueTime");
+	if (due.state == MEMBER_READ)
+		text_printf(text, "of %" PRIu64 " ms", due.bits & UINT32_MAX);
+}
+
+void async_wait_append(struct text *text, struct async_graph *graph, const struct async_node *node)
+{
+	struct object object;
+	uint64_t target;
+	if (!member_object(graph->members, node->object, &object))
+		return;
+	switch (node->wait) {
+	case AWAIT_SEMAPHORE:
+		append_number(text, graph, &object, "m_currentCount", " free");
+		break;
+	case AWAIT_ALL:
+		append_number(text, graph, &object, "_remainingToComplete", " left");
+		append_number(text, graph, &object, "m_count", " left");
+		break;
+	case AWAIT_DELAY:
+		append_delay(text, graph, &object);
+		break;
+	case AWAIT_TASK:
+		(void)callback_append(text, graph->heap, graph->members, &object, &target);
+		break;
+	default:
+		break;
+	}
+}
+
+const char *async_root_name(enum async_root root)
+{
+	static const char *const names[] = {
+		[ROOT_NOBODY] = "nobody",   [ROOT_THREAD] = "a thread",      [ROOT_TASK] = "a task",
+		[ROOT_SEVERAL] = "several", [ROOT_OTHER] = "something else",
+	};
+	return names[root];
+}
+
+static enum async_root root_kind(struct async_graph *graph, const struct type *type)
+{
+	size_t size;
+	const char *name = type_name(graph->heap->clr, type, &size);
+	if (strcmp(name, "System.Threading.Tasks.Task+SetOnInvokeMres") == 0 ||
+	    strcmp(name, "System.Threading.Tasks.Task+SetOnCountdownMres") == 0)
+		return ROOT_THREAD;
+	if (strcmp(name, "System.Collections.Generic.List<System.Object>") == 0)
+		return ROOT_SEVERAL;
+	return async_type_is_task(type_of(graph, type)) ? ROOT_TASK : ROOT_OTHER;
+}
+
+enum async_root async_root_of(struct async_graph *graph, const struct async_node *node)
+{
+	struct object object = { .address = node->address, .type = node->type };
+	uint64_t continuation = follow(graph, &object, "m_continuationObject");
+	if (!member_object(graph->members, continuation, &object))
+		return ROOT_NOBODY;
+	return root_kind(graph, object.type);
+}

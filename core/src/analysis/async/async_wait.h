@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* From what an async method awaits to what it waits for. */
+#ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_WAIT_H
+#define HEAPDUMP_SRC_ANALYSIS_ASYNC_WAIT_H
+
+#include "analysis/async/async_graph.h"
+
+struct text;
+
+/**
+ * Set wait, next and object of @p node, whose object is what it awaits.  All boxes and links of
+ * @p graph are known.
+ */
+void async_wait_find(struct async_graph *graph, struct async_node *node);
+
+/**
+ * Append what is known of the thing that @p node waits for: "0 of 5 free", "2 tasks left"; nothing
+ * when there is no more to say.
+ */
+void async_wait_append(struct text *text, struct async_graph *graph, const struct async_node *node);
+
+/** Who goes on after the box @p node, which no other box awaits. */
+enum async_root async_root_of(struct async_graph *graph, const struct async_node *node);
+
+#endif

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "analysis/async/async_chains.h"
+#include "analysis/async/async_counts.h"
+#include "analysis/async/async_wait.h"
+#include "analysis/name_match.h"
+#include "clr/types/type_name.h"
+#include "command/objects/object.h"
+#include "command/table.h"
+#include "inspect/async_name.h"
+#include "report/fit.h"
+#include "util/alloc.h"
+
+enum {
+	OPT_ALL,
+	OPT_STATS,
+	OPT_COALESCE,
+	OPT_TYPE,
+	OPT_MT,
+	OPT_ADDRESS,
+	OPT_COMPLETED,
+	OPT_FIELDS,
+	OPT_LIMIT
+};
+
+static const struct option dumpasync_options[] = {
+	[OPT_ALL] = { "all", VALUE_NONE, NULL, "each chain, and not equal ones together", NULL },
+	[OPT_STATS] = { "stats", VALUE_NONE, NULL, "count the methods, and show no chains", NULL },
+	[OPT_COALESCE] = { "coalesce", VALUE_NONE, NULL,
+			   "show equal chains together, as without (an option of SOS)", NULL },
+	[OPT_TYPE] = { "type", VALUE_TYPE, "NAME",
+		       "chains with a method whose type or name contains NAME", NULL },
+	[OPT_MT] = { "mt", VALUE_TYPE_ID, "ADDRESS", "chains with a box of this type", NULL },
+	[OPT_ADDRESS] = { "address", VALUE_ADDRESS, "ADDRESS",
+			  "chains with the box at ADDRESS, or that wait for the object there",
+			  NULL },
+	[OPT_COMPLETED] = { "completed", VALUE_NONE, NULL, "also methods that are done", NULL },
+	[OPT_FIELDS] = { "fields", VALUE_NONE, NULL,
+			 "show the fields of each method: its arguments and locals", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "show N chains (0: all, as without)", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+static const struct sos_option dumpasync_sos_options[] = {
+	{ " tasks t ", "use dumptasks" },
+	{ NULL, NULL },
+};
+
+/* Most methods of one chain that are shown: those next to what it waits for. */
+#define SHOWN_MAX 200u
+/* Deepest indentation in text. */
+#define INDENT_MAX 20u
+
+enum method_column {
+	METHOD_ADDRESS,
+	METHOD_MT,
+	METHOD_STATE,
+	METHOD_NAME,
+	METHOD_TYPE,
+	METHOD_THROUGH,
+	METHOD_INDENT,
+	METHOD_COLUMNS
+};
+
+static const struct column method_columns[METHOD_COLUMNS] = {
+	[METHOD_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0, "the box of the method" },
+	[METHOD_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of the box" },
+	[METHOD_STATE] = { "state", NULL, KIND_SIGNED, 0, 0,
+			   "the await that it is at, from 0; -1: it runs; -2: it is done" },
+	[METHOD_NAME] = { "method", NULL, KIND_TEXT, 0, 0, "the method" },
+	[METHOD_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "type of its state machine" },
+	[METHOD_THROUGH] = { "through", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			     "what is between it and the method before: Task.Run, ContinueWith or "
+			     "WaitAsync" },
+	[METHOD_INDENT] = { NULL, "", KIND_NUMBER, 0, 0, NULL },
+};
+
+/* "  00007f... 00007f... (0) Shop.Checkout.Place" */
+static void method_layout(struct out *out, const struct cell *cells)
+{
+	out_pad(out, (unsigned int)cells[METHOD_INDENT].number * 2);
+	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[METHOD_ADDRESS].number);
+	out_printf(out, " %012" PRIx64 " (%" PRId64 ") ", cells[METHOD_MT].number,
+		   cells[METHOD_STATE].signed_number);
+	out_begin_name(out, FIT_METHOD);
+	text_escape(&out->text, cells[METHOD_NAME].text.bytes, cells[METHOD_NAME].text.size);
+	out_end_name(out);
+	if (cells[METHOD_THROUGH].is_there)
+		out_printf(out, " (through %s)", cells[METHOD_THROUGH].text.bytes);
+	out_puts(out, "\n");
+}
+
+static const struct schema methods_schema = {
+	.name = "methods",
+	SCHEMA_COLUMNS(method_columns),
+	.layout = method_layout,
+};
+
+enum chain_column {
+	CHAIN_COUNT,
+	CHAIN_WAITS_FOR,
+	CHAIN_OBJECT,
+	CHAIN_TYPE,
+	CHAIN_OBJECTS,
+	CHAIN_DETAIL,
+	CHAIN_ROOT,
+	CHAIN_AWAITED_BY,
+	CHAIN_DEPTH,
+	CHAIN_NUMBER,
+	CHAIN_COLUMNS
+};
+
+static const struct column chain_columns[CHAIN_COLUMNS] = {
+	[CHAIN_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "how many chains are like this one" },
+	[CHAIN_WAITS_FOR] = { "waits_for", NULL, KIND_TEXT, 0, 0,
+			      "what the innermost method waits for; \"thread\": it could go on; "
+			      "\"nothing\": it runs; \"itself\": a circle" },
+	[CHAIN_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "that object, of the first chain" },
+	[CHAIN_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "type of that" },
+	[CHAIN_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, 0,
+			    "how many different objects these chains wait for" },
+	[CHAIN_DETAIL] = { "detail", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			   "what is known of the object: free places, tasks left, a delay" },
+	[CHAIN_ROOT] = { "root", NULL, KIND_ADDRESS, 0, 0,
+			 "the box of the outermost method, of the first chain" },
+	[CHAIN_AWAITED_BY] = { "awaited_by", NULL, KIND_TEXT, 0, 0,
+			       "who goes on when the outermost method is done" },
+	[CHAIN_DEPTH] = { "depth", NULL, KIND_NUMBER, 0, 0, "methods of the chain" },
+	[CHAIN_NUMBER] = { NULL, "", KIND_NUMBER, 0, 0, NULL },
+};
+
+/* "STACK 1: 20 chains wait for SemaphoreSlim 7f... (0 free); awaited by a thread" */
+static void chain_layout(struct out *out, const struct cell *cells)
+{
+	uint64_t count = cells[CHAIN_COUNT].number, objects = cells[CHAIN_OBJECTS].number;
+	out_styled(out, STYLE_HEAD, "STACK %" PRIu64, cells[CHAIN_NUMBER].number);
+	if (count > 1)
+		out_printf(out, ": %" PRIu64 " chains wait for ", count);
+	else
+		out_puts(out, " waits for ");
+	out_puts(out, cells[CHAIN_WAITS_FOR].text.bytes);
+	if (objects > 1)
+		out_printf(out, ", %" PRIu64 " objects, first", objects);
+	if (cells[CHAIN_OBJECT].is_there) {
+		out_puts(out, " ");
+		out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[CHAIN_OBJECT].number);
+	}
+	if (cells[CHAIN_DETAIL].is_there) {
+		out_puts(out, " (");
+		out_begin_name(out, FIT_METHOD);
+		text_escape(&out->text, cells[CHAIN_DETAIL].text.bytes,
+			    cells[CHAIN_DETAIL].text.size);
+		out_end_name(out);
+		out_puts(out, ")");
+	}
+	if (strcmp(cells[CHAIN_AWAITED_BY].text.bytes, async_root_name(ROOT_NOBODY)) != 0)
+		out_printf(out, "; awaited by %s", cells[CHAIN_AWAITED_BY].text.bytes);
+	out_puts(out, "\n");
+}
+
+const struct schema async_chains_schema = {
+	.name = "chains",
+	SCHEMA_COLUMNS(chain_columns),
+	.is_main = true,
+	.layout = chain_layout,
+};
+
+enum count_column {
+	COUNT_MT,
+	COUNT_COUNT,
+	COUNT_BYTES,
+	COUNT_STATE,
+	COUNT_NAME,
+	COUNT_COLUMNS
+};
+
+static const struct column count_columns[COUNT_COLUMNS] = {
+	[COUNT_MT] = { "mt", "MT", KIND_ADDRESS, 12, LOOK_ZEROS | LOOK_ADDRESS,
+		       "MethodTable of the boxes" },
+	[COUNT_COUNT] = { "count", "Count", KIND_NUMBER, 8, LOOK_THOUSANDS, "methods" },
+	[COUNT_BYTES] = { "bytes", "TotalSize", KIND_BYTES, 12, LOOK_THOUSANDS,
+			  "bytes of their boxes" },
+	[COUNT_STATE] = { "state", "State", KIND_SIGNED, 5, 0,
+			  "the await that they are at, from 0; -1: they run; -2: they are done" },
+	[COUNT_NAME] = { "method", "Method", KIND_TEXT, 0, 0, "the method" },
+};
+
+static const struct schema async_counts_schema = {
+	.name = "methods",
+	SCHEMA_COLUMNS(count_columns),
+	.is_main = true,
+};
+
+static const struct column total_columns[] = {
+	{ "count", NULL, KIND_NUMBER, 0, 0, "async methods that are not done" },
+	{ "chains", NULL, KIND_NUMBER, 0, 0, "chains that are asked for" },
+	{ "complete", NULL, KIND_FLAG, 0, 0, "could all lists of waiters be read to their ends?" },
+};
+static const struct schema total_schema = { .name = "total", SCHEMA_COLUMNS(total_columns) };
+
+/* What a run of the command has. */
+struct async_listing {
+	struct call *call;
+	struct async_graph graph;
+	struct async_chains chains;
+	struct text method, detail; /**< of one row */
+	uint64_t number;            /**< chains shown so far */
+	uint32_t *boxes;            /**< of the chain that is written, from the outermost */
+};
+
+static void append_method(struct text *text, struct clr *clr, const struct type *machine)
+{
+	size_t size;
+	const char *name = type_name(clr, machine, &size);
+	text->size = 0;
+	if (!async_method_append(text, name, size))
+		text_append(text, name, size);
+}
+
+static enum hd_status write_method(struct async_listing *listing, const struct async_node *node,
+				   unsigned int indent)
+{
+	struct call *call = listing->call;
+	struct clr *clr = call->heap->clr;
+	size_t size;
+	const char *type = type_name(clr, node->machine, &size);
+	append_method(&listing->method, clr, node->machine);
+	struct cell cells[METHOD_COLUMNS] = {
+		[METHOD_ADDRESS] = cell_number(node->address),
+		[METHOD_MT] = cell_number(node->type->method_table),
+		[METHOD_STATE] = cell_signed(node->state),
+		[METHOD_NAME] = cell_text(listing->method.bytes, listing->method.size),
+		[METHOD_TYPE] = cell_type(type, size, node->machine->method_table),
+		[METHOD_INDENT] = cell_number(indent),
+	};
+	if (node->next != ASYNC_NO_BOX && node->wait != AWAIT_NOTHING)
+		cells[METHOD_THROUGH] = cell_string(async_wait_name(node->wait));
+	if (!call->options[OPT_FIELDS].given) {
+		answer_row(&call->answer, cells);
+		return HD_OK;
+	}
+	bool is_inside = node->fields >= node->address && node->fields - node->address < node->size;
+	answer_row_begin(&call->answer, cells);
+	enum hd_status status =
+		is_inside ? write_fields(call, node->machine, node->fields, FIELDS_OF_STRUCT,
+					 indent * 2 + 4)
+			  : write_fields(call, node->machine, node->fields - OBJECT_FIELDS,
+					 FIELDS_OF_OBJECT, indent * 2 + 4);
+	answer_row_end(&call->answer);
+	return status;
+}
+
+/* The methods of the chain from the innermost to box @p root. */
+static enum hd_status write_methods(struct async_listing *listing, uint32_t root)
+{
+	static const struct table_options options = { .no_heading = true };
+	struct answer *answer = &listing->call->answer;
+	const struct async_node *nodes = listing->graph.rows;
+	size_t depth = 0, shown = 0;
+	for (uint32_t row = root; row != ASYNC_NO_BOX; row = nodes[row].next)
+		listing->boxes[depth++] = row;
+	answer_table(answer, &methods_schema, &options);
+	for (; shown < depth && shown < SHOWN_MAX; shown++) {
+		unsigned int indent = shown < INDENT_MAX ? (unsigned int)shown : INDENT_MAX;
+		TRY(write_method(listing, &nodes[listing->boxes[depth - 1 - shown]], indent));
+	}
+	(void)answer_table_end(answer);
+	if (shown < depth)
+		answer_remark(answer, "  ... and %zu more methods\n", depth - shown);
+	return HD_OK;
+}
+
+static void set_object(struct async_listing *listing, const struct async_node *end,
+		       struct cell *cells)
+{
+	struct object object;
+	if (!end->object)
+		return;
+	cells[CHAIN_OBJECT] = cell_number(end->object);
+	if (member_object(listing->graph.members, end->object, &object)) {
+		size_t size;
+		const char *name = type_name(listing->call->heap->clr, object.type, &size);
+		cells[CHAIN_TYPE] = cell_type(name, size, object.type->method_table);
+	}
+	listing->detail.size = 0;
+	async_wait_append(&listing->detail, &listing->graph, end);
+	if (listing->detail.size)
+		cells[CHAIN_DETAIL] = cell_text(listing->detail.bytes, listing->detail.size);
+}
+
+/* @p count chains like the one of box @p root, which wait for so many objects. */
+static enum hd_status write_chain(struct async_listing *listing, uint32_t root, uint64_t count,
+				  uint64_t objects)
+{
+	struct answer *answer = &listing->call->answer;
+	const struct async_node *nodes = listing->graph.rows;
+	uint32_t end = root;
+	while (nodes[end].next != ASYNC_NO_BOX)
+		end = nodes[end].next;
+	uint32_t chain = listing->chains.of_box[root];
+	listing->number++;
+	if (!answer_wants_row(answer))
+		return HD_OK;
+	struct cell cells[CHAIN_COLUMNS] = {
+		[CHAIN_COUNT] = cell_number(count),
+		[CHAIN_WAITS_FOR] = cell_string(async_wait_name(nodes[end].wait)),
+		[CHAIN_OBJECTS] = cell_number(objects),
+		[CHAIN_ROOT] = cell_number(nodes[root].address),
+		[CHAIN_AWAITED_BY] = cell_string(async_root_name(nodes[root].root)),
+		[CHAIN_DEPTH] = cell_number(listing->chains.rows[chain].depth),
+		[CHAIN_NUMBER] = cell_number(listing->number),
+	};
+	set_object(listing, &nodes[end], cells);
+	answer_row_begin(answer, cells);
+	enum hd_status status = write_methods(listing, root);
+	answer_row_end(answer);
+	answer_remark(answer, "\n");
+	return status;
+}
+
+static enum hd_status write_chains(struct async_listing *listing)
+{
+	struct call *call = listing->call;
+	const struct async_chains *chains = &listing->chains;
+	const struct table_options options = { .no_heading = true,
+					       .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
+	bool all = call->options[OPT_ALL].given;
+	size_t count = all ? listing->graph.rows_count : chains->sorted_count;
+	answer_table(&call->answer, &async_chains_schema, &options);
+	for (size_t i = 0; i < count; i++) {
+		if (i % 256 == 0)
+			TRY(call_check(call));
+		if (!all) {
+			const struct async_chain *chain = &chains->rows[chains->sorted[i]];
+			TRY(write_chain(listing, chain->first, chain->count, chain->objects));
+		} else if (chains->of_box[i] != ASYNC_NO_BOX &&
+			   !listing->graph.rows[i].is_awaited) {
+			TRY(write_chain(listing, (uint32_t)i, 1, 1));
+		}
+	}
+	if (answer_table_end(&call->answer))
+		answer_cut(&call->answer, options.limit);
+	return HD_OK;
+}
+
+static enum hd_status write_counts(struct async_listing *listing)
+{
+	struct call *call = listing->call;
+	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
+	struct async_counts counts;
+	TRY(async_counts_create(&listing->graph, &counts, call->err));
+	answer_table(&call->answer, &async_counts_schema, &options);
+	for (size_t i = 0; i < counts.rows_count; i++) {
+		const struct async_count *row = &counts.rows[i];
+		const struct async_node *node = &listing->graph.rows[row->first];
+		if (!answer_wants_row(&call->answer))
+			continue;
+		append_method(&listing->method, call->heap->clr, node->machine);
+		const struct cell cells[COUNT_COLUMNS] = {
+			[COUNT_MT] = cell_number(node->type->method_table),
+			[COUNT_COUNT] = cell_number(row->count),
+			[COUNT_BYTES] = cell_number(row->bytes),
+			[COUNT_STATE] = cell_signed(node->state),
+			[COUNT_NAME] = cell_text(listing->method.bytes, listing->method.size),
+		};
+		answer_row(&call->answer, cells);
+	}
+	if (answer_table_end(&call->answer))
+		answer_cut(&call->answer, options.limit);
+	async_counts_deinit(&counts);
+	answer_remark(&call->answer, "\n");
+	return HD_OK;
+}
+
+static void write_total(struct async_listing *listing)
+{
+	struct answer *answer = &listing->call->answer;
+	const struct async_graph *graph = &listing->graph;
+	const struct cell cells[] = { cell_number(graph->rows_count),
+				      cell_number(listing->chains.roots),
+				      cell_flag(!graph->links.is_broken) };
+	char methods[COUNT_SIZE], chains[COUNT_SIZE];
+	answer_data(answer, &total_schema, cells);
+	answer_remark(answer, "%s, %s.\n", format_count(graph->rows_count, "async method", methods),
+		      format_count(listing->chains.roots, "chain", chains));
+	if (graph->links.is_broken)
+		answer_remark(answer,
+			      "A list of waiters cannot be read to its end: some semaphores "
+			      "or channels may be missing.\n");
+}
+
+/* Is the box asked for by -type, -mt and -address? */
+static bool is_wanted(void *arg, const struct async_node *node)
+{
+	struct async_listing *listing = arg;
+	const struct value *options = listing->call->options;
+	if (options[OPT_MT].given && node->type->method_table != options[OPT_MT].number &&
+	    node->machine->method_table != options[OPT_MT].number)
+		return false;
+	if (options[OPT_ADDRESS].given && node->address != options[OPT_ADDRESS].number &&
+	    node->object != options[OPT_ADDRESS].number)
+		return false;
+	if (!options[OPT_TYPE].given)
+		return true;
+	size_t size;
+	const char *name = type_name(listing->call->heap->clr, node->type, &size);
+	if (name_matches(name, size, options[OPT_TYPE].text))
+		return true;
+	append_method(&listing->method, listing->call->heap->clr, node->machine);
+	return name_matches(listing->method.bytes, listing->method.size, options[OPT_TYPE].text);
+}
+
+static enum hd_status list_chains(struct async_listing *listing)
+{
+	struct call *call = listing->call;
+	const struct value *options = call->options;
+	bool is_asked =
+		options[OPT_TYPE].given || options[OPT_MT].given || options[OPT_ADDRESS].given;
+	const struct async_wanted wanted = { is_asked ? is_wanted : NULL, listing };
+	TRY(async_chains_create(&listing->graph, &wanted, &listing->chains, call->err));
+	if (options[OPT_STATS].given)
+		return write_counts(listing);
+	listing->boxes = mem_alloc(listing->graph.rows_count + 1, sizeof(*listing->boxes));
+	if (!listing->boxes)
+		return fail_nomem(call->err);
+	return write_chains(listing);
+}
+
+static enum hd_status run_dumpasync(struct call *call)
+{
+	struct async_listing listing = { .call = call };
+	struct members *members;
+	TRY(members_create(call->heap, &members, call->err));
+	enum hd_status status =
+		async_graph_create(call->heap, members, call->options[OPT_COMPLETED].given,
+				   &call->job, &listing.graph, call->err);
+	if (status == HD_OK)
+		status = list_chains(&listing);
+	if (status == HD_OK)
+		write_total(&listing);
+	mem_free(listing.boxes);
+	text_deinit(&listing.method);
+	text_deinit(&listing.detail);
+	async_chains_deinit(&listing.chains);
+	async_graph_deinit(&listing.graph);
+	members_destroy(members);
+	return status;
+}
+
+const struct command dumpasync_command = {
+	.name = "dumpasync",
+	.has_rows = true,
+	.summary = "list the async methods that are not done, as chains",
+	.description =
+		"Each chain begins with the innermost method, after what that waits for; each method\n"
+		"awaits the one above it. Equal chains are shown together, with the addresses of the\n"
+		"first. A line has the box, its MethodTable, the state in parentheses (the number of\n"
+		"the await) and the method. A chain that waits for a thread could go on: see\n"
+		"threadpool.\n",
+	.example = "dumpasync -type Checkout",
+	.top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP,
+	.options = dumpasync_options,
+	.sos_options = dumpasync_sos_options,
+	.run = run_dumpasync,
+};

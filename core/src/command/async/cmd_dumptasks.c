@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <strings.h>
+
+#include "analysis/async/async_types.h"
+#include "analysis/async/task_state.h"
+#include "analysis/heap/object_pass.h"
+#include "analysis/name_match.h"
+#include "analysis/pool/callback_name.h"
+#include "analysis/pool/work_counts.h"
+#include "clr/types/type_name.h"
+#include "command/table.h"
+#include "report/fit.h"
+
+enum {
+	OPT_STAT,
+	OPT_STATUS,
+	OPT_TYPE,
+	OPT_LIMIT
+};
+
+static const struct option dumptasks_options[] = {
+	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "count them by status and method", NULL },
+	[OPT_STATUS] = { "status", VALUE_CHOICE, "STATUS", "only tasks with this TaskStatus",
+			 task_status_names },
+	[OPT_TYPE] = { "type", VALUE_TYPE, "NAME", "tasks whose type or method contains NAME",
+		       NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "show N rows (0: all, as without)", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+enum task_column {
+	TASK_ADDRESS,
+	TASK_STATUS,
+	TASK_OPTION_SET,
+	TASK_METHOD,
+	TASK_TYPE,
+	TASK_EXCEPTION,
+	TASK_EXCEPTION_TYPE,
+	TASK_CONTINUATION,
+	TASK_COLUMNS
+};
+
+static const struct column task_columns[TASK_COLUMNS] = {
+	[TASK_ADDRESS] = { "address", "Address", KIND_ADDRESS, 12, 0, "the task" },
+	[TASK_STATUS] = { "status", "Status", KIND_TEXT, 20, 0, "its TaskStatus" },
+	[TASK_OPTION_SET] = { "options", NULL, KIND_SET, 0, 0, "names of TaskCreationOptions" },
+	[TASK_METHOD] = { "method", "Method", KIND_TEXT, 0, 0,
+			  "what it calls, the async method that it is of, or its type" },
+	[TASK_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "its type" },
+	[TASK_EXCEPTION] = { "exception", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+			     "the first exception of a faulted task" },
+	[TASK_EXCEPTION_TYPE] = { "exception_type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT,
+				  "type of that" },
+	[TASK_CONTINUATION] = { "continuation", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+				"the object that goes on when it is complete" },
+};
+
+static void task_layout(struct out *out, const struct cell *cells)
+{
+	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[TASK_ADDRESS].number);
+	out_printf(out, " %-20s ", cells[TASK_STATUS].text.bytes);
+	out_begin_name(out, FIT_METHOD);
+	text_escape(&out->text, cells[TASK_METHOD].text.bytes, cells[TASK_METHOD].text.size);
+	out_end_name(out);
+	if (cells[TASK_EXCEPTION].is_there) {
+		out_printf(out, " %" PRIx64 " ", cells[TASK_EXCEPTION].number);
+		out_type_cell(out, &cells[TASK_EXCEPTION_TYPE]);
+	}
+	out_puts(out, "\n");
+}
+
+const struct schema tasks_schema = {
+	.name = "tasks",
+	SCHEMA_COLUMNS(task_columns),
+	.is_main = true,
+	.heading = "Address      Status               Method",
+	.layout = task_layout,
+};
+
+static const struct column count_columns[] = {
+	{ "count", "Count", KIND_NUMBER, 8, LOOK_THOUSANDS, "tasks" },
+	{ "status", "Status", KIND_TEXT, 20, LOOK_LEFT, "their TaskStatus" },
+	{ "first", "First", KIND_ADDRESS, 12, LOOK_ADDRESS, "the first of them" },
+	{ "method", "Method", KIND_TEXT, 0, 0, "what they call, or their type" },
+};
+static const struct schema counts_schema = {
+	.name = "tasks",
+	SCHEMA_COLUMNS(count_columns),
+	.is_main = true,
+};
+
+static const struct column total_columns[] = {
+	{ "count", NULL, KIND_NUMBER, 0, 0, "tasks that were asked for" },
+};
+static const struct schema total_schema = { .name = "total", SCHEMA_COLUMNS(total_columns) };
+
+struct task_listing {
+	struct call *call;
+	struct members *members;
+	struct async_types types;
+	struct work_counts counts;
+	struct text method;
+	uint64_t total;
+	bool failed;
+};
+
+static void write_task(struct task_listing *listing, const struct object *task,
+		       const struct task_state *state)
+{
+	struct call *call = listing->call;
+	struct clr *clr = call->heap->clr;
+	size_t size;
+	const char *name = type_name(clr, task->type, &size);
+	struct object exception;
+	struct cell cells[TASK_COLUMNS] = {
+		[TASK_ADDRESS] = cell_number(task->address),
+		[TASK_STATUS] = cell_string(task_status_name(state->status)),
+		[TASK_OPTION_SET] = cell_set(task_option_names, task_options_of(state->flags)),
+		[TASK_METHOD] = cell_text(listing->method.bytes, listing->method.size),
+		[TASK_TYPE] = cell_type(name, size, task->type->method_table),
+	};
+	if (member_object(listing->members, state->exception, &exception)) {
+		name = type_name(clr, exception.type, &size);
+		cells[TASK_EXCEPTION] = cell_number(state->exception);
+		cells[TASK_EXCEPTION_TYPE] = cell_type(name, size, exception.type->method_table);
+	}
+	if (state->continuation)
+		cells[TASK_CONTINUATION] = cell_number(state->continuation);
+	answer_row(&call->answer, cells);
+}
+
+/* Is its type, or its method, the one that -type asks for? */
+static bool is_of_type(const struct task_listing *listing, const struct object *task)
+{
+	const struct value *part = &listing->call->options[OPT_TYPE];
+	size_t size;
+	const char *name = type_name(listing->call->heap->clr, task->type, &size);
+	return !part->given || name_matches(name, size, part->text) ||
+	       name_matches(listing->method.bytes, listing->method.size, part->text);
+}
+
+static enum hd_status meet_task(struct task_listing *listing, const struct object *task)
+{
+	struct call *call = listing->call;
+	const struct value *status = &call->options[OPT_STATUS];
+	bool is_stat = call->options[OPT_STAT].given;
+	struct task_state state;
+	uint64_t target;
+	enum async_type kind =
+		async_type_of(&listing->types, call->heap->clr, task->type, &listing->failed);
+	if (listing->failed)
+		return fail_nomem(call->err);
+	if (!async_type_is_task(kind) ||
+	    !task_state_read(call->heap, listing->members, task, &state) ||
+	    (status->given && strcasecmp(status->text, task_status_name(state.status)) != 0))
+		return HD_OK;
+	bool is_shown = !is_stat && answer_wants_row(&call->answer);
+	listing->method.size = 0;
+	if (is_shown || call->options[OPT_TYPE].given)
+		(void)callback_append(&listing->method, call->heap, listing->members, task,
+				      &target);
+	if (!is_of_type(listing, task))
+		return HD_OK;
+	listing->total++;
+	if (is_stat)
+		return work_counts_add(&listing->counts, state.status, task->address, call->err);
+	if (is_shown)
+		write_task(listing, task, &state);
+	return HD_OK;
+}
+
+static enum hd_status walk_tasks(struct task_listing *listing)
+{
+	struct call *call = listing->call;
+	struct heap_range range;
+	struct object_pass pass;
+	const struct range_choice choice = { 0 };
+	const struct life life = { 0 };
+	TRY(heap_range_init(&range, call->heap, &choice, call->err));
+	const struct object_filter filter = { .range = &range, .life = &life };
+	enum hd_status status = object_pass_open(&pass, call->heap, &filter, &call->job, call->err);
+	enum pass_result result = PASS_GAP;
+	if (status == HD_OK) {
+		while (status == HD_OK && result != PASS_END) {
+			status = object_pass_next(&pass, &result, call->err);
+			if (status == HD_OK && result == PASS_OBJECT)
+				status = meet_task(listing, &pass.walker.object);
+		}
+		object_pass_close(&pass);
+	}
+	heap_range_deinit(&range);
+	return status;
+}
+
+static void write_counts(struct task_listing *listing)
+{
+	struct answer *answer = &listing->call->answer;
+	work_counts_sort(&listing->counts);
+	for (size_t i = 0; i < listing->counts.rows_count; i++) {
+		const struct work_count *row = &listing->counts.rows[i];
+		const struct cell cells[] = {
+			cell_number(row->count),
+			cell_string(task_status_name((enum task_status)row->group)),
+			cell_number(row->first),
+			cell_text(row->callback, row->callback_size),
+		};
+		if (answer_wants_row(answer))
+			answer_row(answer, cells);
+	}
+}
+
+static enum hd_status run_dumptasks(struct call *call)
+{
+	struct task_listing listing = { .call = call };
+	bool is_stat = call->options[OPT_STAT].given;
+	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
+	TRY(members_create(call->heap, &listing.members, call->err));
+	listing.counts = (struct work_counts){ .heap = call->heap, .members = listing.members };
+	answer_table(&call->answer, is_stat ? &counts_schema : &tasks_schema, &options);
+	enum hd_status status = walk_tasks(&listing);
+	if (status == HD_OK) {
+		char count[COUNT_SIZE];
+		const struct cell total[] = { cell_number(listing.total) };
+		if (is_stat)
+			write_counts(&listing);
+		if (answer_table_end(&call->answer))
+			answer_cut(&call->answer, options.limit);
+		answer_data(&call->answer, &total_schema, total);
+		answer_remark(&call->answer, "\n%s.\n", format_count(listing.total, "task", count));
+	}
+	async_types_deinit(&listing.types);
+	work_counts_deinit(&listing.counts);
+	text_deinit(&listing.method);
+	members_destroy(listing.members);
+	return status;
+}
+
+const struct command dumptasks_command = {
+	.name = "dumptasks",
+	.has_rows = true,
+	.summary = "list the tasks on the heap with their status, method and exception",
+	.description =
+		"Async methods are tasks, too: dumpasync shows them as chains. A faulted task has its\n"
+		"first exception at the end of its line.\n",
+	.example = "dumptasks -stat",
+	.needs = NEEDS_HEAP,
+	.options = dumptasks_options,
+	.run = run_dumptasks,
+};

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "analysis/async/task_state.h"
+#include "clr/types/type_name.h"
+#include "command/objects/object.h"
+#include "command/table.h"
+
+enum {
+	OPT_VALUE
+};
+
+static const struct option taskstate_options[] = {
+	[OPT_VALUE] = { "v", VALUE_NUMBER, "N",
+			"of the number N in the field m_stateFlags, and not of an object", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+enum state_column {
+	STATE_STATUS,
+	STATE_FLAGS,
+	STATE_OPTIONS,
+	STATE_EXCEPTION,
+	STATE_CONTINUATION,
+	STATE_CONTINUATION_TYPE,
+	STATE_COLUMNS
+};
+
+static const struct column state_columns[STATE_COLUMNS] = {
+	[STATE_STATUS] = { "status", "", KIND_TEXT, 0, 0, "the TaskStatus" },
+	[STATE_FLAGS] = { "flags", "", KIND_ADDRESS, 0, 0, "the field m_stateFlags" },
+	[STATE_OPTIONS] = { "options", "", KIND_SET, 0, 0, "names of TaskCreationOptions" },
+	[STATE_EXCEPTION] = { "exception", "", KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+			      "the first exception of a faulted task" },
+	[STATE_CONTINUATION] = { "continuation", "", KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+				 "the object that goes on when the task is complete" },
+	[STATE_CONTINUATION_TYPE] = { "continuation_type", "", KIND_TYPE, 0, LOOK_LEAVE_OUT,
+				      "type of that" },
+};
+
+static void state_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *options = &cells[STATE_OPTIONS];
+	out_printf(out, "%s (m_stateFlags %" PRIx64 ")\n", cells[STATE_STATUS].text.bytes,
+		   cells[STATE_FLAGS].number);
+	for (uint32_t i = 0; i < TASK_OPTIONS; i++) {
+		if (options->set.bits >> i & 1)
+			out_printf(out, "Option: %s\n", options->set.names[i]);
+	}
+	if (cells[STATE_EXCEPTION].is_there)
+		out_printf(out, "Exception: %" PRIx64 " (see printexception)\n",
+			   cells[STATE_EXCEPTION].number);
+	if (!cells[STATE_CONTINUATION].is_there)
+		return;
+	out_printf(out, "Then goes on: %" PRIx64 " ", cells[STATE_CONTINUATION].number);
+	if (cells[STATE_CONTINUATION_TYPE].is_there)
+		out_type_cell(out, &cells[STATE_CONTINUATION_TYPE]);
+	out_puts(out, "\n");
+}
+
+static const struct schema taskstate_schema = {
+	SCHEMA_COLUMNS(state_columns),
+	.layout = state_layout,
+};
+
+static void write_state(struct call *call, struct members *members, const struct task_state *state)
+{
+	struct object object;
+	struct cell cells[STATE_COLUMNS] = {
+		[STATE_STATUS] = cell_string(task_status_name(state->status)),
+		[STATE_FLAGS] = cell_number(state->flags),
+		[STATE_OPTIONS] = cell_set(task_option_names, task_options_of(state->flags)),
+	};
+	if (state->exception)
+		cells[STATE_EXCEPTION] = cell_number(state->exception);
+	if (state->continuation)
+		cells[STATE_CONTINUATION] = cell_number(state->continuation);
+	if (members && member_object(members, state->continuation, &object)) {
+		size_t size;
+		const char *name = type_name(call->heap->clr, object.type, &size);
+		cells[STATE_CONTINUATION_TYPE] = cell_type(name, size, object.type->method_table);
+	}
+	answer_record(&call->answer, &taskstate_schema, cells);
+}
+
+static enum hd_status check_taskstate(struct call *call)
+{
+	if (call->words[0].given == call->options[OPT_VALUE].given)
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "give the address of a task, or -v and a number");
+	return HD_OK;
+}
+
+static enum hd_status fail_not_a_task(struct call *call, const struct object *object)
+{
+	struct text text = { 0 };
+	const char *name = type_name(call->heap->clr, object->type, NULL);
+	text_escape(&text, name, strnlen(name, 120));
+	enum hd_status status = fail(call->err, HD_ERR_NOTFOUND, object->address,
+				     "object %" PRIx64 " is not a task but a %s: try dumpobj",
+				     object->address, text.bytes ? text.bytes : "?");
+	text_deinit(&text);
+	return status;
+}
+
+static enum hd_status run_taskstate(struct call *call)
+{
+	uint32_t flags = (uint32_t)call->options[OPT_VALUE].number;
+	struct task_state state = { .flags = flags, .status = task_status_of(flags) };
+	struct members *members;
+	struct object object;
+	if (call->options[OPT_VALUE].given) {
+		write_state(call, NULL, &state);
+		return HD_OK;
+	}
+	TRY(call_heap_object(call, call->words[0].number, &object));
+	TRY(members_create(call->heap, &members, call->err));
+	bool is_task = task_state_read(call->heap, members, &object, &state);
+	if (is_task)
+		write_state(call, members, &state);
+	members_destroy(members);
+	return is_task ? HD_OK : fail_not_a_task(call, &object);
+}
+
+const struct command taskstate_command = {
+	.name = "taskstate",
+	.alias = "tks",
+	.summary = "show the status of a task, its options, and what goes on after it",
+	.description =
+		"The status is one of System.Threading.Tasks.TaskStatus. A faulted task has an exception,\n"
+		"which printexception shows. What goes on is an async method, a thread that is blocked,\n"
+		"or another task.\n",
+	.example = "taskstate 7f0fd5c0b448",
+	.top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP,
+	.options = taskstate_options,
+	.words = { { "ADDRESS", VALUE_ADDRESS, true } },
+	.check = check_taskstate,
+	.run = run_taskstate,
+};

@@ -1,0 +1,2 @@
+file: --no-files corefiles/hang.core.zst
+dumpasync -type Place -all -limit 2

@@ -1,0 +1,2 @@
+file: --no-files corefiles/hang.core.zst
+tks 7fb0d9814540 --json

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compare dumpasync and dumptasks with what the program corefiles/apps/hang said of its chains and tasks.
+
+    check_async.py [--program HEAPDUMP] [CORE...]
+
+Without CORE: all hang*-async-*.core and hang*-tasks-*.core of corefiles/build, or of $COREFILES.  Each chain that the
+program named must be there, with its methods from the innermost to the root, with what it waits for, and with that
+object; and there must be no others.  Each task must have its status, its options and its exception.  Exit status 1
+when anything differs, 77 without cores.
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import re
+import sys
+from typing import Iterator
+
+from session import Json, ask, truth_of
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+# The program knows the tasks that it gave to these, and not the task that they made of them.
+NO_OBJECT = ("WhenAll", "WhenAny")
+
+
+def methods_of(chain: Json) -> list[str]:
+    """The program's own methods, without type arguments: neither these nor the framework's are in what it said."""
+    names = [re.sub("<.*>", "", row["method"]) for row in chain["methods"]]
+    return [name for name in names if not name.startswith("System.")]
+
+
+def differences(truth: Json, answer: Json) -> Iterator[str]:
+    """What is different about the chains; they are known by their roots, or else by what they wait for."""
+    chains = answer["chains"]
+    roots = {chain["root"]: chain for chain in chains}
+    objects = {chain["object"]: chain for chain in chains if chain["awaited_by"] == "nobody"}
+    said = 0
+    for kind in truth["chains"]:
+        said += kind["count"]
+        for root, target in zip(kind["roots"], kind["objects"]):
+            found = roots.get(root) if root else objects.get(target)
+            if not found:
+                yield f"{kind['name']}: no chain with the root {root}"
+                continue
+            have = (found["waits_for"], methods_of(found))
+            want = (kind["waits_for"], kind["methods"])
+            if have != want:
+                yield f"{kind['name']}: {have}, the program says {want}"
+            if target and kind["waits_for"] not in NO_OBJECT and found["object"] != target:
+                yield f"{kind['name']}: waits for {found['object']}, the program says {target}"
+    if len(chains) != said:
+        yield f"{len(chains)} chains, the program made {said}"
+
+
+def merged(answer: Json, each: Json) -> Iterator[str]:
+    """Do equal chains together have the same counts as each alone?"""
+    if sum(chain["count"] for chain in answer["chains"]) != len(each["chains"]):
+        yield "merged chains have another sum"
+
+
+def tasks(truth: Json, answer: Json) -> Iterator[str]:
+    """What is different about the tasks that the program named."""
+    known = {task["address"]: task for task in answer["tasks"]}
+    for said in truth["tasks"]:
+        found = known.get(said["address"])
+        if not found:
+            yield f"no task at {said['address']}"
+            continue
+        options = ", ".join(found["options"]) or "None"
+        have = (found["status"], options, found.get("exception"), found.get("exception_type"))
+        want = (said["status"], said["options"], said["exception"], said["exception_type"])
+        if have != want:
+            yield f"task {said['address']}: {have}, the program says {want}"
+
+
+def compare(program: str, core: pathlib.Path) -> tuple[int, list[str]]:
+    """How many chains or tasks were compared, and what differs."""
+    truth = truth_of(core)
+    if "tasks" in truth:
+        (answer,) = ask(program, core, ["dumptasks"])
+        return len(truth["tasks"]), list(tasks(truth, answer))
+    each, together = ask(program, core, ["dumpasync -all", "dumpasync"])
+    return len(each["chains"]), [*differences(truth, each), *merged(together, each)]
+
+
+def main() -> int:
+    build = os.environ.get("HEAPDUMP_BUILD", str(SOURCE / "build"))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--program", default=build + "/heapdump")
+    parser.add_argument("cores", nargs="*", type=pathlib.Path)
+    options = parser.parse_args()
+    folder = pathlib.Path(os.environ.get("COREFILES", str(SOURCE / "corefiles/build")))
+    cores = options.cores or [
+        *sorted(folder.glob("hang*-async-*.core")),
+        *sorted(folder.glob("hang*-tasks-*.core")),
+    ]
+    if not cores:
+        print("check_async: there are no cores", file=sys.stderr)
+        return 77
+    status = 0
+    for core in cores:
+        count, wrong = compare(options.program, core)
+        print(f"{core.name}: {count} compared, {len(wrong)} DIFFERENT")
+        for line in wrong[:20]:
+            print(f"  {line}")
+        status |= bool(wrong)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/async/async_chains.h"
+#include "analysis/async/async_counts.h"
+#include "analysis/async/task_state.h"
+#include "support/assert_more.h"
+#include "support/fake_types.h"
+#include "support/suite.h"
+
+#define STRUCT_FLAGS 0x00040000u
+/* Of a suspended async method: m_stateFlags as a core of .NET 10 has them. */
+#define SUSPENDED 0x02000c00u
+#define RAN       0x01000400u
+
+static struct fake_clr *fake;
+static struct fake_types *types;
+static struct members *members;
+static uint64_t place_type, ship_type, task_type, semaphore_type, node_type;
+
+/* The box of an async method: the fields of Task, then the state machine (hangs of .NET 8 to 10). */
+static uint64_t make_box_type(const char *machine_name, const char *box_name)
+{
+	const struct fake_field machine[] = {
+		{ .name = "<>1__state", .element = ELEMENT_I4 },
+		{ .name = "<>u__1", .element = ELEMENT_CLASS, .offset = 8 },
+		{ .name = NULL }
+	};
+	uint64_t machine_type = fake_class(
+		types, &(struct fake_class){ .name = machine_name,
+					     .fields = machine,
+					     .type = { .base_size = 32, .flags = STRUCT_FLAGS } });
+	const struct fake_field box[] = {
+		{ .name = "m_stateFlags", .element = ELEMENT_I4 },
+		{ .name = "m_continuationObject", .element = ELEMENT_CLASS, .offset = 8 },
+		{ .name = "StateMachine",
+		  .element = ELEMENT_VALUE,
+		  .type = machine_type,
+		  .offset = 16 },
+		{ .name = NULL }
+	};
+	return fake_class(types, &(struct fake_class){ .name = box_name,
+						       .fields = box,
+						       .type = { .base_size = 48 } });
+}
+
+static void set_up(void)
+{
+	fake = fake_clr_create(NULL);
+	types = fake_types_create(fake);
+	place_type = make_box_type("Shop+<Place>d__1", "B+AsyncStateMachineBox<Shop+<Place>d__1>");
+	ship_type = make_box_type("Shop+<Ship>d__2", "B+AsyncStateMachineBox<Shop+<Ship>d__2>");
+	const struct fake_field task[] = { { .name = "m_stateFlags", .element = ELEMENT_I4 },
+					   { .name = NULL } };
+	const struct fake_field semaphore[] = { { .name = "m_asyncHead", .element = ELEMENT_CLASS },
+						{ .name = NULL } };
+	const struct fake_field node[] = {
+		{ .name = "m_stateFlags", .element = ELEMENT_I4 },
+		{ .name = "Next", .element = ELEMENT_CLASS, .offset = 8 },
+		{ .name = NULL }
+	};
+	task_type = fake_class(types, &(struct fake_class){ .space = "System.Threading.Tasks",
+							    .name = "Task",
+							    .fields = task,
+							    .type = { .base_size = 24 } });
+	semaphore_type = fake_class(types, &(struct fake_class){ .space = "System.Threading",
+								 .name = "SemaphoreSlim",
+								 .fields = semaphore,
+								 .type = { .base_size = 24 } });
+	node_type = fake_class(types, &(struct fake_class){ .space = "System.Threading",
+							    .name = "SemaphoreSlim+TaskNode",
+							    .fields = node,
+							    .type = { .base_size = 32 } });
+	(void)fake_segment(fake, 0, GENERATION_0, 0x400000);
+}
+
+static void tear_down(void)
+{
+	members_destroy(members);
+	members = NULL;
+	fake_types_destroy(types);
+	fake_clr_destroy(fake);
+}
+
+static uint64_t make_box(uint64_t type, int32_t state, uint64_t awaited)
+{
+	uint64_t box = fake_object(fake, type, 0);
+	fake_poke_u32(&fake->memory, box + 8, SUSPENDED);
+	fake_poke_u32(&fake->memory, box + 24, (uint32_t)state);
+	fake_poke_u64(&fake->memory, box + 32, awaited);
+	return box;
+}
+
+static uint64_t make_task(uint32_t flags)
+{
+	uint64_t task = fake_object(fake, task_type, 0);
+	fake_poke_u32(&fake->memory, task + 8, flags);
+	return task;
+}
+
+static struct async_graph make_graph(bool with_done)
+{
+	struct async_graph graph;
+	fake_types_attach(types);
+	struct heap *heap = fake_heap(fake);
+	ASSERT_UINT(members_create(heap, &members, NULL), HD_OK);
+	ASSERT_UINT(async_graph_create(heap, members, with_done, NULL, &graph, NULL), HD_OK);
+	return graph;
+}
+
+static const struct async_node *node_at(const struct async_graph *graph, uint64_t address)
+{
+	uint32_t row = async_graph_find(graph, address);
+	CU_ASSERT_FATAL(row != ASYNC_NO_BOX);
+	return &graph->rows[row];
+}
+
+static struct async_chains make_chains(const struct async_graph *graph)
+{
+	struct async_chains chains;
+	const struct async_wanted all = { 0 };
+	ASSERT_UINT(async_chains_create(graph, &all, &chains, NULL), HD_OK);
+	return chains;
+}
+
+TEST(a_chain_ends_at_what_the_innermost_method_waits_for)
+{
+	uint64_t source = make_task(0x02000400);
+	uint64_t inner = make_box(place_type, 0, source), outer = make_box(ship_type, 3, inner);
+	struct async_graph graph = make_graph(false);
+	ASSERT_UINT(graph.rows_count, 2);
+	ASSERT_UINT(node_at(&graph, inner)->wait, AWAIT_SOURCE);
+	ASSERT_UINT(node_at(&graph, inner)->object, source);
+	CU_ASSERT_TRUE(node_at(&graph, inner)->is_awaited);
+	ASSERT_UINT(node_at(&graph, outer)->next, async_graph_find(&graph, inner));
+	CU_ASSERT_EQUAL(node_at(&graph, outer)->state, 3);
+	struct async_chains chains = make_chains(&graph);
+	ASSERT_UINT(chains.sorted_count, 1);
+	ASSERT_UINT(chains.rows[chains.sorted[0]].depth, 2);
+	ASSERT_UINT(chains.rows[chains.sorted[0]].count, 1);
+	async_chains_deinit(&chains);
+	async_graph_deinit(&graph);
+}
+
+TEST(equal_chains_are_one)
+{
+	uint64_t one = make_task(0x02000400), other = make_task(0x02000400);
+	for (unsigned int i = 0; i < 3; i++)
+		(void)make_box(ship_type, 0, make_box(place_type, 0, i ? one : other));
+	(void)make_box(ship_type, 1, make_box(place_type, 0, one)); /* at another await */
+	struct async_graph graph = make_graph(false);
+	struct async_chains chains = make_chains(&graph);
+	ASSERT_UINT(chains.roots, 4);
+	ASSERT_UINT(chains.sorted_count, 2);
+	ASSERT_UINT(chains.rows[chains.sorted[0]].count, 3);
+	ASSERT_UINT(chains.rows[chains.sorted[0]].objects, 2);
+	ASSERT_UINT(chains.rows[chains.sorted[1]].count, 1);
+	struct async_counts counts;
+	ASSERT_UINT(async_counts_create(&graph, &counts, NULL), HD_OK);
+	ASSERT_UINT(counts.rows_count, 3);
+	ASSERT_UINT(counts.rows[0].count, 4);
+	ASSERT_UINT(counts.rows[0].bytes, 4 * 48);
+	async_counts_deinit(&counts);
+	async_chains_deinit(&chains);
+	async_graph_deinit(&graph);
+}
+
+TEST(the_state_tells_who_runs_and_who_is_done)
+{
+	uint64_t runs = make_box(place_type, -1, 0), done = make_box(place_type, -2, 0);
+	uint64_t rests = make_box(place_type, -4, 0);
+	uint64_t ready = make_box(place_type, 0, make_task(RAN));
+	uint64_t yields = make_box(place_type, 0, 0), wild = make_box(place_type, 0, 0x123450);
+	struct async_graph graph = make_graph(false);
+	ASSERT_UINT(graph.rows_count, 5);
+	ASSERT_UINT(node_at(&graph, runs)->wait, AWAIT_RUNS);
+	ASSERT_UINT(node_at(&graph, rests)->wait, AWAIT_YIELD);
+	ASSERT_UINT(node_at(&graph, ready)->wait, AWAIT_THREAD);
+	ASSERT_UINT(node_at(&graph, yields)->wait, AWAIT_THREAD);
+	ASSERT_UINT(node_at(&graph, wild)->wait, AWAIT_SOURCE_OF_VALUE);
+	struct async_graph all;
+	ASSERT_UINT(async_graph_create(graph.heap, members, true, NULL, &all, NULL), HD_OK);
+	ASSERT_UINT(node_at(&all, done)->wait, AWAIT_DONE);
+	async_graph_deinit(&all);
+	async_graph_deinit(&graph);
+}
+
+TEST(methods_that_await_each_other_are_a_circle)
+{
+	uint64_t self = make_box(place_type, 0, 0), one = make_box(place_type, 0, 0);
+	uint64_t outer = make_box(ship_type, 0, one), two = make_box(ship_type, 0, one);
+	fake_poke_u64(&fake->memory, self + 32, self);
+	fake_poke_u64(&fake->memory, one + 32, two);
+	struct async_graph graph = make_graph(false);
+	struct async_chains chains = make_chains(&graph);
+	unsigned int circles = 0;
+	for (size_t i = 0; i < graph.rows_count; i++)
+		circles += graph.rows[i].wait == AWAIT_CYCLE;
+	ASSERT_UINT(circles, 2);
+	ASSERT_UINT(node_at(&graph, self)->wait, AWAIT_CYCLE);
+	ASSERT_UINT(node_at(&graph, self)->object, self);
+	CU_ASSERT_FALSE(node_at(&graph, outer)->is_awaited);
+	CU_ASSERT(chains.roots >= 2);
+	async_chains_deinit(&chains);
+	async_graph_deinit(&graph);
+}
+
+TEST(a_chain_may_be_very_long)
+{
+	const unsigned int depth = 40000;
+	uint64_t box = make_box(place_type, 0, make_task(0x02000400));
+	for (unsigned int i = 1; i < depth; i++)
+		box = make_box(place_type, 0, box);
+	struct async_graph graph = make_graph(false);
+	struct async_chains chains = make_chains(&graph);
+	ASSERT_UINT(chains.sorted_count, 1);
+	ASSERT_UINT(chains.rows[chains.sorted[0]].depth, depth);
+	async_chains_deinit(&chains);
+	async_graph_deinit(&graph);
+}
+
+TEST(a_semaphore_is_found_by_its_list_of_waiters)
+{
+	uint64_t second = fake_object(fake, node_type, 0), first = fake_object(fake, node_type, 0);
+	uint64_t semaphore = fake_object(fake, semaphore_type, 0);
+	fake_poke_u64(&fake->memory, semaphore + 8, first);
+	fake_poke_u64(&fake->memory, first + 16, second);
+	uint64_t box = make_box(place_type, 0, second);
+	struct async_graph graph = make_graph(false);
+	ASSERT_UINT(node_at(&graph, box)->wait, AWAIT_SEMAPHORE);
+	ASSERT_UINT(node_at(&graph, box)->object, semaphore);
+	CU_ASSERT_FALSE(graph.links.is_broken);
+	struct heap *heap = graph.heap;
+	async_graph_deinit(&graph);
+	fake_poke_u64(&fake->memory, second + 16, second); /* a circle without the first */
+	ASSERT_UINT(async_graph_create(heap, members, false, NULL, &graph, NULL), HD_OK);
+	CU_ASSERT_TRUE(graph.links.is_broken);
+	ASSERT_UINT(node_at(&graph, box)->object, semaphore);
+	async_graph_deinit(&graph);
+}
+
+/* Task.Status of the framework: these bits in this order (Task.cs). */
+TEST(the_first_bit_decides_the_status_of_a_task)
+{
+	ASSERT_UINT(task_status_of(0), TASK_CREATED);
+	ASSERT_UINT(task_status_of(0x02000400), TASK_WAITING_FOR_ACTIVATION);
+	ASSERT_UINT(task_status_of(0x00010000), TASK_WAITING_TO_RUN);
+	ASSERT_UINT(task_status_of(0x00030000), TASK_RUNNING);
+	ASSERT_UINT(task_status_of(0x00830000), TASK_WAITING_FOR_CHILDREN);
+	ASSERT_UINT(task_status_of(0x01830000), TASK_RAN_TO_COMPLETION);
+	ASSERT_UINT(task_status_of(0x01430000), TASK_CANCELED);
+	ASSERT_UINT(task_status_of(0x01630000), TASK_FAULTED);
+	ASSERT_UINT(task_options_of(0x47), 0x27);
+}
+
+SUITE(.name = "async_graph", .set_up = set_up, .tear_down = tear_down)
