@@ -40,7 +40,7 @@ MEMBERS: dict[str, set[str]] = {
     "finalizequeue": {"heaps"},
     "clrstack": {"threads"},
     "waits": {"deadlocks", "threads"},
-    "hang": {"verdicts", "threads", "waiting", "idle", "partial"},
+    "hang": {"verdicts", "threads", "waiting", "async_chains", "idle", "partial", "running"},
     "threadpool": {
         *("cpu_percent", "workers", "running", "idle", "min", "max", "goal", "blocked"),
         *("added_for_blocked", "queued"),

@@ -20,6 +20,8 @@ from session import Json, ask, truth_of
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # Optimised code does not keep the object until the end of the wait: it is not known, and said so.
+STARVED = ("starved", "orders")
+HARMLESS = ("healthy1", "healthy2", "healthy3", "async", "tasks", "timers")
 RULES = {"not-kept": ("CountdownEvent",)}
 
 
@@ -55,12 +57,24 @@ def deadlocks(truth: Json, answer: Json) -> Iterator[str]:
             yield f"{said} {have}, the program says {want}"
 
 
+def verdicts(truth: Json, answer: Json) -> Iterator[str]:
+    """What hang says: as many deadlocks as there are, a starved pool where it is, nothing of the healthy ones."""
+    have = [found["verdict"] for found in answer["verdicts"]]
+    count = len(truth["deadlocks"]) + len(truth.get("possible", []))
+    if have.count("deadlock") != count:
+        yield f"hang finds {have}, there are {count} deadlocks"
+    if ("pool-starved" in have) != (truth["mode"] in STARVED):
+        yield f"hang finds {have} in mode {truth['mode']}"
+    if truth["mode"] in HARMLESS and have:
+        yield f"hang finds {have} where nothing hangs"
+
+
 def compare(program: str, core: pathlib.Path) -> tuple[int, list[str]]:
     """How many facts of a core were compared, and what differs."""
     truth = truth_of(core)
-    (answer,) = ask(program, core, ["waits -all"])
-    wrong = [*threads(truth, answer), *deadlocks(truth, answer)]
-    return len(truth["threads"]) + 1, wrong
+    answer, hang = ask(program, core, ["waits -all", "hang"])
+    wrong = [*threads(truth, answer), *deadlocks(truth, answer), *verdicts(truth, hang)]
+    return len(truth["threads"]) + 2, wrong
 
 
 def main() -> int:

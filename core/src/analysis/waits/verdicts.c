@@ -11,6 +11,7 @@
 void verdicts_deinit(struct verdicts *verdicts)
 {
 	deadlocks_deinit(&verdicts->deadlocks);
+	async_graph_deinit(&verdicts->async);
 	waits_destroy(verdicts->waits);
 	pages_free(verdicts->rows, verdicts->rows_capacity, sizeof(*verdicts->rows));
 	*verdicts = (struct verdicts){ 0 };
@@ -56,6 +57,53 @@ static enum hd_status find_deadlocks(struct verdicts *verdicts, struct hd_error 
 	return HD_OK;
 }
 
+/* How many methods are in the circle that was cut at @p node. */
+static uint64_t circle_size(const struct async_graph *graph, const struct async_node *node)
+{
+	uint64_t count = 1;
+	uint32_t row = async_graph_find(graph, node->object);
+	while (row != ASYNC_NO_BOX && &graph->rows[row] != node) {
+		row = graph->rows[row].next;
+		count++;
+	}
+	return count;
+}
+
+static enum hd_status find_circles(struct verdicts *verdicts, struct hd_error *err)
+{
+	const struct async_graph *graph = &verdicts->async;
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		const struct async_node *node = &graph->rows[i];
+		verdicts->chains += !node->is_awaited;
+		if (node->wait != AWAIT_CYCLE)
+			continue;
+		const struct verdict verdict = { .kind = VERDICT_CIRCLE,
+						 .count = circle_size(graph, node),
+						 .box = (uint32_t)i };
+		TRY(add_verdict(verdicts, &verdict, err));
+	}
+	return HD_OK;
+}
+
+/* The MethodDesc of the program's method that waits; 0: none. */
+static uint64_t user_method(const struct thread_wait *wait)
+{
+	return wait->user_frame == WAIT_NO_FRAME ? 0
+						 : wait->stack.frames[wait->user_frame].method_desc;
+}
+
+/* Workers that wait in the same method of the program. */
+static uint64_t count_alike(const struct waits *waits, const struct thread_wait *one)
+{
+	uint64_t count = 0;
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct thread_wait *wait = &waits->rows[i];
+		count += thread_state_is(wait->thread, THREAD_STATE_POOL_WORKER) &&
+			 is_blocked(wait) && user_method(wait) == user_method(one);
+	}
+	return count;
+}
+
 /* All workers must be seen waiting on their stacks: the pool does not count waits for locks. */
 static enum hd_status find_starvation(struct verdicts *verdicts, struct hd_error *err)
 {
@@ -76,6 +124,7 @@ static enum hd_status find_starvation(struct verdicts *verdicts, struct hd_error
 	}
 	if (!verdict.count || (int64_t)verdict.count < pool->values[POOL_EXISTING])
 		return HD_OK;
+	verdict.alike = count_alike(verdicts->waits, verdict.thread);
 	return add_verdict(verdicts, &verdict, err);
 }
 
@@ -162,7 +211,12 @@ enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts
 	TRY(waits_create(heap, job, &verdicts.waits, err));
 	enum hd_status status = read_pool(&verdicts, job, err);
 	if (status == HD_OK)
+		status = async_graph_create(heap, verdicts.waits->members, false, job,
+					    &verdicts.async, err);
+	if (status == HD_OK)
 		status = find_deadlocks(&verdicts, err);
+	if (status == HD_OK)
+		status = find_circles(&verdicts, err);
 	if (status == HD_OK)
 		status = find_starvation(&verdicts, err);
 	if (status == HD_OK)

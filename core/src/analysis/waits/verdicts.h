@@ -3,11 +3,13 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_VERDICTS_H
 #define HEAPDUMP_SRC_ANALYSIS_VERDICTS_H
 
+#include "analysis/async/async_graph.h"
 #include "analysis/pool/pool_state.h"
 #include "analysis/waits/deadlocks.h"
 
 enum verdict_kind {
 	VERDICT_DEADLOCK,  /**< threads wait for each other */
+	VERDICT_CIRCLE,    /**< async methods await each other */
 	VERDICT_STARVED,   /**< all workers of the thread pool wait, and work is queued */
 	VERDICT_ONE_OWNER, /**< many threads wait for one, which waits itself for something else */
 	VERDICT_FINALIZER, /**< the finalizer thread waits, and finalizers are due */
@@ -18,9 +20,11 @@ struct verdict {
 	const struct deadlock *deadlock; /**< VERDICT_DEADLOCK */
 	/** VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_STARVED: a worker that waits. */
 	const struct thread_wait *thread;
-	/** Workers, threads that wait for the one, or finalizers that are due. */
+	/** Threads, async methods, workers, threads that wait for the one, or finalizers that are due. */
 	uint64_t count;
 	uint64_t queued;   /**< VERDICT_STARVED: work items */
+	uint64_t alike;    /**< VERDICT_STARVED: workers that wait in the same method as thread */
+	uint32_t box;      /**< VERDICT_CIRCLE: the row in async of one of the methods */
 	uint64_t on_tasks; /**< VERDICT_STARVED: workers that wait for tasks (sync over async) */
 };
 
@@ -31,6 +35,8 @@ struct verdicts {
 	struct waits *waits;
 	struct deadlocks deadlocks;
 	struct pool_state pool;
+	struct async_graph async;
+	uint64_t chains; /**< of async methods */
 	uint64_t queued; /**< work items of the pool */
 	struct verdict *rows;
 	size_t rows_count, rows_capacity;

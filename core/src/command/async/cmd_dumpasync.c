@@ -6,9 +6,9 @@
 #include "analysis/async/async_wait.h"
 #include "analysis/name_match.h"
 #include "clr/types/type_name.h"
+#include "command/async/async_text.h"
 #include "command/objects/object.h"
 #include "command/table.h"
-#include "inspect/async_name.h"
 #include "report/fit.h"
 #include "util/alloc.h"
 
@@ -209,15 +209,6 @@ struct async_listing {
 	uint32_t *boxes;            /**< of the chain that is written, from the outermost */
 };
 
-static void append_method(struct text *text, struct clr *clr, const struct type *machine)
-{
-	size_t size;
-	const char *name = type_name(clr, machine, &size);
-	text->size = 0;
-	if (!async_method_append(text, name, size))
-		text_append(text, name, size);
-}
-
 static enum hd_status write_method(struct async_listing *listing, const struct async_node *node,
 				   unsigned int indent)
 {
@@ -225,7 +216,8 @@ static enum hd_status write_method(struct async_listing *listing, const struct a
 	struct clr *clr = call->heap->clr;
 	size_t size;
 	const char *type = type_name(clr, node->machine, &size);
-	append_method(&listing->method, clr, node->machine);
+	listing->method.size = 0;
+	append_async_method(&listing->method, clr, node->machine);
 	struct cell cells[METHOD_COLUMNS] = {
 		[METHOD_ADDRESS] = cell_number(node->address),
 		[METHOD_MT] = cell_number(node->type->method_table),
@@ -356,7 +348,8 @@ static enum hd_status write_counts(struct async_listing *listing)
 		const struct async_node *node = &listing->graph.rows[row->first];
 		if (!answer_wants_row(&call->answer))
 			continue;
-		append_method(&listing->method, call->heap->clr, node->machine);
+		listing->method.size = 0;
+		append_async_method(&listing->method, call->heap->clr, node->machine);
 		const struct cell cells[COUNT_COLUMNS] = {
 			[COUNT_MT] = cell_number(node->type->method_table),
 			[COUNT_COUNT] = cell_number(row->count),
@@ -407,7 +400,8 @@ static bool is_wanted(void *arg, const struct async_node *node)
 	const char *name = type_name(listing->call->heap->clr, node->type, &size);
 	if (name_matches(name, size, options[OPT_TYPE].text))
 		return true;
-	append_method(&listing->method, listing->call->heap->clr, node->machine);
+	listing->method.size = 0;
+	append_async_method(&listing->method, listing->call->heap->clr, node->machine);
 	return name_matches(listing->method.bytes, listing->method.size, options[OPT_TYPE].text);
 }
 

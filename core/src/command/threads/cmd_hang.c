@@ -3,9 +3,13 @@
 
 #include "analysis/waits/verdicts.h"
 #include "clr/code/code.h"
+#include "command/async/async_text.h"
 #include "command/table.h"
 #include "command/threads/wait_text.h"
 #include "report/fit.h"
+
+/* Async methods of a circle that are shown. */
+#define CIRCLE_SHOWN 20u
 
 enum verdict_column {
 	VERDICT_NAME,
@@ -19,11 +23,11 @@ enum verdict_column {
 
 static const struct column verdict_columns[VERDICT_COLUMNS] = {
 	[VERDICT_NAME] = { "verdict", NULL, KIND_TEXT, 0, 0,
-			   "deadlock, pool-starved, one-owner or finalizer" },
+			   "deadlock, circle (of async methods), pool-starved, one-owner or finalizer" },
 	[VERDICT_CERTAIN] = { "certain", NULL, KIND_FLAG, 0, 0,
 			      "false: something that the verdict needs is not stored anywhere" },
 	[VERDICT_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0,
-			    "threads that are part of it; finalizers that are due" },
+			    "threads or async methods that are part of it; finalizers that are due" },
 	[VERDICT_QUEUED] = { "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
 			     "work items that wait for a thread" },
 	[VERDICT_SUMMARY] = { "summary", NULL, KIND_TEXT, 0, 0, "one sentence" },
@@ -71,6 +75,7 @@ static const struct schema evidence_schema = {
 static const struct column hang_columns[] = {
 	{ "threads", NULL, KIND_NUMBER, 0, 0, "managed threads with a stack" },
 	{ "waiting", NULL, KIND_NUMBER, 0, 0, "threads that wait" },
+	{ "async_chains", NULL, KIND_NUMBER, 0, 0, "chains of async methods that are not done" },
 	{ "idle", NULL, KIND_NUMBER, 0, 0, "threads of the runtime that have nothing to do" },
 	{ "partial", NULL, KIND_NUMBER, 0, 0, "stacks that could not be walked to their ends" },
 };
@@ -79,9 +84,8 @@ static const struct schema hang_schema = { SCHEMA_COLUMNS(hang_columns) };
 static const char *verdict_name(enum verdict_kind kind)
 {
 	static const char *const names[] = {
-		[VERDICT_DEADLOCK] = "deadlock",
-		[VERDICT_STARVED] = "pool-starved",
-		[VERDICT_ONE_OWNER] = "one-owner",
+		[VERDICT_DEADLOCK] = "deadlock",    [VERDICT_CIRCLE] = "circle",
+		[VERDICT_STARVED] = "pool-starved", [VERDICT_ONE_OWNER] = "one-owner",
 		[VERDICT_FINALIZER] = "finalizer",
 	};
 	return names[kind];
@@ -90,9 +94,8 @@ static const char *verdict_name(enum verdict_kind kind)
 static const char *next_command(enum verdict_kind kind)
 {
 	static const char *const names[] = {
-		[VERDICT_DEADLOCK] = "waits",
-		[VERDICT_STARVED] = "threadpoolqueue",
-		[VERDICT_ONE_OWNER] = "waits",
+		[VERDICT_DEADLOCK] = "waits",          [VERDICT_CIRCLE] = "dumpasync",
+		[VERDICT_STARVED] = "threadpoolqueue", [VERDICT_ONE_OWNER] = "waits",
 		[VERDICT_FINALIZER] = "finalizequeue",
 	};
 	return names[kind];
@@ -107,6 +110,10 @@ static void append_summary(struct text *text, struct heap *heap, const struct ve
 			    verdict->count);
 		if (verdict->deadlock->followers)
 			text_printf(text, ", and %zu more for them", verdict->deadlock->followers);
+		break;
+	case VERDICT_CIRCLE:
+		text_printf(text, "Deadlock: %" PRIu64 " async methods await each other",
+			    verdict->count);
 		break;
 	case VERDICT_STARVED:
 		text_printf(text,
@@ -141,7 +148,62 @@ static void write_evidence(struct call *call, struct text *text, const struct th
 	text_deinit(&method);
 }
 
-static void write_all_evidence(struct call *call, const struct verdicts *verdicts,
+/* The thread waits for an async method: what does that wait for? */
+static void write_chain_end(struct call *call, struct verdicts *verdicts,
+			    const struct thread_wait *wait, struct text *text)
+{
+	struct async_graph *graph = &verdicts->async;
+	uint32_t row =
+		wait->object.type ? async_graph_find(graph, wait->object.address) : ASYNC_NO_BOX;
+	if (row == ASYNC_NO_BOX)
+		return;
+	while (graph->rows[row].next != ASYNC_NO_BOX)
+		row = graph->rows[row].next;
+	const struct async_node *end = &graph->rows[row];
+	text_puts(text, "that method waits for ");
+	append_async_wait(text, graph, end);
+	text_puts(text, " in ");
+	append_async_method(text, call->heap->clr, end->machine);
+	write_evidence(call, text, NULL);
+}
+
+static void write_circle(struct call *call, const struct verdicts *verdicts,
+			 const struct verdict *verdict, struct text *text)
+{
+	const struct async_graph *graph = &verdicts->async;
+	const struct async_node *cut = &graph->rows[verdict->box];
+	uint32_t row = async_graph_find(graph, cut->object);
+	for (unsigned int i = 0; row != ASYNC_NO_BOX && i < CIRCLE_SHOWN; i++) {
+		const struct async_node *node = &graph->rows[row];
+		append_async_method(text, call->heap->clr, node->machine);
+		text_printf(text, " %" PRIx64 " awaits ", node->address);
+		row = node == cut ? ASYNC_NO_BOX : node->next;
+		uint32_t next = node == cut ? async_graph_find(graph, cut->object) : node->next;
+		append_async_method(text, call->heap->clr, graph->rows[next].machine);
+		text_printf(text, " %" PRIx64, graph->rows[next].address);
+		write_evidence(call, text, NULL);
+	}
+}
+
+static void write_starved(struct call *call, struct verdicts *verdicts,
+			  const struct verdict *verdict, struct text *text)
+{
+	write_chain_end(call, verdicts, verdict->thread, text);
+	if (verdict->alike > 1) {
+		text_printf(text, "%" PRIu64 " of the workers wait in the same method",
+			    verdict->alike);
+		write_evidence(call, text, NULL);
+	}
+	if (verdict->on_tasks) {
+		text_printf(text,
+			    "%" PRIu64 " of the workers wait for a task (sync over async): await "
+			    "it instead",
+			    verdict->on_tasks);
+		write_evidence(call, text, NULL);
+	}
+}
+
+static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 			       const struct verdict *verdict)
 {
 	struct heap *heap = call->heap;
@@ -155,22 +217,19 @@ static void write_all_evidence(struct call *call, const struct verdicts *verdict
 			append_blocked(&text, heap, wait);
 			write_evidence(call, &text, wait);
 		}
+	} else if (verdict->kind == VERDICT_CIRCLE) {
+		write_circle(call, verdicts, verdict, &text);
 	} else {
 		append_blocked(&text, heap, verdict->thread);
 		write_evidence(call, &text, verdict->thread);
 	}
-	if (verdict->kind == VERDICT_STARVED && verdict->on_tasks) {
-		text_printf(&text,
-			    "%" PRIu64 " of the workers wait for a task (sync over async): await "
-			    "it instead",
-			    verdict->on_tasks);
-		write_evidence(call, &text, NULL);
-	}
+	if (verdict->kind == VERDICT_STARVED)
+		write_starved(call, verdicts, verdict, &text);
 	(void)answer_table_end(&call->answer);
 	text_deinit(&text);
 }
 
-static void write_verdict(struct call *call, const struct verdicts *verdicts,
+static void write_verdict(struct call *call, struct verdicts *verdicts,
 			  const struct verdict *verdict)
 {
 	struct text summary = { 0 };
@@ -202,7 +261,8 @@ static void write_totals(struct call *call, const struct verdicts *verdicts)
 		waiting += waits->rows[i].kind != WAIT_IDLE && waits->rows[i].kind != WAIT_NONE;
 	}
 	const struct cell cells[] = { cell_number(waits->count), cell_number(waiting),
-				      cell_number(idle), cell_number(waits->partial) };
+				      cell_number(verdicts->chains), cell_number(idle),
+				      cell_number(waits->partial) };
 	answer_data(answer, &hang_schema, cells);
 	if (!verdicts->rows_count) {
 		answer_remark(answer,
@@ -213,6 +273,10 @@ static void write_totals(struct call *call, const struct verdicts *verdicts)
 	answer_remark(answer,
 		      "%zu threads: %" PRIu64 " wait, %" PRIu64 " are idle, %" PRIu64 " run.\n",
 		      waits->count, waiting, idle, waits->count - waiting - idle);
+	if (verdicts->chains)
+		answer_remark(answer,
+			      "%" PRIu64 " chains of async methods are not done (dumpasync).\n",
+			      verdicts->chains);
 	if (waits->partial) {
 		char count[COUNT_SIZE];
 		answer_remark(answer,
@@ -220,6 +284,54 @@ static void write_totals(struct call *call, const struct verdicts *verdicts)
 			      "known.\n",
 			      format_count(waits->partial, "stack", count));
 	}
+}
+
+static const struct column running_columns[] = {
+	{ "id", NULL, KIND_NUMBER, 0, 0, "its managed id" },
+	{ "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
+	{ "method", NULL, KIND_TEXT, 0, 0, "the method of the program that it is in" },
+	{ NULL, "", KIND_TEXT, 0, 0, NULL },
+};
+
+static void running_layout(struct out *out, const struct cell *cells)
+{
+	out_puts(out, "  ");
+	text_append(&out->text, cells[3].text.bytes, cells[3].text.size);
+	out_puts(out, " runs ");
+	out_begin_name(out, FIT_METHOD);
+	text_append(&out->text, cells[2].text.bytes, cells[2].text.size);
+	out_end_name(out);
+	out_puts(out, "\n");
+}
+
+static const struct schema running_schema = {
+	.name = "running",
+	SCHEMA_COLUMNS(running_columns),
+	.layout = running_layout,
+};
+
+/* Threads that do not wait: where the processor is busy. */
+static void write_running(struct call *call, const struct waits *waits)
+{
+	static const struct table_options options = { .no_heading = true };
+	struct text method = { 0 }, thread = { 0 };
+	answer_table(&call->answer, &running_schema, &options);
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct thread_wait *wait = &waits->rows[i];
+		if (wait->kind != WAIT_NONE || !wait_method(wait))
+			continue;
+		method.size = thread.size = 0;
+		append_thread(&thread, call->heap, wait->thread);
+		clr_method_signature(call->heap->clr, wait_method(wait), &method);
+		const struct cell cells[] = { cell_number(wait->thread->id),
+					      cell_number(wait->thread->os_id),
+					      cell_text(method.bytes, method.size),
+					      cell_text(thread.bytes, thread.size) };
+		answer_row(&call->answer, cells);
+	}
+	(void)answer_table_end(&call->answer);
+	text_deinit(&method);
+	text_deinit(&thread);
 }
 
 static enum hd_status run_hang(struct call *call)
@@ -234,6 +346,7 @@ static enum hd_status run_hang(struct call *call)
 	}
 	(void)answer_table_end(&call->answer);
 	write_totals(call, &verdicts);
+	write_running(call, verdicts.waits);
 	call->findings = verdicts.rows_count > 0;
 	verdicts_deinit(&verdicts);
 	return HD_OK;

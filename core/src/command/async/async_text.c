@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/async/async_text.h"
+
+#include <inttypes.h>
+
+#include "analysis/async/async_wait.h"
+#include "clr/types/type_name.h"
+#include "inspect/async_name.h"
+
+void append_async_method(struct text *text, struct clr *clr, const struct type *machine)
+{
+	size_t size;
+	const char *name = type_name(clr, machine, &size);
+	if (!async_method_append(text, name, size))
+		text_append(text, name, size);
+}
+
+void append_async_wait(struct text *text, struct async_graph *graph, const struct async_node *node)
+{
+	text_puts(text, async_wait_name(node->wait));
+	if (!node->object)
+		return;
+	text_printf(text, " %" PRIx64, node->object);
+	struct text detail = { 0 };
+	async_wait_append(&detail, graph, node);
+	if (detail.size) {
+		text_puts(text, " (");
+		text_escape(text, detail.bytes, detail.size);
+		text_puts(text, ")");
+	}
+	text_deinit(&detail);
+}

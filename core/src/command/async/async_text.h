@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* How commands write async methods, and what these wait for. */
+#ifndef HEAPDUMP_SRC_COMMAND_ASYNC_TEXT_H
+#define HEAPDUMP_SRC_COMMAND_ASYNC_TEXT_H
+
+#include "analysis/async/async_graph.h"
+#include "util/text.h"
+
+/** Append the name of the method that the state machine type @p machine is of, or that of the type. */
+void append_async_method(struct text *text, struct clr *clr, const struct type *machine);
+
+/** Append what a method waits for: "SemaphoreSlim 7f2069809188 (0 free)". */
+void append_async_wait(struct text *text, struct async_graph *graph, const struct async_node *node);
+
+#endif
