@@ -72,6 +72,9 @@ run build/heapdump "$core" export "$gcdump"
 run build/heapdump "$gcdump" info
 run build/heapdump "$gcdump" gcroot "$session"
 
+# Why a program hangs: status 1 says that it does.
+run build/heapdump corefiles/hang.core.zst hang || [ $? -eq 1 ]
+
 gdb=(gdb -nx -q -batch -iex 'set debuginfod enabled off' -ex 'source gdb-plugin/heapdump.py')
 lldb=(lldb-14 --no-lldbinit -b -o 'plugin load build/libheapdump_lldb.so')
 run_debugger "$object .*BubbleCS.GameBoard" "${gdb[@]}" -ex "heapdump open $dump" -ex "gcroot $object"

@@ -19,7 +19,7 @@ from shell_program import BUILD, SOURCE, TIMEOUT, environment
 
 PAGES = [SOURCE / "README.md"] + sorted((SOURCE / "doc").glob("*.md"))
 # Pages that must have commands: a test of a page without any says nothing.
-WITH_COMMANDS = ("README.md", "leak.md", "crash.md", "ci.md", "sos.md")
+WITH_COMMANDS = ("README.md", "leak.md", "hang.md", "crash.md", "ci.md", "sos.md")
 
 
 def blocks(text: str) -> list[list[str]]:
