@@ -47,6 +47,8 @@ MEMBERS: dict[str, set[str]] = {
     },
     "threadpoolqueue": {"work_items", "complete"},
     "timerinfo": {"timers", "complete"},
+    "name2ee * WebShop.Session": {"matches", "complete"},
+    "token2ee * 06000001": {"matches", "complete"},
     "dumpgen gen2": {"types", "total"},
     "gcheapstat": {"heaps"},
     "ephrefs": {"objects"},

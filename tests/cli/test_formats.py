@@ -60,6 +60,8 @@ TABLES = {
         "hang": "verdicts",
         "threadpoolqueue": "work_items",
         "timerinfo": "timers",
+        "name2ee * WebShop.Session": "matches",
+        "token2ee * 02000002": "matches",
         "gcheapstat -unreachable": "heaps",
         "roots": "roots",
         "roots -kind handle -limit 5": "roots",

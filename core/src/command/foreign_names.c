@@ -13,7 +13,6 @@
 #define USE_MODULES "use sql \"SELECT * FROM modules\""
 #define USE_STACKS  "use clrstack -all"
 #define USE_OBJECT  "use dumpobj, or sql on the tables fields and arrays"
-#define USE_TYPES   "use types -type NAME, then dumpmt NAME"
 
 static const struct {
 	const char *name, *advice;
@@ -85,7 +84,6 @@ static const struct {
 	{ "logopen", "use the shell: heapdump TARGET COMMAND >FILE" },
 	{ "maddress", NOTHING },
 	{ "modules", USE_MODULES },
-	{ "name2ee", USE_TYPES },
 	{ "nameof", "use dumpobj" },
 	{ "parallelstacks", USE_STACKS },
 	{ "pstacks", USE_STACKS },
@@ -109,7 +107,6 @@ static const struct {
 	{ "threads", "use clrthreads" },
 	{ "threadstate", "use clrthreads" },
 	{ "tks", "use dumpobj" },
-	{ "token2ee", USE_TYPES },
 	{ "traverseheap", "use export FILE" },
 	{ "u", NOTHING },
 	{ "vh", "use verifyheap" },

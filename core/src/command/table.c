@@ -14,6 +14,8 @@ static const struct command *const commands[] = {
 	&dumpvc_command,
 	&dumpmt_command,
 	&dumpclass_command,
+	&name2ee_command,
+	&token2ee_command,
 	&printexception_command,
 	&dumpdelegate_command,
 	&strings_command,
