@@ -16,6 +16,8 @@ static const struct command *const commands[] = {
 	&dumpclass_command,
 	&name2ee_command,
 	&token2ee_command,
+	&ip2md_command,
+	&dumpmd_command,
 	&printexception_command,
 	&dumpdelegate_command,
 	&strings_command,

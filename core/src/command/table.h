@@ -15,6 +15,6 @@ extern const struct command gcroot_command, pathto_command, objsize_command, dum
 	roots_command, types_command, info_command, diff_command, sql_command, export_command,
 	collect_command, ps_command, doctor_command, waits_command, hang_command,
 	threadpool_command, threadpoolqueue_command, timerinfo_command, open_command, close_command,
-	set_command, help_command, name2ee_command, token2ee_command;
+	set_command, help_command, name2ee_command, token2ee_command, ip2md_command, dumpmd_command;
 
 #endif

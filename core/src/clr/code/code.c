@@ -264,14 +264,6 @@ bool clr_method_at(struct clr *clr, uint64_t code, uint64_t *ret_method_desc)
 bool clr_method_in_slot(struct clr *clr, uint64_t table, uint32_t slot, uint64_t *ret_method_desc)
 {
 	const struct type *type = type_find(clr, table);
-	uint64_t chunk, code;
-	uint16_t virtuals;
-	return type &&
-	       memory_u16(clr->memory, table + clr_offset(clr, L_MT_NUM_VIRTUALS), &virtuals) &&
-	       slot < virtuals &&
-	       memory_u64(clr->memory,
-			  table + METHOD_TABLE_SIZE + 8 * (uint64_t)(slot / VTABLE_CHUNK_SLOTS),
-			  &chunk) &&
-	       memory_u64(clr->memory, chunk + 8 * (uint64_t)(slot % VTABLE_CHUNK_SLOTS), &code) &&
-	       clr_method_at(clr, code, ret_method_desc);
+	uint64_t code = type ? vtable_entry(clr, type, slot) : 0;
+	return code && clr_method_at(clr, code, ret_method_desc);
 }

@@ -123,38 +123,64 @@ uint64_t method_of_token(struct clr *clr, const struct type *type, uint32_t toke
 	return 0;
 }
 
+uint64_t vtable_entry(struct clr *clr, const struct type *type, uint32_t slot)
+{
+	uint64_t chunk, code, table = type->method_table;
+	uint16_t virtuals;
+	return clr_field_u16(clr, table, L_MT_NUM_VIRTUALS, &virtuals) && slot < virtuals &&
+			       memory_u64(clr->memory,
+					  table + METHOD_TABLE_SIZE +
+						  8 * (uint64_t)(slot / VTABLE_CHUNK_SLOTS),
+					  &chunk) &&
+			       memory_u64(clr->memory,
+					  chunk + 8 * (uint64_t)(slot % VTABLE_CHUNK_SLOTS), &code)
+		       ? code
+		       : 0;
+}
+
 uint64_t method_entry(struct clr *clr, const struct method *method)
 {
-	uint64_t chunk, code;
-	uint16_t slot, virtuals;
+	uint64_t code;
+	uint16_t slot;
 	if (method->flags & HAS_NON_VTABLE_SLOT) {
 		uint64_t at = method->address + method_desc_size(clr) +
 			      added[method->flags & METHOD_CLASSIFICATION_MASK];
 		return memory_u64(clr->memory, at, &code) ? code : 0;
 	}
-	if (!method->type || !clr_field_u16(clr, method->address, L_METHOD_SLOT, &slot) ||
-	    !clr_field_u16(clr, method->type->method_table, L_MT_NUM_VIRTUALS, &virtuals) ||
-	    slot >= virtuals ||
-	    !memory_u64(clr->memory,
-			method->type->method_table + METHOD_TABLE_SIZE +
-				8 * (uint64_t)(slot / VTABLE_CHUNK_SLOTS),
-			&chunk) ||
-	    !memory_u64(clr->memory, chunk + 8 * (uint64_t)(slot % VTABLE_CHUNK_SLOTS), &code))
-		return 0;
-	return code;
+	return method->type && clr_field_u16(clr, method->address, L_METHOD_SLOT, &slot)
+		       ? vtable_entry(clr, method->type, slot)
+		       : 0;
+}
+
+/* The code that the method's slot for native code names; 0: none. */
+static uint64_t native_code(struct clr *clr, const struct method *method)
+{
+	uint64_t code;
+	/* The slot is the last part. */
+	uint64_t at = method->address + desc_bytes(clr, method->flags) - SLOT_BYTES;
+	return method->flags & HAS_NATIVE_SLOT && memory_u64(clr->memory, at, &code) ? code & ~1ull
+										     : 0;
+}
+
+static const struct method_body *body_at(const struct method_body *bodies, size_t count,
+					 uint64_t start)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (bodies[i].start == start)
+			return &bodies[i];
+	}
+	return NULL;
 }
 
 const struct method_body *method_body_current(struct clr *clr, const struct method_bodies *bodies,
 					      const struct method *method)
 {
 	size_t count, first = method_bodies_of(bodies, method->address, &count);
-	if (count == 1)
-		return &bodies->rows[first];
-	uint64_t entry = count ? method_entry(clr, method) : 0, target;
-	target = entry ? method_entry_target(clr, entry) : 0;
-	for (size_t i = first; i < first + count; i++) {
-		if (bodies->rows[i].start == target)
-			return &bodies->rows[i];
-	}
-	return NULL;
+	const struct method_body *rows = bodies->rows + first, *found = NULL;
+	if (count < 2)
+		return count ? rows : NULL;
+	uint64_t entry = method_entry(clr, method);
+	if (entry)
+		found = body_at(rows, count, method_entry_target(clr, entry));
+	return found ? found : body_at(rows, count, native_code(clr, method));
 }

@@ -33,6 +33,8 @@ bool method_list_next(struct method_list *list, struct method *ret);
  */
 uint64_t method_of_token(struct clr *clr, const struct type *type, uint32_t token);
 
+/** What slot @p slot of the type's vtable holds: code or a stub; 0: there is no such slot, or it cannot be read. */
+uint64_t vtable_entry(struct clr *clr, const struct type *type, uint32_t slot);
 /**
  * Where a call of the method goes: what its slot holds, code or a stub (MethodDesc::GetMethodEntryPoint).
  *
@@ -75,7 +77,7 @@ size_t method_bodies_of(const struct method_bodies *bodies, uint64_t method_desc
 			size_t *ret_count);
 /**
  * Which of the bodies of @p method runs when it is called: the only one, or the one that its entry
- * leads to; NULL: none, or it is not known.
+ * leads to, or else its slot for native code; NULL: none, or it is not known.
  */
 const struct method_body *method_body_current(struct clr *clr, const struct method_bodies *bodies,
 					      const struct method *method);
