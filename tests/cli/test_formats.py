@@ -62,6 +62,8 @@ TABLES = {
         "timerinfo": "timers",
         "dumpasync": "chains",
         "dumptasks": "tasks",
+        "name2ee * WebShop.Session": "matches",
+        "token2ee * 02000002": "matches",
         "gcheapstat -unreachable": "heaps",
         "roots": "roots",
         "roots -kind handle -limit 5": "roots",

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/code/code.h"
+#include "clr/code/method_list.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
 #include "util/alloc.h"
+#include "util/job.h"
 
 #define CODE_BASE ((uint64_t)0x7e12 << 32 | 0x340000)
 #define CODE_SIZE 0x20000u
@@ -100,6 +102,7 @@ static uint64_t make_jitted(struct fixture *fixture)
 	fake_poke(memory, header + 36, functions, sizeof(functions));
 	fake_poke_u64(memory, CODE_BASE + 0x40 - 8, header);
 	fake_poke(memory, map, units, sizeof(units));
+	fake_poke_u64(memory, node + 24, CODE_BASE + 0x200);
 	fake_poke_u64(memory, node + 32, CODE_BASE);
 	fake_poke_u64(memory, node + 40, map);
 	fake_poke_u64(memory, fixture->section + 40, node);
@@ -136,6 +139,41 @@ TEST(test_jit)
 	fake_poke_u32(fixture.memory, header + 32, UINT32_MAX);
 	check(&fixture, start, 0, 0, 0);
 	CU_ASSERT(!clr_code_failed(fixture.clr));
+	tear_down(&fixture);
+}
+
+/* The only body is that of @p method at @p start. */
+static void check_body(struct fixture *fixture, uint64_t method, uint64_t start, bool is_partial)
+{
+	struct method_bodies bodies;
+	size_t count;
+	struct job job = { 0 };
+	CU_ASSERT_EQUAL_FATAL(method_bodies_read(fixture->clr, &job, &bodies, NULL), HD_OK);
+	ASSERT_UINT(bodies.rows_count, start ? 1 : 0);
+	CU_ASSERT(bodies.is_partial == is_partial);
+	if (start && bodies.rows_count == 1) {
+		ASSERT_UINT(method_bodies_of(&bodies, method, &count), 0);
+		ASSERT_UINT(count, 1);
+		ASSERT_UINT(bodies.rows[0].start, start);
+		(void)method_bodies_of(&bodies, method + 8, &count);
+		ASSERT_UINT(count, 0);
+	}
+	method_bodies_deinit(&bodies);
+}
+
+TEST(bodies_of_the_jit_are_found_without_an_address)
+{
+	struct fixture fixture = set_up();
+	uint64_t header = make_jitted(&fixture), node;
+	check_body(&fixture, METHOD, CODE_BASE + 0x40, false);
+	fake_poke_u64(fixture.memory, CODE_BASE + 0x40 - 8, 7); /* a stub */
+	check_body(&fixture, 0, 0, false);
+	fake_poke_u64(fixture.memory, CODE_BASE + 0x40 - 8, header);
+	CU_ASSERT_FATAL(memory_u64(&fixture.memory->memory, fixture.section + 40, &node));
+	fake_poke_u64(fixture.memory, node + 24, CODE_BASE + CODE_SIZE + 1); /* too long */
+	check_body(&fixture, 0, 0, true);
+	fake_poke_u64(fixture.memory, node + 24, CODE_BASE + CODE_SIZE); /* the map is shorter */
+	check_body(&fixture, METHOD, CODE_BASE + 0x40, true);
 	tear_down(&fixture);
 }
 
@@ -222,6 +260,15 @@ TEST(test_ready_to_run)
 	check(&fixture, CODE_BASE + 0x1180, 0, 0, 0); /* between functions */
 	check(&fixture, CODE_BASE + 0x2001, CODE_BASE + 0x2000, CODE_BASE + 0x2000,
 	      CODE_BASE + 0x930);
+	struct method_bodies bodies;
+	struct job job = { 0 };
+	CU_ASSERT_EQUAL_FATAL(method_bodies_read(fixture.clr, &job, &bodies, NULL), HD_OK);
+	ASSERT_UINT_FATAL(bodies.rows_count, 2);
+	CU_ASSERT(!bodies.is_partial && bodies.rows[0].is_precompiled);
+	ASSERT_UINT(bodies.rows[0].method_desc, METHOD);
+	ASSERT_UINT(bodies.rows[0].start, start);
+	ASSERT_UINT(bodies.rows[1].start, CODE_BASE + 0x2000);
+	method_bodies_deinit(&bodies);
 	tear_down(&fixture);
 }
 

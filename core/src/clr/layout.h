@@ -39,6 +39,7 @@ enum layout_origin {
 	X(CLASS_METHOD_TABLE, "EEClass", "MethodTable", 16, 16, 16)                        \
 	X(CLASS_FIELDS, "EEClass", "FieldDescList", 24, 24, 24)                            \
 	X(CLASS_NUM_METHODS, "EEClass", "NumMethods", NO, 52, 52)                          \
+	X(CLASS_CHUNKS, "EEClass", "MethodDescChunk", 32, 32, 32)                          \
 	X(CLASS_NUM_INSTANCE, "EEClass", "NumInstanceFields", NO, 50, 50)                  \
 	X(CLASS_NUM_STATIC, "EEClass", "NumStaticFields", NO, 54, 54)                      \
 	X(CLASS_NUM_THREAD_STATIC, "EEClass", "NumThreadStaticFields", NO, 58, 58)         \
@@ -89,6 +90,10 @@ enum layout_origin {
 	X(METHOD_TOKEN, "MethodDesc", "Flags3AndTokenRemainder", 0, 0, 0)                  \
 	X(METHOD_CHUNK_TABLE, "MethodDescChunk", "MethodTable", 0, 0, 0)                   \
 	X(METHOD_CHUNK_TOKEN, "MethodDescChunk", "FlagsAndTokenRange", 18, 18, 18)         \
+	X(METHOD_CHUNK_NEXT, "MethodDescChunk", "Next", 8, 8, 8)                           \
+	X(METHOD_CHUNK_UNITS, "MethodDescChunk", "Size", 16, 16, 16)                       \
+	X(METHOD_CHUNK_COUNT, "MethodDescChunk", "Count", 17, 17, 17)                      \
+	X(METHOD_SLOT, "MethodDesc", "Slot", 4, 4, 4)                                      \
 	X(METHOD_CHUNK_INDEX, "MethodDesc", "ChunkIndex", 2, 2, 2)                         \
 	X(METHOD_CHUNK_SIZE, "MethodDescChunk", "!", 24, 24, 24)                           \
 	X(THREAD_FRAME, "Thread", "Frame", 16, 8, 8)                                       \
@@ -109,6 +114,7 @@ enum layout_origin {
 	X(R2R_FUNCTION_COUNT, "ReadyToRunInfo", "NumRuntimeFunctions", 88, 88, 88)         \
 	X(R2R_ENTRY_POINTS, "ReadyToRunInfo", "EntryPointToMethodDescMap", 432, 432, 360)  \
 	X(HASH_MAP_BUCKETS, "HashMap", "Buckets", 16, 16, 16)                              \
+	X(CODE_HEAP_END, "CodeHeapListNode", "EndAddress", 24, 24, 24)                     \
 	X(CODE_HEAP_MAP_BASE, "CodeHeapListNode", "MapBase", 32, 32, 32)                   \
 	X(CODE_HEAP_HEADER_MAP, "CodeHeapListNode", "HeaderMap", 40, 40, 40)               \
 	X(CODE_HEADER_GC_INFO, "RealCodeHeader", "GCInfo", 16, 16, 16)                     \

@@ -13,7 +13,6 @@
 #define USE_MODULES "use sql \"SELECT * FROM modules\""
 #define USE_STACKS  "use clrstack -all"
 #define USE_OBJECT  "use dumpobj, or sql on the tables fields and arrays"
-#define USE_TYPES   "use types -type NAME, then dumpmt NAME"
 
 static const struct {
 	const char *name, *advice;
@@ -49,7 +48,6 @@ static const struct {
 	{ "dumphttp", NOTHING },
 	{ "dumpil", NOTHING },
 	{ "dumplog", NOTHING },
-	{ "dumpmd", NOTHING },
 	{ "dumpmodule", USE_MODULES },
 	{ "dumprcw", WINDOWS },
 	{ "dumprequests", NOTHING },
@@ -76,7 +74,6 @@ static const struct {
 	{ "histobjfind", NOTHING },
 	{ "histroot", NOTHING },
 	{ "histstats", NOTHING },
-	{ "ip2md", NOTHING },
 	{ "lm", USE_MODULES },
 	{ "loadsymbols", NOT_NEEDED },
 	{ "logclose", "use the shell: heapdump TARGET COMMAND >FILE" },
@@ -84,7 +81,6 @@ static const struct {
 	{ "logopen", "use the shell: heapdump TARGET COMMAND >FILE" },
 	{ "maddress", NOTHING },
 	{ "modules", USE_MODULES },
-	{ "name2ee", USE_TYPES },
 	{ "nameof", "use dumpobj" },
 	{ "parallelstacks", USE_STACKS },
 	{ "pstacks", USE_STACKS },
@@ -106,9 +102,8 @@ static const struct {
 	{ "stoponexception", LIVE },
 	{ "threads", "use clrthreads" },
 	{ "threadstate", "use clrthreads" },
-	{ "token2ee", USE_TYPES },
 	{ "traverseheap", "use export FILE" },
-	{ "u", NOTHING },
+	{ "u", "use dumpmd or ip2md for the method, and the debugger's own disassembly" },
 	{ "vh", "use verifyheap" },
 	{ "vo", "use verifyobj" },
 	{ "watsonbuckets", WINDOWS },

@@ -46,6 +46,10 @@
 //   m  OSTHREAD SP SIGNATURE             its method
 //   s  OSTHREAD SLOT OBJECT FLAGS        root on a stack; SLOT 0: a register; OBJECT: the containing one of an
 //                                        interior pointer; FLAGS 1 interior, 2 pinned
+// names (check_names.py):
+//   u  MODULE IMAGE ASSEMBLY NAME GUID   module; GUID of its PDB
+//   e  METHODDESC TOKEN CODE HOW SIZE NAME   method that a loaded type declares; CODE 0: none; HOW: Jit, Ngen, None
+//   g  IP METHODDESC NAME                managed frame
 // live:
 //   w  ADDRESS                           object that is reachable from the roots
 //
@@ -82,6 +86,7 @@ internal static class Program
             case "threadstatics": StaticFacts.ThreadStatics(types, isCollectible: false); break;
             case "collectible": StaticFacts.ThreadStatics(types, isCollectible: true); break;
             case "stacks": RootFacts.Stacks(); break;
+            case "names": NameFacts.Write(); break;
             case "live": Live.Write(types); break;
             default: throw new ArgumentException("no part " + name);
         }

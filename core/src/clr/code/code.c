@@ -7,7 +7,7 @@
 
 #include "arch/address_space.h"
 #include "clr/code/code_parts.h"
-#include "clr/code/method.h"
+#include "clr/code/method_list.h"
 #include "clr/internal.h"
 #include "mem/memory.h"
 #include "targets/target.h"
@@ -30,7 +30,7 @@
 #define SECTION_HEAP   5u
 #define SECTION_WORDS  6u
 
-static bool read_section(struct clr *clr, uint64_t address, struct code_section *ret)
+bool code_section_read(struct clr *clr, uint64_t address, struct code_section *ret)
 {
 	uint64_t words[SECTION_WORDS];
 	if (!memory_read(clr->memory, address, words, sizeof(words)))
@@ -71,7 +71,7 @@ static bool find_section(struct clr *clr, uint64_t code, struct code_section *re
 		if (!memory_read(clr->memory, at, row, sizeof(row)))
 			return false;
 		if (code >= row[1] && code < row[2]) {
-			return read_section(clr, row[3], ret) && code >= ret->begin &&
+			return code_section_read(clr, row[3], ret) && code >= ret->begin &&
 			       code < ret->end;
 		}
 		at = row[0] & ~1ull;
@@ -90,7 +90,7 @@ static void touch_sections(struct clr *clr, uint64_t code)
 		uint64_t row[4];
 		if (!memory_read(clr->memory, at, row, sizeof(row)))
 			return;
-		(void)read_section(clr, row[3], &section);
+		(void)code_section_read(clr, row[3], &section);
 		at = row[0] & ~1ull;
 	}
 }
@@ -144,6 +144,11 @@ static struct code_cache *code_cache(struct clr *clr)
 	if (!clr->code)
 		clr->code = mem_calloc(1, sizeof(*clr->code));
 	return clr->code;
+}
+
+bool code_cache_make(struct clr *clr)
+{
+	return code_cache(clr) != NULL;
 }
 
 void code_cache_destroy(struct code_cache *cache)
@@ -228,6 +233,21 @@ static bool precode_method(struct clr *clr, uint64_t code, uint64_t *ret)
 	return memory_u64(clr->memory, code + at + 7 + (uint64_t)displacement, ret);
 }
 
+/* The same stubs' jumps: FixupPrecode begins with its one, that of StubPrecode is after the mov. */
+uint64_t method_entry_target(struct clr *clr, uint64_t entry)
+{
+	uint8_t bytes[13];
+	size_t at = 0, size = memory_prefix(clr->memory, entry, bytes, sizeof(bytes));
+	uint64_t target;
+	if (size == sizeof(bytes) && bytes[0] == 0x4c && bytes[1] == 0x8b && bytes[2] == 0x15)
+		at = 7;
+	if (size < at + 6 || bytes[at] != 0xff || bytes[at + 1] != 0x25)
+		return entry;
+	int64_t displacement = (int32_t)load_u32(bytes + at + 2);
+	return memory_u64(clr->memory, entry + at + 6 + (uint64_t)displacement, &target) ? target
+											 : entry;
+}
+
 bool clr_method_at(struct clr *clr, uint64_t code, uint64_t *ret_method_desc)
 {
 	struct code_info info;
@@ -244,14 +264,6 @@ bool clr_method_at(struct clr *clr, uint64_t code, uint64_t *ret_method_desc)
 bool clr_method_in_slot(struct clr *clr, uint64_t table, uint32_t slot, uint64_t *ret_method_desc)
 {
 	const struct type *type = type_find(clr, table);
-	uint64_t chunk, code;
-	uint16_t virtuals;
-	return type &&
-	       memory_u16(clr->memory, table + clr_offset(clr, L_MT_NUM_VIRTUALS), &virtuals) &&
-	       slot < virtuals &&
-	       memory_u64(clr->memory,
-			  table + METHOD_TABLE_SIZE + 8 * (uint64_t)(slot / VTABLE_CHUNK_SLOTS),
-			  &chunk) &&
-	       memory_u64(clr->memory, chunk + 8 * (uint64_t)(slot % VTABLE_CHUNK_SLOTS), &code) &&
-	       clr_method_at(clr, code, ret_method_desc);
+	uint64_t code = type ? vtable_entry(clr, type, slot) : 0;
+	return code && clr_method_at(clr, code, ret_method_desc);
 }

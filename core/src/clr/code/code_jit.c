@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Code of the JIT: nibble maps and headers (nibblemapmacros.h, codeman.h). */
 #include "clr/code/code_parts.h"
+#include "clr/code/method_list.h"
 #include "clr/features.h"
 #include "clr/internal.h"
 #include "mem/memory.h"
@@ -116,5 +117,80 @@ bool jitted_code(struct clr *clr, const struct code_section *section, uint64_t c
 	if (!find_function(clr, header, code, &info))
 		return false;
 	*ret = info;
+	return true;
+}
+
+/* Most units of nibble maps that are read for one section: 2 GB of code. */
+#define SECTION_UNITS_MAX ((uint64_t)8 << 20)
+#define UNITS_READ        1024u
+
+/* The method that begins at @p start, unless it is a stub. */
+static bool add_jitted(struct clr *clr, uint64_t start, struct method_bodies *bodies)
+{
+	uint64_t header, method_desc;
+	if (!memory_u64(clr->memory, start - 8, &header)) {
+		bodies->is_partial = true;
+		return true;
+	}
+	if (header <= STUB_KIND_LAST)
+		return true;
+	if (!clr_pointer(clr, header, L_CODE_HEADER_METHOD, &method_desc)) {
+		bodies->is_partial = true;
+		return true;
+	}
+	return !method_desc || method_bodies_add(bodies, method_desc, start, false);
+}
+
+/* The methods that begin in unit @p index of the map. */
+static bool add_unit(struct clr *clr, uint64_t base, uint64_t index, uint32_t unit,
+		     struct method_bodies *bodies)
+{
+	uint64_t unused;
+	if (!unit || is_pointer(clr, unit, &unused))
+		return true;
+	for (unsigned int i = 0; i < NIBBLES_PER_UNIT; i++) {
+		uint64_t nibble = nibble_at(unit, i);
+		if (nibble && !add_jitted(clr,
+					  base + (index * NIBBLES_PER_UNIT + i) * NIBBLE_BYTES +
+						  (nibble - 1) * NIBBLE_STEP,
+					  bodies))
+			return false;
+	}
+	return true;
+}
+
+bool jitted_bodies(struct clr *clr, const struct code_section *section,
+		   struct method_bodies *bodies)
+{
+	uint64_t base, map, end;
+	if (!section->heap)
+		return true; /* stubs */
+	/* After the end of what is used, what lies after the map may be no part of it. */
+	if (!clr_pointer(clr, section->heap, L_CODE_HEAP_MAP_BASE, &base) ||
+	    !clr_pointer(clr, section->heap, L_CODE_HEAP_HEADER_MAP, &map) ||
+	    !clr_pointer(clr, section->heap, L_CODE_HEAP_END, &end) || end > section->end ||
+	    base > end) {
+		bodies->is_partial = true;
+		return true;
+	}
+	uint64_t bytes = (uint64_t)NIBBLE_BYTES * NIBBLES_PER_UNIT,
+		 count = (end - base + bytes - 1) / bytes;
+	if (count > SECTION_UNITS_MAX) {
+		bodies->is_partial = true;
+		count = SECTION_UNITS_MAX;
+	}
+	for (uint64_t i = 0; i < count; i += UNITS_READ) {
+		uint32_t units[UNITS_READ];
+		size_t wanted = count - i < UNITS_READ ? (size_t)(count - i) : UNITS_READ;
+		size_t got = memory_prefix(clr->memory, map + 4 * i, units, 4 * wanted) / 4;
+		for (size_t k = 0; k < got; k++) {
+			if (!add_unit(clr, base, i + k, units[k], bodies))
+				return false;
+		}
+		if (got < wanted) {
+			bodies->is_partial = true;
+			break;
+		}
+	}
 	return true;
 }

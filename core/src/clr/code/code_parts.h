@@ -68,4 +68,22 @@ bool precompiled_code(struct clr *clr, const struct code_section *section, uint6
 		      struct code_info *ret);
 void r2r_image_deinit(struct r2r_image *image);
 
+/** The RangeSection at @p address. */
+bool code_section_read(struct clr *clr, uint64_t address, struct code_section *ret);
+/** Make the cache of clr_code_at(), unless it is there; false when memory is exhausted. */
+bool code_cache_make(struct clr *clr);
+
+struct method_bodies;
+/** Append one body; false when memory is exhausted. */
+bool method_bodies_add(struct method_bodies *bodies, uint64_t method_desc, uint64_t start,
+		       bool is_precompiled);
+/**
+ * Append all bodies of @p section; what cannot be read makes them partial.  false when memory is
+ * exhausted.
+ */
+bool jitted_bodies(struct clr *clr, const struct code_section *section,
+		   struct method_bodies *bodies);
+bool precompiled_bodies(struct clr *clr, const struct code_section *section,
+			struct method_bodies *bodies);
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Code that was compiled ahead of time (readytoruninfo.h, codeman.cpp: ReadyToRunJitManager). */
 #include "clr/code/code_parts.h"
+#include "clr/code/method_list.h"
 #include "clr/internal.h"
 #include "clr/layouts/ready_to_run.h"
 #include "clr/modules/module_proof.h"
@@ -274,5 +275,22 @@ bool precompiled_code(struct clr *clr, const struct code_section *section, uint6
 	info.unwind_info = section->begin + function.unwind_info;
 	info.is_funclet = index != first_index;
 	*ret = info;
+	return true;
+}
+
+bool precompiled_bodies(struct clr *clr, const struct code_section *section,
+			struct method_bodies *bodies)
+{
+	const struct r2r_image *image = find_r2r_image(clr, section);
+	if (!image) {
+		bodies->is_partial = true;
+		return !clr->code->failed;
+	}
+	bodies->is_partial |= !image->functions || image->is_partial;
+	for (size_t i = 0; i < image->entries_count; i++) {
+		if (!method_bodies_add(bodies, image->method_descs[image->order[i]],
+				       image->entries[i], true))
+			return false;
+	}
 	return true;
 }

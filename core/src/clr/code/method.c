@@ -7,10 +7,6 @@
 #include "clr/internal.h"
 #include "mem/memory.h"
 
-/*
- * MethodDesc: u16 flags, with the classification in the lowest three bits; the same in 8, 9 and 10.
- */
-#define DESC_FLAGS     6u
 #define DESC_ALIGNMENT 8u
 #define TOKEN_LOW_BITS 12u
 #define TOKEN_LOW_MASK 0x0fffu
@@ -87,7 +83,7 @@ bool method_read(struct clr *clr, uint64_t address, struct method *ret)
 	uint64_t method_table;
 	struct method method = { .address = address, .name = "" };
 	if (!read_owner(clr, address, &method_table, &method.rid) ||
-	    !memory_u16(clr->memory, address + DESC_FLAGS, &method.flags))
+	    !memory_u16(clr->memory, address + METHOD_DESC_FLAGS, &method.flags))
 		return false;
 	bool is_dynamic = !method.rid &&
 			  (method.flags & METHOD_CLASSIFICATION_MASK) == METHOD_DYNAMIC &&

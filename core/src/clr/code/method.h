@@ -20,6 +20,10 @@ struct method {
 	char dynamic_name[DYNAMIC_NAME_SIZE];
 };
 
+/**
+ * MethodDesc: u16 flags, with the classification in the lowest three bits; the same in 8, 9 and 10.
+ */
+#define METHOD_DESC_FLAGS          6u
 #define METHOD_CLASSIFICATION_MASK 0x7u
 #define METHOD_INSTANTIATED        5u
 #define METHOD_DYNAMIC             7u

@@ -3,8 +3,18 @@
 #include <inttypes.h>
 
 #include "clr/layout.h"
+#include "command/names/type_methods.h"
 #include "command/objects/object.h"
 #include "command/table.h"
+
+enum {
+	OPT_METHODS
+};
+
+static const struct option dumpmt_options[] = {
+	[OPT_METHODS] = { "md", VALUE_NONE, NULL, "also list its methods", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
 
 static const char *category_name(const struct type *type)
 {
@@ -186,7 +196,7 @@ static enum hd_status run_dumpmt(struct call *call)
 	const struct type *type;
 	TRY(call_type(call, call->words[0].number, &type));
 	write_type(&call->answer, call->heap->clr, &type_schema, type);
-	return HD_OK;
+	return call->options[OPT_METHODS].given ? write_type_methods(call, type) : HD_OK;
 }
 
 /* By its MethodTable, or its EEClass. */
@@ -219,6 +229,7 @@ const struct command dumpmt_command = {
 	.example = "dumpmt 7f1bb073ae40",
 	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_HEAP,
+	.options = dumpmt_options,
 	.words = { { "MT", VALUE_TYPE_ID, false } },
 	.run = run_dumpmt,
 };

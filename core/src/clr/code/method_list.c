@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* The MethodDescs of a type, and where its methods begin (doc/coreclr.md 12.12; method.hpp). */
+#include "clr/code/method_list.h"
+
+#include "clr/code/code.h"
+#include "clr/internal.h"
+#include "mem/memory.h"
+#include "util/sort.h"
+
+#define UNIT_SIZE  8u
+#define CHUNKS_MAX 65536u
+
+/* Flags of a MethodDesc, after its classification. */
+#define HAS_NON_VTABLE_SLOT 0x0008u
+#define HAS_METHOD_IMPL     0x0010u
+#define HAS_NATIVE_SLOT     0x0020u
+
+/* Bytes that each classification adds to the class MethodDesc, and each flag after them. */
+static const uint8_t added[METHOD_CLASSIFICATION_MASK + 1] = { 0, 8, 40, 16, 16, 24, 0, 32 };
+#define SLOT_BYTES        8u
+#define METHOD_IMPL_BYTES 16u
+
+/* Bytes of a MethodDesc with its optional parts. */
+static uint32_t desc_bytes(const struct clr *clr, uint16_t flags)
+{
+	uint64_t size = method_desc_size(clr) + added[flags & METHOD_CLASSIFICATION_MASK];
+	size += flags & HAS_NON_VTABLE_SLOT ? SLOT_BYTES : 0;
+	size += flags & HAS_METHOD_IMPL ? METHOD_IMPL_BYTES : 0;
+	size += flags & HAS_NATIVE_SLOT ? SLOT_BYTES : 0;
+	return (uint32_t)size;
+}
+
+/* Begin with the chunk at @p chunk; its type must be that of the list. */
+static void begin_chunk(struct method_list *list, uint64_t chunk)
+{
+	struct clr *clr = list->clr;
+	uint64_t table;
+	uint8_t units, count;
+	list->chunk = 0;
+	if (!chunk)
+		return;
+	if (list->chunks++ == CHUNKS_MAX ||
+	    !clr_pointer(clr, chunk, L_METHOD_CHUNK_TABLE, &table) ||
+	    table != list->type->method_table ||
+	    !memory_u8(clr->memory, chunk + clr_offset(clr, L_METHOD_CHUNK_UNITS), &units) ||
+	    !memory_u8(clr->memory, chunk + clr_offset(clr, L_METHOD_CHUNK_COUNT), &count)) {
+		list->is_broken = true;
+		return;
+	}
+	list->chunk = chunk;
+	list->unit = 0;
+	list->units = (uint32_t)units + 1; /* both are stored less one */
+	list->left = (uint32_t)count + 1;
+}
+
+void method_list_begin(struct method_list *list, struct clr *clr, const struct type *type)
+{
+	uint64_t chunk;
+	*list = (struct method_list){ .clr = clr, .type = type };
+	if (type->canonical != type->method_table && type->canonical)
+		list->type = type_find(clr, type->canonical);
+	if (!list->type || !list->type->ee_class ||
+	    !layout_has(&clr->layout, L_METHOD_CHUNK_UNITS) ||
+	    !layout_has(&clr->layout, L_METHOD_CHUNK_COUNT))
+		return;
+	if (clr_pointer(clr, list->type->ee_class, L_CLASS_CHUNKS, &chunk)) {
+		begin_chunk(list, chunk);
+	} else {
+		list->is_broken = true;
+	}
+}
+
+/* Go to the next chunk, unless there is something left of this one. */
+static void next_chunk(struct method_list *list)
+{
+	uint64_t next;
+	if (list->left)
+		return;
+	if (clr_pointer(list->clr, list->chunk, L_METHOD_CHUNK_NEXT, &next)) {
+		begin_chunk(list, next);
+	} else {
+		list->is_broken = true;
+		list->chunk = 0;
+	}
+}
+
+bool method_list_next(struct method_list *list, struct method *ret)
+{
+	struct clr *clr = list->clr;
+	while (list->chunk) {
+		uint64_t address = list->chunk + clr_offset(clr, L_METHOD_CHUNK_SIZE) +
+				   UNIT_SIZE * (uint64_t)list->unit;
+		uint8_t index;
+		uint16_t flags;
+		if (list->unit >= list->units ||
+		    !memory_u8(clr->memory, address + clr_offset(clr, L_METHOD_CHUNK_INDEX),
+			       &index) ||
+		    index != list->unit ||
+		    !memory_u16(clr->memory, address + METHOD_DESC_FLAGS, &flags)) {
+			list->is_broken = true;
+			list->chunk = 0;
+			break;
+		}
+		list->unit += (desc_bytes(clr, flags) + UNIT_SIZE - 1) / UNIT_SIZE;
+		list->left--;
+		next_chunk(list);
+		if (method_read(clr, address, ret))
+			return true;
+		list->is_broken = true;
+	}
+	return false;
+}
+
+uint64_t method_of_token(struct clr *clr, const struct type *type, uint32_t token)
+{
+	struct method_list list;
+	struct method method;
+	method_list_begin(&list, clr, type);
+	while (method_list_next(&list, &method)) {
+		if (method.rid == (token & 0xffffff))
+			return method.address;
+	}
+	return 0;
+}
+
+uint64_t vtable_entry(struct clr *clr, const struct type *type, uint32_t slot)
+{
+	uint64_t chunk, code, table = type->method_table;
+	uint16_t virtuals;
+	return clr_field_u16(clr, table, L_MT_NUM_VIRTUALS, &virtuals) && slot < virtuals &&
+			       memory_u64(clr->memory,
+					  table + METHOD_TABLE_SIZE +
+						  8 * (uint64_t)(slot / VTABLE_CHUNK_SLOTS),
+					  &chunk) &&
+			       memory_u64(clr->memory,
+					  chunk + 8 * (uint64_t)(slot % VTABLE_CHUNK_SLOTS), &code)
+		       ? code
+		       : 0;
+}
+
+uint64_t method_entry(struct clr *clr, const struct method *method)
+{
+	uint64_t code;
+	uint16_t slot;
+	if (method->flags & HAS_NON_VTABLE_SLOT) {
+		uint64_t at = method->address + method_desc_size(clr) +
+			      added[method->flags & METHOD_CLASSIFICATION_MASK];
+		return memory_u64(clr->memory, at, &code) ? code : 0;
+	}
+	return method->type && clr_field_u16(clr, method->address, L_METHOD_SLOT, &slot)
+		       ? vtable_entry(clr, method->type, slot)
+		       : 0;
+}
+
+/* The code that the method's slot for native code names; 0: none. */
+static uint64_t native_code(struct clr *clr, const struct method *method)
+{
+	uint64_t code;
+	/* The slot is the last part. */
+	uint64_t at = method->address + desc_bytes(clr, method->flags) - SLOT_BYTES;
+	return method->flags & HAS_NATIVE_SLOT && memory_u64(clr->memory, at, &code) ? code & ~1ull
+										     : 0;
+}
+
+static const struct method_body *body_at(const struct method_body *bodies, size_t count,
+					 uint64_t start)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (bodies[i].start == start)
+			return &bodies[i];
+	}
+	return NULL;
+}
+
+const struct method_body *method_body_current(struct clr *clr, const struct method_bodies *bodies,
+					      const struct method *method)
+{
+	size_t count, first = method_bodies_of(bodies, method->address, &count);
+	const struct method_body *rows = bodies->rows + first, *found = NULL;
+	if (count < 2)
+		return count ? rows : NULL;
+	uint64_t entry = method_entry(clr, method);
+	if (entry)
+		found = body_at(rows, count, method_entry_target(clr, entry));
+	return found ? found : body_at(rows, count, native_code(clr, method));
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* ip2md and dumpmd: a method by an address of its code, or by its MethodDesc. */
+#include <inttypes.h>
+
+#include "command/names/code_rows.h"
+#include "command/table.h"
+#include "heap/heap.h"
+
+enum md_column {
+	MD_COLUMN_ADDRESS,
+	MD_COLUMN_NAME,
+	MD_COLUMN_CLASS,
+	MD_COLUMN_MT,
+	MD_COLUMN_TOKEN,
+	MD_COLUMN_MODULE,
+	MD_COLUMN_FILE,
+	MD_COLUMN_JITTED,
+	MD_COLUMN_CODE,
+	MD_COLUMNS
+};
+
+static const struct column md_columns[MD_COLUMNS] = {
+	[MD_COLUMN_ADDRESS] = { "method_desc", NULL, KIND_ADDRESS, 0, 0, "the MethodDesc" },
+	[MD_COLUMN_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "name of the method, with arguments" },
+	[MD_COLUMN_CLASS] = { "ee_class", NULL, KIND_ADDRESS, 0, 0,
+			      "EEClass of its type; null: a stub or dynamic method without one" },
+	[MD_COLUMN_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of its type" },
+	[MD_COLUMN_TOKEN] = { "token", NULL, KIND_ADDRESS, 0, 0,
+			      "its metadata token; 0x0: a dynamic method" },
+	[MD_COLUMN_MODULE] = { "module", NULL, KIND_ADDRESS, 0, 0, "the Module that defines it" },
+	[MD_COLUMN_FILE] = { "file", NULL, KIND_TEXT, 0, 0, "file of the module" },
+	[MD_COLUMN_JITTED] = { "is_jitted", NULL, KIND_FLAG, 0, 0,
+			       "has it code, of the JIT or ReadyToRun?" },
+	[MD_COLUMN_CODE] = { "current_code", NULL, KIND_ADDRESS, 0, 0,
+			     "the code that a call of it runs; null: none, or not known" },
+};
+
+static void md_address_line(struct out *out, const char *label, const struct cell *cell)
+{
+	out_printf(out, "%s%016" PRIx64 "\n", label, cell->is_there ? cell->number : 0);
+}
+
+/* SOS's lines. */
+static void md_layout(struct out *out, const struct cell *cells)
+{
+	md_address_line(out, "MethodDesc:           ", &cells[MD_COLUMN_ADDRESS]);
+	out_puts(out, "Method Name:          ");
+	text_escape(&out->text, cells[MD_COLUMN_NAME].text.bytes, cells[MD_COLUMN_NAME].text.size);
+	out_puts(out, "\n");
+	md_address_line(out, "Class:                ", &cells[MD_COLUMN_CLASS]);
+	md_address_line(out, "MethodTable:          ", &cells[MD_COLUMN_MT]);
+	md_address_line(out, "mdToken:              ", &cells[MD_COLUMN_TOKEN]);
+	md_address_line(out, "Module:               ", &cells[MD_COLUMN_MODULE]);
+	if (cells[MD_COLUMN_FILE].is_there) {
+		out_puts(out, "File:                 ");
+		text_escape(&out->text, cells[MD_COLUMN_FILE].text.bytes,
+			    cells[MD_COLUMN_FILE].text.size);
+		out_puts(out, "\n");
+	}
+	out_printf(out, "IsJitted:             %s\n", cells[MD_COLUMN_JITTED].flag ? "yes" : "no");
+	if (cells[MD_COLUMN_CODE].is_there || !cells[MD_COLUMN_JITTED].flag)
+		md_address_line(out, "Current CodeAddr:     ", &cells[MD_COLUMN_CODE]);
+	else
+		out_puts(out, "Current CodeAddr:     <not known>\n");
+}
+
+static const struct schema md_schema = { SCHEMA_COLUMNS(md_columns), .layout = md_layout };
+
+static void write_method(struct call *call, const struct method *method,
+			 const struct method_bodies *bodies)
+{
+	struct clr *clr = call->heap->clr;
+	const struct method_body *current = method_body_current(clr, bodies, method);
+	struct text name = { 0 };
+	size_t count;
+	(void)method_bodies_of(bodies, method->address, &count);
+	clr_method_signature(clr, method->address, &name);
+	struct cell cells[MD_COLUMNS] = {
+		[MD_COLUMN_ADDRESS] = cell_number(method->address),
+		[MD_COLUMN_NAME] = cell_text(name.bytes, name.size),
+		[MD_COLUMN_TOKEN] = cell_number(method->rid ? 0x06000000 | method->rid : 0),
+		[MD_COLUMN_JITTED] = cell_flag(count != 0),
+	};
+	if (method->type) {
+		cells[MD_COLUMN_CLASS] = cell_number(method->type->ee_class);
+		cells[MD_COLUMN_MT] = cell_number(method->type->method_table);
+	}
+	if (method->module) {
+		const char *path = method->module->path;
+		cells[MD_COLUMN_MODULE] = cell_number(method->module->address);
+		cells[MD_COLUMN_FILE] = cell_string(path && *path ? path : NULL);
+	}
+	if (current)
+		cells[MD_COLUMN_CODE] = cell_number(current->start);
+	answer_record(&call->answer, &md_schema, cells);
+	write_bodies(call, bodies, method);
+	write_bodies_end(call, bodies);
+	call->out.text.failed |= name.failed;
+	text_deinit(&name);
+}
+
+static enum hd_status run_dumpmd(struct call *call)
+{
+	struct clr *clr = call->heap->clr;
+	uint64_t address = call->words[0].number;
+	struct method_bodies bodies;
+	struct method method;
+	if (!method_read(clr, address, &method)) {
+		return fail(call->err, HD_ERR_NOTFOUND, address, "no MethodDesc at %" PRIx64 "%s",
+			    address,
+			    clr_has_code_at(clr, address) ? ": it is code; try ip2md" : "");
+	}
+	enum hd_status status = method_bodies_read(clr, &call->job, &bodies, call->err);
+	if (status == HD_OK)
+		write_method(call, &method, &bodies);
+	method_bodies_deinit(&bodies);
+	return status;
+}
+
+enum ip_column {
+	IP_ADDRESS,
+	IP_KIND,
+	IP_START,
+	IP_SIZE,
+	IP_OFFSET,
+	IP_HANDLER,
+	IP_COLUMNS
+};
+
+static const struct column ip_columns[IP_COLUMNS] = {
+	[IP_ADDRESS] = { "ip", NULL, KIND_ADDRESS, 0, 0, "the address that was asked for" },
+	[IP_KIND] = { "kind", NULL, KIND_TEXT, 0, 0,
+		      "JIT, ReadyToRun, runtime (a function of the runtime itself) or stub" },
+	[IP_START] = { "start", NULL, KIND_ADDRESS, 0, 0, "where the method's code begins" },
+	[IP_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "bytes of it, handlers included" },
+	[IP_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, 0, "the address less the start" },
+	[IP_HANDLER] = { "is_handler", NULL, KIND_FLAG, 0, 0,
+			 "is it in a catch, finally or filter block?" },
+};
+
+static void ip_layout(struct out *out, const struct cell *cells)
+{
+	out_printf(out, "Code:                 %s", cells[IP_KIND].text.bytes);
+	if (cells[IP_START].is_there) {
+		out_printf(out, ", from %016" PRIx64, cells[IP_START].number);
+		if (cells[IP_SIZE].is_there)
+			out_printf(out, ", %" PRIu64 " bytes", cells[IP_SIZE].number);
+		out_printf(out, ", +0x%" PRIx64 "%s", cells[IP_OFFSET].number,
+			   cells[IP_HANDLER].flag ? " (in a handler)" : "");
+	}
+	out_puts(out, "\n");
+}
+
+static const struct schema ip_schema = { SCHEMA_COLUMNS(ip_columns), .layout = ip_layout };
+
+/* Code of the JIT or ReadyToRun; false: @p ip is not in such a method. */
+static bool find_code(struct call *call, uint64_t ip, struct cell *cells, uint64_t *ret)
+{
+	struct code_info code;
+	if (!clr_code_at(call->heap->clr, ip, &code))
+		return false;
+	uint32_t size = code_size(call->heap, &code);
+	if (size && ip - code.start >= size)
+		return false;
+	cells[IP_KIND] = cell_string(code_kind(code.is_precompiled));
+	cells[IP_START] = cell_number(code.start);
+	cells[IP_OFFSET] = cell_number(ip - code.start);
+	cells[IP_HANDLER] = cell_flag(code.is_funclet);
+	if (size)
+		cells[IP_SIZE] = cell_number(size);
+	*ret = code.method_desc;
+	return true;
+}
+
+/*
+ * The beginning of a body, which the runtime's tables of entry points tell even where those of the image are
+ * missing.
+ */
+static bool find_start(const struct method_bodies *bodies, uint64_t ip, struct cell *cells,
+		       uint64_t *ret)
+{
+	for (size_t i = 0; i < bodies->rows_count; i++) {
+		const struct method_body *body = &bodies->rows[i];
+		if (body->start != ip)
+			continue;
+		cells[IP_KIND] = cell_string(code_kind(body->is_precompiled));
+		cells[IP_START] = cell_number(ip);
+		cells[IP_OFFSET] = cell_number(0);
+		*ret = body->method_desc;
+		return true;
+	}
+	return false;
+}
+
+/* The runtime's own functions that are methods, and stubs. */
+static bool find_stub(struct call *call, uint64_t ip, struct cell *cells, uint64_t *ret)
+{
+	uint64_t unused;
+	if (!clr_method_at(call->heap->clr, ip, ret))
+		return false;
+	cells[IP_KIND] =
+		cell_string(clr_fcall_method(call->heap->clr, ip, &unused) ? "runtime" : "stub");
+	return true;
+}
+
+static enum hd_status no_method(struct call *call, uint64_t ip)
+{
+	struct clr *clr = call->heap->clr;
+	struct method method;
+	const char *why = "";
+	if (method_read(clr, ip, &method))
+		why = ": it is a MethodDesc; try dumpmd";
+	else if (clr_has_code_at(clr, ip))
+		why = ", or the tables that tell it are not there; info says what is missing";
+	return fail(call->err, HD_ERR_NOTFOUND, ip, "%" PRIx64 " is not in the code of a method%s",
+		    ip, why);
+}
+
+static enum hd_status answer_ip(struct call *call, uint64_t ip, const struct method_bodies *bodies)
+{
+	struct cell cells[IP_COLUMNS] = { [IP_ADDRESS] = cell_number(ip) };
+	struct method method;
+	uint64_t method_desc;
+	if (!find_code(call, ip, cells, &method_desc) &&
+	    !find_start(bodies, ip, cells, &method_desc) &&
+	    !find_stub(call, ip, cells, &method_desc))
+		return no_method(call, ip);
+	if (!method_read(call->heap->clr, method_desc, &method)) {
+		return fail(call->err, HD_ERR_NOTFOUND, ip,
+			    "%" PRIx64 " is code of the MethodDesc %" PRIx64
+			    ", which cannot be read",
+			    ip, method_desc);
+	}
+	answer_record(&call->answer, &ip_schema, cells);
+	write_method(call, &method, bodies);
+	return HD_OK;
+}
+
+static enum hd_status run_ip2md(struct call *call)
+{
+	struct method_bodies bodies;
+	enum hd_status status = method_bodies_read(call->heap->clr, &call->job, &bodies, call->err);
+	if (status == HD_OK)
+		status = answer_ip(call, call->words[0].number, &bodies);
+	method_bodies_deinit(&bodies);
+	return status;
+}
+
+const struct command ip2md_command = {
+	.name = "ip2md",
+	.summary = "find the method that an address of code belongs to",
+	.description =
+		"The address may be code of the JIT or of a ReadyToRun image, a function of the\n"
+		"runtime that is a method, or the stub of a method that is not compiled yet.\n",
+	.example = "ip2md 7f0f794a1ba0",
+	.top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_RUNTIME,
+	.words = { { "IP", VALUE_ADDRESS, false } },
+	.run = run_ip2md,
+};
+
+const struct command dumpmd_command = {
+	.name = "dumpmd",
+	.summary = "describe a method by its MethodDesc, with all its code",
+	.description = "A method that was compiled again has several bodies.\n",
+	.example = "dumpmd 7f0f7953e830",
+	.top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_RUNTIME,
+	.words = { { "ADDR", VALUE_ADDRESS, false } },
+	.run = run_dumpmd,
+};

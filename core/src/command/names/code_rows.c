@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/names/code_rows.h"
+
+#include <inttypes.h>
+
+#include "heap/heap.h"
+#include "unwind/gc_info.h"
+
+enum body_column {
+	BODY_START,
+	BODY_SIZE,
+	BODY_KIND,
+	BODY_CURRENT,
+	BODY_METHOD_DESC,
+	BODY_METHOD,
+	BODY_COLUMNS
+};
+
+static const struct column body_columns[BODY_COLUMNS] = {
+	[BODY_START] = { "start", NULL, KIND_ADDRESS, 0, 0, "where the code begins" },
+	[BODY_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "bytes of it, handlers included" },
+	[BODY_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "JIT or ReadyToRun" },
+	[BODY_CURRENT] = { "is_current", NULL, KIND_FLAG, 0, 0,
+			   "does a call of the method run it?  null: not known" },
+	[BODY_METHOD_DESC] = { "method_desc", NULL, KIND_ADDRESS, 0, 0,
+			       "the MethodDesc; of a generic method that of the instantiation" },
+	[BODY_METHOD] = { "method", NULL, KIND_TEXT, 0, 0, "name and arguments of that" },
+};
+
+/* "CodeAddr:            00007f... (JIT, 123 bytes, current)" */
+static void body_layout(struct out *out, const struct cell *cells)
+{
+	out_printf(out, "CodeAddr:             %016" PRIx64 " (%s", cells[BODY_START].number,
+		   cells[BODY_KIND].text.bytes);
+	if (cells[BODY_SIZE].is_there)
+		out_printf(out, ", %" PRIu64 " bytes", cells[BODY_SIZE].number);
+	out_puts(out,
+		 cells[BODY_CURRENT].is_there && cells[BODY_CURRENT].flag ? ", current)" : ")");
+	if (cells[BODY_METHOD].shown) {
+		out_puts(out, " ");
+		text_escape(&out->text, cells[BODY_METHOD].text.bytes,
+			    cells[BODY_METHOD].text.size);
+	}
+	out_puts(out, "\n");
+}
+
+const struct schema bodies_schema = {
+	.name = "code",
+	SCHEMA_COLUMNS(body_columns),
+	.layout = body_layout,
+};
+
+uint32_t code_size(struct heap *heap, const struct code_info *code)
+{
+	const struct gc_info_query query = { .version = code->gc_info_version };
+	struct gc_info info = { 0 };
+	uint32_t size = 0;
+	if (gc_info_decode(heap->memory, code->gc_info, &query, &info) == GC_INFO_OK)
+		size = info.code_length;
+	gc_info_deinit(&info);
+	return size;
+}
+
+const char *code_kind(bool is_precompiled)
+{
+	return is_precompiled ? "ReadyToRun" : "JIT";
+}
+
+static void write_named_body(struct call *call, const struct method_body *body,
+			     const struct cell *current, bool has_name)
+{
+	struct code_info code;
+	struct text name = { 0 };
+	uint32_t size =
+		clr_code_at(call->heap->clr, body->start, &code) && code.start == body->start
+			? code_size(call->heap, &code)
+			: 0;
+	clr_method_signature(call->heap->clr, body->method_desc, &name);
+	struct cell cells[BODY_COLUMNS] = {
+		[BODY_START] = cell_number(body->start),
+		[BODY_KIND] = cell_string(code_kind(body->is_precompiled)),
+		[BODY_CURRENT] = *current,
+		[BODY_METHOD_DESC] = cell_number(body->method_desc),
+		[BODY_METHOD] = cell_text(name.bytes, name.size),
+	};
+	if (has_name)
+		cells[BODY_METHOD].shown = name.bytes;
+	if (size)
+		cells[BODY_SIZE] = cell_number(size);
+	answer_row(&call->answer, cells);
+	call->out.text.failed |= name.failed;
+	text_deinit(&name);
+}
+
+void write_body(struct call *call, const struct method_body *body, bool is_known, bool is_current)
+{
+	const struct cell current = is_known ? cell_flag(is_current) : (struct cell){ 0 };
+	write_named_body(call, body, &current, true);
+}
+
+void write_bodies(struct call *call, const struct method_bodies *bodies,
+		  const struct method *method)
+{
+	const struct method_body *current = method_body_current(call->heap->clr, bodies, method);
+	size_t count, first = method_bodies_of(bodies, method->address, &count);
+	answer_table(&call->answer, &bodies_schema, NULL);
+	for (size_t i = first; i < first + count; i++) {
+		const struct cell flag =
+			current ? cell_flag(current == &bodies->rows[i]) : (struct cell){ 0 };
+		write_named_body(call, &bodies->rows[i], &flag, false);
+	}
+	(void)answer_table_end(&call->answer);
+}
+
+static const struct column end_columns[] = {
+	{ "complete", NULL, KIND_FLAG, 0, 0, "could all tables of code be read?" },
+};
+static const struct schema end_schema = { SCHEMA_COLUMNS(end_columns) };
+
+void write_bodies_end(struct call *call, const struct method_bodies *bodies)
+{
+	const struct cell cells[] = { cell_flag(!bodies->is_partial) };
+	answer_data(&call->answer, &end_schema, cells);
+	if (bodies->is_partial) {
+		answer_remark(
+			&call->answer,
+			"Some tables of compiled code cannot be read: a method may have code that "
+			"is not shown.\n");
+	}
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_CODE_ROWS_H
+#define HEAPDUMP_SRC_COMMAND_CODE_ROWS_H
+
+#include "clr/code/code.h"
+#include "clr/code/method_list.h"
+#include "command/call.h"
+
+/** Bytes of the method's code, handlers included, out of its GCInfo; 0: not known. */
+uint32_t code_size(struct heap *heap, const struct code_info *code);
+
+/** "JIT" or "ReadyToRun". */
+const char *code_kind(bool is_precompiled);
+
+/** The columns of a table of bodies, "code". */
+extern const struct schema bodies_schema;
+
+/** Write one row of bodies_schema; @p is_known: is it known which one runs when the method is called? */
+void write_body(struct call *call, const struct method_body *body, bool is_known, bool is_current);
+
+/** Write the bodies of one method as a table "code": none, or some. */
+void write_bodies(struct call *call, const struct method_bodies *bodies,
+		  const struct method *method);
+
+/** Say that tables of code could not be read, as data and as a remark. */
+void write_bodies_end(struct call *call, const struct method_bodies *bodies);
+
+#endif

@@ -1,0 +1,3 @@
+file: --no-files corefiles/leak.core.zst
+exit: 2
+dumpmd 7f0f794a1bb0

@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+ip2md 7f0f794a1bb0

@@ -1,0 +1,3 @@
+file: --no-files corefiles/leak.core.zst
+exit: 2
+ip2md 7f0f7953e830

@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+name2ee * WebShop.Session..ctor --json

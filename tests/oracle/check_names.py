@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compare modules, methods and the methods of frames with ClrMD.
+
+    check_names.py [--program HEAPDUMP] [--clrmd CLRMD.dll] [CORE...]
+
+Without CORE: wks10-full, wks9-full and wks8-full of corefiles/build, or of $COREFILES.  All modules, all frames, and
+of the methods that types declare all with code of the JIT (at most 2,000), and some of the others, must be the same:
+MethodDesc, token, name, code and its size.  RULES has the differences that are known and right.  Exit status 1
+when anything differs, 77 without cores or a .NET SDK.
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from typing import Iterator
+
+import compare
+from session import Json, ask
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+JIT_MAX, OTHERS_MAX, CHUNK = 2000, 400, 100
+# What ClrMD says otherwise, and why it is right.
+RULES = {
+    "inherited": "ClrMD names a method by the type that was asked, which may have inherited it",
+    "pinvoke": "ClrMD does not say that a P/Invoke has ReadyToRun code",
+    "size": "the hot size of ReadyToRun code is that of its first function; ours has the handlers, too",
+}
+
+
+def text_of(field: str) -> str:
+    """A text field of ClrMD's lines."""
+    return "" if field == "-" else field
+
+
+def facts(clrmd: pathlib.Path, core: pathlib.Path) -> dict[str, list[list[str]]]:
+    """ClrMD's lines by their first letter."""
+    found: dict[str, list[list[str]]] = {"u": [], "e": [], "g": [], "E": []}
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder, "facts")
+        command = ["dotnet", str(clrmd), str(core), str(out), "names", "/dev/null"]
+        subprocess.run(command, check=True, env={**os.environ, **compare.QUICK})
+        for line in out.with_suffix(".names").read_text(encoding="utf-8").splitlines():
+            letter, *fields = line.split("\t")
+            found[letter].append(fields)
+    return found
+
+
+def plain(name: str) -> str:
+    """A method's name without arguments and generic ones, which the tools write differently."""
+    name = name.split("(")[0] if not name.startswith("(") else name
+    before = ""
+    while before != name:
+        before, name = name, re.sub(r"(?<=[\w`|])<[^<>]*>(?=[.+(\[]|$)", "", name)
+    return re.sub(r"`\d+", "", name)
+
+
+def check_modules(said: list[list[str]], answer: Json) -> Iterator[str]:
+    """Addresses, images, assemblies, files and ids of PDBs."""
+    ours = {int(row["address"], 16): row for row in answer["modules"]}
+    for module, image, assembly, name, guid in said:
+        row = ours.pop(int(module, 16), None)
+        if row is None:
+            yield f"module {module} {name}: missing"
+            continue
+        have = (int(row["base"] or "0", 16), int(row["assembly"] or "0", 16), row["debug_id"] or "")
+        want = (int(image, 16), int(assembly, 16), text_of(guid))
+        if have != want:
+            yield f"module {module} {name}: {have}, ClrMD says {want}"
+        if row["path"] and row["path"] != name:
+            yield f"module {module}: path {row['path']}, ClrMD says {name}"
+    for module in ours:
+        yield f"module {module:x}: ClrMD does not have it"
+
+
+def check_method(said: list[str], answer: Json) -> Iterator[str]:
+    """One method of a type."""
+    method, token, code, how, size, name = said
+    if "name" not in answer:
+        yield f"{method} {name}: {answer}"
+        return
+    have = (int(answer["token"], 16), int(answer["current_code"] or "0", 16))
+    want = (int(token, 16), int(code, 16) if how != "None" else 0)
+    is_pinvoke = how == "None" and name.startswith("Interop")
+    if have != want and not is_pinvoke:
+        yield f"{method} {name} ({how}): {have[0]:x} {have[1]:x}, ClrMD says {want[0]:x} {want[1]:x}"
+    ours, theirs = plain(answer["name"]), plain(name)
+    is_inherited = how != "Jit" and ours.endswith("." + theirs.split(".")[-1])
+    if ours != theirs and not is_inherited:
+        yield f"{method}: {answer['name']}, ClrMD says {name}"
+    sizes = [body["size"] for body in answer["code"] if body["start"] == answer["current_code"]]
+    if sizes and how == "Jit" and sizes[0] != int(size, 16):
+        yield f"{method} {name}: {sizes[0]} bytes, ClrMD says {int(size, 16)}"
+
+
+def batches(program: str, core: pathlib.Path, lines: list[str]) -> Iterator[Json]:
+    """The answers, asked for in parts."""
+    for first in range(0, len(lines), CHUNK):
+        yield from ask(program, core, lines[first : first + CHUNK])
+
+
+def compare_core(program: str, clrmd: pathlib.Path, core: pathlib.Path) -> tuple[int, list[str]]:
+    """How many facts of a core were compared, and what differs."""
+    said = facts(clrmd, core)
+    wrong = list(check_modules(said["u"], {"modules": []}))
+    jitted = [row for row in said["e"] if row[3] == "Jit"][:JIT_MAX]
+    others = [row for row in said["e"] if row[3] != "Jit"]
+    sample = jitted + others[:: max(1, len(others) // OTHERS_MAX)]
+    answers = batches(program, core, [f"dumpmd {row[0]}" for row in sample])
+    for row, answer in zip(sample, answers):
+        wrong += check_method(row, answer)
+    frames = list({row[0]: row for row in said["g"]}.values())
+    for row, answer in zip(frames, batches(program, core, [f"ip2md {row[0]}" for row in frames])):
+        if int(answer["method_desc"], 16) != int(row[1], 16) or plain(answer["name"]) != plain(
+            row[2]
+        ):
+            yield_text = f"{answer['method_desc']} {answer['name']}"
+            wrong.append(f"ip {row[0]}: {yield_text}, ClrMD says {row[1]} {row[2]}")
+    print(
+        f"{core.name}: {len(said['u'])} modules, {len(jitted)} JIT and {len(sample) - len(jitted)} other"
+        f" methods, {len(frames)} frames: {len(wrong)} differ",
+        flush=True,
+    )
+    return len(sample), wrong
+
+
+def main() -> int:
+    """Check the cores."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", default=str(SOURCE / "build" / "heapdump"))
+    parser.add_argument("--clrmd", type=pathlib.Path)
+    parser.add_argument("cores", nargs="*", type=pathlib.Path)
+    options = parser.parse_args()
+    folder = pathlib.Path(os.environ.get("COREFILES", SOURCE / "corefiles" / "build"))
+    cores = options.cores or [folder / f"wks{major}-full.core" for major in (10, 9, 8)]
+    cores = [core for core in cores if core.exists()]
+    if not cores or not shutil.which("dotnet"):
+        print("no cores, or no .NET SDK")
+        return 77
+    clrmd = options.clrmd or compare.clrmd_program(compare.apps_folder(cores[0]))
+    status = 0
+    for core in cores:
+        for line in compare_core(options.program, clrmd, core)[1][:40]:
+            print("  " + line)
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
