@@ -24,6 +24,10 @@ struct metadata_maker {
 	bool is_delta;        /**< with a stream #JTD: all indexes are wide */
 	bool wide_strings, wide_blobs, wide_guids;
 	bool extra; /**< 4 bytes more after the row counts */
+	/* a portable PDB */
+	bool is_pdb;             /**< with a stream #Pdb */
+	uint8_t pdb_id;          /**< each byte of its id */
+	uint32_t referenced[64]; /**< rows of the module's tables that it says */
 };
 
 void maker_init(struct metadata_maker *maker);
