@@ -400,20 +400,28 @@ static void poke(uint8_t *bytes, size_t offset, uint32_t value, size_t width)
 }
 
 /* A debug directory of two entries, the second one of CodeView. */
-static void put_debug(uint8_t *bytes, size_t directory, uint32_t begin, uint32_t at, uint8_t pdb)
+static void put_debug(uint8_t *bytes, size_t directory, uint32_t begin, uint32_t at,
+		      const struct image_kind *kind)
 {
 	poke(bytes, directory, SECTION_RVA + at, 4);
 	poke(bytes, directory + 4, 2 * ENTRY_SIZE, 4);
 	size_t entry = (size_t)begin + at;
-	poke(bytes, entry + 12, 16, 4); /* the build can be repeated */
+	poke(bytes, entry + 12, kind->is_embedded ? 17 : 16, 4); /* 16: the build can be repeated */
 	entry += ENTRY_SIZE;
 	poke(bytes, entry + 12, 2, 4);
-	poke(bytes, entry + 16, RSDS_SIZE, 4);
+	size_t path = kind->portable ? strlen(kind->portable) + 1 : 0;
+	poke(bytes, entry + 16, (uint32_t)(RSDS_SIZE + path), 4);
+	if (kind->portable) {
+		poke(bytes, entry + 4, 0x12345678, 4);
+		poke(bytes, entry + 10, 0x504d, 2);
+	}
 	poke(bytes, entry + 20, SECTION_RVA + at + 2 * ENTRY_SIZE, 4);
 	entry += ENTRY_SIZE;
 	memcpy(bytes + entry, "RSDS", 4);
-	memset(bytes + entry + 4, pdb, 16);
+	memset(bytes + entry + 4, kind->pdb, 16);
 	poke(bytes, entry + 20, 1, 4);
+	if (kind->portable)
+		memcpy(bytes + entry + RSDS_SIZE, kind->portable, path);
 }
 
 uint8_t *maker_image(const struct image_kind *kind, const uint8_t *metadata, uint32_t size,
@@ -422,6 +430,8 @@ uint8_t *maker_image(const struct image_kind *kind, const uint8_t *metadata, uin
 	uint32_t begin = kind->is_mapped ? SECTION_RVA : SECTION_FILE;
 	uint32_t optional = kind->is_pe32 ? 224 : 240;
 	uint32_t debug = kind->pdb ? 2 * ENTRY_SIZE + RSDS_SIZE : 0;
+	if (kind->pdb && kind->portable)
+		debug += (uint32_t)strlen(kind->portable) + 1;
 	uint32_t raw_size = CLI_SIZE + size + debug;
 	uint8_t *bytes = calloc(begin + raw_size, 1);
 	if (!bytes)
@@ -450,7 +460,7 @@ uint8_t *maker_image(const struct image_kind *kind, const uint8_t *metadata, uin
 	poke(bytes, begin + 12, size, 4);
 	memcpy(bytes + begin + CLI_SIZE, metadata, size);
 	if (kind->pdb)
-		put_debug(bytes, directories + (size_t)6 * 8, begin, CLI_SIZE + size, kind->pdb);
+		put_debug(bytes, directories + (size_t)6 * 8, begin, CLI_SIZE + size, kind);
 	*ret_size = begin + raw_size;
 	return bytes;
 }
