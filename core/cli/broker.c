@@ -105,6 +105,7 @@ static void forget(struct worker *worker)
 {
 	free(worker->target);
 	free(worker->sysroot);
+	free(worker->symbols);
 	free(worker->handed_files);
 	*worker = (struct worker){ 0 };
 }
@@ -461,34 +462,52 @@ static bool is_setting(const struct cli *cli, const char *name, const char *valu
 /* For later commands, remember which module files the target that is opened now may have. */
 static void keep_files(struct worker *worker, const struct permit_files *files)
 {
-	char *copy = strdup(files->sysroot);
-	worker->has_files = copy != NULL;
-	if (!copy)
+	char *sysroot = strdup(files->sysroot), *symbols = strdup(files->symbols);
+	worker->has_files = sysroot && symbols;
+	if (!worker->has_files) {
+		free(sysroot);
+		free(symbols);
 		return;
+	}
 	free(worker->sysroot);
-	worker->sysroot = copy;
-	worker->files = (struct permit_files){ .sysroot = copy,
+	free(worker->symbols);
+	worker->sysroot = sysroot;
+	worker->symbols = symbols;
+	worker->files = (struct permit_files){ .sysroot = sysroot,
+					       .symbols = symbols,
 					       .are_off = files->are_off,
 					       .are_trusted = files->are_trusted };
 }
 
-/* @p sysroot: HD_SETTING_SIZE bytes, for the setting. */
+/* The settings that name folders. */
+struct folders {
+	char sysroot[HD_SETTING_SIZE], symbols[HD_SETTING_SIZE];
+};
+
+static void get_folder(const struct cli *cli, const char *name, char *buf)
+{
+	if (hd_session_get(cli->session, name, buf, HD_SETTING_SIZE, NULL) != HD_OK)
+		*buf = '\0';
+}
+
 static void init_service(struct service *service, const struct cli *cli, struct worker *worker,
-			 int argc, const char *const *argv, char *sysroot)
+			 int argc, const char *const *argv, struct folders *folders)
 {
 	struct hd_command_info info;
 	if (!argc || hd_command_find(argv[0], &info) != 0)
 		info = (struct hd_command_info){ .role = HD_ROLE_QUERY };
-	if (hd_session_get(cli->session, "sysroot", sysroot, HD_SETTING_SIZE, NULL) != HD_OK)
-		*sysroot = '\0';
+	get_folder(cli, "sysroot", folders->sysroot);
+	get_folder(cli, "symbols", folders->symbols);
 	struct permit *permit = &service->permit;
 	*permit = (struct permit){ .target = worker->target,
-				   .sysroot = sysroot,
+				   .sysroot = folders->sysroot,
+				   .symbols = folders->symbols,
 				   .is_collecting = info.role == HD_ROLE_SYSTEM,
 				   .may_make_name = info.role == HD_ROLE_SYSTEM && info.writes };
 	hd_command_name(argc, argv, &permit->names);
 	permit->now = (struct permit_files){
-		.sysroot = permit->names.sysroot ? permit->names.sysroot : sysroot,
+		.sysroot = permit->names.sysroot ? permit->names.sysroot : folders->sysroot,
+		.symbols = permit->names.symbols ? permit->names.symbols : folders->symbols,
 		.are_off = permit->names.no_files || is_setting(cli, "files", "off"),
 		.are_trusted = permit->names.trust_files || is_setting(cli, "trust-files", "on")
 	};
@@ -502,10 +521,10 @@ static void init_service(struct service *service, const struct cli *cli, struct 
 int worker_run(struct cli *cli, struct worker *worker, int argc, const char *const *argv,
 	       bool is_quiet)
 {
-	char sysroot[HD_SETTING_SIZE];
+	struct folders folders;
 	struct service service = { 0 };
 	struct message message = message_of(MESSAGE_RUN);
-	init_service(&service, cli, worker, argc, argv, sysroot);
+	init_service(&service, cli, worker, argc, argv, &folders);
 	limits_set(cli, worker, &service.permit.names);
 	(void)fflush(stdout);
 	struct taken_signals old;
@@ -533,10 +552,10 @@ int worker_run(struct cli *cli, struct worker *worker, int argc, const char *con
 int worker_complete(struct cli *cli, struct worker *worker, int argc, const char *const *argv,
 		    void (*add)(void *arg, const char *candidate), void *arg)
 {
-	char sysroot[HD_SETTING_SIZE];
+	struct folders folders;
 	struct service service = { .add = add, .arg = arg, .word = argv[argc - 1] };
 	struct message message = message_of(MESSAGE_COMPLETE);
-	init_service(&service, cli, worker, 0, NULL, sysroot);
+	init_service(&service, cli, worker, 0, NULL, &folders);
 	struct taken_signals old;
 	signals_take(&old, worker->pid);
 	bool sent = add_words(&message, argc, argv) && channel_send(worker->channel, &message);

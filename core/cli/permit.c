@@ -110,6 +110,13 @@ static bool has_module(const struct permit_files *files, int as, const char *bel
 	       strcmp(below, files->sysroot) == 0;
 }
 
+/* A PDB next to a module, or anywhere in the user's folder of symbols. */
+static bool has_pdb(const struct permit_files *files, const char *path, const char *below)
+{
+	return ends(path, ".pdb") && ((!files->are_off && strcmp(below, files->sysroot) == 0) ||
+				      is_named_path(files->symbols, below));
+}
+
 bool permit_open(const struct permit *permit, int as, const char *path, const char *below)
 {
 	switch (as) {
@@ -118,9 +125,13 @@ bool permit_open(const struct permit *permit, int as, const char *path, const ch
 	case HD_OPEN_ANY_MODULE:
 	case HD_OPEN_MODULE:
 		return has_module(&permit->now, as, below) || has_module(&permit->then, as, below);
+	case HD_OPEN_PDB:
+		return has_pdb(&permit->now, path, below) || has_pdb(&permit->then, path, below);
 	case HD_OPEN_FOLDER:
 		return is_named_path(permit->sysroot, path) ||
-		       is_named_path(permit->names.sysroot, path);
+		       is_named_path(permit->symbols, path) ||
+		       is_named_path(permit->names.sysroot, path) ||
+		       is_named_path(permit->names.symbols, path);
 	case HD_OPEN_SYSTEM:
 		return permit->is_collecting ? is_system(path) : is_of_words(permit, path);
 	case HD_OPEN_PLACE:

@@ -9,6 +9,7 @@
 /** Which module files may be read. */
 struct permit_files {
 	const char *sysroot; /**< the folder that contains them; "" = anywhere */
+	const char *symbols; /**< a folder with PDBs; NULL or "" = none */
 	bool are_off;        /**< none */
 	bool are_trusted;    /**< also files that are not images of code */
 };
@@ -21,6 +22,7 @@ struct permit_files {
 struct permit {
 	const char *target;            /**< what is open, as the user wrote it; or NULL */
 	const char *sysroot;           /**< the setting; "" = none */
+	const char *symbols;           /**< likewise */
 	struct hd_command_names names; /**< what the words of the command name */
 	struct permit_files now;       /**< what the settings and the options of this command
 				        * allow */

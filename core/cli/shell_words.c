@@ -91,7 +91,7 @@ static int print_targets(struct cli *cli, const char *word)
 /* The value of the option @p option. */
 static int print_value(struct cli *cli, const char *option, const char *word)
 {
-	if (strcmp(option, "--sysroot") == 0)
+	if (strcmp(option, "--sysroot") == 0 || strcmp(option, "--symbols") == 0)
 		return HD_EXIT_FINDINGS;
 	if (strncmp(option, "--", 2) != 0)
 		return print_words(cli, 1, &word);

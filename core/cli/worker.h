@@ -21,6 +21,7 @@ struct worker {
 	char *target;              /**< the target that it has open, as the user wrote it; NULL:
 				    * nothing */
 	char *sysroot;             /**< the setting "sysroot" for module files */
+	char *symbols;             /**< the setting "symbols" for PDBs */
 	bool has_files;            /**< a command has run, and files are set */
 	struct permit_files files; /**< which module files the open target may use */
 	uint64_t own_size;         /**< bytes of address space that it began with */

@@ -30,7 +30,7 @@ class Setting(gdb.Parameter):
         choices = CHOICES.get(name)
         if choices is not None:
             super().__init__("heapdump " + name, gdb.COMMAND_DATA, gdb.PARAM_ENUM, choices)
-        elif name == "sysroot":
+        elif name in ("sysroot", "symbols"):
             super().__init__("heapdump " + name, gdb.COMMAND_DATA, gdb.PARAM_OPTIONAL_FILENAME)
         else:
             super().__init__("heapdump " + name, gdb.COMMAND_DATA, gdb.PARAM_STRING_NOESCAPE)

@@ -9,16 +9,19 @@
 /*
  * Columns: 2 and 4 bytes, S G B of the heaps, t + a letter from 'a' = table 0 an index, c + a
  * letter a coded index: d TypeDefOrRef, k HasConstant, a HasCustomAttribute, p MemberRefParent,
- * y CustomAttributeType, r ResolutionScope, g TypeOrMethodDef.
+ * y CustomAttributeType, r ResolutionScope, g TypeOrMethodDef, z HasCustomDebugInformation; T + a
+ * letter from 'A' = table 0x30 an index.
  */
 static const struct {
 	uint8_t number;
 	const char *columns;
 } schemas[] = {
-	{ 0x00, "2SGGG" },     { 0x01, "crSS" },      { 0x02, "4SScdtetg" }, { 0x03, "te" },
-	{ 0x04, "2SB" },       { 0x05, "tg" },        { 0x06, "422SBti" },   { 0x08, "22S" },
-	{ 0x0a, "cpSB" },      { 0x0b, "2ckB" },      { 0x0c, "cacyB" },     { 0x1b, "B" },
-	{ 0x20, "422224BSS" }, { 0x23, "22224BSSB" }, { 0x29, "tctc" },      { 0x2a, "22cgS" },
+	{ 0x00, "2SGGG" },     { 0x01, "crSS" },      { 0x02, "4SScdtetg" },  { 0x03, "te" },
+	{ 0x04, "2SB" },       { 0x05, "tg" },        { 0x06, "422SBti" },    { 0x08, "22S" },
+	{ 0x0a, "cpSB" },      { 0x0b, "2ckB" },      { 0x0c, "cacyB" },      { 0x1b, "B" },
+	{ 0x20, "422224BSS" }, { 0x23, "22224BSSB" }, { 0x29, "tctc" },       { 0x2a, "22cgS" },
+	{ 0x30, "BGBG" },      { 0x31, "TAB" },       { 0x32, "tgTFTDTE44" }, { 0x33, "22S" },
+	{ 0x34, "SB" },        { 0x35, "TFB" },       { 0x36, "tgtg" },       { 0x37, "czGB" },
 };
 
 static const char *schema_of(unsigned int table)
@@ -34,7 +37,7 @@ static unsigned int column_count(unsigned int table)
 {
 	unsigned int count = 0;
 	for (const char *p = schema_of(table); *p; p++, count++)
-		p += *p == 't' || *p == 'c';
+		p += *p == 't' || *p == 'c' || *p == 'T';
 	return count;
 }
 
@@ -172,7 +175,8 @@ void maker_nest(struct metadata_maker *maker, uint32_t inner, uint32_t outer)
 
 static uint32_t rows_of(const struct metadata_maker *maker, unsigned int table)
 {
-	return maker->tables[table].rows;
+	uint32_t own = maker->tables[table].rows;
+	return own || !maker->is_pdb ? own : maker->referenced[table];
 }
 
 /* Has one of @p tables (ends with 0xff) more rows than fit beside @p bits of tag? */
@@ -190,7 +194,8 @@ static bool is_coded_wide(const struct metadata_maker *maker, char kind)
 	static const uint8_t def_or_ref[] = { 2, 1, 0x1b, 0xff }, constant[] = { 4, 8, 0xff },
 			     attribute[] = { 6, 4, 1, 2, 8, 0xa, 0, 0x1b, 0x20, 0x23, 0x2a, 0xff },
 			     parent[] = { 2, 1, 6, 0x1b, 0xff }, constructor[] = { 6, 0xa, 0xff },
-			     scope[] = { 0, 0x23, 1, 0xff }, owner[] = { 2, 6, 0xff };
+			     scope[] = { 0, 0x23, 1, 0xff }, owner[] = { 2, 6, 0xff },
+			     debug[] = { 6, 4, 1, 2, 8, 0xa, 0x30, 0x32, 0x33, 0x35, 0xff };
 	switch (kind) {
 	case 'd':
 		return is_wide(maker, 2, def_or_ref);
@@ -206,6 +211,8 @@ static bool is_coded_wide(const struct metadata_maker *maker, char kind)
 		return is_wide(maker, 2, scope);
 	case 'g':
 		return is_wide(maker, 1, owner);
+	case 'z':
+		return is_wide(maker, 5, debug);
 	default:
 		abort();
 	}
@@ -216,7 +223,7 @@ static unsigned int width_of(const struct metadata_maker *maker, const char **p)
 {
 	char kind = *(*p)++;
 	char which = '\0';
-	if (kind == 't' || kind == 'c')
+	if (kind == 't' || kind == 'c' || kind == 'T')
 		which = *(*p)++;
 	bool wide = maker->is_delta;
 	switch (kind) {
@@ -235,6 +242,9 @@ static unsigned int width_of(const struct metadata_maker *maker, const char **p)
 		break;
 	case 't':
 		wide |= rows_of(maker, (unsigned int)(which - 'a')) > 0xffff;
+		break;
+	case 'T':
+		wide |= rows_of(maker, (unsigned int)(which - 'A') + 0x30) > 0xffff;
 		break;
 	default:
 		wide |= is_coded_wide(maker, which);
@@ -290,6 +300,22 @@ static void put_tables(struct out *out, const struct metadata_maker *maker)
 		put(out, 0, 1);
 }
 
+/* The stream #Pdb: id, entry point, which tables are referred to, and their rows. */
+static void put_pdb(struct out *out, const struct metadata_maker *maker)
+{
+	uint64_t referenced = 0;
+	for (unsigned int i = 0; i < 20; i++)
+		put(out, maker->pdb_id, 1);
+	put(out, 0, 4);
+	for (unsigned int t = 0; t < 64; t++)
+		referenced |= (uint64_t)(maker->referenced[t] > 0) << t;
+	put(out, referenced, 8);
+	for (unsigned int t = 0; t < 64; t++) {
+		if (maker->referenced[t])
+			put(out, maker->referenced[t], 4);
+	}
+}
+
 /* A stream's header; its offset is filled in later. */
 static size_t put_header(struct out *out, const char *name, size_t size)
 {
@@ -315,8 +341,10 @@ static void put_stream(struct out *out, size_t header, const uint8_t *bytes, siz
 
 uint8_t *maker_finish(const struct metadata_maker *maker, uint32_t *ret_size)
 {
-	struct out tables = { 0 }, out = { 0 };
+	struct out tables = { 0 }, out = { 0 }, pdb = { 0 };
 	put_tables(&tables, maker);
+	if (maker->is_pdb)
+		put_pdb(&pdb, maker);
 	put(&out, 0x424a5342, 4);
 	put(&out, 1, 2);
 	put(&out, 1, 2);
@@ -324,20 +352,25 @@ uint8_t *maker_finish(const struct metadata_maker *maker, uint32_t *ret_size)
 	put(&out, 12, 4);
 	APPEND(&out, "v4.0.30319\0\0", 12);
 	put(&out, 0, 2);
-	put(&out, maker->is_delta ? 5 : 4, 2);
-	size_t headers[5] = { 0 };
+	put(&out, 4u + maker->is_delta + maker->is_pdb, 2);
+	size_t headers[6] = { 0 };
 	headers[0] = put_header(&out, maker->is_uncompressed ? "#-" : "#~", tables.size);
 	headers[1] = put_header(&out, "#Strings", maker->strings.size);
 	headers[2] = put_header(&out, "#GUID", maker->guids.size);
 	headers[3] = put_header(&out, "#Blob", maker->blobs.size);
 	if (maker->is_delta)
 		headers[4] = put_header(&out, "#JTD", 0);
+	if (maker->is_pdb)
+		headers[5] = put_header(&out, "#Pdb", pdb.size);
 	put_stream(&out, headers[0], tables.bytes, tables.size);
 	put_stream(&out, headers[1], maker->strings.bytes, maker->strings.size);
 	put_stream(&out, headers[2], maker->guids.bytes, maker->guids.size);
 	put_stream(&out, headers[3], maker->blobs.bytes, maker->blobs.size);
 	if (maker->is_delta)
 		put_stream(&out, headers[4], NULL, 0);
+	if (maker->is_pdb)
+		put_stream(&out, headers[5], pdb.bytes, pdb.size);
+	free(pdb.bytes);
 	free(tables.bytes);
 	*ret_size = (uint32_t)out.size;
 	return out.bytes;
@@ -367,20 +400,28 @@ static void poke(uint8_t *bytes, size_t offset, uint32_t value, size_t width)
 }
 
 /* A debug directory of two entries, the second one of CodeView. */
-static void put_debug(uint8_t *bytes, size_t directory, uint32_t begin, uint32_t at, uint8_t pdb)
+static void put_debug(uint8_t *bytes, size_t directory, uint32_t begin, uint32_t at,
+		      const struct image_kind *kind)
 {
 	poke(bytes, directory, SECTION_RVA + at, 4);
 	poke(bytes, directory + 4, 2 * ENTRY_SIZE, 4);
 	size_t entry = (size_t)begin + at;
-	poke(bytes, entry + 12, 16, 4); /* the build can be repeated */
+	poke(bytes, entry + 12, kind->is_embedded ? 17 : 16, 4); /* 16: the build can be repeated */
 	entry += ENTRY_SIZE;
 	poke(bytes, entry + 12, 2, 4);
-	poke(bytes, entry + 16, RSDS_SIZE, 4);
+	size_t path = kind->portable ? strlen(kind->portable) + 1 : 0;
+	poke(bytes, entry + 16, (uint32_t)(RSDS_SIZE + path), 4);
+	if (kind->portable) {
+		poke(bytes, entry + 4, 0x12345678, 4);
+		poke(bytes, entry + 10, 0x504d, 2);
+	}
 	poke(bytes, entry + 20, SECTION_RVA + at + 2 * ENTRY_SIZE, 4);
 	entry += ENTRY_SIZE;
 	memcpy(bytes + entry, "RSDS", 4);
-	memset(bytes + entry + 4, pdb, 16);
+	memset(bytes + entry + 4, kind->pdb, 16);
 	poke(bytes, entry + 20, 1, 4);
+	if (kind->portable)
+		memcpy(bytes + entry + RSDS_SIZE, kind->portable, path);
 }
 
 uint8_t *maker_image(const struct image_kind *kind, const uint8_t *metadata, uint32_t size,
@@ -389,6 +430,8 @@ uint8_t *maker_image(const struct image_kind *kind, const uint8_t *metadata, uin
 	uint32_t begin = kind->is_mapped ? SECTION_RVA : SECTION_FILE;
 	uint32_t optional = kind->is_pe32 ? 224 : 240;
 	uint32_t debug = kind->pdb ? 2 * ENTRY_SIZE + RSDS_SIZE : 0;
+	if (kind->pdb && kind->portable)
+		debug += (uint32_t)strlen(kind->portable) + 1;
 	uint32_t raw_size = CLI_SIZE + size + debug;
 	uint8_t *bytes = calloc(begin + raw_size, 1);
 	if (!bytes)
@@ -417,7 +460,7 @@ uint8_t *maker_image(const struct image_kind *kind, const uint8_t *metadata, uin
 	poke(bytes, begin + 12, size, 4);
 	memcpy(bytes + begin + CLI_SIZE, metadata, size);
 	if (kind->pdb)
-		put_debug(bytes, directories + (size_t)6 * 8, begin, CLI_SIZE + size, kind->pdb);
+		put_debug(bytes, directories + (size_t)6 * 8, begin, CLI_SIZE + size, kind);
 	*ret_size = begin + raw_size;
 	return bytes;
 }

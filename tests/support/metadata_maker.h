@@ -24,6 +24,10 @@ struct metadata_maker {
 	bool is_delta;        /**< with a stream #JTD: all indexes are wide */
 	bool wide_strings, wide_blobs, wide_guids;
 	bool extra; /**< 4 bytes more after the row counts */
+	/* a portable PDB */
+	bool is_pdb;             /**< with a stream #Pdb */
+	uint8_t pdb_id;          /**< each byte of its id */
+	uint32_t referenced[64]; /**< rows of the module's tables that it says */
 };
 
 void maker_init(struct metadata_maker *maker);
@@ -57,6 +61,10 @@ struct image_kind {
 	bool is_mapped; /**< the section lies at its RVA, 0x2000, else at 0x400 */
 	bool is_pe32;
 	uint8_t pdb; /**< each byte of the GUID in its debug directory, of age 1; 0: it has none */
+	const char
+		*portable; /**< path of a portable PDB with that GUID and time stamp 0x12345678; or
+			       * NULL */
+	bool is_embedded;  /**< with pdb: the image contains a PDB, too */
 };
 
 /** A PE image with @p metadata in its one section, for free(). */

@@ -45,6 +45,10 @@ static const struct {
 	{ FIT_METHOD, "N.P+<Run>d__1.MoveNext()", "N.P+<Run>d__1.MoveNext()",
 	  "P+<Run>d__1.MoveNext()" },
 	{ FIT_METHOD, "Main()", "Main()", "Main()" },
+	{ FIT_PATH, "/src/shop/Program.cs", "Program.cs", "Program.cs" },
+	{ FIT_PATH, "C:\\src\\Program.cs", "Program.cs", "Program.cs" },
+	{ FIT_PATH, "Program.cs", "Program.cs", "Program.cs" },
+	{ FIT_PATH, "/src/", "", "" },
 	/* damaged */
 	{ FIT_TYPE, "A.B<<<<", "A.B<<<<", "B<<<<" },
 	{ FIT_TYPE, ">>A.B<", ">>A.B<", ">>B<" },

@@ -82,6 +82,49 @@ TEST(test_pdb)
 	check_pdb(&(struct image_kind){ 0 }, 0, 0, false);
 }
 
+/* The name of the portable PDB in such an image; NULL: there is none. */
+static const char *portable_of(const struct image_kind *kind)
+{
+	static struct image_pdb found;
+	static const uint8_t id[] = { 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a,
+				      0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x78, 0x56, 0x34, 0x12 };
+	struct fake_memory memory;
+	(void)make(&memory, kind);
+	bool is_found = image_find_pdb(&memory.memory, BASE, kind->is_mapped, &found);
+	CU_ASSERT(is_found || !kind->is_embedded);
+	if (is_found) {
+		CU_ASSERT(found.is_embedded == kind->is_embedded);
+		CU_ASSERT(!found.is_portable || memcmp(found.id, id, sizeof(id)) == 0);
+	}
+	fake_memory_deinit(&memory);
+	return is_found && found.is_portable ? found.name : NULL;
+}
+
+TEST(portable_pdbs_have_a_name_without_folders)
+{
+	char name[300];
+	memset(name, 'a', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	struct image_kind kind = { .pdb = 0x5a };
+	CU_ASSERT_PTR_NULL(portable_of(&kind)); /* that of Windows */
+	kind.is_embedded = true;
+	CU_ASSERT_PTR_NULL(portable_of(&kind));
+	kind.portable = "/src/obj/shop.pdb";
+	ASSERT_TEXT(portable_of(&kind), "shop.pdb");
+	kind.is_mapped = true;
+	ASSERT_TEXT(portable_of(&kind), "shop.pdb");
+	kind.is_embedded = false;
+	kind.portable = "C:\\src\\shop.pdb";
+	ASSERT_TEXT(portable_of(&kind), "shop.pdb");
+	static const char *const bad[] = { "", "/src/", "..", "a/..", "/." };
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		kind.portable = bad[i];
+		CU_ASSERT_PTR_NULL(portable_of(&kind));
+	}
+	kind.portable = name;
+	CU_ASSERT_PTR_NULL(portable_of(&kind));
+}
+
 /* The wrong way to look at it finds nothing, or nothing outside the image. */
 TEST(test_wrong_layout)
 {

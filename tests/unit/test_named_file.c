@@ -105,7 +105,7 @@ static const char *text_of(const char *sysroot, const char *path,
 			   enum named_file_result *ret_result)
 {
 	static char buf[HEAD_SIZE + 64];
-	int fd = named_file_open(sysroot, path, true, ret_result);
+	int fd = named_file_open(sysroot, path, NAMED_FILE_IMAGE, ret_result);
 	CU_ASSERT((fd >= 0) == (*ret_result == NAMED_FILE_OPENED));
 	if (fd < 0)
 		return NULL;
@@ -231,7 +231,7 @@ TEST(no_file_of_the_kernel_is_opened)
 					     "/dev/fd/0" };
 	enum named_file_result result;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		int fd = named_file_open(NULL, names[i], false, &result);
+		int fd = named_file_open(NULL, names[i], NAMED_FILE_ANY, &result);
 		if (fd >= 0) {
 			printf("%s was opened\n", names[i]);
 			CU_ASSERT(false);
@@ -240,11 +240,11 @@ TEST(no_file_of_the_kernel_is_opened)
 	}
 	/* By a link of somebody's own, and where the user's own choice is that file system. */
 	link_to("/proc/self/exe", "exe");
-	CU_ASSERT(named_file_open(NULL, at("exe"), true, &result) < 0);
+	CU_ASSERT(named_file_open(NULL, at("exe"), NAMED_FILE_IMAGE, &result) < 0);
 	ASSERT_UINT(result, NAMED_FILE_FAILED);
-	CU_ASSERT(named_file_open("/proc/self", "/status", false, &result) < 0);
+	CU_ASSERT(named_file_open("/proc/self", "/status", NAMED_FILE_ANY, &result) < 0);
 	ASSERT_UINT(result, NAMED_FILE_NOT_REGULAR);
-	CU_ASSERT(named_file_open("/proc/self", "/exe", false, &result) < 0);
+	CU_ASSERT(named_file_open("/proc/self", "/exe", NAMED_FILE_ANY, &result) < 0);
 }
 
 TEST(without_a_sysroot_links_are_followed)
@@ -253,11 +253,29 @@ TEST(without_a_sysroot_links_are_followed)
 	link_to("root/lib/m.so", "to-inside");
 	const char *text = text_of(NULL, at("to-inside"), &result);
 	CU_ASSERT(text && strcmp(text, "inside") == 0);
-	int fd = named_file_open(NULL, at("root/lib/text"), false, &result);
+	int fd = named_file_open(NULL, at("root/lib/text"), NAMED_FILE_ANY, &result);
 	CU_ASSERT(fd >= 0 && result == NAMED_FILE_OPENED);
 	CU_ASSERT(fcntl(fd, F_GETFD) == FD_CLOEXEC);
 	CU_ASSERT(close(fd) == 0);
-	CU_ASSERT(named_file_open(at("nowhere"), "/x", true, &result) < 0 && errno == ENOENT);
+	CU_ASSERT(named_file_open(at("nowhere"), "/x", NAMED_FILE_IMAGE, &result) < 0 &&
+		  errno == ENOENT);
+}
+
+TEST(a_pdb_begins_as_metadata)
+{
+	enum named_file_result result;
+	FILE *file = fopen(at("root/lib/a.pdb"), "w");
+	REQUIRE(file);
+	CU_ASSERT(fwrite("BSJB and more", 1, 13, file) == 13 && fclose(file) == 0);
+	int fd = named_file_open(at("root"), "/lib/a.pdb", NAMED_FILE_PDB, &result);
+	CU_ASSERT(fd >= 0 && result == NAMED_FILE_OPENED && close(fd) == 0);
+	CU_ASSERT(named_file_open(at("root"), "/lib/a.pdb", NAMED_FILE_IMAGE, &result) < 0);
+	ASSERT_UINT(result, NAMED_FILE_NO_IMAGE);
+	CU_ASSERT(named_file_open(at("root"), "/lib/m.so", NAMED_FILE_PDB, &result) < 0);
+	ASSERT_UINT(result, NAMED_FILE_NO_IMAGE);
+	CU_ASSERT(named_file_open(at("root"), "/lib", NAMED_FILE_PDB, &result) < 0);
+	ASSERT_UINT(result, NAMED_FILE_NOT_REGULAR);
+	CU_ASSERT(unlink(at("root/lib/a.pdb")) == 0);
 }
 
 /* Deep folders, long names, long chains of links: one error each, and no descriptor is left open. */
@@ -269,12 +287,14 @@ TEST(bounds_hold)
 	memset(path, 'n', sizeof(path));
 	path[0] = '/';
 	path[300] = '\0';
-	CU_ASSERT(named_file_open(root, path, true, &result) < 0 && errno == ENAMETOOLONG);
+	CU_ASSERT(named_file_open(root, path, NAMED_FILE_IMAGE, &result) < 0 &&
+		  errno == ENAMETOOLONG);
 	path[300] = 'n';
 	path[sizeof(path) - 1] = '\0';
-	CU_ASSERT(named_file_open(root, path, true, &result) < 0 && errno == ENAMETOOLONG);
-	CU_ASSERT(named_file_open(root, "/loop", true, &result) < 0 && errno == ELOOP);
-	CU_ASSERT(named_file_open(root, "/self", true, &result) < 0 && errno == ELOOP);
+	CU_ASSERT(named_file_open(root, path, NAMED_FILE_IMAGE, &result) < 0 &&
+		  errno == ENAMETOOLONG);
+	CU_ASSERT(named_file_open(root, "/loop", NAMED_FILE_IMAGE, &result) < 0 && errno == ELOOP);
+	CU_ASSERT(named_file_open(root, "/self", NAMED_FILE_IMAGE, &result) < 0 && errno == ELOOP);
 	size_t used = 0;
 	for (unsigned int i = 0; i < 80; i++) {
 		used += (size_t)snprintf(path + used, sizeof(path) - used, "/d");
@@ -282,7 +302,8 @@ TEST(bounds_hold)
 		(void)snprintf(name, sizeof(name), "%s%s", root, path);
 		CU_ASSERT_FATAL(mkdir(name, 0700) == 0);
 	}
-	CU_ASSERT(named_file_open(root, path, true, &result) < 0 && errno == ENAMETOOLONG);
+	CU_ASSERT(named_file_open(root, path, NAMED_FILE_IMAGE, &result) < 0 &&
+		  errno == ENAMETOOLONG);
 	int after = dup(0);
 	CU_ASSERT(after == before + 1);
 	(void)close(before);

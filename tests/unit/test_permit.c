@@ -133,6 +133,28 @@ TEST(no_files_are_no_files)
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_ANY_MODULE, module, "/srv/image"));
 }
 
+TEST(pdbs_are_next_to_modules_or_in_the_users_folder)
+{
+	struct permit permit = permit_of(false);
+	CU_ASSERT(permit_open(&permit, HD_OPEN_PDB, "/app/shop.pdb", ""));
+	CU_ASSERT(permit_open(&permit, HD_OPEN_PDB, "/app/shop.pdb", "/srv/image"));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_PDB, "/app/shop.pdb", "/srv/symbols"));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_PDB, "/app/shop.dll", ""));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_PDB, "/etc/shadow", ""));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_FOLDER, "/srv/symbols", ""));
+	permit.now.are_off = permit.then.are_off = true;
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_PDB, "/app/shop.pdb", ""));
+	permit.now.symbols = permit.symbols = "/srv/symbols";
+	CU_ASSERT(permit_open(&permit, HD_OPEN_PDB, "/shop.pdb/0123/shop.pdb", "/srv/symbols"));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_PDB, "/shop.pdb/0123/shop", "/srv/symbols"));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_PDB, "/app/shop.pdb", ""));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_MODULE, "/shop.pdb", "/srv/symbols"));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_ANY_MODULE, "/shop.pdb", "/srv/symbols"));
+	CU_ASSERT(permit_open(&permit, HD_OPEN_FOLDER, "/srv/symbols", ""));
+	permit.names.symbols = "/srv/other";
+	CU_ASSERT(permit_open(&permit, HD_OPEN_FOLDER, "/srv/other", ""));
+}
+
 TEST(the_systems_files_are_for_collecting)
 {
 	static const char *const given[] = { "/proc",

@@ -59,11 +59,11 @@ static void set(const char *name, const char *value)
 TEST(every_setting_has_a_default_and_help)
 {
 	static const char *const expected[][2] = {
-		{ "max-mem", "0" },    { "workers", "0" },       { "width", "auto" },
-		{ "color", "auto" },   { "format", "text" },     { "sysroot", "" },
-		{ "files", "on" },     { "trust-files", "off" }, { "copy-all", "off" },
-		{ "exact", "off" },    { "snapshot", "0" },      { "pager", "on" },
-		{ "backend", "auto" },
+		{ "max-mem", "0" },    { "workers", "0" },    { "width", "auto" },
+		{ "color", "auto" },   { "format", "text" },  { "sysroot", "" },
+		{ "symbols", "" },     { "files", "on" },     { "trust-files", "off" },
+		{ "copy-all", "off" }, { "exact", "off" },    { "snapshot", "0" },
+		{ "pager", "on" },     { "backend", "auto" },
 	};
 	const char *help = NULL;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
@@ -71,7 +71,7 @@ TEST(every_setting_has_a_default_and_help)
 		CU_ASSERT(help && strlen(help) > 10);
 		ASSERT_TEXT(get(expected[i][0]), expected[i][1]);
 	}
-	CU_ASSERT_PTR_NULL(hd_setting_name(13, &help));
+	CU_ASSERT_PTR_NULL(hd_setting_name(14, &help));
 	CU_ASSERT_PTR_NULL(hd_setting_name(SIZE_MAX, NULL));
 }
 
@@ -98,6 +98,8 @@ TEST(what_is_set_is_read_back)
 		{ "format", "text", "text" },
 		{ "sysroot", "/", "/" },
 		{ "sysroot", "", "" },
+		{ "symbols", "/", "/" },
+		{ "symbols", "", "" },
 		{ "files", "off", "off" },
 		{ "files", "on", "on" },
 		{ "trust-files", "on", "on" },
@@ -126,15 +128,20 @@ TEST(what_is_set_is_read_back)
 TEST(a_bad_value_changes_nothing)
 {
 	static const char *const cases[][2] = {
-		{ "max-mem", "" },    { "max-mem", "much" }, { "max-mem", "-1" },
-		{ "max-mem", "1T" },  { "workers", "65" },   { "workers", "-1" },
-		{ "workers", "two" }, { "workers", "" },     { "width", "19" },
-		{ "width", "65536" }, { "width", "wide" },   { "color", "yes" },
-		{ "color", "one" },   { "color", "" },       { "colour", "on" },
-		{ "", "1" },          { "max-me", "1" },     { "sysroot", "/nowhere" },
-		{ "format", "xml" },  { "format", "" },      { "files", "yes" },
-		{ "files", "" },      { "backend", "gdb" },  { "trust-files", "yes" },
-		{ "exact", "1" },     { "copy-all", "yes" }, { "snapshot", "last" },
+		{ "max-mem", "" },         { "max-mem", "much" },
+		{ "max-mem", "-1" },       { "max-mem", "1T" },
+		{ "workers", "65" },       { "workers", "-1" },
+		{ "workers", "two" },      { "workers", "" },
+		{ "width", "19" },         { "width", "65536" },
+		{ "width", "wide" },       { "color", "yes" },
+		{ "color", "one" },        { "color", "" },
+		{ "colour", "on" },        { "", "1" },
+		{ "max-me", "1" },         { "sysroot", "/nowhere" },
+		{ "symbols", "/nowhere" }, { "format", "xml" },
+		{ "format", "" },          { "files", "yes" },
+		{ "files", "" },           { "backend", "gdb" },
+		{ "trust-files", "yes" },  { "exact", "1" },
+		{ "copy-all", "yes" },     { "snapshot", "last" },
 	};
 	set("max-mem", "1G");
 	set("workers", "3");

@@ -23,6 +23,7 @@ enum hd_open_as {
 	HD_OPEN_CONNECT,    /**< a connection to the diagnostics socket with that name; "@NAME": an
 			  * abstract socket */
 	HD_OPEN_LISTEN,     /**< a new Unix socket with that name, which listens */
+	HD_OPEN_PDB,        /**< a regular file with a portable PDB, to be read */
 };
 
 /** Descriptors by which a process is stopped and read: see hd_broker.attach. */
@@ -42,11 +43,11 @@ struct hd_broker {
 	 * Open something.
 	 *
 	 * @param as An enum hd_open_as.
-	 * @param below The folder in which a module is looked up; neither ".." nor a link leads out
+	 * @param below The folder in which a module or PDB is looked up; neither ".." nor a link leads out
 	 * of it.  NULL: /.
 	 * @return A descriptor that the caller closes; or -1 and errno.  EACCES: it may not be
 	 * opened; EINVAL: it has to be a regular file and is not; ENOEXEC: it has to be an ELF or
-	 * PE image and is not; EREMCHG: the process that listens at the socket is not the one in
+	 * PE image, or a PDB, and is not; EREMCHG: the process that listens at the socket is not the one in
 	 * the socket's name.
 	 */
 	int (*open)(void *arg, int as, const char *path, const char *below);

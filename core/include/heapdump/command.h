@@ -120,6 +120,7 @@ struct hd_command_names {
 	const char *output;  /**< a file to be written */
 	const char *socket;  /**< the socket where it waits for a runtime to connect */
 	const char *sysroot; /**< the folder in which module files are looked up */
+	const char *symbols; /**< the folder in which PDBs are looked up */
 	const char *max_mem; /**< how much memory opening may take */
 	uint32_t no_files;   /**< non-zero: no module files are read */
 	uint32_t trust_files; /**< non-zero: module files need no proof */

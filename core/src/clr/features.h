@@ -43,6 +43,10 @@
 	X(FRAME_NUMBERS, 10, 10)                                                                       \
 	/* ExInfo has handlers and unwound stacks where 12.7 says (12.7; exinfo.h) */                  \
 	X(EXINFO_PARTS, 10, 0)                                                                         \
+	/* the JIT's debug info begins with a byte of flags (12.13; debuginfostore.cpp) */             \
+	X(DEBUG_FLAGS, 8, 10)                                                                          \
+	/* its bounds are packed, PatchpointInfo has an entry point (12.13; debuginfostore.cpp) */     \
+	X(PACKED_BOUNDS, 10, 0)                                                                        \
 	/* MethodDesc is without m_codeData: 8 bytes less (12.10; method.hpp) */                       \
 	X(SMALL_METHOD_DESCS, 8, 8)
 

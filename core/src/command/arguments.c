@@ -19,8 +19,10 @@ enum {
 	COMMON_EXACT,
 	COMMON_COPY_ALL,
 	COMMON_FULL,
-	COMMON_MAX_MEM = 10,
-	COMMON_COUNT = 14
+	COMMON_SYSROOT = 8,
+	COMMON_SYMBOLS = 9,
+	COMMON_MAX_MEM = 11,
+	COMMON_COUNT = 15
 };
 
 const struct option common_options[COMMON_COUNT + 1] = {
@@ -38,6 +40,8 @@ const struct option common_options[COMMON_COUNT + 1] = {
 	{ "snapshot", VALUE_NUMBER, "N", "when a .nettrace is read: which of its heap snapshots",
 	  NULL },
 	{ "sysroot", VALUE_FOLDER, "DIR", "when a core is opened: look up module files below DIR",
+	  NULL },
+	{ "symbols", VALUE_FOLDER, "DIR", "look up portable PDBs, for lines of source code, in DIR",
 	  NULL },
 	{ "workers", VALUE_NUMBER, "N", "threads for this command", NULL },
 	{ "max-mem", VALUE_TEXT, "SIZE", "memory that opening may take", NULL },
@@ -385,8 +389,6 @@ static void name_word(struct hd_command_names *names, enum value_kind kind, cons
 		names->output = word;
 	if (kind == VALUE_SOCKET)
 		names->socket = word;
-	if (kind == VALUE_FOLDER)
-		names->sysroot = word;
 }
 
 /* @p value: NULL where the option has none. */
@@ -394,6 +396,10 @@ static void name_option(struct hd_command_names *names, const struct option *opt
 			const char *value)
 {
 	name_word(names, option->kind, value);
+	if (option == &common_options[COMMON_SYSROOT])
+		names->sysroot = value;
+	if (option == &common_options[COMMON_SYMBOLS])
+		names->symbols = value;
 	if (option == &common_options[COMMON_MAX_MEM])
 		names->max_mem = value;
 	if (option == &common_options[COMMON_NO_FILES])

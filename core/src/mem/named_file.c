@@ -22,6 +22,8 @@
 #define NAME_LINKS_MAX   40u
 /** How much of an image is read: the DOS header of a PE file, and the same size of an ELF file. */
 #define IMAGE_HEAD_SIZE 64u
+/** "BSJB": metadata (ECMA-335 II.24.2.1), also of a portable PDB. */
+#define METADATA_SIGNATURE 0x424a5342u
 
 /** Magic numbers of file systems that <linux/magic.h> of Debian 12 does not have. */
 #define MAGIC_CONFIGFS 0x62656570u
@@ -221,10 +223,19 @@ static int is_image(int fd, const struct stat *info)
 	return got <= 0 ? got : load_u32(signature) == PE_SIGNATURE;
 }
 
-/* Is it an ELF or PE image?  NAMED_FILE_FAILED: it cannot be read, errno. */
-static enum named_file_result look_at_head(int fd, const struct stat *info)
+/* Does it begin as metadata does?  Returns as read_part() does. */
+static int is_metadata(int fd, const struct stat *info)
 {
-	int is = is_image(fd, info);
+	uint8_t signature[4];
+	int got = read_part(fd, signature, sizeof(signature), 0, info);
+	return got <= 0 ? got : load_u32(signature) == METADATA_SIGNATURE;
+}
+
+/* Is it of that kind?  NAMED_FILE_FAILED: it cannot be read, errno. */
+static enum named_file_result look_at_head(int fd, const struct stat *info,
+					   enum named_file_kind kind)
+{
+	int is = kind == NAMED_FILE_PDB ? is_metadata(fd, info) : is_image(fd, info);
 	return is < 0 ? NAMED_FILE_FAILED : is ? NAMED_FILE_OPENED : NAMED_FILE_NO_IMAGE;
 }
 
@@ -243,7 +254,7 @@ static int open_found_file(const struct name_walk *walk, const struct stat *foun
 	return -1;
 }
 
-static int open_found(const struct name_walk *walk, const char *sysroot, bool is_image_only,
+static int open_found(const struct name_walk *walk, const char *sysroot, enum named_file_kind kind,
 		      enum named_file_result *ret_result)
 {
 	struct stat info;
@@ -264,7 +275,7 @@ static int open_found(const struct name_walk *walk, const char *sysroot, bool is
 	int fd = open_found_file(walk, &info);
 	if (fd < 0)
 		return -1;
-	*ret_result = is_image_only ? look_at_head(fd, &info) : NAMED_FILE_OPENED;
+	*ret_result = kind == NAMED_FILE_ANY ? NAMED_FILE_OPENED : look_at_head(fd, &info, kind);
 	if (*ret_result == NAMED_FILE_OPENED)
 		return fd;
 	int code = *ret_result == NAMED_FILE_NO_IMAGE ? ENOEXEC : errno;
@@ -273,7 +284,7 @@ static int open_found(const struct name_walk *walk, const char *sysroot, bool is
 	return -1;
 }
 
-int named_file_open_directly(const char *sysroot, const char *path, bool is_image_only,
+int named_file_open_directly(const char *sysroot, const char *path, enum named_file_kind kind,
 			     enum named_file_result *ret_result)
 {
 	*ret_result = NAMED_FILE_FAILED;
@@ -284,7 +295,7 @@ int named_file_open_directly(const char *sysroot, const char *path, bool is_imag
 	walk.depth = 1;
 	int fd = -1, code = walk_path(&walk, path);
 	if (!code) {
-		fd = open_found(&walk, sysroot, is_image_only, ret_result);
+		fd = open_found(&walk, sysroot, kind, ret_result);
 		code = errno;
 	}
 	if (walk.place >= 0)
@@ -302,14 +313,16 @@ static enum named_file_result result_of(int code)
 				 : NAMED_FILE_FAILED;
 }
 
-int named_file_open(const char *sysroot, const char *path, bool is_image_only,
+int named_file_open(const char *sysroot, const char *path, enum named_file_kind kind,
 		    enum named_file_result *ret_result)
 {
 	const struct hd_broker *broker = broker_current();
 	if (!broker)
-		return named_file_open_directly(sysroot, path, is_image_only, ret_result);
-	enum hd_open_as as = is_image_only ? HD_OPEN_MODULE : HD_OPEN_ANY_MODULE;
-	int fd = broker->open(broker->arg, (int)as, path, sysroot);
+		return named_file_open_directly(sysroot, path, kind, ret_result);
+	static const enum hd_open_as as[] = { [NAMED_FILE_ANY] = HD_OPEN_ANY_MODULE,
+					      [NAMED_FILE_IMAGE] = HD_OPEN_MODULE,
+					      [NAMED_FILE_PDB] = HD_OPEN_PDB };
+	int fd = broker->open(broker->arg, (int)as[kind], path, sysroot);
 	*ret_result = fd < 0 ? result_of(errno) : NAMED_FILE_OPENED;
 	return fd;
 }

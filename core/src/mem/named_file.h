@@ -9,7 +9,14 @@ enum named_file_result {
 	NAMED_FILE_OPENED,
 	NAMED_FILE_FAILED,      /**< see errno */
 	NAMED_FILE_NOT_REGULAR, /**< a folder, FIFO, device, socket, or a file that a kernel makes up */
-	NAMED_FILE_NO_IMAGE, /**< it does not begin as ELF or PE; only with is_image_only */
+	NAMED_FILE_NO_IMAGE, /**< it is not of the kind that was asked for */
+};
+
+/** What a file must be to be opened, by its first bytes. */
+enum named_file_kind {
+	NAMED_FILE_ANY,
+	NAMED_FILE_IMAGE, /**< an ELF program or library, or a PE image */
+	NAMED_FILE_PDB,   /**< a portable PDB, or other metadata by itself */
 };
 
 /**
@@ -30,21 +37,21 @@ bool named_file_is(const char *path);
  * - Anything that is not a regular file is never opened: a FIFO would wait, and opening a device
  *   might do something.
  *
- * It parses only the first four bytes.
+ * It parses only the first bytes.
  *
  * @param sysroot The folder to look in; NULL: /.
- * @param is_image_only Open a file only if it begins as an ELF or PE image.
+ * @param kind Open a file only if it is of this kind.
  * @param[out] ret_result Why it is not open.
  * @return A descriptor, close-on-exec, or -1 with errno.
  */
-int named_file_open(const char *sysroot, const char *path, bool is_image_only,
+int named_file_open(const char *sysroot, const char *path, enum named_file_kind kind,
 		    enum named_file_result *ret_result);
 
 /**
  * The same, but never through the broker (hd_broker_set()), which the function above uses if there
  * is one.
  */
-int named_file_open_directly(const char *sysroot, const char *path, bool is_image_only,
+int named_file_open_directly(const char *sysroot, const char *path, enum named_file_kind kind,
 			     enum named_file_result *ret_result);
 
 #endif

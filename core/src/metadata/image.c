@@ -19,6 +19,10 @@
 #define DEBUG_CODE_VIEW   2u
 #define CODE_VIEW_RSDS    0x53445352u
 #define CODE_VIEW_SIZE    24u
+/* Longest path that is read; minor version of an entry about a portable PDB; a PDB inside. */
+#define CODE_VIEW_PATH_MAX 4096u
+#define MINOR_PORTABLE     0x504du
+#define DEBUG_EMBEDDED     17u
 
 struct headers {
 	struct memory *memory;
@@ -109,26 +113,94 @@ static bool is_code_view(const struct headers *headers, const uint8_t *entry, co
 	       load_u32(bytes + 4 + IMAGE_GUID_SIZE) == age;
 }
 
+/* The debug directory, and how many entries of it are read; 0: there is none. */
+static uint32_t find_debug_entries(struct headers *headers, uint64_t *ret)
+{
+	struct image image = { 0 };
+	uint64_t directory;
+	uint32_t rva, size;
+	if (!read_headers(headers, &image, &directory))
+		return 0;
+	directory -= (uint64_t)(CLI_DIRECTORY - DEBUG_DIRECTORY) * 8;
+	if (!memory_u32(headers->memory, directory, &rva) ||
+	    !memory_u32(headers->memory, directory + 4, &size) || !rva ||
+	    !locate(headers, rva, size, ret))
+		return 0;
+	uint32_t count = size / DEBUG_ENTRY_SIZE;
+	return count < DEBUG_ENTRIES_MAX ? count : DEBUG_ENTRIES_MAX;
+}
+
+static bool read_debug_entry(const struct headers *headers, uint64_t entries, uint32_t index,
+			     uint8_t entry[DEBUG_ENTRY_SIZE])
+{
+	return memory_read(headers->memory, entries + (uint64_t)index * DEBUG_ENTRY_SIZE, entry,
+			   DEBUG_ENTRY_SIZE);
+}
+
 bool image_has_pdb(struct memory *memory, uint64_t base, bool is_mapped, const uint8_t *guid,
 		   uint32_t age)
 {
 	struct headers headers = { .memory = memory, .base = base, .is_mapped = is_mapped };
-	struct image image = { 0 };
-	uint64_t directory, entries;
-	uint32_t rva, size;
-	if (!read_headers(&headers, &image, &directory))
-		return false;
-	directory -= (uint64_t)(CLI_DIRECTORY - DEBUG_DIRECTORY) * 8;
-	if (!memory_u32(memory, directory, &rva) || !memory_u32(memory, directory + 4, &size) ||
-	    !rva || !locate(&headers, rva, size, &entries))
-		return false;
-	uint32_t count = size / DEBUG_ENTRY_SIZE;
-	for (uint32_t i = 0; i < count && i < DEBUG_ENTRIES_MAX; i++) {
+	uint64_t entries;
+	uint32_t count = find_debug_entries(&headers, &entries);
+	for (uint32_t i = 0; i < count; i++) {
 		uint8_t entry[DEBUG_ENTRY_SIZE];
-		if (memory_read(memory, entries + (uint64_t)i * DEBUG_ENTRY_SIZE, entry,
-				sizeof(entry)) &&
+		if (read_debug_entry(&headers, entries, i, entry) &&
 		    is_code_view(&headers, entry, guid, age))
 			return true;
 	}
 	return false;
+}
+
+/* The last part of a path, which may have slashes of both kinds; false when it is not a name. */
+static bool take_file_name(const char *path, size_t size, char ret[IMAGE_PDB_NAME_SIZE])
+{
+	size_t length = strnlen(path, size), begin = length;
+	while (begin && path[begin - 1] != '/' && path[begin - 1] != '\\')
+		begin--;
+	const char *name = path + begin;
+	if (length == size || length - begin >= IMAGE_PDB_NAME_SIZE || !*name ||
+	    strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return false;
+	memcpy(ret, name, length - begin + 1);
+	return true;
+}
+
+/* Take the id and name from an entry of CodeView that is about a portable PDB. */
+static bool take_portable(const struct headers *headers, const uint8_t *entry,
+			  struct image_pdb *ret)
+{
+	char bytes[CODE_VIEW_SIZE + CODE_VIEW_PATH_MAX];
+	uint32_t size = load_u32(entry + 16);
+	uint64_t address;
+	if (load_u32(entry + 12) != DEBUG_CODE_VIEW || load_u16(entry + 10) != MINOR_PORTABLE ||
+	    size <= CODE_VIEW_SIZE || !locate(headers, load_u32(entry + 20), size, &address))
+		return false;
+	size = size < sizeof(bytes) ? size : (uint32_t)sizeof(bytes);
+	if (!memory_read(headers->memory, address, bytes, size) ||
+	    load_u32((const uint8_t *)bytes) != CODE_VIEW_RSDS ||
+	    !take_file_name(bytes + CODE_VIEW_SIZE, size - CODE_VIEW_SIZE, ret->name))
+		return false;
+	memcpy(ret->id, bytes + 4, IMAGE_GUID_SIZE);
+	memcpy(ret->id + IMAGE_GUID_SIZE, entry + 4, IMAGE_PDB_ID_SIZE - IMAGE_GUID_SIZE);
+	return true;
+}
+
+bool image_find_pdb(struct memory *memory, uint64_t base, bool is_mapped, struct image_pdb *ret)
+{
+	struct headers headers = { .memory = memory, .base = base, .is_mapped = is_mapped };
+	struct image_pdb found = { 0 };
+	uint64_t entries;
+	uint32_t count = find_debug_entries(&headers, &entries);
+	for (uint32_t i = 0; i < count; i++) {
+		uint8_t entry[DEBUG_ENTRY_SIZE];
+		if (!read_debug_entry(&headers, entries, i, entry))
+			continue;
+		found.is_embedded |= load_u32(entry + 12) == DEBUG_EMBEDDED;
+		found.is_portable = found.is_portable || take_portable(&headers, entry, &found);
+	}
+	if (!found.is_portable && !found.is_embedded)
+		return false;
+	*ret = found;
+	return true;
 }

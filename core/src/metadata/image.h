@@ -34,4 +34,24 @@ bool image_locate(struct memory *memory, uint64_t base, bool is_mapped, uint32_t
 bool image_has_pdb(struct memory *memory, uint64_t base, bool is_mapped, const uint8_t *guid,
 		   uint32_t age);
 
+/** Bytes of an id: GUID and time stamp, as in a portable PDB. */
+#define IMAGE_PDB_ID_SIZE   20u
+#define IMAGE_PDB_NAME_SIZE 256u
+
+/** What the debug directory of an image says of its PDB. */
+struct image_pdb {
+	bool is_portable; /**< id and name are those of a portable PDB */
+	bool is_embedded; /**< the image contains a PDB, packed with deflate */
+	uint8_t id[IMAGE_PDB_ID_SIZE];
+	char name[IMAGE_PDB_NAME_SIZE]; /**< name of its file, without folders; not "", "." or ".."
+					 */
+};
+
+/**
+ * Read the debug directory of that image.
+ *
+ * @return false when it names no portable PDB and contains none, or cannot be read
+ */
+bool image_find_pdb(struct memory *memory, uint64_t base, bool is_mapped, struct image_pdb *ret);
+
 #endif

@@ -11,6 +11,9 @@
 #define STREAM_NAME_MAX      32u
 #define METADATA_STREAMS_MAX 64u
 #define TABLE_HEADER_SIZE    24u
+/* #Pdb: 20 bytes id, u32 entry point, u64 referenced tables. */
+#define PDB_REFERENCED  24u
+#define PDB_HEADER_SIZE 32u
 
 struct metadata_stream {
 	uint32_t offset, size;
@@ -19,7 +22,7 @@ struct metadata_stream {
 
 /* The streams of a metadata root that are read (II.24.2.2). */
 struct streams {
-	struct metadata_stream tables, strings, blobs, guids;
+	struct metadata_stream tables, strings, blobs, guids, pdb;
 	bool is_uncompressed; /* #-, with pointer tables */
 	bool is_delta;        /* #JTD */
 };
@@ -36,6 +39,8 @@ static void take_stream(struct streams *streams, const char *name,
 		slot = &streams->blobs;
 	} else if (!strcmp(name, "#GUID")) {
 		slot = &streams->guids;
+	} else if (!strcmp(name, "#Pdb")) {
+		slot = &streams->pdb;
 	} else if (!strcmp(name, "#~") || !strcmp(name, "#-")) {
 		slot = &streams->tables;
 	}
@@ -92,6 +97,63 @@ static enum hd_status read_streams(const struct metadata *metadata, struct strea
 	return HD_OK;
 }
 
+/* Row counts of the tables in @p valid, from *@p at, which moves after them. */
+static enum hd_status read_row_counts(struct metadata *metadata, uint64_t valid, uint32_t *at,
+				      uint32_t end, struct hd_error *err)
+{
+	for (unsigned int t = 0; t < MD_TABLE_COUNT; t++) {
+		if (!(valid >> t & 1))
+			continue;
+		if (end - *at < 4)
+			return fail(err, HD_ERR_FORMAT, *at, "metadata tables: row counts cut off");
+		metadata->tables[t].rows = load_u32(metadata->bytes + *at);
+		if (metadata->tables[t].rows > 0xffffff) {
+			return fail(err, HD_ERR_FORMAT, *at, "metadata table 0x%x: %u rows", t,
+				    metadata->tables[t].rows);
+		}
+		*at += 4;
+	}
+	return HD_OK;
+}
+
+/*
+ * The tables of a portable PDB refer to rows of the module's tables, whose numbers are in #Pdb: id,
+ * entry point, u64 mask of tables, u32 rows of each.
+ */
+static enum hd_status read_referenced_rows(struct metadata *metadata, uint64_t own,
+					   struct hd_error *err)
+{
+	uint32_t at = metadata->pdb.offset, end = at + metadata->pdb.size;
+	if (metadata->pdb.size < PDB_HEADER_SIZE)
+		return fail(err, HD_ERR_FORMAT, at, "portable PDB: header cut off");
+	uint64_t referenced = load_u64(metadata->bytes + at + PDB_REFERENCED);
+	if (referenced >> MD_TYPE_SYSTEM_COUNT || referenced & own) {
+		return fail(err, HD_ERR_FORMAT, at + PDB_REFERENCED,
+			    "portable PDB: it refers to tables that modules do not have");
+	}
+	at += PDB_HEADER_SIZE;
+	return read_row_counts(metadata, referenced, &at, end, err);
+}
+
+/* The widths of all columns, from the rows of all tables; then only tables in @p own have rows. */
+static enum hd_status lay_out_tables(struct metadata *metadata, uint64_t own,
+				     const struct metadata_index_sizes *sizes, struct hd_error *err)
+{
+	if (metadata->pdb.size) {
+		if (own >> MD_TYPE_SYSTEM_COUNT & 7 || own >> MD_SCHEMA_COUNT)
+			return fail(err, HD_ERR_FORMAT, 0, "portable PDB: unknown tables");
+		TRY(read_referenced_rows(metadata, own, err));
+	} else {
+		own &= (1ull << MD_TYPE_SYSTEM_COUNT) - 1;
+	}
+	schema_layout(metadata, sizes);
+	for (unsigned int t = 0; t < MD_TABLE_COUNT; t++) {
+		if (!(own >> t & 1))
+			metadata->tables[t].rows = 0;
+	}
+	return HD_OK;
+}
+
 /* Row counts, then the place of each table (II.24.2.6). */
 static enum hd_status read_table_places(struct metadata *metadata, const struct streams *streams,
 					struct hd_error *err)
@@ -102,28 +164,17 @@ static enum hd_status read_table_places(struct metadata *metadata, const struct 
 	uint8_t heaps = metadata->bytes[at + 6];
 	uint64_t valid = load_u64(metadata->bytes + at + 8);
 	at += TABLE_HEADER_SIZE;
-	for (unsigned int t = 0; t < MD_TABLE_COUNT; t++) {
-		if (!(valid >> t & 1))
-			continue;
-		if (end - at < 4)
-			return fail(err, HD_ERR_FORMAT, at, "metadata tables: row counts cut off");
-		metadata->tables[t].rows = load_u32(metadata->bytes + at);
-		if (metadata->tables[t].rows > 0xffffff) {
-			return fail(err, HD_ERR_FORMAT, at, "metadata table 0x%x: %u rows", t,
-				    metadata->tables[t].rows);
-		}
-		at += 4;
-	}
+	TRY(read_row_counts(metadata, valid, &at, end, err));
 	if (heaps & 0x40) {
 		if (end - at < 4)
 			return fail(err, HD_ERR_FORMAT, at, "metadata tables: header cut off");
 		at += 4;
 	}
-	struct metadata_index_sizes sizes = { .wide_strings = heaps & 1,
-					      .wide_guids = heaps & 2,
-					      .wide_blobs = heaps & 4,
-					      .wide_all = streams->is_delta };
-	schema_layout(metadata, &sizes);
+	const struct metadata_index_sizes sizes = { .wide_strings = heaps & 1,
+						    .wide_guids = heaps & 2,
+						    .wide_blobs = heaps & 4,
+						    .wide_all = streams->is_delta };
+	TRY(lay_out_tables(metadata, valid, &sizes, err));
 	for (unsigned int t = 0; t < MD_SCHEMA_COUNT; t++) {
 		uint64_t size = (uint64_t)metadata->tables[t].rows * metadata->tables[t].row_size;
 		if (size > end - at)
@@ -164,6 +215,8 @@ static enum hd_status parse_metadata(struct metadata *metadata, struct hd_error 
 	metadata->blobs.size = streams.blobs.size;
 	metadata->guids.offset = streams.guids.offset;
 	metadata->guids.size = streams.guids.size;
+	metadata->pdb.offset = streams.pdb.offset;
+	metadata->pdb.size = streams.pdb.size;
 	TRY(read_table_places(metadata, &streams, err));
 	if (!read_enclosing(metadata))
 		return fail_nomem(err);

@@ -8,7 +8,7 @@
 
 #include "util/fail.h"
 
-/** Tables of ECMA-335 II.22 that are read. */
+/** Tables that are read: of ECMA-335 II.22, and from MD_DOCUMENT on of portable PDBs. */
 enum md_table {
 	MD_MODULE = 0x00,
 	MD_TYPE_REF = 0x01,
@@ -27,6 +27,12 @@ enum md_table {
 	MD_EXPORTED_TYPE = 0x27,
 	MD_NESTED_CLASS = 0x29,
 	MD_GENERIC_PARAM = 0x2a,
+	MD_DOCUMENT = 0x30,
+	MD_METHOD_DEBUG = 0x31,
+	MD_LOCAL_SCOPE = 0x32,
+	MD_LOCAL_VARIABLE = 0x33,
+	MD_STATE_MACHINE_METHOD = 0x36,
+	MD_CUSTOM_DEBUG = 0x37,
 	MD_TABLE_COUNT = 64
 };
 
@@ -45,9 +51,9 @@ struct metadata {
 	} tables[MD_TABLE_COUNT];
 	struct {
 		uint32_t offset, size;
-	} strings, blobs, guids;
-	bool has_pointer_tables; /**< stream #-: FieldPtr and MethodPtr tables are in use */
-	uint32_t *enclosing;     /**< by TypeDef RID: RID of the enclosing type, 0 = none */
+	} strings, blobs, guids, pdb; /**< pdb: the stream #Pdb; size 0: it is not a portable PDB */
+	bool has_pointer_tables;      /**< stream #-: FieldPtr and MethodPtr tables are in use */
+	uint32_t *enclosing;          /**< by TypeDef RID: RID of the enclosing type, 0 = none */
 };
 
 /**

@@ -2,7 +2,7 @@
 #include "metadata/table_schema.h"
 
 /*
- * Columns of the tables of ECMA-335 II.22, each one byte: below 0x40 an index into that table,
+ * Columns of the tables of ECMA-335 II.22 and of portable PDBs (doc/coreclr.md 12.14), each one byte: below 0x40 an index into that table,
  * then coded indexes (II.24.2.6), heaps and plain numbers.
  */
 enum metadata_column_kind {
@@ -20,6 +20,7 @@ enum metadata_column_kind {
 	ATTRIBUTE_TYPE,
 	RESOLUTION_SCOPE,
 	TYPE_OR_METHOD,
+	HAS_DEBUG,
 	CODED_END,
 	STRING = 0x60,
 	GUID,
@@ -75,12 +76,23 @@ static const uint8_t schemas[MD_SCHEMA_COUNT][MD_COLUMNS_MAX + 1] = {
 	[0x2a] = { U2, U2, TYPE_OR_METHOD, STRING, LAST },         /* GenericParam */
 	[0x2b] = { METHOD_DEF_OR_REF, BLOB, LAST },                /* MethodSpec */
 	[0x2c] = { 0x2a, TYPE_DEF_OR_REF, LAST },                  /* GenericParamConstraint */
+	[0x2d] = { LAST },
+	[0x2e] = { LAST },
+	[0x2f] = { LAST },
+	[0x30] = { BLOB, GUID, BLOB, GUID, LAST },         /* Document */
+	[0x31] = { 0x30, BLOB, LAST },                     /* MethodDebugInformation */
+	[0x32] = { 0x06, 0x35, 0x33, 0x34, U4, U4, LAST }, /* LocalScope */
+	[0x33] = { U2, U2, STRING, LAST },                 /* LocalVariable */
+	[0x34] = { STRING, BLOB, LAST },                   /* LocalConstant */
+	[0x35] = { 0x35, BLOB, LAST },                     /* ImportScope */
+	[0x36] = { 0x06, 0x06, LAST },                     /* StateMachineMethod */
+	[0x37] = { HAS_DEBUG, GUID, BLOB, LAST },          /* CustomDebugInformation */
 };
 
 /* Tag bits of a coded index, and the tables it may name. */
 struct coded {
 	uint8_t bits, count;
-	uint8_t tables[22];
+	uint8_t tables[27];
 };
 
 static const struct coded coded_indexes[CODED_END - CODED] = {
@@ -99,6 +111,9 @@ static const struct coded coded_indexes[CODED_END - CODED] = {
 	[ATTRIBUTE_TYPE - CODED] = { 3, 2, { 0x06, 0x0a } },
 	[RESOLUTION_SCOPE - CODED] = { 2, 4, { 0x00, 0x1a, 0x23, 0x01 } },
 	[TYPE_OR_METHOD - CODED] = { 1, 2, { 0x02, 0x06 } },
+	[HAS_DEBUG - CODED] = { 5, 27, { 0x06, 0x04, 0x01, 0x02, 0x08, 0x09, 0x0a, 0x00, 0x0e,
+					 0x17, 0x14, 0x11, 0x1a, 0x1b, 0x20, 0x23, 0x26, 0x27,
+					 0x28, 0x2a, 0x2c, 0x2b, 0x30, 0x32, 0x33, 0x34, 0x35 } },
 };
 
 /* The table between a list column and its rows when the stream is #-. */

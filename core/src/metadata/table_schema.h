@@ -4,8 +4,10 @@
 
 #include "metadata/metadata.h"
 
-/** How many tables ECMA-335 II.22 defines; later ones (portable PDB) are not read. */
-#define MD_SCHEMA_COUNT 0x2du
+/** How many tables ECMA-335 II.22 defines. */
+#define MD_TYPE_SYSTEM_COUNT 0x2du
+/** The same with the tables of portable PDBs, which are read only where there is a stream #Pdb. */
+#define MD_SCHEMA_COUNT 0x38u
 
 /** Sizes of indexes, from the header of the table stream. */
 struct metadata_index_sizes {

@@ -10,10 +10,16 @@
 #define PART_COLUMNS_MIN 12u
 #define ELLIPSIS         "\xe2\x80\xa6"
 
+/* Does a name that may be shortened begin after this? */
+static bool is_begin(char c)
+{
+	return c == FIT_TYPE || c == FIT_METHOD || c == FIT_PATH;
+}
+
 /* Bytes of the colour code or mark at @p line, or 0. */
 static size_t unseen_length(const char *line, size_t size)
 {
-	if (*line == FIT_TYPE || *line == FIT_METHOD || *line == FIT_END)
+	if (is_begin(*line) || *line == FIT_END)
 		return 1;
 	if (*line != '\033')
 		return 0;
@@ -130,8 +136,21 @@ static size_t skip_builder(const char *name, size_t size)
 	return at ? (size_t)(at - name) + 1 : 0;
 }
 
+/* The name of a file without its folders, of this system or of Windows. */
+static void put_file(struct text *ret, const char *path, size_t size)
+{
+	size_t begin = size;
+	while (begin && path[begin - 1] != '/' && path[begin - 1] != '\\')
+		begin--;
+	text_append(ret, path + begin, size - begin);
+}
+
 void fit_name(struct text *ret, const char *name, size_t size, char kind, bool whole)
 {
+	if (kind == FIT_PATH) {
+		put_file(ret, name, size);
+		return;
+	}
 	size_t depth = 0, i = whole && kind == FIT_TYPE ? skip_builder(name, size) : 0;
 	bool is_first = true, is_part = true;
 	while (i < size) {
@@ -178,7 +197,7 @@ static void find_parts(struct line_parts *found)
 	const char *at = found->line, *end = at + found->size;
 	found->count = 0;
 	for (; at < end && found->count < PARTS_MAX; at++) {
-		if (*at != FIT_TYPE && *at != FIT_METHOD)
+		if (!is_begin(*at))
 			continue;
 		const char *stop = memchr(at, FIT_END, (size_t)(end - at));
 		if (!stop)
@@ -250,7 +269,7 @@ static void put_unmarked(struct text *ret, const char *line, size_t size)
 {
 	size_t begin = 0;
 	for (size_t i = 0; i < size; i++) {
-		if (line[i] != FIT_TYPE && line[i] != FIT_METHOD && line[i] != FIT_END)
+		if (!is_begin(line[i]) && line[i] != FIT_END)
 			continue;
 		text_append(ret, line + begin, i - begin);
 		begin = i + 1;

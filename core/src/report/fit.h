@@ -14,11 +14,12 @@
  */
 #define FIT_TYPE   '\016' /**< the name of a type follows */
 #define FIT_METHOD '\020' /**< the name of a method, with its arguments, follows */
+#define FIT_PATH   '\021' /**< the path of a file follows */
 #define FIT_END    '\017' /**< here the name ends */
 
 /**
  * Append @p line without marks to @p ret.  Where it has more than @p width columns, the marked names are shortened:
- * first type arguments and parameters lose their namespaces, then the names themselves, at last characters in the
+ * first paths lose their folders, type arguments and parameters their namespaces, then the names themselves, at last characters in the
  * middle give way to an ellipsis.  What is not marked stays, so the result may still be too long.
  *
  * @param[in] line One line of UTF-8 text without its end; colour codes take no column.
@@ -28,9 +29,9 @@
 void fit_line(struct text *ret, const char *line, size_t size, uint32_t width);
 
 /**
- * Append the name of a type or method as it is shown in few columns.
+ * Append the name of a type, a method or a file as it is shown in few columns.
  *
- * @param[in] kind FIT_TYPE or FIT_METHOD.
+ * @param[in] kind FIT_TYPE, FIT_METHOD or FIT_PATH.
  * @param[in] whole Shorten the name itself, too, and not only its type arguments and parameters.
  */
 void fit_name(struct text *ret, const char *name, size_t size, char kind, bool whole);

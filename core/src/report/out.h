@@ -80,7 +80,7 @@ void out_styled(struct out *out, enum style style, const char *format, ...) HD_P
 /** Begin and end the colour of @p style, around text that is appended to out->text. */
 void out_begin_style(struct out *out, enum style style);
 void out_end_style(struct out *out);
-/** Begin a name that may be shortened: @p kind is FIT_TYPE or FIT_METHOD; and end it. */
+/** Begin a name that may be shortened: @p kind is FIT_TYPE, FIT_METHOD or FIT_PATH; and end it. */
 void out_begin_name(struct out *out, char kind);
 void out_end_name(struct out *out);
 /** A type name, escaped and in its colour; NULL is shown as <unknown type ID>. */

@@ -13,10 +13,10 @@
 #include "util/opening.h"
 #include "util/output_place.h"
 
-static int direct_open_module(const char *path, const char *below, bool is_image_only)
+static int direct_open_named(const char *path, const char *below, enum named_file_kind kind)
 {
 	enum named_file_result result;
-	int fd = named_file_open_directly(below, path, is_image_only, &result);
+	int fd = named_file_open_directly(below, path, kind, &result);
 	if (fd < 0 && result == NAMED_FILE_NOT_REGULAR)
 		errno = EINVAL;
 	if (fd < 0 && result == NAMED_FILE_NO_IMAGE)
@@ -31,8 +31,12 @@ static int direct_open(void *arg, int as, const char *path, const char *below)
 		errno = EINVAL;
 		return -1;
 	}
-	if (as == HD_OPEN_MODULE || as == HD_OPEN_ANY_MODULE)
-		return direct_open_module(path, below, as == HD_OPEN_MODULE);
+	if (as == HD_OPEN_MODULE || as == HD_OPEN_ANY_MODULE || as == HD_OPEN_PDB) {
+		return direct_open_named(path, below,
+					 as == HD_OPEN_PDB      ? NAMED_FILE_PDB
+					 : as == HD_OPEN_MODULE ? NAMED_FILE_IMAGE
+								: NAMED_FILE_ANY);
+	}
 	return open_directly((enum hd_open_as)as, path);
 }
 

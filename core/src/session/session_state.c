@@ -73,6 +73,7 @@ void hd_session_destroy(struct hd_session *session)
 		return;
 	hd_session_close(session);
 	mem_free(session->sysroot);
+	mem_free(session->symbols);
 	mem_free(session->label);
 	mem_free(session);
 }
@@ -179,6 +180,7 @@ static struct target_options target_options(const struct settings *settings, con
 	static const char *const backends[] = { NULL, "file", "process", "debugger" };
 	return (struct target_options){
 		.sysroot = settings->sysroot,
+		.symbols = settings->symbols,
 		.no_files = settings->no_files,
 		.trust_files = settings->trust_files,
 		.max_mem = job->max_mem,

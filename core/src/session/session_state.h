@@ -42,6 +42,7 @@ struct settings {
 	enum color_setting color;
 	enum answer_format format;
 	const char *sysroot; /**< borrowed; NULL: files are where the target says */
+	const char *symbols; /**< borrowed: a folder of PDBs, or NULL */
 	bool no_files;       /**< read no module files */
 	bool trust_files;    /**< also use module files that are not proven to be the right ones */
 	bool copy_all;       /**< copy all memory of a process */
@@ -62,6 +63,7 @@ struct hd_session {
 	char *label;    /**< see hd_session_label(); or NULL */
 	char *deferred; /**< to be opened when a command needs it; or NULL */
 	char *sysroot;  /**< storage of settings.sysroot */
+	char *symbols;  /**< storage of settings.symbols */
 	/* for a dump file: both; for a target: its snapshot, when a command has needed it */
 	const struct format *format;
 	struct hd_graph *graph;

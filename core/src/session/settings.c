@@ -20,6 +20,8 @@ static const struct {
 	{ "color", "colours in text: auto, on or off" },
 	{ "format", "format of answers: text, json, ndjson or csv (the rows of the main table)" },
 	{ "sysroot", "look up the files that a core names below this folder (empty = /)" },
+	{ "symbols",
+	  "look up portable PDBs, for lines of source code, in this folder (empty = none)" },
 	{ "files", "read module files next to a core for what it lacks: on or off" },
 	{ "trust-files", "use module files that nothing proves to be right: on or off" },
 	{ "copy-all", "copy all memory of a process, also what no answer needs: on or off" },
@@ -82,10 +84,11 @@ const char *const *settings_choices(const char *name)
 
 static enum hd_status no_setting(const char *name, struct hd_error *err)
 {
-	return fail(err, HD_ERR_ARGUMENT, 0,
-		    "no setting \"%.40s\": there are max-mem, workers, width, color, format, "
-		    "sysroot, files, trust-files, copy-all, exact, snapshot, backend, pager",
-		    name);
+	return fail(
+		err, HD_ERR_ARGUMENT, 0,
+		"no setting \"%.40s\": there are max-mem, workers, width, color, format, "
+		"sysroot, symbols, files, trust-files, copy-all, exact, snapshot, backend, pager",
+		name);
 }
 
 /* Index of @p value among the choices of the setting, case ignored. */
@@ -107,17 +110,30 @@ static enum hd_status index_of_choice(const char *name, const char *value, unsig
 	return fail(err, HD_ERR_ARGUMENT, 0, "%s is %s, not \"%.40s\"", name, list, value);
 }
 
-static enum hd_status set_sysroot(struct settings *settings, const char *value,
-				  struct hd_error *err)
+/* Settings that are a folder, or "" for none. */
+static const char *const folders[] = { "sysroot", "symbols" };
+
+static bool is_folder(const char *name)
+{
+	return strcmp(name, folders[0]) == 0 || strcmp(name, folders[1]) == 0;
+}
+
+static const char **folder_of(struct settings *settings, const char *name)
+{
+	return strcmp(name, folders[0]) == 0 ? &settings->sysroot : &settings->symbols;
+}
+
+static enum hd_status set_folder(struct settings *settings, const char *name, const char *value,
+				 struct hd_error *err)
 {
 	int folder = *value ? open_as(HD_OPEN_FOLDER, value) : -1;
 	if (*value && folder < 0) {
 		return fail(err, HD_ERR_ARGUMENT, 0,
-			    "sysroot must be a folder, and \"%.200s\" is not one", value);
+			    "%s must be a folder, and \"%.200s\" is not one", name, value);
 	}
 	if (folder >= 0)
 		(void)close(folder);
-	settings->sysroot = *value ? value : NULL;
+	*folder_of(settings, name) = *value ? value : NULL;
 	return HD_OK;
 }
 
@@ -197,8 +213,8 @@ enum hd_status settings_set(struct settings *settings, const char *name, const c
 		set_choice(settings, name, chosen);
 		return HD_OK;
 	}
-	if (strcmp(name, "sysroot") == 0)
-		return set_sysroot(settings, value, err);
+	if (is_folder(name))
+		return set_folder(settings, name, value, err);
 	return set_number(settings, name, value, err);
 }
 
@@ -209,7 +225,7 @@ enum hd_status hd_session_set(struct hd_session *session, const char *name, cons
 		return fail(err, HD_ERR_ARGUMENT, 0,
 			    "a setting needs a session, a name and a value");
 	}
-	if (strcmp(name, "sysroot") != 0)
+	if (!is_folder(name))
 		return settings_set(&session->settings, name, value, err);
 	char *copy = mem_strndup(value, strlen(value));
 	if (!copy)
@@ -219,8 +235,9 @@ enum hd_status hd_session_set(struct hd_session *session, const char *name, cons
 		mem_free(copy);
 		return status;
 	}
-	mem_free(session->sysroot);
-	session->sysroot = copy;
+	char **own = strcmp(name, folders[0]) == 0 ? &session->sysroot : &session->symbols;
+	mem_free(*own);
+	*own = copy;
 	return HD_OK;
 }
 
@@ -266,8 +283,10 @@ enum hd_status hd_session_get(const struct hd_session *session, const char *name
 		used = snprintf(buf, size, "auto");
 	} else if (strcmp(name, "width") == 0) {
 		used = snprintf(buf, size, "%" PRIu32, settings->width);
-	} else if (strcmp(name, "sysroot") == 0) {
-		used = snprintf(buf, size, "%s", settings->sysroot ? settings->sysroot : "");
+	} else if (is_folder(name)) {
+		const char *folder =
+			strcmp(name, folders[0]) == 0 ? settings->sysroot : settings->symbols;
+		used = snprintf(buf, size, "%s", folder ? folder : "");
 	} else if (strcmp(name, "snapshot") == 0) {
 		used = snprintf(buf, size, "%" PRIu32, settings->snapshot);
 	} else {

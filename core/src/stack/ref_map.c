@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "stack/ref_map.h"
 
+#include "clr/code/code.h"
 #include "clr/layouts/ready_to_run.h"
 #include "mem/memory.h"
 
@@ -9,29 +10,6 @@
 #define POSITION_MAX  4096u
 #define MORE_BYTES    0x80u
 #define ESCAPE        3u
-
-/* Address of the import sections of the image at @p base with header @p header, and their size. */
-static bool find_imports(const struct clr *clr, uint64_t base, uint64_t header, uint64_t *ret,
-			 uint32_t *ret_size)
-{
-	uint32_t signature = 0, count = 0;
-	if (!memory_u32(clr_memory(clr), header, &signature) || signature != R2R_SIGNATURE ||
-	    !memory_u32(clr_memory(clr), header + R2R_SECTIONS, &count) || count > R2R_SECTIONS_MAX)
-		return false;
-	for (uint32_t i = 0; i < count; i++) {
-		uint8_t section[R2R_SECTION_SIZE];
-		if (!memory_read(clr_memory(clr),
-				 header + R2R_SECTION_FIRST + R2R_SECTION_SIZE * (uint64_t)i,
-				 section, sizeof(section)))
-			return false;
-		if (load_u32(section) == R2R_IMPORTS) {
-			*ret = base + load_u32(section + 4);
-			*ret_size = load_u32(section + 8);
-			return true;
-		}
-	}
-	return false;
-}
 
 /* The map of the cell that lies @p rva behind @p base; the table of maps is in its section. */
 static uint64_t find_ref_map(const struct clr *clr, uint64_t base, uint64_t imports, uint32_t size,
@@ -69,14 +47,14 @@ static uint64_t find_ref_map(const struct clr *clr, uint64_t base, uint64_t impo
 
 bool ref_map_open(const struct clr *clr, const uint64_t words[3], struct ref_map *ret)
 {
-	uint64_t map = words[2], info = 0, header = 0, base = 0, imports = 0;
-	uint32_t size = 0;
+	uint64_t map = words[2], info = 0, header = 0, base = 0;
+	uint32_t imports = 0, size = 0;
 	if (!map && words[0] && clr_pointer(clr, words[0], L_MODULE_R2R, &info) && info &&
 	    clr_pointer(clr, info, L_R2R_HEADER, &header) &&
 	    clr_pointer(clr, words[0], L_MODULE_BASE, &base) &&
-	    find_imports(clr, base, header, &imports, &size) && words[1] > base &&
+	    clr_r2r_section(clr, header, R2R_IMPORTS, &imports, &size) && words[1] > base &&
 	    words[1] - base <= UINT32_MAX)
-		map = find_ref_map(clr, base, imports, size, (uint32_t)(words[1] - base));
+		map = find_ref_map(clr, base, base + imports, size, (uint32_t)(words[1] - base));
 	if (!map)
 		return false;
 	*ret = (struct ref_map){ .memory = clr_memory(clr), .next = map, .pending = MORE_BYTES };

@@ -73,7 +73,8 @@ static enum target_file_state open_module_file(const struct target_options *opti
 					       struct module_file *file)
 {
 	enum named_file_result result;
-	int fd = named_file_open(options->sysroot, file->path, !options->trust_files, &result);
+	int fd = named_file_open(options->sysroot, file->path,
+				 options->trust_files ? NAMED_FILE_ANY : NAMED_FILE_IMAGE, &result);
 	if (result == NAMED_FILE_NOT_REGULAR)
 		return TARGET_FILE_NOT_REGULAR;
 	if (result == NAMED_FILE_NO_IMAGE) {

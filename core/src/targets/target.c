@@ -9,6 +9,15 @@
 #include "targets/relocation.h"
 #include "util/alloc.h"
 
+/* NULL and "" are no folder; false when memory is exhausted. */
+static bool copy_folder(const char *folder, char **ret)
+{
+	if (!folder || !*folder)
+		return true;
+	*ret = mem_strndup(folder, strlen(folder));
+	return *ret != NULL;
+}
+
 struct target *target_create(enum target_kind kind, const struct target_options *options)
 {
 	struct target *target = mem_calloc(1, sizeof(*target));
@@ -21,16 +30,16 @@ struct target *target_create(enum target_kind kind, const struct target_options 
 	if (options)
 		target->options = *options;
 	target->options.sysroot = NULL;
+	target->options.symbols = NULL;
 	target->options.backend = NULL;
 	target->options.server = NULL;
 	target->files.relocations = relocation_cache_create();
-	bool failed = !target->files.relocations;
-	if (options && options->sysroot && options->sysroot[0] && !failed) {
-		target->files.sysroot = mem_strndup(options->sysroot, strlen(options->sysroot));
-		target->options.sysroot = target->files.sysroot;
-		failed = !target->files.sysroot;
-	}
-	if (failed) {
+	bool is_good = target->files.relocations &&
+		       copy_folder(options ? options->sysroot : NULL, &target->files.sysroot) &&
+		       copy_folder(options ? options->symbols : NULL, &target->files.symbols);
+	target->options.sysroot = target->files.sysroot;
+	target->options.symbols = target->files.symbols;
+	if (!is_good) {
 		target_destroy(target);
 		return NULL;
 	}
@@ -55,6 +64,7 @@ void target_destroy(struct target *target)
 	mem_free(target->map.ranges);
 	findings_deinit(&target->findings);
 	mem_free(target->files.sysroot);
+	mem_free(target->files.symbols);
 	mem_free(target);
 }
 

@@ -57,6 +57,7 @@ struct debugger_reading {
 /** Where missing bytes come from. */
 struct target_files {
 	char *sysroot;              /**< the string that options.sysroot points to */
+	char *symbols;              /**< the string that options.symbols points to */
 	struct module_files *files; /**< owned by the target's memory; NULL: none are used */
 	struct relocation_cache *relocations;
 };

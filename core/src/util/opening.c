@@ -202,6 +202,7 @@ int open_directly(enum hd_open_as as, const char *path)
 		return open_listener(path);
 	case HD_OPEN_MODULE:
 	case HD_OPEN_ANY_MODULE:
+	case HD_OPEN_PDB:
 		break;
 	}
 	errno = EINVAL;

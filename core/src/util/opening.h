@@ -11,7 +11,7 @@
  * Open something with a name.  This is the only way to do so, except for files that are written
  * (output_file.h) and processes.  Uses the broker, if this process has one.
  *
- * @param as Not HD_OPEN_MODULE: see named_file_open().
+ * @param as Not HD_OPEN_MODULE or HD_OPEN_PDB: see named_file_open().
  * @return A descriptor with O_CLOEXEC; or -1 and errno: for HD_OPEN_INPUT, EISDIR and EINVAL say
  * that it is a folder, or something else that is not a regular file.  Such things are not opened: a
  * FIFO would wait, and opening a device might do something.

@@ -7,7 +7,9 @@
 
 #include "arch/address_space.h"
 #include "clr/code/code_parts.h"
+#include "clr/code/method.h"
 #include "clr/code/method_list.h"
+#include "clr/code/source.h"
 #include "clr/internal.h"
 #include "mem/memory.h"
 #include "targets/target.h"
@@ -139,7 +141,7 @@ bool runtime_function_find(struct clr *clr, uint64_t table, uint32_t count, uint
 	return low != 0;
 }
 
-static struct code_cache *code_cache(struct clr *clr)
+struct code_cache *code_cache(struct clr *clr)
 {
 	if (!clr->code)
 		clr->code = mem_calloc(1, sizeof(*clr->code));
@@ -158,6 +160,7 @@ void code_cache_destroy(struct code_cache *cache)
 	for (size_t i = 0; i < cache->images_count; i++)
 		r2r_image_deinit(&cache->images[i]);
 	pages_free(cache->images, cache->images_capacity, sizeof(*cache->images));
+	source_cache_destroy(cache->sources);
 	mem_free(cache);
 }
 

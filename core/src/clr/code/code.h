@@ -13,9 +13,11 @@ struct code_info {
 	uint64_t image_base;  /**< what RVAs of unwind data are relative to */
 	uint64_t gc_info;     /**< address of the method's GCInfo */
 	unsigned int gc_info_version;
-	bool is_funclet;     /**< the function is a handler of the method, so function is not
+	bool is_funclet;         /**< the function is a handler of the method, so function is not
 			      * start */
-	bool is_precompiled; /**< ReadyToRun */
+	bool is_precompiled;     /**< ReadyToRun */
+	uint64_t module;         /**< ReadyToRun: the Module whose image holds the code */
+	uint32_t function_index; /**< ReadyToRun: number of the method's first RUNTIME_FUNCTION */
 };
 
 /**
@@ -57,6 +59,13 @@ bool clr_code_failed(struct clr *clr);
  * @return false when the clauses do not tell: it is ReadyToRun code, or they cannot be read
  */
 bool clr_clauses_tell_filter(const struct clr *clr, const struct code_info *code, bool *ret);
+
+/**
+ * The part of type @p type of the ReadyToRun image with header @p header; *@p ret_rva is relative to
+ * the image.
+ */
+bool clr_r2r_section(const struct clr *clr, uint64_t header, uint32_t type, uint32_t *ret_rva,
+		     uint32_t *ret_size);
 
 /** Free what clr_code_at() has kept (clr_destroy() does). */
 struct code_cache;

@@ -43,12 +43,16 @@ struct code_recent {
 struct code_cache {
 	struct r2r_image *images;
 	size_t images_count, images_capacity;
-	size_t last_image;     /**< the image that was asked for last */
-	uint64_t buckets_read; /**< buckets of all images' maps; limited */
-	uint32_t probes;       /**< buckets that look-ups have visited; limited */
-	bool failed;           /**< memory was exhausted */
+	size_t last_image;            /**< the image that was asked for last */
+	uint64_t buckets_read;        /**< buckets of all images' maps; limited */
+	uint32_t probes;              /**< buckets that look-ups have visited; limited */
+	bool failed;                  /**< memory was exhausted */
+	struct source_cache *sources; /**< see clr/code/source.h; NULL until the first look-up */
 	struct code_recent recent[CODE_RECENT_COUNT];
 };
+
+/** The cache of @p clr, made the first time; NULL when memory is exhausted. */
+struct code_cache *code_cache(struct clr *clr);
 
 /** RUNTIME_FUNCTION: RVAs (readytorun.h, clrnt.h). */
 #define RUNTIME_FUNCTION_SIZE 12u

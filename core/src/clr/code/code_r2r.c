@@ -274,6 +274,8 @@ bool precompiled_code(struct clr *clr, const struct code_section *section, uint6
 	info.function = section->begin + function.begin;
 	info.unwind_info = section->begin + function.unwind_info;
 	info.is_funclet = index != first_index;
+	info.module = section->module;
+	info.function_index = first_index;
 	*ret = info;
 	return true;
 }
@@ -293,4 +295,26 @@ bool precompiled_bodies(struct clr *clr, const struct code_section *section,
 			return false;
 	}
 	return true;
+}
+
+bool clr_r2r_section(const struct clr *clr, uint64_t header, uint32_t type, uint32_t *ret_rva,
+		     uint32_t *ret_size)
+{
+	uint32_t signature = 0, count = 0;
+	if (!memory_u32(clr->memory, header, &signature) || signature != R2R_SIGNATURE ||
+	    !memory_u32(clr->memory, header + R2R_SECTIONS, &count) || count > R2R_SECTIONS_MAX)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		uint8_t section[R2R_SECTION_SIZE];
+		if (!memory_read(clr->memory,
+				 header + R2R_SECTION_FIRST + R2R_SECTION_SIZE * (uint64_t)i,
+				 section, sizeof(section)))
+			return false;
+		if (load_u32(section) == type) {
+			*ret_rva = load_u32(section + 4);
+			*ret_size = load_u32(section + 8);
+			return true;
+		}
+	}
+	return false;
 }

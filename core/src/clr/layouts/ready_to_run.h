@@ -11,6 +11,9 @@
 #define R2R_SECTIONS_MAX  256u
 /** Type of the section of import sections. */
 #define R2R_IMPORTS 101u
+/** Type of the section of debug info, and the first major version whose bounds are packed. */
+#define R2R_DEBUG_INFO   105u
+#define R2R_PACKED_MAJOR 16u
 
 /* READYTORUN_IMPORT_SECTION: RVA, size, flags, type, size of an entry, signatures, maps. */
 #define R2R_IMPORT_SIZE       20u

@@ -5,6 +5,7 @@
 #include "clr/code/method.h"
 #include "command/objects/object.h"
 #include "command/table.h"
+#include "command/threads/source_text.h"
 #include "inspect/thread_name.h"
 #include "report/root_label.h"
 #include "util/alloc.h"
@@ -43,6 +44,8 @@ enum exception_frame_column {
 	FRAME_MODULE,
 	FRAME_METHOD,
 	FRAME_OFFSET,
+	FRAME_FILE,
+	FRAME_LINE,
 	FRAME_COLUMNS
 };
 
@@ -54,6 +57,9 @@ static const struct column frame_columns[FRAME_COLUMNS] = {
 	[FRAME_MODULE] = { "module", NULL, KIND_TEXT, 0, 0, "file of the method" },
 	[FRAME_METHOD] = { "method", "Function", KIND_TEXT, 0, 0, "its name and arguments" },
 	[FRAME_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, 0, "place of ip in the method's code" },
+	[FRAME_FILE] = { "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			 "path of the source file, as the compiler saw it" },
+	[FRAME_LINE] = { "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file" },
 };
 
 /* The columns of SOS: "SP IP app.dll!Ns.Type.Method(Int32)+0x1b". */
@@ -73,6 +79,7 @@ static void exception_frame_layout(struct out *out, const struct cell *cells)
 	}
 	if (cells[FRAME_OFFSET].is_there)
 		out_printf(out, "+0x%" PRIx64, cells[FRAME_OFFSET].number);
+	source_text_put(out, &cells[FRAME_FILE], &cells[FRAME_LINE]);
 	out_puts(out, "\n");
 }
 
@@ -97,8 +104,11 @@ static void write_frame(struct call *call, const struct exception_frame *frame)
 		[FRAME_MODULE] = cell_string(module_file(clr, frame->method_desc)),
 		[FRAME_METHOD] = cell_text(name.bytes, name.size),
 	};
-	if (has_code)
+	if (has_code) {
 		cells[FRAME_OFFSET] = cell_number(frame->ip - code.start);
+		source_text_cells(call, frame->method_desc, frame->within, &cells[FRAME_FILE],
+				  &cells[FRAME_LINE]);
+	}
 	answer_row(&call->answer, cells);
 	call->out.text.failed |= name.failed;
 	text_deinit(&name);

@@ -7,6 +7,7 @@
 #include "analysis/threads/frame_repeats.h"
 #include "clr/code/code.h"
 #include "command/objects/object.h"
+#include "command/threads/source_text.h"
 #include "inspect/thread_name.h"
 #include "report/fit.h"
 
@@ -179,6 +180,8 @@ enum stack_frame_column {
 	FRAME_CALLEE,
 	FRAME_METHOD_DESC,
 	FRAME_OFFSET,
+	FRAME_FILE,
+	FRAME_LINE,
 	FRAME_FUNCLET,
 	FRAME_ACTIVE,
 	FRAME_UNWOUND,
@@ -203,6 +206,9 @@ static const struct column frame_columns[FRAME_COLUMNS] = {
 				"MethodDesc of the method" },
 	[FRAME_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
 			   "place of ip in the method's code" },
+	[FRAME_FILE] = { "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			 "path of the source file, as the compiler saw it" },
+	[FRAME_LINE] = { "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file" },
 	[FRAME_FUNCLET] = { "funclet", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
 			    "is it a catch, finally or filter block?" },
 	[FRAME_ACTIVE] = { "active", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
@@ -255,6 +261,7 @@ static void stack_frame_layout(struct out *out, const struct cell *cells)
 		put_stack_cell(out, &cells[FRAME_METHOD]);
 		out_printf(out, "+0x%" PRIx64, cells[FRAME_OFFSET].number);
 	}
+	source_text_put(out, &cells[FRAME_FILE], &cells[FRAME_LINE]);
 	if (cells[FRAME_FUNCLET].flag)
 		out_styled(out, STYLE_NOTE, " (handler)");
 	if (cells[FRAME_UNWOUND].flag)
@@ -299,6 +306,9 @@ static void begin_frame(struct stack_text *text, const struct stack_frame *frame
 		cells[FRAME_OFFSET] = cell_number(frame->offset);
 		cells[FRAME_FUNCLET] = cell_flag(frame->is_funclet);
 		cells[FRAME_ACTIVE] = cell_flag(frame->is_active);
+		/* A return address is after the call. */
+		source_text_cells(call, frame->method_desc, frame->ip - !frame->is_active,
+				  &cells[FRAME_FILE], &cells[FRAME_LINE]);
 	} else {
 		cells[FRAME_FRAME] = cell_number(frame->frame);
 		cells[FRAME_CALLEE] = method;

@@ -150,7 +150,8 @@ static bool open_trace_module(const struct nt_types *types, const char *path,
 	enum named_file_result result;
 	if ((options && options->no_files) || !named_file_is(path))
 		return false;
-	int fd = named_file_open(options ? options->sysroot : NULL, path, true, &result);
+	int fd =
+		named_file_open(options ? options->sysroot : NULL, path, NAMED_FILE_IMAGE, &result);
 	if (fd >= 0 && mapped_file_adopt(fd, path, ret, NULL) == HD_OK)
 		return true;
 	bool is_there = fd >= 0 || result == NAMED_FILE_FAILED;

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_SOURCE_H
+#define HEAPDUMP_SRC_CLR_SOURCE_H
+
+#include "clr/clr.h"
+
+/** A line of source code. */
+struct source_line {
+	const char
+		*file; /**< its path as the compiler saw it; borrowed, as long as the clr lives and
+			   * clr_symbols_set() is not called; may hold any bytes except NUL */
+	uint32_t line, column; /**< from 1 */
+};
+
+/**
+ * Look up PDBs in the folder @p symbols from now on, too (module_pdb_open()); NULL: in the one that
+ * the target was opened with, if any.  If that is another folder than before, PDBs that were looked
+ * up in vain are looked up again, and lines that were given are not valid any more.
+ */
+void clr_symbols_set(struct clr *clr, const char *symbols);
+
+/**
+ * The line of the instruction at @p place in the code of @p method_desc (doc/coreclr.md 12.13,
+ * 12.14).  The first time, the PDB of the method's module is looked up and read.
+ *
+ * @param place An address inside the instruction: of a call, its return address - 1.
+ * @return false when there is no PDB, or when it or the runtime does not tell; *@p ret is untouched
+ */
+bool clr_source_line(struct clr *clr, uint64_t method_desc, uint64_t place,
+		     struct source_line *ret);
+
+/** Free what clr_source_line() has kept (clr_destroy() does). */
+struct source_cache;
+void source_cache_destroy(struct source_cache *cache);
+
+#endif

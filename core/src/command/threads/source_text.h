@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_SOURCE_TEXT_H
+#define HEAPDUMP_SRC_COMMAND_SOURCE_TEXT_H
+
+#include "command/call.h"
+
+/**
+ * The cells for the file and the line of the instruction at @p place in the code of @p method_desc:
+ * clr_source_line(), with the PDBs that the settings of @p call name.  They stay empty where nothing
+ * is known.
+ */
+void source_text_cells(struct call *call, uint64_t method_desc, uint64_t place,
+		       struct cell *ret_file, struct cell *ret_line);
+
+/** " [/src/Program.cs @ 65]", in which the path may be shortened; nothing for empty cells. */
+void source_text_put(struct out *out, const struct cell *file, const struct cell *line);
+
+#endif

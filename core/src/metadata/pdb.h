@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_METADATA_PDB_H
+#define HEAPDUMP_SRC_METADATA_PDB_H
+
+#include "metadata/metadata.h"
+
+/*
+ * Portable PDBs (doc/coreclr.md 12.14; dotnet/runtime: docs/design/specs/PortablePdb-Metadata.md):
+ * metadata with a stream #Pdb and tables of documents and sequence points.
+ */
+
+/** Bytes of the id: a GUID and a time stamp, as in the CodeView entry of the module. */
+#define PDB_ID_SIZE 20u
+
+struct pdb;
+
+/**
+ * Read a portable PDB.
+ *
+ * @param bytes Owned by the PDB from now on (mem_free()), also on failure.
+ * @param[out] ret To be given to pdb_destroy(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_FORMAT it is not a portable PDB, or damaged
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status pdb_create(uint8_t *bytes, uint32_t size, struct pdb **ret,
+				       struct hd_error *err);
+/** NULL is allowed. */
+void pdb_destroy(struct pdb *pdb);
+
+/** Its id, PDB_ID_SIZE bytes.  Borrowed. */
+const uint8_t *pdb_id(const struct pdb *pdb);
+
+/** Where a piece of IL comes from. */
+struct pdb_point {
+	uint32_t il;       /**< offset in the method's IL where it begins */
+	uint32_t document; /**< RID of the Document */
+	uint32_t line;     /**< from 1 */
+	uint32_t column;   /**< from 1 */
+};
+
+/**
+ * The last sequence point of MethodDef @p method at or before @p il that has a line (hidden ones
+ * have none).
+ *
+ * Cost: linear in pdb_method_size().
+ * @return false when there is none, or when the method's points are damaged before @p il
+ */
+bool pdb_point_at(const struct pdb *pdb, uint32_t method, uint32_t il, struct pdb_point *ret);
+
+/** Bytes of the sequence points of MethodDef @p method; 0: it has none. */
+uint32_t pdb_method_size(const struct pdb *pdb, uint32_t method);
+
+/**
+ * The path of Document @p document, as the compiler saw it; NULL when it is damaged, or when memory
+ * is exhausted.  Borrowed from the PDB; may hold any bytes except NUL.  It is made once.
+ */
+const char *pdb_document(struct pdb *pdb, uint32_t document);
+
+#endif

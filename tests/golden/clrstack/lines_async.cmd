@@ -1,0 +1,2 @@
+file: --no-files corefiles/hang.core.zst
+clrstack -limit 12 --symbols corefiles/symbols

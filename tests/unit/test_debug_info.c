@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+#include "clr/code/debug_info.h"
+#include "support/assert_more.h"
+#include "support/fake_module.h"
+#include "support/suite.h"
+
+/* Debug info as the JIT and ReadyToRun images have it (doc/coreclr.md 12.13). */
+
+#define CODE_BASE ((uint64_t)0x7e12 << 32 | 0x340000)
+#define START     (CODE_BASE + 0x100)
+#define NO_IL     0xffffffffu
+#define PROLOG    0xfffffffeu
+#define EPILOG    0xfffffffdu
+#define FAILS     UINT32_MAX
+
+/* Bytes that a test writes, nibble by nibble or bit by bit. */
+struct blob {
+	uint8_t bytes[256];
+	size_t bits;
+};
+
+static void put_bits(struct blob *blob, uint64_t value, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++, blob->bits++) {
+		if (value >> i & 1)
+			blob->bytes[blob->bits / 8] |= (uint8_t)(1u << blob->bits % 8);
+	}
+}
+
+static void align(struct blob *blob)
+{
+	blob->bits = (blob->bits + 7) / 8 * 8;
+}
+
+/* 3 bits in a nibble, the most significant ones first, 8: more follow. */
+static void put_number(struct blob *blob, uint32_t value)
+{
+	unsigned int groups = 1;
+	while (groups < 11 && value >> 3 * groups)
+		groups++;
+	while (groups-- > 0)
+		put_bits(blob, (value >> 3 * groups & 7) | (groups ? 8 : 0), 4);
+}
+
+static void put_bytes(struct blob *blob, const void *bytes, size_t size)
+{
+	memcpy(blob->bytes + blob->bits / 8, bytes, size);
+	blob->bits += 8 * size;
+}
+
+static void put_blob(struct blob *blob, const struct blob *other)
+{
+	put_bytes(blob, other->bytes, (other->bits + 7) / 8);
+}
+
+struct bound {
+	uint32_t native, il;
+};
+
+static const struct bound bounds[] = { { 0, PROLOG },   { 5, 0 },        { 0x20, 10 },
+				       { 0x30, NO_IL }, { 0x40, 0x155 }, { 0x90, EPILOG } };
+#define BOUNDS (sizeof(bounds) / sizeof(bounds[0]))
+
+static struct blob loose_bounds(void)
+{
+	struct blob blob = { 0 };
+	uint32_t native = 0;
+	put_number(&blob, BOUNDS);
+	for (size_t i = 0; i < BOUNDS; i++) {
+		put_number(&blob, bounds[i].native - native);
+		put_number(&blob, bounds[i].il + 3);
+		put_number(&blob, (uint32_t)(i % 3));
+		native = bounds[i].native;
+	}
+	align(&blob);
+	return blob;
+}
+
+static struct blob packed_bounds(unsigned int native_bits, unsigned int il_bits)
+{
+	struct blob blob = { 0 };
+	uint32_t native = 0;
+	put_number(&blob, BOUNDS);
+	put_number(&blob, native_bits - 1);
+	put_number(&blob, il_bits - 1);
+	align(&blob);
+	for (size_t i = 0; i < BOUNDS; i++) {
+		put_bits(&blob, i % 3, 2);
+		put_bits(&blob, bounds[i].native - native, native_bits);
+		put_bits(&blob, (uint32_t)(bounds[i].il + 3), il_bits);
+		native = bounds[i].native;
+	}
+	align(&blob);
+	return blob;
+}
+
+/* The sizes, then the bounds; variables of 9 bytes are not there. */
+static void put_info(struct blob *blob, const struct blob *of_bounds)
+{
+	put_number(blob, (uint32_t)of_bounds->bits / 8);
+	put_number(blob, 9);
+	align(blob);
+	put_blob(blob, of_bounds);
+}
+
+struct fixture {
+	struct fake_clr *fake;
+	struct clr *clr;
+	struct code_info code;
+	uint64_t budget;
+};
+
+static struct fixture set_up(unsigned int major)
+{
+	struct fixture fixture = { .fake = fake_clr_create(NULL), .budget = 1 << 20 };
+	fixture.clr = fake_runtime(fixture.fake);
+	fixture.clr->major = major;
+	fixture.code =
+		(struct code_info){ .start = START, .function = START, .image_base = CODE_BASE };
+	fake_map(&fixture.fake->memory, CODE_BASE, 0x1000);
+	return fixture;
+}
+
+static void put_jitted(struct fixture *fixture, const struct blob *blob)
+{
+	struct fake_memory *memory = &fixture->fake->memory;
+	uint64_t header = fake_alloc(memory, 64), at = fake_alloc(memory, sizeof(blob->bytes));
+	fake_poke(memory, at, blob->bytes, sizeof(blob->bytes));
+	fake_poke_u64(memory, header, at);
+	fake_poke_u64(memory, START - 8, header);
+}
+
+/* IL at @p offset of the code. */
+static uint32_t il_at(struct fixture *fixture, uint32_t offset)
+{
+	uint32_t il = 0x7777;
+	bool is_found =
+		clr_il_at(fixture->clr, &fixture->code, START + offset, &fixture->budget, &il);
+	CU_ASSERT(is_found || il == 0x7777);
+	return is_found ? il : FAILS;
+}
+
+static void check_all(struct fixture *fixture)
+{
+	ASSERT_UINT(il_at(fixture, 0), 0);
+	ASSERT_UINT(il_at(fixture, 4), 0);
+	ASSERT_UINT(il_at(fixture, 5), 0);
+	ASSERT_UINT(il_at(fixture, 0x1f), 0);
+	ASSERT_UINT(il_at(fixture, 0x20), 10);
+	ASSERT_UINT(il_at(fixture, 0x2f), 10);
+	ASSERT_UINT(il_at(fixture, 0x30), FAILS);
+	ASSERT_UINT(il_at(fixture, 0x3f), FAILS);
+	ASSERT_UINT(il_at(fixture, 0x40), 0x155);
+	ASSERT_UINT(il_at(fixture, 0x95), 0x155);
+	uint32_t il;
+	CU_ASSERT(!clr_il_at(fixture->clr, &fixture->code, START - 1, &fixture->budget, &il));
+}
+
+static void check_jitted(unsigned int major, const struct blob *blob)
+{
+	struct fixture fixture = set_up(major);
+	put_jitted(&fixture, blob);
+	check_all(&fixture);
+	fake_clr_destroy(fixture.fake);
+}
+
+TEST(bounds_of_8_and_9_are_nibbles)
+{
+	struct blob blob = { .bits = 8 }, of_bounds = loose_bounds();
+	put_info(&blob, &of_bounds);
+	check_jitted(8, &blob);
+	check_jitted(9, &blob);
+}
+
+TEST(bounds_of_10_are_packed)
+{
+	struct blob blob = { .bits = 8 }, of_bounds = packed_bounds(7, 9);
+	put_info(&blob, &of_bounds);
+	check_jitted(10, &blob);
+	struct blob wide = { .bits = 8 };
+	of_bounds = packed_bounds(32, 32);
+	put_info(&wide, &of_bounds);
+	check_jitted(10, &wide);
+}
+
+/* The same bytes, written by hand: one bound, offset 2, IL 5, source 1. */
+TEST(bytes_written_by_hand_are_read)
+{
+	/* Flags; sizes 3 and 0; number 1, 2 bits, 4 bits as nibbles 1, 1, 3; 01 10 1000 from below. */
+	static const uint8_t packed[] = { 0, 0x03, 0x11, 0x03, 0x01 | 2 << 2 | 8u << 4 };
+	/* Flags; sizes 2 and 0; nibbles 1; 2; 8 as 1|8, 0; 1. */
+	static const uint8_t loose[] = { 0, 0x03, 0x21, 0x09, 0x01 };
+	struct fixture fixture = set_up(10);
+	struct blob blob = { 0 };
+	put_bytes(&blob, packed, sizeof(packed));
+	put_jitted(&fixture, &blob);
+	ASSERT_UINT(il_at(&fixture, 1), FAILS);
+	ASSERT_UINT(il_at(&fixture, 2), 5);
+	fixture.clr->major = 9;
+	struct blob older = { 0 };
+	put_bytes(&older, loose, sizeof(loose));
+	put_jitted(&fixture, &older);
+	ASSERT_UINT(il_at(&fixture, 1), FAILS);
+	ASSERT_UINT(il_at(&fixture, 2), 5);
+	fake_clr_destroy(fixture.fake);
+}
+
+/* Tier-0 methods with loops; rich debug info. */
+TEST(what_comes_before_the_bounds_is_stepped_over)
+{
+	for (unsigned int major = 8; major <= 10; major++) {
+		struct blob blob = { 0 };
+		struct blob of_bounds = major == 10 ? packed_bounds(7, 9) : loose_bounds();
+		const uint32_t locals[3] = { 1, 2, 3 };
+		put_bits(&blob, 3, 8);
+		put_bits(&blob, UINT64_MAX, 64); /* registers */
+		if (major == 10)
+			put_bits(&blob, START, 64);
+		put_bits(&blob, 3, 32);
+		put_bits(&blob, 0x40, 32);
+		put_bits(&blob, UINT64_MAX, 64);
+		put_bits(&blob, UINT64_MAX, 64);
+		put_bytes(&blob, locals, sizeof(locals));
+		put_bits(&blob, 5, 32);
+		put_bytes(&blob, "\xff\xff\xff\xff\xff", 5);
+		put_info(&blob, &of_bounds);
+		check_jitted(major, &blob);
+	}
+}
+
+/* Instrumented code of 10: three sizes follow. */
+TEST(three_sizes_may_follow)
+{
+	struct blob blob = { .bits = 8 }, of_bounds = packed_bounds(7, 9);
+	put_number(&blob, 0xffffffff);
+	put_number(&blob, (uint32_t)of_bounds.bits / 8);
+	put_number(&blob, 4);
+	put_number(&blob, 9);
+	align(&blob);
+	put_blob(&blob, &of_bounds);
+	check_jitted(10, &blob);
+}
+
+static void check_damaged(unsigned int major, const struct blob *blob)
+{
+	struct fixture fixture = set_up(major);
+	put_jitted(&fixture, blob);
+	ASSERT_UINT(il_at(&fixture, 0x95), FAILS);
+	fake_clr_destroy(fixture.fake);
+}
+
+TEST(damaged_info_has_no_il)
+{
+	struct blob flags = { .bits = 8 }, of_bounds = packed_bounds(7, 9);
+	put_info(&flags, &of_bounds);
+	flags.bytes[0] = 4;
+	check_damaged(10, &flags);
+	/* As many locals as there is no room for. */
+	struct blob many = { 0 };
+	put_bits(&many, 1, 8);
+	put_bits(&many, UINT64_MAX, 64);
+	put_bits(&many, 0, 64);
+	put_bits(&many, 0x7fffffff, 32);
+	check_damaged(10, &many);
+	/* More bounds than bytes. */
+	struct blob more = { .bits = 8 }, too_many = { 0 };
+	put_number(&too_many, 0x10000000);
+	put_number(&too_many, 0);
+	put_number(&too_many, 0);
+	align(&too_many);
+	put_info(&more, &too_many);
+	check_damaged(10, &more);
+	/* Columns of 33 bits. */
+	struct blob wide = { .bits = 8 }, columns = { 0 };
+	put_number(&columns, 1);
+	put_number(&columns, 32);
+	put_number(&columns, 1);
+	align(&columns);
+	put_bits(&columns, 0, 64);
+	put_info(&wide, &columns);
+	check_damaged(10, &wide);
+	/* A number that does not end. */
+	struct blob endless = { .bits = 8 };
+	memset(endless.bytes + 1, 0xff, sizeof(endless.bytes) - 1);
+	check_damaged(9, &endless);
+	/* Offsets that go around. */
+	struct blob around = { .bits = 8 }, wraps = { 0 };
+	put_number(&wraps, 2);
+	put_number(&wraps, 1);
+	put_number(&wraps, 3);
+	put_number(&wraps, 0);
+	put_number(&wraps, 0xffffffff);
+	put_number(&wraps, 9);
+	put_number(&wraps, 0);
+	align(&wraps);
+	put_info(&around, &wraps);
+	check_damaged(9, &around);
+	/* No bounds at all. */
+	struct blob none = { .bits = 8 };
+	put_number(&none, 0);
+	check_damaged(10, &none);
+}
+
+TEST(a_method_without_info_and_a_spent_budget_have_no_il)
+{
+	struct fixture fixture = set_up(10);
+	struct blob blob = { .bits = 8 }, of_bounds = packed_bounds(7, 9);
+	put_info(&blob, &of_bounds);
+	put_jitted(&fixture, &blob);
+	fixture.budget = 8;
+	ASSERT_UINT(il_at(&fixture, 0x20), FAILS);
+	ASSERT_UINT(fixture.budget, 0);
+	fixture.budget = 1000;
+	ASSERT_UINT(il_at(&fixture, 0x20), 10);
+	CU_ASSERT(fixture.budget < 1000 && fixture.budget > 900);
+	uint64_t header;
+	CU_ASSERT(memory_u64(&fixture.fake->memory.memory, START - 8, &header));
+	fake_poke_u64(&fixture.fake->memory, header, 0);
+	ASSERT_UINT(il_at(&fixture, 0x20), FAILS);
+	/* A release whose info is not known. */
+	put_jitted(&fixture, &blob);
+	fixture.clr->major = 11;
+	ASSERT_UINT(il_at(&fixture, 0x20), FAILS);
+	fake_clr_destroy(fixture.fake);
+}
+
+/* An unsigned number of the native format with one, two or five bytes. */
+static void put_native(struct blob *blob, uint32_t value, unsigned int size)
+{
+	if (size == 5) {
+		put_bits(blob, 15, 8);
+		put_bits(blob, value, 32);
+	} else {
+		put_bits(blob, (1u << (size - 1)) - 1, size);
+		put_bits(blob, value, 8 * size - size);
+	}
+}
+
+/*
+ * A ReadyToRun image with debug info at 0x400: the NativeArray of 20 elements, of which there is
+ * number 0x12 = 16 + 2, in the second tree: bit 8 is 0, bit 4 is 0, bit 2 is 1, bit 1 is 0.
+ */
+static void put_precompiled(struct fixture *fixture, uint16_t major, bool is_back)
+{
+	struct fake_memory *memory = &fixture->fake->memory;
+	uint64_t module = fake_module(fixture->fake), info = fake_alloc(memory, 512),
+		 header = fake_alloc(memory, 64);
+	struct blob blob = { 0 }, of_bounds = major >= 16 ? packed_bounds(7, 9) : loose_bounds();
+	fixture->code.is_precompiled = true;
+	fixture->code.module = module;
+	fixture->code.function_index = 0x12;
+	fake_poke_u64(memory, module + FAKE_MODULE_READY_TO_RUN, info);
+	fake_poke_u64(memory, info + 16, header);
+	fake_poke_u32(memory, header, 0x00525452);
+	fake_poke(memory, header + 4, &major, 2);
+	fake_poke_u32(memory, header + 12, 2);
+	fake_poke_u32(memory, header + 16, 101);
+	fake_poke_u32(memory, header + 28, 105);
+	if (is_back) {
+		put_info(&blob, &of_bounds);
+		align(&blob);
+	}
+	size_t behind = blob.bits / 8;
+	put_native(&blob, 20 << 2 | 1, 2); /* 20 elements, offsets of two bytes */
+	put_bits(&blob, 0xffff, 16);       /* the first tree is not asked for */
+	put_bits(&blob, 4, 16);
+	put_native(&blob, 1, 1);          /* 8: 0 follows */
+	put_native(&blob, 1, 1);          /* 4: 0 follows */
+	put_native(&blob, 2 | 3 << 2, 1); /* 2: 1 is three bytes after this */
+	put_bits(&blob, 0xeeee, 16);
+	put_native(&blob, 1 | 9 << 2, 5); /* 1: 0 follows */
+	if (is_back) {
+		put_native(&blob, (uint32_t)(blob.bits / 8), 2);
+	} else {
+		put_native(&blob, 0, 1);
+		put_info(&blob, &of_bounds);
+	}
+	fake_poke(memory, CODE_BASE + 0x400 - behind, blob.bytes, sizeof(blob.bytes));
+	fake_poke_u32(memory, header + 32, (uint32_t)0x400);
+	fake_poke_u32(memory, header + 36, (uint32_t)(blob.bits / 8 - behind));
+}
+
+TEST(ready_to_run_images_have_an_array)
+{
+	static const uint16_t majors[] = { 9, 15, 16, 18 };
+	for (size_t i = 0; i < sizeof(majors) / sizeof(majors[0]); i++) {
+		struct fixture fixture = set_up(10);
+		put_precompiled(&fixture, majors[i], false);
+		check_all(&fixture);
+		/* Neither a method with no element, nor one beyond the last. */
+		static const uint32_t none[] = { 0x10, 0x13, 0x1a, 0x16, 20, 0xffffffff };
+		for (size_t k = 0; k < sizeof(none) / sizeof(none[0]); k++) {
+			fixture.code.function_index = none[k];
+			ASSERT_UINT(il_at(&fixture, 0x20), FAILS);
+		}
+		fake_clr_destroy(fixture.fake);
+	}
+}
+
+TEST(an_element_before_its_section_is_refused)
+{
+	struct fixture fixture = set_up(10);
+	put_precompiled(&fixture, 16, true);
+	ASSERT_UINT(il_at(&fixture, 0x20), FAILS);
+	fake_clr_destroy(fixture.fake);
+}
+
+SUITE(.name = "debug_info")
