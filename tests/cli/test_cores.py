@@ -52,7 +52,7 @@ MEMBERS: dict[str, set[str]] = {
     "name2ee * WebShop.Session": {"matches", "complete"},
     "ip2md 7f0f794a1bb0": {"ip", "kind", "start", "size", "method_desc", "code", "complete"},
     "dumpmd 7f0f7953e830": {"method_desc", "token", "current_code", "code", "complete"},
-    f"dumpmt {SESSION_MT} -md": {"mt", "methods", "complete"},
+    f"dumpmt {SESSION_MT} -md": {"mt", "methods", "method_descs", "complete"},
     "token2ee * 06000001": {"matches", "complete"},
     "dumpgen gen2": {"types", "total"},
     "gcheapstat": {"heaps"},

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compare modules, methods and the methods of frames with ClrMD.
+"""Compare methods and the methods of frames with ClrMD.
 
     check_names.py [--program HEAPDUMP] [--clrmd CLRMD.dll] [CORE...]
 
-Without CORE: wks10-full, wks9-full and wks8-full of corefiles/build, or of $COREFILES.  All modules, all frames, and
-of the methods that types declare all with code of the JIT (at most 2,000), and some of the others, must be the same:
-MethodDesc, token, name, code and its size.  RULES has the differences that are known and right.  Exit status 1
-when anything differs, 77 without cores or a .NET SDK.
+Without CORE: wks10-full, wks9-full and wks8-full of corefiles/build, or of $COREFILES.  All frames, and of the methods
+that types declare all with code of the JIT (at most 2,000), and some of the others, must be the same: MethodDesc, token,
+name, code and its size.  RULES has the differences that are known and right.  Exit status 1 when anything differs, 77
+without cores or a .NET SDK.
 """
 from __future__ import annotations
 
@@ -34,11 +34,6 @@ RULES = {
 }
 
 
-def text_of(field: str) -> str:
-    """A text field of ClrMD's lines."""
-    return "" if field == "-" else field
-
-
 def facts(clrmd: pathlib.Path, core: pathlib.Path) -> dict[str, list[list[str]]]:
     """ClrMD's lines by their first letter."""
     found: dict[str, list[list[str]]] = {"u": [], "e": [], "g": [], "E": []}
@@ -59,24 +54,6 @@ def plain(name: str) -> str:
     while before != name:
         before, name = name, re.sub(r"(?<=[\w`|])<[^<>]*>(?=[.+(\[]|$)", "", name)
     return re.sub(r"`\d+", "", name)
-
-
-def check_modules(said: list[list[str]], answer: Json) -> Iterator[str]:
-    """Addresses, images, assemblies, files and ids of PDBs."""
-    ours = {int(row["address"], 16): row for row in answer["modules"]}
-    for module, image, assembly, name, guid in said:
-        row = ours.pop(int(module, 16), None)
-        if row is None:
-            yield f"module {module} {name}: missing"
-            continue
-        have = (int(row["base"] or "0", 16), int(row["assembly"] or "0", 16), row["debug_id"] or "")
-        want = (int(image, 16), int(assembly, 16), text_of(guid))
-        if have != want:
-            yield f"module {module} {name}: {have}, ClrMD says {want}"
-        if row["path"] and row["path"] != name:
-            yield f"module {module}: path {row['path']}, ClrMD says {name}"
-    for module in ours:
-        yield f"module {module:x}: ClrMD does not have it"
 
 
 def check_method(said: list[str], answer: Json) -> Iterator[str]:
@@ -108,7 +85,7 @@ def batches(program: str, core: pathlib.Path, lines: list[str]) -> Iterator[Json
 def compare_core(program: str, clrmd: pathlib.Path, core: pathlib.Path) -> tuple[int, list[str]]:
     """How many facts of a core were compared, and what differs."""
     said = facts(clrmd, core)
-    wrong = list(check_modules(said["u"], {"modules": []}))
+    wrong: list[str] = []
     jitted = [row for row in said["e"] if row[3] == "Jit"][:JIT_MAX]
     others = [row for row in said["e"] if row[3] != "Jit"]
     sample = jitted + others[:: max(1, len(others) // OTHERS_MAX)]
@@ -123,7 +100,7 @@ def compare_core(program: str, clrmd: pathlib.Path, core: pathlib.Path) -> tuple
             yield_text = f"{answer['method_desc']} {answer['name']}"
             wrong.append(f"ip {row[0]}: {yield_text}, ClrMD says {row[1]} {row[2]}")
     print(
-        f"{core.name}: {len(said['u'])} modules, {len(jitted)} JIT and {len(sample) - len(jitted)} other"
+        f"{core.name}: {len(jitted)} JIT and {len(sample) - len(jitted)} other"
         f" methods, {len(frames)} frames: {len(wrong)} differ",
         flush=True,
     )

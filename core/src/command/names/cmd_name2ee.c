@@ -192,7 +192,8 @@ static enum hd_status nothing_found(struct call *call, const struct named_entiti
 {
 	if (!entities->modules) {
 		return fail(call->err, HD_ERR_NOTFOUND, 0,
-			    "no module \"%.200s\"; clrmodules lists the modules", module);
+			    "no module \"%.200s\"; sql \"SELECT name FROM modules\" lists them",
+			    module);
 	}
 	if (entities->unnamed == entities->modules) {
 		return fail(call->err, HD_ERR_NOTFOUND, 0,

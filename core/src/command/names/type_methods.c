@@ -51,7 +51,7 @@ static void method_layout(struct out *out, const struct cell *cells)
 }
 
 static const struct schema methods_schema = {
-	.name = "methods",
+	.name = "method_descs", /* "methods" is their number */
 	SCHEMA_COLUMNS(method_columns),
 	.heading = "           Entry       MethodDesc    JIT Slot             Name",
 	.layout = method_layout,
