@@ -388,6 +388,12 @@ static int usage_error(const char *what, const char *word)
 	return HD_EXIT_USAGE;
 }
 
+/* Set what an option stands for; returns the status to end with, or -1. */
+static int take_setting(struct cli *cli, const char *name, const char *value)
+{
+	return hd_session_set(cli->session, name, value, NULL) == HD_OK ? -1 : HD_EXIT_USAGE;
+}
+
 /* Handle one option of the program, at argv[*index]; returns the status to end with, or -1. */
 static int take_option(struct cli *cli, int argc, char **argv, int *index)
 {
@@ -401,14 +407,10 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 	int special = run_special(cli, arg);
 	if (special >= 0)
 		return special;
-	if (strcmp(arg, "--json") == 0) {
-		return hd_session_set(cli->session, "format", "json", NULL) == HD_OK
-			       ? -1
-			       : HD_EXIT_USAGE;
-	}
+	if (strcmp(arg, "--json") == 0)
+		return take_setting(cli, "format", "json");
 	if (strcmp(arg, "--full") == 0)
-		return hd_session_set(cli->session, "width", "0", NULL) == HD_OK ? -1
-										 : HD_EXIT_USAGE;
+		return take_setting(cli, "width", "0");
 	if (strcmp(arg, "--lenient") == 0) {
 		cli->lenient = true;
 		return -1;
@@ -540,9 +542,10 @@ static int run_target(struct cli *cli, int argc, char **argv)
 		return status;
 	int left = argc - index;
 	char **command = argv + index;
-	if (left && cli->line_count)
+	if (left && cli->line_count) {
 		return usage_error("with -c there is no other command; this word is too many: ",
 				   command[0]);
+	}
 	status = HD_EXIT_OK;
 	bool is_prompt = !left && !cli->line_count && isatty(STDIN_FILENO);
 	if (!is_prompt)

@@ -97,7 +97,9 @@ class Statuses(Base):
             self.check_error(run(BUBBLECS, line), 2, "-c")
             self.assertFalse(os.path.exists(path))
         self.check_error(run(BUBBLECS, "-c"), 2, "missing")
-        self.check_error(run(BUBBLECS, "-c", "info", "dumpheap"), 2, "this word is too many: dumpheap")
+        self.check_error(
+            run(BUBBLECS, "-c", "info", "dumpheap"), 2, "this word is too many: dumpheap"
+        )
         self.check_error(run("no-such.heap", "-c", "info"), 3, "No such file")
 
     def test_help_of_a_command(self) -> None:

@@ -233,7 +233,7 @@ class GdbTest(unittest.TestCase):
             self.assertGreaterEqual(len(text.splitlines()), 4)
         text = self.gdb("set heapdump color red", "set heapdump color off", "show heapdump color")
         self.assertIn('"off"', text.splitlines()[-1])
-        self.assertEqual(len(self.gdb("show heapdump").splitlines()), 13)
+        self.assertEqual(len(self.gdb("show heapdump").splitlines()), 14)
         for name, value in (("files", "off"), ("backend", "debugger"), ("sysroot", "/tmp")):
             text = self.gdb(f"set heapdump {name} {value}", f"show heapdump {name}")
             self.assertIn(f'"{value}"', text.splitlines()[-1])

@@ -26,12 +26,13 @@ const char *async_box_machine(const char *name, size_t size, size_t *ret_size)
 	size_t depth = 0;
 	for (; at > name; at--) {
 		char c = at[-1];
-		if (c == '>' || c == ']')
+		if (c == '>' || c == ']') {
 			depth++;
-		else if ((c == '<' || c == '[') && depth)
+		} else if ((c == '<' || c == '[') && depth) {
 			depth--;
-		else if (c == '<' || (c == ',' && !depth))
+		} else if (c == '<' || (c == ',' && !depth)) {
 			break;
+		}
 	}
 	const char *open = at;
 	/* With several arguments, those before belong to the builder around the box. */

@@ -56,7 +56,7 @@ struct member member_of_struct(struct members *members, const struct type *type,
 			       const char *path);
 
 /** The value of a static field of the loaded type with that full name; MEMBER_NULL: not made yet. */
-struct member member_static(struct members *members, const char *type_name, const char *field);
+struct member member_static(struct members *members, const char *type_name, const char *name);
 
 /** Read the object at @p address; false when there is none. */
 bool member_object(struct members *members, uint64_t address, struct object *ret);

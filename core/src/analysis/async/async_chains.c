@@ -47,11 +47,8 @@ static enum hd_status find_chain(struct chain_making *making, uint32_t row, stru
 	struct async_chains *chains = making->chains;
 	const struct async_node *node = &chains->graph->rows[row];
 	uint32_t inner = node->next == ASYNC_NO_BOX ? ASYNC_NO_BOX : chains->of_box[node->next];
-	making->next = (struct async_chain){
-		.inner = inner,
-		.first = row,
-		.depth = inner == ASYNC_NO_BOX ? 1 : chains->rows[inner].depth + 1,
-	};
+	uint32_t depth = inner < chains->rows_count ? chains->rows[inner].depth : 0;
+	making->next = (struct async_chain){ .inner = inner, .first = row, .depth = depth + 1 };
 	uint64_t hash = hash_mix(inner, (uint64_t)(uintptr_t)node->machine);
 	hash = hash_mix(hash, (uint64_t)(uint32_t)node->state << 16 | (uint64_t)node->wait << 8 |
 				      node->root);
@@ -145,10 +142,11 @@ static enum hd_status make_chains(struct chain_making *making, struct hd_error *
 	for (size_t i = 0; i < graph->rows_count; i++)
 		TRY(find_chains_of(making, (uint32_t)i, err));
 	for (size_t i = 0; i < graph->rows_count; i++) {
-		if (!making->has[i])
+		if (!making->has[i]) {
 			chains->of_box[i] = ASYNC_NO_BOX;
-		else if (!graph->rows[i].is_awaited)
+		} else if (!graph->rows[i].is_awaited) {
 			TRY(count_chain(making, (uint32_t)i, err));
+		}
 	}
 	chains->sorted = mem_alloc(chains->rows_count + 1, sizeof(*chains->sorted));
 	if (!chains->sorted)

@@ -36,9 +36,10 @@ static enum hd_status count_nodes(const struct async_graph *graph, struct async_
 					      is_same_count, &key);
 		if (row == UINT32_MAX || !PAGES_RESERVE(counts, rows))
 			return fail_nomem(err);
-		if (row == counts->rows_count)
+		if (row == counts->rows_count) {
 			counts->rows[counts->rows_count++] =
 				(struct async_count){ .first = (uint32_t)i };
+		}
 		counts->rows[row].count++;
 		counts->rows[row].bytes += node->size;
 	}

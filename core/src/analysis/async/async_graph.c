@@ -145,12 +145,14 @@ static enum hd_status make_links(struct graph_walk *walk, struct hd_error *err)
 	links->limit = graph->objects;
 	for (size_t i = 0; i < graph->rows_count; i++)
 		TRY(link_box(graph, &graph->rows[i], err));
-	for (size_t i = 0; i < walk->semaphores.rows_count; i++)
+	for (size_t i = 0; i < walk->semaphores.rows_count; i++) {
 		TRY(async_links_of_semaphore(links, graph->members, &walk->semaphores.rows[i],
 					     err));
-	for (size_t i = 0; i < walk->channels.rows_count; i++)
+	}
+	for (size_t i = 0; i < walk->channels.rows_count; i++) {
 		TRY(async_links_of_channel(links, graph->heap, graph->members,
 					   &walk->channels.rows[i], err));
+	}
 	async_links_sort(links);
 	return HD_OK;
 }

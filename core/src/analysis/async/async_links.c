@@ -112,9 +112,10 @@ enum hd_status async_links_of_channel(struct async_links *links, struct heap *he
 	for (size_t i = 0; i < sizeof(waiter_lists) / sizeof(waiter_lists[0]); i++) {
 		struct member first = member_of(members, channel, waiter_lists[i].field);
 		link.kind = waiter_lists[i].kind;
-		if (first.state == MEMBER_READ && first.bits)
+		if (first.state == MEMBER_READ && first.bits) {
 			TRY(add_list(links, members, first.bits, "<Next>k__BackingField", link,
 				     err));
+		}
 	}
 	for (size_t i = 0; i < sizeof(waiter_queues) / sizeof(waiter_queues[0]); i++) {
 		struct member queue = member_of(members, channel, waiter_queues[i].field);

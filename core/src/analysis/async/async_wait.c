@@ -111,58 +111,86 @@ static uint32_t linked_box(const struct async_graph *graph, uint64_t address)
 	return link && link->kind == LINK_BOX ? async_graph_find(graph, link->to) : ASYNC_NO_BOX;
 }
 
+/* A way from what is awaited to what is waited for. */
+struct wait_way {
+	struct object object;   /* where it is now */
+	enum async_type kind;   /* of that */
+	enum async_wait passed; /* the first thing on the way; AWAIT_NOTHING: none yet */
+};
+
+/* Does the way end here? */
+static bool take_end(struct async_graph *graph, struct async_node *node, const struct wait_way *way)
+{
+	uint64_t address = way->object.address;
+	if (async_type_is_task(way->kind) && is_completed(graph->members, &way->object)) {
+		node->object = address;
+		node->wait = way->passed ? way->passed : AWAIT_THREAD;
+		return true;
+	}
+	uint32_t next = way->kind == ASYNC_BOX ? async_graph_find(graph, address)
+					       : linked_box(graph, address);
+	if (next == ASYNC_NO_BOX)
+		return false;
+	node->next = next;
+	node->wait = way->kind == ASYNC_UNWRAP && !way->passed ? AWAIT_UNWRAP : way->passed;
+	return true;
+}
+
+/* The task inside a task that only passes something on; 0: it is not one. */
+static uint64_t take_step(struct async_graph *graph, struct wait_way *way)
+{
+	enum async_wait step = AWAIT_LIMITED;
+	const char *path = "_task";
+	if (way->kind == ASYNC_CONTINUATION) {
+		step = AWAIT_CONTINUE;
+		path = "m_antecedent";
+	} else if (way->kind != ASYNC_CANCELLATION) {
+		return 0;
+	}
+	uint64_t inner = follow(graph, &way->object, path);
+	if (inner && !way->passed)
+		way->passed = step;
+	return inner;
+}
+
 /* Follow what is awaited through the tasks that only pass something on. */
 static void find_end(struct async_graph *graph, struct async_node *node, uint64_t awaited)
 {
-	enum async_wait passed = AWAIT_NOTHING;
-	struct object object;
+	struct wait_way way = { .passed = AWAIT_NOTHING };
 	for (unsigned int i = 0; i < STEPS_MAX; i++) {
-		if (!member_object(graph->members, awaited, &object))
+		if (!member_object(graph->members, awaited, &way.object))
 			break;
-		enum async_type kind = type_of(graph, object.type);
-		if (async_type_is_task(kind) && is_completed(graph->members, &object)) {
-			node->object = awaited;
-			node->wait = passed ? passed : AWAIT_THREAD;
+		way.kind = type_of(graph, way.object.type);
+		if (take_end(graph, node, &way))
 			return;
-		}
-		uint32_t next = kind == ASYNC_BOX ? async_graph_find(graph, awaited)
-						  : linked_box(graph, awaited);
-		if (next != ASYNC_NO_BOX) {
-			node->next = next;
-			node->object = 0;
-			node->wait = kind == ASYNC_UNWRAP && !passed ? AWAIT_UNWRAP : passed;
-			return;
-		}
-		enum async_wait step = kind == ASYNC_CONTINUATION ? AWAIT_CONTINUE : AWAIT_LIMITED;
-		uint64_t inner = kind == ASYNC_CONTINUATION ? follow(graph, &object, "m_antecedent")
-				 : kind == ASYNC_CANCELLATION ? follow(graph, &object, "_task")
-							      : 0;
+		uint64_t inner = take_step(graph, &way);
 		if (!inner) {
-			enum async_wait end = wait_for_end(graph, kind, &object, &node->object);
-			node->wait = passed && end != AWAIT_SEMAPHORE ? passed : end;
+			enum async_wait end =
+				wait_for_end(graph, way.kind, &way.object, &node->object);
+			node->wait = way.passed && end != AWAIT_SEMAPHORE ? way.passed : end;
 			return;
 		}
-		passed = passed ? passed : step;
 		awaited = inner;
 	}
 	node->object = awaited;
-	node->wait = passed ? passed : AWAIT_SOURCE_OF_VALUE;
+	node->wait = way.passed ? way.passed : AWAIT_SOURCE_OF_VALUE;
 }
 
 void async_wait_find(struct async_graph *graph, struct async_node *node)
 {
 	uint64_t awaited = node->object;
 	node->object = 0;
-	if (node->state == ASYNC_DONE)
+	if (node->state == ASYNC_DONE) {
 		node->wait = AWAIT_DONE;
-	else if (node->state == ASYNC_RUNS)
+	} else if (node->state == ASYNC_RUNS) {
 		node->wait = AWAIT_RUNS;
-	else if (node->state < ASYNC_DONE)
+	} else if (node->state < ASYNC_DONE) {
 		node->wait = AWAIT_YIELD;
-	else if (!awaited)
+	} else if (!awaited) {
 		node->wait = AWAIT_THREAD;
-	else
+	} else {
 		find_end(graph, node, awaited);
+	}
 }
 
 static void append_number(struct text *text, struct async_graph *graph, const struct object *object,

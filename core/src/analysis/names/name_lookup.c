@@ -101,10 +101,11 @@ static enum hd_status find_in_module(const struct module *module, const char *na
 		typedef_name(module->metadata, rid, &text);
 		size_t used = text.failed ? 0 : type_prefix(text.bytes, text.size, name);
 		good = !text.failed;
-		if (used && !name[used])
+		if (used && !name[used]) {
 			good = add_entity(ret, module, TOKEN_TYPE | rid);
-		else if (used && name[used] == '.')
+		} else if (used && name[used] == '.') {
 			good = add_methods(ret, module, rid, name + used + 1);
+		}
 		is_stopped = rid % 4096 == 0 && !job_step(job, 0, 4096);
 	}
 	text_deinit(&text);

@@ -80,7 +80,7 @@ enum hd_status deadlocks_find(const struct waits *waits, struct deadlocks *ret,
 		.next = mem_alloc(count, sizeof(*search.next)),
 		.cycle = mem_alloc(count, sizeof(*search.cycle)),
 		.found = { .rows = mem_alloc(count, sizeof(*search.found.rows)),
-			   .members = mem_alloc(count, sizeof(*search.found.members)) },
+			   .members = mem_alloc(count, sizeof(const struct thread_wait *)) },
 	};
 	bool is_made = search.next && search.cycle && search.found.rows && search.found.members;
 	if (is_made) {

@@ -210,9 +210,10 @@ enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts
 	struct verdicts verdicts = { 0 };
 	TRY(waits_create(heap, job, &verdicts.waits, err));
 	enum hd_status status = read_pool(&verdicts, job, err);
-	if (status == HD_OK)
+	if (status == HD_OK) {
 		status = async_graph_create(heap, verdicts.waits->members, false, job,
 					    &verdicts.async, err);
+	}
 	if (status == HD_OK)
 		status = find_deadlocks(&verdicts, err);
 	if (status == HD_OK)

@@ -272,6 +272,7 @@ static bool read_bounds(struct reader *reader, bool is_packed, struct bounds *bo
 	return !reader->failed;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the reader counts it down */
 bool clr_il_at(struct clr *clr, const struct code_info *code, uint64_t place, uint64_t *budget,
 	       uint32_t *ret)
 {

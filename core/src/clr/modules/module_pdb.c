@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/modules/module_pdb.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -137,8 +136,11 @@ static struct pdb *try_path(struct search *search, const char *folder, const cha
 static void to_case(char *text, bool is_upper)
 {
 	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		*text = (char)(is_upper ? toupper(c) : tolower(c));
+		if (is_upper && *text >= 'a' && *text <= 'z') {
+			*text = (char)(*text - 'a' + 'A');
+		} else if (!is_upper && *text >= 'A' && *text <= 'Z') {
+			*text = (char)(*text - 'A' + 'a');
+		}
 	}
 }
 
@@ -148,7 +150,7 @@ static struct pdb *search_store(struct search *search, const char *store)
 	static const struct {
 		bool is_upper_id, is_upper_age;
 	} cases[] = { { false, false }, { false, true }, { true, true } };
-	char names[2][IMAGE_PDB_NAME_SIZE], path[2 * IMAGE_PDB_NAME_SIZE + KEY_SIZE + 4];
+	char names[2][IMAGE_PDB_NAME_SIZE], path[2 * (size_t)IMAGE_PDB_NAME_SIZE + KEY_SIZE + 4];
 	struct pdb *pdb = NULL;
 	memcpy(names[0], search->wanted.name, sizeof(names[0]));
 	memcpy(names[1], names[0], sizeof(names[1]));
@@ -206,7 +208,7 @@ static struct pdb *search_beside(struct search *search)
 }
 
 struct pdb *module_pdb_open(struct clr *clr, const struct module *module, const char *symbols,
-			    uint64_t *budget)
+			    uint64_t *budget) /* NOLINT(readability-non-const-parameter) */
 {
 	struct search search = { .clr = clr, .module = module, .budget = budget };
 	struct pdb *pdb = NULL;

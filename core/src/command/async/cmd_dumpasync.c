@@ -79,7 +79,7 @@ static const struct column method_columns[METHOD_COLUMNS] = {
 /* "  00007f... 00007f... (0) Shop.Checkout.Place" */
 static void method_layout(struct out *out, const struct cell *cells)
 {
-	out_pad(out, (unsigned int)cells[METHOD_INDENT].number * 2);
+	out_pad(out, (size_t)cells[METHOD_INDENT].number * 2);
 	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[METHOD_ADDRESS].number);
 	out_printf(out, " %012" PRIx64 " (%" PRId64 ") ", cells[METHOD_MT].number,
 		   cells[METHOD_STATE].signed_number);
@@ -135,10 +135,11 @@ static void chain_layout(struct out *out, const struct cell *cells)
 {
 	uint64_t count = cells[CHAIN_COUNT].number, objects = cells[CHAIN_OBJECTS].number;
 	out_styled(out, STYLE_HEAD, "STACK %" PRIu64, cells[CHAIN_NUMBER].number);
-	if (count > 1)
+	if (count > 1) {
 		out_printf(out, ": %" PRIu64 " chains wait for ", count);
-	else
+	} else {
 		out_puts(out, " waits for ");
+	}
 	out_puts(out, cells[CHAIN_WAITS_FOR].text.bytes);
 	if (objects > 1)
 		out_printf(out, ", %" PRIu64 " objects, first", objects);
@@ -377,10 +378,11 @@ static void write_total(struct async_listing *listing)
 	answer_data(answer, &total_schema, cells);
 	answer_remark(answer, "%s, %s.\n", format_count(graph->rows_count, "async method", methods),
 		      format_count(listing->chains.roots, "chain", chains));
-	if (graph->links.is_broken)
+	if (graph->links.is_broken) {
 		answer_remark(answer,
 			      "A list of waiters cannot be read to its end: some semaphores "
 			      "or channels may be missing.\n");
+	}
 }
 
 /* Is the box asked for by -type, -mt and -address? */

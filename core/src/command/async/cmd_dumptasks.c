@@ -157,9 +157,10 @@ static enum hd_status meet_task(struct task_listing *listing, const struct objec
 		return HD_OK;
 	bool is_shown = !is_stat && answer_wants_row(&call->answer);
 	listing->method.size = 0;
-	if (is_shown || call->options[OPT_TYPE].given)
+	if (is_shown || call->options[OPT_TYPE].given) {
 		(void)callback_append(&listing->method, call->heap, listing->members, task,
 				      &target);
+	}
 	if (!is_of_type(listing, task))
 		return HD_OK;
 	listing->total++;

@@ -47,9 +47,10 @@ static void state_layout(struct out *out, const struct cell *cells)
 		if (options->set.bits >> i & 1)
 			out_printf(out, "Option: %s\n", options->set.names[i]);
 	}
-	if (cells[STATE_EXCEPTION].is_there)
+	if (cells[STATE_EXCEPTION].is_there) {
 		out_printf(out, "Exception: %" PRIx64 " (see printexception)\n",
 			   cells[STATE_EXCEPTION].number);
+	}
 	if (!cells[STATE_CONTINUATION].is_there)
 		return;
 	out_printf(out, "Then goes on: %" PRIx64 " ", cells[STATE_CONTINUATION].number);
@@ -85,9 +86,10 @@ static void write_state(struct call *call, struct members *members, const struct
 
 static enum hd_status check_taskstate(struct call *call)
 {
-	if (call->words[0].given == call->options[OPT_VALUE].given)
+	if (call->words[0].given == call->options[OPT_VALUE].given) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "give the address of a task, or -v and a number");
+	}
 	return HD_OK;
 }
 

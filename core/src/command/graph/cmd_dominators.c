@@ -8,9 +8,9 @@
 #include "answer/tables.h"
 #include "command/completeness.h"
 #include "command/table.h"
+#include "graph/heap_graph.h"
 #include "report/fit.h"
 #include "report/root_label.h"
-#include "graph/heap_graph.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 #include "util/job.h"
@@ -437,9 +437,10 @@ static void write_dead(struct call *call, uint32_t ancestor)
 static enum hd_status run_dominators(struct call *call)
 {
 	uint32_t ancestor = HD_NONE;
-	if (call->words[0].given && call->options[OPT_STAT].given)
+	if (call->words[0].given && call->options[OPT_STAT].given) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "-stat is about the whole heap: give no ID");
+	}
 	if (call->words[0].given)
 		TRY(call_object(call, 0, &ancestor));
 	const struct dominators *dominators;

@@ -27,7 +27,8 @@ static const struct option gchandles_options[] = {
 		       kind_choices },
 	[OPT_PER_DOMAIN] = { "perdomain", VALUE_NONE, NULL,
 			     "accepted for SOS: there is only one domain", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N handles, or types (0 = all)", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N handles, or types (0 = all)",
+			NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 

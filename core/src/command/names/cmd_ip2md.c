@@ -58,10 +58,11 @@ static void md_layout(struct out *out, const struct cell *cells)
 		out_puts(out, "\n");
 	}
 	out_printf(out, "IsJitted:             %s\n", cells[MD_COLUMN_JITTED].flag ? "yes" : "no");
-	if (cells[MD_COLUMN_CODE].is_there || !cells[MD_COLUMN_JITTED].flag)
+	if (cells[MD_COLUMN_CODE].is_there || !cells[MD_COLUMN_JITTED].flag) {
 		md_address_line(out, "Current CodeAddr:     ", &cells[MD_COLUMN_CODE]);
-	else
+	} else {
 		out_puts(out, "Current CodeAddr:     <not known>\n");
+	}
 }
 
 static const struct schema md_schema = { SCHEMA_COLUMNS(md_columns), .layout = md_layout };
@@ -208,10 +209,11 @@ static enum hd_status no_method(struct call *call, uint64_t ip)
 	struct clr *clr = call->heap->clr;
 	struct method method;
 	const char *why = "";
-	if (method_read(clr, ip, &method))
+	if (method_read(clr, ip, &method)) {
 		why = ": it is a MethodDesc; try dumpmd";
-	else if (clr_has_code_at(clr, ip))
+	} else if (clr_has_code_at(clr, ip)) {
 		why = ", or the tables that tell it are not there; info says what is missing";
+	}
 	return fail(call->err, HD_ERR_NOTFOUND, ip, "%" PRIx64 " is not in the code of a method%s",
 		    ip, why);
 }

@@ -224,9 +224,10 @@ static enum hd_status run_name2ee(struct call *call)
 {
 	const char *first = call->words[0].text, *name = call->words[1].text;
 	const char *mark = strchr(first, '!');
-	if (!call->words[1].given && (!mark || mark == first || !mark[1]))
+	if (!call->words[1].given && (!mark || mark == first || !mark[1])) {
 		return call_usage(call,
 				  "a module and a name are needed: MODULE NAME or MODULE!NAME");
+	}
 	if (!call->words[1].given)
 		name = mark + 1;
 	char *module =

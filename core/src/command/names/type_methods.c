@@ -41,11 +41,12 @@ static void method_layout(struct out *out, const struct cell *cells)
 		   cells[METHOD_JIT].is_there ? cells[METHOD_JIT].text.bytes : "?",
 		   cells[METHOD_SLOT].number);
 	out_begin_name(out, FIT_METHOD);
-	if (cells[METHOD_NAME].is_there)
+	if (cells[METHOD_NAME].is_there) {
 		text_escape(&out->text, cells[METHOD_NAME].text.bytes,
 			    cells[METHOD_NAME].text.size);
-	else
+	} else {
 		out_puts(out, "<not known>");
+	}
 	out_end_name(out);
 	out_puts(out, "\n");
 }
@@ -160,9 +161,10 @@ enum hd_status write_type_methods(struct call *call, const struct type *type)
 	}
 	if (status == HD_OK) {
 		(void)answer_table_end(&call->answer);
-		if (is_broken)
+		if (is_broken) {
 			answer_remark(&call->answer, "The list of methods cannot be read to its "
 						     "end: some may be missing.\n");
+		}
 		bodies.is_partial |= is_broken;
 		write_bodies_end(call, &bodies);
 	}

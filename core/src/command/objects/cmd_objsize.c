@@ -24,7 +24,8 @@ static const struct option objsize_options[] = {
 	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
 	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses (ids), one per line", NULL },
 	[OPT_STRINGS] = { "strings", VALUE_NONE, NULL, "equal strings among them, counted", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects, or types (0 = all)", NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects, or types (0 = all)",
+			NULL },
 	[OPT_SUMMARY] = { "summary", VALUE_NONE, NULL, "the same as -stat", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };

@@ -273,10 +273,11 @@ static void write_totals(struct call *call, const struct verdicts *verdicts)
 	answer_remark(answer,
 		      "%zu threads: %" PRIu64 " wait, %" PRIu64 " are idle, %" PRIu64 " run.\n",
 		      waits->count, waiting, idle, waits->count - waiting - idle);
-	if (verdicts->chains)
+	if (verdicts->chains) {
 		answer_remark(answer,
 			      "%" PRIu64 " chains of async methods are not done (dumpasync).\n",
 			      verdicts->chains);
+	}
 	if (waits->partial) {
 		char count[COUNT_SIZE];
 		answer_remark(answer,

@@ -92,9 +92,10 @@ static void write_pool(struct call *call, const struct pool_state *pool,
 		[NUMBER_BLOCKED] = pool_cell(pool, POOL_BLOCKED),
 		[NUMBER_ADDED] = pool_cell(pool, POOL_ADDED),
 	};
-	if (pool_knows(pool, POOL_EXISTING))
+	if (pool_knows(pool, POOL_EXISTING)) {
 		cells[NUMBER_IDLE] =
 			cell_signed(pool->values[POOL_EXISTING] - pool->values[POOL_WORKING]);
+	}
 	if (queues->is_known)
 		cells[NUMBER_QUEUED] = cell_number(pool_queues_count(queues));
 	answer_record(&call->answer, &pool_schema, cells);

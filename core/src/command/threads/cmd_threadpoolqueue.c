@@ -18,9 +18,10 @@ static enum hd_status run_threadpoolqueue(struct call *call)
 	TRY(members_create(call->heap, &members, call->err));
 	const struct queue_reader reader = { call->heap, members, &call->job };
 	enum hd_status status = pool_queues_read(&reader, &queues, call->err);
-	if (status == HD_OK)
+	if (status == HD_OK) {
 		status = write_merged_work(call, members, &queues,
 					   call_limit(call, OPT_LIMIT, UINT64_MAX));
+	}
 	pool_queues_deinit(&queues);
 	members_destroy(members);
 	return status;

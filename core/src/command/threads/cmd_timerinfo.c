@@ -102,10 +102,11 @@ static void write_timer(struct call *call, struct members *members, const struct
 		cells[TIMER_PERIOD] = cell_number(timer->period);
 	method->size = 0;
 	if (member_object(members, timer->address, &object) &&
-	    callback_append(method, heap, members, &object, &target))
+	    callback_append(method, heap, members, &object, &target)) {
 		cells[TIMER_METHOD] = cell_text(method->bytes, method->size);
-	else
+	} else {
 		cells[TIMER_METHOD] = cell_string("<not known>");
+	}
 	if (timer->state)
 		cells[TIMER_STATE] = cell_number(timer->state);
 	if (member_object(members, timer->state, &state)) {
@@ -141,9 +142,10 @@ static enum hd_status write_timers(struct call *call, struct members *members,
 		answer_cut(answer, options.limit);
 	const struct cell complete[] = { cell_flag(!timers->is_broken) };
 	answer_data(answer, &timers_complete_schema, complete);
-	if (timers->is_broken)
+	if (timers->is_broken) {
 		answer_remark(answer,
 			      "A list of timers cannot be read to its end: some may be missing.\n");
+	}
 	char count[COUNT_SIZE];
 	answer_remark(answer, "\n%s set.\n", format_count(timers->rows_count, "timer", count));
 	return HD_OK;

@@ -145,9 +145,10 @@ static void write_wait(struct call *call, const struct thread_wait *wait, struct
 	if (wait->owner) {
 		cells[WAIT_OWNER] = cell_number(wait->owner->id);
 		cells[WAIT_OWNER_OS_ID] = cell_number(wait->owner->os_id);
-		if (thread_name(heap, wait->owner, &words->owner_name))
+		if (thread_name(heap, wait->owner, &words->owner_name)) {
 			cells[WAIT_OWNER_NAME] =
 				cell_text(words->owner_name.bytes, words->owner_name.size);
+		}
 	}
 	uint64_t method = wait_method(wait);
 	if (method) {

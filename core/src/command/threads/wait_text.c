@@ -78,7 +78,8 @@ void append_wait(struct text *text, struct heap *heap, const struct thread_wait 
 	}
 	if (wait->object.type && append_async(text, heap, wait)) {
 		return;
-	} else if (wait->object.type) {
+	}
+	if (wait->object.type) {
 		append_object(text, heap, &wait->object);
 	} else if (wait->initializer) {
 		size_t size;
@@ -155,10 +156,11 @@ static void deadlock_layout(struct out *out, const struct cell *cells)
 {
 	out_styled(out, STYLE_HEAD, "%s of %" PRIu64 " threads",
 		   cells[0].flag ? "Probably a deadlock" : "Deadlock", cells[1].number);
-	if (cells[2].number == 1)
+	if (cells[2].number == 1) {
 		out_puts(out, ", for which 1 other thread waits");
-	else if (cells[2].number)
+	} else if (cells[2].number) {
 		out_printf(out, ", for which %" PRIu64 " other threads wait", cells[2].number);
+	}
 	out_puts(out, ":\n");
 }
 

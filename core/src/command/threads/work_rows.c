@@ -81,10 +81,11 @@ static void write_complete(struct answer *answer, const struct pool_queues *queu
 		is_complete &= !queues->queues[i].is_broken;
 	const struct cell cells[] = { cell_flag(is_complete) };
 	answer_data(answer, &complete_schema, cells);
-	if (!queues->is_known)
+	if (!queues->is_known) {
 		answer_remark(answer, "There is no queue: the thread pool was not used.\n");
-	else if (!is_complete)
+	} else if (!is_complete) {
 		answer_remark(answer, "A queue cannot be read to its end: items may be missing.\n");
+	}
 }
 
 enum hd_status write_merged_work(struct call *call, struct members *members,
