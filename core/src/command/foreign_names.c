@@ -12,7 +12,6 @@
 #define NOT_NEEDED  "it is not needed: nothing has to be set up or downloaded here"
 #define USE_MODULES "use sql \"SELECT * FROM modules\""
 #define USE_STACKS  "use clrstack -all"
-#define USE_OBJECT  "use dumpobj, or sql on the tables fields and arrays"
 #define USE_TYPES   "use types -type NAME, then dumpmt NAME"
 
 static const struct {
@@ -31,8 +30,6 @@ static const struct {
 	{ "db", DEBUGGER },
 	{ "dc", DEBUGGER },
 	{ "dbgout", NOT_NEEDED },
-	{ "dcd", USE_OBJECT },
-	{ "dcq", USE_OBJECT },
 	{ "dd", DEBUGGER },
 	{ "dp", DEBUGGER },
 	{ "dq", DEBUGGER },
@@ -42,8 +39,6 @@ static const struct {
 	{ "dumpassembly", USE_MODULES },
 	{ "dumpasync", NOTHING },
 	{ "dumpccw", WINDOWS },
-	{ "dumpconcurrentdictionary", USE_OBJECT },
-	{ "dumpconcurrentqueue", USE_OBJECT },
 	{ "dumpdomain", USE_MODULES },
 	{ "dumpexceptions", "use sql \"SELECT * FROM exceptions\"" },
 	{ "dumpgcdata", NOTHING },

@@ -14,7 +14,8 @@ extern const struct command gcroot_command, pathto_command, objsize_command, dum
 	ephtoloh_command, balance_command, referrers_command, retained_command, dominators_command,
 	roots_command, types_command, info_command, diff_command, sql_command, export_command,
 	collect_command, ps_command, doctor_command, waits_command, hang_command,
-	threadpool_command, threadpoolqueue_command, timerinfo_command, open_command, close_command,
+	threadpool_command, threadpoolqueue_command, timerinfo_command, dumpcollection_command,
+	dumpconcurrentdictionary_command, dumpconcurrentqueue_command, open_command, close_command,
 	set_command, help_command;
 
 #endif
