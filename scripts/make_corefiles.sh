@@ -62,6 +62,9 @@ END
         echo "hang9-$mode-heap .NET 9, the same"
         echo "hang8-$mode-heap .NET 8, the same"
     done
+    for version in 10 9 8; do
+        echo "coll$version-heap .NET $version, collections of every kind, createdump --withheap"
+    done
     for mode in $modes; do
         echo "crash10-$mode-heap .NET 10, dies by $mode, not optimised, createdump of heap type"
         case $mode in
@@ -153,6 +156,7 @@ app_of() {
     gen*) echo heapgen ;;
     crash*) echo crash ;;
     hang*) echo hang ;;
+    coll*) echo collections ;;
     *) echo facts ;;
     esac
 }
@@ -160,8 +164,8 @@ app_of() {
 flavour_of() {
     case $1 in
     single*) echo single ;;
-    wks9-* | svr9-* | seg9-* | crash9-* | hang9-*) echo net9.0 ;;
-    wks8-* | svr8-* | seg8-* | crash8-* | hang8-*) echo net8.0 ;;
+    wks9-* | svr9-* | seg9-* | crash9-* | hang9-* | coll9-*) echo net9.0 ;;
+    wks8-* | svr8-* | seg8-* | crash8-* | hang8-* | coll8-*) echo net8.0 ;;
     *) echo net10.0 ;;
     esac
 }

@@ -17,6 +17,10 @@ ARRAY = "7f039fe5a1f0"
 DELEGATE = "7f039fe5a248"
 # In which a thread of corefiles/apps/facts caught an exception that it never leaves.
 THROWING = "Facts.Threads.Body(System.Object)"
+HANG = str(SOURCE / "corefiles" / "hang.core.zst")
+COLLECTION = {
+    *("address", "mt", "type", "count", "found", "capacity", "fill_percent", "complete", "items"),
+}
 # The members that every answer of a command has, beside schema, command and target.
 MEMBERS: dict[str, set[str]] = {
     "eeheap -gc": {"heaps", "total"},
@@ -54,10 +58,16 @@ MEMBERS: dict[str, set[str]] = {
     "dumpmd 7f0f7953e830": {"method_desc", "token", "current_code", "code", "complete"},
     f"dumpmt {SESSION_MT} -md": {"mt", "methods", "method_descs", "complete"},
     "token2ee * 06000001": {"matches", "complete"},
+    "dumpcollection 7f039d0000d0": COLLECTION,
     "dumpgen gen2": {"types", "total"},
     "gcheapstat": {"heaps"},
     "ephrefs": {"objects"},
     "ephtoloh": {"to_large", "from_large", "through_large"},
+}
+# The same, of what only the core of the service that hangs has.
+OF_HANG: dict[str, set[str]] = {
+    "dumpconcurrentdictionary 7fb0d98133f8": COLLECTION,
+    "dumpconcurrentqueue 7fb0d98135f8": COLLECTION,
 }
 ALSO: dict[str, set[str]] = {
     "info": {
@@ -94,14 +104,14 @@ def exported_roots(answer: Any) -> set[tuple[Any, ...]]:
 class Json(unittest.TestCase):
     """Every command's document."""
 
-    def check(self, line: str, members: set[str]) -> None:
+    def check(self, line: str, members: set[str], core: str = LEAK) -> None:
         """Run LINE with --json."""
-        result = run("--no-files", LEAK, *line.split(), "--json")
+        result = run("--no-files", core, *line.split(), "--json")
         self.assertIn(result.status, (0, 1), (line, result))
         document = result.json()
         self.assertEqual(document["schema"], 1)
         self.assertEqual(document["command"], line.split()[0])
-        self.assertEqual(document["target"], LEAK)
+        self.assertEqual(document["target"], core)
         self.assertLessEqual(members, document.keys(), line)
         self.assertEqual(result.out.count("\n"), 1, "one document on one line")
 
@@ -109,9 +119,12 @@ class Json(unittest.TestCase):
         for line, members in (MEMBERS | ALSO).items():
             with self.subTest(line):
                 self.check(line, members)
+        for line, members in OF_HANG.items():
+            with self.subTest(line):
+                self.check(line, members, HANG)
 
     def test_a_dump_file_has_no_heap(self) -> None:
-        for line in MEMBERS:
+        for line in MEMBERS | OF_HANG:
             with self.subTest(line):
                 result = run(BUBBLECS, *line.split(), "--json")
                 self.assertEqual(result.status, 3)

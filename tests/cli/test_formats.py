@@ -72,6 +72,7 @@ TABLES = {
         "dumparray {array} -length 5": "elements",
         "dumparray {array} -details -length 2": "elements",
         "dumparray {bytes}": "elements",
+        "dumpcollection 7f039fc0f268 -limit 20": "items",
         "dumpdelegate {delegate}": "invocations",
         "verifyheap": "findings",
         "verifyobj {array}": "findings",

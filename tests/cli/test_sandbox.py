@@ -21,8 +21,9 @@ from terminal import Terminal
 
 MISBEHAVING = str(BUILD / "tests" / "heapdump_misbehaving")
 CORE = str(SOURCE / "corefiles" / "leak.core.zst")
-# A session of the leaking shop and its handler; an array; a MethodTable.
+# A session of the leaking shop and its handler; an array; a MethodTable; a List.
 OBJECT, ARRAY, TABLE = "7f039fe5a158", "7f039d0bc268", "7f0f79550c38"
+COLLECTION = "7f039d0000d0"
 # What a command needs besides its name to do its work on that core.
 WORDS = {
     "gcroot": [OBJECT],
@@ -33,6 +34,9 @@ WORDS = {
     "dumpheap": ["-stat"],
     "dumpobj": [OBJECT],
     "dumparray": [ARRAY],
+    "dumpcollection": [COLLECTION],
+    "dumpconcurrentdictionary": [COLLECTION],
+    "dumpconcurrentqueue": [COLLECTION],
     "dumpvc": [TABLE, OBJECT],
     "dumpmt": [TABLE],
     "dumpclass": [TABLE],

@@ -12,7 +12,6 @@
 #define NOT_NEEDED  "it is not needed: nothing has to be set up or downloaded here"
 #define USE_MODULES "use sql \"SELECT * FROM modules\""
 #define USE_STACKS  "use clrstack -all"
-#define USE_OBJECT  "use dumpobj, or sql on the tables fields and arrays"
 
 static const struct {
 	const char *name, *advice;
@@ -30,8 +29,6 @@ static const struct {
 	{ "db", DEBUGGER },
 	{ "dc", DEBUGGER },
 	{ "dbgout", NOT_NEEDED },
-	{ "dcd", USE_OBJECT },
-	{ "dcq", USE_OBJECT },
 	{ "dd", DEBUGGER },
 	{ "dp", DEBUGGER },
 	{ "dq", DEBUGGER },
@@ -40,8 +37,6 @@ static const struct {
 	{ "dumpalc", NOTHING },
 	{ "dumpassembly", USE_MODULES },
 	{ "dumpccw", WINDOWS },
-	{ "dumpconcurrentdictionary", USE_OBJECT },
-	{ "dumpconcurrentqueue", USE_OBJECT },
 	{ "dumpdomain", USE_MODULES },
 	{ "dumpexceptions", "use sql \"SELECT * FROM exceptions\"" },
 	{ "dumpgcdata", NOTHING },

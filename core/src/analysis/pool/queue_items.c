@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/pool/queue_items.h"
 
+#include "analysis/collections/collection_walk.h"
 #include "mem/memory.h"
 #include "util/alloc.h"
-#include "util/job.h"
 
 void queue_items_deinit(struct queue_items *items)
 {
@@ -38,97 +38,40 @@ static bool read_field_array(struct heap *heap, struct members *members, uint64_
 	       array_read(heap, &object, ret);
 }
 
-/* A segment: slots [head, tail), of which an item is in those whose number says so. */
-struct queue_segment {
-	uint64_t address;
-	struct array_info slots;
-	uint64_t head, tail, mask;
+/* Where the items of a queue go. */
+struct item_sink {
+	struct queue_items *items;
+	struct memory *memory;
+	enum hd_status status;
+	struct hd_error *err;
 };
 
-static bool read_queue_segment(struct heap *heap, struct members *members, uint64_t address,
-			       struct queue_segment *ret)
+static bool sink_item(void *arg, const struct collection_item *item)
 {
-	struct queue_segment segment = { .address = address };
-	struct member head = member_at(members, address, "_headAndTail.Head");
-	struct member tail = member_at(members, address, "_headAndTail.Tail");
-	struct member mask = member_at(members, address, "_slotsMask");
-	struct member frozen = member_at(members, address, "_frozenForEnqueues");
-	if (head.state != MEMBER_READ || tail.state != MEMBER_READ || mask.state != MEMBER_READ ||
-	    !read_field_array(heap, members, address, "_slots", &segment.slots) ||
-	    !segment.slots.element)
-		return false;
-	segment.mask = mask.bits;
-	if (segment.mask != segment.slots.length - 1u)
-		return false;
-	/* The numbers count for ever, and wrap at 2^32; freezing adds twice the length to the tail. */
-	uint32_t count = (uint32_t)tail.bits - (uint32_t)head.bits;
-	if (frozen.state == MEMBER_READ && frozen.bits)
-		count -= 2 * segment.slots.length;
-	segment.head = (uint32_t)head.bits;
-	segment.tail = segment.head + (count <= segment.slots.length ? count : 0);
-	*ret = segment;
-	return count <= segment.slots.length;
-}
-
-static enum hd_status append_segment(struct queue_items *items, struct members *members,
-				     const struct queue_segment *segment, struct hd_error *err)
-{
-	const struct array_info *slots = &segment->slots;
-	for (uint64_t i = segment->head; i < segment->tail; i++) {
-		uint64_t address = slots->data + (i & segment->mask) * slots->element_size;
-		struct member number =
-			member_of_struct(members, slots->element, address, "SequenceNumber");
-		struct member item = member_of_struct(members, slots->element, address, "Item");
-		if (number.state != MEMBER_READ || item.state != MEMBER_READ) {
-			items->is_broken = true;
-			return HD_OK;
-		}
-		/* Another number: the item was taken already, or is not written yet. */
-		if ((uint32_t)number.bits == (uint32_t)(i + 1))
-			TRY(append_item(items, item.bits, err));
-	}
-	return HD_OK;
-}
-
-/* Segments have slots of their own, so all of them together fit into the heap. */
-static uint64_t most_slots(const struct heap *heap)
-{
-	uint64_t bytes = 0;
-	for (size_t i = 0; i < heap->segment_count; i++)
-		bytes += heap->segments[i].end - heap->segments[i].begin;
-	return bytes / 16;
+	struct item_sink *sink = arg;
+	uint64_t object = 0;
+	if (memory_u64(sink->memory, item->value.address, &object))
+		sink->status = append_item(sink->items, object, sink->err);
+	return sink->status == HD_OK;
 }
 
 enum hd_status concurrent_queue_append(struct queue_items *items, const struct queue_reader *reader,
 				       uint64_t queue, struct hd_error *err)
 {
-	struct members *members = reader->members;
-	struct member at = member_at(members, queue, "_head"), slow = at;
-	uint64_t slots_left = most_slots(reader->heap);
-	if (at.state == MEMBER_NULL)
+	struct item_sink sink = { .items = items, .memory = reader->heap->memory, .err = err };
+	const struct item_visitor visitor = { sink_item, &sink };
+	struct collection_walk walk;
+	struct member head = member_at(reader->members, queue, "_head");
+	if (head.state == MEMBER_NULL)
 		return HD_OK;
-	for (unsigned int i = 1; at.state == MEMBER_READ && at.bits; i++) {
-		struct queue_segment segment;
-		if (!read_queue_segment(reader->heap, members, at.bits, &segment) ||
-		    segment.slots.length > slots_left) {
-			items->is_broken = true;
-			return HD_OK;
-		}
-		slots_left -= segment.slots.length;
-		TRY(append_segment(items, members, &segment, err));
-		if (reader->job && !job_step(reader->job, 0, 0))
-			return fail_cancelled(err);
-		at = member_at(members, segment.address, "_nextSegment");
-		/* A second pointer, half as fast, is met again only in a circle (Floyd). */
-		if (i % 2 == 0)
-			slow = member_at(members, slow.bits, "_nextSegment");
-		if (at.bits && at.bits == slow.bits) {
-			items->is_broken = true;
-			return HD_OK;
-		}
-	}
-	items->is_broken |= at.state != MEMBER_READ;
-	return HD_OK;
+	collection_walk_init(&walk, reader->heap, reader->members, reader->job);
+	walk.visitor = &visitor;
+	walk.err = err;
+	if (head.state != MEMBER_READ)
+		walk_broken(&walk);
+	walk_queue_segments(&walk, head.bits);
+	items->is_broken |= walk.facts.is_broken;
+	return walk.status != HD_OK ? walk.status : sink.status;
 }
 
 enum hd_status stealing_queue_append(struct queue_items *items, const struct queue_reader *reader,

@@ -1,0 +1,2 @@
+file: --no-files corefiles/hang.core.zst
+dumpcollection 7fb0d9814190

@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+dumpcollection 7f039d0000d0 --json

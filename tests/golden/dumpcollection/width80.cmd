@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+dumpcollection 7f039fc0f268 -limit 3 --width 80

@@ -1,0 +1,2 @@
+file: --no-files corefiles/hang.core.zst
+dumpconcurrentqueue 7fb0d98135f8
