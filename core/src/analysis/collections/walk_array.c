@@ -55,9 +55,10 @@ static bool slot_is_live(struct collection_walk *walk, const struct slots *slots
 		return true;
 	const char *field = layout->test == SLOTS_NEXT ? layout->live : layout->item.key;
 	struct member member = { .state = MEMBER_ABSENT };
-	if (items->element)
+	if (items->element) {
 		member = member_of_struct(walk->members, items->element,
 					  items->data + index * items->element_size, field);
+	}
 	if (member.state != MEMBER_READ) {
 		walk_broken(walk);
 		return false;

@@ -74,10 +74,11 @@ void walk_queue_segments(struct collection_walk *walk, uint64_t first)
 void walk_segments(struct collection_walk *walk, const struct collection_part *part)
 {
 	struct member head = holder_member(walk->members, &part->holder, part->layout->items);
-	if (head.state != MEMBER_READ)
+	if (head.state != MEMBER_READ) {
 		walk_broken(walk);
-	else
+	} else {
 		walk_queue_segments(walk, head.bits);
+	}
 }
 
 /* A segment of a SingleProducerSingleConsumerQueue: the slots from _first up to _last. */

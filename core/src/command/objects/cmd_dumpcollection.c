@@ -87,18 +87,20 @@ static void write_collection_head(struct call *call, const struct object *object
 		cells[COLLECTION_COUNT] = cell_number(facts->count);
 	if (facts->has_capacity)
 		cells[COLLECTION_CAPACITY] = cell_number(facts->capacity);
-	if (facts->has_capacity && facts->capacity)
+	if (facts->has_capacity && facts->capacity) {
 		cells[COLLECTION_FILL] =
 			cell_percent((double)facts->found, (double)facts->capacity);
+	}
 	answer_record(&call->answer, &collection_schema, cells);
 	bool differs = facts->has_count && facts->count != facts->found;
-	if (facts->is_broken)
+	if (facts->is_broken) {
 		answer_remark(
 			&call->answer,
 			"It cannot be read to its end: it is damaged, or bytes are missing.\n");
-	else if (differs)
+	} else if (differs) {
 		answer_remark(&call->answer,
 			      "The counts differ: it was being changed, or it is damaged.\n");
+	}
 }
 
 enum item_column {

@@ -128,10 +128,11 @@ static void put_value(struct item_texts *texts, const struct item_shown *shown)
 		put_reference(texts, shown->type, value->address);
 	} else if (value->form == FORM_STRUCT) {
 		text_printf(text, "%012" PRIx64 " ", value->address);
-		if (*value->note)
+		if (*value->note) {
 			text_escape(text, value->note, strlen(value->note));
-		else if (shown->type)
+		} else if (shown->type) {
 			put_struct(texts, shown->type, value->address);
+		}
 	} else {
 		value_text(value, plain, sizeof(plain));
 		text_puts(text, plain);
@@ -158,9 +159,10 @@ static void put_meaning(struct item_texts *texts, struct item_shown *shown)
 	}
 	texts->text.size = 0;
 	if (value->address && shown->type && shown->type->is_string &&
-	    string_value(texts->call->heap, value->address, FULL_UNITS, &texts->text, NULL))
+	    string_value(texts->call->heap, value->address, FULL_UNITS, &texts->text, NULL)) {
 		shown->text =
 			cell_text(texts->text.bytes ? texts->text.bytes : "", texts->text.size);
+	}
 }
 
 void item_show(struct item_texts *texts, const struct item_value *item, struct item_shown *ret)
@@ -178,10 +180,11 @@ void item_show(struct item_texts *texts, const struct item_value *item, struct i
 						 .element_type = item->element_type,
 						 .address = item->reference };
 	}
-	if (ret->value.form == FORM_REFERENCE && ret->value.address)
+	if (ret->value.form == FORM_REFERENCE && ret->value.address) {
 		ret->type = object_read(heap, &texts->window, ret->value.address, &object)
 				    ? object.type
 				    : NULL;
+	}
 	if (ret->type) {
 		size_t size;
 		const char *name = type_name(heap->clr, ret->type, &size);
