@@ -68,6 +68,7 @@ MEMBERS: dict[str, set[str]] = {
 OF_HANG: dict[str, set[str]] = {
     "dumpconcurrentdictionary 7fb0d98133f8": COLLECTION,
     "dumpconcurrentqueue 7fb0d98135f8": COLLECTION,
+    "taskstate 7fb0d9814540": {"status", "flags", "options", "continuation"},
 }
 ALSO: dict[str, set[str]] = {
     "info": {
