@@ -25,7 +25,7 @@ const char *const task_status_names[TASK_STATUSES + 1] = {
 	[TASK_FAULTED] = "Faulted",
 };
 
-const char *const task_option_names[TASK_OPTIONS] = {
+const char *const task_option_names[TASK_OPTIONS + 1] = {
 	"PreferFairness",  "LongRunning",   "AttachedToParent",
 	"DenyChildAttach", "HideScheduler", "RunContinuationsAsynchronously",
 };

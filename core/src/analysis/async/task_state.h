@@ -31,7 +31,7 @@ enum task_status task_status_of(uint32_t flags);
  * of task_options_of() is the one at i.
  */
 #define TASK_OPTIONS 6u
-extern const char *const task_option_names[TASK_OPTIONS];
+extern const char *const task_option_names[TASK_OPTIONS + 1]; /**< ends with NULL */
 uint32_t task_options_of(uint32_t flags);
 
 struct task_state {
