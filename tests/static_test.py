@@ -141,7 +141,8 @@ class Static(unittest.TestCase):
         words = ("-f", "-o", str(trace), "-e", "trace=%file", str(STATIC), "--no-files", str(CORE))
         strace = shutil.which("strace")
         assert strace
-        terminal = Terminal(*words, program=strace, LC_ALL="C.UTF-8")
+        # On such a terminal there is no pager, which is another program.
+        terminal = Terminal(*words, program=strace, LC_ALL="C.UTF-8", TERM="dumb")
         self.addCleanup(terminal.close)
         terminal.prompt()
         terminal.send("ps\n")

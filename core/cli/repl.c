@@ -119,7 +119,11 @@ static int run_redirected(struct cli *cli, const struct words *words)
 	} else {
 		status = open_output(words->rest, words->pipe == 'A', &to);
 	}
-	if (status == HD_EXIT_OK && saved >= 0 && to >= 0 && dup2(to, STDOUT_FILENO) >= 0) {
+	if (cli->is_paged && !pipe) {
+		/* There is no shell, as in an empty container: the answer goes straight. */
+		cli->is_paged = false;
+		status = cli_run(cli, words->argc, words->argv);
+	} else if (status == HD_EXIT_OK && saved >= 0 && to >= 0 && dup2(to, STDOUT_FILENO) >= 0) {
 		/* A reader that stops early (head) ends the command, not the prompt. */
 		struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
 		(void)sigaction(SIGPIPE, &ignore, &old);
