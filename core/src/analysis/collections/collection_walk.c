@@ -188,3 +188,16 @@ bool link_chain_next(struct collection_walk *walk, struct link_chain *chain, str
 	chain->is_circle |= chain->at && chain->at == chain->slow;
 	return true;
 }
+
+bool walk_node(struct collection_walk *walk, const struct holder *node,
+	       const struct item_fields *fields)
+{
+	struct member key = holder_member(walk->members, node, fields->key);
+	struct member value = holder_member(walk->members, node, fields->value);
+	if (value.state != MEMBER_READ || (fields->key && key.state != MEMBER_READ)) {
+		walk_broken(walk);
+		return false;
+	}
+	const struct collection_item item = { member_value(&key), member_value(&value) };
+	return walk_item(walk, &item);
+}

@@ -35,6 +35,12 @@ void collection_walk_init(struct collection_walk *walk, struct heap *heap, struc
 bool walk_step(struct collection_walk *walk, uint32_t bytes);
 /** Give an item to the visitor; false: the pass ends. */
 bool walk_item(struct collection_walk *walk, const struct collection_item *item);
+/**
+ * The same for the key and value that a node has in the fields @p key (NULL: it has none) and
+ * @p value; false also when they cannot be read, which the walk then knows.
+ */
+bool walk_node(struct collection_walk *walk, const struct holder *node,
+	       const struct item_fields *fields);
 /** The collection cannot be read any further. */
 void walk_broken(struct collection_walk *walk);
 /** Does the pass end? */

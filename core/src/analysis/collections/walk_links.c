@@ -3,20 +3,6 @@
 #include "analysis/collections/collection_walk.h"
 #include "util/alloc.h"
 
-/* The item of a node; false: the walk ends. */
-static bool emit_node(struct collection_walk *walk, const struct holder *node,
-		      const struct item_fields *fields)
-{
-	struct member key = holder_member(walk->members, node, fields->key);
-	struct member value = holder_member(walk->members, node, fields->value);
-	if (value.state != MEMBER_READ || (fields->key && key.state != MEMBER_READ)) {
-		walk_broken(walk);
-		return false;
-	}
-	const struct collection_item item = { member_value(&key), member_value(&value) };
-	return walk_item(walk, &item);
-}
-
 /* Addresses of nodes whose items come in the other order. */
 struct node_list {
 	uint64_t *rows;
@@ -41,7 +27,7 @@ static void emit_reversed(struct collection_walk *walk, const struct node_list *
 	struct holder node;
 	walk->facts.is_broken = false;
 	for (size_t i = list->rows_count; i-- > 0;) {
-		if (!holder_at(walk, list->rows[i], &node) || !emit_node(walk, &node, fields))
+		if (!holder_at(walk, list->rows[i], &node) || !walk_node(walk, &node, fields))
 			break;
 	}
 	walk->facts.is_broken |= is_broken;
@@ -82,7 +68,7 @@ void walk_links(struct collection_walk *walk, const struct collection_part *part
 			break;
 		bool is_last = layout->end == ENDS_WITH_FIRST && chain.at == first;
 		bool goes_on = part->is_reversed ? keep_node(walk, &list, node.address)
-						 : emit_node(walk, &node, &layout->item);
+						 : walk_node(walk, &node, &layout->item);
 		if (!goes_on || is_last)
 			break;
 	}
@@ -131,7 +117,7 @@ void walk_chains(struct collection_walk *walk, const struct collection_part *par
 		}
 		link_chain_init(&chain, first, layout->next);
 		while (link_chain_next(walk, &chain, &node) &&
-		       emit_node(walk, &node, &layout->item))
+		       walk_node(walk, &node, &layout->item))
 			;
 		if (!walk_step(walk, buckets.element_size))
 			return;

@@ -74,19 +74,6 @@ static bool go_right(struct collection_walk *walk, struct tree_path *path,
 	return go_left(walk, path, right.bits);
 }
 
-static bool emit_item(struct collection_walk *walk, const struct holder *node,
-		      const struct item_fields *fields)
-{
-	struct member key = holder_member(walk->members, node, fields->key);
-	struct member value = holder_member(walk->members, node, fields->value);
-	if (value.state != MEMBER_READ || (fields->key && key.state != MEMBER_READ)) {
-		walk_broken(walk);
-		return false;
-	}
-	const struct collection_item item = { member_value(&key), member_value(&value) };
-	return walk_item(walk, &item);
-}
-
 /* The further items of a node: those of a tree that it refers to. */
 static bool emit_more(struct collection_walk *walk, const struct collection_layout *layout,
 		      const struct holder *node)
@@ -101,7 +88,7 @@ static bool emit_more(struct collection_walk *walk, const struct collection_layo
 	if (!go_left(walk, &path, root.bits))
 		return false;
 	while (next_node(walk, &path, &inner)) {
-		if (!emit_item(walk, &inner, &layout->more_item) || !go_right(walk, &path, &inner))
+		if (!walk_node(walk, &inner, &layout->more_item) || !go_right(walk, &path, &inner))
 			return false;
 	}
 	return !walk_has_ended(walk);
@@ -123,7 +110,7 @@ void walk_tree(struct collection_walk *walk, const struct collection_part *part)
 	if (!go_left(walk, &path, root.bits))
 		return;
 	while (next_node(walk, &path, &node)) {
-		if (!emit_item(walk, &node, &layout->item) ||
+		if (!walk_node(walk, &node, &layout->item) ||
 		    (layout->more && !emit_more(walk, layout, &node)) ||
 		    !go_right(walk, &path, &node))
 			return;

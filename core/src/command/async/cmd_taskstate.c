@@ -93,18 +93,6 @@ static enum hd_status check_taskstate(struct call *call)
 	return HD_OK;
 }
 
-static enum hd_status fail_not_a_task(struct call *call, const struct object *object)
-{
-	struct text text = { 0 };
-	const char *name = type_name(call->heap->clr, object->type, NULL);
-	text_escape(&text, name, strnlen(name, 120));
-	enum hd_status status = fail(call->err, HD_ERR_NOTFOUND, object->address,
-				     "object %" PRIx64 " is not a task but a %s: try dumpobj",
-				     object->address, text.bytes ? text.bytes : "?");
-	text_deinit(&text);
-	return status;
-}
-
 static enum hd_status run_taskstate(struct call *call)
 {
 	uint32_t flags = (uint32_t)call->options[OPT_VALUE].number;
@@ -121,7 +109,7 @@ static enum hd_status run_taskstate(struct call *call)
 	if (is_task)
 		write_state(call, members, &state);
 	members_destroy(members);
-	return is_task ? HD_OK : fail_not_a_task(call, &object);
+	return is_task ? HD_OK : call_wrong_object(call, &object, "a task", "dumpobj");
 }
 
 const struct command taskstate_command = {

@@ -244,17 +244,18 @@ static void write_element_type(struct call *call, const struct array_info *array
 
 static enum hd_status no_array(struct call *call, const struct object *object)
 {
+	bool is_array = object->type->category == CATEGORY_SZ_ARRAY ||
+			object->type->category == CATEGORY_MD_ARRAY;
+	if (!is_array)
+		return call_wrong_object(call, object, "an array", "dumpobj");
 	struct text text = { 0 };
 	size_t size;
 	const char *name = type_name(call->heap->clr, object->type, &size);
 	text_escape(&text, name, size < 120 ? size : 120);
-	bool is_array = object->type->category == CATEGORY_SZ_ARRAY ||
-			object->type->category == CATEGORY_MD_ARRAY;
 	enum hd_status status =
 		fail(call->err, HD_ERR_NOTFOUND, object->address,
-		     is_array ? "the array %" PRIx64 " (%s) is damaged: its dimensions do not "
-				"match its length; dumpobj shows the rest"
-			      : "object %" PRIx64 " is not an array but a %s: try dumpobj",
+		     "the array %" PRIx64 " (%s) is damaged: its dimensions do not match its "
+		     "length; dumpobj shows the rest",
 		     object->address, text.bytes ? text.bytes : "?");
 	text_deinit(&text);
 	return status;

@@ -280,12 +280,9 @@ static enum hd_status other_class(struct call *call, const char *wanted,
 				  const struct object *object)
 {
 	struct text text = { 0 };
-	size_t size;
-	const char *name = type_name(call->heap->clr, object->type, &size);
-	text_escape(&text, name, size < 120 ? size : 120);
-	enum hd_status status = fail(call->err, HD_ERR_NOTFOUND, object->address,
-				     "object %" PRIx64 " is not a %s but a %s: try dumpcollection",
-				     object->address, wanted, text.bytes ? text.bytes : "?");
+	text_printf(&text, "a %s", wanted);
+	enum hd_status status =
+		call_wrong_object(call, object, text.bytes ? text.bytes : wanted, "dumpcollection");
 	text_deinit(&text);
 	return status;
 }

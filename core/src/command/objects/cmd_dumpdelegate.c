@@ -92,18 +92,6 @@ static enum hd_status write_invocation_list(struct call *call, const struct dele
 	return status;
 }
 
-static enum hd_status no_delegate(struct call *call, const struct object *object)
-{
-	struct text text = { 0 };
-	const char *name = type_name(call->heap->clr, object->type, NULL);
-	text_escape(&text, name, strnlen(name, 120));
-	enum hd_status status = fail(call->err, HD_ERR_NOTFOUND, object->address,
-				     "object %" PRIx64 " is not a delegate but a %s: try dumpobj",
-				     object->address, text.bytes ? text.bytes : "?");
-	text_deinit(&text);
-	return status;
-}
-
 static void write_delegate_head(struct call *call, const struct object *object)
 {
 	static const struct column columns[] = {
@@ -124,7 +112,7 @@ static enum hd_status run_dumpdelegate(struct call *call)
 	struct delegate_info info;
 	TRY(call_heap_object(call, call->words[0].number, &object));
 	if (!delegate_read(call->heap, &object, &info))
-		return no_delegate(call, &object);
+		return call_wrong_object(call, &object, "a delegate", "dumpobj");
 	write_delegate_head(call, &object);
 	answer_table(&call->answer, &invocation_schema, NULL);
 	if (info.invocation_list) {

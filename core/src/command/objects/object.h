@@ -25,6 +25,14 @@ HD_NODISCARD enum hd_status call_located_object(struct call *call, uint64_t addr
 						const struct location *location,
 						struct object *ret);
 
+/**
+ * Fail with HD_ERR_NOTFOUND: @p object is not @p wanted ("an array") but of its type.
+ *
+ * @param[in] instead The command to try.
+ */
+HD_NODISCARD enum hd_status call_wrong_object(struct call *call, const struct object *object,
+					      const char *wanted, const char *instead);
+
 /** The type whose MethodTable is at @p address; HD_ERR_NOTFOUND when there is none. */
 HD_NODISCARD enum hd_status call_type(struct call *call, uint64_t address, const struct type **ret);
 

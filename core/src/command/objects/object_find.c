@@ -22,6 +22,16 @@ static enum hd_status fail_with(struct call *call, uint64_t address, struct text
 	return status;
 }
 
+enum hd_status call_wrong_object(struct call *call, const struct object *object, const char *wanted,
+				 const char *instead)
+{
+	struct text text = { 0 };
+	text_printf(&text, "object %" PRIx64 " is not %s but a ", object->address, wanted);
+	put_short_type(&text, call->heap->clr, object->type);
+	text_printf(&text, ": try %s", instead);
+	return fail_with(call, object->address, &text);
+}
+
 static enum hd_status outside(struct call *call, uint64_t address)
 {
 	struct clr *clr = call->heap->clr;

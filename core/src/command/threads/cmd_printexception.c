@@ -350,14 +350,7 @@ static enum hd_status no_exception(struct call *call, const struct object *objec
 			    "here: info says what is missing, dumpobj shows what there is",
 			    object->address);
 	}
-	struct text text = { 0 };
-	const char *name = type_name(clr, object->type, NULL);
-	text_escape(&text, name, strnlen(name, 120));
-	enum hd_status status = fail(call->err, HD_ERR_NOTFOUND, object->address,
-				     "object %" PRIx64 " is not an exception but a %s: try dumpobj",
-				     object->address, text.bytes ? text.bytes : "?");
-	text_deinit(&text);
-	return status;
+	return call_wrong_object(call, object, "an exception", "dumpobj");
 }
 
 /* The exception @p object, and those inside it if -nested. */
