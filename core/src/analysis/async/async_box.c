@@ -12,9 +12,6 @@
 #define STATE_FIELD    "<>1__state"
 #define AWAITER_PREFIX "<>u__"
 
-/* Most methods that one chain passes. */
-#define CHAIN_MAX 100000u
-
 bool async_is_box(struct clr *clr, const struct type *type)
 {
 	size_t size, machine_size;
@@ -90,24 +87,4 @@ bool async_box_read(struct heap *heap, struct members *members, const struct obj
 		box.awaited = find_awaited(heap, members, &box);
 	*ret = box;
 	return true;
-}
-
-uint32_t async_box_innermost(struct heap *heap, struct members *members, struct async_box *box)
-{
-	/* The slow one moves half as fast: they meet only in a circle (Floyd). */
-	struct async_box slow = *box, next;
-	struct object object;
-	uint32_t count = 0;
-	while (box->awaited && member_object(members, box->awaited, &object) &&
-	       async_box_read(heap, members, &object, &next)) {
-		*box = next;
-		if (++count > CHAIN_MAX)
-			return UINT32_MAX;
-		if (count % 2 == 0 && member_object(members, slow.awaited, &object) &&
-		    !async_box_read(heap, members, &object, &slow))
-			return UINT32_MAX; /* it changed meanwhile: a process that runs */
-		if (slow.object.address == box->object.address)
-			return UINT32_MAX;
-	}
-	return count;
 }

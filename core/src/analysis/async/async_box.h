@@ -31,12 +31,4 @@ bool async_is_box(struct clr *clr, const struct type *type);
 bool async_box_read(struct heap *heap, struct members *members, const struct object *object,
 		    struct async_box *ret);
 
-/**
- * Follow what is awaited from box to box, and end at the innermost box.
- *
- * @param[in,out] box The first one, then the last one.
- * @return how many boxes were passed; UINT32_MAX: they await each other in a circle
- */
-uint32_t async_box_innermost(struct heap *heap, struct members *members, struct async_box *box);
-
 #endif

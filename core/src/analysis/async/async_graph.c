@@ -76,9 +76,9 @@ static enum hd_status add_box(struct graph_walk *walk, const struct object *obje
 	return HD_OK;
 }
 
-static enum hd_status meet_object(struct graph_walk *walk, const struct object *object,
-				  struct hd_error *err)
+static enum hd_status meet_object(void *arg, const struct object *object, struct hd_error *err)
 {
+	struct graph_walk *walk = arg;
 	struct async_graph *graph = walk->graph;
 	graph->objects++;
 	switch (async_type_of(&graph->types, graph->heap->clr, object->type, &graph->failed)) {
@@ -91,29 +91,6 @@ static enum hd_status meet_object(struct graph_walk *walk, const struct object *
 	default:
 		return graph->failed ? fail_nomem(err) : HD_OK;
 	}
-}
-
-static enum hd_status walk_heap(struct graph_walk *walk, struct job *job, struct hd_error *err)
-{
-	struct heap *heap = walk->graph->heap;
-	struct heap_range range;
-	struct object_pass pass;
-	const struct range_choice choice = { 0 };
-	const struct life life = { 0 };
-	TRY(heap_range_init(&range, heap, &choice, err));
-	const struct object_filter filter = { .range = &range, .life = &life };
-	enum hd_status status = object_pass_open(&pass, heap, &filter, job, err);
-	enum pass_result result = PASS_GAP;
-	if (status == HD_OK) {
-		while (status == HD_OK && result != PASS_END) {
-			status = object_pass_next(&pass, &result, err);
-			if (status == HD_OK && result == PASS_OBJECT)
-				status = meet_object(walk, &pass.walker.object, err);
-		}
-		object_pass_close(&pass);
-	}
-	heap_range_deinit(&range);
-	return status;
 }
 
 /*
@@ -209,7 +186,7 @@ enum hd_status async_graph_create(struct heap *heap, struct members *members, bo
 {
 	struct async_graph graph = { .heap = heap, .members = members };
 	struct graph_walk walk = { .graph = &graph, .with_done = with_done };
-	enum hd_status status = walk_heap(&walk, job, err);
+	enum hd_status status = object_pass_all(heap, meet_object, &walk, job, err);
 	if (status == HD_OK && graph.rows_count)
 		qsort(graph.rows, graph.rows_count, sizeof(*graph.rows), compare_nodes);
 	if (status == HD_OK)

@@ -98,4 +98,12 @@ void async_graph_deinit(struct async_graph *graph);
 /** The row of the box at @p address, or ASYNC_NO_BOX. */
 uint32_t async_graph_find(const struct async_graph *graph, uint64_t address);
 
+/** The innermost box of the chain that the box in @p row is in: its own, or one that it awaits. */
+static inline uint32_t async_graph_end(const struct async_graph *graph, uint32_t row)
+{
+	while (graph->rows[row].next != ASYNC_NO_BOX)
+		row = graph->rows[row].next;
+	return row;
+}
+
 #endif

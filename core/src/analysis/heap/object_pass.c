@@ -84,3 +84,26 @@ void object_pass_close(struct object_pass *pass)
 	type_chooser_deinit(&pass->chooser);
 	object_tally_deinit(&pass->tally);
 }
+
+enum hd_status object_pass_all(struct heap *heap, object_visit *visit, void *arg, struct job *job,
+			       struct hd_error *err)
+{
+	struct heap_range range;
+	struct object_pass pass;
+	const struct range_choice choice = { 0 };
+	const struct life life = { 0 };
+	TRY(heap_range_init(&range, heap, &choice, err));
+	const struct object_filter filter = { .range = &range, .life = &life };
+	enum hd_status status = object_pass_open(&pass, heap, &filter, job, err);
+	if (status == HD_OK) {
+		enum pass_result result = PASS_GAP;
+		while (status == HD_OK && result != PASS_END) {
+			status = object_pass_next(&pass, &result, err);
+			if (status == HD_OK && result == PASS_OBJECT)
+				status = visit(arg, &pass.walker.object, err);
+		}
+		object_pass_close(&pass);
+	}
+	heap_range_deinit(&range);
+	return status;
+}

@@ -49,4 +49,18 @@ bool object_pass_lacks_type(struct object_pass *pass);
 /** End the pass, at any time. */
 void object_pass_close(struct object_pass *pass);
 
+/** Called for each object of a heap; another status than HD_OK ends the pass. */
+typedef enum hd_status object_visit(void *arg, const struct object *object, struct hd_error *err);
+
+/**
+ * A pass over all objects of the heap; gaps are left out.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ * @return or what @p visit returned
+ */
+HD_NODISCARD enum hd_status object_pass_all(struct heap *heap, object_visit *visit, void *arg,
+					    struct job *job, struct hd_error *err);
+
 #endif

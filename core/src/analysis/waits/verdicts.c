@@ -11,7 +11,6 @@
 void verdicts_deinit(struct verdicts *verdicts)
 {
 	deadlocks_deinit(&verdicts->deadlocks);
-	async_graph_deinit(&verdicts->async);
 	waits_destroy(verdicts->waits);
 	pages_free(verdicts->rows, verdicts->rows_capacity, sizeof(*verdicts->rows));
 	*verdicts = (struct verdicts){ 0 };
@@ -71,7 +70,7 @@ static uint64_t circle_size(const struct async_graph *graph, const struct async_
 
 static enum hd_status find_circles(struct verdicts *verdicts, struct hd_error *err)
 {
-	const struct async_graph *graph = &verdicts->async;
+	const struct async_graph *graph = &verdicts->waits->async;
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		const struct async_node *node = &graph->rows[i];
 		verdicts->chains += !node->is_awaited;
@@ -210,10 +209,6 @@ enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts
 	struct verdicts verdicts = { 0 };
 	TRY(waits_create(heap, job, &verdicts.waits, err));
 	enum hd_status status = read_pool(&verdicts, job, err);
-	if (status == HD_OK) {
-		status = async_graph_create(heap, verdicts.waits->members, false, job,
-					    &verdicts.async, err);
-	}
 	if (status == HD_OK)
 		status = find_deadlocks(&verdicts, err);
 	if (status == HD_OK)

@@ -3,7 +3,6 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_VERDICTS_H
 #define HEAPDUMP_SRC_ANALYSIS_VERDICTS_H
 
-#include "analysis/async/async_graph.h"
 #include "analysis/pool/pool_state.h"
 #include "analysis/waits/deadlocks.h"
 
@@ -24,7 +23,7 @@ struct verdict {
 	uint64_t count;
 	uint64_t queued;   /**< VERDICT_STARVED: work items */
 	uint64_t alike;    /**< VERDICT_STARVED: workers that wait in the same method as thread */
-	uint32_t box;      /**< VERDICT_CIRCLE: the row in async of one of the methods */
+	uint32_t box;      /**< VERDICT_CIRCLE: the row in waits->async of one of the methods */
 	uint64_t on_tasks; /**< VERDICT_STARVED: workers that wait for tasks (sync over async) */
 };
 
@@ -35,7 +34,6 @@ struct verdicts {
 	struct waits *waits;
 	struct deadlocks deadlocks;
 	struct pool_state pool;
-	struct async_graph async;
 	uint64_t chains; /**< of async methods */
 	uint64_t queued; /**< work items of the pool */
 	struct verdict *rows;

@@ -3,7 +3,6 @@
  * Threads that wait for a task: its method may await others, and the innermost one may run on
  * another thread.
  */
-#include "analysis/async/async_box.h"
 #include "analysis/waits/wait_parts.h"
 
 /* The thread that runs the method of a box: its frames refer to the box, which is their "this". */
@@ -24,15 +23,16 @@ static const struct clr_thread *runner_of(const struct waits *waits, uint64_t bo
 
 void wait_follow_task(struct waits *waits, struct thread_wait *wait)
 {
-	struct async_box box;
-	if (wait->kind != WAIT_TASK || wait->owner ||
-	    !async_box_read(waits->heap, waits->members, &wait->object, &box) ||
-	    async_box_innermost(waits->heap, waits->members, &box) == UINT32_MAX)
+	const struct async_graph *graph = &waits->async;
+	if (wait->kind != WAIT_TASK || wait->owner)
 		return;
-	wait->innermost = box.object.address;
+	uint32_t row = async_graph_find(graph, wait->object.address);
+	if (row == ASYNC_NO_BOX)
+		return;
+	const struct async_node *end = &graph->rows[async_graph_end(graph, row)];
 	/* A method that awaits something runs on no thread. */
-	if (!box.awaited)
-		wait->owner = runner_of(waits, box.object.address);
+	if (end->wait == AWAIT_RUNS || (end->wait == AWAIT_THREAD && !end->object))
+		wait->owner = runner_of(waits, end->address);
 	if (wait->owner == wait->thread)
 		wait->owner = NULL;
 }

@@ -21,7 +21,7 @@ void wait_find_object(struct waits *waits, struct thread_wait *wait);
 HD_NODISCARD enum hd_status wait_find_by_words(struct waits *waits, struct job *job,
 					       struct hd_error *err);
 
-/** Set innermost and owner of a thread that waits for the task of an async method. */
+/** Set owner of a thread that waits for the task of an async method. */
 void wait_follow_task(struct waits *waits, struct thread_wait *wait);
 
 /** Set probable of those who wait for a semaphore; HD_ERR_NOMEM. */

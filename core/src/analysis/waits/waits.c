@@ -15,6 +15,7 @@ void waits_destroy(struct waits *waits)
 	for (size_t i = 0; i < waits->count; i++)
 		thread_stack_deinit(&waits->rows[i].stack);
 	monitors_deinit(&waits->monitors);
+	async_graph_deinit(&waits->async);
 	members_destroy(waits->members);
 	mem_free(waits->rows);
 	mem_free(waits->by_thread);
@@ -147,6 +148,8 @@ enum hd_status waits_create(struct heap *heap, struct job *job, struct waits **r
 		status = members_create(heap, &waits->members, err);
 	if (status == HD_OK)
 		status = monitors_read(heap->clr, job, &waits->monitors, err);
+	if (status == HD_OK)
+		status = async_graph_create(heap, waits->members, false, job, &waits->async, err);
 	if (status == HD_OK)
 		status = read_stacks(waits, job, err);
 	if (status == HD_OK)

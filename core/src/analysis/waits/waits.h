@@ -3,6 +3,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_WAITS_H
 #define HEAPDUMP_SRC_ANALYSIS_WAITS_H
 
+#include "analysis/async/async_graph.h"
 #include "analysis/waits/monitors.h"
 #include "analysis/waits/wait_kind.h"
 #include "inspect/member.h"
@@ -26,8 +27,6 @@ struct thread_wait {
 	const struct clr_thread *probable;
 	/** WAIT_INITIALIZER: the type that the owner initialises; or NULL. */
 	const struct type *initializer;
-	/** WAIT_TASK: the box of the innermost async method that the task waits for; or 0. */
-	uint64_t innermost;
 	/** WAIT_CALL: the MethodDesc of the native function; 0: not known. */
 	uint64_t call;
 	/** Where its frames of the wait end, and which of the program's comes then; or WAIT_NO_FRAME. */
@@ -41,6 +40,7 @@ struct waits {
 	struct heap *heap;
 	struct members *members;
 	struct monitors monitors;
+	struct async_graph async; /**< the async methods that are not done */
 	struct thread_wait *rows;
 	size_t count;
 	uint32_t *by_thread;  /**< by clr_thread_index(): the row, UINT32_MAX: none */
@@ -51,7 +51,7 @@ struct waits {
 /**
  * Find out what the threads wait for: by the methods on their stacks, the objects that these frames
  * refer to, the runtime's monitors, and the words of stacks in front of Monitor.Enter (doc/coreclr.md 12.11).
- * Cost: linear in frames, roots and sync blocks.
+ * Cost: linear in frames, roots, sync blocks and the objects of the heap.
  *
  * @param[out] ret To be given to waits_destroy(); untouched on failure.
  * @retval HD_OK

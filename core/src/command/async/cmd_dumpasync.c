@@ -288,9 +288,7 @@ static enum hd_status write_chain(struct async_listing *listing, uint32_t root, 
 {
 	struct answer *answer = &listing->call->answer;
 	const struct async_node *nodes = listing->graph.rows;
-	uint32_t end = root;
-	while (nodes[end].next != ASYNC_NO_BOX)
-		end = nodes[end].next;
+	uint32_t end = async_graph_end(&listing->graph, root);
 	uint32_t chain = listing->chains.of_box[root];
 	listing->number++;
 	if (!answer_wants_row(answer))

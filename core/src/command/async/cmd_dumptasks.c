@@ -140,8 +140,9 @@ static bool is_of_type(const struct task_listing *listing, const struct object *
 	       name_matches(listing->method.bytes, listing->method.size, part->text);
 }
 
-static enum hd_status meet_task(struct task_listing *listing, const struct object *task)
+static enum hd_status meet_task(void *arg, const struct object *task, struct hd_error *err)
 {
+	struct task_listing *listing = arg;
 	struct call *call = listing->call;
 	const struct value *status = &call->options[OPT_STATUS];
 	bool is_stat = call->options[OPT_STAT].given;
@@ -150,7 +151,7 @@ static enum hd_status meet_task(struct task_listing *listing, const struct objec
 	enum async_type kind =
 		async_type_of(&listing->types, call->heap->clr, task->type, &listing->failed);
 	if (listing->failed)
-		return fail_nomem(call->err);
+		return fail_nomem(err);
 	if (!async_type_is_task(kind) ||
 	    !task_state_read(call->heap, listing->members, task, &state) ||
 	    (status->given && strcasecmp(status->text, task_status_name(state.status)) != 0))
@@ -165,33 +166,10 @@ static enum hd_status meet_task(struct task_listing *listing, const struct objec
 		return HD_OK;
 	listing->total++;
 	if (is_stat)
-		return work_counts_add(&listing->counts, state.status, task->address, call->err);
+		return work_counts_add(&listing->counts, state.status, task->address, err);
 	if (is_shown)
 		write_task(listing, task, &state);
 	return HD_OK;
-}
-
-static enum hd_status walk_tasks(struct task_listing *listing)
-{
-	struct call *call = listing->call;
-	struct heap_range range;
-	struct object_pass pass;
-	const struct range_choice choice = { 0 };
-	const struct life life = { 0 };
-	TRY(heap_range_init(&range, call->heap, &choice, call->err));
-	const struct object_filter filter = { .range = &range, .life = &life };
-	enum hd_status status = object_pass_open(&pass, call->heap, &filter, &call->job, call->err);
-	enum pass_result result = PASS_GAP;
-	if (status == HD_OK) {
-		while (status == HD_OK && result != PASS_END) {
-			status = object_pass_next(&pass, &result, call->err);
-			if (status == HD_OK && result == PASS_OBJECT)
-				status = meet_task(listing, &pass.walker.object);
-		}
-		object_pass_close(&pass);
-	}
-	heap_range_deinit(&range);
-	return status;
 }
 
 static void write_counts(struct task_listing *listing)
@@ -219,7 +197,8 @@ static enum hd_status run_dumptasks(struct call *call)
 	TRY(members_create(call->heap, &listing.members, call->err));
 	listing.counts = (struct work_counts){ .heap = call->heap, .members = listing.members };
 	answer_table(&call->answer, is_stat ? &counts_schema : &tasks_schema, &options);
-	enum hd_status status = walk_tasks(&listing);
+	enum hd_status status =
+		object_pass_all(call->heap, meet_task, &listing, &call->job, call->err);
 	if (status == HD_OK) {
 		char count[COUNT_SIZE];
 		const struct cell total[] = { cell_number(listing.total) };

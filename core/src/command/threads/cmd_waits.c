@@ -4,6 +4,7 @@
 #include "analysis/waits/deadlocks.h"
 #include "clr/code/code.h"
 #include "clr/types/type_name.h"
+#include "command/async/chain_rows.h"
 #include "command/table.h"
 #include "command/threads/wait_text.h"
 #include "inspect/async_name.h"
@@ -193,6 +194,9 @@ static enum hd_status run_waits(struct call *call)
 		write_deadlocks(call, waits, &deadlocks);
 		status = write_waits(call, waits);
 	}
+	if (status == HD_OK) {
+		status = write_chain_rows(call, &waits->async);
+	}
 	call->findings = deadlocks.count > 0;
 	deadlocks_deinit(&deadlocks);
 	waits_destroy(waits);
@@ -202,12 +206,13 @@ static enum hd_status run_waits(struct call *call)
 const struct command waits_command = {
 	.name = "waits",
 	.has_rows = true,
-	.summary = "show what each thread waits for, and which thread has it",
+	.summary = "show what each thread and each async method waits for, and who has it",
 	.description =
 		"Deadlocks come first: threads that wait for each other. Locks, events, semaphores,\n"
 		"tasks, joins, type initializers and calls of native code are told by the methods on\n"
 		"the stacks, by the objects that these refer to, and by the runtime's monitors. Owner\n"
 		"is the thread that must go on first; a semaphore, an event or a barrier has none.\n"
+		"Below are the async methods that no thread runs, equal chains together.\n"
 		"Ends with status 1 when there is a deadlock.\n",
 	.example = "waits",
 	.needs = NEEDS_HEAP,

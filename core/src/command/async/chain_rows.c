@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/async/chain_rows.h"
+
+#include <inttypes.h>
+
+#include "analysis/async/async_chains.h"
+#include "analysis/async/async_wait.h"
+#include "command/async/async_text.h"
+#include "report/fit.h"
+
+enum chain_row_column {
+	ROW_COUNT,
+	ROW_WAITS_FOR,
+	ROW_OBJECT,
+	ROW_METHOD,
+	ROW_ROOT_METHOD,
+	ROW_COLUMNS
+};
+
+static const struct column chain_row_columns[ROW_COLUMNS] = {
+	[ROW_COUNT] = { "count", "Count", KIND_NUMBER, 6, 0, "how many chains are like this one" },
+	[ROW_WAITS_FOR] = { "waits_for", "Waits for", KIND_TEXT, 20, 0,
+			    "what the innermost method waits for" },
+	[ROW_OBJECT] = { "object", "Object", KIND_ADDRESS, 12, 0,
+			 "that object, of the first chain" },
+	[ROW_METHOD] = { "method", "Async method", KIND_TEXT, 0, 0, "the innermost method" },
+	[ROW_ROOT_METHOD] = { "root_method", NULL, KIND_TEXT, 0, 0, "the outermost method" },
+};
+
+/* "    25 TaskCompletionSource 7fb0d9809740 Shop.Inventory.Deliver" */
+static void chain_row_layout(struct out *out, const struct cell *cells)
+{
+	out_printf(out, "%6" PRIu64 " %-20s ", cells[ROW_COUNT].number,
+		   cells[ROW_WAITS_FOR].text.bytes);
+	if (cells[ROW_OBJECT].is_there) {
+		out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[ROW_OBJECT].number);
+	} else {
+		out_pad(out, 12);
+	}
+	out_puts(out, " ");
+	out_begin_name(out, FIT_METHOD);
+	text_escape(&out->text, cells[ROW_METHOD].text.bytes, cells[ROW_METHOD].text.size);
+	out_end_name(out);
+	out_puts(out, "\n");
+}
+
+static const struct schema chain_rows_schema = {
+	.name = "async_chains",
+	SCHEMA_COLUMNS(chain_row_columns),
+	.heading =
+		" Count Waits for            Object       Async method (dumpasync shows the chains)",
+	.layout = chain_row_layout,
+};
+
+static void write_row(struct call *call, const struct async_graph *graph,
+		      const struct async_chain *chain, struct text *method, struct text *root)
+{
+	const struct async_node *end = &graph->rows[async_graph_end(graph, chain->first)];
+	method->size = root->size = 0;
+	append_async_method(method, call->heap->clr, end->machine);
+	append_async_method(root, call->heap->clr, graph->rows[chain->first].machine);
+	struct cell cells[ROW_COLUMNS] = {
+		[ROW_COUNT] = cell_number(chain->count),
+		[ROW_WAITS_FOR] = cell_string(async_wait_name(end->wait)),
+		[ROW_METHOD] = cell_text(method->bytes, method->size),
+		[ROW_ROOT_METHOD] = cell_text(root->bytes, root->size),
+	};
+	if (end->object)
+		cells[ROW_OBJECT] = cell_number(end->object);
+	answer_row(&call->answer, cells);
+}
+
+enum hd_status write_chain_rows(struct call *call, struct async_graph *graph)
+{
+	const struct async_wanted all = { 0 };
+	struct async_chains chains;
+	struct text method = { 0 }, root = { 0 };
+	TRY(async_chains_create(graph, &all, &chains, call->err));
+	bool is_text = answer_is_text(&call->answer);
+	size_t shown = is_text && chains.sorted_count > CHAIN_ROWS_SHOWN ? CHAIN_ROWS_SHOWN
+									 : chains.sorted_count;
+	if (shown)
+		answer_remark(&call->answer, "\n");
+	if (shown || !is_text) {
+		answer_table(&call->answer, &chain_rows_schema, NULL);
+		for (size_t i = 0; i < shown; i++)
+			write_row(call, graph, &chains.rows[chains.sorted[i]], &method, &root);
+		(void)answer_table_end(&call->answer);
+	}
+	if (shown < chains.sorted_count)
+		answer_remark(&call->answer, "(the first %zu of %zu)\n", shown,
+			      chains.sorted_count);
+	text_deinit(&method);
+	text_deinit(&root);
+	async_chains_deinit(&chains);
+	return HD_OK;
+}
