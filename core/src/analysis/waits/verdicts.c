@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/waits/verdicts.h"
 
+#include "analysis/async/async_graph.h"
 #include "clr/threads/thread_state.h"
 #include "heap/finalizer.h"
 #include "util/alloc.h"
@@ -70,7 +71,7 @@ static uint64_t circle_size(const struct async_graph *graph, const struct async_
 
 static enum hd_status find_circles(struct verdicts *verdicts, struct hd_error *err)
 {
-	const struct async_graph *graph = &verdicts->waits->async;
+	const struct async_graph *graph = verdicts->waits->async;
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		const struct async_node *node = &graph->rows[i];
 		verdicts->chains += !node->is_awaited;

@@ -3,6 +3,7 @@
  * Threads that wait for a task: its method may await others, and the innermost one may run on
  * another thread.
  */
+#include "analysis/async/async_graph.h"
 #include "analysis/waits/wait_parts.h"
 
 /* The thread that runs the method of a box: its frames refer to the box, which is their "this". */
@@ -23,7 +24,7 @@ static const struct clr_thread *runner_of(const struct waits *waits, uint64_t bo
 
 void wait_follow_task(struct waits *waits, struct thread_wait *wait)
 {
-	const struct async_graph *graph = &waits->async;
+	const struct async_graph *graph = waits->async;
 	if (wait->kind != WAIT_TASK || wait->owner)
 		return;
 	uint32_t row = async_graph_find(graph, wait->object.address);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/async/async_graph.h"
 #include "analysis/waits/wait_parts.h"
 #include "clr/threads/thread_state.h"
 #include "util/alloc.h"
@@ -15,7 +16,9 @@ void waits_destroy(struct waits *waits)
 	for (size_t i = 0; i < waits->count; i++)
 		thread_stack_deinit(&waits->rows[i].stack);
 	monitors_deinit(&waits->monitors);
-	async_graph_deinit(&waits->async);
+	if (waits->async)
+		async_graph_deinit(waits->async);
+	mem_free(waits->async);
 	members_destroy(waits->members);
 	mem_free(waits->rows);
 	mem_free(waits->by_thread);
@@ -143,13 +146,15 @@ enum hd_status waits_create(struct heap *heap, struct job *job, struct waits **r
 	waits->heap = heap;
 	waits->rows = mem_calloc(threads + 1, sizeof(*waits->rows));
 	waits->by_thread = mem_calloc(threads + 1, sizeof(*waits->by_thread));
-	enum hd_status status = waits->rows && waits->by_thread ? HD_OK : fail_nomem(err);
+	waits->async = mem_calloc(1, sizeof(*waits->async));
+	enum hd_status status =
+		waits->rows && waits->by_thread && waits->async ? HD_OK : fail_nomem(err);
 	if (status == HD_OK)
 		status = members_create(heap, &waits->members, err);
 	if (status == HD_OK)
 		status = monitors_read(heap->clr, job, &waits->monitors, err);
 	if (status == HD_OK)
-		status = async_graph_create(heap, waits->members, false, job, &waits->async, err);
+		status = async_graph_create(heap, waits->members, false, job, waits->async, err);
 	if (status == HD_OK)
 		status = read_stacks(waits, job, err);
 	if (status == HD_OK)

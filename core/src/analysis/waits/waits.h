@@ -3,11 +3,12 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_WAITS_H
 #define HEAPDUMP_SRC_ANALYSIS_WAITS_H
 
-#include "analysis/async/async_graph.h"
 #include "analysis/waits/monitors.h"
 #include "analysis/waits/wait_kind.h"
 #include "inspect/member.h"
 #include "stack/stack.h"
+
+struct async_graph;
 
 /** No frame. */
 #define WAIT_NO_FRAME SIZE_MAX
@@ -40,7 +41,7 @@ struct waits {
 	struct heap *heap;
 	struct members *members;
 	struct monitors monitors;
-	struct async_graph async; /**< the async methods that are not done */
+	struct async_graph *async; /**< the async methods that are not done */
 	struct thread_wait *rows;
 	size_t count;
 	uint32_t *by_thread;  /**< by clr_thread_index(): the row, UINT32_MAX: none */

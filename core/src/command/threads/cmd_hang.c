@@ -152,7 +152,7 @@ static void write_evidence(struct call *call, struct text *text, const struct th
 static void write_chain_end(struct call *call, struct verdicts *verdicts,
 			    const struct thread_wait *wait, struct text *text)
 {
-	struct async_graph *graph = &verdicts->waits->async;
+	struct async_graph *graph = verdicts->waits->async;
 	uint32_t row =
 		wait->object.type ? async_graph_find(graph, wait->object.address) : ASYNC_NO_BOX;
 	if (row == ASYNC_NO_BOX)
@@ -168,7 +168,7 @@ static void write_chain_end(struct call *call, struct verdicts *verdicts,
 static void write_circle(struct call *call, const struct verdicts *verdicts,
 			 const struct verdict *verdict, struct text *text)
 {
-	const struct async_graph *graph = &verdicts->waits->async;
+	const struct async_graph *graph = verdicts->waits->async;
 	const struct async_node *cut = &graph->rows[verdict->box];
 	uint32_t row = async_graph_find(graph, cut->object);
 	for (unsigned int i = 0; row != ASYNC_NO_BOX && i < CIRCLE_SHOWN; i++) {

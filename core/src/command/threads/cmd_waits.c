@@ -195,7 +195,7 @@ static enum hd_status run_waits(struct call *call)
 		status = write_waits(call, waits);
 	}
 	if (status == HD_OK) {
-		status = write_chain_rows(call, &waits->async);
+		status = write_chain_rows(call, waits->async);
 	}
 	call->findings = deadlocks.count > 0;
 	deadlocks_deinit(&deadlocks);
