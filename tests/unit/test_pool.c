@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "analysis/pool/hill_climbing.h"
 #include "analysis/pool/pool_state.h"
 #include "analysis/pool/work_counts.h"
 #include "support/assert_more.h"
@@ -232,6 +233,125 @@ TEST(a_runtime_without_a_pool_has_no_numbers)
 	ASSERT_UINT(pool_queues_read(&reader, &queues, NULL), HD_OK);
 	CU_ASSERT_FALSE(queues.is_known);
 	pool_queues_deinit(&queues);
+}
+
+/*
+ * PortableThreadPool.HillClimbing and its LogEntry (PortableThreadPool.HillClimbing.cs): a log of
+ * four entries, which begins with its last one.
+ */
+static uint64_t make_climber(uint64_t *ret_log)
+{
+	const struct fake_field entry[] = {
+		{ .name = "tickCount", .element = ELEMENT_I4 },
+		{ .name = "stateOrTransition", .element = ELEMENT_I4, .offset = 4 },
+		{ .name = "newControlSetting", .element = ELEMENT_I4, .offset = 8 },
+		{ .name = "lastHistoryCount", .element = ELEMENT_I4, .offset = 12 },
+		{ .name = "lastHistoryMean", .element = ELEMENT_R4, .offset = 16 },
+		{ .name = NULL }
+	};
+	const struct fake_field climber[] = {
+		{ .name = "_log", .element = ELEMENT_CLASS },
+		{ .name = "_totalSamples", .element = ELEMENT_I8, .offset = 8 },
+		{ .name = "_logStart", .element = ELEMENT_I4, .offset = 16 },
+		{ .name = "_logSize", .element = ELEMENT_I4, .offset = 20 },
+		{ .name = NULL }
+	};
+	uint64_t entry_type = fake_class(
+		types, &(struct fake_class){ .name = "LogEntry",
+					     .fields = entry,
+					     .type = { .base_size = 40, .flags = STRUCT_FLAGS } });
+	uint64_t log_type = fake_type(fake, &(struct fake_type){ .base_size = 24,
+								 .component_size = 20,
+								 .flags = STRUCT_ARRAY,
+								 .per_inst = entry_type });
+	uint64_t type = fake_class(types, &(struct fake_class){ .name = "Climber",
+								.fields = climber,
+								.type = { .base_size = 40 } });
+	uint64_t log = fake_object(fake, log_type, 4), ret = fake_object(fake, type, 0);
+	for (uint32_t i = 0; i < 4; i++) {
+		uint64_t at = log + 16 + 20ull * i;
+		fake_poke_u32(&fake->memory, at, 1000 + i);
+		fake_poke_u32(&fake->memory, at + 4, 6);
+		fake_poke_u32(&fake->memory, at + 8, 10 + i);
+		fake_poke_u32(&fake->memory, at + 12, i);
+		fake_poke_u32(&fake->memory, at + 16, 0x3fc00000); /* 1.5f */
+	}
+	fake_poke_u64(&fake->memory, ret + 8, log);
+	fake_poke_u64(&fake->memory, ret + 16, 77);
+	fake_poke_u32(&fake->memory, ret + 24, 3);
+	fake_poke_u32(&fake->memory, ret + 28, 2);
+	*ret_log = log;
+	return ret;
+}
+
+static void check_log(struct heap *heap, uint64_t climber, size_t count, bool is_broken)
+{
+	const struct queue_reader reader = { heap, members, NULL };
+	struct hill_log log;
+	ASSERT_UINT(hill_log_read(&reader, climber, &log, NULL), HD_OK);
+	CU_ASSERT_TRUE(log.is_known);
+	ASSERT_UINT(log.rows_count, count);
+	CU_ASSERT_EQUAL(log.is_broken, is_broken);
+	hill_log_deinit(&log);
+}
+
+TEST(changes_of_the_goal_come_in_their_order)
+{
+	uint64_t array, climber = make_climber(&array);
+	struct heap *heap = attach();
+	const struct queue_reader reader = { heap, members, NULL };
+	struct hill_log log;
+	char reason[16];
+	ASSERT_UINT(hill_log_read(&reader, climber, &log, NULL), HD_OK);
+	CU_ASSERT_TRUE(log.is_known);
+	CU_ASSERT_FALSE(log.is_broken);
+	CU_ASSERT_EQUAL(log.samples, 77);
+	ASSERT_UINT(log.rows_count, 2);
+	CU_ASSERT_EQUAL(log.rows[0].ticks, 1003);
+	CU_ASSERT_EQUAL(log.rows[1].ticks, 1000);
+	CU_ASSERT_EQUAL(log.rows[0].threads, 13);
+	CU_ASSERT_EQUAL(log.rows[0].samples, 3);
+	CU_ASSERT_EQUAL(log.rows[1].throughput, 1.5f);
+	/* An enum that is not loaded has no names. */
+	hill_change_reason(heap->clr, &log.rows[0], reason, sizeof(reason));
+	ASSERT_TEXT(reason, "6");
+	hill_log_deinit(&log);
+}
+
+TEST(a_log_with_wild_bounds_has_no_changes)
+{
+	uint64_t array, climber = make_climber(&array);
+	struct heap *heap = attach();
+	check_log(heap, climber, 2, false);
+	fake_poke_u32(&fake->memory, climber + 28, 4);
+	check_log(heap, climber, 4, false);
+	fake_poke_u32(&fake->memory, climber + 28, 5);
+	check_log(heap, climber, 0, true);
+	fake_poke_u32(&fake->memory, climber + 28, UINT32_MAX);
+	check_log(heap, climber, 0, true);
+	fake_poke_u32(&fake->memory, climber + 28, 1);
+	fake_poke_u32(&fake->memory, climber + 24, 4);
+	check_log(heap, climber, 0, true);
+}
+
+TEST(no_log_is_not_an_empty_one)
+{
+	uint64_t array, climber = make_climber(&array);
+	struct heap *heap = attach();
+	const struct queue_reader reader = { heap, members, NULL };
+	struct hill_log log;
+	const uint64_t none[] = { 0, 0x123450, array };
+	for (size_t i = 0; i < 3; i++) {
+		ASSERT_UINT(hill_log_read(&reader, none[i], &log, NULL), HD_OK);
+		CU_ASSERT_FALSE(log.is_known);
+		hill_log_deinit(&log);
+	}
+	fake_poke_u64(&fake->memory, climber + 8, 0x123450);
+	ASSERT_UINT(pool_hill_log_read(&reader, &log, NULL), HD_OK);
+	CU_ASSERT_FALSE(log.is_known);
+	ASSERT_UINT(hill_log_read(&reader, climber, &log, NULL), HD_OK);
+	CU_ASSERT_FALSE(log.is_known);
+	hill_log_deinit(&log);
 }
 
 TEST(work_is_counted_by_what_it_calls)

@@ -2,6 +2,8 @@
 // Thread pools without a free worker, and timers.
 using System;
 using System.Collections.Generic;
+using System.Globalization;
+using System.Reflection;
 using System.Threading;
 using System.Threading.Tasks;
 
@@ -28,8 +30,43 @@ namespace Hang
 
         public static void Work(object state) => Thread.Sleep(1);
 
+        /// <summary>Short work for a second and a half: the pool measures, and changes what it wants.</summary>
+        private static void MakeItMeasure()
+        {
+            for (long end = Environment.TickCount64 + 1500; Environment.TickCount64 < end; Thread.Sleep(1))
+                if (ThreadPool.PendingWorkItemCount < 50)
+                    for (int i = 0; i < 20; i++)
+                        ThreadPool.QueueUserWorkItem(Work);
+            while (ThreadPool.PendingWorkItemCount > 0)
+                Thread.Sleep(10);
+        }
+
+        private static object Field(object holder, string name) =>
+            holder.GetType().GetField(name, BindingFlags.NonPublic | BindingFlags.Public | BindingFlags.Instance)?.GetValue(holder);
+
+        /// <summary>What the pool has logged of its goal, read by reflection.</summary>
+        private static string Changes()
+        {
+            Type type = typeof(object).Assembly.GetType("System.Threading.PortableThreadPool+HillClimbing");
+            object climber = type?.GetField("ThreadPoolHillClimber", BindingFlags.Static | BindingFlags.Public | BindingFlags.NonPublic)?.GetValue(null);
+            if (climber == null)
+                return "null";
+            var log = (Array)Field(climber, "_log");
+            int start = (int)Field(climber, "_logStart"), size = (int)Field(climber, "_logSize");
+            var rows = new List<string>();
+            for (int i = 0; i < size; i++)
+            {
+                object entry = log.GetValue((start + i) % log.Length);
+                rows.Add($"{{\"ticks\":{Field(entry, "tickCount")},\"transition\":\"{Field(entry, "stateOrTransition")}\"" +
+                    $",\"threads\":{Field(entry, "newControlSetting")},\"samples\":{Field(entry, "lastHistoryCount")}" +
+                    $",\"throughput\":{((float)Field(entry, "lastHistoryMean")).ToString("R", CultureInfo.InvariantCulture)}}}");
+            }
+            return $"{{\"samples\":{Field(climber, "_totalSamples")},\"changes\":[{string.Join(",", rows)}]}}";
+        }
+
         public static void Starve()
         {
+            MakeItMeasure();
             const int workers = 20, callbacks = 40, tasks = 5;
             var store = new Store();
             ThreadPool.SetMinThreads(workers, 1);
@@ -51,7 +88,7 @@ namespace Hang
             ThreadPool.GetMinThreads(out int min, out _);
             ThreadPool.GetMaxThreads(out int max, out _);
             Truth.Say("pool", $"{{\"threads\":{ThreadPool.ThreadCount},\"queued\":{ThreadPool.PendingWorkItemCount}" +
-                $",\"min\":{min},\"max\":{max},\"blocked\":{workers},\"callbacks\":{callbacks},\"tasks\":{tasks}}}");
+                $",\"measured\":{Changes()},\"min\":{min},\"max\":{max},\"blocked\":{workers},\"callbacks\":{callbacks},\"tasks\":{tasks}}}");
         }
 
         private static void Tick(object state) => GC.KeepAlive(state);

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "analysis/pool/hill_climbing.h"
 #include "analysis/pool/pool_state.h"
 #include "command/table.h"
 #include "command/threads/work_rows.h"
 
 enum {
+	OPT_CHANGES,
 	OPT_WORK_ITEMS
 };
 
 static const struct option pool_options[] = {
+	[OPT_CHANGES] = { "ti", VALUE_NONE, NULL, "also how the goal has changed, and why", NULL },
 	[OPT_WORK_ITEMS] = { "wi", VALUE_NONE, NULL, "also what is queued, merged by method",
 			     NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
 static const struct sos_option pool_sos_options[] = {
-	{ " ti ", "timerinfo lists the timers" },
 	{ " stat ", "-wi merges the work items" },
 	{ NULL, NULL },
 };
@@ -32,6 +34,7 @@ enum pool_column {
 	NUMBER_BLOCKED,
 	NUMBER_ADDED,
 	NUMBER_QUEUED,
+	NUMBER_SAMPLES,
 	NUMBER_COLUMNS
 };
 
@@ -56,6 +59,8 @@ static const struct column pool_columns[NUMBER_COLUMNS] = {
 			   "threads that were added because of these" },
 	[NUMBER_QUEUED] = { "queued", "Work Items Queued: ", KIND_NUMBER, 0, 0,
 			    "what waits for a thread" },
+	[NUMBER_SAMPLES] = { "samples", "Times Measured:    ", KIND_SIGNED, 0, 0,
+			     "how often the pool has measured its throughput" },
 };
 
 static void pool_layout(struct out *out, const struct cell *cells)
@@ -74,13 +79,54 @@ static const struct schema pool_schema = {
 	.layout = pool_layout,
 };
 
+enum change_column {
+	CHANGE_BEFORE,
+	CHANGE_REASON,
+	CHANGE_THREADS,
+	CHANGE_SAMPLES,
+	CHANGE_THROUGHPUT,
+	CHANGE_COLUMNS
+};
+
+static const struct column change_columns[CHANGE_COLUMNS] = {
+	[CHANGE_BEFORE] = { "ms_before_last", "Before Last", KIND_SIGNED, 11, 0,
+			    "milliseconds before the last change" },
+	[CHANGE_REASON] = { "transition", "Transition", KIND_TEXT, 19, LOOK_LEFT,
+			    "the reason, as the runtime names it" },
+	[CHANGE_THREADS] = { "threads", "Goal", KIND_SIGNED, 6, 0,
+			     "workers that the pool wanted from then on" },
+	[CHANGE_SAMPLES] = { "samples", "Samples", KIND_SIGNED, 8, 0,
+			     "measurements in the throughput" },
+	[CHANGE_THROUGHPUT] = { "throughput", "Throughput", KIND_SINGLE, 12, 0,
+				"work items per second" },
+};
+
+/* "     11.520 Starvation             5        1         37.2" */
+static void change_layout(struct out *out, const struct cell *cells)
+{
+	out_printf(out, "%10.3fs ", (double)cells[CHANGE_BEFORE].signed_number / 1000);
+	text_escape(&out->text, cells[CHANGE_REASON].text.bytes, cells[CHANGE_REASON].text.size);
+	size_t width = 19;
+	out_pad(out, cells[CHANGE_REASON].text.size < width ? width - cells[CHANGE_REASON].text.size
+							    : 0);
+	out_printf(out, " %6" PRId64 " %8" PRId64 " %12.1f\n", cells[CHANGE_THREADS].signed_number,
+		   cells[CHANGE_SAMPLES].signed_number, cells[CHANGE_THROUGHPUT].real);
+}
+
+static const struct schema changes_schema = {
+	.name = "goal_changes",
+	SCHEMA_COLUMNS(change_columns),
+	.heading = "Before Last Transition            Goal  Samples   Throughput",
+	.layout = change_layout,
+};
+
 static struct cell pool_cell(const struct pool_state *pool, enum pool_number number)
 {
 	return pool_knows(pool, number) ? cell_signed(pool->values[number]) : (struct cell){ 0 };
 }
 
 static void write_pool(struct call *call, const struct pool_state *pool,
-		       const struct pool_queues *queues)
+		       const struct pool_queues *queues, const struct hill_log *log)
 {
 	struct cell cells[NUMBER_COLUMNS] = {
 		[NUMBER_CPU] = pool_cell(pool, POOL_CPU),
@@ -98,7 +144,49 @@ static void write_pool(struct call *call, const struct pool_state *pool,
 	}
 	if (queues->is_known)
 		cells[NUMBER_QUEUED] = cell_number(pool_queues_count(queues));
+	if (log->is_known)
+		cells[NUMBER_SAMPLES] = cell_signed(log->samples);
 	answer_record(&call->answer, &pool_schema, cells);
+}
+
+/* The clock has 32 bits, which may have gone round since. */
+static int64_t ms_before(const struct hill_change *change, const struct hill_change *last)
+{
+	return (int32_t)((uint32_t)last->ticks - (uint32_t)change->ticks);
+}
+
+static void write_changes(struct call *call, const struct hill_log *log)
+{
+	char reason[64];
+	if (!log->is_known) {
+		answer_remark(
+			&call->answer,
+			"How the goal has changed is not known: nothing was measured, or this "
+			"version of the runtime keeps it elsewhere.\n");
+		return;
+	}
+	if (answer_is_text(&call->answer) && !log->rows_count) {
+		answer_remark(&call->answer, "The goal has not changed until now.\n");
+		return;
+	}
+	answer_remark(&call->answer, "\n");
+	answer_table(&call->answer, &changes_schema, NULL);
+	for (size_t i = 0; i < log->rows_count; i++) {
+		const struct hill_change *change = &log->rows[i];
+		hill_change_reason(call->heap->clr, change, reason, sizeof(reason));
+		const struct cell cells[CHANGE_COLUMNS] = {
+			[CHANGE_BEFORE] =
+				cell_signed(ms_before(change, &log->rows[log->rows_count - 1])),
+			[CHANGE_REASON] = cell_string(reason),
+			[CHANGE_THREADS] = cell_signed(change->threads),
+			[CHANGE_SAMPLES] = cell_signed(change->samples),
+			[CHANGE_THROUGHPUT] = cell_real(change->throughput),
+		};
+		answer_row(&call->answer, cells);
+	}
+	(void)answer_table_end(&call->answer);
+	if (log->is_broken)
+		answer_remark(&call->answer, "(the rest cannot be read)\n");
 }
 
 static enum hd_status run_threadpool(struct call *call)
@@ -106,17 +194,23 @@ static enum hd_status run_threadpool(struct call *call)
 	struct members *members;
 	struct pool_state pool;
 	struct pool_queues queues;
+	struct hill_log log = { 0 };
 	TRY(members_create(call->heap, &members, call->err));
 	const struct queue_reader reader = { call->heap, members, &call->job };
 	pool_state_read(members, &pool);
 	enum hd_status status = pool_queues_read(&reader, &queues, call->err);
+	if (status == HD_OK)
+		status = pool_hill_log_read(&reader, &log, call->err);
 	if (status == HD_OK && !pool.address && !queues.is_known)
 		answer_remark(&call->answer, "The thread pool was not used.\n");
 	if (status == HD_OK) {
-		write_pool(call, &pool, &queues);
+		write_pool(call, &pool, &queues, &log);
+		if (call->options[OPT_CHANGES].given)
+			write_changes(call, &log);
 		if (call->options[OPT_WORK_ITEMS].given)
 			status = write_merged_work(call, members, &queues, UINT64_MAX);
 	}
+	hill_log_deinit(&log);
 	pool_queues_deinit(&queues);
 	members_destroy(members);
 	return status;

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/pool/hill_climbing.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "inspect/value.h"
+#include "util/alloc.h"
+#include "util/job.h"
+
+#define CLIMBER_TYPE "System.Threading.PortableThreadPool+HillClimbing"
+
+void hill_log_deinit(struct hill_log *log)
+{
+	pages_free(log->rows, log->rows_capacity, sizeof(*log->rows));
+	*log = (struct hill_log){ 0 };
+}
+
+/* The fields of LogEntry (PortableThreadPool.HillClimbing.cs of .NET 8, 9 and 10). */
+static bool read_change(struct members *members, const struct array_info *array, uint32_t index,
+			struct hill_change *ret)
+{
+	uint64_t at = array->data + (uint64_t)index * array->element_size;
+	const struct type *entry = array->element;
+	struct member ticks = member_of_struct(members, entry, at, "tickCount");
+	struct member transition = member_of_struct(members, entry, at, "stateOrTransition");
+	struct member threads = member_of_struct(members, entry, at, "newControlSetting");
+	struct member samples = member_of_struct(members, entry, at, "lastHistoryCount");
+	struct member mean = member_of_struct(members, entry, at, "lastHistoryMean");
+	if (ticks.state != MEMBER_READ || transition.state != MEMBER_READ ||
+	    threads.state != MEMBER_READ || samples.state != MEMBER_READ ||
+	    mean.state != MEMBER_READ)
+		return false;
+	*ret = (struct hill_change){ .ticks = member_signed(&ticks),
+				     .threads = member_signed(&threads),
+				     .samples = member_signed(&samples),
+				     .transition = (uint32_t)transition.bits,
+				     .transition_type = transition.type };
+	uint32_t bits = (uint32_t)mean.bits;
+	memcpy(&ret->throughput, &bits, sizeof(ret->throughput));
+	return true;
+}
+
+static bool open_log(const struct queue_reader *reader, uint64_t climber, struct array_info *ret)
+{
+	struct member log = member_at(reader->members, climber, "_log");
+	struct object object;
+	return log.state == MEMBER_READ && member_object(reader->members, log.bits, &object) &&
+	       array_read(reader->heap, &object, ret) && ret->element && ret->length > 0;
+}
+
+/* The log is a ring: _logSize entries, of which the first is at _logStart. */
+static enum hd_status read_ring(const struct queue_reader *reader, uint64_t climber,
+				const struct array_info *array, struct hill_log *log,
+				struct hd_error *err)
+{
+	struct member start = member_at(reader->members, climber, "_logStart");
+	struct member size = member_at(reader->members, climber, "_logSize");
+	if (start.state != MEMBER_READ || size.state != MEMBER_READ ||
+	    start.bits >= array->length || size.bits > array->length) {
+		log->is_broken = true;
+		return HD_OK;
+	}
+	for (uint64_t i = 0; i < size.bits; i++) {
+		struct hill_change change;
+		uint32_t index = (uint32_t)((start.bits + i) % array->length);
+		if (!read_change(reader->members, array, index, &change)) {
+			log->is_broken = true;
+			return HD_OK;
+		}
+		if (!PAGES_RESERVE(log, rows))
+			return fail_nomem(err);
+		log->rows[log->rows_count++] = change;
+		if (reader->job && i % JOB_STRIDE == 0 && !job_step(reader->job, 0, 0))
+			return fail_cancelled(err);
+	}
+	return HD_OK;
+}
+
+enum hd_status hill_log_read(const struct queue_reader *reader, uint64_t climber,
+			     struct hill_log *ret, struct hd_error *err)
+{
+	struct array_info array;
+	*ret = (struct hill_log){ 0 };
+	struct member samples = member_at(reader->members, climber, "_totalSamples");
+	if (samples.state != MEMBER_READ || !open_log(reader, climber, &array))
+		return HD_OK;
+	ret->is_known = true;
+	ret->samples = member_signed(&samples);
+	return read_ring(reader, climber, &array, ret, err);
+}
+
+enum hd_status pool_hill_log_read(const struct queue_reader *reader, struct hill_log *ret,
+				  struct hd_error *err)
+{
+	struct member climber =
+		member_static(reader->members, CLIMBER_TYPE, "ThreadPoolHillClimber");
+	return hill_log_read(reader, climber.state == MEMBER_READ ? climber.bits : 0, ret, err);
+}
+
+void hill_change_reason(struct clr *clr, const struct hill_change *change, char *buf, size_t size)
+{
+	const struct type *type = change->transition_type;
+	if (!type || !enum_name(clr, type, change->transition, buf, size))
+		(void)snprintf(buf, size, "%" PRIu32, change->transition);
+}

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compare threadpool and timerinfo with what the programs of corefiles/apps/hang said of their pool and timers.
+
+    check_pool.py [--program HEAPDUMP] [CORE...]
+
+Without CORE: the cores of the modes "starved" and "timers" in corefiles/build, or in $COREFILES.  Exit status 1 when
+anything differs, 77 without cores.
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import struct
+import sys
+from typing import Iterator
+
+from session import Json, ask, truth_of
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+
+
+def single(value: float) -> bytes:
+    """A number as the runtime keeps it."""
+    return struct.pack("<f", value)
+
+
+def changes(measured: Json, answer: Json) -> Iterator[str]:
+    """What is different about the goal's changes; the program read them by reflection."""
+    if answer["samples"] != measured["samples"]:
+        yield f"measured {answer['samples']} times, the program says {measured['samples']}"
+    last = measured["changes"][-1]["ticks"]
+    want = [
+        (last - c["ticks"], c["transition"], c["threads"], c["samples"], single(c["throughput"]))
+        for c in measured["changes"]
+    ]
+    have = [
+        (c["ms_before_last"], c["transition"], c["threads"], c["samples"], single(c["throughput"]))
+        for c in answer["goal_changes"]
+    ]
+    if have != want:
+        yield f"the goal changed {have}, the program says {want}"
+
+
+def pool(truth: Json, answer: Json) -> Iterator[str]:
+    """What is different about the pool's numbers and queues."""
+    said = truth["pool"]
+    pairs = {
+        "workers": "threads",
+        "running": "threads",
+        "min": "min",
+        "max": "max",
+        "blocked": "blocked",
+        "queued": "queued",
+    }
+    for own, name in pairs.items():
+        if answer[own] != said[name]:
+            yield f"{own} is {answer[own]}, the program says {name} {said[name]}"
+    have = sorted(item["count"] for item in answer["work_items"])
+    if have != sorted((said["callbacks"], said["tasks"])) or not answer["complete"]:
+        yield f"work items {have}, the program says {said['callbacks']} and {said['tasks']}"
+    yield from changes(said["measured"], answer)
+
+
+def timers(truth: Json, answer: Json) -> Iterator[str]:
+    """What is different about the timers that are set: due, period, and the type or method that they call."""
+    have = [(t["due"], t["period"], t["method"]) for t in answer["timers"]]
+    for said in truth["timers"]:
+        want = (said["due"], said["period"], said["method"])
+        found = [t for t in have if t[:2] == want[:2] and t[2].startswith(want[2])]
+        if len(found) != 1:
+            yield f"{want} is there {len(found)} times"
+    if len(have) != len(truth["timers"]):
+        yield f"{len(have)} timers, the program says {len(truth['timers'])}"
+
+
+def compare(program: str, core: pathlib.Path) -> list[str]:
+    """What differs for a core."""
+    truth = truth_of(core)
+    answers = ask(program, core, ["threadpool -wi -ti", "timerinfo"])
+    if "pool" in truth:
+        return [*pool(truth, answers[0])]
+    return [*timers(truth, answers[1])]
+
+
+def main() -> int:
+    build = os.environ.get("HEAPDUMP_BUILD", str(SOURCE / "build"))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--program", default=build + "/heapdump")
+    parser.add_argument("cores", nargs="*", type=pathlib.Path)
+    options = parser.parse_args()
+    folder = pathlib.Path(os.environ.get("COREFILES", str(SOURCE / "corefiles/build")))
+    made = [*folder.glob("hang*-starved-*.core"), *folder.glob("hang*-timers-*.core")]
+    cores = options.cores or sorted(made)
+    if not cores:
+        print("check_pool: there are no cores", file=sys.stderr)
+        return 77
+    status = 0
+    for core in cores:
+        wrong = compare(options.program, core)
+        print(f"{core.name}: {len(wrong)} DIFFERENT" if wrong else f"{core.name}: equal")
+        for line in wrong:
+            print(f"{core.name}: {line}")
+        status |= bool(wrong)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
