@@ -66,13 +66,16 @@ def pool(truth: Json, answer: Json) -> Iterator[str]:
 def timers(truth: Json, answer: Json) -> Iterator[str]:
     """What is different about the timers that are set: due, period, and the type or method that they call."""
     have = [(t["due"], t["period"], t["method"]) for t in answer["timers"]]
+    merged = [
+        (t["due"], t["period"], t["method"]) for t in answer["merged"] for _ in range(t["count"])
+    ]
     for said in truth["timers"]:
-        want = (said["due"], said["period"], said["method"])
-        found = [t for t in have if t[:2] == want[:2] and t[2].startswith(want[2])]
-        if len(found) != 1:
-            yield f"{want} is there {len(found)} times"
-    if len(have) != len(truth["timers"]):
-        yield f"{len(have)} timers, the program says {len(truth['timers'])}"
+        found = [t for t in have if t[:2] == (said["due"], said["period"])]
+        if [t[2].startswith(said["method"]) for t in found] != [True] * said.get("count", 1):
+            yield f"{said} is {found}"
+    wanted = sum(said.get("count", 1) for said in truth["timers"])
+    if len(have) != wanted or sorted(merged, key=str) != sorted(have, key=str):
+        yield f"{len(have)} timers, counted {merged}, the program says {wanted}"
 
 
 def compare(program: str, core: pathlib.Path) -> list[str]:

@@ -98,6 +98,8 @@ namespace Hang
             kept.Add(new Timer(Tick, "soon", 600_000, 10_000));
             kept.Add(new Timer(Tick, "late", 3600_000, Timeout.Infinite));
             kept.Add(new Timer(Tick, "never", Timeout.Infinite, Timeout.Infinite));
+            for (int i = 0; i < 3; i++)
+                kept.Add(new Timer(Tick, "same", 700_000, 700_000));
             var events = new System.Timers.Timer(500_000);
             events.Elapsed += (_, _) => Work(null);
             events.Start();
@@ -107,7 +109,8 @@ namespace Hang
             kept.Add(new PeriodicTimer(TimeSpan.FromHours(3)));
             Truth.Say("timers", "[{\"due\":600000,\"period\":10000,\"method\":\"Hang.Pool.Tick\"}," +
                 "{\"due\":3600000,\"period\":null,\"method\":\"Hang.Pool.Tick\"}," +
-                "{\"due\":500000,\"period\":500000,\"method\":\"System.Timers.Timer\"}," +
+                "{\"due\":700000,\"period\":700000,\"method\":\"Hang.Pool.Tick\",\"count\":3}," +
+                "{\"due\":500000,\"period\":500000,\"method\":\"Hang.Pool+<>c.<Timers>\"}," +
                 "{\"due\":32400000,\"period\":null,\"method\":\"System.Threading.CancellationTokenSource\"}," +
                 "{\"due\":7200000,\"period\":null,\"method\":\"System.Threading.Tasks.Task+DelayPromise\"}," +
                 "{\"due\":10800000,\"period\":10800000,\"method\":\"System.Threading.PeriodicTimer\"}]");

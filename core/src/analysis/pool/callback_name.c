@@ -18,13 +18,35 @@ static const struct {
 /* More steps from one item to the next are a cycle. */
 #define STEPS_TO_DELEGATE 4u
 
-static bool append_delegate(struct text *text, struct heap *heap, const struct object *object,
-			    uint64_t *ret_target)
+static bool read_delegate(struct heap *heap, const struct object *object, struct delegate_info *ret)
+{
+	return type_is_delegate(heap->clr, object->type) && delegate_read(heap, object, ret);
+}
+
+/*
+ * What a delegate calls in the end: a System.Timers.Timer has a callback of its own, which calls the
+ * program's handler.
+ */
+static bool called_delegate(struct heap *heap, struct members *members, const struct object *object,
+			    struct delegate_info *ret)
+{
+	struct object handler;
+	struct delegate_info called;
+	if (!read_delegate(heap, object, ret))
+		return false;
+	struct member elapsed = member_at(members, ret->target, "_onIntervalElapsed");
+	if (elapsed.state == MEMBER_READ && member_object(members, elapsed.bits, &handler) &&
+	    read_delegate(heap, &handler, &called) && called.method_desc)
+		*ret = called;
+	return true;
+}
+
+static bool append_delegate(struct text *text, struct heap *heap, struct members *members,
+			    const struct object *object, uint64_t *ret_target)
 {
 	struct delegate_info delegate;
 	char name[512];
-	if (!type_is_delegate(heap->clr, object->type) || !delegate_read(heap, object, &delegate) ||
-	    !delegate.method_desc ||
+	if (!called_delegate(heap, members, object, &delegate) || !delegate.method_desc ||
 	    !clr_method_name(heap->clr, delegate.method_desc, name, sizeof(name), NULL))
 		return false;
 	text_puts(text, name);
@@ -68,7 +90,7 @@ bool callback_append(struct text *text, struct heap *heap, struct members *membe
 			*ret_target = at.address;
 			return true;
 		}
-		if (append_delegate(text, heap, &at, ret_target)) {
+		if (append_delegate(text, heap, members, &at, ret_target)) {
 			*ret_target = state ? state : *ret_target;
 			return true;
 		}

@@ -4,16 +4,19 @@
 
 #include "analysis/pool/callback_name.h"
 #include "analysis/pool/timers.h"
+#include "analysis/pool/work_counts.h"
 #include "clr/types/type_name.h"
 #include "command/table.h"
 #include "report/fit.h"
 
 enum {
-	OPT_LIMIT
+	OPT_LIMIT,
+	OPT_STAT
 };
 
 static const struct option timer_options[] = {
 	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "show N timers (0: all, as without)", NULL },
+	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "count equal timers, and do not list them", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -79,6 +82,48 @@ const struct schema timers_schema = {
 	.layout = timer_layout,
 };
 
+enum merged_column {
+	MERGED_COUNT,
+	MERGED_DUE,
+	MERGED_PERIOD,
+	MERGED_FIRST,
+	MERGED_METHOD,
+	MERGED_COLUMNS
+};
+
+static const struct column merged_columns[MERGED_COLUMNS] = {
+	[MERGED_COUNT] = { "count", "Count", KIND_NUMBER, 12, 0, "timers" },
+	[MERGED_DUE] = { "due", "Due", KIND_NUMBER, 12, 0,
+			 "milliseconds, counted from when they were set" },
+	[MERGED_PERIOD] = { "period", "Every", KIND_NUMBER, 12, 0,
+			    "milliseconds; null: they fire once" },
+	[MERGED_FIRST] = { "first", "First", KIND_ADDRESS, 12, LOOK_ADDRESS,
+			   "the first TimerQueueTimer of these" },
+	[MERGED_METHOD] = { "method", "Callback", KIND_TEXT, 0, 0, "what they call" },
+};
+
+/* "         500      1000 ms      1000 ms 7f92bd808ff0 Shop.Cache.Refresh" */
+static void merged_layout(struct out *out, const struct cell *cells)
+{
+	out_printf(out, "%12" PRIu64, cells[MERGED_COUNT].number);
+	put_milliseconds(out, &cells[MERGED_DUE]);
+	put_milliseconds(out, &cells[MERGED_PERIOD]);
+	out_puts(out, " ");
+	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[MERGED_FIRST].number);
+	out_puts(out, " ");
+	out_begin_name(out, FIT_METHOD);
+	text_escape(&out->text, cells[MERGED_METHOD].text.bytes, cells[MERGED_METHOD].text.size);
+	out_end_name(out);
+	out_puts(out, "\n");
+}
+
+static const struct schema merged_schema = {
+	.name = "merged",
+	SCHEMA_COLUMNS(merged_columns),
+	.heading = "       Count          Due        Every First        Callback",
+	.layout = merged_layout,
+};
+
 static int compare_timers(const void *left, const void *right)
 {
 	const struct set_timer *a = left, *b = right;
@@ -122,8 +167,57 @@ static const struct column complete_columns[] = {
 };
 static const struct schema timers_complete_schema = { SCHEMA_COLUMNS(complete_columns) };
 
-static enum hd_status write_timers(struct call *call, struct members *members,
-				   struct set_timers *timers)
+static enum hd_status count_timers(struct call *call, const struct set_timers *timers,
+				   struct work_counts *counts)
+{
+	for (size_t i = 0; i < timers->rows_count; i++) {
+		const struct set_timer *timer = &timers->rows[i];
+		uint64_t times = (uint64_t)timer->due << 32 | timer->period;
+		TRY(work_counts_add(counts, times, timer->address, call->err));
+		if (i % 1024 == 0)
+			TRY(call_check(call));
+	}
+	work_counts_sort(counts);
+	return HD_OK;
+}
+
+static void write_counts(struct call *call, const struct work_counts *counts)
+{
+	answer_table(&call->answer, &merged_schema, NULL);
+	for (size_t i = 0; i < counts->rows_count; i++) {
+		const struct work_count *row = &counts->rows[i];
+		uint32_t period = (uint32_t)row->group;
+		struct cell cells[MERGED_COLUMNS] = {
+			[MERGED_COUNT] = cell_number(row->count),
+			[MERGED_DUE] = cell_number(row->group >> 32),
+			[MERGED_FIRST] = cell_number(row->first),
+			[MERGED_METHOD] = cell_text(row->callback, row->callback_size),
+		};
+		if (period != UINT32_MAX && period)
+			cells[MERGED_PERIOD] = cell_number(period);
+		answer_row(&call->answer, cells);
+	}
+	(void)answer_table_end(&call->answer);
+}
+
+/* Equal timers together; text leaves it out where each line would be one timer of the list. */
+static enum hd_status write_merged(struct call *call, struct members *members,
+				   const struct set_timers *timers, bool is_alone)
+{
+	struct work_counts counts = { .heap = call->heap, .members = members };
+	enum hd_status status = count_timers(call, timers, &counts);
+	bool is_text = answer_is_text(&call->answer);
+	if (status == HD_OK && (is_alone || !is_text || counts.rows_count < timers->rows_count)) {
+		if (!is_alone)
+			answer_remark(&call->answer, "\n");
+		write_counts(call, &counts);
+	}
+	work_counts_deinit(&counts);
+	return status;
+}
+
+static enum hd_status list_timers(struct call *call, struct members *members,
+				  const struct set_timers *timers)
 {
 	struct answer *answer = &call->answer;
 	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
@@ -140,6 +234,17 @@ static enum hd_status write_timers(struct call *call, struct members *members,
 	TRY(status);
 	if (answer_table_end(answer))
 		answer_cut(answer, options.limit);
+	return HD_OK;
+}
+
+static enum hd_status write_timers(struct call *call, struct members *members,
+				   const struct set_timers *timers)
+{
+	struct answer *answer = &call->answer;
+	bool is_counted = call->options[OPT_STAT].given;
+	if (!is_counted)
+		TRY(list_timers(call, members, timers));
+	TRY(write_merged(call, members, timers, is_counted));
 	const struct cell complete[] = { cell_flag(!timers->is_broken) };
 	answer_data(answer, &timers_complete_schema, complete);
 	if (timers->is_broken) {
@@ -175,7 +280,7 @@ const struct command timerinfo_command = {
 	.description =
 		"Task.Delay, CancellationTokenSource, PeriodicTimer and System.Timers.Timer are timers,\n"
 		"too. A core does not hold the time: Left is counted from the last moment that a timer\n"
-		"or the thread pool has noted, so it may be less.\n",
+		"or the thread pool has noted, so it may be less. Equal timers are counted below.\n",
 	.example = "timerinfo",
 	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_HEAP,
