@@ -77,8 +77,6 @@ static const struct {
 	{ "maddress", NOTHING },
 	{ "modules", USE_MODULES },
 	{ "nameof", "use dumpobj" },
-	{ "parallelstacks", USE_STACKS },
-	{ "pstacks", USE_STACKS },
 	{ "r", DEBUGGER },
 	{ "rcwcleanuplist", WINDOWS },
 	{ "readmemory", DEBUGGER },

@@ -32,6 +32,7 @@ static const struct command *const commands[] = {
 	&listnearobj_command,
 	&clrthreads_command,
 	&clrstack_command,
+	&parallelstacks_command,
 	&waits_command,
 	&hang_command,
 	&dumpasync_command,

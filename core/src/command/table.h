@@ -17,6 +17,7 @@ extern const struct command gcroot_command, pathto_command, objsize_command, dum
 	threadpool_command, threadpoolqueue_command, timerinfo_command, dumpasync_command,
 	dumptasks_command, taskstate_command, open_command, close_command, set_command,
 	help_command, name2ee_command, token2ee_command, ip2md_command, dumpmd_command,
-	dumpcollection_command, dumpconcurrentdictionary_command, dumpconcurrentqueue_command;
+	dumpcollection_command, dumpconcurrentdictionary_command, dumpconcurrentqueue_command,
+	parallelstacks_command;
 
 #endif

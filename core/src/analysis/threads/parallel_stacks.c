@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/threads/parallel_stacks.h"
+
+#include "clr/code/method.h"
+#include "clr/threads/thread_state.h"
+#include "util/alloc.h"
+#include "util/job.h"
+#include "util/sort.h"
+
+void parallel_stacks_deinit(struct parallel_stacks *stacks)
+{
+	stack_tree_deinit(&stacks->threads);
+	stack_tree_deinit(&stacks->chains);
+	async_graph_deinit(&stacks->async);
+	members_destroy(stacks->members);
+	mem_free(stacks->runners);
+	mem_free(stacks->ends);
+	mem_free(stacks->is_partial);
+	*stacks = (struct parallel_stacks){ 0 };
+}
+
+/* A box whose method goes on, so that a thread runs it. */
+static bool runs(const struct async_node *node)
+{
+	return node->wait == AWAIT_RUNS || (node->wait == AWAIT_THREAD && !node->object);
+}
+
+/* Does a method belong to the type, or to another instance of the same generic type? */
+static bool is_of(const struct method *method, const struct type *type)
+{
+	return method->type && method->type->token == type->token &&
+	       method->type->module == type->module;
+}
+
+/*
+ * A frame that refers to a box, or into it, and whose method is one of the box or of its state
+ * machine: it runs there.  Who waits for the task refers to the box, too.
+ */
+static void note_runner(struct parallel_stacks *stacks, const struct thread_stack *stack,
+			const struct stack_root *root, uint32_t thread)
+{
+	const struct async_graph *async = &stacks->async;
+	size_t above = ROWS_ABOVE(async->rows, async->rows_count, address, root->value);
+	if (!above || root->frame >= stack->frames_count || root->flags & STACK_ROOT_CONSERVATIVE)
+		return;
+	const struct async_node *node = &async->rows[above - 1];
+	const struct stack_frame *frame = &stack->frames[root->frame];
+	struct method method;
+	if (root->value - node->address >= node->size || !runs(node) || frame->is_dead ||
+	    frame->kind != STACK_MANAGED ||
+	    !method_read(stacks->heap->clr, frame->method_desc, &method))
+		return;
+	if (is_of(&method, node->type) || is_of(&method, node->machine))
+		stacks->runners[above - 1] = thread;
+}
+
+static enum hd_status add_thread(struct parallel_stacks *stacks, struct stack_walker *walker,
+				 size_t index, struct job *job, struct hd_error *err)
+{
+	const struct clr_thread *thread = clr_thread_at(stacks->heap->clr, index);
+	const struct stack_options options = { .no_roots = !stacks->async.rows_count };
+	struct thread_stack stack;
+	if (!thread_has_stack(thread))
+		return HD_OK;
+	TRY(stack_walk(walker, thread, &options, job, &stack, err));
+	stacks->is_partial[index] = stack.is_partial || stack.is_missing;
+	stacks->partial += stacks->is_partial[index];
+	stacks->frameless += !stack.managed_count;
+	for (size_t i = 0; i < stack.roots_count; i++)
+		note_runner(stacks, &stack, &stack.roots[i], (uint32_t)index);
+	enum hd_status status = stack_tree_add(&stacks->threads, &stack, (uint32_t)index, job, err);
+	thread_stack_deinit(&stack);
+	if (status == HD_OK && job && !job_step(job, 0, 0))
+		return fail_cancelled(err);
+	return status;
+}
+
+static enum hd_status add_threads(struct parallel_stacks *stacks, struct job *job,
+				  struct hd_error *err)
+{
+	struct clr *clr = stacks->heap->clr;
+	size_t count = clr_thread_count(clr);
+	stacks->is_partial = mem_calloc(count + 1, sizeof(*stacks->is_partial));
+	if (!stacks->is_partial)
+		return fail_nomem(err);
+	struct stack_walker *walker;
+	TRY(stack_walker_create(clr, stacks->async.rows_count ? stacks->heap : NULL, &walker, err));
+	enum hd_status status = HD_OK;
+	for (size_t i = 0; i < count && status == HD_OK; i++)
+		status = add_thread(stacks, walker, i, job, err);
+	stack_walker_destroy(walker);
+	return status;
+}
+
+static enum hd_status add_chains(struct parallel_stacks *stacks, struct job *job,
+				 struct hd_error *err)
+{
+	for (size_t i = 0; i < stacks->async.rows_count; i++) {
+		if (stacks->async.rows[i].is_awaited)
+			continue;
+		TRY(stack_tree_add_chain(&stacks->chains, &stacks->async, (uint32_t)i, (uint32_t)i,
+					 job, err));
+		if (job && i % 256 == 0 && !job_step(job, 0, 0))
+			return fail_cancelled(err);
+	}
+	return HD_OK;
+}
+
+/* Each box is looked at once, for many may await the same one. */
+static void find_ends(struct parallel_stacks *stacks, uint32_t *way)
+{
+	const struct async_node *nodes = stacks->async.rows;
+	struct async_end *ends = stacks->ends;
+	for (size_t i = 0; i < stacks->async.rows_count; i++) {
+		size_t count = 0;
+		uint32_t row = (uint32_t)i;
+		for (; row != ASYNC_NO_BOX && !ends[row].depth; row = nodes[row].next)
+			way[count++] = row;
+		while (count > 0) {
+			row = way[--count];
+			uint32_t next = nodes[row].next;
+			ends[row] = next == ASYNC_NO_BOX
+					    ? (struct async_end){ .row = row, .depth = 1 }
+					    : (struct async_end){ .row = ends[next].row,
+								  .depth = ends[next].depth + 1 };
+		}
+	}
+}
+
+static enum hd_status make_async(struct parallel_stacks *stacks, struct job *job,
+				 struct hd_error *err)
+{
+	TRY(members_create(stacks->heap, &stacks->members, err));
+	TRY(async_graph_create(stacks->heap, stacks->members, false, job, &stacks->async, err));
+	size_t count = stacks->async.rows_count;
+	stacks->runners = mem_alloc(count + 1, sizeof(*stacks->runners));
+	stacks->ends = mem_calloc(count + 1, sizeof(*stacks->ends));
+	uint32_t *way = mem_alloc(count + 1, sizeof(*way));
+	if (!stacks->runners || !stacks->ends || !way) {
+		mem_free(way);
+		return fail_nomem(err);
+	}
+	for (size_t i = 0; i < count; i++)
+		stacks->runners[i] = STACK_TREE_NONE;
+	find_ends(stacks, way);
+	mem_free(way);
+	return HD_OK;
+}
+
+enum hd_status parallel_stacks_create(struct heap *heap, bool with_async,
+				      const struct stack_tree_lines *lines, struct job *job,
+				      struct parallel_stacks *ret, struct hd_error *err)
+{
+	struct parallel_stacks stacks = { .heap = heap, .threads = { .lines = *lines } };
+	enum hd_status status = with_async ? make_async(&stacks, job, err) : HD_OK;
+	if (status == HD_OK)
+		status = add_threads(&stacks, job, err);
+	if (status == HD_OK)
+		status = add_chains(&stacks, job, err);
+	if (status != HD_OK) {
+		parallel_stacks_deinit(&stacks);
+		return status;
+	}
+	*ret = stacks;
+	return HD_OK;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The stacks of all threads, and the chains of async methods that are not done, each merged into trees. */
+#ifndef HEAPDUMP_SRC_ANALYSIS_PARALLEL_STACKS_H
+#define HEAPDUMP_SRC_ANALYSIS_PARALLEL_STACKS_H
+
+#include "analysis/async/async_graph.h"
+#include "analysis/threads/stack_tree.h"
+
+/** The innermost of a chain of async methods, as one of them sees it. */
+struct async_end {
+	uint32_t row;   /**< in async */
+	uint32_t depth; /**< methods from there on; 0: not known yet */
+};
+
+struct parallel_stacks {
+	struct heap *heap;
+	struct stack_tree threads; /**< a path's id is its clr_thread_index() */
+	struct stack_tree chains;  /**< a path's id is the row of its outermost box in async */
+	struct members *members;
+	struct async_graph async; /**< without boxes, if only threads are wanted */
+	uint32_t *
+		runners; /**< by row of async: index of the thread that runs it; STACK_TREE_NONE: none, or not known */
+	struct async_end *ends; /**< by row of async: where its chain ends */
+	bool *is_partial;       /**< by thread: could its stack not be walked to its end? */
+	uint64_t frameless;     /**< threads that have a stack, but no managed frames */
+	uint64_t partial;       /**< stacks that could not be walked to their ends */
+};
+
+/**
+ * Walk all stacks, and the heap for async methods, and merge them.
+ *
+ * @param with_async Also async methods; else the heap is not walked.
+ * @param lines See struct stack_tree_lines; its arg is borrowed until parallel_stacks_deinit().
+ * @param[out] ret To be given to parallel_stacks_deinit(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ * Cost: linear in the frames and the objects of the heap.
+ */
+HD_NODISCARD enum hd_status parallel_stacks_create(struct heap *heap, bool with_async,
+						   const struct stack_tree_lines *lines,
+						   struct job *job, struct parallel_stacks *ret,
+						   struct hd_error *err);
+void parallel_stacks_deinit(struct parallel_stacks *stacks);
+
+#endif
