@@ -119,6 +119,25 @@ BOTH_OF_CORES = [
         "SELECT address, size FROM objects WHERE NOT live AND NOT free",
     ),
     ("verifyheap", "findings", "address kind", "SELECT address, kind FROM damage"),
+    ("dumptasks", "tasks", "address status method", "SELECT address, status, method FROM tasks"),
+    (
+        "waits -all",
+        "threads",
+        "id waits_for object method",
+        "SELECT id, waits_for, object, method FROM waits",
+    ),
+    (
+        "timerinfo",
+        "timers",
+        "address due left_at_most method",
+        "SELECT address, due, left_at_most, method FROM timers",
+    ),
+    (
+        "threadpoolqueue",
+        "work_items",
+        "queue first method count",
+        "SELECT queue, first, method, count FROM work_items",
+    ),
 ]
 
 
@@ -424,7 +443,7 @@ class Sql(Base):
             " ".join(query.split())
             for query in re.findall(r":\n    (SELECT(?:.*\n)+?)\n", text + "\n")
         ]
-        self.assertEqual(len(queries), 10)
+        self.assertEqual(len(queries), 12)
         for query in queries:
             query = query.replace("Shop.Order", "WebShop.Session").replace("'State'", "'Notices'")
             if "0x7f0fd5c0b2f8" in query:

@@ -32,6 +32,10 @@ static const struct {
 	{ "Where the threads are",
 	  "SELECT method, count(*) AS threads FROM frames WHERE kind = 'managed' GROUP BY method ORDER "
 	  "BY 2 DESC LIMIT 20" },
+	{ "What the threads wait for",
+	  "SELECT waits_for, count(*) FROM waits GROUP BY 1 ORDER BY 2 DESC" },
+	{ "Tasks by status and method",
+	  "SELECT status, method, count(*) FROM tasks GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 20" },
 	{ "Exceptions by type and message",
 	  "SELECT type, message, count(*) FROM exceptions GROUP BY 1, 2 ORDER BY 3 DESC" },
 };

@@ -8,7 +8,7 @@
 
 extern const struct schema gchandles_schema, clrthreads_schema, stack_schema, stack_frame_schema,
 	eeheap_heap_schema, eeheap_segment_schema, syncblk_schema, finalizequeue_schema,
-	verifyheap_schema;
+	verifyheap_schema, tasks_schema, waits_schema, timers_schema, work_schema;
 
 /* The findings of a target and of a dump file have different columns. */
 static const struct column finding_columns[] = {
@@ -44,6 +44,10 @@ static const struct kept_source kept_sources[] = {
 	{ { "finalizequeue" }, "objects", NULL, &finalizequeue_schema, NULL },
 	{ { "info" }, "findings", NULL, &info_findings_schema, NULL },
 	{ { "verifyheap" }, "findings", NULL, &verifyheap_schema, NULL },
+	{ { "dumptasks" }, "tasks", NULL, &tasks_schema, NULL },
+	{ { "waits", "-all" }, "threads", NULL, &waits_schema, NULL },
+	{ { "timerinfo" }, "timers", NULL, &timers_schema, NULL },
+	{ { "threadpoolqueue" }, "work_items", NULL, &work_schema, NULL },
 };
 
 /* The rows of a table. */
@@ -190,6 +194,11 @@ static const struct sql_table kept_tables[] = {
 	KEPT(7, "finalizer_queue", "the objects with finalizers, as finalizequeue", true),
 	KEPT(8, "findings", "what is missing or odd, as info", false),
 	KEPT(9, "damage", "damage of the heap, as verifyheap", true),
+	KEPT(10, "tasks", "the tasks on the heap, as dumptasks", true),
+	KEPT(11, "waits", "what each managed thread waits for, as waits -all", true),
+	KEPT(12, "timers", "the timers that are set, as timerinfo", true),
+	KEPT(13, "work_items",
+	     "what is queued in the thread pool, merged by method, as threadpoolqueue", true),
 };
 
 _Static_assert(sizeof(kept_tables) / sizeof(kept_tables[0]) ==

@@ -103,7 +103,7 @@ static void wait_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema waits_schema = {
+const struct schema waits_schema = {
 	.name = "threads",
 	SCHEMA_COLUMNS(wait_columns),
 	.is_main = true,

@@ -1,0 +1,2 @@
+file: corefiles/hang.core.zst
+sql "SELECT * FROM work_items"
