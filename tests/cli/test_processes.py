@@ -55,17 +55,19 @@ class Processes(unittest.TestCase):
                 process.kill()
 
 
-# A page of shared memory of which nobody tells what is in it (userfaultfd: linux/userfaultfd.h).
+# A page of shared memory of which nobody tells what is in it (userfaultfd: linux/userfaultfd.h).  Its
+# file has no name any more, so it can only be read in the process; it had the name of an image.
 SILENT = """
-import ctypes, mmap, os, struct, sys, time
+import ctypes, mmap, os, struct, sys, tempfile, time
 libc = ctypes.CDLL(None, use_errno=True)
 fd = libc.syscall(323, os.O_CLOEXEC)
 if fd < 0:
     print("refused", flush=True)
     sys.exit()
-file = os.memfd_create("silent")
-os.ftruncate(file, 1 << 16)
-shared = mmap.mmap(file, 1 << 16)
+file = tempfile.NamedTemporaryFile(dir="/dev/shm", suffix=".dll")
+file.truncate(1 << 16)
+shared = mmap.mmap(file.fileno(), 1 << 16)
+file.close()
 at = ctypes.addressof(ctypes.c_char.from_buffer(shared))
 api = struct.pack("<QQQ", 0xAA, 0, 0)
 register = struct.pack("<QQQQ", at, 1 << 16, 1, 0)

@@ -26,7 +26,11 @@
 /* The page that nobody serves: those before it are there. */
 #define SILENT 5u
 
-static uint8_t *shared; /* PAGES of a memfd, which the child hands over to userfaultfd */
+/*
+ * PAGES of a shared file that has no name any more, which the child hands over to userfaultfd: the file
+ * itself cannot be read, and its old name makes it an image, which is copied.
+ */
+static uint8_t *shared;
 static uint8_t other_bytes[PAGE] = { 7 };
 
 static double seconds_now(void)
@@ -388,8 +392,9 @@ int main(void)
 		puts("skipped: the sanitizer's shadow takes too long to look at here");
 		return 77;
 	}
-	int fd = memfd_create("silent", MFD_CLOEXEC);
-	if (fd < 0 || ftruncate(fd, PAGES * PAGE) != 0)
+	char path[] = "/dev/shm/heapdump-test-XXXXXX.dll";
+	int fd = mkstemps(path, 4);
+	if (fd < 0 || unlink(path) != 0 || ftruncate(fd, PAGES * PAGE) != 0)
 		return 2;
 	shared = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	return shared != MAP_FAILED ? suites_run(suites, 1, NULL) : 2;

@@ -104,8 +104,13 @@ static enum hd_status learn_pages(struct plan *plan, uint64_t start)
 {
 	plan->known_from = plan->known_to = start;
 	plan->page = 0;
-	return process_server_pages(plan->copy->server, start, plan->last, &plan->pages,
-				    &plan->page_count, &plan->known_to, plan->err);
+	struct server_pages_found found;
+	TRY(process_server_pages(plan->copy->server, SERVER_PAGES_WRITTEN, start, plan->last,
+				 &found, plan->err));
+	plan->pages = found.rows;
+	plan->page_count = found.count;
+	plan->known_to = found.end;
+	return HD_OK;
 }
 
 /* Split [start, end), whose pages are all known, into what was written to and the rest. */

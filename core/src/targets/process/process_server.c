@@ -25,7 +25,7 @@ enum hd_status process_server_create(int pid, struct process_server **ret, struc
 	if (!server)
 		return fail_nomem(err);
 	server->pid = pid;
-	server->owners = server->readers = 1;
+	server->owners = server->readers = server->epoch = 1;
 	server->patience_ms = PATIENCE_MS;
 	(void)pthread_mutex_init(&server->lock, NULL);
 	enum hd_status status = server_connect(server, err);
@@ -137,6 +137,11 @@ static enum hd_status give_up_memory(struct process_server *server, struct chann
 	return give_up_process(server, status, what, address, err);
 }
 
+void process_server_forget_maps(struct process_server *server)
+{
+	server->epoch++;
+}
+
 enum hd_status process_server_stop(struct process_server *server,
 				   const struct target_thread **ret_threads, size_t *ret_count,
 				   struct hd_error *err)
@@ -147,6 +152,7 @@ enum hd_status process_server_stop(struct process_server *server,
 	if (status == HD_ERR_CANCELLED)
 		return give_up_process(server, status, "", 0, err);
 	TRY(status);
+	process_server_forget_maps(server);
 	errno = reply.error;
 	switch (reply.stop_failure) {
 	case STOP_DONE:
@@ -273,7 +279,9 @@ enum hd_status process_server_ask_ranges(struct process_server *server, unsigned
 					 uint32_t count, struct hd_error *err)
 {
 	struct channel *channel = &server->channels[reader];
-	struct server_request request = { .kind = REQUEST_READ, .number = count, .half = half };
+	struct server_request request = {
+		.kind = REQUEST_READ, .number = count, .half = half, .size = SERVER_READ_KNOWN
+	};
 	memcpy(server->windows[reader].halves[half].ranges, ranges, count * sizeof(*ranges));
 	channel->counts[half] = count;
 	if (channel->answered == channel->asked)
@@ -300,22 +308,21 @@ enum hd_status process_server_await_ranges(struct process_server *server, unsign
 	return HD_OK;
 }
 
-enum hd_status process_server_pages(struct process_server *server, uint64_t start, uint64_t end,
-				    const struct server_pages **ret, size_t *ret_count,
-				    uint64_t *ret_end, struct hd_error *err)
+enum hd_status process_server_pages(struct process_server *server, enum server_pages_kind kind,
+				    uint64_t start, uint64_t end, struct server_pages_found *ret,
+				    struct hd_error *err)
 {
 	struct server_reply reply;
-	struct server_request request = { .kind = REQUEST_PAGES,
-					  .address = start,
-					  .size = end - start };
+	struct server_request request = {
+		.kind = REQUEST_PAGES, .number = kind, .address = start, .size = end - start
+	};
 	enum hd_status status = ask_reader(server, &request, &reply, NULL, err);
 	if (status != HD_OK)
 		return give_up_process(server, status, "the list of pages", 0, err);
 	if (reply.error || reply.size > SERVER_PAGES_MAX || reply.end <= start || reply.end > end)
 		return HD_ERR_NOTFOUND;
-	*ret = (const struct server_pages *)(const void *)server->windows[0].halves[0].bytes;
-	*ret_count = (size_t)reply.size;
-	*ret_end = reply.end;
+	const void *bytes = server->windows[0].halves[0].bytes;
+	*ret = (struct server_pages_found){ bytes, (size_t)reply.size, reply.end };
 	return HD_OK;
 }
 

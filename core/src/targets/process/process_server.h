@@ -70,8 +70,11 @@ HD_NODISCARD enum hd_status process_server_file(struct process_server *server,
 						enum server_file file, struct text *ret,
 						struct hd_error *err);
 
+/** The mappings may have changed: the readers read the list of them again before they read memory. */
+void process_server_forget_maps(struct process_server *server);
+
 /**
- * Copy the longest readable prefix; @return its size. errno is ESRCH when the process has ended.
+ * Copy the longest readable prefix; pages that are not in the page table are left so. @return its size. errno is ESRCH when the process has ended.
  */
 size_t process_server_read(struct process_server *server, uint64_t address, void *buf, size_t size);
 
@@ -104,16 +107,21 @@ HD_NODISCARD enum hd_status process_server_await_ranges(struct process_server *s
 							struct server_answer *ret,
 							struct hd_error *err);
 
+/** An answer about pages. */
+struct server_pages_found {
+	const struct server_pages *rows; /**< ascending; valid until the next request */
+	size_t count;
+	uint64_t end; /**< the end of the part for which they are known, above its start */
+};
+
 /**
- * Find the pages of [@p start, @p end) that a private mapping was written to.
+ * Find the pages of [@p start, @p end) of one kind.
  *
- * @param[out] ret ascending; owned by the server, valid until its next request @param[out] ret_end
- * the end of the part for which this is known, above @p start
  * @return HD_OK; HD_ERR_NOTFOUND without a message: the kernel does not tell
  */
-HD_NODISCARD enum hd_status process_server_pages(struct process_server *server, uint64_t start,
-						 uint64_t end, const struct server_pages **ret,
-						 size_t *ret_count, uint64_t *ret_end,
+HD_NODISCARD enum hd_status process_server_pages(struct process_server *server,
+						 enum server_pages_kind kind, uint64_t start,
+						 uint64_t end, struct server_pages_found *ret,
 						 struct hd_error *err);
 
 /**

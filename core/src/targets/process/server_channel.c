@@ -96,6 +96,7 @@ enum hd_status server_send(struct process_server *server, struct channel *channe
 {
 	TRY(process_server_check(server, err));
 	request->sequence = ++channel->asked;
+	request->epoch = server->epoch;
 	ssize_t sent;
 	do {
 		sent = send(channel->fd, request, sizeof(*request), MSG_NOSIGNAL);

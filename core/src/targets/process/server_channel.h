@@ -20,7 +20,8 @@ struct channel {
 struct process_server {
 	int pid;
 	unsigned int owners, readers, patience_ms;
-	int server; /**< its process id; 0: it is another process's child */
+	uint32_t epoch; /**< see struct server_request; begins with 1 */
+	int server;     /**< its process id; 0: it is another process's child */
 	struct job *job;
 	struct channel control, channels[SERVER_READERS_MAX];
 	struct server_window *windows; /**< SERVER_READERS_MAX, shared */

@@ -31,8 +31,9 @@ enum server_request_kind {
 	REQUEST_FILE,  /**< bytes of /proc/PID/NAME, beginning at .address; .number: enum
 		        * server_file */
 	REQUEST_READ,  /**< read the first .number ranges of the window's half, one after the
-		        * other */
-	REQUEST_PAGES, /**< pages of [.address, .address + .size) that were written to */
+		        * other; .size: 0 or SERVER_READ_KNOWN */
+	REQUEST_PAGES, /**< pages of [.address, .address + .size); .number: enum
+		        * server_pages_kind */
 	REQUEST_OPEN,  /**< the reply carries the file whose mapping begins at .address */
 };
 
@@ -42,14 +43,38 @@ enum server_file {
 	SERVER_FILE_AUXV,
 	SERVER_FILE_MOUNTS, /**< mountinfo */
 	SERVER_FILE_EXE,    /**< only its first bytes */
+	SERVER_FILE_SMAPS,  /**< maps, and how much of each mapping is in memory */
 	SERVER_FILE_COUNT
 };
+
+/**
+ * The pages of private mappings are known to be there, or may be touched: they are read without
+ * asking the page table first.
+ */
+#define SERVER_READ_KNOWN UINT64_C(1)
+
+/** Which pages are asked for. */
+enum server_pages_kind {
+	SERVER_PAGES_WRITTEN,  /**< in memory or swapped, and not those of a file */
+	SERVER_PAGES_PRESENT,  /**< in memory or swapped */
+	SERVER_PAGES_RESIDENT, /**< the same with categories, but not the page of zeros that all
+			        * processes share, where the kernel tells it */
+	SERVER_PAGES_KINDS
+};
+
+/** The categories of struct server_pages that are told; as the kernel numbers them. */
+#define PAGES_FILE    (UINT64_C(1) << 2)
+#define PAGES_PRESENT (UINT64_C(1) << 3)
+#define PAGES_SWAPPED (UINT64_C(1) << 4)
+#define PAGES_ZERO    (UINT64_C(1) << 5)
 
 struct server_request {
 	uint32_t sequence; /**< is repeated in the reply */
 	uint32_t kind;
 	uint32_t number;
-	uint32_t half; /**< of the reader's window: 0 or 1 */
+	uint32_t half;  /**< of the reader's window: 0 or 1 */
+	uint32_t epoch; /**< a reader reads the list of mappings again when it is another one; not 0
+			 */
 	uint64_t address, size;
 };
 
