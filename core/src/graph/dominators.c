@@ -5,6 +5,7 @@
 
 #include "graph/heap_graph.h"
 #include "util/alloc.h"
+#include "util/bitmap.h"
 #include "util/job.h"
 
 /*
@@ -12,7 +13,8 @@
  * first visit; 0 is the virtual root, and in number[] a node never reached.
  *
  * Bytes per node.  Searching and semidominators: number 4, vertex 4, parent 4, semi 4, scratch 8,
- * which makes 24.  Dominators: vertex, parent, semi, scratch.  Retained: vertex 4, semi 4 (holding
+ * which makes 24; searching has a bit more, as a bitmap of the nodes reached fits into a cache, and
+ * number[] does not.  Dominators: vertex, parent, semi, scratch.  Retained: vertex 4, semi 4 (holding
  * dominators by then) and the 16 of the result: 24 again.  Pages for what no root reaches are
  * never touched, except in number[] and the result.
  */
@@ -47,6 +49,7 @@ struct work {
 	const struct csr *reverse;
 	struct job *job;
 	uint64_t since, left; /* units done since job_step(); units of the stage not shown yet */
+	uint64_t *seen;       /* search: the nodes that have a number */
 	uint32_t *number;     /* by node; all others by number */
 	uint32_t *vertex;
 	uint32_t *parent;
@@ -96,8 +99,15 @@ static void scratch_free(struct work *work)
 	work->scratch = NULL;
 }
 
+static void seen_free(struct work *work)
+{
+	bitmap_free(work->seen, work->node_count);
+	work->seen = NULL;
+}
+
 static void work_deinit(struct work *work)
 {
+	seen_free(work);
 	array_free(work, &work->number);
 	array_free(work, &work->vertex);
 	array_free(work, &work->parent);
@@ -107,17 +117,20 @@ static void work_deinit(struct work *work)
 
 static bool work_alloc(struct work *work)
 {
+	work->seen = bitmap_alloc(work->node_count);
 	work->number = array_alloc(work);
 	work->vertex = array_alloc(work);
 	work->parent = array_alloc(work);
 	work->semi = array_alloc(work);
 	work->scratch = pages_alloc((size_t)work->node_count + 1, sizeof(*work->scratch));
-	return work->number && work->vertex && work->parent && work->semi && work->scratch;
+	return work->seen && work->number && work->vertex && work->parent && work->semi &&
+	       work->scratch;
 }
 
 static void visit_node(struct work *work, uint32_t node, uint32_t parent)
 {
 	uint32_t number = ++work->reached;
+	(void)bitmap_add(work->seen, node);
 	work->number[node] = number;
 	work->vertex[number] = node;
 	work->parent[number] = parent;
@@ -131,21 +144,17 @@ static uint32_t next_unvisited(const struct work *work, const uint32_t *row, uin
 			       uint32_t degree)
 {
 	for (; at < degree; at++) {
-		if (degree - at > ROW_AHEAD)
-			__builtin_prefetch(&work->number[row[at + ROW_AHEAD]]);
-		if (!work->number[row[at]])
+		if (!bitmap_has(work->seen, row[at]))
 			break;
 	}
 	return at;
 }
 
-/* Prefetch what decides about the first targets of a row, and the place of their own rows. */
+/* Prefetch where the rows of a row's first targets are. */
 static void prefetch_row(const struct work *work, const uint32_t *row, uint32_t degree)
 {
-	for (uint32_t i = 0; i < degree && i < ROW_AHEAD; i++) {
-		__builtin_prefetch(&work->number[row[i]]);
+	for (uint32_t i = 0; i < degree && i < ROW_AHEAD; i++)
 		__builtin_prefetch(&work->graph->forward.offsets[row[i]]);
-	}
 }
 
 /* Prefetch what frames a little below the top of the stack will need. */
@@ -214,7 +223,7 @@ static bool number_nodes(struct work *work)
 		uint32_t node = graph->roots[i].node;
 		if (root_is_weak(&graph->roots[i]))
 			continue;
-		if (work->number[node]) {
+		if (bitmap_has(work->seen, node)) {
 			work->parent[work->number[node]] = 0;
 			continue;
 		}
@@ -380,7 +389,10 @@ static enum hd_status compute(struct work *work, struct dominators *ret, struct 
 {
 	if (!work_alloc(work))
 		return fail_nomem(err);
-	if (!number_nodes(work) || !find_semis(work))
+	if (!number_nodes(work))
+		return fail_cancelled(err);
+	seen_free(work);
+	if (!find_semis(work))
 		return fail_cancelled(err);
 	array_free(work, &work->number);
 	if (!find_idoms(work))
