@@ -56,6 +56,7 @@ TABLES = {
         "clrthreads": "threads",
         "clrstack": "threads",
         "clrstack -roots -limit 3": "threads",
+        "clrstack -a -r -f": "threads",
         "waits -all": "threads",
         "hang": "verdicts",
         "threadpoolqueue": "work_items",
