@@ -6,10 +6,14 @@
 #include "util/text.h"
 
 /**
- * Append the name of the library that has the code at @p ip, without folders, and the place in it:
- * "libc.so.6+0x9a1f3".  The place is the address in the library's symbol table where its base is
- * known, else the offset in its file.  Nothing is appended where no file is mapped.
+ * Append where the code at @p ip is: "libc.so.6!poll+0x1f" if an exported function of the library
+ * contains it, else "libc.so.6+0x9a1f3", the address in its symbol table; where its base is not
+ * known the offset in its file.  Nothing is appended where no file is mapped.
+ *
+ * @param is_active The code at @p ip runs; otherwise a call ends in front of it.
+ * @param[in,out] budget Bytes of symbol tables that may be read.
  */
-void target_code_place(const struct target *target, uint64_t ip, struct text *text);
+void target_code_place(const struct target *target, uint64_t ip, bool is_active, uint64_t *budget,
+		       struct text *text);
 
 #endif

@@ -24,6 +24,9 @@ enum {
 	OPT_REGISTERS
 };
 
+/* Bytes of the symbol tables of libraries that are read for native frames. */
+#define SYMBOL_BYTES_MAX ((uint64_t)256 << 20)
+
 static const struct option clrstack_options[] = {
 	[OPT_THREAD] = { "thread", VALUE_THREAD, "N", "the thread whose managed id is N", NULL },
 	[OPT_ROOTS] = { "roots", VALUE_NONE, NULL, "also what the frames refer to", NULL },
@@ -116,6 +119,7 @@ static enum hd_status run_clrstack(struct call *call)
 					    call->options[OPT_GC].given,
 				   .full = call->options[OPT_FULL].given,
 				   .limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
+				   .symbols_left = SYMBOL_BYTES_MAX,
 				   .details = chosen_details(call) };
 	struct stack_walker *walker = NULL;
 	TRY(stack_walker_create(clr, text.roots ? call->heap : NULL, &walker, call->err));
@@ -154,8 +158,9 @@ const struct command clrstack_command = {
 		"numbers. <no data>: the code does not keep the variable at this place, or it was in a\n"
 		"register that the call has not preserved. Optimised code keeps few, and the variables\n"
 		"of a method that was compiled into its caller are not shown.\n"
-		"-f shows native frames by library and place, as far as their unwind information leads;\n"
-		"-r shows the registers that are known of each managed frame.\n",
+		"-f shows native frames, as far as their unwind information leads, by library and place or by\n"
+		"the function that the library exports; -r the registers that are known of each managed\n"
+		"frame.\n",
 	.example = "clrstack -roots",
 	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_RUNTIME,

@@ -320,10 +320,12 @@ static void begin_frame(struct stack_text *text, const struct stack_frame *frame
 }
 
 /* A native frame: the module that its code is in, and the place in that. */
-static void write_native_frame(struct call *call, const struct native_frame *native)
+static void write_native_frame(struct stack_text *text, const struct native_frame *native)
 {
+	struct call *call = text->call;
 	struct text name = { 0 };
-	target_code_place(clr_target(call->heap->clr), native->ip, &name);
+	target_code_place(clr_target(call->heap->clr), native->ip, native->is_active,
+			  &text->symbols_left, &name);
 	const struct cell cells[FRAME_COLUMNS] = {
 		[FRAME_KIND] = cell_string("native"),
 		[FRAME_SP] = cell_number(native->sp),
@@ -390,7 +392,7 @@ static size_t write_natives(struct stack_text *text, const struct thread_stack *
 {
 	for (; native < stack->natives_count && stack->natives[native].before <= index; native++) {
 		if (stack->natives[native].before == index)
-			write_native_frame(text->call, &stack->natives[native]);
+			write_native_frame(text, &stack->natives[native]);
 	}
 	return native;
 }

@@ -13,6 +13,7 @@ struct stack_text {
 	bool full;                    /**< fold nothing */
 	uint64_t limit;               /**< frames of each thread */
 	struct frame_details details; /**< below each frame */
+	uint64_t symbols_left;        /**< bytes of native symbol tables that may still be read */
 	struct text method;           /**< of the frame that is being written */
 	struct root_objects objects;  /**< its heap is that of the call */
 };
