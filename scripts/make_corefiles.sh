@@ -64,6 +64,7 @@ END
     done
     for version in 10 9 8; do
         echo "coll$version-heap .NET $version, collections of every kind, createdump --withheap"
+        echo "vars$version-heap .NET $version, arguments and locals of every kind, createdump --withheap"
     done
     for mode in $modes; do
         echo "crash10-$mode-heap .NET 10, dies by $mode, not optimised, createdump of heap type"
@@ -157,6 +158,7 @@ app_of() {
     crash*) echo crash ;;
     hang*) echo hang ;;
     coll*) echo collections ;;
+    vars*) echo variables ;;
     *) echo facts ;;
     esac
 }
@@ -164,8 +166,8 @@ app_of() {
 flavour_of() {
     case $1 in
     single*) echo single ;;
-    wks9-* | svr9-* | seg9-* | crash9-* | hang9-* | coll9-*) echo net9.0 ;;
-    wks8-* | svr8-* | seg8-* | crash8-* | hang8-* | coll8-*) echo net8.0 ;;
+    wks9-* | svr9-* | seg9-* | crash9-* | hang9-* | coll9-* | vars9-*) echo net9.0 ;;
+    wks8-* | svr8-* | seg8-* | crash8-* | hang8-* | coll8-* | vars8-*) echo net8.0 ;;
     *) echo net10.0 ;;
     esac
 }

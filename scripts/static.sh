@@ -39,7 +39,7 @@ link() {
     gcc -static-pie -s -o "$2.new" "$build/core/CMakeFiles/$1.dir/cli"/*.o "$parts/core.o" \
         "$parts/static_parts.o" -Wl,--gc-sections,--wrap=setlocale -Wl,-z,relro,-z,now,-z,noexecstack \
         -Wl,-z,pack-relative-relocs -Wl,-T,"$parts/discard.ld",--no-eh-frame-hdr \
-        -ljansson -lzstd -lsqlite3 -lseccomp -ledit -ltinfo -lbsd -lmd -lm 2>"$parts/warnings" ||
+        -ljansson -lzstd -lsqlite3 -lz -lseccomp -ledit -ltinfo -lbsd -lmd -lm 2>"$parts/warnings" ||
         { cat "$parts/warnings" >&2; exit 1; }
     ! grep -v "unixDlOpen'\|Using 'dlopen' in statically linked" "$parts/warnings" >&2 ||
         { echo "static.sh: the linker warned" >&2; exit 1; }

@@ -57,6 +57,7 @@ TABLES = {
         "clrstack": "threads",
         "clrstack -roots -limit 3": "threads",
         "parallelstacks": "frames",
+        "clrstack -a -r -f": "threads",
         "waits -all": "threads",
         "hang": "verdicts",
         "threadpoolqueue": "work_items",

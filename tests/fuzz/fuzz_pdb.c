@@ -10,15 +10,36 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define METHODS_MAX   300u
 #define DOCUMENTS_MAX 300u
+#define LOCALS_MAX    30u
+#define BUDGET        (1u << 20)
+
+/* Names and awaits: within the budget, and with no number that was not asked for. */
+static void read_names(const struct pdb *pdb, uint32_t method, uint32_t place, uint64_t *budget)
+{
+	const char *names[LOCALS_MAX + 1] = { NULL };
+	uint64_t before = *budget;
+	uint32_t value;
+	(void)pdb_local_names(pdb, method, place, budget, names, LOCALS_MAX);
+	(void)pdb_await_at(pdb, method, place, budget, &value);
+	(void)pdb_local_signature(pdb, method, &value);
+	if (*budget > before || names[LOCALS_MAX])
+		abort();
+	for (size_t i = 0; i < LOCALS_MAX; i++) {
+		if (names[i] && !*names[i])
+			abort();
+	}
+}
 
 static void read_pdb(struct pdb *pdb)
 {
 	struct pdb_point point;
+	uint64_t budget = BUDGET;
 	for (uint32_t method = 0; method < METHODS_MAX; method++) {
 		/* A later place never has an earlier point, nor a place a point after it. */
 		uint32_t before = 0;
 		static const uint32_t places[] = { 0, 1, 7, 100, 5000, UINT32_MAX };
 		for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+			read_names(pdb, method, places[i], &budget);
 			if (!pdb_point_at(pdb, method, places[i], &point))
 				continue;
 			if (point.il > places[i] || point.il < before ||

@@ -86,6 +86,7 @@ static const char *const lines[] = {
 	"syncblk -all",
 	"clrstack -all -roots",
 	"clrstack -all --json",
+	"clrstack -all -a -r -f",
 	"waits -all",
 	"waits --json",
 	"hang",

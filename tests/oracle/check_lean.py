@@ -45,6 +45,8 @@ PROGRAMS: list[tuple[str, str, dict[str, str]]] = [
     ("facts", "net8.0", SEGMENTS),
     ("facts", "net8.0", NO_DOUBLE_MAPPING),
     ("leak", "net10.0", {}),
+    ("variables", "net10.0", {}),
+    ("variables", "net8.0", {}),
 ]
 
 # Commands about the whole heap.
@@ -55,6 +57,8 @@ WHOLE = [
     "clrthreads",
     "clrstack -all",
     "clrstack -all -roots",
+    "clrstack -all -a -r -f",
+    "dumpasync",
     "printexception",
     "gchandles",
     "roots",

@@ -325,7 +325,9 @@ static void put_symbols(struct image *image)
 	uint64_t table = append(image, &symbol, sizeof(symbol));
 	for (size_t i = 0; i < spec->symbol_count; i++) {
 		symbol = (Elf64_Sym){ .st_name = (Elf64_Word)strings.size,
-				      .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
+				      .st_info = ELF64_ST_INFO(STB_GLOBAL, spec->are_functions
+										   ? STT_FUNC
+										   : STT_OBJECT),
 				      .st_shndx = 1,
 				      .st_value = spec->symbols[i].value,
 				      .st_size = spec->symbols[i].size };

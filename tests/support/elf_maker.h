@@ -105,6 +105,7 @@ struct image_spec {
 	const char *build_id; /**< up to 20 bytes of text; NULL: none */
 	const struct image_symbol *symbols;
 	size_t symbol_count;
+	bool are_functions;  /**< else objects */
 	bool with_sysv_hash; /**< DT_HASH in place of DT_GNU_HASH */
 	const struct image_pointer *rela;
 	size_t rela_count;

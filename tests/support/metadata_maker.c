@@ -410,6 +410,12 @@ static void put_debug(uint8_t *bytes, size_t directory, uint32_t begin, uint32_t
 	entry += ENTRY_SIZE;
 	poke(bytes, entry + 12, 2, 4);
 	size_t path = kind->portable ? strlen(kind->portable) + 1 : 0;
+	if (kind->packed) {
+		uint32_t packed = at + 2 * ENTRY_SIZE + RSDS_SIZE + (uint32_t)path;
+		poke(bytes, entry - ENTRY_SIZE + 16, kind->packed_size, 4);
+		poke(bytes, entry - ENTRY_SIZE + 20, SECTION_RVA + packed, 4);
+		memcpy(bytes + begin + packed, kind->packed, kind->packed_size);
+	}
 	poke(bytes, entry + 16, (uint32_t)(RSDS_SIZE + path), 4);
 	if (kind->portable) {
 		poke(bytes, entry + 4, 0x12345678, 4);
@@ -432,6 +438,8 @@ uint8_t *maker_image(const struct image_kind *kind, const uint8_t *metadata, uin
 	uint32_t debug = kind->pdb ? 2 * ENTRY_SIZE + RSDS_SIZE : 0;
 	if (kind->pdb && kind->portable)
 		debug += (uint32_t)strlen(kind->portable) + 1;
+	if (kind->packed)
+		debug += kind->packed_size;
 	uint32_t raw_size = CLI_SIZE + size + debug;
 	uint8_t *bytes = calloc(begin + raw_size, 1);
 	if (!bytes)

@@ -65,6 +65,8 @@ struct image_kind {
 		*portable; /**< path of a portable PDB with that GUID and time stamp 0x12345678; or
 			       * NULL */
 	bool is_embedded;  /**< with pdb: the image contains a PDB, too */
+	const uint8_t *packed; /**< the bytes of that; or NULL */
+	uint32_t packed_size;
 };
 
 /** A PE image with @p metadata in its one section, for free(). */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "arch/frame_registers.h"
 #include "clr/code/debug_info.h"
+#include "clr/code/variable_homes.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -15,7 +17,7 @@
 
 /* Bytes that a test writes, nibble by nibble or bit by bit. */
 struct blob {
-	uint8_t bytes[256];
+	uint8_t bytes[512];
 	size_t bits;
 };
 
@@ -94,13 +96,77 @@ static struct blob packed_bounds(unsigned int native_bits, unsigned int il_bits)
 	return blob;
 }
 
-/* The sizes, then the bounds; variables of 9 bytes are not there. */
+/* A signed number: the sign is the lowest bit. */
+static void put_signed(struct blob *blob, int32_t value)
+{
+	put_number(blob, value < 0 ? (uint32_t)-value << 1 | 1 : (uint32_t)value << 1);
+}
+
+/* A variable from @p begin on, up to its location. */
+static void put_variable(struct blob *blob, uint32_t begin, uint32_t size, int32_t number,
+			 uint32_t kind)
+{
+	put_number(blob, begin);
+	put_number(blob, size);
+	put_number(blob, (uint32_t)(number + 4));
+	put_number(blob, kind);
+}
+
+/* Each kind of location; numbers of arguments come first. */
+#define VARIABLES 10u
+static struct blob all_variables(void)
+{
+	struct blob blob = { 0 };
+	put_number(&blob, 14);
+	put_variable(&blob, 0, 0x10, 0, 0); /* this: rdi (7) until 0x10, then on the stack */
+	put_number(&blob, 7);
+	put_variable(&blob, 0x10, 0x90, 0, 3); /* rbp - 0x18 */
+	put_number(&blob, 5);
+	put_signed(&blob, -0x18);
+	put_variable(&blob, 0, 0xa0, -2, 0); /* the address for the result is not a variable */
+	put_number(&blob, 0);
+	put_variable(&blob, 0, 0xa0, 1, 1); /* address in r12 */
+	put_number(&blob, 12);
+	put_variable(&blob, 0, 0xa0, 2, 2); /* xmm3 */
+	put_number(&blob, 3);
+	put_variable(&blob, 0, 0xa0, 3, 4); /* address at rsp + 0x108, rsp by its other number */
+	put_number(&blob, 16);
+	put_signed(&blob, 0x108);
+	put_variable(&blob, 0, 0xa0, 4, 5); /* rbx and r15 */
+	put_number(&blob, 3);
+	put_number(&blob, 15);
+	put_variable(&blob, 0, 0xa0, 5, 6); /* rax; rbp - 8 */
+	put_number(&blob, 0);
+	put_number(&blob, 5);
+	put_signed(&blob, -8);
+	put_variable(&blob, 0, 0xa0, 6, 7); /* rbp - 8; rax */
+	put_number(&blob, 5);
+	put_signed(&blob, -8);
+	put_number(&blob, 0);
+	put_variable(&blob, 0, 0xa0, 7, 8); /* rsp + 8 and the word after it */
+	put_number(&blob, 4);
+	put_signed(&blob, 8);
+	put_variable(&blob, 0, 0xa0, -1, 10); /* of varargs */
+	put_number(&blob, 0x30);
+	put_variable(&blob, 0x20, 0x20, 8, 0); /* r8 from 0x20 to 0x3f */
+	put_number(&blob, 8);
+	put_variable(&blob, 0, 0xa0, 9, 0); /* a register that there is not */
+	put_number(&blob, 17);
+	put_variable(&blob, 0, 0xa0, 5000, 0); /* a variable that the method does not have */
+	put_number(&blob, 1);
+	align(&blob);
+	return blob;
+}
+
+/* The sizes, then the bounds and the variables. */
 static void put_info(struct blob *blob, const struct blob *of_bounds)
 {
+	struct blob variables = all_variables();
 	put_number(blob, (uint32_t)of_bounds->bits / 8);
-	put_number(blob, 9);
+	put_number(blob, (uint32_t)variables.bits / 8);
 	align(blob);
 	put_blob(blob, of_bounds);
+	put_blob(blob, &variables);
 }
 
 struct fixture {
@@ -156,11 +222,57 @@ static void check_all(struct fixture *fixture)
 	CU_ASSERT(!clr_il_at(fixture->clr, &fixture->code, START - 1, &fixture->budget, &il));
 }
 
+/* The location of a variable at @p offset of the code. */
+static struct variable_home home_at(struct fixture *fixture, uint32_t offset, size_t number)
+{
+	struct variable_home rows[VARIABLES];
+	CU_ASSERT(clr_variable_homes(fixture->clr, &fixture->code, START + offset, &fixture->budget,
+				     rows, VARIABLES));
+	return rows[number];
+}
+
+static void check_home(struct fixture *fixture, size_t number, uint8_t kind, uint8_t base,
+		       int32_t offset)
+{
+	struct variable_home home = home_at(fixture, 0x10, number);
+	ASSERT_UINT(home.kind, kind);
+	ASSERT_UINT(home.number, base);
+	CU_ASSERT(home.offset == offset);
+}
+
+static void check_variables(struct fixture *fixture)
+{
+	check_home(fixture, 0, HOME_STACK, REG_RBP, -0x18);
+	check_home(fixture, 1, HOME_REGISTER_ADDRESS, REG_R12, 0);
+	check_home(fixture, 2, HOME_FLOAT_REGISTER, 0, 0);
+	check_home(fixture, 3, HOME_STACK_ADDRESS, REG_RSP, 0x108);
+	check_home(fixture, 4, HOME_REGISTERS, REG_RBX, 0);
+	check_home(fixture, 5, HOME_REGISTER_STACK, REG_RAX, 0);
+	check_home(fixture, 6, HOME_STACK_REGISTER, REG_RAX, 0);
+	check_home(fixture, 7, HOME_STACK_TWICE, REG_RSP, 8);
+	check_home(fixture, 8, HOME_NONE, 0, 0);
+	check_home(fixture, 9, HOME_OTHER, REG_NONE, 0);
+	/* Each counts only where it is valid. */
+	ASSERT_UINT(home_at(fixture, 0x0f, 0).kind, HOME_REGISTER);
+	ASSERT_UINT(home_at(fixture, 0x0f, 0).number, REG_RDI);
+	ASSERT_UINT(home_at(fixture, 0x9f, 0).kind, HOME_STACK);
+	ASSERT_UINT(home_at(fixture, 0xa0, 0).kind, HOME_NONE);
+	ASSERT_UINT(home_at(fixture, 0x1f, 8).kind, HOME_NONE);
+	ASSERT_UINT(home_at(fixture, 0x20, 8).number, REG_R8);
+	ASSERT_UINT(home_at(fixture, 0x3f, 8).kind, HOME_REGISTER);
+	ASSERT_UINT(home_at(fixture, 0x40, 8).kind, HOME_NONE);
+	struct variable_home row;
+	CU_ASSERT(!clr_variable_homes(fixture->clr, &fixture->code, START - 1, &fixture->budget,
+				      &row, 1));
+	ASSERT_UINT(row.kind, HOME_NONE);
+}
+
 static void check_jitted(unsigned int major, const struct blob *blob)
 {
 	struct fixture fixture = set_up(major);
 	put_jitted(&fixture, blob);
 	check_all(&fixture);
+	check_variables(&fixture);
 	fake_clr_destroy(fixture.fake);
 }
 
@@ -234,10 +346,13 @@ TEST(three_sizes_may_follow)
 	struct blob blob = { .bits = 8 }, of_bounds = packed_bounds(7, 9);
 	put_number(&blob, 0xffffffff);
 	put_number(&blob, (uint32_t)of_bounds.bits / 8);
+	struct blob variables = all_variables();
 	put_number(&blob, 4);
-	put_number(&blob, 9);
+	put_number(&blob, (uint32_t)variables.bits / 8);
 	align(&blob);
 	put_blob(&blob, &of_bounds);
+	put_bytes(&blob, "\xff\xff\xff\xff", 4);
+	put_blob(&blob, &variables);
 	check_jitted(10, &blob);
 }
 
@@ -387,6 +502,7 @@ TEST(ready_to_run_images_have_an_array)
 		struct fixture fixture = set_up(10);
 		put_precompiled(&fixture, majors[i], false);
 		check_all(&fixture);
+		check_variables(&fixture);
 		/* Neither a method with no element, nor one beyond the last. */
 		static const uint32_t none[] = { 0x10, 0x13, 0x1a, 0x16, 20, 0xffffffff };
 		for (size_t k = 0; k < sizeof(none) / sizeof(none[0]); k++) {
@@ -402,6 +518,81 @@ TEST(an_element_before_its_section_is_refused)
 	struct fixture fixture = set_up(10);
 	put_precompiled(&fixture, 16, true);
 	ASSERT_UINT(il_at(&fixture, 0x20), FAILS);
+	fake_clr_destroy(fixture.fake);
+}
+
+/* A blob whose variables are @p variables; they are not read, and none of them is said. */
+static void check_bad_variables(const struct blob *variables, size_t size)
+{
+	struct fixture fixture = set_up(10);
+	struct blob blob = { .bits = 8 }, of_bounds = packed_bounds(7, 9);
+	put_number(&blob, (uint32_t)of_bounds.bits / 8);
+	put_number(&blob, (uint32_t)size);
+	align(&blob);
+	put_blob(&blob, &of_bounds);
+	put_blob(&blob, variables);
+	put_jitted(&fixture, &blob);
+	struct variable_home rows[VARIABLES];
+	CU_ASSERT(!clr_variable_homes(fixture.clr, &fixture.code, START + 0x10, &fixture.budget,
+				      rows, VARIABLES));
+	for (size_t i = 0; i < VARIABLES; i++)
+		ASSERT_UINT(rows[i].kind, HOME_NONE);
+	ASSERT_UINT(il_at(&fixture, 0x20), 10);
+	fake_clr_destroy(fixture.fake);
+}
+
+/* The same bytes, written by hand: variable 1 from 2 to 17, at rbp - 8. */
+TEST(variables_written_by_hand_are_read)
+{
+	/*
+	 * Flags; sizes 0 and 5; nibbles 1; 2; 16 as 2|8, 0; 1 + 4; 3; 5; -8 as 17: 2|8, 1.
+	 */
+	static const uint8_t bytes[] = { 0, 0x50, 0x21, 0x0a, 0x35, 0xa5, 0x01 };
+	struct fixture fixture = set_up(10);
+	struct blob blob = { 0 };
+	struct variable_home rows[2];
+	put_bytes(&blob, bytes, sizeof(bytes));
+	put_jitted(&fixture, &blob);
+	CU_ASSERT(clr_variable_homes(fixture.clr, &fixture.code, START + 2, &fixture.budget, rows,
+				     2));
+	ASSERT_UINT(rows[0].kind, HOME_NONE);
+	ASSERT_UINT(rows[1].kind, HOME_STACK);
+	ASSERT_UINT(rows[1].number, REG_RBP);
+	CU_ASSERT(rows[1].offset == -8);
+	CU_ASSERT(clr_variable_homes(fixture.clr, &fixture.code, START + 17, &fixture.budget, rows,
+				     2));
+	ASSERT_UINT(rows[1].kind, HOME_STACK);
+	CU_ASSERT(clr_variable_homes(fixture.clr, &fixture.code, START + 18, &fixture.budget, rows,
+				     2));
+	ASSERT_UINT(rows[1].kind, HOME_NONE);
+	fake_clr_destroy(fixture.fake);
+}
+
+TEST(variables_that_are_cut_or_too_many_are_not_said)
+{
+	struct blob all = all_variables();
+	check_bad_variables(&all, 0);
+	check_bad_variables(&all, all.bits / 8 - 2);
+	struct blob many = { 0 };
+	put_number(&many, 0xffffffff);
+	put_variable(&many, 0, 0xa0, 0, 0);
+	put_number(&many, 3);
+	align(&many);
+	check_bad_variables(&many, many.bits / 8);
+}
+
+TEST(a_spent_budget_ends_the_reading_of_variables)
+{
+	struct fixture fixture = set_up(10);
+	struct blob blob = { .bits = 8 }, of_bounds = packed_bounds(7, 9);
+	struct variable_home row;
+	put_info(&blob, &of_bounds);
+	put_jitted(&fixture, &blob);
+	fixture.budget = 12;
+	CU_ASSERT(!clr_variable_homes(fixture.clr, &fixture.code, START + 0x10, &fixture.budget,
+				      &row, 1));
+	ASSERT_UINT(fixture.budget, 0);
+	ASSERT_UINT(row.kind, HOME_NONE);
 	fake_clr_destroy(fixture.fake);
 }
 

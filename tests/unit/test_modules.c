@@ -7,6 +7,7 @@
 #include "support/assert_more.h"
 #include "support/elf_maker.h"
 #include "support/suite.h"
+#include "targets/code_place.h"
 #include "targets/target_modules.h"
 #include "util/alloc.h"
 
@@ -189,6 +190,20 @@ static void assert_symbols(const struct target *target, const struct target_modu
 	CU_ASSERT(!target_symbol(target, module, "", &address, NULL));
 }
 
+/* The function at @p place of the library; "": there is none. */
+static void check_function(const struct target *target, uint64_t place, const char *name,
+			   uint64_t begin)
+{
+	char found[SYMBOL_NAME_MAX + 1] = "";
+	uint64_t address = 0, budget = 1000;
+	bool is_found = target_symbol_at(target, &target->modules[1], LIBRARY + place, &budget,
+					 found, &address);
+	ASSERT_UINT(is_found, *name != '\0');
+	ASSERT_TEXT(found, name);
+	ASSERT_UINT(address, *name ? LIBRARY + begin : 0);
+	CU_ASSERT(budget < 1000);
+}
+
 TEST(symbols_are_found_by_either_hash)
 {
 	for (int sysv = 0; sysv < 2; sysv++) {
@@ -201,6 +216,7 @@ TEST(symbols_are_found_by_either_hash)
 		assert_both(target);
 		uint64_t address;
 		assert_symbols(target, &target->modules[1]);
+		check_function(target, 0x3000, "", 0); /* data is not code */
 		CU_ASSERT(!target_symbol(target, &target->modules[0], "last", &address, NULL));
 		char long_name[600];
 		memset(long_name, 'x', sizeof(long_name) - 1);
@@ -208,6 +224,70 @@ TEST(symbols_are_found_by_either_hash)
 		CU_ASSERT(!target_symbol(target, &target->modules[1], long_name, &address, NULL));
 		target_destroy(target);
 	}
+}
+
+TEST(functions_are_found_by_their_code)
+{
+	static const struct image_symbol functions[] = { { "outer", 0x3000, 0x100 },
+							 { "inner", 0x3020, 0x10 },
+							 { "empty", 0x3200, 0 } };
+	for (int sysv = 0; sysv < 2; sysv++) {
+		struct elf_maker maker;
+		struct image_spec library = library_spec();
+		library.symbols = functions;
+		library.symbol_count = 3;
+		library.are_functions = true;
+		library.with_sysv_hash = sysv;
+		make_core(&maker, &library);
+		elf_maker_link_map(&maker, LINK_MAP, rows, 2, 0);
+		struct target *target = open_alone(&maker);
+		check_function(target, 0x3000, "outer", 0x3000);
+		check_function(target, 0x3010, "outer", 0x3000);
+		check_function(target, 0x3020, "inner", 0x3020);
+		check_function(target, 0x302f, "inner", 0x3020);
+		check_function(target, 0x30ff, "outer", 0x3000);
+		check_function(target, 0x2fff, "", 0);
+		check_function(target, 0x3100, "", 0);
+		check_function(target, 0x3200, "", 0);
+		uint64_t address, budget = 4 * sizeof(uint64_t);
+		char name[SYMBOL_NAME_MAX + 1];
+		CU_ASSERT(!target_symbol_at(target, &target->modules[1], LIBRARY + 0x3000, &budget,
+					    name, &address));
+		ASSERT_UINT(budget, 0);
+		target_destroy(target);
+	}
+}
+
+/* A place in code, for people. */
+static void check_place(const struct target *target, uint64_t ip, bool is_active,
+			const char *expected)
+{
+	struct text text = { 0 };
+	uint64_t budget = 10000;
+	target_code_place(target, ip, is_active, &budget, &text);
+	ASSERT_TEXT(text.size ? text.bytes : "", expected);
+	text_deinit(&text);
+}
+
+TEST(places_in_code_have_the_name_of_the_library)
+{
+	static const struct image_symbol functions[] = { { "sleep", 0x3000, 0x10 },
+							 { "wake", 0x3010, 0x10 } };
+	struct elf_maker maker;
+	struct image_spec library = library_spec();
+	library.symbols = functions;
+	library.symbol_count = 2;
+	library.are_functions = true;
+	make_core(&maker, &library);
+	elf_maker_link_map(&maker, LINK_MAP, rows, 2, 0);
+	struct target *target = open_alone(&maker);
+	check_place(target, LIBRARY + 0x3008, true, "libfake.so!sleep+0x8");
+	/* A call at the end of a function returns to the begin of the next one. */
+	check_place(target, LIBRARY + 0x3010, true, "libfake.so!wake+0x0");
+	check_place(target, LIBRARY + 0x3010, false, "libfake.so!sleep+0x10");
+	check_place(target, LIBRARY + 0x3100, true, "libfake.so+0x3100");
+	check_place(target, 0x1234, true, "");
+	target_destroy(target);
 }
 
 /* As musl leaves .dynamic: addresses without the base. */

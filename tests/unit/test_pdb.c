@@ -257,4 +257,116 @@ TEST(each_cut_is_refused_or_read_without_reading_past_the_end)
 	free(whole);
 }
 
+/* Scopes of method 1: 0 to 100; in it 10 to 19 and 20 to 29; of method 2: 0 to 100. */
+static void add_locals(struct scene *scene)
+{
+	struct metadata_maker *maker = &scene->maker;
+	MAKER_ROW(maker, MD_LOCAL_SCOPE, 1, 1, 1, 1, 0, 100);
+	MAKER_ROW(maker, MD_LOCAL_SCOPE, 1, 1, 3, 1, 10, 10);
+	MAKER_ROW(maker, MD_LOCAL_SCOPE, 1, 1, 5, 1, 20, 10);
+	MAKER_ROW(maker, MD_LOCAL_SCOPE, 2, 1, 6, 1, 0, 100);
+	MAKER_ROW(maker, MD_LOCAL_VARIABLE, 0, 0, maker_string(maker, "count"));
+	MAKER_ROW(maker, MD_LOCAL_VARIABLE, 0, 2, maker_string(maker, "outer"));
+	MAKER_ROW(maker, MD_LOCAL_VARIABLE, 0, 2, maker_string(maker, "inner"));
+	MAKER_ROW(maker, MD_LOCAL_VARIABLE, 1, 1, maker_string(maker, "CS$4$0000"));
+	MAKER_ROW(maker, MD_LOCAL_VARIABLE, 0, 9, maker_string(maker, "beyond"));
+	MAKER_ROW(maker, MD_LOCAL_VARIABLE, 0, 1, maker_string(maker, "other"));
+}
+
+#define LOCALS 3u
+
+static void check_locals(const struct pdb *pdb, uint32_t method, uint32_t il,
+			 const char *const expected[LOCALS])
+{
+	const char *names[LOCALS] = { NULL };
+	uint64_t budget = 1000;
+	CU_ASSERT(pdb_local_names(pdb, method, il, &budget, names, LOCALS));
+	for (size_t i = 0; i < LOCALS; i++) {
+		CU_ASSERT(!names[i] == !expected[i]);
+		if (names[i] && expected[i])
+			ASSERT_TEXT(names[i], expected[i]);
+	}
+}
+
+TEST(locals_have_names_in_their_scopes)
+{
+	struct scene scene;
+	begin(&scene);
+	add_locals(&scene);
+	struct pdb *pdb = end(&scene);
+	check_locals(pdb, 1, 0, (const char *const[]){ "count", NULL, "outer" });
+	check_locals(pdb, 1, 9, (const char *const[]){ "count", NULL, "outer" });
+	check_locals(pdb, 1, 10, (const char *const[]){ "count", NULL, "inner" });
+	check_locals(pdb, 1, 19, (const char *const[]){ "count", NULL, "inner" });
+	check_locals(pdb, 1, 20, (const char *const[]){ "count", NULL, "outer" });
+	check_locals(pdb, 2, 99, (const char *const[]){ NULL, "other", NULL });
+	const char *names[LOCALS] = { NULL };
+	uint64_t budget = 1000;
+	CU_ASSERT(!pdb_local_names(pdb, 1, 100, &budget, names, LOCALS));
+	CU_ASSERT(!pdb_local_names(pdb, 3, 0, &budget, names, LOCALS));
+	CU_ASSERT(!pdb_local_names(pdb, 0, 0, &budget, names, LOCALS));
+	budget = 2;
+	CU_ASSERT(!pdb_local_names(pdb, 1, 10, &budget, names, LOCALS));
+	ASSERT_UINT(budget, 0);
+	pdb_destroy(pdb);
+}
+
+TEST(the_signature_of_locals_is_in_front_of_the_points)
+{
+	struct scene scene;
+	begin(&scene);
+	struct pdb *pdb = end(&scene);
+	uint32_t signature = 77;
+	CU_ASSERT(pdb_local_signature(pdb, 2, &signature));
+	ASSERT_UINT(signature, two_documents[0]);
+	CU_ASSERT(pdb_local_signature(pdb, 1, &signature));
+	ASSERT_UINT(signature, 0);
+	CU_ASSERT(!pdb_local_signature(pdb, 3, &signature));
+	CU_ASSERT(!pdb_local_signature(pdb, 0, &signature));
+	pdb_destroy(pdb);
+}
+
+/* Catch handler; yield 0x1c, resume 0x30, MoveNext 2; yield 0x1234, resume 0x1300, MoveNext 300. */
+static const uint8_t awaits[] = { 0x40, 0,    0, 0, /**/ 0x1c, 0,    0, 0, 0x30, 0,   0, 0, 2, /**/
+				  0x34, 0x12, 0, 0, 0,         0x13, 0, 0, 0x81, 0x2c };
+
+static bool await_at(const void *bytes, size_t size, uint8_t kind, uint32_t method, uint32_t state,
+		     uint32_t *ret)
+{
+	static const uint8_t wanted[16] = { 0xc5, 0x2a, 0xfd, 0x54, 0x25, 0xe9, 0x1a, 0x40,
+					    0x9c, 0x2a, 0xf9, 0x4f, 0x17, 0x10, 0x72, 0xf8 };
+	struct scene scene;
+	uint64_t budget = 1000;
+	begin(&scene);
+	struct metadata_maker *maker = &scene.maker;
+	uint32_t guid = maker_guid(maker, 0x11);
+	memcpy(maker->guids.bytes + 16 * (size_t)(guid - 1), wanted, 16);
+	maker->guids.bytes[16 * (size_t)(guid - 1)] = (uint8_t)(wanted[0] ^ kind);
+	uint32_t other = maker_guid(maker, 0x22), blob = maker_blob(maker, bytes, size);
+	/* Parents: a TypeDef (tag 3), then MethodDef 2 (tag 0), twice. */
+	MAKER_ROW(maker, MD_CUSTOM_DEBUG, 1 << 5 | 3, guid, blob);
+	MAKER_ROW(maker, MD_CUSTOM_DEBUG, 2 << 5, other, blob);
+	MAKER_ROW(maker, MD_CUSTOM_DEBUG, 2 << 5, guid, blob);
+	struct pdb *pdb = end(&scene);
+	bool is_found = pdb_await_at(pdb, method, state, &budget, ret);
+	pdb_destroy(pdb);
+	return is_found;
+}
+
+TEST(awaits_have_a_place_in_il)
+{
+	uint32_t il = 77;
+	CU_ASSERT(!await_at(awaits, sizeof(awaits), 0, 2, 2, &il));
+	CU_ASSERT(!await_at(awaits, sizeof(awaits), 0, 1, 0, &il));
+	CU_ASSERT(!await_at(awaits, sizeof(awaits), 0, 0x8000000, 0, &il));
+	CU_ASSERT(!await_at(awaits, sizeof(awaits), 1, 2, 0, &il));
+	CU_ASSERT(!await_at(awaits, 3, 0, 2, 0, &il));
+	CU_ASSERT(!await_at(awaits, sizeof(awaits) - 1, 0, 2, 1, &il));
+	ASSERT_UINT(il, 77);
+	CU_ASSERT(await_at(awaits, sizeof(awaits), 0, 2, 0, &il));
+	ASSERT_UINT(il, 0x1c);
+	CU_ASSERT(await_at(awaits, sizeof(awaits), 0, 2, 1, &il));
+	ASSERT_UINT(il, 0x1234);
+}
+
 SUITE(.name = "pdb")

@@ -82,14 +82,29 @@ static void format_primitive(struct value_out *value)
 	}
 }
 
+/* The element type of what is stored: that of the number in an enum. */
+static uint8_t stored_element(struct clr *clr, uint8_t element_type, const struct type *type)
+{
+	return element_type == ELEMENT_VALUE && type && type_is_enum(clr, type)
+		       ? type_storage(clr, type)
+		       : element_type;
+}
+
+/* A primitive: its text and what it means. */
+static void set_primitive(struct clr *clr, const struct type *type, struct value_out *value)
+{
+	value->form = FORM_TEXT;
+	format_primitive(value);
+	if (type && type_is_enum(clr, type) &&
+	    !enum_name(clr, type, value->bits, value->note, sizeof(value->note)))
+		value->note[0] = '\0';
+}
+
 void value_read_plain(struct heap *heap, uint8_t element_type, const struct type *type,
 		      uint64_t address, struct value_out *ret)
 {
-	struct clr *clr = heap->clr;
 	*ret = (struct value_out){ .form = FORM_MISSING };
-	bool is_enum = type && type_is_enum(clr, type);
-	if (is_enum && element_type == ELEMENT_VALUE)
-		element_type = type_storage(clr, type);
+	element_type = stored_element(heap->clr, element_type, type);
 	ret->element_type = element_type;
 	if (element_is_reference(element_type)) {
 		if (memory_u64(heap->memory, address, &ret->address))
@@ -105,10 +120,26 @@ void value_read_plain(struct heap *heap, uint8_t element_type, const struct type
 	if (!size || size > sizeof(ret->bits) ||
 	    !memory_read(heap->memory, address, &ret->bits, size))
 		return;
-	ret->form = FORM_TEXT;
-	format_primitive(ret);
-	if (is_enum && !enum_name(clr, type, ret->bits, ret->note, sizeof(ret->note)))
-		ret->note[0] = '\0';
+	set_primitive(heap->clr, type, ret);
+}
+
+void value_of_word(struct heap *heap, uint8_t element_type, const struct type *type, uint64_t word,
+		   struct value_out *ret)
+{
+	*ret = (struct value_out){ .form = FORM_MISSING, .bits = word };
+	element_type = stored_element(heap->clr, element_type, type);
+	ret->element_type = element_type;
+	if (element_is_reference(element_type)) {
+		ret->form = FORM_REFERENCE;
+		ret->address = word;
+		return;
+	}
+	unsigned int size = element_size(element_type);
+	if (!size || size > sizeof(ret->bits))
+		return;
+	if (size < sizeof(ret->bits))
+		ret->bits &= ((uint64_t)1 << 8 * size) - 1;
+	set_primitive(heap->clr, type, ret);
 }
 
 void value_read(struct heap *heap, uint8_t element_type, const struct type *type, uint64_t address,

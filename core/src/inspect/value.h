@@ -37,6 +37,13 @@ struct value_out {
 void value_read(struct heap *heap, uint8_t element_type, const struct type *type, uint64_t address,
 		struct value_out *ret);
 
+/**
+ * The same of a value that is in the register or word @p word, whose upper bytes a smaller value
+ * does not use; a struct stays FORM_MISSING.
+ */
+void value_of_word(struct heap *heap, uint8_t element_type, const struct type *type, uint64_t word,
+		   struct value_out *ret);
+
 /** Value of a primitive as a signed number, sign-extended from its size. */
 int64_t value_signed(const struct value_out *value);
 

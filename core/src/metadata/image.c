@@ -23,6 +23,8 @@
 #define CODE_VIEW_PATH_MAX 4096u
 #define MINOR_PORTABLE     0x504du
 #define DEBUG_EMBEDDED     17u
+#define EMBEDDED_MPDB      0x4244504du
+#define EMBEDDED_HEAD      8u
 
 struct headers {
 	struct memory *memory;
@@ -186,6 +188,24 @@ static bool take_portable(const struct headers *headers, const uint8_t *entry,
 	return true;
 }
 
+/* "MPDB", u32 bytes of the PDB, then those bytes as raw deflate. */
+static void take_embedded(const struct headers *headers, const uint8_t *entry,
+			  struct image_pdb *ret)
+{
+	uint32_t size = load_u32(entry + 16), magic;
+	uint64_t address;
+	if (load_u32(entry + 12) != DEBUG_EMBEDDED)
+		return;
+	ret->is_embedded = true;
+	if (ret->packed || size <= EMBEDDED_HEAD ||
+	    !locate(headers, load_u32(entry + 20), size, &address) ||
+	    !memory_u32(headers->memory, address, &magic) || magic != EMBEDDED_MPDB ||
+	    !memory_u32(headers->memory, address + 4, &ret->unpacked_size))
+		return;
+	ret->packed = address + EMBEDDED_HEAD;
+	ret->packed_size = size - EMBEDDED_HEAD;
+}
+
 bool image_find_pdb(struct memory *memory, uint64_t base, bool is_mapped, struct image_pdb *ret)
 {
 	struct headers headers = { .memory = memory, .base = base, .is_mapped = is_mapped };
@@ -196,7 +216,7 @@ bool image_find_pdb(struct memory *memory, uint64_t base, bool is_mapped, struct
 		uint8_t entry[DEBUG_ENTRY_SIZE];
 		if (!read_debug_entry(&headers, entries, i, entry))
 			continue;
-		found.is_embedded |= load_u32(entry + 12) == DEBUG_EMBEDDED;
+		take_embedded(&headers, entry, &found);
 		found.is_portable = found.is_portable || take_portable(&headers, entry, &found);
 	}
 	if (!found.is_portable && !found.is_embedded)

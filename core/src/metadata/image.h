@@ -42,6 +42,8 @@ bool image_has_pdb(struct memory *memory, uint64_t base, bool is_mapped, const u
 struct image_pdb {
 	bool is_portable; /**< id and name are those of a portable PDB */
 	bool is_embedded; /**< the image contains a PDB, packed with deflate */
+	uint64_t packed;  /**< address of its packed bytes; 0: they are damaged */
+	uint32_t packed_size, unpacked_size;
 	uint8_t id[IMAGE_PDB_ID_SIZE];
 	char name[IMAGE_PDB_NAME_SIZE]; /**< name of its file, without folders; not "", "." or ".."
 					 */

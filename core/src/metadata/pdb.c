@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "mem/memory.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
@@ -10,6 +11,22 @@
 #define DOCUMENT_NAME  0u
 #define DEBUG_DOCUMENT 0u
 #define DEBUG_POINTS   1u
+#define SCOPE_METHOD   0u
+#define SCOPE_LOCALS   2u
+#define SCOPE_START    4u
+#define SCOPE_SIZE     5u
+#define LOCAL_FLAGS    0u
+#define LOCAL_NUMBER   1u
+#define LOCAL_NAME     2u
+#define CUSTOM_PARENT  0u
+#define CUSTOM_KIND    1u
+#define CUSTOM_VALUE   2u
+
+/* A local that is not for people (LocalVariableAttributes). */
+#define LOCAL_HIDDEN 1u
+
+/* HasCustomDebugInformation: MethodDef has tag 0 of 5 bits. */
+#define PARENT_BITS 5u
 
 /* What the format allows for a line and a column; a line 0xfeefee is hidden. */
 #define LINE_END    0x20000000u
@@ -238,4 +255,98 @@ const char *pdb_document(struct pdb *pdb, uint32_t document)
 	}
 	text_deinit(&text);
 	return pdb->names[document];
+}
+
+static void name_locals(const struct metadata *metadata, uint32_t scope, uint64_t *budget,
+			const char **names, size_t count)
+{
+	uint32_t row = metadata_column(metadata, MD_LOCAL_SCOPE, scope, SCOPE_LOCALS);
+	uint32_t end = scope < metadata->tables[MD_LOCAL_SCOPE].rows
+			       ? metadata_column(metadata, MD_LOCAL_SCOPE, scope + 1, SCOPE_LOCALS)
+			       : metadata->tables[MD_LOCAL_VARIABLE].rows + 1;
+	for (; row && row < end && *budget; row++, --*budget) {
+		uint32_t number = metadata_column(metadata, MD_LOCAL_VARIABLE, row, LOCAL_NUMBER);
+		uint32_t flags = metadata_column(metadata, MD_LOCAL_VARIABLE, row, LOCAL_FLAGS);
+		const char *name = metadata_string(
+			metadata, metadata_column(metadata, MD_LOCAL_VARIABLE, row, LOCAL_NAME));
+		if (number < count && *name && !(flags & LOCAL_HIDDEN))
+			names[number] = name;
+	}
+}
+
+bool pdb_local_names(const struct pdb *pdb, uint32_t method, uint32_t il, uint64_t *budget,
+		     const char **names, size_t count)
+{
+	const struct metadata *metadata = pdb->metadata;
+	uint32_t rows = metadata->tables[MD_LOCAL_SCOPE].rows;
+	bool is_found = false;
+	/* Sorted by method, then by start, outer ones first. */
+	for (uint32_t scope = metadata_search(metadata, MD_LOCAL_SCOPE, SCOPE_METHOD, method);
+	     scope && scope <= rows && *budget &&
+	     metadata_column(metadata, MD_LOCAL_SCOPE, scope, SCOPE_METHOD) == method;
+	     scope++) {
+		--*budget;
+		uint32_t start = metadata_column(metadata, MD_LOCAL_SCOPE, scope, SCOPE_START);
+		uint32_t size = metadata_column(metadata, MD_LOCAL_SCOPE, scope, SCOPE_SIZE);
+		if (il < start || il - start >= size)
+			continue;
+		is_found = true;
+		name_locals(metadata, scope, budget, names, count);
+	}
+	return is_found && *budget;
+}
+
+bool pdb_local_signature(const struct pdb *pdb, uint32_t method, uint32_t *ret)
+{
+	uint32_t size, blob = metadata_column(pdb->metadata, MD_METHOD_DEBUG, method, DEBUG_POINTS);
+	const uint8_t *at = blob ? metadata_blob(pdb->metadata, blob, &size) : NULL;
+	return at && metadata_compressed(&at, at + size, ret);
+}
+
+/* The awaits of a method (AsyncMethodSteppingInformation): u32, then for each u32, u32, number. */
+static bool find_await(const uint8_t *at, const uint8_t *end, uint32_t state, uint64_t *budget,
+		       uint32_t *ret)
+{
+	uint32_t method;
+	if (end - at < 4)
+		return false;
+	at += 4;
+	for (uint32_t i = 0; end - at > 8 && *budget > 8; i++) {
+		uint32_t yield = load_u32(at);
+		at += 8;
+		*budget -= 8;
+		if (!metadata_compressed(&at, end, &method))
+			return false;
+		if (i == state) {
+			*ret = yield;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool pdb_await_at(const struct pdb *pdb, uint32_t method, uint32_t state, uint64_t *budget,
+		  uint32_t *ret)
+{
+	/* {54FD2AC5-E925-401A-9C2A-F94F171072F8} */
+	static const uint8_t kind[16] = { 0xc5, 0x2a, 0xfd, 0x54, 0x25, 0xe9, 0x1a, 0x40,
+					  0x9c, 0x2a, 0xf9, 0x4f, 0x17, 0x10, 0x72, 0xf8 };
+	const struct metadata *metadata = pdb->metadata;
+	uint32_t rows = metadata->tables[MD_CUSTOM_DEBUG].rows, parent = method << PARENT_BITS;
+	if (method >> (32 - PARENT_BITS))
+		return false;
+	for (uint32_t row = metadata_search(metadata, MD_CUSTOM_DEBUG, CUSTOM_PARENT, parent);
+	     row && row <= rows && *budget &&
+	     metadata_column(metadata, MD_CUSTOM_DEBUG, row, CUSTOM_PARENT) == parent;
+	     row++, --*budget) {
+		uint32_t guid = metadata_column(metadata, MD_CUSTOM_DEBUG, row, CUSTOM_KIND), size;
+		const uint8_t *bytes = metadata_blob(
+			metadata, metadata_column(metadata, MD_CUSTOM_DEBUG, row, CUSTOM_VALUE),
+			&size);
+		if (guid && bytes && (uint64_t)guid * 16 <= metadata->guids.size &&
+		    memcmp(metadata->bytes + metadata->guids.offset + 16 * (size_t)(guid - 1), kind,
+			   16) == 0)
+			return find_await(bytes, bytes + size, state, budget, ret);
+	}
+	return false;
 }

@@ -52,6 +52,34 @@ bool pdb_point_at(const struct pdb *pdb, uint32_t method, uint32_t il, struct pd
 uint32_t pdb_method_size(const struct pdb *pdb, uint32_t method);
 
 /**
+ * The names of the locals that are in scope at @p il of MethodDef @p method, by their number; one
+ * of an inner scope comes before that of an outer one.
+ *
+ * @param[in,out] budget Rows that may be read, of which those that were are taken off.
+ * @param[in,out] names Those of other numbers stay as they are.  Borrowed from the PDB.
+ * @return false when the PDB has no scope of the method there, or the budget is spent
+ */
+bool pdb_local_names(const struct pdb *pdb, uint32_t method, uint32_t il, uint64_t *budget,
+		     const char **names, size_t count);
+
+/**
+ * RID of the StandAloneSig of the locals of MethodDef @p method; 0: it has none.
+ *
+ * @return false when the PDB has nothing about the method; *@p ret is untouched
+ */
+bool pdb_local_signature(const struct pdb *pdb, uint32_t method, uint32_t *ret);
+
+/**
+ * Where the method MoveNext @p method of an async method waits in state @p state: the offset in
+ * its IL.
+ *
+ * @param[in,out] budget Bytes that may be read, of which those that were are taken off.
+ * @return false when the PDB does not say it, or is damaged; *@p ret is untouched
+ */
+bool pdb_await_at(const struct pdb *pdb, uint32_t method, uint32_t state, uint64_t *budget,
+		  uint32_t *ret);
+
+/**
  * The path of Document @p document, as the compiler saw it; NULL when it is damaged, or when memory
  * is exhausted.  Borrowed from the PDB; may hold any bytes except NUL.  It is made once.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/survey.h"
 
-#include "clr/code/code.h"
+#include "analysis/threads/frame_variables.h"
 #include "clr/gc_vars.h"
 #include "clr/layouts/heap_segment.h"
 #include "clr/statics/handle_arrays.h"
@@ -111,6 +111,8 @@ static enum hd_status look_at_heap(struct clr *clr, struct job *job, struct hd_e
 	touch_arrays(clr);
 	clr_code_touch(clr);
 	enum hd_status status = forgive(touch_types(clr, job, err), err, NULL);
+	if (status == HD_OK)
+		status = forgive(frame_variables_touch(clr, job, err), err, NULL);
 	if (status == HD_OK)
 		status = root_set_create(heap, false, job, &roots, err);
 	if (status == HD_OK)

@@ -49,6 +49,8 @@ static enum step follow_cfi(struct thread_walk *walk, bool is_exact,
 	struct span span = walk->spans.now;
 	*ret = FOUND_NONE;
 	while (walk->native.cfi_steps++ < CFI_STEPS_MAX) {
+		if (walk->options->native && !walk_note_native(walk, registers, is_exact))
+			return STEP_NOMEM;
 		uint64_t sp = registers->values[REG_RSP];
 		enum cfi_result result = cfi_step(walk->walker->cfi, is_exact, registers);
 		if (result == CFI_NONE && is_exact)
@@ -133,7 +135,10 @@ static enum step take_frame(struct thread_walk *walk, size_t index)
 		if (step != STEP_ON)
 			return step;
 	}
-	if (!frame_context_read(walk->clr, &frame, &walk->context)) {
+	const struct registers before = walk->context.registers;
+	bool is_read = frame_context_read(walk->clr, &frame, &walk->context);
+	walk->context.known = walk_known_after(&before, 0, &walk->context.registers);
+	if (!is_read) {
 		return walk_bad(walk, "the %s at %" PRIx64 " cannot be read",
 				frame_kind_layout((enum frame_kind)frame.kind)->name,
 				frame.address);
@@ -151,7 +156,9 @@ static bool leads_to_code(struct thread_walk *walk, uint64_t address, enum step 
 		*ret = STEP_NOMEM;
 	if (!entry || !entry->is_managed)
 		return false;
-	walk->context = (struct frame_context){ .registers = registers, .is_active = true };
+	walk->context = (struct frame_context){ .registers = registers,
+						.is_active = true,
+						.known = REGISTERS_KNOWN_ALL };
 	return true;
 }
 
@@ -247,11 +254,14 @@ enum step walk_native(struct thread_walk *walk, bool is_first)
 		}
 		if (found != FOUND_NONE) {
 			bool is_caller = found == FOUND_CALLER;
+			uint32_t known = walk_known_after(&walk->context.registers,
+							  walk->context.known, &registers);
 			walk->context = (struct frame_context){
 				.registers = registers,
 				.is_active = !is_caller,
 				.is_aborted =
 					is_caller && is_thrown(walk, registers.values[REG_RSP]),
+				.known = is_caller ? known : REGISTERS_KNOWN_ALL,
 			};
 			return is_caller ? adjust_ip(walk, lead) : STEP_ON;
 		}

@@ -26,6 +26,21 @@ struct stack_frame {
 	uint64_t method_desc; /**< see clr_method_signature(); explicit: of the method that it
 			       * calls, or 0 */
 	uint32_t offset;      /**< managed: offset of ip in the method's code */
+	uint32_t registers;   /**< number of its registers in the stack's list, from 1; 0: they
+			       * were not asked for */
+};
+
+/** The registers of a managed frame, as far as they are known. */
+struct frame_registers {
+	uint64_t values[REG_ROWS];
+	uint32_t known; /**< a bit for each; a call does not preserve all, and a Frame has few */
+};
+
+/** A frame of code that is not managed. */
+struct native_frame {
+	uint64_t sp, ip;
+	size_t before; /**< it comes before this one of the other frames */
+	bool is_active;
 };
 
 enum stack_root_kind {
@@ -62,6 +77,10 @@ struct thread_stack {
 	size_t frames_count, frames_capacity;
 	struct stack_root *roots;
 	size_t roots_count, roots_capacity;
+	struct frame_registers *registers;
+	size_t registers_count, registers_capacity;
+	struct native_frame *natives; /**< as far as they could be walked */
+	size_t natives_count, natives_capacity;
 	uint32_t managed_count; /**< number of managed frames */
 	bool is_partial;        /**< the walk failed: conservative roots complete it */
 	bool is_missing;        /**< registers or stack are not in the target */
@@ -72,6 +91,8 @@ struct stack_options {
 	bool conservative; /**< also take every word that may be a reference; precise roots stay
 			    * precise */
 	bool no_roots;     /**< only frames */
+	bool registers;    /**< also the registers of managed frames */
+	bool native;       /**< also the native frames, as far as they can be walked */
 };
 
 /** What several walks share: unwind information, caches. */

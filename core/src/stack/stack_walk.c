@@ -183,6 +183,33 @@ static enum step report_managed(struct thread_walk *walk, const struct code_info
 			  (uint32_t)(walk->stack->frames_count - 1));
 }
 
+uint32_t walk_known_after(const struct registers *before, uint32_t known,
+			  const struct registers *after)
+{
+	uint32_t ret = 1u << REG_RSP | 1u << REG_RIP;
+	for (unsigned int i = 0; i < REG_ROWS; i++) {
+		bool is_kept = known & 1u << i && !register_is_scratch(i);
+		bool is_loaded = after->slots[i] && after->slots[i] != before->slots[i];
+		ret |= (uint32_t)(is_kept || is_loaded) << i;
+	}
+	return ret;
+}
+
+/* Append the registers of the current frame; false: memory is exhausted, or there are too many. */
+static bool note_registers(struct thread_walk *walk, uint32_t *ret)
+{
+	struct thread_stack *stack = walk->stack;
+	if (!walk_take(walk, sizeof(*stack->registers)))
+		return true;
+	if (!PAGES_RESERVE(stack, registers))
+		return false;
+	struct frame_registers *row = &stack->registers[stack->registers_count++];
+	memcpy(row->values, walk->context.registers.values, sizeof(row->values));
+	row->known = walk->context.known;
+	*ret = (uint32_t)stack->registers_count;
+	return true;
+}
+
 static enum step walk_managed(struct thread_walk *walk, const struct code_entry *entry)
 {
 	struct code_info code = entry->code;
@@ -220,6 +247,9 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 	struct stack_frame *frame = walk_add_frame(walk, &step);
 	if (!frame)
 		return step;
+	uint32_t registers = 0;
+	if (walk->options->registers && !note_registers(walk, &registers))
+		return STEP_NOMEM;
 	*frame = (struct stack_frame){ .kind = STACK_MANAGED,
 				       .is_funclet = code.is_funclet,
 				       .is_active = walk->context.is_active,
@@ -228,11 +258,13 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 				       .sp = sp,
 				       .ip = ip,
 				       .method_desc = code.method_desc,
-				       .offset = (uint32_t)(ip - code.start) };
+				       .offset = (uint32_t)(ip - code.start),
+				       .registers = registers };
 	walk->stack->managed_count++;
 	step = report_managed(walk, &code, caller_sp, frame);
 	walk->last_sp = sp;
-	walk->context = (struct frame_context){ .registers = caller };
+	uint32_t known = walk_known_after(&walk->context.registers, walk->context.known, &caller);
+	walk->context = (struct frame_context){ .registers = caller, .known = known };
 	return step;
 }
 
@@ -368,6 +400,7 @@ static bool begin_thread_walk(struct thread_walk *walk)
 	if (registers)
 		registers_of_thread(registers, &walk->initial);
 	walk->context.registers = walk->initial;
+	walk->context.known = registers ? REGISTERS_KNOWN_ALL : 0;
 	uint64_t sp = walk->initial.values[REG_RSP];
 	walk->spans.now = span_at(clr_target(walk->clr), sp);
 	(void)walk_visit(walk, sp);
@@ -415,6 +448,7 @@ static enum step walk_thread(struct thread_walk *walk)
 		if (walk->exceptions.is_broken)
 			(void)walk_bad(walk, "the list of the thread's exceptions is broken");
 	}
+	walk_place_natives(walk->stack);
 	if (step == STEP_NOMEM || step == STEP_CANCELLED || walk->options->no_roots)
 		return step;
 	step = walk_exceptions(walk);
@@ -453,6 +487,8 @@ enum hd_status stack_walk(struct stack_walker *walker, const struct clr_thread *
 void thread_stack_deinit(struct thread_stack *stack)
 {
 	pages_free(stack->frames, stack->frames_capacity, sizeof(*stack->frames));
+	pages_free(stack->natives, stack->natives_capacity, sizeof(*stack->natives));
+	pages_free(stack->registers, stack->registers_capacity, sizeof(*stack->registers));
 	pages_free(stack->roots, stack->roots_capacity, sizeof(*stack->roots));
 	*stack = (struct thread_stack){ 0 };
 }

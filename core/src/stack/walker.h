@@ -134,6 +134,19 @@ void code_table_deinit(struct code_table *table);
 /** Remember the stack that @p address is on; false when there are too many. */
 bool walk_visit(struct thread_walk *walk, uint64_t address);
 
+#define REGISTERS_KNOWN_ALL ((1u << REG_ROWS) - 1)
+/**
+ * The registers that are known of the caller, which has @p after, of a frame with @p before, of
+ * which @p known are: those that a call preserves, and those that were read from the stack.
+ */
+uint32_t walk_known_after(const struct registers *before, uint32_t known,
+			  const struct registers *after);
+
+/** Append a native frame; false: memory is exhausted. */
+bool walk_note_native(struct thread_walk *walk, const struct registers *registers, bool is_active);
+/** Find out, after the walk, which Frames of the runtime native frames come after. */
+void walk_place_natives(struct thread_stack *stack);
+
 /** Append a frame; NULL: memory is exhausted, or there are STACK_FRAMES_MAX (then it is bad). */
 struct stack_frame *walk_add_frame(struct thread_walk *walk, enum step *ret);
 /** Add Frame walk->next_frame of the chain to the list, with the arguments that it protects. */

@@ -6,8 +6,7 @@
 #include "targets/target_modules.h"
 
 /** Most symbols in one bucket; with more, the table counts as broken. */
-#define CHAIN_MAX       65536u
-#define SYMBOL_NAME_MAX 255u
+#define CHAIN_MAX 65536u
 
 struct lookup {
 	struct memory *memory;

@@ -11,6 +11,7 @@
 
 #include "clr/code/code.h"
 #include "clr/code/method.h"
+#include "clr/code/method_types.h"
 #include "clr/internal.h"
 #include "clr/types/field.h"
 #include "clr/types/type_name.h"
@@ -33,18 +34,12 @@
 /* StoredSigMethodDesc: signature, u32 its size. */
 #define STORED_SIGNATURE 0u
 #define STORED_SIZE      8u
-#define STORED_SIZE_MAX  4096u
 
 /* GenericParam's owner: a TypeDef, or, with this bit set, a MethodDef (II.24.2.6). */
 #define OWNER_METHOD 1u
 
 /* Characters between the names in the name of a type. */
 #define PUNCTUATION "<>,[]*& "
-
-/* A part of a signature that is read. */
-struct signature {
-	const uint8_t *at, *end;
-};
 
 /* What to print for a method. */
 struct printer {
@@ -54,7 +49,7 @@ struct printer {
 	struct text *text;
 };
 
-static bool next_byte(struct signature *signature, uint8_t *ret)
+bool signature_next_byte(struct signature *signature, uint8_t *ret)
 {
 	if (signature->at == signature->end)
 		return false;
@@ -62,7 +57,7 @@ static bool next_byte(struct signature *signature, uint8_t *ret)
 	return true;
 }
 
-static bool signature_next_number(struct signature *signature, uint32_t *ret)
+bool signature_next_number(struct signature *signature, uint32_t *ret)
 {
 	return metadata_compressed(&signature->at, signature->end, ret);
 }
@@ -120,7 +115,7 @@ static bool skip_element(struct signature *signature, uint8_t element, uint64_t 
 	case ELEMENT_MVAR:
 		return signature_next_number(signature, &number);
 	case ELEMENT_GENERIC_INST:
-		if (!next_byte(signature, &kind) ||
+		if (!signature_next_byte(signature, &kind) ||
 		    !(kind == ELEMENT_INTERNAL ? skip_bytes(signature, HANDLE_SIZE)
 					       : signature_next_number(signature, &number)) ||
 		    !signature_next_number(signature, &number))
@@ -128,7 +123,7 @@ static bool skip_element(struct signature *signature, uint8_t element, uint64_t 
 		*types += number;
 		return true;
 	case ELEMENT_FUNCTION_POINTER:
-		if (!next_byte(signature, &kind) ||
+		if (!signature_next_byte(signature, &kind) ||
 		    (kind & CALL_GENERIC && !signature_next_number(signature, &number)) ||
 		    !signature_next_number(signature, &number))
 			return false;
@@ -139,8 +134,8 @@ static bool skip_element(struct signature *signature, uint8_t element, uint64_t 
 	}
 }
 
-/* Skip one type: arrays have something after the type of their elements, so types nest. */
-static bool skip_type(struct signature *signature)
+/* Arrays have something after the type of their elements, so types nest. */
+bool signature_skip_type(struct signature *signature)
 {
 	uint64_t left[NAME_DEPTH_MAX]; /* types that still have to be skipped; then the shape of an
 				        * array */
@@ -155,7 +150,7 @@ static bool skip_type(struct signature *signature)
 			continue;
 		}
 		left[depth - 1]--;
-		if (!next_byte(signature, &element))
+		if (!signature_next_byte(signature, &element))
 			return false;
 		if (element == ELEMENT_ARRAY) {
 			if (depth == NAME_DEPTH_MAX)
@@ -252,25 +247,34 @@ static void append_substituted(const struct printer *printer, struct text *text,
 	}
 }
 
-/* The next type of @p signature. */
-static bool append_type(const struct printer *printer, struct signature *signature)
+/* Append the full name of the type at [begin, begin + size). */
+static void append_full(const struct printer *printer, const uint8_t *begin, uint32_t size,
+			struct text *text)
 {
 	struct metadata no_metadata = { .bytes = NULL };
 	const struct module none = { .metadata = &no_metadata };
 	const struct module *module = printer->method->module;
-	const uint8_t *begin = signature->at;
-	struct text name = { 0 }, full = { 0 };
-	if (!skip_type(signature))
-		return false;
-	signature_type_name(printer->clr, module && module->metadata ? module : &none, begin,
-			    (uint32_t)(signature->at - begin), printer->type_arguments, &name);
+	struct text name = { 0 };
+	signature_type_name(printer->clr, module && module->metadata ? module : &none, begin, size,
+			    printer->type_arguments, &name);
 	if (name.bytes)
-		append_substituted(printer, &full, name.bytes);
+		append_substituted(printer, text, name.bytes);
+	text->failed |= name.failed;
+	text_deinit(&name);
+}
+
+/* The next type of @p signature. */
+static bool append_type(const struct printer *printer, struct signature *signature)
+{
+	const uint8_t *begin = signature->at;
+	struct text full = { 0 };
+	if (!signature_skip_type(signature))
+		return false;
+	append_full(printer, begin, (uint32_t)(signature->at - begin), &full);
 	if (full.bytes)
 		append_short(printer->text, full.bytes);
-	if (name.failed || full.failed)
+	if (full.failed)
 		printer->text->failed = true;
-	text_deinit(&name);
 	text_deinit(&full);
 	return true;
 }
@@ -281,9 +285,9 @@ static void append_parameters(const struct printer *printer, struct signature si
 	uint8_t convention;
 	uint32_t generics = 0, count;
 	bool is_sound =
-		next_byte(&signature, &convention) &&
+		signature_next_byte(&signature, &convention) &&
 		(!(convention & CALL_GENERIC) || signature_next_number(&signature, &generics)) &&
-		signature_next_number(&signature, &count) && skip_type(&signature);
+		signature_next_number(&signature, &count) && signature_skip_type(&signature);
 	if (generics > TYPE_ARGUMENTS_MAX)
 		generics = 0;
 	for (uint32_t i = 0; i < generics; i++) {
@@ -302,7 +306,7 @@ static void append_parameters(const struct printer *printer, struct signature si
 }
 
 /* Arguments of a generic method that was instantiated. */
-static struct type_arguments method_arguments(struct clr *clr, const struct method *method)
+struct type_arguments method_arguments(struct clr *clr, const struct method *method)
 {
 	struct type_arguments arguments = { 0 };
 	uint64_t at = method->address + method_desc_size(clr), address;
@@ -316,16 +320,40 @@ static struct type_arguments method_arguments(struct clr *clr, const struct meth
 	return arguments;
 }
 
-static void append_dynamic_parameters(const struct printer *printer)
+bool method_signature_find(struct clr *clr, const struct method *method,
+			   struct stored_signature *stored, struct signature *ret)
 {
-	struct clr *clr = printer->clr;
-	uint64_t at = printer->method->address + method_desc_size(clr), address;
 	uint32_t size;
-	uint8_t bytes[STORED_SIZE_MAX];
-	if (memory_u64(clr->memory, at + STORED_SIGNATURE, &address) &&
-	    memory_u32(clr->memory, at + STORED_SIZE, &size) && size && size <= sizeof(bytes) &&
-	    memory_read(clr->memory, address, bytes, size))
-		append_parameters(printer, (struct signature){ bytes, bytes + size });
+	uint64_t address;
+	const uint8_t *bytes = stored->bytes;
+	if (method->rid) {
+		const struct metadata *metadata = method->module->metadata;
+		bytes = metadata_blob(metadata,
+				      metadata_column(metadata, MD_METHOD, method->rid, 4), &size);
+	} else {
+		uint64_t at = method->address + method_desc_size(clr);
+		if (!memory_u64(clr->memory, at + STORED_SIGNATURE, &address) ||
+		    !memory_u32(clr->memory, at + STORED_SIZE, &size) || !size ||
+		    size > sizeof(stored->bytes) ||
+		    !memory_read(clr->memory, address, stored->bytes, size))
+			return false;
+	}
+	*ret = (struct signature){ bytes, bytes ? bytes + size : NULL };
+	return true;
+}
+
+void method_type_name(struct clr *clr, const struct method *method, const uint8_t *begin,
+		      uint32_t size, struct text *text)
+{
+	const struct printer printer = {
+		.clr = clr,
+		.method = method,
+		.type_arguments = method->rid ? type_arguments(clr, method->type)
+					      : (struct type_arguments){ 0 },
+		.method_arguments =
+			method->rid ? method_arguments(clr, method) : (struct type_arguments){ 0 },
+	};
+	append_full(&printer, begin, size, text);
 }
 
 void clr_method_signature(struct clr *clr, uint64_t method_desc, struct text *text)
@@ -341,15 +369,12 @@ void clr_method_signature(struct clr *clr, uint64_t method_desc, struct text *te
 	text_append(text, owner, size);
 	text_puts(text, ".");
 	text_puts(text, method.rid ? method.name : method.dynamic_name);
-	if (!method.rid) {
-		append_dynamic_parameters(&printer);
-		return;
+	if (method.rid) {
+		printer.type_arguments = type_arguments(clr, method.type);
+		printer.method_arguments = method_arguments(clr, &method);
 	}
-	const struct metadata *metadata = method.module->metadata;
-	uint32_t blob_size;
-	const uint8_t *blob = metadata_blob(
-		metadata, metadata_column(metadata, MD_METHOD, method.rid, 4), &blob_size);
-	printer.type_arguments = type_arguments(clr, method.type);
-	printer.method_arguments = method_arguments(clr, &method);
-	append_parameters(&printer, (struct signature){ blob, blob ? blob + blob_size : NULL });
+	struct stored_signature stored;
+	struct signature signature;
+	if (method_signature_find(clr, &method, &stored, &signature))
+		append_parameters(&printer, signature);
 }

@@ -17,6 +17,9 @@
 #define DECODED_MAX   ((uint64_t)128 << 20)
 #define RECENT_COUNT  512u
 
+/* State machines have three methods: MoveNext, SetStateMachine, a constructor; iterators some more. */
+#define MACHINE_METHODS_MAX 64u
+
 /* The PDB of a module that was looked up. */
 struct module_symbols {
 	const struct module *module;
@@ -25,8 +28,8 @@ struct module_symbols {
 
 /* The result of an earlier look-up. */
 struct source_recent {
-	uint64_t place; /* 0: unused */
-	uint64_t method_desc;
+	uint64_t place; /* 0: unused; of code, or the type of a state machine */
+	uint64_t key;   /* the MethodDesc, or the state */
 	bool is_found;
 	struct source_line line;
 };
@@ -99,23 +102,29 @@ static struct pdb *pdb_of(struct clr *clr, struct source_cache *cache, const str
 	return pdb;
 }
 
-static bool find_line(struct clr *clr, struct source_cache *cache, uint64_t method_desc,
-		      uint64_t place, struct source_line *ret)
+struct pdb *clr_pdb(struct clr *clr, const struct module *module, uint64_t **ret_budget)
 {
-	struct method method;
-	struct code_info code;
+	struct source_cache *cache = source_cache(clr);
+	if (!cache)
+		return NULL;
+	*ret_budget = &cache->decoded_left;
+	return pdb_of(clr, cache, module);
+}
+
+uint64_t *clr_debug_budget(struct clr *clr)
+{
+	struct source_cache *cache = source_cache(clr);
+	return cache ? &cache->decoded_left : NULL;
+}
+
+/* The line of IL @p il of MethodDef @p method. */
+static bool line_of_il(struct source_cache *cache, struct pdb *pdb, uint32_t method, uint32_t il,
+		       struct source_line *ret)
+{
 	struct pdb_point point;
-	uint32_t il;
-	if (!method_read(clr, method_desc, &method) || !method.rid || !method.module)
-		return false;
-	struct pdb *pdb = pdb_of(clr, cache, method.module);
-	uint32_t size = pdb ? pdb_method_size(pdb, method.rid) : 0;
-	if (!size || size > cache->decoded_left || !clr_code_at(clr, place, &code) ||
-	    code.method_desc != method_desc ||
-	    !clr_il_at(clr, &code, place, &cache->decoded_left, &il))
-		return false;
+	uint32_t size = pdb_method_size(pdb, method);
 	cache->decoded_left -= size < cache->decoded_left ? size : cache->decoded_left;
-	if (!pdb_point_at(pdb, method.rid, il, &point))
+	if (!pdb_point_at(pdb, method, il, &point))
 		return false;
 	const char *file = pdb_document(pdb, point.document);
 	if (!file)
@@ -124,18 +133,86 @@ static bool find_line(struct clr *clr, struct source_cache *cache, uint64_t meth
 	return true;
 }
 
+static bool find_line(struct clr *clr, struct source_cache *cache, uint64_t method_desc,
+		      uint64_t place, struct source_line *ret)
+{
+	struct method method;
+	struct code_info code;
+	uint32_t il;
+	if (!method_read(clr, method_desc, &method) || !method.rid || !method.module)
+		return false;
+	struct pdb *pdb = pdb_of(clr, cache, method.module);
+	uint32_t size = pdb ? pdb_method_size(pdb, method.rid) : 0;
+	return size && size <= cache->decoded_left && clr_code_at(clr, place, &code) &&
+	       code.method_desc == method_desc &&
+	       clr_il_at(clr, &code, place, &cache->decoded_left, &il) &&
+	       line_of_il(cache, pdb, method.rid, il, ret);
+}
+
+/* RID of the method MoveNext of a state machine; 0: it has none. */
+static uint32_t move_next(const struct metadata *metadata, uint32_t type)
+{
+	uint32_t end = 0, at = metadata_members(metadata, MD_METHOD, type, &end);
+	for (uint32_t i = 0; at < end && i < MACHINE_METHODS_MAX; i++, at++) {
+		uint32_t rid = metadata_member(metadata, MD_METHOD, at);
+		if (strcmp(metadata_string(metadata, metadata_column(metadata, MD_METHOD, rid, 3)),
+			   "MoveNext") == 0)
+			return rid;
+	}
+	return 0;
+}
+
+static bool find_await(struct clr *clr, struct source_cache *cache, const struct type *machine,
+		       uint32_t state, struct source_line *ret)
+{
+	const struct module *module = module_find(clr, type_home_module(clr, machine));
+	uint32_t il;
+	if (!module || !module->metadata)
+		return false;
+	struct pdb *pdb = pdb_of(clr, cache, module);
+	uint32_t method = pdb ? move_next(module->metadata, machine->token & 0xffffff) : 0;
+	uint32_t size = method ? pdb_method_size(pdb, method) : 0;
+	return size && size <= cache->decoded_left &&
+	       pdb_await_at(pdb, method, state, &cache->decoded_left, &il) &&
+	       line_of_il(cache, pdb, method, il, ret);
+}
+
+/* The entry for an earlier look-up; *@p ret_is_new: there is none, and it is for this one now. */
+static struct source_recent *recent_of(struct source_cache *cache, uint64_t place, uint64_t key,
+				       bool *ret_is_new)
+{
+	uint64_t hash = (place + key) * 0x9e3779b97f4a7c15u >> 32;
+	struct source_recent *recent = &cache->recent[hash % RECENT_COUNT];
+	*ret_is_new = recent->place != place || recent->key != key;
+	if (*ret_is_new)
+		*recent = (struct source_recent){ .place = place, .key = key };
+	return recent;
+}
+
 bool clr_source_line(struct clr *clr, uint64_t method_desc, uint64_t place, struct source_line *ret)
 {
 	struct source_cache *cache = source_cache(clr);
+	bool is_new;
 	if (!cache || !place)
 		return false;
-	struct source_recent *recent =
-		&cache->recent[(place * 0x9e3779b97f4a7c15u >> 32) % RECENT_COUNT];
-	if (recent->place != place || recent->method_desc != method_desc) {
-		struct source_line line = { 0 };
-		bool is_found = find_line(clr, cache, method_desc, place, &line);
-		*recent = (struct source_recent){ place, method_desc, is_found, line };
-	}
+	struct source_recent *recent = recent_of(cache, place, method_desc, &is_new);
+	if (is_new)
+		recent->is_found = find_line(clr, cache, method_desc, place, &recent->line);
+	if (recent->is_found)
+		*ret = recent->line;
+	return recent->is_found;
+}
+
+bool clr_await_line(struct clr *clr, const struct type *machine, uint32_t state,
+		    struct source_line *ret)
+{
+	struct source_cache *cache = source_cache(clr);
+	bool is_new;
+	if (!cache || !machine)
+		return false;
+	struct source_recent *recent = recent_of(cache, machine->method_table, state, &is_new);
+	if (is_new)
+		recent->is_found = find_await(clr, cache, machine, state, &recent->line);
 	if (recent->is_found)
 		*ret = recent->line;
 	return recent->is_found;

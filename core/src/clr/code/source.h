@@ -29,6 +29,30 @@ void clr_symbols_set(struct clr *clr, const char *symbols);
 bool clr_source_line(struct clr *clr, uint64_t method_desc, uint64_t place,
 		     struct source_line *ret);
 
+/**
+ * The line of the await that an async method is at (doc/coreclr.md 12.14).
+ *
+ * @param machine Type of its state machine.
+ * @param state The number of the await, from 0.
+ * @return false when there is no PDB, or when it does not tell; *@p ret is untouched
+ */
+struct type;
+bool clr_await_line(struct clr *clr, const struct type *machine, uint32_t state,
+		    struct source_line *ret);
+
+/**
+ * The PDB of @p module, looked up once; NULL: there is none, or memory is exhausted.  Borrowed, as
+ * long as lines of clr_source_line() are.
+ *
+ * @param[out] ret_budget Bytes that look-ups in PDBs and debug info may still decode.
+ */
+struct module;
+struct pdb;
+struct pdb *clr_pdb(struct clr *clr, const struct module *module, uint64_t **ret_budget);
+
+/** Bytes that look-ups in PDBs and debug info may still decode; NULL: memory is exhausted. */
+uint64_t *clr_debug_budget(struct clr *clr);
+
 /** Free what clr_source_line() has kept (clr_destroy() does). */
 struct source_cache;
 void source_cache_destroy(struct source_cache *cache);

@@ -15,6 +15,7 @@
 #include "targets/target_files.h"
 #include "util/alloc.h"
 #include "util/findings.h"
+#include "util/inflate.h"
 #include "util/read_at.h"
 #include "util/text.h"
 
@@ -101,36 +102,86 @@ static void refuse_id(struct search *search, const char *path, const struct pdb 
 	refuse(search, path, why);
 }
 
-/*
- * The PDB @p path below @p folder (NULL: /); NULL: there is no such file, or it is not the one.
- *
- * @param is_named The user has named the folder.  Otherwise the target has named the file, and no
- * byte of it may be shown.
- */
-static struct pdb *try_path(struct search *search, const char *folder, const char *path,
+/* A PDB out of @p bytes, which are taken over, if it has the id that is wanted. */
+static struct pdb *take_pdb(struct search *search, const char *path, uint8_t *bytes, uint32_t size,
 			    bool is_named)
 {
-	enum named_file_result result;
-	int fd = named_file_open(folder, path, NAMED_FILE_PDB, &result);
-	if (result == NAMED_FILE_NO_IMAGE)
-		refuse(search, path, "is not a portable PDB");
-	if (fd < 0)
-		return NULL;
-	uint32_t size = 0;
-	uint8_t *bytes = read_all(fd, search->budget, &size);
 	struct hd_error err = { 0 };
 	struct pdb *pdb = NULL;
-	(void)close(fd);
-	if (!bytes) {
-		refuse(search, path, "cannot be read, or is too large");
-	} else if (pdb_create(bytes, size, &pdb, &err) == HD_ERR_FORMAT) {
+	if (pdb_create(bytes, size, &pdb, &err) == HD_ERR_FORMAT) {
 		refuse(search, path, is_named ? err.message : "is damaged");
-	} else if (pdb && memcmp(pdb_id(pdb), search->wanted.id, PDB_ID_SIZE) != 0) {
+	} else if (pdb && search->wanted.is_portable &&
+		   memcmp(pdb_id(pdb), search->wanted.id, PDB_ID_SIZE) != 0) {
 		refuse_id(search, path, pdb, is_named);
 		pdb_destroy(pdb);
 		pdb = NULL;
 	}
 	return pdb;
+}
+
+/* Read the PDB in an open file, which is closed; NULL: it is not the one. */
+static struct pdb *read_pdb(struct search *search, int fd, const char *path, bool is_named)
+{
+	uint32_t size = 0;
+	uint8_t *bytes = read_all(fd, search->budget, &size);
+	(void)close(fd);
+	if (!bytes) {
+		refuse(search, path, "cannot be read, or is too large");
+		return NULL;
+	}
+	return take_pdb(search, path, bytes, size, is_named);
+}
+
+/*
+ * Open the PDB @p path below @p folder (NULL: /); -1: there is no such file, or it is not a PDB.
+ *
+ * Where the target has named the file, and not the user the folder, no byte of it may be shown.
+ */
+static int open_pdb(struct search *search, const char *folder, const char *path)
+{
+	enum named_file_result result;
+	int fd = named_file_open(folder, path, NAMED_FILE_PDB, &result);
+	if (result == NAMED_FILE_NO_IMAGE)
+		refuse(search, path, "is not a portable PDB");
+	return fd;
+}
+
+/* The PDB @p path in a folder that the user has named. */
+static struct pdb *try_path(struct search *search, const char *folder, const char *path)
+{
+	int fd = open_pdb(search, folder, path);
+	return fd < 0 ? NULL : read_pdb(search, fd, path, true);
+}
+
+/* The PDB in the image itself, which the target or the proven file of the module has. */
+static struct pdb *search_inside(struct search *search)
+{
+	const struct image_pdb *wanted = &search->wanted;
+	uint32_t size = wanted->unpacked_size, packed_size = wanted->packed_size;
+	if (!wanted->packed || size / INFLATE_FACTOR_MAX > packed_size) {
+		refuse(search, "", "the PDB inside it is damaged");
+		return NULL;
+	}
+	if (!size || size > *search->budget || packed_size > *search->budget ||
+	    target_reserve(search->clr->target, 1, (uint64_t)size, NULL) != HD_OK) {
+		refuse(search, "", "the PDB inside it is too large (set max-mem)");
+		return NULL;
+	}
+	*search->budget -= size;
+	uint8_t *packed = mem_alloc(packed_size, 1), *bytes = mem_alloc(size, 1);
+	bool is_there =
+		packed && memory_read(search->clr->memory, wanted->packed, packed, packed_size);
+	bool is_whole = bytes && is_there && inflate_raw(packed, packed_size, bytes, size);
+	mem_free(packed);
+	if (is_whole)
+		return take_pdb(search, "its own PDB", bytes, size, true);
+	mem_free(bytes);
+	if (!is_there) {
+		refuse(search, "", "the target does not have the PDB inside it");
+	} else {
+		refuse(search, "", "the PDB inside it is damaged");
+	}
+	return NULL;
 }
 
 static void to_case(char *text, bool is_upper)
@@ -164,11 +215,11 @@ static struct pdb *search_store(struct search *search, const char *store)
 			if (cases[k].is_upper_id)
 				to_case(key, true);
 			(void)snprintf(path, sizeof(path), "/%s/%s/%s", names[i], key, names[i]);
-			pdb = try_path(search, store, path, true);
+			pdb = try_path(search, store, path);
 		}
 	}
 	(void)snprintf(path, sizeof(path), "/%s", names[0]);
-	return pdb ? pdb : try_path(search, store, path, true);
+	return pdb ? pdb : try_path(search, store, path);
 }
 
 /* May the files next to @p path be used: is it the file that the target had? */
@@ -198,13 +249,16 @@ static struct pdb *search_beside(struct search *search)
 	    (size_t)snprintf(beside, sizeof(beside), "%.*s/%s", (int)(slash - path), path,
 			     search->wanted.name) >= sizeof(beside))
 		return NULL;
-	struct pdb *pdb = try_path(search, target->options.sysroot, beside, false);
-	if (pdb && !is_proven(search, path)) {
+	int fd = open_pdb(search, target->options.sysroot, beside);
+	if (fd < 0)
+		return NULL;
+	/* No byte of it is read before that. */
+	if (!is_proven(search, path)) {
+		(void)close(fd);
 		refuse(search, beside, "lies next to a file that is not proven to be the module's");
-		pdb_destroy(pdb);
-		pdb = NULL;
+		return NULL;
 	}
-	return pdb;
+	return read_pdb(search, fd, beside, false);
 }
 
 struct pdb *module_pdb_open(struct clr *clr, const struct module *module, const char *symbols,
@@ -215,15 +269,15 @@ struct pdb *module_pdb_open(struct clr *clr, const struct module *module, const 
 	if (!module->image_base ||
 	    !image_find_pdb(clr->memory, module->image_base, module->is_mapped, &search.wanted))
 		return NULL;
-	if (search.wanted.is_portable) {
+	if (search.wanted.is_embedded)
+		pdb = search_inside(&search);
+	if (!pdb && search.wanted.is_portable) {
 		make_key(search.wanted.id, search.key);
 		if (symbols && *symbols)
 			pdb = search_store(&search, symbols);
 		if (!pdb)
 			pdb = search_beside(&search);
 	}
-	if (!pdb && search.wanted.is_embedded)
-		refuse(&search, "", "its PDB is inside it, packed, which heapdump cannot read");
 	if (!pdb && search.refused.size) {
 		findings_add(&clr->target->findings, FINDING_PDB, ADVICE,
 			     "no lines of source code for %s: %s", module_label(&search),

@@ -9,6 +9,7 @@
 #include "command/async/async_text.h"
 #include "command/objects/object.h"
 #include "command/table.h"
+#include "command/threads/source_text.h"
 #include "report/fit.h"
 #include "util/alloc.h"
 
@@ -59,6 +60,8 @@ enum method_column {
 	METHOD_NAME,
 	METHOD_TYPE,
 	METHOD_THROUGH,
+	METHOD_FILE,
+	METHOD_LINE,
 	METHOD_INDENT,
 	METHOD_COLUMNS
 };
@@ -73,10 +76,13 @@ static const struct column method_columns[METHOD_COLUMNS] = {
 	[METHOD_THROUGH] = { "through", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
 			     "what is between it and the method before: Task.Run, ContinueWith or "
 			     "WaitAsync" },
+	[METHOD_FILE] = { "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			  "path of the source file with the await, as the compiler saw it" },
+	[METHOD_LINE] = { "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file" },
 	[METHOD_INDENT] = { NULL, "", KIND_NUMBER, 0, 0, NULL },
 };
 
-/* "  00007f... 00007f... (0) Shop.Checkout.Place" */
+/* "  00007f... 00007f... (0) Shop.Checkout.Place [/src/Checkout.cs @ 40]" */
 static void method_layout(struct out *out, const struct cell *cells)
 {
 	out_pad(out, (size_t)cells[METHOD_INDENT].number * 2);
@@ -86,6 +92,7 @@ static void method_layout(struct out *out, const struct cell *cells)
 	out_begin_name(out, FIT_METHOD);
 	text_escape(&out->text, cells[METHOD_NAME].text.bytes, cells[METHOD_NAME].text.size);
 	out_end_name(out);
+	source_text_put(out, &cells[METHOD_FILE], &cells[METHOD_LINE]);
 	if (cells[METHOD_THROUGH].is_there)
 		out_printf(out, " (through %s)", cells[METHOD_THROUGH].text.bytes);
 	out_puts(out, "\n");
@@ -229,6 +236,8 @@ static enum hd_status write_method(struct async_listing *listing, const struct a
 	};
 	if (node->next != ASYNC_NO_BOX && node->wait != AWAIT_NOTHING)
 		cells[METHOD_THROUGH] = cell_string(async_wait_name(node->wait));
+	source_text_await(call, node->machine, node->state, &cells[METHOD_FILE],
+			  &cells[METHOD_LINE]);
 	if (!call->options[OPT_FIELDS].given) {
 		answer_row(&call->answer, cells);
 		return HD_OK;
@@ -450,7 +459,7 @@ const struct command dumpasync_command = {
 		"Each chain begins with the innermost method, after what that waits for; each method\n"
 		"awaits the one above it. Equal chains are shown together, with the addresses of the\n"
 		"first. A line has the box, its MethodTable, the state in parentheses (the number of\n"
-		"the await) and the method. A chain that waits for a thread could go on: see\n"
+		"the await), the method, and the line of the await if there is a PDB. A chain that waits for a thread could go on: see\n"
 		"threadpool.\n",
 	.example = "dumpasync -type Checkout",
 	.top_level = TOP_LEVEL_ALWAYS,

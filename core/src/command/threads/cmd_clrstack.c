@@ -15,8 +15,17 @@ enum {
 	OPT_FULL,
 	OPT_LIMIT,
 	OPT_GC,
-	OPT_ALL
+	OPT_ALL,
+	OPT_PARAMETERS,
+	OPT_LOCALS,
+	OPT_BOTH,
+	OPT_INFORMATION,
+	OPT_NATIVE,
+	OPT_REGISTERS
 };
+
+/* Bytes of the symbol tables of libraries that are read for native frames. */
+#define SYMBOL_BYTES_MAX ((uint64_t)256 << 20)
 
 static const struct option clrstack_options[] = {
 	[OPT_THREAD] = { "thread", VALUE_THREAD, "N", "the thread whose managed id is N", NULL },
@@ -29,15 +38,13 @@ static const struct option clrstack_options[] = {
 	[OPT_GC] = { "gc", VALUE_NONE, NULL, "the same as -roots", NULL },
 	[OPT_ALL] = { "all", VALUE_NONE, NULL,
 		      "all threads, also where a debugger has one selected", NULL },
+	[OPT_PARAMETERS] = { "p", VALUE_NONE, NULL, "also the arguments of each frame", NULL },
+	[OPT_LOCALS] = { "l", VALUE_NONE, NULL, "also the locals of each frame", NULL },
+	[OPT_BOTH] = { "a", VALUE_NONE, NULL, "the same as -p -l", NULL },
+	[OPT_INFORMATION] = { "i", VALUE_NONE, NULL, "the same as -a", NULL },
+	[OPT_NATIVE] = { "f", VALUE_NONE, NULL, "also the native frames", NULL },
+	[OPT_REGISTERS] = { "r", VALUE_NONE, NULL, "also the registers of each frame", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
-
-static const struct sos_option clrstack_sos_options[] = {
-	{ " a p l i ",
-	  "arguments and locals have no names here; -roots shows the objects that they refer to" },
-	{ " f ", "native frames are not shown; the debugger's own backtrace does" },
-	{ " r ", "registers are not shown; the debugger's own commands do" },
-	{ NULL, NULL },
 };
 
 /* OS id of the debugger's thread that the command is about; 0: it is about others. */
@@ -81,12 +88,26 @@ static enum hd_status write_thread_stack(struct stack_text *text, struct stack_w
 {
 	struct call *call = text->call;
 	struct stack_options options = { .no_roots = !text->roots,
-					 .conservative = call->options[OPT_CONSERVATIVE].given };
+					 .conservative = call->options[OPT_CONSERVATIVE].given,
+					 .registers = text->details.parameters ||
+						      text->details.locals ||
+						      text->details.registers,
+					 .native = call->options[OPT_NATIVE].given };
 	struct thread_stack stack;
 	TRY(stack_walk(walker, thread, &options, &call->job, &stack, call->err));
 	enum hd_status status = stack_text_write(text, &stack);
 	thread_stack_deinit(&stack);
 	return status;
+}
+
+static struct frame_details chosen_details(const struct call *call)
+{
+	bool is_both = call->options[OPT_BOTH].given || call->options[OPT_INFORMATION].given;
+	return (struct frame_details){
+		.parameters = is_both || call->options[OPT_PARAMETERS].given,
+		.locals = is_both || call->options[OPT_LOCALS].given,
+		.registers = call->options[OPT_REGISTERS].given,
+	};
 }
 
 static enum hd_status run_clrstack(struct call *call)
@@ -97,7 +118,9 @@ static enum hd_status run_clrstack(struct call *call)
 				   .roots = call->options[OPT_ROOTS].given ||
 					    call->options[OPT_GC].given,
 				   .full = call->options[OPT_FULL].given,
-				   .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
+				   .limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
+				   .symbols_left = SYMBOL_BYTES_MAX,
+				   .details = chosen_details(call) };
 	struct stack_walker *walker = NULL;
 	TRY(stack_walker_create(clr, text.roots ? call->heap : NULL, &walker, call->err));
 	answer_table(&call->answer, &stack_schema, NULL);
@@ -129,12 +152,19 @@ const struct command clrstack_command = {
 		"ID is the OS id of a thread (hexadecimal); -thread N takes its managed id. Without\n"
 		"them: the thread that the debugger has selected; all threads where there is none, and\n"
 		"with -all. -roots shows below each frame the objects that its slots and registers\n"
-		"refer to. A stack that cannot be walked to its end says why.\n",
+		"refer to. A stack that cannot be walked to its end says why.\n"
+		"-p and -l show below each frame its arguments and locals: the name, where it is, and\n"
+		"its value. Names of locals come from the PDB (set symbols); without one, locals have\n"
+		"numbers. <no data>: the code does not keep the variable at this place, or it was in a\n"
+		"register that the call has not preserved. Optimised code keeps few, and the variables\n"
+		"of a method that was compiled into its caller are not shown.\n"
+		"-f shows native frames, as far as their unwind information leads, by library and place or by\n"
+		"the function that the library exports; -r the registers that are known of each managed\n"
+		"frame.\n",
 	.example = "clrstack -roots",
 	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_RUNTIME,
 	.options = clrstack_options,
-	.sos_options = clrstack_sos_options,
 	.words = { { "ID", VALUE_ADDRESS, true } },
 	.run = run_clrstack,
 };

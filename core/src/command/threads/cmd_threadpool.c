@@ -180,7 +180,7 @@ static void write_changes(struct call *call, const struct hill_log *log)
 			[CHANGE_REASON] = cell_string(reason),
 			[CHANGE_THREADS] = cell_signed(change->threads),
 			[CHANGE_SAMPLES] = cell_signed(change->samples),
-			[CHANGE_THROUGHPUT] = cell_real(change->throughput),
+			[CHANGE_THROUGHPUT] = cell_real((double)change->throughput),
 		};
 		answer_row(&call->answer, cells);
 	}

@@ -18,6 +18,17 @@ void source_text_cells(struct call *call, uint64_t method_desc, uint64_t place,
 	*ret_line = cell_number(line.line);
 }
 
+void source_text_await(struct call *call, const struct type *machine, int32_t state,
+		       struct cell *ret_file, struct cell *ret_line)
+{
+	struct source_line line;
+	clr_symbols_set(call->heap->clr, call->settings.symbols);
+	if (state < 0 || !clr_await_line(call->heap->clr, machine, (uint32_t)state, &line))
+		return;
+	*ret_file = cell_string(line.file);
+	*ret_line = cell_number(line.line);
+}
+
 void source_text_put(struct out *out, const struct cell *file, const struct cell *line)
 {
 	if (!file->is_there)

@@ -12,6 +12,11 @@
 void source_text_cells(struct call *call, uint64_t method_desc, uint64_t place,
 		       struct cell *ret_file, struct cell *ret_line);
 
+/** The same for the await number @p state of the async method with the state machine @p machine. */
+struct type;
+void source_text_await(struct call *call, const struct type *machine, int32_t state,
+		       struct cell *ret_file, struct cell *ret_line);
+
 /** " [/src/Program.cs @ 65]", in which the path may be shortened; nothing for empty cells. */
 void source_text_put(struct out *out, const struct cell *file, const struct cell *line);
 

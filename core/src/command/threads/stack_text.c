@@ -10,6 +10,7 @@
 #include "command/threads/source_text.h"
 #include "inspect/thread_name.h"
 #include "report/fit.h"
+#include "targets/code_place.h"
 
 #define FLAGS 3u
 static const char *const flag_names[FLAGS] = { "interior", "pinned", "conservative" };
@@ -193,12 +194,13 @@ static const struct column frame_columns[FRAME_COLUMNS] = {
 	[FRAME_FOLDED] = { "folded", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
 			   "so many frames repeat those before; the row has only their methods" },
 	[FRAME_KIND] = { "kind", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			 "managed, or explicit: a Frame of the runtime" },
+			 "managed, native, or explicit: a Frame of the runtime" },
 	[FRAME_SP] = { "sp", "Child SP", KIND_ADDRESS, 16, LOOK_LEAVE_OUT, "its stack pointer" },
 	[FRAME_IP] = { "ip", "IP", KIND_ADDRESS, 16, LOOK_LEAVE_OUT,
 		       "where it continues; 0x0: not known" },
 	[FRAME_METHOD] = { "method", "Call Site", KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			   "name and arguments of the method, or class of the Frame" },
+			   "name and arguments of the method, class of the Frame, or library of native "
+			   "code" },
 	[FRAME_FRAME] = { "frame", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "where the Frame is" },
 	[FRAME_CALLEE] = { "callee", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
 			   "the method that the Frame's code calls" },
@@ -259,7 +261,8 @@ static void stack_frame_layout(struct out *out, const struct cell *cells)
 		put_stack_cell(out, &cells[FRAME_CALLEE]);
 	} else {
 		put_stack_cell(out, &cells[FRAME_METHOD]);
-		out_printf(out, "+0x%" PRIx64, cells[FRAME_OFFSET].number);
+		if (cells[FRAME_OFFSET].is_there)
+			out_printf(out, "+0x%" PRIx64, cells[FRAME_OFFSET].number);
 	}
 	source_text_put(out, &cells[FRAME_FILE], &cells[FRAME_LINE]);
 	if (cells[FRAME_FUNCLET].flag)
@@ -316,6 +319,25 @@ static void begin_frame(struct stack_text *text, const struct stack_frame *frame
 	answer_row_begin(&call->answer, cells);
 }
 
+/* A native frame: the module that its code is in, and the place in that. */
+static void write_native_frame(struct stack_text *text, const struct native_frame *native)
+{
+	struct call *call = text->call;
+	struct text name = { 0 };
+	target_code_place(clr_target(call->heap->clr), native->ip, native->is_active,
+			  &text->symbols_left, &name);
+	const struct cell cells[FRAME_COLUMNS] = {
+		[FRAME_KIND] = cell_string("native"),
+		[FRAME_SP] = cell_number(native->sp),
+		[FRAME_IP] = cell_number(native->ip),
+		[FRAME_METHOD] = cell_text(name.size ? name.bytes : NULL, name.size),
+		[FRAME_ACTIVE] = cell_flag(native->is_active),
+	};
+	answer_row(&call->answer, cells);
+	call->out.text.failed |= name.failed;
+	text_deinit(&name);
+}
+
 /* A row in the place of @p count frames, of which the first @p period are all that differ. */
 static void write_frame_fold(struct call *call, const struct stack_frame *frames, size_t count,
 			     size_t period)
@@ -361,6 +383,20 @@ static void write_cut(struct answer *answer, size_t left)
 	}
 }
 
+/*
+ * The native frames from @p native on that come before frame @p index; those that come before
+ * frames which were folded are not shown.  Returns the next one.
+ */
+static size_t write_natives(struct stack_text *text, const struct thread_stack *stack,
+			    size_t native, size_t index)
+{
+	for (; native < stack->natives_count && stack->natives[native].before <= index; native++) {
+		if (stack->natives[native].before == index)
+			write_native_frame(text, &stack->natives[native]);
+	}
+	return native;
+}
+
 static enum hd_status write_stack_frames(struct stack_text *text, const struct thread_stack *stack,
 					 const struct frame_roots *roots)
 {
@@ -368,7 +404,7 @@ static enum hd_status write_stack_frames(struct stack_text *text, const struct t
 	const struct table_options options = { .limit = UINT64_MAX,
 					       .no_heading = !stack->frames_count };
 	uint64_t shown = 0;
-	size_t i = 0;
+	size_t i = 0, native = 0;
 	answer_table(&call->answer, &stack_frame_schema, &options);
 	while (i < stack->frames_count && shown < text->limit) {
 		size_t period = 0, count = text->full ? 0 : frame_repeats(stack, i, &period);
@@ -377,13 +413,17 @@ static enum hd_status write_stack_frames(struct stack_text *text, const struct t
 			i += count;
 			continue;
 		}
+		native = write_natives(text, stack, native, i);
 		begin_frame(text, &stack->frames[i]);
+		TRY(frame_details_write(call, &text->details, stack, &stack->frames[i]));
 		TRY(write_frame_roots(text, roots, i));
 		answer_row_end(&call->answer);
 		TRY(call_check(call));
 		shown++;
 		i++;
 	}
+	if (i == stack->frames_count)
+		(void)write_natives(text, stack, native, i);
 	(void)answer_table_end(&call->answer);
 	write_cut(&call->answer, stack->frames_count - i);
 	return HD_OK;

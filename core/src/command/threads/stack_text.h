@@ -4,15 +4,18 @@
 
 #include "analysis/threads/frame_roots.h"
 #include "command/call.h"
+#include "command/threads/variable_text.h"
 
 /** How stacks are written. */
 struct stack_text {
 	struct call *call;
-	bool roots;                  /**< below each frame */
-	bool full;                   /**< fold nothing */
-	uint64_t limit;              /**< frames of each thread */
-	struct text method;          /**< of the frame that is being written */
-	struct root_objects objects; /**< its heap is that of the call */
+	bool roots;                   /**< below each frame */
+	bool full;                    /**< fold nothing */
+	uint64_t limit;               /**< frames of each thread */
+	struct frame_details details; /**< below each frame */
+	uint64_t symbols_left;        /**< bytes of native symbol tables that may still be read */
+	struct text method;           /**< of the frame that is being written */
+	struct root_objects objects;  /**< its heap is that of the call */
 };
 
 /** "threads": each with its frames and, if asked for, roots of no frame. */

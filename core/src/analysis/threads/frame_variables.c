@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/threads/frame_variables.h"
+
+#include "clr/code/debug_info.h"
+#include "clr/code/source.h"
+#include "util/alloc.h"
+
+/* A frame whose variables are read. */
+struct reading {
+	struct heap *heap;
+	const struct stack_frame *frame;
+	const struct frame_registers *registers;
+};
+
+const char *variable_state_name(enum variable_state state)
+{
+	static const char *const names[] = {
+		[VARIABLE_KNOWN] = "known",         [VARIABLE_NOWHERE] = "nowhere",
+		[VARIABLE_LOST] = "lost-register",  [VARIABLE_FLOAT] = "float-register",
+		[VARIABLE_PARTS] = "in-two-places", [VARIABLE_UNREADABLE] = "unreadable",
+	};
+	return names[state];
+}
+
+static bool read_register(const struct reading *reading, unsigned int number, uint64_t *ret)
+{
+	if (!reading->registers || number >= REG_ROWS ||
+	    !(reading->registers->known & 1u << number))
+		return false;
+	*ret = reading->registers->values[number];
+	return true;
+}
+
+/* Find where the variable is; its value, if it is in a register. */
+static enum variable_state locate(const struct reading *reading, const struct variable_home *home,
+				  struct frame_variable *row, uint64_t *ret_word)
+{
+	uint64_t word = 0;
+	switch (home->kind) {
+	case HOME_NONE:
+		return VARIABLE_NOWHERE;
+	case HOME_FLOAT_REGISTER:
+		return VARIABLE_FLOAT;
+	case HOME_REGISTER:
+	case HOME_REGISTER_ADDRESS:
+	case HOME_STACK:
+	case HOME_STACK_ADDRESS:
+		break;
+	default:
+		return VARIABLE_PARTS;
+	}
+	row->base = home->number;
+	row->offset = home->offset;
+	if (!read_register(reading, home->number, &word))
+		return VARIABLE_LOST;
+	if (home->kind == HOME_REGISTER) {
+		*ret_word = word;
+		return VARIABLE_KNOWN;
+	}
+	if (home->kind != HOME_REGISTER_ADDRESS)
+		word += (uint64_t)(int64_t)home->offset;
+	if (home->kind == HOME_STACK_ADDRESS && !memory_u64(reading->heap->memory, word, &word))
+		return VARIABLE_UNREADABLE;
+	row->address = word;
+	return word ? VARIABLE_KNOWN : VARIABLE_UNREADABLE;
+}
+
+/* A type that is stored as a number has the element type of that number. */
+static uint8_t element_of(struct heap *heap, uint8_t element, const struct type *type)
+{
+	return element == ELEMENT_VALUE && type ? type_storage(heap->clr, type) : element;
+}
+
+static void find_object(struct heap *heap, struct frame_variable *row)
+{
+	struct window window = { .memory = heap->memory };
+	uint64_t address = row->value.address;
+	struct object object;
+	if (address && address % 8 == 0 && object_read(heap, &window, address, &object) &&
+	    !object.type->is_free)
+		row->object = object;
+	window_deinit(&window);
+}
+
+static void read_value(const struct reading *reading, const struct method_variable *variable,
+		       uint64_t word, struct frame_variable *row)
+{
+	struct heap *heap = reading->heap;
+	bool is_by_ref = variable->element_type == ELEMENT_BYREF;
+	const struct type *type = is_by_ref ? NULL : variable->type;
+	/* The type is not known: the whole word. */
+	uint8_t element = variable->element_type
+				  ? element_of(heap, variable->element_type, variable->type)
+				  : ELEMENT_U;
+	if (row->address) {
+		value_read(heap, element, type, row->address, &row->value);
+		if (row->value.form == FORM_MISSING)
+			row->state = VARIABLE_UNREADABLE;
+	} else {
+		value_of_word(heap, element, type, word, &row->value);
+	}
+	if (row->value.form == FORM_REFERENCE)
+		find_object(heap, row);
+	if (is_by_ref && row->state == VARIABLE_KNOWN && row->value.bits && variable->target_type) {
+		value_read(heap, element_of(heap, variable->target_type, variable->type),
+			   variable->type, row->value.bits, &row->target);
+	}
+}
+
+static void read_row(const struct reading *reading, const struct method_variable *variable,
+		     const struct variable_home *home, struct frame_variable *row)
+{
+	uint64_t word = 0;
+	*row = (struct frame_variable){ .home = home->kind, .base = REG_NONE };
+	row->value.form = row->target.form = FORM_MISSING;
+	row->state = locate(reading, home, row, &word);
+	if (row->state == VARIABLE_KNOWN)
+		read_value(reading, variable, word, row);
+}
+
+enum hd_status frame_variables_read(struct heap *heap, const struct stack_frame *frame,
+				    const struct frame_registers *registers,
+				    struct frame_variables *ret, struct hd_error *err)
+{
+	struct clr *clr = heap->clr;
+	const struct reading reading = { heap, frame, registers };
+	struct frame_variables variables = { 0 };
+	/* A return address is after the call. */
+	uint64_t place = frame->ip - !frame->is_active, *budget = clr_debug_budget(clr);
+	struct code_info code;
+	uint32_t il = IL_UNKNOWN;
+	bool has_code =
+		budget && clr_code_at(clr, place, &code) && code.method_desc == frame->method_desc;
+	if (has_code)
+		(void)clr_il_at(clr, &code, place, budget, &il);
+	TRY(method_variables_read(clr, frame->method_desc, il, &variables.method, err));
+	size_t count = variables.method.count;
+	struct variable_home *homes = mem_calloc(count + 1, sizeof(*homes));
+	variables.rows = mem_calloc(count + 1, sizeof(*variables.rows));
+	if (!homes || !variables.rows) {
+		mem_free(homes);
+		frame_variables_deinit(&variables);
+		return fail_nomem(err);
+	}
+	if (has_code) {
+		variables.has_homes = clr_variable_homes(clr, &code, place, budget, homes, count);
+	} else {
+		for (size_t i = 0; i < count; i++)
+			homes[i].kind = HOME_NONE;
+	}
+	for (size_t i = 0; i < count; i++)
+		read_row(&reading, &variables.method.rows[i], &homes[i], &variables.rows[i]);
+	mem_free(homes);
+	*ret = variables;
+	return HD_OK;
+}
+
+/* Bytes of debug info that are read in advance: a deep recursion has the same again and again. */
+#define TOUCHED_MAX ((uint64_t)64 << 20)
+
+static void touch_frames(struct clr *clr, const struct thread_stack *stack, uint64_t *budget)
+{
+	uint64_t before = 0;
+	for (size_t i = 0; i < stack->frames_count && *budget; i++) {
+		const struct stack_frame *frame = &stack->frames[i];
+		uint64_t place = frame->ip - !frame->is_active;
+		struct code_info code;
+		struct variable_home home;
+		uint32_t il;
+		if (frame->kind != STACK_MANAGED || place == before ||
+		    !clr_code_at(clr, place, &code))
+			continue;
+		before = place;
+		(void)clr_il_at(clr, &code, place, budget, &il);
+		(void)clr_variable_homes(clr, &code, place, budget, &home, 1);
+		method_variables_touch(clr, frame->method_desc);
+	}
+}
+
+enum hd_status frame_variables_touch(struct clr *clr, struct job *job, struct hd_error *err)
+{
+	static const struct stack_options options = { .no_roots = true };
+	struct stack_walker *walker;
+	uint64_t budget = TOUCHED_MAX;
+	TRY(stack_walker_create(clr, NULL, &walker, err));
+	enum hd_status status = HD_OK;
+	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++) {
+		struct thread_stack stack;
+		status = stack_walk(walker, clr_thread_at(clr, i), &options, job, &stack, err);
+		if (status != HD_OK)
+			break;
+		touch_frames(clr, &stack, &budget);
+		thread_stack_deinit(&stack);
+	}
+	stack_walker_destroy(walker);
+	return status;
+}
+
+void frame_variables_deinit(struct frame_variables *variables)
+{
+	method_variables_deinit(&variables->method);
+	mem_free(variables->rows);
+	*variables = (struct frame_variables){ 0 };
+}

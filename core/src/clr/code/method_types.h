@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_METHOD_TYPES_H
+#define HEAPDUMP_SRC_CLR_METHOD_TYPES_H
+
+#include "clr/code/method.h"
+#include "clr/types/type_name.h"
+
+/* The types in the signature of a method, for method_signature.c and method_variables.c. */
+
+/** A part of a signature that is read. */
+struct signature {
+	const uint8_t *at, *end;
+};
+
+bool signature_next_byte(struct signature *signature, uint8_t *ret);
+bool signature_next_number(struct signature *signature, uint32_t *ret);
+/** Move past one type; false when it is cut, or nests too deep. */
+bool signature_skip_type(struct signature *signature);
+
+/** A signature that is not in metadata. */
+#define STORED_SIZE_MAX 4096u
+struct stored_signature {
+	uint8_t bytes[STORED_SIZE_MAX];
+};
+
+/**
+ * The signature of @p method: in its metadata, or of a dynamic method, which is copied to
+ * @p stored.
+ *
+ * @param[out] ret Borrowed from one of them; untouched on failure.
+ */
+bool method_signature_find(struct clr *clr, const struct method *method,
+			   struct stored_signature *stored, struct signature *ret);
+
+/** Arguments of a generic method that was instantiated; count 0: it is not one. */
+struct type_arguments method_arguments(struct clr *clr, const struct method *method);
+
+/**
+ * Append the full name of the type at @p begin in the signature of @p method: generic parameters of
+ * the type and the method are replaced by what they are there.
+ */
+void method_type_name(struct clr *clr, const struct method *method, const uint8_t *begin,
+		      uint32_t size, struct text *text);
+
+#endif

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/* Names and types of arguments and locals (ECMA-335 II.22.33 Param, II.23.2.6 LocalVarSig, II.25.4). */
+#include "clr/code/method_variables.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "clr/code/method_types.h"
+#include "clr/code/source.h"
+#include "clr/internal.h"
+#include "clr/types/type_lookup.h"
+#include "mem/memory.h"
+#include "metadata/pdb.h"
+#include "util/alloc.h"
+
+/* Elements of a signature besides the types of field.h (II.23.2, corhdr.h). */
+#define ELEMENT_MODREQ      0x1fu
+#define ELEMENT_MODOPT      0x20u
+#define ELEMENT_INTERNAL    0x21u
+#define ELEMENT_MODINTERNAL 0x22u
+#define ELEMENT_PINNED      0x45u
+#define CALL_GENERIC        0x10u
+#define CALL_HAS_THIS       0x20u
+#define CALL_EXPLICIT_THIS  0x40u
+#define SIGNATURE_LOCALS    0x07u
+
+/* What a method may have, at most (II.23.2.6: 0xfffe locals). */
+#define VARIABLES_MAX 0x10000u
+
+/* The header of a method's code (II.25.4). */
+#define BODY_FORMAT     3u
+#define BODY_FAT        3u
+#define BODY_LOCALS     8u
+#define TOKEN_TABLE     0xff000000u
+#define TOKEN_SIGNATURE 0x11000000u
+
+/* Columns. */
+#define METHOD_RVA     0u
+#define METHOD_PARAMS  5u
+#define PARAM_SEQUENCE 1u
+#define PARAM_NAME     2u
+
+/* A method whose variables are read. */
+struct reading {
+	struct clr *clr;
+	struct method method;
+	struct method_variables *variables;
+};
+
+static bool is_struct(const struct type *type)
+{
+	return type->category >= CATEGORY_VALUE && type->category <= CATEGORY_TRUE_PRIMITIVE;
+}
+
+/* Skip what does not change how a variable is stored. */
+static bool skip_modifiers(struct signature *at)
+{
+	uint32_t token;
+	while (at->at != at->end) {
+		switch (*at->at) {
+		case ELEMENT_MODREQ:
+		case ELEMENT_MODOPT:
+			at->at++;
+			if (!signature_next_number(at, &token))
+				return false;
+			break;
+		case ELEMENT_MODINTERNAL:
+			if (at->end - at->at < 10)
+				return false;
+			at->at += 10;
+			break;
+		case ELEMENT_PINNED:
+			at->at++;
+			break;
+		default:
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The type of a generic parameter, as the code has it. */
+static const struct type *argument_type(const struct reading *reading, bool is_method,
+					uint32_t number)
+{
+	struct clr *clr = reading->clr;
+	uint64_t handle;
+	if (!reading->method.rid)
+		return NULL;
+	struct type_arguments arguments = is_method ? method_arguments(clr, &reading->method)
+						    : type_arguments(clr, reading->method.type);
+	if (number >= arguments.count ||
+	    !memory_u64(clr->memory, arguments.address + 8 * (uint64_t)number, &handle) ||
+	    handle & 2)
+		return NULL;
+	return type_find(clr, handle);
+}
+
+/* How a variable of the type at @p at is stored; its name is known. */
+static void find_storage(const struct reading *reading, struct signature at, const char *name,
+			 uint8_t *ret_element, const struct type **ret_type)
+{
+	struct clr *clr = reading->clr;
+	const struct module *module = reading->method.module;
+	uint8_t element = 0, kind;
+	uint32_t token = 0;
+	*ret_element = 0;
+	*ret_type = NULL;
+	if (!skip_modifiers(&at) || !signature_next_byte(&at, &element))
+		return;
+	switch (element) {
+	case ELEMENT_GENERIC_INST:
+		if (!signature_next_byte(&at, &kind))
+			return;
+		*ret_element = kind == ELEMENT_CLASS ? ELEMENT_CLASS : ELEMENT_VALUE;
+		break;
+	case ELEMENT_VAR:
+	case ELEMENT_MVAR:
+		if (signature_next_number(&at, &token))
+			*ret_type = argument_type(reading, element == ELEMENT_MVAR, token);
+		if (*ret_type)
+			*ret_element = is_struct(*ret_type) ? ELEMENT_VALUE : ELEMENT_CLASS;
+		return;
+	case ELEMENT_INTERNAL:
+		if (at.end - at.at >= 8)
+			*ret_type = type_find(clr, load_u64(at.at));
+		if (*ret_type)
+			*ret_element = is_struct(*ret_type) ? ELEMENT_VALUE : ELEMENT_CLASS;
+		return;
+	case ELEMENT_CLASS:
+	case ELEMENT_VALUE:
+		*ret_element = element;
+		if (module && signature_next_number(&at, &token) && !(token & 3)) {
+			*ret_type = type_find(clr, module_type_def(clr, module, token >> 2));
+			return;
+		}
+		break;
+	default:
+		*ret_element = element;
+		if (!element_size(element) && element != ELEMENT_TYPED_BYREF)
+			*ret_element = 0;
+		return;
+	}
+	if (*name)
+		*ret_type = type_by_name(clr, name, module ? module->address : 0);
+	if (*ret_type && is_struct(*ret_type))
+		*ret_element = ELEMENT_VALUE;
+}
+
+/* The type of a variable; it is the next of @p signature.  false: memory is exhausted. */
+static bool read_variable(const struct reading *reading, struct signature *signature,
+			  struct method_variable *row, bool *ret_is_sound)
+{
+	struct signature at = *signature;
+	struct text name = { 0 };
+	*ret_is_sound = signature_skip_type(signature);
+	if (!*ret_is_sound)
+		return true;
+	at.end = signature->at;
+	method_type_name(reading->clr, &reading->method, at.at, (uint32_t)(at.end - at.at), &name);
+	bool is_by_ref = skip_modifiers(&at) && *at.at == ELEMENT_BYREF;
+	if (is_by_ref) {
+		at.at++;
+		row->element_type = ELEMENT_BYREF;
+		/* "System.Int32&" */
+		char *target = name.size ? mem_strndup(name.bytes, name.size - 1) : NULL;
+		find_storage(reading, at, target ? target : "", &row->target_type, &row->type);
+		mem_free(target);
+	} else {
+		find_storage(reading, at, name.size ? name.bytes : "", &row->element_type,
+			     &row->type);
+	}
+	row->type_name = mem_strndup(name.size ? name.bytes : "", name.size);
+	bool ok = row->type_name && !name.failed;
+	text_deinit(&name);
+	return ok;
+}
+
+static bool set_name(struct method_variable *row, const char *name)
+{
+	row->name = mem_strndup(name, strlen(name));
+	return row->name != NULL;
+}
+
+/* The argument that the signature does not mention. */
+static bool read_this(const struct reading *reading, struct method_variable *row)
+{
+	const struct type *type = reading->method.type;
+	size_t size = 0;
+	const char *name = type ? type_name(reading->clr, type, &size) : "";
+	struct text text = { 0 };
+	text_append(&text, name, size);
+	row->element_type = ELEMENT_CLASS;
+	row->type = type;
+	if (type && is_struct(type)) {
+		row->element_type = ELEMENT_BYREF;
+		row->target_type = ELEMENT_VALUE;
+		text_puts(&text, "&");
+	}
+	row->type_name = mem_strndup(text.bytes ? text.bytes : "", text.size);
+	bool ok = row->type_name && !text.failed;
+	text_deinit(&text);
+	return ok && set_name(row, "this");
+}
+
+static bool append_variables(struct method_variables *variables, size_t count)
+{
+	struct method_variable *rows =
+		mem_realloc(variables->rows, variables->count + count + 1, sizeof(*rows));
+	if (!rows)
+		return false;
+	variables->rows = rows;
+	memset(rows + variables->count, 0, count * sizeof(*rows));
+	return true;
+}
+
+/* Read @p count types; the first one that is damaged ends the list. */
+static bool read_types(struct reading *reading, struct signature *signature, uint32_t count)
+{
+	struct method_variables *variables = reading->variables;
+	/* Each has at least a byte. */
+	if (count > (size_t)(signature->end - signature->at))
+		count = (uint32_t)(signature->end - signature->at);
+	if (!append_variables(variables, count))
+		return false;
+	bool is_sound = true;
+	for (uint32_t i = 0; i < count && is_sound; i++) {
+		struct method_variable *row = &variables->rows[variables->count];
+		if (!read_variable(reading, signature, row, &is_sound)) {
+			mem_free(row->type_name);
+			return false;
+		}
+		variables->count += is_sound;
+	}
+	return true;
+}
+
+/* Names of the arguments: rows of Param, of which 0 is the result. */
+static bool read_argument_names(const struct reading *reading, size_t first)
+{
+	const struct method *method = &reading->method;
+	struct method_variables *variables = reading->variables;
+	const struct metadata *metadata = method->rid ? method->module->metadata : NULL;
+	if (!metadata || metadata->has_pointer_tables)
+		return true;
+	uint32_t row = metadata_column(metadata, MD_METHOD, method->rid, METHOD_PARAMS);
+	uint32_t end =
+		method->rid < metadata->tables[MD_METHOD].rows
+			? metadata_column(metadata, MD_METHOD, method->rid + 1, METHOD_PARAMS)
+			: metadata->tables[MD_PARAM].rows + 1;
+	for (size_t i = 0; row && row < end && i <= VARIABLES_MAX; row++, i++) {
+		uint32_t sequence = metadata_column(metadata, MD_PARAM, row, PARAM_SEQUENCE);
+		const char *name = metadata_string(
+			metadata, metadata_column(metadata, MD_PARAM, row, PARAM_NAME));
+		size_t index = first + sequence - 1;
+		if (sequence && *name && index < variables->argument_count &&
+		    !variables->rows[index].name && !set_name(&variables->rows[index], name))
+			return false;
+	}
+	return true;
+}
+
+static bool read_arguments(struct reading *reading)
+{
+	struct method_variables *variables = reading->variables;
+	struct stored_signature stored;
+	struct signature signature;
+	uint8_t convention;
+	uint32_t generics, count;
+	if (!method_signature_find(reading->clr, &reading->method, &stored, &signature) ||
+	    !signature_next_byte(&signature, &convention) ||
+	    (convention & CALL_GENERIC && !signature_next_number(&signature, &generics)) ||
+	    !signature_next_number(&signature, &count) || count > VARIABLES_MAX ||
+	    !signature_skip_type(&signature))
+		return true;
+	if (convention & CALL_HAS_THIS && !(convention & CALL_EXPLICIT_THIS)) {
+		if (!append_variables(variables, 1))
+			return false;
+		bool ok = read_this(reading, &variables->rows[0]);
+		variables->count = 1;
+		if (!ok)
+			return false;
+	}
+	size_t first = variables->count;
+	bool ok = read_types(reading, &signature, count);
+	variables->argument_count = variables->count;
+	/* Where types are damaged, the numbers of the locals are not known. */
+	if (ok && variables->count < first + count)
+		variables->no_locals = "the method's signature is damaged";
+	return ok && read_argument_names(reading, first);
+}
+
+/*
+ * RID of the signature of the locals: in the header of the method's IL; the PDB has it, too, for
+ * cores without IL.
+ */
+static bool find_locals(const struct reading *reading, const struct pdb *pdb, uint32_t *ret)
+{
+	struct clr *clr = reading->clr;
+	const struct method *method = &reading->method;
+	uint32_t rva =
+		metadata_column(method->module->metadata, MD_METHOD, method->rid, METHOD_RVA);
+	uint64_t body = rva ? module_rva(clr, method->module, rva) : 0;
+	uint8_t head;
+	uint32_t token;
+	*ret = 0;
+	if (body && memory_u8(clr->memory, body, &head)) {
+		if ((head & BODY_FORMAT) != BODY_FAT)
+			return true;
+		if (memory_u32(clr->memory, body + BODY_LOCALS, &token)) {
+			*ret = (token & TOKEN_TABLE) == TOKEN_SIGNATURE ? token & ~TOKEN_TABLE : 0;
+			return !token || *ret;
+		}
+	}
+	return pdb && pdb_local_signature(pdb, method->rid, ret);
+}
+
+/* Names of locals; those without one are not in scope, or not in the source. */
+static bool read_local_names(struct reading *reading, const struct pdb *pdb, uint32_t il,
+			     uint64_t *budget)
+{
+	struct method_variables *variables = reading->variables;
+	size_t first = variables->argument_count, count = variables->count - first;
+	const char **names = mem_calloc(count + 1, sizeof(*names));
+	bool ok = names != NULL;
+	if (ok && il != IL_UNKNOWN &&
+	    pdb_local_names(pdb, reading->method.rid, il, budget, names, count)) {
+		variables->has_names = true;
+		for (size_t i = 0; i < count && ok; i++) {
+			variables->rows[first + i].is_hidden = !names[i];
+			ok = !names[i] || set_name(&variables->rows[first + i], names[i]);
+		}
+	}
+	mem_free(names);
+	return ok;
+}
+
+static bool read_locals(struct reading *reading, uint32_t il)
+{
+	struct clr *clr = reading->clr;
+	struct method_variables *variables = reading->variables;
+	const struct module *module = reading->method.module;
+	struct signature signature = { 0 };
+	uint64_t *budget = NULL;
+	uint32_t rid, size, count;
+	uint8_t kind;
+	if (variables->no_locals)
+		return true;
+	if (!reading->method.rid) {
+		variables->no_locals = "the method was made at run time";
+		return true;
+	}
+	const struct pdb *pdb = clr_pdb(clr, module, &budget);
+	if (!find_locals(reading, pdb, &rid)) {
+		variables->no_locals = "the target does not have the method's IL";
+		return true;
+	}
+	if (!rid)
+		return true;
+	const uint8_t *bytes =
+		metadata_blob(module->metadata,
+			      metadata_column(module->metadata, MD_STAND_ALONE_SIG, rid, 0), &size);
+	signature = (struct signature){ bytes, bytes ? bytes + size : NULL };
+	if (!signature_next_byte(&signature, &kind) || kind != SIGNATURE_LOCALS ||
+	    !signature_next_number(&signature, &count) || count > VARIABLES_MAX) {
+		variables->no_locals = "the signature of the method's locals is damaged";
+		return true;
+	}
+	return read_types(reading, &signature, count) &&
+	       (!pdb || read_local_names(reading, pdb, il, budget));
+}
+
+enum hd_status method_variables_read(struct clr *clr, uint64_t method_desc, uint32_t il,
+				     struct method_variables *ret, struct hd_error *err)
+{
+	struct method_variables variables = { 0 };
+	struct reading reading = { .clr = clr, .variables = &variables };
+	if (method_read(clr, method_desc, &reading.method) &&
+	    (!read_arguments(&reading) || !read_locals(&reading, il))) {
+		method_variables_deinit(&variables);
+		return fail_nomem(err);
+	}
+	*ret = variables;
+	return HD_OK;
+}
+
+void method_variables_touch(struct clr *clr, uint64_t method_desc)
+{
+	struct reading reading = { .clr = clr };
+	uint32_t rid;
+	if (method_read(clr, method_desc, &reading.method) && reading.method.rid)
+		(void)find_locals(&reading, NULL, &rid);
+}
+
+void method_variables_deinit(struct method_variables *variables)
+{
+	for (size_t i = 0; i < variables->count; i++) {
+		mem_free(variables->rows[i].name);
+		mem_free(variables->rows[i].type_name);
+	}
+	mem_free(variables->rows);
+	*variables = (struct method_variables){ 0 };
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_VARIABLE_TEXT_H
+#define HEAPDUMP_SRC_COMMAND_VARIABLE_TEXT_H
+
+#include "command/call.h"
+#include "stack/stack.h"
+
+/** What is written below a managed frame besides its roots. */
+struct frame_details {
+	bool parameters, locals, registers;
+};
+
+/**
+ * Write the arguments, locals and registers of a managed frame: tables and a record in its row.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status frame_details_write(struct call *call,
+						const struct frame_details *details,
+						const struct thread_stack *stack,
+						const struct stack_frame *frame);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* covers: core/src/clr/code/debug_info.c core/src/clr/code/debug_reader.c core/src/clr/code/variable_homes.c */
+#include <stdlib.h>
+
+#include "arch/frame_registers.h"
+#include "clr/code/debug_info.h"
+#include "clr/code/variable_homes.h"
+#include "clr/internal.h"
+#include "clr/layouts/ready_to_run.h"
+#include "input_memory.h"
+#include "linear.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define BASE      ((uint64_t)0x7f0000000000)
+#define CODE      (BASE + 0x200)
+#define BLOB      0x40u
+#define VARIABLES 24u
+#define SIZE_MAX_ ((size_t)1 << 16)
+
+/* What is asked. */
+struct head {
+	uint8_t version, function; /* 0, 1, 2: JIT of 8, 9, 10; from 3 on: ReadyToRun */
+	uint16_t place;
+	uint8_t budget; /* 0: enough */
+};
+#define HEAD_SIZE 5u
+
+/* What leads to the bytes of the input: of the JIT, a header in front of the code; else an image. */
+static void put_roots(uint8_t *bytes, size_t blob_size, bool is_precompiled, uint16_t major)
+{
+	const uint64_t blob = BASE + BLOB, header = BASE + 8;
+	if (!is_precompiled) {
+		memcpy(bytes, &header, 8); /* the word before the code leads here */
+		memcpy(bytes + 8, &blob, 8);
+		return;
+	}
+	const uint32_t magic = R2R_SIGNATURE, count = 1, rva = BLOB, type = R2R_DEBUG_INFO,
+		       length = (uint32_t)blob_size;
+	memcpy(bytes, &header, 8); /* Module -> ReadyToRunInfo, with the header's address first */
+	memcpy(bytes + 8, &(const uint64_t){ BASE + 16 }, 8);
+	memcpy(bytes + 16, &magic, 4);
+	memcpy(bytes + 16 + R2R_MAJOR, &major, 2);
+	memcpy(bytes + 16 + R2R_SECTIONS, &count, 4);
+	memcpy(bytes + 16 + R2R_SECTION_FIRST, &type, 4);
+	memcpy(bytes + 16 + R2R_SECTION_FIRST + 4, &rva, 4);
+	memcpy(bytes + 16 + R2R_SECTION_FIRST + 8, &length, 4);
+}
+
+static void check_homes(const struct variable_home *rows, bool is_found)
+{
+	for (size_t i = 0; i < VARIABLES; i++) {
+		if (rows[i].kind > HOME_NONE || (!is_found && rows[i].kind != HOME_NONE) ||
+		    (rows[i].kind < HOME_OTHER && rows[i].number > REG_R15))
+			abort();
+	}
+}
+
+/* What was read from the bytes, mapped or copied. */
+struct answers {
+	bool has_il, has_homes;
+	uint32_t il;
+	uint64_t budget;
+	struct variable_home rows[VARIABLES];
+};
+
+static void ask(struct clr *clr, const struct head *head, bool is_precompiled, struct answers *ret)
+{
+	const struct code_info code = { .start = is_precompiled ? CODE : BASE + 8,
+					.image_base = BASE,
+					.module = BASE,
+					.is_precompiled = is_precompiled,
+					.function_index = head->function };
+	uint64_t budget = head->budget ? head->budget : 1u << 20;
+	*ret = (struct answers){ .budget = budget };
+	ret->has_il = clr_il_at(clr, &code, code.start + head->place, &ret->budget, &ret->il);
+	if (ret->budget > budget)
+		abort();
+	budget = ret->budget;
+	ret->has_homes = clr_variable_homes(clr, &code, code.start + head->place, &ret->budget,
+					    ret->rows, VARIABLES);
+	if (ret->budget > budget)
+		abort();
+	check_homes(ret->rows, ret->has_homes);
+}
+
+/* Any bytes as debug info: an answer within the budget, the same whether bytes are mapped or copied. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static uint8_t bytes[BLOB + SIZE_MAX_];
+	struct head head;
+	struct answers answers[2];
+	if (size < HEAD_SIZE || size - HEAD_SIZE > SIZE_MAX_)
+		return 0;
+	memcpy(&head, data, HEAD_SIZE);
+	size -= HEAD_SIZE;
+	bool is_precompiled = head.version % 6u > 2;
+	memset(bytes, 0, BLOB);
+	put_roots(bytes, size, is_precompiled, head.version & 0x80 ? 9 : 16);
+	memcpy(bytes + BLOB, data + HEAD_SIZE, size);
+	struct linear linear = linear_begin(size);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct input_memory input = input_memory_at(BASE, bytes, BLOB + size, i == 0);
+		static struct clr clr;
+		clr = (struct clr){ .memory = &input.memory, .major = 8 + head.version % 3u };
+		layout_init(&clr.layout);
+		layout_set(&clr.layout, L_MODULE_R2R, 0, ORIGIN_BUILD);
+		layout_set(&clr.layout, L_R2R_HEADER, 0, ORIGIN_BUILD);
+		ask(&clr, &head, is_precompiled, &answers[i]);
+	}
+	linear_end(&linear, "debug_info");
+	if (answers[0].has_il != answers[1].has_il || answers[0].il != answers[1].il ||
+	    answers[0].has_homes != answers[1].has_homes ||
+	    answers[0].budget != answers[1].budget ||
+	    memcmp(answers[0].rows, answers[1].rows, sizeof(answers[0].rows)) != 0)
+		abort();
+	return 0;
+}
