@@ -53,6 +53,7 @@ MEMBERS: dict[str, set[str]] = {
     "threadpoolqueue": {"work_items", "complete"},
     "timerinfo": {"timers", "complete"},
     "dumpasync": {"chains", "total"},
+    "dumpexceptions": {"exceptions", "total"},
     "dumptasks": {"tasks", "total"},
     "name2ee * WebShop.Session": {"matches", "complete"},
     "ip2md 7f0f794a1bb0": {"ip", "kind", "start", "size", "method_desc", "code", "complete"},

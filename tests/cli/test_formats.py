@@ -63,6 +63,7 @@ TABLES = {
         "threadpoolqueue": "work_items",
         "timerinfo": "timers",
         "dumpasync": "chains",
+        "dumpexceptions": "exceptions",
         "dumptasks": "tasks",
         "name2ee * WebShop.Session": "matches",
         "token2ee * 02000002": "matches",

@@ -95,6 +95,7 @@ static const char *const lines[] = {
 	"timerinfo",
 	"dumpasync -fields",
 	"dumptasks",
+	"dumpexceptions",
 	"name2ee * System.Object",
 	"ip2md %1",
 	"dumpmd %1 --json",

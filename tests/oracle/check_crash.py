@@ -142,6 +142,17 @@ def wrong_exception(program: str, core: pathlib.Path, said: Json) -> Iterator[st
     (row,) = rows
     if not row["stack"]:
         yield f"{row['address']} has no stack"
+    (counts,) = ask(program, core, ["dumpexceptions"])
+    equal = [
+        found
+        for found in counts["exceptions"]
+        if found["mt"] == row["mt"]
+        and (found["message"] or "")[:1000] == (row["message"] or "")[:1000]
+        and [frame["method"] for frame in found["stack"]]
+        == [frame["method"] for frame in row["stack"][:32]]
+    ]
+    if not equal:
+        yield f"dumpexceptions does not have {row['address']}"
     for frame in row["stack"]:
         if not frame["module"] or not frame["method"].endswith(")") or not frame["offset"]:
             yield f"{frame['ip']} is in {frame}"

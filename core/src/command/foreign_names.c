@@ -38,7 +38,6 @@ static const struct {
 	{ "dumpassembly", USE_MODULES },
 	{ "dumpccw", WINDOWS },
 	{ "dumpdomain", USE_MODULES },
-	{ "dumpexceptions", "use sql \"SELECT * FROM exceptions\"" },
 	{ "dumpgcdata", NOTHING },
 	{ "dumphttp", NOTHING },
 	{ "dumpil", NOTHING },

@@ -44,6 +44,7 @@ static const struct command *const commands[] = {
 	&gchandles_command,
 	&finalizequeue_command,
 	&dumpgen_command,
+	&dumpexceptions_command,
 	&gcheapstat_command,
 	&notreachableinrange_command,
 	&ephrefs_command,

@@ -6,7 +6,6 @@
 #include "clr/types/type_name.h"
 #include "inspect/async_name.h"
 #include "inspect/value.h"
-#include "util/alloc.h"
 
 /* The names of the framework of .NET 8, 9 and 10; a name that ends with '<' has type arguments. */
 static const struct {
@@ -76,32 +75,14 @@ static enum async_type find_kind(struct clr *clr, const struct type *type)
 									      : ASYNC_OTHER;
 }
 
-static bool reserve_kind(struct async_types *types, uint32_t index)
-{
-	size_t count = types->kinds_count ? types->kinds_count : 256;
-	while (count <= index)
-		count *= 2;
-	if (count == types->kinds_count)
-		return true;
-	uint8_t *kinds = mem_calloc(count, sizeof(*kinds));
-	if (!kinds)
-		return false;
-	if (types->kinds_count)
-		memcpy(kinds, types->kinds, types->kinds_count);
-	mem_free(types->kinds);
-	types->kinds = kinds;
-	types->kinds_count = count;
-	return true;
-}
-
 enum async_type async_type_of(struct async_types *types, struct clr *clr, const struct type *type,
 			      bool *failed)
 {
-	if (!reserve_kind(types, type->index)) {
+	uint8_t *kind = type_kinds_at(&types->kinds, type);
+	if (!kind) {
 		*failed = true;
 		return ASYNC_OTHER;
 	}
-	uint8_t *kind = &types->kinds[type->index];
 	if (*kind == ASYNC_NOT_ASKED)
 		*kind = (uint8_t)find_kind(clr, type);
 	return *kind;
@@ -109,6 +90,5 @@ enum async_type async_type_of(struct async_types *types, struct clr *clr, const 
 
 void async_types_deinit(struct async_types *types)
 {
-	mem_free(types->kinds);
-	*types = (struct async_types){ 0 };
+	type_kinds_deinit(&types->kinds);
 }

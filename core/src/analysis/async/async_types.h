@@ -3,6 +3,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_TYPES_H
 #define HEAPDUMP_SRC_ANALYSIS_ASYNC_TYPES_H
 
+#include "analysis/heap/type_kinds.h"
 #include "clr/types/type.h"
 
 enum async_type {
@@ -29,8 +30,7 @@ enum async_type {
 
 /** Remembers the answer for each type.  Empty when zero-initialised. */
 struct async_types {
-	uint8_t *kinds; /**< by type->index: enum async_type */
-	size_t kinds_count;
+	struct type_kinds kinds; /**< enum async_type */
 };
 
 /** What objects of @p type are; ASYNC_OTHER also when memory is exhausted, which sets @p failed. */

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/heap/exception_counts.h"
+
+#include <stdlib.h>
+
+#include "util/alloc.h"
+
+/* Longer chains of base classes are damage. */
+#define BASES_MAX 256u
+
+/* What is remembered of a type. */
+enum {
+	KIND_NOT_ASKED,
+	KIND_EXCEPTION,
+	KIND_ANOTHER
+};
+
+/* The exception that is added, and the rows that it is compared with. */
+struct exception_key {
+	const struct exception_counts *counts;
+	struct exception_count row; /* its message is in counts->message */
+	struct exception_frame frames[EXCEPTION_FRAMES_MAX];
+};
+
+void exception_counts_deinit(struct exception_counts *counts)
+{
+	for (size_t i = 0; i < counts->rows_count; i++) {
+		mem_free(counts->rows[i].message);
+		mem_free(counts->rows[i].frames);
+	}
+	pages_free(counts->rows, counts->rows_capacity, sizeof(*counts->rows));
+	hash_index_deinit(&counts->index);
+	type_kinds_deinit(&counts->kinds);
+	text_deinit(&counts->message);
+	*counts = (struct exception_counts){ 0 };
+}
+
+/* System.Exception, of which @p type is, or from which it derives. */
+static const struct type *find_base(struct clr *clr, const struct type *type)
+{
+	const struct type *base = type;
+	for (unsigned int i = 0; type && i < BASES_MAX && type_is_exception(clr, type); i++) {
+		base = type;
+		type = type->parent ? type_find(clr, type->parent) : NULL;
+	}
+	return base;
+}
+
+/* The field of System.Exception itself: a derived class may have one of the same name. */
+static uint64_t exception_word(struct exception_counts *counts, const struct object *object,
+			       const char *name)
+{
+	struct member member = member_of_struct(counts->members, counts->base,
+						object->address + OBJECT_FIELDS, name);
+	return member.state == MEMBER_READ ? member.bits : 0;
+}
+
+static void read_message(struct exception_counts *counts, const struct object *object,
+			 struct exception_count *row)
+{
+	uint64_t address = exception_word(counts, object, "_message");
+	uint32_t length = 0;
+	counts->message.size = 0;
+	if (!address)
+		return;
+	if (!string_value(counts->heap, address, EXCEPTION_MESSAGE_MAX, &counts->message,
+			  &length)) {
+		counts->message.size = 0;
+		row->is_message_lost = true;
+		return;
+	}
+	row->message_size = counts->message.size;
+	if (!counts->message.bytes)
+		text_puts(&counts->message, " "); /* so that an empty message is not null */
+	row->message = counts->message.bytes;
+	row->is_message_cut = length > EXCEPTION_MESSAGE_MAX;
+}
+
+static void read_frames(struct exception_counts *counts, const struct object *object,
+			struct exception_key *key)
+{
+	const struct exception_info info = {
+		.address = object->address,
+		.stack_trace_array = exception_word(counts, object, "_stackTrace"),
+	};
+	struct exception_frame more;
+	uint32_t count = 0;
+	while (info.stack_trace_array && count < EXCEPTION_FRAMES_MAX &&
+	       exception_frame_at(counts->heap, &info, count, &key->frames[count])) {
+		/* Where the stack was does not matter. */
+		key->frames[count++].sp = 0;
+	}
+	key->row.frames_count = count;
+	key->row.is_stack_cut = count == EXCEPTION_FRAMES_MAX
+					? exception_frame_at(counts->heap, &info, count, &more)
+					: exception_frames_lost(counts->heap, &info, count);
+}
+
+static bool is_same_frame(const struct exception_frame *a, const struct exception_frame *b)
+{
+	return a->method_desc == b->method_desc && a->ip == b->ip;
+}
+
+static bool is_same_exception(const void *arg, uint32_t index)
+{
+	const struct exception_key *key = arg;
+	const struct exception_count *a = &key->row, *b = &key->counts->rows[index];
+	if (a->type != b->type || !a->message != !b->message ||
+	    a->message_size != b->message_size || a->frames_count != b->frames_count ||
+	    a->is_message_lost != b->is_message_lost || a->is_message_cut != b->is_message_cut ||
+	    a->is_stack_cut != b->is_stack_cut)
+		return false;
+	if (a->message_size && memcmp(a->message, b->message, a->message_size) != 0)
+		return false;
+	for (uint32_t i = 0; i < a->frames_count; i++) {
+		if (!is_same_frame(&key->frames[i], &b->frames[i]))
+			return false;
+	}
+	return true;
+}
+
+static uint64_t hash_of_exception(const struct exception_key *key)
+{
+	uint64_t hash = hash_mix(0, key->row.type->index), text = 0;
+	for (size_t i = 0; i < key->row.message_size; i++)
+		text = text * 31 + (unsigned char)key->row.message[i];
+	hash = hash_mix(hash, text);
+	for (uint32_t i = 0; i < key->row.frames_count; i++)
+		hash = hash_mix(hash_mix(hash, key->frames[i].method_desc), key->frames[i].ip);
+	return hash;
+}
+
+/* A row of its own, with copies of what the key has. */
+static enum hd_status append_row(struct exception_counts *counts, const struct exception_key *key,
+				 struct hd_error *err)
+{
+	struct exception_count row = key->row;
+	size_t size = row.frames_count * sizeof(*row.frames);
+	row.message = row.message ? mem_strndup(row.message, row.message_size) : NULL;
+	if (row.frames_count)
+		row.frames = mem_alloc(row.frames_count, sizeof(*row.frames));
+	if ((key->row.message && !row.message) || (row.frames_count && !row.frames) ||
+	    !PAGES_RESERVE(counts, rows)) {
+		mem_free(row.message);
+		mem_free(row.frames);
+		return fail_nomem(err);
+	}
+	if (size)
+		memcpy(row.frames, key->frames, size);
+	counts->rows[counts->rows_count++] = row;
+	counts->bytes += row.message_size + size + sizeof(row);
+	return HD_OK;
+}
+
+enum hd_status exception_counts_add(struct exception_counts *counts, const struct object *object,
+				    struct hd_error *err)
+{
+	uint8_t *kind = type_kinds_at(&counts->kinds, object->type);
+	if (!kind)
+		return fail_nomem(err);
+	if (*kind == KIND_NOT_ASKED) {
+		bool is_exception = type_is_exception(counts->heap->clr, object->type);
+		*kind = is_exception ? KIND_EXCEPTION : KIND_ANOTHER;
+		if (is_exception && !counts->base)
+			counts->base = find_base(counts->heap->clr, object->type);
+	}
+	if (*kind != KIND_EXCEPTION)
+		return HD_OK;
+	struct exception_key key = {
+		.counts = counts,
+		.row = { .type = object->type, .first = object->address },
+	};
+	read_message(counts, object, &key.row);
+	read_frames(counts, object, &key);
+	if (counts->message.failed)
+		return fail_nomem(err);
+	uint32_t row = hash_index_add(&counts->index, hash_of_exception(&key),
+				      (uint32_t)counts->rows_count, is_same_exception, &key);
+	if (row == UINT32_MAX)
+		return fail_nomem(err);
+	if (row == counts->rows_count)
+		TRY(append_row(counts, &key, err));
+	counts->rows[row].count++;
+	counts->total++;
+	return HD_OK;
+}
+
+static int compare_counts(const void *left, const void *right)
+{
+	const struct exception_count *a = left, *b = right;
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	return a->first < b->first ? -1 : a->first > b->first;
+}
+
+void exception_counts_sort(struct exception_counts *counts)
+{
+	if (counts->rows_count)
+		qsort(counts->rows, counts->rows_count, sizeof(*counts->rows), compare_counts);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "analysis/heap/exception_counts.h"
+#include "analysis/heap/object_pass.h"
+#include "clr/code/code.h"
+#include "command/heap/heap_call.h"
+#include "command/table.h"
+#include "command/threads/source_text.h"
+#include "report/fit.h"
+
+enum {
+	OPT_LIVE,
+	OPT_DEAD,
+	OPT_GEN,
+	OPT_TYPE,
+	OPT_LIMIT,
+	OPT_CONSERVATIVE
+};
+
+static const struct option dumpexceptions_options[] = {
+	[OPT_LIVE] = { "live", VALUE_NONE, NULL, "exceptions that roots keep alive", NULL },
+	[OPT_DEAD] = { "dead", VALUE_NONE, NULL, "exceptions that no root keeps alive", NULL },
+	[OPT_GEN] = { "gen", VALUE_CHOICE, "GEN", "exceptions of this generation",
+		      generation_choices },
+	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "exceptions whose type name contains TEXT",
+		       NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "show N rows (0: all, as without)", NULL },
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
+			       "with -live, -dead: treat every word on a stack as a reference",
+			       NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+enum exception_column {
+	EXCEPTION_COUNT,
+	EXCEPTION_FIRST,
+	EXCEPTION_MT,
+	EXCEPTION_TYPE,
+	EXCEPTION_MESSAGE,
+	EXCEPTION_MESSAGE_CUT,
+	EXCEPTION_STACK_CUT,
+	EXCEPTION_COLUMNS
+};
+
+static const struct column exception_columns[EXCEPTION_COLUMNS] = {
+	[EXCEPTION_COUNT] = { "count", "Count", KIND_NUMBER, 8, LOOK_THOUSANDS,
+			      "exceptions with this type, message and stack" },
+	[EXCEPTION_FIRST] = { "first", "First", KIND_ADDRESS, 12, 0,
+			      "address of the first of them" },
+	[EXCEPTION_MT] = { "mt", "MethodTable", KIND_ADDRESS, 12, 0, "MethodTable of the type" },
+	[EXCEPTION_TYPE] = { "type", "Type", KIND_TYPE, 0, 0, "name of the type" },
+	[EXCEPTION_MESSAGE] = { "message", NULL, KIND_TEXT, 0, 0,
+				"its message; null: it has none, or it cannot be read" },
+	[EXCEPTION_MESSAGE_CUT] = { "message_truncated", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
+				    "the message is longer, and what follows was not compared" },
+	[EXCEPTION_STACK_CUT] = { "stack_truncated", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
+				  "there are more frames, which were not compared or read" },
+};
+
+static void exception_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *message = &cells[EXCEPTION_MESSAGE];
+	char count[27];
+	out_printf(out, "%8s ", format_thousands(cells[EXCEPTION_COUNT].number, count));
+	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[EXCEPTION_FIRST].number);
+	out_printf(out, " %12" PRIx64 " ", cells[EXCEPTION_MT].number);
+	out_type_cell(out, &cells[EXCEPTION_TYPE]);
+	out_puts(out, "\n        Message: ");
+	if (message->is_there) {
+		text_escape(&out->text, message->text.bytes, message->text.size);
+		out_puts(out, cells[EXCEPTION_MESSAGE_CUT].is_there ? "...\n" : "\n");
+	} else {
+		out_printf(out, "%s\n", message->shown ? message->shown : "<null>");
+	}
+}
+
+static const struct schema exception_counts_schema = {
+	.name = "exceptions",
+	SCHEMA_COLUMNS(exception_columns),
+	.is_main = true,
+	.heading = "   Count First         MethodTable Type",
+	.layout = exception_layout,
+};
+
+enum stack_column {
+	STACK_METHOD,
+	STACK_IP,
+	STACK_FILE,
+	STACK_LINE,
+	STACK_COLUMNS
+};
+
+static const struct column stack_columns[STACK_COLUMNS] = {
+	[STACK_METHOD] = { "method", NULL, KIND_TEXT, 0, 0, "its name and arguments" },
+	[STACK_IP] = { "ip", NULL, KIND_ADDRESS, 0, 0,
+		       "where the call returns to, or the instruction that failed" },
+	[STACK_FILE] = { "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			 "path of the source file, as the compiler saw it" },
+	[STACK_LINE] = { "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file" },
+};
+
+static void stack_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *method = &cells[STACK_METHOD];
+	out_puts(out, "        StackFrame: ");
+	if (method->is_there) {
+		out_begin_name(out, FIT_METHOD);
+		text_escape(&out->text, method->text.bytes, method->text.size);
+		out_end_name(out);
+	} else {
+		out_puts(out, "<unknown>");
+	}
+	source_text_put(out, &cells[STACK_FILE], &cells[STACK_LINE]);
+	out_puts(out, "\n");
+}
+
+static const struct schema exception_stack_schema = {
+	.name = "stack",
+	SCHEMA_COLUMNS(stack_columns),
+	.layout = stack_layout,
+};
+
+static void write_stack(struct call *call, const struct exception_count *row)
+{
+	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
+	struct text name = { 0 };
+	answer_table(&call->answer, &exception_stack_schema, &options);
+	for (uint32_t i = 0; i < row->frames_count && answer_wants_row(&call->answer); i++) {
+		const struct exception_frame *frame = &row->frames[i];
+		struct cell cells[STACK_COLUMNS] = { [STACK_IP] = cell_number(frame->ip) };
+		name.size = 0;
+		if (frame->method_desc) {
+			clr_method_signature(call->heap->clr, frame->method_desc, &name);
+			cells[STACK_METHOD] = cell_text(name.bytes, name.size);
+			source_text_cells(call, frame->method_desc, frame->within,
+					  &cells[STACK_FILE], &cells[STACK_LINE]);
+		}
+		answer_row(&call->answer, cells);
+	}
+	(void)answer_table_end(&call->answer);
+	call->out.text.failed |= name.failed;
+	text_deinit(&name);
+	if (row->is_stack_cut)
+		answer_remark(&call->answer, "        StackFrame: ...\n");
+}
+
+static enum hd_status write_exception_counts(struct call *call,
+					     const struct exception_counts *counts)
+{
+	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
+	answer_table(&call->answer, &exception_counts_schema, &options);
+	for (size_t i = 0; i < counts->rows_count; i++) {
+		const struct exception_count *row = &counts->rows[i];
+		if (!answer_wants_row(&call->answer))
+			continue;
+		size_t size;
+		const char *name = type_name(call->heap->clr, row->type, &size);
+		struct cell cells[EXCEPTION_COLUMNS] = {
+			[EXCEPTION_COUNT] = cell_number(row->count),
+			[EXCEPTION_FIRST] = cell_number(row->first),
+			[EXCEPTION_MT] = cell_number(row->type->method_table),
+			[EXCEPTION_TYPE] = cell_type(name, size, row->type->method_table),
+			[EXCEPTION_MESSAGE] = cell_text(row->message, row->message_size),
+		};
+		if (row->is_message_lost)
+			cells[EXCEPTION_MESSAGE].shown = "<cannot be read>";
+		if (row->is_message_cut)
+			cells[EXCEPTION_MESSAGE_CUT] = cell_flag(true);
+		if (row->is_stack_cut)
+			cells[EXCEPTION_STACK_CUT] = cell_flag(true);
+		answer_row_begin(&call->answer, cells);
+		write_stack(call, row);
+		answer_row_end(&call->answer);
+		TRY(call_check(call));
+	}
+	if (answer_table_end(&call->answer))
+		answer_cut(&call->answer, options.limit);
+	return HD_OK;
+}
+
+static const struct column total_columns[] = {
+	{ "count", NULL, KIND_NUMBER, 0, 0, "exceptions that were asked for" },
+};
+static const struct schema exceptions_total_schema = { .name = "total",
+						       SCHEMA_COLUMNS(total_columns) };
+
+static enum hd_status count_exceptions(struct call *call, struct object_pass *pass,
+				       struct exception_counts *counts)
+{
+	for (;;) {
+		enum pass_result result;
+		if (call->out.stopped)
+			return fail_cancelled(call->err);
+		TRY(object_pass_next(pass, &result, call->err));
+		if (result == PASS_END)
+			return HD_OK;
+		if (result != PASS_OBJECT)
+			continue;
+		uint64_t before = counts->bytes;
+		TRY(exception_counts_add(counts, &pass->walker.object, call->err));
+		if (counts->bytes != before)
+			TRY(job_check_memory(&call->job, counts->bytes, call->err));
+	}
+}
+
+static enum hd_status list_exceptions(struct call *call, const struct object_filter *filter,
+				      struct exception_counts *counts)
+{
+	struct object_pass pass;
+	TRY(object_pass_open(&pass, call->heap, filter, &call->job, call->err));
+	enum hd_status status = count_exceptions(call, &pass, counts);
+	job_end(&call->job);
+	if (status == HD_OK) {
+		exception_counts_sort(counts);
+		life_write(filter->life, call);
+		status = write_exception_counts(call, counts);
+	}
+	if (status == HD_OK) {
+		char count[COUNT_SIZE];
+		const struct cell total[] = { cell_number(counts->total) };
+		answer_data(&call->answer, &exceptions_total_schema, total);
+		answer_remark(&call->answer, "\n    Total: %s\n",
+			      format_count(counts->total, "object", count));
+		gaps_report(call, &pass.tally.gaps);
+	}
+	object_pass_close(&pass);
+	return status;
+}
+
+static enum hd_status run_dumpexceptions(struct call *call)
+{
+	const struct value *options = call->options;
+	/* As in SOS, both together are neither. */
+	bool has_life = options[OPT_LIVE].given != options[OPT_DEAD].given;
+	struct heap_range range;
+	struct life life = { 0 };
+	const struct range_choice choice = range_choice(NULL, NULL, &options[OPT_GEN], NULL);
+	const struct object_filter filter = { .range = &range,
+					      .life = &life,
+					      .type_part = options[OPT_TYPE].text };
+	struct exception_counts counts = { .heap = call->heap };
+	TRY(members_create(call->heap, &counts.members, call->err));
+	struct members *members = counts.members;
+	enum hd_status status = heap_range_init(&range, call->heap, &choice, call->err);
+	if (status == HD_OK) {
+		if (has_life)
+			status = call_life(call, options[OPT_DEAD].given, &life);
+		if (status == HD_OK)
+			status = list_exceptions(call, &filter, &counts);
+		heap_range_deinit(&range);
+	}
+	exception_counts_deinit(&counts);
+	members_destroy(members);
+	return status;
+}
+
+const struct command dumpexceptions_command = {
+	.name = "dumpexceptions",
+	.has_rows = true,
+	.summary = "list the exceptions on the heap, equal ones together",
+	.description =
+		"Most first. Exceptions are equal when their types, messages and stacks are. An\n"
+		"exception that was never thrown has no stack: the runtime makes a few at its start.\n"
+		"printexception shows one with all that it has.\n",
+	.example = "dumpexceptions -type Timeout",
+	.top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP,
+	.options = dumpexceptions_options,
+	.run = run_dumpexceptions,
+};

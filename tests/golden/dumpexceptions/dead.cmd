@@ -1,0 +1,2 @@
+file: corefiles/leak.core.zst
+dumpexceptions -dead
