@@ -17,8 +17,9 @@ modes='throw rethrow deep inner cctor async async-void pool threads callback cal
 nullref-try marshal segv abort sleep spin failfast oom catch-abort catch-throw finally-abort finally-throw
 filter-abort filter-failfast nested overflow'
 # The ways to hang of corefiles/apps/hang; those that .NET 9 and 8 have a core of, too.
-hangs='orders async tasks deadlock2 deadlock5 lock writers initializer join waits starved timers healthy1 healthy2 healthy3'
-old_hangs='async tasks deadlock2 waits starved timers initializer'
+hangs='orders async tasks deadlock2 deadlock5 lock writers initializer join waits starved timers healthy1 healthy2 healthy3
+healthy4 healthy5 mixed finalizer collection'
+old_hangs='async tasks deadlock2 waits starved timers initializer mixed'
 
 list() {
     cat <<'END'

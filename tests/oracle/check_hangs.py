@@ -5,8 +5,10 @@
     check_hangs.py [--program HEAPDUMP] [CORE...]
 
 Without CORE: the committed one, and all hang*.core of corefiles/build, or of $COREFILES.  Every thread that a program
-names must wait for what it says, for that object, and for that owner; the deadlocks must be the same sets of threads.
-A difference that is known and right has a name in RULES.  Exit status 1 when anything differs, 77 without cores.
+names must wait for what it says, for that object, and for that owner; the deadlocks must be the same sets of threads
+and async methods; and hang must find what was planted, and nothing else.  Prints what was planted in each program, and
+what was found.  A difference that is known and right has a name in RULES.  Exit status 1 when anything differs, 77
+without cores.
 """
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from session import Json, ask, truth_of
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # Optimised code does not keep the object until the end of the wait: it is not known, and said so.
 STARVED = ("starved", "orders")
-HARMLESS = ("healthy1", "healthy2", "healthy3", "async", "tasks", "timers")
+HARMLESS = ("healthy1", "healthy2", "healthy3", "healthy4", "healthy5", "async", "tasks", "timers")
 RULES = {"not-kept": ("CountdownEvent",)}
 
 
@@ -43,38 +45,78 @@ def threads(truth: Json, answer: Json) -> Iterator[str]:
             yield f"{said['name']}: waits for {found['object']}, the program says {said['object']}"
 
 
+def name_of(member: Json) -> str:
+    """A thread by its id in the system, an async method by its name."""
+    return str(member.get("async_method") or member["os_id"])
+
+
 def deadlocks(truth: Json, answer: Json) -> Iterator[str]:
-    """What is different about threads that wait for each other."""
-    ids = {said["name"]: said["os_id"] for said in truth["threads"]}
+    """What is different about those who wait for each other."""
+    ids = {said["name"]: str(said["os_id"]) for said in truth["threads"]}
     for probable, said in ((False, "deadlocks"), (True, "possible")):
         have = sorted(
-            sorted(thread["os_id"] for thread in found["threads"])
+            sorted(map(name_of, found["members"]))
             for found in answer["deadlocks"]
             if found["probable"] == probable
         )
-        want = sorted(sorted(ids[name] for name in names) for names in truth.get(said, []))
+        # A name that is no thread is an async method.
+        want = sorted(
+            sorted(ids.get(name, name) for name in names) for names in truth.get(said, [])
+        )
         if have != want:
             yield f"{said} {have}, the program says {want}"
 
 
+def planted(truth: Json) -> list[str]:
+    """The verdicts that hang must have."""
+    wanted = ["deadlock"] * (len(truth["deadlocks"]) + len(truth.get("possible", [])))
+    if truth["mode"] in STARVED:
+        wanted.append("pool-starved")
+    if "finalizers" in truth:
+        wanted.append("finalizer")
+    if "stuck" in truth:
+        wanted.append("collection")
+    # Each of two holders has several threads that wait for it.
+    return wanted + ["one-owner"] * (2 if truth["mode"] == "waits" else 0)
+
+
 def verdicts(truth: Json, answer: Json) -> Iterator[str]:
-    """What hang says: as many deadlocks as there are, a starved pool where it is, nothing of the healthy ones."""
-    have = [found["verdict"] for found in answer["verdicts"]]
-    count = len(truth["deadlocks"]) + len(truth.get("possible", []))
-    if have.count("deadlock") != count:
-        yield f"hang finds {have}, there are {count} deadlocks"
-    if ("pool-starved" in have) != (truth["mode"] in STARVED):
-        yield f"hang finds {have} in mode {truth['mode']}"
+    """What hang says, and of whom."""
+    found = {verdict["verdict"]: verdict for verdict in answer["verdicts"]}
+    have = sorted(verdict["verdict"] for verdict in answer["verdicts"])
+    if have != sorted(planted(truth)):
+        yield f"hang finds {have}, planted are {planted(truth)}"
     if truth["mode"] in HARMLESS and have:
         yield f"hang finds {have} where nothing hangs"
+    certain = [v["certain"] for v in answer["verdicts"] if v["verdict"] == "deadlock"]
+    if certain.count(False) != len(truth.get("possible", [])):
+        yield f"{certain.count(False)} deadlocks are only probable, not {truth.get('possible')}"
+    if "finalizers" in truth and found["finalizer"]["count"] < truth["finalizers"]["due"]:
+        yield f"{found['finalizer']['count']} finalizers are due, the program says {truth['finalizers']}"
+    if "stuck" in truth and not evidence_has(found["collection"], truth["stuck"]):
+        yield f"the collection waits for {found['collection']['evidence']}, not {truth['stuck']}"
 
 
-def compare(program: str, core: pathlib.Path) -> tuple[int, list[str]]:
-    """How many facts of a core were compared, and what differs."""
+def evidence_has(verdict: Json, stuck: Json) -> bool:
+    """Does the first sentence name the thread, and its method?"""
+    first = verdict["evidence"][0]
+    return stuck["thread"] in first["text"] and bool(
+        first["method"].startswith(stuck["method"] + "(")
+    )
+
+
+def compare(program: str, core: pathlib.Path) -> tuple[int, list[str], str]:
+    """How many facts of a core were compared, what differs, and what was planted and found."""
     truth = truth_of(core)
     answer, hang = ask(program, core, ["waits -all", "hang"])
     wrong = [*threads(truth, answer), *deadlocks(truth, answer), *verdicts(truth, hang)]
-    return len(truth["threads"]) + 2, wrong
+    row = f"{counted(planted(truth))} -> {counted([v['verdict'] for v in hang['verdicts']])}"
+    return len(truth["threads"]) + 2, wrong, row
+
+
+def counted(names: list[str]) -> str:
+    """ "3 deadlock, 1 finalizer" """
+    return ", ".join(f"{names.count(name)} {name}" for name in dict.fromkeys(names)) or "nothing"
 
 
 def main() -> int:
@@ -90,8 +132,8 @@ def main() -> int:
         return 77
     status = 0
     for core in options.cores or [SOURCE / "corefiles/hang.core.zst", *made]:
-        count, wrong = compare(options.program, core)
-        print(f"{core.name}: {count - len(wrong)} facts equal, {len(wrong)} DIFFERENT")
+        count, wrong, row = compare(options.program, core)
+        print(f"{core.name:30} {row}: {count - len(wrong)} facts equal, {len(wrong)} DIFFERENT")
         for line in wrong:
             print(f"{core.name}: {line}")
         status |= bool(wrong)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "analysis/async/async_graph.h"
 #include "analysis/waits/deadlocks.h"
 #include "analysis/waits/wait_kind.h"
+#include "analysis/waits/wait_runners.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"
@@ -38,27 +40,21 @@ TEST(methods_tell_what_a_thread_waits_for)
 	CU_ASSERT(!method_is_framework("Shop.Bank.Transfer"));
 }
 
-#define THREADS 8u
+#define NODES 8u
 
-/* Threads of a fake runtime, of which number i waits for number owners[i] (or for nobody). */
-static void check_cycles(const size_t *owners, size_t cycles, size_t longest, size_t followers)
+/* Threads and async methods, of which number i waits for number owners[i] (or for nobody). */
+static void check_cycles(size_t threads, const size_t *owners, size_t cycles, size_t longest,
+			 size_t followers)
 {
-	struct fake_clr *fake = fake_clr_create(NULL);
-	(void)fake_segment(fake, 0, GENERATION_0, 0x1000);
-	for (uint32_t i = 0; i < THREADS; i++)
-		(void)fake_thread(fake);
-	struct heap *heap = fake_heap(fake);
-	REQUIRE(heap);
-	struct thread_wait rows[THREADS] = { 0 };
-	uint32_t by_thread[THREADS];
-	struct waits waits = {
-		.heap = heap, .rows = rows, .count = THREADS, .by_thread = by_thread
-	};
-	for (uint32_t i = 0; i < THREADS; i++) {
-		rows[i].thread = clr_thread_at(heap->clr, i);
-		by_thread[i] = i;
-		if (owners[i] < THREADS)
-			rows[i].owner = clr_thread_at(heap->clr, owners[i]);
+	struct thread_wait rows[NODES] = { 0 };
+	struct async_node boxes[NODES] = { 0 };
+	struct wait_edge edges[NODES];
+	struct async_graph graph = { .rows = boxes, .rows_count = NODES - threads };
+	struct waits waits = { .rows = rows, .count = threads, .edges = edges, .async = &graph };
+	for (uint32_t i = 0; i < NODES; i++) {
+		bool is_none = owners[i] >= NODES;
+		edges[i] =
+			(struct wait_edge){ is_none ? WAIT_NOBODY : (uint32_t)owners[i], i == 0 };
 	}
 	struct deadlocks found;
 	ASSERT_UINT(deadlocks_find(&waits, &found, NULL), HD_OK);
@@ -66,37 +62,68 @@ static void check_cycles(const size_t *owners, size_t cycles, size_t longest, si
 	size_t most = 0, all = 0;
 	for (size_t i = 0; i < found.count; i++) {
 		const struct deadlock *cycle = &found.rows[i];
+		size_t in_threads = 0;
+		bool has_first = false;
 		most = cycle->count > most ? cycle->count : most;
-		all += cycle->followers;
+		all += cycle->following_threads + cycle->following_chains;
 		/* Each waits for the next one. */
 		for (size_t k = 0; k < cycle->count; k++) {
-			const struct thread_wait *wait = found.members[cycle->begin + k];
-			const struct thread_wait *next =
-				found.members[cycle->begin + (k + 1) % cycle->count];
-			CU_ASSERT_PTR_EQUAL(wait->owner, next->thread);
+			uint32_t node = found.members[cycle->begin + k];
+			ASSERT_UINT(edges[node].to,
+				    found.members[cycle->begin + (k + 1) % cycle->count]);
+			in_threads += wait_node_thread(&waits, node) != NULL;
+			has_first |= node == 0;
+			CU_ASSERT(!wait_node_thread(&waits, node) != !wait_node_box(&waits, node));
 		}
+		ASSERT_UINT(cycle->threads, in_threads);
+		ASSERT_UINT(cycle->is_probable, has_first);
 	}
 	ASSERT_UINT(most, longest);
 	ASSERT_UINT(all, followers);
 	deadlocks_deinit(&found);
-	fake_clr_destroy(fake);
 }
 
-TEST(cycles_of_waiting_threads_are_deadlocks)
+TEST(cycles_of_who_waits_are_deadlocks)
 {
-	const size_t none = THREADS;
-	const size_t nobody[THREADS] = { none, none, none, none, none, none, none, none };
-	check_cycles(nobody, 0, 0, 0);
-	const size_t chain[THREADS] = { 1, 2, 3, 4, 5, 6, 7, none };
-	check_cycles(chain, 0, 0, 0);
-	const size_t two[THREADS] = { 1, 0, none, none, none, none, none, none };
-	check_cycles(two, 1, 2, 0);
-	const size_t all[THREADS] = { 1, 2, 3, 4, 5, 6, 7, 0 };
-	check_cycles(all, 1, 8, 0);
-	const size_t led_to[THREADS] = { 1, 2, 1, 0, 3, 2, none, 6 };
-	check_cycles(led_to, 1, 2, 4);
-	const size_t several[THREADS] = { 1, 0, 3, 4, 2, 2, 0, 6 };
-	check_cycles(several, 2, 3, 3);
+	const size_t none = NODES;
+	const size_t nobody[NODES] = { none, none, none, none, none, none, none, none };
+	const size_t chain[NODES] = { 1, 2, 3, 4, 5, 6, 7, none };
+	const size_t itself[NODES] = { none, none, none, 3, none, none, none, none };
+	const size_t two[NODES] = { 1, 0, none, none, none, none, none, none };
+	const size_t all[NODES] = { 1, 2, 3, 4, 5, 6, 7, 0 };
+	const size_t led_to[NODES] = { 1, 2, 1, 0, 3, 2, none, 6 };
+	const size_t several[NODES] = { 1, 0, 3, 4, 2, 2, 0, 6 };
+	for (size_t threads = 0; threads <= NODES; threads++) {
+		check_cycles(threads, nobody, 0, 0, 0);
+		check_cycles(threads, chain, 0, 0, 0);
+		check_cycles(threads, itself, 1, 1, 0);
+		check_cycles(threads, two, 1, 2, 0);
+		check_cycles(threads, all, 1, 8, 0);
+		check_cycles(threads, led_to, 1, 2, 4);
+		check_cycles(threads, several, 2, 3, 3);
+	}
+}
+
+TEST(methods_tell_that_a_thread_runs_a_task)
+{
+	static const struct {
+		const char *method;
+		bool is_runner;
+	} cases[] = {
+		{ "System.Threading.Tasks.Task.ExecuteWithThreadLocal", true },
+		{ "System.Threading.Tasks.Task.InnerInvoke", true },
+		{ "System.Threading.Tasks.Task<System.Int32>.InnerInvoke", true },
+		{ "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.Int32>+"
+		  "AsyncStateMachineBox<Shop.Order+<Place>d__2>.MoveNext",
+		  true },
+		{ "System.Threading.Tasks.Task.Wait", false },
+		{ "System.Threading.Tasks.Task.get_Result", false },
+		{ "Shop.Task.InnerInvoke", false },
+		{ "MoveNext", false },
+		{ "", false },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ASSERT_UINT(wait_runs_task(cases[i].method), cases[i].is_runner);
 }
 
 /* What fake_sync_block() makes, and the offsets of doc/coreclr.md 7.4. */

@@ -69,5 +69,146 @@ namespace Hang
                 });
             }
         }
+
+        /// <summary>Two workers that wait for signals of their own, as idle ones do.</summary>
+        private sealed class Idle
+        {
+            private readonly SemaphoreSlim first = new(0), second = new(0);
+            public async Task First()
+            {
+                await Task.Yield();
+                for (; ; )
+                    await first.WaitAsync();
+            }
+            public async Task Second()
+            {
+                await Task.Yield();
+                for (; ; )
+                    await second.WaitAsync();
+            }
+        }
+
+        /// <summary>A service: semaphores as locks, in the same order everywhere, a limit, timers, a cache.</summary>
+        private sealed class Service
+        {
+            private readonly SemaphoreSlim outer = new(1, 1), inner = new(1, 1), limit = new(4, 4);
+
+            private async Task Inner(int number)
+            {
+                await inner.WaitAsync();
+                try
+                {
+                    Burn(number % 5000);
+                    await Task.Delay(1);
+                }
+                finally
+                {
+                    inner.Release();
+                }
+            }
+
+            private async Task Outer(int number)
+            {
+                await outer.WaitAsync();
+                try
+                {
+                    await Task.Yield();
+                    await Inner(number);
+                }
+                finally
+                {
+                    outer.Release();
+                }
+            }
+
+            public async Task Requests(int seed)
+            {
+                for (int number = seed; ; number += 7)
+                {
+                    await limit.WaitAsync();
+                    if (number % 3 == 0)
+                        await Inner(number);
+                    else
+                        await Outer(number);
+                    limit.Release();
+                }
+            }
+        }
+
+        private static Service service;
+        private static Idle idle;
+
+        /// <summary>Async methods that take semaphores as locks, and workers that wait for signals.</summary>
+        public static void Serve()
+        {
+            service = new Service();
+            idle = new Idle();
+            for (int i = 0; i < 12; i++)
+                Track(service.Requests(i));
+            Track(idle.First());
+            Track(idle.Second());
+            Track(Tick());
+        }
+
+        private static readonly System.Collections.Generic.List<Task> tracked = new();
+        private static void Track(Task task) => tracked.Add(task);
+
+        private static async Task Tick()
+        {
+            using var timer = new PeriodicTimer(TimeSpan.FromMilliseconds(5));
+            while (await timer.WaitForNextTickAsync())
+                Burn(100);
+        }
+
+        private sealed class Scrap
+        {
+            ~Scrap() => Burn(50);
+        }
+
+        /// <summary>Threads that block for short times: queues, conditions, readers and writers, finalizers.</summary>
+        public static void Block()
+        {
+            var queue = new System.Collections.Concurrent.BlockingCollection<int>(8);
+            var shared = new ReaderWriterLockSlim();
+            object condition = new();
+            int turn = 0;
+            void Run(string name, Action body) => new Thread(() =>
+            {
+                for (; ; )
+                    body();
+            })
+            { IsBackground = true, Name = name }.Start();
+            Run("producer", () => queue.Add(1));
+            Run("consumer", () => Burn(queue.Take() * 500));
+            for (int i = 0; i < 2; i++)
+            {
+                int mine = i;
+                Run("player-" + i, () =>
+                {
+                    lock (condition)
+                    {
+                        while (turn != mine)
+                            Monitor.Wait(condition);
+                        turn = 1 - mine;
+                        Monitor.PulseAll(condition);
+                    }
+                });
+                Run("reader-" + i, () =>
+                {
+                    shared.EnterReadLock();
+                    Burn(200);
+                    shared.ExitReadLock();
+                });
+            }
+            Run("writer", () =>
+            {
+                shared.EnterWriteLock();
+                Burn(200);
+                shared.ExitWriteLock();
+                Thread.Sleep(1);
+            });
+            Run("maker", () => { GC.KeepAlive(new Scrap()); Thread.Sleep(1); });
+            Run("caller", () => Task.Run(() => Burn(1000)).Wait());
+        }
     }
 }

@@ -30,12 +30,18 @@ namespace Hang
                 case "healthy1": Healthy.Compute(); break;
                 case "healthy2": Healthy.Contend(); break;
                 case "healthy3": Healthy.Produce(); break;
+                case "healthy4": Healthy.Serve(); break;
+                case "healthy5": Healthy.Block(); break;
+                case "mixed": Mixed.Begin(); break;
+                case "finalizer": RuntimeWaits.Finalizer(); break;
+                case "collection": RuntimeWaits.Collection(); break;
                 default:
                     Console.Error.WriteLine("hang: there is no mode " + mode);
                     return 2;
             }
             Thread.Sleep(500);
             Truth.Write(mode);
+            Truth.Written.Set();
             Thread.Sleep(Timeout.Infinite);
             return 0;
         }

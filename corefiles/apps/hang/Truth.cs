@@ -20,10 +20,13 @@ namespace Hang
     public static class Truth
     {
         private static readonly List<Waiter> waiters = new();
-        private static readonly List<string[]> deadlocks = new();
+        private static readonly List<string[]> deadlocks = new(), possible = new();
         private static readonly List<string> members = new();
         private static readonly List<(string Name, Func<string> Json)> late = new();
         private static int started;
+
+        /// <summary>Set when all is said.</summary>
+        public static readonly ManualResetEventSlim Written = new();
 
         [DllImport("libc", EntryPoint = "gettid")]
         public static extern int CurrentOsId();
@@ -49,8 +52,11 @@ namespace Hang
             return thread;
         }
 
-        /// <summary>These threads wait for each other.</summary>
+        /// <summary>These threads wait for each other; a name with a dot is an async method.</summary>
         public static void Deadlock(params string[] names) => deadlocks.Add(names);
+
+        /// <summary>So do these, but over something of which nothing stores who has it.</summary>
+        public static void Possible(params string[] names) => possible.Add(names);
 
         /// <summary>Another member of the line: its name, and its value as JSON.</summary>
         public static void Say(string name, string json) => members.Add($"\"{name}\":{json}");
@@ -96,6 +102,14 @@ namespace Hang
             output.Write(bytes);
         }
 
+        private static void Append(StringBuilder text, List<string[]> sets)
+        {
+            text.Append('[');
+            for (int i = 0; i < sets.Count; i++)
+                text.Append(i == 0 ? "" : ",").Append("[\"" + string.Join("\",\"", sets[i]) + "\"]");
+            text.Append(']');
+        }
+
         private static string Line(string mode)
         {
             var text = new StringBuilder();
@@ -109,10 +123,10 @@ namespace Hang
                 text.Append($",\"waits_for\":{Quote(waiter.WaitsFor)},\"object\":{AddressOf(waiter.Object)}");
                 text.Append($",\"type\":{Quote(waiter.Object?.GetType().FullName)},\"owner\":{Quote(waiter.OwnerName)}}}");
             }
-            text.Append("],\"deadlocks\":[");
-            for (int i = 0; i < deadlocks.Count; i++)
-                text.Append(i == 0 ? "" : ",").Append("[\"" + string.Join("\",\"", deadlocks[i]) + "\"]");
-            text.Append(']');
+            text.Append("],\"deadlocks\":");
+            Append(text, deadlocks);
+            text.Append(",\"possible\":");
+            Append(text, possible);
             foreach (string member in members)
                 text.Append(',').Append(member);
             foreach ((string name, Func<string> json) in late)

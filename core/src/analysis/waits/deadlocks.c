@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/waits/deadlocks.h"
 
+#include "analysis/async/async_graph.h"
 #include "util/alloc.h"
 
-#define NOBODY      UINT32_MAX
 #define NOT_SEEN    UINT32_MAX
 #define NO_CYCLE    (UINT32_MAX - 1)
 #define IN_PROGRESS (UINT32_MAX - 2)
 
-/* For each row of waits: the row that it waits for, and the cycle that it is in or leads to. */
+/* For each node: the cycle that it is in or leads to. */
 struct cycle_search {
 	const struct waits *waits;
-	uint32_t *next, *cycle;
+	uint32_t *cycle;
 	struct deadlocks found;
 	size_t members_count;
 };
@@ -25,71 +25,72 @@ void deadlocks_deinit(struct deadlocks *deadlocks)
 
 static void note_cycle(struct cycle_search *search, uint32_t first)
 {
+	const struct waits *waits = search->waits;
 	struct deadlock *deadlock = &search->found.rows[search->found.count];
 	*deadlock = (struct deadlock){ .begin = search->members_count };
-	uint32_t row = first;
+	uint32_t node = first;
 	do {
-		search->found.members[search->members_count++] = &search->waits->rows[row];
-		search->cycle[row] = (uint32_t)search->found.count;
-		deadlock->is_probable |= !search->waits->rows[row].owner;
+		search->found.members[search->members_count++] = node;
+		search->cycle[node] = (uint32_t)search->found.count;
+		deadlock->threads += wait_node_thread(waits, node) != NULL;
+		deadlock->is_probable |= waits->edges[node].is_probable;
 		deadlock->count++;
-		row = search->next[row];
-	} while (row != first);
+		node = waits->edges[node].to;
+	} while (node != first);
 	search->found.count++;
 }
 
-/* Go from a row to the end, or to a row that was seen; then give all rows of the way their cycle. */
-static void follow(struct cycle_search *search, uint32_t first)
+static void note_follower(struct cycle_search *search, uint32_t node, uint32_t cycle)
 {
-	uint32_t row = first;
-	while (row != NOBODY && search->cycle[row] == NOT_SEEN) {
-		search->cycle[row] = IN_PROGRESS;
-		row = search->next[row];
-	}
-	if (row != NOBODY && search->cycle[row] == IN_PROGRESS)
-		note_cycle(search, row);
-	uint32_t cycle = row == NOBODY ? NO_CYCLE : search->cycle[row];
-	for (row = first; row != NOBODY && search->cycle[row] == IN_PROGRESS;
-	     row = search->next[row]) {
-		search->cycle[row] = cycle;
-		if (cycle != NO_CYCLE)
-			search->found.rows[cycle].followers++;
+	const struct async_node *box = wait_node_box(search->waits, node);
+	struct deadlock *deadlock = &search->found.rows[cycle];
+	if (!box) {
+		deadlock->following_threads++;
+	} else if (!box->is_awaited && box->root != ROOT_THREAD) {
+		deadlock->following_chains++;
 	}
 }
 
-static void find_cycles(struct cycle_search *search)
+/* Go from a node to the end, or to one that was seen; then give all nodes of the way their cycle. */
+static void follow(struct cycle_search *search, uint32_t first)
 {
-	const struct waits *waits = search->waits;
-	for (size_t i = 0; i < waits->count; i++) {
-		const struct thread_wait *wait = &waits->rows[i];
-		const struct thread_wait *owner =
-			wait_of_thread(waits, wait->owner ? wait->owner : wait->probable);
-		search->next[i] = owner ? (uint32_t)(owner - waits->rows) : NOBODY;
-		search->cycle[i] = NOT_SEEN;
+	const struct wait_edge *edges = search->waits->edges;
+	uint32_t node = first;
+	while (node != WAIT_NOBODY && search->cycle[node] == NOT_SEEN) {
+		search->cycle[node] = IN_PROGRESS;
+		node = edges[node].to;
 	}
-	for (size_t i = 0; i < waits->count; i++)
-		follow(search, (uint32_t)i);
+	if (node != WAIT_NOBODY && search->cycle[node] == IN_PROGRESS)
+		note_cycle(search, node);
+	uint32_t cycle = node == WAIT_NOBODY ? NO_CYCLE : search->cycle[node];
+	for (node = first; node != WAIT_NOBODY && search->cycle[node] == IN_PROGRESS;
+	     node = edges[node].to) {
+		search->cycle[node] = cycle;
+		if (cycle != NO_CYCLE)
+			note_follower(search, node, cycle);
+	}
 }
 
 enum hd_status deadlocks_find(const struct waits *waits, struct deadlocks *ret,
 			      struct hd_error *err)
 {
-	size_t count = waits->count + 1;
+	size_t count = wait_nodes(waits);
 	struct cycle_search search = {
 		.waits = waits,
-		.next = mem_alloc(count, sizeof(*search.next)),
-		.cycle = mem_alloc(count, sizeof(*search.cycle)),
-		.found = { .rows = mem_alloc(count, sizeof(*search.found.rows)),
-			   .members = mem_alloc(count, sizeof(const struct thread_wait *)) },
+		.cycle = mem_alloc(count + 1, sizeof(*search.cycle)),
+		.found = { .rows = mem_alloc(count + 1, sizeof(*search.found.rows)),
+			   .members = mem_alloc(count + 1, sizeof(*search.found.members)) },
 	};
-	bool is_made = search.next && search.cycle && search.found.rows && search.found.members;
+	bool is_made = search.cycle && search.found.rows && search.found.members;
+	for (size_t i = 0; is_made && i < count; i++)
+		search.cycle[i] = NOT_SEEN;
+	for (size_t i = 0; is_made && i < count; i++)
+		follow(&search, (uint32_t)i);
 	if (is_made) {
-		find_cycles(&search);
 		*ret = search.found;
 	} else {
 		deadlocks_deinit(&search.found);
 	}
-	mem_free(search.next);
 	mem_free(search.cycle);
 	return is_made ? HD_OK : fail_nomem(err);
 }

@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that wait for each other. */
+/* Threads and async methods that wait for each other. */
 #ifndef HEAPDUMP_SRC_ANALYSIS_DEADLOCKS_H
 #define HEAPDUMP_SRC_ANALYSIS_DEADLOCKS_H
 
 #include "analysis/waits/waits.h"
 
-/** A cycle: each of its threads waits for the next one, and the last one for the first. */
+/** A cycle: each of its members waits for the next one, and the last one for the first. */
 struct deadlock {
-	size_t begin, count; /**< in deadlocks->members */
-	size_t followers;    /**< other threads that wait for one of them, directly or not */
-	bool is_probable;    /**< an owner in it is only thread_wait.probable */
+	size_t begin, count;      /**< in deadlocks->members */
+	size_t threads;           /**< so many members are threads, the others async methods */
+	size_t following_threads; /**< others that wait for a member, directly or not */
+	size_t following_chains;  /**< chains of async methods that do */
+	bool is_probable;         /**< an edge of it is only probable */
 };
 
-/** All cycles; a thread is in one at most, since it waits for one thing. */
+/** All cycles; a node is in one at most, since it waits for one thing. */
 struct deadlocks {
 	struct deadlock *rows;
 	size_t count;
-	const struct thread_wait **members;
+	uint32_t *members; /**< nodes (waits.h) */
 };
 
 /**
- * Find the cycles of thread_wait.owner; where that is not known, of thread_wait.probable.
+ * Find the cycles of waits->edges.
  *
  * @param waits Borrowed.
  * @param[out] ret To be given to deadlocks_deinit(); untouched on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
- * Cost: linear in the number of threads.
+ * Cost: linear in the number of nodes.
  */
 HD_NODISCARD enum hd_status deadlocks_find(const struct waits *waits, struct deadlocks *ret,
 					   struct hd_error *err);

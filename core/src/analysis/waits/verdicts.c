@@ -7,7 +7,9 @@
 #include "util/alloc.h"
 #include "util/job.h"
 
-#define NOBODY UINT32_MAX
+#define NOBODY      WAIT_NOBODY
+#define IN_CYCLE    (WAIT_NOBODY - 1)
+#define IN_PROGRESS (WAIT_NOBODY - 2)
 
 void verdicts_deinit(struct verdicts *verdicts)
 {
@@ -128,40 +130,39 @@ static enum hd_status find_starvation(struct verdicts *verdicts, struct hd_error
 	return add_verdict(verdicts, &verdict, err);
 }
 
-static uint32_t next_row(const struct waits *waits, uint32_t row)
+/* Count, for each node at the end of a way, the threads that wait for it; cycles have no end. */
+static void count_followers(const struct waits *waits, uint32_t *ends, uint64_t *counts)
 {
-	const struct thread_wait *wait = &waits->rows[row];
-	const struct thread_wait *owner =
-		wait_of_thread(waits, wait->owner ? wait->owner : wait->probable);
-	return owner ? (uint32_t)(owner - waits->rows) : NOBODY;
-}
-
-/*
- * Count, for each thread at the end of a way, who waits for it.  More steps than threads are a
- * deadlock, which has a verdict of its own.
- */
-static void count_followers(const struct waits *waits, uint64_t *counts)
-{
+	size_t nodes = wait_nodes(waits);
+	for (size_t i = 0; i < nodes; i++)
+		ends[i] = NOBODY;
 	for (size_t i = 0; i < waits->count; i++) {
-		uint32_t row = (uint32_t)i, next = next_row(waits, row);
-		size_t steps = 0;
-		while (next != NOBODY && steps++ < 64) {
-			row = next;
-			next = next_row(waits, row);
+		uint32_t node = (uint32_t)i, last = node;
+		while (node != NOBODY && ends[node] == NOBODY) {
+			ends[node] = IN_PROGRESS;
+			last = node;
+			node = waits->edges[node].to;
 		}
-		if (next == NOBODY && row != i)
-			counts[row]++;
+		uint32_t end = node == NOBODY ? last : ends[node];
+		if (end == IN_PROGRESS)
+			end = IN_CYCLE;
+		for (node = (uint32_t)i; node != NOBODY && ends[node] == IN_PROGRESS;
+		     node = waits->edges[node].to)
+			ends[node] = end;
+		if (end != IN_CYCLE && end != i)
+			counts[end]++;
 	}
 }
 
 static enum hd_status find_one_owner(struct verdicts *verdicts, struct hd_error *err)
 {
 	const struct waits *waits = verdicts->waits;
-	uint64_t *counts = mem_calloc(waits->count + 1, sizeof(*counts));
-	enum hd_status status = HD_OK;
-	if (!counts)
-		return fail_nomem(err);
-	count_followers(waits, counts);
+	size_t nodes = wait_nodes(waits);
+	uint64_t *counts = mem_calloc(nodes + 1, sizeof(*counts));
+	uint32_t *ends = mem_alloc(nodes + 1, sizeof(*ends));
+	enum hd_status status = counts && ends ? HD_OK : fail_nomem(err);
+	if (status == HD_OK)
+		count_followers(waits, ends, counts);
 	for (size_t i = 0; i < waits->count && status == HD_OK; i++) {
 		const struct verdict verdict = { .kind = VERDICT_ONE_OWNER,
 						 .thread = &waits->rows[i],
@@ -170,6 +171,7 @@ static enum hd_status find_one_owner(struct verdicts *verdicts, struct hd_error 
 			status = add_verdict(verdicts, &verdict, err);
 	}
 	mem_free(counts);
+	mem_free(ends);
 	return status;
 }
 
@@ -190,6 +192,21 @@ static enum hd_status find_finalizer(struct verdicts *verdicts, struct hd_error 
 		verdict.count += list.rows[i].part >= FINALIZER_CRITICAL;
 	finalizer_list_deinit(&list);
 	return verdict.count ? add_verdict(verdicts, &verdict, err) : HD_OK;
+}
+
+static enum hd_status find_collection(struct verdicts *verdicts, struct hd_error *err)
+{
+	const struct waits *waits = verdicts->waits;
+	struct verdict verdict = { .kind = VERDICT_COLLECTION };
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct thread_wait *wait = &waits->rows[i];
+		if (wait->kind == WAIT_SUSPENSION) {
+			verdict.collector = wait;
+			verdict.thread = wait_of_thread(waits, wait->owner);
+		}
+		verdict.count += wait->thread->is_cooperative;
+	}
+	return verdict.thread ? add_verdict(verdicts, &verdict, err) : HD_OK;
 }
 
 static enum hd_status read_pool(struct verdicts *verdicts, struct job *job, struct hd_error *err)
@@ -220,6 +237,8 @@ enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts
 		status = find_one_owner(&verdicts, err);
 	if (status == HD_OK)
 		status = find_finalizer(&verdicts, err);
+	if (status == HD_OK)
+		status = find_collection(&verdicts, err);
 	if (status != HD_OK) {
 		verdicts_deinit(&verdicts);
 		return status;

@@ -7,19 +7,27 @@
 #include "analysis/waits/deadlocks.h"
 
 enum verdict_kind {
-	VERDICT_DEADLOCK,  /**< threads wait for each other */
-	VERDICT_CIRCLE,    /**< async methods await each other */
-	VERDICT_STARVED,   /**< all workers of the thread pool wait, and work is queued */
-	VERDICT_ONE_OWNER, /**< many threads wait for one, which waits itself for something else */
-	VERDICT_FINALIZER, /**< the finalizer thread waits, and finalizers are due */
+	VERDICT_DEADLOCK,   /**< threads wait for each other */
+	VERDICT_CIRCLE,     /**< async methods await each other */
+	VERDICT_STARVED,    /**< all workers of the thread pool wait, and work is queued */
+	VERDICT_ONE_OWNER,  /**< many threads wait for one, which waits itself for something else */
+	VERDICT_FINALIZER,  /**< the finalizer thread waits, and finalizers are due */
+	VERDICT_COLLECTION, /**< a garbage collection waits for a thread that does not stop */
 };
 
 struct verdict {
 	enum verdict_kind kind;
 	const struct deadlock *deadlock; /**< VERDICT_DEADLOCK */
-	/** VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_STARVED: a worker that waits. */
+	/**
+	 * VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_STARVED: a worker that waits;
+	 * VERDICT_COLLECTION: one that does not stop.
+	 */
 	const struct thread_wait *thread;
-	/** Threads, async methods, workers, threads that wait for the one, or finalizers that are due. */
+	const struct thread_wait *collector; /**< VERDICT_COLLECTION: who collects */
+	/**
+	 * Threads, async methods, workers, threads that wait for the one, finalizers that are due, or threads
+	 * that do not stop.
+	 */
 	uint64_t count;
 	uint64_t queued;   /**< VERDICT_STARVED: work items */
 	uint64_t alike;    /**< VERDICT_STARVED: workers that wait in the same method as thread */

@@ -30,6 +30,7 @@ static const struct {
 	[WAIT_SLEEP] = { "Thread.Sleep", NULL },
 	[WAIT_SOCKET] = { "socket", "System.Net.Sockets.Socket" },
 	[WAIT_CALL] = { "native code", NULL },
+	[WAIT_SUSPENSION] = { "GC", NULL },
 };
 
 /* Beginnings of methods, the longer ones first where one begins like another. */

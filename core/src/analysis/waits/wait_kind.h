@@ -30,6 +30,7 @@ enum wait_kind {
 	WAIT_SLEEP,       /**< Thread.Sleep */
 	WAIT_SOCKET,      /**< a socket that is read or written synchronously */
 	WAIT_CALL,        /**< native code, through P/Invoke */
+	WAIT_SUSPENSION,  /**< it collects, and waits until all threads have stopped */
 	WAIT_KINDS
 };
 

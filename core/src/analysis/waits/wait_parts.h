@@ -21,11 +21,9 @@ void wait_find_object(struct waits *waits, struct thread_wait *wait);
 HD_NODISCARD enum hd_status wait_find_by_words(struct waits *waits, struct job *job,
 					       struct hd_error *err);
 
-/** Set owner of a thread that waits for the task of an async method. */
-void wait_follow_task(struct waits *waits, struct thread_wait *wait);
-
-/** Set probable of those who wait for a semaphore; HD_ERR_NOMEM. */
-HD_NODISCARD enum hd_status wait_find_probable(struct waits *waits, struct hd_error *err);
+/** Make the edges of all nodes, and set the owners of those who wait for tasks. */
+HD_NODISCARD enum hd_status wait_find_edges(struct waits *waits, struct job *job,
+					    struct hd_error *err);
 
 /** The thread with the OS id @p os_id, or NULL. */
 const struct clr_thread *wait_thread_by_os_id(const struct waits *waits, uint64_t os_id);

@@ -21,6 +21,7 @@ void waits_destroy(struct waits *waits)
 	mem_free(waits->async);
 	members_destroy(waits->members);
 	mem_free(waits->rows);
+	mem_free(waits->edges);
 	mem_free(waits->by_thread);
 	mem_free(waits);
 }
@@ -118,8 +119,32 @@ static void take_pulse_object(struct waits *waits, struct thread_wait *wait)
 	(void)member_object(waits->members, wait->pulse->block.object, &wait->object);
 }
 
+/*
+ * Whoever collects waits for the threads that run managed code, or may touch objects.  In the collection
+ * itself all others have stopped.
+ */
+static void find_suspension(struct waits *waits)
+{
+	struct thread_wait *collector = NULL;
+	const struct clr_thread *running = NULL;
+	for (size_t i = 0; i < waits->count; i++) {
+		struct thread_wait *wait = &waits->rows[i];
+		bool is_collector = clr_is_gc_thread(waits->heap->clr, wait->thread);
+		if (is_collector && !wait->thread->is_cooperative) {
+			collector = wait;
+		} else if (!is_collector && wait->thread->is_cooperative && !running) {
+			running = wait->thread;
+		}
+	}
+	if (!collector || !running)
+		return;
+	collector->kind = WAIT_SUSPENSION;
+	collector->owner = running;
+}
+
 static enum hd_status find_objects(struct waits *waits, struct job *job, struct hd_error *err)
 {
+	find_suspension(waits);
 	TRY(find_pulse_waiters(waits, err));
 	for (size_t i = 0; i < waits->count; i++) {
 		wait_find_object(waits, &waits->rows[i]);
@@ -128,12 +153,7 @@ static enum hd_status find_objects(struct waits *waits, struct job *job, struct 
 			return fail_cancelled(err);
 	}
 	TRY(wait_find_by_words(waits, job, err));
-	for (size_t i = 0; i < waits->count; i++) {
-		wait_follow_task(waits, &waits->rows[i]);
-		if (job && !job_step(job, 0, 0))
-			return fail_cancelled(err);
-	}
-	return wait_find_probable(waits, err);
+	return wait_find_edges(waits, job, err);
 }
 
 enum hd_status waits_create(struct heap *heap, struct job *job, struct waits **ret,

@@ -9,6 +9,7 @@
 #include "stack/stack.h"
 
 struct async_graph;
+struct async_node;
 
 /** No frame. */
 #define WAIT_NO_FRAME SIZE_MAX
@@ -21,11 +22,6 @@ struct thread_wait {
 	struct object object; /**< what it waits for; type NULL: not known */
 	/** The thread that must act before this one can go on; NULL: not known. */
 	const struct clr_thread *owner;
-	/**
-	 * WAIT_SEMAPHORE: the only other thread whose frames refer to the semaphore, which may have
-	 * entered it; NULL: none, or several.
-	 */
-	const struct clr_thread *probable;
 	/** WAIT_INITIALIZER: the type that the owner initialises; or NULL. */
 	const struct type *initializer;
 	/** WAIT_CALL: the MethodDesc of the native function; 0: not known. */
@@ -36,6 +32,18 @@ struct thread_wait {
 	const struct monitor *pulse;
 };
 
+/** No node. */
+#define WAIT_NOBODY UINT32_MAX
+
+/**
+ * Who must go on before a thread or an async method can.  Nodes are the rows of struct waits, and
+ * after them those of its async methods.
+ */
+struct wait_edge {
+	uint32_t to;      /**< or WAIT_NOBODY: nothing, or not known */
+	bool is_probable; /**< nothing stores who has a semaphore: it is the only one that may have it */
+};
+
 /** All of them, in the order of the runtime's list of threads. */
 struct waits {
 	struct heap *heap;
@@ -44,9 +52,10 @@ struct waits {
 	struct async_graph *async; /**< the async methods that are not done */
 	struct thread_wait *rows;
 	size_t count;
-	uint32_t *by_thread;  /**< by clr_thread_index(): the row, UINT32_MAX: none */
-	uint64_t partial;     /**< stacks that could not be walked to their ends */
-	uint64_t not_matched; /**< waiters of monitors of which no thread was found */
+	struct wait_edge *edges; /**< by node */
+	uint32_t *by_thread;     /**< by clr_thread_index(): the row, UINT32_MAX: none */
+	uint64_t partial;        /**< stacks that could not be walked to their ends */
+	uint64_t not_matched;    /**< waiters of monitors of which no thread was found */
 };
 
 /**
@@ -67,6 +76,13 @@ void waits_destroy(struct waits *waits);
 /** The row of a thread, or NULL. */
 const struct thread_wait *wait_of_thread(const struct waits *waits,
 					 const struct clr_thread *thread);
+
+/** How many nodes there are. */
+size_t wait_nodes(const struct waits *waits);
+/** The thread that a node is, or NULL. */
+const struct thread_wait *wait_node_thread(const struct waits *waits, uint32_t node);
+/** The async method that it is, or NULL. */
+const struct async_node *wait_node_box(const struct waits *waits, uint32_t node);
 
 /** A frame of @p wait outside of its own wait whose roots hold @p object; or WAIT_NO_FRAME. */
 size_t wait_frame_with(const struct thread_wait *wait, uint64_t object);

@@ -8,7 +8,7 @@
 #include "command/threads/wait_text.h"
 #include "report/fit.h"
 
-/* Async methods of a circle that are shown. */
+/* Members of a cycle that are shown. */
 #define CIRCLE_SHOWN 20u
 
 enum verdict_column {
@@ -23,11 +23,13 @@ enum verdict_column {
 
 static const struct column verdict_columns[VERDICT_COLUMNS] = {
 	[VERDICT_NAME] = { "verdict", NULL, KIND_TEXT, 0, 0,
-			   "deadlock, circle (of async methods), pool-starved, one-owner or finalizer" },
+			   "deadlock, circle (of async methods), pool-starved, one-owner, finalizer or "
+			   "collection" },
 	[VERDICT_CERTAIN] = { "certain", NULL, KIND_FLAG, 0, 0,
 			      "false: something that the verdict needs is not stored anywhere" },
 	[VERDICT_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0,
-			    "threads or async methods that are part of it; finalizers that are due" },
+			    "threads or async methods that are part of it; finalizers that are due; "
+			    "threads that do not stop" },
 	[VERDICT_QUEUED] = { "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
 			     "work items that wait for a thread" },
 	[VERDICT_SUMMARY] = { "summary", NULL, KIND_TEXT, 0, 0, "one sentence" },
@@ -86,7 +88,7 @@ static const char *verdict_name(enum verdict_kind kind)
 	static const char *const names[] = {
 		[VERDICT_DEADLOCK] = "deadlock",    [VERDICT_CIRCLE] = "circle",
 		[VERDICT_STARVED] = "pool-starved", [VERDICT_ONE_OWNER] = "one-owner",
-		[VERDICT_FINALIZER] = "finalizer",
+		[VERDICT_FINALIZER] = "finalizer",  [VERDICT_COLLECTION] = "collection",
 	};
 	return names[kind];
 }
@@ -96,20 +98,28 @@ static const char *next_command(enum verdict_kind kind)
 	static const char *const names[] = {
 		[VERDICT_DEADLOCK] = "waits",          [VERDICT_CIRCLE] = "dumpasync",
 		[VERDICT_STARVED] = "threadpoolqueue", [VERDICT_ONE_OWNER] = "waits",
-		[VERDICT_FINALIZER] = "finalizequeue",
+		[VERDICT_FINALIZER] = "finalizequeue", [VERDICT_COLLECTION] = "clrstack",
 	};
 	return names[kind];
+}
+
+static void append_deadlock(struct text *text, const struct deadlock *deadlock)
+{
+	text_puts(text, deadlock->is_probable ? "Probably a deadlock: " : "Deadlock: ");
+	append_members(text, deadlock);
+	text_puts(text, deadlock->count == 1 ? " waits for itself" : " wait for each other");
+	if (!deadlock->following_threads && !deadlock->following_chains)
+		return;
+	text_puts(text, ", and ");
+	append_followers(text, deadlock);
+	text_puts(text, " for them");
 }
 
 static void append_summary(struct text *text, struct heap *heap, const struct verdict *verdict)
 {
 	switch (verdict->kind) {
 	case VERDICT_DEADLOCK:
-		text_printf(text, "%s: %" PRIu64 " threads wait for each other",
-			    verdict->deadlock->is_probable ? "Probably a deadlock" : "Deadlock",
-			    verdict->count);
-		if (verdict->deadlock->followers)
-			text_printf(text, ", and %zu more for them", verdict->deadlock->followers);
+		append_deadlock(text, verdict->deadlock);
 		break;
 	case VERDICT_CIRCLE:
 		text_printf(text, "Deadlock: %" PRIu64 " async methods await each other",
@@ -129,6 +139,14 @@ static void append_summary(struct text *text, struct heap *heap, const struct ve
 	case VERDICT_FINALIZER:
 		text_printf(text, "The finalizer thread waits, and %" PRIu64 " finalizers are due",
 			    verdict->count);
+		break;
+	case VERDICT_COLLECTION:
+		text_puts(text, "A garbage collection waits for ");
+		append_thread(text, heap, verdict->thread->thread);
+		if (verdict->count > 1)
+			text_printf(text, " and %" PRIu64 " more", verdict->count - 1);
+		text_puts(text,
+			  verdict->count > 1 ? ", which do not stop" : ", which does not stop");
 		break;
 	}
 	text_puts(text, ".");
@@ -201,24 +219,52 @@ static void write_starved(struct call *call, struct verdicts *verdicts,
 	}
 }
 
+static void write_members(struct call *call, const struct verdicts *verdicts,
+			  const struct deadlock *deadlock, struct text *text)
+{
+	const struct waits *waits = verdicts->waits;
+	for (size_t i = 0; i < deadlock->count && i < CIRCLE_SHOWN; i++) {
+		uint32_t node = verdicts->deadlocks.members[deadlock->begin + i];
+		append_blocked_node(text, waits, node);
+		write_evidence(call, text, wait_node_thread(waits, node));
+	}
+	if (deadlock->count > CIRCLE_SHOWN) {
+		text_printf(text, "%zu more, which waits lists", deadlock->count - CIRCLE_SHOWN);
+		write_evidence(call, text, NULL);
+	}
+}
+
+static void write_collection(struct call *call, const struct verdict *verdict, struct text *text)
+{
+	append_thread(text, call->heap, verdict->thread->thread);
+	text_puts(text,
+		  " has not left its code: a loop without a call, a long copy, or native code "
+		  "without a transition");
+	write_evidence(call, text, verdict->thread);
+	append_thread(text, call->heap, verdict->collector->thread);
+	text_puts(text,
+		  " collects, and every other thread that comes back to .NET code waits for it");
+	write_evidence(call, text, verdict->collector);
+	text_puts(
+		text,
+		"this may last for a moment only: look at a second core, or at the process again");
+	write_evidence(call, text, NULL);
+}
+
 static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 			       const struct verdict *verdict)
 {
-	struct heap *heap = call->heap;
 	struct text text = { 0 };
 	static const struct table_options options = { .no_heading = true };
 	answer_table(&call->answer, &evidence_schema, &options);
 	if (verdict->kind == VERDICT_DEADLOCK) {
-		for (size_t i = 0; i < verdict->deadlock->count; i++) {
-			const struct thread_wait *wait =
-				verdicts->deadlocks.members[verdict->deadlock->begin + i];
-			append_blocked(&text, heap, wait);
-			write_evidence(call, &text, wait);
-		}
+		write_members(call, verdicts, verdict->deadlock, &text);
 	} else if (verdict->kind == VERDICT_CIRCLE) {
 		write_circle(call, verdicts, verdict, &text);
+	} else if (verdict->kind == VERDICT_COLLECTION) {
+		write_collection(call, verdict, &text);
 	} else {
-		append_blocked(&text, heap, verdict->thread);
+		append_blocked(&text, verdicts->waits, verdict->thread);
 		write_evidence(call, &text, verdict->thread);
 	}
 	if (verdict->kind == VERDICT_STARVED)
@@ -232,7 +278,8 @@ static void write_verdict(struct call *call, struct verdicts *verdicts,
 {
 	struct text summary = { 0 };
 	append_summary(&summary, call->heap, verdict);
-	bool is_certain = verdict->kind != VERDICT_DEADLOCK || !verdict->deadlock->is_probable;
+	bool is_certain = verdict->kind == VERDICT_DEADLOCK ? !verdict->deadlock->is_probable
+							    : verdict->kind != VERDICT_COLLECTION;
 	struct cell cells[VERDICT_COLUMNS] = {
 		[VERDICT_NAME] = cell_string(verdict_name(verdict->kind)),
 		[VERDICT_CERTAIN] = cell_flag(is_certain),
@@ -357,9 +404,10 @@ const struct command hang_command = {
 	.summary = "say why the process hangs: one page, with the evidence",
 	.description =
 		"Deadlocks of threads and async methods, a thread pool whose workers all wait while\n"
-		"work is queued, many threads that wait for one, a finalizer that blocks. In\n"
-		"parentheses is the command that shows more. A semaphore stores no owner, so a\n"
-		"deadlock over one is only probable. Ends with status 1 when something hangs.\n",
+		"work is queued, many threads that wait for one, a finalizer that blocks, a garbage\n"
+		"collection that waits for a thread which does not stop. In parentheses is the command\n"
+		"that shows more. A semaphore stores no owner, so a deadlock over one is only probable.\n"
+		"Ends with status 1 when something hangs.\n",
 	.example = "hang",
 	.needs = NEEDS_HEAP,
 	.run = run_hang,

@@ -208,10 +208,12 @@ const struct command waits_command = {
 	.has_rows = true,
 	.summary = "show what each thread and each async method waits for, and who has it",
 	.description =
-		"Deadlocks come first: threads that wait for each other. Locks, events, semaphores,\n"
-		"tasks, joins, type initializers and calls of native code are told by the methods on\n"
-		"the stacks, by the objects that these refer to, and by the runtime's monitors. Owner\n"
-		"is the thread that must go on first; a semaphore, an event or a barrier has none.\n"
+		"Deadlocks come first: threads and async methods that wait for each other. Locks,\n"
+		"events, semaphores, tasks, joins, type initializers and calls of native code are told\n"
+		"by the methods on the stacks, by the objects that these refer to, and by the runtime's\n"
+		"monitors. Owner is the thread that must go on first; a semaphore, an event or a barrier\n"
+		"has none. A semaphore that is not free has probably been entered by the only thread or\n"
+		"async method that refers to it and waits for something else.\n"
 		"Below are the async methods that no thread runs, equal chains together.\n"
 		"Ends with status 1 when there is a deadlock.\n",
 	.example = "waits",

@@ -3,8 +3,10 @@
 
 #include <inttypes.h>
 
+#include "analysis/async/async_graph.h"
 #include "clr/code/code.h"
 #include "clr/types/type_name.h"
+#include "command/async/async_text.h"
 #include "inspect/async_name.h"
 #include "inspect/thread_name.h"
 #include "report/fit.h"
@@ -69,6 +71,9 @@ void append_wait(struct text *text, struct heap *heap, const struct thread_wait 
 	case WAIT_JOIN:
 		text_puts(text, "waits until a thread ends");
 		return;
+	case WAIT_SUSPENSION:
+		text_puts(text, "waits until all threads have stopped for a collection");
+		return;
 	case WAIT_INITIALIZER:
 		text_puts(text, "waits for the initializer of ");
 		break;
@@ -91,13 +96,17 @@ void append_wait(struct text *text, struct heap *heap, const struct thread_wait 
 }
 
 enum deadlock_column {
+	MEMBER_WHAT,
 	MEMBER_ID,
 	MEMBER_OS_ID,
 	MEMBER_NAME,
+	MEMBER_ASYNC,
+	MEMBER_BOX,
 	MEMBER_KIND,
 	MEMBER_OBJECT,
 	MEMBER_TYPE,
 	MEMBER_OWNER,
+	MEMBER_OWNER_BOX,
 	MEMBER_METHOD,
 	MEMBER_HELD_IN,
 	MEMBER_SENTENCE,
@@ -105,14 +114,19 @@ enum deadlock_column {
 };
 
 static const struct column member_columns[MEMBER_COLUMNS] = {
-	[MEMBER_ID] = { "id", NULL, KIND_NUMBER, 0, 0, "its managed id" },
-	[MEMBER_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
+	[MEMBER_WHAT] = { "member", NULL, KIND_TEXT, 0, 0, "\"thread\" or \"async method\"" },
+	[MEMBER_ID] = { "id", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "managed id of the thread" },
+	[MEMBER_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "its id in the system" },
 	[MEMBER_NAME] = { "name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "Thread.Name" },
+	[MEMBER_ASYNC] = { "async_method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "its name" },
+	[MEMBER_BOX] = { "box", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "task of the async method" },
 	[MEMBER_KIND] = { "waits_for", NULL, KIND_TEXT, 0, 0, "the kind of wait" },
 	[MEMBER_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "what it waits for" },
 	[MEMBER_TYPE] = { "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "type of that" },
-	[MEMBER_OWNER] = { "owner", NULL, KIND_NUMBER, 0, 0,
+	[MEMBER_OWNER] = { "owner", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
 			   "managed id of the thread that has it: the next one of the cycle" },
+	[MEMBER_OWNER_BOX] = { "owner_box", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+			       "or the box of the async method that comes next" },
 	[MEMBER_METHOD] = { "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
 			    "the method of the program that waits" },
 	[MEMBER_HELD_IN] = { "held_in", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
@@ -133,34 +147,45 @@ static void put_line(struct out *out, const char *label, const struct cell *meth
 
 static void member_layout(struct out *out, const struct cell *cells)
 {
-	out_puts(out, cells[MEMBER_SENTENCE].text.bytes);
+	text_append(&out->text, cells[MEMBER_SENTENCE].text.bytes,
+		    cells[MEMBER_SENTENCE].text.size);
 	put_line(out, "    it waits in ", &cells[MEMBER_METHOD]);
 	put_line(out, "    the owner uses that in ", &cells[MEMBER_HELD_IN]);
 }
 
 static const struct schema member_schema = {
-	.name = "threads",
+	.name = "members",
 	SCHEMA_COLUMNS(member_columns),
 	.layout = member_layout,
 };
 
-static const struct column deadlock_columns[] = {
-	{ "probable", NULL, KIND_FLAG, 0, 0,
-	  "is an owner in it only probable?  Nothing stores who has a semaphore" },
-	{ "count", NULL, KIND_NUMBER, 0, 0, "threads that wait for each other" },
-	{ "followers", NULL, KIND_NUMBER, 0, 0, "other threads that wait for one of these" },
-	{ NULL, "", KIND_TEXT, 0, 0, NULL },
+enum cycle_column {
+	CYCLE_PROBABLE,
+	CYCLE_COUNT,
+	CYCLE_THREADS,
+	CYCLE_METHODS,
+	CYCLE_FOLLOWERS,
+	CYCLE_CHAINS,
+	CYCLE_HEAD,
+	CYCLE_COLUMNS
+};
+
+static const struct column deadlock_columns[CYCLE_COLUMNS] = {
+	[CYCLE_PROBABLE] = { "probable", NULL, KIND_FLAG, 0, 0,
+			     "is an owner in it only probable?  Nothing stores who has a semaphore" },
+	[CYCLE_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "members that wait for each other" },
+	[CYCLE_THREADS] = { "threads", NULL, KIND_NUMBER, 0, 0, "so many of them are threads" },
+	[CYCLE_METHODS] = { "async_methods", NULL, KIND_NUMBER, 0, 0, "and so many async methods" },
+	[CYCLE_FOLLOWERS] = { "followers", NULL, KIND_NUMBER, 0, 0,
+			      "other threads that wait for one of these" },
+	[CYCLE_CHAINS] = { "following_chains", NULL, KIND_NUMBER, 0, 0,
+			   "chains of async methods that do" },
+	[CYCLE_HEAD] = { NULL, "", KIND_TEXT, 0, 0, NULL },
 };
 
 static void deadlock_layout(struct out *out, const struct cell *cells)
 {
-	out_styled(out, STYLE_HEAD, "%s of %" PRIu64 " threads",
-		   cells[0].flag ? "Probably a deadlock" : "Deadlock", cells[1].number);
-	if (cells[2].number == 1) {
-		out_puts(out, ", for which 1 other thread waits");
-	} else if (cells[2].number) {
-		out_printf(out, ", for which %" PRIu64 " other threads wait", cells[2].number);
-	}
+	out_styled(out, STYLE_HEAD, "%s", cells[CYCLE_HEAD].text.bytes);
 	out_puts(out, ":\n");
 }
 
@@ -170,91 +195,234 @@ static const struct schema deadlock_schema = {
 	.layout = deadlock_layout,
 };
 
-/* The thread that must go on first, as far as that is known. */
-static const struct clr_thread *wait_next(const struct thread_wait *wait)
+/* "2 threads and 1 async method"; nothing when there are none. */
+static void append_counts(struct text *text, uint64_t threads, uint64_t others, const char *noun)
 {
-	return wait->owner ? wait->owner : wait->probable;
+	char count[COUNT_SIZE];
+	if (threads)
+		text_puts(text, format_count(threads, "thread", count));
+	if (threads && others)
+		text_puts(text, " and ");
+	if (others)
+		text_puts(text, format_count(others, noun, count));
 }
 
-static const char *owner_verb(const struct thread_wait *wait)
+void append_members(struct text *text, const struct deadlock *deadlock)
 {
-	if (wait->kind == WAIT_JOIN)
+	append_counts(text, deadlock->threads, deadlock->count - deadlock->threads, "async method");
+}
+
+void append_followers(struct text *text, const struct deadlock *deadlock)
+{
+	append_counts(text, deadlock->following_threads, deadlock->following_chains, "async chain");
+}
+
+static void append_box(struct text *text, struct heap *heap, const struct async_node *box)
+{
+	text_puts(text, "the async method ");
+	append_async_method(text, heap->clr, box->machine);
+	text_printf(text, " %" PRIx64, box->address);
+}
+
+static void append_node(struct text *text, const struct waits *waits, uint32_t node)
+{
+	const struct thread_wait *wait = wait_node_thread(waits, node);
+	if (wait) {
+		append_thread(text, waits->heap, wait->thread);
+	} else {
+		append_box(text, waits->heap, wait_node_box(waits, node));
+	}
+}
+
+static const char *owner_verb(const struct thread_wait *wait, bool is_probable)
+{
+	if (wait->kind == WAIT_JOIN || wait->kind == WAIT_SUSPENSION)
 		return "";
 	if (wait->kind == WAIT_INITIALIZER || wait->kind == WAIT_TASK)
 		return " runs";
-	return wait->owner ? " has" : " probably has";
+	return is_probable ? " probably has" : " has";
 }
 
-void append_blocked(struct text *text, struct heap *heap, const struct thread_wait *wait)
+void append_blocked(struct text *text, const struct waits *waits, const struct thread_wait *wait)
 {
-	append_thread(text, heap, wait->thread);
+	struct wait_edge edge = waits->edges[wait - waits->rows];
+	const struct thread_wait *owner = wait_of_thread(waits, wait->owner);
+	append_thread(text, waits->heap, wait->thread);
 	text_puts(text, " ");
-	append_wait(text, heap, wait);
-	if (!wait_next(wait))
+	append_wait(text, waits->heap, wait);
+	/* Of a task it was said which async method it is; who runs that is of interest. */
+	if (wait->kind == WAIT_TASK && wait_node_box(waits, edge.to))
+		edge.to = owner ? (uint32_t)(owner - waits->rows) : WAIT_NOBODY;
+	if (edge.to == WAIT_NOBODY)
 		return;
-	text_puts(text, wait->kind == WAIT_JOIN ? ": " : ", which ");
-	append_thread(text, heap, wait_next(wait));
-	text_puts(text, owner_verb(wait));
+	bool is_named = wait->kind == WAIT_JOIN || wait->kind == WAIT_SUSPENSION;
+	text_puts(text, is_named ? ": " : ", which ");
+	append_node(text, waits, edge.to);
+	text_puts(text, owner_verb(wait, edge.is_probable));
 }
 
-static void write_member(struct call *call, const struct waits *waits,
-			 const struct thread_wait *wait)
+/* "the async method A waits for SemaphoreSlim 7f... (0 free), which thread 5 probably has" */
+static void append_blocked_box(struct text *text, const struct waits *waits, uint32_t node)
 {
-	struct heap *heap = call->heap;
-	struct text sentence = { 0 }, method = { 0 }, held = { 0 }, name = { 0 };
-	struct cell cells[MEMBER_COLUMNS] = {
-		[MEMBER_ID] = cell_number(wait->thread->id),
-		[MEMBER_OS_ID] = cell_number(wait->thread->os_id),
-		[MEMBER_KIND] = cell_string(wait_kind_name(wait->kind)),
-		[MEMBER_OWNER] = cell_number(wait_next(wait)->id),
-	};
-	text_puts(&sentence, "  ");
-	append_blocked(&sentence, heap, wait);
-	text_puts(&sentence, "\n");
-	cells[MEMBER_SENTENCE] = cell_text(sentence.bytes, sentence.size);
-	if (thread_name(heap, wait->thread, &name) && name.size)
-		cells[MEMBER_NAME] = cell_text(name.bytes, name.size);
-	if (wait->object.type) {
-		size_t size;
-		const char *type = type_name(heap->clr, wait->object.type, &size);
-		cells[MEMBER_OBJECT] = cell_number(wait->object.address);
-		cells[MEMBER_TYPE] = cell_type(type, size, wait->object.type->method_table);
+	const struct async_node *box = wait_node_box(waits, node);
+	struct wait_edge edge = waits->edges[node];
+	append_box(text, waits->heap, box);
+	if (box->next != ASYNC_NO_BOX) {
+		text_puts(text, " awaits ");
+	} else if (box->wait == AWAIT_RUNS || box->wait == AWAIT_THREAD) {
+		text_puts(text, edge.to == WAIT_NOBODY ? " runs" : " runs on ");
+	} else {
+		text_puts(text, " waits for ");
+		append_async_wait(text, waits->async, box);
+		text_puts(text, edge.to == WAIT_NOBODY ? "" : ", which ");
 	}
+	if (edge.to == WAIT_NOBODY)
+		return;
+	append_node(text, waits, edge.to);
+	if (box->wait == AWAIT_TASK) {
+		text_puts(text, " runs");
+	} else if (box->wait == AWAIT_SEMAPHORE) {
+		text_puts(text, edge.is_probable ? " probably has" : " has");
+	}
+}
+
+void append_blocked_node(struct text *text, const struct waits *waits, uint32_t node)
+{
+	const struct thread_wait *wait = wait_node_thread(waits, node);
+	if (wait) {
+		append_blocked(text, waits, wait);
+	} else {
+		append_blocked_box(text, waits, node);
+	}
+}
+
+/* Texts of one member. */
+struct member_texts {
+	struct text sentence, method, held, name;
+};
+
+/* The frames in which a thread waits, and in which the owner of the object uses it. */
+static void set_frames(struct call *call, const struct waits *waits, const struct thread_wait *wait,
+		       struct member_texts *texts, struct cell *cells)
+{
+	struct clr *clr = call->heap->clr;
+	const struct thread_wait *owner =
+		wait_node_thread(waits, waits->edges[wait - waits->rows].to);
 	if (wait_method(wait)) {
-		clr_method_signature(heap->clr, wait_method(wait), &method);
-		cells[MEMBER_METHOD] = cell_text(method.bytes, method.size);
+		clr_method_signature(clr, wait_method(wait), &texts->method);
+		cells[MEMBER_METHOD] = cell_text(texts->method.bytes, texts->method.size);
 	}
-	const struct thread_wait *owner = wait_of_thread(waits, wait_next(wait));
 	size_t frame = owner ? wait_frame_with(owner, wait->object.address) : WAIT_NO_FRAME;
 	if (frame != WAIT_NO_FRAME) {
-		clr_method_signature(heap->clr, owner->stack.frames[frame].method_desc, &held);
-		cells[MEMBER_HELD_IN] = cell_text(held.bytes, held.size);
+		clr_method_signature(clr, owner->stack.frames[frame].method_desc, &texts->held);
+		cells[MEMBER_HELD_IN] = cell_text(texts->held.bytes, texts->held.size);
 	}
+}
+
+static void set_object(struct cell *cells, struct clr *clr, const struct object *object)
+{
+	size_t size;
+	const char *type = type_name(clr, object->type, &size);
+	cells[MEMBER_OBJECT] = cell_number(object->address);
+	cells[MEMBER_TYPE] = cell_type(type, size, object->type->method_table);
+}
+
+static void set_thread(struct call *call, const struct waits *waits, const struct thread_wait *wait,
+		       struct member_texts *texts, struct cell *cells)
+{
+	cells[MEMBER_WHAT] = cell_string("thread");
+	cells[MEMBER_ID] = cell_number(wait->thread->id);
+	cells[MEMBER_OS_ID] = cell_number(wait->thread->os_id);
+	cells[MEMBER_KIND] = cell_string(wait_kind_name(wait->kind));
+	if (thread_name(call->heap, wait->thread, &texts->name) && texts->name.size)
+		cells[MEMBER_NAME] = cell_text(texts->name.bytes, texts->name.size);
+	if (wait->object.type)
+		set_object(cells, call->heap->clr, &wait->object);
+	set_frames(call, waits, wait, texts, cells);
+}
+
+static void set_box(struct call *call, const struct waits *waits, const struct async_node *box,
+		    struct member_texts *texts, struct cell *cells)
+{
+	struct object object;
+	uint64_t awaited =
+		box->next == ASYNC_NO_BOX ? box->object : waits->async->rows[box->next].address;
+	append_async_method(&texts->name, call->heap->clr, box->machine);
+	cells[MEMBER_WHAT] = cell_string("async method");
+	cells[MEMBER_ASYNC] = cell_text(texts->name.bytes, texts->name.size);
+	cells[MEMBER_BOX] = cell_number(box->address);
+	cells[MEMBER_KIND] = cell_string(box->next == ASYNC_NO_BOX ? async_wait_name(box->wait)
+								   : "async method");
+	if (member_object(waits->members, awaited, &object))
+		set_object(cells, call->heap->clr, &object);
+}
+
+static void write_member(struct call *call, const struct waits *waits, uint32_t node)
+{
+	struct member_texts texts = { 0 };
+	struct cell cells[MEMBER_COLUMNS] = { 0 };
+	const struct thread_wait *wait = wait_node_thread(waits, node);
+	uint32_t to = waits->edges[node].to;
+	const struct thread_wait *owner = wait_node_thread(waits, to);
+	if (wait) {
+		set_thread(call, waits, wait, &texts, cells);
+	} else {
+		set_box(call, waits, wait_node_box(waits, node), &texts, cells);
+	}
+	if (owner) {
+		cells[MEMBER_OWNER] = cell_number(owner->thread->id);
+	} else {
+		cells[MEMBER_OWNER_BOX] = cell_number(wait_node_box(waits, to)->address);
+	}
+	text_puts(&texts.sentence, "  ");
+	append_blocked_node(&texts.sentence, waits, node);
+	text_puts(&texts.sentence, "\n");
+	cells[MEMBER_SENTENCE] = cell_text(texts.sentence.bytes, texts.sentence.size);
 	answer_row(&call->answer, cells);
-	text_deinit(&sentence);
-	text_deinit(&method);
-	text_deinit(&held);
-	text_deinit(&name);
+	text_deinit(&texts.sentence);
+	text_deinit(&texts.method);
+	text_deinit(&texts.held);
+	text_deinit(&texts.name);
+}
+
+static void write_deadlock(struct call *call, const struct waits *waits,
+			   const struct deadlocks *deadlocks, const struct deadlock *deadlock)
+{
+	static const struct table_options options = { .no_heading = true };
+	struct answer *answer = &call->answer;
+	struct text head = { 0 };
+	text_puts(&head, deadlock->is_probable ? "Probably a deadlock of " : "Deadlock of ");
+	append_members(&head, deadlock);
+	if (deadlock->following_threads || deadlock->following_chains) {
+		text_puts(&head, ", and ");
+		append_followers(&head, deadlock);
+		text_puts(&head, " waiting for them");
+	}
+	const struct cell cells[CYCLE_COLUMNS] = {
+		[CYCLE_PROBABLE] = cell_flag(deadlock->is_probable),
+		[CYCLE_COUNT] = cell_number(deadlock->count),
+		[CYCLE_THREADS] = cell_number(deadlock->threads),
+		[CYCLE_METHODS] = cell_number(deadlock->count - deadlock->threads),
+		[CYCLE_FOLLOWERS] = cell_number(deadlock->following_threads),
+		[CYCLE_CHAINS] = cell_number(deadlock->following_chains),
+		[CYCLE_HEAD] = cell_text(head.bytes, head.size),
+	};
+	answer_row_begin(answer, cells);
+	answer_table(answer, &member_schema, &options);
+	for (size_t k = 0; k < deadlock->count; k++)
+		write_member(call, waits, deadlocks->members[deadlock->begin + k]);
+	(void)answer_table_end(answer);
+	answer_row_end(answer);
+	answer_remark(answer, "\n");
+	text_deinit(&head);
 }
 
 void write_deadlocks(struct call *call, const struct waits *waits,
 		     const struct deadlocks *deadlocks)
 {
 	static const struct table_options options = { .no_heading = true };
-	struct answer *answer = &call->answer;
-	answer_table(answer, &deadlock_schema, &options);
-	for (size_t i = 0; i < deadlocks->count; i++) {
-		const struct deadlock *deadlock = &deadlocks->rows[i];
-		const struct cell cells[] = { cell_flag(deadlock->is_probable),
-					      cell_number(deadlock->count),
-					      cell_number(deadlock->followers), cell_string("") };
-		answer_row_begin(answer, cells);
-		answer_table(answer, &member_schema, &options);
-		for (size_t k = 0; k < deadlock->count; k++)
-			write_member(call, waits, deadlocks->members[deadlock->begin + k]);
-		(void)answer_table_end(answer);
-		answer_row_end(answer);
-		answer_remark(answer, "\n");
-	}
-	(void)answer_table_end(answer);
+	answer_table(&call->answer, &deadlock_schema, &options);
+	for (size_t i = 0; i < deadlocks->count; i++)
+		write_deadlock(call, waits, deadlocks, &deadlocks->rows[i]);
+	(void)answer_table_end(&call->answer);
 }

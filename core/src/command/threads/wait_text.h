@@ -22,7 +22,16 @@ void append_wait(struct text *text, struct heap *heap, const struct thread_wait 
  * Append the whole sentence without a full stop: "thread 7 (transfer-1) waits to enter the monitor of
  * Ledger 7fbb2a..., which thread 5 (transfer-2) has".
  */
-void append_blocked(struct text *text, struct heap *heap, const struct thread_wait *wait);
+void append_blocked(struct text *text, const struct waits *waits, const struct thread_wait *wait);
+
+/** The same for a node, which may be an async method. */
+void append_blocked_node(struct text *text, const struct waits *waits, uint32_t node);
+
+/** Append who is in the cycle: "2 threads and 1 async method". */
+void append_members(struct text *text, const struct deadlock *deadlock);
+
+/** Append who waits for it: "1 thread and 3 async chains"; nothing: nobody. */
+void append_followers(struct text *text, const struct deadlock *deadlock);
 
 /** Write all deadlocks: as data, the table "deadlocks"; as text, a sentence for each thread. */
 void write_deadlocks(struct call *call, const struct waits *waits,

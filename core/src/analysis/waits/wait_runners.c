@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which thread runs a task: frames of Task and of boxes of async methods, while they run their code,
+ * refer to the task, which is their "this".
+ */
+#include "analysis/waits/wait_runners.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/waits/wait_parts.h"
+#include "util/alloc.h"
+#include "util/job.h"
+#include "util/sort.h"
+
+/* Methods that are remembered: common frames come again and again. */
+#define REMEMBERED 4096u
+
+/* Is a method one that runs tasks?  For the MethodDesc at the same place. */
+struct method_answers {
+	uint64_t methods[REMEMBERED];
+	bool is_runner[REMEMBERED];
+};
+
+void wait_runners_deinit(struct wait_runners *runners)
+{
+	pages_free(runners->rows, runners->rows_capacity, sizeof(*runners->rows));
+	*runners = (struct wait_runners){ 0 };
+}
+
+static bool begins_with(const char *text, const char *begin)
+{
+	return strncmp(text, begin, strlen(begin)) == 0;
+}
+
+/* Task.ExecuteWithThreadLocal, Task<T>.InnerInvoke, ...; AsyncStateMachineBox<T>.MoveNext, ... */
+bool wait_runs_task(const char *method)
+{
+	const char *last = strrchr(method, '.');
+	if (!last)
+		return false;
+	if (begins_with(method, "System.Threading.Tasks."))
+		return begins_with(last, ".Execute") || strcmp(last, ".InnerInvoke") == 0;
+	return begins_with(method, "System.Runtime.CompilerServices.") &&
+	       strstr(method, "StateMachineBox") &&
+	       (begins_with(last, ".MoveNext") || begins_with(last, ".Execute"));
+}
+
+static bool is_runner(const struct waits *waits, const struct stack_frame *frame,
+		      struct method_answers *answers)
+{
+	char name[WAIT_NAME_SIZE];
+	size_t place = frame->method_desc / 8 % REMEMBERED;
+	if (frame->kind != STACK_MANAGED || frame->is_dead || !frame->method_desc)
+		return false;
+	if (answers->methods[place] != frame->method_desc) {
+		answers->methods[place] = frame->method_desc;
+		answers->is_runner[place] = clr_method_name(waits->heap->clr, frame->method_desc,
+							    name, sizeof(name), NULL) &&
+					    wait_runs_task(name);
+	}
+	return answers->is_runner[place];
+}
+
+static enum hd_status add_runners(const struct waits *waits, uint32_t row,
+				  struct method_answers *answers, struct wait_runners *runners,
+				  struct hd_error *err)
+{
+	const struct thread_wait *wait = &waits->rows[row];
+	size_t begin = wait->wait_end == WAIT_NO_FRAME ? 0 : wait->wait_end;
+	for (size_t i = 0; i < wait->stack.roots_count; i++) {
+		const struct stack_root *root = &wait->stack.roots[i];
+		if (root->frame < begin || root->frame >= wait->stack.frames_count ||
+		    root->flags & (STACK_ROOT_INTERIOR | STACK_ROOT_CONSERVATIVE) ||
+		    !is_runner(waits, &wait->stack.frames[root->frame], answers))
+			continue;
+		if (!PAGES_RESERVE(runners, rows))
+			return fail_nomem(err);
+		runners->rows[runners->rows_count++] = (struct wait_runner){ root->value, row };
+	}
+	return HD_OK;
+}
+
+static int compare_runners(const void *left, const void *right)
+{
+	const struct wait_runner *a = left, *b = right;
+	if (a->task != b->task)
+		return a->task < b->task ? -1 : 1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+enum hd_status wait_runners_find(const struct waits *waits, struct job *job,
+				 struct wait_runners *ret, struct hd_error *err)
+{
+	struct wait_runners runners = { 0 };
+	struct method_answers *answers = mem_calloc(1, sizeof(*answers));
+	enum hd_status status = answers ? HD_OK : fail_nomem(err);
+	for (size_t i = 0; i < waits->count && status == HD_OK; i++) {
+		status = add_runners(waits, (uint32_t)i, answers, &runners, err);
+		if (status == HD_OK && job && !job_step(job, 0, 0))
+			status = fail_cancelled(err);
+	}
+	mem_free(answers);
+	if (status != HD_OK) {
+		wait_runners_deinit(&runners);
+		return status;
+	}
+	if (runners.rows_count)
+		qsort(runners.rows, runners.rows_count, sizeof(*runners.rows), compare_runners);
+	*ret = runners;
+	return HD_OK;
+}
+
+uint32_t wait_runner_of(const struct wait_runners *runners, uint64_t task)
+{
+	size_t row = ROWS_FROM(runners->rows, runners->rows_count, task, task);
+	bool is_found = task && row < runners->rows_count && runners->rows[row].task == task;
+	return is_found ? runners->rows[row].row : WAIT_NOBODY;
+}
