@@ -51,6 +51,8 @@ crash9-throw-full     .NET 9, an unhandled exception
 crash9-nullref-full   .NET 9, a null reference
 crash8-throw-full     .NET 8, an unhandled exception
 crash8-nullref-full   .NET 8, a null reference
+crash9-oom-heap       .NET 9, no memory left (by name)
+crash8-oom-heap       .NET 8, no memory left (by name)
 END
     for version in 10 9 8; do
         echo "crash$version-threads-mini .NET $version, dies with many threads, createdump of mini type (no heap)"

@@ -40,7 +40,7 @@ uint64_t fake_image(struct fake_clr *fake, uint64_t module, const struct metadat
 	free(image);
 	free(metadata);
 	/* Module -> PEAssembly -> PEImage -> PEImageLayout */
-	uint64_t assembly = fake_alloc(own, 64), pe_image = fake_alloc(own, 256);
+	uint64_t assembly = fake_alloc(own, 128), pe_image = fake_alloc(own, 256);
 	uint64_t layout = fake_alloc(own, 64);
 	fake_poke_u64(own, module + FAKE_MODULE_PE_ASSEMBLY, assembly);
 	fake_poke_u64(own, assembly + 8, pe_image);

@@ -166,7 +166,7 @@ TEST(wrong_words_are_told_with_the_usage)
 	check_fails("gcroo 1000", HD_EXIT_USAGE, "no command \"gcroo\": did you mean gcroot?");
 	check_fails("VERIFY --json", HD_EXIT_USAGE, "did you mean verifyheap or verifyobj?");
 	check_fails("gcr", HD_EXIT_USAGE, "did you mean gcroot?");
-	check_fails("dumpm", HD_EXIT_USAGE, "did you mean dumpmt or dumpmd?");
+	check_fails("dumpm", HD_EXIT_USAGE, "did you mean dumpmt, dumpmd or dumpmodule?");
 	check_fails("help me", HD_EXIT_USAGE, "\"me\"");
 }
 

@@ -109,6 +109,11 @@ uint64_t clr_app_domain(const struct clr *clr)
 	return clr->globals.app_domain;
 }
 
+uint64_t clr_system_domain(const struct clr *clr)
+{
+	return clr->globals.system_domain;
+}
+
 uint64_t clr_free_method_table(const struct clr *clr)
 {
 	return clr->globals.free_method_table;

@@ -53,6 +53,12 @@ struct memory *clr_set_memory(struct clr *clr, struct memory *memory);
 
 /** "10.0.12" when it can be found out, else "10.0"; "" = unknown. */
 const char *clr_version(const struct clr *clr);
+/**
+ * The version that the runtime's file has in its data, "10.0.1226.42308 @Commit: 95017c7...".
+ *
+ * @return false: it is not in the target, or longer than @p size - 1
+ */
+bool clr_file_version(struct clr *clr, char *buf, size_t size);
 /** Build-id of the runtime's file, in hex; "" = unknown. */
 const char *clr_build_id(const struct clr *clr);
 /** The module of libcoreclr, or of the single-file executable. */
@@ -87,6 +93,7 @@ bool clr_gc_is_moving(const struct clr *clr);
 
 /** Addresses of the runtime's objects; 0 = not known. */
 uint64_t clr_app_domain(const struct clr *clr);
+uint64_t clr_system_domain(const struct clr *clr);
 uint64_t clr_free_method_table(const struct clr *clr);
 uint64_t clr_object_method_table(const struct clr *clr);
 uint64_t clr_object_array_method_table(const struct clr *clr);

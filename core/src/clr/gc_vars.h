@@ -32,6 +32,7 @@ enum gc_heap_field {
 	GC_HEAP_ALLOC_ALLOCATED = 0,
 	GC_HEAP_EPHEMERAL_SEGMENT = 1,
 	GC_HEAP_FINALIZE_QUEUE = 2,
+	GC_HEAP_FAILURE = 3, /**< oom_info, the structure itself */
 	GC_HEAP_GENERATION_TABLE = 18,
 };
 

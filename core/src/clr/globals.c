@@ -273,6 +273,7 @@ static void read_named(struct clr *clr, const struct descriptor *descriptor)
 		uint64_t *value;
 	} globals[] = {
 		{ "AppDomain", &clr->globals.app_domain },
+		{ "SystemDomain", &clr->globals.system_domain },
 		{ "ThreadStore", &clr->globals.thread_store },
 		{ "FreeObjectMethodTable", &clr->globals.free_method_table },
 		{ "ObjectMethodTable", &clr->globals.object_method_table },
@@ -430,6 +431,11 @@ void globals_read(struct clr *clr, const struct descriptor *descriptor, size_t g
 			     "the AppDomain's list of assemblies was not found in it: types that "
 			     "have no object on the heap are not known");
 	}
+	/* The entry after the AppDomain's is the SystemDomain's (inc/dacvars.h). */
+	uint64_t address = 0;
+	if (!clr->globals.system_domain && dac_pointer(clr, gc_index + 1, &address) && address &&
+	    address == clr->globals.app_domain)
+		(void)dac_pointer(clr, gc_index + 2, &clr->globals.system_domain);
 	if (!clr->globals.sync_table && !descriptor)
 		find_sync_table(clr, gc_index);
 	clr_sync_count(clr);

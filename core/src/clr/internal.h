@@ -18,7 +18,7 @@ struct code_cache;
 /** Values of the runtime's globals: addresses, 0 = not known. */
 struct clr_globals {
 	/* objects of the runtime */
-	uint64_t app_domain, thread_store, free_method_table, object_method_table,
+	uint64_t app_domain, system_domain, thread_store, free_method_table, object_method_table,
 		string_method_table, object_array_method_table, exception_method_table;
 	uint64_t sync_table;    /**< SyncTableEntry array */
 	uint64_t sync_count;    /**< index of its first entry that was never used, 0 = unknown */

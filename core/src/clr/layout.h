@@ -47,8 +47,8 @@ enum layout_origin {
 	X(PARAM_TYPE_ARG, "ParamTypeDesc", "TypeArg", 8, 16, 16)                           \
 	X(TYPE_VAR_MODULE, "TypeVarTypeDesc", "Module", 8, 16, 16)                         \
 	X(TYPE_VAR_TOKEN, "TypeVarTypeDesc", "Token", 40, 40, 40)                          \
-	X(MODULE_ASSEMBLY, "Module", "Assembly", NO, 312, 248)                             \
-	X(MODULE_PE_ASSEMBLY, "Module", "PEAssembly", 272, NO, 216)                        \
+	X(MODULE_ASSEMBLY, "Module", "Assembly", 296, 312, 248)                            \
+	X(MODULE_PE_ASSEMBLY, "Module", "PEAssembly", 272, 280, 216)                       \
 	X(MODULE_BASE, "Module", "Base", NO, 288, 224)                                     \
 	X(MODULE_FLAGS, "Module", "Flags", NO, 296, 232)                                   \
 	X(MODULE_PATH, "Module", "Path", NO, 272, 200)                                     \
@@ -59,12 +59,17 @@ enum layout_origin {
 	X(MODULE_TYPE_DEF_MAP, "Module", "TypeDefToMethodTableMap", 752, 624, 416)         \
 	X(MODULE_TYPE_PARAMS, "Module", "AvailableTypeParams", 968, 808, 600)              \
 	X(MODULE_STATICS, "Module", "DomainLocalModule", 1224, NO, NO)                     \
-	X(PE_ASSEMBLY_IMAGE, "PEAssembly", "PEImage", 8, NO, 8)                            \
-	X(PE_IMAGE_LAYOUT, "PEImage", "LoadedImageLayout", 120, NO, 128)                   \
-	X(IMAGE_LAYOUT_BASE, "PEImageLayout", "Base", 8, NO, 8)                            \
-	X(IMAGE_LAYOUT_FLAGS, "PEImageLayout", "Flags", 20, NO, 20)                        \
+	X(PE_ASSEMBLY_IMAGE, "PEAssembly", "PEImage", 8, 8, 8)                             \
+	X(PE_ASSEMBLY_HOST, "PEAssembly", "HostAssembly", 56, 56, NO)                      \
+	X(PE_ASSEMBLY_BINDER, "PEAssembly", "AssemblyBinder", 64, 64, 64)                  \
+	X(HOST_ASSEMBLY_BINDER, "BINDER_SPACE::Assembly", "Binder", 32, 32, NO)            \
+	X(PE_IMAGE_LAYOUT, "PEImage", "LoadedImageLayout", 120, 120, 128)                  \
+	X(IMAGE_LAYOUT_BASE, "PEImageLayout", "Base", 8, 8, 8)                             \
+	X(IMAGE_LAYOUT_SIZE, "PEImageLayout", "Size", 16, 16, 16)                          \
+	X(IMAGE_LAYOUT_FLAGS, "PEImageLayout", "Flags", 20, 20, 20)                        \
 	X(LOADER_EXPOSED, "LoaderAllocator", "ExposedObject", 976, 1128, 752)              \
 	X(DOMAIN_ASSEMBLIES, "AppDomain", "DomainAssemblyList", 2544, 1824, 576)           \
+	X(DOMAIN_NAME, "AppDomain", "FriendlyName", 2928, 2208, 1080)                      \
 	X(ASSEMBLY_MODULE, "Assembly", "Module", 24, 16, 16)                               \
 	X(STATICS_INFO_SIZE, "DynamicStaticsInfo", "!", NO, 24, 24)                        \
 	X(STATICS_GC, "DynamicStaticsInfo", "GCStatics", NO, 0, 0)                         \

@@ -10,6 +10,7 @@
 #include "clr/internal.h"
 #include "targets/target_modules.h"
 #include "util/alloc.h"
+#include "util/text.h"
 
 #define RUNTIME_DYNAMIC_MAX 256u
 #define PROGRAM_HEADER_MAX  64u
@@ -24,6 +25,11 @@
 #define VERSION_SCAN_MAX ((uint64_t)16 << 20)
 #define VERSION_CHUNK    ((size_t)64 << 10)
 #define VERSION_MARK     "@(#)Version "
+/* Longest version string, with its commit. */
+#define VERSION_TEXT_MAX 256u
+
+/* What takes a text after VERSION_MARK; false: it is not a version. */
+typedef bool version_take(void *arg, const char *text);
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -164,8 +170,9 @@ static bool version_of_path(struct clr *clr)
 }
 
 /* "10.0.1226.42308": the build is the patch (12) and the year (26) of a servicing release. */
-static bool version_of_text(struct clr *clr, const char *text)
+static bool version_of_text(void *arg, const char *text)
 {
+	struct clr *clr = arg;
 	unsigned int numbers[3] = { 0 };
 	for (size_t i = 0; i < 3; i++) {
 		char *end = NULL;
@@ -182,20 +189,23 @@ static bool version_of_text(struct clr *clr, const char *text)
 	return true;
 }
 
-static bool version_in_range(struct clr *clr, uint64_t begin, uint64_t size)
+static bool version_in_range(struct clr *clr, uint64_t begin, uint64_t size, version_take *take,
+			     void *arg)
 {
 	static const size_t mark_size = sizeof(VERSION_MARK) - 1;
 	char *chunk = mem_alloc(VERSION_CHUNK + 1, 1);
 	bool found = false;
 	/* Chunks overlap by the length of a version string. */
 	for (uint64_t done = 0; chunk && !found && done < size;
-	     done += VERSION_CHUNK - sizeof(clr->version)) {
+	     done += VERSION_CHUNK - VERSION_TEXT_MAX) {
 		uint64_t left = size - done;
 		size_t want = left < VERSION_CHUNK ? (size_t)left : VERSION_CHUNK;
 		size_t got = memory_prefix(clr->memory, begin + done, chunk, want);
 		chunk[got] = '\0';
 		const char *at = memmem(chunk, got, VERSION_MARK, mark_size);
-		found = at && version_of_text(clr, at + mark_size);
+		/* The next chunk has all of what is cut here. */
+		bool is_cut = at && got < left && at + strlen(at) == chunk + got;
+		found = at && !is_cut && take(arg, at + mark_size);
 	}
 	mem_free(chunk);
 	return found;
@@ -205,7 +215,7 @@ static bool version_in_range(struct clr *clr, uint64_t begin, uint64_t size)
  * Read the version from sccsid, a variable of the module (in the version file that the build
  * makes).
  */
-static bool version_of_data(struct clr *clr)
+static bool version_of_data(struct clr *clr, version_take *take, void *arg)
 {
 	Elf64_Ehdr header;
 	uint64_t base = clr->module->base;
@@ -221,10 +231,32 @@ static bool version_of_data(struct clr *clr)
 		if (program.p_type != PT_LOAD || !(program.p_flags & PF_W) ||
 		    program.p_filesz > VERSION_SCAN_MAX)
 			continue;
-		if (version_in_range(clr, base + program.p_vaddr, program.p_filesz))
+		if (version_in_range(clr, base + program.p_vaddr, program.p_filesz, take, arg))
 			return true;
 	}
 	return false;
+}
+
+struct version_text {
+	char *buf;
+	size_t size;
+};
+
+static bool copy_version(void *arg, const char *text)
+{
+	struct version_text *version = arg;
+	size_t length = strnlen(text, VERSION_TEXT_MAX);
+	if (length >= version->size || *text < '1' || *text > '9' ||
+	    printable_run(text, length) != length)
+		return false;
+	memcpy(version->buf, text, length + 1);
+	return true;
+}
+
+bool clr_file_version(struct clr *clr, char *buf, size_t size)
+{
+	struct version_text version = { buf, size };
+	return clr->module && version_of_data(clr, copy_version, &version);
 }
 
 /* Find the release by what changed between releases; 0 = unknown. */
@@ -248,7 +280,7 @@ void runtime_version(struct clr *clr, const struct descriptor *descriptor)
 	if (build) {
 		(void)snprintf(clr->version, sizeof(clr->version), "%s", build->version);
 	} else if (!version_of_path(clr)) {
-		(void)version_of_data(clr);
+		(void)version_of_data(clr, version_of_text, clr);
 	}
 	unsigned long major = strtoul(clr->version, NULL, 10);
 	clr->major = major < 1000 ? (unsigned int)major : 0;

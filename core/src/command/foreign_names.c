@@ -10,21 +10,15 @@
 #define WINDOWS     "it is about Windows; nothing here does that"
 #define DEBUGGER    "use the debugger's own command for memory and registers"
 #define NOT_NEEDED  "it is not needed: nothing has to be set up or downloaded here"
-#define USE_MODULES "use sql \"SELECT * FROM modules\""
 #define USE_STACKS  "use clrstack -all"
 
 static const struct {
 	const char *name, *advice;
 } names[] = {
-	{ "analyzeoom", NOTHING },
-	{ "ao", NOTHING },
-	{ "assemblies", USE_MODULES },
 	{ "bpmd", LIVE },
 	{ "clrma", NOTHING },
-	{ "clrmodules", USE_MODULES },
 	{ "clru", NOTHING },
 	{ "comstate", WINDOWS },
-	{ "crashinfo", "use info" },
 	{ "d", DEBUGGER },
 	{ "db", DEBUGGER },
 	{ "dc", DEBUGGER },
@@ -34,15 +28,11 @@ static const struct {
 	{ "dq", DEBUGGER },
 	{ "dso", "use clrstack -roots" },
 	{ "du", DEBUGGER },
-	{ "dumpalc", NOTHING },
-	{ "dumpassembly", USE_MODULES },
 	{ "dumpccw", WINDOWS },
-	{ "dumpdomain", USE_MODULES },
 	{ "dumpgcdata", NOTHING },
 	{ "dumphttp", NOTHING },
 	{ "dumpil", NOTHING },
 	{ "dumplog", NOTHING },
-	{ "dumpmodule", USE_MODULES },
 	{ "dumprcw", WINDOWS },
 	{ "dumprequests", NOTHING },
 	{ "dumpruntimetypes", "use types" },
@@ -52,7 +42,6 @@ static const struct {
 	{ "dumpstackobjects", "use clrstack -roots" },
 	{ "dw", DEBUGGER },
 	{ "eestack", USE_STACKS },
-	{ "eeversion", "use info" },
 	{ "ehinfo", NOTHING },
 	{ "enummem", NOT_NEEDED },
 	{ "ext", "use help" },
@@ -68,13 +57,11 @@ static const struct {
 	{ "histobjfind", NOTHING },
 	{ "histroot", NOTHING },
 	{ "histstats", NOTHING },
-	{ "lm", USE_MODULES },
 	{ "loadsymbols", NOT_NEEDED },
 	{ "logclose", "use the shell: heapdump TARGET COMMAND >FILE" },
 	{ "logging", NOT_NEEDED },
 	{ "logopen", "use the shell: heapdump TARGET COMMAND >FILE" },
 	{ "maddress", NOTHING },
-	{ "modules", USE_MODULES },
 	{ "nameof", "use dumpobj" },
 	{ "r", DEBUGGER },
 	{ "rcwcleanuplist", WINDOWS },
@@ -85,7 +72,6 @@ static const struct {
 	{ "sethostruntime", NOT_NEEDED },
 	{ "setsymbolserver", NOT_NEEDED },
 	{ "setthread", "use clrstack -thread N" },
-	{ "sizestats", "use sql \"SELECT size, count(*) FROM objects GROUP BY size\"" },
 	{ "sos", "use the command without it" },
 	{ "sosflush", NOT_NEEDED },
 	{ "soshelp", "use help" },

@@ -1,3 +1,3 @@
 file: corefiles/bubblecs.heap
 exit: 2
-help dumpdomain
+help dumplog

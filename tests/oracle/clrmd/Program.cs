@@ -50,6 +50,12 @@
 //   u  MODULE IMAGE ASSEMBLY NAME GUID   module; GUID of its PDB
 //   e  METHODDESC TOKEN CODE HOW SIZE NAME   method that a loaded type declares; CODE 0: none; HOW: Jit, Ngen, None
 //   g  IP METHODDESC NAME                managed frame
+// modules (check_modules.py):
+//   U  MODULE ASSEMBLY IMAGE SIZE LAYOUT DYNAMIC METADATA LENGTH NAME ASSEMBLYNAME GUID   module
+//   d  DOMAIN KIND NAME                  application domain; KIND system or domain
+//   v  DOMAIN MODULE                     module of a domain
+//   a  MT CONTEXT                        type that has an object, and its AssemblyLoadContext, 0: the default one
+//   o  HEAP REASON ALLOC GC FAILURE SIZE AVAILABLE LARGE   the last allocation that failed
 // live:
 //   w  ADDRESS                           object that is reachable from the roots
 //
@@ -87,6 +93,7 @@ internal static class Program
             case "collectible": StaticFacts.ThreadStatics(types, isCollectible: true); break;
             case "stacks": RootFacts.Stacks(); break;
             case "names": NameFacts.Write(); break;
+            case "modules": ModuleFacts.Write(); break;
             case "live": Live.Write(types); break;
             default: throw new ArgumentException("no part " + name);
         }

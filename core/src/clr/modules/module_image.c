@@ -63,10 +63,7 @@ static void append_utf16(struct text *text, const uint8_t *bytes, size_t units)
 	}
 }
 
-/*
- * The UTF-16 string at @p address, or NULL: there is none, it is missing, or memory is exhausted.
- */
-static char *read_utf16(struct clr *clr, uint64_t address)
+char *clr_read_utf16(struct clr *clr, uint64_t address)
 {
 	uint8_t bytes[2 * PATH_UNITS_MAX];
 	size_t units = memory_prefix(clr->memory, address, bytes, sizeof(bytes)) / 2, length = 0;
@@ -96,7 +93,7 @@ static void read_path(struct clr *clr, struct module *module)
 	uint64_t string;
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && !module->path; i++) {
 		if (clr_pointer(clr, module->address, fields[i], &string) && string)
-			module->path = read_utf16(clr, string);
+			module->path = clr_read_utf16(clr, string);
 	}
 	if (module->path || !module->image_base)
 		return;

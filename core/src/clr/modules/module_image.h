@@ -21,6 +21,12 @@
 void module_load(struct clr *clr, struct module *module, uint64_t *budget);
 
 /**
+ * The UTF-16 string at @p address as UTF-8, to be given to mem_free(); NULL: there is none, it is
+ * missing, or memory is exhausted.
+ */
+char *clr_read_utf16(struct clr *clr, uint64_t address);
+
+/**
  * Address of the image that the runtime's Module @p module was loaded from.
  *
  * @param[out] ret_is_mapped The sections lie at their RVAs; otherwise they lie as in the file.

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/modules/load_contexts.h"
+
+#include <string.h>
+
+#include "analysis/heap/object_pass.h"
+#include "inspect/member.h"
+#include "inspect/value.h"
+#include "util/alloc.h"
+#include "util/text.h"
+
+#define CONTEXT_TYPE       "System.Runtime.Loader.AssemblyLoadContext"
+#define CONTEXT_NAME_UNITS 1024u
+/* A process with more of them is damaged. */
+#define CONTEXTS_MAX ((size_t)1 << 20)
+
+/* What is known of a type, by its index. */
+enum kind {
+	KIND_UNKNOWN,
+	KIND_OTHER,
+	KIND_CONTEXT
+};
+
+struct search {
+	struct heap *heap;
+	struct members *members;
+	struct load_contexts *contexts;
+	uint8_t *kinds; /* enum kind */
+	size_t kinds_count, kinds_capacity;
+};
+
+static bool reserve_kinds(struct search *search, size_t index)
+{
+	while (index >= search->kinds_capacity) {
+		size_t before = search->kinds_capacity;
+		if (!pages_grow((void **)&search->kinds, &search->kinds_capacity, 1))
+			return false;
+		memset(search->kinds + before, KIND_UNKNOWN, search->kinds_capacity - before);
+	}
+	return true;
+}
+
+static void read_context(struct search *search, const struct object *object,
+			 struct load_context *context)
+{
+	struct members *members = search->members;
+	const struct member binder = member_of(members, object, "_nativeAssemblyLoadContext"),
+			    name = member_of(members, object, "_name"),
+			    collectible = member_of(members, object, "_isCollectible"),
+			    state = member_of(members, object, "_state");
+	struct text text = { 0 };
+	uint32_t length;
+	*context = (struct load_context){ .object = object->address, .type = object->type };
+	search->contexts->is_partial |= binder.state != MEMBER_READ;
+	context->binder = binder.state == MEMBER_READ ? binder.bits : 0;
+	context->is_collectible = collectible.state == MEMBER_READ && collectible.bits;
+	context->is_unloading = state.state == MEMBER_READ && state.bits;
+	if (name.state == MEMBER_READ && name.bits &&
+	    string_value(search->heap, name.bits, CONTEXT_NAME_UNITS, &text, &length) &&
+	    !text.failed)
+		context->name = mem_strndup(text.bytes ? text.bytes : "", text.size);
+	text_deinit(&text);
+}
+
+static enum hd_status visit_object(void *arg, const struct object *object, struct hd_error *err)
+{
+	struct search *search = arg;
+	size_t index = object->type->index;
+	if (!reserve_kinds(search, index))
+		return fail_nomem(err);
+	if (search->kinds[index] == KIND_UNKNOWN) {
+		bool is_context =
+			object->type->category == CATEGORY_CLASS &&
+			type_derives_from(search->heap->clr, object->type, 0, CONTEXT_TYPE);
+		search->kinds[index] = is_context ? KIND_CONTEXT : KIND_OTHER;
+	}
+	if (search->kinds[index] != KIND_CONTEXT)
+		return HD_OK;
+	struct load_contexts *contexts = search->contexts;
+	if (contexts->rows_count == CONTEXTS_MAX) {
+		contexts->is_partial = true;
+		return HD_OK;
+	}
+	if (!PAGES_RESERVE(contexts, rows))
+		return fail_nomem(err);
+	read_context(search, object, &contexts->rows[contexts->rows_count++]);
+	return HD_OK;
+}
+
+enum hd_status load_contexts_read(struct heap *heap, struct job *job, struct load_contexts *ret,
+				  struct hd_error *err)
+{
+	struct search search = { .heap = heap, .contexts = ret };
+	*ret = (struct load_contexts){ 0 };
+	TRY(members_create(heap, &search.members, err));
+	enum hd_status status = object_pass_all(heap, visit_object, &search, job, err);
+	pages_free(search.kinds, search.kinds_capacity, 1);
+	members_destroy(search.members);
+	return status;
+}
+
+void load_contexts_deinit(struct load_contexts *contexts)
+{
+	for (size_t i = 0; i < contexts->rows_count; i++)
+		mem_free(contexts->rows[i].name);
+	pages_free(contexts->rows, contexts->rows_capacity, sizeof(*contexts->rows));
+}
+
+const struct load_context *load_context_of(const struct load_contexts *contexts, uint64_t binder)
+{
+	const struct load_context *found = NULL;
+	for (size_t i = 0; binder && i < contexts->rows_count; i++) {
+		if (contexts->rows[i].binder != binder)
+			continue;
+		if (found)
+			return NULL;
+		found = &contexts->rows[i];
+	}
+	return found;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "clr/gc_failure.h"
+#include "command/table.h"
+#include "heap/heap.h"
+
+enum failure_column {
+	FAILURE_HEAP,
+	FAILURE_REASON,
+	FAILURE_ALLOCATION,
+	FAILURE_COLLECTION,
+	FAILURE_REQUEST,
+	FAILURE_SIZE,
+	FAILURE_AVAILABLE,
+	FAILURE_LARGE,
+	FAILURE_REASON_TEXT,  /* text only, as the next */
+	FAILURE_REQUEST_TEXT, /* absent: there is none */
+	FAILURE_COLUMNS
+};
+
+static const struct column failure_columns[FAILURE_COLUMNS] = {
+	[FAILURE_HEAP] = { "heap", NULL, KIND_NUMBER, 0, 0, "number of the heap" },
+	[FAILURE_REASON] = { "reason", NULL, KIND_TEXT, 0, 0,
+			     "budget, cant_commit, cant_reserve, loh, low_memory, "
+			     "unproductive_full_gc, or a number that is not known" },
+	[FAILURE_ALLOCATION] = { "allocation", NULL, KIND_BYTES, 0, 0,
+				 "bytes that the program asked for" },
+	[FAILURE_COLLECTION] = { "collection", NULL, KIND_NUMBER, 0, 0,
+				 "number of the collection then" },
+	[FAILURE_REQUEST] = { "request", NULL, KIND_TEXT, 0, 0,
+			      "the request to the system that failed: reserve_segment, "
+			      "commit_segment, commit_ephemeral, grow_table, commit_table; null: "
+			      "none" },
+	[FAILURE_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "bytes of that request" },
+	[FAILURE_AVAILABLE] = { "available_mb", NULL, KIND_NUMBER, 0, 0,
+				"commit space when the collection began; null: not noted" },
+	[FAILURE_LARGE] = { "large", NULL, KIND_FLAG, 0, 0, "for the large object heap?" },
+	[FAILURE_REASON_TEXT] = { .kind = KIND_TEXT },
+	[FAILURE_REQUEST_TEXT] = { .kind = KIND_TEXT },
+};
+
+static const struct {
+	const char *word, *text; /* SOS's texts */
+} reasons[GC_FAILURE_REASONS] = {
+	[GC_FAILURE_NONE] = { "none", "None" },
+	[GC_FAILURE_BUDGET] = { "budget",
+				"OOM was due to an internal .Net error, likely a bug in the GC" },
+	[GC_FAILURE_CANT_COMMIT] = { "cant_commit", "Didn't have enough memory to commit" },
+	[GC_FAILURE_CANT_RESERVE] = { "cant_reserve",
+				      "OOM was due to an internal .Net error, likely a bug in the "
+				      "GC" },
+	[GC_FAILURE_LOH] = { "loh", "Didn't have enough memory to allocate an LOH segment" },
+	[GC_FAILURE_LOW_MEMORY] = { "low_memory", "Low on memory during GC" },
+	[GC_FAILURE_UNPRODUCTIVE_GC] = { "unproductive_full_gc", "Could not do a full GC" },
+}, requests[GC_REQUESTS] = {
+	[GC_REQUEST_NONE] = { "none", "None" },
+	[GC_REQUEST_RESERVE_SEGMENT] = { "reserve_segment", "Failed to reserve memory" },
+	[GC_REQUEST_COMMIT_SEGMENT] = { "commit_segment",
+					"Didn't have enough memory to commit beginning of the "
+					"segment" },
+	[GC_REQUEST_COMMIT_EPHEMERAL] = { "commit_ephemeral",
+					  "Didn't have enough memory to commit the new ephemeral "
+					  "segment" },
+	[GC_REQUEST_GROW_TABLE] = { "grow_table",
+				    "Didn't have enough memory to grow the internal GC data "
+				    "structures" },
+	[GC_REQUEST_COMMIT_TABLE] = { "commit_table",
+				      "Didn't have enough memory to commit the internal GC data "
+				      "structures" },
+};
+
+static void failure_layout(struct out *out, const struct cell *cells)
+{
+	char bytes[NUMBER_SIZE];
+	out_printf(out, "%s\n", cells[FAILURE_REASON_TEXT].text.bytes);
+	out_printf(out,
+		   "Heap %" PRIu64 ", collection %" PRIu64 ": the program asked for %s bytes\n",
+		   cells[FAILURE_HEAP].number, cells[FAILURE_COLLECTION].number,
+		   format_thousands(cells[FAILURE_ALLOCATION].number, bytes));
+	if (!cells[FAILURE_REQUEST_TEXT].is_there)
+		return;
+	out_printf(out, "Details: %s %s %s bytes\n", cells[FAILURE_LARGE].flag ? "LOH" : "SOH",
+		   cells[FAILURE_REQUEST_TEXT].text.bytes,
+		   format_thousands(cells[FAILURE_SIZE].number, bytes));
+	if (cells[FAILURE_AVAILABLE].is_there) {
+		out_printf(out, " - on GC entry available commit space was %s MB\n",
+			   format_thousands(cells[FAILURE_AVAILABLE].number, bytes));
+	}
+}
+
+static const struct schema failures_schema = {
+	.name = "failures",
+	SCHEMA_COLUMNS(failure_columns),
+	.is_main = true,
+	.layout = failure_layout,
+};
+
+static void write_failure(struct call *call, uint32_t index, const struct gc_failure *failure)
+{
+	char reason[16], request[16];
+	(void)snprintf(reason, sizeof(reason), "%" PRIu32, failure->reason);
+	(void)snprintf(request, sizeof(request), "%" PRIu32, failure->request);
+	bool is_known = failure->reason < GC_FAILURE_REASONS;
+	bool has_known = failure->request < GC_REQUESTS;
+	struct cell cells[FAILURE_COLUMNS] = {
+		[FAILURE_HEAP] = cell_number(index),
+		[FAILURE_REASON] = cell_string(is_known ? reasons[failure->reason].word : reason),
+		[FAILURE_ALLOCATION] = cell_number(failure->allocation),
+		[FAILURE_COLLECTION] = cell_number(failure->collection),
+		[FAILURE_SIZE] = cell_number(failure->size),
+		[FAILURE_LARGE] = cell_flag(failure->is_large),
+		[FAILURE_REASON_TEXT] =
+			cell_string(is_known ? reasons[failure->reason].text : reason),
+	};
+	if (failure->request != GC_REQUEST_NONE) {
+		cells[FAILURE_REQUEST] =
+			cell_string(has_known ? requests[failure->request].word : request);
+		cells[FAILURE_REQUEST_TEXT] =
+			cell_string(has_known ? requests[failure->request].text : request);
+	}
+	if (failure->available)
+		cells[FAILURE_AVAILABLE] = cell_number(failure->available);
+	answer_row(&call->answer, cells);
+}
+
+static const struct column end_columns[] = {
+	{ "complete", NULL, KIND_FLAG, 0, 0, "could what all heaps note be read?" },
+};
+static const struct schema end_schema = { SCHEMA_COLUMNS(end_columns) };
+
+static enum hd_status run_analyzeoom(struct call *call)
+{
+	const struct heap *heap = call->heap;
+	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
+	uint32_t found = 0, lost = 0;
+	answer_table(&call->answer, &failures_schema, &options);
+	for (uint32_t i = 0; i < heap->heap_count; i++) {
+		struct gc_failure failure;
+		if (!gc_failure_read(heap->clr, heap->heap_addresses[i], &failure)) {
+			lost++;
+		} else if (failure.reason != GC_FAILURE_NONE) {
+			found++;
+			if (answer_wants_row(&call->answer))
+				write_failure(call, i, &failure);
+		}
+		TRY(call_check(call));
+	}
+	(void)answer_table_end(&call->answer);
+	const struct cell cells[] = { cell_flag(!lost) };
+	answer_data(&call->answer, &end_schema, cells);
+	if (lost) {
+		answer_remark(&call->answer,
+			      "What %" PRIu32 " of the %" PRIu32
+			      " heaps note of failed allocations cannot be read.\n",
+			      lost, heap->heap_count);
+	} else if (!found) {
+		answer_remark(&call->answer,
+			      "There was no managed OOM due to allocations on the GC heap\n");
+	}
+	return HD_OK;
+}
+
+const struct command analyzeoom_command = {
+	.name = "analyzeoom",
+	.alias = "ao",
+	.has_rows = true,
+	.summary = "show the last allocation for which the GC had no memory",
+	.description =
+		"Each heap of the GC notes its last one. It does not note those that were too large\n"
+		"for any heap, nor what native code could not get.\n",
+	.example = "analyzeoom",
+	.top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_RUNTIME,
+	.run = run_analyzeoom,
+};

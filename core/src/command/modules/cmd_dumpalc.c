@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "analysis/modules/load_contexts.h"
+#include "command/modules/module_rows.h"
+#include "command/objects/object.h"
+#include "command/table.h"
+#include "heap/heap.h"
+
+enum context_column {
+	CONTEXT_OBJECT,
+	CONTEXT_TYPE,
+	CONTEXT_NAME,
+	CONTEXT_COLLECTIBLE,
+	CONTEXT_UNLOADING,
+	CONTEXT_BINDER,
+	CONTEXT_MODULES,
+	CONTEXT_COLUMNS
+};
+
+static const struct column context_columns[CONTEXT_COLUMNS] = {
+	[CONTEXT_OBJECT] = { "address", NULL, KIND_ADDRESS, 0, 0,
+			     "the AssemblyLoadContext object" },
+	[CONTEXT_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "its type" },
+	[CONTEXT_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "its name; null: it has none" },
+	[CONTEXT_COLLECTIBLE] = { "collectible", NULL, KIND_FLAG, 0, 0, "can it be unloaded?" },
+	[CONTEXT_UNLOADING] = { "unloading", NULL, KIND_FLAG, 0, 0, "was Unload() called?" },
+	[CONTEXT_BINDER] = { "binder", NULL, KIND_ADDRESS, 0, 0,
+			     "the runtime's AssemblyBinder; null: not known" },
+	[CONTEXT_MODULES] = { "modules", NULL, KIND_NUMBER, 0, 0,
+			      "how many modules of the runtime's list it has loaded" },
+};
+
+static void context_layout(struct out *out, const struct cell *cells)
+{
+	out_address_line(out, "AssemblyLoadContext: ", &cells[CONTEXT_OBJECT]);
+	out_puts(out, "    Type:            ");
+	out_type_cell(out, &cells[CONTEXT_TYPE]);
+	out_puts(out, "\n    Name:            ");
+	if (cells[CONTEXT_NAME].is_there) {
+		text_escape(&out->text, cells[CONTEXT_NAME].text.bytes,
+			    cells[CONTEXT_NAME].text.size);
+	} else {
+		out_puts(out, "<none>");
+	}
+	out_puts(out, "\n");
+	out_flag_line(out, "    IsCollectible:   ", &cells[CONTEXT_COLLECTIBLE]);
+	out_flag_line(out, "    IsUnloading:     ", &cells[CONTEXT_UNLOADING]);
+	out_printf(out, "    Modules:         %" PRIu64 "\n", cells[CONTEXT_MODULES].number);
+}
+
+static const struct schema contexts_schema = {
+	.name = "contexts",
+	SCHEMA_COLUMNS(context_columns),
+	.is_main = true,
+	.layout = context_layout,
+};
+static const struct column module_of_columns[] = {
+	{ "type", NULL, KIND_TYPE, 0, 0, "type of the object" },
+	{ "module", NULL, KIND_ADDRESS, 0, 0, "the Module that defines it" },
+	{ "path", NULL, KIND_TEXT, 0, 0, "file of that" },
+};
+
+static void module_of_layout(struct out *out, const struct cell *cells)
+{
+	out_puts(out, "Type:                ");
+	out_type_cell(out, &cells[0]);
+	out_puts(out, "\n");
+	out_address_line(out, "Module:              ", &cells[1]);
+	if (cells[2].is_there && cells[2].text.size)
+		out_text_line(out, "File:                ", &cells[2]);
+}
+
+static const struct schema module_of_schema = { SCHEMA_COLUMNS(module_of_columns),
+						.layout = module_of_layout };
+
+static const struct table_options bare = { .limit = UINT64_MAX, .no_heading = true };
+
+static uint64_t count_modules(struct call *call, uint64_t binder)
+{
+	struct module *const *modules;
+	size_t count;
+	uint64_t found = 0;
+	struct hd_error ignored;
+	if (!binder || module_list(call->heap->clr, &modules, &count, &ignored) != HD_OK)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		struct module_facts facts;
+		module_facts_read(call->heap->clr, modules[i], &facts);
+		found += facts.binder == binder;
+	}
+	return found;
+}
+
+static void context_cells(struct call *call, const struct load_context *context, struct cell *ret)
+{
+	size_t size;
+	const char *type = type_name(call->heap->clr, context->type, &size);
+	ret[CONTEXT_OBJECT] = cell_number(context->object);
+	ret[CONTEXT_TYPE] = cell_type(type, size, context->type->method_table);
+	ret[CONTEXT_NAME] = cell_string(context->name);
+	ret[CONTEXT_COLLECTIBLE] = cell_flag(context->is_collectible);
+	ret[CONTEXT_UNLOADING] = cell_flag(context->is_unloading);
+	if (context->binder)
+		ret[CONTEXT_BINDER] = cell_number(context->binder);
+	ret[CONTEXT_MODULES] = cell_number(count_modules(call, context->binder));
+}
+
+static enum hd_status write_contexts(struct call *call, const struct load_contexts *contexts)
+{
+	answer_table(&call->answer, &contexts_schema, &bare);
+	for (size_t i = 0; i < contexts->rows_count; i++) {
+		struct cell cells[CONTEXT_COLUMNS] = { 0 };
+		if (!answer_wants_row(&call->answer))
+			continue;
+		context_cells(call, &contexts->rows[i], cells);
+		answer_row(&call->answer, cells);
+		TRY(call_check(call));
+	}
+	(void)answer_table_end(&call->answer);
+	if (!contexts->rows_count) {
+		answer_remark(&call->answer,
+			      "There is no AssemblyLoadContext object; the default one is made "
+			      "when the program asks for it first.\n");
+	}
+	return HD_OK;
+}
+
+/* What is not proven is not said: the object of a context has the binder of the module. */
+static enum hd_status write_context_of(struct call *call, const struct load_contexts *contexts,
+				       const struct object *object)
+{
+	struct clr *clr = call->heap->clr;
+	uint64_t address = type_home_module(clr, object->type);
+	const struct module *module = address ? module_find(clr, address) : NULL;
+	struct module_facts facts = { 0 };
+	struct cell cells[CONTEXT_COLUMNS] = { 0 };
+	size_t size;
+	if (module)
+		module_facts_read(clr, module, &facts);
+	const char *type = type_name(clr, object->type, &size);
+	const struct cell of[] = {
+		cell_type(type, size, object->type->method_table),
+		address ? cell_number(address) : (struct cell){ 0 },
+		cell_string(module ? module->path : NULL),
+	};
+	answer_record(&call->answer, &module_of_schema, of);
+	const struct load_context *context = load_context_of(contexts, facts.binder);
+	answer_table(&call->answer, &contexts_schema, &bare);
+	if (context && answer_wants_row(&call->answer)) {
+		context_cells(call, context, cells);
+		answer_row(&call->answer, cells);
+	}
+	(void)answer_table_end(&call->answer);
+	if (context)
+		return HD_OK;
+	answer_remark(&call->answer, "AssemblyLoadContext: %s\n",
+		      !facts.binder
+			      ? "<not known: the runtime's binder of the module cannot be read>"
+			      : "<not known: there is not exactly one object with the binder of "
+				"the module; the default one is made when the program asks for it "
+				"first>");
+	call->findings = true;
+	return HD_OK;
+}
+
+static enum hd_status run_dumpalc(struct call *call)
+{
+	struct load_contexts contexts = { 0 };
+	struct object object = { 0 };
+	if (call->words[0].given)
+		TRY(call_heap_object(call, call->words[0].number, &object));
+	enum hd_status status = load_contexts_read(call->heap, &call->job, &contexts, call->err);
+	if (status == HD_OK && call->words[0].given) {
+		status = write_context_of(call, &contexts, &object);
+	} else if (status == HD_OK) {
+		status = write_contexts(call, &contexts);
+	}
+	load_contexts_deinit(&contexts);
+	return status;
+}
+
+const struct command dumpalc_command = {
+	.name = "dumpalc",
+	.has_rows = true,
+	.summary = "show which AssemblyLoadContext has loaded the type of an object",
+	.description =
+		"Without an object all contexts are listed, with the number of their modules. The\n"
+		"context of a type is shown only if it is proven: its object and the runtime's\n"
+		"PEAssembly of the module name the same binder. The status is 1 if it is not.\n",
+	.example = "dumpalc 7f0fd5c0b448",
+	.top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP,
+	.words = { { "OBJECT", VALUE_ADDRESS, true } },
+	.run = run_dumpalc,
+};

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include "command/table.h"
+#include "heap/heap.h"
+
+#define VERSION_SIZE 256u
+
+enum version_column {
+	VERSION_RUNTIME,
+	VERSION_FILE,
+	VERSION_SERVER,
+	VERSION_HEAPS,
+	VERSION_COLUMNS
+};
+
+static const struct column version_columns[VERSION_COLUMNS] = {
+	[VERSION_RUNTIME] = { "runtime", NULL, KIND_TEXT, 0, 0,
+			      "version of .NET; null: not known" },
+	[VERSION_FILE] = { "file_version", NULL, KIND_TEXT, 0, 0,
+			   "version and commit, out of the runtime's data; null: not there" },
+	[VERSION_SERVER] = { "server", NULL, KIND_FLAG, 0, 0,
+			     "has the GC a heap for each processor?" },
+	[VERSION_HEAPS] = { "heaps", NULL, KIND_NUMBER, 0, 0, "number of heaps" },
+};
+
+/* SOS's lines. */
+static void version_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *file = &cells[VERSION_FILE];
+	if (file->is_there) {
+		size_t number = strcspn(file->text.bytes, " ");
+		text_escape(&out->text, file->text.bytes, number);
+		out_puts(out, "\n");
+		text_escape(&out->text, file->text.bytes, file->text.size);
+		out_puts(out, "\n");
+	}
+	if (cells[VERSION_RUNTIME].is_there)
+		out_printf(out, ".NET %s\n", cells[VERSION_RUNTIME].text.bytes);
+	if (cells[VERSION_SERVER].flag) {
+		out_printf(out, "Server mode with %" PRIu64 " gc heaps\n",
+			   cells[VERSION_HEAPS].number);
+	} else {
+		out_puts(out, "Workstation mode\n");
+	}
+}
+
+static const struct schema version_schema = { SCHEMA_COLUMNS(version_columns),
+					      .layout = version_layout };
+
+static enum hd_status run_eeversion(struct call *call)
+{
+	struct clr *clr = call->heap->clr;
+	char file[VERSION_SIZE];
+	const char *version = clr_version(clr);
+	const struct cell cells[VERSION_COLUMNS] = {
+		[VERSION_RUNTIME] = cell_string(*version ? version : NULL),
+		[VERSION_FILE] =
+			cell_string(clr_file_version(clr, file, sizeof(file)) ? file : NULL),
+		[VERSION_SERVER] = cell_flag(clr_has_server_gc(clr)),
+		[VERSION_HEAPS] = cell_number(call->heap->heap_count),
+	};
+	answer_record(&call->answer, &version_schema, cells);
+	return HD_OK;
+}
+
+const struct command eeversion_command = {
+	.name = "eeversion",
+	.summary = "show the version of the runtime, and the mode of its GC",
+	.description = "info says more: what the core is, and what is missing in it.\n",
+	.example = "eeversion",
+	.top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_RUNTIME,
+	.run = run_eeversion,
+};

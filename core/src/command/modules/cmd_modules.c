@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/name_match.h"
+#include "command/table.h"
+#include "targets/elf_image.h"
+#include "targets/image_list.h"
+#include "targets/target_files.h"
+#include "targets/target_modules.h"
+
+enum {
+	OPT_NAME,
+	OPT_N,
+	OPT_VERBOSE,
+	OPT_V
+};
+
+static const struct option modules_options[] = {
+	[OPT_NAME] = { "name", VALUE_TEXT, "TEXT", "only images whose file's name contains TEXT",
+		       NULL },
+	[OPT_N] = { "n", VALUE_TEXT, "TEXT", "the same", NULL },
+	[OPT_VERBOSE] = { "verbose", VALUE_NONE, NULL,
+			  "also build-ids, and whether the files are there and proven", NULL },
+	[OPT_V] = { "v", VALUE_NONE, NULL, "the same", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+enum image_column {
+	IMAGE_BASE,
+	IMAGE_END,
+	IMAGE_SIZE,
+	IMAGE_PATH,
+	IMAGE_KIND,
+	IMAGE_BUILD_ID,
+	IMAGE_FILE,
+	IMAGE_COLUMNS
+};
+
+static const struct column image_columns[IMAGE_COLUMNS] = {
+	[IMAGE_BASE] = { "base", NULL, KIND_ADDRESS, 0, 0, "where its first mapping begins" },
+	[IMAGE_END] = { "end", NULL, KIND_ADDRESS, 0, 0, "where its last mapping ends" },
+	[IMAGE_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "bytes from base to end" },
+	[IMAGE_PATH] = { "path", NULL, KIND_TEXT, 0, 0, "its file; null: not known, or none" },
+	[IMAGE_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "elf or pe (a managed module's file)" },
+	[IMAGE_BUILD_ID] = { "build_id", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			     "with -verbose: of an ELF image, in hex; null: not known" },
+	[IMAGE_FILE] = { "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			 "with -verbose: state of the file on this machine" },
+};
+
+static const char *const file_states[] = {
+	[TARGET_FILE_NONE] = "not used",
+	[TARGET_FILE_MATCHED] = "found and proven",
+	[TARGET_FILE_UNVERIFIED] = "found, but not proven",
+	[TARGET_FILE_MISMATCH] = "another one",
+	[TARGET_FILE_MISSING] = "not found",
+	[TARGET_FILE_NOT_REGULAR] = "not a regular file",
+	[TARGET_FILE_NO_IMAGE] = "neither ELF nor PE",
+	[TARGET_FILE_REJECTED] = "another one",
+};
+
+static void out_path(struct out *out, const struct cell *cells)
+{
+	if (cells[IMAGE_PATH].is_there) {
+		text_escape(&out->text, cells[IMAGE_PATH].text.bytes, cells[IMAGE_PATH].text.size);
+	} else {
+		out_puts(out, "<no file>");
+	}
+	out_puts(out, "\n");
+}
+
+static void short_layout(struct out *out, const struct cell *cells)
+{
+	out_printf(out, "%016" PRIX64 " %08" PRIX64 " ", cells[IMAGE_BASE].number,
+		   cells[IMAGE_SIZE].number);
+	out_path(out, cells);
+}
+
+static void verbose_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *build_id = &cells[IMAGE_BUILD_ID], *file = &cells[IMAGE_FILE];
+	out_path(out, cells);
+	out_printf(out, "    Address:         %016" PRIX64 "\n", cells[IMAGE_BASE].number);
+	out_printf(out, "    End:             %016" PRIX64 "\n", cells[IMAGE_END].number);
+	out_printf(out, "    ImageSize:       %08" PRIX64 "\n", cells[IMAGE_SIZE].number);
+	out_printf(out, "    IsPEImage:       %s\n",
+		   cells[IMAGE_KIND].text.bytes[0] == 'p' ? "yes" : "no");
+	out_printf(out, "    BuildId:         %s\n",
+		   build_id->is_there ? build_id->text.bytes : "<none>");
+	out_printf(out, "    File:            %s\n",
+		   file->is_there ? file->text.bytes : "<not known>");
+}
+
+#define IMAGES_SCHEMA(form)                                                          \
+	{                                                                            \
+		.name = "modules", .columns = image_columns, .count = IMAGE_COLUMNS, \
+		.is_main = true, .layout = (form),                                   \
+	}
+static const struct schema short_schema = IMAGES_SCHEMA(short_layout);
+static const struct schema verbose_schema = IMAGES_SCHEMA(verbose_layout);
+
+static const struct column total_columns[] = {
+	{ "size", "", KIND_BYTES, 0, 0, "bytes of all images that are listed" },
+};
+
+static void total_layout(struct out *out, const struct cell *cells)
+{
+	out_printf(out, "Total image size: %" PRIu64 "\n", cells[0].number);
+}
+
+static const struct schema total_schema = { .name = "total",
+					    SCHEMA_COLUMNS(total_columns),
+					    .layout = total_layout };
+
+static bool is_wanted(const struct mapped_image *image, const char *part)
+{
+	const char *slash = strrchr(image->path, '/');
+	const char *file = slash ? slash + 1 : image->path;
+	return !part || name_matches(file, strlen(file), part);
+}
+
+static void write_image(struct call *call, const struct mapped_image *image, bool is_verbose)
+{
+	const struct target *target = call->session->target;
+	char build_id[2 * BUILD_ID_MAX + 1];
+	struct cell cells[IMAGE_COLUMNS] = {
+		[IMAGE_BASE] = cell_number(image->begin),
+		[IMAGE_END] = cell_number(image->end),
+		[IMAGE_SIZE] = cell_number(image->end - image->begin),
+		[IMAGE_PATH] = cell_string(*image->path ? image->path : NULL),
+		[IMAGE_KIND] = cell_string(image->is_managed ? "pe" : "elf"),
+	};
+	if (is_verbose) {
+		cells[IMAGE_BUILD_ID] = cell_null();
+		cells[IMAGE_FILE] =
+			cell_string(file_states[target_file_state(target, image->path)]);
+	}
+	if (is_verbose && image->module &&
+	    target_build_id(target, image->module, build_id, sizeof(build_id)))
+		cells[IMAGE_BUILD_ID] = cell_string(build_id);
+	answer_row(&call->answer, cells);
+}
+
+static enum hd_status write_images(struct call *call, const struct image_list *list)
+{
+	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
+	bool is_verbose = call->options[OPT_VERBOSE].given || call->options[OPT_V].given;
+	const char *part = call->options[OPT_NAME].given ? call->options[OPT_NAME].text
+							 : call->options[OPT_N].text;
+	uint64_t total = 0;
+	answer_table(&call->answer, is_verbose ? &verbose_schema : &short_schema, &options);
+	for (size_t i = 0; i < list->rows_count; i++) {
+		if (!is_wanted(&list->rows[i], part))
+			continue;
+		total += list->rows[i].end - list->rows[i].begin;
+		if (answer_wants_row(&call->answer))
+			write_image(call, &list->rows[i], is_verbose);
+		TRY(call_check(call));
+	}
+	(void)answer_table_end(&call->answer);
+	const struct cell cells[] = { cell_number(total) };
+	answer_record(&call->answer, &total_schema, cells);
+	return HD_OK;
+}
+
+static enum hd_status run_modules(struct call *call)
+{
+	struct image_list list;
+	if (!call->session->target) {
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "a dump file does not say which modules there were; a core or a "
+			    "process does");
+	}
+	enum hd_status status = image_list_read(call->session->target, &list, call->err);
+	if (status == HD_OK)
+		status = write_images(call, &list);
+	image_list_deinit(&list);
+	return status;
+}
+
+const struct command modules_command = {
+	.name = "modules",
+	.alias = "lm",
+	.has_rows = true,
+	.summary = "list the files that are mapped as images: native libraries and managed ones",
+	.description =
+		"The size is that of the address range that the mappings of the file take. TEXT of\n"
+		"-name is meant as that of -type (help dumpheap). Bytes that a core lacks are read from\n"
+		"a file only if it is proven to be the one that the process had: -verbose opens each\n"
+		"file, and says so. clrmodules lists the modules of the runtime, also those without a\n"
+		"file.\n",
+	.example = "modules -name libcoreclr -verbose",
+	.top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_OPEN,
+	.tells_findings = true,
+	.options = modules_options,
+	.run = run_modules,
+};

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* The columns of a managed module, which several commands show. */
+#ifndef HEAPDUMP_SRC_COMMAND_MODULE_ROWS_H
+#define HEAPDUMP_SRC_COMMAND_MODULE_ROWS_H
+
+#include "clr/modules/module_facts.h"
+#include "command/call.h"
+
+enum module_column {
+	MODULE_COLUMN_ADDRESS,
+	MODULE_COLUMN_ASSEMBLY,
+	MODULE_COLUMN_NAME,
+	MODULE_COLUMN_PATH,
+	MODULE_COLUMN_BASE,
+	MODULE_COLUMN_SIZE,
+	MODULE_COLUMN_LAYOUT,
+	MODULE_COLUMN_DYNAMIC,
+	MODULE_COLUMN_IN_MEMORY,
+	MODULE_COLUMN_COLLECTIBLE,
+	MODULE_COLUMN_COMPILED,
+	MODULE_COLUMN_VERSION,
+	MODULE_COLUMN_MVID,
+	MODULE_COLUMN_METADATA,
+	MODULE_COLUMN_METADATA_SIZE,
+	MODULE_COLUMN_METADATA_FROM,
+	MODULE_COLUMN_PE_ASSEMBLY,
+	MODULE_COLUMN_FLAGS,
+	MODULE_COLUMN_TYPE_MAP,
+	MODULE_COLUMNS
+};
+
+extern const struct column module_columns[MODULE_COLUMNS];
+
+/** The texts that the cells of a module borrow. */
+struct module_texts {
+	char version[4 * 6];
+	char mvid[37];
+};
+
+/** Fill all cells of @p module. */
+void module_cells(struct clr *clr, const struct module *module, struct module_texts *texts,
+		  struct cell *ret);
+
+/** Write the module's path; of one without a file its assembly's name, and "(Dynamic)". */
+void out_module_name(struct out *out, const struct cell *cells);
+
+/** "LABEL" and the address with 16 digits, or <not known>. */
+void out_address_line(struct out *out, const char *label, const struct cell *cell);
+/** "LABEL" and the text, or <not known>. */
+void out_text_line(struct out *out, const char *label, const struct cell *cell);
+/** "LABEL" and yes, no, or <not known>. */
+void out_flag_line(struct out *out, const char *label, const struct cell *cell);
+
+/**
+ * The module whose Module, or whose Assembly if @p is_assembly, is at @p address.
+ *
+ * @retval HD_ERR_NOTFOUND says what is there instead, and what to try
+ */
+HD_NODISCARD enum hd_status call_module(struct call *call, uint64_t address, bool is_assembly,
+					const struct module **ret);
+
+#endif

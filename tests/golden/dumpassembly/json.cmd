@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+dumpassembly 562f8f690dc0 --json
