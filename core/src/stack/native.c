@@ -38,6 +38,17 @@ static enum cfi_result leave_leaf(const struct thread_walk *walk, struct registe
 	return CFI_FRAME;
 }
 
+/* One native frame back. */
+static enum cfi_result leave_native(struct thread_walk *walk, bool is_exact,
+				    struct registers *registers)
+{
+	enum cfi_result result = cfi_step(walk->walker->cfi, is_exact, registers);
+	if (result == CFI_NONE && is_exact)
+		result = leave_leaf(walk, registers);
+	walk->native.cfi_failed = result == CFI_NONE;
+	return result;
+}
+
 /*
  * Go from native frame to native frame until managed code is met.  @p lead, if not NULL, is the
  * Frame that says where that is: past it, the Frame is used instead.
@@ -49,13 +60,10 @@ static enum step follow_cfi(struct thread_walk *walk, bool is_exact,
 	struct span span = walk->spans.now;
 	*ret = FOUND_NONE;
 	while (walk->native.cfi_steps++ < CFI_STEPS_MAX) {
-		if (walk->options->native && !walk_note_native(walk, registers, is_exact))
+		if (!walk_note_native(walk, registers, is_exact))
 			return STEP_NOMEM;
 		uint64_t sp = registers->values[REG_RSP];
-		enum cfi_result result = cfi_step(walk->walker->cfi, is_exact, registers);
-		if (result == CFI_NONE && is_exact)
-			result = leave_leaf(walk, registers);
-		walk->native.cfi_failed = result == CFI_NONE;
+		enum cfi_result result = leave_native(walk, is_exact, registers);
 		if (result == CFI_END || result == CFI_NONE)
 			return STEP_ON;
 		is_exact = result == CFI_SIGNAL;
@@ -224,6 +232,21 @@ static bool is_thrown(const struct thread_walk *walk, uint64_t sp)
 	return last && last->is_throwing;
 }
 
+/* The managed frame that was found becomes the current one. */
+static enum step take_found(struct thread_walk *walk, enum native_found found,
+			    const struct explicit_frame *lead, const struct registers *registers)
+{
+	bool is_caller = found == FOUND_CALLER;
+	uint32_t known = walk_known_after(&walk->context.registers, walk->context.known, registers);
+	walk->context = (struct frame_context){
+		.registers = *registers,
+		.is_active = !is_caller,
+		.is_aborted = is_caller && is_thrown(walk, registers->values[REG_RSP]),
+		.known = is_caller ? known : REGISTERS_KNOWN_ALL,
+	};
+	return is_caller ? adjust_ip(walk, lead) : STEP_ON;
+}
+
 enum step walk_native(struct thread_walk *walk, bool is_first)
 {
 	enum native_found found = FOUND_NONE;
@@ -252,19 +275,8 @@ enum step walk_native(struct thread_walk *walk, bool is_first)
 			walk->native.in_helper =
 				found == FOUND_CALLER && walk->stack->thread->is_cooperative;
 		}
-		if (found != FOUND_NONE) {
-			bool is_caller = found == FOUND_CALLER;
-			uint32_t known = walk_known_after(&walk->context.registers,
-							  walk->context.known, &registers);
-			walk->context = (struct frame_context){
-				.registers = registers,
-				.is_active = !is_caller,
-				.is_aborted =
-					is_caller && is_thrown(walk, registers.values[REG_RSP]),
-				.known = is_caller ? known : REGISTERS_KNOWN_ALL,
-			};
-			return is_caller ? adjust_ip(walk, lead) : STEP_ON;
-		}
+		if (found != FOUND_NONE)
+			return take_found(walk, found, lead, &registers);
 	}
 	if (lead) {
 		if (is_uncertain(walk, index, is_first)) {

@@ -7,7 +7,7 @@ bool walk_note_native(struct thread_walk *walk, const struct registers *register
 {
 	struct thread_stack *stack = walk->stack;
 	uint64_t sp = registers->values[REG_RSP], ip = registers->values[REG_RIP];
-	if (!walk_take(walk, sizeof(*stack->natives)))
+	if (!walk->options->native || !walk_take(walk, sizeof(*stack->natives)))
 		return true;
 	if (!PAGES_RESERVE(stack, natives))
 		return false;

@@ -142,7 +142,7 @@ bool walk_visit(struct thread_walk *walk, uint64_t address);
 uint32_t walk_known_after(const struct registers *before, uint32_t known,
 			  const struct registers *after);
 
-/** Append a native frame; false: memory is exhausted. */
+/** Append a native frame, if they are asked for; false: memory is exhausted. */
 bool walk_note_native(struct thread_walk *walk, const struct registers *registers, bool is_active);
 /** Find out, after the walk, which Frames of the runtime native frames come after. */
 void walk_place_natives(struct thread_stack *stack);

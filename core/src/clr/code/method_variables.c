@@ -96,14 +96,34 @@ static const struct type *argument_type(const struct reading *reading, bool is_m
 	return type_find(clr, handle);
 }
 
+/* The element type of a variable whose type is @p type. */
+static uint8_t element_of_type(const struct type *type)
+{
+	if (!type)
+		return 0;
+	return is_struct(type) ? ELEMENT_VALUE : ELEMENT_CLASS;
+}
+
+/* The type that @p name or the token at @p at names; a TypeDef has no other name. */
+static const struct type *named_type(const struct reading *reading, struct signature *at,
+				     uint8_t element, const char *name)
+{
+	struct clr *clr = reading->clr;
+	const struct module *module = reading->method.module;
+	uint32_t token = 0;
+	bool is_own = module && element != ELEMENT_GENERIC_INST &&
+		      signature_next_number(at, &token) && !(token & 3);
+	if (is_own)
+		return type_find(clr, module_type_def(clr, module, token >> 2));
+	return *name ? type_by_name(clr, name, module ? module->address : 0) : NULL;
+}
+
 /* How a variable of the type at @p at is stored; its name is known. */
 static void find_storage(const struct reading *reading, struct signature at, const char *name,
 			 uint8_t *ret_element, const struct type **ret_type)
 {
-	struct clr *clr = reading->clr;
-	const struct module *module = reading->method.module;
-	uint8_t element = 0, kind;
-	uint32_t token = 0;
+	uint8_t element = 0, kind = 0;
+	uint32_t number;
 	*ret_element = 0;
 	*ret_type = NULL;
 	if (!skip_modifiers(&at) || !signature_next_byte(&at, &element))
@@ -113,38 +133,29 @@ static void find_storage(const struct reading *reading, struct signature at, con
 		if (!signature_next_byte(&at, &kind))
 			return;
 		*ret_element = kind == ELEMENT_CLASS ? ELEMENT_CLASS : ELEMENT_VALUE;
+		*ret_type = named_type(reading, &at, element, name);
 		break;
-	case ELEMENT_VAR:
-	case ELEMENT_MVAR:
-		if (signature_next_number(&at, &token))
-			*ret_type = argument_type(reading, element == ELEMENT_MVAR, token);
-		if (*ret_type)
-			*ret_element = is_struct(*ret_type) ? ELEMENT_VALUE : ELEMENT_CLASS;
-		return;
-	case ELEMENT_INTERNAL:
-		if (at.end - at.at >= 8)
-			*ret_type = type_find(clr, load_u64(at.at));
-		if (*ret_type)
-			*ret_element = is_struct(*ret_type) ? ELEMENT_VALUE : ELEMENT_CLASS;
-		return;
 	case ELEMENT_CLASS:
 	case ELEMENT_VALUE:
 		*ret_element = element;
-		if (module && signature_next_number(&at, &token) && !(token & 3)) {
-			*ret_type = type_find(clr, module_type_def(clr, module, token >> 2));
-			return;
-		}
+		*ret_type = named_type(reading, &at, element, name);
+		break;
+	case ELEMENT_VAR:
+	case ELEMENT_MVAR:
+		if (signature_next_number(&at, &number))
+			*ret_type = argument_type(reading, element == ELEMENT_MVAR, number);
+		*ret_element = element_of_type(*ret_type);
+		break;
+	case ELEMENT_INTERNAL:
+		if (at.end - at.at >= 8)
+			*ret_type = type_find(reading->clr, load_u64(at.at));
+		*ret_element = element_of_type(*ret_type);
 		break;
 	default:
-		*ret_element = element;
-		if (!element_size(element) && element != ELEMENT_TYPED_BYREF)
-			*ret_element = 0;
-		return;
+		if (element_size(element) || element == ELEMENT_TYPED_BYREF)
+			*ret_element = element;
+		break;
 	}
-	if (*name)
-		*ret_type = type_by_name(clr, name, module ? module->address : 0);
-	if (*ret_type && is_struct(*ret_type))
-		*ret_element = ELEMENT_VALUE;
 }
 
 /* The type of a variable; it is the next of @p signature.  false: memory is exhausted. */

@@ -87,9 +87,9 @@ static bool read_homes(struct debug_reader *reader, uint32_t offset, struct vari
 	return !reader->failed;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): the reader counts it down */
 bool clr_variable_homes(struct clr *clr, const struct code_info *code, uint64_t place,
-			uint64_t *budget, struct variable_home *rows, size_t count)
+			uint64_t *budget, /* NOLINT(readability-non-const-parameter) */
+			struct variable_home *rows, size_t count)
 {
 	struct debug_reader reader = { .memory = clr->memory, .budget = budget };
 	struct debug_parts parts;

@@ -157,25 +157,26 @@ static struct pdb *try_path(struct search *search, const char *folder, const cha
 static struct pdb *search_inside(struct search *search)
 {
 	const struct image_pdb *wanted = &search->wanted;
-	uint32_t size = wanted->unpacked_size, packed_size = wanted->packed_size;
-	if (!wanted->packed || size / INFLATE_FACTOR_MAX > packed_size) {
+	uint32_t unpacked_size = wanted->unpacked_size, packed_size = wanted->packed_size;
+	if (!wanted->packed || unpacked_size / INFLATE_FACTOR_MAX > packed_size) {
 		refuse(search, "", "the PDB inside it is damaged");
 		return NULL;
 	}
-	if (!size || size > *search->budget || packed_size > *search->budget ||
-	    target_reserve(search->clr->target, 1, (uint64_t)size, NULL) != HD_OK) {
+	if (!unpacked_size || unpacked_size > *search->budget || packed_size > *search->budget ||
+	    target_reserve(search->clr->target, 1, (uint64_t)unpacked_size, NULL) != HD_OK) {
 		refuse(search, "", "the PDB inside it is too large (set max-mem)");
 		return NULL;
 	}
-	*search->budget -= size;
-	uint8_t *packed = mem_alloc(packed_size, 1), *bytes = mem_alloc(size, 1);
+	*search->budget -= unpacked_size;
+	uint8_t *packed = mem_alloc(packed_size, 1), *unpacked = mem_alloc(unpacked_size, 1);
 	bool is_there =
 		packed && memory_read(search->clr->memory, wanted->packed, packed, packed_size);
-	bool is_whole = bytes && is_there && inflate_raw(packed, packed_size, bytes, size);
+	bool is_whole =
+		unpacked && is_there && inflate_raw(packed, packed_size, unpacked, unpacked_size);
 	mem_free(packed);
 	if (is_whole)
-		return take_pdb(search, "its own PDB", bytes, size, true);
-	mem_free(bytes);
+		return take_pdb(search, "its own PDB", unpacked, unpacked_size, true);
+	mem_free(unpacked);
 	if (!is_there) {
 		refuse(search, "", "the target does not have the PDB inside it");
 	} else {
