@@ -33,7 +33,6 @@ static const struct {
 	{ "dumpexceptions", "use sql \"SELECT * FROM exceptions\"" },
 	{ "dumpgcdata", NOTHING },
 	{ "dumphttp", NOTHING },
-	{ "dumpil", NOTHING },
 	{ "dumplog", NOTHING },
 	{ "dumprcw", WINDOWS },
 	{ "dumprequests", NOTHING },
