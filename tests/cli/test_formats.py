@@ -71,6 +71,7 @@ TABLES = {
         "modules": "modules",
         "dumpdomain": "assemblies",
         "dumpalc": "contexts",
+        "dumpil 7f0f7953e830": "instructions",
         "analyzeoom": "failures",
         "crashinfo": "exceptions",
         "sizestats": "sizes",

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/metadata core/src/clr/code/signature.c */
+/* covers: core/src/metadata core/src/clr/code/signature.c core/src/clr/modules/token_name.c */
 #include <stdlib.h>
 #include <string.h>
 
 #include "clr/internal.h"
 #include "clr/modules/module.h"
+#include "clr/modules/token_name.h"
 #include "clr/types/type.h"
 #include "clr/types/type_name.h"
 #include "input_memory.h"
+#include "metadata/il.h"
 #include "metadata/image.h"
 #include "metadata/metadata.h"
 #include "targets/target.h"
@@ -56,6 +58,52 @@ static void read_names(struct clr *clr, const struct module *module)
 	text_deinit(&text);
 }
 
+/* What the instructions of IL name. */
+static void read_tokens(struct clr *clr, const struct module *module)
+{
+	static const uint32_t tables[] = { MD_TYPE_REF,   MD_TYPE_DEF,  MD_FIELD,      MD_METHOD,
+					   MD_MEMBER_REF, MD_TYPE_SPEC, MD_METHOD_SPEC };
+	struct text text = { 0 };
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		for (uint32_t rid = 0; rid <= rows_of(module->metadata, tables[i]) + 1; rid++) {
+			(void)token_name(clr, module, tables[i] << 24 | rid, &text);
+			text.size = 0;
+		}
+	}
+	for (uint32_t index = 0; index < ROWS_MAX; index++) {
+		(void)token_name(clr, module, 0x70u << 24 | index, &text);
+		text.size = 0;
+	}
+	text_deinit(&text);
+}
+
+/* The bytes as the body of a method: the instructions follow each other, up to the end. */
+static void read_il(struct memory *memory, const uint8_t *data, size_t size)
+{
+	struct il_body body;
+	struct il_clauses clauses;
+	struct il_clause clause;
+	struct il_instruction instruction;
+	uint32_t offset = 0, limit = size < IL_CODE_MAX ? (uint32_t)size : IL_CODE_MAX;
+	int64_t sum = 0;
+	while (il_next(data, limit, offset, &instruction)) {
+		if (!instruction.size || instruction.size > limit - offset)
+			abort();
+		for (uint32_t i = 0; i < instruction.count; i++)
+			sum ^= il_switch_target(&instruction, i);
+		offset += instruction.size;
+	}
+	if (offset > limit || sum == INT64_MIN)
+		abort();
+	if (!il_body_read(memory, IMAGE_BASE, &body))
+		return;
+	il_clauses_begin(&clauses, memory, &body);
+	while (il_clauses_next(&clauses, &clause)) {
+		if (clauses.count > IL_CLAUSES_MAX || (uint64_t)clauses.count * 12 > size)
+			abort();
+	}
+}
+
 /* Any bytes as metadata, or as a PE image with them: no crash, no hang, nothing out of bounds. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -70,6 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					   &address);
 		}
 	}
+	read_il(&input.memory, data, size);
 	if (size > UINT32_MAX || clr_type_table_create(&clr, &clr.types, NULL) != HD_OK)
 		return 0;
 	if (module_table_create(&clr, &clr.modules, NULL) != HD_OK)
@@ -82,6 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(bytes, data, size);
 	if (metadata_create(bytes, (uint32_t)size, &module.metadata, NULL) == HD_OK) {
 		read_names(&clr, &module);
+		read_tokens(&clr, &module);
 		metadata_destroy(module.metadata);
 	}
 	module_table_destroy(clr.modules);

@@ -22,6 +22,7 @@ static const struct {
 	{ 0x20, "422224BSS" }, { 0x23, "22224BSSB" }, { 0x29, "tctc" },       { 0x2a, "22cgS" },
 	{ 0x30, "BGBG" },      { 0x31, "TAB" },       { 0x32, "tgTFTDTE44" }, { 0x33, "22S" },
 	{ 0x34, "SB" },        { 0x35, "TFB" },       { 0x36, "tgtg" },       { 0x37, "czGB" },
+	{ 0x2b, "cmB" },
 };
 
 static const char *schema_of(unsigned int table)
@@ -195,6 +196,7 @@ static bool is_coded_wide(const struct metadata_maker *maker, char kind)
 			     attribute[] = { 6, 4, 1, 2, 8, 0xa, 0, 0x1b, 0x20, 0x23, 0x2a, 0xff },
 			     parent[] = { 2, 1, 6, 0x1b, 0xff }, constructor[] = { 6, 0xa, 0xff },
 			     scope[] = { 0, 0x23, 1, 0xff }, owner[] = { 2, 6, 0xff },
+			     method[] = { 6, 0xa, 0xff },
 			     debug[] = { 6, 4, 1, 2, 8, 0xa, 0x30, 0x32, 0x33, 0x35, 0xff };
 	switch (kind) {
 	case 'd':
@@ -211,6 +213,8 @@ static bool is_coded_wide(const struct metadata_maker *maker, char kind)
 		return is_wide(maker, 2, scope);
 	case 'g':
 		return is_wide(maker, 1, owner);
+	case 'm':
+		return is_wide(maker, 1, method);
 	case 'z':
 		return is_wide(maker, 5, debug);
 	default:

@@ -253,6 +253,7 @@ static bool copy_version(void *arg, const char *text)
 	return true;
 }
 
+/* It is written through the struct.  NOLINTNEXTLINE(readability-non-const-parameter) */
 bool clr_file_version(struct clr *clr, char *buf, size_t size)
 {
 	struct version_text version = { buf, size };

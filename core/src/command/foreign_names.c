@@ -31,7 +31,6 @@ static const struct {
 	{ "dumpccw", WINDOWS },
 	{ "dumpgcdata", NOTHING },
 	{ "dumphttp", NOTHING },
-	{ "dumpil", NOTHING },
 	{ "dumplog", NOTHING },
 	{ "dumprcw", WINDOWS },
 	{ "dumprequests", NOTHING },

@@ -21,6 +21,7 @@ static const struct command *const commands[] = {
 	&token2ee_command,
 	&ip2md_command,
 	&dumpmd_command,
+	&dumpil_command,
 	&clrmodules_command,
 	&modules_command,
 	&dumpmodule_command,

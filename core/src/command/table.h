@@ -18,7 +18,7 @@ extern const struct command gcroot_command, pathto_command, objsize_command, dum
 	dumptasks_command, taskstate_command, open_command, close_command, set_command,
 	help_command, name2ee_command, token2ee_command, ip2md_command, dumpmd_command,
 	clrmodules_command, modules_command, dumpmodule_command, dumpassembly_command,
-	dumpdomain_command, dumpalc_command, eeversion_command, crashinfo_command,
+	dumpdomain_command, dumpalc_command, dumpil_command, eeversion_command, crashinfo_command,
 	analyzeoom_command, sizestats_command, dumpcollection_command,
 	dumpconcurrentdictionary_command, dumpconcurrentqueue_command, parallelstacks_command;
 

@@ -22,7 +22,7 @@ struct metadata_stream {
 
 /* The streams of a metadata root that are read (II.24.2.2). */
 struct streams {
-	struct metadata_stream tables, strings, blobs, guids, pdb;
+	struct metadata_stream tables, strings, blobs, guids, user_strings, pdb;
 	bool is_uncompressed; /* #-, with pointer tables */
 	bool is_delta;        /* #JTD */
 };
@@ -39,6 +39,8 @@ static void take_stream(struct streams *streams, const char *name,
 		slot = &streams->blobs;
 	} else if (!strcmp(name, "#GUID")) {
 		slot = &streams->guids;
+	} else if (!strcmp(name, "#US")) {
+		slot = &streams->user_strings;
 	} else if (!strcmp(name, "#Pdb")) {
 		slot = &streams->pdb;
 	} else if (!strcmp(name, "#~") || !strcmp(name, "#-")) {
@@ -213,6 +215,8 @@ static enum hd_status parse_metadata(struct metadata *metadata, struct hd_error 
 	metadata->strings.size = streams.strings.size;
 	metadata->blobs.offset = streams.blobs.offset;
 	metadata->blobs.size = streams.blobs.size;
+	metadata->user_strings.offset = streams.user_strings.offset;
+	metadata->user_strings.size = streams.user_strings.size;
 	metadata->guids.offset = streams.guids.offset;
 	metadata->guids.size = streams.guids.size;
 	metadata->pdb.offset = streams.pdb.offset;
@@ -318,6 +322,20 @@ const uint8_t *metadata_blob(const struct metadata *metadata, uint32_t index, ui
 	if (!metadata_compressed(&at, end, &size) || size > (size_t)(end - at))
 		return NULL;
 	*ret_size = size;
+	return at;
+}
+
+const uint8_t *metadata_user_string(const struct metadata *metadata, uint32_t index,
+				    uint32_t *ret_units)
+{
+	if (!index || index >= metadata->user_strings.size)
+		return NULL;
+	const uint8_t *heap = metadata->bytes + metadata->user_strings.offset;
+	const uint8_t *at = heap + index, *end = heap + metadata->user_strings.size;
+	uint32_t size;
+	if (!metadata_compressed(&at, end, &size) || size > (size_t)(end - at))
+		return NULL;
+	*ret_units = size / 2; /* a byte about the characters follows */
 	return at;
 }
 

@@ -22,12 +22,14 @@ enum md_table {
 	MD_CONSTANT = 0x0b,
 	MD_CUSTOM_ATTRIBUTE = 0x0c,
 	MD_STAND_ALONE_SIG = 0x11,
+	MD_MODULE_REF = 0x1a,
 	MD_TYPE_SPEC = 0x1b,
 	MD_ASSEMBLY = 0x20,
 	MD_ASSEMBLY_REF = 0x23,
 	MD_EXPORTED_TYPE = 0x27,
 	MD_NESTED_CLASS = 0x29,
 	MD_GENERIC_PARAM = 0x2a,
+	MD_METHOD_SPEC = 0x2b,
 	MD_DOCUMENT = 0x30,
 	MD_METHOD_DEBUG = 0x31,
 	MD_LOCAL_SCOPE = 0x32,
@@ -52,7 +54,7 @@ struct metadata {
 	} tables[MD_TABLE_COUNT];
 	struct {
 		uint32_t offset, size;
-	} strings, blobs, guids, pdb; /**< pdb: the stream #Pdb; size 0: it is not a portable PDB */
+	} strings, blobs, guids, user_strings, pdb; /**< pdb: the stream #Pdb; size 0: it is not a portable PDB */
 	bool has_pointer_tables;      /**< stream #-: FieldPtr and MethodPtr tables are in use */
 	uint32_t *enclosing;          /**< by TypeDef RID: RID of the enclosing type, 0 = none */
 };
@@ -78,6 +80,14 @@ uint32_t metadata_column(const struct metadata *metadata, enum md_table table, u
 const char *metadata_string(const struct metadata *metadata, uint32_t index);
 /** A blob of #Blob; *ret_size is 0 when out of bounds. */
 const uint8_t *metadata_blob(const struct metadata *metadata, uint32_t index, uint32_t *ret_size);
+/**
+ * A string of #US, which the instruction ldstr names by its index.
+ *
+ * @param[out] ret_units UTF-16 units, which are not aligned
+ * @return NULL when it is out of bounds, or cut
+ */
+const uint8_t *metadata_user_string(const struct metadata *metadata, uint32_t index,
+				    uint32_t *ret_units);
 /** The module version id (16 bytes), or NULL. */
 const uint8_t *metadata_mvid(const struct metadata *metadata);
 /** RID of the type that TypeDef @p rid is nested in, or 0. */

@@ -56,6 +56,8 @@
 //   v  DOMAIN MODULE                     module of a domain
 //   a  MT CONTEXT                        type that has an object, and its AssemblyLoadContext, 0: the default one
 //   o  HEAP REASON ALLOC GC FAILURE SIZE AVAILABLE LARGE   the last allocation that failed
+// il (check_il.py):
+//   i  MODULE TOKEN SIZE MAXSTACK HASH   method with IL; HASH of its instructions and clauses
 // live:
 //   w  ADDRESS                           object that is reachable from the roots
 //
@@ -94,6 +96,7 @@ internal static class Program
             case "stacks": RootFacts.Stacks(); break;
             case "names": NameFacts.Write(); break;
             case "modules": ModuleFacts.Write(); break;
+            case "il": IlFacts.Write(); break;
             case "live": Live.Write(types); break;
             default: throw new ArgumentException("no part " + name);
         }

@@ -119,9 +119,10 @@ static enum hd_status run_sizestats(struct call *call)
 	struct size_counts counts;
 	struct gaps gaps = { 0 };
 	enum hd_status status = size_counts_read(&counts, call->heap, &call->job, &gaps, call->err);
-	if (status == HD_OK)
+	if (status == HD_OK) {
 		status = answer_is_text(&call->answer) ? write_text(call, &counts)
 						       : write_data(call, &counts);
+	}
 	if (status == HD_OK)
 		gaps_report(call, &gaps);
 	size_counts_deinit(&counts);

@@ -168,13 +168,13 @@ static enum hd_status run_dumpalc(struct call *call)
 {
 	struct load_contexts contexts = { 0 };
 	struct object object = { 0 };
-	if (call->words[0].given)
+	bool is_one = call->words[0].given;
+	if (is_one)
 		TRY(call_heap_object(call, call->words[0].number, &object));
 	enum hd_status status = load_contexts_read(call->heap, &call->job, &contexts, call->err);
-	if (status == HD_OK && call->words[0].given) {
-		status = write_context_of(call, &contexts, &object);
-	} else if (status == HD_OK) {
-		status = write_contexts(call, &contexts);
+	if (status == HD_OK) {
+		status = is_one && object.type ? write_context_of(call, &contexts, &object)
+					       : write_contexts(call, &contexts);
 	}
 	load_contexts_deinit(&contexts);
 	return status;

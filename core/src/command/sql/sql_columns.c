@@ -5,7 +5,7 @@
 
 static const struct sql_table *const own_tables[] = {
 	&sql_objects_table, &sql_references_table, &sql_strings_table, &sql_fields_table,
-	&sql_arrays_table,  &sql_exceptions_table, &sql_modules_table,
+	&sql_arrays_table,  &sql_exceptions_table, &sql_modules_table, &sql_methods_table,
 };
 
 #define OWN_TABLES (sizeof(own_tables) / sizeof(own_tables[0]))

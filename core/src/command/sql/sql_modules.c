@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table modules. */
-#include "clr/modules/module.h"
+#include "command/modules/module_rows.h"
 #include "command/sql/sql_table.h"
 #include "heap/heap.h"
 #include "util/alloc.h"
@@ -12,6 +12,12 @@ enum modules_column {
 	MODULES_IMAGE,
 	MODULES_DYNAMIC,
 	MODULES_METADATA,
+	MODULES_ASSEMBLY,
+	MODULES_SIZE,
+	MODULES_COLLECTIBLE,
+	MODULES_COMPILED,
+	MODULES_VERSION,
+	MODULES_MVID,
 	MODULES_COLUMNS
 };
 
@@ -25,11 +31,25 @@ static const struct column modules_columns[MODULES_COLUMNS] = {
 	[MODULES_DYNAMIC] = { "dynamic", NULL, KIND_FLAG, 0, 0, "was it made by Reflection.Emit?" },
 	[MODULES_METADATA] = { "metadata", NULL, KIND_TEXT, 0, 0,
 			       "where its names come from: memory, file, or NULL: nowhere" },
+	[MODULES_ASSEMBLY] = { "assembly", NULL, KIND_ADDRESS, 0, 0,
+			       "address of the runtime's Assembly; NULL: not known" },
+	[MODULES_SIZE] = { "size", NULL, KIND_BYTES, 0, 0,
+			   "bytes of its image, as it was loaded; NULL: none, or not known" },
+	[MODULES_COLLECTIBLE] = { "collectible", NULL, KIND_FLAG, 0, 0,
+				  "can it be unloaded?  NULL: not known" },
+	[MODULES_COMPILED] = { "ready_to_run", NULL, KIND_FLAG, 0, 0,
+			       "has its image code of ReadyToRun?  NULL: not known" },
+	[MODULES_VERSION] = { "version", NULL, KIND_TEXT, 0, 0,
+			      "version of its assembly; NULL: not known" },
+	[MODULES_MVID] = { "mvid", NULL, KIND_TEXT, 0, 0, "module version id; NULL: not known" },
 };
 
 struct modules {
 	struct module *const *rows;
 	size_t count, next;
+	struct clr *clr;
+	struct module_texts texts; /* of the row, as the next */
+	struct cell cells[MODULE_COLUMNS];
 };
 
 static enum hd_status open_modules(struct sql_source *source, const struct sql_table *table,
@@ -40,6 +60,7 @@ static enum hd_status open_modules(struct sql_source *source, const struct sql_t
 	struct modules *modules = mem_calloc(1, sizeof(*modules));
 	if (!modules)
 		return fail_nomem(source->call->err);
+	modules->clr = source->heap->clr;
 	enum hd_status status =
 		module_list(source->heap->clr, &modules->rows, &modules->count, source->call->err);
 	if (status != HD_OK) {
@@ -54,7 +75,11 @@ static enum hd_status next_module(void *cursor, bool *ret)
 {
 	struct modules *modules = cursor;
 	*ret = modules->next < modules->count;
-	modules->next += *ret;
+	if (*ret) {
+		module_cells(modules->clr, modules->rows[modules->next], &modules->texts,
+			     modules->cells);
+		modules->next++;
+	}
 	return HD_OK;
 }
 
@@ -88,6 +113,24 @@ static void module_cell(void *cursor, size_t column, struct cell *ret)
 		break;
 	case MODULES_METADATA:
 		*ret = cell_string(metadata_place(module));
+		break;
+	case MODULES_ASSEMBLY:
+		*ret = modules->cells[MODULE_COLUMN_ASSEMBLY];
+		break;
+	case MODULES_SIZE:
+		*ret = modules->cells[MODULE_COLUMN_SIZE];
+		break;
+	case MODULES_COLLECTIBLE:
+		*ret = modules->cells[MODULE_COLUMN_COLLECTIBLE];
+		break;
+	case MODULES_COMPILED:
+		*ret = modules->cells[MODULE_COLUMN_COMPILED];
+		break;
+	case MODULES_VERSION:
+		*ret = modules->cells[MODULE_COLUMN_VERSION];
+		break;
+	case MODULES_MVID:
+		*ret = modules->cells[MODULE_COLUMN_MVID];
 		break;
 	case MODULES_COLUMNS:
 		break;

@@ -85,7 +85,8 @@ struct sql_table {
 const struct sql_table *sql_table_at(size_t index);
 
 extern const struct sql_table sql_objects_table, sql_strings_table, sql_exceptions_table,
-	sql_references_table, sql_fields_table, sql_arrays_table, sql_modules_table;
+	sql_references_table, sql_fields_table, sql_arrays_table, sql_modules_table,
+	sql_methods_table;
 
 /** Tables that are made of the answer of a command: how many, and each. */
 size_t sql_kept_count(void);
