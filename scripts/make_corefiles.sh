@@ -68,6 +68,7 @@ END
     for version in 10 9 8; do
         echo "coll$version-heap .NET $version, collections of every kind, createdump --withheap"
         echo "vars$version-heap .NET $version, arguments and locals of every kind, createdump --withheap"
+        echo "web$version-heap .NET $version, HttpClient and Kestrel with requests in flight, createdump --withheap"
     done
     for mode in $modes; do
         echo "crash10-$mode-heap .NET 10, dies by $mode, not optimised, createdump of heap type"
@@ -162,6 +163,7 @@ app_of() {
     hang*) echo hang ;;
     coll*) echo collections ;;
     vars*) echo variables ;;
+    web*) echo web ;;
     *) echo facts ;;
     esac
 }
@@ -169,8 +171,8 @@ app_of() {
 flavour_of() {
     case $1 in
     single*) echo single ;;
-    wks9-* | svr9-* | seg9-* | crash9-* | hang9-* | coll9-* | vars9-*) echo net9.0 ;;
-    wks8-* | svr8-* | seg8-* | crash8-* | hang8-* | coll8-* | vars8-*) echo net8.0 ;;
+    wks9-* | svr9-* | seg9-* | crash9-* | hang9-* | coll9-* | vars9-* | web9-*) echo net9.0 ;;
+    wks8-* | svr8-* | seg8-* | crash8-* | hang8-* | coll8-* | vars8-* | web8-*) echo net8.0 ;;
     *) echo net10.0 ;;
     esac
 }

@@ -54,6 +54,8 @@ MEMBERS: dict[str, set[str]] = {
     "timerinfo": {"timers", "complete"},
     "dumpasync": {"chains", "total"},
     "dumpexceptions": {"exceptions", "total"},
+    "dumphttp": {"requests", "pools", "total", "absent_fields"},
+    "dumprequests": {"requests", "total"},
     "dumptasks": {"tasks", "total"},
     "name2ee * WebShop.Session": {"matches", "complete"},
     "ip2md 7f0f794a1bb0": {"ip", "kind", "start", "size", "method_desc", "code", "complete"},

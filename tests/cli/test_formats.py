@@ -64,6 +64,8 @@ TABLES = {
         "timerinfo": "timers",
         "dumpasync": "chains",
         "dumpexceptions": "exceptions",
+        "dumphttp": "requests",
+        "dumprequests": "requests",
         "dumptasks": "tasks",
         "name2ee * WebShop.Session": "matches",
         "token2ee * 02000002": "matches",

@@ -95,6 +95,8 @@ static const char *const lines[] = {
 	"timerinfo",
 	"dumpasync -fields",
 	"dumptasks",
+	"dumphttp",
+	"dumprequests",
 	"dumpexceptions",
 	"name2ee * System.Object",
 	"ip2md %1",

@@ -47,6 +47,8 @@ static const struct command *const commands[] = {
 	&waits_command,
 	&hang_command,
 	&dumpasync_command,
+	&dumphttp_command,
+	&dumprequests_command,
 	&dumptasks_command,
 	&taskstate_command,
 	&threadpool_command,

@@ -15,11 +15,12 @@ extern const struct command gcroot_command, pathto_command, objsize_command, dum
 	dominators_command, roots_command, types_command, info_command, diff_command, sql_command,
 	export_command, collect_command, ps_command, doctor_command, waits_command, hang_command,
 	threadpool_command, threadpoolqueue_command, timerinfo_command, dumpasync_command,
-	dumptasks_command, taskstate_command, open_command, close_command, set_command,
-	help_command, name2ee_command, token2ee_command, ip2md_command, dumpmd_command,
-	clrmodules_command, modules_command, dumpmodule_command, dumpassembly_command,
-	dumpdomain_command, dumpalc_command, dumpil_command, eeversion_command, crashinfo_command,
-	analyzeoom_command, sizestats_command, dumpcollection_command,
-	dumpconcurrentdictionary_command, dumpconcurrentqueue_command, parallelstacks_command;
+	dumphttp_command, dumprequests_command, dumptasks_command, taskstate_command, open_command,
+	close_command, set_command, help_command, name2ee_command, token2ee_command, ip2md_command,
+	dumpmd_command, clrmodules_command, modules_command, dumpmodule_command,
+	dumpassembly_command, dumpdomain_command, dumpalc_command, dumpil_command,
+	eeversion_command, crashinfo_command, analyzeoom_command, sizestats_command,
+	dumpcollection_command, dumpconcurrentdictionary_command, dumpconcurrentqueue_command,
+	parallelstacks_command;
 
 #endif

@@ -110,7 +110,7 @@ static bool is_same_exception(const void *arg, uint32_t index)
 	    a->is_message_lost != b->is_message_lost || a->is_message_cut != b->is_message_cut ||
 	    a->is_stack_cut != b->is_stack_cut)
 		return false;
-	if (a->message_size && memcmp(a->message, b->message, a->message_size) != 0)
+	if (a->message && memcmp(a->message, b->message, a->message_size) != 0)
 		return false;
 	for (uint32_t i = 0; i < a->frames_count; i++) {
 		if (!is_same_frame(&key->frames[i], &b->frames[i]))

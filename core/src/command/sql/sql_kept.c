@@ -8,7 +8,8 @@
 
 extern const struct schema gchandles_schema, clrthreads_schema, stack_schema, stack_frame_schema,
 	eeheap_heap_schema, eeheap_segment_schema, syncblk_schema, finalizequeue_schema,
-	verifyheap_schema, tasks_schema, waits_schema, timers_schema, work_schema;
+	verifyheap_schema, tasks_schema, waits_schema, timers_schema, work_schema,
+	http_requests_schema, requests_schema;
 
 /* The findings of a target and of a dump file have different columns. */
 static const struct column finding_columns[] = {
@@ -48,6 +49,8 @@ static const struct kept_source kept_sources[] = {
 	{ { "waits", "-all" }, "threads", NULL, &waits_schema, NULL },
 	{ { "timerinfo" }, "timers", NULL, &timers_schema, NULL },
 	{ { "threadpoolqueue" }, "work_items", NULL, &work_schema, NULL },
+	{ { "dumphttp" }, "requests", NULL, &http_requests_schema, NULL },
+	{ { "dumprequests" }, "requests", NULL, &requests_schema, NULL },
 };
 
 /* The rows of a table. */
@@ -199,6 +202,8 @@ static const struct sql_table kept_tables[] = {
 	KEPT(12, "timers", "the timers that are set, as timerinfo", true),
 	KEPT(13, "work_items",
 	     "what is queued in the thread pool, merged by method, as threadpoolqueue", true),
+	KEPT(14, "http_requests", "the requests of HttpClient, as dumphttp", true),
+	KEPT(15, "requests", "the requests that ASP.NET Core works on, as dumprequests", true),
 };
 
 _Static_assert(sizeof(kept_tables) / sizeof(kept_tables[0]) ==

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/requests/http_client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/async/async_box.h"
+#include "analysis/async/task_state.h"
+#include "analysis/heap/object_pass.h"
+#include "clr/types/type_name.h"
+#include "inspect/async_name.h"
+#include "inspect/value.h"
+#include "util/alloc.h"
+#include "util/job.h"
+
+/* What an object is to requests, by its type. */
+enum http_kind {
+	HTTP_NOT_ASKED,
+	HTTP_OTHER,
+	HTTP_REQUEST,
+	HTTP_RESPONSE,
+	HTTP_CONNECTION, /* of HTTP/1.1 */
+	HTTP_STREAM,     /* a request of a connection of HTTP/2 */
+	HTTP_POOL,
+	HTTP_METHOD /* an async method of HttpClient */
+};
+
+/* What a fact tells; of several, the last one in this order counts. */
+enum fact_kind {
+	FACT_RESPONSE, /* value: its status code */
+	FACT_NO_HEAD,  /* a stream of HTTP/2 made a response, whose head has not come */
+	FACT_BEGUN,    /* value: milliseconds */
+	FACT_QUEUED,   /* object: the pool; value: is it for HTTP/2? */
+	FACT_IN_FLIGHT /* object: the connection; value: the pool */
+};
+
+/* The least bytes that an element of a queue has on the heap. */
+#define SLOT_SIZE_MIN 16u
+
+struct http_finder {
+	struct heap *heap;
+	struct members *members;
+	struct job *job;
+	struct http_client *client;
+	struct type_kinds kinds;
+	uint64_t slots_left; /* elements of queues that the heap has room for */
+};
+
+static const struct {
+	const char *name;
+	enum http_kind kind;
+} http_types[] = {
+	{ "System.Net.Http.HttpConnection", HTTP_CONNECTION },
+	{ "System.Net.Http.Http2Connection+Http2Stream", HTTP_STREAM },
+	{ "System.Net.Http.HttpConnectionPool", HTTP_POOL },
+};
+
+static enum http_kind find_http_kind(struct clr *clr, const struct type *type)
+{
+	static const char methods[] = "System.Net.Http.HttpClient+";
+	size_t size, machine_size;
+	const char *name = type_name(clr, type, &size);
+	const char *machine = async_box_machine(name, size, &machine_size);
+	if (machine && machine_size > strlen(methods) &&
+	    memcmp(machine, methods, strlen(methods)) == 0)
+		return HTTP_METHOD;
+	for (size_t i = 0; i < sizeof(http_types) / sizeof(http_types[0]); i++) {
+		if (strcmp(name, http_types[i].name) == 0)
+			return http_types[i].kind;
+	}
+	if (type_derives_from(clr, type, 0, "System.Net.Http.HttpRequestMessage"))
+		return HTTP_REQUEST;
+	return type_derives_from(clr, type, 0, "System.Net.Http.HttpResponseMessage")
+		       ? HTTP_RESPONSE
+		       : HTTP_OTHER;
+}
+
+/* Remember a field that is not there: "HttpConnection._currentRequest". */
+static void note_absent(struct http_client *client, const char *field)
+{
+	for (size_t i = 0; i < client->absent_count; i++) {
+		if (strcmp(client->absent[i], field) == 0)
+			return;
+	}
+	if (client->absent_count < HTTP_ABSENT_MAX)
+		client->absent[client->absent_count++] = field;
+}
+
+/* A field that has to be there; @p field is "Class.path". 0: null, or not there. */
+static uint64_t needed(struct http_finder *finder, const struct object *object, const char *field)
+{
+	struct member member = member_of(finder->members, object, strchr(field, '.') + 1);
+	if (member.state == MEMBER_ABSENT)
+		note_absent(finder->client, field);
+	return member.state == MEMBER_READ ? member.bits : 0;
+}
+
+static enum hd_status add_fact(struct http_finder *finder, struct http_fact fact,
+			       struct hd_error *err)
+{
+	struct http_client *client = finder->client;
+	if (!fact.request)
+		return HD_OK;
+	if (!PAGES_RESERVE(client, facts))
+		return fail_nomem(err);
+	client->facts[client->facts_count++] = fact;
+	return HD_OK;
+}
+
+static enum hd_status meet_request(struct http_finder *finder, const struct object *object,
+				   struct hd_error *err)
+{
+	struct http_client *client = finder->client;
+	if (!PAGES_RESERVE(client, rows))
+		return fail_nomem(err);
+	client->rows[client->rows_count++] =
+		(struct http_request){ .object = *object, .begun = INT64_MIN };
+	return HD_OK;
+}
+
+static enum hd_status meet_response(struct http_finder *finder, const struct object *object,
+				    struct hd_error *err)
+{
+	return add_fact(
+		finder,
+		(struct http_fact){
+			.request = needed(finder, object, "HttpResponseMessage._requestMessage"),
+			.object = object->address,
+			.value = needed(finder, object, "HttpResponseMessage._statusCode"),
+			.kind = FACT_RESPONSE },
+		err);
+}
+
+static enum hd_status meet_connection(struct http_finder *finder, const struct object *object,
+				      struct hd_error *err)
+{
+	return add_fact(finder,
+			(struct http_fact){
+				.request = needed(finder, object, "HttpConnection._currentRequest"),
+				.object = object->address,
+				.value = needed(finder, object, "HttpConnection._pool"),
+				.kind = FACT_IN_FLIGHT },
+			err);
+}
+
+/* Is a direction of a stream in progress?  Its state is an enum, 0 until it is completed or has failed. */
+static bool is_in_progress(struct http_finder *finder, const struct object *stream,
+			   const char *field)
+{
+	struct member state = member_of(finder->members, stream, strchr(field, '.') + 1);
+	if (state.state == MEMBER_ABSENT)
+		note_absent(finder->client, field);
+	return state.state == MEMBER_READ && !state.bits;
+}
+
+static enum hd_status meet_stream(struct http_finder *finder, const struct object *object,
+				  struct hd_error *err)
+{
+	if (!is_in_progress(finder, object, "Http2Stream._responseCompletionState") &&
+	    !is_in_progress(finder, object, "Http2Stream._requestCompletionState"))
+		return HD_OK;
+	struct member has_head = member_of(finder->members, object, "_responseHeadersReceived");
+	uint64_t request = needed(finder, object, "Http2Stream._request");
+	uint64_t connection = needed(finder, object, "Http2Stream._connection");
+	struct member pool = member_at(finder->members, connection, "_pool");
+	if (has_head.state == MEMBER_READ && !has_head.bits) {
+		TRY(add_fact(finder, (struct http_fact){ .request = request, .kind = FACT_NO_HEAD },
+			     err));
+	}
+	return add_fact(finder,
+			(struct http_fact){ .request = request,
+					    .object = connection,
+					    .value = pool.state == MEMBER_READ ? pool.bits : 0,
+					    .kind = FACT_IN_FLIGHT },
+			err);
+}
+
+/* Has the one that waits got a connection, or given up? */
+static bool is_over(struct http_finder *finder, uint64_t waiter)
+{
+	struct member task = member_at(finder->members, waiter, "_task");
+	struct object object;
+	struct task_state state;
+	return task.state == MEMBER_READ && member_object(finder->members, task.bits, &object) &&
+	       task_state_read(finder->heap, finder->members, &object, &state) &&
+	       state.status >= TASK_RAN_TO_COMPLETION;
+}
+
+/* A queue: a ring of {Request, Waiter}. */
+struct http_queue {
+	struct array_info items;
+	uint64_t head, size;
+};
+
+static bool read_queue(struct http_finder *finder, const struct object *pool, const char *array,
+		       const char *head, const char *size, struct http_queue *ret)
+{
+	struct members *members = finder->members;
+	struct object object;
+	struct member items = member_of(members, pool, array);
+	struct member at = member_of(members, pool, head), count = member_of(members, pool, size);
+	if (items.state == MEMBER_ABSENT || at.state == MEMBER_ABSENT ||
+	    count.state == MEMBER_ABSENT) {
+		note_absent(finder->client, "HttpConnectionPool._http11RequestQueue");
+		return false;
+	}
+	*ret = (struct http_queue){ .head = at.bits, .size = count.bits };
+	if (!items.bits && !count.bits)
+		return false; /* it was never used */
+	if (member_object(members, items.bits, &object) &&
+	    array_read(finder->heap, &object, &ret->items) && ret->items.element &&
+	    ret->items.element_size >= SLOT_SIZE_MIN && ret->size <= ret->items.length &&
+	    (ret->head < ret->items.length || !ret->size) && ret->size <= finder->slots_left) {
+		finder->slots_left -= ret->size;
+		return true;
+	}
+	finder->client->is_broken = true;
+	return false;
+}
+
+static enum hd_status add_queued(struct http_finder *finder, const struct http_queue *queue,
+				 uint64_t pool, bool is_2, struct hd_error *err)
+{
+	const struct array_info *items = &queue->items;
+	for (uint64_t i = 0; i < queue->size; i++) {
+		uint64_t index = (queue->head + i) % items->length;
+		uint64_t at = items->data + index * items->element_size;
+		struct member request =
+			member_of_struct(finder->members, items->element, at, "Request");
+		struct member waiter =
+			member_of_struct(finder->members, items->element, at, "Waiter");
+		if (request.state == MEMBER_ABSENT)
+			note_absent(finder->client, "RequestQueue.QueueItem.Request");
+		if (finder->job && i % 1024 == 1023 && !job_step(finder->job, 0, 0))
+			return fail_cancelled(err);
+		if (request.state != MEMBER_READ || is_over(finder, waiter.bits))
+			continue;
+		TRY(add_fact(finder,
+			     (struct http_fact){ .request = request.bits,
+						 .object = pool,
+						 .value = is_2,
+						 .kind = FACT_QUEUED },
+			     err));
+	}
+	return HD_OK;
+}
+
+/* By enum http_pool_number. */
+static const char *const pool_fields[HTTP_POOL_NUMBERS] = {
+	"_originAuthority.<Port>k__BackingField",
+	"_associatedHttp11ConnectionCount",
+	"_maxHttp11Connections",
+	"_pendingHttp11ConnectionCount",
+	"_associatedHttp2ConnectionCount",
+};
+
+static enum hd_status meet_pool(struct http_finder *finder, const struct object *object,
+				struct hd_error *err)
+{
+	struct http_client *client = finder->client;
+	struct http_pool pool = { .address = object->address };
+	struct http_queue queue;
+	for (size_t i = 0; i < HTTP_POOL_NUMBERS; i++) {
+		struct member number = member_of(finder->members, object, pool_fields[i]);
+		if (number.state != MEMBER_READ)
+			continue;
+		pool.numbers[i] = number.bits;
+		pool.known |= 1u << i;
+	}
+	struct member host =
+		member_of(finder->members, object, "_originAuthority.<IdnHost>k__BackingField");
+	pool.host = host.state == MEMBER_READ ? host.bits : 0;
+	if (!PAGES_RESERVE(client, pools))
+		return fail_nomem(err);
+	client->pools[client->pools_count++] = pool;
+	if (read_queue(finder, object, "_http11RequestQueue._array", "_http11RequestQueue._head",
+		       "_http11RequestQueue._size", &queue))
+		TRY(add_queued(finder, &queue, object->address, false, err));
+	if (read_queue(finder, object, "_http2RequestQueue._array", "_http2RequestQueue._head",
+		       "_http2RequestQueue._size", &queue))
+		TRY(add_queued(finder, &queue, object->address, true, err));
+	return HD_OK;
+}
+
+/* HttpClient's own methods have the request, and the source of its time-out. */
+static enum hd_status meet_method(struct http_finder *finder, const struct object *object,
+				  struct hd_error *err)
+{
+	struct async_box box;
+	if (!async_box_read(finder->heap, finder->members, object, &box) || box.state == ASYNC_DONE)
+		return HD_OK;
+	struct member request =
+		member_of_struct(finder->members, box.machine, box.fields, "request");
+	struct member start = member_of_struct(finder->members, box.machine, box.fields,
+					       "cts._timer._startTicks");
+	if (request.state != MEMBER_READ || start.state != MEMBER_READ)
+		return HD_OK;
+	return add_fact(finder,
+			(struct http_fact){ .request = request.bits,
+					    .object = object->address,
+					    .value = start.bits,
+					    .kind = FACT_BEGUN },
+			err);
+}
+
+static enum hd_status meet_http(void *arg, const struct object *object, struct hd_error *err)
+{
+	struct http_finder *finder = arg;
+	uint8_t *kind = type_kinds_at(&finder->kinds, object->type);
+	if (!kind)
+		return fail_nomem(err);
+	if (*kind == HTTP_NOT_ASKED)
+		*kind = (uint8_t)find_http_kind(finder->heap->clr, object->type);
+	switch ((enum http_kind) * kind) {
+	case HTTP_REQUEST:
+		return meet_request(finder, object, err);
+	case HTTP_RESPONSE:
+		return meet_response(finder, object, err);
+	case HTTP_CONNECTION:
+		return meet_connection(finder, object, err);
+	case HTTP_STREAM:
+		return meet_stream(finder, object, err);
+	case HTTP_POOL:
+		return meet_pool(finder, object, err);
+	case HTTP_METHOD:
+		return meet_method(finder, object, err);
+	case HTTP_NOT_ASKED:
+	case HTTP_OTHER:
+		break;
+	}
+	return HD_OK;
+}
+
+static int compare_facts(const void *left, const void *right)
+{
+	const struct http_fact *a = left, *b = right;
+	if (a->request != b->request)
+		return a->request < b->request ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return a->object < b->object ? -1 : a->object > b->object;
+}
+
+static int compare_requests(const void *left, const void *right)
+{
+	const struct http_request *a = left, *b = right;
+	return a->object.address < b->object.address ? -1 : a->object.address > b->object.address;
+}
+
+static int compare_pools(const void *left, const void *right)
+{
+	const struct http_pool *a = left, *b = right;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+struct http_pool *http_pool_at(struct http_client *client, uint64_t address)
+{
+	const struct http_pool key = { .address = address };
+	if (!client->pools_count)
+		return NULL;
+	return bsearch(&key, client->pools, client->pools_count, sizeof(key), compare_pools);
+}
+
+static void apply_fact(struct http_request *row, const struct http_fact *fact)
+{
+	switch ((enum fact_kind)fact->kind) {
+	case FACT_RESPONSE:
+		row->response = fact->object;
+		row->status = fact->value;
+		break;
+	case FACT_NO_HEAD:
+		row->response = row->status = 0;
+		break;
+	case FACT_BEGUN:
+		row->begun = (int64_t)fact->value;
+		break;
+	case FACT_QUEUED:
+		row->state = HTTP_QUEUED;
+		row->pool = fact->object;
+		break;
+	case FACT_IN_FLIGHT:
+		row->state = HTTP_IN_FLIGHT;
+		row->connection = fact->object;
+		row->pool = fact->value;
+		break;
+	}
+}
+
+/* A request may be in the queue of a pool, and be served by another connection already: it is counted once. */
+static void count_in_pool(struct http_client *client, const struct http_request *row, bool is_2)
+{
+	struct http_pool *pool = row->pool ? http_pool_at(client, row->pool) : NULL;
+	if (!pool)
+		return;
+	pool->in_flight += row->state == HTTP_IN_FLIGHT;
+	pool->queued += row->state == HTTP_QUEUED && !is_2;
+	pool->queued_2 += row->state == HTTP_QUEUED && is_2;
+}
+
+/* Tell the requests what is known of them. */
+static void join_facts(struct http_client *client)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < client->rows_count; i++) {
+		struct http_request *row = &client->rows[i];
+		bool is_2 = false;
+		while (at < client->facts_count && client->facts[at].request < row->object.address)
+			at++;
+		for (; at < client->facts_count && client->facts[at].request == row->object.address;
+		     at++) {
+			if (client->facts[at].kind == FACT_QUEUED)
+				is_2 = client->facts[at].value;
+			apply_fact(row, &client->facts[at]);
+		}
+		count_in_pool(client, row, is_2);
+	}
+}
+
+enum hd_status http_client_read(struct heap *heap, struct members *members, struct job *job,
+				struct http_client *ret, struct hd_error *err)
+{
+	struct http_finder finder = { .heap = heap, .members = members, .job = job, .client = ret };
+	*ret = (struct http_client){ 0 };
+	for (size_t i = 0; i < heap->segment_count; i++) {
+		finder.slots_left +=
+			(heap->segments[i].end - heap->segments[i].begin) / SLOT_SIZE_MIN;
+	}
+	enum hd_status status = object_pass_all(heap, meet_http, &finder, job, err);
+	type_kinds_deinit(&finder.kinds);
+	TRY(status);
+	if (ret->facts_count)
+		qsort(ret->facts, ret->facts_count, sizeof(*ret->facts), compare_facts);
+	if (ret->rows_count)
+		qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), compare_requests);
+	if (ret->pools_count)
+		qsort(ret->pools, ret->pools_count, sizeof(*ret->pools), compare_pools);
+	join_facts(ret);
+	return HD_OK;
+}
+
+void http_client_deinit(struct http_client *client)
+{
+	pages_free(client->rows, client->rows_capacity, sizeof(*client->rows));
+	pages_free(client->pools, client->pools_capacity, sizeof(*client->pools));
+	pages_free(client->facts, client->facts_capacity, sizeof(*client->facts));
+	*client = (struct http_client){ 0 };
+}

@@ -1,0 +1,2 @@
+file: corefiles/hang.core.zst
+dumphttp -active --json

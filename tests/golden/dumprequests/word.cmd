@@ -1,0 +1,3 @@
+file: corefiles/hang.core.zst
+exit: 2
+dumprequests 12
