@@ -143,8 +143,10 @@ TEST(monitors_are_the_same_in_json)
 	begin(&fixture);
 	check(&fixture, "syncblk", "none", 0);
 	check(&fixture, "syncblk -all", "none", 2);
-	check(&fixture, "syncblk --json", "\"blocks\": [], \"total\": 2", 1);
+	check(&fixture, "syncblk --json", "\"blocks\": [], \"waiting\": [], \"total\": 2", 1);
 	check(&fixture, "syncblk -all --json", "\"held\": false", 2);
+	check(&fixture, "syncblk 2 --json", "\"index\": 2", 1);
+	check(&fixture, "syncblk 2 --json", "\"index\": 1", 0);
 	end(&fixture);
 }
 
@@ -167,7 +169,8 @@ TEST(what_stands_behind_the_sync_blocks_is_none)
 	write_remains(&fixture, 3);
 	check(&fixture, "syncblk", "none", 0);
 	check(&fixture, "syncblk -all", "none", 2);
-	check(&fixture, "syncblk --json", "\"blocks\": [], \"total\": 2, \"free\": 0", 1);
+	check(&fixture, "syncblk --json",
+	      "\"blocks\": [], \"waiting\": [], \"total\": 2, \"free\": 0", 1);
 	end(&fixture);
 }
 
@@ -186,7 +189,8 @@ TEST(the_runtimes_own_count_of_sync_blocks_counts)
 	fake_poke_u64(&fake->memory, fake->sync_table + 16 * 3 + 8, 4 << 1 | 1);
 	fake_poke_u64(&fake->memory, fake->sync_table + 16 * 4 + 8, 1);
 	check(&fixture, "syncblk -all", "none", 2);
-	check(&fixture, "syncblk --json", "\"blocks\": [], \"total\": 4, \"free\": 2", 1);
+	check(&fixture, "syncblk --json",
+	      "\"blocks\": [], \"waiting\": [], \"total\": 4, \"free\": 2", 1);
 	end(&fixture);
 }
 

@@ -36,7 +36,8 @@ static enum hd_status read_held_monitors(struct clr *clr, struct job *job,
 			continue;
 		if (!PAGES_RESERVE(monitors, rows))
 			return fail_nomem(err);
-		monitors->rows[monitors->rows_count++] = (struct monitor){ .block = block };
+		monitors->rows[monitors->rows_count++] =
+			(struct monitor){ .block = block, .index = i };
 	}
 	return HD_OK;
 }

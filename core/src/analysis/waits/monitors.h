@@ -11,6 +11,7 @@ struct job;
 /** A monitor in a sync block. */
 struct monitor {
 	struct sync_block block;
+	uint32_t index; /**< of the block in the table */
 	uint32_t found; /**< threads of which it was found out that they wait to enter it */
 };
 

@@ -116,6 +116,7 @@ static void match_monitor(struct word_search *search, struct thread_wait *wait)
 	if (!monitor)
 		return;
 	monitor->found++;
+	wait->entered = monitor;
 	wait->owner = monitor->block.owner;
 	if (wait->kind == WAIT_LAZY)
 		return;

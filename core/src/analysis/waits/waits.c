@@ -153,11 +153,19 @@ static enum hd_status find_objects(struct waits *waits, struct job *job, struct 
 			return fail_cancelled(err);
 	}
 	TRY(wait_find_by_words(waits, job, err));
-	return wait_find_edges(waits, job, err);
+	return waits->async ? wait_find_edges(waits, job, err) : HD_OK;
 }
 
-enum hd_status waits_create(struct heap *heap, struct job *job, struct waits **ret,
-			    struct hd_error *err)
+static enum hd_status read_async(struct waits *waits, struct job *job, struct hd_error *err)
+{
+	waits->async = mem_calloc(1, sizeof(*waits->async));
+	return waits->async ? async_graph_create(waits->heap, waits->members, false, job,
+						 waits->async, err)
+			    : fail_nomem(err);
+}
+
+static enum hd_status create(struct heap *heap, bool with_async, struct job *job,
+			     struct waits **ret, struct hd_error *err)
 {
 	size_t threads = clr_thread_count(heap->clr);
 	struct waits *waits = mem_calloc(1, sizeof(*waits));
@@ -166,15 +174,13 @@ enum hd_status waits_create(struct heap *heap, struct job *job, struct waits **r
 	waits->heap = heap;
 	waits->rows = mem_calloc(threads + 1, sizeof(*waits->rows));
 	waits->by_thread = mem_calloc(threads + 1, sizeof(*waits->by_thread));
-	waits->async = mem_calloc(1, sizeof(*waits->async));
-	enum hd_status status =
-		waits->rows && waits->by_thread && waits->async ? HD_OK : fail_nomem(err);
+	enum hd_status status = waits->rows && waits->by_thread ? HD_OK : fail_nomem(err);
 	if (status == HD_OK)
 		status = members_create(heap, &waits->members, err);
 	if (status == HD_OK)
 		status = monitors_read(heap->clr, job, &waits->monitors, err);
-	if (status == HD_OK)
-		status = async_graph_create(heap, waits->members, false, job, waits->async, err);
+	if (status == HD_OK && with_async)
+		status = read_async(waits, job, err);
 	if (status == HD_OK)
 		status = read_stacks(waits, job, err);
 	if (status == HD_OK)
@@ -185,4 +191,16 @@ enum hd_status waits_create(struct heap *heap, struct job *job, struct waits **r
 	}
 	*ret = waits;
 	return HD_OK;
+}
+
+enum hd_status waits_create(struct heap *heap, struct job *job, struct waits **ret,
+			    struct hd_error *err)
+{
+	return create(heap, true, job, ret, err);
+}
+
+enum hd_status waits_create_threads(struct heap *heap, struct job *job, struct waits **ret,
+				    struct hd_error *err)
+{
+	return create(heap, false, job, ret, err);
 }

@@ -28,8 +28,8 @@ struct thread_wait {
 	uint64_t call;
 	/** Where its frames of the wait end, and which of the program's comes then; or WAIT_NO_FRAME. */
 	size_t wait_end, user_frame;
-	/** The monitor in whose queue of Monitor.Wait it is; NULL: none. */
-	const struct monitor *pulse;
+	/** The monitor in whose queue of Monitor.Wait it is, and the one that it enters; NULL: none. */
+	const struct monitor *pulse, *entered;
 };
 
 /** No node. */
@@ -49,10 +49,10 @@ struct waits {
 	struct heap *heap;
 	struct members *members;
 	struct monitors monitors;
-	struct async_graph *async; /**< the async methods that are not done */
+	struct async_graph *async; /**< the async methods that are not done; NULL: not asked for */
 	struct thread_wait *rows;
 	size_t count;
-	struct wait_edge *edges; /**< by node */
+	struct wait_edge *edges; /**< by node; NULL: not asked for */
 	uint32_t *by_thread;     /**< by clr_thread_index(): the row, UINT32_MAX: none */
 	uint64_t partial;        /**< stacks that could not be walked to their ends */
 	uint64_t not_matched;    /**< waiters of monitors of which no thread was found */
@@ -70,6 +70,12 @@ struct waits {
  */
 HD_NODISCARD enum hd_status waits_create(struct heap *heap, struct job *job, struct waits **ret,
 					 struct hd_error *err);
+/**
+ * The same without async methods and edges, and so without a walk over the heap; the owner of who
+ * waits for a task is not known then.
+ */
+HD_NODISCARD enum hd_status waits_create_threads(struct heap *heap, struct job *job,
+						 struct waits **ret, struct hd_error *err);
 /** NULL is allowed. */
 void waits_destroy(struct waits *waits);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "analysis/waits/waits.h"
 #include "clr/threads/sync_block.h"
 #include "command/objects/object.h"
 #include "command/table.h"
+#include "inspect/thread_name.h"
 #include "targets/target.h"
 
 enum {
@@ -87,6 +89,60 @@ static const struct column total_columns[] = {
 };
 static const struct schema total_schema = { SCHEMA_COLUMNS(total_columns) };
 
+enum waiting_column {
+	WAITING_BLOCK,
+	WAITING_OBJECT,
+	WAITING_ID,
+	WAITING_OS_ID,
+	WAITING_NAME,
+	WAITING_FOR,
+	WAITING_OWNER,
+	WAITING_COLUMNS
+};
+
+static const struct column waiting_columns[WAITING_COLUMNS] = {
+	[WAITING_BLOCK] = { "index", "Index", KIND_NUMBER, 5, 0, "the block's place in the table" },
+	[WAITING_OBJECT] = { "object", "Object", KIND_ADDRESS, 16, LOOK_ZEROS,
+			     "the object whose monitor it waits for" },
+	[WAITING_ID] = { "id", "ID", KIND_NUMBER, 4, 0, "managed id of the thread that waits" },
+	[WAITING_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
+	[WAITING_NAME] = { "name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "its Thread.Name" },
+	[WAITING_FOR] = { "waits_for", NULL, KIND_TEXT, 0, 0,
+			  "Monitor.Enter, Lazy: to get it; Monitor.Wait: until somebody pulses" },
+	[WAITING_OWNER] = { "owner", NULL, KIND_NUMBER, 0, 0,
+			    "managed id of the thread that holds it" },
+};
+
+static void waiting_layout(struct out *out, const struct cell *cells)
+{
+	out_printf(out, "%5" PRIu64 " ", cells[WAITING_BLOCK].number);
+	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, cells[WAITING_OBJECT].number);
+	out_printf(out, " %4" PRIu64 " %6" PRIx64 " ", cells[WAITING_ID].number,
+		   cells[WAITING_OS_ID].number);
+	if (cells[WAITING_OWNER].is_there) {
+		out_printf(out, "%5" PRIu64 " ", cells[WAITING_OWNER].number);
+	} else {
+		out_pad(out, 6);
+	}
+	out_printf(out, "%-13s %s\n", cells[WAITING_FOR].text.bytes,
+		   cells[WAITING_NAME].is_there ? cells[WAITING_NAME].text.bytes : "");
+}
+
+static const struct schema waiting_schema = {
+	.name = "waiting",
+	SCHEMA_COLUMNS(waiting_columns),
+	.heading = "Index           Object   ID   OSID Owner Waits for     Name",
+	.layout = waiting_layout,
+};
+
+/* What is written, and the threads that wait. */
+struct block_list {
+	struct call *call;
+	struct waits *waits; /* the threads alone */
+	struct window window;
+	uint32_t used, unused;
+};
+
 static void write_block(struct call *call, uint32_t index, const struct sync_block *block,
 			struct window *window)
 {
@@ -114,52 +170,142 @@ static void write_block(struct call *call, uint32_t index, const struct sync_blo
 	answer_row(&call->answer, cells);
 }
 
-static enum hd_status write_blocks(struct call *call, uint32_t *ret_used, uint32_t *ret_free)
+static bool is_wanted(const struct block_list *list, uint32_t index, const struct sync_block *block)
 {
-	bool all = call->options[OPT_ALL].given;
-	struct window window = { .memory = call->heap->memory };
+	const struct call *call = list->call;
+	if (call->words[0].given)
+		return index == call->words[0].number;
+	/* All that are held or waited for are in the list of monitors. */
+	return call->options[OPT_ALL].given || block->is_held || block->waiters ||
+	       monitor_of(&list->waits->monitors, block->object);
+}
+
+static enum hd_status write_blocks(struct block_list *list)
+{
+	struct call *call = list->call;
 	enum hd_status status = HD_OK;
 	struct sync_block block;
 	for (uint32_t i = 1; status == HD_OK && clr_sync_block(call->heap->clr, i, &block); i++) {
 		if (block.object) {
-			++*ret_used;
+			list->used++;
 		} else {
-			++*ret_free;
+			list->unused++;
 		}
-		bool shown = block.is_held || block.waiters || all;
-		if (block.object && shown)
-			write_block(call, i, &block, &window);
+		if (block.object && is_wanted(list, i, &block))
+			write_block(call, i, &block, &list->window);
 		status = call_check(call);
 	}
-	window_deinit(&window);
 	return status;
+}
+
+/* The monitor that a thread waits for, if it is one that is asked for. */
+static const struct monitor *waited_monitor(const struct block_list *list,
+					    const struct thread_wait *wait)
+{
+	const struct monitor *monitor = wait->entered ? wait->entered : wait->pulse;
+	const struct value *index = &list->call->words[0];
+	bool is_asked = monitor && (!index->given || monitor->index == index->number);
+	return is_asked ? monitor : NULL;
+}
+
+static void write_waiting(struct block_list *list)
+{
+	struct call *call = list->call;
+	struct text name = { 0 };
+	for (size_t i = 0; i < list->waits->count; i++) {
+		const struct thread_wait *wait = &list->waits->rows[i];
+		const struct monitor *monitor = wait->entered ? wait->entered : wait->pulse;
+		if (!monitor)
+			continue;
+		uint32_t index = monitor->index;
+		if (call->words[0].given && index != call->words[0].number)
+			continue;
+		struct cell cells[WAITING_COLUMNS] = {
+			[WAITING_BLOCK] = cell_number(index),
+			[WAITING_OBJECT] = cell_number(monitor->block.object),
+			[WAITING_ID] = cell_number(wait->thread->id),
+			[WAITING_OS_ID] = cell_number(wait->thread->os_id),
+			[WAITING_FOR] = cell_string(wait->entered ? wait_kind_name(wait->kind)
+								  : "Monitor.Wait"),
+		};
+		name.size = 0;
+		if (thread_name(call->heap, wait->thread, &name) && name.size)
+			cells[WAITING_NAME] = cell_text(name.bytes, name.size);
+		if (monitor->block.owner && wait->entered)
+			cells[WAITING_OWNER] = cell_number(monitor->block.owner->id);
+		answer_row(&call->answer, cells);
+	}
+	text_deinit(&name);
+}
+
+static bool has_waiting(const struct block_list *list)
+{
+	for (size_t i = 0; i < list->waits->count; i++) {
+		if (waited_monitor(list, &list->waits->rows[i]))
+			return true;
+	}
+	return false;
+}
+
+static enum hd_status write_answer(struct block_list *list)
+{
+	struct answer *answer = &list->call->answer;
+	answer_table(answer, &syncblk_schema, NULL);
+	TRY(write_blocks(list));
+	(void)answer_table_end(answer);
+	bool is_waited = has_waiting(list);
+	const struct table_options options = { .no_heading = !is_waited };
+	answer_remark(answer, is_waited ? "\n" : "");
+	answer_table(answer, &waiting_schema, &options);
+	write_waiting(list);
+	(void)answer_table_end(answer);
+	if (list->waits->not_matched) {
+		answer_remark(answer,
+			      "%" PRIu64 " more threads wait to get one of them; their stacks do "
+			      "not tell which.\n",
+			      list->waits->not_matched);
+	}
+	answer_remark(answer, "-----------------------------\n");
+	const struct cell total[] = { cell_number(list->used + list->unused),
+				      cell_number(list->unused) };
+	answer_record(answer, &total_schema, total);
+	return HD_OK;
 }
 
 static enum hd_status run_syncblk(struct call *call)
 {
+	struct block_list list = { .call = call, .window = { .memory = call->heap->memory } };
 	if (!clr_has_sync_table(call->heap->clr)) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "the table of sync blocks was not found in this runtime");
 	}
-	struct answer *answer = &call->answer;
-	uint32_t used = 0, unused = 0;
-	answer_table(answer, &syncblk_schema, NULL);
-	TRY(write_blocks(call, &used, &unused));
-	(void)answer_table_end(answer);
-	answer_remark(answer, "-----------------------------\n");
-	const struct cell total[] = { cell_number(used + unused), cell_number(unused) };
-	answer_record(answer, &total_schema, total);
-	return HD_OK;
+	const struct value *index = &call->words[0];
+	struct sync_block block;
+	if (index->given && (!index->number || index->number > UINT32_MAX ||
+			     !clr_sync_block(call->heap->clr, (uint32_t)index->number, &block))) {
+		return fail(call->err, HD_ERR_NOTFOUND, 0,
+			    "no sync block has the index %" PRIu64 ": syncblk -all lists them",
+			    index->number);
+	}
+	TRY(waits_create_threads(call->heap, &call->job, &list.waits, call->err));
+	enum hd_status status = write_answer(&list);
+	waits_destroy(list.waits);
+	window_deinit(&list.window);
+	return status;
 }
 
 const struct command syncblk_command = {
 	.name = "syncblk",
 	.has_rows = true,
-	.summary = "list the monitors that threads hold, with their sync blocks",
-	.description = "Monitors in thin locks are listed by dumpheap -thinlock.\n",
+	.summary = "list the monitors that threads hold or wait for, with their sync blocks",
+	.description =
+		"INDEX shows one block. Below are the threads that wait: to get a monitor\n"
+		"(Monitor.Enter), or until somebody pulses (Monitor.Wait). Monitors in thin locks,\n"
+		"for which nobody waits, are listed by dumpheap -thinlock.\n",
 	.example = "syncblk -all",
 	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_HEAP,
 	.options = syncblk_options,
+	.words = { { "INDEX", VALUE_NUMBER, true } },
 	.run = run_syncblk,
 };
