@@ -1,4 +1,4 @@
 file: corefiles/bubblecs.heap
 front: shell gdb
 exit: 2
-dumpdomain
+dumpruntimetypes

@@ -163,8 +163,8 @@ static enum reader_map_kind kind_of(const struct process_reader *reader, const s
 	if (!proc_map_is_readable(map))
 		return READER_MAP_OTHER;
 	if (strcmp(map->path, "[vdso]") == 0) {
-		bool is_same =
-			reader->kernel_code && reader->kernel_code_size == map->end - map->start;
+		bool is_same = reader->kernel_code.begin &&
+			       reader->kernel_code.size == map->end - map->start;
 		return is_same ? READER_MAP_KERNEL : READER_MAP_OTHER;
 	}
 	if (strncmp(map->path, "/memfd:", 7) == 0)
@@ -188,8 +188,8 @@ static void find_kernel_code(struct process_reader *reader)
 		if (!proc_map_parse(line, &map) || strcmp(map.path, "[vdso]") != 0)
 			continue;
 		/* An address of this process. NOLINTNEXTLINE(performance-no-int-to-ptr) */
-		reader->kernel_code = (const uint8_t *)(uintptr_t)map.start;
-		reader->kernel_code_size = map.end - map.start;
+		reader->kernel_code.begin = (const uint8_t *)(uintptr_t)map.start;
+		reader->kernel_code.size = map.end - map.start;
 		break;
 	}
 	close_reader_fd(&reader->maps_fd);
@@ -225,7 +225,7 @@ void reader_learn_maps(struct process_reader *reader, uint32_t epoch)
 		close_reader_fd(&reader->files[i].fd);
 	reader->files_count = 0;
 	close_reader_fd(&reader->maps_fd);
-	if (!reader->kernel_code)
+	if (!reader->kernel_code.begin)
 		find_kernel_code(reader);
 	if (!open_maps(reader))
 		return;

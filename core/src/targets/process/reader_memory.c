@@ -92,7 +92,7 @@ static size_t read_absent(struct process_reader *reader, const struct reader_map
 	if (map->kind == READER_MAP_FILE)
 		return read_remote_range(reader, address, buf, size, error);
 	if (map->kind == READER_MAP_KERNEL) {
-		memcpy(buf, reader->kernel_code + (address - map->start), size);
+		memcpy(buf, reader->kernel_code.begin + (address - map->start), size);
 	} else {
 		memset(buf, 0, size);
 	}

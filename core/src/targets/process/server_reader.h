@@ -64,9 +64,11 @@ struct process_reader {
 	uint32_t epoch;
 	struct reader_file files[READER_FILES];
 	unsigned int files_count;
-	/** the reader's own [vdso] */
-	const uint8_t *kernel_code;
-	uint64_t kernel_code_size;
+	/** the reader's own [vdso]; begin NULL: not found */
+	struct {
+		const uint8_t *begin;
+		uint64_t size;
+	} kernel_code;
 };
 
 void close_reader_fd(int *fd);
