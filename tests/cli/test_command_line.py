@@ -48,7 +48,7 @@ class Statuses(Base):
             ("too many", "info", "more"),
             ("is a number", "dumpheap", "-min", "x"),
             ("hexadecimal", "gcroot", "xyz"),
-            ("no command", "dumpdomain"),
+            ("no command", "dumpruntimetypes"),
             ("workers", "info", "--workers", "1000"),
             ("width", "info", "--width", "3"),
             ("color", "info", "--color", "pink"),

@@ -221,6 +221,20 @@ static const char *const core_lines[] = {
 	"retained WebShop.Session",
 	"export OUT.gcdump",
 	"diff " LOG,
+	"dumpexceptions",
+	"dumphttp",
+	"dumprequests",
+	"dumpil 7f0f7953e830",
+	"clrmodules",
+	"modules",
+	"dumpmodule 7f0f78464000",
+	"dumpassembly 562f8f690dc0",
+	"dumpdomain",
+	"dumpalc",
+	"eeversion",
+	"crashinfo",
+	"analyzeoom",
+	"sizestats",
 };
 
 static char core_folder[40], core_path[60];

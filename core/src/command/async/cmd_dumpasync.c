@@ -459,8 +459,8 @@ const struct command dumpasync_command = {
 		"Each chain begins with the innermost method, after what that waits for; each method\n"
 		"awaits the one above it. Equal chains are shown together, with the addresses of the\n"
 		"first. A line has the box, its MethodTable, the state in parentheses (the number of\n"
-		"the await), the method, and the line of the await if there is a PDB. A chain that waits for a thread could go on: see\n"
-		"threadpool.\n",
+		"the await), the method, and the line of the await if there is a PDB. A chain that\n"
+		"waits for a thread could go on: see threadpool.\n",
 	.example = "dumpasync -type Checkout",
 	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_HEAP,

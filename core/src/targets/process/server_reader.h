@@ -41,6 +41,12 @@ struct reader_file {
 	int fd; /**< -1: it cannot be opened */
 };
 
+/** The reader's own [vdso]; begin NULL: not found. */
+struct reader_code {
+	const uint8_t *begin;
+	uint64_t size;
+};
+
 struct process_reader {
 	const struct server_setup *setup;
 	struct server_window *window;
@@ -64,11 +70,7 @@ struct process_reader {
 	uint32_t epoch;
 	struct reader_file files[READER_FILES];
 	unsigned int files_count;
-	/** the reader's own [vdso]; begin NULL: not found */
-	struct {
-		const uint8_t *begin;
-		uint64_t size;
-	} kernel_code;
+	struct reader_code kernel_code;
 };
 
 void close_reader_fd(int *fd);
