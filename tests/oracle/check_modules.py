@@ -27,7 +27,6 @@ CORES = [
     "wks9-full",
     "wks8-full",
     "svr10-full",
-    "single10-full",
     "crash10-oom-heap",
 ]
 TYPES_MAX = 40  # types of each context that dumpalc is asked about

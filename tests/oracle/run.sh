@@ -25,7 +25,7 @@ case ${1:-} in
         names="$names churn10-$i"
     done
     ;;
-*) names=$(echo "$all" | grep -v -e '^crash' -e '^hang' -e '^coll' -e '^vars') ;;
+*) names=$(echo "$all" | grep -v -e '^crash' -e '^hang' -e '^coll' -e '^vars' -e '^web') ;;
 esac
 # shellcheck disable=SC2086
 scripts/make_corefiles.sh "$folder" $names || status=$?

@@ -61,7 +61,7 @@ TEST(commands_are_completed)
 	check_completion("gc", "gcroot gcwhere gchandles gcheapstat ");
 	check_completion("gcr", "gcroot ");
 	check_completion("gcroot", "gcroot ");
-	check_completion("dumph", "dumpheap ");
+	check_completion("dumph", "dumpheap dumphttp ");
 	check_completion("di", "diff ");
 	check_completion("x", "");
 	check_completion("help gc", "gcroot gcwhere gchandles gcheapstat ");
