@@ -11,12 +11,12 @@ extern const struct command gcroot_command, pathto_command, objsize_command, dum
 	eeheap_command, verifyheap_command, verifyobj_command, gcwhere_command, listnearobj_command,
 	clrthreads_command, clrstack_command, gchandles_command, finalizequeue_command,
 	dumpgen_command, dumpexceptions_command, gcheapstat_command, notreachableinrange_command,
-	ephrefs_command, ephtoloh_command, balance_command, referrers_command, retained_command,
-	dominators_command, roots_command, types_command, info_command, diff_command, sql_command,
-	export_command, collect_command, ps_command, doctor_command, waits_command, hang_command,
-	threadpool_command, threadpoolqueue_command, timerinfo_command, dumpasync_command,
-	dumptasks_command, taskstate_command, open_command, close_command, set_command,
-	help_command, name2ee_command, token2ee_command, ip2md_command, dumpmd_command,
+	ephrefs_command, ephtoloh_command, balance_command, referrers_command, report_command,
+	retained_command, dominators_command, roots_command, types_command, info_command,
+	diff_command, sql_command, export_command, collect_command, ps_command, doctor_command,
+	waits_command, hang_command, threadpool_command, threadpoolqueue_command, timerinfo_command,
+	dumpasync_command, dumptasks_command, taskstate_command, open_command, close_command,
+	set_command, help_command, name2ee_command, token2ee_command, ip2md_command, dumpmd_command,
 	dumpcollection_command, dumpconcurrentdictionary_command, dumpconcurrentqueue_command,
 	parallelstacks_command;
 
