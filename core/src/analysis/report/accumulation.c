@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "analysis/report/big_tree.h"
+#include "analysis/report/rule.h"
+#include "graph/dominators.h"
 #include "util/alloc.h"
 #include "util/job.h"
 

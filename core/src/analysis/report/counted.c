@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/report/counted.h"
 
+#include "analysis/collections/collection.h"
 #include "analysis/collections/collection_layout.h"
+#include "inspect/member.h"
 #include "inspect/value.h"
 #include "util/alloc.h"
 
@@ -101,7 +103,7 @@ bool counted_read(struct report_facts *facts, uint32_t node, struct counted *ret
 	struct member count = counted_member(facts, type, address, type->layout->count);
 	counted.has_count =
 		read_number(&count, &counted.count) || sum_counts(facts, &count, &counted.count);
-	struct member free = counted_member(facts, type, address, type->layout->spare);
+	struct member free = counted_member(facts, type, address, type->layout->slots.spare);
 	if (counted.has_count && read_number(&free, &spare))
 		counted.count = spare <= counted.count ? counted.count - spare : 0;
 	read_room(facts, type, address, &counted);

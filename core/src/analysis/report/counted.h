@@ -3,8 +3,10 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_COUNTED_H
 #define HEAPDUMP_SRC_ANALYSIS_REPORT_COUNTED_H
 
-#include "analysis/collections/collection.h"
-#include "analysis/report/rule.h"
+#include "analysis/report/facts.h"
+
+struct collection_layout;
+struct type;
 
 /** Remembers what collection each type is. */
 struct counted_type {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "heap/heap.h"
+#include "inspect/member.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 #include "util/job.h"

@@ -3,12 +3,17 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_FACTS_H
 #define HEAPDUMP_SRC_ANALYSIS_REPORT_FACTS_H
 
+#include <string.h>
+
 #include "analysis/graph/root_paths.h"
 #include "graph/dominators.h"
-#include "graph/heap_graph.h"
-#include "inspect/member.h"
-#include "roots/root_set.h"
-#include "util/text.h"
+
+struct heap;
+struct member;
+struct members;
+struct object;
+struct root_set;
+struct text;
 
 /** From which roots an object is reached, the strongest first: each excludes the next. */
 enum root_class {

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/report/growth.h"
 
+#include "analysis/report/counted.h"
+#include "analysis/report/rule.h"
+#include "inspect/member.h"
+
 #define MEGABYTE      ((uint64_t)1 << 20)
 #define YOUNG_MIN     10u
 #define YOUNG_SHARE   10000u

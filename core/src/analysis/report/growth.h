@@ -3,7 +3,10 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_GROWTH_H
 #define HEAPDUMP_SRC_ANALYSIS_REPORT_GROWTH_H
 
-#include "analysis/report/counted.h"
+#include "analysis/report/facts.h"
+
+struct counted;
+struct growth;
 
 /** How many members are in which generation. */
 struct member_ages {

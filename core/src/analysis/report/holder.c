@@ -5,6 +5,7 @@
 #include "analysis/graph/type_tree.h"
 #include "analysis/report/rule.h"
 #include "util/sort.h"
+#include "util/text.h"
 
 static const struct seed *seed_of(const struct root_paths *paths, uint32_t node)
 {

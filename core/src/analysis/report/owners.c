@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/report/owners.h"
 
+#include "analysis/report/counted.h"
 #include "graph/csr.h"
 
 #define LEVELS_MAX    64u

@@ -9,6 +9,7 @@
 #include "inspect/value.h"
 #include "util/alloc.h"
 #include "util/job.h"
+#include "util/text.h"
 
 /* Longer names are cut in their middle. */
 #define NAME_MAX_BYTES 200u
@@ -218,8 +219,7 @@ static void explain_unknown(struct report *report, struct report_finding *pile)
 		    !is_below(&report->facts, other->samples[0], pile->holder.subject))
 			continue;
 		pile->severity = SEVERITY_LOW;
-		if (other->explained < sizeof(other->explains) / sizeof(*other->explains))
-			other->explains[other->explained++] = pile->id;
+		also_explains(&other->explains, pile->id);
 		return;
 	}
 }

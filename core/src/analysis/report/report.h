@@ -71,6 +71,19 @@ struct held_by {
 
 struct report_rule;
 
+/** Ids of what a finding also explains. */
+struct also_explained {
+	const char *ids[4];
+	size_t count;
+};
+
+/** Note one more; those that do not fit are left out. */
+static inline void also_explains(struct also_explained *explained, const char *id)
+{
+	if (explained->count < sizeof(explained->ids) / sizeof(*explained->ids))
+		explained->ids[explained->count++] = id;
+}
+
 /** Something that is wrong, or large.  Texts are in the report's arena, or static. */
 struct report_finding {
 	const struct report_rule *rule;
@@ -86,8 +99,7 @@ struct report_finding {
 	size_t sample_count;
 	struct evidence_count counts[FINDING_COUNTS];
 	size_t count_count;
-	const char *explains[4]; /**< ids of what it also explains */
-	size_t explained;
+	struct also_explained explains;
 	const char *method; /**< blamed method, or NULL */
 	bool is_limited;
 };

@@ -4,10 +4,16 @@
 #include <stdlib.h>
 
 #include "analysis/report/accumulation.h"
+#include "analysis/report/counted.h"
+#include "analysis/report/growth.h"
+#include "analysis/report/owners.h"
+#include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
+#include "inspect/member.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 #include "util/job.h"
+#include "util/text.h"
 
 #define MEMBERS_MIN       256u
 #define LARGE_MEMBERS_MIN 16u
@@ -42,9 +48,8 @@ static void note_explained(struct report *report, const struct pile *pile, const
 {
 	for (size_t i = 0; i < report->findings_count; i++) {
 		struct report_finding *finding = &report->findings[i];
-		if (finding->member_type == pile->type &&
-		    finding->explained < sizeof(finding->explains) / sizeof(*finding->explains)) {
-			finding->explains[finding->explained++] = id;
+		if (finding->member_type == pile->type) {
+			also_explains(&finding->explains, id);
 			return;
 		}
 	}

@@ -3,8 +3,13 @@
 #include <inttypes.h>
 
 #include "analysis/async/async_graph.h"
+#include "analysis/report/growth.h"
+#include "analysis/report/owners.h"
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
 #include "inspect/async_name.h"
+#include "inspect/member.h"
 #include "util/text.h"
 
 #define CALLS_MIN  256u

@@ -2,7 +2,12 @@
 /* Caches that have no limit: doc/report.md 4.9. */
 #include <inttypes.h>
 
+#include "analysis/report/counted.h"
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "graph/dominators.h"
+#include "inspect/member.h"
 
 #define CACHE       "Microsoft.Extensions.Caching.Memory.MemoryCache"
 #define ENTRY       "Microsoft.Extensions.Caching.Memory.CacheEntry"

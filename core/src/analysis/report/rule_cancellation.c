@@ -2,7 +2,11 @@
 /* Linked token sources and callbacks that pile up on one token: doc/report.md 4.4. */
 #include <inttypes.h>
 
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "graph/dominators.h"
+#include "inspect/member.h"
 
 #define NODES_MIN 1000u
 

@@ -2,7 +2,11 @@
 /* Collections whose arrays are nearly empty: doc/report.md 4.12. */
 #include <inttypes.h>
 
+#include "analysis/report/counted.h"
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "inspect/member.h"
 #include "util/alloc.h"
 
 #define MEGABYTE     ((uint64_t)1 << 20)

@@ -2,7 +2,10 @@
 /* Disposable services that the root container keeps, and scopes that nobody disposes: doc/report.md 4.5. */
 #include <inttypes.h>
 
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "inspect/member.h"
 #include "inspect/value.h"
 
 #define SCOPE        "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"

@@ -3,7 +3,10 @@
 #include <inttypes.h>
 
 #include "analysis/graph/hash_index.h"
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "inspect/member.h"
 #include "util/alloc.h"
 #include "util/job.h"
 

@@ -2,8 +2,14 @@
 /* Objects that only an event keeps alive: doc/report.md 4.3. */
 #include <inttypes.h>
 
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "clr/code/code.h"
+#include "graph/dominators.h"
+#include "inspect/member.h"
 #include "inspect/value.h"
+#include "util/text.h"
 
 #define HANDLERS_MIN  32u
 #define HIGH_HANDLERS 256u

@@ -3,7 +3,12 @@
 #include <inttypes.h>
 
 #include "analysis/heap/finalizer_objects.h"
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "inspect/member.h"
+#include "roots/root_set.h"
+#include "util/text.h"
 
 #define READY_MIN 1000u
 

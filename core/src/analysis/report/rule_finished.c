@@ -3,7 +3,13 @@
 #include <inttypes.h>
 #include <strings.h>
 
+#include "analysis/report/counted.h"
+#include "analysis/report/growth.h"
+#include "analysis/report/owners.h"
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "inspect/member.h"
 #include "mem/memory.h"
 
 #define OBJECTS_MIN 1000u

@@ -4,7 +4,11 @@
 
 #include "analysis/heap/generation_bytes.h"
 #include "analysis/heap/heap_gaps.h"
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "inspect/member.h"
+#include "roots/root_set.h"
 #include "util/alloc.h"
 
 #define MEGABYTE      ((uint64_t)1 << 20)

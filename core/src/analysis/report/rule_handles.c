@@ -2,7 +2,11 @@
 /* Handles that pile up: doc/report.md 4.17. */
 #include <inttypes.h>
 
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "inspect/member.h"
+#include "roots/root_set.h"
 
 #define HANDLES_MIN 1000u
 

@@ -2,7 +2,10 @@
 /* Load contexts that were unloaded and are still there: doc/report.md 4.16. */
 #include <inttypes.h>
 
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "inspect/member.h"
 
 #define CONTEXT   "System.Runtime.Loader.AssemblyLoadContext"
 #define ALLOCATOR "System.Reflection.LoaderAllocator"

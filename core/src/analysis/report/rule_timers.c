@@ -3,8 +3,12 @@
 #include <inttypes.h>
 
 #include "analysis/pool/callback_name.h"
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "inspect/member.h"
 #include "inspect/value.h"
+#include "util/text.h"
 
 #define TIMERS_MIN  256u
 #define TIMERS_HIGH 10000u

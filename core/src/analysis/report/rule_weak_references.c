@@ -2,7 +2,12 @@
 /* WeakReference objects whose targets are gone: doc/report.md 4.11. */
 #include <inttypes.h>
 
+#include "analysis/report/growth.h"
+#include "analysis/report/owners.h"
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "inspect/member.h"
 #include "mem/memory.h"
 
 #define REFERENCES_MIN 10000u

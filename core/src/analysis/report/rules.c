@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/report/rules.h"
 
+#include "analysis/report/report.h"
+
 /*
  * Those that know a kind of defect come first: what they explain is not told again.  Accumulation
  * comes before what wastes memory.

@@ -3,7 +3,9 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_RULES_H
 #define HEAPDUMP_SRC_ANALYSIS_REPORT_RULES_H
 
-#include "analysis/report/rule.h"
+#include <stddef.h>
+
+struct report_rule;
 
 extern const struct report_rule accumulation_rule, events_rule, cancellation_rule, container_rule,
 	finalizers_rule, finished_rule, timers_rule, caches_rule, async_rule, weak_references_rule,

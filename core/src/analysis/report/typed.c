@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/report/typed.h"
 
+#include "analysis/report/growth.h"
+#include "inspect/member.h"
+
 uint32_t typed_next(const struct report_facts *facts, uint32_t type, const char *name)
 {
 	const struct hd_graph *graph = facts->graph;

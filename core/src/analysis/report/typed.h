@@ -4,8 +4,8 @@
 #define HEAPDUMP_SRC_ANALYSIS_REPORT_TYPED_H
 
 #include "analysis/report/growth.h"
-#include "analysis/report/owners.h"
-#include "analysis/report/rules.h"
+
+struct type;
 
 /** The live objects of a type. */
 struct typed_nodes {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "analysis/report/rule.h"
 #include "command/completeness.h"
 #include "command/report/report_answer.h"
 #include "command/table.h"

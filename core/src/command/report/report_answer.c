@@ -6,6 +6,7 @@
 #include "analysis/report/rule.h"
 #include "command/completeness.h"
 #include "session/losses.h"
+#include "util/text.h"
 
 enum finding_column {
 	FINDING_ID,
@@ -159,8 +160,8 @@ static void write_evidence(struct call *call, const struct report *report,
 	}
 	(void)answer_table_end(answer);
 	answer_table(answer, &explains_schema, NULL);
-	for (size_t i = 0; i < finding->explained; i++)
-		answer_row(answer, (const struct cell[]){ cell_string(finding->explains[i]) });
+	for (size_t i = 0; i < finding->explains.count; i++)
+		answer_row(answer, (const struct cell[]){ cell_string(finding->explains.ids[i]) });
 	(void)answer_table_end(answer);
 }
 
