@@ -20,6 +20,10 @@ filter-abort filter-failfast nested overflow'
 hangs='orders async tasks deadlock2 deadlock5 lock writers initializer join waits starved timers healthy1 healthy2 healthy3
 healthy4 healthy5 mixed finalizer collection'
 old_hangs='async tasks deadlock2 waits starved timers initializer mixed'
+# The ways to leak or waste of corefiles/apps/leaks, and its healthy programs.
+leaks='sessions indexes audit chain weak tasks events linked timers plugin container cache finalizer baskets currencies
+buffers burst'
+no_leaks='reference lru channel parser cachelimit grid game'
 
 list() {
     cat <<'END'
@@ -64,6 +68,9 @@ END
     for mode in $old_hangs; do
         echo "hang9-$mode-heap .NET 9, the same"
         echo "hang8-$mode-heap .NET 8, the same"
+    done
+    for mode in $leaks $no_leaks; do
+        echo "leaks10-$mode-heap .NET 10, leaks, wastes or is healthy: $mode, createdump --withheap (by name)"
     done
     for version in 10 9 8; do
         echo "coll$version-heap .NET $version, collections of every kind, createdump --withheap"
@@ -156,6 +163,7 @@ dotnet=$(command -v dotnet)
 # The program that a core is taken of.
 app_of() {
     case $1 in
+    leaks*) echo leaks ;;
     leak*) echo leak ;;
     churn*) echo churn ;;
     gen*) echo heapgen ;;
@@ -391,7 +399,7 @@ make() {
             return 1
         }
         ;;
-    hang*)
+    hang* | leaks*)
         mode=${1#*-}
         start "$1" "$app" "$flavour" "${mode%-*}" || return 1
         ;;

@@ -32,6 +32,7 @@ TABLES = {
         "gcroot 1ce056": "roots",
         "gcroot -type Bubble": "branches",
         "dominators": "nodes",
+        "report": "findings",
     },
     LEAK: {
         "dumpheap -type WebShop": "objects",

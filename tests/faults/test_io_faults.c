@@ -235,6 +235,7 @@ static const char *const core_lines[] = {
 	"crashinfo",
 	"analyzeoom",
 	"sizestats",
+	"report",
 };
 
 static char core_folder[40], core_path[60];

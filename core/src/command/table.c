@@ -64,6 +64,7 @@ static const struct command *const commands[] = {
 	&ephtoloh_command,
 	&balance_command,
 	&referrers_command,
+	&report_command,
 	&retained_command,
 	&dominators_command,
 	&roots_command,

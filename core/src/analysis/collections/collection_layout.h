@@ -47,18 +47,25 @@ struct tree_fields {
 	const char *height; /**< of trees that end with nodes of height 0; NULL: with null */
 };
 
+/** Where an array that holds more slots than items says how many. */
+struct slot_fields {
+	const char *used;  /**< how many slots may have items; NULL: as count */
+	const char *spare; /**< how many of these are free */
+};
+
 /** Paths of fields, as member_of() takes them. */
 struct collection_layout {
 	const char *name; /**< full name of the class, without type arguments */
 	enum collection_shape shape;
-	const char *items;    /**< the array, the first object, the root, the collection inside */
-	const char *other;    /**< the array of keys next to it; the second collection inside */
-	const char *count;    /**< what the collection says */
-	const char *used;     /**< how many slots may have items; NULL: as count */
-	const char *spare;    /**< how many of these are free */
-	const char *start;    /**< where the ring begins in the array */
-	const char *capacity; /**< a limit that was set, if it is positive */
-	const char *live;     /**< for SLOTS_NEXT */
+	const char *items; /**< the array, the first object, the root, the collection inside */
+	const char *other; /**< the array of keys next to it; the second collection inside */
+	const char *count; /**< what the collection says */
+	struct slot_fields slots;
+	const char *start; /**< where the ring begins in the array */
+	const char *
+		version; /**< counts insertions, and removals where they change the order; or NULL */
+	const char *capacity;    /**< a limit that was set, if it is positive */
+	const char *live;        /**< for SLOTS_NEXT */
 	struct item_fields item; /**< in a slot or node; value NULL: the slot itself */
 	const char *next;        /**< of SHAPE_LINKS and SHAPE_CHAINS */
 	struct tree_fields tree;

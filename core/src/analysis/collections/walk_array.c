@@ -29,7 +29,7 @@ static bool read_counts(struct collection_walk *walk, const struct collection_pa
 	uint64_t length = slots->items.length, used = length, spare = 0;
 	if (layout->count && !holder_count(walk, &part->holder, layout->count, &used))
 		return false;
-	if (layout->spare && !holder_count(walk, &part->holder, layout->spare, &spare))
+	if (layout->slots.spare && !holder_count(walk, &part->holder, layout->slots.spare, &spare))
 		return false;
 	if (layout->start && !holder_count(walk, &part->holder, layout->start, &slots->start))
 		return false;

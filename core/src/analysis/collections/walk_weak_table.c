@@ -53,8 +53,8 @@ void walk_weak_table(struct collection_walk *walk, const struct collection_part 
 	struct array_info entries;
 	uint64_t used;
 	if (!holder_array(walk, &part->holder, layout->items, &entries) ||
-	    !holder_count(walk, &part->holder, layout->used, &used) || used > entries.length ||
-	    (used && !entries.element)) {
+	    !holder_count(walk, &part->holder, layout->slots.used, &used) ||
+	    used > entries.length || (used && !entries.element)) {
 		walk_broken(walk);
 		return;
 	}

@@ -35,6 +35,19 @@ struct root_paths {
 HD_NODISCARD enum hd_status root_paths_init(const struct hd_graph *graph, bool no_stacks,
 					    struct job *job, struct root_paths *ret,
 					    struct hd_error *err);
+
+/** Roots that are searched from one stage after the other: what an earlier stage reaches is not asked again. */
+struct path_stages {
+	const uint8_t *of_roots; /**< by root: its stage; @c count or more: it is left out */
+	unsigned int count;
+	uint64_t *ends; /**< gets, by stage, how many elements of order it and those before reach */
+};
+
+/** The same in stages.  Statuses as root_paths_init(). */
+HD_NODISCARD enum hd_status root_paths_staged(const struct hd_graph *graph,
+					      const struct path_stages *stages, struct job *job,
+					      struct root_paths *ret, struct hd_error *err);
+
 /** A zeroed struct is allowed. */
 void root_paths_deinit(struct root_paths *paths);
 

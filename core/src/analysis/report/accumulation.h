@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Piles: objects of one type that one object dominates, and that retain much together. */
+#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_ACCUMULATION_H
+#define HEAPDUMP_SRC_ANALYSIS_REPORT_ACCUMULATION_H
+
+#include "analysis/report/growth.h"
+#include "analysis/report/owners.h"
+
+#define PILE_SAMPLE 100u
+
+struct pile {
+	uint32_t at; /**< what dominates the members; of a chain its first; HD_NONE: nothing does */
+	uint32_t type;         /**< of the members */
+	uint64_t count, bytes; /**< members, and what they retain together */
+	uint64_t objects;      /**< all objects that they retain */
+	struct member_ages ages;
+	uint32_t sample[PILE_SAMPLE]; /**< some of the members, from all parts */
+	size_t sample_count;
+	bool is_chain;   /**< each dominates the next */
+	bool is_limited; /**< too many to look at all */
+};
+
+struct piles {
+	struct pile *rows; /**< most bytes first */
+	size_t rows_count, rows_capacity;
+	bool is_limited; /**< there are more piles than are looked at */
+};
+
+/**
+ * Find piles of @p limit bytes or more.
+ *
+ * @param[out] ret To be given to piles_deinit(), also on failure.
+ * @retval HD_OK  @retval HD_ERR_NOMEM  @retval HD_ERR_CANCELLED
+ * Cost: some passes over what is alive, and over the children of objects that retain @p limit.
+ */
+HD_NODISCARD enum hd_status piles_find(const struct report_facts *facts, uint64_t limit,
+				       struct piles *ret, struct hd_error *err);
+void piles_deinit(struct piles *piles);
+
+#endif

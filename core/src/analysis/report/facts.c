@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/report/facts.h"
+
+#include <stdlib.h>
+
+#include "heap/heap.h"
+#include "inspect/member.h"
+#include "util/alloc.h"
+#include "util/bitmap.h"
+#include "util/job.h"
+#include "util/sort.h"
+
+#define MEGABYTE ((uint64_t)1 << 20)
+
+bool type_is_class(const struct graph_type *type, const char *name)
+{
+	size_t size = strlen(name);
+	return type_begins(type, name) &&
+	       (type->name_size == size || type->name[size] == '<' || type->name[size] == '`');
+}
+
+bool type_contains(const struct graph_type *type, const char *part)
+{
+	return type->name && memmem(type->name, type->name_size, part, strlen(part));
+}
+
+bool name_is_own(const char *name, size_t size)
+{
+	static const char *const frameworks[] = { "System.",  "Microsoft.", "Interop",
+						  "Internal", "Windows.",   "<Private" };
+	for (size_t i = 0; i < sizeof(frameworks) / sizeof(frameworks[0]); i++) {
+		size_t length = strlen(frameworks[i]);
+		if (size >= length && memcmp(name, frameworks[i], length) == 0)
+			return false;
+	}
+	return size > 0;
+}
+
+bool type_is_own(const struct graph_type *type)
+{
+	return type->name && name_is_own(type->name, type->name_size);
+}
+
+bool facts_object(const struct report_facts *facts, uint32_t node, struct object *ret)
+{
+	return facts->members && node < facts->graph->object_count &&
+	       member_object(facts->members, graph_id(facts->graph, node), ret);
+}
+
+struct member facts_member(const struct report_facts *facts, uint32_t node, const char *path)
+{
+	struct object object;
+	if (!facts_object(facts, node, &object))
+		return (struct member){ .state = MEMBER_UNREADABLE };
+	return member_of(facts->members, &object, path);
+}
+
+uint32_t facts_node(const struct report_facts *facts, uint64_t address)
+{
+	const struct hd_graph *graph = facts->graph;
+	uint32_t node = address ? graph_lower_bound(graph, address) : HD_NONE;
+	return node < graph->object_count && graph_id(graph, node) == address ? node : HD_NONE;
+}
+
+uint32_t facts_member_node(const struct report_facts *facts, uint32_t node, const char *path)
+{
+	struct member member = facts_member(facts, node, path);
+	return member.state == MEMBER_READ ? facts_node(facts, member.bits) : HD_NONE;
+}
+
+void facts_claim(struct report_facts *facts, uint32_t node)
+{
+	if (node < facts->graph->node_count)
+		(void)bitmap_add(facts->claimed, node);
+}
+
+bool facts_is_claimed(const struct report_facts *facts, uint32_t node, unsigned int levels)
+{
+	for (unsigned int i = 0; node != HD_NONE && i <= levels; i++) {
+		if (bitmap_has(facts->claimed, node))
+			return true;
+		node = facts_idom(facts, node);
+	}
+	return false;
+}
+
+uint64_t facts_limit(const struct report_facts *facts)
+{
+	uint64_t live = facts->sums.all_live, tenth = live / 10;
+	uint64_t least = live < 10 * MEGABYTE ? MEGABYTE / 4 : MEGABYTE;
+	return tenth > least ? tenth : least;
+}
+
+/* What holds work that is going to run: else it would look like the owner of what a job holds. */
+static bool is_schedule(const char *name)
+{
+	static const char *const prefixes[] = {
+		"System.Threading.ThreadPool.",
+		"System.Threading.ThreadPoolWorkQueue",
+		"System.Threading.TimerQueue.",
+		"System.Threading.Tasks.Task.s_currentActiveTasks",
+		"System.Threading.Tasks.Task.s_asyncDebuggingEnabled",
+		"System.Net.Sockets.SocketAsyncEngine.",
+	};
+	for (size_t i = 0; name && i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+static uint8_t class_of_root(const struct hd_graph *graph, uint32_t root)
+{
+	const char *name = graph->details ? graph->details[root].name : NULL;
+	switch (graph->roots[root].kind) {
+	case HD_ROOT_STACK:
+	case HD_ROOT_THREAD_STATIC:
+		return CLASS_THREAD;
+	case HD_ROOT_STATIC:
+		return is_schedule(name) ? CLASS_SCHEDULED : CLASS_PROCESS;
+	default:
+		return CLASS_PROCESS;
+	}
+}
+
+static int compare_seeds(const void *left, const void *right)
+{
+	const struct seed *a = left, *b = right;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+static enum hd_status find_paths(struct report_facts *facts, struct hd_error *err)
+{
+	const struct hd_graph *graph = facts->graph;
+	uint64_t ends[CLASS_COUNT];
+	uint8_t *stages = pages_alloc(graph->root_count, 1);
+	if (!stages)
+		return fail_nomem(err);
+	for (uint32_t i = 0; i < graph->root_count; i++)
+		stages[i] = class_of_root(graph, i);
+	const struct path_stages in = { stages, CLASS_COUNT, ends };
+	enum hd_status status = root_paths_staged(graph, &in, facts->job, &facts->paths, err);
+	pages_free(stages, graph->root_count, 1);
+	TRY(status);
+	facts->classes = pages_alloc(graph->node_count, 1);
+	if (!facts->classes)
+		return fail_nomem(err);
+	memset(facts->classes, CLASS_DEAD, graph->node_count);
+	for (uint64_t i = 0, stage = 0; i < facts->paths.live_count; i++) {
+		while (stage < CLASS_COUNT - 1 && i >= ends[stage])
+			stage++;
+		facts->classes[facts->paths.order[i]] = (uint8_t)stage;
+	}
+	/* Only needed for this. */
+	pages_free(facts->paths.order, facts->paths.node_count, sizeof(*facts->paths.order));
+	facts->paths.order = NULL;
+	if (facts->paths.seeds_count)
+		qsort(facts->paths.seeds, facts->paths.seeds_count, sizeof(*facts->paths.seeds),
+		      compare_seeds);
+	return HD_OK;
+}
+
+static enum hd_status add_run(struct report_facts *facts, uint64_t begin, unsigned int generation,
+			      struct hd_error *err)
+{
+	if (!PAGES_RESERVE(facts, runs))
+		return fail_nomem(err);
+	facts->runs[facts->runs_count++] =
+		(struct generation_run){ graph_lower_bound(facts->graph, begin), generation };
+	return HD_OK;
+}
+
+static enum hd_status find_runs(struct report_facts *facts, struct hd_error *err)
+{
+	const struct graph_info *info = &facts->graph->info;
+	if (!facts->heap) {
+		for (size_t i = 0; i < info->range_count; i++) {
+			TRY(add_run(facts, info->ranges[i].start, info->ranges[i].generation, err));
+			if (i + 1 == info->range_count ||
+			    info->ranges[i + 1].start != info->ranges[i].end)
+				TRY(add_run(facts, info->ranges[i].end, GENERATION_UNKNOWN, err));
+		}
+		facts->has_generations = info->range_count > 0;
+		return HD_OK;
+	}
+	for (size_t i = 0; i < facts->heap->segment_count; i++) {
+		const struct segment *segment = &facts->heap->segments[i];
+		if (segment->generation != GENERATION_EPHEMERAL) {
+			TRY(add_run(facts, segment->begin, segment->generation, err));
+			continue;
+		}
+		TRY(add_run(facts, segment->begin, GENERATION_2, err));
+		TRY(add_run(facts, segment->gen1_begin, GENERATION_1, err));
+		TRY(add_run(facts, segment->gen0_begin, GENERATION_0, err));
+	}
+	facts->has_generations = true;
+	return HD_OK;
+}
+
+unsigned int facts_generation(const struct report_facts *facts, uint32_t node)
+{
+	if (!facts->runs_count || node < facts->runs[0].first)
+		return GENERATION_UNKNOWN;
+	return facts->runs[ROW_OF(facts->runs, facts->runs_count, first, node)].generation;
+}
+
+static enum hd_status sum_objects(struct report_facts *facts, struct hd_error *err)
+{
+	const struct hd_graph *graph = facts->graph;
+	struct heap_sums *sums = &facts->sums;
+	size_t run = 0;
+	for (uint32_t node = 0; node < graph->object_count; node++) {
+		if (node % JOB_STRIDE == 0 && !job_step(facts->job, 0, JOB_STRIDE))
+			return fail_cancelled(err);
+		while (run < facts->runs_count && facts->runs[run].first <= node)
+			run++;
+		unsigned int generation =
+			run ? facts->runs[run - 1].generation : GENERATION_UNKNOWN;
+		if (generation >= FACT_GENERATIONS)
+			generation = GENERATION_UNKNOWN;
+		uint64_t size = graph_size(graph, node);
+		if (facts->classes[node] == CLASS_DEAD) {
+			sums->dead[generation] += size;
+			sums->dead_objects++;
+			continue;
+		}
+		sums->live[generation] += size;
+		sums->live_objects++;
+		if (graph->node_types[node] < graph->type_count)
+			facts->type_begin[graph->node_types[node] + 1]++;
+	}
+	for (size_t i = 0; i < FACT_GENERATIONS; i++) {
+		sums->all_live += sums->live[i];
+		sums->all_dead += sums->dead[i];
+	}
+	sums->recent = sums->live[0] + sums->dead[0];
+	return HD_OK;
+}
+
+static enum hd_status list_by_type(struct report_facts *facts, struct hd_error *err)
+{
+	const struct hd_graph *graph = facts->graph;
+	for (uint32_t i = 0; i < graph->type_count; i++)
+		facts->type_begin[i + 1] += facts->type_begin[i];
+	facts->type_nodes = pages_alloc(facts->sums.live_objects, sizeof(uint32_t));
+	uint32_t *next = pages_alloc((size_t)graph->type_count + 1, sizeof(*next));
+	if (!next || !facts->type_nodes) {
+		pages_free(next, (size_t)graph->type_count + 1, sizeof(*next));
+		return fail_nomem(err);
+	}
+	memcpy(next, facts->type_begin, (size_t)graph->type_count * sizeof(*next));
+	for (uint32_t node = 0; node < graph->object_count; node++) {
+		if (facts->classes[node] != CLASS_DEAD &&
+		    graph->node_types[node] < graph->type_count)
+			facts->type_nodes[next[graph->node_types[node]]++] = node;
+	}
+	pages_free(next, (size_t)graph->type_count + 1, sizeof(*next));
+	return job_step(facts->job, 0, 0) ? HD_OK : fail_cancelled(err);
+}
+
+enum hd_status facts_init(struct report_facts *ret, const struct facts_of *of, struct job *job,
+			  struct hd_error *err)
+{
+	*ret = (struct report_facts){ .graph = of->graph,
+				      .heap = of->heap,
+				      .roots = of->roots,
+				      .dominators = of->dominators,
+				      .is_complete = of->is_complete,
+				      .has_recent = of->heap,
+				      .job = job };
+	if (of->heap)
+		TRY(members_create(of->heap, &ret->members, err));
+	ret->claimed = bitmap_alloc(of->graph->node_count);
+	ret->type_begin = pages_alloc((size_t)of->graph->type_count + 1, sizeof(*ret->type_begin));
+	if (!ret->claimed || !ret->type_begin)
+		return fail_nomem(err);
+	TRY(find_paths(ret, err));
+	TRY(find_runs(ret, err));
+	job_begin(job, "Counting objects", of->graph->object_count);
+	TRY(sum_objects(ret, err));
+	return list_by_type(ret, err);
+}
+
+void facts_deinit(struct report_facts *facts)
+{
+	const struct hd_graph *graph = facts->graph;
+	if (!graph)
+		return;
+	members_destroy(facts->members);
+	root_paths_deinit(&facts->paths);
+	pages_free(facts->classes, graph->node_count, 1);
+	pages_free(facts->runs, facts->runs_capacity, sizeof(*facts->runs));
+	pages_free(facts->type_begin, (size_t)graph->type_count + 1, sizeof(uint32_t));
+	pages_free(facts->type_nodes, facts->sums.live_objects, sizeof(uint32_t));
+	bitmap_free(facts->claimed, graph->node_count);
+	mem_free(facts->counted);
+	*facts = (struct report_facts){ 0 };
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* What all rules of a report ask for, found out once: doc/report.md 3. */
+#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_FACTS_H
+#define HEAPDUMP_SRC_ANALYSIS_REPORT_FACTS_H
+
+#include <string.h>
+
+#include "analysis/graph/root_paths.h"
+#include "graph/dominators.h"
+
+struct heap;
+struct member;
+struct members;
+struct object;
+struct root_set;
+struct text;
+
+/** From which roots an object is reached, the strongest first: each excludes the next. */
+enum root_class {
+	CLASS_PROCESS,   /**< statics, handles, the finalizer queue: as long as the process */
+	CLASS_SCHEDULED, /**< queues of the thread pool and of timers: what is going to run */
+	CLASS_THREAD,    /**< stacks and statics of threads */
+	CLASS_COUNT,
+	CLASS_DEAD = CLASS_COUNT, /**< no strong root */
+};
+
+/** Generations as graph_places.generation has them: 0, 1, 2, large, pinned, frozen, not known. */
+#define FACT_GENERATIONS   7u
+#define GENERATION_UNKNOWN 6u
+
+/** Objects from @c first on are in @c generation, up to the next of these. */
+struct generation_run {
+	uint32_t first;
+	uint32_t generation;
+};
+
+/** Bytes of a heap. */
+struct heap_sums {
+	uint64_t live[FACT_GENERATIONS], dead[FACT_GENERATIONS];
+	uint64_t all_live, all_dead; /**< the sums of both */
+	uint64_t live_objects, dead_objects;
+	uint64_t
+		recent; /**< bytes of generation 0, live and dead: allocated since the last collection */
+	uint64_t free_soh, free_loh; /**< bytes of Free blocks; 0 for a dump file */
+};
+
+struct counted_type;
+
+/** The facts.  What is a pointer to const is borrowed. */
+struct report_facts {
+	struct hd_graph *graph;
+	struct heap *heap;            /**< NULL: a dump file, where no fields can be read */
+	const struct root_set *roots; /**< NULL likewise */
+	struct members *members;      /**< NULL likewise */
+	const struct dominators *dominators;
+	struct job *job;
+	bool is_complete; /**< no roots, references or objects are missing */
+	bool has_generations;
+	bool has_recent; /**< sums.recent is known: not for a dump file, which lacks what is dead */
+	struct root_paths paths;
+	uint8_t *classes; /**< by node: enum root_class */
+	struct generation_run *runs;
+	size_t runs_count, runs_capacity;
+	struct heap_sums sums;
+	uint32_t *
+		type_begin; /**< by type, and one more: where its live objects begin in type_nodes */
+	uint32_t *type_nodes;
+	uint64_t *claimed;            /**< bitmap: a finding has explained the object */
+	struct counted_type *counted; /**< by type: see counted.h; NULL until then */
+};
+
+/** What facts_init() is given. */
+struct facts_of {
+	struct hd_graph *graph; /**< with references */
+	struct heap *heap;
+	const struct root_set *roots;
+	const struct dominators *dominators;
+	bool is_complete;
+};
+
+/**
+ * Find them out: two passes over the live objects.
+ *
+ * @param[out] ret To be given to facts_deinit(), also on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status facts_init(struct report_facts *ret, const struct facts_of *of,
+				       struct job *job, struct hd_error *err);
+void facts_deinit(struct report_facts *facts);
+
+static inline bool facts_is_live(const struct report_facts *facts, uint32_t node)
+{
+	return facts->classes[node] != CLASS_DEAD;
+}
+
+/** Generation of a node, GENERATION_UNKNOWN if it is not known. */
+unsigned int facts_generation(const struct report_facts *facts, uint32_t node);
+
+static inline const struct graph_type *facts_type(const struct report_facts *facts, uint32_t node)
+{
+	static const struct graph_type none = { .name = "?", .name_size = 1 };
+	uint32_t type =
+		node < facts->graph->object_count ? facts->graph->node_types[node] : HD_NONE;
+	return type < facts->graph->type_count ? &facts->graph->types[type] : &none;
+}
+
+/** How many live objects a type has; they are facts->type_nodes[facts->type_begin[type]] and on. */
+static inline uint32_t facts_live_count(const struct report_facts *facts, uint32_t type)
+{
+	return facts->type_begin[type + 1] - facts->type_begin[type];
+}
+
+/** Does the name begin with @p prefix?  Names of dump files do not end with NUL. */
+static inline bool type_begins(const struct graph_type *type, const char *prefix)
+{
+	size_t size = strlen(prefix);
+	return type->name && type->name_size >= size && memcmp(type->name, prefix, size) == 0;
+}
+/** Is it the class @p name of the framework, with any type arguments? */
+bool type_is_class(const struct graph_type *type, const char *name);
+/** Is @p part anywhere in the name? */
+bool type_contains(const struct graph_type *type, const char *part);
+static inline bool type_is_array(const struct graph_type *type)
+{
+	return type->name && type->name_size && type->name[type->name_size - 1] == ']';
+}
+/** Does the type belong to the program, and not to the framework? */
+bool type_is_own(const struct graph_type *type);
+/** The same for a name. */
+bool name_is_own(const char *name, size_t size);
+
+/** The object of a node; false: there is none, or this is a dump file. */
+bool facts_object(const struct report_facts *facts, uint32_t node, struct object *ret);
+/** A field of it by its path, see member_of(). */
+struct member facts_member(const struct report_facts *facts, uint32_t node, const char *path);
+/** The node of the object at @p address; HD_NONE: there is none. */
+uint32_t facts_node(const struct report_facts *facts, uint64_t address);
+/** The node that such a field refers to; HD_NONE: none. */
+uint32_t facts_member_node(const struct report_facts *facts, uint32_t node, const char *path);
+
+/** Note that a finding explains the object. */
+void facts_claim(struct report_facts *facts, uint32_t node);
+/** Is it explained, or is one of the objects that dominate it, up to @p levels of them? */
+bool facts_is_claimed(const struct report_facts *facts, uint32_t node, unsigned int levels);
+
+/** The object that dominates a node; HD_NONE: none does. */
+static inline uint32_t facts_idom(const struct report_facts *facts, uint32_t node)
+{
+	return node < facts->dominators->node_count ? facts->dominators->idom[node] : HD_NONE;
+}
+
+static inline uint64_t facts_retained(const struct report_facts *facts, uint32_t node)
+{
+	return facts->dominators->retained_size[node];
+}
+
+/** The bytes that a finding needs at least: doc/report.md 4.1. */
+uint64_t facts_limit(const struct report_facts *facts);
+
+/** @p bytes as a share of what is alive, in tenths of a percent. */
+static inline uint64_t facts_permille(const struct report_facts *facts, uint64_t bytes)
+{
+	return facts->sums.all_live
+		       ? (uint64_t)((double)bytes * 1000 / (double)facts->sums.all_live)
+		       : 0;
+}
+
+#endif

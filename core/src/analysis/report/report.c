@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/report/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/report/rule.h"
+#include "inspect/value.h"
+#include "util/alloc.h"
+#include "util/job.h"
+#include "util/text.h"
+
+/* Longer names are cut in their middle. */
+#define NAME_MAX_BYTES 200u
+#define EXPLAIN_LEVELS 16u
+
+const char *severity_name(enum severity severity)
+{
+	static const char *const names[] = { "high", "medium", "low", "info" };
+	return names[severity];
+}
+
+const char *confidence_name(enum confidence confidence)
+{
+	static const char *const names[] = { "high", "medium", "low" };
+	return names[confidence];
+}
+
+const char *growth_name(enum growth_state state)
+{
+	static const char *const names[] = { "not asked", "grows", "turns over", "idle",
+					     "unknown" };
+	return names[state];
+}
+
+static const char *keep(struct report *report, const char *bytes, size_t size)
+{
+	char *copy = bytes ? arena_alloc(report->arena, size + 1) : NULL;
+	if (!copy)
+		return "?";
+	memcpy(copy, bytes, size);
+	copy[size] = '\0';
+	return copy;
+}
+
+const char *report_text(struct report *report, const char *format, ...)
+{
+	char small[512];
+	va_list args;
+	va_start(args, format);
+	int size = vsnprintf(small, sizeof(small), format, args);
+	va_end(args);
+	if (size < 0)
+		return "?";
+	if ((size_t)size < sizeof(small))
+		return keep(report, small, (size_t)size);
+	char *large = arena_alloc(report->arena, (size_t)size + 1);
+	if (!large)
+		return "?";
+	va_start(args, format);
+	(void)vsnprintf(large, (size_t)size + 1, format, args);
+	va_end(args);
+	return large;
+}
+
+/* Does a character of UTF-8 begin at this byte? */
+static bool begins_character(char c)
+{
+	return ((unsigned char)c & 0xc0u) != 0x80u;
+}
+
+const char *report_name(struct report *report, const char *name, size_t size)
+{
+	const char *nul = memchr(name, '\0', size);
+	if (nul)
+		size = (size_t)(nul - name);
+	if (size <= NAME_MAX_BYTES)
+		return keep(report, name, size);
+	size_t head = NAME_MAX_BYTES / 2, tail = size - NAME_MAX_BYTES / 2;
+	while (head && !begins_character(name[head]))
+		head--;
+	while (tail < size && !begins_character(name[tail]))
+		tail++;
+	return report_text(report, "%.*s...%.*s", (int)head, name, (int)(size - tail), name + tail);
+}
+
+const char *report_type_name(struct report *report, uint32_t type)
+{
+	const struct hd_graph *graph = report->facts.graph;
+	if (type >= graph->type_count || !graph->types[type].name)
+		return "an unknown type";
+	return report_name(report, graph->types[type].name, graph->types[type].name_size);
+}
+
+const char *report_short_name(struct report *report, uint32_t type)
+{
+	const char *name = report_type_name(report, type);
+	size_t size = strcspn(name, "<[`("), begin = 0;
+	if (!size)
+		return name;
+	for (size_t i = 0; i < size; i++) {
+		if (name[i] == '.' || name[i] == '+')
+			begin = i + 1;
+	}
+	const char *array = strstr(name + size, "[]");
+	bool is_array = array && !array[2];
+	return begin < size ? report_text(report, "%.*s%s", (int)(size - begin), name + begin,
+					  is_array ? "[]" : "")
+			    : name;
+}
+
+const char *report_bytes(struct report *report, uint64_t bytes)
+{
+	char buf[32];
+	return report_text(report, "%s", format_bytes(bytes, buf));
+}
+
+const char *report_share(struct report *report, uint64_t bytes)
+{
+	uint64_t permille = facts_permille(&report->facts, bytes);
+	return report_text(report, "%u.%u %%", (unsigned int)(permille / 10),
+			   (unsigned int)(permille % 10));
+}
+
+const char *report_string(struct report *report, uint64_t address, uint32_t limit)
+{
+	struct text text = { 0 };
+	uint32_t length = 0;
+	bool is_read = report->facts.heap &&
+		       string_value(report->facts.heap, address, limit, &text, &length);
+	const char *ret =
+		is_read && text.size ? keep(report, text.bytes, text.size) : (is_read ? "" : NULL);
+	text_deinit(&text);
+	return ret;
+}
+
+void finding_count(struct report_finding *finding, const char *what, uint64_t value)
+{
+	if (finding->count_count < FINDING_COUNTS)
+		finding->counts[finding->count_count++] = (struct evidence_count){ what, value };
+}
+
+void finding_sample(struct report_finding *finding, uint32_t node)
+{
+	if (finding->sample_count < FINDING_SAMPLES)
+		finding->samples[finding->sample_count++] = node;
+}
+
+static struct rule_result *running_result(struct report *report)
+{
+	for (size_t i = 0; i < report_rule_count(); i++) {
+		if (report_rule_at(i) == report->running)
+			return &report->results[i];
+	}
+	return &report->results[0];
+}
+
+void rule_met(struct report *report, uint64_t value)
+{
+	struct rule_result *result = running_result(report);
+	if (value > result->met)
+		result->met = value;
+}
+
+void rule_limited(struct report *report)
+{
+	running_result(report)->is_limited = true;
+}
+
+enum hd_status finding_add(struct report *report, const struct report_finding *finding,
+			   struct hd_error *err)
+{
+	if (!PAGES_RESERVE(report, findings))
+		return fail_nomem(err);
+	struct report_finding *row = &report->findings[report->findings_count++];
+	*row = *finding;
+	row->rule = report->running;
+	if (!row->next)
+		row->next = "dominators";
+	if (!report->facts.is_complete)
+		row->confidence = confidence_less(row->confidence);
+	return HD_OK;
+}
+
+static int compare_findings(const void *left, const void *right)
+{
+	const struct report_finding *a = left, *b = right;
+	if (a->severity != b->severity)
+		return a->severity < b->severity ? -1 : 1;
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	return strcmp(a->id, b->id);
+}
+
+/* Is the object what dominates @p node, or is it that node? */
+static bool is_below(const struct report_facts *facts, uint32_t node, uint32_t subject)
+{
+	for (unsigned int i = 0; node != HD_NONE && i < EXPLAIN_LEVELS; i++) {
+		if (node == subject)
+			return true;
+		node = facts_idom(facts, node);
+	}
+	return false;
+}
+
+/*
+ * A pile of which nobody knows whether it grows, and of which most is waste that another finding
+ * names: the other one says more.
+ */
+static void explain_unknown(struct report *report, struct report_finding *pile)
+{
+	if (pile->growth.state != GROWTH_UNKNOWN || pile->severity != SEVERITY_MEDIUM)
+		return;
+	for (size_t i = 0; i < report->findings_count; i++) {
+		struct report_finding *other = &report->findings[i];
+		if (other->severity > SEVERITY_MEDIUM || other == pile || !other->sample_count ||
+		    other->growth.state != GROWTH_NOT_ASKED || other->bytes < pile->bytes / 2 ||
+		    !is_below(&report->facts, other->samples[0], pile->holder.subject))
+			continue;
+		pile->severity = SEVERITY_LOW;
+		also_explains(&other->explains, pile->id);
+		return;
+	}
+}
+
+/* What the target lacks for a rule; NULL: nothing. */
+static const char *lacks(const struct report_facts *facts, unsigned int needs)
+{
+	if (needs & RULE_FIELDS && !facts->heap)
+		return "a dump file has no values of fields";
+	if (needs & RULE_ROOTS && !facts->roots)
+		return "a dump file does not have all handles and queues";
+	if (needs & RULE_GENERATIONS && !facts->has_generations)
+		return "the generations are not known";
+	return NULL;
+}
+
+static enum hd_status run_rules(struct report *report, struct hd_error *err)
+{
+	size_t count = report_rule_count();
+	job_begin(report->facts.job, "Checking rules", count);
+	for (size_t i = 0; i < count; i++) {
+		const struct report_rule *rule = report_rule_at(i);
+		struct rule_result *result = &report->results[i];
+		result->reason = lacks(&report->facts, rule->needs);
+		if (result->reason)
+			continue;
+		report->running = rule;
+		result->has_run = true;
+		TRY(rule->find(report, err));
+		if (!job_step(report->facts.job, 0, 1))
+			return fail_cancelled(err);
+	}
+	return HD_OK;
+}
+
+enum hd_status report_make(struct report *ret, const struct facts_of *of, struct job *job,
+			   struct hd_error *err)
+{
+	*ret = (struct report){ .arena = arena_create() };
+	ret->results = mem_calloc(report_rule_count(), sizeof(*ret->results));
+	if (!ret->arena || !ret->results)
+		return fail_nomem(err);
+	TRY(facts_init(&ret->facts, of, job, err));
+	enum hd_status status = run_rules(ret, err);
+	job_end(job);
+	TRY(status);
+	for (size_t i = 0; i < ret->findings_count; i++)
+		explain_unknown(ret, &ret->findings[i]);
+	if (ret->findings_count)
+		qsort(ret->findings, ret->findings_count, sizeof(*ret->findings), compare_findings);
+	return HD_OK;
+}
+
+void report_deinit(struct report *report)
+{
+	facts_deinit(&report->facts);
+	pages_free(report->findings, report->findings_capacity, sizeof(*report->findings));
+	mem_free(report->results);
+	arena_destroy(report->arena);
+	*report = (struct report){ 0 };
+}
+
+bool report_has(const struct report *report, enum severity severity)
+{
+	return report->findings_count && report->findings[0].severity <= severity;
+}

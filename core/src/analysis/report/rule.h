@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* What rules are made of. */
+#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_RULE_H
+#define HEAPDUMP_SRC_ANALYSIS_REPORT_RULE_H
+
+#include "analysis/report/report.h"
+
+/** What the running rule has found. */
+HD_NODISCARD enum hd_status finding_add(struct report *report, const struct report_finding *finding,
+					struct hd_error *err);
+
+/** Text in the report's arena; "?" when memory is exhausted, which finding_add() then notes. */
+const char *report_text(struct report *report, const char *format, ...) HD_PRINTF(2, 3);
+
+/** Name of a type, cut in its middle if it is very long; in the report's arena. */
+const char *report_type_name(struct report *report, uint32_t type);
+/** The same without namespace and type arguments: "Dictionary", "ShopSession". */
+const char *report_short_name(struct report *report, uint32_t type);
+/** Such a name of a name. */
+const char *report_name(struct report *report, const char *name, size_t size);
+/** "1.5 MB", in the report's arena. */
+const char *report_bytes(struct report *report, uint64_t bytes);
+/** "12.3 %" of what is alive. */
+const char *report_share(struct report *report, uint64_t bytes);
+
+/** The name of a string object, or of its absence. */
+const char *report_string(struct report *report, uint64_t address, uint32_t limit);
+
+/** Add a number that the finding rests on, and an object. */
+void finding_count(struct report_finding *finding, const char *what, uint64_t value);
+void finding_sample(struct report_finding *finding, uint32_t node);
+
+/** Note the largest value that the running rule has met, and that its limit of work was met. */
+void rule_met(struct report *report, uint64_t value);
+void rule_limited(struct report *report);
+
+static inline enum confidence confidence_less(enum confidence confidence)
+{
+	return confidence < CONFIDENCE_LOW ? (enum confidence)(confidence + 1) : CONFIDENCE_LOW;
+}
+
+/** Fill in holder: the path to @p node, and the field that is to blame.  Names are in the arena. */
+void holder_find(struct report *report, uint32_t node, struct held_by *ret);
+/** The root that an object is reached from, or HD_NONE. */
+uint32_t holder_root(const struct report *report, uint32_t node);
+
+#endif

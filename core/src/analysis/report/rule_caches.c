@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Caches that have no limit: doc/report.md 4.9. */
+#include <inttypes.h>
+
+#include "analysis/report/counted.h"
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
+#include "analysis/report/typed.h"
+#include "graph/dominators.h"
+#include "inspect/member.h"
+
+#define CACHE       "Microsoft.Extensions.Caching.Memory.MemoryCache"
+#define ENTRY       "Microsoft.Extensions.Caching.Memory.CacheEntry"
+#define ENTRIES_MIN 10000u
+#define SAMPLE      200u
+
+/* How many of the entries never expire, in percent; 101: not known. */
+static unsigned int never_expire(const struct report_facts *facts)
+{
+	uint32_t type = typed_next(facts, HD_NONE, ENTRY), sample[SAMPLE];
+	if (type == HD_NONE)
+		return 101;
+	struct typed_nodes all = typed_nodes(facts, type);
+	size_t count = typed_sample(&all, sample, SAMPLE), never = 0, read = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct member ticks = facts_member(facts, sample[i], "_absoluteExpirationTicks");
+		struct member sliding = facts_member(facts, sample[i], "_slidingExpirationSeconds");
+		if (sliding.state == MEMBER_ABSENT)
+			sliding = facts_member(facts, sample[i], "_slidingExpiration._ticks");
+		if (ticks.state != MEMBER_READ || sliding.state != MEMBER_READ)
+			continue;
+		read++;
+		never += member_signed(&ticks) < 0 && member_signed(&sliding) <= 0;
+	}
+	return read ? (unsigned int)(never * 100 / read) : 101;
+}
+
+static uint64_t count_entries(struct report_facts *facts, uint32_t cache)
+{
+	static const char *const parts[] = { "_coherentState._stringEntries",
+					     "_coherentState._nonStringEntries",
+					     "_coherentState._entries" };
+	uint64_t sum = 0;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct counted counted;
+		uint32_t part = facts_member_node(facts, cache, parts[i]);
+		if (part != HD_NONE && counted_read(facts, part, &counted) && counted.has_count)
+			sum += counted.count;
+	}
+	return sum;
+}
+
+static enum hd_status check_cache(struct report *report, uint32_t cache, struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	struct member limit = facts_member(facts, cache, "_options._sizeLimit");
+	uint64_t entries = count_entries(facts, cache), bytes = facts_retained(facts, cache);
+	if (limit.state != MEMBER_READ || entries < ENTRIES_MIN ||
+	    facts_permille(facts, bytes) < 100)
+		return HD_OK;
+	rule_met(report, entries);
+	bool has_limit = member_signed(&limit) >= 0;
+	unsigned int never = never_expire(facts);
+	struct report_finding finding = { .severity = SEVERITY_MEDIUM,
+					  .bytes = bytes,
+					  .objects = facts->dominators->retained_count[cache],
+					  .member_type = facts->graph->node_types[cache] };
+	if (has_limit)
+		finding.severity = SEVERITY_INFO;
+	else if (never >= 90 && never <= 100)
+		finding.severity = SEVERITY_HIGH;
+	holder_find(report, cache, &finding.holder);
+	const char *name = finding.holder.name;
+	finding.id = report_text(report, "caches:%s", name);
+	finding.title =
+		report_text(report, "%" PRIu64 " entries in the MemoryCache of %s", entries, name);
+	if (has_limit) {
+		finding.sentence =
+			report_text(report,
+				    "The MemoryCache of %s has %" PRIu64
+				    " entries (%s); its SizeLimit is %" PRIu64 ".",
+				    name, entries, report_bytes(report, bytes), limit.bits);
+	} else {
+		const char *expiry =
+			never > 100 ? "it is not known whether they expire"
+				    : report_text(report, "%u %% of them never expire", never);
+		finding.sentence = report_text(report,
+					       "The MemoryCache of %s has no SizeLimit and %" PRIu64
+					       " entries (%s); %s.",
+					       name, entries, report_bytes(report, bytes), expiry);
+	}
+	finding.look_at =
+		report_text(report, "the options of the MemoryCache of %s, and its keys", name);
+	finding.next = "dumpheap -stat -type CacheEntry";
+	finding_count(&finding, "entries", entries);
+	finding_sample(&finding, cache);
+	facts_claim(facts, cache);
+	return finding_add(report, &finding, err);
+}
+
+static enum hd_status find_caches(struct report *report, struct hd_error *err)
+{
+	const struct report_facts *facts = &report->facts;
+	for (uint32_t type = HD_NONE; (type = typed_next(facts, type, CACHE)) != HD_NONE;) {
+		struct typed_nodes all = typed_nodes(facts, type);
+		for (uint32_t i = 0; i < all.count; i++)
+			TRY(check_cache(report, all.nodes[i], err));
+	}
+	return HD_OK;
+}
+
+const struct report_rule caches_rule = {
+	.name = "caches",
+	.threshold = "10,000 entries of a MemoryCache without SizeLimit, and 10 % of the live heap",
+	.needs = RULE_FIELDS,
+	.find = find_caches,
+};

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Strings with equal content: doc/report.md 4.13. */
+#include <inttypes.h>
+
+#include "analysis/graph/hash_index.h"
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
+#include "analysis/report/typed.h"
+#include "inspect/member.h"
+#include "util/alloc.h"
+#include "util/job.h"
+
+#define STRING        "System.String"
+#define LENGTH_MAX    2048u
+#define VALUES_MAX    8000000u
+#define MEGABYTE      ((uint64_t)1 << 20)
+#define SAMPLE        2000u
+#define REFERRERS_MAX 4u
+#define COPIES_MIN    1000u
+#define CLAIM_LEVELS  16u
+
+/* One value. */
+struct value {
+	uint64_t hash;
+	uint32_t node, count;
+};
+
+struct values {
+	struct value *rows;
+	size_t rows_count, rows_capacity;
+	uint64_t wasted, copies;
+	size_t top;
+};
+
+static bool is_same_hash(const void *arg, uint32_t index)
+{
+	const struct values *values = arg;
+	return values->rows[index].hash == values->rows[values->rows_count].hash;
+}
+
+/* A string's content as a number of 64 bits: two that differ have one number in 1 of 10^19 cases. */
+static bool hash_string(struct window *window, const struct object *object, uint64_t *ret)
+{
+	uint64_t size = (uint64_t)object->length * 2, hash = hash_mix(0, object->length);
+	if (!object->type->is_string || object->length > LENGTH_MAX)
+		return false;
+	const uint8_t *bytes = window_at(window, object->address + 12, size ? size : 1, NULL);
+	if (!bytes)
+		return false;
+	for (; size >= 8; size -= 8, bytes += 8)
+		hash = hash_mix(hash, load_u64(bytes));
+	uint64_t rest = 0;
+	for (uint64_t i = 0; i < size; i++)
+		rest |= (uint64_t)bytes[i] << 8 * i;
+	*ret = hash_mix(hash, rest + 1);
+	return true;
+}
+
+/* The strings that the process holds, up to the limit of values. */
+static enum hd_status count_values(struct report *report, const struct typed_nodes *all,
+				   struct values *values, uint8_t *again, struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	struct window window = { .memory = facts->heap->memory };
+	struct hash_index index = { 0 };
+	enum hd_status status = HD_OK;
+	for (uint32_t i = 0; status == HD_OK && i < all->count; i++) {
+		struct object object;
+		uint64_t hash;
+		if (i % JOB_STRIDE == 0 && !job_step(facts->job, 0, 0))
+			status = fail_cancelled(err);
+		if (facts->classes[all->nodes[i]] != CLASS_PROCESS ||
+		    !facts_object(facts, all->nodes[i], &object) ||
+		    !hash_string(&window, &object, &hash))
+			continue;
+		if (values->rows_count >= VALUES_MAX) {
+			rule_limited(report);
+			break;
+		}
+		if (!PAGES_RESERVE(values, rows)) {
+			status = fail_nomem(err);
+			break;
+		}
+		values->rows[values->rows_count] = (struct value){ hash, all->nodes[i], 0 };
+		uint32_t row = hash_index_add(&index, hash, (uint32_t)values->rows_count,
+					      is_same_hash, values);
+		if (row == UINT32_MAX) {
+			status = fail_nomem(err);
+			break;
+		}
+		values->rows_count += row == values->rows_count;
+		struct value *value = &values->rows[row];
+		again[i] = value->count > 0;
+		if (value->count++) {
+			values->wasted += object.size;
+			values->copies++;
+		}
+		if (value->count > values->rows[values->top].count)
+			values->top = row;
+	}
+	window_deinit(&window);
+	hash_index_deinit(&index);
+	return status;
+}
+
+/* The types that refer to a part of the copies; what is explained is taken off the sums. */
+static void count_holders(const struct report_facts *facts, const struct typed_nodes *all,
+			  struct values *values, const uint8_t *again, struct tally *ret)
+{
+	const struct csr *reverse = &facts->graph->reverse;
+	uint64_t stride = values->copies / SAMPLE + 1, at = 0, asked = 0, claimed = 0;
+	for (uint32_t i = 0; i < all->count; i++) {
+		if (!again[i] || at++ % stride != 0)
+			continue;
+		uint32_t node = all->nodes[i];
+		uint64_t begin = csr_begin(reverse, node), end = csr_begin(reverse, node + 1);
+		asked++;
+		if (facts_is_claimed(facts, node, CLAIM_LEVELS)) {
+			claimed++;
+		} else if (begin < end && end - begin <= REFERRERS_MAX) {
+			tally_add(ret, facts->graph->node_types[reverse->targets[begin]], node,
+				  graph_size(facts->graph, node));
+		}
+	}
+	if (asked) {
+		double rest = (double)(asked - claimed) / (double)asked;
+		values->wasted = (uint64_t)((double)values->wasted * rest);
+		values->copies = (uint64_t)((double)values->copies * rest);
+	}
+}
+
+static enum hd_status judge_values(struct report *report, const struct values *values,
+				   const struct tally *holders, struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	uint64_t permille = facts_permille(facts, values->wasted), all = 0, most;
+	size_t top = tally_top(holders);
+	for (size_t i = 0; i < holders->count; i++)
+		all += holders->counts[i];
+	if (permille < 50 || values->wasted < MEGABYTE || top == holders->count)
+		return HD_OK;
+	most = values->rows[values->top].count;
+	bool has_holder = holders->counts[top] * 2 >= all;
+	struct report_finding finding = { .severity = SEVERITY_LOW,
+					  .bytes = values->wasted,
+					  .objects = values->copies,
+					  .member_type = (uint32_t)holders->keys[top] };
+	if (permille >= 100 && values->wasted >= 4 * MEGABYTE && (has_holder || most >= COPIES_MIN))
+		finding.severity = SEVERITY_MEDIUM;
+	holder_find(report, holders->first[top], &finding.holder);
+	const char *name = finding.holder.name;
+	finding.id = report_text(report, "duplicates:%s", name);
+	finding.title =
+		report_text(report, "%s of equal strings", report_bytes(report, values->wasted));
+	finding.sentence = report_text(
+		report,
+		"%" PRIu64 " strings are copies of others and take %s (%s of the live heap); %s "
+		"holds most of them. The most frequent value is there %" PRIu64 " times.",
+		values->copies, report_bytes(report, values->wasted),
+		report_share(report, values->wasted), name, most);
+	finding.look_at =
+		report_text(report, "who makes the strings of %s: could it share them?", name);
+	finding.next = "strings -min 100";
+	finding_count(&finding, "copies", values->copies);
+	finding_count(&finding, "copies of the most frequent", most);
+	finding_sample(&finding, holders->first[top]);
+	return finding_add(report, &finding, err);
+}
+
+static enum hd_status find_duplicates(struct report *report, struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	uint32_t type = typed_next(facts, HD_NONE, STRING);
+	struct values values = { 0 };
+	struct tally holders = { .count = 0 };
+	if (type == HD_NONE)
+		return HD_OK;
+	struct typed_nodes all = typed_nodes(facts, type);
+	uint8_t *again = pages_alloc(all.count, 1);
+	enum hd_status status =
+		again ? count_values(report, &all, &values, again, err) : fail_nomem(err);
+	rule_met(report, facts_permille(facts, values.wasted) / 10);
+	if (status == HD_OK && values.copies) {
+		count_holders(facts, &all, &values, again, &holders);
+		status = judge_values(report, &values, &holders, err);
+	}
+	pages_free(again, all.count, 1);
+	pages_free(values.rows, values.rows_capacity, sizeof(*values.rows));
+	return status;
+}
+
+const struct report_rule duplicates_rule = {
+	.name = "duplicates",
+	.threshold = "copies of strings with 10 % of the live heap and 4 MB",
+	.needs = RULE_FIELDS,
+	.find = find_duplicates,
+};

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects that only an event keeps alive: doc/report.md 4.3. */
+#include <inttypes.h>
+
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
+#include "analysis/report/typed.h"
+#include "clr/code/code.h"
+#include "graph/dominators.h"
+#include "inspect/member.h"
+#include "inspect/value.h"
+#include "util/text.h"
+
+#define HANDLERS_MIN  32u
+#define HIGH_HANDLERS 256u
+#define HIGH_MANY     1000u
+/* More handlers of one event are not looked at. */
+#define HANDLERS_MAX 1000000u
+
+/* The handlers of one event. */
+struct event {
+	uint32_t delegate, list;
+	uint64_t handlers, sole;
+	struct tally targets; /* by type */
+};
+
+/* The framework removes the handlers of these itself. */
+static bool is_managed_event(const struct graph_type *type)
+{
+	return type_contains(type, "WeakEvent") || type_begins(type, "System.Windows.");
+}
+
+static uint32_t read_list(const struct report_facts *facts, uint32_t delegate)
+{
+	struct member count = facts_member(facts, delegate, "_invocationCount");
+	if (count.state != MEMBER_READ || member_signed(&count) < (int64_t)HANDLERS_MIN)
+		return HD_NONE;
+	uint32_t list = facts_member_node(facts, delegate, "_invocationList");
+	return list != HD_NONE && type_is_class(facts_type(facts, list), "System.Object[]")
+		       ? list
+		       : HD_NONE;
+}
+
+static void count_handlers(const struct report_facts *facts, struct event *event)
+{
+	const struct csr *forward = &facts->graph->forward;
+	uint64_t begin = csr_begin(forward, event->list), end = csr_begin(forward, event->list + 1);
+	end = end - begin > HANDLERS_MAX ? begin + HANDLERS_MAX : end;
+	for (; begin < end; begin++) {
+		uint32_t handler = forward->targets[begin];
+		uint32_t target = facts_member_node(facts, handler, "_target");
+		event->handlers++;
+		if (target == HD_NONE || target == handler)
+			continue;
+		uint32_t idom = facts_idom(facts, target);
+		bool is_sole = idom == handler || idom == event->list || idom == event->delegate;
+		event->sole += is_sole;
+		if (is_sole && !is_managed_event(facts_type(facts, target)))
+			tally_add(&event->targets, facts->graph->node_types[target], target,
+				  facts_retained(facts, target));
+	}
+}
+
+static void claim_handlers(struct report_facts *facts, const struct event *event)
+{
+	const struct csr *forward = &facts->graph->forward;
+	uint64_t end = csr_begin(forward, event->list + 1);
+	facts_claim(facts, event->list);
+	for (uint64_t i = csr_begin(forward, event->list); i < end; i++) {
+		facts_claim(facts, forward->targets[i]);
+		facts_claim(facts, facts_member_node(facts, forward->targets[i], "_target"));
+	}
+}
+
+static const char *handler_method(struct report *report, const struct event *event)
+{
+	struct object object;
+	struct delegate_info info;
+	struct text text = { 0 };
+	const struct csr *forward = &report->facts.graph->forward;
+	uint32_t handler = forward->targets[csr_begin(forward, event->list)];
+	if (!facts_object(&report->facts, handler, &object) ||
+	    !delegate_read(report->facts.heap, &object, &info) || !info.method_desc)
+		return NULL;
+	clr_method_signature(report->facts.heap->clr, info.method_desc, &text);
+	const char *ret = text.size ? report_name(report, text.bytes, text.size) : NULL;
+	text_deinit(&text);
+	return ret;
+}
+
+static enum hd_status add_event(struct report *report, const struct event *event,
+				struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	size_t top = tally_top(&event->targets);
+	uint64_t bytes = facts_retained(facts, event->delegate);
+	bool is_high = event->sole * 10 >= event->handlers * 9 &&
+		       event->handlers >= HIGH_HANDLERS &&
+		       (facts_permille(facts, bytes) >= 50 || event->handlers >= HIGH_MANY);
+	struct report_finding finding = {
+		.severity = is_high ? SEVERITY_HIGH : SEVERITY_MEDIUM,
+		.bytes = bytes,
+		.objects = facts->dominators->retained_count[event->delegate],
+		.member_type = (uint32_t)event->targets.keys[top]
+	};
+	holder_find(report, event->delegate, &finding.holder);
+	const char *type = report_short_name(report, finding.member_type);
+	const char *name = finding.holder.name;
+	finding.method = handler_method(report, event);
+	finding.id = report_text(report, "events:%s:%s", name,
+				 report_type_name(report, finding.member_type));
+	finding.title = report_text(report, "%" PRIu64 " handlers of %s", event->handlers, name);
+	finding.sentence = report_text(
+		report,
+		"%" PRIu64 " %s subscribed to %s, and %" PRIu64
+		" of the handlers' objects are kept alive by nothing else (%s); they were probably "
+		"meant to unsubscribe.",
+		event->targets.counts[top], type, name, event->sole, report_bytes(report, bytes));
+	finding.look_at =
+		report_text(report, "where %s is subscribed to with += and never with -=", name);
+	finding.next = report_text(report, "gcroot -type %s",
+				   report_type_name(report, finding.member_type));
+	finding_count(&finding, "handlers", event->handlers);
+	finding_count(&finding, "kept alive by nothing else", event->sole);
+	finding_sample(&finding, event->targets.first[top]);
+	claim_handlers(facts, event);
+	return finding_add(report, &finding, err);
+}
+
+static enum hd_status check_delegate(struct report *report, uint32_t node, struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	struct event event = { .delegate = node, .list = read_list(facts, node) };
+	if (event.list == HD_NONE || facts->classes[node] != CLASS_PROCESS)
+		return HD_OK;
+	count_handlers(facts, &event);
+	rule_met(report, event.sole);
+	if (event.handlers < HANDLERS_MIN || event.sole * 2 < event.handlers ||
+	    !event.targets.count)
+		return HD_OK;
+	return add_event(report, &event, err);
+}
+
+static enum hd_status find_events(struct report *report, struct hd_error *err)
+{
+	const struct report_facts *facts = &report->facts;
+	for (uint32_t type = 0; type < facts->graph->type_count; type++) {
+		const struct type *class = typed_class(facts, type);
+		if (!class || class->component_size || !type_is_delegate(facts->heap->clr, class))
+			continue;
+		struct typed_nodes all = typed_nodes(facts, type);
+		for (uint32_t i = 0; i < all.count; i++)
+			TRY(check_delegate(report, all.nodes[i], err));
+	}
+	return HD_OK;
+}
+
+const struct report_rule events_rule = {
+	.name = "events",
+	.threshold = "32 handlers of one event, and nothing else keeps half of their objects alive",
+	.needs = RULE_FIELDS,
+	.find = find_events,
+};

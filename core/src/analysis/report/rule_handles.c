@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Handles that pile up: doc/report.md 4.17. */
+#include <inttypes.h>
+
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
+#include "analysis/report/typed.h"
+#include "inspect/member.h"
+#include "roots/root_set.h"
+
+#define HANDLES_MIN 1000u
+
+static enum hd_status add_handles(struct report *report, const struct tally *types, size_t row,
+				  struct hd_error *err)
+{
+	struct report_finding finding = { .severity = SEVERITY_MEDIUM,
+					  .bytes = types->bytes[row],
+					  .objects = types->counts[row],
+					  .member_type = (uint32_t)types->keys[row] };
+	if (finding.bytes < facts_limit(&report->facts) / 2)
+		finding.severity = SEVERITY_LOW;
+	holder_find(report, types->first[row], &finding.holder);
+	const char *type = report_short_name(report, finding.member_type);
+	finding.id =
+		report_text(report, "handles:%s", report_type_name(report, finding.member_type));
+	finding.title =
+		report_text(report, "%" PRIu64 " strong handles to %s", types->counts[row], type);
+	finding.sentence =
+		report_text(report, "%" PRIu64 " strong or pinned handles refer to %s and keep %s.",
+			    types->counts[row], type, report_bytes(report, finding.bytes));
+	finding.look_at = "calls of GCHandle.Alloc without Free";
+	finding.next = "gchandles -stat";
+	finding_count(&finding, "handles", types->counts[row]);
+	finding_sample(&finding, types->first[row]);
+	return finding_add(report, &finding, err);
+}
+
+static enum hd_status find_handles(struct report *report, struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	const struct handle_list *list = &facts->roots->handles;
+	struct tally types = { .count = 0 };
+	for (size_t i = 0; i < list->rows_count; i++) {
+		uint8_t type = list->rows[i].type;
+		if (type != HANDLE_STRONG && type != HANDLE_PINNED)
+			continue;
+		uint32_t node = facts_node(facts, list->rows[i].object);
+		if (node != HD_NONE && !facts_is_claimed(facts, node, 0))
+			tally_add(&types, facts->graph->node_types[node], node,
+				  facts_retained(facts, node));
+	}
+	if (types.is_full)
+		rule_limited(report);
+	for (size_t i = 0; i < types.count; i++) {
+		rule_met(report, types.counts[i]);
+		if (types.counts[i] >= HANDLES_MIN)
+			TRY(add_handles(report, &types, i, err));
+	}
+	return HD_OK;
+}
+
+const struct report_rule handles_rule = {
+	.name = "handles",
+	.threshold = "1,000 strong or pinned handles to objects of one type",
+	.needs = RULE_FIELDS | RULE_ROOTS,
+	.find = find_handles,
+};

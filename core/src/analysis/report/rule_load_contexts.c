@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Load contexts that were unloaded and are still there: doc/report.md 4.16. */
+#include <inttypes.h>
+
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
+#include "analysis/report/typed.h"
+#include "inspect/member.h"
+
+#define CONTEXT   "System.Runtime.Loader.AssemblyLoadContext"
+#define ALLOCATOR "System.Reflection.LoaderAllocator"
+#define UNLOADING 1u
+
+/* Contexts whose Unload was called. */
+static uint64_t count_unloading(const struct report_facts *facts, uint32_t *ret_first,
+				uint64_t *ret_bytes)
+{
+	uint64_t count = 0;
+	for (uint32_t type = 0; type < facts->graph->type_count; type++) {
+		const struct graph_type *row = &facts->graph->types[type];
+		struct typed_nodes all = typed_nodes(facts, type);
+		if (!all.count || !type_contains(row, "LoadContext"))
+			continue;
+		for (uint32_t i = 0; i < all.count; i++) {
+			struct member state = facts_member(facts, all.nodes[i], "_state");
+			struct member collectible =
+				facts_member(facts, all.nodes[i], "_isCollectible");
+			if (state.state != MEMBER_READ || state.bits != UNLOADING ||
+			    collectible.state != MEMBER_READ || !collectible.bits)
+				continue;
+			*ret_first = count++ ? *ret_first : all.nodes[i];
+			*ret_bytes += facts_retained(facts, all.nodes[i]);
+		}
+	}
+	return count;
+}
+
+/* What keeps the code of one of them: a path that does not begin with the runtime's own handle. */
+static uint32_t find_keeper(const struct report *report, uint32_t context)
+{
+	const struct report_facts *facts = &report->facts;
+	uint32_t type = typed_next(facts, HD_NONE, ALLOCATOR);
+	struct typed_nodes all = { NULL, 0 };
+	if (type != HD_NONE)
+		all = typed_nodes(facts, type);
+	for (uint32_t i = 0; i < all.count && i < 1000; i++) {
+		uint32_t root = holder_root(report, all.nodes[i]);
+		if (root != HD_NONE && facts->graph->roots[root].kind != HD_ROOT_HANDLE)
+			return all.nodes[i];
+	}
+	return all.count ? all.nodes[0] : context;
+}
+
+static enum hd_status find_contexts(struct report *report, struct hd_error *err)
+{
+	uint32_t first = HD_NONE;
+	uint64_t bytes = 0, count = count_unloading(&report->facts, &first, &bytes);
+	rule_met(report, count);
+	if (!count)
+		return HD_OK;
+	struct report_finding finding = { .severity = count >= 2 ? SEVERITY_HIGH : SEVERITY_MEDIUM,
+					  .bytes = bytes,
+					  .objects = count,
+					  .member_type = report->facts.graph->node_types[first] };
+	holder_find(report, find_keeper(report, first), &finding.holder);
+	finding.id = report_text(report, "load-contexts:%s", finding.holder.name);
+	finding.title =
+		report_text(report, "%" PRIu64 " unloaded load contexts are still there", count);
+	finding.sentence = report_text(report,
+				       "Unload was called for %" PRIu64
+				       " load contexts, but %s (%s) still keeps %s of them.",
+				       count, finding.holder.name, finding.holder.root_kind,
+				       count == 1 ? "the code" : "at least one");
+	finding.look_at = report_text(report,
+				      "what %s holds of the plug-in: it must be taken away "
+				      "before Unload",
+				      finding.holder.name);
+	finding.next = "gcroot -type " ALLOCATOR;
+	finding_count(&finding, "contexts", count);
+	finding_sample(&finding, first);
+	return finding_add(report, &finding, err);
+}
+
+const struct report_rule load_contexts_rule = {
+	.name = "load-contexts",
+	.threshold = "a load context whose Unload was called and that is still alive",
+	.needs = RULE_FIELDS,
+	.find = find_contexts,
+};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/report/rules.h"
+
+#include "analysis/report/report.h"
+
+/*
+ * Those that know a kind of defect come first: what they explain is not told again.  Accumulation
+ * comes before what wastes memory.
+ */
+static const struct report_rule *const rules[] = {
+	&finalizers_rule,    &events_rule,     &cancellation_rule,  &container_rule,
+	&load_contexts_rule, &timers_rule,     &async_rule,         &weak_references_rule,
+	&finished_rule,      &caches_rule,     &handles_rule,       &accumulation_rule,
+	&collections_rule,   &duplicates_rule, &fragmentation_rule, &dead_rule,
+};
+
+const struct report_rule *report_rule_at(size_t index)
+{
+	return index < sizeof(rules) / sizeof(rules[0]) ? rules[index] : NULL;
+}
+
+size_t report_rule_count(void)
+{
+	return sizeof(rules) / sizeof(rules[0]);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/report/rule.h"
+#include "command/completeness.h"
+#include "command/report/report_answer.h"
+#include "command/table.h"
+
+#define DEFAULT_TOP 8u
+
+enum {
+	OPT_TOP,
+	OPT_FAIL_ON,
+	OPT_CONSERVATIVE
+};
+
+static const char *const severities[] = { "high", "medium", NULL };
+
+static const struct option report_options[] = {
+	[OPT_TOP] = { "top", VALUE_NUMBER, "N", "show N findings (8); 0 = all", NULL },
+	[OPT_FAIL_ON] = { "fail-on", VALUE_CHOICE, "SEVERITY",
+			  "high, medium: what ends with status 1 (medium)", severities },
+	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
+			       "all words on stacks are references", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+static enum severity fail_on(const struct call *call)
+{
+	const struct value *value = &call->options[OPT_FAIL_ON];
+	return value->given && value->text[0] == 'h' ? SEVERITY_HIGH : SEVERITY_MEDIUM;
+}
+
+static enum hd_status run_report(struct call *call)
+{
+	struct facts_of of = { .graph = call->graph, .heap = call->heap };
+	if (call->heap)
+		TRY(session_roots(call->session, call_is_conservative(call), &call->job, &of.roots,
+				  call->err));
+	TRY(session_dominators(call->session, &call->job, &of.dominators, call->err));
+	of.is_complete = call_is_complete(call);
+	struct report report;
+	enum hd_status status = report_make(&report, &of, &call->job, call->err);
+	if (status == HD_OK) {
+		report_answer(call, &report, call_limit(call, OPT_TOP, DEFAULT_TOP));
+		call->findings = report_has(&report, fail_on(call));
+	}
+	report_deinit(&report);
+	return status;
+}
+
+const struct command report_command = {
+	.name = "report",
+	.has_rows = true,
+	.summary = "find leaks and waste: findings with evidence, and what to look at",
+	.description =
+		"Rules look for what piles up: events that nobody unsubscribes, collections that only\n"
+		"grow, registrations with tokens, caches without limit, finalizers that wait, disposed\n"
+		"objects that are still held, nearly empty collections, equal strings, and more. Each\n"
+		"finding has a severity, its bytes, a sentence, and the next command. Severity high\n"
+		"needs more than size: growth, or objects that are finished. doc/report.md has all\n"
+		"rules. Ends with status 1 if there is a finding of severity high or medium.\n",
+	.example = "report",
+	.needs = NEEDS_GRAPH,
+	.options = report_options,
+	.run = run_report,
+};

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/report/report_answer.h"
+
+#include <inttypes.h>
+
+#include "analysis/report/rule.h"
+#include "command/completeness.h"
+#include "session/losses.h"
+#include "util/text.h"
+
+enum finding_column {
+	FINDING_ID,
+	FINDING_RULE,
+	FINDING_SEVERITY,
+	FINDING_CONFIDENCE,
+	FINDING_TITLE,
+	FINDING_SENTENCE,
+	FINDING_LOOK_AT,
+	FINDING_NEXT,
+	FINDING_LIMITED,
+	FINDING_BYTES,
+	FINDING_OBJECTS,
+	FINDING_SHARE,
+	FINDING_SUBJECT_KIND,
+	FINDING_SUBJECT_NAME,
+	FINDING_SUBJECT_ADDRESS,
+	FINDING_BLAME_TYPE,
+	FINDING_BLAME_FIELD,
+	FINDING_BLAME_METHOD,
+	FINDING_GROWTH,
+	FINDING_GROWTH_REASON,
+	FINDING_GROWTH_COUNT,
+	FINDING_GROWTH_VERSION,
+	FINDING_GROWTH_YOUNG,
+	FINDING_COLUMNS
+};
+
+static const struct column finding_columns[FINDING_COLUMNS] = {
+	[FINDING_ID] = { "id", NULL, KIND_TEXT, 0, 0,
+			 "has no address: the same in two dumps of one program" },
+	[FINDING_RULE] = { "rule", NULL, KIND_TEXT, 0, 0, "name of the rule" },
+	[FINDING_SEVERITY] = { "severity", NULL, KIND_TEXT, 0, 0, "high, medium, low or info" },
+	[FINDING_CONFIDENCE] = { "confidence", NULL, KIND_TEXT, 0, 0, "high, medium or low" },
+	[FINDING_TITLE] = { "title", NULL, KIND_TEXT, 0, 0, "some words" },
+	[FINDING_SENTENCE] = { "sentence", NULL, KIND_TEXT, 0, 0, "what it means" },
+	[FINDING_LOOK_AT] = { "look_at", NULL, KIND_TEXT, 0, 0, "what to look at in the code" },
+	[FINDING_NEXT] = { "next", NULL, KIND_TEXT, 0, 0, "the command that shows more" },
+	[FINDING_LIMITED] = { "limited", NULL, KIND_FLAG, 0, 0, "was not all of it looked at?" },
+	[FINDING_BYTES] = { "stake.bytes", NULL, KIND_BYTES, 0, 0, "what it is about" },
+	[FINDING_OBJECTS] = { "stake.objects", NULL, KIND_NUMBER, 0, 0, "the same in objects" },
+	[FINDING_SHARE] = { "stake.share_of_live", NULL, KIND_REAL, 0, 0,
+			    "its bytes as a part of the live bytes" },
+	[FINDING_SUBJECT_KIND] = { "subject.kind", NULL, KIND_TEXT, 0, 0,
+				   "kind of the root that it hangs on" },
+	[FINDING_SUBJECT_NAME] = { "subject.name", NULL, KIND_TEXT, 0, 0,
+				   "the field or root that it hangs on" },
+	[FINDING_SUBJECT_ADDRESS] = { "subject.address", NULL, KIND_ADDRESS, 0, 0,
+				      "the object that holds it" },
+	[FINDING_BLAME_TYPE] = { "blame.type", NULL, KIND_TEXT, 0, 0,
+				 "the program's type whose field holds it" },
+	[FINDING_BLAME_FIELD] = { "blame.field", NULL, KIND_TEXT, 0, 0, "that field" },
+	[FINDING_BLAME_METHOD] = { "blame.method", NULL, KIND_TEXT, 0, 0,
+				   "a handler, callback or async method" },
+	[FINDING_GROWTH] = { "growth.state", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT | LOOK_WHOLE,
+			     "grows, turns over, idle or unknown" },
+	[FINDING_GROWTH_REASON] = { "growth.reason", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+				    "why it is taken for that" },
+	[FINDING_GROWTH_COUNT] = { "growth.count", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+				   "elements, as the collection says" },
+	[FINDING_GROWTH_VERSION] = { "growth.version", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+				     "how many changes the collection has counted" },
+	[FINDING_GROWTH_YOUNG] = { "growth.young", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+				   "elements that are younger than the last collection" },
+};
+
+static void finding_layout(struct out *out, const struct cell *cells)
+{
+	char size[32];
+	out_styled(out, STYLE_HEAD, "%-7s", cells[FINDING_SEVERITY].text.bytes);
+	text_escape(&out->text, cells[FINDING_TITLE].text.bytes, cells[FINDING_TITLE].text.size);
+	out_printf(out, "  %s (%.1f%%)\n", format_bytes(cells[FINDING_BYTES].number, size),
+		   100 * cells[FINDING_SHARE].real);
+	out_puts(out, "       ");
+	text_escape(&out->text, cells[FINDING_SENTENCE].text.bytes,
+		    cells[FINDING_SENTENCE].text.size);
+	out_puts(out, "\n       Next: ");
+	text_escape(&out->text, cells[FINDING_NEXT].text.bytes, cells[FINDING_NEXT].text.size);
+	out_puts(out, "\n");
+}
+
+static const struct schema findings_schema = {
+	.name = "findings",
+	SCHEMA_COLUMNS(finding_columns),
+	.is_main = true,
+	.layout = finding_layout,
+};
+
+static const struct column step_columns[] = {
+	{ "address", NULL, KIND_ADDRESS, 0, 0, "the object" },
+	{ "type", NULL, KIND_TYPE, 0, 0, "its type" },
+	{ "link", NULL, KIND_TEXT, 0, 0, "how the object before it, or the root, refers to it" },
+	{ "blamed", NULL, KIND_FLAG, 0, 0, "is that the field that is to blame?" },
+};
+static const struct schema path_schema_of_report = { .name = "path", SCHEMA_COLUMNS(step_columns) };
+
+static const struct column count_columns[] = {
+	{ "what", NULL, KIND_TEXT, 0, 0, "what was counted" },
+	{ "value", NULL, KIND_NUMBER, 0, 0, "how many" },
+};
+static const struct schema counts_schema = { .name = "counts", SCHEMA_COLUMNS(count_columns) };
+
+static const struct column sample_columns[] = {
+	{ "address", NULL, KIND_ADDRESS, 0, 0, "one of the objects" },
+};
+static const struct schema samples_schema = { .name = "samples",
+					      SCHEMA_COLUMNS(sample_columns),
+					      .is_list = true };
+
+static const struct column explained_columns[] = {
+	{ "id", NULL, KIND_TEXT, 0, 0, "a finding that this one explains, and that is not listed" },
+};
+static const struct schema explains_schema = { .name = "explains",
+					       SCHEMA_COLUMNS(explained_columns),
+					       .is_list = true };
+
+static void write_path(struct call *call, const struct report *report,
+		       const struct report_finding *finding)
+{
+	const struct hd_graph *graph = report->facts.graph;
+	answer_table(&call->answer, &path_schema_of_report, NULL);
+	for (size_t i = 0; i < finding->holder.step_count; i++) {
+		const struct path_step *step = &finding->holder.steps[i];
+		const struct graph_type *type = facts_type(&report->facts, step->node);
+		answer_row(&call->answer,
+			   (const struct cell[]){ cell_number(graph_id(graph, step->node)),
+						  cell_type(type->name, type->name_size, type->id),
+						  cell_string(step->link),
+						  cell_flag(step->is_blamed) });
+	}
+	(void)answer_table_end(&call->answer);
+}
+
+/* What only data has of a finding. */
+static void write_evidence(struct call *call, const struct report *report,
+			   const struct report_finding *finding)
+{
+	struct answer *answer = &call->answer;
+	if (answer_is_text(answer))
+		return;
+	write_path(call, report, finding);
+	answer_table(answer, &counts_schema, NULL);
+	for (size_t i = 0; i < finding->count_count; i++)
+		answer_row(answer, (const struct cell[]){ cell_string(finding->counts[i].what),
+							  cell_number(finding->counts[i].value) });
+	(void)answer_table_end(answer);
+	answer_table(answer, &samples_schema, NULL);
+	for (size_t i = 0; i < finding->sample_count; i++) {
+		uint64_t id = graph_id(report->facts.graph, finding->samples[i]);
+		answer_row(answer, (const struct cell[]){ cell_number(id) });
+	}
+	(void)answer_table_end(answer);
+	answer_table(answer, &explains_schema, NULL);
+	for (size_t i = 0; i < finding->explains.count; i++)
+		answer_row(answer, (const struct cell[]){ cell_string(finding->explains.ids[i]) });
+	(void)answer_table_end(answer);
+}
+
+static void write_finding(struct call *call, const struct report *report,
+			  const struct report_finding *finding)
+{
+	const struct held_by *holder = &finding->holder;
+	const struct growth *growth = &finding->growth;
+	double live = (double)report->facts.sums.all_live;
+	struct cell cells[FINDING_COLUMNS] = {
+		[FINDING_ID] = cell_string(finding->id),
+		[FINDING_RULE] = cell_string(finding->rule->name),
+		[FINDING_SEVERITY] = cell_string(severity_name(finding->severity)),
+		[FINDING_CONFIDENCE] = cell_string(confidence_name(finding->confidence)),
+		[FINDING_TITLE] = cell_string(finding->title),
+		[FINDING_SENTENCE] = cell_string(finding->sentence),
+		[FINDING_LOOK_AT] = cell_string(finding->look_at),
+		[FINDING_NEXT] = cell_string(finding->next),
+		[FINDING_LIMITED] = cell_flag(finding->is_limited),
+		[FINDING_BYTES] = cell_number(finding->bytes),
+		[FINDING_OBJECTS] = cell_number(finding->objects),
+		[FINDING_SHARE] = cell_real(live > 0 ? (double)finding->bytes / live : 0),
+		[FINDING_SUBJECT_KIND] = cell_string(holder->root_kind),
+		[FINDING_SUBJECT_NAME] = cell_string(holder->name),
+		[FINDING_BLAME_TYPE] = cell_string(holder->blamed_type),
+		[FINDING_BLAME_FIELD] = cell_string(holder->blamed_field),
+		[FINDING_BLAME_METHOD] = cell_string(finding->method),
+	};
+	if (holder->subject != HD_NONE)
+		cells[FINDING_SUBJECT_ADDRESS] =
+			cell_number(graph_id(report->facts.graph, holder->subject));
+	if (growth->state != GROWTH_NOT_ASKED) {
+		cells[FINDING_GROWTH] = cell_string(growth_name(growth->state));
+		cells[FINDING_GROWTH_REASON] = cell_string(growth->reason);
+		cells[FINDING_GROWTH_YOUNG] = cell_number(growth->young);
+		if (growth->has_count)
+			cells[FINDING_GROWTH_COUNT] = cell_number(growth->count);
+		if (growth->has_version)
+			cells[FINDING_GROWTH_VERSION] = cell_number(growth->version);
+	}
+	answer_row_begin(&call->answer, cells);
+	write_evidence(call, report, finding);
+	answer_row_end(&call->answer);
+}
+
+static const struct column heap_columns[] = {
+	{ "live", NULL, KIND_BYTES, 0, 0, "bytes that roots keep alive" },
+	{ "dead", NULL, KIND_BYTES, 0, 0, "bytes that no root keeps alive" },
+	{ "recent", NULL, KIND_BYTES, 0, 0,
+	  "bytes in generation 0, live and dead; null: not known" },
+	{ "objects", NULL, KIND_NUMBER, 0, 0, "live objects" },
+};
+static const struct schema heap_schema = { .name = "heap", SCHEMA_COLUMNS(heap_columns) };
+
+static void write_heap(struct call *call, const struct report *report)
+{
+	const struct heap_sums *sums = &report->facts.sums;
+	const struct cell cells[] = { cell_number(sums->all_live), cell_number(sums->all_dead),
+				      report->facts.has_recent ? cell_number(sums->recent)
+							       : cell_null(),
+				      cell_number(sums->live_objects) };
+	char live[32], dead[32], objects[COUNT_SIZE];
+	answer_data(&call->answer, &heap_schema, cells);
+	answer_remark(&call->answer, "%s are alive in %s, %s are not.\n\n",
+		      format_bytes(sums->all_live, live),
+		      format_count(sums->live_objects, "object", objects),
+		      format_bytes(sums->all_dead, dead));
+}
+
+static const struct column rule_columns[] = {
+	{ "rule", NULL, KIND_TEXT, 0, 0, "its name" },
+	{ "ran", NULL, KIND_FLAG, 0, 0, "was it checked?" },
+	{ "reason", NULL, KIND_TEXT, 0, 0, "why it was not" },
+	{ "limited", NULL, KIND_FLAG, 0, 0,
+	  "was its limit of work met, so that it did not see all?" },
+	{ "met", NULL, KIND_NUMBER, 0, 0, "the largest value that it met: a count, or percent" },
+	{ "threshold", NULL, KIND_TEXT, 0, 0, "what makes a finding" },
+};
+static const struct schema rules_schema = { .name = "rules", SCHEMA_COLUMNS(rule_columns) };
+
+static void write_rules(struct call *call, const struct report *report)
+{
+	struct answer *answer = &call->answer;
+	size_t ran = 0, limited = 0, count = report_rule_count();
+	for (size_t i = 0; i < count; i++) {
+		ran += report->results[i].has_run;
+		limited += report->results[i].is_limited;
+	}
+	if (answer_is_text(answer)) {
+		answer_remark(answer, "Checked: %zu rules", ran);
+		if (ran < count)
+			answer_remark(answer, ", %zu could not run here: no values of fields",
+				      count - ran);
+		answer_remark(answer, "; %zu met their limit of work. --json has the details.\n",
+			      limited);
+		return;
+	}
+	answer_table(answer, &rules_schema, NULL);
+	for (size_t i = 0; i < count; i++) {
+		const struct rule_result *result = &report->results[i];
+		answer_row(answer, (const struct cell[]){
+					   cell_string(report_rule_at(i)->name),
+					   cell_flag(result->has_run), cell_string(result->reason),
+					   cell_flag(result->is_limited), cell_number(result->met),
+					   cell_string(report_rule_at(i)->threshold) });
+	}
+	(void)answer_table_end(answer);
+}
+
+size_t report_holders(const struct report *report, struct large_holder ret[LARGE_HOLDERS])
+{
+	const struct report_facts *facts = &report->facts;
+	size_t count = 0;
+	for (uint32_t node = 0; node < facts->graph->object_count; node++) {
+		if (!facts_is_live(facts, node) || facts_idom(facts, node) != HD_NONE)
+			continue;
+		uint64_t bytes = facts_retained(facts, node);
+		if (count == LARGE_HOLDERS && bytes <= ret[count - 1].bytes)
+			continue;
+		size_t at = count < LARGE_HOLDERS ? count++ : count - 1;
+		for (; at && ret[at - 1].bytes < bytes; at--)
+			ret[at] = ret[at - 1];
+		ret[at] = (struct large_holder){ node, bytes };
+	}
+	return count;
+}
+
+static void write_largest(struct call *call, const struct report *report)
+{
+	struct large_holder rows[LARGE_HOLDERS];
+	struct text text = { 0 };
+	size_t count = report_holders(report, rows);
+	answer_remark(&call->answer,
+		      "No finding of severity high or medium. The largest holders:\n");
+	for (size_t i = 0; i < count; i++) {
+		const struct graph_type *type = facts_type(&report->facts, rows[i].node);
+		char size[32];
+		text.size = 0;
+		text_escape(&text, type->name ? type->name : "?", type->name ? type->name_size : 1);
+		answer_remark(&call->answer, "%10s  %s %" PRIx64 "\n",
+			      format_bytes(rows[i].bytes, size), text.size ? text.bytes : "",
+			      graph_id(report->facts.graph, rows[i].node));
+	}
+	text_deinit(&text);
+}
+
+/* Under another name than in other answers: here "findings" are the answer itself. */
+static void write_missing(struct call *call)
+{
+	static const struct column columns[] = {
+		{ "complete", NULL, KIND_FLAG, 0, 0,
+		  "false: roots, references or objects are missing, and \"no finding\" is no answer" },
+	};
+	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
+	struct met_loss met[FINDING_KINDS];
+	const char *names[FINDING_KINDS];
+	size_t count = session_losses(call->session, met);
+	for (size_t i = 0; i < count; i++)
+		names[i] = finding_name(met[i].kind);
+	answer_data(&call->answer, &schema,
+		    (const struct cell[]){ cell_flag(call_is_complete(call)) });
+	answer_list(&call->answer, "findings_missing", names, count);
+}
+
+void report_answer(struct call *call, const struct report *report, uint64_t most)
+{
+	struct answer *answer = &call->answer;
+	static const struct table_options options = { .no_heading = true };
+	uint64_t shown = 0, left = 0;
+	bool is_text = answer_is_text(answer);
+	write_missing(call);
+	write_heap(call, report);
+	answer_table(answer, &findings_schema, &options);
+	for (size_t i = 0; i < report->findings_count; i++) {
+		const struct report_finding *finding = &report->findings[i];
+		if (is_text && (shown >= most || finding->severity > SEVERITY_LOW)) {
+			left++;
+			continue;
+		}
+		write_finding(call, report, finding);
+		shown++;
+	}
+	(void)answer_table_end(answer);
+	if (is_text && !report_has(report, SEVERITY_MEDIUM))
+		write_largest(call, report);
+	if (is_text && left)
+		answer_remark(answer,
+			      "%" PRIu64 " more, most of them only facts: -top 0 shows all.\n",
+			      left);
+	write_rules(call, report);
+	completeness_write(call, "there may be more to find");
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* A report as an answer: text of one screen, or data. */
+#ifndef HEAPDUMP_SRC_COMMAND_REPORT_ANSWER_H
+#define HEAPDUMP_SRC_COMMAND_REPORT_ANSWER_H
+
+#include "analysis/report/report.h"
+#include "command/call.h"
+
+/**
+ * Write it.
+ *
+ * @param most Text shows this many findings.
+ */
+void report_answer(struct call *call, const struct report *report, uint64_t most);
+
+/** A live object that retains much and that no other dominates. */
+struct large_holder {
+	uint32_t node;
+	uint64_t bytes;
+};
+#define LARGE_HOLDERS 5u
+/** The largest of them, most bytes first; returns how many. */
+size_t report_holders(const struct report *report, struct large_holder ret[LARGE_HOLDERS]);
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Programs that leak or waste, each in a way of its own, and healthy ones: the argument says which. Each has a thread
+// that allocates and drops, and other large holders that are right. Says what it knows as one line of JSON, then
+// READY, and waits.
+using System;
+using System.Threading;
+
+namespace Leaks
+{
+    public static class Program
+    {
+        private static Action Find(string mode) => mode switch
+        {
+            "sessions" => Holding.Sessions,
+            "indexes" => Holding.Indexes,
+            "audit" => Holding.Audit,
+            "chain" => Holding.Chain,
+            "weak" => Holding.WeakObservers,
+            "tasks" => Holding.PendingCalls,
+            "events" => Subscribing.Events,
+            "linked" => Subscribing.Linked,
+            "timers" => Subscribing.Timers,
+            "plugin" => Subscribing.Plugins,
+            "container" => Hosting.Container,
+            "cache" => Hosting.Cache,
+            "cachelimit" => Hosting.CacheWithLimit,
+            "finalizer" => Wasting.Finalizer,
+            "baskets" => Wasting.Baskets,
+            "currencies" => Wasting.Currencies,
+            "buffers" => Wasting.Buffers,
+            "burst" => Wasting.Burst,
+            "reference" => Healthy.Reference,
+            "lru" => Healthy.Lru,
+            "channel" => Healthy.BoundedChannel,
+            "parser" => Healthy.Parser,
+            "grid" => Healthy.Grid,
+            "game" => Healthy.Game,
+            _ => null,
+        };
+
+        public static int Main(string[] arguments)
+        {
+            string mode = arguments.Length > 0 ? arguments[0] : "sessions";
+            Action run = Find(mode);
+            if (run == null)
+            {
+                Console.Error.WriteLine("leaks: there is no mode " + mode);
+                return 2;
+            }
+            Noise.Begin();
+            run();
+            Noise.Settle();
+            Truth.Write(mode);
+            Thread.Sleep(Timeout.Infinite);
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/report/accumulation.h"
+#include "analysis/report/report.h"
+#include "analysis/report/rule.h"
+#include "support/assert_more.h"
+#include "support/graph_maker.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+
+#define MEMBERS 600u
+#define KILO    1024u
+/* Object 0 is held by a static, object 1 by a stack; members come after them. */
+#define FIRST 2u
+
+struct fixture {
+	struct hd_graph *graph;
+	struct dominators dominators;
+	struct report report;
+};
+
+static uint64_t sizes[FIRST + MEMBERS];
+static uint32_t types[FIRST + MEMBERS];
+static struct made_edge edges[3 * MEMBERS];
+
+/* Members of 4 KB; their type is 1. */
+static void set_up(void)
+{
+	for (uint32_t i = 0; i < FIRST + MEMBERS; i++) {
+		sizes[i] = i < FIRST ? 24 : 4 * KILO;
+		types[i] = i >= FIRST;
+	}
+}
+
+static void make_report(struct fixture *fixture, uint64_t edge_count, uint8_t first_kind)
+{
+	const struct graph_root roots[] = {
+		{ .node = 0, .container = HD_NONE, .kind = first_kind },
+		{ .node = 1, .container = HD_NONE, .kind = HD_ROOT_STACK },
+	};
+	fixture->graph = graph_make(&(struct graph_spec){ .object_count = FIRST + MEMBERS,
+							  .type_count = 2,
+							  .sizes = sizes,
+							  .types = types,
+							  .edges = edges,
+							  .edge_count = edge_count,
+							  .roots = roots,
+							  .root_count = 2 });
+	REQUIRE(fixture->graph);
+	ASSERT_UINT_FATAL(dominators_init(fixture->graph, NULL, &fixture->dominators, NULL), HD_OK);
+	const struct facts_of of = { .graph = fixture->graph,
+				     .dominators = &fixture->dominators,
+				     .is_complete = true };
+	ASSERT_UINT_FATAL(report_make(&fixture->report, &of, NULL, NULL), HD_OK);
+}
+
+static void tear_down(struct fixture *fixture)
+{
+	report_deinit(&fixture->report);
+	dominators_deinit(&fixture->dominators);
+	graph_destroy(fixture->graph);
+}
+
+TEST(what_one_object_holds_is_a_pile)
+{
+	struct fixture fixture;
+	set_up();
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		edges[i] = (struct made_edge){ 0, FIRST + i };
+	make_report(&fixture, MEMBERS, HD_ROOT_STATIC);
+	ASSERT_UINT_FATAL(fixture.report.findings_count, 1);
+	const struct report_finding *finding = &fixture.report.findings[0];
+	ASSERT_TEXT(finding->rule->name, "accumulation");
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+	ASSERT_UINT(finding->growth.state, GROWTH_UNKNOWN);
+	ASSERT_UINT(finding->bytes, (uint64_t)MEMBERS * 4 * KILO);
+	ASSERT_UINT(finding->objects, MEMBERS);
+	ASSERT_UINT(finding->holder.subject, 0);
+	tear_down(&fixture);
+}
+
+TEST(what_a_stack_holds_is_only_told)
+{
+	struct fixture fixture;
+	set_up();
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		edges[i] = (struct made_edge){ 1, FIRST + i };
+	make_report(&fixture, MEMBERS, HD_ROOT_STATIC);
+	ASSERT_UINT_FATAL(fixture.report.findings_count, 1);
+	ASSERT_UINT(fixture.report.findings[0].severity, SEVERITY_INFO);
+	CU_ASSERT(!report_has(&fixture.report, SEVERITY_MEDIUM));
+	tear_down(&fixture);
+}
+
+TEST(a_static_is_named_also_where_a_stack_is_nearer)
+{
+	struct fixture fixture;
+	set_up();
+	/* The stack refers to the last member, the static to the first of the chain that leads there. */
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		edges[i] = (struct made_edge){ i ? FIRST + i - 1 : 0, FIRST + i };
+	edges[MEMBERS] = (struct made_edge){ 1, FIRST + MEMBERS - 1 };
+	make_report(&fixture, MEMBERS + 1, HD_ROOT_STATIC);
+	const struct report_facts *facts = &fixture.report.facts;
+	ASSERT_UINT(facts->classes[FIRST + MEMBERS - 1], CLASS_PROCESS);
+	ASSERT_UINT(facts->classes[1], CLASS_THREAD);
+	ASSERT_UINT(holder_root(&fixture.report, FIRST + MEMBERS - 1), 0);
+	tear_down(&fixture);
+}
+
+TEST(a_chain_is_one_pile)
+{
+	struct fixture fixture;
+	set_up();
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		edges[i] = (struct made_edge){ i ? FIRST + i - 1 : 0, FIRST + i };
+	make_report(&fixture, MEMBERS, HD_ROOT_STATIC);
+	ASSERT_UINT_FATAL(fixture.report.findings_count, 1);
+	const struct report_finding *finding = &fixture.report.findings[0];
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+	ASSERT_UINT(finding->counts[0].value, MEMBERS);
+	ASSERT_UINT(finding->holder.subject, 0);
+	tear_down(&fixture);
+}
+
+TEST(objects_of_two_holders_are_seen_though_none_dominates_them)
+{
+	struct fixture fixture;
+	set_up();
+	types[1] = 0;
+	for (uint32_t i = 0; i < MEMBERS; i++) {
+		edges[2 * i] = (struct made_edge){ 0, FIRST + i };
+		edges[2 * i + 1] = (struct made_edge){ 1, FIRST + i };
+	}
+	make_report(&fixture, (uint64_t)2 * MEMBERS, HD_ROOT_STATIC);
+	ASSERT_UINT_FATAL(fixture.report.findings_count, 1);
+	ASSERT_UINT(fixture.report.findings[0].counts[0].value, MEMBERS);
+	ASSERT_UINT(fixture.report.findings[0].severity, SEVERITY_MEDIUM);
+	tear_down(&fixture);
+}
+
+TEST(a_circle_of_objects_is_no_trap)
+{
+	struct fixture fixture;
+	set_up();
+	for (uint32_t i = 0; i < MEMBERS; i++) {
+		edges[2 * i] = (struct made_edge){ i ? FIRST + i - 1 : 0, FIRST + i };
+		edges[2 * i + 1] = (struct made_edge){ FIRST + i, FIRST + (i * 7) % MEMBERS };
+	}
+	make_report(&fixture, (uint64_t)2 * MEMBERS, HD_ROOT_STATIC);
+	CU_ASSERT(report_has(&fixture.report, SEVERITY_INFO));
+	tear_down(&fixture);
+}
+
+TEST(a_rule_that_needs_fields_does_not_run_on_a_dump_file)
+{
+	struct fixture fixture;
+	set_up();
+	make_report(&fixture, 0, HD_ROOT_STATIC);
+	ASSERT_UINT(fixture.report.findings_count, 0);
+	for (size_t i = 0; i < report_rule_count(); i++) {
+		bool needs = report_rule_at(i)->needs & RULE_FIELDS;
+		ASSERT_UINT(fixture.report.results[i].has_run, !needs);
+		CU_ASSERT((fixture.report.results[i].reason != NULL) == needs);
+	}
+	tear_down(&fixture);
+}
+
+TEST(a_collection_that_was_never_emptied_and_has_young_members_grows)
+{
+	struct report_facts facts = { .has_generations = true, .has_recent = true };
+	facts.sums.all_live = facts.sums.recent = (uint64_t)64 << 20;
+	struct member_ages ages = { .of = { 50, 100, 850 }, .all = 1000 };
+	struct counted owner = { .has_count = true, .has_version = true, .count = 1000 };
+	owner.version = 1000;
+	ASSERT_UINT(growth_of(&facts, &ages, &owner, 1).state, GROWTH_GROWS);
+	owner.version = 5000;
+	ASSERT_UINT(growth_of(&facts, &ages, &owner, 1).state, GROWTH_TURNS);
+	owner.version = 1;
+	ASSERT_UINT(growth_of(&facts, &ages, &owner, 1).state, GROWTH_UNKNOWN);
+	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_GROWS);
+}
+
+TEST(a_collection_without_young_members_is_idle_if_much_was_allocated)
+{
+	struct report_facts facts = { .has_generations = true, .has_recent = true };
+	facts.sums.all_live = facts.sums.recent = (uint64_t)64 << 20;
+	struct member_ages ages = { .of = { 0, 0, 1000 }, .all = 1000 };
+	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_IDLE);
+	facts.sums.recent = 100;
+	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_UNKNOWN);
+	facts.sums.recent = (uint64_t)64 << 20;
+	facts.has_recent = false;
+	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_UNKNOWN);
+}
+
+TEST(most_members_are_younger_than_the_last_collection)
+{
+	struct report_facts facts = { .has_generations = true, .has_recent = true };
+	facts.sums.all_live = facts.sums.recent = (uint64_t)64 << 20;
+	struct member_ages ages = { .of = { 900, 0, 100 }, .all = 1000 };
+	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_UNKNOWN);
+}
+
+TEST(names_of_the_framework_are_told_from_the_program_s)
+{
+	CU_ASSERT(name_is_own("WebShop.Session", 15));
+	CU_ASSERT(!name_is_own("System.String", 13));
+	CU_ASSERT(!name_is_own("Microsoft.Extensions.X", 22));
+	CU_ASSERT(!name_is_own("", 0));
+	const struct graph_type list = { .name = "System.List<A>", .name_size = 14 };
+	CU_ASSERT(type_is_class(&list, "System.List"));
+	CU_ASSERT(!type_is_class(&list, "System.Li"));
+}
+
+SUITE(.name = "report")
