@@ -5,12 +5,12 @@
 #include <stddef.h>
 #include <strings.h>
 
-#define NOTHING     "nothing here does what it does in SOS"
-#define LIVE        "it is about a process that runs under a debugger; nothing here does that"
-#define WINDOWS     "it is about Windows; nothing here does that"
-#define DEBUGGER    "use the debugger's own command for memory and registers"
-#define NOT_NEEDED  "it is not needed: nothing has to be set up or downloaded here"
-#define USE_STACKS  "use clrstack -all"
+#define NOTHING    "nothing here does what it does in SOS"
+#define LIVE       "it is about a process that runs under a debugger; nothing here does that"
+#define WINDOWS    "it is about Windows; nothing here does that"
+#define DEBUGGER   "use the debugger's own command for memory and registers"
+#define NOT_NEEDED "it is not needed: nothing has to be set up or downloaded here"
+#define USE_STACKS "use clrstack -all"
 
 static const struct {
 	const char *name, *advice;

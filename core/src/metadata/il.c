@@ -30,7 +30,7 @@ static void read_operand(const uint8_t *at, struct il_instruction *ret)
 	case IL_NONE:
 		break;
 	case IL_I8:
-		ret->number = (int8_t)*at;
+		ret->number = *at < 0x80 ? *at : (int64_t)*at - 0x100;
 		break;
 	case IL_U8:
 		ret->number = *at;

@@ -54,9 +54,10 @@ struct metadata {
 	} tables[MD_TABLE_COUNT];
 	struct {
 		uint32_t offset, size;
-	} strings, blobs, guids, user_strings, pdb; /**< pdb: the stream #Pdb; size 0: it is not a portable PDB */
-	bool has_pointer_tables;      /**< stream #-: FieldPtr and MethodPtr tables are in use */
-	uint32_t *enclosing;          /**< by TypeDef RID: RID of the enclosing type, 0 = none */
+	} strings, blobs, guids, user_strings,
+		pdb;             /**< pdb: the stream #Pdb; size 0: it is not a portable PDB */
+	bool has_pointer_tables; /**< stream #-: FieldPtr and MethodPtr tables are in use */
+	uint32_t *enclosing;     /**< by TypeDef RID: RID of the enclosing type, 0 = none */
 };
 
 /**

@@ -154,9 +154,10 @@ static enum hd_status find_paths(struct report_facts *facts, struct hd_error *er
 	/* Only needed for this. */
 	pages_free(facts->paths.order, facts->paths.node_count, sizeof(*facts->paths.order));
 	facts->paths.order = NULL;
-	if (facts->paths.seeds_count)
+	if (facts->paths.seeds_count) {
 		qsort(facts->paths.seeds, facts->paths.seeds_count, sizeof(*facts->paths.seeds),
 		      compare_seeds);
+	}
 	return HD_OK;
 }
 

@@ -97,7 +97,7 @@ void owners_find(struct report_facts *facts, uint32_t at, const uint32_t *member
 			    (best == VOTES_MAX || votes.counts[i] > votes.counts[best]))
 				best = i;
 		}
-		if (best == VOTES_MAX || votes.counts[best] * 2 < count)
+		if (best == VOTES_MAX || (size_t)votes.counts[best] * 2 < count)
 			return;
 		add_owner(facts, votes.nodes[best], ret);
 		votes.counts[best] = 0;

@@ -126,10 +126,11 @@ static void describe(struct report *report, const struct judged *judged,
 		report, "%s holds %s objects of type %s%s%s: %s, %s of the live heap; %s.", name,
 		count, member, through, by, report_bytes(report, pile->bytes),
 		report_share(report, pile->bytes), meaning(report, judged));
-	if (judged->has_limit)
+	if (judged->has_limit) {
 		finding->sentence = report_text(
 			report, "%s holds %s objects of type %s (%s); it has a limit, %" PRIu64 ".",
 			name, count, member, report_bytes(report, pile->bytes), judged->limit);
+	}
 	finding->look_at =
 		report_text(report, "who adds to %s, and when something leaves it", name);
 	finding->next =

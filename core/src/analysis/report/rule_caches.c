@@ -65,10 +65,11 @@ static enum hd_status check_cache(struct report *report, uint32_t cache, struct 
 					  .bytes = bytes,
 					  .objects = facts->dominators->retained_count[cache],
 					  .member_type = facts->graph->node_types[cache] };
-	if (has_limit)
+	if (has_limit) {
 		finding.severity = SEVERITY_INFO;
-	else if (never >= 90 && never <= 100)
+	} else if (never >= 90 && never <= 100) {
 		finding.severity = SEVERITY_HIGH;
+	}
 	holder_find(report, cache, &finding.holder);
 	const char *name = finding.holder.name;
 	finding.id = report_text(report, "caches:%s", name);

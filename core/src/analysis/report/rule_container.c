@@ -28,9 +28,10 @@ static void count_services(const struct report_facts *facts, uint32_t scope, str
 	end = end - begin > SERVICES_MAX ? begin + SERVICES_MAX : end;
 	for (; begin < end; begin++) {
 		uint32_t node = forward->targets[begin];
-		if (!graph_is_missing(facts->graph, node))
+		if (!graph_is_missing(facts->graph, node)) {
 			tally_add(ret, facts->graph->node_types[node], node,
 				  facts_retained(facts, node));
+		}
 	}
 }
 

@@ -55,9 +55,10 @@ static void count_handlers(const struct report_facts *facts, struct event *event
 		uint32_t idom = facts_idom(facts, target);
 		bool is_sole = idom == handler || idom == event->list || idom == event->delegate;
 		event->sole += is_sole;
-		if (is_sole && !is_managed_event(facts_type(facts, target)))
+		if (is_sole && !is_managed_event(facts_type(facts, target))) {
 			tally_add(&event->targets, facts->graph->node_types[target], target,
 				  facts_retained(facts, target));
+		}
 	}
 }
 

@@ -110,9 +110,10 @@ static enum hd_status judge_bytes(struct report *report, const struct generation
 	if (large_free > LARGE_MIN && (double)large_free * 100 > (double)large * FREE_OF_LARGE)
 		TRY(add_large(report, large, large_free, err));
 	if (count >= PINS_MIN && small_free > LARGE_MIN / 2 &&
-	    (double)small_free * 100 > (double)small * FREE_OF_SMALL)
+	    (double)small_free * 100 > (double)small * FREE_OF_SMALL) {
 		return add_pinned(report, &(struct small_sums){ small, small_free, committed },
 				  &pins, count, err);
+	}
 	return HD_OK;
 }
 

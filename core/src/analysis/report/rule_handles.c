@@ -45,9 +45,10 @@ static enum hd_status find_handles(struct report *report, struct hd_error *err)
 		if (type != HANDLE_STRONG && type != HANDLE_PINNED)
 			continue;
 		uint32_t node = facts_node(facts, list->rows[i].object);
-		if (node != HD_NONE && !facts_is_claimed(facts, node, 0))
+		if (node != HD_NONE && !facts_is_claimed(facts, node, 0)) {
 			tally_add(&types, facts->graph->node_types[node], node,
 				  facts_retained(facts, node));
+		}
 	}
 	if (types.is_full)
 		rule_limited(report);

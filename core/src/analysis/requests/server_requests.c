@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/requests/server_requests.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "analysis/heap/object_pass.h"
@@ -154,7 +153,8 @@ void server_requests_deinit(struct server_requests *requests)
 static void append_upper(struct text *text, const char *name)
 {
 	for (; *name; name++) {
-		const char upper = (char)toupper((unsigned char)*name);
+		bool is_small = *name >= 'a' && *name <= 'z';
+		const char upper = (char)(is_small ? *name - 'a' + 'A' : *name);
 		text_append(text, &upper, 1);
 	}
 }

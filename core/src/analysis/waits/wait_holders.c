@@ -96,9 +96,10 @@ static enum hd_status find_wanted(struct holder_search *search, struct hd_error 
 		last = node->object;
 		TRY(add_semaphore(search, last, err));
 	}
-	if (search->found.rows_count)
+	if (search->found.rows_count) {
 		qsort(search->found.rows, search->found.rows_count, sizeof(*search->found.rows),
 		      compare_semaphores);
+	}
 	drop_equal(&search->found);
 	return HD_OK;
 }
@@ -154,11 +155,11 @@ static void offer(struct holder_search *search, struct held_semaphore *semaphore
 	if (leads)
 		kind = HOLDER_WAITS;
 	uint32_t *holder = &semaphore->holders[kind];
-	if (*holder == WAIT_NOBODY) {
-		*holder = node;
-	} else if (*holder != node && (end == ASYNC_NO_BOX || end_of(search, *holder) != end)) {
+	if (*holder == node)
+		return;
+	if (*holder != WAIT_NOBODY && (end == ASYNC_NO_BOX || end_of(search, *holder) != end)) {
 		semaphore->are_several[kind] = true;
-	} else if (*holder != node && leads_to(waits, *holder, node)) {
+	} else if (*holder == WAIT_NOBODY || leads_to(waits, *holder, node)) {
 		*holder = node;
 	}
 }

@@ -87,9 +87,10 @@ enum hd_status write_chain_rows(struct call *call, struct async_graph *graph)
 			write_row(call, graph, &chains.rows[chains.sorted[i]], &method, &root);
 		(void)answer_table_end(&call->answer);
 	}
-	if (shown < chains.sorted_count)
+	if (shown < chains.sorted_count) {
 		answer_remark(&call->answer, "(the first %zu of %zu)\n", shown,
 			      chains.sorted_count);
+	}
 	text_deinit(&method);
 	text_deinit(&root);
 	async_chains_deinit(&chains);

@@ -32,9 +32,10 @@ static enum severity fail_on(const struct call *call)
 static enum hd_status run_report(struct call *call)
 {
 	struct facts_of of = { .graph = call->graph, .heap = call->heap };
-	if (call->heap)
+	if (call->heap) {
 		TRY(session_roots(call->session, call_is_conservative(call), &call->job, &of.roots,
 				  call->err));
+	}
 	TRY(session_dominators(call->session, &call->job, &of.dominators, call->err));
 	of.is_complete = call_is_complete(call);
 	struct report report;

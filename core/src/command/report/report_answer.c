@@ -149,9 +149,10 @@ static void write_evidence(struct call *call, const struct report *report,
 		return;
 	write_path(call, report, finding);
 	answer_table(answer, &counts_schema, NULL);
-	for (size_t i = 0; i < finding->count_count; i++)
+	for (size_t i = 0; i < finding->count_count; i++) {
 		answer_row(answer, (const struct cell[]){ cell_string(finding->counts[i].what),
 							  cell_number(finding->counts[i].value) });
+	}
 	(void)answer_table_end(answer);
 	answer_table(answer, &samples_schema, NULL);
 	for (size_t i = 0; i < finding->sample_count; i++) {
@@ -190,9 +191,10 @@ static void write_finding(struct call *call, const struct report *report,
 		[FINDING_BLAME_FIELD] = cell_string(holder->blamed_field),
 		[FINDING_BLAME_METHOD] = cell_string(finding->method),
 	};
-	if (holder->subject != HD_NONE)
+	if (holder->subject != HD_NONE) {
 		cells[FINDING_SUBJECT_ADDRESS] =
 			cell_number(graph_id(report->facts.graph, holder->subject));
+	}
 	if (growth->state != GROWTH_NOT_ASKED) {
 		cells[FINDING_GROWTH] = cell_string(growth_name(growth->state));
 		cells[FINDING_GROWTH_REASON] = cell_string(growth->reason);
@@ -252,9 +254,10 @@ static void write_rules(struct call *call, const struct report *report)
 	}
 	if (answer_is_text(answer)) {
 		answer_remark(answer, "Checked: %zu rules", ran);
-		if (ran < count)
+		if (ran < count) {
 			answer_remark(answer, ", %zu could not run here: no values of fields",
 				      count - ran);
+		}
 		answer_remark(answer, "; %zu met their limit of work. --json has the details.\n",
 			      limited);
 		return;
@@ -347,10 +350,11 @@ void report_answer(struct call *call, const struct report *report, uint64_t most
 	(void)answer_table_end(answer);
 	if (is_text && !report_has(report, SEVERITY_MEDIUM))
 		write_largest(call, report);
-	if (is_text && left)
+	if (is_text && left) {
 		answer_remark(answer,
 			      "%" PRIu64 " more, most of them only facts: -top 0 shows all.\n",
 			      left);
+	}
 	write_rules(call, report);
 	completeness_write(call, "there may be more to find");
 }

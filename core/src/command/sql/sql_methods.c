@@ -109,8 +109,9 @@ static struct cell name_cell(struct methods *methods, const struct method_body *
 {
 	methods->name.size = 0;
 	clr_method_signature(methods->heap->clr, body->method_desc, &methods->name);
-	return methods->name.failed ? (struct cell){ 0 }
-				    : cell_text(methods->name.bytes, methods->name.size);
+	if (methods->name.failed)
+		return (struct cell){ 0 };
+	return cell_text(methods->name.bytes, methods->name.size);
 }
 
 /* What the MethodDesc says; nothing if it cannot be read. */
