@@ -44,6 +44,7 @@ MEMBERS: dict[str, set[str]] = {
     "roots": {"roots"},
     "roots -stat": {"kinds", "found"},
     "types": {"types"},
+    "report": {"complete", "findings", "findings_missing", "heap", "rules"},
     "diff tests/data/seed001.heap": {"types"},
     "open tests/data/seed001.heap": {"opened"},
     "set": {"settings"},

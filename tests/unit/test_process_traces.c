@@ -88,6 +88,18 @@ static void check_pages(struct target *target)
 		memory_read(target->memory, (uintptr_t)(child_has.file + 15 * PAGE), &byte, 1));
 }
 
+/* With AddressSanitizer the child itself touches its shadow memory while it runs: not compared then. */
+static void check_resident(const struct live_child *child, uint64_t before)
+{
+#ifdef __SANITIZE_ADDRESS__
+	printf("(AddressSanitizer: resident bytes are not compared) ");
+	(void)child;
+	(void)before;
+#else
+	ASSERT_UINT(resident(child), before);
+#endif
+}
+
 static void check_no_trace(const struct target_options *how)
 {
 	struct live_child child = child_start(0, prepare, NULL);
@@ -101,9 +113,9 @@ static void check_no_trace(const struct target_options *how)
 	REQUIRE(target);
 	check_pages(target);
 	ASSERT_UINT(allocated(), 2 * PAGE);
-	ASSERT_UINT(resident(&child), before);
+	check_resident(&child, before);
 	target_destroy(target);
-	ASSERT_UINT(resident(&child), before);
+	check_resident(&child, before);
 	child_end(&child);
 	CU_ASSERT(ftruncate(child_has.memory_fd, 0) == 0);
 	CU_ASSERT(ftruncate(child_has.memory_fd, PAGES * PAGE) == 0);
