@@ -1,2 +1,0 @@
-file: --no-files corefiles/hang.core.zst
-report
