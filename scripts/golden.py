@@ -280,6 +280,11 @@ def debugger_lines(cases: list[Case]) -> Iterator[tuple[str, bool]]:
     return session_lines(cases, debugger_line, "heapdump open ", False)
 
 
+def debugger_answer(text: str, status: int | None) -> Answer:
+    """What a debugger printed, without warnings, which are no part of an answer."""
+    return Answer(re.sub(r"^warning: .*\n", "", text, flags=re.M), status)
+
+
 def gdb_answers(cases: list[Case], build: Path) -> list[Answer]:
     """The cases of one file in one GDB; the status is $_heapdump_status."""
     argv = ["gdb", "-nx", "-q", "-batch", "-iex", "set style enabled off"]
@@ -303,7 +308,7 @@ def gdb_answers(cases: list[Case], build: Path) -> list[Answer]:
     # Before the first mark; then, in turns, an answer and its status (with what follows it).
     answers = []
     for text, status in zip(parts[1::2], parts[2::2]):
-        answers.append(Answer(text.removeprefix("\n"), int(status.split("\n")[0])))
+        answers.append(debugger_answer(text.removeprefix("\n"), int(status.split("\n")[0])))
     if len(answers) < len(cases):
         answers.append(Answer(f"[GDB ended: {done.returncode}]\n" + parts[-1], None))
     return answers
@@ -336,7 +341,7 @@ def lldb_answers(cases: list[Case], build: Path) -> list[Answer]:
             answers.append(Answer(f"[LLDB ended: {done.returncode}]\n" + answer, None))
             break
         if is_case:
-            answers.append(Answer(answer, None))
+            answers.append(debugger_answer(answer, None))
     return answers
 
 
