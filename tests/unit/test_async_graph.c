@@ -132,6 +132,10 @@ TEST(a_chain_ends_at_what_the_innermost_method_waits_for)
 	CU_ASSERT_TRUE(node_at(&graph, inner)->is_awaited);
 	ASSERT_UINT(node_at(&graph, outer)->next, async_graph_find(&graph, inner));
 	CU_ASSERT_EQUAL(node_at(&graph, outer)->state, 3);
+	ASSERT_UINT(node_at(&graph, outer)->end, async_graph_find(&graph, inner));
+	ASSERT_UINT(node_at(&graph, outer)->depth, 2);
+	ASSERT_UINT(node_at(&graph, inner)->end, async_graph_find(&graph, inner));
+	ASSERT_UINT(node_at(&graph, inner)->depth, 1);
 	struct async_chains chains = make_chains(&graph);
 	ASSERT_UINT(chains.sorted_count, 1);
 	ASSERT_UINT(chains.rows[chains.sorted[0]].depth, 2);
@@ -192,8 +196,11 @@ TEST(methods_that_await_each_other_are_a_circle)
 	struct async_graph graph = make_graph(false);
 	struct async_chains chains = make_chains(&graph);
 	unsigned int circles = 0;
-	for (size_t i = 0; i < graph.rows_count; i++)
+	for (size_t i = 0; i < graph.rows_count; i++) {
 		circles += graph.rows[i].wait == AWAIT_CYCLE;
+		CU_ASSERT_EQUAL(graph.rows[graph.rows[i].end].next, ASYNC_NO_BOX);
+		CU_ASSERT(graph.rows[i].depth >= 1);
+	}
 	ASSERT_UINT(circles, 2);
 	ASSERT_UINT(node_at(&graph, self)->wait, AWAIT_CYCLE);
 	ASSERT_UINT(node_at(&graph, self)->object, self);

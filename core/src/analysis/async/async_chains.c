@@ -18,7 +18,6 @@ struct chain_making {
 	struct waited *waited;
 	size_t waited_count, waited_capacity;
 	uint32_t *stack;         /* boxes from the outermost to the one that has a chain */
-	uint32_t *ends;          /* by box: the innermost box */
 	bool *has;               /* by box: is it, or one that it awaits, wanted? */
 	struct async_chain next; /* that is looked for */
 };
@@ -47,8 +46,7 @@ static enum hd_status find_chain(struct chain_making *making, uint32_t row, stru
 	struct async_chains *chains = making->chains;
 	const struct async_node *node = &chains->graph->rows[row];
 	uint32_t inner = node->next == ASYNC_NO_BOX ? ASYNC_NO_BOX : chains->of_box[node->next];
-	uint32_t depth = inner < chains->rows_count ? chains->rows[inner].depth : 0;
-	making->next = (struct async_chain){ .inner = inner, .first = row, .depth = depth + 1 };
+	making->next = (struct async_chain){ .inner = inner, .first = row, .depth = node->depth };
 	uint64_t hash = hash_mix(inner, (uint64_t)(uintptr_t)node->machine);
 	hash = hash_mix(hash, (uint64_t)(uint32_t)node->state << 16 | (uint64_t)node->wait << 8 |
 				      node->root);
@@ -80,7 +78,6 @@ static enum hd_status find_chains_of(struct chain_making *making, uint32_t row,
 		row = making->stack[--depth];
 		uint32_t next = nodes[row].next;
 		TRY(find_chain(making, row, err));
-		making->ends[row] = next == ASYNC_NO_BOX ? row : making->ends[next];
 		making->has[row] = (next != ASYNC_NO_BOX && making->has[next]) ||
 				   !making->wanted->is_wanted ||
 				   making->wanted->is_wanted(making->wanted->arg, &nodes[row]);
@@ -101,7 +98,8 @@ static enum hd_status count_chain(struct chain_making *making, uint32_t row, str
 {
 	struct async_chains *chains = making->chains;
 	struct async_chain *chain = &chains->rows[chains->of_box[row]];
-	uint64_t object = chains->graph->rows[making->ends[row]].object;
+	const struct async_node *nodes = chains->graph->rows;
+	uint64_t object = nodes[nodes[row].end].object;
 	if (!chain->count)
 		chain->first = row;
 	chain->count++;
@@ -170,15 +168,13 @@ enum hd_status async_chains_create(const struct async_graph *graph,
 	struct chain_making making = { .chains = &chains,
 				       .wanted = wanted,
 				       .stack = mem_alloc(count, sizeof(*making.stack)),
-				       .ends = mem_alloc(count, sizeof(*making.ends)),
 				       .has = mem_calloc(count, sizeof(*making.has)) };
-	bool is_made = chains.of_box && making.stack && making.ends && making.has;
+	bool is_made = chains.of_box && making.stack && making.has;
 	enum hd_status status = is_made ? make_chains(&making, err) : fail_nomem(err);
 	hash_index_deinit(&making.index);
 	hash_index_deinit(&making.waited_index);
 	pages_free(making.waited, making.waited_capacity, sizeof(*making.waited));
 	mem_free(making.stack);
-	mem_free(making.ends);
 	mem_free(making.has);
 	if (status != HD_OK) {
 		async_chains_deinit(&chains);

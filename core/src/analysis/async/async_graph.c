@@ -155,15 +155,33 @@ static void cut_cycles(struct async_graph *graph, uint32_t *seen)
 	}
 }
 
+/* The ends of all chains, without cycles, in linear time: each way is followed to a box that has its end. */
+static void find_ends(struct async_graph *graph, uint32_t *way)
+{
+	struct async_node *nodes = graph->rows;
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		size_t count = 0;
+		for (uint32_t row = (uint32_t)i; row != ASYNC_NO_BOX && !nodes[row].depth;
+		     row = nodes[row].next)
+			way[count++] = row;
+		while (count > 0) {
+			uint32_t row = way[--count], next = nodes[row].next;
+			nodes[row].end = next == ASYNC_NO_BOX ? row : nodes[next].end;
+			nodes[row].depth = next == ASYNC_NO_BOX ? 1 : nodes[next].depth + 1;
+		}
+	}
+}
+
 static enum hd_status find_waits(struct async_graph *graph, struct hd_error *err)
 {
-	uint32_t *seen = mem_calloc(graph->rows_count + 1, sizeof(*seen));
-	if (!seen)
+	uint32_t *scratch = mem_calloc(graph->rows_count + 1, sizeof(*scratch));
+	if (!scratch)
 		return fail_nomem(err);
 	for (size_t i = 0; i < graph->rows_count; i++)
 		async_wait_find(graph, &graph->rows[i]);
-	cut_cycles(graph, seen);
-	mem_free(seen);
+	cut_cycles(graph, scratch);
+	find_ends(graph, scratch);
+	mem_free(scratch);
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		if (graph->rows[i].next != ASYNC_NO_BOX)
 			graph->rows[graph->rows[i].next].is_awaited = true;

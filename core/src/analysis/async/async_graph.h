@@ -62,6 +62,8 @@ struct async_node {
 	uint64_t fields; /**< address of the state machine's first field */
 	uint64_t object; /**< what it waits for if that is not a box: 0: not known, or none */
 	uint32_t next;   /**< the box that it awaits, or ASYNC_NO_BOX */
+	uint32_t end;    /**< the innermost box of its chain: its own, or one that it awaits */
+	uint32_t depth;  /**< methods from its own to that one: 1 or more */
 	int32_t state;
 	enum async_wait wait; /**< what it waits for, or what is between it and next */
 	enum async_root root; /**< who goes on after it, if no other box awaits it */
@@ -97,13 +99,5 @@ void async_graph_deinit(struct async_graph *graph);
 
 /** The row of the box at @p address, or ASYNC_NO_BOX. */
 uint32_t async_graph_find(const struct async_graph *graph, uint64_t address);
-
-/** The innermost box of the chain that the box in @p row is in: its own, or one that it awaits. */
-static inline uint32_t async_graph_end(const struct async_graph *graph, uint32_t row)
-{
-	while (graph->rows[row].next != ASYNC_NO_BOX)
-		row = graph->rows[row].next;
-	return row;
-}
 
 #endif

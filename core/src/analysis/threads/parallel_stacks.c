@@ -14,7 +14,6 @@ void parallel_stacks_deinit(struct parallel_stacks *stacks)
 	async_graph_deinit(&stacks->async);
 	members_destroy(stacks->members);
 	mem_free(stacks->runners);
-	mem_free(stacks->ends);
 	mem_free(stacks->is_partial);
 	*stacks = (struct parallel_stacks){ 0 };
 }
@@ -106,27 +105,6 @@ static enum hd_status add_chains(struct parallel_stacks *stacks, struct job *job
 	return HD_OK;
 }
 
-/* Each box is looked at once, for many may await the same one. */
-static void find_ends(struct parallel_stacks *stacks, uint32_t *way)
-{
-	const struct async_node *nodes = stacks->async.rows;
-	struct async_end *ends = stacks->ends;
-	for (size_t i = 0; i < stacks->async.rows_count; i++) {
-		size_t count = 0;
-		uint32_t row = (uint32_t)i;
-		for (; row != ASYNC_NO_BOX && !ends[row].depth; row = nodes[row].next)
-			way[count++] = row;
-		while (count > 0) {
-			row = way[--count];
-			uint32_t next = nodes[row].next;
-			ends[row] = next == ASYNC_NO_BOX
-					    ? (struct async_end){ .row = row, .depth = 1 }
-					    : (struct async_end){ .row = ends[next].row,
-								  .depth = ends[next].depth + 1 };
-		}
-	}
-}
-
 static enum hd_status make_async(struct parallel_stacks *stacks, struct job *job,
 				 struct hd_error *err)
 {
@@ -134,16 +112,10 @@ static enum hd_status make_async(struct parallel_stacks *stacks, struct job *job
 	TRY(async_graph_create(stacks->heap, stacks->members, false, job, &stacks->async, err));
 	size_t count = stacks->async.rows_count;
 	stacks->runners = mem_alloc(count + 1, sizeof(*stacks->runners));
-	stacks->ends = mem_calloc(count + 1, sizeof(*stacks->ends));
-	uint32_t *way = mem_alloc(count + 1, sizeof(*way));
-	if (!stacks->runners || !stacks->ends || !way) {
-		mem_free(way);
+	if (!stacks->runners)
 		return fail_nomem(err);
-	}
 	for (size_t i = 0; i < count; i++)
 		stacks->runners[i] = STACK_TREE_NONE;
-	find_ends(stacks, way);
-	mem_free(way);
 	return HD_OK;
 }
 

@@ -6,12 +6,6 @@
 #include "analysis/async/async_graph.h"
 #include "analysis/threads/stack_tree.h"
 
-/** The innermost of a chain of async methods, as one of them sees it. */
-struct async_end {
-	uint32_t row;   /**< in async */
-	uint32_t depth; /**< methods from there on; 0: not known yet */
-};
-
 struct parallel_stacks {
 	struct heap *heap;
 	struct stack_tree threads; /**< a path's id is its clr_thread_index() */
@@ -20,10 +14,9 @@ struct parallel_stacks {
 	struct async_graph async; /**< without boxes, if only threads are wanted */
 	uint32_t *
 		runners; /**< by row of async: index of the thread that runs it; STACK_TREE_NONE: none, or not known */
-	struct async_end *ends; /**< by row of async: where its chain ends */
-	bool *is_partial;       /**< by thread: could its stack not be walked to its end? */
-	uint64_t frameless;     /**< threads that have a stack, but no managed frames */
-	uint64_t partial;       /**< stacks that could not be walked to their ends */
+	bool *is_partial;   /**< by thread: could its stack not be walked to its end? */
+	uint64_t frameless; /**< threads that have a stack, but no managed frames */
+	uint64_t partial;   /**< stacks that could not be walked to their ends */
 };
 
 /**

@@ -10,25 +10,7 @@ struct edge_search {
 	struct waits *waits;
 	struct wait_runners runners;
 	struct held_semaphores semaphores;
-	uint32_t *ends; /* by box: the innermost box of its chain */
 };
-
-/* All ends in linear time: each way is followed until an end is known. */
-static void find_ends(struct edge_search *search)
-{
-	const struct async_graph *graph = search->waits->async;
-	for (size_t i = 0; i < graph->rows_count; i++)
-		search->ends[i] = ASYNC_NO_BOX;
-	for (size_t i = 0; i < graph->rows_count; i++) {
-		uint32_t row = (uint32_t)i;
-		while (search->ends[row] == ASYNC_NO_BOX && graph->rows[row].next != ASYNC_NO_BOX)
-			row = graph->rows[row].next;
-		uint32_t end = search->ends[row] == ASYNC_NO_BOX ? row : search->ends[row];
-		for (row = (uint32_t)i; row != ASYNC_NO_BOX && search->ends[row] == ASYNC_NO_BOX;
-		     row = graph->rows[row].next)
-			search->ends[row] = end;
-	}
-}
 
 static struct wait_edge edge_to(uint32_t node, bool is_probable)
 {
@@ -82,7 +64,7 @@ static void set_owner_of_task(const struct edge_search *search, struct thread_wa
 	if (wait->kind != WAIT_TASK || wait->owner || to == WAIT_NOBODY)
 		return;
 	if (to >= waits->count)
-		to = waits->edges[waits->count + search->ends[to - waits->count]].to;
+		to = waits->edges[waits->count + waits->async->rows[to - waits->count].end].to;
 	if (to < waits->count && &waits->rows[to] != wait)
 		wait->owner = waits->rows[to].thread;
 }
@@ -104,20 +86,16 @@ enum hd_status wait_find_edges(struct waits *waits, struct job *job, struct hd_e
 {
 	struct edge_search search = { .waits = waits };
 	size_t boxes = waits->async->rows_count;
-	search.ends = mem_alloc(boxes + 1, sizeof(*search.ends));
 	waits->edges = mem_alloc(waits->count + boxes + 1, sizeof(*waits->edges));
-	enum hd_status status = search.ends && waits->edges ? HD_OK : fail_nomem(err);
+	enum hd_status status = waits->edges ? HD_OK : fail_nomem(err);
 	if (status == HD_OK)
 		status = wait_runners_find(waits, job, &search.runners, err);
-	if (status == HD_OK) {
-		find_ends(&search);
-		status = held_semaphores_find(waits, search.ends, job, &search.semaphores, err);
-	}
+	if (status == HD_OK)
+		status = held_semaphores_find(waits, job, &search.semaphores, err);
 	if (status == HD_OK)
 		make_edges(&search);
 	wait_runners_deinit(&search.runners);
 	held_semaphores_deinit(&search.semaphores);
-	mem_free(search.ends);
 	return status;
 }
 

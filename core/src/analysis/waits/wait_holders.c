@@ -20,7 +20,6 @@
 
 struct holder_search {
 	const struct waits *waits;
-	const uint32_t *ends;
 	struct held_semaphores found;
 	struct window outer, inner;
 	uint32_t node; /* whose references are looked at */
@@ -109,12 +108,12 @@ static uint32_t end_of(const struct holder_search *search, uint32_t node)
 {
 	const struct waits *waits = search->waits;
 	if (node >= waits->count)
-		return search->ends[node - waits->count];
+		return waits->async->rows[node - waits->count].end;
 	const struct thread_wait *wait = &waits->rows[node];
 	uint32_t box = wait->kind == WAIT_TASK && wait->object.type
 			       ? async_graph_find(waits->async, wait->object.address)
 			       : ASYNC_NO_BOX;
-	return box == ASYNC_NO_BOX ? ASYNC_NO_BOX : search->ends[box];
+	return box == ASYNC_NO_BOX ? ASYNC_NO_BOX : waits->async->rows[box].end;
 }
 
 static bool waits_itself(const struct waits *waits, uint32_t node, uint64_t semaphore)
@@ -288,12 +287,10 @@ static enum hd_status find_holders(struct holder_search *search, struct job *job
 	return waits->async->failed ? fail_nomem(err) : HD_OK;
 }
 
-enum hd_status held_semaphores_find(const struct waits *waits, const uint32_t *ends,
-				    struct job *job, struct held_semaphores *ret,
-				    struct hd_error *err)
+enum hd_status held_semaphores_find(const struct waits *waits, struct job *job,
+				    struct held_semaphores *ret, struct hd_error *err)
 {
 	struct holder_search search = { .waits = waits,
-					.ends = ends,
 					.outer = { .memory = waits->heap->memory },
 					.inner = { .memory = waits->heap->memory } };
 	enum hd_status status = find_wanted(&search, err);

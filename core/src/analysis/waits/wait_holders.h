@@ -32,16 +32,14 @@ struct held_semaphores {
  * Find them.  Nothing stores who has a semaphore: a thread whose frames refer to it outside of its
  * own wait, or an async method whose state machine does and that has passed an await, may have it.
  *
- * @param ends By row of waits->async: the row of the innermost method of its chain.
  * @param[out] ret To be given to held_semaphores_deinit(); untouched on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
  * Cost: linear in roots and async methods, when somebody waits for a semaphore.
  */
-HD_NODISCARD enum hd_status held_semaphores_find(const struct waits *waits, const uint32_t *ends,
-						 struct job *job, struct held_semaphores *ret,
-						 struct hd_error *err);
+HD_NODISCARD enum hd_status held_semaphores_find(const struct waits *waits, struct job *job,
+						 struct held_semaphores *ret, struct hd_error *err);
 void held_semaphores_deinit(struct held_semaphores *semaphores);
 
 /** The node that probably has the semaphore at @p address, or WAIT_NOBODY: none, or one of several. */

@@ -55,7 +55,7 @@ static const struct schema chain_rows_schema = {
 static void write_row(struct call *call, const struct async_graph *graph,
 		      const struct async_chain *chain, struct text *method, struct text *root)
 {
-	const struct async_node *end = &graph->rows[async_graph_end(graph, chain->first)];
+	const struct async_node *end = &graph->rows[graph->rows[chain->first].end];
 	method->size = root->size = 0;
 	append_async_method(method, call->heap->clr, end->machine);
 	append_async_method(root, call->heap->clr, graph->rows[chain->first].machine);

@@ -297,7 +297,7 @@ static enum hd_status write_chain(struct async_listing *listing, uint32_t root, 
 {
 	struct answer *answer = &listing->call->answer;
 	const struct async_node *nodes = listing->graph.rows;
-	uint32_t end = async_graph_end(&listing->graph, root);
+	uint32_t end = nodes[root].end;
 	uint32_t chain = listing->chains.of_box[root];
 	listing->number++;
 	if (!answer_wants_row(answer))

@@ -175,7 +175,7 @@ static void write_chain_end(struct call *call, struct verdicts *verdicts,
 		wait->object.type ? async_graph_find(graph, wait->object.address) : ASYNC_NO_BOX;
 	if (row == ASYNC_NO_BOX)
 		return;
-	const struct async_node *end = &graph->rows[async_graph_end(graph, row)];
+	const struct async_node *end = &graph->rows[graph->rows[row].end];
 	text_puts(text, "that method waits for ");
 	append_async_wait(text, graph, end);
 	text_puts(text, " in ");

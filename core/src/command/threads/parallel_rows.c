@@ -166,7 +166,7 @@ static uint32_t thread_of(const struct writing *writing, uint32_t path)
 {
 	const struct parallel_stacks *stacks = writing->rows->stacks;
 	uint32_t id = writing->tree->paths[path].id;
-	return writing->chains ? stacks->runners[stacks->ends[id].row] : id;
+	return writing->chains ? stacks->runners[stacks->async.rows[id].end] : id;
 }
 
 /* " ~~~~ 4b94,4b95,4b96,4b97,... (20 threads)" */
@@ -195,11 +195,10 @@ static bool has_others(const struct writing *writing, const struct stack_tree_no
 {
 	const struct parallel_stacks *stacks = writing->rows->stacks;
 	const struct stack_tree_path *paths = writing->tree->paths;
-	const struct async_end *ends = stacks->ends;
-	uint64_t first = stacks->async.rows[ends[paths[node->first_path].id].row].object;
+	const struct async_node *boxes = stacks->async.rows;
+	uint64_t first = boxes[boxes[paths[node->first_path].id].end].object;
 	uint32_t path = node->first_path;
-	while (path != STACK_TREE_NONE &&
-	       stacks->async.rows[ends[paths[path].id].row].object == first)
+	while (path != STACK_TREE_NONE && boxes[boxes[paths[path].id].end].object == first)
 		path = paths[path].next;
 	return path != STACK_TREE_NONE;
 }
@@ -210,11 +209,11 @@ static void put_chains(struct writing *writing, struct text *text,
 {
 	struct parallel_stacks *stacks = writing->rows->stacks;
 	uint32_t root = writing->tree->paths[node->first_path].id;
-	const struct async_node *end = &stacks->async.rows[stacks->ends[root].row];
+	const struct async_node *boxes = stacks->async.rows, *end = &boxes[boxes[root].end];
 	text_puts(text, "(async) ");
-	if (stacks->ends[root].depth > STACK_TREE_ASYNC_MAX) {
+	if (boxes[root].depth > STACK_TREE_ASYNC_MAX) {
 		text_printf(text, "over %" PRIu32 " more methods, ",
-			    stacks->ends[root].depth - STACK_TREE_ASYNC_MAX);
+			    boxes[root].depth - STACK_TREE_ASYNC_MAX);
 	}
 	if (end->wait == AWAIT_RUNS) {
 		size_t size = text->size;
@@ -308,10 +307,10 @@ static void set_async(struct writing *writing, const struct stack_tree_node *nod
 	if (node->first_path == STACK_TREE_NONE)
 		return;
 	uint32_t root = writing->tree->paths[node->first_path].id;
-	const struct async_node *end = &stacks->async.rows[stacks->ends[root].row];
+	const struct async_node *boxes = stacks->async.rows, *end = &boxes[boxes[root].end];
 	cells[FRAME_WAITS_FOR] = cell_string(async_wait_name(end->wait));
 	cells[FRAME_BOX] = cell_number(stacks->async.rows[root].address);
-	cells[FRAME_CHAIN_DEPTH] = cell_number(stacks->ends[root].depth);
+	cells[FRAME_CHAIN_DEPTH] = cell_number(boxes[root].depth);
 	if (end->object)
 		cells[FRAME_OBJECT] = cell_number(end->object);
 }
