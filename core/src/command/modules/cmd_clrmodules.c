@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/name_match.h"
+#include "answer/cell_lines.h"
 #include "command/modules/module_rows.h"
 #include "command/table.h"
 #include "heap/heap.h"

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "analysis/modules/load_contexts.h"
+#include "answer/cell_lines.h"
 #include "command/modules/module_rows.h"
 #include "command/objects/object.h"
 #include "command/table.h"

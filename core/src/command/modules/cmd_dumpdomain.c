@@ -2,6 +2,7 @@
 /* dumpdomain and dumpassembly: what was loaded, domain by domain. */
 #include <inttypes.h>
 
+#include "answer/cell_lines.h"
 #include "command/modules/module_rows.h"
 #include "command/table.h"
 #include "heap/heap.h"

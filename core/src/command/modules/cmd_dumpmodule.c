@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "answer/cell_lines.h"
 #include "clr/types/type_name.h"
 #include "command/modules/module_rows.h"
 #include "command/table.h"

@@ -44,13 +44,6 @@ void module_cells(struct clr *clr, const struct module *module, struct module_te
 /** Write the module's path; of one without a file its assembly's name, and "(Dynamic)". */
 void out_module_name(struct out *out, const struct cell *cells);
 
-/** "LABEL" and the address with 16 digits, or <not known>. */
-void out_address_line(struct out *out, const char *label, const struct cell *cell);
-/** "LABEL" and the text, or <not known>. */
-void out_text_line(struct out *out, const char *label, const struct cell *cell);
-/** "LABEL" and yes, no, or <not known>. */
-void out_flag_line(struct out *out, const char *label, const struct cell *cell);
-
 /**
  * The module whose Module, or whose Assembly if @p is_assembly, is at @p address.
  *

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/names/name_lookup.h"
+#include "answer/cell_lines.h"
 #include "command/names/code_rows.h"
 #include "command/table.h"
 #include "heap/heap.h"
@@ -43,24 +44,13 @@ static void loaded_line(struct out *out, const char *label, const struct cell *c
 	}
 }
 
-static void text_line(struct out *out, const char *label, const struct cell *cell)
-{
-	out_puts(out, label);
-	if (cell->is_there) {
-		text_escape(&out->text, cell->text.bytes, cell->text.size);
-	} else {
-		out_puts(out, "<not known>");
-	}
-	out_puts(out, "\n");
-}
-
 /* SOS's lines. */
 static void match_layout(struct out *out, const struct cell *cells)
 {
 	bool is_type = cells[MATCH_TOKEN].number >> 24 == 2;
 	out_puts(out, "--------------------------------------\n");
 	out_printf(out, "Module:               %016" PRIx64 "\n", cells[MATCH_MODULE].number);
-	text_line(out, "Assembly:             ", &cells[MATCH_ASSEMBLY]);
+	out_text_line(out, "Assembly:             ", &cells[MATCH_ASSEMBLY]);
 	out_printf(out, "Token:                %016" PRIx64 "\n", cells[MATCH_TOKEN].number);
 	if (is_type) {
 		loaded_line(out, "MethodTable:          ", &cells[MATCH_MT]);
@@ -68,7 +58,7 @@ static void match_layout(struct out *out, const struct cell *cells)
 	} else {
 		loaded_line(out, "MethodDesc:           ", &cells[MATCH_METHOD_DESC]);
 	}
-	text_line(out, "Name:                 ", &cells[MATCH_NAME]);
+	out_text_line(out, "Name:                 ", &cells[MATCH_NAME]);
 }
 
 static const struct schema matches_schema = {

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#include "answer/cell_lines.h"
+
+#include <inttypes.h>
+
+#include "answer/schema.h"
+#include "report/out.h"
+
+void out_address_line(struct out *out, const char *label, const struct cell *cell)
+{
+	if (cell->is_there) {
+		out_printf(out, "%s%016" PRIx64 "\n", label, cell->number);
+	} else {
+		out_printf(out, "%s<not known>\n", label);
+	}
+}
+
+void out_text_line(struct out *out, const char *label, const struct cell *cell)
+{
+	out_puts(out, label);
+	if (cell->is_there) {
+		text_escape(&out->text, cell->text.bytes, cell->text.size);
+	} else {
+		out_puts(out, "<not known>");
+	}
+	out_puts(out, "\n");
+}
+
+void out_flag_line(struct out *out, const char *label, const struct cell *cell)
+{
+	const char *known = cell->flag ? "yes" : "no";
+	out_printf(out, "%s%s\n", label, cell->is_there ? known : "<not known>");
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* A line for a cell, as the layouts of records have them: "Name:      value". */
+#ifndef HEAPDUMP_SRC_ANSWER_CELL_LINES_H
+#define HEAPDUMP_SRC_ANSWER_CELL_LINES_H
+
+struct cell;
+struct out;
+
+/** "LABEL" and the address with 16 digits, or <not known>. */
+void out_address_line(struct out *out, const char *label, const struct cell *cell);
+/** "LABEL" and the text, or <not known>. */
+void out_text_line(struct out *out, const char *label, const struct cell *cell);
+/** "LABEL" and yes, no, or <not known>. */
+void out_flag_line(struct out *out, const char *label, const struct cell *cell);
+
+#endif
