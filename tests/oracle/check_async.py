@@ -11,16 +11,13 @@ when anything differs, 77 without cores.
 """
 from __future__ import annotations
 
-import argparse
-import os
 import pathlib
 import re
 import sys
 from typing import Iterator
 
-from session import Json, ask, truth_of
+from session import Json, ask, check_cores, truth_of
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # The program knows the tasks that it gave to these, and not the task that they made of them.
 NO_OBJECT = ("WhenAll", "WhenAny")
 
@@ -75,39 +72,15 @@ def tasks(truth: Json, answer: Json) -> Iterator[str]:
             yield f"task {said['address']}: {have}, the program says {want}"
 
 
-def compare(program: str, core: pathlib.Path) -> tuple[int, list[str]]:
+def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
     """How many chains or tasks were compared, and what differs."""
     truth = truth_of(core)
     if "tasks" in truth:
         (answer,) = ask(program, core, ["dumptasks"])
-        return len(truth["tasks"]), list(tasks(truth, answer))
+        return f"{len(truth['tasks'])} tasks", list(tasks(truth, answer))
     each, together = ask(program, core, ["dumpasync -all", "dumpasync"])
-    return len(each["chains"]), [*differences(truth, each), *merged(together, each)]
-
-
-def main() -> int:
-    build = os.environ.get("HEAPDUMP_BUILD", str(SOURCE / "build"))
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--program", default=build + "/heapdump")
-    parser.add_argument("cores", nargs="*", type=pathlib.Path)
-    options = parser.parse_args()
-    folder = pathlib.Path(os.environ.get("COREFILES", str(SOURCE / "corefiles/build")))
-    cores = options.cores or [
-        *sorted(folder.glob("hang*-async-*.core")),
-        *sorted(folder.glob("hang*-tasks-*.core")),
-    ]
-    if not cores:
-        print("check_async: there are no cores", file=sys.stderr)
-        return 77
-    status = 0
-    for core in cores:
-        count, wrong = compare(options.program, core)
-        print(f"{core.name}: {count} compared, {len(wrong)} DIFFERENT")
-        for line in wrong[:20]:
-            print(f"  {line}")
-        status |= bool(wrong)
-    return status
+    return f"{len(each['chains'])} chains", [*differences(truth, each), *merged(together, each)]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_cores(__doc__ or "", ["hang*-async-*.core", "hang*-tasks-*.core"], compare))

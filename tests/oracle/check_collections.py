@@ -10,16 +10,13 @@ differs, 77 without cores.
 """
 from __future__ import annotations
 
-import argparse
-import os
 import pathlib
 import re
 import sys
 from typing import Any, Iterator
 
-from session import Json, ask, truth_of
+from session import Json, ask, check_cores, truth_of
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # Collections that one session is asked about: their answers are long.
 AT_ONCE = 20
 # A field of a struct that is a key: "{X 1, Y 2}".
@@ -75,7 +72,7 @@ def differences(said: Json, answer: Json) -> Iterator[str]:
             return
 
 
-def compare(program: str, core: pathlib.Path) -> tuple[int, int, list[str]]:
+def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
     """How many collections and items of a core were compared, and what differs."""
     said = truth_of(core)["collections"]
     wrong: list[str] = []
@@ -84,32 +81,9 @@ def compare(program: str, core: pathlib.Path) -> tuple[int, int, list[str]]:
         answers = ask(program, core, [f"dumpcollection {one['address']}" for one in part])
         for one, answer in zip(part, answers):
             wrong += [f"{one['name']}: {line}" for line in differences(one, answer)]
-    return len(said), sum(one["count"] for one in said), wrong
-
-
-def main() -> int:
-    build = os.environ.get("HEAPDUMP_BUILD", str(SOURCE / "build"))
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--program", default=build + "/heapdump")
-    parser.add_argument("cores", nargs="*", type=pathlib.Path)
-    options = parser.parse_args()
-    folder = pathlib.Path(os.environ.get("COREFILES", str(SOURCE / "corefiles/build")))
-    cores = options.cores or sorted(folder.glob("coll*.core"))
-    if not cores:
-        print("check_collections: there are no cores", file=sys.stderr)
-        return 77
-    status = 0
-    for core in cores:
-        count, items, wrong = compare(options.program, core)
-        names = {line.split(":")[0] for line in wrong}
-        print(
-            f"{core.name}: {count - len(names)} collections equal ({items} items in all), {len(names)} DIFFERENT"
-        )
-        for line in wrong:
-            print(f"{core.name}: {line}")
-        status |= bool(wrong)
-    return status
+    items = sum(one["count"] for one in said)
+    return f"{len(said)} collections, {items} items", wrong
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_cores(__doc__ or "", ["coll*.core"], compare))

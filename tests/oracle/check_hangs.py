@@ -12,15 +12,12 @@ without cores.
 """
 from __future__ import annotations
 
-import argparse
-import os
 import pathlib
 import sys
 from typing import Iterator
 
-from session import Json, ask, truth_of
+from session import Json, ask, check_cores, truth_of
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # Optimised code does not keep the object until the end of the wait: it is not known, and said so.
 STARVED = ("starved", "orders")
 HARMLESS = ("healthy1", "healthy2", "healthy3", "healthy4", "healthy5", "async", "tasks", "timers")
@@ -105,13 +102,13 @@ def evidence_has(verdict: Json, stuck: Json) -> bool:
     )
 
 
-def compare(program: str, core: pathlib.Path) -> tuple[int, list[str], str]:
-    """How many facts of a core were compared, what differs, and what was planted and found."""
+def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
+    """What was planted and found, how many facts were compared, and what differs."""
     truth = truth_of(core)
     answer, hang = ask(program, core, ["waits -all", "hang"])
     wrong = [*threads(truth, answer), *deadlocks(truth, answer), *verdicts(truth, hang)]
     row = f"{counted(planted(truth))} -> {counted([v['verdict'] for v in hang['verdicts']])}"
-    return len(truth["threads"]) + 2, wrong, row
+    return f"{row}: {len(truth['threads']) + 2} facts", wrong
 
 
 def counted(names: list[str]) -> str:
@@ -119,26 +116,5 @@ def counted(names: list[str]) -> str:
     return ", ".join(f"{names.count(name)} {name}" for name in dict.fromkeys(names)) or "nothing"
 
 
-def main() -> int:
-    build = os.environ.get("HEAPDUMP_BUILD", str(SOURCE / "build"))
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--program", default=build + "/heapdump")
-    parser.add_argument("cores", nargs="*", type=pathlib.Path)
-    options = parser.parse_args()
-    folder = pathlib.Path(os.environ.get("COREFILES", str(SOURCE / "corefiles/build")))
-    made = sorted(folder.glob("hang*.core"))
-    if not made and not options.cores:
-        print("check_hangs: there are no cores", file=sys.stderr)
-        return 77
-    status = 0
-    for core in options.cores or [SOURCE / "corefiles/hang.core.zst", *made]:
-        count, wrong, row = compare(options.program, core)
-        print(f"{core.name:30} {row}: {count - len(wrong)} facts equal, {len(wrong)} DIFFERENT")
-        for line in wrong:
-            print(f"{core.name}: {line}")
-        status |= bool(wrong)
-    return status
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_cores(__doc__ or "", ["hang*.core"], compare, "hang.core.zst"))

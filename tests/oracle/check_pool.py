@@ -9,16 +9,12 @@ anything differs, 77 without cores.
 """
 from __future__ import annotations
 
-import argparse
-import os
 import pathlib
 import struct
 import sys
 from typing import Iterator
 
-from session import Json, ask, truth_of
-
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
+from session import Json, ask, check_cores, truth_of
 
 
 def single(value: float) -> bytes:
@@ -78,36 +74,14 @@ def timers(truth: Json, answer: Json) -> Iterator[str]:
         yield f"{len(have)} timers, counted {merged}, the program says {wanted}"
 
 
-def compare(program: str, core: pathlib.Path) -> list[str]:
-    """What differs for a core."""
+def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
+    """Which of them a core has, and what differs."""
     truth = truth_of(core)
     answers = ask(program, core, ["threadpool -wi -ti", "timerinfo"])
     if "pool" in truth:
-        return [*pool(truth, answers[0])]
-    return [*timers(truth, answers[1])]
-
-
-def main() -> int:
-    build = os.environ.get("HEAPDUMP_BUILD", str(SOURCE / "build"))
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--program", default=build + "/heapdump")
-    parser.add_argument("cores", nargs="*", type=pathlib.Path)
-    options = parser.parse_args()
-    folder = pathlib.Path(os.environ.get("COREFILES", str(SOURCE / "corefiles/build")))
-    made = [*folder.glob("hang*-starved-*.core"), *folder.glob("hang*-timers-*.core")]
-    cores = options.cores or sorted(made)
-    if not cores:
-        print("check_pool: there are no cores", file=sys.stderr)
-        return 77
-    status = 0
-    for core in cores:
-        wrong = compare(options.program, core)
-        print(f"{core.name}: {len(wrong)} DIFFERENT" if wrong else f"{core.name}: equal")
-        for line in wrong:
-            print(f"{core.name}: {line}")
-        status |= bool(wrong)
-    return status
+        return "pool", list(pool(truth, answers[0]))
+    return "timers", list(timers(truth, answers[1]))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_cores(__doc__ or "", ["hang*-starved-*.core", "hang*-timers-*.core"], compare))

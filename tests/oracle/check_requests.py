@@ -10,16 +10,12 @@ $COREFILES. Exit status 1 when anything differs, 77 without cores.
 """
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import pathlib
 import sys
 from typing import Iterable, Iterator
 
-from session import Json, ask
+from session import Json, ask, check_cores, truth_of
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # The program waits half a second before it says READY.
 AGE_MIN = 400
 
@@ -99,37 +95,18 @@ def wrong_server(truth: Json, answer: Json) -> Iterator[str]:
         yield f"server: {answer['total']['not_known']} are not known"
 
 
-def main() -> int:
-    """All cores."""
-    build = os.environ.get("HEAPDUMP_BUILD", str(SOURCE / "build"))
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--program", default=build + "/heapdump")
-    parser.add_argument("cores", nargs="*", type=pathlib.Path)
-    arguments = parser.parse_args()
-    folder = pathlib.Path(os.environ.get("COREFILES", str(SOURCE / "corefiles/build")))
-    cores = arguments.cores or sorted(folder.glob("web*.core"))
-    if not cores:
-        print("check_requests: there are no cores", file=sys.stderr)
-        return 77
-    status = 0
-    for core in cores:
-        truth = json.loads(core.with_suffix(".truth.json").read_text(encoding="utf-8"))
-        commands = ["dumphttp", "dumprequests", "dumphttp -pending", "dumphttp -completed"]
-        client, server, pending, completed = ask(arguments.program, core, commands)
-        wrong = [*wrong_client(truth, client), *wrong_server(truth, server)]
-        answered = sum(status_of(asked) is not None for asked in truth["asked"])
-        counts = (len(pending["requests"]), len(completed["requests"]))
-        if counts != (client["total"]["count"] - answered, answered):
-            wrong.append(f"pending, completed: {counts}")
-        print(
-            f"{core.name}: {len(truth['asked'])} requests of clients, {len(truth['served'])} of "
-            f"the server, {len(wrong)} DIFFERENT"
-        )
-        for line in wrong:
-            print(f"    {line}")
-        status |= bool(wrong)
-    return status
+def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
+    """How many requests were compared, and what differs."""
+    truth = truth_of(core)
+    commands = ["dumphttp", "dumprequests", "dumphttp -pending", "dumphttp -completed"]
+    client, server, pending, completed = ask(program, core, commands)
+    wrong = [*wrong_client(truth, client), *wrong_server(truth, server)]
+    answered = sum(status_of(asked) is not None for asked in truth["asked"])
+    counts = (len(pending["requests"]), len(completed["requests"]))
+    if counts != (client["total"]["count"] - answered, answered):
+        wrong.append(f"pending, completed: {counts}")
+    return f"{len(truth['asked'])} requests of clients, {len(truth['served'])} of the server", wrong
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_cores(__doc__ or "", ["web*.core"], compare))

@@ -12,16 +12,13 @@ every object that clrstack -roots finds in slots and registers.  Exit status 1 w
 """
 from __future__ import annotations
 
-import argparse
 import collections
-import os
 import pathlib
 import sys
 from typing import Iterator
 
-from session import Json, ask, truth_of
+from session import Json, ask, check_cores, truth_of
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
 Frame = tuple[str | None, bool, bool]
 
 
@@ -128,7 +125,7 @@ def chains(answer: Json, each: Json) -> Iterator[str]:
         yield f"total: {answer['total']['async_chains']} chains"
 
 
-def compare(program: str, core: pathlib.Path) -> tuple[int, list[str]]:
+def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
     """How many facts of a core were compared, and what differs."""
     has_heap = "-mini" not in core.name and "-triage" not in core.name
     lines = ["parallelstacks", "clrstack -all -full", "dumpasync -all"]
@@ -138,29 +135,8 @@ def compare(program: str, core: pathlib.Path) -> tuple[int, list[str]]:
     if has_heap:
         wrong += chains(answers[0], answers[2])
         count += len(answers[2]["chains"])
-    return count, wrong
-
-
-def main() -> int:
-    build = os.environ.get("HEAPDUMP_BUILD", str(SOURCE / "build"))
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--program", default=build + "/heapdump")
-    parser.add_argument("cores", nargs="*", type=pathlib.Path)
-    options = parser.parse_args()
-    folder = pathlib.Path(os.environ.get("COREFILES", str(SOURCE / "corefiles/build")))
-    made = sorted([*folder.glob("hang*.core"), *folder.glob("crash*.core")])
-    if not made and not options.cores:
-        print("check_stacks: there are no cores", file=sys.stderr)
-        return 77
-    status = 0
-    for core in options.cores or [SOURCE / "corefiles/hang.core.zst", *made]:
-        count, wrong = compare(options.program, core)
-        print(f"{core.name}: {count - len(wrong)} facts equal, {len(wrong)} DIFFERENT")
-        for line in wrong:
-            print(f"{core.name}: {line}")
-        status |= bool(wrong)
-    return status
+    return f"{count} facts", wrong
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_cores(__doc__ or "", ["hang*.core", "crash*.core"], compare, "hang.core.zst"))

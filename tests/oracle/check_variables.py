@@ -11,16 +11,13 @@ status 1 when anything differs, 77 without cores.
 """
 from __future__ import annotations
 
-import argparse
-import os
 import pathlib
 import re
 import sys
 from typing import Iterator
 
-from session import Json, ask, truth_of
+from session import Json, ask, check_cores, truth_of
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # Of each core at least so many values of optimised code are known: a reader that finds none must fail.
 KNOWN_OPTIMISED = 90
 
@@ -149,37 +146,16 @@ class Comparison:
             self.wrong.append(f"only {self.optimised} values of optimised code are known")
 
 
-def compare(program: str, core: pathlib.Path) -> Iterator[str]:
-    """Compare a core: lines to print, those about differences last."""
+def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
+    """How many facts of a core were compared, and what differs."""
     comparison = Comparison(program, core)
     comparison.run()
-    yield (
-        f"{comparison.compared - len(comparison.wrong)} facts equal, {comparison.optimised} values of optimised code "
-        f"known, {comparison.missing} not, {len(comparison.wrong)} DIFFERENT"
+    compared = (
+        f"{comparison.compared} facts, {comparison.optimised} values of optimised code known, "
+        f"{comparison.missing} not"
     )
-    yield from comparison.wrong
-
-
-def main() -> int:
-    """Compare all cores."""
-    build = os.environ.get("HEAPDUMP_BUILD", str(SOURCE / "build"))
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--program", default=build + "/heapdump")
-    parser.add_argument("cores", nargs="*", type=pathlib.Path)
-    options = parser.parse_args()
-    folder = pathlib.Path(os.environ.get("COREFILES", str(SOURCE / "corefiles/build")))
-    cores = options.cores or sorted(folder.glob("vars*.core"))
-    if not cores:
-        print("check_variables: there are no cores", file=sys.stderr)
-        return 77
-    status = 0
-    for core in cores:
-        lines = list(compare(options.program, core))
-        for line in lines:
-            print(f"{core.name}: {line}")
-        status |= len(lines) > 1
-    return status
+    return compared, comparison.wrong
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_cores(__doc__ or "", ["vars*.core"], compare))

@@ -2,13 +2,16 @@
 """Ask heapdump's shell program."""
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
-from typing import Any
+from typing import Any, Callable
 
 Json = dict[str, Any]
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
 def ask(program: str, core: pathlib.Path, lines: list[str]) -> list[Json]:
@@ -30,3 +33,34 @@ def truth_of(core: pathlib.Path) -> Json:
         return {}
     result: Json = json.loads(path.read_text(encoding="utf-8") or "{}")
     return result
+
+
+def check_cores(
+    description: str,
+    patterns: list[str],
+    compare: Callable[[str, pathlib.Path], tuple[str, list[str]]],
+    *committed: str,
+) -> int:
+    """
+    The main function of a script that compares cores: those of its command line, or else the COMMITTED ones, and those
+    of corefiles/build (or of $COREFILES) that match PATTERNS.  COMPARE says in a few words what it compared, and what
+    differs.  1 when anything differs, 77 without cores.
+    """
+    build = os.environ.get("HEAPDUMP_BUILD", str(SOURCE / "build"))
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--program", default=build + "/heapdump")
+    parser.add_argument("cores", nargs="*", type=pathlib.Path)
+    options = parser.parse_args()
+    folder = pathlib.Path(os.environ.get("COREFILES", str(SOURCE / "corefiles/build")))
+    made = sorted(core for pattern in patterns for core in folder.glob(pattern))
+    if not made and not options.cores:
+        print("there are no cores", file=sys.stderr)
+        return 77
+    status = 0
+    for core in options.cores or [*(SOURCE / "corefiles" / name for name in committed), *made]:
+        compared, wrong = compare(options.program, core)
+        print(f"{core.name}: {compared}, {len(wrong)} DIFFERENT", flush=True)
+        for line in wrong:
+            print(f"  {line}")
+        status |= bool(wrong)
+    return status
