@@ -144,7 +144,7 @@ static void read_requests(size_t count)
 	CU_ASSERT_FATAL(requests.rows_count == count);
 }
 
-static void check_method(const struct server_request *request, const char *expected)
+static void check_method(const struct served_request *request, const char *expected)
 {
 	struct text text = { 0 };
 	bool is_known = server_method_append(&text, fake->heap, request);

@@ -20,8 +20,8 @@ static void tear_down(void)
 	fake_clr_destroy(fake);
 }
 
-static void check_row(const struct size_count *row, uint8_t generation, bool is_free, uint64_t size,
-		      uint64_t count)
+static void check_row(const struct objects_of_size *row, uint8_t generation, bool is_free,
+		      uint64_t size, uint64_t count)
 {
 	ASSERT_UINT(row->generation, generation);
 	ASSERT_UINT(row->is_free, is_free);

@@ -82,7 +82,7 @@ static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_
 
 static int compare_rows(const void *a, const void *b)
 {
-	const struct size_count *x = a, *y = b;
+	const struct objects_of_size *x = a, *y = b;
 	if (x->is_free != y->is_free)
 		return x->is_free ? 1 : -1;
 	if (x->generation != y->generation)
@@ -98,7 +98,7 @@ static bool add_rows(struct size_counts *ret, const struct counter *all)
 			continue;
 		if (!PAGES_RESERVE(ret, rows))
 			return false;
-		ret->rows[ret->rows_count++] = (struct size_count){
+		ret->rows[ret->rows_count++] = (struct objects_of_size){
 			.size = (key >> 1) & ~(uint64_t)7,
 			.generation = (uint8_t)(key >> 1 & (KEY_GENERATIONS - 1)),
 			.is_free = key & 1,

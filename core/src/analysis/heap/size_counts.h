@@ -7,7 +7,7 @@
 #include "util/job.h"
 
 /** The objects of one size in one generation. */
-struct size_count {
+struct objects_of_size {
 	uint64_t size; /**< bytes, rounded up to 8 */
 	uint64_t count;
 	uint8_t generation; /**< enum generation, never GENERATION_EPHEMERAL */
@@ -16,7 +16,7 @@ struct size_count {
 
 /** Objects first, then Free blocks; by generation, then ascending by size. */
 struct size_counts {
-	struct size_count *rows;
+	struct objects_of_size *rows;
 	size_t rows_count, rows_capacity;
 };
 

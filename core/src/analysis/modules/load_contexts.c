@@ -21,7 +21,7 @@ enum kind {
 	KIND_CONTEXT
 };
 
-struct search {
+struct context_search {
 	struct heap *heap;
 	struct members *members;
 	struct load_contexts *contexts;
@@ -29,7 +29,7 @@ struct search {
 	size_t kinds_count, kinds_capacity;
 };
 
-static bool reserve_kinds(struct search *search, size_t index)
+static bool reserve_kinds(struct context_search *search, size_t index)
 {
 	while (index >= search->kinds_capacity) {
 		size_t before = search->kinds_capacity;
@@ -40,7 +40,7 @@ static bool reserve_kinds(struct search *search, size_t index)
 	return true;
 }
 
-static void read_context(struct search *search, const struct object *object,
+static void read_context(struct context_search *search, const struct object *object,
 			 struct load_context *context)
 {
 	struct members *members = search->members;
@@ -64,7 +64,7 @@ static void read_context(struct search *search, const struct object *object,
 
 static enum hd_status visit_object(void *arg, const struct object *object, struct hd_error *err)
 {
-	struct search *search = arg;
+	struct context_search *search = arg;
 	size_t index = object->type->index;
 	if (!reserve_kinds(search, index))
 		return fail_nomem(err);
@@ -90,7 +90,7 @@ static enum hd_status visit_object(void *arg, const struct object *object, struc
 enum hd_status load_contexts_read(struct heap *heap, struct job *job, struct load_contexts *ret,
 				  struct hd_error *err)
 {
-	struct search search = { .heap = heap, .contexts = ret };
+	struct context_search search = { .heap = heap, .contexts = ret };
 	*ret = (struct load_contexts){ 0 };
 	TRY(members_create(heap, &search.members, err));
 	enum hd_status status = object_pass_all(heap, visit_object, &search, job, err);

@@ -10,8 +10,6 @@
 #include "util/job.h"
 #include "util/sort.h"
 
-#define MEGABYTE ((uint64_t)1 << 20)
-
 bool type_is_class(const struct graph_type *type, const char *name)
 {
 	size_t size = strlen(name);

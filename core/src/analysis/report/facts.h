@@ -15,6 +15,8 @@ struct object;
 struct root_set;
 struct text;
 
+#define MEGABYTE ((uint64_t)1 << 20)
+
 /** From which roots an object is reached, the strongest first: each excludes the next. */
 enum root_class {
 	CLASS_PROCESS,   /**< statics, handles, the finalizer queue: as long as the process */

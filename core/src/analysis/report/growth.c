@@ -5,7 +5,6 @@
 #include "analysis/report/rule.h"
 #include "inspect/member.h"
 
-#define MEGABYTE      ((uint64_t)1 << 20)
 #define YOUNG_MIN     10u
 #define YOUNG_SHARE   10000u
 #define OLD_PER_YOUNG 3u

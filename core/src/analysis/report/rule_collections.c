@@ -9,7 +9,6 @@
 #include "inspect/member.h"
 #include "util/alloc.h"
 
-#define MEGABYTE     ((uint64_t)1 << 20)
 #define ROOM_MIN     4u
 #define CLAIM_LEVELS 16u
 

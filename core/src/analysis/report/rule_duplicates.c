@@ -13,20 +13,19 @@
 #define STRING        "System.String"
 #define LENGTH_MAX    2048u
 #define VALUES_MAX    8000000u
-#define MEGABYTE      ((uint64_t)1 << 20)
 #define SAMPLE        2000u
 #define REFERRERS_MAX 4u
 #define COPIES_MIN    1000u
 #define CLAIM_LEVELS  16u
 
 /* One value. */
-struct value {
+struct duplicate_value {
 	uint64_t hash;
 	uint32_t node, count;
 };
 
-struct values {
-	struct value *rows;
+struct duplicate_values {
+	struct duplicate_value *rows;
 	size_t rows_count, rows_capacity;
 	uint64_t wasted, copies;
 	size_t top;
@@ -34,7 +33,7 @@ struct values {
 
 static bool is_same_hash(const void *arg, uint32_t index)
 {
-	const struct values *values = arg;
+	const struct duplicate_values *values = arg;
 	return values->rows[index].hash == values->rows[values->rows_count].hash;
 }
 
@@ -58,7 +57,8 @@ static bool hash_string(struct window *window, const struct object *object, uint
 
 /* The strings that the process holds, up to the limit of values. */
 static enum hd_status count_values(struct report *report, const struct typed_nodes *all,
-				   struct values *values, uint8_t *again, struct hd_error *err)
+				   struct duplicate_values *values, uint8_t *again,
+				   struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
 	struct window window = { .memory = facts->heap->memory };
@@ -81,7 +81,8 @@ static enum hd_status count_values(struct report *report, const struct typed_nod
 			status = fail_nomem(err);
 			break;
 		}
-		values->rows[values->rows_count] = (struct value){ hash, all->nodes[i], 0 };
+		values->rows[values->rows_count] =
+			(struct duplicate_value){ hash, all->nodes[i], 0 };
 		uint32_t row = hash_index_add(&index, hash, (uint32_t)values->rows_count,
 					      is_same_hash, values);
 		if (row == UINT32_MAX) {
@@ -89,7 +90,7 @@ static enum hd_status count_values(struct report *report, const struct typed_nod
 			break;
 		}
 		values->rows_count += row == values->rows_count;
-		struct value *value = &values->rows[row];
+		struct duplicate_value *value = &values->rows[row];
 		again[i] = value->count > 0;
 		if (value->count++) {
 			values->wasted += object.size;
@@ -105,7 +106,7 @@ static enum hd_status count_values(struct report *report, const struct typed_nod
 
 /* The types that refer to a part of the copies; what is explained is taken off the sums. */
 static void count_holders(const struct report_facts *facts, const struct typed_nodes *all,
-			  struct values *values, const uint8_t *again, struct tally *ret)
+			  struct duplicate_values *values, const uint8_t *again, struct tally *ret)
 {
 	const struct csr *reverse = &facts->graph->reverse;
 	uint64_t stride = values->copies / SAMPLE + 1, at = 0, asked = 0, claimed = 0;
@@ -129,7 +130,7 @@ static void count_holders(const struct report_facts *facts, const struct typed_n
 	}
 }
 
-static enum hd_status judge_values(struct report *report, const struct values *values,
+static enum hd_status judge_values(struct report *report, const struct duplicate_values *values,
 				   const struct tally *holders, struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
@@ -171,7 +172,7 @@ static enum hd_status find_duplicates(struct report *report, struct hd_error *er
 {
 	struct report_facts *facts = &report->facts;
 	uint32_t type = typed_next(facts, HD_NONE, STRING);
-	struct values values = { 0 };
+	struct duplicate_values values = { 0 };
 	struct tally holders = { .count = 0 };
 	if (type == HD_NONE)
 		return HD_OK;

@@ -11,7 +11,6 @@
 #include "roots/root_set.h"
 #include "util/alloc.h"
 
-#define MEGABYTE      ((uint64_t)1 << 20)
 #define LARGE_MIN     (16 * MEGABYTE)
 #define PINS_MIN      100u
 #define FREE_OF_SMALL 80u

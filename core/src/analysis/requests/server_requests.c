@@ -72,7 +72,7 @@ static enum hd_status add_request(struct server_finder *finder, uint64_t context
 				  const struct object *features, struct hd_error *err)
 {
 	struct members *members = finder->members;
-	struct server_request row = {
+	struct served_request row = {
 		.context = context,
 		.features = *features,
 		.method = member_of(members, features, "<Method>k__BackingField"),
@@ -160,7 +160,7 @@ static void append_upper(struct text *text, const char *name)
 }
 
 bool server_method_append(struct text *text, struct heap *heap,
-			  const struct server_request *request)
+			  const struct served_request *request)
 {
 	struct value_out value;
 	size_t before = text->size;
@@ -176,7 +176,7 @@ bool server_method_append(struct text *text, struct heap *heap,
 	return true;
 }
 
-const char *server_protocol(struct heap *heap, const struct server_request *request)
+const char *server_protocol(struct heap *heap, const struct served_request *request)
 {
 	static const struct {
 		const char *name, *protocol;

@@ -25,7 +25,7 @@ enum server_string {
 	SERVER_STRINGS
 };
 
-struct server_request {
+struct served_request {
 	uint64_t context; /**< DefaultHttpContext, or 0: the application has not got it yet */
 	/** The object with its features: of Kestrel the HttpProtocol; of other servers, what they have. */
 	struct object features;
@@ -37,7 +37,7 @@ struct server_request {
 };
 
 struct server_requests {
-	struct server_request *rows;
+	struct served_request *rows;
 	size_t rows_count, rows_capacity;
 	/** Of how many the features have no fields that are known: another server or version. */
 	uint64_t unknown;
@@ -60,8 +60,8 @@ void server_requests_deinit(struct server_requests *requests);
 
 /** Append the method, "GET"; false when it is not known. */
 bool server_method_append(struct text *text, struct heap *heap,
-			  const struct server_request *request);
+			  const struct served_request *request);
 /** "HTTP/1.1"; NULL when it is not known. */
-const char *server_protocol(struct heap *heap, const struct server_request *request);
+const char *server_protocol(struct heap *heap, const struct served_request *request);
 
 #endif

@@ -6,7 +6,7 @@
 #include "util/alloc.h"
 
 /* A frame whose variables are read. */
-struct reading {
+struct frame_reading {
 	struct heap *heap;
 	const struct stack_frame *frame;
 	const struct frame_registers *registers;
@@ -22,7 +22,7 @@ const char *variable_state_name(enum variable_state state)
 	return names[state];
 }
 
-static bool read_register(const struct reading *reading, unsigned int number, uint64_t *ret)
+static bool read_register(const struct frame_reading *reading, unsigned int number, uint64_t *ret)
 {
 	if (!reading->registers || number >= REG_ROWS ||
 	    !(reading->registers->known & 1u << number))
@@ -32,8 +32,9 @@ static bool read_register(const struct reading *reading, unsigned int number, ui
 }
 
 /* Find where the variable is; its value, if it is in a register. */
-static enum variable_state locate(const struct reading *reading, const struct variable_home *home,
-				  struct frame_variable *row, uint64_t *ret_word)
+static enum variable_state locate(const struct frame_reading *reading,
+				  const struct variable_home *home, struct frame_variable *row,
+				  uint64_t *ret_word)
 {
 	uint64_t word = 0;
 	switch (home->kind) {
@@ -82,7 +83,7 @@ static void find_object(struct heap *heap, struct frame_variable *row)
 	window_deinit(&window);
 }
 
-static void read_value(const struct reading *reading, const struct method_variable *variable,
+static void read_value(const struct frame_reading *reading, const struct method_variable *variable,
 		       uint64_t word, struct frame_variable *row)
 {
 	struct heap *heap = reading->heap;
@@ -107,7 +108,7 @@ static void read_value(const struct reading *reading, const struct method_variab
 	}
 }
 
-static void read_row(const struct reading *reading, const struct method_variable *variable,
+static void read_row(const struct frame_reading *reading, const struct method_variable *variable,
 		     const struct variable_home *home, struct frame_variable *row)
 {
 	uint64_t word = 0;
@@ -123,7 +124,7 @@ enum hd_status frame_variables_read(struct heap *heap, const struct stack_frame 
 				    struct frame_variables *ret, struct hd_error *err)
 {
 	struct clr *clr = heap->clr;
-	const struct reading reading = { heap, frame, registers };
+	const struct frame_reading reading = { heap, frame, registers };
 	struct frame_variables variables = { 0 };
 	/* A return address is after the call. */
 	uint64_t place = frame->ip - !frame->is_active, *budget = clr_debug_budget(clr);

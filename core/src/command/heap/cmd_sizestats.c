@@ -59,9 +59,9 @@ static const struct {
 static enum hd_status write_part(struct call *call, const struct size_counts *counts, size_t *at)
 {
 	uint64_t size = 0, count = 0;
-	const struct size_count *first = &counts->rows[*at];
+	const struct objects_of_size *first = &counts->rows[*at];
 	for (; *at < counts->rows_count; ++*at) {
-		const struct size_count *row = &counts->rows[*at];
+		const struct objects_of_size *row = &counts->rows[*at];
 		if (row->generation != first->generation || row->is_free != first->is_free)
 			break;
 		const struct cell cells[SIZES_COLUMNS] = {
@@ -86,7 +86,8 @@ static enum hd_status write_text(struct call *call, const struct size_counts *co
 {
 	size_t at = 0;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		const struct size_count *row = at < counts->rows_count ? &counts->rows[at] : NULL;
+		const struct objects_of_size *row =
+			at < counts->rows_count ? &counts->rows[at] : NULL;
 		bool is_there = row && row->generation == parts[i].generation &&
 				row->is_free == parts[i].is_free;
 		if (!is_there && parts[i].may_lack)

@@ -98,7 +98,7 @@ static const char *state_name(enum server_state state)
 	return names[state];
 }
 
-static void write_request(struct call *call, const struct server_request *request,
+static void write_request(struct call *call, const struct served_request *request,
 			  struct text *method, struct text *strings)
 {
 	struct heap *heap = call->heap;
