@@ -11,7 +11,7 @@
 #define MZ 0x5a4du /* the first bytes of a PE image */
 
 /* Mappings of one file together, ascending. */
-static int compare_mappings(const void *a, const void *b)
+static int compare_image_mappings(const void *a, const void *b)
 {
 	const struct target_mapping *x = *(const struct target_mapping *const *)a,
 				    *y = *(const struct target_mapping *const *)b;
@@ -27,7 +27,7 @@ static int compare_images(const void *a, const void *b)
 	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-static bool has_suffix(const char *path, const char *suffix)
+static bool has_image_suffix(const char *path, const char *suffix)
 {
 	size_t length = strlen(path), size = strlen(suffix);
 	return length > size && strcasecmp(path + length - size, suffix) == 0;
@@ -38,7 +38,7 @@ static bool is_pe(const struct target *target, const struct target_mapping *mapp
 	uint16_t magic;
 	if (target->own && !mapping->offset && memory_u16(target->own, mapping->start, &magic))
 		return magic == MZ;
-	return has_suffix(mapping->path, ".dll") || has_suffix(mapping->path, ".exe");
+	return has_image_suffix(mapping->path, ".dll") || has_image_suffix(mapping->path, ".exe");
 }
 
 static bool add_image(struct image_list *list, const struct mapped_image *image)
@@ -73,7 +73,7 @@ static bool add_pe_images(const struct target *target, struct image_list *list,
 
 struct sorted {
 	const struct target *target;
-	const struct target_mapping **mappings; /* compare_mappings() */
+	const struct target_mapping **mappings; /* compare_image_mappings() */
 	const char **paths;                     /* of modules, ascending */
 	size_t mapping_count, path_count;
 };
@@ -89,7 +89,7 @@ static bool is_of_module(const struct sorted *sorted, const char *path)
 					     sizeof(*sorted->paths), compare_paths);
 }
 
-static bool add_files(const struct sorted *sorted, struct image_list *list)
+static bool add_image_files(const struct sorted *sorted, struct image_list *list)
 {
 	for (size_t i = 0; i < sorted->mapping_count;) {
 		size_t last = i + 1;
@@ -126,7 +126,7 @@ static struct mapped_image image_of_module(const struct sorted *sorted,
 		const struct target_mapping *at, *wanted = &key;
 		size_t middle = low + (high - low) / 2;
 		at = sorted->mappings[middle];
-		if (compare_mappings(&at, &wanted) < 0) {
+		if (compare_image_mappings(&at, &wanted) < 0) {
 			low = middle + 1;
 		} else {
 			high = middle;
@@ -161,7 +161,8 @@ static bool sort_all(const struct target *target, struct sorted *ret)
 		if (target->modules[i].path)
 			ret->paths[ret->path_count++] = target->modules[i].path;
 	}
-	qsort(ret->mappings, ret->mapping_count, sizeof(struct target_mapping *), compare_mappings);
+	qsort(ret->mappings, ret->mapping_count, sizeof(struct target_mapping *),
+	      compare_image_mappings);
 	qsort(ret->paths, ret->path_count, sizeof(*ret->paths), compare_paths);
 	return true;
 }
@@ -171,7 +172,7 @@ enum hd_status image_list_read(const struct target *target, struct image_list *r
 {
 	struct sorted sorted;
 	*ret = (struct image_list){ 0 };
-	bool good = sort_all(target, &sorted) && add_files(&sorted, ret);
+	bool good = sort_all(target, &sorted) && add_image_files(&sorted, ret);
 	for (size_t i = 0; good && i < target->module_count; i++) {
 		const struct mapped_image image = image_of_module(&sorted, &target->modules[i]);
 		good = add_image(ret, &image);

@@ -60,8 +60,8 @@ static bool count_symbols(struct memory *memory, const struct elf_dynamic *dynam
 }
 
 /* The function that contains @p place; of several, the one that begins last. */
-static bool find_function(struct memory *memory, const struct elf_dynamic *dynamic, uint64_t count,
-			  uint64_t place, Elf64_Sym *ret)
+static bool find_function_symbol(struct memory *memory, const struct elf_dynamic *dynamic,
+				 uint64_t count, uint64_t place, Elf64_Sym *ret)
 {
 	Elf64_Sym symbols[CHUNK];
 	bool is_found = false;
@@ -97,7 +97,8 @@ bool target_symbol_at(const struct target *target, const struct target_module *m
 	    !dynamic.symbols || !dynamic.strings ||
 	    !count_symbols(target->memory, &dynamic, budget, &count) || count > SYMBOLS_MAX ||
 	    !spend(budget, count * sizeof(symbol)) ||
-	    !find_function(target->memory, &dynamic, count, address - module->base, &symbol) ||
+	    !find_function_symbol(target->memory, &dynamic, count, address - module->base,
+				  &symbol) ||
 	    memory_string(target->memory, dynamic.strings + symbol.st_name, name, sizeof(name)) <=
 		    0)
 		return false;

@@ -16,7 +16,7 @@ static void *take_memory(void *unused, unsigned int count, unsigned int size)
 	return mem_alloc(count, size);
 }
 
-static void give_back(void *unused, void *memory)
+static void give_back_budget(void *unused, void *memory)
 {
 	(void)unused;
 	mem_free(memory);
@@ -24,7 +24,7 @@ static void give_back(void *unused, void *memory)
 
 bool inflate_raw(const uint8_t *bytes, size_t size, uint8_t *ret, size_t ret_size)
 {
-	z_stream stream = { .zalloc = take_memory, .zfree = give_back };
+	z_stream stream = { .zalloc = take_memory, .zfree = give_back_budget };
 	if (size > UINT_MAX || ret_size > UINT_MAX || inflateInit2(&stream, RAW_WINDOW) != Z_OK)
 		return false;
 	stream.next_in = bytes;

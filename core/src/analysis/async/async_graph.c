@@ -156,7 +156,7 @@ static void cut_cycles(struct async_graph *graph, uint32_t *seen)
 }
 
 /* The ends of all chains, without cycles, in linear time: each way is followed to a box that has its end. */
-static void find_ends(struct async_graph *graph, uint32_t *way)
+static void find_chain_ends(struct async_graph *graph, uint32_t *way)
 {
 	struct async_node *nodes = graph->rows;
 	for (size_t i = 0; i < graph->rows_count; i++) {
@@ -180,7 +180,7 @@ static enum hd_status find_waits(struct async_graph *graph, struct hd_error *err
 	for (size_t i = 0; i < graph->rows_count; i++)
 		async_wait_find(graph, &graph->rows[i]);
 	cut_cycles(graph, scratch);
-	find_ends(graph, scratch);
+	find_chain_ends(graph, scratch);
 	mem_free(scratch);
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		if (graph->rows[i].next != ASYNC_NO_BOX)

@@ -96,7 +96,8 @@ static void read_frames(struct exception_counts *counts, const struct object *ob
 					: exception_frames_lost(counts->heap, &info, count);
 }
 
-static bool is_same_frame(const struct exception_frame *a, const struct exception_frame *b)
+static bool is_same_exception_frame(const struct exception_frame *a,
+				    const struct exception_frame *b)
 {
 	return a->method_desc == b->method_desc && a->ip == b->ip;
 }
@@ -113,7 +114,7 @@ static bool is_same_exception(const void *arg, uint32_t index)
 	if (a->message && memcmp(a->message, b->message, a->message_size) != 0)
 		return false;
 	for (uint32_t i = 0; i < a->frames_count; i++) {
-		if (!is_same_frame(&key->frames[i], &b->frames[i]))
+		if (!is_same_exception_frame(&key->frames[i], &b->frames[i]))
 			return false;
 	}
 	return true;
@@ -131,8 +132,8 @@ static uint64_t hash_of_exception(const struct exception_key *key)
 }
 
 /* A row of its own, with copies of what the key has. */
-static enum hd_status append_row(struct exception_counts *counts, const struct exception_key *key,
-				 struct hd_error *err)
+static enum hd_status append_exception_row(struct exception_counts *counts,
+					   const struct exception_key *key, struct hd_error *err)
 {
 	struct exception_count row = key->row;
 	size_t size = row.frames_count * sizeof(*row.frames);
@@ -179,13 +180,13 @@ enum hd_status exception_counts_add(struct exception_counts *counts, const struc
 	if (row == UINT32_MAX)
 		return fail_nomem(err);
 	if (row == counts->rows_count)
-		TRY(append_row(counts, &key, err));
+		TRY(append_exception_row(counts, &key, err));
 	counts->rows[row].count++;
 	counts->total++;
 	return HD_OK;
 }
 
-static int compare_counts(const void *left, const void *right)
+static int compare_exception_counts(const void *left, const void *right)
 {
 	const struct exception_count *a = left, *b = right;
 	if (a->count != b->count)
@@ -196,5 +197,6 @@ static int compare_counts(const void *left, const void *right)
 void exception_counts_sort(struct exception_counts *counts)
 {
 	if (counts->rows_count)
-		qsort(counts->rows, counts->rows_count, sizeof(*counts->rows), compare_counts);
+		qsort(counts->rows, counts->rows_count, sizeof(*counts->rows),
+		      compare_exception_counts);
 }

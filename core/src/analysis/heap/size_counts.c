@@ -25,7 +25,7 @@ static uint64_t key_of(uint64_t size, uint8_t generation, bool is_free)
 	return size << 1 | (uint64_t)generation << 1 | is_free;
 }
 
-static struct size_slot *find_slot(struct size_slot *slots, size_t capacity, uint64_t key)
+static struct size_slot *find_size_slot(struct size_slot *slots, size_t capacity, uint64_t key)
 {
 	size_t at = (size_t)(key * 0x9e3779b97f4a7c15u >> 20) & (capacity - 1);
 	while (slots[at].key && slots[at].key != key)
@@ -41,7 +41,7 @@ static bool grow_counter(struct counter *counter)
 		return false;
 	for (size_t i = 0; i < counter->capacity; i++) {
 		if (counter->slots[i].key)
-			*find_slot(slots, capacity, counter->slots[i].key) = counter->slots[i];
+			*find_size_slot(slots, capacity, counter->slots[i].key) = counter->slots[i];
 	}
 	pages_free(counter->slots, counter->capacity, sizeof(*slots));
 	counter->slots = slots;
@@ -53,14 +53,14 @@ static bool count_key(struct counter *counter, uint64_t key, uint64_t count)
 {
 	if (2 * counter->used >= counter->capacity && !grow_counter(counter))
 		return false;
-	struct size_slot *slot = find_slot(counter->slots, counter->capacity, key);
+	struct size_slot *slot = find_size_slot(counter->slots, counter->capacity, key);
 	counter->used += !slot->key;
 	slot->key = key;
 	slot->count += count;
 	return true;
 }
 
-static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_error *err)
+static enum hd_status count_segment_sizes(void *arg, struct walker *walker, struct hd_error *err)
 {
 	struct counter *counter = arg;
 	const struct segment *segment = walker->segment;
@@ -80,7 +80,7 @@ static enum hd_status count_segment(void *arg, struct walker *walker, struct hd_
 	}
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_sizes(const void *a, const void *b)
 {
 	const struct objects_of_size *x = a, *y = b;
 	if (x->is_free != y->is_free)
@@ -106,7 +106,7 @@ static bool add_rows(struct size_counts *ret, const struct counter *all)
 		};
 	}
 	if (ret->rows_count)
-		qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), compare_rows);
+		qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), compare_sizes);
 	return true;
 }
 
@@ -134,7 +134,7 @@ enum hd_status size_counts_read(struct size_counts *ret, struct heap *heap, stru
 	for (size_t i = 0; i < JOB_WORKERS_MAX; i++)
 		args[i] = &counters[i];
 	enum hd_status status = heap_walk(heap, range.segments, range.count, job, "Scanning heap",
-					  count_segment, args, err);
+					  count_segment_sizes, args, err);
 	job_end(job);
 	heap_range_deinit(&range);
 	if (status == HD_OK && (!merge_counters(counters) || !add_rows(ret, &counters[0])))

@@ -8,7 +8,7 @@
 
 #define KINDS_MIN 256u
 
-static uint8_t *grow(struct type_kinds *kinds, uint32_t index)
+static uint8_t *grow_kinds(struct type_kinds *kinds, uint32_t index)
 {
 	size_t count = kinds->kinds_count ? kinds->kinds_count : KINDS_MIN;
 	while (count <= index)
@@ -27,7 +27,7 @@ static uint8_t *grow(struct type_kinds *kinds, uint32_t index)
 uint8_t *type_kinds_at(struct type_kinds *kinds, const struct type *type)
 {
 	return type->index < kinds->kinds_count ? &kinds->kinds[type->index]
-						: grow(kinds, type->index);
+						: grow_kinds(kinds, type->index);
 }
 
 void type_kinds_deinit(struct type_kinds *kinds)

@@ -106,7 +106,7 @@ static void list_members(const struct finding_piles *finding, size_t index, stru
 }
 
 /* A string or an array is not what piles up, if the objects next to it do. */
-static bool is_plain(const struct report_facts *facts, uint32_t type)
+static bool is_plain_part(const struct report_facts *facts, uint32_t type)
 {
 	const struct graph_type *row = &facts->graph->types[type];
 	return type_is_class(row, "System.String") || type_is_array(row);
@@ -122,7 +122,7 @@ static uint32_t first_type(const struct finding_piles *finding)
 		uint32_t type = sums->touched[i];
 		if (sums->bytes[type] < finding->tree.limit)
 			continue;
-		bool plain = is_plain(finding->facts, type);
+		bool plain = is_plain_part(finding->facts, type);
 		if (best == HD_NONE || (best_plain && !plain) ||
 		    (plain == best_plain && sums->bytes[type] > sums->bytes[best])) {
 			best = type;
@@ -205,7 +205,7 @@ static uint32_t small_next(const struct report_facts *facts, uint32_t node)
 }
 
 /* The next of a chain; HD_NONE: it ends. */
-static uint32_t chain_next(const struct finding_piles *finding, uint32_t node)
+static uint32_t next_of_chain(const struct finding_piles *finding, uint32_t node)
 {
 	const struct big_tree *tree = &finding->tree;
 	if (!big_tree_has(tree, node))
@@ -223,7 +223,7 @@ static uint32_t chain_type(struct finding_piles *finding, uint32_t head)
 	uint32_t best = HD_NONE;
 	sums_clear(sums);
 	for (uint32_t node = head; node != HD_NONE && big_tree_has(&finding->tree, node);
-	     node = chain_next(finding, node)) {
+	     node = next_of_chain(finding, node)) {
 		if (facts->graph->node_types[node] < facts->graph->type_count)
 			sums_add(sums, facts->graph->node_types[node], 0);
 		length++;
@@ -237,7 +237,7 @@ static uint32_t chain_type(struct finding_piles *finding, uint32_t head)
 	return is_chain ? best : HD_NONE;
 }
 
-static enum hd_status add_chain(struct finding_piles *finding, uint32_t head)
+static enum hd_status add_chain_pile(struct finding_piles *finding, uint32_t head)
 {
 	const struct report_facts *facts = finding->facts;
 	struct pile pile = { .at = facts_idom(facts, head), .is_chain = true };
@@ -245,10 +245,10 @@ static enum hd_status add_chain(struct finding_piles *finding, uint32_t head)
 	if (pile.type == HD_NONE)
 		return HD_OK;
 	pile.bytes = facts_retained(facts, head);
-	for (uint32_t node = head; node != HD_NONE; node = chain_next(finding, node))
+	for (uint32_t node = head; node != HD_NONE; node = next_of_chain(finding, node))
 		pile.count += facts->graph->node_types[node] == pile.type;
 	uint64_t stride = stride_of(pile.count), steps = 0;
-	for (uint32_t node = head; node != HD_NONE; node = chain_next(finding, node)) {
+	for (uint32_t node = head; node != HD_NONE; node = next_of_chain(finding, node)) {
 		if (facts->graph->node_types[node] == pile.type)
 			add_member(facts, &pile, node, stride);
 		if (++steps % JOB_STRIDE == 0 && !job_step(facts->job, 0, 0))
@@ -261,13 +261,13 @@ static enum hd_status add_chain(struct finding_piles *finding, uint32_t head)
 }
 
 /* The chain that begins with a node of the tree, if it is not in the middle of one. */
-static enum hd_status find_chain(struct finding_piles *finding, uint32_t node)
+static enum hd_status find_chain_pile(struct finding_piles *finding, uint32_t node)
 {
 	uint32_t before = facts_idom(finding->facts, node);
 	if (before != HD_NONE && big_tree_has(&finding->tree, before) &&
-	    chain_next(finding, before) == node)
+	    next_of_chain(finding, before) == node)
 		return HD_OK;
-	return add_chain(finding, node);
+	return add_chain_pile(finding, node);
 }
 
 static int most_bytes_first(const void *left, const void *right)
@@ -289,7 +289,7 @@ enum hd_status piles_find(const struct report_facts *facts, uint64_t limit, stru
 	for (size_t i = 0; status == HD_OK && i <= finding.tree.nodes_count; i++)
 		status = group_children(&finding, i);
 	for (size_t i = 0; status == HD_OK && i < finding.tree.nodes_count; i++)
-		status = find_chain(&finding, finding.tree.nodes[i]);
+		status = find_chain_pile(&finding, finding.tree.nodes[i]);
 	if (status == HD_OK && ret->rows_count)
 		qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), most_bytes_first);
 	big_tree_deinit(&finding.tree);

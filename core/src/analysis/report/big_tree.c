@@ -29,8 +29,8 @@ static size_t parent_index(const struct big_tree *tree, const struct report_fact
 	return big_tree_index(tree, idom);
 }
 
-static enum hd_status find_nodes(struct big_tree *tree, const struct report_facts *facts,
-				 struct hd_error *err)
+static enum hd_status find_big_nodes(struct big_tree *tree, const struct report_facts *facts,
+				     struct hd_error *err)
 {
 	for (uint32_t node = 0; node < facts->graph->object_count; node++) {
 		if (!facts_is_live(facts, node) || facts_retained(facts, node) < tree->limit)
@@ -50,7 +50,7 @@ static enum hd_status fill_tree(struct big_tree *tree, const struct report_facts
 	tree->is_big = bitmap_alloc(tree->node_count);
 	if (!tree->is_big)
 		return fail_nomem(err);
-	TRY(find_nodes(tree, facts, err));
+	TRY(find_big_nodes(tree, facts, err));
 	tree->begin = pages_alloc(tree->nodes_count + 3, sizeof(*tree->begin));
 	if (!tree->begin)
 		return fail_nomem(err);

@@ -47,7 +47,7 @@ static struct member counted_member(const struct report_facts *facts,
 }
 
 /* A number that is not negative, and of a plausible size. */
-static bool read_number(const struct member *member, uint64_t *ret)
+static bool read_count_member(const struct member *member, uint64_t *ret)
 {
 	if (member->state != MEMBER_READ || element_is_reference(member->element_type) ||
 	    member_signed(member) < 0)
@@ -101,17 +101,17 @@ bool counted_read(struct report_facts *facts, uint32_t node, struct counted *ret
 	uint64_t address = graph_id(facts->graph, node), spare = 0;
 	struct counted counted = { .node = node, .layout = type->layout, .array = HD_NONE };
 	struct member count = counted_member(facts, type, address, type->layout->count);
-	counted.has_count =
-		read_number(&count, &counted.count) || sum_counts(facts, &count, &counted.count);
+	counted.has_count = read_count_member(&count, &counted.count) ||
+			    sum_counts(facts, &count, &counted.count);
 	struct member free = counted_member(facts, type, address, type->layout->slots.spare);
-	if (counted.has_count && read_number(&free, &spare))
+	if (counted.has_count && read_count_member(&free, &spare))
 		counted.count = spare <= counted.count ? counted.count - spare : 0;
 	read_room(facts, type, address, &counted);
 	if (counted.has_room && counted.count > counted.room)
 		counted.has_count = false;
 	/* The counter wraps: only trusted if it is not below the count. */
 	struct member version = counted_member(facts, type, address, type->layout->version);
-	counted.has_version = counted.has_count && read_number(&version, &counted.version);
+	counted.has_version = counted.has_count && read_count_member(&version, &counted.version);
 	*ret = counted;
 	return true;
 }

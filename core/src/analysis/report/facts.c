@@ -159,8 +159,8 @@ static enum hd_status find_paths(struct report_facts *facts, struct hd_error *er
 	return HD_OK;
 }
 
-static enum hd_status add_run(struct report_facts *facts, uint64_t begin, unsigned int generation,
-			      struct hd_error *err)
+static enum hd_status add_generation_run(struct report_facts *facts, uint64_t begin,
+					 unsigned int generation, struct hd_error *err)
 {
 	if (!PAGES_RESERVE(facts, runs))
 		return fail_nomem(err);
@@ -174,10 +174,12 @@ static enum hd_status find_runs(struct report_facts *facts, struct hd_error *err
 	const struct graph_info *info = &facts->graph->info;
 	if (!facts->heap) {
 		for (size_t i = 0; i < info->range_count; i++) {
-			TRY(add_run(facts, info->ranges[i].start, info->ranges[i].generation, err));
+			TRY(add_generation_run(facts, info->ranges[i].start,
+					       info->ranges[i].generation, err));
 			if (i + 1 == info->range_count ||
 			    info->ranges[i + 1].start != info->ranges[i].end)
-				TRY(add_run(facts, info->ranges[i].end, GENERATION_UNKNOWN, err));
+				TRY(add_generation_run(facts, info->ranges[i].end,
+						       GENERATION_UNKNOWN, err));
 		}
 		facts->has_generations = info->range_count > 0;
 		return HD_OK;
@@ -185,12 +187,12 @@ static enum hd_status find_runs(struct report_facts *facts, struct hd_error *err
 	for (size_t i = 0; i < facts->heap->segment_count; i++) {
 		const struct segment *segment = &facts->heap->segments[i];
 		if (segment->generation != GENERATION_EPHEMERAL) {
-			TRY(add_run(facts, segment->begin, segment->generation, err));
+			TRY(add_generation_run(facts, segment->begin, segment->generation, err));
 			continue;
 		}
-		TRY(add_run(facts, segment->begin, GENERATION_2, err));
-		TRY(add_run(facts, segment->gen1_begin, GENERATION_1, err));
-		TRY(add_run(facts, segment->gen0_begin, GENERATION_0, err));
+		TRY(add_generation_run(facts, segment->begin, GENERATION_2, err));
+		TRY(add_generation_run(facts, segment->gen1_begin, GENERATION_1, err));
+		TRY(add_generation_run(facts, segment->gen0_begin, GENERATION_0, err));
 	}
 	facts->has_generations = true;
 	return HD_OK;

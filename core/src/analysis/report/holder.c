@@ -31,7 +31,7 @@ uint32_t holder_root(const struct report *report, uint32_t node)
 	return seed ? seed->root : HD_NONE;
 }
 
-static const char *kind_name(uint8_t kind)
+static const char *holder_kind_name(uint8_t kind)
 {
 	static const char *const names[] = {
 		[HD_ROOT_INTERNAL] = "runtime",
@@ -55,10 +55,10 @@ static const char *root_name(struct report *report, uint32_t root)
 		return report_name(report, name, strlen(name));
 	if (row->container < graph->type_count)
 		return report_type_name(report, row->container);
-	return report_text(report, "a root of kind %s", kind_name(row->kind));
+	return report_text(report, "a root of kind %s", holder_kind_name(row->kind));
 }
 
-static const char *link_text(struct report *report, uint32_t from, uint32_t to)
+static const char *holder_link_text(struct report *report, uint32_t from, uint32_t to)
 {
 	const struct hd_graph *graph = report->facts.graph;
 	if (!graph->places.link || !report->facts.heap)
@@ -130,14 +130,14 @@ void holder_find(struct report *report, uint32_t node, struct held_by *ret)
 	if (!seed)
 		return;
 	const struct hd_graph *graph = report->facts.graph;
-	ret->root_kind = kind_name(graph->roots[seed->root].kind);
+	ret->root_kind = holder_kind_name(graph->roots[seed->root].kind);
 	ret->step_count = count;
 	for (size_t i = 0; i < count; i++) {
 		ret->steps[i].node = nodes[count - 1 - i];
 		bool is_next = i > 1 || !ret->is_cut;
-		ret->steps[i].link =
-			i && is_next ? link_text(report, ret->steps[i - 1].node, ret->steps[i].node)
-				     : "";
+		ret->steps[i].link = i && is_next ? holder_link_text(report, ret->steps[i - 1].node,
+								     ret->steps[i].node)
+						  : "";
 	}
 	ret->steps[0].link = ret->name = root_name(report, seed->root);
 	blame_root(report, ret);

@@ -42,7 +42,7 @@ static bool is_inner(const struct report_facts *facts, uint32_t node)
 }
 
 /* The collection that has @p node inside, without objects of the program in between. */
-static uint32_t owner_of(struct report_facts *facts, uint32_t node, unsigned int levels)
+static uint32_t owner_above(struct report_facts *facts, uint32_t node, unsigned int levels)
 {
 	for (unsigned int i = 0; node != HD_NONE && i <= levels; i++) {
 		if (counted_type_of(facts, node))
@@ -70,7 +70,7 @@ static void vote_all(struct report_facts *facts, const uint32_t *members, size_t
 		uint64_t end = csr_begin(reverse, members[i] + 1);
 		end = end - begin > REFERRERS_MAX ? begin + REFERRERS_MAX : end;
 		for (; begin < end; begin++) {
-			uint32_t owner = owner_of(facts, reverse->targets[begin], VOTE_LEVELS);
+			uint32_t owner = owner_above(facts, reverse->targets[begin], VOTE_LEVELS);
 			if (owner != HD_NONE)
 				vote(votes, owner, (uint32_t)i);
 		}
@@ -85,7 +85,7 @@ void owners_find(struct report_facts *facts, uint32_t at, const uint32_t *member
 	if (!facts->members)
 		return;
 	if (at != HD_NONE)
-		add_owner(facts, owner_of(facts, at, LEVELS_MAX), ret);
+		add_owner(facts, owner_above(facts, at, LEVELS_MAX), ret);
 	if (ret->count || !facts->graph->reverse.offsets)
 		return;
 	ret->is_guess = true;

@@ -183,7 +183,7 @@ enum hd_status finding_add(struct report *report, const struct report_finding *f
 	return HD_OK;
 }
 
-static int compare_findings(const void *left, const void *right)
+static int compare_severities(const void *left, const void *right)
 {
 	const struct report_finding *a = left, *b = right;
 	if (a->severity != b->severity)
@@ -269,7 +269,8 @@ enum hd_status report_make(struct report *ret, const struct facts_of *of, struct
 	for (size_t i = 0; i < ret->findings_count; i++)
 		explain_unknown(ret, &ret->findings[i]);
 	if (ret->findings_count)
-		qsort(ret->findings, ret->findings_count, sizeof(*ret->findings), compare_findings);
+		qsort(ret->findings, ret->findings_count, sizeof(*ret->findings),
+		      compare_severities);
 	return HD_OK;
 }
 

@@ -55,7 +55,7 @@ static void note_explained(struct report *report, const struct pile *pile, const
 	}
 }
 
-static enum severity judge(const struct report *report, const struct judged *judged)
+static enum severity severity_of_pile(const struct report *report, const struct judged *judged)
 {
 	const struct report_facts *facts = &report->facts;
 	const struct pile *pile = judged->pile;
@@ -109,8 +109,8 @@ static uint32_t subject_of(const struct judged *judged)
 	return judged->pile->at != HD_NONE ? judged->pile->at : judged->pile->sample[0];
 }
 
-static void describe(struct report *report, const struct judged *judged,
-		     struct report_finding *finding)
+static void describe_pile(struct report *report, const struct judged *judged,
+			  struct report_finding *finding)
 {
 	const struct pile *pile = judged->pile;
 	const char *member = report_short_name(report, judged->type);
@@ -148,7 +148,7 @@ static enum hd_status judge_pile(struct report *report, const struct pile *pile,
 	uint32_t subject = subject_of(&judged);
 	judged.root = (enum root_class)facts->classes[pile->sample[0]];
 	judged.has_limit = counted_limit(facts, subject, &judged.limit);
-	struct report_finding finding = { .severity = judge(report, &judged),
+	struct report_finding finding = { .severity = severity_of_pile(report, &judged),
 					  .bytes = pile->bytes,
 					  .objects = pile->objects,
 					  .member_type = judged.type,
@@ -166,7 +166,7 @@ static enum hd_status judge_pile(struct report *report, const struct pile *pile,
 		finding.confidence = confidence_less(finding.confidence);
 	if (!judged.growth.has_version)
 		finding.confidence = confidence_less(finding.confidence);
-	describe(report, &judged, &finding);
+	describe_pile(report, &judged, &finding);
 	finding_count(&finding, "members", pile->count);
 	for (size_t i = 0; i < pile->sample_count; i++)
 		finding_sample(&finding, pile->sample[i]);
@@ -175,7 +175,7 @@ static enum hd_status judge_pile(struct report *report, const struct pile *pile,
 	return finding_add(report, &finding, err);
 }
 
-static bool is_same_name(const struct report_finding *a, const struct report_finding *b)
+static bool is_same_pile_name(const struct report_finding *a, const struct report_finding *b)
 {
 	return a->rule == b->rule && a->member_type == b->member_type &&
 	       strcmp(a->holder.name, b->holder.name) == 0;
@@ -188,7 +188,7 @@ static void fold_same(struct report *report, size_t begin)
 	for (size_t i = begin; i < report->findings_count; i++) {
 		struct report_finding *row = &report->findings[i];
 		size_t same = begin;
-		while (same < kept && !is_same_name(&report->findings[same], row))
+		while (same < kept && !is_same_pile_name(&report->findings[same], row))
 			same++;
 		if (same == kept) {
 			report->findings[kept++] = *row;

@@ -84,8 +84,8 @@ static enum hd_status collect_wastes(struct report *report, struct wastes *waste
 	return HD_OK;
 }
 
-static enum hd_status add_finding(struct report *report, const struct waste *waste,
-				  struct hd_error *err)
+static enum hd_status add_waste_finding(struct report *report, const struct waste *waste,
+					struct hd_error *err)
 {
 	uint64_t permille = facts_permille(&report->facts, waste->bytes);
 	struct report_finding finding = { .severity = permille >= 100 && waste->bytes >= MEGABYTE
@@ -124,7 +124,7 @@ static enum hd_status find_wastes(struct report *report, struct hd_error *err)
 		uint64_t permille = facts_permille(&report->facts, wastes.rows[i].bytes);
 		rule_met(report, permille / 10);
 		if (permille >= 10)
-			status = add_finding(report, &wastes.rows[i], err);
+			status = add_waste_finding(report, &wastes.rows[i], err);
 	}
 	pages_free(wastes.rows, wastes.rows_capacity, sizeof(*wastes.rows));
 	return status;

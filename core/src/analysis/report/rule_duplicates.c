@@ -38,7 +38,7 @@ static bool is_same_hash(const void *arg, uint32_t index)
 }
 
 /* A string's content as a number of 64 bits: two that differ have one number in 1 of 10^19 cases. */
-static bool hash_string(struct window *window, const struct object *object, uint64_t *ret)
+static bool hash_content(struct window *window, const struct object *object, uint64_t *ret)
 {
 	uint64_t size = (uint64_t)object->length * 2, hash = hash_mix(0, object->length);
 	if (!object->type->is_string || object->length > LENGTH_MAX)
@@ -71,7 +71,7 @@ static enum hd_status count_values(struct report *report, const struct typed_nod
 			status = fail_cancelled(err);
 		if (facts->classes[all->nodes[i]] != CLASS_PROCESS ||
 		    !facts_object(facts, all->nodes[i], &object) ||
-		    !hash_string(&window, &object, &hash))
+		    !hash_content(&window, &object, &hash))
 			continue;
 		if (values->rows_count >= VALUES_MAX) {
 			rule_limited(report);

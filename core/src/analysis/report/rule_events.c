@@ -30,7 +30,7 @@ static bool is_managed_event(const struct graph_type *type)
 	return type_contains(type, "WeakEvent") || type_begins(type, "System.Windows.");
 }
 
-static uint32_t read_list(const struct report_facts *facts, uint32_t delegate)
+static uint32_t read_handler_list(const struct report_facts *facts, uint32_t delegate)
 {
 	struct member count = facts_member(facts, delegate, "_invocationCount");
 	if (count.state != MEMBER_READ || member_signed(&count) < (int64_t)HANDLERS_MIN)
@@ -131,7 +131,7 @@ static enum hd_status add_event(struct report *report, const struct event *event
 static enum hd_status check_delegate(struct report *report, uint32_t node, struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
-	struct event event = { .delegate = node, .list = read_list(facts, node) };
+	struct event event = { .delegate = node, .list = read_handler_list(facts, node) };
 	if (event.list == HD_NONE || facts->classes[node] != CLASS_PROCESS)
 		return HD_OK;
 	count_handlers(facts, &event);

@@ -77,7 +77,8 @@ static bool any_turns(const struct owners *owners)
 	return false;
 }
 
-static enum hd_status check_type(struct report *report, uint32_t type, struct hd_error *err)
+static enum hd_status check_finished_type(struct report *report, uint32_t type,
+					  struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
 	struct typed_nodes all = typed_nodes(facts, type);
@@ -133,7 +134,7 @@ static enum hd_status find_finished(struct report *report, struct hd_error *err)
 		/* Of the framework's types, Dispose often means "return to a pool" or "commit". */
 		if (facts_live_count(facts, type) >= OBJECTS_MIN &&
 		    type_is_own(&facts->graph->types[type]))
-			TRY(check_type(report, type, err));
+			TRY(check_finished_type(report, type, err));
 	}
 	return HD_OK;
 }

@@ -35,8 +35,8 @@ static uint64_t count_pins(const struct report_facts *facts, struct tally *ret)
 	return count;
 }
 
-static enum hd_status add_large(struct report *report, uint64_t size, uint64_t free,
-				struct hd_error *err)
+static enum hd_status add_large_holes(struct report *report, uint64_t size, uint64_t free,
+				      struct hd_error *err)
 {
 	struct report_finding finding = { .severity = SEVERITY_MEDIUM,
 					  .bytes = free,
@@ -107,7 +107,7 @@ static enum hd_status judge_bytes(struct report *report, const struct generation
 	report->facts.sums.free_loh = large_free;
 	rule_met(report, large ? (uint64_t)((double)large_free * 100 / (double)large) : 0);
 	if (large_free > LARGE_MIN && (double)large_free * 100 > (double)large * FREE_OF_LARGE)
-		TRY(add_large(report, large, large_free, err));
+		TRY(add_large_holes(report, large, large_free, err));
 	if (count >= PINS_MIN && small_free > LARGE_MIN / 2 &&
 	    (double)small_free * 100 > (double)small * FREE_OF_SMALL) {
 		return add_pinned(report, &(struct small_sums){ small, small_free, committed },

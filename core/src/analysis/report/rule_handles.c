@@ -10,8 +10,8 @@
 
 #define HANDLES_MIN 1000u
 
-static enum hd_status add_handles(struct report *report, const struct tally *types, size_t row,
-				  struct hd_error *err)
+static enum hd_status add_handles_finding(struct report *report, const struct tally *types,
+					  size_t row, struct hd_error *err)
 {
 	struct report_finding finding = { .severity = SEVERITY_MEDIUM,
 					  .bytes = types->bytes[row],
@@ -55,7 +55,7 @@ static enum hd_status find_handles(struct report *report, struct hd_error *err)
 	for (size_t i = 0; i < types.count; i++) {
 		rule_met(report, types.counts[i]);
 		if (types.counts[i] >= HANDLES_MIN)
-			TRY(add_handles(report, &types, i, err));
+			TRY(add_handles_finding(report, &types, i, err));
 	}
 	return HD_OK;
 }

@@ -176,7 +176,7 @@ static enum hd_status meet_stream(struct http_finder *finder, const struct objec
 }
 
 /* Has the one that waits got a connection, or given up? */
-static bool is_over(struct http_finder *finder, uint64_t waiter)
+static bool is_request_over(struct http_finder *finder, uint64_t waiter)
 {
 	struct member task = member_at(finder->members, waiter, "_task");
 	struct object object;
@@ -192,8 +192,9 @@ struct http_queue {
 	uint64_t head, size;
 };
 
-static bool read_queue(struct http_finder *finder, const struct object *pool, const char *array,
-		       const char *head, const char *size, struct http_queue *ret)
+static bool read_pool_queue(struct http_finder *finder, const struct object *pool,
+			    const char *array, const char *head, const char *size,
+			    struct http_queue *ret)
 {
 	struct members *members = finder->members;
 	struct object object;
@@ -233,7 +234,7 @@ static enum hd_status add_queued(struct http_finder *finder, const struct http_q
 			note_absent(finder->client, "RequestQueue.QueueItem.Request");
 		if (finder->job && i % 1024 == 1023 && !job_step(finder->job, 0, 0))
 			return fail_cancelled(err);
-		if (request.state != MEMBER_READ || is_over(finder, waiter.bits))
+		if (request.state != MEMBER_READ || is_request_over(finder, waiter.bits))
 			continue;
 		TRY(add_fact(finder,
 			     (struct http_fact){ .request = request.bits,
@@ -273,11 +274,11 @@ static enum hd_status meet_pool(struct http_finder *finder, const struct object 
 	if (!PAGES_RESERVE(client, pools))
 		return fail_nomem(err);
 	client->pools[client->pools_count++] = pool;
-	if (read_queue(finder, object, "_http11RequestQueue._array", "_http11RequestQueue._head",
-		       "_http11RequestQueue._size", &queue))
+	if (read_pool_queue(finder, object, "_http11RequestQueue._array",
+			    "_http11RequestQueue._head", "_http11RequestQueue._size", &queue))
 		TRY(add_queued(finder, &queue, object->address, false, err));
-	if (read_queue(finder, object, "_http2RequestQueue._array", "_http2RequestQueue._head",
-		       "_http2RequestQueue._size", &queue))
+	if (read_pool_queue(finder, object, "_http2RequestQueue._array", "_http2RequestQueue._head",
+			    "_http2RequestQueue._size", &queue))
 		TRY(add_queued(finder, &queue, object->address, true, err));
 	return HD_OK;
 }

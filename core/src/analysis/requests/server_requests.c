@@ -56,7 +56,8 @@ static void value_name(struct heap *heap, const struct member *member, struct va
 		value_read(heap, member->element_type, member->type, member->address, value);
 }
 
-static enum server_state state_of(struct server_finder *finder, const struct object *features)
+static enum server_state state_of_request(struct server_finder *finder,
+					  const struct object *features)
 {
 	struct value_out value;
 	struct member status = member_of(finder->members, features, "_requestProcessingStatus");
@@ -77,7 +78,7 @@ static enum hd_status add_request(struct server_finder *finder, uint64_t context
 		.features = *features,
 		.method = member_of(members, features, "<Method>k__BackingField"),
 		.version = member_of(members, features, "_httpVersion"),
-		.state = state_of(finder, features),
+		.state = state_of_request(finder, features),
 	};
 	bool is_known = false;
 	for (size_t i = 0; i < SERVER_STRINGS; i++) {
@@ -128,7 +129,7 @@ static enum hd_status meet_server(void *arg, const struct object *object, struct
 	if (*kind == SERVER_CONTEXT)
 		return meet_context(finder, object, err);
 	/* The application has a context of the others. */
-	if (*kind == SERVER_PROTOCOL && state_of(finder, object) == SERVER_READING)
+	if (*kind == SERVER_PROTOCOL && state_of_request(finder, object) == SERVER_READING)
 		return add_request(finder, 0, object, err);
 	return HD_OK;
 }

@@ -32,9 +32,9 @@ static bool read_register(const struct frame_reading *reading, unsigned int numb
 }
 
 /* Find where the variable is; its value, if it is in a register. */
-static enum variable_state locate(const struct frame_reading *reading,
-				  const struct variable_home *home, struct frame_variable *row,
-				  uint64_t *ret_word)
+static enum variable_state locate_variable(const struct frame_reading *reading,
+					   const struct variable_home *home,
+					   struct frame_variable *row, uint64_t *ret_word)
 {
 	uint64_t word = 0;
 	switch (home->kind) {
@@ -72,7 +72,7 @@ static uint8_t element_of(struct heap *heap, uint8_t element, const struct type 
 	return element == ELEMENT_VALUE && type ? type_storage(heap->clr, type) : element;
 }
 
-static void find_object(struct heap *heap, struct frame_variable *row)
+static void find_variable_object(struct heap *heap, struct frame_variable *row)
 {
 	struct window window = { .memory = heap->memory };
 	uint64_t address = row->value.address;
@@ -83,8 +83,9 @@ static void find_object(struct heap *heap, struct frame_variable *row)
 	window_deinit(&window);
 }
 
-static void read_value(const struct frame_reading *reading, const struct method_variable *variable,
-		       uint64_t word, struct frame_variable *row)
+static void read_variable_value(const struct frame_reading *reading,
+				const struct method_variable *variable, uint64_t word,
+				struct frame_variable *row)
 {
 	struct heap *heap = reading->heap;
 	bool is_by_ref = variable->element_type == ELEMENT_BYREF;
@@ -101,22 +102,23 @@ static void read_value(const struct frame_reading *reading, const struct method_
 		value_of_word(heap, element, type, word, &row->value);
 	}
 	if (row->value.form == FORM_REFERENCE)
-		find_object(heap, row);
+		find_variable_object(heap, row);
 	if (is_by_ref && row->state == VARIABLE_KNOWN && row->value.bits && variable->target_type) {
 		value_read(heap, element_of(heap, variable->target_type, variable->type),
 			   variable->type, row->value.bits, &row->target);
 	}
 }
 
-static void read_row(const struct frame_reading *reading, const struct method_variable *variable,
-		     const struct variable_home *home, struct frame_variable *row)
+static void read_variable_row(const struct frame_reading *reading,
+			      const struct method_variable *variable,
+			      const struct variable_home *home, struct frame_variable *row)
 {
 	uint64_t word = 0;
 	*row = (struct frame_variable){ .home = home->kind, .base = REG_NONE };
 	row->value.form = row->target.form = FORM_MISSING;
-	row->state = locate(reading, home, row, &word);
+	row->state = locate_variable(reading, home, row, &word);
 	if (row->state == VARIABLE_KNOWN)
-		read_value(reading, variable, word, row);
+		read_variable_value(reading, variable, word, row);
 }
 
 enum hd_status frame_variables_read(struct heap *heap, const struct stack_frame *frame,
@@ -150,7 +152,8 @@ enum hd_status frame_variables_read(struct heap *heap, const struct stack_frame 
 			homes[i].kind = HOME_NONE;
 	}
 	for (size_t i = 0; i < count; i++)
-		read_row(&reading, &variables.method.rows[i], &homes[i], &variables.rows[i]);
+		read_variable_row(&reading, &variables.method.rows[i], &homes[i],
+				  &variables.rows[i]);
 	mem_free(homes);
 	*ret = variables;
 	return HD_OK;

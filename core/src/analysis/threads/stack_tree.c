@@ -108,8 +108,8 @@ static enum hd_status descend(struct stack_tree *tree, uint32_t *at, const struc
 }
 
 /* A path ends at node @p at. */
-static enum hd_status end_path(struct stack_tree *tree, uint32_t at, uint32_t id,
-			       struct hd_error *err)
+static enum hd_status end_tree_path(struct stack_tree *tree, uint32_t at, uint32_t id,
+				    struct hd_error *err)
 {
 	if (tree->paths_count >= STACK_TREE_NONE || !PAGES_RESERVE(tree, paths))
 		return fail_nomem(err);
@@ -136,8 +136,8 @@ struct stack_parts {
 	size_t rows_count, rows_capacity;
 };
 
-static enum hd_status find_parts(struct stack_parts *parts, const struct thread_stack *stack,
-				 struct hd_error *err)
+static enum hd_status find_path_parts(struct stack_parts *parts, const struct thread_stack *stack,
+				      struct hd_error *err)
 {
 	for (size_t i = 0; i < stack->frames_count;) {
 		struct stack_part part = { .begin = i };
@@ -190,8 +190,8 @@ static enum hd_status set_repeated(struct stack_tree *tree, const struct thread_
 	return HD_OK;
 }
 
-static enum hd_status add_part(struct stack_tree *tree, const struct thread_stack *stack,
-			       const struct stack_part *part, struct hd_error *err)
+static enum hd_status add_path_part(struct stack_tree *tree, const struct thread_stack *stack,
+				    const struct stack_part *part, struct hd_error *err)
 {
 	tree->next = (struct stack_tree_node){ 0 };
 	if (part->period)
@@ -205,17 +205,17 @@ enum hd_status stack_tree_add(struct stack_tree *tree, const struct thread_stack
 {
 	struct stack_parts parts = { 0 };
 	uint32_t at = STACK_TREE_NONE;
-	enum hd_status status = find_parts(&parts, stack, err);
+	enum hd_status status = find_path_parts(&parts, stack, err);
 	/* From the outermost. */
 	for (size_t i = parts.rows_count; i > 0 && status == HD_OK; i--) {
-		status = add_part(tree, stack, &parts.rows[i - 1], err);
+		status = add_path_part(tree, stack, &parts.rows[i - 1], err);
 		bool is_there = !parts.rows[i - 1].period || tree->next.step.period;
 		if (status == HD_OK && is_there)
 			status = descend(tree, &at, job, err);
 	}
 	pages_free(parts.rows, parts.rows_capacity, sizeof(*parts.rows));
 	TRY(status);
-	return at == STACK_TREE_NONE ? HD_OK : end_path(tree, at, id, err);
+	return at == STACK_TREE_NONE ? HD_OK : end_tree_path(tree, at, id, err);
 }
 
 enum hd_status stack_tree_add_chain(struct stack_tree *tree, const struct async_graph *graph,
@@ -235,7 +235,7 @@ enum hd_status stack_tree_add_chain(struct stack_tree *tree, const struct async_
 		TRY(descend(tree, &at, job, err));
 		row = node->next;
 	}
-	return at == STACK_TREE_NONE ? HD_OK : end_path(tree, at, id, err);
+	return at == STACK_TREE_NONE ? HD_OK : end_tree_path(tree, at, id, err);
 }
 
 static int compare_rows(const void *left, const void *right, void *arg)

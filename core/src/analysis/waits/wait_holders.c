@@ -125,7 +125,7 @@ static bool waits_itself(const struct waits *waits, uint32_t node, uint64_t sema
 }
 
 /* Is @p inner a method that @p outer awaits, or waits for, over others? */
-static bool leads_to(const struct waits *waits, uint32_t outer, uint32_t inner)
+static bool node_leads_to(const struct waits *waits, uint32_t outer, uint32_t inner)
 {
 	uint32_t box = outer < waits->count
 			       ? async_graph_find(waits->async, waits->rows[outer].object.address)
@@ -158,7 +158,7 @@ static void offer(struct holder_search *search, struct held_semaphore *semaphore
 		return;
 	if (*holder != WAIT_NOBODY && (end == ASYNC_NO_BOX || end_of(search, *holder) != end)) {
 		semaphore->are_several[kind] = true;
-	} else if (*holder == WAIT_NOBODY || leads_to(waits, *holder, node)) {
+	} else if (*holder == WAIT_NOBODY || node_leads_to(waits, *holder, node)) {
 		*holder = node;
 	}
 }

@@ -28,7 +28,7 @@ void wait_runners_deinit(struct wait_runners *runners)
 	*runners = (struct wait_runners){ 0 };
 }
 
-static bool begins_with(const char *text, const char *begin)
+static bool method_begins_with(const char *text, const char *begin)
 {
 	return strncmp(text, begin, strlen(begin)) == 0;
 }
@@ -39,11 +39,11 @@ bool wait_runs_task(const char *method)
 	const char *last = strrchr(method, '.');
 	if (!last)
 		return false;
-	if (begins_with(method, "System.Threading.Tasks."))
-		return begins_with(last, ".Execute") || strcmp(last, ".InnerInvoke") == 0;
-	return begins_with(method, "System.Runtime.CompilerServices.") &&
+	if (method_begins_with(method, "System.Threading.Tasks."))
+		return method_begins_with(last, ".Execute") || strcmp(last, ".InnerInvoke") == 0;
+	return method_begins_with(method, "System.Runtime.CompilerServices.") &&
 	       strstr(method, "StateMachineBox") &&
-	       (begins_with(last, ".MoveNext") || begins_with(last, ".Execute"));
+	       (method_begins_with(last, ".MoveNext") || method_begins_with(last, ".Execute"));
 }
 
 static bool is_runner(const struct waits *waits, const struct stack_frame *frame,

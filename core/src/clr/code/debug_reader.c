@@ -102,7 +102,7 @@ static void debug_move(struct debug_reader *reader, uint64_t address)
 }
 
 /* Find element @p index of the NativeArray at @p reader->at; the reader is then there. */
-static bool find_element(struct debug_reader *reader, uint32_t index)
+static bool find_native_element(struct debug_reader *reader, uint32_t index)
 {
 	uint32_t head = take_native(reader);
 	uint32_t width = 1u << (head & 3);
@@ -146,7 +146,7 @@ static bool find_r2r_blob(struct clr *clr, const struct code_info *code,
 	uint64_t begin = code->image_base + rva;
 	debug_move(reader, begin);
 	reader->end = begin + size;
-	if (!find_element(reader, code->function_index))
+	if (!find_native_element(reader, code->function_index))
 		return false;
 	uint64_t element = reader->at;
 	uint32_t back = take_native(reader);

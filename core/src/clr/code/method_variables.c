@@ -53,7 +53,7 @@ static bool is_struct(const struct type *type)
 }
 
 /* Skip what does not change how a variable is stored. */
-static bool skip_modifiers(struct signature *at)
+static bool skip_local_modifiers(struct signature *at)
 {
 	uint32_t token;
 	while (at->at != at->end) {
@@ -126,7 +126,7 @@ static void find_storage(const struct reading *reading, struct signature at, con
 	uint32_t number;
 	*ret_element = 0;
 	*ret_type = NULL;
-	if (!skip_modifiers(&at) || !signature_next_byte(&at, &element))
+	if (!skip_local_modifiers(&at) || !signature_next_byte(&at, &element))
 		return;
 	switch (element) {
 	case ELEMENT_GENERIC_INST:
@@ -169,7 +169,7 @@ static bool read_variable(const struct reading *reading, struct signature *signa
 		return true;
 	at.end = signature->at;
 	method_type_name(reading->clr, &reading->method, at.at, (uint32_t)(at.end - at.at), &name);
-	bool is_by_ref = skip_modifiers(&at) && *at.at == ELEMENT_BYREF;
+	bool is_by_ref = skip_local_modifiers(&at) && *at.at == ELEMENT_BYREF;
 	if (is_by_ref) {
 		at.at++;
 		row->element_type = ELEMENT_BYREF;

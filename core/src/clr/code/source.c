@@ -162,8 +162,8 @@ static uint32_t move_next(const struct metadata *metadata, uint32_t type)
 	return 0;
 }
 
-static bool find_await(struct clr *clr, struct source_cache *cache, const struct type *machine,
-		       uint32_t state, struct source_line *ret)
+static bool find_await_line(struct clr *clr, struct source_cache *cache, const struct type *machine,
+			    uint32_t state, struct source_line *ret)
 {
 	const struct module *module = module_find(clr, type_home_module(clr, machine));
 	uint32_t il;
@@ -212,7 +212,7 @@ bool clr_await_line(struct clr *clr, const struct type *machine, uint32_t state,
 		return false;
 	struct source_recent *recent = recent_of(cache, machine->method_table, state, &is_new);
 	if (is_new)
-		recent->is_found = find_await(clr, cache, machine, state, &recent->line);
+		recent->is_found = find_await_line(clr, cache, machine, state, &recent->line);
 	if (recent->is_found)
 		*ret = recent->line;
 	return recent->is_found;

@@ -50,7 +50,8 @@ static void read_allocator(struct clr *clr, uint64_t module, struct module_facts
 	facts->is_collectible = allocator != facts->allocator;
 }
 
-static void read_metadata(struct clr *clr, const struct module *module, struct module_facts *facts)
+static void read_metadata_facts(struct clr *clr, const struct module *module,
+				struct module_facts *facts)
 {
 	struct image image;
 	uint64_t saved;
@@ -86,7 +87,7 @@ void module_facts_read(struct clr *clr, const struct module *module, struct modu
 	read_image(clr, ret);
 	read_binder(clr, ret);
 	read_allocator(clr, module->address, ret);
-	read_metadata(clr, module, ret);
+	read_metadata_facts(clr, module, ret);
 }
 
 const struct module *module_at(struct module *const *modules, size_t count, uint64_t address)

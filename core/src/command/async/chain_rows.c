@@ -52,8 +52,8 @@ static const struct schema chain_rows_schema = {
 	.layout = chain_row_layout,
 };
 
-static void write_row(struct call *call, const struct async_graph *graph,
-		      const struct async_chain *chain, struct text *method, struct text *root)
+static void write_chain_row(struct call *call, const struct async_graph *graph,
+			    const struct async_chain *chain, struct text *method, struct text *root)
 {
 	const struct async_node *end = &graph->rows[graph->rows[chain->first].end];
 	method->size = root->size = 0;
@@ -84,7 +84,8 @@ enum hd_status write_chain_rows(struct call *call, struct async_graph *graph)
 	if (shown || !is_text) {
 		answer_table(&call->answer, &chain_rows_schema, NULL);
 		for (size_t i = 0; i < shown; i++)
-			write_row(call, graph, &chains.rows[chains.sorted[i]], &method, &root);
+			write_chain_row(call, graph, &chains.rows[chains.sorted[i]], &method,
+					&root);
 		(void)answer_table_end(&call->answer);
 	}
 	if (shown < chains.sorted_count) {

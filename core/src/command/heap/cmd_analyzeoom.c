@@ -97,7 +97,7 @@ static const struct schema failures_schema = {
 	.layout = failure_layout,
 };
 
-static void write_failure(struct call *call, uint32_t index, const struct gc_failure *failure)
+static void write_gc_failure(struct call *call, uint32_t index, const struct gc_failure *failure)
 {
 	char reason[16], request[16];
 	(void)snprintf(reason, sizeof(reason), "%" PRIu32, failure->reason);
@@ -143,7 +143,7 @@ static enum hd_status run_analyzeoom(struct call *call)
 		} else if (failure.reason != GC_FAILURE_NONE) {
 			found++;
 			if (answer_wants_row(&call->answer))
-				write_failure(call, i, &failure);
+				write_gc_failure(call, i, &failure);
 		}
 		TRY(call_check(call));
 	}

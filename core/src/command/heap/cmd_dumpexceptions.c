@@ -58,7 +58,7 @@ static const struct column exception_columns[EXCEPTION_COLUMNS] = {
 				  "there are more frames, which were not compared or read" },
 };
 
-static void exception_layout(struct out *out, const struct cell *cells)
+static void counted_exception_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *message = &cells[EXCEPTION_MESSAGE];
 	char count[27];
@@ -80,7 +80,7 @@ static const struct schema exception_counts_schema = {
 	SCHEMA_COLUMNS(exception_columns),
 	.is_main = true,
 	.heading = "   Count First         MethodTable Type",
-	.layout = exception_layout,
+	.layout = counted_exception_layout,
 };
 
 enum stack_column {

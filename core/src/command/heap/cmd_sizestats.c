@@ -56,7 +56,8 @@ static const struct {
 };
 
 /* The rows from *@p at on that belong together; *@p at is after them then. */
-static enum hd_status write_part(struct call *call, const struct size_counts *counts, size_t *at)
+static enum hd_status write_size_part(struct call *call, const struct size_counts *counts,
+				      size_t *at)
 {
 	uint64_t size = 0, count = 0;
 	const struct objects_of_size *first = &counts->rows[*at];
@@ -95,7 +96,7 @@ static enum hd_status write_text(struct call *call, const struct size_counts *co
 		answer_remark(&call->answer, "Size Statistics for %sobjects\n\n", parts[i].name);
 		if (is_there) {
 			answer_table(&call->answer, &part_schema, NULL);
-			TRY(write_part(call, counts, &at));
+			TRY(write_size_part(call, counts, &at));
 			(void)answer_table_end(&call->answer);
 		} else {
 			answer_remark(&call->answer, "(none)\n");
@@ -110,7 +111,7 @@ static enum hd_status write_data(struct call *call, const struct size_counts *co
 	size_t at = 0;
 	answer_table(&call->answer, &sizes_schema, NULL);
 	while (at < counts->rows_count)
-		TRY(write_part(call, counts, &at));
+		TRY(write_size_part(call, counts, &at));
 	(void)answer_table_end(&call->answer);
 	return HD_OK;
 }

@@ -74,7 +74,7 @@ static void verbose_layout(struct out *out, const struct cell *cells)
 static const struct schema short_schema = MODULES_SCHEMA(short_layout);
 static const struct schema verbose_schema = MODULES_SCHEMA(verbose_layout);
 
-static bool is_wanted(const struct module *module, const char *part)
+static bool is_module_wanted(const struct module *module, const char *part)
 {
 	const char *slash = module->path ? strrchr(module->path, '/') : NULL;
 	const char *file = slash ? slash + 1 : module->path;
@@ -96,7 +96,7 @@ static enum hd_status run_clrmodules(struct call *call)
 	for (size_t i = 0; i < count; i++) {
 		struct cell cells[MODULE_COLUMNS];
 		struct module_texts texts;
-		if (!is_wanted(modules[i], part) || !answer_wants_row(&call->answer))
+		if (!is_module_wanted(modules[i], part) || !answer_wants_row(&call->answer))
 			continue;
 		module_cells(clr, modules[i], &texts, cells);
 		answer_row(&call->answer, cells);

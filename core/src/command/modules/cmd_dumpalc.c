@@ -107,7 +107,7 @@ static void context_cells(struct call *call, const struct load_context *context,
 	ret[CONTEXT_MODULES] = cell_number(count_modules(call, context->binder));
 }
 
-static enum hd_status write_contexts(struct call *call, const struct load_contexts *contexts)
+static enum hd_status write_load_contexts(struct call *call, const struct load_contexts *contexts)
 {
 	answer_table(&call->answer, &contexts_schema, &bare);
 	for (size_t i = 0; i < contexts->rows_count; i++) {
@@ -175,7 +175,7 @@ static enum hd_status run_dumpalc(struct call *call)
 	enum hd_status status = load_contexts_read(call->heap, &call->job, &contexts, call->err);
 	if (status == HD_OK) {
 		status = is_one && object.type ? write_context_of(call, &contexts, &object)
-					       : write_contexts(call, &contexts);
+					       : write_load_contexts(call, &contexts);
 	}
 	load_contexts_deinit(&contexts);
 	return status;

@@ -24,7 +24,7 @@ static const struct column domain_columns[DOMAIN_COLUMNS] = {
 };
 
 /* SOS's lines without those of loader heaps. */
-static void domain_layout(struct out *out, const struct cell *cells)
+static void app_domain_layout(struct out *out, const struct cell *cells)
 {
 	bool is_system = cells[DOMAIN_KIND].text.bytes[0] == 's';
 	out_puts(out, "--------------------------------------\n");
@@ -40,7 +40,7 @@ static void domain_layout(struct out *out, const struct cell *cells)
 static const struct schema domains_schema = {
 	.name = "domains",
 	SCHEMA_COLUMNS(domain_columns),
-	.layout = domain_layout,
+	.layout = app_domain_layout,
 };
 
 static void assembly_layout(struct out *out, const struct cell *cells)

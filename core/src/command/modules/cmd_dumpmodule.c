@@ -98,7 +98,7 @@ static const struct column type_columns[TYPE_COLUMNS] = {
 	[TYPE_NAME] = { "name", "Name", KIND_TYPE, 0, 0, "its full name" },
 };
 
-static void type_layout(struct out *out, const struct cell *cells)
+static void module_type_layout(struct out *out, const struct cell *cells)
 {
 	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, cells[TYPE_MT].number);
 	out_printf(out, " 0x%08" PRIx64 " ", cells[TYPE_TOKEN].number);
@@ -111,7 +111,7 @@ static const struct schema types_schema = {
 	SCHEMA_COLUMNS(type_columns),
 	.is_main = true,
 	.heading = "              MT    TypeDef Name",
-	.layout = type_layout,
+	.layout = module_type_layout,
 };
 
 static enum hd_status write_types(struct call *call, const struct module *module)

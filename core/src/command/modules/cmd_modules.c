@@ -70,14 +70,14 @@ static void out_path(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static void short_layout(struct out *out, const struct cell *cells)
+static void image_short_layout(struct out *out, const struct cell *cells)
 {
 	out_printf(out, "%016" PRIX64 " %08" PRIX64 " ", cells[IMAGE_BASE].number,
 		   cells[IMAGE_SIZE].number);
 	out_path(out, cells);
 }
 
-static void verbose_layout(struct out *out, const struct cell *cells)
+static void image_verbose_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *build_id = &cells[IMAGE_BUILD_ID], *file = &cells[IMAGE_FILE];
 	out_path(out, cells);
@@ -97,8 +97,8 @@ static void verbose_layout(struct out *out, const struct cell *cells)
 		.name = "modules", .columns = image_columns, .count = IMAGE_COLUMNS, \
 		.is_main = true, .layout = (form),                                   \
 	}
-static const struct schema short_schema = IMAGES_SCHEMA(short_layout);
-static const struct schema verbose_schema = IMAGES_SCHEMA(verbose_layout);
+static const struct schema short_schema = IMAGES_SCHEMA(image_short_layout);
+static const struct schema verbose_schema = IMAGES_SCHEMA(image_verbose_layout);
 
 static const struct column total_columns[] = {
 	{ "size", "", KIND_BYTES, 0, 0, "bytes of all images that are listed" },
@@ -113,7 +113,7 @@ static const struct schema total_schema = { .name = "total",
 					    SCHEMA_COLUMNS(total_columns),
 					    .layout = total_layout };
 
-static bool is_wanted(const struct mapped_image *image, const char *part)
+static bool is_image_wanted(const struct mapped_image *image, const char *part)
 {
 	const char *slash = strrchr(image->path, '/');
 	const char *file = slash ? slash + 1 : image->path;
@@ -151,7 +151,7 @@ static enum hd_status write_images(struct call *call, const struct image_list *l
 	uint64_t total = 0;
 	answer_table(&call->answer, is_verbose ? &verbose_schema : &short_schema, &options);
 	for (size_t i = 0; i < list->rows_count; i++) {
-		if (!is_wanted(&list->rows[i], part))
+		if (!is_image_wanted(&list->rows[i], part))
 			continue;
 		total += list->rows[i].end - list->rows[i].begin;
 		if (answer_wants_row(&call->answer))

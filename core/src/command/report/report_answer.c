@@ -123,8 +123,8 @@ static const struct schema explains_schema = { .name = "explains",
 					       SCHEMA_COLUMNS(explained_columns),
 					       .is_list = true };
 
-static void write_path(struct call *call, const struct report *report,
-		       const struct report_finding *finding)
+static void write_holder_path(struct call *call, const struct report *report,
+			      const struct report_finding *finding)
 {
 	const struct hd_graph *graph = report->facts.graph;
 	answer_table(&call->answer, &path_schema_of_report, NULL);
@@ -141,13 +141,13 @@ static void write_path(struct call *call, const struct report *report,
 }
 
 /* What only data has of a finding. */
-static void write_evidence(struct call *call, const struct report *report,
-			   const struct report_finding *finding)
+static void write_finding_evidence(struct call *call, const struct report *report,
+				   const struct report_finding *finding)
 {
 	struct answer *answer = &call->answer;
 	if (answer_is_text(answer))
 		return;
-	write_path(call, report, finding);
+	write_holder_path(call, report, finding);
 	answer_table(answer, &counts_schema, NULL);
 	for (size_t i = 0; i < finding->count_count; i++) {
 		answer_row(answer, (const struct cell[]){ cell_string(finding->counts[i].what),
@@ -166,8 +166,8 @@ static void write_evidence(struct call *call, const struct report *report,
 	(void)answer_table_end(answer);
 }
 
-static void write_finding(struct call *call, const struct report *report,
-			  const struct report_finding *finding)
+static void write_report_finding(struct call *call, const struct report *report,
+				 const struct report_finding *finding)
 {
 	const struct held_by *holder = &finding->holder;
 	const struct growth *growth = &finding->growth;
@@ -205,7 +205,7 @@ static void write_finding(struct call *call, const struct report *report,
 			cells[FINDING_GROWTH_VERSION] = cell_number(growth->version);
 	}
 	answer_row_begin(&call->answer, cells);
-	write_evidence(call, report, finding);
+	write_finding_evidence(call, report, finding);
 	answer_row_end(&call->answer);
 }
 
@@ -218,7 +218,7 @@ static const struct column heap_columns[] = {
 };
 static const struct schema heap_schema = { .name = "heap", SCHEMA_COLUMNS(heap_columns) };
 
-static void write_heap(struct call *call, const struct report *report)
+static void write_heap_sums(struct call *call, const struct report *report)
 {
 	const struct heap_sums *sums = &report->facts.sums;
 	const struct cell cells[] = { cell_number(sums->all_live), cell_number(sums->all_dead),
@@ -336,7 +336,7 @@ void report_answer(struct call *call, const struct report *report, uint64_t most
 	uint64_t shown = 0, left = 0;
 	bool is_text = answer_is_text(answer);
 	write_missing(call);
-	write_heap(call, report);
+	write_heap_sums(call, report);
 	answer_table(answer, &findings_schema, &options);
 	for (size_t i = 0; i < report->findings_count; i++) {
 		const struct report_finding *finding = &report->findings[i];
@@ -344,7 +344,7 @@ void report_answer(struct call *call, const struct report *report, uint64_t most
 			left++;
 			continue;
 		}
-		write_finding(call, report, finding);
+		write_report_finding(call, report, finding);
 		shown++;
 	}
 	(void)answer_table_end(answer);

@@ -27,7 +27,7 @@ static const struct column thrown_columns[THROWN_COLUMNS] = {
 			     "did this thread receive the signal?" },
 };
 
-static void thrown_layout(struct out *out, const struct cell *cells)
+static void crash_thrown_layout(struct out *out, const struct cell *cells)
 {
 	out_printf(out, "Thread %" PRIu64 " (0x%" PRIx64 "%s) threw ", cells[THROWN_THREAD].number,
 		   cells[THROWN_OS_ID].number,
@@ -44,11 +44,11 @@ static const struct schema thrown_schema = {
 	.name = "exceptions",
 	SCHEMA_COLUMNS(thrown_columns),
 	.is_main = true,
-	.layout = thrown_layout,
+	.layout = crash_thrown_layout,
 };
 
-static enum hd_status write_thrown(struct call *call, const struct clr_thread *thread,
-				   const struct crash *crash)
+static enum hd_status write_crash_thrown(struct call *call, const struct clr_thread *thread,
+					 const struct crash *crash)
 {
 	struct location location;
 	struct cell cells[THROWN_COLUMNS] = {
@@ -89,7 +89,7 @@ static enum hd_status run_crashinfo(struct call *call)
 			continue;
 		found++;
 		if (answer_wants_row(&call->answer))
-			TRY(write_thrown(call, thread, &crash));
+			TRY(write_crash_thrown(call, thread, &crash));
 		TRY(call_check(call));
 	}
 	(void)answer_table_end(&call->answer);

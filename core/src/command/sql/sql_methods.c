@@ -115,7 +115,7 @@ static struct cell name_cell(struct methods *methods, const struct method_body *
 }
 
 /* What the MethodDesc says; nothing if it cannot be read. */
-static struct cell method_cell(const struct methods *methods, enum methods_column column)
+static struct cell method_desc_cell(const struct methods *methods, enum methods_column column)
 {
 	const struct method *method = &methods->method;
 	struct cell cell = { 0 };
@@ -162,7 +162,7 @@ static void methods_cell(void *cursor, size_t column, struct cell *ret)
 	case METHODS_MT:
 	case METHODS_TOKEN:
 	case METHODS_MODULE:
-		*ret = method_cell(methods, (enum methods_column)column);
+		*ret = method_desc_cell(methods, (enum methods_column)column);
 		break;
 	case METHODS_COLUMNS:
 		*ret = (struct cell){ 0 };

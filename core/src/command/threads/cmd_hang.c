@@ -219,8 +219,8 @@ static void write_starved(struct call *call, struct verdicts *verdicts,
 	}
 }
 
-static void write_members(struct call *call, const struct verdicts *verdicts,
-			  const struct deadlock *deadlock, struct text *text)
+static void write_deadlock_members(struct call *call, const struct verdicts *verdicts,
+				   const struct deadlock *deadlock, struct text *text)
 {
 	const struct waits *waits = verdicts->waits;
 	for (size_t i = 0; i < deadlock->count && i < CIRCLE_SHOWN; i++) {
@@ -258,7 +258,7 @@ static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 	static const struct table_options options = { .no_heading = true };
 	answer_table(&call->answer, &evidence_schema, &options);
 	if (verdict->kind == VERDICT_DEADLOCK) {
-		write_members(call, verdicts, verdict->deadlock, &text);
+		write_deadlock_members(call, verdicts, verdict->deadlock, &text);
 	} else if (verdict->kind == VERDICT_CIRCLE) {
 		write_circle(call, verdicts, verdict, &text);
 	} else if (verdict->kind == VERDICT_COLLECTION) {

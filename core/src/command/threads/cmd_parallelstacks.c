@@ -45,7 +45,7 @@ static const struct column total_columns[] = {
 };
 static const struct schema total_schema = { .name = "total", SCHEMA_COLUMNS(total_columns) };
 
-static void write_total(struct call *call, const struct parallel_stacks *stacks)
+static void write_stack_total(struct call *call, const struct parallel_stacks *stacks)
 {
 	struct answer *answer = &call->answer;
 	uint64_t threads = stacks->threads.paths_count, chains = stacks->chains.paths_count;
@@ -96,7 +96,7 @@ static enum hd_status run_parallelstacks(struct call *call)
 		status = parallel_rows_write(&rows, true);
 	if (status == HD_OK) {
 		(void)answer_table_end(&call->answer);
-		write_total(call, &stacks);
+		write_stack_total(call, &stacks);
 	}
 	parallel_stacks_deinit(&stacks);
 	return status;

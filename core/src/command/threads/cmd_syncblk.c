@@ -170,7 +170,8 @@ static void write_block(struct call *call, uint32_t index, const struct sync_blo
 	answer_row(&call->answer, cells);
 }
 
-static bool is_wanted(const struct block_list *list, uint32_t index, const struct sync_block *block)
+static bool is_block_wanted(const struct block_list *list, uint32_t index,
+			    const struct sync_block *block)
 {
 	const struct call *call = list->call;
 	if (call->words[0].given)
@@ -191,7 +192,7 @@ static enum hd_status write_blocks(struct block_list *list)
 		} else {
 			list->unused++;
 		}
-		if (block.object && is_wanted(list, i, &block))
+		if (block.object && is_block_wanted(list, i, &block))
 			write_block(call, i, &block, &list->window);
 		status = call_check(call);
 	}

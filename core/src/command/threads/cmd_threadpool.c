@@ -102,7 +102,7 @@ static const struct column change_columns[CHANGE_COLUMNS] = {
 };
 
 /* "     11.520 Starvation             5        1         37.2" */
-static void change_layout(struct out *out, const struct cell *cells)
+static void goal_change_layout(struct out *out, const struct cell *cells)
 {
 	out_printf(out, "%10.3fs ", (double)cells[CHANGE_BEFORE].signed_number / 1000);
 	text_escape(&out->text, cells[CHANGE_REASON].text.bytes, cells[CHANGE_REASON].text.size);
@@ -117,7 +117,7 @@ static const struct schema changes_schema = {
 	.name = "goal_changes",
 	SCHEMA_COLUMNS(change_columns),
 	.heading = "Before Last Transition            Goal  Samples   Throughput",
-	.layout = change_layout,
+	.layout = goal_change_layout,
 };
 
 static struct cell pool_cell(const struct pool_state *pool, enum pool_number number)

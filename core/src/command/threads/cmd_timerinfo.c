@@ -181,7 +181,7 @@ static enum hd_status count_timers(struct call *call, const struct set_timers *t
 	return HD_OK;
 }
 
-static void write_counts(struct call *call, const struct work_counts *counts)
+static void write_timer_counts(struct call *call, const struct work_counts *counts)
 {
 	answer_table(&call->answer, &merged_schema, NULL);
 	for (size_t i = 0; i < counts->rows_count; i++) {
@@ -210,7 +210,7 @@ static enum hd_status write_merged(struct call *call, struct members *members,
 	if (status == HD_OK && (is_alone || !is_text || counts.rows_count < timers->rows_count)) {
 		if (!is_alone)
 			answer_remark(&call->answer, "\n");
-		write_counts(call, &counts);
+		write_timer_counts(call, &counts);
 	}
 	work_counts_deinit(&counts);
 	return status;

@@ -84,7 +84,7 @@ static void put_indent(struct out *out, uint64_t level)
 	out_pad(out, level * (out_is_narrow(out) ? INDENT_THIN : INDENT));
 }
 
-static void put_name(struct out *out, const struct cell *cell)
+static void put_frame_name(struct out *out, const struct cell *cell)
 {
 	out_begin_name(out, FIT_METHOD);
 	text_escape(&out->text, cell->text.bytes, cell->text.size);
@@ -102,7 +102,7 @@ static void put_folded(struct out *out, const struct cell *cells)
 		out_printf(out, "from %s to ", format_thousands(fewest, least));
 	}
 	out_printf(out, "%s of ", format_count(most, "more frame", number));
-	put_name(out, &cells[FRAME_METHOD]);
+	put_frame_name(out, &cells[FRAME_METHOD]);
 	out_puts(out, " ...");
 }
 
@@ -114,7 +114,7 @@ static void parallel_layout(struct out *out, const struct cell *cells)
 	if (cells[FRAME_FOLDED].is_there) {
 		put_folded(out, cells);
 	} else {
-		put_name(out, &cells[FRAME_METHOD]);
+		put_frame_name(out, &cells[FRAME_METHOD]);
 	}
 	if (cells[FRAME_STATE].is_there)
 		out_printf(out, " (%" PRId64 ")", cells[FRAME_STATE].signed_number);
@@ -162,7 +162,7 @@ static bool is_fork(const struct stack_tree_node *node)
 }
 
 /* Index of the thread of a path: whose stack it is, or which runs the chain; or STACK_TREE_NONE. */
-static uint32_t thread_of(const struct writing *writing, uint32_t path)
+static uint32_t thread_of_path(const struct writing *writing, uint32_t path)
 {
 	const struct parallel_stacks *stacks = writing->rows->stacks;
 	uint32_t id = writing->tree->paths[path].id;
@@ -178,7 +178,7 @@ static void put_threads(struct writing *writing, struct text *text,
 	uint32_t count = 0;
 	for (uint32_t path = node->first_path; path != STACK_TREE_NONE;
 	     path = writing->tree->paths[path].next) {
-		uint32_t thread = thread_of(writing, path);
+		uint32_t thread = thread_of_path(writing, path);
 		if (thread == STACK_TREE_NONE || count++ >= rows->ids_shown)
 			continue;
 		text_printf(text, "%s%" PRIx64, count > 1 ? "," : "",
@@ -228,7 +228,7 @@ static void put_chains(struct writing *writing, struct text *text,
 	text_puts(text, has_others(writing, node) ? " and others" : "");
 }
 
-static void write_ends(struct writing *writing, const struct stack_tree_node *node)
+static void write_path_ends(struct writing *writing, const struct stack_tree_node *node)
 {
 	struct answer *answer = &writing->rows->call->answer;
 	struct text text = { 0 };
@@ -243,13 +243,13 @@ static void write_ends(struct writing *writing, const struct stack_tree_node *no
 	text_deinit(&text);
 }
 
-static void write_threads(struct writing *writing, const struct stack_tree_node *node)
+static void write_path_threads(struct writing *writing, const struct stack_tree_node *node)
 {
 	struct call *call = writing->rows->call;
 	answer_table(&call->answer, &thread_schema, NULL);
 	for (uint32_t path = node->first_path; path != STACK_TREE_NONE;
 	     path = writing->tree->paths[path].next) {
-		uint32_t index = thread_of(writing, path);
+		uint32_t index = thread_of_path(writing, path);
 		if (index == STACK_TREE_NONE)
 			continue;
 		const struct clr_thread *thread = clr_thread_at(call->heap->clr, index);
@@ -316,7 +316,7 @@ static void set_async(struct writing *writing, const struct stack_tree_node *nod
 }
 
 /* The methods that repeat, innermost first. */
-static void write_methods(struct writing *writing, const struct stack_tree_node *node)
+static void write_tree_methods(struct writing *writing, const struct stack_tree_node *node)
 {
 	struct text names[FRAME_PERIOD_MAX] = { 0 };
 	const char *words[FRAME_PERIOD_MAX];
@@ -355,14 +355,14 @@ static void write_node(struct writing *writing, uint32_t index)
 	cells[FRAME_METHOD] = cell_text(writing->name.bytes, writing->name.size);
 	answer->out->text.failed |= writing->name.failed;
 	if (answer_is_text(answer)) {
-		write_ends(writing, node);
+		write_path_ends(writing, node);
 		answer_row(answer, cells);
 		return;
 	}
 	answer_row_begin(answer, cells);
 	if (node->step.kind == STEP_REPEATED)
-		write_methods(writing, node);
-	write_threads(writing, node);
+		write_tree_methods(writing, node);
+	write_path_threads(writing, node);
 	answer_row_end(answer);
 }
 

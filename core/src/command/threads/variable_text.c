@@ -279,7 +279,7 @@ static const struct column register_columns[REG_ROWS] = {
 };
 
 /* SOS's lines of registers; those that are not known are left out. */
-static void register_layout(struct out *out, const struct cell *cells)
+static void frame_register_layout(struct out *out, const struct cell *cells)
 {
 	unsigned int count = 0;
 	for (unsigned int i = 0; i < REG_ROWS; i++) {
@@ -294,12 +294,12 @@ static void register_layout(struct out *out, const struct cell *cells)
 		out_puts(out, "\n");
 }
 
-static void write_registers(struct call *call, const struct frame_registers *registers)
+static void write_frame_registers(struct call *call, const struct frame_registers *registers)
 {
 	static const struct schema schema = {
 		.name = "registers",
 		SCHEMA_COLUMNS(register_columns),
-		.layout = register_layout,
+		.layout = frame_register_layout,
 	};
 	struct cell cells[REG_ROWS] = { 0 };
 	for (unsigned int i = 0; registers && i < REG_ROWS; i++) {
@@ -318,7 +318,7 @@ enum hd_status frame_details_write(struct call *call, const struct frame_details
 	if (frame->kind != STACK_MANAGED)
 		return HD_OK;
 	if (details->registers)
-		write_registers(call, registers);
+		write_frame_registers(call, registers);
 	if (!details->parameters && !details->locals)
 		return HD_OK;
 	struct frame_variables variables;

@@ -217,7 +217,7 @@ void append_followers(struct text *text, const struct deadlock *deadlock)
 	append_counts(text, deadlock->following_threads, deadlock->following_chains, "async chain");
 }
 
-static void append_box(struct text *text, struct heap *heap, const struct async_node *box)
+static void append_box_waiter(struct text *text, struct heap *heap, const struct async_node *box)
 {
 	text_puts(text, "the async method ");
 	append_async_method(text, heap->clr, box->machine);
@@ -230,7 +230,7 @@ static void append_node(struct text *text, const struct waits *waits, uint32_t n
 	if (wait) {
 		append_thread(text, waits->heap, wait->thread);
 	} else {
-		append_box(text, waits->heap, wait_node_box(waits, node));
+		append_box_waiter(text, waits->heap, wait_node_box(waits, node));
 	}
 }
 
@@ -266,7 +266,7 @@ static void append_blocked_box(struct text *text, const struct waits *waits, uin
 {
 	const struct async_node *box = wait_node_box(waits, node);
 	struct wait_edge edge = waits->edges[node];
-	append_box(text, waits->heap, box);
+	append_box_waiter(text, waits->heap, box);
 	if (box->next != ASYNC_NO_BOX) {
 		text_puts(text, " awaits ");
 	} else if (box->wait == AWAIT_RUNS || box->wait == AWAIT_THREAD) {
@@ -319,7 +319,7 @@ static void set_frames(struct call *call, const struct waits *waits, const struc
 	}
 }
 
-static void set_object(struct cell *cells, struct clr *clr, const struct object *object)
+static void set_node_object(struct cell *cells, struct clr *clr, const struct object *object)
 {
 	size_t size;
 	const char *type = type_name(clr, object->type, &size);
@@ -337,7 +337,7 @@ static void set_thread(struct call *call, const struct waits *waits, const struc
 	if (thread_name(call->heap, wait->thread, &texts->name) && texts->name.size)
 		cells[MEMBER_NAME] = cell_text(texts->name.bytes, texts->name.size);
 	if (wait->object.type)
-		set_object(cells, call->heap->clr, &wait->object);
+		set_node_object(cells, call->heap->clr, &wait->object);
 	set_frames(call, waits, wait, texts, cells);
 }
 
@@ -354,7 +354,7 @@ static void set_box(struct call *call, const struct waits *waits, const struct a
 	cells[MEMBER_KIND] = cell_string(box->next == ASYNC_NO_BOX ? async_wait_name(box->wait)
 								   : "async method");
 	if (member_object(waits->members, awaited, &object))
-		set_object(cells, call->heap->clr, &object);
+		set_node_object(cells, call->heap->clr, &object);
 }
 
 static void write_member(struct call *call, const struct waits *waits, uint32_t node)

@@ -157,8 +157,8 @@ static const char *read_mounts(const struct process_reader *reader)
 	return text;
 }
 
-static enum reader_map_kind kind_of(const struct process_reader *reader, const struct proc_map *map,
-				    const char *mounts)
+static enum reader_map_kind kind_of_map(const struct process_reader *reader,
+					const struct proc_map *map, const char *mounts)
 {
 	if (!proc_map_is_readable(map))
 		return READER_MAP_OTHER;
@@ -209,7 +209,7 @@ static void add_row(struct process_reader *reader, char *line, const char *mount
 				    map.inode,
 				    map.dev_major,
 				    map.dev_minor,
-				    (uint8_t)kind_of(reader, &map, mounts),
+				    (uint8_t)kind_of_map(reader, &map, mounts),
 				    map.is_shared };
 	reader->rows_count++;
 }

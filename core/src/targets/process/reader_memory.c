@@ -115,8 +115,8 @@ struct known_part {
 };
 
 /* How much of it could be read, from its start. */
-static size_t read_known(struct process_reader *reader, const struct known_part *part, uint8_t *buf,
-			 int *error)
+static size_t read_known_pages(struct process_reader *reader, const struct known_part *part,
+			       uint8_t *buf, int *error)
 {
 	uint64_t at = part->start;
 	/* The gap in front of each range, and the range; then the gap after the last one. */
@@ -160,7 +160,7 @@ static size_t read_by_pages(struct process_reader *reader, const struct reader_m
 			at += read_remote_range(reader, at, place, (size_t)(end - at), error);
 			break;
 		}
-		at += read_known(reader, &part, place, error);
+		at += read_known_pages(reader, &part, place, error);
 		if (at < part.end)
 			break;
 	}
