@@ -127,7 +127,7 @@ use_completion() {
             echo "install_test: zsh is not installed: its completion was not tried"
             continue
         fi
-        "$complete" "$1" "dumpheap" "$dump" dumph
+        "$complete" "$1" "dumpheap" "$dump" dumphe
         "$complete" "$1" "-segment -short -stat -strings" "$dump" dumpheap -min 2 -s
         "$complete" "$1" "csv json ndjson text" --format ""
         "$complete" "$1" "-segment" --json "/tmp/o'\''ther \$(touch evaluated)" dumpheap -seg
