@@ -196,7 +196,8 @@ static int compare_exception_counts(const void *left, const void *right)
 
 void exception_counts_sort(struct exception_counts *counts)
 {
-	if (counts->rows_count)
+	if (counts->rows_count) {
 		qsort(counts->rows, counts->rows_count, sizeof(*counts->rows),
 		      compare_exception_counts);
+	}
 }

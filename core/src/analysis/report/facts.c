@@ -177,9 +177,10 @@ static enum hd_status find_runs(struct report_facts *facts, struct hd_error *err
 			TRY(add_generation_run(facts, info->ranges[i].start,
 					       info->ranges[i].generation, err));
 			if (i + 1 == info->range_count ||
-			    info->ranges[i + 1].start != info->ranges[i].end)
+			    info->ranges[i + 1].start != info->ranges[i].end) {
 				TRY(add_generation_run(facts, info->ranges[i].end,
 						       GENERATION_UNKNOWN, err));
+			}
 		}
 		facts->has_generations = info->range_count > 0;
 		return HD_OK;

@@ -268,9 +268,10 @@ enum hd_status report_make(struct report *ret, const struct facts_of *of, struct
 	TRY(status);
 	for (size_t i = 0; i < ret->findings_count; i++)
 		explain_unknown(ret, &ret->findings[i]);
-	if (ret->findings_count)
+	if (ret->findings_count) {
 		qsort(ret->findings, ret->findings_count, sizeof(*ret->findings),
 		      compare_severities);
+	}
 	return HD_OK;
 }
 

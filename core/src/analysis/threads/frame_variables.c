@@ -151,9 +151,10 @@ enum hd_status frame_variables_read(struct heap *heap, const struct stack_frame 
 		for (size_t i = 0; i < count; i++)
 			homes[i].kind = HOME_NONE;
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		read_variable_row(&reading, &variables.method.rows[i], &homes[i],
 				  &variables.rows[i]);
+	}
 	mem_free(homes);
 	*ret = variables;
 	return HD_OK;

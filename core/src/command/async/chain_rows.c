@@ -83,9 +83,10 @@ enum hd_status write_chain_rows(struct call *call, struct async_graph *graph)
 		answer_remark(&call->answer, "\n");
 	if (shown || !is_text) {
 		answer_table(&call->answer, &chain_rows_schema, NULL);
-		for (size_t i = 0; i < shown; i++)
+		for (size_t i = 0; i < shown; i++) {
 			write_chain_row(call, graph, &chains.rows[chains.sorted[i]], &method,
 					&root);
+		}
 		(void)answer_table_end(&call->answer);
 	}
 	if (shown < chains.sorted_count) {
