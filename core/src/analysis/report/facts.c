@@ -169,22 +169,25 @@ static enum hd_status add_generation_run(struct report_facts *facts, uint64_t be
 	return HD_OK;
 }
 
-static enum hd_status find_runs(struct report_facts *facts, struct hd_error *err)
+/* A dump file says which addresses belong to which generation; between two ranges nothing is known. */
+static enum hd_status find_runs_of_ranges(struct report_facts *facts, struct hd_error *err)
 {
 	const struct graph_info *info = &facts->graph->info;
-	if (!facts->heap) {
-		for (size_t i = 0; i < info->range_count; i++) {
-			TRY(add_generation_run(facts, info->ranges[i].start,
-					       info->ranges[i].generation, err));
-			if (i + 1 == info->range_count ||
-			    info->ranges[i + 1].start != info->ranges[i].end) {
-				TRY(add_generation_run(facts, info->ranges[i].end,
-						       GENERATION_UNKNOWN, err));
-			}
-		}
-		facts->has_generations = info->range_count > 0;
-		return HD_OK;
+	for (size_t i = 0; i < info->range_count; i++) {
+		const struct graph_range *range = &info->ranges[i];
+		TRY(add_generation_run(facts, range->start, range->generation, err));
+		bool is_last = i + 1 == info->range_count;
+		if (is_last || range[1].start != range->end)
+			TRY(add_generation_run(facts, range->end, GENERATION_UNKNOWN, err));
 	}
+	facts->has_generations = info->range_count > 0;
+	return HD_OK;
+}
+
+static enum hd_status find_runs(struct report_facts *facts, struct hd_error *err)
+{
+	if (!facts->heap)
+		return find_runs_of_ranges(facts, err);
 	for (size_t i = 0; i < facts->heap->segment_count; i++) {
 		const struct segment *segment = &facts->heap->segments[i];
 		if (segment->generation != GENERATION_EPHEMERAL) {
