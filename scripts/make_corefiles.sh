@@ -20,10 +20,11 @@ filter-abort filter-failfast nested overflow'
 hangs='orders async tasks deadlock2 deadlock5 lock writers initializer join waits starved timers healthy1 healthy2 healthy3
 healthy4 healthy5 mixed finalizer collection'
 old_hangs='async tasks deadlock2 waits starved timers initializer mixed'
-# The ways to leak or waste of corefiles/apps/leaks, and its healthy programs.
+# The ways to leak or waste of corefiles/apps/leaks, and its healthy programs; those that .NET 9 and 8 have a core of, too.
 leaks='sessions indexes audit chain weak tasks events linked timers plugin container cache finalizer baskets currencies
-buffers burst'
-no_leaks='reference lru channel parser cachelimit grid game'
+buffers undo failures prices formulas datasets interned outbox tracked pool callbacks pollers scripts throttle viewmodels'
+no_leaks='burst reference lru channel parser cachelimit grid game webshop worker'
+old_leaks='sessions events tasks finalizer prices callbacks scripts webshop'
 
 list() {
     cat <<'END'
@@ -71,6 +72,10 @@ END
     done
     for mode in $leaks $no_leaks; do
         echo "leaks10-$mode-heap .NET 10, leaks, wastes or is healthy: $mode, createdump --withheap (by name)"
+    done
+    for mode in $old_leaks; do
+        echo "leaks9-$mode-heap .NET 9, the same (by name)"
+        echo "leaks8-$mode-heap .NET 8, the same (by name)"
     done
     for version in 10 9 8; do
         echo "coll$version-heap .NET $version, collections of every kind, createdump --withheap"
@@ -179,8 +184,8 @@ app_of() {
 flavour_of() {
     case $1 in
     single*) echo single ;;
-    wks9-* | svr9-* | seg9-* | crash9-* | hang9-* | coll9-* | vars9-* | web9-*) echo net9.0 ;;
-    wks8-* | svr8-* | seg8-* | crash8-* | hang8-* | coll8-* | vars8-* | web8-*) echo net8.0 ;;
+    wks9-* | svr9-* | seg9-* | crash9-* | hang9-* | leaks9-* | coll9-* | vars9-* | web9-*) echo net9.0 ;;
+    wks8-* | svr8-* | seg8-* | crash8-* | hang8-* | leaks8-* | coll8-* | vars8-* | web8-*) echo net8.0 ;;
     *) echo net10.0 ;;
     esac
 }
