@@ -159,7 +159,7 @@ namespace Leaks
             GC.Collect(0);
             for (int i = 0; i < 2000; i++)
                 ObserverList.All.Add(new WeakReference<Observer>(new Observer { Number = i }));
-            Truth.Expect("weak-references accumulation", "ObserverList.All", count);
+            Truth.Expect("weak-references accumulation", "ObserverList.All|WeakReference<Leaks.Observer>", count);
         }
 
         private static async Task<int> CallBackend(int number)
