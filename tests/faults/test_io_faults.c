@@ -236,6 +236,8 @@ static const char *const core_lines[] = {
 	"analyzeoom",
 	"sizestats",
 	"report",
+	"report -o OUT.html",
+	"report -o OUT.json",
 };
 
 static char core_folder[40], core_path[60];

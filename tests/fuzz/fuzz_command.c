@@ -57,7 +57,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (char *word; argc < 64 && (word = strsep(&rest, " \n")) != NULL;)
 		argv[argc++] = word;
 	static const char *const unsafe[] = { "export", "open", "close", "set", "diff" };
-	bool safe = argc > 0;
+	struct hd_command_names names;
+	hd_command_name(argc, argv, &names);
+	bool safe = argc > 0 && !names.output;
 	for (size_t i = 0; safe && i < sizeof(unsafe) / sizeof(unsafe[0]); i++)
 		safe = strcasecmp(argv[0], unsafe[i]) != 0;
 	const struct hd_sink sink = { .struct_size = sizeof(sink), .write = swallow };
@@ -65,8 +67,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (safe)
 		(void)hd_command_run(session, argc, argv, &sink, NULL);
 	hd_command_expressions(argc, argv, expressions);
-	struct hd_command_names names;
-	hd_command_name(argc, argv, &names);
 	(void)hd_command_complete(session, argc, argv, ignore, NULL);
 	free(line);
 	return 0;

@@ -120,6 +120,8 @@ static const char *const lines[] = {
 	"types",
 	"diff %0 -limit 5",
 	"export %e",
+	"report --json",
+	"report -o %h",
 };
 
 #define LINES (sizeof(lines) / sizeof(lines[0]))
@@ -127,11 +129,12 @@ static const char *const lines[] = {
 static struct fake_core base;
 static uint8_t *image; /* the core's bytes, of the file that is opened */
 static char path[64], out[] = "/tmp/heapdump-fuzz-XXXXXX";
-static char out_file[64];
+static char out_file[64], page_file[64];
 
 static void remove_out(void)
 {
 	(void)unlink(out_file);
+	(void)unlink(page_file);
 	(void)rmdir(out);
 	fake_core_free(&base);
 }
@@ -148,6 +151,7 @@ static void make_core(void)
 	memcpy(image, base.bytes.bytes, base.bytes.size);
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	(void)snprintf(out_file, sizeof(out_file), "%s/o.gcdump", out);
+	(void)snprintf(page_file, sizeof(page_file), "%s/o.html", out);
 }
 
 static uint64_t word_address(uint64_t value)
@@ -229,8 +233,12 @@ static int make_words(const char *line, char *buf, size_t size, const char **arg
 		argv[argc] = word;
 		if (word[0] != '%')
 			continue;
-		if (word[1] == 'e' || word[1] == '0') {
-			argv[argc] = word[1] == 'e' ? out_file : path;
+		const char *file = word[1] == 'e'   ? out_file
+				   : word[1] == 'h' ? page_file
+				   : word[1] == '0' ? path
+						    : NULL;
+		if (file) {
+			argv[argc] = file;
 			continue;
 		}
 		(void)snprintf(numbers[argc], sizeof(numbers[argc]), "%" PRIx64,

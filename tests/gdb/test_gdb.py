@@ -120,6 +120,14 @@ class GdbTest(unittest.TestCase):
         for name in ("export", "open"):
             self.assertIn("Undefined command", self.gdb(name))
 
+    def test_report_in_a_file(self) -> None:
+        folder = support.temporary_folder()
+        self.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, "report.html")
+        self.assertIn("Wrote " + path, self.opened("report -o " + path))
+        with open(path, encoding="utf-8") as file:
+            self.assertTrue(file.read().endswith("</html>\n"))
+
     def test_prefix_alone_lists_the_commands(self) -> None:
         text = self.gdb("heapdump")
         for name in TOP_LEVEL + ["open", "close", "info"]:

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -72,6 +73,13 @@ class LldbTest(unittest.TestCase):
         for name in ("export", "collect"):
             self.assertIn("not a valid command", self.lldb(name))
         self.assertNotIn("MethodTable", self.opened("do 20"))
+
+    def test_report_in_a_file(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report.html")
+            self.assertIn("Wrote " + path, self.opened("report -o " + path))
+            with open(path, encoding="utf-8") as file:
+                self.assertTrue(file.read().endswith("</html>\n"))
 
     def test_prefix_alone_lists_the_commands(self) -> None:
         text = self.lldb("heapdump")

@@ -72,8 +72,8 @@ enum needs {
 /** Whether debuggers offer a command by its own name, without a prefix, where that name is free. */
 enum top_level {
 	TOP_LEVEL_QUERIES, /**< yes for a query of what is open that writes no file */
-	TOP_LEVEL_ALWAYS,  /**< yes: SOS has the name */
-	TOP_LEVEL_NEVER    /**< no: a common word, which means something else there */
+	TOP_LEVEL_ALWAYS, /**< yes: SOS has the name, or it is a query that only writes a file if asked to */
+	TOP_LEVEL_NEVER /**< no: a common word, which means something else there */
 };
 
 /** One command: its entry is at the end of its file, and table.c lists all of them. */
@@ -192,6 +192,11 @@ bool help_meant(struct text *text, const char *part);
 
 /** Node of the object that word @p index names; HD_ERR_NOTFOUND names the nearest ones. */
 HD_NODISCARD enum hd_status call_object(struct call *call, size_t index, uint32_t *ret);
+
+/** Begin the JSON document of a command in call->json: what is around its answer. */
+void call_begin_document(struct call *call);
+/** End that document, with the error in it if there is one. */
+void call_end_document(struct call *call, enum hd_status status);
 
 /** HD_ERR_CANCELLED once the sink is closed or the user asked to stop; call it per row. */
 HD_NODISCARD enum hd_status call_check(struct call *call);

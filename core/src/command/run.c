@@ -55,7 +55,7 @@ static enum hd_status unknown_command(const char *name, struct hd_error *err)
 	return status;
 }
 
-static void begin_json(struct call *call, const char *name)
+static void begin_document(struct call *call, const char *name)
 {
 	json_object(&call->json, NULL);
 	json_number(&call->json, "schema", 1);
@@ -65,8 +65,12 @@ static void begin_json(struct call *call, const char *name)
 	json_string(&call->json, "target", target ? target : session->label);
 }
 
-/* End the document that the command has begun, with the error in it if there is one. */
-static void end_json(struct call *call, enum hd_status status)
+void call_begin_document(struct call *call)
+{
+	begin_document(call, call->command->name);
+}
+
+void call_end_document(struct call *call, enum hd_status status)
 {
 	json_end_to(&call->json, 1);
 	if (status != HD_OK) {
@@ -329,13 +333,13 @@ int command_visit(struct hd_session *session, int argc, const char *const *argv,
 	answer_init(&call.answer, call.settings.format, &call.out, &call.json);
 	call.answer.visit = visit;
 	if (call.as_json)
-		begin_json(&call, call.command ? call.command->name : name);
+		begin_document(&call, call.command ? call.command->name : name);
 	if (status == HD_OK)
 		status = run_parsed(&call);
 	job_end(&call.job);
 	status = status_after_answer(&call, status);
 	if (call.as_json) {
-		end_json(&call, status);
+		call_end_document(&call, status);
 		status = status_after_answer(&call, status);
 	}
 	if (call.is_written)

@@ -2,11 +2,13 @@
 #include "analysis/report/rule.h"
 #include "command/completeness.h"
 #include "command/report/report_answer.h"
+#include "command/report/report_file.h"
 #include "command/table.h"
 
 #define DEFAULT_TOP 8u
 
 enum {
+	OPT_OUTPUT,
 	OPT_TOP,
 	OPT_FAIL_ON,
 	OPT_CONSERVATIVE
@@ -15,6 +17,8 @@ enum {
 static const char *const severities[] = { "high", "medium", NULL };
 
 static const struct option report_options[] = {
+	[OPT_OUTPUT] = { "o", VALUE_OUTPUT, "FILE",
+			 "write it to FILE, which ends in .html, .json, .txt or .csv", NULL },
 	[OPT_TOP] = { "top", VALUE_NUMBER, "N", "show N findings (8); 0 = all", NULL },
 	[OPT_FAIL_ON] = { "fail-on", VALUE_CHOICE, "SEVERITY",
 			  "high, medium: what ends with status 1 (medium)", severities },
@@ -29,6 +33,22 @@ static enum severity fail_on(const struct call *call)
 	return value->given && value->text[0] == 'h' ? SEVERITY_HIGH : SEVERITY_MEDIUM;
 }
 
+static enum hd_status check_report(struct call *call)
+{
+	const struct value *output = &call->options[OPT_OUTPUT];
+	return output->given ? report_file_check(call, output->text) : HD_OK;
+}
+
+static enum hd_status show_report(struct call *call, const struct report *report)
+{
+	const struct value *output = &call->options[OPT_OUTPUT];
+	uint64_t most = call_limit(call, OPT_TOP, DEFAULT_TOP);
+	if (output->given)
+		return report_file_write(call, report, output->text, most);
+	report_answer(call, report, most);
+	return HD_OK;
+}
+
 static enum hd_status run_report(struct call *call)
 {
 	struct facts_of of = { .graph = call->graph, .heap = call->heap };
@@ -40,16 +60,18 @@ static enum hd_status run_report(struct call *call)
 	of.is_complete = call_is_complete(call);
 	struct report report;
 	enum hd_status status = report_make(&report, &of, &call->job, call->err);
-	if (status == HD_OK) {
-		report_answer(call, &report, call_limit(call, OPT_TOP, DEFAULT_TOP));
+	if (status == HD_OK)
+		status = show_report(call, &report);
+	if (status == HD_OK)
 		call->findings = report_has(&report, fail_on(call));
-	}
 	report_deinit(&report);
 	return status;
 }
 
 const struct command report_command = {
 	.name = "report",
+	.top_level = TOP_LEVEL_ALWAYS,
+	.writes = true,
 	.has_rows = true,
 	.summary = "find leaks and waste: findings with evidence, and what to look at",
 	.description =
@@ -58,9 +80,12 @@ const struct command report_command = {
 		"objects that are still held, nearly empty collections, equal strings, and more. Each\n"
 		"finding has a severity, its bytes, a sentence, and the next command. Severity high\n"
 		"needs more than size: growth, or objects that are finished. doc/report.md has all\n"
-		"rules. Ends with status 1 if there is a finding of severity high or medium.\n",
+		"rules. Ends with status 1 if there is a finding of severity high or medium. A FILE that\n"
+		"ends in .html is one page for a browser: findings, the tree of dominators, a map of the\n"
+		"heap, tables. It needs no network, and appears under its name when it is complete.\n",
 	.example = "report",
 	.needs = NEEDS_GRAPH,
 	.options = report_options,
+	.check = check_report,
 	.run = run_report,
 };

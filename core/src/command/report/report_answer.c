@@ -312,7 +312,7 @@ static void write_largest(struct call *call, const struct report *report)
 }
 
 /* Under another name than in other answers: here "findings" are the answer itself. */
-static void write_missing(struct call *call)
+void report_missing(struct call *call)
 {
 	static const struct column columns[] = {
 		{ "complete", NULL, KIND_FLAG, 0, 0,
@@ -335,7 +335,7 @@ void report_answer(struct call *call, const struct report *report, uint64_t most
 	static const struct table_options options = { .no_heading = true };
 	uint64_t shown = 0, left = 0;
 	bool is_text = answer_is_text(answer);
-	write_missing(call);
+	report_missing(call);
 	write_heap_sums(call, report);
 	answer_table(answer, &findings_schema, &options);
 	for (size_t i = 0; i < report->findings_count; i++) {

@@ -13,6 +13,9 @@
  */
 void report_answer(struct call *call, const struct report *report, uint64_t most);
 
+/** Write, only as data, whether roots, references or objects are missing. */
+void report_missing(struct call *call);
+
 /** A live object that retains much and that no other dominates. */
 struct large_holder {
 	uint32_t node;

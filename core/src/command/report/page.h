@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* A report as one HTML page, which needs no other file and no network: doc/report.md 6. */
+#ifndef HEAPDUMP_SRC_COMMAND_REPORT_PAGE_H
+#define HEAPDUMP_SRC_COMMAND_REPORT_PAGE_H
+
+#include "analysis/report/report.h"
+#include "command/call.h"
+#include "report/html.h"
+
+/* Bytes of a name in a table or a card, and in a chart. */
+#define PAGE_NAME_SIZE  200u
+#define PAGE_CHART_NAME 100u
+
+/** The page that is being written to call->out. */
+struct page {
+	struct call *call;
+	const struct report *report;
+	struct html html;
+};
+
+/** Write the whole page. */
+HD_NODISCARD enum hd_status page_write(struct call *call, const struct report *report);
+
+/** Its parts: sections of the page. */
+void page_findings(struct page *page);
+/** What each rule has met, and what each had no data for. */
+void page_rules(struct page *page);
+HD_NODISCARD enum hd_status page_types(struct page *page);
+/** Tables that other commands answer with: dominators, handles, threads, ... */
+HD_NODISCARD enum hd_status page_commands(struct page *page);
+/** What hang has found, and the stacks; nothing if it has found nothing. */
+HD_NODISCARD enum hd_status page_waits(struct page *page);
+
+/** Begin a section with a heading; page_section_end() ends it. */
+void page_section(struct page *page, const char *id, const char *title);
+void page_section_end(struct page *page);
+/** Begin a table that can be sorted and searched, up to its body; and end it. */
+void page_table(struct page *page, const char *id, const char *caption);
+/** A column of its head: "n" = numbers, "" = text. */
+void page_column(struct page *page, const char *title, const char *help, bool is_number);
+void page_body(struct page *page);
+void page_table_end(struct page *page);
+/** Cells. */
+void page_bytes(struct page *page, uint64_t bytes);
+void page_number(struct page *page, uint64_t number);
+/** Its share of the live bytes, with a bar. */
+void page_share(struct page *page, uint64_t bytes);
+void page_name(struct page *page, const char *name, size_t size);
+void page_address(struct page *page, uint64_t address);
+/** A next command, which can be copied. */
+void page_next(struct page *page, const char *command);
+
+#endif

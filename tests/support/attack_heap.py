@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""A text log whose type names are attacks on what shows them, and the same heap with plain names."""
+from __future__ import annotations
+
+# What a type may be called, and how a page shows it.
+ATTACKS = (
+    (b"</script><script>window.hacked=1</script>", "</script><script>window.hacked=1</script>"),
+    (b'"onload="window.hacked=1" x="', '"onload="window.hacked=1" x="'),
+    (b"'onmouseover='window.hacked=1", "'onmouseover='window.hacked=1"),
+    (b"</style><style>body{display:none}", "</style><style>body{display:none}"),
+    (b"<img src=x onerror=window.hacked=1>", "<img src=x onerror=window.hacked=1>"),
+    (b"</title></bdi><!--", "</title></bdi><!--"),
+    (b"]]><![CDATA[", "]]><![CDATA["),
+    (b"&lt;b&gt;&#60;", "&lt;b&gt;&#60;"),
+    ("Bidi.\u202egnp.exe\u2066".encode(), "Bidi.\\u202egnp.exe\\u2066"),
+    ("Zero\u200bWidth\ufeff".encode(), "Zero\\u200bWidth\\ufeff"),
+    ("Tag\U000e0041".encode(), "Tag\\u{e0041}"),
+    (b"Control\x1b[31m\x07", "Control\\u001b[31m\\u0007"),
+    (b"Broken.\xff\xed\xa0\x80", "Broken.\\xff\\xed\\xa0\\x80"),
+    (b"javascript:window.hacked=1", "javascript:window.hacked=1"),
+    (b"data:text/html,<script>x</script>", "data:text/html,<script>x</script>"),
+    (b"${window.hacked=1}{{7*7}}`", "${window.hacked=1}{{7*7}}`"),
+)
+SHOWN = tuple(shown for _, shown in ATTACKS)
+INVISIBLE = "\u202e\u2066\u200b\ufeff\U000e0041\x1b\x07"
+LONG = 1 << 20
+# The first ones are piles: findings.
+PILES = 5
+PILE_MEMBERS = 3000
+MEMBERS = 300
+
+
+def make(is_attack: bool) -> bytes:
+    """The text log: a list of each type, which a root holds, with members that are a pile."""
+    lines = [b"a 2 attack.exe"]
+    # So all of them are classes of the program in a namespace.
+    names = [b"A." + name for name, _ in ATTACKS] + [b"Long." + b"x" * LONG]
+    if not is_attack:
+        names = [b"Plain.Name%d" % i for i in range(len(names))]
+    for i, name in enumerate(names, 1):
+        lines.append(b"t %d %s" % (i, name))
+    identity = 1
+    roots = []
+    for i in range(1, len(names) + 1):
+        holder = identity
+        count = PILE_MEMBERS if i <= PILES else MEMBERS
+        members = range(holder + 1, holder + 1 + count)
+        roots.append(holder)
+        lines.append(b"o %x %d 24 " % (holder, i) + b" ".join(b"%x" % member for member in members))
+        lines.extend(b"o %x %d 1000" % (member, i % len(names) + 1) for member in members)
+        identity = holder + 1 + count
+    lines.extend(b"r %x 4 0 %d" % (root, 1 + i) for i, root in enumerate(roots))
+    lines.append(b"c attack.exe")
+    return b"\n".join(lines) + b"\n"
