@@ -51,4 +51,11 @@ HD_NODISCARD enum hd_status root_paths_staged(const struct hd_graph *graph,
 /** A zeroed struct is allowed. */
 void root_paths_deinit(struct root_paths *paths);
 
+/** The object before @p node on its path; HD_NONE: a root refers to it, or it is dead. */
+static inline uint32_t path_before(const struct root_paths *paths, uint32_t node)
+{
+	uint32_t parent = paths->parents[node];
+	return parent && parent != node + 1 ? parent - 1 : HD_NONE;
+}
+
 #endif

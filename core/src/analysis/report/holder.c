@@ -13,19 +13,12 @@ static const struct seed *seed_of(const struct root_paths *paths, uint32_t node)
 	return at < paths->seeds_count && paths->seeds[at].node == node ? &paths->seeds[at] : NULL;
 }
 
-/* The object before @p node on its path; HD_NONE: a root refers to it. */
-static uint32_t node_before(const struct root_paths *paths, uint32_t node)
-{
-	uint32_t parent = paths->parents[node];
-	return parent && parent != node + 1 ? parent - 1 : HD_NONE;
-}
-
 uint32_t holder_root(const struct report *report, uint32_t node)
 {
 	const struct root_paths *paths = &report->facts.paths;
 	if (!paths->parents[node])
 		return HD_NONE;
-	for (uint32_t before; (before = node_before(paths, node)) != HD_NONE;)
+	for (uint32_t before; (before = path_before(paths, node)) != HD_NONE;)
 		node = before;
 	const struct seed *seed = seed_of(paths, node);
 	return seed ? seed->root : HD_NONE;
@@ -111,7 +104,7 @@ static uint64_t list_path(const struct root_paths *paths, uint32_t node,
 			nodes[FINDING_STEPS - 1] = node;
 		}
 		length++;
-		node = node_before(paths, node);
+		node = path_before(paths, node);
 	}
 	*ret_count = count;
 	return length;

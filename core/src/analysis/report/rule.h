@@ -5,6 +5,9 @@
 
 #include "analysis/report/report.h"
 
+/** So many levels of objects that dominate one are asked whether a finding explains it. */
+#define EXPLAINED_LEVELS 16u
+
 /** What the running rule has found. */
 HD_NODISCARD enum hd_status finding_add(struct report *report, const struct report_finding *finding,
 					struct hd_error *err);

@@ -16,7 +16,6 @@
 #define SAMPLE        2000u
 #define REFERRERS_MAX 4u
 #define COPIES_MIN    1000u
-#define CLAIM_LEVELS  16u
 
 /* One value. */
 struct duplicate_value {
@@ -116,7 +115,7 @@ static void count_holders(const struct report_facts *facts, const struct typed_n
 		uint32_t node = all->nodes[i];
 		uint64_t begin = csr_begin(reverse, node), end = csr_begin(reverse, node + 1);
 		asked++;
-		if (facts_is_claimed(facts, node, CLAIM_LEVELS)) {
+		if (facts_is_claimed(facts, node, EXPLAINED_LEVELS)) {
 			claimed++;
 		} else if (begin < end && end - begin <= REFERRERS_MAX) {
 			tally_add(ret, facts->graph->node_types[reverse->targets[begin]], node,

@@ -42,6 +42,8 @@
 #define HEADER_THREAD_MASK      0x0000ffffu
 #define HEADER_RECURSION_MASK   0x003f0000u
 #define HEADER_RECURSION_SHIFT  16u
+/** The finalizer is not to run again: it has run, or GC.SuppressFinalize was called. */
+#define HEADER_FINALIZER_RUN 0x40000000u
 /**
  * The bits for sync blocks, hash codes and thin locks; and those of them that a thin lock does not
  * use.

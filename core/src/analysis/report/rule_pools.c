@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Arrays that pools keep for their next use: doc/report.md 4.22. */
+#include <inttypes.h>
+
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
+#include "analysis/report/typed.h"
+#include "inspect/member.h"
+
+#define BYTES_MIN (16 * MEGABYTE)
+
+/* What only arrays of pools hang on: the lists of each thread, and those of each processor. */
+static bool is_pool_part(const struct graph_type *type)
+{
+	static const char *const parts[] = { "System.Buffers.SharedArrayPoolThreadLocalArray",
+					     "System.Buffers.SharedArrayPoolPartitions",
+					     "System.Buffers.ConfigurableArrayPool",
+					     "System.Buffers.SharedArrayPool<" };
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (type_begins(type, parts[i]))
+			return true;
+	}
+	return false;
+}
+
+static enum hd_status find_pools(struct report *report, struct hd_error *err)
+{
+	const struct report_facts *facts = &report->facts;
+	uint64_t bytes = 0, count = 0;
+	uint32_t largest = HD_NONE;
+	for (uint32_t type = 0; type < facts->graph->type_count; type++) {
+		struct typed_nodes all = typed_nodes(facts, type);
+		if (!all.count || !is_pool_part(&facts->graph->types[type]))
+			continue;
+		for (uint32_t i = 0; i < all.count; i++) {
+			uint32_t node = all.nodes[i], idom = facts_idom(facts, node);
+			/* Else it is counted with the pool that has it. */
+			if (idom != HD_NONE && is_pool_part(facts_type(facts, idom)))
+				continue;
+			bytes += facts_retained(facts, node);
+			count += facts->dominators->retained_count[node];
+			if (largest == HD_NONE ||
+			    facts_retained(facts, node) > facts_retained(facts, largest))
+				largest = node;
+		}
+	}
+	rule_met(report, facts_permille(facts, bytes) / 10);
+	if (bytes < BYTES_MIN || facts_permille(facts, bytes) < 200)
+		return HD_OK;
+	struct report_finding finding = { .severity = SEVERITY_INFO,
+					  .bytes = bytes,
+					  .objects = count,
+					  .member_type = HD_NONE,
+					  .id = "pools:ArrayPool" };
+	holder_find(report, largest, &finding.holder);
+	finding.title = report_text(report, "%s in array pools", report_bytes(report, bytes));
+	finding.sentence = report_text(
+		report,
+		"Array pools keep %s (%s of the live heap) for the next use. That is right if such "
+		"arrays are needed again; the pools give them back when memory is short.",
+		report_bytes(report, bytes), report_share(report, bytes));
+	finding.look_at = "who rents large arrays of ArrayPool, and whether it needs them often";
+	finding.next = "dumpheap -stat -type SharedArrayPool";
+	finding_sample(&finding, largest);
+	return finding_add(report, &finding, err);
+}
+
+const struct report_rule pools_rule = {
+	.name = "pools",
+	.threshold = "array pools keep 20 % of the live heap, and 16 MB",
+	.find = find_pools,
+};

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* What threads keep by their stacks and by variables of their own: doc/report.md 4.23. */
+#include <inttypes.h>
+
+#include "analysis/report/counted.h"
+#include "analysis/report/growth.h"
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
+#include "analysis/report/typed.h"
+#include "inspect/member.h"
+#include "util/alloc.h"
+
+#define LARGE_MIN   4096u /* bytes of an object that no root refers to, but several together hold */
+#define STEPS_MAX   50000000u /* on all ways from such objects to their roots */
+#define OBJECTS_MAX 1000000u
+#define STATICS_MAX 64u
+
+/* What one thread keeps. */
+struct thread_keeps {
+	uint64_t bytes;
+	uint32_t largest; /* the object with most of them */
+};
+
+/* A [ThreadStatic] variable of all threads. */
+struct thread_static {
+	const char *name; /* of the root */
+	uint64_t threads, bytes;
+	uint32_t largest;
+};
+
+struct threads_keep {
+	struct thread_keeps *threads; /* by graph->threads */
+	struct thread_static statics[STATICS_MAX];
+	size_t statics_count;
+	uint64_t steps;
+	bool is_limited;
+};
+
+/* The root that holds an object by its path; HD_NONE: the limit of work is met. */
+static uint32_t near_root(const struct report *report, uint32_t node, struct threads_keep *keep)
+{
+	const struct root_paths *paths = &report->facts.paths;
+	uint32_t at = node;
+	while (keep->steps < STEPS_MAX) {
+		keep->steps++;
+		uint32_t before = path_before(paths, at);
+		if (before == HD_NONE)
+			return holder_root(report, at);
+		at = before;
+	}
+	keep->is_limited = true;
+	return HD_NONE;
+}
+
+static void add_static_bytes(struct threads_keep *keep, const char *name, uint32_t node,
+			     uint64_t bytes)
+{
+	size_t i = 0;
+	while (i < keep->statics_count && strcmp(keep->statics[i].name, name) != 0)
+		i++;
+	if (i == STATICS_MAX) {
+		keep->is_limited = true;
+		return;
+	}
+	struct thread_static *row = &keep->statics[i];
+	if (i == keep->statics_count) {
+		keep->statics_count++;
+		*row = (struct thread_static){ .name = name, .largest = node };
+	}
+	row->threads++;
+	if (bytes > row->bytes / row->threads)
+		row->largest = node;
+	row->bytes += bytes;
+}
+
+/* Add an object that nothing dominates to the thread whose root its path begins with. */
+static void add_kept(const struct report *report, uint32_t node, struct threads_keep *keep)
+{
+	const struct report_facts *facts = &report->facts;
+	const struct hd_graph *graph = facts->graph;
+	uint64_t bytes = facts_retained(facts, node);
+	uint32_t root = near_root(report, node, keep);
+	if (root == HD_NONE || graph->details[root].thread >= graph->thread_count)
+		return;
+	struct thread_keeps *thread = &keep->threads[graph->details[root].thread];
+	if (!thread->bytes || bytes > facts_retained(facts, thread->largest))
+		thread->largest = node;
+	thread->bytes += bytes;
+	if (graph->roots[root].kind == HD_ROOT_THREAD_STATIC && graph->details[root].name)
+		add_static_bytes(keep, graph->details[root].name, node, bytes);
+}
+
+static enum hd_status add_kept_objects(struct report *report, struct threads_keep *keep,
+				       struct hd_error *err)
+{
+	const struct report_facts *facts = &report->facts;
+	uint32_t count = 0;
+	for (uint32_t node = 0; node < facts->graph->object_count; node++) {
+		if (node % JOB_STRIDE == 0 && !job_step(facts->job, 0, 0))
+			return fail_cancelled(err);
+		if (facts->classes[node] != CLASS_THREAD || facts_idom(facts, node) != HD_NONE ||
+		    facts_retained(facts, node) < LARGE_MIN)
+			continue;
+		if (++count > OBJECTS_MAX) {
+			keep->is_limited = true;
+			break;
+		}
+		add_kept(report, node, keep);
+	}
+	return HD_OK;
+}
+
+static enum hd_status add_thread_finding(struct report *report, uint32_t index,
+					 const struct thread_keeps *row, struct hd_error *err)
+{
+	const struct graph_thread *thread = &report->facts.graph->threads[index];
+	struct report_finding finding = { .severity = SEVERITY_INFO,
+					  .bytes = row->bytes,
+					  .member_type =
+						  report->facts.graph->node_types[row->largest] };
+	holder_find(report, row->largest, &finding.holder);
+	const char *name = thread->name ? report_name(report, thread->name, strlen(thread->name))
+					: "without a name";
+	const char *bytes = report_bytes(report, row->bytes);
+	finding.objects = report->facts.dominators->retained_count[row->largest];
+	finding.id = report_text(report, "threads:%s", thread->name ? name : finding.holder.name);
+	finding.title = report_text(report, "thread %u (%s) keeps %s", thread->id, name, bytes);
+	finding.sentence = report_text(
+		report,
+		"Thread %u (%s) keeps %s (%s of the live heap) by its stack and its variables, the "
+		"largest part is %s in %s; that is what it works on.",
+		thread->id, name, bytes, report_share(report, row->bytes),
+		report_short_name(report, finding.member_type), finding.holder.name);
+	finding.look_at = "what the thread does, if it should be idle";
+	finding.next = "clrstack -all";
+	finding_sample(&finding, row->largest);
+	return finding_add(report, &finding, err);
+}
+
+/* A variable of pool threads that grows: nothing takes it away between two jobs. */
+static enum hd_status add_static_finding(struct report *report, const struct thread_static *row,
+					 struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	struct counted counted;
+	bool grows = counted_read(facts, row->largest, &counted) && counted_only_grew(&counted);
+	const char *name = report_name(report, row->name, strlen(row->name));
+	struct report_finding finding = { .severity = grows ? SEVERITY_MEDIUM : SEVERITY_INFO,
+					  .confidence = CONFIDENCE_MEDIUM,
+					  .bytes = row->bytes,
+					  .objects = row->threads,
+					  .member_type = facts->graph->node_types[row->largest] };
+	holder_find(report, row->largest, &finding.holder);
+	finding.id = report_text(report, "threads:static:%s", name);
+	finding.title = report_text(report, "%s of %" PRIu64 " threads keeps %s", name,
+				    row->threads, report_bytes(report, row->bytes));
+	finding.sentence = report_text(
+		report,
+		"The variable %s, which each thread has for itself, keeps %s (%s of the live heap) "
+		"in %" PRIu64 " threads%s.",
+		name, report_bytes(report, row->bytes), report_share(report, row->bytes),
+		row->threads, grows ? "; nothing was ever removed from the largest one" : "");
+	finding.look_at =
+		report_text(report, "when %s is emptied: threads of the pool live on", name);
+	finding.next = "threads";
+	finding_count(&finding, "threads", row->threads);
+	finding_sample(&finding, row->largest);
+	return finding_add(report, &finding, err);
+}
+
+static enum hd_status judge_threads(struct report *report, const struct threads_keep *keep,
+				    struct hd_error *err)
+{
+	const struct report_facts *facts = &report->facts;
+	for (size_t i = 0; i < keep->statics_count; i++) {
+		const struct thread_static *row = &keep->statics[i];
+		if (row->bytes >= facts_limit(facts) && name_is_own(row->name, strlen(row->name)))
+			TRY(add_static_finding(report, row, err));
+	}
+	for (size_t i = 0; i < facts->graph->thread_count; i++) {
+		rule_met(report, facts_permille(facts, keep->threads[i].bytes) / 10);
+		if (keep->threads[i].bytes >= facts_limit(facts))
+			TRY(add_thread_finding(report, (uint32_t)i, &keep->threads[i], err));
+	}
+	if (keep->is_limited)
+		rule_limited(report);
+	return HD_OK;
+}
+
+static enum hd_status find_threads(struct report *report, struct hd_error *err)
+{
+	const struct hd_graph *graph = report->facts.graph;
+	struct threads_keep keep = { .threads = NULL };
+	if (!graph->details || !graph->thread_count)
+		return HD_OK;
+	keep.threads = mem_calloc(graph->thread_count, sizeof(*keep.threads));
+	if (!keep.threads)
+		return fail_nomem(err);
+	enum hd_status status = add_kept_objects(report, &keep, err);
+	if (status == HD_OK)
+		status = judge_threads(report, &keep, err);
+	mem_free(keep.threads);
+	return status;
+}
+
+const struct report_rule threads_rule = {
+	.name = "threads",
+	.threshold = "a thread keeps 10 % of the live heap by its stack and its variables",
+	.needs = RULE_FIELDS,
+	.find = find_threads,
+};

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* Garbage that waits for its finalizer because nobody called Dispose: doc/report.md 4.19. */
+#include <inttypes.h>
+
+#include "analysis/heap/finalizer_objects.h"
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
+#include "analysis/report/typed.h"
+#include "clr/code/method_list.h"
+#include "inspect/value.h"
+#include "mem/memory.h"
+#include "roots/root_set.h"
+#include "util/alloc.h"
+
+#define OBJECTS_MIN 500u
+#define SHARE_MIN   20u /* one in this many objects of the type */
+#define BASE_LEVELS 16u
+
+/* Of these each one has something of the system: a descriptor, a connection. */
+static const char *const costly[] = { "System.Net.Sockets.Socket", "System.IO.FileSystemWatcher",
+				      "System.Data.Common.DbConnection",
+				      "System.Runtime.InteropServices.SafeHandle", NULL };
+
+static bool is_costly(const struct report_facts *facts, const struct type *class)
+{
+	for (size_t i = 0; costly[i]; i++) {
+		if (type_derives_from(facts->heap->clr, class, 0, costly[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Has the class, or one that it derives from, a method Dispose? */
+static bool has_dispose(const struct report_facts *facts, const struct type *class)
+{
+	struct clr *clr = facts->heap->clr;
+	for (unsigned int i = 0; class && i < BASE_LEVELS; i++) {
+		struct method_list list;
+		struct method method;
+		method_list_begin(&list, clr, class);
+		while (method_list_next(&list, &method)) {
+			if (method.name && strcmp(method.name, "Dispose") == 0)
+				return true;
+		}
+		class = class->parent ? type_find(clr, class->parent) : NULL;
+	}
+	return false;
+}
+
+static bool is_undisposed(const struct report_facts *facts, const struct finalizer_entry *entry,
+			  uint32_t *ret)
+{
+	uint32_t header;
+	if (finalizer_is_ready(entry))
+		return false;
+	*ret = facts_node(facts, entry->object);
+	return *ret != HD_NONE && !facts_is_live(facts, *ret) &&
+	       facts->graph->node_types[*ret] < facts->graph->type_count &&
+	       memory_u32(facts->heap->memory, entry->object - 4, &header) &&
+	       !(header & HEADER_FINALIZER_RUN);
+}
+
+/* What garbage of one type there is. */
+struct undisposed {
+	uint64_t count, bytes;
+	uint32_t first;
+};
+
+static enum hd_status judge_undisposed(struct report *report, uint32_t type,
+				       const struct undisposed *row, struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	struct object object;
+	rule_met(report, row->count);
+	if (row->count < OBJECTS_MIN || row->count * SHARE_MIN < facts->graph->types[type].count ||
+	    !facts_object(facts, row->first, &object))
+		return HD_OK;
+	bool costs = is_costly(facts, object.type);
+	/* Of the framework's own classes, many have a finalizer for what Dispose does not do. */
+	if (!costs &&
+	    (!type_is_own(&facts->graph->types[type]) || !has_dispose(facts, object.type)))
+		return HD_OK;
+	struct report_finding finding = { .severity = costs ? SEVERITY_MEDIUM : SEVERITY_LOW,
+					  .bytes = row->bytes,
+					  .objects = row->count,
+					  .member_type = type };
+	holder_find(report, row->first, &finding.holder);
+	const char *name = report_short_name(report, type), *full = report_type_name(report, type);
+	finding.id = report_text(report, "undisposed:%s", full);
+	finding.title =
+		report_text(report, "%" PRIu64 " %s that nobody disposed", row->count, name);
+	finding.sentence = report_text(
+		report,
+		"%" PRIu64 " of %" PRIu64 " %s are garbage that nobody disposed: each lives until "
+		"its finalizer has run%s.",
+		row->count, facts->graph->types[type].count, name,
+		costs ? ", and keeps what it has of the system until then" : "");
+	finding.look_at = report_text(report, "who makes %s without using or Dispose", name);
+	finding.next = "finalizequeue -stat";
+	finding_count(&finding, "dead and not disposed", row->count);
+	finding_count(&finding, "of the type", facts->graph->types[type].count);
+	finding_sample(&finding, row->first);
+	return finding_add(report, &finding, err);
+}
+
+static enum hd_status find_undisposed(struct report *report, struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	const struct finalizer_list *list = &facts->roots->finalizers;
+	size_t types = facts->graph->type_count;
+	/* What is dead is not known if roots are missing. */
+	if (!facts->is_complete || list->rows_count < OBJECTS_MIN)
+		return HD_OK;
+	struct undisposed *rows = mem_calloc(types + 1, sizeof(*rows));
+	if (!rows)
+		return fail_nomem(err);
+	for (size_t i = 0; i < list->rows_count; i++) {
+		uint32_t node;
+		if (!is_undisposed(facts, &list->rows[i], &node))
+			continue;
+		struct undisposed *row = &rows[facts->graph->node_types[node]];
+		row->first = row->count++ ? row->first : node;
+		row->bytes += graph_size(facts->graph, node);
+	}
+	enum hd_status status = HD_OK;
+	for (uint32_t i = 0; status == HD_OK && i < types; i++)
+		status = judge_undisposed(report, i, &rows[i], err);
+	mem_free(rows);
+	return status;
+}
+
+const struct report_rule undisposed_rule = {
+	.name = "undisposed",
+	.threshold = "500 dead objects of a type with Dispose that wait for their finalizer",
+	.needs = RULE_FIELDS | RULE_ROOTS,
+	.find = find_undisposed,
+};

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules about who holds objects: each with a case that it finds, and a healthy neighbour. */
+#include "support/assert_more.h"
+#include "support/report_scene.h"
+#include "support/suite.h"
+
+#define KILO 1024u
+
+static struct report_scene *scene;
+static uint64_t page_type;
+
+static void set_up(void)
+{
+	scene = scene_create();
+	page_type = scene_class(scene, "Shop", "Page", 0, 4080, NULL);
+}
+
+static void tear_down(void)
+{
+	scene_destroy(scene);
+}
+
+/* A list of @p old objects in generation 2 and @p young ones in generation 0. */
+static uint64_t make_list(uint64_t type, uint32_t old, uint32_t young, uint32_t version)
+{
+	uint32_t count = old + young;
+	scene_segment(scene, GENERATION_2, (uint64_t)old * 4200 + (uint64_t)count * 8 + 8 * KILO);
+	uint64_t list = scene_list(scene, count, count, version);
+	for (uint32_t i = 0; i < old; i++)
+		scene_list_set(scene, list, i, fake_object(scene->fake, type, 0));
+	scene_segment(scene, GENERATION_0, (uint64_t)young * 4200 + KILO);
+	for (uint32_t i = old; i < count; i++)
+		scene_list_set(scene, list, i, fake_object(scene->fake, type, 0));
+	return list;
+}
+
+TEST(what_a_stack_holds_is_the_work_of_its_thread)
+{
+	scene_hold(scene, SCENE_STACK, make_list(page_type, 600, 0, 600));
+	const struct report_finding *finding = scene_finding(scene, "threads");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_INFO);
+	CU_ASSERT(finding->bytes > (uint64_t)600 * 4 * KILO);
+	CU_ASSERT(!report_has(&scene->report, SEVERITY_MEDIUM));
+}
+
+TEST(what_a_static_holds_is_not_the_thread_s)
+{
+	scene_hold(scene, SCENE_STATIC, make_list(page_type, 600, 0, 600));
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "threads"));
+}
+
+TEST(a_variable_of_a_thread_that_only_grew_is_told)
+{
+	scene_hold(scene, SCENE_THREAD_STATIC, make_list(page_type, 600, 20, 620));
+	const struct report_finding *finding = scene_finding(scene, "threads");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+	ASSERT_TEXT(finding->holder.name, "Shop.Program.mine");
+}
+
+TEST(a_variable_of_a_thread_that_is_emptied_is_only_a_fact)
+{
+	scene_hold(scene, SCENE_THREAD_STATIC, make_list(page_type, 600, 20, 5000));
+	const struct report_finding *finding = scene_finding(scene, "threads");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_INFO);
+	CU_ASSERT(!report_has(&scene->report, SEVERITY_MEDIUM));
+}
+
+/* So much else that the pile is less than a tenth. */
+static void hold_ballast(void)
+{
+	scene_hold(scene, SCENE_FRAMEWORK, make_list(page_type, 2000, 0, 1));
+}
+
+static uint64_t make_methods(void)
+{
+	return scene_class(scene, "System.Reflection.Emit", "DynamicMethod", 0, 40, NULL);
+}
+
+TEST(dynamic_methods_that_pile_up_are_found)
+{
+	uint64_t type = make_methods();
+	hold_ballast();
+	scene_hold(scene, SCENE_STATIC, make_list(type, 1200, 200, 1400));
+	const struct report_finding *finding = scene_finding(scene, "known-types");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+	ASSERT_UINT(finding->objects, 1400);
+	ASSERT_TEXT(finding->holder.name, "Shop.Program.held");
+}
+
+TEST(dynamic_methods_that_come_and_go_are_a_fact)
+{
+	uint64_t type = make_methods();
+	hold_ballast();
+	scene_hold(scene, SCENE_STATIC, make_list(type, 1200, 200, 9000));
+	const struct report_finding *finding = scene_finding(scene, "known-types");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_LOW);
+}
+
+TEST(a_few_hundred_dynamic_methods_are_not_told)
+{
+	uint64_t type = make_methods();
+	hold_ballast();
+	scene_hold(scene, SCENE_STATIC, make_list(type, 800, 100, 900));
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "known-types"));
+}
+
+TEST(entities_of_a_context_on_a_stack_are_not_told)
+{
+	uint64_t entry = scene_class(scene, "Microsoft.EntityFrameworkCore.ChangeTracking.Internal",
+				     "InternalEntityEntry", 0, 40, NULL);
+	hold_ballast();
+	scene_hold(scene, SCENE_STACK, make_list(entry, 2000, 400, 2400));
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "known-types"));
+}
+
+TEST(a_pile_that_another_rule_tells_is_not_told_again)
+{
+	const struct report_finding *finding;
+	uint64_t exception = scene_class(scene, "System", "Exception", 0, 4080, NULL);
+	scene_hold(scene, SCENE_STATIC, make_list(exception, 1200, 200, 1400));
+	finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_HIGH);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "known-types"));
+}
+
+SUITE(.name = "report_holders", .set_up = set_up, .tear_down = tear_down)

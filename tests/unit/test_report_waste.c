@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules about memory that is held without a use: each with a case that it finds, and a healthy neighbour. */
+#include "clr/layouts/object_layout.h"
+#include "clr/types/field.h"
+#include "support/assert_more.h"
+#include "support/report_scene.h"
+#include "support/suite.h"
+
+#define SZ_ARRAY 0x000a0000u
+#define KILO     1024u
+
+static struct report_scene *scene;
+static uint64_t box_type, tile_type, tiles_type, bytes_type;
+
+static void set_up(void)
+{
+	scene = scene_create();
+	const struct fake_field box[] = { { .name = "content", .element = ELEMENT_CLASS },
+					  { .name = NULL } };
+	box_type = scene_class(scene, "Shop", "Box", 1, 16, box);
+	tile_type = scene_class(scene, "Shop", "Tile", 0, 8, NULL);
+	tiles_type = fake_array_type(scene->fake, tile_type);
+	uint64_t byte = scene_class(scene, "System", "Byte", 0, 8, NULL);
+	bytes_type = fake_type(scene->fake, &(struct fake_type){ .base_size = 24,
+								 .component_size = 1,
+								 .flags = SZ_ARRAY,
+								 .per_inst = byte });
+}
+
+static void tear_down(void)
+{
+	scene_destroy(scene);
+}
+
+/* A Box whose array of tiles has @p count of @p room elements. */
+static uint64_t make_board(uint32_t count, uint32_t room)
+{
+	scene_segment(scene, GENERATION_2, (uint64_t)8 * room + (uint64_t)count * 24 + KILO);
+	uint64_t box = fake_object(scene->fake, box_type, 0);
+	uint64_t tiles = fake_object(scene->fake, tiles_type, room);
+	scene_set(scene, box, 0, tiles);
+	for (uint32_t i = 0; i < count; i++)
+		scene_set_element(scene, tiles, i, fake_object(scene->fake, tile_type, 0));
+	return box;
+}
+
+/* @p count boxes, each with an array of @p size bytes, in an array. */
+static uint64_t make_boxes(uint32_t count, uint32_t size, uint8_t filled_with)
+{
+	scene_segment(scene, GENERATION_2, (uint64_t)count * (size + 96) + KILO);
+	uint64_t all = fake_object(scene->fake, scene->fake->object_array_type, count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t box = fake_object(scene->fake, box_type, 0);
+		uint64_t bytes = fake_object(scene->fake, bytes_type, size);
+		fake_poke(&scene->fake->memory, bytes + 16 + size - 1, &filled_with, 1);
+		scene_set(scene, box, 0, bytes);
+		scene_set_element(scene, all, i, box);
+	}
+	return all;
+}
+
+TEST(an_array_with_few_elements_is_sparse)
+{
+	scene_hold(scene, SCENE_STATIC, make_board(1000, 1024 * KILO));
+	const struct report_finding *finding = scene_finding(scene, "sparse-arrays");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+	ASSERT_UINT(finding->objects, 1);
+	ASSERT_UINT(finding->bytes, (uint64_t)8 * (1024 * KILO - 1000));
+	ASSERT_TEXT(finding->holder.name, "Shop.Box.content");
+}
+
+TEST(an_array_that_is_used_by_a_quarter_is_not_sparse)
+{
+	scene_hold(scene, SCENE_STATIC, make_board(256 * KILO, 1024 * KILO));
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "sparse-arrays"));
+}
+
+TEST(a_sparse_array_of_the_framework_is_its_own_affair)
+{
+	make_boxes(1, 16, 1);
+	uint64_t tiles = fake_peek_u64(&scene->fake->memory, make_board(1000, 1024 * KILO) + 8);
+	scene_hold(scene, SCENE_FRAMEWORK, tiles);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "sparse-arrays"));
+}
+
+TEST(what_only_a_stack_holds_is_not_sparse)
+{
+	scene_hold(scene, SCENE_STACK, make_board(1000, 1024 * KILO));
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "sparse-arrays"));
+}
+
+TEST(buffers_of_zeros_in_many_objects_are_sparse)
+{
+	scene_hold(scene, SCENE_STATIC, make_boxes(300, 16 * KILO, 0));
+	const struct report_finding *finding = scene_finding(scene, "sparse-arrays");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->objects, 300);
+	ASSERT_UINT(finding->bytes, (uint64_t)300 * 16 * KILO);
+}
+
+TEST(a_few_large_buffers_of_zeros_wait_for_their_use)
+{
+	scene_hold(scene, SCENE_STATIC, make_boxes(5, 1024 * KILO, 0));
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "sparse-arrays"));
+}
+
+TEST(a_buffer_whose_last_byte_is_set_is_not_empty)
+{
+	scene_hold(scene, SCENE_STATIC, make_boxes(300, 16 * KILO, 7));
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "sparse-arrays"));
+}
+
+/* Lists of room @p room with one element each, in an array. */
+static uint64_t make_lists(uint32_t lists, uint32_t room, uint32_t version)
+{
+	scene_segment(scene, GENERATION_2, (uint64_t)lists * (room * 8 + 200) + KILO);
+	uint64_t all = fake_object(scene->fake, scene->fake->object_array_type, lists);
+	for (uint32_t i = 0; i < lists; i++) {
+		uint64_t box = fake_object(scene->fake, box_type, 0);
+		uint64_t list = scene_list(scene, 1, room, version);
+		scene_list_set(scene, list, 0, fake_object(scene->fake, tile_type, 0));
+		scene_set(scene, box, 0, list);
+		scene_set_element(scene, all, i, box);
+	}
+	return all;
+}
+
+TEST(lists_with_one_element_in_many_slots_waste)
+{
+	scene_hold(scene, SCENE_STATIC, make_lists(2000, 128, 1));
+	const struct report_finding *finding = scene_finding(scene, "collections");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+	ASSERT_UINT(finding->bytes, (uint64_t)2000 * 127 * 8);
+	ASSERT_UINT(finding->objects, 2000);
+}
+
+TEST(lists_with_turnover_were_full_once)
+{
+	scene_hold(scene, SCENE_STATIC, make_lists(2000, 128, 500));
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "collections"));
+}
+
+TEST(lists_of_four_slots_do_not_waste)
+{
+	scene_hold(scene, SCENE_STATIC, make_lists(20000, 4, 1));
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "collections"));
+}
+
+/* Boxes with strings of 100 characters, of which @p values differ; held by a static. */
+static void hold_strings(uint32_t count, uint32_t values)
+{
+	char text[101];
+	scene_segment(scene, GENERATION_2, (uint64_t)count * (232 + 32 + 8) + KILO);
+	uint64_t all = fake_object(scene->fake, scene->fake->object_array_type, count);
+	for (uint32_t i = 0; i < count; i++) {
+		(void)snprintf(text, sizeof(text), "%0100u", i % values);
+		uint64_t box = fake_object(scene->fake, box_type, 0);
+		scene_set(scene, box, 0, fake_string(scene->fake, text));
+		scene_set_element(scene, all, i, box);
+	}
+	scene_hold(scene, SCENE_STATIC, all);
+}
+
+TEST(strings_with_equal_content_waste)
+{
+	hold_strings(20000, 3);
+	const struct report_finding *finding = scene_finding(scene, "duplicates");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+	ASSERT_UINT(finding->objects, 19997);
+	ASSERT_UINT(finding->bytes, (uint64_t)19997 * 222);
+	ASSERT_UINT(finding->counts[1].value, 6667);
+}
+
+TEST(strings_that_differ_are_no_duplicates)
+{
+	hold_strings(20000, 20000);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "duplicates"));
+}
+
+TEST(lambdas_are_named_with_the_variable_that_keeps_most)
+{
+	const struct fake_field fields[] = {
+		{ .name = "<>4__this", .element = ELEMENT_CLASS },
+		{ .name = "order", .element = ELEMENT_CLASS, .offset = 8 },
+		{ .name = NULL },
+	};
+	uint64_t closure = scene_class(scene, "Shop", "Till+<>c__DisplayClass1_0", 2, 16, fields);
+	scene_segment(scene, GENERATION_2, (uint64_t)300 * (8 * KILO + 200) + 16 * KILO);
+	uint64_t all = fake_object(scene->fake, scene->fake->object_array_type, 300);
+	uint64_t till = fake_object(scene->fake, box_type, 0);
+	for (uint32_t i = 0; i < 300; i++) {
+		uint64_t one = fake_object(scene->fake, closure, 0);
+		scene_set(scene, one, 0, till);
+		scene_set(scene, one, 1, fake_object(scene->fake, bytes_type, 8 * KILO));
+		scene_set_element(scene, all, i, one);
+	}
+	scene_hold(scene, SCENE_STATIC, all);
+	const struct report_finding *finding = scene_finding(scene, "closures");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_LOW);
+	ASSERT_UINT(finding->objects, 300);
+	ASSERT_TEXT(finding->title, "300 lambdas of Shop.Till keep order");
+}
+
+TEST(lambdas_that_keep_little_are_not_told)
+{
+	uint64_t closure = scene_class(scene, "Shop", "Till+<>c__DisplayClass1_0", 1, 8, NULL);
+	scene_hold(scene, SCENE_STATIC, make_boxes(300, 16 * KILO, 7));
+	scene_segment(scene, GENERATION_2, 16 * KILO);
+	for (uint32_t i = 0; i < 300; i++)
+		scene_hold(scene, SCENE_OTHER_STATIC, fake_object(scene->fake, closure, 0));
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "closures"));
+}
+
+static void hold_pool(uint32_t arrays)
+{
+	uint64_t part =
+		scene_class(scene, "System.Buffers", "SharedArrayPoolPartitions", 1, 8, NULL);
+	scene_segment(scene, GENERATION_2, (uint64_t)arrays * (1024 * KILO + 64) + 4 * KILO);
+	uint64_t pool = fake_object(scene->fake, part, 0);
+	uint64_t all = fake_object(scene->fake, scene->fake->object_array_type, arrays);
+	scene_set(scene, pool, 0, all);
+	for (uint32_t i = 0; i < arrays; i++)
+		scene_set_element(scene, all, i, fake_object(scene->fake, bytes_type, 1024 * KILO));
+	scene_hold(scene, SCENE_FRAMEWORK, pool);
+}
+
+TEST(what_an_array_pool_keeps_is_a_fact)
+{
+	hold_pool(20);
+	const struct report_finding *finding = scene_finding(scene, "pools");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_INFO);
+	CU_ASSERT(finding->bytes >= (uint64_t)20 * 1024 * KILO);
+}
+
+TEST(a_small_array_pool_is_not_told)
+{
+	hold_pool(10);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "pools"));
+}
+
+/* Sockets that nothing refers to; the last are alive. */
+static void make_sockets(uint32_t dead, uint32_t alive, uint32_t header)
+{
+	uint64_t socket = scene_class(scene, "System.Net.Sockets", "Socket", 0, 8, NULL);
+	scene_segment(scene, GENERATION_2, (uint64_t)(dead + alive) * 24 + KILO);
+	for (uint32_t i = 0; i < dead + alive; i++) {
+		uint64_t one = fake_object(scene->fake, socket, 0);
+		fake_header(scene->fake, one, header);
+		scene_hold(scene, SCENE_REGISTERED, one);
+		if (i >= dead)
+			scene_hold(scene, SCENE_STATIC, one);
+	}
+}
+
+TEST(dead_sockets_that_nobody_disposed_are_found)
+{
+	make_sockets(600, 100, 0);
+	const struct report_finding *finding = scene_finding(scene, "undisposed");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+	ASSERT_UINT(finding->objects, 600);
+	ASSERT_UINT(finding->counts[1].value, 700);
+}
+
+TEST(sockets_that_were_disposed_are_only_garbage)
+{
+	make_sockets(600, 100, HEADER_FINALIZER_RUN);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "undisposed"));
+}
+
+TEST(sockets_that_are_alive_are_not_forgotten)
+{
+	make_sockets(100, 600, 0);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "undisposed"));
+}
+
+TEST(without_all_roots_nothing_is_known_to_be_dead)
+{
+	scene->is_partial = true;
+	make_sockets(600, 100, 0);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "undisposed"));
+}
+
+SUITE(.name = "report_waste", .set_up = set_up, .tear_down = tear_down)
