@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
 #include "clr/code/code.h"
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/stack_text.h"
-#include "inspect/thread_name.h"
+#include "command/threads/thread_choice.h"
 #include "stack/stack.h"
 
 enum {
@@ -47,42 +45,6 @@ static const struct option clrstack_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-/* OS id of the debugger's thread that the command is about; 0: it is about others. */
-static uint64_t selected_thread(const struct call *call)
-{
-	if (call->words[0].given || call->options[OPT_THREAD].given || call->options[OPT_ALL].given)
-		return 0;
-	return call->session->selected > 0 ? (uint64_t)call->session->selected : 0;
-}
-
-static bool is_chosen_thread(const struct call *call, const struct clr_thread *thread)
-{
-	if (call->words[0].given)
-		return thread->os_id == call->words[0].number && thread->os_id;
-	if (call->options[OPT_THREAD].given)
-		return thread->id == call->options[OPT_THREAD].number;
-	return !selected_thread(call) || thread->os_id == selected_thread(call);
-}
-
-static enum hd_status no_thread(struct call *call)
-{
-	if (call->words[0].given) {
-		return fail(call->err, HD_ERR_NOTFOUND, 0,
-			    "no managed thread has the OS id %" PRIx64 ": clrthreads lists them",
-			    call->words[0].number);
-	}
-	if (selected_thread(call)) {
-		return fail(call->err, HD_ERR_NOTFOUND, 0,
-			    "the selected thread (OS id %" PRIx64
-			    ") is not managed: clrthreads lists "
-			    "those that are, clrstack -all shows them",
-			    selected_thread(call));
-	}
-	return fail(call->err, HD_ERR_NOTFOUND, 0,
-		    "no thread has the managed id %" PRIu64 ": clrthreads lists them",
-		    call->options[OPT_THREAD].number);
-}
-
 static enum hd_status write_thread_stack(struct stack_text *text, struct stack_walker *walker,
 					 const struct clr_thread *thread)
 {
@@ -121,13 +83,15 @@ static enum hd_status run_clrstack(struct call *call)
 				   .limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
 				   .symbols_left = SYMBOL_BYTES_MAX,
 				   .details = chosen_details(call) };
+	const struct thread_choice choice = thread_choice(
+		call, &call->words[0], &call->options[OPT_THREAD], &call->options[OPT_ALL]);
 	struct stack_walker *walker = NULL;
 	TRY(stack_walker_create(clr, text.roots ? call->heap : NULL, &walker, call->err));
 	answer_table(&call->answer, &stack_schema, NULL);
 	enum hd_status status = HD_OK;
 	size_t count = 0;
 	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++) {
-		if (!is_chosen_thread(call, clr_thread_at(clr, i)))
+		if (!thread_is_chosen(&choice, clr_thread_at(clr, i)))
 			continue;
 		answer_remark(&call->answer, count++ ? "\n" : "");
 		status = write_thread_stack(&text, walker, clr_thread_at(clr, i));
@@ -136,10 +100,8 @@ static enum hd_status run_clrstack(struct call *call)
 	}
 	stack_walker_destroy(walker);
 	stack_text_deinit(&text);
-	bool is_one =
-		call->words[0].given || call->options[OPT_THREAD].given || selected_thread(call);
-	if (status == HD_OK && !count && is_one)
-		return no_thread(call);
+	if (status == HD_OK && !count && choice.is_one)
+		return thread_not_found(call, &choice);
 	(void)answer_table_end(&call->answer);
 	return status;
 }

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/threads/thread_choice.h"
+
+#include <inttypes.h>
+
+#include "clr/clr.h"
+
+struct thread_choice thread_choice(const struct call *call, const struct value *word,
+				   const struct value *thread, const struct value *all)
+{
+	if (word && word->given)
+		return (struct thread_choice){ .is_one = true, .id = word->number };
+	if (thread->given) {
+		return (struct thread_choice){ .is_one = true,
+					       .is_managed_id = true,
+					       .id = thread->number };
+	}
+	bool is_selected = !all->given && call->session->selected > 0;
+	return (struct thread_choice){
+		.is_one = is_selected,
+		.is_selected = is_selected,
+		.id = is_selected ? (uint64_t)call->session->selected : 0,
+	};
+}
+
+bool thread_is_chosen(const struct thread_choice *choice, const struct clr_thread *thread)
+{
+	if (!choice->is_one)
+		return true;
+	if (choice->is_managed_id)
+		return thread->id == choice->id;
+	return thread->os_id == choice->id && thread->os_id;
+}
+
+enum hd_status thread_not_found(const struct call *call, const struct thread_choice *choice)
+{
+	if (choice->is_managed_id) {
+		return fail(call->err, HD_ERR_NOTFOUND, 0,
+			    "no thread has the managed id %" PRIu64 ": clrthreads lists them",
+			    choice->id);
+	}
+	if (choice->is_selected) {
+		return fail(call->err, HD_ERR_NOTFOUND, 0,
+			    "the selected thread (OS id %" PRIx64
+			    ") is not managed: clrthreads lists those that are, %s -all shows them",
+			    choice->id, call->command->name);
+	}
+	return fail(call->err, HD_ERR_NOTFOUND, 0,
+		    "no managed thread has the OS id %" PRIx64 ": clrthreads lists them",
+		    choice->id);
+}
