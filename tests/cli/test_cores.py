@@ -43,6 +43,7 @@ MEMBERS: dict[str, set[str]] = {
     "gchandles": {"handles"},
     "finalizequeue": {"heaps"},
     "clrstack": {"threads"},
+    "dumpstackobjects": {"objects", "incomplete", "missing"},
     "parallelstacks": {"frames", "total"},
     "waits": {"deadlocks", "threads"},
     "hang": {"verdicts", "threads", "waiting", "async_chains", "idle", "partial", "running"},

@@ -235,6 +235,8 @@ static const char *const core_lines[] = {
 	"crashinfo",
 	"analyzeoom",
 	"sizestats",
+	"dumpstackobjects -all -verify",
+	"dumpstackobjects 7ffd79764000 7ffd79768000",
 	"report",
 	"report -o OUT.html",
 	"report -o OUT.json",

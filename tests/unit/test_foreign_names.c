@@ -20,7 +20,7 @@ TEST(advice_on_names_of_sos_leads_to_commands)
 			(void)printf("%s: %s\n", name, advice);
 		CU_ASSERT_PTR_NOT_NULL(command_find(word));
 	}
-	CU_ASSERT_PTR_NOT_NULL(foreign_name_advice("DSO"));
+	CU_ASSERT_PTR_NOT_NULL(foreign_name_advice("EESTACK"));
 	CU_ASSERT_PTR_NULL(foreign_name_advice("gcroot"));
 	CU_ASSERT_PTR_NULL(foreign_name_advice(""));
 }

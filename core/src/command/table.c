@@ -43,6 +43,7 @@ static const struct command *const commands[] = {
 	&listnearobj_command,
 	&clrthreads_command,
 	&clrstack_command,
+	&dumpstackobjects_command,
 	&parallelstacks_command,
 	&waits_command,
 	&hang_command,

@@ -26,7 +26,7 @@ internal static class HeapFacts
         _ => segment.Kind.ToString(),
     };
 
-    private static string GenerationOf(ClrSegment segment, ulong address) => segment.GetGeneration(address) switch
+    public static string GenerationOf(ClrSegment segment, ulong address) => segment.GetGeneration(address) switch
     {
         Generation.Generation0 => "0",
         Generation.Generation1 => "1",

@@ -58,6 +58,11 @@
 //   o  HEAP REASON ALLOC GC FAILURE SIZE AVAILABLE LARGE   the last allocation that failed
 // il (check_il.py):
 //   i  MODULE TOKEN SIZE MAXSTACK HASH   method with IL; HASH of its instructions and clauses
+// words (check_objects.py):
+//   k  GENERATION SIZE FREE COUNT        objects, or with FREE 1 Free blocks; SIZE rounded up to 8
+//   l  OSTHREAD RSP LAST                 stack pointer of a thread, and of its outermost frame
+//   W  OSTHREAD SLOT OBJECT              word of a stack between these that is the address of an object
+//   b  OSTHREAD NUMBER OBJECT            register of that kind
 // live:
 //   w  ADDRESS                           object that is reachable from the roots
 //
@@ -96,6 +101,7 @@ internal static class Program
             case "stacks": RootFacts.Stacks(); break;
             case "names": NameFacts.Write(); break;
             case "modules": ModuleFacts.Write(); break;
+            case "words": WordFacts.Write(); break;
             case "il": IlFacts.Write(); break;
             case "live": Live.Write(types); break;
             default: throw new ArgumentException("no part " + name);

@@ -471,26 +471,33 @@ const struct schema stack_schema = {
 	.layout = stack_thread_layout,
 };
 
-/* Begin the row of a thread. */
-static void begin_thread(struct call *call, const struct thread_stack *stack)
+/* The cells of a thread; @p name gets its name. */
+static void stack_thread_cells(struct call *call, const struct thread_stack *stack,
+			       struct text *name, struct cell cells[THREAD_COLUMNS])
 {
 	const struct clr_thread *thread = stack->thread;
 	bool is_whole = !stack->is_partial && !stack->is_missing;
+	(void)thread_name(call->heap, thread, name);
+	cells[THREAD_ID] = cell_number(thread->id);
+	cells[THREAD_OS_ID] = cell_number(thread->os_id);
+	cells[THREAD_NAME] = cell_text(name->size ? name->bytes : NULL, name->size);
+	cells[THREAD_PARTIAL] = cell_flag(stack->is_partial);
+	cells[THREAD_MISSING] = cell_flag(stack->is_missing);
+	cells[THREAD_WHY] = cell_string(is_whole ? NULL : stack->why);
+}
+
+/* Begin the row of a thread. */
+static void begin_thread(struct call *call, const struct thread_stack *stack)
+{
+	struct cell cells[THREAD_COLUMNS];
 	struct text name = { 0 };
-	(void)thread_name(call->heap, thread, &name);
-	const struct cell cells[THREAD_COLUMNS] = {
-		[THREAD_ID] = cell_number(thread->id),
-		[THREAD_OS_ID] = cell_number(thread->os_id),
-		[THREAD_NAME] = cell_text(name.size ? name.bytes : NULL, name.size),
-		[THREAD_PARTIAL] = cell_flag(stack->is_partial),
-		[THREAD_MISSING] = cell_flag(stack->is_missing),
-		[THREAD_WHY] = cell_string(is_whole ? NULL : stack->why),
-	};
+	stack_thread_cells(call, stack, &name, cells);
 	answer_row_begin(&call->answer, cells);
 	text_deinit(&name);
-	if (!stack->frames_count && is_whole) {
-		answer_remark(&call->answer, thread->os_id ? "    no managed frames\n"
-							   : "    not started yet, or ended\n");
+	if (!stack->frames_count && !stack->is_partial && !stack->is_missing) {
+		answer_remark(&call->answer, stack->thread->os_id
+						     ? "    no managed frames\n"
+						     : "    not started yet, or ended\n");
 	}
 }
 
@@ -520,6 +527,16 @@ static void write_why(struct call *call, const struct thread_stack *stack, bool 
 		cell_string(roots && !stack->is_missing ? words : ""),
 	};
 	answer_heading(&call->answer, &schema, cells);
+}
+
+void stack_text_heading(struct call *call, const struct thread_stack *stack)
+{
+	struct cell cells[THREAD_COLUMNS];
+	struct text name = { 0 };
+	stack_thread_cells(call, stack, &name, cells);
+	answer_heading(&call->answer, &stack_schema, cells);
+	text_deinit(&name);
+	write_why(call, stack, false);
 }
 
 enum hd_status stack_text_write(struct stack_text *text, const struct thread_stack *stack)

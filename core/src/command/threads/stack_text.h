@@ -30,6 +30,8 @@ extern const struct schema stack_schema;
  */
 HD_NODISCARD enum hd_status stack_text_write(struct stack_text *text,
 					     const struct thread_stack *stack);
+/** Text: the line above a thread, and why its stack is not complete if it is not. */
+void stack_text_heading(struct call *call, const struct thread_stack *stack);
 void stack_text_deinit(struct stack_text *text);
 
 #endif

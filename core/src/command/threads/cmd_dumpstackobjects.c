@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "analysis/threads/stack_objects.h"
+#include "command/objects/object.h"
+#include "command/table.h"
+#include "command/threads/stack_text.h"
+#include "command/threads/thread_choice.h"
+#include "util/alloc.h"
+#include "verify/verify.h"
+
+enum {
+	OPT_VERIFY,
+	OPT_THREAD,
+	OPT_ALL
+};
+
+static const struct option dumpstackobjects_options[] = {
+	[OPT_VERIFY] = { "verify", VALUE_NONE, NULL, "leave out objects that are damaged", NULL },
+	[OPT_THREAD] = { "thread", VALUE_THREAD, "N", "the thread whose managed id is N", NULL },
+	[OPT_ALL] = { "all", VALUE_NONE, NULL, "all threads, also where one is selected", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+enum stack_object_column {
+	OBJECT_SLOT,
+	OBJECT_ADDRESS,
+	OBJECT_TYPE,
+	OBJECT_REGISTER,
+	OBJECT_MT,
+	OBJECT_THREAD_ID,
+	OBJECT_THREAD_OS_ID,
+	OBJECT_COLUMNS
+};
+
+static const struct column stack_object_columns[OBJECT_COLUMNS] = {
+	[OBJECT_SLOT] = { "slot", "SP/REG", KIND_ADDRESS, 16, 0,
+			  "where the word is; null: it is a register" },
+	[OBJECT_ADDRESS] = { "object", "Object", KIND_ADDRESS, 16, LOOK_ADDRESS,
+			     "the object that it refers to" },
+	[OBJECT_TYPE] = { "type", "Name", KIND_TYPE, 0, 0, "name of its type" },
+	[OBJECT_REGISTER] = { "register", NULL, KIND_TEXT, 0, 0, "name of the register" },
+	[OBJECT_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of the object" },
+	[OBJECT_THREAD_ID] = { "thread.id", NULL, KIND_NUMBER, 0, LOOK_WHOLE,
+			       "managed id of the thread; null: a range was given" },
+	[OBJECT_THREAD_OS_ID] = { "thread.os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
+};
+
+/* Text has a table for each thread. */
+static const struct schema stack_objects_schema = {
+	.name = "objects",
+	SCHEMA_COLUMNS(stack_object_columns),
+	.is_main = true,
+};
+static const struct schema thread_part_schema = { SCHEMA_COLUMNS(stack_object_columns) };
+
+enum gap_column {
+	GAP_ID,
+	GAP_OS_ID,
+	GAP_MISSING,
+	GAP_WHY,
+	GAP_COLUMNS
+};
+
+static const struct column gap_columns[GAP_COLUMNS] = {
+	[GAP_ID] = { "id", NULL, KIND_NUMBER, 0, 0, "managed id of the thread" },
+	[GAP_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
+	[GAP_MISSING] = { "missing", NULL, KIND_FLAG, 0, 0,
+			  "are its registers or its stack not in the target?" },
+	[GAP_WHY] = { "why", NULL, KIND_TEXT, 0, 0, "what is missing, or why the walk failed" },
+};
+static const struct schema gaps_schema = { .name = "incomplete", SCHEMA_COLUMNS(gap_columns) };
+
+/* A thread whose stack is not complete. */
+struct stack_gap {
+	const struct clr_thread *thread;
+	bool is_missing;
+	char why[sizeof(((struct thread_stack *)NULL)->why)];
+};
+
+/* What is written. */
+struct object_list {
+	struct call *call;
+	struct stack_objects objects;
+	struct stack_gap *gaps;
+	size_t gaps_count, gaps_capacity;
+	uint64_t damaged; /* left out */
+};
+
+static void write_stack_object(struct call *call, const struct stack_object *found,
+			       const struct clr_thread *thread)
+{
+	const struct object *object = &found->object;
+	size_t size;
+	const char *name = type_name(call->heap->clr, object->type, &size);
+	struct cell cells[OBJECT_COLUMNS] = {
+		[OBJECT_ADDRESS] = cell_number(object->address),
+		[OBJECT_TYPE] = cell_type(name, size, object->type->method_table),
+		[OBJECT_MT] = cell_number(object->type->method_table),
+	};
+	if (found->slot) {
+		cells[OBJECT_SLOT] = cell_number(found->slot);
+	} else {
+		cells[OBJECT_REGISTER] = cell_string(register_names[found->base]);
+		cells[OBJECT_SLOT].shown = register_names[found->base];
+	}
+	if (thread) {
+		cells[OBJECT_THREAD_ID] = cell_number(thread->id);
+		cells[OBJECT_THREAD_OS_ID] = cell_number(thread->os_id);
+	}
+	answer_row(&call->answer, cells);
+}
+
+static enum hd_status is_sound(struct object_list *list, const struct stack_object *found,
+			       bool *ret)
+{
+	struct call *call = list->call;
+	struct verify_result result;
+	*ret = true;
+	if (!call->options[OPT_VERIFY].given)
+		return HD_OK;
+	TRY(verify_object(call->heap, found->object.address, &call->job, &result, call->err));
+	*ret = !result.damage_count;
+	verify_result_deinit(&result);
+	return HD_OK;
+}
+
+/* All that list->objects finds from where it has begun. */
+static enum hd_status write_found_objects(struct object_list *list, const struct clr_thread *thread)
+{
+	struct call *call = list->call;
+	struct stack_object found;
+	bool is_text = answer_is_text(&call->answer), is_good;
+	if (is_text)
+		answer_table(&call->answer, &thread_part_schema, NULL);
+	for (;;) {
+		TRY(stack_objects_next(&list->objects, &call->job, &found, call->err));
+		if (!found.object.type)
+			break;
+		TRY(is_sound(list, &found, &is_good));
+		if (is_good)
+			write_stack_object(call, &found, thread);
+		list->damaged += !is_good;
+		TRY(call_check(call));
+	}
+	if (is_text)
+		(void)answer_table_end(&call->answer);
+	return HD_OK;
+}
+
+static enum hd_status keep_gap(struct object_list *list, const struct thread_stack *stack)
+{
+	if (!stack->is_missing && !stack->is_partial)
+		return HD_OK;
+	if (!PAGES_RESERVE(list, gaps))
+		return fail_nomem(list->call->err);
+	struct stack_gap *gap = &list->gaps[list->gaps_count++];
+	gap->thread = stack->thread;
+	gap->is_missing = stack->is_missing;
+	memcpy(gap->why, stack->why, sizeof(gap->why));
+	return HD_OK;
+}
+
+static enum hd_status write_thread_objects(struct object_list *list, struct stack_walker *walker,
+					   const struct clr_thread *thread)
+{
+	static const struct stack_options options = { .conservative = true };
+	struct call *call = list->call;
+	struct thread_stack stack;
+	TRY(stack_walk(walker, thread, &options, &call->job, &stack, call->err));
+	stack_text_heading(call, &stack);
+	enum hd_status status = stack_objects_begin(&list->objects, &stack, call->err);
+	if (status == HD_OK)
+		status = keep_gap(list, &stack);
+	if (status == HD_OK)
+		status = write_found_objects(list, thread);
+	thread_stack_deinit(&stack);
+	return status;
+}
+
+static enum hd_status write_stacks_objects(struct object_list *list)
+{
+	struct call *call = list->call;
+	struct clr *clr = call->heap->clr;
+	const struct thread_choice choice =
+		thread_choice(call, NULL, &call->options[OPT_THREAD], &call->options[OPT_ALL]);
+	struct stack_walker *walker = NULL;
+	TRY(stack_walker_create(clr, call->heap, &walker, call->err));
+	enum hd_status status = HD_OK;
+	size_t count = 0;
+	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++) {
+		if (!thread_is_chosen(&choice, clr_thread_at(clr, i)))
+			continue;
+		answer_remark(&call->answer, count++ ? "\n" : "");
+		status = write_thread_objects(list, walker, clr_thread_at(clr, i));
+	}
+	stack_walker_destroy(walker);
+	if (status == HD_OK && !count && choice.is_one)
+		return thread_not_found(call, &choice);
+	return status;
+}
+
+static void write_stack_gaps(const struct object_list *list)
+{
+	struct answer *answer = &list->call->answer;
+	if (answer_is_text(answer))
+		return;
+	answer_table(answer, &gaps_schema, NULL);
+	for (size_t i = 0; i < list->gaps_count; i++) {
+		const struct stack_gap *gap = &list->gaps[i];
+		const struct cell cells[GAP_COLUMNS] = {
+			[GAP_ID] = cell_number(gap->thread->id),
+			[GAP_OS_ID] = cell_number(gap->thread->os_id),
+			[GAP_MISSING] = cell_flag(gap->is_missing),
+			[GAP_WHY] = cell_string(gap->why),
+		};
+		answer_row(answer, cells);
+	}
+	(void)answer_table_end(answer);
+}
+
+/* The rest of a range, which was not read. */
+static void write_unread_range(const struct object_list *list)
+{
+	static const struct column columns[] = {
+		{ "missing", NULL, KIND_BYTES, 0, 0,
+		  "bytes at the end of the range that were not looked at, as the target lacks the "
+		  "first of them" },
+	};
+	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
+	const struct cell missing = cell_number(list->objects.missing);
+	answer_data(&list->call->answer, &schema, &missing);
+	if (list->objects.missing) {
+		answer_remark(&list->call->answer,
+			      "\nThe last %" PRIu64 " bytes of the range were not looked at: the "
+			      "target does not hold the first of them.\n",
+			      list->objects.missing);
+	}
+}
+
+static enum hd_status write_object_list(struct object_list *list)
+{
+	struct call *call = list->call;
+	const struct value *words = call->words;
+	bool is_data = !answer_is_text(&call->answer);
+	if (is_data)
+		answer_table(&call->answer, &stack_objects_schema, NULL);
+	if (words[0].given) {
+		bool is_ascending = words[0].number < words[1].number;
+		stack_objects_begin_range(&list->objects, words[!is_ascending].number,
+					  words[is_ascending].number);
+		TRY(write_found_objects(list, NULL));
+	} else {
+		TRY(write_stacks_objects(list));
+	}
+	if (is_data)
+		(void)answer_table_end(&call->answer);
+	write_stack_gaps(list);
+	write_unread_range(list);
+	if (list->damaged) {
+		char number[COUNT_SIZE];
+		answer_remark(&call->answer, "\nNot shown: %s of damaged objects\n",
+			      format_count(list->damaged, "address", number));
+	}
+	return HD_OK;
+}
+
+static enum hd_status run_dumpstackobjects(struct call *call)
+{
+	struct object_list list = { .call = call };
+	TRY(stack_objects_open(call->heap, &call->job, &list.objects, call->err));
+	enum hd_status status = write_object_list(&list);
+	stack_objects_close(&list.objects);
+	pages_free(list.gaps, list.gaps_capacity, sizeof(*list.gaps));
+	return status;
+}
+
+static enum hd_status check_dumpstackobjects(struct call *call)
+{
+	bool is_of_threads = call->options[OPT_THREAD].given || call->options[OPT_ALL].given;
+	if (call->words[0].given && !call->words[1].given)
+		return call_usage(call, "a range has two ends");
+	if (call->words[0].given && is_of_threads)
+		return call_usage(call, "a range is not of a thread");
+	return HD_OK;
+}
+
+const struct command dumpstackobjects_command = {
+	.name = "dumpstackobjects",
+	.alias = "dso",
+	.has_rows = true,
+	.summary = "list the objects that the words of a stack refer to",
+	.description =
+		"Registers come first, then the words of the stack by address. Every word is shown in\n"
+		"which the address of an object is, also where it is old and keeps nothing alive:\n"
+		"clrstack -roots tells those that do. Without -thread: the thread that is selected in\n"
+		"the debugger or by setthread; all threads where there is none, and with -all. TOP and\n"
+		"BOTTOM are the ends of a range of memory, whose words are shown instead.\n",
+	.example = "dumpstackobjects -thread 1",
+	.top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP,
+	.options = dumpstackobjects_options,
+	.words = { { "TOP", VALUE_ADDRESS, true }, { "BOTTOM", VALUE_ADDRESS, true } },
+	.check = check_dumpstackobjects,
+	.run = run_dumpstackobjects,
+};
