@@ -52,9 +52,9 @@ static const struct graph_root_detail details[ROOTS] = {
 
 static const struct graph_thread threads[] = { { 0x4b94, 5, "worker\n1" }, { 0x4b95, 6, NULL } };
 static const struct graph_frame frames[] = {
-	{ 0x7fff00, 0x1234, "Shop.Program.Run(System.Int32)", 0x1b, 0 },
-	{ 0x7fff80, 0, "InlinedCallFrame", 0, 0 },
-	{ 0x7fffa0, 0x5678, "Shop.Program.Main()", 0, 1 },
+	{ 0x7fff00, 0x1234, "Shop.Program.Run(System.Int32)", 0x1b, 0, 0 },
+	{ 0x7fff80, 0, "InlinedCallFrame", 0, 0, 0 },
+	{ 0x7fffa0, 0x5678, "Shop.Program.Main()", 0, 0, 1 },
 };
 
 static void link_of(const void *arg, uint32_t from, uint32_t to, struct text *text)

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "answer/source_line.h"
 #include "report/root_label.h"
 
 static const struct column columns[ROOT_COLUMNS] = {
@@ -23,6 +24,9 @@ static const struct column columns[ROOT_COLUMNS] = {
 	[ROOT_THREAD_NAME] = { "thread.name", NULL, KIND_TEXT, 0, 0, "its name" },
 	[ROOT_FRAME] = { "frame", NULL, KIND_TEXT, 0, 0, "method on the stack, and where in it" },
 	[ROOT_SLOT] = { "slot", NULL, KIND_TEXT, 0, 0, "register, or place in the frame" },
+	[ROOT_FILE] = { "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			"path of the frame's source file, as the compiler saw it" },
+	[ROOT_LINE] = { "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file" },
 	[ROOT_WEAK] = { "weak", NULL, KIND_FLAG, 0, 0, "does it keep nothing alive?" },
 	[ROOT_FORM] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
 	[ROOT_LABEL] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
@@ -331,6 +335,7 @@ static void root_frame_layout(struct out *out, const struct cell *cells)
 		out_printf(out, " %" PRIx64, cells[ROOT_IP].number);
 	out_puts(out, " ");
 	put_root_frame(out, cells);
+	source_text_put(out, &cells[ROOT_FILE], &cells[ROOT_LINE]);
 	out_puts(out, "\n");
 }
 

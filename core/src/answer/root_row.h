@@ -21,6 +21,8 @@ enum root_column {
 	ROOT_THREAD_NAME,
 	ROOT_FRAME,
 	ROOT_SLOT,
+	ROOT_FILE, /**< see source_text_root() */
+	ROOT_LINE,
 	ROOT_WEAK,
 	/* text only */
 	ROOT_FORM,    /**< enum root_form */
@@ -45,9 +47,16 @@ enum root_form {
 	FORM_OLDER,  /**< an object of an older generation, instead of a root */
 };
 
+/** Where a frame is in the source; several roots, one after the other, may belong to it. */
+struct root_source {
+	const struct graph_frame *frame;
+	struct cell file, line;
+};
+
 /** A root that is being written into a table.  All zeros is empty. */
 struct root_row {
 	struct cell cells[ROOT_COLUMNS];
+	struct root_source source;
 	struct text frame; /**< "Namespace.Type.Method(...)+0x1b", which a cell borrows */
 };
 

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <heapdump/graph.h>
 
@@ -65,9 +66,16 @@ struct graph_thread {
 struct graph_frame {
 	uint64_t sp, ip;
 	const char *method; /**< "Namespace.Type.Method(...)", or the class of an explicit Frame */
-	uint32_t offset;    /**< offset of ip in the method's code */
-	uint32_t thread;    /**< index in threads */
+	uint32_t offset : 31;   /**< offset of ip in the method's code */
+	uint32_t is_active : 1; /**< ip is of the next instruction, and not a return address */
+	uint32_t thread;        /**< index in threads */
 };
+
+/** Is it a frame of a method, and not an explicit Frame?  Only methods have arguments. */
+static inline bool graph_frame_is_method(const struct graph_frame *frame)
+{
+	return frame->method && strchr(frame->method, '(');
+}
 
 static inline bool root_is_weak(const struct graph_root *root)
 {

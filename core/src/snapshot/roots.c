@@ -213,7 +213,8 @@ static enum hd_status make_frame(struct rooting *rooting, const struct thread_st
 	uint32_t thread = thread_of(rooting, stack);
 	to->sp = from->sp;
 	to->ip = from->ip;
-	to->offset = from->offset;
+	to->offset = from->offset & INT32_MAX;
+	to->is_active = from->is_active;
 	to->thread = thread < clr_thread_count(rooting->clr) ? rooting->threads[thread] : HD_NONE;
 	to->method = from->name;
 	if (from->kind != STACK_MANAGED || !from->method_desc)

@@ -10,6 +10,7 @@
 #include "command/graph/gcroot_tree.h"
 #include "command/heap/heap_call.h"
 #include "command/table.h"
+#include "command/threads/source_text.h"
 #include "heap/heap.h"
 #include "report/root_label.h"
 #include "util/bitmap.h"
@@ -149,6 +150,7 @@ static void fill_rooted_row(struct gcroot_writer *writer, const struct rooted *r
 	const struct graph_places *places = &graph->places;
 	if (rooted->root != HD_NONE) {
 		root_row_fill(&writer->row, &writer->call->answer, graph, rooted->root);
+		source_text_root(writer->call, rooted->root, &writer->row);
 	} else {
 		root_row_fill_older(
 			&writer->row, graph, rooted->node,

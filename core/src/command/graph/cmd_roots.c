@@ -7,6 +7,7 @@
 #include "answer/root_row.h"
 #include "command/completeness.h"
 #include "command/table.h"
+#include "command/threads/source_text.h"
 #include "report/root_label.h"
 #include "util/alloc.h"
 
@@ -298,6 +299,8 @@ static enum hd_status list_roots(struct call *call, struct root_row *row)
 		if (!answer_wants_row(answer))
 			continue;
 		root_row_fill(row, answer, call->graph, i);
+		if (answer_is_data(answer))
+			source_text_root(call, i, row);
 		answer_row(answer, row->cells);
 		TRY(call_check(call));
 	}

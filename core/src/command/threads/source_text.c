@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/threads/source_text.h"
 
-#include <inttypes.h>
-
+#include "answer/root_row.h"
+#include "clr/code/code.h"
 #include "clr/code/source.h"
 #include "heap/heap.h"
-#include "report/fit.h"
+#include "report/root_label.h"
 
 void source_text_cells(struct call *call, uint64_t method_desc, uint64_t place,
 		       struct cell *ret_file, struct cell *ret_line)
@@ -29,13 +29,21 @@ void source_text_await(struct call *call, const struct type *machine, int32_t st
 	*ret_line = cell_number(line.line);
 }
 
-void source_text_put(struct out *out, const struct cell *file, const struct cell *line)
+void source_text_root(struct call *call, uint32_t root, struct root_row *row)
 {
-	if (!file->is_there)
+	const struct graph_frame *frame = root_frame(call->graph, root);
+	struct code_info code;
+	if (!call->heap || !frame || !frame->ip || !graph_frame_is_method(frame))
 		return;
-	out_puts(out, " [");
-	out_begin_name(out, FIT_PATH);
-	text_escape(&out->text, file->text.bytes, file->text.size);
-	out_end_name(out);
-	out_printf(out, " @ %" PRIu64 "]", line->number);
+	uint64_t place = frame->ip - !frame->is_active;
+	if (row->source.frame != frame) {
+		row->source.frame = frame;
+		row->source.file = row->source.line = (struct cell){ 0 };
+		if (clr_code_at(call->heap->clr, place, &code)) {
+			source_text_cells(call, code.method_desc, place, &row->source.file,
+					  &row->source.line);
+		}
+	}
+	row->cells[ROOT_FILE] = row->source.file;
+	row->cells[ROOT_LINE] = row->source.line;
 }

@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_SOURCE_TEXT_H
 #define HEAPDUMP_SRC_COMMAND_SOURCE_TEXT_H
 
+#include "answer/source_line.h"
 #include "command/call.h"
 
 /**
@@ -17,7 +18,11 @@ struct type;
 void source_text_await(struct call *call, const struct type *machine, int32_t state,
 		       struct cell *ret_file, struct cell *ret_line);
 
-/** " [/src/Program.cs @ 65]", in which the path may be shortened; nothing for empty cells. */
-void source_text_put(struct out *out, const struct cell *file, const struct cell *line);
+/**
+ * The same for the frame of root number @p root of call->graph, if it is on a stack: fill the cells
+ * of @p row, after root_row_fill().
+ */
+struct root_row;
+void source_text_root(struct call *call, uint32_t root, struct root_row *row);
 
 #endif
