@@ -18,11 +18,14 @@
 # print a table; beside it what PROGRAM takes, an earlier heapdump.
 # bench.sh process [RUNS]: open a process of 2 GB whose heap has 100 MB, and one in a cgroup of 64 MB; 10 runs, and
 # print a table.  Needs the .NET SDK; as root, for the cgroup.
+# bench.sh hangs [RUNS [CORE...]]: time dumpasync, hang, waits and parallelstacks on a core of 10 million objects with
+# 200,000 async methods and 1,000 threads that wait, after a check of the answers, 5 runs each, and print a table.
+# Needs the .NET SDK.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-}
-if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox|sql|rows|process)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
-    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox|sql [RUNS [CORE...]] | rows [RUNS [PROGRAM]] | process [RUNS]" >&2
+if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox|sql|hangs|rows|process)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
+    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox|sql|hangs [RUNS [CORE...]] | rows [RUNS [PROGRAM]] | process [RUNS]" >&2
     exit 2
 fi
 case $what in
@@ -105,6 +108,14 @@ bench_sql() {
     scripts/make_corefiles.sh "$@" >&2
     local cores=("${@/#/corefiles/build/}")
     python3 scripts/bench_sql.py "$build/heapdump" "$runs" "${cores[@]/%/.core}"
+}
+
+bench_hangs() {
+    [ $# -gt 0 ] || set -- gen10-10m-waits
+    cmake --build "$build" -j "$(nproc)" --target heapdump_program >&2
+    scripts/make_corefiles.sh "$@" >&2
+    local cores=("${@/#/corefiles/build/}")
+    python3 scripts/bench_hangs.py "$build/heapdump" "$runs" "${cores[@]/%/.core}"
 }
 
 bench_process() {

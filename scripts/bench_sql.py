@@ -32,6 +32,7 @@ class Run(NamedTuple):
 
     wall: float
     memory: int
+    cpu: float
 
 
 def private_memory(pid: int) -> int:
@@ -49,11 +50,13 @@ def run(argv: list[str]) -> Run:
     most = 0
     began = time.monotonic()
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
-        while os.waitpid(program.pid, os.WNOHANG)[0] == 0:
+        ended, _, usage = os.wait4(program.pid, os.WNOHANG)
+        while not ended:
             most = max(most, private_memory(program.pid))
             time.sleep(INTERVAL)
+            ended, _, usage = os.wait4(program.pid, os.WNOHANG)
         program.returncode = 0
-    return Run(time.monotonic() - began, most)
+    return Run(time.monotonic() - began, most, usage.ru_utime + usage.ru_stime)
 
 
 def row(program: str, path: str, query: str, runs: int) -> str:

@@ -51,6 +51,7 @@ churn10-N       .NET 10, threads that allocate and collect at full speed; any N 
 gen10-1m-full   .NET 10, a million objects (by name)
 gen10-10m-full  .NET 10, ten million objects (by name)
 gen10-40m-full  .NET 10, forty million objects (by name)
+gen10-10m-waits .NET 10, ten million objects, 200,000 async methods and 1,000 threads that wait (by name)
 crash10-throw-kernel  .NET 10, an unhandled exception, written by the kernel
 crash9-throw-full     .NET 9, an unhandled exception
 crash9-nullref-full   .NET 9, a null reference
@@ -396,6 +397,7 @@ make() {
     set -- "$1" "$2" "$app" "$flavour" "$part"
     case $1 in
     gen10-1m-*) start "$1" "$app" "$flavour" 1 || return 1 ;;
+    gen10-10m-waits) start "$1" "$app" "$flavour" 10 waits || return 1 ;;
     gen10-10m-*) start "$1" "$app" "$flavour" 10 || return 1 ;;
     gen10-40m-*) start "$1" "$app" "$flavour" 40 || return 1 ;;
     crash*)

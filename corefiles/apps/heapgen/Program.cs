@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// heapgen MILLIONS: that many million objects in the shapes that make a heap slow to look at.
+// heapgen MILLIONS [waits]: that many million objects in the shapes that make a heap slow to look at; with "waits" also
+// many async methods and threads that wait (Waits.cs).
 using System;
 using System.Collections.Generic;
 using System.Globalization;
@@ -134,9 +135,11 @@ namespace HeapGen
 
         public static int Main(string[] arguments)
         {
-            if (arguments.Length != 1 || !int.TryParse(arguments[0], out int millions) || millions < 1 || millions > 100)
+            bool waits = arguments.Length == 2 && arguments[1] == "waits";
+            if (arguments.Length != (waits ? 2 : 1) || !int.TryParse(arguments[0], out int millions) || millions < 1 ||
+                millions > 100)
             {
-                Console.Error.WriteLine("usage: heapgen MILLIONS");
+                Console.Error.WriteLine("usage: heapgen MILLIONS [waits]");
                 return 2;
             }
             int unit = millions * 10000; // one percent of the objects
@@ -146,6 +149,9 @@ namespace HeapGen
             MakeSlots(15 * unit);
             MakeDictionary(10 * unit);
             MakeLarge(10 * millions);
+            var more = new StringBuilder();
+            if (waits)
+                Waits.Make(more);
             GC.Collect(2, GCCollectionMode.Forced, blocking: true, compacting: true);
             int collections = GC.CollectionCount(0);
             var text = new StringBuilder("{\"program\":\"heapgen\",\"schema\":1");
@@ -154,7 +160,8 @@ namespace HeapGen
                 text.Append(i > 0 ? "," : "").Append($"\"{targets[i].Name}\":\"{Address(targets[i].Object)}\"");
             text.Append($",\"list_deep\":\"{AddressOfDeepest()}\"");
             text.Append($"}},\"counts\":{{\"HeapGen.Link\":{25 * unit},\"HeapGen.Tree\":{25 * unit}");
-            text.Append($",\"HeapGen.Vertex\":{25 * unit},\"HeapGen.Item\":{15 * unit}}}}}\nREADY\n");
+            text.Append($",\"HeapGen.Vertex\":{25 * unit},\"HeapGen.Item\":{15 * unit}}}");
+            text.Append(more).Append("}\nREADY\n");
             byte[] bytes = Encoding.ASCII.GetBytes(text.ToString());
             if (GC.CollectionCount(0) != collections)
                 return 3;
