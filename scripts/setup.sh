@@ -10,7 +10,7 @@ packages="
     zstd strace gdb gdbserver lldb-14 liblldb-14-dev python3-jsonschema
     clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14
     cppcheck shellcheck black mypy
-    dpkg-dev lintian file
+    dpkg-dev lintian file chromium chromium-driver
 "
 
 missing=""

@@ -29,12 +29,12 @@ TIMEOUT = 300
 VOID = {"meta", "br", "input", "rect"}
 # What a page may consist of; and the attributes of its elements.
 ELEMENTS = set(
-    """html head meta title style body a header h1 h2 h3 p bdi svg rect text title g dl div dt dd nav ul ol li main
+    """html head meta title style body a header h1 h2 h3 p bdi svg rect text path title dl div dt dd nav ul ol li main
     section article span b strong code details summary table caption thead tbody tr th td script br""".split()
 )
 ATTRIBUTES = set(
     """lang charset name content http-equiv href class id role aria-label aria-labelledby aria-hidden scope title
-    tabindex open data-v width height x y data-d""".split()
+    tabindex open data-v width height x y data-d d viewbox preserveaspectratio""".split()
 )
 CUT_SCRIPT = re.compile(r"(<(style|script)>).*?(</\2>)", re.S)
 

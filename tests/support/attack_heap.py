@@ -4,22 +4,22 @@ from __future__ import annotations
 
 # What a type may be called, and how a page shows it.
 ATTACKS = (
-    (b"</script><script>window.hacked=1</script>", "</script><script>window.hacked=1</script>"),
-    (b'"onload="window.hacked=1" x="', '"onload="window.hacked=1" x="'),
-    (b"'onmouseover='window.hacked=1", "'onmouseover='window.hacked=1"),
+    (b"</script><script>hacked=1</script>", "</script><script>hacked=1</script>"),
+    (b'"onload="hacked=1" x="', '"onload="hacked=1" x="'),
+    (b"'onmouseover='hacked=1", "'onmouseover='hacked=1"),
     (b"</style><style>body{display:none}", "</style><style>body{display:none}"),
-    (b"<img src=x onerror=window.hacked=1>", "<img src=x onerror=window.hacked=1>"),
+    (b"<img src=x onerror=hacked=1>", "<img src=x onerror=hacked=1>"),
     (b"</title></bdi><!--", "</title></bdi><!--"),
     (b"]]><![CDATA[", "]]><![CDATA["),
     (b"&lt;b&gt;&#60;", "&lt;b&gt;&#60;"),
-    ("Bidi.\u202egnp.exe\u2066".encode(), "Bidi.\\u202egnp.exe\\u2066"),
+    ("Bidi\u202egnp\u2066".encode(), "Bidi\\u202egnp\\u2066"),
     ("Zero\u200bWidth\ufeff".encode(), "Zero\\u200bWidth\\ufeff"),
     ("Tag\U000e0041".encode(), "Tag\\u{e0041}"),
     (b"Control\x1b[31m\x07", "Control\\u001b[31m\\u0007"),
-    (b"Broken.\xff\xed\xa0\x80", "Broken.\\xff\\xed\\xa0\\x80"),
-    (b"javascript:window.hacked=1", "javascript:window.hacked=1"),
+    (b"Broken\xff\xed\xa0\x80", "Broken\\xff\\xed\\xa0\\x80"),
+    (b"javascript:hacked=1", "javascript:hacked=1"),
     (b"data:text/html,<script>x</script>", "data:text/html,<script>x</script>"),
-    (b"${window.hacked=1}{{7*7}}`", "${window.hacked=1}{{7*7}}`"),
+    (b"${hacked=1}{{7*7}}`", "${hacked=1}{{7*7}}`"),
 )
 SHOWN = tuple(shown for _, shown in ATTACKS)
 INVISIBLE = "\u202e\u2066\u200b\ufeff\U000e0041\x1b\x07"
@@ -33,10 +33,10 @@ MEMBERS = 300
 def make(is_attack: bool) -> bytes:
     """The text log: a list of each type, which a root holds, with members that are a pile."""
     lines = [b"a 2 attack.exe"]
-    # So all of them are classes of the program in a namespace.
-    names = [b"A." + name for name, _ in ATTACKS] + [b"Long." + b"x" * LONG]
+    # So all of them, and the plain ones, are classes of the program in one namespace.
+    names = [b"A." + name for name in [*(name for name, _ in ATTACKS), b"Long" + b"x" * LONG]]
     if not is_attack:
-        names = [b"Plain.Name%d" % i for i in range(len(names))]
+        names = [b"A.Plain%d" % i for i in range(len(names))]
     for i, name in enumerate(names, 1):
         lines.append(b"t %d %s" % (i, name))
     identity = 1

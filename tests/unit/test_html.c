@@ -73,6 +73,32 @@ TEST(a_long_name_is_cut_in_its_middle)
 	text_deinit(&got);
 }
 
+TEST(a_beginning_ends_with_a_whole_character)
+{
+	static const struct {
+		size_t most;
+		const char *expected;
+	} cases[] = { { 3, "abc" },
+		      { 4, "abc" },
+		      { 5, "abc" },
+		      { 6, "abc\xe2\x82\xac" },
+		      { 9, "abc\xe2\x82\xac&lt;" } };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct text got = { 0 };
+		const struct hd_sink sink = { .struct_size = sizeof(sink),
+					      .arg = &got,
+					      .write = take_html };
+		struct out out;
+		struct html html;
+		out_init(&out, &sink, 0, false);
+		html_init(&html, &out);
+		html_beginning(&html, "abc\xe2\x82\xac<", 7, cases[i].most);
+		out_deinit(&out);
+		ASSERT_TEXT(got.bytes, cases[i].expected);
+		text_deinit(&got);
+	}
+}
+
 TEST(names_of_a_page_have_room_together)
 {
 	static char name[1000];

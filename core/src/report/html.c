@@ -135,3 +135,14 @@ void html_name(struct html *html, const char *bytes, size_t size, size_t most)
 	html_text(html, bytes + tail, size - tail);
 	html->names_left -= most < html->names_left ? most : html->names_left;
 }
+
+void html_beginning(struct html *html, const char *bytes, size_t size, size_t most)
+{
+	if (html->names_left < most)
+		most = NAME_SHORT_SIZE;
+	size_t head = size < most ? size : most;
+	for (size_t i = 0; i < 3 && head < size && head && is_inside_character(bytes[head]); i++)
+		head--;
+	html_text(html, bytes, head);
+	html->names_left -= head < html->names_left ? head : html->names_left;
+}

@@ -41,4 +41,7 @@ void html_string(struct html *html, const char *string);
  */
 void html_name(struct html *html, const char *bytes, size_t size, size_t most);
 
+/** Write the first @p most bytes of a name, for a place where there is no room for the rest. */
+void html_beginning(struct html *html, const char *bytes, size_t size, size_t most);
+
 #endif

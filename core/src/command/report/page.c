@@ -8,7 +8,7 @@
 #include "heap/heap.h"
 #include "session/losses.h"
 
-static void write_target(struct page *page)
+static void write_target_name(struct page *page)
 {
 	const struct hd_session *session = page->call->session;
 	const char *target = session->path ? session->path : session->label;
@@ -18,7 +18,7 @@ static void write_target(struct page *page)
 		html_name(&page->html, name, strlen(name), PAGE_NAME_SIZE);
 }
 
-static void write_head(struct page *page)
+static void write_page_head(struct page *page)
 {
 	struct html *html = &page->html;
 	html_puts(html,
@@ -34,7 +34,7 @@ static void write_head(struct page *page)
 			"<meta name=\"color-scheme\" content=\"light dark\">\n"
 			"<meta name=\"generator\" content=\"heapdump " HD_VERSION "\">\n"
 			"<title>Heap report: ");
-	write_target(page);
+	write_target_name(page);
 	html_puts(html, "</title>\n<style>");
 	html_puts(html, page_css);
 	html_puts(html, "</style>\n</head>\n<body>\n"
@@ -118,7 +118,7 @@ static void write_missing_banner(struct page *page)
 static void write_header(struct page *page)
 {
 	html_puts(&page->html, "<header>\n<h1>Heap report</h1>\n<p class=\"target\"><bdi>");
-	write_target(page);
+	write_target_name(page);
 	html_puts(&page->html, "</bdi></p>\n");
 	write_missing_banner(page);
 	write_bar(page);
@@ -132,7 +132,8 @@ static void write_nav(struct page *page, bool has_heap)
 		const char *id, *title;
 		bool needs_heap;
 	} links[] = {
-		{ "findings", "Findings", false },      { "types", "Types", false },
+		{ "findings", "Findings", false },      { "tree", "Dominator tree", false },
+		{ "map", "Map of the heap", true },     { "types", "Types", false },
 		{ "dominators", "Dominators", false },  { "handles", "Handles", true },
 		{ "finalizers", "Finalizers", true },   { "threads", "Threads", true },
 		{ "rules", "What was checked", false }, { "help", "How to read it", false },
@@ -169,10 +170,12 @@ static void write_help(struct page *page)
 	page_section_end(page);
 }
 
-static enum hd_status write_parts(struct page *page)
+static enum hd_status write_page_parts(struct page *page)
 {
 	page_findings(page);
 	TRY(page_waits(page));
+	TRY(page_charts(page));
+	TRY(page_map(page));
 	TRY(page_types(page));
 	TRY(page_commands(page));
 	page_rules(page);
@@ -184,11 +187,11 @@ enum hd_status page_write(struct call *call, const struct report *report)
 {
 	struct page page = { .call = call, .report = report };
 	html_init(&page.html, &call->out);
-	write_head(&page);
+	write_page_head(&page);
 	write_header(&page);
 	write_nav(&page, call->heap);
 	html_puts(&page.html, "<main>\n");
-	TRY(write_parts(&page));
+	TRY(write_page_parts(&page));
 	html_puts(&page.html, "</main>\n<script>");
 	html_puts(&page.html, page_js);
 	html_puts(&page.html, "</script>\n</body>\n</html>\n");

@@ -9,7 +9,7 @@
 
 /* Bytes of a name in a table or a card, and in a chart. */
 #define PAGE_NAME_SIZE  200u
-#define PAGE_CHART_NAME 100u
+#define PAGE_CHART_NAME 200u
 
 /** The page that is being written to call->out. */
 struct page {
@@ -25,6 +25,10 @@ HD_NODISCARD enum hd_status page_write(struct call *call, const struct report *r
 void page_findings(struct page *page);
 /** What each rule has met, and what each had no data for. */
 void page_rules(struct page *page);
+/** The dominator tree, as charts and as a table. */
+HD_NODISCARD enum hd_status page_charts(struct page *page);
+/** The segments; nothing for a dump file. */
+HD_NODISCARD enum hd_status page_map(struct page *page);
 HD_NODISCARD enum hd_status page_types(struct page *page);
 /** Tables that other commands answer with: dominators, handles, threads, ... */
 HD_NODISCARD enum hd_status page_commands(struct page *page);

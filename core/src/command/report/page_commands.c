@@ -61,9 +61,9 @@ enum hd_status page_types(struct page *page)
 }
 
 static const struct rows_column dominator_columns[] = {
-	{ "retained", "Retained" }, { "count", "Objects" },    { "size", "Own bytes" },
-	{ "type", "Type" },         { "root.kind", "Root" },   { "root.name", "Root's name" },
-	{ "address", "Address" },   { "parent", "Dominator" }, { NULL, NULL },
+	{ "retained", "Retained" }, { "count", "Objects" },  { "size", "Own bytes" },
+	{ "type", "Type" },         { "root.kind", "Root" }, { "root.name", "Root's name" },
+	{ "address", "Address" },   { NULL, NULL },
 };
 static const struct rows_column handle_columns[] = {
 	{ "count", "Handles" },

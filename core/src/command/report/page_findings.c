@@ -94,7 +94,7 @@ static void write_samples(struct page *page, const struct report_finding *findin
 	html_puts(html, "</dd></div>\n");
 }
 
-static void write_evidence(struct page *page, const struct report_finding *finding)
+static void write_card_evidence(struct page *page, const struct report_finding *finding)
 {
 	struct html *html = &page->html;
 	html_puts(html,
@@ -149,7 +149,7 @@ static void write_card(struct page *page, const struct report_finding *finding)
 		html_puts(html, "</bdi></p>\n");
 	}
 	write_held_by(page, &finding->holder);
-	write_evidence(page, finding);
+	write_card_evidence(page, finding);
 	page_next(page, finding->next);
 	html_puts(html, "</article>\n");
 }

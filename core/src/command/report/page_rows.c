@@ -66,7 +66,8 @@ static void write_rows_heading(struct page *page, const struct rows_table *spec,
 	page_body(page);
 }
 
-static void write_rows(struct page *page, const struct rows_table *spec, const struct hd_rows *rows)
+static void write_answer_rows(struct page *page, const struct rows_table *spec,
+			      const struct hd_rows *rows)
 {
 	const struct hd_table *table = hd_rows_find(rows, spec->table);
 	uint64_t count = hd_rows_count(rows, table);
@@ -112,7 +113,7 @@ enum hd_status page_rows(struct page *page, const struct rows_table *table)
 	page_section(page, table->id, table->title);
 	TRY(page_run(page, table->word_count, table->words, &rows));
 	if (rows)
-		write_rows(page, table, rows);
+		write_answer_rows(page, table, rows);
 	hd_rows_free(rows);
 	html_puts(&page->html, "<p class=\"next\">All of them: <code>");
 	for (int i = 0; i < table->word_count; i++) {

@@ -45,8 +45,8 @@ static void write_verdict_evidence(struct page *page, const struct hd_rows *rows
 		html_puts(&page->html, "<p class=\"note\">More is left out.</p>\n");
 }
 
-static void write_verdict(struct page *page, const struct hd_rows *rows,
-			  const struct hd_table *table, uint64_t index)
+static void write_verdict_card(struct page *page, const struct hd_rows *rows,
+			       const struct hd_table *table, uint64_t index)
 {
 	const struct hd_value *values = hd_rows_at(rows, table, index);
 	const struct hd_value *next = row_value(table, values, "next");
@@ -111,7 +111,7 @@ enum hd_status page_waits(struct page *page)
 	if (count) {
 		page_section(page, "waits", "Why it hangs");
 		for (uint64_t i = 0; i < count && i < VERDICTS_MAX; i++)
-			write_verdict(page, rows, table, i);
+			write_verdict_card(page, rows, table, i);
 		status = write_stacks(page);
 		page_section_end(page);
 	}

@@ -88,8 +88,8 @@ static void take_answer_back(struct call *call, const struct set_aside *aside)
 	call->as_json = aside->as_json;
 }
 
-static enum hd_status write_kind(struct call *call, const struct report *report,
-				 enum report_kind kind, uint64_t most)
+static enum hd_status write_report_kind(struct call *call, const struct report *report,
+					enum report_kind kind, uint64_t most)
 {
 	if (kind == REPORT_PAGE) {
 		TRY(page_write(call, report));
@@ -117,7 +117,7 @@ static enum hd_status write_whole(struct call *call, const struct report *report
 				      .arg = &file,
 				      .write = write_to_file };
 	set_answer_aside(call, &sink, report_kinds[kind].format, &aside);
-	enum hd_status status = write_kind(call, report, kind, most);
+	enum hd_status status = write_report_kind(call, report, kind, most);
 	take_answer_back(call, &aside);
 	if (status != HD_OK && !file.error) {
 		output_file_abandon(&file);

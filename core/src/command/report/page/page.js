@@ -155,6 +155,189 @@
     section.insertBefore(tools, section.children[1] || null);
   }
 
+  /* Charts: search, a line that says what is pointed at, and of the flame graphs zooming and keys. */
+  function titleOf(box) {
+    return box.querySelector('title').textContent;
+  }
+
+  function addDetail(chart) {
+    var line = make('p', { 'class': 'note detail', role: 'status' });
+    function show(event) {
+      var box = event.target.closest('.box');
+      if (box) {
+        line.textContent = titleOf(box);
+      }
+    }
+    chart.addEventListener('mouseover', show);
+    chart.addEventListener('focusin', show);
+    chart.parentNode.insertBefore(line, chart.nextSibling);
+    return line;
+  }
+
+  function addChartSearch(chart, boxes, line) {
+    var tools = make('div', { 'class': 'tools' });
+    var label = make('label', {}, 'Search ');
+    var input = make('input', { type: 'search', id: chart.querySelector('svg').id + '-search' });
+    label.appendChild(input);
+    tools.appendChild(label);
+    input.addEventListener('input', function () {
+      var text = input.value.trim().toLowerCase();
+      var found = 0;
+      boxes.forEach(function (box) {
+        var isMatch = text !== '' && titleOf(box).toLowerCase().indexOf(text) >= 0;
+        box.classList.toggle('match', isMatch);
+        found += isMatch ? 1 : 0;
+      });
+      chart.classList.toggle('searching', text !== '');
+      line.textContent = text === '' ? '' : found + (found === 1 ? ' part has' : ' parts have') + ' this name';
+    });
+    chart.parentNode.insertBefore(tools, chart);
+    return tools;
+  }
+
+  function readFlame(boxes) {
+    return boxes.map(function (box, index) {
+      var x = parseFloat(box.getAttribute('x'));
+      return {
+        box: box, index: index, x: x, end: x + parseFloat(box.getAttribute('width')),
+        depth: parseInt(box.getAttribute('data-d'), 10)
+      };
+    });
+  }
+
+  /* Sizes are rounded to thousandths of a percent. */
+  var SLACK = 0.002;
+
+  function isIn(outer, inner) {
+    return outer.x <= inner.x + SLACK && outer.end >= inner.end - SLACK;
+  }
+
+  /* The name in a rectangle: a type without its namespace. */
+  function nameOf(box) {
+    var name = titleOf(box).replace(/: [^:]*$/, '');
+    return box.classList.contains('t') ? name.replace(/^[^<[`(+]*\.(?=.)/, '') : name;
+  }
+
+  function place(part, scale, x) {
+    var box = part.box;
+    var left = Math.max(0, (part.x - x) * scale);
+    var width = Math.min(100, (part.end - x) * scale) - left;
+    box.setAttribute('x', left + '%');
+    box.setAttribute('width', Math.max(0, width) + '%');
+    var text = box.querySelector('text');
+    if (!text && width >= 2) {
+      text = document.createElementNS(box.namespaceURI, 'text');
+      text.setAttribute('x', '4');
+      text.setAttribute('y', '14');
+      text.textContent = nameOf(box);
+      box.appendChild(text);
+    }
+  }
+
+  function zoom(parts, to) {
+    var scale = 100 / Math.max(to.end - to.x, 1e-9);
+    parts.forEach(function (part) {
+      var isAbove = part.depth < to.depth && isIn(part, to);
+      var isBelow = part.depth >= to.depth && isIn(to, part);
+      part.box.toggleAttribute('hidden', !isAbove && !isBelow);
+      if (isAbove || isBelow) {
+        place(part, scale, to.x);
+      }
+    });
+  }
+
+  function parentOf(parts, part) {
+    return parts.filter(function (other) {
+      return other.depth === part.depth - 1 && isIn(other, part);
+    })[0];
+  }
+
+  function childOf(parts, part) {
+    return parts.filter(function (other) {
+      return other.depth === part.depth + 1 && isIn(part, other);
+    })[0];
+  }
+
+  function sideOf(parts, part, step) {
+    var row = parts.filter(function (other) {
+      return other.depth === part.depth && !other.box.hasAttribute('hidden');
+    });
+    return row[row.indexOf(part) + step];
+  }
+
+  function keyTarget(parts, part, key) {
+    switch (key) {
+      case 'ArrowDown': return childOf(parts, part);
+      case 'ArrowUp': return parentOf(parts, part);
+      case 'ArrowRight': return sideOf(parts, part, 1);
+      case 'ArrowLeft': return sideOf(parts, part, -1);
+      case 'Home': return parts[0];
+      default: return undefined;
+    }
+  }
+
+  function addFlame(chart, boxes, tools) {
+    var svg = chart.querySelector('svg');
+    var parts = readFlame(boxes);
+    var whole = button('Show everything', function () {
+      zoom(parts, parts[0]);
+      whole.hidden = true;
+    });
+    whole.hidden = true;
+    tools.appendChild(whole);
+    svg.setAttribute('role', 'tree');
+    svg.setAttribute('aria-label', svg.getAttribute('aria-label').replace(/;.*/, '') +
+      '; arrow keys move, Enter shows one part, Escape everything');
+    function focusOn(part) {
+      parts.forEach(function (other) {
+        other.box.setAttribute('tabindex', other === part ? '0' : '-1');
+      });
+      part.box.focus();
+    }
+    function enter(part) {
+      zoom(parts, part);
+      whole.hidden = part.index === 0;
+    }
+    parts.forEach(function (part) {
+      part.box.setAttribute('role', 'treeitem');
+      part.box.setAttribute('aria-level', part.depth + 1);
+      part.box.setAttribute('aria-label', titleOf(part.box));
+      part.box.setAttribute('tabindex', part.index ? '-1' : '0');
+      part.box.addEventListener('click', function () {
+        enter(part);
+        focusOn(part);
+      });
+      part.box.addEventListener('keydown', function (event) {
+        var to = keyTarget(parts, part, event.key);
+        if (event.key === 'Enter' || event.key === ' ') {
+          enter(part);
+        } else if (event.key === 'Escape') {
+          enter(parts[0]);
+        } else if (to) {
+          if (to.box.hasAttribute('hidden')) {
+            enter(to);
+          }
+          focusOn(to);
+        } else if (event.key.indexOf('Arrow') !== 0) {
+          return;
+        }
+        event.preventDefault();
+      });
+    });
+  }
+
+  function addChart(chart) {
+    var boxes = Array.prototype.slice.call(chart.querySelectorAll('.box'));
+    if (!boxes.length) {
+      return;
+    }
+    var line = addDetail(chart);
+    var tools = addChartSearch(chart, boxes, line);
+    if (chart.classList.contains('flame')) {
+      addFlame(chart, boxes, tools);
+    }
+  }
+
   /* Paper has nothing to unfold. */
   function openForPrint() {
     window.addEventListener('beforeprint', function () {
@@ -168,6 +351,7 @@
     addSorting(table);
     addSearch(table);
   });
+  each('.chart', addChart);
   each('.next code', addCopy);
   addTheme();
   addUnfolding();
