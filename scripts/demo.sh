@@ -67,6 +67,11 @@ run build/heapdump "$core" eeheap -gc
 run build/heapdump "$core" verifyheap
 run build/heapdump "$core" gcroot "$session"
 run build/heapdump "$core" gcroot -type WebShop.Session
+# What leaks in it, as one page for a browser: status 1 says that there are findings.
+page=$PWD/build/leak.html
+run build/heapdump "$core" report || [ $? -eq 1 ]
+run build/heapdump "$core" report -o "$page" || [ $? -eq 1 ]
+grep -q 'WebShop.PriceFeed.Changed' "$page"
 # A .gcdump of the core, and the same question to it.
 run build/heapdump "$core" export "$gcdump"
 run build/heapdump "$gcdump" info
@@ -86,4 +91,4 @@ run_debugger "$leak" "${gdb[@]}" -ex "dumpheap -stat -type WebShop.S" -ex "dumpo
     -ex verifyheap -ex "gcroot $session" -c "$plain"
 run_debugger "$leak" "${lldb[@]}" -o "dumpheap -stat -type WebShop.S" -o "dumpobj $session" \
     -o verifyheap -o "gcroot $session" -c "$plain"
-printf '\ndemo: every step passed\n'
+printf '\ndemo: every step passed\ndemo: the report of %s, for a browser: %s\n' "$core" "$page"
