@@ -13,6 +13,7 @@
 #define LIST_ITEMS  8u
 #define LIST_COUNT  16u
 #define ARRAY_ITEMS 16u
+#define HEAD        1024u /* room for the list and more */
 
 /* Where a root comes from, and the slot that it is in. */
 static const struct {
@@ -154,6 +155,20 @@ void scene_list_set(struct report_scene *scene, uint64_t list, uint32_t index, u
 {
 	scene_set_element(scene, fake_peek_u64(&scene->fake->memory, list + LIST_ITEMS), index,
 			  object);
+}
+
+uint64_t scene_full_list(struct report_scene *scene, uint64_t type, uint32_t size,
+			 const uint32_t old_and_young[2], uint32_t version)
+{
+	uint32_t old = old_and_young[0], count = old + old_and_young[1];
+	scene_segment(scene, GENERATION_2, (uint64_t)old * size + (uint64_t)count * 8 + HEAD);
+	uint64_t list = scene_list(scene, count, count, version);
+	for (uint32_t i = 0; i < old; i++)
+		scene_list_set(scene, list, i, fake_object(scene->fake, type, 0));
+	scene_segment(scene, GENERATION_0, (uint64_t)old_and_young[1] * size + HEAD);
+	for (uint32_t i = old; i < count; i++)
+		scene_list_set(scene, list, i, fake_object(scene->fake, type, 0));
+	return list;
 }
 
 void scene_hold(struct report_scene *scene, enum scene_root root, uint64_t object)

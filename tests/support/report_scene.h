@@ -57,6 +57,9 @@ void scene_segment(struct report_scene *scene, enum generation generation, uint6
 
 /** A List with @p count of its @p room slots in use; scene_list_set() sets them. */
 uint64_t scene_list(struct report_scene *scene, uint32_t count, uint32_t room, uint32_t version);
+/** A List with @p old new objects in generation 2 and @p young ones in generation 0, each of @p size bytes. */
+uint64_t scene_full_list(struct report_scene *scene, uint64_t type, uint32_t size,
+			 const uint32_t old_and_young[2], uint32_t version);
 void scene_list_set(struct report_scene *scene, uint64_t list, uint32_t index, uint64_t object);
 /** Set reference @p index of an object, and element @p index of an array of references. */
 void scene_set(struct report_scene *scene, uint64_t object, uint32_t index, uint64_t target);

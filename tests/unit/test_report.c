@@ -103,7 +103,10 @@ TEST(a_static_is_named_also_where_a_stack_is_nearer)
 	const struct report_facts *facts = &fixture.report.facts;
 	ASSERT_UINT(facts->classes[FIRST + MEMBERS - 1], CLASS_PROCESS);
 	ASSERT_UINT(facts->classes[1], CLASS_THREAD);
-	ASSERT_UINT(holder_root(&fixture.report, FIRST + MEMBERS - 1), 0);
+	uint64_t steps = MEMBERS + 10;
+	ASSERT_UINT(holder_root(&fixture.report, FIRST + MEMBERS - 1, &steps), 0);
+	steps = MEMBERS / 2;
+	ASSERT_UINT(holder_root(&fixture.report, FIRST + MEMBERS - 1, &steps), HD_NONE);
 	tear_down(&fixture);
 }
 

@@ -23,15 +23,7 @@ static void tear_down(void)
 /* A list of @p old objects in generation 2 and @p young ones in generation 0. */
 static uint64_t make_list(uint64_t type, uint32_t old, uint32_t young, uint32_t version)
 {
-	uint32_t count = old + young;
-	scene_segment(scene, GENERATION_2, (uint64_t)old * 4200 + (uint64_t)count * 8 + 8 * KILO);
-	uint64_t list = scene_list(scene, count, count, version);
-	for (uint32_t i = 0; i < old; i++)
-		scene_list_set(scene, list, i, fake_object(scene->fake, type, 0));
-	scene_segment(scene, GENERATION_0, (uint64_t)young * 4200 + KILO);
-	for (uint32_t i = old; i < count; i++)
-		scene_list_set(scene, list, i, fake_object(scene->fake, type, 0));
-	return list;
+	return scene_full_list(scene, type, 4096, (const uint32_t[]){ old, young }, version);
 }
 
 TEST(what_a_stack_holds_is_the_work_of_its_thread)

@@ -13,13 +13,16 @@ static const struct seed *seed_of(const struct root_paths *paths, uint32_t node)
 	return at < paths->seeds_count && paths->seeds[at].node == node ? &paths->seeds[at] : NULL;
 }
 
-uint32_t holder_root(const struct report *report, uint32_t node)
+uint32_t holder_root(const struct report *report, uint32_t node, uint64_t *steps)
 {
 	const struct root_paths *paths = &report->facts.paths;
 	if (!paths->parents[node])
 		return HD_NONE;
-	for (uint32_t before; (before = path_before(paths, node)) != HD_NONE;)
+	for (uint32_t before; (before = path_before(paths, node)) != HD_NONE; --*steps) {
+		if (!*steps)
+			return HD_NONE;
 		node = before;
+	}
 	const struct seed *seed = seed_of(paths, node);
 	return seed ? seed->root : HD_NONE;
 }

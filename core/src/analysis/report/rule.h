@@ -44,7 +44,10 @@ static inline enum confidence confidence_less(enum confidence confidence)
 
 /** Fill in holder: the path to @p node, and the field that is to blame.  Names are in the arena. */
 void holder_find(struct report *report, uint32_t node, struct held_by *ret);
-/** The root that an object is reached from, or HD_NONE. */
-uint32_t holder_root(const struct report *report, uint32_t node);
+/**
+ * The root that an object is reached from; HD_NONE: it is dead, or *@p steps, which counts down the objects of all
+ * paths that may still be gone through, is 0.
+ */
+uint32_t holder_root(const struct report *report, uint32_t node, uint64_t *steps);
 
 #endif

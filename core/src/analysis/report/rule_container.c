@@ -10,7 +10,8 @@
 
 #define SCOPE        "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"
 #define SERVICES_MIN 1000u
-#define SERVICES_MAX 10000000u
+/* Services of all scopes that are looked at. */
+#define SERVICES_MAX 20000000u
 
 static bool is_set(const struct report_facts *facts, uint32_t node, const char *path)
 {
@@ -18,14 +19,19 @@ static bool is_set(const struct report_facts *facts, uint32_t node, const char *
 	return flag.state == MEMBER_READ && flag.bits;
 }
 
-static void count_services(const struct report_facts *facts, uint32_t scope, struct tally *ret)
+static void count_services(struct report *report, uint32_t scope, uint64_t *left, struct tally *ret)
 {
+	const struct report_facts *facts = &report->facts;
 	uint32_t list = facts_member_node(facts, scope, "_disposables._items");
 	const struct csr *forward = &facts->graph->forward;
 	if (list == HD_NONE)
 		return;
 	uint64_t begin = csr_begin(forward, list), end = csr_begin(forward, list + 1);
-	end = end - begin > SERVICES_MAX ? begin + SERVICES_MAX : end;
+	if (end - begin > *left) {
+		rule_limited(report);
+		return;
+	}
+	*left -= end - begin;
 	for (; begin < end; begin++) {
 		uint32_t node = forward->targets[begin];
 		if (!graph_is_missing(facts->graph, node)) {
@@ -93,7 +99,7 @@ static enum hd_status find_container(struct report *report, struct hd_error *err
 {
 	struct report_facts *facts = &report->facts;
 	uint32_t type = typed_next(facts, HD_NONE, SCOPE), first = HD_NONE;
-	uint64_t scopes = 0, bytes = 0;
+	uint64_t scopes = 0, bytes = 0, left = SERVICES_MAX;
 	if (type == HD_NONE)
 		return HD_OK;
 	struct typed_nodes all = typed_nodes(facts, type);
@@ -107,7 +113,7 @@ static enum hd_status find_container(struct report *report, struct hd_error *err
 			continue;
 		}
 		struct tally services = { .count = 0 };
-		count_services(facts, scope, &services);
+		count_services(report, scope, &left, &services);
 		size_t top = tally_top(&services);
 		if (top == services.count)
 			continue;

@@ -14,8 +14,8 @@
 #define HANDLERS_MIN  32u
 #define HIGH_HANDLERS 256u
 #define HIGH_MANY     1000u
-/* More handlers of one event are not looked at. */
-#define HANDLERS_MAX 1000000u
+/* Handlers of all events that are looked at. */
+#define HANDLERS_MAX 5000000u
 
 /* The handlers of one event. */
 struct event {
@@ -45,7 +45,6 @@ static void count_handlers(const struct report_facts *facts, struct event *event
 {
 	const struct csr *forward = &facts->graph->forward;
 	uint64_t begin = csr_begin(forward, event->list), end = csr_begin(forward, event->list + 1);
-	end = end - begin > HANDLERS_MAX ? begin + HANDLERS_MAX : end;
 	for (; begin < end; begin++) {
 		uint32_t handler = forward->targets[begin];
 		uint32_t target = facts_member_node(facts, handler, "_target");
@@ -128,12 +127,21 @@ static enum hd_status add_event(struct report *report, const struct event *event
 	return finding_add(report, &finding, err);
 }
 
-static enum hd_status check_delegate(struct report *report, uint32_t node, struct hd_error *err)
+/* Two delegates may have one list: the event as it was before the last handler came. */
+static enum hd_status check_delegate(struct report *report, uint32_t node, uint64_t *left,
+				     struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
 	struct event event = { .delegate = node, .list = read_handler_list(facts, node) };
-	if (event.list == HD_NONE || facts->classes[node] != CLASS_PROCESS)
+	if (event.list == HD_NONE || facts->classes[node] != CLASS_PROCESS ||
+	    facts_is_claimed(facts, event.list, 0))
 		return HD_OK;
+	uint64_t handlers = csr_degree(&facts->graph->forward, event.list);
+	if (handlers > *left) {
+		rule_limited(report);
+		return HD_OK;
+	}
+	*left -= handlers;
 	count_handlers(facts, &event);
 	rule_met(report, event.sole);
 	if (event.handlers < HANDLERS_MIN || event.sole * 2 < event.handlers ||
@@ -145,13 +153,14 @@ static enum hd_status check_delegate(struct report *report, uint32_t node, struc
 static enum hd_status find_events(struct report *report, struct hd_error *err)
 {
 	const struct report_facts *facts = &report->facts;
+	uint64_t left = HANDLERS_MAX;
 	for (uint32_t type = 0; type < facts->graph->type_count; type++) {
 		const struct type *class = typed_class(facts, type);
 		if (!class || class->component_size || !type_is_delegate(facts->heap->clr, class))
 			continue;
 		struct typed_nodes all = typed_nodes(facts, type);
 		for (uint32_t i = 0; i < all.count; i++)
-			TRY(check_delegate(report, all.nodes[i], err));
+			TRY(check_delegate(report, all.nodes[i], &left, err));
 	}
 	return HD_OK;
 }

@@ -10,6 +10,8 @@
 #define CONTEXT   "System.Runtime.Loader.AssemblyLoadContext"
 #define ALLOCATOR "System.Reflection.LoaderAllocator"
 #define UNLOADING 1u
+/* Objects of all paths that are gone through. */
+#define STEPS_MAX 10000000u
 
 /* Contexts whose Unload was called. */
 static uint64_t count_unloading(const struct report_facts *facts, uint32_t *ret_first,
@@ -36,18 +38,21 @@ static uint64_t count_unloading(const struct report_facts *facts, uint32_t *ret_
 }
 
 /* What keeps the code of one of them: a path that does not begin with the runtime's own handle. */
-static uint32_t find_keeper(const struct report *report, uint32_t context)
+static uint32_t find_keeper(struct report *report, uint32_t context)
 {
 	const struct report_facts *facts = &report->facts;
 	uint32_t type = typed_next(facts, HD_NONE, ALLOCATOR);
 	struct typed_nodes all = { NULL, 0 };
+	uint64_t steps = STEPS_MAX;
 	if (type != HD_NONE)
 		all = typed_nodes(facts, type);
-	for (uint32_t i = 0; i < all.count && i < 1000; i++) {
-		uint32_t root = holder_root(report, all.nodes[i]);
+	for (uint32_t i = 0; i < all.count && steps; i++) {
+		uint32_t root = holder_root(report, all.nodes[i], &steps);
 		if (root != HD_NONE && facts->graph->roots[root].kind != HD_ROOT_HANDLE)
 			return all.nodes[i];
 	}
+	if (!steps)
+		rule_limited(report);
 	return all.count ? all.nodes[0] : context;
 }
 

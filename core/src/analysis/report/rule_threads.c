@@ -11,7 +11,7 @@
 #include "util/alloc.h"
 
 #define LARGE_MIN   4096u /* bytes of an object that no root refers to, but several together hold */
-#define STEPS_MAX   50000000u /* on all ways from such objects to their roots */
+#define STEPS_MAX   50000000u /* on all paths from such objects to their roots */
 #define OBJECTS_MAX 1000000u
 #define STATICS_MAX 64u
 
@@ -32,25 +32,9 @@ struct threads_keep {
 	struct thread_keeps *threads; /* by graph->threads */
 	struct thread_static statics[STATICS_MAX];
 	size_t statics_count;
-	uint64_t steps;
+	uint64_t steps; /* that are left */
 	bool is_limited;
 };
-
-/* The root that holds an object by its path; HD_NONE: the limit of work is met. */
-static uint32_t near_root(const struct report *report, uint32_t node, struct threads_keep *keep)
-{
-	const struct root_paths *paths = &report->facts.paths;
-	uint32_t at = node;
-	while (keep->steps < STEPS_MAX) {
-		keep->steps++;
-		uint32_t before = path_before(paths, at);
-		if (before == HD_NONE)
-			return holder_root(report, at);
-		at = before;
-	}
-	keep->is_limited = true;
-	return HD_NONE;
-}
 
 static void add_static_bytes(struct threads_keep *keep, const char *name, uint32_t node,
 			     uint64_t bytes)
@@ -79,7 +63,8 @@ static void add_kept(const struct report *report, uint32_t node, struct threads_
 	const struct report_facts *facts = &report->facts;
 	const struct hd_graph *graph = facts->graph;
 	uint64_t bytes = facts_retained(facts, node);
-	uint32_t root = near_root(report, node, keep);
+	uint32_t root = holder_root(report, node, &keep->steps);
+	keep->is_limited |= !keep->steps;
 	if (root == HD_NONE || graph->details[root].thread >= graph->thread_count)
 		return;
 	struct thread_keeps *thread = &keep->threads[graph->details[root].thread];
@@ -190,7 +175,7 @@ static enum hd_status judge_threads(struct report *report, const struct threads_
 static enum hd_status find_threads(struct report *report, struct hd_error *err)
 {
 	const struct hd_graph *graph = report->facts.graph;
-	struct threads_keep keep = { .threads = NULL };
+	struct threads_keep keep = { .steps = STEPS_MAX };
 	if (!graph->details || !graph->thread_count)
 		return HD_OK;
 	keep.threads = mem_calloc(graph->thread_count, sizeof(*keep.threads));

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules that know a kind of defect: each with a case that it finds, and a healthy neighbour. */
+#include "clr/types/field.h"
+#include "support/assert_more.h"
+#include "support/report_scene.h"
+#include "support/suite.h"
+
+#define KILO      1024u
+#define CONTAINER "Microsoft.Extensions.DependencyInjection.ServiceLookup"
+/* Of a suspended async method: m_stateFlags as a core of .NET 10 has them. */
+#define SUSPENDED    0x02000c00u
+#define STRUCT_FLAGS 0x00040000u
+
+static struct report_scene *scene;
+static uint64_t box_type, session_type, handler_type;
+
+/* All delegates have the fields here that the runtime gives to two base classes. */
+static void make_delegates(void)
+{
+	const struct fake_field fields[] = {
+		{ .name = "_target", .element = ELEMENT_CLASS },
+		{ .name = "_invocationList", .element = ELEMENT_CLASS, .offset = 8 },
+		{ .name = "_methodPtr", .element = ELEMENT_I, .offset = 16 },
+		{ .name = "_methodPtrAux", .element = ELEMENT_I, .offset = 24 },
+		{ .name = "_invocationCount", .element = ELEMENT_I, .offset = 32 },
+		{ .name = NULL },
+	};
+	const struct gc_series series = { .size = 16 - 56, .offset = 8 };
+	uint64_t base = scene_class(scene, "System", "Delegate", 2, 40, fields);
+	handler_type =
+		fake_class(scene->types, &(struct fake_class){ .space = "Shop",
+							       .name = "PriceHandler",
+							       .inherited = 5,
+							       .type = { .base_size = 56,
+									 .parent = base,
+									 .series = &series,
+									 .series_count = 1 } });
+}
+
+static void set_up(void)
+{
+	scene = scene_create();
+	const struct fake_field box[] = { { .name = "Changed", .element = ELEMENT_CLASS },
+					  { .name = NULL } };
+	box_type = scene_class(scene, "Shop", "Feed", 1, 16, box);
+	session_type = scene_class(scene, "Shop", "Session", 0, 4080, NULL);
+	make_delegates();
+}
+
+static void tear_down(void)
+{
+	scene_destroy(scene);
+}
+
+static void poke(uint64_t address, uint64_t value)
+{
+	fake_poke_u64(&scene->fake->memory, address, value);
+}
+
+static void expect(const char *rule, enum severity severity, uint64_t objects)
+{
+	const struct report_finding *finding = scene_finding(scene, rule);
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, severity);
+	ASSERT_UINT(finding->counts[0].value, objects);
+	CU_ASSERT(finding->bytes <= scene->report.facts.sums.all_live);
+}
+
+static void expect_none(const char *rule)
+{
+	CU_ASSERT_PTR_NULL(scene_finding(scene, rule));
+}
+
+static uint64_t make_delegate(uint64_t target, uint64_t code)
+{
+	uint64_t one = fake_object(scene->fake, handler_type, 0);
+	scene_set(scene, one, 0, target);
+	poke(one + 8 + 16, code);
+	return one;
+}
+
+/* An event with @p count handlers, whose sessions are also in the array that is returned. */
+static uint64_t make_event(uint32_t count, enum scene_root root)
+{
+	scene_segment(scene, GENERATION_2, (uint64_t)count * 4300 + 8 * KILO);
+	uint64_t feed = fake_object(scene->fake, box_type, 0);
+	uint64_t event = fake_object(scene->fake, handler_type, 0);
+	uint64_t list = fake_object(scene->fake, scene->fake->object_array_type, count);
+	uint64_t grid = fake_object(scene->fake, scene->fake->object_array_type, count);
+	scene_set(scene, feed, 0, event);
+	scene_set(scene, event, 1, list);
+	poke(event + 8 + 32, count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t session = fake_object(scene->fake, session_type, 0);
+		scene_set_element(scene, grid, i, session);
+		scene_set_element(scene, list, i, make_delegate(session, 0x1234));
+	}
+	scene_hold(scene, root, feed);
+	return grid;
+}
+
+TEST(handlers_whose_objects_nothing_else_keeps_are_found)
+{
+	(void)make_event(300, SCENE_STATIC);
+	expect("events", SEVERITY_HIGH, 300);
+	ASSERT_TEXT(scene_finding(scene, "events")->holder.name, "Shop.Feed.Changed");
+}
+
+TEST(a_grid_whose_rows_are_also_in_a_list_is_no_leak)
+{
+	scene_hold(scene, SCENE_OTHER_STATIC, make_event(300, SCENE_STATIC));
+	expect_none("events");
+}
+
+TEST(an_event_with_a_few_handlers_is_no_leak)
+{
+	(void)make_event(20, SCENE_STATIC);
+	expect_none("events");
+}
+
+TEST(an_event_of_an_object_on_a_stack_is_no_leak)
+{
+	(void)make_event(300, SCENE_STACK);
+	expect_none("events");
+}
+
+static uint64_t source_type, linked_type, node_type, registrations_type;
+
+static void make_token_types(void)
+{
+	const struct fake_field source[] = {
+		{ .name = "_registrations", .element = ELEMENT_CLASS },
+		{ .name = "_state", .element = ELEMENT_I4, .offset = 8 },
+		{ .name = NULL },
+	};
+	const struct fake_field registrations[] = { { .name = "Source", .element = ELEMENT_CLASS },
+						    { .name = NULL } };
+	const struct fake_field node[] = {
+		{ .name = "Registrations", .element = ELEMENT_CLASS },
+		{ .name = "CallbackState", .element = ELEMENT_CLASS, .offset = 8 },
+		{ .name = "Next", .element = ELEMENT_CLASS, .offset = 16 },
+		{ .name = "Id", .element = ELEMENT_I8, .offset = 24 },
+		{ .name = NULL },
+	};
+	source_type =
+		scene_class(scene, "System.Threading", "CancellationTokenSource", 2, 24, source);
+	linked_type =
+		scene_class(scene, "System.Threading",
+			    "CancellationTokenSource+Linked1CancellationTokenSource", 0, 32, NULL);
+	node_type = scene_class(scene, "System.Threading", "CancellationTokenSource+CallbackNode",
+				3, 32, node);
+	registrations_type =
+		scene_class(scene, "System.Threading", "CancellationTokenSource+Registrations", 2,
+			    16, registrations);
+}
+
+/* A source with a chain of @p count registrations. */
+static void make_source(uint32_t count, uint64_t state_type, uint32_t state)
+{
+	scene_segment(scene, GENERATION_2, (uint64_t)count * 4300 + KILO);
+	uint64_t source = fake_object(scene->fake, source_type, 0);
+	uint64_t registrations = fake_object(scene->fake, registrations_type, 0), next = 0;
+	scene_set(scene, source, 0, registrations);
+	fake_poke_u32(&scene->fake->memory, source + 16, state);
+	scene_set(scene, registrations, 0, source);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t node = fake_object(scene->fake, node_type, 0);
+		scene_set(scene, node, 0, registrations);
+		scene_set(scene, node, 1, fake_object(scene->fake, state_type, 0));
+		scene_set(scene, node, 2, next);
+		poke(node + 8 + 24, i + 1);
+		next = node;
+	}
+	scene_set(scene, registrations, 1, next);
+	scene_hold(scene, SCENE_STATIC, source);
+}
+
+TEST(linked_sources_that_nobody_disposed_are_found)
+{
+	make_token_types();
+	make_source(1100, linked_type, 0);
+	expect("cancellation", SEVERITY_HIGH, 1100);
+}
+
+TEST(callbacks_that_nobody_disposed_are_found)
+{
+	make_token_types();
+	make_source(1100, session_type, 0);
+	expect("cancellation", SEVERITY_MEDIUM, 1100);
+}
+
+TEST(a_source_that_was_cancelled_is_done)
+{
+	make_token_types();
+	make_source(1100, linked_type, 2);
+	expect_none("cancellation");
+}
+
+TEST(some_registrations_are_in_use)
+{
+	make_token_types();
+	make_source(900, linked_type, 0);
+	expect_none("cancellation");
+}
+
+/* A root scope or others, with @p services disposable ones. */
+static uint64_t make_scope_type(void)
+{
+	const struct fake_field scope[] = {
+		{ .name = "_disposables", .element = ELEMENT_CLASS },
+		{ .name = "_disposed", .element = ELEMENT_BOOLEAN, .offset = 8 },
+		{ .name = "<IsRootScope>k__BackingField", .element = ELEMENT_BOOLEAN, .offset = 9 },
+		{ .name = NULL },
+	};
+	return scene_class(scene, CONTAINER, "ServiceProviderEngineScope", 1, 16, scope);
+}
+
+static uint64_t make_scope(uint64_t type, uint32_t services, bool is_root)
+{
+	scene_segment(scene, GENERATION_2, (uint64_t)services * 4200 + KILO);
+	uint64_t scope = fake_object(scene->fake, type, 0);
+	uint64_t list = scene_list(scene, services, services, services);
+	scene_set(scene, scope, 0, list);
+	fake_poke_u32(&scene->fake->memory, scope + 16, is_root ? 0x100 : 0);
+	for (uint32_t i = 0; i < services; i++)
+		scene_list_set(scene, list, i, fake_object(scene->fake, session_type, 0));
+	return scope;
+}
+
+TEST(services_that_the_root_container_keeps_are_found)
+{
+	uint64_t type = make_scope_type();
+	scene_hold(scene, SCENE_STATIC, make_scope(type, 1100, true));
+	expect("container", SEVERITY_HIGH, 1100);
+}
+
+TEST(services_of_a_scope_that_lives_are_its_own)
+{
+	uint64_t type = make_scope_type();
+	scene_hold(scene, SCENE_STATIC, make_scope(type, 1100, false));
+	expect_none("container");
+}
+
+TEST(scopes_that_nobody_disposed_are_found)
+{
+	uint64_t type = make_scope_type();
+	for (unsigned int i = 0; i < 1000; i++)
+		scene_hold(scene, SCENE_STATIC, make_scope(type, 1, false));
+	expect("container", SEVERITY_MEDIUM, 1000);
+}
+
+static void make_contexts(uint32_t count, uint32_t state)
+{
+	const struct fake_field fields[] = {
+		{ .name = "_state", .element = ELEMENT_I4 },
+		{ .name = "_isCollectible", .element = ELEMENT_BOOLEAN, .offset = 4 },
+		{ .name = NULL },
+	};
+	uint64_t type = scene_class(scene, "Shop", "PluginLoadContext", 0, 8, fields);
+	scene_segment(scene, GENERATION_2, 8 * KILO);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t context = fake_object(scene->fake, type, 0);
+		poke(context + 8, (uint64_t)1 << 32 | state);
+		scene_hold(scene, SCENE_STATIC, context);
+	}
+}
+
+TEST(load_contexts_that_were_unloaded_and_stay_are_found)
+{
+	make_contexts(3, 1);
+	expect("load-contexts", SEVERITY_HIGH, 3);
+}
+
+TEST(one_load_context_may_still_be_about_to_go)
+{
+	make_contexts(1, 1);
+	expect("load-contexts", SEVERITY_MEDIUM, 1);
+}
+
+TEST(load_contexts_that_nobody_unloaded_are_in_use)
+{
+	make_contexts(3, 0);
+	expect_none("load-contexts");
+}
+
+static void make_timers(uint32_t count, uint32_t due, bool is_cancelled)
+{
+	const struct fake_field fields[] = {
+		{ .name = "_timerCallback", .element = ELEMENT_CLASS },
+		{ .name = "_dueTime", .element = ELEMENT_U4, .offset = 8 },
+		{ .name = "_canceled", .element = ELEMENT_BOOLEAN, .offset = 12 },
+		{ .name = NULL },
+	};
+	uint64_t type = scene_class(scene, "System.Threading", "TimerQueueTimer", 1, 16, fields);
+	scene_segment(scene, GENERATION_2, (uint64_t)count * 4300 + KILO);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t timer = fake_object(scene->fake, type, 0);
+		uint64_t session = fake_object(scene->fake, session_type, 0);
+		scene_set(scene, timer, 0, make_delegate(session, 0x1234));
+		poke(timer + 16, due | (uint64_t)is_cancelled << 32);
+		scene_hold(scene, SCENE_STATIC, timer);
+	}
+}
+
+TEST(timers_that_call_one_method_are_found)
+{
+	make_timers(300, 1000, false);
+	expect("timers", SEVERITY_MEDIUM, 300);
+}
+
+TEST(timers_that_are_not_set_call_nobody)
+{
+	make_timers(300, UINT32_MAX, false);
+	expect_none("timers");
+}
+
+TEST(timers_that_were_cancelled_call_nobody)
+{
+	make_timers(300, 1000, true);
+	expect_none("timers");
+}
+
+TEST(a_few_timers_are_in_use)
+{
+	make_timers(200, 1000, false);
+	expect_none("timers");
+}
+
+static void make_calls(uint32_t count, int32_t state)
+{
+	const struct fake_field machine[] = {
+		{ .name = "<>1__state", .element = ELEMENT_I4 },
+		{ .name = "<>u__1", .element = ELEMENT_CLASS, .offset = 8 },
+		{ .name = NULL },
+	};
+	uint64_t machine_type = fake_class(
+		scene->types,
+		&(struct fake_class){ .name = "Shop+<Place>d__1",
+				      .fields = machine,
+				      .type = { .base_size = 32, .flags = STRUCT_FLAGS } });
+	const struct fake_field box[] = {
+		{ .name = "m_continuationObject", .element = ELEMENT_CLASS },
+		{ .name = "m_stateFlags", .element = ELEMENT_I4, .offset = 8 },
+		{ .name = "StateMachine",
+		  .element = ELEMENT_VALUE,
+		  .type = machine_type,
+		  .offset = 16 },
+		{ .name = NULL },
+	};
+	uint64_t type =
+		scene_class(scene, NULL, "B+AsyncStateMachineBox<Shop+<Place>d__1>", 1, 32, box);
+	scene_segment(scene, GENERATION_2, (uint64_t)count * 64 + KILO);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t one = fake_object(scene->fake, type, 0);
+		fake_poke_u32(&scene->fake->memory, one + 16, SUSPENDED);
+		fake_poke_u32(&scene->fake->memory, one + 24, (uint32_t)state);
+		scene_hold(scene, SCENE_STATIC, one);
+	}
+}
+
+TEST(calls_that_wait_and_pile_up_are_found)
+{
+	make_calls(300, 0);
+	expect("async", SEVERITY_MEDIUM, 300);
+}
+
+TEST(calls_that_run_do_not_wait)
+{
+	make_calls(300, -1);
+	expect_none("async");
+}
+
+TEST(a_few_calls_may_wait)
+{
+	make_calls(200, 0);
+	expect_none("async");
+}
+
+SUITE(.name = "report_defects", .set_up = set_up, .tear_down = tear_down)
