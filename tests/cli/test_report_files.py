@@ -14,6 +14,7 @@ import tempfile
 import unittest
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 SOURCE = Path(os.environ.get("HEAPDUMP_SOURCE", Path(__file__).resolve().parents[2]))
 BUILD = Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build"))
@@ -193,13 +194,38 @@ class ReportFileTest(unittest.TestCase):
             self.assertIn(verdict["summary"], page.text)
             for evidence in verdict["evidence"]:
                 self.assertIn(evidence["text"], page.text)
-        self.assertNotIn("waits", self.page(LEAK)[1].ids)
+        self.assertIn("#waits", page.links)
+        leak = self.page(LEAK)[1]
+        self.assertNotIn("waits", leak.ids)
+        self.assertNotIn("#waits", leak.links)
+
+    def test_generations_are_those_of_dumpheap(self) -> None:
+        """Live and dead bytes together are all objects of a generation."""
+        text, _ = self.page(LEAK)
+        table = text.split('id="generations"')[1].split("</table>")[0]
+        shown = {
+            part: int(alive) + int(dead)
+            for part, alive, dead in re.findall(
+                r'<tr><td>([^<]*)</td><td class="n" data-v="(\d+)">.*?<td class="n" data-v="(\d+)">[^<]*</td></tr>',
+                table,
+            )
+        }
+        rows = json.loads(run("--no-files", LEAK, "dumpheap", "-stat", "-gen", "0", "--json"))
+        self.assertEqual(shown["gen 0"], rows["total"]["size"] - self.free_bytes(rows))
+        rows = json.loads(run("--no-files", LEAK, "dumpheap", "-stat", "-gen", "2", "--json"))
+        self.assertEqual(shown["gen 2"], rows["total"]["size"] - self.free_bytes(rows))
+
+    @staticmethod
+    def free_bytes(answer: dict[str, Any]) -> int:
+        """Bytes of Free blocks in an answer of dumpheap -stat."""
+        return sum(row["size"] for row in answer["types"] if row["name"] == "Free")
 
     def test_a_dump_file_has_less(self) -> None:
         """What needs a heap is left out, with its links."""
         _, page = self.page(BUBBLECS)
         self.assertIn("types", page.ids)
         self.assertNotIn("handles", page.ids)
+        self.assertNotIn("map", page.ids)
         self.assertIn("BubbleCS.GameBoard", page.text)
 
     def test_names_change_nothing(self) -> None:
@@ -220,6 +246,14 @@ class ReportFileTest(unittest.TestCase):
         for character in attack_heap.INVISIBLE:
             self.assertNotIn(character, heaps["attack"][0])
         self.assertLess(len(heaps["attack"][0]), 1 << 20)
+
+    def test_names_cannot_make_a_page_large(self) -> None:
+        """Under 3 MB, whatever types are called and how many there are."""
+        dump = Path(self.folder.name) / "large.heap"
+        dump.write_bytes(attack_heap.make_large())
+        text, page = self.page(dump)
+        self.assertGreater(page.text.count("\u2026"), 1000)
+        self.assertLess(len(text.encode()), 3 << 20)
 
     def test_whole_or_not_at_all(self) -> None:
         """A file that is there stays as it is until the new one is complete."""

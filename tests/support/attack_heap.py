@@ -30,6 +30,28 @@ PILE_MEMBERS = 3000
 MEMBERS = 300
 
 
+def make_large() -> bytes:
+    """A text log with many long names that grow when they are escaped, in deep trees: 3,000 chains of 20 types."""
+    types, depth = 3000, 20
+    lines = [b"a 2 large.exe"]
+    for i in range(types):
+        lines.append(b"t %d A%d.%s%d" % (i + 1, i, b"\"<'&" * 200, i))
+    identity = 1
+    for i in range(types):
+        lines.append(b"r %x 4 0 %d" % (identity, i + 1))
+        for level in range(depth):
+            inner = b" %x" % (identity + 1) if level + 1 < depth else b""
+            kind = (i * 7 + level * 13) % types + 1
+            lines.append(b"o %x %d %d%s" % (identity, kind, 5000 if i < 900 else 24, inner))
+            identity += 1
+    lines.append(b"c large.exe")
+    order = {
+        kind: [line for line in lines if line.startswith(kind)]
+        for kind in (b"a", b"t", b"o", b"r", b"c")
+    }
+    return b"\n".join(line for group in order.values() for line in group) + b"\n"
+
+
 def make(is_attack: bool) -> bytes:
     """The text log: a list of each type, which a root holds, with members that are a pile."""
     lines = [b"a 2 attack.exe"]

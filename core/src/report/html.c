@@ -73,35 +73,42 @@ static size_t escape_wide(const char *bytes, size_t size, char ret[16])
 	return escape_of(bytes, size, ret);
 }
 
+/* Write one character that does not stand for itself, or does and is not ASCII; @return its bytes. */
+static size_t put_character(struct html *html, const char *bytes, size_t size)
+{
+	struct text *text = &html->out->text;
+	const char *entity = entity_of(*bytes);
+	if (entity) {
+		text_puts(text, entity);
+		return 1;
+	}
+	char escape[16];
+	size_t length = escape_wide(bytes, size, escape);
+	if (*escape) {
+		text_puts(text, escape);
+	} else {
+		text_append(text, bytes, length);
+	}
+	return length;
+}
+
 void html_text(struct html *html, const char *bytes, size_t size)
 {
 	struct text *text = &html->out->text;
 	for (size_t i = 0; i < size;) {
-		size_t run = 0;
+		size_t run = 0, before = text->size;
 		while (i + run < size && bytes[i + run] >= 0x20 && bytes[i + run] < 0x7f &&
-		       !entity_of(bytes[i + run]))
+		       !entity_of(bytes[i + run])) {
 			run++;
+		}
 		text_append(text, bytes + i, run);
 		i += run;
-		if (i == size)
-			break;
-		const char *entity = entity_of(bytes[i]);
-		if (entity) {
-			text_puts(text, entity);
-			i++;
-			continue;
-		}
-		char escape[16];
-		size_t length = escape_wide(bytes + i, size - i, escape);
-		if (*escape) {
-			text_puts(text, escape);
-		} else {
-			text_append(text, bytes + i, length);
-		}
-		i += length;
+		if (i < size)
+			i += put_character(html, bytes + i, size - i);
+		size_t written = text->size - before;
+		html->names_left -= written < html->names_left ? written : html->names_left;
 		out_flush_if_full(html->out);
 	}
-	out_flush_if_full(html->out);
 }
 
 void html_string(struct html *html, const char *string)
@@ -122,7 +129,6 @@ void html_name(struct html *html, const char *bytes, size_t size, size_t most)
 		most = NAME_SHORT_SIZE;
 	if (size <= most) {
 		html_text(html, bytes, size);
-		html->names_left -= size < html->names_left ? size : html->names_left;
 		return;
 	}
 	size_t head = most / 2, tail = size - most / 2;
@@ -133,7 +139,6 @@ void html_name(struct html *html, const char *bytes, size_t size, size_t most)
 	html_text(html, bytes, head);
 	html_puts(html, "\u2026");
 	html_text(html, bytes + tail, size - tail);
-	html->names_left -= most < html->names_left ? most : html->names_left;
 }
 
 void html_beginning(struct html *html, const char *bytes, size_t size, size_t most)
@@ -144,5 +149,4 @@ void html_beginning(struct html *html, const char *bytes, size_t size, size_t mo
 	for (size_t i = 0; i < 3 && head < size && head && is_inside_character(bytes[head]); i++)
 		head--;
 	html_text(html, bytes, head);
-	html->names_left -= head < html->names_left ? head : html->names_left;
 }

@@ -4,7 +4,7 @@
 
 #include "report/out.h"
 
-/** Bytes that the names of one page take in full; later ones are cut short. */
+/** Bytes that the texts of one page take, as they are written; names that come after that are cut short. */
 #define HTML_NAMES_SIZE ((size_t)600 << 10)
 
 /**

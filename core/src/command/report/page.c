@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include <heapdump/answer.h>
+
 #include "clr/clr.h"
 #include "command/report/page_assets.h"
 #include "heap/heap.h"
@@ -126,21 +128,29 @@ static void write_header(struct page *page)
 	html_puts(&page->html, "</header>\n");
 }
 
-static void write_nav(struct page *page, bool has_heap)
+static void write_nav(struct page *page)
 {
-	static const struct {
+	const struct report_facts *facts = &page->report->facts;
+	bool has_heap = facts->heap;
+	const struct {
 		const char *id, *title;
-		bool needs_heap;
+		bool is_there;
 	} links[] = {
-		{ "findings", "Findings", false },      { "tree", "Dominator tree", false },
-		{ "map", "Map of the heap", true },     { "types", "Types", false },
-		{ "dominators", "Dominators", false },  { "handles", "Handles", true },
-		{ "finalizers", "Finalizers", true },   { "threads", "Threads", true },
-		{ "rules", "What was checked", false }, { "help", "How to read it", false },
+		{ "findings", "Findings", true },
+		{ "waits", "Why it hangs", page->verdict_count },
+		{ "tree", "Dominator tree", facts->sums.live_objects },
+		{ "map", has_heap ? "Map of the heap" : "Generations", facts->has_generations },
+		{ "types", "Types", true },
+		{ "dominators", "Dominators", true },
+		{ "handles", "Handles", has_heap },
+		{ "finalizers", "Finalizers", has_heap },
+		{ "threads", "Threads", has_heap },
+		{ "rules", "What was checked", true },
+		{ "help", "How to read it", true },
 	};
 	html_puts(&page->html, "<nav aria-label=\"Parts of the report\"><ul>\n");
 	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++) {
-		if (has_heap || !links[i].needs_heap) {
+		if (links[i].is_there) {
 			html_printf(&page->html, "<li><a href=\"#%s\">%s</a></li>\n", links[i].id,
 				    links[i].title);
 		}
@@ -183,17 +193,25 @@ static enum hd_status write_page_parts(struct page *page)
 	return HD_OK;
 }
 
+static enum hd_status write_body(struct page *page)
+{
+	write_header(page);
+	TRY(page_ask_hang(page));
+	write_nav(page);
+	html_puts(&page->html, "<main>\n");
+	TRY(write_page_parts(page));
+	html_puts(&page->html, "</main>\n<script>");
+	html_puts(&page->html, page_js);
+	html_puts(&page->html, "</script>\n</body>\n</html>\n");
+	return HD_OK;
+}
+
 enum hd_status page_write(struct call *call, const struct report *report)
 {
 	struct page page = { .call = call, .report = report };
 	html_init(&page.html, &call->out);
 	write_page_head(&page);
-	write_header(&page);
-	write_nav(&page, call->heap);
-	html_puts(&page.html, "<main>\n");
-	TRY(write_page_parts(&page));
-	html_puts(&page.html, "</main>\n<script>");
-	html_puts(&page.html, page_js);
-	html_puts(&page.html, "</script>\n</body>\n</html>\n");
-	return HD_OK;
+	enum hd_status status = write_body(&page);
+	hd_rows_free(page.hang);
+	return status;
 }

@@ -16,6 +16,8 @@ struct page {
 	struct call *call;
 	const struct report *report;
 	struct html html;
+	struct hd_rows *hang;   /**< the answer of hang; NULL: there is none */
+	uint64_t verdict_count; /**< of it */
 };
 
 /** Write the whole page. */
@@ -27,11 +29,13 @@ void page_findings(struct page *page);
 void page_rules(struct page *page);
 /** The dominator tree, as charts and as a table. */
 HD_NODISCARD enum hd_status page_charts(struct page *page);
-/** The segments; nothing for a dump file. */
+/** The generations and segments; nothing for a dump file that does not tell them. */
 HD_NODISCARD enum hd_status page_map(struct page *page);
 HD_NODISCARD enum hd_status page_types(struct page *page);
 /** Tables that other commands answer with: dominators, handles, threads, ... */
 HD_NODISCARD enum hd_status page_commands(struct page *page);
+/** Ask hang, so that page->verdict_count is known. */
+HD_NODISCARD enum hd_status page_ask_hang(struct page *page);
 /** What hang has found, and the stacks; nothing if it has found nothing. */
 HD_NODISCARD enum hd_status page_waits(struct page *page);
 

@@ -113,22 +113,42 @@ static void write_map_rest(struct page *page, const struct heap_map *map)
 		const struct map_rest *rest = &map->rest[i];
 		if (!rest->segments)
 			continue;
-		html_printf(&page->html,
-			    "<p class=\"note\">%s of %s that are smaller are left out:",
+		html_printf(&page->html, "<p class=\"note\">Left out: %s of %s, the smaller ones:",
 			    format_count(rest->segments, "segment", count), map_generation(i));
 		html_printf(&page->html, " %s, of which %s are alive; %" PRIu64 " pins.</p>\n",
 			    format_bytes(rest->bytes, all), format_bytes(rest->live, live),
 			    rest->pins);
 	}
 	if (map->empty) {
-		html_printf(&page->html, "<p class=\"note\">%s without objects are left out.</p>\n",
+		html_printf(&page->html, "<p class=\"note\">Left out: %s without objects.</p>\n",
 			    format_count(map->empty, "segment", count));
 	}
 }
 
+static void write_generations(struct page *page)
+{
+	const struct heap_sums *sums = &page->report->facts.sums;
+	page_table(page, "generations", "Objects of each generation");
+	page_column(page, "Part", "a generation", false);
+	page_column(page, "Alive", NULL, true);
+	page_column(page, "Share", "of the live heap", true);
+	page_column(page, "Dead", "not taken by a collection yet", true);
+	page_body(page);
+	for (uint32_t i = 0; i < FACT_GENERATIONS; i++) {
+		if (!sums->live[i] && !sums->dead[i])
+			continue;
+		html_printf(&page->html, "<tr><td>%s</td>",
+			    i == GENERATION_UNKNOWN ? "not known" : map_generation(i));
+		page_bytes(page, sums->live[i]);
+		page_share(page, sums->live[i]);
+		page_bytes(page, sums->dead[i]);
+		html_puts(&page->html, "</tr>\n");
+	}
+	page_table_end(page);
+}
+
 static void write_map(struct page *page, const struct heap_map *map)
 {
-	page_section(page, "map", "Map of the heap");
 	html_puts(
 		&page->html,
 		"<p class=\"legend\"><svg><rect class=\"l4\"/></svg> alive "
@@ -149,18 +169,23 @@ static void write_map(struct page *page, const struct heap_map *map)
 		write_map_row(page, map, i);
 	page_table_end(page);
 	write_map_rest(page, map);
-	page_section_end(page);
 }
 
 enum hd_status page_map(struct page *page)
 {
 	struct heap_map map;
 	const struct report_facts *facts = &page->report->facts;
-	if (!facts->heap)
+	if (!facts->has_generations)
 		return HD_OK;
-	enum hd_status status = heap_map_init(&map, facts, page->call->err);
-	if (status == HD_OK)
-		write_map(page, &map);
-	heap_map_deinit(&map);
+	page_section(page, "map", facts->heap ? "Map of the heap" : "Generations");
+	write_generations(page);
+	enum hd_status status = HD_OK;
+	if (facts->heap) {
+		status = heap_map_init(&map, facts, page->call->err);
+		if (status == HD_OK)
+			write_map(page, &map);
+		heap_map_deinit(&map);
+	}
+	page_section_end(page);
 	return status;
 }

@@ -98,23 +98,28 @@ static enum hd_status write_stacks(struct page *page)
 	return HD_OK;
 }
 
-enum hd_status page_waits(struct page *page)
+enum hd_status page_ask_hang(struct page *page)
 {
 	static const char *const words[] = { "hang" };
-	struct hd_rows *rows;
 	if (!page->call->heap)
 		return HD_OK;
-	TRY(page_run(page, 1, words, &rows));
-	const struct hd_table *table = rows ? hd_rows_find(rows, "verdicts") : NULL;
-	uint64_t count = rows ? hd_rows_count(rows, table) : 0;
-	enum hd_status status = HD_OK;
-	if (count) {
-		page_section(page, "waits", "Why it hangs");
-		for (uint64_t i = 0; i < count && i < VERDICTS_MAX; i++)
-			write_verdict_card(page, rows, table, i);
-		status = write_stacks(page);
-		page_section_end(page);
+	TRY(page_run(page, 1, words, &page->hang));
+	if (page->hang) {
+		page->verdict_count =
+			hd_rows_count(page->hang, hd_rows_find(page->hang, "verdicts"));
 	}
-	hd_rows_free(rows);
-	return status;
+	return HD_OK;
+}
+
+enum hd_status page_waits(struct page *page)
+{
+	if (!page->verdict_count)
+		return HD_OK;
+	const struct hd_table *table = hd_rows_find(page->hang, "verdicts");
+	page_section(page, "waits", "Why it hangs");
+	for (uint64_t i = 0; i < page->verdict_count && i < VERDICTS_MAX; i++)
+		write_verdict_card(page, page->hang, table, i);
+	TRY(write_stacks(page));
+	page_section_end(page);
+	return HD_OK;
 }
