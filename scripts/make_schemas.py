@@ -34,6 +34,7 @@ LEAK = "--no-files corefiles/leak.core.zst"
 MORE = (
     ("", "ps"),
     ("", "doctor"),
+    (LEAK, "setthread 1"),
     (LEAK, "dumparray 7f039d8013e0"),
     (LEAK, "printexception 7f039fc00088"),
     ("corefiles/bubblecs.heap", "export {folder}/exported.gcdump"),

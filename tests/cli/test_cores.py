@@ -43,6 +43,8 @@ MEMBERS: dict[str, set[str]] = {
     "gchandles": {"handles"},
     "finalizequeue": {"heaps"},
     "clrstack": {"threads"},
+    "threads": {"threads"},
+    "setthread 1": {"thread"},
     "dumpstackobjects": {"objects", "incomplete", "missing"},
     "parallelstacks": {"frames", "total"},
     "waits": {"deadlocks", "threads"},
@@ -165,6 +167,26 @@ class Truth(unittest.TestCase):
         self.assertIn("No managed thread", result.out)
         document = run("--no-files", LEAK, "pe", "--json").json()
         self.assertEqual(document["exceptions"], [])
+
+    def test_commands_are_about_the_chosen_thread(self) -> None:
+        lines = ["setthread -thread 4", "threads", "clrstack", "dso", "pe"]
+        lines += ["setthread -tid 6bdd", "clrstack", "setthread 3", "clrstack"]
+        lines += ["clrstack -all", "pe -all", "setthread -all", "clrstack", "threads"]
+        script = "".join(line + " --json\n" for line in lines)
+        result = run("--no-files", HANG, text=script)
+        chosen, *answers = [json.loads(line) for line in result.out.splitlines()]
+        threads, stack, objects, thrown, _, other, _, none, every, _, _, again, after = answers
+        thread = {"current": True, "number": 7, "os_id": 0x6BDC, "id": 4, "name": "transfer-1"}
+        self.assertEqual(chosen["thread"], thread)
+        self.assertEqual([row for row in threads["threads"] if row["current"]], [thread])
+        self.assertEqual([row["id"] for row in stack["threads"]], [4])
+        self.assertEqual({row["thread"]["id"] for row in objects["objects"]}, {4})
+        self.assertEqual(thrown["exceptions"], [])
+        self.assertEqual([row["id"] for row in other["threads"]], [5])
+        self.assertIn("6bd7) is not managed", none["error"]["message"])
+        self.assertGreater(len(every["threads"]), 10)
+        self.assertEqual(again["threads"], every["threads"])
+        self.assertEqual([row for row in after["threads"] if row["current"]], [])
 
     def test_counts(self) -> None:
         types = run("--no-files", LEAK, "dumpheap", "-stat", "--json").json()["types"]

@@ -57,6 +57,7 @@ TABLES = {
         "clrthreads": "threads",
         "clrstack": "threads",
         "clrstack -roots -limit 3": "threads",
+        "threads": "threads",
         "dumpstackobjects": "objects",
         "parallelstacks": "frames",
         "clrstack -a -r -f": "threads",

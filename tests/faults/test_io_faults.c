@@ -235,6 +235,8 @@ static const char *const core_lines[] = {
 	"crashinfo",
 	"analyzeoom",
 	"sizestats",
+	"threads",
+	"setthread 1",
 	"dumpstackobjects -all -verify",
 	"dumpstackobjects 7ffd79764000 7ffd79768000",
 	"report",

@@ -104,11 +104,17 @@ class DotnetCoreTest(unittest.TestCase):
             mark(5),
             "clrstack",
             "print $_heapdump_status",
+            "heapdump setthread 1",
+            "heapdump threads",
             mark(6),
             f"heapdump open {path}",
             mark(7),
             "clrstack",
             mark(8),
+            f"heapdump setthread -tid {managed[0]}",
+            mark(9),
+            "clrstack",
+            mark(10),
             options=("-c", path),
         )
         self.assertEqual(between(text, 1), targets.shell(path, "clrstack", managed[-1]))
@@ -116,7 +122,10 @@ class DotnetCoreTest(unittest.TestCase):
         self.assertEqual(between(text, 3), targets.shell(path, "clrstack", managed[0]))
         self.assertIn("is not managed: clrthreads lists those that are", between(text, 5))
         self.assertIn("$1 = 2", between(text, 5))
+        self.assertIn("use its own command (thread N in GDB", between(text, 5))
+        self.assertIn("use its own command (info threads in GDB", between(text, 5))
         self.assertEqual(between(text, 7), whole)
+        self.assertEqual(between(text, 9), targets.shell(path, "clrstack", managed[0]))
 
     def test_objects_of_a_kernel_core(self) -> None:
         path = targets.core("wks10-kernel")

@@ -80,7 +80,8 @@ HD_API HD_NODISCARD enum hd_status hd_session_debugger(struct hd_session *sessio
  * named.  To be called again before each command; closing the session forgets it.
  *
  * @param session NULL is allowed, and nothing is done.
- * @param tid The kernel's id of the thread; 0: none is selected.
+ * @param tid The kernel's id of the thread; 0: none is selected, and of a target that is not the
+ * debugger's, what the command setthread has chosen stays.
  */
 HD_API void hd_session_thread(struct hd_session *session, int32_t tid);
 

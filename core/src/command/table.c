@@ -42,6 +42,8 @@ static const struct command *const commands[] = {
 	&gcwhere_command,
 	&listnearobj_command,
 	&clrthreads_command,
+	&threads_command,
+	&setthread_command,
 	&clrstack_command,
 	&dumpstackobjects_command,
 	&parallelstacks_command,

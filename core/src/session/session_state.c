@@ -374,7 +374,9 @@ enum hd_status hd_session_debugger(struct hd_session *session, const struct hd_d
 
 void hd_session_thread(struct hd_session *session, int32_t tid)
 {
-	if (session)
+	/* What setthread chose of a file that a user of a debugger has opened stays. */
+	bool is_debugger = session && session->target && session->target->debugger.route;
+	if (session && (tid || is_debugger))
 		session->selected = tid;
 }
 

@@ -112,8 +112,8 @@ const struct command clrstack_command = {
 	.summary = "show the managed frames of the threads",
 	.description =
 		"ID is the OS id of a thread (hexadecimal); -thread N takes its managed id. Without\n"
-		"them: the thread that the debugger has selected; all threads where there is none, and\n"
-		"with -all. -roots shows below each frame the objects that its slots and registers\n"
+		"them: the thread that the debugger or setthread has selected; all threads where there\n"
+		"is none, and with -all. -roots shows below each frame the objects that its slots and registers\n"
 		"refer to. A stack that cannot be walked to its end says why.\n"
 		"-p and -l show below each frame its arguments and locals: the name, where it is, and\n"
 		"its value. Names of locals come from the PDB (set symbols); without one, locals have\n"

@@ -6,17 +6,22 @@
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/source_text.h"
+#include "command/threads/thread_choice.h"
 #include "inspect/thread_name.h"
 #include "report/root_label.h"
 #include "util/alloc.h"
 
 enum {
-	OPT_NESTED
+	OPT_NESTED,
+	OPT_THREAD,
+	OPT_ALL
 };
 
 static const struct option printexception_options[] = {
 	[OPT_NESTED] = { "nested", VALUE_NONE, NULL, "also the inner exceptions, all of them",
 			 NULL },
+	[OPT_THREAD] = { "thread", VALUE_THREAD, "N", "of the thread whose managed id is N", NULL },
+	[OPT_ALL] = { "all", VALUE_NONE, NULL, "of all threads, also where one is selected", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -423,12 +428,17 @@ static enum hd_status write_threads(struct call *call)
 {
 	const struct clr *clr = call->heap->clr;
 	struct window window = { .memory = call->heap->memory };
+	const struct thread_choice choice =
+		thread_choice(call, NULL, &call->options[OPT_THREAD], &call->options[OPT_ALL]);
 	enum hd_status status = HD_OK;
-	size_t count = 0;
+	size_t count = 0, chosen = 0;
 	answer_table(&call->answer, &thrown_schema, NULL);
 	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++) {
 		const struct clr_thread *thread = clr_thread_at(clr, i);
 		struct object object;
+		if (!thread_is_chosen(&choice, thread))
+			continue;
+		chosen++;
 		if (!thread->exception ||
 		    !object_read(call->heap, &window, thread->exception, &object) ||
 		    !type_is_exception(call->heap->clr, object.type))
@@ -438,10 +448,14 @@ static enum hd_status write_threads(struct call *call)
 	}
 	window_deinit(&window);
 	TRY(status);
+	if (choice.is_one && !chosen)
+		return thread_not_found(call, &choice);
 	(void)answer_table_end(&call->answer);
 	if (!count) {
 		answer_remark(&call->answer,
-			      "No managed thread holds an exception that it threw.\n");
+			      choice.is_one
+				      ? "There is no current managed exception on this thread.\n"
+				      : "No managed thread holds an exception that it threw.\n");
 	}
 	return HD_OK;
 }
@@ -466,7 +480,9 @@ const struct command printexception_command = {
 	.name = "printexception",
 	.alias = "pe",
 	.summary = "show an exception: message, inner, stack trace, HResult",
-	.description = "Without ADDR: what each managed thread has thrown last.\n",
+	.description =
+		"Without ADDR: what the thread that is selected in the debugger or by setthread has\n"
+		"thrown last; each managed thread where there is none, and with -all.\n",
 	.example = "printexception 7f0fd8073538 -nested",
 	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_RUNTIME,

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "command/objects/object.h"
+#include "command/table.h"
+#include "inspect/thread_name.h"
+#include "report/fit.h"
+#include "targets/target.h"
+#include "util/alloc.h"
+#include "util/sort.h"
+
+enum {
+	OPT_TID,
+	OPT_THREAD,
+	OPT_ALL
+};
+
+static const struct option setthread_options[] = {
+	[OPT_TID] = { "tid", VALUE_ADDRESS, "ID", "the thread with that OS id", NULL },
+	[OPT_THREAD] = { "thread", VALUE_THREAD, "N", "the thread whose managed id is N", NULL },
+	[OPT_ALL] = { "all", VALUE_NONE, NULL, "choose none: commands show all threads again",
+		      NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+enum os_thread_column {
+	THREAD_CURRENT,
+	THREAD_NUMBER,
+	THREAD_OS_ID,
+	THREAD_ID,
+	THREAD_NAME,
+	THREAD_COLUMNS
+};
+
+static const struct column os_thread_columns[THREAD_COLUMNS] = {
+	[THREAD_CURRENT] = { "current", NULL, KIND_FLAG, 0, 0, "did setthread choose it?" },
+	[THREAD_NUMBER] = { "number", NULL, KIND_NUMBER, 0, 0, "its place among the threads" },
+	[THREAD_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
+	[THREAD_ID] = { "id", NULL, KIND_NUMBER, 0, 0,
+			"its managed id; null: .NET does not know it" },
+	[THREAD_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "the name that the program gave it" },
+};
+
+/* "*0 0x4B89 (19337) managed 1 "name"", of which dotnet-dump has the first half. */
+static void os_thread_layout(struct out *out, const struct cell *cells)
+{
+	uint64_t os_id = cells[THREAD_OS_ID].number;
+	const struct cell *name = &cells[THREAD_NAME];
+	out_printf(out, "%s%" PRIu64 " 0x%04" PRIX64 " (%" PRIu64 ")",
+		   cells[THREAD_CURRENT].flag ? "*" : " ", cells[THREAD_NUMBER].number, os_id,
+		   os_id);
+	if (cells[THREAD_ID].is_there)
+		out_printf(out, " managed %" PRIu64, cells[THREAD_ID].number);
+	if (name->is_there) {
+		out_puts(out, " \"");
+		text_escape(&out->text, name->text.bytes, name->text.size);
+		out_puts(out, "\"");
+	}
+	out_puts(out, "\n");
+}
+
+static const struct schema os_threads_schema = {
+	.name = "threads",
+	SCHEMA_COLUMNS(os_thread_columns),
+	.is_main = true,
+	.layout = os_thread_layout,
+};
+static const struct schema chosen_schema = { .name = "thread", SCHEMA_COLUMNS(os_thread_columns) };
+
+/* The managed threads by their OS id. */
+struct managed_threads {
+	uint64_t *os_ids; /* ascending */
+	uint32_t *order;
+	size_t count;
+};
+
+static void managed_threads_deinit(struct managed_threads *threads)
+{
+	mem_free(threads->os_ids);
+	mem_free(threads->order);
+}
+
+static enum hd_status managed_threads_init(struct managed_threads *ret, const struct clr *clr,
+					   struct hd_error *err)
+{
+	struct managed_threads threads = { .count = clr_thread_count(clr) };
+	threads.os_ids = mem_alloc(threads.count + 1, sizeof(*threads.os_ids));
+	threads.order = mem_alloc(threads.count + 1, sizeof(*threads.order));
+	bool is_good = threads.os_ids && threads.order;
+	for (size_t i = 0; is_good && i < threads.count; i++)
+		threads.os_ids[i] = clr_thread_at(clr, i)->os_id;
+	if (!is_good || !sort_keys(threads.os_ids, threads.order, (uint32_t)threads.count)) {
+		managed_threads_deinit(&threads);
+		return fail_nomem(err);
+	}
+	*ret = threads;
+	return HD_OK;
+}
+
+/* Write a thread of the target, number @p index: a row, or a record as data. */
+static void write_os_thread(struct call *call, const struct managed_threads *managed, size_t index,
+			    bool is_row)
+{
+	struct clr *clr = call->heap->clr;
+	const struct target_thread *thread = &clr_target(clr)->threads.rows[index];
+	uint64_t os_id = (uint64_t)(uint32_t)thread->tid;
+	struct text name = { 0 };
+	struct cell cells[THREAD_COLUMNS] = {
+		[THREAD_CURRENT] = cell_flag(thread->tid == call->session->selected),
+		[THREAD_NUMBER] = cell_number(index),
+		[THREAD_OS_ID] = cell_number(os_id),
+	};
+	size_t at = lower_bound_u64(managed->os_ids, managed->count, os_id);
+	if (at < managed->count && managed->os_ids[at] == os_id) {
+		const struct clr_thread *found = clr_thread_at(clr, managed->order[at]);
+		cells[THREAD_ID] = cell_number(found->id);
+		(void)thread_name(call->heap, found, &name);
+		cells[THREAD_NAME] = cell_text(name.size ? name.bytes : NULL, name.size);
+	}
+	if (is_row) {
+		answer_row(&call->answer, cells);
+	} else {
+		answer_data(&call->answer, &chosen_schema, cells);
+	}
+	call->out.text.failed |= name.failed;
+	text_deinit(&name);
+}
+
+static enum hd_status refuse_debugger(const struct call *call, const char *gdb, const char *lldb)
+{
+	if (!clr_target(call->heap->clr)->debugger.route)
+		return HD_OK;
+	return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+		    "the debugger selects the thread that commands are about: use its own command "
+		    "(%s in GDB, %s in LLDB)",
+		    gdb, lldb);
+}
+
+static enum hd_status run_threads(struct call *call)
+{
+	struct managed_threads managed;
+	TRY(refuse_debugger(call, "info threads", "thread list"));
+	TRY(managed_threads_init(&managed, call->heap->clr, call->err));
+	enum hd_status status = HD_OK;
+	answer_table(&call->answer, &os_threads_schema, NULL);
+	size_t count = clr_target(call->heap->clr)->threads.count;
+	for (size_t i = 0; i < count && status == HD_OK; i++) {
+		write_os_thread(call, &managed, i, true);
+		status = call_check(call);
+	}
+	(void)answer_table_end(&call->answer);
+	managed_threads_deinit(&managed);
+	return status;
+}
+
+/* The thread of the target that is asked for; NULL: *@p ret is the error. */
+static const struct target_thread *find_os_thread(const struct call *call, enum hd_status *ret)
+{
+	const struct clr *clr = call->heap->clr;
+	const struct target_threads *threads = &clr_target(clr)->threads;
+	const struct value *word = &call->words[0], *id = &call->options[OPT_THREAD];
+	uint64_t os_id = call->options[OPT_TID].number;
+	if (word->given && word->number < threads->count)
+		return &threads->rows[word->number];
+	if (word->given) {
+		*ret = fail(call->err, HD_ERR_NOTFOUND, 0,
+			    "no thread has the number %" PRIu64
+			    ": threads lists them (-tid takes the OS id, -thread the managed one)",
+			    word->number);
+		return NULL;
+	}
+	if (id->given) {
+		const struct clr_thread *thread =
+			id->number <= UINT32_MAX ? clr_thread_by_id(clr, (uint32_t)id->number)
+						 : NULL;
+		os_id = thread ? thread->os_id : 0;
+		if (!os_id) {
+			*ret = fail(call->err, HD_ERR_NOTFOUND, 0,
+				    "%s the managed id %" PRIu64 "%s: clrthreads lists them",
+				    thread ? "the thread with" : "no thread has", id->number,
+				    thread ? " is not running" : "");
+			return NULL;
+		}
+	}
+	const struct target_thread *found =
+		os_id && os_id <= INT32_MAX ? target_thread(clr_target(clr), (int32_t)os_id) : NULL;
+	if (!found) {
+		*ret = fail(call->err, HD_ERR_NOTFOUND, 0,
+			    "no thread of the target has the OS id %" PRIx64 ": threads lists them",
+			    os_id);
+	}
+	return found;
+}
+
+static enum hd_status run_setthread(struct call *call)
+{
+	struct managed_threads managed;
+	enum hd_status status = HD_OK;
+	TRY(refuse_debugger(call, "thread N", "thread select N"));
+	if (call->options[OPT_ALL].given) {
+		call->session->selected = 0;
+		answer_none(&call->answer, "thread");
+		return HD_OK;
+	}
+	const struct target_thread *thread = find_os_thread(call, &status);
+	if (!thread)
+		return status;
+	TRY(managed_threads_init(&managed, call->heap->clr, call->err));
+	call->session->selected = thread->tid;
+	size_t index = (size_t)(thread - clr_target(call->heap->clr)->threads.rows);
+	write_os_thread(call, &managed, index, false);
+	managed_threads_deinit(&managed);
+	return HD_OK;
+}
+
+static enum hd_status check_setthread(struct call *call)
+{
+	unsigned int given = call->words[0].given;
+	for (unsigned int i = OPT_TID; i <= OPT_ALL; i++)
+		given += call->options[i].given;
+	return given == 1 ? HD_OK : call_usage(call, "it takes one thread, or -all");
+}
+
+const struct command threads_command = {
+	.name = "threads",
+	.has_rows = true,
+	.summary = "list all threads, with a mark at the one that setthread has chosen",
+	.description = "These are the threads of the system, also those that .NET does not know;\n"
+		       "clrthreads says more about those that it knows.\n",
+	.example = "threads",
+	.top_level = TOP_LEVEL_NEVER,
+	.needs = NEEDS_RUNTIME,
+	.run = run_threads,
+};
+
+const struct command setthread_command = {
+	.name = "setthread",
+	.summary = "choose the thread that clrstack and others are about",
+	.description =
+		"N is the number that threads shows. clrstack, dumpstackobjects and printexception\n"
+		"are about the chosen thread then, until another one is chosen or something else is\n"
+		"opened; with -all they show all threads again. In a debugger, its own selected thread\n"
+		"counts.\n",
+	.example = "setthread 3",
+	.top_level = TOP_LEVEL_NEVER,
+	.needs = NEEDS_RUNTIME,
+	.options = setthread_options,
+	.words = { { "N", VALUE_NUMBER, true } },
+	.check = check_setthread,
+	.run = run_setthread,
+};

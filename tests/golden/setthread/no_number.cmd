@@ -1,0 +1,4 @@
+file: --no-files corefiles/hang.core.zst
+front: shell
+exit: 2
+setthread 99
