@@ -20,6 +20,8 @@ from session import Json, ask, check_cores, truth_of
 
 # The program knows the tasks that it gave to these, and not the task that they made of them.
 NO_OBJECT = ("WhenAll", "WhenAny")
+# The statuses of a task that has ended.
+ENDED = ("RanToCompletion", "Canceled", "Faulted")
 
 
 def methods_of(chain: Json) -> list[str]:
@@ -72,12 +74,29 @@ def tasks(truth: Json, answer: Json) -> Iterator[str]:
             yield f"task {said['address']}: {have}, the program says {want}"
 
 
+def done(truth: Json, answer: Json, waiting: Json, all_methods: Json) -> Iterator[str]:
+    """Async methods whose tasks have ended are listed when they are asked for, and only then."""
+    boxes = {task["address"] for task in answer["tasks"] if "AsyncStateMachineBox" in task["type"]}
+    ended = [task["address"] for task in truth["tasks"] if task["status"] in ENDED]
+    roots = {chain["root"] for chain in waiting["chains"]}
+    with_ended = {chain["root"] for chain in all_methods["chains"]}
+    if not boxes & set(ended):
+        yield "no async method of the program has ended: nothing is compared"
+    for address in ended:
+        if address in roots:
+            yield f"task {address} has ended, and dumpasync lists it as if it waited"
+        if address in boxes and address not in with_ended:
+            yield f"dumpasync -completed does not list task {address}, which has ended"
+
+
 def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
     """How many chains or tasks were compared, and what differs."""
     truth = truth_of(core)
     if "tasks" in truth:
-        (answer,) = ask(program, core, ["dumptasks"])
-        return f"{len(truth['tasks'])} tasks", list(tasks(truth, answer))
+        answer, *lists = ask(
+            program, core, ["dumptasks", "dumpasync -all", "dumpasync -all -completed"]
+        )
+        return f"{len(truth['tasks'])} tasks", [*tasks(truth, answer), *done(truth, answer, *lists)]
     each, together = ask(program, core, ["dumpasync -all", "dumpasync"])
     return f"{len(each['chains'])} chains", [*differences(truth, each), *merged(together, each)]
 

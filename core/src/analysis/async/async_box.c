@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/async/task_state.h"
 #include "clr/types/type_name.h"
 #include "inspect/async_name.h"
 #include "mem/memory.h"
@@ -83,6 +84,9 @@ bool async_box_read(struct heap *heap, struct members *members, const struct obj
 	box.has_state = state.state == MEMBER_READ;
 	if (box.has_state)
 		box.state = (int32_t)member_signed(&state);
+	/* The runtime clears a state machine with references when its task ends: it is at await 0 then. */
+	if (box.has_state && task_is_complete(members, object))
+		box.state = ASYNC_DONE;
 	if (box.state != ASYNC_DONE)
 		box.awaited = find_awaited(heap, members, &box);
 	*ret = box;

@@ -48,13 +48,6 @@ static enum async_type type_of(struct async_graph *graph, const struct type *typ
 	return async_type_of(&graph->types, graph->heap->clr, type, &graph->failed);
 }
 
-static bool is_completed(struct members *members, const struct object *task)
-{
-	struct member flags = member_of(members, task, "m_stateFlags");
-	return flags.state == MEMBER_READ &&
-	       task_status_of((uint32_t)flags.bits) >= TASK_RAN_TO_COMPLETION;
-}
-
 /* What a field of @p object refers to; 0: null, or not known. */
 static uint64_t follow(struct async_graph *graph, const struct object *object, const char *path)
 {
@@ -122,7 +115,7 @@ struct wait_way {
 static bool take_end(struct async_graph *graph, struct async_node *node, const struct wait_way *way)
 {
 	uint64_t address = way->object.address;
-	if (async_type_is_task(way->kind) && is_completed(graph->members, &way->object)) {
+	if (async_type_is_task(way->kind) && task_is_complete(graph->members, &way->object)) {
 		node->object = address;
 		node->wait = way->passed ? way->passed : AWAIT_THREAD;
 		return true;

@@ -68,6 +68,13 @@ uint32_t task_options_of(uint32_t flags)
 	return options;
 }
 
+bool task_is_complete(struct members *members, const struct object *task)
+{
+	struct member flags = member_of(members, task, "m_stateFlags");
+	return flags.state == MEMBER_READ &&
+	       task_status_of((uint32_t)flags.bits) >= TASK_RAN_TO_COMPLETION;
+}
+
 static uint64_t first_exception(struct heap *heap, struct members *members,
 				const struct object *task)
 {

@@ -34,6 +34,9 @@ enum task_status task_status_of(uint32_t flags);
 extern const char *const task_option_names[TASK_OPTIONS + 1]; /**< ends with NULL */
 uint32_t task_options_of(uint32_t flags);
 
+/** Has @p task ended, well or not?  false: no, or it is not a task. */
+bool task_is_complete(struct members *members, const struct object *task);
+
 struct task_state {
 	uint32_t flags; /**< Task.m_stateFlags */
 	enum task_status status;
