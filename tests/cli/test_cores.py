@@ -43,6 +43,7 @@ MEMBERS: dict[str, set[str]] = {
     "gchandles": {"handles"},
     "finalizequeue": {"heaps"},
     "clrstack": {"threads"},
+    "threadstate 21220": {"value", "states"},
     "threads": {"threads"},
     "setthread 1": {"thread"},
     "dumpstackobjects": {"objects", "incomplete", "missing"},

@@ -236,6 +236,7 @@ static const char *const core_lines[] = {
 	"analyzeoom",
 	"sizestats",
 	"threads",
+	"threadstate 21220",
 	"setthread 1",
 	"dumpstackobjects -all -verify",
 	"dumpstackobjects 7ffd79764000 7ffd79768000",

@@ -72,7 +72,6 @@ static const struct {
 	{ "sosstatus", "use info" },
 	{ "stoponcatch", LIVE },
 	{ "stoponexception", LIVE },
-	{ "threadstate", "use clrthreads" },
 	{ "traverseheap", "use export FILE" },
 	{ "u", "use dumpmd or ip2md for the method, and the debugger's own disassembly" },
 	{ "vh", "use verifyheap" },

@@ -42,6 +42,7 @@ static const struct command *const commands[] = {
 	&gcwhere_command,
 	&listnearobj_command,
 	&clrthreads_command,
+	&threadstate_command,
 	&threads_command,
 	&setthread_command,
 	&clrstack_command,

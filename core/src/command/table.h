@@ -21,6 +21,7 @@ extern const struct command gcroot_command, pathto_command, objsize_command, dum
 	dumpmodule_command, dumpassembly_command, dumpdomain_command, dumpalc_command,
 	dumpil_command, eeversion_command, crashinfo_command, analyzeoom_command, sizestats_command,
 	dumpcollection_command, dumpconcurrentdictionary_command, dumpconcurrentqueue_command,
-	parallelstacks_command, dumpstackobjects_command, threads_command, setthread_command;
+	parallelstacks_command, dumpstackobjects_command, threadstate_command, threads_command,
+	setthread_command;
 
 #endif

@@ -12,6 +12,18 @@
 #define THREAD_STATE_COMPLETION_PORT 0x08000000u
 #define THREAD_STATE_DETACHED        0x80000000u
 
+/** Bits of Thread.State. */
+#define THREAD_STATE_BITS 32u
+
+/**
+ * A word for each bit, such as "legal-to-join", in the order of the bits; the hexadecimal number of
+ * a bit that means nothing.  NULL ends.
+ */
+extern const char *const thread_state_words[THREAD_STATE_BITS + 1];
+
+/** What SOS says of a bit: "Legal to Join". */
+const char *thread_state_text(unsigned int bit);
+
 /** The states of threads that have no stack. */
 #define THREAD_STATES_NO_STACK (THREAD_STATE_UNSTARTED | THREAD_STATE_DEAD | THREAD_STATE_DETACHED)
 

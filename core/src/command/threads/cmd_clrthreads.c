@@ -59,6 +59,7 @@ enum clr_thread_column {
 	THREAD_OS_ID,
 	THREAD_ADDRESS,
 	THREAD_STATE,
+	THREAD_STATES,
 	THREAD_COOPERATIVE,
 	THREAD_DEAD,
 	THREAD_FINALIZER,
@@ -80,6 +81,7 @@ static const struct column thread_columns[THREAD_COLUMNS] = {
 	[THREAD_ADDRESS] = { "address", "ThreadOBJ", KIND_ADDRESS, 16, 0,
 			     "where the runtime's Thread is" },
 	[THREAD_STATE] = { "state", "State", KIND_ADDRESS, 8, 0, "bits of Thread.State" },
+	[THREAD_STATES] = { "states", NULL, KIND_SET, 0, 0, "the names of these bits" },
 	[THREAD_COOPERATIVE] = { "cooperative", "GC Mode", KIND_FLAG, 11, 0,
 				 "does a garbage collection have to wait for it?" },
 	[THREAD_DEAD] = { "dead", NULL, KIND_FLAG, 0, 0, "did it end?" },
@@ -203,6 +205,7 @@ static void write_clr_thread(struct call *call, const struct clr_thread *thread,
 		[THREAD_OS_ID] = cell_number(thread->os_id),
 		[THREAD_ADDRESS] = cell_number(thread->address),
 		[THREAD_STATE] = cell_number(thread->state),
+		[THREAD_STATES] = cell_set(thread_state_words, thread->state),
 		[THREAD_COOPERATIVE] = cell_flag(thread->is_cooperative),
 		[THREAD_DEAD] = cell_flag(thread_state_is(thread, THREAD_STATE_DEAD)),
 		[THREAD_POINTER] = cell_number(thread->alloc_pointer),
@@ -244,8 +247,8 @@ const struct command clrthreads_command = {
 	.summary = "list the managed threads and their allocation contexts",
 	.description =
 		"The columns are SOS's. DBG is the debugger's number of the thread (XXXX: it has none);\n"
-		"without a debugger it counts the threads. Exception says what the thread is for, and\n"
-		"what it threw last. In .NET here, there are no lock counts and no apartments. Where\n"
+		"without a debugger it counts the threads. threadstate explains State. Exception says\n"
+		"what the thread is for, and what it threw last. In .NET here, there are no lock counts and no apartments. Where\n"
 		"the terminal has fewer than 130 columns, some of SOS's are left out (-full shows all).\n",
 	.example = "clrthreads",
 	.top_level = TOP_LEVEL_ALWAYS,
