@@ -49,7 +49,9 @@ struct scene_parts {
 	struct finalizer_entry finalizers[HELD_MAX];
 	struct static_slot statics[HELD_MAX];
 	struct stack_root on_stack[HELD_MAX];
-	struct thread_stack stack;
+	struct stack_frame frame; /* of all threads */
+	struct thread_stack stacks[SCENE_THREADS];
+	uint32_t on_stacks; /* of on_stack that are used */
 	struct hd_graph *graph;
 	struct dominators dominators;
 	bool is_made;
@@ -219,19 +221,23 @@ static uint32_t add_finalizer(struct scene_parts *parts, const struct scene_held
 	return (uint32_t)index;
 }
 
-static uint32_t add_on_stack(struct scene_parts *parts, const struct scene_held *held)
+/* Each thread has a part of the roots on stacks: one after the other. */
+static uint32_t add_on_stack(struct scene_parts *parts, const struct scene_held *held,
+			     struct root *root)
 {
-	size_t index = parts->stack.roots_count++;
-	parts->on_stack[index] = (struct stack_root){ .value = held->object,
-						      .frame = UINT32_MAX,
-						      .base = UINT8_MAX };
-	return (uint32_t)index;
+	uint32_t thread = parts->on_stacks % (uint32_t)parts->set.stack_count;
+	struct thread_stack *stack = &parts->stacks[thread];
+	parts->on_stacks++;
+	root->stack = root->thread = thread;
+	stack->roots[stack->roots_count] =
+		(struct stack_root){ .value = held->object, .base = UINT8_MAX };
+	return (uint32_t)stack->roots_count++;
 }
 
 static void add_root(struct scene_parts *parts, struct clr *clr, const struct scene_held *held)
 {
 	enum scene_root kind = held->root;
-	bool has_thread = kind == SCENE_STACK || kind == SCENE_THREAD_STATIC;
+	bool has_thread = kind == SCENE_THREAD_STATIC;
 	struct root root = { .value = held->object,
 			     .source = kinds[kind].source,
 			     .thread = has_thread ? 0 : UINT32_MAX,
@@ -239,7 +245,7 @@ static void add_root(struct scene_parts *parts, struct clr *clr, const struct sc
 	if (root.source == ROOT_STATIC) {
 		root.index = add_static(parts, clr, kind);
 	} else if (root.source == ROOT_STACK) {
-		root.index = add_on_stack(parts, held);
+		root.index = add_on_stack(parts, held, &root);
 	} else if (root.source == ROOT_HANDLE) {
 		root.index = add_handle(parts, held);
 	} else {
@@ -257,10 +263,18 @@ static void list_held(struct scene_parts *parts, struct heap *heap)
 					.handles.rows = parts->handles,
 					.finalizers.rows = parts->finalizers,
 					.statics.rows = parts->statics,
-					.stacks = &parts->stack,
-					.stack_count = 1 };
-	parts->stack.thread = &heap->clr->threads.rows[0];
-	parts->stack.roots = parts->on_stack;
+					.stacks = parts->stacks,
+					.stack_count = heap->clr->threads.count };
+	size_t room = HELD_MAX / parts->set.stack_count;
+	parts->frame = (struct stack_frame){ .kind = STACK_EXPLICIT,
+					     .sp = 0x1000,
+					     .name = "Shop.Poller.Run()" };
+	for (size_t i = 0; i < parts->set.stack_count; i++) {
+		parts->stacks[i] = (struct thread_stack){ .thread = &heap->clr->threads.rows[i],
+							  .frames = &parts->frame,
+							  .frames_count = 1,
+							  .roots = &parts->on_stack[i * room] };
+	}
 	for (size_t i = 0; i < parts->held_count; i++)
 		add_root(parts, heap->clr, &parts->held[i]);
 }
@@ -272,6 +286,8 @@ const struct report *scene_report(struct report_scene *scene)
 	if (parts->is_made)
 		return &scene->report;
 	parts->is_made = true;
+	for (uint32_t i = 0; i < scene->more_threads; i++)
+		(void)fake_thread(scene->fake);
 	fake_types_attach(scene->types);
 	struct heap *heap = fake_heap(scene->fake);
 	list_held(parts, heap);

@@ -23,14 +23,16 @@ enum scene_root {
 	SCENE_STATIC,        /**< Shop.Program.held */
 	SCENE_OTHER_STATIC,  /**< Shop.Program.other */
 	SCENE_FRAMEWORK,     /**< System.Cache.s_items */
-	SCENE_THREAD_STATIC, /**< Shop.Program.mine, of the one thread */
-	SCENE_STACK,         /**< of the one thread */
-	SCENE_HANDLE,        /**< a strong handle */
+	SCENE_THREAD_STATIC, /**< Shop.Program.mine, of the first thread */
+	SCENE_STACK,  /**< of the first thread, then of the second, ...: in Shop.Poller.Run() */
+	SCENE_HANDLE, /**< a strong handle */
 	SCENE_WEAK_HANDLE,
 	SCENE_REGISTERED, /**< not a root: an entry of the finalizer queue */
 	SCENE_READY,      /**< an object that waits for its finalizer */
 	SCENE_ROOTS
 };
+
+#define SCENE_THREADS 64u
 
 struct report_scene {
 	struct fake_clr *fake;
@@ -40,6 +42,8 @@ struct report_scene {
 	struct report report;
 	struct scene_parts *parts;
 	bool is_partial; /**< roots are missing */
+	uint32_t
+		more_threads; /**< besides the first one; before scene_report(), at most SCENE_THREADS - 1 */
 };
 
 struct report_scene *scene_create(void);

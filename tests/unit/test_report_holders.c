@@ -60,6 +60,31 @@ TEST(a_variable_of_a_thread_that_is_emptied_is_only_a_fact)
 	CU_ASSERT(!report_has(&scene->report, SEVERITY_MEDIUM));
 }
 
+/* Some pages on the stack of each of @p count threads. */
+static void hold_by_threads(uint32_t count)
+{
+	scene->more_threads = count - 1;
+	for (uint32_t i = 0; i < count; i++)
+		scene_hold(scene, SCENE_STACK, make_list(page_type, 20, 0, 20));
+}
+
+TEST(many_threads_of_one_method_are_found)
+{
+	hold_by_threads(40);
+	const struct report_finding *finding = scene_finding(scene, "threads");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+	ASSERT_UINT(finding->objects, 40);
+	ASSERT_TEXT(finding->method, "Shop.Poller.Run()");
+	CU_ASSERT(finding->bytes > (uint64_t)40 * 20 * 4 * KILO);
+}
+
+TEST(some_threads_of_one_method_do_their_work)
+{
+	hold_by_threads(8);
+	CU_ASSERT(!report_has(scene_report(scene), SEVERITY_MEDIUM));
+}
+
 /* So much else that the pile is less than a tenth. */
 static void hold_ballast(void)
 {

@@ -71,6 +71,20 @@ TEST(a_list_that_only_grew_is_a_leak)
 	ASSERT_UINT(finding->growth.young, 200);
 }
 
+TEST(a_few_large_objects_that_grow_are_a_leak)
+{
+	uint64_t report = scene_class(scene, "Shop", "Report", 0, 19984, NULL);
+	scene_hold(scene, SCENE_STATIC, make_list(report, 20000, 160, 40, 200));
+	expect("accumulation", SEVERITY_HIGH);
+}
+
+TEST(a_few_large_objects_that_were_read_at_once_are_a_table)
+{
+	uint64_t report = scene_class(scene, "Shop", "Report", 0, 19984, NULL);
+	scene_hold(scene, SCENE_STATIC, make_list(report, 20000, 160, 40, 1));
+	expect("accumulation", SEVERITY_LOW);
+}
+
 TEST(a_list_with_turnover_is_a_pool)
 {
 	scene_hold(scene, SCENE_STATIC, make_pages(1200, 200, 9000));

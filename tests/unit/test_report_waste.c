@@ -243,6 +243,84 @@ TEST(a_small_array_pool_is_not_told)
 	CU_ASSERT_PTR_NULL(scene_finding(scene, "pools"));
 }
 
+/* A pool of the program with @p arrays of 1 MB, and other objects of @p others MB. */
+static void hold_own_pool(uint32_t arrays, uint32_t others)
+{
+	uint64_t type = scene_class(scene, "System.Buffers", "ConfigurableArrayPool", 1, 8, NULL);
+	scene_hold(scene, SCENE_OTHER_STATIC, make_boxes(others, 1024 * KILO, 7));
+	scene_segment(scene, GENERATION_2, (uint64_t)arrays * (1024 * KILO + 64) + 4 * KILO);
+	uint64_t pool = fake_object(scene->fake, type, 0);
+	uint64_t all = fake_object(scene->fake, scene->fake->object_array_type, arrays);
+	scene_set(scene, pool, 0, all);
+	for (uint32_t i = 0; i < arrays; i++)
+		scene_set_element(scene, all, i, fake_object(scene->fake, bytes_type, 1024 * KILO));
+	scene_hold(scene, SCENE_STATIC, pool);
+}
+
+TEST(a_pool_that_is_most_of_the_heap_is_found)
+{
+	hold_own_pool(20, 10);
+	const struct report_finding *finding = scene_finding(scene, "pools");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+	ASSERT_TEXT(finding->holder.name, "Shop.Program.held");
+}
+
+TEST(a_pool_that_is_a_third_of_the_heap_is_a_fact)
+{
+	hold_own_pool(20, 40);
+	const struct report_finding *finding = scene_finding(scene, "pools");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_INFO);
+}
+
+/* An array of strings that a handle holds; @p is_shared: a static has them, too. */
+static void hold_interned(uint32_t count, enum generation generation, bool is_shared)
+{
+	char text[64];
+	scene_segment(scene, generation, (uint64_t)count * 8 + KILO);
+	uint64_t table = fake_object(scene->fake, scene->fake->object_array_type, count);
+	scene_segment(scene, GENERATION_2, (uint64_t)count * 1040 + KILO);
+	uint64_t all = fake_object(scene->fake, scene->fake->object_array_type, count);
+	for (uint32_t i = 0; i < count; i++) {
+		(void)snprintf(text, sizeof(text), "customer-%u@mail.example", i);
+		uint64_t one = fake_object(scene->fake, scene->fake->string_type, 500);
+		fake_poke(&scene->fake->memory, one + 12, text, strlen(text));
+		scene_set_element(scene, table, i, one);
+		scene_set_element(scene, all, i, is_shared ? one : 0);
+	}
+	scene_hold(scene, SCENE_HANDLE, table);
+	scene_hold(scene, SCENE_STATIC, all);
+}
+
+TEST(strings_that_only_the_table_of_interned_ones_holds_are_found)
+{
+	hold_interned(12000, GENERATION_POH, false);
+	const struct report_finding *finding = scene_finding(scene, "interned");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+	ASSERT_UINT(finding->objects, 12000);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "accumulation"));
+}
+
+TEST(interned_strings_that_the_program_uses_are_its_own)
+{
+	hold_interned(12000, GENERATION_POH, true);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "interned"));
+}
+
+TEST(an_array_that_a_handle_of_the_program_holds_is_no_table)
+{
+	hold_interned(12000, GENERATION_2, false);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "interned"));
+}
+
+TEST(some_thousand_literals_are_usual)
+{
+	hold_interned(9000, GENERATION_POH, false);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "interned"));
+}
+
 /* Sockets that nothing refers to; the last are alive. */
 static void make_sockets(uint32_t dead, uint32_t alive, uint32_t header)
 {

@@ -17,8 +17,10 @@
 
 #define MEMBERS_MIN       256u
 #define LARGE_MEMBERS_MIN 16u
-#define LARGE_MEMBER      ((uint64_t)64 << 10)
-#define CLAIM_LEVELS      10u
+/* That a collection grows is more than its count says. */
+#define GROWING_MEMBERS_MIN 64u
+#define LARGE_MEMBER        ((uint64_t)64 << 10)
+#define CLAIM_LEVELS        10u
 /* Without a sign of growth, less is not worth a second dump. */
 #define UNKNOWN_MIN ((uint64_t)1 << 20)
 
@@ -55,6 +57,17 @@ static void note_explained(struct report *report, const struct pile *pile, const
 	}
 }
 
+/* Are there so few members that they may all be meant to be there? */
+static bool is_small(const struct judged *judged)
+{
+	const struct pile *pile = judged->pile;
+	bool grew = judged->growth.state == GROWTH_GROWS && judged->growth.has_version;
+	if (grew && pile->count >= GROWING_MEMBERS_MIN && pile->bytes >= UNKNOWN_MIN)
+		return false;
+	return pile->count < MEMBERS_MIN &&
+	       !(pile->count >= LARGE_MEMBERS_MIN && pile->bytes / pile->count >= LARGE_MEMBER);
+}
+
 static enum severity severity_of_pile(const struct report *report, const struct judged *judged)
 {
 	const struct report_facts *facts = &report->facts;
@@ -64,8 +77,7 @@ static enum severity severity_of_pile(const struct report *report, const struct 
 		return SEVERITY_INFO;
 	if (judged->growth.state == GROWTH_TURNS || judged->has_limit)
 		return SEVERITY_INFO;
-	if (pile->count < MEMBERS_MIN &&
-	    !(pile->count >= LARGE_MEMBERS_MIN && pile->bytes / pile->count >= LARGE_MEMBER))
+	if (is_small(judged))
 		return SEVERITY_LOW;
 	if (judged->growth.state == GROWTH_GROWS && permille >= 200)
 		return judged->growth.has_version ? SEVERITY_HIGH : SEVERITY_MEDIUM;

@@ -8,13 +8,13 @@
 #include "inspect/member.h"
 
 #define BYTES_MIN (16 * MEGABYTE)
+#define OWN_POOL  "System.Buffers.ConfigurableArrayPool"
 
 /* What only arrays of pools hang on: the lists of each thread, and those of each processor. */
 static bool is_pool_part(const struct graph_type *type)
 {
 	static const char *const parts[] = { "System.Buffers.SharedArrayPoolThreadLocalArray",
 					     "System.Buffers.SharedArrayPoolPartitions",
-					     "System.Buffers.ConfigurableArrayPool",
 					     "System.Buffers.SharedArrayPool<" };
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (type_begins(type, parts[i]))
@@ -23,11 +23,61 @@ static bool is_pool_part(const struct graph_type *type)
 	return false;
 }
 
+/* A pool of ArrayPool.Create: no collection makes it smaller. */
+static enum hd_status check_own_pool(struct report *report, uint32_t pool, struct hd_error *err)
+{
+	const struct report_facts *facts = &report->facts;
+	uint64_t bytes = facts_retained(facts, pool), permille = facts_permille(facts, bytes);
+	rule_met(report, permille / 10);
+	if (bytes < BYTES_MIN || permille < 200)
+		return HD_OK;
+	struct report_finding finding = { .severity =
+						  permille >= 500 ? SEVERITY_MEDIUM : SEVERITY_INFO,
+					  .bytes = bytes,
+					  .objects = facts->dominators->retained_count[pool],
+					  .member_type = facts->graph->node_types[pool] };
+	holder_find(report, pool, &finding.holder);
+	const char *name = finding.holder.name;
+	finding.id = report_text(report, "pools:%s", name);
+	finding.title =
+		report_text(report, "%s in the ArrayPool of %s", report_bytes(report, bytes), name);
+	finding.sentence = report_text(
+		report,
+		"The ArrayPool of %s keeps %s (%s of the live heap) in arrays that are not in use. "
+		"A pool of ArrayPool.Create gives nothing back, as large as it once became.",
+		name, report_bytes(report, bytes), report_share(report, bytes));
+	finding.look_at = report_text(
+		report,
+		"how many arrays of %s are needed at once: ArrayPool.Shared is trimmed when "
+		"memory is short, and Create takes a limit",
+		name);
+	finding.next = "dumpheap -stat -type ConfigurableArrayPool";
+	finding_sample(&finding, pool);
+	return finding_add(report, &finding, err);
+}
+
+static enum hd_status check_own_pools(struct report *report, struct hd_error *err)
+{
+	const struct report_facts *facts = &report->facts;
+	for (uint32_t type = HD_NONE; (type = typed_next(facts, type, OWN_POOL)) != HD_NONE;) {
+		struct typed_nodes all = typed_nodes(facts, type);
+		const struct graph_type *row = &facts->graph->types[type];
+		if (type_is_array(row) || type_contains(row, "+")) /* its buckets */
+			continue;
+		for (uint32_t i = 0; i < all.count; i++) {
+			if (facts->classes[all.nodes[i]] == CLASS_PROCESS)
+				TRY(check_own_pool(report, all.nodes[i], err));
+		}
+	}
+	return HD_OK;
+}
+
 static enum hd_status find_pools(struct report *report, struct hd_error *err)
 {
 	const struct report_facts *facts = &report->facts;
 	uint64_t bytes = 0, count = 0;
 	uint32_t largest = HD_NONE;
+	TRY(check_own_pools(report, err));
 	for (uint32_t type = 0; type < facts->graph->type_count; type++) {
 		struct typed_nodes all = typed_nodes(facts, type);
 		if (!all.count || !is_pool_part(&facts->graph->types[type]))

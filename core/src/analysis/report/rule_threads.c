@@ -7,54 +7,62 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "clr/threads/thread_state.h"
+#include "heap/heap.h"
 #include "inspect/member.h"
 #include "util/alloc.h"
 
 #define LARGE_MIN   4096u /* bytes of an object that no root refers to, but several together hold */
 #define STEPS_MAX   50000000u /* on all paths from such objects to their roots */
 #define OBJECTS_MAX 1000000u
-#define STATICS_MAX 64u
+#define THREADS_MIN 32u
+#define NAMES_MAX   64u
 
 /* What one thread keeps. */
 struct thread_keeps {
 	uint64_t bytes;
 	uint32_t largest; /* the object with most of them */
+	uint32_t frame;   /* that holds this one, or HD_NONE */
 };
 
-/* A [ThreadStatic] variable of all threads. */
-struct thread_static {
-	const char *name; /* of the root */
+/* A [ThreadStatic] variable of all threads, or a method that threads run. */
+struct kept_by_many {
+	const char *name;
 	uint64_t threads, bytes;
 	uint32_t largest;
 };
 
+struct kept_names {
+	struct kept_by_many rows[NAMES_MAX];
+	size_t count;
+};
+
 struct threads_keep {
 	struct thread_keeps *threads; /* by graph->threads */
-	struct thread_static statics[STATICS_MAX];
-	size_t statics_count;
+	struct kept_names statics, methods;
 	uint64_t steps; /* that are left */
 	bool is_limited;
 };
 
-static void add_static_bytes(struct threads_keep *keep, const char *name, uint32_t node,
-			     uint64_t bytes)
+static void add_kept_by_many(struct threads_keep *keep, struct kept_names *names, const char *name,
+			     const struct thread_keeps *thread)
 {
 	size_t i = 0;
-	while (i < keep->statics_count && strcmp(keep->statics[i].name, name) != 0)
+	while (i < names->count && strcmp(names->rows[i].name, name) != 0)
 		i++;
-	if (i == STATICS_MAX) {
+	if (i == NAMES_MAX) {
 		keep->is_limited = true;
 		return;
 	}
-	struct thread_static *row = &keep->statics[i];
-	if (i == keep->statics_count) {
-		keep->statics_count++;
-		*row = (struct thread_static){ .name = name, .largest = node };
+	struct kept_by_many *row = &names->rows[i];
+	if (i == names->count) {
+		names->count++;
+		*row = (struct kept_by_many){ .name = name, .largest = thread->largest };
 	}
 	row->threads++;
-	if (bytes > row->bytes / row->threads)
-		row->largest = node;
-	row->bytes += bytes;
+	if (thread->bytes > row->bytes / row->threads)
+		row->largest = thread->largest;
+	row->bytes += thread->bytes;
 }
 
 /* Add an object that nothing dominates to the thread whose root its path begins with. */
@@ -68,11 +76,15 @@ static void add_kept(const struct report *report, uint32_t node, struct threads_
 	if (root == HD_NONE || graph->details[root].thread >= graph->thread_count)
 		return;
 	struct thread_keeps *thread = &keep->threads[graph->details[root].thread];
-	if (!thread->bytes || bytes > facts_retained(facts, thread->largest))
+	if (!thread->bytes || bytes > facts_retained(facts, thread->largest)) {
 		thread->largest = node;
+		thread->frame = graph->details[root].frame;
+	}
 	thread->bytes += bytes;
-	if (graph->roots[root].kind == HD_ROOT_THREAD_STATIC && graph->details[root].name)
-		add_static_bytes(keep, graph->details[root].name, node, bytes);
+	if (graph->roots[root].kind == HD_ROOT_THREAD_STATIC && graph->details[root].name) {
+		const struct thread_keeps one = { .bytes = bytes, .largest = node };
+		add_kept_by_many(keep, &keep->statics, graph->details[root].name, &one);
+	}
 }
 
 static enum hd_status add_kept_objects(struct report *report, struct threads_keep *keep,
@@ -123,7 +135,7 @@ static enum hd_status add_thread_finding(struct report *report, uint32_t index,
 }
 
 /* A variable of pool threads that grows: nothing takes it away between two jobs. */
-static enum hd_status add_static_finding(struct report *report, const struct thread_static *row,
+static enum hd_status add_static_finding(struct report *report, const struct kept_by_many *row,
 					 struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
@@ -153,14 +165,71 @@ static enum hd_status add_static_finding(struct report *report, const struct thr
 	return finding_add(report, &finding, err);
 }
 
+/* The threads of the pool run whatever comes; others were made for one method. */
+static bool is_pool_thread(const struct report_facts *facts, const struct graph_thread *thread)
+{
+	const struct clr_thread *row = clr_thread_by_id(facts->heap->clr, thread->id);
+	return row && thread_state_is(row, THREAD_STATE_POOL_WORKER | THREAD_STATE_COMPLETION_PORT);
+}
+
+static void add_methods(const struct report_facts *facts, struct threads_keep *keep)
+{
+	const struct hd_graph *graph = facts->graph;
+	for (size_t i = 0; i < graph->thread_count; i++) {
+		const struct thread_keeps *thread = &keep->threads[i];
+		if (!thread->bytes || thread->frame >= graph->frame_count ||
+		    is_pool_thread(facts, &graph->threads[i]))
+			continue;
+		const char *method = graph->frames[thread->frame].method;
+		if (method && name_is_own(method, strlen(method)))
+			add_kept_by_many(keep, &keep->methods, method, thread);
+	}
+}
+
+/* So many threads that do the same are not what somebody wanted, if they keep much. */
+static enum hd_status add_method_finding(struct report *report, const struct kept_by_many *row,
+					 struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	const char *bytes = report_bytes(report, row->bytes);
+	struct report_finding finding = { .severity = SEVERITY_MEDIUM,
+					  .confidence = CONFIDENCE_MEDIUM,
+					  .bytes = row->bytes,
+					  .objects = row->threads,
+					  .member_type = facts->graph->node_types[row->largest],
+					  .method = report_name(report, row->name,
+								strlen(row->name)) };
+	holder_find(report, row->largest, &finding.holder);
+	finding.id = report_text(report, "threads:method:%s", finding.method);
+	finding.title = report_text(report, "%" PRIu64 " threads in %s keep %s", row->threads,
+				    finding.method, bytes);
+	finding.sentence = report_text(
+		report,
+		"%" PRIu64 " threads that do not belong to the pool run %s and keep %s (%s of the "
+		"live heap) by their stacks.",
+		row->threads, finding.method, bytes, report_share(report, row->bytes));
+	finding.look_at = report_text(
+		report, "who starts a thread for %s, and what ends it: an old one may still run",
+		finding.method);
+	finding.next = "parallelstacks";
+	finding_count(&finding, "threads", row->threads);
+	finding_sample(&finding, row->largest);
+	return finding_add(report, &finding, err);
+}
+
 static enum hd_status judge_threads(struct report *report, const struct threads_keep *keep,
 				    struct hd_error *err)
 {
 	const struct report_facts *facts = &report->facts;
-	for (size_t i = 0; i < keep->statics_count; i++) {
-		const struct thread_static *row = &keep->statics[i];
+	for (size_t i = 0; i < keep->statics.count; i++) {
+		const struct kept_by_many *row = &keep->statics.rows[i];
 		if (row->bytes >= facts_limit(facts) && name_is_own(row->name, strlen(row->name)))
 			TRY(add_static_finding(report, row, err));
+	}
+	for (size_t i = 0; i < keep->methods.count; i++) {
+		const struct kept_by_many *row = &keep->methods.rows[i];
+		if (row->threads >= THREADS_MIN && row->bytes >= facts_limit(facts))
+			TRY(add_method_finding(report, row, err));
 	}
 	for (size_t i = 0; i < facts->graph->thread_count; i++) {
 		rule_met(report, facts_permille(facts, keep->threads[i].bytes) / 10);
@@ -182,6 +251,7 @@ static enum hd_status find_threads(struct report *report, struct hd_error *err)
 	if (!keep.threads)
 		return fail_nomem(err);
 	enum hd_status status = add_kept_objects(report, &keep, err);
+	add_methods(&report->facts, &keep);
 	if (status == HD_OK)
 		status = judge_threads(report, &keep, err);
 	mem_free(keep.threads);
@@ -190,7 +260,7 @@ static enum hd_status find_threads(struct report *report, struct hd_error *err)
 
 const struct report_rule threads_rule = {
 	.name = "threads",
-	.threshold = "a thread keeps 10 % of the live heap by its stack and its variables",
+	.threshold = "a thread, or 32 threads that run one method, keep 10 % of the live heap",
 	.needs = RULE_FIELDS,
 	.find = find_threads,
 };
