@@ -26,6 +26,7 @@ LEAK = SOURCE / "corefiles" / "leak.core.zst"
 HANG = SOURCE / "corefiles" / "hang.core.zst"
 BUBBLECS = SOURCE / "corefiles" / "bubblecs.heap"
 TRUTH = json.loads((SOURCE / "corefiles" / "leak.truth.json").read_text(encoding="utf-8"))
+GOLDEN = SOURCE / "tests" / "data" / "report_names.html"
 TIMEOUT = 300
 VOID = {"meta", "br", "input", "rect"}
 # What a page may consist of; and the attributes of its elements.
@@ -267,6 +268,14 @@ class ReportFileTest(unittest.TestCase):
         run(LEAK, "report", "-o", Path(self.folder.name) / "none" / "x.html", status=(3,))
         self.assertEqual(os.listdir(self.folder.name), names)
         run(LEAK, "report", "-o", "report.pdf", status=(2,))
+
+    def test_a_small_page_is_as_it_was(self) -> None:
+        """From the header to the rules, of names that need escapes; HEAPDUMP_UPDATE=1 writes what is expected."""
+        text = self.write(SOURCE / "tests" / "data" / "names.heap", "golden.html")
+        body = text[text.index("<header>") : text.index('<section id="rules"')]
+        if os.environ.get("HEAPDUMP_UPDATE"):
+            GOLDEN.write_text(body, encoding="utf-8")
+        self.assertEqual(body.splitlines(), GOLDEN.read_text(encoding="utf-8").splitlines())
 
     def test_equal_runs_write_equal_pages(self) -> None:
         """No time, no random number."""

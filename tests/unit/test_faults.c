@@ -154,7 +154,7 @@ static unsigned int clear_exported(void)
 		char path[400];
 		(void)snprintf(path, sizeof(path), "%s/%s", directory, entries[i]->d_name);
 		if (entries[i]->d_name[0] != '.') {
-			halves += strcmp(entries[i]->d_name, "x.heap") != 0;
+			halves += strncmp(entries[i]->d_name, "x.h", 3) != 0;
 			(void)unlink(path);
 		}
 		free(entries[i]);
@@ -201,6 +201,8 @@ static const char *const command_lines[] = {
 	"diff OTHER -type F -limit 1",
 	"export EXPORT --format rpm",
 	"export -",
+	"report",
+	"report -o EXPORT.html",
 	"help",
 	"help gcroot",
 	"set",
@@ -216,7 +218,9 @@ static void full_line(char *buf, size_t size, const char *line, bool json)
 	const char *at = strstr(line, "OTHER"), *name = other.path;
 	char exported[64];
 	if (!at && (at = strstr(line, "EXPORT")) != NULL) {
-		(void)snprintf(exported, sizeof(exported), "%s/x.heap", directory);
+		bool has_ending = at[strlen("EXPORT")] == '.';
+		(void)snprintf(exported, sizeof(exported), "%s/x%s", directory,
+			       has_ending ? "" : ".heap");
 		name = exported;
 	}
 	size_t word = at && name == exported ? strlen("EXPORT") : strlen("OTHER");
