@@ -248,8 +248,9 @@ const struct command clrthreads_command = {
 	.description =
 		"The columns are SOS's. DBG is the debugger's number of the thread (XXXX: it has none);\n"
 		"without a debugger it counts the threads. threadstate explains State. Exception says\n"
-		"what the thread is for, and what it threw last. In .NET here, there are no lock counts and no apartments. Where\n"
-		"the terminal has fewer than 130 columns, some of SOS's are left out (-full shows all).\n",
+		"what the thread is for, and what it threw last. In .NET here, there are no lock counts\n"
+		"and no apartments. Where the terminal has fewer than 130 columns, some of SOS's are\n"
+		"left out (-full shows all).\n",
 	.example = "clrthreads",
 	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_RUNTIME,
