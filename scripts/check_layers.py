@@ -29,7 +29,7 @@ MAY_INCLUDE = {
     "stack": "util arch mem targets clr heap unwind",
     "roots": "util mem targets clr heap stack",
     "snapshot": "util graph mem targets clr heap inspect stack roots",
-    "analysis": "util graph mem targets clr heap inspect stack roots",
+    "analysis": "util arch graph mem targets clr heap inspect stack roots",
     "session": "util graph format analysis answer mem targets clr heap inspect roots snapshot",
     "collect": "util targets",
     "command": "util arch graph format report answer mem targets metadata clr heap verify inspect unwind stack"

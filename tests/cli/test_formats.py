@@ -46,6 +46,8 @@ TABLES = {
         "syncblk -all": "blocks",
         "eeheap": "heaps",
         "balance": "heaps",
+        "memory": "rows",
+        "memory -detail": "rows",
         "finalizequeue": "objects",
         "finalizequeue -stat": "types",
         "finalizequeue -short -limit 2": "objects",

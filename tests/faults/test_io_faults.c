@@ -243,6 +243,8 @@ static const char *const core_lines[] = {
 	"report",
 	"report -o OUT.html",
 	"report -o OUT.json",
+	"memory",
+	"memory -detail",
 };
 
 static char core_folder[40], core_path[60];

@@ -93,7 +93,7 @@ TEST(test_kinds)
 			ASSERT_UINT(list.rows[i].type, i);
 			ASSERT_UINT(list.rows[i].secondary, i == 6 ? made.objects[15] : 0);
 		}
-		ASSERT_UINT(list.segments, 1);
+		ASSERT_UINT(list.segments_count, 1);
 		CU_ASSERT(data != 0);
 		handle_list_deinit(&list);
 		check(&made, types - 1, 0, NULL);
@@ -124,7 +124,7 @@ TEST(test_segments_buckets_and_maps)
 		ASSERT_UINT(list.rows[i].address, expected[i]);
 		ASSERT_UINT(list.rows[i].type, i % 2 ? HANDLE_PINNED : HANDLE_STRONG);
 	}
-	ASSERT_UINT(list.segments, 24);
+	ASSERT_UINT(list.segments_count, 24);
 	handle_list_deinit(&list);
 	check(&made, 24, 0, NULL);
 	end(&made);

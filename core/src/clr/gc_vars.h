@@ -4,6 +4,9 @@
 
 #include "clr/clr.h"
 
+/** Where GcDacVars names the variable with the address of the GC's tables. */
+#define GC_VARS_TABLES 256u
+
 /** Most heaps of a server GC (MAX_SUPPORTED_CPUS, gcpriv.h). */
 #define GC_HEAPS_MAX 1024u
 

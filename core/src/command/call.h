@@ -61,7 +61,8 @@ struct call;
 /** What a command is about. */
 enum needs {
 	NEEDS_NOTHING,
-	NEEDS_OPEN,  /**< whatever is open */
+	NEEDS_OPEN,    /**< whatever is open */
+	NEEDS_ACCOUNT, /**< the same; of a process all memory, and what of it is in memory */
 	NEEDS_PATHS, /**< call->graph, whose references may still be to come: see session_paths() */
 	NEEDS_GRAPH, /**< call->graph; of a target's heap it is made, and call->heap is set */
 	NEEDS_HEAP,  /**< call->heap: only a core or a process has one */

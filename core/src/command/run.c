@@ -98,9 +98,15 @@ static void tell_stop(const struct call *call)
 static enum hd_status ensure_open(struct call *call)
 {
 	struct hd_session *session = call->session;
-	if (session->deferred) {
-		TRY(session_open(session, session->deferred, &call->settings, &call->job,
-				 call->err));
+	const char *path = session->deferred;
+	bool accounts = call->command->needs == NEEDS_ACCOUNT;
+	call->settings.residency = accounts;
+	/* A process that another command has opened: what was not copied then is gone. */
+	if (!path && accounts && session->target && session->target->kind == TARGET_PROCESS &&
+	    !session->target->debugger.route && !session->target->process.residency)
+		path = session->path;
+	if (path) {
+		TRY(session_open(session, path, &call->settings, &call->job, call->err));
 		if (session->target)
 			target_set_job(session->target, &call->job);
 		if (!call->command->tells_findings) {
@@ -159,7 +165,7 @@ static enum hd_status provide(struct call *call)
 	if (needs == NEEDS_NOTHING)
 		return HD_OK;
 	TRY(ensure_open(call));
-	if (needs == NEEDS_OPEN)
+	if (needs == NEEDS_OPEN || needs == NEEDS_ACCOUNT)
 		return HD_OK;
 	bool is_target = session->target;
 	bool is_of_targets = needs == NEEDS_HEAP || needs == NEEDS_RUNTIME;

@@ -37,6 +37,7 @@ static const struct command *const commands[] = {
 	&strings_command,
 	&syncblk_command,
 	&eeheap_command,
+	&memory_command,
 	&verifyheap_command,
 	&verifyobj_command,
 	&gcwhere_command,

@@ -320,7 +320,9 @@ static enum hd_status read_handle_segment(struct handles_reader *reader, uint64_
 		reader->list.broken++;
 		return HD_OK;
 	}
-	reader->list.segments++;
+	if (!PAGES_RESERVE(&reader->list, segments))
+		return fail_nomem(err);
+	reader->list.segments[reader->list.segments_count++] = segment;
 	check_segment(reader, segment, header, is_doubtful);
 	for (uint32_t block = 0; block < HANDLE_BLOCKS; block++) {
 		uint8_t type = header[HANDLE_SEGMENT_TYPES + block];
@@ -452,6 +454,7 @@ enum hd_status handle_list_read(struct heap *heap, struct job *job, struct handl
 void handle_list_deinit(struct handle_list *list)
 {
 	pages_free(list->rows, list->rows_capacity, sizeof(*list->rows));
+	pages_free(list->segments, list->segments_capacity, sizeof(*list->segments));
 	*list = (struct handle_list){ 0 };
 }
 

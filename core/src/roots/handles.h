@@ -21,8 +21,9 @@ struct handle {
 struct handle_list {
 	struct handle *rows;
 	size_t rows_count, rows_capacity;
-	uint64_t segments; /**< number of the tables' segments */
-	uint64_t broken;   /**< segments and tables that were left out; each kind is also a
+	uint64_t *segments; /**< addresses of the tables' segments */
+	size_t segments_count, segments_capacity;
+	uint64_t broken; /**< segments and tables that were left out; each kind is also a
 			    * finding */
 };
 

@@ -46,6 +46,7 @@ struct settings {
 	bool no_files;       /**< read no module files */
 	bool trust_files;    /**< also use module files that are not proven to be the right ones */
 	bool copy_all;       /**< copy all memory of a process */
+	bool residency;      /**< and find out what of it is in memory; not the user's setting */
 	enum backend_setting backend;
 	bool lenient;
 	bool no_pager;     /**< of the shell's prompt */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "targets/process/process_server.h"
+#include "targets/process/process_residency.h"
 #include "targets/relocation.h"
 #include "util/alloc.h"
 
@@ -52,6 +52,7 @@ void target_destroy(struct target *target)
 		return;
 	relocation_cache_destroy(target->files.relocations);
 	memory_destroy(target->memory);
+	process_residency_destroy(target->process.residency);
 	process_server_release(target->process.server);
 	for (size_t i = 0; i < target->map.mapping_count; i++)
 		mem_free(target->map.mappings[i].path);

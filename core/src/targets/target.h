@@ -28,6 +28,7 @@ struct target_module {
 
 struct module_files;
 struct process_copy;
+struct process_residency;
 struct process_server;
 struct relocation_cache;
 
@@ -42,6 +43,8 @@ struct process_reading {
 	struct process_copy
 		*copy; /**< a copy without some native memory; owned by the target's memory; or
 		       * NULL */
+	struct process_residency
+		*residency; /**< what of it was in memory when it was stopped, or NULL; owned */
 	struct process_server *server; /**< reads it, as long as it can be read; or NULL */
 	bool is_busy;                  /**< options.busy_at was set: the process was let go, and
 				        * there is no memory */

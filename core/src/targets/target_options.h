@@ -47,7 +47,8 @@ struct target_options {
 			   * known */
 	target_find_heap *find_heap;
 	void *find_heap_arg;
-	bool copy_all; /**< a process; tells the code that fills kept to leave it NULL */
+	bool residency; /**< a process: find out what of it is in memory before it is copied */
+	bool copy_all;  /**< a process; tells the code that fills kept to leave it NULL */
 	struct process_server *server; /**< reads a process, borrowed; NULL: a new one is made */
 	const char *backend; /**< "file", "process", "debugger": use only this way to a debugger's
 			  * memory; or NULL */

@@ -77,6 +77,23 @@ bool code_section_read(struct clr *clr, uint64_t address, struct code_section *r
 /** Make the cache of clr_code_at(), unless it is there; false when memory is exhausted. */
 bool code_cache_make(struct clr *clr);
 
+/** All sections of code. */
+struct code_sections {
+	uint64_t *rows; /**< addresses of RangeSections, ascending; some may be there twice */
+	size_t rows_count, rows_capacity;
+	uint32_t tables; /**< of the map that were read: limited */
+	bool is_partial; /**< some could not be read */
+};
+
+/**
+ * Read the map of code.
+ *
+ * @param[in,out] sections Zeroed; to be given to code_sections_deinit() in any case.
+ * @return false when memory is exhausted
+ */
+bool code_sections_read(struct clr *clr, struct code_sections *sections);
+void code_sections_deinit(struct code_sections *sections);
+
 struct method_bodies;
 /** Append one body; false when memory is exhausted. */
 bool method_bodies_add(struct method_bodies *bodies, uint64_t method_desc, uint64_t start,

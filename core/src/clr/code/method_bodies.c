@@ -19,15 +19,8 @@
 #define MAP_LEVELS 5u
 #define MAP_SLOTS  256u
 
-struct sections {
-	uint64_t *rows; /* addresses of RangeSections */
-	size_t rows_count, rows_capacity;
-	uint32_t tables;
-	bool is_partial;
-};
-
 /* The sections of one leaf; false when memory is exhausted. */
-static bool add_sections(struct clr *clr, struct sections *sections, uint64_t at)
+static bool add_sections(struct clr *clr, struct code_sections *sections, uint64_t at)
 {
 	for (unsigned int i = 0; at; i++) {
 		uint64_t row[4]; /* next, begin, end, section */
@@ -53,7 +46,7 @@ struct map_level {
 	unsigned int next;
 };
 
-static void begin_level(struct clr *clr, struct sections *sections, struct map_level *level,
+static void begin_level(struct clr *clr, struct code_sections *sections, struct map_level *level,
 			uint64_t table)
 {
 	memset(level, 0, sizeof(*level));
@@ -63,7 +56,7 @@ static void begin_level(struct clr *clr, struct sections *sections, struct map_l
 }
 
 /* Go through the whole map; false when memory is exhausted. */
-static bool read_map(struct clr *clr, struct sections *sections, struct map_level *levels)
+static bool read_map(struct clr *clr, struct code_sections *sections, struct map_level *levels)
 {
 	uint64_t table;
 	if (!clr->globals.dac_count || !memory_u64(clr->memory, clr->globals.dac_table, &table)) {
@@ -91,7 +84,7 @@ static bool read_map(struct clr *clr, struct sections *sections, struct map_leve
 	}
 }
 
-static bool read_sections(struct clr *clr, struct sections *sections)
+bool code_sections_read(struct clr *clr, struct code_sections *sections)
 {
 	struct map_level *levels = mem_alloc(MAP_LEVELS, sizeof(*levels));
 	bool good = levels && read_map(clr, sections, levels);
@@ -99,6 +92,12 @@ static bool read_sections(struct clr *clr, struct sections *sections)
 	if (good)
 		sort_u64(sections->rows, sections->rows_count);
 	return good;
+}
+
+void code_sections_deinit(struct code_sections *sections)
+{
+	pages_free(sections->rows, sections->rows_capacity, sizeof(*sections->rows));
+	*sections = (struct code_sections){ 0 };
 }
 
 static int compare_bodies(const void *left, const void *right)
@@ -119,7 +118,8 @@ bool method_bodies_add(struct method_bodies *bodies, uint64_t method_desc, uint6
 	return true;
 }
 
-static enum hd_status read_bodies(struct clr *clr, struct job *job, const struct sections *sections,
+static enum hd_status read_bodies(struct clr *clr, struct job *job,
+				  const struct code_sections *sections,
 				  struct method_bodies *bodies, struct hd_error *err)
 {
 	for (size_t i = 0; i < sections->rows_count; i++) {
@@ -143,17 +143,17 @@ static enum hd_status read_bodies(struct clr *clr, struct job *job, const struct
 enum hd_status method_bodies_read(struct clr *clr, struct job *job, struct method_bodies *ret,
 				  struct hd_error *err)
 {
-	struct sections sections = { 0 };
+	struct code_sections sections = { 0 };
 	*ret = (struct method_bodies){ 0 };
 	if (!code_cache_make(clr))
 		return fail_nomem(err);
-	enum hd_status status = read_sections(clr, &sections) ? HD_OK : fail_nomem(err);
+	enum hd_status status = code_sections_read(clr, &sections) ? HD_OK : fail_nomem(err);
 	ret->is_partial = sections.is_partial;
 	job_begin(job, "code", sections.rows_count);
 	if (status == HD_OK)
 		status = read_bodies(clr, job, &sections, ret, err);
 	job_end(job);
-	pages_free(sections.rows, sections.rows_capacity, sizeof(*sections.rows));
+	code_sections_deinit(&sections);
 	if (status == HD_OK && ret->rows_count)
 		qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), compare_bodies);
 	return status;

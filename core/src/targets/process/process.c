@@ -5,6 +5,7 @@
 
 #include "mem/mapped_file.h"
 #include "targets/process/process_memory.h"
+#include "targets/process/process_residency.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
@@ -197,10 +198,24 @@ static enum hd_status leave_out(struct opening *opening, struct hd_error *err)
 	return status == HD_ERR_NOTFOUND ? HD_OK : status;
 }
 
+/* It is no reason to fail that the kernel does not tell. */
+static enum hd_status read_residency(struct opening *opening, struct hd_error *err)
+{
+	struct hd_error reason;
+	enum hd_status status = process_residency_read(
+		opening->server, &opening->target->process.residency, &reason);
+	if (status == HD_ERR_NOMEM)
+		return fail_nomem(err);
+	return process_server_check(opening->server, err);
+}
+
 /* It is stopped now. */
 static enum hd_status look_and_copy(struct opening *opening, struct hd_error *err)
 {
 	struct target *target = opening->target;
+	/* Before memory is read: a swapped page that is read comes back. */
+	if (target->options.residency)
+		TRY(read_residency(opening, err));
 	TRY(read_process_maps(opening, err));
 	TRY(process_describe(opening->server, &opening->maps, target, err));
 	TRY(process_copy_plan(opening->copy, &opening->maps, opening->job, err));

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/memory/memory_account.h"
+
+#include "analysis/memory/memory_parts.h"
+#include "targets/target.h"
+#include "util/alloc.h"
+#include "util/arena.h"
+#include "util/sort.h"
+
+enum hd_status memory_row_of(struct memory_making *making, enum memory_kind kind, const char *owner,
+			     uint32_t *ret, struct hd_error *err)
+{
+	struct memory_account *account = making->account;
+	if (!owner && account->kind_rows[kind]) {
+		*ret = account->kind_rows[kind] - 1;
+		return HD_OK;
+	}
+	char *copy = NULL;
+	if (owner) {
+		size_t size = strlen(owner) + 1;
+		copy = arena_alloc(account->texts, size);
+		if (!copy)
+			return fail_nomem(err);
+		memcpy(copy, owner, size);
+	}
+	if (account->rows_count >= UINT32_MAX - 1 || !PAGES_RESERVE(account, rows))
+		return fail_nomem(err);
+	*ret = (uint32_t)account->rows_count++;
+	account->rows[*ret] = (struct memory_row){ .kind = kind, .owner = copy };
+	if (!owner)
+		account->kind_rows[kind] = *ret + 1;
+	return HD_OK;
+}
+
+enum hd_status memory_claim_late(struct memory_making *making, const struct memory_claim *claim,
+				 struct hd_error *err)
+{
+	struct memory_account *account = making->account;
+	if (claim->start >= claim->end)
+		return HD_OK;
+	if (account->claims_count == account->claims_capacity) {
+		size_t bytes = account->claims_capacity * sizeof(*account->claims);
+		TRY(job_check_memory(making->job, 2 * (uint64_t)bytes, err));
+	}
+	if (!PAGES_RESERVE(account, claims))
+		return fail_nomem(err);
+	account->claims[account->claims_count++] = *claim;
+	if (account->claims_count % JOB_STRIDE == 0 && !job_step(making->job, 0, 0))
+		return fail_cancelled(err);
+	return HD_OK;
+}
+
+enum hd_status memory_claim_for(struct memory_making *making, uint32_t row, uint64_t start,
+				uint64_t end, struct hd_error *err)
+{
+	const struct memory_claim claim = { start, end,
+					    memory_kind_priority(making->account->rows[row].kind),
+					    row };
+	return memory_claim_late(making, &claim, err);
+}
+
+enum hd_status memory_claim_kind(struct memory_making *making, enum memory_kind kind,
+				 uint64_t start, uint64_t end, struct hd_error *err)
+{
+	uint32_t row;
+	TRY(memory_row_of(making, kind, NULL, &row, err));
+	return memory_claim_for(making, row, start, end, err);
+}
+
+static enum hd_status make_account(struct memory_making *making, struct hd_error *err)
+{
+	making->account->texts = arena_create();
+	if (!making->account->texts)
+		return fail_nomem(err);
+	TRY(memory_read_mappings(making, err));
+	TRY(memory_claim_mappings(making, err));
+	TRY(memory_claim_stacks(making, err));
+	if (making->heap) {
+		TRY(memory_claim_gc(making, err));
+		TRY(memory_claim_loader(making, err));
+	}
+	TRY(memory_claim_malloc(making, err));
+	return memory_count(making, err);
+}
+
+enum hd_status memory_account_create(struct target *target, struct heap *heap, struct job *job,
+				     struct memory_account **ret, struct hd_error *err)
+{
+	struct memory_account *account = mem_calloc(1, sizeof(*account));
+	if (!account)
+		return fail_nomem(err);
+	struct memory_making making = { .account = account,
+					.target = target,
+					.heap = heap,
+					.memory = target->memory,
+					.job = job };
+	job_begin(job, "Finding out who has the memory", 0);
+	enum hd_status status = make_account(&making, err);
+	job_end(job);
+	if (status != HD_OK) {
+		memory_account_destroy(account);
+		return status;
+	}
+	*ret = account;
+	return HD_OK;
+}
+
+void memory_account_destroy(struct memory_account *account)
+{
+	if (!account)
+		return;
+	pages_free(account->mappings, account->mappings_capacity, sizeof(*account->mappings));
+	pages_free(account->rows, account->rows_capacity, sizeof(*account->rows));
+	pages_free(account->claims, account->claims_capacity, sizeof(*account->claims));
+	pages_free(account->malloc.arenas, account->malloc.arenas_capacity,
+		   sizeof(*account->malloc.arenas));
+	mem_free(account->stretches);
+	arena_destroy(account->texts);
+	mem_free(account);
+}
+
+static void add_bytes(struct memory_bytes *sum, const struct memory_bytes *bytes)
+{
+	sum->addresses += bytes->addresses;
+	sum->resident += bytes->resident;
+	sum->pss += bytes->pss;
+	sum->swap += bytes->swap;
+	sum->captured += bytes->captured;
+	sum->zeros += bytes->zeros;
+}
+
+struct memory_bytes memory_account_of_kind(const struct memory_account *account,
+					   enum memory_kind kind)
+{
+	struct memory_bytes sum = { 0 };
+	for (size_t i = 0; i < account->rows_count; i++) {
+		if (account->rows[i].kind == kind)
+			add_bytes(&sum, &account->rows[i].bytes);
+	}
+	return sum;
+}
+
+struct memory_bytes memory_account_of_group(const struct memory_account *account,
+					    enum memory_group group)
+{
+	struct memory_bytes sum = { 0 };
+	for (size_t i = 0; i < account->rows_count; i++) {
+		if (memory_kind_group(account->rows[i].kind) == group)
+			add_bytes(&sum, &account->rows[i].bytes);
+	}
+	return sum;
+}
+
+const struct memory_mapping *memory_mapping_at(const struct memory_account *account,
+					       uint64_t address)
+{
+	size_t at = ROWS_ABOVE(account->mappings, account->mappings_count, end, address);
+	return at < account->mappings_count && account->mappings[at].start <= address
+		       ? &account->mappings[at]
+		       : NULL;
+}

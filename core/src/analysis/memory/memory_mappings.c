@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* The mappings, and who has them when nobody knows more: files, shared memory, nobody. */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/memory/memory_parts.h"
+#include "arch/address_space.h"
+#include "targets/process/process_residency.h"
+#include "targets/target.h"
+#include "util/alloc.h"
+
+/* Most program headers of an image that are read. */
+#define PROGRAM_MAX 64u
+
+/* What follows the data of an image in memory is claimed late: it may have merged with others. */
+#define BSS_PRIORITY 800u
+
+#define DOUBLE_MAPPED "/memfd:doublemapper"
+
+/* A part of a file that is mapped. */
+struct file_piece {
+	uint64_t start, end, offset;
+	const char *path;
+	uint32_t flags;
+};
+
+struct file_pieces {
+	struct file_piece *rows;
+	size_t rows_count, rows_capacity;
+};
+
+static enum hd_status add_mapping(struct memory_account *account,
+				  const struct memory_mapping *mapping, struct hd_error *err)
+{
+	if (!PAGES_RESERVE(account, mappings))
+		return fail_nomem(err);
+	account->mappings[account->mappings_count++] = *mapping;
+	return HD_OK;
+}
+
+static enum hd_status read_process(struct memory_making *making,
+				   const struct process_residency *residency, struct hd_error *err)
+{
+	making->account->is_live = true;
+	for (size_t i = 0; i < residency->rows_count; i++) {
+		const struct residency_row *row = &residency->rows[i];
+		const struct memory_mapping mapping = {
+			.start = row->map.start,
+			.end = row->map.end,
+			.offset = row->map.offset,
+			.flags = row->map.flags,
+			.is_shared = row->map.is_shared,
+			.path = row->map.path,
+			.rss = row->rss,
+			.pss = row->pss,
+			.swap = row->swap,
+			.dirty = row->dirty,
+		};
+		/* The kernel has it once for all. */
+		if (strcmp(mapping.path, "[vsyscall]") != 0)
+			TRY(add_mapping(making->account, &mapping, err));
+	}
+	return HD_OK;
+}
+
+static enum hd_status read_core(struct memory_making *making, struct hd_error *err)
+{
+	const struct target_map *map = &making->target->map;
+	for (size_t i = 0; i < map->range_count; i++) {
+		const struct target_range *range = &map->ranges[i];
+		const struct target_mapping *file = target_mapping_at(map, range->start);
+		const struct memory_mapping mapping = {
+			.start = range->start,
+			.end = range->end,
+			.offset = file ? file->offset + (range->start - file->start) : 0,
+			.captured = range->captured,
+			.flags = range->flags,
+			.is_named = file != NULL,
+			.path = file ? file->path : "",
+		};
+		TRY(add_mapping(making->account, &mapping, err));
+	}
+	return HD_OK;
+}
+
+enum hd_status memory_read_mappings(struct memory_making *making, struct hd_error *err)
+{
+	const struct target *target = making->target;
+	if (target->process.residency)
+		return read_process(making, target->process.residency, err);
+	if (target->kind == TARGET_CORE)
+		return read_core(making, err);
+	return fail(err, HD_ERR_UNSUPPORTED, 0,
+		    "the kernel does not tell what of this process is in memory");
+}
+
+static bool has_prefix(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static bool has_suffix(const char *text, const char *suffix)
+{
+	size_t size = strlen(text), length = strlen(suffix);
+	return size >= length && strcmp(text + size - length, suffix) == 0;
+}
+
+/* What is no file of a disk, by its name. */
+static bool is_shared_path(const char *path)
+{
+	return has_prefix(path, "/dev/shm/") || has_prefix(path, "/SYSV") ||
+	       has_prefix(path, "/dev/zero") || has_prefix(path, "/anon_hugepage");
+}
+
+/* An image of either sort, or another file, by its first bytes, or else by its name. */
+static enum memory_kind kind_of_file(struct memory_making *making, const struct file_piece *pieces,
+				     size_t count)
+{
+	const char *path = pieces->path;
+	uint8_t bytes[4];
+	if (has_prefix(path, "/memfd:"))
+		return MEMORY_MEMFD;
+	if (is_shared_path(path))
+		return MEMORY_SHARED;
+	for (size_t i = 0; i < count; i++) {
+		if (pieces[i].offset ||
+		    !memory_read(making->memory, pieces[i].start, bytes, sizeof(bytes)))
+			continue;
+		if (memcmp(bytes, ELFMAG, SELFMAG) == 0)
+			return MEMORY_IMAGE_NATIVE;
+		if (bytes[0] == 'M' && bytes[1] == 'Z')
+			return MEMORY_IMAGE_MANAGED;
+		return MEMORY_FILE;
+	}
+	if (has_suffix(path, ".dll") || has_suffix(path, ".exe"))
+		return MEMORY_IMAGE_MANAGED;
+	return strstr(path, ".so") ? MEMORY_IMAGE_NATIVE : MEMORY_FILE;
+}
+
+/* What an image has in memory after its data: zeros at first, in no file. */
+static enum hd_status claim_bss(struct memory_making *making, uint64_t base, uint32_t row,
+				struct hd_error *err)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr program;
+	uint64_t bias = base;
+	if (!memory_read(making->memory, base, &header, sizeof(header)) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(program))
+		return HD_OK;
+	for (unsigned int i = 0; i < header.e_phnum && i < PROGRAM_MAX; i++) {
+		uint64_t at = base + header.e_phoff + i * sizeof(program);
+		if (!memory_read(making->memory, at, &program, sizeof(program)))
+			return HD_OK;
+		if (program.p_type != PT_LOAD)
+			continue;
+		if (!program.p_offset)
+			bias = base - arch_page_of(program.p_vaddr);
+		uint64_t start = arch_page_align(bias + program.p_vaddr + program.p_filesz);
+		uint64_t end = arch_page_align(bias + program.p_vaddr + program.p_memsz);
+		if (program.p_memsz > ARCH_USER_END || start < base || end > ARCH_USER_END)
+			continue;
+		const struct memory_claim claim = { start, end, BSS_PRIORITY, row };
+		TRY(memory_claim_late(making, &claim, err));
+	}
+	return HD_OK;
+}
+
+/* All pieces of one file. */
+static enum hd_status claim_file(struct memory_making *making, const struct file_piece *pieces,
+				 size_t count, struct hd_error *err)
+{
+	uint32_t row;
+	enum memory_kind kind = kind_of_file(making, pieces, count);
+	if (has_prefix(pieces->path, DOUBLE_MAPPED)) {
+		TRY(memory_row_of(making, MEMORY_CODE_REST, NULL, &row, err));
+	} else {
+		TRY(memory_row_of(making, kind, pieces->path, &row, err));
+	}
+	for (size_t i = 0; i < count; i++) {
+		TRY(memory_claim_for(making, row, pieces[i].start, pieces[i].end, err));
+		if (kind == MEMORY_IMAGE_NATIVE && !pieces[i].offset)
+			TRY(claim_bss(making, pieces[i].start, row, err));
+	}
+	return HD_OK;
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+	const struct file_piece *left = a, *right = b;
+	return (left->offset > right->offset) - (left->offset < right->offset);
+}
+
+/* Pieces that are mapped a second time, to be written: doc/memory.md 3.4. */
+static enum hd_status claim_views(struct memory_making *making, struct file_piece *pieces,
+				  size_t count, struct hd_error *err)
+{
+	qsort(pieces, count, sizeof(*pieces), compare_offsets);
+	const struct file_piece *last = NULL; /* the one that reaches furthest */
+	for (size_t i = 0; i < count; i++) {
+		const struct file_piece *piece = &pieces[i];
+		uint64_t end = last ? last->offset + (last->end - last->start) : 0;
+		if (last && piece->offset < end && ((piece->flags ^ last->flags) & PF_W)) {
+			const struct file_piece *view = piece->flags & PF_W ? piece : last;
+			TRY(memory_claim_kind(making, MEMORY_CODE_VIEW, view->start, view->end,
+					      err));
+		}
+		if (!last || piece->offset + (piece->end - piece->start) > end)
+			last = piece;
+	}
+	return HD_OK;
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+	const struct file_piece *left = a, *right = b;
+	int order = strcmp(left->path, right->path);
+	return order ? order : (left->start > right->start) - (left->start < right->start);
+}
+
+static enum hd_status claim_files(struct memory_making *making, struct file_pieces *pieces,
+				  struct hd_error *err)
+{
+	if (!pieces->rows_count)
+		return HD_OK;
+	qsort(pieces->rows, pieces->rows_count, sizeof(*pieces->rows), compare_pieces);
+	for (size_t i = 0, next; i < pieces->rows_count; i = next) {
+		struct file_piece *first = &pieces->rows[i];
+		for (next = i + 1; next < pieces->rows_count &&
+				   strcmp(pieces->rows[next].path, first->path) == 0;)
+			next++;
+		TRY(claim_file(making, first, next - i, err));
+		if (has_prefix(first->path, DOUBLE_MAPPED))
+			TRY(claim_views(making, first, next - i, err));
+	}
+	return HD_OK;
+}
+
+static enum hd_status add_piece(struct file_pieces *pieces, const struct file_piece *piece,
+				struct hd_error *err)
+{
+	if (!PAGES_RESERVE(pieces, rows))
+		return fail_nomem(err);
+	pieces->rows[pieces->rows_count++] = *piece;
+	return HD_OK;
+}
+
+/* A mapping of no file. */
+static enum hd_status claim_anonymous(struct memory_making *making,
+				      const struct memory_mapping *mapping, struct hd_error *err)
+{
+	enum memory_kind kind = MEMORY_UNKNOWN;
+	const char *path = mapping->path, *owner = NULL;
+	uint32_t row;
+	if (strcmp(path, "[heap]") == 0) {
+		kind = MEMORY_NATIVE_HEAP;
+	} else if (has_prefix(path, "[anon:")) {
+		kind = MEMORY_NAMED;
+		owner = path;
+	} else if (has_prefix(path, "[anon_shmem:")) {
+		kind = MEMORY_SHARED;
+		owner = path;
+	} else if (has_prefix(path, "[v")) {
+		kind = MEMORY_KERNEL;
+	} else if (*path && strcmp(path, "[stack]") != 0) {
+		owner = path;
+	}
+	TRY(memory_row_of(making, kind, owner, &row, err));
+	return memory_claim_for(making, row, mapping->start, mapping->end, err);
+}
+
+/* A core names files apart from its ranges. */
+static enum hd_status add_core_pieces(struct memory_making *making, struct file_pieces *pieces,
+				      struct hd_error *err)
+{
+	const struct target_map *map = &making->target->map;
+	for (size_t i = 0; i < map->mapping_count; i++) {
+		const struct target_mapping *file = &map->mappings[i];
+		const struct memory_mapping *mapping =
+			memory_mapping_at(making->account, file->start);
+		const struct file_piece piece = { file->start, file->end, file->offset, file->path,
+						  mapping ? mapping->flags : 0 };
+		TRY(add_piece(pieces, &piece, err));
+	}
+	return HD_OK;
+}
+
+static enum hd_status claim_all(struct memory_making *making, struct file_pieces *pieces,
+				struct hd_error *err)
+{
+	const struct memory_account *account = making->account;
+	if (!account->is_live)
+		TRY(add_core_pieces(making, pieces, err));
+	for (size_t i = 0; i < account->mappings_count; i++) {
+		const struct memory_mapping *mapping = &account->mappings[i];
+		const struct file_piece piece = { mapping->start, mapping->end, mapping->offset,
+						  mapping->path, mapping->flags };
+		if (!account->is_live) {
+			TRY(memory_claim_kind(making, MEMORY_UNKNOWN, mapping->start, mapping->end,
+					      err));
+		} else if (*mapping->path == '/') {
+			TRY(add_piece(pieces, &piece, err));
+		} else {
+			TRY(claim_anonymous(making, mapping, err));
+		}
+	}
+	return claim_files(making, pieces, err);
+}
+
+enum hd_status memory_claim_mappings(struct memory_making *making, struct hd_error *err)
+{
+	struct file_pieces pieces = { 0 };
+	enum hd_status status = claim_all(making, &pieces, err);
+	pages_free(pieces.rows, pieces.rows_capacity, sizeof(*pieces.rows));
+	return status;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The heaps in which the runtime keeps what it loads and compiles: found by their shape, from the
+ * LoaderAllocators of all modules and from the map of code (doc/memory.md 3).
+ */
+#include "clr/loader/loader_heaps.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/address_space.h"
+#include "clr/code/code_parts.h"
+#include "clr/internal.h"
+#include "clr/layouts/loader_heap.h"
+#include "clr/modules/module.h"
+#include "mem/memory.h"
+#include "targets/target.h"
+#include "util/alloc.h"
+#include "util/job.h"
+
+/* Most blocks of all heaps, and most of one. */
+#define BLOCKS_MAX      ((size_t)1 << 20)
+#define HEAP_BLOCKS_MAX 65536u
+
+/* Most LoaderAllocators. */
+#define ALLOCATORS_MAX 65536u
+
+#define PROGRAM_MAX 64u
+
+/* Most heaps of one LoaderAllocator, and most words of objects and blocks that are read in all. */
+#define HEAPS_OF_ALLOCATOR 64u
+#define WORDS_MAX          ((uint64_t)1 << 23)
+
+/* Sizes of the pieces of malloc that hold objects of the runtime. */
+#define OBJECT_MIN 64u
+#define OBJECT_MAX 65536u
+
+struct reading {
+	struct clr *clr;
+	struct job *job;
+	struct loader_heaps *heaps;
+	uint64_t image_start, image_end; /* of the runtime: its vtables are there */
+	uint64_t words;                  /* that were read so far */
+	struct hd_error *err;
+};
+
+/* Where the runtime's image is in memory. */
+static void find_image(struct reading *reading)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr program;
+	const struct clr *clr = reading->clr;
+	uint64_t base = clr->module->base;
+	if (!memory_read(clr->memory, base, &header, sizeof(header)) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(program))
+		return;
+	for (unsigned int i = 0; i < header.e_phnum && i < PROGRAM_MAX; i++) {
+		uint64_t at = base + header.e_phoff + i * sizeof(program);
+		if (!memory_read(clr->memory, at, &program, sizeof(program)))
+			return;
+		uint64_t end = base + program.p_vaddr + program.p_memsz;
+		if (program.p_type == PT_LOAD && end > reading->image_end && end < ARCH_USER_END)
+			reading->image_end = end;
+	}
+	reading->image_start = base;
+}
+
+static bool is_in_image(const struct reading *reading, uint64_t address)
+{
+	return address >= reading->image_start && address < reading->image_end;
+}
+
+/* Is the heap known among those from @p first on, or are there enough? */
+static bool is_known_heap(const struct loader_heaps *heaps, uint64_t address, size_t first)
+{
+	if (heaps->heaps_count - first >= HEAPS_OF_ALLOCATOR)
+		return true;
+	for (size_t i = first; i < heaps->heaps_count; i++) {
+		if (heaps->heaps[i].address == address)
+			return true;
+	}
+	return false;
+}
+
+/* Append the blocks from @p at on; false: they are not blocks of a heap. */
+static bool read_blocks(struct reading *reading, uint64_t at, enum hd_status *status)
+{
+	struct loader_heaps *heaps = reading->heaps;
+	size_t first = heaps->blocks_count;
+	uint64_t mark = 0, steps = 0, power = 1; /* Brent's algorithm */
+	while (at) {
+		uint64_t words[LOADER_BLOCK_WORDS];
+		reading->words += LOADER_BLOCK_WORDS;
+		if (at == mark || heaps->blocks_count - first == HEAP_BLOCKS_MAX ||
+		    heaps->blocks_count == BLOCKS_MAX ||
+		    !memory_read(reading->clr->memory, at, words, sizeof(words)))
+			return false;
+		if (!words[1] || words[1] % ARCH_PAGE || words[1] >= ARCH_USER_END || !words[2] ||
+		    words[2] % ARCH_PAGE || words[2] >= LOADER_BLOCK_SIZE_MAX ||
+		    (uint32_t)words[3] > 1)
+			return false;
+		if (!PAGES_RESERVE(heaps, blocks)) {
+			*status = fail_nomem(reading->err);
+			return false;
+		}
+		heaps->blocks[heaps->blocks_count++] = (struct loader_block){
+			.start = words[1], .end = words[1] + words[2], .used = words[2]
+		};
+		if (++steps == power) {
+			mark = at;
+			power *= 2;
+			steps = 0;
+		}
+		at = words[0];
+	}
+	return heaps->blocks_count > first;
+}
+
+/* Do three words name places in the newest block? */
+static bool is_place(const uint64_t *place, const struct loader_block *block)
+{
+	return place[0] >= block->start && place[0] <= place[1] && place[1] <= place[2] &&
+	       place[2] <= block->end && place[2] > block->start;
+}
+
+/* Add the heap at @p address, if there is one. */
+static enum hd_status add_heap(struct reading *reading, size_t allocator, uint64_t address,
+			       const char *name)
+{
+	struct loader_heaps *heaps = reading->heaps;
+	uint64_t words[LOADER_HEAP_WORDS];
+	size_t first = heaps->blocks_count;
+	enum hd_status status = HD_OK;
+	if (reading->words > WORDS_MAX) {
+		heaps->is_partial = true;
+		return HD_OK;
+	}
+	if (!memory_read(reading->clr->memory, address, words, sizeof(words)) ||
+	    !is_in_image(reading, words[0]) || !words[LOADER_HEAP_FIRST_BLOCK])
+		return HD_OK;
+	bool good = read_blocks(reading, words[LOADER_HEAP_FIRST_BLOCK], &status);
+	const uint64_t *place = words + LOADER_HEAP_PLACE_10;
+	if (good && !is_place(place, &heaps->blocks[first])) {
+		place = words + LOADER_HEAP_PLACE_8;
+		good = is_place(place, &heaps->blocks[first]);
+	}
+	if (!good) {
+		heaps->blocks_count = first;
+		return status;
+	}
+	heaps->blocks[first].used = place[0] - heaps->blocks[first].start;
+	if (!PAGES_RESERVE(heaps, heaps))
+		return fail_nomem(reading->err);
+	heaps->heaps[heaps->heaps_count++] = (struct loader_heap){ address, allocator, name, first,
+								   heaps->blocks_count - first };
+	return HD_OK;
+}
+
+/* The name of the heap whose pointer is at @p offset of a LoaderAllocator. */
+static const char *heap_name(const struct clr *clr, uint64_t offset)
+{
+	static const struct {
+		const char *name;
+		uint16_t offsets[3];
+	} names[] = {
+#define NAME(name, in_8, in_9, in_10) { name, { in_8, in_9, in_10 } },
+		LOADER_HEAP_NAMES(NAME)
+#undef NAME
+	};
+	if (clr->major < 8 || clr->major > 10)
+		return "Unknown";
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i].offsets[clr->major - 8] == offset && offset)
+			return names[i].name;
+	}
+	return "Unknown";
+}
+
+/*
+ * Bytes of the object at @p address, by the size that malloc has in front of it; 0: it has none.
+ * Without this bound the next object would be taken for a part of it.
+ */
+static uint64_t object_size(const struct reading *reading, uint64_t address)
+{
+	uint64_t size;
+	if (!memory_u64(reading->clr->memory, address - 8, &size) || size & 2)
+		return 0;
+	size &= ~(uint64_t)7;
+	return size >= OBJECT_MIN && size <= OBJECT_MAX && size % 16 == 0 ? size - 8 : 0;
+}
+
+/* Heaps that an object of a LoaderAllocator has, such as that of its virtual call stubs. */
+static enum hd_status add_heaps_of_object(struct reading *reading, size_t allocator,
+					  uint64_t object, size_t first)
+{
+	uint64_t vtable, size = object % 16 ? 0 : object_size(reading, object);
+	if (!size || !memory_u64(reading->clr->memory, object, &vtable) ||
+	    !is_in_image(reading, vtable))
+		return HD_OK;
+	for (uint64_t offset = 8; offset + 8 <= size && reading->words <= WORDS_MAX; offset += 8) {
+		uint64_t heap;
+		reading->words++;
+		if (!memory_u64(reading->clr->memory, object + offset, &heap))
+			return HD_OK;
+		if (heap % 8 || heap < ARCH_USER_BEGIN || heap >= ARCH_USER_END ||
+		    is_known_heap(reading->heaps, heap, first))
+			continue;
+		TRY(add_heap(reading, allocator, heap, "VirtualStubHeap"));
+	}
+	return HD_OK;
+}
+
+static enum hd_status read_allocator(struct reading *reading, size_t index)
+{
+	const struct loader_allocator *allocator = &reading->heaps->allocators[index];
+	uint64_t words[LOADER_ALLOCATOR_BYTES / 8], address = allocator->address;
+	uint64_t size = allocator->is_global ? 0 : object_size(reading, address);
+	size_t first = reading->heaps->heaps_count;
+	if (!size || size > sizeof(words))
+		size = sizeof(words);
+	size_t count = memory_prefix(reading->clr->memory, address, words, (size_t)size) / 8;
+	for (size_t i = 0; i < count; i++) {
+		if (words[i] % 8 || words[i] < address || words[i] - address >= size ||
+		    is_known_heap(reading->heaps, words[i], first))
+			continue;
+		TRY(add_heap(reading, index, words[i], heap_name(reading->clr, 8 * (uint64_t)i)));
+	}
+	for (size_t i = 0; i < count; i++) {
+		bool is_own = words[i] >= address && words[i] - address < size;
+		if (words[i] && words[i] < ARCH_USER_END && !is_own)
+			TRY(add_heaps_of_object(reading, index, words[i], first));
+	}
+	return job_step(reading->job, 0, 1) ? HD_OK : fail_cancelled(reading->err);
+}
+
+static int compare_allocators(const void *a, const void *b)
+{
+	const struct loader_allocator *left = a, *right = b;
+	if (left->is_global != right->is_global)
+		return left->is_global ? -1 : 1;
+	return (left->address > right->address) - (left->address < right->address);
+}
+
+/* Those of all modules, each once; the global one, which is CoreLib's, first. */
+static enum hd_status find_allocators(struct reading *reading)
+{
+	struct loader_heaps *heaps = reading->heaps;
+	struct module *const *modules;
+	size_t count, kept = 0;
+	uint64_t global = 0;
+	TRY(module_list(reading->clr, &modules, &count, reading->err));
+	for (size_t i = 0; i < count && i < ALLOCATORS_MAX; i++) {
+		uint64_t address = 0;
+		if (!clr_pointer(reading->clr, modules[i]->address, L_MODULE_LOADER_ALLOCATOR,
+				 &address) ||
+		    !address)
+			continue;
+		global = i ? global : address;
+		if (!PAGES_RESERVE(heaps, allocators))
+			return fail_nomem(reading->err);
+		heaps->allocators[heaps->allocators_count++] =
+			(struct loader_allocator){ address, address == global, modules[i] };
+	}
+	if (!heaps->allocators_count)
+		return HD_OK;
+	qsort(heaps->allocators, heaps->allocators_count, sizeof(*heaps->allocators),
+	      compare_allocators);
+	for (size_t i = 0; i < heaps->allocators_count; i++) {
+		if (!kept || heaps->allocators[kept - 1].address != heaps->allocators[i].address)
+			heaps->allocators[kept++] = heaps->allocators[i];
+	}
+	heaps->allocators_count = kept;
+	return HD_OK;
+}
+
+static int compare_codes(const void *a, const void *b)
+{
+	const struct code_heap *left = a, *right = b;
+	return (left->start > right->start) - (left->start < right->start);
+}
+
+/* RangeSection.flags: code, a list of ranges (of stubs). */
+#define SECTION_FLAGS     2u
+#define SECTION_CODE_HEAP 2u
+#define SECTION_RANGES    4u
+#define SECTION_HEAP_WORD 5u
+
+/* HeapList, in words: the end of its code, the LoaderAllocator. */
+#define HEAP_LIST_END       3u
+#define HEAP_LIST_ALLOCATOR 8u
+#define HEAP_LIST_WORDS     9u
+
+static enum hd_status add_code(struct reading *reading, uint64_t section)
+{
+	struct loader_heaps *heaps = reading->heaps;
+	uint64_t words[SECTION_HEAP_WORD + 1], list[HEAP_LIST_WORDS] = { 0 };
+	if (!memory_read(reading->clr->memory, section, words, sizeof(words))) {
+		heaps->is_partial = true;
+		return HD_OK;
+	}
+	uint64_t flags = words[SECTION_FLAGS] & UINT32_MAX;
+	struct code_heap code = { .start = words[0],
+				  .end = words[1],
+				  .is_stubs = !(flags & SECTION_CODE_HEAP) };
+	if (!(flags & (SECTION_CODE_HEAP | SECTION_RANGES)) || code.start >= code.end ||
+	    code.end > ARCH_USER_END)
+		return HD_OK;
+	/* Those of dynamic methods end 16 bytes before a page. */
+	code.start = arch_page_of(code.start);
+	code.end = arch_page_align(code.end);
+	if (!code.is_stubs &&
+	    memory_read(reading->clr->memory, words[SECTION_HEAP_WORD], list, sizeof(list))) {
+		code.allocator = list[HEAP_LIST_ALLOCATOR];
+		uint64_t used = list[HEAP_LIST_END];
+		code.used = used > code.start && used <= code.end ? used - code.start : 0;
+	}
+	if (!PAGES_RESERVE(heaps, codes))
+		return fail_nomem(reading->err);
+	heaps->codes[heaps->codes_count++] = code;
+	return HD_OK;
+}
+
+static enum hd_status read_codes(struct reading *reading)
+{
+	struct code_sections sections = { 0 };
+	enum hd_status status =
+		code_sections_read(reading->clr, &sections) ? HD_OK : fail_nomem(reading->err);
+	reading->heaps->is_partial |= sections.is_partial;
+	for (size_t i = 0; status == HD_OK && i < sections.rows_count; i++) {
+		if (!i || sections.rows[i] != sections.rows[i - 1])
+			status = add_code(reading, sections.rows[i]);
+	}
+	code_sections_deinit(&sections);
+	if (status == HD_OK && reading->heaps->codes_count) {
+		qsort(reading->heaps->codes, reading->heaps->codes_count,
+		      sizeof(*reading->heaps->codes), compare_codes);
+	}
+	return status;
+}
+
+static enum hd_status read_all(struct reading *reading)
+{
+	find_image(reading);
+	TRY(find_allocators(reading));
+	for (size_t i = 0; i < reading->heaps->allocators_count; i++)
+		TRY(read_allocator(reading, i));
+	return read_codes(reading);
+}
+
+enum hd_status loader_heaps_read(struct clr *clr, struct job *job, struct loader_heaps *ret,
+				 struct hd_error *err)
+{
+	struct loader_heaps heaps = { 0 };
+	struct reading reading = { .clr = clr, .job = job, .heaps = &heaps, .err = err };
+	enum hd_status status = read_all(&reading);
+	if (status != HD_OK) {
+		loader_heaps_deinit(&heaps);
+		return status;
+	}
+	*ret = heaps;
+	return HD_OK;
+}
+
+void loader_heaps_deinit(struct loader_heaps *heaps)
+{
+	pages_free(heaps->allocators, heaps->allocators_capacity, sizeof(*heaps->allocators));
+	pages_free(heaps->heaps, heaps->heaps_capacity, sizeof(*heaps->heaps));
+	pages_free(heaps->blocks, heaps->blocks_capacity, sizeof(*heaps->blocks));
+	pages_free(heaps->codes, heaps->codes_capacity, sizeof(*heaps->codes));
+	*heaps = (struct loader_heaps){ 0 };
+}

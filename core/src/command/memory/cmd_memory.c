@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/* memory: who has the memory of a process, or the bytes of a core. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/memory/memory_account.h"
+#include "command/memory/memory_call.h"
+#include "command/table.h"
+#include "targets/process/process_residency.h"
+#include "targets/target.h"
+#include "util/alloc.h"
+#include "util/sink.h"
+
+enum {
+	OPT_DETAIL
+};
+
+static const struct option memory_options[] = {
+	[OPT_DETAIL] = { "detail", VALUE_NONE, NULL,
+			 "a row for each file, thread, context and table", NULL },
+	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+/* Columns that a group, a row and the total have. */
+#define BYTES_COLUMNS(first, live_look, core_look)                                                         \
+	[first] = { "resident",                                                                            \
+		    "Resident",                                                                            \
+		    KIND_SIGNED,                                                                           \
+		    16,                                                                                    \
+		    LOOK_THOUSANDS | (live_look),                                                          \
+		    "bytes in memory; those shared with other processes in full" },                        \
+	{ "pss",                                                                                           \
+	  "Pss",                                                                                           \
+	  KIND_SIGNED,                                                                                     \
+	  16,                                                                                              \
+	  LOOK_THOUSANDS | (live_look),                                                                    \
+	  "the same, shared pages divided by the number of sharers" },                                     \
+	{ "swap", "Swap", KIND_SIGNED, 12, LOOK_THOUSANDS | (live_look), "bytes in the swap space" },      \
+	{ "in_core",                                                                                       \
+	  "In the core",                                                                                   \
+	  KIND_BYTES,                                                                                      \
+	  16,                                                                                              \
+	  LOOK_THOUSANDS | (core_look),                                                                    \
+	  "bytes that the core's file has" },                                                              \
+	{ "zeros",                                                                                         \
+	  "Zero pages",                                                                                    \
+	  KIND_BYTES,                                                                                      \
+	  16,                                                                                              \
+	  LOOK_THOUSANDS | (core_look),                                                                    \
+	  "of these, in pages of zeros outside of files and objects: probably never used" },               \
+	{                                                                                                  \
+		"addresses", "Addresses", KIND_BYTES, 20, LOOK_THOUSANDS,                                  \
+			"bytes of its addresses, of which the kernel gives memory only when they are used" \
+	}
+#define BYTES_COUNT 6u
+
+static void bytes_cells(const struct memory_account *account, const struct memory_bytes *bytes,
+			struct cell cells[BYTES_COUNT])
+{
+	if (account->is_live) {
+		cells[0] = cell_signed(bytes->resident);
+		cells[1] = cell_signed(bytes->pss);
+		cells[2] = cell_signed(bytes->swap);
+	} else {
+		cells[3] = cell_number(bytes->captured);
+		cells[4] = cell_number(bytes->zeros);
+	}
+	cells[5] = cell_number(bytes->addresses);
+}
+
+/* The columns of a process, or those of a core. */
+static struct table_options bytes_options(const struct memory_account *account, unsigned int first)
+{
+	uint64_t live = (uint64_t)7 << first, core = (uint64_t)3 << (first + 3);
+	/* What a core has of addresses is in its file. */
+	uint64_t addresses = (uint64_t)1 << (first + 5);
+	return (struct table_options){ .limit = UINT64_MAX,
+				       .hidden = account->is_live ? core : live | addresses };
+}
+
+enum group_column {
+	GROUP_NAME,
+	GROUP_BYTES,
+	GROUP_SHARE = GROUP_BYTES + BYTES_COUNT,
+	GROUP_COLUMNS
+};
+
+static const struct column group_columns[GROUP_COLUMNS] = {
+	[GROUP_NAME] = { "group", "", KIND_TEXT, 12, LOOK_LEFT, "a part of the memory" },
+	BYTES_COLUMNS(GROUP_BYTES, LOOK_LEAVE_OUT, LOOK_LEAVE_OUT),
+	[GROUP_SHARE] = { "share", "Share", KIND_PERCENT, 7, 0,
+			  "percentage of all that is in memory, or in the core" },
+};
+
+static const struct schema group_schema = { .name = "groups", SCHEMA_COLUMNS(group_columns) };
+
+enum row_column {
+	ROW_GROUP,
+	ROW_KIND,
+	ROW_OWNER,
+	ROW_BYTES,
+	ROW_WHAT = ROW_BYTES + BYTES_COUNT,
+	ROW_COLUMNS
+};
+
+static const struct column row_columns[ROW_COLUMNS] = {
+	[ROW_GROUP] = { "group", NULL, KIND_TEXT, 0, 0, "the part that it belongs to" },
+	[ROW_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "what it is: gen0, malloc-used, ..." },
+	[ROW_OWNER] = { "owner", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			"with -detail: the file, thread, context or table" },
+	BYTES_COLUMNS(ROW_BYTES, LOOK_LEAVE_OUT, LOOK_LEAVE_OUT),
+	[ROW_WHAT] = { NULL, "What", KIND_TEXT, 0, LOOK_LEFT, NULL },
+};
+
+static const struct schema row_schema = {
+	.name = "rows",
+	SCHEMA_COLUMNS(row_columns),
+	.is_main = true,
+};
+
+static const struct column total_columns[] = { BYTES_COLUMNS(0, LOOK_LEAVE_OUT, LOOK_LEAVE_OUT) };
+
+static const struct schema total_schema = {
+	.name = "total",
+	SCHEMA_COLUMNS(total_columns),
+};
+
+enum arena_column {
+	ARENA_ADDRESS,
+	ARENA_USED,
+	ARENA_CACHED,
+	ARENA_FREE,
+	ARENA_TOP,
+	ARENA_SYSTEM,
+	ARENA_PIECES,
+	ARENA_THREADS,
+	ARENA_DAMAGED,
+	ARENA_COLUMNS
+};
+
+static const struct column arena_columns[ARENA_COLUMNS] = {
+	[ARENA_ADDRESS] = { "address", "Arena", KIND_ADDRESS, 16, LOOK_ADDRESS,
+			    "the record of glibc's malloc; the main arena comes first" },
+	[ARENA_USED] = { "used", "In use", KIND_BYTES, 15, LOOK_THOUSANDS,
+			 "bytes of its pieces in use, those in caches too" },
+	[ARENA_CACHED] = { "cached", "Cached", KIND_BYTES, 12, LOOK_THOUSANDS,
+			   "of these, free in the caches of threads and in fast lists" },
+	[ARENA_FREE] = { "free", "Free", KIND_BYTES, 15, LOOK_THOUSANDS,
+			 "bytes of free pieces between those in use" },
+	[ARENA_TOP] = { "top", "Top", KIND_BYTES, 15, LOOK_THOUSANDS,
+			"free bytes at its end, which malloc_trim() can give back" },
+	[ARENA_SYSTEM] = { "system", NULL, KIND_BYTES, 0, 0,
+			   "what it got from the kernel, as it says itself" },
+	[ARENA_PIECES] = { "pieces", "Pieces", KIND_NUMBER, 11, LOOK_THOUSANDS,
+			   "how many pieces it has, in use or free" },
+	[ARENA_THREADS] = { "threads", "Threads", KIND_NUMBER, 8, 0, "how many threads use it" },
+	[ARENA_DAMAGED] = { "damaged_at", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+			    "the first piece whose size is impossible: the rest is not known" },
+};
+
+static const struct schema arena_schema = { .name = "arenas", SCHEMA_COLUMNS(arena_columns) };
+
+enum malloc_column {
+	MALLOC_IS_FOUND,
+	MALLOC_MAPPED_COUNT,
+	MALLOC_MAPPED_BYTES,
+	MALLOC_OTHER,
+	MALLOC_COLUMNS
+};
+
+static const struct column malloc_columns[MALLOC_COLUMNS] = {
+	[MALLOC_IS_FOUND] = { "is_found", NULL, KIND_FLAG, 0, 0,
+			      "was the memory of glibc's malloc found?" },
+	[MALLOC_MAPPED_COUNT] = { "mapped_pieces", NULL, KIND_NUMBER, 0, 0,
+				  "how many large pieces it has mapped on their own" },
+	[MALLOC_MAPPED_BYTES] = { "mapped_bytes", NULL, KIND_BYTES, 0, 0, "bytes of these" },
+	[MALLOC_OTHER] = { "other_allocator", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			   "one that is loaded and cannot be walked" },
+};
+
+static const struct schema malloc_schema = { .name = "malloc", SCHEMA_COLUMNS(malloc_columns) };
+
+static int64_t main_bytes(const struct memory_account *account, const struct memory_bytes *bytes)
+{
+	return account->is_live ? bytes->resident : (int64_t)bytes->captured;
+}
+
+static void write_groups(struct call *call, const struct memory_account *account)
+{
+	struct table_options options = bytes_options(account, GROUP_BYTES);
+	int64_t all = main_bytes(account, &account->total);
+	answer_table(&call->answer, &group_schema, &options);
+	for (enum memory_group group = 0; group < MEMORY_GROUPS; group++) {
+		struct memory_bytes bytes = memory_account_of_group(account, group);
+		int64_t part = main_bytes(account, &bytes);
+		struct cell cells[GROUP_COLUMNS] = {
+			[GROUP_NAME] = cell_string(memory_group_text(group)),
+			[GROUP_SHARE] = cell_percent(part > 0 ? (double)part : 0, (double)all),
+		};
+		bytes_cells(account, &bytes, cells + GROUP_BYTES);
+		answer_row(&call->answer, cells);
+	}
+	(void)answer_table_end(&call->answer);
+}
+
+static void write_row(struct call *call, const struct memory_account *account,
+		      enum memory_kind kind, const char *owner, const struct memory_bytes *bytes)
+{
+	struct text what = { 0 };
+	const char *group = memory_group_text(memory_kind_group(kind));
+	text_printf(&what, "%s: %s%s%s", group, memory_kind_text(kind), owner ? ", " : "",
+		    owner ? owner : "");
+	struct cell cells[ROW_COLUMNS] = {
+		[ROW_GROUP] = cell_string(group),
+		[ROW_KIND] = cell_string(memory_kind_word(kind)),
+		[ROW_OWNER] = cell_string(owner),
+		[ROW_WHAT] = cell_text(what.bytes, what.size),
+	};
+	bytes_cells(account, bytes, cells + ROW_BYTES);
+	answer_row(&call->answer, cells);
+	text_deinit(&what);
+}
+
+static bool is_nothing(const struct memory_bytes *bytes)
+{
+	return !bytes->addresses && !bytes->resident && !bytes->pss && !bytes->swap;
+}
+
+static void write_kinds(struct call *call, const struct memory_account *account)
+{
+	for (enum memory_kind kind = 0; kind < MEMORY_KINDS; kind++) {
+		struct memory_bytes bytes = memory_account_of_kind(account, kind);
+		if (!is_nothing(&bytes))
+			write_row(call, account, kind, NULL, &bytes);
+	}
+}
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+	const struct memory_account *account = arg;
+	const struct memory_row *left = &account->rows[*(const uint32_t *)a];
+	const struct memory_row *right = &account->rows[*(const uint32_t *)b];
+	int64_t mine = main_bytes(account, &left->bytes);
+	int64_t other = main_bytes(account, &right->bytes);
+	if (left->kind != right->kind)
+		return left->kind < right->kind ? -1 : 1;
+	if (mine != other)
+		return mine > other ? -1 : 1;
+	return (left > right) - (left < right);
+}
+
+/* By kind, the largest first. */
+static enum hd_status write_details(struct call *call, struct memory_account *account)
+{
+	uint32_t *order = mem_alloc(account->rows_count, sizeof(*order));
+	if (!order)
+		return fail_nomem(call->err);
+	for (size_t i = 0; i < account->rows_count; i++)
+		order[i] = (uint32_t)i;
+	qsort_r(order, account->rows_count, sizeof(*order), compare_rows, account);
+	for (size_t i = 0; i < account->rows_count && !answer_is_stopped(&call->answer); i++) {
+		const struct memory_row *row = &account->rows[order[i]];
+		if (!is_nothing(&row->bytes))
+			write_row(call, account, row->kind, row->owner, &row->bytes);
+	}
+	mem_free(order);
+	return HD_OK;
+}
+
+static void write_arenas(struct call *call, const struct memory_account *account)
+{
+	answer_remark(&call->answer, "\n");
+	answer_table(&call->answer, &arena_schema, NULL);
+	for (size_t i = 0; i < account->malloc.arenas_count && !answer_is_stopped(&call->answer);
+	     i++) {
+		const struct malloc_arena *arena = &account->malloc.arenas[i];
+		const struct cell damaged = cell_number(arena->damaged_at);
+		const struct cell cells[ARENA_COLUMNS] = {
+			[ARENA_ADDRESS] = cell_number(arena->address),
+			[ARENA_USED] = cell_number(arena->bytes[MALLOC_USED]),
+			[ARENA_CACHED] = cell_number(arena->cached + arena->fast),
+			[ARENA_FREE] = cell_number(arena->bytes[MALLOC_FREE]),
+			[ARENA_TOP] = cell_number(arena->bytes[MALLOC_TOP]),
+			[ARENA_SYSTEM] = cell_number(arena->system),
+			[ARENA_PIECES] = cell_number(arena->pieces),
+			[ARENA_THREADS] = cell_number(arena->threads),
+			[ARENA_DAMAGED] = arena->damaged_at ? damaged : (struct cell){ 0 },
+		};
+		answer_row(&call->answer, cells);
+		if (arena->damaged_at) {
+			answer_remark(&call->answer, "%16s it is damaged at %" PRIx64 "\n", "",
+				      arena->damaged_at);
+		}
+	}
+	(void)answer_table_end(&call->answer);
+}
+
+/* What is known of malloc. */
+static void write_malloc(struct call *call, const struct memory_account *account)
+{
+	const struct cell cells[MALLOC_COLUMNS] = {
+		[MALLOC_IS_FOUND] = cell_flag(account->malloc.is_found),
+		[MALLOC_MAPPED_COUNT] = cell_number(account->malloc.mapped_count),
+		[MALLOC_MAPPED_BYTES] = cell_number(account->malloc.mapped_bytes),
+		[MALLOC_OTHER] = cell_string(account->malloc.other),
+	};
+	if (answer_is_data(&call->answer)) {
+		write_arenas(call, account);
+		answer_record(&call->answer, &malloc_schema, cells);
+		return;
+	}
+	if (call->options[OPT_DETAIL].given && account->malloc.arenas_count)
+		write_arenas(call, account);
+	if (!account->malloc.is_found) {
+		answer_remark(&call->answer,
+			      "\nThe memory of glibc's malloc was not found: what native code has "
+			      "is unknown.\n");
+	}
+	if (account->malloc.other) {
+		answer_remark(&call->answer,
+			      "\nThe program uses %s, which cannot be walked: what it has is "
+			      "unknown.\n",
+			      account->malloc.other);
+	}
+}
+
+static void write_sum(struct call *call, const struct memory_account *account)
+{
+	const struct memory_bytes *total = &account->total;
+	char resident[32], pss[32], swap[32];
+	if (account->is_live) {
+		answer_remark(
+			&call->answer,
+			"%s in memory (Rss; %s if shared pages are divided, Pss), %s swapped\n\n",
+			format_bytes((uint64_t)total->resident, resident),
+			format_bytes((uint64_t)total->pss, pss),
+			format_bytes((uint64_t)total->swap, swap));
+	} else {
+		answer_remark(&call->answer,
+			      "%s in the core; a core does not tell what was in memory\n\n",
+			      format_bytes(total->captured, resident));
+	}
+}
+
+static enum hd_status write_memory(struct call *call, struct memory_account *account)
+{
+	struct cell total[BYTES_COUNT] = { 0 };
+	write_sum(call, account);
+	write_groups(call, account);
+	answer_remark(&call->answer, "\n");
+	struct table_options options = bytes_options(account, ROW_BYTES);
+	enum hd_status status = HD_OK;
+	answer_table(&call->answer, &row_schema, &options);
+	if (call->options[OPT_DETAIL].given) {
+		status = write_details(call, account);
+	} else {
+		write_kinds(call, account);
+	}
+	(void)answer_table_end(&call->answer);
+	TRY(status);
+	bytes_cells(account, &account->total, total);
+	write_malloc(call, account);
+	if (answer_is_data(&call->answer))
+		answer_record(&call->answer, &total_schema, total);
+	return HD_OK;
+}
+
+enum hd_status call_memory_account(struct call *call, struct memory_account **ret)
+{
+	struct target *target = call->session->target;
+	struct heap *heap = NULL;
+	struct hd_error reason = { 0 };
+	if (!target) {
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "a heap dump file does not hold memory: open a core or a process");
+	}
+	/* A process that a debugger has stopped; it may have run since the last time. */
+	if (target->process.server && (target->debugger.route || target->options.no_stop)) {
+		process_residency_destroy(target->process.residency);
+		target->process.residency = NULL;
+		TRY(process_residency_read(target->process.server, &target->process.residency,
+					   call->err));
+	}
+	enum hd_status status = session_heap(call->session, &call->job, &heap, &reason);
+	if (status == HD_ERR_NOMEM || status == HD_ERR_CANCELLED) {
+		*call->err = reason;
+		return status;
+	}
+	if (status != HD_OK)
+		sink_warn(call->sink, reason.message);
+	return memory_account_create(target, heap, &call->job, ret, call->err);
+}
+
+static enum hd_status run_memory(struct call *call)
+{
+	struct memory_account *account;
+	TRY(call_memory_account(call, &account));
+	enum hd_status status = write_memory(call, account);
+	memory_account_destroy(account);
+	return status;
+}
+
+const struct command memory_command = {
+	.name = "memory",
+	.has_rows = true,
+	.summary = "show who has the memory of the process",
+	.description =
+		"Every byte that smaps counts for a process (Rss) has one owner, so that the rows add\n"
+		"up to it; of a core, every byte of its file. \"Reserved\" addresses have no memory.\n",
+	.example = "memory -detail",
+	.needs = NEEDS_ACCOUNT,
+	.options = memory_options,
+	.run = run_memory,
+};
