@@ -404,6 +404,7 @@ static enum hd_status run_memory(struct call *call)
 const struct command memory_command = {
 	.name = "memory",
 	.has_rows = true,
+	.top_level = TOP_LEVEL_NEVER,
 	.summary = "show who has the memory of the process",
 	.description =
 		"Every byte that smaps counts for a process (Rss) has one owner, so that the rows add\n"
