@@ -15,7 +15,7 @@ clrmd-static-zero            ClrMD has no address for a static field
 clrmd-method-name            ClrMD cuts at the last dot of a method's name, adds arguments, has no DynamicClass
 clrmd-open-delegate          ClrMD does not read an open delegate of a virtual method
 clrmd-empty-context          ClrMD neither lists nor leaves out an allocation context that is used up, and misses what
-                             lies between it and the next one
+                             lies between it and the next context after which it has objects again
 clrmd-unfinished-object      what a thread has just taken room for has no type yet: ClrMD's walk ends there.  In
                              the large and pinned object heaps it is a run of zeros up to the next object
 clrmd-waits-1000             the DAC counts 1000 threads in Monitor.Wait() where there is any: it does not follow
@@ -332,7 +332,7 @@ class Explanation:
     def _behind(self, name: str, contexts: list[int], places: list[int]) -> None:
         """What ClrMD misses from some places on: it goes on after the next of the contexts, if at all."""
         ends = sorted(contexts + [end for _, end in self._segments] + [1 << 64])
-        spans = [(at, ends[bisect.bisect_right(ends, at)]) for at in places]
+        spans = [(at, self._goes_on(at, ends, contexts)) for at in places]
 
         def behind(line: Line) -> Optional[str]:
             inside = any(at < int(line[1], 16) < end for at, end in spans)
@@ -340,6 +340,21 @@ class Explanation:
 
         for kind in "ORPTLBXDM":
             self.filter(kind, True, behind)
+
+    def _goes_on(self, at: int, ends: list[int], contexts: list[int]) -> int:
+        """The context or end of a segment after which ClrMD has an object again; not every context is one."""
+        index = bisect.bisect_right(ends, at)
+        if ends[index] not in contexts:
+            return ends[index]
+        missed = {int(line[1], 16) for line in self._ours["O"]}
+        objects = sorted(int(line.split("\t")[1], 16) for line in lines_of(self._path, "O"))
+        while ends[index] in contexts:
+            first = bisect.bisect_right(objects, ends[index])
+            last = bisect.bisect_left(objects, ends[index + 1])
+            if first == last or not all(address in missed for address in objects[first:last]):
+                break
+            index += 1
+        return ends[index]
 
     def _gc_in_progress(self) -> None:
         """Allow what lies after the first error of its segment; and types seen only there."""
