@@ -22,11 +22,11 @@ struct sums {
 
 static struct fake_memory fake;
 
-static enum hd_status add(void *arg, const struct malloc_arena *arena, enum malloc_part part,
-			  uint64_t start, uint64_t end, struct hd_error *err)
+static enum hd_status add(void *arg, enum malloc_part part, uint64_t start, uint64_t end,
+			  struct hd_error *err)
 {
 	struct sums *sums = arg;
-	(void)arena, (void)err;
+	(void)err;
 	CU_ASSERT_FATAL(start < end);
 	sums->bytes[part] += end - start;
 	sums->end = end;

@@ -8,12 +8,12 @@
 
 #include "clr/features.h"
 #include "clr/internal.h"
+#include "targets/elf_image.h"
 #include "targets/target_modules.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
 #define RUNTIME_DYNAMIC_MAX 256u
-#define PROGRAM_HEADER_MAX  64u
 
 /*
  * Most modules with the runtime's name that are tried: each look-up of a symbol may take
@@ -31,16 +31,10 @@
 /* What takes a text after VERSION_MARK; false: it is not a version. */
 typedef bool version_take(void *arg, const char *text);
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), end_length = strlen(end);
-	return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 static bool is_libcoreclr(const char *path)
 {
-	return ends_with(path, "/libcoreclr.so") || strcmp(path, "libcoreclr.so") == 0 ||
-	       ends_with(path, "/libcoreclr.so (deleted)");
+	return string_ends_with(path, "/libcoreclr.so") || strcmp(path, "libcoreclr.so") == 0 ||
+	       string_ends_with(path, "/libcoreclr.so (deleted)");
 }
 
 /* Can the hash table that a look-up of symbols begins with be read? */
@@ -217,21 +211,15 @@ static bool version_in_range(struct clr *clr, uint64_t begin, uint64_t size, ver
  */
 static bool version_of_data(struct clr *clr, version_take *take, void *arg)
 {
-	Elf64_Ehdr header;
+	Elf64_Phdr programs[ELF_IMAGE_PROGRAMS];
 	uint64_t base = clr->module->base;
-	if (!memory_read(clr->memory, base, &header, sizeof(header)) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header.e_phentsize != sizeof(Elf64_Phdr))
-		return false;
-	for (unsigned int i = 0; i < header.e_phnum && i < PROGRAM_HEADER_MAX; i++) {
-		Elf64_Phdr program;
-		if (!memory_read(clr->memory, base + header.e_phoff + i * sizeof(program), &program,
-				 sizeof(program)))
-			return false;
-		if (program.p_type != PT_LOAD || !(program.p_flags & PF_W) ||
-		    program.p_filesz > VERSION_SCAN_MAX)
+	size_t count = elf_image_programs(clr->memory, base, programs);
+	for (size_t i = 0; i < count; i++) {
+		const Elf64_Phdr *program = &programs[i];
+		if (program->p_type != PT_LOAD || !(program->p_flags & PF_W) ||
+		    program->p_filesz > VERSION_SCAN_MAX)
 			continue;
-		if (version_in_range(clr, base + program.p_vaddr, program.p_filesz, take, arg))
+		if (version_in_range(clr, base + program->p_vaddr, program->p_filesz, take, arg))
 			return true;
 	}
 	return false;

@@ -14,7 +14,7 @@
 #define REGION_SIZE ((uint64_t)1 << HEAP_REGION_SHIFT)
 
 /* Most old headers that are followed. */
-#define HEADERS_MAX 16u
+#define TABLE_HEADERS_MAX 16u
 
 static enum hd_status add_area(struct gc_areas *areas, const struct gc_area *area,
 			       struct hd_error *err)
@@ -28,7 +28,7 @@ static enum hd_status add_area(struct gc_areas *areas, const struct gc_area *are
 }
 
 /* Do the tables lie where the header's other fields say? */
-static bool is_sound(const struct gc_tables *tables, uint64_t at)
+static bool are_tables_sound(const struct gc_tables *tables, uint64_t at)
 {
 	uint64_t range = tables->highest - tables->lowest;
 	return tables->lowest < tables->highest && tables->highest <= ARCH_USER_END &&
@@ -40,8 +40,8 @@ static bool is_sound(const struct gc_tables *tables, uint64_t at)
 }
 
 /* The tables, each directly after the one before; the records of regions end where the marks begin. */
-static enum hd_status add_tables(const struct heap *heap, const struct gc_tables *tables,
-				 uint64_t at, struct gc_areas *areas, struct hd_error *err)
+static enum hd_status add_table_areas(const struct heap *heap, const struct gc_tables *tables,
+				      uint64_t at, struct gc_areas *areas, struct hd_error *err)
 {
 	uint64_t range = tables->highest - tables->lowest;
 	bool has_regions = clr_has_regions(heap->clr);
@@ -108,7 +108,7 @@ static bool find_records(const struct heap *heap, const struct gc_tables *tables
 	return false;
 }
 
-static bool is_listed(const struct heap *heap, uint64_t mem)
+static bool is_listed_region(const struct heap *heap, uint64_t mem)
 {
 	size_t at = ROWS_FROM(heap->segments, heap->segment_count, begin, mem);
 	return at < heap->segment_count && heap->segments[at].begin == mem;
@@ -134,7 +134,7 @@ static enum hd_status add_free_regions(const struct heap *heap, const struct gc_
 		struct heap_segment stored = heap_segment_from(bytes);
 		if (arch_page_of(stored.mem) != start || stored.committed <= start ||
 		    stored.committed % ARCH_PAGE || stored.committed > tables->highest ||
-		    is_listed(heap, stored.mem))
+		    is_listed_region(heap, stored.mem))
 			continue;
 		const struct gc_area area = { start, stored.committed, GC_AREA_FREE_REGION, NULL };
 		TRY(add_area(areas, &area, err));
@@ -149,14 +149,14 @@ static enum hd_status read_areas(const struct heap *heap, struct job *job, struc
 	if (!memory_u64(heap->memory, heap_gc(heap)->address + GC_VARS_TABLES, &at) ||
 	    !memory_u64(heap->memory, at, &at))
 		return HD_OK;
-	for (unsigned int i = 0; at && i < HEADERS_MAX; i++) {
+	for (unsigned int i = 0; at && i < TABLE_HEADERS_MAX; i++) {
 		uint8_t bytes[GC_TABLES_HEADER];
 		if (!memory_read(heap->memory, at, bytes, sizeof(bytes)))
 			return HD_OK;
 		struct gc_tables tables = gc_tables_from(bytes);
-		if (!is_sound(&tables, at))
+		if (!are_tables_sound(&tables, at))
 			return HD_OK;
-		TRY(add_tables(heap, &tables, at, areas, err));
+		TRY(add_table_areas(heap, &tables, at, areas, err));
 		const struct gc_area range = { tables.lowest, tables.highest, GC_AREA_RANGE, NULL };
 		TRY(add_area(areas, &range, err));
 		if (!i && clr_has_regions(heap->clr))

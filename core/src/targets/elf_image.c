@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "targets/elf_image.h"
 
-#include <elf.h>
-
 #define HEADERS_MAX       512u
 #define IMAGE_DYNAMIC_MAX 512u
 #define NOTES_SIZE_MAX    65536u
@@ -48,13 +46,29 @@ bool elf_image_read_program(struct memory *memory, uint64_t address, uint64_t co
 	return true;
 }
 
+static bool read_image_header(struct memory *memory, uint64_t address, Elf64_Ehdr *header)
+{
+	return memory_read(memory, address, header, sizeof(*header)) &&
+	       memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+	       header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB &&
+	       header->e_phentsize == sizeof(Elf64_Phdr);
+}
+
+size_t elf_image_programs(struct memory *memory, uint64_t address,
+			  Elf64_Phdr ret[ELF_IMAGE_PROGRAMS])
+{
+	Elf64_Ehdr header;
+	if (!read_image_header(memory, address, &header))
+		return 0;
+	size_t count = header.e_phnum < ELF_IMAGE_PROGRAMS ? header.e_phnum : ELF_IMAGE_PROGRAMS;
+	return memory_prefix(memory, address + header.e_phoff, ret, count * sizeof(*ret)) /
+	       sizeof(*ret);
+}
+
 bool elf_image_read(struct memory *memory, uint64_t address, struct elf_image *ret)
 {
 	Elf64_Ehdr header;
-	if (!memory_read(memory, address, &header, sizeof(header)) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-	    header.e_phentsize != sizeof(Elf64_Phdr) ||
+	if (!read_image_header(memory, address, &header) ||
 	    (header.e_type != ET_DYN && header.e_type != ET_EXEC))
 		return false;
 	return elf_image_read_program(memory, address + header.e_phoff, header.e_phnum, address,

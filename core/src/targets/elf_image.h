@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_SRC_TARGET_ELF_IMAGE_H
 #define HEAPDUMP_SRC_TARGET_ELF_IMAGE_H
 
+#include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,6 +10,8 @@
 #include "mem/memory.h"
 
 #define ELF_IMAGE_NOTES 8u
+/** Most program headers that elf_image_programs() reads. */
+#define ELF_IMAGE_PROGRAMS 64u
 /** Most bytes of a build-id. */
 #define BUILD_ID_MAX 64u
 
@@ -34,6 +37,14 @@ struct elf_dynamic {
 
 /** Read the headers of the image whose ELF header is at @p address; false: there is none. */
 bool elf_image_read(struct memory *memory, uint64_t address, struct elf_image *ret);
+
+/**
+ * The program headers of the image whose ELF header is at @p address.
+ *
+ * @return how many are in @p ret: those up to the first that cannot be read; 0: there is no image
+ */
+size_t elf_image_programs(struct memory *memory, uint64_t address,
+			  Elf64_Phdr ret[ELF_IMAGE_PROGRAMS]);
 
 /**
  * Read @p count program headers at @p address.

@@ -7,6 +7,17 @@
 #include <stdint.h>
 #include <string.h>
 
+static inline bool string_begins_with(const char *string, const char *start)
+{
+	return strncmp(string, start, strlen(start)) == 0;
+}
+
+static inline bool string_ends_with(const char *string, const char *end)
+{
+	size_t size = strlen(string), length = strlen(end);
+	return size >= length && strcmp(string + size - length, end) == 0;
+}
+
 /** A growing string; empty when zero-initialised.  After a failed append, failed stays set. */
 struct text {
 	char *bytes; /**< NUL-terminated when not NULL */

@@ -79,7 +79,7 @@ static unsigned int linked_bins(struct memory *memory, uint64_t arena, const uin
 	return linked;
 }
 
-static uint64_t find_base(const uint8_t *bytes, size_t size)
+static uint64_t find_sbrk_base(const uint8_t *bytes, size_t size)
 {
 	for (size_t at = 0; at + 32 <= size; at += 8) {
 		if (load_u64(bytes + at + 8) == PAR_BINS &&
@@ -104,7 +104,7 @@ uint64_t malloc_find_main(struct memory *memory, uint64_t start, const uint8_t *
 			best = start + at;
 		}
 	}
-	*ret_base = find_base(bytes, size);
+	*ret_base = find_sbrk_base(bytes, size);
 	return best;
 }
 
@@ -122,12 +122,11 @@ static enum hd_status tell(struct heap_walk *heap, struct hd_error *err)
 {
 	if (heap->start >= heap->end)
 		return HD_OK;
-	return heap->walk->found(heap->walk->arg, heap->arena, heap->part, heap->start, heap->end,
-				 err);
+	return heap->walk->found(heap->walk->arg, heap->part, heap->start, heap->end, err);
 }
 
-static enum hd_status add_part(struct heap_walk *heap, enum malloc_part part, uint64_t start,
-			       uint64_t end, struct hd_error *err)
+static enum hd_status add_malloc_part(struct heap_walk *heap, enum malloc_part part, uint64_t start,
+				      uint64_t end, struct hd_error *err)
 {
 	if (start >= end)
 		return HD_OK;
@@ -189,7 +188,7 @@ static enum hd_status give_up(struct heap_walk *heap, uint64_t at, uint64_t end,
 {
 	if (!heap->arena->damaged_at)
 		heap->arena->damaged_at = at;
-	return add_part(heap, MALLOC_DAMAGED, at, end, err);
+	return add_malloc_part(heap, MALLOC_DAMAGED, at, end, err);
 }
 
 /* The pieces of [at, end), each after the one before. */
@@ -201,16 +200,16 @@ static enum hd_status walk_pieces(struct heap_walk *heap, uint64_t at, uint64_t 
 		const uint8_t *header = window_at(heap->window, at, 16, NULL);
 		uint64_t size = header ? load_u64(header + 8) & ~PIECE_FLAGS : 1;
 		if (at == arena->top)
-			return add_part(heap, MALLOC_TOP, at, end, err);
+			return add_malloc_part(heap, MALLOC_TOP, at, end, err);
 		/* The end of a heap whose arena goes on in another one. */
 		if (size == 0 || size == 16)
-			return add_part(heap, MALLOC_RECORDS, at, end, err);
+			return add_malloc_part(heap, MALLOC_RECORDS, at, end, err);
 		if (size < PIECE_MIN || size % 16 || size > end - at)
 			return give_up(heap, at, end, err);
 		const uint8_t *next =
 			end - at > size ? window_at(heap->window, at + size, 16, NULL) : NULL;
 		bool is_used = !next || load_u64(next + 8) & PIECE_BEFORE_USED;
-		TRY(add_part(heap, is_used ? MALLOC_USED : MALLOC_FREE, at, at + size, err));
+		TRY(add_malloc_part(heap, is_used ? MALLOC_USED : MALLOC_FREE, at, at + size, err));
 		if (is_used && size == CACHE_PIECE)
 			arena->cached += cached_bytes(heap->walk->memory, at);
 		at += size;
@@ -221,14 +220,14 @@ static enum hd_status walk_pieces(struct heap_walk *heap, uint64_t at, uint64_t 
 }
 
 /* One heap of an arena: its records up to @p first, then pieces. */
-static enum hd_status walk_heap(struct heap_walk *heap, uint64_t start, uint64_t first,
-				uint64_t end, struct hd_error *err)
+static enum hd_status walk_malloc_heap(struct heap_walk *heap, uint64_t start, uint64_t first,
+				       uint64_t end, struct hd_error *err)
 {
 	if (first < start || end < first || end - start > heap->walk->budget)
 		return HD_OK;
 	heap->walk->budget -= end - start;
 	heap->start = heap->end = start;
-	TRY(add_part(heap, MALLOC_RECORDS, start, first, err));
+	TRY(add_malloc_part(heap, MALLOC_RECORDS, start, first, err));
 	TRY(walk_pieces(heap, first, end, err));
 	TRY(tell(heap, err));
 	heap->start = heap->end = 0;
@@ -242,7 +241,7 @@ static enum hd_status walk_main(struct heap_walk *heap, uint64_t base, struct hd
 	if (!base || top < first || !memory_u64(heap->walk->memory, top + 8, &size) ||
 	    (size & ~PIECE_FLAGS) > ARCH_USER_END - top)
 		return HD_OK;
-	return walk_heap(heap, first, first, top + (size & ~PIECE_FLAGS), err);
+	return walk_malloc_heap(heap, first, first, top + (size & ~PIECE_FLAGS), err);
 }
 
 /* Another one has heaps, of which each knows the one before. */
@@ -256,7 +255,7 @@ static enum hd_status walk_other(struct heap_walk *heap, struct hd_error *err)
 		    words[0] != arena || words[2] > HEAP_SIZE || at % HEAP_SIZE)
 			return HD_OK;
 		uint64_t first = at == own ? align_piece(arena + STATE_SIZE) : at + header;
-		TRY(walk_heap(heap, at, first, at + words[2], err));
+		TRY(walk_malloc_heap(heap, at, first, at + words[2], err));
 		at = words[1];
 	}
 	return HD_OK;

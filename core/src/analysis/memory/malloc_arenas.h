@@ -38,8 +38,7 @@ struct malloc_arena {
 };
 
 /** Gets every stretch of one part; neighbours of the same part are one stretch. */
-typedef enum hd_status malloc_found(void *arg, const struct malloc_arena *arena,
-				    enum malloc_part part, uint64_t start, uint64_t end,
+typedef enum hd_status malloc_found(void *arg, enum malloc_part part, uint64_t start, uint64_t end,
 				    struct hd_error *err);
 
 /** A walk through the memory of glibc's malloc (doc/memory.md 5). */

@@ -5,6 +5,7 @@
 
 #include "analysis/memory/memory_parts.h"
 #include "arch/address_space.h"
+#include "targets/elf_image.h"
 #include "targets/process/process_residency.h"
 #include "targets/target.h"
 #include "targets/target_modules.h"
@@ -13,8 +14,6 @@
 
 /* Most bytes of the C library's data that are searched. */
 #define DATA_MAX ((uint64_t)1 << 20)
-
-#define PROGRAM_MAX 64u
 
 static const struct {
 	const char *name, *symbol;
@@ -47,8 +46,7 @@ static const char *find_other(const struct target *target)
 	return find_library(target, "/ld-musl-") ? "musl's malloc" : NULL;
 }
 
-static enum hd_status claim_arena(void *arg, const struct malloc_arena *arena,
-				  enum malloc_part part, uint64_t start, uint64_t end,
+static enum hd_status claim_arena(void *arg, enum malloc_part part, uint64_t start, uint64_t end,
 				  struct hd_error *err)
 {
 	static const enum memory_kind kinds[MALLOC_PARTS] = {
@@ -56,7 +54,6 @@ static enum hd_status claim_arena(void *arg, const struct malloc_arena *arena,
 		[MALLOC_TOP] = MEMORY_MALLOC_TOP,         [MALLOC_RECORDS] = MEMORY_MALLOC_HEADER,
 		[MALLOC_DAMAGED] = MEMORY_MALLOC_DAMAGED,
 	};
-	(void)arena;
 	return memory_claim_kind(arg, kinds[part], start, end, err);
 }
 
@@ -107,18 +104,13 @@ static enum hd_status claim_library(struct memory_making *making,
 				    const struct target_module *module, bool *ret,
 				    struct hd_error *err)
 {
-	Elf64_Ehdr header;
-	Elf64_Phdr program;
-	if (!memory_read(making->memory, module->base, &header, sizeof(header)) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(program))
-		return HD_OK;
-	for (unsigned int i = 0; !*ret && i < header.e_phnum && i < PROGRAM_MAX; i++) {
-		uint64_t at = module->base + header.e_phoff + i * sizeof(program);
-		if (!memory_read(making->memory, at, &program, sizeof(program)))
-			return HD_OK;
-		uint64_t start = arch_page_of(module->base + program.p_vaddr);
-		uint64_t end = module->base + program.p_vaddr + program.p_memsz;
-		if (program.p_type == PT_LOAD && (program.p_flags & PF_W) && start < end)
+	Elf64_Phdr programs[ELF_IMAGE_PROGRAMS];
+	size_t count = elf_image_programs(making->memory, module->base, programs);
+	for (size_t i = 0; !*ret && i < count; i++) {
+		const Elf64_Phdr *program = &programs[i];
+		uint64_t start = arch_page_of(module->base + program->p_vaddr);
+		uint64_t end = module->base + program->p_vaddr + program->p_memsz;
+		if (program->p_type == PT_LOAD && (program->p_flags & PF_W) && start < end)
 			TRY(claim_arenas(making, start, end, ret, err));
 	}
 	return HD_OK;

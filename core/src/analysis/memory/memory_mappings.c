@@ -6,12 +6,11 @@
 
 #include "analysis/memory/memory_parts.h"
 #include "arch/address_space.h"
+#include "targets/elf_image.h"
 #include "targets/process/process_residency.h"
 #include "targets/target.h"
 #include "util/alloc.h"
-
-/* Most program headers of an image that are read. */
-#define PROGRAM_MAX 64u
+#include "util/text.h"
 
 /* What follows the data of an image in memory is claimed late: it may have merged with others. */
 #define BSS_PRIORITY 800u
@@ -30,8 +29,8 @@ struct file_pieces {
 	size_t rows_count, rows_capacity;
 };
 
-static enum hd_status add_mapping(struct memory_account *account,
-				  const struct memory_mapping *mapping, struct hd_error *err)
+static enum hd_status account_mapping(struct memory_account *account,
+				      const struct memory_mapping *mapping, struct hd_error *err)
 {
 	if (!PAGES_RESERVE(account, mappings))
 		return fail_nomem(err);
@@ -39,8 +38,9 @@ static enum hd_status add_mapping(struct memory_account *account,
 	return HD_OK;
 }
 
-static enum hd_status read_process(struct memory_making *making,
-				   const struct process_residency *residency, struct hd_error *err)
+static enum hd_status mappings_of_process(struct memory_making *making,
+					  const struct process_residency *residency,
+					  struct hd_error *err)
 {
 	making->account->is_live = true;
 	for (size_t i = 0; i < residency->rows_count; i++) {
@@ -59,12 +59,12 @@ static enum hd_status read_process(struct memory_making *making,
 		};
 		/* The kernel has it once for all. */
 		if (strcmp(mapping.path, "[vsyscall]") != 0)
-			TRY(add_mapping(making->account, &mapping, err));
+			TRY(account_mapping(making->account, &mapping, err));
 	}
 	return HD_OK;
 }
 
-static enum hd_status read_core(struct memory_making *making, struct hd_error *err)
+static enum hd_status mappings_of_core(struct memory_making *making, struct hd_error *err)
 {
 	const struct target_map *map = &making->target->map;
 	for (size_t i = 0; i < map->range_count; i++) {
@@ -79,7 +79,7 @@ static enum hd_status read_core(struct memory_making *making, struct hd_error *e
 			.is_named = file != NULL,
 			.path = file ? file->path : "",
 		};
-		TRY(add_mapping(making->account, &mapping, err));
+		TRY(account_mapping(making->account, &mapping, err));
 	}
 	return HD_OK;
 }
@@ -88,29 +88,18 @@ enum hd_status memory_read_mappings(struct memory_making *making, struct hd_erro
 {
 	const struct target *target = making->target;
 	if (target->process.residency)
-		return read_process(making, target->process.residency, err);
+		return mappings_of_process(making, target->process.residency, err);
 	if (target->kind == TARGET_CORE)
-		return read_core(making, err);
+		return mappings_of_core(making, err);
 	return fail(err, HD_ERR_UNSUPPORTED, 0,
 		    "the kernel does not tell what of this process is in memory");
-}
-
-static bool has_prefix(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static bool has_suffix(const char *text, const char *suffix)
-{
-	size_t size = strlen(text), length = strlen(suffix);
-	return size >= length && strcmp(text + size - length, suffix) == 0;
 }
 
 /* What is no file of a disk, by its name. */
 static bool is_shared_path(const char *path)
 {
-	return has_prefix(path, "/dev/shm/") || has_prefix(path, "/SYSV") ||
-	       has_prefix(path, "/dev/zero") || has_prefix(path, "/anon_hugepage");
+	return string_begins_with(path, "/dev/shm/") || string_begins_with(path, "/SYSV") ||
+	       string_begins_with(path, "/dev/zero") || string_begins_with(path, "/anon_hugepage");
 }
 
 /* An image of either sort, or another file, by its first bytes, or else by its name. */
@@ -119,7 +108,7 @@ static enum memory_kind kind_of_file(struct memory_making *making, const struct 
 {
 	const char *path = pieces->path;
 	uint8_t bytes[4];
-	if (has_prefix(path, "/memfd:"))
+	if (string_begins_with(path, "/memfd:"))
 		return MEMORY_MEMFD;
 	if (is_shared_path(path))
 		return MEMORY_SHARED;
@@ -133,7 +122,7 @@ static enum memory_kind kind_of_file(struct memory_making *making, const struct 
 			return MEMORY_IMAGE_MANAGED;
 		return MEMORY_FILE;
 	}
-	if (has_suffix(path, ".dll") || has_suffix(path, ".exe"))
+	if (string_ends_with(path, ".dll") || string_ends_with(path, ".exe"))
 		return MEMORY_IMAGE_MANAGED;
 	return strstr(path, ".so") ? MEMORY_IMAGE_NATIVE : MEMORY_FILE;
 }
@@ -142,23 +131,18 @@ static enum memory_kind kind_of_file(struct memory_making *making, const struct 
 static enum hd_status claim_bss(struct memory_making *making, uint64_t base, uint32_t row,
 				struct hd_error *err)
 {
-	Elf64_Ehdr header;
-	Elf64_Phdr program;
+	Elf64_Phdr programs[ELF_IMAGE_PROGRAMS];
 	uint64_t bias = base;
-	if (!memory_read(making->memory, base, &header, sizeof(header)) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(program))
-		return HD_OK;
-	for (unsigned int i = 0; i < header.e_phnum && i < PROGRAM_MAX; i++) {
-		uint64_t at = base + header.e_phoff + i * sizeof(program);
-		if (!memory_read(making->memory, at, &program, sizeof(program)))
-			return HD_OK;
-		if (program.p_type != PT_LOAD)
+	size_t count = elf_image_programs(making->memory, base, programs);
+	for (size_t i = 0; i < count; i++) {
+		const Elf64_Phdr *program = &programs[i];
+		if (program->p_type != PT_LOAD)
 			continue;
-		if (!program.p_offset)
-			bias = base - arch_page_of(program.p_vaddr);
-		uint64_t start = arch_page_align(bias + program.p_vaddr + program.p_filesz);
-		uint64_t end = arch_page_align(bias + program.p_vaddr + program.p_memsz);
-		if (program.p_memsz > ARCH_USER_END || start < base || end > ARCH_USER_END)
+		if (!program->p_offset)
+			bias = base - arch_page_of(program->p_vaddr);
+		uint64_t start = arch_page_align(bias + program->p_vaddr + program->p_filesz);
+		uint64_t end = arch_page_align(bias + program->p_vaddr + program->p_memsz);
+		if (program->p_memsz > ARCH_USER_END || start < base || end > ARCH_USER_END)
 			continue;
 		const struct memory_claim claim = { start, end, BSS_PRIORITY, row };
 		TRY(memory_claim_late(making, &claim, err));
@@ -172,7 +156,7 @@ static enum hd_status claim_file(struct memory_making *making, const struct file
 {
 	uint32_t row;
 	enum memory_kind kind = kind_of_file(making, pieces, count);
-	if (has_prefix(pieces->path, DOUBLE_MAPPED)) {
+	if (string_begins_with(pieces->path, DOUBLE_MAPPED)) {
 		TRY(memory_row_of(making, MEMORY_CODE_REST, NULL, &row, err));
 	} else {
 		TRY(memory_row_of(making, kind, pieces->path, &row, err));
@@ -185,7 +169,7 @@ static enum hd_status claim_file(struct memory_making *making, const struct file
 	return HD_OK;
 }
 
-static int compare_offsets(const void *a, const void *b)
+static int compare_piece_offsets(const void *a, const void *b)
 {
 	const struct file_piece *left = a, *right = b;
 	return (left->offset > right->offset) - (left->offset < right->offset);
@@ -195,7 +179,7 @@ static int compare_offsets(const void *a, const void *b)
 static enum hd_status claim_views(struct memory_making *making, struct file_piece *pieces,
 				  size_t count, struct hd_error *err)
 {
-	qsort(pieces, count, sizeof(*pieces), compare_offsets);
+	qsort(pieces, count, sizeof(*pieces), compare_piece_offsets);
 	const struct file_piece *last = NULL; /* the one that reaches furthest */
 	for (size_t i = 0; i < count; i++) {
 		const struct file_piece *piece = &pieces[i];
@@ -211,7 +195,7 @@ static enum hd_status claim_views(struct memory_making *making, struct file_piec
 	return HD_OK;
 }
 
-static int compare_pieces(const void *a, const void *b)
+static int compare_file_pieces(const void *a, const void *b)
 {
 	const struct file_piece *left = a, *right = b;
 	int order = strcmp(left->path, right->path);
@@ -223,14 +207,14 @@ static enum hd_status claim_files(struct memory_making *making, struct file_piec
 {
 	if (!pieces->rows_count)
 		return HD_OK;
-	qsort(pieces->rows, pieces->rows_count, sizeof(*pieces->rows), compare_pieces);
+	qsort(pieces->rows, pieces->rows_count, sizeof(*pieces->rows), compare_file_pieces);
 	for (size_t i = 0, next; i < pieces->rows_count; i = next) {
 		struct file_piece *first = &pieces->rows[i];
 		for (next = i + 1; next < pieces->rows_count &&
 				   strcmp(pieces->rows[next].path, first->path) == 0;)
 			next++;
 		TRY(claim_file(making, first, next - i, err));
-		if (has_prefix(first->path, DOUBLE_MAPPED))
+		if (string_begins_with(first->path, DOUBLE_MAPPED))
 			TRY(claim_views(making, first, next - i, err));
 	}
 	return HD_OK;
@@ -254,13 +238,13 @@ static enum hd_status claim_anonymous(struct memory_making *making,
 	uint32_t row;
 	if (strcmp(path, "[heap]") == 0) {
 		kind = MEMORY_NATIVE_HEAP;
-	} else if (has_prefix(path, "[anon:")) {
+	} else if (string_begins_with(path, "[anon:")) {
 		kind = MEMORY_NAMED;
 		owner = path;
-	} else if (has_prefix(path, "[anon_shmem:")) {
+	} else if (string_begins_with(path, "[anon_shmem:")) {
 		kind = MEMORY_SHARED;
 		owner = path;
-	} else if (has_prefix(path, "[v")) {
+	} else if (string_begins_with(path, "[v")) {
 		kind = MEMORY_KERNEL;
 	} else if (*path && strcmp(path, "[stack]") != 0) {
 		owner = path;

@@ -15,6 +15,7 @@
 #include "clr/layouts/loader_heap.h"
 #include "clr/modules/module.h"
 #include "mem/memory.h"
+#include "targets/elf_image.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/job.h"
@@ -26,15 +27,13 @@
 /* Most LoaderAllocators. */
 #define ALLOCATORS_MAX 65536u
 
-#define PROGRAM_MAX 64u
-
 /* Most heaps of one LoaderAllocator, and most words of objects and blocks that are read in all. */
 #define HEAPS_OF_ALLOCATOR 64u
-#define WORDS_MAX          ((uint64_t)1 << 23)
+#define LOADER_WORDS_MAX   ((uint64_t)1 << 23)
 
 /* Sizes of the pieces of malloc that hold objects of the runtime. */
-#define OBJECT_MIN 64u
-#define OBJECT_MAX 65536u
+#define RUNTIME_OBJECT_MIN 64u
+#define RUNTIME_OBJECT_MAX 65536u
 
 struct reading {
 	struct clr *clr;
@@ -48,25 +47,20 @@ struct reading {
 /* Where the runtime's image is in memory. */
 static void find_image(struct reading *reading)
 {
-	Elf64_Ehdr header;
-	Elf64_Phdr program;
+	Elf64_Phdr programs[ELF_IMAGE_PROGRAMS];
 	const struct clr *clr = reading->clr;
 	uint64_t base = clr->module->base;
-	if (!memory_read(clr->memory, base, &header, sizeof(header)) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(program))
-		return;
-	for (unsigned int i = 0; i < header.e_phnum && i < PROGRAM_MAX; i++) {
-		uint64_t at = base + header.e_phoff + i * sizeof(program);
-		if (!memory_read(clr->memory, at, &program, sizeof(program)))
-			return;
-		uint64_t end = base + program.p_vaddr + program.p_memsz;
-		if (program.p_type == PT_LOAD && end > reading->image_end && end < ARCH_USER_END)
+	size_t count = elf_image_programs(clr->memory, base, programs);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t end = base + programs[i].p_vaddr + programs[i].p_memsz;
+		if (programs[i].p_type == PT_LOAD && end > reading->image_end &&
+		    end < ARCH_USER_END)
 			reading->image_end = end;
 	}
 	reading->image_start = base;
 }
 
-static bool is_in_image(const struct reading *reading, uint64_t address)
+static bool is_in_runtime(const struct reading *reading, uint64_t address)
 {
 	return address >= reading->image_start && address < reading->image_end;
 }
@@ -84,7 +78,7 @@ static bool is_known_heap(const struct loader_heaps *heaps, uint64_t address, si
 }
 
 /* Append the blocks from @p at on; false: they are not blocks of a heap. */
-static bool read_blocks(struct reading *reading, uint64_t at, enum hd_status *status)
+static bool read_loader_blocks(struct reading *reading, uint64_t at, enum hd_status *status)
 {
 	struct loader_heaps *heaps = reading->heaps;
 	size_t first = heaps->blocks_count;
@@ -104,9 +98,8 @@ static bool read_blocks(struct reading *reading, uint64_t at, enum hd_status *st
 			*status = fail_nomem(reading->err);
 			return false;
 		}
-		heaps->blocks[heaps->blocks_count++] = (struct loader_block){
-			.start = words[1], .end = words[1] + words[2], .used = words[2]
-		};
+		heaps->blocks[heaps->blocks_count++] =
+			(struct loader_block){ words[1], words[1] + words[2] };
 		if (++steps == power) {
 			mark = at;
 			power *= 2;
@@ -132,14 +125,14 @@ static enum hd_status add_heap(struct reading *reading, size_t allocator, uint64
 	uint64_t words[LOADER_HEAP_WORDS];
 	size_t first = heaps->blocks_count;
 	enum hd_status status = HD_OK;
-	if (reading->words > WORDS_MAX) {
+	if (reading->words > LOADER_WORDS_MAX) {
 		heaps->is_partial = true;
 		return HD_OK;
 	}
 	if (!memory_read(reading->clr->memory, address, words, sizeof(words)) ||
-	    !is_in_image(reading, words[0]) || !words[LOADER_HEAP_FIRST_BLOCK])
+	    !is_in_runtime(reading, words[0]) || !words[LOADER_HEAP_FIRST_BLOCK])
 		return HD_OK;
-	bool good = read_blocks(reading, words[LOADER_HEAP_FIRST_BLOCK], &status);
+	bool good = read_loader_blocks(reading, words[LOADER_HEAP_FIRST_BLOCK], &status);
 	const uint64_t *place = words + LOADER_HEAP_PLACE_10;
 	if (good && !is_place(place, &heaps->blocks[first])) {
 		place = words + LOADER_HEAP_PLACE_8;
@@ -149,7 +142,6 @@ static enum hd_status add_heap(struct reading *reading, size_t allocator, uint64
 		heaps->blocks_count = first;
 		return status;
 	}
-	heaps->blocks[first].used = place[0] - heaps->blocks[first].start;
 	if (!PAGES_RESERVE(heaps, heaps))
 		return fail_nomem(reading->err);
 	heaps->heaps[heaps->heaps_count++] = (struct loader_heap){ address, allocator, name, first,
@@ -181,24 +173,26 @@ static const char *heap_name(const struct clr *clr, uint64_t offset)
  * Bytes of the object at @p address, by the size that malloc has in front of it; 0: it has none.
  * Without this bound the next object would be taken for a part of it.
  */
-static uint64_t object_size(const struct reading *reading, uint64_t address)
+static uint64_t malloc_object_size(const struct reading *reading, uint64_t address)
 {
 	uint64_t size;
 	if (!memory_u64(reading->clr->memory, address - 8, &size) || size & 2)
 		return 0;
 	size &= ~(uint64_t)7;
-	return size >= OBJECT_MIN && size <= OBJECT_MAX && size % 16 == 0 ? size - 8 : 0;
+	return size >= RUNTIME_OBJECT_MIN && size <= RUNTIME_OBJECT_MAX && size % 16 == 0 ? size - 8
+											  : 0;
 }
 
 /* Heaps that an object of a LoaderAllocator has, such as that of its virtual call stubs. */
 static enum hd_status add_heaps_of_object(struct reading *reading, size_t allocator,
 					  uint64_t object, size_t first)
 {
-	uint64_t vtable, size = object % 16 ? 0 : object_size(reading, object);
+	uint64_t vtable, size = object % 16 ? 0 : malloc_object_size(reading, object);
 	if (!size || !memory_u64(reading->clr->memory, object, &vtable) ||
-	    !is_in_image(reading, vtable))
+	    !is_in_runtime(reading, vtable))
 		return HD_OK;
-	for (uint64_t offset = 8; offset + 8 <= size && reading->words <= WORDS_MAX; offset += 8) {
+	for (uint64_t offset = 8; offset + 8 <= size && reading->words <= LOADER_WORDS_MAX;
+	     offset += 8) {
 		uint64_t heap;
 		reading->words++;
 		if (!memory_u64(reading->clr->memory, object + offset, &heap))
@@ -211,11 +205,11 @@ static enum hd_status add_heaps_of_object(struct reading *reading, size_t alloca
 	return HD_OK;
 }
 
-static enum hd_status read_allocator(struct reading *reading, size_t index)
+static enum hd_status read_loader_allocator(struct reading *reading, size_t index)
 {
 	const struct loader_allocator *allocator = &reading->heaps->allocators[index];
 	uint64_t words[LOADER_ALLOCATOR_BYTES / 8], address = allocator->address;
-	uint64_t size = allocator->is_global ? 0 : object_size(reading, address);
+	uint64_t size = allocator->is_global ? 0 : malloc_object_size(reading, address);
 	size_t first = reading->heaps->heaps_count;
 	if (!size || size > sizeof(words))
 		size = sizeof(words);
@@ -286,15 +280,13 @@ static int compare_codes(const void *a, const void *b)
 #define SECTION_RANGES    4u
 #define SECTION_HEAP_WORD 5u
 
-/* HeapList, in words: the end of its code, the LoaderAllocator. */
-#define HEAP_LIST_END       3u
+/* HeapList, in words: the LoaderAllocator. */
 #define HEAP_LIST_ALLOCATOR 8u
-#define HEAP_LIST_WORDS     9u
 
 static enum hd_status add_code(struct reading *reading, uint64_t section)
 {
 	struct loader_heaps *heaps = reading->heaps;
-	uint64_t words[SECTION_HEAP_WORD + 1], list[HEAP_LIST_WORDS] = { 0 };
+	uint64_t words[SECTION_HEAP_WORD + 1];
 	if (!memory_read(reading->clr->memory, section, words, sizeof(words))) {
 		heaps->is_partial = true;
 		return HD_OK;
@@ -310,11 +302,10 @@ static enum hd_status add_code(struct reading *reading, uint64_t section)
 	code.start = arch_page_of(code.start);
 	code.end = arch_page_align(code.end);
 	if (!code.is_stubs &&
-	    memory_read(reading->clr->memory, words[SECTION_HEAP_WORD], list, sizeof(list))) {
-		code.allocator = list[HEAP_LIST_ALLOCATOR];
-		uint64_t used = list[HEAP_LIST_END];
-		code.used = used > code.start && used <= code.end ? used - code.start : 0;
-	}
+	    !memory_u64(reading->clr->memory,
+			words[SECTION_HEAP_WORD] + 8 * (uint64_t)HEAP_LIST_ALLOCATOR,
+			&code.allocator))
+		code.allocator = 0;
 	if (!PAGES_RESERVE(heaps, codes))
 		return fail_nomem(reading->err);
 	heaps->codes[heaps->codes_count++] = code;
@@ -339,12 +330,12 @@ static enum hd_status read_codes(struct reading *reading)
 	return status;
 }
 
-static enum hd_status read_all(struct reading *reading)
+static enum hd_status read_loader(struct reading *reading)
 {
 	find_image(reading);
 	TRY(find_allocators(reading));
 	for (size_t i = 0; i < reading->heaps->allocators_count; i++)
-		TRY(read_allocator(reading, i));
+		TRY(read_loader_allocator(reading, i));
 	return read_codes(reading);
 }
 
@@ -353,7 +344,7 @@ enum hd_status loader_heaps_read(struct clr *clr, struct job *job, struct loader
 {
 	struct loader_heaps heaps = { 0 };
 	struct reading reading = { .clr = clr, .job = job, .heaps = &heaps, .err = err };
-	enum hd_status status = read_all(&reading);
+	enum hd_status status = read_loader(&reading);
 	if (status != HD_OK) {
 		loader_heaps_deinit(&heaps);
 		return status;

@@ -16,7 +16,6 @@ struct loader_allocator {
 /** Memory of a heap. */
 struct loader_block {
 	uint64_t start, end;
-	uint64_t used; /**< bytes of it that were given out */
 };
 
 /** A heap that a LoaderAllocator, or an object that it owns, has. */
@@ -30,13 +29,12 @@ struct loader_heap {
 /** Memory for compiled code. */
 struct code_heap {
 	uint64_t start, end; /**< of its addresses */
-	uint64_t used;       /**< where code ends */
 	uint64_t allocator;  /**< the address of its LoaderAllocator; 0: not known */
 	bool is_stubs;       /**< stubs of a loader heap, no heap of its own */
 };
 
 struct loader_heaps {
-	struct loader_allocator *allocators;
+	struct loader_allocator *allocators; /**< the global one first, others ascending */
 	size_t allocators_count, allocators_capacity;
 	struct loader_heap *heaps;
 	size_t heaps_count, heaps_capacity;

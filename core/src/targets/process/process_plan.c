@@ -7,6 +7,7 @@
 
 #include "arch/address_space.h"
 #include "util/alloc.h"
+#include "util/text.h"
 
 #define NO_FILE SIZE_MAX
 
@@ -169,12 +170,6 @@ static size_t find_copied_file(const struct process_copy *copy, const struct pro
 	return NO_FILE;
 }
 
-static bool has_suffix(const char *text, const char *suffix)
-{
-	size_t size = strlen(text), length = strlen(suffix);
-	return size >= length && strcmp(text + size - length, suffix) == 0;
-}
-
 /* Memory that malloc() and similar functions get from the kernel; also the GC and the runtime. */
 static bool is_native_map(const struct proc_map *map)
 {
@@ -200,8 +195,8 @@ static enum hd_status plan_map(struct plan *plan, const struct proc_map *map)
 		 */
 		if (file != NO_FILE && plan->copy->files[file].is_usable) {
 			backing.source = SOURCE_FILE + file;
-		} else if (!map->is_shared || has_suffix(map->path, ".dll") ||
-			   has_suffix(map->path, ".exe")) {
+		} else if (!map->is_shared || string_ends_with(map->path, ".dll") ||
+			   string_ends_with(map->path, ".exe")) {
 			backing.source = SOURCE_COPY;
 		} else {
 			backing.source = NO_FILE;

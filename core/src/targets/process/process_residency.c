@@ -42,7 +42,7 @@ static bool is_first_line(const char *line)
 	return (*line >= '0' && *line <= '9') || (*line >= 'a' && *line <= 'f');
 }
 
-static bool add_row(struct process_residency *ret, const char *line, size_t length)
+static bool add_residency_row(struct process_residency *ret, const char *line, size_t length)
 {
 	struct residency_row row = { 0 };
 	char *copy = mem_strndup(line, length);
@@ -67,7 +67,7 @@ bool process_residency_parse(const char *text, size_t size, struct process_resid
 		const char *line = text + at, *end = memchr(line, '\n', size - at);
 		size_t length = end ? (size_t)(end - line) : size - at;
 		if (is_first_line(line)) {
-			if (!add_row(ret, line, length))
+			if (!add_residency_row(ret, line, length))
 				return false;
 		} else if (ret->rows_count) {
 			take_value(&ret->rows[ret->rows_count - 1], line, length);
@@ -105,8 +105,8 @@ static enum hd_status add_pages(struct process_server *server, struct process_re
 	return HD_OK;
 }
 
-static enum hd_status read_pages(struct process_server *server, struct process_residency *residency,
-				 struct hd_error *err)
+static enum hd_status read_resident_pages(struct process_server *server,
+					  struct process_residency *residency, struct hd_error *err)
 {
 	residency->has_pages = true;
 	for (size_t i = 0; i < residency->rows_count && residency->has_pages;) {
@@ -125,15 +125,15 @@ static enum hd_status read_pages(struct process_server *server, struct process_r
 	return HD_OK;
 }
 
-static enum hd_status read_all(struct process_server *server, struct process_residency *residency,
-			       struct hd_error *err)
+static enum hd_status fill_residency(struct process_server *server,
+				     struct process_residency *residency, struct hd_error *err)
 {
 	struct text text = { 0 };
 	enum hd_status status = process_server_file(server, SERVER_FILE_SMAPS, &text, err);
 	if (status == HD_OK && !process_residency_parse(text.bytes, text.size, residency))
 		status = fail_nomem(err);
 	text_deinit(&text);
-	return status == HD_OK ? read_pages(server, residency, err) : status;
+	return status == HD_OK ? read_resident_pages(server, residency, err) : status;
 }
 
 enum hd_status process_residency_read(struct process_server *server, struct process_residency **ret,
@@ -142,7 +142,7 @@ enum hd_status process_residency_read(struct process_server *server, struct proc
 	struct process_residency *residency = mem_calloc(1, sizeof(*residency));
 	if (!residency)
 		return fail_nomem(err);
-	enum hd_status status = read_all(server, residency, err);
+	enum hd_status status = fill_residency(server, residency, err);
 	if (status != HD_OK) {
 		process_residency_destroy(residency);
 		return status;
