@@ -24,7 +24,7 @@ COLLECTION = {
 # The members that every answer of a command has, beside schema, command and target.
 MEMBERS: dict[str, set[str]] = {
     "eeheap -gc": {"heaps", "total"},
-    "memory": {"groups", "rows", "arenas", "malloc", "total"},
+    "memory": {"groups", "rows", "arenas", "malloc", "total", "complete"},
     "balance": {"heaps"},
     f"gcwhere {LEAKED}": {"address", "heap", "segment", "generation"},
     f"listnearobj {LEAKED}": {"before", "current", "next", "consistent"},

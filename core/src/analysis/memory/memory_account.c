@@ -119,7 +119,7 @@ void memory_account_destroy(struct memory_account *account)
 	mem_free(account);
 }
 
-static void add_bytes(struct memory_bytes *sum, const struct memory_bytes *bytes)
+void memory_bytes_add(struct memory_bytes *sum, const struct memory_bytes *bytes)
 {
 	sum->addresses += bytes->addresses;
 	sum->resident += bytes->resident;
@@ -135,7 +135,7 @@ struct memory_bytes memory_account_of_kind(const struct memory_account *account,
 	struct memory_bytes sum = { 0 };
 	for (size_t i = 0; i < account->rows_count; i++) {
 		if (account->rows[i].kind == kind)
-			add_bytes(&sum, &account->rows[i].bytes);
+			memory_bytes_add(&sum, &account->rows[i].bytes);
 	}
 	return sum;
 }
@@ -146,7 +146,7 @@ struct memory_bytes memory_account_of_group(const struct memory_account *account
 	struct memory_bytes sum = { 0 };
 	for (size_t i = 0; i < account->rows_count; i++) {
 		if (memory_kind_group(account->rows[i].kind) == group)
-			add_bytes(&sum, &account->rows[i].bytes);
+			memory_bytes_add(&sum, &account->rows[i].bytes);
 	}
 	return sum;
 }

@@ -51,6 +51,7 @@ struct memory_malloc {
 /** Where all memory of a process or a core is: rows that add up (doc/memory.md 7). */
 struct memory_account {
 	bool is_live;                    /**< resident, pss and swap are known, captured is not */
+	bool is_partial;                 /**< not all of the runtime's own records could be read */
 	struct memory_mapping *mappings; /**< ascending, not overlapping */
 	size_t mappings_count, mappings_capacity;
 	struct memory_row *rows;
@@ -80,6 +81,9 @@ HD_NODISCARD enum hd_status memory_account_create(struct target *target, struct 
 						  struct hd_error *err);
 /** NULL is allowed. */
 void memory_account_destroy(struct memory_account *account);
+
+/** Add @p bytes to @p sum. */
+void memory_bytes_add(struct memory_bytes *sum, const struct memory_bytes *bytes);
 
 /** The sums of the rows of one kind, or of one group. */
 struct memory_bytes memory_account_of_kind(const struct memory_account *account,

@@ -59,7 +59,7 @@ static void count_pages(struct counting *counting, uint64_t start, uint64_t end,
  * The part of @p amount that falls on the first @p done of @p all; the parts of a whole add up
  * exactly.
  */
-static uint64_t part_of(uint64_t amount, uint64_t done, uint64_t all)
+static uint64_t proportional_part(uint64_t amount, uint64_t done, uint64_t all)
 {
 	if (done >= all)
 		return amount;
@@ -67,8 +67,8 @@ static uint64_t part_of(uint64_t amount, uint64_t done, uint64_t all)
 }
 
 /* What smaps says of the mapping, divided as its pages are. */
-static enum hd_status divide(struct counting *counting, const struct memory_mapping *mapping,
-			     struct hd_error *err)
+static enum hd_status divide_mapping(struct counting *counting,
+				     const struct memory_mapping *mapping, struct hd_error *err)
 {
 	struct memory_row *rows = counting->making->account->rows;
 	uint64_t resident = 0, swapped = 0, resident_done = 0, swapped_done = 0;
@@ -82,8 +82,9 @@ static enum hd_status divide(struct counting *counting, const struct memory_mapp
 		struct memory_bytes *bytes = &rows[share->row].bytes;
 		resident_done += share->resident;
 		swapped_done += share->swapped;
-		uint64_t pss = resident ? part_of(mapping->pss, resident_done, resident) : 0;
-		uint64_t swap = part_of(mapping->swap, swapped_done, swapped);
+		uint64_t pss =
+			resident ? proportional_part(mapping->pss, resident_done, resident) : 0;
+		uint64_t swap = proportional_part(mapping->swap, swapped_done, swapped);
 		bytes->resident += (int64_t)share->resident;
 		bytes->pss += (int64_t)(pss - pss_given);
 		bytes->swap += (int64_t)(swap - swap_given);
@@ -101,7 +102,7 @@ static enum hd_status divide(struct counting *counting, const struct memory_mapp
 	return HD_OK;
 }
 
-static bool is_zero(const uint8_t *bytes)
+static bool is_zero_page(const uint8_t *bytes)
 {
 	for (size_t i = 0; i < ARCH_PAGE; i += 8) {
 		if (load_u64(bytes + i))
@@ -133,7 +134,7 @@ static enum hd_status count_zeros(struct counting *counting, uint64_t start, uin
 		size = size < end - at ? size : end - at;
 		uint64_t done = 0;
 		for (; size - done >= ARCH_PAGE; done += ARCH_PAGE)
-			*ret += is_zero(bytes + done) ? ARCH_PAGE : 0;
+			*ret += is_zero_page(bytes + done) ? ARCH_PAGE : 0;
 		at += done;
 		if (!job_step(counting->making->job, 0, 0))
 			return fail_cancelled(err);
@@ -184,23 +185,10 @@ static enum hd_status count_mapping(struct counting *counting, const struct memo
 		counting->stretch = i;
 	}
 	if (status == HD_OK && counting->residency)
-		status = divide(counting, mapping, err);
+		status = divide_mapping(counting, mapping, err);
 	for (size_t i = 0; i < counting->shares_count; i++)
 		counting->share_of[counting->shares[i].row] = 0;
 	return status;
-}
-
-static void sum_rows(struct memory_account *account)
-{
-	for (enum memory_group group = 0; group < MEMORY_GROUPS; group++) {
-		struct memory_bytes sum = memory_account_of_group(account, group);
-		account->total.addresses += sum.addresses;
-		account->total.resident += sum.resident;
-		account->total.pss += sum.pss;
-		account->total.swap += sum.swap;
-		account->total.captured += sum.captured;
-		account->total.zeros += sum.zeros;
-	}
 }
 
 enum hd_status memory_count(struct memory_making *making, struct hd_error *err)
@@ -216,7 +204,7 @@ enum hd_status memory_count(struct memory_making *making, struct hd_error *err)
 		status = count_mapping(&counting, &account->mappings[i], err);
 	mem_free(counting.share_of);
 	pages_free(counting.shares, counting.shares_capacity, sizeof(*counting.shares));
-	if (status == HD_OK)
-		sum_rows(account);
+	for (size_t i = 0; status == HD_OK && i < account->rows_count; i++)
+		memory_bytes_add(&account->total, &account->rows[i].bytes);
 	return status;
 }

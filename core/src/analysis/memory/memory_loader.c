@@ -5,6 +5,7 @@
 #include "analysis/memory/memory_parts.h"
 #include "clr/loader/loader_heaps.h"
 #include "clr/modules/module.h"
+#include "util/sort.h"
 #include "util/text.h"
 
 /* "global", or the first module of what can be unloaded. */
@@ -23,11 +24,16 @@ static void name_context(const struct loader_allocator *allocator, struct text *
 static const struct loader_allocator *allocator_at(const struct loader_heaps *heaps,
 						   uint64_t address)
 {
-	for (size_t i = 0; i < heaps->allocators_count; i++) {
-		if (heaps->allocators[i].address == address)
-			return &heaps->allocators[i];
+	const struct loader_allocator *rows = heaps->allocators;
+	size_t count = heaps->allocators_count;
+	if (count && rows->is_global) {
+		if (rows->address == address)
+			return rows;
+		rows++;
+		count--;
 	}
-	return NULL;
+	size_t at = ROWS_FROM(rows, count, address, address);
+	return at < count && rows[at].address == address ? &rows[at] : NULL;
 }
 
 static enum hd_status context_row(struct memory_making *making, enum memory_kind kind,
@@ -82,6 +88,7 @@ enum hd_status memory_claim_loader(struct memory_making *making, struct hd_error
 {
 	struct loader_heaps heaps;
 	TRY(loader_heaps_read(making->heap->clr, making->job, &heaps, err));
+	making->account->is_partial = heaps.is_partial;
 	enum hd_status status = claim_heaps(making, &heaps, err);
 	if (status == HD_OK)
 		status = claim_codes(making, &heaps, err);

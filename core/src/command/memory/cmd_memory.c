@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/memory/memory_account.h"
-#include "command/memory/memory_call.h"
+#include "command/call.h"
 #include "command/table.h"
 #include "targets/process/process_residency.h"
 #include "targets/target.h"
@@ -22,36 +22,28 @@ static const struct option memory_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-/* Columns that a group, a row and the total have. */
-#define BYTES_COLUMNS(first, live_look, core_look)                                                         \
-	[first] = { "resident",                                                                            \
-		    "Resident",                                                                            \
-		    KIND_SIGNED,                                                                           \
-		    16,                                                                                    \
-		    LOOK_THOUSANDS | (live_look),                                                          \
-		    "bytes in memory; those shared with other processes in full" },                        \
-	{ "pss",                                                                                           \
-	  "Pss",                                                                                           \
-	  KIND_SIGNED,                                                                                     \
-	  16,                                                                                              \
-	  LOOK_THOUSANDS | (live_look),                                                                    \
-	  "the same, shared pages divided by the number of sharers" },                                     \
-	{ "swap", "Swap", KIND_SIGNED, 12, LOOK_THOUSANDS | (live_look), "bytes in the swap space" },      \
-	{ "in_core",                                                                                       \
-	  "In the core",                                                                                   \
-	  KIND_BYTES,                                                                                      \
-	  16,                                                                                              \
-	  LOOK_THOUSANDS | (core_look),                                                                    \
-	  "bytes that the core's file has" },                                                              \
-	{ "zeros",                                                                                         \
-	  "Zero pages",                                                                                    \
-	  KIND_BYTES,                                                                                      \
-	  16,                                                                                              \
-	  LOOK_THOUSANDS | (core_look),                                                                    \
-	  "of these, in pages of zeros outside of files and objects: probably never used" },               \
-	{                                                                                                  \
-		"addresses", "Addresses", KIND_BYTES, 20, LOOK_THOUSANDS,                                  \
-			"bytes of its addresses, of which the kernel gives memory only when they are used" \
+/* A column of bytes that only a process, or only a core, has. */
+#define BYTES_COLUMN(name, title, kind, width, help)                            \
+	{                                                                       \
+		name, title, kind, width, LOOK_THOUSANDS | LOOK_LEAVE_OUT, help \
+	}
+
+/* Columns that a group, a row and the total have; where they begin, bytes_cells() begins, too. */
+#define BYTES_COLUMNS                                                                     \
+	BYTES_COLUMN("resident", "Resident", KIND_SIGNED, 16,                             \
+		     "bytes in memory; those shared with other processes in full"),       \
+		BYTES_COLUMN("pss", "Pss", KIND_SIGNED, 16,                               \
+			     "the same, shared pages divided by the number of sharers"),  \
+		BYTES_COLUMN("swap", "Swap", KIND_SIGNED, 12, "bytes in the swap space"), \
+		BYTES_COLUMN("in_core", "In the core", KIND_BYTES, 16,                    \
+			     "bytes that the core's file has"),                           \
+		BYTES_COLUMN("zeros", "Zero pages", KIND_BYTES, 16,                       \
+			     "of these, in pages of zeros outside of files and objects: " \
+			     "probably never used"),                                      \
+	{                                                                                 \
+		"addresses", "Addresses", KIND_BYTES, 20, LOOK_THOUSANDS,                 \
+			"bytes of its addresses, of which the kernel gives memory only "  \
+			"when they are used"                                              \
 	}
 #define BYTES_COUNT 6u
 
@@ -88,7 +80,7 @@ enum group_column {
 
 static const struct column group_columns[GROUP_COLUMNS] = {
 	[GROUP_NAME] = { "group", "", KIND_TEXT, 12, LOOK_LEFT, "a part of the memory" },
-	BYTES_COLUMNS(GROUP_BYTES, LOOK_LEAVE_OUT, LOOK_LEAVE_OUT),
+	BYTES_COLUMNS,
 	[GROUP_SHARE] = { "share", "Share", KIND_PERCENT, 7, 0,
 			  "percentage of all that is in memory, or in the core" },
 };
@@ -109,7 +101,7 @@ static const struct column row_columns[ROW_COLUMNS] = {
 	[ROW_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "what it is: gen0, malloc-used, ..." },
 	[ROW_OWNER] = { "owner", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
 			"with -detail: the file, thread, context or table" },
-	BYTES_COLUMNS(ROW_BYTES, LOOK_LEAVE_OUT, LOOK_LEAVE_OUT),
+	BYTES_COLUMNS,
 	[ROW_WHAT] = { NULL, "What", KIND_TEXT, 0, LOOK_LEFT, NULL },
 };
 
@@ -119,12 +111,18 @@ static const struct schema row_schema = {
 	.is_main = true,
 };
 
-static const struct column total_columns[] = { BYTES_COLUMNS(0, LOOK_LEAVE_OUT, LOOK_LEAVE_OUT) };
+static const struct column total_columns[] = { BYTES_COLUMNS };
 
 static const struct schema total_schema = {
 	.name = "total",
 	SCHEMA_COLUMNS(total_columns),
 };
+
+static const struct column complete_columns[] = {
+	{ "complete", NULL, KIND_FLAG, 0, 0, "could all heaps of the runtime be read?" },
+};
+
+static const struct schema complete_schema = { SCHEMA_COLUMNS(complete_columns) };
 
 enum arena_column {
 	ARENA_ADDRESS,
@@ -186,7 +184,7 @@ static int64_t main_bytes(const struct memory_account *account, const struct mem
 	return account->is_live ? bytes->resident : (int64_t)bytes->captured;
 }
 
-static void write_groups(struct call *call, const struct memory_account *account)
+static void write_memory_groups(struct call *call, const struct memory_account *account)
 {
 	struct table_options options = bytes_options(account, GROUP_BYTES);
 	int64_t all = main_bytes(account, &account->total);
@@ -204,8 +202,9 @@ static void write_groups(struct call *call, const struct memory_account *account
 	(void)answer_table_end(&call->answer);
 }
 
-static void write_row(struct call *call, const struct memory_account *account,
-		      enum memory_kind kind, const char *owner, const struct memory_bytes *bytes)
+static void write_memory_row(struct call *call, const struct memory_account *account,
+			     enum memory_kind kind, const char *owner,
+			     const struct memory_bytes *bytes)
 {
 	struct text what = { 0 };
 	const char *group = memory_group_text(memory_kind_group(kind));
@@ -232,11 +231,11 @@ static void write_kinds(struct call *call, const struct memory_account *account)
 	for (enum memory_kind kind = 0; kind < MEMORY_KINDS; kind++) {
 		struct memory_bytes bytes = memory_account_of_kind(account, kind);
 		if (!is_nothing(&bytes))
-			write_row(call, account, kind, NULL, &bytes);
+			write_memory_row(call, account, kind, NULL, &bytes);
 	}
 }
 
-static int compare_rows(const void *a, const void *b, void *arg)
+static int compare_memory_rows(const void *a, const void *b, void *arg)
 {
 	const struct memory_account *account = arg;
 	const struct memory_row *left = &account->rows[*(const uint32_t *)a];
@@ -258,11 +257,11 @@ static enum hd_status write_details(struct call *call, struct memory_account *ac
 		return fail_nomem(call->err);
 	for (size_t i = 0; i < account->rows_count; i++)
 		order[i] = (uint32_t)i;
-	qsort_r(order, account->rows_count, sizeof(*order), compare_rows, account);
+	qsort_r(order, account->rows_count, sizeof(*order), compare_memory_rows, account);
 	for (size_t i = 0; i < account->rows_count && !answer_is_stopped(&call->answer); i++) {
 		const struct memory_row *row = &account->rows[order[i]];
 		if (!is_nothing(&row->bytes))
-			write_row(call, account, row->kind, row->owner, &row->bytes);
+			write_memory_row(call, account, row->kind, row->owner, &row->bytes);
 	}
 	mem_free(order);
 	return HD_OK;
@@ -347,7 +346,7 @@ static enum hd_status write_memory(struct call *call, struct memory_account *acc
 {
 	struct cell total[BYTES_COUNT] = { 0 };
 	write_sum(call, account);
-	write_groups(call, account);
+	write_memory_groups(call, account);
 	answer_remark(&call->answer, "\n");
 	struct table_options options = bytes_options(account, ROW_BYTES);
 	enum hd_status status = HD_OK;
@@ -361,12 +360,20 @@ static enum hd_status write_memory(struct call *call, struct memory_account *acc
 	TRY(status);
 	bytes_cells(account, &account->total, total);
 	write_malloc(call, account);
-	if (answer_is_data(&call->answer))
+	if (answer_is_data(&call->answer)) {
 		answer_record(&call->answer, &total_schema, total);
+		answer_record(&call->answer, &complete_schema,
+			      (const struct cell[]){ cell_flag(!account->is_partial) });
+	} else if (account->is_partial) {
+		answer_remark(&call->answer,
+			      "\nIncomplete: not all heaps of the runtime could be read: what they "
+			      "have may be in other rows.\n");
+	}
 	return HD_OK;
 }
 
-enum hd_status call_memory_account(struct call *call, struct memory_account **ret)
+/* The account of what is open; a warning says if there is no runtime in it. */
+static enum hd_status make_call_account(struct call *call, struct memory_account **ret)
 {
 	struct target *target = call->session->target;
 	struct heap *heap = NULL;
@@ -395,7 +402,7 @@ enum hd_status call_memory_account(struct call *call, struct memory_account **re
 static enum hd_status run_memory(struct call *call)
 {
 	struct memory_account *account;
-	TRY(call_memory_account(call, &account));
+	TRY(make_call_account(call, &account));
 	enum hd_status status = write_memory(call, account);
 	memory_account_destroy(account);
 	return status;
