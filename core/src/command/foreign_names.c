@@ -65,7 +65,7 @@ static const struct {
 	{ "logclose", "use the shell: heapdump TARGET COMMAND >FILE" },
 	{ "logging", NOT_NEEDED },
 	{ "logopen", "use the shell: heapdump TARGET COMMAND >FILE" },
-	{ "maddress", NOTHING },
+	{ "maddress", "use memory -detail, which shows who has how much memory" },
 	{ "minidumpmode", NOT_NEEDED },
 	{ "nameof", "use dumpobj" },
 	{ "procinfo", "use info" },

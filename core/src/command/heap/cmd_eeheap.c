@@ -15,7 +15,7 @@ enum {
 
 static const struct option eeheap_options[] = {
 	[OPT_GC] = { "gc", VALUE_NONE, NULL, "the GC heap (the default)", NULL },
-	[OPT_LOADER] = { "loader", VALUE_NONE, NULL, "the loader's heaps: not read", NULL },
+	[OPT_LOADER] = { "loader", VALUE_NONE, NULL, "the loader's heaps: memory -detail has them", NULL },
 	[OPT_HEAP] = { "heap", VALUE_NUMBER, "N", "only logical heap N", NULL },
 	[OPT_SEGMENT] = { "segment", VALUE_ADDRESS, "ADDR", "only this segment", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
@@ -350,7 +350,7 @@ static enum hd_status run_eeheap(struct call *call)
 {
 	if (call->options[OPT_LOADER].given) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-			    "the loader's heaps are not read: eeheap shows the GC heap");
+			    "eeheap shows the GC heap; memory -detail shows the loader's heaps");
 	}
 	struct heap_range range;
 	const struct range_choice choice = range_choice(
