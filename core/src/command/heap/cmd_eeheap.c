@@ -15,7 +15,8 @@ enum {
 
 static const struct option eeheap_options[] = {
 	[OPT_GC] = { "gc", VALUE_NONE, NULL, "the GC heap (the default)", NULL },
-	[OPT_LOADER] = { "loader", VALUE_NONE, NULL, "the loader's heaps: memory -detail has them", NULL },
+	[OPT_LOADER] = { "loader", VALUE_NONE, NULL, "the loader's heaps: memory -detail has them",
+			 NULL },
 	[OPT_HEAP] = { "heap", VALUE_NUMBER, "N", "only logical heap N", NULL },
 	[OPT_SEGMENT] = { "segment", VALUE_ADDRESS, "ADDR", "only this segment", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
