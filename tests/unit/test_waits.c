@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/async/async_graph.h"
-#include "analysis/waits/deadlocks.h"
+#include "analysis/waits/verdicts.h"
 #include "analysis/waits/wait_kind.h"
 #include "analysis/waits/wait_runners.h"
+#include "clr/threads/thread_state.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"
@@ -197,6 +198,36 @@ TEST(a_queue_with_a_cycle_ends)
 		CU_ASSERT_PTR_NULL(waits->rows[i].pulse);
 	waits_destroy(waits);
 	fake_clr_destroy(fake);
+}
+
+#define WORKERS 6u
+
+TEST(workers_without_a_known_method_are_not_alike)
+{
+	static const struct clr_thread worker = { .state = THREAD_STATE_POOL_WORKER }, other;
+	/* The methods of the program in which they wait; 0: they have none. */
+	static const uint64_t methods[WORKERS] = { 0x1000, 0, 0x2000, 0, 0x1000, 0x1000 };
+	struct stack_frame frames[WORKERS];
+	struct thread_wait rows[WORKERS];
+	const struct waits waits = { .rows = rows, .count = WORKERS };
+	for (size_t i = 0; i < WORKERS; i++) {
+		frames[i] = (struct stack_frame){ .kind = STACK_MANAGED,
+						  .method_desc = methods[i] };
+		rows[i] = (struct thread_wait){
+			.thread = &worker,
+			.kind = WAIT_TASK,
+			.stack = { .frames = &frames[i], .frames_count = methods[i] != 0 },
+			.wait_end = WAIT_NO_FRAME,
+			.user_frame = methods[i] ? 0 : WAIT_NO_FRAME,
+		};
+	}
+	ASSERT_UINT(workers_alike(&waits, &rows[0]), 3);
+	ASSERT_UINT(workers_alike(&waits, &rows[2]), 1);
+	ASSERT_UINT(workers_alike(&waits, &rows[1]), 0);
+	/* One is not a worker, and one does not wait. */
+	rows[4].thread = &other;
+	rows[5].kind = WAIT_IDLE;
+	ASSERT_UINT(workers_alike(&waits, &rows[0]), 1);
 }
 
 SUITE(.name = "waits")

@@ -94,11 +94,10 @@ static uint64_t user_method(const struct thread_wait *wait)
 						 : wait->stack.frames[wait->user_frame].method_desc;
 }
 
-/* Workers that wait in the same method of the program. */
-static uint64_t count_alike(const struct waits *waits, const struct thread_wait *one)
+uint64_t workers_alike(const struct waits *waits, const struct thread_wait *one)
 {
 	uint64_t count = 0;
-	for (size_t i = 0; i < waits->count; i++) {
+	for (size_t i = 0; user_method(one) && i < waits->count; i++) {
 		const struct thread_wait *wait = &waits->rows[i];
 		count += thread_state_is(wait->thread, THREAD_STATE_POOL_WORKER) &&
 			 is_blocked(wait) && user_method(wait) == user_method(one);
@@ -126,7 +125,7 @@ static enum hd_status find_starvation(struct verdicts *verdicts, struct hd_error
 	}
 	if (!verdict.count || (int64_t)verdict.count < pool->values[POOL_EXISTING])
 		return HD_OK;
-	verdict.alike = count_alike(verdicts->waits, verdict.thread);
+	verdict.alike = workers_alike(verdicts->waits, verdict.thread);
 	return add_verdict(verdicts, &verdict, err);
 }
 

@@ -30,7 +30,7 @@ struct verdict {
 	 */
 	uint64_t count;
 	uint64_t queued;   /**< VERDICT_STARVED: work items */
-	uint64_t alike;    /**< VERDICT_STARVED: workers that wait in the same method as thread */
+	uint64_t alike;    /**< VERDICT_STARVED: workers_alike() of thread */
 	uint32_t box;      /**< VERDICT_CIRCLE: the row in waits->async of one of the methods */
 	uint64_t on_tasks; /**< VERDICT_STARVED: workers that wait for tasks (sync over async) */
 };
@@ -59,5 +59,8 @@ struct verdicts {
 HD_NODISCARD enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts *ret,
 					  struct hd_error *err);
 void verdicts_deinit(struct verdicts *verdicts);
+
+/** Workers of the pool that wait in the same method of the program as @p one; 0: it has none. */
+uint64_t workers_alike(const struct waits *waits, const struct thread_wait *one);
 
 #endif
