@@ -200,19 +200,52 @@ TEST(a_queue_with_a_cycle_ends)
 	fake_clr_destroy(fake);
 }
 
+TEST(where_a_thread_waits_is_the_caller_of_the_wait)
+{
+	struct stack_frame frames[] = {
+		{ .kind = STACK_EXPLICIT, .method_desc = 0x1000 },
+		{ .kind = STACK_MANAGED, .method_desc = 0x2000 },
+		{ .kind = STACK_MANAGED, .method_desc = 0x3000 },
+		{ .kind = STACK_MANAGED, .method_desc = 0x4000, .is_dead = true },
+		{ .kind = STACK_MANAGED, .method_desc = 0x5000 },
+		{ .kind = STACK_MANAGED, .method_desc = 0x6000 },
+	};
+	struct thread_wait wait = {
+		.kind = WAIT_TASK,
+		.stack = { .frames = frames, .frames_count = sizeof(frames) / sizeof(frames[0]) },
+		.call = 0x1000,
+		.wait_end = 3,
+		.user_frame = 5,
+	};
+	ASSERT_UINT(wait_method(&wait), 0x6000);
+	/* All methods are the framework's. */
+	wait.user_frame = WAIT_NO_FRAME;
+	ASSERT_UINT(wait_method(&wait), 0x5000);
+	wait.kind = WAIT_IDLE;
+	ASSERT_UINT(wait_method(&wait), 0x2000);
+	/* The stack could not be walked further. */
+	wait.kind = WAIT_TASK;
+	wait.stack.frames_count = 3;
+	ASSERT_UINT(wait_method(&wait), 0);
+	wait.wait_end = WAIT_NO_FRAME;
+	ASSERT_UINT(wait_method(&wait), 0x2000);
+	wait.kind = WAIT_CALL;
+	ASSERT_UINT(wait_method(&wait), 0x1000);
+}
+
 #define WORKERS 6u
 
 TEST(workers_without_a_known_method_are_not_alike)
 {
 	static const struct clr_thread worker = { .state = THREAD_STATE_POOL_WORKER }, other;
-	/* The methods of the program in which they wait; 0: they have none. */
+	/* In which they wait; 0: not known. */
 	static const uint64_t methods[WORKERS] = { 0x1000, 0, 0x2000, 0, 0x1000, 0x1000 };
 	struct stack_frame frames[WORKERS];
 	struct thread_wait rows[WORKERS];
 	const struct waits waits = { .rows = rows, .count = WORKERS };
 	for (size_t i = 0; i < WORKERS; i++) {
-		frames[i] = (struct stack_frame){ .kind = STACK_MANAGED,
-						  .method_desc = methods[i] };
+		frames[i] =
+			(struct stack_frame){ .kind = STACK_MANAGED, .method_desc = methods[i] };
 		rows[i] = (struct thread_wait){
 			.thread = &worker,
 			.kind = WAIT_TASK,

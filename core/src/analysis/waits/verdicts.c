@@ -87,20 +87,13 @@ static enum hd_status find_circles(struct verdicts *verdicts, struct hd_error *e
 	return HD_OK;
 }
 
-/* The MethodDesc of the program's method that waits; 0: none. */
-static uint64_t user_method(const struct thread_wait *wait)
-{
-	return wait->user_frame == WAIT_NO_FRAME ? 0
-						 : wait->stack.frames[wait->user_frame].method_desc;
-}
-
 uint64_t workers_alike(const struct waits *waits, const struct thread_wait *one)
 {
-	uint64_t count = 0;
-	for (size_t i = 0; user_method(one) && i < waits->count; i++) {
+	uint64_t count = 0, method = wait_method(one);
+	for (size_t i = 0; method && i < waits->count; i++) {
 		const struct thread_wait *wait = &waits->rows[i];
 		count += thread_state_is(wait->thread, THREAD_STATE_POOL_WORKER) &&
-			 is_blocked(wait) && user_method(wait) == user_method(one);
+			 is_blocked(wait) && wait_method(wait) == method;
 	}
 	return count;
 }

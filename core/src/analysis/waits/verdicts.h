@@ -60,7 +60,7 @@ HD_NODISCARD enum hd_status verdicts_find(struct heap *heap, struct job *job, st
 					  struct hd_error *err);
 void verdicts_deinit(struct verdicts *verdicts);
 
-/** Workers of the pool that wait in the same method of the program as @p one; 0: it has none. */
+/** Workers of the pool that wait in the same method as @p one (wait_method()); 0: its is not known. */
 uint64_t workers_alike(const struct waits *waits, const struct thread_wait *one);
 
 #endif

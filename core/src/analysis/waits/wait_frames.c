@@ -76,6 +76,23 @@ void wait_classify(struct waits *waits, struct thread_wait *wait)
 	find_user_frame(waits, wait);
 }
 
+uint64_t wait_method(const struct thread_wait *wait)
+{
+	const struct thread_stack *stack = &wait->stack;
+	if (wait->user_frame != WAIT_NO_FRAME)
+		return stack->frames[wait->user_frame].method_desc;
+	if (wait->kind == WAIT_CALL && wait->call)
+		return wait->call;
+	/* All that an idle thread does is its wait. */
+	bool is_all = wait->kind == WAIT_IDLE || wait->wait_end == WAIT_NO_FRAME;
+	for (size_t i = is_all ? 0 : wait->wait_end; i < stack->frames_count; i++) {
+		const struct stack_frame *frame = &stack->frames[i];
+		if (frame->kind == STACK_MANAGED && !frame->is_dead && frame->method_desc)
+			return frame->method_desc;
+	}
+	return 0;
+}
+
 size_t wait_frame_with(const struct thread_wait *wait, uint64_t object)
 {
 	size_t begin = wait->wait_end == WAIT_NO_FRAME ? 0 : wait->wait_end;

@@ -90,6 +90,13 @@ const struct thread_wait *wait_node_thread(const struct waits *waits, uint32_t n
 /** The async method that it is, or NULL. */
 const struct async_node *wait_node_box(const struct waits *waits, uint32_t node);
 
+/**
+ * The MethodDesc of the method in which a thread waits: the program's; of native code, what was
+ * called; else the framework's that called those of the wait, or the innermost of an idle thread.
+ * 0: not known.
+ */
+uint64_t wait_method(const struct thread_wait *wait);
+
 /** A frame of @p wait outside of its own wait whose roots hold @p object; or WAIT_NO_FRAME. */
 size_t wait_frame_with(const struct thread_wait *wait, uint64_t object);
 

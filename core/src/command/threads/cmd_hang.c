@@ -51,7 +51,8 @@ const struct schema verdicts_schema = {
 
 static const struct column evidence_columns[] = {
 	{ "text", NULL, KIND_TEXT, 0, 0, "one sentence" },
-	{ "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "the method of the program that waits" },
+	{ "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+	  "the method that waits: the program's, where one is on the stack" },
 };
 
 static void evidence_layout(struct out *out, const struct cell *cells)

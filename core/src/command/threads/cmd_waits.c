@@ -55,7 +55,7 @@ static const struct column wait_columns[WAIT_COLUMNS] = {
 	[WAIT_ASYNC] = { "async_method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
 			 "the async method whose task it waits for" },
 	[WAIT_METHOD] = { "method", "Method", KIND_TEXT, 0, 0,
-			  "the method of the program that waits" },
+			  "the method that waits: the program's, where one is on the stack" },
 };
 
 /* "Ledger in Bank.Transfer(...)": what it waits for, and where; narrow text has only the second. */

@@ -11,19 +11,6 @@
 #include "inspect/thread_name.h"
 #include "report/fit.h"
 
-uint64_t wait_method(const struct thread_wait *wait)
-{
-	if (wait->user_frame != WAIT_NO_FRAME)
-		return wait->stack.frames[wait->user_frame].method_desc;
-	if (wait->kind == WAIT_CALL && wait->call)
-		return wait->call;
-	for (size_t i = 0; i < wait->stack.frames_count; i++) {
-		if (wait->stack.frames[i].kind == STACK_MANAGED)
-			return wait->stack.frames[i].method_desc;
-	}
-	return 0;
-}
-
 void append_thread(struct text *text, struct heap *heap, const struct clr_thread *thread)
 {
 	text_printf(text, "thread %" PRIu32, thread->id);
@@ -128,7 +115,7 @@ static const struct column member_columns[MEMBER_COLUMNS] = {
 	[MEMBER_OWNER_BOX] = { "owner_box", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
 			       "or the box of the async method that comes next" },
 	[MEMBER_METHOD] = { "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			    "the method of the program that waits" },
+			    "the method that waits: the program's, where one is on the stack" },
 	[MEMBER_HELD_IN] = { "held_in", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
 			     "the method in which the owner uses the object" },
 	[MEMBER_SENTENCE] = { NULL, "", KIND_TEXT, 0, 0, NULL },

@@ -6,9 +6,6 @@
 #include "analysis/waits/deadlocks.h"
 #include "command/call.h"
 
-/** The MethodDesc of the program's method that waits, or of the outermost frame; 0: not known. */
-uint64_t wait_method(const struct thread_wait *wait);
-
 /** Append "thread 7 (transfer-1)". */
 void append_thread(struct text *text, struct heap *heap, const struct clr_thread *thread);
 
