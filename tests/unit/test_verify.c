@@ -505,8 +505,43 @@ TEST(one_object_is_verified_as_all_are)
 	end(&fixture);
 }
 
+TEST(damaged_objects_are_those_that_are_found_one_by_one)
+{
+	static const struct verify_options options = { .list_damaged = true };
+	struct fixture fixture;
+	uint64_t referrers[2 * CONSEQUENCES_KEPT];
+	const size_t count = sizeof(referrers) / sizeof(*referrers);
+	begin(&fixture);
+	poke(&fixture, fixture.next, GARBAGE);
+	poke(&fixture, fixture.old + 8, 0x1234);
+	for (size_t i = 0; i < count; i++) {
+		referrers[i] = fake_object(fixture.fake, fixture.node, 0);
+		poke(&fixture, referrers[i] + 8, fixture.next);
+	}
+	struct heap *heap = fake_heap(fixture.fake);
+	const uint64_t others[] = { fixture.old, fixture.list, fixture.next };
+	const uint64_t sound[] = { fixture.old_next, fixture.first, fixture.text, fixture.last };
+	struct verify_result all, *result = &fixture.result;
+	ASSERT_UINT_FATAL(verify_heap(heap, &options, NULL, &all, NULL), HD_OK);
+	ASSERT_UINT_FATAL(all.damaged_count, 3 + count);
+	for (size_t i = 0; i < all.damaged_count; i++) {
+		ASSERT_UINT(all.damaged[i], i < 3 ? others[i] : referrers[i - 3]);
+		ASSERT_UINT(verify_object(heap, all.damaged[i], NULL, result, NULL), HD_OK);
+		CU_ASSERT(result->damage_count > 0);
+		verify_result_deinit(result);
+	}
+	for (size_t i = 0; i < sizeof(sound) / sizeof(*sound); i++) {
+		ASSERT_UINT(verify_object(heap, sound[i], NULL, result, NULL), HD_OK);
+		ASSERT_UINT(result->damage_count, 0);
+		verify_result_deinit(result);
+	}
+	verify_result_deinit(&all);
+	end(&fixture);
+}
+
 TEST(every_allocation_may_fail)
 {
+	static const struct verify_options options = { .list_damaged = true };
 	struct fixture fixture;
 	begin(&fixture);
 	poke(&fixture, fixture.next, GARBAGE);
@@ -516,7 +551,7 @@ TEST(every_allocation_may_fail)
 	enum hd_status status = HD_ERR_NOMEM;
 	for (uint64_t nth = 1; nth < 1000 && status != HD_OK; nth++) {
 		alloc_fail_at(nth);
-		status = verify_heap(heap, NULL, NULL, &fixture.result, NULL);
+		status = verify_heap(heap, &options, NULL, &fixture.result, NULL);
 		alloc_fail_at(0);
 		CU_ASSERT(status == HD_OK || status == HD_ERR_NOMEM);
 	}

@@ -44,6 +44,8 @@ struct resolver {
 	uint32_t *segment_ends; /**< for each segment the finding about its end */
 	uint32_t list;          /**< the finding about a broken list of segments */
 	struct collection_marks marks;
+	uint64_t *damaged; /**< see struct verify_result */
+	size_t damaged_count;
 };
 
 /* resolve.c: functions that all parts use. */

@@ -6,6 +6,8 @@
 
 #include "clr/gc_vars.h"
 #include "targets/target.h"
+#include "util/alloc.h"
+#include "util/sort.h"
 #include "verify/resolve.h"
 
 const char *verdict_name(enum verdict verdict)
@@ -26,6 +28,7 @@ const char *verdict_name(enum verdict verdict)
 void verify_result_deinit(struct verify_result *result)
 {
 	verify_findings_free(result->findings, result->count, result->capacity);
+	mem_free(result->damaged);
 	*result = (struct verify_result){ 0 };
 }
 
@@ -39,6 +42,7 @@ static void resolver_deinit(struct resolver *resolver)
 	finding_list_deinit(&resolver->found);
 	pages_free(resolver->contexts, resolver->contexts_capacity, sizeof(*resolver->contexts));
 	mem_free(resolver->segment_ends);
+	mem_free(resolver->damaged);
 	window_deinit(&resolver->window);
 }
 
@@ -213,6 +217,38 @@ static void set_consequences(struct resolver *resolver)
 	}
 }
 
+static bool is_damage(const struct verify_finding *finding)
+{
+	return finding->kind && finding->verdict == VERDICT_DAMAGE;
+}
+
+/* Findings keep few of their consequences, but all are here. */
+static enum hd_status list_damaged(struct resolver *resolver, struct hd_error *err)
+{
+	const struct finding_list *found = &resolver->found;
+	size_t count = 0, kept = 0;
+	uint64_t *rows = mem_alloc(found->rows_count + found->links_count + 1, sizeof(*rows));
+	if (!rows)
+		return fail_nomem(err);
+	for (size_t i = 0; i < found->rows_count; i++) {
+		if (is_damage(&found->rows[i]))
+			rows[count++] = found->rows[i].address;
+	}
+	for (size_t i = 0; i < found->links_count; i++) {
+		const struct link *link = &found->links[i];
+		if (link->finding != NO_FINDING && is_damage(&found->rows[link->finding]))
+			rows[count++] = link->object;
+	}
+	sort_u64(rows, count);
+	for (size_t i = 0; i < count; i++) {
+		if (!kept || rows[kept - 1] != rows[i])
+			rows[kept++] = rows[i];
+	}
+	resolver->damaged = rows;
+	resolver->damaged_count = kept;
+	return HD_OK;
+}
+
 static bool is_chosen_finding(const struct verify_options *options,
 			      const struct verify_finding *finding)
 {
@@ -315,12 +351,15 @@ static void move_result(struct resolver *resolver, const struct scans *scans,
 				       .count = resolver->found.rows_count,
 				       .capacity = resolver->found.rows_capacity,
 				       .not_kept = resolver->found.not_kept,
+				       .damaged = resolver->damaged,
+				       .damaged_count = resolver->damaged_count,
 				       .marked = resolver->marks.marked,
 				       .plug_nodes = resolver->marks.nodes };
 	for (unsigned int i = 0; i < scans->count; i++)
 		ret->objects += scans->rows[i].verified;
 	for (size_t i = 0; i < ret->count; i++)
 		ret->damage_count += ret->findings[i].verdict == VERDICT_DAMAGE;
+	resolver->damaged = NULL;
 	resolver->found.rows = NULL;
 	resolver->found.rows_count = resolver->found.rows_capacity = 0;
 }
@@ -332,6 +371,8 @@ static enum hd_status verify(struct resolver *resolver, struct scans *scans,
 	TRY(resolver->heap->gc_in_progress ? resolve_moving(resolver, err)
 					   : find_faults(resolver, scans, err));
 	set_consequences(resolver);
+	if (resolver->options->list_damaged)
+		TRY(list_damaged(resolver, err));
 	select_findings(resolver);
 	if (resolver->found.rows_count && !resolver->heap->gc_in_progress)
 		TRY(set_referrers(resolver, scans, err));

@@ -47,6 +47,9 @@ struct verify_result {
 	uint64_t marked;       /**< objects with GC bits; 0 while a GC moves objects */
 	uint64_t plug_nodes;   /**< nodes over objects, from a GC that moves objects; they are not
 			        * findings */
+	/** options.list_damaged: objects that are damaged, or wrong because of damage; ascending. */
+	uint64_t *damaged;
+	size_t damaged_count;
 };
 
 /** What to verify; zero: everything. */
@@ -62,6 +65,7 @@ struct verify_options {
 	bool crashed;
 	const uint64_t *suspects;
 	size_t suspect_count;
+	bool list_damaged; /**< make result.damaged: in one walk, what verify_object() finds one by one */
 };
 
 /**

@@ -7,6 +7,7 @@
 #include "command/threads/stack_text.h"
 #include "command/threads/thread_choice.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 #include "verify/verify.h"
 
 enum {
@@ -84,7 +85,8 @@ struct object_list {
 	struct stack_objects objects;
 	struct stack_gap *gaps;
 	size_t gaps_count, gaps_capacity;
-	uint64_t damaged; /* left out */
+	struct verify_result verified; /* -verify: which objects are damaged */
+	uint64_t damaged;              /* left out */
 };
 
 static void write_stack_object(struct call *call, const struct stack_object *found,
@@ -111,18 +113,11 @@ static void write_stack_object(struct call *call, const struct stack_object *fou
 	answer_row(&call->answer, cells);
 }
 
-static enum hd_status is_sound(struct object_list *list, const struct stack_object *found,
-			       bool *ret)
+static bool is_damaged_object(const struct object_list *list, uint64_t address)
 {
-	struct call *call = list->call;
-	struct verify_result result;
-	*ret = true;
-	if (!call->options[OPT_VERIFY].given)
-		return HD_OK;
-	TRY(verify_object(call->heap, found->object.address, &call->job, &result, call->err));
-	*ret = !result.damage_count;
-	verify_result_deinit(&result);
-	return HD_OK;
+	const struct verify_result *verified = &list->verified;
+	size_t at = lower_bound_u64(verified->damaged, verified->damaged_count, address);
+	return at < verified->damaged_count && verified->damaged[at] == address;
 }
 
 /* All that list->objects finds from where it has begun. */
@@ -130,17 +125,18 @@ static enum hd_status write_found_objects(struct object_list *list, const struct
 {
 	struct call *call = list->call;
 	struct stack_object found;
-	bool is_text = answer_is_text(&call->answer), is_good;
+	bool is_text = answer_is_text(&call->answer);
 	if (is_text)
 		answer_table(&call->answer, &thread_part_schema, NULL);
 	for (;;) {
 		TRY(stack_objects_next(&list->objects, &call->job, &found, call->err));
 		if (!found.object.type)
 			break;
-		TRY(is_sound(list, &found, &is_good));
-		if (is_good)
+		if (is_damaged_object(list, found.object.address)) {
+			list->damaged++;
+		} else {
 			write_stack_object(call, &found, thread);
-		list->damaged += !is_good;
+		}
 		TRY(call_check(call));
 	}
 	if (is_text)
@@ -267,9 +263,16 @@ static enum hd_status write_object_list(struct object_list *list)
 
 static enum hd_status run_dumpstackobjects(struct call *call)
 {
+	static const struct verify_options options = { .list_damaged = true };
 	struct object_list list = { .call = call };
 	TRY(stack_objects_open(call->heap, &call->job, &list.objects, call->err));
-	enum hd_status status = write_object_list(&list);
+	enum hd_status status = HD_OK;
+	if (call->options[OPT_VERIFY].given)
+		status = verify_heap(call->heap, &options, &call->job, &list.verified, call->err);
+	job_end(&call->job);
+	if (status == HD_OK)
+		status = write_object_list(&list);
+	verify_result_deinit(&list.verified);
 	stack_objects_close(&list.objects);
 	pages_free(list.gaps, list.gaps_capacity, sizeof(*list.gaps));
 	return status;
