@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/gc_vars.h"
+#include "clr/threads/thread_state.h"
 #include "clr/types/type.h"
 #include "support/assert_more.h"
 #include "support/fake_export.h"
@@ -418,6 +419,27 @@ TEST(ring_of_threads)
 	REQUIRE(thread);
 	ASSERT_UINT(thread->address, fake->threads[1].address);
 	CU_ASSERT_PTR_NULL(clr_thread_by_id(clr, 4));
+	clr_destroy(clr);
+	fake_clr_destroy(fake);
+}
+
+/* The second thread has ended, and the system has given its id to the fourth. */
+TEST(threads_by_their_ids_in_the_system)
+{
+	struct fake_clr *fake = make(NULL);
+	uint64_t last = fake_thread(fake)->os_id;
+	uint64_t first = fake->threads[0].os_id;
+	fake->threads[1].os_id = last;
+	fake->threads[1].state = THREAD_STATE_DEAD;
+	export_named(fake, (struct fake_export){ 0 });
+	struct clr *clr = open(fake);
+	ASSERT_UINT_FATAL(clr->threads.count, 4);
+	CU_ASSERT_PTR_EQUAL(clr_thread_by_os_id(clr, first), clr_thread_at(clr, 0));
+	CU_ASSERT_PTR_EQUAL(clr_thread_by_os_id(clr, last), clr_thread_at(clr, 3));
+	/* Those without one have none. */
+	CU_ASSERT_PTR_NULL(clr_thread_by_os_id(clr, 0));
+	CU_ASSERT_PTR_NULL(clr_thread_by_os_id(clr, first - 1));
+	CU_ASSERT_PTR_NULL(clr_thread_by_os_id(clr, last + 1));
 	clr_destroy(clr);
 	fake_clr_destroy(fake);
 }

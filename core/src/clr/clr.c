@@ -170,6 +170,7 @@ void clr_destroy(struct clr *clr)
 	module_table_destroy(clr->modules);
 	mem_free(clr->threads.rows);
 	mem_free(clr->threads.order);
+	mem_free(clr->threads.os_order);
 	mem_free(clr);
 }
 

@@ -118,6 +118,11 @@ bool clr_is_gc_thread(const struct clr *clr, const struct clr_thread *thread);
 
 /** Thread whose thin-lock id is @p id, or NULL. */
 const struct clr_thread *clr_thread_by_id(const struct clr *clr, uint32_t id);
+/**
+ * Thread whose id in the system is @p os_id, or NULL; of several, the first that has a stack, for the
+ * system gives the id of one that has ended to another.  Cost: logarithmic.
+ */
+const struct clr_thread *clr_thread_by_os_id(const struct clr *clr, uint64_t os_id);
 
 /**
  * The managed LoaderAllocator object of @p loader_allocator (the runtime's own LoaderAllocator), or

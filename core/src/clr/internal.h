@@ -31,7 +31,9 @@ struct clr_globals {
 struct clr_threads {
 	struct clr_thread *rows; /**< all of the ThreadStore's list */
 	size_t count;
-	uint32_t *order;    /**< by id, then index; NULL: not sorted */
+	uint32_t *order; /**< by id, then index; NULL: not sorted */
+	uint32_t *
+		os_order; /**< by OS id, then those with a stack first, then index; NULL: likewise */
 	uint64_t finalizer; /**< address of the thread that runs finalizers, 0 = not known */
 	uint64_t gc;        /**< address of the thread that has suspended all others for a GC, 0 =
 			     * none */

@@ -32,15 +32,7 @@ struct stack {
 	uint64_t start, end;
 };
 
-/* A managed thread by the id that the operating system gave it. */
-struct managed {
-	uint64_t os_id;
-	size_t index;
-};
-
 struct stacks {
-	struct managed *managed; /* ascending */
-	size_t managed_count;
 	struct stack *rows; /* of threads */
 	size_t rows_count, rows_capacity;
 };
@@ -67,46 +59,16 @@ static bool read_block(struct memory_making *making, uint64_t record, uint64_t s
 
 /* The managed thread of an operating system's thread. */
 static const struct clr_thread *managed_thread(const struct memory_making *making,
-					       const struct stacks *stacks,
 					       const struct target_thread *thread)
 {
 	uint64_t id = (uint64_t)(thread->inner_tid ? thread->inner_tid : thread->tid);
-	size_t at = ROWS_FROM(stacks->managed, stacks->managed_count, os_id, id);
-	return at < stacks->managed_count && stacks->managed[at].os_id == id
-		       ? clr_thread_at(making->heap->clr, stacks->managed[at].index)
-		       : NULL;
+	return making->heap ? clr_thread_by_os_id(making->heap->clr, id) : NULL;
 }
 
-static int compare_managed(const void *a, const void *b)
+static void name_thread(struct memory_making *making, const struct target_thread *thread,
+			struct text *text)
 {
-	const struct managed *left = a, *right = b;
-	if (left->os_id != right->os_id)
-		return left->os_id < right->os_id ? -1 : 1;
-	return (left->index > right->index) - (left->index < right->index);
-}
-
-static enum hd_status sort_managed(const struct memory_making *making, struct stacks *stacks,
-				   struct hd_error *err)
-{
-	size_t count = making->heap ? clr_thread_count(making->heap->clr) : 0;
-	if (!count)
-		return HD_OK;
-	stacks->managed = mem_alloc(count, sizeof(*stacks->managed));
-	if (!stacks->managed)
-		return fail_nomem(err);
-	for (size_t i = 0; i < count; i++) {
-		stacks->managed[i] =
-			(struct managed){ clr_thread_at(making->heap->clr, i)->os_id, i };
-	}
-	qsort(stacks->managed, count, sizeof(*stacks->managed), compare_managed);
-	stacks->managed_count = count;
-	return HD_OK;
-}
-
-static void name_thread(struct memory_making *making, const struct stacks *stacks,
-			const struct target_thread *thread, struct text *text)
-{
-	const struct clr_thread *managed = managed_thread(making, stacks, thread);
+	const struct clr_thread *managed = managed_thread(making, thread);
 	text_printf(text, "thread %" PRId32, thread->tid);
 	if (!managed)
 		return;
@@ -124,12 +86,11 @@ static void name_thread(struct memory_making *making, const struct stacks *stack
 	}
 }
 
-static enum hd_status thread_rows(struct memory_making *making, const struct stacks *stacks,
-				  const struct target_thread *thread, uint32_t rows[2],
-				  struct hd_error *err)
+static enum hd_status thread_rows(struct memory_making *making, const struct target_thread *thread,
+				  uint32_t rows[2], struct hd_error *err)
 {
 	struct text name = { 0 };
-	name_thread(making, stacks, thread, &name);
+	name_thread(making, thread, &name);
 	text_append(&name, "", 1);
 	enum hd_status status = name.failed ? fail_nomem(err) : HD_OK;
 	if (status == HD_OK)
@@ -154,7 +115,7 @@ static enum hd_status claim_thread(struct memory_making *making, const struct ta
 					target_stack_end(thread, sp, mapping->end) };
 	}
 	uint32_t rows[2];
-	TRY(thread_rows(making, stacks, thread, rows, err));
+	TRY(thread_rows(making, thread, rows, err));
 	TRY(memory_claim_for(making, rows[0], arch_page_of(sp), stack.end, err));
 	TRY(memory_claim_for(making, rows[1], stack.start, arch_page_of(sp), err));
 	if (!PAGES_RESERVE(stacks, rows))
@@ -230,7 +191,6 @@ static enum hd_status claim_stacks(struct memory_making *making, struct stacks *
 				   struct hd_error *err)
 {
 	const struct target_threads *threads = &making->target->threads;
-	TRY(sort_managed(making, stacks, err));
 	for (size_t i = 0; i < threads->count; i++)
 		TRY(claim_thread(making, &threads->rows[i], stacks, err));
 	if (stacks->rows_count)
@@ -243,6 +203,5 @@ enum hd_status memory_claim_stacks(struct memory_making *making, struct hd_error
 	struct stacks stacks = { 0 };
 	enum hd_status status = claim_stacks(making, &stacks, err);
 	pages_free(stacks.rows, stacks.rows_capacity, sizeof(*stacks.rows));
-	mem_free(stacks.managed);
 	return status;
 }

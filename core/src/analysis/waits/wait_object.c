@@ -37,22 +37,28 @@ static bool find_root(const struct waits *waits, const struct thread_wait *wait,
 	return best != WAIT_NO_FRAME;
 }
 
-static const struct clr_thread *thread_of_object(const struct waits *waits, uint64_t object)
+/* The thread of a Thread object: both must name each other. */
+static const struct clr_thread *thread_of_object(const struct waits *waits,
+						 const struct object *object)
 {
-	for (size_t i = 0; i < waits->count; i++) {
-		if (thread_object(waits->heap, waits->rows[i].thread) == object)
-			return waits->rows[i].thread;
-	}
-	return NULL;
+	struct member id = member_of(waits->members, object, "_managedThreadId");
+	int64_t number = member_signed(&id);
+	const struct clr_thread *thread =
+		id.state == MEMBER_READ && number > 0
+			? clr_thread_by_id(waits->heap->clr, (uint32_t)number)
+			: NULL;
+	bool is_it = wait_of_thread(waits, thread) &&
+		     thread_object(waits->heap, thread) == object->address;
+	return is_it ? thread : NULL;
 }
 
-const struct clr_thread *wait_thread_by_os_id(const struct waits *waits, uint64_t os_id)
+static const struct clr_thread *holder_of_lock(const struct waits *waits,
+					       const struct object *object)
 {
-	for (size_t i = 0; i < waits->count && os_id; i++) {
-		if (waits->rows[i].thread->os_id == os_id)
-			return waits->rows[i].thread;
-	}
-	return NULL;
+	struct member id = member_of(waits->members, object, "_owningThreadId");
+	const struct clr_thread *thread =
+		id.state == MEMBER_READ ? clr_thread_by_os_id(waits->heap->clr, id.bits) : NULL;
+	return wait_of_thread(waits, thread) ? thread : NULL;
 }
 
 /* ReaderWriterLockSlim has the managed ids of its writer and its upgradeable reader, -1: none. */
@@ -72,10 +78,8 @@ static const struct clr_thread *find_owner(const struct waits *waits,
 	const struct object *object = &wait->object;
 	const struct clr_thread *owner = NULL;
 	switch (wait->kind) {
-	case WAIT_LOCK: {
-		struct member id = member_of(waits->members, object, "_owningThreadId");
-		return id.state == MEMBER_READ ? wait_thread_by_os_id(waits, id.bits) : NULL;
-	}
+	case WAIT_LOCK:
+		return holder_of_lock(waits, object);
 	case WAIT_READ:
 	case WAIT_WRITE:
 	case WAIT_UPGRADE:
@@ -84,7 +88,7 @@ static const struct clr_thread *find_owner(const struct waits *waits,
 			owner = writer(waits, object, "_upgradeLockOwnerId");
 		return owner;
 	case WAIT_JOIN:
-		return thread_of_object(waits, object->address);
+		return thread_of_object(waits, object);
 	default:
 		return NULL;
 	}

@@ -25,7 +25,4 @@ HD_NODISCARD enum hd_status wait_find_by_words(struct waits *waits, struct job *
 HD_NODISCARD enum hd_status wait_find_edges(struct waits *waits, struct job *job,
 					    struct hd_error *err);
 
-/** The thread with the OS id @p os_id, or NULL. */
-const struct clr_thread *wait_thread_by_os_id(const struct waits *waits, uint64_t os_id);
-
 #endif

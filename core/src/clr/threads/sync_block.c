@@ -122,10 +122,7 @@ static void read_monitor(const struct clr *clr, uint32_t index, struct sync_bloc
 	block->waiters = state >> STATE_WAITERS;
 	block->recursion = load_u32(bytes + LOCK_RECURSION);
 	block->os_id = load_u64(bytes + LOCK_OS_ID);
-	for (size_t i = 0; i < clr->threads.count && block->os_id; i++) {
-		if (clr->threads.rows[i].os_id == block->os_id)
-			block->owner = &clr->threads.rows[i];
-	}
+	block->owner = clr_thread_by_os_id(clr, block->os_id);
 }
 
 bool clr_sync_block(const struct clr *clr, uint32_t index, struct sync_block *ret)

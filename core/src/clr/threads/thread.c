@@ -206,19 +206,39 @@ static int compare_ids(const void *a, const void *b, void *arg)
 	return left < right ? -1 : left > right;
 }
 
+static int compare_os_ids(const void *a, const void *b, void *arg)
+{
+	const struct clr_thread *threads = arg;
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	if (threads[left].os_id != threads[right].os_id)
+		return threads[left].os_id < threads[right].os_id ? -1 : 1;
+	bool has_stack = thread_has_stack(&threads[left]);
+	if (has_stack != thread_has_stack(&threads[right]))
+		return has_stack ? -1 : 1;
+	return left < right ? -1 : left > right;
+}
+
+static enum hd_status sort_threads_by(const struct clr_threads *threads,
+				      int (*compare)(const void *, const void *, void *),
+				      uint32_t **ret, struct hd_error *err)
+{
+	uint32_t *order = mem_alloc(threads->count + 1, sizeof(*order));
+	if (!order)
+		return fail_nomem(err);
+	for (size_t i = 0; i < threads->count; i++)
+		order[i] = (uint32_t)i;
+	if (threads->count)
+		qsort_r(order, threads->count, sizeof(*order), compare, threads->rows);
+	*ret = order;
+	return HD_OK;
+}
+
 /* Very many objects may ask for the thread that has locked them. */
 static enum hd_status sort_threads(struct clr *clr, struct hd_error *err)
 {
-	clr->threads.order = mem_alloc(clr->threads.count, sizeof(*clr->threads.order));
-	if (!clr->threads.order)
-		return fail_nomem(err);
-	for (size_t i = 0; i < clr->threads.count; i++)
-		clr->threads.order[i] = (uint32_t)i;
-	if (clr->threads.count) {
-		qsort_r(clr->threads.order, clr->threads.count, sizeof(*clr->threads.order),
-			compare_ids, clr->threads.rows);
-	}
-	return HD_OK;
+	struct clr_threads *threads = &clr->threads;
+	TRY(sort_threads_by(threads, compare_ids, &threads->order, err));
+	return sort_threads_by(threads, compare_os_ids, &threads->os_order, err);
 }
 
 enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
@@ -298,4 +318,23 @@ const struct clr_thread *clr_thread_by_id(const struct clr *clr, uint32_t id)
 	const struct clr_thread *found =
 		low < clr->threads.count ? &clr->threads.rows[clr->threads.order[low]] : NULL;
 	return found && found->id == id ? found : NULL;
+}
+
+const struct clr_thread *clr_thread_by_os_id(const struct clr *clr, uint64_t os_id)
+{
+	const struct clr_threads *threads = &clr->threads;
+	if (!threads->os_order || !os_id)
+		return NULL;
+	size_t low = 0, high = threads->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (threads->rows[threads->os_order[middle]].os_id < os_id) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	const struct clr_thread *found =
+		low < threads->count ? &threads->rows[threads->os_order[low]] : NULL;
+	return found && found->os_id == os_id ? found : NULL;
 }

@@ -6,8 +6,6 @@
 #include "inspect/thread_name.h"
 #include "report/fit.h"
 #include "targets/target.h"
-#include "util/alloc.h"
-#include "util/sort.h"
 
 enum {
 	OPT_TID,
@@ -67,39 +65,8 @@ static const struct schema os_threads_schema = {
 };
 static const struct schema chosen_schema = { .name = "thread", SCHEMA_COLUMNS(os_thread_columns) };
 
-/* The managed threads by their OS id. */
-struct managed_threads {
-	uint64_t *os_ids; /* ascending */
-	uint32_t *order;
-	size_t count;
-};
-
-static void managed_threads_deinit(struct managed_threads *threads)
-{
-	mem_free(threads->os_ids);
-	mem_free(threads->order);
-}
-
-static enum hd_status managed_threads_init(struct managed_threads *ret, const struct clr *clr,
-					   struct hd_error *err)
-{
-	struct managed_threads threads = { .count = clr_thread_count(clr) };
-	threads.os_ids = mem_alloc(threads.count + 1, sizeof(*threads.os_ids));
-	threads.order = mem_alloc(threads.count + 1, sizeof(*threads.order));
-	bool is_good = threads.os_ids && threads.order;
-	for (size_t i = 0; is_good && i < threads.count; i++)
-		threads.os_ids[i] = clr_thread_at(clr, i)->os_id;
-	if (!is_good || !sort_keys(threads.os_ids, threads.order, (uint32_t)threads.count)) {
-		managed_threads_deinit(&threads);
-		return fail_nomem(err);
-	}
-	*ret = threads;
-	return HD_OK;
-}
-
 /* Write a thread of the target, number @p index: a row, or a record as data. */
-static void write_os_thread(struct call *call, const struct managed_threads *managed, size_t index,
-			    bool is_row)
+static void write_os_thread(struct call *call, size_t index, bool is_row)
 {
 	struct clr *clr = call->heap->clr;
 	const struct target_thread *thread = &clr_target(clr)->threads.rows[index];
@@ -110,9 +77,8 @@ static void write_os_thread(struct call *call, const struct managed_threads *man
 		[THREAD_NUMBER] = cell_number(index),
 		[THREAD_OS_ID] = cell_number(os_id),
 	};
-	size_t at = lower_bound_u64(managed->os_ids, managed->count, os_id);
-	if (at < managed->count && managed->os_ids[at] == os_id) {
-		const struct clr_thread *found = clr_thread_at(clr, managed->order[at]);
+	const struct clr_thread *found = clr_thread_by_os_id(clr, os_id);
+	if (found) {
 		cells[THREAD_ID] = cell_number(found->id);
 		(void)thread_name(call->heap, found, &name);
 		cells[THREAD_NAME] = cell_text(name.size ? name.bytes : NULL, name.size);
@@ -138,18 +104,15 @@ static enum hd_status refuse_debugger(const struct call *call, const char *gdb, 
 
 static enum hd_status run_threads(struct call *call)
 {
-	struct managed_threads managed;
 	TRY(refuse_debugger(call, "info threads", "thread list"));
-	TRY(managed_threads_init(&managed, call->heap->clr, call->err));
 	enum hd_status status = HD_OK;
 	answer_table(&call->answer, &os_threads_schema, NULL);
 	size_t count = clr_target(call->heap->clr)->threads.count;
 	for (size_t i = 0; i < count && status == HD_OK; i++) {
-		write_os_thread(call, &managed, i, true);
+		write_os_thread(call, i, true);
 		status = call_check(call);
 	}
 	(void)answer_table_end(&call->answer);
-	managed_threads_deinit(&managed);
 	return status;
 }
 
@@ -194,7 +157,6 @@ static const struct target_thread *find_os_thread(const struct call *call, enum 
 
 static enum hd_status run_setthread(struct call *call)
 {
-	struct managed_threads managed;
 	enum hd_status status = HD_OK;
 	TRY(refuse_debugger(call, "thread N", "thread select N"));
 	if (call->options[OPT_ALL].given) {
@@ -205,11 +167,9 @@ static enum hd_status run_setthread(struct call *call)
 	const struct target_thread *thread = find_os_thread(call, &status);
 	if (!thread)
 		return status;
-	TRY(managed_threads_init(&managed, call->heap->clr, call->err));
 	call->session->selected = thread->tid;
 	size_t index = (size_t)(thread - clr_target(call->heap->clr)->threads.rows);
-	write_os_thread(call, &managed, index, false);
-	managed_threads_deinit(&managed);
+	write_os_thread(call, index, false);
 	return HD_OK;
 }
 
