@@ -45,21 +45,9 @@ static const struct option clrstack_options[] = {
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
-static enum hd_status write_thread_stack(struct stack_text *text, struct stack_walker *walker,
-					 const struct clr_thread *thread)
+static enum hd_status write_text_of_stack(void *arg, const struct thread_stack *stack)
 {
-	struct call *call = text->call;
-	struct stack_options options = { .no_roots = !text->roots,
-					 .conservative = call->options[OPT_CONSERVATIVE].given,
-					 .registers = text->details.parameters ||
-						      text->details.locals ||
-						      text->details.registers,
-					 .native = call->options[OPT_NATIVE].given };
-	struct thread_stack stack;
-	TRY(stack_walk(walker, thread, &options, &call->job, &stack, call->err));
-	enum hd_status status = stack_text_write(text, &stack);
-	thread_stack_deinit(&stack);
-	return status;
+	return stack_text_write(arg, stack);
 }
 
 static struct frame_details chosen_details(const struct call *call)
@@ -74,7 +62,6 @@ static struct frame_details chosen_details(const struct call *call)
 
 static enum hd_status run_clrstack(struct call *call)
 {
-	struct clr *clr = call->heap->clr;
 	struct stack_text text = { .call = call,
 				   .objects = { .heap = call->heap },
 				   .roots = call->options[OPT_ROOTS].given ||
@@ -85,25 +72,20 @@ static enum hd_status run_clrstack(struct call *call)
 				   .details = chosen_details(call) };
 	const struct thread_choice choice = thread_choice(
 		call, &call->words[0], &call->options[OPT_THREAD], &call->options[OPT_ALL]);
-	struct stack_walker *walker = NULL;
-	TRY(stack_walker_create(clr, text.roots ? call->heap : NULL, &walker, call->err));
+	const struct stack_options options = {
+		.no_roots = !text.roots,
+		.conservative = call->options[OPT_CONSERVATIVE].given,
+		.registers =
+			text.details.parameters || text.details.locals || text.details.registers,
+		.native = call->options[OPT_NATIVE].given,
+	};
 	answer_table(&call->answer, &stack_schema, NULL);
-	enum hd_status status = HD_OK;
-	size_t count = 0;
-	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++) {
-		if (!thread_is_chosen(&choice, clr_thread_at(clr, i)))
-			continue;
-		answer_remark(&call->answer, count++ ? "\n" : "");
-		status = write_thread_stack(&text, walker, clr_thread_at(clr, i));
-		if (status == HD_OK)
-			status = call_check(call);
-	}
-	stack_walker_destroy(walker);
+	enum hd_status status =
+		chosen_stacks_write(call, &choice, &options, write_text_of_stack, &text);
 	stack_text_deinit(&text);
-	if (status == HD_OK && !count && choice.is_one)
-		return thread_not_found(call, &choice);
+	TRY(status);
 	(void)answer_table_end(&call->answer);
-	return status;
+	return HD_OK;
 }
 
 const struct command clrstack_command = {

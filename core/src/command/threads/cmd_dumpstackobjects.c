@@ -157,43 +157,22 @@ static enum hd_status keep_gap(struct object_list *list, const struct thread_sta
 	return HD_OK;
 }
 
-static enum hd_status write_thread_objects(struct object_list *list, struct stack_walker *walker,
-					   const struct clr_thread *thread)
+static enum hd_status write_thread_objects(void *arg, const struct thread_stack *stack)
 {
-	static const struct stack_options options = { .conservative = true };
-	struct call *call = list->call;
-	struct thread_stack stack;
-	TRY(stack_walk(walker, thread, &options, &call->job, &stack, call->err));
-	stack_text_heading(call, &stack);
-	enum hd_status status = stack_objects_begin(&list->objects, &stack, call->err);
-	if (status == HD_OK)
-		status = keep_gap(list, &stack);
-	if (status == HD_OK)
-		status = write_found_objects(list, thread);
-	thread_stack_deinit(&stack);
-	return status;
+	struct object_list *list = arg;
+	stack_text_heading(list->call, stack);
+	TRY(stack_objects_begin(&list->objects, stack, list->call->err));
+	TRY(keep_gap(list, stack));
+	return write_found_objects(list, stack->thread);
 }
 
 static enum hd_status write_stacks_objects(struct object_list *list)
 {
+	static const struct stack_options options = { .conservative = true };
 	struct call *call = list->call;
-	struct clr *clr = call->heap->clr;
 	const struct thread_choice choice =
 		thread_choice(call, NULL, &call->options[OPT_THREAD], &call->options[OPT_ALL]);
-	struct stack_walker *walker = NULL;
-	TRY(stack_walker_create(clr, call->heap, &walker, call->err));
-	enum hd_status status = HD_OK;
-	size_t count = 0;
-	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++) {
-		if (!thread_is_chosen(&choice, clr_thread_at(clr, i)))
-			continue;
-		answer_remark(&call->answer, count++ ? "\n" : "");
-		status = write_thread_objects(list, walker, clr_thread_at(clr, i));
-	}
-	stack_walker_destroy(walker);
-	if (status == HD_OK && !count && choice.is_one)
-		return thread_not_found(call, &choice);
-	return status;
+	return chosen_stacks_write(call, &choice, &options, write_thread_objects, list);
 }
 
 static void write_stack_gaps(const struct object_list *list)

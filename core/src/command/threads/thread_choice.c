@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "clr/clr.h"
+#include "stack/stack.h"
 
 struct thread_choice thread_choice(const struct call *call, const struct value *word,
 				   const struct value *thread, const struct value *all)
@@ -48,4 +48,33 @@ enum hd_status thread_not_found(const struct call *call, const struct thread_cho
 	return fail(call->err, HD_ERR_NOTFOUND, 0,
 		    "no managed thread has the OS id %" PRIx64 ": clrthreads lists them",
 		    choice->id);
+}
+
+enum hd_status chosen_stacks_write(struct call *call, const struct thread_choice *choice,
+				   const struct stack_options *options, stack_writer write,
+				   void *arg)
+{
+	struct clr *clr = call->heap->clr;
+	struct stack_walker *walker = NULL;
+	TRY(stack_walker_create(clr, options->no_roots ? NULL : call->heap, &walker, call->err));
+	enum hd_status status = HD_OK;
+	size_t count = 0;
+	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++) {
+		struct thread_stack stack;
+		if (!thread_is_chosen(choice, clr_thread_at(clr, i)))
+			continue;
+		answer_remark(&call->answer, count++ ? "\n" : "");
+		status = stack_walk(walker, clr_thread_at(clr, i), options, &call->job, &stack,
+				    call->err);
+		if (status != HD_OK)
+			break;
+		status = write(arg, &stack);
+		thread_stack_deinit(&stack);
+		if (status == HD_OK)
+			status = call_check(call);
+	}
+	stack_walker_destroy(walker);
+	if (status == HD_OK && !count && choice->is_one)
+		return thread_not_found(call, choice);
+	return status;
 }

@@ -6,6 +6,8 @@
 #include "command/call.h"
 
 struct clr_thread;
+struct stack_options;
+struct thread_stack;
 
 /** One thread, or all of them. */
 struct thread_choice {
@@ -30,5 +32,22 @@ bool thread_is_chosen(const struct thread_choice *choice, const struct clr_threa
 
 /** Fail with HD_ERR_NOTFOUND: there is no such managed thread. */
 enum hd_status thread_not_found(const struct call *call, const struct thread_choice *choice);
+
+/** Write what a command says of a stack. */
+typedef enum hd_status (*stack_writer)(void *arg, const struct thread_stack *stack);
+
+/**
+ * Walk the stacks of the chosen threads and give each to @p write; text has an empty line between
+ * two of them.
+ *
+ * @retval HD_ERR_NOTFOUND as thread_not_found()
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ * @retval others those of @p write
+ */
+HD_NODISCARD enum hd_status chosen_stacks_write(struct call *call,
+						const struct thread_choice *choice,
+						const struct stack_options *options,
+						stack_writer write, void *arg);
 
 #endif
