@@ -43,13 +43,14 @@ const char *async_wait_name(enum async_wait wait)
 	return names[wait];
 }
 
-static enum async_type type_of(struct async_graph *graph, const struct type *type)
+static enum async_type awaited_type_of(struct async_graph *graph, const struct type *type)
 {
 	return async_type_of(&graph->types, graph->heap->clr, type, &graph->failed);
 }
 
 /* What a field of @p object refers to; 0: null, or not known. */
-static uint64_t follow(struct async_graph *graph, const struct object *object, const char *path)
+static uint64_t follow_field(struct async_graph *graph, const struct object *object,
+			     const char *path)
 {
 	struct member member = member_of(graph->members, object, path);
 	return member.state == MEMBER_READ ? member.bits : 0;
@@ -63,7 +64,7 @@ static enum async_wait wait_for_end(struct async_graph *graph, enum async_type k
 	*ret_object = object->address;
 	switch (kind) {
 	case ASYNC_TASK:
-		return follow(graph, object, "m_action") ? AWAIT_TASK : AWAIT_SOURCE;
+		return follow_field(graph, object, "m_action") ? AWAIT_TASK : AWAIT_SOURCE;
 	case ASYNC_DELAY:
 		return AWAIT_DELAY;
 	case ASYNC_WHEN_ALL:
@@ -83,10 +84,10 @@ static enum async_wait wait_for_end(struct async_graph *graph, enum async_type k
 		       : link                           ? AWAIT_READ
 							: AWAIT_SOURCE_OF_VALUE;
 	case ASYNC_PERIODIC:
-		*ret_object = follow(graph, object, "_owner");
+		*ret_object = follow_field(graph, object, "_owner");
 		return AWAIT_PERIODIC;
 	case ASYNC_SOCKET:
-		*ret_object = follow(graph, object, "_owner");
+		*ret_object = follow_field(graph, object, "_owner");
 		return AWAIT_SOCKET;
 	case ASYNC_PIPE_READER:
 		return AWAIT_PIPE_READ;
@@ -112,7 +113,8 @@ struct wait_way {
 };
 
 /* Does the way end here? */
-static bool take_end(struct async_graph *graph, struct async_node *node, const struct wait_way *way)
+static bool take_wait_end(struct async_graph *graph, struct async_node *node,
+			  const struct wait_way *way)
 {
 	uint64_t address = way->object.address;
 	if (async_type_is_task(way->kind) && task_is_complete(graph->members, &way->object)) {
@@ -130,7 +132,7 @@ static bool take_end(struct async_graph *graph, struct async_node *node, const s
 }
 
 /* The task inside a task that only passes something on; 0: it is not one. */
-static uint64_t take_step(struct async_graph *graph, struct wait_way *way)
+static uint64_t take_wait_step(struct async_graph *graph, struct wait_way *way)
 {
 	enum async_wait step = AWAIT_LIMITED;
 	const char *path = "_task";
@@ -140,7 +142,7 @@ static uint64_t take_step(struct async_graph *graph, struct wait_way *way)
 	} else if (way->kind != ASYNC_CANCELLATION) {
 		return 0;
 	}
-	uint64_t inner = follow(graph, &way->object, path);
+	uint64_t inner = follow_field(graph, &way->object, path);
 	if (inner && !way->passed)
 		way->passed = step;
 	return inner;
@@ -153,10 +155,10 @@ static void find_end(struct async_graph *graph, struct async_node *node, uint64_
 	for (unsigned int i = 0; i < STEPS_MAX; i++) {
 		if (!member_object(graph->members, awaited, &way.object))
 			break;
-		way.kind = type_of(graph, way.object.type);
-		if (take_end(graph, node, &way))
+		way.kind = awaited_type_of(graph, way.object.type);
+		if (take_wait_end(graph, node, &way))
 			return;
-		uint64_t inner = take_step(graph, &way);
+		uint64_t inner = take_wait_step(graph, &way);
 		if (!inner) {
 			enum async_wait end =
 				wait_for_end(graph, way.kind, &way.object, &node->object);
@@ -246,13 +248,13 @@ static enum async_root root_kind(struct async_graph *graph, const struct type *t
 		return ROOT_THREAD;
 	if (strcmp(name, "System.Collections.Generic.List<System.Object>") == 0)
 		return ROOT_SEVERAL;
-	return async_type_is_task(type_of(graph, type)) ? ROOT_TASK : ROOT_OTHER;
+	return async_type_is_task(awaited_type_of(graph, type)) ? ROOT_TASK : ROOT_OTHER;
 }
 
 enum async_root async_root_of(struct async_graph *graph, const struct async_node *node)
 {
 	struct object object = { .address = node->address, .type = node->type };
-	uint64_t continuation = follow(graph, &object, "m_continuationObject");
+	uint64_t continuation = follow_field(graph, &object, "m_continuationObject");
 	if (!member_object(graph->members, continuation, &object))
 		return ROOT_NOBODY;
 	return root_kind(graph, object.type);

@@ -238,7 +238,7 @@ enum hd_status stack_tree_add_chain(struct stack_tree *tree, const struct async_
 	return at == STACK_TREE_NONE ? HD_OK : end_tree_path(tree, at, id, err);
 }
 
-static int compare_rows(const void *left, const void *right, void *arg)
+static int compare_tree_rows(const void *left, const void *right, void *arg)
 {
 	const struct stack_tree_node *rows = arg;
 	uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
@@ -270,7 +270,7 @@ enum hd_status stack_tree_sort(const struct stack_tree *tree, struct stack_tree_
 	}
 	for (size_t i = 0; i < count; i++)
 		order.rows[i] = (uint32_t)i;
-	qsort_r(order.rows, count, sizeof(*order.rows), compare_rows, tree->rows);
+	qsort_r(order.rows, count, sizeof(*order.rows), compare_tree_rows, tree->rows);
 	/* The nodes of no parent sort last, for their parent is STACK_TREE_NONE. */
 	order.root_begin = (uint32_t)(count - tree->roots);
 	for (size_t i = order.root_begin; i > 0; i--)

@@ -297,7 +297,7 @@ static void write_verdict(struct call *call, struct verdicts *verdicts,
 }
 
 /* How many threads wait, and are idle; and what is not known. */
-static void write_totals(struct call *call, const struct verdicts *verdicts)
+static void write_hang_totals(struct call *call, const struct verdicts *verdicts)
 {
 	const struct waits *waits = verdicts->waits;
 	struct answer *answer = &call->answer;
@@ -392,7 +392,7 @@ static enum hd_status run_hang(struct call *call)
 		answer_remark(&call->answer, "\n");
 	}
 	(void)answer_table_end(&call->answer);
-	write_totals(call, &verdicts);
+	write_hang_totals(call, &verdicts);
 	write_running(call, verdicts.waits);
 	call->findings = verdicts.rows_count > 0;
 	verdicts_deinit(&verdicts);
