@@ -335,7 +335,7 @@ static void root_frame_layout(struct out *out, const struct cell *cells)
 		out_printf(out, " %" PRIx64, cells[ROOT_IP].number);
 	out_puts(out, " ");
 	put_root_frame(out, cells);
-	source_text_put(out, &cells[ROOT_FILE], &cells[ROOT_LINE]);
+	source_line_put(out, &cells[ROOT_FILE], &cells[ROOT_LINE]);
 	out_puts(out, "\n");
 }
 

@@ -7,7 +7,7 @@
 #include "report/fit.h"
 #include "report/out.h"
 
-void source_text_put(struct out *out, const struct cell *file, const struct cell *line)
+void source_line_put(struct out *out, const struct cell *file, const struct cell *line)
 {
 	if (!file->is_there)
 		return;

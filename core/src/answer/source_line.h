@@ -6,6 +6,6 @@ struct cell;
 struct out;
 
 /** " [/src/Program.cs @ 65]", in which the path may be shortened; nothing for empty cells. */
-void source_text_put(struct out *out, const struct cell *file, const struct cell *line);
+void source_line_put(struct out *out, const struct cell *file, const struct cell *line);
 
 #endif

@@ -22,8 +22,7 @@ struct stack_objects {
 	struct window objects; /**< bytes of the heap */
 	struct window words;   /**< bytes of the range */
 	uint64_t at, end;      /**< the range: what is left of it */
-	uint64_t
-		missing; /**< bytes at its end that were not looked at: the target lacks the first of them */
+	uint64_t missing;      /**< bytes at its end, not looked at: the target lacks the first */
 	const struct thread_stack *stack; /**< NULL: the range counts */
 	uint64_t *keys;  /**< of its roots: the slot, or the number of a register; ascending */
 	uint32_t *order; /**< the root of each */

@@ -92,7 +92,7 @@ static void method_layout(struct out *out, const struct cell *cells)
 	out_begin_name(out, FIT_METHOD);
 	text_escape(&out->text, cells[METHOD_NAME].text.bytes, cells[METHOD_NAME].text.size);
 	out_end_name(out);
-	source_text_put(out, &cells[METHOD_FILE], &cells[METHOD_LINE]);
+	source_line_put(out, &cells[METHOD_FILE], &cells[METHOD_LINE]);
 	if (cells[METHOD_THROUGH].is_there)
 		out_printf(out, " (through %s)", cells[METHOD_THROUGH].text.bytes);
 	out_puts(out, "\n");

@@ -111,7 +111,7 @@ static void stack_layout(struct out *out, const struct cell *cells)
 	} else {
 		out_puts(out, "<unknown>");
 	}
-	source_text_put(out, &cells[STACK_FILE], &cells[STACK_LINE]);
+	source_line_put(out, &cells[STACK_FILE], &cells[STACK_LINE]);
 	out_puts(out, "\n");
 }
 

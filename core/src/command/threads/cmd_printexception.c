@@ -84,7 +84,7 @@ static void exception_frame_layout(struct out *out, const struct cell *cells)
 	}
 	if (cells[FRAME_OFFSET].is_there)
 		out_printf(out, "+0x%" PRIx64, cells[FRAME_OFFSET].number);
-	source_text_put(out, &cells[FRAME_FILE], &cells[FRAME_LINE]);
+	source_line_put(out, &cells[FRAME_FILE], &cells[FRAME_LINE]);
 	out_puts(out, "\n");
 }
 

@@ -118,7 +118,7 @@ static void parallel_layout(struct out *out, const struct cell *cells)
 	}
 	if (cells[FRAME_STATE].is_there)
 		out_printf(out, " (%" PRId64 ")", cells[FRAME_STATE].signed_number);
-	source_text_put(out, &cells[FRAME_FILE], &cells[FRAME_LINE]);
+	source_line_put(out, &cells[FRAME_FILE], &cells[FRAME_LINE]);
 	if (cells[FRAME_FUNCLET].flag)
 		out_styled(out, STYLE_NOTE, " (handler)");
 	if (cells[FRAME_UNWOUND].flag)

@@ -5,6 +5,9 @@
 #include "answer/source_line.h"
 #include "command/call.h"
 
+struct root_row;
+struct type;
+
 /**
  * The cells for the file and the line of the instruction at @p place in the code of @p method_desc:
  * clr_source_line(), with the PDBs that the settings of @p call name.  They stay empty where nothing
@@ -14,7 +17,6 @@ void source_text_cells(struct call *call, uint64_t method_desc, uint64_t place,
 		       struct cell *ret_file, struct cell *ret_line);
 
 /** The same for the await number @p state of the async method with the state machine @p machine. */
-struct type;
 void source_text_await(struct call *call, const struct type *machine, int32_t state,
 		       struct cell *ret_file, struct cell *ret_line);
 
@@ -22,7 +24,6 @@ void source_text_await(struct call *call, const struct type *machine, int32_t st
  * The same for the frame of root number @p root of call->graph, if it is on a stack: fill the cells
  * of @p row, after root_row_fill().
  */
-struct root_row;
 void source_text_root(struct call *call, uint32_t root, struct root_row *row);
 
 #endif

@@ -264,7 +264,7 @@ static void stack_frame_layout(struct out *out, const struct cell *cells)
 		if (cells[FRAME_OFFSET].is_there)
 			out_printf(out, "+0x%" PRIx64, cells[FRAME_OFFSET].number);
 	}
-	source_text_put(out, &cells[FRAME_FILE], &cells[FRAME_LINE]);
+	source_line_put(out, &cells[FRAME_FILE], &cells[FRAME_LINE]);
 	if (cells[FRAME_FUNCLET].flag)
 		out_styled(out, STYLE_NOTE, " (handler)");
 	if (cells[FRAME_UNWOUND].flag)
