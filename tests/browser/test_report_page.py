@@ -344,7 +344,7 @@ class ReportPageTest(unittest.TestCase):
             text = self.browser.devtools("DOM.getOuterHTML", nodeId=root)["outerHTML"]
         finally:
             self.browser.devtools("Emulation.setScriptExecutionDisabled", value=False)
-        self.assertIn("4000 handlers of WebShop.PriceFeed.Changed", text)
+        self.assertIn("4,000 handlers of WebShop.PriceFeed.Changed", text)
         self.assertGreaterEqual(text.count("<table"), 7)
         self.assertGreaterEqual(text.count('class="box'), 30)
         self.assertNotIn("<button", text.split("<script>")[0])

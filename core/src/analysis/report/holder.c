@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The path from a root to an object, and the field of the program's own types that is to blame. */
-#include <inttypes.h>
-
 #include "analysis/graph/type_tree.h"
 #include "analysis/report/rule.h"
 #include "util/sort.h"

@@ -110,6 +110,12 @@ const char *report_short_name(struct report *report, uint32_t type)
 			    : name;
 }
 
+const char *report_number(struct report *report, uint64_t number)
+{
+	char buf[NUMBER_SIZE];
+	return report_text(report, "%s", format_thousands(number, buf));
+}
+
 const char *report_bytes(struct report *report, uint64_t bytes)
 {
 	char buf[32];

@@ -21,6 +21,8 @@ const char *report_type_name(struct report *report, uint32_t type);
 const char *report_short_name(struct report *report, uint32_t type);
 /** Such a name of a name. */
 const char *report_name(struct report *report, const char *name, size_t size);
+/** "12,000", in the report's arena: numbers in titles and sentences. */
+const char *report_number(struct report *report, uint64_t number);
 /** "1.5 MB", in the report's arena. */
 const char *report_bytes(struct report *report, uint64_t bytes);
 /** "12.3 %" of what is alive. */

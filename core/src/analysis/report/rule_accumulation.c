@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Many objects of one type below one object or collection: doc/report.md 4.1. */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analysis/report/accumulation.h"
@@ -13,7 +12,6 @@
 #include "util/alloc.h"
 #include "util/bitmap.h"
 #include "util/job.h"
-#include "util/text.h"
 
 #define MEMBERS_MIN       256u
 #define LARGE_MEMBERS_MIN 16u
@@ -91,14 +89,15 @@ static const char *meaning(struct report *report, const struct judged *judged)
 	switch (judged->growth.state) {
 	case GROWTH_GROWS:
 		return judged->growth.has_version
-			       ? report_text(report,
-					     "nothing was ever removed, and %" PRIu64
-					     " are younger than the last collection",
-					     judged->growth.young)
+			       ? report_text(
+					 report,
+					 "nothing was ever removed, and %s are younger than the "
+					 "last collection",
+					 report_number(report, judged->growth.young))
 			       : report_text(report,
-					     "%" PRIu64 " are younger than the last collection, so "
-					     "it still grows",
-					     judged->growth.young);
+					     "%s are younger than the last collection, so it still "
+					     "grows",
+					     report_number(report, judged->growth.young));
 	case GROWTH_TURNS:
 		return "elements come and go";
 	case GROWTH_IDLE:
@@ -127,8 +126,7 @@ static void describe_pile(struct report *report, const struct judged *judged,
 	const struct pile *pile = judged->pile;
 	const char *member = report_short_name(report, judged->type);
 	const char *name = finding->holder.name;
-	char count[NUMBER_SIZE];
-	(void)format_thousands(pile->count, count);
+	const char *count = report_number(report, pile->count);
 	const char *by = pile->at == HD_NONE && judged->owners.count == 2
 				 ? " (two collections have them)"
 				 : "";
@@ -140,8 +138,9 @@ static void describe_pile(struct report *report, const struct judged *judged,
 		report_share(report, pile->bytes), meaning(report, judged));
 	if (judged->has_limit) {
 		finding->sentence = report_text(
-			report, "%s holds %s objects of type %s (%s); it has a limit, %" PRIu64 ".",
-			name, count, member, report_bytes(report, pile->bytes), judged->limit);
+			report, "%s holds %s objects of type %s (%s); it has a limit, %s.", name,
+			count, member, report_bytes(report, pile->bytes),
+			report_number(report, judged->limit));
 	}
 	finding->look_at =
 		report_text(report, "who adds to %s, and when something leaves it", name);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of one async method that wait and pile up: doc/report.md 4.10. */
-#include <inttypes.h>
-
 #include "analysis/async/async_graph.h"
 #include "analysis/report/growth.h"
 #include "analysis/report/owners.h"
@@ -82,11 +80,12 @@ static enum hd_status add_calls(struct report *report, const struct async_graph 
 				     text.bytes ? text.size : size);
 	text_deinit(&text);
 	finding.id = report_text(report, "async:%s", finding.method);
-	finding.title = report_text(report, "%" PRIu64 " calls of %s wait", count, finding.method);
+	finding.title = report_text(report, "%s calls of %s wait", report_number(report, count),
+				    finding.method);
 	finding.sentence = report_text(
-		report, "%" PRIu64 " calls of %s wait for %s; they keep %s and are held by %s.",
-		count, finding.method, async_wait_name(first->wait), report_bytes(report, bytes),
-		finding.holder.name);
+		report, "%s calls of %s wait for %s; they keep %s and are held by %s.",
+		report_number(report, count), finding.method, async_wait_name(first->wait),
+		report_bytes(report, bytes), finding.holder.name);
 	finding.look_at = report_text(report, "what completes the %s that %s awaits",
 				      async_wait_name(first->wait), finding.method);
 	finding.next = "dumpasync -stat";

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Caches that have no limit: doc/report.md 4.9. */
-#include <inttypes.h>
-
 #include "analysis/report/counted.h"
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
@@ -73,22 +71,20 @@ static enum hd_status check_cache(struct report *report, uint32_t cache, struct 
 	holder_find(report, cache, &finding.holder);
 	const char *name = finding.holder.name;
 	finding.id = report_text(report, "caches:%s", name);
-	finding.title =
-		report_text(report, "%" PRIu64 " entries in the MemoryCache of %s", entries, name);
+	finding.title = report_text(report, "%s entries in the MemoryCache of %s",
+				    report_number(report, entries), name);
 	if (has_limit) {
-		finding.sentence =
-			report_text(report,
-				    "The MemoryCache of %s has %" PRIu64
-				    " entries (%s); its SizeLimit is %" PRIu64 ".",
-				    name, entries, report_bytes(report, bytes), limit.bits);
+		finding.sentence = report_text(
+			report, "The MemoryCache of %s has %s entries (%s); its SizeLimit is %s.",
+			name, report_number(report, entries), report_bytes(report, bytes),
+			report_number(report, limit.bits));
 	} else {
 		const char *expiry =
 			never > 100 ? "it is not known whether they expire"
 				    : report_text(report, "%u %% of them never expire", never);
-		finding.sentence = report_text(report,
-					       "The MemoryCache of %s has no SizeLimit and %" PRIu64
-					       " entries (%s); %s.",
-					       name, entries, report_bytes(report, bytes), expiry);
+		finding.sentence = report_text(
+			report, "The MemoryCache of %s has no SizeLimit and %s entries (%s); %s.",
+			name, report_number(report, entries), report_bytes(report, bytes), expiry);
 	}
 	finding.look_at =
 		report_text(report, "the options of the MemoryCache of %s, and its keys", name);

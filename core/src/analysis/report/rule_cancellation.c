@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Linked token sources and callbacks that pile up on one token: doc/report.md 4.4. */
-#include <inttypes.h>
-
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
@@ -28,15 +26,15 @@ static enum hd_status add_source(struct report *report, uint32_t source, uint64_
 	const char *name = finding.holder.name;
 	finding.id = report_text(report, "cancellation:%s:%s", name,
 				 report_type_name(report, finding.member_type));
-	finding.title =
-		report_text(report, "%" PRIu64 " registrations with the token of %s", count, name);
+	finding.title = report_text(report, "%s registrations with the token of %s",
+				    report_number(report, count), name);
 	finding.sentence = report_text(
 		report,
-		is_linked ? "%" PRIu64 " linked sources hang on the token of %s (%s): each source "
+		is_linked ? "%s linked sources hang on the token of %s (%s): each source "
 			    "of CreateLinkedTokenSource must be disposed."
-			  : "%" PRIu64 " callbacks hang on the token of %s (%s): each registration "
+			  : "%s callbacks hang on the token of %s (%s): each registration "
 			    "must be disposed when the work is done.",
-		count, name, report_bytes(report, finding.bytes));
+		report_number(report, count), name, report_bytes(report, finding.bytes));
 	finding.look_at = report_text(report,
 				      is_linked ? "calls of CreateLinkedTokenSource without using"
 						: "calls of Register on the token of %s",

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Lambdas whose captured variables keep much: doc/report.md 4.21. */
-#include <inttypes.h>
-
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
@@ -72,14 +70,14 @@ static enum hd_status add_closures(struct report *report, const struct closures 
 	const char *plus = strstr(full, "+" CLOSURE);
 	const char *outer = plus ? report_name(report, full, (size_t)(plus - full)) : full;
 	finding.id = report_text(report, "closures:%s:%s", full, capture);
-	finding.title = report_text(report, "%" PRIu64 " lambdas of %s keep %s", closures->count,
-				    outer, capture);
+	finding.title = report_text(report, "%s lambdas of %s keep %s",
+				    report_number(report, closures->count), outer, capture);
 	finding.sentence = report_text(
 		report,
-		"%" PRIu64 " lambdas of %s that %s holds keep what they have captured: %s, most of "
-		"it through the variable %s.",
-		closures->count, outer, finding.holder.name, report_bytes(report, closures->bytes),
-		capture);
+		"%s lambdas of %s that %s holds keep what they have captured: %s, most of it "
+		"through the variable %s.",
+		report_number(report, closures->count), outer, finding.holder.name,
+		report_bytes(report, closures->bytes), capture);
 	finding.look_at = report_text(
 		report,
 		"whether the lambdas need %s, or only a part of it in a variable of its own",

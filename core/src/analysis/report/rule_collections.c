@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Collections whose arrays are nearly empty: doc/report.md 4.12. */
-#include <inttypes.h>
-
 #include "analysis/report/counted.h"
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Disposable services that the root container keeps, and scopes that nobody disposes: doc/report.md 4.5. */
-#include <inttypes.h>
-
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
@@ -53,13 +51,14 @@ static enum hd_status add_services(struct report *report, uint32_t scope,
 	const char *type = report_short_name(report, finding.member_type);
 	finding.id =
 		report_text(report, "container:%s", report_type_name(report, finding.member_type));
-	finding.title = report_text(report, "%" PRIu64 " %s in the root container",
-				    services->counts[top], type);
+	finding.title = report_text(report, "%s %s in the root container",
+				    report_number(report, services->counts[top]), type);
 	finding.sentence = report_text(
 		report,
-		"%" PRIu64 " transient %s were resolved from the root container, which keeps what "
-		"is disposable until it is disposed itself (%s).",
-		services->counts[top], type, report_bytes(report, finding.bytes));
+		"%s transient %s were resolved from the root container, which keeps what is "
+		"disposable until it is disposed itself (%s).",
+		report_number(report, services->counts[top]), type,
+		report_bytes(report, finding.bytes));
 	finding.look_at = report_text(report, "where %s is resolved: it needs a scope", type);
 	finding.next = report_text(report, "gcroot -type %s",
 				   report_type_name(report, finding.member_type));
@@ -82,12 +81,13 @@ static enum hd_status add_scopes(struct report *report, uint32_t first, uint64_t
 					  .member_type = report->facts.graph->node_types[first] };
 	holder_find(report, first, &finding.holder);
 	finding.id = "container:scopes";
-	finding.title = report_text(report, "%" PRIu64 " scopes of the container", count);
-	finding.sentence =
-		report_text(report,
-			    "%" PRIu64 " scopes of the container are alive and not disposed (%s): "
-			    "each CreateScope needs a Dispose.",
-			    count, report_bytes(report, bytes));
+	finding.title =
+		report_text(report, "%s scopes of the container", report_number(report, count));
+	finding.sentence = report_text(
+		report,
+		"%s scopes of the container are alive and not disposed (%s): each CreateScope "
+		"needs a Dispose.",
+		report_number(report, count), report_bytes(report, bytes));
 	finding.look_at = "calls of CreateScope without using";
 	finding.next = "gcroot -type " SCOPE;
 	finding_count(&finding, "scopes", count);

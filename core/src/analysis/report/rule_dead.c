@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Old objects that no root holds and no collection has taken yet: doc/report.md 4.15. */
-#include <inttypes.h>
-
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "heap/heap.h"
@@ -30,8 +28,8 @@ static enum hd_status find_dead(struct report *report, struct hd_error *err)
 				    report_bytes(report, dead));
 	finding.sentence = report_text(
 		report,
-		"%s of the %s in generation 2 and the large object heap are dead: no collection has "
-		"taken them yet. This is a budget of the collector, not a leak.",
+		"%s of the %s in generation 2 and the large object heap are dead: no collection "
+		"has taken them yet. This is a budget of the collector, not a leak.",
 		report_bytes(report, dead), report_bytes(report, all));
 	finding.look_at = "DOTNET_GCConserveMemory and DOTNET_GCHeapHardLimit, if memory is short";
 	finding.next = "dumpheap -stat -dead";

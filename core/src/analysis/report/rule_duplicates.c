@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Strings with equal content: doc/report.md 4.13. */
-#include <inttypes.h>
-
 #include "analysis/graph/hash_index.h"
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
@@ -154,10 +152,10 @@ static enum hd_status judge_values(struct report *report, const struct duplicate
 		report_text(report, "%s of equal strings", report_bytes(report, values->wasted));
 	finding.sentence = report_text(
 		report,
-		"%" PRIu64 " strings are copies of others and take %s (%s of the live heap); %s "
-		"holds most of them. The most frequent value is there %" PRIu64 " times.",
-		values->copies, report_bytes(report, values->wasted),
-		report_share(report, values->wasted), name, most);
+		"%s strings are copies of others and take %s (%s of the live heap); %s holds most "
+		"of them. The most frequent value is there %s times.",
+		report_number(report, values->copies), report_bytes(report, values->wasted),
+		report_share(report, values->wasted), name, report_number(report, most));
 	finding.look_at =
 		report_text(report, "who makes the strings of %s: could it share them?", name);
 	finding.next = "strings -min 100";

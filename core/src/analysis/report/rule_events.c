@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects that only an event keeps alive: doc/report.md 4.3. */
-#include <inttypes.h>
-
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
@@ -109,13 +107,14 @@ static enum hd_status add_event(struct report *report, const struct event *event
 	finding.method = handler_method(report, event);
 	finding.id = report_text(report, "events:%s:%s", name,
 				 report_type_name(report, finding.member_type));
-	finding.title = report_text(report, "%" PRIu64 " handlers of %s", event->handlers, name);
+	finding.title = report_text(report, "%s handlers of %s",
+				    report_number(report, event->handlers), name);
 	finding.sentence = report_text(
 		report,
-		"%" PRIu64 " %s subscribed to %s, and %" PRIu64
-		" of the handlers' objects are kept alive by nothing else (%s); they were probably "
-		"meant to unsubscribe.",
-		event->targets.counts[top], type, name, event->sole, report_bytes(report, bytes));
+		"%s %s subscribed to %s, and %s of the handlers' objects are kept alive by nothing "
+		"else (%s); they were probably meant to unsubscribe.",
+		report_number(report, event->targets.counts[top]), type, name,
+		report_number(report, event->sole), report_bytes(report, bytes));
 	finding.look_at =
 		report_text(report, "where %s is subscribed to with += and never with -=", name);
 	finding.next = report_text(report, "gcroot -type %s",

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects that wait for their finalizer: doc/report.md 4.6. */
-#include <inttypes.h>
-
 #include "analysis/heap/finalizer_objects.h"
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
@@ -74,12 +72,13 @@ static enum hd_status find_finalizers(struct report *report, struct hd_error *er
 	const char *type = report_short_name(report, finding.member_type);
 	finding.id =
 		report_text(report, "finalizers:%s", report_type_name(report, finding.member_type));
-	finding.title = report_text(report, "%" PRIu64 " objects wait for their finalizer", ready);
+	finding.title = report_text(report, "%s objects wait for their finalizer",
+				    report_number(report, ready));
 	finding.sentence = report_text(
-		report, "%s %" PRIu64 " objects wait for their finalizer, most of them %s (%s).",
+		report, "%s %s objects wait for their finalizer, most of them %s (%s).",
 		method ? report_text(report, "The finalizer thread is in %s, and", method)
 		       : "The finalizer thread does not keep up:",
-		ready, type, report_bytes(report, bytes));
+		report_number(report, ready), type, report_bytes(report, bytes));
 	finding.look_at = method ? report_text(report, "what %s waits for", method)
 				 : "what the finalizers do, and who forgets Dispose";
 	finding.next = "finalizequeue -stat";

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects that say themselves that they are disposed or closed, and that something still holds: doc/report.md 4.7. */
-#include <inttypes.h>
 #include <strings.h>
 
 #include "analysis/report/counted.h"
@@ -110,12 +109,14 @@ static enum hd_status check_finished_type(struct report *report, uint32_t type,
 	holder_find(report, owners.count ? owners.rows[0].node : sample[0], &finding.holder);
 	const char *name = report_short_name(report, type), *field = finding.holder.name;
 	finding.id = report_text(report, "finished:%s:%s", field, report_type_name(report, type));
-	finding.title = report_text(report, "%" PRIu64 " disposed %s in %s", count, name, field);
-	finding.sentence = report_text(report,
-				       "%" PRIu64 " of %u live %s are disposed or closed, but %s "
-				       "still holds them (%s, %s of the live heap).",
-				       count, all.count, name, field, report_bytes(report, bytes),
-				       report_share(report, bytes));
+	finding.title = report_text(report, "%s disposed %s in %s", report_number(report, count),
+				    name, field);
+	finding.sentence = report_text(
+		report,
+		"%s of %s live %s are disposed or closed, but %s still holds them (%s, %s of the "
+		"live heap).",
+		report_number(report, count), report_number(report, all.count), name, field,
+		report_bytes(report, bytes), report_share(report, bytes));
 	finding.look_at =
 		report_text(report, "where %s should leave %s when it is disposed", name, field);
 	finding.next = report_text(report, "gcroot -type %s", report_type_name(report, type));
@@ -141,8 +142,8 @@ static enum hd_status find_finished(struct report *report, struct hd_error *err)
 
 const struct report_rule finished_rule = {
 	.name = "finished",
-	.threshold =
-		"1,000 live objects of a type of the program, of which 90 % say that they are disposed",
+	.threshold = "1,000 live objects of a type of the program, of which 90 % say that they are "
+		     "disposed",
 	.needs = RULE_FIELDS,
 	.find = find_finished,
 };

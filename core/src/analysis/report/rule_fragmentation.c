@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Free memory that cannot be given back, and who pins it: doc/report.md 4.14. */
-#include <inttypes.h>
-
 #include "analysis/heap/generation_bytes.h"
 #include "analysis/heap/heap_gaps.h"
 #include "analysis/report/rule.h"
@@ -80,11 +78,11 @@ static enum hd_status add_pinned(struct report *report, const struct small_sums 
 				 report_type_name(report, finding.member_type));
 	finding.title =
 		report_text(report, "%s free between pinned objects", report_bytes(report, free));
-	finding.sentence =
-		report_text(report,
-			    "%s of %s are free but stuck: %" PRIu64
-			    " pinned objects lie in them, most of them %s.",
-			    report_bytes(report, free), report_bytes(report, size), count, type);
+	finding.sentence = report_text(
+		report,
+		"%s of %s are free but stuck: %s pinned objects lie in them, most of them %s.",
+		report_bytes(report, free), report_bytes(report, size),
+		report_number(report, count), type);
 	finding.look_at = "who makes pinned handles: the pinned object heap has room for buffers "
 			  "that stay pinned";
 	finding.next = "gchandles -type pinned";
@@ -134,8 +132,8 @@ static enum hd_status find_fragmentation(struct report *report, struct hd_error 
 
 const struct report_rule fragmentation_rule = {
 	.name = "fragmentation",
-	.threshold =
-		"large object heap: half of it free, and 16 MB; else 80 % free, 8 MB, and 100 pinned objects",
+	.threshold = "large object heap: half of it free, and 16 MB; else 80 % free, 8 MB, and 100 "
+		     "pinned objects",
 	.needs = RULE_FIELDS | RULE_ROOTS,
 	.find = find_fragmentation,
 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Handles that pile up: doc/report.md 4.17. */
-#include <inttypes.h>
-
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
@@ -23,11 +21,12 @@ static enum hd_status add_handles_finding(struct report *report, const struct ta
 	const char *type = report_short_name(report, finding.member_type);
 	finding.id =
 		report_text(report, "handles:%s", report_type_name(report, finding.member_type));
-	finding.title =
-		report_text(report, "%" PRIu64 " strong handles to %s", types->counts[row], type);
+	finding.title = report_text(report, "%s strong handles to %s",
+				    report_number(report, types->counts[row]), type);
 	finding.sentence =
-		report_text(report, "%" PRIu64 " strong or pinned handles refer to %s and keep %s.",
-			    types->counts[row], type, report_bytes(report, finding.bytes));
+		report_text(report, "%s strong or pinned handles refer to %s and keep %s.",
+			    report_number(report, types->counts[row]), type,
+			    report_bytes(report, finding.bytes));
 	finding.look_at = "calls of GCHandle.Alloc without Free";
 	finding.next = "gchandles -stat";
 	finding_count(&finding, "handles", types->counts[row]);

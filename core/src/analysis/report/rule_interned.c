@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Strings that string.Intern keeps as long as the process: doc/report.md 4.24. */
-#include <inttypes.h>
-
 #include "analysis/report/growth.h"
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
@@ -70,13 +68,13 @@ static enum hd_status add_interned(struct report *report, const struct interned 
 		finding.severity = SEVERITY_MEDIUM;
 	holder_find(report, found->array, &finding.holder);
 	finding.holder.name = "the table of interned strings";
-	finding.title = report_text(report, "%" PRIu64 " interned strings", found->count);
+	finding.title =
+		report_text(report, "%s interned strings", report_number(report, found->count));
 	finding.sentence = report_text(
 		report,
-		"%" PRIu64
-		" strings (%s, %s of the live heap) are held by nothing but the table of "
+		"%s strings (%s, %s of the live heap) are held by nothing but the table of "
 		"interned strings and literals, which keeps them as long as the process.",
-		found->count, report_bytes(report, found->bytes),
+		report_number(report, found->count), report_bytes(report, found->bytes),
 		report_share(report, found->bytes));
 	finding.look_at =
 		"calls of string.Intern with text that comes from outside: a dictionary of "

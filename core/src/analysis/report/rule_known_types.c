@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects of classes that are not meant to pile up: doc/report.md 4.20. */
-#include <inttypes.h>
-
 #include "analysis/report/owners.h"
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
@@ -45,7 +43,8 @@ static const struct known_pile {
 	{ "System.Reflection.Emit.DynamicMethod", MATCH_CLASS, MANY, true, NULL,
 	  "each has machine code of its own", "who makes a DynamicMethod for each call" },
 	{ "System.Reflection.RuntimeAssembly", MATCH_CLASS, MANY, true, NULL,
-	  "an assembly is never unloaded, unless its load context is; an XmlSerializer that is made "
+	  "an assembly is never unloaded, unless its load context is; an XmlSerializer that is "
+	  "made "
 	  "with other arguments than a type makes a new one each time",
 	  "who loads or makes assemblies: XmlSerializer, Roslyn scripts, Assembly.Load(byte[])" },
 	{ "System.Reflection.Emit.RuntimeAssemblyBuilder", MATCH_CLASS, FEW, true, NULL,
@@ -193,10 +192,11 @@ static enum hd_status add_known_finding(struct report *report, const struct know
 				 report_type_name(report, found->type));
 	if (is_told_before(report, found, finding.id))
 		return HD_OK;
-	finding.title = report_text(report, "%" PRIu64 " %s in %s", found->count, type, name);
-	finding.sentence =
-		report_text(report, "%" PRIu64 " %s are held by %s (%s): %s.", found->count, type,
-			    name, report_bytes(report, found->bytes), known->sentence);
+	finding.title =
+		report_text(report, "%s %s in %s", report_number(report, found->count), type, name);
+	finding.sentence = report_text(report, "%s %s are held by %s (%s): %s.",
+				       report_number(report, found->count), type, name,
+				       report_bytes(report, found->bytes), known->sentence);
 	finding.look_at = known->look_at;
 	finding.next =
 		report_text(report, "gcroot -type %s", report_type_name(report, found->type));

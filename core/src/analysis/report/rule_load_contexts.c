@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Load contexts that were unloaded and are still there: doc/report.md 4.16. */
-#include <inttypes.h>
-
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
@@ -69,13 +67,13 @@ static enum hd_status find_contexts(struct report *report, struct hd_error *err)
 					  .member_type = report->facts.graph->node_types[first] };
 	holder_find(report, find_keeper(report, first), &finding.holder);
 	finding.id = report_text(report, "load-contexts:%s", finding.holder.name);
-	finding.title =
-		report_text(report, "%" PRIu64 " unloaded load contexts are still there", count);
-	finding.sentence = report_text(report,
-				       "Unload was called for %" PRIu64
-				       " load contexts, but %s (%s) still keeps %s of them.",
-				       count, finding.holder.name, finding.holder.root_kind,
-				       count == 1 ? "the code" : "at least one");
+	finding.title = report_text(report, "%s unloaded load contexts are still there",
+				    report_number(report, count));
+	finding.sentence = report_text(
+		report,
+		"Unload was called for %s load contexts, but %s (%s) still keeps %s of them.",
+		report_number(report, count), finding.holder.name, finding.holder.root_kind,
+		count == 1 ? "the code" : "at least one");
 	finding.look_at = report_text(report,
 				      "what %s holds of the plug-in: it must be taken away "
 				      "before Unload",

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays that pools keep for their next use: doc/report.md 4.22. */
-#include <inttypes.h>
-
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What threads keep by their stacks and by variables of their own: doc/report.md 4.23. */
-#include <inttypes.h>
-
 #include "analysis/report/counted.h"
 #include "analysis/report/growth.h"
 #include "analysis/report/rule.h"
@@ -149,14 +147,16 @@ static enum hd_status add_static_finding(struct report *report, const struct kep
 					  .member_type = facts->graph->node_types[row->largest] };
 	holder_find(report, row->largest, &finding.holder);
 	finding.id = report_text(report, "threads:static:%s", name);
-	finding.title = report_text(report, "%s of %" PRIu64 " threads keeps %s", name,
-				    row->threads, report_bytes(report, row->bytes));
+	finding.title =
+		report_text(report, "%s of %s threads keeps %s", name,
+			    report_number(report, row->threads), report_bytes(report, row->bytes));
 	finding.sentence = report_text(
 		report,
 		"The variable %s, which each thread has for itself, keeps %s (%s of the live heap) "
-		"in %" PRIu64 " threads%s.",
+		"in %s threads%s.",
 		name, report_bytes(report, row->bytes), report_share(report, row->bytes),
-		row->threads, grows ? "; nothing was ever removed from the largest one" : "");
+		report_number(report, row->threads),
+		grows ? "; nothing was ever removed from the largest one" : "");
 	finding.look_at =
 		report_text(report, "when %s is emptied: threads of the pool live on", name);
 	finding.next = "threads";
@@ -201,13 +201,14 @@ static enum hd_status add_method_finding(struct report *report, const struct kep
 								strlen(row->name)) };
 	holder_find(report, row->largest, &finding.holder);
 	finding.id = report_text(report, "threads:method:%s", finding.method);
-	finding.title = report_text(report, "%" PRIu64 " threads in %s keep %s", row->threads,
-				    finding.method, bytes);
+	finding.title = report_text(report, "%s threads in %s keep %s",
+				    report_number(report, row->threads), finding.method, bytes);
 	finding.sentence = report_text(
 		report,
-		"%" PRIu64 " threads that do not belong to the pool run %s and keep %s (%s of the "
-		"live heap) by their stacks.",
-		row->threads, finding.method, bytes, report_share(report, row->bytes));
+		"%s threads that do not belong to the pool run %s and keep %s (%s of the live "
+		"heap) by their stacks.",
+		report_number(report, row->threads), finding.method, bytes,
+		report_share(report, row->bytes));
 	finding.look_at = report_text(
 		report, "who starts a thread for %s, and what ends it: an old one may still run",
 		finding.method);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Timers that are set and keep what they will call: doc/report.md 4.8. */
-#include <inttypes.h>
-
 #include "analysis/pool/callback_name.h"
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
@@ -75,12 +73,13 @@ static enum hd_status add_timers(struct report *report, const struct typed_nodes
 					  .method = callback_name(report, tally->first[row]) };
 	holder_find(report, holder, &finding.holder);
 	finding.id = report_text(report, "timers:%s", finding.method);
-	finding.title = report_text(report, "%" PRIu64 " timers call %s", count, finding.method);
+	finding.title = report_text(report, "%s timers call %s", report_number(report, count),
+				    finding.method);
 	finding.sentence = report_text(
 		report,
-		"%" PRIu64 " timers are set that call %s; with what they capture they "
-		"keep %s (held by %s).",
-		count, finding.method, report_bytes(report, bytes), finding.holder.name);
+		"%s timers are set that call %s; with what they capture they keep %s (held by %s).",
+		report_number(report, count), finding.method, report_bytes(report, bytes),
+		finding.holder.name);
 	finding.look_at = "who makes these timers, and where each is disposed";
 	finding.next = "timerinfo";
 	finding_count(&finding, "timers", count);

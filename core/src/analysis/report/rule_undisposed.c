@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Garbage that waits for its finalizer because nobody called Dispose: doc/report.md 4.19. */
-#include <inttypes.h>
-
 #include "analysis/heap/finalizer_objects.h"
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
@@ -87,13 +85,14 @@ static enum hd_status judge_undisposed(struct report *report, uint32_t type,
 	holder_find(report, row->first, &finding.holder);
 	const char *name = report_short_name(report, type), *full = report_type_name(report, type);
 	finding.id = report_text(report, "undisposed:%s", full);
-	finding.title =
-		report_text(report, "%" PRIu64 " %s that nobody disposed", row->count, name);
+	finding.title = report_text(report, "%s %s that nobody disposed",
+				    report_number(report, row->count), name);
 	finding.sentence = report_text(
 		report,
-		"%" PRIu64 " of %" PRIu64 " %s are garbage that nobody disposed: each lives until "
-		"its finalizer has run%s.",
-		row->count, facts->graph->types[type].count, name,
+		"%s of %s %s are garbage that nobody disposed: each lives until its finalizer has "
+		"run%s.",
+		report_number(report, row->count),
+		report_number(report, facts->graph->types[type].count), name,
 		costs ? ", and keeps what it has of the system until then" : "");
 	finding.look_at = report_text(report, "who makes %s without using or Dispose", name);
 	finding.next = "finalizequeue -stat";

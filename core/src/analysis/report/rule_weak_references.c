@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* WeakReference objects whose targets are gone: doc/report.md 4.11. */
-#include <inttypes.h>
-
 #include "analysis/report/growth.h"
 #include "analysis/report/owners.h"
 #include "analysis/report/rule.h"
@@ -60,13 +58,14 @@ static enum hd_status check_type(struct report *report, uint32_t type, struct hd
 	const char *name = finding.holder.name;
 	finding.id =
 		report_text(report, "weak-references:%s:%s", name, report_type_name(report, type));
-	finding.title =
-		report_text(report, "%" PRIu64 " empty WeakReferences in %s", cleared, name);
-	finding.sentence =
-		report_text(report,
-			    "%s holds %u WeakReferences (%s), and the targets of %" PRIu64
-			    " of them are gone: nobody takes these out.",
-			    name, all.count, report_bytes(report, bytes), cleared);
+	finding.title = report_text(report, "%s empty WeakReferences in %s",
+				    report_number(report, cleared), name);
+	finding.sentence = report_text(
+		report,
+		"%s holds %s WeakReferences (%s), and the targets of %s of them are gone: nobody "
+		"takes these out.",
+		name, report_number(report, all.count), report_bytes(report, bytes),
+		report_number(report, cleared));
 	finding.look_at = report_text(report, "where %s is pruned", name);
 	finding.next = report_text(report, "gcroot -type %s", report_type_name(report, type));
 	finding_count(&finding, "references", all.count);

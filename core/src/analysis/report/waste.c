@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/report/waste.h"
 
-#include <inttypes.h>
-
 #include "analysis/report/rule.h"
 #include "analysis/report/typed.h"
 #include "util/alloc.h"
@@ -46,13 +44,12 @@ void waste_describe(struct report *report, const struct waste *waste, const char
 	const char *type = report_short_name(report, waste->type), *name = ret->holder.name;
 	const char *full = report_type_name(report, waste->type);
 	ret->id = report_text(report, "%s:%s:%s", report->running->name, name, full);
-	ret->title =
-		report_text(report, "%" PRIu64 " nearly empty %s in %s", waste->count, type, name);
-	ret->sentence = report_text(report,
-				    "%" PRIu64 " %s in %s use %" PRIu64 " of their %" PRIu64
-				    " slots; %s are empty.",
-				    waste->count, type, name, waste->used, waste->room,
-				    report_bytes(report, waste->bytes));
+	ret->title = report_text(report, "%s nearly empty %s in %s",
+				 report_number(report, waste->count), type, name);
+	ret->sentence = report_text(
+		report, "%s %s in %s use %s of their %s slots; %s are empty.",
+		report_number(report, waste->count), type, name, report_number(report, waste->used),
+		report_number(report, waste->room), report_bytes(report, waste->bytes));
 	ret->next = report_text(report, "dumpheap -type %s", full);
 	finding_count(ret, what, waste->count);
 	finding_count(ret, "used", waste->used);
