@@ -263,6 +263,15 @@ TEST(bytes)
 	}
 }
 
+TEST(a_share_has_one_digit_and_is_rounded)
+{
+	char buf[32];
+	ASSERT_TEXT(format_share(0.44879321889630813, buf), "44.9 %");
+	ASSERT_TEXT(format_share(0.0004, buf), "0.0 %");
+	ASSERT_TEXT(format_share(1, buf), "100.0 %");
+	ASSERT_TEXT(format_share(1e20, buf), "10000000000000000000000.0 %");
+}
+
 /* UNPARSED: not a number. */
 #define UNPARSED 0xbadc0de
 

@@ -259,6 +259,12 @@ const char *format_bytes(uint64_t size, char *buf)
 	return buf;
 }
 
+const char *format_share(double share, char *buf)
+{
+	(void)snprintf(buf, 32, "%.1f %%", 100 * share);
+	return buf;
+}
+
 /*
  * The host program may have set a locale with another decimal point, which may have several bytes.
  */

@@ -125,6 +125,8 @@ const char *format_count(uint64_t value, const char *noun, char *buf);
  * "512 bytes", "1.5 MB" (1,024 KB are one); A @p buf of 32 bytes is always enough.  Returns @p buf.
  */
 const char *format_bytes(uint64_t size, char *buf);
+/** "44.8 %" of 0.448, a part of 1.  A @p buf of 32 bytes is enough up to 1e20.  Returns @p buf. */
+const char *format_share(double share, char *buf);
 
 /**
  * A real number with as few digits as give the same double (or float, when @p is_single) when read;

@@ -161,7 +161,12 @@ static inline uint64_t facts_retained(const struct report_facts *facts, uint32_t
 /** The bytes that a finding needs at least: doc/report.md 4.1. */
 uint64_t facts_limit(const struct report_facts *facts);
 
-/** @p bytes as a share of what is alive, in tenths of a percent. */
+/** @p bytes as a part of what is alive, which is 1; for people: format_share(). */
+static inline double facts_share(const struct report_facts *facts, uint64_t bytes)
+{
+	return facts->sums.all_live ? (double)bytes / (double)facts->sums.all_live : 0;
+}
+/** The same in tenths of a percent, rounded down: for comparing with a threshold. */
 static inline uint64_t facts_permille(const struct report_facts *facts, uint64_t bytes)
 {
 	return facts->sums.all_live

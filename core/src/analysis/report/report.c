@@ -124,9 +124,8 @@ const char *report_bytes(struct report *report, uint64_t bytes)
 
 const char *report_share(struct report *report, uint64_t bytes)
 {
-	uint64_t permille = facts_permille(&report->facts, bytes);
-	return report_text(report, "%u.%u %%", (unsigned int)(permille / 10),
-			   (unsigned int)(permille % 10));
+	char buf[32];
+	return report_text(report, "%s", format_share(facts_share(&report->facts, bytes), buf));
 }
 
 const char *report_string(struct report *report, uint64_t address, uint32_t limit)

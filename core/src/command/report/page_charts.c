@@ -47,7 +47,7 @@ static void write_node_name(struct page *page, const struct chart_node *node, si
 
 static double share_of(const struct chart_tree *tree, uint64_t total)
 {
-	return tree->nodes[0].total ? 100 * (double)total / (double)tree->nodes[0].total : 0;
+	return tree->nodes[0].total ? (double)total / (double)tree->nodes[0].total : 0;
 }
 
 /* What is inside a rectangle: a type without its namespace; what is too long is cut off there anyway. */
@@ -69,11 +69,12 @@ static void write_box(struct page *page, const struct chart_tree *tree,
 		      const struct chart_node *node, bool has_label)
 {
 	struct html *html = &page->html;
-	char size[32];
+	char size[32], share[32];
 	html_puts(html, "<title>");
 	write_node_name(page, node, PAGE_CHART_NAME);
-	html_printf(html, ": %s, %.1f %%</title><rect width=\"100%%\" height=\"100%%\"/>",
-		    format_bytes(node->total, size), share_of(tree, node->total));
+	html_printf(html, ": %s, %s</title><rect width=\"100%%\" height=\"100%%\"/>",
+		    format_bytes(node->total, size),
+		    format_share(share_of(tree, node->total), share));
 	if (has_label) {
 		html_puts(html, "<text x=\"4\" y=\"14\">");
 		write_label(page, node);
@@ -87,10 +88,10 @@ static void write_flame_boxes(struct page *page, const struct chart_tree *tree, 
 {
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct chart_node *node = &tree->nodes[i];
-		double width = share_of(tree, node->total), at = begins[i];
+		double width = 100 * share_of(tree, node->total), at = begins[i];
 		for (uint32_t child = 0; child < node->child_count; child++) {
 			begins[node->first_child + child] = at;
-			at += share_of(tree, tree->nodes[node->first_child + child].total);
+			at += 100 * share_of(tree, tree->nodes[node->first_child + child].total);
 		}
 		html_printf(&page->html,
 			    "<svg class=\"box %s%s\" x=\"%.3f%%\" y=\"%u\" width=\"%.3f%%\" "

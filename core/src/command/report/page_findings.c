@@ -130,17 +130,16 @@ static void write_card(struct page *page, const struct report_finding *finding)
 {
 	struct html *html = &page->html;
 	const char *severity = severity_name(finding->severity);
-	char size[32];
+	char size[32], share[32];
 	html_printf(html,
 		    "<article class=\"card %s\">\n<h3><span class=\"severity\">"
 		    "<span aria-hidden=\"true\">%s</span> %s</span> <bdi>",
 		    severity, shape_of(finding->severity), severity);
 	html_string(html, finding->title);
-	uint64_t permille = facts_permille(&page->report->facts, finding->bytes);
 	html_printf(html,
-		    "</bdi></h3>\n<p class=\"stake\"><b>%s</b>, %" PRIu64 ".%" PRIu64
-		    " %% of the live heap</p>\n<p><bdi>",
-		    format_bytes(finding->bytes, size), permille / 10, permille % 10);
+		    "</bdi></h3>\n<p class=\"stake\"><b>%s</b>, %s of the live heap</p>\n<p><bdi>",
+		    format_bytes(finding->bytes, size),
+		    format_share(facts_share(&page->report->facts, finding->bytes), share));
 	html_string(html, finding->sentence);
 	html_puts(html, "</bdi></p>\n");
 	if (finding->look_at) {

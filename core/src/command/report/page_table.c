@@ -66,11 +66,13 @@ void page_number(struct page *page, uint64_t number)
 void page_share(struct page *page, uint64_t bytes)
 {
 	uint64_t permille = facts_permille(&page->report->facts, bytes);
-	html_printf(
-		&page->html,
-		"<td class=\"n\" data-v=\"%" PRIu64 "\"><svg class=\"bar\" aria-hidden=\"true\">"
-		"<rect width=\"%" PRIu64 "%%\" height=\"8\"/></svg>%" PRIu64 ".%" PRIu64 " %%</td>",
-		permille, permille > 1000 ? 100 : permille / 10, permille / 10, permille % 10);
+	char share[32];
+	html_printf(&page->html,
+		    "<td class=\"n\" data-v=\"%" PRIu64
+		    "\"><svg class=\"bar\" aria-hidden=\"true\">"
+		    "<rect width=\"%" PRIu64 "%%\" height=\"8\"/></svg>%s</td>",
+		    permille, permille > 1000 ? 100 : permille / 10,
+		    format_share(facts_share(&page->report->facts, bytes), share));
 }
 
 void page_name(struct page *page, const char *name, size_t size)

@@ -75,11 +75,11 @@ static const struct column finding_columns[FINDING_COLUMNS] = {
 
 static void finding_layout(struct out *out, const struct cell *cells)
 {
-	char size[32];
+	char size[32], share[32];
 	out_styled(out, STYLE_HEAD, "%-7s", cells[FINDING_SEVERITY].text.bytes);
 	text_escape(&out->text, cells[FINDING_TITLE].text.bytes, cells[FINDING_TITLE].text.size);
-	out_printf(out, "  %s (%.1f%%)\n", format_bytes(cells[FINDING_BYTES].number, size),
-		   100 * cells[FINDING_SHARE].real);
+	out_printf(out, "  %s (%s)\n", format_bytes(cells[FINDING_BYTES].number, size),
+		   format_share(cells[FINDING_SHARE].real, share));
 	out_puts(out, "       ");
 	text_escape(&out->text, cells[FINDING_SENTENCE].text.bytes,
 		    cells[FINDING_SENTENCE].text.size);
@@ -171,7 +171,6 @@ static void write_report_finding(struct call *call, const struct report *report,
 {
 	const struct held_by *holder = &finding->holder;
 	const struct growth *growth = &finding->growth;
-	double live = (double)report->facts.sums.all_live;
 	struct cell cells[FINDING_COLUMNS] = {
 		[FINDING_ID] = cell_string(finding->id),
 		[FINDING_RULE] = cell_string(finding->rule->name),
@@ -184,7 +183,7 @@ static void write_report_finding(struct call *call, const struct report *report,
 		[FINDING_LIMITED] = cell_flag(finding->is_limited),
 		[FINDING_BYTES] = cell_number(finding->bytes),
 		[FINDING_OBJECTS] = cell_number(finding->objects),
-		[FINDING_SHARE] = cell_real(live > 0 ? (double)finding->bytes / live : 0),
+		[FINDING_SHARE] = cell_real(facts_share(&report->facts, finding->bytes)),
 		[FINDING_SUBJECT_KIND] = cell_string(holder->root_kind),
 		[FINDING_SUBJECT_NAME] = cell_string(holder->name),
 		[FINDING_BLAME_TYPE] = cell_string(holder->blamed_type),
