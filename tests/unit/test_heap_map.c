@@ -96,7 +96,8 @@ TEST(each_cell_has_the_bytes_that_lie_in_it)
 			ASSERT_UINT(row->pins, 1);
 			uint64_t pins = 0;
 			for (size_t cell = 0; cell < map.cell_count; cell++) {
-				const struct map_cell *got = &heap_map_cells(&map, i)[cell];
+				const struct map_cell *got =
+					&heap_map_cells(&map, &map.rows[i])[cell];
 				uint64_t from = map_cell_begin(&map, row, cell);
 				uint64_t to = map_cell_begin(&map, row, cell + 1);
 				ASSERT_UINT(got->live, expected_bytes(&scene, from, to, true));

@@ -7,6 +7,7 @@
 #include "roots/root_set.h"
 #include "util/alloc.h"
 #include "util/job.h"
+#include "util/sort.h"
 
 /* Most cells of all rows together. */
 #define ALL_CELLS_MAX 24576u
@@ -90,25 +91,11 @@ static enum hd_status choose_rows(struct heap_map *map, const struct heap *heap,
 	return status;
 }
 
-/* The row that has @p address, the last one before it, or NULL. */
-static struct map_row *row_before(const struct heap_map *map, uint64_t address)
-{
-	size_t from = 0, to = map->row_count;
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		if (map->rows[middle].begin <= address) {
-			from = middle + 1;
-		} else {
-			to = middle;
-		}
-	}
-	return from ? &map->rows[from - 1] : NULL;
-}
-
+/* The row that has @p address, or NULL. */
 static struct map_row *row_at(const struct heap_map *map, uint64_t address)
 {
-	struct map_row *row = row_before(map, address);
-	return row && address < row->end ? row : NULL;
+	size_t above = ROWS_ABOVE(map->rows, map->row_count, begin, address);
+	return above && address < map->rows[above - 1].end ? &map->rows[above - 1] : NULL;
 }
 
 /* The cell of an address of the row. */
@@ -125,16 +112,11 @@ static size_t cell_at(const struct heap_map *map, const struct map_row *row, uin
 	return cell;
 }
 
-static struct map_cell *cells_of(const struct heap_map *map, const struct map_row *row)
-{
-	return &map->cells[(size_t)(row - map->rows) * map->cell_count];
-}
-
 /* Count an object in the cells that it lies in. */
 static void map_object(const struct heap_map *map, struct map_row *row, uint64_t address,
 		       uint64_t size, bool is_live)
 {
-	struct map_cell *cells = cells_of(map, row);
+	struct map_cell *cells = heap_map_cells(map, row);
 	uint64_t end = size < row->end - address ? address + size : row->end;
 	*(is_live ? &row->live : &row->dead) += end - address;
 	for (size_t cell = cell_at(map, row, address); address < end; cell++) {
@@ -191,7 +173,7 @@ static void map_pins(struct heap_map *map, const struct report_facts *facts)
 		if (!row)
 			continue;
 		row->pins++;
-		cells_of(map, row)[cell_at(map, row, root->value)].pins++;
+		heap_map_cells(map, row)[cell_at(map, row, root->value)].pins++;
 	}
 }
 

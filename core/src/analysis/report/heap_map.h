@@ -51,9 +51,9 @@ HD_NODISCARD enum hd_status heap_map_init(struct heap_map *ret, const struct rep
 void heap_map_deinit(struct heap_map *map);
 
 /** The cells of a row. */
-static inline const struct map_cell *heap_map_cells(const struct heap_map *map, size_t row)
+static inline struct map_cell *heap_map_cells(const struct heap_map *map, const struct map_row *row)
 {
-	return &map->cells[row * map->cell_count];
+	return &map->cells[(size_t)(row - map->rows) * map->cell_count];
 }
 
 /** The address that cell @p index of a row begins at; index may be the count of cells. */

@@ -62,10 +62,10 @@ static void write_pins(struct page *page, const struct heap_map *map, const stru
 	html_puts(&page->html, "\"/>");
 }
 
-static void write_map_picture(struct page *page, const struct heap_map *map, size_t index)
+static void write_map_picture(struct page *page, const struct heap_map *map,
+			      const struct map_row *row)
 {
-	const struct map_row *row = &map->rows[index];
-	const struct map_cell *cells = heap_map_cells(map, index);
+	const struct map_cell *cells = heap_map_cells(map, row);
 	double size = (double)(row->end - row->begin);
 	html_printf(
 		&page->html,
@@ -90,14 +90,13 @@ static uint64_t free_bytes(uint64_t all, uint64_t live, uint64_t dead)
 	return all > live + dead ? all - live - dead : 0;
 }
 
-static void write_map_row(struct page *page, const struct heap_map *map, size_t index)
+static void write_map_row(struct page *page, const struct heap_map *map, const struct map_row *row)
 {
-	const struct map_row *row = &map->rows[index];
 	uint64_t size = row->end - row->begin;
 	html_printf(&page->html, "<tr><td>%s</td>", map_generation(row->generation));
 	page_number(page, row->heap);
 	page_address(page, row->begin);
-	write_map_picture(page, map, index);
+	write_map_picture(page, map, row);
 	page_bytes(page, size);
 	page_bytes(page, row->live);
 	page_bytes(page, row->dead);
@@ -166,7 +165,7 @@ static void write_map(struct page *page, const struct heap_map *map)
 	page_column(page, "Pins", "pinned objects", true);
 	page_body(page);
 	for (size_t i = 0; i < map->row_count; i++)
-		write_map_row(page, map, i);
+		write_map_row(page, map, &map->rows[i]);
 	page_table_end(page);
 	write_map_rest(page, map);
 }
