@@ -48,7 +48,8 @@ static bool own_holder(struct report *report, uint32_t node, uint32_t *ret)
 }
 
 /* Are all bytes of the array zero?  Ends with the first one that is not. */
-static bool is_zero(struct report *report, struct sparse_type *type, const struct object *array)
+static bool is_zero_array(struct report *report, struct sparse_type *type,
+			  const struct object *array)
 {
 	static const uint8_t zeros[PIECE];
 	uint64_t at = array->address + type->class->base_size - 8;
@@ -83,7 +84,7 @@ static bool is_sparse(struct report *report, struct sparse_type *type, uint32_t 
 	ret->used = type->has_references ? csr_degree(&facts->graph->forward, node) : 0;
 	ret->bytes = (array.length - ret->used) * type->class->component_size;
 	return ret->used * 4 < array.length &&
-	       (type->has_references || is_zero(report, type, &array));
+	       (type->has_references || is_zero_array(report, type, &array));
 }
 
 static enum hd_status check_sparse_type(struct report *report, uint32_t index,

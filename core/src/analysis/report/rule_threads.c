@@ -172,7 +172,7 @@ static bool is_pool_thread(const struct report_facts *facts, const struct graph_
 	return row && thread_state_is(row, THREAD_STATE_POOL_WORKER | THREAD_STATE_COMPLETION_PORT);
 }
 
-static void add_methods(const struct report_facts *facts, struct threads_keep *keep)
+static void add_thread_methods(const struct report_facts *facts, struct threads_keep *keep)
 {
 	const struct hd_graph *graph = facts->graph;
 	for (size_t i = 0; i < graph->thread_count; i++) {
@@ -252,7 +252,7 @@ static enum hd_status find_threads(struct report *report, struct hd_error *err)
 	if (!keep.threads)
 		return fail_nomem(err);
 	enum hd_status status = add_kept_objects(report, &keep, err);
-	add_methods(&report->facts, &keep);
+	add_thread_methods(&report->facts, &keep);
 	if (status == HD_OK)
 		status = judge_threads(report, &keep, err);
 	mem_free(keep.threads);

@@ -193,7 +193,7 @@ static enum hd_status write_page_parts(struct page *page)
 	return HD_OK;
 }
 
-static enum hd_status write_body(struct page *page)
+static enum hd_status write_page_body(struct page *page)
 {
 	write_header(page);
 	TRY(page_ask_hang(page));
@@ -211,7 +211,7 @@ enum hd_status page_write(struct call *call, const struct report *report)
 	struct page page = { .call = call, .report = report };
 	html_init(&page.html, &call->out);
 	write_page_head(&page);
-	enum hd_status status = write_body(&page);
+	enum hd_status status = write_page_body(&page);
 	hd_rows_free(page.hang);
 	return status;
 }
