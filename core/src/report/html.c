@@ -117,12 +117,6 @@ void html_string(struct html *html, const char *string)
 		html_text(html, string, strlen(string));
 }
 
-/* Does a character of UTF-8 continue at this byte? */
-static bool is_inside_character(char c)
-{
-	return ((unsigned char)c & 0xc0u) == 0x80u;
-}
-
 void html_name(struct html *html, const char *bytes, size_t size, size_t most)
 {
 	if (html->names_left < most)
@@ -132,9 +126,9 @@ void html_name(struct html *html, const char *bytes, size_t size, size_t most)
 		return;
 	}
 	size_t head = most / 2, tail = size - most / 2;
-	for (size_t i = 0; i < 3 && head && is_inside_character(bytes[head]); i++)
+	for (size_t i = 0; i < 3 && head && utf8_continues(bytes[head]); i++)
 		head--;
-	for (size_t i = 0; i < 3 && tail < size && is_inside_character(bytes[tail]); i++)
+	for (size_t i = 0; i < 3 && tail < size && utf8_continues(bytes[tail]); i++)
 		tail++;
 	html_text(html, bytes, head);
 	html_puts(html, "\u2026");
@@ -146,7 +140,7 @@ void html_beginning(struct html *html, const char *bytes, size_t size, size_t mo
 	if (html->names_left < most)
 		most = NAME_SHORT_SIZE;
 	size_t head = size < most ? size : most;
-	for (size_t i = 0; i < 3 && head < size && head && is_inside_character(bytes[head]); i++)
+	for (size_t i = 0; i < 3 && head < size && head && utf8_continues(bytes[head]); i++)
 		head--;
 	html_text(html, bytes, head);
 }

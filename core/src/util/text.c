@@ -128,7 +128,7 @@ size_t utf8_length(const char *bytes, size_t size)
 	if (first < 0xc2 || first > 0xf4 || length > size)
 		return 0;
 	for (size_t i = 1; i < length; i++) {
-		if (((unsigned char)bytes[i] & 0xc0) != 0x80)
+		if (!utf8_continues(bytes[i]))
 			return 0;
 	}
 	unsigned char second = (unsigned char)bytes[1];

@@ -104,6 +104,11 @@ bool utf8_is_control(const char *bytes, size_t length);
  * 0.
  */
 size_t utf8_length(const char *bytes, size_t size);
+/** Does a character of UTF-8 that began earlier continue at this byte?  Text is not cut there. */
+static inline bool utf8_continues(char c)
+{
+	return ((unsigned char)c & 0xc0u) == 0x80u;
+}
 
 /** Value of a hexadecimal digit, or -1. */
 static inline int hex_value(char c)

@@ -13,7 +13,6 @@
 
 /* Longer names are cut in their middle. */
 #define NAME_MAX_BYTES 200u
-#define EXPLAIN_LEVELS 16u
 
 const char *severity_name(enum severity severity)
 {
@@ -64,12 +63,6 @@ const char *report_text(struct report *report, const char *format, ...)
 	return large;
 }
 
-/* Does a character of UTF-8 begin at this byte? */
-static bool begins_character(char c)
-{
-	return ((unsigned char)c & 0xc0u) != 0x80u;
-}
-
 const char *report_name(struct report *report, const char *name, size_t size)
 {
 	const char *nul = memchr(name, '\0', size);
@@ -78,9 +71,9 @@ const char *report_name(struct report *report, const char *name, size_t size)
 	if (size <= NAME_MAX_BYTES)
 		return keep(report, name, size);
 	size_t head = NAME_MAX_BYTES / 2, tail = size - NAME_MAX_BYTES / 2;
-	while (head && !begins_character(name[head]))
+	while (head && utf8_continues(name[head]))
 		head--;
-	while (tail < size && !begins_character(name[tail]))
+	while (tail < size && utf8_continues(name[tail]))
 		tail++;
 	return report_text(report, "%.*s...%.*s", (int)head, name, (int)(size - tail), name + tail);
 }
@@ -201,7 +194,7 @@ static int compare_severities(const void *left, const void *right)
 /* Is the object what dominates @p node, or is it that node? */
 static bool is_below(const struct report_facts *facts, uint32_t node, uint32_t subject)
 {
-	for (unsigned int i = 0; node != HD_NONE && i < EXPLAIN_LEVELS; i++) {
+	for (unsigned int i = 0; node != HD_NONE && i < EXPLAINED_LEVELS; i++) {
 		if (node == subject)
 			return true;
 		node = facts_idom(facts, node);

@@ -223,10 +223,10 @@ static void write_type_column(struct out *out, const struct cell *name)
 	const char *shown = text.bytes ? text.bytes : "";
 	size_t columns = 0;
 	for (size_t i = 0; i < text.size; i++)
-		columns += ((unsigned char)shown[i] & 0xc0) != 0x80;
+		columns += !utf8_continues(shown[i]);
 	if (columns > width) {
 		for (size_t drop = columns - (width - 3); drop; shown++)
-			drop -= ((unsigned char)shown[1] & 0xc0) != 0x80;
+			drop -= !utf8_continues(shown[1]);
 		out_puts(out, "...");
 	} else {
 		out_pad(out, width - columns);

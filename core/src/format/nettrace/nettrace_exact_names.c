@@ -45,7 +45,7 @@ enum hd_status exact_copy_text(struct exact_names *names, struct gcdump_text *re
 		memcpy(copy, names->text.bytes, size);
 	uint32_t units = 0;
 	for (size_t i = 0; i < size; i++)
-		units += ((unsigned char)copy[i] & 0xc0) != 0x80 ? 1 : 0;
+		units += !utf8_continues(copy[i]);
 	*ret = (struct gcdump_text){ .bytes = (const uint8_t *)copy,
 				     .size = (uint32_t)size,
 				     .units = units };
