@@ -85,7 +85,7 @@ static void write_answer_rows(struct page *page, const struct rows_table *spec,
 		html_puts(&page->html, "</tr>\n");
 	}
 	page_table_end(page);
-	if (count >= spec->most) {
+	if (count > spec->most) {
 		html_printf(&page->html,
 			    "<p class=\"note\">These are the first %" PRIu64 "; others are left "
 			    "out.</p>\n",
