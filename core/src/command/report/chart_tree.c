@@ -133,14 +133,12 @@ static enum hd_status order_nodes(struct chart_tree *tree, size_t most, struct h
 		}
 		size_t filled = 1;
 		kept[0] = tree->nodes[0];
-		kept[0].rank = 0;
 		for (size_t i = 0; i < filled; i++) {
 			uint32_t child = kept[i].first_child;
 			kept[i].first_child = (uint32_t)filled;
 			for (; child; child = next[child - 1]) {
 				kept[filled] = tree->nodes[child - 1];
 				kept[filled].parent = (uint32_t)i;
-				kept[filled].rank = child - 1;
 				filled++;
 			}
 			kept[i].child_count = (uint32_t)filled - kept[i].first_child;
@@ -192,7 +190,7 @@ void chart_tree_deinit(struct chart_tree *tree)
 	*tree = (struct chart_tree){ 0 };
 }
 
-/* The worst ratio of sides of a row with sum @p sum of totals, beside a side of that length. */
+/* The worst ratio of sides of a row with sum @p sum of totals, along a side of that length. */
 static double worst_ratio(double sum, double largest, double smallest, double side)
 {
 	double thickness = sum / side, long_side = largest / thickness,

@@ -29,7 +29,7 @@ struct chart_node {
 	uint32_t name_size;
 	uint32_t parent; /**< HD_NONE: the top */
 	uint32_t first_child, child_count;
-	uint32_t rank; /**< 0: the one with the largest total; parents before children */
+	uint32_t rank; /**< only while the tree is made: parents before children */
 	uint16_t depth;
 	uint8_t level; /**< enum chart_level */
 };

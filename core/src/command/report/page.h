@@ -44,7 +44,7 @@ void page_section(struct page *page, const char *id, const char *title);
 void page_section_end(struct page *page);
 /** Begin a table that can be sorted and searched, up to its body; and end it. */
 void page_table(struct page *page, const char *id, const char *caption);
-/** A column of its head: "n" = numbers, "" = text. */
+/** A column of its head.  @p help: what it has, in more words; or NULL. */
 void page_column(struct page *page, const char *title, const char *help, bool is_number);
 void page_body(struct page *page);
 void page_table_end(struct page *page);
