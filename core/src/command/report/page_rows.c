@@ -115,14 +115,8 @@ enum hd_status page_rows(struct page *page, const struct rows_table *table)
 	if (rows)
 		write_answer_rows(page, table, rows);
 	hd_rows_free(rows);
-	html_puts(&page->html, "<p class=\"next\">All of them: <code>");
-	for (int i = 0; i < table->word_count; i++) {
-		/* Without the limit. */
-		if (i && strcmp(table->words[i], "-stat") != 0)
-			break;
-		html_printf(&page->html, i ? " %s" : "%s", table->words[i]);
-	}
-	html_puts(&page->html, "</code></p>\n");
+	html_printf(&page->html, "<p class=\"next\">All of them: <code>%s</code></p>\n",
+		    table->all);
 	page_section_end(page);
 	return HD_OK;
 }

@@ -16,6 +16,7 @@ struct rows_column {
 struct rows_table {
 	const char *id, *table_id, *title, *caption;
 	const char *words[4]; /**< the command: its limit, if it has one, is more than most */
+	const char *all;      /**< the command that shows all */
 	const char *table;    /**< of its answer */
 	const struct rows_column *columns;
 	uint64_t most; /**< rows */
