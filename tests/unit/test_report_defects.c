@@ -274,7 +274,24 @@ TEST(load_contexts_that_were_unloaded_and_stay_are_found)
 TEST(one_load_context_may_still_be_about_to_go)
 {
 	make_contexts(1, 1);
+	expect("load-contexts", SEVERITY_LOW, 1);
+}
+
+TEST(one_load_context_whose_code_something_keeps_is_found)
+{
+	uint64_t type = scene_class(scene, "System.Reflection", "LoaderAllocator", 0, 40, NULL);
+	make_contexts(1, 1);
+	scene_hold(scene, SCENE_OTHER_STATIC, fake_object(scene->fake, type, 0));
 	expect("load-contexts", SEVERITY_MEDIUM, 1);
+	ASSERT_TEXT(scene_finding(scene, "load-contexts")->holder.name, "Shop.Program.other");
+}
+
+TEST(one_load_context_whose_code_only_a_handle_keeps_may_go)
+{
+	uint64_t type = scene_class(scene, "System.Reflection", "LoaderAllocator", 0, 40, NULL);
+	make_contexts(1, 1);
+	scene_hold(scene, SCENE_HANDLE, fake_object(scene->fake, type, 0));
+	expect("load-contexts", SEVERITY_LOW, 1);
 }
 
 TEST(load_contexts_that_nobody_unloaded_are_in_use)

@@ -4,6 +4,7 @@
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
 #include "inspect/member.h"
+#include "util/text.h"
 
 #define CONTEXT   "System.Runtime.Loader.AssemblyLoadContext"
 #define ALLOCATOR "System.Reflection.LoaderAllocator"
@@ -35,8 +36,11 @@ static uint64_t count_unloading(const struct report_facts *facts, uint32_t *ret_
 	return count;
 }
 
-/* What keeps the code of one of them: a path that does not begin with the runtime's own handle. */
-static uint32_t find_keeper(struct report *report, uint32_t context)
+/*
+ * The LoaderAllocator of code that something keeps: a path that does not begin with a handle, as the
+ * runtime has one itself.  HD_NONE: none was found.
+ */
+static uint32_t find_kept_code(struct report *report)
 {
 	const struct report_facts *facts = &report->facts;
 	uint32_t type = typed_next(facts, HD_NONE, ALLOCATOR);
@@ -51,7 +55,34 @@ static uint32_t find_keeper(struct report *report, uint32_t context)
 	}
 	if (!steps)
 		rule_limited(report);
-	return all.count ? all.nodes[0] : context;
+	return HD_NONE;
+}
+
+static void describe_contexts(struct report *report, uint64_t count, bool is_kept,
+			      struct report_finding *finding)
+{
+	const char *name = finding->holder.name;
+	char contexts[COUNT_SIZE];
+	(void)format_count(count, "load context", contexts);
+	finding->title = report_text(report,
+				     count == 1 ? "an unloaded load context is still there"
+						: "%s unloaded load contexts are still there",
+				     report_number(report, count));
+	finding->sentence =
+		is_kept ? report_text(report,
+				      "Unload was called for %s, but %s (%s) still keeps code that "
+				      "could be unloaded, with native memory that is not counted "
+				      "here.",
+				      contexts, name, finding->holder.root_kind)
+			: report_text(report,
+				      "Unload was called for %s, and nothing but handles was found "
+				      "that keeps the code: the next collections may free it.",
+				      contexts);
+	finding->look_at = is_kept ? report_text(report,
+						 "what %s holds of the plug-in: it must be taken "
+						 "away before Unload",
+						 name)
+				   : "whether it is still there after the next collections";
 }
 
 static enum hd_status find_contexts(struct report *report, struct hd_error *err)
@@ -61,23 +92,16 @@ static enum hd_status find_contexts(struct report *report, struct hd_error *err)
 	rule_met(report, count);
 	if (!count)
 		return HD_OK;
-	struct report_finding finding = { .severity = count >= 2 ? SEVERITY_HIGH : SEVERITY_MEDIUM,
+	uint32_t kept = find_kept_code(report);
+	/* One of which only the small object is known may be about to go. */
+	enum severity of_one = kept != HD_NONE ? SEVERITY_MEDIUM : SEVERITY_LOW;
+	struct report_finding finding = { .severity = count >= 2 ? SEVERITY_HIGH : of_one,
 					  .bytes = bytes,
 					  .objects = count,
 					  .member_type = report->facts.graph->node_types[first] };
-	holder_find(report, find_keeper(report, first), &finding.holder);
+	holder_find(report, kept != HD_NONE ? kept : first, &finding.holder);
 	finding.id = report_text(report, "load-contexts:%s", finding.holder.name);
-	finding.title = report_text(report, "%s unloaded load contexts are still there",
-				    report_number(report, count));
-	finding.sentence = report_text(
-		report,
-		"Unload was called for %s load contexts, but %s (%s) still keeps %s of them.",
-		report_number(report, count), finding.holder.name, finding.holder.root_kind,
-		count == 1 ? "the code" : "at least one");
-	finding.look_at = report_text(report,
-				      "what %s holds of the plug-in: it must be taken away "
-				      "before Unload",
-				      finding.holder.name);
+	describe_contexts(report, count, kept != HD_NONE, &finding);
 	finding.next = "gcroot -type " ALLOCATOR;
 	finding_count(&finding, "contexts", count);
 	finding_sample(&finding, first);
