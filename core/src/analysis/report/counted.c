@@ -116,16 +116,6 @@ bool counted_read(struct report_facts *facts, uint32_t node, struct counted *ret
 	return true;
 }
 
-uint32_t counted_above(struct report_facts *facts, uint32_t node, unsigned int levels)
-{
-	for (unsigned int i = 0; node != HD_NONE && i <= levels; i++) {
-		if (counted_type_of(facts, node))
-			return node;
-		node = facts_idom(facts, node);
-	}
-	return HD_NONE;
-}
-
 bool counted_limit(struct report_facts *facts, uint32_t node, uint64_t *ret)
 {
 	for (unsigned int i = 0; node != HD_NONE && i < LEVELS_TO_LIMIT; i++) {

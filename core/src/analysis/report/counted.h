@@ -32,9 +32,6 @@ const struct counted_type *counted_type_of(struct report_facts *facts, uint32_t 
 /** Read a collection; false: it is not one.  Constant time; a count that contradicts the array is left out. */
 bool counted_read(struct report_facts *facts, uint32_t node, struct counted *ret);
 
-/** The nearest collection that dominates @p node, or is it, at most @p levels up; HD_NONE: none. */
-uint32_t counted_above(struct report_facts *facts, uint32_t node, unsigned int levels);
-
 /** Does the collection, or what wraps it, have a limit that was set?  *@p ret gets it. */
 bool counted_limit(struct report_facts *facts, uint32_t node, uint64_t *ret);
 

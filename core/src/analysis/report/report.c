@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "analysis/report/rule.h"
-#include "inspect/value.h"
 #include "util/alloc.h"
 #include "util/job.h"
 #include "util/text.h"
@@ -119,18 +118,6 @@ const char *report_share(struct report *report, uint64_t bytes)
 {
 	char buf[32];
 	return report_text(report, "%s", format_share(facts_share(&report->facts, bytes), buf));
-}
-
-const char *report_string(struct report *report, uint64_t address, uint32_t limit)
-{
-	struct text text = { 0 };
-	uint32_t length = 0;
-	bool is_read = report->facts.heap &&
-		       string_value(report->facts.heap, address, limit, &text, &length);
-	const char *ret =
-		is_read && text.size ? keep(report, text.bytes, text.size) : (is_read ? "" : NULL);
-	text_deinit(&text);
-	return ret;
 }
 
 void finding_count(struct report_finding *finding, const char *what, uint64_t value)

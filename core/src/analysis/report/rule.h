@@ -28,9 +28,6 @@ const char *report_bytes(struct report *report, uint64_t bytes);
 /** "12.3 %" of what is alive. */
 const char *report_share(struct report *report, uint64_t bytes);
 
-/** The name of a string object, or of its absence. */
-const char *report_string(struct report *report, uint64_t address, uint32_t limit);
-
 /** Add a number that the finding rests on, and an object. */
 void finding_count(struct report_finding *finding, const char *what, uint64_t value);
 void finding_sample(struct report_finding *finding, uint32_t node);
