@@ -78,6 +78,40 @@ TEST(what_one_object_holds_is_a_pile)
 	tear_down(&fixture);
 }
 
+TEST(without_memory_there_is_no_report)
+{
+	struct fixture fixture;
+	set_up();
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		edges[i] = (struct made_edge){ 0, FIRST + i };
+	make_report(&fixture, MEMBERS, HD_ROOT_STATIC);
+	const struct facts_of of = { .graph = fixture.graph,
+				     .dominators = &fixture.dominators,
+				     .is_complete = true };
+	enum hd_status status = HD_ERR_NOMEM;
+	uint64_t nth = 1;
+	for (; status != HD_OK && nth < 100; nth++) {
+		report_deinit(&fixture.report);
+		alloc_fail_at(nth);
+		status = report_make(&fixture.report, &of, NULL, NULL);
+		alloc_fail_at(0);
+		CU_ASSERT(status == HD_OK || status == HD_ERR_NOMEM);
+	}
+	CU_ASSERT_FATAL(status == HD_OK && nth > 10);
+	/* The report that was made at last is whole. */
+	ASSERT_UINT_FATAL(fixture.report.findings_count, 1);
+	CU_ASSERT(!strchr(fixture.report.findings[0].sentence, '?'));
+	CU_ASSERT(!fixture.report.lacks_text);
+	/* What the arena still has is used up first. */
+	alloc_fail_at(1);
+	size_t made = 0;
+	while (made < 1000 && report_text(&fixture.report, "%600d", 1)[0] != '?')
+		made++;
+	alloc_fail_at(0);
+	CU_ASSERT(made < 1000 && fixture.report.lacks_text);
+	tear_down(&fixture);
+}
+
 TEST(what_a_stack_holds_is_only_told)
 {
 	struct fixture fixture;

@@ -32,11 +32,18 @@ const char *growth_name(enum growth_state state)
 	return names[state];
 }
 
+/* In place of a text for which there is no memory. */
+static const char *no_text(struct report *report)
+{
+	report->lacks_text = true;
+	return "?";
+}
+
 static const char *keep(struct report *report, const char *bytes, size_t size)
 {
-	char *copy = bytes ? arena_alloc(report->arena, size + 1) : NULL;
+	char *copy = arena_alloc(report->arena, size + 1);
 	if (!copy)
-		return "?";
+		return no_text(report);
 	memcpy(copy, bytes, size);
 	copy[size] = '\0';
 	return copy;
@@ -55,7 +62,7 @@ const char *report_text(struct report *report, const char *format, ...)
 		return keep(report, small, (size_t)size);
 	char *large = arena_alloc(report->arena, (size_t)size + 1);
 	if (!large)
-		return "?";
+		return no_text(report);
 	va_start(args, format);
 	(void)vsnprintf(large, (size_t)size + 1, format, args);
 	va_end(args);
@@ -234,6 +241,8 @@ static enum hd_status run_rules(struct report *report, struct hd_error *err)
 		report->running = rule;
 		result->has_run = true;
 		TRY(rule->find(report, err));
+		if (report->lacks_text)
+			return fail_nomem(err);
 		if (!job_step(report->facts.job, 0, 1))
 			return fail_cancelled(err);
 	}

@@ -119,6 +119,7 @@ struct report {
 	size_t findings_count, findings_capacity;
 	struct rule_result *results; /**< by rule */
 	const struct report_rule *running;
+	bool lacks_text; /**< memory was exhausted when a text was made */
 };
 
 /** What a rule needs, which dump files do not all have. */

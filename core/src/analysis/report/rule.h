@@ -12,7 +12,7 @@
 HD_NODISCARD enum hd_status finding_add(struct report *report, const struct report_finding *finding,
 					struct hd_error *err);
 
-/** Text in the report's arena; "?" when memory is exhausted, which finding_add() then notes. */
+/** Text in the report's arena; "?" when memory is exhausted: then report_make() fails. */
 const char *report_text(struct report *report, const char *format, ...) HD_PRINTF(2, 3);
 
 /** Name of a type, cut in its middle if it is very long; in the report's arena. */
