@@ -9,6 +9,8 @@
 #include "snapshot/snapshot.h"
 #include "support/assert_more.h"
 
+#define SZ_ARRAY 0x000a0000u
+
 #define HELD_MAX    16384u
 #define LIST_ITEMS  8u
 #define LIST_COUNT  16u
@@ -69,6 +71,15 @@ uint64_t scene_class(struct report_scene *scene, const char *space, const char *
 						.type = { .base_size = size + 16,
 							  .series = &series,
 							  .series_count = references > 0 } });
+}
+
+uint64_t scene_bytes_type(struct report_scene *scene)
+{
+	uint64_t byte = scene_class(scene, "System", "Byte", 0, 8, NULL);
+	return fake_type(scene->fake, &(struct fake_type){ .base_size = 24,
+							   .component_size = 1,
+							   .flags = SZ_ARRAY,
+							   .per_inst = byte });
 }
 
 static void make_collections(struct report_scene *scene)

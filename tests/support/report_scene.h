@@ -56,6 +56,9 @@ void scene_destroy(struct report_scene *scene);
 uint64_t scene_class(struct report_scene *scene, const char *space, const char *name,
 		     uint32_t references, uint32_t size, const struct fake_field *fields);
 
+/** Make the type of arrays of bytes. */
+uint64_t scene_bytes_type(struct report_scene *scene);
+
 /** Next objects are made in a new segment. */
 void scene_segment(struct report_scene *scene, enum generation generation, uint64_t size);
 

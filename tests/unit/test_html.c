@@ -11,20 +11,33 @@ static int take_html(void *arg, const char *bytes, size_t size)
 	return 0;
 }
 
+struct html_writer {
+	struct hd_sink sink;
+	struct out out;
+	struct html html;
+};
+
+/* @p got has what was written after out_deinit(). */
+static void begin_html(struct html_writer *writer, struct text *got)
+{
+	writer->sink = (struct hd_sink){ .struct_size = sizeof(writer->sink),
+					 .arg = got,
+					 .write = take_html };
+	out_init(&writer->out, &writer->sink, 0, false);
+	html_init(&writer->html, &writer->out);
+}
+
 /* @p most 0: as text, else as a name. */
 static void write_piece(const char *bytes, size_t size, size_t most, struct text *ret)
 {
-	const struct hd_sink sink = { .struct_size = sizeof(sink), .arg = ret, .write = take_html };
-	struct out out;
-	struct html html;
-	out_init(&out, &sink, 0, false);
-	html_init(&html, &out);
+	struct html_writer writer;
+	begin_html(&writer, ret);
 	if (most) {
-		html_name(&html, bytes, size, most);
+		html_name(&writer.html, bytes, size, most);
 	} else {
-		html_text(&html, bytes, size);
+		html_text(&writer.html, bytes, size);
 	}
-	out_deinit(&out);
+	out_deinit(&writer.out);
 }
 
 static void check_html(const char *bytes, const char *expected)
@@ -85,15 +98,10 @@ TEST(a_beginning_ends_with_a_whole_character)
 		      { 9, "abc\xe2\x82\xac&lt;" } };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct text got = { 0 };
-		const struct hd_sink sink = { .struct_size = sizeof(sink),
-					      .arg = &got,
-					      .write = take_html };
-		struct out out;
-		struct html html;
-		out_init(&out, &sink, 0, false);
-		html_init(&html, &out);
-		html_beginning(&html, "abc\xe2\x82\xac<", 7, cases[i].most);
-		out_deinit(&out);
+		struct html_writer writer;
+		begin_html(&writer, &got);
+		html_beginning(&writer.html, "abc\xe2\x82\xac<", 7, cases[i].most);
+		out_deinit(&writer.out);
 		ASSERT_TEXT(got.bytes, cases[i].expected);
 		text_deinit(&got);
 	}
@@ -103,18 +111,13 @@ TEST(names_of_a_page_have_room_together)
 {
 	static char name[1000];
 	struct text got = { 0 };
-	const struct hd_sink sink = { .struct_size = sizeof(sink),
-				      .arg = &got,
-				      .write = take_html };
-	struct out out;
-	struct html html;
+	struct html_writer writer;
 	memset(name, '"', sizeof(name));
-	out_init(&out, &sink, 0, false);
-	html_init(&html, &out);
+	begin_html(&writer, &got);
 	for (size_t i = 0; i < 10 * HTML_NAMES_SIZE / sizeof(name); i++)
-		html_name(&html, name, sizeof(name), sizeof(name));
-	out_deinit(&out);
-	ASSERT_UINT(html.names_left, 0);
+		html_name(&writer.html, name, sizeof(name), sizeof(name));
+	out_deinit(&writer.out);
+	ASSERT_UINT(writer.html.names_left, 0);
 	/* What comes later has 24 characters each, of 6 bytes, and the sign that it was cut. */
 	CU_ASSERT(got.size > HTML_NAMES_SIZE);
 	CU_ASSERT(got.size < HTML_NAMES_SIZE + 6 * sizeof(name) +

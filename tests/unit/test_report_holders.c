@@ -91,16 +91,17 @@ static void hold_ballast(void)
 	scene_hold(scene, SCENE_FRAMEWORK, make_list(page_type, 2000, 0, 1));
 }
 
-static uint64_t make_methods(void)
+/* A list of dynamic methods, and ballast. */
+static void hold_methods(uint32_t old, uint32_t young, uint32_t version)
 {
-	return scene_class(scene, "System.Reflection.Emit", "DynamicMethod", 0, 40, NULL);
+	uint64_t type = scene_class(scene, "System.Reflection.Emit", "DynamicMethod", 0, 40, NULL);
+	hold_ballast();
+	scene_hold(scene, SCENE_STATIC, make_list(type, old, young, version));
 }
 
 TEST(dynamic_methods_that_pile_up_are_found)
 {
-	uint64_t type = make_methods();
-	hold_ballast();
-	scene_hold(scene, SCENE_STATIC, make_list(type, 1200, 200, 1400));
+	hold_methods(1200, 200, 1400);
 	const struct report_finding *finding = scene_finding(scene, "known-types");
 	REQUIRE(finding);
 	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
@@ -110,9 +111,7 @@ TEST(dynamic_methods_that_pile_up_are_found)
 
 TEST(dynamic_methods_that_come_and_go_are_a_fact)
 {
-	uint64_t type = make_methods();
-	hold_ballast();
-	scene_hold(scene, SCENE_STATIC, make_list(type, 1200, 200, 9000));
+	hold_methods(1200, 200, 9000);
 	const struct report_finding *finding = scene_finding(scene, "known-types");
 	REQUIRE(finding);
 	ASSERT_UINT(finding->severity, SEVERITY_LOW);
@@ -120,9 +119,7 @@ TEST(dynamic_methods_that_come_and_go_are_a_fact)
 
 TEST(a_few_hundred_dynamic_methods_are_not_told)
 {
-	uint64_t type = make_methods();
-	hold_ballast();
-	scene_hold(scene, SCENE_STATIC, make_list(type, 800, 100, 900));
+	hold_methods(800, 100, 900);
 	CU_ASSERT_PTR_NULL(scene_finding(scene, "known-types"));
 }
 

@@ -5,9 +5,8 @@
 #include "support/report_scene.h"
 #include "support/suite.h"
 
-#define KILO     1024u
-#define SZ_ARRAY 0x000a0000u
-#define CACHING  "Microsoft.Extensions.Caching.Memory"
+#define KILO    1024u
+#define CACHING "Microsoft.Extensions.Caching.Memory"
 
 static struct report_scene *scene;
 static uint64_t page_type, bytes_type;
@@ -16,11 +15,7 @@ static void set_up(void)
 {
 	scene = scene_create();
 	page_type = scene_class(scene, "Shop", "Page", 0, 4080, NULL);
-	uint64_t byte = scene_class(scene, "System", "Byte", 0, 8, NULL);
-	bytes_type = fake_type(scene->fake, &(struct fake_type){ .base_size = 24,
-								 .component_size = 1,
-								 .flags = SZ_ARRAY,
-								 .per_inst = byte });
+	bytes_type = scene_bytes_type(scene);
 }
 
 static void tear_down(void)

@@ -6,8 +6,7 @@
 #include "support/report_scene.h"
 #include "support/suite.h"
 
-#define SZ_ARRAY 0x000a0000u
-#define KILO     1024u
+#define KILO 1024u
 
 static struct report_scene *scene;
 static uint64_t box_type, tile_type, tiles_type, bytes_type;
@@ -20,11 +19,7 @@ static void set_up(void)
 	box_type = scene_class(scene, "Shop", "Box", 1, 16, box);
 	tile_type = scene_class(scene, "Shop", "Tile", 0, 8, NULL);
 	tiles_type = fake_array_type(scene->fake, tile_type);
-	uint64_t byte = scene_class(scene, "System", "Byte", 0, 8, NULL);
-	bytes_type = fake_type(scene->fake, &(struct fake_type){ .base_size = 24,
-								 .component_size = 1,
-								 .flags = SZ_ARRAY,
-								 .per_inst = byte });
+	bytes_type = scene_bytes_type(scene);
 }
 
 static void tear_down(void)
@@ -215,17 +210,22 @@ TEST(lambdas_that_keep_little_are_not_told)
 	CU_ASSERT_PTR_NULL(scene_finding(scene, "closures"));
 }
 
-static void hold_pool(uint32_t arrays)
+/* An object of System.Buffers that has @p arrays of 1 MB. */
+static uint64_t make_pool(const char *name, uint32_t arrays)
 {
-	uint64_t part =
-		scene_class(scene, "System.Buffers", "SharedArrayPoolPartitions", 1, 8, NULL);
+	uint64_t type = scene_class(scene, "System.Buffers", name, 1, 8, NULL);
 	scene_segment(scene, GENERATION_2, (uint64_t)arrays * (1024 * KILO + 64) + 4 * KILO);
-	uint64_t pool = fake_object(scene->fake, part, 0);
+	uint64_t pool = fake_object(scene->fake, type, 0);
 	uint64_t all = fake_object(scene->fake, scene->fake->object_array_type, arrays);
 	scene_set(scene, pool, 0, all);
 	for (uint32_t i = 0; i < arrays; i++)
 		scene_set_element(scene, all, i, fake_object(scene->fake, bytes_type, 1024 * KILO));
-	scene_hold(scene, SCENE_FRAMEWORK, pool);
+	return pool;
+}
+
+static void hold_pool(uint32_t arrays)
+{
+	scene_hold(scene, SCENE_FRAMEWORK, make_pool("SharedArrayPoolPartitions", arrays));
 }
 
 TEST(what_an_array_pool_keeps_is_a_fact)
@@ -246,15 +246,8 @@ TEST(a_small_array_pool_is_not_told)
 /* A pool of the program with @p arrays of 1 MB, and other objects of @p others MB. */
 static void hold_own_pool(uint32_t arrays, uint32_t others)
 {
-	uint64_t type = scene_class(scene, "System.Buffers", "ConfigurableArrayPool", 1, 8, NULL);
 	scene_hold(scene, SCENE_OTHER_STATIC, make_boxes(others, 1024 * KILO, 7));
-	scene_segment(scene, GENERATION_2, (uint64_t)arrays * (1024 * KILO + 64) + 4 * KILO);
-	uint64_t pool = fake_object(scene->fake, type, 0);
-	uint64_t all = fake_object(scene->fake, scene->fake->object_array_type, arrays);
-	scene_set(scene, pool, 0, all);
-	for (uint32_t i = 0; i < arrays; i++)
-		scene_set_element(scene, all, i, fake_object(scene->fake, bytes_type, 1024 * KILO));
-	scene_hold(scene, SCENE_STATIC, pool);
+	scene_hold(scene, SCENE_STATIC, make_pool("ConfigurableArrayPool", arrays));
 }
 
 TEST(a_pool_that_is_most_of_the_heap_is_found)
