@@ -271,6 +271,21 @@ def run_meaningful(scene: Scene) -> Iterator[str]:
         yield from (f"{damage.__name__}: {text}" for text in wrong)
 
 
+def run_verify(scene: Scene) -> Iterator[str]:
+    """dumpstackobjects -verify leaves out the thread objects whose first field is damaged, and nothing else."""
+    rows = heapdump(scene.image.path, "dumpstackobjects -all").json()["objects"]
+    damaged = {row["object"] for row in rows if row["type"] == "System.Threading.Thread"}
+    for address in damaged:
+        scene.image.patch(int(address, 16) + 8, u64(0x1234))
+    sound = [row for row in rows if row["object"] not in damaged]
+    if heapdump(scene.image.path, "dumpstackobjects -all -verify").json()["objects"] != sound:
+        yield "dumpstackobjects -verify does not leave out the damaged objects alone"
+    text = heapdump(scene.image.path, "dumpstackobjects -all -verify", as_json=False).out
+    if f"Not shown: {len(rows) - len(sound)} references to damaged objects\n" not in text:
+        yield f"dumpstackobjects -verify does not say how many it leaves out: {text[-100:]}"
+    scene.image.restore()
+
+
 def answer_of(lines: list[str], command: str) -> str:
     """The verdicts that one command gave, as a text."""
     for line in lines:
@@ -307,7 +322,11 @@ def main() -> int:
         wrong, lines = batch(image, as_json=True)
         if len(lines) != len(COMMANDS.splitlines()):
             wrong.append(f"{len(lines)} answers on the sound core: {lines}")
-        wrong += [*run_meaningful(scene), *run_random(scene, turns.seed(), rounds)]
+        wrong += [
+            *run_meaningful(scene),
+            *run_verify(scene),
+            *run_random(scene, turns.seed(), rounds),
+        ]
         image.close()
     for text in wrong:
         print(f"hangs: {text}")

@@ -234,8 +234,8 @@ static enum hd_status write_object_list(struct object_list *list)
 	write_unread_range(list);
 	if (list->damaged) {
 		char number[COUNT_SIZE];
-		answer_remark(&call->answer, "\nNot shown: %s of damaged objects\n",
-			      format_count(list->damaged, "address", number));
+		answer_remark(&call->answer, "\nNot shown: %s to damaged objects\n",
+			      format_count(list->damaged, "reference", number));
 	}
 	return HD_OK;
 }
