@@ -505,6 +505,28 @@ TEST(one_object_is_verified_as_all_are)
 	end(&fixture);
 }
 
+TEST(an_object_is_sound_whatever_is_wrong_elsewhere)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	struct verify_result *result = &fixture.result;
+	struct clr_thread *thread = fake_thread(fixture.fake);
+	thread->alloc_pointer = fixture.old_last;
+	thread->alloc_limit = fixture.old_last + 64;
+	poke(&fixture, fixture.old_segment, fixture.old_next);
+	const struct verify_finding *finding = one(&fixture, "InvalidSegmentEnd", VERDICT_DAMAGE,
+						   fixture.old_segment, fixture.old_segment);
+	/* Two objects refer to what lies after that end, and the context lies there. */
+	ASSERT_UINT(finding->consequence_count, 3);
+	verify_result_deinit(result);
+	ASSERT_UINT(verify_object(fixture.heap, fixture.first, NULL, result, NULL), HD_OK);
+	ASSERT_UINT(result->count, 0);
+	verify_result_deinit(result);
+	ASSERT_UINT(verify_object(fixture.heap, fixture.list, NULL, result, NULL), HD_OK);
+	ASSERT_UINT(result->count, 1);
+	end(&fixture);
+}
+
 TEST(damaged_objects_are_those_that_are_found_one_by_one)
 {
 	static const struct verify_options options = { .list_damaged = true };

@@ -194,9 +194,15 @@ static int compare_links(const void *a, const void *b)
 	return x->object < y->object ? -1 : x->object > y->object;
 }
 
+static bool has_range(const struct verify_options *options)
+{
+	return options->begin || options->end;
+}
+
 /* Give the findings their consequences, each object once. */
 static void set_consequences(struct resolver *resolver)
 {
+	const struct verify_options *options = resolver->options;
 	for (size_t i = 0; i < resolver->found.links_count; i++) {
 		resolver->found.links[i].finding =
 			finding_list_final(&resolver->found, resolver->found.links[i].finding);
@@ -214,6 +220,8 @@ static void set_consequences(struct resolver *resolver)
 		if (finding->consequence_count < CONSEQUENCES_KEPT)
 			finding->consequences[finding->consequence_count] = link->object;
 		finding->consequence_count++;
+		finding->reaches_range |= !has_range(options) || (link->object >= options->begin &&
+								  link->object < options->end);
 	}
 }
 
@@ -252,9 +260,9 @@ static enum hd_status list_damaged(struct resolver *resolver, struct hd_error *e
 static bool is_chosen_finding(const struct verify_options *options,
 			      const struct verify_finding *finding)
 {
-	if (finding->consequence_count || (!options->segments && !options->begin && !options->end))
+	if (finding->reaches_range || (!options->segments && !has_range(options)))
 		return true;
-	if ((options->begin || options->end) &&
+	if (has_range(options) &&
 	    (finding->address < options->begin || finding->address >= options->end))
 		return false;
 	for (size_t i = 0; options->segments && i < options->segment_count; i++) {

@@ -35,7 +35,8 @@ struct verify_finding {
 	uint64_t referrers[CONSEQUENCES_KEPT];
 	uint64_t consequence_count;
 	uint64_t consequences[CONSEQUENCES_KEPT]; /**< objects that are wrong because of it */
-	uint32_t merged;                          /**< private */
+	bool reaches_range; /**< private: one of these is among the objects that were asked for */
+	uint32_t merged;    /**< private */
 };
 
 struct verify_result {
