@@ -312,7 +312,7 @@ static void write_hang_totals(struct call *call, const struct verdicts *verdicts
 	answer_data(answer, &hang_schema, cells);
 	if (!verdicts->rows_count) {
 		answer_remark(answer,
-			      "Nothing hangs here, as far as can be seen: no deadlock, no "
+			      "No thread hangs here, as far as can be seen: no deadlock, no "
 			      "thread pool without a\nfree worker, no finalizer that waits. "
 			      "waits shows what each thread waits for.\n");
 	}
@@ -320,9 +320,12 @@ static void write_hang_totals(struct call *call, const struct verdicts *verdicts
 		      "%zu threads: %" PRIu64 " wait, %" PRIu64 " are idle, %" PRIu64 " run.\n",
 		      waits->count, waiting, idle, waits->count - waiting - idle);
 	if (verdicts->chains) {
-		answer_remark(answer,
-			      "%" PRIu64 " chains of async methods are not done (dumpasync).\n",
-			      verdicts->chains);
+		answer_remark(
+			answer, "%" PRIu64 " chains of async methods are not done (dumpasync)%s.\n",
+			verdicts->chains,
+			verdicts->rows_count ? ""
+					     : "; many that wait for\none object may hang, "
+					       "too: nothing tells who will release it (waits)");
 	}
 	if (waits->partial) {
 		char count[COUNT_SIZE];
