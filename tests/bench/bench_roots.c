@@ -17,6 +17,8 @@
 
 #include <heapdump/command.h>
 
+#include "graph/csr.h"
+#include "graph/heap_graph.h"
 #include "measure.h"
 #include "plain_mark.h"
 #include "session/session_state.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/uio.h>
@@ -243,7 +244,7 @@ TEST(local_process_is_read_past_the_debugger)
 		REQUIRE(target);
 		ASSERT_UINT(target->kind, TARGET_PROCESS);
 		ASSERT_TEXT(target->debugger.route, "the process, past the debugger");
-		ASSERT_TEXT(target->name, "test_debugger");
+		ASSERT_TEXT(target->name, program_invocation_short_name);
 		unsigned int before = shown.calls;
 		uint8_t buf[64];
 		CU_ASSERT(memory_read(target->memory, (uintptr_t)shown.bytes, buf, sizeof(buf)));

@@ -130,8 +130,4 @@ TEST(headers_that_lead_in_a_circle_end)
 	fake_clr_destroy(fake);
 }
 
-int main(void)
-{
-	static const struct suite suites[] = { { .name = "gc_areas" } };
-	return suites_run(suites, 1, NULL);
-}
+SUITE(.name = "gc_areas")

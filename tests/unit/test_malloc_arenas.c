@@ -207,8 +207,4 @@ TEST(large_pieces_are_mapped_on_their_own)
 	fake_memory_deinit(&fake);
 }
 
-int main(void)
-{
-	static const struct suite suites[] = { { .name = "malloc_arenas" } };
-	return suites_run(suites, 1, NULL);
-}
+SUITE(.name = "malloc_arenas")

@@ -92,8 +92,4 @@ TEST(the_whole_address_space_may_be_claimed)
 	mem_free(rows);
 }
 
-int main(void)
-{
-	static const struct suite suites[] = { { .name = "memory_sweep" } };
-	return suites_run(suites, 1, NULL);
-}
+SUITE(.name = "memory_sweep")

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What /proc says, and which processes are refused by it. */
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -203,9 +204,9 @@ TEST(no_permission_says_what_to_do)
 	const char *message = nobody.board->message;
 	char expected[128];
 	(void)snprintf(expected, sizeof(expected),
-		       "the kernel refused to let uid 65534 look at process %d (test_proc) of "
+		       "the kernel refused to let uid 65534 look at process %d (%s) of "
 		       "uid 0: run as that user or with sudo",
-		       (int)child.pid);
+		       (int)child.pid, program_invocation_short_name);
 	CU_ASSERT(strncmp(message, expected, strlen(expected)) == 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(message, "--cap-add=SYS_PTRACE"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(message, "createdump --full"));

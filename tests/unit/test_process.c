@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -88,7 +89,7 @@ TEST(known_bytes_are_copied)
 	ASSERT_UINT(target->kind, TARGET_PROCESS);
 	ASSERT_UINT((uint64_t)target->pid, (uint64_t)child.pid);
 	CU_ASSERT(target->process.stopped_seconds > 0 && target->process.stopped_seconds < 5);
-	ASSERT_TEXT(target->name, "test_process");
+	ASSERT_TEXT(target->name, program_invocation_short_name);
 	CU_ASSERT(child_is_running(&child));
 	ASSERT_UINT(child_state(child.pid) == 't', false);
 	CU_ASSERT(target->auxv.phdr && target->auxv.phnum && target->auxv.entry);
@@ -293,9 +294,10 @@ TEST(traced_by_another_names_it)
 	ASSERT_UINT(target_open_process(child.pid, NULL, NULL, &target, &err), HD_ERR_OS);
 	char expected[160];
 	(void)snprintf(expected, sizeof(expected),
-		       "process %d (test_process) is traced by process %d (test_process) already: "
+		       "process %d (%s) is traced by process %d (%s) already: "
 		       "detach that first, or load heapdump into it",
-		       (int)child.pid, (int)tool.pid);
+		       (int)child.pid, program_invocation_short_name, (int)tool.pid,
+		       program_invocation_short_name);
 	ASSERT_TEXT(err.message, expected);
 	child_end(&tool);
 	child_end(&child);
@@ -565,7 +567,7 @@ TEST(memory_may_be_exhausted)
 	child_end(&child);
 }
 
-int main(void)
+static int run(void)
 {
 	static const struct suite suites[] = { { .name = "process" } };
 	if (!child_can_be_opened()) {
@@ -575,3 +577,5 @@ int main(void)
 	sparse = map(16 * PAGE);
 	return sparse ? suites_run(suites, 1, NULL) : 2;
 }
+
+TEST_FILE(run)

@@ -110,8 +110,4 @@ TEST(a_page_of_a_child_that_was_only_read_is_not_in_memory)
 	munmap(sparse, PAGES * PAGE);
 }
 
-int main(void)
-{
-	static const struct suite suites[] = { { .name = "process_residency" } };
-	return suites_run(suites, 1, NULL);
-}
+SUITE(.name = "process_residency")

@@ -385,7 +385,7 @@ TEST(nonsense_is_refused)
 	child_end(&child);
 }
 
-int main(void)
+static int run(void)
 {
 	static const struct suite suites[] = { { .name = "process_server" } };
 	if (!child_can_be_opened()) {
@@ -399,3 +399,5 @@ int main(void)
 	shared = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	return shared != MAP_FAILED ? suites_run(suites, 1, NULL) : 2;
 }
+
+TEST_FILE(run)

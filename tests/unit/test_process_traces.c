@@ -144,7 +144,7 @@ static uint8_t *map_pages(int protection, int flags, int fd)
 	return bytes;
 }
 
-int main(void)
+static int run(void)
 {
 	static const struct suite suites[] = { { .name = "process_traces" } };
 	char path[] = "/tmp/heapdump-test-XXXXXX";
@@ -170,3 +170,5 @@ int main(void)
 	(void)unlink(path);
 	return status;
 }
+
+TEST_FILE(run)
