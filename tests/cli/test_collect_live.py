@@ -124,8 +124,8 @@ class Live(Case):
                 process.kill()
 
     def ended(self, pid: int) -> None:
-        """No session is left in the process."""
-        for _ in range(50):
+        """No session is left in the process, after the time that a busy runtime needs to end them."""
+        for _ in range(300):
             if not sessions(pid):
                 return
             time.sleep(0.1)

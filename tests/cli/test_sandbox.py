@@ -142,6 +142,11 @@ class Closed(unittest.TestCase):
         self.assertGreater(len(attacks), 30)
         for attack in [*attacks, "thread-of-32-bits"]:
             with self.subTest(attack):
+                if attack == "thread-of-32-bits":
+                    free = run(MISBEHAVING, "--no-sandbox", BUBBLECS, "misbehave", attack)
+                    if free.returncode == -signal.SIGSEGV:
+                        print("skipped: this kernel has no calls of 32-bit programs")
+                        continue
                 done = run(MISBEHAVING, BUBBLECS, "misbehave", attack)
                 self.assertNotIn("survived", done.stdout)
                 self.assertIn("the sandbox has ended the process", done.stderr)

@@ -40,6 +40,10 @@ def documents() -> Iterator[tuple[str, dict[str, Any]]]:
                 yield case.name, found
 
 
+# make_schemas.py runs a program for each command.
+MANY = 4 * TIMEOUT
+
+
 class Schemas(unittest.TestCase):
     """The files, and what they are for."""
 
@@ -55,7 +59,7 @@ class Schemas(unittest.TestCase):
             env=environment(),
             capture_output=True,
             text=True,
-            timeout=TIMEOUT,
+            timeout=MANY,
             check=False,
         )
         self.assertEqual((done.stderr, done.returncode), ("", 0))

@@ -293,11 +293,12 @@ class Maker:
         return Damage([(o.address + 8, u64(0x7FFFFFFFFF))], o.address, o.address + 8)
 
     def free_long(self) -> Damage:
-        while True:
+        for _ in range(10000):
             o = self.choose(self.free)
             more = 8 * self.random.randrange(2, 20)
             if self._covers_known(o, o.size + more):
                 return Damage([(o.address + 8, u64(o.size - 24 + more))], o.address, o.address + 8)
+        raise LookupError("no free object before a known one")
 
     # headers
 
