@@ -2,24 +2,19 @@
 # SPDX-License-Identifier: MIT
 """Compare modules, domains, contexts of types and failed allocations with ClrMD.
 
-    check_modules.py [--program HEAPDUMP] [--clrmd CLRMD.dll] [CORE...]
+    check_modules.py [--program HEAPDUMP] [CORE...]
 
 Without CORE: those of CORES in corefiles/build, or in $COREFILES.  Everything that ClrMD says must be the same, except what
 RULES has.  Exit status 1 when anything differs, 77 without cores or a .NET SDK.
 """
 from __future__ import annotations
 
-import argparse
-import os
 import pathlib
-import shutil
-import subprocess
 import sys
-import tempfile
 from typing import Iterator
 
 import compare
-from session import Json, ask
+from session import Json, ask, check_cores
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CORES = [
@@ -35,19 +30,6 @@ RULES = {
     "none": "ClrMD has no name for modules without a file; ours is that of the assembly",
     "metadata": "the DAC does not say where the metadata of Reflection.Emit lie",
 }
-
-
-def facts(clrmd: pathlib.Path, core: pathlib.Path) -> dict[str, list[list[str]]]:
-    """ClrMD's lines by their first letter."""
-    found: dict[str, list[list[str]]] = {letter: [] for letter in "UdvaoE"}
-    with tempfile.TemporaryDirectory() as folder:
-        out = pathlib.Path(folder, "facts")
-        command = ["dotnet", str(clrmd), str(core), str(out), "modules", "/dev/null"]
-        subprocess.run(command, check=True, env={**os.environ, **compare.QUICK})
-        for line in out.with_suffix(".modules").read_text(encoding="utf-8").splitlines():
-            letter, *fields = line.split("\t")
-            found[letter].append(fields)
-    return found
 
 
 def number(text: str | None) -> int:
@@ -118,9 +100,9 @@ def check_failures(ours: list[Json], rows: list[list[str]]) -> Iterator[str]:
         yield f"failed allocations: {have}, ClrMD says {want}"
 
 
-def compare_core(program: str, clrmd: pathlib.Path, core: pathlib.Path) -> list[str]:
-    """What differs."""
-    said = facts(clrmd, core)
+def compare_core(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
+    """What was compared, and what differs."""
+    said = compare.clrmd_lines(core, "modules")
     modules, domains, failures = ask(program, core, ["clrmodules", "dumpdomain", "analyzeoom"])
     ours = {number(row["address"]): row for row in modules["modules"]}
     wrong = []
@@ -140,34 +122,18 @@ def compare_core(program: str, clrmd: pathlib.Path, core: pathlib.Path) -> list[
     count, differ = check_contexts(program, core, said["a"])
     wrong += differ
     wrong += check_failures(failures["failures"], said["o"])
-    print(
-        f"{core.name}: {len(ours)} modules, {len(have)} domains, contexts of {count} types,"
-        f" {len(said['o'])} failed allocations: {len(wrong)} differ",
-        flush=True,
+    compared = (
+        f"{len(ours)} modules, {len(have)} domains, contexts of {count} types,"
+        f" {len(said['o'])} failed allocations"
     )
-    return wrong
+    return compared, wrong
 
 
 def main() -> int:
     """Check the cores."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", default=str(SOURCE / "build" / "heapdump"))
-    parser.add_argument("--clrmd", type=pathlib.Path)
-    parser.add_argument("cores", nargs="*", type=pathlib.Path)
-    options = parser.parse_args()
-    folder = pathlib.Path(os.environ.get("COREFILES", SOURCE / "corefiles" / "build"))
-    cores = options.cores or [folder / f"{name}.core" for name in CORES]
-    cores = [core for core in cores if core.exists()]
-    if not cores or not shutil.which("dotnet"):
-        print("no cores, or no .NET SDK")
-        return 77
-    clrmd = options.clrmd or compare.clrmd_program(compare.apps_folder(cores[0]))
-    status = 0
-    for core in cores:
-        for line in compare_core(options.program, clrmd, core)[:40]:
-            print("  " + line)
-            status = 1
-    return status
+    return check_cores(
+        __doc__ or "", [f"{name}.core" for name in CORES], compare_core, needs_sdk=True
+    )
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Compare methods and the methods of frames with ClrMD.
 
-    check_names.py [--program HEAPDUMP] [--clrmd CLRMD.dll] [CORE...]
+    check_names.py [--program HEAPDUMP] [CORE...]
 
 Without CORE: wks10-full, wks9-full and wks8-full of corefiles/build, or of $COREFILES.  All frames, and of the methods
 that types declare all with code of the JIT (at most 2,000), and some of the others, must be the same: MethodDesc, token,
@@ -11,20 +11,15 @@ without cores or a .NET SDK.
 """
 from __future__ import annotations
 
-import argparse
-import os
 import pathlib
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
 from typing import Iterator
 
 import compare
-from session import Json, ask
+from session import Json, ask, check_cores
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
+CORES = ["wks*-full.core"]
 JIT_MAX, OTHERS_MAX, CHUNK = 2000, 400, 100
 # What ClrMD says otherwise, and why it is right.
 RULES = {
@@ -32,19 +27,6 @@ RULES = {
     "pinvoke": "ClrMD does not say that a P/Invoke has ReadyToRun code",
     "size": "the hot size of ReadyToRun code is that of its first function; ours has the handlers, too",
 }
-
-
-def facts(clrmd: pathlib.Path, core: pathlib.Path) -> dict[str, list[list[str]]]:
-    """ClrMD's lines by their first letter."""
-    found: dict[str, list[list[str]]] = {"u": [], "e": [], "g": [], "E": []}
-    with tempfile.TemporaryDirectory() as folder:
-        out = pathlib.Path(folder, "facts")
-        command = ["dotnet", str(clrmd), str(core), str(out), "names", "/dev/null"]
-        subprocess.run(command, check=True, env={**os.environ, **compare.QUICK})
-        for line in out.with_suffix(".names").read_text(encoding="utf-8").splitlines():
-            letter, *fields = line.split("\t")
-            found[letter].append(fields)
-    return found
 
 
 def plain(name: str) -> str:
@@ -82,9 +64,9 @@ def batches(program: str, core: pathlib.Path, lines: list[str]) -> Iterator[Json
         yield from ask(program, core, lines[first : first + CHUNK])
 
 
-def compare_core(program: str, clrmd: pathlib.Path, core: pathlib.Path) -> tuple[int, list[str]]:
-    """How many facts of a core were compared, and what differs."""
-    said = facts(clrmd, core)
+def compare_core(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
+    """What of a core was compared, and what differs."""
+    said = compare.clrmd_lines(core, "names")
     wrong: list[str] = []
     jitted = [row for row in said["e"] if row[3] == "Jit"][:JIT_MAX]
     others = [row for row in said["e"] if row[3] != "Jit"]
@@ -99,34 +81,15 @@ def compare_core(program: str, clrmd: pathlib.Path, core: pathlib.Path) -> tuple
         ):
             yield_text = f"{answer['method_desc']} {answer['name']}"
             wrong.append(f"ip {row[0]}: {yield_text}, ClrMD says {row[1]} {row[2]}")
-    print(
-        f"{core.name}: {len(jitted)} JIT and {len(sample) - len(jitted)} other"
-        f" methods, {len(frames)} frames: {len(wrong)} differ",
-        flush=True,
+    compared = (
+        f"{len(jitted)} JIT and {len(sample) - len(jitted)} other methods, {len(frames)} frames"
     )
-    return len(sample), wrong
+    return compared, wrong
 
 
 def main() -> int:
     """Check the cores."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", default=str(SOURCE / "build" / "heapdump"))
-    parser.add_argument("--clrmd", type=pathlib.Path)
-    parser.add_argument("cores", nargs="*", type=pathlib.Path)
-    options = parser.parse_args()
-    folder = pathlib.Path(os.environ.get("COREFILES", SOURCE / "corefiles" / "build"))
-    cores = options.cores or [folder / f"wks{major}-full.core" for major in (10, 9, 8)]
-    cores = [core for core in cores if core.exists()]
-    if not cores or not shutil.which("dotnet"):
-        print("no cores, or no .NET SDK")
-        return 77
-    clrmd = options.clrmd or compare.clrmd_program(compare.apps_folder(cores[0]))
-    status = 0
-    for core in cores:
-        for line in compare_core(options.program, clrmd, core)[1][:40]:
-            print("  " + line)
-            status = 1
-    return status
+    return check_cores(__doc__ or "", CORES, compare_core, needs_sdk=True)
 
 
 if __name__ == "__main__":

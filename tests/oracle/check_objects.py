@@ -11,12 +11,8 @@ without cores or a .NET SDK.
 """
 from __future__ import annotations
 
-import os
 import pathlib
-import shutil
-import subprocess
 import sys
-import tempfile
 
 import compare
 from session import ask, check_cores
@@ -36,13 +32,8 @@ def facts(core: pathlib.Path) -> tuple[Words, Sizes, dict[int, tuple[int, int]],
     sizes: Sizes = {}
     stacks: dict[int, tuple[int, int]] = {}
     errors = []
-    clrmd = compare.clrmd_program(compare.apps_folder(core))
-    with tempfile.TemporaryDirectory() as folder:
-        out = pathlib.Path(folder, "facts")
-        command = ["dotnet", str(clrmd), str(core), str(out), "words", "/dev/null"]
-        subprocess.run(command, check=True, env={**os.environ, **compare.QUICK})
-        for line in out.with_suffix(".words").read_text(encoding="utf-8").splitlines():
-            letter, *fields = line.split("\t")
+    for letter, rows in compare.clrmd_lines(core, "words").items():
+        for fields in rows:
             if letter == "W":
                 words.add((int(fields[0]), fields[1], int(fields[2], 16)))
             elif letter == "b":
@@ -78,11 +69,8 @@ def compare_core(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
     for key in sorted(rows.keys() | sizes.keys()):
         if rows.get(key) != sizes.get(key):
             wrong.append(f"sizes {key}: {rows.get(key)}, ClrMD says {sizes.get(key)}")
-    return f"{len(words)} words of {len(stacks)} stacks, {len(sizes)} sizes", wrong[:40]
+    return f"{len(words)} words of {len(stacks)} stacks, {len(sizes)} sizes", wrong
 
 
 if __name__ == "__main__":
-    if not shutil.which("dotnet"):
-        print("no .NET SDK")
-        sys.exit(77)
-    sys.exit(check_cores(__doc__, PATTERNS, compare_core))
+    sys.exit(check_cores(__doc__, PATTERNS, compare_core, needs_sdk=True))

@@ -20,6 +20,7 @@ Environment: HEAPDUMP_BUILD, the build folder (default: build). Exit status: 0 n
 from __future__ import annotations
 
 import argparse
+import collections
 import hashlib
 import json
 import os
@@ -32,6 +33,7 @@ import sys
 import tempfile
 from typing import Any, Iterator
 
+import live
 import root_rules
 import rules
 import truth
@@ -137,19 +139,22 @@ def apps_folder(core: pathlib.Path) -> pathlib.Path:
 
 def clrmd_program(apps: pathlib.Path) -> pathlib.Path:
     """The ClrMD program, built when its sources have changed."""
-    sources = sorted((HERE / "clrmd").glob("*.*"))
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
-    stamp = apps / "clrmd.stamp"
-    program = apps / "clrmd" / "clrmd.dll"
-    if not program.exists() or not stamp.exists() or stamp.read_text(encoding="ascii") != digest:
-        subprocess.run(
-            ["dotnet", "publish", str(HERE / "clrmd"), "-c", "Release", "-v", "quiet"],
-            check=True,
-            env={**os.environ, "HD_APPS_BUILD": str(apps)},
-            stdout=sys.stderr,
-        )
-        stamp.write_text(digest, encoding="ascii")
-    return program
+    return pathlib.Path(live.publish("clrmd", apps)[1])
+
+
+def clrmd_lines(core: pathlib.Path, parts: str) -> dict[str, list[list[str]]]:
+    """What ClrMD says of a core: the fields of its lines by their first letter (clrmd/Program.cs describes them)."""
+    rows: dict[str, list[list[str]]] = collections.defaultdict(list)
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder, "facts")
+        program = str(clrmd_program(apps_folder(core)))
+        command = ["dotnet", program, str(core), str(out), parts, "/dev/null"]
+        subprocess.run(command, check=True, env={**os.environ, **QUICK})
+        for part in parts.split(","):
+            for line in out.with_suffix("." + part).read_text(encoding="utf-8").splitlines():
+                letter, *fields = line.split("\t")
+                rows[letter].append(fields)
+    return rows
 
 
 def runtime_folder() -> pathlib.Path:

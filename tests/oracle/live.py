@@ -49,19 +49,19 @@ def make(*names: str) -> None:
         raise Missing(f"make_corefiles.sh: {made.stderr[-1000:]}")
 
 
-def publish(project: str) -> list[str]:
-    """The command of a C# program of this folder, built when its sources have changed."""
+def publish(project: str, apps: Path = APPS) -> list[str]:
+    """The command of a C# program of this folder, built when its sources have changed; several tests may ask for it at once."""
     sources = sorted((SOURCE / "tests" / "oracle" / project).glob("*.*"))
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
-    stamp, program = APPS / f"{project}.stamp", APPS / project / f"{project}.dll"
-    APPS.mkdir(parents=True, exist_ok=True)
-    with open(APPS / f".{project}.lock", "wb") as lock:
+    stamp, program = apps / f"{project}.stamp", apps / project / f"{project}.dll"
+    apps.mkdir(parents=True, exist_ok=True)
+    with open(apps / f".{project}.lock", "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not program.exists() or not stamp.exists() or stamp.read_text("ascii") != digest:
             words = [dotnet(), "publish", str(sources[0].parent), "-c", "Release", "-v", "quiet"]
             made = subprocess.run(
                 [*words, "--nologo", "-nodeReuse:false"],
-                env={**os.environ, "HD_APPS_BUILD": str(APPS)},
+                env={**os.environ, "HD_APPS_BUILD": str(apps)},
                 capture_output=True,
                 text=True,
                 check=False,
@@ -184,6 +184,7 @@ def running(
         words = (
             [dotnet(), str(built / f"{app}.dll")] if flavour == "net10.0" else [str(built / app)]
         )
+        words += arguments
         with subprocess.Popen(words, env=env, stdout=subprocess.PIPE, cwd=name) as process:
             program = Program(app, flavour, Path(name), process)
             try:

@@ -6,12 +6,17 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 from typing import Any, Callable
 
 Json = dict[str, Any]
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+# Lines about one core that are printed.
+TOLD = 40
+# All of what is compared, and not a part of it (scripts/test.sh --all).
+IS_ALL = bool(os.environ.get("HEAPDUMP_TEST_ALL"))
 
 
 def ask(program: str, core: pathlib.Path, lines: list[str]) -> list[Json]:
@@ -40,12 +45,16 @@ def check_cores(
     patterns: list[str],
     compare: Callable[[str, pathlib.Path], tuple[str, list[str]]],
     *committed: str,
+    needs_sdk: bool = False,
 ) -> int:
     """
     The main function of a script that compares cores: those of its command line, or else the COMMITTED ones, and those
     of corefiles/build (or of $COREFILES) that match PATTERNS.  COMPARE says in a few words what it compared, and what
-    differs.  1 when anything differs, 77 without cores.
+    differs.  1 when anything differs, 77 without cores, or without the .NET SDK if it NEEDS_SDK.
     """
+    if needs_sdk and not shutil.which("dotnet"):
+        print("there is no .NET SDK", file=sys.stderr)
+        return 77
     build = os.environ.get("HEAPDUMP_BUILD", str(SOURCE / "build"))
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--program", default=build + "/heapdump")
@@ -60,7 +69,7 @@ def check_cores(
     for core in options.cores or [*(SOURCE / "corefiles" / name for name in committed), *made]:
         compared, wrong = compare(options.program, core)
         print(f"{core.name}: {compared}, {len(wrong)} DIFFERENT", flush=True)
-        for line in wrong:
+        for line in wrong[:TOLD]:
             print(f"  {line}")
         status |= bool(wrong)
     return status
