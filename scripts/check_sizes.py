@@ -5,7 +5,7 @@
     check_sizes.py [--update] [FOLDER]
 
 Fail: a function of more than 100 lines or 6 parameters, a struct of more than 20 fields, more than 12 includes of
-internal headers in one file, a chain of more than 8 of them.  Warn: a file of more than 600 lines, a header of more
+internal headers in one file, a chain of more than 8 of them, a file of more than 4 MiB in the repository.  Warn: a file of more than 600 lines, a header of more
 than 200, a function of more than 60 lines.
 
 known_sizes.txt has what was larger when a limit came, and how large.  Nothing may be added: what grows fails, and
@@ -16,12 +16,14 @@ from __future__ import annotations
 import ast
 import pathlib
 import re
+import subprocess
 import sys
 
 import measure_code
 
 FILE_WARN, HEADER_WARN, FUNCTION_WARN = 600, 200, 60
 FUNCTION_FAIL, INCLUDES_FAIL = 100, 12
+REPOSITORY_FILE_FAIL = 4 << 20  # bytes
 LIMITS = {"parameters": 6, "fields": 20, "include-depth": 8}
 KNOWN = pathlib.Path(__file__).resolve().with_name("known_sizes.txt")
 Sizes = dict[tuple[str, str], int]  # what, and where: how large
@@ -52,6 +54,19 @@ def python_functions(text: str) -> list[tuple[int, int]]:
             end = node.end_lineno or node.lineno
             result.append((node.lineno, end - node.lineno + 1))
     return result
+
+
+def large_files(root: pathlib.Path) -> list[str]:
+    """Errors about files of the repository, whatever they are."""
+    listed = subprocess.run(
+        ["git", "-C", str(root), "ls-files", "-z"], stdout=subprocess.PIPE, text=True, check=False
+    )
+    paths = [root / name for name in listed.stdout.split("\0") if name]
+    return [
+        f"{path.relative_to(root).as_posix()}: more than {REPOSITORY_FILE_FAIL >> 20} MiB"
+        for path in paths
+        if path.is_file() and path.stat().st_size > REPOSITORY_FILE_FAIL
+    ]
 
 
 class Includes:
@@ -153,6 +168,7 @@ def main(root: pathlib.Path, update: bool) -> int:
         found |= parts_of(path, name)
         if includes.depth(path) > LIMITS["include-depth"]:
             found["include-depth", name] = includes.depth(path)
+    errors += large_files(root)
     known = read_known()
     if update:
         update_known(found, known)
