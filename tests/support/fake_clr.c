@@ -380,6 +380,23 @@ struct clr *fake_runtime(struct fake_clr *fake)
 	return clr;
 }
 
+/* Five levels of 256 pointers by the bits of an address, then fragments. */
+uint64_t fake_range_map(struct fake_clr *fake, uint64_t code)
+{
+	static const unsigned int shifts[] = { 49, 41, 33, 25 };
+	struct fake_memory *memory = &fake->memory;
+	uint64_t table = fake_alloc(memory, (uint64_t)8 * 256);
+	fake->clr->globals.dac_table = fake_alloc(memory, 8);
+	fake->clr->globals.dac_count = 1;
+	fake_poke_u64(memory, fake->clr->globals.dac_table, table);
+	for (size_t i = 0; i < 4; i++) {
+		uint64_t next = fake_alloc(memory, (uint64_t)8 * 256);
+		fake_poke_u64(memory, table + 8 * (code >> shifts[i] & 255), next);
+		table = next;
+	}
+	return table + 8 * (code >> 17 & 255);
+}
+
 struct heap *fake_heap(struct fake_clr *fake)
 {
 	struct clr *clr = fake_runtime(fake);

@@ -112,6 +112,13 @@ struct clr_thread *fake_thread(struct fake_clr *fake);
 
 /** The runtime as it is now; made once.  Later threads reach it by fake_heap(). */
 struct clr *fake_runtime(struct fake_clr *fake);
+
+/**
+ * Give its runtime a RangeSectionMap with all levels for the address @p code.
+ *
+ * @return where the address of the first fragment goes
+ */
+uint64_t fake_range_map(struct fake_clr *fake, uint64_t code);
 /** heap_open() of it as it is now; lives until the next call or fake_clr_destroy(). */
 struct heap *fake_heap(struct fake_clr *fake);
 

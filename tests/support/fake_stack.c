@@ -14,22 +14,15 @@
 #define DATA_BEGIN 0x10000u
 #define MAP_UNITS  (FAKE_CODE_SIZE / 256)
 
-static uint64_t make_map(struct fake_stack *stack)
+static void make_map(struct fake_stack *stack)
 {
-	static const unsigned int shifts[] = { 49, 41, 33, 25 };
 	struct fake_memory *memory = stack->memory;
-	uint64_t table = fake_alloc(memory, (uint64_t)8 * 256), dac = fake_alloc(memory, 8);
-	fake_poke_u64(memory, dac, table);
-	for (size_t i = 0; i < 4; i++) {
-		uint64_t next = fake_alloc(memory, (uint64_t)8 * 256);
-		fake_poke_u64(memory, table + 8 * (FAKE_CODE >> shifts[i] & 255), next);
-		table = next;
-	}
+	uint64_t slot = fake_range_map(stack->fake, FAKE_CODE);
 	uint64_t fragment = fake_alloc(memory, 32);
 	stack->section = fake_alloc(memory, 64);
 	stack->node = fake_alloc(memory, 64);
 	stack->map = fake_alloc(memory, (uint64_t)4 * MAP_UNITS);
-	fake_poke_u64(memory, table + 8 * (FAKE_CODE >> 17 & 255), fragment);
+	fake_poke_u64(memory, slot, fragment);
 	fake_poke_u64(memory, fragment + 8, FAKE_CODE);
 	fake_poke_u64(memory, fragment + 16, FAKE_CODE + FAKE_CODE_SIZE);
 	fake_poke_u64(memory, fragment + 24, stack->section);
@@ -38,7 +31,6 @@ static uint64_t make_map(struct fake_stack *stack)
 	fake_poke_u64(memory, stack->section + 40, stack->node);
 	fake_poke_u64(memory, stack->node + 32, FAKE_CODE);
 	fake_poke_u64(memory, stack->node + 40, stack->map);
-	return dac;
 }
 
 struct fake_stack *fake_stack_create(struct fake_clr *fake)
@@ -55,8 +47,7 @@ struct fake_stack *fake_stack_create(struct fake_clr *fake)
 	stack->clr->gc_info_version = 4;
 	for (unsigned int kind = 1; kind <= FRAME_EXCEPTION_FILTER; kind++)
 		stack->clr->frames.identifiers[kind] = kind;
-	stack->clr->globals.dac_table = make_map(stack);
-	stack->clr->globals.dac_count = 1;
+	make_map(stack);
 	fake_map(stack->memory, FAKE_CODE, FAKE_CODE_SIZE + 0x1000);
 	fake_map(stack->memory, FAKE_STACK, FAKE_STACK_SIZE);
 	fake_poke(stack->memory, FAKE_NATIVE - sizeof(call), call, sizeof(call));

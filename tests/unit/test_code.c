@@ -19,32 +19,21 @@ struct fixture {
 	uint64_t section; /* RangeSection of the code */
 };
 
-/* RangeSectionMap: five levels of 256 pointers by the bits of an address, then fragments. */
 static struct fixture set_up(void)
 {
 	struct fixture fixture = { .fake = fake_clr_create(NULL) };
-	static const unsigned int shifts[] = { 49, 41, 33, 25 };
 	fixture.memory = &fixture.fake->memory;
 	fixture.clr = fake_runtime(fixture.fake);
 	fixture.clr->gc_info_version = 4;
-	uint64_t table = fake_alloc(fixture.memory, (uint64_t)8 * 256),
-		 dac_table = fake_alloc(fixture.memory, 8);
-	fake_poke_u64(fixture.memory, dac_table, table);
-	for (size_t i = 0; i < 4; i++) {
-		uint64_t next = fake_alloc(fixture.memory, (uint64_t)8 * 256);
-		fake_poke_u64(fixture.memory, table + 8 * (CODE_BASE >> shifts[i] & 255), next);
-		table = next;
-	}
+	uint64_t slot = fake_range_map(fixture.fake, CODE_BASE);
 	uint64_t fragment = fake_alloc(fixture.memory, 32);
 	fixture.section = fake_alloc(fixture.memory, 64);
-	fake_poke_u64(fixture.memory, table + 8 * (CODE_BASE >> 17 & 255), fragment);
+	fake_poke_u64(fixture.memory, slot, fragment);
 	fake_poke_u64(fixture.memory, fragment + 8, CODE_BASE);
 	fake_poke_u64(fixture.memory, fragment + 16, CODE_BASE + CODE_SIZE);
 	fake_poke_u64(fixture.memory, fragment + 24, fixture.section);
 	fake_poke_u64(fixture.memory, fixture.section, CODE_BASE);
 	fake_poke_u64(fixture.memory, fixture.section + 8, CODE_BASE + CODE_SIZE);
-	fixture.clr->globals.dac_table = dac_table;
-	fixture.clr->globals.dac_count = 1;
 	fake_map(fixture.memory, CODE_BASE, CODE_SIZE);
 	return fixture;
 }
