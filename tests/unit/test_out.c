@@ -107,4 +107,27 @@ TEST(pieces_of_any_size_come_out_the_same)
 	text_deinit(&expected);
 }
 
+/* Names of types may be long, and the end of a line comes after them. */
+TEST(a_long_line_is_written_whole)
+{
+	struct text name = { 0 }, got = { 0 }, expected = { 0 };
+	const struct hd_sink sink = { .struct_size = sizeof(sink), .arg = &got, .write = take };
+	for (size_t size = 505; size < 1200; size += size < 515 ? 1 : 97) {
+		struct out out;
+		while (name.size < size)
+			text_puts(&name, "n");
+		got.size = expected.size = 0;
+		out_init(&out, &sink, 0, false);
+		out_printf(&out, "%u %s\n", 7u, name.bytes);
+		out_styled(&out, STYLE_TYPE, "%s\n", name.bytes);
+		out_deinit(&out);
+		text_printf(&expected, "7 %s\n", name.bytes);
+		text_printf(&expected, "%s\n", name.bytes);
+		ASSERT_TEXT(got.bytes, expected.bytes);
+	}
+	text_deinit(&name);
+	text_deinit(&got);
+	text_deinit(&expected);
+}
+
 SUITE(.name = "out")

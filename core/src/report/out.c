@@ -135,11 +135,18 @@ void out_deinit(struct out *out)
 HD_PRINTF(2, 0) static void vprint(struct out *out, const char *format, va_list args)
 {
 	char small[512];
+	va_list again;
+	va_copy(again, args);
 	int size = vsnprintf(small, sizeof(small), format, args);
-	if (size > 0) {
-		text_append(&out->text, small,
-			    (size_t)size < sizeof(small) ? (size_t)size : sizeof(small) - 1);
+	if (size > 0 && (size_t)size < sizeof(small)) {
+		text_append(&out->text, small, (size_t)size);
+	} else if (size > 0) {
+		/* Names may have any length: what is cut off would be the end of the line, too. */
+		char *room = text_extend(&out->text, (size_t)size);
+		if (room)
+			(void)vsnprintf(room, (size_t)size + 1, format, again);
 	}
+	va_end(again);
 }
 
 void out_vprintf(struct out *out, const char *format, va_list args)
