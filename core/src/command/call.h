@@ -188,8 +188,9 @@ void help_usage(struct text *text, const struct command *command);
 /** HD_ERR_ARGUMENT: "PROBLEM; usage: ..." of the command. */
 HD_NODISCARD enum hd_status call_usage(const struct call *call, const char *problem);
 
-/** Append the names of the commands that begin with @p part, "a, b or c"; false when none does. */
-bool help_meant(struct text *text, const char *part);
+/** Fail with @p status: there is no such command; what comes nearest, if it is one of SOS. */
+HD_NODISCARD enum hd_status help_unknown(enum hd_status status, const char *name,
+					 struct hd_error *err);
 
 /** Node of the object that word @p index names; HD_ERR_NOTFOUND names the nearest ones. */
 HD_NODISCARD enum hd_status call_object(struct call *call, size_t index, uint32_t *ret);

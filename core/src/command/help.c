@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "command/foreign_names.h"
 #include "command/table.h"
 #include "util/sink.h"
 
@@ -110,7 +111,8 @@ static void help_append(struct text *text, const struct command *command)
 		  "1ce000+56.\n");
 }
 
-bool help_meant(struct text *text, const char *part)
+/* Append the names of the commands that begin with @p part, "a, b or c"; false when none does. */
+static bool help_meant(struct text *text, const char *part)
 {
 	const char *last = NULL;
 	for (size_t i = 0; *part && command_at(i); i++) {
@@ -229,6 +231,25 @@ static enum hd_status write_manual(struct call *call, const struct command *comm
 	return status;
 }
 
+enum hd_status help_unknown(enum hd_status status, const char *name, struct hd_error *err)
+{
+	if (name[0] == '-') {
+		return fail(err, status, 0,
+			    "no command \"%.40s\": options come after the command (info %.40s)",
+			    name, name);
+	}
+	const char *advice = foreign_name_advice(name);
+	if (advice)
+		return fail(err, status, 0, "no command \"%.40s\": %s", name, advice);
+	struct text text = { 0 };
+	bool meant = help_meant(&text, name);
+	(void)fail(err, status, 0, "no command \"%.40s\"%s%s%s", name,
+		   meant ? ": did you mean " : "; help lists the commands",
+		   meant && text.bytes ? text.bytes : "", meant ? "?" : "");
+	text_deinit(&text);
+	return status;
+}
+
 static enum hd_status run_help(struct call *call)
 {
 	const struct command *command = NULL;
@@ -236,10 +257,8 @@ static enum hd_status run_help(struct call *call)
 		call->words[0].given && strcasecmp(call->words[0].text, HELP_OPTIONS) == 0;
 	if (call->words[0].given && !are_options) {
 		command = command_find(call->words[0].text);
-		if (!command) {
-			return fail(call->err, HD_ERR_NOTFOUND, 0,
-				    "no command \"%.40s\"; help lists them", call->words[0].text);
-		}
+		if (!command)
+			return help_unknown(HD_ERR_NOTFOUND, call->words[0].text, call->err);
 	}
 	if (answer_is_text(&call->answer))
 		return write_manual(call, command, are_options);

@@ -5,7 +5,6 @@
 
 #include "answer/rows.h"
 #include "command/call.h"
-#include "command/foreign_names.h"
 #include "command/objects/object.h"
 #include "command/session/core_kind.h"
 #include "command/type_words.h"
@@ -34,25 +33,6 @@ static int exit_status(enum hd_status status, bool findings)
 		break;
 	}
 	return HD_EXIT_INPUT;
-}
-
-static enum hd_status unknown_command(const char *name, struct hd_error *err)
-{
-	if (name[0] == '-') {
-		return fail(err, HD_ERR_ARGUMENT, 0,
-			    "no command \"%.40s\": options come after the command (info %.40s)",
-			    name, name);
-	}
-	const char *advice = foreign_name_advice(name);
-	if (advice)
-		return fail(err, HD_ERR_ARGUMENT, 0, "no command \"%.40s\": %s", name, advice);
-	struct text text = { 0 };
-	bool meant = help_meant(&text, name);
-	enum hd_status status = fail(err, HD_ERR_ARGUMENT, 0, "no command \"%.40s\"%s%s%s", name,
-				     meant ? ": did you mean " : "; help lists the commands",
-				     meant && text.bytes ? text.bytes : "", meant ? "?" : "");
-	text_deinit(&text);
-	return status;
 }
 
 static void begin_document(struct call *call, const char *name)
@@ -320,8 +300,8 @@ int command_visit(struct hd_session *session, int argc, const char *const *argv,
 		argv = help;
 		argc = 2;
 	}
-	enum hd_status status =
-		call.command ? arguments_parse(&call, argc, argv) : unknown_command(name, call.err);
+	enum hd_status status = call.command ? arguments_parse(&call, argc, argv)
+					     : help_unknown(HD_ERR_ARGUMENT, name, call.err);
 	bool color = call.settings.color == COLOR_ON ||
 		     (call.settings.color == COLOR_AUTO && sink->color);
 	if (visit) {

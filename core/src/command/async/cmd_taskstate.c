@@ -90,6 +90,11 @@ static enum hd_status check_taskstate(struct call *call)
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "give the address of a task, or -v and a number");
 	}
+	if (call->options[OPT_VALUE].number > UINT32_MAX) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "%" PRIu64 " has more than the 32 bits of the field m_stateFlags",
+			    call->options[OPT_VALUE].number);
+	}
 	return HD_OK;
 }
 

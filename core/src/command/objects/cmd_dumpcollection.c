@@ -269,7 +269,7 @@ static enum hd_status no_collection(struct call *call, enum collection_state sta
 	} else {
 		status = fail(call->err, HD_ERR_NOTFOUND, address,
 			      "object %" PRIx64
-			      " is not a collection that is known, but a %s: try dumpobj",
+			      " of type %s is not a collection that is known: try dumpobj",
 			      address, type);
 	}
 	text_deinit(&text);
