@@ -242,6 +242,15 @@ TEST(thousands_are_parted)
 	}
 }
 
+TEST(changes)
+{
+	char buf[NUMBER_SIZE + 1];
+	ASSERT_TEXT(format_change(7, 7, buf), "0");
+	ASSERT_TEXT(format_change(0, 1234, buf), "+1,234");
+	ASSERT_TEXT(format_change(6, 1, buf), "-5");
+	ASSERT_TEXT(format_change(UINT64_MAX, 0, buf), "-18,446,744,073,709,551,615");
+}
+
 TEST(bytes)
 {
 	static const struct {

@@ -233,6 +233,16 @@ const char *format_thousands(uint64_t value, char *buf)
 	return buf;
 }
 
+const char *format_change(uint64_t before, uint64_t after, char *buf)
+{
+	bool grown = after >= before;
+	buf[0] = grown ? '+' : '-';
+	if (before == after)
+		return format_thousands(0, buf);
+	(void)format_thousands(grown ? after - before : before - after, buf + 1);
+	return buf;
+}
+
 const char *format_count(uint64_t value, const char *noun, char *buf)
 {
 	char number[NUMBER_SIZE];

@@ -122,6 +122,8 @@ static inline int hex_value(char c)
 #define NUMBER_SIZE 27u
 /** Decimal with a comma between thousands; @p buf has NUMBER_SIZE.  Returns @p buf. */
 const char *format_thousands(uint64_t value, char *buf);
+/** "+1,234", "-5" or "0"; @p buf has NUMBER_SIZE + 1.  Returns @p buf. */
+const char *format_change(uint64_t before, uint64_t after, char *buf);
 
 #define COUNT_SIZE 64u
 /** The same with the name of what is counted: "1 root", "2,345 roots".  @p buf has COUNT_SIZE. */

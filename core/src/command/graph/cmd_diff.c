@@ -6,7 +6,7 @@
 #include "analysis/heap/type_counts.h"
 #include "analysis/name_match.h"
 #include "command/heap/heap_call.h"
-#include "command/session/core_kind.h"
+#include "command/other_session.h"
 #include "command/table.h"
 #include "util/alloc.h"
 
@@ -24,17 +24,6 @@ static const struct option diff_options[] = {
 static bool diff_row_differs(const struct diff_row *row)
 {
 	return row->count_before != row->count_after || row->size_before != row->size_after;
-}
-
-/* "+1,234", "-5" or "0". */
-static const char *format_change(uint64_t before, uint64_t after, char *buf)
-{
-	bool grown = after >= before;
-	buf[0] = grown ? '+' : '-';
-	if (before == after)
-		return format_thousands(0, buf);
-	(void)format_thousands(grown ? after - before : before - after, buf + 1);
-	return buf;
 }
 
 enum change_column {
@@ -279,21 +268,15 @@ static enum hd_status side_of_open(struct call *call, struct side *side)
 	return HD_OK;
 }
 
-/* What the word names: it is opened in a session of its own. */
+/* What the word names. */
 static enum hd_status side_of_other(struct call *call, struct hd_session *other, struct side *side)
 {
-	TRY(session_open(other, call->words[0].text, &call->settings, &call->job, call->err));
 	if (!other->target) {
 		side->of = diff_side_of(other->graph);
 		return HD_OK;
 	}
 	struct heap *before = call->heap, *heap;
-	TRY(session_heap(other, &call->job, &heap, call->err));
-	if (!heap->is_walkable) {
-		const char *advice, *reason = no_heap_reason(heap, &advice);
-		return fail(call->err, HD_ERR_FAULT, 0, "%.100s: %s; %s", call->words[0].text,
-			    reason, advice ? advice : "info says what is missing");
-	}
+	TRY(other_session_heap(call, other, &heap));
 	call->heap = heap;
 	enum hd_status status = side_of_heap(call, side);
 	call->heap = before;
@@ -326,7 +309,7 @@ static enum hd_status run_diff(struct call *call)
 {
 	struct side before = { 0 }, after = { 0 };
 	struct hd_session *other;
-	TRY(session_create_like(call->session, &other, call->err));
+	TRY(other_session_open(call, call->words[0].text, &other));
 	enum hd_status status = side_of_other(call, other, &after);
 	if (status == HD_OK)
 		status = side_of_open(call, &before);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Another dump file, core or process, with which a command compares what is open. */
+#ifndef HEAPDUMP_SRC_COMMAND_OTHER_SESSION_H
+#define HEAPDUMP_SRC_COMMAND_OTHER_SESSION_H
+
+#include "command/call.h"
+
+/**
+ * Open @p name in a session of its own, with the settings of the call.
+ *
+ * @param[out] ret To be given to hd_session_destroy(); untouched on failure.
+ */
+HD_NODISCARD enum hd_status other_session_open(struct call *call, const char *name,
+					       struct hd_session **ret);
+
+/**
+ * The heap of its target; an error names the target, because two are open.
+ *
+ * @param[out] ret one that can be walked; owned by @p other
+ */
+HD_NODISCARD enum hd_status other_session_heap(struct call *call, struct hd_session *other,
+					       struct heap **ret);
+
+#endif
