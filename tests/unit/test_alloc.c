@@ -263,6 +263,13 @@ TEST(a_bitmap_has_what_was_added)
 			ASSERT_UINT(bitmap_next(bitmap, bit, bits), next < bits ? next : bits);
 			ASSERT_UINT(bitmap_count(bitmap, bit), (bit + 2) / 3);
 		}
+		uint32_t *ranks = bitmap_ranks(bitmap, (uint32_t)bits);
+		REQUIRE(ranks);
+		for (uint64_t bit = 0; bit <= bits; bit++) {
+			ASSERT_UINT(bitmap_rank(bitmap, ranks, (uint32_t)bit),
+				    bitmap_count(bitmap, bit));
+		}
+		bitmap_ranks_free(ranks, (uint32_t)bits);
 		/* The next is far away. */
 		memset(bitmap, 0, bitmap_words(bits) * sizeof(*bitmap));
 		(void)bitmap_add(bitmap, bits);

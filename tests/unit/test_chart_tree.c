@@ -70,7 +70,7 @@ static uint64_t expected_of(const struct hd_graph *graph, const struct dominator
 		if (dominators->idom[i] == HD_NONE && dominators->retained_count[i] &&
 		    node->name_size == strlen(name) &&
 		    memcmp(node->name, name, node->name_size) == 0)
-			sum += dominators->retained_size[i];
+			sum += dominators_size(dominators, i);
 	}
 	return sum;
 }

@@ -67,7 +67,7 @@ static void check_node(const struct hd_graph *graph, const struct dominators *go
 		size += graph_size(graph, i);
 	}
 	ASSERT_UINT(got->idom[node], idom_by_definition(n, node));
-	ASSERT_UINT(got->retained_size[node], size);
+	ASSERT_UINT(dominators_size(got, node), size);
 	ASSERT_UINT(got->retained_count[node], count);
 }
 
@@ -144,7 +144,7 @@ TEST(diamond_joins_at_its_top)
 	static const uint32_t counts[] = { 5, 1, 1, 2, 1, 0 };
 	for (uint32_t i = 0; i < 6; i++) {
 		ASSERT_UINT(got.idom[i], idoms[i]);
-		ASSERT_UINT(got.retained_size[i], retained[i]);
+		ASSERT_UINT(dominators_size(&got, i), retained[i]);
 		ASSERT_UINT(got.retained_count[i], counts[i]);
 	}
 	dominators_deinit(&got);
@@ -178,10 +178,36 @@ TEST(large_objects_count_in_full)
 	REQUIRE(graph);
 	struct dominators got;
 	ASSERT_UINT_FATAL(dominators_init(graph, NULL, &got, NULL), HD_OK);
-	ASSERT_UINT(got.retained_size[0], sizes[0] + sizes[1] + sizes[2]);
-	ASSERT_UINT(got.retained_size[1], sizes[1] + sizes[2]);
+	ASSERT_UINT(dominators_size(&got, 0), sizes[0] + sizes[1] + sizes[2]);
+	ASSERT_UINT(dominators_size(&got, 1), sizes[1] + sizes[2]);
 	dominators_deinit(&got);
 	graph_destroy(graph);
+}
+
+/* Up to 4 GB less a byte, sums take half the memory. */
+TEST(sums_at_the_limit_of_32_bits_are_right)
+{
+	static const struct made_edge edges[] = { { 0, 1 }, { 1, 2 } };
+	struct graph_root root = strong(0);
+	for (uint64_t more = 0; more < 2; more++) {
+		const uint64_t sizes[] = { UINT64_C(1) << 31, (UINT64_C(1) << 31) - 25, 24 + more };
+		struct hd_graph *graph = graph_make(&(struct graph_spec){ .object_count = 3,
+									  .sizes = sizes,
+									  .edges = edges,
+									  .edge_count = 2,
+									  .roots = &root,
+									  .root_count = 1 });
+		REQUIRE(graph);
+		struct dominators got;
+		ASSERT_UINT_FATAL(dominators_init(graph, NULL, &got, NULL), HD_OK);
+		CU_ASSERT(!got.small_sizes == (more > 0));
+		CU_ASSERT(!got.large_sizes == (more == 0));
+		ASSERT_UINT(dominators_size(&got, 0), UINT32_MAX + more);
+		ASSERT_UINT(dominators_size(&got, 1), (UINT64_C(1) << 31) - 1 + more);
+		ASSERT_UINT(dominators_size(&got, 2), 24 + more);
+		dominators_deinit(&got);
+		graph_destroy(graph);
+	}
 }
 
 /* Counts of wrong elements, so that a broken result does not print millions of lines. */
@@ -196,7 +222,7 @@ TEST(long_list_is_dominated_in_order)
 	for (uint32_t i = 0; i < n; i++) {
 		wrong += got.idom[i] != (i ? i - 1 : HD_NONE);
 		wrong += got.retained_count[i] != n - i;
-		wrong += got.retained_size[i] != 24 * (uint64_t)(n - i);
+		wrong += dominators_size(&got, i) != 24 * (uint64_t)(n - i);
 	}
 	ASSERT_UINT(wrong, 0);
 	dominators_deinit(&got);
@@ -237,7 +263,7 @@ TEST(list_with_a_table_beside_it_takes_no_quadratic_time)
 	}
 	ASSERT_UINT(wrong, 0);
 	ASSERT_UINT(got.idom[table], 0);
-	ASSERT_UINT(got.retained_size[0], graph->total_size);
+	ASSERT_UINT(dominators_size(&got, 0), graph->total_size);
 	dominators_deinit(&got);
 	graph_destroy(graph);
 }

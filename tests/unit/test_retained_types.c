@@ -17,7 +17,7 @@ static void expect(const struct hd_graph *graph, const struct dominators *domina
 		for (uint32_t up = dominators->idom[node]; up != HD_NONE; up = dominators->idom[up])
 			is_below |= !graph_is_missing(graph, up) && graph->node_types[up] == type;
 		if (!is_below)
-			ret[type] += dominators->retained_size[node];
+			ret[type] += dominators_size(dominators, node);
 	}
 }
 

@@ -14,9 +14,9 @@
  *
  * Bytes per node.  Searching and semidominators: number 4, vertex 4, parent 4, semi 4, scratch 8,
  * which makes 24; searching has a bit more, as a bitmap of the nodes reached fits into a cache, and
- * number[] does not.  Dominators: vertex, parent, semi, scratch.  Retained: vertex 4, semi 4 (holding
- * dominators by then) and the 16 of the result: 24 again.  Pages for what no root reaches are
- * never touched, except in number[] and the result.
+ * number[] does not.  Dominators: the same.  Retained: vertex 4, semi 4 (holding dominators by then)
+ * and the 12 or 16 of the result, for which number[] and parent[] are used again: 24 at most.  Pages
+ * for what no root reaches are never touched, except in number[] and the result.
  */
 
 /* How far ahead memory is prefetched for successors and predecessors. */
@@ -344,6 +344,35 @@ static bool find_idoms(struct work *work)
 	return stage_end(work);
 }
 
+/* Can no sum of sizes be as large as 4 GB? */
+static bool has_small_sizes(const struct hd_graph *graph)
+{
+	uint64_t sum = 0;
+	if (!graph->sizes || graph->large_count)
+		return false;
+	for (uint32_t node = 0; node < graph->object_count; node++)
+		sum += graph->sizes[node];
+	return sum <= UINT32_MAX;
+}
+
+static void add_size(struct dominators *dominators, uint32_t node, uint64_t size)
+{
+	if (dominators->small_sizes) {
+		dominators->small_sizes[node] += (uint32_t)size;
+	} else {
+		dominators->large_sizes[node] += size;
+	}
+}
+
+static void prefetch_size(const struct dominators *dominators, uint32_t node)
+{
+	if (dominators->small_sizes) {
+		__builtin_prefetch(&dominators->small_sizes[node], 1);
+	} else {
+		__builtin_prefetch(&dominators->large_sizes[node], 1);
+	}
+}
+
 /*
  * Add each node's to its dominator's, which has a lower number: it is complete when its turn comes.
  */
@@ -351,22 +380,21 @@ static bool add_retained(struct work *work, struct dominators *ret)
 {
 	const struct hd_graph *graph = work->graph;
 	stage_begin(work, work->node_count);
-	memset(ret->idom, 0xff, work->node_count * sizeof(*ret->idom));
 	for (uint32_t number = work->reached; number > 0; number--) {
 		if (number > 2 * PREORDER_AHEAD) {
 			uint32_t soon = work->vertex[number - 2 * PREORDER_AHEAD];
 			__builtin_prefetch(&graph->sizes[soon]);
 			__builtin_prefetch(&ret->idom[soon], 1);
-			__builtin_prefetch(&ret->retained_size[soon], 1);
+			prefetch_size(ret, soon);
 			__builtin_prefetch(&ret->retained_count[soon], 1);
 		}
 		uint32_t node = work->vertex[number];
-		ret->retained_size[node] += graph_size(graph, node);
+		add_size(ret, node, graph_size(graph, node));
 		ret->retained_count[node] += !graph_is_missing(graph, node);
 		if (work->semi[number]) {
 			uint32_t dominator = work->vertex[work->semi[number]];
 			ret->idom[node] = dominator;
-			ret->retained_size[dominator] += ret->retained_size[node];
+			add_size(ret, dominator, dominators_size(ret, node));
 			ret->retained_count[dominator] += ret->retained_count[node];
 		}
 		if (!stage_step(work, 1))
@@ -375,13 +403,25 @@ static bool add_retained(struct work *work, struct dominators *ret)
 	return stage_end(work);
 }
 
-static bool dominators_alloc(struct dominators *dominators, uint32_t node_count)
+/*
+ * Where the results go: to arrays of the work that is done, as far as they suit, since pages that
+ * are there already cost less than new ones.  All have an element more than there are nodes.
+ */
+static bool dominators_alloc(struct work *work, struct dominators *dominators)
 {
-	*dominators = (struct dominators){ .node_count = node_count };
-	dominators->idom = pages_alloc(node_count, sizeof(*dominators->idom));
-	dominators->retained_size = pages_alloc(node_count, sizeof(*dominators->retained_size));
-	dominators->retained_count = pages_alloc(node_count, sizeof(*dominators->retained_count));
-	return dominators->idom && dominators->retained_size && dominators->retained_count;
+	size_t count = (size_t)work->node_count + 1;
+	*dominators = (struct dominators){ .node_count = work->node_count,
+					   .idom = work->number,
+					   .retained_count = work->parent };
+	work->number = work->parent = NULL;
+	memset(dominators->idom, 0xff, count * sizeof(*dominators->idom));
+	memset(dominators->retained_count, 0, count * sizeof(*dominators->retained_count));
+	if (has_small_sizes(work->graph)) {
+		dominators->small_sizes = pages_alloc(count, sizeof(*dominators->small_sizes));
+	} else {
+		dominators->large_sizes = pages_alloc(count, sizeof(*dominators->large_sizes));
+	}
+	return dominators->small_sizes || dominators->large_sizes;
 }
 
 /* Compute everything; the caller frees what is allocated on the way, in both cases. */
@@ -394,12 +434,10 @@ static enum hd_status compute(struct work *work, struct dominators *ret, struct 
 	seen_free(work);
 	if (!find_semis(work))
 		return fail_cancelled(err);
-	array_free(work, &work->number);
 	if (!find_idoms(work))
 		return fail_cancelled(err);
-	array_free(work, &work->parent);
 	scratch_free(work);
-	if (!dominators_alloc(ret, work->node_count))
+	if (!dominators_alloc(work, ret))
 		return fail_nomem(err);
 	return add_retained(work, ret) ? HD_OK : fail_cancelled(err);
 }
@@ -426,9 +464,10 @@ enum hd_status dominators_init(struct hd_graph *graph, struct job *job, struct d
 
 void dominators_deinit(struct dominators *dominators)
 {
-	size_t count = dominators->node_count;
+	size_t count = (size_t)dominators->node_count + 1;
 	pages_free(dominators->idom, count, sizeof(*dominators->idom));
-	pages_free(dominators->retained_size, count, sizeof(*dominators->retained_size));
+	pages_free(dominators->small_sizes, count, sizeof(*dominators->small_sizes));
+	pages_free(dominators->large_sizes, count, sizeof(*dominators->large_sizes));
 	pages_free(dominators->retained_count, count, sizeof(*dominators->retained_count));
 	*dominators = (struct dominators){ 0 };
 }

@@ -63,4 +63,26 @@ static inline uint64_t bitmap_count(const uint64_t *bitmap, uint64_t bits)
 	return count + (uint64_t)__builtin_popcountll(rest);
 }
 
+/** For bitmap_rank(): how many bits are set before each word; NULL when memory is exhausted. */
+static inline uint32_t *bitmap_ranks(const uint64_t *bitmap, uint32_t bits)
+{
+	size_t words = bitmap_words(bits);
+	uint32_t *ranks = pages_alloc(words, sizeof(*ranks));
+	for (size_t i = 1; ranks && i < words; i++)
+		ranks[i] = ranks[i - 1] + (uint32_t)__builtin_popcountll(bitmap[i - 1]);
+	return ranks;
+}
+
+static inline void bitmap_ranks_free(uint32_t *ranks, uint32_t bits)
+{
+	pages_free(ranks, bitmap_words(bits), sizeof(*ranks));
+}
+
+/** How many bits are set before @p bit: the number of a bit that is set.  Constant time. */
+static inline uint32_t bitmap_rank(const uint64_t *bitmap, const uint32_t *ranks, uint32_t bit)
+{
+	uint64_t before = bitmap[bit / 64] & (((uint64_t)1 << (bit % 64)) - 1);
+	return ranks[bit / 64] + (uint32_t)__builtin_popcountll(before);
+}
+
 #endif

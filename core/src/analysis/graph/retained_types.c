@@ -71,7 +71,7 @@ enum hd_status retained_types(const struct hd_graph *graph, const struct dominat
 	for (uint32_t at = tree.top; at && status == HD_OK;) {
 		uint32_t node = at - 1;
 		if (!graph_is_missing(graph, node) && !open[graph->node_types[node]]++)
-			ret[graph->node_types[node]] += dominators->retained_size[node];
+			ret[graph->node_types[node]] += dominators_size(dominators, node);
 		if (++steps % JOB_STRIDE == 0 && !job_step(job, 0, JOB_STRIDE))
 			status = fail_cancelled(err);
 		at = next_dominated(graph, &tree, dominators->idom, node, open);

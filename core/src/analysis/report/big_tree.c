@@ -4,7 +4,6 @@
 #include "util/alloc.h"
 #include "util/bitmap.h"
 #include "util/job.h"
-#include "util/sort.h"
 
 bool big_tree_has(const struct big_tree *tree, uint32_t node)
 {
@@ -15,8 +14,7 @@ size_t big_tree_index(const struct big_tree *tree, uint32_t node)
 {
 	if (node == HD_NONE)
 		return tree->nodes_count;
-	size_t above = NUMBERS_ABOVE(tree->nodes, tree->nodes_count, node);
-	return above ? above - 1 : 0;
+	return bitmap_rank(tree->is_big, tree->ranks, node);
 }
 
 /* The number of the node that dominates a live node; SIZE_MAX: that one is not big. */
@@ -51,6 +49,9 @@ static enum hd_status fill_tree(struct big_tree *tree, const struct report_facts
 	if (!tree->is_big)
 		return fail_nomem(err);
 	TRY(find_big_nodes(tree, facts, err));
+	tree->ranks = bitmap_ranks(tree->is_big, tree->node_count);
+	if (!tree->ranks)
+		return fail_nomem(err);
 	tree->begin = pages_alloc(tree->nodes_count + 3, sizeof(*tree->begin));
 	if (!tree->begin)
 		return fail_nomem(err);
@@ -92,6 +93,7 @@ void big_tree_deinit(struct big_tree *tree)
 		pages_free(tree->begin, tree->nodes_count + 3, sizeof(*tree->begin));
 	pages_free(tree->children, tree->children_count, sizeof(*tree->children));
 	pages_free(tree->nodes, tree->nodes_capacity, sizeof(*tree->nodes));
+	bitmap_ranks_free(tree->ranks, tree->node_count);
 	if (tree->is_big)
 		bitmap_free(tree->is_big, tree->node_count);
 	*tree = (struct big_tree){ 0 };

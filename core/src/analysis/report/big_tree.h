@@ -11,6 +11,7 @@ struct big_tree {
 	uint32_t *nodes; /**< ascending */
 	size_t nodes_count, nodes_capacity;
 	uint64_t *is_big; /**< bitmap */
+	uint32_t *ranks;  /**< of it: a node's number without a search */
 	uint32_t *begin;  /**< by node of it, then of the virtual root, and one more: in children */
 	uint32_t *children; /**< all that they dominate directly */
 	uint32_t children_count, node_count;

@@ -155,7 +155,7 @@ static inline uint32_t facts_idom(const struct report_facts *facts, uint32_t nod
 
 static inline uint64_t facts_retained(const struct report_facts *facts, uint32_t node)
 {
-	return facts->dominators->retained_size[node];
+	return dominators_size(facts->dominators, node);
 }
 
 /** The bytes that a finding needs at least: doc/report.md 4.1. */

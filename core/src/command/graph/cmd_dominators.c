@@ -159,7 +159,7 @@ static enum hd_status collect_top_nodes(struct call *call, const struct dominato
 			TRY(call_check(call));
 		struct top_node top = { .node = node,
 					.count = dominators->retained_count[node],
-					.retained = dominators->retained_size[node] };
+					.retained = dominators_size(dominators, node) };
 		if (top.count && (!subtree || subtree_has(subtree, node)))
 			offer_top_node(list, &top);
 	}
@@ -409,7 +409,7 @@ static enum hd_status write_dominator_types(struct call *call, const struct domi
 	for (uint32_t node = 0; node < call->graph->object_count; node++) {
 		if (dominators->retained_count[node] && dominators->idom[node] == HD_NONE) {
 			statistics_add(&statistics, call->graph->node_types[node],
-				       dominators->retained_size[node]);
+				       dominators_size(dominators, node));
 		}
 	}
 	statistics_sort(&statistics, false, false);

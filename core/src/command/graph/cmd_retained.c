@@ -113,7 +113,7 @@ static void write_retained(struct call *call, const struct dominators *dominator
 		[RETAINED_OBJECT] = cell_number(graph_id(graph, node)),
 		[RETAINED_ALIVE] = cell_flag(is_alive),
 		[RETAINED_COUNT] = cell_number(dominators->retained_count[node]),
-		[RETAINED_SIZE] = cell_number(dominators->retained_size[node]),
+		[RETAINED_SIZE] = cell_number(dominators_size(dominators, node)),
 		[RETAINED_TYPE] = retained_type_cell(graph, node),
 		[RETAINED_FROZEN] = cell_flag(is_frozen(graph, node)),
 		[RETAINED_COMPLETE] = cell_flag(call_is_complete(call)),

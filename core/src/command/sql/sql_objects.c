@@ -203,7 +203,7 @@ static struct cell retained_cell(const struct object_rows *rows)
 	uint32_t node = dominators->idom ? node_of_row(rows) : HD_NONE;
 	if (node >= dominators->node_count)
 		return (struct cell){ 0 };
-	return cell_number(dominators->retained_size[node]);
+	return cell_number(dominators_size(dominators, node));
 }
 
 static struct cell domain_cell(const struct object_rows *rows)

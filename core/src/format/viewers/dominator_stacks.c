@@ -84,7 +84,7 @@ static enum hd_status link_nodes(struct stack_maker *maker)
 			continue;
 		uint32_t idom = dominators->idom[node];
 		if (idom == HD_NONE) {
-			maker->stacks->size += dominators->retained_size[node];
+			maker->stacks->size += dominators_size(dominators, node);
 			continue;
 		}
 		maker->next[node] = maker->first[idom];
@@ -150,7 +150,7 @@ static enum hd_status place_in_branch(struct stack_maker *maker, uint32_t index,
 		*slot = (uint32_t)maker->stacks->branches_count;
 	}
 	struct stack_branch *child = &maker->stacks->branches[*slot - 1];
-	child->total += maker->dominators->retained_size[node];
+	child->total += dominators_size(maker->dominators, node);
 	maker->next[node] = child->members;
 	child->members = node + 1;
 	return HD_OK;
@@ -168,7 +168,7 @@ static enum hd_status place_kind_roots(struct stack_maker *maker, uint32_t index
 		    !bitmap_add(maker->taken, root->node))
 			continue;
 		maker->stacks->branches[index].total +=
-			maker->dominators->retained_size[root->node];
+			dominators_size(maker->dominators, root->node);
 		size_t size;
 		const char *name = root_own_name(graph, i, &size);
 		if (!name) {
@@ -191,7 +191,7 @@ static enum hd_status take_shared(struct stack_maker *maker, uint32_t index)
 		TRY(step_stacks(maker));
 		if (!is_top(maker, node) || bitmap_has(maker->taken, node))
 			continue;
-		branch->total += maker->dominators->retained_size[node];
+		branch->total += dominators_size(maker->dominators, node);
 		maker->next[node] = branch->members;
 		branch->members = node + 1;
 	}
