@@ -345,6 +345,26 @@ TEST(memory_that_is_being_cleared_proves_nothing)
 	end(&fixture);
 }
 
+/* A thread takes a part of a large Free block, in which a dead array begins, and makes the rest a block of its own. */
+TEST(the_rest_of_a_large_block_is_no_member_of_a_dead_array)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	struct fake_clr *fake = fixture.fake;
+	(void)fake_segment(fake, 0, GENERATION_LOH, 0x2000);
+	uint64_t array = fake_object(fake, fake->object_array_type, 100);
+	poke(&fixture, array + 0x80, fake->free_type);
+	struct clr_thread *thread = fake_thread(fake);
+	(void)one(&fixture, "InvalidObjectReference", VERDICT_DAMAGE, array, array + 0x80);
+	(void)fake_heap(fake);
+	thread->is_cooperative = true;
+	(void)one(&fixture, "UnownedContext", VERDICT_UNOWNED_CONTEXT, array, array + 0x80);
+	/* What is no header stays damage. */
+	poke(&fixture, array + 0x80, fake->free_type + 8);
+	(void)one(&fixture, "InvalidObjectReference", VERDICT_DAMAGE, array, array + 0x80);
+	end(&fixture);
+}
+
 /* What a background GC has freed may still be named by the dead that it has not yet freed. */
 TEST(swept_blocks_may_be_referred_to_by_the_dead)
 {

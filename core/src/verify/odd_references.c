@@ -227,6 +227,18 @@ const struct odd_reference *resolve_find_own_faults(const struct resolver *resol
 	return first;
 }
 
+/*
+ * A thread that takes a part of a large Free block makes the rest a block of its own before it clears its part, where an
+ * object of earlier collections may begin (gc_heap::a_fit_free_list_uoh_p(), gc.cpp): the header of the rest is not a
+ * member of that one.
+ */
+static bool is_rest_of_block(const struct resolver *resolver, const struct segment *segment,
+			     const struct odd_reference *odd)
+{
+	return resolver->may_allocate && segment && verify_is_large_or_pinned(segment) &&
+	       odd->value == clr_free_method_table(resolver->heap->clr);
+}
+
 /* What a background GC has not freed yet may still refer to what it has freed. */
 static enum verdict own_verdict(const struct resolver *resolver, const struct odd_reference *odd)
 {
@@ -247,7 +259,11 @@ static enum hd_status own_fault(struct resolver *resolver, const struct odd_refe
 					  .slot = odd->slot,
 					  .word = odd->value };
 	const char *what = "";
-	if (odd->value % 8) {
+	if (is_rest_of_block(resolver, segment, odd)) {
+		finding.kind = "UnownedContext";
+		finding.verdict = VERDICT_UNOWNED_CONTEXT;
+		what = ", a Free block: memory before it is not cleared yet";
+	} else if (odd->value % 8) {
 		finding.kind = "ObjectReferenceNotPointerAligned";
 	} else if (!target) {
 		what = ", which is outside of the heap";
