@@ -22,7 +22,7 @@ static const struct {
 	{ 0x20, "422224BSS" }, { 0x23, "22224BSSB" }, { 0x29, "tctc" },       { 0x2a, "22cgS" },
 	{ 0x30, "BGBG" },      { 0x31, "TAB" },       { 0x32, "tgTFTDTE44" }, { 0x33, "22S" },
 	{ 0x34, "SB" },        { 0x35, "TFB" },       { 0x36, "tgtg" },       { 0x37, "czGB" },
-	{ 0x2b, "cmB" },
+	{ 0x2b, "cmB" },       { 0x07, "ti" },
 };
 
 static const char *schema_of(unsigned int table)

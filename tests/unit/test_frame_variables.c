@@ -19,7 +19,8 @@ enum {
 	METHOD_WORK = 1, /* void Work(int, string, ref int, Point, T?) */
 	METHOD_STATIC,   /* static int Static(byte) without names */
 	METHOD_CUT,      /* a signature that ends in its second type */
-	METHOD_STRUCT,   /* void Point.Move(long) */
+	METHOD_HANDLES, /* static void Handles(Worker<int>, Point<int>, int) with handles of types */
+	METHOD_STRUCT,  /* void Point.Move(long) */
 	VALUE_FLAGS = 0x00040000
 };
 
@@ -30,6 +31,11 @@ enum {
 static const uint8_t work[] = { 0x20, 4, 1, 8, 0x0e, 0x10, 8, 0x11, DEF_POINT << 2 };
 static const uint8_t plain[] = { 0x00, 1, 8, 5 };
 static const uint8_t cut[] = { 0x00, 2, 1, 8, 0x1d };
+/* GENERICINST INTERNAL, whose handle is filled in, of one argument: int; twice. */
+static uint8_t handles[] = { 0x00, 3,    1,    0x15, 0x21, 0, 0, 0, 0, 0, 0, 0, 0, 1,
+			     8,    0x15, 0x21, 0,    0,    0, 0, 0, 0, 0, 0, 1, 8, 8 };
+#define HANDLE_FIRST  5u
+#define HANDLE_SECOND 17u
 static const uint8_t move[] = { 0x20, 1, 1, 0x0a };
 
 struct fixture {
@@ -48,10 +54,21 @@ static void add_method(struct metadata_maker *maker, const char *name, const uin
 		  maker_blob(maker, signature, size), params);
 }
 
+/* How parameters are listed (II.24.2.6; ParamPtr is only in a stream #-). */
+static enum {
+	PARAMS,
+	PARAMS_UNCOMPRESSED,
+	PARAM_POINTERS
+} param_lists;
+
 static void add_metadata(struct fake_clr *fake)
 {
+	static const uint32_t order[] = { 3, 2, 1, 4, 5, 6 };
 	struct metadata_maker maker;
 	maker_init(&maker);
+	maker.is_uncompressed = param_lists != PARAMS;
+	for (size_t i = 0; param_lists == PARAM_POINTERS && i < 6; i++)
+		MAKER_ROW(&maker, MD_PARAM_PTR, order[i]);
 	maker_type(&maker, "", "<Module>");
 	maker_type(&maker, "System", "Object");
 	maker_type(&maker, "System", "String");
@@ -59,6 +76,7 @@ static void add_metadata(struct fake_clr *fake)
 	add_method(&maker, "Work", work, sizeof(work), 1);
 	add_method(&maker, "Static", plain, sizeof(plain), 6);
 	add_method(&maker, "Cut", cut, sizeof(cut), 6);
+	add_method(&maker, "Handles", handles, sizeof(handles), 6);
 	maker_type(&maker, "Ns", "Point");
 	add_method(&maker, "Move", move, sizeof(move), 6);
 	/* The result, the arguments in another order, one twice, and one that there is not. */
@@ -121,12 +139,14 @@ static void begin(struct fixture *fixture)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	*fixture = (struct fixture){ .fake = fake };
-	add_metadata(fake);
 	fixture->worker =
 		fake_type(fake, &(struct fake_type){ .base_size = 24, .token = DEF_WORKER });
 	fixture->point = fake_type(
 		fake,
 		&(struct fake_type){ .base_size = 32, .flags = VALUE_FLAGS, .token = DEF_POINT });
+	memcpy(handles + HANDLE_FIRST, &fixture->worker, 8);
+	memcpy(handles + HANDLE_SECOND, &fixture->point, 8);
+	add_metadata(fake);
 	fake_lookup_map(fake, fake->module + FAKE_MODULE_TYPE_DEFS,
 			(const uint64_t[]){ 0, 0, 0, 0, fixture->worker, fixture->point }, 6);
 	fake_segment(fake, 0, GENERATION_0, 0x1000);
@@ -223,6 +243,27 @@ TEST(arguments_have_names_types_and_values)
 	end(&fixture);
 }
 
+TEST(uncompressed_metadata_has_names_of_arguments_too)
+{
+	for (unsigned int i = PARAMS_UNCOMPRESSED; i <= PARAM_POINTERS; i++) {
+		struct fixture fixture;
+		struct nibbles nibbles = { 0 };
+		param_lists = i;
+		begin(&fixture);
+		put(&nibbles, 0);
+		put_info(&fixture, fake_method_desc(fixture.fake, fixture.worker, METHOD_WORK),
+			 &nibbles);
+		struct frame_variables variables = read(&fixture);
+		ASSERT_UINT_FATAL(variables.method.count, 5);
+		check_name(&variables, 1, "count", "System.Int32");
+		check_name(&variables, 2, "text", "System.String");
+		check_name(&variables, 3, NULL, "System.Int32&");
+		frame_variables_deinit(&variables);
+		end(&fixture);
+	}
+	param_lists = PARAMS;
+}
+
 TEST(what_is_not_known_is_said)
 {
 	struct fixture fixture;
@@ -270,6 +311,20 @@ TEST(damaged_signatures_end_the_list)
 	ASSERT_UINT(variables.method.count, 1);
 	check_name(&variables, 0, NULL, "System.Int32");
 	ASSERT_TEXT(variables.method.no_locals, "the method's signature is damaged");
+	frame_variables_deinit(&variables);
+	end(&fixture);
+}
+
+TEST(the_handle_of_a_generic_type_says_whether_it_is_a_struct)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	fixture.frame.method_desc = fake_method_desc(fixture.fake, fixture.worker, METHOD_HANDLES);
+	struct frame_variables variables = read(&fixture);
+	ASSERT_UINT_FATAL(variables.method.count, 3);
+	ASSERT_UINT(variables.method.rows[0].element_type, ELEMENT_CLASS);
+	ASSERT_UINT(variables.method.rows[1].element_type, ELEMENT_VALUE);
+	ASSERT_UINT(variables.method.rows[2].element_type, ELEMENT_I4);
 	frame_variables_deinit(&variables);
 	end(&fixture);
 }

@@ -130,12 +130,18 @@ static void check_token(struct clr *clr, const struct module *module, uint32_t t
 	text_deinit(&text);
 }
 
-TEST(tokens_are_named)
+/* In a stream #- the lists of a type may lead through tables of pointers. */
+static void check_names_of_tokens(bool has_pointers)
 {
 	static const struct image_kind kind = { .is_mapped = true };
 	struct fake_clr *fake = fake_clr_create(NULL);
 	struct metadata_maker maker;
 	maker_init(&maker);
+	maker.is_uncompressed = has_pointers;
+	if (has_pointers) {
+		MAKER_ROW(&maker, MD_FIELD_PTR, 1);
+		MAKER_ROW(&maker, MD_METHOD_PTR, 1);
+	}
 	maker_type(&maker, "", "<Module>");
 	maker_type(&maker, "Ns", "Outer");
 	maker_field(&maker, 0, "field", "\x08", 1);
@@ -165,6 +171,12 @@ TEST(tokens_are_named)
 	check_token(clr, module, 0xff000001, NULL);
 	maker_deinit(&maker);
 	fake_clr_destroy(fake);
+}
+
+TEST(tokens_are_named)
+{
+	check_names_of_tokens(false);
+	check_names_of_tokens(true);
 }
 
 SUITE(.name = "il")

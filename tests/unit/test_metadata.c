@@ -192,6 +192,48 @@ TEST(test_pointer_tables)
 	maker_deinit(&maker);
 }
 
+TEST(pointer_tables_may_repeat_rows_or_lead_nowhere)
+{
+	struct metadata_maker maker;
+	maker_init(&maker);
+	fill(&maker);
+	maker.is_uncompressed = true;
+	MAKER_ROW(&maker, MD_FIELD_PTR, 2);
+	MAKER_ROW(&maker, MD_FIELD_PTR, 0xffff);
+	MAKER_ROW(&maker, MD_FIELD_PTR, 2);
+	MAKER_ROW(&maker, MD_FIELD_PTR, 0);
+	struct metadata *metadata = read_maker(&maker);
+	/* The first one counts. */
+	ASSERT_UINT(metadata_owner(metadata, MD_FIELD, 2), 2);
+	ASSERT_UINT(metadata_owner(metadata, MD_FIELD, 1), 0);
+	ASSERT_UINT(metadata_owner(metadata, MD_FIELD, 3), 0);
+	ASSERT_UINT(metadata_owner(metadata, MD_FIELD, 4), 0);
+	ASSERT_UINT(metadata_owner(metadata, MD_FIELD, 0xffff), 0);
+	metadata_destroy(metadata);
+	maker_deinit(&maker);
+}
+
+#define MANY 60000u
+
+/* A search from row to row would take many seconds here. */
+TEST(owners_of_many_methods_are_found_through_pointers)
+{
+	struct metadata_maker maker;
+	maker_init(&maker);
+	maker_type(&maker, "", "<Module>");
+	maker_type(&maker, "Ns", "Worker");
+	maker.is_uncompressed = true;
+	for (uint32_t i = 0; i < MANY; i++) {
+		MAKER_ROW(&maker, MD_METHOD, 0, 0, 0, 0, 0, 1);
+		MAKER_ROW(&maker, MD_METHOD_PTR, MANY - i);
+	}
+	struct metadata *metadata = read_maker(&maker);
+	for (uint32_t i = 1; i <= MANY; i++)
+		ASSERT_UINT(metadata_owner(metadata, MD_METHOD, i), 2);
+	metadata_destroy(metadata);
+	maker_deinit(&maker);
+}
+
 TEST(test_out_of_bounds)
 {
 	struct metadata_maker maker;

@@ -206,6 +206,31 @@ static bool read_enclosing(struct metadata *metadata)
 	return true;
 }
 
+/* The pointer table between a list and @p table, if it is in use. */
+static bool through_pointers(const struct metadata *metadata, enum md_table table,
+			     enum md_table *ret)
+{
+	*ret = table == MD_FIELD ? MD_FIELD_PTR : MD_METHOD_PTR;
+	return metadata->has_pointer_tables && metadata->tables[*ret].rows;
+}
+
+/* The way back through the pointer table of @p table, if it is in use; of several rows, the first. */
+static bool read_pointers(const struct metadata *metadata, enum md_table table, uint32_t **ret)
+{
+	enum md_table pointers;
+	if (!through_pointers(metadata, table, &pointers))
+		return true;
+	*ret = mem_calloc((size_t)metadata->tables[table].rows + 1, sizeof(**ret));
+	if (!*ret)
+		return false;
+	for (uint32_t row = metadata->tables[pointers].rows; row; row--) {
+		uint32_t rid = metadata_column(metadata, pointers, row, 0);
+		if (rid && rid <= metadata->tables[table].rows)
+			(*ret)[rid] = row;
+	}
+	return true;
+}
+
 static enum hd_status parse_metadata(struct metadata *metadata, struct hd_error *err)
 {
 	struct streams streams = { 0 };
@@ -222,7 +247,9 @@ static enum hd_status parse_metadata(struct metadata *metadata, struct hd_error 
 	metadata->pdb.offset = streams.pdb.offset;
 	metadata->pdb.size = streams.pdb.size;
 	TRY(read_table_places(metadata, &streams, err));
-	if (!read_enclosing(metadata))
+	if (!read_enclosing(metadata) ||
+	    !read_pointers(metadata, MD_FIELD, &metadata->field_rows) ||
+	    !read_pointers(metadata, MD_METHOD, &metadata->method_rows))
 		return fail_nomem(err);
 	return HD_OK;
 }
@@ -251,6 +278,8 @@ void metadata_destroy(struct metadata *metadata)
 	if (!metadata)
 		return;
 	mem_free(metadata->enclosing);
+	mem_free(metadata->field_rows);
+	mem_free(metadata->method_rows);
 	mem_free(metadata->bytes);
 	mem_free(metadata);
 }
@@ -354,14 +383,6 @@ uint32_t metadata_enclosing(const struct metadata *metadata, uint32_t rid)
 		       : 0;
 }
 
-/* The pointer table between a list and @p table, if it is in use. */
-static bool through_pointers(const struct metadata *metadata, enum md_table table,
-			     enum md_table *ret)
-{
-	*ret = table == MD_FIELD ? MD_FIELD_PTR : MD_METHOD_PTR;
-	return metadata->has_pointer_tables && metadata->tables[*ret].rows;
-}
-
 uint32_t metadata_member(const struct metadata *metadata, enum md_table table, uint32_t position)
 {
 	enum md_table pointers;
@@ -409,16 +430,10 @@ uint32_t metadata_owner(const struct metadata *metadata, enum md_table table, ui
 {
 	if (!rid || rid > metadata->tables[table].rows)
 		return 0;
-	enum md_table pointers;
-	uint32_t position = rid;
-	if (through_pointers(metadata, table, &pointers)) {
-		uint32_t rows = metadata->tables[pointers].rows;
-		position = 1;
-		while (position <= rows && metadata_column(metadata, pointers, position, 0) != rid)
-			position++;
-		if (position > rows)
-			return 0;
-	}
+	const uint32_t *rows = table == MD_FIELD ? metadata->field_rows : metadata->method_rows;
+	uint32_t position = rows ? rows[rid] : rid;
+	if (!position)
+		return 0;
 	/* The last type whose list begins at or before it; so do earlier types with empty lists. */
 	return metadata_search(metadata, MD_TYPE_DEF, table == MD_FIELD ? 4 : 5, position + 1) - 1;
 }

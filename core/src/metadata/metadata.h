@@ -17,6 +17,7 @@ enum md_table {
 	MD_FIELD = 0x04,
 	MD_METHOD_PTR = 0x05,
 	MD_METHOD = 0x06,
+	MD_PARAM_PTR = 0x07,
 	MD_PARAM = 0x08,
 	MD_MEMBER_REF = 0x0a,
 	MD_CONSTANT = 0x0b,
@@ -58,6 +59,8 @@ struct metadata {
 		pdb;             /**< pdb: the stream #Pdb; size 0: it is not a portable PDB */
 	bool has_pointer_tables; /**< stream #-: FieldPtr and MethodPtr tables are in use */
 	uint32_t *enclosing;     /**< by TypeDef RID: RID of the enclosing type, 0 = none */
+	/** By RID of a field or method: its row of FieldPtr or MethodPtr, 0 = none; NULL: not in use. */
+	uint32_t *field_rows, *method_rows;
 };
 
 /**
@@ -93,10 +96,7 @@ const uint8_t *metadata_user_string(const struct metadata *metadata, uint32_t in
 const uint8_t *metadata_mvid(const struct metadata *metadata);
 /** RID of the type that TypeDef @p rid is nested in, or 0. */
 uint32_t metadata_enclosing(const struct metadata *metadata, uint32_t rid);
-/**
- * TypeDef RID that owns Field or MethodDef @p rid; 0 = none.  Cost: a binary search; linear if
- * there are pointer tables.
- */
+/** TypeDef RID that owns Field or MethodDef @p rid; 0 = none.  Cost: a binary search. */
 uint32_t metadata_owner(const struct metadata *metadata, enum md_table table, uint32_t rid);
 /**
  * Fields (MD_FIELD) or methods (MD_METHOD) of TypeDef @p type: list positions from the returned

@@ -18,15 +18,7 @@
 #include "mem/memory.h"
 #include "util/alloc.h"
 
-/* Elements of a signature besides the types of field.h (II.23.2, corhdr.h). */
-#define ELEMENT_MODREQ      0x1fu
-#define ELEMENT_MODOPT      0x20u
-#define ELEMENT_INTERNAL    0x21u /* a TypeHandle follows */
-#define ELEMENT_MODINTERNAL 0x22u /* a byte and a TypeHandle */
-#define ELEMENT_SENTINEL    0x41u
-#define ELEMENT_PINNED      0x45u
-#define CALL_GENERIC        0x10u
-#define HANDLE_SIZE         8
+#define HANDLE_SIZE 8
 
 /* InstantiatedMethodDesc, after a MethodDesc: arguments' address, u16 flags and number. */
 #define INSTANCE_ARGUMENTS 8u

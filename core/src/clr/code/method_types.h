@@ -7,6 +7,18 @@
 
 /* The types in the signature of a method, for method_signature.c and method_variables.c. */
 
+/** Kinds of signatures: the low four bits of the first byte (II.23.2, corhdr.h). */
+#define SIGNATURE_VARARG   0x05u
+#define SIGNATURE_FIELD    0x06u
+#define SIGNATURE_LOCALS   0x07u
+#define SIGNATURE_PROPERTY 0x08u
+#define SIGNATURE_INSTANCE 0x0au
+#define SIGNATURE_KIND     0x0fu
+/** Its flags; of a generic method, a number of generic parameters follows. */
+#define CALL_GENERIC       0x10u
+#define CALL_HAS_THIS      0x20u
+#define CALL_EXPLICIT_THIS 0x40u
+
 /** A part of a signature that is read. */
 struct signature {
 	const uint8_t *at, *end;

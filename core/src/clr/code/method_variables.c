@@ -13,17 +13,6 @@
 #include "metadata/pdb.h"
 #include "util/alloc.h"
 
-/* Elements of a signature besides the types of field.h (II.23.2, corhdr.h). */
-#define ELEMENT_MODREQ      0x1fu
-#define ELEMENT_MODOPT      0x20u
-#define ELEMENT_INTERNAL    0x21u
-#define ELEMENT_MODINTERNAL 0x22u
-#define ELEMENT_PINNED      0x45u
-#define CALL_GENERIC        0x10u
-#define CALL_HAS_THIS       0x20u
-#define CALL_EXPLICIT_THIS  0x40u
-#define SIGNATURE_LOCALS    0x07u
-
 /* What a method may have, at most (II.23.2.6: 0xfffe locals). */
 #define VARIABLES_MAX 0x10000u
 
@@ -118,6 +107,12 @@ static const struct type *named_type(const struct reading *reading, struct signa
 	return *name ? type_by_name(clr, name, module ? module->address : 0) : NULL;
 }
 
+/* The type whose handle comes next: in signatures that the runtime has made. */
+static const struct type *handle_type(const struct reading *reading, struct signature at)
+{
+	return at.end - at.at >= 8 ? type_find(reading->clr, load_u64(at.at)) : NULL;
+}
+
 /* How a variable of the type at @p at is stored; its name is known. */
 static void find_storage(const struct reading *reading, struct signature at, const char *name,
 			 uint8_t *ret_element, const struct type **ret_type)
@@ -132,8 +127,12 @@ static void find_storage(const struct reading *reading, struct signature at, con
 	case ELEMENT_GENERIC_INST:
 		if (!signature_next_byte(&at, &kind))
 			return;
-		*ret_element = kind == ELEMENT_CLASS ? ELEMENT_CLASS : ELEMENT_VALUE;
 		*ret_type = named_type(reading, &at, element, name);
+		if (kind == ELEMENT_INTERNAL) {
+			*ret_element = element_of_type(handle_type(reading, at));
+		} else if (kind == ELEMENT_CLASS || kind == ELEMENT_VALUE) {
+			*ret_element = kind;
+		}
 		break;
 	case ELEMENT_CLASS:
 	case ELEMENT_VALUE:
@@ -147,8 +146,7 @@ static void find_storage(const struct reading *reading, struct signature at, con
 		*ret_element = element_of_type(*ret_type);
 		break;
 	case ELEMENT_INTERNAL:
-		if (at.end - at.at >= 8)
-			*ret_type = type_find(reading->clr, load_u64(at.at));
+		*ret_type = handle_type(reading, at);
 		*ret_element = element_of_type(*ret_type);
 		break;
 	default:
@@ -246,20 +244,29 @@ static bool read_types(struct reading *reading, struct signature *signature, uin
 	return true;
 }
 
+/* The table that lists of parameters are rows of: ParamPtr leads to Param, if it is in use. */
+static enum md_table param_list(const struct metadata *metadata)
+{
+	return metadata->has_pointer_tables && metadata->tables[MD_PARAM_PTR].rows ? MD_PARAM_PTR
+										   : MD_PARAM;
+}
+
 /* Names of the arguments: rows of Param, of which 0 is the result. */
 static bool read_argument_names(const struct reading *reading, size_t first)
 {
 	const struct method *method = &reading->method;
 	struct method_variables *variables = reading->variables;
 	const struct metadata *metadata = method->rid ? method->module->metadata : NULL;
-	if (!metadata || metadata->has_pointer_tables)
+	if (!metadata)
 		return true;
-	uint32_t row = metadata_column(metadata, MD_METHOD, method->rid, METHOD_PARAMS);
+	uint32_t at = metadata_column(metadata, MD_METHOD, method->rid, METHOD_PARAMS);
+	enum md_table list = param_list(metadata);
 	uint32_t end =
 		method->rid < metadata->tables[MD_METHOD].rows
 			? metadata_column(metadata, MD_METHOD, method->rid + 1, METHOD_PARAMS)
-			: metadata->tables[MD_PARAM].rows + 1;
-	for (size_t i = 0; row && row < end && i <= VARIABLES_MAX; row++, i++) {
+			: metadata->tables[list].rows + 1;
+	for (size_t i = 0; at && at < end && i <= VARIABLES_MAX; at++, i++) {
+		uint32_t row = list == MD_PARAM ? at : metadata_column(metadata, list, at, 0);
 		uint32_t sequence = metadata_column(metadata, MD_PARAM, row, PARAM_SEQUENCE);
 		const char *name = metadata_string(
 			metadata, metadata_column(metadata, MD_PARAM, row, PARAM_NAME));

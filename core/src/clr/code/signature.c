@@ -2,21 +2,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "clr/code/method_types.h"
 #include "clr/internal.h"
 #include "clr/types/field.h"
 #include "clr/types/type_name.h"
 #include "mem/memory.h"
-
-/* Element types in signatures that are never the storage of a field (II.23.1.16, corhdr.h). */
-#define ELEMENT_VOID        0x01u
-#define ELEMENT_MODREQ      0x1fu
-#define ELEMENT_MODOPT      0x20u
-#define ELEMENT_INTERNAL    0x21u /* a TypeHandle of the runtime follows */
-#define ELEMENT_MODINTERNAL 0x22u /* a byte and a TypeHandle */
-#define ELEMENT_SENTINEL    0x41u
-#define ELEMENT_PINNED      0x45u
-
-#define CALL_GENERIC 0x10u /* a flag: a number of generic parameters follows */
 
 /* Names of the element types that are complete types. */
 static const char *primitive_name(uint8_t element)

@@ -59,10 +59,7 @@ static void spec_name(struct clr *clr, const struct module *module, uint32_t rid
 static void member_name(struct clr *clr, const struct module *module, enum md_table table,
 			uint32_t rid, struct text *text)
 {
-	/* With pointer tables the owner is searched for row by row. */
-	uint32_t owner = module->metadata->has_pointer_tables
-				 ? 0
-				 : metadata_owner(module->metadata, table, rid);
+	uint32_t owner = metadata_owner(module->metadata, table, rid);
 	if (owner) {
 		class_name(clr, module, owner << CODED_BITS | CODED_DEF, text);
 		text_puts(text, ".");

@@ -6,7 +6,8 @@
 
 /** CorElementType (corhdr.h; ECMA-335 II.23.1.16). */
 enum element_type {
-	ELEMENT_BOOLEAN = 0x02,
+	ELEMENT_VOID = 0x01,
+	ELEMENT_BOOLEAN,
 	ELEMENT_CHAR,
 	ELEMENT_I1,
 	ELEMENT_U1,
@@ -32,7 +33,14 @@ enum element_type {
 	ELEMENT_FUNCTION_POINTER = 0x1b,
 	ELEMENT_OBJECT,
 	ELEMENT_SZ_ARRAY,
-	ELEMENT_MVAR
+	ELEMENT_MVAR,
+	/* Only in signatures: a type follows, but for ELEMENT_INTERNAL. */
+	ELEMENT_MODREQ,
+	ELEMENT_MODOPT,
+	ELEMENT_INTERNAL,    /**< a TypeHandle of the runtime follows */
+	ELEMENT_MODINTERNAL, /**< a byte and a TypeHandle follow */
+	ELEMENT_SENTINEL = 0x41,
+	ELEMENT_PINNED = 0x45
 };
 
 /** A field of a type; strings are owned by the list. */
