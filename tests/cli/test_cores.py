@@ -70,6 +70,8 @@ MEMBERS: dict[str, set[str]] = {
     "dumpcollection 7f039d0000d0": COLLECTION,
     "dumpgen gen2": {"types", "total"},
     "dumpil 7f0f7953e830": {"method_desc", "token", "size", "instructions", "clauses", "complete"},
+    "dumpsig 7f0ff80220ea 7f0f79538438": {"address", "module", "signature", "complete", "parts"},
+    "dumpsigelem 7f0ff80220ee 7f0f79538438": {"address", "module", "signature", "type"},
     "clrmodules": {"modules"},
     "modules": {"modules", "total"},
     "dumpmodule 7f0f78464000": {"address", "name", "path", "assembly", "mvid", "version"},

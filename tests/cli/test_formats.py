@@ -79,6 +79,7 @@ TABLES = {
         "dumpdomain": "assemblies",
         "dumpalc": "contexts",
         "dumpil 7f0f7953e830": "instructions",
+        "dumpsig 7f0ff80220ea 7f0f79538438": "parts",
         "analyzeoom": "failures",
         "crashinfo": "exceptions",
         "sizestats": "sizes",

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/metadata core/src/clr/code/signature.c core/src/clr/modules/token_name.c */
+/*
+ * covers: core/src/metadata core/src/clr/code/signature.c core/src/clr/code/signature_text.c
+ * core/src/clr/modules/token_name.c
+ */
 #include <stdlib.h>
 #include <string.h>
 
+#include "clr/code/signature_text.h"
 #include "clr/internal.h"
 #include "clr/modules/module.h"
 #include "clr/modules/token_name.h"
@@ -19,6 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define IMAGE_BASE ((uint64_t)1 << 32)
 #define ROWS_MAX   300u
+/* As dumpsig reads at most. */
+#define SIGNATURE_MAX 16384u
 
 static uint32_t rows_of(const struct metadata *metadata, enum md_table table)
 {
@@ -77,6 +83,40 @@ static void read_tokens(struct clr *clr, const struct module *module)
 	text_deinit(&text);
 }
 
+/* Bytes as signatures: each type of them uses some bytes, and none after their end. */
+static void read_signature(struct clr *clr, const struct module *module, const uint8_t *bytes,
+			   size_t size)
+{
+	struct signature signature = { bytes, bytes + size };
+	struct signature_head head;
+	struct text text = { 0 };
+	bool is_sound = signature_head_read(&signature, &head);
+	if (is_sound)
+		signature_head_text(&head, &text);
+	for (uint32_t i = 0; is_sound && i < head.types; i++) {
+		const uint8_t *begin = signature.at;
+		text.size = 0;
+		is_sound = signature_type_text(clr, module, &signature, &text);
+		if (signature.at > signature.end || (is_sound && signature.at <= begin))
+			abort();
+	}
+	text_deinit(&text);
+}
+
+static void read_signatures(struct clr *clr, const struct module *module, const uint8_t *data,
+			    size_t size)
+{
+	const struct metadata *metadata = module->metadata;
+	uint32_t length;
+	for (uint32_t rid = 1; rid <= rows_of(metadata, MD_METHOD); rid++) {
+		const uint8_t *blob = metadata_blob(
+			metadata, metadata_column(metadata, MD_METHOD, rid, 4), &length);
+		if (blob)
+			read_signature(clr, module, blob, length);
+	}
+	read_signature(clr, module, data, size < SIGNATURE_MAX ? size : SIGNATURE_MAX);
+}
+
 /* The bytes as the body of a method: the instructions follow each other, up to the end. */
 static void read_il(struct memory *memory, const uint8_t *data, size_t size)
 {
@@ -132,7 +172,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (metadata_create(bytes, (uint32_t)size, &module.metadata, NULL) == HD_OK) {
 		read_names(&clr, &module);
 		read_tokens(&clr, &module);
+		read_signatures(&clr, &module, data, size);
 		metadata_destroy(module.metadata);
+	} else {
+		read_signature(&clr, &module, data, size < SIGNATURE_MAX ? size : SIGNATURE_MAX);
 	}
 	module_table_destroy(clr.modules);
 	clr_type_table_destroy(clr.types);

@@ -13,9 +13,8 @@
 #define USE_STACKS "use clrstack -all"
 #define STRESS_LOG \
 	"the runtime's stress log is not read here; gcwhere and gcroot show where an object is now"
-#define CODE       "use dumpmd or ip2md for the method, and the debugger's own disassembly"
-#define SIGNATURES "use dumpmd or dumpil, which show the signatures of methods and their locals"
-#define REGISTERS  "use clrstack -r for managed frames, and the debugger's own command for others"
+#define CODE      "use dumpmd or ip2md for the method, and the debugger's own disassembly"
+#define REGISTERS "use clrstack -r for managed frames, and the debugger's own command for others"
 
 static const struct {
 	const char *name, *advice;
@@ -42,8 +41,6 @@ static const struct {
 	{ "dumpobjgcrefs", "use dumpobj -refs" },
 	{ "dumprcw", WINDOWS },
 	{ "dumpruntimetypes", "use types" },
-	{ "dumpsig", SIGNATURES },
-	{ "dumpsigelem", SIGNATURES },
 	{ "dumpstack", "use clrstack -f, or the debugger's own backtrace" },
 	{ "dw", DEBUGGER },
 	{ "eestack", USE_STACKS },

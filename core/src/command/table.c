@@ -22,6 +22,8 @@ static const struct command *const commands[] = {
 	&ip2md_command,
 	&dumpmd_command,
 	&dumpil_command,
+	&dumpsig_command,
+	&dumpsigelem_command,
 	&clrmodules_command,
 	&modules_command,
 	&dumpmodule_command,

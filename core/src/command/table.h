@@ -31,6 +31,8 @@ extern const struct command dumpgen_command;
 extern const struct command dumpheap_command;
 extern const struct command dumphttp_command;
 extern const struct command dumpil_command;
+extern const struct command dumpsig_command;
+extern const struct command dumpsigelem_command;
 extern const struct command dumpmd_command;
 extern const struct command dumpmodule_command;
 extern const struct command dumpmt_command;

@@ -58,6 +58,10 @@
 //   o  HEAP REASON ALLOC GC FAILURE SIZE AVAILABLE LARGE   the last allocation that failed
 // il (check_il.py):
 //   i  MODULE TOKEN SIZE MAXSTACK HASH   method with IL; HASH of its instructions and clauses
+// signatures (check_signatures.py):
+//   S  MODULE OFFSET LENGTH TEXT         signature; OFFSET in the metadata; TEXT in SOS's words
+//   M  MODULE TOKEN OFFSET               method, and where its signature is
+//   T  MODULE OFFSET LENGTH TEXT         the same of a type without a first byte (TypeSpec)
 // words (check_objects.py):
 //   k  GENERATION SIZE FREE COUNT        objects, or with FREE 1 Free blocks; SIZE rounded up to 8
 //   l  OSTHREAD RSP LAST                 stack pointer of a thread, and of its outermost frame
@@ -103,6 +107,7 @@ internal static class Program
             case "modules": ModuleFacts.Write(); break;
             case "words": WordFacts.Write(); break;
             case "il": IlFacts.Write(); break;
+            case "signatures": SignatureFacts.Write(); break;
             case "live": Live.Write(types); break;
             default: throw new ArgumentException("no part " + name);
         }

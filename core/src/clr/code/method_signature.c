@@ -13,6 +13,7 @@
 #include "clr/code/method.h"
 #include "clr/code/method_types.h"
 #include "clr/internal.h"
+#include "clr/modules/module_facts.h"
 #include "clr/types/field.h"
 #include "clr/types/type_name.h"
 #include "mem/memory.h"
@@ -52,6 +53,19 @@ bool signature_next_byte(struct signature *signature, uint8_t *ret)
 bool signature_next_number(struct signature *signature, uint32_t *ret)
 {
 	return metadata_compressed(&signature->at, signature->end, ret);
+}
+
+bool signature_next_signed(struct signature *signature, int32_t *ret)
+{
+	const uint8_t *begin = signature->at;
+	uint32_t number;
+	if (!signature_next_number(signature, &number))
+		return false;
+	/* The lowest bit is the sign of a number of 7, 14 or 29 bits. */
+	static const unsigned int bits[] = { 0, 7, 14, 0, 29 };
+	int32_t negative = (int32_t)((uint32_t)1 << (bits[signature->at - begin] - 1));
+	*ret = (int32_t)(number >> 1) - (number & 1 ? negative : 0);
+	return true;
 }
 
 static bool skip_bytes(struct signature *signature, ptrdiff_t count)
@@ -332,6 +346,23 @@ bool method_signature_find(struct clr *clr, const struct method *method,
 	}
 	*ret = (struct signature){ bytes, bytes ? bytes + size : NULL };
 	return true;
+}
+
+uint64_t method_signature_address(struct clr *clr, const struct method *method)
+{
+	struct stored_signature stored;
+	struct signature signature;
+	uint64_t address;
+	if (method->rid) {
+		return method->module && method->module->metadata &&
+				       method_signature_find(clr, method, &stored, &signature)
+			       ? module_blob_address(clr, method->module, signature.at)
+			       : 0;
+	}
+	return memory_u64(clr->memory, method->address + method_desc_size(clr) + STORED_SIGNATURE,
+			  &address)
+		       ? address
+		       : 0;
 }
 
 void method_type_name(struct clr *clr, const struct method *method, const uint8_t *begin,

@@ -26,6 +26,8 @@ struct signature {
 
 bool signature_next_byte(struct signature *signature, uint8_t *ret);
 bool signature_next_number(struct signature *signature, uint32_t *ret);
+/** The same of a number with a sign, which is rotated by one bit (II.23.2). */
+bool signature_next_signed(struct signature *signature, int32_t *ret);
 /** Move past one type; false when it is cut, or nests too deep. */
 bool signature_skip_type(struct signature *signature);
 
@@ -43,6 +45,9 @@ struct stored_signature {
  */
 bool method_signature_find(struct clr *clr, const struct method *method,
 			   struct stored_signature *stored, struct signature *ret);
+
+/** Where the signature of @p method begins in the target; 0: not known. */
+uint64_t method_signature_address(struct clr *clr, const struct method *method);
 
 /** Arguments of a generic method that was instantiated; count 0: it is not one. */
 struct type_arguments method_arguments(struct clr *clr, const struct method *method);

@@ -73,6 +73,15 @@ static void read_metadata_facts(struct clr *clr, const struct module *module,
 	}
 }
 
+uint64_t module_blob_address(struct clr *clr, const struct module *module, const uint8_t *blob)
+{
+	struct module_facts facts = { 0 };
+	if (!blob || !module->metadata)
+		return 0;
+	read_metadata_facts(clr, module, &facts);
+	return facts.metadata ? facts.metadata + (uint64_t)(blob - module->metadata->bytes) : 0;
+}
+
 void module_facts_read(struct clr *clr, const struct module *module, struct module_facts *ret)
 {
 	uint64_t compiled;

@@ -24,6 +24,9 @@ struct module_facts {
 
 void module_facts_read(struct clr *clr, const struct module *module, struct module_facts *ret);
 
+/** Where the blob at @p blob of the module's metadata lies in the target; 0: not known. */
+uint64_t module_blob_address(struct clr *clr, const struct module *module, const uint8_t *blob);
+
 /** The module of @p count with the runtime's Module, or Assembly, at @p address; NULL: none. */
 const struct module *module_at(struct module *const *modules, size_t count, uint64_t address);
 const struct module *module_of_assembly(struct clr *clr, struct module *const *modules,

@@ -5,6 +5,7 @@
 
 #include "clr/code/code.h"
 #include "clr/code/method.h"
+#include "clr/modules/module_facts.h"
 #include "clr/modules/module_proof.h"
 #include "clr/modules/token_name.h"
 #include "command/table.h"
@@ -28,6 +29,7 @@ enum il_head_column {
 	HEAD_SIZE,
 	HEAD_STACK,
 	HEAD_LOCALS,
+	HEAD_LOCALS_SIGNATURE,
 	HEAD_COLUMNS
 };
 
@@ -42,6 +44,8 @@ static const struct column head_columns[HEAD_COLUMNS] = {
 			 "most values on the evaluation stack" },
 	[HEAD_LOCALS] = { "locals", NULL, KIND_ADDRESS, 0, 0,
 			  "token of the signature of the local variables; 0x0: there are none" },
+	[HEAD_LOCALS_SIGNATURE] = { "locals_signature", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+				    "where that signature begins, for dumpsig" },
 };
 
 static void head_layout(struct out *out, const struct cell *cells)
@@ -53,6 +57,10 @@ static void head_layout(struct out *out, const struct cell *cells)
 		   ", maxstack %" PRIu64 ")\n",
 		   cells[HEAD_ADDRESS].number, cells[HEAD_SIZE].number, cells[HEAD_TOKEN].number,
 		   cells[HEAD_STACK].number);
+	if (cells[HEAD_LOCALS_SIGNATURE].is_there) {
+		out_printf(out, "Signature of the locals: %016" PRIx64 "\n",
+			   cells[HEAD_LOCALS_SIGNATURE].number);
+	}
 }
 
 static const struct schema head_schema = { SCHEMA_COLUMNS(head_columns), .layout = head_layout };
@@ -312,11 +320,23 @@ static enum hd_status write_body(struct call *call, const struct module *module,
 	return HD_OK;
 }
 
+/* Where the signature of the local variables lies in the target; 0: there is none, or not known. */
+static uint64_t locals_signature(struct clr *clr, const struct module *module, uint32_t token)
+{
+	uint32_t size;
+	if (token >> 24 != MD_STAND_ALONE_SIG)
+		return 0;
+	const uint8_t *blob = metadata_blob(
+		module->metadata,
+		metadata_column(module->metadata, MD_STAND_ALONE_SIG, token & 0xffffff, 0), &size);
+	return module_blob_address(clr, module, blob);
+}
+
 static void write_head(struct call *call, const struct method *method, const struct il_body *body)
 {
 	struct text name = { 0 };
 	clr_method_signature(call->heap->clr, method->address, &name);
-	const struct cell cells[HEAD_COLUMNS] = {
+	struct cell cells[HEAD_COLUMNS] = {
 		[HEAD_METHOD] = cell_number(method->address),
 		[HEAD_NAME] = cell_text(name.bytes, name.size),
 		[HEAD_TOKEN] = cell_number(METHOD_TOKENS | method->rid),
@@ -326,6 +346,9 @@ static void write_head(struct call *call, const struct method *method, const str
 		[HEAD_STACK] = cell_number(body->max_stack),
 		[HEAD_LOCALS] = cell_number(body->locals),
 	};
+	uint64_t locals = locals_signature(call->heap->clr, method->module, body->locals);
+	if (locals)
+		cells[HEAD_LOCALS_SIGNATURE] = cell_number(locals);
 	answer_record(&call->answer, &head_schema, cells);
 	call->out.text.failed |= name.failed;
 	text_deinit(&name);

@@ -2,6 +2,7 @@
 /* ip2md and dumpmd: a method by an address of its code, or by its MethodDesc. */
 #include <inttypes.h>
 
+#include "clr/code/method_types.h"
 #include "command/names/code_rows.h"
 #include "command/table.h"
 #include "heap/heap.h"
@@ -14,6 +15,7 @@ enum md_column {
 	MD_COLUMN_TOKEN,
 	MD_COLUMN_MODULE,
 	MD_COLUMN_FILE,
+	MD_COLUMN_SIGNATURE,
 	MD_COLUMN_JITTED,
 	MD_COLUMN_CODE,
 	MD_COLUMNS
@@ -29,6 +31,8 @@ static const struct column md_columns[MD_COLUMNS] = {
 			      "its metadata token; 0x0: a dynamic method" },
 	[MD_COLUMN_MODULE] = { "module", NULL, KIND_ADDRESS, 0, 0, "the Module that defines it" },
 	[MD_COLUMN_FILE] = { "file", NULL, KIND_TEXT, 0, 0, "file of the module" },
+	[MD_COLUMN_SIGNATURE] = { "signature", NULL, KIND_ADDRESS, 0, 0,
+				  "where its signature begins, for dumpsig; null: not known" },
 	[MD_COLUMN_JITTED] = { "is_jitted", NULL, KIND_FLAG, 0, 0,
 			       "has it code, of the JIT or ReadyToRun?" },
 	[MD_COLUMN_CODE] = { "current_code", NULL, KIND_ADDRESS, 0, 0,
@@ -57,6 +61,8 @@ static void md_layout(struct out *out, const struct cell *cells)
 			    cells[MD_COLUMN_FILE].text.size);
 		out_puts(out, "\n");
 	}
+	if (cells[MD_COLUMN_SIGNATURE].is_there)
+		md_address_line(out, "Signature:            ", &cells[MD_COLUMN_SIGNATURE]);
 	out_printf(out, "IsJitted:             %s\n", cells[MD_COLUMN_JITTED].flag ? "yes" : "no");
 	if (cells[MD_COLUMN_CODE].is_there || !cells[MD_COLUMN_JITTED].flag) {
 		md_address_line(out, "Current CodeAddr:     ", &cells[MD_COLUMN_CODE]);
@@ -91,6 +97,9 @@ static void write_method(struct call *call, const struct method *method,
 		cells[MD_COLUMN_MODULE] = cell_number(method->module->address);
 		cells[MD_COLUMN_FILE] = cell_string(path && *path ? path : NULL);
 	}
+	uint64_t signature = method_signature_address(clr, method);
+	if (signature)
+		cells[MD_COLUMN_SIGNATURE] = cell_number(signature);
 	if (current)
 		cells[MD_COLUMN_CODE] = cell_number(current->start);
 	answer_record(&call->answer, &md_schema, cells);
