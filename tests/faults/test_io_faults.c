@@ -191,6 +191,7 @@ static const char *const core_lines[] = {
 	"listnearobj 7f039fe5a158",
 	"clrthreads",
 	"clrstack -all -roots",
+	"clrstack -all -n",
 	"parallelstacks -a",
 	"waits -all",
 	"hang",

@@ -19,7 +19,8 @@ enum {
 	OPT_BOTH,
 	OPT_INFORMATION,
 	OPT_NATIVE,
-	OPT_REGISTERS
+	OPT_REGISTERS,
+	OPT_NO_LINES
 };
 
 /* Bytes of the symbol tables of libraries that are read for native frames. */
@@ -41,6 +42,7 @@ static const struct option clrstack_options[] = {
 	[OPT_INFORMATION] = { "i", VALUE_NONE, NULL, "the same as -a", NULL },
 	[OPT_NATIVE] = { "f", VALUE_NONE, NULL, "also the native frames", NULL },
 	[OPT_REGISTERS] = { "r", VALUE_NONE, NULL, "also the registers of each frame", NULL },
+	[OPT_NO_LINES] = { "n", VALUE_NONE, NULL, "no source files and lines", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -66,6 +68,7 @@ static enum hd_status run_clrstack(struct call *call)
 				   .roots = call->options[OPT_ROOTS].given ||
 					    call->options[OPT_GC].given,
 				   .full = call->options[OPT_FULL].given,
+				   .no_lines = call->options[OPT_NO_LINES].given,
 				   .limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
 				   .symbols_left = SYMBOL_BYTES_MAX,
 				   .details = chosen_details(call) };

@@ -310,8 +310,10 @@ static void begin_frame(struct stack_text *text, const struct stack_frame *frame
 		cells[FRAME_FUNCLET] = cell_flag(frame->is_funclet);
 		cells[FRAME_ACTIVE] = cell_flag(frame->is_active);
 		/* A return address is after the call. */
-		source_text_cells(call, frame->method_desc, frame->ip - !frame->is_active,
-				  &cells[FRAME_FILE], &cells[FRAME_LINE]);
+		if (!text->no_lines) {
+			source_text_cells(call, frame->method_desc, frame->ip - !frame->is_active,
+					  &cells[FRAME_FILE], &cells[FRAME_LINE]);
+		}
 	} else {
 		cells[FRAME_FRAME] = cell_number(frame->frame);
 		cells[FRAME_CALLEE] = method;

@@ -11,6 +11,7 @@ struct stack_text {
 	struct call *call;
 	bool roots;                   /**< below each frame */
 	bool full;                    /**< fold nothing */
+	bool no_lines;                /**< frames without the lines of their source */
 	uint64_t limit;               /**< frames of each thread */
 	struct frame_details details; /**< below each frame */
 	uint64_t symbols_left;        /**< bytes of native symbol tables that may still be read */
