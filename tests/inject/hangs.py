@@ -278,11 +278,19 @@ def run_verify(scene: Scene) -> Iterator[str]:
     for address in damaged:
         scene.image.patch(int(address, 16) + 8, u64(0x1234))
     sound = [row for row in rows if row["object"] not in damaged]
-    if heapdump(scene.image.path, "dumpstackobjects -all -verify").json()["objects"] != sound:
+    verified = heapdump(scene.image.path, "dumpstackobjects -all -verify").json()
+    if (verified["not_shown"], verified["damage_not_kept"]) != (len(rows) - len(sound), 0):
+        yield f"dumpstackobjects -verify says that it leaves out {verified['not_shown']} as JSON"
+    if verified["objects"] != sound:
         yield "dumpstackobjects -verify does not leave out the damaged objects alone"
     text = heapdump(scene.image.path, "dumpstackobjects -all -verify", as_json=False).out
     if f"Not shown: {len(rows) - len(sound)} references to damaged objects\n" not in text:
         yield f"dumpstackobjects -verify does not say how many it leaves out: {text[-100:]}"
+    table = heapdump(
+        scene.image.path, *("--format", "csv", "dumpstackobjects", "-all", "-verify"), as_json=False
+    )
+    if f"Not shown: {len(rows) - len(sound)} references to damaged objects" not in table.err:
+        yield f"dumpstackobjects -verify does not say it next to CSV: {table.err[-100:]}"
     scene.image.restore()
 
 

@@ -280,4 +280,38 @@ TEST(what_does_not_go_together_is_said_before_the_heap_is_read)
 	end(&fixture);
 }
 
+/* verify.h: FINDINGS_KEPT; each array has a reference of its own to a place that no object is at. */
+TEST(more_damage_than_is_kept_is_said_by_dso)
+{
+	enum {
+		KEPT = 100000,
+		MORE = 7
+	};
+	struct fake_clr *fake = fake_clr_create(NULL);
+	struct fixture fixture = { .fake = fake };
+	(void)fake_segment(fake, 0, GENERATION_0, 40 * (KEPT + MORE + 1));
+	uint64_t sound = fake_object(fake, fake->object_type, 0), damaged = 0;
+	for (uint64_t i = 0; i < KEPT + MORE; i++) {
+		damaged = fake_object(fake, fake->object_array_type, 1);
+		fake_poke_u64(&fake->memory, damaged + 16, NO_TYPE + 8 * i);
+	}
+	uint64_t words = fake_alloc(&fake->memory, 16);
+	fake_poke_u64(&fake->memory, words, sound);
+	open(&fixture);
+	char line[128];
+	(void)snprintf(line, sizeof(line), "dso %llx %llx -verify", (unsigned long long)words,
+		       (unsigned long long)words + 16);
+	struct answer answer = command_run(fixture.session, line);
+	ASSERT_TEXT(answer.err.message, "");
+	CU_ASSERT_PTR_NOT_NULL(strstr(answer_text(&answer),
+				      "The heap has more damage than is kept (7 findings more): "
+				      "damaged objects may be among those shown"));
+	answer_deinit(&answer);
+	(void)snprintf(line + strlen(line), sizeof(line) - strlen(line), " --json");
+	answer = command_run(fixture.session, line);
+	CU_ASSERT_PTR_NOT_NULL(strstr(answer_text(&answer), "\"damage_not_kept\": 7"));
+	answer_deinit(&answer);
+	end(&fixture);
+}
+
 SUITE(.name = "heap_command")

@@ -7,6 +7,7 @@
 #include "command/threads/stack_text.h"
 #include "command/threads/thread_choice.h"
 #include "util/alloc.h"
+#include "util/sink.h"
 #include "util/sort.h"
 #include "verify/verify.h"
 
@@ -86,7 +87,7 @@ struct object_list {
 	struct stack_gap *gaps;
 	size_t gaps_count, gaps_capacity;
 	struct verify_result verified; /* -verify: which objects are damaged */
-	uint64_t damaged;              /* left out */
+	uint64_t damaged;              /* references to such objects, which are left out */
 };
 
 static void write_stack_object(struct call *call, const struct stack_object *found,
@@ -213,6 +214,51 @@ static void write_unread_range(const struct object_list *list)
 	}
 }
 
+/* A sentence below the text; a warning next to other formats, as CSV has no place for it. */
+static void tell_left_out(struct call *call, struct text *text)
+{
+	if (answer_is_text(&call->answer)) {
+		answer_remark(&call->answer, "\n%s\n", text->bytes);
+	} else if (!text->failed) {
+		sink_warn(call->sink, text->bytes);
+	}
+	text->size = 0;
+}
+
+/* -verify: how many are not shown; and may there be damaged ones among those that are? */
+static void write_left_out(const struct object_list *list)
+{
+	static const struct column columns[] = {
+		{ "not_shown", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+		  "-verify: references to damaged objects, which are left out" },
+		{ "damage_not_kept", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+		  "-verify: findings of the heap that were too many to be kept; objects that are damaged "
+		  "by these are shown" },
+	};
+	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
+	struct text text = { 0 };
+	char number[COUNT_SIZE];
+	if (!list->call->options[OPT_VERIFY].given)
+		return;
+	const struct cell cells[] = { cell_number(list->damaged),
+				      cell_number(list->verified.not_kept) };
+	answer_data(&list->call->answer, &schema, cells);
+	if (list->damaged) {
+		text_printf(&text, "Not shown: %s to damaged objects",
+			    format_count(list->damaged, "reference", number));
+		tell_left_out(list->call, &text);
+	}
+	if (list->verified.not_kept) {
+		text_printf(
+			&text,
+			"The heap has more damage than is kept (%s more): damaged objects may be "
+			"among those shown",
+			format_count(list->verified.not_kept, "finding", number));
+		tell_left_out(list->call, &text);
+	}
+	text_deinit(&text);
+}
+
 static enum hd_status write_object_list(struct object_list *list)
 {
 	struct call *call = list->call;
@@ -232,11 +278,7 @@ static enum hd_status write_object_list(struct object_list *list)
 		(void)answer_table_end(&call->answer);
 	write_stack_gaps(list);
 	write_unread_range(list);
-	if (list->damaged) {
-		char number[COUNT_SIZE];
-		answer_remark(&call->answer, "\nNot shown: %s to damaged objects\n",
-			      format_count(list->damaged, "reference", number));
-	}
+	write_left_out(list);
 	return HD_OK;
 }
 
