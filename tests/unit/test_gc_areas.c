@@ -92,6 +92,24 @@ TEST(tables_lie_one_after_the_other)
 	fake_clr_destroy(fake);
 }
 
+/* A process without concurrent collections (doc/memory.md 2.1). */
+TEST(without_a_mark_array_the_records_end_with_the_block)
+{
+	make();
+	uint64_t end = RECORDS - RANGE / 4096 + REGIONS * STRIDE;
+	fake_poke_u64(&fake->memory, TABLES + 8, end - TABLES);
+	fake_poke_u64(&fake->memory, TABLES + 56, 0);
+	struct gc_areas areas = read_areas();
+	CU_ASSERT(!areas.is_partial);
+	check(find(&areas, GC_AREA_RANGE, NULL), LOWEST, LOWEST + RANGE);
+	check(find(&areas, GC_AREA_TABLE, "records of regions"), RECORDS - RANGE / 4096, end);
+	CU_ASSERT(!find(&areas, GC_AREA_TABLE, "write watch table"));
+	CU_ASSERT(!find(&areas, GC_AREA_TABLE, "mark array"));
+	CU_ASSERT(find(&areas, GC_AREA_FREE_REGION, NULL) != NULL);
+	gc_areas_deinit(&areas);
+	fake_clr_destroy(fake);
+}
+
 TEST(a_region_that_no_generation_has_is_free)
 {
 	make();
@@ -115,6 +133,7 @@ TEST(a_header_with_a_wrong_word_is_left_out)
 		fake_poke_u64(&fake->memory, at, ~old);
 		struct gc_areas areas = read_areas();
 		ASSERT_UINT(areas.rows_count > 0, word == 2);
+		CU_ASSERT(areas.is_partial);
 		gc_areas_deinit(&areas);
 		fake_clr_destroy(fake);
 	}

@@ -35,16 +35,21 @@ static bool are_tables_sound(const struct gc_tables *tables, uint64_t at)
 	       at < ARCH_USER_END && tables->size < ARCH_USER_END - at &&
 	       tables->bricks == at + GC_TABLES_HEADER + range / GC_BYTES_PER_CARD &&
 	       tables->bundles == tables->bricks + range / GC_BYTES_PER_BRICK &&
-	       tables->marks == at + tables->size - range / GC_BYTES_PER_MARK &&
-	       tables->marks > tables->bundles;
+	       tables->bundles < at + tables->size &&
+	       (!tables->marks || (tables->marks > tables->bundles &&
+				   tables->marks == at + tables->size - range / GC_BYTES_PER_MARK));
 }
 
-/* The tables, each directly after the one before; the records of regions end where the marks begin. */
+/*
+ * The tables, each directly after the one before; the records of regions end where the marks begin.
+ * Without concurrent collections there is neither a mark array nor a write watch table.
+ */
 static enum hd_status add_table_areas(const struct heap *heap, const struct gc_tables *tables,
 				      uint64_t at, struct gc_areas *areas, struct hd_error *err)
 {
 	uint64_t range = tables->highest - tables->lowest;
 	bool has_regions = clr_has_regions(heap->clr);
+	uint64_t marks = tables->marks ? tables->marks : at + tables->size;
 	const struct {
 		const char *name;
 		uint64_t size;
@@ -52,7 +57,7 @@ static enum hd_status add_table_areas(const struct heap *heap, const struct gc_t
 		{ "card table", GC_TABLES_HEADER + range / GC_BYTES_PER_CARD },
 		{ "brick table", range / GC_BYTES_PER_BRICK },
 		{ "card bundle table", range / GC_BYTES_PER_BUNDLE },
-		{ "write watch table", range / ARCH_PAGE },
+		{ "write watch table", tables->marks ? range / ARCH_PAGE : 0 },
 		{ "map of regions", has_regions ? range >> HEAP_REGION_SHIFT : 0 },
 	};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -61,12 +66,14 @@ static enum hd_status add_table_areas(const struct heap *heap, const struct gc_t
 		TRY(add_area(areas, &area, err));
 		at += parts[i].size;
 	}
-	const struct gc_area records = { at, tables->marks, GC_AREA_TABLE,
+	const struct gc_area records = { at, marks, GC_AREA_TABLE,
 					 has_regions ? "records of regions" : "map of segments" };
 	TRY(add_area(areas, &records, err));
-	const struct gc_area marks = { tables->marks, tables->marks + range / GC_BYTES_PER_MARK,
-				       GC_AREA_TABLE, "mark array" };
-	return add_area(areas, &marks, err);
+	if (!tables->marks)
+		return HD_OK;
+	const struct gc_area array = { marks, marks + range / GC_BYTES_PER_MARK, GC_AREA_TABLE,
+				       "mark array" };
+	return add_area(areas, &array, err);
 }
 
 static uint64_t region_index(const struct gc_tables *tables, uint64_t mem)
@@ -146,6 +153,7 @@ static enum hd_status read_areas(const struct heap *heap, struct job *job, struc
 				 struct hd_error *err)
 {
 	uint64_t at = 0;
+	areas->is_partial = true;
 	if (!memory_u64(heap->memory, heap_gc(heap)->address + GC_VARS_TABLES, &at) ||
 	    !memory_u64(heap->memory, at, &at))
 		return HD_OK;
@@ -163,6 +171,7 @@ static enum hd_status read_areas(const struct heap *heap, struct job *job, struc
 			TRY(add_free_regions(heap, &tables, job, areas, err));
 		at = tables.next;
 	}
+	areas->is_partial = false;
 	return HD_OK;
 }
 

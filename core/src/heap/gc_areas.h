@@ -20,6 +20,7 @@ struct gc_area {
 struct gc_areas {
 	struct gc_area *rows; /**< in no order; sound bounds, but they may overlap anything */
 	size_t rows_count, rows_capacity;
+	bool is_partial; /**< a header could not be read, or is not what it should be */
 };
 
 /**

@@ -66,17 +66,21 @@ static uint64_t proportional_part(uint64_t amount, uint64_t done, uint64_t all)
 	return (uint64_t)((long double)amount * (long double)done / (long double)all);
 }
 
-/* What smaps says of the mapping, divided as its pages are. */
+/*
+ * What smaps says of the mapping, divided as its pages are; as its addresses are where nobody tells which pages are there.
+ * Before Linux 6.7 pages of zeros count as pages, but not for Rss: then it is divided among all of them.
+ */
 static enum hd_status divide_mapping(struct counting *counting,
 				     const struct memory_mapping *mapping, struct hd_error *err)
 {
 	struct memory_row *rows = counting->making->account->rows;
 	uint64_t resident = 0, swapped = 0, resident_done = 0, swapped_done = 0;
-	uint64_t pss_given = 0, swap_given = 0;
+	uint64_t given = 0, pss_given = 0, swap_given = 0;
 	for (size_t i = 0; i < counting->shares_count; i++) {
 		resident += counting->shares[i].resident;
 		swapped += counting->shares[i].swapped;
 	}
+	bool is_divided = !counting->residency->has_pages || resident > mapping->rss;
 	for (size_t i = 0; i < counting->shares_count; i++) {
 		const struct share *share = &counting->shares[i];
 		struct memory_bytes *bytes = &rows[share->row].bytes;
@@ -85,18 +89,22 @@ static enum hd_status divide_mapping(struct counting *counting,
 		uint64_t pss =
 			resident ? proportional_part(mapping->pss, resident_done, resident) : 0;
 		uint64_t swap = proportional_part(mapping->swap, swapped_done, swapped);
-		bytes->resident += (int64_t)share->resident;
+		uint64_t mine = share->resident;
+		if (is_divided)
+			mine = proportional_part(mapping->rss, resident_done, resident) - given;
+		given += mine;
+		bytes->resident += (int64_t)mine;
 		bytes->pss += (int64_t)(pss - pss_given);
 		bytes->swap += (int64_t)(swap - swap_given);
 		pss_given = pss;
 		swap_given = swap;
 	}
-	if (resident == mapping->rss && pss_given == mapping->pss && swap_given == mapping->swap)
+	if (given == mapping->rss && pss_given == mapping->pss && swap_given == mapping->swap)
 		return HD_OK;
 	uint32_t changed;
 	TRY(memory_row_of(counting->making, MEMORY_CHANGED, NULL, &changed, err));
 	struct memory_bytes *bytes = &counting->making->account->rows[changed].bytes;
-	bytes->resident += (int64_t)(mapping->rss - resident);
+	bytes->resident += (int64_t)(mapping->rss - given);
 	bytes->pss += (int64_t)(mapping->pss - pss_given);
 	bytes->swap += (int64_t)(mapping->swap - swap_given);
 	return HD_OK;
@@ -152,7 +160,12 @@ static enum hd_status count_part(struct counting *counting, const struct memory_
 		struct share *share = share_of_row(counting, row);
 		if (!share)
 			return fail_nomem(err);
-		count_pages(counting, start, end, share);
+		if (counting->residency->has_pages) {
+			count_pages(counting, start, end, share);
+		} else {
+			share->resident += end - start;
+			share->swapped += end - start;
+		}
 		return HD_OK;
 	}
 	uint64_t captured = mapping->start + mapping->captured;

@@ -88,7 +88,7 @@ enum hd_status memory_claim_loader(struct memory_making *making, struct hd_error
 {
 	struct loader_heaps heaps;
 	TRY(loader_heaps_read(making->heap->clr, making->job, &heaps, err));
-	making->account->is_partial = heaps.is_partial;
+	making->account->is_partial |= heaps.is_partial;
 	enum hd_status status = claim_heaps(making, &heaps, err);
 	if (status == HD_OK)
 		status = claim_codes(making, &heaps, err);

@@ -119,35 +119,50 @@ static enum hd_status claim_library(struct memory_making *making,
 /* Could malloc have mapped it?  The GC's memory, of which there is much, is not looked at. */
 static bool may_be_mapped(const struct memory_making *making, const struct memory_mapping *mapping)
 {
-	const struct heap *heap = making->heap;
-	if (*mapping->path || mapping->is_shared ||
+	/* A range of a core may begin with a file and go on without one. */
+	if ((*mapping->path && !mapping->is_named) || mapping->is_shared ||
 	    (mapping->flags & (PF_R | PF_W | PF_X)) != (PF_R | PF_W) ||
 	    (making->account->is_live && !mapping->rss && !mapping->swap))
 		return false;
-	if (mapping->start >= making->gc_lowest && mapping->start < making->gc_highest)
-		return false;
-	size_t at = heap ? ROWS_ABOVE(heap->segments, heap->segment_count, end, mapping->start) : 0;
-	return !heap || at == heap->segment_count || heap->segments[at].begin >= mapping->end;
+	return mapping->start < making->gc_lowest || mapping->start >= making->gc_highest;
 }
 
-/* The next page from @p at on that is there, or the end. */
-static uint64_t next_page(const struct process_residency *residency, uint64_t at, uint64_t end)
+/* If @p at is in memory of a segment or, in a core, of a file: its end; else @p at. */
+static uint64_t after_others(const struct memory_making *making, uint64_t at)
 {
+	const struct heap *heap = making->heap;
+	const struct target_mapping *file = NULL;
+	if (!making->account->is_live)
+		file = target_mapping_at(&making->target->map, at);
+	if (file)
+		return arch_page_align(file->end);
+	if (!heap)
+		return at;
+	size_t next = ROWS_ABOVE(heap->segments, heap->segment_count, begin, at + ARCH_PAGE - 1);
+	if (!next || heap->segments[next - 1].committed <= at)
+		return at;
+	return arch_page_align(heap->segments[next - 1].committed);
+}
+
+/* The next page from @p at on that is there and that nobody else is known to have, or the end. */
+static uint64_t next_page(const struct memory_making *making, uint64_t at, uint64_t end)
+{
+	const struct process_residency *residency = making->target->process.residency;
+	at = after_others(making, at);
 	if (!residency || at >= end)
 		return at;
 	size_t index = ROWS_ABOVE(residency->pages, residency->pages_count, end, at);
 	if (index == residency->pages_count || residency->pages[index].start >= end)
 		return end;
 	uint64_t start = residency->pages[index].start;
-	return start > at ? start : at;
+	return start > at ? after_others(making, start) : at;
 }
 
 static enum hd_status claim_mapped(struct memory_making *making,
 				   const struct memory_mapping *mapping, struct hd_error *err)
 {
-	const struct process_residency *residency = making->target->process.residency;
 	uint64_t end = making->account->is_live ? mapping->end : mapping->start + mapping->captured;
-	uint64_t at = next_page(residency, mapping->start, end);
+	uint64_t at = next_page(making, mapping->start, end);
 	for (uint64_t pages = 1; at < end; pages++) {
 		uint64_t size = malloc_mapped_size(making->memory, at, end);
 		if (size) {
@@ -155,7 +170,7 @@ static enum hd_status claim_mapped(struct memory_making *making,
 			making->account->malloc.mapped_count++;
 			making->account->malloc.mapped_bytes += size;
 		}
-		at = next_page(residency, at + (size ? size : ARCH_PAGE), end);
+		at = next_page(making, at + (size ? size : ARCH_PAGE), end);
 		if (pages % JOB_STRIDE == 0 && !job_step(making->job, 0, 0))
 			return fail_cancelled(err);
 	}

@@ -63,13 +63,16 @@ static bool add_residency_row(struct process_residency *ret, const char *line, s
 
 bool process_residency_parse(const char *text, size_t size, struct process_residency *ret)
 {
+	bool is_taken = false; /* the mapping that values follow */
 	for (size_t at = 0; at < size;) {
 		const char *line = text + at, *end = memchr(line, '\n', size - at);
 		size_t length = end ? (size_t)(end - line) : size - at;
 		if (is_first_line(line)) {
+			size_t before = ret->rows_count;
 			if (!add_residency_row(ret, line, length))
 				return false;
-		} else if (ret->rows_count) {
+			is_taken = ret->rows_count > before;
+		} else if (is_taken) {
 			take_value(&ret->rows[ret->rows_count - 1], line, length);
 		}
 		at += length + 1;
