@@ -80,6 +80,7 @@ static enum hd_status make_account(struct memory_making *making, struct hd_error
 		TRY(memory_claim_loader(making, err));
 	}
 	TRY(memory_claim_malloc(making, err));
+	TRY(memory_claim_linker(making, err));
 	return memory_count(making, err);
 }
 

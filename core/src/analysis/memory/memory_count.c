@@ -110,6 +110,12 @@ static enum hd_status divide_mapping(struct counting *counting,
 	return HD_OK;
 }
 
+/* Bytes in whole pages. */
+struct zeros {
+	uint64_t zeros, others;
+	bool is_first_enough; /* one other page is all that is asked for */
+};
+
 static bool is_zero_page(const uint8_t *bytes)
 {
 	for (size_t i = 0; i < ARCH_PAGE; i += 8) {
@@ -126,15 +132,17 @@ static bool may_be_untouched(enum memory_kind kind)
 	return kind > MEMORY_NONGC && group != MEMORY_GROUP_IMAGES && group != MEMORY_GROUP_FILES;
 }
 
-/* Pages of zeros, which the process has probably never used. */
-static enum hd_status count_zeros(struct counting *counting, uint64_t start, uint64_t end,
-				  uint64_t *ret, struct hd_error *err)
+/* Counts the pages of zeros and the others. */
+static enum hd_status count_zeros(struct memory_making *making, uint64_t start, uint64_t end,
+				  struct zeros *ret, struct hd_error *err)
 {
-	struct memory *memory = counting->making->target->own;
+	struct memory *memory = making->target->own;
 	uint64_t at = arch_page_align(start);
 	while (at < end && end - at >= ARCH_PAGE) {
 		uint64_t size = 0;
 		const uint8_t *bytes = memory_run(memory, at, &size);
+		if (!job_step(making->job, 0, 0))
+			return fail_cancelled(err);
 		if (!bytes || size < ARCH_PAGE) {
 			at += ARCH_PAGE;
 			continue;
@@ -142,11 +150,20 @@ static enum hd_status count_zeros(struct counting *counting, uint64_t start, uin
 		size = size < end - at ? size : end - at;
 		uint64_t done = 0;
 		for (; size - done >= ARCH_PAGE; done += ARCH_PAGE)
-			*ret += is_zero_page(bytes + done) ? ARCH_PAGE : 0;
+			*(is_zero_page(bytes + done) ? &ret->zeros : &ret->others) += ARCH_PAGE;
 		at += done;
-		if (!job_step(counting->making->job, 0, 0))
-			return fail_cancelled(err);
+		if (ret->others && ret->is_first_enough)
+			return HD_OK;
 	}
+	return HD_OK;
+}
+
+enum hd_status memory_is_zero(struct memory_making *making, uint64_t start, uint64_t end, bool *ret,
+			      struct hd_error *err)
+{
+	struct zeros zeros = { .is_first_enough = true };
+	TRY(count_zeros(making, start, end, &zeros, err));
+	*ret = !zeros.others;
 	return HD_OK;
 }
 
@@ -174,9 +191,11 @@ static enum hd_status count_part(struct counting *counting, const struct memory_
 	if (start >= end)
 		return HD_OK;
 	owner->bytes.captured += end - start;
-	return may_be_untouched(owner->kind)
-		       ? count_zeros(counting, start, end, &owner->bytes.zeros, err)
-		       : HD_OK;
+	struct zeros zeros = { 0 };
+	if (may_be_untouched(owner->kind))
+		TRY(count_zeros(counting->making, start, end, &zeros, err));
+	owner->bytes.zeros += zeros.zeros;
+	return HD_OK;
 }
 
 static enum hd_status count_mapping(struct counting *counting, const struct memory_mapping *mapping,

@@ -44,11 +44,13 @@ static const struct {
 	[MEMORY_STACK_SIGNAL] = { "stack-signal", "for signals", 500, MEMORY_GROUP_STACKS },
 	[MEMORY_IMAGE_MANAGED] = { "image-managed", "managed images", 100, MEMORY_GROUP_IMAGES },
 	[MEMORY_IMAGE_NATIVE] = { "image-native", "native images", 100, MEMORY_GROUP_IMAGES },
+	[MEMORY_LINKER] = { "linker", "pages of the dynamic linker", 910, MEMORY_GROUP_IMAGES },
 	[MEMORY_KERNEL] = { "kernel", "code of the kernel", 100, MEMORY_GROUP_IMAGES },
 	[MEMORY_FILE] = { "file", "mapped files", 100, MEMORY_GROUP_FILES },
 	[MEMORY_MEMFD] = { "memfd", "files without a name (memfd)", 900, MEMORY_GROUP_FILES },
 	[MEMORY_SHARED] = { "shared", "shared memory", 900, MEMORY_GROUP_FILES },
 	[MEMORY_NAMED] = { "named", "named by the program", 990, MEMORY_GROUP_OTHER },
+	[MEMORY_RESERVED] = { "reserved", "only reserved", 995, MEMORY_GROUP_OTHER },
 	[MEMORY_UNKNOWN] = { "unknown", "unknown", 1000, MEMORY_GROUP_OTHER },
 	[MEMORY_CHANGED] = { "changed", "changed while it was read", 1001, MEMORY_GROUP_OTHER },
 };

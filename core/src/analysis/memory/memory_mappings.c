@@ -112,7 +112,9 @@ static enum memory_kind kind_of_file(struct memory_making *making, const struct 
 		return MEMORY_MEMFD;
 	if (is_shared_path(path))
 		return MEMORY_SHARED;
+	bool is_code = false;
 	for (size_t i = 0; i < count; i++) {
+		is_code |= pieces[i].flags & PF_X;
 		if (pieces[i].offset ||
 		    !memory_read(making->memory, pieces[i].start, bytes, sizeof(bytes)))
 			continue;
@@ -124,7 +126,7 @@ static enum memory_kind kind_of_file(struct memory_making *making, const struct 
 	}
 	if (string_ends_with(path, ".dll") || string_ends_with(path, ".exe"))
 		return MEMORY_IMAGE_MANAGED;
-	return strstr(path, ".so") ? MEMORY_IMAGE_NATIVE : MEMORY_FILE;
+	return is_code || strstr(path, ".so") ? MEMORY_IMAGE_NATIVE : MEMORY_FILE;
 }
 
 /* What an image has in memory after its data: zeros at first, in no file. */
@@ -248,6 +250,8 @@ static enum hd_status claim_anonymous(struct memory_making *making,
 		kind = MEMORY_KERNEL;
 	} else if (*path && strcmp(path, "[stack]") != 0) {
 		owner = path;
+	} else if (!mapping->flags) {
+		kind = MEMORY_RESERVED;
 	}
 	TRY(memory_row_of(making, kind, owner, &row, err));
 	return memory_claim_for(making, row, mapping->start, mapping->end, err);
@@ -269,6 +273,28 @@ static enum hd_status add_core_pieces(struct memory_making *making, struct file_
 	return HD_OK;
 }
 
+/* A range of a core that nobody else may claim: a core names files apart from them. */
+static enum hd_status claim_range(struct memory_making *making,
+				  const struct memory_mapping *mapping, struct hd_error *err)
+{
+	bool is_reserved = !mapping->flags;
+	uint8_t magic[SELFMAG];
+	if (mapping->start >= ARCH_USER_END)
+		return memory_claim_kind(making, MEMORY_KERNEL, mapping->start, mapping->end, err);
+	/* The kernel's vDSO: an image that no file has. */
+	if (mapping->flags == (PF_R | PF_X) && !mapping->is_named &&
+	    memory_read(making->target->own, mapping->start, magic, sizeof(magic)) &&
+	    memcmp(magic, ELFMAG, sizeof(magic)) == 0) {
+		return memory_claim_kind(making, MEMORY_KERNEL, mapping->start, mapping->end, err);
+	}
+	/* gcore writes zeros for what the program cannot read, and says that it could. */
+	uint64_t end = mapping->start + mapping->captured;
+	if (mapping->flags == PF_R && !mapping->is_named)
+		TRY(memory_is_zero(making, mapping->start, end, &is_reserved, err));
+	return memory_claim_kind(making, is_reserved ? MEMORY_RESERVED : MEMORY_UNKNOWN,
+				 mapping->start, mapping->end, err);
+}
+
 static enum hd_status claim_all(struct memory_making *making, struct file_pieces *pieces,
 				struct hd_error *err)
 {
@@ -280,8 +306,7 @@ static enum hd_status claim_all(struct memory_making *making, struct file_pieces
 		const struct file_piece piece = { mapping->start, mapping->end, mapping->offset,
 						  mapping->path, mapping->flags };
 		if (!account->is_live) {
-			TRY(memory_claim_kind(making, MEMORY_UNKNOWN, mapping->start, mapping->end,
-					      err));
+			TRY(claim_range(making, mapping, err));
 		} else if (*mapping->path == '/') {
 			TRY(add_piece(pieces, &piece, err));
 		} else {

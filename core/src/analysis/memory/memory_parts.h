@@ -36,6 +36,10 @@ HD_NODISCARD enum hd_status memory_claim_late(struct memory_making *making,
 HD_NODISCARD enum hd_status memory_claim_kind(struct memory_making *making, enum memory_kind kind,
 					      uint64_t start, uint64_t end, struct hd_error *err);
 
+/** Is all that a core has of [@p start, @p end) zero? */
+HD_NODISCARD enum hd_status memory_is_zero(struct memory_making *making, uint64_t start,
+					   uint64_t end, bool *ret, struct hd_error *err);
+
 /** Read the mappings of the target. */
 HD_NODISCARD enum hd_status memory_read_mappings(struct memory_making *making,
 						 struct hd_error *err);
@@ -48,6 +52,7 @@ HD_NODISCARD enum hd_status memory_claim_stacks(struct memory_making *making, st
 
 HD_NODISCARD enum hd_status memory_claim_loader(struct memory_making *making, struct hd_error *err);
 HD_NODISCARD enum hd_status memory_claim_malloc(struct memory_making *making, struct hd_error *err);
+HD_NODISCARD enum hd_status memory_claim_linker(struct memory_making *making, struct hd_error *err);
 
 /** Sweep the claims, and count the bytes of each row, with which all mappings are given away. */
 HD_NODISCARD enum hd_status memory_count(struct memory_making *making, struct hd_error *err);
