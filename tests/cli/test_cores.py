@@ -95,7 +95,7 @@ OF_HANG: dict[str, set[str]] = {
 ALSO: dict[str, set[str]] = {
     "info": {
         *("kind", "runtime", "walkable", "objects", "bytes", "types", "roots", "missing"),
-        *("findings", "free", "core", "pid", "threads"),
+        *("findings", "free", "core", "pid", "threads", "memory"),
     },
     "dumpheap -stat": {"types", "total"},
     f"dumpobj {LEAKED}": {"address", "mt", "type", "size", "fields", "references"},
@@ -137,6 +137,12 @@ class Json(unittest.TestCase):
         self.assertEqual(document["target"], core)
         self.assertLessEqual(members, document.keys(), line)
         self.assertEqual(result.out.count("\n"), 1, "one document on one line")
+
+    def test_memory_of_info_adds_up(self) -> None:
+        memory = run(LEAK, "info", "--json").json()["memory"]
+        total = run(LEAK, "memory", "--json").json()["total"]
+        self.assertEqual(memory.pop("in_core"), total["in_core"])
+        self.assertEqual(sum(memory.values()), total["in_core"])
 
     def test_every_command(self) -> None:
         for line, members in (MEMBERS | ALSO).items():

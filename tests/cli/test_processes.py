@@ -35,6 +35,18 @@ class Processes(unittest.TestCase):
             )
             self.assertEqual(json.loads(done.stdout)["kind"], "rpm")
 
+    def check_memory(self, pid: int, memory: dict[str, int]) -> None:
+        """What info says of a process that sleeps is what the kernel says of it, and adds up."""
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+        kernel = {line.split()[0]: line.split()[1] for line in rollup[1:]}
+        self.assertEqual(memory["resident"], 1024 * int(kernel["Rss:"]))
+        self.assertEqual(memory["swap"], 1024 * int(kernel["Swap:"]))
+        whole = {"resident", "pss", "swap"}
+        parts = sum(memory[name] for name in memory.keys() - whole)
+        self.assertEqual(parts, memory["resident"])
+        self.assertGreater(memory["images"], memory["stacks"])
+        self.assertEqual(memory["gc"], 0)
+
     def test_no_runtime(self) -> None:
         with subprocess.Popen(["sleep", "60"]) as process:
             try:
@@ -50,6 +62,7 @@ class Processes(unittest.TestCase):
                 self.assertEqual(info["kind"], "process")
                 self.assertIsNone(info["runtime"])
                 self.assertIn("no-runtime", [row["kind"] for row in info["findings"]])
+                self.check_memory(process.pid, info["memory"])
                 self.assertIsNone(process.poll(), "it runs on")
             finally:
                 process.kill()

@@ -57,7 +57,7 @@ static struct gc_areas read_areas(void)
 	struct hd_error err = { 0 };
 	struct heap *heap = fake_heap(fake);
 	REQUIRE(heap);
-	ASSERT_UINT(gc_areas_read(heap, NULL, &areas, &err), HD_OK);
+	ASSERT_UINT(gc_areas_read(heap, true, NULL, &areas, &err), HD_OK);
 	return areas;
 }
 
@@ -119,6 +119,17 @@ TEST(a_region_that_no_generation_has_is_free)
 		count += areas.rows[i].kind == GC_AREA_FREE_REGION;
 	ASSERT_UINT(count, 1);
 	check(find(&areas, GC_AREA_FREE_REGION, NULL), FREE, FREE + 0x3000);
+	gc_areas_deinit(&areas);
+	fake_clr_destroy(fake);
+}
+
+TEST(free_regions_are_left_out_if_nobody_asks)
+{
+	make();
+	struct gc_areas areas = { 0 };
+	ASSERT_UINT(gc_areas_read(fake_heap(fake), false, NULL, &areas, NULL), HD_OK);
+	CU_ASSERT(areas.rows_count > 0);
+	CU_ASSERT_PTR_NULL(find(&areas, GC_AREA_FREE_REGION, NULL));
 	gc_areas_deinit(&areas);
 	fake_clr_destroy(fake);
 }

@@ -62,10 +62,12 @@ struct call;
 enum needs {
 	NEEDS_NOTHING,
 	NEEDS_OPEN,    /**< whatever is open */
+	NEEDS_OUTLINE, /**< the same; if a process is opened for it, also what of it is in memory */
 	NEEDS_ACCOUNT, /**< the same; of a process all memory, and what of it is in memory */
 	NEEDS_PATHS, /**< call->graph, whose references may still be to come: see session_paths() */
 	NEEDS_GRAPH, /**< call->graph; of a target's heap it is made, and call->heap is set */
-	NEEDS_HEAP,  /**< call->heap: only a core or a process has one */
+	NEEDS_REPORT,  /**< the same, and what NEEDS_OUTLINE has */
+	NEEDS_HEAP,    /**< call->heap: only a core or a process has one */
 	NEEDS_RUNTIME, /**< call->heap, though no segment of it may be readable */
 	NEEDS_EITHER,  /**< call->heap of a target, call->graph of a dump file */
 };

@@ -80,10 +80,13 @@ static enum hd_status ensure_open(struct call *call)
 	struct hd_session *session = call->session;
 	const char *path = session->deferred;
 	bool accounts = call->command->needs == NEEDS_ACCOUNT;
-	call->settings.residency = accounts;
+	call->settings.account = accounts;
+	call->settings.residency = accounts || call->command->needs == NEEDS_OUTLINE ||
+				   call->command->needs == NEEDS_REPORT;
 	/* A process that another command has opened: what was not copied then is gone. */
 	if (!path && accounts && session->target && session->target->kind == TARGET_PROCESS &&
-	    !session->target->debugger.route && !session->target->process.residency)
+	    !session->target->debugger.route &&
+	    (!session->target->process.residency || session->target->process.copy))
 		path = session->path;
 	if (path) {
 		TRY(session_open(session, path, &call->settings, &call->job, call->err));
@@ -145,7 +148,7 @@ static enum hd_status provide(struct call *call)
 	if (needs == NEEDS_NOTHING)
 		return HD_OK;
 	TRY(ensure_open(call));
-	if (needs == NEEDS_OPEN || needs == NEEDS_ACCOUNT)
+	if (needs == NEEDS_OPEN || needs == NEEDS_OUTLINE || needs == NEEDS_ACCOUNT)
 		return HD_OK;
 	bool is_target = session->target;
 	bool is_of_targets = needs == NEEDS_HEAP || needs == NEEDS_RUNTIME;

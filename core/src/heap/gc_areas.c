@@ -149,8 +149,8 @@ static enum hd_status add_free_regions(const struct heap *heap, const struct gc_
 	return HD_OK;
 }
 
-static enum hd_status read_areas(const struct heap *heap, struct job *job, struct gc_areas *areas,
-				 struct hd_error *err)
+static enum hd_status read_areas(const struct heap *heap, bool has_regions, struct job *job,
+				 struct gc_areas *areas, struct hd_error *err)
 {
 	uint64_t at = 0;
 	areas->is_partial = true;
@@ -167,7 +167,7 @@ static enum hd_status read_areas(const struct heap *heap, struct job *job, struc
 		TRY(add_table_areas(heap, &tables, at, areas, err));
 		const struct gc_area range = { tables.lowest, tables.highest, GC_AREA_RANGE, NULL };
 		TRY(add_area(areas, &range, err));
-		if (!i && clr_has_regions(heap->clr))
+		if (!i && has_regions && clr_has_regions(heap->clr))
 			TRY(add_free_regions(heap, &tables, job, areas, err));
 		at = tables.next;
 	}
@@ -175,11 +175,11 @@ static enum hd_status read_areas(const struct heap *heap, struct job *job, struc
 	return HD_OK;
 }
 
-enum hd_status gc_areas_read(const struct heap *heap, struct job *job, struct gc_areas *ret,
-			     struct hd_error *err)
+enum hd_status gc_areas_read(const struct heap *heap, bool has_regions, struct job *job,
+			     struct gc_areas *ret, struct hd_error *err)
 {
 	struct gc_areas areas = { 0 };
-	enum hd_status status = read_areas(heap, job, &areas, err);
+	enum hd_status status = read_areas(heap, has_regions, job, &areas, err);
 	if (status != HD_OK) {
 		gc_areas_deinit(&areas);
 		return status;

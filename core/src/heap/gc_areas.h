@@ -27,13 +27,15 @@ struct gc_areas {
  * Read the header of the GC's tables, and its records of regions.  What does not pass the checks is
  * left out.
  *
+ * @param has_regions false: free regions are left out, for which all records are read
  * @param[out] ret To be given to gc_areas_deinit(); untouched on failure.
  * @retval HD_OK also if nothing is found
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
  */
-HD_NODISCARD enum hd_status gc_areas_read(const struct heap *heap, struct job *job,
-					  struct gc_areas *ret, struct hd_error *err);
+HD_NODISCARD enum hd_status gc_areas_read(const struct heap *heap, bool has_regions,
+					  struct job *job, struct gc_areas *ret,
+					  struct hd_error *err);
 void gc_areas_deinit(struct gc_areas *areas);
 
 #endif

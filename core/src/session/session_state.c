@@ -184,7 +184,7 @@ static struct target_options target_options(const struct settings *settings, con
 		.no_files = settings->no_files,
 		.trust_files = settings->trust_files,
 		.max_mem = job->max_mem,
-		.copy_all = settings->copy_all || settings->residency,
+		.copy_all = settings->copy_all || settings->account,
 		.residency = settings->residency,
 		.backend = backends[settings->backend],
 	};

@@ -46,7 +46,8 @@ struct settings {
 	bool no_files;       /**< read no module files */
 	bool trust_files;    /**< also use module files that are not proven to be the right ones */
 	bool copy_all;       /**< copy all memory of a process */
-	bool residency;      /**< and find out what of it is in memory; not the user's setting */
+	bool account;        /**< the same, as a command asks for it */
+	bool residency;      /**< find out what of a process is in memory, likewise */
 	enum backend_setting backend;
 	bool lenient;
 	bool no_pager;     /**< of the shell's prompt */

@@ -2,6 +2,7 @@
 #include "analysis/memory/memory_account.h"
 
 #include "analysis/memory/memory_parts.h"
+#include "targets/process/process_residency.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/arena.h"
@@ -75,29 +76,29 @@ static enum hd_status make_account(struct memory_making *making, struct hd_error
 	TRY(memory_read_mappings(making, err));
 	TRY(memory_claim_mappings(making, err));
 	TRY(memory_claim_stacks(making, err));
-	if (making->heap) {
+	if (making->heap)
 		TRY(memory_claim_gc(making, err));
+	/* A process names the memory of these heaps; to read them in a core costs nothing. */
+	if (making->heap && !(making->is_outline && making->residency))
 		TRY(memory_claim_loader(making, err));
+	if (!making->is_outline) {
+		TRY(memory_claim_malloc(making, err));
+		TRY(memory_claim_linker(making, err));
 	}
-	TRY(memory_claim_malloc(making, err));
-	TRY(memory_claim_linker(making, err));
 	return memory_count(making, err);
 }
 
-enum hd_status memory_account_create(struct target *target, struct heap *heap, struct job *job,
-				     struct memory_account **ret, struct hd_error *err)
+static enum hd_status create_account(struct memory_making *making, struct memory_account **ret,
+				     struct hd_error *err)
 {
 	struct memory_account *account = mem_calloc(1, sizeof(*account));
 	if (!account)
 		return fail_nomem(err);
-	struct memory_making making = { .account = account,
-					.target = target,
-					.heap = heap,
-					.memory = target->memory,
-					.job = job };
-	job_begin(job, "Finding out who has the memory", 0);
-	enum hd_status status = make_account(&making, err);
-	job_end(job);
+	making->account = account;
+	making->memory = making->target->memory;
+	job_begin(making->job, "Finding out who has the memory", 0);
+	enum hd_status status = make_account(making, err);
+	job_end(making->job);
 	if (status != HD_OK) {
 		memory_account_destroy(account);
 		return status;
@@ -106,18 +107,63 @@ enum hd_status memory_account_create(struct target *target, struct heap *heap, s
 	return HD_OK;
 }
 
+enum hd_status memory_account_create(struct target *target, struct heap *heap, struct job *job,
+				     struct memory_account **ret, struct hd_error *err)
+{
+	struct memory_making making = {
+		.target = target, .heap = heap, .residency = target->process.residency, .job = job
+	};
+	return create_account(&making, ret, err);
+}
+
+enum hd_status memory_outline_create(struct target *target, struct heap *heap, struct job *job,
+				     struct memory_account **ret, struct hd_error *err)
+{
+	struct process_residency *own = NULL;
+	struct memory_making making = { .target = target,
+					.heap = heap,
+					.residency = target->process.residency,
+					.is_outline = true,
+					.job = job };
+	if (!making.residency && target->process.server) {
+		TRY(process_residency_read(target->process.server, &own, err));
+		making.residency = own;
+	}
+	enum hd_status status = create_account(&making, ret, err);
+	if (status == HD_OK)
+		memory_account_keep_rows(*ret);
+	process_residency_destroy(own);
+	return status;
+}
+
+void memory_account_keep_rows(struct memory_account *account)
+{
+	pages_free(account->mappings, account->mappings_capacity, sizeof(*account->mappings));
+	pages_free(account->claims, account->claims_capacity, sizeof(*account->claims));
+	mem_free(account->stretches);
+	account->mappings = NULL;
+	account->mappings_count = account->mappings_capacity = 0;
+	account->claims = NULL;
+	account->claims_count = account->claims_capacity = 0;
+	account->stretches = NULL;
+	account->stretches_count = 0;
+}
+
 void memory_account_destroy(struct memory_account *account)
 {
 	if (!account)
 		return;
-	pages_free(account->mappings, account->mappings_capacity, sizeof(*account->mappings));
+	memory_account_keep_rows(account);
 	pages_free(account->rows, account->rows_capacity, sizeof(*account->rows));
-	pages_free(account->claims, account->claims_capacity, sizeof(*account->claims));
 	pages_free(account->malloc.arenas, account->malloc.arenas_capacity,
 		   sizeof(*account->malloc.arenas));
-	mem_free(account->stretches);
 	arena_destroy(account->texts);
 	mem_free(account);
+}
+
+int64_t memory_bytes_used(const struct memory_account *account, const struct memory_bytes *bytes)
+{
+	return account->is_live ? bytes->resident : (int64_t)(bytes->captured - bytes->zeros);
 }
 
 void memory_bytes_add(struct memory_bytes *sum, const struct memory_bytes *bytes)
@@ -139,6 +185,13 @@ struct memory_bytes memory_account_of_kind(const struct memory_account *account,
 			memory_bytes_add(&sum, &account->rows[i].bytes);
 	}
 	return sum;
+}
+
+uint64_t memory_used_of_kind(const struct memory_account *account, enum memory_kind kind)
+{
+	struct memory_bytes bytes = memory_account_of_kind(account, kind);
+	int64_t used = memory_bytes_used(account, &bytes);
+	return used > 0 ? (uint64_t)used : 0;
 }
 
 struct memory_bytes memory_account_of_group(const struct memory_account *account,

@@ -79,8 +79,28 @@ struct memory_account {
 HD_NODISCARD enum hd_status memory_account_create(struct target *target, struct heap *heap,
 						  struct job *job, struct memory_account **ret,
 						  struct hd_error *err);
+/**
+ * The same in groups only, from what the kernel or the core's headers tell and what is known of the
+ * heap already: memory is hardly read, and that of a process is what it has now.  What native code has
+ * is MEMORY_NATIVE_HEAP or MEMORY_UNKNOWN.
+ *
+ * @param[out] ret Only its rows and sums are kept.
+ * @retval HD_ERR_OS the process has ended
+ * @retval others as memory_account_create()
+ */
+HD_NODISCARD enum hd_status memory_outline_create(struct target *target, struct heap *heap,
+						  struct job *job, struct memory_account **ret,
+						  struct hd_error *err);
+/** Give up all but the rows and sums: nothing of the target is borrowed from then on. */
+void memory_account_keep_rows(struct memory_account *account);
 /** NULL is allowed. */
 void memory_account_destroy(struct memory_account *account);
+
+/**
+ * Bytes in memory, as far as that is known: for a core, those that are not in pages of zeros.
+ * Negative only for MEMORY_CHANGED.
+ */
+int64_t memory_bytes_used(const struct memory_account *account, const struct memory_bytes *bytes);
 
 /** Add @p bytes to @p sum. */
 void memory_bytes_add(struct memory_bytes *sum, const struct memory_bytes *bytes);
@@ -90,6 +110,8 @@ struct memory_bytes memory_account_of_kind(const struct memory_account *account,
 					   enum memory_kind kind);
 struct memory_bytes memory_account_of_group(const struct memory_account *account,
 					    enum memory_group group);
+/** memory_bytes_used() of the rows of one kind. */
+uint64_t memory_used_of_kind(const struct memory_account *account, enum memory_kind kind);
 
 /** The mapping that holds @p address, or NULL. */
 const struct memory_mapping *memory_mapping_at(const struct memory_account *account,

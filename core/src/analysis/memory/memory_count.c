@@ -192,7 +192,7 @@ static enum hd_status count_part(struct counting *counting, const struct memory_
 		return HD_OK;
 	owner->bytes.captured += end - start;
 	struct zeros zeros = { 0 };
-	if (may_be_untouched(owner->kind))
+	if (may_be_untouched(owner->kind) && !counting->making->is_outline)
 		TRY(count_zeros(counting->making, start, end, &zeros, err));
 	owner->bytes.zeros += zeros.zeros;
 	return HD_OK;
@@ -226,8 +226,7 @@ static enum hd_status count_mapping(struct counting *counting, const struct memo
 enum hd_status memory_count(struct memory_making *making, struct hd_error *err)
 {
 	struct memory_account *account = making->account;
-	struct counting counting = { .making = making,
-				     .residency = making->target->process.residency };
+	struct counting counting = { .making = making, .residency = making->residency };
 	TRY(memory_sweep(account->claims, account->claims_count, &account->stretches,
 			 &account->stretches_count, err));
 	counting.share_of = mem_calloc(account->rows_count, sizeof(*counting.share_of));

@@ -78,9 +78,9 @@ enum hd_status memory_claim_gc(struct memory_making *making, struct hd_error *er
 {
 	struct gc_areas areas;
 	TRY(claim_segments(making, err));
-	TRY(gc_areas_read(making->heap, making->job, &areas, err));
+	TRY(gc_areas_read(making->heap, !making->is_outline, making->job, &areas, err));
 	making->account->is_partial |= areas.is_partial;
 	enum hd_status status = claim_areas(making, &areas, err);
 	gc_areas_deinit(&areas);
-	return status == HD_OK ? claim_handles(making, err) : status;
+	return status == HD_OK && !making->is_outline ? claim_handles(making, err) : status;
 }

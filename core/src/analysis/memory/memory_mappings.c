@@ -15,6 +15,9 @@
 /* What follows the data of an image in memory is claimed late: it may have merged with others. */
 #define BSS_PRIORITY 800u
 
+/* How much of a range that may be zero an outline looks at. */
+#define OUTLINE_BYTES (16 * ARCH_PAGE)
+
 #define DOUBLE_MAPPED "/memfd:doublemapper"
 
 /* A part of a file that is mapped. */
@@ -87,8 +90,8 @@ static enum hd_status mappings_of_core(struct memory_making *making, struct hd_e
 enum hd_status memory_read_mappings(struct memory_making *making, struct hd_error *err)
 {
 	const struct target *target = making->target;
-	if (target->process.residency)
-		return mappings_of_process(making, target->process.residency, err);
+	if (making->residency)
+		return mappings_of_process(making, making->residency, err);
 	if (target->kind == TARGET_CORE)
 		return mappings_of_core(making, err);
 	return fail(err, HD_ERR_UNSUPPORTED, 0,
@@ -115,7 +118,7 @@ static enum memory_kind kind_of_file(struct memory_making *making, const struct 
 	bool is_code = false;
 	for (size_t i = 0; i < count; i++) {
 		is_code |= pieces[i].flags & PF_X;
-		if (pieces[i].offset ||
+		if (making->is_outline || pieces[i].offset ||
 		    !memory_read(making->memory, pieces[i].start, bytes, sizeof(bytes)))
 			continue;
 		if (memcmp(bytes, ELFMAG, SELFMAG) == 0)
@@ -289,6 +292,8 @@ static enum hd_status claim_range(struct memory_making *making,
 	}
 	/* gcore writes zeros for what the program cannot read, and says that it could. */
 	uint64_t end = mapping->start + mapping->captured;
+	if (making->is_outline && end - mapping->start > OUTLINE_BYTES)
+		end = mapping->start + OUTLINE_BYTES;
 	if (mapping->flags == PF_R && !mapping->is_named)
 		TRY(memory_is_zero(making, mapping->start, end, &is_reserved, err));
 	return memory_claim_kind(making, is_reserved ? MEMORY_RESERVED : MEMORY_UNKNOWN,

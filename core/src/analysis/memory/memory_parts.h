@@ -5,12 +5,16 @@
 /* The parts of memory_account.c. */
 #include "analysis/memory/memory_account.h"
 
+struct process_residency;
+
 /** An account while it is made. */
 struct memory_making {
 	struct memory_account *account;
 	struct target *target;
 	struct heap *heap; /**< NULL: no runtime can be read */
 	struct memory *memory;
+	const struct process_residency *residency; /**< NULL: a core */
+	bool is_outline; /**< only what can be known without reading much memory */
 	struct job *job;
 	uint64_t gc_lowest, gc_highest; /**< the range of the GC, once it is known */
 };

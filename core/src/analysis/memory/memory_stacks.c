@@ -89,6 +89,10 @@ static void name_thread(struct memory_making *making, const struct target_thread
 static enum hd_status thread_rows(struct memory_making *making, const struct target_thread *thread,
 				  uint32_t rows[2], struct hd_error *err)
 {
+	if (making->is_outline) {
+		TRY(memory_row_of(making, MEMORY_STACK_USED, NULL, &rows[0], err));
+		return memory_row_of(making, MEMORY_STACK_BELOW, NULL, &rows[1], err);
+	}
 	struct text name = { 0 };
 	name_thread(making, thread, &name);
 	text_append(&name, "", 1);
@@ -195,7 +199,7 @@ static enum hd_status claim_stacks(struct memory_making *making, struct stacks *
 		TRY(claim_thread(making, &threads->rows[i], stacks, err));
 	if (stacks->rows_count)
 		qsort(stacks->rows, stacks->rows_count, sizeof(*stacks->rows), compare_stacks);
-	return claim_others(making, stacks, err);
+	return making->is_outline ? HD_OK : claim_others(making, stacks, err);
 }
 
 enum hd_status memory_claim_stacks(struct memory_making *making, struct hd_error *err)

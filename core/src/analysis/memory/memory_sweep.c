@@ -105,7 +105,8 @@ enum hd_status memory_sweep(struct memory_claim *claims, size_t count, struct me
 		mem_free(sweep.rows);
 		return fail_nomem(err);
 	}
-	qsort(claims, count, sizeof(*claims), compare_claims);
+	if (count)
+		qsort(claims, count, sizeof(*claims), compare_claims);
 	run_sweep(&sweep, claims, count);
 	mem_free(sweep.open);
 	*ret = sweep.rows;

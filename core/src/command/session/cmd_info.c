@@ -484,7 +484,7 @@ const struct command info_command = {
 		"it does not define, a missing end, records that --lenient left out. In a core or\n"
 		"process: what is missing, what that costs, and what can be done.\n",
 	.example = "info",
-	.needs = NEEDS_OPEN,
+	.needs = NEEDS_OUTLINE,
 	.options = info_options,
 	.run = run_info,
 };

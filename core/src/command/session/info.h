@@ -29,6 +29,14 @@ HD_NODISCARD enum hd_status run_info_target(struct call *call, bool layout);
  */
 HD_NODISCARD enum hd_status write_target_info(struct call *call, const struct heap_totals *totals,
 					      const struct crash *crash);
+/**
+ * "memory": all memory of the process or core by owner, as far as that costs nothing.
+ *
+ * @retval HD_OK also if it is not known
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status info_memory(struct call *call);
 /** "layout": every offset. */
 void write_layout_info(struct answer *answer, const struct layout *layout);
 

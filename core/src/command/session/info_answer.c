@@ -429,6 +429,7 @@ enum hd_status write_target_info(struct call *call, const struct heap_totals *to
 	write_target(call);
 	TRY(crash_write_data(call, crash, totals->marked));
 	write_stop(call);
+	TRY(info_memory(call));
 	write_runtime(call, totals);
 	crash_write_line(call, crash, totals->marked);
 	write_root_count(call);
