@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Arenas of glibc's malloc out of made-up bytes (doc/memory.md 5), sound and overwritten. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/memory/malloc_arenas.h"
 #include "support/assert_more.h"
@@ -21,6 +22,7 @@ struct sums {
 };
 
 static struct fake_memory fake;
+static struct malloc_class classes[MALLOC_CLASSES];
 
 static enum hd_status add(void *arg, enum malloc_part part, uint64_t start, uint64_t end,
 			  struct hd_error *err)
@@ -85,11 +87,13 @@ static uint64_t find(uint64_t *base)
 static struct sums walk(struct malloc_walk *walk)
 {
 	struct sums sums = { 0 };
+	memset(classes, 0, sizeof(classes));
 	*walk = (struct malloc_walk){ .memory = &fake.memory,
 				      .found = add,
 				      .arg = &sums,
 				      .budget = 1 << 20,
-				      .main_start = HEAP };
+				      .main_start = HEAP,
+				      .classes = classes };
 	ASSERT_UINT(malloc_walk_arenas(walk, MAIN, NULL), HD_OK);
 	return sums;
 }
@@ -130,6 +134,10 @@ TEST(pieces_add_up_to_the_heap)
 	ASSERT_UINT(all.arenas_count, 1);
 	ASSERT_UINT(all.arenas[0].pieces, 3);
 	ASSERT_UINT(all.arenas[0].damaged_at, 0);
+	ASSERT_UINT(classes[0x10].used_pieces, 2);
+	ASSERT_UINT(classes[0x10].used_bytes, 0x200);
+	ASSERT_UINT(classes[0x20].free_pieces, 1);
+	ASSERT_UINT(classes[0x20].free_bytes, 0x200);
 	end(&all);
 }
 

@@ -210,6 +210,7 @@ static enum hd_status walk_pieces(struct heap_walk *heap, uint64_t at, uint64_t 
 			end - at > size ? window_at(heap->window, at + size, 16, NULL) : NULL;
 		bool is_used = !next || load_u64(next + 8) & PIECE_BEFORE_USED;
 		TRY(add_malloc_part(heap, is_used ? MALLOC_USED : MALLOC_FREE, at, at + size, err));
+		malloc_class_add(heap->walk->classes, size, is_used);
 		if (is_used && size == CACHE_PIECE)
 			arena->cached += cached_bytes(heap->walk->memory, at);
 		at += size;

@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_MALLOC_ARENAS_H
 #define HEAPDUMP_SRC_ANALYSIS_MALLOC_ARENAS_H
 
+#include "analysis/memory/malloc_sizes.h"
 #include "mem/memory.h"
 #include "util/fail.h"
 
@@ -47,9 +48,10 @@ struct malloc_walk {
 	struct job *job;
 	malloc_found *found;
 	void *arg;
-	uint64_t budget;             /**< bytes of arenas that may be walked; less what was */
-	uint64_t main_start;         /**< where the main arena begins, 0: what malloc itself says */
-	struct malloc_arena *arenas; /**< the main one first; to be given to pages_free() */
+	uint64_t budget;     /**< bytes of arenas that may be walked; less what was */
+	uint64_t main_start; /**< where the main arena begins, 0: what malloc itself says */
+	struct malloc_class *classes; /**< MALLOC_CLASSES of them, to which the pieces are added */
+	struct malloc_arena *arenas;  /**< the main one first; to be given to pages_free() */
 	size_t arenas_count, arenas_capacity;
 };
 

@@ -45,6 +45,7 @@ struct memory_malloc {
 	struct malloc_arena *arenas; /**< of it, the main one first */
 	size_t arenas_count, arenas_capacity;
 	uint64_t mapped_count, mapped_bytes; /**< large pieces that it mapped on their own */
+	struct malloc_class classes[MALLOC_CLASSES]; /**< all pieces, those too */
 	const char *other; /**< an allocator that cannot be walked, or NULL; static */
 };
 

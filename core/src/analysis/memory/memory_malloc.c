@@ -75,7 +75,8 @@ static enum hd_status walk_arenas(struct memory_making *making, uint64_t main_ar
 				    .job = making->job,
 				    .found = claim_arena,
 				    .arg = making,
-				    .main_start = base ? base : guess_start(making, main_arena) };
+				    .main_start = base ? base : guess_start(making, main_arena),
+				    .classes = account->malloc.classes };
 	for (size_t i = 0; i < account->mappings_count; i++)
 		walk.budget += account->mappings[i].end - account->mappings[i].start;
 	enum hd_status status = malloc_walk_arenas(&walk, main_arena, err);
@@ -167,6 +168,7 @@ static enum hd_status claim_mapped(struct memory_making *making,
 		uint64_t size = malloc_mapped_size(making->memory, at, end);
 		if (size) {
 			TRY(memory_claim_kind(making, MEMORY_MALLOC_MAPPED, at, at + size, err));
+			malloc_class_add(making->account->malloc.classes, size, true);
 			making->account->malloc.mapped_count++;
 			making->account->malloc.mapped_bytes += size;
 		}

@@ -6,6 +6,7 @@
 
 #include "analysis/memory/memory_account.h"
 #include "command/call.h"
+#include "command/memory/memory_malloc_text.h"
 #include "command/table.h"
 #include "targets/process/process_residency.h"
 #include "targets/target.h"
@@ -18,7 +19,8 @@ enum {
 
 static const struct option memory_options[] = {
 	[OPT_DETAIL] = { "detail", VALUE_NONE, NULL,
-			 "a row for each file, thread, context and table", NULL },
+			 "a row for each file, thread, context and table; malloc's arenas and sizes",
+			 NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -124,61 +126,6 @@ static const struct column complete_columns[] = {
 
 static const struct schema complete_schema = { SCHEMA_COLUMNS(complete_columns) };
 
-enum arena_column {
-	ARENA_ADDRESS,
-	ARENA_USED,
-	ARENA_CACHED,
-	ARENA_FREE,
-	ARENA_TOP,
-	ARENA_SYSTEM,
-	ARENA_PIECES,
-	ARENA_THREADS,
-	ARENA_DAMAGED,
-	ARENA_COLUMNS
-};
-
-static const struct column arena_columns[ARENA_COLUMNS] = {
-	[ARENA_ADDRESS] = { "address", "Arena", KIND_ADDRESS, 16, LOOK_ADDRESS,
-			    "the record of glibc's malloc; the main arena comes first" },
-	[ARENA_USED] = { "used", "In use", KIND_BYTES, 15, LOOK_THOUSANDS,
-			 "bytes of its pieces in use, those in caches too" },
-	[ARENA_CACHED] = { "cached", "Cached", KIND_BYTES, 12, LOOK_THOUSANDS,
-			   "of these, free in the caches of threads and in fast lists" },
-	[ARENA_FREE] = { "free", "Free", KIND_BYTES, 15, LOOK_THOUSANDS,
-			 "bytes of free pieces between those in use" },
-	[ARENA_TOP] = { "top", "Top", KIND_BYTES, 15, LOOK_THOUSANDS,
-			"free bytes at its end, which malloc_trim() can give back" },
-	[ARENA_SYSTEM] = { "system", NULL, KIND_BYTES, 0, 0,
-			   "what it got from the kernel, as it says itself" },
-	[ARENA_PIECES] = { "pieces", "Pieces", KIND_NUMBER, 11, LOOK_THOUSANDS,
-			   "how many pieces it has, in use or free" },
-	[ARENA_THREADS] = { "threads", "Threads", KIND_NUMBER, 8, 0, "how many threads use it" },
-	[ARENA_DAMAGED] = { "damaged_at", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			    "the first piece whose size is impossible: the rest is not known" },
-};
-
-static const struct schema arena_schema = { .name = "arenas", SCHEMA_COLUMNS(arena_columns) };
-
-enum malloc_column {
-	MALLOC_IS_FOUND,
-	MALLOC_MAPPED_COUNT,
-	MALLOC_MAPPED_BYTES,
-	MALLOC_OTHER,
-	MALLOC_COLUMNS
-};
-
-static const struct column malloc_columns[MALLOC_COLUMNS] = {
-	[MALLOC_IS_FOUND] = { "is_found", NULL, KIND_FLAG, 0, 0,
-			      "was the memory of glibc's malloc found?" },
-	[MALLOC_MAPPED_COUNT] = { "mapped_pieces", NULL, KIND_NUMBER, 0, 0,
-				  "how many large pieces it has mapped on their own" },
-	[MALLOC_MAPPED_BYTES] = { "mapped_bytes", NULL, KIND_BYTES, 0, 0, "bytes of these" },
-	[MALLOC_OTHER] = { "other_allocator", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			   "one that is loaded and cannot be walked" },
-};
-
-static const struct schema malloc_schema = { .name = "malloc", SCHEMA_COLUMNS(malloc_columns) };
-
 static int64_t main_bytes(const struct memory_account *account, const struct memory_bytes *bytes)
 {
 	return account->is_live ? bytes->resident : (int64_t)bytes->captured;
@@ -267,63 +214,6 @@ static enum hd_status write_details(struct call *call, struct memory_account *ac
 	return HD_OK;
 }
 
-static void write_arenas(struct call *call, const struct memory_account *account)
-{
-	answer_remark(&call->answer, "\n");
-	answer_table(&call->answer, &arena_schema, NULL);
-	for (size_t i = 0; i < account->malloc.arenas_count && !answer_is_stopped(&call->answer);
-	     i++) {
-		const struct malloc_arena *arena = &account->malloc.arenas[i];
-		const struct cell damaged = cell_number(arena->damaged_at);
-		const struct cell cells[ARENA_COLUMNS] = {
-			[ARENA_ADDRESS] = cell_number(arena->address),
-			[ARENA_USED] = cell_number(arena->bytes[MALLOC_USED]),
-			[ARENA_CACHED] = cell_number(arena->cached + arena->fast),
-			[ARENA_FREE] = cell_number(arena->bytes[MALLOC_FREE]),
-			[ARENA_TOP] = cell_number(arena->bytes[MALLOC_TOP]),
-			[ARENA_SYSTEM] = cell_number(arena->system),
-			[ARENA_PIECES] = cell_number(arena->pieces),
-			[ARENA_THREADS] = cell_number(arena->threads),
-			[ARENA_DAMAGED] = arena->damaged_at ? damaged : (struct cell){ 0 },
-		};
-		answer_row(&call->answer, cells);
-		if (arena->damaged_at) {
-			answer_remark(&call->answer, "%16s it is damaged at %" PRIx64 "\n", "",
-				      arena->damaged_at);
-		}
-	}
-	(void)answer_table_end(&call->answer);
-}
-
-/* What is known of malloc. */
-static void write_malloc(struct call *call, const struct memory_account *account)
-{
-	const struct cell cells[MALLOC_COLUMNS] = {
-		[MALLOC_IS_FOUND] = cell_flag(account->malloc.is_found),
-		[MALLOC_MAPPED_COUNT] = cell_number(account->malloc.mapped_count),
-		[MALLOC_MAPPED_BYTES] = cell_number(account->malloc.mapped_bytes),
-		[MALLOC_OTHER] = cell_string(account->malloc.other),
-	};
-	if (answer_is_data(&call->answer)) {
-		write_arenas(call, account);
-		answer_record(&call->answer, &malloc_schema, cells);
-		return;
-	}
-	if (call->options[OPT_DETAIL].given && account->malloc.arenas_count)
-		write_arenas(call, account);
-	if (!account->malloc.is_found) {
-		answer_remark(&call->answer,
-			      "\nThe memory of glibc's malloc was not found: what native code has "
-			      "is unknown.\n");
-	}
-	if (account->malloc.other) {
-		answer_remark(&call->answer,
-			      "\nThe program uses %s, which cannot be walked: what it has is "
-			      "unknown.\n",
-			      account->malloc.other);
-	}
-}
-
 static void write_sum(struct call *call, const struct memory_account *account)
 {
 	const struct memory_bytes *total = &account->total;
@@ -359,7 +249,7 @@ static enum hd_status write_memory(struct call *call, struct memory_account *acc
 	(void)answer_table_end(&call->answer);
 	TRY(status);
 	bytes_cells(account, &account->total, total);
-	write_malloc(call, account);
+	memory_write_malloc(call, account, call->options[OPT_DETAIL].given);
 	if (answer_is_data(&call->answer)) {
 		answer_record(&call->answer, &total_schema, total);
 		answer_record(&call->answer, &complete_schema,
