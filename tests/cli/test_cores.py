@@ -24,6 +24,11 @@ COLLECTION = {
 # The members that every answer of a command has, beside schema, command and target.
 MEMBERS: dict[str, set[str]] = {
     "eeheap -gc": {"heaps", "total"},
+    "eeheap -loader": {
+        *("loader_blocks", "code_heaps", "loader_committed", "loader_wasted", "code_committed"),
+        "complete",
+    },
+    "eeheap -jit": {"code_heaps", "code_committed", "complete"},
     "memory": {"groups", "rows", "arenas", "malloc", "total", "complete"},
     "balance": {"heaps"},
     f"gcwhere {LEAKED}": {"address", "heap", "segment", "generation"},

@@ -45,6 +45,8 @@ TABLES = {
         "dumpgen 2": "types",
         "syncblk -all": "blocks",
         "eeheap": "heaps",
+        "eeheap -loader": "loader_blocks",
+        "eeheap -jit": "code_heaps",
         "balance": "heaps",
         "memory": "rows",
         "memory -detail": "rows",

@@ -185,6 +185,7 @@ static const char *const core_lines[] = {
 	"sql SELECT count(*) FROM fields WHERE object = 0x7f039fe5a158",
 	"syncblk",
 	"eeheap",
+	"eeheap -loader",
 	"verifyheap",
 	"verifyobj 7f039fe5a158",
 	"gcwhere 7f039fe5a158",

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,22 @@ static bool is_range_cut(const struct target_map *map, uint64_t start, uint64_t 
 			return true;
 	}
 	return false;
+}
+
+uint64_t target_readable_bytes(const struct target_map *map, uint64_t start, uint64_t end)
+{
+	uint64_t bytes = 0;
+	for (size_t i = range_above(map, start); i < map->range_count && map->ranges[i].start < end;
+	     i++) {
+		const struct target_range *range = &map->ranges[i];
+		uint64_t from = range->start > start ? range->start : start;
+		uint64_t to = range->start + range->captured;
+		if (to > end)
+			to = end;
+		if (range->flags & PF_R && from < to)
+			bytes += to - from;
+	}
+	return bytes;
 }
 
 static int compare_mapping_paths(const void *a, const void *b, void *arg)

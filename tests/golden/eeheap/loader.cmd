@@ -1,3 +1,2 @@
 file: --no-files corefiles/leak.core.zst
-exit: 3
 eeheap -loader

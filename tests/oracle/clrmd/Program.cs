@@ -56,6 +56,10 @@
 //   v  DOMAIN MODULE                     module of a domain
 //   a  MT CONTEXT                        type that has an object, and its AssemblyLoadContext, 0: the default one
 //   o  HEAP REASON ALLOC GC FAILURE SIZE AVAILABLE LARGE   the last allocation that failed
+// native (check_native_heaps.py):
+//   j  START SIZE KIND ACTIVE            memory of the runtime outside of the GC heap, as ClrMD lists it: often several times
+//   J  ADDRESS                           JIT manager
+//   x  START SIZE KIND JIT               of these, what a JIT manager has
 // il (check_il.py):
 //   i  MODULE TOKEN SIZE MAXSTACK HASH   method with IL; HASH of its instructions and clauses
 // signatures (check_signatures.py):
@@ -106,6 +110,7 @@ internal static class Program
             case "names": NameFacts.Write(); break;
             case "modules": ModuleFacts.Write(); break;
             case "words": WordFacts.Write(); break;
+            case "native": NativeFacts.Write(); break;
             case "il": IlFacts.Write(); break;
             case "signatures": SignatureFacts.Write(); break;
             case "live": Live.Write(types); break;

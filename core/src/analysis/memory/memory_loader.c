@@ -1,47 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* What the runtime has for what it loads and compiles, by context (doc/memory.md 3). */
-#include <stdio.h>
-
 #include "analysis/memory/memory_parts.h"
 #include "clr/loader/loader_heaps.h"
-#include "clr/modules/module.h"
-#include "util/sort.h"
 #include "util/text.h"
-
-/* "global", or the first module of what can be unloaded. */
-static void name_context(const struct loader_allocator *allocator, struct text *text)
-{
-	const struct module *module = allocator ? allocator->module : NULL;
-	if (allocator && allocator->is_global) {
-		text_printf(text, "global");
-	} else if (module && module->name) {
-		text_printf(text, "collectible, of %s", module->name);
-	} else {
-		text_printf(text, "collectible");
-	}
-}
-
-static const struct loader_allocator *allocator_at(const struct loader_heaps *heaps,
-						   uint64_t address)
-{
-	const struct loader_allocator *rows = heaps->allocators;
-	size_t count = heaps->allocators_count;
-	if (count && rows->is_global) {
-		if (rows->address == address)
-			return rows;
-		rows++;
-		count--;
-	}
-	size_t at = ROWS_FROM(rows, count, address, address);
-	return at < count && rows[at].address == address ? &rows[at] : NULL;
-}
 
 static enum hd_status context_row(struct memory_making *making, enum memory_kind kind,
 				  const struct loader_allocator *allocator, const char *heap,
 				  uint32_t *ret, struct hd_error *err)
 {
 	struct text name = { 0 };
-	name_context(allocator, &name);
+	loader_allocator_name(allocator, &name);
 	if (heap)
 		text_printf(&name, ", %s", heap);
 	text_append(&name, "", 1);
@@ -73,12 +41,12 @@ static enum hd_status claim_codes(struct memory_making *making, const struct loa
 	for (size_t i = 0; i < heaps->codes_count; i++) {
 		const struct code_heap *code = &heaps->codes[i];
 		uint32_t row;
-		if (code->is_stubs) {
+		if (code->kind == CODE_HEAP_STUBS) {
 			TRY(memory_claim_kind(making, MEMORY_STUBS, code->start, code->end, err));
 			continue;
 		}
-		TRY(context_row(making, MEMORY_CODE_HEAP, allocator_at(heaps, code->allocator),
-				NULL, &row, err));
+		TRY(context_row(making, MEMORY_CODE_HEAP,
+				loader_allocator_at(heaps, code->allocator), NULL, &row, err));
 		TRY(memory_claim_for(making, row, code->start, code->end, err));
 	}
 	return HD_OK;

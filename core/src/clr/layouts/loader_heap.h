@@ -30,4 +30,27 @@
 	X("FixupPrecodeHeap", 960, 1112, 736)       \
 	X("NewStubPrecodeHeap", 968, 1120, 744)
 
+/** Offsets of pointers to heaps in a VirtualCallStubManager, in the same way (vm/virtualcallstub.h). */
+#define STUB_HEAP_NAMES(X)                      \
+	X("IndirectionCellHeap", 488, 488, 408) \
+	X("CacheEntryHeap", 496, 496, 416)
+
+/** RangeSection in words: flags (a heap for code; a list of ranges), the JIT manager, the HeapList. */
+#define SECTION_FLAGS     2u
+#define SECTION_CODE_HEAP 2u
+#define SECTION_RANGES    4u
+#define SECTION_MANAGER   3u
+#define SECTION_HEAP_LIST 5u
+#define SECTION_WORDS     6u
+
+/** HeapList in words: the CodeHeap, the end of the code, the LoaderAllocator. */
+#define HEAP_LIST_HEAP      1u
+#define HEAP_LIST_USED      3u
+#define HEAP_LIST_ALLOCATOR 8u
+#define HEAP_LIST_WORDS     9u
+
+/** CodeHeap in words: a HostCodeHeap has its memory here. */
+#define CODE_HEAP_WORDS 4u
+#define HOST_CODE_BASE  3u
+
 #endif

@@ -19,6 +19,7 @@
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/job.h"
+#include "util/sort.h"
 
 /* Most blocks of all heaps, and most of one. */
 #define BLOCKS_MAX      ((size_t)1 << 20)
@@ -41,7 +42,14 @@ struct reading {
 	struct loader_heaps *heaps;
 	uint64_t image_start, image_end; /* of the runtime: its vtables are there */
 	uint64_t words;                  /* that were read so far */
+	size_t global_heaps;             /* how many of the heaps the global one has */
 	struct hd_error *err;
+};
+
+/* Whose heaps are read. */
+struct owner {
+	size_t allocator; /* index */
+	size_t first;     /* its first heap */
 };
 
 /* Where the runtime's image is in memory. */
@@ -65,16 +73,15 @@ static bool is_in_runtime(const struct reading *reading, uint64_t address)
 	return address >= reading->image_start && address < reading->image_end;
 }
 
-/* Is the heap known among those from @p first on, or are there enough? */
-static bool is_known_heap(const struct loader_heaps *heaps, uint64_t address, size_t first)
+/* The heap at @p address, if it is known among those from @p first to @p end. */
+static struct loader_heap *known_heap(const struct loader_heaps *heaps, uint64_t address,
+				      size_t first, size_t end)
 {
-	if (heaps->heaps_count - first >= HEAPS_OF_ALLOCATOR)
-		return true;
-	for (size_t i = first; i < heaps->heaps_count; i++) {
+	for (size_t i = first; i < end; i++) {
 		if (heaps->heaps[i].address == address)
-			return true;
+			return &heaps->heaps[i];
 	}
-	return false;
+	return NULL;
 }
 
 /* Append the blocks from @p at on; false: they are not blocks of a heap. */
@@ -117,6 +124,14 @@ static bool is_place(const uint64_t *place, const struct loader_block *block)
 	       place[2] <= block->end && place[2] > block->start;
 }
 
+/* Does a heap for code have this block? Such heaps are listed apart. */
+static bool is_code_block(const struct loader_heaps *heaps, const struct loader_block *block)
+{
+	size_t at = ROWS_ABOVE(heaps->codes, heaps->codes_count, end, block->start);
+	return at < heaps->codes_count && heaps->codes[at].start <= block->start &&
+	       heaps->codes[at].kind != CODE_HEAP_STUBS;
+}
+
 /* Add the heap at @p address, if there is one. */
 static enum hd_status add_heap(struct reading *reading, size_t allocator, uint64_t address,
 			       const char *name)
@@ -138,7 +153,7 @@ static enum hd_status add_heap(struct reading *reading, size_t allocator, uint64
 		place = words + LOADER_HEAP_PLACE_8;
 		good = is_place(place, &heaps->blocks[first]);
 	}
-	if (!good) {
+	if (!good || is_code_block(heaps, &heaps->blocks[first])) {
 		heaps->blocks_count = first;
 		return status;
 	}
@@ -149,25 +164,29 @@ static enum hd_status add_heap(struct reading *reading, size_t allocator, uint64
 	return HD_OK;
 }
 
-/* The name of the heap whose pointer is at @p offset of a LoaderAllocator. */
-static const char *heap_name(const struct clr *clr, uint64_t offset)
-{
-	static const struct {
-		const char *name;
-		uint16_t offsets[3];
-	} names[] = {
+struct heap_names {
+	const char *name;
+	uint16_t offsets[3]; /* in .NET 8, 9 and 10; 0: it has none */
+};
+
 #define NAME(name, in_8, in_9, in_10) { name, { in_8, in_9, in_10 } },
-		LOADER_HEAP_NAMES(NAME)
+static const struct heap_names allocator_names[] = { LOADER_HEAP_NAMES(NAME) };
+static const struct heap_names stub_names[] = { STUB_HEAP_NAMES(NAME) };
 #undef NAME
-	};
-	if (clr->major < 8 || clr->major > 10)
-		return "Unknown";
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (names[i].offsets[clr->major - 8] == offset && offset)
+
+/* The name of the heap whose pointer is at @p offset. */
+static const char *heap_name(const struct clr *clr, const struct heap_names *names, size_t count,
+			     uint64_t offset)
+{
+	for (size_t i = 0; clr->major >= 8 && clr->major <= 10 && i < count; i++) {
+		if (names[i].offsets[clr->major - 8] == offset)
 			return names[i].name;
 	}
 	return "Unknown";
 }
+
+#define HEAP_NAME(clr, names, offset) \
+	heap_name(clr, names, sizeof(names) / sizeof((names)[0]), offset)
 
 /*
  * Bytes of the object at @p address, by the size that malloc has in front of it; 0: it has none.
@@ -183,13 +202,41 @@ static uint64_t malloc_object_size(const struct reading *reading, uint64_t addre
 											  : 0;
 }
 
-/* Heaps that an object of a LoaderAllocator has, such as that of its virtual call stubs. */
-static enum hd_status add_heaps_of_object(struct reading *reading, size_t allocator,
-					  uint64_t object, size_t first)
+/* Several pointers may lead to a heap that is @p known, in any order; one of them tells its name. */
+static void name_heap(struct loader_heap *known, const char *name)
+{
+	if (strcmp(known->name, "Unknown") == 0)
+		known->name = name;
+}
+
+/* A pointer at @p offset of an object that a LoaderAllocator has: does it lead to a heap? */
+static enum hd_status add_heap_of_object(struct reading *reading, const struct owner *owner,
+					 uint64_t heap, uint64_t offset)
+{
+	struct loader_heaps *heaps = reading->heaps;
+	const char *name = HEAP_NAME(reading->clr, stub_names, offset);
+	struct loader_heap *known = known_heap(heaps, heap, owner->first, heaps->heaps_count);
+	if (known) {
+		name_heap(known, name);
+		return HD_OK;
+	}
+	if (heap % 8 || heap < ARCH_USER_BEGIN || heap >= ARCH_USER_END ||
+	    heaps->heaps_count - owner->first >= HEAPS_OF_ALLOCATOR ||
+	    known_heap(heaps, heap, 0, reading->global_heaps))
+		return HD_OK;
+	return add_heap(reading, owner->allocator, heap, name);
+}
+
+/*
+ * Heaps that an object of a LoaderAllocator has, such as that of its virtual call stubs.  Other
+ * LoaderAllocators have heaps that are parts of themselves.
+ */
+static enum hd_status add_heaps_of_object(struct reading *reading, const struct owner *owner,
+					  uint64_t object)
 {
 	uint64_t vtable, size = object % 16 ? 0 : malloc_object_size(reading, object);
 	if (!size || !memory_u64(reading->clr->memory, object, &vtable) ||
-	    !is_in_runtime(reading, vtable))
+	    !is_in_runtime(reading, vtable) || loader_allocator_at(reading->heaps, object))
 		return HD_OK;
 	for (uint64_t offset = 8; offset + 8 <= size && reading->words <= LOADER_WORDS_MAX;
 	     offset += 8) {
@@ -197,34 +244,41 @@ static enum hd_status add_heaps_of_object(struct reading *reading, size_t alloca
 		reading->words++;
 		if (!memory_u64(reading->clr->memory, object + offset, &heap))
 			return HD_OK;
-		if (heap % 8 || heap < ARCH_USER_BEGIN || heap >= ARCH_USER_END ||
-		    is_known_heap(reading->heaps, heap, first))
-			continue;
-		TRY(add_heap(reading, allocator, heap, "VirtualStubHeap"));
+		if (heap < object || heap - object >= size)
+			TRY(add_heap_of_object(reading, owner, heap, offset));
 	}
 	return HD_OK;
 }
 
 static enum hd_status read_loader_allocator(struct reading *reading, size_t index)
 {
-	const struct loader_allocator *allocator = &reading->heaps->allocators[index];
+	struct loader_heaps *heaps = reading->heaps;
+	const struct loader_allocator *allocator = &heaps->allocators[index];
+	const struct owner owner = { index, heaps->heaps_count };
 	uint64_t words[LOADER_ALLOCATOR_BYTES / 8], address = allocator->address;
 	uint64_t size = allocator->is_global ? 0 : malloc_object_size(reading, address);
-	size_t first = reading->heaps->heaps_count;
 	if (!size || size > sizeof(words))
 		size = sizeof(words);
 	size_t count = memory_prefix(reading->clr->memory, address, words, (size_t)size) / 8;
 	for (size_t i = 0; i < count; i++) {
-		if (words[i] % 8 || words[i] < address || words[i] - address >= size ||
-		    is_known_heap(reading->heaps, words[i], first))
+		if (words[i] % 8 || words[i] < address || words[i] - address >= size)
 			continue;
-		TRY(add_heap(reading, index, words[i], heap_name(reading->clr, 8 * (uint64_t)i)));
+		const char *name = HEAP_NAME(reading->clr, allocator_names, 8 * (uint64_t)i);
+		struct loader_heap *known =
+			known_heap(heaps, words[i], owner.first, heaps->heaps_count);
+		if (known) {
+			name_heap(known, name);
+		} else if (heaps->heaps_count - owner.first < HEAPS_OF_ALLOCATOR) {
+			TRY(add_heap(reading, index, words[i], name));
+		}
 	}
 	for (size_t i = 0; i < count; i++) {
 		bool is_own = words[i] >= address && words[i] - address < size;
 		if (words[i] && words[i] < ARCH_USER_END && !is_own)
-			TRY(add_heaps_of_object(reading, index, words[i], first));
+			TRY(add_heaps_of_object(reading, &owner, words[i]));
 	}
+	if (allocator->is_global)
+		reading->global_heaps = heaps->heaps_count;
 	return job_step(reading->job, 0, 1) ? HD_OK : fail_cancelled(reading->err);
 }
 
@@ -274,38 +328,41 @@ static int compare_codes(const void *a, const void *b)
 	return (left->start > right->start) - (left->start < right->start);
 }
 
-/* RangeSection.flags: code, a list of ranges (of stubs). */
-#define SECTION_FLAGS     2u
-#define SECTION_CODE_HEAP 2u
-#define SECTION_RANGES    4u
-#define SECTION_HEAP_WORD 5u
-
-/* HeapList, in words: the LoaderAllocator. */
-#define HEAP_LIST_ALLOCATOR 8u
+/* What a heap for code tells of itself. */
+static void read_code_heap(struct reading *reading, const uint64_t *section, struct code_heap *code)
+{
+	struct memory *memory = reading->clr->memory;
+	uint64_t list[HEAP_LIST_WORDS], heap[CODE_HEAP_WORDS];
+	if (!memory_read(memory, section[SECTION_HEAP_LIST], list, sizeof(list)) ||
+	    !memory_read(memory, list[HEAP_LIST_HEAP], heap, sizeof(heap))) {
+		reading->heaps->is_partial = true;
+		return;
+	}
+	code->kind = heap[HOST_CODE_BASE] == code->start ? CODE_HEAP_HOST : CODE_HEAP_LOADER;
+	code->allocator = list[HEAP_LIST_ALLOCATOR];
+	if (list[HEAP_LIST_USED] >= code->start && list[HEAP_LIST_USED] <= code->end)
+		code->used = list[HEAP_LIST_USED];
+}
 
 static enum hd_status add_code(struct reading *reading, uint64_t section)
 {
 	struct loader_heaps *heaps = reading->heaps;
-	uint64_t words[SECTION_HEAP_WORD + 1];
+	uint64_t words[SECTION_WORDS];
 	if (!memory_read(reading->clr->memory, section, words, sizeof(words))) {
 		heaps->is_partial = true;
 		return HD_OK;
 	}
-	uint64_t flags = words[SECTION_FLAGS] & UINT32_MAX;
-	struct code_heap code = { .start = words[0],
-				  .end = words[1],
-				  .is_stubs = !(flags & SECTION_CODE_HEAP) };
-	if (!(flags & (SECTION_CODE_HEAP | SECTION_RANGES)) || code.start >= code.end ||
-	    code.end > ARCH_USER_END)
-		return HD_OK;
 	/* Those of dynamic methods end 16 bytes before a page. */
-	code.start = arch_page_of(code.start);
-	code.end = arch_page_align(code.end);
-	if (!code.is_stubs &&
-	    !memory_u64(reading->clr->memory,
-			words[SECTION_HEAP_WORD] + 8 * (uint64_t)HEAP_LIST_ALLOCATOR,
-			&code.allocator))
-		code.allocator = 0;
+	struct code_heap code = { .start = arch_page_of(words[0]),
+				  .end = arch_page_align(words[1]),
+				  .manager = words[SECTION_MANAGER],
+				  .kind = CODE_HEAP_STUBS };
+	if (!(words[SECTION_FLAGS] & (SECTION_CODE_HEAP | SECTION_RANGES)) ||
+	    words[0] >= words[1] || words[1] > ARCH_USER_END)
+		return HD_OK;
+	code.used = code.end;
+	if (words[SECTION_FLAGS] & SECTION_CODE_HEAP)
+		read_code_heap(reading, words, &code);
 	if (!PAGES_RESERVE(heaps, codes))
 		return fail_nomem(reading->err);
 	heaps->codes[heaps->codes_count++] = code;
@@ -334,9 +391,10 @@ static enum hd_status read_loader(struct reading *reading)
 {
 	find_image(reading);
 	TRY(find_allocators(reading));
+	TRY(read_codes(reading));
 	for (size_t i = 0; i < reading->heaps->allocators_count; i++)
 		TRY(read_loader_allocator(reading, i));
-	return read_codes(reading);
+	return HD_OK;
 }
 
 enum hd_status loader_heaps_read(struct clr *clr, struct job *job, struct loader_heaps *ret,

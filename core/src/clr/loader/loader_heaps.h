@@ -26,11 +26,19 @@ struct loader_heap {
 	size_t block, count; /**< its blocks: the newest comes first */
 };
 
+enum code_heap_kind {
+	CODE_HEAP_LOADER, /**< of methods that are loaded from an assembly */
+	CODE_HEAP_HOST,   /**< of dynamic methods */
+	CODE_HEAP_STUBS,  /**< stubs of a loader heap, not a heap of its own */
+};
+
 /** Memory for compiled code. */
 struct code_heap {
 	uint64_t start, end; /**< of its addresses */
+	uint64_t used;       /**< where the code ends */
 	uint64_t allocator;  /**< the address of its LoaderAllocator; 0: not known */
-	bool is_stubs;       /**< stubs of a loader heap, no heap of its own */
+	uint64_t manager;    /**< the JIT manager that has it */
+	enum code_heap_kind kind;
 };
 
 struct loader_heaps {
@@ -56,5 +64,15 @@ struct loader_heaps {
 HD_NODISCARD enum hd_status loader_heaps_read(struct clr *clr, struct job *job,
 					      struct loader_heaps *ret, struct hd_error *err);
 void loader_heaps_deinit(struct loader_heaps *heaps);
+
+/** The LoaderAllocator at @p address, or NULL. */
+const struct loader_allocator *loader_allocator_at(const struct loader_heaps *heaps,
+						   uint64_t address);
+/** "LoaderCodeHeap", "HostCodeHeap", "Stubs". */
+const char *code_heap_name(enum code_heap_kind kind);
+
+struct text;
+/** Append whose it is: "global", or the first module of what can be unloaded. */
+void loader_allocator_name(const struct loader_allocator *allocator, struct text *text);
 
 #endif

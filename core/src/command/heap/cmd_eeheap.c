@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* eeheap -gc: heaps, generations and segments; balance: bytes per heap. */
+/* eeheap: heaps, generations and segments, loader heaps; balance: bytes per heap. */
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "command/heap/eeheap_loader.h"
 #include "command/heap/heap_call.h"
 #include "command/table.h"
 
 enum {
 	OPT_GC,
 	OPT_LOADER,
+	OPT_JIT,
 	OPT_HEAP,
 	OPT_SEGMENT
 };
 
 static const struct option eeheap_options[] = {
 	[OPT_GC] = { "gc", VALUE_NONE, NULL, "the GC heap (the default)", NULL },
-	[OPT_LOADER] = { "loader", VALUE_NONE, NULL, "the loader's heaps: memory -detail has them",
-			 NULL },
+	[OPT_LOADER] = { "loader", VALUE_NONE, NULL,
+			 "the loader's heaps by context, and those for compiled code", NULL },
+	[OPT_JIT] = { "jit", VALUE_NONE, NULL, "the heaps for compiled code", NULL },
 	[OPT_HEAP] = { "heap", VALUE_NUMBER, "N", "only logical heap N", NULL },
 	[OPT_SEGMENT] = { "segment", VALUE_ADDRESS, "ADDR", "only this segment", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
@@ -349,9 +352,11 @@ static void write_gc_heaps(struct call *call, const struct heap_range *range)
 
 static enum hd_status run_eeheap(struct call *call)
 {
-	if (call->options[OPT_LOADER].given) {
-		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-			    "eeheap shows the GC heap; memory -detail shows the loader's heaps");
+	bool has_loader = call->options[OPT_LOADER].given;
+	if (has_loader || call->options[OPT_JIT].given) {
+		TRY(eeheap_write_loader(call, has_loader));
+		if (!call->options[OPT_GC].given)
+			return HD_OK;
 	}
 	struct heap_range range;
 	const struct range_choice choice = range_choice(
@@ -413,10 +418,12 @@ static enum hd_status run_balance(struct call *call)
 const struct command eeheap_command = {
 	.name = "eeheap",
 	.has_rows = true,
-	.summary = "list heaps, generations and segments of the GC heap",
+	.summary = "list heaps, generations and segments of the GC heap, or loader heaps",
 	.description =
 		"Allocated memory ends with the last object; committed memory is what the GC got from\n"
-		"the kernel. The allocation contexts follow: free memory inside generation 0.\n",
+		"the kernel. The allocation contexts follow: free memory inside generation 0. With\n"
+		"-loader or -jit it lists what the runtime has for what it loads and compiles instead,\n"
+		"as start(bytes of addresses:bytes that can be read).\n",
 	.example = "eeheap -gc",
 	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_RUNTIME,
