@@ -66,6 +66,39 @@ static bool is_system(const char *path)
 	       (begins(path, "/sys/fs/cgroup/") && is_straight(path));
 }
 
+/* What the kernel counts for the memory of a cgroup, or for that of the machine. */
+static bool is_of_group(const char *path)
+{
+	static const char *const names[] = {
+		"max",
+		"high",
+		"current",
+		"peak",
+		"swap.current",
+		"stat",
+		"events",
+		"pressure",
+		"limit_in_bytes",
+		"failcnt",
+		"usage_in_bytes",
+		"max_usage_in_bytes",
+		"oom_control",
+		"kmem.usage_in_bytes",
+	};
+	static const char prefix[] = "memory.";
+	const char *slash = strrchr(path, '/');
+	if (strcmp(path, "/proc/pressure/memory") == 0)
+		return true;
+	if (!begins(path, "/sys/fs/cgroup/") || !is_straight(path) || !slash ||
+	    !begins(slash + 1, prefix))
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(slash + sizeof(prefix), names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool is_process_id(const char *word)
 {
 	return *word && !word[strspn(word, "0123456789")];
@@ -86,14 +119,16 @@ static bool is_socket(const char *path)
 }
 
 /*
- * What everybody may know about processes (whether it exists, its threads, its state), if the words
- * name one.
+ * What everybody may know about processes (whether it exists, its threads, its state, its cgroup and
+ * what that has of memory), if the words name one.
  */
 static bool is_of_words(const struct permit *permit, const char *path)
 {
-	static const char *const names[] = { "/stat", "/status", "/task" };
+	static const char *const names[] = { "/stat", "/status", "/task", "/cgroup" };
 	bool has_number = (permit->target && is_process_id(permit->target)) ||
 			  (permit->names.input && is_process_id(permit->names.input));
+	if (has_number && is_of_group(path))
+		return true;
 	if (!has_number || !is_of_process(path))
 		return false;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

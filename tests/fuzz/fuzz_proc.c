@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/targets/process/proc.c core/src/collect/discover.c core/src/collect/room.c */
+/* covers: core/src/targets/process/proc.c core/src/targets/process/cgroup_memory.c core/src/collect/discover.c
+   core/src/collect/room.c */
 #include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "collect/discover.h"
 #include "collect/room.h"
 #include "targets/process/cgroup.h"
+#include "targets/process/cgroup_memory.h"
 #include "targets/process/proc.h"
 #include "util/alloc.h"
 #include "util/peer.h"
@@ -69,6 +71,9 @@ static void run_text(const char *data, size_t size)
 	(void)kilobytes_parse(text, "RssAnon");
 	size_t length = cgroup_parse(text, "memory", &path);
 	require(!length || (path > text && path + length <= text + strlen(text)));
+	struct cgroup_pressure pressure;
+	if (cgroup_pressure_parse(text, "some", &pressure))
+		require(pressure.average[0] <= 10099);
 	mem_free(text);
 	const char *directory = tmpdir_parse(data, size);
 	require(!directory || memchr(directory, 0, size - (size_t)(directory - data)));
@@ -90,7 +95,11 @@ static const char *const names[] = { "proc/meminfo",
 				     "sys/fs/cgroup/memory.stat",
 				     "sys/fs/cgroup/memory/memory.limit_in_bytes",
 				     "sys/fs/cgroup/memory/memory.usage_in_bytes",
-				     "sys/fs/cgroup/memory/memory.stat" };
+				     "sys/fs/cgroup/memory/memory.stat",
+				     "sys/fs/cgroup/memory.events",
+				     "sys/fs/cgroup/memory.pressure",
+				     "sys/fs/cgroup/memory/memory.oom_control",
+				     "proc/pressure/memory" };
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
 /** The folder that stands for the root, of this process. */
@@ -100,7 +109,8 @@ static int root_fd = -1;
 static void remove_root(void)
 {
 	static const char *const folders[] = {
-		"sys/fs/cgroup/memory", "sys/fs/cgroup", "sys/fs", "sys", "proc/7", "proc"
+		"sys/fs/cgroup/memory", "sys/fs/cgroup", "sys/fs", "sys",
+		"proc/pressure",        "proc/7",        "proc"
 	};
 	for (size_t i = 0; i < NAMES; i++)
 		(void)unlinkat(root_fd, names[i], 0);
@@ -111,8 +121,10 @@ static void remove_root(void)
 
 static void make_root(void)
 {
-	static const char *const folders[] = { "proc",   "proc/7",        "sys",
-					       "sys/fs", "sys/fs/cgroup", "sys/fs/cgroup/memory" };
+	static const char *const folders[] = {
+		"proc",   "proc/7",        "proc/pressure",       "sys",
+		"sys/fs", "sys/fs/cgroup", "sys/fs/cgroup/memory"
+	};
 	require(mkdtemp(root) != NULL);
 	root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	require(root_fd >= 0);
@@ -137,6 +149,13 @@ static void run_files(const uint8_t *data, size_t size)
 	room_read(root, 7, &room);
 	require(room_largest(&room) >= (uint64_t)1 << 20);
 	require(room_first(&room) <= room_largest(&room));
+	struct cgroup_memory group;
+	if (!cgroup_memory_read(root, 7, &group))
+		return;
+	require(group.known && *group.path == '/' && !strstr(group.path, "/.."));
+	require((group.limit == UINT64_MAX) == !group.limit_path);
+	require(!group.tight.path || group.tight.left <= group.tight.limit);
+	cgroup_memory_deinit(&group);
 }
 
 /* Any bytes as what /proc and cgroups say: the first byte tells which. */

@@ -48,6 +48,11 @@ MOUNTS = b"""\
 48 22 0:48 / /mnt/a\\040b rw,nosuid - fuse.sshfs host:/ rw,user_id=0
 49 22 0:49 / /srv rw master:3 - nfs4 host:/srv rw
 """
+EVENTS = b"low 0\nhigh 2\nmax 3\noom 4\noom_kill 5\n"
+PRESSURE = b"""\
+some avg10=0.22 avg60=0.17 avg300=1.11 total=58761459
+full avg10=0.00 avg60=12.03 avg300=100.00 total=1
+"""
 OUTSIDE = b"0::/../../..\n"
 
 
@@ -57,13 +62,15 @@ def auxv(*pairs: tuple[int, int]) -> bytes:
 
 
 def files(*texts: bytes) -> bytes:
-    """The files that room_read() reads, in the order of fuzz_proc.c."""
+    """The files of a machine, in the order of fuzz_proc.c."""
     return b"\xff".join(texts)
 
 
 def corpus() -> dict[str, tuple[int, bytes]]:
     """Every input by name."""
     room = (b"100000000\n", b"5000\n", b"anon 1\ninactive_file 300\n")
+    old = (b"9223372036854771712\n", b"7\n", b"total_rss 3\n")
+    waits = (EVENTS, PRESSURE, b"oom_kill_disable 0\noom_kill 2\n", PRESSURE)
     meminfo = b"MemTotal: 8000000 kB\nMemAvailable:    4000000 kB\n"
     return {
         "maps": (MAPS, MAPS_TEXT),
@@ -79,6 +86,10 @@ def corpus() -> dict[str, tuple[int, bytes]]:
         "auxv-cut": (AUXV, auxv((3, 64), (5, 2**64 - 1))[:-3]),
         "room-2": (FILES, files(meminfo, STATUS, CGROUP_2, *room)),
         "room-1": (FILES, files(meminfo, STATUS, CGROUP_1, b"max", b"", b"", *room)),
+        "cgroup-2": (FILES, files(meminfo, STATUS, CGROUP_2, *room, *old, *waits)),
+        "cgroup-1": (FILES, files(meminfo, STATUS, CGROUP_1, b"max", b"", b"", *room, *waits)),
+        "pressure": (TEXT, PRESSURE),
+        "pressure-odd": (TEXT, PRESSURE.replace(b".", b"999.", 2)),
         "room-outside": (FILES, files(meminfo, STATUS, OUTSIDE, *room)),
     }
 

@@ -185,6 +185,15 @@ TEST(the_systems_files_are_for_collecting)
 	}
 	other.names.input = "4711";
 	CU_ASSERT(permit_open(&other, HD_OPEN_SYSTEM, "/proc/4711/status", ""));
+	CU_ASSERT(permit_open(&other, HD_OPEN_SYSTEM, "/proc/4711/cgroup", ""));
+	CU_ASSERT(permit_open(&other, HD_OPEN_SYSTEM, "/proc/pressure/memory", ""));
+	CU_ASSERT(permit_open(&other, HD_OPEN_SYSTEM, "/sys/fs/cgroup/a/memory.max", ""));
+	CU_ASSERT(permit_open(&other, HD_OPEN_SYSTEM, "/sys/fs/cgroup/memory/memory.stat", ""));
+	CU_ASSERT(!permit_open(&other, HD_OPEN_SYSTEM, "/sys/fs/cgroup/a/memory.reclaim", ""));
+	CU_ASSERT(!permit_open(&other, HD_OPEN_SYSTEM, "/sys/fs/cgroup/a/cgroup.procs", ""));
+	CU_ASSERT(!permit_open(&other, HD_OPEN_SYSTEM, "/sys/fs/cgroup/a", ""));
+	CU_ASSERT(!permit_open(&other, HD_OPEN_SYSTEM, "/sys/fs/cgroup/../x/memory.max", ""));
+	CU_ASSERT(!permit_open(&other, HD_OPEN_SYSTEM, "/etc/memory.max", ""));
 	CU_ASSERT(!permit_open(&other, HD_OPEN_SYSTEM, "/proc/4711/environ", ""));
 	CU_ASSERT(!permit_open(&other, HD_OPEN_SYSTEM, "/proc/meminfo", ""));
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What of a process is in memory: the text of smaps, and the pages of a child (doc/memory.md 1.3). */
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "support/assert_more.h"
 #include "support/live_child.h"
@@ -131,6 +132,14 @@ TEST(a_page_of_a_child_that_was_only_read_is_in_memory_if_the_kernel_counts_it)
 	REQUIRE(residency);
 	CU_ASSERT(residency->rows_count > 3);
 	CU_ASSERT(residency->has_pages);
+	/* Its cgroup, if there is one that can be read. */
+	struct cgroup_memory group;
+	bool has_group = cgroup_memory_read("", (int)getpid(), &group);
+	ASSERT_UINT(residency->has_group, has_group);
+	if (has_group) {
+		ASSERT_TEXT(residency->group.path, group.path);
+		cgroup_memory_deinit(&group);
+	}
 	bool has_read_page = resident(residency) == 2 * PAGE;
 	ASSERT_UINT(resident(residency), has_read_page ? 2 * PAGE : PAGE);
 	ASSERT_UINT(present(residency), 1u << 5 | (has_read_page ? 1u << 9 : 0u));

@@ -1,61 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* What bounds a buffer: the machine's free memory and cgroups of both versions, in a tree of files. */
-#include <ftw.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "collect/room.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
+#include "support/system_tree.h"
 #include "targets/process/cgroup.h"
 
 #define MB  ((uint64_t)1 << 20)
 #define PID 4711
 
-static char root[32];
-
-static void set_up(void)
+/* In megabytes. */
+static void put_number(const char *group, const char *name, uint64_t megabytes)
 {
-	(void)snprintf(root, sizeof(root), "/tmp/heapdump-room-XXXXXX");
-	REQUIRE(mkdtemp(root));
-}
-
-static int remove_one(const char *path, const struct stat *stat_of, int kind, struct FTW *place)
-{
-	(void)stat_of;
-	(void)kind;
-	(void)place;
-	return remove(path);
-}
-
-static void tear_down(void)
-{
-	CU_ASSERT(nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0);
-}
-
-/* Write a file below the root; folders are made. */
-static void put(const char *name, const char *content)
-{
-	char path[256];
-	(void)snprintf(path, sizeof(path), "%s%s", root, name);
-	for (char *slash = strchr(path + strlen(root) + 1, '/'); slash;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		(void)mkdir(path, 0700);
-		*slash = '/';
-	}
-	FILE *file = fopen(path, "w");
-	REQUIRE(file);
-	(void)fputs(content, file);
-	(void)fclose(file);
-}
-
-static void put_number(const char *folder, const char *name, uint64_t megabytes)
-{
-	char path[128], content[32];
-	(void)snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", folder, name);
-	(void)snprintf(content, sizeof(content), "%llu\n", (unsigned long long)(megabytes * MB));
-	put(path, content);
+	system_put_number(group, name, megabytes * MB);
 }
 
 /* A cgroup of version 2. */
@@ -75,15 +32,15 @@ static void put_old_group(const char *folder, uint64_t limit, uint64_t usage)
 /* A machine with 8 GB free, and a process with 300 MB of its own in the cgroups of @p cgroup. */
 static void put_machine(const char *cgroup)
 {
-	put("/proc/meminfo", "MemTotal:  16777216 kB\nMemAvailable:  8388608 kB\n");
-	put("/proc/4711/status", "Name:\tx\nRssAnon:\t  204800 kB\nVmSwap:\t  102400 kB\n");
-	put("/proc/4711/cgroup", cgroup);
+	system_put("/proc/meminfo", "MemTotal:  16777216 kB\nMemAvailable:  8388608 kB\n");
+	system_put("/proc/4711/status", "Name:\tx\nRssAnon:\t  204800 kB\nVmSwap:\t  102400 kB\n");
+	system_put("/proc/4711/cgroup", cgroup);
 }
 
 static void check(uint64_t megabytes, bool is_cgroup)
 {
 	struct room room;
-	room_read(root, PID, &room);
+	room_read(system_root, PID, &room);
 	ASSERT_UINT(room.free, megabytes * MB);
 	ASSERT_UINT(room.is_cgroup, is_cgroup);
 	ASSERT_UINT(room.anonymous, 300 * MB);
@@ -106,8 +63,8 @@ TEST(the_tightest_group_around_it_counts)
 	check(100, true);
 	/* One beside it does not matter, nor does what is above the tree. */
 	put_group("/user/other", 20, 10);
-	put("/sys/fs/memory.max", "10\n");
-	put("/sys/fs/memory.current", "5\n");
+	system_put("/sys/fs/memory.max", "10\n");
+	system_put("/sys/fs/memory.current", "5\n");
 	check(100, true);
 }
 
@@ -121,7 +78,7 @@ TEST(the_group_of_a_container_is_found)
 TEST(what_is_no_limit_bounds_nothing)
 {
 	put_machine("0::/user/shop\n");
-	put("/sys/fs/cgroup/user/shop/memory.max", "max\n");
+	system_put("/sys/fs/cgroup/user/shop/memory.max", "max\n");
 	put_number("/user/shop", "memory.current", 4500);
 	check(8192, false);
 	/* More than the machine has. */
@@ -130,7 +87,7 @@ TEST(what_is_no_limit_bounds_nothing)
 	/* How much is used is not known. */
 	put_number("/user", "memory.max", 10);
 	check(8192, false);
-	put("/sys/fs/cgroup/user/memory.current", "");
+	system_put("/sys/fs/cgroup/user/memory.current", "");
 	check(8192, false);
 }
 
@@ -138,10 +95,10 @@ TEST(files_that_can_be_dropped_are_free)
 {
 	put_machine("0::/shop\n");
 	put_group("/shop", 4096, 4000);
-	put("/sys/fs/cgroup/shop/memory.stat",
-	    "anon 1\nworkingset_inactive_file 5\ninactive_file 1048576000\nactive_file 7\n");
+	system_put("/sys/fs/cgroup/shop/memory.stat",
+		   "anon 1\nworkingset_inactive_file 5\ninactive_file 1048576000\nactive_file 7\n");
 	check(1096, true);
-	put("/sys/fs/cgroup/shop/memory.stat", "anon 1\ninactive_file 99999999999\n");
+	system_put("/sys/fs/cgroup/shop/memory.stat", "anon 1\ninactive_file 99999999999\n");
 	check(4096, true);
 }
 
@@ -150,7 +107,7 @@ TEST(a_full_group_leaves_next_to_nothing)
 	put_machine("0::/shop\n");
 	put_group("/shop", 1000, 1001);
 	struct room room;
-	room_read(root, PID, &room);
+	room_read(system_root, PID, &room);
 	ASSERT_UINT(room.free, 1);
 	ASSERT_UINT(room_first(&room), MB);
 }
@@ -165,15 +122,15 @@ TEST(memory_high_bounds_too)
 	/* The lower of the two counts, and "max" is none. */
 	put_number("/shop/web", "memory.high", 5000);
 	check(3072, true);
-	put("/sys/fs/cgroup/shop/web/memory.high", "max\n");
+	system_put("/sys/fs/cgroup/shop/web/memory.high", "max\n");
 	check(3072, true);
-	put("/sys/fs/cgroup/shop/web/memory.max", "max\n");
+	system_put("/sys/fs/cgroup/shop/web/memory.max", "max\n");
 	check(8192, false);
 	put_number("/shop/web", "memory.high", 1500);
 	check(476, true);
-	ASSERT_UINT(cgroup_free(root, PID), 476 * MB);
-	put("/proc/4711/cgroup", "0::/other\n");
-	CU_ASSERT(cgroup_free(root, PID) == UINT64_MAX);
+	ASSERT_UINT(cgroup_free(system_root, PID), 476 * MB);
+	system_put("/proc/4711/cgroup", "0::/other\n");
+	CU_ASSERT(cgroup_free(system_root, PID) == UINT64_MAX);
 }
 
 TEST(groups_of_version_1_bound_too)
@@ -181,17 +138,17 @@ TEST(groups_of_version_1_bound_too)
 	put_machine("9:name=systemd:/x\n4:cpu,memory:/docker/web\n0::/x\n");
 	put_old_group("/memory/docker/web", 3000, 1000);
 	check(2000, true);
-	put("/sys/fs/cgroup/memory/docker/web/memory.stat",
-	    "cache 1\ninactive_file 5\ntotal_inactive_file 104857600\n");
+	system_put("/sys/fs/cgroup/memory/docker/web/memory.stat",
+		   "cache 1\ninactive_file 5\ntotal_inactive_file 104857600\n");
 	check(2100, true);
 	put_old_group("/memory/docker", 1500, 1200);
 	check(300, true);
 	/* "unlimited" */
-	put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+	system_put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
 	put_number("/memory", "memory.usage_in_bytes", 9000);
 	check(300, true);
 	/* A container without a namespace of its own sees its group at the top alone. */
-	put("/proc/4711/cgroup", "4:memory:/elsewhere/web\n");
+	system_put("/proc/4711/cgroup", "4:memory:/elsewhere/web\n");
 	put_number("/memory", "memory.limit_in_bytes", 9050);
 	check(50, true);
 }
@@ -199,7 +156,7 @@ TEST(groups_of_version_1_bound_too)
 TEST(what_is_not_there_is_not_known)
 {
 	struct room room;
-	room_read(root, PID, &room);
+	room_read(system_root, PID, &room);
 	ASSERT_UINT(room.free, 0);
 	ASSERT_UINT(room.anonymous, 0);
 	ASSERT_UINT(room_largest(&room), 1024 * MB);
@@ -209,8 +166,8 @@ TEST(what_is_not_there_is_not_known)
 		put_machine(broken[i]);
 		check(8192, false);
 	}
-	put("/proc/4711/status", "");
-	room_read(root, PID, &room);
+	system_put("/proc/4711/status", "");
+	room_read(system_root, PID, &room);
 	ASSERT_UINT(room.anonymous, 0);
 }
 
@@ -226,4 +183,4 @@ TEST(long_paths_are_left_out)
 	check(8192, false);
 }
 
-SUITE(.name = "room", .set_up = set_up, .tear_down = tear_down)
+SUITE(.name = "room", .set_up = system_make, .tear_down = system_remove)

@@ -191,7 +191,7 @@ int open_directly(enum hd_open_as as, const char *path)
 	case HD_OPEN_FOLDER:
 		return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	case HD_OPEN_SYSTEM:
-		return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		return open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	case HD_OPEN_PLACE:
 		return open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	case HD_OPEN_TEMPORARY:

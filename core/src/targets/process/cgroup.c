@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "targets/process/cgroup.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "targets/process/cgroup_place.h"
 #include "targets/process/proc.h"
+
+/* Where there is no limit, version 1 has the largest number of bytes in whole pages. */
+#define LIMIT_MAX (UINT64_C(1) << 62)
+
+const struct cgroup_version cgroup_versions[2] = {
+	{ 1,
+	  "memory",
+	  "/sys/fs/cgroup/memory",
+	  "memory.usage_in_bytes",
+	  "total_inactive_file",
+	  { "memory.limit_in_bytes", NULL } },
+	{ 2,
+	  "",
+	  "/sys/fs/cgroup",
+	  "memory.current",
+	  "inactive_file",
+	  { "memory.max", "memory.high" } },
+};
 
 /* Is @p controller one of the names, separated by commas, from @p list to @p end? */
 static bool has_controller(const char *list, const char *end, const char *controller)
@@ -36,54 +54,70 @@ size_t cgroup_parse(const char *text, const char *controller, const char **ret)
 	return 0;
 }
 
-/* The files of one version of cgroups (cgroup-v1/memory.rst, cgroup-v2.rst of the kernel). */
-struct cgroup_files {
-	const char *controller, *root, *usage, *cache;
-	const char *limits[2]; /* the second one may be NULL */
-};
+bool cgroup_place_find(const char *root, const char *text, const struct cgroup_version *version,
+		       struct cgroup_place *ret)
+{
+	const char *path;
+	size_t size = cgroup_parse(text, version->controller, &path);
+	if (!size || *path != '/' || size >= sizeof(ret->folder))
+		return false;
+	int length = snprintf(ret->folder, sizeof(ret->folder), "%s%s%.*s", root, version->folder,
+			      (int)size, path);
+	ret->version = version;
+	ret->top = strlen(root) + strlen(version->folder);
+	/* The kernel shows a cgroup that lies outside of a namespace's own with "/..". */
+	return length > 0 && (size_t)length < sizeof(ret->folder) &&
+	       !strstr(ret->folder + ret->top, "/..");
+}
 
-/* Read DIRECTORY/NAME, all of it. */
-static bool read_whole(const char *directory, const char *name, struct text *ret)
+bool cgroup_place_up(struct cgroup_place *place)
+{
+	char *slash = strrchr(place->folder, '/');
+	if (!slash || (size_t)(slash - place->folder) < place->top)
+		return false;
+	*slash = '\0';
+	return true;
+}
+
+bool cgroup_read(const struct cgroup_place *place, const char *name, struct text *ret)
 {
 	char path[PATH_MAX];
-	int size = snprintf(path, sizeof(path), "%s/%s", directory, name);
+	int size = snprintf(path, sizeof(path), "%s/%s", place->folder, name);
 	return size > 0 && (size_t)size < sizeof(path) && proc_read_path(path, ret) && ret->size;
 }
 
-static bool read_number(const char *directory, const char *name, uint64_t *ret)
+bool cgroup_number_of(const char *text, const char *key, uint64_t *ret)
+{
+	size_t size = strlen(key);
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, key, size) != 0 || (size && line[size] != ' '))
+			continue;
+		const char *at = line + size + (size != 0);
+		if (*at < '0' || *at > '9') /* "max" is not a number */
+			return false;
+		*ret = strtoull(at, NULL, 10);
+		return true;
+	}
+	return false;
+}
+
+bool cgroup_read_number(const struct cgroup_place *place, const char *name, uint64_t *ret)
 {
 	struct text text = { 0 };
-	bool is_number = false; /* "max" is not a number either */
-	if (read_whole(directory, name, &text)) {
-		char *end;
-		*ret = strtoull(text.bytes, &end, 10);
-		is_number = end != text.bytes;
-	}
+	bool is_number = cgroup_read(place, name, &text) && cgroup_number_of(text.bytes, "", ret);
 	text_deinit(&text);
 	return is_number;
 }
 
-/* The kernel's number includes file pages that it can drop. */
-static uint64_t read_cache(const char *directory, const char *name)
-{
-	struct text text = { 0 };
-	uint64_t cache = 0;
-	if (read_whole(directory, "memory.stat", &text)) {
-		const char *line = strstr(text.bytes, name);
-		if (line)
-			cache = strtoull(line + strlen(name), NULL, 10);
-	}
-	text_deinit(&text);
-	return cache;
-}
-
 /* The smaller one: above memory.high nothing fails, but everything becomes slow. */
-static bool read_limit(const struct cgroup_files *files, const char *directory, uint64_t *ret)
+bool cgroup_read_limit(const struct cgroup_place *place, uint64_t *ret)
 {
+	const char *const *files = place->version->limits;
 	bool is_limited = false;
-	for (size_t i = 0; i < 2 && files->limits[i]; i++) {
+	for (size_t i = 0; i < 2 && files[i]; i++) {
 		uint64_t limit;
-		if (!read_number(directory, files->limits[i], &limit))
+		if (!cgroup_read_number(place, files[i], &limit) || limit >= LIMIT_MAX)
 			continue;
 		*ret = is_limited && *ret < limit ? *ret : limit;
 		is_limited = true;
@@ -91,61 +125,52 @@ static bool read_limit(const struct cgroup_files *files, const char *directory, 
 	return is_limited;
 }
 
-static uint64_t bound_by(uint64_t free, const struct cgroup_files *files, const char *directory)
+bool cgroup_read_names(const char *root, int pid, struct text *ret)
 {
-	uint64_t limit, usage;
-	if (!read_limit(files, directory, &limit) || !read_number(directory, files->usage, &usage))
-		return free;
-	uint64_t cache = read_cache(directory, files->cache);
-	usage = usage > cache ? usage - cache : 0;
-	uint64_t left = limit > usage ? limit - usage : 1;
-	return left < free ? left : free;
+	char path[PATH_MAX];
+	int size = snprintf(path, sizeof(path), "%s/proc/%d/cgroup", root, pid);
+	return size > 0 && (size_t)size < sizeof(path) && proc_read_path(path, ret) && ret->size;
 }
 
-/* What the limits of a cgroup and of those above it still allow. */
-static uint64_t bound_by_groups(uint64_t free, const char *root, const char *text,
-				const struct cgroup_files *files)
+bool cgroup_read_left(const struct cgroup_place *place, uint64_t *ret_limit, uint64_t *ret)
 {
-	char directory[PATH_MAX];
-	const char *path;
-	size_t size = cgroup_parse(text, files->controller, &path);
-	if (!size || *path != '/' || size >= sizeof(directory))
+	uint64_t limit, usage, cache = 0;
+	struct text text = { 0 };
+	if (!cgroup_read_limit(place, &limit) ||
+	    !cgroup_read_number(place, place->version->usage, &usage))
+		return false;
+	/* The kernel's number includes file pages that it can drop. */
+	if (cgroup_read(place, "memory.stat", &text))
+		(void)cgroup_number_of(text.bytes, place->version->cache, &cache);
+	text_deinit(&text);
+	usage = usage > cache ? usage - cache : 0;
+	*ret = limit > usage ? limit - usage : 0;
+	*ret_limit = limit;
+	return true;
+}
+
+static uint64_t bound_by(uint64_t free, const struct cgroup_place *place)
+{
+	uint64_t limit, left;
+	if (!cgroup_read_left(place, &limit, &left))
 		return free;
-	int length = snprintf(directory, sizeof(directory), "%s%s%.*s", root, files->root,
-			      (int)size, path);
-	if (length <= 0 || (size_t)length >= sizeof(directory))
-		return free;
-	size_t top = strlen(root) + strlen(files->root);
-	for (;;) {
-		free = bound_by(free, files, directory);
-		char *slash = strrchr(directory, '/');
-		if (!slash || (size_t)(slash - directory) < top)
-			return free;
-		*slash = '\0';
-	}
+	left = left ? left : 1;
+	return left < free ? left : free;
 }
 
 uint64_t cgroup_free(const char *root, int pid)
 {
-	static const struct cgroup_files versions[] = {
-		{ "",
-		  "/sys/fs/cgroup",
-		  "memory.current",
-		  "\ninactive_file ",
-		  { "memory.max", "memory.high" } },
-		{ "memory",
-		  "/sys/fs/cgroup/memory",
-		  "memory.usage_in_bytes",
-		  "\ntotal_inactive_file ",
-		  { "memory.limit_in_bytes", NULL } },
-	};
-	char process[PATH_MAX];
-	(void)snprintf(process, sizeof(process), "%s/proc/%d", root, pid);
 	struct text text = { 0 };
 	uint64_t free = UINT64_MAX;
-	if (read_whole(process, "cgroup", &text)) {
-		for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
-			free = bound_by_groups(free, root, text.bytes, &versions[i]);
+	if (cgroup_read_names(root, pid, &text)) {
+		for (size_t i = 0; i < sizeof(cgroup_versions) / sizeof(cgroup_versions[0]); i++) {
+			struct cgroup_place place;
+			if (!cgroup_place_find(root, text.bytes, &cgroup_versions[i], &place))
+				continue;
+			do {
+				free = bound_by(free, &place);
+			} while (cgroup_place_up(&place));
+		}
 	}
 	text_deinit(&text);
 	return free;

@@ -145,6 +145,8 @@ enum hd_status process_residency_read(struct process_server *server, struct proc
 	struct process_residency *residency = mem_calloc(1, sizeof(*residency));
 	if (!residency)
 		return fail_nomem(err);
+	residency->has_group =
+		cgroup_memory_read("", process_server_pid(server), &residency->group);
 	enum hd_status status = fill_residency(server, residency, err);
 	if (status != HD_OK) {
 		process_residency_destroy(residency);
@@ -162,5 +164,7 @@ void process_residency_destroy(struct process_residency *residency)
 		mem_free(residency->rows[i].map.path);
 	pages_free(residency->rows, residency->rows_capacity, sizeof(*residency->rows));
 	pages_free(residency->pages, residency->pages_capacity, sizeof(*residency->pages));
+	if (residency->has_group)
+		cgroup_memory_deinit(&residency->group);
 	mem_free(residency);
 }

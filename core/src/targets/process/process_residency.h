@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_SRC_TARGET_PROCESS_RESIDENCY_H
 #define HEAPDUMP_SRC_TARGET_PROCESS_RESIDENCY_H
 
+#include "targets/process/cgroup_memory.h"
 #include "targets/process/proc.h"
 #include "targets/process/process_server.h"
 
@@ -21,6 +22,8 @@ struct process_residency {
 	struct server_pages *pages; /**< ascending; categories PAGES_PRESENT, PAGES_SWAPPED */
 	size_t pages_count, pages_capacity;
 	bool has_pages; /**< the kernel told which pages are there */
+	bool has_group;
+	struct cgroup_memory group; /**< its cgroup, without the copy that is made afterwards */
 };
 
 /** Parse the text of a smaps file into ret->rows; false when memory is exhausted. */
