@@ -47,6 +47,7 @@ wks8-full       .NET 8, workstation GC
 svr8-full       .NET 8, server GC with two heaps
 seg8-full       .NET 8, segments
 leak10-heap     .NET 10, the web cache that leaks, createdump --withheap
+growth10-heap   .NET 10, a depot that grows, createdump --withheap; growth10-later-heap: the same process later (by name)
 churn10-N       .NET 10, threads that allocate and collect at full speed; any N (by name)
 gen10-1m-full   .NET 10, a million objects (by name)
 gen10-10m-full  .NET 10, ten million objects (by name)
@@ -171,6 +172,7 @@ app_of() {
     case $1 in
     leaks*) echo leaks ;;
     leak*) echo leak ;;
+    growth*) echo growth ;;
     churn*) echo churn ;;
     gen*) echo heapgen ;;
     crash*) echo crash ;;
@@ -247,6 +249,10 @@ launch() {
         # This core goes into the repository: no path of this machine in it.
         cp -R "$folder" "$run/webshop"
         folder=$run/webshop
+    elif [ "$program" = growth ]; then
+        # So do these.
+        cp -R "$folder" "$run/depot"
+        folder=$run/depot
     elif [ "$name" = hang10-orders-heap ]; then
         # So does this one: what the runtime read of mounts and control groups is not left in freed memory, and its
         # own group has no name.
@@ -292,7 +298,12 @@ launch() {
 start() {
     launch "$@"
     tries=0
-    until grep -q '^READY$' "$tmp/out"; do
+    await 1
+}
+
+# await N: waits until the program has said N times that it is READY.
+await() {
+    until [ "$(grep -c '^READY$' "$tmp/out")" -ge "$1" ]; do
         tries=$((tries + 1))
         if [ "$tries" -gt 600 ] || ! kill -0 "$pid" 2>/dev/null; then
             cat "$tmp/err" >&2
@@ -303,6 +314,16 @@ start() {
     done
     # The last threads are on their way into their waits.
     sleep 0.2
+}
+
+# later NAME FLAVOUR: lets the program go on, and makes a second core of it, NAME-later-heap, with what it said then.
+later() {
+    kill -HUP "$pid"
+    await 2 || return 1
+    take "$1-later-heap" "$2" "$tmp/later" || return 1
+    grep '^{' "$tmp/out" | tail -n 1 >"$dir/$1-later-heap.truth.json"
+    ! command -v fallocate >/dev/null || fallocate --dig-holes "$tmp/later" 2>/dev/null || :
+    mv "$tmp/later" "$dir/$1-later-heap.core"
 }
 
 # crash NAME APP FLAVOUR PART: runs the program until it has died of what NAME says; moves the core to PART.
@@ -425,6 +446,9 @@ make() {
         }
         head -n 1 "$tmp/out" >"$tmp/truth"
         ;;
+    esac
+    case $1 in
+    growth*) later "${1%-heap}" "$4" || return 1 ;;
     esac
     stop
     ! command -v fallocate >/dev/null || fallocate --dig-holes "$5" 2>/dev/null || :
