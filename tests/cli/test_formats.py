@@ -50,6 +50,7 @@ TABLES = {
         "balance": "heaps",
         "memory": "rows",
         "memory -detail": "rows",
+        f"memory -against {LEAK}": "rows",
         "finalizequeue": "objects",
         "finalizequeue -stat": "types",
         "finalizequeue -short -limit 2": "objects",

@@ -249,6 +249,7 @@ static const char *const core_lines[] = {
 	"report -o OUT.json",
 	"memory",
 	"memory -detail",
+	"memory -detail -against " PACKED,
 };
 
 static char core_folder[40], core_path[60];

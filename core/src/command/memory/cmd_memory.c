@@ -2,26 +2,33 @@
 /* memory: who has the memory of a process, or the bytes of a core. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "analysis/memory/memory_account.h"
-#include "command/call.h"
+#include "analysis/memory/memory_lines.h"
+#include "command/memory/memory_call.h"
 #include "command/memory/memory_malloc_text.h"
+#include "command/other_session.h"
 #include "command/table.h"
-#include "targets/process/process_residency.h"
 #include "targets/target.h"
-#include "util/alloc.h"
 #include "util/sink.h"
 
 enum {
-	OPT_DETAIL
+	OPT_DETAIL,
+	OPT_AGAINST
 };
 
 static const struct option memory_options[] = {
 	[OPT_DETAIL] = { "detail", VALUE_NONE, NULL,
 			 "a row for each file, thread, context and table; malloc's arenas and sizes",
 			 NULL },
+	[OPT_AGAINST] = { "against", VALUE_FILE, "OTHER",
+			  "compare with OTHER, an earlier core, or a process", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
+};
+
+/* What is answered. */
+struct memory_answer {
+	const struct memory_account *account;
+	const struct memory_account *before; /* NULL: it is not compared */
 };
 
 /* A column of bytes that only a process, or only a core, has. */
@@ -31,23 +38,32 @@ static const struct option memory_options[] = {
 	}
 
 /* Columns that a group, a row and the total have; where they begin, bytes_cells() begins, too. */
-#define BYTES_COLUMNS                                                                     \
-	BYTES_COLUMN("resident", "Resident", KIND_SIGNED, 16,                             \
-		     "bytes in memory; those shared with other processes in full"),       \
-		BYTES_COLUMN("pss", "Pss", KIND_SIGNED, 16,                               \
-			     "the same, shared pages divided by the number of sharers"),  \
-		BYTES_COLUMN("swap", "Swap", KIND_SIGNED, 12, "bytes in the swap space"), \
-		BYTES_COLUMN("in_core", "In the core", KIND_BYTES, 16,                    \
-			     "bytes that the core's file has"),                           \
-		BYTES_COLUMN("zeros", "Zero pages", KIND_BYTES, 16,                       \
-			     "of these, in pages of zeros outside of files and objects: " \
-			     "probably never used"),                                      \
-	{                                                                                 \
-		"addresses", "Addresses", KIND_BYTES, 20, LOOK_THOUSANDS,                 \
-			"bytes of its addresses, of which the kernel gives memory only "  \
-			"when they are used"                                              \
-	}
-#define BYTES_COUNT 6u
+#define BYTES_COLUMNS                                                                       \
+	BYTES_COLUMN("resident", "Resident", KIND_SIGNED, 16,                               \
+		     "bytes in memory; those shared with other processes in full"),         \
+		BYTES_COLUMN("pss", "Pss", KIND_SIGNED, 16,                                 \
+			     "the same, shared pages divided by the number of sharers"),    \
+		BYTES_COLUMN("swap", "Swap", KIND_SIGNED, 12, "bytes in the swap space"),   \
+		BYTES_COLUMN("in_core", "In the core", KIND_BYTES, 16,                      \
+			     "bytes that the core's file has"),                             \
+		BYTES_COLUMN("zeros", "Zero pages", KIND_BYTES, 16,                         \
+			     "of these, in pages of zeros outside of files and objects: "   \
+			     "probably never used"),                                        \
+		{ "addresses",                                                              \
+		  "Addresses",                                                              \
+		  KIND_BYTES,                                                               \
+		  20,                                                                       \
+		  LOOK_THOUSANDS,                                                           \
+		  "bytes of its addresses, of which the kernel gives memory only "          \
+		  "when they are used" },                                                   \
+		BYTES_COLUMN("before", "Before", KIND_SIGNED, 16,                           \
+			     "with -against: what OTHER has in memory; of a core, without " \
+			     "pages of zeros"),                                             \
+		BYTES_COLUMN("now", "Now", KIND_SIGNED, 16,                                 \
+			     "with -against: the same of what is open"),                    \
+		BYTES_COLUMN("difference", "Difference", KIND_SIGNED, 16,                   \
+			     "with -against: now less before")
+#define BYTES_COUNT 9u
 
 static void bytes_cells(const struct memory_account *account, const struct memory_bytes *bytes,
 			struct cell cells[BYTES_COUNT])
@@ -63,14 +79,26 @@ static void bytes_cells(const struct memory_account *account, const struct memor
 	cells[5] = cell_number(bytes->addresses);
 }
 
-/* The columns of a process, or those of a core. */
-static struct table_options bytes_options(const struct memory_account *account, unsigned int first)
+/* The last three; @p buf has NUMBER_SIZE + 1 and lives until they are written. */
+static void compared_cells(int64_t before, int64_t now, struct cell cells[BYTES_COUNT], char *buf)
+{
+	int64_t more = now - before;
+	(void)format_change(more < 0 ? 0 - (uint64_t)more : 0, more > 0 ? (uint64_t)more : 0, buf);
+	cells[6] = cell_signed(before);
+	cells[7] = cell_signed(now);
+	cells[8] = cell_shown(cell_signed(more), buf);
+}
+
+/* The columns of a process, those of a core, or those of two of them. */
+static struct table_options bytes_options(const struct memory_answer *memory, unsigned int first)
 {
 	uint64_t live = (uint64_t)7 << first, core = (uint64_t)3 << (first + 3);
 	/* What a core has of addresses is in its file. */
-	uint64_t addresses = (uint64_t)1 << (first + 5);
-	return (struct table_options){ .limit = UINT64_MAX,
-				       .hidden = account->is_live ? core : live | addresses };
+	uint64_t addresses = (uint64_t)1 << (first + 5), two = (uint64_t)7 << (first + 6);
+	uint64_t hidden = two | (memory->account->is_live ? core : live | addresses);
+	if (memory->before)
+		hidden = live | core | addresses;
+	return (struct table_options){ .limit = UINT64_MAX, .hidden = hidden };
 }
 
 enum group_column {
@@ -126,92 +154,102 @@ static const struct column complete_columns[] = {
 
 static const struct schema complete_schema = { SCHEMA_COLUMNS(complete_columns) };
 
-static int64_t main_bytes(const struct memory_account *account, const struct memory_bytes *bytes)
+static int64_t main_bytes(const struct memory_answer *memory, const struct memory_bytes *bytes)
 {
-	return account->is_live ? bytes->resident : (int64_t)bytes->captured;
+	return memory->account->is_live || memory->before
+		       ? memory_bytes_used(memory->account, bytes)
+		       : (int64_t)bytes->captured;
 }
 
-static void write_memory_groups(struct call *call, const struct memory_account *account)
+static void write_memory_groups(struct call *call, const struct memory_answer *memory)
 {
-	struct table_options options = bytes_options(account, GROUP_BYTES);
-	int64_t all = main_bytes(account, &account->total);
+	const struct memory_account *account = memory->account;
+	struct table_options options = bytes_options(memory, GROUP_BYTES);
+	int64_t all = main_bytes(memory, &account->total);
 	answer_table(&call->answer, &group_schema, &options);
 	for (enum memory_group group = 0; group < MEMORY_GROUPS; group++) {
 		struct memory_bytes bytes = memory_account_of_group(account, group);
-		int64_t part = main_bytes(account, &bytes);
+		int64_t part = main_bytes(memory, &bytes);
+		char change[NUMBER_SIZE + 1];
 		struct cell cells[GROUP_COLUMNS] = {
 			[GROUP_NAME] = cell_string(memory_group_text(group)),
 			[GROUP_SHARE] = cell_percent(part > 0 ? (double)part : 0, (double)all),
 		};
 		bytes_cells(account, &bytes, cells + GROUP_BYTES);
+		if (memory->before) {
+			struct memory_bytes then = memory_account_of_group(memory->before, group);
+			compared_cells(memory_bytes_used(memory->before, &then), part,
+				       cells + GROUP_BYTES, change);
+		}
 		answer_row(&call->answer, cells);
 	}
 	(void)answer_table_end(&call->answer);
 }
 
-static void write_memory_row(struct call *call, const struct memory_account *account,
-			     enum memory_kind kind, const char *owner,
-			     const struct memory_bytes *bytes)
+static void write_memory_row(struct call *call, const struct memory_answer *memory,
+			     const struct memory_line *line)
 {
 	struct text what = { 0 };
-	const char *group = memory_group_text(memory_kind_group(kind));
-	text_printf(&what, "%s: %s%s%s", group, memory_kind_text(kind), owner ? ", " : "",
-		    owner ? owner : "");
+	char change[NUMBER_SIZE + 1];
+	const char *group = memory_group_text(memory_kind_group(line->kind));
+	text_printf(&what, "%s: %s%s%s", group, memory_kind_text(line->kind),
+		    line->owner ? ", " : "", line->owner ? line->owner : "");
 	struct cell cells[ROW_COLUMNS] = {
 		[ROW_GROUP] = cell_string(group),
-		[ROW_KIND] = cell_string(memory_kind_word(kind)),
-		[ROW_OWNER] = cell_string(owner),
+		[ROW_KIND] = cell_string(memory_kind_word(line->kind)),
+		[ROW_OWNER] = cell_string(line->owner),
 		[ROW_WHAT] = cell_text(what.bytes, what.size),
 	};
-	bytes_cells(account, bytes, cells + ROW_BYTES);
+	bytes_cells(memory->account, &line->bytes, cells + ROW_BYTES);
+	if (memory->before)
+		compared_cells(line->before, line->now, cells + ROW_BYTES, change);
 	answer_row(&call->answer, cells);
 	text_deinit(&what);
 }
 
-static bool is_nothing(const struct memory_bytes *bytes)
+static enum hd_status write_memory_rows(struct call *call, const struct memory_answer *memory)
 {
-	return !bytes->addresses && !bytes->resident && !bytes->pss && !bytes->swap;
-}
-
-static void write_kinds(struct call *call, const struct memory_account *account)
-{
-	for (enum memory_kind kind = 0; kind < MEMORY_KINDS; kind++) {
-		struct memory_bytes bytes = memory_account_of_kind(account, kind);
-		if (!is_nothing(&bytes))
-			write_memory_row(call, account, kind, NULL, &bytes);
-	}
-}
-
-static int compare_memory_rows(const void *a, const void *b, void *arg)
-{
-	const struct memory_account *account = arg;
-	const struct memory_row *left = &account->rows[*(const uint32_t *)a];
-	const struct memory_row *right = &account->rows[*(const uint32_t *)b];
-	int64_t mine = main_bytes(account, &left->bytes);
-	int64_t other = main_bytes(account, &right->bytes);
-	if (left->kind != right->kind)
-		return left->kind < right->kind ? -1 : 1;
-	if (mine != other)
-		return mine > other ? -1 : 1;
-	return (left > right) - (left < right);
-}
-
-/* By kind, the largest first. */
-static enum hd_status write_details(struct call *call, struct memory_account *account)
-{
-	uint32_t *order = mem_alloc(account->rows_count, sizeof(*order));
-	if (!order)
-		return fail_nomem(call->err);
-	for (size_t i = 0; i < account->rows_count; i++)
-		order[i] = (uint32_t)i;
-	qsort_r(order, account->rows_count, sizeof(*order), compare_memory_rows, account);
-	for (size_t i = 0; i < account->rows_count && !answer_is_stopped(&call->answer); i++) {
-		const struct memory_row *row = &account->rows[order[i]];
-		if (!is_nothing(&row->bytes))
-			write_memory_row(call, account, row->kind, row->owner, &row->bytes);
-	}
-	mem_free(order);
+	struct table_options options = bytes_options(memory, ROW_BYTES);
+	struct memory_lines lines;
+	TRY(memory_lines_make(memory->account, memory->before, call->options[OPT_DETAIL].given,
+			      &lines, call->err));
+	answer_table(&call->answer, &row_schema, &options);
+	for (size_t i = 0; i < lines.count && !answer_is_stopped(&call->answer); i++)
+		write_memory_row(call, memory, &lines.rows[i]);
+	(void)answer_table_end(&call->answer);
+	memory_lines_deinit(&lines);
 	return HD_OK;
+}
+
+static const struct column against_columns[] = {
+	{ "other", NULL, KIND_TEXT, 0, 0, "what it is compared with, as it was named" },
+	{ "is_process", NULL, KIND_FLAG, 0, 0, "is that a process, and not a core?" },
+};
+
+static const struct schema against_schema = {
+	.name = "against",
+	SCHEMA_COLUMNS(against_columns),
+};
+
+/* What the two tables compare. */
+static void write_comparison(struct call *call, const struct memory_answer *memory)
+{
+	const struct memory_account *now = memory->account, *before = memory->before;
+	uint64_t is = (uint64_t)memory_bytes_used(now, &now->total);
+	uint64_t was = (uint64_t)memory_bytes_used(before, &before->total);
+	char is_text[32], was_text[32];
+	const char *what = "bytes in memory (Rss)";
+	if (now->is_live != before->is_live) {
+		what = "a process has bytes in memory (Rss), a core has bytes that are\n"
+		       "not in pages of zeros, and often lacks mapped files";
+	} else if (!now->is_live) {
+		what = "bytes in the cores, without pages of zeros";
+	}
+	answer_data(&call->answer, &against_schema,
+		    (const struct cell[]){ cell_string(call->options[OPT_AGAINST].text),
+					   cell_flag(before->is_live) });
+	answer_remark(&call->answer, "%s now, %s before: %s\n\n", format_bytes(is, is_text),
+		      format_bytes(was, was_text), what);
 }
 
 static void write_sum(struct call *call, const struct memory_account *account)
@@ -232,69 +270,78 @@ static void write_sum(struct call *call, const struct memory_account *account)
 	}
 }
 
-static enum hd_status write_memory(struct call *call, struct memory_account *account)
+/* Whether all that the answer is made of could be read. */
+static void write_whether_complete(struct call *call, const struct memory_answer *memory)
 {
-	struct cell total[BYTES_COUNT] = { 0 };
-	write_sum(call, account);
-	write_memory_groups(call, account);
-	answer_remark(&call->answer, "\n");
-	struct table_options options = bytes_options(account, ROW_BYTES);
-	enum hd_status status = HD_OK;
-	answer_table(&call->answer, &row_schema, &options);
-	if (call->options[OPT_DETAIL].given) {
-		status = write_details(call, account);
-	} else {
-		write_kinds(call, account);
-	}
-	(void)answer_table_end(&call->answer);
-	TRY(status);
-	bytes_cells(account, &account->total, total);
-	memory_write_malloc(call, account, call->options[OPT_DETAIL].given);
+	bool is_partial =
+		memory->account->is_partial || (memory->before && memory->before->is_partial);
 	if (answer_is_data(&call->answer)) {
-		answer_record(&call->answer, &total_schema, total);
 		answer_record(&call->answer, &complete_schema,
-			      (const struct cell[]){ cell_flag(!account->is_partial) });
-	} else if (account->is_partial) {
+			      (const struct cell[]){ cell_flag(!is_partial) });
+	} else if (is_partial) {
 		answer_remark(&call->answer,
-			      "\nIncomplete: not all heaps of the runtime could be read: what they "
-			      "have may be in other rows.\n");
+			      "\nIncomplete: not all heaps of %s could be read: what they "
+			      "have may be in other rows.\n",
+			      memory->before ? "both runtimes" : "the runtime");
 	}
+}
+
+static enum hd_status write_memory(struct call *call, const struct memory_answer *memory)
+{
+	const struct memory_account *account = memory->account;
+	struct cell total[BYTES_COUNT] = { 0 };
+	char change[NUMBER_SIZE + 1];
+	if (memory->before) {
+		write_comparison(call, memory);
+	} else {
+		write_sum(call, account);
+	}
+	write_memory_groups(call, memory);
+	answer_remark(&call->answer, "\n");
+	TRY(write_memory_rows(call, memory));
+	memory_write_malloc(call, account, call->options[OPT_DETAIL].given);
+	bytes_cells(account, &account->total, total);
+	if (memory->before) {
+		compared_cells(memory_bytes_used(memory->before, &memory->before->total),
+			       memory_bytes_used(account, &account->total), total, change);
+	}
+	if (answer_is_data(&call->answer))
+		answer_record(&call->answer, &total_schema, total);
+	write_whether_complete(call, memory);
 	return HD_OK;
 }
 
-/* The account of what is open; a warning says if there is no runtime in it. */
-static enum hd_status make_call_account(struct call *call, struct memory_account **ret)
+/* The account of what the option names, which is open only until it is made. */
+static enum hd_status make_other_account(struct call *call, struct memory_account **ret)
 {
-	struct target *target = call->session->target;
-	struct heap *heap = NULL;
-	struct hd_error reason = { 0 };
-	if (!target) {
-		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-			    "a heap dump file does not hold memory: open a core or a process");
+	struct hd_session *other;
+	TRY(other_session_open(call, call->options[OPT_AGAINST].text, &other));
+	enum hd_status status =
+		other->target ? make_call_account(call, other, ret)
+			      : fail(call->err, HD_ERR_UNSUPPORTED, 0,
+				     "%.100s: a heap dump file does not hold memory: name a core "
+				     "or a process",
+				     other->path);
+	if (status == HD_OK) {
+		memory_account_keep_rows(*ret);
+		session_warn(other, call->sink);
 	}
-	/* A process that a debugger has stopped; it may have run since the last time. */
-	if (target->process.server && (target->debugger.route || target->options.no_stop)) {
-		process_residency_destroy(target->process.residency);
-		target->process.residency = NULL;
-		TRY(process_residency_read(target->process.server, &target->process.residency,
-					   call->err));
-	}
-	enum hd_status status = session_heap(call->session, &call->job, &heap, &reason);
-	if (status == HD_ERR_NOMEM || status == HD_ERR_CANCELLED) {
-		*call->err = reason;
-		return status;
-	}
-	if (status != HD_OK)
-		sink_warn(call->sink, reason.message);
-	return memory_account_create(target, heap, &call->job, ret, call->err);
+	hd_session_destroy(other);
+	return status;
 }
 
 static enum hd_status run_memory(struct call *call)
 {
-	struct memory_account *account;
-	TRY(make_call_account(call, &account));
-	enum hd_status status = write_memory(call, account);
-	memory_account_destroy(account);
+	struct memory_account *account = NULL, *before = NULL;
+	if (call->options[OPT_AGAINST].given)
+		TRY(make_other_account(call, &before));
+	enum hd_status status = make_call_account(call, call->session, &account);
+	if (status == HD_OK) {
+		struct memory_answer memory = { .account = account, .before = before };
+		status = write_memory(call, &memory);
+		memory_account_destroy(account);
+	}
+	memory_account_destroy(before);
 	return status;
 }
 
@@ -305,7 +352,8 @@ const struct command memory_command = {
 	.summary = "show who has the memory of the process",
 	.description =
 		"Every byte that smaps counts for a process (Rss) has one owner, so that the rows add\n"
-		"up to it; of a core, every byte of its file. \"Reserved\" addresses have no memory.\n",
+		"up to it; of a core, every byte of its file. \"Reserved\" addresses have no memory.\n"
+		"With -against, the rows of OTHER are next to them, with the difference.\n",
 	.example = "memory -detail",
 	.needs = NEEDS_ACCOUNT,
 	.options = memory_options,

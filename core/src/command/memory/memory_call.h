@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_MEMORY_CALL_H
+#define HEAPDUMP_SRC_COMMAND_MEMORY_CALL_H
+
+#include "analysis/memory/memory_account.h"
+#include "command/call.h"
+
+/**
+ * The account of what a session has open; a warning says if there is no runtime in it.
+ *
+ * @param[out] ret To be given to memory_account_destroy(); untouched on failure.
+ */
+HD_NODISCARD enum hd_status make_call_account(struct call *call, struct hd_session *session,
+					      struct memory_account **ret);
+
+#endif

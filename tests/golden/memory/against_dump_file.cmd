@@ -1,0 +1,3 @@
+file: --no-files corefiles/growth_later.core.zst
+exit: 3
+memory -against corefiles/bubblecs.heap
