@@ -249,6 +249,7 @@ static const char *const core_lines[] = {
 	"report -o OUT.json",
 	"memory",
 	"memory -detail",
+	"memory -live",
 	"memory -detail -against " PACKED,
 };
 

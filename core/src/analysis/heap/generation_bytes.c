@@ -28,11 +28,14 @@ static enum hd_status count_segment_bytes(void *arg, struct walker *walker, stru
 			gaps_add(&counter->gaps, walker->heap, &walker->damage);
 			continue;
 		}
-		bool is_dead = counter->dead->graph && life_passes(counter->dead, object, &node);
-		if (!is_dead && !object->type->is_free)
-			continue;
+		enum bytes_figure figure = BYTES_FREE;
+		if (!object->type->is_free) {
+			if (!counter->dead->graph)
+				continue;
+			figure = life_passes(counter->dead, object, &node) ? BYTES_UNROOTED
+									   : BYTES_LIVE;
+		}
 		uint32_t generation = segment_generation_at(segment, object->address);
-		enum bytes_figure figure = is_dead ? BYTES_UNROOTED : BYTES_FREE;
 		if (generation < BYTES_GENERATIONS)
 			bytes->of[figure][generation] += object->size;
 	}
@@ -70,7 +73,7 @@ static void add_segments(const struct heap *heap, struct generation_bytes *heaps
 
 void generation_bytes_add(struct generation_bytes *sum, const struct generation_bytes *other)
 {
-	for (size_t i = 0; i < BYTES_FIGURES; i++) {
+	for (size_t i = 0; i < BYTES_COUNTED; i++) {
 		for (size_t j = 0; j < BYTES_GENERATIONS; j++)
 			sum->of[i][j] += other->of[i][j];
 	}

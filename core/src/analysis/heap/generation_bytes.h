@@ -14,12 +14,14 @@ enum bytes_figure {
 	BYTES_FREE,     /**< of Free blocks */
 	BYTES_UNROOTED, /**< of objects that no root keeps alive */
 	BYTES_COMMITTED,
-	BYTES_FIGURES
+	BYTES_FIGURES,
+	BYTES_LIVE = BYTES_FIGURES, /**< of objects that roots keep alive; SOS does not show it */
+	BYTES_COUNTED
 };
 
 /** Bytes of one logical heap, or of all. */
 struct generation_bytes {
-	uint64_t of[BYTES_FIGURES][BYTES_GENERATIONS];
+	uint64_t of[BYTES_COUNTED][BYTES_GENERATIONS];
 };
 
 /** Add @p other to @p sum. */
@@ -29,7 +31,7 @@ void generation_bytes_add(struct generation_bytes *sum, const struct generation_
  * Count the bytes of each logical heap, with all workers.
  *
  * @param[in,out] ret heap->heap_count of them, zeroed.
- * @param dead For BYTES_UNROOTED; it is not counted when its graph is NULL.
+ * @param dead For BYTES_UNROOTED and BYTES_LIVE, which are not counted when its graph is NULL.
  * @param gaps What the walk met that is not an object is added to it.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM

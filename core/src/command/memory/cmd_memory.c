@@ -4,7 +4,9 @@
 #include <stdio.h>
 
 #include "analysis/memory/memory_lines.h"
+#include "command/completeness.h"
 #include "command/memory/memory_call.h"
+#include "command/memory/memory_generations.h"
 #include "command/memory/memory_malloc_text.h"
 #include "command/other_session.h"
 #include "command/table.h"
@@ -13,6 +15,7 @@
 
 enum {
 	OPT_DETAIL,
+	OPT_LIVE,
 	OPT_AGAINST
 };
 
@@ -20,6 +23,9 @@ static const struct option memory_options[] = {
 	[OPT_DETAIL] = { "detail", VALUE_NONE, NULL,
 			 "a row for each file, thread, context and table; malloc's arenas and sizes",
 			 NULL },
+	[OPT_LIVE] = { "live", VALUE_NONE, NULL,
+		       "also split generations: live, dead, free, unused (finds all references)",
+		       NULL },
 	[OPT_AGAINST] = { "against", VALUE_FILE, "OTHER",
 			  "compare with OTHER, an earlier core, or a process", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
@@ -29,6 +35,7 @@ static const struct option memory_options[] = {
 struct memory_answer {
 	const struct memory_account *account;
 	const struct memory_account *before; /* NULL: it is not compared */
+	struct generation_bytes generations; /* with -live */
 };
 
 /* A column of bytes that only a process, or only a core, has. */
@@ -275,9 +282,11 @@ static void write_whether_complete(struct call *call, const struct memory_answer
 {
 	bool is_partial =
 		memory->account->is_partial || (memory->before && memory->before->is_partial);
+	bool is_complete =
+		!is_partial && (!call->options[OPT_LIVE].given || call_is_complete(call));
 	if (answer_is_data(&call->answer)) {
 		answer_record(&call->answer, &complete_schema,
-			      (const struct cell[]){ cell_flag(!is_partial) });
+			      (const struct cell[]){ cell_flag(is_complete) });
 	} else if (is_partial) {
 		answer_remark(&call->answer,
 			      "\nIncomplete: not all heaps of %s could be read: what they "
@@ -300,6 +309,8 @@ static enum hd_status write_memory(struct call *call, const struct memory_answer
 	answer_remark(&call->answer, "\n");
 	TRY(write_memory_rows(call, memory));
 	memory_write_malloc(call, account, call->options[OPT_DETAIL].given);
+	if (call->options[OPT_LIVE].given)
+		memory_write_generations(call, &memory->generations);
 	bytes_cells(account, &account->total, total);
 	if (memory->before) {
 		compared_cells(memory_bytes_used(memory->before, &memory->before->total),
@@ -330,6 +341,15 @@ static enum hd_status make_other_account(struct call *call, struct memory_accoun
 	return status;
 }
 
+static enum hd_status answer_with_account(struct call *call, struct memory_answer *memory)
+{
+	if (call->options[OPT_LIVE].given) {
+		TRY(session_heap(call->session, &call->job, &call->heap, call->err));
+		TRY(memory_count_generations(call, &memory->generations));
+	}
+	return write_memory(call, memory);
+}
+
 static enum hd_status run_memory(struct call *call)
 {
 	struct memory_account *account = NULL, *before = NULL;
@@ -338,7 +358,7 @@ static enum hd_status run_memory(struct call *call)
 	enum hd_status status = make_call_account(call, call->session, &account);
 	if (status == HD_OK) {
 		struct memory_answer memory = { .account = account, .before = before };
-		status = write_memory(call, &memory);
+		status = answer_with_account(call, &memory);
 		memory_account_destroy(account);
 	}
 	memory_account_destroy(before);
