@@ -29,7 +29,14 @@ MEMBERS: dict[str, set[str]] = {
         "complete",
     },
     "eeheap -jit": {"code_heaps", "code_committed", "complete"},
-    "memory": {"groups", "rows", "arenas", "malloc", "total", "complete"},
+    "memory": {
+        *("groups", "rows", "arenas", "malloc", "advice", "settings", "gc_settings", "total"),
+        "complete",
+    },
+    f"memory -detail -against {LEAK}": {
+        *("against", "groups", "rows", "arenas", "malloc", "advice", "settings", "gc_settings"),
+        *("total", "complete"),
+    },
     "balance": {"heaps"},
     f"gcwhere {LEAKED}": {"address", "heap", "segment", "generation"},
     f"listnearobj {LEAKED}": {"before", "current", "next", "consistent"},

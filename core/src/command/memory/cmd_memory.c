@@ -4,8 +4,11 @@
 #include <stdio.h>
 
 #include "analysis/memory/memory_lines.h"
+#include "analysis/modules/load_contexts.h"
 #include "command/completeness.h"
+#include "command/memory/memory_advice_text.h"
 #include "command/memory/memory_call.h"
+#include "command/memory/memory_cgroup_text.h"
 #include "command/memory/memory_generations.h"
 #include "command/memory/memory_malloc_text.h"
 #include "command/other_session.h"
@@ -36,6 +39,7 @@ struct memory_answer {
 	const struct memory_account *account;
 	const struct memory_account *before; /* NULL: it is not compared */
 	struct generation_bytes generations; /* with -live */
+	struct advice_facts facts;
 };
 
 /* A column of bytes that only a process, or only a core, has. */
@@ -305,12 +309,16 @@ static enum hd_status write_memory(struct call *call, const struct memory_answer
 	} else {
 		write_sum(call, account);
 	}
+	if (memory->facts.has_group)
+		memory_write_cgroup(call, &memory->facts.group);
 	write_memory_groups(call, memory);
 	answer_remark(&call->answer, "\n");
 	TRY(write_memory_rows(call, memory));
 	memory_write_malloc(call, account, call->options[OPT_DETAIL].given);
 	if (call->options[OPT_LIVE].given)
 		memory_write_generations(call, &memory->generations);
+	memory_write_advice(call, &memory->facts);
+	memory_write_settings(call, &memory->facts.settings);
 	bytes_cells(account, &account->total, total);
 	if (memory->before) {
 		compared_cells(memory_bytes_used(memory->before, &memory->before->total),
@@ -341,13 +349,54 @@ static enum hd_status make_other_account(struct call *call, struct memory_accoun
 	return status;
 }
 
-static enum hd_status answer_with_account(struct call *call, struct memory_answer *memory)
+/* What only a walk over the heap tells. */
+static enum hd_status walk_for_evidence(struct call *call, const struct generation_bytes *bytes,
+					struct memory_evidence *evidence)
+{
+	struct load_contexts contexts = { 0 };
+	enum hd_status status = load_contexts_read(call->heap, &call->job, &contexts, call->err);
+	for (size_t i = 0; status == HD_OK && i < contexts.rows_count; i++)
+		evidence->unloading += contexts.rows[i].is_unloading;
+	load_contexts_deinit(&contexts);
+	TRY(status);
+	for (size_t i = 0; i < BYTES_GENERATIONS; i++) {
+		evidence->live += bytes->of[BYTES_LIVE][i];
+		evidence->dead += bytes->of[BYTES_UNROOTED][i];
+	}
+	evidence->loh = bytes->of[BYTES_SIZE][GENERATION_LOH];
+	evidence->loh_free = bytes->of[BYTES_FREE][GENERATION_LOH];
+	evidence->is_walked = true;
+	return HD_OK;
+}
+
+/* What is set, and whether the process's cgroup has enough memory. */
+static enum hd_status read_facts(struct call *call, struct memory_answer *memory)
+{
+	struct advice_facts *facts = &memory->facts;
+	struct target *target = call->session->target;
+	memory_evidence_read(memory->account, &facts->evidence);
+	/* The heap was opened for the account; that there is none has been said. */
+	TRY(memory_settings_read(target, call->session->heap, memory->account, &call->job,
+				 &facts->settings, call->err));
+	facts->has_group = cgroup_of_session(call->session, &facts->group);
+	facts->evidence.is_pressed = facts->has_group && facts->group.is_tight;
+	return HD_OK;
+}
+
+static enum hd_status answer_with_facts(struct call *call, struct memory_answer *memory)
 {
 	if (call->options[OPT_LIVE].given) {
 		TRY(session_heap(call->session, &call->job, &call->heap, call->err));
 		TRY(memory_count_generations(call, &memory->generations));
+		TRY(walk_for_evidence(call, &memory->generations, &memory->facts.evidence));
 	}
 	return write_memory(call, memory);
+}
+
+static enum hd_status answer_with_account(struct call *call, struct memory_answer *memory)
+{
+	TRY(read_facts(call, memory));
+	return answer_with_facts(call, memory);
 }
 
 static enum hd_status run_memory(struct call *call)

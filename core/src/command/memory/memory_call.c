@@ -36,3 +36,12 @@ enum hd_status make_call_account(struct call *call, struct hd_session *session,
 	}
 	return memory_account_create(target, heap, &call->job, ret, call->err);
 }
+
+bool cgroup_of_session(const struct hd_session *session, struct cgroup_memory *ret)
+{
+	const struct process_residency *residency = session->target->process.residency;
+	if (!residency || !residency->has_group)
+		return false;
+	*ret = residency->group;
+	return true;
+}

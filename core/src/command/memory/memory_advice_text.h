@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_COMMAND_MEMORY_ADVICE_TEXT_H
+#define HEAPDUMP_SRC_COMMAND_MEMORY_ADVICE_TEXT_H
+
+#include "analysis/memory/memory_advice.h"
+#include "analysis/memory/memory_settings.h"
+#include "command/call.h"
+#include "targets/process/cgroup_memory.h"
+
+/** What advice is made of. */
+struct advice_facts {
+	struct memory_evidence evidence;
+	struct memory_settings settings;
+	bool has_group;             /**< a process in a cgroup that can be read */
+	struct cgroup_memory group; /**< what it points to is borrowed */
+};
+
+/** Answer with the advice for which there is evidence; in text nothing if there is none. */
+void memory_write_advice(struct call *call, const struct advice_facts *facts);
+
+/** Data has what the process was given, and what the GC has made of it. */
+void memory_write_settings(struct call *call, const struct memory_settings *settings);
+
+#endif

@@ -1,0 +1,2 @@
+file: --no-files corefiles/growth_later.core.zst
+memory -against corefiles/growth.core.zst --json
