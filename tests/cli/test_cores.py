@@ -29,6 +29,8 @@ MEMBERS: dict[str, set[str]] = {
         "complete",
     },
     "eeheap -jit": {"code_heaps", "code_committed", "complete"},
+    "maddress": {"regions", "kinds"},
+    "maddress -summary -images": {"kinds", "images"},
     "memory": {
         *("groups", "rows", "arenas", "malloc", "advice", "settings", "gc_settings", "total"),
         "complete",

@@ -48,6 +48,8 @@ TABLES = {
         "eeheap -loader": "loader_blocks",
         "eeheap -jit": "code_heaps",
         "balance": "heaps",
+        "maddress": "regions",
+        "maddress -summary": "kinds",
         "memory": "rows",
         "memory -detail": "rows",
         f"memory -against {LEAK}": "rows",

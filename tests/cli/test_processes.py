@@ -68,6 +68,38 @@ class Processes(unittest.TestCase):
                 process.kill()
 
 
+# 16 MB of addresses that are only reserved.
+RESERVING = """
+import mmap, sys
+kept = mmap.mmap(-1, 1 << 24, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+class Reserved(unittest.TestCase):
+    """maddress of a process without a runtime."""
+
+    def test_what_is_left_out_is_said(self) -> None:
+        with subprocess.Popen(
+            [sys.executable, "-c", RESERVING], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as process:
+            assert process.stdin and process.stdout
+            process.stdout.readline()
+            try:
+                result = run(str(process.pid), "maddress", "-list", "reserved", "--json")
+                if "refused" in result.err:
+                    print("skipped: this machine refuses ptrace", file=sys.stderr)
+                    return
+                self.assertEqual(result.json()["regions"], [])
+                self.assertIn('no region matches "reserved" but reserved ones', result.err)
+                shown = run(str(process.pid), "maddress", "-list", "reserved", "-reserve", "--json")
+                self.assertNotIn("no region", shown.err)
+                self.assertIn(1 << 24, [row["size"] for row in shown.json()["regions"]])
+            finally:
+                process.kill()
+
+
 # A page of shared memory of which nobody tells what is in it (userfaultfd: linux/userfaultfd.h).  Its
 # file has no name any more, so it can only be read in the process; it had the name of an image.
 SILENT = """

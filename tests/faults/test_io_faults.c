@@ -251,6 +251,8 @@ static const char *const core_lines[] = {
 	"memory -detail",
 	"memory -live",
 	"memory -detail -against " PACKED,
+	"maddress -images -reserve",
+	"maddress -reserve -reserveHeuristic -list Stack,gc",
 };
 
 static char core_folder[40], core_path[60];

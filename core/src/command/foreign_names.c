@@ -67,7 +67,6 @@ static const struct {
 	{ "logclose", "use the shell: heapdump TARGET COMMAND >FILE" },
 	{ "logging", NOT_NEEDED },
 	{ "logopen", "use the shell: heapdump TARGET COMMAND >FILE" },
-	{ "maddress", "use memory -detail, which shows who has how much memory" },
 	{ "minidumpmode", NOT_NEEDED },
 	{ "nameof", "use dumpobj" },
 	{ "procinfo", "use info" },

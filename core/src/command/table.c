@@ -40,6 +40,7 @@ static const struct command *const commands[] = {
 	&syncblk_command,
 	&eeheap_command,
 	&memory_command,
+	&maddress_command,
 	&verifyheap_command,
 	&verifyobj_command,
 	&gcwhere_command,

@@ -57,6 +57,7 @@ extern const struct command info_command;
 extern const struct command ip2md_command;
 extern const struct command listnearobj_command;
 extern const struct command memory_command;
+extern const struct command maddress_command;
 extern const struct command modules_command;
 extern const struct command name2ee_command;
 extern const struct command notreachableinrange_command;

@@ -1,0 +1,3 @@
+exit: 2
+file: --no-files corefiles/leak.core.zst
+maddress -reserveHeuristic

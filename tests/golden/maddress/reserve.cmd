@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+maddress -reserve -reserveHeuristic -summary
