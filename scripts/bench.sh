@@ -18,7 +18,7 @@
 # print a table; beside it what PROGRAM takes, an earlier heapdump.
 # bench.sh process [RUNS]: open a process of 2 GB whose heap has 100 MB, and one in a cgroup of 64 MB; 10 runs, and
 # print a table.  Needs the .NET SDK; as root, for the cgroup.
-# bench.sh hangs [RUNS [CORE...]]: time dumpasync, hang, waits and parallelstacks on a core of 10 million objects with
+# bench.sh hangs [RUNS [CORE...]]: time dumpasync, hang, waits, parallelstacks, memory and report on a core of 10 million objects with
 # 200,000 async methods and 1,000 threads that wait, after a check of the answers, 5 runs each, and print a table.
 # Needs the .NET SDK.
 set -euo pipefail

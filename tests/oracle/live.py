@@ -137,14 +137,14 @@ class Program:
             raise AssertionError(f"{path.name}: not complete: {answer['findings']}")
         return path
 
-    def core(self, name: str) -> Path:
+    def core(self, name: str, kind: str = "--full") -> Path:
         """A core, by the runtime's createdump."""
         createdump = APPS / f"{self.app}-{self.flavour}" / "createdump"
         if not createdump.exists():
             createdump = runtime_folder() / "createdump"
         path = self.folder / name
         subprocess.run(
-            [str(createdump), "--full", "-f", str(path), str(self.pid)],
+            [str(createdump), kind, "-f", str(path), str(self.pid)],
             check=True,
             capture_output=True,
             timeout=TIMEOUT,
@@ -171,6 +171,7 @@ def running(
     flavour: str = "net10.0",
     server: bool = False,
     more: dict[str, str] | None = None,
+    arguments: tuple[str, ...] = (),
 ) -> Iterator[Program]:
     """A program that is ready, while the block runs; more of its environment."""
     built = APPS / f"{app}-{flavour}"
