@@ -7,6 +7,7 @@
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"
+#include "util/alloc.h"
 
 TEST(methods_tell_what_a_thread_waits_for)
 {
@@ -197,6 +198,52 @@ TEST(a_queue_with_a_cycle_ends)
 	for (size_t i = 0; i < waits->count; i++)
 		CU_ASSERT_PTR_NULL(waits->rows[i].pulse);
 	waits_destroy(waits);
+	fake_clr_destroy(fake);
+}
+
+TEST(a_queue_with_a_cycle_leaves_the_others_whole)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	uint64_t threads[3], blocks[2];
+	(void)fake_segment(fake, 0, GENERATION_0, 0x1000);
+	for (unsigned int i = 0; i < 2; i++) {
+		uint64_t object = fake_object(fake, fake->object_type, 0);
+		blocks[i] = block_of(fake, fake_sync_block(fake, object));
+	}
+	for (unsigned int i = 0; i < 3; i++)
+		threads[i] = fake_thread(fake)->address;
+	uint64_t link = make_link(fake, blocks[0], threads[0]);
+	fake_poke_u64(&fake->memory, blocks[0] + 72, link);
+	fake_poke_u64(&fake->memory, link, link);
+	uint64_t first = make_link(fake, blocks[1], threads[2]);
+	fake_poke_u64(&fake->memory, blocks[1] + 72, first);
+	fake_poke_u64(&fake->memory, first, make_link(fake, blocks[1], threads[1]));
+	struct waits *waits;
+	ASSERT_UINT_FATAL(waits_create(fake_heap(fake), NULL, &waits, NULL), HD_OK);
+	ASSERT_UINT_FATAL(waits->monitors.rows_count, 2);
+	for (unsigned int i = 0; i < 3; i++)
+		CU_ASSERT_PTR_EQUAL(waits->rows[i].pulse, &waits->monitors.rows[i > 0]);
+	waits_destroy(waits);
+	fake_clr_destroy(fake);
+}
+
+TEST(a_monitor_that_is_not_held_has_no_owner)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	struct sync_block read;
+	(void)fake_segment(fake, 0, GENERATION_0, 0x1000);
+	uint32_t index = fake_sync_block(fake, fake_object(fake, fake->object_type, 0));
+	uint64_t block = block_of(fake, index);
+	fake_poke_u64(&fake->memory, block + 16, fake_thread(fake)->os_id);
+	struct clr *clr = fake_heap(fake)->clr;
+	/* Threads of a fake runtime are not sorted. */
+	clr->threads.os_order = mem_calloc(1, sizeof(*clr->threads.os_order));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(clr->threads.os_order);
+	CU_ASSERT(clr_sync_block(clr, index, &read));
+	CU_ASSERT_PTR_NULL(read.owner);
+	fake_poke_u32(&fake->memory, block, 1);
+	CU_ASSERT(clr_sync_block(clr, index, &read));
+	CU_ASSERT_PTR_EQUAL(read.owner, clr_thread_at(clr, 0));
 	fake_clr_destroy(fake);
 }
 

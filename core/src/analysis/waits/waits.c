@@ -73,26 +73,32 @@ static int compare_thread_rows(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* Nobody is in two queues, so more links than threads are a cycle. */
+/*
+ * Nobody is in two queues, nor in one twice: a thread that was met ends a queue.  Those that are not in the
+ * list of threads cannot be known again, so that a number ends their cycle.
+ */
 static void mark_pulse_waiters(struct waits *waits, const struct thread_row *rows)
 {
-	size_t steps = 0;
+	size_t strangers = 0;
 	for (size_t i = 0; i < waits->monitors.rows_count; i++) {
 		const struct monitor *monitor = &waits->monitors.rows[i];
 		struct thread_row key = { 0 };
 		uint64_t cursor = 0;
-		while (monitor->block.has_monitor && steps++ <= waits->count &&
+		while (monitor->block.has_monitor && strangers <= waits->count &&
 		       clr_pulse_waiter(waits->heap->clr, monitor->block.address, &cursor,
 					&key.address)) {
 			const struct thread_row *row =
 				waits->count ? bsearch(&key, rows, waits->count, sizeof(key),
 						       compare_thread_rows)
 					     : NULL;
-			if (row)
+			if (row && row->wait->pulse)
+				break;
+			if (row) {
 				row->wait->pulse = monitor;
+			} else {
+				strangers++;
+			}
 		}
-		if (steps)
-			steps--; /* the call that found no more */
 	}
 }
 

@@ -122,7 +122,7 @@ static void read_monitor(const struct clr *clr, uint32_t index, struct sync_bloc
 	block->waiters = state >> STATE_WAITERS;
 	block->recursion = load_u32(bytes + LOCK_RECURSION);
 	block->os_id = load_u64(bytes + LOCK_OS_ID);
-	block->owner = clr_thread_by_os_id(clr, block->os_id);
+	block->owner = block->is_held ? clr_thread_by_os_id(clr, block->os_id) : NULL;
 }
 
 bool clr_sync_block(const struct clr *clr, uint32_t index, struct sync_block *ret)
