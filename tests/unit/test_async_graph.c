@@ -3,104 +3,57 @@
 #include "analysis/async/async_counts.h"
 #include "analysis/async/task_state.h"
 #include "support/assert_more.h"
-#include "support/fake_types.h"
+#include "support/fake_tasks.h"
 #include "support/suite.h"
 
-#define STRUCT_FLAGS 0x00040000u
 /* Of a suspended async method: m_stateFlags as a core of .NET 10 has them. */
 #define SUSPENDED 0x02000c00u
 #define RAN       0x01000400u
 
-static struct fake_clr *fake;
-static struct fake_types *types;
+static struct fake_tasks tasks;
 static struct members *members;
-static uint64_t place_type, ship_type, task_type, semaphore_type, node_type;
-
-/* The box of an async method: the fields of Task, then the state machine (hangs of .NET 8 to 10). */
-static uint64_t make_box_type(const char *machine_name, const char *box_name)
-{
-	const struct fake_field machine[] = {
-		{ .name = "<>1__state", .element = ELEMENT_I4 },
-		{ .name = "<>u__1", .element = ELEMENT_CLASS, .offset = 8 },
-		{ .name = NULL }
-	};
-	uint64_t machine_type = fake_class(
-		types, &(struct fake_class){ .name = machine_name,
-					     .fields = machine,
-					     .type = { .base_size = 32, .flags = STRUCT_FLAGS } });
-	const struct fake_field box[] = {
-		{ .name = "m_stateFlags", .element = ELEMENT_I4 },
-		{ .name = "m_continuationObject", .element = ELEMENT_CLASS, .offset = 8 },
-		{ .name = "StateMachine",
-		  .element = ELEMENT_VALUE,
-		  .type = machine_type,
-		  .offset = 16 },
-		{ .name = NULL }
-	};
-	return fake_class(types, &(struct fake_class){ .name = box_name,
-						       .fields = box,
-						       .type = { .base_size = 48 } });
-}
+static uint64_t place_type, ship_type, continuation_type;
 
 static void set_up(void)
 {
-	fake = fake_clr_create(NULL);
-	types = fake_types_create(fake);
-	place_type = make_box_type("Shop+<Place>d__1", "B+AsyncStateMachineBox<Shop+<Place>d__1>");
-	ship_type = make_box_type("Shop+<Ship>d__2", "B+AsyncStateMachineBox<Shop+<Ship>d__2>");
-	const struct fake_field task[] = { { .name = "m_stateFlags", .element = ELEMENT_I4 },
-					   { .name = NULL } };
-	const struct fake_field semaphore[] = { { .name = "m_asyncHead", .element = ELEMENT_CLASS },
-						{ .name = NULL } };
-	const struct fake_field node[] = {
-		{ .name = "m_stateFlags", .element = ELEMENT_I4 },
-		{ .name = "Next", .element = ELEMENT_CLASS, .offset = 8 },
-		{ .name = NULL }
-	};
-	task_type = fake_class(types, &(struct fake_class){ .space = "System.Threading.Tasks",
-							    .name = "Task",
-							    .fields = task,
-							    .type = { .base_size = 24 } });
-	semaphore_type = fake_class(types, &(struct fake_class){ .space = "System.Threading",
-								 .name = "SemaphoreSlim",
-								 .fields = semaphore,
-								 .type = { .base_size = 24 } });
-	node_type = fake_class(types, &(struct fake_class){ .space = "System.Threading",
-							    .name = "SemaphoreSlim+TaskNode",
-							    .fields = node,
-							    .type = { .base_size = 32 } });
-	(void)fake_segment(fake, 0, GENERATION_0, 0x400000);
+	const struct fake_field continuation[] = { { .name = "m_task", .element = ELEMENT_CLASS },
+						   { .name = NULL } };
+	tasks = fake_tasks_create();
+	continuation_type = fake_class(tasks.types,
+				       &(struct fake_class){ .space = "System.Threading.Tasks",
+							     .name = "ContinueWithTaskContinuation",
+							     .fields = continuation,
+							     .type = { .base_size = 24 } });
+	place_type = fake_box_type(&tasks, "Shop+<Place>d__1",
+				   "B+AsyncStateMachineBox<Shop+<Place>d__1>");
+	ship_type =
+		fake_box_type(&tasks, "Shop+<Ship>d__2", "B+AsyncStateMachineBox<Shop+<Ship>d__2>");
 }
 
 static void tear_down(void)
 {
 	members_destroy(members);
 	members = NULL;
-	fake_types_destroy(types);
-	fake_clr_destroy(fake);
+	fake_tasks_destroy(&tasks);
 }
 
 static uint64_t make_box(uint64_t type, int32_t state, uint64_t awaited)
 {
-	uint64_t box = fake_object(fake, type, 0);
-	fake_poke_u32(&fake->memory, box + 8, SUSPENDED);
-	fake_poke_u32(&fake->memory, box + 24, (uint32_t)state);
-	fake_poke_u64(&fake->memory, box + 32, awaited);
-	return box;
+	return fake_box(&tasks, type, (uint32_t)state, awaited);
 }
 
 static uint64_t make_task(uint32_t flags)
 {
-	uint64_t task = fake_object(fake, task_type, 0);
-	fake_poke_u32(&fake->memory, task + 8, flags);
+	uint64_t task = fake_task(&tasks, tasks.task_type);
+	fake_poke_u32(&tasks.fake->memory, task + 8, flags);
 	return task;
 }
 
 static struct async_graph make_graph(bool with_done)
 {
 	struct async_graph graph;
-	fake_types_attach(types);
-	struct heap *heap = fake_heap(fake);
+	fake_types_attach(tasks.types);
+	struct heap *heap = fake_heap(tasks.fake);
 	ASSERT_UINT(members_create(heap, &members, NULL), HD_OK);
 	ASSERT_UINT(async_graph_create(heap, members, with_done, NULL, &graph, NULL), HD_OK);
 	return graph;
@@ -144,6 +97,34 @@ TEST(a_chain_ends_at_what_the_innermost_method_waits_for)
 	async_graph_deinit(&graph);
 }
 
+/* ValueTask.AsTask(): a task that only passes on what the source of the ValueTask says. */
+static uint64_t make_as_task(const char *name, uint64_t source)
+{
+	const struct fake_field fields[] = { { .name = "_source", .element = ELEMENT_CLASS },
+					     { .name = NULL } };
+	const struct fake_class class = { .space = "System.Threading.Tasks",
+					  .name = name,
+					  .fields = fields,
+					  .type = { .base_size = 24 } };
+	uint64_t ret = fake_object(tasks.fake, fake_class(tasks.types, &class), 0);
+	fake_poke_u64(&tasks.fake->memory, ret + 8, source);
+	return ret;
+}
+
+TEST(a_task_made_of_a_value_task_waits_for_its_source)
+{
+	uint64_t source = fake_object(tasks.fake, continuation_type, 0);
+	uint64_t plain = make_as_task("ValueTask+ValueTaskSourceAsTask", source);
+	uint64_t typed = make_as_task("ValueTask<System.Boolean>+ValueTaskSourceAsTask", source);
+	uint64_t first = make_box(place_type, 0, plain), second = make_box(place_type, 0, typed);
+	struct async_graph graph = make_graph(false);
+	ASSERT_UINT(node_at(&graph, first)->wait, AWAIT_SOURCE_OF_VALUE);
+	ASSERT_UINT(node_at(&graph, first)->object, source);
+	ASSERT_UINT(node_at(&graph, second)->wait, AWAIT_SOURCE_OF_VALUE);
+	ASSERT_UINT(node_at(&graph, second)->object, source);
+	async_graph_deinit(&graph);
+}
+
 TEST(equal_chains_are_one)
 {
 	uint64_t one = make_task(0x02000400), other = make_task(0x02000400);
@@ -161,7 +142,7 @@ TEST(equal_chains_are_one)
 	ASSERT_UINT(async_counts_create(&graph, &counts, NULL), HD_OK);
 	ASSERT_UINT(counts.rows_count, 3);
 	ASSERT_UINT(counts.rows[0].count, 4);
-	ASSERT_UINT(counts.rows[0].bytes, 4 * 48);
+	ASSERT_UINT(counts.rows[0].bytes, 4 * 64);
 	async_counts_deinit(&counts);
 	async_chains_deinit(&chains);
 	async_graph_deinit(&graph);
@@ -191,8 +172,8 @@ TEST(methods_that_await_each_other_are_a_circle)
 {
 	uint64_t self = make_box(place_type, 0, 0), one = make_box(place_type, 0, 0);
 	uint64_t outer = make_box(ship_type, 0, one), two = make_box(ship_type, 0, one);
-	fake_poke_u64(&fake->memory, self + 32, self);
-	fake_poke_u64(&fake->memory, one + 32, two);
+	fake_poke_u64(&tasks.fake->memory, self + 32, self);
+	fake_poke_u64(&tasks.fake->memory, one + 32, two);
 	struct async_graph graph = make_graph(false);
 	struct async_chains chains = make_chains(&graph);
 	unsigned int circles = 0;
@@ -226,10 +207,9 @@ TEST(a_chain_may_be_very_long)
 
 TEST(a_semaphore_is_found_by_its_list_of_waiters)
 {
-	uint64_t second = fake_object(fake, node_type, 0), first = fake_object(fake, node_type, 0);
-	uint64_t semaphore = fake_object(fake, semaphore_type, 0);
-	fake_poke_u64(&fake->memory, semaphore + 8, first);
-	fake_poke_u64(&fake->memory, first + 16, second);
+	uint64_t semaphore = fake_semaphore(&tasks, 1);
+	uint64_t second = fake_semaphore_wait(&tasks, semaphore);
+	(void)fake_semaphore_wait(&tasks, semaphore);
 	uint64_t box = make_box(place_type, 0, second);
 	struct async_graph graph = make_graph(false);
 	ASSERT_UINT(node_at(&graph, box)->wait, AWAIT_SEMAPHORE);
@@ -237,7 +217,7 @@ TEST(a_semaphore_is_found_by_its_list_of_waiters)
 	CU_ASSERT_FALSE(graph.links.is_broken);
 	struct heap *heap = graph.heap;
 	async_graph_deinit(&graph);
-	fake_poke_u64(&fake->memory, second + 16, second); /* a circle without the first */
+	fake_poke_u64(&tasks.fake->memory, second + 16, second); /* a circle without the first */
 	ASSERT_UINT(async_graph_create(heap, members, false, NULL, &graph, NULL), HD_OK);
 	CU_ASSERT_TRUE(graph.links.is_broken);
 	ASSERT_UINT(node_at(&graph, box)->object, semaphore);

@@ -7,7 +7,7 @@
 #include "inspect/async_name.h"
 #include "inspect/value.h"
 
-/* The names of the framework of .NET 8, 9 and 10; a name that ends with '<' has type arguments. */
+/* The names of the framework of .NET 8, 9 and 10; one that ends with '<', or has "<+", has type arguments there. */
 static const struct {
 	const char *name;
 	enum async_type kind;
@@ -17,10 +17,15 @@ static const struct {
 	{ "System.Threading.Tasks.Task+DelayPromise", ASYNC_DELAY },
 	{ "System.Threading.Tasks.Task+DelayPromiseWithCancellation", ASYNC_DELAY },
 	{ "System.Threading.Tasks.Task+CancellationPromise<", ASYNC_CANCELLATION },
+	{ "System.Threading.Tasks.ValueTask+ValueTaskSourceAsTask", ASYNC_OF_SOURCE },
+	{ "System.Threading.Tasks.ValueTask<+ValueTaskSourceAsTask", ASYNC_OF_SOURCE },
 	{ "System.Threading.Tasks.Task+WhenAllPromise", ASYNC_WHEN_ALL },
 	{ "System.Threading.Tasks.Task+WhenAllPromise<", ASYNC_WHEN_ALL },
 	{ "System.Threading.Tasks.Task+TwoTaskWhenAnyPromise<", ASYNC_WHEN_ANY },
 	{ "System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise<", ASYNC_WHEN_ANY },
+	{ "System.Threading.Tasks.Task+SetOnInvokeMres", ASYNC_WAIT_ONE },
+	{ "System.Threading.Tasks.Task+SetOnCountdownMres", ASYNC_WAIT_ALL },
+	{ "System.Collections.Generic.List<System.Object>", ASYNC_LIST },
 	{ "System.Threading.SemaphoreSlim+TaskNode", ASYNC_SEMAPHORE_NODE },
 	{ "System.Threading.SemaphoreSlim", ASYNC_SEMAPHORE },
 	{ "System.Threading.Tasks.ContinuationTaskFromTask", ASYNC_CONTINUATION },
@@ -45,10 +50,12 @@ static const struct {
 	{ "System.Threading.Channels.UnboundedPrioritizedChannel<", ASYNC_CHANNEL },
 };
 
-/* Does the name end there, and no nested type follow? */
+/* Does the name end there, and no other nested type follow? */
 static bool is_named(const char *name, size_t size, const char *known)
 {
-	size_t length = strlen(known);
+	const char *nested = strstr(known, "<+");
+	size_t length = nested ? (size_t)(nested + 1 - known) : strlen(known);
+	nested = nested ? nested + 1 : "";
 	if (size < length || memcmp(name, known, length) != 0)
 		return false;
 	if (known[length - 1] != '<')
@@ -58,7 +65,7 @@ static bool is_named(const char *name, size_t size, const char *known)
 		depth += name[at] == '<';
 		depth -= name[at] == '>';
 	}
-	return !depth && at == size;
+	return !depth && size - at == strlen(nested) && memcmp(name + at, nested, size - at) == 0;
 }
 
 static enum async_type find_kind(struct clr *clr, const struct type *type)

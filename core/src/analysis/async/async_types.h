@@ -13,6 +13,7 @@ enum async_type {
 	ASYNC_TASK,  /**< Task or Task<T>: a TaskCompletionSource's, or one with a delegate */
 	ASYNC_DELAY, /**< Task.Delay */
 	ASYNC_CANCELLATION, /**< Task.WaitAsync, SemaphoreSlim.WaitAsync with a limit */
+	ASYNC_OF_SOURCE,    /**< ValueTask.AsTask, where the ValueTask is not made of a task */
 	ASYNC_WHEN_ALL,
 	ASYNC_WHEN_ANY,
 	ASYNC_SEMAPHORE_NODE, /**< SemaphoreSlim.WaitAsync */
@@ -26,6 +27,9 @@ enum async_type {
 	ASYNC_PIPE_WRITER,
 	ASYNC_CHANNEL,
 	ASYNC_SEMAPHORE,
+	ASYNC_WAIT_ONE,  /**< a thread is in Task.Wait */
+	ASYNC_WAIT_ALL,  /**< a thread is in Task.WaitAll */
+	ASYNC_LIST,      /**< several continuations of a task */
 };
 
 /** Remembers the answer for each type.  Empty when zero-initialised. */

@@ -2,7 +2,6 @@
 #include "analysis/async/async_wait.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "analysis/async/async_box.h"
 #include "analysis/async/task_state.h"
@@ -139,6 +138,9 @@ static uint64_t take_wait_step(struct async_graph *graph, struct wait_way *way)
 	if (way->kind == ASYNC_CONTINUATION) {
 		step = AWAIT_CONTINUE;
 		path = "m_antecedent";
+	} else if (way->kind == ASYNC_OF_SOURCE) {
+		step = AWAIT_NOTHING;
+		path = "_source";
 	} else if (way->kind != ASYNC_CANCELLATION) {
 		return 0;
 	}
@@ -205,6 +207,14 @@ static void append_delay(struct text *text, struct async_graph *graph, const str
 		text_printf(text, "of %" PRIu64 " ms", due.bits & UINT32_MAX);
 }
 
+/* What the framework does not know has a class of its own. */
+static void append_class(struct text *text, struct async_graph *graph, const struct type *type)
+{
+	size_t size;
+	const char *name = type_name(graph->heap->clr, type, &size);
+	text_append(text, name, size);
+}
+
 void async_wait_append(struct text *text, struct async_graph *graph, const struct async_node *node)
 {
 	struct object object;
@@ -225,6 +235,10 @@ void async_wait_append(struct text *text, struct async_graph *graph, const struc
 	case AWAIT_TASK:
 		(void)callback_append(text, graph->heap, graph->members, &object, &target);
 		break;
+	case AWAIT_SOURCE_OF_VALUE:
+	case AWAIT_OTHER_TASK:
+		append_class(text, graph, object.type);
+		break;
 	default:
 		break;
 	}
@@ -241,14 +255,16 @@ const char *async_root_name(enum async_root root)
 
 static enum async_root root_kind(struct async_graph *graph, const struct type *type)
 {
-	size_t size;
-	const char *name = type_name(graph->heap->clr, type, &size);
-	if (strcmp(name, "System.Threading.Tasks.Task+SetOnInvokeMres") == 0 ||
-	    strcmp(name, "System.Threading.Tasks.Task+SetOnCountdownMres") == 0)
+	enum async_type kind = awaited_type_of(graph, type);
+	switch (kind) {
+	case ASYNC_WAIT_ONE:
+	case ASYNC_WAIT_ALL:
 		return ROOT_THREAD;
-	if (strcmp(name, "System.Collections.Generic.List<System.Object>") == 0)
+	case ASYNC_LIST:
 		return ROOT_SEVERAL;
-	return async_type_is_task(awaited_type_of(graph, type)) ? ROOT_TASK : ROOT_OTHER;
+	default:
+		return async_type_is_task(kind) ? ROOT_TASK : ROOT_OTHER;
+	}
 }
 
 enum async_root async_root_of(struct async_graph *graph, const struct async_node *node)

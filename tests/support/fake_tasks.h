@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_TESTS_FAKE_TASKS_H
+#define HEAPDUMP_TESTS_FAKE_TASKS_H
+
+#include "support/fake_types.h"
+
+/*
+ * Async methods, tasks and semaphores on a fake heap, with the fields of the framework that tell who
+ * waits for what.
+ *
+ *	struct fake_tasks tasks = fake_tasks_create();
+ *	uint64_t type = fake_box_type(&tasks, "Shop+<Enter>d__1", "B+AsyncStateMachineBox<Shop+<Enter>d__1>");
+ *	uint64_t gate = fake_semaphore(&tasks, 1);
+ *	(void)fake_box(&tasks, type, 0, fake_semaphore_wait(&tasks, gate));
+ *	... fake_types_attach(tasks.types), fake_heap(tasks.fake) ...
+ *	fake_tasks_destroy(&tasks);
+ */
+struct fake_tasks {
+	struct fake_clr *fake;
+	struct fake_types *types;
+	uint64_t task_type, delay_type;     /**< Task; Task+DelayPromise */
+	uint64_t semaphore_type, node_type; /**< SemaphoreSlim, and SemaphoreSlim+TaskNode */
+	uint64_t source_type, owner_type;   /**< of one reference, at +8: _task; Shop.Gate.gate */
+};
+
+/** With a segment of generation 0. */
+struct fake_tasks fake_tasks_create(void);
+void fake_tasks_destroy(struct fake_tasks *tasks);
+
+/** The box of an async method. */
+uint64_t fake_box_type(struct fake_tasks *tasks, const char *machine_name, const char *box_name);
+
+/* Where a box has references of its own. */
+#define FAKE_BOX_THIS  40u
+#define FAKE_BOX_LOCAL 48u
+
+/** A suspended method of @p type, at the await with the number @p state. */
+uint64_t fake_box(struct fake_tasks *tasks, uint64_t type, uint32_t state, uint64_t awaited);
+
+/** A task of @p type that is not done. */
+uint64_t fake_task(struct fake_tasks *tasks, uint64_t type);
+
+/** Where a task, and a box, has what goes on after it; and Task.Delay its timer. */
+#define FAKE_TASK_NEXT  16u
+#define FAKE_TASK_TIMER 32u
+
+/** An object of @p type with one reference at +8. */
+uint64_t fake_one(struct fake_tasks *tasks, uint64_t type, uint64_t value);
+
+/** A semaphore that is not free; @p highest is its highest count. */
+uint64_t fake_semaphore(struct fake_tasks *tasks, uint32_t highest);
+/** "new SemaphoreSlim(1)": no highest count. */
+#define FAKE_NO_LIMIT 0x7fffffffu
+/** Where it has the count of those that can still enter. */
+#define FAKE_SEMAPHORE_FREE 8u
+/** What an async method awaits that waits for it: a new one in its list. */
+uint64_t fake_semaphore_wait(struct fake_tasks *tasks, uint64_t semaphore);
+
+#endif
