@@ -72,6 +72,7 @@ MEMBERS: dict[str, set[str]] = {
     "threadpoolqueue": {"work_items", "complete"},
     "timerinfo": {"timers", "complete"},
     "dumpasync": {"chains", "total"},
+    "dumpasync -tasks": {"chains", "tasks", "total"},
     "dumpexceptions": {"exceptions", "total"},
     "dumphttp": {"requests", "pools", "total", "absent_fields"},
     "dumprequests": {"requests", "total"},

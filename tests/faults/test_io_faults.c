@@ -200,6 +200,7 @@ static const char *const core_lines[] = {
 	"threadpoolqueue",
 	"timerinfo",
 	"dumpasync",
+	"dumpasync -tasks",
 	"dumptasks",
 	"taskstate -v 0",
 	"name2ee * WebShop.Session",

@@ -89,16 +89,40 @@ def done(truth: Json, answer: Json, waiting: Json, all_methods: Json) -> Iterato
             yield f"dumpasync -completed does not list task {address}, which has ended"
 
 
+def loose(truth: Json, waiting: Json, every: Json) -> Iterator[str]:
+    """With -tasks the tasks of the program that are not of async methods, and that none waits for."""
+    listed = {task["address"]: task["status"] for task in waiting["tasks"]}
+    with_ended = {task["address"]: task["status"] for task in every["tasks"]}
+    methods = {row["address"] for chain in every["chains"] for row in chain["methods"]}
+    for task in truth["tasks"]:
+        address = task["address"]
+        want = None if address in methods or task["status"] in ENDED else task["status"]
+        if listed.get(address) != want:
+            yield f"-tasks: {address} is {listed.get(address)}, not {want}"
+        want = None if address in methods else task["status"]
+        if with_ended.get(address) != want:
+            yield f"-tasks -completed: {address} is {with_ended.get(address)}, not {want}"
+
+
+def awaited(answer: Json) -> Iterator[str]:
+    """A task that an async method waits for is not among those that none waits for."""
+    listed = {task["address"] for task in answer["tasks"]}
+    waited_for = {chain["object"] for chain in answer["chains"]}
+    for address in sorted(listed & waited_for):
+        yield f"-tasks has {address}, which a chain waits for"
+
+
 def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
     """How many chains or tasks were compared, and what differs."""
     truth = truth_of(core)
     if "tasks" in truth:
-        answer, *lists = ask(
-            program, core, ["dumptasks", "dumpasync -all", "dumpasync -all -completed"]
-        )
-        return f"{len(truth['tasks'])} tasks", [*tasks(truth, answer), *done(truth, answer, *lists)]
-    each, together = ask(program, core, ["dumpasync -all", "dumpasync"])
-    return f"{len(each['chains'])} chains", [*differences(truth, each), *merged(together, each)]
+        lines = ["dumptasks", "dumpasync -all -tasks", "dumpasync -all -tasks -completed"]
+        answer, *lists = ask(program, core, lines)
+        wrong = [*tasks(truth, answer), *done(truth, answer, *lists), *loose(truth, *lists)]
+        return f"{len(truth['tasks'])} tasks", wrong
+    each, together = ask(program, core, ["dumpasync -all -tasks", "dumpasync"])
+    wrong = [*differences(truth, each), *merged(together, each), *awaited(each)]
+    return f"{len(each['chains'])} chains", wrong
 
 
 if __name__ == "__main__":

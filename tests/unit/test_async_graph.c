@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/async/async_chains.h"
 #include "analysis/async/async_counts.h"
+#include "analysis/async/async_task.h"
 #include "analysis/async/task_state.h"
 #include "support/assert_more.h"
 #include "support/fake_tasks.h"
@@ -236,6 +237,34 @@ TEST(the_first_bit_decides_the_status_of_a_task)
 	ASSERT_UINT(task_status_of(0x01430000), TASK_CANCELED);
 	ASSERT_UINT(task_status_of(0x01630000), TASK_FAULTED);
 	ASSERT_UINT(task_options_of(0x47), 0x27);
+}
+
+/* TaskContinuation.cs: a box goes on directly, or after the task that a continuation has. */
+TEST(a_task_leads_to_the_method_that_goes_on_after_it)
+{
+	uint64_t box = make_box(place_type, 0, 0), direct = make_task(SUSPENDED),
+		 first = make_task(SUSPENDED), second = make_task(SUSPENDED),
+		 alone = make_task(SUSPENDED), circle = make_task(SUSPENDED),
+		 wild = make_task(SUSPENDED),
+		 between = fake_object(tasks.fake, continuation_type, 0);
+	fake_poke_u64(&tasks.fake->memory, direct + 16, box);
+	fake_poke_u64(&tasks.fake->memory, first + 16, between);
+	fake_poke_u64(&tasks.fake->memory, between + 8, second);
+	fake_poke_u64(&tasks.fake->memory, second + 16, box);
+	fake_poke_u64(&tasks.fake->memory, circle + 16, circle);
+	fake_poke_u64(&tasks.fake->memory, wild + 16, 0x123456);
+	struct async_graph graph = make_graph(false);
+	const struct {
+		uint64_t task;
+		bool leads;
+	} rows[] = { { direct, true }, { first, true },   { second, true },
+		     { alone, false }, { circle, false }, { wild, false } };
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct object object;
+		CU_ASSERT(member_object(members, rows[i].task, &object));
+		CU_ASSERT_EQUAL(async_task_leads_to_method(&graph, &object), rows[i].leads);
+	}
+	async_graph_deinit(&graph);
 }
 
 SUITE(.name = "async_graph", .set_up = set_up, .tear_down = tear_down)

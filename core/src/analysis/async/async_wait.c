@@ -219,6 +219,8 @@ void async_wait_append(struct text *text, struct async_graph *graph, const struc
 {
 	struct object object;
 	uint64_t target;
+	if (node->wait == AWAIT_RUNS)
+		text_puts(text, "it runs, or is about to");
 	if (!member_object(graph->members, node->object, &object))
 		return;
 	switch (node->wait) {

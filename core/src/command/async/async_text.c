@@ -2,6 +2,7 @@
 #include "command/async/async_text.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "analysis/async/async_wait.h"
 #include "clr/types/type_name.h"
@@ -15,10 +16,17 @@ void append_async_method(struct text *text, struct clr *clr, const struct type *
 		text_append(text, name, size);
 }
 
+const char *async_wait_words(const char *name)
+{
+	return strcmp(name, async_wait_name(AWAIT_THREAD)) == 0 ? "a free thread" : name;
+}
+
 void append_async_wait(struct text *text, struct async_graph *graph, const struct async_node *node)
 {
-	text_puts(text, async_wait_name(node->wait));
-	if (!node->object)
+	/* What it waited for is done: that object is not the thread. */
+	bool is_thread = node->wait == AWAIT_THREAD;
+	text_puts(text, async_wait_words(async_wait_name(node->wait)));
+	if (!node->object || is_thread)
 		return;
 	text_printf(text, " %" PRIx64, node->object);
 	struct text detail = { 0 };

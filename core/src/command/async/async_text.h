@@ -9,6 +9,9 @@
 /** Append the name of the method that the state machine type @p machine is of, or that of the type. */
 void append_async_method(struct text *text, struct clr *clr, const struct type *machine);
 
+/** What text writes for a name that async_wait_name() gives: "a free thread" for "thread". */
+const char *async_wait_words(const char *name);
+
 /** Append what a method waits for: "SemaphoreSlim 7f2069809188 (0 free)". */
 void append_async_wait(struct text *text, struct async_graph *graph, const struct async_node *node);
 

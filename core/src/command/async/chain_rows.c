@@ -2,9 +2,11 @@
 #include "command/async/chain_rows.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "analysis/async/async_chains.h"
 #include "analysis/async/async_wait.h"
+#include "analysis/waits/wait_kind.h"
 #include "command/async/async_text.h"
 #include "report/fit.h"
 
@@ -14,6 +16,7 @@ enum chain_row_column {
 	ROW_OBJECT,
 	ROW_METHOD,
 	ROW_ROOT_METHOD,
+	ROW_FOR_METHOD,
 	ROW_COLUMNS
 };
 
@@ -25,9 +28,15 @@ static const struct column chain_row_columns[ROW_COLUMNS] = {
 			 "that object, of the first chain" },
 	[ROW_METHOD] = { "method", "Async method", KIND_TEXT, 0, 0, "the innermost method" },
 	[ROW_ROOT_METHOD] = { "root_method", NULL, KIND_TEXT, 0, 0, "the outermost method" },
+	[ROW_FOR_METHOD] = { "for_method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			     "who awaits it: the innermost method of the program, or the outermost of "
+			     "all" },
 };
 
-/* "    25 TaskCompletionSource 7fb0d9809740 Shop.Inventory.Deliver" */
+/* Methods that are looked at for one of the program. */
+#define STEPS_MAX 64u
+
+/* "    25 TaskCompletionSource 7fb0d9809740 Shop.Inventory.Deliver, awaited by Shop.Checkout.Ship" */
 static void chain_row_layout(struct out *out, const struct cell *cells)
 {
 	out_printf(out, "%6" PRIu64 " %-20s ", cells[ROW_COUNT].number,
@@ -41,6 +50,13 @@ static void chain_row_layout(struct out *out, const struct cell *cells)
 	out_begin_name(out, FIT_METHOD);
 	text_escape(&out->text, cells[ROW_METHOD].text.bytes, cells[ROW_METHOD].text.size);
 	out_end_name(out);
+	if (cells[ROW_FOR_METHOD].is_there && !out_is_narrow(out)) {
+		const struct cell *other = &cells[ROW_FOR_METHOD];
+		out_puts(out, ", awaited by ");
+		out_begin_name(out, FIT_METHOD);
+		text_escape(&out->text, other->text.bytes, other->text.size);
+		out_end_name(out);
+	}
 	out_puts(out, "\n");
 }
 
@@ -52,19 +68,53 @@ static const struct schema chain_rows_schema = {
 	.layout = chain_row_layout,
 };
 
+/* Names of methods. */
+struct chain_words {
+	struct text method, root, program;
+};
+
+/* The innermost method of the program, in words->program; empty: none was found. */
+static void find_program_method(struct clr *clr, const struct async_graph *graph, uint32_t row,
+				struct chain_words *words)
+{
+	struct text name = { 0 };
+	for (unsigned int i = 0; row != ASYNC_NO_BOX && i < STEPS_MAX; i++) {
+		name.size = 0;
+		append_async_method(&name, clr, graph->rows[row].machine);
+		if (name.size && !method_is_framework(name.bytes)) {
+			words->program.size = 0;
+			text_append(&words->program, name.bytes, name.size);
+		}
+		row = graph->rows[row].next;
+	}
+	text_deinit(&name);
+}
+
+static bool is_same_text(const struct text *a, const struct text *b)
+{
+	return a->size == b->size && (!a->size || memcmp(a->bytes, b->bytes, a->size) == 0);
+}
+
 static void write_chain_row(struct call *call, const struct async_graph *graph,
-			    const struct async_chain *chain, struct text *method, struct text *root)
+			    const struct async_chain *chain, struct chain_words *words)
 {
 	const struct async_node *end = &graph->rows[graph->rows[chain->first].end];
-	method->size = root->size = 0;
+	struct text *method = &words->method, *root = &words->root, *program = &words->program;
+	method->size = root->size = program->size = 0;
 	append_async_method(method, call->heap->clr, end->machine);
 	append_async_method(root, call->heap->clr, graph->rows[chain->first].machine);
+	find_program_method(call->heap->clr, graph, chain->first, words);
+	if (!program->size ||
+	    (is_same_text(program, method) && root->size && !method_is_framework(root->bytes)))
+		program = root;
 	struct cell cells[ROW_COLUMNS] = {
 		[ROW_COUNT] = cell_number(chain->count),
 		[ROW_WAITS_FOR] = cell_string(async_wait_name(end->wait)),
 		[ROW_METHOD] = cell_text(method->bytes, method->size),
 		[ROW_ROOT_METHOD] = cell_text(root->bytes, root->size),
 	};
+	if (program->size && !is_same_text(program, method))
+		cells[ROW_FOR_METHOD] = cell_text(program->bytes, program->size);
 	if (end->object)
 		cells[ROW_OBJECT] = cell_number(end->object);
 	answer_row(&call->answer, cells);
@@ -74,7 +124,7 @@ enum hd_status write_chain_rows(struct call *call, struct async_graph *graph)
 {
 	const struct async_wanted all = { 0 };
 	struct async_chains chains;
-	struct text method = { 0 }, root = { 0 };
+	struct chain_words words = { 0 };
 	TRY(async_chains_create(graph, &all, &chains, call->err));
 	bool is_text = answer_is_text(&call->answer);
 	size_t shown = is_text && chains.sorted_count > CHAIN_ROWS_SHOWN ? CHAIN_ROWS_SHOWN
@@ -84,8 +134,7 @@ enum hd_status write_chain_rows(struct call *call, struct async_graph *graph)
 	if (shown || !is_text) {
 		answer_table(&call->answer, &chain_rows_schema, NULL);
 		for (size_t i = 0; i < shown; i++) {
-			write_chain_row(call, graph, &chains.rows[chains.sorted[i]], &method,
-					&root);
+			write_chain_row(call, graph, &chains.rows[chains.sorted[i]], &words);
 		}
 		(void)answer_table_end(&call->answer);
 	}
@@ -93,8 +142,9 @@ enum hd_status write_chain_rows(struct call *call, struct async_graph *graph)
 		answer_remark(&call->answer, "(the first %zu of %zu)\n", shown,
 			      chains.sorted_count);
 	}
-	text_deinit(&method);
-	text_deinit(&root);
+	text_deinit(&words.method);
+	text_deinit(&words.root);
+	text_deinit(&words.program);
 	async_chains_deinit(&chains);
 	return HD_OK;
 }

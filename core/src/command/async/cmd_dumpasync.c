@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <string.h>
 
 #include "analysis/async/async_chains.h"
 #include "analysis/async/async_counts.h"
@@ -7,6 +8,7 @@
 #include "analysis/name_match.h"
 #include "clr/types/type_name.h"
 #include "command/async/async_text.h"
+#include "command/async/task_chains.h"
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/source_text.h"
@@ -22,6 +24,7 @@ enum {
 	OPT_ADDRESS,
 	OPT_COMPLETED,
 	OPT_FIELDS,
+	OPT_TASKS,
 	OPT_LIMIT
 };
 
@@ -39,13 +42,18 @@ static const struct option dumpasync_options[] = {
 	[OPT_COMPLETED] = { "completed", VALUE_NONE, NULL, "also methods that are done", NULL },
 	[OPT_FIELDS] = { "fields", VALUE_NONE, NULL,
 			 "show the fields of each method: its arguments and locals", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "show N chains (0: all, as without)", NULL },
+	[OPT_TASKS] = { "tasks", VALUE_NONE, NULL,
+			"also tasks that no async method waits for, and that are not of one",
+			NULL },
+	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N",
+			"show N chains, and N such tasks (0: all, as without)", NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
+/* SOS's short forms. */
 static const struct sos_option dumpasync_sos_options[] = {
-	{ " tasks t ", "use dumptasks" },
-	{ NULL, NULL },
+	{ " t ", "use -tasks" },      { " c ", "use -completed" },    { " f ", "use -fields" },
+	{ " addr ", "use -address" }, { " methodtable ", "use -mt" }, { NULL, NULL },
 };
 
 /* Most methods of one chain that are shown: those next to what it waits for. */
@@ -147,7 +155,7 @@ static void chain_layout(struct out *out, const struct cell *cells)
 	} else {
 		out_puts(out, " waits for ");
 	}
-	out_puts(out, cells[CHAIN_WAITS_FOR].text.bytes);
+	out_puts(out, async_wait_words(cells[CHAIN_WAITS_FOR].text.bytes));
 	if (objects > 1)
 		out_printf(out, ", %" PRIu64 " objects, first", objects);
 	if (cells[CHAIN_OBJECT].is_there) {
@@ -204,6 +212,8 @@ static const struct column total_columns[] = {
 	{ "count", NULL, KIND_NUMBER, 0, 0, "async methods that are not done" },
 	{ "chains", NULL, KIND_NUMBER, 0, 0, "chains that are asked for" },
 	{ "complete", NULL, KIND_FLAG, 0, 0, "could all lists of waiters be read to their ends?" },
+	{ "tasks", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+	  "-tasks: tasks that no async method waits for" },
 };
 static const struct schema total_schema = { .name = "total", SCHEMA_COLUMNS(total_columns) };
 
@@ -214,6 +224,7 @@ struct async_listing {
 	struct async_chains chains;
 	struct text method, detail; /**< of one row */
 	uint64_t number;            /**< chains shown so far */
+	uint64_t tasks;             /**< that no async method waits for */
 	uint32_t *boxes;            /**< of the chain that is written, from the outermost */
 };
 
@@ -277,6 +288,10 @@ static void set_object(struct async_listing *listing, const struct async_node *e
 		       struct cell *cells)
 {
 	struct object object;
+	listing->detail.size = 0;
+	async_wait_append(&listing->detail, &listing->graph, end);
+	if (listing->detail.size)
+		cells[CHAIN_DETAIL] = cell_text(listing->detail.bytes, listing->detail.size);
 	if (!end->object)
 		return;
 	cells[CHAIN_OBJECT] = cell_number(end->object);
@@ -285,10 +300,6 @@ static void set_object(struct async_listing *listing, const struct async_node *e
 		const char *name = type_name(listing->call->heap->clr, object.type, &size);
 		cells[CHAIN_TYPE] = cell_type(name, size, object.type->method_table);
 	}
-	listing->detail.size = 0;
-	async_wait_append(&listing->detail, &listing->graph, end);
-	if (listing->detail.size)
-		cells[CHAIN_DETAIL] = cell_text(listing->detail.bytes, listing->detail.size);
 }
 
 /* @p count chains like the one of box @p root, which wait for so many objects. */
@@ -336,7 +347,9 @@ static enum hd_status write_chains(struct async_listing *listing)
 			TRY(write_chain(listing, chain->first, chain->count, chain->objects));
 		} else if (chains->of_box[i] != ASYNC_NO_BOX &&
 			   !listing->graph.rows[i].is_awaited) {
-			TRY(write_chain(listing, (uint32_t)i, 1, 1));
+			const struct async_node *end =
+				&listing->graph.rows[listing->graph.rows[i].end];
+			TRY(write_chain(listing, (uint32_t)i, 1, end->object != 0));
 		}
 	}
 	if (answer_table_end(&call->answer))
@@ -378,13 +391,18 @@ static void write_total(struct async_listing *listing)
 {
 	struct answer *answer = &listing->call->answer;
 	const struct async_graph *graph = &listing->graph;
+	bool with_tasks = listing->call->options[OPT_TASKS].given;
 	const struct cell cells[] = { cell_number(graph->rows_count),
 				      cell_number(listing->chains.roots),
-				      cell_flag(!graph->links.is_broken) };
-	char methods[COUNT_SIZE], chains[COUNT_SIZE];
+				      cell_flag(!graph->links.is_broken),
+				      with_tasks ? cell_number(listing->tasks)
+						 : (struct cell){ 0 } };
+	char methods[COUNT_SIZE], chains[COUNT_SIZE], tasks[COUNT_SIZE];
 	answer_data(answer, &total_schema, cells);
-	answer_remark(answer, "%s, %s.\n", format_count(graph->rows_count, "async method", methods),
-		      format_count(listing->chains.roots, "chain", chains));
+	answer_remark(answer, "%s, %s%s%s.\n",
+		      format_count(graph->rows_count, "async method", methods),
+		      format_count(listing->chains.roots, "chain", chains), with_tasks ? ", " : "",
+		      with_tasks ? format_count(listing->tasks, "other task", tasks) : "");
 	if (graph->links.is_broken) {
 		answer_remark(answer,
 			      "A list of waiters cannot be read to its end: some semaphores "
@@ -430,6 +448,21 @@ static enum hd_status list_chains(struct async_listing *listing)
 	return write_chains(listing);
 }
 
+/* -tasks: what SOS calls stacks that contain only tasks. */
+static enum hd_status list_tasks(struct async_listing *listing)
+{
+	struct call *call = listing->call;
+	const struct value *options = call->options;
+	const struct task_choice choice = {
+		.with_done = options[OPT_COMPLETED].given,
+		.mt = options[OPT_MT].given ? options[OPT_MT].number : 0,
+		.address = options[OPT_ADDRESS].given ? options[OPT_ADDRESS].number : 0,
+		.type = options[OPT_TYPE].given ? options[OPT_TYPE].text : NULL,
+		.limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
+	};
+	return write_task_chains(call, &listing->graph, &choice, &listing->tasks);
+}
+
 static enum hd_status run_dumpasync(struct call *call)
 {
 	struct async_listing listing = { .call = call };
@@ -440,6 +473,8 @@ static enum hd_status run_dumpasync(struct call *call)
 				   &call->job, &listing.graph, call->err);
 	if (status == HD_OK)
 		status = list_chains(&listing);
+	if (status == HD_OK && call->options[OPT_TASKS].given)
+		status = list_tasks(&listing);
 	if (status == HD_OK)
 		write_total(&listing);
 	mem_free(listing.boxes);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/async/async_task.h"
+
+#include "analysis/pool/queue_items.h"
+#include "inspect/value.h"
+
+/* Most objects that are looked at for one task. */
+#define LOOKED_AT_MAX 64u
+
+/* Objects that go on after a task, and are still to be looked at. */
+struct task_way {
+	struct async_graph *graph;
+	uint64_t ahead[LOOKED_AT_MAX];
+	size_t count, taken;
+};
+
+static void put_ahead(struct task_way *way, uint64_t address)
+{
+	if (address && way->count < LOOKED_AT_MAX)
+		way->ahead[way->count++] = address;
+}
+
+/* The elements of the list of a task with several continuations. */
+static void put_elements(struct task_way *way, const struct object *list)
+{
+	struct async_graph *graph = way->graph;
+	struct member items = member_of(graph->members, list, "_items");
+	struct object object;
+	struct array_info array;
+	if (items.state != MEMBER_READ || !member_object(graph->members, items.bits, &object) ||
+	    !array_read(graph->heap, &object, &array))
+		return;
+	for (uint64_t i = 0; i < array.length && way->count < LOOKED_AT_MAX; i++)
+		put_ahead(way, array_reference(graph->heap, &array, i));
+}
+
+/* What an object that is not a task leads to (TaskContinuation.cs): its task, or what its delegate is of. */
+static void put_continuation(struct task_way *way, const struct object *object)
+{
+	static const char *const paths[] = { "m_task", "m_action._target", "_target" };
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		struct member member = member_of(way->graph->members, object, paths[i]);
+		if (member.state == MEMBER_READ)
+			put_ahead(way, member.bits);
+	}
+}
+
+bool async_task_leads_to_method(struct async_graph *graph, const struct object *task)
+{
+	struct task_way way = { .graph = graph };
+	struct member next = member_of(graph->members, task, "m_continuationObject");
+	struct object object;
+	put_ahead(&way, next.state == MEMBER_READ ? next.bits : 0);
+	while (way.taken < way.count) {
+		if (!member_object(graph->members, way.ahead[way.taken++], &object))
+			continue;
+		enum async_type kind =
+			async_type_of(&graph->types, graph->heap->clr, object.type, &graph->failed);
+		if (kind == ASYNC_BOX)
+			return true;
+		if (kind == ASYNC_LIST) {
+			put_elements(&way, &object);
+		} else if (async_type_is_task(kind)) {
+			next = member_of(graph->members, &object, "m_continuationObject");
+			put_ahead(&way, next.state == MEMBER_READ ? next.bits : 0);
+		} else {
+			put_continuation(&way, &object);
+		}
+	}
+	return false;
+}

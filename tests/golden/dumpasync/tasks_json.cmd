@@ -1,0 +1,2 @@
+file: --no-files corefiles/hang.core.zst
+dumpasync -tasks -completed -type Task -limit 3 --json
