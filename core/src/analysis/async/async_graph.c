@@ -19,7 +19,7 @@ struct holders {
 
 struct graph_walk {
 	struct async_graph *graph;
-	struct holders semaphores, channels;
+	struct holders semaphores, channels, events;
 	bool with_done;
 };
 
@@ -88,6 +88,9 @@ static enum hd_status meet_object(void *arg, const struct object *object, struct
 		return add_holder(&walk->channels, object, err);
 	case ASYNC_SEMAPHORE:
 		return add_holder(&walk->semaphores, object, err);
+	case ASYNC_COUNTDOWN:
+	case ASYNC_HANDLE:
+		return add_holder(&walk->events, object, err);
 	default:
 		return graph->failed ? fail_nomem(err) : HD_OK;
 	}
@@ -115,6 +118,19 @@ static enum hd_status link_box(struct async_graph *graph, const struct async_nod
 	return async_link_add(&graph->links, link, err);
 }
 
+/* Link what a thread waits for in the end to the object of the program that has it. */
+static enum hd_status link_event(struct async_graph *graph, const struct object *object,
+				 struct hd_error *err)
+{
+	struct member event = member_of(graph->members, object, "_event");
+	struct member handle = member_of(graph->members, object, "_waitHandle");
+	struct async_link link = { .to = object->address, .kind = LINK_EVENT };
+	link.from = event.state == MEMBER_READ    ? event.bits
+		    : handle.state == MEMBER_READ ? handle.bits
+						  : 0;
+	return link.from ? async_link_add(&graph->links, link, err) : HD_OK;
+}
+
 static enum hd_status make_links(struct graph_walk *walk, struct hd_error *err)
 {
 	struct async_graph *graph = walk->graph;
@@ -130,6 +146,8 @@ static enum hd_status make_links(struct graph_walk *walk, struct hd_error *err)
 		TRY(async_links_of_channel(links, graph->heap, graph->members,
 					   &walk->channels.rows[i], err));
 	}
+	for (size_t i = 0; i < walk->events.rows_count; i++)
+		TRY(link_event(graph, &walk->events.rows[i], err));
 	async_links_sort(links);
 	return HD_OK;
 }
@@ -213,6 +231,7 @@ enum hd_status async_graph_create(struct heap *heap, struct members *members, bo
 		status = find_waits(&graph, err);
 	pages_free(walk.semaphores.rows, walk.semaphores.rows_capacity, sizeof(struct object));
 	pages_free(walk.channels.rows, walk.channels.rows_capacity, sizeof(struct object));
+	pages_free(walk.events.rows, walk.events.rows_capacity, sizeof(struct object));
 	if (status != HD_OK) {
 		async_graph_deinit(&graph);
 		return status;

@@ -28,6 +28,7 @@ static const struct {
 	{ "System.Collections.Generic.List<System.Object>", ASYNC_LIST },
 	{ "System.Threading.SemaphoreSlim+TaskNode", ASYNC_SEMAPHORE_NODE },
 	{ "System.Threading.SemaphoreSlim", ASYNC_SEMAPHORE },
+	{ "System.Threading.CountdownEvent", ASYNC_COUNTDOWN },
 	{ "System.Threading.Tasks.ContinuationTaskFromTask", ASYNC_CONTINUATION },
 	{ "System.Threading.Tasks.ContinuationTaskFromResultTask<", ASYNC_CONTINUATION },
 	{ "System.Threading.Tasks.ContinuationResultTaskFromTask<", ASYNC_CONTINUATION },
@@ -78,6 +79,8 @@ static enum async_type find_kind(struct clr *clr, const struct type *type)
 		if (is_named(name, size, known_types[i].name))
 			return known_types[i].kind;
 	}
+	if (type_derives_from(clr, type, 0, "System.Threading.WaitHandle"))
+		return ASYNC_HANDLE;
 	return type_derives_from(clr, type, 0, "System.Threading.Tasks.Task") ? ASYNC_OTHER_TASK
 									      : ASYNC_OTHER;
 }

@@ -30,6 +30,8 @@ enum async_type {
 	ASYNC_WAIT_ONE,  /**< a thread is in Task.Wait */
 	ASYNC_WAIT_ALL,  /**< a thread is in Task.WaitAll */
 	ASYNC_LIST,      /**< several continuations of a task */
+	ASYNC_COUNTDOWN, /**< CountdownEvent */
+	ASYNC_HANDLE,    /**< a class that derives from WaitHandle */
 };
 
 /** Remembers the answer for each type.  Empty when zero-initialised. */

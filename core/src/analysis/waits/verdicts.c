@@ -34,7 +34,9 @@ static bool is_blocked(const struct thread_wait *wait)
 	switch (wait->kind) {
 	case WAIT_NONE:
 	case WAIT_IDLE:
-	case WAIT_SOCKET: /* it may just be at work there */
+	case WAIT_SOCKET:    /* it may just be at work there */
+	case WAIT_SPIN_LOCK: /* such locks are held for a moment; a deadlock of them is found */
+	case WAIT_SPIN:
 	case WAIT_CALL:
 		return false;
 	default:

@@ -2,6 +2,7 @@
 /* The object that a thread waits for, and who has it: by roots and named fields. */
 #include <string.h>
 
+#include "analysis/waits/wait_handles.h"
 #include "analysis/waits/wait_parts.h"
 #include "clr/types/type_name.h"
 #include "inspect/thread_name.h"
@@ -99,7 +100,15 @@ void wait_find_object(struct waits *waits, struct thread_wait *wait)
 	if (wait->kind == WAIT_NONE || wait->wait_end == WAIT_NO_FRAME)
 		return;
 	size_t end = wait->wait_end;
+	struct wait_spin_lock spin_lock;
+	if (wait_find_spin_lock(waits, wait, &spin_lock)) {
+		wait->object = spin_lock.holder;
+		wait->owner = spin_lock.owner == wait->thread ? NULL : spin_lock.owner;
+		return;
+	}
+	bool has_event = wait->kind == WAIT_COUNTDOWN || wait->kind == WAIT_HANDLE;
 	if (!find_root(waits, wait, 0, end, &wait->object) &&
+	    !(has_event && wait_find_by_event(waits, wait, &wait->object)) &&
 	    !find_root(waits, wait, end, end + 1, &wait->object))
 		return;
 	const struct clr_thread *owner = find_owner(waits, wait);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/async/async_graph.h"
+#include "analysis/waits/wait_handles.h"
 #include "analysis/waits/wait_parts.h"
 #include "clr/threads/thread_state.h"
 #include "util/alloc.h"
@@ -46,6 +47,11 @@ static enum hd_status read_stacks(struct waits *waits, struct job *job, struct h
 		waits->partial += wait->stack.is_partial || wait->stack.is_missing;
 		waits->by_thread[i] = (uint32_t)waits->count++;
 		wait_classify(waits, wait);
+		if (wait->kind == WAIT_SOME_HANDLES) {
+			status = wait_ask_whether_all(waits->heap, walker, wait, job, err);
+			if (status != HD_OK)
+				break;
+		}
 		if (job && !job_step(job, 0, 0))
 			status = fail_cancelled(err);
 	}

@@ -6,6 +6,7 @@
 #include "clr/types/type_name.h"
 #include "command/async/chain_rows.h"
 #include "command/table.h"
+#include "command/threads/wait_state.h"
 #include "command/threads/wait_text.h"
 #include "inspect/async_name.h"
 #include "inspect/thread_name.h"
@@ -36,6 +37,8 @@ enum wait_column {
 	WAIT_OWNER_NAME,
 	WAIT_ASYNC,
 	WAIT_METHOD,
+	WAIT_STATE,
+	WAIT_HANDLES,
 	WAIT_COLUMNS
 };
 
@@ -56,6 +59,10 @@ static const struct column wait_columns[WAIT_COLUMNS] = {
 			 "the async method whose task it waits for" },
 	[WAIT_METHOD] = { "method", "Method", KIND_TEXT, 0, 0,
 			  "the method that waits: the program's, where one is on the stack" },
+	[WAIT_STATE] = { "state", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			 "what is known of it: \"3 of 5 left\", \"its owner is not known\"" },
+	[WAIT_HANDLES] = { "handles", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			   "type and address of each handle of WaitAny or WaitAll" },
 };
 
 /* "Ledger in Bank.Transfer(...)": what it waits for, and where; narrow text has only the second. */
@@ -70,6 +77,10 @@ static void put_place(struct out *out, const struct cell *cells, bool is_narrow)
 		out_end_name(out);
 	} else if (has_what) {
 		out_type_cell(out, type);
+	}
+	if (!is_narrow && cells[WAIT_STATE].is_there) {
+		out_printf(out, "%s(%s)", has_what ? " " : "", cells[WAIT_STATE].text.bytes);
+		has_what = true;
 	}
 	if (!method->is_there)
 		return;
@@ -101,6 +112,12 @@ static void wait_layout(struct out *out, const struct cell *cells)
 	}
 	put_place(out, cells, is_narrow);
 	out_puts(out, "\n");
+	if (cells[WAIT_HANDLES].is_there) {
+		out_pad(out, is_narrow ? 20 : 29);
+		text_append(&out->text, cells[WAIT_HANDLES].text.bytes,
+			    cells[WAIT_HANDLES].text.size);
+		out_puts(out, "\n");
+	}
 }
 
 const struct schema waits_schema = {
@@ -115,10 +132,24 @@ const struct schema waits_schema = {
 
 /* Texts of one row. */
 struct wait_words {
-	struct text name, owner_name, method, async;
+	struct text name, owner_name, method, async, state, handles;
 };
 
-static void write_wait(struct call *call, const struct thread_wait *wait, struct wait_words *words)
+/* What is known of the thing that it waits for. */
+static void set_state(const struct waits *waits, const struct thread_wait *wait,
+		      struct wait_words *words, struct cell *cells)
+{
+	words->state.size = words->handles.size = 0;
+	append_wait_state(&words->state, waits, wait);
+	append_wait_handles(&words->handles, waits, wait);
+	if (words->state.size)
+		cells[WAIT_STATE] = cell_text(words->state.bytes, words->state.size);
+	if (words->handles.size)
+		cells[WAIT_HANDLES] = cell_text(words->handles.bytes, words->handles.size);
+}
+
+static void write_wait(struct call *call, const struct waits *waits, const struct thread_wait *wait,
+		       struct wait_words *words)
 {
 	struct heap *heap = call->heap;
 	struct cell cells[WAIT_COLUMNS] = {
@@ -156,6 +187,7 @@ static void write_wait(struct call *call, const struct thread_wait *wait, struct
 		clr_method_signature(heap->clr, method, &words->method);
 		cells[WAIT_METHOD] = cell_text(words->method.bytes, words->method.size);
 	}
+	set_state(waits, wait, words, cells);
 	answer_row(&call->answer, cells);
 }
 
@@ -171,13 +203,15 @@ static enum hd_status write_waits(struct call *call, const struct waits *waits)
 		if (!all && (wait->kind == WAIT_NONE || wait->kind == WAIT_IDLE))
 			continue;
 		if (answer_wants_row(&call->answer))
-			write_wait(call, wait, &words);
+			write_wait(call, waits, wait, &words);
 		status = call_check(call);
 	}
 	text_deinit(&words.name);
 	text_deinit(&words.owner_name);
 	text_deinit(&words.method);
 	text_deinit(&words.async);
+	text_deinit(&words.state);
+	text_deinit(&words.handles);
 	TRY(status);
 	if (answer_table_end(&call->answer))
 		answer_cut(&call->answer, options.limit);

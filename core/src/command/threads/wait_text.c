@@ -7,6 +7,7 @@
 #include "clr/code/code.h"
 #include "clr/types/type_name.h"
 #include "command/async/async_text.h"
+#include "command/threads/wait_state.h"
 #include "inspect/async_name.h"
 #include "inspect/thread_name.h"
 #include "report/fit.h"
@@ -70,6 +71,9 @@ void append_wait(struct text *text, struct heap *heap, const struct thread_wait 
 	}
 	if (wait->object.type && append_async(text, heap, wait)) {
 		return;
+	}
+	if (wait->kind == WAIT_SPIN_LOCK && wait->object.type) {
+		text_puts(text, "the SpinLock in ");
 	}
 	if (wait->object.type) {
 		append_object(text, heap, &wait->object);
@@ -237,6 +241,11 @@ void append_blocked(struct text *text, const struct waits *waits, const struct t
 	append_thread(text, waits->heap, wait->thread);
 	text_puts(text, " ");
 	append_wait(text, waits->heap, wait);
+	struct text state = { 0 };
+	append_wait_state(&state, waits, wait);
+	if (state.size)
+		text_printf(text, " (%s)", state.bytes);
+	text_deinit(&state);
 	/* Of a task it was said which async method it is; who runs that is of interest. */
 	if (wait->kind == WAIT_TASK && wait_node_box(waits, edge.to))
 		edge.to = owner ? (uint32_t)(owner - waits->rows) : WAIT_NOBODY;

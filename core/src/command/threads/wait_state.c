@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/threads/wait_state.h"
+
+#include <inttypes.h>
+
+#include "analysis/waits/wait_handles.h"
+#include "clr/types/type_name.h"
+#include "inspect/value.h"
+
+/* Barrier._currentTotalCount: how many take part, and how many of them have come. */
+#define BARRIER_MASK  0x7fffu
+#define BARRIER_SHIFT 16u
+
+#define MUTEX "System.Threading.Mutex"
+
+static void append_free(struct text *text, const struct waits *waits, const struct object *object)
+{
+	struct member count = member_of(waits->members, object, "m_currentCount");
+	if (count.state == MEMBER_READ)
+		text_printf(text, "%" PRId64 " free", member_signed(&count));
+}
+
+static void append_left(struct text *text, const struct waits *waits, const struct object *object)
+{
+	struct member left = member_of(waits->members, object, "_currentCount");
+	struct member all = member_of(waits->members, object, "_initialCount");
+	if (left.state == MEMBER_READ && all.state == MEMBER_READ) {
+		text_printf(text, "%" PRId64 " of %" PRId64 " left", member_signed(&left),
+			    member_signed(&all));
+	}
+}
+
+static void append_arrived(struct text *text, const struct waits *waits,
+			   const struct object *object)
+{
+	struct member total = member_of(waits->members, object, "_currentTotalCount");
+	if (total.state == MEMBER_READ) {
+		text_printf(text, "%" PRIu64 " of %" PRIu64 " have come",
+			    total.bits >> BARRIER_SHIFT & BARRIER_MASK, total.bits & BARRIER_MASK);
+	}
+}
+
+static void append_spin(struct text *text, const struct waits *waits,
+			const struct thread_wait *wait)
+{
+	struct wait_spin_lock lock;
+	if (!wait_find_spin_lock(waits, wait, &lock)) {
+		text_puts(text, "it is not in an object, and its owner is not known");
+	} else if (!lock.has_owner_id) {
+		text_puts(text, "without owner tracking: its owner is not known");
+	}
+}
+
+void append_wait_state(struct text *text, const struct waits *waits, const struct thread_wait *wait)
+{
+	const struct object *object = &wait->object;
+	if (wait->kind == WAIT_SPIN_LOCK)
+		append_spin(text, waits, wait);
+	if (!object->type)
+		return;
+	switch (wait->kind) {
+	case WAIT_SEMAPHORE:
+		append_free(text, waits, object);
+		break;
+	case WAIT_COUNTDOWN:
+		append_left(text, waits, object);
+		break;
+	case WAIT_BARRIER:
+		append_arrived(text, waits, object);
+		break;
+	case WAIT_HANDLE:
+		if (type_derives_from(waits->heap->clr, object->type, 0, MUTEX))
+			text_puts(text, "its owner is not known");
+		break;
+	default:
+		break;
+	}
+}
+
+void append_wait_handles(struct text *text, const struct waits *waits,
+			 const struct thread_wait *wait)
+{
+	struct wait_handles handles;
+	wait_handles_read(waits, wait, &handles);
+	for (size_t i = 0; i < handles.rows_count; i++) {
+		size_t size;
+		const char *name = type_name(waits->heap->clr, handles.rows[i].type, &size);
+		text_puts(text, i ? ", " : "");
+		text_escape(text, name, size);
+		text_printf(text, " %" PRIx64, handles.rows[i].address);
+	}
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of the thing that a thread waits for. */
+#ifndef HEAPDUMP_SRC_COMMAND_WAIT_STATE_H
+#define HEAPDUMP_SRC_COMMAND_WAIT_STATE_H
+
+#include "analysis/waits/waits.h"
+#include "util/text.h"
+
+/** Append "0 free", "3 of 5 left", "its owner is not known"; nothing when there is no more to say. */
+void append_wait_state(struct text *text, const struct waits *waits,
+		       const struct thread_wait *wait);
+
+/** Append the handles of WaitAny and WaitAll: "System.Threading.Mutex 7f..., ..."; nothing: not known. */
+void append_wait_handles(struct text *text, const struct waits *waits,
+			 const struct thread_wait *wait);
+
+#endif
