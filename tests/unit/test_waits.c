@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/async/async_graph.h"
 #include "analysis/waits/verdicts.h"
+#include "analysis/waits/wait_choice.h"
 #include "analysis/waits/wait_kind.h"
 #include "analysis/waits/wait_runners.h"
 #include "clr/threads/thread_state.h"
@@ -62,8 +63,8 @@ static void check_cycles(size_t threads, const size_t *owners, size_t cycles, si
 	struct waits waits = { .rows = rows, .count = threads, .edges = edges, .async = &graph };
 	for (uint32_t i = 0; i < NODES; i++) {
 		bool is_none = owners[i] >= NODES;
-		edges[i] =
-			(struct wait_edge){ is_none ? WAIT_NOBODY : (uint32_t)owners[i], i == 0 };
+		edges[i] = (struct wait_edge){ .to = is_none ? WAIT_NOBODY : (uint32_t)owners[i],
+					       .is_probable = i == 0 };
 	}
 	struct deadlocks found;
 	ASSERT_UINT(deadlocks_find(&waits, &found, NULL), HD_OK);
@@ -110,6 +111,187 @@ TEST(cycles_of_who_waits_are_deadlocks)
 		check_cycles(threads, all, 1, 8, 0);
 		check_cycles(threads, led_to, 1, 2, 4);
 		check_cycles(threads, several, 2, 3, 3);
+	}
+}
+
+/* Nodes, each of which waits for one other, for all of several, or for any of them. */
+struct wait_puzzle {
+	struct waits waits;
+	struct thread_wait rows[NODES];
+	struct wait_edge edges[NODES], parts[NODES * NODES];
+	struct wait_several several[NODES];
+};
+
+static void puzzle_init(struct wait_puzzle *puzzle)
+{
+	*puzzle = (struct wait_puzzle){ 0 };
+	puzzle->waits = (struct waits){
+		.rows = puzzle->rows,
+		.count = NODES,
+		.edges = puzzle->edges,
+		.several = { .rows = puzzle->several, .parts = puzzle->parts },
+	};
+	for (size_t i = 0; i < NODES; i++)
+		puzzle->edges[i].to = WAIT_NOBODY;
+}
+
+/* Node @p node waits for the nodes of the bits of @p to; NODES is one that is not known. */
+static void puzzle_add(struct wait_puzzle *puzzle, uint32_t node, bool is_any, unsigned int to,
+		       bool is_probable)
+{
+	struct wait_several_list *list = &puzzle->waits.several;
+	struct wait_several *row = &puzzle->several[list->rows_count++];
+	*row = (struct wait_several){ .node = node, .is_any = is_any, .begin = list->parts_count };
+	for (uint32_t i = 0; i <= NODES; i++) {
+		if (to >> i & 1) {
+			puzzle->parts[list->parts_count++] =
+				(struct wait_edge){ .to = i == NODES ? WAIT_NOBODY : i,
+						    .is_probable = is_probable };
+		}
+	}
+	row->count = list->parts_count - row->begin;
+}
+
+/* Can it never go on, if @p among cannot?  By what the words mean. */
+static bool never_goes_on(const struct wait_puzzle *puzzle, uint32_t node, unsigned int among,
+			  bool only_sure)
+{
+	const struct wait_several *row = wait_node_several(&puzzle->waits, node);
+	const struct wait_edge *edges = row ? &puzzle->parts[row->begin] : &puzzle->edges[node];
+	size_t count = row ? row->count : 1, stuck = 0;
+	for (size_t i = 0; i < count; i++) {
+		stuck += edges[i].to != WAIT_NOBODY && among >> edges[i].to & 1 &&
+			 !(only_sure && edges[i].is_probable);
+	}
+	return row && row->is_any ? count && stuck == count : stuck > 0;
+}
+
+/* The largest set of nodes of which each one can never go on because of others of the set. */
+static unsigned int stuck_nodes(const struct wait_puzzle *puzzle, bool only_sure)
+{
+	unsigned int among = (1u << NODES) - 1, last = 0;
+	while (among != last) {
+		last = among;
+		for (uint32_t i = 0; i < NODES; i++) {
+			if (!never_goes_on(puzzle, i, among, only_sure))
+				among &= ~(1u << i);
+		}
+	}
+	return among;
+}
+
+/* Chooses, and compares the cycles with what must be stuck. */
+static void check_puzzle(struct wait_puzzle *puzzle)
+{
+	unsigned int stuck = stuck_nodes(puzzle, false), sure = stuck_nodes(puzzle, true);
+	struct deadlocks found;
+	size_t certain = 0;
+	ASSERT_UINT(wait_choose_edges(&puzzle->waits, NULL), HD_OK);
+	for (uint32_t i = 0; i < NODES; i++) {
+		uint32_t to = puzzle->edges[i].to;
+		bool goes_there = to != WAIT_NOBODY && (stuck >> to & 1);
+		ASSERT_UINT(goes_there, stuck >> i & 1);
+	}
+	ASSERT_UINT(deadlocks_find(&puzzle->waits, &found, NULL), HD_OK);
+	ASSERT_UINT(found.count > 0, stuck != 0);
+	for (size_t i = 0; i < found.count; i++) {
+		const struct deadlock *cycle = &found.rows[i];
+		certain += !cycle->is_probable;
+		for (size_t k = 0; k < cycle->count; k++) {
+			uint32_t node = found.members[cycle->begin + k];
+			ASSERT_UINT(sure >> node & 1, !cycle->is_probable);
+		}
+	}
+	ASSERT_UINT(certain > 0, sure != 0);
+	deadlocks_deinit(&found);
+}
+
+TEST(who_needs_all_hangs_with_one_and_who_needs_any_with_all)
+{
+	struct wait_puzzle puzzle;
+	for (unsigned int is_any = 0; is_any < 2; is_any++) {
+		/* Node 0 waits for 1 and 2; only 1 waits for 0. */
+		puzzle_init(&puzzle);
+		puzzle_add(&puzzle, 0, is_any, 1u << 1 | 1u << 2, false);
+		puzzle.edges[1].to = 0;
+		ASSERT_UINT(stuck_nodes(&puzzle, false), is_any ? 0 : 3);
+		check_puzzle(&puzzle);
+		ASSERT_UINT(puzzle.edges[0].to, is_any ? WAIT_NOBODY : 1);
+		/* Now 2 does, too. */
+		puzzle_init(&puzzle);
+		puzzle_add(&puzzle, 0, is_any, 1u << 1 | 1u << 2, false);
+		puzzle.edges[1].to = puzzle.edges[2].to = 0;
+		ASSERT_UINT(stuck_nodes(&puzzle, false), 7);
+		check_puzzle(&puzzle);
+		/* A third one is not known. */
+		puzzle_init(&puzzle);
+		puzzle_add(&puzzle, 0, is_any, 1u << 1 | 1u << 2 | 1u << NODES, false);
+		puzzle.edges[1].to = puzzle.edges[2].to = 0;
+		ASSERT_UINT(stuck_nodes(&puzzle, false), is_any ? 0 : 7);
+		check_puzzle(&puzzle);
+		/* It waits for itself only. */
+		puzzle_init(&puzzle);
+		puzzle_add(&puzzle, 3, is_any, 1u << 3, false);
+		check_puzzle(&puzzle);
+		ASSERT_UINT(puzzle.edges[3].to, 3);
+	}
+	/* The one of all that is not stuck comes first; a probable one is not preferred. */
+	puzzle_init(&puzzle);
+	puzzle_add(&puzzle, 4, false, 1u << 2 | 1u << 5 | 1u << 6, false);
+	puzzle.parts[1].is_probable = true;
+	puzzle.edges[5].to = puzzle.edges[6].to = 4;
+	check_puzzle(&puzzle);
+	ASSERT_UINT(puzzle.edges[4].to, 6);
+}
+
+TEST(an_edge_that_is_also_a_part_counts_once)
+{
+	struct wait_puzzle puzzle;
+	puzzle_init(&puzzle);
+	/* Node 0 needs 1, which can go on, and 2, which waits for 0. */
+	puzzle_add(&puzzle, 0, false, 1u << 1 | 1u << 2, false);
+	puzzle.edges[0].to = 1;
+	puzzle.edges[2].to = 0;
+	ASSERT_UINT(stuck_nodes(&puzzle, false), 1u << 0 | 1u << 2);
+	check_puzzle(&puzzle);
+	ASSERT_UINT(puzzle.edges[0].to, 2);
+}
+
+TEST(a_place_to_run_counts_only_when_its_thread_hangs)
+{
+	struct wait_puzzle puzzle;
+	for (unsigned int hangs = 0; hangs < 2; hangs++) {
+		puzzle_init(&puzzle);
+		puzzle_add(&puzzle, 0, false, 1u << 1, true);
+		puzzle.parts[0].is_place = true;
+		if (hangs)
+			puzzle.edges[1].to = 0;
+		check_puzzle(&puzzle);
+		ASSERT_UINT(puzzle.edges[0].to, hangs ? 1 : WAIT_NOBODY);
+	}
+}
+
+TEST(chosen_edges_of_any_graph_have_cycles_where_nodes_are_stuck)
+{
+	uint64_t random = 88172645463325252u;
+	struct wait_puzzle puzzle;
+	for (unsigned int turn = 0; turn < 20000; turn++) {
+		puzzle_init(&puzzle);
+		for (uint32_t i = 0; i < NODES; i++) {
+			random ^= random << 13;
+			random ^= random >> 7;
+			random ^= random << 17;
+			unsigned int to = random >> 8 & random >> 20 & ((2u << NODES) - 1);
+			bool is_probable = (random >> 40 & 7) == 0;
+			if (random & 3) {
+				puzzle_add(&puzzle, i, random & 1, to, is_probable);
+			} else if (random & 4) {
+				puzzle.edges[i] =
+					(struct wait_edge){ .to = random >> 32 & (NODES - 1),
+							    .is_probable = is_probable };
+			}
+		}
+		check_puzzle(&puzzle);
 	}
 }
 

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The graph of waits: for each thread and each async method, who must go on first. */
 #include "analysis/async/async_graph.h"
+#include "analysis/waits/wait_choice.h"
 #include "analysis/waits/wait_holders.h"
 #include "analysis/waits/wait_parts.h"
-#include "analysis/waits/wait_runners.h"
+#include "analysis/waits/wait_several.h"
+#include "analysis/waits/wait_tasks.h"
 #include "util/alloc.h"
+
+/* Steps from a thread that waits for a task to the thread that must act: async methods between them. */
+#define OWNER_STEPS_MAX 64u
 
 struct edge_search {
 	struct waits *waits;
-	struct wait_runners runners;
+	struct wait_tasks tasks;
 	struct held_semaphores semaphores;
 };
 
@@ -25,9 +30,10 @@ static struct wait_edge edge_of_box(const struct edge_search *search, const stru
 	switch (box->wait) {
 	case AWAIT_RUNS:
 	case AWAIT_THREAD:
-		return edge_to(wait_runner_of(&search->runners, box->address), false);
+		return edge_to(wait_rows_first(&search->tasks.runners, box->address), false);
 	case AWAIT_TASK:
-		return edge_to(wait_runner_of(&search->runners, box->object), false);
+	case AWAIT_UNWRAP:
+		return edge_to(wait_task_node(&search->tasks, box->object), false);
 	case AWAIT_SEMAPHORE:
 		return edge_to(held_semaphore_holder(&search->semaphores, box->object), true);
 	default:
@@ -50,36 +56,53 @@ static struct wait_edge edge_of_thread(const struct edge_search *search,
 	}
 	if (wait->kind != WAIT_TASK)
 		return edge_to(WAIT_NOBODY, false);
-	uint32_t box = async_graph_find(waits->async, wait->object.address);
-	if (box != ASYNC_NO_BOX)
-		return edge_to((uint32_t)waits->count + box, false);
-	return edge_to(wait_runner_of(&search->runners, wait->object.address), false);
+	return edge_to(wait_task_node(&search->tasks, wait->object.address), false);
 }
 
-/* Who waits for a task: the thread that runs it, or the innermost method that it awaits. */
-static void set_owner_of_task(const struct edge_search *search, struct thread_wait *wait)
+static bool waits_for_tasks(const struct thread_wait *wait)
 {
-	struct waits *waits = search->waits;
-	uint32_t to = waits->edges[wait - waits->rows].to;
-	if (wait->kind != WAIT_TASK || wait->owner || to == WAIT_NOBODY)
+	return wait->kind == WAIT_TASK || wait->kind == WAIT_ALL_TASKS ||
+	       wait->kind == WAIT_ANY_TASK;
+}
+
+/*
+ * Who waits for tasks: the thread that runs one, or the innermost method that it awaits.  Of several
+ * that read a lock, the one that counts.
+ */
+static void set_chosen_owner(struct waits *waits, struct thread_wait *wait)
+{
+	uint32_t node = (uint32_t)(wait - waits->rows), to = waits->edges[node].to;
+	bool is_lock = !waits_for_tasks(wait) && wait_node_several(waits, node) != NULL;
+	if (is_lock)
+		wait->owner = NULL;
+	if ((!waits_for_tasks(wait) && !is_lock) || wait->owner)
 		return;
-	if (to >= waits->count)
+	for (unsigned int i = 0; i < OWNER_STEPS_MAX && to != WAIT_NOBODY && to >= waits->count;
+	     i++)
 		to = waits->edges[waits->count + waits->async->rows[to - waits->count].end].to;
 	if (to < waits->count && &waits->rows[to] != wait)
 		wait->owner = waits->rows[to].thread;
 }
 
-static void make_edges(struct edge_search *search)
+static enum hd_status make_edges(struct edge_search *search, struct hd_error *err)
 {
 	struct waits *waits = search->waits;
+	for (size_t i = 0; i < waits->count; i++) {
+		waits->edges[i] = edge_of_thread(search, &waits->rows[i]);
+		TRY(wait_add_several_of_thread(&search->tasks, &waits->rows[i], err));
+	}
 	for (size_t i = 0; i < waits->async->rows_count; i++) {
 		const struct async_node *box = &waits->async->rows[i];
-		waits->edges[waits->count + i] = edge_of_box(search, box);
+		uint32_t node = (uint32_t)(waits->count + i);
+		waits->edges[node] = edge_of_box(search, box);
+		if (box->wait == AWAIT_ALL || box->wait == AWAIT_ANY) {
+			TRY(wait_add_several(&search->tasks, node, box->object, err));
+		}
 	}
+	TRY(wait_choose_edges(waits, err));
 	for (size_t i = 0; i < waits->count; i++)
-		waits->edges[i] = edge_of_thread(search, &waits->rows[i]);
-	for (size_t i = 0; i < waits->count; i++)
-		set_owner_of_task(search, &waits->rows[i]);
+		set_chosen_owner(waits, &waits->rows[i]);
+	return waits->async->failed ? fail_nomem(err) : HD_OK;
 }
 
 enum hd_status wait_find_edges(struct waits *waits, struct job *job, struct hd_error *err)
@@ -89,12 +112,12 @@ enum hd_status wait_find_edges(struct waits *waits, struct job *job, struct hd_e
 	waits->edges = mem_alloc(waits->count + boxes + 1, sizeof(*waits->edges));
 	enum hd_status status = waits->edges ? HD_OK : fail_nomem(err);
 	if (status == HD_OK)
-		status = wait_runners_find(waits, job, &search.runners, err);
+		status = wait_tasks_init(waits, job, &search.tasks, err);
 	if (status == HD_OK)
 		status = held_semaphores_find(waits, job, &search.semaphores, err);
 	if (status == HD_OK)
-		make_edges(&search);
-	wait_runners_deinit(&search.runners);
+		status = make_edges(&search, err);
+	wait_tasks_deinit(&search.tasks);
 	held_semaphores_deinit(&search.semaphores);
 	return status;
 }

@@ -5,13 +5,11 @@
  */
 #include "analysis/waits/wait_runners.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/waits/wait_parts.h"
 #include "util/alloc.h"
 #include "util/job.h"
-#include "util/sort.h"
 
 /* Methods that are remembered: common frames come again and again. */
 #define REMEMBERED 4096u
@@ -21,12 +19,6 @@ struct method_answers {
 	uint64_t methods[REMEMBERED];
 	bool is_runner[REMEMBERED];
 };
-
-void wait_runners_deinit(struct wait_runners *runners)
-{
-	pages_free(runners->rows, runners->rows_capacity, sizeof(*runners->rows));
-	*runners = (struct wait_runners){ 0 };
-}
 
 static bool method_begins_with(const char *text, const char *begin)
 {
@@ -63,7 +55,7 @@ static bool is_runner(const struct waits *waits, const struct stack_frame *frame
 }
 
 static enum hd_status add_runners(const struct waits *waits, uint32_t row,
-				  struct method_answers *answers, struct wait_runners *runners,
+				  struct method_answers *answers, struct wait_rows *runners,
 				  struct hd_error *err)
 {
 	const struct thread_wait *wait = &waits->rows[row];
@@ -74,25 +66,15 @@ static enum hd_status add_runners(const struct waits *waits, uint32_t row,
 		    root->flags & (STACK_ROOT_INTERIOR | STACK_ROOT_CONSERVATIVE) ||
 		    !is_runner(waits, &wait->stack.frames[root->frame], answers))
 			continue;
-		if (!PAGES_RESERVE(runners, rows))
-			return fail_nomem(err);
-		runners->rows[runners->rows_count++] = (struct wait_runner){ root->value, row };
+		TRY(wait_rows_add(runners, root->value, row, err));
 	}
 	return HD_OK;
 }
 
-static int compare_runners(const void *left, const void *right)
+enum hd_status wait_runners_find(const struct waits *waits, struct job *job, struct wait_rows *ret,
+				 struct hd_error *err)
 {
-	const struct wait_runner *a = left, *b = right;
-	if (a->task != b->task)
-		return a->task < b->task ? -1 : 1;
-	return a->row < b->row ? -1 : a->row > b->row;
-}
-
-enum hd_status wait_runners_find(const struct waits *waits, struct job *job,
-				 struct wait_runners *ret, struct hd_error *err)
-{
-	struct wait_runners runners = { 0 };
+	struct wait_rows runners = { 0 };
 	struct method_answers *answers = mem_calloc(1, sizeof(*answers));
 	enum hd_status status = answers ? HD_OK : fail_nomem(err);
 	for (size_t i = 0; i < waits->count && status == HD_OK; i++) {
@@ -102,18 +84,10 @@ enum hd_status wait_runners_find(const struct waits *waits, struct job *job,
 	}
 	mem_free(answers);
 	if (status != HD_OK) {
-		wait_runners_deinit(&runners);
+		wait_rows_deinit(&runners);
 		return status;
 	}
-	if (runners.rows_count)
-		qsort(runners.rows, runners.rows_count, sizeof(*runners.rows), compare_runners);
+	wait_rows_sort(&runners);
 	*ret = runners;
 	return HD_OK;
-}
-
-uint32_t wait_runner_of(const struct wait_runners *runners, uint64_t task)
-{
-	size_t row = ROWS_FROM(runners->rows, runners->rows_count, task, task);
-	bool is_found = task && row < runners->rows_count && runners->rows[row].task == task;
-	return is_found ? runners->rows[row].row : WAIT_NOBODY;
 }

@@ -24,6 +24,9 @@ void waits_destroy(struct waits *waits)
 	mem_free(waits->rows);
 	mem_free(waits->edges);
 	mem_free(waits->by_thread);
+	pages_free(waits->several.rows, waits->several.rows_capacity, sizeof(*waits->several.rows));
+	pages_free(waits->several.parts, waits->several.parts_capacity,
+		   sizeof(*waits->several.parts));
 	mem_free(waits);
 }
 

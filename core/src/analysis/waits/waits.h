@@ -41,7 +41,29 @@ struct thread_wait {
  */
 struct wait_edge {
 	uint32_t to;      /**< or WAIT_NOBODY: nothing, or not known */
-	bool is_probable; /**< nothing stores who has a semaphore: it is the only one that may have it */
+	bool is_probable; /**< nothing stores who has a semaphore: it is the only one that may have it;
+			   * or the wait has a limit of time or may be cancelled (Task.WaitAsync) */
+	/** An async method comes back to this thread: it counts only if the thread can never go on. */
+	bool is_place;
+};
+
+/**
+ * A node that waits for several others: Task.WhenAll, WhenAny, WaitAll and WaitAny, and all that read
+ * a lock.
+ */
+struct wait_several {
+	uint32_t node;
+	bool is_any; /**< it goes on after the first of them; else after the last one */
+	/** In parts: those that are known; if is_any, all of them. */
+	size_t begin, count;
+};
+
+/** Nodes that wait for several others, ascending by node. */
+struct wait_several_list {
+	struct wait_several *rows;
+	size_t rows_count, rows_capacity;
+	struct wait_edge *parts;
+	size_t parts_count, parts_capacity;
 };
 
 /** All of them, in the order of the runtime's list of threads. */
@@ -52,10 +74,12 @@ struct waits {
 	struct async_graph *async; /**< the async methods that are not done; NULL: not asked for */
 	struct thread_wait *rows;
 	size_t count;
-	struct wait_edge *edges; /**< by node; NULL: not asked for */
-	uint32_t *by_thread;     /**< by clr_thread_index(): the row, UINT32_MAX: none */
-	uint64_t partial;        /**< stacks that could not be walked to their ends */
-	uint64_t not_matched;    /**< waiters of monitors of which no thread was found */
+	/** By node, of several the one that counts (wait_choice.h); NULL: not asked for. */
+	struct wait_edge *edges;
+	struct wait_several_list several; /**< nodes that wait for several others */
+	uint32_t *by_thread;              /**< by clr_thread_index(): the row, UINT32_MAX: none */
+	uint64_t partial;                 /**< stacks that could not be walked to their ends */
+	uint64_t not_matched;             /**< waiters of monitors of which no thread was found */
 };
 
 /**
@@ -89,6 +113,8 @@ size_t wait_nodes(const struct waits *waits);
 const struct thread_wait *wait_node_thread(const struct waits *waits, uint32_t node);
 /** The async method that it is, or NULL. */
 const struct async_node *wait_node_box(const struct waits *waits, uint32_t node);
+/** The several nodes that it waits for, or NULL: it waits for one or none. */
+const struct wait_several *wait_node_several(const struct waits *waits, uint32_t node);
 
 /**
  * The MethodDesc of the method in which a thread waits: the program's; of native code, what was

@@ -234,9 +234,24 @@ static const char *owner_verb(const struct thread_wait *wait, bool is_probable)
 	return is_probable ? " probably has" : " has";
 }
 
+/* "which needs thread 5": of tasks that are made of others, the one that counts. */
+static void append_needed(struct text *text, const struct waits *waits, uint32_t node)
+{
+	const struct wait_several *several = wait_node_several(waits, node);
+	if (several && several->is_any) {
+		text_printf(text, ", which needs one of %zu tasks that all hang; the first is ",
+			    several->count);
+	} else {
+		text_puts(text, ", which needs ");
+	}
+	append_node(text, waits, waits->edges[node].to);
+}
+
 void append_blocked(struct text *text, const struct waits *waits, const struct thread_wait *wait)
 {
-	struct wait_edge edge = waits->edges[wait - waits->rows];
+	uint32_t node = (uint32_t)(wait - waits->rows);
+	struct wait_edge edge = waits->edges[node];
+	const struct async_node *box = wait_node_box(waits, edge.to);
 	const struct thread_wait *owner = wait_of_thread(waits, wait->owner);
 	append_thread(text, waits->heap, wait->thread);
 	text_puts(text, " ");
@@ -247,10 +262,15 @@ void append_blocked(struct text *text, const struct waits *waits, const struct t
 		text_printf(text, " (%s)", state.bytes);
 	text_deinit(&state);
 	/* Of a task it was said which async method it is; who runs that is of interest. */
-	if (wait->kind == WAIT_TASK && wait_node_box(waits, edge.to))
+	bool is_said = wait->kind == WAIT_TASK && box && box->address == wait->object.address;
+	if (is_said)
 		edge.to = owner ? (uint32_t)(owner - waits->rows) : WAIT_NOBODY;
 	if (edge.to == WAIT_NOBODY)
 		return;
+	if (wait_node_several(waits, node) || (box && !is_said && wait->kind == WAIT_TASK)) {
+		append_needed(text, waits, node);
+		return;
+	}
 	bool is_named = wait->kind == WAIT_JOIN || wait->kind == WAIT_SUSPENSION;
 	text_puts(text, is_named ? ": " : ", which ");
 	append_node(text, waits, edge.to);
@@ -265,21 +285,28 @@ static void append_blocked_box(struct text *text, const struct waits *waits, uin
 	append_box_waiter(text, waits->heap, box);
 	if (box->next != ASYNC_NO_BOX) {
 		text_puts(text, " awaits ");
-	} else if (box->wait == AWAIT_RUNS || box->wait == AWAIT_THREAD) {
-		text_puts(text, edge.to == WAIT_NOBODY ? " runs" : " runs on ");
-	} else {
-		text_puts(text, " waits for ");
-		append_async_wait(text, waits->async, box);
-		text_puts(text, edge.to == WAIT_NOBODY ? "" : ", which ");
+		append_node(text, waits, edge.to);
+		return;
 	}
+	if (box->wait == AWAIT_RUNS || box->wait == AWAIT_THREAD) {
+		text_puts(text, edge.to == WAIT_NOBODY ? " runs" : " runs on ");
+		if (edge.to != WAIT_NOBODY)
+			append_node(text, waits, edge.to);
+		return;
+	}
+	text_puts(text, " waits for ");
+	append_async_wait(text, waits->async, box);
 	if (edge.to == WAIT_NOBODY)
 		return;
-	append_node(text, waits, edge.to);
-	if (box->wait == AWAIT_TASK) {
-		text_puts(text, " runs");
-	} else if (box->wait == AWAIT_SEMAPHORE) {
-		text_puts(text, edge.is_probable ? " probably has" : " has");
+	if (box->wait != AWAIT_TASK && box->wait != AWAIT_SEMAPHORE) {
+		append_needed(text, waits, node);
+		return;
 	}
+	text_puts(text, ", which ");
+	append_node(text, waits, edge.to);
+	text_puts(text, box->wait == AWAIT_TASK ? " runs"
+			: edge.is_probable      ? " probably has"
+						: " has");
 }
 
 void append_blocked_node(struct text *text, const struct waits *waits, uint32_t node)
