@@ -4,6 +4,7 @@
 #include "analysis/waits/wait_choice.h"
 #include "analysis/waits/wait_holders.h"
 #include "analysis/waits/wait_parts.h"
+#include "analysis/waits/wait_readers.h"
 #include "analysis/waits/wait_several.h"
 #include "analysis/waits/wait_tasks.h"
 #include "util/alloc.h"
@@ -15,6 +16,7 @@ struct edge_search {
 	struct waits *waits;
 	struct wait_tasks tasks;
 	struct held_semaphores semaphores;
+	struct wait_readers readers;
 };
 
 static struct wait_edge edge_to(uint32_t node, bool is_probable)
@@ -90,6 +92,7 @@ static enum hd_status make_edges(struct edge_search *search, struct hd_error *er
 	for (size_t i = 0; i < waits->count; i++) {
 		waits->edges[i] = edge_of_thread(search, &waits->rows[i]);
 		TRY(wait_add_several_of_thread(&search->tasks, &waits->rows[i], err));
+		TRY(wait_add_readers(&search->readers, waits, &waits->rows[i], err));
 	}
 	for (size_t i = 0; i < waits->async->rows_count; i++) {
 		const struct async_node *box = &waits->async->rows[i];
@@ -116,8 +119,11 @@ enum hd_status wait_find_edges(struct waits *waits, struct job *job, struct hd_e
 	if (status == HD_OK)
 		status = held_semaphores_find(waits, job, &search.semaphores, err);
 	if (status == HD_OK)
+		status = wait_readers_find(waits, job, &search.readers, err);
+	if (status == HD_OK)
 		status = make_edges(&search, err);
 	wait_tasks_deinit(&search.tasks);
+	wait_readers_deinit(&search.readers);
 	held_semaphores_deinit(&search.semaphores);
 	return status;
 }

@@ -63,14 +63,24 @@ static const struct clr_thread *holder_of_lock(const struct waits *waits,
 }
 
 /* ReaderWriterLockSlim has the managed ids of its writer and its upgradeable reader, -1: none. */
-static const struct clr_thread *writer(const struct waits *waits, const struct object *object,
-				       const char *field)
+static const struct clr_thread *lock_owner(const struct waits *waits, const struct object *object,
+					   const char *field)
 {
 	struct member id = member_of(waits->members, object, field);
 	int64_t number = member_signed(&id);
 	return id.state == MEMBER_READ && number > 0
 		       ? clr_thread_by_id(waits->heap->clr, (uint32_t)number)
 		       : NULL;
+}
+
+const struct clr_thread *wait_lock_writer(const struct waits *waits, const struct object *lock)
+{
+	return lock_owner(waits, lock, "_writeLockOwnerId");
+}
+
+const struct clr_thread *wait_lock_upgrader(const struct waits *waits, const struct object *lock)
+{
+	return lock_owner(waits, lock, "_upgradeLockOwnerId");
 }
 
 static const struct clr_thread *find_owner(const struct waits *waits,
@@ -84,9 +94,9 @@ static const struct clr_thread *find_owner(const struct waits *waits,
 	case WAIT_READ:
 	case WAIT_WRITE:
 	case WAIT_UPGRADE:
-		owner = writer(waits, object, "_writeLockOwnerId");
+		owner = wait_lock_writer(waits, object);
 		if (!owner && wait->kind != WAIT_READ)
-			owner = writer(waits, object, "_upgradeLockOwnerId");
+			owner = wait_lock_upgrader(waits, object);
 		return owner;
 	case WAIT_JOIN:
 		return thread_of_object(waits, object);

@@ -30,6 +30,8 @@ struct thread_wait {
 	size_t wait_end, user_frame;
 	/** The monitor in whose queue of Monitor.Wait it is, and the one that it enters; NULL: none. */
 	const struct monitor *pulse, *entered;
+	/** So many read the ReaderWriterLockSlim that are not known: their threads may have ended. */
+	uint32_t unknown_readers;
 };
 
 /** No node. */
@@ -122,6 +124,10 @@ const struct wait_several *wait_node_several(const struct waits *waits, uint32_t
  * 0: not known.
  */
 uint64_t wait_method(const struct thread_wait *wait);
+
+/** Who has a ReaderWriterLockSlim to write, and who reads it and may write later; NULL: nobody. */
+const struct clr_thread *wait_lock_writer(const struct waits *waits, const struct object *lock);
+const struct clr_thread *wait_lock_upgrader(const struct waits *waits, const struct object *lock);
 
 /** A frame of @p wait outside of its own wait whose roots hold @p object; or WAIT_NO_FRAME. */
 size_t wait_frame_with(const struct thread_wait *wait, uint64_t object);

@@ -37,6 +37,7 @@ enum wait_column {
 	WAIT_OWNER_NAME,
 	WAIT_ASYNC,
 	WAIT_METHOD,
+	WAIT_READERS,
 	WAIT_STATE,
 	WAIT_HANDLES,
 	WAIT_COLUMNS
@@ -59,6 +60,8 @@ static const struct column wait_columns[WAIT_COLUMNS] = {
 			 "the async method whose task it waits for" },
 	[WAIT_METHOD] = { "method", "Method", KIND_TEXT, 0, 0,
 			  "the method that waits: the program's, where one is on the stack" },
+	[WAIT_READERS] = { "unknown_readers", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+			   "threads that read the lock and were not found: they may have ended" },
 	[WAIT_STATE] = { "state", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
 			 "what is known of it: \"3 of 5 left\", \"its owner is not known\"" },
 	[WAIT_HANDLES] = { "handles", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
@@ -146,6 +149,8 @@ static void set_state(const struct waits *waits, const struct thread_wait *wait,
 		cells[WAIT_STATE] = cell_text(words->state.bytes, words->state.size);
 	if (words->handles.size)
 		cells[WAIT_HANDLES] = cell_text(words->handles.bytes, words->handles.size);
+	if (wait->unknown_readers)
+		cells[WAIT_READERS] = cell_number(wait->unknown_readers);
 }
 
 static void write_wait(struct call *call, const struct waits *waits, const struct thread_wait *wait,

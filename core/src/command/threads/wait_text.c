@@ -247,6 +247,49 @@ static void append_needed(struct text *text, const struct waits *waits, uint32_t
 	append_node(text, waits, waits->edges[node].to);
 }
 
+static bool waits_for_readers(const struct thread_wait *wait)
+{
+	return wait->object.type &&
+	       (wait->kind == WAIT_READ || wait->kind == WAIT_WRITE || wait->kind == WAIT_UPGRADE);
+}
+
+/* What the thread that must leave a lock does with it. */
+static const char *lock_verb(const struct waits *waits, const struct thread_wait *wait,
+			     const struct thread_wait *owner, bool are_several)
+{
+	if (owner->thread == wait_lock_writer(waits, &wait->object))
+		return " has";
+	if (wait->kind != WAIT_WRITE && owner->kind == WAIT_WRITE &&
+	    owner->object.address == wait->object.address)
+		return " waits to write first";
+	if (owner->thread == wait_lock_upgrader(waits, &wait->object) && !are_several)
+		return " has for upgradeable reading";
+	return are_several ? " have for reading" : " has for reading";
+}
+
+/* "which thread 5 has for reading", "which thread 6 waits to write first". */
+static void append_lock_owner(struct text *text, const struct waits *waits,
+			      const struct thread_wait *wait, const struct thread_wait *owner)
+{
+	const struct wait_several *several =
+		wait_node_several(waits, (uint32_t)(wait - waits->rows));
+	size_t others = several ? several->count - 1 : 0;
+	char count[COUNT_SIZE];
+	if (wait->unknown_readers) {
+		text_printf(text,
+			    ", which %s %s for reading that cannot be found and may have ended",
+			    format_count(wait->unknown_readers, "thread", count),
+			    wait->unknown_readers == 1 ? "has" : "have");
+	}
+	if (!owner)
+		return;
+	text_puts(text, wait->unknown_readers ? ", and which " : ", which ");
+	append_node(text, waits, (uint32_t)(owner - waits->rows));
+	if (others)
+		text_printf(text, " and %s", format_count(others, "other thread", count));
+	text_puts(text, lock_verb(waits, wait, owner, others > 0));
+}
+
 void append_blocked(struct text *text, const struct waits *waits, const struct thread_wait *wait)
 {
 	uint32_t node = (uint32_t)(wait - waits->rows);
@@ -261,6 +304,10 @@ void append_blocked(struct text *text, const struct waits *waits, const struct t
 	if (state.size)
 		text_printf(text, " (%s)", state.bytes);
 	text_deinit(&state);
+	if (waits_for_readers(wait)) {
+		append_lock_owner(text, waits, wait, owner);
+		return;
+	}
 	/* Of a task it was said which async method it is; who runs that is of interest. */
 	bool is_said = wait->kind == WAIT_TASK && box && box->address == wait->object.address;
 	if (is_said)
