@@ -2,6 +2,7 @@
 /* The graph of waits: for each thread and each async method, who must go on first. */
 #include "analysis/async/async_graph.h"
 #include "analysis/waits/wait_choice.h"
+#include "analysis/waits/wait_contexts.h"
 #include "analysis/waits/wait_holders.h"
 #include "analysis/waits/wait_parts.h"
 #include "analysis/waits/wait_readers.h"
@@ -17,6 +18,7 @@ struct edge_search {
 	struct wait_tasks tasks;
 	struct held_semaphores semaphores;
 	struct wait_readers readers;
+	struct wait_contexts contexts;
 };
 
 static struct wait_edge edge_to(uint32_t node, bool is_probable)
@@ -86,6 +88,23 @@ static void set_chosen_owner(struct waits *waits, struct thread_wait *wait)
 		wait->owner = waits->rows[to].thread;
 }
 
+/* An async method that comes back to a thread needs that one, too. */
+static enum hd_status add_context(struct edge_search *search, const struct async_node *box,
+				  uint32_t node, struct hd_error *err)
+{
+	struct waits *waits = search->waits;
+	struct wait_several several = { .node = node, .begin = waits->several.parts_count };
+	uint32_t thread = wait_context_of(&search->contexts, waits, box);
+	if (thread == WAIT_NOBODY || !wait_parts_have_room(waits, 2))
+		return HD_OK;
+	if (waits->edges[node].to != WAIT_NOBODY)
+		TRY(wait_part_add(waits, waits->edges[node], err));
+	TRY(wait_part_add(waits,
+			  (struct wait_edge){ .to = thread, .is_probable = true, .is_place = true },
+			  err));
+	return wait_several_add(waits, several, err);
+}
+
 static enum hd_status make_edges(struct edge_search *search, struct hd_error *err)
 {
 	struct waits *waits = search->waits;
@@ -100,6 +119,8 @@ static enum hd_status make_edges(struct edge_search *search, struct hd_error *er
 		waits->edges[node] = edge_of_box(search, box);
 		if (box->wait == AWAIT_ALL || box->wait == AWAIT_ANY) {
 			TRY(wait_add_several(&search->tasks, node, box->object, err));
+		} else {
+			TRY(add_context(search, box, node, err));
 		}
 	}
 	TRY(wait_choose_edges(waits, err));
@@ -121,9 +142,12 @@ enum hd_status wait_find_edges(struct waits *waits, struct job *job, struct hd_e
 	if (status == HD_OK)
 		status = wait_readers_find(waits, job, &search.readers, err);
 	if (status == HD_OK)
+		status = wait_contexts_find(waits, job, &search.contexts, err);
+	if (status == HD_OK)
 		status = make_edges(&search, err);
 	wait_tasks_deinit(&search.tasks);
 	wait_readers_deinit(&search.readers);
+	wait_contexts_deinit(&search.contexts);
 	held_semaphores_deinit(&search.semaphores);
 	return status;
 }

@@ -163,7 +163,7 @@ enum cycle_column {
 
 static const struct column deadlock_columns[CYCLE_COLUMNS] = {
 	[CYCLE_PROBABLE] = { "probable", NULL, KIND_FLAG, 0, 0,
-			     "is an owner in it only probable?  Nothing stores who has a semaphore" },
+			     "is an owner in it only probable?  Of a semaphore or a context nothing stores one" },
 	[CYCLE_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "members that wait for each other" },
 	[CYCLE_THREADS] = { "threads", NULL, KIND_NUMBER, 0, 0, "so many of them are threads" },
 	[CYCLE_METHODS] = { "async_methods", NULL, KIND_NUMBER, 0, 0, "and so many async methods" },
@@ -324,12 +324,35 @@ void append_blocked(struct text *text, const struct waits *waits, const struct t
 	text_puts(text, owner_verb(wait, edge.is_probable));
 }
 
+/* "..., and then for thread 5 (window), which runs its Shop.WindowContext" */
+static void append_place(struct text *text, const struct waits *waits, uint32_t node)
+{
+	const struct async_node *box = wait_node_box(waits, node);
+	if (box->next != ASYNC_NO_BOX) {
+		text_puts(text, " awaits ");
+		append_node(text, waits, (uint32_t)waits->count + box->next);
+		text_puts(text, ", and then waits for ");
+	} else if (box->wait == AWAIT_THREAD) {
+		text_puts(text, " can go on, but waits for ");
+	} else {
+		text_puts(text, " waits for ");
+		append_async_wait(text, waits->async, box);
+		text_puts(text, ", and then for ");
+	}
+	append_node(text, waits, waits->edges[node].to);
+	text_puts(text, ", which runs its SynchronizationContext");
+}
+
 /* "the async method A waits for SemaphoreSlim 7f... (0 free), which thread 5 probably has" */
 static void append_blocked_box(struct text *text, const struct waits *waits, uint32_t node)
 {
 	const struct async_node *box = wait_node_box(waits, node);
 	struct wait_edge edge = waits->edges[node];
 	append_box_waiter(text, waits->heap, box);
+	if (edge.is_place) {
+		append_place(text, waits, node);
+		return;
+	}
 	if (box->next != ASYNC_NO_BOX) {
 		text_puts(text, " awaits ");
 		append_node(text, waits, edge.to);
