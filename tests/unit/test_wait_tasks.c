@@ -187,4 +187,43 @@ TEST(continuations_that_lead_to_themselves_end)
 	check_deadlocks(1, 1);
 }
 
+/* Task.WaitAsync of @p inner. */
+static uint64_t make_limit(uint64_t inner)
+{
+	uint64_t limit = make_task(limit_type, 0);
+	fake_poke_u64(&tasks.fake->memory, limit + 24, inner);
+	return limit;
+}
+
+TEST(a_wait_with_a_limit_may_end_before)
+{
+	uint64_t all = make_task(all_type, 0), outer = make_box(all, 0);
+	(void)make_box(make_limit(outer), all);
+	check_probable(1, 2, true);
+}
+
+static void check_circle(bool is_limited)
+{
+	struct verdicts verdicts;
+	uint64_t first = make_box(0, 0), second = make_box(first, 0);
+	fake_poke_u64(&tasks.fake->memory, first + 32, is_limited ? make_limit(second) : second);
+	fake_types_attach(tasks.types);
+	ASSERT_UINT_FATAL(verdicts_find(fake_heap(tasks.fake), NULL, &verdicts, NULL), HD_OK);
+	ASSERT_UINT(verdicts.rows_count, 1);
+	ASSERT_UINT(verdicts.rows[0].kind, VERDICT_CIRCLE);
+	ASSERT_UINT(verdicts.rows[0].count, 2);
+	ASSERT_UINT(verdicts.rows[0].is_probable, is_limited);
+	verdicts_deinit(&verdicts);
+}
+
+TEST(methods_that_await_each_other_are_a_circle)
+{
+	check_circle(false);
+}
+
+TEST(a_circle_with_a_limit_may_end)
+{
+	check_circle(true);
+}
+
 SUITE(.name = "wait_tasks", .set_up = set_up, .tear_down = tear_down)

@@ -37,6 +37,14 @@ TEST(methods_tell_what_a_thread_waits_for)
 		{ "System.Threading.ReaderWriterLockSlim+SpinLock.EnterSpin", WAIT_SPIN },
 		{ "System.Threading.SpinWait.SpinOnceCore", WAIT_SPIN },
 		{ "System.Threading.Tasks.Task.InnerInvoke", WAIT_NONE },
+		{ "System.Threading.Tasks.Task<System.Int32>.InnerInvoke", WAIT_NONE },
+		{ "System.Threading.Tasks.Task.WaitAsync", WAIT_NONE },
+		{ "System.Threading.SemaphoreSlim.WaitAsyncCore", WAIT_NONE },
+		{ "System.Runtime.CompilerServices.TaskAwaiter.GetResult", WAIT_TASK },
+		{ "System.Runtime.CompilerServices.TaskAwaiter.UnsafeOnCompletedInternal",
+		  WAIT_NONE },
+		{ "System.Runtime.CompilerServices.TaskAwaiter<System.Int32>.OnCompleted",
+		  WAIT_NONE },
 		{ "System.Threading.Monitor.Exit", WAIT_NONE },
 		{ "Shop.Lock.Enter", WAIT_NONE },
 		{ "", WAIT_NONE },
@@ -48,6 +56,8 @@ TEST(methods_tell_what_a_thread_waits_for)
 	CU_ASSERT(method_is_framework("System.Threading.Monitor.Wait"));
 	CU_ASSERT(!method_is_framework("SystemOfOurs.Monitor.Wait"));
 	CU_ASSERT(!method_is_framework("Shop.Bank.Transfer"));
+	CU_ASSERT(method_is_framework("Interop+Sys.Read"));
+	CU_ASSERT(!method_is_framework("InteropTools.Order.Place"));
 }
 
 #define NODES 8u
@@ -293,6 +303,30 @@ TEST(chosen_edges_of_any_graph_have_cycles_where_nodes_are_stuck)
 		}
 		check_puzzle(&puzzle);
 	}
+}
+
+TEST(a_way_is_probable_from_its_first_node_to_its_last_probable_edge)
+{
+	struct wait_puzzle puzzle;
+	uint32_t ends[NODES];
+	bool are_probable[NODES];
+	/* 7 -> 6 -> 5 => 4 -> 3; 2 => 7; 1 -> 3; 0 waits for itself. */
+	static const uint32_t to[NODES] = { 0, 3, 7, WAIT_NOBODY, 3, 4, 5, 6 };
+	static const bool expected[NODES] = { [2] = true, [5] = true, [6] = true, [7] = true };
+	puzzle_init(&puzzle);
+	for (uint32_t i = 0; i < NODES; i++)
+		puzzle.edges[i] =
+			(struct wait_edge){ .to = to[i], .is_probable = i == 5 || i == 2 };
+	wait_ends(&puzzle.waits, ends);
+	ASSERT_UINT_FATAL(wait_ways(&puzzle.waits, ends, are_probable, NULL), HD_OK);
+	for (uint32_t i = 0; i < NODES; i++)
+		ASSERT_UINT(are_probable[i], expected[i]);
+	/* An edge that leads nowhere is on no way. */
+	puzzle.edges[3].is_probable = true;
+	puzzle.edges[2].is_probable = puzzle.edges[5].is_probable = false;
+	ASSERT_UINT_FATAL(wait_ways(&puzzle.waits, ends, are_probable, NULL), HD_OK);
+	for (uint32_t i = 0; i < NODES; i++)
+		CU_ASSERT_FALSE(are_probable[i]);
 }
 
 TEST(methods_tell_that_a_thread_runs_a_task)

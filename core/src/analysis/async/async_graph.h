@@ -68,6 +68,7 @@ struct async_node {
 	enum async_wait wait; /**< what it waits for, or what is between it and next */
 	enum async_root root; /**< who goes on after it, if no other box awaits it */
 	bool is_awaited;      /**< by another box */
+	bool is_limited; /**< Task.WaitAsync is on the way to what it waits for: it may end before that */
 };
 
 /** Boxes in ascending order of address. */

@@ -109,6 +109,7 @@ struct wait_way {
 	struct object object;   /* where it is now */
 	enum async_type kind;   /* of that */
 	enum async_wait passed; /* the first thing on the way; AWAIT_NOTHING: none yet */
+	bool is_limited;        /* it may end before what it leads to */
 };
 
 /* Does the way end here? */
@@ -144,6 +145,7 @@ static uint64_t take_wait_step(struct async_graph *graph, struct wait_way *way)
 	} else if (way->kind != ASYNC_CANCELLATION) {
 		return 0;
 	}
+	way->is_limited |= step == AWAIT_LIMITED;
 	uint64_t inner = follow_field(graph, &way->object, path);
 	if (inner && !way->passed)
 		way->passed = step;
@@ -161,6 +163,7 @@ static void find_end(struct async_graph *graph, struct async_node *node, uint64_
 		if (take_wait_end(graph, node, &way))
 			return;
 		uint64_t inner = take_wait_step(graph, &way);
+		node->is_limited = way.is_limited;
 		if (!inner) {
 			enum async_wait end =
 				wait_for_end(graph, way.kind, &way.object, &node->object);

@@ -7,10 +7,6 @@
 #include "util/alloc.h"
 #include "util/job.h"
 
-#define NOBODY      WAIT_NOBODY
-#define IN_CYCLE    (WAIT_NOBODY - 1)
-#define IN_PROGRESS (WAIT_NOBODY - 2)
-
 void verdicts_deinit(struct verdicts *verdicts)
 {
 	deadlocks_deinit(&verdicts->deadlocks);
@@ -40,7 +36,7 @@ static bool is_blocked(const struct thread_wait *wait)
 	case WAIT_CALL:
 		return false;
 	default:
-		return true;
+		return !wait->is_over;
 	}
 }
 
@@ -53,6 +49,7 @@ static enum hd_status find_deadlocks(struct verdicts *verdicts, struct hd_error 
 			if (deadlock->is_probable != probable)
 				continue;
 			const struct verdict verdict = { .kind = VERDICT_DEADLOCK,
+							 .is_probable = deadlock->is_probable,
 							 .deadlock = deadlock,
 							 .count = deadlock->count };
 			TRY(add_verdict(verdicts, &verdict, err));
@@ -61,16 +58,20 @@ static enum hd_status find_deadlocks(struct verdicts *verdicts, struct hd_error 
 	return HD_OK;
 }
 
-/* How many methods are in the circle that was cut at @p node. */
-static uint64_t circle_size(const struct async_graph *graph, const struct async_node *node)
+/* The circle that was cut at @p node: how many methods are in it, and may one of them go on after a limit? */
+static struct verdict circle_at(const struct async_graph *graph, const struct async_node *node)
 {
-	uint64_t count = 1;
+	struct verdict verdict = { .kind = VERDICT_CIRCLE,
+				   .is_probable = node->is_limited,
+				   .count = 1,
+				   .box = (uint32_t)(node - graph->rows) };
 	uint32_t row = async_graph_find(graph, node->object);
 	while (row != ASYNC_NO_BOX && &graph->rows[row] != node) {
+		verdict.is_probable |= graph->rows[row].is_limited;
 		row = graph->rows[row].next;
-		count++;
+		verdict.count++;
 	}
-	return count;
+	return verdict;
 }
 
 static enum hd_status find_circles(struct verdicts *verdicts, struct hd_error *err)
@@ -81,9 +82,7 @@ static enum hd_status find_circles(struct verdicts *verdicts, struct hd_error *e
 		verdicts->chains += !node->is_awaited;
 		if (node->wait != AWAIT_CYCLE)
 			continue;
-		const struct verdict verdict = { .kind = VERDICT_CIRCLE,
-						 .count = circle_size(graph, node),
-						 .box = (uint32_t)i };
+		const struct verdict verdict = circle_at(graph, node);
 		TRY(add_verdict(verdicts, &verdict, err));
 	}
 	return HD_OK;
@@ -124,47 +123,60 @@ static enum hd_status find_starvation(struct verdicts *verdicts, struct hd_error
 	return add_verdict(verdicts, &verdict, err);
 }
 
-/* Count, for each node at the end of a way, the threads that wait for it; cycles have no end. */
-static void count_followers(const struct waits *waits, uint32_t *ends, uint64_t *counts)
+/* How many threads wait for each node, directly or not, in all and for sure. */
+struct waiter_counts {
+	uint64_t *all, *sure;
+	bool *are_probable; /* wait_ways() */
+};
+
+static enum hd_status count_waiters(const struct waits *waits, const uint32_t *ends,
+				    struct waiter_counts *counts, struct hd_error *err)
 {
 	size_t nodes = wait_nodes(waits);
-	for (size_t i = 0; i < nodes; i++)
-		ends[i] = NOBODY;
+	*counts = (struct waiter_counts){ .all = mem_calloc(nodes + 1, sizeof(uint64_t)),
+					  .sure = mem_calloc(nodes + 1, sizeof(uint64_t)),
+					  .are_probable = mem_calloc(nodes + 1, sizeof(bool)) };
+	if (!counts->all || !counts->sure || !counts->are_probable)
+		return fail_nomem(err);
+	TRY(wait_ways(waits, ends, counts->are_probable, err));
 	for (size_t i = 0; i < waits->count; i++) {
-		uint32_t node = (uint32_t)i, last = node;
-		while (node != NOBODY && ends[node] == NOBODY) {
-			ends[node] = IN_PROGRESS;
-			last = node;
-			node = waits->edges[node].to;
-		}
-		uint32_t end = node == NOBODY ? last : ends[node];
-		if (end == IN_PROGRESS)
-			end = IN_CYCLE;
-		for (node = (uint32_t)i; node != NOBODY && ends[node] == IN_PROGRESS;
-		     node = waits->edges[node].to)
-			ends[node] = end;
-		if (end != IN_CYCLE && end != i)
-			counts[end]++;
+		if (ends[i] == WAIT_IN_CYCLE || ends[i] == i)
+			continue;
+		counts->all[ends[i]]++;
+		counts->sure[ends[i]] += !counts->are_probable[i];
 	}
+	return HD_OK;
 }
 
-static enum hd_status find_one_owner(struct verdicts *verdicts, struct hd_error *err)
+/* A thread for which others wait, directly or not, and that waits itself. */
+static enum hd_status find_one_owner(struct verdicts *verdicts, const uint32_t *ends,
+				     struct hd_error *err)
 {
 	const struct waits *waits = verdicts->waits;
-	size_t nodes = wait_nodes(waits);
-	uint64_t *counts = mem_calloc(nodes + 1, sizeof(*counts));
-	uint32_t *ends = mem_alloc(nodes + 1, sizeof(*ends));
-	enum hd_status status = counts && ends ? HD_OK : fail_nomem(err);
-	if (status == HD_OK)
-		count_followers(waits, ends, counts);
+	struct waiter_counts counts;
+	enum hd_status status = count_waiters(waits, ends, &counts, err);
 	for (size_t i = 0; i < waits->count && status == HD_OK; i++) {
 		const struct verdict verdict = { .kind = VERDICT_ONE_OWNER,
+						 .is_probable = counts.sure[i] < ONE_OWNER_MIN,
 						 .thread = &waits->rows[i],
-						 .count = counts[i] };
-		if (counts[i] >= ONE_OWNER_MIN && is_blocked(&waits->rows[i]))
+						 .count = counts.all[i] };
+		if (counts.all[i] >= ONE_OWNER_MIN && is_blocked(&waits->rows[i]))
 			status = add_verdict(verdicts, &verdict, err);
 	}
-	mem_free(counts);
+	mem_free(counts.all);
+	mem_free(counts.sure);
+	mem_free(counts.are_probable);
+	return status;
+}
+
+/* Who waits for one that waits. */
+static enum hd_status find_ends(struct verdicts *verdicts, struct hd_error *err)
+{
+	uint32_t *ends = mem_alloc(wait_nodes(verdicts->waits) + 1, sizeof(*ends));
+	if (!ends)
+		return fail_nomem(err);
+	wait_ends(verdicts->waits, ends);
+	enum hd_status status = find_one_owner(verdicts, ends, err);
 	mem_free(ends);
 	return status;
 }
@@ -191,7 +203,8 @@ static enum hd_status find_finalizer(struct verdicts *verdicts, struct hd_error 
 static enum hd_status find_collection(struct verdicts *verdicts, struct hd_error *err)
 {
 	const struct waits *waits = verdicts->waits;
-	struct verdict verdict = { .kind = VERDICT_COLLECTION };
+	/* It may last for a moment only. */
+	struct verdict verdict = { .kind = VERDICT_COLLECTION, .is_probable = true };
 	for (size_t i = 0; i < waits->count; i++) {
 		const struct thread_wait *wait = &waits->rows[i];
 		if (wait->kind == WAIT_SUSPENSION) {
@@ -228,7 +241,7 @@ enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts
 	if (status == HD_OK)
 		status = find_starvation(&verdicts, err);
 	if (status == HD_OK)
-		status = find_one_owner(&verdicts, err);
+		status = find_ends(&verdicts, err);
 	if (status == HD_OK)
 		status = find_finalizer(&verdicts, err);
 	if (status == HD_OK)

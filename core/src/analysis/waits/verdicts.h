@@ -17,6 +17,7 @@ enum verdict_kind {
 
 struct verdict {
 	enum verdict_kind kind;
+	bool is_probable;                /**< something that it needs is not stored anywhere */
 	const struct deadlock *deadlock; /**< VERDICT_DEADLOCK */
 	/**
 	 * VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_STARVED: a worker that waits;

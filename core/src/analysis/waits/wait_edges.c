@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The graph of waits: for each thread and each async method, who must go on first. */
+#include <string.h>
+
 #include "analysis/async/async_graph.h"
 #include "analysis/waits/wait_choice.h"
 #include "analysis/waits/wait_contexts.h"
@@ -12,6 +14,9 @@
 
 /* Steps from a thread that waits for a task to the thread that must act: async methods between them. */
 #define OWNER_STEPS_MAX 64u
+
+/* wait_ends(): the node is on the way that is followed. */
+#define IN_PROGRESS (WAIT_IN_CYCLE - 1)
 
 struct edge_search {
 	struct waits *waits;
@@ -30,7 +35,7 @@ static struct wait_edge edge_of_box(const struct edge_search *search, const stru
 {
 	const struct waits *waits = search->waits;
 	if (box->next != ASYNC_NO_BOX)
-		return edge_to((uint32_t)waits->count + box->next, false);
+		return edge_to((uint32_t)waits->count + box->next, box->is_limited);
 	switch (box->wait) {
 	case AWAIT_RUNS:
 	case AWAIT_THREAD:
@@ -50,6 +55,8 @@ static struct wait_edge edge_of_thread(const struct edge_search *search,
 {
 	const struct waits *waits = search->waits;
 	const struct thread_wait *owner = wait_of_thread(waits, wait->owner);
+	if (wait->is_over)
+		return edge_to(WAIT_NOBODY, false);
 	if (owner)
 		return edge_to((uint32_t)(owner - waits->rows), false);
 	if (!wait->object.type)
@@ -110,6 +117,8 @@ static enum hd_status make_edges(struct edge_search *search, struct hd_error *er
 	struct waits *waits = search->waits;
 	for (size_t i = 0; i < waits->count; i++) {
 		waits->edges[i] = edge_of_thread(search, &waits->rows[i]);
+		if (waits->rows[i].is_over)
+			continue;
 		TRY(wait_add_several_of_thread(&search->tasks, &waits->rows[i], err));
 		TRY(wait_add_readers(&search->readers, waits, &waits->rows[i], err));
 	}
@@ -167,4 +176,62 @@ const struct async_node *wait_node_box(const struct waits *waits, uint32_t node)
 	return node >= waits->count && node < wait_nodes(waits)
 		       ? &waits->async->rows[node - waits->count]
 		       : NULL;
+}
+
+void wait_ends(const struct waits *waits, uint32_t *ends)
+{
+	size_t nodes = wait_nodes(waits);
+	for (size_t i = 0; i < nodes; i++)
+		ends[i] = WAIT_NOBODY;
+	for (size_t i = 0; i < nodes; i++) {
+		uint32_t node = (uint32_t)i, last = node;
+		while (node != WAIT_NOBODY && ends[node] == WAIT_NOBODY) {
+			ends[node] = IN_PROGRESS;
+			last = node;
+			node = waits->edges[node].to;
+		}
+		uint32_t end = node == WAIT_NOBODY ? last : ends[node];
+		if (end == IN_PROGRESS)
+			end = WAIT_IN_CYCLE;
+		for (node = (uint32_t)i; node != WAIT_NOBODY && ends[node] == IN_PROGRESS;
+		     node = waits->edges[node].to)
+			ends[node] = end;
+	}
+}
+
+/* The last edge of the way from @p first that is only probable: its node, or WAIT_NOBODY. */
+static uint32_t last_probable(const struct waits *waits, uint32_t first, const bool *is_known,
+			      const bool *are_probable)
+{
+	uint32_t last = WAIT_NOBODY, node = first;
+	for (; !is_known[node] && waits->edges[node].to != WAIT_NOBODY;
+	     node = waits->edges[node].to) {
+		if (waits->edges[node].is_probable)
+			last = node;
+	}
+	return is_known[node] && are_probable[node] ? node : last;
+}
+
+enum hd_status wait_ways(const struct waits *waits, const uint32_t *ends, bool *are_probable,
+			 struct hd_error *err)
+{
+	size_t nodes = wait_nodes(waits);
+	bool *is_known = mem_calloc(nodes + 1, sizeof(*is_known));
+	if (!is_known)
+		return fail_nomem(err);
+	memset(are_probable, 0, nodes * sizeof(*are_probable));
+	for (size_t i = 0; i < nodes; i++) {
+		if (ends[i] == WAIT_IN_CYCLE)
+			continue;
+		uint32_t last = last_probable(waits, (uint32_t)i, is_known, are_probable);
+		bool is_probable = last != WAIT_NOBODY;
+		for (uint32_t node = (uint32_t)i; node != WAIT_NOBODY && !is_known[node];
+		     node = waits->edges[node].to) {
+			is_known[node] = true;
+			are_probable[node] = is_probable;
+			is_probable &= node != last;
+		}
+	}
+	mem_free(is_known);
+	return HD_OK;
 }

@@ -16,7 +16,7 @@ static bool frame_name(const struct waits *waits, const struct stack_frame *fram
 
 static bool is_native_call(const char *name)
 {
-	return strncmp(name, "Interop", 7) == 0 || strncmp(name, "ILStubClass", 11) == 0;
+	return strncmp(name, "Interop+", 8) == 0 || strncmp(name, "ILStubClass", 11) == 0;
 }
 
 static void find_user_frame(const struct waits *waits, struct thread_wait *wait)
@@ -54,7 +54,7 @@ void wait_classify(struct waits *waits, struct thread_wait *wait)
 				note_call(wait, frame);
 			continue;
 		}
-		if (!frame_name(waits, frame, name))
+		if (!frame_name(waits, frame, name) || method_calls_back(name))
 			break;
 		if (is_first && is_native_call(name)) {
 			is_native = true;
@@ -69,9 +69,15 @@ void wait_classify(struct waits *waits, struct thread_wait *wait)
 			break;
 		}
 	}
+	/* Who runs .NET code in the methods of a wait only enters or leaves it. */
+	if (wait->thread->is_cooperative && !wait_spins(wait->kind)) {
+		wait->kind = WAIT_NONE;
+		wait->wait_end = WAIT_NO_FRAME;
+	}
 	if (wait->kind == WAIT_NONE && !wait->thread->is_cooperative && (is_native || wait->call))
 		wait->kind = WAIT_CALL;
-	if (wait->kind == WAIT_NONE && !stack->managed_count && !stack->is_missing)
+	bool is_whole = !stack->is_missing && !stack->is_partial;
+	if (wait->kind == WAIT_NONE && !stack->managed_count && is_whole)
 		wait->kind = WAIT_IDLE;
 	find_user_frame(waits, wait);
 }

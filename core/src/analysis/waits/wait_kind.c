@@ -98,14 +98,16 @@ static const char *const passed[] = {
 	"System.Collections.Concurrent.",
 	"System.Net.Sockets.",
 	"System.LazyHelper",
-	"Interop",
+	"Interop+",
+	"Interop.",
 	"ILStubClass",
 	"DynamicClass",
 };
 
 static const char *const framework[] = {
 	"System.",
-	"Interop",
+	"Interop+",
+	"Interop.",
 	"Internal.",
 	"Microsoft.Win32.",
 	"Microsoft.Extensions.",
@@ -129,8 +131,35 @@ const char *wait_kind_type(enum wait_kind kind)
 	return kinds[kind].type;
 }
 
+/* The name of the method itself, with the dot in front of it; "" if it has no type. */
+static const char *last_part(const char *method)
+{
+	const char *dot = strrchr(method, '.');
+	return dot ? dot : "";
+}
+
+/* Does it only arrange what goes on later: WaitAsync, UnsafeOnCompleted? */
+static bool is_only_begun(const char *method)
+{
+	const char *part = last_part(method);
+	return strstr(part, "Async") || begins_with(part, ".OnCompleted") ||
+	       begins_with(part, ".UnsafeOnCompleted");
+}
+
+bool method_calls_back(const char *method)
+{
+	const char *part = last_part(method);
+	if (begins_with(method, "System.Threading.Tasks."))
+		return strcmp(part, ".InnerInvoke") == 0;
+	if (begins_with(method, "System.Lazy<"))
+		return strcmp(part, ".ViaFactory") == 0;
+	return begins_with(method, "System.Threading.ExecutionContext.Run");
+}
+
 enum wait_kind wait_kind_of_method(const char *method)
 {
+	if (is_only_begun(method) || method_calls_back(method))
+		return WAIT_NONE;
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
 		if (begins_with(method, methods[i].begin))
 			return methods[i].kind;

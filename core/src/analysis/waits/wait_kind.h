@@ -64,6 +64,12 @@ enum wait_kind wait_kind_of_method(const char *method);
 /** May a frame of @p method lie between the frames of a wait? */
 bool wait_passes_method(const char *method);
 
+/**
+ * Is @p method one that calls a delegate which it was given: that of a task or of a Lazy?  A wait
+ * inside of that is not one for the task or the Lazy.
+ */
+bool method_calls_back(const char *method);
+
 /** Is @p method one of the framework, and not of the program? */
 bool method_is_framework(const char *method);
 

@@ -21,6 +21,7 @@
 
 #define INITIALIZER ".cctor"
 #define MONITOR     "System.Threading.Monitor."
+#define CALL_FRAME  "InlinedCallFrame"
 
 /* The words of one thread's native frames, and its registers. */
 struct native_words {
@@ -43,6 +44,14 @@ struct word_search {
 	uint64_t others[OTHERS]; /* MethodDescs of methods that are not initialisers */
 };
 
+static bool is_of_monitor(struct word_search *search, uint64_t method_desc)
+{
+	return method_desc &&
+	       clr_method_name(search->waits->heap->clr, method_desc, search->name,
+			       sizeof(search->name), NULL) &&
+	       strncmp(search->name, MONITOR, strlen(MONITOR)) == 0;
+}
+
 /* Where the frames of the program begin, or those of the framework but for Monitor's. */
 static uint64_t native_end(struct word_search *search, const struct thread_wait *wait)
 {
@@ -51,11 +60,7 @@ static uint64_t native_end(struct word_search *search, const struct thread_wait 
 		const struct stack_frame *frame = &stack->frames[i];
 		if (frame->kind != STACK_MANAGED)
 			continue;
-		bool is_monitor = frame->method_desc &&
-				  clr_method_name(search->waits->heap->clr, frame->method_desc,
-						  search->name, sizeof(search->name), NULL) &&
-				  strncmp(search->name, MONITOR, strlen(MONITOR)) == 0;
-		if (!is_monitor)
+		if (!is_of_monitor(search, frame->method_desc))
 			return frame->sp;
 	}
 	return 0;
@@ -112,6 +117,9 @@ static struct monitor *entered_monitor(const struct word_search *search,
 
 static void match_monitor(struct word_search *search, struct thread_wait *wait)
 {
+	/* It is in a function that has nothing to do with monitors; a register may still have the object. */
+	if (wait->kind == WAIT_CALL && wait->call && !is_of_monitor(search, wait->call))
+		return;
 	struct monitor *monitor = entered_monitor(search, wait);
 	if (!monitor)
 		return;
@@ -124,9 +132,29 @@ static void match_monitor(struct word_search *search, struct thread_wait *wait)
 	(void)member_object(search->waits->members, monitor->block.object, &wait->object);
 }
 
+/* Is it in a native function of the program (P/Invoke)?  That initialises no type. */
+static bool is_in_own_function(struct word_search *search, const struct thread_wait *wait)
+{
+	const struct thread_stack *stack = &wait->stack;
+	bool is_call = false;
+	for (size_t i = 0; i < stack->frames_count && !is_call; i++) {
+		const struct stack_frame *frame = &stack->frames[i];
+		if (frame->kind != STACK_EXPLICIT)
+			return false;
+		is_call = frame->method_desc && frame->method_desc == wait->call &&
+			  strcmp(frame->name, CALL_FRAME) == 0;
+	}
+	return is_call &&
+	       clr_method_name(search->waits->heap->clr, wait->call, search->name,
+			       sizeof(search->name), NULL) &&
+	       !method_is_framework(search->name);
+}
+
 static void match_initializer(struct word_search *search, struct thread_wait *wait)
 {
 	const struct native_words *native = &search->native;
+	if (is_in_own_function(search, wait))
+		return;
 	for (size_t k = 0; k < search->running_count; k++) {
 		const struct running_initializer *running = &search->running[k];
 		if (running->thread == wait->thread)

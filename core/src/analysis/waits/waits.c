@@ -5,6 +5,7 @@
 
 #include "analysis/async/async_graph.h"
 #include "analysis/waits/wait_handles.h"
+#include "analysis/waits/wait_over.h"
 #include "analysis/waits/wait_parts.h"
 #include "clr/threads/thread_state.h"
 #include "util/alloc.h"
@@ -168,6 +169,8 @@ static enum hd_status find_objects(struct waits *waits, struct job *job, struct 
 			return fail_cancelled(err);
 	}
 	TRY(wait_find_by_words(waits, job, err));
+	for (size_t i = 0; i < waits->count; i++)
+		waits->rows[i].is_over = wait_is_over(waits, &waits->rows[i]);
 	return waits->async ? wait_find_edges(waits, job, err) : HD_OK;
 }
 

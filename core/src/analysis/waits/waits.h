@@ -30,6 +30,7 @@ struct thread_wait {
 	size_t wait_end, user_frame;
 	/** The monitor in whose queue of Monitor.Wait it is, and the one that it enters; NULL: none. */
 	const struct monitor *pulse, *entered;
+	bool is_over; /**< what it waits for has happened: it only has not run since (wait_over.h) */
 	/** So many read the ReaderWriterLockSlim that are not known: their threads may have ended. */
 	uint32_t unknown_readers;
 };
@@ -115,6 +116,26 @@ size_t wait_nodes(const struct waits *waits);
 const struct thread_wait *wait_node_thread(const struct waits *waits, uint32_t node);
 /** The async method that it is, or NULL. */
 const struct async_node *wait_node_box(const struct waits *waits, uint32_t node);
+/** wait_ends(): it waits in a cycle, or for one. */
+#define WAIT_IN_CYCLE (WAIT_NOBODY - 1)
+/**
+ * Set for each node the last one of its way along the edges, itself if it waits for no node; or WAIT_IN_CYCLE.
+ * Cost: linear in nodes.
+ *
+ * @param[out] ends wait_nodes() of them.
+ */
+void wait_ends(const struct waits *waits, uint32_t *ends);
+/**
+ * Set for each node whether an edge on its way is only probable; false in a cycle, and on the way to
+ * one.  Cost: linear in nodes.
+ *
+ * @param ends wait_ends()
+ * @param[out] are_probable wait_nodes() of them.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status wait_ways(const struct waits *waits, const uint32_t *ends,
+				      bool *are_probable, struct hd_error *err);
 /** The several nodes that it waits for, or NULL: it waits for one or none. */
 const struct wait_several *wait_node_several(const struct waits *waits, uint32_t node);
 

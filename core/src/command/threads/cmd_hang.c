@@ -26,7 +26,8 @@ static const struct column verdict_columns[VERDICT_COLUMNS] = {
 			   "deadlock, circle (of async methods), pool-starved, one-owner, finalizer or "
 			   "collection" },
 	[VERDICT_CERTAIN] = { "certain", NULL, KIND_FLAG, 0, 0,
-			      "false: something that the verdict needs is not stored anywhere" },
+			      "false: something that the verdict needs is not stored anywhere, or may end "
+			      "by itself" },
 	[VERDICT_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0,
 			    "threads or async methods that are part of it; finalizers that are due; "
 			    "threads that do not stop" },
@@ -123,8 +124,13 @@ static void append_summary(struct text *text, struct heap *heap, const struct ve
 		append_deadlock(text, verdict->deadlock);
 		break;
 	case VERDICT_CIRCLE:
-		text_printf(text, "Deadlock: %" PRIu64 " async methods await each other",
-			    verdict->count);
+		text_puts(text, verdict->is_probable ? "Probably a deadlock: " : "Deadlock: ");
+		if (verdict->count == 1) {
+			text_puts(text, "an async method awaits itself");
+		} else {
+			text_printf(text, "%" PRIu64 " async methods await each other",
+				    verdict->count);
+		}
 		break;
 	case VERDICT_STARVED:
 		text_printf(text,
@@ -133,7 +139,8 @@ static void append_summary(struct text *text, struct heap *heap, const struct ve
 			    verdict->count, verdict->queued);
 		break;
 	case VERDICT_ONE_OWNER:
-		text_printf(text, "%" PRIu64 " threads wait for ", verdict->count);
+		text_printf(text, "%" PRIu64 " threads %swait for ", verdict->count,
+			    verdict->is_probable ? "probably " : "");
 		append_thread(text, heap, verdict->thread->thread);
 		text_puts(text, ", which waits itself");
 		break;
@@ -279,11 +286,9 @@ static void write_verdict(struct call *call, struct verdicts *verdicts,
 {
 	struct text summary = { 0 };
 	append_summary(&summary, call->heap, verdict);
-	bool is_certain = verdict->kind == VERDICT_DEADLOCK ? !verdict->deadlock->is_probable
-							    : verdict->kind != VERDICT_COLLECTION;
 	struct cell cells[VERDICT_COLUMNS] = {
 		[VERDICT_NAME] = cell_string(verdict_name(verdict->kind)),
-		[VERDICT_CERTAIN] = cell_flag(is_certain),
+		[VERDICT_CERTAIN] = cell_flag(!verdict->is_probable),
 		[VERDICT_COUNT] = cell_number(verdict->count),
 		[VERDICT_SUMMARY] = cell_text(summary.bytes, summary.size),
 		[VERDICT_NEXT] = cell_string(next_command(verdict->kind)),

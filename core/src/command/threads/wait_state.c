@@ -56,7 +56,9 @@ void append_wait_state(struct text *text, const struct waits *waits, const struc
 	const struct object *object = &wait->object;
 	if (wait->kind == WAIT_SPIN_LOCK)
 		append_spin(text, waits, wait);
-	if (!object->type)
+	if (wait->is_over)
+		text_puts(text, "it can go on");
+	if (!object->type || wait->is_over)
 		return;
 	switch (wait->kind) {
 	case WAIT_SEMAPHORE:

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/waits/wait_over.h"
+
+#include "analysis/async/task_state.h"
+#include "analysis/waits/wait_readers.h"
+
+/* ManualResetEventSlim.m_combinedState: the event is set. */
+#define EVENT_IS_SET 0x80000000u
+
+static bool has_number(const struct waits *waits, const struct thread_wait *wait, const char *field,
+		       int64_t *ret)
+{
+	struct member member = member_of(waits->members, &wait->object, field);
+	*ret = member_signed(&member);
+	return member.state == MEMBER_READ;
+}
+
+/* Do the frames of the wait refer to it?  The method that waits may have others of that type. */
+static bool is_of_frames(const struct thread_wait *wait)
+{
+	for (size_t i = 0; i < wait->stack.roots_count; i++) {
+		const struct stack_root *root = &wait->stack.roots[i];
+		if (root->value == wait->object.address && root->frame < wait->wait_end)
+			return wait->wait_end != WAIT_NO_FRAME;
+	}
+	return false;
+}
+
+bool wait_is_over(const struct waits *waits, const struct thread_wait *wait)
+{
+	int64_t number;
+	if (wait->kind == WAIT_MONITOR)
+		return wait->entered && !wait->entered->block.is_held;
+	if (wait_lock_is_open(waits, wait))
+		return true;
+	if (!wait->object.type || !is_of_frames(wait))
+		return false;
+	switch (wait->kind) {
+	case WAIT_TASK:
+		return task_is_complete(waits->members, &wait->object);
+	case WAIT_SEMAPHORE:
+		return has_number(waits, wait, "m_currentCount", &number) && number > 0;
+	case WAIT_EVENT:
+		return has_number(waits, wait, "m_combinedState", &number) &&
+		       ((uint32_t)number & EVENT_IS_SET);
+	case WAIT_COUNTDOWN:
+		return has_number(waits, wait, "_currentCount", &number) && number <= 0;
+	default:
+		return false;
+	}
+}

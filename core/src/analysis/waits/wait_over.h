@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads that were woken, and have not run since. */
+#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_OVER_H
+#define HEAPDUMP_SRC_ANALYSIS_WAIT_OVER_H
+
+#include "analysis/waits/waits.h"
+
+/**
+ * Has what the thread waits for happened?  The task is complete, the event is set, the semaphore or the
+ * lock is free.  False also when that cannot be read, or the wait is of another kind.
+ */
+bool wait_is_over(const struct waits *waits, const struct thread_wait *wait);
+
+#endif
