@@ -2,6 +2,8 @@
 #include "analysis/waits/verdicts.h"
 
 #include "analysis/async/async_graph.h"
+#include "analysis/waits/wait_releasers.h"
+#include "analysis/waits/wait_rows.h"
 #include "clr/threads/thread_state.h"
 #include "heap/finalizer.h"
 #include "util/alloc.h"
@@ -99,6 +101,35 @@ uint64_t workers_alike(const struct waits *waits, const struct thread_wait *one)
 	return count;
 }
 
+enum hd_status waits_most_alike(const struct waits *waits, const struct thread_wait **ret,
+				uint64_t *ret_count, struct hd_error *err)
+{
+	struct wait_rows by_method = { .rows_count = 0 };
+	size_t most = 0, first = 0;
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct thread_wait *wait = &waits->rows[i];
+		if (!is_blocked(wait) || wait->kind == WAIT_SLEEP || !wait_method(wait))
+			continue;
+		if (wait_rows_add(&by_method, wait_method(wait), (uint32_t)i, err) != HD_OK) {
+			wait_rows_deinit(&by_method);
+			return HD_ERR_NOMEM;
+		}
+	}
+	wait_rows_sort(&by_method);
+	for (size_t i = 0, begin = 0; i < by_method.rows_count; i++) {
+		if (by_method.rows[i].object != by_method.rows[begin].object)
+			begin = i;
+		if (i - begin + 1 > most) {
+			most = i - begin + 1;
+			first = begin;
+		}
+	}
+	*ret = most ? &waits->rows[by_method.rows[first].node] : NULL;
+	*ret_count = most;
+	wait_rows_deinit(&by_method);
+	return HD_OK;
+}
+
 /* All workers must be seen waiting on their stacks: the pool does not count waits for locks. */
 static enum hd_status find_starvation(struct verdicts *verdicts, struct hd_error *err)
 {
@@ -169,14 +200,37 @@ static enum hd_status find_one_owner(struct verdicts *verdicts, const uint32_t *
 	return status;
 }
 
-/* Who waits for one that waits. */
-static enum hd_status find_ends(struct verdicts *verdicts, struct hd_error *err)
+static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t *ends,
+				      struct job *job, struct hd_error *err)
+{
+	struct wait_things things;
+	TRY(wait_things_find(verdicts->waits, ends, &things, err));
+	TRY(wait_releasers_find(verdicts->waits, ends, job, &things, err));
+	for (size_t i = 0; i < things.rows_count; i++) {
+		const struct wait_thing *thing = &things.rows[i];
+		const struct verdict verdict = { .kind = VERDICT_ONE_OBJECT,
+						 .is_probable = true,
+						 .thing = *thing,
+						 .count = thing->threads + thing->methods };
+		const struct wait_thing *most = &verdicts->undecided;
+		if (!thing->may_change)
+			TRY(add_verdict(verdicts, &verdict, err));
+		if (thing->may_change && verdict.count > most->threads + most->methods)
+			verdicts->undecided = *thing;
+	}
+	return HD_OK;
+}
+
+/* Who waits for one that waits, and for what nobody releases. */
+static enum hd_status find_ends(struct verdicts *verdicts, struct job *job, struct hd_error *err)
 {
 	uint32_t *ends = mem_alloc(wait_nodes(verdicts->waits) + 1, sizeof(*ends));
 	if (!ends)
 		return fail_nomem(err);
 	wait_ends(verdicts->waits, ends);
 	enum hd_status status = find_one_owner(verdicts, ends, err);
+	if (status == HD_OK)
+		status = find_one_object(verdicts, ends, job, err);
 	mem_free(ends);
 	return status;
 }
@@ -241,7 +295,7 @@ enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts
 	if (status == HD_OK)
 		status = find_starvation(&verdicts, err);
 	if (status == HD_OK)
-		status = find_ends(&verdicts, err);
+		status = find_ends(&verdicts, job, err);
 	if (status == HD_OK)
 		status = find_finalizer(&verdicts, err);
 	if (status == HD_OK)

@@ -16,6 +16,7 @@ enum verdict_column {
 	VERDICT_CERTAIN,
 	VERDICT_COUNT,
 	VERDICT_QUEUED,
+	VERDICT_OBJECT,
 	VERDICT_SUMMARY,
 	VERDICT_NEXT,
 	VERDICT_COLUMNS
@@ -23,8 +24,8 @@ enum verdict_column {
 
 static const struct column verdict_columns[VERDICT_COLUMNS] = {
 	[VERDICT_NAME] = { "verdict", NULL, KIND_TEXT, 0, 0,
-			   "deadlock, circle (of async methods), pool-starved, one-owner, finalizer or "
-			   "collection" },
+			   "deadlock, circle (of async methods), pool-starved, one-owner, one-object, "
+			   "finalizer or collection" },
 	[VERDICT_CERTAIN] = { "certain", NULL, KIND_FLAG, 0, 0,
 			      "false: something that the verdict needs is not stored anywhere, or may end "
 			      "by itself" },
@@ -33,6 +34,8 @@ static const struct column verdict_columns[VERDICT_COLUMNS] = {
 			    "threads that do not stop" },
 	[VERDICT_QUEUED] = { "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
 			     "work items that wait for a thread" },
+	[VERDICT_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
+			     "one-object: what they wait for" },
 	[VERDICT_SUMMARY] = { "summary", NULL, KIND_TEXT, 0, 0, "one sentence" },
 	[VERDICT_NEXT] = { "next", NULL, KIND_TEXT, 0, 0, "the command that shows more" },
 };
@@ -88,21 +91,60 @@ static const struct schema hang_schema = { SCHEMA_COLUMNS(hang_columns) };
 static const char *verdict_name(enum verdict_kind kind)
 {
 	static const char *const names[] = {
-		[VERDICT_DEADLOCK] = "deadlock",    [VERDICT_CIRCLE] = "circle",
-		[VERDICT_STARVED] = "pool-starved", [VERDICT_ONE_OWNER] = "one-owner",
-		[VERDICT_FINALIZER] = "finalizer",  [VERDICT_COLLECTION] = "collection",
+		[VERDICT_DEADLOCK] = "deadlock",     [VERDICT_CIRCLE] = "circle",
+		[VERDICT_STARVED] = "pool-starved",  [VERDICT_ONE_OWNER] = "one-owner",
+		[VERDICT_ONE_OBJECT] = "one-object", [VERDICT_FINALIZER] = "finalizer",
+		[VERDICT_COLLECTION] = "collection",
 	};
 	return names[kind];
 }
 
-static const char *next_command(enum verdict_kind kind)
+static void append_next(struct text *text, const struct verdict *verdict)
 {
 	static const char *const names[] = {
 		[VERDICT_DEADLOCK] = "waits",          [VERDICT_CIRCLE] = "dumpasync",
 		[VERDICT_STARVED] = "threadpoolqueue", [VERDICT_ONE_OWNER] = "waits",
-		[VERDICT_FINALIZER] = "finalizequeue", [VERDICT_COLLECTION] = "clrstack",
+		[VERDICT_ONE_OBJECT] = "gcroot ",      [VERDICT_FINALIZER] = "finalizequeue",
+		[VERDICT_COLLECTION] = "clrstack",
 	};
-	return names[kind];
+	text_puts(text, names[verdict->kind]);
+	if (verdict->kind == VERDICT_ONE_OBJECT)
+		text_printf(text, "%" PRIx64, verdict->thing.address);
+}
+
+/*
+ * "25 async methods wait for SemaphoreSlim 7f..., which probably nobody releases"; or, if somebody
+ * is known who may do it, "which somebody may still release".
+ */
+static void append_thing(struct text *text, const struct wait_thing *thing)
+{
+	const char *who = thing->may_change ? "somebody may still" : "probably nobody";
+	const char *s = thing->may_change ? "" : "s";
+	append_counts(text, thing->threads, thing->methods, "async method");
+	text_puts(text, thing->threads + thing->methods == 1 ? " waits " : " wait ");
+	switch (thing->kind) {
+	case AWAIT_READ:
+		text_printf(text,
+			    "for something to read from the channel %" PRIx64
+			    ", to which %s write%s",
+			    thing->address, who, s);
+		break;
+	case AWAIT_WRITE:
+		text_printf(text, "for room in the %s %" PRIx64 ", from which %s %s%s",
+			    thing->is_collection ? "BlockingCollection" : "channel", thing->address,
+			    who, thing->is_collection ? "take" : "read", s);
+		break;
+	case AWAIT_SEMAPHORE:
+		text_printf(text, "for SemaphoreSlim %" PRIx64 ", which %s release%s",
+			    thing->address, who, s);
+		break;
+	default:
+		text_printf(text,
+			    "for the task %" PRIx64
+			    " of a TaskCompletionSource, which %s complete%s",
+			    thing->address, who, s);
+		break;
+	}
 }
 
 static void append_deadlock(struct text *text, const struct deadlock *deadlock)
@@ -143,6 +185,9 @@ static void append_summary(struct text *text, struct heap *heap, const struct ve
 			    verdict->is_probable ? "probably " : "");
 		append_thread(text, heap, verdict->thread->thread);
 		text_puts(text, ", which waits itself");
+		break;
+	case VERDICT_ONE_OBJECT:
+		append_thing(text, &verdict->thing);
 		break;
 	case VERDICT_FINALIZER:
 		text_printf(text, "The finalizer thread waits, and %" PRIu64 " finalizers are due",
@@ -259,6 +304,40 @@ static void write_collection(struct call *call, const struct verdict *verdict, s
 	write_evidence(call, text, NULL);
 }
 
+/* "3 of them are awaited by calls of Kitchen.Cook that have waited for it before, and probably have a place in it" */
+static void write_holders(struct call *call, const struct waits *waits,
+			  const struct wait_thing *thing, struct text *text)
+{
+	uint32_t box = ASYNC_NO_BOX;
+	uint64_t count = wait_thing_holders(waits, thing, &box);
+	if (!count)
+		return;
+	text_printf(text, "%" PRIu64 " of them %s awaited by %s of ", count,
+		    count == 1 ? "is" : "are", count == 1 ? "a call" : "calls");
+	append_async_method(text, call->heap->clr, waits->async->rows[box].machine);
+	text_puts(text,
+		  count == 1 ? " that has waited for it before, and probably has a place in it"
+			     : " that have waited for it before, and probably have a place in it");
+	write_evidence(call, text, NULL);
+}
+
+static void write_one_object(struct call *call, const struct verdicts *verdicts,
+			     const struct verdict *verdict, struct text *text)
+{
+	uint32_t first = verdict->thing.first;
+	append_blocked_node(text, verdicts->waits, first);
+	write_evidence(call, text, wait_node_thread(verdicts->waits, first));
+	write_holders(call, verdicts->waits, &verdict->thing, text);
+	text_puts(text,
+		  "neither a thread nor an async method, a timer or a work item that can go on "
+		  "was found to use it");
+	write_evidence(call, text, NULL);
+	text_puts(text,
+		  "what is still to come, like a request, may use it: look at a second core, or "
+		  "at the process again");
+	write_evidence(call, text, NULL);
+}
+
 static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 			       const struct verdict *verdict)
 {
@@ -271,6 +350,8 @@ static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 		write_circle(call, verdicts, verdict, &text);
 	} else if (verdict->kind == VERDICT_COLLECTION) {
 		write_collection(call, verdict, &text);
+	} else if (verdict->kind == VERDICT_ONE_OBJECT) {
+		write_one_object(call, verdicts, verdict, &text);
 	} else {
 		append_blocked(&text, verdicts->waits, verdict->thread);
 		write_evidence(call, &text, verdict->thread);
@@ -284,21 +365,48 @@ static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 static void write_verdict(struct call *call, struct verdicts *verdicts,
 			  const struct verdict *verdict)
 {
-	struct text summary = { 0 };
+	struct text summary = { 0 }, next = { 0 };
 	append_summary(&summary, call->heap, verdict);
+	append_next(&next, verdict);
 	struct cell cells[VERDICT_COLUMNS] = {
 		[VERDICT_NAME] = cell_string(verdict_name(verdict->kind)),
 		[VERDICT_CERTAIN] = cell_flag(!verdict->is_probable),
 		[VERDICT_COUNT] = cell_number(verdict->count),
 		[VERDICT_SUMMARY] = cell_text(summary.bytes, summary.size),
-		[VERDICT_NEXT] = cell_string(next_command(verdict->kind)),
+		[VERDICT_NEXT] = cell_text(next.bytes, next.size),
 	};
+	if (verdict->kind == VERDICT_ONE_OBJECT)
+		cells[VERDICT_OBJECT] = cell_number(verdict->thing.address);
 	if (verdict->kind == VERDICT_STARVED)
 		cells[VERDICT_QUEUED] = cell_number(verdict->queued);
 	answer_row_begin(&call->answer, cells);
 	write_all_evidence(call, verdicts, verdict);
 	answer_row_end(&call->answer);
 	text_deinit(&summary);
+	text_deinit(&next);
+}
+
+/* Nothing hangs for sure: where to look first. */
+static enum hd_status write_hints(struct call *call, const struct verdicts *verdicts)
+{
+	const struct thread_wait *wait;
+	uint64_t count;
+	struct text text = { 0 };
+	TRY(waits_most_alike(verdicts->waits, &wait, &count, call->err));
+	if (wait && count > 1)
+		clr_method_signature(call->heap->clr, wait_method(wait), &text);
+	if (text.size) {
+		answer_remark(&call->answer, "%" PRIu64 " threads wait in %s (parallelstacks).\n",
+			      count, text.bytes);
+	}
+	text.size = 0;
+	if (verdicts->undecided.address) {
+		append_thing(&text, &verdicts->undecided);
+		answer_remark(&call->answer, "%s (gcroot %" PRIx64 ").\n",
+			      text.bytes ? text.bytes : "", verdicts->undecided.address);
+	}
+	text_deinit(&text);
+	return HD_OK;
 }
 
 /* How many threads wait, and are idle; and what is not known. */
@@ -401,10 +509,11 @@ static enum hd_status run_hang(struct call *call)
 	}
 	(void)answer_table_end(&call->answer);
 	write_hang_totals(call, &verdicts);
+	enum hd_status status = verdicts.rows_count ? HD_OK : write_hints(call, &verdicts);
 	write_running(call, verdicts.waits);
 	call->findings = verdicts.rows_count > 0;
 	verdicts_deinit(&verdicts);
-	return HD_OK;
+	return status;
 }
 
 const struct command hang_command = {
@@ -413,9 +522,11 @@ const struct command hang_command = {
 	.summary = "say why the process hangs: one page, with the evidence",
 	.description =
 		"Deadlocks of threads and async methods, a thread pool whose workers all wait while\n"
-		"work is queued, many threads that wait for one, a finalizer that blocks, a garbage\n"
-		"collection that waits for a thread which does not stop. In parentheses is the command\n"
-		"that shows more. A semaphore stores no owner, so a deadlock over one is only probable.\n"
+		"work is queued, many threads that wait for one, many threads and async methods that\n"
+		"wait for one semaphore, channel, BlockingCollection or TaskCompletionSource of which\n"
+		"nothing tells who will release it, a finalizer that blocks, a garbage collection that\n"
+		"waits for a thread which does not stop. In parentheses is the command that shows more. A\n"
+		"semaphore stores no owner, so what is said about one is only probable.\n"
 		"Ends with status 1 when something hangs.\n",
 	.example = "hang",
 	.needs = NEEDS_HEAP,

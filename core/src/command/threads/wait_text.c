@@ -186,8 +186,7 @@ static const struct schema deadlock_schema = {
 	.layout = deadlock_layout,
 };
 
-/* "2 threads and 1 async method"; nothing when there are none. */
-static void append_counts(struct text *text, uint64_t threads, uint64_t others, const char *noun)
+void append_counts(struct text *text, uint64_t threads, uint64_t others, const char *noun)
 {
 	char count[COUNT_SIZE];
 	if (threads)

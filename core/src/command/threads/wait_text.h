@@ -34,4 +34,7 @@ void append_followers(struct text *text, const struct deadlock *deadlock);
 void write_deadlocks(struct call *call, const struct waits *waits,
 		     const struct deadlocks *deadlocks);
 
+/** Append "2 threads and 1 async method"; nothing when there are none. */
+void append_counts(struct text *text, uint64_t threads, uint64_t others, const char *noun);
+
 #endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What the code of a method names: classes whose static variables it may use. */
+#ifndef HEAPDUMP_SRC_CLR_CODE_NAMES_H
+#define HEAPDUMP_SRC_CLR_CODE_NAMES_H
+
+#include "clr/types/type.h"
+
+/** Whether a name is one of those that are looked for: bits of its own for each. */
+struct code_search {
+	uint64_t (*match)(const void *arg, const char *name);
+	const void *arg;
+};
+
+/**
+ * All bits of the members that the IL of a method names ("Shop.Mailer.Outbox"), of its MethodDesc;
+ * UINT64_MAX: its code is not there, so it may name any.  Cost: linear in the code.
+ */
+uint64_t code_names_of_method(struct clr *clr, uint64_t method_desc,
+			      const struct code_search *search);
+/** The same for the code of an async method, by the type of its state machine. */
+uint64_t code_names_of_machine(struct clr *clr, const struct type *machine,
+			       const struct code_search *search);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* What the IL of a method names: the IL is in a blob of the metadata, so that it lies in the image. */
+#include <stdlib.h>
+
+#include "clr/code/code_names.h"
+#include "clr/code/method.h"
+#include "clr/internal.h"
+#include "support/assert_more.h"
+#include "support/fake_module.h"
+#include "support/suite.h"
+
+/* Bits that the search has for the names. */
+#define FIELD_BIT   1u
+#define METHOD_BIT  2u
+#define CONSOLE_BIT 8u
+
+/* ldsfld Ns.Mailer.Outbox; ldstr; call System.Console.WriteLine; an unknown token; ret (ECMA-335 III). */
+static const uint8_t il[] = { 22 << 2 | 2, /* tiny: 22 bytes (II.25.4.2) */
+			      0x7e,        1, 0, 0,    0x04, 0x72, 1, 0, 0,    0x70, 0x28,
+			      1,           0, 0, 0x0a, 0x28, 99,   0, 0, 0x06, 0x26, 0x2a };
+
+enum {
+	METHOD_SEND = 1,
+	METHOD_ABSTRACT,
+	METHOD_WILD,
+	METHOD_MOVE_NEXT
+};
+
+struct fixture {
+	struct fake_clr *fake;
+	struct clr *clr;
+	uint64_t type, image;
+	uint32_t rva;
+};
+
+static void fill(struct metadata_maker *maker, uint32_t rva)
+{
+	static const uint8_t field[] = { 0x06, 0x08 }, method[] = { 0x00, 0, 0x01 };
+	maker_init(maker);
+	maker_type(maker, "", "<Module>");
+	maker_type(maker, "Ns", "Mailer");
+	MAKER_ROW(maker, MD_FIELD, 0x10, maker_string(maker, "Outbox"),
+		  maker_blob(maker, field, sizeof(field)));
+	static const char *const names[] = { "Send", "Abstract", "Wild", "MoveNext" };
+	const uint32_t places[] = { rva, 0, 0x7fff0000, rva };
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		MAKER_ROW(maker, MD_METHOD, places[i], 0, 0, maker_string(maker, names[i]),
+			  maker_blob(maker, method, sizeof(method)), 1);
+	}
+	uint32_t console = maker_type_ref(maker, "System", "Console");
+	MAKER_ROW(maker, MD_MEMBER_REF, console << 3 | 1, maker_string(maker, "WriteLine"), 0);
+	(void)maker_blob(maker, il, sizeof(il));
+}
+
+/* The RVA of the IL: where it is in a mapped image. */
+static uint32_t find_rva(const struct image_kind *kind)
+{
+	struct metadata_maker maker;
+	uint32_t size, image_size, found = 0;
+	fill(&maker, 0);
+	uint8_t *metadata = maker_finish(&maker, &size);
+	uint8_t *image = maker_image(kind, metadata, size, &image_size);
+	for (uint32_t at = 0; at + sizeof(il) <= image_size && !found; at++)
+		found = memcmp(image + at, il, sizeof(il)) == 0 ? at : 0;
+	free(image);
+	free(metadata);
+	maker_deinit(&maker);
+	return found;
+}
+
+static struct fixture set_up(void)
+{
+	static const struct image_kind kind = { .is_mapped = true };
+	struct fixture fixture = { .fake = fake_clr_create(NULL), .rva = find_rva(&kind) };
+	struct metadata_maker maker;
+	CU_ASSERT_NOT_EQUAL(fixture.rva, 0);
+	fill(&maker, fixture.rva);
+	fixture.image = fake_image(fixture.fake, fixture.fake->module, &maker, &kind, NULL);
+	maker_deinit(&maker);
+	fixture.type = fake_type(fixture.fake, &(struct fake_type){ .base_size = 24, .token = 2 });
+	fixture.clr = fake_runtime(fixture.fake);
+	return fixture;
+}
+
+static uint64_t match_name(const void *arg, const char *name)
+{
+	++*(unsigned int *)(uintptr_t)arg;
+	return strcmp(name, "Ns.Mailer.Outbox") == 0           ? FIELD_BIT
+	       : strncmp(name, "Ns.Mailer.", 10) == 0          ? METHOD_BIT
+	       : strcmp(name, "System.Console.WriteLine") == 0 ? CONSOLE_BIT
+							       : 0;
+}
+
+static uint64_t names_of_method(struct fixture *fixture, uint64_t method_desc,
+				unsigned int *ret_asked)
+{
+	const struct code_search search = { match_name, ret_asked };
+	*ret_asked = 0;
+	return code_names_of_method(fixture->clr, method_desc, &search);
+}
+
+TEST(all_members_that_a_method_names_are_found)
+{
+	struct fixture fixture = set_up();
+	unsigned int asked;
+	uint64_t send = fake_method_desc(fixture.fake, fixture.type, METHOD_SEND);
+	/* The string is not in #US, and nothing has the last token. */
+	ASSERT_UINT(names_of_method(&fixture, send, &asked), FIELD_BIT | CONSOLE_BIT);
+	ASSERT_UINT(asked, 2);
+	fake_clr_destroy(fixture.fake);
+}
+
+/* It may name anything: all bits are set, and nobody is asked. */
+TEST(a_method_whose_code_is_not_there_may_name_anything)
+{
+	struct fixture fixture = set_up();
+	unsigned int asked;
+	uint64_t descs[] = { fake_method_desc(fixture.fake, fixture.type, METHOD_ABSTRACT),
+			     fake_method_desc(fixture.fake, fixture.type, METHOD_WILD),
+			     fake_method_desc(fixture.fake, 0x1238, METHOD_SEND), 0, 0x1001 };
+	for (size_t i = 0; i < sizeof(descs) / sizeof(descs[0]); i++) {
+		ASSERT_UINT(names_of_method(&fixture, descs[i], &asked), UINT64_MAX);
+		ASSERT_UINT(asked, 0);
+	}
+	fake_clr_destroy(fixture.fake);
+}
+
+/* The header says a length, and the bytes are cut, or are no header. */
+TEST(a_body_that_is_damaged_may_name_anything)
+{
+	struct fixture fixture = set_up();
+	unsigned int asked;
+	uint64_t send = fake_method_desc(fixture.fake, fixture.type, METHOD_SEND);
+	static const uint8_t huge[] = { 0x13, 0x30, 1, 0, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0 };
+	fake_poke(&fixture.fake->memory, fixture.image + fixture.rva, huge, sizeof(huge));
+	ASSERT_UINT(names_of_method(&fixture, send, &asked), UINT64_MAX);
+	fake_poke(&fixture.fake->memory, fixture.image + fixture.rva, "\x01", 1);
+	ASSERT_UINT(names_of_method(&fixture, send, &asked), UINT64_MAX);
+	ASSERT_UINT(asked, 0);
+	fake_clr_destroy(fixture.fake);
+}
+
+/* A chunk with the one method of a type (method.hpp): MethodDescs begin 24 bytes after it. */
+static void make_chunk(struct fixture *fixture, const struct type *type, uint16_t rid)
+{
+	struct fake_memory *memory = &fixture->fake->memory;
+	uint64_t chunk = fake_alloc(memory, 64);
+	fake_poke_u64(memory, chunk, fixture->type);
+	fake_poke(memory, chunk + clr_offset(fixture->clr, L_METHOD_CHUNK_SIZE), &rid, 2);
+	fake_poke_u64(memory, type->ee_class + clr_offset(fixture->clr, L_CLASS_CHUNKS), chunk);
+}
+
+TEST(a_state_machine_has_its_code_in_move_next)
+{
+	struct fixture fixture = set_up();
+	unsigned int asked = 0;
+	const struct code_search search = { match_name, &asked };
+	const struct type *type = type_find(fixture.clr, fixture.type);
+	REQUIRE(type);
+	make_chunk(&fixture, type, METHOD_MOVE_NEXT);
+	ASSERT_UINT(code_names_of_machine(fixture.clr, type, &search), FIELD_BIT | CONSOLE_BIT);
+	ASSERT_UINT(asked, 2);
+	make_chunk(&fixture, type, METHOD_SEND);
+	ASSERT_UINT(code_names_of_machine(fixture.clr, type, &search), UINT64_MAX);
+	fake_clr_destroy(fixture.fake);
+}
+
+/* A type without a method MoveNext is not a state machine. */
+TEST(a_type_without_the_method_of_a_state_machine_may_name_anything)
+{
+	struct fixture fixture = set_up();
+	unsigned int asked = 0;
+	const struct code_search search = { match_name, &asked };
+	const struct type *type = type_find(fixture.clr, fixture.type);
+	REQUIRE(type);
+	ASSERT_UINT(code_names_of_machine(fixture.clr, type, &search), UINT64_MAX);
+	ASSERT_UINT(asked, 0);
+	fake_clr_destroy(fixture.fake);
+}
+
+SUITE(.name = "code_names")
