@@ -77,6 +77,46 @@ TEST(each_chain_that_waits_for_an_object_has_one)
 	check("dumpasync -all --json", "\"objects\": 1,", false);
 }
 
+/* A method that awaits all of several tasks, of which it is one itself; and so many that await it. */
+static void make_own_deadlock(unsigned int followers)
+{
+	uint64_t all = fake_task(&tasks, all_type), box = fake_box(&tasks, box_type, 0, all);
+	fake_poke_u64(&tasks.fake->memory, box + FAKE_TASK_NEXT, all);
+	for (unsigned int i = 0; i < followers; i++)
+		(void)fake_box(&tasks, box_type, 0, box);
+}
+
+TEST(what_waits_for_itself_is_one_and_others_wait_for_it)
+{
+	make_own_deadlock(2);
+	open_session();
+	check("hang",
+	      "Deadlock: 1 async method waits for itself, and 2 async chains for it. (waits)\n",
+	      false);
+	check("waits", "Deadlock of 1 async method, and 2 async chains waiting for it:\n", false);
+}
+
+TEST(what_waits_for_itself_may_be_alone)
+{
+	make_own_deadlock(0);
+	open_session();
+	check("hang", "Deadlock: 1 async method waits for itself. (waits)\n", false);
+	check("waits", "Deadlock of 1 async method:\n", false);
+}
+
+TEST(what_many_wait_for_is_named_also_where_somebody_may_release_it)
+{
+	uint64_t semaphore = fake_semaphore(&tasks, 1);
+	uint64_t box = fake_box(&tasks, box_type, 1, fake_task(&tasks, tasks.task_type));
+	fake_poke_u64(&tasks.fake->memory, box + FAKE_BOX_LOCAL,
+		      fake_one(&tasks, tasks.owner_type, semaphore));
+	for (unsigned int i = 0; i < 6; i++)
+		(void)fake_box(&tasks, box_type, 0, fake_semaphore_wait(&tasks, semaphore));
+	open_session();
+	check("hang", "6 async methods wait for SemaphoreSlim ", false);
+	check("hang", ", which somebody may still release (gcroot ", false);
+}
+
 TEST(the_flags_of_a_task_have_32_bits)
 {
 	open_session();

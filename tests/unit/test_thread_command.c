@@ -106,6 +106,43 @@ TEST(threads_have_the_columns_of_sos)
 	end(&fixture);
 }
 
+TEST(threads_that_wait_are_told_in_whole_sentences_with_escaped_names)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	struct fixture fixture = { .fake = fake };
+	struct fake_memory *memory = &fake->memory;
+	fake_segment(fake, 0, GENERATION_0, 0x1000);
+	uint64_t type = fake_type(fake, &(struct fake_type){ .base_size = 40 });
+	uint64_t native = fake_thread(fake)->address, object = fake_object(fake, type, 0);
+	uint64_t handle = fake_alloc(memory, 8), link = fake_alloc(memory, 64), block = 0;
+	fake_poke_u64(memory, object + 8, fake_string(fake, "a\x1b[2J\nb"));
+	fake_poke_u64(memory, object + 16, native);
+	fake_poke_u64(memory, handle, object);
+	fake_poke_u64(memory, native + 304, handle);
+	/* It waits in the queue of Monitor.Wait (doc/coreclr.md 7.4). */
+	uint32_t index = fake_sync_block(fake, fake_object(fake, fake->object_type, 0));
+	CU_ASSERT(memory_u64(&memory->memory, fake->sync_table + 16ull * index, &block));
+	fake_poke_u64(memory, block + 72, link + 32);
+	fake_poke_u64(memory, link, block);
+	fake_poke_u64(memory, link + 16, native);
+	fake_export(fake, &(struct fake_export){ 0 });
+	ASSERT_UINT_FATAL(hd_session_create(&fixture.session, NULL), HD_OK);
+	fixture.session->target = &fake->target;
+	fixture.session->path = mem_strndup("a.core", 6);
+	check(&fixture, "waits -all", "a\\u001b[2J\\u000ab ", 1);
+	check(&fixture, "syncblk", "a\\u001b[2J\\u000ab\n", 1);
+	check(&fixture, "waits -all", "\x1b", 0);
+	check(&fixture, "syncblk", "\x1b", 0);
+	/* It is held, and somebody is counted who waits to enter it (doc/coreclr.md 7.4). */
+	fake_poke_u32(memory, block, 1u << 6 | 1);
+	check(&fixture, "syncblk",
+	      "\n1 more thread waits to get one of them; its stack does not tell which.\n", 1);
+	fake_poke_u32(memory, block, 2u << 6 | 1);
+	check(&fixture, "syncblk",
+	      "\n2 more threads wait to get one of them; their stacks do not tell which.\n", 1);
+	end(&fixture);
+}
+
 TEST(what_is_no_thread_has_no_role)
 {
 	struct fixture fixture;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "answer/schema.h"
+#include "report/fit.h"
 #include "report/out.h"
 
 void out_address_line(struct out *out, const char *label, const struct cell *cell)
@@ -24,6 +25,18 @@ void out_text_line(struct out *out, const char *label, const struct cell *cell)
 		out_puts(out, "<not known>");
 	}
 	out_puts(out, "\n");
+}
+
+void out_padded_text(struct out *out, const struct cell *cell, size_t columns)
+{
+	size_t begin = out->text.size, used = 0;
+	if (cell->is_there && cell->text.size) {
+		text_escape(&out->text, cell->text.bytes, cell->text.size);
+		used = out->text.failed
+			       ? columns
+			       : fit_columns(out->text.bytes + begin, out->text.size - begin);
+	}
+	out_pad(out, used < columns ? columns - used : 0);
 }
 
 void out_flag_line(struct out *out, const char *label, const struct cell *cell)

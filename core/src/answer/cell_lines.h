@@ -3,6 +3,8 @@
 #ifndef HEAPDUMP_SRC_ANSWER_CELL_LINES_H
 #define HEAPDUMP_SRC_ANSWER_CELL_LINES_H
 
+#include <stddef.h>
+
 struct cell;
 struct out;
 
@@ -10,6 +12,8 @@ struct out;
 void out_address_line(struct out *out, const char *label, const struct cell *cell);
 /** "LABEL" and the text, or <not known>. */
 void out_text_line(struct out *out, const char *label, const struct cell *cell);
+/** The text, escaped, and spaces up to so many columns; only these when there is none. */
+void out_padded_text(struct out *out, const struct cell *cell, size_t columns);
 /** "LABEL" and yes, no, or <not known>. */
 void out_flag_line(struct out *out, const char *label, const struct cell *cell);
 

@@ -42,7 +42,10 @@ static const struct column verdict_columns[VERDICT_COLUMNS] = {
 
 static void verdict_layout(struct out *out, const struct cell *cells)
 {
-	out_styled(out, STYLE_HEAD, "%s", cells[VERDICT_SUMMARY].text.bytes);
+	out_begin_style(out, STYLE_HEAD);
+	text_escape(&out->text, cells[VERDICT_SUMMARY].text.bytes,
+		    cells[VERDICT_SUMMARY].text.size);
+	out_end_style(out);
 	out_printf(out, " (%s)\n", cells[VERDICT_NEXT].text.bytes);
 }
 
@@ -62,13 +65,13 @@ static const struct column evidence_columns[] = {
 static void evidence_layout(struct out *out, const struct cell *cells)
 {
 	out_puts(out, "  ");
-	text_append(&out->text, cells[0].text.bytes, cells[0].text.size);
+	text_escape(&out->text, cells[0].text.bytes, cells[0].text.size);
 	out_puts(out, "\n");
 	if (!cells[1].is_there)
 		return;
 	out_puts(out, "    in ");
 	out_begin_name(out, FIT_METHOD);
-	text_append(&out->text, cells[1].text.bytes, cells[1].text.size);
+	text_escape(&out->text, cells[1].text.bytes, cells[1].text.size);
 	out_end_name(out);
 	out_puts(out, "\n");
 }
@@ -156,11 +159,25 @@ static void append_deadlock(struct text *text, const struct deadlock *deadlock)
 		return;
 	text_puts(text, ", and ");
 	append_followers(text, deadlock);
-	text_puts(text, " for them");
+	text_puts(text, deadlock->count == 1 ? " for it" : " for them");
+}
+
+static void append_starved(struct text *text, const struct verdict *verdict)
+{
+	char count[COUNT_SIZE];
+	text_puts(text, "The thread pool has no free worker: ");
+	if (verdict->count == 1) {
+		text_puts(text, "the only one waits");
+	} else {
+		text_printf(text, "all %" PRIu64 " wait", verdict->count);
+	}
+	text_printf(text, ", and %s %s queued", format_count(verdict->queued, "work item", count),
+		    verdict->queued == 1 ? "is" : "are");
 }
 
 static void append_summary(struct text *text, struct heap *heap, const struct verdict *verdict)
 {
+	char count[COUNT_SIZE];
 	switch (verdict->kind) {
 	case VERDICT_DEADLOCK:
 		append_deadlock(text, verdict->deadlock);
@@ -175,10 +192,7 @@ static void append_summary(struct text *text, struct heap *heap, const struct ve
 		}
 		break;
 	case VERDICT_STARVED:
-		text_printf(text,
-			    "The thread pool has no free worker: all %" PRIu64 " wait, and %" PRIu64
-			    " work items are queued",
-			    verdict->count, verdict->queued);
+		append_starved(text, verdict);
 		break;
 	case VERDICT_ONE_OWNER:
 		text_printf(text, "%" PRIu64 " threads %swait for ", verdict->count,
@@ -190,8 +204,9 @@ static void append_summary(struct text *text, struct heap *heap, const struct ve
 		append_thing(text, &verdict->thing);
 		break;
 	case VERDICT_FINALIZER:
-		text_printf(text, "The finalizer thread waits, and %" PRIu64 " finalizers are due",
-			    verdict->count);
+		text_printf(text, "The finalizer thread waits, and %s %s due",
+			    format_count(verdict->count, "finalizer", count),
+			    verdict->count == 1 ? "is" : "are");
 		break;
 	case VERDICT_COLLECTION:
 		text_puts(text, "A garbage collection waits for ");
@@ -265,9 +280,9 @@ static void write_starved(struct call *call, struct verdicts *verdicts,
 	}
 	if (verdict->on_tasks) {
 		text_printf(text,
-			    "%" PRIu64 " of the workers wait for a task (sync over async): await "
+			    "%" PRIu64 " of the workers %s for a task (sync over async): await "
 			    "it instead",
-			    verdict->on_tasks);
+			    verdict->on_tasks, verdict->on_tasks == 1 ? "waits" : "wait");
 		write_evidence(call, text, NULL);
 	}
 }
@@ -415,6 +430,7 @@ static void write_hang_totals(struct call *call, const struct verdicts *verdicts
 	const struct waits *waits = verdicts->waits;
 	struct answer *answer = &call->answer;
 	uint64_t waiting = 0, idle = 0;
+	char count[COUNT_SIZE];
 	for (size_t i = 0; i < waits->count; i++) {
 		idle += waits->rows[i].kind == WAIT_IDLE;
 		waiting += waits->rows[i].kind != WAIT_IDLE && waits->rows[i].kind != WAIT_NONE;
@@ -429,19 +445,21 @@ static void write_hang_totals(struct call *call, const struct verdicts *verdicts
 			      "thread pool without a\nfree worker, no finalizer that waits. "
 			      "waits shows what each thread waits for.\n");
 	}
-	answer_remark(answer,
-		      "%zu threads: %" PRIu64 " wait, %" PRIu64 " are idle, %" PRIu64 " run.\n",
-		      waits->count, waiting, idle, waits->count - waiting - idle);
+	uint64_t running = waits->count - waiting - idle;
+	answer_remark(answer, "%s: %" PRIu64 " %s, %" PRIu64 " %s idle, %" PRIu64 " %s.\n",
+		      format_count(waits->count, "thread", count), waiting,
+		      waiting == 1 ? "waits" : "wait", idle, idle == 1 ? "is" : "are", running,
+		      running == 1 ? "runs" : "run");
 	if (verdicts->chains) {
 		answer_remark(
-			answer, "%" PRIu64 " chains of async methods are not done (dumpasync)%s.\n",
-			verdicts->chains,
+			answer, "%" PRIu64 " %s of async methods %s not done (dumpasync)%s.\n",
+			verdicts->chains, verdicts->chains == 1 ? "chain" : "chains",
+			verdicts->chains == 1 ? "is" : "are",
 			verdicts->rows_count ? ""
 					     : "; many that wait for\none object may hang, "
 					       "too: nothing tells who will release it (waits)");
 	}
 	if (waits->partial) {
-		char count[COUNT_SIZE];
 		answer_remark(answer,
 			      "%s could not be walked to the end: what these threads have is not "
 			      "known.\n",
@@ -459,10 +477,10 @@ static const struct column running_columns[] = {
 static void running_layout(struct out *out, const struct cell *cells)
 {
 	out_puts(out, "  ");
-	text_append(&out->text, cells[3].text.bytes, cells[3].text.size);
+	text_escape(&out->text, cells[3].text.bytes, cells[3].text.size);
 	out_puts(out, " runs ");
 	out_begin_name(out, FIT_METHOD);
-	text_append(&out->text, cells[2].text.bytes, cells[2].text.size);
+	text_escape(&out->text, cells[2].text.bytes, cells[2].text.size);
 	out_end_name(out);
 	out_puts(out, "\n");
 }

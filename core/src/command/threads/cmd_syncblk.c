@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "analysis/waits/waits.h"
+#include "answer/cell_lines.h"
 #include "clr/threads/sync_block.h"
 #include "command/objects/object.h"
 #include "command/table.h"
@@ -124,8 +125,9 @@ static void waiting_layout(struct out *out, const struct cell *cells)
 	} else {
 		out_pad(out, 6);
 	}
-	out_printf(out, "%-13s %s\n", cells[WAITING_FOR].text.bytes,
-		   cells[WAITING_NAME].is_there ? cells[WAITING_NAME].text.bytes : "");
+	out_printf(out, "%-13s ", cells[WAITING_FOR].text.bytes);
+	out_padded_text(out, &cells[WAITING_NAME], 0);
+	out_puts(out, "\n");
 }
 
 static const struct schema waiting_schema = {
@@ -261,10 +263,12 @@ static enum hd_status write_answer(struct block_list *list)
 	write_waiting(list);
 	(void)answer_table_end(answer);
 	if (list->waits->not_matched) {
-		answer_remark(answer,
-			      "%" PRIu64 " more threads wait to get one of them; their stacks do "
-			      "not tell which.\n",
-			      list->waits->not_matched);
+		bool is_one = list->waits->not_matched == 1;
+		char count[COUNT_SIZE];
+		answer_remark(answer, "%s %s to get one of them; %s not tell which.\n",
+			      format_count(list->waits->not_matched, "more thread", count),
+			      is_one ? "waits" : "wait",
+			      is_one ? "its stack does" : "their stacks do");
 	}
 	answer_remark(answer, "-----------------------------\n");
 	const struct cell total[] = { cell_number(list->used + list->unused),

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "analysis/waits/deadlocks.h"
+#include "answer/cell_lines.h"
 #include "clr/code/code.h"
 #include "clr/types/type_name.h"
 #include "command/async/chain_rows.h"
@@ -89,7 +90,7 @@ static void put_place(struct out *out, const struct cell *cells, bool is_narrow)
 		return;
 	out_puts(out, has_what ? " in " : "");
 	out_begin_name(out, FIT_METHOD);
-	text_append(&out->text, method->text.bytes, method->text.size);
+	text_escape(&out->text, method->text.bytes, method->text.size);
 	out_end_name(out);
 }
 
@@ -100,8 +101,8 @@ static void wait_layout(struct out *out, const struct cell *cells)
 	if (!is_narrow)
 		out_printf(out, "%6" PRIx64 " ", cells[WAIT_OS_ID].number);
 	/* A name is not longer than 15 characters in the system, but may be in .NET. */
-	out_printf(out, "%-*s ", is_narrow ? 14 : 16,
-		   cells[WAIT_NAME].is_there ? cells[WAIT_NAME].text.bytes : "");
+	out_padded_text(out, &cells[WAIT_NAME], is_narrow ? 14 : 16);
+	out_puts(out, " ");
 	out_printf(out, "%-*s ", is_narrow ? 14 : 20, cells[WAIT_FOR].text.bytes);
 	if (cells[WAIT_OBJECT].is_there) {
 		out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[WAIT_OBJECT].number);

@@ -131,15 +131,17 @@ static void put_line(struct out *out, const char *label, const struct cell *meth
 		return;
 	out_puts(out, label);
 	out_begin_name(out, FIT_METHOD);
-	text_append(&out->text, method->text.bytes, method->text.size);
+	text_escape(&out->text, method->text.bytes, method->text.size);
 	out_end_name(out);
 	out_puts(out, "\n");
 }
 
 static void member_layout(struct out *out, const struct cell *cells)
 {
-	text_append(&out->text, cells[MEMBER_SENTENCE].text.bytes,
+	out_puts(out, "  ");
+	text_escape(&out->text, cells[MEMBER_SENTENCE].text.bytes,
 		    cells[MEMBER_SENTENCE].text.size);
+	out_puts(out, "\n");
 	put_line(out, "    it waits in ", &cells[MEMBER_METHOD]);
 	put_line(out, "    the owner uses that in ", &cells[MEMBER_HELD_IN]);
 }
@@ -466,9 +468,7 @@ static void write_member(struct call *call, const struct waits *waits, uint32_t 
 	} else {
 		cells[MEMBER_OWNER_BOX] = cell_number(wait_node_box(waits, to)->address);
 	}
-	text_puts(&texts.sentence, "  ");
 	append_blocked_node(&texts.sentence, waits, node);
-	text_puts(&texts.sentence, "\n");
 	cells[MEMBER_SENTENCE] = cell_text(texts.sentence.bytes, texts.sentence.size);
 	answer_row(&call->answer, cells);
 	text_deinit(&texts.sentence);
@@ -488,7 +488,7 @@ static void write_deadlock(struct call *call, const struct waits *waits,
 	if (deadlock->following_threads || deadlock->following_chains) {
 		text_puts(&head, ", and ");
 		append_followers(&head, deadlock);
-		text_puts(&head, " waiting for them");
+		text_puts(&head, deadlock->count == 1 ? " waiting for it" : " waiting for them");
 	}
 	const struct cell cells[CYCLE_COLUMNS] = {
 		[CYCLE_PROBABLE] = cell_flag(deadlock->is_probable),
