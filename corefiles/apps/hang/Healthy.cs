@@ -210,5 +210,54 @@ namespace Hang
             Run("maker", () => { GC.KeepAlive(new Scrap()); Thread.Sleep(1); });
             Run("caller", () => Task.Run(() => Burn(1000)).Wait());
         }
+
+        /// <summary>Read locks, spin locks and handles that are held for a moment, and a window that goes on.</summary>
+        public static void Share()
+        {
+            var stock = new Stock();
+            var meter = new Meter(true);
+            var mutex = new Mutex();
+            var countdown = new CountdownEvent(2);
+            WaitHandle[] signals = { new AutoResetEvent(false), new AutoResetEvent(false) };
+            void Run(string name, Action body) => new Thread(() =>
+            {
+                for (; ; )
+                    body();
+            })
+            { IsBackground = true, Name = name }.Start();
+            for (int i = 0; i < 3; i++)
+            {
+                AutoResetEvent signal = (AutoResetEvent)signals[i % 2];
+                // The shelf comes before the till everywhere.
+                Run("reporter-" + i, () => stock.Report(() => Burn(200)));
+                Run("counter-" + i, () => meter.Add(() => Burn(100)));
+                Run("signaller-" + i, () => { signal.Set(); Thread.Sleep(1); });
+                Run("owner-" + i, () => { mutex.WaitOne(); Burn(100); mutex.ReleaseMutex(); });
+            }
+            Run("restocker", () => { stock.Write(); Thread.Sleep(1); });
+            Run("pricer", () =>
+            {
+                stock.Shelf.EnterUpgradeableReadLock();
+                stock.Write();
+                stock.Shelf.ExitUpgradeableReadLock();
+                Thread.Sleep(1);
+            });
+            Run("waiter", () => WaitHandle.WaitAny(signals));
+            Run("both", () => WaitHandle.WaitAll(signals));
+            Run("starter", () => { countdown.Wait(); countdown.Reset(); });
+            Run("runner", () => { if (!countdown.IsSet) countdown.Signal(); Thread.Sleep(1); });
+            var window = new Window(Task.FromResult("at once"));
+            var context = new WindowContext();
+            Run("window", context.Run);
+            for (int i = 0; i < 4; i++)
+                context.Post(window.OnOpen, null);
+            // They wait for the window's thread, which does not wait for them.
+            Run("sender", () =>
+            {
+                var done = new TaskCompletionSource();
+                context.Post(_ => { Burn(500); done.SetResult(); }, null);
+                done.Task.Wait();
+            });
+        }
     }
 }

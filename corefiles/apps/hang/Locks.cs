@@ -181,7 +181,7 @@ namespace Hang
             Truth.Start("upgrade", "EnterUpgradeableReadLock", shared, "writer", () => shared.EnterUpgradeableReadLock());
             var read = new ReaderWriterLockSlim();
             Hold("reader", () => read.EnterReadLock());
-            Truth.Start("write-after-read", "EnterWriteLock", read, null, () => read.EnterWriteLock());
+            Truth.Start("write-after-read", "EnterWriteLock", read, "reader", () => read.EnterWriteLock());
             var semaphore = new SemaphoreSlim(0);
             Truth.Start("semaphore", "SemaphoreSlim", semaphore, null, () => semaphore.Wait());
             var slim = new ManualResetEventSlim();

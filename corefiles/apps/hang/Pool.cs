@@ -87,6 +87,7 @@ namespace Hang
             Thread.Sleep(300);
             ThreadPool.GetMinThreads(out int min, out _);
             ThreadPool.GetMaxThreads(out int max, out _);
+            Truth.Say("objects", () => $"[[{Truth.AddressOf(store.Answer.Task)},{workers}]]");
             Truth.Say("pool", $"{{\"threads\":{ThreadPool.ThreadCount},\"queued\":{ThreadPool.PendingWorkItemCount}" +
                 $",\"measured\":{Changes()},\"min\":{min},\"max\":{max},\"blocked\":{workers},\"callbacks\":{callbacks},\"tasks\":{tasks}}}");
         }

@@ -32,7 +32,14 @@ namespace Hang
                 case "healthy3": Healthy.Produce(); break;
                 case "healthy4": Healthy.Serve(); break;
                 case "healthy5": Healthy.Block(); break;
+                case "healthy6": Busy.Begin(); break;
+                case "healthy7": Healthy.Share(); break;
+                case "gates": Gates.Begin(); break;
                 case "mixed": Mixed.Begin(); break;
+                case "several": Several.Begin(); break;
+                case "readers": Readers.Begin(); break;
+                case "handles": Handles.Begin(); break;
+                case "contexts": Contexts.Begin(); break;
                 case "finalizer": RuntimeWaits.Finalizer(); break;
                 case "collection": RuntimeWaits.Collection(); break;
                 default:
