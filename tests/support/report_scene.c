@@ -17,15 +17,24 @@
 #define ARRAY_ITEMS 16u
 #define HEAD        1024u /* room for the list and more */
 
+/* The class that has a static field. */
+enum scene_class_of_statics {
+	OF_PROGRAM,
+	OF_CACHE,
+	OF_POOL,
+	STATIC_CLASSES
+};
+
 /* Where a root comes from, and the slot that it is in. */
 static const struct {
 	uint8_t source, handle, part;
 	const char *field; /* of a static */
-	bool is_framework;
+	enum scene_class_of_statics class;
 } kinds[SCENE_ROOTS] = {
 	[SCENE_STATIC] = { .source = ROOT_STATIC, .field = "held" },
 	[SCENE_OTHER_STATIC] = { .source = ROOT_STATIC, .field = "other" },
-	[SCENE_FRAMEWORK] = { .source = ROOT_STATIC, .field = "s_items", .is_framework = true },
+	[SCENE_FRAMEWORK] = { .source = ROOT_STATIC, .field = "s_items", .class = OF_CACHE },
+	[SCENE_SCHEDULE] = { .source = ROOT_STATIC, .field = "s_workQueue", .class = OF_POOL },
 	[SCENE_THREAD_STATIC] = { .source = ROOT_STATIC, .field = "mine" },
 	[SCENE_STACK] = { .source = ROOT_STACK },
 	[SCENE_HANDLE] = { .source = ROOT_HANDLE, .handle = HANDLE_STRONG },
@@ -43,7 +52,7 @@ struct scene_held {
 struct scene_parts {
 	struct scene_held held[HELD_MAX];
 	size_t held_count;
-	uint64_t program_type, cache_type;
+	uint64_t static_types[STATIC_CLASSES];
 	uint32_t first_token; /* of the statics of both, in the order of kinds */
 	struct root_set set;
 	struct root rows[HELD_MAX];
@@ -108,8 +117,14 @@ static void make_statics(struct report_scene *scene)
 		{ .name = "s_items", .element = ELEMENT_CLASS, .is_static = true },
 		{ .name = NULL },
 	};
-	parts->program_type = scene_class(scene, "Shop", "Program", 0, 8, program);
-	parts->cache_type = scene_class(scene, "System", "Cache", 0, 8, cache);
+	const struct fake_field pool[] = {
+		{ .name = "s_workQueue", .element = ELEMENT_CLASS, .is_static = true },
+		{ .name = NULL },
+	};
+	parts->static_types[OF_PROGRAM] = scene_class(scene, "Shop", "Program", 0, 8, program);
+	parts->static_types[OF_CACHE] = scene_class(scene, "System", "Cache", 0, 8, cache);
+	parts->static_types[OF_POOL] =
+		scene_class(scene, "System.Threading", "ThreadPool", 0, 8, pool);
 }
 
 struct report_scene *scene_create(void)
@@ -197,13 +212,14 @@ static uint32_t token_of(enum scene_root root)
 	static const uint32_t tokens[SCENE_ROOTS] = { [SCENE_STATIC] = 1,
 						      [SCENE_OTHER_STATIC] = 2,
 						      [SCENE_THREAD_STATIC] = 3,
-						      [SCENE_FRAMEWORK] = 4 };
+						      [SCENE_FRAMEWORK] = 4,
+						      [SCENE_SCHEDULE] = 5 };
 	return 0x04000000u | tokens[root];
 }
 
 static uint32_t add_static(struct scene_parts *parts, struct clr *clr, enum scene_root kind)
 {
-	uint64_t type = kinds[kind].is_framework ? parts->cache_type : parts->program_type;
+	uint64_t type = parts->static_types[kinds[kind].class];
 	size_t index = parts->set.statics.rows_count++;
 	parts->statics[index] =
 		(struct static_slot){ .address = 0x10000 + 8 * (uint64_t)index,

@@ -23,6 +23,7 @@ enum scene_root {
 	SCENE_STATIC,        /**< Shop.Program.held */
 	SCENE_OTHER_STATIC,  /**< Shop.Program.other */
 	SCENE_FRAMEWORK,     /**< System.Cache.s_items */
+	SCENE_SCHEDULE,      /**< System.Threading.ThreadPool.s_workQueue */
 	SCENE_THREAD_STATIC, /**< Shop.Program.mine, of the first thread */
 	SCENE_STACK,  /**< of the first thread, then of the second, ...: in Shop.Poller.Run() */
 	SCENE_HANDLE, /**< a strong handle */

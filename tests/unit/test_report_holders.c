@@ -143,4 +143,138 @@ TEST(a_pile_that_another_rule_tells_is_not_told_again)
 	CU_ASSERT_PTR_NULL(scene_finding(scene, "known-types"));
 }
 
+static void expect_pile(enum severity severity)
+{
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, severity);
+	ASSERT_UINT(finding->counts[0].value, 1400);
+}
+
+/* A host that only @p root refers to, and that has a list which grows. */
+static void hold_by_host(const char *space, const char *name, enum scene_root root)
+{
+	uint64_t type = scene_class(scene, space, name, 1, 16, NULL);
+	uint64_t list = make_list(page_type, 1200, 200, 1400);
+	scene_segment(scene, GENERATION_2, KILO);
+	uint64_t host = fake_object(scene->fake, type, 0);
+	scene_set(scene, host, 0, list);
+	scene_hold(scene, root, host);
+}
+
+TEST(a_host_lives_as_long_as_the_process)
+{
+	hold_by_host("Microsoft.Extensions.Hosting.Internal", "Host", SCENE_STACK);
+	expect_pile(SEVERITY_HIGH);
+	const struct held_by *holder = &scene_finding(scene, "accumulation")->holder;
+	ASSERT_TEXT(holder->root_kind, "stack");
+	/* The host, and the list. */
+	ASSERT_UINT(holder->step_count, 2);
+}
+
+TEST(a_host_that_nothing_refers_to_keeps_nothing)
+{
+	hold_by_host("Microsoft.Extensions.Hosting.Internal", "Host", SCENE_WEAK_HANDLE);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "accumulation"));
+}
+
+TEST(an_older_web_host_lives_as_long)
+{
+	hold_by_host("Microsoft.AspNetCore.Hosting", "WebHost", SCENE_STACK);
+	expect_pile(SEVERITY_HIGH);
+}
+
+TEST(a_generic_class_is_not_a_host)
+{
+	hold_by_host("Microsoft.Extensions.Hosting.Internal", "Host<Shop.Job>", SCENE_STACK);
+	expect_pile(SEVERITY_INFO);
+}
+
+/* A container that only one with a higher address refers to. */
+TEST(a_container_may_refer_to_one_before_it)
+{
+	uint64_t type = scene_class(scene, "Microsoft.Extensions.DependencyInjection",
+				    "ServiceProvider", 2, 16, NULL);
+	uint64_t list = make_list(page_type, 1200, 200, 1400);
+	scene_segment(scene, GENERATION_2, KILO);
+	uint64_t first = fake_object(scene->fake, type, 0);
+	uint64_t second = fake_object(scene->fake, type, 0);
+	scene_set(scene, first, 0, list);
+	scene_set(scene, first, 1, first);
+	scene_set(scene, second, 0, first);
+	scene_hold(scene, SCENE_STACK, second);
+	expect_pile(SEVERITY_HIGH);
+	const struct held_by *holder = &scene_finding(scene, "accumulation")->holder;
+	ASSERT_TEXT(holder->root_kind, "stack");
+	ASSERT_UINT(holder->step_count, 3);
+}
+
+TEST(what_a_job_holds_on_the_stack_is_its_work)
+{
+	hold_by_host("Shop.Jobs", "Host", SCENE_STACK);
+	expect_pile(SEVERITY_INFO);
+}
+
+/* Each refers to the next. */
+TEST(hosts_inside_of_each_other_are_one)
+{
+	uint64_t types[] = {
+		scene_class(scene, "Microsoft.AspNetCore.Builder", "WebApplication", 1, 16, NULL),
+		scene_class(scene, "Microsoft.Extensions.Hosting.Internal", "Host", 1, 16, NULL),
+		scene_class(scene, "Microsoft.Extensions.DependencyInjection", "ServiceProvider", 1,
+			    16, NULL),
+	};
+	uint64_t inner = make_list(page_type, 1200, 200, 1400);
+	scene_segment(scene, GENERATION_2, KILO);
+	for (size_t i = 3; i-- > 0;) {
+		uint64_t host = fake_object(scene->fake, types[i], 0);
+		scene_set(scene, host, 0, inner);
+		inner = host;
+	}
+	scene_hold(scene, SCENE_SCHEDULE, inner);
+	expect_pile(SEVERITY_HIGH);
+	ASSERT_UINT(scene_finding(scene, "accumulation")->holder.step_count, 4);
+}
+
+TEST(containers_that_each_job_makes_do_not_live_long)
+{
+	uint64_t type = scene_class(scene, "Microsoft.Extensions.DependencyInjection",
+				    "ServiceProvider", 1, 16, NULL);
+	scene_segment(scene, GENERATION_2, 4 * KILO);
+	for (uint32_t i = 0; i < 20; i++)
+		scene_hold(scene, SCENE_STACK, fake_object(scene->fake, type, 0));
+	hold_by_host("Microsoft.Extensions.DependencyInjection", "ServiceProvider", SCENE_STACK);
+	expect_pile(SEVERITY_INFO);
+}
+
+TEST(a_root_of_the_program_comes_before_one_of_the_framework)
+{
+	uint64_t list = make_list(page_type, 1200, 200, 1400);
+	scene_hold(scene, SCENE_FRAMEWORK, list);
+	scene_hold(scene, SCENE_STATIC, list);
+	expect_pile(SEVERITY_HIGH);
+	ASSERT_TEXT(scene_finding(scene, "accumulation")->holder.name, "Shop.Program.held");
+}
+
+/* A log that all refer to is not why something stays, though the way through it is shorter. */
+TEST(what_traces_the_program_comes_last)
+{
+	uint64_t trace = scene_class(scene, "Microsoft.Extensions.Logging.EventSource",
+				     "LoggingEventSource", 1, 16, NULL);
+	uint64_t box = scene_class(scene, "Shop", "Box", 1, 16, NULL);
+	uint64_t list = make_list(page_type, 1200, 200, 1400);
+	scene_segment(scene, GENERATION_2, KILO);
+	uint64_t inner = fake_object(scene->fake, box, 0), outer = fake_object(scene->fake, box, 0);
+	uint64_t source = fake_object(scene->fake, trace, 0);
+	scene_set(scene, inner, 0, list);
+	scene_set(scene, outer, 0, inner);
+	scene_set(scene, source, 0, inner);
+	scene_hold(scene, SCENE_HANDLE, source);
+	scene_hold(scene, SCENE_STATIC, outer);
+	expect_pile(SEVERITY_HIGH);
+	const struct held_by *holder = &scene_finding(scene, "accumulation")->holder;
+	ASSERT_TEXT(holder->root_kind, "static");
+	ASSERT_TEXT(scene_finding(scene, "accumulation")->next, "gcroot -type Shop.Page");
+}
+
 SUITE(.name = "report_holders", .set_up = set_up, .tear_down = tear_down)

@@ -36,12 +36,35 @@ HD_NODISCARD enum hd_status root_paths_init(const struct hd_graph *graph, bool n
 					    struct job *job, struct root_paths *ret,
 					    struct hd_error *err);
 
+#define KEPT_MAX 16u
+
+/**
+ * Lists that the runtime keeps, of items that may also be held by others: by such an item it can be seen who is next in the
+ * list, but who holds the item does not hold those.
+ */
+struct path_lists {
+	uint32_t item_type, list_type; /**< types of the graph, or HD_NONE */
+	unsigned int
+		stage; /**< from this one on, references from items to items and lists are followed; 0: always */
+};
+
 /** Roots that are searched from one stage after the other: what an earlier stage reaches is not asked again. */
 struct path_stages {
-	const uint8_t *of_roots; /**< by root: its stage; @c count or more: it is left out */
-	unsigned int count;
+	const uint8_t *of_roots; /**< by root: PATH_STAGE() */
+	unsigned int count;      /**< roots of this stage or a later one are left out */
 	uint64_t *ends; /**< gets, by stage, how many elements of order it and those before reach */
+	/**
+	 * Nodes from which is searched at the end of the first stage, as if they were rooted, each once.  The way to
+	 * them is found by a later stage; those to which none leads are left out.
+	 */
+	uint32_t kept[KEPT_MAX];
+	size_t kept_count;
+	struct path_lists lists;
 };
+
+/** Its stage; roots that are later in it come after the others of their kind. */
+#define PATH_STAGE(stage, is_later) \
+	((uint8_t)((unsigned int)(stage) << 1 | (unsigned int)(is_later)))
 
 /** The same in stages.  Statuses as root_paths_init(). */
 HD_NODISCARD enum hd_status root_paths_staged(const struct hd_graph *graph,

@@ -107,18 +107,128 @@ static bool is_schedule(const char *name)
 	return false;
 }
 
-static uint8_t class_of_root(const struct hd_graph *graph, uint32_t root)
+/* In which order paths are looked for. */
+enum stage {
+	STAGE_PROCESS,
+	STAGE_DIAGNOSTIC, /* what traces the program refers to much of it by chance */
+	STAGE_SCHEDULED,
+	STAGE_THREAD,
+	STAGES
+};
+
+static const uint8_t class_of_stage[STAGES] = { CLASS_PROCESS, CLASS_PROCESS, CLASS_SCHEDULED,
+						CLASS_THREAD };
+
+static bool is_diagnostic(const struct graph_type *type)
 {
+	return type_begins(type, "System.Diagnostics.Tracing.") ||
+	       type_begins(type, "System.Diagnostics.Diagnostic") ||
+	       type_contains(type, "EventSource");
+}
+
+static uint8_t stage_of_root(const struct hd_graph *graph, uint32_t root)
+{
+	const struct graph_root *row = &graph->roots[root];
 	const char *name = graph->details ? graph->details[root].name : NULL;
-	switch (graph->roots[root].kind) {
+	const struct graph_type static_name = { .name = name,
+						.name_size = name ? (uint32_t)strlen(name) : 0 };
+	uint32_t type = row->node < graph->object_count ? graph->node_types[row->node] : HD_NONE;
+	switch (row->kind) {
 	case HD_ROOT_STACK:
 	case HD_ROOT_THREAD_STATIC:
-		return CLASS_THREAD;
+		return PATH_STAGE(STAGE_THREAD, false);
 	case HD_ROOT_STATIC:
-		return is_schedule(name) ? CLASS_SCHEDULED : CLASS_PROCESS;
+		if (is_schedule(name))
+			return PATH_STAGE(STAGE_SCHEDULED, false);
+		if (is_diagnostic(&static_name))
+			return PATH_STAGE(STAGE_DIAGNOSTIC, false);
+		return PATH_STAGE(STAGE_PROCESS, name && !type_is_own(&static_name));
 	default:
-		return CLASS_PROCESS;
+		return PATH_STAGE(type < graph->type_count && is_diagnostic(&graph->types[type])
+					  ? STAGE_DIAGNOSTIC
+					  : STAGE_PROCESS,
+				  false);
 	}
+}
+
+/* Hosts and containers; those that contain others come first. */
+static const char *const host_names[] = {
+	"Microsoft.AspNetCore.Builder.WebApplication",
+	"Microsoft.AspNetCore.Hosting.WebHost",
+	"Microsoft.Extensions.Hosting.Internal.Host",
+	"Microsoft.Extensions.DependencyInjection.ServiceProvider",
+};
+#define HOST_NAMES (sizeof(host_names) / sizeof(host_names[0]))
+
+/* Which of the names a type has: its number and 1; 0: none. */
+static uint8_t host_of_type(const struct graph_type *type)
+{
+	for (size_t i = 0; i < HOST_NAMES; i++) {
+		size_t size = strlen(host_names[i]);
+		if (type->name && type->name_size == size &&
+		    memcmp(type->name, host_names[i], size) == 0)
+			return (uint8_t)(i + 1);
+	}
+	return 0;
+}
+
+/* Note the live ones as kept, by name; none if there are too many. */
+static void keep_hosts(const struct report_facts *facts, const uint8_t *of_types,
+		       struct path_stages *stages)
+{
+	const struct hd_graph *graph = facts->graph;
+	uint32_t nodes[KEPT_MAX];
+	size_t count = 0;
+	for (uint32_t node = 0; node < graph->object_count; node++) {
+		uint32_t type = graph->node_types[node];
+		if (type >= graph->type_count || !of_types[type] ||
+		    !facts->dominators->retained_count[node])
+			continue;
+		if (count == KEPT_MAX)
+			return;
+		nodes[count++] = node;
+	}
+	for (size_t name = 1; name <= HOST_NAMES; name++) {
+		for (size_t i = 0; i < count; i++) {
+			if (of_types[graph->node_types[nodes[i]]] == name)
+				stages->kept[stages->kept_count++] = nodes[i];
+		}
+	}
+}
+
+/*
+ * A host and its container live as long as the process, though only the stack or the async method that waits for the host's
+ * end may refer to them. Where there are many, they are made for jobs, and none is kept.
+ */
+static enum hd_status find_hosts(const struct report_facts *facts, struct path_stages *stages,
+				 struct hd_error *err)
+{
+	const struct hd_graph *graph = facts->graph;
+	bool is_any = false;
+	uint8_t *of_types = pages_alloc((size_t)graph->type_count + 1, 1);
+	if (!of_types)
+		return fail_nomem(err);
+	for (uint32_t type = 0; type < graph->type_count; type++) {
+		of_types[type] = host_of_type(&graph->types[type]);
+		is_any |= of_types[type] != 0;
+	}
+	if (is_any)
+		keep_hosts(facts, of_types, stages);
+	pages_free(of_types, (size_t)graph->type_count + 1, 1);
+	return HD_OK;
+}
+
+/* Each timer refers to the queue that it is in, with all other timers: it does not hold those. */
+static struct path_lists find_timer_lists(const struct hd_graph *graph)
+{
+	struct path_lists ret = { HD_NONE, HD_NONE, STAGE_SCHEDULED };
+	for (uint32_t type = 0; type < graph->type_count; type++) {
+		if (type_is_class(&graph->types[type], "System.Threading.TimerQueueTimer"))
+			ret.item_type = type;
+		if (type_is_class(&graph->types[type], "System.Threading.TimerQueue"))
+			ret.list_type = type;
+	}
+	return ret;
 }
 
 static int compare_seeds(const void *left, const void *right)
@@ -130,24 +240,29 @@ static int compare_seeds(const void *left, const void *right)
 static enum hd_status find_paths(struct report_facts *facts, struct hd_error *err)
 {
 	const struct hd_graph *graph = facts->graph;
-	uint64_t ends[CLASS_COUNT];
-	uint8_t *stages = pages_alloc(graph->root_count, 1);
-	if (!stages)
+	uint64_t ends[STAGES];
+	uint8_t *of_roots = pages_alloc(graph->root_count, 1);
+	if (!of_roots)
 		return fail_nomem(err);
 	for (uint32_t i = 0; i < graph->root_count; i++)
-		stages[i] = class_of_root(graph, i);
-	const struct path_stages in = { stages, CLASS_COUNT, ends };
-	enum hd_status status = root_paths_staged(graph, &in, facts->job, &facts->paths, err);
-	pages_free(stages, graph->root_count, 1);
+		of_roots[i] = stage_of_root(graph, i);
+	struct path_stages in = { .of_roots = of_roots,
+				  .count = STAGES,
+				  .ends = ends,
+				  .lists = find_timer_lists(graph) };
+	enum hd_status status = find_hosts(facts, &in, err);
+	if (status == HD_OK)
+		status = root_paths_staged(graph, &in, facts->job, &facts->paths, err);
+	pages_free(of_roots, graph->root_count, 1);
 	TRY(status);
 	facts->classes = pages_alloc(graph->node_count, 1);
 	if (!facts->classes)
 		return fail_nomem(err);
 	memset(facts->classes, CLASS_DEAD, graph->node_count);
 	for (uint64_t i = 0, stage = 0; i < facts->paths.live_count; i++) {
-		while (stage < CLASS_COUNT - 1 && i >= ends[stage])
+		while (stage < STAGES - 1 && i >= ends[stage])
 			stage++;
-		facts->classes[facts->paths.order[i]] = (uint8_t)stage;
+		facts->classes[facts->paths.order[i]] = class_of_stage[stage];
 	}
 	/* Only needed for this. */
 	pages_free(facts->paths.order, facts->paths.node_count, sizeof(*facts->paths.order));
