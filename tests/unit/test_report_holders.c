@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules about who holds objects: each with a case that it finds, and a healthy neighbour. */
+#include "clr/types/field.h"
 #include "support/assert_more.h"
 #include "support/report_scene.h"
 #include "support/suite.h"
@@ -18,6 +19,25 @@ static void set_up(void)
 static void tear_down(void)
 {
 	scene_destroy(scene);
+}
+
+/* Entries of a library, each with an object that refers to a page; of the program only in the first @p pages. */
+static uint64_t make_entries(uint32_t pages)
+{
+	uint64_t entry = scene_class(scene, "System.Reactive", "Subscription", 1, 8, NULL);
+	uint64_t inner = scene_class(scene, "System", "Action", 1, 8, NULL);
+	uint64_t other = scene_class(scene, "System", "Other", 0, 4080, NULL);
+	uint64_t list = scene_full_list(scene, entry, 24, (const uint32_t[]){ 1000, 0 }, 1000);
+	uint64_t items = fake_peek_u64(&scene->fake->memory, list + 8);
+	scene_segment(scene, GENERATION_2, (uint64_t)1000 * 4200);
+	for (uint32_t i = 0; i < 1000; i++) {
+		uint64_t one = fake_peek_u64(&scene->fake->memory, items + 16 + 8 * (uint64_t)i);
+		uint64_t action = fake_object(scene->fake, inner, 0);
+		scene_set(scene, one, 0, action);
+		scene_set(scene, action, 0,
+			  fake_object(scene->fake, i < pages ? page_type : other, 0));
+	}
+	return list;
 }
 
 /* A list of @p old objects in generation 2 and @p young ones in generation 0. */
@@ -143,12 +163,86 @@ TEST(a_pile_that_another_rule_tells_is_not_told_again)
 	CU_ASSERT_PTR_NULL(scene_finding(scene, "known-types"));
 }
 
+/* A method that Main, or another method, awaits has a list of pages, and waits for a timer. */
+static void hold_by_awaited(const char *awaiting, uint32_t version)
+{
+	const struct fake_field box[] = {
+		{ .name = "m_continuationObject", .element = ELEMENT_CLASS },
+		{ .name = "pages", .element = ELEMENT_CLASS, .offset = 8 },
+		{ .name = NULL },
+	};
+	uint64_t outer_type = scene_class(scene, NULL, awaiting, 2, 16, box);
+	uint64_t inner_type =
+		scene_class(scene, NULL, "B+AsyncStateMachineBox<Shop+<Serve>d__1>", 2, 16, box);
+	uint64_t list = make_list(page_type, 1200, 200, version);
+	scene_segment(scene, GENERATION_2, KILO);
+	uint64_t inner = fake_object(scene->fake, inner_type, 0);
+	scene_set(scene, inner, 0, fake_object(scene->fake, outer_type, 0));
+	scene_set(scene, inner, 1, list);
+	scene_hold(scene, SCENE_SCHEDULE, inner);
+}
+
 static void expect_pile(enum severity severity)
 {
 	const struct report_finding *finding = scene_finding(scene, "accumulation");
 	REQUIRE(finding);
 	ASSERT_UINT(finding->severity, severity);
 	ASSERT_UINT(finding->counts[0].value, 1400);
+}
+
+TEST(what_grows_in_a_method_that_main_awaits_is_told)
+{
+	hold_by_awaited("B+AsyncStateMachineBox<Shop.Program+<Main>d__0>", 1400);
+	expect_pile(SEVERITY_MEDIUM);
+}
+
+TEST(what_main_filled_at_once_is_its_work)
+{
+	hold_by_awaited("B+AsyncStateMachineBox<Shop.Program+<<Main>$>d__0>", 1);
+	expect_pile(SEVERITY_LOW);
+}
+
+TEST(what_turns_over_in_main_is_a_fact)
+{
+	hold_by_awaited("B+AsyncStateMachineBox<Shop.Program+<Main>d__0>", 9000);
+	expect_pile(SEVERITY_INFO);
+}
+
+TEST(what_grows_in_a_method_that_another_awaits_is_its_work)
+{
+	hold_by_awaited("B+AsyncStateMachineBox<Shop+<Handle>d__0>", 1400);
+	expect_pile(SEVERITY_INFO);
+}
+
+/* A shelf of the program has a list through an object of the class @p name. */
+static const char *blamed_for(const char *space, const char *name)
+{
+	const struct fake_field bag[] = { { .name = "items", .element = ELEMENT_CLASS },
+					  { .name = NULL } };
+	const struct fake_field shelf[] = { { .name = "pages", .element = ELEMENT_CLASS },
+					    { .name = NULL } };
+	uint64_t bag_type = scene_class(scene, space, name, 1, 16, bag);
+	uint64_t shelf_type = scene_class(scene, "Shop", "Shelf", 1, 16, shelf);
+	uint64_t list = make_list(page_type, 1200, 200, 1400);
+	scene_segment(scene, GENERATION_2, KILO);
+	uint64_t one = fake_object(scene->fake, bag_type, 0);
+	uint64_t holder = fake_object(scene->fake, shelf_type, 0);
+	scene_set(scene, one, 0, list);
+	scene_set(scene, holder, 0, one);
+	scene_hold(scene, SCENE_FRAMEWORK, holder);
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	return finding->holder.name;
+}
+
+TEST(who_has_a_collection_of_a_library_is_to_blame)
+{
+	ASSERT_TEXT(blamed_for("Tools.Collections", "Bag<Shop.Page>"), "Shop.Shelf.pages");
+}
+
+TEST(a_class_of_the_program_next_to_collections_is_to_blame)
+{
+	ASSERT_TEXT(blamed_for("Shop.Collections", "Cellar"), "Shop.Collections.Cellar.items");
 }
 
 /* A host that only @p root refers to, and that has a list which grows. */
@@ -275,6 +369,22 @@ TEST(what_traces_the_program_comes_last)
 	const struct held_by *holder = &scene_finding(scene, "accumulation")->holder;
 	ASSERT_TEXT(holder->root_kind, "static");
 	ASSERT_TEXT(scene_finding(scene, "accumulation")->next, "gcroot -type Shop.Page");
+}
+
+TEST(what_entries_of_a_library_keep_is_named)
+{
+	scene_hold(scene, SCENE_STATIC, make_entries(1000));
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	CU_ASSERT(strstr(finding->sentence, " Each of them keeps an object of type Page.") != NULL);
+}
+
+TEST(entries_that_keep_different_things_are_not_said_to_keep_one)
+{
+	scene_hold(scene, SCENE_STATIC, make_entries(1));
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	CU_ASSERT(strstr(finding->sentence, "Each of them") == NULL);
 }
 
 SUITE(.name = "report_holders", .set_up = set_up, .tear_down = tear_down)

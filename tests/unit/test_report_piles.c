@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules about what piles up: each with a case that it finds, and a healthy neighbour. */
+#include <string.h>
+
 #include "clr/types/field.h"
 #include "support/assert_more.h"
 #include "support/report_scene.h"
@@ -78,6 +80,96 @@ TEST(a_few_large_objects_that_were_read_at_once_are_a_table)
 	uint64_t report = scene_class(scene, "Shop", "Report", 0, 19984, NULL);
 	scene_hold(scene, SCENE_STATIC, make_list(report, 20000, 160, 40, 1));
 	expect("accumulation", SEVERITY_LOW);
+}
+
+static void expect_title(const char *title)
+{
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	ASSERT_TEXT(finding->title, title);
+}
+
+/* As the nodes of a bucket and the segments of a queue are. */
+TEST(nodes_below_each_other_in_one_collection_are_all_counted)
+{
+	uint64_t node = scene_class(scene, "System.Tools", "Node", 1, 4080, NULL);
+	uint64_t list = make_list(node, 4096, 400, 0, 400);
+	uint64_t items = fake_peek_u64(&scene->fake->memory, list + 8);
+	scene_segment(scene, GENERATION_2, 300 * 4096 + KILO);
+	for (uint32_t i = 0; i < 300; i++) {
+		uint64_t first = fake_peek_u64(&scene->fake->memory, items + 16 + 8 * (uint64_t)i);
+		scene_set(scene, first, 0, fake_object(scene->fake, node, 0));
+	}
+	scene_hold(scene, SCENE_STATIC, list);
+	expect_title("700 Node in Shop.Program.held");
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	ASSERT_UINT(finding->counts[0].value, 700);
+	CU_ASSERT(finding->bytes >= (uint64_t)700 * 4096);
+	CU_ASSERT(finding->bytes <= scene->report.facts.sums.all_live);
+}
+
+TEST(what_all_members_share_is_not_what_piles_up)
+{
+	uint64_t entry = scene_class(scene, "System.Tools", "StateEntry", 2, 16, NULL);
+	uint64_t manager_type = scene_class(scene, "Shop", "Manager", 0, 65536, NULL);
+	uint64_t list = make_list(entry, 32, 400, 0, 400);
+	uint64_t items = fake_peek_u64(&scene->fake->memory, list + 8);
+	scene_segment(scene, GENERATION_2, 400 * 4096 + 65536 + 2 * KILO);
+	uint64_t manager = fake_object(scene->fake, manager_type, 0);
+	for (uint32_t i = 0; i < 400; i++) {
+		uint64_t one = fake_peek_u64(&scene->fake->memory, items + 16 + 8 * (uint64_t)i);
+		scene_set(scene, one, 0, manager);
+		scene_set(scene, one, 1, fake_object(scene->fake, page_type, 0));
+	}
+	scene_hold(scene, SCENE_STATIC, list);
+	expect_title("400 Page in Shop.Program.held");
+}
+
+TEST(a_class_inside_of_a_generic_one_has_both_names)
+{
+	uint64_t slot = scene_class(scene, "Shop", "Feed<Shop.Box<Shop.Quote>>+Slot<Shop.Quote>", 0,
+				    4080, NULL);
+	scene_hold(scene, SCENE_STATIC, make_list(slot, 4096, 1200, 200, 1400));
+	expect_title("1,400 Feed+Slot in Shop.Program.held");
+}
+
+/* So many chains of 400 nodes, held by one field. */
+static void hold_chains(uint32_t chains)
+{
+	uint64_t node = scene_class(scene, "Shop", "Node", 1, 4080, NULL);
+	scene_segment(scene, GENERATION_2, (uint64_t)chains * 401 * 4096 + 2 * KILO);
+	uint64_t all = fake_object(scene->fake, scene->fake->object_array_type, chains);
+	for (uint32_t i = 0; i < chains; i++) {
+		uint64_t last = fake_object(scene->fake, node, 0);
+		scene_set_element(scene, all, i, last);
+		for (uint32_t j = 1; j < 400; j++) {
+			uint64_t next = fake_object(scene->fake, node, 0);
+			scene_set(scene, last, 0, next);
+			last = next;
+		}
+	}
+	scene_hold(scene, SCENE_STATIC, all);
+}
+
+static void expect_sentence(const char *part, bool is_there)
+{
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	CU_ASSERT(!strstr(finding->sentence, part) == !is_there);
+}
+
+TEST(a_chain_is_said_to_be_one)
+{
+	hold_chains(1);
+	expect_title("400 Node in Shop.Program.held");
+	expect_sentence(" in one chain", true);
+}
+
+TEST(several_chains_are_not_said_to_be_one)
+{
+	hold_chains(2);
+	expect_title("800 Node in Shop.Program.held");
+	expect_sentence(" in one chain", false);
 }
 
 TEST(a_list_with_turnover_is_a_pool)

@@ -138,6 +138,7 @@ static enum hd_status add_group(struct finding_piles *finding, size_t index, uin
 	const struct big_tree *tree = &finding->tree;
 	struct pile pile = { .at = index < tree->nodes_count ? tree->nodes[index] : HD_NONE,
 			     .type = type,
+			     .whole = HD_NONE,
 			     .count = finding->sums.counts[type],
 			     .bytes = bytes };
 	list_members(finding, index, &pile);
@@ -240,7 +241,7 @@ static uint32_t chain_type(struct finding_piles *finding, uint32_t head)
 static enum hd_status add_chain_pile(struct finding_piles *finding, uint32_t head)
 {
 	const struct report_facts *facts = finding->facts;
-	struct pile pile = { .at = facts_idom(facts, head), .is_chain = true };
+	struct pile pile = { .at = facts_idom(facts, head), .whole = head, .is_chain = true };
 	pile.type = chain_type(finding, head);
 	if (pile.type == HD_NONE)
 		return HD_OK;
@@ -278,6 +279,12 @@ static int most_bytes_first(const void *left, const void *right)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
+void piles_sort(struct piles *piles)
+{
+	if (piles->rows_count)
+		qsort(piles->rows, piles->rows_count, sizeof(*piles->rows), most_bytes_first);
+}
+
 enum hd_status piles_find(const struct report_facts *facts, uint64_t limit, struct piles *ret,
 			  struct hd_error *err)
 {
@@ -290,8 +297,8 @@ enum hd_status piles_find(const struct report_facts *facts, uint64_t limit, stru
 		status = group_children(&finding, i);
 	for (size_t i = 0; status == HD_OK && i < finding.tree.nodes_count; i++)
 		status = find_chain_pile(&finding, finding.tree.nodes[i]);
-	if (status == HD_OK && ret->rows_count)
-		qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), most_bytes_first);
+	if (status == HD_OK)
+		piles_sort(ret);
 	big_tree_deinit(&finding.tree);
 	sums_deinit(&finding.sums);
 	return status;

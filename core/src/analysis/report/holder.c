@@ -39,7 +39,7 @@ static const char *holder_kind_name(uint8_t kind)
 	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "root";
 }
 
-/* What the root is called; "Type.field" of a static. */
+/* What the root is called; "Type.field" of a static, the type of the object that a handle keeps. */
 static const char *root_name(struct report *report, uint32_t root)
 {
 	const struct hd_graph *graph = report->facts.graph;
@@ -49,6 +49,8 @@ static const char *root_name(struct report *report, uint32_t root)
 		return report_name(report, name, strlen(name));
 	if (row->container < graph->type_count)
 		return report_type_name(report, row->container);
+	if (row->kind == HD_ROOT_HANDLE && row->node < graph->object_count)
+		return report_type_name(report, graph->node_types[row->node]);
 	return report_text(report, "a root of kind %s", holder_kind_name(row->kind));
 }
 
@@ -76,12 +78,20 @@ static void blame_root(struct report *report, struct held_by *holder)
 	holder->name = name;
 }
 
+/* A generic collection of a library: who has it is to blame, and not its array. */
+static bool is_collection_class(const struct graph_type *type)
+{
+	const char *arguments = type->name ? memchr(type->name, '<', type->name_size) : NULL;
+	size_t size = arguments ? (size_t)(arguments - type->name) : 0;
+	return size && memmem(type->name, size, ".Collections.", strlen(".Collections."));
+}
+
 static void blame_field(struct report *report, struct held_by *holder, size_t step)
 {
 	const struct report_facts *facts = &report->facts;
 	const struct graph_type *type = facts_type(facts, holder->steps[step - 1].node);
 	const char *link = holder->steps[step].link;
-	if (link[0] != '.' || !type_is_own(type))
+	if (link[0] != '.' || !type_is_own(type) || is_collection_class(type))
 		return;
 	for (size_t i = 0; i < step; i++)
 		holder->steps[i].is_blamed = false;

@@ -3,11 +3,13 @@
 
 #include "analysis/report/counted.h"
 #include "graph/csr.h"
+#include "util/bitmap.h"
 
 #define LEVELS_MAX    64u
 #define VOTE_LEVELS   6u
 #define REFERRERS_MAX 16u
 #define VOTES_MAX     16u
+#define ITEM_MEMBERS  8u
 
 /* Candidates, and how many members voted for each. */
 struct votes {
@@ -41,7 +43,6 @@ static bool is_inner(const struct report_facts *facts, uint32_t node)
 	return !type_is_own(type) || type_is_array(type);
 }
 
-/* The collection that has @p node inside, without objects of the program in between. */
 static uint32_t owner_above(struct report_facts *facts, uint32_t node, unsigned int levels)
 {
 	for (unsigned int i = 0; node != HD_NONE && i <= levels; i++) {
@@ -52,6 +53,49 @@ static uint32_t owner_above(struct report_facts *facts, uint32_t node, unsigned 
 		node = facts_idom(facts, node);
 	}
 	return HD_NONE;
+}
+
+uint32_t owners_above(struct report_facts *facts, uint32_t node)
+{
+	return owner_above(facts, node, LEVELS_MAX);
+}
+
+enum hd_status owners_inside_init(struct owners_inside *ret, struct report_facts *facts,
+				  uint32_t owner, struct hd_error *err)
+{
+	uint64_t nodes = facts->graph->node_count;
+	*ret = (struct owners_inside){ .facts = facts,
+				       .owner = owner,
+				       .known = bitmap_alloc(nodes),
+				       .inside = bitmap_alloc(nodes) };
+	if (ret->known && ret->inside)
+		return HD_OK;
+	owners_inside_deinit(ret);
+	return fail_nomem(err);
+}
+
+void owners_inside_deinit(struct owners_inside *inside)
+{
+	uint64_t nodes = inside->facts->graph->node_count;
+	bitmap_free(inside->known, nodes);
+	bitmap_free(inside->inside, nodes);
+}
+
+bool owners_inside_has(struct owners_inside *inside, uint32_t node)
+{
+	struct report_facts *facts = inside->facts;
+	uint32_t at = node;
+	/* Another collection, or an object of the program, has what is below it. */
+	while (at != HD_NONE && at != inside->owner && !bitmap_has(inside->known, at) &&
+	       is_inner(facts, at) && !counted_type_of(facts, at))
+		at = facts_idom(facts, at);
+	bool ret = at != HD_NONE && (at == inside->owner || bitmap_has(inside->inside, at));
+	for (; node != at; node = facts_idom(facts, node)) {
+		(void)bitmap_add(inside->known, node);
+		if (ret)
+			(void)bitmap_add(inside->inside, node);
+	}
+	return ret;
 }
 
 static void add_owner(struct report_facts *facts, uint32_t node, struct owners *ret)
@@ -85,7 +129,7 @@ void owners_find(struct report_facts *facts, uint32_t at, const uint32_t *member
 	if (!facts->members)
 		return;
 	if (at != HD_NONE)
-		add_owner(facts, owner_above(facts, at, LEVELS_MAX), ret);
+		add_owner(facts, owners_above(facts, at), ret);
 	if (ret->count || !facts->graph->reverse.offsets)
 		return;
 	ret->is_guess = true;
@@ -112,28 +156,65 @@ static bool is_item_node(const struct graph_type *type)
 		type_contains(type, "System.Object") || type_begins(type, "System.WeakReference"));
 }
 
+/* What two members refer to belongs to none of them. */
+static bool is_shared(const struct report_facts *facts, uint32_t target, const uint32_t *members,
+		      size_t count)
+{
+	const struct csr *forward = &facts->graph->forward;
+	unsigned int referring = 0;
+	for (size_t i = 0; i < count && i < ITEM_MEMBERS && referring < 2; i++) {
+		uint64_t begin = csr_begin(forward, members[i]);
+		uint64_t end = csr_begin(forward, members[i] + 1);
+		end = end - begin > REFERRERS_MAX ? begin + REFERRERS_MAX : end;
+		while (begin < end && forward->targets[begin] != target)
+			begin++;
+		referring += begin < end;
+	}
+	return referring > 1;
+}
+
+/* The type of the largest object that a member refers to, the program's first; HD_NONE: there is none. */
+static uint32_t item_of(const struct report_facts *facts, uint32_t member, const uint32_t *members,
+			size_t count)
+{
+	const struct hd_graph *graph = facts->graph;
+	uint64_t begin = csr_begin(&graph->forward, member);
+	uint64_t end = csr_begin(&graph->forward, member + 1);
+	uint32_t best = HD_NONE;
+	uint64_t best_size = 0;
+	end = end - begin > REFERRERS_MAX ? begin + REFERRERS_MAX : end;
+	for (; begin < end; begin++) {
+		uint32_t target = graph->forward.targets[begin];
+		if (graph_is_missing(graph, target) ||
+		    graph->node_types[target] == graph->node_types[member] ||
+		    is_shared(facts, target, members, count))
+			continue;
+		uint64_t weight = facts_retained(facts, target);
+		weight = type_is_own(facts_type(facts, target)) ? weight * 16 : weight;
+		if (weight > best_size) {
+			best = graph->node_types[target];
+			best_size = weight;
+		}
+	}
+	return best;
+}
+
 uint32_t owners_item_type(const struct report_facts *facts, uint32_t type, const uint32_t *members,
 			  size_t count)
 {
-	const struct hd_graph *graph = facts->graph;
-	uint32_t best = HD_NONE;
-	uint64_t best_size = 0;
-	if (type >= graph->type_count || !is_item_node(&graph->types[type]))
+	uint32_t items[ITEM_MEMBERS];
+	size_t looked_at = count < ITEM_MEMBERS ? count : ITEM_MEMBERS;
+	if (type >= facts->graph->type_count || !is_item_node(&facts->graph->types[type]))
 		return type;
-	for (size_t i = 0; i < count && i < 8; i++) {
-		uint64_t begin = csr_begin(&graph->forward, members[i]);
-		uint64_t end = csr_begin(&graph->forward, members[i] + 1);
-		for (; begin < end; begin++) {
-			uint32_t target = graph->forward.targets[begin];
-			if (graph_is_missing(graph, target) || graph->node_types[target] == type)
-				continue;
-			uint64_t weight = facts_retained(facts, target);
-			weight = type_is_own(facts_type(facts, target)) ? weight * 16 : weight;
-			if (weight > best_size) {
-				best = graph->node_types[target];
-				best_size = weight;
-			}
-		}
+	for (size_t i = 0; i < looked_at; i++)
+		items[i] = item_of(facts, members[i], members, count);
+	/* Where they hold this and that, what they are says more. */
+	for (size_t i = 0; i < looked_at; i++) {
+		size_t same = 0;
+		for (size_t k = 0; k < looked_at; k++)
+			same += items[k] == items[i];
+		if (items[i] != HD_NONE && same * 4 >= looked_at * 3)
+			return items[i];
 	}
-	return best == HD_NONE ? type : best;
+	return type;
 }

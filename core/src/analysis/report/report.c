@@ -92,6 +92,17 @@ const char *report_type_name(struct report *report, uint32_t type)
 	return report_name(report, graph->types[type].name, graph->types[type].name_size);
 }
 
+/* "+Inner" of "<Outer's arguments>+Inner"; "": nothing is nested there. */
+static const char *nested_name(const char *arguments)
+{
+	size_t depth = 0, i = 0;
+	for (; arguments[i] && (depth || arguments[i] == '<'); i++) {
+		depth += arguments[i] == '<';
+		depth -= arguments[i] == '>';
+	}
+	return arguments[i] == '+' ? arguments + i : "";
+}
+
 const char *report_short_name(struct report *report, uint32_t type)
 {
 	const char *name = report_type_name(report, type);
@@ -104,9 +115,11 @@ const char *report_short_name(struct report *report, uint32_t type)
 	}
 	const char *array = strstr(name + size, "[]");
 	bool is_array = array && !array[2];
-	return begin < size ? report_text(report, "%.*s%s", (int)(size - begin), name + begin,
-					  is_array ? "[]" : "")
-			    : name;
+	const char *nested = nested_name(name + size);
+	return begin < size
+		       ? report_text(report, "%.*s%.*s%s", (int)(size - begin), name + begin,
+				     (int)strcspn(nested, "<[`("), nested, is_array ? "[]" : "")
+		       : name;
 }
 
 const char *report_number(struct report *report, uint64_t number)

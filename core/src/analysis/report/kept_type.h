@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What objects of a library keep for the program: subscriptions keep those that subscribed. */
+#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_KEPT_TYPE_H
+#define HEAPDUMP_SRC_ANALYSIS_REPORT_KEPT_TYPE_H
+
+#include "analysis/report/facts.h"
+
+/**
+ * The type of the program of which each of @p count nodes keeps an object, over a few objects that each dominates the next;
+ * HD_NONE: the nodes are of the program themselves, or keep nothing of it, or different things.
+ */
+uint32_t kept_type(const struct report_facts *facts, const uint32_t *nodes, size_t count);
+
+#endif
