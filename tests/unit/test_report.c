@@ -230,6 +230,26 @@ TEST(a_collection_without_young_members_is_idle_if_much_was_allocated)
 	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_UNKNOWN);
 }
 
+TEST(generation_1_counts_as_young_if_generation_0_has_little)
+{
+	struct report_facts facts = { .has_generations = true, .has_recent = true };
+	facts.sums.all_live = (uint64_t)64 << 20;
+	facts.sums.recent = (uint64_t)900 << 10;
+	struct member_ages ages = { .of = { 1, 100, 899 }, .all = 1000 };
+	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_GROWS);
+	facts.sums.recent = (uint64_t)64 << 20;
+	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_UNKNOWN);
+}
+
+TEST(what_is_only_in_generation_1_may_have_come_to_its_end)
+{
+	struct report_facts facts = { .has_generations = true, .has_recent = true };
+	facts.sums.all_live = (uint64_t)64 << 20;
+	facts.sums.recent = (uint64_t)900 << 10;
+	struct member_ages ages = { .of = { 0, 100, 900 }, .all = 1000 };
+	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_UNKNOWN);
+}
+
 TEST(most_members_are_younger_than_the_last_collection)
 {
 	struct report_facts facts = { .has_generations = true, .has_recent = true };

@@ -141,4 +141,133 @@ TEST(collections_of_two_fields_are_two_findings)
 	ASSERT_UINT(count_findings(), 2);
 }
 
+/* A dictionary with the array of a list of 2,000 elements, which says that it only grew. */
+static uint64_t make_dictionary(uint64_t list)
+{
+	const struct fake_field fields[] = {
+		{ .name = "_entries", .element = ELEMENT_CLASS },
+		{ .name = "_count", .element = ELEMENT_I4, .offset = 8 },
+		{ .name = "_version", .element = ELEMENT_I4, .offset = 12 },
+		{ .name = NULL },
+	};
+	struct fake_memory *memory = &scene->fake->memory;
+	uint64_t type =
+		scene_class(scene, "System.Collections.Generic", "Dictionary", 1, 16, fields);
+	scene_segment(scene, GENERATION_2, KILO);
+	uint64_t ret = fake_object(scene->fake, type, 0);
+	scene_set(scene, ret, 0, fake_peek_u64(memory, list + 8));
+	fake_poke_u64(memory, ret + 16, UINT64_C(2000) << 32 | 2000);
+	return ret;
+}
+
+/* Hold a collection; @p young elements of it, every @p stride-th from @p first on, are new. */
+static void renew(uint64_t collection, uint32_t first, uint32_t stride, uint32_t young)
+{
+	scene_segment(scene, GENERATION_0, (uint64_t)(young + 1) * 1024);
+	for (uint32_t i = 0; i < young; i++)
+		scene_list_set(scene, collection, first + i * stride,
+			       fake_object(scene->fake, row_type, 0));
+}
+
+static uint64_t hold_dictionary(void)
+{
+	uint64_t ret = make_dictionary(make_list(row_type, 1024, 2000));
+	scene_hold(scene, SCENE_STATIC, ret);
+	return ret;
+}
+
+static void expect_growth(enum growth_state state, enum severity severity)
+{
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->growth.state, state);
+	ASSERT_UINT(finding->severity, severity);
+}
+
+TEST(a_collection_whose_last_elements_are_new_grows)
+{
+	renew(hold_dictionary(), 1800, 1, 200);
+	expect_growth(GROWTH_GROWS, SEVERITY_HIGH);
+}
+
+/* @p count small objects that are garbage, after those that were made before. */
+static void make_garbage(uint32_t count)
+{
+	uint64_t type = scene_class(scene, "Shop", "Request", 0, 8, NULL);
+	scene_segment(scene, GENERATION_0, (uint64_t)count * 24 + KILO);
+	for (uint32_t i = 0; i < count; i++)
+		(void)fake_object(scene->fake, type, 0);
+}
+
+TEST(what_was_put_in_at_one_time_may_be_all)
+{
+	renew(hold_dictionary(), 1700, 1, 300);
+	make_garbage(1000);
+	expect_growth(GROWTH_UNKNOWN, SEVERITY_MEDIUM);
+}
+
+TEST(what_was_put_in_until_lately_grows)
+{
+	renew(hold_dictionary(), 1700, 1, 300);
+	make_garbage(200);
+	expect_growth(GROWTH_GROWS, SEVERITY_HIGH);
+}
+
+/* As in a dictionary with the last price of each share. */
+TEST(new_elements_between_old_ones_took_their_places)
+{
+	renew(hold_dictionary(), 0, 10, 200);
+	expect_growth(GROWTH_TURNS, SEVERITY_INFO);
+}
+
+/* Another collection would say that elements were replaced: they were put in between. */
+TEST(new_elements_between_old_ones_of_a_list_grow)
+{
+	uint64_t list = make_list(row_type, 1024, 2000);
+	scene_hold(scene, SCENE_STATIC, list);
+	renew(list, 0, 10, 200);
+	expect_growth(GROWTH_GROWS, SEVERITY_HIGH);
+}
+
+TEST(new_elements_between_old_ones_and_at_the_end_do_not_tell)
+{
+	uint64_t map = hold_dictionary();
+	renew(map, 0, 9, 200);
+	renew(map, 1920, 1, 80);
+	expect_growth(GROWTH_UNKNOWN, SEVERITY_MEDIUM);
+}
+
+/* An array of the program, whose last @p young elements are new; @p room: it has one more. */
+static void hold_array(uint32_t old, uint32_t young, bool has_room)
+{
+	uint32_t count = old + young;
+	scene_segment(scene, GENERATION_2, (uint64_t)old * 1024 + (uint64_t)count * 8 + KILO);
+	uint64_t store = fake_object(scene->fake, store_type, 0);
+	uint64_t all =
+		fake_object(scene->fake, fake_array_type(scene->fake, row_type), count + has_room);
+	scene_set(scene, store, 0, all);
+	for (uint32_t i = 0; i < old; i++)
+		scene_set_element(scene, all, i, fake_object(scene->fake, row_type, 0));
+	scene_segment(scene, GENERATION_0, (uint64_t)young * 1024 + KILO);
+	for (uint32_t i = old; i < count; i++)
+		scene_set_element(scene, all, i, fake_object(scene->fake, row_type, 0));
+	scene_hold(scene, SCENE_STATIC, store);
+}
+
+TEST(an_array_with_room_grows)
+{
+	hold_array(2000, 300, true);
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->growth.state, GROWTH_GROWS);
+}
+
+TEST(an_array_without_room_does_not_grow)
+{
+	hold_array(2000, 300, false);
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->growth.state, GROWTH_UNKNOWN);
+}
+
 SUITE(.name = "report_related", .set_up = set_up, .tear_down = tear_down)

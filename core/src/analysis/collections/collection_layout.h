@@ -51,6 +51,7 @@ struct tree_fields {
 struct slot_fields {
 	const char *used;  /**< how many slots may have items; NULL: as count */
 	const char *spare; /**< how many of these are free */
+	const char *live;  /**< in a slot, for SLOTS_NEXT */
 };
 
 /** Paths of fields, as member_of() takes them. */
@@ -65,7 +66,6 @@ struct collection_layout {
 	const char *
 		version; /**< counts insertions, and removals where they change the order; or NULL */
 	const char *capacity;    /**< a limit that was set, if it is positive */
-	const char *live;        /**< for SLOTS_NEXT */
 	struct item_fields item; /**< in a slot or node; value NULL: the slot itself */
 	const char *next;        /**< of SHAPE_LINKS and SHAPE_CHAINS */
 	struct tree_fields tree;
@@ -75,7 +75,8 @@ struct collection_layout {
 	enum link_end end;
 	bool is_reversed; /**< the last item comes first */
 	bool is_own;      /**< the fields are in a class that derives from the named one */
-	bool has_room;    /**< the length of the array is the capacity */
+	bool has_room; /**< the length of the array is the capacity; of SHAPE_CHAINS: the usual one */
+	bool hides_changes; /**< the version does not count that a value took the place of another one */
 };
 
 /** Row @p index of the table, or NULL after the last; rows of one class are tried in their order. */

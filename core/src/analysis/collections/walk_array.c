@@ -53,7 +53,7 @@ static bool slot_is_live(struct collection_walk *walk, const struct slots *slots
 	const struct array_info *items = &slots->items;
 	if (layout->test == SLOTS_ALL)
 		return true;
-	const char *field = layout->test == SLOTS_NEXT ? layout->live : layout->item.key;
+	const char *field = layout->test == SLOTS_NEXT ? layout->slots.live : layout->item.key;
 	struct member member = { .state = MEMBER_ABSENT };
 	if (items->element) {
 		member = member_of_struct(walk->members, items->element,

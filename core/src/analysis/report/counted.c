@@ -107,8 +107,12 @@ bool counted_read(struct report_facts *facts, uint32_t node, struct counted *ret
 	if (counted.has_count && read_count_member(&free, &spare))
 		counted.count = spare <= counted.count ? counted.count - spare : 0;
 	read_room(facts, type, address, &counted);
-	if (counted.has_room && counted.count > counted.room)
-		counted.has_count = false;
+	if (counted.has_room && counted.count > counted.room) {
+		/* Chains may have more items than there are slots. */
+		bool has_chains = type->layout->shape == SHAPE_CHAINS;
+		counted.has_room = !has_chains;
+		counted.has_count = has_chains;
+	}
 	/* The counter wraps: only trusted if it is not below the count. */
 	struct member version = counted_member(facts, type, address, type->layout->version);
 	counted.has_version = counted.has_count && read_count_member(&version, &counted.version);

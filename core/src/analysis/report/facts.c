@@ -280,7 +280,7 @@ static enum hd_status add_generation_run(struct report_facts *facts, uint64_t be
 	if (!PAGES_RESERVE(facts, runs))
 		return fail_nomem(err);
 	facts->runs[facts->runs_count++] =
-		(struct generation_run){ graph_lower_bound(facts->graph, begin), generation };
+		(struct generation_run){ graph_lower_bound(facts->graph, begin), generation, 0 };
 	return HD_OK;
 }
 
@@ -322,6 +322,30 @@ unsigned int facts_generation(const struct report_facts *facts, uint32_t node)
 	if (!facts->runs_count || node < facts->runs[0].first)
 		return GENERATION_UNKNOWN;
 	return facts->runs[ROW_OF(facts->runs, facts->runs_count, first, node)].generation;
+}
+
+unsigned int facts_young_part(const struct report_facts *facts, uint32_t node)
+{
+	if (!facts->runs_count || !facts->sums.young_objects)
+		return 0;
+	const struct generation_run *run =
+		&facts->runs[ROW_OF(facts->runs, facts->runs_count, first, node)];
+	uint64_t before = run->young_before + (uint64_t)(node - run->first);
+	return before < facts->sums.young_objects
+		       ? (unsigned int)(before * YOUNG_PARTS / facts->sums.young_objects)
+		       : YOUNG_PARTS - 1;
+}
+
+static void count_young_objects(struct report_facts *facts)
+{
+	for (size_t i = 0; i < facts->runs_count; i++) {
+		struct generation_run *run = &facts->runs[i];
+		uint32_t end =
+			i + 1 < facts->runs_count ? run[1].first : facts->graph->object_count;
+		run->young_before = (uint32_t)facts->sums.young_objects;
+		if (run->generation == GENERATION_0 && end > run->first)
+			facts->sums.young_objects += end - run->first;
+	}
 }
 
 static enum hd_status sum_objects(struct report_facts *facts, struct hd_error *err)
@@ -396,6 +420,7 @@ enum hd_status facts_init(struct report_facts *ret, const struct facts_of *of, s
 		return fail_nomem(err);
 	TRY(find_paths(ret, err));
 	TRY(find_runs(ret, err));
+	count_young_objects(ret);
 	job_begin(job, "Counting objects", of->graph->object_count);
 	TRY(sum_objects(ret, err));
 	return list_by_type(ret, err);

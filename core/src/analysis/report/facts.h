@@ -34,13 +34,18 @@ enum root_class {
 struct generation_run {
 	uint32_t first;
 	uint32_t generation;
+	uint32_t young_before; /**< objects of generation 0 in all runs before this one */
 };
+
+/** Generation 0 in so many parts, with as many objects each. */
+#define YOUNG_PARTS 64u
 
 /** Bytes of a heap. */
 struct heap_sums {
 	uint64_t live[FACT_GENERATIONS], dead[FACT_GENERATIONS];
 	uint64_t all_live, all_dead; /**< the sums of both */
 	uint64_t live_objects, dead_objects;
+	uint64_t young_objects; /**< of generation 0, live and dead */
 	uint64_t
 		recent; /**< bytes of generation 0, live and dead: allocated since the last collection */
 	uint64_t free_soh, free_loh; /**< bytes of Free blocks; 0 for a dump file */
@@ -99,6 +104,9 @@ static inline bool facts_is_live(const struct report_facts *facts, uint32_t node
 
 /** Generation of a node, GENERATION_UNKNOWN if it is not known. */
 unsigned int facts_generation(const struct report_facts *facts, uint32_t node);
+
+/** The part of generation 0 that a node of it is in, by its address: less than YOUNG_PARTS. */
+unsigned int facts_young_part(const struct report_facts *facts, uint32_t node);
 
 static inline const struct graph_type *facts_type(const struct report_facts *facts, uint32_t node)
 {

@@ -1,25 +1,75 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/report/growth.h"
 
+#include "analysis/collections/collection_layout.h"
 #include "analysis/report/counted.h"
 #include "analysis/report/rule.h"
+#include "heap/heap.h"
 #include "inspect/member.h"
 
 #define YOUNG_MIN     10u
 #define YOUNG_SHARE   10000u
 #define OLD_PER_YOUNG 3u
+#define LITTLE_SHARE  10u
 
-/* The members that were made since the last collection; generation 1, if generation 0 is nearly empty. */
-static uint64_t young_members(const struct report_facts *facts, const struct member_ages *ages)
+/* Does generation 1 count as young, because generation 0 has little?  On a small heap, less than a megabyte is much. */
+static bool has_little(const struct report_facts *facts)
 {
-	return facts->sums.recent < MEGABYTE ? ages->of[0] + ages->of[1] : ages->of[0];
+	uint64_t recent = facts->sums.recent;
+	return recent < MEGABYTE && recent < facts->sums.all_live / LITTLE_SHARE;
+}
+
+/* How many of the references from @p begin to @p end in all rows of forward edges lead to young objects. */
+static uint64_t count_young(const struct report_facts *facts, uint64_t begin, uint64_t end)
+{
+	unsigned int oldest = has_little(facts) ? GENERATION_1 : GENERATION_0;
+	uint64_t count = 0;
+	for (uint64_t i = begin; i < end; i++)
+		count += facts_generation(facts, facts->graph->forward.targets[i]) <= oldest;
+	return count;
+}
+
+/*
+ * Whether the young elements of a collection that only grew are its last ones.  A Dictionary does not count that a value
+ * takes the place of another one, which is so if the young ones are anywhere.  Of other collections they may be: they put
+ * new ones first, or into chains.
+ */
+static enum growth_state growth_by_place(const struct report_facts *facts,
+					 const struct counted *owner, const char **ret_reason)
+{
+	if (!owner->layout || !owner->layout->hides_changes || owner->array == HD_NONE ||
+	    !owner->has_room || !facts->graph || !graph_has_forward(facts->graph))
+		return GROWTH_GROWS;
+	uint64_t begin = csr_begin(&facts->graph->forward, owner->array);
+	uint64_t end = csr_begin(&facts->graph->forward, owner->array + 1);
+	uint64_t young = count_young(facts, begin, end);
+	uint64_t last = young + young / 4, tail = young / 4 + YOUNG_MIN;
+	if (young < YOUNG_MIN || last > end - begin || tail > end - begin ||
+	    count_young(facts, end - last, end) * 2 >= young)
+		return GROWTH_GROWS;
+	*ret_reason = "new elements took the place of old ones";
+	return count_young(facts, end - tail, end) * 2 >= tail ? GROWTH_UNKNOWN : GROWTH_TURNS;
+}
+
+/*
+ * Are all young members together in less than half of what is young?  They came at one time, as when a program starts:
+ * what grows is all over it, or in several places.  The generation 0 of several heaps is no line of time.
+ */
+static bool is_burst(const struct report_facts *facts, const struct member_ages *ages)
+{
+	uint64_t parts = ages->parts, above = parts & (parts - 1);
+	if (!facts->heap || facts->heap->heap_count != 1 || !parts)
+		return false;
+	/* One run of bits: without its first one, and with that added, nothing of it is left. */
+	bool is_one_run = ((parts + (parts ^ above)) & parts) == 0;
+	return is_one_run && (unsigned int)__builtin_popcountll(parts) < YOUNG_PARTS / 2;
 }
 
 struct growth growth_of(const struct report_facts *facts, const struct member_ages *ages,
 			const struct counted *owners, size_t count)
 {
 	struct growth growth = { .state = GROWTH_UNKNOWN,
-				 .young = young_members(facts, ages),
+				 .young = ages->of[0] + (has_little(facts) ? ages->of[1] : 0),
 				 .all = ages->all };
 	bool grew = true;
 	for (size_t i = 0; i < count; i++) {
@@ -44,10 +94,17 @@ struct growth growth_of(const struct report_facts *facts, const struct member_ag
 	uint64_t least = ages->all / YOUNG_SHARE > YOUNG_MIN ? ages->all / YOUNG_SHARE : YOUNG_MIN;
 	uint64_t recent = facts->sums.all_live / 50;
 	recent = recent > MEGABYTE ? recent : MEGABYTE;
-	if (grew && growth.young >= least &&
+	/* What is only in generation 1 may be the end of what came before. */
+	if (grew && ages->of[0] && growth.young >= least &&
 	    ages->all - growth.young >= OLD_PER_YOUNG * growth.young) {
 		growth.state = GROWTH_GROWS;
 		growth.reason = "nothing was ever removed, and young elements are in it";
+		if (is_burst(facts, ages)) {
+			growth.state = GROWTH_UNKNOWN;
+			growth.reason = "its young elements were put in at one time";
+		} else if (count == 1) {
+			growth.state = growth_by_place(facts, &owners[0], &growth.reason);
+		}
 	} else if (!growth.young && facts->has_recent && facts->sums.recent >= recent) {
 		growth.state = GROWTH_IDLE;
 		growth.reason = "nothing that was allocated since the last collection is in it";

@@ -12,6 +12,7 @@ struct growth;
 struct member_ages {
 	uint64_t of[FACT_GENERATIONS];
 	uint64_t all;
+	uint64_t parts; /**< bitmap of the parts of generation 0 that have members */
 };
 
 static inline void ages_add(struct member_ages *ages, const struct report_facts *facts,
@@ -20,6 +21,8 @@ static inline void ages_add(struct member_ages *ages, const struct report_facts 
 	unsigned int generation = facts_generation(facts, node);
 	ages->of[generation < FACT_GENERATIONS ? generation : GENERATION_UNKNOWN]++;
 	ages->all++;
+	if (generation == 0)
+		ages->parts |= (uint64_t)1 << facts_young_part(facts, node);
 }
 
 /** What @p owners (@p count of them, may be 0) and the ages of the members say. */

@@ -65,6 +65,7 @@ static void join_pile(struct pile *into, const struct pile *part)
 	for (unsigned int i = 0; i < FACT_GENERATIONS; i++)
 		into->ages.of[i] += part->ages.of[i];
 	into->ages.all += part->ages.all;
+	into->ages.parts |= part->ages.parts;
 	join_samples(into, part);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Collections whose arrays are nearly empty: doc/report.md 4.12. */
+#include "analysis/collections/collection_layout.h"
 #include "analysis/report/counted.h"
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
@@ -8,13 +9,16 @@
 #include "inspect/member.h"
 
 #define ROOM_MIN 4u
+/* Buckets that a ConcurrentDictionary has from the start. */
+#define CHAINS_MIN 64u
 
 static bool is_wasteful(struct report_facts *facts, uint32_t node, struct waste *ret)
 {
 	struct counted counted;
 	if (!counted_read(facts, node, &counted) || !counted.has_count || !counted.has_room ||
-	    counted.room <= ROOM_MIN || counted.count * 4 >= counted.room ||
-	    counted_turns(&counted) || facts_is_claimed(facts, node, EXPLAINED_LEVELS))
+	    counted.room <= (counted.layout->shape == SHAPE_CHAINS ? CHAINS_MIN : ROOM_MIN) ||
+	    counted.count * 4 >= counted.room || counted_turns(&counted) ||
+	    facts_is_claimed(facts, node, EXPLAINED_LEVELS))
 		return false;
 	uint32_t idom = facts_idom(facts, node);
 	ret->holder = idom == HD_NONE ? HD_NONE : facts->graph->node_types[idom];

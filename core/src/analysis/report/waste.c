@@ -47,7 +47,9 @@ void waste_describe(struct report *report, const struct waste *waste, const char
 	ret->title = report_text(report, "%s nearly empty %s in %s",
 				 report_number(report, waste->count), type, name);
 	ret->sentence = report_text(
-		report, "%s %s in %s use %s of their %s slots; %s are empty.",
+		report,
+		waste->count == 1 ? "%s %s in %s uses %s of its %s slots; %s are empty."
+				  : "%s %s in %s use %s of their %s slots; %s are empty.",
 		report_number(report, waste->count), type, name, report_number(report, waste->used),
 		report_number(report, waste->room), report_bytes(report, waste->bytes));
 	ret->next = report_text(report, "dumpheap -type %s", full);
