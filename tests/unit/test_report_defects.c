@@ -2,6 +2,7 @@
 /* Rules that know a kind of defect: each with a case that it finds, and a healthy neighbour. */
 #include "clr/types/field.h"
 #include "support/assert_more.h"
+#include "support/fake_module.h"
 #include "support/report_scene.h"
 #include "support/suite.h"
 
@@ -106,6 +107,29 @@ TEST(handlers_whose_objects_nothing_else_keeps_are_found)
 	ASSERT_TEXT(scene_finding(scene, "events")->holder.name, "Shop.Feed.Changed");
 }
 
+/* Each session subscribes twice: handlers are not objects. */
+TEST(an_object_with_two_handlers_is_counted_once)
+{
+	scene_segment(scene, GENERATION_2, (uint64_t)200 * 4400 + 8 * KILO);
+	uint64_t feed = fake_object(scene->fake, box_type, 0);
+	uint64_t event = fake_object(scene->fake, handler_type, 0);
+	uint64_t list = fake_object(scene->fake, scene->fake->object_array_type, 400);
+	scene_set(scene, feed, 0, event);
+	scene_set(scene, event, 1, list);
+	poke(event + 8 + 32, 400);
+	for (uint32_t i = 0; i < 200; i++) {
+		uint64_t session = fake_object(scene->fake, session_type, 0);
+		scene_set_element(scene, list, 2 * i, make_delegate(session, 0x1234));
+		scene_set_element(scene, list, 2 * i + 1, make_delegate(session, 0x1234));
+	}
+	scene_hold(scene, SCENE_STATIC, feed);
+	expect("events", SEVERITY_HIGH, 400);
+	const struct report_finding *finding = scene_finding(scene, "events");
+	ASSERT_UINT(finding->counts[2].value, 200);
+	CU_ASSERT(strstr(finding->sentence, "has 400 handlers") != NULL);
+	CU_ASSERT(strstr(finding->sentence, "belong to: 200 Session (") != NULL);
+}
+
 TEST(a_grid_whose_rows_are_also_in_a_list_is_no_leak)
 {
 	scene_hold(scene, SCENE_OTHER_STATIC, make_event(300, SCENE_STATIC));
@@ -155,7 +179,7 @@ static void make_token_types(void)
 }
 
 /* A source with a chain of @p count registrations. */
-static void make_source(uint32_t count, uint64_t state_type, uint32_t state)
+static uint64_t make_source(uint32_t count, uint64_t state_type, uint32_t state)
 {
 	scene_segment(scene, GENERATION_2, (uint64_t)count * 4300 + KILO);
 	uint64_t source = fake_object(scene->fake, source_type, 0);
@@ -173,33 +197,53 @@ static void make_source(uint32_t count, uint64_t state_type, uint32_t state)
 	}
 	scene_set(scene, registrations, 1, next);
 	scene_hold(scene, SCENE_STATIC, source);
+	return registrations;
 }
 
 TEST(linked_sources_that_nobody_disposed_are_found)
 {
 	make_token_types();
-	make_source(1100, linked_type, 0);
+	(void)make_source(1100, linked_type, 0);
 	expect("cancellation", SEVERITY_HIGH, 1100);
 }
 
 TEST(callbacks_that_nobody_disposed_are_found)
 {
 	make_token_types();
-	make_source(1100, session_type, 0);
+	(void)make_source(1100, session_type, 0);
 	expect("cancellation", SEVERITY_MEDIUM, 1100);
+}
+
+TEST(ten_thousand_callbacks_that_keep_much_are_a_leak)
+{
+	make_token_types();
+	(void)make_source(10000, session_type, 0);
+	expect("cancellation", SEVERITY_HIGH, 10000);
 }
 
 TEST(a_source_that_was_cancelled_is_done)
 {
 	make_token_types();
-	make_source(1100, linked_type, 2);
+	(void)make_source(1100, linked_type, 2);
 	expect_none("cancellation");
+}
+
+/* Then the source does not dominate them. */
+TEST(registrations_are_counted_though_a_stack_has_one_of_them)
+{
+	make_token_types();
+	uint64_t registrations = make_source(1100, session_type, 0);
+	scene_hold(scene, SCENE_STACK, registrations);
+	expect("cancellation", SEVERITY_MEDIUM, 1100);
+	const struct report_finding *finding = scene_finding(scene, "cancellation");
+	CU_ASSERT(finding->bytes > UINT64_C(1100) * 100);
+	CU_ASSERT(finding->objects >= 1100);
 }
 
 TEST(some_registrations_are_in_use)
 {
 	make_token_types();
-	make_source(900, linked_type, 0);
+	(void)make_source(900, linked_type, 0);
 	expect_none("cancellation");
 }
 
@@ -286,11 +330,86 @@ TEST(one_load_context_whose_code_something_keeps_is_found)
 	ASSERT_TEXT(scene_finding(scene, "load-contexts")->holder.name, "Shop.Program.other");
 }
 
-TEST(one_load_context_whose_code_only_a_handle_keeps_may_go)
+TEST(one_load_context_whose_code_only_the_handle_of_the_runtime_keeps_may_go)
 {
 	uint64_t type = scene_class(scene, "System.Reflection", "LoaderAllocator", 0, 40, NULL);
 	make_contexts(1, 1);
 	scene_hold(scene, SCENE_HANDLE, fake_object(scene->fake, type, 0));
+	expect("load-contexts", SEVERITY_LOW, 1);
+}
+
+TEST(a_handle_to_an_object_of_a_load_context_keeps_its_code)
+{
+	uint64_t type = scene_class(scene, "System.Reflection", "LoaderAllocator", 0, 40, NULL);
+	const struct fake_field fields[] = {
+		{ .name = "code", .element = ELEMENT_CLASS },
+		{ .name = NULL },
+	};
+	uint64_t widget = scene_class(scene, "Shop", "Widget", 1, 8, fields);
+	make_contexts(1, 1);
+	uint64_t object = fake_object(scene->fake, widget, 0);
+	scene_set(scene, object, 0, fake_object(scene->fake, type, 0));
+	scene_hold(scene, SCENE_HANDLE, object);
+	expect("load-contexts", SEVERITY_MEDIUM, 1);
+	ASSERT_TEXT(scene_finding(scene, "load-contexts")->holder.name, "Shop.Widget.code");
+}
+
+/* A module of the binder 0x777000, of the LoaderAllocator 0x666800; both are of .NET 10. */
+enum {
+	MODULE_ALLOCATOR = 176,
+	ASSEMBLY_BINDER = 64
+};
+
+/* Code of a module that @p binder loaded is kept; the binder of the unloaded context is 0x777000. */
+static void keep_code_of(uint64_t binder)
+{
+	const struct fake_field context_fields[] = {
+		{ .name = "_state", .element = ELEMENT_I4 },
+		{ .name = "_isCollectible", .element = ELEMENT_BOOLEAN, .offset = 4 },
+		{ .name = "_nativeAssemblyLoadContext", .element = ELEMENT_I, .offset = 8 },
+		{ .name = NULL },
+	};
+	const struct fake_field scout_fields[] = {
+		{ .name = "m_nativeLoaderAllocator", .element = ELEMENT_I },
+		{ .name = NULL },
+	};
+	const struct fake_field allocator_fields[] = {
+		{ .name = "m_scout", .element = ELEMENT_CLASS },
+		{ .name = NULL },
+	};
+	struct fake_memory *memory = &scene->fake->memory;
+	uint64_t context_type =
+		scene_class(scene, "Shop", "PluginLoadContext", 0, 16, context_fields);
+	uint64_t scout_type =
+		scene_class(scene, "System.Reflection", "LoaderAllocatorScout", 0, 8, scout_fields);
+	uint64_t allocator_type =
+		scene_class(scene, "System.Reflection", "LoaderAllocator", 1, 40, allocator_fields);
+	uint64_t module = fake_module(scene->fake), assembly = fake_alloc(memory, 256);
+	fake_poke_u64(memory, module + FAKE_MODULE_PE_ASSEMBLY, assembly);
+	fake_poke_u64(memory, assembly + ASSEMBLY_BINDER, binder);
+	fake_poke_u64(memory, module + MODULE_ALLOCATOR, 0x666800);
+	scene_segment(scene, GENERATION_2, 8 * KILO);
+	uint64_t context = fake_object(scene->fake, context_type, 0);
+	poke(context + 8, (uint64_t)1 << 32 | 1);
+	poke(context + 16, 0x777000);
+	scene_hold(scene, SCENE_STATIC, context);
+	uint64_t allocator = fake_object(scene->fake, allocator_type, 0);
+	uint64_t scout = fake_object(scene->fake, scout_type, 0);
+	scene_set(scene, allocator, 0, scout);
+	poke(scout + 8, 0x666800);
+	scene_hold(scene, SCENE_OTHER_STATIC, allocator);
+	fake_domain(scene->fake, &module, 1);
+}
+
+TEST(kept_code_of_the_unloaded_load_context_is_found)
+{
+	keep_code_of(0x777000);
+	expect("load-contexts", SEVERITY_MEDIUM, 1);
+}
+
+TEST(kept_code_of_another_load_context_is_in_use)
+{
+	keep_code_of(0x777800);
 	expect("load-contexts", SEVERITY_LOW, 1);
 }
 
@@ -300,29 +419,56 @@ TEST(load_contexts_that_nobody_unloaded_are_in_use)
 	expect_none("load-contexts");
 }
 
-static void make_timers(uint32_t count, uint32_t due, bool is_cancelled)
+/* A queue of timers, of which each has the next one: what dominates one retains all after it. */
+static uint64_t make_timer_list(uint32_t count, uint32_t due, bool is_cancelled, uint64_t queue)
 {
 	const struct fake_field fields[] = {
 		{ .name = "_timerCallback", .element = ELEMENT_CLASS },
-		{ .name = "_dueTime", .element = ELEMENT_U4, .offset = 8 },
-		{ .name = "_canceled", .element = ELEMENT_BOOLEAN, .offset = 12 },
+		{ .name = "_next", .element = ELEMENT_CLASS, .offset = 8 },
+		{ .name = "_associatedTimerQueue", .element = ELEMENT_CLASS, .offset = 16 },
+		{ .name = "_dueTime", .element = ELEMENT_U4, .offset = 24 },
+		{ .name = "_canceled", .element = ELEMENT_BOOLEAN, .offset = 28 },
 		{ .name = NULL },
 	};
-	uint64_t type = scene_class(scene, "System.Threading", "TimerQueueTimer", 1, 16, fields);
+	uint64_t type = scene_class(scene, "System.Threading", "TimerQueueTimer", 3, 32, fields);
+	uint64_t next = 0;
 	scene_segment(scene, GENERATION_2, (uint64_t)count * 4300 + KILO);
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t timer = fake_object(scene->fake, type, 0);
 		uint64_t session = fake_object(scene->fake, session_type, 0);
 		scene_set(scene, timer, 0, make_delegate(session, 0x1234));
-		poke(timer + 16, due | (uint64_t)is_cancelled << 32);
-		scene_hold(scene, SCENE_STATIC, timer);
+		scene_set(scene, timer, 1, next);
+		scene_set(scene, timer, 2, queue);
+		poke(timer + 32, due | (uint64_t)is_cancelled << 32);
+		next = timer;
 	}
+	return next;
+}
+
+static void make_timers(uint32_t count, uint32_t due, bool is_cancelled)
+{
+	scene_hold(scene, SCENE_STATIC, make_timer_list(count, due, is_cancelled, 0));
 }
 
 TEST(timers_that_call_one_method_are_found)
 {
 	make_timers(300, 1000, false);
 	expect("timers", SEVERITY_MEDIUM, 300);
+}
+
+/* The program holds the first one; that does not tell who holds the others. */
+TEST(one_timer_that_is_held_does_not_hold_the_others)
+{
+	uint64_t type = scene_class(scene, "System.Threading", "TimerQueue", 1, 8, NULL);
+	scene_segment(scene, GENERATION_2, KILO);
+	uint64_t queue = fake_object(scene->fake, type, 0);
+	uint64_t first = make_timer_list(300, 1000, false, queue);
+	scene_set(scene, queue, 0, first);
+	scene_hold(scene, SCENE_STATIC, first);
+	scene_hold(scene, SCENE_SCHEDULE, queue);
+	expect("timers", SEVERITY_MEDIUM, 300);
+	const struct report_finding *finding = scene_finding(scene, "timers");
+	ASSERT_TEXT(finding->holder.name, "System.Threading.ThreadPool.s_workQueue");
 }
 
 TEST(timers_that_are_not_set_call_nobody)

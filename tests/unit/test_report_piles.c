@@ -291,7 +291,8 @@ TEST(some_thousand_weak_references_are_usual)
 	expect_none("weak-references");
 }
 
-static void hold_cache(int64_t limit, uint32_t entries, int64_t expiration)
+/* Its entries say that they are in it, or in another cache. */
+static void hold_cache_of(int64_t limit, uint32_t entries, int64_t expiration, bool is_own)
 {
 	const struct fake_field options[] = { { .name = "_sizeLimit", .element = ELEMENT_I8 },
 					      { .name = NULL } };
@@ -303,22 +304,25 @@ static void hold_cache(int64_t limit, uint32_t entries, int64_t expiration)
 		{ .name = NULL },
 	};
 	const struct fake_field entry[] = {
-		{ .name = "_absoluteExpirationTicks", .element = ELEMENT_I8 },
-		{ .name = "_slidingExpirationSeconds", .element = ELEMENT_I4, .offset = 8 },
+		{ .name = "_cache", .element = ELEMENT_CLASS },
+		{ .name = "_absoluteExpirationTicks", .element = ELEMENT_I8, .offset = 8 },
+		{ .name = "_slidingExpirationSeconds", .element = ELEMENT_I4, .offset = 16 },
 		{ .name = NULL },
 	};
 	uint64_t options_type = scene_class(scene, CACHING, "MemoryCacheOptions", 0, 8, options);
 	uint64_t state_type = scene_class(scene, CACHING, "MemoryCache+CoherentState", 1, 8, state);
 	uint64_t cache_type = scene_class(scene, CACHING, "MemoryCache", 2, 16, cache);
-	uint64_t entry_type = scene_class(scene, CACHING, "CacheEntry", 0, 200, entry);
+	uint64_t entry_type = scene_class(scene, CACHING, "CacheEntry", 1, 200, entry);
 	uint64_t list = make_list(entry_type, 224, entries, 0, entries);
 	uint64_t items = fake_peek_u64(&scene->fake->memory, list + 8);
-	for (uint32_t i = 0; i < entries; i++) {
-		uint64_t one = fake_peek_u64(&scene->fake->memory, items + 16 + 8 * (uint64_t)i);
-		fake_poke_u64(&scene->fake->memory, one + 8, (uint64_t)expiration);
-	}
 	scene_segment(scene, GENERATION_2, KILO);
 	uint64_t one = fake_object(scene->fake, cache_type, 0);
+	uint64_t other = fake_object(scene->fake, cache_type, 0);
+	for (uint32_t i = 0; i < entries; i++) {
+		uint64_t row = fake_peek_u64(&scene->fake->memory, items + 16 + 8 * (uint64_t)i);
+		scene_set(scene, row, 0, is_own ? one : other);
+		fake_poke_u64(&scene->fake->memory, row + 16, (uint64_t)expiration);
+	}
 	scene_set(scene, one, 0, fake_object(scene->fake, options_type, 0));
 	fake_poke_u64(&scene->fake->memory, fake_peek_u64(&scene->fake->memory, one + 8) + 8,
 		      (uint64_t)limit);
@@ -326,6 +330,11 @@ static void hold_cache(int64_t limit, uint32_t entries, int64_t expiration)
 	scene_set(scene, one, 1, coherent);
 	scene_set(scene, coherent, 0, list);
 	scene_hold(scene, SCENE_STATIC, one);
+}
+
+static void hold_cache(int64_t limit, uint32_t entries, int64_t expiration)
+{
+	hold_cache_of(limit, entries, expiration, true);
 }
 
 TEST(a_cache_without_limit_whose_entries_never_expire_is_found)
@@ -337,6 +346,13 @@ TEST(a_cache_without_limit_whose_entries_never_expire_is_found)
 TEST(a_cache_without_limit_whose_entries_expire_may_be_right)
 {
 	hold_cache(-1, 10500, 1000);
+	expect("caches", SEVERITY_MEDIUM);
+}
+
+/* When entries of another cache expire says nothing of this one. */
+TEST(each_cache_has_entries_of_its_own)
+{
+	hold_cache_of(-1, 10500, -1, false);
 	expect("caches", SEVERITY_MEDIUM);
 }
 
@@ -364,6 +380,19 @@ TEST(handles_that_pile_up_are_found)
 {
 	hold_pages_each(SCENE_HANDLE, 1100);
 	expect("handles", SEVERITY_MEDIUM);
+	expect_none("accumulation");
+}
+
+TEST(what_many_handles_keep_counts_once)
+{
+	scene_segment(scene, GENERATION_2, 16 * KILO);
+	uint64_t page = fake_object(scene->fake, page_type, 0);
+	for (uint32_t i = 0; i < 1100; i++)
+		scene_hold(scene, SCENE_HANDLE, page);
+	expect("handles", SEVERITY_LOW);
+	const struct report_finding *finding = scene_finding(scene, "handles");
+	ASSERT_TEXT(finding->title, "1,100 strong handles to Page");
+	ASSERT_UINT(finding->bytes, 4096);
 }
 
 TEST(some_hundred_handles_are_in_use)

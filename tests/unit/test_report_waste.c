@@ -200,6 +200,21 @@ TEST(lambdas_are_named_with_the_variable_that_keeps_most)
 	ASSERT_TEXT(finding->title, "300 lambdas of Shop.Till keep order");
 }
 
+TEST(one_lambda_keeps_what_it_has_captured)
+{
+	const struct fake_field fields[] = { { .name = "order", .element = ELEMENT_CLASS },
+					     { .name = NULL } };
+	uint64_t closure = scene_class(scene, "Shop", "Till+<>c__DisplayClass1_0", 1, 8, fields);
+	scene_segment(scene, GENERATION_2, 2 * KILO * KILO);
+	uint64_t one = fake_object(scene->fake, closure, 0);
+	scene_set(scene, one, 0, fake_object(scene->fake, bytes_type, KILO * KILO + KILO));
+	scene_hold(scene, SCENE_STATIC, one);
+	const struct report_finding *finding = scene_finding(scene, "closures");
+	REQUIRE(finding);
+	ASSERT_TEXT(finding->title, "1 lambda of Shop.Till keeps order");
+	CU_ASSERT_PTR_NOT_NULL(strstr(finding->sentence, "keeps what it has captured: 1 MB, "));
+}
+
 TEST(lambdas_that_keep_little_are_not_told)
 {
 	uint64_t closure = scene_class(scene, "Shop", "Till+<>c__DisplayClass1_0", 1, 8, NULL);

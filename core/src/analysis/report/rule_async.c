@@ -88,7 +88,7 @@ static enum hd_status add_calls(struct report *report, const struct async_graph 
 		report_bytes(report, bytes), finding.holder.name);
 	finding.look_at = report_text(report, "what completes the %s that %s awaits",
 				      async_wait_name(first->wait), finding.method);
-	finding.next = "dumpasync -stat";
+	finding.next = "dumpasync -stats";
 	finding_count(&finding, "calls", count);
 	finding_sample(&finding, tally->first[row]);
 	return finding_add(report, &finding, err);

@@ -10,10 +10,17 @@
 #define CACHE       "Microsoft.Extensions.Caching.Memory.MemoryCache"
 #define ENTRY       "Microsoft.Extensions.Caching.Memory.CacheEntry"
 #define ENTRIES_MIN 10000u
-#define SAMPLE      200u
+#define SAMPLE      2000u
 
-/* How many of the entries never expire, in percent; 101: not known. */
-static unsigned int never_expire(const struct report_facts *facts)
+/* Does an entry belong to another cache?  It says so since .NET 6. */
+static bool is_of_another(const struct report_facts *facts, uint32_t entry, uint32_t cache)
+{
+	struct member own = facts_member(facts, entry, "_cache");
+	return own.state == MEMBER_READ && facts_node(facts, own.bits) != cache;
+}
+
+/* How many of the entries of a cache never expire, in percent; 101: not known. */
+static unsigned int never_expire(const struct report_facts *facts, uint32_t cache)
 {
 	uint32_t type = typed_next(facts, HD_NONE, ENTRY), sample[SAMPLE];
 	if (type == HD_NONE)
@@ -21,6 +28,8 @@ static unsigned int never_expire(const struct report_facts *facts)
 	struct typed_nodes all = typed_nodes(facts, type);
 	size_t count = typed_sample(&all, sample, SAMPLE), never = 0, read = 0;
 	for (size_t i = 0; i < count; i++) {
+		if (is_of_another(facts, sample[i], cache))
+			continue;
 		struct member ticks = facts_member(facts, sample[i], "_absoluteExpirationTicks");
 		struct member sliding = facts_member(facts, sample[i], "_slidingExpirationSeconds");
 		if (sliding.state == MEMBER_ABSENT)
@@ -58,7 +67,7 @@ static enum hd_status check_cache(struct report *report, uint32_t cache, struct 
 		return HD_OK;
 	rule_met(report, entries);
 	bool has_limit = member_signed(&limit) >= 0;
-	unsigned int never = never_expire(facts);
+	unsigned int never = never_expire(facts, cache);
 	struct report_finding finding = { .severity = SEVERITY_MEDIUM,
 					  .bytes = bytes,
 					  .objects = facts->dominators->retained_count[cache],

@@ -6,21 +6,48 @@
 #include "graph/dominators.h"
 #include "inspect/member.h"
 
-#define NODES_MIN 1000u
+#define NODES_MIN  1000u
+#define NODES_HIGH 10000u
 
 static const char *const source_classes[] = { "System.Threading.CancellationTokenSource", NULL };
 
-/* What is registered with one source: by its state's type. */
-static enum hd_status add_source(struct report *report, uint32_t source, uint64_t count,
-				 const struct tally *states, struct hd_error *err)
+/* The registrations of one source. */
+struct registrations {
+	uint64_t count, bytes;
+	struct tally states; /* by type */
+};
+
+/* What only the node keeps: its callback, and the state of that. */
+static uint64_t bytes_of_node(const struct report_facts *facts, uint32_t node, uint32_t state)
 {
+	uint32_t callback = facts_member_node(facts, node, "Callback");
+	uint64_t bytes = graph_size(facts->graph, node);
+	if (state != HD_NONE && facts_idom(facts, state) == node)
+		bytes += facts_retained(facts, state);
+	if (callback != HD_NONE && callback != state && facts_idom(facts, callback) == node)
+		bytes += facts_retained(facts, callback);
+	return bytes;
+}
+
+static enum hd_status add_source(struct report *report, uint32_t source,
+				 const struct registrations *registrations, struct hd_error *err)
+{
+	const struct tally *states = &registrations->states;
+	uint64_t count = registrations->count;
 	struct report_facts *facts = &report->facts;
 	size_t top = tally_top(states);
 	const struct graph_type *state = &facts->graph->types[states->keys[top]];
 	bool is_linked = type_contains(state, "Linked") && states->counts[top] * 10 >= count * 9;
-	struct report_finding finding = { .severity = is_linked ? SEVERITY_HIGH : SEVERITY_MEDIUM,
-					  .bytes = facts_retained(facts, source),
-					  .objects = facts->dominators->retained_count[source],
+	/* A stack with one of the registrations reaches all others, which the source does not retain then. */
+	uint64_t bytes = facts_retained(facts, source), objects;
+	bytes = bytes > registrations->bytes ? bytes : registrations->bytes;
+	objects = facts->dominators->retained_count[source];
+	objects = objects > count ? objects : count;
+	bool is_much = count >= NODES_HIGH && facts_permille(facts, bytes) >= 100;
+	struct report_finding finding = { .severity = is_linked || is_much ? SEVERITY_HIGH
+									   : SEVERITY_MEDIUM,
+					  .bytes = bytes,
+					  .objects = objects,
 					  .member_type = (uint32_t)states->keys[top] };
 	holder_find(report, source, &finding.holder);
 	const char *name = finding.holder.name;
@@ -66,20 +93,20 @@ static enum hd_status check_source(struct report *report, uint32_t type, uint32_
 {
 	struct report_facts *facts = &report->facts;
 	struct typed_nodes all = typed_nodes(facts, type);
-	struct tally states = { .count = 0 };
-	uint64_t count = 0;
+	struct registrations found = { .count = 0 };
 	for (uint32_t i = 0; i < all.count; i++) {
 		if (source_of(facts, all.nodes[i]) != source)
 			continue;
 		uint32_t state = facts_member_node(facts, all.nodes[i], "CallbackState");
-		count++;
+		found.count++;
+		found.bytes += bytes_of_node(facts, all.nodes[i], state);
 		if (state != HD_NONE)
-			tally_add(&states, facts->graph->node_types[state], state, 0);
+			tally_add(&found.states, facts->graph->node_types[state], state, 0);
 	}
-	if (count < NODES_MIN || !states.count || is_cancelled(facts, source) ||
+	if (found.count < NODES_MIN || !found.states.count || is_cancelled(facts, source) ||
 	    facts->classes[source] != CLASS_PROCESS)
 		return HD_OK;
-	TRY(add_source(report, source, count, &states, err));
+	TRY(add_source(report, source, &found, err));
 	for (uint32_t i = 0; i < all.count; i++) {
 		if (source_of(facts, all.nodes[i]) != source)
 			continue;

@@ -70,17 +70,20 @@ static enum hd_status add_closures(struct report *report, const struct closures 
 	const char *plus = strstr(full, "+" CLOSURE);
 	const char *outer = plus ? report_name(report, full, (size_t)(plus - full)) : full;
 	finding.id = report_text(report, "closures:%s:%s", full, capture);
-	finding.title = report_text(report, "%s lambdas of %s keep %s",
-				    report_number(report, closures->count), outer, capture);
+	bool is_one = closures->count == 1;
+	finding.title = report_text(
+		report, is_one ? "%s lambda of %s keeps %s" : "%s lambdas of %s keep %s",
+		report_number(report, closures->count), outer, capture);
 	finding.sentence = report_text(
 		report,
-		"%s lambdas of %s that %s holds keep what they have captured: %s, most of it "
-		"through the variable %s.",
+		is_one ? "%s lambda of %s that %s holds keeps what it has captured: %s, most of it "
+			 "through the variable %s."
+		       : "%s lambdas of %s that %s holds keep what they have captured: %s, most of "
+			 "it through the variable %s.",
 		report_number(report, closures->count), outer, finding.holder.name,
 		report_bytes(report, closures->bytes), capture);
 	finding.look_at = report_text(
-		report,
-		"whether the lambdas need %s, or only a part of it in a variable of its own",
+		report, "whether %s is needed there, or only a part of it in a variable of its own",
 		capture);
 	finding.next = report_text(report, "gcroot -type %s", full);
 	finding_count(&finding, "closures", closures->count);

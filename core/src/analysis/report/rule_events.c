@@ -7,6 +7,7 @@
 #include "graph/dominators.h"
 #include "inspect/member.h"
 #include "inspect/value.h"
+#include "util/bitmap.h"
 #include "util/text.h"
 
 #define HANDLERS_MIN  32u
@@ -18,8 +19,9 @@
 /* The handlers of one event. */
 struct event {
 	uint32_t delegate, list;
-	uint64_t handlers, sole;
-	struct tally targets; /* by type */
+	uint64_t handlers, sole; /* all, and those whose objects nothing else keeps alive */
+	uint64_t objects;        /* these objects: one may have several handlers */
+	struct tally targets;    /* by type */
 };
 
 /* The framework removes the handlers of these itself. */
@@ -39,7 +41,7 @@ static uint32_t read_handler_list(const struct report_facts *facts, uint32_t del
 		       : HD_NONE;
 }
 
-static void count_handlers(const struct report_facts *facts, struct event *event)
+static void count_handlers(const struct report_facts *facts, uint64_t *seen, struct event *event)
 {
 	const struct csr *forward = &facts->graph->forward;
 	uint64_t begin = csr_begin(forward, event->list), end = csr_begin(forward, event->list + 1);
@@ -52,10 +54,23 @@ static void count_handlers(const struct report_facts *facts, struct event *event
 		uint32_t idom = facts_idom(facts, target);
 		bool is_sole = idom == handler || idom == event->list || idom == event->delegate;
 		event->sole += is_sole;
-		if (is_sole && !is_managed_event(facts_type(facts, target))) {
+		if (is_sole && !is_managed_event(facts_type(facts, target)) &&
+		    bitmap_add(seen, target)) {
+			event->objects++;
 			tally_add(&event->targets, facts->graph->node_types[target], target,
 				  facts_retained(facts, target));
 		}
+	}
+}
+
+static void forget_seen(const struct report_facts *facts, uint64_t *seen, const struct event *event)
+{
+	const struct csr *forward = &facts->graph->forward;
+	uint64_t end = csr_begin(forward, event->list + 1);
+	for (uint64_t i = csr_begin(forward, event->list); i < end; i++) {
+		uint32_t target = facts_member_node(facts, forward->targets[i], "_target");
+		if (target != HD_NONE)
+			seen[target / 64] = 0;
 	}
 }
 
@@ -109,26 +124,31 @@ static enum hd_status add_event(struct report *report, const struct event *event
 				 report_type_name(report, finding.member_type));
 	finding.title = report_text(report, "%s handlers of %s",
 				    report_number(report, event->handlers), name);
+	uint64_t others = event->objects - event->targets.counts[top];
+	const char *with =
+		others ? report_text(report, " and %s others", report_number(report, others)) : "";
 	finding.sentence = report_text(
 		report,
-		"%s %s subscribed to %s, and %s of the handlers' objects are kept alive by nothing "
-		"else (%s); they were probably meant to unsubscribe.",
-		report_number(report, event->targets.counts[top]), type, name,
-		report_number(report, event->sole), report_bytes(report, bytes));
+		"%s has %s handlers, and nothing but this event keeps alive the objects that %s of "
+		"them belong to: %s %s%s (%s). They were probably meant to unsubscribe.",
+		name, report_number(report, event->handlers), report_number(report, event->sole),
+		report_number(report, event->targets.counts[top]), type, with,
+		report_bytes(report, bytes));
 	finding.look_at =
 		report_text(report, "where %s is subscribed to with += and never with -=", name);
 	finding.next = report_text(report, "gcroot -type %s",
 				   report_type_name(report, finding.member_type));
 	finding_count(&finding, "handlers", event->handlers);
-	finding_count(&finding, "kept alive by nothing else", event->sole);
+	finding_count(&finding, "handlers of objects that nothing else keeps alive", event->sole);
+	finding_count(&finding, "these objects", event->objects);
 	finding_sample(&finding, event->targets.first[top]);
 	claim_handlers(facts, event);
 	return finding_add(report, &finding, err);
 }
 
 /* Two delegates may have one list: the event as it was before the last handler came. */
-static enum hd_status check_delegate(struct report *report, uint32_t node, uint64_t *left,
-				     struct hd_error *err)
+static enum hd_status check_delegate(struct report *report, uint32_t node, uint64_t *seen,
+				     uint64_t *left, struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
 	struct event event = { .delegate = node, .list = read_handler_list(facts, node) };
@@ -141,7 +161,8 @@ static enum hd_status check_delegate(struct report *report, uint32_t node, uint6
 		return HD_OK;
 	}
 	*left -= handlers;
-	count_handlers(facts, &event);
+	count_handlers(facts, seen, &event);
+	forget_seen(facts, seen, &event);
 	rule_met(report, event.sole);
 	if (event.handlers < HANDLERS_MIN || event.sole * 2 < event.handlers ||
 	    !event.targets.count)
@@ -152,16 +173,18 @@ static enum hd_status check_delegate(struct report *report, uint32_t node, uint6
 static enum hd_status find_events(struct report *report, struct hd_error *err)
 {
 	const struct report_facts *facts = &report->facts;
-	uint64_t left = HANDLERS_MAX;
-	for (uint32_t type = 0; type < facts->graph->type_count; type++) {
+	uint64_t left = HANDLERS_MAX, *seen = bitmap_alloc(facts->graph->node_count);
+	enum hd_status status = seen ? HD_OK : fail_nomem(err);
+	for (uint32_t type = 0; status == HD_OK && type < facts->graph->type_count; type++) {
 		const struct type *class = typed_class(facts, type);
 		if (!class || class->component_size || !type_is_delegate(facts->heap->clr, class))
 			continue;
 		struct typed_nodes all = typed_nodes(facts, type);
-		for (uint32_t i = 0; i < all.count; i++)
-			TRY(check_delegate(report, all.nodes[i], &left, err));
+		for (uint32_t i = 0; status == HD_OK && i < all.count; i++)
+			status = check_delegate(report, all.nodes[i], seen, &left, err);
 	}
-	return HD_OK;
+	bitmap_free(seen, facts->graph->node_count);
+	return status;
 }
 
 const struct report_rule events_rule = {

@@ -5,6 +5,7 @@
 #include "analysis/report/typed.h"
 #include "inspect/member.h"
 #include "roots/root_set.h"
+#include "util/bitmap.h"
 
 #define HANDLES_MIN 1000u
 
@@ -34,27 +35,56 @@ static enum hd_status add_handles_finding(struct report *report, const struct ta
 	return finding_add(report, &finding, err);
 }
 
-static enum hd_status find_handles(struct report *report, struct hd_error *err)
+/* What a strong or pinned handle refers to; HD_NONE: it is of another kind, or refers to none. */
+static uint32_t held_node(const struct report_facts *facts, size_t row)
 {
-	struct report_facts *facts = &report->facts;
 	const struct handle_list *list = &facts->roots->handles;
-	struct tally types = { .count = 0 };
-	for (size_t i = 0; i < list->rows_count; i++) {
-		uint8_t type = list->rows[i].type;
-		if (type != HANDLE_STRONG && type != HANDLE_PINNED)
-			continue;
-		uint32_t node = facts_node(facts, list->rows[i].object);
+	uint8_t type = list->rows[row].type;
+	return type == HANDLE_STRONG || type == HANDLE_PINNED
+		       ? facts_node(facts, list->rows[row].object)
+		       : HD_NONE;
+}
+
+/* Many handles may refer to one object, which is kept once. */
+static enum hd_status count_handles(const struct report_facts *facts, struct tally *ret,
+				    struct hd_error *err)
+{
+	uint64_t *seen = bitmap_alloc(facts->graph->node_count);
+	if (!seen)
+		return fail_nomem(err);
+	for (size_t i = 0; i < facts->roots->handles.rows_count; i++) {
+		uint32_t node = held_node(facts, i);
 		if (node != HD_NONE && !facts_is_claimed(facts, node, 0)) {
-			tally_add(&types, facts->graph->node_types[node], node,
-				  facts_retained(facts, node));
+			tally_add(ret, facts->graph->node_types[node], node,
+				  bitmap_add(seen, node) ? facts_retained(facts, node) : 0);
 		}
 	}
+	bitmap_free(seen, facts->graph->node_count);
+	return HD_OK;
+}
+
+/* All of one type that have handles: why they are there is told. */
+static void claim_handled(struct report_facts *facts, uint32_t type)
+{
+	for (size_t i = 0; i < facts->roots->handles.rows_count; i++) {
+		uint32_t node = held_node(facts, i);
+		if (node != HD_NONE && facts->graph->node_types[node] == type)
+			facts_claim(facts, node);
+	}
+}
+
+static enum hd_status find_handles(struct report *report, struct hd_error *err)
+{
+	struct tally types = { .count = 0 };
+	TRY(count_handles(&report->facts, &types, err));
 	if (types.is_full)
 		rule_limited(report);
 	for (size_t i = 0; i < types.count; i++) {
 		rule_met(report, types.counts[i]);
-		if (types.counts[i] >= HANDLES_MIN)
-			TRY(add_handles_finding(report, &types, i, err));
+		if (types.counts[i] < HANDLES_MIN)
+			continue;
+		TRY(add_handles_finding(report, &types, i, err));
+		claim_handled(&report->facts, (uint32_t)types.keys[i]);
 	}
 	return HD_OK;
 }

@@ -3,7 +3,11 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "clr/modules/module_facts.h"
+#include "heap/heap.h"
 #include "inspect/member.h"
+#include "util/alloc.h"
+#include "util/sort.h"
 #include "util/text.h"
 
 #define CONTEXT   "System.Runtime.Loader.AssemblyLoadContext"
@@ -12,35 +16,106 @@
 /* Objects of all paths that are gone through. */
 #define STEPS_MAX 10000000u
 
-/* Contexts whose Unload was called. */
-static uint64_t count_unloading(const struct report_facts *facts, uint32_t *ret_first,
-				uint64_t *ret_bytes)
+/* What is known of the contexts whose Unload was called. */
+struct unloading {
+	uint64_t count, bytes;
+	uint32_t first;    /* node of one of them */
+	uint64_t *binders; /* of the runtime; ascending after find_in_use() */
+	size_t binders_count, binders_capacity;
+	bool has_all_binders;
+	/* LoaderAllocators of the runtime whose code is that of another context; ascending. */
+	uint64_t *in_use;
+	size_t in_use_count, in_use_capacity;
+};
+
+static void unloading_deinit(struct unloading *unloading)
 {
-	uint64_t count = 0;
+	pages_free(unloading->binders, unloading->binders_capacity, sizeof(uint64_t));
+	pages_free(unloading->in_use, unloading->in_use_capacity, sizeof(uint64_t));
+}
+
+static bool add_context(const struct report_facts *facts, uint32_t node,
+			struct unloading *unloading)
+{
+	struct member state = facts_member(facts, node, "_state");
+	struct member collectible = facts_member(facts, node, "_isCollectible");
+	if (state.state != MEMBER_READ || state.bits != UNLOADING ||
+	    collectible.state != MEMBER_READ || !collectible.bits)
+		return true;
+	unloading->first = unloading->count++ ? unloading->first : node;
+	unloading->bytes += facts_retained(facts, node);
+	struct member binder = facts_member(facts, node, "_nativeAssemblyLoadContext");
+	if (binder.state != MEMBER_READ || !binder.bits) {
+		unloading->has_all_binders = false;
+		return true;
+	}
+	if (!PAGES_RESERVE(unloading, binders))
+		return false;
+	unloading->binders[unloading->binders_count++] = binder.bits;
+	return true;
+}
+
+static enum hd_status find_unloading(const struct report_facts *facts, struct unloading *ret,
+				     struct hd_error *err)
+{
+	*ret = (struct unloading){ .first = HD_NONE, .has_all_binders = true };
 	for (uint32_t type = 0; type < facts->graph->type_count; type++) {
 		const struct graph_type *row = &facts->graph->types[type];
 		struct typed_nodes all = typed_nodes(facts, type);
 		if (!all.count || !type_contains(row, "LoadContext"))
 			continue;
 		for (uint32_t i = 0; i < all.count; i++) {
-			struct member state = facts_member(facts, all.nodes[i], "_state");
-			struct member collectible =
-				facts_member(facts, all.nodes[i], "_isCollectible");
-			if (state.state != MEMBER_READ || state.bits != UNLOADING ||
-			    collectible.state != MEMBER_READ || !collectible.bits)
-				continue;
-			*ret_first = count++ ? *ret_first : all.nodes[i];
-			*ret_bytes += facts_retained(facts, all.nodes[i]);
+			if (!add_context(facts, all.nodes[i], ret))
+				return fail_nomem(err);
 		}
 	}
-	return count;
+	return HD_OK;
+}
+
+static bool address_is_in(const uint64_t *ascending, size_t count, uint64_t address)
+{
+	size_t at = lower_bound_u64(ascending, count, address);
+	return at < count && ascending[at] == address;
 }
 
 /*
- * The LoaderAllocator of code that something keeps: a path that does not begin with a handle, as the
- * runtime has one itself.  HD_NONE: none was found.
+ * The LoaderAllocators of modules that are of another context than those: what keeps their code is no
+ * fault.  Where modules or binders are not known, none is.
  */
-static uint32_t find_kept_code(struct report *report)
+static enum hd_status find_in_use(const struct report_facts *facts, struct unloading *unloading,
+				  struct hd_error *err)
+{
+	struct module *const *modules;
+	size_t count;
+	if (!unloading->has_all_binders)
+		return HD_OK;
+	enum hd_status status = module_list(facts->heap->clr, &modules, &count, err);
+	if (status != HD_OK)
+		return status == HD_ERR_NOMEM ? status : HD_OK;
+	sort_u64(unloading->binders, unloading->binders_count);
+	for (size_t i = 0; i < count; i++) {
+		struct module_facts module;
+		module_facts_read(facts->heap->clr, modules[i], &module);
+		if (!module.binder || !module.allocator ||
+		    address_is_in(unloading->binders, unloading->binders_count, module.binder))
+			continue;
+		if (!PAGES_RESERVE(unloading, in_use))
+			return fail_nomem(err);
+		unloading->in_use[unloading->in_use_count++] = module.allocator;
+	}
+	sort_u64(unloading->in_use, unloading->in_use_count);
+	return HD_OK;
+}
+
+/* Is the root the handle by which the runtime keeps a context that is in use? */
+static bool is_own_handle(const struct report_facts *facts, uint32_t root, uint32_t allocator)
+{
+	const struct graph_root *row = &facts->graph->roots[root];
+	return row->kind == HD_ROOT_HANDLE && row->node == allocator;
+}
+
+/* The LoaderAllocator of code that something keeps; HD_NONE: none was found. */
+static uint32_t find_kept_code(struct report *report, const struct unloading *unloading)
 {
 	const struct report_facts *facts = &report->facts;
 	uint32_t type = typed_next(facts, HD_NONE, ALLOCATOR);
@@ -49,8 +124,13 @@ static uint32_t find_kept_code(struct report *report)
 	if (type != HD_NONE)
 		all = typed_nodes(facts, type);
 	for (uint32_t i = 0; i < all.count && steps; i++) {
+		struct member native =
+			facts_member(facts, all.nodes[i], "m_scout.m_nativeLoaderAllocator");
+		if (native.state == MEMBER_READ &&
+		    address_is_in(unloading->in_use, unloading->in_use_count, native.bits))
+			continue;
 		uint32_t root = holder_root(report, all.nodes[i], &steps);
-		if (root != HD_NONE && facts->graph->roots[root].kind != HD_ROOT_HANDLE)
+		if (root != HD_NONE && !is_own_handle(facts, root, all.nodes[i]))
 			return all.nodes[i];
 	}
 	if (!steps)
@@ -75,7 +155,7 @@ static void describe_contexts(struct report *report, uint64_t count, bool is_kep
 				      "here.",
 				      contexts, name, finding->holder.root_kind)
 			: report_text(report,
-				      "Unload was called for %s, and nothing but handles was found "
+				      "Unload was called for %s, and nothing was found "
 				      "that keeps the code: the next collections may free it.",
 				      contexts);
 	finding->look_at = is_kept ? report_text(report,
@@ -85,18 +165,15 @@ static void describe_contexts(struct report *report, uint64_t count, bool is_kep
 				   : "whether it is still there after the next collections";
 }
 
-static enum hd_status find_contexts(struct report *report, struct hd_error *err)
+static enum hd_status add_finding(struct report *report, const struct unloading *unloading,
+				  struct hd_error *err)
 {
-	uint32_t first = HD_NONE;
-	uint64_t bytes = 0, count = count_unloading(&report->facts, &first, &bytes);
-	rule_met(report, count);
-	if (!count)
-		return HD_OK;
-	uint32_t kept = find_kept_code(report);
+	uint64_t count = unloading->count;
+	uint32_t first = unloading->first, kept = find_kept_code(report, unloading);
 	/* One of which only the small object is known may be about to go. */
 	enum severity of_one = kept != HD_NONE ? SEVERITY_MEDIUM : SEVERITY_LOW;
 	struct report_finding finding = { .severity = count >= 2 ? SEVERITY_HIGH : of_one,
-					  .bytes = bytes,
+					  .bytes = unloading->bytes,
 					  .objects = count,
 					  .member_type = report->facts.graph->node_types[first] };
 	holder_find(report, kept != HD_NONE ? kept : first, &finding.holder);
@@ -106,6 +183,21 @@ static enum hd_status find_contexts(struct report *report, struct hd_error *err)
 	finding_count(&finding, "contexts", count);
 	finding_sample(&finding, first);
 	return finding_add(report, &finding, err);
+}
+
+static enum hd_status find_contexts(struct report *report, struct hd_error *err)
+{
+	struct unloading unloading;
+	enum hd_status status = find_unloading(&report->facts, &unloading, err);
+	if (status == HD_OK) {
+		rule_met(report, unloading.count);
+		if (unloading.count)
+			status = find_in_use(&report->facts, &unloading, err);
+	}
+	if (status == HD_OK && unloading.count)
+		status = add_finding(report, &unloading, err);
+	unloading_deinit(&unloading);
+	return status;
 }
 
 const struct report_rule load_contexts_rule = {

@@ -11,9 +11,10 @@
 #define TIMERS_MIN  256u
 #define TIMERS_HIGH 10000u
 
-static const char *const timer_classes[] = { "System.Threading.Timer", "System.Timers.Timer",
-					     "System.Threading.PeriodicTimer",
-					     "System.Threading.Tasks.Task", NULL };
+static const char *const timer_classes[] = {
+	"System.Threading.Timer",         "System.Threading.TimerHolder", "System.Timers.Timer",
+	"System.Threading.PeriodicTimer", "System.Threading.Tasks.Task",  NULL
+};
 
 /* The code that a timer calls; 0: it is not set. */
 static uint64_t callback_of(const struct report_facts *facts, uint32_t timer)
@@ -47,13 +48,23 @@ static const char *callback_name(struct report *report, uint32_t timer)
 	return ret;
 }
 
+/* What a timer keeps is not kept by the one in front of it in the queue's list, though it dominates it. */
+static uint64_t bytes_after(const struct report_facts *facts, uint32_t timer, uint64_t code)
+{
+	uint32_t before = facts_idom(facts, timer);
+	bool is_timer = before < facts->graph->object_count &&
+			facts->graph->node_types[before] == facts->graph->node_types[timer];
+	return is_timer && callback_of(facts, before) == code ? facts_retained(facts, timer) : 0;
+}
+
 static enum hd_status add_timers(struct report *report, const struct typed_nodes *all,
 				 const struct tally *tally, size_t row, struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
-	uint64_t bytes = 0, count = tally->counts[row];
-	uint32_t holder = tally->first[row];
+	uint64_t bytes = 0, after = 0, count = tally->counts[row], held = 0;
+	uint32_t holder = HD_NONE, unheld = HD_NONE;
 	for (uint32_t i = 0; i < all->count; i++) {
+		after += bytes_after(facts, all->nodes[i], tally->keys[row]);
 		if (callback_of(facts, all->nodes[i]) != tally->keys[row])
 			continue;
 		uint32_t top = typed_claim_up(facts, all->nodes[i], timer_classes, 3);
@@ -61,8 +72,15 @@ static enum hd_status add_timers(struct report *report, const struct typed_nodes
 		bytes += facts_retained(facts, top);
 		if (callback != HD_NONE && facts_idom(facts, callback) != all->nodes[i])
 			bytes += facts_retained(facts, callback);
-		holder = facts->classes[top] == CLASS_PROCESS ? top : holder;
+		bool is_held = facts->classes[top] == CLASS_PROCESS;
+		held += is_held;
+		holder = is_held ? top : holder;
+		unheld = is_held ? unheld : all->nodes[i];
 	}
+	bytes -= after;
+	/* Most of them: one that somebody holds does not tell who holds the others. */
+	if (holder == HD_NONE || (held * 2 < count && unheld != HD_NONE))
+		holder = unheld != HD_NONE ? unheld : tally->first[row];
 	if (facts_permille(facts, bytes) < 10)
 		return HD_OK;
 	struct report_finding finding = { .severity = count >= TIMERS_HIGH ? SEVERITY_HIGH

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/report/typed.h"
 
+#include <ctype.h>
+
 #include "analysis/report/growth.h"
 #include "inspect/member.h"
 
@@ -39,6 +41,15 @@ const struct type *typed_class(const struct report_facts *facts, uint32_t type)
 	return object.type;
 }
 
+/* Is it @p class or a class inside of it; or, if that ends with a dot, in this namespace? */
+static bool is_of_class(const struct graph_type *type, const char *class)
+{
+	size_t size = strlen(class);
+	return type_begins(type, class) && !type_is_array(type) &&
+	       (class[size - 1] == '.' || type->name_size == size ||
+		!isalnum((unsigned char)type->name[size]));
+}
+
 uint32_t typed_claim_up(struct report_facts *facts, uint32_t node, const char *const *classes,
 			unsigned int levels)
 {
@@ -48,7 +59,7 @@ uint32_t typed_claim_up(struct report_facts *facts, uint32_t node, const char *c
 		const struct graph_type *type = facts_type(facts, idom);
 		bool is_one = false;
 		for (size_t j = 0; classes[j] && idom != HD_NONE; j++)
-			is_one |= type_begins(type, classes[j]) && !type_is_array(type);
+			is_one |= is_of_class(type, classes[j]);
 		if (!is_one)
 			break;
 		node = idom;
