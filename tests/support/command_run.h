@@ -4,6 +4,7 @@
 
 #include <heapdump/command.h>
 
+#include "support/command_words.h"
 #include "util/text.h"
 
 /** What came of a command. */
@@ -22,9 +23,6 @@ void answer_deinit(struct answer *answer);
 
 /** The text of an answer, "" when there is none. */
 const char *answer_text(const struct answer *answer);
-
-/** Words of a line in argv; they lie in @p buf. */
-int command_words(const char *line, char *buf, size_t size, const char **argv, int capacity);
 
 /** A session about a dump that is made of @p text. */
 struct hd_session *session_with(const char *text);

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 
 #include "clr/types/field.h"
+#include "command/call.h"
 #include "graph/dominators.h"
 #include "roots/root_set.h"
 #include "snapshot/snapshot.h"
 #include "support/assert_more.h"
+#include "support/command_words.h"
 
 #define SZ_ARRAY 0x000a0000u
 
@@ -38,6 +40,7 @@ static const struct {
 	[SCENE_THREAD_STATIC] = { .source = ROOT_STATIC, .field = "mine" },
 	[SCENE_STACK] = { .source = ROOT_STACK },
 	[SCENE_HANDLE] = { .source = ROOT_HANDLE, .handle = HANDLE_STRONG },
+	[SCENE_PINNED] = { .source = ROOT_HANDLE, .handle = HANDLE_PINNED },
 	[SCENE_WEAK_HANDLE] = { .source = ROOT_HANDLE, .handle = HANDLE_WEAK_SHORT },
 	[SCENE_REGISTERED] = { .source = ROOT_FINALIZER, .part = FINALIZER_GEN2 },
 	[SCENE_READY] = { .source = ROOT_FINALIZER, .part = FINALIZER_READY },
@@ -306,6 +309,20 @@ static void list_held(struct scene_parts *parts, struct heap *heap)
 		add_root(parts, heap->clr, &parts->held[i]);
 }
 
+/* The next command of each finding is one that there is, with its options. */
+static void check_commands(const struct report *report)
+{
+	for (size_t i = 0; i < report->findings_count; i++) {
+		char buf[1024];
+		const char *argv[8];
+		int argc = command_words(report->findings[i].next, buf, sizeof(buf), argv, 8);
+		struct call call = { .command = command_find(argv[0]) };
+		REQUIRE(call.command);
+		ASSERT_UINT(arguments_parse(&call, argc, argv), HD_OK);
+		text_deinit(&call.joined);
+	}
+}
+
 const struct report *scene_report(struct report_scene *scene)
 {
 	struct scene_parts *parts = scene->parts;
@@ -327,6 +344,7 @@ const struct report *scene_report(struct report_scene *scene)
 				     .dominators = &parts->dominators,
 				     .is_complete = !scene->is_partial };
 	ASSERT_UINT_FATAL(report_make(&scene->report, &of, &job, NULL), HD_OK);
+	check_commands(&scene->report);
 	return &scene->report;
 }
 

@@ -27,6 +27,7 @@ enum scene_root {
 	SCENE_THREAD_STATIC, /**< Shop.Program.mine, of the first thread */
 	SCENE_STACK,  /**< of the first thread, then of the second, ...: in Shop.Poller.Run() */
 	SCENE_HANDLE, /**< a strong handle */
+	SCENE_PINNED, /**< a pinned handle */
 	SCENE_WEAK_HANDLE,
 	SCENE_REGISTERED, /**< not a root: an entry of the finalizer queue */
 	SCENE_READY,      /**< an object that waits for its finalizer */

@@ -368,7 +368,7 @@ TEST(what_traces_the_program_comes_last)
 	expect_pile(SEVERITY_HIGH);
 	const struct held_by *holder = &scene_finding(scene, "accumulation")->holder;
 	ASSERT_TEXT(holder->root_kind, "static");
-	ASSERT_TEXT(scene_finding(scene, "accumulation")->next, "gcroot -type Shop.Page");
+	ASSERT_TEXT(scene_finding(scene, "accumulation")->next, "gcroot -nostacks -type Shop.Page");
 }
 
 TEST(what_entries_of_a_library_keep_is_named)
@@ -385,6 +385,29 @@ TEST(entries_that_keep_different_things_are_not_said_to_keep_one)
 	const struct report_finding *finding = scene_finding(scene, "accumulation");
 	REQUIRE(finding);
 	CU_ASSERT(strstr(finding->sentence, "Each of them") == NULL);
+}
+
+/* Entries that belong to rows of two types, and a rule that knows the entries. */
+TEST(what_is_known_of_the_members_is_said_with_the_pile)
+{
+	uint64_t entry = scene_class(scene, "Microsoft.EntityFrameworkCore.ChangeTracking.Internal",
+				     "InternalEntityEntry", 1, 984, NULL);
+	uint64_t rows[] = { scene_class(scene, "Shop", "Order", 0, 3000, NULL),
+			    scene_class(scene, "Shop", "Line", 0, 2000, NULL) };
+	uint64_t list = make_list(entry, 1200, 200, 1400);
+	uint64_t items = fake_peek_u64(&scene->fake->memory, list + 8);
+	scene_segment(scene, GENERATION_2, (uint64_t)1400 * 3100);
+	for (uint64_t i = 0; i < 1400; i++) {
+		scene_set(scene, fake_peek_u64(&scene->fake->memory, items + 16 + 8 * i), 0,
+			  fake_object(scene->fake, rows[i % 2], 0));
+	}
+	scene_hold(scene, SCENE_STATIC, list);
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	ASSERT_TEXT(finding->title, "1,400 InternalEntityEntry in Shop.Program.held");
+	CU_ASSERT(strstr(finding->sentence, "tracks every entity") != NULL);
+	ASSERT_UINT(finding->explains.count, 1);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "known-types"));
 }
 
 SUITE(.name = "report_holders", .set_up = set_up, .tear_down = tear_down)

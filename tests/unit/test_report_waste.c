@@ -131,6 +131,97 @@ TEST(lists_with_one_element_in_many_slots_waste)
 	ASSERT_UINT(finding->objects, 2000);
 }
 
+/* A list of boxes that grows, each with a list with one element in @p room slots. */
+static void hold_growing_boxes(uint32_t room)
+{
+	uint64_t all = scene_full_list(scene, box_type, 32, (const uint32_t[]){ 1900, 100 }, 2000);
+	uint64_t items = fake_peek_u64(&scene->fake->memory, all + 8);
+	scene_segment(scene, GENERATION_2, (uint64_t)2000 * (room * 8 + 1400));
+	for (uint64_t i = 0; i < 2000; i++) {
+		uint64_t list = scene_list(scene, 1, room, 1);
+		scene_list_set(scene, list, 0, fake_object(scene->fake, tile_type, 0));
+		scene_set(scene, fake_peek_u64(&scene->fake->memory, items + 16 + 8 * i), 0, list);
+	}
+	scene_hold(scene, SCENE_STATIC, all);
+}
+
+TEST(something_that_grows_and_is_mostly_empty_is_told_twice)
+{
+	hold_growing_boxes(256);
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->growth.state, GROWTH_GROWS);
+	finding = scene_finding(scene, "collections");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+	ASSERT_UINT(finding->bytes, (uint64_t)2000 * 255 * 8);
+}
+
+TEST(some_empty_slots_of_something_that_grows_are_not_told)
+{
+	hold_growing_boxes(8);
+	CU_ASSERT_PTR_NOT_NULL(scene_finding(scene, "accumulation"));
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "collections"));
+}
+
+TEST(one_list_with_many_slots_wastes)
+{
+	scene_segment(scene, GENERATION_2, 4 * KILO * KILO);
+	scene_hold(scene, SCENE_STATIC, scene_list(scene, 10, 300000, 10));
+	const struct report_finding *finding = scene_finding(scene, "collections");
+	REQUIRE(finding);
+	ASSERT_TEXT(finding->sentence, "1 List in Shop.Program.held uses 10 of its 300,000 slots; "
+				       "2.2 MB are empty.");
+}
+
+TEST(the_name_of_a_type_is_quoted_in_the_next_command)
+{
+	char name[400] = "Cell<System.Collections.Generic.KeyValuePair<System.Int32, ";
+	uint64_t cell =
+		scene_class(scene, "Shop", "Cell<System.Tuple<System.Int32, A>>", 0, 8, NULL);
+	(void)memset(name + strlen(name), 'x', 300);
+	uint64_t boards[] = { fake_array_type(scene->fake, cell),
+			      fake_array_type(scene->fake,
+					      scene_class(scene, "Shop", name, 0, 8, NULL)) };
+	for (size_t i = 0; i < 2; i++) {
+		scene_segment(scene, GENERATION_2, (uint64_t)16 * 1024 * KILO);
+		uint64_t box = fake_object(scene->fake, box_type, 0);
+		scene_set(scene, box, 0, fake_object(scene->fake, boards[i], 1024 * KILO));
+		scene_hold(scene, i ? SCENE_OTHER_STATIC : SCENE_STATIC, box);
+	}
+	const struct report *report = scene_report(scene);
+	ASSERT_UINT_FATAL(report->findings_count, 2);
+	const char *cut = report->findings[0].next;
+	static const char start[] = "dumpheap -type 'Shop.Cell<System.Collections.Generic.";
+	CU_ASSERT(strncmp(cut, start, sizeof(start) - 1) == 0);
+	CU_ASSERT(strstr(cut, "x*x") != NULL && strstr(cut, "...") == NULL);
+	ASSERT_TEXT(report->findings[1].next,
+		    "dumpheap -type 'Shop.Cell<System.Tuple<System.Int32, A>>[]'");
+}
+
+/* It would need no quotes, if nothing were cut out of it. */
+TEST(a_long_plain_name_in_a_command_matches)
+{
+	char name[400] = { 0 };
+	(void)memset(name, 'x', 300);
+	scene_segment(scene, GENERATION_2, (uint64_t)16 * 1024 * KILO);
+	uint64_t type = fake_array_type(scene->fake, scene_class(scene, "Shop", name, 0, 8, NULL));
+	uint64_t box = fake_object(scene->fake, box_type, 0);
+	scene_set(scene, box, 0, fake_object(scene->fake, type, 1024 * KILO));
+	scene_hold(scene, SCENE_STATIC, box);
+	const struct report *report = scene_report(scene);
+	ASSERT_UINT_FATAL(report->findings_count, 1);
+	const char *next = report->findings[0].next;
+	CU_ASSERT(strstr(next, "x*x") != NULL && strstr(next, "...") == NULL);
+}
+
+TEST(a_few_kilobytes_of_empty_slots_are_not_worth_a_finding)
+{
+	scene_segment(scene, GENERATION_2, 64 * KILO);
+	scene_hold(scene, SCENE_STATIC, scene_list(scene, 10, 3000, 10));
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "collections"));
+}
+
 TEST(lists_with_turnover_were_full_once)
 {
 	scene_hold(scene, SCENE_STATIC, make_lists(2000, 128, 500));
@@ -167,6 +258,31 @@ TEST(strings_with_equal_content_waste)
 	ASSERT_UINT(finding->objects, 19997);
 	ASSERT_UINT(finding->bytes, (uint64_t)19997 * 222);
 	ASSERT_UINT(finding->counts[1].value, 6667);
+}
+
+/* Two fields in turns: the second one has the longer strings. */
+TEST(the_field_with_most_bytes_of_copies_is_named)
+{
+	const struct fake_field fields[] = {
+		{ .name = "code", .element = ELEMENT_CLASS },
+		{ .name = "country", .element = ELEMENT_CLASS, .offset = 8 },
+		{ .name = NULL },
+	};
+	uint64_t type = scene_class(scene, "Shop", "Row", 2, 16, fields);
+	const uint32_t count = 20000;
+	scene_segment(scene, GENERATION_2, (uint64_t)count * 256 + KILO);
+	uint64_t all = fake_object(scene->fake, scene->fake->object_array_type, count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t row = fake_object(scene->fake, type, 0);
+		scene_set(scene, row, 0, fake_string(scene->fake, "a code of some length"));
+		scene_set(scene, row, 1, fake_string(scene->fake, "a country with a longer name"));
+		scene_set_element(scene, all, i, row);
+	}
+	scene_hold(scene, SCENE_STATIC, all);
+	const struct report_finding *finding = scene_finding(scene, "duplicates");
+	REQUIRE(finding);
+	ASSERT_TEXT(finding->holder.name, "Shop.Row.country");
+	CU_ASSERT(strstr(finding->sentence, "Shop.Row.country holds most of them.") != NULL);
 }
 
 TEST(strings_that_differ_are_no_duplicates)
@@ -311,6 +427,34 @@ TEST(strings_that_only_the_table_of_interned_ones_holds_are_found)
 	CU_ASSERT_PTR_NULL(scene_finding(scene, "accumulation"));
 }
 
+/* Objects of generation 0 that nothing refers to: what was allocated since the last collection. */
+static void make_garbage(uint32_t megabytes)
+{
+	scene_segment(scene, GENERATION_0, (uint64_t)(megabytes + 1) * KILO * KILO);
+	for (uint32_t i = 0; i < megabytes; i++)
+		(void)fake_object(scene->fake, bytes_type, KILO * KILO - 24);
+}
+
+TEST(many_interned_strings_are_waste_also_if_they_do_not_grow)
+{
+	hold_interned(12000, GENERATION_POH, false);
+	make_garbage(3);
+	const struct report_finding *finding = scene_finding(scene, "interned");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->growth.state, GROWTH_IDLE);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+}
+
+TEST(interned_strings_that_do_not_grow_and_are_a_small_part_are_a_fact)
+{
+	hold_interned(12000, GENERATION_POH, false);
+	scene_hold(scene, SCENE_OTHER_STATIC, make_boxes(50, 1024 * KILO, 7));
+	make_garbage(3);
+	const struct report_finding *finding = scene_finding(scene, "interned");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_LOW);
+}
+
 TEST(interned_strings_that_the_program_uses_are_its_own)
 {
 	hold_interned(12000, GENERATION_POH, true);
@@ -327,6 +471,41 @@ TEST(some_thousand_literals_are_usual)
 {
 	hold_interned(9000, GENERATION_POH, false);
 	CU_ASSERT_PTR_NULL(scene_finding(scene, "interned"));
+}
+
+/* Generation 0 with pinned tiles between 11 free megabytes, and @p garbage megabytes that nothing refers to. */
+static void pin_tiles(uint32_t count, uint32_t garbage)
+{
+	scene_segment(scene, GENERATION_0, (uint64_t)(garbage + 14) * KILO * KILO);
+	for (uint32_t i = 0; i < count; i++) {
+		scene_hold(scene, SCENE_PINNED, fake_object(scene->fake, tile_type, 0));
+		(void)fake_free(scene->fake, (uint64_t)11 * KILO * KILO / count / 8 * 8);
+	}
+	for (uint32_t i = 0; i < garbage; i++)
+		(void)fake_object(scene->fake, bytes_type, KILO * KILO - 24);
+}
+
+TEST(free_memory_between_pinned_objects_is_found)
+{
+	pin_tiles(200, 0);
+	const struct report_finding *finding = scene_finding(scene, "fragmentation");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_HIGH);
+	ASSERT_UINT(finding->objects, 200);
+}
+
+TEST(garbage_between_pinned_objects_will_be_free)
+{
+	pin_tiles(200, 5);
+	const struct report_finding *finding = scene_finding(scene, "fragmentation");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+}
+
+TEST(a_few_pinned_objects_do_not_divide_the_heap)
+{
+	pin_tiles(90, 0);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "fragmentation"));
 }
 
 /* Sockets that nothing refers to; the last are alive. */

@@ -7,6 +7,7 @@
 
 #include "analysis/report/rule.h"
 #include "util/alloc.h"
+#include "util/bitmap.h"
 #include "util/job.h"
 #include "util/text.h"
 
@@ -173,6 +174,78 @@ void rule_limited(struct report *report)
 	running_result(report)->is_limited = true;
 }
 
+/* Is the object what dominates @p node, or is it that node? */
+static bool is_below(const struct report_facts *facts, uint32_t node, uint32_t subject)
+{
+	for (unsigned int i = 0; node != HD_NONE && i < EXPLAINED_LEVELS; i++) {
+		if (node == subject)
+			return true;
+		node = facts_idom(facts, node);
+	}
+	return false;
+}
+
+bool report_is_growing(const struct report *report, uint32_t node)
+{
+	for (unsigned int i = 0; node != HD_NONE && i < EXPLAINED_LEVELS; i++) {
+		if (bitmap_has(report->growing, node))
+			return true;
+		node = facts_idom(&report->facts, node);
+	}
+	return false;
+}
+
+/* Note what holds something that grows, by the findings from @p first on. */
+static void mark_growing(struct report *report, size_t first)
+{
+	for (size_t i = first; i < report->findings_count; i++) {
+		const struct report_finding *finding = &report->findings[i];
+		uint32_t subject = finding->holder.subject;
+		if (finding->growth.state == GROWTH_GROWS &&
+		    subject < report->facts.graph->node_count)
+			(void)bitmap_add(report->growing, subject);
+	}
+}
+
+const struct report_finding *report_growing(const struct report *report, uint32_t node)
+{
+	for (size_t i = 0; i < report->findings_count; i++) {
+		const struct report_finding *finding = &report->findings[i];
+		if (finding->growth.state == GROWTH_GROWS &&
+		    is_below(&report->facts, node, finding->holder.subject))
+			return finding;
+	}
+	return NULL;
+}
+
+/*
+ * A command that can be typed, at the prompt and in a shell: a name of a type with "<", ">" or spaces is in quotes, and
+ * "*" stands for what was cut out of it.
+ */
+static const char *typed_command(struct report *report, const char *command)
+{
+	const char *option = strstr(command, " -type "), *name = option ? option + 7 : "";
+	const char *quote = strchr(name, '\'') ? "\"" : "'", *cut = strstr(name, "...");
+	if (!cut && !name[strcspn(name, "<>|*'` ()&;$!")])
+		return command;
+	int size = (int)(name - command), before = cut ? (int)(cut - name) : (int)strlen(name);
+	return report_text(report, "%.*s%s%.*s%s%s%s", size, command, quote, before, name,
+			   cut ? "*" : "", cut ? cut + 3 : "", quote);
+}
+
+/* What a static holds may be on a stack as well just now, where a path is shorter: that is not why it stays. */
+static const char *next_command(struct report *report, const struct report_finding *finding)
+{
+	static const char by_type[] = "gcroot -type ";
+	const char *next = finding->next, *kind = finding->holder.root_kind;
+	if (!next)
+		return "dominators";
+	if (strncmp(next, by_type, sizeof(by_type) - 1) != 0 || !kind ||
+	    strcmp(kind, "stack") == 0 || strcmp(kind, "none") == 0)
+		return next;
+	return report_text(report, "gcroot -nostacks %s", next + strlen("gcroot "));
+}
+
 enum hd_status finding_add(struct report *report, const struct report_finding *finding,
 			   struct hd_error *err)
 {
@@ -181,8 +254,7 @@ enum hd_status finding_add(struct report *report, const struct report_finding *f
 	struct report_finding *row = &report->findings[report->findings_count++];
 	*row = *finding;
 	row->rule = report->running;
-	if (!row->next)
-		row->next = "dominators";
+	row->next = typed_command(report, next_command(report, row));
 	if (!report->facts.is_complete)
 		row->confidence = confidence_less(row->confidence);
 	return HD_OK;
@@ -196,17 +268,6 @@ static int compare_severities(const void *left, const void *right)
 	if (a->bytes != b->bytes)
 		return a->bytes > b->bytes ? -1 : 1;
 	return strcmp(a->id, b->id);
-}
-
-/* Is the object what dominates @p node, or is it that node? */
-static bool is_below(const struct report_facts *facts, uint32_t node, uint32_t subject)
-{
-	for (unsigned int i = 0; node != HD_NONE && i < EXPLAINED_LEVELS; i++) {
-		if (node == subject)
-			return true;
-		node = facts_idom(facts, node);
-	}
-	return false;
 }
 
 /*
@@ -251,9 +312,11 @@ static enum hd_status run_rules(struct report *report, struct hd_error *err)
 		result->reason = lacks(&report->facts, rule->needs);
 		if (result->reason)
 			continue;
+		size_t first = report->findings_count;
 		report->running = rule;
 		result->has_run = true;
 		TRY(rule->find(report, err));
+		mark_growing(report, first);
 		if (report->lacks_text)
 			return fail_nomem(err);
 		if (!job_step(report->facts.job, 0, 1))
@@ -270,6 +333,9 @@ enum hd_status report_make(struct report *ret, const struct facts_of *of, struct
 	if (!ret->arena || !ret->results)
 		return fail_nomem(err);
 	TRY(facts_init(&ret->facts, of, job, err));
+	ret->growing = bitmap_alloc(of->graph->node_count);
+	if (!ret->growing)
+		return fail_nomem(err);
 	enum hd_status status = run_rules(ret, err);
 	job_end(job);
 	TRY(status);
@@ -284,6 +350,8 @@ enum hd_status report_make(struct report *ret, const struct facts_of *of, struct
 
 void report_deinit(struct report *report)
 {
+	if (report->facts.graph)
+		bitmap_free(report->growing, report->facts.graph->node_count);
 	facts_deinit(&report->facts);
 	pages_free(report->findings, report->findings_capacity, sizeof(*report->findings));
 	mem_free(report->results);

@@ -119,6 +119,8 @@ struct report {
 	size_t findings_count, findings_capacity;
 	struct rule_result *results; /**< by rule */
 	const struct report_rule *running;
+	uint64_t *
+		growing; /**< bitmap: nodes that hold what grows, as findings of the rules before tell */
 	bool lacks_text; /**< memory was exhausted when a text was made */
 };
 

@@ -12,6 +12,14 @@
 HD_NODISCARD enum hd_status finding_add(struct report *report, const struct report_finding *finding,
 					struct hd_error *err);
 
+/**
+ * Does a finding of a rule before tell of something that grows, and that @p node is inside of?  However many findings
+ * there are.
+ */
+bool report_is_growing(const struct report *report, uint32_t node);
+/** The finding of something that grows, and that @p node is inside of; NULL: none. */
+const struct report_finding *report_growing(const struct report *report, uint32_t node);
+
 /** Text in the report's arena; "?" when memory is exhausted: then report_make() fails. */
 const char *report_text(struct report *report, const char *format, ...) HD_PRINTF(2, 3);
 

@@ -11,14 +11,16 @@
 #define ROOM_MIN 4u
 /* Buckets that a ConcurrentDictionary has from the start. */
 #define CHAINS_MIN 64u
+#define BYTES_MIN  65536u
 
-static bool is_wasteful(struct report_facts *facts, uint32_t node, struct waste *ret)
+static bool is_wasteful(struct report *report, uint32_t node, struct waste *ret)
 {
+	struct report_facts *facts = &report->facts;
 	struct counted counted;
 	if (!counted_read(facts, node, &counted) || !counted.has_count || !counted.has_room ||
 	    counted.room <= (counted.layout->shape == SHAPE_CHAINS ? CHAINS_MIN : ROOM_MIN) ||
 	    counted.count * 4 >= counted.room || counted_turns(&counted) ||
-	    facts_is_claimed(facts, node, EXPLAINED_LEVELS))
+	    waste_is_explained(report, node))
 		return false;
 	uint32_t idom = facts_idom(facts, node);
 	ret->holder = idom == HD_NONE ? HD_NONE : facts->graph->node_types[idom];
@@ -44,7 +46,7 @@ static enum hd_status collect_wastes(struct report *report, struct wastes *waste
 		size_t begin = wastes->rows_count;
 		struct waste waste;
 		for (uint32_t i = 0; counted && i < all.count; i++) {
-			if (is_wasteful(facts, all.nodes[i], &waste))
+			if (is_wasteful(report, all.nodes[i], &waste))
 				TRY(wastes_add(wastes, begin, &waste, err));
 		}
 	}
@@ -71,7 +73,8 @@ static enum hd_status find_wastes(struct report *report, struct hd_error *err)
 	for (size_t i = 0; status == HD_OK && i < wastes.rows_count; i++) {
 		uint64_t permille = facts_permille(&report->facts, wastes.rows[i].bytes);
 		rule_met(report, permille / 10);
-		if (permille >= 10)
+		if (permille >= 10 && wastes.rows[i].bytes >= BYTES_MIN &&
+		    !waste_is_told(report, wastes.rows[i].sample, wastes.rows[i].bytes))
 			status = add_waste_finding(report, &wastes.rows[i], err);
 	}
 	wastes_deinit(&wastes);
@@ -81,7 +84,8 @@ static enum hd_status find_wastes(struct report *report, struct hd_error *err)
 const struct report_rule collections_rule = {
 	.name = "collections",
 	.threshold =
-		"collections filled under 25 %, with empty slots of 10 % of the live heap and 1 MB",
+		"collections filled under 25 %, with empty slots of 1 % of the live heap and 64 "
+		"KB; medium: of 10 % and 1 MB",
 	.needs = RULE_FIELDS,
 	.find = find_wastes,
 };

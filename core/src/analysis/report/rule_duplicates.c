@@ -4,9 +4,11 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "analysis/report/waste.h"
 #include "inspect/member.h"
 #include "util/alloc.h"
 #include "util/job.h"
+#include "util/text.h"
 
 #define STRING        "System.String"
 #define LENGTH_MAX    2048u
@@ -101,23 +103,56 @@ static enum hd_status count_values(struct report *report, const struct typed_nod
 	return status;
 }
 
-/* The types that refer to a part of the copies; what is explained is taken off the sums. */
-static void count_holders(const struct report_facts *facts, const struct typed_nodes *all,
-			  struct duplicate_values *values, const uint8_t *again, struct tally *ret)
+/* Who refers to a part of the copies. */
+struct duplicate_holders {
+	struct tally types, fields;
+};
+
+/* A number for the field, or the element of an array, by which @p from refers to @p to. */
+static uint64_t field_key(const struct hd_graph *graph, uint32_t from, uint32_t to)
 {
+	struct text text = { 0 };
+	uint64_t hash = graph->node_types[from];
+	if (graph->places.link && !type_is_array(&graph->types[hash]))
+		graph->places.link(graph->places.arg, from, to, &text);
+	for (size_t i = 0; i < text.size; i++)
+		hash = hash_mix(hash, (uint8_t)text.bytes[i]);
+	text_deinit(&text);
+	return hash;
+}
+
+static void note_holder(const struct report_facts *facts, uint32_t node, uint32_t from,
+			struct duplicate_holders *ret)
+{
+	const struct hd_graph *graph = facts->graph;
+	uint64_t size = graph_size(graph, node);
+	if (from >= graph->object_count)
+		return;
+	tally_add(&ret->types, graph->node_types[from], node, size);
+	tally_add(&ret->fields, field_key(graph, from, node), node, size);
+}
+
+/*
+ * The types and fields that refer to a part of the copies; what is explained is taken off the sums.  The part is taken at
+ * random: each object may have strings in several fields, in turns.
+ */
+static void count_holders(struct report *report, const struct typed_nodes *all,
+			  struct duplicate_values *values, const uint8_t *again,
+			  struct duplicate_holders *ret)
+{
+	const struct report_facts *facts = &report->facts;
 	const struct csr *reverse = &facts->graph->reverse;
 	uint64_t stride = values->copies / SAMPLE + 1, at = 0, asked = 0, claimed = 0;
 	for (uint32_t i = 0; i < all->count; i++) {
-		if (!again[i] || at++ % stride != 0)
+		if (!again[i] || hash_mix(stride, at++) % stride != 0)
 			continue;
 		uint32_t node = all->nodes[i];
 		uint64_t begin = csr_begin(reverse, node), end = csr_begin(reverse, node + 1);
 		asked++;
-		if (facts_is_claimed(facts, node, EXPLAINED_LEVELS)) {
+		if (waste_is_explained(report, node)) {
 			claimed++;
 		} else if (begin < end && end - begin <= REFERRERS_MAX) {
-			tally_add(ret, facts->graph->node_types[reverse->targets[begin]], node,
-				  graph_size(facts->graph, node));
+			note_holder(facts, node, reverse->targets[begin], ret);
 		}
 	}
 	if (asked) {
@@ -127,41 +162,59 @@ static void count_holders(const struct report_facts *facts, const struct typed_n
 	}
 }
 
-static enum hd_status judge_values(struct report *report, const struct duplicate_values *values,
-				   const struct tally *holders, struct hd_error *err)
+/* The field whose copies take most; its sample is what is shown. */
+static size_t largest_field(const struct tally *fields, uint64_t *ret_all)
 {
+	size_t best = 0;
+	*ret_all = 0;
+	for (size_t i = 0; i < fields->count; i++) {
+		*ret_all += fields->bytes[i];
+		best = fields->bytes[i] > fields->bytes[best] ? i : best;
+	}
+	return best;
+}
+
+static enum hd_status judge_values(struct report *report, const struct duplicate_values *values,
+				   const struct duplicate_holders *of, struct hd_error *err)
+{
+	const struct tally *holders = &of->types, *fields = &of->fields;
 	struct report_facts *facts = &report->facts;
 	uint64_t permille = facts_permille(facts, values->wasted), all = 0, most;
 	size_t top = tally_top(holders);
 	for (size_t i = 0; i < holders->count; i++)
 		all += holders->counts[i];
-	if (permille < 50 || values->wasted < MEGABYTE || top == holders->count)
+	if (permille < 50 || values->wasted < MEGABYTE || top == holders->count ||
+	    waste_is_told(report, holders->first[top], values->wasted))
 		return HD_OK;
 	most = values->rows[values->top].count;
 	bool has_holder = holders->counts[top] * 2 >= all;
+	uint64_t bytes_all;
+	size_t field = largest_field(fields, &bytes_all);
+	bool is_most = fields->bytes[field] * 2 > bytes_all;
 	struct report_finding finding = { .severity = SEVERITY_LOW,
 					  .bytes = values->wasted,
 					  .objects = values->copies,
 					  .member_type = (uint32_t)holders->keys[top] };
 	if (permille >= 100 && values->wasted >= 4 * MEGABYTE && (has_holder || most >= COPIES_MIN))
 		finding.severity = SEVERITY_MEDIUM;
-	holder_find(report, holders->first[top], &finding.holder);
+	holder_find(report, fields->first[field], &finding.holder);
 	const char *name = finding.holder.name;
 	finding.id = report_text(report, "duplicates:%s", name);
 	finding.title =
 		report_text(report, "%s of equal strings", report_bytes(report, values->wasted));
 	finding.sentence = report_text(
 		report,
-		"%s strings are copies of others and take %s (%s of the live heap); %s holds most "
+		"%s strings are copies of others and take %s (%s of the live heap); %s holds %s "
 		"of them. The most frequent value is there %s times.",
 		report_number(report, values->copies), report_bytes(report, values->wasted),
-		report_share(report, values->wasted), name, report_number(report, most));
+		report_share(report, values->wasted), name, is_most ? "most" : "the largest part",
+		report_number(report, most));
 	finding.look_at =
 		report_text(report, "who makes the strings of %s: could it share them?", name);
 	finding.next = "strings -min 100";
 	finding_count(&finding, "copies", values->copies);
 	finding_count(&finding, "copies of the most frequent", most);
-	finding_sample(&finding, holders->first[top]);
+	finding_sample(&finding, fields->first[field]);
 	return finding_add(report, &finding, err);
 }
 
@@ -170,7 +223,7 @@ static enum hd_status find_duplicates(struct report *report, struct hd_error *er
 	struct report_facts *facts = &report->facts;
 	uint32_t type = typed_next(facts, HD_NONE, STRING);
 	struct duplicate_values values = { 0 };
-	struct tally holders = { .count = 0 };
+	struct duplicate_holders holders = { .types.count = 0 };
 	if (type == HD_NONE)
 		return HD_OK;
 	struct typed_nodes all = typed_nodes(facts, type);
@@ -179,7 +232,7 @@ static enum hd_status find_duplicates(struct report *report, struct hd_error *er
 		again ? count_values(report, &all, &values, again, err) : fail_nomem(err);
 	rule_met(report, facts_permille(facts, values.wasted) / 10);
 	if (status == HD_OK && values.copies) {
-		count_holders(facts, &all, &values, again, &holders);
+		count_holders(report, &all, &values, again, &holders);
 		status = judge_values(report, &values, &holders, err);
 	}
 	pages_free(again, all.count, 1);

@@ -60,6 +60,8 @@ static enum hd_status add_large_holes(struct report *report, uint64_t size, uint
 /* Sums of generations 0 to 2, and what is committed of all. */
 struct small_sums {
 	uint64_t size, free, committed;
+	uint64_t
+		settled; /* size, without what was allocated and dropped since the last collection */
 };
 
 static enum hd_status add_pinned(struct report *report, const struct small_sums *sums,
@@ -67,8 +69,8 @@ static enum hd_status add_pinned(struct report *report, const struct small_sums 
 {
 	uint64_t size = sums->size, free = sums->free, committed = sums->committed;
 	size_t top = tally_top(pins);
-	struct report_finding finding = { .severity = free * 2 > committed ? SEVERITY_HIGH
-									   : SEVERITY_MEDIUM,
+	bool is_most = free > committed / 2 && free > size / 100 * FREE_OF_SMALL;
+	struct report_finding finding = { .severity = is_most ? SEVERITY_HIGH : SEVERITY_MEDIUM,
 					  .bytes = free,
 					  .objects = count,
 					  .member_type = (uint32_t)pins->keys[top] };
@@ -103,14 +105,16 @@ static enum hd_status judge_bytes(struct report *report, const struct generation
 	uint64_t count = count_pins(&report->facts, &pins);
 	report->facts.sums.free_soh = small_free;
 	report->facts.sums.free_loh = large_free;
+	/* Between two collections, garbage fills the holes: the next one makes them free again. */
+	uint64_t garbage = report->facts.sums.dead[GENERATION_0];
+	struct small_sums sums = { small, small_free, committed,
+				   small > garbage ? small - garbage : 0 };
 	rule_met(report, large ? (uint64_t)((double)large_free * 100 / (double)large) : 0);
 	if (large_free > LARGE_MIN && (double)large_free * 100 > (double)large * FREE_OF_LARGE)
 		TRY(add_large_holes(report, large, large_free, err));
 	if (count >= PINS_MIN && small_free > LARGE_MIN / 2 &&
-	    (double)small_free * 100 > (double)small * FREE_OF_SMALL) {
-		return add_pinned(report, &(struct small_sums){ small, small_free, committed },
-				  &pins, count, err);
-	}
+	    (double)small_free * 100 > (double)sums.settled * FREE_OF_SMALL)
+		return add_pinned(report, &sums, &pins, count, err);
 	return HD_OK;
 }
 

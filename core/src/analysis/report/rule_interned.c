@@ -8,8 +8,9 @@
 #include "inspect/member.h"
 #include "roots/root_set.h"
 
-#define STRINGS_MIN 10000u
-#define LARGE_MIN   (4 * MEGABYTE)
+#define STRINGS_MIN    10000u
+#define LARGE_MIN      (4 * MEGABYTE)
+#define WASTE_PERMILLE 250u
 
 /* The strings that only the runtime's tables hold. */
 struct interned {
@@ -63,8 +64,10 @@ static enum hd_status add_interned(struct report *report, const struct interned 
 					  .member_type = facts->graph->node_types[found->first],
 					  .id = "interned:System.String" };
 	finding.growth = growth_of(facts, &found->ages, NULL, 0);
-	if (finding.growth.state == GROWTH_GROWS ||
-	    (finding.growth.state == GROWTH_UNKNOWN && found->bytes >= LARGE_MIN))
+	/* Nothing of the program refers to them: so many are a waste, whether they grow or not. */
+	bool is_waste = facts_permille(facts, found->bytes) >= WASTE_PERMILLE ||
+			finding.growth.state == GROWTH_UNKNOWN;
+	if (finding.growth.state == GROWTH_GROWS || (is_waste && found->bytes >= LARGE_MIN))
 		finding.severity = SEVERITY_MEDIUM;
 	holder_find(report, found->array, &finding.holder);
 	finding.holder.name = "the table of interned strings";

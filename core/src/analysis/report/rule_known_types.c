@@ -4,6 +4,7 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "analysis/report/waste.h"
 #include "inspect/member.h"
 #include "inspect/value.h"
 
@@ -24,54 +25,55 @@ static const struct known_pile {
 	enum match match;
 	uint32_t least;
 	bool is_costly;       /* each has more than memory */
+	bool is_waste;        /* a quarter of the live heap is too much, whether it grows or not */
 	const char *unset;    /* a Boolean field that must not be set; or NULL */
 	const char *sentence; /* after "N X are held: " */
 	const char *look_at;
 } known_piles[] = {
-	{ "System.Exception", MATCH_DERIVED, MANY, false, NULL,
+	{ "System.Exception", MATCH_DERIVED, MANY, false, false, NULL,
 	  "exceptions keep their stack traces, and what their Data refers to",
 	  "who stores exceptions: a message or a counter takes less" },
-	{ "System.Data.DataRow", MATCH_DERIVED, MANY, false, NULL,
+	{ "System.Data.DataRow", MATCH_DERIVED, MANY, false, false, NULL,
 	  "each row of a DataTable takes several objects, and tables keep their deleted rows until "
 	  "AcceptChanges",
 	  "who keeps the DataTable, and whether it needs all rows" },
-	{ "System.Linq.Expressions.", MATCH_BEGIN, MANY, false, NULL,
+	{ "System.Linq.Expressions.", MATCH_BEGIN, MANY, false, false, NULL,
 	  "expression trees are made again and again, where one could be kept and used again",
 	  "who builds expressions, and stores them: is the key of the cache equal for equal ones?" },
-	{ "System.Text.RegularExpressions.Regex", MATCH_DERIVED, MANY, false, NULL,
+	{ "System.Text.RegularExpressions.Regex", MATCH_DERIVED, MANY, false, false, NULL,
 	  "each was compiled for itself", "who makes a Regex for each call" },
-	{ "System.Reflection.Emit.DynamicMethod", MATCH_CLASS, MANY, true, NULL,
+	{ "System.Reflection.Emit.DynamicMethod", MATCH_CLASS, MANY, true, false, NULL,
 	  "each has machine code of its own", "who makes a DynamicMethod for each call" },
-	{ "System.Reflection.RuntimeAssembly", MATCH_CLASS, MANY, true, NULL,
+	{ "System.Reflection.RuntimeAssembly", MATCH_CLASS, MANY, true, false, NULL,
 	  "an assembly is never unloaded, unless its load context is; an XmlSerializer that is "
 	  "made "
 	  "with other arguments than a type makes a new one each time",
 	  "who loads or makes assemblies: XmlSerializer, Roslyn scripts, Assembly.Load(byte[])" },
-	{ "System.Reflection.Emit.RuntimeAssemblyBuilder", MATCH_CLASS, FEW, true, NULL,
+	{ "System.Reflection.Emit.RuntimeAssemblyBuilder", MATCH_CLASS, FEW, true, false, NULL,
 	  "a dynamic assembly is never unloaded, unless it is collectible",
 	  "who makes dynamic assemblies: proxies, serializers" },
 	{ "Microsoft.Extensions.Logging.LoggerFactoryScopeProvider+Scope", MATCH_CLASS, MANY, false,
-	  NULL, "logger scopes are kept that were not disposed",
+	  false, NULL, "logger scopes are kept that were not disposed",
 	  "calls of BeginScope without using" },
 	{ "Microsoft.EntityFrameworkCore.ChangeTracking.Internal.InternalEntityEntry",
-	  MATCH_DERIVED, MANY, false, NULL,
+	  MATCH_DERIVED, MANY, false, false, NULL,
 	  "a DbContext tracks every entity that it has loaded, as long as it lives",
 	  "who keeps a DbContext for long, and queries that could use AsNoTracking" },
-	{ "System.Net.Http.SocketsHttpHandler", MATCH_CLASS, FEW, true, "_disposed",
+	{ "System.Net.Http.SocketsHttpHandler", MATCH_CLASS, FEW, true, false, "_disposed",
 	  "each has connections of its own", "who makes an HttpClient for each call" },
-	{ "System.Net.Sockets.Socket", MATCH_CLASS, MANY, true, "_disposed",
+	{ "System.Net.Sockets.Socket", MATCH_CLASS, MANY, true, false, "_disposed",
 	  "each has a descriptor", "who opens connections, and where they are closed" },
-	{ "System.IO.FileSystemWatcher", MATCH_CLASS, FEW, true, "_disposed",
+	{ "System.IO.FileSystemWatcher", MATCH_CLASS, FEW, true, false, "_disposed",
 	  "each has a thread of its own or a descriptor",
 	  "who makes watchers, and where they are disposed" },
-	{ "System.Diagnostics.Activity", MATCH_CLASS, MANY, false, NULL,
+	{ "System.Diagnostics.Activity", MATCH_CLASS, MANY, false, false, NULL,
 	  "spans that are kept keep their parents and tags",
 	  "who starts activities and never stops them, or keeps the chain of their parents" },
-	{ "System.Text.Json.JsonDocument", MATCH_CLASS, MANY, false, NULL,
+	{ "System.Text.Json.JsonDocument", MATCH_CLASS, MANY, false, true, NULL,
 	  "a JsonDocument keeps all of its text and an index of it, in arrays of a pool that only "
 	  "Dispose gives back",
 	  "who keeps a JsonDocument or a JsonElement: JsonElement.Clone() takes one property out" },
-	{ "System.Threading.ExecutionContext", MATCH_CLASS, MANY, false, NULL,
+	{ "System.Threading.ExecutionContext", MATCH_CLASS, MANY, false, false, NULL,
 	  "captured contexts keep the values of each AsyncLocal",
 	  "what AsyncLocal values refer to, and who captures contexts for long" },
 };
@@ -106,10 +108,10 @@ static bool is_known(const struct report_facts *facts, uint32_t type,
 }
 
 /* Is the object held, not explained, and not one that was closed? */
-static bool is_open(const struct report_facts *facts, uint32_t node, const struct known_pile *known)
+static bool is_open(struct report *report, uint32_t node, const struct known_pile *known)
 {
-	if (facts->classes[node] != CLASS_PROCESS ||
-	    facts_is_claimed(facts, node, EXPLAINED_LEVELS))
+	const struct report_facts *facts = &report->facts;
+	if (facts->classes[node] != CLASS_PROCESS || waste_is_explained(report, node))
 		return false;
 	struct member set = { .state = MEMBER_ABSENT };
 	if (known->unset)
@@ -133,14 +135,15 @@ static bool is_inside(const struct report_facts *facts, uint32_t node,
 	return found->is_one;
 }
 
-static void add_known_type(const struct report_facts *facts, uint32_t type,
-			   const struct known_pile *known, struct known_found *found)
+static void add_known_type(struct report *report, uint32_t type, const struct known_pile *known,
+			   struct known_found *found)
 {
+	const struct report_facts *facts = &report->facts;
 	struct typed_nodes all = typed_nodes(facts, type);
 	uint64_t count = 0;
 	for (uint32_t i = 0; i < all.count; i++) {
 		uint32_t node = all.nodes[i];
-		if (!is_open(facts, node, known))
+		if (!is_open(report, node, known))
 			continue;
 		/* A sample of all parts: what is added later replaces the first ones, more and more seldom. */
 		size_t at = found->count < SAMPLE ? found->sample_count++ : found->count % SAMPLE;
@@ -158,15 +161,27 @@ static void add_known_type(const struct report_facts *facts, uint32_t type,
 	}
 }
 
-/* A pile that was found before is the same one. */
-static bool is_told_before(struct report *report, const struct known_found *found, const char *id)
+/* A pile that was found before is the same one: what is known of the class is added to it. */
+static bool is_told_before(struct report *report, const struct known_pile *known,
+			   const struct known_found *found, const struct report_finding *one)
 {
+	const struct report_finding *growing = report_growing(report, found->sample[0]);
 	for (size_t i = 0; i < report->findings_count; i++) {
 		struct report_finding *finding = &report->findings[i];
-		if (finding->member_type == found->type && finding->severity <= SEVERITY_MEDIUM) {
-			also_explains(&finding->explains, id);
-			return true;
-		}
+		bool is_around =
+			finding == growing || (finding->growth.state != GROWTH_NOT_ASKED &&
+					       finding->bytes >= found->bytes &&
+					       strcmp(finding->holder.name, one->holder.name) == 0);
+		if (finding->severity > one->severity ||
+		    (finding->member_type != found->type && !is_around))
+			continue;
+		also_explains(&finding->explains, one->id);
+		finding->sentence =
+			report_text(report, "%s %s %s are in it: %s.", finding->sentence,
+				    report_number(report, found->count),
+				    report_short_name(report, found->type), known->sentence);
+		finding->look_at = known->look_at;
+		return true;
 	}
 	return false;
 }
@@ -184,13 +199,15 @@ static enum hd_status add_known_finding(struct report *report, const struct know
 	owners_find(facts, HD_NONE, found->sample, found->sample_count, &owners);
 	finding.growth = growth_of(facts, &found->ages, owners.rows, owners.count);
 	bool is_large = known->is_costly || found->bytes >= facts_limit(facts) / 2;
-	if (finding.growth.state == GROWTH_GROWS && is_large)
+	bool is_waste = known->is_waste && finding.growth.state != GROWTH_TURNS &&
+			facts_permille(facts, found->bytes) >= 250 && found->bytes >= 4 * MEGABYTE;
+	if (is_waste || (finding.growth.state == GROWTH_GROWS && is_large))
 		finding.severity = SEVERITY_MEDIUM;
 	holder_find(report, owners.count ? owners.rows[0].node : found->sample[0], &finding.holder);
 	const char *name = finding.holder.name, *type = report_short_name(report, found->type);
 	finding.id = report_text(report, "known-types:%s:%s", name,
 				 report_type_name(report, found->type));
-	if (is_told_before(report, found, finding.id))
+	if (is_told_before(report, known, found, &finding))
 		return HD_OK;
 	finding.title =
 		report_text(report, "%s %s in %s", report_number(report, found->count), type, name);
@@ -213,7 +230,7 @@ static enum hd_status find_known_types(struct report *report, struct hd_error *e
 		struct known_found found = { .type = HD_NONE };
 		for (uint32_t type = 0; type < facts->graph->type_count; type++) {
 			if (facts_live_count(facts, type) && is_known(facts, type, &known_piles[i]))
-				add_known_type(facts, type, &known_piles[i], &found);
+				add_known_type(report, type, &known_piles[i], &found);
 		}
 		rule_met(report, found.count);
 		if (found.count >= known_piles[i].least)

@@ -100,7 +100,7 @@ static enum hd_status check_sparse_type(struct report *report, uint32_t index,
 		if (i % JOB_STRIDE == 0 && !job_step(facts->job, 0, 0))
 			return fail_cancelled(err);
 		if (!is_sparse(report, type, node, &waste) || !own_holder(report, node, &holder) ||
-		    facts_is_claimed(facts, node, EXPLAINED_LEVELS))
+		    waste_is_explained(report, node))
 			continue;
 		waste.holder = holder == HD_NONE ? HD_NONE : facts->graph->node_types[holder];
 		TRY(wastes_add(wastes, begin, &waste, err));
@@ -160,7 +160,8 @@ static enum hd_status find_sparse_arrays(struct report *report, struct hd_error 
 	for (size_t i = 0; status == HD_OK && i < wastes.rows_count; i++) {
 		uint64_t permille = facts_permille(&report->facts, wastes.rows[i].bytes);
 		rule_met(report, permille / 10);
-		if (permille >= 100 && wastes.rows[i].bytes >= BYTES_MIN)
+		if (permille >= 100 && wastes.rows[i].bytes >= BYTES_MIN &&
+		    !waste_is_told(report, wastes.rows[i].sample, wastes.rows[i].bytes))
 			status = add_sparse_finding(report, &wastes.rows[i], err);
 	}
 	wastes_deinit(&wastes);

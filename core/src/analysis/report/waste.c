@@ -9,7 +9,8 @@ enum hd_status wastes_add(struct wastes *wastes, size_t begin, const struct wast
 			  struct hd_error *err)
 {
 	size_t i = begin;
-	while (i < wastes->rows_count && wastes->rows[i].holder != one->holder)
+	while (i < wastes->rows_count &&
+	       (wastes->rows[i].holder != one->holder || wastes->rows[i].type != one->type))
 		i++;
 	/* Types of holders are few; those that come late are counted together. */
 	if (i == wastes->rows_count && i - begin >= TALLY_MAX) {
@@ -26,6 +27,18 @@ enum hd_status wastes_add(struct wastes *wastes, size_t begin, const struct wast
 	row->room += one->room;
 	row->bytes += one->bytes;
 	return HD_OK;
+}
+
+bool waste_is_explained(const struct report *report, uint32_t node)
+{
+	return facts_is_claimed(&report->facts, node, EXPLAINED_LEVELS) &&
+	       !report_is_growing(report, node);
+}
+
+bool waste_is_told(const struct report *report, uint32_t sample, uint64_t bytes)
+{
+	const struct report_finding *growing = report_growing(report, sample);
+	return growing && bytes < growing->bytes / 2;
 }
 
 void wastes_deinit(struct wastes *wastes)

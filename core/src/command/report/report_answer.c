@@ -332,15 +332,17 @@ void report_answer(struct call *call, const struct report *report, uint64_t most
 {
 	struct answer *answer = &call->answer;
 	static const struct table_options options = { .no_heading = true };
-	uint64_t shown = 0, left = 0;
-	bool is_text = answer_is_text(answer);
+	uint64_t shown = 0, left = 0, facts_left = 0;
+	bool is_text = answer_is_text(answer), is_all = most == UINT64_MAX;
 	report_missing(call);
 	write_heap_sums(call, report);
 	answer_table(answer, &findings_schema, &options);
 	for (size_t i = 0; i < report->findings_count; i++) {
 		const struct report_finding *finding = &report->findings[i];
-		if (is_text && (shown >= most || finding->severity > SEVERITY_LOW)) {
+		bool is_fact = finding->severity > SEVERITY_LOW;
+		if (is_text && (shown >= most || (is_fact && !is_all))) {
 			left++;
+			facts_left += is_fact;
 			continue;
 		}
 		write_report_finding(call, report, finding);
@@ -350,9 +352,10 @@ void report_answer(struct call *call, const struct report *report, uint64_t most
 	if (is_text && !report_has(report, SEVERITY_MEDIUM))
 		write_largest(call, report);
 	if (is_text && left) {
-		answer_remark(answer,
-			      "%" PRIu64 " more, most of them only facts: -top 0 shows all.\n",
-			      left);
+		answer_remark(answer, "%" PRIu64 " more", left);
+		if (facts_left)
+			answer_remark(answer, ", %" PRIu64 " of them only facts", facts_left);
+		answer_remark(answer, ": -top 0 shows all.\n");
 	}
 	write_rules(call, report);
 	completeness_write(call, "there may be more to find");
