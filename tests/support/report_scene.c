@@ -342,6 +342,7 @@ const struct report *scene_report(struct report_scene *scene)
 				     .heap = heap,
 				     .roots = &parts->set,
 				     .dominators = &parts->dominators,
+				     .native = scene->native,
 				     .is_complete = !scene->is_partial };
 	ASSERT_UINT_FATAL(report_make(&scene->report, &of, &job, NULL), HD_OK);
 	check_commands(&scene->report);

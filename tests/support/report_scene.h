@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_TESTS_REPORT_SCENE_H
 #define HEAPDUMP_TESTS_REPORT_SCENE_H
 
+#include "analysis/memory/native_share.h"
 #include "analysis/report/report.h"
 #include "support/fake_types.h"
 
@@ -43,7 +44,8 @@ struct report_scene {
 	uint64_t string_array_type;
 	struct report report;
 	struct scene_parts *parts;
-	bool is_partial; /**< roots are missing */
+	bool is_partial;                   /**< roots are missing */
+	const struct native_share *native; /**< before scene_report(); or NULL */
 	uint32_t
 		more_threads; /**< besides the first one; before scene_report(), at most SCENE_THREADS - 1 */
 };

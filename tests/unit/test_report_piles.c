@@ -478,6 +478,92 @@ TEST(a_large_object_that_is_used_is_not_garbage)
 	expect_none("dead");
 }
 
+/* 332 MB in memory, of which 300 MB are in arenas, and 11 MB of heap. */
+static const struct native_share native_program = {
+	.is_live = true,
+	.is_malloc = true,
+	.all = (uint64_t)332 << 20,
+	.native = (uint64_t)300 << 20,
+	.gc_committed = (uint64_t)11 << 20,
+	.arenas = 61,
+};
+
+static void expect_native(struct native_share share, bool is_told)
+{
+	scene->native = &share;
+	const struct report_finding *finding = scene_finding(scene, "native-memory");
+	scene->native = NULL;
+	CU_ASSERT_FATAL(!finding == !is_told);
+	CU_ASSERT(!finding || finding->severity == SEVERITY_MEDIUM);
+	CU_ASSERT(!finding || finding->bytes == share.native);
+}
+
+TEST(a_process_that_is_native_memory_is_told)
+{
+	scene_hold(scene, SCENE_STATIC, make_large_object(1));
+	expect_native(native_program, true);
+	const struct report_finding *finding = scene_finding(scene, "native-memory");
+	CU_ASSERT_STRING_EQUAL(finding->title, "native memory is 90 % of all");
+	CU_ASSERT_PTR_NOT_NULL(strstr(finding->sentence,
+				      "The process has 332 MB in memory, 30 "
+				      "times what the GC heap has committed "
+				      "(11 MB); 300 MB are malloc in 61 arenas"));
+	CU_ASSERT(finding->confidence == CONFIDENCE_HIGH);
+	CU_ASSERT(finding->rule->is_outside);
+}
+
+TEST(a_core_without_malloc_has_native_memory)
+{
+	struct native_share share = native_program;
+	share.is_live = share.is_malloc = false;
+	share.arenas = 0;
+	expect_native(share, true);
+	const struct report_finding *finding = scene_finding(scene, "native-memory");
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(finding->sentence, "The core has 332 MB in pages that are not zero"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(finding->sentence, "300 MB are native memory"));
+	CU_ASSERT(finding->confidence == CONFIDENCE_MEDIUM);
+}
+
+TEST(native_memory_is_not_compared_with_a_heap_that_is_not_known)
+{
+	struct native_share share = native_program;
+	share.gc_committed = 0;
+	expect_native(share, false);
+}
+
+TEST(a_process_that_is_images_is_not_told)
+{
+	struct native_share share = native_program;
+	share.native = share.all / 2 - 1;
+	expect_native(share, false);
+}
+
+TEST(a_process_that_is_mostly_heap_is_not_told)
+{
+	struct native_share share = native_program;
+	share.gc_committed = share.all / 3 + 1;
+	expect_native(share, false);
+}
+
+TEST(a_small_process_with_native_memory_is_not_told)
+{
+	struct native_share share = native_program;
+	share.all = share.native = ((uint64_t)64 << 20) - 1;
+	share.gc_committed = 1;
+	expect_native(share, false);
+}
+
+TEST(what_is_not_known_to_be_in_memory_is_not_told)
+{
+	expect_none("native-memory");
+	const struct report *report = scene_report(scene);
+	for (size_t i = 0; i < report_rule_count(); i++) {
+		if (strcmp(report_rule_at(i)->name, "native-memory") == 0)
+			CU_ASSERT(!report->results[i].has_run);
+	}
+}
+
 TEST(without_all_roots_garbage_is_not_known)
 {
 	scene->is_partial = true;

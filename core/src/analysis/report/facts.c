@@ -409,6 +409,7 @@ enum hd_status facts_init(struct report_facts *ret, const struct facts_of *of, s
 				      .heap = of->heap,
 				      .roots = of->roots,
 				      .dominators = of->dominators,
+				      .native = of->native,
 				      .is_complete = of->is_complete,
 				      .has_recent = of->heap,
 				      .job = job };

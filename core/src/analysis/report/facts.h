@@ -52,6 +52,7 @@ struct heap_sums {
 };
 
 struct counted_type;
+struct native_share;
 
 /** The facts.  What is a pointer to const is borrowed. */
 struct report_facts {
@@ -60,6 +61,7 @@ struct report_facts {
 	const struct root_set *roots; /**< NULL likewise */
 	struct members *members;      /**< NULL likewise */
 	const struct dominators *dominators;
+	const struct native_share *native; /**< NULL: it is not known */
 	struct job *job;
 	bool is_complete; /**< no roots, references or objects are missing */
 	bool has_generations;
@@ -82,6 +84,7 @@ struct facts_of {
 	struct heap *heap;
 	const struct root_set *roots;
 	const struct dominators *dominators;
+	const struct native_share *native; /**< or NULL */
 	bool is_complete;
 };
 

@@ -299,6 +299,8 @@ static const char *lacks(const struct report_facts *facts, unsigned int needs)
 		return "a dump file does not have all handles and queues";
 	if (needs & RULE_GENERATIONS && !facts->has_generations)
 		return "the generations are not known";
+	if (needs & RULE_MEMORY && !facts->native)
+		return "it is not known what else is in memory";
 	return NULL;
 }
 

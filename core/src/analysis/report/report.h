@@ -129,6 +129,7 @@ enum rule_needs {
 	RULE_FIELDS = 1, /**< values of fields */
 	RULE_ROOTS = 2,  /**< handles and finalizer queues */
 	RULE_GENERATIONS = 4,
+	RULE_MEMORY = 8, /**< what is in memory beside the heap */
 };
 
 /** A row of the table of rules: a new rule is a file and a row. */
@@ -136,6 +137,7 @@ struct report_rule {
 	const char *name;
 	const char *threshold; /**< in words */
 	unsigned int needs;    /**< of enum rule_needs */
+	bool is_outside; /**< the bytes of its findings are not of the heap: not a share of it */
 	enum hd_status (*find)(struct report *report, struct hd_error *err);
 };
 

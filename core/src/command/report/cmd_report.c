@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "analysis/memory/native_share.h"
 #include "analysis/report/rule.h"
 #include "command/completeness.h"
 #include "command/report/report_answer.h"
@@ -49,6 +50,22 @@ static enum hd_status show_report(struct call *call, const struct report *report
 	return HD_OK;
 }
 
+/* A rule is left out if it is not known what is in memory. */
+static enum hd_status read_native(struct call *call, struct native_share *ret, bool *ret_known)
+{
+	struct hd_error err = { 0 };
+	if (!call->heap)
+		return HD_OK;
+	enum hd_status status =
+		native_share_read(call->session->target, call->heap, &call->job, ret, &err);
+	if (status == HD_ERR_NOMEM || status == HD_ERR_CANCELLED) {
+		*call->err = err;
+		return status;
+	}
+	*ret_known = status == HD_OK;
+	return HD_OK;
+}
+
 static enum hd_status run_report(struct call *call)
 {
 	struct facts_of of = { .graph = call->graph, .heap = call->heap };
@@ -58,6 +75,10 @@ static enum hd_status run_report(struct call *call)
 	}
 	TRY(session_dominators(call->session, &call->job, &of.dominators, call->err));
 	of.is_complete = call_is_complete(call);
+	struct native_share native;
+	bool has_native = false;
+	TRY(read_native(call, &native, &has_native));
+	of.native = has_native ? &native : NULL;
 	struct report report;
 	enum hd_status status = report_make(&report, &of, &call->job, call->err);
 	if (status == HD_OK)
@@ -84,7 +105,7 @@ const struct command report_command = {
 		"ends in .html is one page for a browser: findings, the tree of dominators, a map of the\n"
 		"heap, tables. It needs no network, and appears under its name when it is complete.\n",
 	.example = "report",
-	.needs = NEEDS_GRAPH,
+	.needs = NEEDS_REPORT,
 	.options = report_options,
 	.check = check_report,
 	.run = run_report,

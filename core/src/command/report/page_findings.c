@@ -136,10 +136,13 @@ static void write_card(struct page *page, const struct report_finding *finding)
 		    "<span aria-hidden=\"true\">%s</span> %s</span> <bdi>",
 		    severity, shape_of(finding->severity), severity);
 	html_string(html, finding->title);
-	html_printf(html,
-		    "</bdi></h3>\n<p class=\"stake\"><b>%s</b>, %s of the live heap</p>\n<p><bdi>",
-		    format_bytes(finding->bytes, size),
-		    format_share(facts_share(&page->report->facts, finding->bytes), share));
+	double part = facts_share(&page->report->facts, finding->bytes);
+	html_printf(html, "</bdi></h3>\n<p class=\"stake\"><b>%s</b>",
+		    format_bytes(finding->bytes, size));
+	/* Free bytes are no part of what is alive. */
+	if (part <= 1 && !finding->rule->is_outside)
+		html_printf(html, ", %s of the live heap", format_share(part, share));
+	html_puts(html, "</p>\n<p><bdi>");
 	html_string(html, finding->sentence);
 	html_puts(html, "</bdi></p>\n");
 	if (finding->look_at) {

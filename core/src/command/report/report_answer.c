@@ -49,7 +49,7 @@ static const struct column finding_columns[FINDING_COLUMNS] = {
 	[FINDING_BYTES] = { "stake.bytes", NULL, KIND_BYTES, 0, 0, "what it is about" },
 	[FINDING_OBJECTS] = { "stake.objects", NULL, KIND_NUMBER, 0, 0, "the same in objects" },
 	[FINDING_SHARE] = { "stake.share_of_live", NULL, KIND_REAL, 0, 0,
-			    "its bytes as a part of the live bytes" },
+			    "its bytes as a part of the live bytes; null: they are outside of the heap" },
 	[FINDING_SUBJECT_KIND] = { "subject.kind", NULL, KIND_TEXT, 0, 0,
 				   "kind of the root that it hangs on" },
 	[FINDING_SUBJECT_NAME] = { "subject.name", NULL, KIND_TEXT, 0, 0,
@@ -78,8 +78,11 @@ static void finding_layout(struct out *out, const struct cell *cells)
 	char size[32], share[32];
 	out_styled(out, STYLE_HEAD, "%-7s", cells[FINDING_SEVERITY].text.bytes);
 	text_escape(&out->text, cells[FINDING_TITLE].text.bytes, cells[FINDING_TITLE].text.size);
-	out_printf(out, "  %s (%s)\n", format_bytes(cells[FINDING_BYTES].number, size),
-		   format_share(cells[FINDING_SHARE].real, share));
+	out_printf(out, "  %s", format_bytes(cells[FINDING_BYTES].number, size));
+	/* Free bytes are no part of what is alive. */
+	if (cells[FINDING_SHARE].is_there && cells[FINDING_SHARE].real <= 1)
+		out_printf(out, " (%s)", format_share(cells[FINDING_SHARE].real, share));
+	out_puts(out, "\n");
 	out_puts(out, "       ");
 	text_escape(&out->text, cells[FINDING_SENTENCE].text.bytes,
 		    cells[FINDING_SENTENCE].text.size);
@@ -183,13 +186,14 @@ static void write_report_finding(struct call *call, const struct report *report,
 		[FINDING_LIMITED] = cell_flag(finding->is_limited),
 		[FINDING_BYTES] = cell_number(finding->bytes),
 		[FINDING_OBJECTS] = cell_number(finding->objects),
-		[FINDING_SHARE] = cell_real(facts_share(&report->facts, finding->bytes)),
 		[FINDING_SUBJECT_KIND] = cell_string(holder->root_kind),
 		[FINDING_SUBJECT_NAME] = cell_string(holder->name),
 		[FINDING_BLAME_TYPE] = cell_string(holder->blamed_type),
 		[FINDING_BLAME_FIELD] = cell_string(holder->blamed_field),
 		[FINDING_BLAME_METHOD] = cell_string(finding->method),
 	};
+	if (!finding->rule->is_outside)
+		cells[FINDING_SHARE] = cell_real(facts_share(&report->facts, finding->bytes));
 	if (holder->subject != HD_NONE) {
 		cells[FINDING_SUBJECT_ADDRESS] =
 			cell_number(graph_id(report->facts.graph, holder->subject));
@@ -243,22 +247,35 @@ static const struct column rule_columns[] = {
 };
 static const struct schema rules_schema = { .name = "rules", SCHEMA_COLUMNS(rule_columns) };
 
+/* How many rules were checked, and why others were not, in one line. */
+static void remark_rules(struct call *call, const struct report *report)
+{
+	size_t ran = 0, limited = 0, count = report_rule_count();
+	const char *reason = NULL;
+	bool is_one = true;
+	for (size_t i = 0; i < count; i++) {
+		const struct rule_result *result = &report->results[i];
+		ran += result->has_run;
+		limited += result->is_limited;
+		is_one &= !reason || !result->reason || strcmp(reason, result->reason) == 0;
+		reason = reason ? reason : result->reason;
+	}
+	char rules[COUNT_SIZE];
+	answer_remark(&call->answer, "Checked: %s", format_count(ran, "rule", rules));
+	if (reason) {
+		answer_remark(&call->answer, ", %zu could not run here (%s%s)", count - ran, reason,
+			      is_one ? "" : ", and others");
+	}
+	answer_remark(&call->answer, "; %zu met %s limit of work. --json has the details.\n",
+		      limited, limited == 1 ? "its" : "their");
+}
+
 static void write_rules(struct call *call, const struct report *report)
 {
 	struct answer *answer = &call->answer;
-	size_t ran = 0, limited = 0, count = report_rule_count();
-	for (size_t i = 0; i < count; i++) {
-		ran += report->results[i].has_run;
-		limited += report->results[i].is_limited;
-	}
+	size_t count = report_rule_count();
 	if (answer_is_text(answer)) {
-		answer_remark(answer, "Checked: %zu rules", ran);
-		if (ran < count) {
-			answer_remark(answer, ", %zu could not run here: no values of fields",
-				      count - ran);
-		}
-		answer_remark(answer, "; %zu met their limit of work. --json has the details.\n",
-			      limited);
+		remark_rules(call, report);
 		return;
 	}
 	answer_table(answer, &rules_schema, NULL);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_ANALYSIS_NATIVE_SHARE_H
+#define HEAPDUMP_SRC_ANALYSIS_NATIVE_SHARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/fail.h"
+
+struct heap;
+struct job;
+struct target;
+
+/** How much of all memory is native, in bytes. */
+struct native_share {
+	bool is_live;    /**< a process; of a core all pages that are not zeros count as used */
+	bool is_malloc;  /**< native is what malloc has; else what nobody else has */
+	uint64_t all;    /**< in memory (Rss) */
+	uint64_t native; /**< of these */
+	uint64_t gc_committed; /**< what the GC has got from the kernel, used or not */
+	uint64_t arenas; /**< of malloc; of a process its areas, of which an arena may have several;
+				* 0: it is not known how many */
+};
+
+/**
+ * Find out: of a process from what the kernel told when it was opened, of a core by walking malloc.
+ *
+ * @param[out] ret Untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_UNSUPPORTED it is not known what is in memory
+ * @retval others as memory_account_create()
+ */
+HD_NODISCARD enum hd_status native_share_read(struct target *target, struct heap *heap,
+					      struct job *job, struct native_share *ret,
+					      struct hd_error *err);
+
+#endif
