@@ -87,7 +87,7 @@ TEST(parts_add_up_in_both_views)
 			for (unsigned int view = 0; view <= CHART_BY_ROOT; view++) {
 				struct chart_tree tree;
 				ASSERT_UINT_FATAL(chart_tree_init(&tree, &stacks,
-								  (enum chart_view)view, most,
+								  (enum chart_view)view, NULL, most,
 								  NULL),
 						  HD_OK);
 				check_tree(&tree, most);
@@ -106,6 +106,40 @@ TEST(parts_add_up_in_both_views)
 		dominators_deinit(&dominators);
 		graph_destroy(graph);
 	}
+}
+
+/* Every other frame is of one module, and the others are of none that is known. */
+TEST(modules_come_first_and_add_up)
+{
+	struct dominators dominators;
+	struct dominator_stacks stacks;
+	struct chart_tree tree;
+	struct hd_graph *graph = make_graph(3, &dominators);
+	ASSERT_UINT_FATAL(dominator_stacks_init(&stacks, graph, &dominators, NULL, NULL), HD_OK);
+	const char **modules = mem_calloc(stacks.frames.places_count + 1, sizeof(const char *));
+	REQUIRE(modules);
+	for (size_t i = 0; i < stacks.frames.places_count; i += 2)
+		modules[i] = "Shop.dll";
+	ASSERT_UINT_FATAL(chart_tree_init(&tree, &stacks, CHART_BY_MODULE, modules, 1000, NULL),
+			  HD_OK);
+	check_tree(&tree, 1000);
+	ASSERT_UINT_FATAL(tree.nodes[0].child_count, 2);
+	uint64_t all = 0;
+	for (uint32_t i = 1; i < tree.count; i++) {
+		const struct chart_node *node = &tree.nodes[i];
+		if (node->depth == 1) {
+			ASSERT_UINT(node->level, CHART_MODULE);
+			CU_ASSERT(!node->name_size || memcmp(node->name, "Shop.dll", 8) == 0);
+			all += node->total;
+		}
+		CU_ASSERT(node->depth != 2 || node->level == CHART_NAMESPACE);
+	}
+	ASSERT_UINT(all, stacks.size);
+	chart_tree_deinit(&tree);
+	mem_free(modules);
+	dominator_stacks_deinit(&stacks);
+	dominators_deinit(&dominators);
+	graph_destroy(graph);
 }
 
 static bool is_inside(const struct chart_box *inner, const struct chart_box *outer)
@@ -133,8 +167,9 @@ TEST(squares_lie_in_their_parents_and_not_on_each_other)
 		struct hd_graph *graph = make_graph(seed, &dominators);
 		ASSERT_UINT_FATAL(dominator_stacks_init(&stacks, graph, &dominators, NULL, NULL),
 				  HD_OK);
-		ASSERT_UINT_FATAL(chart_tree_init(&tree, &stacks, CHART_BY_NAMESPACE, 300, NULL),
-				  HD_OK);
+		ASSERT_UINT_FATAL(
+			chart_tree_init(&tree, &stacks, CHART_BY_NAMESPACE, NULL, 300, NULL),
+			HD_OK);
 		struct chart_box *boxes = mem_calloc(tree.count, sizeof(*boxes));
 		REQUIRE(boxes);
 		chart_tree_squares(&tree, &whole, 10, boxes);
@@ -170,7 +205,7 @@ TEST(without_memory_it_fails)
 	for (; status != HD_OK && nth < 20; nth++) {
 		struct chart_tree tree;
 		alloc_fail_at(nth);
-		status = chart_tree_init(&tree, &stacks, CHART_BY_ROOT, 100, NULL);
+		status = chart_tree_init(&tree, &stacks, CHART_BY_ROOT, NULL, 100, NULL);
 		alloc_fail_at(0);
 		chart_tree_deinit(&tree);
 		CU_ASSERT(status == HD_OK || status == HD_ERR_NOMEM);

@@ -13,8 +13,9 @@
 struct chart_maker {
 	struct chart_tree *tree;
 	const struct dominator_stacks *stacks;
-	uint32_t *of_branch; /* by branch: its node, + 1 */
-	uint32_t *slots;     /* node + 1; a power of two of them */
+	const char *const *modules; /* by frame; NULL: none is known */
+	uint32_t *of_branch;        /* by branch: its node, + 1 */
+	uint32_t *slots;            /* node + 1; a power of two of them */
 	size_t slot_count;
 	struct hd_error *err;
 };
@@ -76,8 +77,14 @@ static uint32_t parent_node(struct chart_maker *maker, const struct stack_branch
 	const struct stack_branch *above = &maker->stacks->branches[branch->parent];
 	if (view == CHART_BY_ROOT || above->level == STACK_TYPE)
 		return maker->of_branch[branch->parent] - 1;
-	return add_chart_node(maker, 0, name, chart_namespace_size(name, size), CHART_NAMESPACE,
-			      branch->total);
+	uint32_t parent = 0;
+	if (view == CHART_BY_MODULE) {
+		const char *module = maker->modules ? maker->modules[branch->frame] : NULL;
+		parent = add_chart_node(maker, 0, module ? module : "", module ? strlen(module) : 0,
+					CHART_MODULE, branch->total);
+	}
+	return add_chart_node(maker, parent, name, chart_namespace_size(name, size),
+			      CHART_NAMESPACE, branch->total);
 }
 
 static void add_branch_node(struct chart_maker *maker, uint32_t index, enum chart_view view)
@@ -85,7 +92,7 @@ static void add_branch_node(struct chart_maker *maker, uint32_t index, enum char
 	const struct dominator_stacks *stacks = maker->stacks;
 	const struct stack_branch *branch = &stacks->branches[index];
 	bool is_type = branch->level == STACK_TYPE;
-	if (!branch->total || (view == CHART_BY_NAMESPACE && !is_type))
+	if (!branch->total || (view != CHART_BY_ROOT && !is_type))
 		return;
 	size_t size;
 	const char *name = string_table_at(&stacks->frames, branch->frame, &size);
@@ -157,8 +164,8 @@ static enum hd_status make_nodes(struct chart_maker *maker, enum chart_view view
 {
 	const struct dominator_stacks *stacks = maker->stacks;
 	struct chart_tree *tree = maker->tree;
-	/* A branch adds its own node, and perhaps one for its namespace. */
-	tree->capacity = 2 * stacks->branches_count + 1;
+	/* A branch adds its own node, and perhaps one for its namespace and one for its module. */
+	tree->capacity = 3 * stacks->branches_count + 1;
 	for (maker->slot_count = 64; maker->slot_count < 2 * tree->capacity;)
 		maker->slot_count *= 2;
 	tree->nodes = pages_alloc(tree->capacity, sizeof(*tree->nodes));
@@ -173,9 +180,12 @@ static enum hd_status make_nodes(struct chart_maker *maker, enum chart_view view
 }
 
 enum hd_status chart_tree_init(struct chart_tree *ret, const struct dominator_stacks *stacks,
-			       enum chart_view view, size_t most, struct hd_error *err)
+			       enum chart_view view, const char *const *modules, size_t most,
+			       struct hd_error *err)
 {
-	struct chart_maker maker = { .tree = ret, .stacks = stacks, .err = err };
+	struct chart_maker maker = {
+		.tree = ret, .stacks = stacks, .modules = modules, .err = err
+	};
 	*ret = (struct chart_tree){ 0 };
 	enum hd_status status = make_nodes(&maker, view);
 	pages_free(maker.of_branch, stacks->branches_count, sizeof(*maker.of_branch));

@@ -12,12 +12,14 @@
 enum chart_level {
 	CHART_TOP,
 	CHART_ROOT,      /**< a kind of roots, or one root */
+	CHART_MODULE,    /**< an assembly; without a name: it is not known */
 	CHART_NAMESPACE, /**< a namespace, or what the heap's types without one have */
 	CHART_TYPE
 };
 
 /** How the first levels are made. */
 enum chart_view {
+	CHART_BY_MODULE,    /**< module, namespace, type, then what these dominate */
 	CHART_BY_NAMESPACE, /**< namespace, type, then what these dominate */
 	CHART_BY_ROOT,      /**< kind of root, root, then the same */
 };
@@ -44,14 +46,15 @@ struct chart_tree {
  * Take the parts with at least a thousandth of the whole, at most @p most of them: the largest.
  *
  * @param stacks Borrowed while the tree lives.
+ * @param modules By frame of @p stacks: the name of the type's module, or NULL; borrowed likewise.  NULL: none is known.
  * @param[out] ret To be given to chart_tree_deinit(), also on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  */
 HD_NODISCARD enum hd_status chart_tree_init(struct chart_tree *ret,
 					    const struct dominator_stacks *stacks,
-					    enum chart_view view, size_t most,
-					    struct hd_error *err);
+					    enum chart_view view, const char *const *modules,
+					    size_t most, struct hd_error *err);
 /** A zeroed struct is allowed. */
 void chart_tree_deinit(struct chart_tree *tree);
 

@@ -2,8 +2,12 @@
 /* The dominator tree of a page: as a flame graph from the roots down, as a treemap, and as a table. */
 #include <inttypes.h>
 
+#include "analysis/report/typed.h"
+#include "clr/modules/module.h"
 #include "command/report/chart_tree.h"
 #include "command/report/page.h"
+#include "heap/heap.h"
+#include "inspect/member.h"
 #include "util/alloc.h"
 
 /* Most parts that are drawn, and listed. */
@@ -17,17 +21,18 @@
 /* Bytes of a name inside a rectangle. */
 #define LABEL_SIZE 60u
 
-/* Whose part it is decides the colour; a namespace is whose its largest type is. */
+/* Whose part it is decides the colour; a module or a namespace is whose its largest type is. */
 static const char *color_of(const struct chart_tree *tree, const struct chart_node *node)
 {
 	const struct chart_node *of = node;
-	if (node->level == CHART_NAMESPACE && node->child_count)
-		of = &tree->nodes[node->first_child];
+	while ((of->level == CHART_NAMESPACE || of->level == CHART_MODULE) && of->child_count)
+		of = &tree->nodes[of->first_child];
 	switch ((enum chart_level)node->level) {
 	case CHART_TOP:
 		return "all";
 	case CHART_ROOT:
 		return "root";
+	case CHART_MODULE:
 	case CHART_NAMESPACE:
 	case CHART_TYPE:
 		break;
@@ -37,9 +42,12 @@ static const char *color_of(const struct chart_tree *tree, const struct chart_no
 
 static void write_node_name(struct page *page, const struct chart_node *node, size_t most)
 {
-	static const char all[] = "everything alive", none[] = "(no namespace)";
+	static const char all[] = "everything alive", none[] = "(no namespace)",
+			  unknown[] = "(module not known)";
 	if (node->name_size) {
 		html_name(&page->html, node->name, node->name_size, most);
+	} else if (node->level == CHART_MODULE) {
+		html_puts(&page->html, unknown);
 	} else {
 		html_puts(&page->html, node->level == CHART_TOP ? all : none);
 	}
@@ -107,7 +115,8 @@ static enum hd_status write_flame(struct page *page, const struct dominator_stac
 {
 	struct chart_tree tree;
 	unsigned int depth = 0;
-	enum hd_status status = chart_tree_init(&tree, stacks, view, FLAME_NODES, page->call->err);
+	enum hd_status status =
+		chart_tree_init(&tree, stacks, view, NULL, FLAME_NODES, page->call->err);
 	double *begins = status == HD_OK ? mem_calloc(tree.count, sizeof(*begins)) : NULL;
 	if (status == HD_OK && !begins)
 		status = fail_nomem(page->call->err);
@@ -144,12 +153,49 @@ static void write_square_boxes(struct page *page, const struct chart_tree *tree,
 	}
 }
 
-static enum hd_status write_squares(struct page *page, const struct dominator_stacks *stacks)
+/* The file of a type's module, without its folders; NULL: it is not known. */
+static const char *module_of(const struct report_facts *facts, uint32_t type)
+{
+	const struct type *class = facts->heap ? typed_class(facts, type) : NULL;
+	const struct module *module = class ? module_find(facts->heap->clr, class->module) : NULL;
+	if (!module || !module->path || !module->path[0])
+		return NULL;
+	const char *slash = strrchr(module->path, '/');
+	return slash && slash[1] ? slash + 1 : module->path;
+}
+
+/* By frame.  A frame is the name of a type, which is there already. */
+static enum hd_status find_modules(struct page *page, struct dominator_stacks *stacks,
+				   const char ***ret)
+{
+	const struct report_facts *facts = &page->report->facts;
+	size_t count = stacks->frames.places_count;
+	const char **modules = mem_calloc(count + 1, sizeof(const char *));
+	enum hd_status status = modules ? HD_OK : fail_nomem(page->call->err);
+	for (uint32_t type = 0; status == HD_OK && type < facts->graph->type_count; type++) {
+		const struct graph_type *row = &facts->graph->types[type];
+		uint32_t frame;
+		if (!row->name || !facts_live_count(facts, type))
+			continue;
+		status = string_table_add(&stacks->frames, row->name, row->name_size, &frame,
+					  page->call->err);
+		if (status == HD_OK && frame < count && !modules[frame])
+			modules[frame] = module_of(facts, type);
+	}
+	*ret = modules;
+	return status;
+}
+
+static enum hd_status write_squares(struct page *page, const struct dominator_stacks *stacks,
+				    const char *const *modules)
 {
 	const struct chart_box whole = { 0, 0, SQUARES_WIDTH, SQUARES_SIZE };
+	/* A dump file does not say which modules its types are of. */
+	bool has_modules = page->report->facts.heap != NULL;
 	struct chart_tree tree;
 	enum hd_status status =
-		chart_tree_init(&tree, stacks, CHART_BY_NAMESPACE, SQUARE_NODES, page->call->err);
+		chart_tree_init(&tree, stacks, has_modules ? CHART_BY_MODULE : CHART_BY_NAMESPACE,
+				modules, SQUARE_NODES, page->call->err);
 	struct chart_box *boxes = status == HD_OK ? mem_calloc(tree.count, sizeof(*boxes)) : NULL;
 	if (status == HD_OK && !boxes)
 		status = fail_nomem(page->call->err);
@@ -157,9 +203,10 @@ static enum hd_status write_squares(struct page *page, const struct dominator_st
 		chart_tree_squares(&tree, &whole, SQUARES_HEAD, boxes);
 		html_printf(
 			&page->html,
-			"<h3>Treemap</h3>\n<div class=\"chart\"><svg id=\"squares\" role=\"img\" "
+			"<h3>Treemap%s</h3>\n<div class=\"chart\"><svg id=\"squares\" role=\"img\" "
 			"aria-label=\"Treemap; the table below has the same\" width=\"100%%\" "
 			"height=\"%.0f\">\n",
+			has_modules ? ", by module, namespace and type" : ", by namespace and type",
 			SQUARES_SIZE);
 		write_square_boxes(page, &tree, boxes);
 		html_puts(&page->html, "</svg></div>\n");
@@ -196,8 +243,8 @@ static void write_tree_row(struct page *page, const struct chart_node *node)
 static enum hd_status write_tree_table(struct page *page, const struct dominator_stacks *stacks)
 {
 	struct chart_tree tree;
-	enum hd_status status =
-		chart_tree_init(&tree, stacks, CHART_BY_NAMESPACE, TABLE_NODES, page->call->err);
+	enum hd_status status = chart_tree_init(&tree, stacks, CHART_BY_NAMESPACE, NULL,
+						TABLE_NODES, page->call->err);
 	if (status == HD_OK) {
 		html_puts(&page->html, "<details class=\"more\"><summary>The same as a table"
 				       "</summary>\n");
@@ -215,7 +262,8 @@ static enum hd_status write_tree_table(struct page *page, const struct dominator
 	return status;
 }
 
-static enum hd_status write_charts(struct page *page, const struct dominator_stacks *stacks)
+static enum hd_status write_charts(struct page *page, const struct dominator_stacks *stacks,
+				   const char *const *modules)
 {
 	page_section(page, "tree", "Dominator tree");
 	html_puts(
@@ -226,7 +274,7 @@ static enum hd_status write_charts(struct page *page, const struct dominator_sta
 		"<svg><rect class=\"root\"/></svg> roots</span></p>\n");
 	TRY(write_flame(page, stacks, CHART_BY_NAMESPACE, "flame-types", "By namespace and type"));
 	TRY(write_flame(page, stacks, CHART_BY_ROOT, "flame-roots", "By root"));
-	TRY(write_squares(page, stacks));
+	TRY(write_squares(page, stacks, modules));
 	TRY(write_tree_table(page, stacks));
 	html_printf(
 		&page->html,
@@ -248,8 +296,12 @@ enum hd_status page_charts(struct page *page)
 	enum hd_status status = dominator_stacks_init(&stacks, facts->graph, facts->dominators,
 						      &call->job, call->err);
 	job_end(&call->job);
+	const char **modules = NULL;
 	if (status == HD_OK)
-		status = write_charts(page, &stacks);
+		status = find_modules(page, &stacks, &modules);
+	if (status == HD_OK)
+		status = write_charts(page, &stacks, modules);
+	mem_free(modules);
 	dominator_stacks_deinit(&stacks);
 	return status;
 }
