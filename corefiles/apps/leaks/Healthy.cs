@@ -45,6 +45,20 @@ namespace Leaks
         public Particle Target;
     }
 
+    public sealed class Quote
+    {
+        public string Share;
+        public double Bid, Ask;
+        public byte[] Message = new byte[150];
+    }
+
+    /// <summary>The last quote of each share: a new one takes the place of the one before.</summary>
+    public sealed class QuoteBoard
+    {
+        private readonly Dictionary<string, Quote> latest = new();
+        public void Set(string share, double bid) => latest[share] = new Quote { Share = share, Bid = bid, Ask = bid + 0.01 };
+    }
+
     public static class Healthy
     {
         private static Dictionary<int, Article> byNumber;
@@ -121,6 +135,19 @@ namespace Leaks
             for (int i = 0; i < 5000; i++)
                 table.Add(new Row { Index = i });
             table.Sort();
+        }
+
+        private static readonly QuoteBoard board = new();
+
+        public static void Quotes()
+        {
+            const int count = 300000;
+            var random = new Random(3);
+            string[] shares = new string[60000];
+            for (int i = 0; i < shares.Length; i++)
+                board.Set(shares[i] = "SHARE" + i, i);
+            for (int i = 0; i < count; i = Noise.Next(i, count))
+                board.Set(shares[random.Next(shares.Length)], i);
         }
 
         public static void Game()

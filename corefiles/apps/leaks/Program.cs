@@ -43,6 +43,8 @@ namespace Leaks
             "scripts" => Serving.Scripts,
             "throttle" => Serving.Throttle,
             "viewmodels" => Serving.ViewModels,
+            "slices" => Slicing.Slices,
+            "connections" => Slicing.Connections,
             "webshop" => Webshop.Run,
             "worker" => Worker.Run,
             "reference" => Healthy.Reference,
@@ -51,6 +53,7 @@ namespace Leaks
             "parser" => Healthy.Parser,
             "grid" => Healthy.Grid,
             "game" => Healthy.Game,
+            "quotes" => Healthy.Quotes,
             _ => null,
         };
 
