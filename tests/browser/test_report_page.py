@@ -61,6 +61,11 @@ ATTRIBUTES = """
 """
 
 
+def numbers_or_texts(values: list[Any]) -> list[Any]:
+    """An empty cell of numbers is less than all others."""
+    return [float("-inf") if value is None else value for value in values]
+
+
 class ReportPageTest(unittest.TestCase):
     """One browser for all tests."""
 
@@ -75,11 +80,15 @@ class ReportPageTest(unittest.TestCase):
         for name in ("plain", "attack"):
             dumps[name] = Path(cls.folder.name) / f"{name}.heap"
             dumps[name].write_bytes(attack_heap.make(name == "attack"))
+        dumps["grown"] = COREFILES / "growth_later.core.zst"
+        dumps["attack_grown"] = dumps["attack"]
+        others = {"grown": COREFILES / "growth.core.zst", "attack_grown": dumps["plain"]}
         for name, dump in dumps.items():
-            words = map(
-                str, (BUILD / "heapdump", "--no-files", dump, "report", "-o", cls.path(name))
-            )
-            status = subprocess.run([*words], stdout=subprocess.DEVNULL, check=False).returncode
+            words: list[str | Path] = [BUILD / "heapdump", "--no-files", dump, "report"]
+            if name in others:
+                words += ["-against", others[name]]
+            words += ["-o", cls.path(name)]
+            status = subprocess.run(words, stdout=subprocess.DEVNULL, check=False).returncode
             assert status in (0, 1), status
         cls.browser = webdriver.Browser()
         cls.addClassCleanup(cls.browser.close)
@@ -114,24 +123,37 @@ class ReportPageTest(unittest.TestCase):
         self.browser.run("document.querySelectorAll('details').forEach(one => one.open = true)")
 
     def test_every_link_leads_to_its_part(self) -> None:
-        """And the part is at the top of the window then."""
-        links = self.browser.find("nav a")
-        self.assertGreaterEqual(len(links), 8)
-        for link in links:
-            self.browser.click(link)
-            top, height, below = self.browser.run(
-                """
-                const part = document.querySelector(location.hash).getBoundingClientRect();
-                return [part.top, innerHeight, document.body.scrollHeight - scrollY - innerHeight];
-                """
-            )
-            self.assertTrue(0 <= top < 120 or (below < 2 and top < height), (top, below))
+        """And the part is at the top of the window then, below the list of links."""
+        for name in ("leak", "grown"):
+            self.show(name)
+            links = self.browser.find("nav a")
+            self.assertGreaterEqual(len(links), 8)
+            for link in links:
+                self.browser.click(link)
+                top, height, below, bar = self.browser.run(
+                    """
+                    const part = document.querySelector(location.hash).getBoundingClientRect();
+                    return [part.top, innerHeight, document.body.scrollHeight - scrollY - innerHeight,
+                        document.querySelector('nav').getBoundingClientRect().bottom];
+                    """
+                )
+                self.assertTrue(bar <= top < 120 or (below < 2 and top < height), (top, below, bar))
+        self.assertTrue(self.browser.find("nav a[href='#growth']"))
 
     def test_every_column_sorts_both_ways(self) -> None:
         """Numbers as numbers, largest first; a second click turns the order."""
         self.unfold()
-        tables = self.tables()
-        self.assertGreaterEqual(len(tables), 7)
+        self.assertGreaterEqual(len(self.tables()), 7)
+        self.sort_all(self.tables())
+        marked = self.browser.run(
+            "return document.querySelectorAll('#types-table [aria-sort]').length"
+        )
+        self.assertEqual(marked, 1)
+        self.show("grown")
+        self.sort_all(["growth-holders", "growth-roots", "growth-types"])
+
+    def sort_all(self, tables: list[str]) -> None:
+        """Click each heading of the tables twice."""
         for table in tables:
             buttons = self.browser.find(f"#{table} th button")
             self.assertGreater(len(buttons), 1)
@@ -143,22 +165,24 @@ class ReportPageTest(unittest.TestCase):
                 self.assertEqual(
                     first["sort"], "descending" if first["isNumber"] else "ascending", table
                 )
-                values = first["values"]
+                values = numbers_or_texts(first["values"])
                 self.assertEqual(values, sorted(values, reverse=first["isNumber"]))
                 self.browser.click(button)
-                values = self.browser.run(COLUMN, table, column)["values"]
+                values = numbers_or_texts(self.browser.run(COLUMN, table, column)["values"])
                 self.assertEqual(values, sorted(values, reverse=not first["isNumber"]))
-        marked = self.browser.run(
-            "return document.querySelectorAll('#types-table [aria-sort]').length"
-        )
-        self.assertEqual(marked, 1)
 
     def test_every_search_finds_rows(self) -> None:
         """Only rows with all the words are left; without words all are back."""
         self.unfold()
         inputs = [table for table in self.tables() if self.browser.find(f"#{table}-search")]
         self.assertGreaterEqual(len(inputs), 4)
-        for table in inputs:
+        self.search_all(inputs)
+        self.show("grown")
+        self.search_all(["growth-roots", "growth-types"])
+
+    def search_all(self, tables: list[str]) -> None:
+        """Search each table for a word of one of its rows, and for one that is not there."""
+        for table in tables:
             field = self.browser.find(f"#{table}-search")[0]
             before = self.browser.run(SHOWN_ROWS, table)
             word = before[len(before) // 2].strip()[-6:].split()[-1]
@@ -175,7 +199,7 @@ class ReportPageTest(unittest.TestCase):
 
     def test_every_fold_opens_and_closes(self) -> None:
         """By a click, all of the findings at once, and for paper."""
-        for name in ("leak", "hang"):
+        for name in ("leak", "hang", "grown"):
             self.show(name)
             for summary in self.browser.find("summary"):
                 was = self.browser.run("return arguments[0].parentNode.open", summary)
@@ -192,6 +216,24 @@ class ReportPageTest(unittest.TestCase):
         self.assertEqual(set(self.browser.run(state)), {False})
         self.browser.run("window.dispatchEvent(new Event('beforeprint'))")
         self.assertEqual(set(self.browser.run(state)), {True})
+
+    def test_printed_heads(self) -> None:
+        """On paper nothing can be sorted, and heads of columns are not wider than what is in them."""
+        mark = """
+            return [...document.querySelectorAll('th button')].map(button =>
+                getComputedStyle(button, '::after').content !== 'none');
+        """
+        widest = """
+            return Math.max(...[...document.querySelectorAll('table.data')].map(table => table.scrollWidth)) - innerWidth;
+        """
+        self.show("grown", "#dark", 794)
+        self.assertEqual(set(self.browser.run(mark)), {True})
+        try:
+            self.browser.devtools("Emulation.setEmulatedMedia", media="print")
+            self.assertEqual(set(self.browser.run(mark)), {False})
+            self.assertLessEqual(self.browser.run(widest), 0)
+        finally:
+            self.browser.devtools("Emulation.setEmulatedMedia", media="")
 
     def boxes(self, chart: str) -> list[list[Any]]:
         """Name, left and width of the rectangles that are shown."""
@@ -326,6 +368,14 @@ class ReportPageTest(unittest.TestCase):
             counts[name] = self.browser.run(COUNT_ELEMENTS)
             self.assertEqual(self.browser.run(ATTRIBUTES), [])
         self.assertEqual(counts["attack"], counts["plain"])
+        self.show("attack_grown")
+        self.unfold()
+        self.assertEqual(self.browser.run(ATTRIBUTES), [])
+        growth = self.browser.run("return document.getElementById('growth').textContent")
+        self.assertIn(attack_heap.SHOWN[0], growth)
+        self.assertIsNone(self.browser.run("return window.hacked"))
+        self.show("attack")
+        self.unfold()
         text = self.browser.run("return document.body.textContent")
         for shown in attack_heap.SHOWN:
             self.assertIn(shown, text)
@@ -354,7 +404,7 @@ class ReportPageTest(unittest.TestCase):
     def test_accessibility(self) -> None:
         """No finding of axe, in both colours and narrow."""
         source = Path(str(AXE)).read_text(encoding="utf-8")
-        for name in ("leak", "hang", "attack"):
+        for name in ("leak", "hang", "attack", "grown"):
             for part, width in (("#light", 1280), ("#dark", 1280), ("#light", 390)):
                 self.show(name, part, width)
                 self.unfold()

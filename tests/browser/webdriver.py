@@ -41,7 +41,11 @@ class Browser:
             "binary": CHROMIUM,
             "args": ARGUMENTS + [f"--user-data-dir={self._folder.name}"],
         }
-        wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+        wanted = {
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"browser": "ALL"},
+            "timeouts": {"script": 1000 * TIMEOUT},
+        }
         answer = self._ask("POST", "", {"capabilities": {"alwaysMatch": wanted}})
         self._base += "/" + answer["sessionId"]
 

@@ -13,6 +13,7 @@ from typing import Any
 from shell_program import BUBBLECS, SOURCE, Base, run
 
 LEAK = str(SOURCE / "corefiles" / "leak.core.zst")
+BEFORE = str(SOURCE / "tests" / "data" / "before.heap")
 # A command line, and the table of its document that is the main one.
 TABLES = {
     BUBBLECS: {
@@ -33,6 +34,7 @@ TABLES = {
         "gcroot -type Bubble": "branches",
         "dominators": "nodes",
         "report": "findings",
+        f"report -against {BEFORE}": "findings",
     },
     LEAK: {
         "dumpheap -type WebShop": "objects",

@@ -45,6 +45,12 @@ MEMBERS: dict[str, set[str]] = {
     "roots -stat": {"kinds", "found"},
     "types": {"types"},
     "report": {"complete", "findings", "findings_missing", "heap", "rules"},
+    "report -against tests/data/before.heap": {
+        "against",
+        "growth_by_holder",
+        "growth_by_root",
+        "growth_by_type",
+    },
     "diff tests/data/seed001.heap": {"types"},
     "open tests/data/seed001.heap": {"opened"},
     "set": {"settings"},

@@ -2,6 +2,7 @@
 /* Collections that have their elements in several arrays or nodes: all of them count, once. */
 #include <string.h>
 
+#include "analysis/report/inventory.h"
 #include "analysis/report/owners.h"
 #include "support/assert_more.h"
 #include "support/report_scene.h"
@@ -123,6 +124,19 @@ static uint64_t make_floor(uint64_t floor_type, uint32_t count)
 	return floor;
 }
 
+/* What two heaps are compared by has the same numbers. */
+static void check_holding(const struct report_finding *finding)
+{
+	struct inventory inventory;
+	REQUIRE(finding);
+	scene->report.facts.job = NULL; /* that of scene_report() is over */
+	ASSERT_UINT_FATAL(inventory_make(&scene->report, &inventory, NULL), HD_OK);
+	ASSERT_UINT_FATAL(inventory.holdings_count, 1);
+	ASSERT_UINT(inventory.holdings[0].count, finding->counts[0].value);
+	ASSERT_UINT(inventory.holdings[0].bytes, finding->bytes);
+	inventory_deinit(&inventory);
+}
+
 /* Floors that refer to the next: each has pages of its own.  The first one has the fewest. */
 TEST(levels_of_one_field_are_added_up_once)
 {
@@ -142,6 +156,7 @@ TEST(levels_of_one_field_are_added_up_once)
 	ASSERT_UINT(found->bytes, (uint64_t)1200 * 4096);
 	ASSERT_UINT(found->objects, 1200);
 	ASSERT_UINT(found->growth.all, 1200);
+	check_holding(found);
 }
 
 /* The list has fewer rooms of its own than the one that it retains, and is counted first. */
@@ -156,6 +171,7 @@ TEST(what_a_list_retains_is_not_added_to_it)
 	const struct report_finding *found = only_accumulation(1300);
 	ASSERT_UINT(found->bytes, scene->report.facts.sums.all_live);
 	ASSERT_UINT(found->holder.subject, facts_node(&scene->report.facts, outer));
+	check_holding(found);
 }
 
 /* A queue whose segments stay small, because somebody looks at it all the time. */
@@ -188,6 +204,14 @@ TEST(members_are_counted_however_deep_they_lie)
 	CU_ASSERT(!owners_inside_has(&inside, HD_NONE));
 	CU_ASSERT(owners_inside_has(&inside, facts_node(facts, list)));
 	owners_inside_deinit(&inside);
+}
+
+/* What -against compares, and what a finding says. */
+TEST(a_holding_has_as_much_as_the_finding)
+{
+	uint64_t list = make_parts((const uint32_t[]){ 1000, 600, 20 });
+	scene_hold(scene, SCENE_STATIC, list);
+	check_holding(scene_finding(scene, "accumulation"));
 }
 
 SUITE(.name = "report_parts", .set_up = set_up, .tear_down = tear_down)

@@ -51,6 +51,7 @@ struct heap_sums {
 	uint64_t free_soh, free_loh; /**< bytes of Free blocks; 0 for a dump file */
 };
 
+struct compared_with;
 struct counted_type;
 struct native_share;
 
@@ -84,6 +85,8 @@ struct facts_of {
 	struct heap *heap;
 	const struct root_set *roots;
 	const struct dominators *dominators;
+	/** Another heap, whose inventory must outlive the report; NULL: nothing is compared. */
+	const struct compared_with *with;
 	const struct native_share *native; /**< or NULL */
 	bool is_complete;
 };

@@ -54,6 +54,22 @@ static const char *root_name(struct report *report, uint32_t root)
 	return report_text(report, "a root of kind %s", holder_kind_name(row->kind));
 }
 
+const char *holder_root_label(struct report *report, uint32_t root)
+{
+	const struct hd_graph *graph = report->facts.graph;
+	const struct graph_root *row = &graph->roots[root];
+	const char *name = tree_root_name(graph, root);
+	if (row->kind == HD_ROOT_FINALIZER)
+		return "finalizer queue";
+	if (row->kind == HD_ROOT_HANDLE && row->node < graph->object_count) {
+		return report_text(report, "handle to %s",
+				   report_type_name(report, graph->node_types[row->node]));
+	}
+	if (!name && row->container >= graph->type_count)
+		return holder_kind_name(row->kind);
+	return report_text(report, "%s %s", holder_kind_name(row->kind), root_name(report, root));
+}
+
 static const char *holder_link_text(struct report *report, uint32_t from, uint32_t to)
 {
 	const struct hd_graph *graph = report->facts.graph;

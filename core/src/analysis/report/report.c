@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/report/comparison.h"
 #include "analysis/report/rule.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
@@ -327,6 +328,19 @@ static enum hd_status run_rules(struct report *report, struct hd_error *err)
 	return HD_OK;
 }
 
+static enum hd_status compare_heaps(struct report *report, const struct compared_with *with,
+				    struct hd_error *err)
+{
+	if (!with)
+		return HD_OK;
+	report->comparison = mem_calloc(1, sizeof(*report->comparison));
+	if (!report->comparison)
+		return fail_nomem(err);
+	enum hd_status status = comparison_make(report, with, report->comparison, err);
+	job_end(report->facts.job);
+	return status;
+}
+
 enum hd_status report_make(struct report *ret, const struct facts_of *of, struct job *job,
 			   struct hd_error *err)
 {
@@ -338,9 +352,12 @@ enum hd_status report_make(struct report *ret, const struct facts_of *of, struct
 	ret->growing = bitmap_alloc(of->graph->node_count);
 	if (!ret->growing)
 		return fail_nomem(err);
+	TRY(compare_heaps(ret, of->with, err));
 	enum hd_status status = run_rules(ret, err);
 	job_end(job);
 	TRY(status);
+	if (of->with)
+		TRY(comparison_conclude(ret, err));
 	for (size_t i = 0; i < ret->findings_count; i++)
 		explain_unknown(ret, &ret->findings[i]);
 	if (ret->findings_count) {
@@ -352,6 +369,9 @@ enum hd_status report_make(struct report *ret, const struct facts_of *of, struct
 
 void report_deinit(struct report *report)
 {
+	if (report->comparison)
+		comparison_deinit(report->comparison);
+	mem_free(report->comparison);
 	if (report->facts.graph)
 		bitmap_free(report->growing, report->facts.graph->node_count);
 	facts_deinit(&report->facts);

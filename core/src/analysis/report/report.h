@@ -32,12 +32,15 @@ enum growth_state {
 };
 const char *growth_name(enum growth_state state);
 
+struct since;
+
 struct growth {
 	enum growth_state state;
 	const char *reason; /**< static */
 	bool has_count, has_version;
-	uint64_t count, version; /**< as the collection says */
-	uint64_t young, all;     /**< elements in the youngest generation, and in all */
+	uint64_t count, version;   /**< as the collection says */
+	uint64_t young, all;       /**< elements in the youngest generation, and in all */
+	const struct since *since; /**< what became of it since another heap; NULL: there is none */
 };
 
 /** A step of a path: how the object before it, or the root, refers to it. */
@@ -117,7 +120,8 @@ struct report {
 	struct arena *arena;
 	struct report_finding *findings; /**< most severe first */
 	size_t findings_count, findings_capacity;
-	struct rule_result *results; /**< by rule */
+	struct rule_result *results;        /**< by rule */
+	struct heap_comparison *comparison; /**< with another heap; NULL: there is none */
 	const struct report_rule *running;
 	uint64_t *
 		growing; /**< bitmap: nodes that hold what grows, as findings of the rules before tell */

@@ -56,5 +56,7 @@ void holder_find(struct report *report, uint32_t node, struct held_by *ret);
  * paths that may still be gone through, is 0.
  */
 uint32_t holder_root(const struct report *report, uint32_t node, uint64_t *steps);
+/** "static Type.field", "handle to Type", "stack Method": the same for roots that are alike. */
+const char *holder_root_label(struct report *report, uint32_t root);
 
 #endif

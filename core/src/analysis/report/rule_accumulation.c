@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/report/accumulation.h"
+#include "analysis/report/comparison.h"
 #include "analysis/report/counted.h"
 #include "analysis/report/growth.h"
 #include "analysis/report/kept_type.h"
@@ -136,8 +137,29 @@ static enum severity severity_of_pile(const struct report *report, const struct 
 	return permille >= 100 && pile->bytes >= UNKNOWN_MIN ? SEVERITY_MEDIUM : SEVERITY_LOW;
 }
 
+/* Two heaps tell more of growth than one. */
+static void judge_growth(const struct report *report, struct judged *judged,
+			 struct report_finding *finding)
+{
+	struct growth *growth = &judged->growth;
+	if (!growth->since)
+		return;
+	if (judged->root == CLASS_PROCESS && !judged->has_limit)
+		finding->severity = since_severity(report, growth->since, finding->severity);
+	enum since_state state = growth->since->state;
+	if (state == SINCE_GREW) {
+		growth->state = GROWTH_GROWS;
+		growth->reason = GROWTH_OF_TWO;
+	} else if (state == SINCE_SAME || state == SINCE_SHRANK) {
+		growth->state = growth->state == GROWTH_TURNS ? GROWTH_TURNS : GROWTH_IDLE;
+		growth->reason = STANDING_OF_TWO;
+	}
+}
+
 static const char *meaning(struct report *report, const struct judged *judged)
 {
+	if (judged->growth.since)
+		return since_text(report, judged->growth.since);
 	switch (judged->growth.state) {
 	case GROWTH_GROWS:
 		return judged->growth.has_version
@@ -156,11 +178,10 @@ static const char *meaning(struct report *report, const struct judged *judged)
 		return "none of them is younger than the last collection: a large table, which does "
 		       "not grow now";
 	default:
-		return report_text(
-			report,
-			"one dump cannot tell whether it still grows (%s); take a second "
-			"one later and compare",
-			judged->growth.reason ? judged->growth.reason : "no growth seen");
+		return report_text(report, "one dump cannot tell whether it still grows (%s); %s",
+				   judged->growth.reason ? judged->growth.reason : "no growth seen",
+				   report->comparison ? "the other one does not tell either"
+						      : "take a second one later and compare");
 	}
 }
 
@@ -242,7 +263,10 @@ static enum hd_status judge_pile(struct report *report, const struct pile *pile,
 					  .member_type = judged.type,
 					  .is_limited = pile->is_limited };
 	holder_find(report, subject, &finding.holder);
+	judged.growth.since = comparison_since(report, finding.holder.name,
+					       report_type_name(report, judged.type));
 	finding.severity = severity_of_pile(report, &judged);
+	judge_growth(report, &judged, &finding);
 	finding.growth = judged.growth;
 	finding.id = report_text(report, "accumulation:%s:%s", finding.holder.name,
 				 report_type_name(report, judged.type));

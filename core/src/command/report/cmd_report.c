@@ -2,6 +2,7 @@
 #include "analysis/memory/native_share.h"
 #include "analysis/report/rule.h"
 #include "command/completeness.h"
+#include "command/report/report_against.h"
 #include "command/report/report_answer.h"
 #include "command/report/report_file.h"
 #include "command/table.h"
@@ -10,6 +11,8 @@
 
 enum {
 	OPT_OUTPUT,
+	OPT_AGAINST,
+	OPT_MINUTES,
 	OPT_TOP,
 	OPT_FAIL_ON,
 	OPT_CONSERVATIVE
@@ -20,6 +23,10 @@ static const char *const severities[] = { "high", "medium", NULL };
 static const struct option report_options[] = {
 	[OPT_OUTPUT] = { "o", VALUE_OUTPUT, "FILE",
 			 "write it to FILE, which ends in .html, .json, .txt or .csv", NULL },
+	[OPT_AGAINST] = { "against", VALUE_FILE, "OTHER",
+			  "compare with OTHER, an earlier dump, core or process", NULL },
+	[OPT_MINUTES] = { "minutes", VALUE_NUMBER, "N",
+			  "time from OTHER to what is open, for rates (as the files say)", NULL },
 	[OPT_TOP] = { "top", VALUE_NUMBER, "N", "show N findings (8); 0 = all", NULL },
 	[OPT_FAIL_ON] = { "fail-on", VALUE_CHOICE, "SEVERITY",
 			  "high, medium: what ends with status 1 (medium)", severities },
@@ -37,6 +44,8 @@ static enum severity fail_on(const struct call *call)
 static enum hd_status check_report(struct call *call)
 {
 	const struct value *output = &call->options[OPT_OUTPUT];
+	if (call->options[OPT_MINUTES].given && !call->options[OPT_AGAINST].given)
+		return call_usage(call, "-minutes needs -against");
 	return output->given ? report_file_check(call, output->text) : HD_OK;
 }
 
@@ -46,8 +55,7 @@ static enum hd_status show_report(struct call *call, const struct report *report
 	uint64_t most = call_limit(call, OPT_TOP, DEFAULT_TOP);
 	if (output->given)
 		return report_file_write(call, report, output->text, most);
-	report_answer(call, report, most);
-	return HD_OK;
+	return report_answer(call, report, most);
 }
 
 /* A rule is left out if it is not known what is in memory. */
@@ -66,9 +74,9 @@ static enum hd_status read_native(struct call *call, struct native_share *ret, b
 	return HD_OK;
 }
 
-static enum hd_status run_report(struct call *call)
+static enum hd_status report_present(struct call *call, const struct compared_with *with)
 {
-	struct facts_of of = { .graph = call->graph, .heap = call->heap };
+	struct facts_of of = { .graph = call->graph, .heap = call->heap, .with = with };
 	if (call->heap) {
 		TRY(session_roots(call->session, call_is_conservative(call), &call->job, &of.roots,
 				  call->err));
@@ -89,6 +97,20 @@ static enum hd_status run_report(struct call *call)
 	return status;
 }
 
+static enum hd_status run_report(struct call *call)
+{
+	const struct value *against = &call->options[OPT_AGAINST];
+	struct other_heap other;
+	if (!against->given)
+		return report_present(call, NULL);
+	enum hd_status status =
+		other_heap_read(call, against->text, call->options[OPT_MINUTES].number, &other);
+	if (status == HD_OK)
+		status = report_present(call, &other.with);
+	other_heap_deinit(&other);
+	return status;
+}
+
 const struct command report_command = {
 	.name = "report",
 	.top_level = TOP_LEVEL_ALWAYS,
@@ -103,7 +125,10 @@ const struct command report_command = {
 		"needs more than size: growth, or objects that are finished. doc/report.md has all\n"
 		"rules. Ends with status 1 if there is a finding of severity high or medium. A FILE that\n"
 		"ends in .html is one page for a browser: findings, the tree of dominators, a map of the\n"
-		"heap, tables. It needs no network, and appears under its name when it is complete.\n",
+		"heap, tables. It needs no network, and appears under its name when it is complete.\n"
+		"With -against, findings say what became of them since OTHER: what goes on growing is\n"
+		"more severe, what has stopped is less; and what grew is listed by holder, root and\n"
+		"type.\n",
 	.example = "report",
 	.needs = NEEDS_REPORT,
 	.options = report_options,

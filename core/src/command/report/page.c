@@ -137,6 +137,7 @@ static void write_nav(struct page *page)
 		bool is_there;
 	} links[] = {
 		{ "findings", "Findings", true },
+		{ "growth", "Growth", page->report->comparison },
 		{ "waits", "Why it hangs", page->verdict_count },
 		{ "tree", "Dominator tree", facts->sums.live_objects },
 		{ "map", has_heap ? "Map of the heap" : "Generations", facts->has_generations },
@@ -183,6 +184,7 @@ static void write_help(struct page *page)
 static enum hd_status write_page_parts(struct page *page)
 {
 	page_findings(page);
+	TRY(page_growth(page));
 	TRY(page_waits(page));
 	TRY(page_charts(page));
 	TRY(page_map(page));

@@ -25,6 +25,8 @@ HD_NODISCARD enum hd_status page_write(struct call *call, const struct report *r
 
 /** Its parts: sections of the page. */
 void page_findings(struct page *page);
+/** What grew since another heap; nothing without one. */
+HD_NODISCARD enum hd_status page_growth(struct page *page);
 /** What each rule has met, and what each had no data for. */
 void page_rules(struct page *page);
 /** The dominator tree, as charts and as a table. */

@@ -2,6 +2,7 @@
 /* The findings of a page: cards with their evidence; and what the rules have met. */
 #include <inttypes.h>
 
+#include "analysis/report/comparison.h"
 #include "command/report/page.h"
 #include "command/report/report_answer.h"
 
@@ -81,6 +82,18 @@ static void write_growth(struct page *page, const struct growth *growth)
 	write_fact(page, "younger than the last collection", growth->young);
 }
 
+static void write_since(struct page *page, const struct since *since)
+{
+	char size[32];
+	if (!since)
+		return;
+	html_printf(&page->html, "<div><dt>since the other heap</dt><dd>%s</dd></div>\n",
+		    since_name(since->state));
+	write_fact(page, "objects in the other heap", since->count_before);
+	html_printf(&page->html, "<div><dt>bytes in the other heap</dt><dd>%s</dd></div>\n",
+		    format_bytes(since->bytes_before, size));
+}
+
 static void write_samples(struct page *page, const struct report_finding *finding)
 {
 	struct html *html = &page->html;
@@ -103,6 +116,7 @@ static void write_card_evidence(struct page *page, const struct report_finding *
 	for (size_t i = 0; i < finding->count_count; i++)
 		write_fact(page, finding->counts[i].what, finding->counts[i].value);
 	write_growth(page, &finding->growth);
+	write_since(page, finding->growth.since);
 	write_samples(page, finding);
 	if (finding->method) {
 		html_puts(html, "<div><dt>method</dt><dd><bdi>");

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "analysis/report/comparison.h"
 #include "analysis/report/rule.h"
 #include "command/completeness.h"
 #include "session/losses.h"
@@ -32,6 +33,10 @@ enum finding_column {
 	FINDING_GROWTH_COUNT,
 	FINDING_GROWTH_VERSION,
 	FINDING_GROWTH_YOUNG,
+	FINDING_SINCE,
+	FINDING_SINCE_COUNT,
+	FINDING_SINCE_BYTES,
+	FINDING_SINCE_RATE,
 	FINDING_COLUMNS
 };
 
@@ -71,6 +76,14 @@ static const struct column finding_columns[FINDING_COLUMNS] = {
 				     "how many changes the collection has counted" },
 	[FINDING_GROWTH_YOUNG] = { "growth.young", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
 				   "elements that are younger than the last collection" },
+	[FINDING_SINCE] = { "since.state", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			    "with -against: new, grew, same, shrank or unknown" },
+	[FINDING_SINCE_COUNT] = { "since.objects_before", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
+				  "how many there were in the other one" },
+	[FINDING_SINCE_BYTES] = { "since.bytes_before", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,
+				  "its bytes in the other one" },
+	[FINDING_SINCE_RATE] = { "since.bytes_per_hour", NULL, KIND_REAL, 0, LOOK_LEAVE_OUT,
+				 "growth in an hour; left out where the times are not known" },
 };
 
 static void finding_layout(struct out *out, const struct cell *cells)
@@ -169,11 +182,31 @@ static void write_finding_evidence(struct call *call, const struct report *repor
 	(void)answer_table_end(answer);
 }
 
+static void fill_growth(const struct growth *growth, struct cell cells[FINDING_COLUMNS])
+{
+	const struct since *since = growth->since;
+	if (growth->state != GROWTH_NOT_ASKED) {
+		cells[FINDING_GROWTH] = cell_string(growth_name(growth->state));
+		cells[FINDING_GROWTH_REASON] = cell_string(growth->reason);
+		cells[FINDING_GROWTH_YOUNG] = cell_number(growth->young);
+		if (growth->has_count)
+			cells[FINDING_GROWTH_COUNT] = cell_number(growth->count);
+		if (growth->has_version)
+			cells[FINDING_GROWTH_VERSION] = cell_number(growth->version);
+	}
+	if (!since)
+		return;
+	cells[FINDING_SINCE] = cell_string(since_name(since->state));
+	cells[FINDING_SINCE_COUNT] = cell_number(since->count_before);
+	cells[FINDING_SINCE_BYTES] = cell_number(since->bytes_before);
+	if (since->has_rate)
+		cells[FINDING_SINCE_RATE] = cell_real(since->bytes_per_hour);
+}
+
 static void write_report_finding(struct call *call, const struct report *report,
 				 const struct report_finding *finding)
 {
 	const struct held_by *holder = &finding->holder;
-	const struct growth *growth = &finding->growth;
 	struct cell cells[FINDING_COLUMNS] = {
 		[FINDING_ID] = cell_string(finding->id),
 		[FINDING_RULE] = cell_string(finding->rule->name),
@@ -198,15 +231,7 @@ static void write_report_finding(struct call *call, const struct report *report,
 		cells[FINDING_SUBJECT_ADDRESS] =
 			cell_number(graph_id(report->facts.graph, holder->subject));
 	}
-	if (growth->state != GROWTH_NOT_ASKED) {
-		cells[FINDING_GROWTH] = cell_string(growth_name(growth->state));
-		cells[FINDING_GROWTH_REASON] = cell_string(growth->reason);
-		cells[FINDING_GROWTH_YOUNG] = cell_number(growth->young);
-		if (growth->has_count)
-			cells[FINDING_GROWTH_COUNT] = cell_number(growth->count);
-		if (growth->has_version)
-			cells[FINDING_GROWTH_VERSION] = cell_number(growth->version);
-	}
+	fill_growth(&finding->growth, cells);
 	answer_row_begin(&call->answer, cells);
 	write_finding_evidence(call, report, finding);
 	answer_row_end(&call->answer);
@@ -345,7 +370,7 @@ void report_missing(struct call *call)
 	answer_list(&call->answer, "findings_missing", names, count);
 }
 
-void report_answer(struct call *call, const struct report *report, uint64_t most)
+enum hd_status report_answer(struct call *call, const struct report *report, uint64_t most)
 {
 	struct answer *answer = &call->answer;
 	static const struct table_options options = { .no_heading = true };
@@ -374,6 +399,8 @@ void report_answer(struct call *call, const struct report *report, uint64_t most
 			answer_remark(answer, ", %" PRIu64 " of them only facts", facts_left);
 		answer_remark(answer, ": -top 0 shows all.\n");
 	}
+	TRY(growth_write(call, report));
 	write_rules(call, report);
 	completeness_write(call, "there may be more to find");
+	return HD_OK;
 }

@@ -11,7 +11,11 @@
  *
  * @param most Text shows this many findings.
  */
-void report_answer(struct call *call, const struct report *report, uint64_t most);
+HD_NODISCARD enum hd_status report_answer(struct call *call, const struct report *report,
+					  uint64_t most);
+
+/** Answer with what grew, by holder, by root and by type; nothing without another heap. */
+HD_NODISCARD enum hd_status growth_write(struct call *call, const struct report *report);
 
 /** Write, only as data, whether roots, references or objects are missing. */
 void report_missing(struct call *call);

@@ -96,7 +96,7 @@ static enum hd_status write_report_kind(struct call *call, const struct report *
 	} else {
 		if (call->as_json)
 			call_begin_document(call);
-		report_answer(call, report, most);
+		TRY(report_answer(call, report, most));
 		if (call->as_json)
 			call_end_document(call, HD_OK);
 	}
