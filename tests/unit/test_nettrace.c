@@ -79,6 +79,25 @@ TEST(a_snapshot_is_chosen_by_its_number)
 	nettrace_deinit(&maker);
 }
 
+TEST(a_walk_without_the_beginning_of_its_collection_may_lack_something)
+{
+	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
+	nettrace_begin(&maker);
+	nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "A", 0);
+	nettrace_nodes(&maker, 0, two_nodes, 2);
+	nettrace_edges(&maker, 0, three_edges, 3);
+	nettrace_gc_end(&maker, 1);
+	nettrace_end(&maker);
+	struct hd_graph *graph = graph_of(&maker);
+	ASSERT_UINT(graph->object_count, 2);
+	CU_ASSERT(graph->info.is_partial);
+	const struct graph_finding *finding = dump_finding(graph, "partial-heap");
+	REQUIRE(finding);
+	CU_ASSERT_PTR_NOT_NULL(strstr(finding->detail, "beginning (GCStart)"));
+	graph_destroy(graph);
+	nettrace_deinit(&maker);
+}
+
 TEST(exact_reading_takes_the_snapshot_that_dotnet_gcdump_takes)
 {
 	static const struct nt_node more[] = { { 0x2000, 24, 0x100, 0 } };

@@ -79,8 +79,8 @@ static enum hd_status count_whole_objects(struct nt_heap *heap, struct names *na
 			return fail_cancelled(heap->err);
 	}
 	ret->is_whole = ret->objects && !is_over && ret->references == available &&
-			!heap->nodes.left && !heap->edges.left && heap->snapshot->has_end &&
-			!heap->snapshot->lost;
+			!heap->nodes.left && !heap->edges.left &&
+			!nt_snapshot_is_cut(heap->trace, heap->snapshot);
 	return HD_OK;
 }
 

@@ -111,6 +111,18 @@ static enum hd_status report_unread(struct nt_heap *heap)
 		       first->path, count > 1 ? " and others" : "", strerrordesc_np(first->error));
 }
 
+/* Why objects and roots may be missing, although no object or reference is known to be. */
+static const char *why_cut(const struct nt_snapshot *snapshot)
+{
+	if (!snapshot->has_end)
+		return "the snapshot's end (GCEnd) is not in the trace";
+	if (!snapshot->has_start)
+		return "the snapshot's beginning (GCStart) is not in the trace";
+	if (snapshot->lost)
+		return "some of the snapshot's events were dropped";
+	return "events of the walk came before its collection began or after it ended";
+}
+
 enum hd_status nt_heap_findings(struct nt_heap *heap)
 {
 	struct hd_graph *graph = heap->graph;
@@ -124,11 +136,9 @@ enum hd_status nt_heap_findings(struct nt_heap *heap)
 			    heap->nodes.left ? "objects came" : "references came",
 			    heap->nodes.left ? "what else belongs to them" : "their objects",
 			    heap->object_count));
-	} else if (!snapshot->has_end || snapshot->lost) {
+	} else if (nt_snapshot_is_cut(heap->trace, snapshot)) {
 		TRY(finding(graph, heap->err, FINDING_PARTIAL_HEAP, 1,
-			    "%s: objects and roots may be missing",
-			    snapshot->has_end ? "some of the snapshot's events were dropped"
-					      : "the snapshot's end (GCEnd) is not in the trace"));
+			    "%s: objects and roots may be missing", why_cut(snapshot)));
 	}
 	if (heap->types.unknown) {
 		TRY(finding(graph, heap->err, FINDING_UNRESOLVED_TYPE, heap->types.unknown,
@@ -295,7 +305,7 @@ enum hd_status nt_heap_info(struct nt_heap *heap)
 	info->time = ticks_of(&heap->trace->stream, snapshot->time);
 	info->is_32bit = heap->pointer_size == 4;
 	info->is_partial =
-		!snapshot->has_end || snapshot->lost || heap->nodes.left || heap->edges.left;
+		nt_snapshot_is_cut(heap->trace, snapshot) || heap->nodes.left || heap->edges.left;
 	TRY(find_process(heap));
 	TRY(find_domain(heap));
 	return find_ranges(heap);

@@ -61,22 +61,28 @@ static enum hd_status add_item(struct nt_trace *trace, const struct nt_item *ite
 	return HD_OK;
 }
 
-static enum hd_status take_snapshot_event(void *arg, const struct nt_event *event)
+bool nt_item_of(const struct nt_event *event, struct nt_item *ret)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (kinds[i].provider != event->metadata->provider ||
 		    kinds[i].event != event->metadata->event || event->size < kinds[i].size)
 			continue;
-		const struct nt_item item = { .payload = event->payload,
-					      .time = event->time,
-					      .thread = event->thread,
-					      .size = event->size,
-					      .pid = event->pid,
-					      .interval = event->interval,
-					      .kind = kinds[i].kind };
-		return add_item(arg, &item);
+		*ret = (struct nt_item){ .payload = event->payload,
+					 .time = event->time,
+					 .thread = event->thread,
+					 .size = event->size,
+					 .pid = event->pid,
+					 .interval = event->interval,
+					 .kind = (uint16_t)kinds[i].kind };
+		return true;
 	}
-	return HD_OK;
+	return false;
+}
+
+static enum hd_status take_snapshot_event(void *arg, const struct nt_event *event)
+{
+	struct nt_item item;
+	return nt_item_of(event, &item) ? add_item(arg, &item) : HD_OK;
 }
 
 static enum hd_status take_loss(void *arg, const struct nt_loss *loss)
@@ -136,25 +142,61 @@ static bool sort_items(struct nt_trace *trace)
 	return made;
 }
 
+bool nt_is_of_walk(uint32_t kind)
+{
+	return kind == NT_ROOTS || kind == NT_WEAK_TABLES || kind == NT_NODES || kind == NT_EDGES ||
+	       kind == NT_STATICS || kind == NT_CCWS || kind == NT_RCWS;
+}
+
+/* Begin with @p item. */
+static void begin_window(struct nt_window *window, const struct nt_item *item)
+{
+	bool has_start = item->kind == NT_GC_START;
+	*window = (struct nt_window){ .is_open = true,
+				      .has_start = has_start,
+				      .number = has_start ? load_u32(item->payload) : 0 };
+}
+
+struct nt_window_step nt_window_step(struct nt_window *window, const struct nt_item *item)
+{
+	struct nt_window_step step = { 0 };
+	if (item->kind == NT_GC_START) {
+		step.ends_before = window->is_open;
+		step.begins = true;
+	} else if (item->kind == NT_GC_END) {
+		step.ends_with = window->is_open &&
+				 (!window->has_start || window->number == load_u32(item->payload));
+		window->is_open = window->is_open && !step.ends_with;
+	} else if (nt_is_of_walk(item->kind)) {
+		/* The GCStart between them may be lost. */
+		step.ends_before = window->is_open && window->has_nodes && item->kind == NT_NODES &&
+				   !load_u32(item->payload);
+		step.begins = step.ends_before || !window->is_open;
+	}
+	if (step.begins)
+		begin_window(window, item);
+	window->has_nodes = window->has_nodes || item->kind == NT_NODES;
+	return step;
+}
+
 /* The current snapshot: since the last GCStart. */
 struct event_window {
 	struct nt_trace *trace;
 	struct nt_snapshot snapshot;
-	bool is_open, has_nodes, has_number;
-	uint32_t number; /* of the garbage collection */
+	struct nt_window window;
 	uint64_t thread; /* of the nodes */
 };
 
-static enum hd_status close_window(struct event_window *window, size_t end, bool has_end)
+static enum hd_status close_window(struct event_window *window, const struct nt_window *closed,
+				   size_t end, bool has_end)
 {
 	struct nt_trace *trace = window->trace;
-	bool is_snapshot = window->is_open && window->has_nodes;
-	window->is_open = false;
-	if (!is_snapshot)
+	if (!closed->has_nodes)
 		return HD_OK;
 	if (!PAGES_RESERVE(trace, snapshots))
 		return fail_nomem(trace->stream.err);
 	window->snapshot.end = end;
+	window->snapshot.has_start = closed->has_start;
 	window->snapshot.has_end = has_end;
 	window->snapshot.thread = window->thread;
 	trace->snapshots[trace->snapshots_count++] = window->snapshot;
@@ -171,42 +213,20 @@ static void open_window(struct event_window *window, size_t first)
 					      load_u32(item->payload + 8) == REASON_INDUCED &&
 					      load_u32(item->payload + 12) == TYPE_BLOCKING;
 	}
-	window->is_open = true;
-	window->has_nodes = false;
-	window->has_number = item->kind == NT_GC_START;
-	window->number = window->has_number ? load_u32(item->payload) : 0;
-}
-
-/* Is it sent while a heap is walked, and only then? */
-static bool is_of_walk(uint32_t kind)
-{
-	return kind == NT_ROOTS || kind == NT_WEAK_TABLES || kind == NT_NODES || kind == NT_EDGES ||
-	       kind == NT_STATICS || kind == NT_CCWS || kind == NT_RCWS;
 }
 
 static enum hd_status window_item(struct event_window *window, size_t index)
 {
 	const struct nt_item *item = &window->trace->items[index];
-	if (item->kind == NT_GC_START) {
-		TRY(close_window(window, index, false));
+	const struct nt_window before = window->window;
+	const struct nt_window_step step = nt_window_step(&window->window, item);
+	if (step.ends_before)
+		TRY(close_window(window, &before, index, false));
+	if (step.begins)
 		open_window(window, index);
-	} else if (item->kind == NT_GC_END) {
-		if (!window->is_open ||
-		    (window->has_number && window->number != load_u32(item->payload)))
-			return HD_OK;
-		return close_window(window, index + 1, true);
-	} else if (is_of_walk(item->kind)) {
-		/* The GCStart between them may be lost. */
-		if (item->kind == NT_NODES && window->has_nodes && !load_u32(item->payload))
-			TRY(close_window(window, index, false));
-		if (!window->is_open)
-			open_window(window, index);
-		if (item->kind == NT_NODES) {
-			window->has_nodes = true;
-			window->thread = item->thread;
-		}
-	}
-	return HD_OK;
+	if (item->kind == NT_NODES)
+		window->thread = item->thread;
+	return step.ends_with ? close_window(window, &before, index + 1, true) : HD_OK;
 }
 
 /*
@@ -233,13 +253,15 @@ static void count_lost(struct nt_trace *trace, size_t index)
 	}
 }
 
-static enum hd_status find_snapshots(struct nt_trace *trace)
+enum hd_status nt_trace_find(struct nt_trace *trace)
 {
 	struct event_window window = { .trace = trace };
 	size_t process = 0, done = 0;
 	for (size_t i = 0; i <= trace->items_count; i++) {
 		if (i == trace->items_count || trace->items[i].pid != trace->items[process].pid) {
-			TRY(close_window(&window, i, false));
+			if (window.window.is_open)
+				TRY(close_window(&window, &window.window, i, false));
+			window.window = (struct nt_window){ 0 };
 			for (; done < trace->snapshots_count; done++) {
 				trace->snapshots[done].process_first = process;
 				trace->snapshots[done].process_end = i;
@@ -268,7 +290,7 @@ enum hd_status nt_trace_read(const uint8_t *bytes, uint64_t size, const char *pa
 	TRY(nt_stream_read(&ret->stream));
 	if (!is_in_order(ret) && !sort_items(ret))
 		return fail_nomem(err);
-	return find_snapshots(ret);
+	return nt_trace_find(ret);
 }
 
 void nt_trace_deinit(struct nt_trace *trace)

@@ -37,14 +37,37 @@ struct nt_item {
 	uint64_t time, thread;
 	uint32_t size;
 	uint32_t pid, interval;
-	uint32_t kind; /**< enum nt_kind */
+	uint16_t kind;       /**< enum nt_kind */
+	uint16_t definition; /**< of struct nt_gathering; of a file, 0 */
 };
+
+/** Make an item of an event; false: heap snapshots do not consist of such events. */
+bool nt_item_of(const struct nt_event *event, struct nt_item *ret);
+
+/** Is it sent while a heap is walked, and only then? */
+bool nt_is_of_walk(uint32_t kind);
+
+/** Where among the events, in their order, the collection that is read now begins and ends. */
+struct nt_window {
+	bool is_open, has_nodes;
+	bool has_start;  /**< its GCStart came */
+	uint32_t number; /**< of the garbage collection, if has_start */
+};
+
+/** What an event does to a window. */
+struct nt_window_step {
+	bool ends_before; /**< the open window ends before it, without its GCEnd */
+	bool begins;      /**< a window begins with it */
+	bool ends_with;   /**< the window ends with it: it is its GCEnd */
+};
+struct nt_window_step nt_window_step(struct nt_window *window, const struct nt_item *item);
 
 /** A heap snapshot: items [first, end) belong to its garbage collection, all in one process. */
 struct nt_snapshot {
 	size_t first, end;
 	size_t process_first, process_end; /**< items of its process */
 	uint32_t pid;
+	bool has_start;  /**< it has its GCStart */
 	bool has_end;    /**< it has its GCEnd */
 	bool is_induced; /**< its GCStart is of the kind that dotnet-gcdump waits for */
 	uint64_t time;
@@ -58,7 +81,19 @@ struct nt_trace {
 	size_t items_count, items_capacity;
 	struct nt_snapshot *snapshots; /**< pages */
 	size_t snapshots_count, snapshots_capacity;
+	uint64_t
+		strays; /**< events of walks that came outside of a collection (struct nt_gathering) */
 };
+
+/** Are its first or its last events missing, or any others that are known to be? */
+static inline bool nt_snapshot_is_cut(const struct nt_trace *trace,
+				      const struct nt_snapshot *snapshot)
+{
+	return !snapshot->has_start || !snapshot->has_end || snapshot->lost || trace->strays;
+}
+
+/** Find the snapshots among the items, which are in their order. */
+HD_NODISCARD enum hd_status nt_trace_find(struct nt_trace *trace);
 
 /**
  * Find the snapshots of a trace.
