@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "util/page_file.h"
+
 #define HUGE_PAGE ((size_t)2 << 20)
 
 #ifdef HD_FAULT_INJECTION
@@ -140,11 +142,9 @@ static size_t round_up_page(size_t bytes)
 	return (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
 }
 
-/* Map @p bytes (a multiple of HUGE_PAGE) at a multiple of HUGE_PAGE. */
-static void *map_pages(size_t bytes)
+/* Map @p bytes (a multiple of HUGE_PAGE) of memory at a multiple of HUGE_PAGE. */
+static void *map_memory(size_t bytes)
 {
-	if (bytes + HUGE_PAGE < bytes)
-		return NULL;
 	char *raw = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (raw == MAP_FAILED)
@@ -155,8 +155,54 @@ static void *map_pages(size_t bytes)
 	if (HUGE_PAGE - before)
 		(void)munmap(raw + before + bytes, HUGE_PAGE - before);
 	(void)madvise(raw + before, bytes, MADV_HUGEPAGE);
-	count_taken(bytes);
 	return raw + before;
+}
+
+/* Map @p bytes (a multiple of HUGE_PAGE). */
+static void *map_pages(size_t bytes)
+{
+	void *ptr = NULL;
+	if (bytes + HUGE_PAGE < bytes)
+		return NULL;
+	if (page_file_wants(bytes)) {
+		ptr = page_file_map(bytes);
+	} else {
+		ptr = map_memory(bytes);
+		if (!ptr)
+			page_file_forget(bytes);
+	}
+	if (ptr)
+		count_taken(bytes);
+	return ptr;
+}
+
+static void unmap_pages(void *ptr, size_t bytes)
+{
+	if (page_file_has(ptr)) {
+		page_file_unmap(ptr, bytes);
+	} else {
+		(void)munmap(ptr, bytes);
+		page_file_forget(bytes);
+	}
+	count_given_back(bytes);
+}
+
+/* Move a mapping to where it can be larger: its pages are not copied.  NULL: this cannot be done. */
+static void *grow_pages(void *old, size_t had, size_t bytes)
+{
+	size_t more = bytes - had;
+	if (bytes + HUGE_PAGE < bytes || page_file_has(old) || page_file_wants(more))
+		return NULL;
+	void *place = map_memory(bytes);
+	void *ptr =
+		place ? mremap(old, had, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place) : MAP_FAILED;
+	if (ptr == MAP_FAILED) {
+		/* What was to make way may be somebody else's by now. */
+		page_file_forget(more);
+		return NULL;
+	}
+	count_taken(more);
+	return ptr;
 }
 
 void *pages_alloc(size_t count, size_t size)
@@ -179,16 +225,19 @@ void *pages_resize(void *old, size_t old_count, size_t count, size_t size)
 	if (old_bytes >= PAGES_MIN && bytes >= PAGES_MIN && keep <= had) {
 		if (call_is_refused())
 			return NULL;
-		if (had > keep) {
-			(void)munmap((char *)old + keep, had - keep);
-			count_given_back(had - keep);
-		}
+		if (had > keep)
+			unmap_pages((char *)old + keep, had - keep);
 		/* What stays mapped after the new end becomes zero again, for the next growth. */
 		if (bytes < old_bytes) {
 			memset((char *)old + bytes, 0,
 			       (keep < old_bytes ? keep : old_bytes) - bytes);
 		}
 		return old;
+	}
+	if (old_bytes >= PAGES_MIN && keep > had && !call_is_refused()) {
+		void *moved = grow_pages(old, had, keep);
+		if (moved)
+			return moved;
 	}
 	void *ptr = pages_alloc(count, size);
 	if (!ptr)
@@ -202,8 +251,7 @@ void *pages_resize(void *old, size_t old_count, size_t count, size_t size)
 void pages_free(void *ptr, size_t count, size_t size)
 {
 	if (ptr && count * size >= PAGES_MIN) {
-		(void)munmap(ptr, round_up_page(count * size));
-		count_given_back(round_up_page(count * size));
+		unmap_pages(ptr, round_up_page(count * size));
 	} else {
 		mem_free(ptr);
 	}
@@ -211,7 +259,7 @@ void pages_free(void *ptr, size_t count, size_t size)
 
 void pages_discard(void *ptr, size_t all, size_t begin, size_t count, size_t size)
 {
-	if (all * size < PAGES_MIN)
+	if (all * size < PAGES_MIN || page_file_has(ptr))
 		return;
 	size_t from = round_up_page(begin * size);
 	size_t to = (begin + count) * size & ~(HUGE_PAGE - 1);
@@ -223,7 +271,8 @@ void pages_clear(void *ptr, size_t count, size_t size)
 {
 	size_t bytes = count * size;
 	/* The mapping reaches to the end of a huge page, so whole pages can be freed. */
-	if (bytes < PAGES_MIN || madvise(ptr, round_up_page(bytes), MADV_DONTNEED))
+	if (bytes < PAGES_MIN || page_file_has(ptr) ||
+	    madvise(ptr, round_up_page(bytes), MADV_DONTNEED))
 		memset(ptr, 0, bytes);
 }
 
