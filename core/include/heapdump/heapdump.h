@@ -9,5 +9,6 @@
 #include <heapdump/error.h>
 #include <heapdump/graph.h>
 #include <heapdump/session.h>
+#include <heapdump/snapshot.h>
 
 #endif

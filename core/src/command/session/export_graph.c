@@ -84,9 +84,10 @@ struct export_counts export_count(const struct exporting *exporting)
 	return counts;
 }
 
-static enum hd_status export_write(const struct exporting *exporting, format_write_fn write,
-				   void *arg)
+enum hd_status export_write(const struct exporting *exporting, format_write_fn write, void *arg)
 {
+	if (exporting->make)
+		return exporting->make(exporting, write, arg);
 	if (exporting->copied) {
 		return gcdump_copy(exporting->copied, exporting->copied_fd,
 				   &exporting->copy_options, exporting->job, write, arg,

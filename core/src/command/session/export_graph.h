@@ -11,6 +11,8 @@ struct exporting {
 	struct hd_graph *graph;
 	const struct format *format;
 	bool live_only;
+	/** Writes what it is instead of @c format; or NULL. */
+	enum hd_status (*make)(const struct exporting *exporting, format_write_fn write, void *arg);
 	const char *copied;   /**< the file whose content is written without loss; or NULL */
 	const int *copied_fd; /**< it is open as this; NULL: it is opened by its name */
 	struct format_options copy_options;
@@ -48,6 +50,10 @@ HD_NODISCARD enum hd_status output_check(const struct call *call, const char *ex
 
 /** Write to the output of a command as it is, uncut: @p arg is its struct out. */
 bool output_write(void *arg, const char *bytes, size_t size);
+
+/** Write it by @p write. */
+HD_NODISCARD enum hd_status export_write(const struct exporting *exporting, format_write_fn write,
+					 void *arg);
 
 /** Write it to the output of @p call. */
 HD_NODISCARD enum hd_status export_output(const struct exporting *exporting, struct call *call);

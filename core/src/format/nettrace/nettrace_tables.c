@@ -103,6 +103,15 @@ enum nt_provider nt_provider_utf8(const char *name, size_t size)
 	return NT_OTHER;
 }
 
+const char *nt_provider_name(enum nt_provider provider)
+{
+	for (size_t i = 0; i < PROVIDERS; i++) {
+		if (providers[i].provider == provider)
+			return providers[i].name;
+	}
+	return "";
+}
+
 enum nt_provider nt_provider_utf16(const struct nt_utf16 *name)
 {
 	char ascii[64];

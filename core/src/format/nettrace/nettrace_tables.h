@@ -61,6 +61,8 @@ void nt_metadata_table_deinit(struct nt_metadata_table *metadata);
 
 enum nt_provider nt_provider_utf16(const struct nt_utf16 *name);
 enum nt_provider nt_provider_utf8(const char *name, size_t size);
+/** The name of a provider whose events are used; "" for NT_OTHER. */
+const char *nt_provider_name(enum nt_provider provider);
 
 /** The threads of a stream; begins with all zeros except era, 1. */
 struct nt_thread_table {

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* <heapdump/snapshot.h>: a graph of events that a profiler gets one by one. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <heapdump/snapshot.h>
+
+#include "command/session/export_graph.h"
+#include "format/nettrace/nettrace_gather.h"
+#include "format/nettrace/nettrace_heap.h"
+#include "mem/mapped_file.h"
+#include "session/losses.h"
+#include "util/alloc.h"
+#include "util/output_file.h"
+#include "util/page_file.h"
+#include "util/sink.h"
+
+/* Far more than any event of EventPipe has: its buffers are not larger. */
+#define PAYLOAD_MAX ((size_t)1 << 24)
+/* More than any disk has: there the disk is the limit. */
+#define SPILL_MAX (UINT64_C(1) << 60)
+
+struct hd_snapshot {
+	pthread_mutex_t lock; /* of what follows, until it is finished */
+	struct nt_gathering gathering;
+	bool is_sealed; /* gathering does not change any more */
+	uint64_t late;  /* events that came after that */
+	/* the caller's thread only: */
+	char name[32]; /* of the process */
+	bool no_files, keeps_trace, is_live;
+	struct output_file spill;   /* what is not in memory; fd -1: all is */
+	struct hd_session *session; /* has the graph when it is made */
+};
+
+static enum hd_status check_options(const struct hd_snapshot_options *options, struct hd_error *err)
+{
+	if (options->struct_size != sizeof(*options)) {
+		return fail(err, HD_ERR_ARGUMENT, 0,
+			    "the options of the snapshot are of another version of the library");
+	}
+	if ((options->pointer_size && options->pointer_size != 4 && options->pointer_size != 8) ||
+	    options->workers > JOB_WORKERS_MAX || options->live > 1) {
+		return fail(
+			err, HD_ERR_ARGUMENT, 0,
+			"an option of the snapshot is out of range: pointers have 4 or 8 bytes, and "
+			"there are at most %u workers",
+			JOB_WORKERS_MAX);
+	}
+	return HD_OK;
+}
+
+/* Let what goes beyond max_memory go to a file; if that cannot be, nothing may go beyond. */
+static void begin_spill(struct hd_snapshot *snapshot, const struct hd_snapshot_options *options)
+{
+	struct hd_error ignored;
+	bool is_straight = false;
+	/* What is not a regular file, such as a FIFO, is not opened before there is anything for it. */
+	if (!options->spill || !options->max_memory ||
+	    output_place_check(options->spill, &is_straight, &ignored) != HD_OK || is_straight ||
+	    output_file_open(&snapshot->spill, options->spill, NULL, &ignored) != HD_OK)
+		return;
+	if (snapshot->spill.place && page_file_begin(snapshot->spill.fd, options->max_memory)) {
+		snapshot->gathering.max_bytes = SPILL_MAX;
+		snapshot->session->settings.max_mem = SPILL_MAX;
+	} else {
+		output_file_abandon(&snapshot->spill);
+	}
+}
+
+static void set_up(struct hd_snapshot *snapshot, const struct hd_snapshot_options *options)
+{
+	struct nt_gathering *gathering = &snapshot->gathering;
+	struct settings *settings = &snapshot->session->settings;
+	settings->max_mem = options->max_memory;
+	settings->workers = options->workers ? options->workers : 1;
+	settings->no_files = options->no_files;
+	gathering->max_bytes =
+		options->max_memory ? options->max_memory : settings->default_max_mem;
+	gathering->pointer_size = options->pointer_size ? options->pointer_size : sizeof(void *);
+	gathering->pid = options->process ? options->process : (uint32_t)getpid();
+	gathering->keeps_metadata = options->keep_trace;
+	snapshot->keeps_trace = options->keep_trace;
+	snapshot->no_files = options->no_files;
+	snapshot->is_live = options->live;
+	begin_spill(snapshot, options);
+	(void)snprintf(snapshot->name, sizeof(snapshot->name), "process %" PRIu32, gathering->pid);
+	nt_gather_begin(gathering);
+}
+
+enum hd_status hd_snapshot_create(const struct hd_snapshot_options *options,
+				  struct hd_snapshot **ret, struct hd_error *err)
+{
+	static const struct hd_snapshot_options defaults = { .struct_size = sizeof(defaults) };
+	if (!ret)
+		return fail(err, HD_ERR_ARGUMENT, 0, "there is no place for the snapshot");
+	options = options ? options : &defaults;
+	TRY(check_options(options, err));
+	struct hd_snapshot *snapshot = mem_calloc(1, sizeof(*snapshot));
+	if (!snapshot)
+		return fail_nomem(err);
+	snapshot->spill.fd = -1;
+	enum hd_status status = hd_session_create(&snapshot->session, err);
+	if (status == HD_OK && pthread_mutex_init(&snapshot->lock, NULL) != 0) {
+		hd_session_destroy(snapshot->session);
+		status = fail_nomem(err);
+	}
+	if (status != HD_OK) {
+		mem_free(snapshot);
+		return status;
+	}
+	set_up(snapshot, options);
+	*ret = snapshot;
+	return HD_OK;
+}
+
+void hd_snapshot_destroy(struct hd_snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	nt_gather_deinit(&snapshot->gathering);
+	hd_session_destroy(snapshot->session);
+	if (snapshot->spill.fd >= 0)
+		page_file_end();
+	output_file_abandon(&snapshot->spill);
+	(void)pthread_mutex_destroy(&snapshot->lock);
+	mem_free(snapshot);
+}
+
+static uint64_t monotonic_now(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+enum hd_status hd_snapshot_event(struct hd_snapshot *snapshot,
+				 const struct hd_snapshot_event *event, struct hd_error *err)
+{
+	if (!snapshot || !event || event->struct_size != sizeof(*event) || !event->provider ||
+	    (!event->payload && event->size)) {
+		return fail(err, HD_ERR_ARGUMENT, 0,
+			    "there is no snapshot, no event, or an event of another version of the "
+			    "library");
+	}
+	const struct nt_metadata metadata = { .provider = nt_provider_utf8(event->provider,
+									   strlen(event->provider)),
+					      .event = event->id,
+					      .version = event->version };
+	if (metadata.provider == NT_OTHER)
+		return HD_OK;
+	if (event->size > PAYLOAD_MAX) {
+		hd_snapshot_lost(snapshot, 1);
+		return fail(err, HD_ERR_NOMEM, 0, "an event of over 16 MiB is counted as lost");
+	}
+	struct nt_event taken = { .metadata = &metadata,
+				  .payload = event->payload,
+				  .size = (uint32_t)event->size,
+				  .thread = event->thread ? event->thread : (uint64_t)gettid(),
+				  .time = event->time };
+	enum hd_status status = HD_OK;
+	(void)pthread_mutex_lock(&snapshot->lock);
+	/* Asked here: the order of the calls is that of the times. */
+	taken.time = taken.time ? taken.time : monotonic_now();
+	if (snapshot->is_sealed) {
+		snapshot->late++;
+	} else {
+		const size_t size = event->metadata ? event->metadata_size : 0;
+		status = nt_gather(&snapshot->gathering, &taken, event->metadata,
+				   size < UINT32_MAX ? (uint32_t)size : UINT32_MAX, err);
+	}
+	(void)pthread_mutex_unlock(&snapshot->lock);
+	return status;
+}
+
+void hd_snapshot_lost(struct hd_snapshot *snapshot, uint64_t count)
+{
+	if (!snapshot)
+		return;
+	(void)pthread_mutex_lock(&snapshot->lock);
+	if (!snapshot->is_sealed)
+		snapshot->gathering.lost += count;
+	(void)pthread_mutex_unlock(&snapshot->lock);
+}
+
+int hd_snapshot_state(struct hd_snapshot *snapshot, struct hd_snapshot_state *ret)
+{
+	if (!snapshot || !ret || ret->struct_size != sizeof(*ret))
+		return -1;
+	(void)pthread_mutex_lock(&snapshot->lock);
+	const struct nt_gathering *gathering = &snapshot->gathering;
+	*ret = (struct hd_snapshot_state){ .struct_size = sizeof(*ret),
+					   .has_started = gathering->is_done ||
+							  (gathering->window.is_open &&
+							   gathering->window.has_nodes) ||
+							  gathering->cut.items_count,
+					   .has_ended = gathering->is_done,
+					   .memory = gathering->bytes,
+					   .lost = gathering->lost,
+					   .strays = gathering->strays,
+					   .ignored = gathering->ignored + snapshot->late };
+	(void)pthread_mutex_unlock(&snapshot->lock);
+	const struct hd_graph *graph = snapshot->session->graph;
+	if (graph) {
+		struct met_loss met[FINDING_KINDS];
+		ret->is_complete = !session_losses(snapshot->session, met);
+		ret->objects = graph->object_count;
+		ret->references = hd_graph_reference_count(graph);
+		ret->roots = graph->root_count;
+	}
+	return 0;
+}
+
+struct hd_session *hd_snapshot_session(struct hd_snapshot *snapshot)
+{
+	return snapshot && snapshot->session->graph ? snapshot->session : NULL;
+}
+
+static enum hd_status make_graph(struct hd_snapshot *snapshot, struct job *job,
+				 struct hd_error *err)
+{
+	struct hd_session *session = snapshot->session;
+	const struct format_options options = { .no_files = snapshot->no_files };
+	struct nt_trace trace;
+	struct hd_graph *graph = NULL;
+	char *path = mem_strndup(snapshot->name, strlen(snapshot->name));
+	enum hd_status status =
+		nt_gathered_trace(&snapshot->gathering, snapshot->name, job, &trace, err);
+	if (status == HD_OK && !path)
+		status = fail_nomem(err);
+	if (status == HD_OK && !trace.snapshots_count) {
+		status = fail(
+			err, HD_ERR_FORMAT, 0,
+			"%s: no collection has sent objects: start a session with the keywords "
+			"0x1980001 of Microsoft-Windows-DotNETRuntime",
+			snapshot->name);
+	}
+	if (status == HD_OK)
+		status = nt_heap_graph(&trace, &trace.snapshots[0], &options, job, &graph, err);
+	nt_trace_deinit(&trace);
+	if (status != HD_OK) {
+		mem_free(path);
+		return status;
+	}
+	graph_use_ranges(graph);
+	session->graph = graph;
+	session->format = &nettrace_format;
+	session->path = path;
+	if (!snapshot->keeps_trace)
+		nt_gather_free_events(&snapshot->gathering);
+	return HD_OK;
+}
+
+/* What is written. */
+struct written_snapshot {
+	struct exporting exporting; /* the first: write_trace() gets it */
+	const struct hd_snapshot *snapshot;
+	const struct hd_sink *sink; /* where to, unless there is a path */
+};
+
+static enum hd_status write_trace(const struct exporting *exporting, format_write_fn write,
+				  void *arg)
+{
+	const struct hd_snapshot *snapshot = ((const struct written_snapshot *)exporting)->snapshot;
+	struct nt_trace trace;
+	enum hd_status status = nt_gathered_trace(&snapshot->gathering, snapshot->name,
+						  exporting->job, &trace, exporting->err);
+	if (status == HD_OK) {
+		status = nt_gathered_write(&snapshot->gathering, &trace, exporting->job, write, arg,
+					   exporting->err);
+	}
+	nt_trace_deinit(&trace);
+	return status;
+}
+
+static bool write_to_sink(void *arg, const char *bytes, size_t size)
+{
+	const struct hd_sink *sink = ((const struct written_snapshot *)arg)->sink;
+	return sink->write(sink->arg, bytes, size) == 0;
+}
+
+/* The format that is asked for. */
+static enum hd_status choose_format(const struct hd_snapshot *snapshot, const char *path,
+				    const char *name, const struct format **ret,
+				    struct hd_error *err)
+{
+	const struct format *format = &gcdump_format;
+	if (name) {
+		format = format_find(name);
+	} else if (path) {
+		format = format_of_path(path);
+	}
+	if (!format) {
+		return fail(err, HD_ERR_ARGUMENT, 0, "%.200s: not %s of a dump", name ? name : path,
+			    name ? "the format" : "the ending");
+	}
+	if (format == &nettrace_format && !snapshot->keeps_trace) {
+		return fail(err, HD_ERR_ARGUMENT, 0,
+			    "a .nettrace is written only if the option keep_trace was set");
+	}
+	*ret = format;
+	return HD_OK;
+}
+
+enum hd_status hd_snapshot_finish(struct hd_snapshot *snapshot, const char *path,
+				  const char *format, const struct hd_sink *sink,
+				  struct hd_error *err)
+{
+	if (!snapshot || (!path && !sink))
+		return fail(err, HD_ERR_ARGUMENT, 0, "no snapshot, or neither a path nor a sink");
+	if (sink)
+		TRY(sink_check(sink, !path, err));
+	struct job job;
+	struct written_snapshot written = { .exporting = { .session = snapshot->session,
+							   .live_only = snapshot->is_live,
+							   .job = &job,
+							   .err = err },
+					    .snapshot = snapshot,
+					    .sink = sink };
+	struct exporting *exporting = &written.exporting;
+	TRY(choose_format(snapshot, path, format, &exporting->format, err));
+	session_job(&snapshot->session->settings, sink, &job);
+	(void)pthread_mutex_lock(&snapshot->lock);
+	snapshot->is_sealed = true;
+	(void)pthread_mutex_unlock(&snapshot->lock);
+	if (!snapshot->session->graph) {
+		/* Files of modules may shrink while they are read. */
+		mapped_files_guard_begin();
+		enum hd_status made = make_graph(snapshot, &job, err);
+		mapped_files_guard_end();
+		TRY(made);
+	}
+	exporting->graph = snapshot->session->graph;
+	if (exporting->format == &nettrace_format)
+		exporting->make = write_trace;
+	TRY(export_prepare(exporting));
+	uint64_t size;
+	enum hd_status status = path ? export_file(exporting, path, &size)
+				     : export_write(exporting, write_to_sink, &written);
+	job_end(&job);
+	return status;
+}
