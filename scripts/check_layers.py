@@ -37,7 +37,7 @@ MAY_INCLUDE = {
 }
 # Headers that only files of their own layer may include.
 PRIVATE = {"clr/internal.h"}
-FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin")
+FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin", "profiler")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 SOURCE = re.compile(r"\.(c|h|cpp|hpp)$")
 

@@ -27,7 +27,7 @@ REPOSITORY_FILE_FAIL = 4 << 20  # bytes
 LIMITS = {"parameters": 6, "fields": 20, "include-depth": 8}
 KNOWN = pathlib.Path(__file__).resolve().with_name("known_sizes.txt")
 Sizes = dict[tuple[str, str], int]  # what, and where: how large
-FOLDERS = ("core", "gdb-plugin", "lldb-plugin", "scripts", "tests")
+FOLDERS = ("core", "gdb-plugin", "lldb-plugin", "profiler", "scripts", "tests")
 LOCAL = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 HEAD_END = re.compile(r"(\)|\bconst|\boverride|\bnoexcept|,)\s*$")
 

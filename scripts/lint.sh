@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # lint.sh [--all|--analyze]: formatting, layers, sizes, citations of doc/, messages of commits, shellcheck, black, mypy, cppcheck and clang-tidy.
 #
-# clang-tidy looks at the files of core/src and core/cli that differ from the last commit, or at all of them
+# clang-tidy looks at the files of core/src, core/cli and profiler/src that differ from the last commit, or at all of them
 # (--all). The clang analyzer, which is nearly all of its time, is left out of --all; --analyze: all of both, which
 # takes minutes.
 set -uo pipefail
@@ -35,7 +35,7 @@ check() {
 }
 
 files() {
-    find core gdb-plugin lldb-plugin tests scripts .ci -type f "$@" \
+    find core gdb-plugin lldb-plugin profiler tests scripts .ci -type f "$@" \
         -not -path '*/__pycache__/*' | LC_ALL=C sort
 }
 
@@ -68,7 +68,7 @@ check_black() {
 check_cppcheck() {
     cppcheck --quiet --std=c11 --enable=warning,portability --error-exitcode=1 --inline-suppr \
         --suppress=normalCheckLevelMaxBranches -j "$(nproc)" -D__GNUC__ -DHD_API= -DHD_NODISCARD= \
-        -DHD_VERSION='"0"' -I core/include -I core/src core/src core/cli
+        -DHD_VERSION='"0"' -I core/include -I core/src core/src core/cli profiler/src
 }
 
 tidy_files() {
@@ -78,9 +78,9 @@ tidy_files() {
             git diff --name-only --diff-filter=d HEAD
             git ls-files --others --exclude-standard
         } 2>/dev/null)
-        grep -E '^core/(src|cli)/.*\.c$' <<<"$changed"
+        grep -E '^(core/(src|cli)|profiler/src)/.*\.c$' <<<"$changed"
     else
-        find core/src core/cli -name '*.c'
+        find core/src core/cli profiler/src -name '*.c'
     fi
 }
 
@@ -88,7 +88,7 @@ check_tidy() {
     local list
     list=$(tidy_files | LC_ALL=C sort -u)
     if [ -z "$list" ]; then
-        echo "clang-tidy: no file of the core differs from the last commit (--all: everything)"
+        echo "clang-tidy: no C file of the product differs from the last commit (--all: everything)"
         return 0
     fi
     echo "clang-tidy: $(wc -l <<<"$list") files"

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_PROFILER_CALLBACKS_H
+#define HEAPDUMP_PROFILER_CALLBACKS_H
+
+#include "com.h"
+
+/** The one object of the class: an ICorProfilerCallback to ICorProfilerCallback11.  Never freed. */
+void *callbacks_object(void);
+
+/** The QueryInterface of that object. */
+hresult callbacks_query(void *self, const struct com_id *id, void **ret);
+
+#endif

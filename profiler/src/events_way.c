@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "events_way.h"
+
+#include <time.h>
+
+#include "gc_watch.h"
+#include "hearing.h"
+#include "runtime.h"
+#include "type_events.h"
+
+#define WALK_KEYWORDS UINT64_C(0x1980001) /* doc/formats.md 9 */
+#define LEVEL_VERBOSE 5u
+#define BULK_TYPE     15u
+#define LONGEST_WAIT  60000u /* milliseconds for the end of a walk after the session has begun */
+#define WAIT_STEP     10u
+
+static const char own_provider[] = RUNTIME_PROVIDER;
+
+/* The provider of the runtime's own events, once it is known; all others are told by their names each time. */
+static _Atomic uintptr_t runtime_provider;
+
+static bool is_runtime(uintptr_t provider)
+{
+	uint16_t name[sizeof(own_provider) + 1] = { 0 };
+	if (atomic_load(&runtime_provider) == provider)
+		return true;
+	if (runtime_provider_name(provider, name, sizeof(name) / sizeof(name[0])) != COM_OK)
+		return false;
+	for (size_t i = 0; i < sizeof(own_provider); i++) {
+		if (name[i] != (uint16_t)own_provider[i])
+			return false;
+	}
+	atomic_store(&runtime_provider, provider);
+	return true;
+}
+
+void events_way_deliver(const struct delivered *event)
+{
+	struct hd_snapshot *snapshot = hearing_enter();
+	if (!snapshot) {
+		if (is_runtime(event->provider))
+			gc_watch_event(event->id, event->payload, event->size);
+		return;
+	}
+	if (is_runtime(event->provider)) {
+		struct hd_snapshot_event taken = { .struct_size = sizeof(taken),
+						   .provider = own_provider,
+						   .id = event->id,
+						   .version = event->version,
+						   .payload = event->payload,
+						   .size = event->size,
+						   .metadata = event->metadata,
+						   .metadata_size = event->metadata_size };
+		type_events_see(event->id, event->payload, event->size);
+		const uint8_t *renamed =
+			event->id == BULK_TYPE
+				? type_events_rename(event->payload, event->size, &taken.size)
+				: NULL;
+		if (renamed)
+			taken.payload = renamed;
+		/* What is lost is counted, and said in the end. */
+		enum hd_status ignored = hd_snapshot_event(snapshot, &taken, NULL);
+		(void)ignored;
+	}
+	hearing_leave();
+}
+
+/* Wait until the collection has ended. */
+static void await_walk(struct hd_snapshot *snapshot, const atomic_bool *stop)
+{
+	const struct timespec step = { .tv_nsec = WAIT_STEP * 1000000L };
+	struct hd_snapshot_state state = { .struct_size = sizeof(state) };
+	for (unsigned waited = 0; waited < LONGEST_WAIT && !atomic_load(stop);
+	     waited += WAIT_STEP) {
+		if (hd_snapshot_state(snapshot, &state) != 0 || state.has_ended)
+			return;
+		(void)nanosleep(&step, NULL);
+	}
+}
+
+const char *events_way(struct hd_snapshot *snapshot, const atomic_bool *stop)
+{
+	uint16_t name[sizeof(own_provider)];
+	const struct event_provider provider = { name, WALK_KEYWORDS, LEVEL_VERBOSE, NULL };
+	uint64_t session = 0;
+	for (size_t i = 0; i < sizeof(own_provider); i++)
+		name[i] = (uint16_t)own_provider[i];
+	if (runtime_listen(0, LISTEN_EVENTS_HIGH) != COM_OK)
+		return "the runtime does not let a profiler listen to its events";
+	(void)type_events_begin();
+	hearing_begin(snapshot);
+	const char *why = NULL;
+	if (runtime_start_session(&provider, &session) != COM_OK) {
+		why = "the runtime does not start a session of events";
+	} else {
+		await_walk(snapshot, stop);
+		(void)runtime_stop_session(session);
+	}
+	(void)runtime_listen(0, 0);
+	hearing_end();
+	type_events_end();
+	return why;
+}

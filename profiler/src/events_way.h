@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_PROFILER_EVENTS_WAY_H
+#define HEAPDUMP_PROFILER_EVENTS_WAY_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <heapdump/snapshot.h>
+
+/** What ICorProfilerCallback10::EventPipeEventDelivered hands over; borrowed. */
+struct delivered {
+	uintptr_t provider;
+	uint32_t id, version;
+	const uint8_t *metadata;
+	size_t metadata_size;
+	const uint8_t *payload;
+	size_t size;
+};
+
+/**
+ * Let the runtime send the events of one walk over the heap to this profiler, by an EventPipe session of its own.
+ *
+ * @param[in] stop Set by another thread to end the work early.
+ * @return NULL, or why there is nothing
+ */
+const char *events_way(struct hd_snapshot *snapshot, const atomic_bool *stop);
+
+/** The callback: of any thread, also while the program stands still. */
+void events_way_deliver(const struct delivered *event);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_PROFILER_TRIGGER_H
+#define HEAPDUMP_PROFILER_TRIGGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "settings.h"
+
+/**
+ * Start the one thread that takes snapshots, with all signals but SIGBUS blocked, and handle the signal that is asked for.
+ * What comes while a snapshot is taken leads to one further snapshot.
+ *
+ * @return false when something is missing, which is said on standard error; then nothing is changed
+ */
+bool trigger_start(const struct settings *settings);
+
+/** In a callback of the runtime: an exception was thrown.  The first OutOfMemoryException leads to a snapshot. */
+void trigger_thrown(uintptr_t object);
+
+/**
+ * The program ends: give the signal back, take the last snapshot if one is asked for, and wait for it; without one
+ * a snapshot that is being taken is given up.  Does nothing in a forked child.
+ */
+void trigger_finish(void);
+
+#endif

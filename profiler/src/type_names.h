@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_PROFILER_TYPE_NAMES_H
+#define HEAPDUMP_PROFILER_TYPE_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TYPE_NAME_UNITS 1000u
+
+/** What a BulkType event says about a type (doc/formats.md 6). */
+struct type_about {
+	uint64_t module;
+	uint32_t token;
+	uint32_t flags;
+	uint16_t name[TYPE_NAME_UNITS]; /**< UTF-16, NUL-terminated, cut */
+};
+
+/** Ask the runtime about a type; what it does not tell is 0. */
+void type_names_ask(uintptr_t type, struct type_about *ret);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A runtime that has nothing but what a profiler is asked and asks when it starts: it shows each mask of events that the
+ * profiler sets, and sessions of events.    profiler_host LIBRARY [TROUBLE]
+ *     signal          the signal comes, and two sessions that are begun then fail
+ *     no-sessions     the same, and all sessions fail
+ *     fork            the signal comes to a child that was forked
+ *     ignored         the signal was ignored before: are calls that it interrupts continued?
+ *     no-thread       no thread can be made
+ *     no-exceptions   the runtime does not tell about exceptions
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define INFO_METHODS 106
+#define CORE_CLR     2
+
+typedef int32_t (*get_class_fn)(const void *class_id, const void *id, void **ret);
+typedef int32_t (*create_fn)(void *self, void *outer, const void *id, void **ret);
+typedef int32_t (*initialize_fn)(void *self, void *info);
+typedef int32_t (*notify_fn)(void *self, uintptr_t argument);
+typedef void (*method_fn)(void);
+
+static method_fn info_table[INFO_METHODS];
+static struct {
+	const method_fn *table;
+} info = { info_table };
+
+static int32_t query(void *self, const void *id, void **ret)
+{
+	(void)id;
+	*ret = self;
+	return 0;
+}
+
+static const char *trouble = "";
+static int sessions_fail;
+
+/* The one that the library finds. */
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
+							  const pthread_attr_t *attributes,
+							  void *(*run)(void *arg), void *arg)
+{
+	int (*real)(pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *arg),
+		    void *arg);
+	void *symbol = dlsym(RTLD_NEXT, "pthread_create");
+	memcpy(&real, &symbol, sizeof(real));
+	return strcmp(trouble, "no-thread") == 0 ? EAGAIN : real(thread, attributes, run, arg);
+}
+
+static int32_t succeed(void *self)
+{
+	(void)self;
+	return 0;
+}
+
+static int32_t runtime_information(void *self, uint16_t *instance, uint32_t *type, uint16_t *major,
+				   uint16_t *minor)
+{
+	(void)self;
+	(void)instance;
+	*type = CORE_CLR;
+	*major = 10;
+	*minor = 0;
+	return 0;
+}
+
+static int32_t set_mask(void *self, uint32_t low, uint32_t high)
+{
+	(void)self;
+	printf("mask %x %x\n", low, high);
+	return strcmp(trouble, "no-exceptions") == 0 && (low & 0x40) ? -1 : 0;
+}
+
+static int32_t start_session(void *self, uint32_t count, const void *providers, int32_t has_rundown,
+			     uint64_t *session)
+{
+	uint64_t keywords;
+	(void)self;
+	(void)has_rundown;
+	if (sessions_fail) {
+		sessions_fail--;
+		return -1;
+	}
+	memcpy(&keywords, (const char *)providers + 8, sizeof(keywords));
+	printf("session of %u, keywords %llx\n", count, (unsigned long long)keywords);
+	*session = 1;
+	return 0;
+}
+
+static int32_t stop_session(void *self, uint64_t session)
+{
+	(void)self;
+	printf("session %llu ends\n", (unsigned long long)session);
+	return 0;
+}
+
+static void signal_child(void)
+{
+	int status = 0;
+	(void)fflush(stdout);
+	pid_t child = fork();
+	if (child == 0) {
+		(void)raise(SIGRTMIN + 6);
+		_exit(EXIT_SUCCESS);
+	}
+	(void)waitpid(child, &status, 0);
+	printf("the child %s\n", WIFSIGNALED(status) ? "ends" : "goes on");
+}
+
+/* A method of an object, by number. */
+static method_fn method_of(void *object, size_t number)
+{
+	method_fn ret;
+	const char *table;
+	memcpy(&table, object, sizeof(table));
+	memcpy(&ret, table + number * sizeof(ret), sizeof(ret));
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	static const unsigned char class_id[16] = {
+		0x52, 0x9a, 0x1d, 0x8f, 0x3e, 0x6c, 0x7a, 0x4b,
+		0x9d, 0x04, 0x5e, 0x2b, 0x7c, 0x61, 0xa8, 0xf3
+	};
+	static const unsigned char factory_id[16] = { 1,    0, 0, 0, 0, 0, 0, 0,
+						      0xc0, 0, 0, 0, 0, 0, 0, 0x46 };
+	static const unsigned char unknown_id[16] = { 0,    0, 0, 0, 0, 0, 0, 0,
+						      0xc0, 0, 0, 0, 0, 0, 0, 0x46 };
+	void *factory = NULL, *callback = NULL;
+	void *library = argc >= 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+	void *symbol = library ? dlsym(library, "DllGetClassObject") : NULL;
+	get_class_fn get_class;
+	memcpy(&get_class, &symbol, sizeof(get_class));
+	if (!get_class || get_class(class_id, factory_id, &factory) != 0 ||
+	    ((create_fn)method_of(factory, 3))(factory, NULL, unknown_id, &callback) != 0)
+		return EXIT_FAILURE;
+	for (size_t i = 0; i < INFO_METHODS; i++)
+		info_table[i] = (method_fn)succeed;
+	info_table[0] = (method_fn)query;
+	info_table[67] = (method_fn)runtime_information;
+	info_table[82] = (method_fn)set_mask;
+	info_table[101] = (method_fn)start_session;
+	info_table[103] = (method_fn)stop_session;
+	trouble = argc == 3 ? argv[2] : "";
+	/* By this thread a profiler knows a runtime that has started. */
+	(void)prctl(PR_SET_NAME, ".NET Finalizer");
+	if (strcmp(trouble, "ignored") == 0)
+		(void)sigaction(SIGRTMIN + 6, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
+	if (((initialize_fn)method_of(callback, 3))(callback, &info) != 0) {
+		puts("refused");
+		return EXIT_SUCCESS;
+	}
+	puts("initialised");
+	(void)((notify_fn)method_of(callback, 5))(callback, 0);
+	if (strcmp(trouble, "fork") == 0)
+		signal_child();
+	if (strcmp(trouble, "signal") == 0) {
+		sessions_fail = 2;
+		(void)raise(SIGRTMIN + 6);
+	}
+	if (strcmp(trouble, "no-sessions") == 0) {
+		sessions_fail = INT_MAX;
+		(void)raise(SIGRTMIN + 6);
+		(void)sleep(2);
+	}
+	/* On a busy machine the profiler's thread takes its time. */
+	(void)sleep(*trouble ? 3 : 1);
+	struct sigaction now;
+	if (strcmp(trouble, "ignored") == 0 && sigaction(SIGRTMIN + 6, NULL, &now) == 0)
+		puts((now.sa_flags & SA_RESTART) ? "continued" : "broken off");
+	puts("idle");
+	(void)fflush(stdout);
+	_exit(EXIT_SUCCESS);
+}

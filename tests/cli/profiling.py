@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of the profiler share: .NET programs that run with it, and the files that it writes."""
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from typing import Any, Iterator
+
+from collecting import run
+from shell_program import BUILD, SOURCE, TIMEOUT
+
+APPS = SOURCE / "corefiles" / "build" / "apps"
+CLASS = "{8F1D9A52-6C3E-4B7A-9D04-5E2B7C61A8F3}"
+SIGNAL = signal.SIGRTMIN + 6
+TROUBLED = ["dotnet", str(APPS / "troubled-net10.0" / "troubled.dll")]
+LIBRARY = str(Path(BUILD) / "libheapdump_profiler.so")
+
+
+def build_program(name: str, *flavours: str) -> bool:
+    """Are dotnet and the program there?"""
+    if not shutil.which("dotnet"):
+        return False
+    script = str(SOURCE / "scripts" / "make_corefiles.sh")
+    return all(
+        subprocess.run(
+            [script, "--build", name, flavour], stderr=subprocess.DEVNULL, check=False
+        ).returncode
+        == 0
+        for flavour in flavours
+    )
+
+
+def start_program(
+    words: list[str], environment: dict[str, str], **more: Any
+) -> subprocess.Popen[str]:
+    """Start a program whose input and output the test has; MORE is for Popen."""
+    return subprocess.Popen(
+        words,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        **more,
+    )
+
+
+class Ended:
+    """What a program has left."""
+
+    def __init__(self, status: int, out: str, err: str) -> None:
+        self.status, self.out, self.err = status, out, err
+
+
+class ProfilerCase(unittest.TestCase):
+    """A folder for the files, and runs of a program."""
+
+    def setUp(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="heapdump-profiler-"))
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        (self.folder / "out").mkdir()
+        self.ended: Ended | None = None
+
+    def out(self, pattern: str) -> str:
+        """A file of the folder, as HEAPDUMP_OUT names it."""
+        return f"{self.folder}/out/{pattern}"
+
+    def environment(self, **variables: str) -> dict[str, str]:
+        """What a program gets."""
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "TMPDIR": str(self.folder),
+            "CORECLR_ENABLE_PROFILING": "1",
+            "CORECLR_PROFILER": CLASS,
+            "CORECLR_PROFILER_PATH": LIBRARY,
+            **variables,
+        }
+
+    @contextlib.contextmanager
+    def run_program(
+        self, words: list[str], environment: dict[str, str], head_lines: int = 0
+    ) -> Iterator[subprocess.Popen[str]]:
+        """Run a program until it is ready; afterwards let it end, and keep what it left."""
+        with start_program(words, environment, cwd=self.folder) as process:
+            try:
+                assert process.stdout
+                head = "".join(process.stdout.readline() for _ in range(head_lines))
+                self.assertEqual(process.stdout.readline(), "READY\n")
+                yield process
+                out, err = process.communicate("end\n", timeout=TIMEOUT)
+                self.ended = Ended(process.returncode, head + out, err)
+            finally:
+                process.kill()
+
+    def speak(self, process: subprocess.Popen[str], line: str = "a") -> None:
+        """A line that the program does, or answers when it ends."""
+        assert process.stdin
+        process.stdin.write(line + "\n")
+        process.stdin.flush()
+
+    def written(self) -> list[str]:
+        """The files."""
+        return sorted(path.name for path in (self.folder / "out").iterdir())
+
+    def forget_files(self) -> None:
+        """Remove the files, for the next program."""
+        for name in self.written():
+            (self.folder / "out" / name).unlink()
+
+    def await_files(self, count: int) -> None:
+        """Wait until so many files are there."""
+        end = time.monotonic() + TIMEOUT
+        while len(self.written()) < count:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+
+    def counts(self, name: str) -> dict[str, int]:
+        """How many objects of each type a file has."""
+        path = str(self.folder / "out" / name)
+        rows = run(path, "dumpheap", "-stat", "--json").json["types"]
+        return {row["name"]: row["count"] for row in rows}
+
+
+class TroubledCase(ProfilerCase):
+    """The program "troubled", which does what it is told."""
+
+    @contextlib.contextmanager
+    def program(
+        self, when: str, out: str = "%r.gcdump", **more: str
+    ) -> Iterator[subprocess.Popen[str]]:
+        """Run it with the profiler."""
+        out = out if out.startswith("/") else self.out(out)
+        environment = self.environment(HEAPDUMP_WHEN=when, HEAPDUMP_OUT=out, **more)
+        with self.run_program(TROUBLED, environment) as process:
+            yield process
+
+    def ask(self, process: subprocess.Popen[str], line: str) -> None:
+        """Let the program do something, and wait until it has."""
+        self.speak(process, line)
+        assert process.stdout
+        self.assertEqual(process.stdout.readline(), line.split()[0] + "\n")
+
+    def unharmed(self, err: str = "") -> None:
+        """The program ended as it does without the profiler, which said no more than this."""
+        assert self.ended
+        self.assertEqual(self.ended.status, 7, self.ended.err)
+        self.assertIn(self.ended.out, ("held\n", "held nothing\n"))
+        self.assertRegex(self.ended.err, f"^{err}$")

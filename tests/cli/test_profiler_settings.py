@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the settings of the profiler do in a live program, if there is a SDK: each leads to as many files as it should."""
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from profiling import LIBRARY, SIGNAL, TROUBLED, TroubledCase, build_program, start_program
+from shell_program import BUILD, PROGRAM, TIMEOUT
+
+
+class SettingsTest(TroubledCase):
+    """One program for each."""
+
+    def signal_until(self, process: subprocess.Popen[str], count: int) -> None:
+        """Send the signal, and wait until there were so many files."""
+        os.kill(process.pid, SIGNAL)
+        self.await_files(count)
+
+    def host(self, when: str, *trouble: str) -> tuple[str, str]:
+        """What a runtime is asked by a profiler, and what that says on standard error."""
+        result = subprocess.run(
+            [str(Path(BUILD) / "tests" / "profiler_host"), LIBRARY, *trouble],
+            env=self.environment(HEAPDUMP_WHEN=when, HEAPDUMP_OUT=self.out("a.gcdump")),
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=TIMEOUT,
+        )
+        return result.stdout, result.stderr
+
+    def test_the_runtime_is_asked_for_nothing_while_idle(self) -> None:
+        """The masks of events that are set at the start, and those that are left when the program runs."""
+        cases = {
+            "signal": (set(), "0 0"),
+            "rss>80%,every 1h,pressure>50%": (set(), "0 0"),
+            "oom": ({"mask 40 0"}, "40 0"),
+            "heap>500M": ({"mask 0 80", "session of 1, keywords 1"}, "0 80"),
+            "growth:5,oom": ({"mask 40 0", "mask 40 80", "session of 1, keywords 1"}, "40 80"),
+            "exit": ({"mask 90 0"}, "0 0"),
+        }
+        for when, (first, last) in cases.items():
+            with self.subTest(when=when):
+                out, err = self.host(when)
+                begin, rest = out.split("initialised\n")
+                self.assertEqual(set(begin.splitlines()), first)
+                self.assertEqual(rest, f"mask {last}\nidle\n")
+                self.assertEqual(err, "")
+
+    def test_the_runtime_is_asked_for_nothing_after_a_snapshot(self) -> None:
+        out, err = self.host("signal", "signal")
+        self.assertEqual(out, "initialised\nmask 0 0\nmask 0 80\nmask 0 0\nidle\n")
+        self.assertRegex(err, r"^heapdump: there is no snapshot \(signal\): .*session.*\n$")
+
+    def test_collections_are_watched_again_after_a_snapshot(self) -> None:
+        """The second session fails, too; the next try does not."""
+        out, err = self.host("signal,heap>500M", "signal")
+        self.assertEqual(
+            out.split("initialised\nmask 0 80\n")[1],
+            "session 1 ends\nmask 0 80\nmask 0 80\nsession of 1, keywords 1\nidle\n",
+        )
+        self.assertRegex(err, r"^heapdump: there is no snapshot .*\n$")
+        # One line when they are not seen for longer than a program takes to end.
+        err = self.host("signal,heap>500M", "no-sessions")[1]
+        self.assertRegex(
+            err, r"^heapdump: there is no snapshot .*\nheapdump: .* about collections: .*\n$"
+        )
+
+    def test_a_runtime_that_does_not_tell_about_exceptions(self) -> None:
+        """One line, and everything else works."""
+        out, err = self.host("signal,oom,growth:3", "no-exceptions")
+        begin, rest = out.split("initialised\n")
+        self.assertEqual(begin.splitlines(), ["mask 40 0", "mask 0 80", "session of 1, keywords 1"])
+        self.assertEqual(rest, "mask 0 80\nidle\n")
+        self.assertRegex(err, r"^heapdump: the runtime does not tell about exceptions: .*\n$")
+
+    def test_a_signal_that_was_ignored_interrupts_nothing(self) -> None:
+        out, err = self.host("signal", "ignored")
+        self.assertTrue(out.endswith("continued\nidle\n"), out)
+        self.assertEqual(err, "")
+
+    def test_a_child_ends_by_the_signal_as_without(self) -> None:
+        out, err = self.host("signal", "fork")
+        self.assertEqual(out, "initialised\nmask 0 0\nthe child ends\nidle\n")
+        self.assertEqual((err, self.written()), ("", []))
+
+    def test_a_library_that_is_not_used_leaves_nothing_behind(self) -> None:
+        out, err = self.host("signal,heap>500M,exit", "no-thread")
+        self.assertTrue(out.endswith("session 1 ends\nmask 0 0\nrefused\n"), out)
+        self.assertRegex(err, r"^heapdump: snapshots cannot be taken: .*\n$")
+
+    def test_the_heap_is_too_large(self) -> None:
+        """Once for each time that it becomes too large, in whatever collections that shows."""
+        with self.program("heap>100M", "%t-%r.gcdump") as process:
+            self.ask(process, "collect")
+            time.sleep(1)
+            self.assertEqual(self.written(), [])
+            self.ask(process, "large 150")
+            self.ask(process, "collect")
+            self.await_files(1)
+            self.ask(process, "collect")
+            time.sleep(1.5)
+            self.assertEqual(len(self.written()), 1)
+            self.ask(process, "drop")
+            self.ask(process, "large 150")
+            self.ask(process, "collect")
+            self.await_files(2)
+        self.unharmed()
+        self.assertTrue(all(name.endswith("-heap.gcdump") for name in self.written()))
+
+    def test_the_heap_grows(self) -> None:
+        with self.program("growth:3", "%t-%r.gcdump") as process:
+            self.ask(process, "collect")
+            for _ in range(2):
+                self.ask(process, "grow 5")
+                self.ask(process, "collect")
+            self.ask(process, "drop")
+            time.sleep(1)
+            self.assertEqual(self.written(), [])
+            for _ in range(3):
+                self.ask(process, "grow 5")
+                self.ask(process, "collect")
+            self.await_files(1)
+        self.unharmed()
+        self.assertTrue(self.written()[0].endswith("-growth.gcdump"))
+
+    def test_other_tools_are_told_the_names_of_types(self) -> None:
+        """The session that watches collections does not spoil the snapshots of others."""
+        with self.program("heap>900M") as process:
+            self.ask(process, "grow 1")
+            for number in range(3):
+                path = self.out(f"{number}.gcdump")
+                words = [PROGRAM, "collect", str(process.pid), "-o", path]
+                environment = os.environ | {"TMPDIR": str(self.folder)}
+                subprocess.run(words, env=environment, capture_output=True, check=True)
+                self.assertEqual(self.counts(f"{number}.gcdump")["Troubled.Small"], 1 << 15)
+                time.sleep(2)
+        self.unharmed()
+
+    def test_the_newest_files_are_kept(self) -> None:
+        with self.program("signal", "%t.gcdump", HEAPDUMP_KEEP="2", HEAPDUMP_REPORT="1") as process:
+            seen: set[str] = set()
+            end = time.monotonic() + TIMEOUT
+            while len(seen) < 4:
+                self.assertLess(time.monotonic(), end)
+                os.kill(process.pid, SIGNAL)
+                time.sleep(1.2)
+                seen |= {name for name in self.written() if name.endswith(".gcdump")}
+            time.sleep(2)
+        self.unharmed()
+        names = [name for name in self.written() if name.endswith(".gcdump")]
+        self.assertEqual(len(names), 2)
+        self.assertTrue(set(names) <= seen | set(names))
+        pages = [name for name in self.written() if name.endswith(".html")]
+        self.assertEqual(pages, [f"{name}.html" for name in names])
+
+    def test_a_page_is_written_next_to_it(self) -> None:
+        for way in ("socket", "events", "walk"):
+            with self.subTest(way=way):
+                self.forget_files()
+                more = {"HEAPDUMP_REPORT": "1", "HEAPDUMP_WAY": way}
+                with self.program("signal", "%r.gcdump", **more) as process:
+                    self.ask(process, "grow 5")
+                    os.kill(process.pid, SIGNAL)
+                    self.await_files(2)
+                self.unharmed()
+                self.assertEqual(self.written(), ["signal.gcdump", "signal.gcdump.html"])
+                page = (self.folder / "out" / "signal.gcdump.html").read_text(encoding="utf-8")
+                self.assertIn("Troubled.Small", page)
+
+    def test_a_page_is_written_for_what_cannot_be_read_again(self) -> None:
+        with self.program("signal", "%r.heapsnapshot", HEAPDUMP_REPORT="1") as process:
+            os.kill(process.pid, SIGNAL)
+            self.await_files(2)
+        self.unharmed()
+        self.assertEqual(self.written(), ["signal.heapsnapshot", "signal.heapsnapshot.html"])
+
+    def test_a_disk_with_too_little_room(self) -> None:
+        with self.program("signal", HEAPDUMP_FREE="900000G") as process:
+            os.kill(process.pid, SIGNAL)
+            time.sleep(1.5)
+        self.unharmed(r"heapdump: there is no snapshot \(signal\): .*/out/ has only \d+ MB free\n")
+        self.assertEqual(self.written(), [])
+
+    def test_the_rate(self) -> None:
+        """What comes too early waits, and several become one."""
+        with self.program("signal", "%t.gcdump", HEAPDUMP_RATE="4s") as process:
+            self.signal_until(process, 1)
+            first = time.monotonic()
+            for _ in range(5):
+                os.kill(process.pid, SIGNAL)
+                time.sleep(0.3)
+            self.assertEqual(len(self.written()), 1)
+            self.await_files(2)
+            self.assertGreater(time.monotonic() - first, 3)
+            time.sleep(5)
+        self.unharmed()
+        self.assertEqual(len(self.written()), 2)
+
+    def test_the_rate_does_not_count_what_failed(self) -> None:
+        late = self.folder / "late"
+        with self.program("signal", f"{late}/%r.gcdump", HEAPDUMP_RATE="1h") as process:
+            os.kill(process.pid, SIGNAL)
+            time.sleep(2)
+            late.mkdir()
+            os.kill(process.pid, SIGNAL)
+            end = time.monotonic() + 30
+            while not list(late.iterdir()):
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.1)
+        self.unharmed(r"heapdump: there is no snapshot \(signal\): .*\n")
+
+    def test_only_what_is_alive(self) -> None:
+        for way in ("socket", "events"):
+            with self.program(
+                "signal", f"{way}.heap", HEAPDUMP_LIVE="1", HEAPDUMP_WAY=way
+            ) as process:
+                self.ask(process, "grow 1")
+                os.kill(process.pid, SIGNAL)
+                end = time.monotonic() + TIMEOUT
+                while f"{way}.heap" not in self.written():
+                    self.assertLess(time.monotonic(), end)
+                    time.sleep(0.1)
+            self.unharmed()
+            self.assertEqual(self.counts(f"{way}.heap")["Troubled.Small"], 1 << 15)
+
+    def test_the_program_is_held(self) -> None:
+        with self.program("signal", "%r.gcdump", HEAPDUMP_HOLD="1") as process:
+            self.ask(process, "grow 10")
+            self.signal_until(process, 1)
+            self.ask(process, "grow 1")
+        self.unharmed()
+        self.assertEqual(self.counts("signal.gcdump")["Troubled.Small"], 10 << 15)
+
+    def test_the_heap_is_full(self) -> None:
+        """The limit of the heap is reached: the file has what fills it, and the program goes on."""
+        for way in ("any", "events", "walk"):
+            with self.subTest(way=way):
+                self.forget_files()
+                more = {"HEAPDUMP_WAY": way, "DOTNET_GCHeapHardLimit": "0x4000000"}
+                with self.program("oom", **more) as process:
+                    self.ask(process, "exhaust")
+                    self.await_files(1)
+                    self.assertEqual(self.written(), ["oom.gcdump"])
+                    self.ask(process, "drop")
+                    self.ask(process, "grow 10")
+                self.unharmed()
+                # It has 64 MB.
+                self.assertGreater(self.counts("oom.gcdump")["Troubled.Small"], 1_000_000)
+
+    def in_made_up_group(
+        self, when: str
+    ) -> contextlib.AbstractContextManager[subprocess.Popen[str]]:
+        """The program in a cgroup of version 2 that this test writes: a folder, mounted where cgroups are."""
+        group = self.folder / "group"
+        group.mkdir()
+        words = ["unshare", "--mount", "--cgroup", "sh", "-c"]
+        if subprocess.run([*words, f"mount --bind {group} /sys/fs/cgroup"], check=False).returncode:
+            self.skipTest("only root may mount a folder")
+        words += [f'mount --bind {group} /sys/fs/cgroup; exec "$@"', "sh", *TROUBLED]
+        environment = self.environment(
+            HEAPDUMP_WHEN=when, HEAPDUMP_OUT=self.out("%t-%r.gcdump"), HEAPDUMP_WAY="events"
+        )
+        return self.run_program(words, environment)
+
+    def write_group(self, name: str, text: str) -> None:
+        """Change a file of that cgroup at once, as the kernel does."""
+        (self.folder / "new").write_text(text, encoding="ascii")
+        (self.folder / "new").rename(self.folder / "group" / name)
+
+    def check_group(self, name: str, texts: tuple[str, str, str]) -> None:
+        """The first text is no reason, the second is one, and so is the third, but the same."""
+        self.write_group(name, texts[0])
+        time.sleep(1)
+        self.assertEqual(self.written(), [])
+        began = time.monotonic()
+        self.write_group(name, texts[1])
+        self.await_files(1)
+        self.write_group(name, texts[2])
+        if time.monotonic() - began < 9:
+            time.sleep(1)
+            self.assertEqual(len(self.written()), 1)
+
+    def test_the_kernel_holds_the_group_back(self) -> None:
+        events = "low 0\nhigh {}\nmax 7\noom 0\noom_kill 0\n"
+        texts = events.format(3), events.format(4), events.format(9)
+        with contextlib.ExitStack() as stack:
+            started = self.in_made_up_group("high")
+            self.write_group("memory.events", texts[0])
+            stack.enter_context(started)
+            # The second counts for 10 seconds: not when a busy machine took longer for the file.
+            self.check_group("memory.events", texts)
+        self.unharmed()
+        self.assertTrue(self.written()[0].endswith("-high.gcdump"))
+
+    def test_tasks_wait_for_memory(self) -> None:
+        pressure = "some avg10={} avg60=0.00 avg300=0.00 total=1\nfull avg10=99.00 avg60=0 avg300=0 total=1\n"
+        texts = pressure.format("20.99"), pressure.format("21.00"), pressure.format("80.00")
+        with contextlib.ExitStack() as stack:
+            started = self.in_made_up_group("pressure>20%")
+            self.write_group("memory.pressure", texts[0])
+            stack.enter_context(started)
+            self.check_group("memory.pressure", texts)
+            self.write_group("memory.pressure", pressure.format("17.00"))
+            time.sleep(1)
+            self.write_group("memory.pressure", texts[1])
+            self.await_files(2)
+        self.unharmed()
+        self.assertTrue(all(name.endswith("-pressure.gcdump") for name in self.written()))
+
+    def make_group(self, name: str) -> Path:
+        """A memory cgroup of 200 MB."""
+        group = Path(f"/sys/fs/cgroup/memory/heapdump-test-{os.getpid()}-{name}")
+        try:
+            group.mkdir()
+            (group / "memory.limit_in_bytes").write_text("200M", encoding="ascii")
+        except OSError as error:
+            self.skipTest(str(error))
+        return group
+
+    def test_the_limit_comes_later(self) -> None:
+        group = self.make_group("later")
+        try:
+            with self.program("rss>60%") as process:
+                self.ask(process, "large 100")
+                time.sleep(0.5)
+                self.assertEqual(self.written(), [])
+                (group / "cgroup.procs").write_text(str(process.pid), encoding="ascii")
+                end = time.monotonic() + 20
+                while not self.written():
+                    self.assertLess(time.monotonic(), end)
+                    time.sleep(0.1)
+            self.unharmed()
+        finally:
+            with contextlib.suppress(OSError):
+                time.sleep(0.2)
+                group.rmdir()
+
+    def fill_group(self, number: int) -> tuple[bool, str]:
+        """Fill a memory cgroup of 200 MB: was the file there before the kernel ended the program?"""
+        group = self.make_group(str(number))
+        environment = self.environment(
+            HEAPDUMP_WHEN="rss>60%",
+            HEAPDUMP_OUT=self.out(f"{number}.gcdump"),
+            HEAPDUMP_HOLD="1",
+            DOTNET_GCHeapHardLimitPercent="64",
+        )
+        words = ["bash", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "in", *TROUBLED]
+        with start_program(words, environment) as process:
+            assert process.stdout and process.stderr
+            self.assertEqual(process.stdout.readline(), "READY\n")
+            self.speak(process, "leak 50")
+            end = time.monotonic() + TIMEOUT
+            while process.poll() is None and f"{number}.gcdump" not in self.written():
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.05)
+            is_there = f"{number}.gcdump" in self.written()
+            process.kill()
+            err = process.stderr.read()
+        with contextlib.suppress(OSError):
+            time.sleep(0.2)
+            group.rmdir()
+        return is_there, err
+
+    def test_the_file_is_there_before_the_kernel_ends_the_program(self) -> None:
+        """120 MB of objects of 32 bytes, and 50 MB more in each second; HEAPDUMP_TEST_RUNS of them, 20 by hand."""
+        for number in range(int(os.environ.get("HEAPDUMP_TEST_RUNS", "1"))):
+            with self.subTest(number=number):
+                is_there, err = self.fill_group(number)
+                self.assertTrue(is_there, err)
+                self.assertGreater(self.counts(f"{number}.gcdump")["Troubled.Small"], 2_000_000)
+                (self.folder / "out" / f"{number}.gcdump").unlink()
+
+
+if __name__ == "__main__":
+    if not build_program("troubled", "net10.0"):
+        print("there is no .NET SDK, or the program does not build")
+        raise SystemExit(77)
+    unittest.main()
