@@ -111,11 +111,18 @@ static bool is_turn(const char *path)
 	return begins(path, prefix) && is_process_id(path + sizeof(prefix) - 1);
 }
 
-/* A runtime's own socket, by its name; who listens there is asked when it is opened. */
+/* A runtime's own socket, or our profiler's in it, by its name; who listens there is asked when it is opened. */
 static bool is_socket(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	return slash && begins(slash + 1, "dotnet-diagnostic-") && ends(path, "-socket");
+	return slash && ends(path, "-socket") &&
+	       (begins(slash + 1, "dotnet-diagnostic-") || begins(slash + 1, "heapdump-inside-"));
+}
+
+/* The library that collect -inside sends: whether a process sees it, and the same one. */
+static bool is_profiler(const char *path)
+{
+	return *path == '/' && ends(path, "/libheapdump_profiler.so");
 }
 
 /*
@@ -170,7 +177,8 @@ bool permit_open(const struct permit *permit, int as, const char *path, const ch
 	case HD_OPEN_SYSTEM:
 		return permit->is_collecting ? is_system(path) : is_of_words(permit, path);
 	case HD_OPEN_PLACE:
-		return is_target(permit, path) || (permit->is_collecting && is_socket(path));
+		return is_target(permit, path) ||
+		       (permit->is_collecting && (is_socket(path) || is_profiler(path)));
 	case HD_OPEN_TEMPORARY: {
 		const char *folder = getenv("TMPDIR");
 		return strcmp(path, folder && *folder ? folder : "/tmp") == 0;

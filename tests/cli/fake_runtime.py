@@ -14,6 +14,7 @@ import socket
 import struct
 import sys
 import time
+import uuid
 from pathlib import Path
 
 TRACE = Path(__file__).resolve().parents[1] / "data" / "small300.nettrace"
@@ -25,10 +26,12 @@ NOBODY = 65534
 
 MAGIC = b"DOTNET_IPC_V1\0"
 OK, ERROR, SERVER = 0x00, 0xFF, 0xFF
-TRACING, PROCESS = 0x02, 0x04
+TRACING, PROFILER, PROCESS = 0x02, 0x03, 0x04
 STOP, INFO_2 = 0x01, 0x04
+ATTACH = 0x01
 UNKNOWN_COMMAND = 0x80131385
 PROFILER_ACTIVE = 0x8013136A
+CLASS = uuid.UUID("8F1D9A52-6C3E-4B7A-9D04-5E2B7C61A8F3")
 SESSION = 7
 # Streams of sessions that end when they are stopped.
 waiting: list[socket.socket] = []
@@ -111,6 +114,52 @@ def serve_trace(connection: socket.socket, mode: str, trace: bytes) -> None:
         connection.sendall(reply(OK, b""))
 
 
+def parse_attach(payload: bytes) -> tuple[str, list[str]]:
+    """The path of a library that is to be loaded, and what it is given."""
+    timeout, class_id, units = struct.unpack_from("<I16sI", payload)
+    end = 24 + 2 * units
+    path = payload[24:end].decode("utf-16-le")
+    (size,) = struct.unpack_from("<I", payload, end)
+    data = payload[end + 4 :]
+    assert timeout and uuid.UUID(bytes_le=class_id) == CLASS, (timeout, class_id)
+    assert path.endswith("\0") and len(data) == size and data.endswith(b"\0")
+    return path[:-1], data[:-1].decode().split("\0")
+
+
+def serve_attach(connection: socket.socket, mode: str, payload: bytes) -> None:
+    """Answer AttachProfiler, and what our library answers at its own socket after that."""
+    library, (head, path, place) = parse_attach(payload)
+    print(library, head, path, place, flush=True)
+    codes = {"active": PROFILER_ACTIVE, "loaded": 0x80131375, "unreadable": 0x80131392}
+    if mode in codes:
+        connection.sendall(reply(ERROR, struct.pack("<I", codes[mode])))
+        return
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(place)
+        listener.listen(1)
+        if mode == "vanishes":
+            os.unlink(place)
+        connection.sendall(reply(OK, struct.pack("<I", 0)))
+        if mode == "vanishes":
+            return
+        answers = {
+            "good": reply(OK, struct.pack("<5Q", 1, 10, 20, 30, 40)),
+            "partial": reply(OK, struct.pack("<5Q", 0, 10, 20, 30, 40)),
+            "fails": reply(ERROR, struct.pack("<I", 0x80004005) + b"it \x1b[2J cannot"),
+            "bare": reply(ERROR, struct.pack("<I", 0x80004005)),
+            "longer": reply(OK, bytes(41)),
+            "noise": random.Random(3).randbytes(200),
+            "hangup": b"",
+        }
+        other, _ = listener.accept()
+        with other:
+            other.recv(20, socket.MSG_WAITALL)
+            if mode == "silent":
+                time.sleep(TIMEOUT)
+            other.sendall(answers[mode])
+    os.unlink(place)
+
+
 def serve_one(connection: socket.socket, mode: str, trace: bytes) -> None:
     """Answer one command."""
     if mode == "stall":
@@ -121,8 +170,11 @@ def serve_one(connection: socket.socket, mode: str, trace: bytes) -> None:
     if len(head) < 20:
         return
     size, command_set, command = struct.unpack("<HBB", head[14:18])
-    connection.recv(size - 20, socket.MSG_WAITALL)
+    payload = connection.recv(size - 20, socket.MSG_WAITALL) if size > 20 else b""
     print(f"{command_set:x}/{command:x}", flush=True)
+    if (command_set, command) == (PROFILER, ATTACH):
+        serve_attach(connection, mode, payload)
+        return
     early = {
         "garbage": random.Random(2).randbytes(300),
         "magic": reply(OK, bytes(8), b"DOTNET_IPC_V2\0"),

@@ -8,6 +8,7 @@ import datetime
 import os
 import pwd
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,11 +20,14 @@ from typing import Iterator
 from unittest import mock
 
 import fake_runtime
-from collecting import Case, run
-from shell_program import PROGRAM, TIMEOUT
+from collecting import Answer, Case, run
+from shell_program import BUILD, PROGRAM, TIMEOUT
 
 # Seconds that a machine under load may take for what takes none.
 SLACK = 5
+PROFILER = Path(BUILD) / "libheapdump_profiler.so"
+NEEDS_LIBRARY = unittest.skipUnless(PROFILER.exists(), "there is no profiler with sanitizers")
+LIBRARY_FOLDER = "lib/heapdump"
 
 
 def as_nobody() -> None:
@@ -322,6 +326,125 @@ class Fakes(Case):
         answer = run("collect")
         self.assertEqual(answer.status, 2)
         self.assertIn("no process is given", answer.err)
+
+    def inside(self, mode: str, *words: str, name: str = "out.gcdump") -> tuple[Answer, str]:
+        """collect -inside, and what the runtime was given."""
+        with self.fake(mode) as fake:
+            answer = run("collect", str(fake.pid), "-inside", "-o", f"{self.folder}/{name}", *words)
+            fake.kill()
+            assert fake.stdout
+            return answer, fake.stdout.read().replace(str(fake.pid), "PID")
+
+    @NEEDS_LIBRARY
+    def test_the_library_is_sent(self) -> None:
+        answer, given = self.inside("good", "--json", name="a b\u00e9\U0001f600.heap")
+        self.assertEqual(answer.status, 0, answer.err)
+        self.assertEqual(
+            given,
+            f"3/1\n{BUILD}/libheapdump_profiler.so HEAPDUMP-INSIDE-1 "
+            f"{self.folder}/a b\u00e9\U0001f600.heap {self.sockets}/heapdump-inside-PID-socket\n",
+        )
+        told = {key: answer.json[key] for key in ("objects", "references", "roots", "bytes")}
+        self.assertEqual(told, {"objects": 10, "references": 20, "roots": 30, "bytes": 40})
+        self.assertTrue(answer.json["complete"])
+        self.assertEqual(answer.json["format"], "rpm")
+
+    @NEEDS_LIBRARY
+    def test_what_the_library_could_not_do(self) -> None:
+        answer, _ = self.inside("partial")
+        self.assertEqual(answer.status, 1)
+        self.assertIn("the process had too little memory for the events", answer.err)
+        for mode, message in {
+            "loaded": "it has loaded it itself",
+            "unreadable": "(error 80131392): it may not be able to read it",
+            "vanishes": "cannot be reached at",
+            "fails": "has taken no snapshot: it \\u001b[2J cannot",
+            "bare": "has taken no snapshot: it does not say why",
+            "longer": "is not of this version of heapdump",
+            "noise": "is something else at its socket?",
+            "hangup": "hung up: try again",
+        }.items():
+            with self.subTest(mode):
+                answer, _ = self.inside(mode)
+                self.fails(answer, message)
+        answer, given = self.inside("active")
+        self.fails(answer, "another heapdump's is in it")
+        self.assertGreater(given.count("3/1\n"), 3)
+        answer, _ = self.inside("silent", "-timeout", "1")
+        self.fails(answer, "does not answer at its diagnostics socket")
+        self.assertLess(answer.seconds, 1 + SLACK)
+
+    def test_who_forbids_profilers_gets_none(self) -> None:
+        with mock.patch.dict(os.environ, {"DOTNET_EnableDiagnostics_Profiler": "0"}):
+            answer, given = self.inside("good")
+        self.fails(answer, "DOTNET_EnableDiagnostics_Profiler=0, which forbids profilers")
+        self.assertEqual(given, "")
+
+    def installed(self, mode: int = 0o755, owner: int = 0) -> Path:
+        """A copy of the program with its library."""
+        for name, target in (("bin/heapdump", Path(PROGRAM)), ("x.so", PROFILER)):
+            path = self.folder / "installed" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(target, path)
+        library = self.folder / "installed" / LIBRARY_FOLDER / PROFILER.name
+        library.parent.mkdir(parents=True)
+        path.rename(library)
+        library.chmod(mode)
+        if owner:
+            os.chown(library, owner, 0)
+        return library
+
+    def from_installed(self, *cases: tuple[int, int]) -> Iterator[tuple[str, int, str]]:
+        """What collect -inside says when the library has a mode and an owner."""
+        for mode, owner in cases:
+            library = self.installed(mode, owner)
+            with self.fake("good") as fake:
+                done = subprocess.run(
+                    [
+                        f"{self.folder}/installed/bin/heapdump",
+                        *("collect", str(fake.pid), "-inside", "-o", f"{self.folder}/a.gcdump"),
+                    ],
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                    timeout=TIMEOUT,
+                )
+                fake.kill()
+                assert fake.stdout
+                yield fake.stdout.read(), done.returncode, done.stderr
+            shutil.rmtree(library.parents[2])
+
+    @NEEDS_LIBRARY
+    def test_only_a_library_that_others_cannot_change_is_sent(self) -> None:
+        cases = self.from_installed((0o755, 0), (0o775, 0), (0o757, 0))
+        given, status, err = next(cases)
+        self.assertEqual(status, 0, err)
+        self.assertIn(f"/installed/{LIBRARY_FOLDER}/libheapdump_profiler.so ", given)
+        for given, status, err in cases:
+            self.assertEqual((given, status), ("", 3))
+            self.assertIn("is not sent to a process: others may write it", err)
+
+    @NEEDS_LIBRARY
+    @unittest.skipIf(os.geteuid(), "only root can give files away")
+    def test_only_our_own_library_is_sent(self) -> None:
+        ((given, status, err),) = self.from_installed((0o755, fake_runtime.NOBODY))
+        self.assertEqual((given, status), ("", 3))
+        self.assertIn("it belongs to another user", err)
+
+    def test_arguments_of_inside(self) -> None:
+        for words, message in (
+            (("-o", "a.gcdump"), "-inside needs -o with an absolute path"),
+            ((), "-inside needs -o with an absolute path"),
+            (("-o", "/a.dmp"), "with -inside the ending says the format"),
+            (("-o", "/a.gcdump", "-live"), "-inside does not go with -live"),
+            (("-o", "/a.gcdump", "-format", "rpm"), "-inside does not go with -format"),
+            (("-o", "/a.gcdump", "-buffer", "5M"), "-inside does not go with -buffer"),
+            (("-o", "/a.gcdump", "-generations"), "-inside does not go with -generations"),
+        ):
+            with self.subTest(words):
+                self.fails(run("collect", "1", "-inside", *words), message, 2)
+        answer = run("collect", "-inside", "-port", "/tmp/x", "-o", "/a.gcdump")
+        self.fails(answer, "-inside does not go with -port", 2)
 
     def test_nobody_connects(self) -> None:
         """A port where no runtime comes; the socket goes away."""

@@ -56,6 +56,32 @@ static enum hd_status parse(const char *head, size_t *size, bool *is_error)
 	return ipc_parse_reply((const uint8_t *)head, size, is_error, NULL);
 }
 
+TEST(a_profiler_is_sent_with_its_path_and_data)
+{
+	/* "/e", U+00E9, U+1F600; ipc-protocol.md of dotnet/diagnostics has the order. */
+	static const char payload[] = "\x10\x27\0\0"
+				      "ABCDEFGHIJKLMNOP"
+				      "\6\0\0\0/\0e\0\xe9\0\x3d\xd8\0\xde\0\0"
+				      "\3\0\0\0a\0b";
+	struct text message = { 0 }, data = { 0 };
+	text_append(&data, "a\0b", 3);
+	struct ipc_profiler profiler = { .timeout_ms = 10000,
+					 .path = "/e\xc3\xa9\xf0\x9f\x98\x80",
+					 .data = &data };
+	memcpy(profiler.class_id, "ABCDEFGHIJKLMNOP", 16);
+	CU_ASSERT_FATAL(ipc_profiler_message(&message, &profiler));
+	CU_ASSERT_EQUAL(message.size, 20 + sizeof(payload) - 1);
+	CU_ASSERT_EQUAL(memcmp(message.bytes + 14, "\x3f\0\3\1\0\0", 6), 0);
+	CU_ASSERT_EQUAL(memcmp(message.bytes + 20, payload, sizeof(payload) - 1), 0);
+	text_deinit(&message);
+	while (data.size < 65535)
+		text_append(&data, "abcdefgh", 8);
+	CU_ASSERT(!ipc_profiler_message(&message, &profiler));
+	CU_ASSERT_EQUAL(message.size, 0);
+	text_deinit(&message);
+	text_deinit(&data);
+}
+
 TEST(replies_are_told_from_garbage)
 {
 	size_t size = 0;

@@ -205,6 +205,9 @@ TEST(only_diagnostics_sockets_are_connected_to)
 	static const char socket[] = "/tmp/dotnet-diagnostic-1-2-socket";
 	struct permit collecting = permit_of(true), other = permit_of(false);
 	CU_ASSERT(permit_open(&collecting, HD_OPEN_CONNECT, socket, ""));
+	CU_ASSERT(permit_open(&collecting, HD_OPEN_CONNECT, "/tmp/heapdump-inside-1-socket", ""));
+	CU_ASSERT(!permit_open(&other, HD_OPEN_CONNECT, "/tmp/heapdump-inside-1-socket", ""));
+	CU_ASSERT(!permit_open(&collecting, HD_OPEN_LISTEN, "/tmp/heapdump-inside-1-socket", ""));
 	CU_ASSERT(permit_open(&collecting, HD_OPEN_CONNECT, "@heapdump-collect-1", ""));
 	CU_ASSERT(permit_open(&collecting, HD_OPEN_LISTEN, "@heapdump-collect-1", ""));
 	CU_ASSERT(!permit_open(&other, HD_OPEN_CONNECT, socket, ""));
@@ -219,6 +222,17 @@ TEST(only_diagnostics_sockets_are_connected_to)
 	collecting.names.socket = "/tmp/port";
 	CU_ASSERT(permit_open(&collecting, HD_OPEN_LISTEN, "/tmp/port", ""));
 	CU_ASSERT(!permit_open(&collecting, HD_OPEN_CONNECT, "/tmp/port", ""));
+}
+
+TEST(the_library_of_the_profiler_is_only_looked_at)
+{
+	static const char library[] = "/proc/1/root/usr/lib/heapdump/libheapdump_profiler.so";
+	struct permit collecting = permit_of(true), other = permit_of(false);
+	CU_ASSERT(permit_open(&collecting, HD_OPEN_PLACE, library, ""));
+	CU_ASSERT(!permit_open(&other, HD_OPEN_PLACE, library, ""));
+	CU_ASSERT(!permit_open(&collecting, HD_OPEN_INPUT, library, ""));
+	CU_ASSERT(!permit_open(&collecting, HD_OPEN_PLACE, "/usr/lib/libheapdump.so", ""));
+	CU_ASSERT(!permit_open(&collecting, HD_OPEN_PLACE, "libheapdump_profiler.so", ""));
 }
 
 TEST(a_process_is_stopped_if_it_is_the_users_word)

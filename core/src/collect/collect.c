@@ -29,8 +29,6 @@
 #define START_MS           20000u /* wait for a runtime that connects to us to start */
 #define DYING_MS           300u   /* time from the end of a process's sockets to its own end */
 #define COLLECT_VERSION_MS 5000u
-#define TIMEOUT            60u             /* seconds */
-#define WALK_PER_SECOND    (64 * MEGABYTE) /* of a slow machine */
 #define FLUSHED_VERSION    10u /* the first .NET in which a session begins with no types known */
 
 /* All tries together. */
@@ -74,7 +72,7 @@ static uint64_t deadline(const struct collecting *collecting)
 {
 	if (collecting->options->deadline)
 		return collecting->options->deadline;
-	return collect_now_ms() + (TIMEOUT + collecting->room.anonymous / WALK_PER_SECOND) * 1000;
+	return collect_now_ms() + room_seconds(&collecting->room) * 1000;
 }
 
 static bool is_too_late(const struct collecting *collecting)

@@ -53,6 +53,63 @@ void ipc_message(struct text *message, enum ipc_command command, const void *pay
 		ipc_put(message, payload, size);
 }
 
+/* The character at *@p at of UTF-8, which goes on; a byte that is no part of one is itself. */
+static uint32_t take_character(const char **at)
+{
+	const uint8_t *bytes = (const uint8_t *)*at;
+	size_t length = utf8_length(*at, strlen(*at));
+	*at += length ? length : 1;
+	if (length < 2)
+		return bytes[0];
+	uint32_t character = bytes[0] & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++)
+		character = character << 6 | (bytes[i] & 0x3fu);
+	return character;
+}
+
+static void put_unit(struct text *text, uint32_t unit)
+{
+	const uint8_t bytes[2] = { (uint8_t)unit, (uint8_t)(unit >> 8) };
+	ipc_put(text, bytes, sizeof(bytes));
+}
+
+/* UTF-16 with a zero unit, which is counted. */
+static void put_path(struct text *text, const char *utf8)
+{
+	struct text units = { 0 };
+	while (*utf8) {
+		uint32_t character = take_character(&utf8);
+		if (character >= 0x10000) {
+			put_unit(&units, 0xd800 + ((character - 0x10000) >> 10));
+			character = 0xdc00 + ((character - 0x10000) & 0x3ff);
+		}
+		put_unit(&units, character);
+	}
+	put_unit(&units, 0);
+	ipc_put_u32(text, (uint32_t)(units.size / 2));
+	if (units.bytes)
+		ipc_put(text, units.bytes, units.size);
+	text->failed = text->failed || units.failed;
+	text_deinit(&units);
+}
+
+bool ipc_profiler_message(struct text *message, const struct ipc_profiler *profiler)
+{
+	struct text payload = { 0 };
+	ipc_put_u32(&payload, profiler->timeout_ms);
+	ipc_put(&payload, profiler->class_id, sizeof(profiler->class_id));
+	put_path(&payload, profiler->path);
+	ipc_put_u32(&payload, (uint32_t)profiler->data->size);
+	if (profiler->data->size)
+		ipc_put(&payload, profiler->data->bytes, profiler->data->size);
+	bool fits = payload.size <= UINT16_MAX - IPC_HEADER_SIZE;
+	if (fits)
+		ipc_message(message, IPC_ATTACH_PROFILER, payload.bytes, payload.size);
+	message->failed = message->failed || payload.failed;
+	text_deinit(&payload);
+	return fits;
+}
+
 void ipc_collect_message(struct text *message, enum ipc_command command,
 			 const struct ipc_session *session)
 {
@@ -150,7 +207,7 @@ const char *ipc_error_text(uint32_t code)
 		return "it speaks another version of the protocol";
 	case 0x80131515:
 		return "it does not support that";
-	case 0x8013136a:
+	case IPC_PROFILER_ACTIVE:
 		return "a profiler is active in it";
 	case 0x80131371:
 		return "its runtime has not started yet: try again";

@@ -21,12 +21,14 @@ enum ipc_command {
 	IPC_COLLECT_TRACING_3 = 0x0204,
 	IPC_COLLECT_TRACING_4 = 0x0205,
 	IPC_COLLECT_TRACING_5 = 0x0206,
+	IPC_ATTACH_PROFILER = 0x0301,
 	IPC_PROCESS_INFO = 0x0400,
 	IPC_RESUME_RUNTIME = 0x0401,
 	IPC_PROCESS_INFO_2 = 0x0404,
 };
 
 /** HRESULTs of the runtime (ds-rt.h, corerror.xml). */
+#define IPC_PROFILER_ACTIVE UINT32_C(0x8013136a)
 #define IPC_BAD_ENCODING    UINT32_C(0x80131384)
 #define IPC_UNKNOWN_COMMAND UINT32_C(0x80131385)
 
@@ -50,6 +52,18 @@ void ipc_message(struct text *message, enum ipc_command command, const void *pay
 /** Append the message that begins a session; @p command is one of IPC_COLLECT_TRACING_... */
 void ipc_collect_message(struct text *message, enum ipc_command command,
 			 const struct ipc_session *session);
+
+/** A library that the runtime is to load as a profiler. */
+struct ipc_profiler {
+	uint32_t
+		timeout_ms; /**< how long the runtime may wait for a concurrent collection to end */
+	uint8_t class_id[16];
+	const char *path;        /**< UTF-8, as the process sees it */
+	const struct text *data; /**< what the profiler gets */
+};
+
+/** Append the message that sends a profiler; false: it has no room for the path and the data. */
+bool ipc_profiler_message(struct text *message, const struct ipc_profiler *profiler);
 
 /**
  * Look at the first IPC_HEADER_SIZE bytes of a reply.

@@ -9,10 +9,12 @@
 #include "targets/process/cgroup.h"
 #include "targets/process/proc.h"
 
-#define MEGABYTE     ((uint64_t)1 << 20)
-#define BUFFER_MIN   (64 * MEGABYTE)
-#define BUFFER_MAX   (UINT64_C(0xffffffff) * MEGABYTE)
-#define FREE_UNKNOWN (1024 * MEGABYTE)
+#define MEGABYTE        ((uint64_t)1 << 20)
+#define BUFFER_MIN      (64 * MEGABYTE)
+#define BUFFER_MAX      (UINT64_C(0xffffffff) * MEGABYTE)
+#define FREE_UNKNOWN    (1024 * MEGABYTE)
+#define SECONDS_LEAST   60u
+#define WALK_PER_SECOND (64 * MEGABYTE) /* of a slow machine */
 
 void room_read(const char *root, int pid, struct room *ret)
 {
@@ -55,4 +57,9 @@ uint64_t room_first(const struct room *room)
 	uint64_t largest = room_largest(room);
 	uint64_t needed = room->needed / MEGABYTE * MEGABYTE;
 	return needed < largest ? needed : largest;
+}
+
+uint64_t room_seconds(const struct room *room)
+{
+	return SECONDS_LEAST + room->anonymous / WALK_PER_SECOND;
 }

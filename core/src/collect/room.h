@@ -28,4 +28,7 @@ uint64_t room_first(const struct room *room);
 /** The largest one, bytes. */
 uint64_t room_largest(const struct room *room);
 
+/** How many seconds a snapshot of the process may take, on a slow machine. */
+uint64_t room_seconds(const struct room *room);
+
 #endif

@@ -15,6 +15,7 @@
 #include "targets/process/cgroup.h"
 #include "util/alloc.h"
 #include "util/opening.h"
+#include "util/own_folders.h"
 #include "util/signal_hold.h"
 #include "util/sink.h"
 #include "util/text.h"
@@ -62,6 +63,8 @@ enum hd_status hd_session_create(struct hd_session **ret, struct hd_error *err)
 	session->settings.default_workers = default_workers();
 	session->settings.default_max_mem = default_max_mem();
 	session->settings.width = WIDTH_AUTO;
+	const char *folders[OWN_FOLDERS_MAX];
+	(void)own_folders(folders);
 	json_object_seed(0);
 	*ret = session;
 	return HD_OK;

@@ -55,15 +55,19 @@ static uint64_t own_pid(pid_t pid)
 	return got < 0 ? 0 : inner ? inner : (uint64_t)pid;
 }
 
-/* The id in the name of a diagnostics socket; 0: it has another form. */
+/* The id in the name of a diagnostics socket, or of our own in a process; 0: it has another form. */
 static uint64_t pid_of_name(const char *name)
 {
-	static const char prefix[] = "dotnet-diagnostic-";
-	if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
-		return 0;
-	const char *digits = name + sizeof(prefix) - 1;
-	size_t count = strspn(digits, "0123456789");
-	return count && digits[count] == '-' ? strtoull(digits, NULL, 10) : 0;
+	static const char *const prefixes[] = { "dotnet-diagnostic-", "heapdump-inside-" };
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		size_t size = strlen(prefixes[i]);
+		if (strncmp(name, prefixes[i], size) != 0)
+			continue;
+		const char *digits = name + size;
+		size_t count = strspn(digits, "0123456789");
+		return count && digits[count] == '-' ? strtoull(digits, NULL, 10) : 0;
+	}
+	return 0;
 }
 
 /* Does it listen at a name that it has bound itself, and that ends with @p name? */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "collect/collect.h"
+#include "collect/inside.h"
 #include "command/session/collect_answer.h"
 #include "command/session/export_graph.h"
 #include "command/table.h"
@@ -25,7 +26,8 @@ enum {
 	OPT_BUFFER,
 	OPT_TIMEOUT,
 	OPT_LIVE,
-	OPT_PORT
+	OPT_PORT,
+	OPT_INSIDE
 };
 
 static const char *const format_choices[] = { "gcdump", "nettrace",   "rpm", "heapsnapshot",
@@ -48,6 +50,9 @@ static const struct option collect_options[] = {
 	[OPT_PORT] = { "port", VALUE_SOCKET, "PATH",
 		       "wait at PATH for a program that was started with DOTNET_DiagnosticPorts=PATH",
 		       NULL },
+	[OPT_INSIDE] = { "inside", VALUE_NONE, NULL,
+			 "let the process write FILE itself, by a profiler that it loads for this",
+			 NULL },
 	{ NULL, VALUE_NONE, NULL, NULL, NULL },
 };
 
@@ -151,6 +156,33 @@ static const struct format *collect_format(const struct call *call)
 			     &gcdump_format);
 }
 
+/* The process writes the file, under a name that it understands, and in its own way. */
+static enum hd_status check_inside(const struct call *call)
+{
+	static const int others[] = { OPT_FORMAT, OPT_GENERATIONS, OPT_BUFFER, OPT_LIVE, OPT_PORT };
+	const struct value *path = &call->options[OPT_OUTPUT];
+	if (!call->options[OPT_INSIDE].given)
+		return HD_OK;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (call->options[others[i]].given) {
+			return fail(call->err, HD_ERR_ARGUMENT, 0, "-inside does not go with -%s",
+				    collect_options[others[i]].name);
+		}
+	}
+	if (!path->given || path->text[0] != '/') {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "-inside needs -o with an absolute path: the process writes the file");
+	}
+	if (!format_of_path(path->text)) {
+		return fail(
+			call->err, HD_ERR_ARGUMENT, 0,
+			"-o %s: with -inside the ending says the format: .gcdump, .nettrace, .heap, "
+			".heapsnapshot, .folded or .speedscope.json",
+			path->text);
+	}
+	return HD_OK;
+}
+
 static enum hd_status check_arguments(const struct call *call)
 {
 	const struct value *timeout = &call->options[OPT_TIMEOUT];
@@ -168,6 +200,7 @@ static enum hd_status check_arguments(const struct call *call)
 	}
 	if (call->options[OPT_PORT].given && call->words[0].given)
 		return call_usage(call, "give a process or -port, not both");
+	TRY(check_inside(call));
 	if (call->options[OPT_LIVE].given && collect_format(call) == &nettrace_format) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "a .nettrace holds what the process sent: -live needs another format");
@@ -216,7 +249,7 @@ static enum hd_status find_path(struct collection *collection)
 	if (length < 0 || (size_t)length >= size) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "the name of the file is too long");
 	}
-	return try_path(collection);
+	return call->options[OPT_INSIDE].given ? HD_OK : try_path(collection);
 }
 
 static enum hd_status check(void *arg, int fd, struct collected_check *ret, struct hd_error *err)
@@ -447,6 +480,46 @@ static enum hd_status prepare_collection(struct collection *collection)
 	return call->options[OPT_OUTPUT].given ? HD_OK : find_path(collection);
 }
 
+/* The process writes the file; what it says about it is put where the report looks. */
+static enum hd_status collect_from_inside(struct collection *collection)
+{
+	struct call *call = collection->call;
+	struct collected *collected = &collection->collected;
+	struct watch watch = watch_of(collection->pid, collect_now_ms());
+	struct inside_answer answer = { 0 };
+	struct text library = { 0 };
+	struct room room;
+	room_read("", collection->pid, &room);
+	const struct patience patience = {
+		.job = &call->job,
+		.watch = &watch,
+		.deadline = collection->deadline ? collection->deadline
+						 : collect_now_ms() + room_seconds(&room) * 1000
+	};
+	job_begin(&call->job, "Waiting for the process", 0);
+	enum hd_status status = inside_find_library(collection->pid, &library, call->err);
+	if (status == HD_OK) {
+		status = inside_collect(&collection->endpoint, library.bytes, collection->path,
+					&patience, &answer, call->err);
+	}
+	text_deinit(&library);
+	TRY(status);
+	call->is_written = true;
+	collection->objects = answer.objects;
+	collection->references = answer.references;
+	collection->roots = answer.roots;
+	collection->has_roots = true;
+	collection->size = answer.size;
+	collected->tries = 1;
+	collected->is_complete = answer.is_complete;
+	if (!answer.is_complete) {
+		findings_add(&collected->findings, FINDING_PARTIAL,
+			     "collect without -inside, which tries again with more memory",
+			     "the process had too little memory for the events");
+	}
+	return HD_OK;
+}
+
 static enum hd_status run_collect(struct call *call)
 {
 	TRY(check_arguments(call));
@@ -455,11 +528,12 @@ static enum hd_status run_collect(struct call *call)
 					 .collected = { .file = { .fd = -1 } },
 					 .began = collect_now_ms() };
 	enum hd_status status = prepare_collection(&collection);
+	const bool is_inside = call->options[OPT_INSIDE].given;
 	if (status == HD_OK)
-		status = collect_trace(&collection);
+		status = is_inside ? collect_from_inside(&collection) : collect_trace(&collection);
 	/* The process is done with: what follows takes its time without it. */
 	endpoint_deinit(&collection.endpoint);
-	if (status == HD_OK)
+	if (status == HD_OK && !is_inside)
 		status = finish_collection(&collection);
 	job_end(&call->job);
 	if (status == HD_OK)
@@ -482,7 +556,9 @@ const struct command collect_command = {
 		"events are lost, it is done again with a larger buffer; when objects are still missing\n"
 		"at the end, the snapshot is kept and the exit status is 1. Without PID: the process\n"
 		"that is open. What the process sends is kept in $TMPDIR, or /tmp, until FILE is written\n"
-		"from it; for a .nettrace, which is the same data, next to FILE.\n",
+		"from it; for a .nettrace, which is the same data, next to FILE.\n"
+		"With -inside the runtime loads our profiler, which writes FILE from within the process and\n"
+		"leaves again: FILE is an absolute path as the process sees it, and gets its owner.\n",
 	.example = "collect 4711 -o shop.gcdump",
 	.needs = NEEDS_NOTHING,
 	.options = collect_options,

@@ -3,7 +3,6 @@
  * Are the debuggers and the plug-ins there?  Only files are looked at: root may run this, with a PATH that others can
  * write to.
  */
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "command/session/doctor.h"
 #include "util/alloc.h"
 #include "util/opening.h"
+#include "util/own_folders.h"
 #include "util/text.h"
 
 /* Bytes of a debugger's file that are searched at most. */
@@ -25,9 +25,6 @@
 /* The plug-in is built for the first, and loads into later ones. */
 #define LLDB_FIRST 14
 #define LLDB_LAST  30
-
-/* Any object of this library. */
-static const char own_place = 0;
 
 static bool is_file(const char *path, mode_t *ret_mode)
 {
@@ -95,31 +92,15 @@ static bool find_python(const char *path, char ret[NAME_SIZE])
 	return found;
 }
 
-/* The folders that this program is in, and the library that this code is of: in a debugger they are not the same. */
-static int find_own_folders(char ret[2][PATH_MAX])
-{
-	Dl_info info;
-	ssize_t length = readlink("/proc/self/exe", ret[0], PATH_MAX - 1);
-	int count = length > 0;
-	ret[0][count ? length : 0] = '\0';
-	if (dladdr(&own_place, &info) && info.dli_fname && realpath(info.dli_fname, ret[count]))
-		count++;
-	for (int i = 0; i < count; i++) {
-		char *slash = strrchr(ret[i], '/');
-		if (slash)
-			*slash = '\0';
-	}
-	return count;
-}
-
 /*
  * A file of ours: where this is installed (in bin or lib), where it was built, or where packages and "cmake --install"
  * put it.  Each of @p places is an absolute path, or goes on from our own folders.
  */
 static bool find_plugin(const char *const *places, char ret[PATH_MAX])
 {
-	char folders[2][PATH_MAX], path[2 * PATH_MAX];
-	int count = find_own_folders(folders);
+	const char *folders[OWN_FOLDERS_MAX];
+	char path[2 * PATH_MAX];
+	int count = own_folders(folders);
 	for (; *places; places++) {
 		if (**places == '/' && is_file(*places, NULL) && realpath(*places, ret))
 			return true;
