@@ -16,7 +16,7 @@ fi
 # In Ninja's files "heapdump" is the program.
 library=heapdump
 [ ! -f "$build/build.ninja" ] || library=libheapdump.so
-targets=("$library" heapdump_program)
+targets=("$library" heapdump_program heapdump_profiler)
 ! grep -q '^HD_LLDB:BOOL=ON' "$build/CMakeCache.txt" || targets+=(heapdump_lldb)
 cmake --build "$build" -j "$(nproc)" --target "${targets[@]}"
 

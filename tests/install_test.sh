@@ -150,6 +150,8 @@ use_all() {
         use_debugger_line "$1" lldb --print-lldbinit \
             lldb-14 --no-lldbinit -b -s init -o "heapdump open $dump" -o 'gcroot 1ce056'
     fi
+    "$1/bin/heapdump" --print-profiler >out || fail "--print-profiler: status $?"
+    expect "profiler" "^CORECLR_PROFILER_PATH='\?$1/.*/libheapdump_profiler.so'\?\$" out
     use_library "$1"
     use_completion "$1"
 }

@@ -18,7 +18,8 @@ expect() {
 check_hardening() {
     local folder=$1 file
     dpkg-deb -x "$packages"/heapdump_*.deb "$folder"
-    for file in usr/bin/heapdump usr/lib/libheapdump.so.0 usr/lib/heapdump/libheapdump_lldb.so; do
+    for file in usr/bin/heapdump usr/lib/libheapdump.so.0 usr/lib/heapdump/libheapdump_lldb.so \
+        usr/lib/heapdump/libheapdump_profiler.so; do
         [ -e "$folder/$file" ] || continue
         readelf -hldW "$folder/$file" >elf
         readelf -W --dyn-syms "$folder/$file" >symbols
@@ -109,6 +110,8 @@ use_library() {
         fail "heapdump-dev"
     ./example "$dump" 1ce056 >out || fail "example: status $?"
     expect "example" '^ *208608 System.Byte\[\]$' out
+    heapdump --print-profiler >out || fail "--print-profiler: status $?"
+    expect "profiler" '^CORECLR_PROFILER_PATH=/usr/lib/heapdump/libheapdump_profiler.so$' out
     ldd ./example >out
     expect "example" 'libheapdump.so.0 => .*/lib/libheapdump.so.0' out
 }

@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "installed.h"
 #include "misbehave.h"
 #include "nothing.h"
 #include "shell_words.h"
@@ -265,7 +266,7 @@ static void print_usage(FILE *to)
 	(void)fputs(
 		"usage: heapdump [OPTION...] TARGET [OPTION...] [COMMAND [ARG...] | -c LINE...]\n"
 		"       heapdump [OPTION...] collect|ps|help [ARG...]\n"
-		"       heapdump --print-gdbinit | --print-lldbinit | --version | --help\n",
+		"       heapdump --print-gdbinit | --print-lldbinit | --print-profiler | --version | --help\n",
 		to);
 }
 
@@ -301,67 +302,6 @@ static int help(struct cli *cli)
 	return write_error ? write_failure(write_error) : status;
 }
 
-/* The directory of this program: the plug-ins are found from there, wherever it is installed. */
-static bool program_directory(char *buf, size_t size)
-{
-	ssize_t length = readlink("/proc/self/exe", buf, size - 1);
-	if (length <= 0)
-		return false;
-	buf[length] = '\0';
-	char *slash = strrchr(buf, '/');
-	if (slash)
-		*slash = '\0';
-	return slash;
-}
-
-/*
- * A prefix may move, and the line in .gdbinit stays: GDB would then read no further.  So the line is
- * Python, with the path in quotes.
- */
-static void print_gdb_line(const char *path)
-{
-	(void)fputs(
-		"python import os; (lambda p: gdb.execute('source ' + p) if os.path.exists(p) else "
-		"print('heapdump is not at ' + p + ' any more: delete this line of .gdbinit, and run "
-		"\"heapdump --print-gdbinit >> ~/.gdbinit\" again'))('",
-		stdout);
-	for (; *path; path++) {
-		if (*path == '\\' || *path == '\'')
-			(void)putchar('\\');
-		(void)putchar(*path);
-	}
-	(void)puts("')");
-}
-
-/* LLDB knows no conditions, goes on after an error, and names the file that is not there. */
-static void print_lldb_line(const char *path)
-{
-	(void)puts(
-		"# If LLDB does not find this file, heapdump has moved: delete both lines, and run "
-		"\"heapdump --print-lldbinit >> ~/.lldbinit\" again.");
-	/* It splits at blanks. */
-	(void)printf(strchr(path, ' ') ? "plugin load \"%s\"\n" : "plugin load %s\n", path);
-}
-
-/* Print the line that loads a plug-in: the first of two places where it is. */
-static int print_init(void (*print)(const char *path), const char *installed, const char *in_tree)
-{
-	char directory[PATH_MAX], path[2 * PATH_MAX], real[PATH_MAX];
-	if (program_directory(directory, sizeof(directory))) {
-		const char *places[] = { installed, in_tree };
-		for (size_t i = 0; i < 2; i++) {
-			(void)snprintf(path, sizeof(path), "%s/%s", directory, places[i]);
-			if (access(path, R_OK) == 0 && realpath(path, real) &&
-			    !strpbrk(real, "\r\n")) {
-				print(real);
-				return HD_EXIT_OK;
-			}
-		}
-	}
-	cli_say("the plug-in is not installed next to this program (%s)", installed);
-	return HD_EXIT_INPUT;
-}
-
 /* Handle an option that ends the program; -1 when @p arg is not one. */
 static int run_special(struct cli *cli, const char *arg)
 {
@@ -371,15 +311,7 @@ static int run_special(struct cli *cli, const char *arg)
 		(void)printf("heapdump %s\n", hd_version());
 		return HD_EXIT_OK;
 	}
-	if (strcmp(arg, "--print-gdbinit") == 0) {
-		return print_init(print_gdb_line, "../" HD_DATADIR "/heapdump/gdb/heapdump.py",
-				  "../gdb-plugin/heapdump.py");
-	}
-	if (strcmp(arg, "--print-lldbinit") == 0) {
-		return print_init(print_lldb_line, "../" HD_LIBDIR "/heapdump/libheapdump_lldb.so",
-				  "libheapdump_lldb.so");
-	}
-	return -1;
+	return print_installed(arg);
 }
 
 static int usage_error(const char *what, const char *word)

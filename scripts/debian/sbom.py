@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 SOURCE = Path(__file__).resolve().parents[2]
-PROGRAMS = ("heapdump", "libheapdump.so", "libheapdump_lldb.so")
+# Carries the libraries that the other one loads, of the same Debian source packages.
+CARRIES = {"libheapdump_profiler.so": "libheapdump.so"}
+PROGRAMS = ("heapdump", "libheapdump.so", "libheapdump_lldb.so", "libheapdump_profiler.so")
 
 
 def output(*words: str) -> str:
@@ -137,10 +139,13 @@ def document(build: Path) -> dict[str, Any]:
         file = described_file(path)
         files.append(file)
         relationships.append(relation(own["SPDXID"], "CONTAINS", file["SPDXID"]))
-        for library in sorted(libraries(path)):
+        loaded = libraries(path)
+        carried = libraries(build / CARRIES[path.name]) - loaded if path.name in CARRIES else set()
+        for library in sorted(loaded | carried):
             package = described_library(*debian_package(library))
             packages[package["SPDXID"]] = package
-            relationships.append(relation(file["SPDXID"], "DYNAMIC_LINK", package["SPDXID"]))
+            kind = "STATIC_LINK" if library in carried else "DYNAMIC_LINK"
+            relationships.append(relation(file["SPDXID"], kind, package["SPDXID"]))
     digest = hashlib.sha256(json.dumps(files).encode()).hexdigest()
     return {
         "spdxVersion": "SPDX-2.3",

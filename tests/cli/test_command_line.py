@@ -314,6 +314,13 @@ class Options(Base):
         for option, command, name in (
             ("--print-gdbinit", r"python .*\('(.*)'\)", "heapdump.py"),
             ("--print-lldbinit", r"#.*\nplugin load (.*)", "libheapdump_lldb.so"),
+            (
+                "--print-profiler",
+                r"CORECLR_ENABLE_PROFILING=1\n"
+                r"CORECLR_PROFILER=\{8F1D9A52-6C3E-4B7A-9D04-5E2B7C61A8F3\}\n"
+                r"CORECLR_PROFILER_PATH='?(.*?)'?",
+                "libheapdump_profiler.so",
+            ),
         ):
             result = run(option)
             if result.status == 3 and name.endswith(".so") and not (BUILD / name).exists():
