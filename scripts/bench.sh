@@ -16,6 +16,8 @@
 # a table.  Needs the .NET SDK.
 # bench.sh rows [RUNS [PROGRAM]]: write the rows of a dump of 10 million objects as text, JSON and CSV, 5 runs each, and
 # print a table; beside it what PROGRAM takes, an earlier heapdump.
+# bench.sh profiler [RUNS]: a program that allocates, with the profiler and without it; then snapshots of 1 and 10 million
+# objects in each way next to collect; 3 runs.
 # bench.sh process [RUNS]: open a process of 2 GB whose heap has 100 MB, and one in a cgroup of 64 MB; 10 runs, and
 # print a table.  Needs the .NET SDK; as root, for the cgroup.
 # bench.sh hangs [RUNS [CORE...]]: time dumpasync, hang, waits, parallelstacks, memory and report on a core of 10 million objects with
@@ -24,14 +26,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-}
-if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox|sql|hangs|rows|process)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
-    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox|sql|hangs [RUNS [CORE...]] | rows [RUNS [PROGRAM]] | process [RUNS]" >&2
+if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox|sql|hangs|rows|process|profiler)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
+    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox|sql|hangs [RUNS [CORE...]] | rows [RUNS [PROGRAM]] | process|profiler [RUNS]" >&2
     exit 2
 fi
 case $what in
 roots | gcdump) runs=${2:-3} ;;
 sandbox) runs=${2:-20} ;;
 process) runs=${2:-10} ;;
+profiler) runs=${2:-3} ;;
 *) runs=${2:-5} ;;
 esac
 shift $(($# > 1 ? 2 : 1))
@@ -123,6 +126,11 @@ bench_process() {
     scripts/make_corefiles.sh --build heapgen net10.0 >&2
     scripts/make_corefiles.sh --build leak net10.0 >&2
     python3 scripts/bench_process.py "$build" corefiles/build/apps "$runs"
+}
+
+bench_profiler() {
+    cmake --build "$build" -j "$(nproc)" --target heapdump_profiler >&2
+    HEAPDUMP_BUILD=$build python3 scripts/bench_profiler.py "$runs"
 }
 
 scripts/setup.sh >&2
