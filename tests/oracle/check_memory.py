@@ -33,8 +33,10 @@ PAGE = 4096
 SMALL = 208
 # A program that takes nothing has hardly a page that nobody claims.
 UNKNOWN = 4 * PAGE
-# So often a process is read again whose share of pages changed meanwhile, since other processes came or went.
+# So often a process is read again whose share of pages changed meanwhile, since other processes came or went, and so
+# many seconds longer than the last time the next reading waits.
 TRIES = 20
+MORE_REST = 0.1
 # The kernel rounds down the kilobytes of each mapping.
 PSS_ROUNDED = 2 * KB * KB
 
@@ -190,17 +192,6 @@ def check_sums(account: Account, columns: list[str]) -> list[str]:
     return bad
 
 
-def read_live(pid: int) -> tuple[Account, Json, Json]:
-    """The account of a process, and smaps before and after it; others had no part in a change."""
-    before = smaps_of(pid)
-    for _ in range(TRIES):
-        account, after = Account(str(pid)), smaps_of(pid)
-        if abs(after["Pss"] - before["Pss"]) <= PSS_ROUNDED:
-            break
-        before = after
-    return account, before, after
-
-
 def check_live(account: Account, before: Json, after: Json) -> list[str]:
     """Against smaps, which had to be the same before and after."""
     bad = check_sums(account, ["resident", "pss", "swap"])
@@ -215,6 +206,21 @@ def check_live(account: Account, before: Json, after: Json) -> list[str]:
     if account.sum("changed") or any(row["kind"] == "changed" for row in account.rows):
         bad.append(f"changed: {account.sum('changed'):,} of a process that sleeps")
     return bad
+
+
+def read_live(pid: int) -> tuple[Account, list[str]]:
+    """The account of a process and what is wrong with it. Its share of pages changes when others come or go between
+    the two readings, so that it is asked again for a time; an account that is wrong by itself stays wrong.
+    """
+    before = smaps_of(pid)
+    for attempt in range(TRIES):
+        time.sleep(attempt * MORE_REST)
+        account, after = Account(str(pid)), smaps_of(pid)
+        bad = check_live(account, before, after)
+        if not bad:
+            break
+        before = after
+    return account, bad
 
 
 def core_bytes(core: Path) -> int:
@@ -263,9 +269,8 @@ class Run:
         self.bad: list[str] = []
         with live.running("memory", flavour, arguments=(word,)) as program:
             self.truth = program.truth
-            account, before, after = read_live(program.pid)
-            self.accounts["live"] = account
-            self.say("live", check_live(account, before, after))
+            self.accounts["live"], bad = read_live(program.pid)
+            self.say("live", bad)
             if with_cores:
                 self.take_cores(program)
 
