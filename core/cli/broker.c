@@ -18,9 +18,9 @@
 #include <heapdump/broker.h>
 
 #include "channel.h"
-#include "limits.h"
 #include "signals.h"
 #include "worker.h"
+#include "worker_limits.h"
 #include "write_only.h"
 
 /* How many files a worker may write at the same time. */
@@ -82,7 +82,7 @@ bool worker_start(struct cli *cli, struct worker *worker)
 		return false;
 	}
 	*worker = (struct worker){ .pid = pid, .channel = pair[0] };
-	limits_begin(worker);
+	worker_limits_begin(worker);
 	return true;
 }
 
@@ -189,7 +189,7 @@ static bool serve_open(struct cli *cli, struct service *service, const struct me
 	int fd = direct->open(direct->arg, message->number, path, *below ? below : NULL);
 	int code = errno;
 	if (fd >= 0)
-		limits_count(cli, service->worker, message->number, fd);
+		worker_limits_count(cli, service->worker, message->number, fd);
 	if (fd >= 0 && message->number == HD_OPEN_LISTEN && *path != '@') {
 		free(service->listener);
 		service->listener = lstat(path, &service->listener_is) == 0 ? strdup(path) : NULL;
@@ -525,7 +525,7 @@ int worker_run(struct cli *cli, struct worker *worker, int argc, const char *con
 	struct service service = { 0 };
 	struct message message = message_of(MESSAGE_RUN);
 	init_service(&service, cli, worker, argc, argv, &folders);
-	limits_set(cli, worker, &service.permit.names);
+	worker_limits_set(cli, worker, &service.permit.names);
 	(void)fflush(stdout);
 	struct taken_signals old;
 	struct sigaction on_pipe;

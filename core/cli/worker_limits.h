@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_CLI_LIMITS_H
-#define HEAPDUMP_CLI_LIMITS_H
+#ifndef HEAPDUMP_CLI_WORKER_LIMITS_H
+#define HEAPDUMP_CLI_WORKER_LIMITS_H
 
 #include "worker.h"
 
@@ -10,14 +10,15 @@
  */
 
 /** Measure how much a worker has at its start; this sets no limit yet. */
-void limits_begin(struct worker *worker);
+void worker_limits_begin(struct worker *worker);
 
 /** Set the limit for a command whose words name @p names. */
-void limits_set(struct cli *cli, struct worker *worker, const struct hd_command_names *names);
+void worker_limits_set(struct cli *cli, struct worker *worker,
+		       const struct hd_command_names *names);
 
 /**
  * Let the worker also map the file @p fd, which was opened for it as @p as (an enum hd_open_as).
  */
-void limits_count(const struct cli *cli, struct worker *worker, int as, int fd);
+void worker_limits_count(const struct cli *cli, struct worker *worker, int as, int fd);
 
 #endif

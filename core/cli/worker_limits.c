@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "limits.h"
+#include "worker_limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,12 +91,12 @@ static void limit(const struct cli *cli, const struct worker *worker)
 #endif
 }
 
-void limits_begin(struct worker *worker)
+void worker_limits_begin(struct worker *worker)
 {
 	worker->own_size = process_address_space(worker->pid);
 }
 
-void limits_set(struct cli *cli, struct worker *worker, const struct hd_command_names *names)
+void worker_limits_set(struct cli *cli, struct worker *worker, const struct hd_command_names *names)
 {
 	worker->max_mem = max_mem(cli, names);
 	limit(cli, worker);
@@ -127,7 +127,7 @@ static bool note_file(struct worker *worker, const struct stat *info)
  * with itself), and may have holes; for a module, which the target names, only its blocks on the
  * disk count.
  */
-void limits_count(const struct cli *cli, struct worker *worker, int as, int fd)
+void worker_limits_count(const struct cli *cli, struct worker *worker, int as, int fd)
 {
 	struct stat info;
 	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= 0 ||
