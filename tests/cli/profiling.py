@@ -97,8 +97,26 @@ class ProfilerCase(unittest.TestCase):
                 yield process
                 out, err = process.communicate("end\n", timeout=TIMEOUT)
                 self.ended = Ended(process.returncode, head + out, err)
+            except BaseException as failure:
+                failure.add_note(self.state_of(process))
+                raise
             finally:
                 process.kill()
+
+    def state_of(self, process: subprocess.Popen[str]) -> str:
+        """What its threads do, which files there are, and what it has said; it is ended."""
+        lines = [f"files: {self.written()}"]
+        if process.poll() is None:
+            for task in Path(f"/proc/{process.pid}/task").iterdir():
+                with contextlib.suppress(OSError):
+                    words = [
+                        (task / name).read_text("utf-8") for name in ("comm", "wchan", "syscall")
+                    ]
+                    lines.append(f"thread {task.name}: " + " ".join(words).replace("\n", " "))
+            process.kill()
+        with contextlib.suppress(ValueError, subprocess.TimeoutExpired):
+            lines += [f"said: {text!r}" for text in process.communicate(timeout=TIMEOUT)]
+        return "\n".join(lines)
 
     def speak(self, process: subprocess.Popen[str], line: str = "a") -> None:
         """A line that the program does, or answers when it ends."""
