@@ -13,6 +13,7 @@ import signal
 import socket
 import struct
 import sys
+import threading
 import time
 import uuid
 from pathlib import Path
@@ -33,8 +34,8 @@ UNKNOWN_COMMAND = 0x80131385
 PROFILER_ACTIVE = 0x8013136A
 CLASS = uuid.UUID("8F1D9A52-6C3E-4B7A-9D04-5E2B7C61A8F3")
 SESSION = 7
-# Streams of sessions that end when they are stopped.
-waiting: list[socket.socket] = []
+# Streams of sessions that end when they are stopped, and what comes then.
+waiting: list[tuple[socket.socket, bytes]] = []
 
 
 def socket_path(pid: int) -> str:
@@ -71,6 +72,12 @@ def trickle(connection: socket.socket) -> None:
         time.sleep(0.2)
 
 
+def work() -> None:
+    """Use a processor."""
+    while True:
+        pass
+
+
 def serve_trace(connection: socket.socket, mode: str, trace: bytes) -> None:
     """Answer the command that begins a session."""
     started = reply(OK, struct.pack("<Q", SESSION))
@@ -79,6 +86,8 @@ def serve_trace(connection: socket.socket, mode: str, trace: bytes) -> None:
         bulk_type = provider + struct.pack("<I", 15)
         assert bulk_type in trace
         trace = trace.replace(bulk_type, provider + struct.pack("<I", 9999))
+    if mode == "starts" and threading.active_count() > 1:
+        mode = "good"
     if mode == "late":
         time.sleep(LATE)
     if mode in ("good", "old", "late", "unnamed"):
@@ -86,7 +95,12 @@ def serve_trace(connection: socket.socket, mode: str, trace: bytes) -> None:
     elif mode == "waits":
         # The rest comes when the session is stopped.
         connection.sendall(started + trace[: len(trace) * 9 // 10])
-        waiting.append(connection.dup())
+        waiting.append((connection.dup(), trace[len(trace) * 9 // 10 :]))
+    elif mode == "starts":
+        # The first session has come too early, and is in vain; the program is busy.
+        connection.sendall(started + trace[:32])
+        waiting.append((connection.dup(), b""))
+        threading.Thread(target=work, daemon=True).start()
     elif mode == "cut":
         connection.sendall(started + trace[: len(trace) * 4 // 5])
     elif mode == "cut-late":
@@ -191,8 +205,9 @@ def serve_one(connection: socket.socket, mode: str, trace: bytes) -> None:
     elif command_set == TRACING and command == STOP:
         connection.sendall(reply(OK, struct.pack("<Q", SESSION)))
         if waiting:
-            with waiting.pop() as stream:
-                stream.sendall(trace[len(trace) * 9 // 10 :])
+            stream, rest = waiting.pop()
+            with stream:
+                stream.sendall(rest)
     elif command_set == TRACING and mode == "old" and command != 0x03:
         connection.sendall(reply(ERROR, struct.pack("<I", UNKNOWN_COMMAND)))
     else:

@@ -133,6 +133,14 @@ class Fakes(Case):
         self.assertEqual(answer.status, 0, answer.err)
         self.assertTrue(answer.json["complete"])
 
+    def test_a_session_before_the_runtime_has_started(self) -> None:
+        """It never sends anything: another one is begun, soon."""
+        with self.fake("starts") as fake:
+            answer = self.collect(fake.pid, "--json", "-timeout", "15")
+        self.assertEqual(answer.status, 0, answer.err)
+        self.assertTrue(answer.json["complete"])
+        self.assertLess(answer.seconds, 1 + SLACK)
+
     def test_bad_answers(self) -> None:
         """What is not an answer is told."""
         expected = {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include <limits.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collect/discover.h"
@@ -32,6 +34,18 @@ TEST(what_is_no_stat_file_is_refused)
 	CU_ASSERT(!process_stat_parse("4711 (a)", &stat));
 	CU_ASSERT(!process_stat_parse("4711 (a) ", &stat));
 	CU_ASSERT(!process_stat_parse("4711 (a) S 1 2 3", &stat));
+}
+
+TEST(a_process_gets_older)
+{
+	const struct timespec pause = { .tv_nsec = 50000000 };
+	const uint64_t before = process_age(getpid());
+	(void)nanosleep(&pause, NULL);
+	/* The kernel counts in hundredths of a second. */
+	const uint64_t after = process_age(getpid());
+	CU_ASSERT(after >= before + 40);
+	CU_ASSERT(process_age(getppid()) >= before);
+	CU_ASSERT(process_age(INT_MAX) == UINT64_MAX);
 }
 
 TEST(the_innermost_id_counts)

@@ -26,7 +26,7 @@
 #define EVENT_SIZE         ((uint64_t)65536) /* bytes of a full GCBulkNode or GCBulkEdge */
 #define FLUSH_MS           5000u
 #define OTHERS_MS          15000u /* wait for other traces of the process to end */
-#define START_MS           20000u /* wait for a runtime that connects to us to start */
+#define START_MS           20000u /* time that a runtime may take to start */
 #define DYING_MS           300u   /* time from the end of a process's sockets to its own end */
 #define COLLECT_VERSION_MS 5000u
 #define FLUSHED_VERSION    10u /* the first .NET in which a session begins with no types known */
@@ -119,7 +119,7 @@ static enum hd_status flush_old(struct collecting *collecting, struct hd_error *
 	return number && number < FLUSHED_VERSION ? flush_types(collecting, err) : HD_OK;
 }
 
-/* Is it a runtime that may not have made its heap yet? */
+/* Is it a runtime that may not have made its heap yet?  It begins a session then, but no collection, not even later. */
 static bool is_starting(const struct collecting *collecting)
 {
 	return collect_now_ms() < collecting->start_deadline;
@@ -379,6 +379,9 @@ static enum hd_status plan_next(struct collecting *collecting, uint64_t *buffer,
 {
 	const struct collected *best = &collecting->best;
 	bool is_again = false;
+	/* There was no time to wait for it as long as for others. */
+	if (collecting->end == TRACE_IDLE && is_starting(collecting) && is_too_late(collecting))
+		collecting->end = TRACE_TIMEOUT;
 	if (is_too_late(collecting) || collecting->end == TRACE_HUNG_UP ||
 	    collecting->end == TRACE_TIMEOUT || collecting->end == TRACE_STOPPED) {
 		*buffer = 0;
@@ -472,8 +475,10 @@ enum hd_status collect_snapshot(struct endpoint *endpoint, const struct collect_
 					 .job = job,
 					 .best = { .file = { .fd = -1 } } };
 	int turn;
-	if (endpoint->listener >= 0)
-		collecting.start_deadline = collect_now_ms() + START_MS;
+	/* One that connects to us may have just been told to start. */
+	const uint64_t age = endpoint->listener >= 0 ? 0 : process_age(endpoint->pid);
+	if (age < START_MS)
+		collecting.start_deadline = collect_now_ms() + START_MS - age;
 	const struct patience patience = { .job = job, .deadline = deadline(&collecting) };
 	TRY(others_exclude(endpoint, &patience, tell_waiting, &collecting, &turn, err));
 	enum hd_status status = run_collecting(&collecting, err);

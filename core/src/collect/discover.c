@@ -55,6 +55,20 @@ bool process_stat_read(int pid, struct process_stat *ret)
 	return got;
 }
 
+uint64_t process_age(int pid)
+{
+	struct process_stat stat;
+	struct timespec now;
+	const long ticks = sysconf(_SC_CLK_TCK);
+	if (ticks <= 0 || !process_stat_read(pid, &stat) ||
+	    clock_gettime(CLOCK_BOOTTIME, &now) != 0)
+		return UINT64_MAX;
+	const uint64_t start = stat.start_time / (uint64_t)ticks * 1000 +
+			       stat.start_time % (uint64_t)ticks * 1000 / (uint64_t)ticks;
+	const uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return ms > start ? ms - start : 0;
+}
+
 /* A file of /proc cannot be read: has the process ended, or may we not read it? */
 static bool is_about_process(int code)
 {

@@ -26,6 +26,8 @@ struct process_stat {
 bool process_stat_parse(const char *text, struct process_stat *ret);
 /** Read it; false and errno when there is no such process. */
 bool process_stat_read(int pid, struct process_stat *ret);
+/** For how many milliseconds the process has existed; UINT64_MAX: not known. */
+uint64_t process_age(int pid);
 /** Is it stopped, by a signal or a debugger? */
 bool process_is_stopped(int pid);
 

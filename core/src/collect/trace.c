@@ -15,7 +15,7 @@
 #define TRACE_BUFFER_SIZE ((size_t)1 << 20)
 #define WRITE_STEP        ((uint64_t)8 << 20)
 #define TRACE_POLL_MS     100
-#define HASTY_MS          10000u /* for a runtime that may not have started yet to answer */
+#define HASTY_MS          10000u /* for the answer of a runtime that connects to us */
 #define STOP_MS           2000u  /* for sending the command that stops the session */
 #define IDLE_MS           5000u  /* without bytes and without work: nothing will come */
 #define SILENCE_MS        10000u /* without bytes after the first objects */
@@ -45,7 +45,8 @@ static enum hd_status ask_for_trace(struct trace *trace, const struct ipc_sessio
 				    struct hd_error *err)
 {
 	uint64_t deadline = trace->deadline;
-	if (trace->is_hasty && collect_now_ms() + HASTY_MS < deadline)
+	if (trace->is_hasty && trace->endpoint->listener >= 0 &&
+	    collect_now_ms() + HASTY_MS < deadline)
 		deadline = collect_now_ms() + HASTY_MS;
 	const struct patience patience = { .job = trace->job,
 					   .deadline = deadline,
