@@ -12,7 +12,9 @@
 #define LEVEL_VERBOSE 5u
 #define BULK_TYPE     15u
 #define LONGEST_WAIT  60000u /* milliseconds for the end of a walk after the session has begun */
+#define VAIN_WAIT     1000u  /* for its beginning */
 #define WAIT_STEP     10u
+#define TRIES         20u
 
 static const char own_provider[] = RUNTIME_PROVIDER;
 
@@ -65,39 +67,52 @@ void events_way_deliver(const struct delivered *event)
 	hearing_leave();
 }
 
-/* Wait until the collection has ended. */
-static void await_walk(struct hd_snapshot *snapshot, const atomic_bool *stop)
+/*
+ * Wait until the collection has ended, which has begun before runtime_start_session() returned; false: there was none,
+ * and there will be none.
+ */
+static bool await_walk(struct hd_snapshot *snapshot, const atomic_bool *stop)
 {
 	const struct timespec step = { .tv_nsec = WAIT_STEP * 1000000L };
 	struct hd_snapshot_state state = { .struct_size = sizeof(state) };
 	for (unsigned waited = 0; waited < LONGEST_WAIT && !atomic_load(stop);
 	     waited += WAIT_STEP) {
 		if (hd_snapshot_state(snapshot, &state) != 0 || state.has_ended)
-			return;
+			break;
+		if (!state.has_started && !state.lost && waited >= VAIN_WAIT)
+			return false;
 		(void)nanosleep(&step, NULL);
 	}
+	return true;
 }
 
-const char *events_way(struct hd_snapshot *snapshot, const atomic_bool *stop)
+/* Let the runtime walk its heap; false: it starts no session. */
+static bool walk_once(struct hd_snapshot *snapshot, const atomic_bool *stop, bool *ret_walked)
 {
 	uint16_t name[sizeof(own_provider)];
 	const struct event_provider provider = { name, WALK_KEYWORDS, LEVEL_VERBOSE, NULL };
 	uint64_t session = 0;
 	for (size_t i = 0; i < sizeof(own_provider); i++)
 		name[i] = (uint16_t)own_provider[i];
+	if (runtime_start_session(&provider, &session) != COM_OK)
+		return false;
+	*ret_walked = await_walk(snapshot, stop);
+	(void)runtime_stop_session(session);
+	return true;
+}
+
+const char *events_way(struct hd_snapshot *snapshot, const atomic_bool *stop)
+{
 	if (runtime_listen(0, LISTEN_EVENTS_HIGH) != COM_OK)
 		return "the runtime does not let a profiler listen to its events";
 	(void)type_events_begin();
 	hearing_begin(snapshot);
-	const char *why = NULL;
-	if (runtime_start_session(&provider, &session) != COM_OK) {
-		why = "the runtime does not start a session of events";
-	} else {
-		await_walk(snapshot, stop);
-		(void)runtime_stop_session(session);
-	}
+	/* A session that comes before the runtime has started is in vain. */
+	bool has_session = true, is_walked = false;
+	for (unsigned i = 0; i < TRIES && has_session && !is_walked && !atomic_load(stop); i++)
+		has_session = walk_once(snapshot, stop, &is_walked);
 	(void)runtime_listen(0, 0);
 	hearing_end();
 	type_events_end();
-	return why;
+	return has_session ? NULL : "the runtime does not start a session of events";
 }

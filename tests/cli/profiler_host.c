@@ -4,6 +4,7 @@
  * profiler sets, and sessions of events.    profiler_host LIBRARY [TROUBLE]
  *     signal          the signal comes, and two sessions that are begun then fail
  *     no-sessions     the same, and all sessions fail
+ *     vain            the signal comes, and no session has any events: until two have ended
  *     fork            the signal comes to a child that was forked
  *     ignored         the signal was ignored before: are calls that it interrupts continued?
  *     no-thread       no thread can be made
@@ -14,6 +15,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +47,7 @@ static int32_t query(void *self, const void *id, void **ret)
 
 static const char *trouble = "";
 static int sessions_fail;
+static atomic_int sessions_ended;
 
 /* The one that the library finds. */
 __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
@@ -102,6 +105,7 @@ static int32_t stop_session(void *self, uint64_t session)
 {
 	(void)self;
 	printf("session %llu ends\n", (unsigned long long)session);
+	(void)atomic_fetch_add(&sessions_ended, 1);
 	return 0;
 }
 
@@ -174,6 +178,11 @@ int main(int argc, char **argv)
 		sessions_fail = INT_MAX;
 		(void)raise(SIGRTMIN + 6);
 		(void)sleep(2);
+	}
+	if (strcmp(trouble, "vain") == 0) {
+		(void)raise(SIGRTMIN + 6);
+		while (atomic_load(&sessions_ended) < 2)
+			(void)sleep(1);
 	}
 	/* On a busy machine the profiler's thread takes its time. */
 	(void)sleep(*trouble ? 3 : 1);

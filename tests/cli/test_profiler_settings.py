@@ -13,6 +13,8 @@ from pathlib import Path
 from profiling import LIBRARY, SIGNAL, TROUBLED, TroubledCase, build_program, start_program
 from shell_program import BUILD, PROGRAM, TIMEOUT
 
+SESSION_IN_VAIN = "session of 1, keywords 1980001\nsession 1 ends\n"
+
 
 class SettingsTest(TroubledCase):
     """One program for each."""
@@ -56,6 +58,13 @@ class SettingsTest(TroubledCase):
         out, err = self.host("signal", "signal")
         self.assertEqual(out, "initialised\nmask 0 0\nmask 0 80\nmask 0 0\nidle\n")
         self.assertRegex(err, r"^heapdump: there is no snapshot \(signal\): .*session.*\n$")
+
+    def test_a_session_without_a_collection_is_begun_again(self) -> None:
+        """The runtime may not have started when the first one came."""
+        out, _ = self.host("signal", "vain")
+        self.assertTrue(
+            out.startswith("initialised\nmask 0 0\nmask 0 80\n" + 2 * SESSION_IN_VAIN), out
+        )
 
     def test_collections_are_watched_again_after_a_snapshot(self) -> None:
         """The second session fails, too; the next try does not."""
