@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "snapshot.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -93,6 +94,18 @@ static int collect_own(struct hd_session *session, const struct settings *settin
 	return hd_command_run(session, count, words, sink, err);
 }
 
+/* When a program ends, the runtime removes its socket before it tells the profiler. */
+static bool has_socket(struct hd_error *err)
+{
+	if (own_socket_exists())
+		return true;
+	err->status = HD_ERR_NOTFOUND;
+	(void)snprintf(err->message, sizeof(err->message),
+		       "the runtime's diagnostics socket is not there: the program ends, or "
+		       "DOTNET_EnableDiagnostics_IPC=0 is set");
+	return false;
+}
+
 /* Take it over the diagnostics socket; an exit status of the command. */
 static int take_by_socket(const struct settings *settings, const char *path, atomic_bool *stop,
 			  struct hd_error *err)
@@ -100,18 +113,15 @@ static int take_by_socket(const struct settings *settings, const char *path, ato
 	const struct hd_sink sink = silent_sink(stop);
 	struct hd_session *session = NULL;
 	int status = HD_EXIT_INPUT;
-	if (!own_socket_exists()) {
-		err->status = HD_ERR_NOTFOUND;
-		(void)snprintf(
-			err->message, sizeof(err->message),
-			"the runtime's diagnostics socket is not there: the program ends, or "
-			"DOTNET_EnableDiagnostics_IPC=0 is set");
+	if (!has_socket(err))
 		return status;
-	}
 	if (hd_session_create(&session, err) == HD_OK && set_memory(session, err) == HD_OK &&
 	    hd_session_set(session, "workers", SNAPSHOT_WORKERS, err) == HD_OK)
 		status = collect_own(session, settings, path, &sink, err);
 	bool is_there = status == HD_EXIT_OK || status == HD_EXIT_FINDINGS;
+	/* It may have gone meanwhile. */
+	if (!is_there && err->os_errno == ENOENT)
+		(void)has_socket(err);
 	if (is_there && settings->has_report) {
 		struct hd_error why = { 0 };
 		if (hd_session_open(session, path, 0, &sink, &why) == HD_OK) {

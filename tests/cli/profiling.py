@@ -20,6 +20,8 @@ APPS = SOURCE / "corefiles" / "build" / "apps"
 CLASS = "{8F1D9A52-6C3E-4B7A-9D04-5E2B7C61A8F3}"
 SIGNAL = signal.SIGRTMIN + 6
 TROUBLED = ["dotnet", str(APPS / "troubled-net10.0" / "troubled.dll")]
+# The runtime closes what a snapshot needs before it tells the profiler that the program ends.
+TOO_LATE = r"(heapdump: there is no snapshot \({}\): (?!.*No such file).*\n)*"
 LIBRARY = str(Path(BUILD) / "libheapdump_profiler.so")
 
 
