@@ -71,11 +71,11 @@ void events_way_deliver(const struct delivered *event)
  * Wait until the collection has ended, which has begun before runtime_start_session() returned; false: there was none,
  * and there will be none.
  */
-static bool await_walk(struct hd_snapshot *snapshot, const atomic_bool *stop)
+static bool await_walk(struct hd_snapshot *snapshot, const struct stopping *stop)
 {
 	const struct timespec step = { .tv_nsec = WAIT_STEP * 1000000L };
 	struct hd_snapshot_state state = { .struct_size = sizeof(state) };
-	for (unsigned waited = 0; waited < LONGEST_WAIT && !atomic_load(stop);
+	for (unsigned waited = 0; waited < LONGEST_WAIT && !stopping_is_asked(stop);
 	     waited += WAIT_STEP) {
 		if (hd_snapshot_state(snapshot, &state) != 0 || state.has_ended)
 			break;
@@ -87,7 +87,7 @@ static bool await_walk(struct hd_snapshot *snapshot, const atomic_bool *stop)
 }
 
 /* Let the runtime walk its heap; false: it starts no session. */
-static bool walk_once(struct hd_snapshot *snapshot, const atomic_bool *stop, bool *ret_walked)
+static bool walk_once(struct hd_snapshot *snapshot, const struct stopping *stop, bool *ret_walked)
 {
 	uint16_t name[sizeof(own_provider)];
 	const struct event_provider provider = { name, WALK_KEYWORDS, LEVEL_VERBOSE, NULL };
@@ -101,7 +101,7 @@ static bool walk_once(struct hd_snapshot *snapshot, const atomic_bool *stop, boo
 	return true;
 }
 
-const char *events_way(struct hd_snapshot *snapshot, const atomic_bool *stop)
+const char *events_way(struct hd_snapshot *snapshot, const struct stopping *stop)
 {
 	if (runtime_listen(0, LISTEN_EVENTS_HIGH) != COM_OK)
 		return "the runtime does not let a profiler listen to its events";
@@ -109,7 +109,8 @@ const char *events_way(struct hd_snapshot *snapshot, const atomic_bool *stop)
 	hearing_begin(snapshot);
 	/* A session that comes before the runtime has started is in vain. */
 	bool has_session = true, is_walked = false;
-	for (unsigned i = 0; i < TRIES && has_session && !is_walked && !atomic_load(stop); i++)
+	for (unsigned i = 0; i < TRIES && has_session && !is_walked && !stopping_is_asked(stop);
+	     i++)
 		has_session = walk_once(snapshot, stop, &is_walked);
 	(void)runtime_listen(0, 0);
 	hearing_end();

@@ -2,11 +2,12 @@
 #ifndef HEAPDUMP_PROFILER_EVENTS_WAY_H
 #define HEAPDUMP_PROFILER_EVENTS_WAY_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <heapdump/snapshot.h>
+
+#include "stopping.h"
 
 /** What ICorProfilerCallback10::EventPipeEventDelivered hands over; borrowed. */
 struct delivered {
@@ -21,10 +22,10 @@ struct delivered {
 /**
  * Let the runtime send the events of one walk over the heap to this profiler, by an EventPipe session of its own.
  *
- * @param[in] stop Set by another thread to end the work early.
+ * @param[in] stop Ends the work early.
  * @return NULL, or why there is nothing
  */
-const char *events_way(struct hd_snapshot *snapshot, const atomic_bool *stop);
+const char *events_way(struct hd_snapshot *snapshot, const struct stopping *stop);
 
 /** The callback: of any thread, also while the program stands still. */
 void events_way_deliver(const struct delivered *event);

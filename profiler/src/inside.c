@@ -44,9 +44,9 @@ static struct {
 	char path[PATH_MAX]; /* of the file */
 	struct sockaddr_un address;
 	int listener;
-	atomic_bool stop;
+	struct stopping stop; /* the program ends, or whoever has sent us */
 	sem_t ended;
-} inside = { .listener = -1 };
+} inside = { .listener = -1, .stop = { .peer = -1 } };
 
 /* The next string of the data, and what comes after it; NULL: it has no end. */
 static const char *take_string(const char **at, const char *end)
@@ -156,7 +156,7 @@ hresult inside_prepare(void *unknown, const void *data, size_t size)
 	if (result != COM_OK)
 		inside_forget();
 	inside.owner = getpid();
-	atomic_store(&inside.stop, false);
+	atomic_store(&inside.stop.is_set, false);
 	return result;
 }
 
@@ -171,7 +171,7 @@ void inside_forget(void)
 static int await_heapdump(void)
 {
 	struct pollfd at = { .fd = inside.listener, .events = POLLIN };
-	for (int tries = 0; tries < 100 && !atomic_load(&inside.stop); tries++) {
+	for (int tries = 0; tries < 100 && !atomic_load(&inside.stop.is_set); tries++) {
 		struct ucred peer = { .uid = (uid_t)-1 };
 		socklen_t size = sizeof(peer);
 		if (poll(&at, 1, AWAIT_MS / 100) <= 0)
@@ -228,8 +228,10 @@ static void take_inside(int fd)
 	struct hd_error err = { 0 };
 	struct stat status = { 0 };
 	static const struct settings plain;
+	inside.stop.peer = fd;
 	int exit = snapshot_take_by_callbacks(&plain, WAY_EVENTS, inside.path, &inside.stop, &state,
 					      &err);
+	inside.stop.peer = -1;
 	if (exit != HD_EXIT_OK && exit != HD_EXIT_FINDINGS) {
 		answer_heapdump(fd, false, err.message, strlen(err.message));
 		return;
@@ -253,7 +255,7 @@ static void *run_inside(void *arg)
 	close_listener();
 	/* The program's end finds nothing to wait for any more. */
 	(void)sem_post(&inside.ended);
-	if (!atomic_load(&inside.stop))
+	if (!atomic_load(&inside.stop.is_set))
 		runtime_detach(DETACH_MS);
 	return NULL;
 }
@@ -277,7 +279,7 @@ void inside_finish(void)
 	if (atomic_load(&inside.state) != INSIDE_RUNS || getpid() != inside.owner ||
 	    clock_gettime(CLOCK_MONOTONIC, &end) != 0)
 		return;
-	atomic_store(&inside.stop, true);
+	atomic_store(&inside.stop.is_set, true);
 	end.tv_sec += GIVE_UP_SECONDS;
 	while (sem_clockwait(&inside.ended, CLOCK_MONOTONIC, &end) != 0 && errno == EINTR) {
 	}

@@ -40,12 +40,12 @@ static void drop_line(void *arg, const char *line)
 
 static int is_cancelled(void *arg)
 {
-	const atomic_bool *stop = arg;
-	return atomic_load(stop);
+	const struct stopping *stop = arg;
+	return stopping_is_asked(stop);
 }
 
 /* A sink that shows nothing, and stops the work when it is told so. */
-static struct hd_sink silent_sink(atomic_bool *stop)
+static struct hd_sink silent_sink(struct stopping *stop)
 {
 	return (struct hd_sink){ .struct_size = sizeof(struct hd_sink),
 				 .arg = stop,
@@ -107,7 +107,7 @@ static bool has_socket(struct hd_error *err)
 }
 
 /* Take it over the diagnostics socket; an exit status of the command. */
-static int take_by_socket(const struct settings *settings, const char *path, atomic_bool *stop,
+static int take_by_socket(const struct settings *settings, const char *path, struct stopping *stop,
 			  struct hd_error *err)
 {
 	const struct hd_sink sink = silent_sink(stop);
@@ -136,7 +136,7 @@ static int take_by_socket(const struct settings *settings, const char *path, ato
 
 /* Write what has come; an exit status. */
 static int finish_snapshot(struct hd_snapshot *snapshot, const struct settings *settings,
-			   const char *path, atomic_bool *stop, struct hd_snapshot_state *ret,
+			   const char *path, struct stopping *stop, struct hd_snapshot_state *ret,
 			   struct hd_error *err)
 {
 	*ret = (struct hd_snapshot_state){ .struct_size = sizeof(*ret) };
@@ -150,7 +150,7 @@ static int finish_snapshot(struct hd_snapshot *snapshot, const struct settings *
 }
 
 int snapshot_take_by_callbacks(const struct settings *settings, enum way way, const char *path,
-			       atomic_bool *stop, struct hd_snapshot_state *ret,
+			       struct stopping *stop, struct hd_snapshot_state *ret,
 			       struct hd_error *err)
 {
 	const char *ending = strrchr(path, '.');
@@ -227,7 +227,7 @@ static void tell_failure(const char *reason, const struct hd_error *err)
 	}
 }
 
-bool snapshot_take(const struct settings *settings, const char *reason, atomic_bool *stop)
+bool snapshot_take(const struct settings *settings, const char *reason, struct stopping *stop)
 {
 	char path[PATH_MAX];
 	struct hd_error err = { 0 };
@@ -248,8 +248,8 @@ bool snapshot_take(const struct settings *settings, const char *reason, atomic_b
 		kept_files_trim(settings, path);
 	if (status == HD_EXIT_FINDINGS) {
 		write_line("%s: parts of the heap are missing", path);
-	} else if (!is_there && !atomic_load(stop)) {
+	} else if (!is_there && !stopping_is_asked(stop)) {
 		tell_failure(reason, &err);
 	}
-	return is_there || atomic_load(stop);
+	return is_there || stopping_is_asked(stop);
 }

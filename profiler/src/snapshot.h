@@ -2,21 +2,20 @@
 #ifndef HEAPDUMP_PROFILER_SNAPSHOT_H
 #define HEAPDUMP_PROFILER_SNAPSHOT_H
 
-#include <stdatomic.h>
-
 #include <heapdump/snapshot.h>
 
 #include "settings.h"
+#include "stopping.h"
 
 /**
  * Take a snapshot of this process's own heap, in the way that the settings say.  Says in one
  * line on standard error what went wrong.  The file appears when it is complete, or not at all.
  *
  * @param[in] reason What %r stands for.
- * @param[in] stop Set by another thread to end the work early; then nothing is said.
+ * @param[in] stop Ends the work early; then nothing is said.
  * @return false when there is none, and it could be tried again
  */
-bool snapshot_take(const struct settings *settings, const char *reason, atomic_bool *stop);
+bool snapshot_take(const struct settings *settings, const char *reason, struct stopping *stop);
 
 /**
  * Take it by what the runtime tells this profiler.
@@ -27,7 +26,7 @@ bool snapshot_take(const struct settings *settings, const char *reason, atomic_b
  * @return HD_EXIT_OK; HD_EXIT_FINDINGS: parts are missing; or another exit status of a command: there is no file
  */
 int snapshot_take_by_callbacks(const struct settings *settings, enum way way, const char *path,
-			       atomic_bool *stop, struct hd_snapshot_state *ret,
+			       struct stopping *stop, struct hd_snapshot_state *ret,
 			       struct hd_error *err);
 
 #endif

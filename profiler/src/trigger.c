@@ -36,12 +36,12 @@ static struct {
 	atomic_bool is_signalled; /* the signal came, and nobody has done anything yet */
 	atomic_bool is_out;       /* the same for the first OutOfMemoryException */
 	atomic_bool ending;       /* no further snapshots but that of the end */
-	atomic_bool stop;         /* give up the snapshot that is being taken */
+	struct stopping stop;     /* give up the snapshot that is being taken */
 	atomic_bool was_out;      /* there was an OutOfMemoryException */
 	atomic_bool is_reset;     /* the former handler wanted only one call, and has had it */
 	sem_t ended;              /* the thread has ended */
 	bool is_started;
-} trigger;
+} trigger = { .stop = { .peer = -1 } };
 
 /* Set a flag, and wake the thread unless it was set already: many signals do not make the semaphore run over. */
 static void raise_flag(atomic_bool *flag)
@@ -299,10 +299,10 @@ void trigger_finish(void)
 	release_signal();
 	bool is_last = trigger.settings.when.at_exit;
 	if (!is_last)
-		atomic_store(&trigger.stop, true);
+		atomic_store(&trigger.stop.is_set, true);
 	raise_flag(&trigger.ending);
 	if (is_last && await(&trigger.ended, EXIT_MS))
 		return;
-	atomic_store(&trigger.stop, true);
+	atomic_store(&trigger.stop.is_set, true);
 	(void)await(&trigger.ended, GIVE_UP_MS);
 }

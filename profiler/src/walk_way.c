@@ -160,11 +160,11 @@ void walk_way_prepared(void)
 }
 
 /* NULL when the walk has come to its end, or why it has not. */
-static const char *force_walk(const atomic_bool *stop)
+static const char *force_walk(const struct stopping *stop)
 {
 	uint64_t end = watch_now() + FORCE_LONGEST;
 	for (unsigned i = 0; i < FORCE_TRIES && walk.state != WALK_ENDED; i++) {
-		if (atomic_load(stop) || (i && watch_now() >= end))
+		if (stopping_is_asked(stop) || (i && watch_now() >= end))
 			break;
 		if (runtime_force_gc() != COM_OK)
 			return "the runtime does not collect garbage now";
@@ -173,7 +173,7 @@ static const char *force_walk(const atomic_bool *stop)
 					: "the runtime has told nothing about the collection";
 }
 
-const char *walk_way(struct hd_snapshot *snapshot, const atomic_bool *stop)
+const char *walk_way(struct hd_snapshot *snapshot, const struct stopping *stop)
 {
 	if (!bulk_init(&walk.writer, snapshot))
 		return "there is no memory";

@@ -2,7 +2,6 @@
 #ifndef HEAPDUMP_PROFILER_WALK_WAY_H
 #define HEAPDUMP_PROFILER_WALK_WAY_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +9,7 @@
 #include <heapdump/snapshot.h>
 
 #include "settings.h"
+#include "stopping.h"
 
 /**
  * Make this way possible, if the settings need it: the runtime lets a profiler watch collections only when its
@@ -29,10 +29,10 @@ void walk_way_prepared(void);
  * Force a collection, and take down what the runtime tells profilers about it: roots, objects with their references,
  * dependent handles.  This needs no EventPipe.  The snapshot gets the events that the runtime would have sent.
  *
- * @param[in] stop Set by another thread to end the work early: no other collection is begun then.
+ * @param[in] stop Ends the work early: no other collection is begun then.
  * @return NULL, or why there is nothing
  */
-const char *walk_way(struct hd_snapshot *snapshot, const atomic_bool *stop);
+const char *walk_way(struct hd_snapshot *snapshot, const struct stopping *stop);
 
 /* The callbacks. */
 

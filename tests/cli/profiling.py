@@ -105,6 +105,14 @@ class ProfilerCase(unittest.TestCase):
             finally:
                 process.kill()
 
+    def threads(self, pid: int) -> set[str]:
+        """The names of a process's threads."""
+        names = set()
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                names.add((task / "comm").read_text(encoding="utf-8").strip())
+        return names
+
     def state_of(self, process: subprocess.Popen[str]) -> str:
         """What its threads do, which files there are, and what it has said; it is ended."""
         lines = [f"files: {self.written()}"]

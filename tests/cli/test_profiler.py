@@ -226,14 +226,6 @@ class ProfilerTest(ProfilerCase):
                 self.unharmed(TOO_LATE.format("signal"))
                 self.assertIn(self.written(), ([], ["signal.gcdump"]))
 
-    def threads(self, pid: int) -> set[str]:
-        """The names of a process's threads."""
-        names = set()
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            with contextlib.suppress(OSError):
-                names.add((task / "comm").read_text(encoding="utf-8").strip())
-        return names
-
     def inside(self, pid: int, name: str) -> Answer:
         """collect -inside into the folder."""
         return run("collect", str(pid), "-inside", "-o", f"{self.folder}/out/{name}")

@@ -85,6 +85,26 @@ class HarmTest(TroubledCase):
                         time.sleep(delay)
                     self.unharmed(TOO_LATE.format("signal"))
 
+    def test_who_has_sent_the_library_does_not_wait(self) -> None:
+        """There is no file then, and the library leaves."""
+        with self.program("", CORECLR_ENABLE_PROFILING="0") as process:
+            self.ask(process, "grow 100")
+            words = ["collect", str(process.pid), "-inside", "-o", self.out("a.gcdump")]
+            with subprocess.Popen([PROGRAM, *words], stderr=subprocess.DEVNULL) as collecting:
+                self.await_thread(process.pid, True)
+                collecting.send_signal(signal.SIGINT)
+                self.assertEqual(collecting.wait(TIMEOUT), 130)
+            self.await_thread(process.pid, False)
+            self.assertEqual(self.written(), [])
+        self.unharmed()
+
+    def await_thread(self, pid: int, is_there: bool) -> None:
+        """Wait for the library's thread to come or go."""
+        end = time.monotonic() + TIMEOUT
+        while ("heapdump" in self.threads(pid)) != is_there:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
     def test_descriptors_are_closed_by_others(self) -> None:
         with self.program("signal") as process:
             self.ask(process, "close")

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_PROFILER_STOPPING_H
+#define HEAPDUMP_PROFILER_STOPPING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/** What ends a snapshot early: another thread, or the end of whoever waits for it. */
+struct stopping {
+	atomic_bool is_set;
+	int peer; /**< the connection to whoever waits; -1: there is none */
+};
+
+/** Is the snapshot to end?  It asks the kernel once when there is a connection. */
+bool stopping_is_asked(const struct stopping *stop);
+
+#endif
