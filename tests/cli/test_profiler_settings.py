@@ -10,7 +10,15 @@ import time
 import unittest
 from pathlib import Path
 
-from profiling import LIBRARY, SIGNAL, TROUBLED, TroubledCase, build_program, start_program
+from profiling import (
+    LIBRARY,
+    SIGNAL,
+    TOO_LATE,
+    TROUBLED,
+    TroubledCase,
+    build_program,
+    start_program,
+)
 from shell_program import BUILD, PROGRAM, TIMEOUT
 
 SESSION_IN_VAIN = "session of 1, keywords 1980001\nsession 1 ends\n"
@@ -161,7 +169,7 @@ class SettingsTest(TroubledCase):
                 time.sleep(1.2)
                 seen |= {name for name in self.written() if name.endswith(".gcdump")}
             time.sleep(2)
-        self.unharmed()
+        self.unharmed(TOO_LATE.format("signal"))
         names = [name for name in self.written() if name.endswith(".gcdump")]
         self.assertEqual(len(names), 2)
         self.assertTrue(set(names) <= seen | set(names))
@@ -204,7 +212,8 @@ class SettingsTest(TroubledCase):
             for _ in range(5):
                 os.kill(process.pid, SIGNAL)
                 time.sleep(0.3)
-            self.assertEqual(len(self.written()), 1)
+            if time.monotonic() - first < 3:
+                self.assertEqual(len(self.written()), 1)
             self.await_files(2)
             self.assertGreater(time.monotonic() - first, 3)
             time.sleep(5)
