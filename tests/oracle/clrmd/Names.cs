@@ -17,10 +17,19 @@ internal static class NameFacts
     private static string NameOf(ClrMethod method) =>
         method.Type == null ? method.Name : method.Type.Name + "." + method.Name;
 
+    // What a type inherits from; names have no such character.
+    private static string Bases(ClrType type)
+    {
+        var names = new List<string>();
+        for (ClrType at = type?.BaseType; at != null; at = at.BaseType)
+            names.Add(at.Name);
+        return string.Join("|", names);
+    }
+
     private static void Method(ClrMethod m)
     {
         lines.Begin('e').Hex(m.MethodDesc).Hex((uint)m.MetadataToken).Hex(m.NativeCode).Text(m.CompilationType.ToString());
-        lines.Hex(m.HotColdInfo.HotSize).Text(NameOf(m)).End();
+        lines.Hex(m.HotColdInfo.HotSize).Text(NameOf(m)).Text(Bases(m.Type)).End();
     }
 
     private static void Methods()
