@@ -375,10 +375,11 @@ take() {
             -ex "gcore $3" >"$tmp/dump.log" 2>&1
         ;;
     *-kernel)
-        # The first only takes the runtime's own handler away.
-        kill -ABRT "$pid"
-        sleep 0.5
-        kill -ABRT "$pid" 2>/dev/null || :
+        # The first only takes the runtime's own handler away; two that come at once are one.
+        until [ ! -d "/proc/$pid" ] || grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null; do
+            kill -ABRT "$pid" 2>/dev/null || :
+            sleep 0.5
+        done
         wait "$pid" 2>/dev/null || :
         find "$run" -name 'core*' -type f -exec mv {} "$3" \; >"$tmp/dump.log" 2>&1
         ;;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -141,14 +142,38 @@ class ProfilerCase(unittest.TestCase):
     def forget_files(self) -> None:
         """Remove the files, for the next program."""
         for name in self.written():
-            (self.folder / "out" / name).unlink()
+            (self.folder / "out" / name).unlink(missing_ok=True)
+
+    def complete(self) -> list[str]:
+        """The files that have their names: core/src/util/output_place.c gives others to a file for a moment."""
+        return [name for name in self.written() if not name.startswith(".heapdump-")]
+
+    def files_of(self, ending: str) -> list[str]:
+        """Those of the files."""
+        return [name for name in self.complete() if name.endswith(ending)]
 
     def await_files(self, count: int) -> None:
         """Wait until so many files are there."""
         end = time.monotonic() + TIMEOUT
-        while len(self.written()) < count:
+        while len(self.complete()) < count:
             self.assertLess(time.monotonic(), end)
             time.sleep(0.05)
+
+    def await_line(self, process: subprocess.Popen[str]) -> None:
+        """Wait until the program, or the profiler, has said something on standard error, which stays there to be read."""
+        self.assertTrue(select.select([process.stderr], [], [], TIMEOUT)[0], "nothing was said")
+
+    def await_rest(self, pid: int) -> None:
+        """Wait until no thread of a program has had anything to do for a second."""
+        end, quiet = time.monotonic() + TIMEOUT, 0
+        while quiet < 20:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+            quiet += 1
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                with contextlib.suppress(OSError):
+                    if (task / "stat").read_text("utf-8").rsplit(")", 1)[1].split()[0] in "RD":
+                        quiet = 0
 
     def counts(self, name: str) -> dict[str, int]:
         """How many objects of each type a file has."""

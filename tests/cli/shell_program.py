@@ -6,8 +6,10 @@ import atexit
 import functools
 import json
 import os
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from typing import Any
@@ -79,6 +81,18 @@ def run(*argv: str, text: str | bytes = "", **options: Any) -> Result:
             **options,
         )
     )
+
+
+def await_handler(pid: int) -> None:
+    """Wait until Ctrl-C does not end a program by itself any more, or until it has ended."""
+    end = time.monotonic() + TIMEOUT
+    while time.monotonic() < end:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+        caught = int(status.split("SigCgt:")[1].split()[0], 16)
+        if caught >> (signal.SIGINT - 1) & 1 or "\nState:\tZ" in status:
+            return
+        time.sleep(0.002)
+    raise AssertionError("the program does not handle SIGINT")
 
 
 def temporary(name: str, data: bytes = b"") -> str:

@@ -14,7 +14,7 @@ import termios
 import time
 from pathlib import Path
 
-from shell_program import PROGRAM, SOURCE, environment
+from shell_program import PROGRAM, SOURCE, TIMEOUT, environment
 
 PROMPT = "heapdump> "
 
@@ -43,7 +43,7 @@ class Terminal:
     def send(self, text: str) -> None:
         os.write(self.fd, text.encode())
 
-    def expect(self, pattern: str, seconds: float = 20) -> str:
+    def expect(self, pattern: str, seconds: float = TIMEOUT) -> str:
         """Read until PATTERN is seen; what stood up to its end is taken away."""
         deadline = time.monotonic() + seconds
         while not (match := re.search(pattern, self.seen)):
@@ -71,7 +71,7 @@ class Terminal:
             time.sleep(0.001)
         return text
 
-    def finish(self, seconds: float = 20) -> str:
+    def finish(self, seconds: float = TIMEOUT) -> str:
         """Read to the end of the program; its status is kept."""
         text = self.seen
         deadline = time.monotonic() + seconds

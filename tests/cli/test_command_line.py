@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 
 from shell_program import BAD, BUBBLECS, BUILD, DATA, LARGE_OBJECTS, PROGRAM, SOURCE, TIMEOUT
-from shell_program import Base, environment, folder, large_dump, run, temporary
+from shell_program import Base, await_handler, environment, folder, large_dump, run, temporary
 
 
 class Statuses(Base):
@@ -176,13 +176,14 @@ class Statuses(Base):
         self.assertIsNone(re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", err), repr(err))
 
     def interrupt(self, delay: float, *words: str) -> tuple[int, bytes, bytes]:
-        """Send SIGINT after DELAY; the status, standard output and standard error."""
+        """Send SIGINT DELAY after it can be handled; the status, standard output and standard error."""
         process = subprocess.Popen(
             [PROGRAM, "--workers", "1", large_dump(), *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment(),
         )
+        await_handler(process.pid)
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=TIMEOUT)

@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 from shell_program import BUBBLECS, DATA, PROGRAM, SOURCE, TIMEOUT
-from shell_program import Base, environment, folder, large_dump, run, temporary
+from shell_program import Base, await_handler, environment, folder, large_dump, run, temporary
 
 
 class BadFiles(Base):
@@ -243,6 +243,7 @@ class Export(Base):
                 stderr=subprocess.PIPE,
                 env=environment(),
             )
+            await_handler(process.pid)
             time.sleep(delay)
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=TIMEOUT)

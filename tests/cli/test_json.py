@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 import unittest
 from pathlib import Path
 
@@ -168,6 +169,8 @@ class Json(Base):
         assert process.stdout
         os.read(process.stdout.fileno(), 1000)
         process.send_signal(signal.SIGINT)
+        # It waits with a full pipe: nothing comes until the signal has been passed on.
+        time.sleep(1)
         out, _err = process.communicate(timeout=TIMEOUT)
         self.assertEqual(process.returncode, 130)
         self.assertLess(len(out), 1 << 23)

@@ -101,7 +101,7 @@ class ProfilerTest(ProfilerCase):
                     HEAPDUMP_WAY=way,
                     HEAPDUMP_OUT=f"{self.folder}/out/{name}",
                 ) as process:
-                    time.sleep(1)
+                    self.await_rest(process.pid)
                     os.kill(process.pid, SIGNAL)
                     self.await_files(len(found) + 1)
                     self.speak(process)
@@ -179,7 +179,7 @@ class ProfilerTest(ProfilerCase):
         ) as process:
             self.speak(process)
             # On a busy machine the first ones may come before the program holds everything.
-            self.await_files(len(self.written()) + 3)
+            self.await_files(len(self.complete()) + 3)
         self.unharmed(TOO_LATE.format("every"))
         for name in self.written():
             self.assertTrue(name.endswith("-every.gcdump"), name)
@@ -427,12 +427,15 @@ class ProfilerTest(ProfilerCase):
             "net10.0", HEAPDUMP_WHEN="signal", HEAPDUMP_OUT=f"{self.folder}/out/%r.gcdump"
         ) as process:
             self.speak(process)
-            for task in Path(f"/proc/{process.pid}/task").iterdir():
-                if (task / "comm").read_text(encoding="utf-8") == "heapdump\n":
-                    break
-            else:
-                self.fail("there is no thread")
-            status = (task / "status").read_text(encoding="utf-8")
+            found: list[Path] = []
+            end = time.monotonic() + TIMEOUT
+            while not found:
+                self.assertLess(time.monotonic(), end, "there is no thread")
+                for task in Path(f"/proc/{process.pid}/task").iterdir():
+                    with contextlib.suppress(OSError):  # the runtime's threads come and go
+                        if (task / "comm").read_text(encoding="utf-8") == "heapdump\n":
+                            found.append(task)
+            status = (found[0] / "status").read_text(encoding="utf-8")
             blocked = int(status.split("SigBlk:")[1].split()[0], 16)
             self.assertFalse(blocked >> (signal.SIGBUS - 1) & 1)
             self.assertTrue(blocked >> (signal.SIGTERM - 1) & 1)
@@ -455,7 +458,11 @@ class ProfilerTest(ProfilerCase):
                 ) as process:
                     self.speak(process)
                     os.kill(process.pid, SIGNAL)
-                    time.sleep(3)
+                    if message is None:
+                        self.await_files(2)  # the link is one
+                    else:
+                        self.await_line(process)
+                        time.sleep(0.5)
                 if message is None:
                     self.unharmed()
                 else:

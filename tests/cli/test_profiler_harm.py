@@ -29,7 +29,8 @@ class HarmTest(TroubledCase):
         before = self.written()
         with self.program("signal", out) as process:
             os.kill(process.pid, SIGNAL)
-            time.sleep(2)
+            self.await_line(process)
+            time.sleep(0.5)
         self.unharmed(rf"heapdump: there is no snapshot \(signal\): .*{message}.*\n")
         self.assertEqual(self.written(), before)
 
@@ -66,8 +67,8 @@ class HarmTest(TroubledCase):
                         self.await_handler(process.pid)
                         time.sleep(delay)
                         os.kill(process.pid, SIGNAL)
-                        end = time.monotonic() + 20
-                        while not self.written() and time.monotonic() < end:
+                        end = time.monotonic() + TIMEOUT
+                        while not self.complete() and time.monotonic() < end:
                             time.sleep(0.05)
                         left = process.communicate("end\n", timeout=TIMEOUT)
                     self.assertEqual(self.written(), ["a.gcdump"])
@@ -91,18 +92,27 @@ class HarmTest(TroubledCase):
         with self.program("", CORECLR_ENABLE_PROFILING="0") as process:
             self.ask(process, "grow 100")
             words = ["collect", str(process.pid), "-inside", "-o", self.out("a.gcdump")]
-            with subprocess.Popen([PROGRAM, *words], stderr=subprocess.DEVNULL) as collecting:
-                self.await_thread(process.pid, True)
-                collecting.send_signal(signal.SIGINT)
-                self.assertEqual(collecting.wait(TIMEOUT), 130)
-            self.await_thread(process.pid, False)
-            self.assertEqual(self.written(), [])
+            for _ in range(5):
+                with subprocess.Popen([PROGRAM, *words], stderr=subprocess.DEVNULL) as collecting:
+                    self.await_thread(process.pid, True, collecting)
+                    collecting.send_signal(signal.SIGINT)
+                    status = collecting.wait(TIMEOUT)
+                self.await_thread(process.pid, False)
+                if status:
+                    break
+                # This test did not get the processor before the file was there: once more.
+                self.forget_files()
+            self.assertEqual((status, self.written()), (130, []))
         self.unharmed()
 
-    def await_thread(self, pid: int, is_there: bool) -> None:
-        """Wait for the library's thread to come or go."""
+    def await_thread(
+        self, pid: int, is_there: bool, sender: subprocess.Popen[bytes] | None = None
+    ) -> None:
+        """Wait for the library's thread to come or go, or until who has sent it has ended."""
         end = time.monotonic() + TIMEOUT
-        while ("heapdump" in self.threads(pid)) != is_there:
+        while ("heapdump" in self.threads(pid)) != is_there and (
+            not sender or sender.poll() is None
+        ):
             self.assertLess(time.monotonic(), end)
             time.sleep(0.01)
 
@@ -137,7 +147,9 @@ class HarmTest(TroubledCase):
                     if when == "signal":
                         os.kill(process.pid, SIGNAL)
                         time.sleep(1)
-                    self.assertEqual(process.communicate("end\n", timeout=20)[0], "held nothing\n")
+                    self.assertEqual(
+                        process.communicate("end\n", timeout=TIMEOUT)[0], "held nothing\n"
+                    )
                     self.assertEqual(process.returncode, 7)
         finally:
             os.close(reading)
@@ -147,10 +159,10 @@ class HarmTest(TroubledCase):
         late = self.folder / "late"
         with self.program("rss>200M", f"{late}/%r.gcdump") as process:
             self.ask(process, "large 200")
-            time.sleep(2)
+            self.await_line(process)
             late.mkdir()
-            end = time.monotonic() + 30
-            while not list(late.iterdir()):
+            end = time.monotonic() + TIMEOUT
+            while not list(late.glob("*.gcdump")):
                 self.assertLess(time.monotonic(), end)
                 time.sleep(0.1)
             time.sleep(1)
@@ -182,16 +194,19 @@ class HarmTest(TroubledCase):
     def test_triggers_that_come_together(self) -> None:
         """One file for all that come before it is begun, and at most one more for what comes meanwhile."""
         with self.program("signal,rss>150M,every 1h", "%t-%r.gcdump") as process:
+            began = time.monotonic()
             self.speak(process, "large 150")
             for _ in range(300):
                 os.kill(process.pid, SIGNAL)
                 time.sleep(0.001)
+            lasted = time.monotonic() - began
             self.await_files(1)
             assert process.stdout
             self.assertEqual(process.stdout.readline(), "large\n")
             time.sleep(2)
-        self.unharmed()
-        self.assertLessEqual(len(self.written()), 4)
+        self.unharmed(TOO_LATE.format("(signal|rss)"))
+        # A file has the second in its name: on a busy machine signals come in several.
+        self.assertLessEqual(len(self.written()), 4 + int(lasted))
 
     def test_another_tool_collects_meanwhile(self) -> None:
         with self.program("signal", "%r.gcdump") as process:
@@ -277,7 +292,8 @@ class HarmTest(TroubledCase):
         with self.program("signal") as process:
             resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4096, 4096))
             os.kill(process.pid, SIGNAL)
-            time.sleep(2)
+            self.await_line(process)
+            time.sleep(0.5)
         self.unharmed(r"heapdump: there is no snapshot \(signal\): .*File too large.*\n")
         self.assertEqual(self.written(), [])
 

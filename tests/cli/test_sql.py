@@ -22,6 +22,7 @@ from shell_program import (
     PROGRAM,
     SOURCE,
     Base,
+    await_handler,
     environment,
     folder,
     large_dump,
@@ -331,6 +332,7 @@ class Sql(Base):
             env=environment(),
             start_new_session=True,
         ) as process:
+            await_handler(process.pid)
             time.sleep(1)
             self.assertIsNone(process.poll())
             os.killpg(process.pid, signal.SIGINT)

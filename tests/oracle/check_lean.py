@@ -133,7 +133,8 @@ def addresses(pid: int) -> list[str]:
 
 
 def comparable(answer: str) -> str:
-    """Without what tells of the copy."""
+    """Without what tells of the copy, and without Pss, which changes when other processes come or go."""
+    answer = re.sub(r"(?m)^(Memory: .*; Pss )[^)]*", r"\1", answer)
     return re.sub(r"(?m)^(Stopped|Not copied): .*\n", "", answer)
 
 

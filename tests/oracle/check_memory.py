@@ -308,10 +308,10 @@ class Run:
 def kernel_core(program: live.Program) -> Path:
     """The first signal only takes the runtime's own handler away."""
     subprocess.run(["prlimit", f"--pid={program.pid}", "--core=unlimited"], check=True)
-    program.process.send_signal(signal.SIGABRT)
-    time.sleep(0.5)
-    if program.process.poll() is None:
+    end = time.monotonic() + live.TIMEOUT
+    while program.process.poll() is None and time.monotonic() < end:
         program.process.send_signal(signal.SIGABRT)
+        time.sleep(0.5)
     program.process.wait(live.TIMEOUT)
     return next(path for path in program.folder.glob("core*") if path.is_file())
 

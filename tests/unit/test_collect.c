@@ -342,7 +342,8 @@ TEST(the_deadline_holds_for_bytes_that_trickle)
 						 .deadline = began + 1000 };
 	collect_some(&options, false);
 	ASSERT_UINT(collected.tries, 1);
-	CU_ASSERT(collect_now_ms() < began + 5000);
+	/* Without a deadline it has no end. */
+	CU_ASSERT(collect_now_ms() < began + 20000);
 	ASSERT_UINT_FATAL(collected.findings.count, 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(collected.findings.rows[0].detail, "took too long"));
 	end();
@@ -353,7 +354,8 @@ TEST(a_process_that_stands_still_is_told)
 	start(STANDSTILL);
 	uint64_t began = collect_now_ms();
 	collect_some(&plain, false);
-	CU_ASSERT(collect_now_ms() < began + 5000);
+	/* Silence would be told after 10 seconds. */
+	CU_ASSERT(collect_now_ms() < began + 9000);
 	ASSERT_UINT_FATAL(collected.findings.count, 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(collected.findings.rows[0].detail, "was stopped"));
 	end();
