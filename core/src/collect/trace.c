@@ -238,6 +238,10 @@ static bool is_in_vain(struct trace *trace)
 	if (now >= trace->deadline)
 		return true;
 	trace->end = TRACE_IDLE;
+	/* The heap was walked before the reply came; a collection of the program's own may have come in between. */
+	if (trace->goal == TRACE_SNAPSHOT && !trace->scan.snapshot.has_nodes &&
+	    now - trace->watch.began >= IDLE_MS)
+		return true;
 	if (silence < TRACE_LOOK_MS)
 		return false;
 	if (trace->is_hasty && !trace->scan.snapshot.event_count)

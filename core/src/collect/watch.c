@@ -14,7 +14,7 @@
 
 struct watch watch_of(int pid, uint64_t now)
 {
-	struct watch watch = { .pid = pid, .last_work = now };
+	struct watch watch = { .pid = pid, .began = now, .last_work = now };
 	struct process_stat stat;
 	if (pid && process_stat_read(pid, &stat))
 		watch.cpu_time = stat.cpu_time;

@@ -12,6 +12,7 @@
 struct watch {
 	int pid;         /**< 0: not known; then it counts as working all the time */
 	bool is_stopped; /**< it is stopped, and has been for a while */
+	uint64_t began;  /**< when we began to watch it, by collect_now_ms() */
 	/* the other members are private; times are those of collect_now_ms() */
 	uint64_t next_look, last_work, stopped_since, cpu_time;
 };
