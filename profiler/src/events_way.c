@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "events_way.h"
 
+#include <stdatomic.h>
 #include <time.h>
 
 #include "gc_watch.h"
@@ -20,6 +21,9 @@ static const char own_provider[] = RUNTIME_PROVIDER;
 
 /* The provider of the runtime's own events, once it is known; all others are told by their names each time. */
 static _Atomic uintptr_t runtime_provider;
+
+/* There was a snapshot already, whose types the runtime may not tell again. */
+static atomic_bool has_begun;
 
 static bool is_runtime(uintptr_t provider)
 {
@@ -106,6 +110,9 @@ const char *events_way(struct hd_snapshot *snapshot, const struct stopping *stop
 	if (runtime_listen(0, LISTEN_EVENTS_HIGH) != COM_OK)
 		return "the runtime does not let a profiler listen to its events";
 	(void)type_events_begin();
+	/* For the first one the runtime makes objects of its own. */
+	if (atomic_exchange(&has_begun, true))
+		gc_watch_flush();
 	hearing_begin(snapshot);
 	/* A session that comes before the runtime has started is in vain. */
 	bool has_session = true, is_walked = false;

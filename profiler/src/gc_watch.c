@@ -51,6 +51,13 @@ bool gc_watch_begin(uint64_t threshold)
 	return start_session(&gc_watch.session);
 }
 
+void gc_watch_flush(void)
+{
+	uint64_t session;
+	if (start_session(&session))
+		(void)runtime_stop_session(session);
+}
+
 void gc_watch_pause(void)
 {
 	if (gc_watch.session)

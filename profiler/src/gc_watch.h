@@ -19,6 +19,12 @@
  */
 bool gc_watch_begin(uint64_t threshold);
 
+/**
+ * Let the runtime forget of which types it has told the names: it does so when a session begins after one that wanted
+ * names has ended, and otherwise not while somebody listens to its events, as libraries of metrics do.
+ */
+void gc_watch_flush(void);
+
 /** A snapshot is taken: its collection does not count. */
 void gc_watch_pause(void);
 

@@ -34,6 +34,8 @@ UNKNOWN_COMMAND = 0x80131385
 PROFILER_ACTIVE = 0x8013136A
 CLASS = uuid.UUID("8F1D9A52-6C3E-4B7A-9D04-5E2B7C61A8F3")
 SESSION = 7
+# What a session for a snapshot asks for, next to the ranges of generations.
+SNAPSHOT = 0x1980001
 # Streams of sessions that end when they are stopped, and what comes then.
 waiting: list[tuple[socket.socket, bytes]] = []
 
@@ -80,7 +82,7 @@ def work() -> None:
 
 
 def serve_trace(connection: socket.socket, mode: str, trace: bytes) -> None:
-    """Answer the command that begins a session."""
+    """Answer the command that begins a session for a snapshot."""
     started = reply(OK, struct.pack("<Q", SESSION))
     if mode == "unnamed":
         provider = "Microsoft-Windows-DotNETRuntime\0".encode("utf-16-le")
@@ -180,6 +182,13 @@ def serve_attach(connection: socket.socket, mode: str, payload: bytes) -> None:
     os.unlink(place)
 
 
+def asks_for_snapshot(payload: bytes) -> bool:
+    """Has a session the keywords of a walk?"""
+    provider = payload.index("Microsoft".encode("utf-16-le"))
+    (keywords,) = struct.unpack_from("<Q", payload, provider - 16)
+    return bool(keywords & SNAPSHOT == SNAPSHOT)
+
+
 def serve_one(connection: socket.socket, mode: str, trace: bytes) -> None:
     """Answer one command."""
     if mode == "stall":
@@ -217,8 +226,12 @@ def serve_one(connection: socket.socket, mode: str, trace: bytes) -> None:
                 stream.shutdown(socket.SHUT_RDWR)
     elif command_set == TRACING and mode == "old" and command != 0x03:
         connection.sendall(reply(ERROR, struct.pack("<I", UNKNOWN_COMMAND)))
-    else:
+    elif asks_for_snapshot(payload):
         serve_trace(connection, mode, trace)
+    else:
+        # It only makes the runtime forget which types it has told.
+        connection.sendall(reply(OK, struct.pack("<Q", SESSION)) + trace[:32])
+        waiting.append((connection.dup(), b""))
 
 
 def serve(mode: str) -> None:

@@ -70,9 +70,8 @@ class SettingsTest(TroubledCase):
     def test_a_session_without_a_collection_is_begun_again(self) -> None:
         """The runtime may not have started when the first one came."""
         out, _ = self.host("signal", "vain")
-        self.assertTrue(
-            out.startswith("initialised\nmask 0 0\nmask 0 80\n" + 2 * SESSION_IN_VAIN), out
-        )
+        begin = "initialised\nmask 0 0\nmask 0 80\n" + 2 * SESSION_IN_VAIN
+        self.assertTrue(out.startswith(begin), out)
 
     def test_collections_are_watched_again_after_a_snapshot(self) -> None:
         """The second session fails, too; the next try does not."""
@@ -161,6 +160,21 @@ class SettingsTest(TroubledCase):
                 self.assertEqual(self.counts(f"{number}.gcdump")["Troubled.Small"], 1 << 15)
                 time.sleep(2 + 2 * lasted)
         self.unharmed()
+
+    def test_the_program_listens_to_the_same_events(self) -> None:
+        """The runtime tells the names of types to each of several snapshots, in each way."""
+        for way in ("socket", "events", "walk"):
+            with self.subTest(way=way):
+                self.forget_files()
+                with self.program("signal", "%t.gcdump", HEAPDUMP_WAY=way) as process:
+                    self.ask(process, "grow 1")
+                    self.ask(process, "listen")
+                    for number in range(3):
+                        self.signal_until(process, number + 1)
+                        time.sleep(1.1)  # the next one has another name
+                self.unharmed()
+                counts = [self.counts(name).get("Troubled.Small") for name in self.written()]
+                self.assertEqual(counts, [1 << 15] * 3)
 
     def test_the_newest_files_are_kept(self) -> None:
         with self.program("signal", "%t.gcdump", HEAPDUMP_KEEP="2", HEAPDUMP_REPORT="1") as process:

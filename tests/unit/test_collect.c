@@ -79,7 +79,7 @@ static void trickle(int fd, enum first kind)
 
 static void answer(int fd, struct child_board *board, enum first kind)
 {
-	uint8_t head[IPC_HEADER_SIZE], payload[512];
+	uint8_t head[IPC_HEADER_SIZE], payload[512] = { 0 };
 	if (recv(fd, head, sizeof(head), MSG_WAITALL) != (ssize_t)sizeof(head))
 		return;
 	size_t size = head[14] | (size_t)head[15] << 8;
@@ -88,7 +88,7 @@ static void answer(int fd, struct child_board *board, enum first kind)
 	/* A reply is framed as a command is. */
 	struct text reply = { 0 };
 	static const uint8_t info[24] = { 0 };
-	const uint64_t session = 9;
+	const uint64_t session = 9, walk = 0x1980001;
 	enum ipc_command command = (enum ipc_command)(head[16] << 8 | head[17]);
 	if (command == IPC_PROCESS_INFO_2) {
 		/* A version that needs no other session: "10" as the fifth string. */
@@ -102,7 +102,9 @@ static void answer(int fd, struct child_board *board, enum first kind)
 		send_bytes(fd, &reply);
 	}
 	text_deinit(&reply);
-	if (command != IPC_COLLECT_TRACING_5)
+	/* One without a walk only makes the runtime forget which types it has told. */
+	if (command != IPC_COLLECT_TRACING_5 ||
+	    !memmem(payload, sizeof(payload), &walk, sizeof(walk)))
 		return;
 	uint32_t buffer;
 	memcpy(&buffer, payload + 4, sizeof(buffer));

@@ -87,25 +87,49 @@ static struct patience patience_of(const struct collecting *collecting, uint64_t
 }
 
 /*
- * Older runtimes send a type only once for all sessions; the end of any session of another provider
- * makes them forget this (dotnet-gcdump, EventPipeDotNetHeapDumper.cs).  If that fails, there will
- * be types without names.
+ * Runtimes forget which types they have sent when a session of another kind begins or ends.  If that fails, there will be
+ * types without names.
+ *
+ * @param goal TRACE_NOTHING: it is ended at once.
  */
-static enum hd_status flush_types(struct collecting *collecting, struct hd_error *err)
+static enum hd_status flush_by(struct collecting *collecting, const struct ipc_session *session,
+			       enum trace_goal goal, struct hd_error *err)
+{
+	struct trace trace = { .endpoint = collecting->endpoint,
+			       .job = collecting->job,
+			       .goal = goal,
+			       .deadline = patience_of(collecting, FLUSH_MS).deadline };
+	enum hd_status status = trace_begin(&trace, session, &collecting->command, err);
+	if (status == HD_OK && goal != TRACE_NOTHING)
+		status = trace_run(&trace, err);
+	trace_deinit(&trace);
+	return status == HD_ERR_CANCELLED || status == HD_ERR_NOMEM ? status : HD_OK;
+}
+
+/*
+ * Before .NET 10 the runtime sends a type only once for all sessions; the end of any session of another provider makes it
+ * forget this (dotnet-gcdump, EventPipeDotNetHeapDumper.cs).
+ */
+static enum hd_status flush_by_samples(struct collecting *collecting, struct hd_error *err)
 {
 	const struct ipc_session session = {
 		.buffer_mb = 64,
 		.provider = { 0, 4, "Microsoft-DotNETCore-SampleProfiler" },
 	};
-	struct trace trace = { .endpoint = collecting->endpoint,
-			       .job = collecting->job,
-			       .goal = TRACE_ONE_EVENT,
-			       .deadline = patience_of(collecting, FLUSH_MS).deadline };
-	enum hd_status status = trace_begin(&trace, &session, &collecting->command, err);
-	if (status == HD_OK)
-		status = trace_run(&trace, err);
-	trace_deinit(&trace);
-	return status == HD_ERR_CANCELLED || status == HD_ERR_NOMEM ? status : HD_OK;
+	return flush_by(collecting, &session, TRACE_ONE_EVENT, err);
+}
+
+/*
+ * That is not enough while the program itself or another tool listens to the runtime's events: one of the same provider
+ * that wants no types is.  The runtime makes objects of its own for the first one, so that it does not come before all.
+ */
+static enum hd_status flush_types(struct collecting *collecting, struct hd_error *err)
+{
+	const struct ipc_session session = {
+		.buffer_mb = 64,
+		.provider = { 1, 4, "Microsoft-Windows-DotNETRuntime" },
+	};
+	return flush_by(collecting, &session, TRACE_NOTHING, err);
 }
 
 static enum hd_status flush_old(struct collecting *collecting, struct hd_error *err)
@@ -116,7 +140,7 @@ static enum hd_status flush_old(struct collecting *collecting, struct hd_error *
 			 collecting->job, &version);
 	unsigned long number = version.bytes ? strtoul(version.bytes, NULL, 10) : 0;
 	text_deinit(&version);
-	return number && number < FLUSHED_VERSION ? flush_types(collecting, err) : HD_OK;
+	return number && number < FLUSHED_VERSION ? flush_by_samples(collecting, err) : HD_OK;
 }
 
 /* Is it a runtime that may not have made its heap yet?  It begins a session then, but no collection, not even later. */
@@ -361,7 +385,12 @@ static void tell_buffer(const struct collecting *collecting, uint64_t buffer)
 static enum hd_status prepare_names(struct collecting *collecting, bool *ret_again,
 				    struct hd_error *err)
 {
-	collecting->name_tries++;
+	if (collecting->name_tries++ == 0) {
+		say_collecting(collecting, "process %d did not name all types: trying again",
+			       collecting->endpoint->pid);
+		*ret_again = !is_too_late(collecting);
+		return *ret_again ? flush_types(collecting, err) : HD_OK;
+	}
 	say_collecting(collecting,
 		       "process %d did not name all types: trying again when other traces of it "
 		       "have ended",

@@ -11,9 +11,11 @@
 //     exhaust       hold more and more objects of 32 bytes until there is no memory for another one, and go on
 //     collect       collect all garbage
 //     allocate N    allocate N million objects that nobody holds
+//     listen        listen to the runtime's own events, as libraries of metrics do
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
+using System.Diagnostics.Tracing;
 using System.Globalization;
 using System.IO;
 using System.Runtime.InteropServices;
@@ -27,12 +29,26 @@ namespace Troubled
         public long number;
     }
 
+    internal sealed class Listener : EventListener
+    {
+        protected override void OnEventSourceCreated(EventSource source)
+        {
+            if (source.Name == "Microsoft-Windows-DotNETRuntime")
+                EnableEvents(source, EventLevel.Informational, (EventKeywords)1);
+        }
+
+        protected override void OnEventWritten(EventWrittenEventArgs said)
+        {
+        }
+    }
+
     public static class Program
     {
         private const int SmallSize = 32;
         private static Small all;
         private static readonly List<byte[]> arrays = new List<byte[]>();
         private static volatile object last;
+        private static Listener listener;
 
         [DllImport("libc")]
         private static extern int close(int descriptor);
@@ -144,6 +160,7 @@ namespace Troubled
                 case "drop": Drop(); break;
                 case "leak": Start(() => Leak((long)number << 20)); break;
                 case "collect": GC.Collect(); break;
+                case "listen": listener = new Listener(); break;
                 case "allocate": Allocate(number * 1_000_000L); break;
             }
         }
