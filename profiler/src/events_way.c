@@ -122,5 +122,7 @@ const char *events_way(struct hd_snapshot *snapshot, const struct stopping *stop
 	(void)runtime_listen(0, 0);
 	hearing_end();
 	type_events_end();
-	return has_session ? NULL : "the runtime does not start a session of events";
+	if (!has_session)
+		return "the runtime does not start a session of events";
+	return is_walked || stopping_is_asked(stop) ? NULL : "the runtime does not collect garbage";
 }

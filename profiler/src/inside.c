@@ -28,6 +28,7 @@
 #define HEADER_SIZE     20u
 #define AWAIT_MS        10000 /* for the heapdump to connect */
 #define GIVE_UP_SECONDS 5
+#define DETACH_TRIES    200u
 #define DETACH_MS \
 	100u /* how long the runtime may wait before it looks whether all callbacks have returned */
 
@@ -255,8 +256,11 @@ static void *run_inside(void *arg)
 	close_listener();
 	/* The program's end finds nothing to wait for any more. */
 	(void)sem_post(&inside.ended);
-	if (!atomic_load(&inside.stop.is_set))
-		runtime_detach(DETACH_MS);
+	/* It is refused while the runtime starts. */
+	for (unsigned i = 0; i < DETACH_TRIES && !atomic_load(&inside.stop.is_set) &&
+			     runtime_detach(DETACH_MS) != COM_OK;
+	     i++)
+		(void)poll(NULL, 0, DETACH_MS);
 	return NULL;
 }
 
@@ -270,7 +274,7 @@ void inside_begin(void)
 	/* The heapdump finds that nobody listens. */
 	close_listener();
 	(void)sem_post(&inside.ended);
-	runtime_detach(DETACH_MS);
+	(void)runtime_detach(DETACH_MS);
 }
 
 void inside_finish(void)

@@ -108,11 +108,11 @@ void runtime_forget(void)
 	info = NULL;
 }
 
-void runtime_detach(uint32_t milliseconds)
+hresult runtime_detach(uint32_t milliseconds)
 {
 	hresult (*detach)(void *self, uint32_t milliseconds);
 	info_method(INFO_DETACH, &detach);
-	(void)detach(info, milliseconds);
+	return detach(info, milliseconds);
 }
 
 /* What is listened to all the time. */

@@ -62,7 +62,7 @@ void runtime_forget(void);
  *
  * @param milliseconds After how long the runtime looks for the first time.
  */
-void runtime_detach(uint32_t milliseconds);
+hresult runtime_detach(uint32_t milliseconds);
 
 /** Set the masks of events, which callbacks the runtime calls, beside those of runtime_listen_always(). */
 hresult runtime_listen(uint32_t low, uint32_t high);

@@ -171,7 +171,7 @@ int snapshot_take_by_callbacks(const struct settings *settings, enum way way, co
 		(void)snprintf(err->message, sizeof(err->message), "%s", why);
 	} else {
 		/* Memory that the program takes now would not be there for the file. */
-		bool is_wanted = settings->is_held && way == WAY_EVENTS;
+		bool is_wanted = settings->is_held && way == WAY_EVENTS && !stopping_is_asked(stop);
 		bool is_held = is_wanted && hold_begin();
 		if (is_wanted && !is_held) {
 			write_line("the program goes on while %s is written: it cannot be held",
