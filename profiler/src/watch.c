@@ -31,11 +31,18 @@ static void find_threshold(struct watch *watch, uint64_t now)
 	watch->rss.threshold = when->rss_bytes && when->rss_bytes < share ? when->rss_bytes : share;
 }
 
+/* So many collections, and one more, are growth. */
+static uint64_t growth_threshold(const struct when *when)
+{
+	return when->growth ? when->growth - 1 : 0;
+}
+
 void watch_init(struct watch *watch, const struct when *when)
 {
 	*watch = (struct watch){ .when = when,
 				 .rss = { .threshold = when->rss_bytes },
 				 .heap = { .threshold = when->heap_bytes },
+				 .growth = { .threshold = growth_threshold(when) },
 				 .pressure = { .threshold = when->pressure_percent } };
 	watch->next = watch_now() + (uint64_t)when->seconds * 1000;
 	find_threshold(watch, watch_now());
@@ -95,10 +102,8 @@ static const char *look_at_memory(struct watch *watch)
 		reason = "pressure";
 	if (watch->heap.threshold && has_heap_risen(watch, now))
 		reason = "heap";
-	if (watch->when->growth && gc_watch_growth() >= watch->when->growth) {
-		gc_watch_forget_growth();
+	if (watch->when->growth && level_has_risen(&watch->growth, gc_watch_growth(), now))
 		reason = "growth";
-	}
 	if (watch->rss.threshold && level_has_risen(&watch->rss, memory_resident(), now))
 		reason = "rss";
 	return reason;
@@ -119,6 +124,12 @@ const char *watch_look(struct watch *watch)
 void watch_taken(struct watch *watch, bool is_taken)
 {
 	uint64_t now = watch_now();
+	/* They are counted again from the one that is in the file. */
+	if (is_taken && watch->growth.is_due) {
+		gc_watch_forget_growth();
+		watch->growth = (struct level){ .threshold = watch->growth.threshold };
+	}
+	level_taken(&watch->growth, is_taken, now);
 	level_taken(&watch->rss, is_taken, now);
 	level_taken(&watch->heap, is_taken, now);
 	level_taken(&watch->pressure, is_taken, now);

@@ -15,6 +15,7 @@ struct watch {
 	struct level rss;      /**< resident bytes */
 	uint64_t limit_until;  /**< watch_now() until which the limit of that counts */
 	struct level heap;     /**< bytes of the heap after a collection */
+	struct level growth;   /**< full collections in a row that have left more */
 	unsigned heap_rises;   /**< of gc_watch_rises(), how many have been seen */
 	struct level pressure; /**< percent of the time that tasks wait for memory */
 	struct level high;     /**< 1 while the kernel holds the group back, else 0 */

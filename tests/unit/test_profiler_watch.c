@@ -163,6 +163,31 @@ TEST(full_collections_in_a_row_that_leave_more_are_growth)
 	gc_watch_pause();
 }
 
+TEST(growth_is_tried_again_when_there_was_no_snapshot)
+{
+	const struct when when = { .growth = 3 };
+	struct watch watch;
+	CU_ASSERT(gc_watch_begin(0));
+	watch_init(&watch, &when);
+	gc_watch_forget_growth();
+	for (unsigned i = 0; i <= 3; i++)
+		collect(2, (500 + i) * MB);
+	check_look(&watch, "growth");
+	watch_taken(&watch, false);
+	check_look(&watch, NULL);
+	CU_ASSERT(watch.growth.retry > 0);
+	watch.growth.retry = 1;
+	check_look(&watch, "growth");
+	watch_taken(&watch, true);
+	for (unsigned i = 4; i <= 5; i++) {
+		collect(2, (500 + i) * MB);
+		check_look(&watch, NULL);
+	}
+	collect(2, 506 * MB);
+	check_look(&watch, "growth");
+	gc_watch_pause();
+}
+
 /* While the session is renewed. */
 TEST(a_collection_that_two_sessions_tell_counts_once)
 {
