@@ -484,6 +484,13 @@ class Fakes(Case):
             self.fails(self.collect(fake.pid), f"belongs to user {fake_runtime.NOBODY}")
             self.check_not_listed(fake.pid)
 
+    def test_a_turn_that_somebody_took_and_does_not_use(self) -> None:
+        """Any user may take the name by which those who collect take turns."""
+        with self.fake("good") as fake, socket.socket(socket.AF_UNIX) as name:
+            name.bind(f"\0heapdump-collect-{fake.pid}")
+            answer = self.collect(fake.pid, "-timeout", "15")
+        self.assertEqual(answer.status, 0, answer.err)
+
     @unittest.skipIf(os.getuid() != 0, "only root can be two users")
     def test_a_socket_that_another_user_planted(self) -> None:
         """In /tmp anyone may make a socket by the name of a process that is none of .NET."""

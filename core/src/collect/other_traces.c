@@ -13,6 +13,14 @@
 #include "util/opening.h"
 
 #define TURN_POLL_MS 50u
+#define UNKNOWN_MS   1000u /* how long a name counts whose owner has not been seen */
+
+/* Whose is a name that is taken? */
+enum owner {
+	OWNER_UNKNOWN,
+	OWNER_RIGHTFUL,
+	OWNER_FOREIGN,
+};
 
 static bool pause_for(uint64_t ms, struct job *job)
 {
@@ -27,29 +35,45 @@ static void name_turn(int pid, char *buf, size_t size)
 	(void)snprintf(buf, size, "@heapdump-collect-%d", pid);
 }
 
-/* Does the name belong to a process that is allowed to collect from this one? */
-static bool is_rightful(const struct endpoint *endpoint, const char *name)
+/* Does the name belong to a process that is allowed to collect from this one?  Its queue may be full, or it has ended. */
+static enum owner owner_of(const struct endpoint *endpoint, const char *name)
 {
 	struct ucred peer = { .uid = (uid_t)-1 };
 	socklen_t peer_size = sizeof(peer);
 	int fd = open_as(HD_OPEN_CONNECT, name);
 	bool known = fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) == 0;
-	/* Its queue is full, or it has just ended. */
 	bool is_busy = !known && (errno == EAGAIN || errno == ECONNREFUSED);
 	if (fd >= 0)
 		(void)close(fd);
-	return is_busy || peer.uid == 0 || peer.uid == geteuid() || peer.uid == endpoint->uid;
+	if (is_busy)
+		return OWNER_UNKNOWN;
+	return peer.uid == 0 || peer.uid == geteuid() || peer.uid == endpoint->uid ? OWNER_RIGHTFUL
+										   : OWNER_FOREIGN;
+}
+
+/*
+ * Must we wait for the owner of the name?  Anybody may take it: one who does not listen, or whose queue is full, could
+ * keep all others waiting, unless he has been seen before.
+ */
+static bool is_turn_of_another(const struct endpoint *endpoint, const char *name, uint64_t began,
+			       bool *was_seen)
+{
+	const enum owner owner = owner_of(endpoint, name);
+	*was_seen = *was_seen || owner == OWNER_RIGHTFUL;
+	return owner != OWNER_FOREIGN && (*was_seen || collect_now_ms() - began < UNKNOWN_MS);
 }
 
 enum hd_status others_exclude(const struct endpoint *endpoint, const struct patience *patience,
 			      void (*wait)(void *arg), void *arg, int *ret, struct hd_error *err)
 {
 	char name[40];
+	const uint64_t began = collect_now_ms();
+	bool was_seen = false;
 	int fd = -1;
 	name_turn(endpoint->pid, name, sizeof(name));
 	*ret = -1;
 	while (endpoint->pid && (fd = open_as(HD_OPEN_LISTEN, name)) < 0) {
-		if (errno != EADDRINUSE || !is_rightful(endpoint, name))
+		if (errno != EADDRINUSE || !is_turn_of_another(endpoint, name, began, &was_seen))
 			return HD_OK;
 		if (wait)
 			wait(arg);
