@@ -63,12 +63,17 @@ static bool add_file(struct kept_files *files, const char *name, const struct ti
 	return true;
 }
 
-/* List what the pattern could have named, but not @p own; errno, or 0. */
+/*
+ * List what the pattern could have named, but not @p own; errno, or 0.  Where our own is not, there is nothing of ours:
+ * somebody has put another folder in the place of the one in which it was written.
+ */
 static int list_files(DIR *names, const char *pattern, const char *own, struct kept_files *ret)
 {
 	const struct dirent *name;
+	struct timespec time;
+	if (!is_ours(dirfd(names), own, &time))
+		return ESTALE;
 	while (ret->count < FILES_MOST) {
-		struct timespec time;
 		errno = 0;
 		/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is our own */
 		name = readdir(names);

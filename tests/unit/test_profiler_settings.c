@@ -361,6 +361,22 @@ TEST(the_file_that_was_just_written_stays)
 	(void)rmdir(folder);
 }
 
+/* As root we could remove files in it that its owner could not. */
+TEST(another_folder_in_the_place_of_ours_stays_as_it_is)
+{
+	char folder[] = "/tmp/heapdump-test-XXXXXX", path[128];
+	struct settings settings = { .keep = 1 };
+	REQUIRE(mkdtemp(folder));
+	(void)snprintf(settings.out, sizeof(settings.out), "%s/%%p.gcdump", folder);
+	make_file(folder, "1.gcdump", 100);
+	(void)snprintf(path, sizeof(path), "%s/2.gcdump", folder);
+	kept_files_trim(&settings, path);
+	CU_ASSERT(is_there(folder, "1.gcdump"));
+	(void)snprintf(path, sizeof(path), "%s/1.gcdump", folder);
+	(void)unlink(path);
+	(void)rmdir(folder);
+}
+
 TEST(a_folder_that_cannot_be_read_is_said)
 {
 	struct settings settings = { .out = "/dev/null/%p.gcdump", .keep = 1 };
