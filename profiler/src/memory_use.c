@@ -21,11 +21,21 @@ struct hierarchy {
 	const char *controller; /* in the lines of /proc/self/cgroup */
 	const char *root;       /* where it is mounted */
 	const char *files[2];   /* limits of a group */
+	const char *usage;      /* what its processes and their files take */
+	const char *cached;     /* in memory.stat: what of this can be given back at once */
 };
 
 static const struct hierarchy hierarchies[] = {
-	{ "", "/sys/fs/cgroup", { "memory.max", "memory.high" } },
-	{ "memory", "/sys/fs/cgroup/memory", { "memory.limit_in_bytes", NULL } },
+	{ "",
+	  "/sys/fs/cgroup",
+	  { "memory.max", "memory.high" },
+	  "memory.current",
+	  "\ninactive_file " },
+	{ "memory",
+	  "/sys/fs/cgroup/memory",
+	  { "memory.limit_in_bytes", NULL },
+	  "memory.usage_in_bytes",
+	  "\ntotal_inactive_file " },
 };
 
 /* A number at the begin of a text; 0: it is another word ("max"). */
@@ -85,14 +95,21 @@ static bool find_group(const struct hierarchy *hierarchy, char path[PATH_MAX])
 	       memory_group_of(groups, hierarchy->controller, path);
 }
 
+/* Read a file of a group. */
+static bool read_file_of(const struct hierarchy *hierarchy, const char *group, const char *name,
+			 char *text, size_t size)
+{
+	char path[PATH_MAX];
+	int length = snprintf(path, sizeof(path), "%s%s/%s", hierarchy->root, group, name);
+	return length > 0 && (size_t)length < sizeof(path) && read_text(path, text, size);
+}
+
 /* Read a file of the process's group of cgroups version 2. */
 static bool read_group_file(const char *name, char *text, size_t size)
 {
-	char group[PATH_MAX], path[PATH_MAX];
-	if (!find_group(&hierarchies[0], group))
-		return false;
-	int length = snprintf(path, sizeof(path), "%s%s/%s", hierarchies[0].root, group, name);
-	return length > 0 && (size_t)length < sizeof(path) && read_text(path, text, size);
+	char group[PATH_MAX];
+	return find_group(&hierarchies[0], group) &&
+	       read_file_of(&hierarchies[0], group, name, text, size);
 }
 
 bool memory_high_events(uint64_t *ret)
@@ -119,41 +136,63 @@ bool memory_pressure(uint64_t *ret)
 	return at != NULL;
 }
 
-/* The least limit of a group and of those above it; the path is cut. */
-static uint64_t least_limit(const struct hierarchy *hierarchy, char *path)
+/* The limit of a group; UINT64_MAX: it has none. */
+static uint64_t limit_of(const struct hierarchy *hierarchy, const char *group)
 {
 	uint64_t least = UINT64_MAX;
-	for (;;) {
-		for (size_t i = 0; i < 2 && hierarchy->files[i]; i++) {
-			char name[PATH_MAX], text[32];
-			int length = snprintf(name, sizeof(name), "%s%s/%s", hierarchy->root, path,
-					      hierarchy->files[i]);
-			uint64_t limit = length > 0 && (size_t)length < sizeof(name) &&
-							 read_text(name, text, sizeof(text))
-						 ? number_of(text)
-						 : 0;
-			if (limit && limit < least)
-				least = limit;
-		}
-		char *slash = strrchr(path, '/');
-		if (!slash)
-			return least;
-		*slash = '\0';
+	for (size_t i = 0; i < 2 && hierarchy->files[i]; i++) {
+		char text[32];
+		uint64_t limit =
+			read_file_of(hierarchy, group, hierarchy->files[i], text, sizeof(text))
+				? number_of(text)
+				: 0;
+		if (limit && limit < least)
+			least = limit;
 	}
+	return least;
+}
+
+/* What all processes of a group have left of its limit; UINT64_MAX: not known. */
+static uint64_t left_of(const struct hierarchy *hierarchy, const char *group)
+{
+	char text[32], stat[8192];
+	const uint64_t limit = limit_of(hierarchy, group);
+	if (limit == UINT64_MAX ||
+	    !read_file_of(hierarchy, group, hierarchy->usage, text, sizeof(text)))
+		return UINT64_MAX;
+	const char *cached = read_file_of(hierarchy, group, "memory.stat", stat, sizeof(stat))
+				     ? strstr(stat, hierarchy->cached)
+				     : NULL;
+	const uint64_t usage = number_of(text),
+		       free = cached ? number_of(cached + strlen(hierarchy->cached)) : 0;
+	const uint64_t taken = usage > free ? usage - free : 0;
+	return limit > taken ? limit - taken : 0;
+}
+
+/* The least of a measure for the process's groups and those above them. */
+static uint64_t least_of(uint64_t (*measure)(const struct hierarchy *hierarchy, const char *group))
+{
+	uint64_t least = UINT64_MAX;
+	for (size_t i = 0; i < sizeof(hierarchies) / sizeof(hierarchies[0]); i++) {
+		char group[PATH_MAX];
+		char *slash = find_group(&hierarchies[i], group) ? group : NULL;
+		while (slash) {
+			uint64_t value = measure(&hierarchies[i], group);
+			least = value < least ? value : least;
+			slash = strrchr(group, '/');
+			if (slash)
+				*slash = '\0';
+		}
+	}
+	return least;
 }
 
 uint64_t memory_limit(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 	uint64_t least = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
-	for (size_t i = 0; i < sizeof(hierarchies) / sizeof(hierarchies[0]); i++) {
-		char path[PATH_MAX];
-		if (!find_group(&hierarchies[i], path))
-			continue;
-		uint64_t limit = least_limit(&hierarchies[i], path);
-		least = limit < least ? limit : least;
-	}
-	return least;
+	const uint64_t limit = least_of(limit_of);
+	return limit < least ? limit : least;
 }
 
 /* What the machine can still give; UINT64_MAX: nobody knows. */
@@ -169,7 +208,10 @@ uint64_t memory_left(void)
 {
 	uint64_t limit = memory_limit(), resident = memory_resident();
 	uint64_t left = limit > resident ? limit - resident : 0, available = memory_available();
-	return left < available ? left : available;
+	/* Other processes of the group count, too. */
+	uint64_t group = least_of(left_of);
+	left = left < available ? left : available;
+	return left < group ? left : group;
 }
 
 bool memory_is_short(void)

@@ -32,7 +32,10 @@ bool memory_pressure(uint64_t *ret);
  */
 bool memory_group_of(const char *groups, const char *controller, char path[PATH_MAX]);
 
-/** Bytes that the process may still have: of its limit, and of what other processes have left of the machine. */
+/**
+ * Bytes that the process may still have: of its limit, and of what the processes of its cgroup, of those above it and of
+ * the machine have left.
+ */
 uint64_t memory_left(void);
 
 /** Is that too little for a walk whose events the runtime keeps until they are read? */

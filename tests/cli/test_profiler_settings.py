@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import subprocess
+import tempfile
 import time
 import unittest
 from pathlib import Path
@@ -293,17 +295,17 @@ class SettingsTest(TroubledCase):
                 self.assertGreater(self.counts("oom.gcdump")["Troubled.Small"], 1_000_000)
 
     def in_made_up_group(
-        self, when: str
+        self, when: str, out: str = ""
     ) -> contextlib.AbstractContextManager[subprocess.Popen[str]]:
         """The program in a cgroup of version 2 that this test writes: a folder, mounted where cgroups are."""
         group = self.folder / "group"
-        group.mkdir()
+        group.mkdir(exist_ok=True)
         words = ["unshare", "--mount", "--cgroup", "sh", "-c"]
         if subprocess.run([*words, f"mount --bind {group} /sys/fs/cgroup"], check=False).returncode:
             self.skipTest("only root may mount a folder")
         words += [f'mount --bind {group} /sys/fs/cgroup; exec "$@"', "sh", *TROUBLED]
         environment = self.environment(
-            HEAPDUMP_WHEN=when, HEAPDUMP_OUT=self.out("%t-%r.gcdump"), HEAPDUMP_WAY="events"
+            HEAPDUMP_WHEN=when, HEAPDUMP_OUT=out or self.out("%t-%r.gcdump"), HEAPDUMP_WAY="events"
         )
         return self.run_program(words, environment)
 
@@ -351,6 +353,34 @@ class SettingsTest(TroubledCase):
             self.await_files(2)
         self.unharmed()
         self.assertTrue(all(name.endswith("-pressure.gcdump") for name in self.written()))
+
+    def test_what_others_of_the_group_have_is_not_left(self) -> None:
+        """A heap that needs more than that is not whole where the folder is in memory, too."""
+        folder = Path(tempfile.mkdtemp(prefix="heapdump-profiler-", dir="/dev/shm"))
+        self.addCleanup(shutil.rmtree, folder, True)
+        limit = 64 << 30
+        for cached in (0, 60 << 30):
+            with self.subTest(cached=cached), contextlib.ExitStack() as stack:
+                started = self.in_made_up_group("signal", f"{folder}/{cached}.gcdump")
+                self.write_group("memory.max", f"{limit}\n")
+                self.write_group("memory.current", f"{limit - (20 << 20)}\n")
+                self.write_group("memory.stat", f"anon 0\ninactive_file {cached}\nfile 0\n")
+                process = stack.enter_context(started)
+                self.ask(process, "grow 50")
+                os.kill(process.pid, SIGNAL)
+                if cached:
+                    end = time.monotonic() + TIMEOUT
+                    while not (folder / f"{cached}.gcdump").exists():
+                        self.assertLess(time.monotonic(), end)
+                        time.sleep(0.05)
+                else:
+                    self.await_line(process)
+                    time.sleep(0.5)
+            self.unharmed(
+                ""
+                if cached
+                else ".*(needs more memory than the program can spare|parts of the heap are missing)\n"
+            )
 
     def make_group(self, name: str) -> Path:
         """A memory cgroup of 200 MB."""
