@@ -42,6 +42,9 @@ enum callback_method {
 
 #define GC_INDUCED 1 /* COR_PRF_GC_INDUCED */
 
+/* The class that class_factory.c makes, as variables name it. */
+#define OWN_CLASS_TEXT "{8F1D9A52-6C3E-4B7A-9D04-5E2B7C61A8F3}"
+
 /* IUnknown, and ICorProfilerCallback to ICorProfilerCallback11. */
 static const struct com_id callback_ids[] = {
 	{ 0x00000000, 0x0000, 0x0000, { 0xc0, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x46 } },
@@ -225,15 +228,24 @@ static bool is_sent(void)
 	return prctl(PR_GET_NAME, name) == 0 && strncmp(name, prefix, sizeof(prefix) - 1) == 0;
 }
 
+/* Is it this library that CORECLR_NOTIFICATION_PROFILERS names, as PATH={CLSID};...? */
+static bool is_listener(void)
+{
+	/* A profiler of the start is asked before the program runs. */
+	/* NOLINTBEGIN(concurrency-mt-unsafe) */
+	const char *is_on = getenv("CORECLR_ENABLE_NOTIFICATION_PROFILERS");
+	const char *names = getenv("CORECLR_NOTIFICATION_PROFILERS");
+	/* NOLINTEND(concurrency-mt-unsafe) */
+	return is_on && strcmp(is_on, "1") == 0 && names && strcasestr(names, OWN_CLASS_TEXT);
+}
+
 /* A profiler that only listens leaves room for another one; but then it cannot watch collections. */
 static hresult on_notification_only(void *self, int32_t *ret)
 {
 	(void)self;
 	if (!ret)
 		return COM_POINTER;
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): a profiler of the start is asked before the program runs */
-	const char *is_listener = getenv("CORECLR_ENABLE_NOTIFICATION_PROFILERS");
-	*ret = is_sent() || (is_listener && strcmp(is_listener, "1") == 0);
+	*ret = is_sent() || is_listener();
 	return COM_OK;
 }
 

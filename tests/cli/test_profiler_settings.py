@@ -13,6 +13,7 @@ import unittest
 from pathlib import Path
 
 from profiling import (
+    CLASS,
     LIBRARY,
     SIGNAL,
     TOO_LATE,
@@ -381,6 +382,23 @@ class SettingsTest(TroubledCase):
                 if cached
                 else ".*(needs more memory than the program can spare|parts of the heap are missing)\n"
             )
+
+    def test_a_notification_profiler(self) -> None:
+        """It is one when the variables say so of it, and not when they name another one."""
+        own = f"{LIBRARY}={CLASS};"  # the runtime drops what has no end
+        cases = {
+            "signal": {"CORECLR_NOTIFICATION_PROFILERS": own, "CORECLR_ENABLE_PROFILING": "0"},
+            "exit": {"CORECLR_NOTIFICATION_PROFILERS": "/none.so={00000000" + CLASS[9:] + ";"},
+        }
+        for when, variables in cases.items():
+            with self.subTest(when=when):
+                self.forget_files()
+                variables["CORECLR_ENABLE_NOTIFICATION_PROFILERS"] = "1"
+                with self.program(when, **variables) as process:
+                    if when == "signal":
+                        self.signal_until(process, 1)
+                self.unharmed()
+                self.assertEqual(self.written(), [f"{when}.gcdump"])
 
     def make_group(self, name: str) -> Path:
         """A memory cgroup of 200 MB."""
