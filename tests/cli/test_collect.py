@@ -368,7 +368,7 @@ class Fakes(Case):
     def test_what_the_library_could_not_do(self) -> None:
         answer, _ = self.inside("partial")
         self.assertEqual(answer.status, 1)
-        self.assertIn("the process had too little memory for the events", answer.err)
+        self.assertIn("events are missing, as when the process has too little memory", answer.err)
         for mode, message in {
             "loaded": "it has loaded it itself",
             "unreadable": "(error 80131392): it may not be able to read it",

@@ -513,9 +513,10 @@ static enum hd_status collect_from_inside(struct collection *collection)
 	collected->tries = 1;
 	collected->is_complete = answer.is_complete;
 	if (!answer.is_complete) {
-		findings_add(&collected->findings, FINDING_PARTIAL,
-			     "collect without -inside, which tries again with more memory",
-			     "the process had too little memory for the events");
+		findings_add(
+			&collected->findings, FINDING_PARTIAL,
+			"collect without -inside, which tries again with more memory",
+			"events are missing, as when the process has too little memory for them");
 	}
 	return HD_OK;
 }
