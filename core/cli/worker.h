@@ -27,8 +27,7 @@ struct worker {
 	uint64_t own_size;         /**< bytes of address space that it began with */
 	uint64_t handed;  /**< bytes of the files that were opened for it, each file once */
 	uint64_t modules; /**< those of them that the user did not name */
-	struct handed_file
-		*handed_files; /**< the files that were opened for it, see worker_limits.c */
+	struct handed_file *handed_files; /**< those files (worker_limits.c) */
 	size_t handed_count;
 	uint64_t max_mem; /**< the limit "max-mem" of the command that it runs */
 };

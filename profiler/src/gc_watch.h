@@ -20,8 +20,8 @@
 bool gc_watch_begin(uint64_t threshold);
 
 /**
- * Let the runtime forget of which types it has told the names: it does so when a session begins after one that wanted
- * names has ended, and otherwise not while somebody listens to its events, as libraries of metrics do.
+ * Let the runtime forget of which types it has told the names.  While somebody else listens to its events, as libraries
+ * of metrics do, it forgets them only when a session begins that wants no names.
  */
 void gc_watch_flush(void);
 

@@ -45,7 +45,7 @@ static struct {
 	char path[PATH_MAX]; /* of the file */
 	struct sockaddr_un address;
 	int listener;
-	struct stopping stop; /* the program ends, or whoever has sent us */
+	struct stopping stop; /* the program ends, or the heapdump that has sent us has ended */
 	sem_t ended;
 } inside = { .listener = -1, .stop = { .peer = -1 } };
 

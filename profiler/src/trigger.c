@@ -182,8 +182,8 @@ static void stay(uint64_t milliseconds)
 }
 
 /*
- * A session that begins before the runtime has started does not make it collect, and another one must be begun.  The
- * thread of finalizers is the last that it makes then, most often shortly before that (doc/coreclr.md 19).
+ * A session that begins before the runtime has started does not make it collect, and another one must be begun.  This
+ * saves most of them: the thread of finalizers is made most often shortly before that (doc/coreclr.md 19).
  */
 static void await_start(void)
 {

@@ -87,10 +87,8 @@ static struct patience patience_of(const struct collecting *collecting, uint64_t
 }
 
 /*
- * Runtimes forget which types they have sent when a session of another kind begins or ends.  If that fails, there will be
- * types without names.
- *
- * @param goal TRACE_NOTHING: it is ended at once.
+ * Begin and end a session by which the runtime forgets which types it has sent.  If that fails, there will be types
+ * without names.
  */
 static enum hd_status flush_by(struct collecting *collecting, const struct ipc_session *session,
 			       enum trace_goal goal, struct hd_error *err)
@@ -120,8 +118,9 @@ static enum hd_status flush_by_samples(struct collecting *collecting, struct hd_
 }
 
 /*
- * That is not enough while the program itself or another tool listens to the runtime's events: one of the same provider
- * that wants no types is.  The runtime makes objects of its own for the first one, so that it does not come before all.
+ * That is not enough while the program itself or another tool listens to the runtime's events; a session of the same
+ * provider that wants no types is.  The runtime makes objects for the first such session: it is begun only when names
+ * were missing.
  */
 static enum hd_status flush_types(struct collecting *collecting, struct hd_error *err)
 {
@@ -408,7 +407,7 @@ static enum hd_status plan_next(struct collecting *collecting, uint64_t *buffer,
 {
 	const struct collected *best = &collecting->best;
 	bool is_again = false;
-	/* There was no time to wait for it as long as for others. */
+	/* Nothing came, and there is no time for another try: that is what the user can change. */
 	if (collecting->end == TRACE_IDLE && is_starting(collecting) && is_too_late(collecting))
 		collecting->end = TRACE_TIMEOUT;
 	if (is_too_late(collecting) || collecting->end == TRACE_HUNG_UP ||

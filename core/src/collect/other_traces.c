@@ -18,7 +18,7 @@
 /* Whose is a name that is taken? */
 enum owner {
 	OWNER_UNKNOWN,
-	OWNER_RIGHTFUL,
+	OWNER_RIGHTFUL, /* of one who is allowed to collect from the process */
 	OWNER_FOREIGN,
 };
 
@@ -35,7 +35,7 @@ static void name_turn(int pid, char *buf, size_t size)
 	(void)snprintf(buf, size, "@heapdump-collect-%d", pid);
 }
 
-/* Does the name belong to a process that is allowed to collect from this one?  Its queue may be full, or it has ended. */
+/* Whose is the name?  Not known: the queue of the one who listens is full, or nobody listens. */
 static enum owner owner_of(const struct endpoint *endpoint, const char *name)
 {
 	struct ucred peer = { .uid = (uid_t)-1 };
@@ -52,8 +52,8 @@ static enum owner owner_of(const struct endpoint *endpoint, const char *name)
 }
 
 /*
- * Must we wait for the owner of the name?  Anybody may take it: one who does not listen, or whose queue is full, could
- * keep all others waiting, unless he has been seen before.
+ * Must we wait for the owner of the name?  Anybody may take it: one who does not listen, or lets the queue become full,
+ * could keep all others waiting, so that we wait for long only for one who has been seen.
  */
 static bool is_turn_of_another(const struct endpoint *endpoint, const char *name, uint64_t began,
 			       bool *was_seen)

@@ -8,7 +8,7 @@
 
 /** When a trace is stopped. */
 enum trace_goal {
-	TRACE_NOTHING, /**< it only begins */
+	TRACE_NOTHING, /**< at once */
 	TRACE_ONE_EVENT,
 	TRACE_SNAPSHOT, /**< a heap snapshot is there, or parts of it are lost */
 };
