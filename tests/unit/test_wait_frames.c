@@ -168,4 +168,32 @@ TEST(a_stack_that_cannot_be_walked_is_not_idle)
 	ASSERT_UINT(wait.kind, WAIT_NONE);
 }
 
+TEST(only_a_root_of_a_frame_tells_which_frame_holds_an_object)
+{
+	struct stack_root roots[] = {
+		{ .value = 0x1000, .frame = UINT32_MAX, .kind = STACK_ROOT_GC_FRAME },
+		{ .value = 0x2000, .frame = UINT32_MAX, .kind = STACK_ROOT_EXCEPTION },
+		{ .value = 0x2000, .frame = 2 },
+		{ .value = 0x2000, .frame = 1 },
+		{ .value = 0x3000, .frame = 3 },
+		{ .value = 0x4000, .frame = 2, .flags = STACK_ROOT_CONSERVATIVE },
+	};
+	struct thread_wait wait = {
+		.stack = { .frames = frames,
+			   .frames_count = 3,
+			   .roots = roots,
+			   .roots_count = sizeof(roots) / sizeof(roots[0]) },
+		.wait_end = 1,
+	};
+	CU_ASSERT(wait_frame_with(&wait, 0x1000) == WAIT_NO_FRAME);
+	ASSERT_UINT(wait_frame_with(&wait, 0x2000), 1);
+	CU_ASSERT(wait_frame_with(&wait, 0x3000) == WAIT_NO_FRAME);
+	CU_ASSERT(wait_frame_with(&wait, 0x4000) == WAIT_NO_FRAME);
+	CU_ASSERT(wait_frame_with(&wait, 0) == WAIT_NO_FRAME);
+	wait.wait_end = 2;
+	ASSERT_UINT(wait_frame_with(&wait, 0x2000), 2);
+	wait.wait_end = WAIT_NO_FRAME;
+	CU_ASSERT(wait_frame_with(&wait, 0x1000) == WAIT_NO_FRAME);
+}
+
 SUITE(.name = "wait_frames", .set_up = set_up, .tear_down = tear_down)

@@ -103,10 +103,12 @@ size_t wait_frame_with(const struct thread_wait *wait, uint64_t object)
 {
 	size_t begin = wait->wait_end == WAIT_NO_FRAME ? 0 : wait->wait_end;
 	size_t found = WAIT_NO_FRAME;
+	/* Roots of the runtime's own variables and of exceptions in flight belong to no frame. */
 	for (size_t i = 0; i < wait->stack.roots_count && object; i++) {
 		const struct stack_root *root = &wait->stack.roots[i];
 		if (root->value == object && !(root->flags & STACK_ROOT_CONSERVATIVE) &&
-		    root->frame >= begin && root->frame < found)
+		    root->frame >= begin && root->frame < wait->stack.frames_count &&
+		    root->frame < found)
 			found = root->frame;
 	}
 	return found;
