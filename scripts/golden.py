@@ -17,7 +17,7 @@ the front end ("heapdump: ", "error: ").  JSON is in lines that a person can com
 --update writes .out files from the shell: review them.
 
 The shell runs each case twice: in a process of its own, as an argument vector, and typed into one process for
-each file, as the debuggers do. --share N (with sanitizers) does the first for one of N cases, for others each time.
+each file, as the debuggers do. --share N (with sanitizers) does the first for one of N cases; the seed says which.
 """
 from __future__ import annotations
 

@@ -1,21 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# test.sh [--all]: everything that must pass: unit, golden, property, fault and debugger tests of a release build, the
+# test.sh: everything that must pass: unit, golden, property, fault and debugger tests of a release build, the
 # same without debuggers under AddressSanitizer and UBSan, an installation, the static program, Debian packages, and lint.
 #
-# Of the longest tests a part is run, another one each time (tests/support/turns.py); --all runs all of them, which
-# takes much longer. HEAPDUMP_TEST_SEED=N runs the same part again.
+# Of the longest tests it runs a part, and always the same one (tests/support/turns.py): what passed once passes again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-case "${1:-}" in
---all) export HEAPDUMP_TEST_ALL=1 ;;
-"") ;;
-*)
-    echo "usage: test.sh [--all]" >&2
-    exit 2
-    ;;
-esac
-export HEAPDUMP_TEST_SEED=${HEAPDUMP_TEST_SEED:-$RANDOM}
+[ $# -eq 0 ] || { echo "usage: test.sh" >&2; exit 2; }
+unset HEAPDUMP_TEST_SEED HEAPDUMP_TEST_ALL
 jobs=$(nproc)
 # Many tests wait for processes, timers and sockets: one more than there are processors.
 tests=$((jobs + 1))
@@ -43,7 +35,6 @@ build_and_test() {
         "${ctest_options[@]}" 2>&1 | tee "$folder/test.log"
 }
 
-echo "HEAPDUMP_TEST_SEED=$HEAPDUMP_TEST_SEED"
 step "packages"
 scripts/setup.sh
 build_and_test build -- -DCMAKE_BUILD_TYPE=Release -DHD_DEBUG_INFO=-g1 -DHD_TESTS=ON -DHD_LLDB=ON

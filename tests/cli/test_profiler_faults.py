@@ -21,8 +21,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from profiling import CLASS, SIGNAL, TROUBLED, build_program, start_program
-from shell_program import BUILD, TIMEOUT
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+# pylint: disable=wrong-import-position
+import turns  # noqa: E402
+from profiling import CLASS, SIGNAL, TROUBLED, build_program, start_program  # noqa: E402
+from shell_program import BUILD, TIMEOUT  # noqa: E402
 
 FAULTY = str(Path(BUILD) / "tests" / "libheapdump_profiler_faulty.so")
 # What the program does after the signal, and what must not be part of its standard error.
@@ -105,8 +108,7 @@ def main() -> int:
         print("there is no .NET SDK, or the program does not build")
         return 77
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    seed = int(os.environ.get("HEAPDUMP_TEST_SEED", time.time_ns() % 1000000))
-    random.seed(seed)
+    random.seed(turns.seed())
     folder = Path(tempfile.mkdtemp(prefix="heapdump-profiler-"))
     bad = snapshots = 0
     try:
@@ -114,7 +116,7 @@ def main() -> int:
         assert expected["works"][0] == 7 and expected["aborts"][0] == -signal.SIGABRT
         whens = {"socket": "signal,oom", "events": "signal,rss>90%", "walk": "signal,exit"}
         calls = {way: count_calls(folder, way, whens[way]) for way in WAYS}
-        print(f"seed {seed}; allocations: {calls}", flush=True)
+        print(f"seed {turns.seed()}; allocations: {calls}", flush=True)
         for number in range(runs):
             way = WAYS[number % len(WAYS)]
             name = random.choices(list(SCRIPTS), (4, 2, 1, 1, 1))[0]

@@ -215,7 +215,7 @@ class ViewerTest(unittest.TestCase):
         self.assertEqual(text, path.read_text(encoding="utf-8"))
 
     def test_larger(self) -> None:
-        """Real cores, where there are any: another one each time."""
+        """A real core, where there are any; the seed says which."""
         cores = [path for path in LARGER if path.exists()]
         if not cores:
             self.skipTest("no cores: scripts/make_corefiles.sh makes them")

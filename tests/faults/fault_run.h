@@ -28,7 +28,7 @@ void fault_tear_down(void);
 
 /**
  * Run @p one without and with faults; every breach of what is promised fails the test.  Half of the ways are tried, in
- * a build with sanitizers a quarter, others each time (support/turns.h).
+ * a build with sanitizers a quarter; the seed says which (support/turns.h).
  */
 void fault_check(const struct fault_case *one);
 

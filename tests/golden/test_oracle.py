@@ -23,7 +23,7 @@ import turns  # noqa: E402
 from oracle import FLAGS, KINDS, Dump, Root, TypeKey  # noqa: E402
 from random_dump import random_dump  # noqa: E402
 
-# Others each time; sanitizers, which do not compare, see few of them.
+# The seed says which (support/turns.py); sanitizers, which do not compare, see few of them.
 RANDOM_DUMPS = 200 if turns.ALL else 4 if turns.SANITIZED else 30
 FILES = [
     "corefiles/bubblecs.heap",

@@ -4,10 +4,11 @@
 
 Every word on the way to a root (root_places.py) is replaced by others, and more is damaged at once
 (root_damage.py). After each, one session answers the commands about roots. It must end in time, with
-exit status 0 or 1, and with valid JSON. Which words are replaced, and by what, is another choice each time. Roots that do not depend on the damage must be the same as before.
-New ones must be conservative, on a stack that is partial, but where the damage looks sound. A precise root is
-always an object. With --strict, too: where roots are missing, a finding or a partial stack says so. Whether
-damage can be told from what is right depends on what lies nearby: on some cores a few of a thousand cannot.
+exit status 0 or 1, and with valid JSON. Which words are replaced, and by what, depends on --seed. Roots that do not
+depend on the damage must be the same as before. New ones must be conservative, on a stack that is partial, but where
+the damage looks sound. A precise root is always an object. With --strict, too: where roots are missing, a finding or
+a partial stack says so. Whether damage can be told from what is right depends on what lies nearby: on some cores a few
+of a thousand cannot.
 
     roots.py [--core NAME...] [--strict] [--long] [--name TEXT] [--rounds N] [--every N] [-v]
 """

@@ -9,7 +9,7 @@ Only `info` may differ, in what it says about the copy.
 
     check_lean.py [NUMBER...]
 
-All programs, or those of PROGRAMS that are named by their numbers, from 0; `random` is two of them, others each time.
+All programs, or those of PROGRAMS that are named by their numbers, from 0; `random` is two of them; the seed says which.
 """
 from __future__ import annotations
 

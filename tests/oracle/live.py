@@ -196,7 +196,7 @@ def running(
 
 
 def some(programs: list[tuple[str, str, bool]]) -> list[tuple[str, str, bool]]:
-    """The first, and another one each time; all of them when all has been asked for."""
+    """The first and another one, which the seed chooses; all of them when all has been asked for."""
     if turns.ALL:
         return programs
     return [programs[0], turns.chance(sys.argv[0]).choice(programs[1:])]

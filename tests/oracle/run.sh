@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # run.sh [--crash|--churn] [--update-table]: make all cores that have a heap, and compare each with ClrMD and with
 # what its program said. --crash: instead, those of programs that died. --churn: instead, some of a program that
-# never rests, and one with many objects. Of the ways to die a third is made, others each time.
+# never rests, and one with many objects. A third of the ways to die is made (support/turns.py).
 # CHURN: how many of a program that never rests (default 6). COREFILES: the folder of the cores (default
 # corefiles/build). Exit status: 77 without a .NET SDK.
 set -eu
@@ -13,7 +13,7 @@ all=$(scripts/make_corefiles.sh --list | grep -v -e '(by name)$' -e '(no heap)' 
 case ${1:-} in
 --crash)
     shift
-    # On .NET 10 in every way to die, of which a third is taken, others each time (HEAPDUMP_TEST_ALL=1: all).
+    # On .NET 10 there are many ways to die, and a third of them is taken; the seed says which (support/turns.py).
     names=$(echo "$all" | grep '^crash' | tests/support/turns.py 3 --lines '^crash10-.*-(heap|full)$')
     ;;
 --churn)

@@ -15,7 +15,7 @@ Json = dict[str, Any]
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # Lines about one core that are printed.
 TOLD = 40
-# All of what is compared, and not a part of it (scripts/test.sh --all).
+# All of what is compared, and not a part of it (support/turns.py).
 IS_ALL = bool(os.environ.get("HEAPDUMP_TEST_ALL"))
 
 

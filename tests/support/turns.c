@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/turns.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 bool turns_all(void)
 {
@@ -14,19 +11,8 @@ bool turns_all(void)
 
 uint64_t turns_seed(void)
 {
-	static bool is_known;
-	static uint64_t seed;
-	if (!is_known) {
-		const char *value = getenv("HEAPDUMP_TEST_SEED");
-		struct timespec now;
-		(void)clock_gettime(CLOCK_REALTIME, &now);
-		seed = value && *value ? strtoull(value, NULL, 10)
-				       : (uint64_t)(now.tv_sec ^ now.tv_nsec) % 1000000;
-		is_known = true;
-		(void)printf("HEAPDUMP_TEST_SEED=%" PRIu64 "\n", seed);
-		(void)fflush(stdout);
-	}
-	return seed;
+	const char *value = getenv("HEAPDUMP_TEST_SEED");
+	return value && *value ? strtoull(value, NULL, 10) : 1;
 }
 
 bool is_turn(uint64_t i, unsigned int share)

@@ -6,13 +6,14 @@
 #include <stdint.h>
 
 /*
- * Of a long test only a part is run each time, and another one the next time.  HEAPDUMP_TEST_ALL=1 (scripts/test.sh
- * --all) runs all of it.  What begins again each time is printed as HEAPDUMP_TEST_SEED=N: set it to have the same part.
+ * A test that would take long runs only a part of what it could run, and always the same part: that of seed 1.  The
+ * environment variable HEAPDUMP_TEST_SEED=N chooses another part, HEAPDUMP_TEST_ALL=1 runs everything;
+ * scripts/test.sh sets neither.
  */
 
 /** Has all been asked for? */
 bool turns_all(void);
-/** The number that the parts depend on; printed when it is first asked for. */
+/** The number that the parts depend on; 1 unless the environment names another. */
 uint64_t turns_seed(void);
 /** Is it the turn of @p i, when one of @p share has it? */
 bool is_turn(uint64_t i, unsigned int share);

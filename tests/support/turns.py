@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What of a long test is run this time: another part each time, or all of it with HEAPDUMP_TEST_ALL=1.
+"""Which part of a long test is run: always that of seed 1, unless the environment asks for more.
 
     turns.py SHARE FILE [ARGUMENT...]     run one of SHARE of the tests (unittest) of FILE
     turns.py SHARE --lines PATTERN        of the lines on standard input that match, print one of SHARE; all others
 
-HEAPDUMP_TEST_SEED=N, which is printed, chooses the part.
+HEAPDUMP_TEST_SEED=N chooses another part, HEAPDUMP_TEST_ALL=1 runs everything; scripts/test.sh sets neither.
 """
 from __future__ import annotations
 
-import functools
 import importlib.util
 import os
 import random
@@ -24,12 +23,9 @@ ALL = os.environ.get("HEAPDUMP_TEST_ALL", "0") not in ("", "0")
 SANITIZED = os.environ.get("HEAPDUMP_SANITIZED", "0") not in ("", "0")
 
 
-@functools.cache
 def seed() -> int:
-    """The number that the parts depend on; printed (standard error) when it is first asked for."""
-    value = os.environ.get("HEAPDUMP_TEST_SEED") or str(random.randrange(1000000))
-    print(f"HEAPDUMP_TEST_SEED={value}", file=sys.stderr, flush=True)
-    return int(value)
+    """The number that the parts depend on; 1 unless the environment names another."""
+    return int(os.environ.get("HEAPDUMP_TEST_SEED") or "1")
 
 
 def is_turn(number: int, share: int) -> bool:

@@ -12,7 +12,7 @@
 /*
  * Every allocation fails once: the first, the second, ... and all after it.  What fails says so,
  * leaves nothing after (the build with sanitizers tells), and works the next time.  The build with
- * sanitizers takes one of three, others each time.
+ * sanitizers takes one of three; the seed says which.
  */
 
 #define NTH_MAX 3000u

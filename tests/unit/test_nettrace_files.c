@@ -300,7 +300,7 @@ static void check_cuts(const char *name)
 	/* The last byte is not needed, although dotnet-gcdump does not do without. */
 	CU_ASSERT(check_cut(file.fd, text.size - 1, whole, true));
 	size_t good = 0, exact = 0;
-	/* Others each time. */
+	/* The seed says which. */
 	const size_t step = turn_step(share_of(29, 97));
 	for (size_t size = text.size - 1 - first_turn((unsigned int)step); size >= step;) {
 		size -= step;
@@ -323,7 +323,7 @@ TEST(a_trace_cut_anywhere_gives_what_is_there)
 TEST(any_byte_may_be_damaged)
 {
 	struct text file = source_file("small300.nettrace");
-	/* Half of them, with sanitizers a quarter, others each time. */
+	/* Half of them, with sanitizers a quarter; the seed says which. */
 	for (size_t at = 0; at < file.size; at += at < 1000 ? 1 : 61) {
 		if (!is_turn(at, share_of(2, 4)))
 			continue;

@@ -47,7 +47,7 @@ static void check_prefix(const struct text *sample, size_t size, bool lenient)
 	graph_destroy(graph);
 }
 
-/* With sanitizers one of four, others each time. */
+/* With sanitizers one of four; the seed says which. */
 static void check_prefixes(bool lenient)
 {
 	const unsigned int share = share_of(1, 4);
