@@ -9,7 +9,7 @@
 #include "write_line.h"
 
 #define VERSION_OLDEST 8
-#define VERSION_NEWEST 10
+#define VERSION_NEWEST 11
 #define CORE_CLR       2 /* COR_PRF_CORE_CLR */
 
 /* Of IMetaDataImport. */

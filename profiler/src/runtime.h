@@ -44,7 +44,7 @@ struct runtime_class {
 };
 
 /**
- * Take the runtime's object, until runtime_forget(), if it is one that the profiler is made for: CoreCLR 8, 9 or 10.  Else says so
+ * Take the runtime's object, until runtime_forget(), if it is one that the profiler is made for: CoreCLR 8 to 11.  Else says so
  * in one line on standard error.
  *
  * @param[in] unknown An IUnknown; borrowed.
