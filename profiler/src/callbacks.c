@@ -14,6 +14,7 @@
 #include "own_socket.h"
 #include "runtime.h"
 #include "settings.h"
+#include "spared_signal.h"
 #include "trigger.h"
 #include "walk_way.h"
 #include "write_line.h"
@@ -93,22 +94,31 @@ static void listen_always(const struct when *when)
 		write_line("the runtime does not tell about collections: they will not be seen");
 }
 
-/* Anything but COM_OK here means that the program runs without us; this one is not an error to report. */
-static hresult on_initialize(void *self, void *unknown)
+/* Begin to wait for what leads to a snapshot; false: something is missing. */
+static bool begin_work(const struct settings *settings)
 {
-	struct settings settings;
-	(void)self;
-	if (!settings_read(&settings) || !runtime_open(unknown))
-		return COM_CANCEL_ACTIVATION;
 	own_socket_find();
-	listen_always(&settings.when);
-	if (walk_way_prepare(&settings) && trigger_start(&settings))
-		return COM_OK;
+	listen_always(&settings->when);
+	if (walk_way_prepare(settings) && trigger_start(settings))
+		return true;
 	/* The runtime lets the library go. */
 	gc_watch_pause();
 	runtime_listen_no_more();
 	runtime_forget();
-	return COM_CANCEL_ACTIVATION;
+	return false;
+}
+
+/* Anything but COM_OK here means that the program runs without us; this one is not an error to report. */
+static hresult on_initialize(void *self, void *unknown)
+{
+	struct settings settings;
+	int number;
+	(void)self;
+	bool works =
+		settings_read(&settings, &number) && runtime_open(unknown) && begin_work(&settings);
+	/* Whoever sends it wants a snapshot, and not the end of the program. */
+	spare_signals(number);
+	return works ? COM_OK : COM_CANCEL_ACTIVATION;
 }
 
 static hresult on_attach(void *self, void *unknown, void *data, uint32_t size)

@@ -6,6 +6,7 @@
 #include <heapdump/error.h>
 
 #include "callbacks.h"
+#include "spared_signal.h"
 
 /* The class of the profiler: what CORECLR_PROFILER names. */
 static const struct com_id own_class = {
@@ -81,8 +82,11 @@ HD_API hresult DllGetClassObject(const struct com_id *class_id, const struct com
 	if (!ret || !class_id)
 		return COM_POINTER;
 	*ret = NULL;
-	if (memcmp(class_id, &own_class, sizeof(*class_id)) != 0)
+	if (memcmp(class_id, &own_class, sizeof(*class_id)) != 0) {
+		/* CORECLR_PROFILER is wrong, and nothing else of this library will be called. */
+		spare_signals(0);
 		return COM_NO_CLASS;
+	}
 	return query_factory(&factory, id, ret);
 }
 

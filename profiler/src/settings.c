@@ -220,11 +220,17 @@ bool settings_check_file(const struct setting_texts *texts)
 	return parse_each(texts, true, &unused);
 }
 
-bool settings_read(struct settings *ret)
+bool settings_read(struct settings *ret, int *ret_signal)
 {
 	struct setting_texts texts;
+	bool is_file = settings_file_read(SETTINGS_FILE, &texts);
+	int of_file = when_signal(texts.text[SETTING_WHEN]);
 	/* A file that anybody can put there must not keep the variables from working. */
-	if (!settings_file_read(SETTINGS_FILE, &texts) || !settings_check_file(&texts))
+	if (!is_file || !settings_check_file(&texts))
 		texts = (struct setting_texts){ 0 };
-	return read_variables(&texts) && settings_parse(&texts, ret);
+	bool is_read = read_variables(&texts);
+	*ret_signal = when_signal(texts.text[SETTING_WHEN]);
+	if (!*ret_signal)
+		*ret_signal = of_file;
+	return is_read && settings_parse(&texts, ret);
 }

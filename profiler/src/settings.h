@@ -67,8 +67,9 @@ bool settings_check_file(const struct setting_texts *texts);
 /**
  * Read the variables HEAPDUMP_..., or what they do not say from heapdump.profiler.json in the working folder.
  *
+ * @param[out] ret_signal The signal that one of these texts asks for, also when they do not count; 0: none.
  * @return false when nothing is asked for, or something is wrong; this is then said in one line on standard error
  */
-bool settings_read(struct settings *ret);
+bool settings_read(struct settings *ret, int *ret_signal);
 
 #endif

@@ -8,8 +8,7 @@
 #include "amount.h"
 #include "write_line.h"
 
-#define SIGNAL_DEFAULT 6u /* SIGRTMIN+0 is the runtime's own */
-#define WORD_SHOWN     100
+#define WORD_SHOWN 100
 
 static bool parse_signal(struct word word, struct when *ret)
 {
@@ -136,19 +135,33 @@ static bool parse_word(struct word word, const struct when_source *source, struc
 	return parse_any(word, ret);
 }
 
+/* What is in front of the next comma, without the blanks around it; @p text is then at that comma, or at the end. */
+static struct word next_word(const char **text)
+{
+	struct word word = { *text, *text + strcspn(*text, ",") };
+	*text = word.end;
+	word_skip_blanks(&word);
+	while (word.end > word.at && (word.end[-1] == ' ' || word.end[-1] == '\t'))
+		word.end--;
+	return word;
+}
+
 bool when_parse(const char *text, const struct when_source *source, struct when *ret)
 {
 	*ret = (struct when){ 0 };
 	for (;; text++) {
-		const char *end = text + strcspn(text, ",");
-		struct word word = { text, end };
-		word_skip_blanks(&word);
-		while (word.end > word.at && (word.end[-1] == ' ' || word.end[-1] == '\t'))
-			word.end--;
-		if (!parse_word(word, source, ret))
+		if (!parse_word(next_word(&text), source, ret))
 			return false;
-		text = end;
 		if (!*text)
 			return true;
+	}
+}
+
+int when_signal(const char *text)
+{
+	struct when when = { 0 };
+	for (;; text++) {
+		if (parse_signal(next_word(&text), &when) || !*text)
+			return when.signal;
 	}
 }

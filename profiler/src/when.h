@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define GROWTH_MOST 1000u
+#define GROWTH_MOST    1000u
+#define SIGNAL_DEFAULT 6 /* "signal": SIGRTMIN and this; SIGRTMIN+0 is the runtime's own */
 
 /** What leads to a snapshot. */
 struct when {
@@ -36,5 +37,8 @@ struct when_source {
  * @return false when it is something else, which is said in one line on standard error
  */
 bool when_parse(const char *text, const struct when_source *source, struct when *ret);
+
+/** The signal that a text asks for, also when other words of it are wrong; 0: none. */
+int when_signal(const char *text);
 
 #endif

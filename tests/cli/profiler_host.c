@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A runtime that has nothing but what a profiler is asked and asks when it starts: it shows each mask of events that the
- * profiler sets, and sessions of events.    profiler_host LIBRARY [TROUBLE]
+ * profiler sets, and sessions of events.    profiler_host LIBRARY [TROUBLE [SIGNAL...]]
  *     signal          the signal comes, and two sessions that are begun then fail
  *     no-sessions     the same, and all sessions fail
  *     vain            the signal comes, and no session has any events: until two have ended
@@ -9,6 +9,13 @@
  *     ignored         the signal was ignored before: are calls that it interrupts continued?
  *     no-thread       no thread can be made
  *     no-exceptions   the runtime does not tell about exceptions
+ *     no-collections  the runtime does not tell about collections
+ *     release-7       the runtime is too old to be asked for its release
+ *     release-12      the runtime is newer than all that are known
+ *     other-class     the runtime asks for another class
+ *     handled         the program has a handler of the first SIGNAL
+ *     end             the program ends, and goes on for a while
+ * When all is done, each SIGRTMIN+SIGNAL comes.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,6 +23,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,16 +46,16 @@ static struct {
 	const method_fn *table;
 } info = { info_table };
 
+static const char *trouble = "";
+static int sessions_fail;
+static atomic_int sessions_ended;
+
 static int32_t query(void *self, const void *id, void **ret)
 {
 	(void)id;
 	*ret = self;
-	return 0;
+	return strcmp(trouble, "release-7") == 0 ? -1 : 0;
 }
-
-static const char *trouble = "";
-static int sessions_fail;
-static atomic_int sessions_ended;
 
 /* The one that the library finds. */
 __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
@@ -73,7 +81,7 @@ static int32_t runtime_information(void *self, uint16_t *instance, uint32_t *typ
 	(void)self;
 	(void)instance;
 	*type = CORE_CLR;
-	*major = 10;
+	*major = strcmp(trouble, "release-12") == 0 ? 12 : 11;
 	*minor = 0;
 	return 0;
 }
@@ -82,7 +90,9 @@ static int32_t set_mask(void *self, uint32_t low, uint32_t high)
 {
 	(void)self;
 	printf("mask %x %x\n", low, high);
-	return strcmp(trouble, "no-exceptions") == 0 && (low & 0x40) ? -1 : 0;
+	bool is_refused = (strcmp(trouble, "no-exceptions") == 0 && (low & 0x40)) ||
+			  (strcmp(trouble, "no-collections") == 0 && (low & 0x80));
+	return is_refused ? -1 : 0;
 }
 
 static int32_t start_session(void *self, uint32_t count, const void *providers, int32_t has_rundown,
@@ -132,24 +142,30 @@ static method_fn method_of(void *object, size_t number)
 	return ret;
 }
 
-int main(int argc, char **argv)
+/* The library's object; NULL: it has none. */
+static void *load_callback(const char *path)
 {
-	static const unsigned char class_id[16] = {
-		0x52, 0x9a, 0x1d, 0x8f, 0x3e, 0x6c, 0x7a, 0x4b,
-		0x9d, 0x04, 0x5e, 0x2b, 0x7c, 0x61, 0xa8, 0xf3
-	};
+	static unsigned char class_id[16] = { 0x52, 0x9a, 0x1d, 0x8f, 0x3e, 0x6c, 0x7a, 0x4b,
+					      0x9d, 0x04, 0x5e, 0x2b, 0x7c, 0x61, 0xa8, 0xf3 };
 	static const unsigned char factory_id[16] = { 1,    0, 0, 0, 0, 0, 0, 0,
 						      0xc0, 0, 0, 0, 0, 0, 0, 0x46 };
 	static const unsigned char unknown_id[16] = { 0,    0, 0, 0, 0, 0, 0, 0,
 						      0xc0, 0, 0, 0, 0, 0, 0, 0x46 };
 	void *factory = NULL, *callback = NULL;
-	void *library = argc >= 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	void *symbol = library ? dlsym(library, "DllGetClassObject") : NULL;
 	get_class_fn get_class;
 	memcpy(&get_class, &symbol, sizeof(get_class));
+	class_id[15] = strcmp(trouble, "other-class") == 0 ? 0 : 0xf3;
 	if (!get_class || get_class(class_id, factory_id, &factory) != 0 ||
 	    ((create_fn)method_of(factory, 3))(factory, NULL, unknown_id, &callback) != 0)
-		return EXIT_FAILURE;
+		return NULL;
+	return callback;
+}
+
+/* Let the runtime start; false: the library refuses to be its profiler. */
+static bool initialise(void *callback)
+{
 	for (size_t i = 0; i < INFO_METHODS; i++)
 		info_table[i] = (method_fn)succeed;
 	info_table[0] = (method_fn)query;
@@ -157,17 +173,53 @@ int main(int argc, char **argv)
 	info_table[82] = (method_fn)set_mask;
 	info_table[101] = (method_fn)start_session;
 	info_table[103] = (method_fn)stop_session;
-	trouble = argc == 3 ? argv[2] : "";
 	/* By this thread a profiler knows a runtime that has started. */
 	(void)prctl(PR_SET_NAME, ".NET Finalizer");
-	if (strcmp(trouble, "ignored") == 0)
-		(void)sigaction(SIGRTMIN + 6, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
-	if (((initialize_fn)method_of(callback, 3))(callback, &info) != 0) {
-		puts("refused");
+	bool is_good = ((initialize_fn)method_of(callback, 3))(callback, &info) == 0;
+	puts(is_good ? "initialised" : "refused");
+	if (is_good)
+		(void)((notify_fn)method_of(callback, 5))(callback, 0);
+	return is_good;
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	(void)!write(STDOUT_FILENO, "handled\n", 8);
+}
+
+/* What the program itself has set before the runtime starts. */
+static void set_before(int number)
+{
+	struct sigaction action = { .sa_handler = SIG_IGN };
+	if (strcmp(trouble, "handled") == 0)
+		action.sa_handler = on_signal;
+	if (action.sa_handler != SIG_IGN || strcmp(trouble, "ignored") == 0)
+		(void)sigaction(number, &action, NULL);
+}
+
+static void raise_all(int count, char **offsets)
+{
+	(void)fflush(stdout);
+	for (int i = 0; i < count; i++)
+		(void)raise(SIGRTMIN + (int)strtol(offsets[i], NULL, 10));
+	puts("alive");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		return EXIT_FAILURE;
+	trouble = argc >= 3 ? argv[2] : "";
+	set_before(SIGRTMIN + (argc > 3 ? (int)strtol(argv[3], NULL, 10) : 6));
+	void *callback = load_callback(argv[1]);
+	if (!callback)
+		puts("no class");
+	if (!callback || !initialise(callback)) {
+		if (argc > 3)
+			raise_all(argc - 3, argv + 3);
 		return EXIT_SUCCESS;
 	}
-	puts("initialised");
-	(void)((notify_fn)method_of(callback, 5))(callback, 0);
 	if (strcmp(trouble, "fork") == 0)
 		signal_child();
 	if (strcmp(trouble, "signal") == 0) {
@@ -185,11 +237,16 @@ int main(int argc, char **argv)
 			(void)sleep(1);
 	}
 	/* On a busy machine the profiler's thread takes its time. */
-	(void)sleep(*trouble ? 3 : 1);
+	if (argc <= 3)
+		(void)sleep(*trouble ? 3 : 1);
 	struct sigaction now;
 	if (strcmp(trouble, "ignored") == 0 && sigaction(SIGRTMIN + 6, NULL, &now) == 0)
 		puts((now.sa_flags & SA_RESTART) ? "continued" : "broken off");
 	puts("idle");
+	if (strcmp(trouble, "end") == 0)
+		(void)((initialize_fn)method_of(callback, 4))(callback, NULL);
+	if (argc > 3)
+		raise_all(argc - 3, argv + 3);
 	(void)fflush(stdout);
 	_exit(EXIT_SUCCESS);
 }

@@ -230,11 +230,17 @@ class ProfilerTest(ProfilerCase):
         """collect -inside into the folder."""
         return run("collect", str(pid), "-inside", "-o", f"{self.folder}/out/{name}")
 
+    def signals(self, pid: int) -> list[str]:
+        """Which signals a process ignores, and which it handles."""
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+        return re.findall(r"Sig(?:Ign|Cgt):\t(\w+)", status)
+
     def test_a_library_that_is_sent(self) -> None:
         """It writes each format, leaves again, and the program does not notice."""
         for flavour in FLAVOURS:
             with self.subTest(flavour=flavour):
                 with self.program(flavour, CORECLR_ENABLE_PROFILING="0") as process:
+                    handled = self.signals(process.pid)
                     for ending in ("gcdump", "nettrace", "heap", "heapsnapshot"):
                         answer = self.inside(process.pid, f"{flavour}.{ending}")
                         self.assertEqual(answer.status, 0, answer.err)
@@ -246,6 +252,8 @@ class ProfilerTest(ProfilerCase):
                     while "heapdump" in self.threads(process.pid):
                         self.assertLess(time.monotonic(), end)
                         time.sleep(0.05)
+                    # It was not asked to wait for signals, and they do what they did.
+                    self.assertEqual(self.signals(process.pid), handled)
                 self.unharmed()
                 self.assertEqual(len(self.written()), 4 * (FLAVOURS.index(flavour) + 1))
                 # What is left is of the runtime, or the program's.
@@ -317,6 +325,8 @@ class ProfilerTest(ProfilerCase):
             self.assertNotIn(
                 "heapdump_profiler", Path(f"/proc/{process.pid}/maps").read_text(encoding="utf-8")
             )
+            # It has gone, and the signal that the documentation names ends nothing all the same.
+            os.kill(process.pid, SIGNAL)
             self.speak(process)
         self.unharmed()
 
@@ -373,6 +383,7 @@ class ProfilerTest(ProfilerCase):
         for variables, message in cases:
             with self.subTest(**variables):
                 with self.program("net10.0", **variables) as process:
+                    os.kill(process.pid, SIGNAL)
                     self.speak(process)
                 self.unharmed(f"heapdump: .*{message}.*nothing is done\n")
                 self.assertEqual(self.written(), [])

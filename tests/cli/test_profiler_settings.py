@@ -35,17 +35,77 @@ class SettingsTest(TroubledCase):
         os.kill(process.pid, SIGNAL)
         self.await_files(count)
 
-    def host(self, when: str, *trouble: str) -> tuple[str, str]:
+    def host(self, when: str, *trouble: str, **more: str) -> tuple[str, str]:
         """What a runtime is asked by a profiler, and what that says on standard error."""
+        variables = {"HEAPDUMP_WHEN": when, "HEAPDUMP_OUT": self.out("a.gcdump")} | more
         result = subprocess.run(
             [str(Path(BUILD) / "tests" / "profiler_host"), LIBRARY, *trouble],
-            env=self.environment(HEAPDUMP_WHEN=when, HEAPDUMP_OUT=self.out("a.gcdump")),
+            env=self.environment(**variables),
+            cwd=self.folder,
             capture_output=True,
             text=True,
             check=True,
             timeout=TIMEOUT,
         )
         return result.stdout, result.stderr
+
+    def test_a_signal_ends_no_program_whose_profiler_does_not_work(self) -> None:
+        """SIGRTMIN+6, and the one that HEAPDUMP_WHEN names, whatever keeps the library from working."""
+        good = "signal:3"
+        cases = [
+            (good, "release-7", "refused", "older than .NET 8"),
+            (good, "release-12", "refused", r"has version 12.0, and only .NET 8 to 11 are known"),
+            (good, "no-thread", "refused", "snapshots cannot be taken"),
+            ("exit,signal:3", "no-collections", "refused", "does not let a profiler watch"),
+            ("signal:3,sometimes", "", "refused", "HEAPDUMP_WHEN: 'sometimes'"),
+            ("sometimes, signal:3 ", "", "refused", "HEAPDUMP_WHEN: 'sometimes'"),
+            ("signal:3,signal:4", "", "refused", "HEAPDUMP_WHEN: 'signal:4'"),
+        ]
+        for when, trouble, state, message in cases:
+            with self.subTest(when=when, trouble=trouble):
+                out, err = self.host(when, trouble, "6", "3")
+                self.assertTrue(out.endswith(f"{state}\nalive\n"), out)
+                self.assertRegex(err, f"^heapdump: .*{message}.*\n$")
+        for more in ({"HEAPDUMP_OUT": "x"}, {"HEAPDUMP_WAY": "x"}, {"HEAPDUMP_KEEP": "1" * 600}):
+            with self.subTest(**more):
+                out, err = self.host(good, "", "6", "3", **more)
+                self.assertEqual(out, "refused\nalive\n")
+                self.assertRegex(err, "^heapdump: .*nothing is done\n$")
+
+    def test_a_signal_that_no_setting_asks_for_ends_no_program(self) -> None:
+        for when, out in (("", ""), ("exit", "x")):
+            self.assertEqual(
+                self.host(when, "", "6", HEAPDUMP_OUT=out)[0].split("\n", 1)[1], "alive\n"
+            )
+        self.assertEqual(self.host("", "other-class", "6"), ("no class\nalive\n", ""))
+        for when in ("rss>80%", "signal:3", "signal", "oom,exit"):
+            with self.subTest(when=when):
+                out, err = self.host(when, "", "6")
+                self.assertTrue(out.endswith("idle\nalive\n"), out)
+                self.assertEqual(err, "")
+
+    def test_a_signal_of_a_file_that_does_not_count_ends_no_program(self) -> None:
+        path = self.folder / "heapdump.profiler.json"
+        for text in ('{"when": "signal:3", "keep": -1}', '{"when": "now,signal:3"}'):
+            path.write_text(text, encoding="utf-8")
+            for when, state in (("", "refused"), ("rss>80%", "idle"), ("now", "refused")):
+                with self.subTest(text=text, when=when):
+                    out, err = self.host(when, "", "3", "6")
+                    self.assertTrue(out.endswith(f"{state}\nalive\n"), out)
+                    self.assertIn("it does not count\n", err)
+
+    def test_a_signal_after_the_last_snapshot_ends_no_program(self) -> None:
+        for when in ("signal", "exit", "signal,exit"):
+            out, _ = self.host(when, "end", "6")
+            self.assertIn("\nidle\n", out)
+            self.assertTrue(out.endswith("\nalive\n"), out)
+
+    def test_what_the_program_has_set_for_a_signal_stays(self) -> None:
+        """Also where the library refuses, and after the end."""
+        for when in ("rss>80%", "signal:3", "sometimes", ""):
+            with self.subTest(when=when):
+                out, _ = self.host(when, "handled", "6")
+                self.assertTrue(out.endswith("\nhandled\nalive\n"), out)
 
     def test_the_runtime_is_asked_for_nothing_while_idle(self) -> None:
         """The masks of events that are set at the start, and those that are left when the program runs."""

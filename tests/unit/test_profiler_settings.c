@@ -46,6 +46,16 @@ TEST(words_say_when)
 	CU_ASSERT(!when.at_high && !when.at_exit && !when.at_oom && !when.signal);
 }
 
+TEST(a_signal_is_found_among_words_that_are_wrong)
+{
+	CU_ASSERT(when_signal("signal") == SIGRTMIN + 6);
+	CU_ASSERT(when_signal("sometimes, signal:3 ,rss>5") == SIGRTMIN + 3);
+	CU_ASSERT(when_signal("signal:99,signal:4,signal:5") == SIGRTMIN + 4);
+	CU_ASSERT(when_signal("") == 0);
+	CU_ASSERT(when_signal(",,") == 0);
+	CU_ASSERT(when_signal("signal:99,signals,exit") == 0);
+}
+
 TEST(other_words_are_refused)
 {
 	static const char *const bad[] = {
