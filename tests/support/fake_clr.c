@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/fake_clr.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "clr/gc_vars.h"
@@ -79,8 +80,29 @@ static void make_heaps(struct fake_clr *fake)
 static void make_free_type(struct fake_clr *fake)
 {
 	fake->free_type = fake_alloc(&fake->memory, TABLE_SIZE);
-	fake_poke_u32(&fake->memory, fake->free_type, 0x80000001u);
-	fake_poke_u32(&fake->memory, fake->free_type + 4, 24);
+	fake_poke_u32(&fake->memory, fake_at(fake, fake->free_type, L_MT_FLAGS), 0x80000001u);
+	fake_poke_u32(&fake->memory, fake_at(fake, fake->free_type, L_MT_BASE_SIZE), 24);
+}
+
+uint64_t fake_at(const struct fake_clr *fake, uint64_t base, enum layout_field field)
+{
+	if (!layout_has(&fake->layout, field))
+		abort();
+	return base + (uint64_t)fake->layout.offsets[field];
+}
+
+static void take_options(struct fake_clr *fake, const struct fake_options *options)
+{
+	if (options)
+		fake->options = *options;
+	if (!fake->options.release)
+		fake->options.release = 10;
+	layout_init(&fake->layout);
+	if (fake->options.layout) {
+		fake->layout = *fake->options.layout;
+	} else {
+		layout_fill(&fake->layout, fake->options.release, ORIGIN_SERIES);
+	}
 }
 
 struct fake_clr *fake_clr_create(const struct fake_options *options)
@@ -88,15 +110,14 @@ struct fake_clr *fake_clr_create(const struct fake_options *options)
 	struct fake_clr *fake = calloc(1, sizeof(*fake));
 	if (!fake)
 		abort();
-	if (options)
-		fake->options = *options;
+	take_options(fake, options);
 	fake_memory_init(&fake->memory);
 	fake->next_segment = (uint64_t)0x7f00 << 32;
 	make_heaps(fake);
 	fake->module = fake_alloc(&fake->memory, MODULE_SIZE);
 	make_free_type(fake);
 	fake->object_type = fake_type(fake, &(struct fake_type){ .base_size = 24, .token = 2 });
-	fake_poke_u64(&fake->memory, fake->object_type + 16, 0);
+	fake_poke_u64(&fake->memory, fake_at(fake, fake->object_type, L_MT_PARENT), 0);
 	fake->string_type = fake_type(
 		fake, &(struct fake_type){ .base_size = 22, .component_size = 2, .token = 3 });
 	fake->object_array_type = fake_array_type(fake, fake->object_type);
@@ -162,14 +183,15 @@ uint64_t fake_type(struct fake_clr *fake, const struct fake_type *type)
 	if (type->series_count || type->run_count)
 		flags |= MT_CONTAINS_GC_POINTERS;
 	write_desc(fake, method_table, type);
-	fake_poke_u32(memory, method_table, flags);
-	fake_poke_u32(memory, method_table + 4, type->base_size);
-	fake_poke_u32(memory, method_table + 8, type->token << 8);
-	fake_poke_u64(memory, method_table + 16, type->parent ? type->parent : fake->object_type);
-	fake_poke_u64(memory, method_table + 24, fake->module);
-	fake_poke_u64(memory, method_table + 40, ee_class);
-	fake_poke_u64(memory, method_table + 48, type->per_inst);
-	fake_poke_u64(memory, ee_class + 16, method_table);
+	fake_poke_u32(memory, fake_at(fake, method_table, L_MT_FLAGS), flags);
+	fake_poke_u32(memory, fake_at(fake, method_table, L_MT_BASE_SIZE), type->base_size);
+	fake_poke_u32(memory, fake_at(fake, method_table, L_MT_FLAGS2), type->token << 8);
+	fake_poke_u64(memory, fake_at(fake, method_table, L_MT_PARENT),
+		      type->parent ? type->parent : fake->object_type);
+	fake_poke_u64(memory, fake_at(fake, method_table, L_MT_MODULE), fake->module);
+	fake_poke_u64(memory, fake_at(fake, method_table, L_MT_CLASS), ee_class);
+	fake_poke_u64(memory, fake_at(fake, method_table, L_MT_PER_INST), type->per_inst);
+	fake_poke_u64(memory, fake_at(fake, ee_class, L_CLASS_METHOD_TABLE), method_table);
 	return method_table;
 }
 
@@ -284,8 +306,8 @@ uint64_t fake_object(struct fake_clr *fake, uint64_t method_table, uint32_t leng
 {
 	struct fake_memory *memory = &fake->memory;
 	uint32_t flags = 0, base_size = 0;
-	if (!memory_u32(&memory->memory, method_table, &flags) ||
-	    !memory_u32(&memory->memory, method_table + 4, &base_size))
+	if (!memory_u32(&memory->memory, fake_at(fake, method_table, L_MT_FLAGS), &flags) ||
+	    !memory_u32(&memory->memory, fake_at(fake, method_table, L_MT_BASE_SIZE), &base_size))
 		abort();
 	uint64_t size = base_size;
 	if (flags & MT_HAS_COMPONENT_SIZE)
@@ -344,7 +366,7 @@ uint32_t fake_sync_block(struct fake_clr *fake, uint64_t object)
 		abort();
 	uint64_t entry = fake->sync_table + 16 * (uint64_t)index;
 	uint64_t block = fake_alloc(&fake->memory, 80);
-	fake_poke_u32(&fake->memory, block + 28, index);
+	fake_poke_u32(&fake->memory, fake_at(fake, block, L_SYNC_BLOCK_INDEX), index);
 	fake_poke_u64(&fake->memory, entry, block);
 	fake_poke_u64(&fake->memory, entry + 8, object);
 	fake_header(fake, object, 0x08000000u | index);
@@ -364,11 +386,10 @@ struct clr *fake_runtime(struct fake_clr *fake)
 	fake->clr = clr;
 	clr->target = &fake->target;
 	clr->memory = &fake->memory.memory;
-	clr->major = 10;
-	memcpy(clr->version, "10.0", sizeof("10.0"));
+	clr->major = fake->options.release;
+	(void)snprintf(clr->version, sizeof(clr->version), "%u.0", clr->major);
 	clr->gc = fake->gc;
-	layout_init(&clr->layout);
-	layout_fill(&clr->layout, 10, ORIGIN_SERIES);
+	clr->layout = fake->layout;
 	clr->globals.free_method_table = fake->free_type;
 	clr->globals.object_method_table = fake->object_type;
 	clr->globals.string_method_table = fake->string_type;

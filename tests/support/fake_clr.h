@@ -8,7 +8,7 @@
 #include "targets/target.h"
 
 /*
- * A small runtime with its GC heap, of the layout of .NET 10, for tests:
+ * A small runtime with its GC heap, of the layout of one release, for tests:
  *
  *	struct fake_clr *fake = fake_clr_create(NULL);
  *	uint64_t node = fake_type(fake, &(struct fake_type){ .base_size = 32, ...});
@@ -20,8 +20,10 @@
  *	fake_clr_destroy(fake);
  */
 struct fake_options {
-	bool has_segments; /**< in place of regions */
-	uint32_t servers;  /**< heaps of a server GC; 0: workstation */
+	bool has_segments;           /**< in place of regions */
+	uint32_t servers;            /**< heaps of a server GC; 0: workstation */
+	unsigned int release;        /**< 8 to 11, or one of the future with a layout; 0: 10 */
+	const struct layout *layout; /**< in place of that of the release; NULL: this one */
 };
 
 /** Bytes of a generation, and of a segment before its first object. */
@@ -33,6 +35,7 @@ struct fake_options {
 struct fake_clr {
 	struct fake_memory memory;
 	struct fake_options options;
+	struct layout layout;   /**< where the structures have their fields */
 	struct fake_hidden own; /**< target.own, when the core lacks a page: see fake_export() */
 	struct target target;
 	struct clr *clr;   /**< NULL until fake_runtime() */
@@ -52,9 +55,17 @@ struct fake_clr {
 	uint64_t next_segment; /**< address of the next segment's memory */
 };
 
-/** NULL: a workstation GC with regions. */
+/** NULL: a workstation GC with regions, of .NET 10. */
 struct fake_clr *fake_clr_create(const struct fake_options *options);
 void fake_clr_destroy(struct fake_clr *fake);
+
+/** Where the structure at @p base has that field; the release must have it. */
+uint64_t fake_at(const struct fake_clr *fake, uint64_t base, enum layout_field field);
+/** Is it of that release, or of a later one? */
+static inline bool fake_is_from(const struct fake_clr *fake, unsigned int release)
+{
+	return fake->options.release >= release;
+}
 
 struct fake_type {
 	uint32_t base_size;

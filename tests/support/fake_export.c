@@ -17,7 +17,7 @@
 #define HASH_AT      (FAKE_PLACE_SYMBOLS + 0xc00)
 #define POINTERS_AT  (FAKE_PLACE_DESCRIPTOR + 0x200)
 #define VERSION_AT   (FAKE_PLACE_DATA + 0x1000)
-#define DEFAULT_PATH "/usr/share/dotnet/shared/Microsoft.NETCore.App/10.0.3/libcoreclr.so"
+#define DEFAULT_PATH "/usr/share/dotnet/shared/Microsoft.NETCore.App/%u.0.3/libcoreclr.so"
 
 /* The symbols of the module while they are gathered. */
 struct symbols {
@@ -155,6 +155,23 @@ uint64_t fake_global(enum fake_global global)
 	return FAKE_MODULE_BASE + FAKE_PLACE_DATA + 16 * (uint64_t)global;
 }
 
+static unsigned int globals_count(const struct fake_clr *fake)
+{
+	return FAKE_GLOBALS + (fake_is_from(fake, 11) ? FAKE_SYNC_TABLE_MOVED : 0);
+}
+
+/* The variable of entry @p index of g_dacTable. */
+static uint64_t entry_variable(const struct fake_clr *fake, unsigned int index)
+{
+	bool is_moved = fake_is_from(fake, 11);
+	if (index == FAKE_OBJECT_ARRAY || index >= FAKE_GLOBALS ||
+	    (is_moved && index == FAKE_SYNC_TABLE))
+		return fake_global(FAKE_GLOBALS);
+	if (is_moved && index == FAKE_SYNC_TABLE + FAKE_SYNC_TABLE_MOVED)
+		return fake_global(FAKE_SYNC_TABLE);
+	return fake_global((enum fake_global)index);
+}
+
 void fake_set_global(struct fake_clr *fake, enum fake_global global, uint64_t value)
 {
 	fake_poke_u64(&fake->memory, fake_global(global), value);
@@ -198,31 +215,50 @@ static uint64_t make_gc_vars(struct fake_clr *fake)
 	return vars;
 }
 
-/* ThreadStore with its list; offsets of .NET 10. */
+/* The allocation context of a thread. */
+static void make_context(struct fake_clr *fake, const struct clr_thread *thread)
+{
+	uint64_t locals = fake_alloc(&fake->memory, 64);
+	fake_poke_u64(&fake->memory, fake_at(fake, thread->address, L_THREAD_LOCALS), locals);
+	uint64_t context =
+		fake_at(fake, fake_at(fake, locals, L_LOCALS_ALLOC_CONTEXT), L_EE_ALLOC_CONTEXT);
+	fake_poke_u64(&fake->memory, fake_at(fake, context, L_ALLOC_POINTER),
+		      thread->alloc_pointer);
+	fake_poke_u64(&fake->memory, fake_at(fake, context, L_ALLOC_LIMIT), thread->alloc_limit);
+}
+
+static void make_thread(struct fake_clr *fake, const struct clr_thread *thread)
+{
+	struct fake_memory *memory = &fake->memory;
+	uint64_t at = thread->address;
+	fake_poke_u32(memory, fake_at(fake, at, L_THREAD_STATE),
+		      thread->os_id ? thread->state : thread->state | 0x400);
+	fake_poke_u32(memory, fake_at(fake, at, L_THREAD_COOPERATIVE), thread->is_cooperative);
+	fake_poke_u32(memory, fake_at(fake, at, L_THREAD_ID), thread->id);
+	fake_poke_u64(memory, fake_at(fake, at, L_THREAD_OS_ID),
+		      thread->os_id ? thread->os_id : 0xbaadf00d);
+	make_context(fake, thread);
+}
+
+/* ThreadStore with its list. */
 static uint64_t make_threads(struct fake_clr *fake)
 {
 	struct fake_memory *memory = &fake->memory;
-	uint64_t store = fake_alloc(memory, 256), link = store + 88;
+	uint64_t store = fake_alloc(memory, 256);
+	uint64_t link = fake_at(fake, store, L_THREAD_STORE_FIRST);
 	struct target_thread *threads = mem_calloc(fake->thread_count + 1, sizeof(*threads));
 	if (!threads)
 		abort();
 	for (size_t i = 0; i < fake->thread_count; i++) {
 		const struct clr_thread *thread = &fake->threads[i];
-		uint64_t locals = fake_alloc(memory, 64);
-		fake_poke_u32(memory, thread->address,
-			      thread->os_id ? thread->state : thread->state | 0x400);
-		fake_poke_u32(memory, thread->address + 4, thread->is_cooperative);
-		fake_poke_u32(memory, thread->address + 16, thread->id);
-		fake_poke_u64(memory, thread->address + 32, locals);
-		fake_poke_u64(memory, thread->address + 296,
-			      thread->os_id ? thread->os_id : 0xbaadf00d);
-		fake_poke_u64(memory, locals + 8, thread->alloc_pointer);
-		fake_poke_u64(memory, locals + 16, thread->alloc_limit);
-		fake_poke_u64(memory, link, thread->address + 112);
-		link = thread->address + 112;
+		make_thread(fake, thread);
+		uint64_t next = fake_at(fake, thread->address, L_THREAD_LINK);
+		fake_poke_u64(memory, link, fake_is_from(fake, 11) ? thread->address : next);
+		link = next;
 		threads[i].tid = (int32_t)thread->os_id;
 	}
-	fake_poke_u32(memory, store + 112, (uint32_t)fake->thread_count);
+	fake_poke_u32(memory, fake_at(fake, store, L_THREAD_STORE_COUNT),
+		      (uint32_t)fake->thread_count);
 	fake->target.threads.rows = threads;
 	fake->target.threads.count = fake->thread_count;
 	return store;
@@ -232,14 +268,15 @@ static uint64_t make_threads(struct fake_clr *fake)
 static uint64_t make_app_domain(struct fake_clr *fake)
 {
 	struct fake_memory *memory = &fake->memory;
-	uint64_t domain = fake_alloc(memory, 4096), list = domain + 576;
+	uint64_t domain = fake_alloc(memory, 4096);
+	uint64_t list = fake_at(fake, domain, L_DOMAIN_ASSEMBLIES);
 	uint64_t element = fake_alloc(memory, 64), assembly = fake_alloc(memory, 128);
 	fake_poke_u32(memory, list, 1);
 	fake_poke_u32(memory, list + 16, 5);
-	fake_poke_u64(memory, list + 24, element);
+	fake_poke_u64(memory, list + 24, fake_is_from(fake, 11) ? assembly : element);
 	fake_poke_u64(memory, element, assembly);
-	fake_poke_u64(memory, assembly + 16, fake->module);
-	fake_poke_u64(memory, fake->module + 248, assembly);
+	fake_poke_u64(memory, fake_at(fake, assembly, L_ASSEMBLY_MODULE), fake->module);
+	fake_poke_u64(memory, fake_at(fake, fake->module, L_MODULE_ASSEMBLY), assembly);
 	return domain;
 }
 
@@ -301,7 +338,8 @@ void fake_export(struct fake_clr *fake, const struct fake_export *options)
 	write_headers(memory, options);
 	struct symbols symbols = { .memory = memory, .count = 1, .strings = 1 };
 	if (!options->no_table)
-		add_symbol(&symbols, "g_dacTable", FAKE_PLACE_DAC_TABLE, 8 * FAKE_GLOBALS);
+		add_symbol(&symbols, "g_dacTable", FAKE_PLACE_DAC_TABLE,
+			   8 * (uint64_t)globals_count(fake));
 	if (options->json) {
 		add_symbol(&symbols, "DotNetRuntimeContractDescriptor", FAKE_PLACE_DESCRIPTOR, 40);
 		rela_size = write_descriptor(fake, options);
@@ -310,15 +348,15 @@ void fake_export(struct fake_clr *fake, const struct fake_export *options)
 		add_symbol(&symbols, options->symbol, FAKE_PLACE_DATA, 8);
 	end_symbols(&symbols);
 	write_dynamic(memory, rela_size);
-	for (unsigned int i = 0; i < FAKE_GLOBALS; i++) {
-		uint64_t variable = i == FAKE_OBJECT_ARRAY ? fake_global(FAKE_GLOBALS)
-							   : fake_global((enum fake_global)i);
+	for (unsigned int i = 0; i < globals_count(fake); i++) {
 		fake_poke_u64(memory, FAKE_MODULE_BASE + FAKE_PLACE_DAC_TABLE + 8 * (uint64_t)i,
-			      variable);
+			      entry_variable(fake, i));
 	}
 	if (options->version)
 		fake_poke(memory, FAKE_MODULE_BASE + VERSION_AT + 100, options->version,
 			  strlen(options->version) + 1);
 	set_globals(fake);
-	add_module(fake, options->path ? options->path : DEFAULT_PATH);
+	char usual[128];
+	(void)snprintf(usual, sizeof(usual), DEFAULT_PATH, fake->options.release);
+	add_module(fake, options->path ? options->path : usual);
 }

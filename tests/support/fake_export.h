@@ -9,9 +9,14 @@
  * Everything of fake_clr is exported as it is at the call: add threads and segments before it.
  */
 
-/** Index of a global in the g_dacTable that is made: where .NET 10 has them. */
+/**
+ * Index of a global in the g_dacTable that is made: where .NET 10 has them.  From 11 on there are two
+ * more, and the sync table is FAKE_SYNC_TABLE_MOVED after where it was.
+ */
 enum fake_global {
 	FAKE_THREAD_STORE = 15,
+	FAKE_FINALIZER = 16,
+	FAKE_GC_THREAD = 17,
 	FAKE_HEAP_TYPE = 18,
 	FAKE_GC_VARS = 19,
 	FAKE_APP_DOMAIN = 20,
@@ -28,6 +33,7 @@ enum fake_global {
 	FAKE_SYNC_TABLE = 78,
 	FAKE_GLOBALS = 129
 };
+#define FAKE_SYNC_TABLE_MOVED 2u
 
 #define FAKE_MODULE_BASE ((uint64_t)0x7e00 << 32)
 
@@ -43,7 +49,8 @@ enum fake_place {
 };
 
 struct fake_export {
-	const char *path;         /**< NULL: .../Microsoft.NETCore.App/10.0.3/libcoreclr.so */
+	const char *
+		path; /**< NULL: .../Microsoft.NETCore.App/10.0.3/libcoreclr.so, or of its release */
 	const char *json;         /**< of the contract descriptor; NULL: none is exported */
 	size_t json_size;         /**< 0: up to its NUL */
 	const uint64_t *pointers; /**< pointer data */

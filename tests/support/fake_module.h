@@ -5,7 +5,7 @@
 #include "support/fake_clr.h"
 #include "support/metadata_maker.h"
 
-/* What hangs on the modules of a fake runtime (.NET 10's offsets). */
+/* What hangs on the modules of a fake runtime, and where .NET 10 has it in them. */
 
 enum {
 	FAKE_MODULE_PATH = 200,

@@ -8,8 +8,6 @@
 #include "support/suite.h"
 #include "util/alloc.h"
 
-/* Thread of .NET 10. */
-#define THREAD_FRAME 8u
 /* Where the runtime's data about code begins, in the image of the code. */
 #define DATA_BEGIN 0x10000u
 #define MAP_UNITS  (FAKE_CODE_SIZE / 256)
@@ -29,8 +27,9 @@ static void make_map(struct fake_stack *stack)
 	fake_poke_u64(memory, stack->section, FAKE_CODE);
 	fake_poke_u64(memory, stack->section + 8, FAKE_CODE + FAKE_CODE_SIZE);
 	fake_poke_u64(memory, stack->section + 40, stack->node);
-	fake_poke_u64(memory, stack->node + 32, FAKE_CODE);
-	fake_poke_u64(memory, stack->node + 40, stack->map);
+	fake_poke_u64(memory, fake_at(stack->fake, stack->node, L_CODE_HEAP_MAP_BASE), FAKE_CODE);
+	fake_poke_u64(memory, fake_at(stack->fake, stack->node, L_CODE_HEAP_HEADER_MAP),
+		      stack->map);
 }
 
 struct fake_stack *fake_stack_create(struct fake_clr *fake)
@@ -44,7 +43,7 @@ struct fake_stack *fake_stack_create(struct fake_clr *fake)
 	stack->memory = &fake->memory;
 	stack->thread = fake_thread(fake);
 	stack->clr = fake_runtime(fake);
-	stack->clr->gc_info_version = 4;
+	stack->clr->gc_info_version = fake_is_from(fake, 11) ? 5 : 4;
 	for (unsigned int kind = 1; kind <= FRAME_EXCEPTION_FILTER; kind++)
 		stack->clr->frames.identifiers[kind] = kind;
 	make_map(stack);
@@ -67,8 +66,8 @@ struct fake_stack *fake_stack_create(struct fake_clr *fake)
 	stack->registers.tid = (int32_t)stack->thread->os_id;
 	fake->target.threads.rows = &stack->registers;
 	fake->target.threads.count = 1;
-	fake_poke_u64(stack->memory, stack->thread->address + THREAD_FRAME, UINT64_MAX);
-	stack->frame_slot = stack->thread->address + THREAD_FRAME;
+	stack->frame_slot = fake_at(fake, stack->thread->address, L_THREAD_FRAME);
+	fake_poke_u64(stack->memory, stack->frame_slot, UINT64_MAX);
 	return stack;
 }
 
@@ -204,10 +203,15 @@ uint64_t fake_method(struct fake_stack *stack, const struct fake_method *method)
 	fake_poke_u32(memory, clauses + 8, method->filter);
 	fake_poke_u32(memory, clauses + 8 + 24, FAKE_FUNCLET);
 	fake_poke_u64(memory, header + 8, clauses);
-	fake_poke_u64(memory, header + 16, make_gc_info(stack, method));
-	fake_poke_u64(memory, header + 24, code + 0x1000000); /* a MethodDesc that is none */
-	fake_poke_u32(memory, header + 32, method->has_funclet ? 2 : 1);
-	fake_poke(memory, header + 36, functions, method->has_funclet ? 24 : 12);
+	const struct fake_clr *fake = stack->fake;
+	fake_poke_u64(memory, fake_at(fake, header, L_CODE_HEADER_GC_INFO),
+		      make_gc_info(stack, method));
+	fake_poke_u64(memory, fake_at(fake, header, L_CODE_HEADER_METHOD),
+		      code + 0x1000000); /* a MethodDesc that is none */
+	fake_poke_u32(memory, fake_at(fake, header, L_CODE_HEADER_UNWIND_COUNT),
+		      method->has_funclet ? 2 : 1);
+	fake_poke(memory, fake_at(fake, header, L_CODE_HEADER_UNWIND), functions,
+		  method->has_funclet ? 24 : 12);
 	fake_poke_u64(memory, code - 8, header);
 	for (unsigned int i = 1; i <= CALLS; i++)
 		fake_poke(memory, fake_call(code, i) - sizeof(call), call, sizeof(call));
@@ -243,9 +247,10 @@ void fake_inlined_call(struct fake_stack *stack, uint64_t address, uint64_t ip, 
 		       uint64_t rbp)
 {
 	fake_explicit(stack, address, FRAME_INLINED_CALL);
-	fake_poke_u64(stack->memory, address + 24, sp);
-	fake_poke_u64(stack->memory, address + 32, ip);
-	fake_poke_u64(stack->memory, address + 40, rbp);
+	const struct fake_clr *fake = stack->fake;
+	fake_poke_u64(stack->memory, fake_at(fake, address, L_CALL_FRAME_SP), sp);
+	fake_poke_u64(stack->memory, fake_at(fake, address, L_CALL_FRAME_RETURN), ip);
+	fake_poke_u64(stack->memory, fake_at(fake, address, L_CALL_FRAME_FP), rbp);
 }
 
 void fake_context_record(struct fake_stack *stack, uint64_t address, uint64_t rip, uint64_t rsp,

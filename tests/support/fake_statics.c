@@ -23,14 +23,9 @@
 #define OF_ARRAY(number)       ((number) + 2)
 #define OF_COLLECTIBLE(number) (0x01000000u | (number))
 
-/* Thread, ThreadLocalData, AppDomain. */
-#define LOCAL_DATA_OF        568u
-#define ARRAY_OF             8u
-#define COLLECTIBLE_COUNT_OF 4u
-#define COLLECTIBLE_ARRAY_OF 16u
-#define THREAD_OF            24u
-#define IN_FLIGHT_OF         32u
-#define TABLE_OF             712u
+/* ThreadLocalData, AppDomain: what no descriptor has. */
+#define THREAD_OF 24u
+#define TABLE_OF  712u
 
 static void fill(struct metadata_maker *maker)
 {
@@ -64,9 +59,9 @@ static void put_statics(struct fake_clr *fake, uint64_t method_table, const uint
 	fake_poke_u64(&fake->memory, at + 16, bases[0]);
 	fake_poke_u64(&fake->memory, at + 24, bases[1]);
 	fake_poke_u64(&fake->memory, at + 32, method_table);
-	fake_poke_u64(&fake->memory, method_table + FAKE_AUXILIARY_OF, at + 40);
-	uint64_t flags = fake_peek_u64(&fake->memory, method_table + 8);
-	fake_poke_u64(&fake->memory, method_table + 8, flags | HAS_STATICS);
+	fake_poke_u64(&fake->memory, fake_at(fake, method_table, L_MT_AUXILIARY), at + 40);
+	uint64_t flags2 = fake_at(fake, method_table, L_MT_FLAGS2);
+	fake_poke_u64(&fake->memory, flags2, fake_peek_u64(&fake->memory, flags2) | HAS_STATICS);
 }
 
 static void make_objects(struct fake_statics *statics)
@@ -124,7 +119,8 @@ static void make_box(struct fake_statics *statics)
 	how.flags = INSTANTIATED;
 	statics->box = fake_type(fake, &how);
 	fake_arguments(fake, statics->box, &fake->string_type, 1);
-	fake_poke_u64(&fake->memory, statics->box + CLASS_OF, statics->shared_box | 1);
+	fake_poke_u64(&fake->memory, fake_at(fake, statics->box, L_MT_CLASS),
+		      statics->shared_box | 1);
 	put_statics(fake, statics->box,
 		    (uint64_t[]){ fake_element(statics->holder_array, 3) | 1, 1 },
 		    (uint32_t[]){ NO_INDEX, NO_INDEX });
@@ -153,10 +149,12 @@ static void make_threads(struct fake_statics *statics)
 	for (unsigned int i = 0; i < 2; i++) {
 		statics->locals[i] = fake_alloc(memory, 64);
 		uint64_t thread = fake_thread(fake)->address;
-		fake_poke_u64(memory, thread + LOCAL_DATA_OF, statics->locals[i]);
-		fake_poke_u32(memory, statics->locals[i], 3 + 2);
+		fake_poke_u64(memory, fake_at(fake, thread, L_THREAD_LOCAL_DATA),
+			      statics->locals[i]);
+		fake_poke_u32(memory, fake_at(fake, statics->locals[i], L_TLS_COUNT), 3 + 2);
 		fake_poke_u64(memory, statics->locals[i] + THREAD_OF, thread);
-		fake_poke_u64(memory, statics->locals[i] + ARRAY_OF, statics->thread_arrays[i]);
+		fake_poke_u64(memory, fake_at(fake, statics->locals[i], L_TLS_ARRAY),
+			      statics->thread_arrays[i]);
 		fake_poke_u64(memory, fake_element(statics->thread_arrays[i], 2),
 			      statics->numbers[i]);
 	}
@@ -164,8 +162,8 @@ static void make_threads(struct fake_statics *statics)
 	uint64_t handles = fake_alloc(memory, 16), handle = fake_alloc(memory, 8);
 	fake_poke_u64(memory, handle, statics->plug_statics);
 	fake_poke_u64(memory, handles + 8, handle);
-	fake_poke_u32(memory, statics->locals[0] + COLLECTIBLE_COUNT_OF, 2);
-	fake_poke_u64(memory, statics->locals[0] + COLLECTIBLE_ARRAY_OF, handles);
+	fake_poke_u32(memory, fake_at(fake, statics->locals[0], L_TLS_COLLECTIBLE_COUNT), 2);
+	fake_poke_u64(memory, fake_at(fake, statics->locals[0], L_TLS_COLLECTIBLE_ARRAY), handles);
 	uint64_t other = fake_alloc(memory, 24), flight = fake_alloc(memory, 24);
 	handle = fake_alloc(memory, 8);
 	fake_poke_u64(memory, handle, statics->statics[1]);
@@ -173,7 +171,7 @@ static void make_threads(struct fake_statics *statics)
 	fake_poke_u32(memory, other + 8, OF_ARRAY(7));
 	fake_poke_u32(memory, flight + 8, OF_ARRAY(1));
 	fake_poke_u64(memory, flight + 16, handle | 1);
-	fake_poke_u64(memory, statics->locals[1] + IN_FLIGHT_OF, other);
+	fake_poke_u64(memory, fake_at(fake, statics->locals[1], L_TLS_IN_FLIGHT), other);
 }
 
 /* AppDomain -> PinnedHeapHandleTable -> bucket: 4 of the 8 elements are used. */
@@ -191,9 +189,9 @@ static void make_bucket(struct fake_statics *statics)
 	fake_poke_u64(memory, statics->bucket + 32, fake_element(statics->holder_array, 0));
 }
 
-struct fake_statics fake_statics_create(void)
+struct fake_statics fake_statics_of(const struct fake_options *options)
 {
-	struct fake_statics statics = { .fake = fake_clr_create(NULL) };
+	struct fake_statics statics = { .fake = fake_clr_create(options) };
 	struct fake_clr *fake = statics.fake;
 	struct metadata_maker maker;
 	maker_init(&maker);
@@ -208,7 +206,7 @@ struct fake_statics fake_statics_create(void)
 	const uint64_t types[] = {
 		0, 0, fake->object_type, fake->string_type, statics.holder, 0, statics.plug
 	};
-	fake_lookup_map(fake, fake->module + FAKE_MODULE_TYPE_DEFS, types, 7);
+	fake_lookup_map(fake, fake_at(fake, fake->module, L_MODULE_TYPE_DEF_MAP), types, 7);
 	const uint64_t params[] = { statics.shared_box, statics.box };
 	fake_type_params(fake, fake->module, params, 2);
 	statics.clr = fake_runtime(fake);
@@ -216,6 +214,11 @@ struct fake_statics fake_statics_create(void)
 	make_bucket(&statics);
 	statics.heap = fake_heap(fake);
 	return statics;
+}
+
+struct fake_statics fake_statics_create(void)
+{
+	return fake_statics_of(NULL);
 }
 
 void fake_statics_destroy(struct fake_statics *statics)

@@ -63,6 +63,8 @@ struct fake_statics {
 #define FAKE_AUXILIARY_OF 32u
 
 struct fake_statics fake_statics_create(void);
+/** The same in a runtime of another kind; see fake_clr_create(). */
+struct fake_statics fake_statics_of(const struct fake_options *options);
 void fake_statics_destroy(struct fake_statics *statics);
 
 /** Address of element @p index of an object[]. */

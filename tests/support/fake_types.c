@@ -7,18 +7,8 @@
 #include "clr/types/field.h"
 #include "util/alloc.h"
 
-#define ROWS_MAX         256u
-#define HEAP_MAX         16384u
-#define MAP_TABLE        416u /* Module.TypeDefToMethodTableMap of 10: next, table, count, ..., mask */
-#define EE_CLASS         40u  /* MethodTable.EEClassOrCanonMT */
-#define DYNAMIC_METADATA 840u /* Module.DynamicMetadata of 10 */
-
-/* EEClass of 10. */
-enum {
-	CLASS_FIELDS = 24,
-	CLASS_INSTANCE = 50,
-	CLASS_STATIC = 54,
-};
+#define ROWS_MAX 256u
+#define HEAP_MAX 16384u
 
 /* A heap of the metadata. */
 struct bytes {
@@ -84,8 +74,9 @@ struct fake_types *fake_types_create(struct fake_clr *fake)
 	types->fake = fake;
 	types->strings.size = types->blobs.size = 1;
 	types->map = fake_alloc(&fake->memory, 8 * (uint64_t)ROWS_MAX);
-	fake_poke_u64(&fake->memory, fake->module + MAP_TABLE + 8, types->map);
-	fake_poke_u32(&fake->memory, fake->module + MAP_TABLE + 16, ROWS_MAX);
+	uint64_t map = fake_at(fake, fake->module, L_MODULE_TYPE_DEF_MAP);
+	fake_poke_u64(&fake->memory, map + 8, types->map); /* next, table, count, ..., mask */
+	fake_poke_u32(&fake->memory, map + 16, ROWS_MAX);
 	(void)add_type(types, "", "<Module>", 0);
 	(void)add_type(types, "System", "Object", fake->object_type);
 	(void)add_type(types, "System", "String", fake->string_type);
@@ -136,7 +127,8 @@ uint64_t fake_class(struct fake_types *types, const struct fake_class *class)
 	type.token = types->type_count + 1;
 	uint64_t method_table = fake_type(types->fake, &type);
 	(void)add_type(types, class->space, class->name, method_table);
-	uint64_t ee_class = fake_peek_u64(memory, method_table + EE_CLASS);
+	struct fake_clr *fake = types->fake;
+	uint64_t ee_class = fake_peek_u64(memory, fake_at(fake, method_table, L_MT_CLASS));
 	uint64_t descs = fake_alloc(memory, 16 * (uint64_t)ROWS_MAX), at = descs;
 	uint16_t instance = (uint16_t) class->inherited, statics = 0;
 	for (const struct fake_field *field = class->fields; field && field->name; field++) {
@@ -150,9 +142,9 @@ uint64_t fake_class(struct fake_types *types, const struct fake_class *class)
 		instance = (uint16_t)(instance + !field->is_static);
 		statics = (uint16_t)(statics + field->is_static);
 	}
-	fake_poke_u64(memory, ee_class + CLASS_FIELDS, descs);
-	fake_poke(memory, ee_class + CLASS_INSTANCE, &instance, 2);
-	fake_poke(memory, ee_class + CLASS_STATIC, &statics, 2);
+	fake_poke_u64(memory, fake_at(fake, ee_class, L_CLASS_FIELDS), descs);
+	fake_poke(memory, fake_at(fake, ee_class, L_CLASS_NUM_INSTANCE), &instance, 2);
+	fake_poke(memory, fake_at(fake, ee_class, L_CLASS_NUM_STATIC), &statics, 2);
 	return method_table;
 }
 
@@ -254,6 +246,7 @@ void fake_types_export(struct fake_types *types)
 	uint64_t at = fake_alloc(memory, 4 + (uint64_t)made->size);
 	fake_poke_u32(memory, at, made->size);
 	fake_poke(memory, at + 4, made->bytes, made->size);
-	fake_poke_u64(memory, types->fake->module + DYNAMIC_METADATA, at);
+	fake_poke_u64(memory, fake_at(types->fake, types->fake->module, L_MODULE_DYNAMIC_METADATA),
+		      at);
 	free(made);
 }

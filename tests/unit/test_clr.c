@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/gc_vars.h"
+#include "clr/modules/module.h"
 #include "clr/threads/thread_state.h"
 #include "clr/types/type.h"
 #include "support/assert_more.h"
+#include "support/fake_descriptor.h"
 #include "support/fake_export.h"
 #include "support/suite.h"
 #include "util/alloc.h"
@@ -73,20 +75,56 @@ static void check_objects(const struct fake_clr *fake, const struct clr *clr)
 /* No descriptor: all globals are found by their shape, all offsets are the series'. */
 TEST(by_shape)
 {
-	struct fake_clr *fake = make(NULL);
-	fake_sync_block(fake, fake_object(fake, fake->object_type, 0));
-	fake_export(fake, &(struct fake_export){ 0 });
+	for (unsigned int release = 10; release <= 11; release++) {
+		struct fake_clr *fake = make(&(struct fake_options){ .release = release });
+		fake_sync_block(fake, fake_object(fake, fake->object_type, 0));
+		fake_export(fake, &(struct fake_export){ 0 });
+		struct clr *clr = open(fake);
+		check_objects(fake, clr);
+		ASSERT_UINT(clr->globals.sync_table, fake->sync_table);
+		ASSERT_UINT(clr->globals.sync_count, 2);
+		ASSERT_TEXT(clr->version, release == 10 ? "10.0.3" : "11.0.3");
+		ASSERT_UINT(clr->major, release);
+		ASSERT_TEXT(clr->build_id, "");
+		CU_ASSERT_FALSE(clr->has_descriptor);
+		CU_ASSERT_FALSE(clr->is_single_file);
+		ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_SERIES);
+		ASSERT_UINT(clr->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_SERIES);
+		check_findings(fake, FINDING_UNKNOWN_BUILD);
+		clr_destroy(clr);
+		fake_clr_destroy(fake);
+	}
+}
+
+/* With a descriptor that has everything. */
+static void export_described(struct fake_clr *fake, const char *path)
+{
+	struct fake_descriptor descriptor = fake_descriptor_make(fake, NULL);
+	fake_export(fake, &(struct fake_export){ .path = path,
+						 .json = descriptor.json.bytes,
+						 .pointers = descriptor.pointers,
+						 .pointer_count = descriptor.pointer_count });
+	fake_descriptor_free(&descriptor);
+}
+
+/* The descriptor of 11 has all offsets, some by other names, and the version. */
+TEST(by_the_descriptor_of_11)
+{
+	struct fake_clr *fake = make(&(struct fake_options){ .release = 11 });
+	export_described(fake, SELF_CONTAINED);
 	struct clr *clr = open(fake);
 	check_objects(fake, clr);
-	ASSERT_UINT(clr->globals.sync_table, fake->sync_table);
-	ASSERT_TEXT(clr->version, "10.0.3");
-	ASSERT_UINT(clr->major, 10);
-	ASSERT_TEXT(clr->build_id, "");
-	CU_ASSERT_FALSE(clr->has_descriptor);
-	CU_ASSERT_FALSE(clr->is_single_file);
-	ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_SERIES);
-	ASSERT_UINT(clr->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_SERIES);
-	check_findings(fake, FINDING_UNKNOWN_BUILD);
+	ASSERT_UINT(clr->major, 11);
+	ASSERT_TEXT(clr->version, "11.0.0");
+	ASSERT_UINT(clr->gc_info_version, 5);
+	ASSERT_UINT(clr->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_DESCRIPTOR);
+	ASSERT_UINT(clr->layout.origins[L_LOADER_EXPOSED], ORIGIN_DESCRIPTOR);
+	struct module *const *modules;
+	size_t count = 0;
+	ASSERT_UINT(module_list(clr, &modules, &count, NULL), HD_OK);
+	ASSERT_UINT_FATAL(count, 1);
+	ASSERT_UINT(modules[0]->address, fake->module);
+	check_no_findings(fake);
 	clr_destroy(clr);
 	fake_clr_destroy(fake);
 }
@@ -143,33 +181,40 @@ TEST(by_descriptor)
 
 TEST(known_build)
 {
-	struct fake_clr *fake = make(NULL);
-	fake_export(fake, &(struct fake_export){
-				  .path = SELF_CONTAINED,
-				  .build_id = "79945f51fb2612f13b7667a10a8fd29122664791" });
-	struct clr *clr = open(fake);
-	check_objects(fake, clr);
-	ASSERT_TEXT(clr->build_id, "79945f51fb2612f13b7667a10a8fd29122664791");
-	ASSERT_TEXT(clr->version, "10.0.12");
-	ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_BUILD);
-	/* No object has a sync block yet; where the table is, is known of this build. */
-	ASSERT_UINT(clr->globals.sync_table, fake->sync_table);
-	check_no_findings(fake);
-	clr_destroy(clr);
-	fake_clr_destroy(fake);
+	static const struct {
+		const char *build_id, *version;
+	} builds[] = { { "79945f51fb2612f13b7667a10a8fd29122664791", "10.0.12" },
+		       { "2e5299ab22fd653a381ea8fe12c9b89646056681", "11.0.0" } };
+	for (unsigned int i = 0; i < 2; i++) {
+		struct fake_clr *fake = make(&(struct fake_options){ .release = 10 + i });
+		fake_export(fake, &(struct fake_export){ .path = SELF_CONTAINED,
+							 .build_id = builds[i].build_id });
+		struct clr *clr = open(fake);
+		check_objects(fake, clr);
+		ASSERT_TEXT(clr->build_id, builds[i].build_id);
+		ASSERT_TEXT(clr->version, builds[i].version);
+		ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_BUILD);
+		/* No object has a sync block yet; where the table is, is known of this build. */
+		ASSERT_UINT(clr->globals.sync_table, fake->sync_table);
+		check_no_findings(fake);
+		clr_destroy(clr);
+		fake_clr_destroy(fake);
+	}
 }
 
 /* The version is in no path and no string: by the number of entries, or types of the descriptor. */
 TEST(version_by_shape)
 {
-	struct fake_clr *fake = make(NULL);
-	fake_export(fake,
-		    &(struct fake_export){ .path = SELF_CONTAINED, .version = "@(#)Version 1" });
-	struct clr *clr = open(fake);
-	ASSERT_TEXT(clr->version, "10.0");
-	ASSERT_UINT(clr->major, 10);
-	clr_destroy(clr);
-	fake_clr_destroy(fake);
+	for (unsigned int release = 10; release <= 11; release++) {
+		struct fake_clr *fake = make(&(struct fake_options){ .release = release });
+		fake_export(fake, &(struct fake_export){ .path = SELF_CONTAINED,
+							 .version = "@(#)Version 1" });
+		struct clr *clr = open(fake);
+		ASSERT_TEXT(clr->version, release == 10 ? "10.0" : "11.0");
+		ASSERT_UINT(clr->major, release);
+		clr_destroy(clr);
+		fake_clr_destroy(fake);
+	}
 }
 
 TEST(single_file)
@@ -397,6 +442,25 @@ TEST(broken_thread_lists)
 			links[i] = fake->threads[i < fake->thread_count ? i : 0].address + 112;
 		uint64_t bad[] = { links[7], links[3], 0x10, links[2] + 4 };
 		fake_poke_u64(&fake->memory, links[7], bad[how]);
+		struct clr *clr = open(fake);
+		ASSERT_UINT(clr->threads.count, 8);
+		check_findings(fake, FINDING_THREAD_LIST);
+		clr_destroy(clr);
+		fake_clr_destroy(fake);
+	}
+}
+
+/* In 11 the list has the Threads themselves: damage in it is noticed as well. */
+TEST(broken_thread_lists_of_11)
+{
+	for (unsigned int how = 0; how < 3; how++) {
+		struct fake_clr *fake = make(&(struct fake_options){ .release = 11 });
+		for (unsigned int i = 0; i < 5; i++)
+			fake_thread(fake);
+		export_described(fake, NULL);
+		uint64_t last = fake_at(fake, fake->threads[7].address, L_THREAD_LINK);
+		uint64_t bad[] = { fake->threads[7].address, fake->threads[3].address, 0x10 };
+		fake_poke_u64(&fake->memory, last, bad[how]);
 		struct clr *clr = open(fake);
 		ASSERT_UINT(clr->threads.count, 8);
 		check_findings(fake, FINDING_THREAD_LIST);

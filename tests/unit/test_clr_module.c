@@ -116,10 +116,11 @@ static size_t read_both(struct memory *memory, uint64_t address, void *buf, size
 	return ops.read(memory, address, buf, size);
 }
 
-static void set_up_file(struct with_file *both, const struct metadata_maker *maker)
+static void set_up_file(struct with_file *both, const struct metadata_maker *maker,
+			unsigned int release)
 {
 	static struct memory_ops ops;
-	both->fake = fake_clr_create(NULL);
+	both->fake = fake_clr_create(&(struct fake_options){ .release = release });
 	fake_memory_init(&both->file);
 	both->base = fake_image(both->fake, both->fake->module, maker,
 				&(struct image_kind){ .is_mapped = true }, &both->file);
@@ -140,33 +141,37 @@ static void tear_down_file(struct with_file *both)
 
 static void set_map_counts(struct fake_clr *fake, uint32_t types, uint32_t methods, uint32_t fields)
 {
-	fake_poke_u32(&fake->memory, fake->module + FAKE_MODULE_TYPE_DEFS + 16, types);
-	fake_poke_u32(&fake->memory, fake->module + FAKE_MODULE_METHODS + 16, methods);
-	fake_poke_u32(&fake->memory, fake->module + FAKE_MODULE_FIELDS + 16, fields);
+	uint64_t module = fake->module;
+	fake_poke_u32(&fake->memory, fake_at(fake, module, L_MODULE_TYPE_DEF_MAP) + 16, types);
+	fake_poke_u32(&fake->memory, fake_at(fake, module, L_MODULE_METHOD_MAP) + 16, methods);
+	fake_poke_u32(&fake->memory, fake_at(fake, module, L_MODULE_FIELD_MAP) + 16, fields);
 }
 
 /* Types, methods and fields are counted by the runtime's maps, from RID 0 on. */
 TEST(test_file)
 {
-	struct metadata_maker maker;
-	struct with_file both;
-	fill(&maker);
-	set_up_file(&both, &maker);
-	set_map_counts(both.fake, 3, 2, 2);
-	const struct module *module = module_find(both.fake->clr, both.fake->module);
-	REQUIRE(module);
-	CU_ASSERT(module->metadata && module->is_from_file && !module->missing);
-	ASSERT_UINT(both.fake->target.findings.count, 0);
-	tear_down_file(&both);
-	maker_deinit(&maker);
+	for (unsigned int release = 9; release <= 11; release++) {
+		struct metadata_maker maker;
+		struct with_file both;
+		fill(&maker);
+		set_up_file(&both, &maker, release);
+		set_map_counts(both.fake, 3, 2, 2);
+		const struct module *module = module_find(both.fake->clr, both.fake->module);
+		REQUIRE(module);
+		CU_ASSERT(module->metadata && module->is_from_file && !module->missing);
+		ASSERT_UINT(both.fake->target.findings.count, 0);
+		tear_down_file(&both);
+		maker_deinit(&maker);
+	}
 }
 
-static void check_other_file(uint32_t types, uint32_t methods, uint32_t fields)
+static void check_other_file(unsigned int release, uint32_t types, uint32_t methods,
+			     uint32_t fields)
 {
 	struct metadata_maker maker;
 	struct with_file both;
 	fill(&maker);
-	set_up_file(&both, &maker);
+	set_up_file(&both, &maker, release);
 	set_map_counts(both.fake, types, methods, fields);
 	const struct module *module = module_find(both.fake->clr, both.fake->module);
 	REQUIRE(module);
@@ -180,9 +185,11 @@ static void check_other_file(uint32_t types, uint32_t methods, uint32_t fields)
 
 TEST(test_other_file)
 {
-	check_other_file(4, 2, 2);
-	check_other_file(3, 1, 2);
-	check_other_file(3, 2, 700);
+	for (unsigned int release = 9; release <= 11; release++) {
+		check_other_file(release, 4, 2, 2);
+		check_other_file(release, 3, 1, 2);
+		check_other_file(release, 3, 2, 700);
+	}
 }
 
 TEST(test_missing)

@@ -10,22 +10,24 @@ TEST(what_each_release_has)
 {
 	static const struct {
 		enum clr_feature feature;
-		bool of[6]; /* unknown, 7, 8, 9, 10, 11 */
+		bool of[7]; /* unknown, 7, 8, 9, 10, 11, 12 */
 	} rows[] = {
-		{ CLR_SHORT_TOKENS, { 0, 0, 1, 0, 0, 0 } },
-		{ CLR_COLLECTIBLE_BIT_28, { 0, 0, 1, 0, 0, 0 } },
-		{ CLR_DOMAIN_STATICS, { 0, 0, 1, 0, 0, 0 } },
-		{ CLR_PACKED_FIELD_COUNTS, { 0, 0, 1, 0, 0, 0 } },
-		{ CLR_SMALL_METHOD_DESCS, { 0, 0, 1, 0, 0, 0 } },
-		{ CLR_WHOLE_FIELD_MAPS, { 0, 0, 0, 1, 1, 1 } },
-		{ CLR_FRAME_VTABLES, { 0, 0, 1, 1, 0, 0 } },
-		{ CLR_FRAME_NUMBERS, { 0, 0, 0, 0, 1, 0 } },
-		{ CLR_CROSS_REFERENCES, { 0, 0, 0, 0, 1, 1 } },
-		{ CLR_HIJACK_RCX, { 0, 0, 0, 0, 1, 1 } },
-		{ CLR_EXINFO_PARTS, { 0, 0, 0, 0, 1, 1 } },
-		{ CLR_NIBBLE_STARTS, { 0, 0, 0, 0, 1, 1 } },
+		{ CLR_SHORT_TOKENS, { 0, 0, 1, 0, 0, 0, 0 } },
+		{ CLR_COLLECTIBLE_BIT_28, { 0, 0, 1, 0, 0, 0, 0 } },
+		{ CLR_DOMAIN_STATICS, { 0, 0, 1, 0, 0, 0, 0 } },
+		{ CLR_PACKED_FIELD_COUNTS, { 0, 0, 1, 0, 0, 0, 0 } },
+		{ CLR_SMALL_METHOD_DESCS, { 0, 0, 1, 0, 0, 0, 0 } },
+		{ CLR_FRAME_VTABLES, { 0, 0, 1, 1, 0, 0, 0 } },
+		{ CLR_FRAME_NUMBERS, { 0, 0, 0, 0, 1, 1, 0 } },
+		{ CLR_CROSS_REFERENCES, { 0, 0, 0, 0, 1, 1, 1 } },
+		{ CLR_HIJACK_RCX, { 0, 0, 0, 0, 1, 1, 1 } },
+		{ CLR_EXINFO_PARTS, { 0, 0, 0, 0, 1, 1, 1 } },
+		{ CLR_NIBBLE_STARTS, { 0, 0, 0, 0, 1, 1, 1 } },
+		{ CLR_ASSEMBLY_POINTERS, { 0, 0, 0, 0, 0, 1, 1 } },
+		{ CLR_THREAD_POINTERS, { 0, 0, 0, 0, 0, 1, 1 } },
+		{ CLR_MANAGED_MONITORS, { 0, 0, 0, 0, 0, 1, 1 } },
 	};
-	static const unsigned int majors[] = { 0, 7, 8, 9, 10, 11 };
+	static const unsigned int majors[] = { 0, 7, 8, 9, 10, 11, 12 };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		for (size_t k = 0; k < sizeof(majors) / sizeof(majors[0]); k++) {
 			const struct clr clr = { .major = majors[k] };
@@ -34,10 +36,12 @@ TEST(what_each_release_has)
 	}
 }
 
-/* doc/coreclr.md 4 (the sync table is 60, 62 or 59 after GcDacVars) and 14 (GCInfo of the JIT). */
+/* doc/coreclr.md 4 (the sync table is 60, 62, 59 or 61 after GcDacVars) and 14 (GCInfo of the JIT). */
 TEST(what_a_release_has_one_of)
 {
-	static const unsigned int rows[][3] = { { 8, 60, 2 }, { 9, 62, 3 }, { 10, 59, 4 } };
+	static const unsigned int rows[][3] = {
+		{ 8, 60, 2 }, { 9, 62, 3 }, { 10, 59, 4 }, { 11, 61, 5 }
+	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct clr_release *release = clr_release_find(rows[i][0]);
 		REQUIRE(release);
@@ -45,7 +49,7 @@ TEST(what_a_release_has_one_of)
 		ASSERT_UINT(release->gc_info_version, rows[i][2]);
 	}
 	CU_ASSERT_PTR_NULL(clr_release_find(0));
-	CU_ASSERT_PTR_NULL(clr_release_find(11));
+	CU_ASSERT_PTR_NULL(clr_release_find(12));
 }
 
 SUITE(.name = "features")

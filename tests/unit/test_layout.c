@@ -3,7 +3,7 @@
 #include "support/assert_more.h"
 #include "support/suite.h"
 
-/* doc/coreclr.md 9 to 12, and the descriptors of 9.0.20 and 10.0.12. */
+/* doc/coreclr.md 9 to 12, and the descriptors of 9.0.20, 10.0.12 and 11.0.0. */
 TEST(offsets_of_a_series)
 {
 	static const struct {
@@ -11,15 +11,21 @@ TEST(offsets_of_a_series)
 		enum layout_field field;
 		int32_t offset;
 	} known[] = {
-		{ 8, L_THREAD_LINK, 232 },          { 9, L_THREAD_LINK, 112 },
-		{ 10, L_THREAD_LINK, 112 },         { 8, L_THREAD_STORE_FIRST, 160 },
-		{ 10, L_THREAD_STORE_FIRST, 88 },   { 8, L_THREAD_ALLOC_CONTEXT, 88 },
-		{ 9, L_EE_ALLOC_CONTEXT, 0 },       { 10, L_EE_ALLOC_CONTEXT, 8 },
-		{ 8, L_LOADER_EXPOSED, 976 },       { 9, L_LOADER_EXPOSED, 1128 },
-		{ 10, L_LOADER_EXPOSED, 752 },      { 9, L_CLASS_NUM_METHODS, 52 },
-		{ 8, L_DOMAIN_ASSEMBLIES, 2544 },   { 10, L_MODULE_TYPE_DEF_MAP, 416 },
-		{ 8, L_TYPE_VAR_MODULE, 8 },        { 9, L_TYPE_VAR_MODULE, 16 },
-		{ 9, L_THREAD_STORE_PENDING, 196 }, { 10, L_THREAD_STORE_PENDING, 124 },
+		{ 8, L_THREAD_LINK, 232 },           { 9, L_THREAD_LINK, 112 },
+		{ 10, L_THREAD_LINK, 112 },          { 8, L_THREAD_STORE_FIRST, 160 },
+		{ 10, L_THREAD_STORE_FIRST, 88 },    { 8, L_THREAD_ALLOC_CONTEXT, 88 },
+		{ 9, L_EE_ALLOC_CONTEXT, 0 },        { 10, L_EE_ALLOC_CONTEXT, 8 },
+		{ 8, L_LOADER_EXPOSED, 976 },        { 9, L_LOADER_EXPOSED, 1128 },
+		{ 10, L_LOADER_EXPOSED, 752 },       { 9, L_CLASS_NUM_METHODS, 52 },
+		{ 8, L_DOMAIN_ASSEMBLIES, 2544 },    { 10, L_MODULE_TYPE_DEF_MAP, 416 },
+		{ 8, L_TYPE_VAR_MODULE, 8 },         { 9, L_TYPE_VAR_MODULE, 16 },
+		{ 9, L_THREAD_STORE_PENDING, 196 },  { 10, L_THREAD_STORE_PENDING, 124 },
+		{ 11, L_THREAD_STORE_PENDING, 108 }, { 11, L_THREAD_STORE_COUNT, 96 },
+		{ 11, L_THREAD_OS_ID, 224 },         { 11, L_LOADER_EXPOSED, 664 },
+		{ 11, L_DOMAIN_ASSEMBLIES, 576 },    { 11, L_IMAGE_LAYOUT_BASE, 16 },
+		{ 11, L_TLS_IN_FLIGHT, 40 },         { 11, L_R2R_ENTRY_POINTS, 376 },
+		{ 10, L_MODULE_FIELD_MAP, 512 },     { 11, L_MODULE_FIELD_MAP, 480 },
+		{ 10, L_SYNC_BLOCK_INDEX, 28 },      { 11, L_SYNC_BLOCK_INDEX, 12 },
 	};
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		struct layout layout;
@@ -36,7 +42,7 @@ TEST(what_a_series_lacks)
 	layout_init(&layout);
 	CU_ASSERT_FALSE(layout_has(&layout, L_MT_FLAGS));
 	layout_fill(&layout, 7, ORIGIN_SERIES);
-	layout_fill(&layout, 11, ORIGIN_SERIES);
+	layout_fill(&layout, 12, ORIGIN_SERIES);
 	CU_ASSERT_FALSE(layout_has(&layout, L_MT_FLAGS));
 	layout_fill(&layout, 10, ORIGIN_SERIES);
 	CU_ASSERT_TRUE(layout_has(&layout, L_MT_FLAGS));
@@ -69,6 +75,20 @@ TEST(no_offset_is_taken_that_cannot_be_one)
 	CU_ASSERT_TRUE(layout_has(&layout, L_MT_PARENT));
 }
 
+/* A field that got another name is still one row, and the names of both releases lead to it. */
+TEST(renamed_fields)
+{
+	enum layout_field field = L_COUNT;
+	const char *type = NULL, *usual = NULL;
+	ASSERT_TEXT(layout_renamed(0, &field), "AssemblyList");
+	layout_name(field, &type, &usual);
+	ASSERT_TEXT(type, "AppDomain");
+	ASSERT_TEXT(usual, "DomainAssemblyList");
+	ASSERT_TEXT(layout_renamed(1, &field), "ObjectHandle");
+	ASSERT_UINT(field, L_LOADER_EXPOSED);
+	CU_ASSERT_PTR_NULL(layout_renamed(2, &field));
+}
+
 TEST(names)
 {
 	const char *type = NULL, *field = NULL;
@@ -87,6 +107,10 @@ TEST(builds)
 	REQUIRE(build);
 	ASSERT_TEXT(build->version, "10.0.12");
 	ASSERT_UINT(build->major, 10);
+	build = layout_build_find("a44470e1693c65783b6ea573e9a3dca1147f611e");
+	REQUIRE(build);
+	ASSERT_TEXT(build->version, "11.0.0");
+	ASSERT_UINT(build->major, 11);
 	CU_ASSERT_PTR_NULL(layout_build_find(""));
 	CU_ASSERT_PTR_NULL(layout_build_find("79945f51"));
 }

@@ -13,7 +13,7 @@
 #include "util/alloc.h"
 
 /* The last release whose heap was compared with other tools. */
-#define MAJOR_LAST 10u
+#define MAJOR_LAST 11u
 
 #define ADVICE_SYSROOT "give the folder with the runtime's files by --sysroot, or take a full dump"
 

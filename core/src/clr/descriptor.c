@@ -296,13 +296,23 @@ const char *descriptor_text(const struct descriptor *descriptor, const char *nam
 	return NULL;
 }
 
+/* Take the offset of @p field from the descriptor, which may have it as @p name. */
+static void fill_field(const struct descriptor *descriptor, struct layout *layout,
+		       enum layout_field field, const char *name)
+{
+	const char *type = NULL, *usual = NULL;
+	int64_t offset = NO;
+	layout_name(field, &type, &usual);
+	if (descriptor_offset(descriptor, type, name ? name : usual, &offset))
+		layout_set(layout, field, offset, ORIGIN_DESCRIPTOR);
+}
+
 void descriptor_fill(const struct descriptor *descriptor, struct layout *layout)
 {
-	for (size_t i = 0; i < L_COUNT; i++) {
-		const char *type = NULL, *field = NULL;
-		int64_t offset = NO;
-		layout_name((enum layout_field)i, &type, &field);
-		if (descriptor_offset(descriptor, type, field, &offset))
-			layout_set(layout, (enum layout_field)i, offset, ORIGIN_DESCRIPTOR);
-	}
+	enum layout_field field;
+	const char *name;
+	for (size_t i = 0; (name = layout_renamed(i, &field)) != NULL; i++)
+		fill_field(descriptor, layout, field, name);
+	for (size_t i = 0; i < L_COUNT; i++)
+		fill_field(descriptor, layout, (enum layout_field)i, NULL);
 }

@@ -15,6 +15,7 @@ const struct clr_release clr_releases[CLR_RELEASES] = {
 	{ .major = 8, .dac_count = 157, .sync_table_distance = 60, .gc_info_version = 2 },
 	{ .major = 9, .dac_count = 158, .sync_table_distance = 62, .gc_info_version = 3 },
 	{ .major = 10, .dac_count = 129, .sync_table_distance = 59, .gc_info_version = 4 },
+	{ .major = 11, .dac_count = 131, .sync_table_distance = 61, .gc_info_version = 5 },
 };
 
 const struct clr_release *clr_release_find(unsigned int major)

@@ -19,14 +19,18 @@
 	X(GENERIC_MODULE_SLOTS, 8, 8)                                                                  \
 	/* elements of the list of assemblies lead to the Module (9.1; domainassembly.h) */            \
 	X(DOMAIN_ASSEMBLIES, 8, 8)                                                                     \
-	/* the map of fields is as long as the table of fields (9.2; ceeload.h) */                     \
-	X(WHOLE_FIELD_MAPS, 9, 0)                                                                      \
+	/* its elements are the Assemblies themselves (9.1; appdomain.hpp) */                          \
+	X(ASSEMBLY_POINTERS, 11, 0)                                                                    \
+	/* the list of threads has Threads, not their links (12.1; threads.h) */                       \
+	X(THREAD_POINTERS, 11, 0)                                                                      \
 	/* the numbers of fields are packed after an EEClass (10.1; class.h) */                        \
 	X(PACKED_FIELD_COUNTS, 8, 8)                                                                   \
 	/* statics, also of threads, by DomainLocalModules (10.3, 10.4; appdomain.hpp) */              \
 	X(DOMAIN_STATICS, 8, 8)                                                                        \
 	/* locks of the runtime take 72 bytes less (10.5; stringliteralmap.h, syncblk.h) */            \
 	X(SMALL_LOCKS, 10, 0)                                                                          \
+	/* a SyncBlock refers to a System.Threading.Lock, and has none itself (7.4; syncblk.h) */      \
+	X(MANAGED_MONITORS, 11, 0)                                                                     \
 	/* an AppDomain points to the table of arrays of statics (10.5; appdomain.hpp) */              \
 	X(STATIC_ARRAY_TABLE, 10, 0)                                                                   \
 	/* handles of cross references: N is 13, not 12 (11.1; gcinterface.h) */                       \
@@ -40,7 +44,7 @@
 	/* Frames begin with their vtables, some of which g_dacTable ends in (4, 12.6; vptr_list.h) */ \
 	X(FRAME_VTABLES, 8, 9)                                                                         \
 	/* Frames begin with the numbers of enum frame_kind (12.6; FrameTypes.h) */                    \
-	X(FRAME_NUMBERS, 10, 10)                                                                       \
+	X(FRAME_NUMBERS, 10, 11)                                                                       \
 	/* ExInfo has handlers and unwound stacks where 12.7 says (12.7; exinfo.h) */                  \
 	X(EXINFO_PARTS, 10, 0)                                                                         \
 	/* the JIT's debug info begins with a byte of flags (12.13; debuginfostore.cpp) */             \
@@ -69,7 +73,7 @@ struct clr_release {
 };
 
 /** Releases that heapdump was tested with, ascending. */
-#define CLR_RELEASES 3u
+#define CLR_RELEASES 4u
 extern const struct clr_release clr_releases[CLR_RELEASES];
 
 /** The release with that major version, or NULL. */

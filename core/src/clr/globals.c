@@ -5,6 +5,7 @@
 #include "clr/features.h"
 #include "clr/gc_vars.h"
 #include "clr/internal.h"
+#include "clr/modules/module.h"
 #include "clr/runtime.h"
 #include "clr/threads/sync_block.h"
 #include "clr/threads/thread.h"
@@ -125,23 +126,6 @@ static void find_method_tables(struct clr *clr)
 	}
 }
 
-/* Does the element of an AppDomain's list lead to a module that refers back to it? */
-static bool is_assembly(const struct clr *clr, uint64_t element)
-{
-	uint64_t assembly = element, module = 0, back = 0;
-	bool has_back = layout_has(&clr->layout, L_MODULE_ASSEMBLY);
-	if (has_back && !memory_u64(clr->memory, element, &assembly))
-		return false;
-	if (!clr_pointer(clr, assembly, L_ASSEMBLY_MODULE, &module) || module == 0)
-		return false;
-	if (has_back)
-		return clr_pointer(clr, module, L_MODULE_ASSEMBLY, &back) && back == assembly;
-	/* .NET 8: one step less, and the module's table of types refers back to the module. */
-	uint64_t table = 0;
-	return clr_pointer(clr, module, L_MODULE_TYPE_PARAMS, &table) &&
-	       memory_u64(clr->memory, table, &back) && back == module;
-}
-
 /* ArrayListBase {u32 count; ArrayListBlock first {ptr next; u32 size = 5; elements}} (arraylist.h) */
 static bool is_assembly_list(const struct clr *clr, uint64_t address)
 {
@@ -157,7 +141,7 @@ static bool is_assembly_list(const struct clr *clr, uint64_t address)
 		uint64_t element = 0;
 		if (!memory_u64(clr->memory, address + 24 + 8 * (uint64_t)i, &element))
 			return false;
-		if (element && !is_assembly(clr, element))
+		if (element && !assembly_list_module(clr, element))
 			return false;
 		sound += element != 0;
 	}
@@ -289,14 +273,12 @@ static void read_named(struct clr *clr, const struct descriptor *descriptor)
 		if (descriptor_global(descriptor, globals[i].name, &variable))
 			(void)memory_u64(clr->memory, variable, globals[i].value);
 	}
-	/* Later than .NET 10: SyncBlockCache.FreeSyncTableIndex is the first entry never used. */
+	/* From 11 on: the first entry of the table of sync blocks that was never used. */
 	uint64_t variable = 0, cache = 0;
-	int64_t offset = 0;
 	uint32_t count = 0;
 	if (descriptor_global(descriptor, "SyncBlockCache", &variable) &&
-	    descriptor_offset(descriptor, "SyncBlockCache", "FreeSyncTableIndex", &offset) &&
 	    memory_u64(clr->memory, variable, &cache) &&
-	    memory_u32(clr->memory, cache + (uint64_t)offset, &count))
+	    clr_field_u32(clr, cache, L_SYNC_CACHE_INDEX, &count))
 		clr->globals.sync_count = count;
 }
 

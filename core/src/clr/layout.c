@@ -4,14 +4,23 @@
 #include <stddef.h>
 #include <string.h>
 
-#define SERIES_COUNT 3u
+#define SERIES_COUNT 4u
 
 static const struct {
 	const char *type, *field;
-	int32_t series[SERIES_COUNT]; /* 8, 9, 10 */
+	int32_t series[SERIES_COUNT]; /* 8, 9, 10, 11 */
 } fields[L_COUNT] = {
-#define X(id, type, field, v8, v9, v10) [L_##id] = { type, field, { v8, v9, v10 } },
+#define X(id, type, field, v8, v9, v10, v11) [L_##id] = { type, field, { v8, v9, v10, v11 } },
 	LAYOUT_FIELDS(X)
+#undef X
+};
+
+static const struct {
+	enum layout_field field;
+	const char *name;
+} renamed[] = {
+#define X(id, name, release) { L_##id, #name },
+	LAYOUT_RENAMED(X)
 #undef X
 };
 
@@ -22,6 +31,8 @@ static const char *const origin_names[] = {
 
 /* Microsoft's linux-x64 builds whose descriptor and heap were compared with the table. */
 static const struct layout_build builds[] = {
+	{ "2e5299ab22fd653a381ea8fe12c9b89646056681", "11.0.0", 11 },
+	{ "a44470e1693c65783b6ea573e9a3dca1147f611e", "11.0.0", 11 }, /* singlefilehost */
 	{ "79945f51fb2612f13b7667a10a8fd29122664791", "10.0.12", 10 },
 	{ "c36ad71424f1fa2ffd952574ab64dd0d952b101a", "10.0.12", 10 }, /* singlefilehost */
 	{ "d87b5d0133d3c0a3b21c0f399e6b5c6ba7fd0865", "9.0.20", 9 },
@@ -33,6 +44,14 @@ void layout_name(enum layout_field field, const char **ret_type, const char **re
 {
 	*ret_type = fields[field].type;
 	*ret_field = fields[field].field;
+}
+
+const char *layout_renamed(size_t index, enum layout_field *ret)
+{
+	if (index >= sizeof(renamed) / sizeof(renamed[0]))
+		return NULL;
+	*ret = renamed[index].field;
+	return renamed[index].name;
 }
 
 const char *layout_origin_name(enum layout_origin origin)

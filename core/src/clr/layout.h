@@ -3,6 +3,7 @@
 #define HEAPDUMP_SRC_CLR_LAYOUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /** Where an offset was taken from. */
@@ -18,134 +19,139 @@ enum layout_origin {
  * The offsets in the runtime's structures; doc/coreclr.md 1 says where they come from.
  *
  * Every offset that is read from the runtime's structures: X(id, descriptor type, descriptor field,
- * value in 8.0, 9.0, 10.0); NO: it does not exist, or is not known.  The field "!" is the
+ * value in 8.0, 9.0, 10.0, 11.0); NO: it does not exist, or is not known.  The field "!" is the
  * structure's size.  Sources: src/coreclr/vm/{methodtable,class,ceeload,threads,appdomain,...}.h of
  * each release, and debug/runtimeinfo/datadescriptor.h (.inc).
  */
 #define NO (-1)
-#define LAYOUT_FIELDS(X)                                                                   \
-	X(MT_FLAGS, "MethodTable", "MTFlags", 0, 0, 0)                                     \
-	X(MT_BASE_SIZE, "MethodTable", "BaseSize", 4, 4, 4)                                \
-	X(MT_FLAGS2, "MethodTable", "MTFlags2", 8, 8, 8)                                   \
-	X(MT_NUM_VIRTUALS, "MethodTable", "NumVirtuals", 12, 12, 12)                       \
-	X(MT_NUM_INTERFACES, "MethodTable", "NumInterfaces", 14, 14, 14)                   \
-	X(MT_PARENT, "MethodTable", "ParentMethodTable", 16, 16, 16)                       \
-	X(MT_MODULE, "MethodTable", "Module", 24, 24, 24)                                  \
-	X(MT_AUXILIARY, "MethodTable", "AuxiliaryData", 32, 32, 32)                        \
-	X(MT_CLASS, "MethodTable", "EEClassOrCanonMT", 40, 40, 40)                         \
-	X(MT_PER_INST, "MethodTable", "PerInstInfo", 48, 48, 48)                           \
-	X(AUX_LOADER_MODULE, "MethodTableAuxiliaryData", "LoaderModule", NO, 8, 8)         \
-	X(AUX_FLAGS, "MethodTableAuxiliaryData", "Flags", NO, 0, 0)                        \
-	X(CLASS_METHOD_TABLE, "EEClass", "MethodTable", 16, 16, 16)                        \
-	X(CLASS_FIELDS, "EEClass", "FieldDescList", 24, 24, 24)                            \
-	X(CLASS_NUM_METHODS, "EEClass", "NumMethods", NO, 52, 52)                          \
-	X(CLASS_CHUNKS, "EEClass", "MethodDescChunk", 32, 32, 32)                          \
-	X(CLASS_NUM_INSTANCE, "EEClass", "NumInstanceFields", NO, 50, 50)                  \
-	X(CLASS_NUM_STATIC, "EEClass", "NumStaticFields", NO, 54, 54)                      \
-	X(CLASS_NUM_THREAD_STATIC, "EEClass", "NumThreadStaticFields", NO, 58, 58)         \
-	X(ARRAY_RANK, "ArrayClass", "Rank", NO, 72, 72)                                    \
-	X(PARAM_TYPE_ARG, "ParamTypeDesc", "TypeArg", 8, 16, 16)                           \
-	X(TYPE_VAR_MODULE, "TypeVarTypeDesc", "Module", 8, 16, 16)                         \
-	X(TYPE_VAR_TOKEN, "TypeVarTypeDesc", "Token", 40, 40, 40)                          \
-	X(MODULE_ASSEMBLY, "Module", "Assembly", 296, 312, 248)                            \
-	X(MODULE_PE_ASSEMBLY, "Module", "PEAssembly", 272, 280, 216)                       \
-	X(MODULE_BASE, "Module", "Base", NO, 288, 224)                                     \
-	X(MODULE_FLAGS, "Module", "Flags", NO, 296, 232)                                   \
-	X(MODULE_PATH, "Module", "Path", NO, 272, 200)                                     \
-	X(MODULE_FILE_NAME, "Module", "FileName", NO, NO, 208)                             \
-	X(MODULE_LOADER_ALLOCATOR, "Module", "LoaderAllocator", 248, 248, 176)             \
-	X(MODULE_DYNAMIC_METADATA, "Module", "DynamicMetadata", NO, 1120, 840)             \
-	X(MODULE_EMITTED_METADATA, "Module", "EmittedMetadata", 1688, NO, NO)              \
-	X(MODULE_TYPE_DEF_MAP, "Module", "TypeDefToMethodTableMap", 752, 624, 416)         \
-	X(MODULE_TYPE_PARAMS, "Module", "AvailableTypeParams", 968, 808, 600)              \
-	X(MODULE_STATICS, "Module", "DomainLocalModule", 1224, NO, NO)                     \
-	X(PE_ASSEMBLY_IMAGE, "PEAssembly", "PEImage", 8, 8, 8)                             \
-	X(PE_ASSEMBLY_HOST, "PEAssembly", "HostAssembly", 56, 56, NO)                      \
-	X(PE_ASSEMBLY_BINDER, "PEAssembly", "AssemblyBinder", 64, 64, 64)                  \
-	X(HOST_ASSEMBLY_BINDER, "BINDER_SPACE::Assembly", "Binder", 32, 32, NO)            \
-	X(PE_IMAGE_LAYOUT, "PEImage", "LoadedImageLayout", 120, 120, 128)                  \
-	X(IMAGE_LAYOUT_BASE, "PEImageLayout", "Base", 8, 8, 8)                             \
-	X(IMAGE_LAYOUT_SIZE, "PEImageLayout", "Size", 16, 16, 16)                          \
-	X(IMAGE_LAYOUT_FLAGS, "PEImageLayout", "Flags", 20, 20, 20)                        \
-	X(LOADER_EXPOSED, "LoaderAllocator", "ExposedObject", 976, 1128, 752)              \
-	X(DOMAIN_ASSEMBLIES, "AppDomain", "DomainAssemblyList", 2544, 1824, 576)           \
-	X(DOMAIN_NAME, "AppDomain", "FriendlyName", 2928, 2208, 1080)                      \
-	X(ASSEMBLY_MODULE, "Assembly", "Module", 24, 16, 16)                               \
-	X(STATICS_INFO_SIZE, "DynamicStaticsInfo", "!", NO, 24, 24)                        \
-	X(STATICS_GC, "DynamicStaticsInfo", "GCStatics", NO, 0, 0)                         \
-	X(STATICS_NON_GC, "DynamicStaticsInfo", "NonGCStatics", NO, 8, 8)                  \
-	X(THREAD_STORE_FIRST, "ThreadStore", "FirstThreadLink", 160, 160, 88)              \
-	X(THREAD_STORE_COUNT, "ThreadStore", "ThreadCount", 184, 184, 112)                 \
-	X(THREAD_STORE_PENDING, "ThreadStore", "PendingCount", NO, 196, 124)               \
-	X(THREAD_LINK, "Thread", "LinkNext", 232, 112, 112)                                \
-	X(THREAD_ID, "Thread", "Id", 32, 16, 16)                                           \
-	X(THREAD_OS_ID, "Thread", "OSId", 424, 296, 296)                                   \
-	X(THREAD_STACK_BASE, "Thread", "CachedStackBase", 248, 120, 120)                   \
-	X(THREAD_STACK_LIMIT, "Thread", "CachedStackLimit", 256, 128, 128)                 \
-	X(THREAD_STATE, "Thread", "State", 8, 0, 0)                                        \
-	X(THREAD_COOPERATIVE, "Thread", "PreemptiveGCDisabled", 12, 4, 4)                  \
-	X(THREAD_LOCALS, "Thread", "RuntimeThreadLocals", NO, 32, 32)                      \
-	X(THREAD_ALLOC_CONTEXT, "Thread", "AllocContext", 88, NO, NO)                      \
-	X(THREAD_EXCEPTION, "Thread", "LastThrownObject", 464, 336, 336)                   \
-	X(LOCALS_ALLOC_CONTEXT, "RuntimeThreadLocals", "AllocContext", NO, 0, 0)           \
-	X(EE_ALLOC_CONTEXT, "EEAllocContext", "GCAllocationContext", NO, 0, 8)             \
-	X(ALLOC_POINTER, "GCAllocContext", "Pointer", 0, 0, 0)                             \
-	X(ALLOC_LIMIT, "GCAllocContext", "Limit", 8, 8, 8)                                 \
-	X(TYPE_DESC_FLAGS, "TypeDesc", "TypeAndFlags", 0, 0, 0)                            \
-	X(METHOD_TOKEN, "MethodDesc", "Flags3AndTokenRemainder", 0, 0, 0)                  \
-	X(METHOD_CHUNK_TABLE, "MethodDescChunk", "MethodTable", 0, 0, 0)                   \
-	X(METHOD_CHUNK_TOKEN, "MethodDescChunk", "FlagsAndTokenRange", 18, 18, 18)         \
-	X(METHOD_CHUNK_NEXT, "MethodDescChunk", "Next", 8, 8, 8)                           \
-	X(METHOD_CHUNK_UNITS, "MethodDescChunk", "Size", 16, 16, 16)                       \
-	X(METHOD_CHUNK_COUNT, "MethodDescChunk", "Count", 17, 17, 17)                      \
-	X(METHOD_SLOT, "MethodDesc", "Slot", 4, 4, 4)                                      \
-	X(METHOD_CHUNK_INDEX, "MethodDesc", "ChunkIndex", 2, 2, 2)                         \
-	X(METHOD_CHUNK_SIZE, "MethodDescChunk", "!", 24, 24, 24)                           \
-	X(THREAD_FRAME, "Thread", "Frame", 16, 8, 8)                                       \
-	X(THREAD_EXCEPTION_TRACKER, "Thread", "ExceptionTracker", 480, 352, 352)           \
-	X(THREAD_LOCAL_DATA, "Thread", "ThreadLocalDataPtr", NO, 928, 568)                 \
-	X(TLS_COUNT, "ThreadLocalData", "NonCollectibleTlsDataCount", NO, 0, 0)            \
-	X(TLS_COLLECTIBLE_COUNT, "ThreadLocalData", "CollectibleTlsDataCount", NO, 4, 4)   \
-	X(TLS_ARRAY, "ThreadLocalData", "NonCollectibleTlsArrayData", NO, 8, 8)            \
-	X(TLS_COLLECTIBLE_ARRAY, "ThreadLocalData", "CollectibleTlsArrayData", NO, 16, 16) \
-	X(TLS_IN_FLIGHT, "ThreadLocalData", "InFlightData", NO, 32, 32)                    \
-	X(THREAD_STATICS_SIZE, "ThreadStaticsInfo", "!", NO, 40, 40)                       \
-	X(THREAD_STATICS_NON_GC, "ThreadStaticsInfo", "NonGCTlsIndex", NO, 0, 0)           \
-	X(THREAD_STATICS_GC, "ThreadStaticsInfo", "GCTlsIndex", NO, 4, 4)                  \
-	X(MODULE_R2R, "Module", "ReadyToRunInfo", 1152, 984, 704)                          \
-	X(R2R_HEADER, "ReadyToRunInfo", "ReadyToRunHeader", 16, 16, 16)                    \
-	X(R2R_COMPOSITE, "ReadyToRunInfo", "CompositeInfo", 40, 40, 40)                    \
-	X(R2R_FUNCTIONS, "ReadyToRunInfo", "RuntimeFunctions", 80, 80, 80)                 \
-	X(R2R_FUNCTION_COUNT, "ReadyToRunInfo", "NumRuntimeFunctions", 88, 88, 88)         \
-	X(R2R_ENTRY_POINTS, "ReadyToRunInfo", "EntryPointToMethodDescMap", 432, 432, 360)  \
-	X(HASH_MAP_BUCKETS, "HashMap", "Buckets", 16, 16, 16)                              \
-	X(CODE_HEAP_END, "CodeHeapListNode", "EndAddress", 24, 24, 24)                     \
-	X(CODE_HEAP_MAP_BASE, "CodeHeapListNode", "MapBase", 32, 32, 32)                   \
-	X(CODE_HEAP_HEADER_MAP, "CodeHeapListNode", "HeaderMap", 40, 40, 40)               \
-	X(CODE_HEADER_GC_INFO, "RealCodeHeader", "GCInfo", 16, 16, 16)                     \
-	X(CODE_HEADER_METHOD, "RealCodeHeader", "MethodDesc", 24, 24, 24)                  \
-	X(CODE_HEADER_UNWIND_COUNT, "RealCodeHeader", "NumUnwindInfos", 32, 32, 32)        \
-	X(CODE_HEADER_UNWIND, "RealCodeHeader", "UnwindInfos", 36, 36, 36)                 \
-	X(CALL_FRAME_SP, "InlinedCallFrame", "CallSiteSP", 32, 24, 24)                     \
-	X(CALL_FRAME_RETURN, "InlinedCallFrame", "CallerReturnAddress", 40, 32, 32)        \
-	X(CALL_FRAME_FP, "InlinedCallFrame", "CalleeSavedFP", 48, 40, 40)                  \
-	X(CALL_FRAME_DATUM, "InlinedCallFrame", "Datum", 16, 16, 16)                       \
-	X(METHOD_FRAME_METHOD, "FramedMethodFrame", "MethodDescPtr", 24, 24, 24)           \
-	X(DISPATCH_FRAME_TABLE, "StubDispatchFrame", "RepresentativeMTPtr", 32, 32, 32)    \
-	X(DISPATCH_FRAME_SLOT, "StubDispatchFrame", "RepresentativeSlot", 40, 40, 40)      \
-	X(METHOD_FRAME_BLOCK, "FramedMethodFrame", "TransitionBlockPtr", 16, 16, 16)       \
-	X(SOFTWARE_FRAME_CONTEXT, "SoftwareExceptionFrame", "TargetContext", NO, NO, 288)  \
-	X(FAULTING_FRAME_CONTEXT, "FaultingExceptionFrame", "TargetContext", NO, NO, 32)   \
-	X(RESUMABLE_FRAME_CONTEXT, "ResumableFrame", "TargetContextPtr", 16, 16, 16)       \
-	X(HIJACK_FRAME_RETURN, "HijackFrame", "ReturnAddress", 16, 16, 16)                 \
-	X(HIJACK_FRAME_ARGS, "HijackFrame", "HijackArgsPtr", 32, 32, 32)                   \
-	X(EXCEPTION_PREVIOUS, "ExceptionInfo", "PreviousNestedInfo", 8, 0, 0)              \
-	X(EXCEPTION_THREAD, "ExceptionInfo", "Thread", 16, NO, NO)                         \
-	X(EXCEPTION_THROWN, "ExceptionInfo", "ThrownObject", 64, 8, 8)
+#define LAYOUT_FIELDS(X)                                                                       \
+	X(MT_FLAGS, "MethodTable", "MTFlags", 0, 0, 0, 0)                                      \
+	X(MT_BASE_SIZE, "MethodTable", "BaseSize", 4, 4, 4, 4)                                 \
+	X(MT_FLAGS2, "MethodTable", "MTFlags2", 8, 8, 8, 8)                                    \
+	X(MT_NUM_VIRTUALS, "MethodTable", "NumVirtuals", 12, 12, 12, 12)                       \
+	X(MT_NUM_INTERFACES, "MethodTable", "NumInterfaces", 14, 14, 14, 14)                   \
+	X(MT_PARENT, "MethodTable", "ParentMethodTable", 16, 16, 16, 16)                       \
+	X(MT_MODULE, "MethodTable", "Module", 24, 24, 24, 24)                                  \
+	X(MT_AUXILIARY, "MethodTable", "AuxiliaryData", 32, 32, 32, 32)                        \
+	X(MT_CLASS, "MethodTable", "EEClassOrCanonMT", 40, 40, 40, 40)                         \
+	X(MT_PER_INST, "MethodTable", "PerInstInfo", 48, 48, 48, 48)                           \
+	X(AUX_LOADER_MODULE, "MethodTableAuxiliaryData", "LoaderModule", NO, 8, 8, 8)          \
+	X(AUX_FLAGS, "MethodTableAuxiliaryData", "Flags", NO, 0, 0, 0)                         \
+	X(CLASS_METHOD_TABLE, "EEClass", "MethodTable", 16, 16, 16, 16)                        \
+	X(CLASS_FIELDS, "EEClass", "FieldDescList", 24, 24, 24, 24)                            \
+	X(CLASS_NUM_METHODS, "EEClass", "NumMethods", NO, 52, 52, 52)                          \
+	X(CLASS_CHUNKS, "EEClass", "MethodDescChunk", 32, 32, 32, 32)                          \
+	X(CLASS_NUM_INSTANCE, "EEClass", "NumInstanceFields", NO, 50, 50, 50)                  \
+	X(CLASS_NUM_STATIC, "EEClass", "NumStaticFields", NO, 54, 54, 54)                      \
+	X(CLASS_NUM_THREAD_STATIC, "EEClass", "NumThreadStaticFields", NO, 58, 58, 58)         \
+	X(PARAM_TYPE_ARG, "ParamTypeDesc", "TypeArg", 8, 16, 16, 16)                           \
+	X(TYPE_VAR_MODULE, "TypeVarTypeDesc", "Module", 8, 16, 16, 16)                         \
+	X(TYPE_VAR_TOKEN, "TypeVarTypeDesc", "Token", 40, 40, 40, 40)                          \
+	X(MODULE_ASSEMBLY, "Module", "Assembly", 296, 312, 248, 248)                           \
+	X(MODULE_PE_ASSEMBLY, "Module", "PEAssembly", 272, 280, 216, 216)                      \
+	X(MODULE_BASE, "Module", "Base", NO, 288, 224, 224)                                    \
+	X(MODULE_FLAGS, "Module", "Flags", NO, 296, 232, 232)                                  \
+	X(MODULE_PATH, "Module", "Path", NO, 272, 200, 200)                                    \
+	X(MODULE_FILE_NAME, "Module", "FileName", NO, NO, 208, 208)                            \
+	X(MODULE_LOADER_ALLOCATOR, "Module", "LoaderAllocator", 248, 248, 176, 176)            \
+	X(MODULE_DYNAMIC_METADATA, "Module", "DynamicMetadata", NO, 1120, 840, 840)            \
+	X(MODULE_EMITTED_METADATA, "Module", "EmittedMetadata", 1688, NO, NO, NO)              \
+	X(MODULE_TYPE_DEF_MAP, "Module", "TypeDefToMethodTableMap", 752, 624, 416, 416)        \
+	X(MODULE_METHOD_MAP, "Module", "MethodDefToDescMap", 784, 656, 448, 448)               \
+	X(MODULE_FIELD_MAP, "Module", "FieldDefToDescMap", NO, 720, 512, 480)                  \
+	X(MODULE_TYPE_PARAMS, "Module", "AvailableTypeParams", 968, 808, 600, 600)             \
+	X(MODULE_STATICS, "Module", "DomainLocalModule", 1224, NO, NO, NO)                     \
+	X(PE_ASSEMBLY_IMAGE, "PEAssembly", "PEImage", 8, 8, 8, 8)                              \
+	X(PE_ASSEMBLY_HOST, "PEAssembly", "HostAssembly", 56, 56, NO, NO)                      \
+	X(PE_ASSEMBLY_BINDER, "PEAssembly", "AssemblyBinder", 64, 64, 64, 64)                  \
+	X(HOST_ASSEMBLY_BINDER, "BINDER_SPACE::Assembly", "Binder", 32, 32, NO, NO)            \
+	X(PE_IMAGE_LAYOUT, "PEImage", "LoadedImageLayout", 120, 120, 128, 128)                 \
+	X(IMAGE_LAYOUT_BASE, "PEImageLayout", "Base", 8, 8, 8, 16)                             \
+	X(IMAGE_LAYOUT_SIZE, "PEImageLayout", "Size", 16, 16, 16, 24)                          \
+	X(IMAGE_LAYOUT_FLAGS, "PEImageLayout", "Flags", 20, 20, 20, 28)                        \
+	X(LOADER_EXPOSED, "LoaderAllocator", "ExposedObject", 976, 1128, 752, 664)             \
+	X(DOMAIN_ASSEMBLIES, "AppDomain", "DomainAssemblyList", 2544, 1824, 576, 576)          \
+	X(DOMAIN_NAME, "AppDomain", "FriendlyName", 2928, 2208, 1080, 1080)                    \
+	X(ASSEMBLY_MODULE, "Assembly", "Module", 24, 16, 16, 16)                               \
+	X(STATICS_INFO_SIZE, "DynamicStaticsInfo", "!", NO, 24, 24, 24)                        \
+	X(STATICS_GC, "DynamicStaticsInfo", "GCStatics", NO, 0, 0, 0)                          \
+	X(STATICS_NON_GC, "DynamicStaticsInfo", "NonGCStatics", NO, 8, 8, 8)                   \
+	X(SYNC_BLOCK_INDEX, "SyncBlock", "Index", 28, 28, 28, 12)                              \
+	X(SYNC_BLOCK_LOCK, "SyncBlock", "Lock", NO, NO, NO, 0)                                 \
+	X(SYNC_BLOCK_THIN_LOCK, "SyncBlock", "ThinLock", NO, NO, NO, 8)                        \
+	X(SYNC_CACHE_INDEX, "SyncBlockCache", "FreeSyncTableIndex", 180, 180, 108, 108)        \
+	X(THREAD_STORE_FIRST, "ThreadStore", "FirstThreadLink", 160, 160, 88, 88)              \
+	X(THREAD_STORE_COUNT, "ThreadStore", "ThreadCount", 184, 184, 112, 96)                 \
+	X(THREAD_STORE_PENDING, "ThreadStore", "PendingCount", NO, 196, 124, 108)              \
+	X(THREAD_LINK, "Thread", "LinkNext", 232, 112, 112, 112)                               \
+	X(THREAD_ID, "Thread", "Id", 32, 16, 16, 16)                                           \
+	X(THREAD_OS_ID, "Thread", "OSId", 424, 296, 296, 224)                                  \
+	X(THREAD_STACK_BASE, "Thread", "CachedStackBase", 248, 120, 120, 120)                  \
+	X(THREAD_STACK_LIMIT, "Thread", "CachedStackLimit", 256, 128, 128, 128)                \
+	X(THREAD_STATE, "Thread", "State", 8, 0, 0, 0)                                         \
+	X(THREAD_COOPERATIVE, "Thread", "PreemptiveGCDisabled", 12, 4, 4, 4)                   \
+	X(THREAD_LOCALS, "Thread", "RuntimeThreadLocals", NO, 32, 32, 32)                      \
+	X(THREAD_ALLOC_CONTEXT, "Thread", "AllocContext", 88, NO, NO, NO)                      \
+	X(THREAD_EXCEPTION, "Thread", "LastThrownObject", 464, 336, 336, 264)                  \
+	X(LOCALS_ALLOC_CONTEXT, "RuntimeThreadLocals", "AllocContext", NO, 0, 0, 0)            \
+	X(EE_ALLOC_CONTEXT, "EEAllocContext", "GCAllocationContext", NO, 0, 8, 8)              \
+	X(ALLOC_POINTER, "GCAllocContext", "Pointer", 0, 0, 0, 0)                              \
+	X(ALLOC_LIMIT, "GCAllocContext", "Limit", 8, 8, 8, 8)                                  \
+	X(TYPE_DESC_FLAGS, "TypeDesc", "TypeAndFlags", 0, 0, 0, 0)                             \
+	X(METHOD_TOKEN, "MethodDesc", "Flags3AndTokenRemainder", 0, 0, 0, 0)                   \
+	X(METHOD_CHUNK_TABLE, "MethodDescChunk", "MethodTable", 0, 0, 0, 0)                    \
+	X(METHOD_CHUNK_TOKEN, "MethodDescChunk", "FlagsAndTokenRange", 18, 18, 18, 18)         \
+	X(METHOD_CHUNK_NEXT, "MethodDescChunk", "Next", 8, 8, 8, 8)                            \
+	X(METHOD_CHUNK_UNITS, "MethodDescChunk", "Size", 16, 16, 16, 16)                       \
+	X(METHOD_CHUNK_COUNT, "MethodDescChunk", "Count", 17, 17, 17, 17)                      \
+	X(METHOD_SLOT, "MethodDesc", "Slot", 4, 4, 4, 4)                                       \
+	X(METHOD_CHUNK_INDEX, "MethodDesc", "ChunkIndex", 2, 2, 2, 2)                          \
+	X(METHOD_CHUNK_SIZE, "MethodDescChunk", "!", 24, 24, 24, 24)                           \
+	X(THREAD_FRAME, "Thread", "Frame", 16, 8, 8, 8)                                        \
+	X(THREAD_EXCEPTION_TRACKER, "Thread", "ExceptionTracker", 480, 352, 352, 280)          \
+	X(THREAD_LOCAL_DATA, "Thread", "ThreadLocalDataPtr", NO, 928, 568, 496)                \
+	X(TLS_COUNT, "ThreadLocalData", "NonCollectibleTlsDataCount", NO, 0, 0, 0)             \
+	X(TLS_COLLECTIBLE_COUNT, "ThreadLocalData", "CollectibleTlsDataCount", NO, 4, 4, 4)    \
+	X(TLS_ARRAY, "ThreadLocalData", "NonCollectibleTlsArrayData", NO, 8, 8, 8)             \
+	X(TLS_COLLECTIBLE_ARRAY, "ThreadLocalData", "CollectibleTlsArrayData", NO, 16, 16, 16) \
+	X(TLS_IN_FLIGHT, "ThreadLocalData", "InFlightData", NO, 32, 32, 40)                    \
+	X(THREAD_STATICS_SIZE, "ThreadStaticsInfo", "!", NO, 40, 40, 40)                       \
+	X(THREAD_STATICS_NON_GC, "ThreadStaticsInfo", "NonGCTlsIndex", NO, 0, 0, 0)            \
+	X(THREAD_STATICS_GC, "ThreadStaticsInfo", "GCTlsIndex", NO, 4, 4, 4)                   \
+	X(MODULE_R2R, "Module", "ReadyToRunInfo", 1152, 984, 704, 704)                         \
+	X(R2R_HEADER, "ReadyToRunInfo", "ReadyToRunHeader", 16, 16, 16, 16)                    \
+	X(R2R_COMPOSITE, "ReadyToRunInfo", "CompositeInfo", 40, 40, 40, 40)                    \
+	X(R2R_FUNCTIONS, "ReadyToRunInfo", "RuntimeFunctions", 80, 80, 80, 80)                 \
+	X(R2R_FUNCTION_COUNT, "ReadyToRunInfo", "NumRuntimeFunctions", 88, 88, 88, 88)         \
+	X(R2R_ENTRY_POINTS, "ReadyToRunInfo", "EntryPointToMethodDescMap", 432, 432, 360, 376) \
+	X(HASH_MAP_BUCKETS, "HashMap", "Buckets", 16, 16, 16, 16)                              \
+	X(CODE_HEAP_END, "CodeHeapListNode", "EndAddress", 24, 24, 24, 24)                     \
+	X(CODE_HEAP_MAP_BASE, "CodeHeapListNode", "MapBase", 32, 32, 32, 32)                   \
+	X(CODE_HEAP_HEADER_MAP, "CodeHeapListNode", "HeaderMap", 40, 40, 40, 40)               \
+	X(CODE_HEADER_GC_INFO, "RealCodeHeader", "GCInfo", 16, 16, 16, 16)                     \
+	X(CODE_HEADER_METHOD, "RealCodeHeader", "MethodDesc", 24, 24, 24, 24)                  \
+	X(CODE_HEADER_UNWIND_COUNT, "RealCodeHeader", "NumUnwindInfos", 32, 32, 32, 32)        \
+	X(CODE_HEADER_UNWIND, "RealCodeHeader", "UnwindInfos", 36, 36, 36, 36)                 \
+	X(CALL_FRAME_SP, "InlinedCallFrame", "CallSiteSP", 32, 24, 24, 24)                     \
+	X(CALL_FRAME_RETURN, "InlinedCallFrame", "CallerReturnAddress", 40, 32, 32, 32)        \
+	X(CALL_FRAME_FP, "InlinedCallFrame", "CalleeSavedFP", 48, 40, 40, 40)                  \
+	X(CALL_FRAME_DATUM, "InlinedCallFrame", "Datum", 16, 16, 16, 16)                       \
+	X(METHOD_FRAME_METHOD, "FramedMethodFrame", "MethodDescPtr", 24, 24, 24, 24)           \
+	X(DISPATCH_FRAME_TABLE, "StubDispatchFrame", "RepresentativeMTPtr", 32, 32, 32, 32)    \
+	X(DISPATCH_FRAME_SLOT, "StubDispatchFrame", "RepresentativeSlot", 40, 40, 40, 40)      \
+	X(METHOD_FRAME_BLOCK, "FramedMethodFrame", "TransitionBlockPtr", 16, 16, 16, 16)       \
+	X(SOFTWARE_FRAME_CONTEXT, "SoftwareExceptionFrame", "TargetContext", NO, NO, 288, 288) \
+	X(FAULTING_FRAME_CONTEXT, "FaultingExceptionFrame", "TargetContext", NO, NO, 32, 32)   \
+	X(RESUMABLE_FRAME_CONTEXT, "ResumableFrame", "TargetContextPtr", 16, 16, 16, 16)       \
+	X(HIJACK_FRAME_RETURN, "HijackFrame", "ReturnAddress", 16, 16, 16, 16)                 \
+	X(HIJACK_FRAME_ARGS, "HijackFrame", "HijackArgsPtr", 32, 32, 32, 32)                   \
+	X(EXCEPTION_PREVIOUS, "ExceptionInfo", "PreviousNestedInfo", 8, 0, 0, 0)               \
+	X(EXCEPTION_THREAD, "ExceptionInfo", "Thread", 16, NO, NO, NO)                         \
+	X(EXCEPTION_THROWN, "ExceptionInfo", "ThrownObject", 64, 8, 8, 168)
 
 /** Index of an offset in struct layout. */
 enum layout_field {
-#define X(id, type, field, v8, v9, v10) L_##id,
+#define X(id, type, field, v8, v9, v10, v11) L_##id,
 	LAYOUT_FIELDS(X)
 #undef X
 	L_COUNT
@@ -157,8 +163,21 @@ struct layout {
 	uint8_t origins[L_COUNT]; /**< enum layout_origin */
 };
 
+/**
+ * Names that the descriptors of later releases have for a field of LAYOUT_FIELDS: X(id, descriptor
+ * field, release that renamed it).
+ */
+#define LAYOUT_RENAMED(X)                      \
+	X(DOMAIN_ASSEMBLIES, AssemblyList, 11) \
+	X(LOADER_EXPOSED, ObjectHandle, 11)
+
 /** "MethodTable.MTFlags" of a field: type and field name. */
 void layout_name(enum layout_field field, const char **ret_type, const char **ret_field);
+/**
+ * The name at @p index of LAYOUT_RENAMED, and the field that it is a name of; NULL after the last
+ * one.
+ */
+const char *layout_renamed(size_t index, enum layout_field *ret);
 /** "descriptor", "build", "series", "calibrated", "none". */
 const char *layout_origin_name(enum layout_origin origin);
 
@@ -172,7 +191,7 @@ static inline bool layout_has(const struct layout *layout, enum layout_field fie
 
 /** A layout in which nothing is known yet. */
 void layout_init(struct layout *layout);
-/** Fill what is still ORIGIN_NONE from the table of @p major (8, 9, 10), as @p origin. */
+/** Fill what is still ORIGIN_NONE from the table of @p major (8 to 11), as @p origin. */
 void layout_fill(struct layout *layout, unsigned int major, enum layout_origin origin);
 /** Set one offset; a value that cannot be an offset is ignored. */
 void layout_set(struct layout *layout, enum layout_field field, int64_t offset,

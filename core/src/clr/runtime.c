@@ -147,20 +147,30 @@ enum hd_status runtime_find(struct clr *clr, struct hd_error *err)
 	return HD_OK;
 }
 
+static bool take_version(struct clr *clr, const char *text, size_t length)
+{
+	if (length == 0 || length >= sizeof(clr->version) || text[0] < '1' || text[0] > '9' ||
+	    printable_run(text, length) != length)
+		return false;
+	memcpy(clr->version, text, length);
+	clr->version[length] = '\0';
+	return true;
+}
+
 /* .../Microsoft.NETCore.App/10.0.12/libcoreclr.so */
 static bool version_of_path(struct clr *clr)
 {
 	static const char mark[] = "Microsoft.NETCore.App/";
 	const char *at = strstr(clr->module->path, mark);
-	if (!at)
-		return false;
-	at += sizeof(mark) - 1;
-	size_t length = strcspn(at, "/");
-	if (length == 0 || length >= sizeof(clr->version) || at[0] < '1' || at[0] > '9')
-		return false;
-	memcpy(clr->version, at, length);
-	clr->version[length] = '\0';
-	return true;
+	return at && take_version(clr, at + sizeof(mark) - 1, strcspn(at + sizeof(mark) - 1, "/"));
+}
+
+/* The contract descriptor of 11 has it as a text. */
+static bool version_of_descriptor(struct clr *clr, const struct descriptor *descriptor)
+{
+	const char *text =
+		descriptor ? descriptor_text(descriptor, "RuntimeProductVersionString") : NULL;
+	return text && take_version(clr, text, strlen(text));
 }
 
 /* "10.0.1226.42308": the build is the patch (12) and the year (26) of a servicing release. */
@@ -268,7 +278,7 @@ void runtime_version(struct clr *clr, const struct descriptor *descriptor)
 	const struct layout_build *build = layout_build_find(clr->build_id);
 	if (build) {
 		(void)snprintf(clr->version, sizeof(clr->version), "%s", build->version);
-	} else if (!version_of_path(clr)) {
+	} else if (!version_of_descriptor(clr, descriptor) && !version_of_path(clr)) {
 		(void)version_of_data(clr, version_of_text, clr);
 	}
 	unsigned long major = strtoul(clr->version, NULL, 10);

@@ -212,33 +212,25 @@ uint64_t module_type_def(struct clr *clr, const struct module *module, uint32_t 
 	return 0;
 }
 
-/* Does the hash table of constructed types refer to its module (8)? */
-static bool is_module_by_table(struct clr *clr, uint64_t module)
+/* Does the hash table of constructed types refer to its module? */
+static bool is_module_by_table(const struct clr *clr, uint64_t module)
 {
 	uint64_t table, owner;
 	return clr_pointer(clr, module, L_MODULE_TYPE_PARAMS, &table) && table &&
 	       memory_u64(clr->memory, table, &owner) && owner == module;
 }
 
-/* Module of an element of the list, a DomainAssembly; 0 = none (not yet, or no longer). */
-static uint64_t element_module(struct clr *clr, uint64_t element)
+uint64_t assembly_list_module(const struct clr *clr, uint64_t element)
 {
-	uint64_t assembly, module, back;
-	if (clr_has(clr, CLR_DOMAIN_ASSEMBLIES)) {
-		return clr_pointer(clr, element, L_ASSEMBLY_MODULE, &module) &&
-				       is_module_by_table(clr, module)
-			       ? module
-			       : 0;
-	}
-	if (!memory_u64(clr->memory, element, &assembly) || !assembly ||
-	    !clr_pointer(clr, assembly, L_ASSEMBLY_MODULE, &module) || !module)
+	uint64_t assembly = element, module, back;
+	bool is_inner = clr_has(clr, CLR_DOMAIN_ASSEMBLIES) || clr_has(clr, CLR_ASSEMBLY_POINTERS);
+	if (!is_inner && !memory_u64(clr->memory, element, &assembly))
 		return 0;
-	if (layout_has(&clr->layout, L_MODULE_ASSEMBLY)) {
-		return clr_pointer(clr, module, L_MODULE_ASSEMBLY, &back) && back == assembly
-			       ? module
-			       : 0;
-	}
-	return is_module_by_table(clr, module) ? module : 0;
+	if (!assembly || !clr_pointer(clr, assembly, L_ASSEMBLY_MODULE, &module) || !module)
+		return 0;
+	if (clr_has(clr, CLR_DOMAIN_ASSEMBLIES) || !layout_has(&clr->layout, L_MODULE_ASSEMBLY))
+		return is_module_by_table(clr, module) ? module : 0;
+	return clr_pointer(clr, module, L_MODULE_ASSEMBLY, &back) && back == assembly ? module : 0;
 }
 
 static enum hd_status add_listed(struct clr *clr, uint64_t address, struct hd_error *err)
@@ -275,7 +267,7 @@ static enum hd_status read_assembly_block(struct clr *clr, uint64_t block, struc
 		if (list->is_broken)
 			break;
 		list->left--;
-		uint64_t module = element ? element_module(clr, element) : 0;
+		uint64_t module = element ? assembly_list_module(clr, element) : 0;
 		list->lost += element && !module;
 		if (module)
 			TRY(add_listed(clr, module, err));

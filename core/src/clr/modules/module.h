@@ -56,6 +56,12 @@ struct lookup_segment {
 };
 bool lookup_segment_read(struct clr *clr, uint64_t address, struct lookup_segment *ret);
 
+/**
+ * Address of the Module to which an element of the AppDomain's list of assemblies leads, and which
+ * refers back; 0: none.
+ */
+uint64_t assembly_list_module(const struct clr *clr, uint64_t element);
+
 /** All modules of the AppDomain (doc/coreclr.md 9.1), CoreLib first.  Read once. */
 HD_NODISCARD enum hd_status module_list(struct clr *clr, struct module *const **ret,
 					size_t *ret_count, struct hd_error *err);

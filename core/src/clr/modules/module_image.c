@@ -21,10 +21,6 @@
 /* "BSJB", the beginning of a metadata root (ECMA-335 II.24.2.1). */
 #define METADATA_MAGIC 0x424a5342u
 
-/* Distance of a module's maps of methods and fields from its map of TypeDefs (ceeload.h). */
-#define MAP_METHODS_DISTANCE 32u
-#define MAP_FIELDS_DISTANCE  96u
-
 #define ADVICE_FILES                                                                           \
 	"give the folder with the files of the machine it ran on as --sysroot DIR, or take a " \
 	"full dump (createdump --full)"
@@ -218,17 +214,15 @@ static bool map_rows(struct clr *clr, uint64_t map, uint64_t *ret)
 static bool fits_maps(struct clr *clr, const struct module *module, const struct metadata *metadata)
 {
 	static const struct {
-		uint32_t distance;
+		enum layout_field map;
 		enum md_table table;
-	} maps[] = { { 0, MD_TYPE_DEF },
-		     { MAP_METHODS_DISTANCE, MD_METHOD },
-		     { MAP_FIELDS_DISTANCE, MD_FIELD } };
-	if (!layout_has(&clr->layout, L_MODULE_TYPE_DEF_MAP))
-		return true;
-	uint64_t first = module->address + clr_offset(clr, L_MODULE_TYPE_DEF_MAP), rows;
-	size_t count = sizeof(maps) / sizeof(maps[0]) - !clr_has(clr, CLR_WHOLE_FIELD_MAPS);
-	for (size_t i = 0; i < count; i++) {
-		if (map_rows(clr, first + maps[i].distance, &rows) &&
+	} maps[] = { { L_MODULE_TYPE_DEF_MAP, MD_TYPE_DEF },
+		     { L_MODULE_METHOD_MAP, MD_METHOD },
+		     { L_MODULE_FIELD_MAP, MD_FIELD } };
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		uint64_t rows;
+		if (layout_has(&clr->layout, maps[i].map) &&
+		    map_rows(clr, module->address + clr_offset(clr, maps[i].map), &rows) &&
 		    rows != (uint64_t)metadata->tables[maps[i].table].rows + 1)
 			return false;
 	}

@@ -8,14 +8,11 @@
 
 #define ENTRY_SIZE 16u /* SyncTableEntry {SyncBlock *, Object * | 1 when free} (syncblk.h) */
 
-/*
- * SyncBlock and the AwareLock at its start (syncblk.h of .NET 8 to 10); its index tells whether the
- * layout is this one.
- */
+/* The AwareLock at the start of a SyncBlock (syncblk.h of .NET 8 to 10). */
 #define LOCK_STATE      0u
 #define LOCK_RECURSION  4u
 #define LOCK_OS_ID      16u
-#define BLOCK_INDEX     28u
+#define LOCK_SIZE       24u
 #define SYNC_INDEX_MASK 0x03ffffffu
 #define STATE_IS_HELD   1u
 #define STATE_WAITERS   6u /* shift */
@@ -25,12 +22,10 @@
 #define HEADER_HAS_SYNC 0x08000000u
 
 /*
- * SyncBlockCache (syncblk.h of .NET 8 to 10): the first entry of the table that was never used, the
- * list of free ones, and how many entries there are.  Its lock got smaller in 10.
+ * SyncBlockCache (syncblk.h): the first entry of the table that was never used, the list of free
+ * ones, and how many entries there are.
  */
-#define CACHE_INDEX_8  180u
-#define CACHE_INDEX_10 108u
-#define CACHE_COUNT    12u /* after the index */
+#define CACHE_COUNT 12u /* after the index */
 /* Most entries of a table without a cache that are read. */
 #define SCAN_MAX (1u << 20)
 
@@ -46,7 +41,7 @@
 static bool block_names(const struct clr *clr, uint64_t block, uint32_t index)
 {
 	uint32_t word = 0;
-	return block && block % 8 == 0 && memory_u32(clr->memory, block + BLOCK_INDEX, &word) &&
+	return block && block % 8 == 0 && clr_field_u32(clr, block, L_SYNC_BLOCK_INDEX, &word) &&
 	       (word & SYNC_INDEX_MASK) == index;
 }
 
@@ -66,14 +61,13 @@ static bool read_sync_words(const struct clr *clr, uint32_t index, uint64_t word
 /* The runtime's own count, which comes after the table among its globals (inc/dacvars.h). */
 static uint64_t count_of_cache(const struct clr *clr)
 {
-	uint64_t offset = clr_has(clr, CLR_SMALL_LOCKS) ? CACHE_INDEX_10 : CACHE_INDEX_8;
 	for (uint64_t i = 0; i + 1 < clr->globals.dac_count; i++) {
 		uint64_t table = 0, cache = 0, words[2];
 		uint32_t index = 0, size = 0;
 		if (!dac_pointer(clr, i, &table) || table != clr->globals.sync_table ||
 		    !dac_pointer(clr, i + 1, &cache) || cache % 8 != 0 ||
-		    !memory_u32(clr->memory, cache + offset, &index) ||
-		    !memory_u32(clr->memory, cache + offset + CACHE_COUNT, &size) || !index ||
+		    !clr_field_u32(clr, cache, L_SYNC_CACHE_INDEX, &index) ||
+		    !clr_field_u32(clr, cache + CACHE_COUNT, L_SYNC_CACHE_INDEX, &size) || !index ||
 		    index > size || size > SYNC_INDEX_MASK + 1)
 			continue;
 		/* The last used entry refers to its own index, or is free. */
@@ -112,9 +106,9 @@ void clr_sync_count(struct clr *clr)
 
 static void read_monitor(const struct clr *clr, uint32_t index, struct sync_block *block)
 {
-	uint8_t bytes[BLOCK_INDEX + 4];
-	if (!memory_read(clr->memory, block->address, bytes, sizeof(bytes)) ||
-	    (load_u32(bytes + BLOCK_INDEX) & SYNC_INDEX_MASK) != index)
+	uint8_t bytes[LOCK_SIZE];
+	if (clr_has(clr, CLR_MANAGED_MONITORS) || !block_names(clr, block->address, index) ||
+	    !memory_read(clr->memory, block->address, bytes, sizeof(bytes)))
 		return;
 	uint32_t state = load_u32(bytes + LOCK_STATE);
 	block->has_monitor = true;
@@ -151,7 +145,8 @@ bool clr_pulse_waiter(const struct clr *clr, uint64_t block, uint64_t *cursor, u
 	uint8_t bytes[WAIT_LINK];
 	uint64_t link = 0;
 	uint64_t from = *cursor ? *cursor : block + BLOCK_LINK;
-	if (!memory_u64(clr->memory, from, &link) || link < WAIT_LINK || link % 8 != 0 ||
+	if (clr_has(clr, CLR_MANAGED_MONITORS) || !memory_u64(clr->memory, from, &link) ||
+	    link < WAIT_LINK || link % 8 != 0 ||
 	    !memory_read(clr->memory, link - WAIT_LINK, bytes, sizeof(bytes)) ||
 	    (load_u64(bytes) & ~(uint64_t)1) != block)
 		return false;

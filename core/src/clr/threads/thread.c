@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "clr/features.h"
 #include "clr/internal.h"
 #include "clr/threads/thread_state.h"
 #include "mem/memory.h"
@@ -14,11 +15,14 @@
 /* m_OSThreadId of a thread that does not run (SWITCHED_OUT_FIBER_OSID, threads.h). */
 #define OS_ID_NONE 0xbaadf00du
 
-/* A walk over the list of a ThreadStore (SList of Thread::m_Link, threads.h). */
+/*
+ * A walk over the list of a ThreadStore (SList of Thread::m_Link, threads.h).  A link is the word
+ * of a Thread that has the next link's address, or since 11 the next Thread's.
+ */
 struct links {
 	const struct clr *clr;
 	uint64_t head; /* address of the list's own link */
-	uint64_t link; /* of the current thread, 0 at the end */
+	uint64_t link; /* address of the current thread's, 0 at the end */
 	uint64_t mark; /* an earlier link, to detect a cycle (Brent's algorithm) */
 	size_t steps, power;
 	bool is_broken; /* a link cannot be read, or there is a cycle */
@@ -27,8 +31,12 @@ struct links {
 
 static void links_follow(struct links *links, uint64_t from)
 {
+	const struct clr *clr = links->clr;
 	uint64_t next = 0;
-	if (!memory_u64(links->clr->memory, from, &next)) {
+	bool is_read = memory_u64(clr->memory, from, &next);
+	if (is_read && next && clr_has(clr, CLR_THREAD_POINTERS))
+		next += clr_offset(clr, L_THREAD_LINK);
+	if (!is_read) {
 		links->is_broken = true;
 	} else if (next == links->mark || next % 8 != 0) {
 		links->is_broken = next != links->head && next != 0;
