@@ -8,14 +8,19 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 from typing import Any
 
 SOURCE = Path(os.environ.get("HEAPDUMP_SOURCE", Path(__file__).resolve().parents[2]))
 BUILD = Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build"))
+sys.path.insert(0, str(SOURCE / "tests" / "support"))
+
+import turns  # noqa: E402,F401  pylint: disable=wrong-import-position,unused-import
+import waiting  # noqa: E402  pylint: disable=wrong-import-position
+
 PROGRAM = str(BUILD / "heapdump")
 BUBBLECS = str(SOURCE / "corefiles" / "bubblecs.heap")
 DATA = SOURCE / "tests" / "data"
@@ -85,14 +90,13 @@ def run(*argv: str, text: str | bytes = "", **options: Any) -> Result:
 
 def await_handler(pid: int) -> None:
     """Wait until Ctrl-C does not end a program by itself any more, or until it has ended."""
-    end = time.monotonic() + TIMEOUT
-    while time.monotonic() < end:
+
+    def has_handler() -> bool:
         status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
         caught = int(status.split("SigCgt:")[1].split()[0], 16)
-        if caught >> (signal.SIGINT - 1) & 1 or "\nState:\tZ" in status:
-            return
-        time.sleep(0.002)
-    raise AssertionError("the program does not handle SIGINT")
+        return bool(caught >> (signal.SIGINT - 1) & 1) or "\nState:\tZ" in status
+
+    waiting.wait_until(has_handler, "the program handles SIGINT")
 
 
 def temporary(name: str, data: bytes = b"") -> str:

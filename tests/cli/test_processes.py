@@ -5,19 +5,31 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import shutil
 import signal
 import struct
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 import unittest
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Callable, NamedTuple
 
-from shell_program import BUBBLECS, PROGRAM, SOURCE, TIMEOUT, await_handler, run
+from shell_program import (
+    BUBBLECS,
+    PROGRAM,
+    SOURCE,
+    TIMEOUT,
+    Result,
+    await_handler,
+    run,
+    turns,
+    waiting,
+)
+
+# So often a test is done again that did not get the processor in time.
+TRIES = 20
 
 
 class Processes(unittest.TestCase):
@@ -36,12 +48,19 @@ class Processes(unittest.TestCase):
             )
             self.assertEqual(json.loads(done.stdout)["kind"], "rpm")
 
-    def check_memory(self, pid: int, memory: dict[str, int]) -> None:
-        """What info says of a process that sleeps is what the kernel says of it, and adds up."""
+    def kernel_memory(self, pid: int) -> dict[str, int]:
+        """What the kernel says of a process."""
         rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
-        kernel = {line.split()[0]: line.split()[1] for line in rollup[1:]}
-        self.assertEqual(memory["resident"], 1024 * int(kernel["Rss:"]))
-        self.assertEqual(memory["swap"], 1024 * int(kernel["Swap:"]))
+        return {line.split()[0]: 1024 * int(line.split()[1]) for line in rollup[1:]}
+
+    def check_memory(
+        self, memory: dict[str, int], before: dict[str, int], after: dict[str, int]
+    ) -> None:
+        """What info says of a stopped process is what the kernel says of it, and adds up."""
+        for name, word in (("resident", "Rss:"), ("swap", "Swap:")):
+            # The kernel may take pages of files away at any time.
+            least, most = sorted((before[word], after[word]))
+            self.assertTrue(least <= memory[name] <= most, (name, memory[name], least, most))
         whole = {"resident", "pss", "swap"}
         parts = sum(memory[name] for name in memory.keys() - whole)
         self.assertEqual(parts, memory["resident"])
@@ -49,9 +68,11 @@ class Processes(unittest.TestCase):
         self.assertEqual(memory["gc"], 0)
 
     def test_no_runtime(self) -> None:
-        with subprocess.Popen(["sleep", "60"]) as process:
+        with subprocess.Popen(["sleep", "1000"]) as process:
             try:
-                time.sleep(0.2)
+                waiting.wait_until(
+                    lambda: waiting.is_in(process.pid, "nanosleep"), "the program sleeps"
+                )
                 result = run(str(process.pid), "dumpheap", "-stat")
                 if "refused" in result.err:
                     print("skipped: this machine refuses ptrace", file=sys.stderr)
@@ -59,11 +80,14 @@ class Processes(unittest.TestCase):
                 self.assertEqual(result.status, 3)
                 self.assertIn("no CoreCLR here", result.err)
                 self.assertRegex(result.err, r"was stopped for [0-9.]+ ms")
-                info = run(str(process.pid), "info", "--json").json()
+                with waiting.stopped(process.pid):
+                    before = self.kernel_memory(process.pid)
+                    info = run(str(process.pid), "info", "--json").json()
+                    after = self.kernel_memory(process.pid)
                 self.assertEqual(info["kind"], "process")
                 self.assertIsNone(info["runtime"])
                 self.assertIn("no-runtime", [row["kind"] for row in info["findings"]])
-                self.check_memory(process.pid, info["memory"])
+                self.check_memory(info["memory"], before, after)
                 self.assertIsNone(process.poll(), "it runs on")
             finally:
                 process.kill()
@@ -121,13 +145,13 @@ for call, words in ((0xC018AA3F, api), (0xC020AA00, register)):
     if libc.ioctl(fd, ctypes.c_ulong(call), words) != 0:
         sys.exit(f"ioctl: {os.strerror(ctypes.get_errno())}")
 print(f"{at:x}", flush=True)
-time.sleep(100)
+time.sleep(1000)
 """
 
 # The first thread ends; the other one goes on.
 LEADERLESS = """
 import ctypes, sys, threading, time
-threading.Thread(target=time.sleep, args=(100,)).start()
+threading.Thread(target=time.sleep, args=(1000,)).start()
 print("ready", flush=True)
 ctypes.CDLL(None).syscall(60, 0)
 """
@@ -159,9 +183,7 @@ class Hostile(unittest.TestCase):
 
     def test_memory_that_does_not_answer(self) -> None:
         process, address = self.start(SILENT)
-        begin = time.monotonic()
         result = run(str(process.pid), "info")
-        self.assertLess(time.monotonic() - begin, 60)
         self.assertEqual(result.status, 3)
         self.assertIn(f"0x{address} of process {process.pid} did not answer within", result.err)
         self.assert_runs(process.pid)
@@ -172,19 +194,21 @@ class Hostile(unittest.TestCase):
             [PROGRAM, str(process.pid), "info"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as program:
             await_handler(program.pid)
-            time.sleep(1)
-            begin = time.monotonic()
+            waiting.wait_until(
+                lambda: waiting.is_in(program.pid, "userfault"), "the program reads the page"
+            )
             program.send_signal(signal.SIGINT)
             _, err = program.communicate(timeout=TIMEOUT)
+        # If the page did not answer in time, the status would be 3.
         self.assertEqual(program.returncode, 130, err)
-        self.assertLess(time.monotonic() - begin, 8)
         self.assert_runs(process.pid)
 
     def test_first_thread_has_ended(self) -> None:
         process, _ = self.start(LEADERLESS)
         status = Path(f"/proc/{process.pid}/status")
-        while "zombie" not in status.read_text(encoding="utf-8"):
-            time.sleep(0.01)
+        waiting.wait_until(
+            lambda: "zombie" in status.read_text(encoding="utf-8"), "the first thread ends"
+        )
         info = run(str(process.pid), "info", "--json").json()
         self.assertEqual(info["kind"], "process")
         self.assertIn("no-runtime", [row["kind"] for row in info["findings"]])
@@ -260,6 +284,36 @@ class Collecting(unittest.TestCase):
             self.skipTest("this machine refuses ptrace")
         return Program(process)
 
+    def while_stopping(self, program: Program, times: int, act: Callable[[int], None]) -> Result:
+        """
+        Run info while a collection seems to go on, and let ACT happen to it (its pid) once it has stopped the process
+        so many times.  The first thread sleeps: each stop wakes it, and then it waits again, which are two switches.
+        """
+        program.collect(1)
+        before = waiting.switches(program.process.pid)
+        with subprocess.Popen(
+            [PROGRAM, program.pid, "info", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as info:
+            await_handler(info.pid)
+            waiting.wait_until(
+                lambda: waiting.switches(program.process.pid) >= before + 2 * times
+                or info.poll() is not None,
+                "the process is stopped several times",
+            )
+            act(info.pid)
+            out, err = info.communicate(timeout=TIMEOUT)
+        return Result(subprocess.CompletedProcess([], info.returncode, out, err))
+
+    def settled(self, program: Program, times: int) -> Any:
+        """What info says when the collection ends after so many stops; it must not give up before."""
+        for _ in range(TRIES):
+            answer = self.while_stopping(program, times, lambda _: program.collect(0)).json()
+            if not answer["runtime"]["gc_in_progress"]:
+                return answer
+            # It waits for 3 seconds, and this test did not get the processor for so long: once more.
+        return self.fail("info never sees that the collection has ended")
+
+    @turns.left_to_chance
     def test_stops_again(self) -> None:
         program = self.start("churn")
         runs = [run(program.pid, "info", "--json").json() for _ in range(8)]
@@ -272,42 +326,29 @@ class Collecting(unittest.TestCase):
 
     def test_settles(self) -> None:
         program = self.start("facts")
-        quiet = run(program.pid, "info", "--json").json()
+        waiting.wait_until_rest(program.process.pid)
+        with waiting.stopped(program.process.pid):
+            quiet = run(program.pid, "info", "--json").json()
         self.assertEqual(quiet["stops"], 1)
         program.collect(1)
         document = run(program.pid, "info", "--json").json()
         self.assertTrue(document["runtime"]["gc_in_progress"])
-        self.assertGreater(document["stops"], 5)
+        self.assertGreater(document["stops"], 1)
         (finding,) = [row for row in document["findings"] if row["kind"] == "gc-in-progress"]
         self.assertIn(f"each of the {document['stops']} times", finding["detail"])
-        clear = threading.Timer(0.3, program.collect, [0])
-        clear.start()
-        document = run(program.pid, "info", "--json").json()
-        clear.join()
-        self.assertFalse(document["runtime"]["gc_in_progress"])
-        self.assertEqual(document["objects"], quiet["objects"])
-
-    def test_waits_for_a_long_collection(self) -> None:
-        program = self.start("facts")
-        program.collect(1)
-        clear = threading.Timer(1.5, program.collect, [0])
-        clear.start()
-        document = run(program.pid, "info", "--json").json()
-        clear.join()
-        self.assertFalse(document["runtime"]["gc_in_progress"])
-        self.assertGreater(document["stops"], 8)
+        for times in (1, 9):
+            document = self.settled(program, times)
+            self.assertGreater(document["stops"], times)
+            self.assertEqual(document["objects"], quiet["objects"])
 
     def test_is_interrupted(self) -> None:
         program = self.start("facts")
-        program.collect(1)
-        with subprocess.Popen(
-            [PROGRAM, program.pid, "info"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        ) as process:
-            await_handler(process.pid)
-            time.sleep(0.3)
-            process.send_signal(signal.SIGINT)
-            process.communicate(timeout=TIMEOUT)
-        self.assertEqual(process.returncode, 130)
+        for _ in range(TRIES):
+            result = self.while_stopping(program, 2, lambda pid: os.kill(pid, signal.SIGINT))
+            # It may have ended before this test got the processor.
+            if result.status != 0:
+                break
+        self.assertEqual(result.status, 130, result.err)
         program.collect(0)
         self.assertFalse(run(program.pid, "info", "--json").json()["runtime"]["gc_in_progress"])
 

@@ -16,9 +16,11 @@ import re
 import sys
 import unittest
 from pathlib import Path
-from typing import Iterator
+from typing import Callable, Iterator
 
 ALL = os.environ.get("HEAPDUMP_TEST_ALL", "0") not in ("", "0")
+# Is this a campaign (scripts/campaign.sh)? Only there tests run that are left to chance.
+CAMPAIGN = os.environ.get("HEAPDUMP_TEST_CAMPAIGN", "0") not in ("", "0")
 # In a build with sanitizers, where all takes much longer.
 SANITIZED = os.environ.get("HEAPDUMP_SANITIZED", "0") not in ("", "0")
 
@@ -31,6 +33,11 @@ def seed() -> int:
 def is_turn(number: int, share: int) -> bool:
     """Is it the turn of that number, when one of SHARE has it?"""
     return ALL or share <= 1 or number % share == seed() % share
+
+
+def left_to_chance(test: Callable[..., None]) -> Callable[..., None]:
+    """Mark a test whose result depends on when the processor is given to whom: only a campaign runs it."""
+    return unittest.skipUnless(CAMPAIGN, "it is left to chance: scripts/campaign.sh runs it")(test)
 
 
 def chance(name: str) -> random.Random:
