@@ -13,12 +13,9 @@ All programs, or those of PROGRAMS that are named by their numbers, from 0; `ran
 """
 from __future__ import annotations
 
-import os
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -177,16 +174,13 @@ def check(app: str, flavour: str, settings: dict[str, str]) -> list[str]:
     """One program; what is wrong."""
     more = {"LD_PRELOAD": str(BALLAST), "BALLAST_MB": str(MEGABYTES), **settings}
     with live.running(app, flavour, more=more) as program:
-        os.kill(program.pid, signal.SIGSTOP)
-        time.sleep(0.1)
-        if info(program.pid)["not_copied"] < MEGABYTES << 19:
-            return ["next to nothing was left out of the copy"]
-        if info(program.pid, "--copy-all")["not_copied"]:
-            return ["--copy-all left something out"]
-        bad = compare(program.pid, [*WHOLE, *addresses(program.pid)])
-        bad += exported(program.pid, program.folder)
-        os.kill(program.pid, signal.SIGCONT)
-    return bad
+        with live.waiting.stopped(program.pid):
+            if info(program.pid)["not_copied"] < MEGABYTES << 19:
+                return ["next to nothing was left out of the copy"]
+            if info(program.pid, "--copy-all")["not_copied"]:
+                return ["--copy-all left something out"]
+            bad = compare(program.pid, [*WHOLE, *addresses(program.pid)])
+            return bad + exported(program.pid, program.folder)
 
 
 def main() -> int:

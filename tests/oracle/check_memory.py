@@ -6,7 +6,7 @@
 
 corefiles/apps/memory runs twice: once it takes nothing, once known amounts of each sort of memory. What the second
 account has more than the first one is compared with what the program says that it took: within 2 % and 256 KB. Each
-account has to add up: that of a process to what smaps says, that of a core to the bytes of its file. What malloc has
+account has to add up: that of a process, which is stopped for it, to what smaps says, that of a core to the bytes of its file. What malloc has
 is compared with what mallinfo2() said in the program. Both processes are looked at while they run, then in cores by
 createdump, gcore and the kernel, next to which -against has the process. `quick`: only .NET 10, and no cores.
 """
@@ -17,7 +17,6 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +32,10 @@ PAGE = 4096
 SMALL = 208
 # A program that takes nothing has hardly a page that nobody claims.
 UNKNOWN = 4 * PAGE
-# So often a process is read again whose share of pages changed meanwhile, since other processes came or went, and so
-# many seconds longer than the last time the next reading waits.
-TRIES = 20
-MORE_REST = 0.1
 # The kernel rounds down the kilobytes of each mapping.
 PSS_ROUNDED = 2 * KB * KB
+# What no other process has: its share of these pages is all of them. Of others it changes when processes come or go.
+PRIVATE = "malloc-used malloc-free malloc-mapped stack-used stack-below gen0 gen1 gen2 loh poh"
 
 
 class Account:
@@ -48,11 +45,11 @@ class Account:
         self.answer = live.heapdump(target, "memory", "-detail", "-live", allowed=(0,))
         self.rows: list[Json] = self.answer["rows"]
 
-    def sum(self, kinds: str, owner: str = "") -> int:
+    def sum(self, kinds: str, owner: str = "", column: str = "resident") -> int:
         """Bytes in memory of the kinds, separated by spaces, of owners that have these letters in them."""
         return sum(
             # A core has what was never used as zeros.
-            row["resident"] if "resident" in row else row["in_core"] - row["zeros"]
+            row[column] if "resident" in row else row["in_core"] - row["zeros"]
             for row in self.rows
             if row["kind"] in kinds.split() and owner in row.get("owner", "")
         )
@@ -170,7 +167,7 @@ def check_malloc(account: Account, known: Json) -> list[str]:
 
 def smaps_of(pid: int) -> Json:
     """What the kernel says of all mappings together."""
-    sums = {"Rss": 0, "Pss": 0, "Swap": 0}
+    sums = {"Rss": 0, "Swap": 0}
     for line in Path(f"/proc/{pid}/smaps").read_text("utf-8").splitlines():
         word = line.split(":")[0]
         if word in sums:
@@ -193,34 +190,34 @@ def check_sums(account: Account, columns: list[str]) -> list[str]:
 
 
 def check_live(account: Account, before: Json, after: Json) -> list[str]:
-    """Against smaps, which had to be the same before and after."""
+    """That of a stopped process against smaps before and after: the kernel may take pages of files away."""
     bad = check_sums(account, ["resident", "pss", "swap"])
     total = account.answer["total"]
     for word, column in (("Rss", "resident"), ("Swap", "swap")):
-        if total[column] not in (before[word], after[word]):
+        if not min(before[word], after[word]) <= total[column] <= max(before[word], after[word]):
             bad.append(f"{column}: {total[column]:,}, smaps {before[word]:,}, {after[word]:,}")
-    if abs(total["pss"] - after["Pss"]) > PSS_ROUNDED:
-        bad.append(f"pss: {total['pss']:,}, smaps {after['Pss']:,}")
+    share, private = account.sum(PRIVATE, column="pss"), account.sum(PRIVATE)
+    if (
+        not private
+        or abs(share - private) > PSS_ROUNDED
+        or not share < total["pss"] < total["resident"]
+    ):
+        bad.append(
+            f"pss: {total['pss']:,}, {share:,} of {private:,} bytes that only this process has"
+        )
     if account.sum("linker") not in range(PAGE, 16 * PAGE):
         bad.append(f"the dynamic linker's own: {account.sum('linker'):,}")
     if account.sum("changed") or any(row["kind"] == "changed" for row in account.rows):
-        bad.append(f"changed: {account.sum('changed'):,} of a process that sleeps")
+        bad.append(f"changed: {account.sum('changed'):,} of a process that is stopped")
     return bad
 
 
 def read_live(pid: int) -> tuple[Account, list[str]]:
-    """The account of a process and what is wrong with it. Its share of pages changes when others come or go between
-    the two readings, so that it is asked again for a time; an account that is wrong by itself stays wrong.
-    """
-    before = smaps_of(pid)
-    for attempt in range(TRIES):
-        time.sleep(attempt * MORE_REST)
-        account, after = Account(str(pid)), smaps_of(pid)
-        bad = check_live(account, before, after)
-        if not bad:
-            break
-        before = after
-    return account, bad
+    """The account of a process and what is wrong with it."""
+    with live.waiting.stopped(pid):
+        before = smaps_of(pid)
+        account = Account(str(pid))
+        return account, check_live(account, before, smaps_of(pid))
 
 
 def core_bytes(core: Path) -> int:
@@ -241,8 +238,10 @@ def core_bytes(core: Path) -> int:
 
 
 def check_against(core: Path, account: Account, pid: int) -> list[str]:
-    """A core next to the process of which it was made, and which still sleeps."""
-    answer = live.heapdump(str(core), "memory", "-detail", "-against", str(pid), allowed=(0,))
+    """A core next to the process of which it was made, and which has not gone on."""
+    with live.waiting.stopped(pid):
+        answer = live.heapdump(str(core), "memory", "-detail", "-against", str(pid), allowed=(0,))
+        resident = smaps_of(pid)["Rss"]
     total = answer["total"]
     bad = []
     for column in ("before", "now", "difference"):
@@ -253,8 +252,8 @@ def check_against(core: Path, account: Account, pid: int) -> list[str]:
     now = account.answer["total"]["in_core"] - account.answer["total"]["zeros"]
     if (total["now"], total["difference"]) != (now, now - total["before"]):
         bad.append(f"against the process: {total}, the core alone has {now:,}")
-    if not is_near(total["before"], smaps_of(pid)["Rss"]) or not answer["against"]["is_process"]:
-        bad.append(f"against the process: {total['before']:,}, smaps {smaps_of(pid)['Rss']:,}")
+    if not is_near(total["before"], resident) or not answer["against"]["is_process"]:
+        bad.append(f"against the process: {total['before']:,}, smaps {resident:,}")
     for row in answer["rows"]:
         if row["kind"] == "stack-used" and not (row["before"] > 0 and row["now"] > 0):
             bad.append(f"only one of the two has it: {row}")
@@ -308,10 +307,9 @@ class Run:
 def kernel_core(program: live.Program) -> Path:
     """The first signal only takes the runtime's own handler away."""
     subprocess.run(["prlimit", f"--pid={program.pid}", "--core=unlimited"], check=True)
-    end = time.monotonic() + live.TIMEOUT
-    while program.process.poll() is None and time.monotonic() < end:
+    for _ in range(2):
         program.process.send_signal(signal.SIGABRT)
-        time.sleep(0.5)
+        live.waiting.wait_until_rest(program.pid)
     program.process.wait(live.TIMEOUT)
     return next(path for path in program.folder.glob("core*") if path.is_file())
 

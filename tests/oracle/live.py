@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -21,6 +20,7 @@ PROGRAM = str(BUILD / "heapdump")
 sys.path.insert(0, str(SOURCE / "tests" / "support"))
 
 import turns  # noqa: E402  pylint: disable=wrong-import-position
+import waiting  # noqa: E402  pylint: disable=wrong-import-position
 
 CORES = SOURCE / "corefiles" / "build"
 APPS = Path(os.environ.get("HD_APPS_BUILD", CORES / "apps"))
@@ -124,7 +124,7 @@ class Program:
             if line == b"READY\n":
                 self.truth = json.loads(last)
                 # The last threads are on their way into their waits.
-                time.sleep(0.2)
+                waiting.wait_until_rest(self.pid)
                 return
             last = line
         raise AssertionError(f"{self.app} for {self.flavour} did not get ready")

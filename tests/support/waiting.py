@@ -53,7 +53,7 @@ def states(pid: int) -> dict[int, tuple[str, float]]:
 
 
 def wait_until_rest(pid: int) -> None:
-    """Wait until every thread of a process sleeps, is stopped, or spins."""
+    """Wait until every thread of a process sleeps, is stopped, has ended, or spins."""
     begin: dict[int, float] = {}
     looks = 0
 
@@ -61,7 +61,7 @@ def wait_until_rest(pid: int) -> None:
         nonlocal looks
         looks += 1
         for thread, (letter, seconds) in states(pid).items():
-            if letter not in "STt" and seconds - begin.setdefault(thread, seconds) < SPINS:
+            if letter not in "STtZX" and seconds - begin.setdefault(thread, seconds) < SPINS:
                 looks = 0
         return looks >= LOOKS
 
