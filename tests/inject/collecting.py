@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Cores of sound programs that collect all the time: verifyheap must not call anything damage.
 
-    collecting.py [--cores N] [--collector NAME]... [-o FILE]
+    collecting.py                                             the committed core, in which a GC was moving objects
+    collecting.py --cores N [--collector NAME]... [-o FILE]   cores of programs that run
 
 N cores are taken at random moments, of all collectors of gc_programs.py in turn, with another mix of
 allocations and kind of collections each time. A core with a wrong answer is kept, and its path printed.
@@ -21,13 +22,17 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from core_image import heapdump, turns
+from core_image import SOURCE, heapdump, turns
 from gc_programs import COLLECTORS, Collector, Program, build
 
 # Cores of one process: each is of another state of the same heap.
 CORES_OF_ONE = 4
-MIXES = ("trees", "large", "pinned", "handles", "strings", "threads", "all")
+# What the program "collecting" allocates, and how it collects; "churn" is a program of its own.
+CHURN = "churn"
+MIXES = ("trees", "large", "pinned", "handles", "strings", "threads", "all", CHURN)
 COLLECTS = ("full", "young", "compacting", "background", "mixed")
+MOVING = SOURCE / "corefiles" / "moving.core.zst"
+MOVING_OBJECTS = 20_000
 
 
 class Row(NamedTuple):
@@ -59,7 +64,20 @@ def check(core: Path) -> tuple[str, Row]:
     if run.status or bad:
         places = [(f["address"], f["kind"], f["detail"]) for f in bad[:4]]
         return f"status {run.status}, {len(bad)} findings of damage: {places}", row
+    for words in (["dumpheap", "-stat"], ["eeheap", "-gc"]):
+        other = heapdump(str(core), *words)
+        if other.status not in (0, 1, 2, 3):
+            return f"{' '.join(words)} ended with {other.status}", row
     return "", row
+
+
+def check_committed() -> int:
+    """The core whose answers are always the same."""
+    text, row = check(MOVING)
+    if not text and (not row.moving or row.objects < MOVING_OBJECTS):
+        text = f"{row.objects} objects, moving: {row.moving}"
+    print(f"collecting: {MOVING.name}: {text or 'right'}")
+    return int(bool(text))
 
 
 def keep(core: Path, name: str) -> Path:
@@ -74,7 +92,8 @@ def take(
 ) -> list[tuple[str, Row]]:
     """Cores of one process."""
     found = []
-    program = Program(collector, "collecting", words)
+    app, arguments = (CHURN, []) if words[0] == CHURN else ("collecting", words)
+    program = Program(collector, app, arguments)
     try:
         for number in range(cores):
             time.sleep(chance.random() * 0.2)
@@ -118,11 +137,13 @@ def write_table(path: Path, rows: dict[str, Row]) -> None:
 def main() -> int:
     """Take all of them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cores", type=int, default=48 if turns.ALL else 8)
+    parser.add_argument("--cores", type=int, help="so many of programs that run")
     parser.add_argument("--collector", action="append", help="only these")
     parser.add_argument("--seed", type=int, default=turns.seed())
     parser.add_argument("-o", dest="table", type=Path)
     options = parser.parse_args()
+    if options.cores is None:
+        return check_committed()
     collectors = [c for c in COLLECTORS if not options.collector or c.name in options.collector]
     if not build("collecting", collectors[0].flavour):
         print("collecting: skipped, there is no .NET SDK")

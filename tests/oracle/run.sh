@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh [--crash|--churn] [--update-table]: make all cores that have a heap, and compare each with ClrMD and with
-# what its program said. --crash: instead, those of programs that died. --churn: instead, some of a program that
-# never rests, and one with many objects. A third of the ways to die is made (support/turns.py).
-# CHURN: how many of a program that never rests (default 6). COREFILES: the folder of the cores (default
-# corefiles/build). Exit status: 77 without a .NET SDK.
+# run.sh [--crash|--large|--churn N] [--update-table]: make all cores that have a heap, and compare each with ClrMD and
+# with what its program said. --crash: instead, those of programs that died; a third of the ways to die is made.
+# --large: instead, one with many objects. --churn N: instead, six of a program that never rests, from number N on,
+# which scripts/campaign.sh asks for. COREFILES: the folder of the cores (default corefiles/build).
+# Exit status: 77 without a .NET SDK.
 set -eu
 status=0
 cd "$(dirname "$0")/../.."
@@ -16,14 +16,14 @@ case ${1:-} in
     # On .NET 10 there are many ways to die, and a third of them is taken; the seed says which (support/turns.py).
     names=$(echo "$all" | grep '^crash' | tests/support/turns.py 3 --lines '^crash10-.*-(heap|full)$')
     ;;
---churn)
+--large)
     shift
     names=gen10-1m-full
-    i=0
-    while [ "$i" -lt "${CHURN:-6}" ]; do
-        i=$((i + 1))
-        names="$names churn10-$i"
-    done
+    ;;
+--churn)
+    first=${2:?run.sh: --churn needs a number}
+    names=$(seq -f "churn10-%.0f" "$first" "$((first + 5))")
+    shift 2
     ;;
 *) names=$(echo "$all" | grep -v -e '^crash' -e '^hang' -e '^coll' -e '^vars' -e '^web') ;;
 esac
