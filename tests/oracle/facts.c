@@ -17,10 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/waits/monitors.h"
 #include "clr/internal.h"
 #include "clr/threads/sync_block.h"
 #include "clr/types/field.h"
 #include "heap/references.h"
+#include "inspect/member.h"
 #include "inspect/value.h"
 #include "targets/target.h"
 #include "util/job.h"
@@ -191,18 +193,23 @@ static void write_locks(struct facts *facts, const struct object *object)
 }
 
 /* Of every sync block, with its monitor. */
-static void write_sync_blocks(struct facts *facts)
+static enum hd_status write_sync_blocks(struct facts *facts, struct hd_error *err)
 {
-	struct sync_block block;
+	struct monitor monitor;
+	struct members *members;
+	TRY(members_create(facts->heap, &members, err));
 	clr_sync_count(facts->clr);
-	for (uint32_t i = 1; clr_sync_block(facts->clr, i, &block); i++) {
-		if (!block.object)
+	for (uint32_t i = 1; monitor_read(facts->clr, members, i, &monitor); i++) {
+		const struct sync_block *block = &monitor.block;
+		if (!block->object)
 			continue;
 		fprintf(facts->out,
 			"K\t%" PRIu32 "\t%" PRIx64 "\t%u\t%" PRIx64 "\t%" PRIu32 "\t%" PRIu32 "\n",
-			i, block.object, block.is_held, block.owner ? block.owner->address : 0,
-			block.recursion, block.waiters);
+			i, block->object, block->is_held, block->owner ? block->owner->address : 0,
+			block->recursion, block->waiters);
 	}
+	members_destroy(members);
+	return HD_OK;
 }
 
 static bool mark_seen(struct facts *facts, const struct type *type)
@@ -389,7 +396,7 @@ static enum hd_status write_facts(struct facts *facts, char **addresses, struct 
 {
 	write_segments(facts);
 	write_threads(facts);
-	write_sync_blocks(facts);
+	TRY(write_sync_blocks(facts, err));
 	enum hd_status status = write_heap(facts, err);
 	if (status == HD_OK)
 		status = write_types(facts, err);

@@ -26,6 +26,8 @@ TEST(what_each_release_has)
 		{ CLR_ASSEMBLY_POINTERS, { 0, 0, 0, 0, 0, 1, 1 } },
 		{ CLR_THREAD_POINTERS, { 0, 0, 0, 0, 0, 1, 1 } },
 		{ CLR_MANAGED_MONITORS, { 0, 0, 0, 0, 0, 1, 1 } },
+		{ CLR_MANAGED_WAITS, { 0, 0, 0, 0, 0, 1, 1 } },
+		{ CLR_MANAGED_LOCK_IDS, { 0, 0, 0, 0, 0, 1, 1 } },
 	};
 	static const unsigned int majors[] = { 0, 7, 8, 9, 10, 11, 12 };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

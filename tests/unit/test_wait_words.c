@@ -84,7 +84,8 @@ static void make_waits(void)
 	fake->target.threads.rows = threads;
 	fake->target.threads.count = THREADS;
 	ASSERT_UINT_FATAL(members_create(heap, &waits.members, NULL), HD_OK);
-	ASSERT_UINT_FATAL(monitors_read(heap->clr, NULL, &waits.monitors, NULL), HD_OK);
+	ASSERT_UINT_FATAL(monitors_read(heap->clr, waits.members, NULL, &waits.monitors, NULL),
+			  HD_OK);
 	CU_ASSERT_PTR_EQUAL(waits.monitors.rows[0].block.owner, rows[0].thread);
 }
 

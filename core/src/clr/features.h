@@ -31,6 +31,10 @@
 	X(SMALL_LOCKS, 10, 0)                                                                          \
 	/* a SyncBlock refers to a System.Threading.Lock, and has none itself (7.4; syncblk.h) */      \
 	X(MANAGED_MONITORS, 11, 0)                                                                     \
+	/* Thread._waitInfo says what it waits for (12.15; WaitSubsystem.ThreadWaitInfo.Unix.cs) */    \
+	X(MANAGED_WAITS, 11, 0)                                                                        \
+	/* Lock._owningThreadId is a managed id, not one of the system (12.11; Lock.cs) */             \
+	X(MANAGED_LOCK_IDS, 11, 0)                                                                     \
 	/* an AppDomain points to the table of arrays of statics (10.5; appdomain.hpp) */              \
 	X(STATIC_ARRAY_TABLE, 10, 0)                                                                   \
 	/* handles of cross references: N is 13, not 12 (11.1; gcinterface.h) */                       \

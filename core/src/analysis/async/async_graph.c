@@ -6,6 +6,7 @@
 #include "analysis/async/async_box.h"
 #include "analysis/async/async_wait.h"
 #include "analysis/heap/object_pass.h"
+#include "inspect/managed_lock.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 
@@ -125,6 +126,11 @@ static enum hd_status link_event(struct async_graph *graph, const struct object 
 	struct member event = member_of(graph->members, object, "_event");
 	struct member handle = member_of(graph->members, object, "_waitHandle");
 	struct async_link link = { .to = object->address, .kind = LINK_EVENT };
+	struct waitable waitable;
+	if (waitable_of_handle(graph->heap, graph->members, object->address, &waitable)) {
+		link.from = waitable.address;
+		TRY(async_link_add(&graph->links, link, err));
+	}
 	link.from = event.state == MEMBER_READ    ? event.bits
 		    : handle.state == MEMBER_READ ? handle.bits
 						  : 0;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "inspect/managed_lock.h"
 #include "util/alloc.h"
 #include "util/job.h"
 
@@ -18,36 +19,70 @@ static int compare_monitors(const void *left, const void *right)
 	return a->block.object < b->block.object ? -1 : a->block.object > b->block.object;
 }
 
-static bool has_pulse_waiters(const struct clr *clr, const struct sync_block *block)
+/* Since 11, the state of a monitor is in a Lock. */
+static void read_lock(struct clr *clr, struct members *members, struct monitor *monitor)
 {
-	uint64_t cursor = 0, thread;
-	return block->has_monitor && clr_pulse_waiter(clr, block->address, &cursor, &thread);
+	struct sync_block *block = &monitor->block;
+	struct managed_lock lock;
+	if (!managed_lock_read(members, block->lock, &lock))
+		return;
+	block->has_monitor = true;
+	block->is_held = lock.is_held;
+	block->waiters = lock.waiters;
+	block->recursion = lock.recursion;
+	block->owner = lock.holder ? clr_thread_by_id(clr, lock.holder) : NULL;
+	block->os_id = block->owner ? block->owner->os_id : 0;
+	monitor->event = lock.event;
+	monitor->condition = lock.condition;
 }
 
-static enum hd_status read_held_monitors(struct clr *clr, struct job *job,
+bool monitor_read(struct clr *clr, struct members *members, uint32_t index, struct monitor *ret)
+{
+	struct monitor monitor = { .index = index };
+	if (!clr_sync_block(clr, index, &monitor.block))
+		return false;
+	if (monitor.block.lock)
+		read_lock(clr, members, &monitor);
+	*ret = monitor;
+	return true;
+}
+
+static bool has_pulse_waiters(const struct clr *clr, struct members *members,
+			      const struct monitor *monitor)
+{
+	uint64_t cursor = 0, who;
+	if (monitor->condition)
+		return condition_waiter(members, monitor->condition, &cursor, &who);
+	return clr_pulse_waiter(clr, monitor->block.address, &cursor, &who);
+}
+
+static enum hd_status read_used_monitors(struct clr *clr, struct members *members, struct job *job,
 					 struct monitors *monitors, struct hd_error *err)
 {
-	struct sync_block block;
-	for (uint32_t i = 1; clr_sync_block(clr, i, &block); i++) {
+	struct monitor monitor;
+	for (uint32_t i = 1; monitor_read(clr, members, i, &monitor); i++) {
+		const struct sync_block *block = &monitor.block;
 		if (job && i % JOB_STRIDE == 0 && !job_step(job, 0, 0))
 			return fail_cancelled(err);
-		if (!block.object ||
-		    (!block.is_held && !block.waiters && !has_pulse_waiters(clr, &block)))
+		if (!block->object || !block->address)
+			continue;
+		monitors->unread += !block->has_monitor;
+		if (!block->has_monitor || (!block->is_held && !block->waiters &&
+					    !has_pulse_waiters(clr, members, &monitor)))
 			continue;
 		if (!PAGES_RESERVE(monitors, rows))
 			return fail_nomem(err);
-		monitors->rows[monitors->rows_count++] =
-			(struct monitor){ .block = block, .index = i };
+		monitors->rows[monitors->rows_count++] = monitor;
 	}
 	return HD_OK;
 }
 
-enum hd_status monitors_read(struct clr *clr, struct job *job, struct monitors *ret,
-			     struct hd_error *err)
+enum hd_status monitors_read(struct clr *clr, struct members *members, struct job *job,
+			     struct monitors *ret, struct hd_error *err)
 {
-	struct monitors monitors = { 0 };
+	struct monitors monitors = { .is_missing = !clr_has_sync_table(clr) };
 	enum hd_status status =
-		clr_has_sync_table(clr) ? read_held_monitors(clr, job, &monitors, err) : HD_OK;
+		monitors.is_missing ? HD_OK : read_used_monitors(clr, members, job, &monitors, err);
 	if (status != HD_OK) {
 		monitors_deinit(&monitors);
 		return status;

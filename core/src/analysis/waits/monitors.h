@@ -7,10 +7,13 @@
 #include "heap/heap.h"
 
 struct job;
+struct members;
 
 /** A monitor in a sync block. */
 struct monitor {
 	struct sync_block block;
+	/** Since 11, of its Lock: what those wait for who enter, and who has the queue of Monitor.Wait. */
+	uint64_t event, condition;
 	uint32_t index; /**< of the block in the table */
 	uint32_t found; /**< threads of which it was found out that they wait to enter it */
 };
@@ -19,18 +22,23 @@ struct monitor {
 struct monitors {
 	struct monitor *rows;
 	size_t rows_count, rows_capacity;
+	bool is_missing; /**< the table of sync blocks was not found */
+	uint64_t unread; /**< sync blocks whose monitor cannot be read */
 };
 
+/** Entry number @p index (from 1) of the table; false after the last one that was ever used. */
+bool monitor_read(struct clr *clr, struct members *members, uint32_t index, struct monitor *ret);
+
 /**
- * Read the table of sync blocks; without one, there are none.
+ * Read the table of sync blocks.
  *
  * @param[out] ret To be given to monitors_deinit(); untouched on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
  */
-HD_NODISCARD enum hd_status monitors_read(struct clr *clr, struct job *job, struct monitors *ret,
-					  struct hd_error *err);
+HD_NODISCARD enum hd_status monitors_read(struct clr *clr, struct members *members, struct job *job,
+					  struct monitors *ret, struct hd_error *err);
 void monitors_deinit(struct monitors *monitors);
 
 /** The monitor of the object at @p object, or NULL.  Cost: logarithmic. */

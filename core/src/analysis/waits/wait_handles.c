@@ -6,6 +6,7 @@
 #include "analysis/async/async_graph.h"
 #include "analysis/pool/queue_items.h"
 #include "analysis/threads/frame_variables.h"
+#include "analysis/waits/wait_infos.h"
 #include "analysis/waits/wait_parts.h"
 #include "clr/types/type_name.h"
 #include "util/alloc.h"
@@ -30,14 +31,19 @@ static bool is_of_wait(const struct thread_wait *wait, const struct stack_root *
 bool wait_find_by_event(const struct waits *waits, const struct thread_wait *wait,
 			struct object *ret)
 {
+	const char *type = wait_kind_type(wait->kind);
 	for (size_t i = 0; waits->async && i < wait->stack.roots_count; i++) {
 		const struct stack_root *root = &wait->stack.roots[i];
 		if (!is_of_wait(wait, root) || root->flags & STACK_ROOT_INTERIOR)
 			continue;
 		const struct async_link *link = async_link_find(&waits->async->links, root->value);
+		struct object object;
 		if (link && link->kind == LINK_EVENT &&
-		    member_object(waits->members, link->to, ret))
+		    member_object(waits->members, link->to, &object) &&
+		    type_derives_from(waits->heap->clr, object.type, 0, type)) {
+			*ret = object;
 			return true;
+		}
 	}
 	return false;
 }
@@ -58,12 +64,31 @@ static void read_handles(const struct waits *waits, const struct array_info *arr
 	}
 }
 
+/* Since 11, the framework has them; none unless all are on the heap. */
+static void read_waited(const struct waits *waits, const struct thread_wait *wait,
+			struct wait_handles *ret)
+{
+	uint32_t count = wait->info.state == WAIT_INFO_WAITS ? wait->info.count : 0;
+	for (uint32_t i = 0; i < count && i < WAIT_HANDLES_MAX; i++) {
+		uint64_t waitable = wait_info_object(waits->heap->memory, &wait->info, i);
+		if (!wait_info_handle(waits, waitable, &ret->rows[i])) {
+			ret->rows_count = 0;
+			return;
+		}
+		ret->rows_count++;
+	}
+}
+
 void wait_handles_read(const struct waits *waits, const struct thread_wait *wait,
 		       struct wait_handles *ret)
 {
 	bool is_several = wait->kind == WAIT_SOME_HANDLES || wait->kind == WAIT_ALL_HANDLES ||
 			  wait->kind == WAIT_ANY_HANDLE;
 	ret->rows_count = 0;
+	if (is_several)
+		read_waited(waits, wait, ret);
+	if (ret->rows_count)
+		return;
 	for (size_t i = 0; is_several && i < wait->stack.roots_count; i++) {
 		const struct stack_root *root = &wait->stack.roots[i];
 		struct object object;
@@ -118,6 +143,10 @@ static enum hd_status ask_frames(struct heap *heap, const struct thread_stack *s
 enum hd_status wait_ask_whether_all(struct heap *heap, struct stack_walker *walker,
 				    struct thread_wait *wait, struct job *job, struct hd_error *err)
 {
+	if (wait->info.state == WAIT_INFO_WAITS) {
+		wait->kind = wait->info.is_all ? WAIT_ALL_HANDLES : WAIT_ANY_HANDLE;
+		return HD_OK;
+	}
 	const struct stack_options options = { .no_roots = true, .registers = true };
 	struct thread_stack stack;
 	TRY(stack_walk(walker, wait->thread, &options, job, &stack, err));

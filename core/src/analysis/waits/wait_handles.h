@@ -22,8 +22,8 @@ void wait_handles_read(const struct waits *waits, const struct thread_wait *wait
 		       struct wait_handles *ret);
 
 /**
- * Find out whether a thread in WaitHandle.WaitMultiple waits for any or for all: by an argument of
- * that method, where the code keeps it.
+ * Find out whether a thread in WaitHandle.WaitMultiple waits for any or for all: by what the framework
+ * says, and before 11 by an argument of that method, where the code keeps it.
  *
  * @retval HD_OK also when it is not known: the kind stays the same
  * @retval HD_ERR_NOMEM

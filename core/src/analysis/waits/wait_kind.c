@@ -53,6 +53,7 @@ static const struct {
 	{ "System.Threading.Monitor.ReliableEnter", WAIT_MONITOR },
 	{ "System.Threading.Monitor.Wait", WAIT_PULSE },
 	{ "System.Threading.Monitor.ObjWait", WAIT_PULSE },
+	{ "System.Threading.Condition.Wait", WAIT_PULSE }, /* since 11, in place of Monitor.Wait */
 	{ "System.Threading.Lock.", WAIT_LOCK },
 	{ "System.Threading.SpinLock.", WAIT_SPIN_LOCK },
 	{ "System.Threading.SpinWait.", WAIT_SPIN },

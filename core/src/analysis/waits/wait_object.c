@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "analysis/waits/wait_handles.h"
+#include "analysis/waits/wait_infos.h"
 #include "analysis/waits/wait_parts.h"
+#include "clr/features.h"
 #include "clr/types/type_name.h"
 #include "inspect/thread_name.h"
 #include "inspect/value.h"
@@ -56,9 +58,13 @@ static const struct clr_thread *thread_of_object(const struct waits *waits,
 static const struct clr_thread *holder_of_lock(const struct waits *waits,
 					       const struct object *object)
 {
+	const struct clr *clr = waits->heap->clr;
 	struct member id = member_of(waits->members, object, "_owningThreadId");
-	const struct clr_thread *thread =
-		id.state == MEMBER_READ ? clr_thread_by_os_id(waits->heap->clr, id.bits) : NULL;
+	if (id.state != MEMBER_READ || !id.bits)
+		return NULL;
+	const struct clr_thread *thread = clr_has(clr, CLR_MANAGED_LOCK_IDS)
+						  ? clr_thread_by_id(clr, (uint32_t)id.bits)
+						  : clr_thread_by_os_id(clr, id.bits);
 	return wait_of_thread(waits, thread) ? thread : NULL;
 }
 
@@ -83,6 +89,17 @@ const struct clr_thread *wait_lock_upgrader(const struct waits *waits, const str
 	return lock_owner(waits, lock, "_upgradeLockOwnerId");
 }
 
+/* Since 11 the framework knows who has a Mutex. */
+static const struct clr_thread *mutex_owner(const struct waits *waits, const struct object *object)
+{
+	struct waitable waitable;
+	struct object thread;
+	if (!waitable_of_handle(waits->heap, waits->members, object->address, &waitable) ||
+	    !member_object(waits->members, waitable.owner, &thread))
+		return NULL;
+	return thread_of_object(waits, &thread);
+}
+
 static const struct clr_thread *find_owner(const struct waits *waits,
 					   const struct thread_wait *wait)
 {
@@ -100,27 +117,54 @@ static const struct clr_thread *find_owner(const struct waits *waits,
 		return owner;
 	case WAIT_JOIN:
 		return thread_of_object(waits, object);
+	case WAIT_HANDLE:
+		return mutex_owner(waits, object);
 	default:
 		return NULL;
 	}
 }
 
+/* Since 11: the WaitHandle that the framework says it waits for, even if no frame tells that it waits. */
+static bool find_waited_handle(const struct waits *waits, struct thread_wait *wait)
+{
+	uint64_t waitable = wait_info_object(waits->heap->memory, &wait->info, 0);
+	bool is_open = wait->kind == WAIT_NONE || wait->kind == WAIT_CALL;
+	if (!waitable || (!is_open && wait->kind != WAIT_HANDLE))
+		return false;
+	if (wait->info.count > 1) {
+		if (is_open)
+			wait->kind = wait->info.is_all ? WAIT_ALL_HANDLES : WAIT_ANY_HANDLE;
+		return false;
+	}
+	if (!wait_info_handle(waits, waitable, &wait->object))
+		return false;
+	wait->kind = WAIT_HANDLE;
+	return true;
+}
+
+/* The roots of its frames, and of the next one outwards, tell it. */
+static bool find_in_frames(const struct waits *waits, struct thread_wait *wait)
+{
+	size_t end = wait->wait_end;
+	bool has_event = wait->kind == WAIT_COUNTDOWN || wait->kind == WAIT_HANDLE;
+	if (wait->kind == WAIT_NONE || end == WAIT_NO_FRAME)
+		return false;
+	return find_root(waits, wait, 0, end, &wait->object) ||
+	       (has_event && wait_find_by_event(waits, wait, &wait->object)) ||
+	       find_root(waits, wait, end, end + 1, &wait->object);
+}
+
 void wait_find_object(struct waits *waits, struct thread_wait *wait)
 {
-	if (wait->kind == WAIT_NONE || wait->wait_end == WAIT_NO_FRAME)
-		return;
-	size_t end = wait->wait_end;
 	struct wait_spin_lock spin_lock;
-	if (wait_find_spin_lock(waits, wait, &spin_lock)) {
+	if (wait->wait_end != WAIT_NO_FRAME && wait_find_spin_lock(waits, wait, &spin_lock)) {
 		wait->object = spin_lock.holder;
 		wait->owner = spin_lock.owner == wait->thread ? NULL : spin_lock.owner;
 		return;
 	}
-	bool has_event = wait->kind == WAIT_COUNTDOWN || wait->kind == WAIT_HANDLE;
-	if (!find_root(waits, wait, 0, end, &wait->object) &&
-	    !(has_event && wait_find_by_event(waits, wait, &wait->object)) &&
-	    !find_root(waits, wait, end, end + 1, &wait->object))
+	if (!wait->object.type && !find_waited_handle(waits, wait) && !find_in_frames(waits, wait))
 		return;
 	const struct clr_thread *owner = find_owner(waits, wait);
-	wait->owner = owner == wait->thread ? NULL : owner;
+	if (owner && owner != wait->thread)
+		wait->owner = owner;
 }

@@ -26,6 +26,18 @@ static bool is_of_frames(const struct thread_wait *wait)
 	return false;
 }
 
+/* Since 11: does the framework say that it does not wait (any more) for what its frames wait for? */
+static bool is_signalled(const struct waits *waits, const struct thread_wait *wait)
+{
+	struct waitable waitable;
+	if (wait->info.state != WAIT_INFO_RUNS)
+		return false;
+	/* Of a named mutex, the framework has no record. */
+	return wait->kind == WAIT_JOIN ||
+	       (wait->kind == WAIT_HANDLE &&
+		waitable_of_handle(waits->heap, waits->members, wait->object.address, &waitable));
+}
+
 bool wait_is_over(const struct waits *waits, const struct thread_wait *wait)
 {
 	int64_t number;
@@ -33,7 +45,11 @@ bool wait_is_over(const struct waits *waits, const struct thread_wait *wait)
 		return wait->entered && !wait->entered->block.is_held;
 	if (wait_lock_is_open(waits, wait))
 		return true;
-	if (!wait->object.type || !is_of_frames(wait))
+	if (!wait->object.type)
+		return false;
+	if (is_signalled(waits, wait))
+		return true;
+	if (!is_of_frames(wait))
 		return false;
 	switch (wait->kind) {
 	case WAIT_TASK:

@@ -7,6 +7,7 @@
 
 #include "analysis/waits/wait_parts.h"
 #include "clr/code/method.h"
+#include "clr/features.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/job.h"
@@ -117,6 +118,9 @@ static struct monitor *entered_monitor(const struct word_search *search,
 
 static void match_monitor(struct word_search *search, struct thread_wait *wait)
 {
+	/* Since 11 nobody waits for a monitor in native code. */
+	if (clr_has(search->waits->heap->clr, CLR_MANAGED_MONITORS))
+		return;
 	/* It is in a function that has nothing to do with monitors; a register may still have the object. */
 	if (wait->kind == WAIT_CALL && wait->call && !is_of_monitor(search, wait->call))
 		return;
@@ -225,7 +229,8 @@ static void match_all(struct word_search *search)
 	}
 	for (size_t i = 0; i < waits->monitors.rows_count; i++) {
 		const struct monitor *monitor = &waits->monitors.rows[i];
-		waits->not_matched += monitor->block.waiters - monitor->found;
+		if (monitor->block.waiters > monitor->found)
+			waits->not_matched += monitor->block.waiters - monitor->found;
 	}
 }
 

@@ -5,6 +5,7 @@
 
 #include "analysis/async/async_graph.h"
 #include "analysis/waits/wait_handles.h"
+#include "analysis/waits/wait_infos.h"
 #include "analysis/waits/wait_over.h"
 #include "analysis/waits/wait_parts.h"
 #include "clr/threads/thread_state.h"
@@ -45,6 +46,8 @@ static enum hd_status read_stacks(struct waits *waits, struct job *job, struct h
 			continue;
 		struct thread_wait *wait = &waits->rows[waits->count];
 		*wait = (struct thread_wait){ .thread = thread };
+		wait_info_of_thread(waits, wait);
+		waits->unread_infos += wait->info.state == WAIT_INFO_BROKEN;
 		status = stack_walk(walker, thread, &options, job, &wait->stack, err);
 		if (status != HD_OK)
 			break;
@@ -162,6 +165,7 @@ static enum hd_status find_objects(struct waits *waits, struct job *job, struct 
 {
 	find_suspension(waits);
 	TRY(find_pulse_waiters(waits, err));
+	TRY(wait_infos_match(waits, err));
 	for (size_t i = 0; i < waits->count; i++) {
 		wait_find_object(waits, &waits->rows[i]);
 		take_pulse_object(waits, &waits->rows[i]);
@@ -196,7 +200,7 @@ static enum hd_status create(struct heap *heap, bool with_async, struct job *job
 	if (status == HD_OK)
 		status = members_create(heap, &waits->members, err);
 	if (status == HD_OK)
-		status = monitors_read(heap->clr, job, &waits->monitors, err);
+		status = monitors_read(heap->clr, waits->members, job, &waits->monitors, err);
 	if (status == HD_OK && with_async)
 		status = read_async(waits, job, err);
 	if (status == HD_OK)

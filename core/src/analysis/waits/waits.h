@@ -5,6 +5,7 @@
 
 #include "analysis/waits/monitors.h"
 #include "analysis/waits/wait_kind.h"
+#include "inspect/managed_lock.h"
 #include "inspect/member.h"
 #include "stack/stack.h"
 
@@ -30,6 +31,9 @@ struct thread_wait {
 	size_t wait_end, user_frame;
 	/** The monitor in whose queue of Monitor.Wait it is, and the one that it enters; NULL: none. */
 	const struct monitor *pulse, *entered;
+	/** Since 11: its Thread object (0: none), and what the framework says that it waits for. */
+	uint64_t exposed;
+	struct wait_info info;
 	bool is_over; /**< what it waits for has happened: it only has not run since (wait_over.h) */
 	/** So many read the ReaderWriterLockSlim that are not known: their threads may have ended. */
 	uint32_t unknown_readers;
@@ -83,11 +87,13 @@ struct waits {
 	uint32_t *by_thread;              /**< by clr_thread_index(): the row, UINT32_MAX: none */
 	uint64_t partial;                 /**< stacks that could not be walked to their ends */
 	uint64_t not_matched;             /**< waiters of monitors of which no thread was found */
+	uint64_t unread_infos;            /**< threads with WAIT_INFO_BROKEN */
 };
 
 /**
  * Find out what the threads wait for: by the methods on their stacks, the objects that these frames
- * refer to, the runtime's monitors, and the words of stacks in front of Monitor.Enter (doc/coreclr.md 12.11).
+ * refer to, the runtime's monitors, and the words of stacks in front of Monitor.Enter (doc/coreclr.md 12.11);
+ * since 11 by what the framework says of each (12.15).
  * Cost: linear in frames, roots, sync blocks and the objects of the heap.
  *
  * @param[out] ret To be given to waits_destroy(); untouched on failure.

@@ -4,18 +4,21 @@
 #include "clr/features.h"
 #include "clr/gc_vars.h"
 #include "clr/internal.h"
+#include "clr/layouts/object_layout.h"
 #include "mem/memory.h"
 
 #define ENTRY_SIZE 16u /* SyncTableEntry {SyncBlock *, Object * | 1 when free} (syncblk.h) */
 
 /* The AwareLock at the start of a SyncBlock (syncblk.h of .NET 8 to 10). */
-#define LOCK_STATE      0u
-#define LOCK_RECURSION  4u
-#define LOCK_OS_ID      16u
-#define LOCK_SIZE       24u
-#define SYNC_INDEX_MASK 0x03ffffffu
-#define STATE_IS_HELD   1u
-#define STATE_WAITERS   6u /* shift */
+#define LOCK_STATE     0u
+#define LOCK_RECURSION 4u
+#define LOCK_OS_ID     16u
+#define LOCK_SIZE      24u
+/* Of SyncBlock::m_Lock, an OBJECTHANDLE (syncblk.h of .NET 11). */
+#define LOCK_HANDLE_BITS ((uint64_t)7)
+#define SYNC_INDEX_MASK  0x03ffffffu
+#define STATE_IS_HELD    1u
+#define STATE_WAITERS    6u /* shift */
 
 /* The header word of an object with a sync block (syncblk.h). */
 #define HEADER_BITS     0x0c000000u
@@ -104,11 +107,42 @@ void clr_sync_count(struct clr *clr)
 		clr->globals.sync_count = count_by_names(clr);
 }
 
+/*
+ * Since 11: the word of the object's header, as it was when the block was made, until a Lock takes its
+ * place.  The low bits of the Lock's handle are the runtime's own.
+ */
+static void read_managed_monitor(const struct clr *clr, struct sync_block *block)
+{
+	uint64_t handle = 0;
+	uint32_t word = 0;
+	if (!clr_pointer(clr, block->address, L_SYNC_BLOCK_LOCK, &handle))
+		return;
+	if (handle) {
+		(void)memory_u64(clr->memory, handle & ~LOCK_HANDLE_BITS, &block->lock);
+		return;
+	}
+	if (!clr_field_u32(clr, block->address, L_SYNC_BLOCK_THIN_LOCK, &word))
+		return;
+	uint32_t thread = word & HEADER_THREAD_MASK;
+	block->has_monitor = true;
+	if (!thread)
+		return;
+	block->is_held = true;
+	block->recursion = 1 + ((word & HEADER_RECURSION_MASK) >> HEADER_RECURSION_SHIFT);
+	block->owner = clr_thread_by_id(clr, thread);
+	block->os_id = block->owner ? block->owner->os_id : 0;
+}
+
 static void read_monitor(const struct clr *clr, uint32_t index, struct sync_block *block)
 {
 	uint8_t bytes[LOCK_SIZE];
-	if (clr_has(clr, CLR_MANAGED_MONITORS) || !block_names(clr, block->address, index) ||
-	    !memory_read(clr->memory, block->address, bytes, sizeof(bytes)))
+	if (!block_names(clr, block->address, index))
+		return;
+	if (clr_has(clr, CLR_MANAGED_MONITORS)) {
+		read_managed_monitor(clr, block);
+		return;
+	}
+	if (!memory_read(clr->memory, block->address, bytes, sizeof(bytes)))
 		return;
 	uint32_t state = load_u32(bytes + LOCK_STATE);
 	block->has_monitor = true;

@@ -8,9 +8,12 @@
 struct sync_block {
 	uint64_t address; /**< address of the SyncBlock, 0 = none */
 	uint64_t object;  /**< the object that it belongs to, 0 = the entry is free */
-	bool has_monitor; /**< false: the layout of the block is not known */
+	/** The rest is known.  Since 11 not for a block with a Lock, whose fields tell it (lock.h). */
+	bool has_monitor;
 	bool is_held;
-	uint32_t waiters, recursion;
+	uint32_t waiters;
+	uint32_t recursion;             /**< how often the thread that holds it has entered it */
+	uint64_t lock;                  /**< since 11: its System.Threading.Lock; 0: none */
 	uint64_t os_id;                 /**< of the thread that holds it */
 	const struct clr_thread *owner; /**< or NULL */
 };

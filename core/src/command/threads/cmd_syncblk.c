@@ -187,15 +187,17 @@ static enum hd_status write_blocks(struct block_list *list)
 {
 	struct call *call = list->call;
 	enum hd_status status = HD_OK;
-	struct sync_block block;
-	for (uint32_t i = 1; status == HD_OK && clr_sync_block(call->heap->clr, i, &block); i++) {
-		if (block.object) {
+	struct monitor monitor;
+	for (uint32_t i = 1;
+	     status == HD_OK && monitor_read(call->heap->clr, list->waits->members, i, &monitor);
+	     i++) {
+		if (monitor.block.object) {
 			list->used++;
 		} else {
 			list->unused++;
 		}
-		if (block.object && is_block_wanted(list, i, &block))
-			write_block(call, i, &block, &list->window);
+		if (monitor.block.object && is_block_wanted(list, i, &monitor.block))
+			write_block(call, i, &monitor.block, &list->window);
 		status = call_check(call);
 	}
 	return status;

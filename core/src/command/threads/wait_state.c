@@ -5,6 +5,7 @@
 
 #include "analysis/waits/wait_handles.h"
 #include "clr/types/type_name.h"
+#include "inspect/managed_lock.h"
 #include "inspect/value.h"
 
 /* Barrier._currentTotalCount: how many take part, and how many of them have come. */
@@ -51,6 +52,33 @@ static void append_spin(struct text *text, const struct waits *waits,
 	}
 }
 
+/* What the framework says of a handle since 11; of a mutex, the owner is told apart. */
+static void append_handle(struct text *text, const struct waits *waits,
+			  const struct thread_wait *wait)
+{
+	const struct object *object = &wait->object;
+	struct waitable waitable;
+	if (!waitable_of_handle(waits->heap, waits->members, object->address, &waitable)) {
+		if (type_derives_from(waits->heap->clr, object->type, 0, MUTEX))
+			text_puts(text, "its owner is not known");
+		return;
+	}
+	switch (waitable.type) {
+	case WAITABLE_MUTEX:
+		if (!wait->owner)
+			text_puts(text,
+				  waitable.owner ? "its owner is not known" : "nobody has it");
+		break;
+	case WAITABLE_SEMAPHORE:
+		text_printf(text, "%" PRId64 " of %" PRId64 " free", waitable.signals,
+			    waitable.limit);
+		break;
+	default:
+		text_puts(text, waitable.signals > 0 ? "it is set" : "");
+		break;
+	}
+}
+
 void append_wait_state(struct text *text, const struct waits *waits, const struct thread_wait *wait)
 {
 	const struct object *object = &wait->object;
@@ -71,8 +99,7 @@ void append_wait_state(struct text *text, const struct waits *waits, const struc
 		append_arrived(text, waits, object);
 		break;
 	case WAIT_HANDLE:
-		if (type_derives_from(waits->heap->clr, object->type, 0, MUTEX))
-			text_puts(text, "its owner is not known");
+		append_handle(text, waits, wait);
 		break;
 	default:
 		break;

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/managed_lock.h"
+
+#include <string.h>
+
+#include "clr/features.h"
+#include "clr/types/type_name.h"
+#include "inspect/member.h"
+#include "inspect/value.h"
+
+#define WAITABLE_OBJECT "System.Threading.WaitSubsystem+WaitableObject"
+
+/* Lock._state: bit 0 and the bits from 7 on (Lock.cs of .NET 11). */
+#define STATE_IS_HELD 1u
+#define STATE_WAITERS 7u /* shift */
+
+/* WaitSignalState: from this number on the thread does not wait (WaitSubsystem.ThreadWaitInfo.Unix.cs). */
+#define NOT_WAITING 2u
+
+/* SafeHandle.handle is a GCHandle here, the low bits of which are its own. */
+#define HANDLE_BITS ((uint64_t)7)
+
+static bool is_read(const struct member *member)
+{
+	return member->state == MEMBER_READ;
+}
+
+bool managed_lock_read(struct members *members, uint64_t address, struct managed_lock *ret)
+{
+	struct object lock;
+	if (!member_object(members, address, &lock))
+		return false;
+	struct member holder = member_of(members, &lock, "_owningThreadId");
+	struct member state = member_of(members, &lock, "_state");
+	struct member recursion = member_of(members, &lock, "_recursionCount");
+	struct member event = member_of(members, &lock, "_waitEventOrCondition");
+	if (!is_read(&holder) || !is_read(&state) || !is_read(&recursion) || !is_read(&event))
+		return false;
+	*ret = (struct managed_lock){
+		.is_held = state.bits & STATE_IS_HELD,
+		.waiters = (uint32_t)state.bits >> STATE_WAITERS,
+	};
+	if (ret->is_held) {
+		ret->recursion = (uint32_t)recursion.bits + 1;
+		ret->holder = (uint32_t)holder.bits;
+	}
+	/* A Condition takes the place of the event, and has it then. */
+	struct member inner = member_at(members, event.bits, "_waitEvent");
+	ret->event = is_read(&inner) ? inner.bits : event.bits;
+	ret->condition = is_read(&inner) ? event.bits : 0;
+	return true;
+}
+
+bool condition_waiter(struct members *members, uint64_t condition, uint64_t *cursor,
+		      uint64_t *ret_event)
+{
+	struct member next = *cursor ? member_at(members, *cursor, "next")
+				     : member_at(members, condition, "_waitersHead");
+	struct member event = member_at(members, next.bits, "ev");
+	if (is_read(&next))
+		*cursor = next.bits;
+	if (!is_read(&next) || !next.bits || !is_read(&event))
+		return false;
+	*ret_event = event.bits;
+	return true;
+}
+
+void wait_info_read(struct heap *heap, struct members *members, uint64_t thread,
+		    struct wait_info *ret)
+{
+	struct object array;
+	struct array_info elements;
+	*ret = (struct wait_info){ .state = WAIT_INFO_NONE };
+	if (!thread)
+		return;
+	struct member info = member_at(members, thread, "_waitInfo");
+	ret->state = is_read(&info) && !info.bits ? WAIT_INFO_RUNS : WAIT_INFO_BROKEN;
+	if (!is_read(&info) || !info.bits)
+		return;
+	struct member state = member_at(members, info.bits, "_waitSignalState");
+	struct member count = member_at(members, info.bits, "_waitedCount");
+	struct member is_all = member_at(members, info.bits, "_isWaitForAll");
+	struct member objects = member_at(members, info.bits, "_waitedObjects");
+	if (!is_read(&state) || !is_read(&count) || !is_read(&is_all) || !is_read(&objects) ||
+	    !member_object(members, objects.bits, &array) || !array_read(heap, &array, &elements) ||
+	    count.bits > elements.length)
+		return;
+	*ret = (struct wait_info){
+		.state = state.bits < NOT_WAITING ? WAIT_INFO_WAITS : WAIT_INFO_RUNS,
+		.is_all = is_all.bits != 0,
+		.count = (uint32_t)count.bits,
+		.objects = elements.data,
+	};
+}
+
+uint64_t wait_info_object(struct memory *memory, const struct wait_info *info, uint32_t index)
+{
+	uint64_t object = 0;
+	if (info->state != WAIT_INFO_WAITS || index >= info->count)
+		return 0;
+	(void)memory_u64(memory, info->objects + sizeof(object) * (uint64_t)index, &object);
+	return object;
+}
+
+bool waitable_of_handle(struct heap *heap, struct members *members, uint64_t handle,
+			struct waitable *ret)
+{
+	struct object object;
+	struct waitable waitable = { 0 };
+	struct member value = member_at(members, handle, "_waitHandle.handle");
+	if (!is_read(&value) || !value.bits ||
+	    !memory_u64(heap->memory, value.bits & ~HANDLE_BITS, &waitable.address) ||
+	    !member_object(members, waitable.address, &object) ||
+	    strcmp(type_name(heap->clr, object.type, NULL), WAITABLE_OBJECT) != 0)
+		return false;
+	struct member type = member_of(members, &object, "_type");
+	struct member signals = member_of(members, &object, "_signalCount");
+	struct member limit = member_of(members, &object, "_maximumSignalCount");
+	struct member owner = member_of(members, &object, "_ownershipInfo._thread");
+	if (!is_read(&type) || !is_read(&signals) || !is_read(&limit) ||
+	    (owner.state != MEMBER_READ && owner.state != MEMBER_NULL))
+		return false;
+	waitable.type = (uint8_t)type.bits;
+	waitable.signals = member_signed(&signals);
+	waitable.limit = member_signed(&limit);
+	waitable.owner = owner.bits;
+	*ret = waitable;
+	return true;
+}
