@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT
 # make_corefiles.sh [DIR] [NAME...]: build the programs of corefiles/apps, run them, and take cores of them.
 # make_corefiles.sh --list: the names.
-# make_corefiles.sh --build APP FLAVOUR: only build a program (net10.0, net9.0, net8.0, single).
+# make_corefiles.sh --build APP FLAVOUR: only build a program (net11.0, net10.0, net9.0, net8.0, single, single11).
 #
 # DIR is corefiles/build when it is not given; a first argument that is no name of a core is DIR. Without
 # names, every core is made but those marked "by name". NAME.core gets NAME.truth.json beside it: what the
 # program said about its own heap. A core whose sources have not changed since is not made again.
+# Programs for .NET 11 are compiled with runtime async; "10on11" are those for .NET 10, with
+# state machines, that run on .NET 11. Without the packages of .NET 11 their cores are skipped.
 # Exit status: 0 all there, 1 some could not be made, 2 usage, 77 no .NET SDK.
 set -eu
 cd "$(dirname "$0")/.."
@@ -16,9 +18,10 @@ root=$(pwd)
 modes='throw rethrow deep inner cctor async async-void pool threads callback callback-delegate nullref
 nullref-try marshal segv abort sleep spin failfast oom catch-abort catch-throw finally-abort finally-throw
 filter-abort filter-failfast nested overflow'
-# The ways to hang of corefiles/apps/hang; those that .NET 9 and 8 have a core of, too.
+# The ways to hang of corefiles/apps/hang; those that programs for .NET 10 on .NET 11, and .NET 9 and 8 have a core of, too.
 hangs='orders async tasks deadlock2 deadlock5 lock writers initializer join waits starved timers healthy1 healthy2 healthy3
 healthy4 healthy5 healthy6 healthy7 mixed several readers handles contexts gates finalizer collection'
+on11_hangs='orders async tasks deadlock2 mixed contexts'
 old_hangs='async tasks deadlock2 waits starved timers initializer mixed several readers handles contexts gates healthy6 healthy7'
 # The ways to leak or waste of corefiles/apps/leaks, and its healthy programs; those that .NET 9 and 8 have a core of, too.
 leaks='sessions indexes audit chain weak tasks events linked timers plugin container cache finalizer baskets currencies
@@ -28,6 +31,29 @@ old_leaks='sessions events tasks finalizer prices callbacks scripts slices websh
 
 list() {
     cat <<'END'
+wks11-full      .NET 11, workstation GC, createdump --full (by name)
+wks11-heap      the same, createdump --withheap (by name)
+wks11-triage    the same, createdump --triage (no heap) (by name)
+wks11-mini      the same, createdump --normal (no heap) (by name)
+wks11-gcore     the same, gcore of GDB (by name)
+wks11-kernel    the same, written by the kernel after two SIGABRT (by name)
+svr11-full      .NET 11, server GC with two heaps (by name)
+seg11-full      .NET 11, segments instead of regions (libclrgc.so) (by name)
+svrseg11-full   .NET 11, server GC with segments (by name)
+limit11-full    .NET 11, with a hard limit for the heap (by name)
+single11-full   .NET 11, a single-file program (by name)
+single11-heap   the same, createdump --withheap (no code of the JIT) (by name)
+leak11-heap     .NET 11, the web cache that leaks, createdump --withheap (by name)
+awaits11-heap   .NET 11, methods that wait in every way, compiled with runtime async, createdump --withheap (by name)
+awaits11-full   the same, createdump --full (by name)
+awaits10on11-heap  the same as a program for .NET 10 that runs on .NET 11 (by name)
+awaits10-heap   the same on .NET 10
+web11-heap      .NET 11, HttpClient and Kestrel with requests in flight, createdump --withheap (by name)
+web11-full      the same, createdump --full (by name)
+web10on11-heap  the same as a program for .NET 10 that runs on .NET 11 (by name)
+coll11-heap     .NET 11, collections of every kind, createdump --withheap (by name)
+vars11-heap     .NET 11, arguments and locals of every kind, createdump --withheap (by name)
+crash11-throw-kernel  .NET 11, an unhandled exception, written by the kernel (by name)
 wks10-full      .NET 10, workstation GC, createdump --full
 wks10-heap      the same, createdump --withheap
 wks10-triage    the same, createdump --triage (no heap)
@@ -52,6 +78,7 @@ churn10-N       .NET 10, threads that allocate and collect at full speed; any N 
 gen10-1m-full   .NET 10, a million objects (by name)
 gen10-10m-full  .NET 10, ten million objects (by name)
 gen10-40m-full  .NET 10, forty million objects (by name)
+churn11-N       .NET 11, the same (by name)
 gen10-10m-waits .NET 10, ten million objects, 200,000 async methods and 1,000 threads that wait (by name)
 crash10-throw-kernel  .NET 10, an unhandled exception, written by the kernel
 crash9-throw-full     .NET 9, an unhandled exception
@@ -61,11 +88,24 @@ crash8-nullref-full   .NET 8, a null reference
 crash9-oom-heap       .NET 9, no memory left (by name)
 crash8-oom-heap       .NET 8, no memory left (by name)
 END
+    for kind in heap gcore kernel; do
+        echo "svr11-$kind .NET 11, server GC with two heaps, $kind (by name)"
+        echo "seg11-$kind .NET 11, segments, $kind (by name)"
+    done
+    for kind in gcore kernel; do
+        echo "single11-$kind .NET 11, a single-file program, $kind (by name)"
+    done
     for version in 10 9 8; do
         echo "crash$version-threads-mini .NET $version, dies with many threads, createdump of mini type (no heap)"
         echo "crash$version-throw-triage .NET $version, an unhandled exception, createdump of triage type (no heap)"
     done
     for mode in $hangs; do
+        echo "hang11-$mode-heap .NET 11, hangs or does not: $mode, createdump --withheap (by name)"
+        case " $on11_hangs " in
+        *" $mode "*) name=' (by name)' ;;
+        *) name=' (by name)' ;;
+        esac
+        echo "hang10on11-$mode-heap the same as a program for .NET 10 that runs on .NET 11$name"
         echo "hang10-$mode-heap .NET 10, hangs or does not: $mode, createdump --withheap"
     done
     for mode in $old_hangs; do
@@ -85,6 +125,16 @@ END
         echo "web$version-heap .NET $version, HttpClient and Kestrel with requests in flight, createdump --withheap"
     done
     for mode in $modes; do
+        case $mode in
+        throw | nullref | threads | pool | async | deep | finally-throw | filter-abort) name=' (by name)' ;;
+        *) name=' (by name)' ;;
+        esac
+        echo "crash11-$mode-heap .NET 11, dies by $mode, not optimised, createdump of heap type$name"
+        case $mode in
+        throw | nullref | threads) name=' (by name)' ;;
+        *) name=' (by name)' ;;
+        esac
+        echo "crash11-$mode-full .NET 11, dies by $mode, optimised, createdump of full type$name"
         echo "crash10-$mode-heap .NET 10, dies by $mode, not optimised, createdump of heap type"
         case $mode in
         throw | nullref | abort | spin | catch-throw | filter-abort | threads) name= ;;
@@ -96,8 +146,8 @@ END
 
 is_name() {
     case $1 in
-    churn10-*[!0-9]* | churn10-) return 1 ;;
-    churn10-*) return 0 ;;
+    churn1[01]-*[!0-9]* | churn1[01]-) return 1 ;;
+    churn1[01]-*) return 0 ;;
     *[!a-z0-9-]*) return 1 ;;
     esac
     list | grep -q "^$1 "
@@ -180,23 +230,27 @@ app_of() {
     coll*) echo collections ;;
     vars*) echo variables ;;
     web*) echo web ;;
+    awaits*) echo awaits ;;
     *) echo facts ;;
     esac
 }
 
+# How that program is built: NAME begins with a word and a release.
 flavour_of() {
+    release=${1%%-*}
+    release=${release##*[a-z]}
     case $1 in
+    single11-*) echo single11 ;;
     single*) echo single ;;
-    wks9-* | svr9-* | seg9-* | crash9-* | hang9-* | leaks9-* | coll9-* | vars9-* | web9-*) echo net9.0 ;;
-    wks8-* | svr8-* | seg8-* | crash8-* | hang8-* | leaks8-* | coll8-* | vars8-* | web8-*) echo net8.0 ;;
-    *) echo net10.0 ;;
+    *10on11-*) echo net10on11 ;;
+    *) echo "net$release.0" ;;
     esac
 }
 
 # What a core depends on: the program, this script and the SDK.
 stamp_of() {
     {
-        cat scripts/make_corefiles.sh corefiles/apps/Directory.Build.props
+        cat scripts/make_corefiles.sh corefiles/apps/Directory.Build.*
         find "corefiles/apps/$1" -type f | LC_ALL=C sort | while read -r file; do
             echo "$file"
             cat "$file"
@@ -213,14 +267,17 @@ build() {
     rm -rf "$dir/apps/$1-$2" "$dir/apps/obj/$1-$2" "$dir/apps/out/$1-$2"
     set -- "$1" "$2" "$3" -c Release -v quiet -nodeReuse:false
     case $2 in
-    single) set -- "$@" -r linux-x64 --self-contained -p:PublishSingleFile=true ;;
+    single*) set -- "$@" -r linux-x64 --self-contained -p:PublishSingleFile=true ;;
     net10.0) set -- "$@" -p:UseAppHost=false ;;
     *) set -- "$@" -r linux-x64 --self-contained ;;
     esac
     app=$1 flavour=$2 hash=$3
     shift 3
     framework=$flavour
-    [ "$flavour" != single ] || framework=net10.0
+    case $flavour in
+    single) framework=net10.0 ;;
+    single11) framework=net11.0 ;;
+    esac
     (
         export HD_FLAVOUR="$flavour" HD_FRAMEWORK="$framework" MSBUILDDISABLENODEREUSE=1
         dotnet publish "corefiles/apps/$app" "$@"
@@ -232,6 +289,15 @@ build() {
     echo "$hash" >"$built"
 }
 
+# Makes the folder of .NET 11 that runs programs for .NET 10, if that has not been tried: are the packages there?
+has_11() {
+    [ -n "$has_11" ] || {
+        has_11=no
+        ! build runtime net11.0 "$(stamp_of runtime)" || has_11=yes
+    }
+    [ "$has_11" = yes ]
+}
+
 # The folder of the .NET 10 runtime that runs framework-dependent programs.
 runtime_folder() {
     dotnet --list-runtimes | awk '
@@ -241,7 +307,11 @@ runtime_folder() {
 
 # launch NAME APP FLAVOUR [ARGUMENT...]: runs the program; sets pid and run.
 launch() {
-    name=$1 folder=$dir/apps/$2-$3 program=$2 flavour=$3 prefix=
+    name=$1 program=$2 flavour=$3 start=$dotnet prefix=''
+    if [ "$flavour" = net10on11 ]; then
+        flavour=net10.0 start=$dir/apps/runtime-net11.0/dotnet
+    fi
+    folder=$dir/apps/$program-$flavour
     shift 3
     # A short path for the runtime's sockets, which SIGKILL leaves behind.
     run=$(mktemp -d)
@@ -253,23 +323,26 @@ launch() {
         # So do these.
         cp -R "$folder" "$run/depot"
         folder=$run/depot
-    elif [ "$name" = hang10-orders-heap ]; then
-        # So does this one: what the runtime read of mounts and control groups is not left in freed memory, and its
+    elif [ "$name" = hang10-orders-heap ] || [ "$name" = hang11-orders-heap ]; then
+        # So do these: what the runtime read of mounts and control groups is not left in freed memory, and its
         # own group has no name.
         cp -R "$folder" "$run/orders"
         folder=$run/orders
         prefix=$(unshare --user --map-root-user --cgroup echo unshare --user --map-root-user --cgroup 2>/dev/null) || prefix=
     fi
     if [ "$flavour" = net10.0 ]; then
-        set -- "$dotnet" "$folder/$program.dll" "$@"
+        set -- "$start" "$folder/$program.dll" "$@"
     else
         set -- "$folder/$program" "$@"
     fi
     case $name in
+    *10on11-*) set -- DOTNET_ROLL_FORWARD=Major "$@" ;;
+    esac
+    case $name in
     *-kernel) set -- prlimit --core=unlimited "$@" ;;
     svr*) set -- DOTNET_gcServer=1 DOTNET_GCHeapCount=2 "$@" ;;
     limit*) set -- DOTNET_GCHeapHardLimit=0x10000000 "$@" ;;
-    hang10-orders-*) set -- GLIBC_TUNABLES=glibc.malloc.perturb=255:glibc.malloc.tcache_count=0 "$@" ;;
+    hang1[01]-orders-*) set -- GLIBC_TUNABLES=glibc.malloc.perturb=255:glibc.malloc.tcache_count=0 "$@" ;;
     crash*-oom-*) set -- DOTNET_GCHeapHardLimit=0x8000000 "$@" ;;
     esac
     case $name in
@@ -367,8 +440,11 @@ stop() {
 
 # take NAME FLAVOUR PART: writes the core of pid into PART.
 take() {
-    createdump=$dir/apps/facts-$2/createdump
-    [ -x "$createdump" ] || createdump=$runtime/createdump
+    case $2 in
+    net10.0 | single) createdump=$runtime/createdump ;;
+    net10on11 | single11) createdump=$(echo "$dir"/apps/runtime-net11.0/shared/Microsoft.NETCore.App/*/createdump) ;;
+    *) createdump=$dir/apps/$program-$2/createdump ;;
+    esac
     case $1 in
     *-gcore)
         gdb -nx -batch -iex 'set debuginfod enabled off' -iex 'set auto-load off' -p "$pid" \
@@ -415,7 +491,10 @@ missing() {
 # make NAME STAMP
 make() {
     app=$(app_of "$1") flavour=$(flavour_of "$1") part=$tmp/$1.core.part
-    build "$app" "$flavour" "$2" || return 1
+    case $flavour in
+    net10on11) build "$app" net10.0 "$2" || return 1 ;;
+    *) build "$app" "$flavour" "$2" || return 1 ;;
+    esac
     set -- "$1" "$2" "$app" "$flavour" "$part"
     case $1 in
     gen10-1m-*) start "$1" "$app" "$flavour" 1 || return 1 ;;
@@ -436,7 +515,7 @@ make() {
     esac
     case $1 in
     # At another moment each, spread over a second.
-    churn10-*) sleep "0.$(printf %03d $((${1#churn10-} * 379 % 1000)))" ;;
+    churn*) sleep "0.$(printf %03d $((${1#churn1?-} * 379 % 1000)))" ;;
     esac
     case $1 in
     crash*) ;;
@@ -466,8 +545,17 @@ if [ -n "$only" ]; then
     exit
 fi
 runtime=
+has_11=
 status=0
 for name; do
+    case $(flavour_of "$name") in
+    *11*)
+        has_11 || {
+            say "$name: skipped, the packages of .NET 11 cannot be had"
+            continue
+        }
+        ;;
+    esac
     app=$(app_of "$name")
     eval "hash=\${stamp_$app:-}"
     # shellcheck disable=SC2154
