@@ -17,10 +17,9 @@ from typing import Any, Iterator
 from collecting import run
 from shell_program import BUILD, SOURCE, TIMEOUT
 
-APPS = SOURCE / "corefiles" / "build" / "apps"
+APPS = Path(os.environ.get("HD_APPS_BUILD", SOURCE / "corefiles" / "build" / "apps"))
 CLASS = "{8F1D9A52-6C3E-4B7A-9D04-5E2B7C61A8F3}"
 SIGNAL = signal.SIGRTMIN + 6
-TROUBLED = ["dotnet", str(APPS / "troubled-net10.0" / "troubled.dll")]
 # The runtime closes what a snapshot needs before it tells the profiler that the program ends.
 TOO_LATE = r"(heapdump: there is no snapshot \({}\): (?!.*No such file).*\n)*"
 LIBRARY = str(Path(BUILD) / "libheapdump_profiler.so")
@@ -30,6 +29,8 @@ def build_program(name: str, *flavours: str) -> bool:
     """Are dotnet and the program there?"""
     if not shutil.which("dotnet"):
         return False
+    if "HD_APPS_BUILD" in os.environ:
+        return all((APPS / f"{name}-{flavour}").exists() for flavour in flavours)
     script = str(SOURCE / "scripts" / "make_corefiles.sh")
     return all(
         subprocess.run(
@@ -38,6 +39,26 @@ def build_program(name: str, *flavours: str) -> bool:
         == 0
         for flavour in flavours
     )
+
+
+def newest_flavour() -> str:
+    """What most programs are built for: the newest release whose packages are here, or what the variable says."""
+    flavour = os.environ.get("HEAPDUMP_TEST_FLAVOUR", "")
+    if not flavour and build_program("troubled", "net11.0"):
+        return "net11.0"
+    if not flavour:
+        print("there is no program for .NET 11: it is left out", flush=True)
+    return flavour or "net10.0"
+
+
+def words_of(name: str, flavour: str) -> list[str]:
+    """The command line of a program."""
+    program = str(APPS / f"{name}-{flavour}" / name)
+    return ["dotnet", f"{program}.dll"] if flavour == "net10.0" else [program]
+
+
+NEWEST = newest_flavour()
+TROUBLED = words_of("troubled", NEWEST)
 
 
 def start_program(

@@ -15,10 +15,19 @@ from pathlib import Path
 from typing import Iterator
 
 from collecting import Answer, run
-from profiling import APPS, CLASS, LIBRARY, SIGNAL, TOO_LATE, ProfilerCase, build_program
+from profiling import (
+    CLASS,
+    LIBRARY,
+    NEWEST,
+    SIGNAL,
+    TOO_LATE,
+    ProfilerCase,
+    build_program,
+    words_of,
+)
 from shell_program import PROGRAM, TIMEOUT
 
-FLAVOURS = ("net10.0", "net9.0", "net8.0")
+FLAVOURS = tuple(dict.fromkeys((NEWEST, "net10.0", "net9.0", "net8.0")))
 HELD = 1000
 
 
@@ -35,9 +44,7 @@ class ProfilerTest(ProfilerCase):
 
     def words(self, flavour: str) -> list[str]:
         """The command line of the program."""
-        program = APPS / f"profiled-{flavour}" / "profiled"
-        start = ["dotnet", f"{program}.dll"] if flavour == "net10.0" else [str(program)]
-        return [*start, str(HELD)]
+        return [*words_of("profiled", flavour), str(HELD)]
 
     @contextlib.contextmanager
     def program(self, flavour: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
@@ -175,7 +182,7 @@ class ProfilerTest(ProfilerCase):
 
     def test_a_schedule(self) -> None:
         with self.program(
-            "net10.0", HEAPDUMP_WHEN="every 1s", HEAPDUMP_OUT=f"{self.folder}/out/%t-%r.gcdump"
+            NEWEST, HEAPDUMP_WHEN="every 1s", HEAPDUMP_OUT=f"{self.folder}/out/%t-%r.gcdump"
         ) as process:
             self.speak(process)
             # On a busy machine the first ones may come before the program holds everything.
@@ -193,7 +200,7 @@ class ProfilerTest(ProfilerCase):
             with self.subTest(when=when):
                 self.forget_files()
                 out = f"{self.folder}/out/%t-%r.gcdump"
-                with self.program("net10.0", HEAPDUMP_WHEN=when, HEAPDUMP_OUT=out) as process:
+                with self.program(NEWEST, HEAPDUMP_WHEN=when, HEAPDUMP_OUT=out) as process:
                     self.assertEqual(self.written(), [])
                     self.speak(process, "grow")
                     self.speak(process)
@@ -207,7 +214,7 @@ class ProfilerTest(ProfilerCase):
 
     def test_a_storm_of_signals(self) -> None:
         out = f"{self.folder}/out/%r.gcdump"
-        with self.program("net10.0", HEAPDUMP_WHEN="signal", HEAPDUMP_OUT=out) as process:
+        with self.program(NEWEST, HEAPDUMP_WHEN="signal", HEAPDUMP_OUT=out) as process:
             for _ in range(3000):
                 os.kill(process.pid, SIGNAL)
             self.speak(process)
@@ -219,7 +226,7 @@ class ProfilerTest(ProfilerCase):
         out = f"{self.folder}/out/%r.gcdump"
         for wait in (0, 0.005, 0.02, 0.05, 0.1, 0.2):
             with self.subTest(wait=wait):
-                with self.program("net10.0", HEAPDUMP_WHEN="signal", HEAPDUMP_OUT=out) as process:
+                with self.program(NEWEST, HEAPDUMP_WHEN="signal", HEAPDUMP_OUT=out) as process:
                     self.speak(process)
                     os.kill(process.pid, SIGNAL)
                     time.sleep(wait)
@@ -287,7 +294,7 @@ class ProfilerTest(ProfilerCase):
 
     def test_a_library_that_is_there_is_not_sent_again(self) -> None:
         out = f"{self.folder}/out/%r.gcdump"
-        with self.program("net10.0", HEAPDUMP_WHEN="signal", HEAPDUMP_OUT=out) as process:
+        with self.program(NEWEST, HEAPDUMP_WHEN="signal", HEAPDUMP_OUT=out) as process:
             answer = self.inside(process.pid, "a.gcdump")
             self.assertEqual(answer.status, 3)
             self.assertIn("it has loaded it itself", answer.err)
@@ -300,7 +307,7 @@ class ProfilerTest(ProfilerCase):
     def test_the_end_comes_while_the_sent_library_works(self) -> None:
         for wait in (0, 0.02, 0.05, 0.1, 0.15):
             with self.subTest(wait=wait):
-                with self.program("net10.0", CORECLR_ENABLE_PROFILING="0") as process:
+                with self.program(NEWEST, CORECLR_ENABLE_PROFILING="0") as process:
                     with subprocess.Popen(
                         [
                             PROGRAM,
@@ -320,7 +327,7 @@ class ProfilerTest(ProfilerCase):
                 self.unharmed()
 
     def test_nothing_happens_without_settings(self) -> None:
-        with self.program("net10.0") as process:
+        with self.program(NEWEST) as process:
             self.assertNotIn("heapdump", self.threads(process.pid))
             self.assertNotIn(
                 "heapdump_profiler", Path(f"/proc/{process.pid}/maps").read_text(encoding="utf-8")
@@ -382,7 +389,7 @@ class ProfilerTest(ProfilerCase):
         ]
         for variables, message in cases:
             with self.subTest(**variables):
-                with self.program("net10.0", **variables) as process:
+                with self.program(NEWEST, **variables) as process:
                     os.kill(process.pid, SIGNAL)
                     self.speak(process)
                 self.unharmed(f"heapdump: .*{message}.*nothing is done\n")
@@ -405,7 +412,7 @@ class ProfilerTest(ProfilerCase):
                 self.forget_files()
                 path.write_text(text, encoding="utf-8")
                 path.chmod(mode)
-                with self.program("net10.0") as process:
+                with self.program(NEWEST) as process:
                     self.speak(process)
                     if not message:
                         os.kill(process.pid, SIGNAL)
@@ -426,7 +433,7 @@ class ProfilerTest(ProfilerCase):
                 self.forget_files()
                 path.write_text(text, encoding="utf-8")
                 with self.program(
-                    "net10.0", HEAPDUMP_WHEN="signal", HEAPDUMP_OUT=f"{self.folder}/out/%r.gcdump"
+                    NEWEST, HEAPDUMP_WHEN="signal", HEAPDUMP_OUT=f"{self.folder}/out/%r.gcdump"
                 ) as process:
                     self.speak(process)
                     os.kill(process.pid, SIGNAL)
@@ -435,7 +442,7 @@ class ProfilerTest(ProfilerCase):
 
     def test_the_thread_can_handle_files_that_shrink(self) -> None:
         with self.program(
-            "net10.0", HEAPDUMP_WHEN="signal", HEAPDUMP_OUT=f"{self.folder}/out/%r.gcdump"
+            NEWEST, HEAPDUMP_WHEN="signal", HEAPDUMP_OUT=f"{self.folder}/out/%r.gcdump"
         ) as process:
             self.speak(process)
             found: list[Path] = []
@@ -465,7 +472,7 @@ class ProfilerTest(ProfilerCase):
         for out, variables, message in cases:
             with self.subTest(out=out, **variables):
                 with self.program(
-                    "net10.0", HEAPDUMP_WHEN="signal", HEAPDUMP_OUT=out, **variables
+                    NEWEST, HEAPDUMP_WHEN="signal", HEAPDUMP_OUT=out, **variables
                 ) as process:
                     self.speak(process)
                     os.kill(process.pid, SIGNAL)

@@ -24,7 +24,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 # pylint: disable=wrong-import-position
 import turns  # noqa: E402
-from profiling import CLASS, SIGNAL, TROUBLED, build_program, start_program  # noqa: E402
+from profiling import CLASS, NEWEST, SIGNAL, TROUBLED  # noqa: E402
+from profiling import build_program, start_program  # noqa: E402
 from shell_program import BUILD, TIMEOUT  # noqa: E402
 
 FAULTY = str(Path(BUILD) / "tests" / "libheapdump_profiler_faulty.so")
@@ -104,7 +105,7 @@ def faulty(folder: Path, way: str, when: str) -> dict[str, str]:
 
 def main() -> int:
     """Compare RUNS runs with those without the profiler."""
-    if not build_program("troubled", "net10.0"):
+    if not build_program("troubled", NEWEST):
         print("there is no .NET SDK, or the program does not build")
         return 77
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 20

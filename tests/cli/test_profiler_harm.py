@@ -15,7 +15,7 @@ import time
 import unittest
 from pathlib import Path
 
-from profiling import SIGNAL, TOO_LATE, TROUBLED, TroubledCase, build_program, start_program
+from profiling import NEWEST, SIGNAL, TOO_LATE, TROUBLED, TroubledCase, build_program, start_program
 from shell_program import BUILD, PROGRAM, TIMEOUT
 
 NOBODY = 65534
@@ -324,7 +324,7 @@ class HarmTest(TroubledCase):
 
 
 if __name__ == "__main__":
-    if not build_program("troubled", "net10.0"):
+    if not build_program("troubled", NEWEST):
         print("there is no .NET SDK, or the program does not build")
         raise SystemExit(77)
     unittest.main()

@@ -15,6 +15,7 @@ from pathlib import Path
 from profiling import (
     CLASS,
     LIBRARY,
+    NEWEST,
     SIGNAL,
     TOO_LATE,
     TROUBLED,
@@ -535,7 +536,7 @@ class SettingsTest(TroubledCase):
 
 
 if __name__ == "__main__":
-    if not build_program("troubled", "net10.0"):
+    if not build_program("troubled", NEWEST):
         print("there is no .NET SDK, or the program does not build")
         raise SystemExit(77)
     unittest.main()
