@@ -23,6 +23,7 @@ typedef int32_t hresult;
 #define COM_ACCESS_DENIED     ((hresult)INT32_C(-2147024891)) /* 0x80070005 */
 #define COM_INVALID           ((hresult)INT32_C(-2147024809)) /* 0x80070057 */
 #define COM_NOT_SUPPORTED     ((hresult)INT32_C(-2146233067)) /* 0x80131515 */
+#define COM_DATA_INCOMPLETE   ((hresult)INT32_C(-2146233519)) /* 0x80131351 */
 #define COM_ALREADY_ACTIVE    ((hresult)INT32_C(-2146233494)) /* 0x8013136a */
 #define COM_CANCEL_ACTIVATION ((hresult)INT32_C(-2146233483)) /* 0x80131375 */
 

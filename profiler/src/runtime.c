@@ -12,6 +12,9 @@
 #define VERSION_NEWEST 11
 #define CORE_CLR       2 /* COR_PRF_CORE_CLR */
 
+#define RELEASE_OF_CONTINUATIONS 11
+#define PARENT_OFFSET            16u /* in a MethodTable, whose address a class id is */
+
 /* Of IMetaDataImport. */
 #define IMPORT_TYPE_PROPERTIES 12 /* GetTypeDefProps */
 #define IMPORT_NESTED_CLASS    62 /* GetNestedClassProps */
@@ -55,6 +58,9 @@ static void method_of(void *object, size_t number, void *ret)
 /* The runtime's object, an ICorProfilerInfo12; set before anything else happens. */
 static void *info;
 
+/* Its release. */
+static unsigned runtime_release;
+
 /* A method of it. */
 static void info_method(enum info_method number, void *ret)
 {
@@ -69,8 +75,10 @@ static bool has_known_version(void)
 	info_method(INFO_RUNTIME_INFORMATION, &information);
 	hresult result = information(info, NULL, &type, &major, &minor, NULL, NULL, 0, NULL, NULL);
 	if (result == COM_OK && type == CORE_CLR && major >= VERSION_OLDEST &&
-	    major <= VERSION_NEWEST)
+	    major <= VERSION_NEWEST) {
+		runtime_release = major;
 		return true;
+	}
 	write_line(
 		"this runtime has version %u.%u, and only .NET %d to %d are known: the program runs without "
 		"snapshots",
@@ -219,7 +227,7 @@ bool runtime_array(uintptr_t type, struct runtime_array *ret)
 	return array_class(info, type, &ret->element_type, &ret->element, &ret->rank) == COM_OK;
 }
 
-bool runtime_class(uintptr_t type, struct runtime_class *ret)
+static hresult ask_class(uintptr_t type, struct runtime_class *ret)
 {
 	hresult (*class_info)(void *self, uintptr_t type, uintptr_t *module, uint32_t *token,
 			      uintptr_t *parent, uint32_t capacity, uint32_t *count,
@@ -231,7 +239,17 @@ bool runtime_class(uintptr_t type, struct runtime_class *ret)
 				    RUNTIME_ARGUMENTS, &ret->count, ret->arguments);
 	if (ret->count > RUNTIME_ARGUMENTS)
 		ret->count = RUNTIME_ARGUMENTS;
-	return result == COM_OK;
+	return result;
+}
+
+bool runtime_class(uintptr_t type, struct runtime_class *ret)
+{
+	uintptr_t parent = 0;
+	hresult result = ask_class(type, ret);
+	/* One that the JIT has made (doc/coreclr.md 19): it gets what the runtime's own events say of it. */
+	if (result == COM_DATA_INCOMPLETE && runtime_release >= RELEASE_OF_CONTINUATIONS)
+		memcpy(&parent, (const char *)type + PARENT_OFFSET, sizeof(parent));
+	return (parent ? ask_class(parent, ret) : result) == COM_OK;
 }
 
 /* The names of a class and of those that it is nested in, with a plus sign in between. */

@@ -10,6 +10,7 @@ using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Runtime.Loader;
 using System.Threading;
+using System.Threading.Tasks;
 
 namespace Profiled
 {
@@ -45,6 +46,8 @@ namespace Profiled
         private static byte[] grown;
         private static object[] apart;
         private static ConditionalWeakTable<Held, Attached> attached;
+        private static TaskCompletionSource<int> never;
+        private static Task[] waiting;
 
         // Kinds of types and of roots, some of each.
         private static void Hold()
@@ -61,6 +64,22 @@ namespace Profiled
                 attached.Add(all[i], new Attached { held = all[i + 1] });
             for (int i = 0; i < 5; i++)
                 GCHandle.Alloc(new byte[100 + i], GCHandleType.Pinned);
+            never = new TaskCompletionSource<int>();
+            waiting = new Task[] { Wait(all[0]), WaitOuter(all[1], 2), WaitOuter("text", 3) };
+        }
+
+        // What the runtime of .NET 11 keeps of a method that waits has a type without a class of its own.
+        private static async Task<int> Wait(Held held)
+        {
+            int result = await never.Task;
+            return result + held.number;
+        }
+
+        private static async Task<T> WaitOuter<T>(T own, long number)
+        {
+            Held some = all[number];
+            await Wait(some);
+            return number > some.number ? own : default;
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
