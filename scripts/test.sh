@@ -4,6 +4,7 @@
 # same without debuggers under AddressSanitizer and UBSan, an installation, the static program, Debian packages, and lint.
 #
 # Of the longest tests it runs a part, and always the same one (tests/support/turns.py): what passed once passes again.
+# scripts/campaign.sh runs the other parts, and CONTRIBUTING.md says how to run only some of the tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -eq 0 ] || { echo "usage: test.sh" >&2; exit 2; }

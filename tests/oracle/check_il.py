@@ -15,7 +15,7 @@ import pathlib
 import sys
 
 import compare
-from session import IS_ALL, Json, ask, check_cores
+from session import Json, ask, check_cores, spread
 
 CORES = ["wks*-full.core"]
 METHODS_MAX, CHUNK = 2000, 500
@@ -41,8 +41,7 @@ def compare_core(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
     methods = [row[0] for row in said["e"]]
     # Of each module and token: the size, maximal stack and hash of the IL.
     bodies = {f"{row[0]} {row[1]}": row[2:] for row in said["i"]}
-    step = 1 if IS_ALL else max(1, len(methods) // METHODS_MAX)
-    chosen = methods[::step]
+    chosen = spread(methods, METHODS_MAX)
     wrong, count, named, tokens = [], 0, 0, 0
     for first in range(0, len(chosen), CHUNK):
         part = chosen[first : first + CHUNK]

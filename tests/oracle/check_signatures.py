@@ -16,7 +16,7 @@ import pathlib
 import sys
 
 import compare
-from session import IS_ALL, ask, check_cores
+from session import ask, check_cores, spread
 
 CORES = ["wks*-full.core"]
 CHOSEN, CHUNK, METHODS = 3000, 1000, 500
@@ -48,8 +48,7 @@ def compare_core(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
     begins = {
         one: str(answer["metadata"]) for one, answer in zip(modules, answers) if answer["metadata"]
     }
-    step = 1 if IS_ALL else max(1, len(rows) // CHOSEN)
-    chosen = [row for row in rows[::step] if row[1] in begins]
+    chosen = [row for row in spread(rows, CHOSEN) if row[1] in begins]
     wrong = compare_methods(program, core, known, begins)
     kinds = collections.Counter[str]()
     for first in range(0, len(chosen), CHUNK):

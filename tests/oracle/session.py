@@ -9,14 +9,23 @@ import pathlib
 import shutil
 import subprocess
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, TypeVar
 
 Json = dict[str, Any]
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # Lines about one core that are printed.
 TOLD = 40
-# All of what is compared, and not a part of it (support/turns.py).
-IS_ALL = bool(os.environ.get("HEAPDUMP_TEST_ALL"))
+sys.path.insert(0, str(SOURCE / "tests" / "support"))
+
+import turns  # noqa: E402  pylint: disable=wrong-import-position
+
+Row = TypeVar("Row")
+
+
+def spread(rows: list[Row], most: int) -> list[Row]:
+    """About MOST of the rows, at even distances; the seed says which (support/turns.py), or that it is all."""
+    step = 1 if turns.ALL else max(1, len(rows) // most)
+    return rows[turns.seed() % step :: step]
 
 
 def ask(program: str, core: pathlib.Path, lines: list[str]) -> list[Json]:

@@ -7,8 +7,8 @@
 
 /*
  * A test that would take long runs only a part of what it could run, and always the same part: that of seed 1.  The
- * environment variable HEAPDUMP_TEST_SEED=N chooses another part, HEAPDUMP_TEST_ALL=1 runs everything;
- * scripts/test.sh sets neither.
+ * environment variable HEAPDUMP_TEST_SEED=N chooses another part, HEAPDUMP_TEST_ALL=1 runs everything.  Only
+ * scripts/campaign.sh sets them.
  */
 
 /** Has all been asked for? */

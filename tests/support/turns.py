@@ -5,7 +5,7 @@
     turns.py SHARE FILE [ARGUMENT...]     run one of SHARE of the tests (unittest) of FILE
     turns.py SHARE --lines PATTERN        of the lines on standard input that match, print one of SHARE; all others
 
-HEAPDUMP_TEST_SEED=N chooses another part, HEAPDUMP_TEST_ALL=1 runs everything; scripts/test.sh sets neither.
+HEAPDUMP_TEST_SEED=N chooses another part, HEAPDUMP_TEST_ALL=1 runs everything. Only scripts/campaign.sh sets them.
 """
 from __future__ import annotations
 
