@@ -24,16 +24,17 @@ MAY_INCLUDE = {
     "clr": "util arch mem targets metadata",
     "heap": "util arch mem targets clr",
     "verify": "util arch mem targets clr heap",
-    "inspect": "util mem targets metadata clr heap",
+    "framework": "util mem targets metadata clr heap",
+    "inspect": "util mem targets metadata clr heap framework",
     "unwind": "util arch mem targets",
     "stack": "util arch mem targets clr heap unwind",
     "roots": "util mem targets clr heap stack",
-    "snapshot": "util graph mem targets clr heap inspect stack roots",
-    "analysis": "util arch graph mem targets clr heap inspect stack roots",
-    "session": "util graph format analysis answer mem targets clr heap inspect roots snapshot",
+    "snapshot": "util graph mem targets clr heap framework inspect stack roots",
+    "analysis": "util arch graph mem targets clr heap framework inspect stack roots",
+    "session": "util graph format analysis answer mem targets clr heap framework inspect roots snapshot",
     "collect": "util targets",
-    "command": "util arch graph format report answer mem targets metadata clr heap verify inspect unwind stack"
-    " roots snapshot analysis session collect",
+    "command": "util arch graph format report answer mem targets metadata clr heap framework verify inspect"
+    " unwind stack roots snapshot analysis session collect",
 }
 # Headers that only files of their own layer may include.
 PRIVATE = {"clr/internal.h"}

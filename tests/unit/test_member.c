@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/member.h"
+#include "framework/member.h"
 #include "support/assert_more.h"
 #include "support/fake_types.h"
 #include "support/suite.h"

@@ -3,7 +3,7 @@
 #include "analysis/async/async_graph.h"
 #include "analysis/waits/wait_releasers.h"
 #include "clr/types/field.h"
-#include "inspect/member.h"
+#include "framework/member.h"
 #include "support/assert_more.h"
 #include "support/fake_tasks.h"
 #include "support/suite.h"

@@ -5,6 +5,7 @@
 #include "clr/clr.h"
 #include "clr/layouts/object_layout.h"
 #include "clr/types/type.h"
+#include "heap/fact_ledger.h"
 
 enum generation {
 	GENERATION_0,
@@ -77,8 +78,9 @@ struct heap {
 	size_t context_count;
 	struct heap_problem *problems; /**< at most HEAP_PROBLEMS_MAX; each also a finding */
 	size_t problem_count;
-	bool gc_in_progress; /**< gc_structures_invalid_cnt is non-zero */
-	bool is_walkable;    /**< false: only frozen segments could be read */
+	bool gc_in_progress;      /**< gc_structures_invalid_cnt is non-zero */
+	bool is_walkable;         /**< false: only frozen segments could be read */
+	struct fact_ledger facts; /**< what of the framework the present command did not find */
 };
 
 /**

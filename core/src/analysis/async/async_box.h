@@ -3,7 +3,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_BOX_H
 #define HEAPDUMP_SRC_ANALYSIS_ASYNC_BOX_H
 
-#include "inspect/member.h"
+#include "framework/member.h"
 
 /** The state of a method that runs, or was not begun; and of one that is done. */
 #define ASYNC_RUNS (-1)

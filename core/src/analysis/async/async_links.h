@@ -3,7 +3,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_LINKS_H
 #define HEAPDUMP_SRC_ANALYSIS_ASYNC_LINKS_H
 
-#include "inspect/member.h"
+#include "framework/member.h"
 
 /** What the object at the other end is. */
 enum async_link_kind {

@@ -3,7 +3,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_TASK_STATE_H
 #define HEAPDUMP_SRC_ANALYSIS_TASK_STATE_H
 
-#include "inspect/member.h"
+#include "framework/member.h"
 
 /** System.Threading.Tasks.TaskStatus, with its numbers. */
 enum task_status {

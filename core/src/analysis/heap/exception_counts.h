@@ -5,7 +5,7 @@
 
 #include "analysis/graph/hash_index.h"
 #include "analysis/heap/type_kinds.h"
-#include "inspect/member.h"
+#include "framework/member.h"
 #include "inspect/value.h"
 #include "util/text.h"
 

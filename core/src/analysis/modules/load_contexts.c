@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/heap/object_pass.h"
-#include "inspect/member.h"
+#include "framework/member.h"
 #include "inspect/value.h"
 #include "util/alloc.h"
 #include "util/text.h"

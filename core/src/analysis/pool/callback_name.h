@@ -3,7 +3,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_CALLBACK_NAME_H
 #define HEAPDUMP_SRC_ANALYSIS_CALLBACK_NAME_H
 
-#include "inspect/member.h"
+#include "framework/member.h"
 
 struct text;
 

@@ -3,7 +3,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_QUEUE_ITEMS_H
 #define HEAPDUMP_SRC_ANALYSIS_QUEUE_ITEMS_H
 
-#include "inspect/member.h"
+#include "framework/member.h"
 #include "inspect/value.h"
 
 struct job;

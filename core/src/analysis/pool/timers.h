@@ -3,7 +3,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_TIMERS_H
 #define HEAPDUMP_SRC_ANALYSIS_TIMERS_H
 
-#include "inspect/member.h"
+#include "framework/member.h"
 
 struct job;
 

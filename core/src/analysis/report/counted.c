@@ -3,7 +3,7 @@
 
 #include "analysis/collections/collection.h"
 #include "analysis/collections/collection_layout.h"
-#include "inspect/member.h"
+#include "framework/member.h"
 #include "inspect/value.h"
 #include "util/alloc.h"
 

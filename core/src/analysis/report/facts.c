@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "framework/member.h"
 #include "heap/heap.h"
-#include "inspect/member.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 #include "util/job.h"

@@ -4,8 +4,8 @@
 #include "analysis/collections/collection_layout.h"
 #include "analysis/report/counted.h"
 #include "analysis/report/rule.h"
+#include "framework/member.h"
 #include "heap/heap.h"
-#include "inspect/member.h"
 
 #define YOUNG_MIN     10u
 #define YOUNG_SHARE   10000u

@@ -10,7 +10,7 @@
 #include "analysis/report/owners.h"
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
-#include "inspect/member.h"
+#include "framework/member.h"
 #include "util/alloc.h"
 #include "util/job.h"
 

@@ -6,8 +6,8 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "framework/member.h"
 #include "inspect/async_name.h"
-#include "inspect/member.h"
 #include "util/text.h"
 
 #define CALLS_MIN  256u

@@ -4,8 +4,8 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "framework/member.h"
 #include "graph/dominators.h"
-#include "inspect/member.h"
 
 #define CACHE       "Microsoft.Extensions.Caching.Memory.MemoryCache"
 #define ENTRY       "Microsoft.Extensions.Caching.Memory.CacheEntry"

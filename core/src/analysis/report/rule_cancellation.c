@@ -3,8 +3,8 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "framework/member.h"
 #include "graph/dominators.h"
-#include "inspect/member.h"
 
 #define NODES_MIN  1000u
 #define NODES_HIGH 10000u

@@ -5,7 +5,7 @@
 #include "analysis/report/typed.h"
 #include "clr/layouts/object_layout.h"
 #include "clr/types/field.h"
-#include "inspect/member.h"
+#include "framework/member.h"
 #include "mem/memory.h"
 #include "util/alloc.h"
 

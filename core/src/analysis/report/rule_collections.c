@@ -6,7 +6,7 @@
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
 #include "analysis/report/waste.h"
-#include "inspect/member.h"
+#include "framework/member.h"
 
 #define ROOM_MIN 4u
 /* Buckets that a ConcurrentDictionary has from the start. */

@@ -2,8 +2,8 @@
 /* Old objects that no root holds and no collection has taken yet: doc/report.md 4.15. */
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
+#include "framework/member.h"
 #include "heap/heap.h"
-#include "inspect/member.h"
 
 #define DEAD_MIN ((uint64_t)256 << 20)
 

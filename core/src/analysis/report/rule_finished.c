@@ -8,7 +8,7 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
-#include "inspect/member.h"
+#include "framework/member.h"
 #include "mem/memory.h"
 
 #define OBJECTS_MIN 1000u

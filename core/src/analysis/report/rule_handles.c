@@ -3,7 +3,7 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
-#include "inspect/member.h"
+#include "framework/member.h"
 #include "roots/root_set.h"
 #include "util/bitmap.h"
 

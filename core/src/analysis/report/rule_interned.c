@@ -4,8 +4,8 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
+#include "framework/member.h"
 #include "heap/heap.h"
-#include "inspect/member.h"
 #include "roots/root_set.h"
 
 #define STRINGS_MIN    10000u

@@ -4,7 +4,7 @@
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
 #include "analysis/report/waste.h"
-#include "inspect/member.h"
+#include "framework/member.h"
 #include "inspect/value.h"
 #include "util/alloc.h"
 #include "util/job.h"

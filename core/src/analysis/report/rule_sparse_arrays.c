@@ -5,7 +5,7 @@
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
 #include "analysis/report/waste.h"
-#include "inspect/member.h"
+#include "framework/member.h"
 #include "mem/window.h"
 #include "util/job.h"
 

@@ -6,8 +6,8 @@
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
 #include "clr/threads/thread_state.h"
+#include "framework/member.h"
 #include "heap/heap.h"
-#include "inspect/member.h"
 #include "util/alloc.h"
 
 #define LARGE_MIN   4096u /* bytes of an object that no root refers to, but several together hold */

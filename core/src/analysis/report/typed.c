@@ -4,7 +4,7 @@
 #include <ctype.h>
 
 #include "analysis/report/growth.h"
-#include "inspect/member.h"
+#include "framework/member.h"
 
 uint32_t typed_next(const struct report_facts *facts, uint32_t type, const char *name)
 {

@@ -4,7 +4,7 @@
 #define HEAPDUMP_SRC_ANALYSIS_HTTP_CLIENT_H
 
 #include "analysis/heap/type_kinds.h"
-#include "inspect/member.h"
+#include "framework/member.h"
 
 struct job;
 

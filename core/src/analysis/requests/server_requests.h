@@ -3,7 +3,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_SERVER_REQUESTS_H
 #define HEAPDUMP_SRC_ANALYSIS_SERVER_REQUESTS_H
 
-#include "inspect/member.h"
+#include "framework/member.h"
 #include "util/text.h"
 
 struct job;

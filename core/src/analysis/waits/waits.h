@@ -5,8 +5,8 @@
 
 #include "analysis/waits/monitors.h"
 #include "analysis/waits/wait_kind.h"
+#include "framework/member.h"
 #include "inspect/managed_lock.h"
-#include "inspect/member.h"
 #include "stack/stack.h"
 
 struct async_graph;

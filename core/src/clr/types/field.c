@@ -17,6 +17,9 @@
 #define FIELD_LEVELS_MAX 256u
 #define LIST_MAX         262144u
 
+/* How the name of a field begins that has none, because the metadata is missing. */
+#define UNNAMED "<field "
+
 /* The TypeDef with which the signature at @p at begins; 0 = it begins with something else. */
 static uint32_t own_type_def(const uint8_t *at, const uint8_t *end)
 {
@@ -154,7 +157,7 @@ static bool read_names(struct clr *clr, const struct module *module,
 		name = metadata_string(metadata, metadata_column(metadata, MD_FIELD, rid, 1));
 	char unknown[32];
 	if (!*name) {
-		(void)snprintf(unknown, sizeof(unknown), "<field %08" PRIx32 ">", field->token);
+		(void)snprintf(unknown, sizeof(unknown), UNNAMED "%08" PRIx32 ">", field->token);
 		name = unknown;
 	}
 	field->name = mem_strndup(name, strlen(name));
@@ -338,4 +341,9 @@ unsigned int element_size(uint8_t element_type)
 	default:
 		return 0;
 	}
+}
+
+bool field_is_named(const struct field *field)
+{
+	return strncmp(field->name, UNNAMED, strlen(UNNAMED)) != 0;
 }

@@ -74,6 +74,9 @@ HD_NODISCARD enum hd_status field_list_read(struct clr *clr, const struct type *
 					    struct field_list *ret, struct hd_error *err);
 void field_list_deinit(struct field_list *list);
 
+/** Is the name of @p field known, from metadata? */
+bool field_is_named(const struct field *field);
+
 /** Address of a static field's slot; 0 when its base is not allocated, or not known. */
 uint64_t field_static_address(struct clr *clr, const struct field *field, bool *ret_initialised);
 

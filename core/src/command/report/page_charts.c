@@ -6,8 +6,8 @@
 #include "clr/modules/module.h"
 #include "command/report/chart_tree.h"
 #include "command/report/page.h"
+#include "framework/member.h"
 #include "heap/heap.h"
-#include "inspect/member.h"
 #include "util/alloc.h"
 
 /* Most parts that are drawn, and listed. */

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/member.h"
+#include "framework/member.h"
 
 #include <string.h>
 
 #include "clr/types/type_lookup.h"
-#include "inspect/value.h"
+#include "heap/heap.h"
 #include "mem/memory.h"
 #include "util/alloc.h"
 
 /* Most fields that one path steps through. */
 #define STEPS_MAX 8u
 #define SLOTS_MIN 64u
+/* Longer chains of base classes are damage. */
+#define PARENTS_MAX 256u
+
+_Static_assert(FACTS <= FACT_LEDGER_WORDS * 64, "the ledger has a bit for each fact");
 
 /* Where a type has the field that a path names, as far as it leads without a reference. */
 struct place {
@@ -148,6 +152,14 @@ static struct place find_place(struct clr *clr, const struct type *type, const c
 	return place;
 }
 
+static void remember_place(struct members *members, const struct place *place)
+{
+	if (members->count < members->slots / 2 || grow_places(members)) {
+		*place_slot(members, place->type, place->path) = *place;
+		members->count++;
+	}
+}
+
 static struct place remembered_place(struct members *members, const struct type *type,
 				     const char *path)
 {
@@ -155,10 +167,7 @@ static struct place remembered_place(struct members *members, const struct type 
 	if (slot->type)
 		return *slot;
 	struct place place = find_place(members->heap->clr, type, path);
-	if (members->count < members->slots / 2 || grow_places(members)) {
-		*place_slot(members, type, path) = place;
-		members->count++;
-	}
+	remember_place(members, &place);
 	return place;
 }
 
@@ -203,6 +212,69 @@ struct member member_of_struct(struct members *members, const struct type *type,
 	return no_member(MEMBER_ABSENT);
 }
 
+/* Are the names of a type's fields known?  Without metadata, nothing can be said to be absent. */
+static bool has_field_names(struct clr *clr, const struct type *type)
+{
+	struct field_list list;
+	if (field_list_read(clr, type, &list, NULL) != HD_OK)
+		return false;
+	bool has = true;
+	for (size_t i = 0; i < list.count && has; i++)
+		has = field_is_named(&list.rows[i]);
+	field_list_deinit(&list);
+	return has;
+}
+
+/* Is it the type of the fact, or derived from it? */
+static bool is_type_of_fact(struct clr *clr, const struct type *type, enum fact fact)
+{
+	const struct type *within = type;
+	for (unsigned int i = 0; within && i < PARENTS_MAX; i++) {
+		size_t size;
+		const char *name = type_name(clr, within, &size);
+		if (net_type_is(fact_row(fact)->type, name, size))
+			return has_field_names(clr, type);
+		within = within->parent ? type_find(clr, within->parent) : NULL;
+	}
+	return false;
+}
+
+/* Other types are asked for the field, too; whether one has to have it is remembered under the row's address. */
+static void note_absent(struct members *members, const struct type *type, enum fact fact)
+{
+	struct heap *heap = members->heap;
+	const char *key = (const char *)fact_row(fact);
+	if (fact_ledger_has(heap->facts.absent, fact) || place_slot(members, type, key)->type)
+		return;
+	if (is_type_of_fact(heap->clr, type, fact))
+		fact_ledger_add(heap->facts.absent, fact);
+	remember_place(members, &(struct place){ .type = type, .path = key });
+}
+
+static void note_found(struct members *members, enum fact fact)
+{
+	struct fact_ledger *ledger = &members->heap->facts;
+	if (!fact_ledger_has(ledger->found, fact))
+		fact_ledger_add(ledger->found, fact);
+}
+
+struct member fact_of_struct(struct members *members, const struct type *type, uint64_t address,
+			     enum fact fact)
+{
+	struct member member = member_of_struct(members, type, address, fact_row(fact)->path);
+	if (member.state == MEMBER_ABSENT) {
+		note_absent(members, type, fact);
+	} else {
+		note_found(members, fact);
+	}
+	return member;
+}
+
+struct member fact_of(struct members *members, const struct object *object, enum fact fact)
+{
+	return fact_of_struct(members, object->type, object->address + OBJECT_FIELDS, fact);
+}
+
 struct member member_of(struct members *members, const struct object *object, const char *path)
 {
 	return member_of_struct(members, object->type, object->address + OBJECT_FIELDS, path);
@@ -216,6 +288,16 @@ struct member member_at(struct members *members, uint64_t address, const char *p
 	if (!member_object(members, address, &object))
 		return no_member(MEMBER_UNREADABLE);
 	return member_of(members, &object, path);
+}
+
+struct member fact_at(struct members *members, uint64_t address, enum fact fact)
+{
+	struct object object;
+	if (!address)
+		return no_member(MEMBER_NULL);
+	if (!member_object(members, address, &object))
+		return no_member(MEMBER_UNREADABLE);
+	return fact_of(members, &object, fact);
 }
 
 /* The slot of a static struct refers to its box. */
@@ -259,5 +341,19 @@ struct member member_static(struct members *members, const char *type_name, cons
 				       field_static_address(clr, field, &is_initialised));
 	}
 	field_list_deinit(&list);
+	return member;
+}
+
+struct member fact_static(struct members *members, enum fact fact)
+{
+	const struct fact_row *row = fact_row(fact);
+	const char *name = net_type_name(row->type);
+	struct member member = member_static(members, name, row->path);
+	const struct type *type = type_by_name(members->heap->clr, name, 0);
+	if (member.state != MEMBER_ABSENT) {
+		note_found(members, fact);
+	} else if (type) {
+		note_absent(members, type, fact);
+	}
 	return member;
 }

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "framework/facts.h"
+
+#include <string.h>
+
+static const struct net_assembly_row assemblies[ASSEMBLIES] = {
+#define X(id, name, origin) [ASSEMBLY_##id] = { name, origin },
+	FRAMEWORK_ASSEMBLIES(X)
+#undef X
+};
+
+static const struct net_type_row types[NET_TYPES] = {
+#define X(id, name, assembly, first, last) \
+	[NET_##id] = { name, ASSEMBLY_##assembly, { first, last } },
+	FRAMEWORK_TYPES(X)
+#undef X
+};
+
+static const struct fact_row facts[FACTS] = {
+#define X(id, type, path, first, last) [FACT_##id] = { NET_##type, path, { first, last } },
+	FRAMEWORK_FIELDS(X)
+#undef X
+};
+
+const struct net_assembly_row *net_assembly_row(enum framework_assembly assembly)
+{
+	return &assemblies[assembly];
+}
+
+const struct net_type_row *net_type_row(enum net_type type)
+{
+	return &types[type];
+}
+
+const struct fact_row *fact_row(enum fact fact)
+{
+	return &facts[fact];
+}
+
+enum net_type net_type_main(enum net_type type)
+{
+	switch (type) {
+#define X(id, main)    \
+	case NET_##id: \
+		return NET_##main;
+		FRAMEWORK_TYPE_ALTERNATIVES(X)
+#undef X
+	default:
+		return type;
+	}
+}
+
+enum fact fact_main(enum fact fact)
+{
+	switch (fact) {
+#define X(id, main)     \
+	case FACT_##id: \
+		return FACT_##main;
+		FRAMEWORK_FIELD_ALTERNATIVES(X)
+#undef X
+	default:
+		return fact;
+	}
+}
+
+const char *net_type_name(enum net_type type)
+{
+	return types[type].name;
+}
+
+/* The bytes of the type arguments at @p name: "<A,B<C>>" or "`2"; 0: there are none. */
+static size_t size_of_arguments(const char *name, size_t size)
+{
+	size_t at = 0, depth = 0;
+	if (size && name[0] == '`') {
+		for (at = 1; at < size && name[at] >= '0' && name[at] <= '9'; at++)
+			;
+		return at;
+	}
+	if (!size || name[0] != '<')
+		return 0;
+	for (; at < size; at++) {
+		depth += name[at] == '<';
+		depth -= name[at] == '>';
+		if (!depth)
+			return at + 1;
+	}
+	return 0;
+}
+
+bool net_type_is(enum net_type type, const char *name, size_t size)
+{
+	const char *known = types[type].name;
+	size_t at = 0;
+	for (; *known; known++) {
+		if (*known != '`') {
+			if (at >= size || name[at] != *known)
+				return false;
+			at++;
+			continue;
+		}
+		size_t arguments = size_of_arguments(name + at, size - at);
+		if (!arguments)
+			return false;
+		at += arguments;
+		while (known[1] >= '0' && known[1] <= '9')
+			known++;
+	}
+	return at == size;
+}
+
+bool net_type_is_any(const enum net_type *list, const char *name, size_t size)
+{
+	for (; *list != NET_TYPES; list++) {
+		if (net_type_is(*list, name, size))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Which facts of the framework were looked for in a heap, and were not there. */
+#ifndef HEAPDUMP_SRC_HEAP_FACT_LEDGER_H
+#define HEAPDUMP_SRC_HEAP_FACT_LEDGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** At least as many bits as there are facts: framework/member.c checks it. */
+#define FACT_LEDGER_WORDS 8u
+
+/**
+ * By number of a fact (framework/facts.h).  An alternative that is found makes up for the others;
+ * framework/absent.h says what remains.  Several threads may add to it.
+ */
+struct fact_ledger {
+	uint64_t found[FACT_LEDGER_WORDS];
+	uint64_t absent[FACT_LEDGER_WORDS]; /**< an object of the type has no such field */
+};
+
+static inline void fact_ledger_add(uint64_t *words, unsigned int fact)
+{
+	(void)__atomic_fetch_or(&words[fact / 64], (uint64_t)1 << fact % 64, __ATOMIC_RELAXED);
+}
+
+static inline bool fact_ledger_has(const uint64_t *words, unsigned int fact)
+{
+	return __atomic_load_n(&words[fact / 64], __ATOMIC_RELAXED) >> fact % 64 & 1;
+}
+
+#endif

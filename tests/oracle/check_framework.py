@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compare framework/fact_table.h with the metadata of each release of .NET, and of the packages.
+
+    check_framework.py [--rows PROGRAM] [--verbose]
+
+PROGRAM prints the rows (framework_rows of the build).  The packs come from NuGet, by dotnet restore, and stay in its
+folder.  A row fails whose type or field is not in its assembly in a release that the row names, or is there in another
+one; and a row that ends before the newest release without an alternative that goes on.  Exit status 1 then, and 77
+when there is no .NET SDK, or the packs cannot be had.
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from typing import Iterator, NamedTuple
+
+from metadata import Assembly
+
+BUILD = pathlib.Path(os.environ.get("HEAPDUMP_BUILD", "build"))
+# The newest packs that NuGet has.
+PACKS = {8: "8.0.34", 9: "9.0.23", 10: "10.0.15", 11: "11.0.0"}
+PACK_NAMES = (
+    "Microsoft.NETCore.App.Runtime.linux-x64",
+    "Microsoft.AspNetCore.App.Runtime.linux-x64",
+)
+# By major version of the package.
+PACKAGES = {
+    "Microsoft.Extensions.Caching.Memory": {7: "7.0.0"},
+    "Microsoft.EntityFrameworkCore": {8: "8.0.30", 9: "9.0.10", 10: "10.0.0"},
+}
+BASES_MAX = 32
+SKIPPED = 77
+
+
+class Row(NamedTuple):
+    """A row of the table."""
+
+    kind: str
+    type: str
+    assembly: str
+    origin: str
+    first: int
+    last: int
+    id: int
+    main: int
+    path: str
+
+    def name(self) -> str:
+        """What messages call it."""
+        return f"{self.type}.{self.path}" if self.path else self.type
+
+    def says(self, release: int) -> bool:
+        """Does the row say that the release has it?"""
+        return self.first <= release and (not self.last or release <= self.last)
+
+
+class Release:
+    """All types of one release."""
+
+    def __init__(self, files: list[pathlib.Path]) -> None:
+        self.assemblies: dict[str, Assembly] = {}
+        self.types: dict[str, list[Assembly]] = {}
+        for path in files:
+            try:
+                assembly = Assembly(path)
+            except (KeyError, ValueError):
+                continue  # a native library
+            self.assemblies[path.stem] = assembly
+            for name in assembly.types:
+                self.types.setdefault(name, []).append(assembly)
+
+    def _field(self, at: Assembly | None, full: str, step: str) -> tuple[Assembly, str] | None:
+        """Where the type of a field is looked up, and its name, in a type or its base classes."""
+        for _ in range(BASES_MAX):
+            known = self.types.get(full, [])
+            within = at if at and full in at.types else known[0] if known else None
+            if not within:
+                return None
+            fields = within.fields(full)
+            if step in fields:
+                return within, fields[step]
+            at, full = within, within.parent(full)
+        return None
+
+    def has(self, row: Row) -> bool:
+        """Does the release have the type, and the field at the end of the path?"""
+        at: Assembly | None = self.assemblies.get(row.assembly)
+        if not at or row.type not in at.types:
+            return False
+        full = row.type
+        for step in row.path.split(".") if row.path else []:
+            found = self._field(at, full, step)
+            if not found:
+                return False
+            at, full = found
+        return True
+
+
+def folders() -> dict[tuple[str, int], list[pathlib.Path]]:
+    """Where the files of each pack and package are, once they are restored."""
+    root = pathlib.Path(os.environ.get("NUGET_PACKAGES", pathlib.Path.home() / ".nuget/packages"))
+    found = {}
+    for release, version in PACKS.items():
+        found["pack", release] = [root / name.lower() / version for name in PACK_NAMES]
+    for name, versions in PACKAGES.items():
+        for major, version in versions.items():
+            found[name, major] = [root / name.lower() / version]
+    return found
+
+
+def restore() -> bool:
+    """Get what is not there yet; False when that is not possible."""
+    if all(folder.is_dir() for places in folders().values() for folder in places):
+        return True
+    dotnet = shutil.which("dotnet")
+    if not dotnet:
+        return False
+    wanted = {name: PACKS.values() for name in PACK_NAMES}
+    wanted |= {name: versions.values() for name, versions in PACKAGES.items()}
+    items = "".join(
+        f'<PackageDownload Include="{name}" Version="{";".join(f"[{v}]" for v in versions)}"/>'
+        for name, versions in wanted.items()
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        project = pathlib.Path(folder, "packs.csproj")
+        project.write_text(
+            '<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><TargetFramework>net10.0</TargetFramework>'
+            f"</PropertyGroup><ItemGroup>{items}</ItemGroup></Project>",
+            encoding="utf-8",
+        )
+        done = subprocess.run(
+            [dotnet, "restore", str(project)], capture_output=True, text=True, check=False
+        )
+    return done.returncode == 0
+
+
+def libraries(name: str, places: list[pathlib.Path]) -> list[pathlib.Path]:
+    """The managed files of a pack; of a package, those of one target framework."""
+    if name == "pack":
+        files = [path for place in places for path in place.glob("runtimes/*/*/*.dll")]
+        return files + [path for place in places for path in place.glob("runtimes/*/lib/*/*.dll")]
+    return sorted(places[0].glob("lib/*/*.dll"))[-1:]
+
+
+def check(rows: list[Row], releases: dict[tuple[str, int], Release]) -> Iterator[str]:
+    """What is wrong with the table."""
+    for row in rows:
+        names = {"pack": ["pack"], "package": [row.assembly], "both": ["pack", row.assembly]}
+        for (name, number), release in releases.items():
+            if name not in names[row.origin]:
+                continue
+            if release.has(row) != row.says(number):
+                has = "does not have" if row.says(number) else "has"
+                yield f"{row.name()}: {name} {number} {has} it, which the row does not say"
+            if not row.last or number <= row.last:
+                continue
+            group = [other for other in rows if (other.kind, other.main) == (row.kind, row.main)]
+            if not any(other.says(number) for other in group):
+                yield f"{row.name()}: nothing stands for it in {name} {number}"
+
+
+def read_rows(program: str) -> list[Row]:
+    """The rows that the program prints."""
+    lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    rows = []
+    for line in lines.splitlines():
+        kind, full, assembly, origin, first, last, own, main, *path = line.split("\t")
+        rows.append(
+            Row(
+                kind,
+                full,
+                assembly,
+                origin,
+                int(first),
+                int(last),
+                int(own),
+                int(main),
+                path[0] if path else "",
+            )
+        )
+    return rows
+
+
+def run() -> int:
+    """Check all rows."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", default=str(BUILD / "tests/oracle/framework_rows"))
+    arguments = parser.parse_args()
+    if not restore():
+        print("skipped: the packs of .NET cannot be restored here")
+        return SKIPPED
+    rows = read_rows(arguments.rows)
+    releases = {}
+    places = folders()
+    oldest = libraries("pack", places["pack", min(PACKS)])
+    for (name, number), own in places.items():
+        # The fields of a package's types are of the framework's types.
+        files = libraries(name, own)
+        releases[name, number] = Release(files if name == "pack" else oldest + files)
+        if not releases[name, number].types:
+            print(f"{name} {number}: no types were found in {own}")
+            return 1
+    bad = list(check(rows, releases))
+    print("\n".join(bad))
+    fields = sum(row.kind == "field" for row in rows)
+    print(
+        f"{len(rows) - fields} types and {fields} fields in {len(releases)} packs and packages, "
+        f"{len(bad)} wrong"
+    )
+    return int(bool(bad) or not fields)
+
+
+if __name__ == "__main__":
+    sys.exit(run())
