@@ -64,7 +64,17 @@ MEMBERS: dict[str, set[str]] = {
     "dumpstackobjects": {"objects", "incomplete", "missing"},
     "parallelstacks": {"frames", "total"},
     "waits": {"deadlocks", "threads"},
-    "hang": {"verdicts", "threads", "waiting", "async_chains", "idle", "partial", "running"},
+    "hang": {
+        "verdicts",
+        "threads",
+        "waiting",
+        "async_chains",
+        "idle",
+        "partial",
+        "complete",
+        "gaps",
+        "running",
+    },
     "threadpool": {
         *("cpu_percent", "workers", "running", "idle", "min", "max", "goal", "blocked"),
         *("added_for_blocked", "queued"),

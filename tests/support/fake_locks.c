@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/fake_locks.h"
 
+#include <string.h>
+
 #include "clr/types/field.h"
 #include "support/suite.h"
 
@@ -10,6 +12,7 @@
 #define THREAD_ID     32u
 #define WAITABLE_TYPE 16u
 #define ONE_REFERENCE 8u
+#define FIELDS_MAX    8u
 #define SYNC_ENTRY    16u
 /* Low bits of a GCHandle: they are not part of the address. */
 #define PINNED_BIT 1u
@@ -30,10 +33,16 @@ static uint64_t make_type(struct fake_locks *locks, const char *name,
 {
 	const struct gc_series series = { .size = (int64_t)(8 * references) - (int64_t)base_size,
 					  .offset = 8 };
+	struct fake_field given[FIELDS_MAX] = { { .name = NULL } };
+	for (size_t i = 0; fields[i].name && i + 1 < FIELDS_MAX; i++) {
+		given[i] = fields[i];
+		if (locks->missing && strcmp(fields[i].name, locks->missing) == 0)
+			given[i].name = "_another";
+	}
 	return fake_class(locks->types,
 			  &(struct fake_class){ .space = "System.Threading",
 						.name = name,
-						.fields = fields,
+						.fields = given,
 						.type = { .base_size = base_size,
 							  .series = references ? &series : NULL,
 							  .series_count = references ? 1 : 0 } });
@@ -118,7 +127,13 @@ static void make_locks(struct fake_locks *locks)
 
 struct fake_locks fake_locks_create(unsigned int threads)
 {
+	return fake_locks_without(threads, NULL);
+}
+
+struct fake_locks fake_locks_without(unsigned int threads, const char *missing)
+{
 	struct fake_locks locks = {
+		.missing = missing,
 		.fake = fake_clr_create(&(struct fake_options){ .release = 11 }),
 	};
 	locks.types = fake_types_create(locks.fake);

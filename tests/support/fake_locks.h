@@ -16,6 +16,7 @@
 #define FAKE_LOCK_THREADS 8u
 
 struct fake_locks {
+	const char *missing; /**< a field that has another name; NULL: all are there */
 	struct fake_clr *fake;
 	struct fake_types *types;
 	uint64_t thread_type, info_type, waitable_type, owner_type, event_type, safe_type,
@@ -51,6 +52,8 @@ struct fake_locks {
 
 /** A runtime of .NET 11 with so many threads, none of which waits; ids count from 1. */
 struct fake_locks fake_locks_create(unsigned int threads);
+/** The same of a release that has another name for the field @p missing. */
+struct fake_locks fake_locks_without(unsigned int threads, const char *missing);
 void fake_locks_destroy(struct fake_locks *locks);
 
 /** A WaitHandle (of the type AutoResetEvent) with its SafeWaitHandle and WaitableObject of that type. */

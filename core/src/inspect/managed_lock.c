@@ -46,9 +46,12 @@ bool managed_lock_read(struct members *members, uint64_t address, struct managed
 	}
 	/* A Condition takes the place of the event, and has it then. */
 	struct member inner = member_at(members, event.bits, "_waitEvent");
-	ret->event = is_read(&inner) ? inner.bits : event.bits;
-	ret->condition = is_read(&inner) ? event.bits : 0;
-	return true;
+	struct member queue = member_at(members, event.bits, "_waitersHead");
+	struct member handle = member_at(members, event.bits, "_waitHandle");
+	bool is_condition = is_read(&inner) && is_read(&queue);
+	ret->event = is_condition ? inner.bits : event.bits;
+	ret->condition = is_condition ? event.bits : 0;
+	return !event.bits || is_condition || is_read(&handle);
 }
 
 bool condition_waiter(struct members *members, uint64_t condition, uint64_t *cursor,

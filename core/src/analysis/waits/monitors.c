@@ -51,8 +51,9 @@ static bool has_pulse_waiters(const struct clr *clr, struct members *members,
 			      const struct monitor *monitor)
 {
 	uint64_t cursor = 0, who;
+	/* A queue that cannot be read may have some. */
 	if (monitor->condition)
-		return condition_waiter(members, monitor->condition, &cursor, &who);
+		return condition_waiter(members, monitor->condition, &cursor, &who) || cursor;
 	return clr_pulse_waiter(clr, monitor->block.address, &cursor, &who);
 }
 

@@ -54,7 +54,11 @@ void wait_classify(struct waits *waits, struct thread_wait *wait)
 				note_call(wait, frame);
 			continue;
 		}
-		if (!frame_name(waits, frame, name) || method_calls_back(name))
+		if (!frame_name(waits, frame, name)) {
+			wait->is_nameless = is_first;
+			break;
+		}
+		if (method_calls_back(name))
 			break;
 		if (is_first && is_native_call(name)) {
 			is_native = true;

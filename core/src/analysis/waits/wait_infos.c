@@ -79,8 +79,12 @@ static enum hd_status find_waitables(struct info_search *search, struct hd_error
 	for (size_t i = 0; i < waits->count; i++) {
 		struct member event =
 			member_at(waits->members, waits->rows[i].exposed, "_joinEvent");
+		size_t before = search->rows_count;
 		if (event.state == MEMBER_READ)
 			TRY(add_event(search, event.bits, USE_JOIN, i, err));
+		/* All handles are read in the same way as this one. */
+		waits->unread_joins += event.state == MEMBER_ABSENT ||
+				       (event.bits && search->rows_count == before);
 	}
 	return HD_OK;
 }

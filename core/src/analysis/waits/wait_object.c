@@ -136,10 +136,8 @@ static bool find_waited_handle(const struct waits *waits, struct thread_wait *wa
 			wait->kind = wait->info.is_all ? WAIT_ALL_HANDLES : WAIT_ANY_HANDLE;
 		return false;
 	}
-	if (!wait_info_handle(waits, waitable, &wait->object))
-		return false;
 	wait->kind = WAIT_HANDLE;
-	return true;
+	return wait_info_handle(waits, waitable, &wait->object);
 }
 
 /* The roots of its frames, and of the next one outwards, tell it. */

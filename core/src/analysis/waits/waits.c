@@ -47,7 +47,6 @@ static enum hd_status read_stacks(struct waits *waits, struct job *job, struct h
 		struct thread_wait *wait = &waits->rows[waits->count];
 		*wait = (struct thread_wait){ .thread = thread };
 		wait_info_of_thread(waits, wait);
-		waits->unread_infos += wait->info.state == WAIT_INFO_BROKEN;
 		status = stack_walk(walker, thread, &options, job, &wait->stack, err);
 		if (status != HD_OK)
 			break;

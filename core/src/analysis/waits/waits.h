@@ -34,6 +34,7 @@ struct thread_wait {
 	/** Since 11: its Thread object (0: none), and what the framework says that it waits for. */
 	uint64_t exposed;
 	struct wait_info info;
+	bool is_nameless; /**< the name of its innermost method cannot be read */
 	bool is_over; /**< what it waits for has happened: it only has not run since (wait_over.h) */
 	/** So many read the ReaderWriterLockSlim that are not known: their threads may have ended. */
 	uint32_t unknown_readers;
@@ -87,7 +88,8 @@ struct waits {
 	uint32_t *by_thread;              /**< by clr_thread_index(): the row, UINT32_MAX: none */
 	uint64_t partial;                 /**< stacks that could not be walked to their ends */
 	uint64_t not_matched;             /**< waiters of monitors of which no thread was found */
-	uint64_t unread_infos;            /**< threads with WAIT_INFO_BROKEN */
+	/** Since 11: threads whose join events, which all have, cannot be read. */
+	uint64_t unread_joins;
 };
 
 /**

@@ -5,6 +5,7 @@
 #include "clr/code/code.h"
 #include "command/async/async_text.h"
 #include "command/table.h"
+#include "command/threads/gap_rows.h"
 #include "command/threads/wait_text.h"
 #include "report/fit.h"
 
@@ -88,6 +89,8 @@ static const struct column hang_columns[] = {
 	{ "async_chains", NULL, KIND_NUMBER, 0, 0, "chains of async methods that are not done" },
 	{ "idle", NULL, KIND_NUMBER, 0, 0, "threads of the runtime that have nothing to do" },
 	{ "partial", NULL, KIND_NUMBER, 0, 0, "stacks that could not be walked to their ends" },
+	{ "complete", NULL, KIND_FLAG, 0, 0,
+	  "false: threads or locks cannot be read (gaps), so that a hang may not be seen" },
 };
 static const struct schema hang_schema = { SCHEMA_COLUMNS(hang_columns) };
 
@@ -424,8 +427,26 @@ static enum hd_status write_hints(struct call *call, const struct verdicts *verd
 	return HD_OK;
 }
 
+/* That nothing hangs is only said where everything that it needs was read. */
+static void write_no_verdict(struct call *call, const struct verdicts *verdicts,
+			     const struct wait_gaps *gaps)
+{
+	if (!verdicts->rows_count && !gaps->is_any) {
+		answer_remark(&call->answer,
+			      "No thread hangs here, as far as can be seen: no deadlock, no "
+			      "thread pool without a\nfree worker, no finalizer that waits. "
+			      "waits shows what each thread waits for.\n");
+	}
+	write_gap_rows(call, gaps,
+		       verdicts->rows_count
+			       ? "There may be more that hangs:\n"
+			       : "No verdict: not all threads and locks can be read, so a hang "
+				 "may not be seen.\n");
+}
+
 /* How many threads wait, and are idle; and what is not known. */
-static void write_hang_totals(struct call *call, const struct verdicts *verdicts)
+static void write_hang_totals(struct call *call, const struct verdicts *verdicts,
+			      const struct wait_gaps *gaps)
 {
 	const struct waits *waits = verdicts->waits;
 	struct answer *answer = &call->answer;
@@ -435,16 +456,11 @@ static void write_hang_totals(struct call *call, const struct verdicts *verdicts
 		idle += waits->rows[i].kind == WAIT_IDLE;
 		waiting += waits->rows[i].kind != WAIT_IDLE && waits->rows[i].kind != WAIT_NONE;
 	}
-	const struct cell cells[] = { cell_number(waits->count), cell_number(waiting),
+	const struct cell cells[] = { cell_number(waits->count),     cell_number(waiting),
 				      cell_number(verdicts->chains), cell_number(idle),
-				      cell_number(waits->partial) };
+				      cell_number(waits->partial),   cell_flag(!gaps->is_any) };
 	answer_data(answer, &hang_schema, cells);
-	if (!verdicts->rows_count) {
-		answer_remark(answer,
-			      "No thread hangs here, as far as can be seen: no deadlock, no "
-			      "thread pool without a\nfree worker, no finalizer that waits. "
-			      "waits shows what each thread waits for.\n");
-	}
+	write_no_verdict(call, verdicts, gaps);
 	uint64_t running = waits->count - waiting - idle;
 	answer_remark(answer, "%s: %" PRIu64 " %s, %" PRIu64 " %s idle, %" PRIu64 " %s.\n",
 		      format_count(waits->count, "thread", count), waiting,
@@ -519,17 +535,19 @@ static enum hd_status run_hang(struct call *call)
 {
 	static const struct table_options options = { .no_heading = true };
 	struct verdicts verdicts;
+	struct wait_gaps gaps;
 	TRY(verdicts_find(call->heap, &call->job, &verdicts, call->err));
+	wait_gaps_find(verdicts.waits, &gaps);
 	answer_table(&call->answer, &verdicts_schema, &options);
 	for (size_t i = 0; i < verdicts.rows_count; i++) {
 		write_verdict(call, &verdicts, &verdicts.rows[i]);
 		answer_remark(&call->answer, "\n");
 	}
 	(void)answer_table_end(&call->answer);
-	write_hang_totals(call, &verdicts);
+	write_hang_totals(call, &verdicts, &gaps);
 	enum hd_status status = verdicts.rows_count ? HD_OK : write_hints(call, &verdicts);
 	write_running(call, verdicts.waits);
-	call->findings = verdicts.rows_count > 0;
+	call->findings = verdicts.rows_count > 0 || gaps.is_any;
 	verdicts_deinit(&verdicts);
 	return status;
 }
@@ -545,7 +563,8 @@ const struct command hang_command = {
 		"nothing tells who will release it, a finalizer that blocks, a garbage collection that\n"
 		"waits for a thread which does not stop. In parentheses is the command that shows more. A\n"
 		"semaphore stores no owner, so what is said about one is only probable.\n"
-		"Ends with status 1 when something hangs.\n",
+		"Ends with status 1 when something hangs, and when threads or locks cannot be read, so\n"
+		"that a hang may not be seen.\n",
 	.example = "hang",
 	.needs = NEEDS_HEAP,
 	.run = run_hang,

@@ -6,6 +6,7 @@
 #include "clr/threads/sync_block.h"
 #include "command/objects/object.h"
 #include "command/table.h"
+#include "command/threads/gap_rows.h"
 #include "inspect/thread_name.h"
 #include "targets/target.h"
 
@@ -276,6 +277,10 @@ static enum hd_status write_answer(struct block_list *list)
 	const struct cell total[] = { cell_number(list->used + list->unused),
 				      cell_number(list->unused) };
 	answer_record(answer, &total_schema, total);
+	struct wait_gaps gaps;
+	wait_gaps_find(list->waits, &gaps);
+	write_gap_rows(list->call, &gaps, GAPS_OF_WAITS);
+	list->call->findings = gaps.is_any;
 	return HD_OK;
 }
 
@@ -308,7 +313,8 @@ const struct command syncblk_command = {
 	.description =
 		"INDEX shows one block. Below are the threads that wait: to get a monitor\n"
 		"(Monitor.Enter), or until somebody pulses (Monitor.Wait). Monitors in thin locks,\n"
-		"for which nobody waits, are listed by dumpheap -thinlock.\n",
+		"for which nobody waits, are listed by dumpheap -thinlock.\n"
+		"Ends with status 1 when threads or locks cannot be read.\n",
 	.example = "syncblk -all",
 	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_HEAP,

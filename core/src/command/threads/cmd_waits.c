@@ -7,6 +7,7 @@
 #include "clr/types/type_name.h"
 #include "command/async/chain_rows.h"
 #include "command/table.h"
+#include "command/threads/gap_rows.h"
 #include "command/threads/wait_state.h"
 #include "command/threads/wait_text.h"
 #include "inspect/async_name.h"
@@ -228,7 +229,9 @@ static enum hd_status run_waits(struct call *call)
 {
 	struct waits *waits;
 	struct deadlocks deadlocks = { 0 };
+	struct wait_gaps gaps;
 	TRY(waits_create(call->heap, &call->job, &waits, call->err));
+	wait_gaps_find(waits, &gaps);
 	enum hd_status status = deadlocks_find(waits, &deadlocks, call->err);
 	if (status == HD_OK) {
 		write_deadlocks(call, waits, &deadlocks);
@@ -237,7 +240,9 @@ static enum hd_status run_waits(struct call *call)
 	if (status == HD_OK) {
 		status = write_chain_rows(call, waits->async);
 	}
-	call->findings = deadlocks.count > 0;
+	if (status == HD_OK)
+		write_gap_rows(call, &gaps, GAPS_OF_WAITS);
+	call->findings = deadlocks.count > 0 || gaps.is_any;
 	deadlocks_deinit(&deadlocks);
 	waits_destroy(waits);
 	return status;
@@ -255,7 +260,8 @@ const struct command waits_command = {
 		"has none. A semaphore that is not free has probably been entered by the only thread or\n"
 		"async method that refers to it and waits for something else.\n"
 		"Below are the async methods that no thread runs, equal chains together.\n"
-		"Ends with status 1 when there is a deadlock.\n",
+		"Ends with status 1 when there is a deadlock, and when threads or locks cannot be read, so\n"
+		"that one may not be seen.\n",
 	.example = "waits",
 	.needs = NEEDS_HEAP,
 	.options = waits_options,

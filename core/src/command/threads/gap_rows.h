@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What of threads and locks cannot be read, as rows of an answer. */
+#ifndef HEAPDUMP_SRC_COMMAND_GAP_ROWS_H
+#define HEAPDUMP_SRC_COMMAND_GAP_ROWS_H
+
+#include "analysis/waits/wait_gaps.h"
+#include "command/call.h"
+
+/** The line over it, where waits are listed. */
+#define GAPS_OF_WAITS \
+	"Not all threads and locks can be read, so who waits for whom may not be seen.\n"
+
+/**
+ * Write the table "gaps".  Text shows it under the line @p head, which ends with a newline; JSON has it
+ * empty when nothing is missing.
+ */
+void write_gap_rows(struct call *call, const struct wait_gaps *gaps, const char *head);
+
+#endif
