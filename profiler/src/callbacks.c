@@ -29,6 +29,7 @@ enum callback_method {
 	CALLBACK_DOMAIN_STARTED = 5,         /* AppDomainCreationStarted */
 	CALLBACK_OBJECT_REFERENCES = 52,     /* ObjectReferences */
 	CALLBACK_EXCEPTION_THROWN = 54,      /* ExceptionThrown */
+	CALLBACK_EXCEPTION_SEARCH = 55,      /* ExceptionSearchFunctionEnter */
 	CALLBACK_GC_STARTED = 73,            /* GarbageCollectionStarted */
 	CALLBACK_GC_FINISHED = 75,           /* GarbageCollectionFinished */
 	CALLBACK_ROOT_REFERENCES = 77,       /* RootReferences2 */
@@ -177,6 +178,14 @@ static hresult on_exception_thrown(void *self, uintptr_t object)
 	return COM_OK;
 }
 
+static hresult on_exception_search(void *self, uintptr_t function)
+{
+	(void)self;
+	(void)function;
+	trigger_searched();
+	return COM_OK;
+}
+
 static hresult on_gc_started(void *self, int32_t count, const int32_t *is_collected, int32_t reason)
 {
 	(void)self;
@@ -281,6 +290,7 @@ static void fill_table(void)
 	callback_table[CALLBACK_DOMAIN_STARTED] = (method_fn)on_domain_started;
 	callback_table[CALLBACK_OBJECT_REFERENCES] = (method_fn)on_object_references;
 	callback_table[CALLBACK_EXCEPTION_THROWN] = (method_fn)on_exception_thrown;
+	callback_table[CALLBACK_EXCEPTION_SEARCH] = (method_fn)on_exception_search;
 	callback_table[CALLBACK_GC_STARTED] = (method_fn)on_gc_started;
 	callback_table[CALLBACK_GC_FINISHED] = (method_fn)on_gc_finished;
 	callback_table[CALLBACK_ROOT_REFERENCES] = (method_fn)on_root_references;

@@ -25,7 +25,7 @@
 #define START_MS      UINT64_C(10000) /* at most, until the runtime has started */
 #define START_STEP_MS 20u
 #define START_REST_MS 100u
-#define EXIT_MS       INT64_C(600000) /* for the one at the end */
+#define EXIT_MS       INT64_C(600000) /* for the one at the end, or of an exception that may lead to it */
 
 /* The one trigger of the process; what a signal handler reads is set before the handler is. */
 static struct {
@@ -38,6 +38,8 @@ static struct {
 	atomic_bool ending;       /* no further snapshots but that of the end */
 	struct stopping stop;     /* give up the snapshot that is being taken */
 	atomic_bool was_out;      /* there was an OutOfMemoryException */
+	_Atomic pid_t thrower;    /* of that; 0: it does not wait for the snapshot */
+	sem_t is_out_done;        /* its snapshot is there, or will not come */
 	atomic_bool is_reset;     /* the former handler wanted only one call, and has had it */
 	sem_t ended;              /* the thread has ended */
 	bool is_started;
@@ -113,14 +115,19 @@ static bool await(sem_t *semaphore, int64_t milliseconds)
 	return result == 0;
 }
 
-/* What leads to a snapshot now, or NULL.  Reasons that come together lead to one, and all of them are asked. */
-static const char *next_reason(struct watch *watch)
+/*
+ * What leads to a snapshot now, or NULL.  Reasons that come together lead to one, and all of them are asked.  An exception
+ * among them sets @p ret_is_out.
+ */
+static const char *next_reason(struct watch *watch, bool *ret_is_out)
 {
 	const char *reason = watch_look(watch);
 	if (atomic_exchange(&trigger.is_signalled, false))
 		reason = "signal";
-	if (atomic_exchange(&trigger.is_out, false))
+	if (atomic_exchange(&trigger.is_out, false)) {
+		*ret_is_out = true;
 		reason = "oom";
+	}
 	return reason;
 }
 
@@ -210,16 +217,23 @@ static void *run_trigger(void *arg)
 		if (atomic_load(&trigger.ending))
 			break;
 		watch_collections();
-		const char *now = next_reason(&watch);
+		bool is_out = false;
+		const char *now = next_reason(&watch, &is_out);
 		/* What comes once is not forgotten for what comes again. */
 		if (now && (!reason || strcmp(reason, "oom") != 0))
 			reason = now;
-		if (!reason || watch_now() < due)
+		if (!reason)
 			continue;
-		uint64_t wait = take(&watch, reason);
-		due = watch_now() + wait;
-		reason = NULL;
+		if (watch_now() >= due) {
+			uint64_t wait = take(&watch, reason);
+			due = watch_now() + wait;
+			reason = NULL;
+		}
+		/* One that must wait for its time does not let the program wait. */
+		if (is_out)
+			(void)sem_post(&trigger.is_out_done);
 	}
+	(void)sem_post(&trigger.is_out_done);
 	if (trigger.settings.when.at_exit)
 		(void)snapshot_take(&trigger.settings, "exit", &trigger.stop);
 	(void)sem_post(&trigger.ended);
@@ -250,7 +264,8 @@ bool trigger_start(const struct settings *settings)
 		return false;
 	trigger.settings = *settings;
 	trigger.owner = getpid();
-	int error = sem_init(&trigger.woken, 0, 0) != 0 || sem_init(&trigger.ended, 0, 0) != 0
+	int error = sem_init(&trigger.woken, 0, 0) != 0 || sem_init(&trigger.ended, 0, 0) != 0 ||
+				    sem_init(&trigger.is_out_done, 0, 0) != 0
 			    ? errno
 			    : own_thread_start(run_trigger, NULL);
 	if (error) {
@@ -287,8 +302,23 @@ void trigger_thrown(uintptr_t object)
 		if (text[i] != (uint16_t)name[i])
 			return;
 	}
-	if (!atomic_exchange(&trigger.was_out, true))
-		raise_flag(&trigger.is_out);
+	if (atomic_exchange(&trigger.was_out, true))
+		return;
+	/* Of one whose thread did not wait. */
+	while (sem_trywait(&trigger.is_out_done) == 0) {
+	}
+	atomic_store(&trigger.thrower, gettid());
+	raise_flag(&trigger.is_out);
+}
+
+/* ExceptionThrown comes in the mode in which the runtime cannot collect, and this does not (doc/coreclr.md 19). */
+void trigger_searched(void)
+{
+	pid_t thrower = atomic_load(&trigger.thrower);
+	if (!thrower || thrower != gettid())
+		return;
+	atomic_store(&trigger.thrower, 0);
+	(void)await(&trigger.is_out_done, EXIT_MS);
 }
 
 void trigger_finish(void)

@@ -19,6 +19,12 @@ bool trigger_start(const struct settings *settings);
 void trigger_thrown(uintptr_t object);
 
 /**
+ * In a callback of the runtime: a handler is searched for.  The thread that has thrown the first OutOfMemoryException waits
+ * here for the snapshot, at most 10 minutes: without a handler the program would end before.
+ */
+void trigger_searched(void);
+
+/**
  * The program ends: give the signal back, take the last snapshot if one is asked for, and wait for it; without one
  * a snapshot that is being taken is given up.  Does nothing in a forked child.
  */

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -355,6 +357,47 @@ class SettingsTest(TroubledCase):
                 self.unharmed()
                 # It has 64 MB.
                 self.assertGreater(self.counts("oom.gcdump")["Troubled.Small"], 1_000_000)
+
+    def die(self, environment: dict[str, str], signals: int) -> tuple[int, float]:
+        """Let a program die of a full heap after some signals; its status, and how many seconds that took."""
+        with start_program(
+            TROUBLED,
+            environment | {"DOTNET_GCHeapHardLimit": "0x4000000", "DOTNET_DbgEnableMiniDump": "0"},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
+        ) as process:
+            try:
+                assert process.stdout and process.stderr
+                self.assertEqual(process.stdout.readline(), "READY\n")
+                for number in range(signals):
+                    self.signal_until(process, number + 1)
+                began = time.monotonic()
+                self.speak(process, "leak 2000")
+                said = process.stderr.read()
+                status = process.wait(TIMEOUT)
+            finally:
+                process.kill()
+        self.assertRegex(said.replace(" ", ""), "(?i)outofmemory")
+        self.assertNotIn("heapdump:", said)
+        return status, time.monotonic() - began
+
+    def test_the_program_dies_of_a_full_heap(self) -> None:
+        """It does so when the file is there, as it would without."""
+        self.assertEqual(self.die({"PATH": os.environ["PATH"]}, 0)[0], -signal.SIGABRT)
+        for way in ("socket", "events", "walk"):
+            with self.subTest(way=way):
+                variables = {"HEAPDUMP_WHEN": "oom", "HEAPDUMP_OUT": self.out("%r.gcdump")}
+                environment = self.environment(HEAPDUMP_WAY=way, **variables)
+                self.assertEqual(self.die(environment, 0)[0], -signal.SIGABRT)
+                self.assertEqual(self.written(), ["oom.gcdump"])
+                self.assertGreater(self.counts("oom.gcdump")["Troubled.Small"], 1_000_000)
+                self.forget_files()
+
+    def test_a_program_does_not_wait_for_a_snapshot_that_has_to(self) -> None:
+        variables = {"HEAPDUMP_WHEN": "signal,oom", "HEAPDUMP_OUT": self.out("%r.gcdump")}
+        environment = self.environment(HEAPDUMP_RATE="1h", **variables)
+        status, lasted = self.die(environment, 1)
+        self.assertEqual((status, self.written()), (-signal.SIGABRT, ["signal.gcdump"]))
+        self.assertLess(lasted, TIMEOUT)
 
     def in_made_up_group(
         self, when: str, out: str = ""
