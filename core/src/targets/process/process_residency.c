@@ -112,20 +112,19 @@ static enum hd_status read_resident_pages(struct process_server *server,
 					  struct process_residency *residency, struct hd_error *err)
 {
 	residency->has_pages = true;
-	for (size_t i = 0; i < residency->rows_count && residency->has_pages;) {
-		const struct residency_row *row = &residency->rows[i++];
-		uint64_t start = row->map.start, end = row->map.end;
+	uint64_t start = 0, end = 0;
+	for (size_t i = 0; i < residency->rows_count && residency->has_pages; i++) {
+		const struct residency_row *row = &residency->rows[i];
+		/* The guard page between two stacks does not part them. */
 		if (!row->rss && !row->swap)
 			continue;
-		for (; i < residency->rows_count; i++) {
-			row = &residency->rows[i];
-			if ((!row->rss && !row->swap) || row->map.start - end > GAP_MAX)
-				break;
-			end = row->map.end;
+		if (row->map.start - end > GAP_MAX) {
+			TRY(add_pages(server, residency, start, end, &residency->has_pages, err));
+			start = row->map.start;
 		}
-		TRY(add_pages(server, residency, start, end, &residency->has_pages, err));
+		end = row->map.end;
 	}
-	return HD_OK;
+	return add_pages(server, residency, start, end, &residency->has_pages, err);
 }
 
 static enum hd_status fill_residency(struct process_server *server,
