@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
 #include "clr/clr.h"
 #include "session/session_state.h"
 #include "support/assert_more.h"
@@ -6,6 +13,8 @@
 #include "support/suite.h"
 #include "targets/target.h"
 #include "util/alloc.h"
+
+#define LARGE ((size_t)48 << 20)
 
 TEST(no_runtime_is_no_failure)
 {
@@ -57,6 +66,50 @@ TEST(a_failed_allocation_lets_it_run)
 	CU_ASSERT(nth > 20 && nth < 2000);
 	CU_ASSERT(child_is_running(&child));
 	child_end(&child);
+}
+
+/* A thread that waits in the kernel for the end of vfork() does not stop. */
+static void *wait_in_the_kernel(void *arg)
+{
+	/* NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork) */
+	if (vfork() == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			(void)pause();
+	}
+	return arg;
+}
+
+static void use_memory_and_wait(void *arg)
+{
+	pthread_t thread;
+	/* A process of some size is looked at once before it is copied. */
+	memset(arg, 1, LARGE);
+	if (pthread_create(&thread, NULL, wait_in_the_kernel, NULL) != 0)
+		_exit(1);
+}
+
+static int at_once(void *arg)
+{
+	(void)arg;
+	return 1;
+}
+
+TEST(a_stop_that_does_not_end_can_be_interrupted)
+{
+	void *bytes = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CU_ASSERT_FATAL(bytes != MAP_FAILED);
+	if (!child_can_be_opened())
+		return;
+	struct live_child child = child_start(0, use_memory_and_wait, bytes);
+	struct job job = { .cancelled = at_once };
+	struct target *target = NULL;
+	struct clr *clr = NULL;
+	struct hd_error err = { 0 };
+	ASSERT_UINT(session_attach(child.pid, NULL, &job, &target, &clr, &err), HD_ERR_CANCELLED);
+	CU_ASSERT(child_is_running(&child));
+	child_end(&child);
+	(void)munmap(bytes, LARGE);
 }
 
 SUITE(.name = "attach")

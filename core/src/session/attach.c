@@ -97,13 +97,16 @@ static enum hd_status watch(int pid, const struct target_options *options, struc
 			    struct watched *ret, struct hd_error *err)
 {
 	struct target_options running = *options;
-	struct hd_error unused;
+	struct hd_error reason;
 	running.no_stop = true;
 	ret->is_lean = !options->copy_all && is_large(pid);
 	if (ret->is_lean)
 		running.kept = &ret->kept;
-	/* Any failure here will be found again when the process is stopped. */
-	if (target_open_process(pid, &running, job, &ret->target, &unused) != HD_OK)
+	enum hd_status status = target_open_process(pid, &running, job, &ret->target, &reason);
+	if (status == HD_ERR_CANCELLED)
+		return fail_cancelled(err);
+	/* Any other failure will be found again when the process is stopped. */
+	if (status != HD_OK)
 		return process_server_check(options->server, err);
 	TRY(find_runtime(ret->target, job, &ret->clr, err));
 	if (!ret->clr || !ret->is_lean)
