@@ -302,7 +302,7 @@ static void raw_start(struct raw *raw, pid_t pid)
 	raw->setup = (struct server_setup){ .pid = pid, .mem_fd = -1 };
 	raw->windows = share(SERVER_READERS_MAX * sizeof(*raw->windows));
 	raw->setup.threads = share(SERVER_THREADS_MAX * sizeof(struct target_thread));
-	raw->setup.held = share(SERVER_THREADS_MAX * sizeof(struct held));
+	raw->setup.room = share(sizeof(*raw->setup.room));
 	raw->control = make_pair(&raw->setup.control);
 	for (unsigned int i = 0; i < SERVER_READERS_MAX; i++) {
 		int end = make_pair(&raw->setup.channels[i]);
@@ -329,7 +329,7 @@ static void raw_end(struct raw *raw)
 	ASSERT_UINT((uint64_t)status, 0);
 	(void)munmap(raw->windows, SERVER_READERS_MAX * sizeof(*raw->windows));
 	(void)munmap(raw->setup.threads, SERVER_THREADS_MAX * sizeof(struct target_thread));
-	(void)munmap(raw->setup.held, SERVER_THREADS_MAX * sizeof(struct held));
+	(void)munmap(raw->setup.room, sizeof(*raw->setup.room));
 }
 
 static struct server_reply raw_ask(int fd, struct server_request request)

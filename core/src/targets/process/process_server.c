@@ -170,6 +170,14 @@ enum hd_status process_server_stop(struct process_server *server,
 			   "or a mount that does not answer?); try again later",
 			   reply.tid, server->pid);
 		break;
+	case STOP_TOO_SLOW:
+		(void)fail(
+			&failure, HD_ERR_OS, 0,
+			"the threads of process %d did not all stop in time (%llu were asked): the "
+			"machine is busy, or some wait in the kernel; the process was let go, try "
+			"again later",
+			server->pid, (unsigned long long)reply.size);
+		break;
 	case STOP_TOO_FAST:
 		(void)fail(&failure, HD_ERR_OS, 0,
 			   "process %d starts threads faster than they can be stopped",

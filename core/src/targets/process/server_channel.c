@@ -25,7 +25,6 @@
 
 #define WINDOWS_SIZE (SERVER_READERS_MAX * sizeof(struct server_window))
 #define THREADS_SIZE (SERVER_THREADS_MAX * sizeof(struct target_thread))
-#define HELD_SIZE    (SERVER_THREADS_MAX * sizeof(struct held))
 
 static uint64_t channel_now_ms(void)
 {
@@ -260,10 +259,10 @@ static bool prepare_setup(struct server_setup *setup, int *ends)
 	setup->windows[0] = windows;
 	setup->threads = map_shared(ends[END_THREADS], THREADS_SIZE);
 	/* Only the server writes to it: here it stays empty. */
-	void *held = mmap(NULL, HELD_SIZE, PROT_READ | PROT_WRITE,
+	void *room = mmap(NULL, sizeof(*setup->room), PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	setup->held = held == MAP_FAILED ? NULL : held;
-	bool is_made = windows && setup->threads && setup->held &&
+	setup->room = room == MAP_FAILED ? NULL : room;
+	bool is_made = windows && setup->threads && setup->room &&
 		       make_channel(&ends[END_CONTROL], &setup->control);
 	for (unsigned int i = 0; i < SERVER_READERS_MAX && is_made; i++) {
 		setup->windows[i] = &windows[i];
@@ -295,8 +294,8 @@ int server_fork(int pid, int *ret)
 		(void)munmap(setup.windows[0], WINDOWS_SIZE);
 	if (setup.threads)
 		(void)munmap(setup.threads, THREADS_SIZE);
-	if (setup.held)
-		(void)munmap(setup.held, HELD_SIZE);
+	if (setup.room)
+		(void)munmap(setup.room, sizeof(*setup.room));
 	for (unsigned int i = 0; i < END_COUNT && server < 0; i++)
 		close_channel_fd(&ends[i]);
 	if (server >= 0)

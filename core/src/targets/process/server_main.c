@@ -22,8 +22,8 @@
 #include "targets/process/server_protocol.h"
 #include "targets/process/stopper.h"
 
-/* How often to check for the end of readers, every 0.1 ms. */
-#define AWAIT_TURNS 2000u
+/* How often to check for the end of a reader, every 0.1 ms. */
+#define AWAIT_TURNS 1000u
 
 struct server {
 	struct server_setup *setup;
@@ -73,27 +73,37 @@ static void keep_descriptors(struct server_setup *setup)
 	close_from(count);
 }
 
+/* Wait for a reader that was killed, except for one that waits in the kernel: that is left alone. */
+static void await_reader(int pid)
+{
+	struct timespec nap = { .tv_nsec = 100000 };
+	for (unsigned int turn = 0; turn < AWAIT_TURNS; turn++) {
+		int ended = waitpid(pid, NULL, __WALL | WNOHANG);
+		if (ended == pid || (ended < 0 && errno != EINTR))
+			return;
+		(void)nanosleep(&nap, NULL);
+	}
+}
+
 static void end_reader(struct server *server, unsigned int index)
 {
 	int pid = server->readers[index];
 	if (!pid)
 		return;
-	/* A reader that waits in the kernel and cannot be killed is left alone. */
 	(void)kill(pid, SIGKILL);
+	await_reader(pid);
 	server->readers[index] = 0;
 }
 
-/* Collect the readers that have ended, except one that still waits in the kernel. */
-static void await_readers(void)
+static void end_readers(struct server *server)
 {
-	struct timespec nap = { .tv_nsec = 100000 };
-	for (unsigned int turn = 0; turn < AWAIT_TURNS; turn++) {
-		int pid = waitpid(-1, NULL, __WALL | WNOHANG);
-		if (pid < 0)
-			return;
-		if (pid == 0)
-			(void)nanosleep(&nap, NULL);
+	/* All at once, so that none waits for another. */
+	for (unsigned int i = 0; i < SERVER_READERS_MAX; i++) {
+		if (server->readers[i])
+			(void)kill(server->readers[i], SIGKILL);
 	}
+	for (unsigned int i = 0; i < SERVER_READERS_MAX; i++)
+		end_reader(server, i);
 }
 
 static int start_reader(struct server *server, unsigned int index)
@@ -124,7 +134,7 @@ static void stop_process(struct server *server, struct server_reply *reply)
 	reply->stop_failure = stopper_stop(&server->stopper, server->setup->threads, &count);
 	reply->error = server->stopper.error;
 	reply->tid = server->stopper.tid;
-	reply->size = count;
+	reply->size = reply->stop_failure == STOP_TOO_SLOW ? server->stopper.held_count : count;
 }
 
 static void answer_request(struct server *server, const struct server_request *request)
@@ -196,12 +206,12 @@ _Noreturn void server_main(struct server_setup *setup)
 	server.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 	server.stopper = (struct stopper){ .pid = setup->pid,
 					   .control = setup->control,
-					   .held = setup->held };
+					   .room = setup->room };
 	if (server.signals >= 0 && start_reader(&server, 0) == 0)
 		serve_client(&server);
+	/* Those that have stopped meanwhile are let go here, and the others when this process ends: at once. */
+	stopper_reap(&server.stopper);
 	(void)stopper_release(&server.stopper);
-	for (unsigned int i = 0; i < SERVER_READERS_MAX; i++)
-		end_reader(&server, i);
-	await_readers();
+	end_readers(&server);
 	server_exit();
 }

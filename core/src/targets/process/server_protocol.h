@@ -115,7 +115,7 @@ struct server_setup {
 	int mem_fd; /**< /proc/PID/mem, used if process_vm_readv() is refused; or -1 */
 	struct server_window *windows[SERVER_READERS_MAX];
 	struct target_thread *threads; /**< shared, SERVER_THREADS_MAX */
-	struct held *held;             /**< same; the server's own */
+	struct stopper_room *room;     /**< the server's own */
 };
 
 /** Run the server until the other end of setup->control is closed.  Never returns. */

@@ -13,10 +13,11 @@
 #include <time.h>
 
 #include "targets/process/proc.h"
-#include "targets/process/server_protocol.h"
 
-/* How long to wait for a thread that sleeps in the kernel and does not wake up. */
+/* How long stopping all threads may take: one may sleep in the kernel and not wake up. */
 #define STOP_SECONDS 10.0
+/* Threads between two looks at the time and at the client. */
+#define LOOK_STRIDE 64u
 /*
  * Threads that are started while others are being stopped are found by looking again, this often.
  */
@@ -24,6 +25,10 @@
 /* Looks without a pause, then one every so often. */
 #define QUICK_LOOKS 200u
 #define NAP_NS      50000
+/* Spreads the numbers of threads, which are close to each other (2^32 divided by the golden ratio). */
+#define HASH_FACTOR UINT32_C(2654435769)
+
+_Static_assert(STOPPER_PLACES > SERVER_THREADS_MAX, "there is always a free place");
 
 _Static_assert(sizeof(struct user_regs_struct) == REGISTER_COUNT * sizeof(uint64_t),
 	       "registers are those of x86-64");
@@ -43,20 +48,42 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/*
- * The kernel lists threads in the same order each time: look first after the one that was found
- * last.
- */
-static struct held *find_held_thread(struct stopper *stopper, int tid)
+/* The place in the table of the thread @p tid, or the free place where it belongs. */
+static uint32_t *place_of(const struct stopper *stopper, int tid)
 {
-	for (size_t i = 0; i < stopper->held_count; i++) {
-		size_t place = (stopper->found + 1 + i) % stopper->held_count;
-		if (stopper->held[place].tid == tid) {
-			stopper->found = place;
-			return &stopper->held[place];
-		}
+	uint32_t at = (uint32_t)tid * HASH_FACTOR;
+	for (;; at++) {
+		uint32_t *place = &stopper->room->places[at % STOPPER_PLACES];
+		if (!*place || stopper->room->held[*place - 1].tid == tid)
+			return place;
 	}
-	return NULL;
+}
+
+/* It may have the number of one that has ended meanwhile. */
+static void add_held(struct stopper *stopper, int tid)
+{
+	uint32_t *place = place_of(stopper, tid);
+	if (!*place)
+		*place = (uint32_t)++stopper->held_count;
+	size_t index = *place - 1;
+	stopper->room->held[index] = (struct held){ .tid = tid };
+	if (index < stopper->first_waiting)
+		stopper->first_waiting = index;
+	stopper->waiting++;
+}
+
+static bool is_held(const struct stopper *stopper, int tid)
+{
+	uint32_t place = *place_of(stopper, tid);
+	return place && !stopper->room->held[place - 1].is_gone;
+}
+
+/* Empty the table, the newest thread first: so the others are still found. */
+static void forget_held(struct stopper *stopper)
+{
+	for (size_t i = stopper->held_count; i-- > 0;)
+		*place_of(stopper, stopper->room->held[i].tid) = 0;
+	stopper->held_count = stopper->waiting = stopper->first_waiting = 0;
 }
 
 static enum stop_failure refuse_stop(struct stopper *stopper, int error)
@@ -74,10 +101,25 @@ static enum stop_failure seize(struct stopper *stopper, int tid)
 		bool is_ending = code == ESRCH || (code == EPERM && !proc_task_lives(tid));
 		return is_ending ? STOP_DONE : refuse_stop(stopper, code);
 	}
-	stopper->held[stopper->held_count++] = (struct held){ .tid = tid };
-	stopper->waiting++;
+	add_held(stopper, tid);
 	(void)ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 	return STOP_DONE;
+}
+
+static bool stop_is_cancelled(const struct stopper *stopper)
+{
+	struct pollfd control = { .fd = stopper->control, .events = POLLIN };
+	return poll(&control, 1, 0) != 0;
+}
+
+/* Called for every thread: may the stop go on? */
+static enum stop_failure check_stop(const struct stopper *stopper, size_t turn)
+{
+	if (turn % LOOK_STRIDE != 0)
+		return STOP_DONE;
+	if (stop_is_cancelled(stopper))
+		return STOP_CANCELLED;
+	return now() > stopper->since + STOP_SECONDS ? STOP_TOO_SLOW : STOP_DONE;
 }
 
 /* Ask every thread that is not held yet to stop; *@p ret_new gets how many there were. */
@@ -86,17 +128,19 @@ static enum stop_failure seize_new(struct stopper *stopper, size_t *ret_new)
 	struct proc_tasks tasks;
 	if (!proc_tasks_open(stopper->pid, &tasks))
 		return refuse_stop(stopper, errno == ENOENT ? ESRCH : errno);
-	size_t before = stopper->held_count;
+	/* All that were asked before have stopped. */
 	enum stop_failure failure = STOP_DONE;
+	size_t turn = 0;
 	int tid;
 	while (failure == STOP_DONE && (tid = proc_tasks_next(&tasks)) != 0) {
-		if (find_held_thread(stopper, tid))
+		failure = check_stop(stopper, turn++);
+		if (failure != STOP_DONE || is_held(stopper, tid))
 			continue;
 		failure = stopper->held_count < SERVER_THREADS_MAX ? seize(stopper, tid)
 								   : STOP_TOO_MANY;
 	}
 	proc_tasks_close(&tasks);
-	*ret_new = stopper->held_count - before;
+	*ret_new = stopper->waiting;
 	return failure;
 }
 
@@ -111,49 +155,74 @@ static void note_wait_status(struct stopper *stopper, struct held *held, int sta
 		held->signal = WSTOPSIG(status);
 }
 
-/*
- * Wait for any of them: when a process is killed, the kernel reports its first thread last, after
- * all other traced threads were waited for.
- */
-void stopper_reap(struct stopper *stopper)
+/* Ask the kernel about one thread: by its number, because asking about any of them goes through all of them. */
+static void look_at_held(struct stopper *stopper, struct held *held)
 {
 	int status = 0, tid;
-	while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0 || (tid < 0 && errno == EINTR)) {
-		struct held *held = tid > 0 ? find_held_thread(stopper, tid) : NULL;
-		if (held)
-			note_wait_status(stopper, held, status);
+	do {
+		tid = waitpid(held->tid, &status, __WALL | WNOHANG);
+	} while (tid < 0 && errno == EINTR);
+	if (tid > 0) {
+		note_wait_status(stopper, held, status);
+	} else if (tid < 0) {
+		/* It has gone without a word: another thread has begun a program (execve). */
+		note_wait_status(stopper, held, 0);
 	}
 }
 
-static bool stop_is_cancelled(const struct stopper *stopper)
+/*
+ * When a process is killed, the kernel reports its first thread last, after all other traced threads were
+ * waited for: so this is called until nothing is new.
+ */
+void stopper_reap(struct stopper *stopper)
 {
-	struct pollfd control = { .fd = stopper->control, .events = POLLIN };
-	return poll(&control, 1, 0) != 0;
+	for (size_t i = 0; i < stopper->held_count; i++) {
+		if (!stopper->room->held[i].is_gone)
+			look_at_held(stopper, &stopper->room->held[i]);
+	}
+}
+
+/* Ask the kernel about the threads that have not stopped yet. */
+static enum stop_failure look_at_waiting(struct stopper *stopper)
+{
+	enum stop_failure failure = STOP_DONE;
+	size_t turn = 0;
+	for (size_t i = stopper->first_waiting; i < stopper->held_count && failure == STOP_DONE;
+	     i++) {
+		struct held *held = &stopper->room->held[i];
+		if (!held->is_stopped) {
+			failure = check_stop(stopper, turn++);
+			look_at_held(stopper, held);
+		}
+		if (held->is_stopped && i == stopper->first_waiting)
+			stopper->first_waiting++;
+	}
+	return failure;
 }
 
 static enum stop_failure wait_for_all(struct stopper *stopper)
 {
-	double end = now() + STOP_SECONDS;
-	for (unsigned int turns = 0;; turns++) {
-		stopper_reap(stopper);
-		if (!stopper->waiting)
-			return STOP_DONE;
-		if (stop_is_cancelled(stopper))
-			return STOP_CANCELLED;
-		if (now() > end)
-			break;
+	enum stop_failure failure = STOP_DONE;
+	for (unsigned int turns = 0; stopper->waiting && failure == STOP_DONE; turns++) {
 		const struct timespec nap = { .tv_nsec = NAP_NS };
-		if (turns < QUICK_LOOKS) {
-			(void)sched_yield();
-		} else {
+		if (turns > QUICK_LOOKS) {
 			(void)nanosleep(&nap, NULL);
+		} else if (turns) {
+			(void)sched_yield();
 		}
+		failure = look_at_waiting(stopper);
 	}
-	for (size_t i = 0; i < stopper->held_count; i++) {
-		if (!stopper->held[i].is_stopped)
-			stopper->tid = stopper->held[i].tid;
+	return stopper->waiting ? failure : STOP_DONE;
+}
+
+/* The time is over: is it one thread that does not stop, or are there too many for this machine? */
+static enum stop_failure name_waiting(struct stopper *stopper)
+{
+	for (size_t i = stopper->first_waiting; i < stopper->held_count; i++) {
+		if (!stopper->room->held[i].is_stopped)
+			stopper->tid = stopper->room->held[i].tid;
 	}
-	return STOP_SLEEPS;
+	return stopper->waiting == 1 ? STOP_SLEEPS : STOP_TOO_SLOW;
 }
 
 static enum stop_failure read_thread_registers(const struct stopper *stopper,
@@ -161,13 +230,16 @@ static enum stop_failure read_thread_registers(const struct stopper *stopper,
 {
 	size_t count = 0;
 	for (size_t i = 0; i < stopper->held_count; i++) {
-		const struct held *held = &stopper->held[i];
+		const struct held *held = &stopper->room->held[i];
 		struct target_thread *thread = &threads[count];
 		thread->signal = 0;
 		thread->inner_tid = 0;
 		struct iovec vector = { thread->registers, sizeof(thread->registers) };
 		/* The note's number is passed in place of an address. */
 		void *note = (void *)(uintptr_t)NT_PRSTATUS; /* NOLINT(performance-no-int-to-ptr) */
+		enum stop_failure failure = check_stop(stopper, i);
+		if (failure != STOP_DONE)
+			return failure;
 		if (held->is_gone || ptrace(PTRACE_GETREGSET, held->tid, note, &vector) != 0)
 			continue;
 		if (vector.iov_len != sizeof(thread->registers))
@@ -185,20 +257,21 @@ enum stop_failure stopper_stop(struct stopper *stopper, struct target_thread *th
 {
 	enum stop_failure failure = STOP_DONE;
 	size_t fresh = 1;
-	stopper->held_count = stopper->waiting = stopper->found = 0;
 	stopper->since = now();
 	for (unsigned int pass = 0; fresh && failure == STOP_DONE; pass++) {
 		failure = pass > PASSES_MAX ? STOP_TOO_FAST : seize_new(stopper, &fresh);
 		if (failure == STOP_DONE)
 			failure = wait_for_all(stopper);
 	}
-	return failure == STOP_DONE ? read_thread_registers(stopper, threads, ret_count) : failure;
+	if (failure == STOP_DONE)
+		failure = read_thread_registers(stopper, threads, ret_count);
+	return failure == STOP_TOO_SLOW ? name_waiting(stopper) : failure;
 }
 
 double stopper_release(struct stopper *stopper)
 {
 	for (size_t i = 0; i < stopper->held_count; i++) {
-		const struct held *held = &stopper->held[i];
+		const struct held *held = &stopper->room->held[i];
 		/* So does the signal. */
 		void *signal =
 			(void *)(intptr_t)held->signal; /* NOLINT(performance-no-int-to-ptr) */
@@ -206,6 +279,6 @@ double stopper_release(struct stopper *stopper)
 			(void)ptrace(PTRACE_DETACH, held->tid, NULL, signal);
 	}
 	bool was_held = stopper->held_count > 0;
-	stopper->held_count = stopper->waiting = 0;
+	forget_held(stopper);
 	return was_held ? now() - stopper->since : 0;
 }

@@ -2,7 +2,10 @@
 #ifndef HEAPDUMP_SRC_TARGET_STOPPER_H
 #define HEAPDUMP_SRC_TARGET_STOPPER_H
 
-#include "targets/target.h"
+#include "targets/process/server_protocol.h"
+
+/** Places of the table by which a thread is found by its number. */
+#define STOPPER_PLACES (UINT32_C(1) << 18)
 
 /** A thread that is traced. */
 struct held {
@@ -12,14 +15,21 @@ struct held {
 	bool is_gone;
 };
 
+/** What a stopper remembers; made before the fork, all zeros at first. */
+struct stopper_room {
+	struct held held[SERVER_THREADS_MAX];
+	uint32_t places[STOPPER_PLACES]; /**< a hash table: index in held plus 1; 0: free */
+};
+
 /** Why a process could not be stopped. */
 enum stop_failure {
 	STOP_DONE,
 	STOP_REFUSED,   /**< the kernel refused it: see error */
 	STOP_CANCELLED, /**< its client has sent another message, or has gone */
 	STOP_SLEEPS,    /**< thread tid waits in the kernel and does not stop */
-	STOP_TOO_FAST,  /**< the process starts threads faster than they can be stopped */
-	STOP_TOO_MANY,  /**< threads */
+	STOP_TOO_SLOW, /**< not all threads have stopped in time; held_count is how many were asked */
+	STOP_TOO_FAST, /**< the process starts threads faster than they can be stopped */
+	STOP_TOO_MANY, /**< threads */
 	STOP_32_BITS,
 	STOP_ENDED,
 };
@@ -31,14 +41,14 @@ enum stop_failure {
  */
 struct stopper {
 	int pid;
-	int control;       /**< if it is readable, or closed at the other end, give up stopping */
-	struct held *held; /**< in the kernel's order; room for SERVER_THREADS_MAX */
+	int control; /**< if it is readable, or closed at the other end, give up stopping */
+	struct stopper_room *room;
 	size_t held_count;
-	size_t found;   /**< index of the thread that was looked up last */
-	size_t waiting; /**< how many of them have not stopped yet */
-	double since;   /**< when the first thread was asked to stop, in seconds */
-	int error;      /**< errno of STOP_REFUSED */
-	int tid;        /**< for STOP_SLEEPS */
+	size_t waiting;       /**< how many of them have not stopped yet */
+	size_t first_waiting; /**< all before it have stopped */
+	double since;         /**< when the first thread was asked to stop, in seconds */
+	int error;            /**< errno of STOP_REFUSED */
+	int tid;              /**< for STOP_SLEEPS */
 };
 
 /**
