@@ -20,20 +20,23 @@
 # objects in each way next to collect; 3 runs.
 # bench.sh process [RUNS]: open a process of 2 GB whose heap has 100 MB, and one in a cgroup of 64 MB; 10 runs, and
 # print a table.  Needs the .NET SDK; as root, for the cgroup.
+# bench.sh threads [RUNS]: how long a process of 1,000 to 20,000 threads is held, and how soon it is let go when heapdump is
+# ended at RUNS moments, 50 if not given; two tables. It fails if a process is not free 0.2 s after that.
 # bench.sh hangs [RUNS [CORE...]]: time dumpasync, hang, waits, parallelstacks, memory and report on a core of 10 million objects with
 # 200,000 async methods and 1,000 threads that wait, after a check of the answers, 5 runs each, and print a table.
 # Needs the .NET SDK.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-}
-if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox|sql|hangs|rows|process|profiler)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
-    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox|sql|hangs [RUNS [CORE...]] | rows [RUNS [PROGRAM]] | process|profiler [RUNS]" >&2
+if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox|sql|hangs|rows|process|threads|profiler)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
+    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox|sql|hangs [RUNS [CORE...]] | rows [RUNS [PROGRAM]] | process|threads|profiler [RUNS]" >&2
     exit 2
 fi
 case $what in
 roots | gcdump) runs=${2:-3} ;;
 sandbox) runs=${2:-20} ;;
 process) runs=${2:-10} ;;
+threads) runs=${2:-50} ;;
 profiler) runs=${2:-3} ;;
 *) runs=${2:-5} ;;
 esac
@@ -126,6 +129,11 @@ bench_process() {
     scripts/make_corefiles.sh --build heapgen net10.0 >&2
     scripts/make_corefiles.sh --build leak net10.0 >&2
     python3 scripts/bench_process.py "$build" corefiles/build/apps "$runs"
+}
+
+bench_threads() {
+    cmake --build "$build" -j "$(nproc)" --target many_threads heapdump_program >&2
+    python3 scripts/bench_threads.py "$build" "$runs"
 }
 
 bench_profiler() {
