@@ -25,7 +25,7 @@ case ${1:-} in
     names=$(seq -f "churn10-%.0f" "$first" "$((first + 5))")
     shift 2
     ;;
-*) names=$(echo "$all" | grep -v -e '^crash' -e '^hang' -e '^coll' -e '^vars' -e '^web') ;;
+*) names=$(echo "$all" | grep -v -e '^crash' -e '^hang' -e '^coll' -e '^vars' -e '^web' -e '^awaits') ;;
 esac
 # shellcheck disable=SC2086
 scripts/make_corefiles.sh "$folder" $names || status=$?
