@@ -37,9 +37,10 @@ struct fixture {
 	struct loader_heaps heaps;
 };
 
-static void set_up(struct fixture *fixture)
+static void set_up_release(struct fixture *fixture, unsigned int release)
 {
-	*fixture = (struct fixture){ .fake = fake_clr_create(NULL) };
+	*fixture = (struct fixture){ .fake = fake_clr_create(
+					     &(struct fake_options){ .release = release }) };
 	Elf64_Ehdr header = { .e_ident = ELFMAG,
 			      .e_phoff = sizeof(header),
 			      .e_phentsize = sizeof(Elf64_Phdr),
@@ -54,7 +55,6 @@ static void set_up(struct fixture *fixture)
 	fixture->clr = fake_runtime(fixture->fake);
 	fixture->image.base = RUNTIME;
 	fixture->clr->module = &fixture->image;
-	fixture->clr->major = 10;
 	fake_map(fixture->memory, RUNTIME, RUNTIME_SIZE);
 	fake_poke(fixture->memory, RUNTIME, &header, sizeof(header));
 	fake_poke(fixture->memory, RUNTIME + sizeof(header), &program, sizeof(program));
@@ -64,6 +64,11 @@ static void set_up(struct fixture *fixture)
 	fake_domain(fixture->fake, fixture->modules, 2);
 	fake_poke_u64(fixture->memory, fixture->modules[0] + MODULE_ALLOCATOR, GLOBAL);
 	fake_poke_u64(fixture->memory, fixture->modules[1] + MODULE_ALLOCATOR, GLOBAL);
+}
+
+static void set_up(struct fixture *fixture)
+{
+	set_up_release(fixture, 10);
 }
 
 static void tear_down(struct fixture *fixture)
@@ -97,7 +102,13 @@ static void make_loader_heap(struct fixture *fixture, uint64_t heap, uint64_t at
 {
 	uint64_t size = fake_peek_u64(fixture->memory, at + 16);
 	const uint64_t words[] = { VTABLE, at, 2, 0, start + 24, start + 4096, start + size };
-	fake_poke(fixture->memory, heap, words, sizeof(words));
+	const uint64_t words_11[] = { VTABLE, at,         VTABLE,       2,
+				      size,   start + 24, start + 4096, start + size };
+	if (fake_is_from(fixture->fake, 11)) {
+		fake_poke(fixture->memory, heap, words_11, sizeof(words_11));
+	} else {
+		fake_poke(fixture->memory, heap, words, sizeof(words));
+	}
 }
 
 static void read_heaps(struct fixture *fixture)
@@ -258,19 +269,20 @@ static void add_code_heap(struct fixture *fixture, uint64_t section, uint64_t fi
 	struct fake_memory *memory = fixture->memory;
 	uint64_t list = fake_alloc(memory, 88), heap = fake_alloc(memory, 128);
 	uint64_t start = fake_peek_u64(memory, section);
-	const uint64_t words[] = { VTABLE, first, start + 0x80, base, start + 0xa000, 0, 0 };
+	const uint64_t words[] = { VTABLE, first, start + 0x80, 0, 0, 0, 0 };
 	fake_poke_u64(memory, section + 40, list);
 	fake_poke_u64(memory, list + 8, heap);
 	fake_poke_u64(memory, list + 16, start + 16);
 	fake_poke_u64(memory, list + 24, start + 0x80);
 	fake_poke_u64(memory, list + 64, GLOBAL);
 	fake_poke(memory, heap, words, sizeof(words));
+	fake_poke_u64(memory, fake_at(fixture->fake, heap, L_HOST_CODE_BASE), base);
 }
 
-TEST(heaps_for_code_are_listed_apart)
+static void check_code_heaps(unsigned int release)
 {
 	struct fixture fixture;
-	set_up(&fixture);
+	set_up_release(&fixture, release);
 	uint64_t loader = add_section(&fixture, CODE_BASE, CODE_BASE + 0xa000, 2);
 	uint64_t host = add_section(&fixture, CODE_BASE + 0xa000, CODE_BASE + 0x19ff0, 3);
 	(void)add_section(&fixture, CODE_BASE + 0x1a000, CODE_BASE + 0x1b000, 4);
@@ -303,6 +315,27 @@ TEST(heaps_for_code_are_listed_apart)
 	read_heaps(&fixture);
 	ASSERT_UINT(fixture.heaps.codes_count, 3);
 	CU_ASSERT(fixture.heaps.is_partial);
+	loader_heaps_deinit(&fixture.heaps);
+	tear_down(&fixture);
+}
+
+TEST(heaps_for_code_are_listed_apart)
+{
+	check_code_heaps(10);
+	check_code_heaps(11);
+}
+
+/* In 11 a heap's place is one word later, and its LoaderAllocator is smaller. */
+TEST(heaps_of_11_are_found)
+{
+	struct fixture fixture;
+	set_up_release(&fixture, 11);
+	make_loader_heap(&fixture, GLOBAL + 16, block(&fixture, 0, BLOCK, 16), BLOCK);
+	fake_poke_u64(fixture.memory, fake_at(fixture.fake, GLOBAL, L_LOADER_LOW_FREQUENCY),
+		      GLOBAL + 16);
+	read_heaps(&fixture);
+	ASSERT_UINT(fixture.heaps.heaps_count, 1);
+	check_heap(&fixture, 0, 0, "LowFrequencyHeap", BLOCK);
 	loader_heaps_deinit(&fixture.heaps);
 	tear_down(&fixture);
 }

@@ -70,6 +70,18 @@ enum layout_origin {
 	X(IMAGE_LAYOUT_SIZE, "PEImageLayout", "Size", 16, 16, 16, 24)                          \
 	X(IMAGE_LAYOUT_FLAGS, "PEImageLayout", "Flags", 20, 20, 20, 28)                        \
 	X(LOADER_EXPOSED, "LoaderAllocator", "ExposedObject", 976, 1128, 752, 664)             \
+	X(LOADER_LOW_FREQUENCY, "LoaderAllocator", "LowFrequencyHeap", 912, 1056, 688, 608)    \
+	X(LOADER_HIGH_FREQUENCY, "LoaderAllocator", "HighFrequencyHeap", 920, 1064, 696, 616)  \
+	X(LOADER_STATICS, "LoaderAllocator", "StaticsHeap", NO, 1072, 704, 624)                \
+	X(LOADER_STUBS, "LoaderAllocator", "StubHeap", 928, 1080, 712, NO)                     \
+	X(LOADER_EXECUTABLE, "LoaderAllocator", "ExecutableHeap", 944, 1096, 720, 632)         \
+	X(LOADER_DYNAMIC_HELPERS, "LoaderAllocator", "DynamicHelpersStubHeap", 952, 1104, 728, \
+	  640)                                                                                 \
+	X(LOADER_FIXUP_PRECODE, "LoaderAllocator", "FixupPrecodeHeap", 960, 1112, 736, 648)    \
+	X(LOADER_STUB_PRECODE, "LoaderAllocator", "NewStubPrecodeHeap", 968, 1120, 744, 656)   \
+	X(STUBS_INDIRECTION, "VirtualCallStubManager", "IndcellHeap", 488, 488, 408, 408)      \
+	X(STUBS_CACHE, "VirtualCallStubManager", "CacheEntryHeap", 496, 496, 416, 416)         \
+	X(HOST_CODE_BASE, "HostCodeHeap", "BaseAddress", 24, 24, 24, 32)                       \
 	X(DOMAIN_ASSEMBLIES, "AppDomain", "DomainAssemblyList", 2544, 1824, 576, 576)          \
 	X(DOMAIN_NAME, "AppDomain", "FriendlyName", 2928, 2208, 1080, 1080)                    \
 	X(ASSEMBLY_MODULE, "Assembly", "Module", 24, 16, 16, 16)                               \

@@ -11,6 +11,7 @@
 #define LOADER_HEAP_FIRST_BLOCK 1u
 #define LOADER_HEAP_PLACE_8     2u /* .NET 8 and 9 */
 #define LOADER_HEAP_PLACE_10    4u /* .NET 10 */
+#define LOADER_HEAP_PLACE_11    5u /* .NET 11 */
 
 /** LoaderHeapBlock in words: next, address, size, and whether the heap owns it. */
 #define LOADER_BLOCK_WORDS    4u
@@ -19,21 +20,21 @@
 /** How much of a LoaderAllocator holds pointers to its heaps. */
 #define LOADER_ALLOCATOR_BYTES 2900u
 
-/** Offsets in it of pointers to heaps, as .NET 8, 9 and 10 have them; 0: it has none. */
-#define LOADER_HEAP_NAMES(X)                        \
-	X("LowFrequencyHeap", 912, 1056, 688)       \
-	X("HighFrequencyHeap", 920, 1064, 696)      \
-	X("StaticsHeap", 0, 1072, 704)              \
-	X("StubHeap", 928, 1080, 712)               \
-	X("ExecutableHeap", 944, 1096, 720)         \
-	X("DynamicHelpersStubHeap", 952, 1104, 728) \
-	X("FixupPrecodeHeap", 960, 1112, 736)       \
-	X("NewStubPrecodeHeap", 968, 1120, 744)
+/** Names of the heaps to which a LoaderAllocator points, and by which field. */
+#define LOADER_HEAP_NAMES(X)                                \
+	X("LowFrequencyHeap", LOADER_LOW_FREQUENCY)         \
+	X("HighFrequencyHeap", LOADER_HIGH_FREQUENCY)       \
+	X("StaticsHeap", LOADER_STATICS)                    \
+	X("StubHeap", LOADER_STUBS)                         \
+	X("ExecutableHeap", LOADER_EXECUTABLE)              \
+	X("DynamicHelpersStubHeap", LOADER_DYNAMIC_HELPERS) \
+	X("FixupPrecodeHeap", LOADER_FIXUP_PRECODE)         \
+	X("NewStubPrecodeHeap", LOADER_STUB_PRECODE)
 
-/** Offsets of pointers to heaps in a VirtualCallStubManager, in the same way (vm/virtualcallstub.h). */
-#define STUB_HEAP_NAMES(X)                      \
-	X("IndirectionCellHeap", 488, 488, 408) \
-	X("CacheEntryHeap", 496, 496, 416)
+/** In the same way those of a VirtualCallStubManager (vm/virtualcallstub.h). */
+#define STUB_HEAP_NAMES(X)                          \
+	X("IndirectionCellHeap", STUBS_INDIRECTION) \
+	X("CacheEntryHeap", STUBS_CACHE)
 
 /** RangeSection in words: flags (a heap for code; a list of ranges), the JIT manager, the HeapList. */
 #define SECTION_FLAGS     2u
@@ -48,9 +49,5 @@
 #define HEAP_LIST_USED      3u
 #define HEAP_LIST_ALLOCATOR 8u
 #define HEAP_LIST_WORDS     9u
-
-/** CodeHeap in words: a HostCodeHeap has its memory here. */
-#define CODE_HEAP_WORDS 4u
-#define HOST_CODE_BASE  3u
 
 #endif

@@ -117,11 +117,18 @@ static bool read_loader_blocks(struct reading *reading, uint64_t at, enum hd_sta
 	return heaps->blocks_count > first;
 }
 
-/* Do three words name places in the newest block? */
-static bool is_place(const uint64_t *place, const struct loader_block *block)
+/* Do three words of a heap name places in its newest block, where a release has them? */
+static bool has_place(const uint64_t *words, const struct loader_block *block)
 {
-	return place[0] >= block->start && place[0] <= place[1] && place[1] <= place[2] &&
-	       place[2] <= block->end && place[2] > block->start;
+	static const uint8_t places[] = { LOADER_HEAP_PLACE_10, LOADER_HEAP_PLACE_11,
+					  LOADER_HEAP_PLACE_8 };
+	for (size_t i = 0; i < sizeof(places); i++) {
+		const uint64_t *place = words + places[i];
+		if (place[0] >= block->start && place[0] <= place[1] && place[1] <= place[2] &&
+		    place[2] <= block->end && place[2] > block->start)
+			return true;
+	}
+	return false;
 }
 
 /* Does a heap for code have this block? Such heaps are listed apart. */
@@ -148,12 +155,8 @@ static enum hd_status add_heap(struct reading *reading, size_t allocator, uint64
 	    !is_in_runtime(reading, words[0]) || !words[LOADER_HEAP_FIRST_BLOCK])
 		return HD_OK;
 	bool good = read_loader_blocks(reading, words[LOADER_HEAP_FIRST_BLOCK], &status);
-	const uint64_t *place = words + LOADER_HEAP_PLACE_10;
-	if (good && !is_place(place, &heaps->blocks[first])) {
-		place = words + LOADER_HEAP_PLACE_8;
-		good = is_place(place, &heaps->blocks[first]);
-	}
-	if (!good || is_code_block(heaps, &heaps->blocks[first])) {
+	if (!good || !has_place(words, &heaps->blocks[first]) ||
+	    is_code_block(heaps, &heaps->blocks[first])) {
 		heaps->blocks_count = first;
 		return status;
 	}
@@ -166,10 +169,10 @@ static enum hd_status add_heap(struct reading *reading, size_t allocator, uint64
 
 struct heap_names {
 	const char *name;
-	uint16_t offsets[3]; /* in .NET 8, 9 and 10; 0: it has none */
+	enum layout_field pointer;
 };
 
-#define NAME(name, in_8, in_9, in_10) { name, { in_8, in_9, in_10 } },
+#define NAME(name, pointer) { name, L_##pointer },
 static const struct heap_names allocator_names[] = { LOADER_HEAP_NAMES(NAME) };
 static const struct heap_names stub_names[] = { STUB_HEAP_NAMES(NAME) };
 #undef NAME
@@ -178,8 +181,9 @@ static const struct heap_names stub_names[] = { STUB_HEAP_NAMES(NAME) };
 static const char *heap_name(const struct clr *clr, const struct heap_names *names, size_t count,
 			     uint64_t offset)
 {
-	for (size_t i = 0; clr->major >= 8 && clr->major <= 10 && i < count; i++) {
-		if (names[i].offsets[clr->major - 8] == offset)
+	for (size_t i = 0; i < count; i++) {
+		if (layout_has(&clr->layout, names[i].pointer) &&
+		    clr_offset(clr, names[i].pointer) == offset)
 			return names[i].name;
 	}
 	return "Unknown";
@@ -332,13 +336,13 @@ static int compare_codes(const void *a, const void *b)
 static void read_code_heap(struct reading *reading, const uint64_t *section, struct code_heap *code)
 {
 	struct memory *memory = reading->clr->memory;
-	uint64_t list[HEAP_LIST_WORDS], heap[CODE_HEAP_WORDS];
+	uint64_t list[HEAP_LIST_WORDS], base;
 	if (!memory_read(memory, section[SECTION_HEAP_LIST], list, sizeof(list)) ||
-	    !memory_read(memory, list[HEAP_LIST_HEAP], heap, sizeof(heap))) {
+	    !clr_pointer(reading->clr, list[HEAP_LIST_HEAP], L_HOST_CODE_BASE, &base)) {
 		reading->heaps->is_partial = true;
 		return;
 	}
-	code->kind = heap[HOST_CODE_BASE] == code->start ? CODE_HEAP_HOST : CODE_HEAP_LOADER;
+	code->kind = base == code->start ? CODE_HEAP_HOST : CODE_HEAP_LOADER;
 	code->allocator = list[HEAP_LIST_ALLOCATOR];
 	if (list[HEAP_LIST_USED] >= code->start && list[HEAP_LIST_USED] <= code->end)
 		code->used = list[HEAP_LIST_USED];
