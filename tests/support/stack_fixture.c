@@ -3,7 +3,12 @@
 
 void stack_begin(struct stack_fixture *fixture)
 {
-	struct fake_clr *fake = fake_clr_create(NULL);
+	stack_begin_release(fixture, 10);
+}
+
+void stack_begin_release(struct stack_fixture *fixture, unsigned int release)
+{
+	struct fake_clr *fake = fake_clr_create(&(struct fake_options){ .release = release });
 	*fixture = (struct stack_fixture){ .fake = fake, .memory = &fake->memory };
 	fake_segment(fake, 0, GENERATION_0, 0x1000);
 	fixture->object = fake_object(fake, fake->object_type, 0);

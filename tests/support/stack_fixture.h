@@ -17,6 +17,8 @@ struct stack_fixture {
 };
 
 void stack_begin(struct stack_fixture *fixture);
+/** The same in a runtime of another release than .NET 10. */
+void stack_begin_release(struct stack_fixture *fixture, unsigned int release);
 void stack_end(struct stack_fixture *fixture);
 
 /** Walk it as it is now. */

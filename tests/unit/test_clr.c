@@ -469,6 +469,31 @@ TEST(broken_thread_lists_of_11)
 	}
 }
 
+/* While one is in flight, the handle of the last exception may still be that of the one before. */
+TEST(the_exception_in_flight_is_the_last_one_in_11)
+{
+	struct fake_clr *fake = make(&(struct fake_options){ .release = 11 });
+	uint64_t old = fake_object(fake, fake->object_type, 0);
+	uint64_t thrown = fake_object(fake, fake->object_type, 0);
+	uint64_t handle = fake_alloc(&fake->memory, 8), record = fake_alloc(&fake->memory, 256);
+	export_described(fake, NULL);
+	fake_poke_u64(&fake->memory, handle, old);
+	fake_poke_u64(&fake->memory, fake_at(fake, record, L_EXCEPTION_THROWN), thrown);
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t thread = fake->threads[i].address;
+		fake_poke_u64(&fake->memory, fake_at(fake, thread, L_THREAD_EXCEPTION), handle);
+		if (i)
+			fake_poke_u64(&fake->memory,
+				      fake_at(fake, thread, L_THREAD_EXCEPTION_TRACKER), record);
+	}
+	struct clr *clr = open(fake);
+	ASSERT_UINT(clr->threads.rows[0].exception, old);
+	ASSERT_UINT(clr->threads.rows[1].exception, thrown);
+	ASSERT_UINT(clr->threads.rows[2].exception, 0);
+	clr_destroy(clr);
+	fake_clr_destroy(fake);
+}
+
 /* A ring that ends at the store's own link is no cycle. */
 TEST(ring_of_threads)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "arch/frame_registers.h"
 #include "clr/code/debug_info.h"
+#include "clr/code/debug_reader.h"
 #include "clr/code/variable_homes.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
@@ -19,6 +20,7 @@
 struct blob {
 	uint8_t bytes[512];
 	size_t bits;
+	bool is_sized; /* as in 11 */
 };
 
 static void put_bits(struct blob *blob, uint64_t value, unsigned int count)
@@ -78,7 +80,8 @@ static struct blob loose_bounds(void)
 	return blob;
 }
 
-static struct blob packed_bounds(unsigned int native_bits, unsigned int il_bits)
+static struct blob bounds_with(unsigned int source_bits, unsigned int native_bits,
+			       unsigned int il_bits)
 {
 	struct blob blob = { 0 };
 	uint32_t native = 0;
@@ -87,13 +90,18 @@ static struct blob packed_bounds(unsigned int native_bits, unsigned int il_bits)
 	put_number(&blob, il_bits - 1);
 	align(&blob);
 	for (size_t i = 0; i < BOUNDS; i++) {
-		put_bits(&blob, i % 3, 2);
+		put_bits(&blob, source_bits == 3 ? i : i % 3, source_bits);
 		put_bits(&blob, bounds[i].native - native, native_bits);
 		put_bits(&blob, (uint32_t)(bounds[i].il + 3), il_bits);
 		native = bounds[i].native;
 	}
 	align(&blob);
 	return blob;
+}
+
+static struct blob packed_bounds(unsigned int native_bits, unsigned int il_bits)
+{
+	return bounds_with(2, native_bits, il_bits);
 }
 
 /* A signed number: the sign is the lowest bit. */
@@ -106,18 +114,25 @@ static void put_signed(struct blob *blob, int32_t value)
 static void put_variable(struct blob *blob, uint32_t begin, uint32_t size, int32_t number,
 			 uint32_t kind)
 {
+	if (blob->is_sized)
+		put_number(blob, (uint32_t)(number + 6));
 	put_number(blob, begin);
 	put_number(blob, size);
-	put_number(blob, (uint32_t)(number + 4));
+	if (!blob->is_sized)
+		put_number(blob, (uint32_t)(number + 4));
 	put_number(blob, kind);
 }
 
 /* Each kind of location; numbers of arguments come first. */
 #define VARIABLES 10u
-static struct blob all_variables(void)
+static struct blob all_variables(bool is_sized)
 {
-	struct blob blob = { 0 };
-	put_number(&blob, 14);
+	struct blob blob = { .is_sized = is_sized };
+	put_number(&blob, is_sized ? 15 : 14);
+	if (is_sized) {
+		put_variable(&blob, 0x10, 0x77, -5, 0); /* what a call returns, and its IL */
+		put_number(&blob, 0);
+	}
 	put_variable(&blob, 0, 0x10, 0, 0); /* this: rdi (7) until 0x10, then on the stack */
 	put_number(&blob, 7);
 	put_variable(&blob, 0x10, 0x90, 0, 3); /* rbp - 0x18 */
@@ -161,7 +176,7 @@ static struct blob all_variables(void)
 /* The sizes, then the bounds and the variables. */
 static void put_info(struct blob *blob, const struct blob *of_bounds)
 {
-	struct blob variables = all_variables();
+	struct blob variables = all_variables(blob->is_sized);
 	put_number(blob, (uint32_t)of_bounds->bits / 8);
 	put_number(blob, (uint32_t)variables.bits / 8);
 	align(blob);
@@ -178,7 +193,9 @@ struct fixture {
 
 static struct fixture set_up(unsigned int major)
 {
-	struct fixture fixture = { .fake = fake_clr_create(NULL), .budget = 1 << 20 };
+	struct fixture fixture = { .fake = fake_clr_create(&(struct fake_options){
+					   .release = major >= 11 ? major : 10 }),
+				   .budget = 1 << 20 };
 	fixture.clr = fake_runtime(fixture.fake);
 	fixture.clr->major = major;
 	fixture.code =
@@ -346,7 +363,7 @@ TEST(three_sizes_may_follow)
 	struct blob blob = { .bits = 8 }, of_bounds = packed_bounds(7, 9);
 	put_number(&blob, 0xffffffff);
 	put_number(&blob, (uint32_t)of_bounds.bits / 8);
-	struct blob variables = all_variables();
+	struct blob variables = all_variables(false);
 	put_number(&blob, 4);
 	put_number(&blob, (uint32_t)variables.bits / 8);
 	align(&blob);
@@ -354,6 +371,39 @@ TEST(three_sizes_may_follow)
 	put_bytes(&blob, "\xff\xff\xff\xff", 4);
 	put_blob(&blob, &variables);
 	check_jitted(10, &blob);
+}
+
+/* Since 11 there are no flags; the sizes of all parts may come first, after a 0. */
+TEST(info_of_11_is_slim_or_fat)
+{
+	struct blob slim = { .is_sized = true }, of_bounds = bounds_with(3, 7, 9);
+	put_info(&slim, &of_bounds);
+	check_jitted(11, &slim);
+	struct blob fat = { .is_sized = true }, variables = all_variables(true);
+	const uint32_t sizes[] = {
+		0, (uint32_t)of_bounds.bits / 8, (uint32_t)variables.bits / 8, 2, 1, 3, 2
+	};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		put_number(&fat, sizes[i]);
+	align(&fat);
+	put_blob(&fat, &of_bounds);
+	put_blob(&fat, &variables);
+	put_bytes(&fat, "\xff\xff\xff\xff\xff\xff\x12\x34", 8);
+	check_jitted(11, &fat);
+	/* Where the part about awaits is. */
+	struct fixture fixture = set_up(11);
+	struct debug_reader reader = { .memory = fixture.clr->memory, .budget = &fixture.budget };
+	struct debug_parts parts;
+	uint8_t async[2];
+	put_jitted(&fixture, &fat);
+	CU_ASSERT_TRUE_FATAL(debug_parts_find(fixture.clr, &fixture.code, &reader, &parts));
+	ASSERT_UINT(parts.async_end - parts.async, 2);
+	CU_ASSERT_TRUE(memory_read(fixture.clr->memory, parts.async, async, 2));
+	ASSERT_UINT(async[0], 0x12);
+	put_jitted(&fixture, &slim);
+	CU_ASSERT_TRUE_FATAL(debug_parts_find(fixture.clr, &fixture.code, &reader, &parts));
+	ASSERT_UINT(parts.async_end - parts.async, 0);
+	fake_clr_destroy(fixture.fake);
 }
 
 static void check_damaged(unsigned int major, const struct blob *blob)
@@ -434,10 +484,13 @@ TEST(a_method_without_info_and_a_spent_budget_have_no_il)
 	ASSERT_UINT(il_at(&fixture, 0x20), FAILS);
 	/* A release whose info is not known. */
 	put_jitted(&fixture, &blob);
-	fixture.clr->major = 11;
+	fixture.clr->major = 7;
 	ASSERT_UINT(il_at(&fixture, 0x20), FAILS);
 	fake_clr_destroy(fixture.fake);
 }
+
+/* Where put_precompiled() puts the sizes, if they follow the array. */
+#define FAKE_BLOB (CODE_BASE + 0x400 + 17)
 
 /* An unsigned number of the native format with one, two or five bytes. */
 static void put_native(struct blob *blob, uint32_t value, unsigned int size)
@@ -460,11 +513,13 @@ static void put_precompiled(struct fixture *fixture, uint16_t major, bool is_bac
 	struct fake_memory *memory = &fixture->fake->memory;
 	uint64_t module = fake_module(fixture->fake), info = fake_alloc(memory, 512),
 		 header = fake_alloc(memory, 64);
-	struct blob blob = { 0 }, of_bounds = major >= 16 ? packed_bounds(7, 9) : loose_bounds();
+	bool is_sized = fixture->clr->major >= 11;
+	struct blob blob = { .is_sized = is_sized };
+	struct blob of_bounds = major >= 16 ? bounds_with(is_sized ? 3 : 2, 7, 9) : loose_bounds();
 	fixture->code.is_precompiled = true;
 	fixture->code.module = module;
 	fixture->code.function_index = 0x12;
-	fake_poke_u64(memory, module + FAKE_MODULE_READY_TO_RUN, info);
+	fake_poke_u64(memory, fake_at(fixture->fake, module, L_MODULE_R2R), info);
 	fake_poke_u64(memory, info + 16, header);
 	fake_poke_u32(memory, header, 0x00525452);
 	fake_poke(memory, header + 4, &major, 2);
@@ -497,9 +552,9 @@ static void put_precompiled(struct fixture *fixture, uint16_t major, bool is_bac
 
 TEST(ready_to_run_images_have_an_array)
 {
-	static const uint16_t majors[] = { 9, 15, 16, 18 };
+	static const uint16_t majors[] = { 9, 15, 16, 18, 26 };
 	for (size_t i = 0; i < sizeof(majors) / sizeof(majors[0]); i++) {
-		struct fixture fixture = set_up(10);
+		struct fixture fixture = set_up(majors[i] == 26 ? 11 : 10);
 		put_precompiled(&fixture, majors[i], false);
 		check_all(&fixture);
 		check_variables(&fixture);
@@ -519,6 +574,30 @@ TEST(an_element_before_its_section_is_refused)
 	put_precompiled(&fixture, 16, true);
 	ASSERT_UINT(il_at(&fixture, 0x20), FAILS);
 	fake_clr_destroy(fixture.fake);
+}
+
+/* No part of 11 may be longer than what is left of its section. */
+TEST(sizes_of_11_are_checked)
+{
+	static const uint32_t sizes[][7] = {
+		{ 0x1000, 0, 0, 0, 0, 0, 0 },     { 1, 0x1000, 0, 0, 0, 0, 0 },
+		{ 0, 1, 1, 0x1000, 0, 0, 0 },     { 0, 1, 1, 0, 0, 0, 0x1000 },
+		{ 0, 1, 1, 0, 0xffffffff, 0, 0 }, { 0, 1, 1, 0, 0, 0xffffffff, 0xffffffff },
+		{ 0, 0xffffffff, 0, 0, 0, 0, 0 },
+	};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct fixture fixture = set_up(11);
+		struct blob blob = { .is_sized = true };
+		put_precompiled(&fixture, 26, false);
+		ASSERT_UINT(il_at(&fixture, 0x20), 10);
+		for (size_t k = 0; k < (sizes[i][0] ? 2 : 7); k++)
+			put_number(&blob, sizes[i][k]);
+		align(&blob);
+		/* The element is one byte, and its sizes follow. */
+		fake_poke(&fixture.fake->memory, FAKE_BLOB, blob.bytes, blob.bits / 8);
+		ASSERT_UINT(il_at(&fixture, 0x20), FAILS);
+		fake_clr_destroy(fixture.fake);
+	}
 }
 
 /* A blob whose variables are @p variables; they are not read, and none of them is said. */
@@ -570,7 +649,7 @@ TEST(variables_written_by_hand_are_read)
 
 TEST(variables_that_are_cut_or_too_many_are_not_said)
 {
-	struct blob all = all_variables();
+	struct blob all = all_variables(false);
 	check_bad_variables(&all, 0);
 	check_bad_variables(&all, all.bits / 8 - 2);
 	struct blob many = { 0 };

@@ -119,21 +119,23 @@ TEST(blocks_of_registers)
 	ASSERT_UINT(SOFTWARE_FRAME_POINTERS + context_pointer(REG_RBX), 24 + 128 + 8 * 3);
 }
 
-/* doc/coreclr.md 12.7. */
-TEST(exceptions_in_flight)
+/* doc/coreclr.md 12.7: handler, clause, flags, low, high, exception, pass. */
+static void check_exinfo(unsigned int release, const uint8_t offsets[7])
 {
 	struct fake_memory memory;
 	struct exinfo info;
 	fake_memory_init(&memory);
 	uint64_t at = fake_alloc(&memory, 0x100);
-	struct clr clr = { .major = 10, .memory = &memory.memory };
-	fake_poke_u64(&memory, at + 0x20, 0x1234);
-	fake_poke_u32(&memory, at + 0x38, 2);
-	fake_poke_u32(&memory, at + 0x40, 4 | 8);
-	fake_poke_u64(&memory, at + 0x80, 0x100);
-	fake_poke_u64(&memory, at + 0x88, 0x200);
-	fake_poke_u64(&memory, at + 0xb0, 0x5678);
-	fake_poke(&memory, at + 0xb9, "\x02", 1);
+	struct clr clr = { .major = release, .memory = &memory.memory };
+	layout_init(&clr.layout);
+	layout_fill(&clr.layout, release, ORIGIN_SERIES);
+	fake_poke_u64(&memory, at + offsets[0], 0x1234);
+	fake_poke_u32(&memory, at + offsets[1], 2);
+	fake_poke_u32(&memory, at + offsets[2], 4 | 8);
+	fake_poke_u64(&memory, at + offsets[3], 0x100);
+	fake_poke_u64(&memory, at + offsets[4], 0x200);
+	fake_poke_u64(&memory, at + offsets[5], 0x5678);
+	fake_poke(&memory, at + offsets[6], "\x02", 1);
 	CU_ASSERT_TRUE_FATAL(exinfo_read(&clr, at, &info));
 	ASSERT_UINT(info.handler, 0x1234);
 	ASSERT_UINT(info.clause, 2);
@@ -141,13 +143,22 @@ TEST(exceptions_in_flight)
 	ASSERT_UINT(info.low, 0x100);
 	ASSERT_UINT(info.high, 0x200);
 	ASSERT_UINT(info.object, 0x5678);
-	ASSERT_UINT(info.slot, at + 0xb0);
+	ASSERT_UINT(info.slot, at + offsets[5]);
 	ASSERT_UINT(info.pass, 2);
 	CU_ASSERT_FALSE(exinfo_read(&clr, at + 0x1000000, &info));
 	CU_ASSERT_FALSE(exinfo_is_certain(&clr));
-	clr.major = 9;
+	/* A release that lacks one of them has none. */
+	clr.layout.origins[L_EXCEPTION_CLAUSE] = ORIGIN_NONE;
 	CU_ASSERT_FALSE(exinfo_read(&clr, at, &info));
 	fake_memory_deinit(&memory);
+}
+
+TEST(exceptions_in_flight)
+{
+	static const uint8_t in_10[] = { 0x20, 0x38, 0x40, 0x80, 0x88, 0xb0, 0xb9 };
+	static const uint8_t in_11[] = { 0x18, 0x30, 0x38, 0x78, 0x80, 0xa8, 0xb1 };
+	check_exinfo(10, in_10);
+	check_exinfo(11, in_11);
 }
 
 /* doc/coreclr.md 12.8: {next, Thread, references, u32 count, u32 flags}. */

@@ -71,7 +71,7 @@ static struct gc_info_query active(unsigned int version, uint32_t offset)
 
 TEST(test_header)
 {
-	for (unsigned int version = 2; version <= 4; version++) {
+	for (unsigned int version = 2; version <= 5; version++) {
 		struct gc_info info = { 0 };
 		struct gc_info_query query = caller(version, 7);
 		struct writer slim = { .bits = 0 }, fat = { .bits = 0 };
@@ -110,7 +110,7 @@ TEST(test_header)
 		check(&fat, &query, "fp-4096ipu");
 		query.no_untracked = true;
 		check(&fat, &query, "");
-		query.version = version == 4 ? 5 : 1;
+		query.version = version == 5 ? 6 : 1;
 		check(&fat, &query, NULL);
 	}
 	struct writer no_frame = { .bits = 0 };
@@ -158,7 +158,7 @@ static struct writer make_safe_points(unsigned int version)
 
 TEST(test_safe_points)
 {
-	for (unsigned int version = 2; version <= 4; version++) {
+	for (unsigned int version = 2; version <= 5; version++) {
 		struct writer writer = make_safe_points(version);
 		struct gc_info_query query = caller(version, 10);
 		check(&writer, &query, "rbx " UNTRACKED);
@@ -184,6 +184,17 @@ TEST(test_safe_points)
 		query.offset = 0;
 		check(&writer, &query, UNTRACKED);
 	}
+}
+
+/* From 11 on nothing of a frame is alive that an exception has ended, but in ranges. */
+TEST(aborted_frames_of_11_have_no_slots)
+{
+	struct writer points = make_safe_points(5);
+	struct gc_info_query query = caller(5, 60);
+	query.is_dead = true;
+	check(&points, &query, "rbx r12 r14 sp+8i fp-16 caller+24 " UNTRACKED);
+	query.is_aborted = true;
+	check(&points, &query, "");
 }
 
 /*
@@ -309,7 +320,7 @@ TEST(test_ranges)
 		{ 99, "sp+16 fp-8u", "sp+16 fp-8u" },
 		{ 100, "fp-8u", "fp-8u" },
 	};
-	for (unsigned int version = 2; version <= 4; version++) {
+	for (unsigned int version = 2; version <= 5; version++) {
 		struct writer writer = make_ranges(version, true);
 		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 			struct gc_info_query query = active(version, cases[i].offset);
@@ -317,6 +328,10 @@ TEST(test_ranges)
 			/* that an exception came from there changes nothing in a range */
 			query.is_aborted = true;
 			check(&writer, &query, cases[i].active);
+			query.is_dead = true;
+			uint32_t at = cases[i].offset;
+			bool is_in_range = (at >= 16 && at < 80) || (at >= 90 && at < 120);
+			check(&writer, &query, is_in_range ? cases[i].active : "");
 			query = caller(version, cases[i].offset + (version < 4));
 			check(&writer, &query, cases[i].caller);
 		}
@@ -337,7 +352,7 @@ TEST(test_ranges)
 /* Until 3 a thread stops at no safe point, and what the call returned is not known. */
 TEST(test_returned)
 {
-	for (unsigned int version = 2; version <= 4; version++) {
+	for (unsigned int version = 2; version <= 5; version++) {
 		struct writer writer = { .bits = 0 };
 		put_slim(&writer, version, false, 16, 1);
 		put(&writer, 4, 9 - (version < 4));

@@ -307,6 +307,34 @@ TEST(exceptions_in_flight_are_roots)
 	stack_end(&fixture);
 }
 
+/* A record of 11 has the reference itself, and no handle. */
+TEST(exceptions_of_11_have_their_own_reference)
+{
+	struct stack_fixture fixture;
+	stack_begin_release(&fixture, 11);
+	struct fake_clr *fake = fixture.fake;
+	uint64_t first = STACK_TOP + 0x100, thread = fixture.stack->thread->address;
+	uint64_t sp = stack_in_native_code(&fixture), end = sp + (uint64_t)2 * FAKE_FRAME_SIZE;
+	uint8_t pass = 2;
+	stack_frames(&fixture, fixture.work, sp, 3);
+	fake_poke_u64(fixture.memory, sp, fixture.object);
+	fake_inlined_call(fixture.stack, sp - 0x80, fake_call(fixture.work, 1), sp, fake_rbp(sp));
+	fake_poke_u64(fixture.memory, fake_at(fake, thread, L_THREAD_EXCEPTION_TRACKER), first);
+	fake_poke_u64(fixture.memory, fake_at(fake, first, L_EXCEPTION_THROWN), fixture.object);
+	fake_poke(fixture.memory, fake_at(fake, first, L_EXCEPTION_PASS), &pass, 1);
+	fake_poke_u32(fixture.memory, fake_at(fake, first, L_EXCEPTION_FLAGS), 4);
+	fake_poke_u64(fixture.memory, fake_at(fake, first, L_EXCEPTION_LOW), sp);
+	fake_poke_u64(fixture.memory, fake_at(fake, first, L_EXCEPTION_HIGH), end);
+	stack_again(&fixture);
+	ASSERT_TEXT(fixture.result.why, "");
+	CU_ASSERT(stack_frame_at(&fixture, 1)->is_dead && stack_frame_at(&fixture, 2)->is_dead);
+	CU_ASSERT(!stack_frame_at(&fixture, 3)->is_dead);
+	ASSERT_UINT(fixture.result.roots_count, 1);
+	ASSERT_UINT(stack_root_at(&fixture, first + 168)->kind, STACK_ROOT_EXCEPTION);
+	ASSERT_UINT(stack_roots_at(&fixture, first + 168, fixture.object), 1);
+	stack_end(&fixture);
+}
+
 TEST(the_runtimes_own_variables_are_roots)
 {
 	/* Where .NET 10 and .NET 8 have Thread.m_pGCFrame. */

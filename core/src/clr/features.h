@@ -49,10 +49,14 @@
 	X(FRAME_VTABLES, 8, 9)                                                                         \
 	/* Frames begin with the numbers of enum frame_kind (12.6; FrameTypes.h) */                    \
 	X(FRAME_NUMBERS, 10, 11)                                                                       \
-	/* ExInfo has handlers and unwound stacks where 12.7 says (12.7; exinfo.h) */                  \
-	X(EXINFO_PARTS, 10, 0)                                                                         \
+	/* an ExInfo has the reference to its exception, not a handle of it (12.7; exinfo.h) */        \
+	X(DIRECT_EXCEPTION, 11, 0)                                                                     \
+	/* a frame that an exception has ended has no live slots outside of ranges (12.5) */           \
+	X(EMPTY_ABORTED_FRAMES, 11, 0)                                                                 \
 	/* the JIT's debug info begins with a byte of flags (12.13; debuginfostore.cpp) */             \
 	X(DEBUG_FLAGS, 8, 10)                                                                          \
+	/* debug info begins with its sizes, SLIM or FAT (12.13; debuginfostore.cpp) */                \
+	X(DEBUG_SIZES, 11, 0)                                                                          \
 	/* its bounds are packed, PatchpointInfo has an entry point (12.13; debuginfostore.cpp) */     \
 	X(PACKED_BOUNDS, 10, 0)                                                                        \
 	/* MethodDesc is without m_codeData: 8 bytes less (12.10; method.hpp) */                       \

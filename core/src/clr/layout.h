@@ -140,6 +140,8 @@ enum layout_origin {
 	X(CODE_HEAP_END, "CodeHeapListNode", "EndAddress", 24, 24, 24, 24)                     \
 	X(CODE_HEAP_MAP_BASE, "CodeHeapListNode", "MapBase", 32, 32, 32, 32)                   \
 	X(CODE_HEAP_HEADER_MAP, "CodeHeapListNode", "HeaderMap", 40, 40, 40, 40)               \
+	X(CODE_HEADER_DEBUG_INFO, "RealCodeHeader", "DebugInfo", 0, 0, 0, 0)                   \
+	X(CODE_HEADER_CLAUSES, "RealCodeHeader", "EHInfo", 8, 8, 8, 8)                         \
 	X(CODE_HEADER_GC_INFO, "RealCodeHeader", "GCInfo", 16, 16, 16, 16)                     \
 	X(CODE_HEADER_METHOD, "RealCodeHeader", "MethodDesc", 24, 24, 24, 24)                  \
 	X(CODE_HEADER_UNWIND_COUNT, "RealCodeHeader", "NumUnwindInfos", 32, 32, 32, 32)        \
@@ -159,7 +161,14 @@ enum layout_origin {
 	X(HIJACK_FRAME_ARGS, "HijackFrame", "HijackArgsPtr", 32, 32, 32, 32)                   \
 	X(EXCEPTION_PREVIOUS, "ExceptionInfo", "PreviousNestedInfo", 8, 0, 0, 0)               \
 	X(EXCEPTION_THREAD, "ExceptionInfo", "Thread", 16, NO, NO, NO)                         \
-	X(EXCEPTION_THROWN, "ExceptionInfo", "ThrownObject", 64, 8, 8, 168)
+	X(EXCEPTION_THROWN, "ExceptionInfo", "ThrownObject", 64, 8, 8, 168)                    \
+	X(EXCEPTION_REFERENCE, "ExceptionInfo", "Exception", NO, NO, 176, NO)                  \
+	X(EXCEPTION_HANDLER, "ExceptionInfo", "IPForEHClause", NO, NO, 32, 24)                 \
+	X(EXCEPTION_CLAUSE, "ExceptionInfo", "ClauseType", NO, NO, 56, 48)                     \
+	X(EXCEPTION_FLAGS, "ExceptionInfo", "ExceptionFlags", NO, NO, 64, 56)                  \
+	X(EXCEPTION_LOW, "ExceptionInfo", "StackLowBound", NO, NO, 128, 120)                   \
+	X(EXCEPTION_HIGH, "ExceptionInfo", "StackHighBound", NO, NO, 136, 128)                 \
+	X(EXCEPTION_PASS, "ExceptionInfo", "PassNumber", NO, NO, 185, 177)
 
 /** Index of an offset in struct layout. */
 enum layout_field {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "clr/layouts/exinfo.h"
 #include "clr/layouts/thread_words.h"
 #include "clr/threads/in_flight.h"
 #include "roots/root_set.h"
@@ -46,7 +47,7 @@ static void try_exceptions(struct owner_finder *finder, uint64_t thread_address,
 	unsigned int count = 0;
 	for (in_flight_begin(&flight, finder->clr, thread_address); flight.at && count < THROWN_MAX;
 	     in_flight_next(&flight), count++) {
-		if (!clr_pointer(finder->clr, flight.at, L_EXCEPTION_THROWN, &handle))
+		if (!exinfo_thrown(finder->clr, flight.at, &handle))
 			return;
 		try_word(finder, handle, thread, RECORD_EXCEPTION);
 	}

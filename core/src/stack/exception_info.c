@@ -52,14 +52,11 @@ static bool add_exception_record(const struct clr *clr, uint64_t address,
 {
 	struct exception_record record = { .address = address };
 	struct unwound_range range = { 0, 0 };
-	uint64_t handle = 0;
-	if (!clr_pointer(clr, address, L_EXCEPTION_THROWN, &handle) ||
-	    (handle && !memory_u64(clr_memory(clr), handle, &record.object))) {
+	if (!exinfo_thrown(clr, address, &record.slot) ||
+	    (record.slot && !memory_u64(clr_memory(clr), record.slot, &record.object))) {
 		chain->is_broken = true;
 		return true;
 	}
-	if (handle)
-		record.slot = handle;
 	/* Other builds may have other offsets. */
 	if (!read_rest(clr, &record, &range) && exinfo_is_certain(clr))
 		chain->is_broken = true;

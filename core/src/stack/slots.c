@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "clr/features.h"
 #include "heap/heap.h"
 #include "stack/walker.h"
 #include "unwind/unwind_codes.h"
@@ -109,6 +110,7 @@ static bool decode_frame_slots(struct thread_walk *walk, const struct code_info 
 		.offset = (uint32_t)(*walk_register(walk, REG_RIP) - code->start),
 		.is_active = walk->context.is_active,
 		.is_aborted = walk->context.is_aborted,
+		.is_dead = clr_has(walk->clr, CLR_EMPTY_ABORTED_FRAMES),
 		.no_untracked = no_untracked,
 	};
 	enum gc_info_result result = gc_info_decode(walk->memory, code->gc_info, &query, info);

@@ -13,6 +13,7 @@
 #include "util/alloc.h"
 
 /* Header: a bit says whether it is slim (one flag follows) or fat (all flags follow). */
+#define VERSION_LAST          5u
 #define FLAGS_BITS            10u
 #define FLAG_GS_COOKIE        0x004u
 #define FLAG_PSP_SYM          0x008u
@@ -421,6 +422,10 @@ static void keep_live(struct decoder *decoder)
 {
 	struct gc_info *info = decoder->info;
 	size_t kept = 0;
+	if (decoder->query->is_aborted && decoder->query->is_dead && !info->is_interruptible) {
+		info->slots_count = 0;
+		return;
+	}
 	for (size_t i = 0; i < info->slots_count; i++) {
 		struct gc_slot slot = info->slots[i];
 		bool is_live = slot.is_untracked
@@ -441,7 +446,7 @@ enum gc_info_result gc_info_decode(struct memory *memory, uint64_t address,
 	ret->frame_register = REG_NONE;
 	ret->is_interruptible = ret->is_unknown = ret->wants_only_leaf = false;
 	ret->slots_count = 0;
-	if (query->version < 2 || query->version > 4)
+	if (query->version < 2 || query->version > VERSION_LAST)
 		return GC_INFO_BAD;
 	gc_bits_init(&decoder.bits, memory, address, 8 * (uint64_t)GC_INFO_BYTES_MAX);
 	decoder.query = query;

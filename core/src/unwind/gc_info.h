@@ -27,10 +27,11 @@ struct gc_slot {
 
 /** What to look up. */
 struct gc_info_query {
-	unsigned int version; /**< version of the GCInfo: 2 (.NET 8), 3 (9), 4 (10 and later) */
+	unsigned int version; /**< version of the GCInfo: 2 (.NET 8), 3 (9), 4 (10), 5 (11) */
 	uint32_t offset;      /**< offset of the instruction pointer in the method */
 	bool is_active;       /**< the thread was stopped there: it is not a return address */
 	bool is_aborted;      /**< an exception came from there: it is not a safe point */
+	bool is_dead;         /**< an aborted frame has no live slots outside of ranges (11) */
 	bool no_untracked;    /**< leave out untracked slots, for a filter: its parent reports
 			       * them */
 };

@@ -8,13 +8,12 @@
  * eeconfig: EE_ILEXCEPTION): the word in front of the code points to the header, the header to the
  * clauses, which come after their number.
  */
-#define HEADER_CLAUSES 8u
-#define CLAUSES_FIRST  8u
-#define CLAUSE_SIZE    32u
-#define CLAUSE_FLAGS   0u
-#define CLAUSE_FILTER  24u
-#define FLAG_FILTER    1u /* COR_ILEXCEPTION_CLAUSE_FILTER */
-#define CLAUSES_MAX    65536u
+#define CLAUSES_FIRST 8u
+#define CLAUSE_SIZE   32u
+#define CLAUSE_FLAGS  0u
+#define CLAUSE_FILTER 24u
+#define FLAG_FILTER   1u /* COR_ILEXCEPTION_CLAUSE_FILTER */
+#define CLAUSES_MAX   65536u
 
 bool clr_clauses_tell_filter(const struct clr *clr, const struct code_info *code, bool *ret)
 {
@@ -22,7 +21,7 @@ bool clr_clauses_tell_filter(const struct clr *clr, const struct code_info *code
 	bool is_filter = false;
 	uint64_t header = 0, clauses = 0, count = 0;
 	if (code->is_precompiled || !memory_u64(memory, code->start - 8, &header) ||
-	    !memory_u64(memory, header + HEADER_CLAUSES, &clauses) || !clauses ||
+	    !clr_pointer(clr, header, L_CODE_HEADER_CLAUSES, &clauses) || !clauses ||
 	    !memory_u64(memory, clauses - 8, &count) || !count || count > CLAUSES_MAX)
 		return false;
 	for (uint64_t i = 0; i < count; i++) {

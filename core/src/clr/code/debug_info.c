@@ -36,8 +36,10 @@ static void take_bound(struct debug_reader *reader, struct bounds *bounds, uint3
 		bounds->il = il == IL_PROLOG ? 0 : il;
 }
 
-static bool read_bounds(struct debug_reader *reader, bool is_packed, struct bounds *bounds)
+static bool read_bounds(struct debug_reader *reader, enum debug_format format,
+			struct bounds *bounds)
 {
+	bool is_packed = format != DEBUG_LOOSE;
 	uint32_t count = debug_number(reader);
 	unsigned int native_bits = 0, il_bits = 0;
 	if (is_packed) {
@@ -49,7 +51,7 @@ static bool read_bounds(struct debug_reader *reader, bool is_packed, struct boun
 	}
 	for (uint32_t i = 0; i < count && !bounds->is_past; i++) {
 		if (is_packed)
-			(void)debug_bits(reader, 2);
+			(void)debug_bits(reader, format == DEBUG_SIZED ? 3 : 2);
 		uint32_t step = is_packed ? debug_bits(reader, native_bits) : debug_number(reader);
 		uint32_t il = is_packed ? debug_bits(reader, il_bits) : debug_number(reader);
 		if (!is_packed)
@@ -72,7 +74,7 @@ bool clr_il_at(struct clr *clr, const struct code_info *code, uint64_t place, ui
 	if (!debug_parts_find(clr, code, &reader, &parts) || parts.bounds == parts.bounds_end)
 		return false;
 	debug_set(&reader, parts.bounds, parts.bounds_end);
-	if (!read_bounds(&reader, parts.is_packed, &bounds) || bounds.il == IL_NO_MAPPING)
+	if (!read_bounds(&reader, parts.format, &bounds) || bounds.il == IL_NO_MAPPING)
 		return false;
 	*ret = bounds.il;
 	return true;

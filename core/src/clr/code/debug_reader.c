@@ -20,6 +20,18 @@
 
 #define SIZES_FOLLOW 0xffffffffu
 
+/* The parts of a blob of 11, in their order. */
+enum {
+	PART_BOUNDS,
+	PART_VARIABLES,
+	PART_SLIM_COUNT,
+	PART_UNINSTRUMENTED = PART_SLIM_COUNT,
+	PART_PATCHPOINT,
+	PART_RICH,
+	PART_ASYNC,
+	PART_COUNT,
+};
+
 /* NativeArray: elements in each tree. */
 #define TREE_SIZE 16u
 
@@ -133,7 +145,7 @@ static bool find_native_element(struct debug_reader *reader, uint32_t index)
 
 /* Move to the blob of a method of a ReadyToRun image. */
 static bool find_r2r_blob(struct clr *clr, const struct code_info *code,
-			  struct debug_reader *reader, bool *ret_is_packed)
+			  struct debug_reader *reader, enum debug_format *format)
 {
 	uint64_t info, header;
 	uint32_t rva, size;
@@ -154,7 +166,9 @@ static bool find_r2r_blob(struct clr *clr, const struct code_info *code,
 		return false;
 	if (back)
 		debug_move(reader, element - back);
-	*ret_is_packed = major >= R2R_PACKED_MAJOR;
+	/* 8 to 10 take images of older releases, too; 11 takes only its own. */
+	if (*format != DEBUG_SIZED)
+		*format = major >= R2R_PACKED_MAJOR ? DEBUG_PACKED : DEBUG_LOOSE;
 	return true;
 }
 
@@ -164,10 +178,12 @@ static bool find_jit_blob(struct clr *clr, const struct code_info *code,
 {
 	uint64_t header, blob;
 	if (!memory_u64(clr->memory, code->start - 8, &header) ||
-	    !memory_u64(clr->memory, header, &blob) || !blob)
+	    !clr_pointer(clr, header, L_CODE_HEADER_DEBUG_INFO, &blob) || !blob)
 		return false;
 	reader->end = UINT64_MAX;
 	debug_move(reader, blob);
+	if (!clr_has(clr, CLR_DEBUG_FLAGS))
+		return true;
 	uint8_t flags = debug_byte(reader);
 	if (flags & ~(FLAG_PATCHPOINT | FLAG_RICH))
 		return false;
@@ -192,7 +208,7 @@ static bool find_jit_blob(struct clr *clr, const struct code_info *code,
 static bool take_sizes(struct debug_reader *reader, struct debug_parts *parts)
 {
 	uint64_t size = debug_number(reader), skipped = 0;
-	if (parts->is_packed && size == SIZES_FOLLOW) {
+	if (parts->format == DEBUG_PACKED && size == SIZES_FOLLOW) {
 		size = debug_number(reader);
 		skipped = debug_number(reader);
 	}
@@ -210,14 +226,41 @@ static bool take_sizes(struct debug_reader *reader, struct debug_parts *parts)
 	return true;
 }
 
+/* The sizes of 11: of the first two parts (SLIM), or a 0 and the sizes of all (FAT). */
+static bool take_all_sizes(struct debug_reader *reader, struct debug_parts *parts)
+{
+	uint64_t sizes[PART_COUNT] = { debug_number(reader) }, places[PART_COUNT + 1];
+	bool is_fat = !sizes[PART_BOUNDS];
+	for (unsigned int i = is_fat ? 0 : 1; i < (is_fat ? PART_COUNT : PART_SLIM_COUNT); i++)
+		sizes[i] = debug_number(reader);
+	if (reader->failed)
+		return false;
+	places[0] = reader->at;
+	for (unsigned int i = 0; i < PART_COUNT; i++) {
+		if (sizes[i] > reader->end - places[i])
+			return false;
+		places[i + 1] = places[i] + sizes[i];
+	}
+	parts->bounds = places[PART_BOUNDS];
+	parts->bounds_end = places[PART_BOUNDS + 1];
+	parts->variables = places[PART_VARIABLES];
+	parts->variables_end = places[PART_VARIABLES + 1];
+	parts->async = places[PART_ASYNC];
+	parts->async_end = places[PART_ASYNC + 1];
+	return true;
+}
+
 bool debug_parts_find(struct clr *clr, const struct code_info *code, struct debug_reader *reader,
 		      struct debug_parts *ret)
 {
-	struct debug_parts parts = { .is_packed = clr_has(clr, CLR_PACKED_BOUNDS) };
-	if (!clr_has(clr, CLR_DEBUG_FLAGS) ||
-	    !(code->is_precompiled ? find_r2r_blob(clr, code, reader, &parts.is_packed)
+	struct debug_parts parts = { .format = clr_has(clr, CLR_DEBUG_SIZES)     ? DEBUG_SIZED
+					       : clr_has(clr, CLR_PACKED_BOUNDS) ? DEBUG_PACKED
+										 : DEBUG_LOOSE };
+	if ((!clr_has(clr, CLR_DEBUG_FLAGS) && parts.format != DEBUG_SIZED) ||
+	    !(code->is_precompiled ? find_r2r_blob(clr, code, reader, &parts.format)
 				   : find_jit_blob(clr, code, reader)) ||
-	    !take_sizes(reader, &parts))
+	    !(parts.format == DEBUG_SIZED ? take_all_sizes(reader, &parts)
+					  : take_sizes(reader, &parts)))
 		return false;
 	*ret = parts;
 	return true;

@@ -34,10 +34,18 @@ static inline void debug_align(struct debug_reader *reader)
 	reader->part_bits = 0;
 }
 
-/** The two parts of a blob: addresses of their first bytes and after their last. */
+/** How the parts of a blob are written. */
+enum debug_format {
+	DEBUG_LOOSE,  /**< 8 and 9 */
+	DEBUG_PACKED, /**< 10: bounds are packed */
+	DEBUG_SIZED,  /**< 11: more kinds of parts, and bounds with 3 bits of source */
+};
+
+/** The parts of a blob: addresses of their first bytes and after their last. */
 struct debug_parts {
 	uint64_t bounds, bounds_end, variables, variables_end;
-	bool is_packed; /**< the bounds are written as since 10 */
+	uint64_t async, async_end; /**< what is saved at each await (11); equal: none */
+	enum debug_format format;
 };
 
 /**

@@ -7,7 +7,8 @@
 #include "clr/internal.h"
 
 /* Added to the numbers of variables; the lowest ones are not variables of the IL. */
-#define NUMBER_BIAS 4u
+#define NUMBER_BIAS    4u
+#define NUMBER_BIAS_11 6u
 
 /* Registers by the processor's numbers; then one more name for rsp, after the prolog. */
 #define REGISTERS  16u
@@ -71,18 +72,35 @@ static void forget_homes(struct variable_home *rows, size_t count)
 		rows[i] = (struct variable_home){ .kind = HOME_NONE };
 }
 
-static bool read_homes(struct debug_reader *reader, uint32_t offset, struct variable_home *rows,
-		       size_t count)
+/* Which variable, and where in the code it is valid. */
+struct validity {
+	uint32_t number, begin, size;
+};
+
+static struct validity take_validity(struct debug_reader *reader, enum debug_format format)
+{
+	struct validity ret;
+	if (format == DEBUG_SIZED)
+		ret.number = debug_number(reader) - NUMBER_BIAS_11;
+	ret.begin = debug_number(reader);
+	ret.size = debug_number(reader);
+	if (format != DEBUG_SIZED)
+		ret.number = debug_number(reader) - NUMBER_BIAS;
+	return ret;
+}
+
+static bool read_homes(struct debug_reader *reader, enum debug_format format, uint32_t offset,
+		       struct variable_home *rows, size_t count)
 {
 	uint32_t left = debug_number(reader);
 	while (left-- && !reader->failed) {
 		struct variable_home home;
-		uint32_t begin = debug_number(reader), size = debug_number(reader);
-		uint32_t number = debug_number(reader) - NUMBER_BIAS;
+		struct validity valid = take_validity(reader, format);
 		take_home(reader, &home);
-		bool is_there = offset >= begin && offset - begin < size;
-		if (!reader->failed && is_there && number < count && rows[number].kind == HOME_NONE)
-			rows[number] = home;
+		bool is_there = offset >= valid.begin && offset - valid.begin < valid.size;
+		if (!reader->failed && is_there && valid.number < count &&
+		    rows[valid.number].kind == HOME_NONE)
+			rows[valid.number] = home;
 	}
 	return !reader->failed;
 }
@@ -98,7 +116,7 @@ bool clr_variable_homes(struct clr *clr, const struct code_info *code, uint64_t 
 	    !debug_parts_find(clr, code, &reader, &parts) || parts.variables == parts.variables_end)
 		return false;
 	debug_set(&reader, parts.variables, parts.variables_end);
-	if (read_homes(&reader, (uint32_t)(place - code->start), rows, count))
+	if (read_homes(&reader, parts.format, (uint32_t)(place - code->start), rows, count))
 		return true;
 	forget_homes(rows, count);
 	return false;

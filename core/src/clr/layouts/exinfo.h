@@ -4,10 +4,7 @@
 
 #include "clr/clr.h"
 
-/**
- * The parts of an ExInfo that no contract descriptor has (doc/coreclr.md 12.7; exinfo.h,
- * exstatecommon.h).
- */
+/** The parts of an ExInfo (doc/coreclr.md 12.7; exinfo.h, exstatecommon.h). */
 struct exinfo {
 	uint64_t slot;      /**< address of the reference to the exception */
 	uint64_t object;    /**< the exception */
@@ -21,6 +18,15 @@ struct exinfo {
 /** The largest numbers of a clause and of a pass. */
 #define EXINFO_CLAUSE_LAST 3u
 #define EXINFO_PASS_LAST   2u
+
+/**
+ * Where the reference to the exception is that the record at @p address is about: what its handle
+ * refers to, or in 11 a word of its own.
+ *
+ * @param[out] ret 0: it has none
+ * @return false when that is not known, or cannot be read
+ */
+bool exinfo_thrown(const struct clr *clr, uint64_t address, uint64_t *ret);
 
 /** Read the ExInfo at @p address; false when its numbers are not known, or it cannot be read. */
 bool exinfo_read(const struct clr *clr, uint64_t address, struct exinfo *ret);

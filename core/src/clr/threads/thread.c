@@ -6,6 +6,8 @@
 
 #include "clr/features.h"
 #include "clr/internal.h"
+#include "clr/layouts/exinfo.h"
+#include "clr/threads/in_flight.h"
 #include "clr/threads/thread_state.h"
 #include "mem/memory.h"
 #include "targets/target.h"
@@ -99,6 +101,24 @@ static bool read_thread_u32(const struct clr *clr, uint64_t base, enum layout_fi
 	       memory_u32(clr->memory, base + clr_offset(clr, field), ret);
 }
 
+/* The exception that it threw last. */
+static void read_exception(const struct clr *clr, struct clr_thread *thread)
+{
+	struct in_flight flight;
+	uint64_t slot = 0;
+	/* A handle: the address of a reference. */
+	if (clr_pointer(clr, thread->address, L_THREAD_EXCEPTION, &slot) && slot)
+		(void)memory_u64(clr->memory, slot, &thread->exception);
+	if (!clr_has(clr, CLR_DIRECT_EXCEPTION))
+		return;
+	/* While an exception is in flight, the one before may still be there (12.7). */
+	uint64_t object = 0;
+	in_flight_begin(&flight, clr, thread->address);
+	if (flight.at && exinfo_thrown(clr, flight.at, &slot) &&
+	    memory_u64(clr->memory, slot, &object) && object)
+		thread->exception = object;
+}
+
 static bool read_thread(const struct clr *clr, uint64_t address, struct clr_thread *ret)
 {
 	*ret = (struct clr_thread){ .address = address };
@@ -112,10 +132,7 @@ static bool read_thread(const struct clr *clr, uint64_t address, struct clr_thre
 	(void)read_thread_u32(clr, address, L_THREAD_COOPERATIVE, &cooperative);
 	ret->is_cooperative = cooperative != 0;
 	read_thread_context(clr, ret);
-	/* A handle: the address of a reference. */
-	uint64_t handle = 0;
-	if (clr_pointer(clr, address, L_THREAD_EXCEPTION, &handle) && handle)
-		(void)memory_u64(clr->memory, handle, &ret->exception);
+	read_exception(clr, ret);
 	return true;
 }
 
