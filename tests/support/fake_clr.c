@@ -195,6 +195,24 @@ uint64_t fake_type(struct fake_clr *fake, const struct fake_type *type)
 	return method_table;
 }
 
+uint64_t fake_continuation_type(struct fake_clr *fake, uint64_t parent, uint64_t first,
+				uint32_t size)
+{
+	/* Next, then the data's; a size is stored less that of the object. */
+	const struct gc_series series[] = { { .size = 8 - (int64_t)size, .offset = 8 },
+					    { .size = 16 - (int64_t)size, .offset = 32 },
+					    { .size = 8 - (int64_t)size, .offset = 56 } };
+	uint64_t type = fake_type(fake, &(struct fake_type){ .base_size = size,
+							     .parent = parent,
+							     .series = series,
+							     .series_count = size < 72 ? 1 : 3 });
+	if (first) {
+		uint64_t ee_class = fake_peek_u64(&fake->memory, fake_at(fake, first, L_MT_CLASS));
+		fake_poke_u64(&fake->memory, fake_at(fake, type, L_MT_CLASS), ee_class);
+	}
+	return type;
+}
+
 uint64_t fake_array_type(struct fake_clr *fake, uint64_t element)
 {
 	const struct gc_series all = { .size = -24, .offset = 16 };

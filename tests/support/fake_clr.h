@@ -83,6 +83,12 @@ struct fake_type {
 
 /** Make a MethodTable with its GCDesc and EEClass; returns its address. */
 uint64_t fake_type(struct fake_clr *fake, const struct fake_type *type);
+/**
+ * Make a type for what suspended methods keep (11), of @p size bytes, child of @p parent, with the
+ * EEClass of @p first; 0: it is the first one. Its data have references at [0, 16) and [24, 32).
+ */
+uint64_t fake_continuation_type(struct fake_clr *fake, uint64_t parent, uint64_t first,
+				uint32_t size);
 /** Make an SZ array of references to @p element. */
 uint64_t fake_array_type(struct fake_clr *fake, uint64_t element);
 

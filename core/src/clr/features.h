@@ -29,6 +29,8 @@
 	X(DOMAIN_STATICS, 8, 8)                                                                        \
 	/* locks of the runtime take 72 bytes less (10.5; stringliteralmap.h, syncblk.h) */            \
 	X(SMALL_LOCKS, 10, 0)                                                                          \
+	/* the JIT makes types for what suspended methods keep (7.3; asynccontinuations.cpp) */        \
+	X(CONTINUATION_TYPES, 11, 0)                                                                   \
 	/* a SyncBlock refers to a System.Threading.Lock, and has none itself (7.4; syncblk.h) */      \
 	X(MANAGED_MONITORS, 11, 0)                                                                     \
 	/* Thread._waitInfo says what it waits for (12.15; WaitSubsystem.ThreadWaitInfo.Unix.cs) */    \

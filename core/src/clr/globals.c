@@ -265,6 +265,8 @@ static void read_named(struct clr *clr, const struct descriptor *descriptor)
 		{ "ObjectArrayMethodTable", &clr->globals.object_array_method_table },
 		{ "ExceptionMethodTable", &clr->globals.exception_method_table },
 		{ "SyncTableEntries", &clr->globals.sync_table },
+		{ "ContinuationMethodTable", &clr->globals.continuation_method_table },
+		{ "ContinuationSingletonEEClass", &clr->globals.continuation_class },
 		{ "FinalizerThread", &clr->threads.finalizer },
 		{ "GCThread", &clr->threads.gc },
 	};

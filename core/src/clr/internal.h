@@ -20,6 +20,8 @@ struct clr_globals {
 	/* objects of the runtime */
 	uint64_t app_domain, system_domain, thread_store, free_method_table, object_method_table,
 		string_method_table, object_array_method_table, exception_method_table;
+	/** Of what suspended methods keep (11): the base class, and the EEClass of all others. */
+	uint64_t continuation_method_table, continuation_class;
 	uint64_t sync_table;    /**< SyncTableEntry array */
 	uint64_t sync_count;    /**< index of its first entry that was never used, 0 = unknown */
 	uint64_t alloc_context; /**< address of g_global_alloc_context {ptr, limit} */

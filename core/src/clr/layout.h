@@ -44,6 +44,11 @@ enum layout_origin {
 	X(CLASS_NUM_INSTANCE, "EEClass", "NumInstanceFields", NO, 50, 50, 50)                  \
 	X(CLASS_NUM_STATIC, "EEClass", "NumStaticFields", NO, 54, 54, 54)                      \
 	X(CLASS_NUM_THREAD_STATIC, "EEClass", "NumThreadStaticFields", NO, 58, 58, 58)         \
+	X(CONTINUATION_SIZE, "ContinuationObject", "!", NO, NO, NO, 32)                        \
+	X(CONTINUATION_NEXT, "ContinuationObject", "Next", NO, NO, NO, 8)                      \
+	X(CONTINUATION_RESUME, "ContinuationObject", "ResumeInfo", NO, NO, NO, 16)             \
+	X(CONTINUATION_STATE, "ContinuationObject", "State", NO, NO, NO, 28)                   \
+	X(RESUME_IP, "AsyncResumeInfo", "DiagnosticIP", NO, NO, NO, 8)                         \
 	X(PARAM_TYPE_ARG, "ParamTypeDesc", "TypeArg", 8, 16, 16, 16)                           \
 	X(TYPE_VAR_MODULE, "TypeVarTypeDesc", "Module", 8, 16, 16, 16)                         \
 	X(TYPE_VAR_TOKEN, "TypeVarTypeDesc", "Token", 40, 40, 40, 40)                          \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "clr/internal.h"
+#include "clr/types/continuation.h"
 #include "clr/types/field_desc.h"
 #include "clr/types/type_lookup.h"
 #include "clr/types/type_name.h"
@@ -219,6 +220,9 @@ static enum hd_status read_declared(struct clr *clr, const struct type *type,
 				    struct hd_error *err)
 {
 	struct field_counts own, inherited = { 0 };
+	/* The class that they share declares nothing, not even what it inherits. */
+	if (type_is_continuation(clr, type))
+		return HD_OK;
 	if (!field_counts_read(clr, type->ee_class, &own) ||
 	    (parent && !field_counts_read(clr, parent->ee_class, &inherited))) {
 		return fail(err, HD_ERR_FAULT, type->ee_class,

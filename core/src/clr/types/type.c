@@ -7,6 +7,7 @@
 #include "arch/address_space.h"
 #include "clr/features.h"
 #include "clr/internal.h"
+#include "clr/types/continuation.h"
 #include "clr/types/gc_desc.h"
 #include "mem/memory.h"
 #include "util/alloc.h"
@@ -198,7 +199,10 @@ static bool sizes_are_sound(const struct type *type)
 	return type->base_size >= 24 && type->base_size % 8 == 0;
 }
 
-/* EEClass and canonical MethodTable point to each other; only the Free type has no EEClass. */
+/*
+ * EEClass and canonical MethodTable point to each other; only the Free type has no EEClass, and
+ * continuation types share that of one of them.
+ */
 static bool round_trip(const struct clr *clr, struct type *type)
 {
 	uint64_t value, back;
@@ -215,7 +219,8 @@ static bool round_trip(const struct clr *clr, struct type *type)
 	}
 	type->ee_class = value;
 	return value % 8 == 0 && value >= ARCH_USER_BEGIN &&
-	       clr_pointer(clr, value, L_CLASS_METHOD_TABLE, &back) && back == type->canonical;
+	       clr_pointer(clr, value, L_CLASS_METHOD_TABLE, &back) &&
+	       (back == type->canonical || continuation_is(clr, type, value, back));
 }
 
 bool type_may_be_missing(const struct clr *clr, uint64_t method_table)

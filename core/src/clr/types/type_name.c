@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clr/internal.h"
+#include "clr/types/continuation.h"
 #include "clr/types/field.h"
 #include "mem/memory.h"
 #include "util/alloc.h"
@@ -225,6 +226,12 @@ static void step_array(struct name_writer *writer, const struct type *type, unsi
 	name_in_order(writer, base);
 }
 
+static void append_continuation(struct name_writer *writer, const struct type *type)
+{
+	if (!writer->muted)
+		continuation_name(writer->clr, type, writer->text);
+}
+
 static void step_method_table(struct name_writer *writer, uint64_t handle, unsigned int depth)
 {
 	const struct type *type = type_find(writer->clr, handle);
@@ -242,6 +249,10 @@ static void step_method_table(struct name_writer *writer, uint64_t handle, unsig
 	}
 	if (type->category == CATEGORY_SZ_ARRAY || type->category == CATEGORY_MD_ARRAY) {
 		step_array(writer, type, depth);
+		return;
+	}
+	if (type_is_continuation(writer->clr, type)) {
+		append_continuation(writer, type);
 		return;
 	}
 	const struct module *module = module_find(writer->clr, type_home_module(writer->clr, type));
