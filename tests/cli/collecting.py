@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import tempfile
-import time
 import unittest
 from pathlib import Path
 from typing import Any, Callable
@@ -17,11 +16,10 @@ from shell_program import PROGRAM, TIMEOUT
 class Answer:
     """What came of one run of the program."""
 
-    def __init__(self, result: subprocess.CompletedProcess[str], seconds: float) -> None:
+    def __init__(self, result: subprocess.CompletedProcess[str]) -> None:
         self.status = result.returncode
         self.out = result.stdout
         self.err = result.stderr
-        self.seconds = seconds
 
     @property
     def json(self) -> dict[str, Any]:
@@ -32,7 +30,6 @@ class Answer:
 
 def run(*words: str, cwd: Path | None = None, as_user: Callable[[], None] | None = None) -> Answer:
     """Run the program."""
-    began = time.monotonic()
     result = subprocess.run(
         [PROGRAM, *words],
         capture_output=True,
@@ -43,7 +40,7 @@ def run(*words: str, cwd: Path | None = None, as_user: Callable[[], None] | None
         preexec_fn=as_user,
         stdin=subprocess.DEVNULL,
     )
-    return Answer(result, time.monotonic() - began)
+    return Answer(result)
 
 
 class Case(unittest.TestCase):

@@ -7,13 +7,12 @@ import json
 import os
 import signal
 import subprocess
-import time
 import unittest
 from pathlib import Path
 
 import test_cores
 from shell_program import BUBBLECS, DATA, LARGE_OBJECTS, PROGRAM, TIMEOUT
-from shell_program import Base, environment, folder, large_dump, run
+from shell_program import Base, environment, folder, large_dump, run, waiting
 
 # The members that every answer of a command has, beside schema, command and target.
 MEMBERS: dict[str, set[str]] = {
@@ -170,7 +169,7 @@ class Json(Base):
         os.read(process.stdout.fileno(), 1000)
         process.send_signal(signal.SIGINT)
         # It waits with a full pipe: nothing comes until the signal has been passed on.
-        time.sleep(1)
+        waiting.wait_until_rest(process.pid)
         out, _err = process.communicate(timeout=TIMEOUT)
         self.assertEqual(process.returncode, 130)
         self.assertLess(len(out), 1 << 23)
@@ -186,6 +185,7 @@ class Json(Base):
         assert process.stdout
         head = os.read(process.stdout.fileno(), 1000)
         process.send_signal(signal.SIGINT)
+        waiting.wait_until_rest(process.pid)
         out, err = process.communicate(timeout=TIMEOUT)
         self.assertEqual(process.returncode, 130)
         document = json.loads(head + out)

@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import Any, Iterator
 
 import fake_runtime
-from shell_program import DATA, PROGRAM, SOURCE, TIMEOUT, large_dump
+from shell_program import DATA, PROGRAM, SOURCE, TIMEOUT, large_dump, waiting
 
 DUMP = DATA / "small300.gcdump"
 TRACE = fake_runtime.TRACE
-# Seconds after which a program that was interrupted is deaf.
-DEAF = 20
+# Functions of the kernel in which a process waits for one that reads.
+WAITS = ("poll", "nanosleep", "fifo", "pipe_w", "wait_for_partner")
 OUTPUTS = ("-", "/dev/stdout")
 
 
@@ -50,14 +50,6 @@ def prompt(text: str) -> subprocess.CompletedProcess[bytes]:
         capture_output=True,
         timeout=TIMEOUT,
         check=False,
-    )
-
-
-def waits(pid: int) -> bool:
-    """Does a process sleep for a while, in poll() or in the open() of a FIFO?"""
-    where = Path(f"/proc/{pid}/wchan").read_text("ascii")
-    return any(
-        name in where for name in ("poll", "nanosleep", "fifo", "pipe_w", "wait_for_partner")
     )
 
 
@@ -256,15 +248,13 @@ class Fifos(Case):
             program.stdin.write(text)
             program.stdin.flush()
             # It looks for a reader once it does nothing but sleep.
-            idle, deadline = 0, time.monotonic() + 10
-            while idle < 5 and time.monotonic() < deadline:
-                time.sleep(0.1)
-                idle = idle + 1 if waits(program.pid) else 0
+            waiting.wait_until(lambda: waiting.is_in(program.pid, *WAITS), "it waits for a reader")
+            waiting.wait_until_rest(program.pid)
             program.send_signal(signal.SIGINT)
             program.stdin.close()
             program.stdin = None
             try:
-                _, err = program.communicate(timeout=DEAF)
+                _, err = program.communicate(timeout=TIMEOUT)
             except subprocess.TimeoutExpired:
                 program.kill()
                 raise
@@ -295,7 +285,7 @@ class Fifos(Case):
                 assert program.stdin
                 program.stdin.write(text)
                 program.stdin.close()
-                time.sleep(0.3)
+                waiting.wait_until_rest(program.pid)
                 got = Path("f").read_bytes()
                 self.assertEqual(program.wait(TIMEOUT), 0)
             self.assertIn(b"Findings" if text else b"a 2 ", got)

@@ -12,11 +12,20 @@ import pty
 import re
 import signal
 import subprocess
-import time
 import unittest
 from pathlib import Path
 
-from shell_program import BUBBLECS, BUILD, PROGRAM, SOURCE, TIMEOUT, environment, folder, large_dump
+from shell_program import (
+    BUBBLECS,
+    BUILD,
+    PROGRAM,
+    SOURCE,
+    TIMEOUT,
+    environment,
+    folder,
+    large_dump,
+    waiting,
+)
 from terminal import Terminal
 
 MISBEHAVING = str(BUILD / "tests" / "heapdump_misbehaving")
@@ -115,19 +124,11 @@ def children(pid: int) -> list[int]:
 
 
 def wait_for_child(pid: int) -> int:
-    for _ in range(500):
-        if found := children(pid):
-            return found[0]
-        time.sleep(0.01)
-    raise AssertionError("no worker")
+    return waiting.wait_until(lambda: children(pid), f"process {pid} has a worker")[0]
 
 
 def wait_for_end(pid: int) -> None:
-    for _ in range(500):
-        if not Path(f"/proc/{pid}").exists():
-            return
-        time.sleep(0.01)
-    raise AssertionError("it goes on")
+    waiting.wait_until(lambda: not Path(f"/proc/{pid}").exists(), f"process {pid} ends")
 
 
 SANITIZED = "built with sanitizers" in state()
@@ -334,18 +335,15 @@ class Silent(unittest.TestCase):
         )
         self.addCleanup(program.kill)
         worker = wait_for_child(program.pid)
-        for _ in range(500):
-            # It reads its command in recvmsg, and then it waits in poll.
-            if Path(f"/proc/{worker}/wchan").read_text(encoding="ascii").find("poll") >= 0:
-                return program
-            time.sleep(0.01)
-        raise AssertionError("it does not become silent")
+        # It reads its command in recvmsg, and then it waits in poll.
+        waiting.wait_until(lambda: waiting.is_in(worker, "poll"), "the worker becomes silent")
+        return program
 
     def test_the_third_ctrl_c_ends_it(self) -> None:
         with self.silent() as program:
             for _ in range(2):
                 program.send_signal(signal.SIGINT)
-                time.sleep(0.2)
+                waiting.wait_until_rest(program.pid)
                 self.assertIsNone(program.poll())
             program.send_signal(signal.SIGINT)
             _, err = program.communicate(timeout=TIMEOUT)
@@ -357,7 +355,7 @@ class Silent(unittest.TestCase):
             with self.silent() as program:
                 worker = wait_for_child(program.pid)
                 program.send_signal(number)
-                self.assertEqual(program.communicate(timeout=15), ("", ""))
+                self.assertEqual(program.communicate(timeout=TIMEOUT), ("", ""))
             self.assertEqual(program.returncode, -number)
             wait_for_end(worker)
 
@@ -390,7 +388,7 @@ class Completing(unittest.TestCase):
     def test_the_third_ctrl_c_ends_it(self) -> None:
         self.terminal.send("dumpheap -type attack-silence\t")
         for _ in range(3):
-            time.sleep(0.3)
+            waiting.wait_until_rest(self.terminal.pid)
             self.terminal.send("\x03")
         self.terminal.expect("interrupted; what was open is closed")
         self.check_lives()
@@ -475,12 +473,10 @@ class Ends(unittest.TestCase):
     def test_a_worker_does_not_read_the_users_input(self) -> None:
         with self.start(BUBBLECS) as program:
             worker = wait_for_child(program.pid)
-            for _ in range(500):
-                target = os.readlink(f"/proc/{worker}/fd/0")
-                if target == "/dev/null":
-                    break
-                time.sleep(0.01)
-            self.assertEqual(target, "/dev/null")
+            waiting.wait_until(
+                lambda: os.readlink(f"/proc/{worker}/fd/0") == "/dev/null",
+                "the worker's input is not the user's",
+            )
             program.communicate("quit\n", TIMEOUT)
 
 

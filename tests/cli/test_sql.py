@@ -11,7 +11,6 @@ import signal
 import sqlite3
 import subprocess
 import tempfile
-import time
 import unittest
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,14 @@ from shell_program import (
     DATA,
     PROGRAM,
     SOURCE,
+    TIMEOUT,
     Base,
     await_handler,
     environment,
     folder,
     large_dump,
     run,
+    waiting,
 )
 
 LEAK = str(SOURCE / "corefiles" / "leak.core.zst")
@@ -333,10 +334,11 @@ class Sql(Base):
             start_new_session=True,
         ) as process:
             await_handler(process.pid)
-            time.sleep(1)
+            # It has no end, and nothing else needs so much of a processor.
+            waiting.wait_until(lambda: waiting.seconds_of(process.pid) > 0.5, "the query runs")
             self.assertIsNone(process.poll())
             os.killpg(process.pid, signal.SIGINT)
-            process.communicate(timeout=60)
+            process.communicate(timeout=TIMEOUT)
             self.assertEqual(process.returncode, 130)
 
     def test_formats_and_limit(self) -> None:

@@ -52,22 +52,6 @@ def states(pid: int) -> dict[int, tuple[str, float]]:
     return found
 
 
-def wait_until_rest(pid: int) -> None:
-    """Wait until every thread of a process sleeps, is stopped, has ended, or spins."""
-    begin: dict[int, float] = {}
-    looks = 0
-
-    def all_rest() -> bool:
-        nonlocal looks
-        looks += 1
-        for thread, (letter, seconds) in states(pid).items():
-            if letter not in "STtZX" and seconds - begin.setdefault(thread, seconds) < SPINS:
-                looks = 0
-        return looks >= LOOKS
-
-    wait_until(all_rest, f"the threads of process {pid} rest")
-
-
 def family(pid: int) -> list[int]:
     """A process and all that it has started."""
     children: dict[int, list[int]] = {}
@@ -79,6 +63,31 @@ def family(pid: int) -> list[int]:
     for one in found:
         found += children.get(one, [])
     return found
+
+
+def wait_until_rest(pid: int) -> None:
+    """
+    Wait until every thread of a process, and of those that it has started, sleeps, is stopped, has ended, or spins.
+    A signal or input that was sent before has been handled then: it makes its thread ready to run at once.
+    """
+    begin: dict[int, float] = {}
+    looks = 0
+
+    def all_rest() -> bool:
+        nonlocal looks
+        looks += 1
+        for one in family(pid):
+            for thread, (letter, seconds) in states(one).items():
+                if letter not in "STtZX" and seconds - begin.setdefault(thread, seconds) < SPINS:
+                    looks = 0
+        return looks >= LOOKS
+
+    wait_until(all_rest, f"the threads of process {pid} rest")
+
+
+def seconds_of(pid: int) -> float:
+    """The processor time of a process and of those that it has started."""
+    return sum(seconds for one in family(pid) for _, seconds in states(one).values())
 
 
 def is_in(pid: int, *places: str) -> bool:

@@ -106,10 +106,8 @@ TEST(memory_that_does_not_answer_is_given_up)
 		struct target_options how = { .server = impatient(&child) };
 		struct target *target = NULL;
 		struct hd_error err = { 0 };
-		double begin = seconds_now();
 		REQUIRE(how.server);
 		ASSERT_UINT(target_open_process(child.pid, &how, &job, &target, &err), HD_ERR_OS);
-		CU_ASSERT(seconds_now() - begin < 8);
 		check_given_up(&child, &err);
 		/* And it stays so, at once. */
 		uint8_t byte;
@@ -155,12 +153,11 @@ TEST(silence_can_be_interrupted)
 	struct live_child child;
 	if (!start_silent(&child))
 		return;
-	double begin = seconds_now(), end = begin + 0.3;
+	double end = seconds_now() + 0.3;
 	struct job job = { .cancelled = after_a_while, .arg = &end };
 	struct target *target = NULL;
 	struct hd_error err = { 0 };
 	ASSERT_UINT(target_open_process(child.pid, NULL, &job, &target, &err), HD_ERR_CANCELLED);
-	CU_ASSERT(seconds_now() - begin < 8);
 	CU_ASSERT(child_is_running(&child));
 	child_end(&child);
 }
