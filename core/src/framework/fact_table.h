@@ -106,6 +106,10 @@
 	  CORELIB, 8, 0)                                                                           \
 	/* Locks and signals */                                                                    \
 	X(LOCK, "System.Threading.Lock", CORELIB, 9, 0)                                            \
+	X(CONDITION, "System.Threading.Condition", CORELIB, 11, 0)                                 \
+	X(CONDITION_WAITER, "System.Threading.Condition+Waiter", CORELIB, 11, 0)                   \
+	X(WAIT_INFO, "System.Threading.WaitSubsystem+ThreadWaitInfo", CORELIB, 11, 0)              \
+	X(WAITABLE, "System.Threading.WaitSubsystem+WaitableObject", CORELIB, 11, 0)               \
 	X(SEMAPHORE_SLIM, "System.Threading.SemaphoreSlim", CORELIB, 8, 0)                         \
 	X(SEMAPHORE_NODE, "System.Threading.SemaphoreSlim+TaskNode", CORELIB, 8, 0)                \
 	X(EVENT_SLIM, "System.Threading.ManualResetEventSlim", CORELIB, 8, 0)                      \
@@ -263,6 +267,8 @@
 	X(THREAD_NAME, THREAD, "_name", 8, 0)                                                     \
 	X(THREAD_ID, THREAD, "_managedThreadId", 8, 0)                                            \
 	X(THREAD_CONTEXT, THREAD, "_synchronizationContext", 8, 0)                                \
+	X(THREAD_WAIT_INFO, THREAD, "_waitInfo", 11, 0)                                           \
+	X(THREAD_JOIN_EVENT, THREAD, "_joinEvent", 11, 0)                                         \
 	/* Tasks */                                                                               \
 	X(TASK_FLAGS, TASK, "m_stateFlags", 8, 0)                                                 \
 	X(TASK_NEXT, TASK, "m_continuationObject", 8, 0)                                          \
@@ -291,6 +297,21 @@
 	X(BOX_MACHINE, BUILDER_BOX, "StateMachine", 8, 0)                                         \
 	/* Locks and signals */                                                                   \
 	X(LOCK_OWNER, LOCK, "_owningThreadId", 9, 0)                                              \
+	X(LOCK_STATE, LOCK, "_state", 9, 0)                                                       \
+	X(LOCK_RECURSION, LOCK, "_recursionCount", 9, 0)                                          \
+	X(LOCK_EVENT, LOCK, "_waitEventOrCondition", 11, 0)                                       \
+	X(CONDITION_EVENT, CONDITION, "_waitEvent", 11, 0)                                        \
+	X(CONDITION_FIRST, CONDITION, "_waitersHead", 11, 0)                                      \
+	X(WAITER_NEXT, CONDITION_WAITER, "next", 11, 0)                                           \
+	X(WAITER_EVENT, CONDITION_WAITER, "ev", 11, 0)                                            \
+	X(WAIT_STATE, WAIT_INFO, "_waitSignalState", 11, 0)                                       \
+	X(WAIT_COUNT, WAIT_INFO, "_waitedCount", 11, 0)                                           \
+	X(WAIT_FOR_ALL, WAIT_INFO, "_isWaitForAll", 11, 0)                                        \
+	X(WAIT_OBJECTS, WAIT_INFO, "_waitedObjects", 11, 0)                                       \
+	X(WAITABLE_TYPE, WAITABLE, "_type", 11, 0)                                                \
+	X(WAITABLE_SIGNALS, WAITABLE, "_signalCount", 11, 0)                                      \
+	X(WAITABLE_LIMIT, WAITABLE, "_maximumSignalCount", 11, 0)                                 \
+	X(WAITABLE_OWNER, WAITABLE, "_ownershipInfo._thread", 11, 0)                              \
 	X(SEMAPHORE_FREE, SEMAPHORE_SLIM, "m_currentCount", 8, 0)                                 \
 	X(SEMAPHORE_MAX, SEMAPHORE_SLIM, "m_maxCount", 8, 0)                                      \
 	X(SEMAPHORE_WAITERS, SEMAPHORE_SLIM, "m_asyncHead", 8, 0)                                 \
@@ -310,6 +331,7 @@
 	X(LOCK_COUNT_NEXT, LOCK_SLIM_COUNT, "next", 8, 0)                                         \
 	X(SPIN_LOCK_OWNER, SPIN_LOCK, "_owner", 8, 0)                                             \
 	X(WAIT_HANDLE_SAFE, WAIT_HANDLE, "_waitHandle", 8, 0)                                     \
+	X(SAFE_HANDLE_VALUE, SAFE_HANDLE, "handle", 8, 0)                                         \
 	X(BLOCKING_CAPACITY, BLOCKING, "_boundedCapacity", 8, 0)                                  \
 	X(BLOCKING_FREE, BLOCKING, "_freeNodes.m_currentCount", 8, 0)                             \
 	/* Channels, pipes, sockets */                                                            \

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/managed_lock.h"
 
-#include <string.h>
-
-#include "clr/features.h"
 #include "clr/types/type_name.h"
-#include "inspect/member.h"
+#include "framework/member.h"
 #include "inspect/value.h"
-
-#define WAITABLE_OBJECT "System.Threading.WaitSubsystem+WaitableObject"
 
 /* Lock._state: bit 0 and the bits from 7 on (Lock.cs of .NET 11). */
 #define STATE_IS_HELD 1u
@@ -30,10 +25,10 @@ bool managed_lock_read(struct members *members, uint64_t address, struct managed
 	struct object lock;
 	if (!member_object(members, address, &lock))
 		return false;
-	struct member holder = member_of(members, &lock, "_owningThreadId");
-	struct member state = member_of(members, &lock, "_state");
-	struct member recursion = member_of(members, &lock, "_recursionCount");
-	struct member event = member_of(members, &lock, "_waitEventOrCondition");
+	struct member holder = fact_of(members, &lock, FACT_LOCK_OWNER);
+	struct member state = fact_of(members, &lock, FACT_LOCK_STATE);
+	struct member recursion = fact_of(members, &lock, FACT_LOCK_RECURSION);
+	struct member event = fact_of(members, &lock, FACT_LOCK_EVENT);
 	if (!is_read(&holder) || !is_read(&state) || !is_read(&recursion) || !is_read(&event))
 		return false;
 	*ret = (struct managed_lock){
@@ -45,9 +40,9 @@ bool managed_lock_read(struct members *members, uint64_t address, struct managed
 		ret->holder = (uint32_t)holder.bits;
 	}
 	/* A Condition takes the place of the event, and has it then. */
-	struct member inner = member_at(members, event.bits, "_waitEvent");
-	struct member queue = member_at(members, event.bits, "_waitersHead");
-	struct member handle = member_at(members, event.bits, "_waitHandle");
+	struct member inner = fact_at(members, event.bits, FACT_CONDITION_EVENT);
+	struct member queue = fact_at(members, event.bits, FACT_CONDITION_FIRST);
+	struct member handle = fact_at(members, event.bits, FACT_WAIT_HANDLE_SAFE);
 	bool is_condition = is_read(&inner) && is_read(&queue);
 	ret->event = is_condition ? inner.bits : event.bits;
 	ret->condition = is_condition ? event.bits : 0;
@@ -57,9 +52,9 @@ bool managed_lock_read(struct members *members, uint64_t address, struct managed
 bool condition_waiter(struct members *members, uint64_t condition, uint64_t *cursor,
 		      uint64_t *ret_event)
 {
-	struct member next = *cursor ? member_at(members, *cursor, "next")
-				     : member_at(members, condition, "_waitersHead");
-	struct member event = member_at(members, next.bits, "ev");
+	struct member next = *cursor ? fact_at(members, *cursor, FACT_WAITER_NEXT)
+				     : fact_at(members, condition, FACT_CONDITION_FIRST);
+	struct member event = fact_at(members, next.bits, FACT_WAITER_EVENT);
 	if (is_read(&next))
 		*cursor = next.bits;
 	if (!is_read(&next) || !next.bits || !is_read(&event))
@@ -76,14 +71,14 @@ void wait_info_read(struct heap *heap, struct members *members, uint64_t thread,
 	*ret = (struct wait_info){ .state = WAIT_INFO_NONE };
 	if (!thread)
 		return;
-	struct member info = member_at(members, thread, "_waitInfo");
+	struct member info = fact_at(members, thread, FACT_THREAD_WAIT_INFO);
 	ret->state = is_read(&info) && !info.bits ? WAIT_INFO_RUNS : WAIT_INFO_BROKEN;
 	if (!is_read(&info) || !info.bits)
 		return;
-	struct member state = member_at(members, info.bits, "_waitSignalState");
-	struct member count = member_at(members, info.bits, "_waitedCount");
-	struct member is_all = member_at(members, info.bits, "_isWaitForAll");
-	struct member objects = member_at(members, info.bits, "_waitedObjects");
+	struct member state = fact_at(members, info.bits, FACT_WAIT_STATE);
+	struct member count = fact_at(members, info.bits, FACT_WAIT_COUNT);
+	struct member is_all = fact_at(members, info.bits, FACT_WAIT_FOR_ALL);
+	struct member objects = fact_at(members, info.bits, FACT_WAIT_OBJECTS);
 	if (!is_read(&state) || !is_read(&count) || !is_read(&is_all) || !is_read(&objects) ||
 	    !member_object(members, objects.bits, &array) || !array_read(heap, &array, &elements) ||
 	    count.bits > elements.length)
@@ -105,21 +100,29 @@ uint64_t wait_info_object(struct memory *memory, const struct wait_info *info, u
 	return object;
 }
 
+static bool is_waitable(struct clr *clr, const struct type *type)
+{
+	size_t size;
+	const char *name = type_name(clr, type, &size);
+	return net_type_is(NET_WAITABLE, name, size);
+}
+
 bool waitable_of_handle(struct heap *heap, struct members *members, uint64_t handle,
 			struct waitable *ret)
 {
 	struct object object;
 	struct waitable waitable = { 0 };
-	struct member value = member_at(members, handle, "_waitHandle.handle");
+	struct member safe = fact_at(members, handle, FACT_WAIT_HANDLE_SAFE);
+	struct member value = fact_at(members, safe.bits, FACT_SAFE_HANDLE_VALUE);
 	if (!is_read(&value) || !value.bits ||
 	    !memory_u64(heap->memory, value.bits & ~HANDLE_BITS, &waitable.address) ||
 	    !member_object(members, waitable.address, &object) ||
-	    strcmp(type_name(heap->clr, object.type, NULL), WAITABLE_OBJECT) != 0)
+	    !is_waitable(heap->clr, object.type))
 		return false;
-	struct member type = member_of(members, &object, "_type");
-	struct member signals = member_of(members, &object, "_signalCount");
-	struct member limit = member_of(members, &object, "_maximumSignalCount");
-	struct member owner = member_of(members, &object, "_ownershipInfo._thread");
+	struct member type = fact_of(members, &object, FACT_WAITABLE_TYPE);
+	struct member signals = fact_of(members, &object, FACT_WAITABLE_SIGNALS);
+	struct member limit = fact_of(members, &object, FACT_WAITABLE_LIMIT);
+	struct member owner = fact_of(members, &object, FACT_WAITABLE_OWNER);
 	if (!is_read(&type) || !is_read(&signals) || !is_read(&limit) ||
 	    (owner.state != MEMBER_READ && owner.state != MEMBER_NULL))
 		return false;

@@ -78,7 +78,7 @@ static enum hd_status find_waitables(struct info_search *search, struct hd_error
 	}
 	for (size_t i = 0; i < waits->count; i++) {
 		struct member event =
-			member_at(waits->members, waits->rows[i].exposed, "_joinEvent");
+			fact_at(waits->members, waits->rows[i].exposed, FACT_THREAD_JOIN_EVENT);
 		size_t before = search->rows_count;
 		if (event.state == MEMBER_READ)
 			TRY(add_event(search, event.bits, USE_JOIN, i, err));
