@@ -175,6 +175,16 @@ TEST(who_only_waits_for_a_pulse_keeps_the_monitor_in_the_list)
 	CU_ASSERT_PTR_EQUAL(waits->rows[1].pulse, monitor_of(&waits->monitors, used));
 }
 
+/* A mutex that thread number @p owner has. */
+static uint64_t make_mutex(unsigned int owner)
+{
+	uint64_t mutex = fake_event(&locks, FAKE_MUTEX), info = 0;
+	CU_ASSERT(memory_u64(&locks.fake->memory.memory,
+			     fake_waitable(&locks, mutex) + FAKE_WAITABLE_OWNER, &info));
+	poke(info + 8, locks.threads[owner]);
+	return mutex;
+}
+
 TEST(who_joins_a_thread_waits_for_its_join_event)
 {
 	uint64_t event = 0;
@@ -189,10 +199,7 @@ TEST(who_joins_a_thread_waits_for_its_join_event)
 
 TEST(who_waits_for_a_mutex_waits_for_its_owner)
 {
-	uint64_t mutex = fake_event(&locks, FAKE_MUTEX), info = 0;
-	CU_ASSERT(memory_u64(&locks.fake->memory.memory,
-			     fake_waitable(&locks, mutex) + FAKE_WAITABLE_OWNER, &info));
-	poke(info + 8, locks.threads[3]);
+	uint64_t mutex = make_mutex(3);
 	wait_for(1, mutex);
 	make_waits();
 	ASSERT_UINT(waits->rows[1].kind, WAIT_HANDLE);
@@ -217,6 +224,37 @@ TEST(who_waits_for_several_has_them_in_order)
 		ASSERT_UINT(handles.rows[0].address, second);
 		ASSERT_UINT(handles.rows[1].address, first);
 	}
+}
+
+/* Threads 0 and 1 have a mutex each; 0 waits for all or any of 1's and another handle, 1 for 0's. */
+static size_t mutex_deadlocks(bool is_all, uint64_t other)
+{
+	struct deadlocks found;
+	uint64_t first = make_mutex(0), second = make_mutex(1);
+	fake_wait(&locks, 0, is_all, (const uint64_t[]){ other, second, 0 });
+	wait_for(1, first);
+	make_waits();
+	ASSERT_UINT_FATAL(deadlocks_find(waits, &found, NULL), HD_OK);
+	size_t count = found.count;
+	deadlocks_deinit(&found);
+	return count;
+}
+
+TEST(who_needs_all_handles_needs_the_owner_of_each_mutex)
+{
+	ASSERT_UINT(mutex_deadlocks(true, fake_event(&locks, FAKE_MANUAL_RESET)), 1);
+	CU_ASSERT_PTR_EQUAL(waits->rows[0].owner, waits->rows[1].thread);
+}
+
+TEST(who_needs_any_handle_may_get_an_event)
+{
+	ASSERT_UINT(mutex_deadlocks(false, fake_event(&locks, FAKE_MANUAL_RESET)), 0);
+	CU_ASSERT_PTR_NULL(waits->rows[0].owner);
+}
+
+TEST(who_needs_any_mutex_hangs_when_all_owners_do)
+{
+	ASSERT_UINT(mutex_deadlocks(false, make_mutex(1)), 1);
 }
 
 TEST(who_was_woken_is_not_blocked)

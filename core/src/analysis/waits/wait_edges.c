@@ -5,6 +5,7 @@
 #include "analysis/async/async_graph.h"
 #include "analysis/waits/wait_choice.h"
 #include "analysis/waits/wait_contexts.h"
+#include "analysis/waits/wait_handles.h"
 #include "analysis/waits/wait_holders.h"
 #include "analysis/waits/wait_parts.h"
 #include "analysis/waits/wait_readers.h"
@@ -121,6 +122,7 @@ static enum hd_status make_edges(struct edge_search *search, struct hd_error *er
 			continue;
 		TRY(wait_add_several_of_thread(&search->tasks, &waits->rows[i], err));
 		TRY(wait_add_readers(&search->readers, waits, &waits->rows[i], err));
+		TRY(wait_add_handles(waits, &waits->rows[i], err));
 	}
 	for (size_t i = 0; i < waits->async->rows_count; i++) {
 		const struct async_node *box = &waits->async->rows[i];

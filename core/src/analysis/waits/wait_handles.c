@@ -8,6 +8,7 @@
 #include "analysis/threads/frame_variables.h"
 #include "analysis/waits/wait_infos.h"
 #include "analysis/waits/wait_parts.h"
+#include "analysis/waits/wait_several.h"
 #include "clr/types/type_name.h"
 #include "util/alloc.h"
 
@@ -69,7 +70,7 @@ static void read_waited(const struct waits *waits, const struct thread_wait *wai
 			struct wait_handles *ret)
 {
 	uint32_t count = wait->info.state == WAIT_INFO_WAITS ? wait->info.count : 0;
-	for (uint32_t i = 0; i < count && i < WAIT_HANDLES_MAX; i++) {
+	for (uint32_t i = 0; i < count && count <= WAIT_HANDLES_MAX; i++) {
 		uint64_t waitable = wait_info_object(waits->heap->memory, &wait->info, i);
 		if (!wait_info_handle(waits, waitable, &ret->rows[i])) {
 			ret->rows_count = 0;
@@ -101,6 +102,28 @@ void wait_handles_read(const struct waits *waits, const struct thread_wait *wait
 			return;
 		}
 	}
+}
+
+enum hd_status wait_add_handles(struct waits *waits, const struct thread_wait *wait,
+				struct hd_error *err)
+{
+	struct wait_several several = { .node = (uint32_t)(wait - waits->rows),
+					.is_any = wait->kind == WAIT_ANY_HANDLE,
+					.begin = waits->several.parts_count };
+	struct wait_handles handles;
+	wait_handles_read(waits, wait, &handles);
+	if (wait->kind == WAIT_SOME_HANDLES || !wait_parts_have_room(waits, handles.rows_count))
+		return HD_OK;
+	for (size_t i = 0; i < handles.rows_count; i++) {
+		const struct thread_wait *owner =
+			wait_of_thread(waits, wait_mutex_owner(waits, &handles.rows[i]));
+		bool is_known = owner && owner != wait;
+		struct wait_edge edge = { .to = is_known ? (uint32_t)(owner - waits->rows)
+							 : WAIT_NOBODY };
+		if (is_known || several.is_any)
+			TRY(wait_part_add(waits, edge, err));
+	}
+	return wait_several_add(waits, several, err);
 }
 
 /* Is there an argument of that name whose value is known? */

@@ -22,6 +22,17 @@ void wait_handles_read(const struct waits *waits, const struct thread_wait *wait
 		       struct wait_handles *ret);
 
 /**
+ * Add to waits->several whom a thread needs that waits in WaitAny or WaitAll: the owners of mutexes among
+ * the handles.  Of WaitAll each known one counts; of WaitAny all must be known, or another handle may end
+ * the wait.  Threads are given in ascending order.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status wait_add_handles(struct waits *waits, const struct thread_wait *wait,
+					     struct hd_error *err);
+
+/**
  * Find out whether a thread in WaitHandle.WaitMultiple waits for any or for all: by what the framework
  * says, and before 11 by an argument of that method, where the code keeps it.
  *

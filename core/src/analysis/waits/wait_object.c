@@ -90,11 +90,11 @@ const struct clr_thread *wait_lock_upgrader(const struct waits *waits, const str
 }
 
 /* Since 11 the framework knows who has a Mutex. */
-static const struct clr_thread *mutex_owner(const struct waits *waits, const struct object *object)
+const struct clr_thread *wait_mutex_owner(const struct waits *waits, const struct object *mutex)
 {
 	struct waitable waitable;
 	struct object thread;
-	if (!waitable_of_handle(waits->heap, waits->members, object->address, &waitable) ||
+	if (!waitable_of_handle(waits->heap, waits->members, mutex->address, &waitable) ||
 	    !member_object(waits->members, waitable.owner, &thread))
 		return NULL;
 	return thread_of_object(waits, &thread);
@@ -118,7 +118,7 @@ static const struct clr_thread *find_owner(const struct waits *waits,
 	case WAIT_JOIN:
 		return thread_of_object(waits, object);
 	case WAIT_HANDLE:
-		return mutex_owner(waits, object);
+		return wait_mutex_owner(waits, object);
 	default:
 		return NULL;
 	}

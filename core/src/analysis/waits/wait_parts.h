@@ -14,6 +14,9 @@ void wait_classify(struct waits *waits, struct thread_wait *wait);
 /** Set object and owner, where roots of the frames and the fields of the object tell them. */
 void wait_find_object(struct waits *waits, struct thread_wait *wait);
 
+/** The thread that has the Mutex @p mutex, where the framework knows it; or NULL. */
+const struct clr_thread *wait_mutex_owner(const struct waits *waits, const struct object *mutex);
+
 /**
  * Find the threads that wait in Monitor.Enter or for a type initialiser, by the words that their
  * native frames have on the stack.

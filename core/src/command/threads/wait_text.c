@@ -239,9 +239,11 @@ static const char *owner_verb(const struct thread_wait *wait, bool is_probable)
 static void append_needed(struct text *text, const struct waits *waits, uint32_t node)
 {
 	const struct wait_several *several = wait_node_several(waits, node);
+	const struct thread_wait *wait = wait_node_thread(waits, node);
 	if (several && several->is_any) {
-		text_printf(text, ", which needs one of %zu tasks that all hang; the first is ",
-			    several->count);
+		text_printf(text, ", which needs one of %zu %s that all hang; the first is ",
+			    several->count,
+			    wait && wait->kind == WAIT_ANY_HANDLE ? "owners" : "tasks");
 	} else {
 		text_puts(text, ", which needs ");
 	}
