@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/fake_locks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "clr/types/field.h"
-#include "support/suite.h"
 
 /* Any place of the native Thread may have the handle of its object. */
 #define THREAD_HANDLE 232u
@@ -183,17 +183,12 @@ uint64_t fake_event(struct fake_locks *locks, uint32_t type)
 	return event;
 }
 
-static uint64_t word_at(const struct fake_locks *locks, uint64_t address)
-{
-	uint64_t word = 0;
-	CU_ASSERT(memory_u64(&locks->fake->memory.memory, address, &word));
-	return word;
-}
-
 uint64_t fake_waitable(struct fake_locks *locks, uint64_t event)
 {
-	uint64_t safe = word_at(locks, event + ONE_REFERENCE);
-	return word_at(locks, word_at(locks, safe + ONE_REFERENCE) & ~(uint64_t)PINNED_BIT);
+	uint64_t safe = fake_peek_u64(&locks->fake->memory, event + ONE_REFERENCE);
+	return fake_peek_u64(&locks->fake->memory,
+			     fake_peek_u64(&locks->fake->memory, safe + ONE_REFERENCE) &
+				     ~(uint64_t)PINNED_BIT);
 }
 
 void fake_wait(struct fake_locks *locks, unsigned int thread, bool is_all, const uint64_t *events)
@@ -247,7 +242,9 @@ uint64_t fake_locked(struct fake_locks *locks, uint64_t lock)
 uint64_t fake_block(const struct fake_locks *locks, uint64_t object)
 {
 	uint32_t header = 0;
-	CU_ASSERT(memory_u32(&locks->fake->memory.memory, object - 4, &header));
-	return word_at(locks,
-		       locks->fake->sync_table + SYNC_ENTRY * (uint64_t)(header & 0x03ffffff));
+	if (!memory_u32(&locks->fake->memory.memory, object - 4, &header))
+		abort();
+	return fake_peek_u64(&locks->fake->memory,
+			     locks->fake->sync_table +
+				     SYNC_ENTRY * (uint64_t)(header & 0x03ffffff));
 }
