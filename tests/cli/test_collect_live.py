@@ -28,13 +28,21 @@ import turns  # noqa: E402
 APPS = SOURCE / "corefiles" / "build" / "apps"
 
 
-def runtime_works() -> bool:
-    """Are dotnet and the programs of corefiles/apps there?  They are built with cores of them."""
-    if not shutil.which("dotnet"):
-        return False
+def newest_flavour() -> str:
+    """The newest release that the programs of corefiles/apps can be built for, or what the variable says; "": none."""
     script = str(SOURCE / "scripts" / "make_corefiles.sh")
-    cores = ("leak10-heap", "churn10-1", "gen10-1m-full")
-    return subprocess.run([script, *cores], stderr=subprocess.DEVNULL, check=False).returncode == 0
+    flavours = os.environ.get("HEAPDUMP_TEST_FLAVOUR", "net11.0 net10.0").split()
+    for flavour in flavours if shutil.which("dotnet") else []:
+        builds = (
+            subprocess.run(
+                [script, "--build", app, flavour], stderr=subprocess.DEVNULL, check=False
+            ).returncode
+            for app in ("leak", "churn", "heapgen")
+        )
+        if not any(builds):
+            return flavour
+        print(f"the programs are not built for {flavour}", flush=True)
+    return ""
 
 
 def sessions(pid: int) -> int:
@@ -96,10 +104,12 @@ class Live(Case):
 
     # What sessions leave behind, and callbacks that wait for their turn, of which each is gone later.
     FLEETING = 8
+    flavour = ""
 
     @classmethod
     def setUpClass(cls) -> None:
-        if not runtime_works():
+        cls.flavour = newest_flavour()
+        if not cls.flavour:
             raise unittest.SkipTest("no dotnet, or the programs cannot be built")
 
     @contextlib.contextmanager
@@ -111,7 +121,9 @@ class Live(Case):
         env["DOTNET_GCHeapCount"] = "2"
         if port:
             env["DOTNET_DiagnosticPorts"] = port
-        command = ["dotnet", str(APPS / f"{name}-net10.0" / f"{name}.dll"), *words]
+        built = str(APPS / f"{name}-{self.flavour}" / name)
+        command = ["dotnet", f"{built}.dll"] if self.flavour == "net10.0" else [built]
+        command += words
         with subprocess.Popen(command, env=env, stdout=subprocess.PIPE) as process:
             try:
                 assert process.stdout

@@ -26,7 +26,7 @@ KINDS = {0: "stack", 1: "finalizer", 2: "handle", 3: "internal", 4: "handle", 5:
 PINNED, WEAK, INTERIOR = 1, 2, 4
 THREAD_STATIC = 1
 # What programs are collected from for this.
-FRESH = [("leak", "net10.0", False), ("facts", "net10.0", True), ("facts", "net9.0", False)]
+FRESH = [("facts", "net10.0", True), ("leak", "net10.0", False), ("facts", "net9.0", False)]
 COLLECTIONS: list[tuple[str, list[str]]] = [("first", []), ("second", ["-generations"])]
 Root = tuple[str, bool, bool, bool, int]
 
@@ -191,7 +191,8 @@ def main() -> int:
     traces = [Path(word) for word in sys.argv[1:]]
     for path in traces or sorted((live.SOURCE / "tests" / "data").glob("*.nettrace")):
         bad += compare(path)
-    for app, flavour, server in [] if traces else live.some(FRESH):
+    fresh = [] if traces else live.some([("awaits", live.newest("awaits"), False), *FRESH])
+    for app, flavour, server in fresh:
         with live.running(app, flavour, server) as program:
             for name, words in COLLECTIONS:
                 path = program.collect(f"{app}-{flavour}-{name}.nettrace", *words)

@@ -49,6 +49,18 @@ def make(*names: str) -> None:
         raise Missing(f"make_corefiles.sh: {made.stderr[-1000:]}")
 
 
+def newest(*apps: str) -> str:
+    """What programs are built for here: .NET 11 where its packages are, else 10, with a line."""
+    dotnet()
+    script = str(SOURCE / "scripts" / "make_corefiles.sh")
+    for app in apps:
+        words = [script, "--build", app, "net11.0"]
+        if subprocess.run(words, capture_output=True, check=False).returncode:
+            print(f"{app} is not built for .NET 11: .NET 10 takes its place")
+            return "net10.0"
+    return "net11.0"
+
+
 def publish(project: str, apps: Path = APPS) -> list[str]:
     """The command of a C# program of this folder, built when its sources have changed; several tests may ask for it at once."""
     sources = sorted((SOURCE / "tests" / "oracle" / project).glob("*.*"))

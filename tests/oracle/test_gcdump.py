@@ -24,7 +24,10 @@ SOURCES = [
     SOURCE / "corefiles" / "leak.core.zst",
     SOURCE / "corefiles" / "bubblecs.heap",
     *(SOURCE / "tests" / "data" / f"{name}.gcdump" for name in ("small300", "small1000")),
-    *(SOURCE / "corefiles" / "build" / f"{name}.core" for name in ("wks10-full", "svr10-full")),
+    *(
+        SOURCE / "corefiles" / "build" / f"{name}.core"
+        for name in ("wks11-full", "awaits11-heap", "wks10-full", "svr10-full")
+    ),
 ]
 
 

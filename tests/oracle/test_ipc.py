@@ -13,7 +13,7 @@ import live
 # What collect asks for (doc/formats.md 9: Microsoft-Windows-DotNETRuntime, and modules in the rundown).
 KEYWORDS, RUNDOWN, BUFFER = "1980001", "8", 256
 SMALL_BUFFER = 1
-PROGRAMS = [("leak", "net10.0", False), ("facts", "net10.0", True), ("facts", "net9.0", False)]
+PROGRAMS = [("facts", "net10.0", True), ("leak", "net10.0", False), ("facts", "net9.0", False)]
 # What a session itself leaves behind depends on when the one before has ended; a method that is compiled
 # for it brings the literals and types that it names into the frozen heap.
 SESSION_MAX = 8
@@ -121,7 +121,8 @@ def main() -> int:
     live.publish("ipc")
     live.make("leak10-heap", "svr10-full", "wks9-full")
     bad: list[str] = []
-    for app, flavour, server in live.some(PROGRAMS):
+    newest = ("leak", live.newest("leak"), False)
+    for app, flavour, server in live.some([newest, *PROGRAMS]):
         with live.running(app, flavour, server) as program:
             found = check_streams(program)
             if app == "leak":
