@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Damage the committed core of a service that hangs: tasks, locks, chains, queues and threads.
 
+Cores of .NET 11 that make_corefiles.sh has made are damaged at random, too, or those that come after the number of rounds:
+    hangs.py [ROUNDS [CORE...]]
+
 Every command that follows these must answer, soon and without a crash, and where the format says what the damage means
 (a circle of async methods, a lock that nobody has), the answer must have it.
 """
@@ -16,10 +19,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from core_image import PROGRAM, SOURCE, Image, Object, heapdump, turns
+from core_image import CORES, PROGRAM, SOURCE, Image, Object, heapdump, turns
 from heap_damage import u32, u64
 
 CORE = SOURCE / "corefiles" / "hang.core.zst"
+MADE = ("hang11-orders-heap", "hang11-mixed-heap", "awaits11-heap")
+# What a suspended method is.
+BOXES = ("AsyncStateMachineBox<", "+RuntimeAsyncTask<", "Continuation")
 COMMANDS = """dumpasync
 dumpasync -tasks -completed -fields
 dumptasks
@@ -45,19 +51,23 @@ class Scene:
 
     def __init__(self, image: Image) -> None:
         self.image = image
-        chains = heapdump(image.path, "dumpasync").json()["chains"]
-        chain = next(c for c in chains if c["waits_for"] == "TaskCompletionSource")
-        self.inner, self.outer = (int(row["address"], 16) for row in chain["methods"])
-        self.waited = int(chain["object"], 16)
+        self.inner = self.outer = self.waited = 0
         blocks = heapdump(image.path, "syncblk").json()["blocks"]
         self.blocks = [int(row["block"], 16) for row in blocks]
         self.locks = [row for row in blocks if row["held"] and row["waiters"]]
-        self.boxes = [o for o in image.objects if "AsyncStateMachineBox<" in o.type]
+        self.boxes = [o for o in image.objects if any(name in o.type for name in BOXES)]
         self.threading = [
             o for o in image.objects if o.type.startswith("System.Threading.") or o in self.boxes
         ]
         rows = heapdump(image.path, "clrthreads").json()["threads"]
         self.threads = [(row["id"], row["os_id"], int(row["address"], 16)) for row in rows]
+
+    def find_chain(self) -> None:
+        """Two methods, of which one awaits a TaskCompletionSource."""
+        chains = heapdump(self.image.path, "dumpasync").json()["chains"]
+        chain = next(c for c in chains if c["waits_for"] == "TaskCompletionSource")
+        self.inner, self.outer = (int(row["address"], 16) for row in chain["methods"])
+        self.waited = int(chain["object"], 16)
 
     def slots_of(self, o: Object, value: int) -> list[int]:
         """Where an object has a word."""
@@ -259,6 +269,7 @@ RANDOM = (
 
 def run_meaningful(scene: Scene) -> Iterator[str]:
     """Damage with a known meaning, one after the other."""
+    scene.find_chain()
     for damage in MEANINGFUL:
         wanted = list(damage(scene))
         wrong, lines = batch(scene.image, as_json=True)
@@ -317,10 +328,24 @@ def run_random(scene: Scene, seed: int, rounds: int) -> Iterator[str]:
             yield from (f"{damage.__name__} with seed {seed + number}: {text}" for text in wrong)
 
 
+def run_made(core: Path, rounds: int) -> Iterator[str]:
+    """Damage at random of another core."""
+    with tempfile.TemporaryDirectory() as folder:
+        image = Image(core, Path(folder))
+        wrong, lines = batch(image, as_json=True)
+        if len(lines) != len(COMMANDS.splitlines()):
+            wrong.append(f"{len(lines)} answers on the sound core")
+        for text in (*wrong, *run_random(Scene(image), turns.seed(), rounds)):
+            yield f"{core.name}: {text}"
+        image.close()
+
+
 def main() -> int:
     """Damage, ask, and print what is wrong."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 200 if turns.ALL else 20
     begin = time.monotonic()
+    made = [CORES / f"{name}.core" for name in MADE]
+    made = [Path(word) for word in sys.argv[2:]] or [core for core in made if core.exists()]
     with tempfile.TemporaryDirectory() as folder:
         core = Path(folder) / "sound.core"
         subprocess.run(["zstd", "-q", "-d", str(CORE), "-o", str(core)], check=True)
@@ -336,9 +361,11 @@ def main() -> int:
             *run_random(scene, turns.seed(), rounds),
         ]
         image.close()
+    for core in made:
+        wrong += run_made(core, max(1, rounds // 5))
     for text in wrong:
         print(f"hangs: {text}")
-    count = len(MEANINGFUL) + rounds * len(RANDOM)
+    count = len(MEANINGFUL) + (rounds + len(made) * max(1, rounds // 5)) * len(RANDOM)
     print(f"hangs: {count} damaged cores, {len(wrong)} wrong, {time.monotonic() - begin:.0f} s")
     return int(bool(wrong))
 

@@ -82,7 +82,7 @@ def main() -> int:
     options = parser.parse_args()
     failures = done = 0
     begin = time.monotonic()
-    for name in options.core or ["leak10-heap", "wks10-heap"]:
+    for name in options.core or ["wks11-heap", "leak10-heap", "wks10-heap"]:
         core = CORES / f"{name}.core"
         if not core.exists():
             print(f"inject: skipped, there is no {core}")

@@ -212,16 +212,14 @@ def thread_random(at: RootPlaces) -> Damage:
 @kind
 def threads_ring(at: RootPlaces) -> Damage:
     """The last thread's link leads to the first."""
-    link = at.places.offset("thread.link")
-    first, last = (int(at.image.threads[i]["address"], 16) + link for i in (0, -1))
-    return Damage("", [(last, u64(first))], sources("threads"))
+    first, last = at.image.threads[0], at.image.threads[-1]
+    return Damage("", [(at.places.link(last), u64(at.places.linked(first)))], sources("threads"))
 
 
 @kind
 def threads_cut(at: RootPlaces) -> Damage:
     """The list ends after the third: their number tells."""
-    link = at.places.offset("thread.link")
-    third = int(at.image.threads[2]["address"], 16) + link
+    third = at.places.link(at.image.threads[2])
     return Damage("", [(third, u64(0))], sources("threads"))
 
 
@@ -241,11 +239,11 @@ def exceptions_made_up(at: RootPlaces) -> Damage:
     tracker = thread + at.places.offset("thread.tracker")
     below = int(at.frames(os_id)[0]["sp"], 16) - 2 * PAGE & ~15
     handle = int(at.random.choice(at.handles)["address"], 16)
-    patches = [
-        (tracker, u64(below)),
-        (below, u64(below + 1024, handle)),
-        (below + 1024, u64(below, handle)),
-    ]
+    # From 11 on a record has the object itself.
+    place, what = (8, handle) if at.places.major < 11 else (168, at.image.u64(handle))
+    patches = [(tracker, u64(below))]
+    for record, following in ((below, below + 1024), (below + 1024, below)):
+        patches += [(record, u64(following)), (record + place, u64(what))]
     return Damage("", patches, sources(thread_source(os_id)), True)
 
 
@@ -256,7 +254,8 @@ def exceptions_unwound(at: RootPlaces) -> Damage:
         record = at.image.u64(int(row["address"], 16) + at.places.offset("thread.tracker"))
         if record:
             mine = sources(thread_source(row["os_id"]))
-            patches = [(record + 0x40, b"\x04"), (record + 0x80, u64(0, 2**64 - 1))]
+            rest = record + at.places.exception_rest()
+            patches = [(rest + 0x08, b"\x04"), (rest + 0x48, u64(0, 2**64 - 1))]
             return Damage("", patches, mine, True)
     raise LookupError("no exception")
 

@@ -261,15 +261,17 @@ class RootPlaces:
         mine = sources(thread_source(os_id))
         yield Place("exception.first", pointer, mine, 8, ("zero",))
         yield Place("exception.previous", record, mine, 8, ("zero",))
-        # It is the address of a handle, and any word that refers to an object may be one.
-        yield Place("exception.handle", record + 8, mine, 8, ("*",))
+        if self.places.major < 11:
+            # It is the address of a handle, and any word that refers to an object may be one.
+            yield Place("exception.handle", record + 8, mine, 8, ("*",))
         if self.places.major >= 10:
-            yield Place("exception.clause", record + 0x38, mine, 4)
-            yield Place("exception.flags", record + 0x40, mine, 4)
-            yield Place("exception.low", record + 0x80, mine)
-            yield Place("exception.high", record + 0x88, mine)
-            yield Place("exception.object", record + 0xB0, mine)
-            yield Place("exception.pass", record + 0xB9, mine, 1)
+            rest = record + self.places.exception_rest()
+            yield Place("exception.clause", rest, mine, 4)
+            yield Place("exception.flags", rest + 0x08, mine, 4)
+            yield Place("exception.low", rest + 0x48, mine)
+            yield Place("exception.high", rest + 0x50, mine)
+            yield Place("exception.object", rest + 0x78, mine)
+            yield Place("exception.pass", rest + 0x81, mine, 1)
 
     # stacks
 

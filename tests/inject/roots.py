@@ -376,7 +376,8 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args()
-    names = options.core or ["wks10-full", "wks10-heap", "svr10-full", "wks9-full", "wks8-full"]
+    made = ("wks11-full", "wks10-full", "wks10-heap", "svr10-full", "wks9-full", "wks8-full")
+    names = options.core or made
     cores = [Path(n) if "/" in n else CORES / f"{n}.core" for n in names]
     here = [core for core in cores if core.exists()]
     if not here:

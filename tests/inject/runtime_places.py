@@ -15,22 +15,22 @@ from core_image import Image, elf_symbol, heapdump
 NT_FILE = 0x46494C45
 
 OFFSETS: dict[str, dict[int, int]] = {
-    "thread.state": {8: 8, 9: 0, 10: 0},
-    "thread.cooperative": {8: 12, 9: 4, 10: 4},
-    "thread.frame": {8: 16, 9: 8, 10: 8},
-    "thread.link": {8: 232, 9: 112, 10: 112},
-    "thread.os_id": {8: 424, 9: 296, 10: 296},
-    "thread.id": {8: 32, 9: 16, 10: 16},
-    "thread.locals": {9: 32, 10: 32},
-    "thread.exception": {9: 336, 10: 336},
-    "thread.tracker": {9: 352, 10: 352},
-    "thread.statics": {8: 1080, 9: 928, 10: 568},
-    "module.type_defs": {8: 752, 9: 624, 10: 416},
-    "module.type_params": {8: 968, 9: 808, 10: 600},
-    "module.assembly": {9: 312, 10: 248},
-    "module.r2r": {8: 1152, 9: 984, 10: 704},
-    "r2r.entry_points": {8: 432, 9: 432, 10: 360},
-    "module.loader_allocator": {8: 248, 9: 248, 10: 176},
+    "thread.state": {8: 8, 9: 0, 10: 0, 11: 0},
+    "thread.cooperative": {8: 12, 9: 4, 10: 4, 11: 4},
+    "thread.frame": {8: 16, 9: 8, 10: 8, 11: 8},
+    "thread.link": {8: 232, 9: 112, 10: 112, 11: 112},
+    "thread.os_id": {8: 424, 9: 296, 10: 296, 11: 224},
+    "thread.id": {8: 32, 9: 16, 10: 16, 11: 16},
+    "thread.locals": {9: 32, 10: 32, 11: 32},
+    "thread.exception": {9: 336, 10: 336, 11: 264},
+    "thread.tracker": {9: 352, 10: 352, 11: 280},
+    "thread.statics": {8: 1080, 9: 928, 10: 568, 11: 496},
+    "module.type_defs": {8: 752, 9: 624, 10: 416, 11: 416},
+    "module.type_params": {8: 968, 9: 808, 10: 600, 11: 600},
+    "module.assembly": {9: 312, 10: 248, 11: 248},
+    "module.r2r": {8: 1152, 9: 984, 10: 704, 11: 704},
+    "r2r.entry_points": {8: 432, 9: 432, 10: 360, 11: 376},
+    "module.loader_allocator": {8: 248, 9: 248, 10: 176, 11: 176},
 }
 
 SEGMENT = 65536
@@ -153,14 +153,27 @@ class Places:
 
     def thread_store(self) -> int:
         """Address of the word that leads to the first thread: the one that is not a thread's link."""
-        link = self.offset("thread.link")
-        links = [int(t["address"], 16) + link for t in self.image.threads]
-        first = {8: 160, 9: 160, 10: 88}[self.major]
-        for at in self.image.find(struct.pack("<Q", links[0])):
+        links = [self.link(t) for t in self.image.threads]
+        first = {8: 160, 9: 160, 10: 88, 11: 88}[self.major]
+        for at in self.image.find(struct.pack("<Q", self.linked(self.image.threads[0]))):
             # Before it stand no small numbers: it is the second word of the list.
             if at not in links and self.image.has(at - first) and at % 8 == 0:
-                return at
+                # From 11 on it is a Thread's address, which others have, too: then comes their number.
+                if self.major < 11 or self.image.u32(at + 8) == len(links):
+                    return at
         raise LookupError("no ThreadStore")
+
+    def link(self, thread: dict[str, Any]) -> int:
+        """The word of a Thread that leads to the next one."""
+        return int(thread["address"], 16) + self.offset("thread.link")
+
+    def linked(self, thread: dict[str, Any]) -> int:
+        """What the word has that leads to this one: its link, from 11 on the Thread itself."""
+        return int(thread["address"], 16) if self.major >= 11 else self.link(thread)
+
+    def exception_rest(self) -> int:
+        """Where an ExInfo has what comes after its first words: 11 has no handle among them."""
+        return 0x30 if self.major >= 11 else 0x38
 
     # code
 
@@ -221,11 +234,15 @@ class Places:
         return self.image.u64(method_table + 24)
 
     def assemblies(self, module: int) -> int:
-        """The AppDomain's list of assemblies, by the element that leads to @p module (9, 10)."""
+        """The AppDomain's list of assemblies, by the element that leads to @p module (9, 10, 11)."""
         image = self.image
         assembly = image.u64(module + self.offset("module.assembly"))
-        for domain_assembly in image.find(struct.pack("<Q", assembly)):
-            for at in image.find(struct.pack("<Q", domain_assembly)):
+        # Elements are DomainAssemblies, whose first word is the Assembly, and from 11 on Assemblies.
+        elements = [assembly]
+        if self.major < 11:
+            elements = list(image.find(struct.pack("<Q", assembly)))
+        for element in elements:
+            for at in image.find(struct.pack("<Q", element)):
                 # {u32 count; block {next, u32 size 5, elements}}: the first element.
                 if (
                     image.has(at - 24)
