@@ -80,7 +80,9 @@ def done(truth: Json, answer: Json, waiting: Json, all_methods: Json) -> Iterato
     ended = [task["address"] for task in truth["tasks"] if task["status"] in ENDED]
     roots = {chain["root"] for chain in waiting["chains"]}
     with_ended = {chain["root"] for chain in all_methods["chains"]}
-    if not boxes & set(ended):
+    # Of a method that is runtime async nothing is left but its task, which does not say its name.
+    is_runtime_async = any("RuntimeAsyncTask" in task["type"] for task in answer["tasks"])
+    if not boxes & set(ended) and not is_runtime_async:
         yield "no async method of the program has ended: nothing is compared"
     for address in ended:
         if address in roots:

@@ -157,8 +157,11 @@ def clrmd_lines(core: pathlib.Path, parts: str) -> dict[str, list[list[str]]]:
     return rows
 
 
-def runtime_folder() -> pathlib.Path:
-    """Of the newest .NET 10 that is installed."""
+def runtime_folder(core: pathlib.Path) -> pathlib.Path:
+    """That of .NET 11 which make_corefiles.sh makes, or of the newest .NET 10 that is installed."""
+    if core.name.startswith("single11"):
+        shared = apps_folder(core) / "runtime-net11.0" / "shared" / "Microsoft.NETCore.App"
+        return next(shared.iterdir())
     text = subprocess.run(
         ["dotnet", "--list-runtimes"], check=True, stdout=subprocess.PIPE, text=True
     ).stdout
@@ -199,9 +202,9 @@ def ask_clrmd(core: pathlib.Path, out: pathlib.Path, types: pathlib.Path) -> tup
         core = unpacked
     command = ["dotnet", str(clrmd_program(apps_folder(core))), str(core), str(out), "PARTS"]
     command.append(str(types))
-    if core.name.startswith("single10"):
+    if core.name.startswith("single"):
         # A single-file program brings no DAC; the shared runtime of the same version has it.
-        command.append(str(runtime_folder() / "libmscordaccore.so"))
+        command.append(str(runtime_folder(core) / "libmscordaccore.so"))
     parts, crashed = list(PARTS), set()
     if "overflow" in core.name:
         # Walking a stack of 100,000 frames takes it longer than anybody waits.

@@ -3,7 +3,7 @@
 
 rank1-array-spelling         T[*] is printed as T<*> by ClrMD
 loader-allocator-edge        object of a collectible type -> its LoaderAllocator: not listed by ClrMD
-clrmd-no-name                ClrMD has no name for arrays of emitted types and of function pointers
+clrmd-no-name                ClrMD has no name for arrays of emitted types and of function pointers, or a wrong one
 clrmd-open-generic           ClrMD prints parameters (T1, T[], Dictionary`2) where arguments are known
 clrmd-canonical-field-type   ClrMD prints the shared System.__Canon for the type of a field
 clrmd-wrong-argument         ClrMD takes the wrong one of the arguments of the generic type that has the field
@@ -20,6 +20,10 @@ clrmd-unfinished-object      what a thread has just taken room for has no type y
                              the large and pinned object heaps it is a run of zeros up to the next object
 clrmd-waits-1000             the DAC counts 1000 threads in Monitor.Wait() where there is any: it does not follow
                              their list.  heapdump counts those that wait for the lock
+clrmd-managed-lock           of the monitors of .NET 11, which are objects, ClrMD counts nobody who waits, and one entry
+                             when nobody holds them
+clrmd-no-sync-blocks         ClrMD lists no sync block of a heap core of .NET 11; the core has them
+clrmd-one-delegate           ClrMD takes a multicast delegate of .NET 11 for one that calls the runtime's stub
 gc-in-progress               after the first unreadable word of a segment, while a GC moves objects
 """
 from __future__ import annotations
@@ -88,7 +92,7 @@ def type_name(theirs: Line, ours: Line) -> Optional[str]:
     """N MT NAME."""
     if rank1(theirs[2]) == ours[2]:
         return "rank1-array-spelling"
-    if theirs[2] == "-" and ours[2].endswith("[]"):
+    if theirs[2] in ("-", "System.Void((null))[]") and ours[2].endswith("[]"):
         return "clrmd-no-name"
     if open_generic(theirs[2], ours[2]):
         return "clrmd-open-generic"
@@ -134,8 +138,11 @@ def same_method(theirs: str, ours: str) -> bool:
 
 
 def waits(theirs: Line, ours: Line) -> Optional[str]:
-    """K ... WAITERS, of which all else is the same."""
-    return "clrmd-waits-1000" if (theirs[6], ours[6]) == ("1000", "0") else None
+    """K INDEX OBJECT HELD THREAD RECURSION WAITERS; the first four are the same."""
+    if theirs[5:] == [ours[5], "1000"] and ours[6] == "0":
+        return "clrmd-waits-1000"
+    is_same = theirs[5] == ours[5] or (ours[3], theirs[5], ours[5]) == ("0", "1", "0")
+    return "clrmd-managed-lock" if is_same and theirs[6] == "0" else None
 
 
 class Explanation:
@@ -204,7 +211,9 @@ class Explanation:
         self.pairs("F", 4, self._unloaded_struct)
         self.pairs("Q", 6, self._static)
         self.pairs("D", 2, self._delegate)
-        self.pairs("K", 6, waits)
+        self.pairs("K", 5, waits)
+        self._no_sync_blocks()
+        self._multicast()
         self._open_delegates()
         self._empty_contexts()
         if not self.is_walkable:
@@ -275,6 +284,22 @@ class Explanation:
     def _delegate(theirs: Line, ours: Line) -> Optional[str]:
         same = theirs[2:4] == ours[2:4] and same_method(theirs[4], ours[4])
         return "clrmd-method-name" if same else None
+
+    def _no_sync_blocks(self) -> None:
+        """B OBJECT INDEX and K: all of ours, and none of theirs."""
+        if self._theirs["B"] or len(self._ours["B"]) < sum(1 for _ in lines_of(self._path, "B")):
+            return
+        for kind in "BK":
+            self.filter(kind, True, lambda line: "clrmd-no-sync-blocks")
+
+    def _multicast(self) -> None:
+        """D that is its own target, where we have M."""
+        ours = {line[1] for line in self._ours["M"]}
+        found = {line[1] for line in self._theirs["D"] if line[1] == line[2] and line[1] in ours}
+        for kind, is_ours in (("D", False), ("M", True)):
+            self.filter(
+                kind, is_ours, lambda line: "clrmd-one-delegate" if line[1] in found else None
+            )
 
     def _open_delegates(self) -> None:
         """Its own target, or closed over null, and ClrMD fails or takes it for a multicast one."""

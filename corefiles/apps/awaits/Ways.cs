@@ -293,7 +293,12 @@ namespace Awaits
             Add("holder number", source, () => On(until => new Holder<long>().Keep(0x123456789a, until)));
             Add("delay", "Task.Delay", () => (Delay(), null));
             Add("gate", "SemaphoreSlim", () => (Gate(), gate));
-            Add("channel", "channel read", () => (Read(Channel.CreateUnbounded<int>()), null));
+            Add("channel", "channel read", () =>
+            {
+                var channel = Channel.CreateUnbounded<int>();
+                kept.Add(channel);
+                return (Read(channel), channel);
+            });
             Add("any", "WhenAny", () => (On(until => Any(until, Task.Delay(TimeSpan.FromHours(3)))).Root, null));
             Add("all", "WhenAll", () => (On(until => All(until, Task.CompletedTask)).Root, null));
             Add("catch", source, () => On(InCatch));
