@@ -2,6 +2,7 @@
 #include "arch/frame_registers.h"
 #include "clr/code/debug_info.h"
 #include "clr/code/debug_reader.h"
+#include "clr/code/saved_variables.h"
 #include "clr/code/variable_homes.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
@@ -403,6 +404,92 @@ TEST(info_of_11_is_slim_or_fat)
 	put_jitted(&fixture, &slim);
 	CU_ASSERT_TRUE_FATAL(debug_parts_find(fixture.clr, &fixture.code, &reader, &parts));
 	ASSERT_UINT(parts.async_end - parts.async, 0);
+	fake_clr_destroy(fixture.fake);
+}
+
+/* A blob whose only part is what is saved at each await. */
+static struct blob saved_only(const struct blob *saved)
+{
+	struct blob blob = { .is_sized = true };
+	const uint32_t sizes[] = { 0, 0, 0, 0, 0, 0, (uint32_t)(saved->bits + 7) / 8 };
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		put_number(&blob, sizes[i]);
+	align(&blob);
+	put_blob(&blob, saved);
+	return blob;
+}
+
+struct saved_await {
+	int32_t step; /* from the offset of the one before */
+	uint32_t count;
+};
+
+/* Two awaits in the order of their numbers: the first one at 0x60 with three variables, the other at 0x20. */
+static struct blob saved_variables(uint32_t awaits, uint32_t total, uint32_t count)
+{
+	const struct saved_await rows[] = { { 0x60, count }, { -0x40, 1 } };
+	/* Numbers, of which -3 is the generic context, and offsets in the object. */
+	const uint32_t variables[][2] = { { 0, 0x30 }, { 2, 0x38 }, { -3u, 0x40 }, { 1, 0x48 } };
+	struct blob blob = { 0 };
+	put_number(&blob, awaits);
+	put_number(&blob, total);
+	for (size_t i = 0; i < 2; i++) {
+		put_signed(&blob, rows[i].step);
+		put_number(&blob, rows[i].count);
+	}
+	for (size_t i = 0; i < 4; i++) {
+		put_number(&blob, variables[i][0] + 6);
+		put_number(&blob, variables[i][1]);
+	}
+	align(&blob);
+	return saved_only(&blob);
+}
+
+static bool saved_at(struct fixture *fixture, uint64_t offset, uint32_t rows[3])
+{
+	return clr_saved_variables(fixture->clr, &fixture->code, START + offset, &fixture->budget,
+				   rows, 3);
+}
+
+TEST(an_await_has_the_variables_that_are_saved_there)
+{
+	struct fixture fixture = set_up(11);
+	struct blob blob = saved_variables(2, 4, 3);
+	uint32_t rows[3];
+	put_jitted(&fixture, &blob);
+	CU_ASSERT_TRUE(saved_at(&fixture, 0x60, rows));
+	ASSERT_UINT(rows[0], 0x30);
+	ASSERT_UINT(rows[1], SAVED_NOWHERE);
+	ASSERT_UINT(rows[2], 0x38);
+	CU_ASSERT_TRUE(saved_at(&fixture, 0x20, rows));
+	ASSERT_UINT(rows[0], SAVED_NOWHERE);
+	ASSERT_UINT(rows[1], 0x48);
+	CU_ASSERT_FALSE(saved_at(&fixture, 0x61, rows));
+	fake_clr_destroy(fixture.fake);
+}
+
+TEST(awaits_with_more_than_there_is_save_nothing)
+{
+	/* More awaits or variables than bytes; more of one await than of all. */
+	const uint32_t counts[][3] = { { 0xffffffff, 4, 3 }, { 2, 0xffffffff, 0xfffffff0 },
+				       { 2, 4, 5 },          { 2, 2, 3 },
+				       { 200, 4, 3 },        { 2, 4, 4 } };
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		struct fixture fixture = set_up(11);
+		struct blob blob = saved_variables(counts[i][0], counts[i][1], counts[i][2]);
+		uint32_t rows[3];
+		put_jitted(&fixture, &blob);
+		CU_ASSERT_FALSE(saved_at(&fixture, 0x20, rows));
+		for (size_t k = 0; k < 3; k++)
+			ASSERT_UINT(rows[k], SAVED_NOWHERE);
+		fake_clr_destroy(fixture.fake);
+	}
+	/* Code that is not of an async method. */
+	struct fixture fixture = set_up(11);
+	struct blob none = { 0 }, blob = saved_only(&none);
+	uint32_t rows[3];
+	put_jitted(&fixture, &blob);
+	CU_ASSERT_FALSE(saved_at(&fixture, 0x20, rows));
 	fake_clr_destroy(fixture.fake);
 }
 

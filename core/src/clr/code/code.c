@@ -11,7 +11,9 @@
 #include "clr/code/method_list.h"
 #include "clr/code/source.h"
 #include "clr/internal.h"
+#include "clr/modules/module_proof.h"
 #include "mem/memory.h"
+#include "mem/pe_headers.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 
@@ -24,6 +26,9 @@
 
 /* Most pages of code that clr_code_touch() reads. */
 #define TOUCHED_MAX 65536u
+
+/* OptionalHeader.ImageBase of an image of 64 bits (PE/COFF specification). */
+#define IMAGE_BASE_AT 24u
 
 /* RangeSection, in words. */
 #define SECTION_BEGIN  0u
@@ -168,6 +173,35 @@ bool clr_has_code_at(struct clr *clr, uint64_t code)
 {
 	struct code_section section;
 	return find_section(clr, code, &section);
+}
+
+/* The base that the compiler wrote addresses for. */
+static bool preferred_base(const struct clr *clr, uint64_t base, uint64_t *ret, uint32_t *ret_size)
+{
+	struct pe_headers pe;
+	if (!pe_headers_read(clr->memory, base, &pe) || pe.magic != PE_MAGIC_64)
+		return false;
+	*ret_size = pe.image_size;
+	return memory_u64(clr->memory, pe.optional + IMAGE_BASE_AT, ret);
+}
+
+bool clr_code_pointer(struct clr *clr, uint64_t address, uint64_t *ret)
+{
+	struct code_section section;
+	uint64_t value, preferred;
+	uint32_t size;
+	bool is_image = find_section(clr, address, &section) && section.module;
+	/* The data is in the file, which small cores need. */
+	if (is_image)
+		module_prove(clr, section.module);
+	if (!memory_u64(clr->memory, address, &value))
+		return false;
+	bool is_moved = !is_image || !value || (value >= section.begin && value < section.end);
+	if (!is_moved && preferred_base(clr, section.begin, &preferred, &size) &&
+	    value >= preferred && value - preferred < size)
+		value = value - preferred + section.begin;
+	*ret = value;
+	return true;
 }
 
 bool clr_code_failed(struct clr *clr)

@@ -41,6 +41,15 @@ bool clr_code_at(struct clr *clr, uint64_t code, struct code_info *ret);
 bool clr_has_code_at(struct clr *clr, uint64_t code);
 
 /**
+ * Read an address of code that lies at @p address: in memory of the JIT, or in the data of a ReadyToRun
+ * image.  Where only the image's file has that data, the address is for the image's preferred base, and is
+ * moved to where the image was loaded (doc/coreclr.md 21.3).
+ *
+ * @return false when the target lacks the bytes; *@p ret is untouched
+ */
+bool clr_code_pointer(struct clr *clr, uint64_t address, uint64_t *ret);
+
+/**
  * Read what clr_code_at() may read for any code of the target: the sections of code, and the tables
  * of JIT code; for at most 256 MB of code.
  */
