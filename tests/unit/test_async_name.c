@@ -36,6 +36,31 @@ TEST(methods_are_called_as_in_the_source)
 	}
 }
 
+/* The runtime suspends methods that have their own names, or those that Roslyn gives to lambdas. */
+TEST(methods_that_the_runtime_suspends_are_called_the_same)
+{
+	static const struct {
+		const char *owner, *code, *method;
+	} cases[] = {
+		{ "Shop.Checkout", "Place", "Shop.Checkout.Place" },
+		{ "Program", "<Main>$", "Program.<Main>$" },
+		{ "Shop.Checkout+<>c", "<Place>b__0_1", "Shop.Checkout.Place.lambda" },
+		{ "Shop.Checkout+<>c__DisplayClass3_0", "<Place>b__0",
+		  "Shop.Checkout.Place.lambda" },
+		{ "Shop.Checkout", "<Place>g__Inner|3_0", "Shop.Checkout.Place.Inner" },
+		{ "Outer+Inner", "Run", "Outer.Inner.Run" },
+		{ "Outer<A+B>", "System.IDisposable.Dispose",
+		  "Outer<A.B>.System.IDisposable.Dispose" },
+		{ "", "<", ".<" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct text text = { 0 };
+		async_member_append(&text, cases[i].owner, strlen(cases[i].owner), cases[i].code);
+		ASSERT_TEXT(text.bytes, cases[i].method);
+		text_deinit(&text);
+	}
+}
+
 #define BUILDER "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.Boolean>"
 
 TEST(boxes_hold_the_state_machine_that_is_their_last_argument)

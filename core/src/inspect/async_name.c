@@ -114,6 +114,14 @@ static void append_inner(struct text *text, const char *name, size_t size)
 	}
 }
 
+void async_member_append(struct text *text, const char *owner, size_t owner_size,
+			 const char *method)
+{
+	append_dotted(text, owner, without_closures(owner, owner_size));
+	text_puts(text, ".");
+	append_inner(text, method, strlen(method));
+}
+
 bool async_method_append(struct text *text, const char *name, size_t size)
 {
 	const char *end = name + size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The methods that state machines were made of. */
+/* Names of async methods. */
 #ifndef HEAPDUMP_SRC_INSPECT_ASYNC_NAME_H
 #define HEAPDUMP_SRC_INSPECT_ASYNC_NAME_H
 
@@ -26,5 +26,12 @@ const char *async_box_machine(const char *name, size_t size, size_t *ret_size);
  * @return false, and nothing is appended, when the name is not of that kind
  */
 bool async_method_append(struct text *text, const char *name, size_t size);
+
+/**
+ * Append the same name for a method that the runtime suspends itself, by the names that its type and it have
+ * in metadata: "Shop.Checkout+<>c" and "<Place>b__0" give "Shop.Checkout.Place.lambda".
+ */
+void async_member_append(struct text *text, const char *owner, size_t owner_size,
+			 const char *method);
 
 #endif

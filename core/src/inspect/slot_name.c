@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "clr/types/continuation.h"
+#include "inspect/suspended.h"
 #include "inspect/value.h"
 #include "util/text.h"
 
@@ -84,11 +86,20 @@ static void append_field_path(struct heap *heap, const struct type *type, uint64
 		text_printf(text, "+%" PRIx64, offset);
 }
 
+void slot_name_in_struct(struct heap *heap, const struct type *type, uint64_t offset,
+			 struct text *text)
+{
+	append_field_path(heap, type, offset, true, text);
+}
+
 void slot_name(struct heap *heap, const struct object *object, uint64_t slot, struct text *text)
 {
 	struct array_info array;
 	if (!slot) {
 		text_puts(text, "LoaderAllocator");
+	} else if (type_is_continuation(heap->clr, object->type) &&
+		   suspended_slot_append(text, heap, object, slot)) {
+		return;
 	} else if (!array_read(heap, object, &array)) {
 		append_field_path(heap, object->type, slot - object->address - OBJECT_FIELDS, false,
 				  text);

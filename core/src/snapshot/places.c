@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "clr/types/continuation.h"
 #include "inspect/slot_name.h"
 #include "snapshot/edge_walk.h"
 #include "util/alloc.h"
@@ -168,6 +169,12 @@ static void append_element(const struct places *places, const struct object *obj
 static void append_field(const struct places *places, const struct object *object, uint64_t slot,
 			 struct text *text)
 {
+	/* Suspended async methods share a type when what they save has the same shape. */
+	if (type_is_continuation(places->heap->clr, object->type)) {
+		text_puts(text, ".");
+		slot_name(places->heap, object, slot, text);
+		return;
+	}
 	const struct name_key key = { .of = object->type->method_table,
 				      .part = slot - object->address };
 	struct name_entry *entry = name_table_find(&places->links->names, key);

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/suspended.h"
+
+#include <inttypes.h>
+
+#include "clr/code/code.h"
+#include "clr/code/method.h"
+#include "clr/layout.h"
+#include "clr/layouts/object_layout.h"
+#include "clr/types/continuation.h"
+#include "inspect/async_name.h"
+#include "inspect/saved_variables.h"
+#include "inspect/slot_name.h"
+#include "inspect/value.h"
+#include "mem/memory.h"
+#include "util/text.h"
+
+/*
+ * Continuation.Flags, which come before State and the data: goes it on in a SynchronizationContext, and which word
+ * of the data, from 1, has that?
+ */
+#define CONTINUATION_FLAGS_BACK 8u
+#define CONTINUE_IN_CONTEXT     2u
+#define CONTEXT_WORD_SHIFT      6u
+#define CONTEXT_WORD_MASK       3u
+
+/* Where the method is at its await, and which method that is. */
+static void find_method(struct heap *heap, struct suspended *continuation)
+{
+	const uint64_t at = continuation->resume_info + clr_offset(heap->clr, L_RESUME_IP);
+	struct code_info code;
+	uint64_t place;
+	if (!clr_has_field(heap->clr, L_RESUME_IP) || !clr_code_pointer(heap->clr, at, &place) ||
+	    !place)
+		return;
+	continuation->place = place;
+	if (clr_code_at(heap->clr, place, &code))
+		continuation->method_desc = code.method_desc;
+}
+
+/* The context of those that go on in a SynchronizationContext of their own. */
+static uint64_t find_context(const struct heap *heap, const struct suspended *continuation)
+{
+	uint64_t flags_at = continuation->data - CONTINUATION_FLAGS_BACK, context = 0;
+	uint32_t flags;
+	if (!memory_u32(heap->memory, flags_at, &flags) || !(flags & CONTINUE_IN_CONTEXT))
+		return 0;
+	uint32_t word = flags >> CONTEXT_WORD_SHIFT & CONTEXT_WORD_MASK;
+	uint64_t end = continuation->data + 8 * (uint64_t)word;
+	if (word && end <= continuation->object.address + continuation->object.size)
+		(void)memory_u64(heap->memory, end - 8, &context);
+	return context;
+}
+
+bool suspended_read(struct heap *heap, const struct object *object, struct suspended *ret)
+{
+	const struct clr *clr = heap->clr;
+	struct suspended found = { .object = *object };
+	if (!clr_has_field(clr, L_CONTINUATION_STATE) || !clr_has_field(clr, L_CONTINUATION_SIZE) ||
+	    !clr_pointer(clr, object->address, L_CONTINUATION_NEXT, &found.next) ||
+	    !clr_pointer(clr, object->address, L_CONTINUATION_RESUME, &found.resume_info) ||
+	    !memory_u32(heap->memory, object->address + clr_offset(clr, L_CONTINUATION_STATE),
+			&found.state))
+		return false;
+	found.data = object->address + clr_offset(clr, L_CONTINUATION_SIZE);
+	found.is_head = !type_is_continuation(clr, object->type);
+	if (!found.is_head && found.resume_info)
+		find_method(heap, &found);
+	if (!found.is_head)
+		found.context = find_context(heap, &found);
+	*ret = found;
+	return true;
+}
+
+/* The variable around an offset of the Continuation; SIZE_MAX: none. */
+static size_t variable_around(struct clr *clr, const struct saved_variables *saved, uint64_t offset)
+{
+	for (size_t i = 0; i < saved->method.count; i++) {
+		if (saved_variable_is_there(saved, i) && offset >= saved->offsets[i] &&
+		    offset - saved->offsets[i] < saved_variable_size(clr, saved, i))
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+static void append_saved(struct text *text, struct heap *heap, const struct suspended *continuation,
+			 uint64_t offset)
+{
+	struct saved_variables saved;
+	if (saved_variables_read(heap->clr, continuation->place, &saved, NULL) != HD_OK) {
+		text->failed = true;
+		return;
+	}
+	size_t number = variable_around(heap->clr, &saved, offset);
+	if (number == SIZE_MAX) {
+		text_printf(text, "+%" PRIx64, offset - OBJECT_FIELDS);
+	} else {
+		saved_variable_name(&saved, number, text);
+		if (saved_variable_element(heap->clr, &saved, number) == ELEMENT_VALUE) {
+			slot_name_in_struct(heap, saved.method.rows[number].type,
+					    offset - saved.offsets[number], text);
+		}
+	}
+	saved_variables_deinit(&saved);
+}
+
+bool suspended_slot_append(struct text *text, struct heap *heap, const struct object *object,
+			   uint64_t slot)
+{
+	struct suspended continuation;
+	struct text name = { 0 };
+	bool is_known = suspended_read(heap, object, &continuation) &&
+			async_code_append_name(&name, heap->clr, continuation.method_desc);
+	if (is_known && slot < continuation.data) {
+		text_puts(text, "Next");
+	} else if (is_known) {
+		append_saved(text, heap, &continuation, slot - object->address);
+	}
+	if (is_known)
+		text_printf(text, " (of %s)", name.bytes);
+	text->failed |= name.failed;
+	text_deinit(&name);
+	return is_known;
+}
+
+bool async_code_append(struct text *text, struct clr *clr, uint64_t method_desc)
+{
+	struct method method;
+	size_t size;
+	if (!method_read(clr, method_desc, &method))
+		return false;
+	const char *owner = method_owner_name(clr, &method, &size);
+	text_append(text, owner, size);
+	text_puts(text, ".");
+	text_puts(text, method.rid ? method.name : method.dynamic_name);
+	return true;
+}
+
+bool async_code_is_of(struct clr *clr, uint64_t method_desc, const char *type_name)
+{
+	struct method method;
+	size_t size;
+	return method_read(clr, method_desc, &method) &&
+	       strcmp(method_owner_name(clr, &method, &size), type_name) == 0;
+}
+
+bool async_code_append_name(struct text *text, struct clr *clr, uint64_t method_desc)
+{
+	struct method method;
+	size_t size;
+	if (!method_read(clr, method_desc, &method))
+		return false;
+	const char *owner = method_owner_name(clr, &method, &size);
+	async_member_append(text, owner, size, method.rid ? method.name : method.dynamic_name);
+	return true;
+}
