@@ -7,8 +7,11 @@
 #include "analysis/async/async_box.h"
 #include "analysis/async/task_state.h"
 #include "analysis/heap/object_pass.h"
+#include "clr/types/continuation.h"
 #include "clr/types/type_name.h"
+#include "heap/references.h"
 #include "inspect/async_name.h"
+#include "inspect/suspended.h"
 #include "inspect/value.h"
 #include "util/alloc.h"
 #include "util/job.h"
@@ -22,13 +25,16 @@ enum http_kind {
 	HTTP_CONNECTION, /* of HTTP/1.1 */
 	HTTP_STREAM,     /* a request of a connection of HTTP/2 */
 	HTTP_POOL,
-	HTTP_METHOD /* an async method of HttpClient */
+	HTTP_METHOD,      /* an async method of HttpClient */
+	HTTP_SUSPENDED,   /* an async method that the runtime has suspended */
+	HTTP_CANCELLATION /* a CancellationTokenSource */
 };
 
 /* What a fact tells; of several, the last one in this order counts. */
 enum fact_kind {
 	FACT_RESPONSE, /* value: its status code */
 	FACT_NO_HEAD,  /* a stream of HTTP/2 made a response, whose head has not come */
+	FACT_SUSPENDED, /* value: milliseconds; by an object that may be garbage of a request that is over */
 	FACT_BEGUN,    /* value: milliseconds */
 	FACT_QUEUED,   /* object: the pool; value: is it for HTTP/2? */
 	FACT_IN_FLIGHT /* object: the connection; value: the pool */
@@ -68,6 +74,10 @@ static enum http_kind find_http_kind(struct clr *clr, const struct type *type)
 		if (strcmp(name, http_types[i].name) == 0)
 			return http_types[i].kind;
 	}
+	if (type_is_continuation(clr, type))
+		return HTTP_SUSPENDED;
+	if (type_derives_from(clr, type, 0, "System.Threading.CancellationTokenSource"))
+		return HTTP_CANCELLATION;
 	if (type_derives_from(clr, type, 0, "System.Net.Http.HttpRequestMessage"))
 		return HTTP_REQUEST;
 	return type_derives_from(clr, type, 0, "System.Net.Http.HttpResponseMessage")
@@ -304,15 +314,51 @@ static enum hd_status meet_method(struct http_finder *finder, const struct objec
 			err);
 }
 
+static enum http_kind kind_of(struct http_finder *finder, const struct type *type)
+{
+	uint8_t *kind = type_kinds_at(&finder->kinds, type);
+	if (!kind)
+		return HTTP_NOT_ASKED;
+	if (*kind == HTTP_NOT_ASKED)
+		*kind = (uint8_t)find_http_kind(finder->heap->clr, type);
+	return *kind;
+}
+
+/* The same for one that the runtime has suspended: they are among the references that it has saved. */
+static enum hd_status meet_suspended(struct http_finder *finder, const struct object *object,
+				     struct hd_error *err)
+{
+	struct http_fact fact = { .object = object->address, .kind = FACT_SUSPENDED };
+	struct window window = { .memory = finder->heap->memory };
+	struct suspended method;
+	struct references references;
+	struct reference reference;
+	bool has_start = false;
+	if (!suspended_read(finder->heap, object, &method) ||
+	    !async_code_is_of(finder->heap->clr, method.method_desc, "System.Net.Http.HttpClient"))
+		return HD_OK;
+	references_begin(&references, &window, object);
+	while (references_next(&references, &reference)) {
+		struct object saved;
+		if (!member_object(finder->members, reference.value, &saved))
+			continue;
+		enum http_kind kind = kind_of(finder, saved.type);
+		if (kind == HTTP_REQUEST)
+			fact.request = saved.address;
+		if (kind != HTTP_CANCELLATION || has_start)
+			continue;
+		struct member start = member_of(finder->members, &saved, "_timer._startTicks");
+		has_start = start.state == MEMBER_READ;
+		fact.value = start.bits;
+	}
+	window_deinit(&window);
+	return has_start ? add_fact(finder, fact, err) : HD_OK;
+}
+
 static enum hd_status meet_http(void *arg, const struct object *object, struct hd_error *err)
 {
 	struct http_finder *finder = arg;
-	uint8_t *kind = type_kinds_at(&finder->kinds, object->type);
-	if (!kind)
-		return fail_nomem(err);
-	if (*kind == HTTP_NOT_ASKED)
-		*kind = (uint8_t)find_http_kind(finder->heap->clr, object->type);
-	switch ((enum http_kind) * kind) {
+	switch (kind_of(finder, object->type)) {
 	case HTTP_REQUEST:
 		return meet_request(finder, object, err);
 	case HTTP_RESPONSE:
@@ -325,7 +371,11 @@ static enum hd_status meet_http(void *arg, const struct object *object, struct h
 		return meet_pool(finder, object, err);
 	case HTTP_METHOD:
 		return meet_method(finder, object, err);
+	case HTTP_SUSPENDED:
+		return meet_suspended(finder, object, err);
 	case HTTP_NOT_ASKED:
+		return fail_nomem(err);
+	case HTTP_CANCELLATION:
 	case HTTP_OTHER:
 		break;
 	}
@@ -372,6 +422,7 @@ static void apply_fact(struct http_request *row, const struct http_fact *fact)
 	case FACT_NO_HEAD:
 		row->response = row->status = 0;
 		break;
+	case FACT_SUSPENDED:
 	case FACT_BEGUN:
 		row->begun = (int64_t)fact->value;
 		break;
@@ -404,15 +455,18 @@ static void join_facts(struct http_client *client)
 	size_t at = 0;
 	for (size_t i = 0; i < client->rows_count; i++) {
 		struct http_request *row = &client->rows[i];
-		bool is_2 = false;
+		bool is_2 = false, is_sure = false;
 		while (at < client->facts_count && client->facts[at].request < row->object.address)
 			at++;
 		for (; at < client->facts_count && client->facts[at].request == row->object.address;
 		     at++) {
 			if (client->facts[at].kind == FACT_QUEUED)
 				is_2 = client->facts[at].value;
+			is_sure |= client->facts[at].kind == FACT_BEGUN;
 			apply_fact(row, &client->facts[at]);
 		}
+		if (!is_sure && row->state != HTTP_IN_FLIGHT && row->state != HTTP_QUEUED)
+			row->begun = INT64_MIN;
 		count_in_pool(client, row, is_2);
 	}
 }
