@@ -26,7 +26,7 @@ ENDED = ("RanToCompletion", "Canceled", "Faulted")
 
 def methods_of(chain: Json) -> list[str]:
     """The program's own methods, without type arguments: neither these nor the framework's are in what it said."""
-    names = [re.sub("<.*>", "", row["method"]) for row in chain["methods"]]
+    names = [re.sub("<.*>", "", row["method"]) or row["method"] for row in chain["methods"]]
     return [name for name in names if not name.startswith("System.")]
 
 
@@ -76,7 +76,10 @@ def tasks(truth: Json, answer: Json) -> Iterator[str]:
 
 def done(truth: Json, answer: Json, waiting: Json, all_methods: Json) -> Iterator[str]:
     """Async methods whose tasks have ended are listed when they are asked for, and only then."""
-    boxes = {task["address"] for task in answer["tasks"] if "AsyncStateMachineBox" in task["type"]}
+    kinds = ("AsyncStateMachineBox", "RuntimeAsyncTask<")
+    boxes = {
+        task["address"] for task in answer["tasks"] if any(kind in task["type"] for kind in kinds)
+    }
     ended = [task["address"] for task in truth["tasks"] if task["status"] in ENDED]
     roots = {chain["root"] for chain in waiting["chains"]}
     with_ended = {chain["root"] for chain in all_methods["chains"]}

@@ -57,7 +57,54 @@ uint64_t fake_box_type(struct fake_tasks *tasks, const char *machine_name, const
 									.series_count = 1 } });
 }
 
-struct fake_tasks fake_tasks_create(void)
+/* Continuation and what derives from it: two heads, and the shapes that the JIT makes. */
+static void make_suspended_types(struct fake_tasks *tasks)
+{
+	static const char space[] = "System.Runtime.CompilerServices";
+	static const struct fake_field base[] = {
+		{ .name = "Next", .element = ELEMENT_CLASS },
+		{ .name = "ResumeInfo", .element = ELEMENT_POINTER, .offset = 8 },
+		{ .name = "Flags", .element = ELEMENT_I4, .offset = 16 },
+		{ .name = "State", .element = ELEMENT_I4, .offset = 20 },
+		{ .name = NULL }
+	};
+	static const struct fake_field heads[][3] = {
+		{ { .name = "Task", .element = ELEMENT_CLASS, .offset = 24 },
+		  { .name = "ContinuationContext", .element = ELEMENT_CLASS, .offset = 40 },
+		  { .name = NULL } },
+		{ { .name = "Source", .element = ELEMENT_CLASS, .offset = 24 }, { .name = NULL } },
+	};
+	static const char *const names[] = { "RuntimeAsyncTaskContinuation",
+					     "AsyncHelpers+ValueTaskSourceContinuation" };
+	const struct gc_series next = { .size = 8 - 40, .offset = 8 };
+	const struct gc_series all[] = { { .size = 8 - 64, .offset = 8 },
+					 { .size = 24 - 64, .offset = 32 } };
+	uint64_t types[2],
+		parent = fake_class(
+			tasks->types,
+			&(struct fake_class){
+				.space = space,
+				.name = "Continuation",
+				.fields = base,
+				.type = { .base_size = 40, .series = &next, .series_count = 1 } });
+	for (size_t i = 0; i < 2; i++) {
+		const struct fake_class head = { .space = space,
+						 .name = names[i],
+						 .fields = heads[i],
+						 .inherited = 4,
+						 .type = { .base_size = 64,
+							   .parent = parent,
+							   .series = all,
+							   .series_count = 2 } };
+		types[i] = fake_class(tasks->types, &head);
+	}
+	tasks->task_head_type = types[0];
+	tasks->source_head_type = types[1];
+	uint64_t first = fake_continuation_type(tasks->fake, parent, 0, 40);
+	tasks->suspended_type = fake_continuation_type(tasks->fake, parent, first, 72);
+}
+
+static struct fake_tasks create_tasks(unsigned int release)
 {
 	const struct fake_field task[] = {
 		{ .name = "m_stateFlags", .element = ELEMENT_I4 },
@@ -81,7 +128,15 @@ struct fake_tasks fake_tasks_create(void)
 					     { .name = NULL } };
 	const struct fake_field owner[] = { { .name = "gate", .element = ELEMENT_CLASS },
 					    { .name = NULL } };
-	struct fake_tasks tasks = { .fake = fake_clr_create(NULL) };
+	const struct fake_field call[] = {
+		{ .name = "m_stateFlags", .element = ELEMENT_I4 },
+		{ .name = "m_continuationObject", .element = ELEMENT_CLASS, .offset = 8 },
+		{ .name = "m_action", .element = ELEMENT_CLASS, .offset = 16 },
+		{ .name = "m_stateObject", .element = ELEMENT_CLASS, .offset = 24 },
+		{ .name = NULL }
+	};
+	struct fake_tasks tasks = { .fake = fake_clr_create(
+					    &(struct fake_options){ .release = release }) };
 	tasks.types = fake_types_create(tasks.fake);
 	tasks.task_type = make_holder(&tasks, "System.Threading.Tasks", "Task", task, 3);
 	tasks.delay_type =
@@ -93,8 +148,24 @@ struct fake_tasks fake_tasks_create(void)
 	tasks.source_type =
 		make_holder(&tasks, "System.Threading.Tasks", "TaskCompletionSource", source, 1);
 	tasks.owner_type = make_holder(&tasks, "Shop", "Gate", owner, 1);
+	if (release >= 11) {
+		tasks.call_type =
+			make_holder(&tasks, "System.Runtime.CompilerServices",
+				    "AsyncHelpers+RuntimeAsyncTask<System.Int32>", call, 3);
+		make_suspended_types(&tasks);
+	}
 	(void)fake_segment(tasks.fake, 0, GENERATION_0, 0x400000);
 	return tasks;
+}
+
+struct fake_tasks fake_tasks_create(void)
+{
+	return create_tasks(10);
+}
+
+struct fake_tasks fake_tasks_create_11(void)
+{
+	return create_tasks(11);
 }
 
 void fake_tasks_destroy(struct fake_tasks *tasks)
@@ -139,4 +210,27 @@ uint64_t fake_semaphore_wait(struct fake_tasks *tasks, uint64_t semaphore)
 	fake_poke_u64(&tasks->fake->memory, node + 16, next);
 	fake_poke_u64(&tasks->fake->memory, semaphore + 16, node);
 	return node;
+}
+
+uint64_t fake_suspended(struct fake_tasks *tasks, uint64_t await, uint32_t state, uint64_t next)
+{
+	struct fake_memory *memory = &tasks->fake->memory;
+	uint64_t method = fake_object(tasks->fake, tasks->suspended_type, 0);
+	fake_poke_u64(memory, method + FAKE_SUSPENDED_NEXT, next);
+	fake_poke_u64(memory, method + 16, await);
+	fake_poke_u32(memory, method + FAKE_SUSPENDED_STATE, state);
+	return method;
+}
+
+uint64_t fake_call_of(struct fake_tasks *tasks, uint64_t head_type, uint64_t awaited,
+		      uint64_t first)
+{
+	struct fake_memory *memory = &tasks->fake->memory;
+	uint64_t call = fake_task(tasks, tasks->call_type);
+	uint64_t head = fake_object(tasks->fake, head_type, 0);
+	fake_poke_u64(memory, head + FAKE_SUSPENDED_NEXT, first);
+	fake_poke_u64(memory, head + 32, awaited);
+	fake_poke_u64(memory, head + 40, call);
+	fake_poke_u64(memory, call + FAKE_CALL_HEAD, head);
+	return call;
 }

@@ -21,10 +21,14 @@ struct fake_tasks {
 	uint64_t task_type, delay_type;     /**< Task; Task+DelayPromise */
 	uint64_t semaphore_type, node_type; /**< SemaphoreSlim, and SemaphoreSlim+TaskNode */
 	uint64_t source_type, owner_type;   /**< of one reference, at +8: _task; Shop.Gate.gate */
+	/* of .NET 11: RuntimeAsyncTask, the two heads of calls, and a shape of what methods save */
+	uint64_t call_type, task_head_type, source_head_type, suspended_type;
 };
 
 /** With a segment of generation 0. */
 struct fake_tasks fake_tasks_create(void);
+/** The same on .NET 11. */
+struct fake_tasks fake_tasks_create_11(void);
 void fake_tasks_destroy(struct fake_tasks *tasks);
 
 /** The box of an async method. */
@@ -55,5 +59,28 @@ uint64_t fake_semaphore(struct fake_tasks *tasks, uint32_t highest);
 #define FAKE_SEMAPHORE_FREE 8u
 /** What an async method awaits that waits for it: a new one in its list. */
 uint64_t fake_semaphore_wait(struct fake_tasks *tasks, uint64_t semaphore);
+
+/*
+ * Async methods that .NET 11 suspends itself: the task of a call leads to a head, and that to the innermost
+ * method.
+ */
+#define FAKE_CALL_HEAD       32u /**< where the task of a call has its head */
+#define FAKE_CALL_ACTION     24u /**< and its action */
+#define FAKE_SUSPENDED_NEXT  8u
+#define FAKE_SUSPENDED_FLAGS 24u
+#define FAKE_SUSPENDED_STATE 28u
+#define FAKE_SUSPENDED_SAVED 32u /**< two references, a word, a reference */
+#define FAKE_HEAD_CONTEXT    48u
+
+/**
+ * A suspended method.
+ *
+ * @param await Tells methods apart: the address of what the compiler says of the await.
+ * @param next The method that awaits it, or 0.
+ */
+uint64_t fake_suspended(struct fake_tasks *tasks, uint64_t await, uint32_t state, uint64_t next);
+/** The task of a call whose innermost method is @p first and awaits @p awaited, of @p head_type. */
+uint64_t fake_call_of(struct fake_tasks *tasks, uint64_t head_type, uint64_t awaited,
+		      uint64_t first);
 
 #endif

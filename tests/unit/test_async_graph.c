@@ -83,7 +83,7 @@ TEST(a_chain_ends_at_what_the_innermost_method_waits_for)
 	ASSERT_UINT(graph.rows_count, 2);
 	ASSERT_UINT(node_at(&graph, inner)->wait, AWAIT_SOURCE);
 	ASSERT_UINT(node_at(&graph, inner)->object, source);
-	CU_ASSERT_TRUE(node_at(&graph, inner)->is_awaited);
+	CU_ASSERT_TRUE(async_node_is_awaited(node_at(&graph, inner)));
 	ASSERT_UINT(node_at(&graph, outer)->next, async_graph_find(&graph, inner));
 	CU_ASSERT_EQUAL(node_at(&graph, outer)->state, 3);
 	ASSERT_UINT(node_at(&graph, outer)->end, async_graph_find(&graph, inner));
@@ -186,7 +186,7 @@ TEST(methods_that_await_each_other_are_a_circle)
 	ASSERT_UINT(circles, 2);
 	ASSERT_UINT(node_at(&graph, self)->wait, AWAIT_CYCLE);
 	ASSERT_UINT(node_at(&graph, self)->object, self);
-	CU_ASSERT_FALSE(node_at(&graph, outer)->is_awaited);
+	CU_ASSERT_FALSE(async_node_is_awaited(node_at(&graph, outer)));
 	CU_ASSERT(chains.roots >= 2);
 	async_chains_deinit(&chains);
 	async_graph_deinit(&graph);

@@ -73,6 +73,7 @@ static void check_cycles(size_t threads, const size_t *owners, size_t cycles, si
 	struct waits waits = { .rows = rows, .count = threads, .edges = edges, .async = &graph };
 	for (uint32_t i = 0; i < NODES; i++) {
 		bool is_none = owners[i] >= NODES;
+		boxes[i].outer = ASYNC_NO_BOX;
 		edges[i] = (struct wait_edge){ .to = is_none ? WAIT_NOBODY : (uint32_t)owners[i],
 					       .is_probable = i == 0 };
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The arguments and locals that a suspended async method has in its Continuation (doc/coreclr.md 20.4). */
+/* The arguments and locals that a suspended async method has in its Continuation (doc/coreclr.md 21.4). */
 #ifndef HEAPDUMP_SRC_INSPECT_SAVED_VARIABLES_H
 #define HEAPDUMP_SRC_INSPECT_SAVED_VARIABLES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects in which the runtime keeps suspended async methods (doc/coreclr.md 20). */
+/* Objects in which the runtime keeps suspended async methods (doc/coreclr.md 21). */
 #ifndef HEAPDUMP_SRC_INSPECT_SUSPENDED_H
 #define HEAPDUMP_SRC_INSPECT_SUSPENDED_H
 

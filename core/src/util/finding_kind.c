@@ -242,6 +242,8 @@ static const struct finding_traits traits[FINDING_KINDS] = {
 	[FINDING_MODULE_LIST] = { .name = "module-list" },
 	[FINDING_MODULE_METADATA] = { .name = "module-metadata" },
 	[FINDING_MODULE_METADATA_MORE] = { .name = "module-metadata-more" },
+	[FINDING_ASYNC_METHODS] = { .name = "async-methods" },
+	[FINDING_ASYNC_LIST] = { .name = "async-list" },
 	[FINDING_PDB] = { .name = "pdb" },
 	[FINDING_NO_END] = {
 		.name = "no-end",

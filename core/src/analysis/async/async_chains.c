@@ -36,7 +36,7 @@ static bool is_same_chain(const void *arg, uint32_t index)
 	const struct async_chain *a = &making->chains->rows[index], *b = &making->next;
 	const struct async_node *nodes = making->chains->graph->rows;
 	const struct async_node *x = &nodes[a->first], *y = &nodes[b->first];
-	return a->inner == b->inner && x->machine == y->machine && x->state == y->state &&
+	return a->inner == b->inner && x->method == y->method && x->state == y->state &&
 	       x->wait == y->wait && x->root == y->root;
 }
 
@@ -47,7 +47,7 @@ static enum hd_status find_chain(struct chain_making *making, uint32_t row, stru
 	const struct async_node *node = &chains->graph->rows[row];
 	uint32_t inner = node->next == ASYNC_NO_BOX ? ASYNC_NO_BOX : chains->of_box[node->next];
 	making->next = (struct async_chain){ .inner = inner, .first = row, .depth = node->depth };
-	uint64_t hash = hash_mix(inner, (uint64_t)(uintptr_t)node->machine);
+	uint64_t hash = hash_mix(inner, node->method);
 	hash = hash_mix(hash, (uint64_t)(uint32_t)node->state << 16 | (uint64_t)node->wait << 8 |
 				      node->root);
 	uint32_t chain = hash_index_add(&making->index, hash, (uint32_t)chains->rows_count,
@@ -142,7 +142,7 @@ static enum hd_status make_chains(struct chain_making *making, struct hd_error *
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		if (!making->has[i]) {
 			chains->of_box[i] = ASYNC_NO_BOX;
-		} else if (!graph->rows[i].is_awaited) {
+		} else if (!async_node_is_awaited(&graph->rows[i])) {
 			TRY(count_chain(making, (uint32_t)i, err));
 		}
 	}

@@ -18,11 +18,18 @@ void async_counts_deinit(struct async_counts *counts)
 	*counts = (struct async_counts){ 0 };
 }
 
+/* Boxes of other types are counted by themselves; Continuations of a method have many types. */
+static const struct type *key_type(const struct async_node *node)
+{
+	return node->is_runtime ? NULL : node->type;
+}
+
 static bool is_same_count(const void *arg, uint32_t index)
 {
 	const struct count_key *key = arg;
 	const struct async_node *node = &key->nodes[key->counts->rows[index].first];
-	return node->type == key->node->type && node->state == key->node->state;
+	return key_type(node) == key_type(key->node) && node->method == key->node->method &&
+	       node->state == key->node->state;
 }
 
 static enum hd_status count_nodes(const struct async_graph *graph, struct async_counts *counts,
@@ -31,9 +38,10 @@ static enum hd_status count_nodes(const struct async_graph *graph, struct async_
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		const struct async_node *node = &graph->rows[i];
 		const struct count_key key = { graph->rows, node, counts };
-		uint64_t hash = hash_mix((uint32_t)node->state, (uint64_t)(uintptr_t)node->type);
-		uint32_t row = hash_index_add(index, hash, (uint32_t)counts->rows_count,
-					      is_same_count, &key);
+		uint64_t hash =
+			hash_mix((uint32_t)node->state, (uint64_t)(uintptr_t)key_type(node));
+		uint32_t row = hash_index_add(index, hash_mix(hash, node->method),
+					      (uint32_t)counts->rows_count, is_same_count, &key);
 		if (row == UINT32_MAX || !PAGES_RESERVE(counts, rows))
 			return fail_nomem(err);
 		if (row == counts->rows_count) {

@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/async/async_graph.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analysis/async/async_box.h"
+#include "analysis/async/async_running.h"
+#include "analysis/async/async_suspended.h"
 #include "analysis/async/async_wait.h"
 #include "analysis/heap/object_pass.h"
 #include "inspect/managed_lock.h"
+#include "targets/target_map.h"
 #include "util/alloc.h"
+#include "util/findings.h"
 #include "util/sort.h"
 
 #define CONTINUATION "m_continuationObject"
+
+#define ADVICE_FILES                                                                           \
+	"give the folder with the files of the machine it ran on as --sysroot DIR, or take a " \
+	"full dump (createdump --full)"
 
 /* Addresses of objects that have lists of waiters, met by the walk. */
 struct holders {
@@ -21,6 +30,7 @@ struct holders {
 struct graph_walk {
 	struct async_graph *graph;
 	struct holders semaphores, channels, events;
+	struct hash_index taken; /* Continuations that have nodes */
 	bool with_done;
 };
 
@@ -28,6 +38,7 @@ void async_graph_deinit(struct async_graph *graph)
 {
 	async_types_deinit(&graph->types);
 	async_links_deinit(&graph->links);
+	async_methods_deinit(&graph->methods);
 	pages_free(graph->rows, graph->rows_capacity, sizeof(*graph->rows));
 	*graph = (struct async_graph){ 0 };
 }
@@ -63,17 +74,29 @@ static enum hd_status add_box(struct graph_walk *walk, const struct object *obje
 	if (!async_box_read(graph->heap, graph->members, object, &box) || !box.has_state ||
 	    (box.state == ASYNC_DONE && !walk->with_done) || is_spare(graph->members, &box))
 		return HD_OK;
-	if (!PAGES_RESERVE(graph, rows) || graph->rows_count >= ASYNC_NO_BOX)
+	uint32_t method = async_methods_add(&graph->methods,
+					    (struct async_method_key){ .machine = box.machine });
+	if (method == ASYNC_NO_METHOD || !PAGES_RESERVE(graph, rows) ||
+	    graph->rows_count >= ASYNC_NO_BOX)
 		return fail_nomem(err);
+	/* Debug builds have the state machine in an object of its own. */
+	bool is_inside =
+		box.fields >= object->address && box.fields - object->address < object->size;
 	/* What it awaits is found later, when all boxes are known; until then object has it. */
-	graph->rows[graph->rows_count++] = (struct async_node){ .address = object->address,
-								.type = object->type,
-								.machine = box.machine,
-								.size = object->size,
-								.fields = box.fields,
-								.object = box.awaited,
-								.next = ASYNC_NO_BOX,
-								.state = box.state };
+	graph->rows[graph->rows_count++] = (struct async_node){
+		.address = object->address,
+		.type = object->type,
+		.machine = box.machine,
+		.size = object->size,
+		.task = object->address,
+		.holder = is_inside ? object->address : box.fields - OBJECT_FIELDS,
+		.fields = box.fields,
+		.object = box.awaited,
+		.method = method,
+		.thread = ASYNC_NO_THREAD,
+		.next = ASYNC_NO_BOX,
+		.state = box.state,
+	};
 	return HD_OK;
 }
 
@@ -85,6 +108,8 @@ static enum hd_status meet_object(void *arg, const struct object *object, struct
 	switch (async_type_of(&graph->types, graph->heap->clr, object->type, &graph->failed)) {
 	case ASYNC_BOX:
 		return add_box(walk, object, err);
+	case ASYNC_RUNTIME_TASK:
+		return async_suspended_add(graph, object, walk->with_done, &walk->taken, err);
 	case ASYNC_CHANNEL:
 		return add_holder(&walk->channels, object, err);
 	case ASYNC_SEMAPHORE:
@@ -106,8 +131,10 @@ static enum hd_status link_box(struct async_graph *graph, const struct async_nod
 {
 	struct object object = { .address = node->address, .type = node->type };
 	struct async_link link = { .to = node->address, .kind = LINK_BOX };
-	if (node->fields < node->address || node->fields - node->address >= node->size) {
-		link.from = node->fields - OBJECT_FIELDS;
+	if (node->address != node->task)
+		return HD_OK;
+	if (!node->is_runtime && node->holder != node->address) {
+		link.from = node->holder;
 		TRY(async_link_add(&graph->links, link, err));
 	}
 	struct member next = member_of(graph->members, &object, CONTINUATION);
@@ -201,17 +228,19 @@ static enum hd_status find_waits(struct async_graph *graph, struct hd_error *err
 	uint32_t *scratch = mem_calloc(graph->rows_count + 1, sizeof(*scratch));
 	if (!scratch)
 		return fail_nomem(err);
-	for (size_t i = 0; i < graph->rows_count; i++)
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		graph->rows[i].outer = ASYNC_NO_BOX;
 		async_wait_find(graph, &graph->rows[i]);
+	}
 	cut_cycles(graph, scratch);
 	find_chain_ends(graph, scratch);
 	mem_free(scratch);
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		if (graph->rows[i].next != ASYNC_NO_BOX)
-			graph->rows[graph->rows[i].next].is_awaited = true;
+			graph->rows[graph->rows[i].next].outer = (uint32_t)i;
 	}
 	for (size_t i = 0; i < graph->rows_count; i++) {
-		if (!graph->rows[i].is_awaited)
+		if (!async_node_is_awaited(&graph->rows[i]))
 			graph->rows[i].root = async_root_of(graph, &graph->rows[i]);
 	}
 	return graph->failed ? fail_nomem(err) : HD_OK;
@@ -223,14 +252,42 @@ static int compare_nodes(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
+/* What of the methods that the runtime suspends the target does not tell. */
+static void tell_losses(const struct async_graph *graph)
+{
+	struct findings *findings = clr_findings(graph->heap->clr);
+	if (graph->unknown) {
+		findings_add_counted(findings, FINDING_ASYNC_METHODS, graph->unknown,
+				     target_advice(clr_target(graph->heap->clr), graph->unknown_at,
+						   ADVICE_FILES),
+				     "the target lacks what tells of which async method %" PRIu64
+				     " suspended calls are",
+				     graph->unknown);
+	}
+	if (graph->is_cut) {
+		findings_add(findings, FINDING_ASYNC_LIST, NULL,
+			     "a list of suspended async methods cannot be read to its end: some "
+			     "methods, and what they wait for, are not known");
+	}
+}
+
+void async_graph_sort(struct async_graph *graph)
+{
+	if (graph->rows_count)
+		qsort(graph->rows, graph->rows_count, sizeof(*graph->rows), compare_nodes);
+}
+
 enum hd_status async_graph_create(struct heap *heap, struct members *members, bool with_done,
 				  struct job *job, struct async_graph *ret, struct hd_error *err)
 {
 	struct async_graph graph = { .heap = heap, .members = members };
 	struct graph_walk walk = { .graph = &graph, .with_done = with_done };
 	enum hd_status status = object_pass_all(heap, meet_object, &walk, job, err);
-	if (status == HD_OK && graph.rows_count)
-		qsort(graph.rows, graph.rows_count, sizeof(*graph.rows), compare_nodes);
+	if (status == HD_OK) {
+		async_graph_sort(&graph);
+		status = async_running_add(&graph, &walk.taken, job, err);
+	}
+	hash_index_deinit(&walk.taken);
 	if (status == HD_OK)
 		status = make_links(&walk, err);
 	if (status == HD_OK)
@@ -242,6 +299,7 @@ enum hd_status async_graph_create(struct heap *heap, struct members *members, bo
 		async_graph_deinit(&graph);
 		return status;
 	}
+	tell_losses(&graph);
 	*ret = graph;
 	return HD_OK;
 }

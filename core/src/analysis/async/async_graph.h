@@ -4,7 +4,9 @@
 #define HEAPDUMP_SRC_ANALYSIS_ASYNC_GRAPH_H
 
 #include "analysis/async/async_links.h"
+#include "analysis/async/async_methods.h"
 #include "analysis/async/async_types.h"
+#include "clr/code/source.h"
 
 struct job;
 
@@ -53,22 +55,39 @@ const char *async_root_name(enum async_root root);
 
 /** No box. */
 #define ASYNC_NO_BOX UINT32_MAX
+/** No thread. */
+#define ASYNC_NO_THREAD UINT32_MAX
 
-/** An async method: a box on the heap (see async_box.h). */
+/**
+ * An async method that is not done: the box of the compiler's state machine (see async_box.h), or a
+ * Continuation in which the runtime has suspended it (see inspect/suspended.h).
+ */
 struct async_node {
+	/**
+	 * Of the box.  Of a call that the runtime suspends, the outermost method has the task's; one that runs and
+	 * that others await has that of a record on its thread's stack.
+	 */
 	uint64_t address;
-	const struct type *type, *machine;
-	uint64_t size;   /**< bytes of the box */
-	uint64_t fields; /**< address of the state machine's first field */
+	const struct type *type;    /**< of the object at address, or of its task */
+	const struct type *machine; /**< of the state machine, or of the Continuation */
+	uint64_t size;              /**< bytes of the object at address */
+	uint64_t task;   /**< the task of the call: address, or that of its outermost method */
+	uint64_t holder; /**< the object that has its arguments and locals; 0: none, as it runs */
+	uint64_t fields; /**< address of the first of these */
+	uint64_t place;  /**< is_runtime: an address in its code, where it is; 0: not known */
 	uint64_t object; /**< what it waits for if that is not a box: 0: not known, or none */
-	uint32_t next;   /**< the box that it awaits, or ASYNC_NO_BOX */
-	uint32_t end;    /**< the innermost box of its chain: its own, or one that it awaits */
-	uint32_t depth;  /**< methods from its own to that one: 1 or more */
+	uint32_t method; /**< its row of the graph's methods */
+	uint32_t
+		thread; /**< is_runtime: clr_thread_index() of the one that runs it, or ASYNC_NO_THREAD */
+	uint32_t next;  /**< the box that it awaits, or ASYNC_NO_BOX */
+	uint32_t outer; /**< a box that awaits it; ASYNC_NO_BOX: nobody does */
+	uint32_t end;   /**< the innermost box of its chain: its own, or one that it awaits */
+	uint32_t depth; /**< methods from its own to that one: 1 or more */
 	int32_t state;
 	enum async_wait wait; /**< what it waits for, or what is between it and next */
 	enum async_root root; /**< who goes on after it, if no other box awaits it */
-	bool is_awaited;      /**< by another box */
 	bool is_limited; /**< Task.WaitAsync is on the way to what it waits for: it may end before that */
+	bool is_runtime; /**< the runtime suspends it: there is no state machine */
 };
 
 /** Boxes in ascending order of address. */
@@ -77,10 +96,14 @@ struct async_graph {
 	struct members *members;
 	struct async_types types;
 	struct async_links links;
+	struct async_methods methods;
 	struct async_node *rows;
 	size_t rows_count, rows_capacity;
-	uint64_t objects; /**< that were walked */
-	bool failed;      /**< memory was exhausted */
+	uint64_t objects;    /**< that were walked */
+	uint64_t unknown;    /**< rows whose method the target does not tell */
+	uint64_t unknown_at; /**< address of the bytes that would tell that of the first one */
+	bool is_cut;         /**< a list of Continuations cannot be read to its end */
+	bool failed;         /**< memory was exhausted */
 };
 
 /**
@@ -98,7 +121,56 @@ HD_NODISCARD enum hd_status async_graph_create(struct heap *heap, struct members
 					       struct async_graph *ret, struct hd_error *err);
 void async_graph_deinit(struct async_graph *graph);
 
+/** Does another box await it? */
+static inline bool async_node_is_awaited(const struct async_node *node)
+{
+	return node->outer != ASYNC_NO_BOX;
+}
+
+/**
+ * Who waits for the object of @p node: itself; or, if the framework's own method for that is one that the runtime
+ * suspends (SemaphoreSlim.WaitAsync), and cannot end before, the method that calls it.
+ */
+const struct async_node *async_node_waiter(struct async_graph *graph,
+					   const struct async_node *node);
+
+/** Let its rows ascend by address. */
+void async_graph_sort(struct async_graph *graph);
+
 /** The row of the box at @p address, or ASYNC_NO_BOX. */
 uint32_t async_graph_find(const struct async_graph *graph, uint64_t address);
+
+/** The name that users know the method of @p node by, "Shop.Checkout.Place"; borrowed from @p graph. */
+const char *async_node_name(struct async_graph *graph, const struct async_node *node);
+
+/** The name in metadata, with the type that has it: "Shop.Checkout+<Place>d__5" or "Shop.Checkout+Cart.Place". */
+const char *async_node_code(struct async_graph *graph, const struct async_node *node);
+
+/** The line of the await that @p node is at; false when there is no PDB, or it does not tell. */
+bool async_node_line(const struct async_graph *graph, const struct async_node *node,
+		     struct source_line *ret);
+
+/**
+ * The arguments and locals of a suspended method, as fields of its holder: of a state machine, as the compiler
+ * named them; of a Continuation those that it has saved, without names where only the compiler knew them.
+ *
+ * @param[out] ret To be given to field_list_deinit(); untouched on failure.
+ * @param[out] ret_base Address that their offsets are relative to.
+ * @retval HD_OK
+ * @retval HD_ERR_FAULT the fields of the state machine cannot be read
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status async_node_fields(struct async_graph *graph,
+					      const struct async_node *node, struct field_list *ret,
+					      uint64_t *ret_base, struct hd_error *err);
+
+/**
+ * The SynchronizationContext that a method which the runtime has suspended goes on in; 0: in none, or that is not
+ * known.
+ */
+uint64_t async_node_context(struct async_graph *graph, const struct async_node *node);
+
+/** Where the method of @p node has its "this", in its holder; 0: it is static, or that is not known. */
+uint64_t async_node_this(struct async_graph *graph, const struct async_node *node);
 
 #endif

@@ -56,7 +56,7 @@ bool async_task_leads_to_method(struct async_graph *graph, const struct object *
 			continue;
 		enum async_type kind =
 			async_type_of(&graph->types, graph->heap->clr, object.type, &graph->failed);
-		if (kind == ASYNC_BOX)
+		if (async_type_is_method(kind))
 			return true;
 		if (kind == ASYNC_LIST) {
 			put_elements(&way, &object);

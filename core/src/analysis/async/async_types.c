@@ -7,11 +7,12 @@
 #include "inspect/async_name.h"
 #include "inspect/value.h"
 
-/* The names of the framework of .NET 8, 9 and 10; one that ends with '<', or has "<+", has type arguments there. */
+/* The names of the framework of .NET 8 to 11; one that ends with '<', or has "<+", has type arguments there. */
 static const struct {
 	const char *name;
 	enum async_type kind;
 } known_types[] = {
+	{ "System.Runtime.CompilerServices.AsyncHelpers+RuntimeAsyncTask<", ASYNC_RUNTIME_TASK },
 	{ "System.Threading.Tasks.Task", ASYNC_TASK },
 	{ "System.Threading.Tasks.Task<", ASYNC_TASK },
 	{ "System.Threading.Tasks.Task+DelayPromise", ASYNC_DELAY },
@@ -40,10 +41,10 @@ static const struct {
 	{ "System.IO.Pipelines.Pipe+DefaultPipeWriter", ASYNC_PIPE_WRITER },
 	{ "System.Threading.Channels.AsyncOperation<", ASYNC_CHANNEL_OPERATION },
 	{ "System.Threading.Channels.VoidAsyncOperationWithData<", ASYNC_CHANNEL_OPERATION },
-	{ "System.Threading.Channels.BlockedReadAsyncOperation<", ASYNC_CHANNEL_OPERATION },
-	{ "System.Threading.Channels.BlockedWriteAsyncOperation<", ASYNC_CHANNEL_OPERATION },
-	{ "System.Threading.Channels.WaitingReadAsyncOperation", ASYNC_CHANNEL_OPERATION },
-	{ "System.Threading.Channels.WaitingWriteAsyncOperation", ASYNC_CHANNEL_OPERATION },
+	{ "System.Threading.Channels.BlockedReadAsyncOperation<", ASYNC_CHANNEL_READ },
+	{ "System.Threading.Channels.BlockedWriteAsyncOperation<", ASYNC_CHANNEL_WRITE },
+	{ "System.Threading.Channels.WaitingReadAsyncOperation", ASYNC_CHANNEL_READ },
+	{ "System.Threading.Channels.WaitingWriteAsyncOperation", ASYNC_CHANNEL_WRITE },
 	{ "System.Threading.Channels.UnboundedChannel<", ASYNC_CHANNEL },
 	{ "System.Threading.Channels.BoundedChannel<", ASYNC_CHANNEL },
 	{ "System.Threading.Channels.RendezvousChannel<", ASYNC_CHANNEL },
@@ -79,6 +80,8 @@ static enum async_type find_kind(struct clr *clr, const struct type *type)
 		if (is_named(name, size, known_types[i].name))
 			return known_types[i].kind;
 	}
+	if (type_derives_from(clr, type, 0, "System.Runtime.CompilerServices.Continuation"))
+		return ASYNC_SUSPENDED;
 	if (type_derives_from(clr, type, 0, "System.Threading.WaitHandle"))
 		return ASYNC_HANDLE;
 	return type_derives_from(clr, type, 0, "System.Threading.Tasks.Task") ? ASYNC_OTHER_TASK

@@ -8,8 +8,9 @@
 
 enum async_type {
 	ASYNC_NOT_ASKED,
-	ASYNC_OTHER, /**< nothing that is known here */
-	ASYNC_BOX,   /**< an async method */
+	ASYNC_OTHER,        /**< nothing that is known here */
+	ASYNC_BOX,          /**< an async method: the box of its state machine */
+	ASYNC_RUNTIME_TASK, /**< the task of a call of async methods that the runtime suspends */
 	ASYNC_TASK,  /**< Task or Task<T>: a TaskCompletionSource's, or one with a delegate */
 	ASYNC_DELAY, /**< Task.Delay */
 	ASYNC_CANCELLATION, /**< Task.WaitAsync, SemaphoreSlim.WaitAsync with a limit */
@@ -22,7 +23,9 @@ enum async_type {
 	ASYNC_OTHER_TASK,     /**< another class that derives from Task */
 	ASYNC_PERIODIC,       /**< PeriodicTimer */
 	ASYNC_SOCKET,
-	ASYNC_CHANNEL_OPERATION, /**< a read or a write of a channel that waits */
+	ASYNC_CHANNEL_OPERATION, /**< a read or a write of a channel that waits (8, 9) */
+	ASYNC_CHANNEL_READ,      /**< since 10: a read */
+	ASYNC_CHANNEL_WRITE,     /**< since 10: a write */
 	ASYNC_PIPE_READER,
 	ASYNC_PIPE_WRITER,
 	ASYNC_CHANNEL,
@@ -32,6 +35,7 @@ enum async_type {
 	ASYNC_LIST,      /**< several continuations of a task */
 	ASYNC_COUNTDOWN, /**< CountdownEvent */
 	ASYNC_HANDLE,    /**< a class that derives from WaitHandle */
+	ASYNC_SUSPENDED, /**< a Continuation: an async method that the runtime has suspended */
 };
 
 /** Remembers the answer for each type.  Empty when zero-initialised. */
@@ -43,6 +47,12 @@ struct async_types {
 enum async_type async_type_of(struct async_types *types, struct clr *clr, const struct type *type,
 			      bool *failed);
 void async_types_deinit(struct async_types *types);
+
+/** May async_graph_find() have a node for it? */
+static inline bool async_type_is_method(enum async_type kind)
+{
+	return kind == ASYNC_BOX || kind == ASYNC_RUNTIME_TASK || kind == ASYNC_SUSPENDED;
+}
 
 /** Is it a Task? */
 static inline bool async_type_is_task(enum async_type kind)

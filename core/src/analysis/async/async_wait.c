@@ -55,6 +55,19 @@ static uint64_t follow_field(struct async_graph *graph, const struct object *obj
 	return member.state == MEMBER_READ ? member.bits : 0;
 }
 
+/* A channel that nobody else has is garbage while somebody waits for it: then the operation has to do. */
+static enum async_wait wait_for_channel(const struct async_link *link, enum async_type kind,
+					uint64_t *ret_object)
+{
+	if (link && (link->kind == LINK_READ || link->kind == LINK_WRITE)) {
+		*ret_object = link->to;
+		return link->kind == LINK_READ ? AWAIT_READ : AWAIT_WRITE;
+	}
+	if (kind == ASYNC_CHANNEL_READ)
+		return AWAIT_READ;
+	return kind == ASYNC_CHANNEL_WRITE ? AWAIT_WRITE : AWAIT_SOURCE_OF_VALUE;
+}
+
 /* The end of a way: the thing is not a task of the framework that leads on. */
 static enum async_wait wait_for_end(struct async_graph *graph, enum async_type kind,
 				    const struct object *object, uint64_t *ret_object)
@@ -76,12 +89,9 @@ static enum async_wait wait_for_end(struct async_graph *graph, enum async_type k
 		*ret_object = link && link->kind == LINK_SEMAPHORE ? link->to : 0;
 		return AWAIT_SEMAPHORE;
 	case ASYNC_CHANNEL_OPERATION:
-		if (link && link->kind != LINK_READ && link->kind != LINK_WRITE)
-			link = NULL;
-		*ret_object = link ? link->to : object->address;
-		return link && link->kind == LINK_WRITE ? AWAIT_WRITE
-		       : link                           ? AWAIT_READ
-							: AWAIT_SOURCE_OF_VALUE;
+	case ASYNC_CHANNEL_READ:
+	case ASYNC_CHANNEL_WRITE:
+		return wait_for_channel(link, kind, ret_object);
 	case ASYNC_PERIODIC:
 		*ret_object = follow_field(graph, object, "_owner");
 		return AWAIT_PERIODIC;
@@ -122,8 +132,8 @@ static bool take_wait_end(struct async_graph *graph, struct async_node *node,
 		node->wait = way->passed ? way->passed : AWAIT_THREAD;
 		return true;
 	}
-	uint32_t next = way->kind == ASYNC_BOX ? async_graph_find(graph, address)
-					       : linked_box(graph, address);
+	uint32_t next = async_type_is_method(way->kind) ? async_graph_find(graph, address)
+							: linked_box(graph, address);
 	if (next == ASYNC_NO_BOX)
 		return false;
 	node->next = next;
@@ -157,8 +167,10 @@ static void find_end(struct async_graph *graph, struct async_node *node, uint64_
 {
 	struct wait_way way = { .passed = AWAIT_NOTHING };
 	for (unsigned int i = 0; i < STEPS_MAX; i++) {
-		if (!member_object(graph->members, awaited, &way.object))
+		if (!member_object(graph->members, awaited, &way.object)) {
+			node->next = async_graph_find(graph, awaited); /* a method that runs */
 			break;
+		}
 		way.kind = awaited_type_of(graph, way.object.type);
 		if (take_wait_end(graph, node, &way))
 			return;
@@ -171,6 +183,10 @@ static void find_end(struct async_graph *graph, struct async_node *node, uint64_
 			return;
 		}
 		awaited = inner;
+	}
+	if (node->next != ASYNC_NO_BOX) {
+		node->wait = way.passed;
+		return;
 	}
 	node->object = awaited;
 	node->wait = way.passed ? way.passed : AWAIT_SOURCE_OF_VALUE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/pool/callback_name.h"
 
+#include "analysis/async/async_call.h"
 #include "clr/types/type_name.h"
-#include "inspect/async_name.h"
 #include "inspect/value.h"
 #include "util/text.h"
 
@@ -54,13 +54,6 @@ static bool append_delegate(struct text *text, struct heap *heap, struct members
 	return true;
 }
 
-static bool append_box(struct text *text, const char *name, size_t size)
-{
-	size_t machine_size;
-	const char *machine = async_box_machine(name, size, &machine_size);
-	return machine && async_method_append(text, machine, machine_size);
-}
-
 /* What the item calls, and the state that goes with it; false: it has no such field. */
 static bool next_callback(struct members *members, struct object *object, uint64_t *ret_state)
 {
@@ -84,9 +77,7 @@ bool callback_append(struct text *text, struct heap *heap, struct members *membe
 	uint64_t state = 0;
 	*ret_target = 0;
 	for (unsigned int i = 0; i < STEPS_TO_DELEGATE; i++) {
-		size_t size;
-		const char *name = type_name(heap->clr, at.type, &size);
-		if (append_box(text, name, size)) {
+		if (async_call_append(text, heap, members, &at)) {
 			*ret_target = at.address;
 			return true;
 		}

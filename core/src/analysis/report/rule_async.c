@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of one async method that wait and pile up: doc/report.md 4.10. */
+#include <string.h>
+
 #include "analysis/async/async_graph.h"
 #include "analysis/report/growth.h"
 #include "analysis/report/owners.h"
@@ -7,8 +9,6 @@
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
 #include "framework/member.h"
-#include "inspect/async_name.h"
-#include "util/text.h"
 
 #define CALLS_MIN  256u
 #define CALLS_HIGH 10000u
@@ -37,7 +37,7 @@ static uint32_t top_of(const struct report_facts *facts, uint32_t node)
 	return node;
 }
 
-static enum hd_status add_calls(struct report *report, const struct async_graph *graph,
+static enum hd_status add_calls(struct report *report, struct async_graph *graph,
 				const struct tally *tally, size_t row, struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
@@ -47,7 +47,7 @@ static enum hd_status add_calls(struct report *report, const struct async_graph 
 	size_t sampled = 0;
 	uint64_t bytes = 0, count = tally->counts[row], stride = count / 100 + 1;
 	for (size_t i = 0; i < graph->rows_count; i++) {
-		if ((uint64_t)(uintptr_t)graph->rows[i].machine != tally->keys[row] ||
+		if (graph->rows[i].method != tally->keys[row] ||
 		    !waits(facts, &graph->rows[i], &node))
 			continue;
 		first = first ? first : &graph->rows[i];
@@ -72,13 +72,8 @@ static enum hd_status add_calls(struct report *report, const struct async_graph 
 	    (count >= CALLS_HIGH || finding.growth.state == GROWTH_GROWS))
 		finding.severity = SEVERITY_HIGH;
 	holder_find(report, owners.count ? owners.rows[0].node : sample[0], &finding.holder);
-	struct text text = { 0 };
-	size_t size;
-	const char *machine = type_name(facts->heap->clr, first->machine, &size);
-	(void)async_method_append(&text, machine, size);
-	finding.method = report_name(report, text.bytes ? text.bytes : machine,
-				     text.bytes ? text.size : size);
-	text_deinit(&text);
+	const char *name = async_node_name(graph, first);
+	finding.method = report_name(report, name, strlen(name));
 	finding.id = report_text(report, "async:%s", finding.method);
 	finding.title = report_text(report, "%s calls of %s wait", report_number(report, count),
 				    finding.method);
@@ -94,21 +89,21 @@ static enum hd_status add_calls(struct report *report, const struct async_graph 
 	return finding_add(report, &finding, err);
 }
 
-static enum hd_status check_calls(struct report *report, const struct async_graph *graph,
+static enum hd_status check_calls(struct report *report, struct async_graph *graph,
 				  struct hd_error *err)
 {
-	struct tally machines = { .count = 0 };
+	struct tally methods = { .count = 0 };
 	uint32_t node;
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		if (waits(&report->facts, &graph->rows[i], &node))
-			tally_add(&machines, (uint64_t)(uintptr_t)graph->rows[i].machine, node, 0);
+			tally_add(&methods, graph->rows[i].method, node, 0);
 	}
-	if (machines.is_full)
+	if (methods.is_full)
 		rule_limited(report);
-	for (size_t i = 0; i < machines.count; i++) {
-		rule_met(report, machines.counts[i]);
-		if (machines.counts[i] >= CALLS_MIN)
-			TRY(add_calls(report, graph, &machines, i, err));
+	for (size_t i = 0; i < methods.count; i++) {
+		rule_met(report, methods.counts[i]);
+		if (methods.counts[i] >= CALLS_MIN)
+			TRY(add_calls(report, graph, &methods, i, err));
 	}
 	return HD_OK;
 }
@@ -118,7 +113,8 @@ static enum hd_status find_calls(struct report *report, struct hd_error *err)
 	struct report_facts *facts = &report->facts;
 	uint64_t boxes = 0;
 	for (uint32_t type = 0; type < facts->graph->type_count; type++) {
-		if (type_contains(&facts->graph->types[type], "AsyncStateMachineBox"))
+		if (type_contains(&facts->graph->types[type], "AsyncStateMachineBox") ||
+		    type_contains(&facts->graph->types[type], "+RuntimeAsyncTask<"))
 			boxes += facts_live_count(facts, type);
 	}
 	if (boxes < CALLS_MIN)

@@ -95,7 +95,7 @@ static enum hd_status add_chains(struct parallel_stacks *stacks, struct job *job
 				 struct hd_error *err)
 {
 	for (size_t i = 0; i < stacks->async.rows_count; i++) {
-		if (stacks->async.rows[i].is_awaited)
+		if (async_node_is_awaited(&stacks->async.rows[i]))
 			continue;
 		TRY(stack_tree_add_chain(&stacks->chains, &stacks->async, (uint32_t)i, (uint32_t)i,
 					 job, err));
@@ -111,11 +111,12 @@ static enum hd_status make_async(struct parallel_stacks *stacks, struct job *job
 	TRY(members_create(stacks->heap, &stacks->members, err));
 	TRY(async_graph_create(stacks->heap, stacks->members, false, job, &stacks->async, err));
 	size_t count = stacks->async.rows_count;
+	_Static_assert(ASYNC_NO_THREAD == STACK_TREE_NONE, "no thread");
 	stacks->runners = mem_alloc(count + 1, sizeof(*stacks->runners));
 	if (!stacks->runners)
 		return fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
-		stacks->runners[i] = STACK_TREE_NONE;
+		stacks->runners[i] = stacks->async.rows[i].thread;
 	return HD_OK;
 }
 

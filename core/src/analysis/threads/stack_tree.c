@@ -21,7 +21,7 @@ static bool is_same_step(const struct stack_step *a, const struct stack_step *b)
 {
 	return a->kind == b->kind && a->is_funclet == b->is_funclet && a->is_dead == b->is_dead &&
 	       a->wait == b->wait && a->root == b->root && a->period == b->period &&
-	       a->state == b->state && a->method == b->method && a->machine == b->machine;
+	       a->state == b->state && a->method == b->method && a->async_method == b->async_method;
 }
 
 static bool is_same_node(const void *arg, uint32_t index)
@@ -38,7 +38,7 @@ static uint64_t hash_node(const struct stack_tree *tree)
 {
 	const struct stack_tree_node *node = &tree->next;
 	const struct stack_step *step = &node->step;
-	uint64_t hash = hash_mix(node->parent, (uint64_t)(uintptr_t)step->machine);
+	uint64_t hash = hash_mix(node->parent, step->async_method);
 	hash = hash_mix(hash, (uint64_t)(uint32_t)step->state << 32 | (uint64_t)step->wait << 16 |
 				      (uint64_t)step->root << 8 | (uint64_t)step->kind << 4 |
 				      (uint64_t)step->is_funclet << 1 | step->is_dead);
@@ -227,7 +227,7 @@ enum hd_status stack_tree_add_chain(struct stack_tree *tree, const struct async_
 	for (unsigned int i = 0; row != ASYNC_NO_BOX && i < STACK_TREE_ASYNC_MAX; i++) {
 		const struct async_node *node = &graph->rows[row];
 		tree->next = (struct stack_tree_node){ .step = { .kind = STEP_ASYNC,
-								 .machine = node->machine,
+								 .async_method = node->method,
 								 .state = node->state,
 								 .wait = (uint8_t)node->wait } };
 		if (at == STACK_TREE_NONE)

@@ -25,10 +25,10 @@ struct stack_step {
 	bool is_funclet, is_dead; /**< STEP_METHOD: as in struct stack_frame */
 	uint8_t wait; /**< STEP_ASYNC: enum async_wait; what it waits for, or what is between it and the next */
 	uint8_t root; /**< STEP_ASYNC, of an outermost one: enum async_root; who goes on after it */
-	uint8_t period;             /**< STEP_REPEATED: methods that repeat */
-	int32_t state;              /**< STEP_ASYNC: the await that it is at */
-	uint64_t method;            /**< STEP_METHOD: its MethodDesc */
-	const struct type *machine; /**< STEP_ASYNC: type of the state machine */
+	uint8_t period;        /**< STEP_REPEATED: methods that repeat */
+	int32_t state;         /**< STEP_ASYNC: the await that it is at */
+	uint64_t method;       /**< STEP_METHOD: its MethodDesc */
+	uint32_t async_method; /**< STEP_ASYNC: its row of the graph's methods */
 };
 
 struct stack_tree_node {

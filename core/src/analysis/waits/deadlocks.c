@@ -46,7 +46,7 @@ static void note_follower(struct cycle_search *search, uint32_t node, uint32_t c
 	struct deadlock *deadlock = &search->found.rows[cycle];
 	if (!box) {
 		deadlock->following_threads++;
-	} else if (!box->is_awaited && box->root != ROOT_THREAD) {
+	} else if (!async_node_is_awaited(box) && box->root != ROOT_THREAD) {
 		deadlock->following_chains++;
 	}
 }

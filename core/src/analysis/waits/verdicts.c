@@ -81,7 +81,7 @@ static enum hd_status find_circles(struct verdicts *verdicts, struct hd_error *e
 	const struct async_graph *graph = verdicts->waits->async;
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		const struct async_node *node = &graph->rows[i];
-		verdicts->chains += !node->is_awaited;
+		verdicts->chains += !async_node_is_awaited(node);
 		if (node->wait != AWAIT_CYCLE)
 			continue;
 		const struct verdict verdict = circle_at(graph, node);

@@ -52,10 +52,14 @@ static enum hd_status find_threads(const struct waits *waits, struct wait_rows *
 	return HD_OK;
 }
 
-/* The async method that a delegate goes on with, or ASYNC_NO_BOX. */
-static uint32_t box_of_delegate(const struct waits *waits, const struct object *object)
+/* The async method that goes on with a delegate, or the task of a call of some; or ASYNC_NO_BOX. */
+static uint32_t box_of_work(const struct waits *waits, const struct object *object)
 {
+	struct async_graph *graph = waits->async;
 	struct delegate_info delegate;
+	if (async_type_of(&graph->types, graph->heap->clr, object->type, &graph->failed) ==
+	    ASYNC_RUNTIME_TASK)
+		return async_graph_find(graph, object->address);
 	return type_is_delegate(waits->heap->clr, object->type) &&
 			       delegate_read(waits->heap, object, &delegate)
 		       ? async_graph_find(waits->async, delegate.target)
@@ -109,16 +113,16 @@ static enum hd_status find_posted(struct post_search *search, const struct wait_
 		struct object object;
 		if (!member_object(waits->members, search->steps[i], &object))
 			continue;
-		uint32_t box = box_of_delegate(waits, &object);
+		uint32_t box = box_of_work(waits, &object);
 		if (box == ASYNC_NO_BOX) {
 			if (is_followed(waits, &object))
 				add_steps(search, &object);
 			continue;
 		}
-		if (waits->async->rows[box].wait == AWAIT_THREAD) {
-			TRY(wait_rows_add(posted, waits->async->rows[box].address, thread->node,
-					  err));
-		}
+		/* The innermost method of the call goes on. */
+		const struct async_node *rows = waits->async->rows, *end = &rows[rows[box].end];
+		if (end->wait == AWAIT_THREAD && end->task == rows[box].task)
+			TRY(wait_rows_add(posted, end->task, thread->node, err));
 	}
 	return HD_OK;
 }
@@ -208,7 +212,9 @@ uint32_t wait_context_of(const struct wait_contexts *contexts, const struct wait
 	if (!contexts->threads.rows_count)
 		return WAIT_NOBODY;
 	if (box->wait == AWAIT_THREAD)
-		return wait_rows_only(&contexts->posted, box->address);
+		return wait_rows_only(&contexts->posted, box->task);
+	if (box->is_runtime)
+		return wait_rows_only(&contexts->threads, async_node_context(waits->async, box));
 	if (box->state < 0 || !member_object(waits->members, box->address, &object) ||
 	    !async_box_read(waits->heap, waits->members, &object, &now) || !now.awaited)
 		return WAIT_NOBODY;

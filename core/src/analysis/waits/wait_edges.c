@@ -40,7 +40,9 @@ static struct wait_edge edge_of_box(const struct edge_search *search, const stru
 	switch (box->wait) {
 	case AWAIT_RUNS:
 	case AWAIT_THREAD:
-		return edge_to(wait_rows_first(&search->tasks.runners, box->address), false);
+		if (box->thread != ASYNC_NO_THREAD)
+			return edge_to(waits->by_thread[box->thread], false);
+		return edge_to(wait_rows_first(&search->tasks.runners, box->task), false);
 	case AWAIT_TASK:
 	case AWAIT_UNWRAP:
 		return edge_to(wait_task_node(&search->tasks, box->object), false);

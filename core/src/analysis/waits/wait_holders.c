@@ -246,26 +246,20 @@ static bool has_passed(const struct async_node *node)
 
 static void look_at_box(struct holder_search *search, uint32_t row)
 {
-	static const char this_field[] = "<>4__this";
 	const struct waits *waits = search->waits;
 	const struct async_node *node = &waits->async->rows[row];
 	struct window window = { .memory = waits->heap->memory };
 	struct references references;
 	struct reference reference;
 	struct object object;
-	/* Debug builds have the state machine in an object of its own. */
-	bool is_inside = node->fields >= node->address && node->fields - node->address < node->size;
-	if (!has_passed(node) ||
-	    !member_object(waits->members, is_inside ? node->address : node->fields - OBJECT_FIELDS,
-			   &object))
+	if (!has_passed(node) || !member_object(waits->members, node->holder, &object))
 		return;
 	search->node = (uint32_t)waits->count + row;
-	struct member self =
-		member_of_struct(waits->members, node->machine, node->fields, this_field);
+	uint64_t self = async_node_this(waits->async, node);
 	references_begin(&references, &window, &object);
 	while (references_next(&references, &reference)) {
 		if (reference.slot >= node->fields)
-			look_at(search, reference.value, reference.slot == self.address);
+			look_at(search, reference.value, reference.slot == self);
 	}
 	window_deinit(&window);
 }

@@ -30,6 +30,7 @@
 struct release_clue {
 	const struct type *type; /* of a state machine, or of a class */
 	uint64_t method;         /* or a MethodDesc */
+	uint32_t box_method;     /* or the row of an async method */
 	uint64_t things;         /* a bit for each row of things */
 };
 
@@ -113,7 +114,8 @@ static void note_clue(struct release_search *search, struct release_clues *clues
 		      struct release_clue clue)
 {
 	for (size_t i = 0; i < clues->rows_count; i++) {
-		if (clues->rows[i].type == clue.type && clues->rows[i].method == clue.method) {
+		if (clues->rows[i].type == clue.type && clues->rows[i].method == clue.method &&
+		    clues->rows[i].box_method == clue.box_method) {
 			clues->rows[i].things |= clue.things;
 			return;
 		}
@@ -143,8 +145,10 @@ static uint64_t look_at_object(struct release_search *search, const struct objec
 
 static bool is_followed(const struct release_search *search, const struct object *object)
 {
+	enum async_type kind = type_kind(search, object->type);
 	return object->type->has_pointers && !object->type->component_size &&
-	       object->size <= OBJECT_MAX && !async_type_is_task(type_kind(search, object->type));
+	       object->size <= OBJECT_MAX && !async_type_is_task(kind) &&
+	       !async_type_is_method(kind);
 }
 
 /* The things that are reached from an object over so many others. */
@@ -199,12 +203,12 @@ static void note_waiting_methods(struct release_search *search)
 	}
 	for (size_t i = 0; i < waits->async->rows_count; i++) {
 		uint64_t bits = thing_bit(search, waits_for(search, (uint32_t)(waits->count + i)));
-		const char *name = type_name(waits->heap->clr, boxes[i].machine, NULL);
+		const char *name = async_node_code(waits->async, &boxes[i]);
 		bool is_near = boxes[i].depth <= 3;
 		if (bits && is_near && !method_is_framework(name)) {
-			note_clue(
-				search, &search->machines,
-				(struct release_clue){ .type = boxes[i].machine, .things = bits });
+			note_clue(search, &search->machines,
+				  (struct release_clue){ .box_method = boxes[i].method,
+							 .things = bits });
 		}
 	}
 }
@@ -301,12 +305,8 @@ static uint64_t look_at_fields_of_box(struct release_search *search, const struc
 	struct reference reference;
 	struct object object;
 	uint64_t found = 0;
-	struct member self =
-		member_of_struct(waits->members, box->machine, box->fields, "<>4__this");
-	/* Debug builds have the state machine in an object of its own. */
-	bool has_fields = box->fields >= box->address && box->fields - box->address < box->size;
-	if (!member_object(waits->members, has_fields ? box->address : box->fields - OBJECT_FIELDS,
-			   &object))
+	uint64_t self = async_node_this(waits->async, box);
+	if (!member_object(waits->members, box->holder, &object))
 		return 0;
 	references_begin(&references, &window, &object);
 	while (references_next(&references, &reference)) {
@@ -314,7 +314,7 @@ static uint64_t look_at_fields_of_box(struct release_search *search, const struc
 			continue;
 		uint64_t bits = things_of_node(search, reference.value);
 		/* All methods of a class have its semaphores; who has not begun to wait has none. */
-		if (reference.slot == self.address && !box_has_passed(box))
+		if (reference.slot == self && !box_has_passed(box))
 			bits &= ~search->semaphores;
 		found |= bits;
 	}
@@ -326,15 +326,17 @@ static void look_at_release_box(struct release_search *search, const struct asyn
 				uint32_t node)
 {
 	uint64_t found = 0;
-	const char *name = type_name(search->waits->heap->clr, box->machine, NULL);
+	const struct async_method_key *key = &search->waits->async->methods.rows[box->method].key;
+	const char *name = async_node_code(search->waits->async, box);
 	if (sleeps_without_end(search, node))
 		return;
 	for (size_t i = 0; i < search->machines.rows_count && box_has_passed(box); i++) {
-		if (search->machines.rows[i].type == box->machine)
+		if (search->machines.rows[i].box_method == box->method)
 			found |= search->machines.rows[i].things;
 	}
 	if (!method_is_framework(name))
-		found |= things_of_class(search, name) | things_used_by(search, box->machine, 0);
+		found |= things_of_class(search, name) |
+			 things_used_by(search, key->machine, key->method_desc);
 	found |= look_at_fields_of_box(search, box);
 	note_found(search, node, found);
 }

@@ -33,8 +33,11 @@ bool wait_runs_task(const char *method)
 		return false;
 	if (method_begins_with(method, "System.Threading.Tasks."))
 		return method_begins_with(last, ".Execute") || strcmp(last, ".InnerInvoke") == 0;
-	return method_begins_with(method, "System.Runtime.CompilerServices.") &&
-	       strstr(method, "StateMachineBox") &&
+	if (!method_begins_with(method, "System.Runtime.CompilerServices."))
+		return false;
+	if (strstr(method, "RuntimeAsyncTask"))
+		return method_begins_with(last, ".DispatchContinuations");
+	return strstr(method, "StateMachineBox") &&
 	       (method_begins_with(last, ".MoveNext") || method_begins_with(last, ".Execute"));
 }
 

@@ -68,13 +68,13 @@ static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_w
 /* Is it of the framework?  What that waits for, it has its own ways to end. */
 static bool is_of_framework(const struct waits *waits, const struct async_node *box)
 {
-	return method_is_framework(type_name(waits->heap->clr, box->machine, NULL));
+	return method_is_framework(async_node_code(waits->async, box));
 }
 
 /* By node: does a thread, or a request of a server, wait for what the node does? */
 static void find_asked(const struct waits *waits, const uint32_t *ends, bool *asked)
 {
-	const struct async_graph *graph = waits->async;
+	struct async_graph *graph = waits->async;
 	memset(asked, 0, wait_nodes(waits) * sizeof(*asked));
 	for (size_t i = 0; i < waits->count; i++) {
 		if (ends[i] < wait_nodes(waits))
@@ -83,9 +83,9 @@ static void find_asked(const struct waits *waits, const uint32_t *ends, bool *as
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		const struct async_node *box = &graph->rows[i];
 		uint32_t end = ends[waits->count + i];
-		if (box->is_awaited || end >= wait_nodes(waits))
+		if (async_node_is_awaited(box) || end >= wait_nodes(waits))
 			continue;
-		const char *name = type_name(graph->heap->clr, box->machine, NULL);
+		const char *name = async_node_code(graph, box);
 		if (box->root == ROOT_THREAD || strncmp(name, SERVER, strlen(SERVER)) == 0)
 			asked[end] = true;
 	}
@@ -105,7 +105,7 @@ static bool is_counted(const struct waits *waits, const struct thing_waiter *wai
 {
 	bool is_limit = false;
 	const struct async_node *box = wait_node_box(waits, waiter->node);
-	if (box && is_of_framework(waits, box))
+	if (box && is_of_framework(waits, async_node_waiter(waits->async, box)))
 		return false;
 	switch (waiter->kind) {
 	case AWAIT_SEMAPHORE:
@@ -235,15 +235,14 @@ const struct wait_thing *wait_thing_of(const struct waits *waits, const struct w
 
 /* At which await a method waits for a thing itself; of several the first one. */
 struct thing_entry {
-	const struct type *machine;
+	uint32_t method; /* row of the graph's methods */
 	int32_t state;
 };
 
-static struct thing_entry *find_entry(struct thing_entry *entries, size_t count,
-				      const struct type *machine)
+static struct thing_entry *find_entry(struct thing_entry *entries, size_t count, uint32_t method)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (entries[i].machine == machine)
+		if (entries[i].method == method)
 			return &entries[i];
 	}
 	return NULL;
@@ -261,7 +260,7 @@ static bool leads_to_thing(const struct async_graph *graph, const struct async_n
 uint64_t wait_thing_holders(const struct waits *waits, const struct wait_thing *thing,
 			    uint32_t *ret_box)
 {
-	const struct async_graph *graph = waits->async;
+	struct async_graph *graph = waits->async;
 	struct thing_entry entries[ENTRIES_MAX];
 	size_t count = 0;
 	uint64_t holders = 0;
@@ -269,17 +268,18 @@ uint64_t wait_thing_holders(const struct waits *waits, const struct wait_thing *
 		return 0;
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		const struct async_node *box = &graph->rows[i];
-		struct thing_entry *entry = find_entry(entries, count, box->machine);
 		if (box->next != ASYNC_NO_BOX || !leads_to_thing(graph, box, thing))
 			continue;
+		box = async_node_waiter(graph, box);
+		struct thing_entry *entry = find_entry(entries, count, box->method);
 		if (!entry && count < ENTRIES_MAX)
-			entries[count++] = (struct thing_entry){ box->machine, box->state };
+			entries[count++] = (struct thing_entry){ box->method, box->state };
 		if (entry && box->state < entry->state)
 			entry->state = box->state;
 	}
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		const struct async_node *box = &graph->rows[i];
-		const struct thing_entry *entry = find_entry(entries, count, box->machine);
+		const struct thing_entry *entry = find_entry(entries, count, box->method);
 		if (!entry || box->next == ASYNC_NO_BOX || box->state <= entry->state ||
 		    !leads_to_thing(graph, box, thing))
 			continue;

@@ -5,16 +5,6 @@
 #include <string.h>
 
 #include "analysis/async/async_wait.h"
-#include "clr/types/type_name.h"
-#include "inspect/async_name.h"
-
-void append_async_method(struct text *text, struct clr *clr, const struct type *machine)
-{
-	size_t size;
-	const char *name = type_name(clr, machine, &size);
-	if (!async_method_append(text, name, size))
-		text_append(text, name, size);
-}
 
 const char *async_wait_words(const char *name)
 {

@@ -6,9 +6,6 @@
 #include "analysis/async/async_graph.h"
 #include "util/text.h"
 
-/** Append the name of the method that the state machine type @p machine is of, or that of the type. */
-void append_async_method(struct text *text, struct clr *clr, const struct type *machine);
-
 /** What text writes for a name that async_wait_name() gives: "a free thread" for "thread". */
 const char *async_wait_words(const char *name);
 

@@ -74,20 +74,16 @@ struct chain_words {
 };
 
 /* The innermost method of the program, in words->program; empty: none was found. */
-static void find_program_method(struct clr *clr, const struct async_graph *graph, uint32_t row,
-				struct chain_words *words)
+static void find_program_method(struct async_graph *graph, uint32_t row, struct chain_words *words)
 {
-	struct text name = { 0 };
 	for (unsigned int i = 0; row != ASYNC_NO_BOX && i < STEPS_MAX; i++) {
-		name.size = 0;
-		append_async_method(&name, clr, graph->rows[row].machine);
-		if (name.size && !method_is_framework(name.bytes)) {
+		const char *name = async_node_name(graph, &graph->rows[row]);
+		if (*name && !method_is_framework(name)) {
 			words->program.size = 0;
-			text_append(&words->program, name.bytes, name.size);
+			text_puts(&words->program, name);
 		}
 		row = graph->rows[row].next;
 	}
-	text_deinit(&name);
 }
 
 static bool is_same_text(const struct text *a, const struct text *b)
@@ -95,15 +91,15 @@ static bool is_same_text(const struct text *a, const struct text *b)
 	return a->size == b->size && (!a->size || memcmp(a->bytes, b->bytes, a->size) == 0);
 }
 
-static void write_chain_row(struct call *call, const struct async_graph *graph,
+static void write_chain_row(struct call *call, struct async_graph *graph,
 			    const struct async_chain *chain, struct chain_words *words)
 {
 	const struct async_node *end = &graph->rows[graph->rows[chain->first].end];
 	struct text *method = &words->method, *root = &words->root, *program = &words->program;
 	method->size = root->size = program->size = 0;
-	append_async_method(method, call->heap->clr, end->machine);
-	append_async_method(root, call->heap->clr, graph->rows[chain->first].machine);
-	find_program_method(call->heap->clr, graph, chain->first, words);
+	text_puts(method, async_node_name(graph, end));
+	text_puts(root, async_node_name(graph, &graph->rows[chain->first]));
+	find_program_method(graph, chain->first, words);
 	if (!program->size ||
 	    (is_same_text(program, method) && root->size && !method_is_framework(root->bytes)))
 		program = root;

@@ -80,7 +80,8 @@ static const struct column method_columns[METHOD_COLUMNS] = {
 	[METHOD_STATE] = { "state", NULL, KIND_SIGNED, 0, 0,
 			   "the await that it is at, from 0; -1: it runs; -2: it is done" },
 	[METHOD_NAME] = { "method", NULL, KIND_TEXT, 0, 0, "the method" },
-	[METHOD_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "type of its state machine" },
+	[METHOD_TYPE] = { "type", NULL, KIND_TYPE, 0, 0,
+			  "type of its state machine, or of its Continuation" },
 	[METHOD_THROUGH] = { "through", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
 			     "what is between it and the method before: Task.Run, ContinueWith or "
 			     "WaitAsync" },
@@ -211,7 +212,8 @@ static const struct schema async_counts_schema = {
 static const struct column total_columns[] = {
 	{ "count", NULL, KIND_NUMBER, 0, 0, "async methods that are not done" },
 	{ "chains", NULL, KIND_NUMBER, 0, 0, "chains that are asked for" },
-	{ "complete", NULL, KIND_FLAG, 0, 0, "could all lists of waiters be read to their ends?" },
+	{ "complete", NULL, KIND_FLAG, 0, 0,
+	  "could all lists of waiters and of suspended methods be read to their ends?" },
 	{ "tasks", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
 	  "-tasks: tasks that no async method waits for" },
 };
@@ -222,10 +224,10 @@ struct async_listing {
 	struct call *call;
 	struct async_graph graph;
 	struct async_chains chains;
-	struct text method, detail; /**< of one row */
-	uint64_t number;            /**< chains shown so far */
-	uint64_t tasks;             /**< that no async method waits for */
-	uint32_t *boxes;            /**< of the chain that is written, from the outermost */
+	struct text detail; /**< of one row */
+	uint64_t number;    /**< chains shown so far */
+	uint64_t tasks;     /**< that no async method waits for */
+	uint32_t *boxes;    /**< of the chain that is written, from the outermost */
 };
 
 static enum hd_status write_method(struct async_listing *listing, const struct async_node *node,
@@ -235,31 +237,30 @@ static enum hd_status write_method(struct async_listing *listing, const struct a
 	struct clr *clr = call->heap->clr;
 	size_t size;
 	const char *type = type_name(clr, node->machine, &size);
-	listing->method.size = 0;
-	append_async_method(&listing->method, clr, node->machine);
 	struct cell cells[METHOD_COLUMNS] = {
 		[METHOD_ADDRESS] = cell_number(node->address),
 		[METHOD_MT] = cell_number(node->type->method_table),
 		[METHOD_STATE] = cell_signed(node->state),
-		[METHOD_NAME] = cell_text(listing->method.bytes, listing->method.size),
+		[METHOD_NAME] = cell_string(async_node_name(&listing->graph, node)),
 		[METHOD_TYPE] = cell_type(type, size, node->machine->method_table),
 		[METHOD_INDENT] = cell_number(indent),
 	};
 	if (node->next != ASYNC_NO_BOX && node->wait != AWAIT_NOTHING)
 		cells[METHOD_THROUGH] = cell_string(async_wait_name(node->wait));
-	source_text_await(call, node->machine, node->state, &cells[METHOD_FILE],
-			  &cells[METHOD_LINE]);
+	source_text_await(call, &listing->graph, node, &cells[METHOD_FILE], &cells[METHOD_LINE]);
 	if (!call->options[OPT_FIELDS].given) {
 		answer_row(&call->answer, cells);
 		return HD_OK;
 	}
-	bool is_inside = node->fields >= node->address && node->fields - node->address < node->size;
+	struct field_list list;
+	uint64_t base;
+	TRY(async_node_fields(&listing->graph, node, &list, &base, call->err));
+	/* A state machine in a box is a struct. */
+	bool is_struct = !node->is_runtime && node->holder == node->address;
 	answer_row_begin(&call->answer, cells);
 	enum hd_status status =
-		is_inside ? write_fields(call, node->machine, node->fields, FIELDS_OF_STRUCT,
-					 indent * 2 + 4)
-			  : write_fields(call, node->machine, node->fields - OBJECT_FIELDS,
-					 FIELDS_OF_OBJECT, indent * 2 + 4);
+		write_field_list(call, node->machine, &list, base,
+				 is_struct ? FIELDS_OF_STRUCT : FIELDS_OF_OBJECT, indent * 2 + 4);
 	answer_row_end(&call->answer);
 	return status;
 }
@@ -346,7 +347,7 @@ static enum hd_status write_chains(struct async_listing *listing)
 			const struct async_chain *chain = &chains->rows[chains->sorted[i]];
 			TRY(write_chain(listing, chain->first, chain->count, chain->objects));
 		} else if (chains->of_box[i] != ASYNC_NO_BOX &&
-			   !listing->graph.rows[i].is_awaited) {
+			   !async_node_is_awaited(&listing->graph.rows[i])) {
 			const struct async_node *end =
 				&listing->graph.rows[listing->graph.rows[i].end];
 			TRY(write_chain(listing, (uint32_t)i, 1, end->object != 0));
@@ -369,14 +370,12 @@ static enum hd_status write_counts(struct async_listing *listing)
 		const struct async_node *node = &listing->graph.rows[row->first];
 		if (!answer_wants_row(&call->answer))
 			continue;
-		listing->method.size = 0;
-		append_async_method(&listing->method, call->heap->clr, node->machine);
 		const struct cell cells[COUNT_COLUMNS] = {
 			[COUNT_MT] = cell_number(node->type->method_table),
 			[COUNT_COUNT] = cell_number(row->count),
 			[COUNT_BYTES] = cell_number(row->bytes),
 			[COUNT_STATE] = cell_signed(node->state),
-			[COUNT_NAME] = cell_text(listing->method.bytes, listing->method.size),
+			[COUNT_NAME] = cell_string(async_node_name(&listing->graph, node)),
 		};
 		answer_row(&call->answer, cells);
 	}
@@ -392,9 +391,11 @@ static void write_total(struct async_listing *listing)
 	struct answer *answer = &listing->call->answer;
 	const struct async_graph *graph = &listing->graph;
 	bool with_tasks = listing->call->options[OPT_TASKS].given;
+	/* What cannot be read must not be taken for nothing. */
+	listing->call->findings |= graph->is_cut;
 	const struct cell cells[] = { cell_number(graph->rows_count),
 				      cell_number(listing->chains.roots),
-				      cell_flag(!graph->links.is_broken),
+				      cell_flag(!graph->links.is_broken && !graph->is_cut),
 				      with_tasks ? cell_number(listing->tasks)
 						 : (struct cell){ 0 } };
 	char methods[COUNT_SIZE], chains[COUNT_SIZE], tasks[COUNT_SIZE];
@@ -427,9 +428,8 @@ static bool is_wanted(void *arg, const struct async_node *node)
 	const char *name = type_name(listing->call->heap->clr, node->type, &size);
 	if (name_matches(name, size, options[OPT_TYPE].text))
 		return true;
-	listing->method.size = 0;
-	append_async_method(&listing->method, listing->call->heap->clr, node->machine);
-	return name_matches(listing->method.bytes, listing->method.size, options[OPT_TYPE].text);
+	name = async_node_name(&listing->graph, node);
+	return name_matches(name, strlen(name), options[OPT_TYPE].text);
 }
 
 static enum hd_status list_chains(struct async_listing *listing)
@@ -478,7 +478,6 @@ static enum hd_status run_dumpasync(struct call *call)
 	if (status == HD_OK)
 		write_total(&listing);
 	mem_free(listing.boxes);
-	text_deinit(&listing.method);
 	text_deinit(&listing.detail);
 	async_chains_deinit(&listing.chains);
 	async_graph_deinit(&listing.graph);

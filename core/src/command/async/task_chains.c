@@ -109,7 +109,7 @@ static enum hd_status meet_loose(void *arg, const struct object *task, struct hd
 		async_type_of(&graph->types, graph->heap->clr, task->type, &graph->failed);
 	if (graph->failed)
 		return fail_nomem(err);
-	if (kind == ASYNC_BOX || !async_type_is_task(kind) ||
+	if (async_type_is_method(kind) || !async_type_is_task(kind) ||
 	    !task_state_read(graph->heap, graph->members, task, &state))
 		return HD_OK;
 	tasks->method.size = 0;

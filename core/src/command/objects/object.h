@@ -63,6 +63,14 @@ enum fields_of {
 HD_NODISCARD enum hd_status write_fields(struct call *call, const struct type *type,
 					 uint64_t address, enum fields_of of, unsigned int indent);
 
+/**
+ * The same for @p list, which it frees: instance fields relative to @p base, and whose offsets are shown as those
+ * of an object or a struct are.
+ */
+HD_NODISCARD enum hd_status write_field_list(struct call *call, const struct type *type,
+					     struct field_list *list, uint64_t base,
+					     enum fields_of of, unsigned int indent);
+
 /** SOS's line about an array: length, lengths and lower_bounds. */
 void write_array(struct answer *answer, const struct array_info *array);
 /** Only the line. */

@@ -488,27 +488,34 @@ static enum hd_status write_levels(struct call *call, struct level *levels, unsi
 	return HD_OK;
 }
 
-enum hd_status write_fields(struct call *call, const struct type *type, uint64_t address,
-			    enum fields_of of, unsigned int indent)
+enum hd_status write_field_list(struct call *call, const struct type *type, struct field_list *list,
+				uint64_t base, enum fields_of of, unsigned int indent)
 {
 	struct level *levels = mem_alloc(FIELD_DEPTH_MAX + 1, sizeof(*levels));
-	if (!levels)
+	if (!levels) {
+		field_list_deinit(list);
 		return fail_nomem(call->err);
-	unsigned int depth = 0;
-	enum hd_status status =
-		level_begin(call->heap->clr, &levels[0], type, address, of, call->err);
-	if (status == HD_OK) {
-		const struct cell head[FIELD_HEAD_COLUMNS] = {
-			[FIELD_HEAD_COUNT] = cell_number(levels[0].list.count),
-			[FIELD_HEAD_INDENT] = cell_number(indent),
-		};
-		answer_heading(&call->answer, &field_head_schema, head);
-		answer_table(&call->answer, &field_schema, NULL);
-		depth = 1;
-		status = write_levels(call, levels, &depth, indent);
 	}
+	levels[0] = (struct level){ .type = type, .list = *list, .base = base, .of = of };
+	const struct cell head[FIELD_HEAD_COLUMNS] = {
+		[FIELD_HEAD_COUNT] = cell_number(list->count),
+		[FIELD_HEAD_INDENT] = cell_number(indent),
+	};
+	answer_heading(&call->answer, &field_head_schema, head);
+	answer_table(&call->answer, &field_schema, NULL);
+	unsigned int depth = 1;
+	enum hd_status status = write_levels(call, levels, &depth, indent);
 	while (depth)
 		field_list_deinit(&levels[--depth].list);
 	mem_free(levels);
 	return status;
+}
+
+enum hd_status write_fields(struct call *call, const struct type *type, uint64_t address,
+			    enum fields_of of, unsigned int indent)
+{
+	struct field_list list;
+	uint64_t base = of == FIELDS_OF_OBJECT ? address + OBJECT_FIELDS : address;
+	TRY(field_list_read(call->heap->clr, type, &list, call->err));
+	return write_field_list(call, type, &list, base, of, indent);
 }

@@ -250,23 +250,23 @@ static void write_chain_end(struct call *call, struct verdicts *verdicts,
 	text_puts(text, "that method waits for ");
 	append_async_wait(text, graph, end);
 	text_puts(text, " in ");
-	append_async_method(text, call->heap->clr, end->machine);
+	text_puts(text, async_node_name(graph, end));
 	write_evidence(call, text, NULL);
 }
 
 static void write_circle(struct call *call, const struct verdicts *verdicts,
 			 const struct verdict *verdict, struct text *text)
 {
-	const struct async_graph *graph = verdicts->waits->async;
+	struct async_graph *graph = verdicts->waits->async;
 	const struct async_node *cut = &graph->rows[verdict->box];
 	uint32_t row = async_graph_find(graph, cut->object);
 	for (unsigned int i = 0; row != ASYNC_NO_BOX && i < CIRCLE_SHOWN; i++) {
 		const struct async_node *node = &graph->rows[row];
-		append_async_method(text, call->heap->clr, node->machine);
+		text_puts(text, async_node_name(graph, node));
 		text_printf(text, " %" PRIx64 " awaits ", node->address);
 		row = node == cut ? ASYNC_NO_BOX : node->next;
 		uint32_t next = node == cut ? async_graph_find(graph, cut->object) : node->next;
-		append_async_method(text, call->heap->clr, graph->rows[next].machine);
+		text_puts(text, async_node_name(graph, &graph->rows[next]));
 		text_printf(text, " %" PRIx64, graph->rows[next].address);
 		write_evidence(call, text, NULL);
 	}
@@ -332,7 +332,7 @@ static void write_holders(struct call *call, const struct waits *waits,
 		return;
 	text_printf(text, "%" PRIu64 " of them %s awaited by %s of ", count,
 		    count == 1 ? "is" : "are", count == 1 ? "a call" : "calls");
-	append_async_method(text, call->heap->clr, waits->async->rows[box].machine);
+	text_puts(text, async_node_name(waits->async, &waits->async->rows[box]));
 	text_puts(text,
 		  count == 1 ? " that has waited for it before, and probably has a place in it"
 			     : " that have waited for it before, and probably have a place in it");

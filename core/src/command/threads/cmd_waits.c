@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "analysis/async/async_call.h"
 #include "analysis/waits/deadlocks.h"
 #include "answer/cell_lines.h"
 #include "clr/code/code.h"
@@ -10,7 +11,6 @@
 #include "command/threads/gap_rows.h"
 #include "command/threads/wait_state.h"
 #include "command/threads/wait_text.h"
-#include "inspect/async_name.h"
 #include "inspect/thread_name.h"
 #include "report/fit.h"
 
@@ -176,9 +176,8 @@ static void write_wait(struct call *call, const struct waits *waits, const struc
 		size_t size;
 		const char *name = type_name(heap->clr, type, &size);
 		cells[WAIT_TYPE] = cell_type(name, size, type->method_table);
-		size_t machine_size;
-		const char *machine = async_box_machine(name, size, &machine_size);
-		if (machine && async_method_append(&words->async, machine, machine_size))
+		if (wait->object.type &&
+		    async_call_append(&words->async, heap, waits->members, &wait->object))
 			cells[WAIT_ASYNC] = cell_text(words->async.bytes, words->async.size);
 	}
 	if (wait->owner) {

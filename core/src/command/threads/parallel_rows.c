@@ -297,9 +297,10 @@ static void set_folded(struct writing *writing, const struct stack_tree_node *no
 static void set_async(struct writing *writing, const struct stack_tree_node *node,
 		      struct cell *cells)
 {
-	const struct parallel_stacks *stacks = writing->rows->stacks;
+	struct parallel_stacks *stacks = writing->rows->stacks;
 	const struct stack_step *step = &node->step;
-	append_async_method(&writing->name, stacks->heap->clr, step->machine);
+	text_puts(&writing->name, async_methods_name(&stacks->async.methods, stacks->heap->clr,
+						     step->async_method));
 	cells[FRAME_KIND] = cell_string("async");
 	cells[FRAME_STATE] = cell_signed(step->state);
 	if (node->parent == STACK_TREE_NONE)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/threads/source_text.h"
 
+#include "analysis/async/async_graph.h"
 #include "answer/root_row.h"
 #include "clr/code/code.h"
 #include "clr/code/source.h"
@@ -18,12 +19,12 @@ void source_text_cells(struct call *call, uint64_t method_desc, uint64_t place,
 	*ret_line = cell_number(line.line);
 }
 
-void source_text_await(struct call *call, const struct type *machine, int32_t state,
-		       struct cell *ret_file, struct cell *ret_line)
+void source_text_await(struct call *call, const struct async_graph *graph,
+		       const struct async_node *node, struct cell *ret_file, struct cell *ret_line)
 {
 	struct source_line line;
 	clr_symbols_set(call->heap->clr, call->settings.symbols);
-	if (state < 0 || !clr_await_line(call->heap->clr, machine, (uint32_t)state, &line))
+	if (!async_node_line(graph, node, &line))
 		return;
 	*ret_file = cell_string(line.file);
 	*ret_line = cell_number(line.line);

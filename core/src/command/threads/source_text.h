@@ -5,8 +5,9 @@
 #include "answer/source_line.h"
 #include "command/call.h"
 
+struct async_graph;
+struct async_node;
 struct root_row;
-struct type;
 
 /**
  * The cells for the file and the line of the instruction at @p place in the code of @p method_desc:
@@ -16,9 +17,9 @@ struct type;
 void source_text_cells(struct call *call, uint64_t method_desc, uint64_t place,
 		       struct cell *ret_file, struct cell *ret_line);
 
-/** The same for the await number @p state of the async method with the state machine @p machine. */
-void source_text_await(struct call *call, const struct type *machine, int32_t state,
-		       struct cell *ret_file, struct cell *ret_line);
+/** The same for the await that the async method @p node is at. */
+void source_text_await(struct call *call, const struct async_graph *graph,
+		       const struct async_node *node, struct cell *ret_file, struct cell *ret_line);
 
 /**
  * The same for the frame of root number @p root of call->graph, if it is on a stack: fill the cells

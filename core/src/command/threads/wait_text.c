@@ -3,12 +3,12 @@
 
 #include <inttypes.h>
 
+#include "analysis/async/async_call.h"
 #include "analysis/async/async_graph.h"
 #include "clr/code/code.h"
 #include "clr/types/type_name.h"
 #include "command/async/async_text.h"
 #include "command/threads/wait_state.h"
-#include "inspect/async_name.h"
 #include "inspect/thread_name.h"
 #include "report/fit.h"
 
@@ -30,13 +30,11 @@ static void append_object(struct text *text, struct heap *heap, const struct obj
 }
 
 /* "the async method Shop.Checkout.Place 7fbb..." */
-static bool append_async(struct text *text, struct heap *heap, const struct thread_wait *wait)
+static bool append_async(struct text *text, const struct waits *waits,
+			 const struct thread_wait *wait)
 {
-	size_t size, machine_size;
-	const char *name = type_name(heap->clr, wait->object.type, &size);
-	const char *machine = async_box_machine(name, size, &machine_size);
 	struct text method = { 0 };
-	bool is_async = machine && async_method_append(&method, machine, machine_size);
+	bool is_async = async_call_append(&method, waits->heap, waits->members, &wait->object);
 	if (is_async) {
 		text_puts(text, "the async method ");
 		text_escape(text, method.bytes, method.size);
@@ -46,8 +44,9 @@ static bool append_async(struct text *text, struct heap *heap, const struct thre
 	return is_async;
 }
 
-void append_wait(struct text *text, struct heap *heap, const struct thread_wait *wait)
+void append_wait(struct text *text, const struct waits *waits, const struct thread_wait *wait)
 {
+	struct heap *heap = waits->heap;
 	switch (wait->kind) {
 	case WAIT_MONITOR:
 	case WAIT_LAZY:
@@ -69,7 +68,7 @@ void append_wait(struct text *text, struct heap *heap, const struct thread_wait 
 		text_puts(text, "waits for ");
 		break;
 	}
-	if (wait->object.type && append_async(text, heap, wait)) {
+	if (wait->object.type && append_async(text, waits, wait)) {
 		return;
 	}
 	if (wait->kind == WAIT_SPIN_LOCK && wait->object.type) {
@@ -209,10 +208,11 @@ void append_followers(struct text *text, const struct deadlock *deadlock)
 	append_counts(text, deadlock->following_threads, deadlock->following_chains, "async chain");
 }
 
-static void append_box_waiter(struct text *text, struct heap *heap, const struct async_node *box)
+static void append_box_waiter(struct text *text, struct async_graph *graph,
+			      const struct async_node *box)
 {
 	text_puts(text, "the async method ");
-	append_async_method(text, heap->clr, box->machine);
+	text_puts(text, async_node_name(graph, box));
 	text_printf(text, " %" PRIx64, box->address);
 }
 
@@ -222,7 +222,7 @@ static void append_node(struct text *text, const struct waits *waits, uint32_t n
 	if (wait) {
 		append_thread(text, waits->heap, wait->thread);
 	} else {
-		append_box_waiter(text, waits->heap, wait_node_box(waits, node));
+		append_box_waiter(text, waits->async, wait_node_box(waits, node));
 	}
 }
 
@@ -301,7 +301,7 @@ void append_blocked(struct text *text, const struct waits *waits, const struct t
 	const struct thread_wait *owner = wait_of_thread(waits, wait->owner);
 	append_thread(text, waits->heap, wait->thread);
 	text_puts(text, " ");
-	append_wait(text, waits->heap, wait);
+	append_wait(text, waits, wait);
 	struct text state = { 0 };
 	append_wait_state(&state, waits, wait);
 	if (state.size)
@@ -351,7 +351,7 @@ static void append_blocked_box(struct text *text, const struct waits *waits, uin
 {
 	const struct async_node *box = wait_node_box(waits, node);
 	struct wait_edge edge = waits->edges[node];
-	append_box_waiter(text, waits->heap, box);
+	append_box_waiter(text, waits->async, box);
 	if (edge.is_place) {
 		append_place(text, waits, node);
 		return;
@@ -443,7 +443,7 @@ static void set_box(struct call *call, const struct waits *waits, const struct a
 	struct object object;
 	uint64_t awaited =
 		box->next == ASYNC_NO_BOX ? box->object : waits->async->rows[box->next].address;
-	append_async_method(&texts->name, call->heap->clr, box->machine);
+	text_puts(&texts->name, async_node_name(waits->async, box));
 	cells[MEMBER_WHAT] = cell_string("async method");
 	cells[MEMBER_ASYNC] = cell_text(texts->name.bytes, texts->name.size);
 	cells[MEMBER_BOX] = cell_number(box->address);

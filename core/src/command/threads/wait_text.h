@@ -13,7 +13,7 @@ void append_thread(struct text *text, struct heap *heap, const struct clr_thread
  * Append what @p wait is: "waits to enter the monitor of Ledger 7fbb2a...", "waits for thread 5 to
  * end".
  */
-void append_wait(struct text *text, struct heap *heap, const struct thread_wait *wait);
+void append_wait(struct text *text, const struct waits *waits, const struct thread_wait *wait);
 
 /**
  * Append the whole sentence without a full stop: "thread 7 (transfer-1) waits to enter the monitor of

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/async/async_call.h"
+
+#include <string.h>
+
+#include "analysis/async/async_suspended.h"
+#include "clr/types/type_name.h"
+#include "inspect/async_name.h"
+#include "inspect/suspended.h"
+
+/* Most Continuations that are followed from one task. */
+#define STEPS_MAX 1000u
+
+/* The method of the last Continuation that follows from @p at; 0: not known. */
+static uint64_t outermost_method(struct heap *heap, struct members *members, uint64_t at)
+{
+	uint64_t method = 0;
+	for (unsigned int i = 0; at; i++) {
+		struct object object;
+		struct suspended continuation;
+		if (i == STEPS_MAX || !member_object(members, at, &object) ||
+		    !suspended_read(heap, &object, &continuation))
+			return 0;
+		method = continuation.method_desc;
+		at = continuation.next;
+	}
+	return method;
+}
+
+bool async_call_append(struct text *text, struct heap *heap, struct members *members,
+		       const struct object *object)
+{
+	size_t size, machine_size;
+	const char *name = type_name(heap->clr, object->type, &size);
+	const char *machine = async_box_machine(name, size, &machine_size);
+	if (machine)
+		return async_method_append(text, machine, machine_size);
+	if (!async_is_runtime_task(name, size))
+		return false;
+	return async_code_append_name(
+		text, heap->clr, outermost_method(heap, members, async_task_head(members, object)));
+}

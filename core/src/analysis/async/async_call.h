@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The async method that a task is a call of. */
+#ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_CALL_H
+#define HEAPDUMP_SRC_ANALYSIS_ASYNC_CALL_H
+
+#include "framework/member.h"
+
+struct text;
+
+/**
+ * Append the name of the method that @p object is the task of: of its state machine, or, if the runtime
+ * suspends it, of the outermost of its Continuations.
+ *
+ * @return false, and nothing is appended, when it is not the task of an async method, or that is not known: it
+ * runs, or has ended
+ */
+bool async_call_append(struct text *text, struct heap *heap, struct members *members,
+		       const struct object *object);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* What an async method is called, and whose method it is. */
+#include <string.h>
+
+#include "analysis/async/async_graph.h"
+#include "clr/code/method.h"
+#include "heap/references.h"
+#include "inspect/suspended.h"
+
+/* A field that the compiler names (Roslyn, GeneratedNames.cs). */
+#define THIS_FIELD "<>4__this"
+
+/* ECMA-335 II.22.26: the flags of a row of MethodDef, and the one of static methods. */
+#define METHOD_FLAGS  2u
+#define METHOD_STATIC 0x10u
+
+const char *async_node_name(struct async_graph *graph, const struct async_node *node)
+{
+	const char *name = async_methods_name(&graph->methods, graph->heap->clr, node->method);
+	graph->failed |= !name;
+	return name ? name : "";
+}
+
+const char *async_node_code(struct async_graph *graph, const struct async_node *node)
+{
+	const char *name = async_methods_code(&graph->methods, graph->heap->clr, node->method);
+	graph->failed |= !name;
+	return name ? name : "";
+}
+
+bool async_node_line(const struct async_graph *graph, const struct async_node *node,
+		     struct source_line *ret)
+{
+	struct clr *clr = graph->heap->clr;
+	if (node->is_runtime) {
+		return node->place &&
+		       clr_source_line(clr, graph->methods.rows[node->method].key.method_desc,
+				       node->place, ret);
+	}
+	return node->state >= 0 && clr_await_line(clr, node->machine, (uint32_t)node->state, ret);
+}
+
+const struct async_node *async_node_waiter(struct async_graph *graph, const struct async_node *node)
+{
+	static const char semaphore[] = "System.Threading.SemaphoreSlim.";
+	static const char channel[] = "System.Threading.Channels.";
+	while (node->is_runtime && !node->is_limited && async_node_is_awaited(node)) {
+		const char *name = async_node_code(graph, node);
+		if (strncmp(name, semaphore, strlen(semaphore)) != 0 &&
+		    strncmp(name, channel, strlen(channel)) != 0)
+			break;
+		/* A chain has no circle, so this ends. */
+		node = &graph->rows[node->outer];
+	}
+	return node;
+}
+
+static bool is_instance_method(const struct method *method)
+{
+	const struct metadata *metadata = method->module ? method->module->metadata : NULL;
+	return metadata && method->rid && method->type &&
+	       !(metadata_column(metadata, MD_METHOD, method->rid, METHOD_FLAGS) & METHOD_STATIC);
+}
+
+/* The first saved reference to an object of the class that has the method. */
+static uint64_t find_saved_this(struct async_graph *graph, const struct async_node *node)
+{
+	struct heap *heap = graph->heap;
+	uint64_t method_desc = graph->methods.rows[node->method].key.method_desc, found = 0;
+	struct window window = { .memory = heap->memory };
+	struct references references;
+	struct reference reference;
+	struct object holder, object;
+	struct method method;
+	if (!method_desc || !method_read(heap->clr, method_desc, &method) ||
+	    !is_instance_method(&method) || !member_object(graph->members, node->holder, &holder))
+		return 0;
+	references_begin(&references, &window, &holder);
+	while (!found && references_next(&references, &reference)) {
+		if (reference.slot >= node->fields &&
+		    member_object(graph->members, reference.value, &object) &&
+		    object.type->token == method.type->token &&
+		    object.type->module == method.type->module)
+			found = reference.slot;
+	}
+	window_deinit(&window);
+	return found;
+}
+
+/* The context that a Continuation has among what it saves. */
+static uint64_t saved_context(struct async_graph *graph, const struct object *object)
+{
+	struct suspended continuation;
+	return suspended_read(graph->heap, object, &continuation) ? continuation.context : 0;
+}
+
+uint64_t async_node_context(struct async_graph *graph, const struct async_node *node)
+{
+	struct object object;
+	if (!node->holder || !member_object(graph->members, node->holder, &object))
+		return 0;
+	uint64_t context = saved_context(graph, &object);
+	struct member head = member_at(graph->members, node->task, "m_stateObject.Next");
+	/* What is awaited goes on with the innermost method itself. */
+	if (context || head.state != MEMBER_READ || head.bits != node->holder)
+		return context;
+	head = member_at(graph->members, node->task, "m_stateObject.ContinuationContext");
+	return head.state == MEMBER_READ ? head.bits : 0;
+}
+
+uint64_t async_node_this(struct async_graph *graph, const struct async_node *node)
+{
+	if (node->is_runtime)
+		return node->holder ? find_saved_this(graph, node) : 0;
+	return member_of_struct(graph->members, node->machine, node->fields, THIS_FIELD).address;
+}
