@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/sql/sql_database.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "answer/rows.h"
 #include "command/sql/sql_columns.h"
@@ -12,13 +14,19 @@
 #include "util/fuzzed.h"
 #include "util/job.h"
 
-/* Instructions of SQLite's machine between two looks for Ctrl-C. */
-#define PROGRESS_STEPS 20000
+/*
+ * Instructions of SQLite's machine between two looks at the time, and the milliseconds between two looks for Ctrl-C.  An
+ * instruction may call a function on a text of TEXT_MAX bytes.
+ */
+#define PROGRESS_STEPS 100
+#define LOOK_MS        20
+#define TEXT_MAX       (64 << 20)
 #define QUERY_MAX      (1 << 20)
 
+/* In the order of strcasecmp(), as all such lists here. */
 static const char *const harmless_pragmas[] = {
-	"table_info",  "table_xinfo", "table_list",      "function_list",
-	"pragma_list", "module_list", "compile_options", "collation_list",
+	"collation_list", "compile_options", "function_list", "module_list",
+	"pragma_list",    "table_info",      "table_list",    "table_xinfo",
 };
 
 /* No file is opened by any name: not for journals, not for sorting. */
@@ -92,15 +100,139 @@ static int add_vfs(void)
 	return sqlite3_vfs_register(&own, 0);
 }
 
-static int authorize_pragma(const char *name)
+static int compare_name(const void *name, const void *known)
 {
-	for (size_t i = 0; name && i < sizeof(harmless_pragmas) / sizeof(harmless_pragmas[0]);
-	     i++) {
-		if (strcasecmp(name, harmless_pragmas[i]) == 0)
-			return SQLITE_OK;
-	}
-	return SQLITE_DENY;
+	return strcasecmp(name, *(const char *const *)known);
 }
+
+/*
+ * The functions of SQLite's own that a query may call: those that compute from their arguments alone.  Others print or take
+ * addresses (fts3_tokenizer), load code, or do not belong here.
+ */
+static const char *const harmless_functions[] = {
+	"->",
+	"->>",
+	"abs",
+	"acos",
+	"acosh",
+	"asin",
+	"asinh",
+	"atan",
+	"atan2",
+	"atanh",
+	"avg",
+	"ceil",
+	"ceiling",
+	"changes",
+	"char",
+	"coalesce",
+	"concat",
+	"concat_ws",
+	"cos",
+	"cosh",
+	"count",
+	"cume_dist",
+	"current_date",
+	"current_time",
+	"current_timestamp",
+	"date",
+	"datetime",
+	"degrees",
+	"dense_rank",
+	"exp",
+	"first_value",
+	"floor",
+	"format",
+	"glob",
+	"group_concat",
+	"hex",
+	"if",
+	"ifnull",
+	"iif",
+	"instr",
+	"json",
+	"json_array",
+	"json_array_length",
+	"json_each",
+	"json_error_position",
+	"json_extract",
+	"json_group_array",
+	"json_group_object",
+	"json_insert",
+	"json_object",
+	"json_patch",
+	"json_quote",
+	"json_remove",
+	"json_replace",
+	"json_set",
+	"json_tree",
+	"json_type",
+	"json_valid",
+	"julianday",
+	"lag",
+	"last_value",
+	"lead",
+	"length",
+	"like",
+	"likelihood",
+	"likely",
+	"ln",
+	"log",
+	"log10",
+	"log2",
+	"lower",
+	"ltrim",
+	"max",
+	"min",
+	"mod",
+	"nth_value",
+	"ntile",
+	"nullif",
+	"octet_length",
+	"percent_rank",
+	"pi",
+	"pow",
+	"power",
+	"printf",
+	"quote",
+	"radians",
+	"random",
+	"randomblob",
+	"rank",
+	"replace",
+	"round",
+	"row_number",
+	"rtrim",
+	"sign",
+	"sin",
+	"sinh",
+	"soundex",
+	"sqlite_version",
+	"sqrt",
+	"strftime",
+	"string_agg",
+	"substr",
+	"substring",
+	"sum",
+	"tan",
+	"tanh",
+	"time",
+	"timediff",
+	"total",
+	"trim",
+	"trunc",
+	"typeof",
+	"unhex",
+	"unicode",
+	"unixepoch",
+	"unlikely",
+	"upper",
+	"zeroblob",
+};
+
+#define IS_IN(name, list) \
+	((name) &&        \
+	 bsearch(name, list, sizeof(list) / sizeof((list)[0]), sizeof((list)[0]), compare_name))
 
 /* Asked while a statement is compiled: it can read the tables, and nothing else. */
 static int authorize(void *arg, int action, const char *first, const char *second,
@@ -124,10 +256,9 @@ static int authorize(void *arg, int action, const char *first, const char *secon
 		return SQLITE_OK;
 	case SQLITE_FUNCTION:
 		sql_weight_function(&connection->asked, second ? second : "");
-		return second && strcasecmp(second, "load_extension") == 0 ? SQLITE_DENY
-									   : SQLITE_OK;
+		return IS_IN(second, harmless_functions) ? SQLITE_OK : SQLITE_DENY;
 	case SQLITE_PRAGMA:
-		return authorize_pragma(first);
+		return IS_IN(first, harmless_pragmas) ? SQLITE_OK : SQLITE_DENY;
 	default:
 		return SQLITE_DENY;
 	}
@@ -137,14 +268,21 @@ static int authorize(void *arg, int action, const char *first, const char *secon
 static int report_progress(void *arg)
 {
 	struct sql_database *database = arg;
-	if (++database->steps > FUZZED(UINT64_MAX, 100))
+	if (++database->steps > FUZZED(UINT64_MAX, 20000))
 		return 1;
+	struct timespec time;
+	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+	uint64_t now = (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+	if (now - database->looked < LOOK_MS)
+		return 0;
+	database->looked = now;
 	return !job_step(&database->source.call->job, 0, 0);
 }
 
 static int set_sql_limits(sqlite3 *handle)
 {
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
+	(void)sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, TEXT_MAX);
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, QUERY_MAX);
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, 2000);
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, 200);
@@ -153,6 +291,17 @@ static int set_sql_limits(sqlite3 *handle)
 	(void)sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	(void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
 	return sqlite3_exec(handle, "PRAGMA temp_store = 2", NULL, NULL, NULL);
+}
+
+/* Of SQLite's own tables only those that take apart a text: they are connected before the authorizer refuses that. */
+static int keep_harmless_tables(sqlite3 *handle)
+{
+	static const char *kept[] = { "json_each", "json_tree", NULL };
+	int result = sqlite3_drop_modules(handle, kept);
+	return result != SQLITE_OK
+		       ? result
+		       : sqlite3_exec(handle, "SELECT 1 FROM json_each('[]'), json_tree('[]')",
+				      NULL, NULL, NULL);
 }
 
 static int add_tables(struct sql_database *database)
@@ -199,6 +348,8 @@ enum hd_status sql_database_open(struct sql_database *ret, struct call *call)
 {
 	TRY(sql_database_begin(ret, call));
 	int result = sql_database_connect(ret, ":memory:", SQL_VFS_NAME);
+	if (result == SQLITE_OK)
+		result = keep_harmless_tables(ret->handle);
 	if (result == SQLITE_OK)
 		result = add_tables(ret);
 	if (result == SQLITE_OK)

@@ -19,7 +19,8 @@ struct sql_database {
 	sqlite3 *handle;
 	struct sql_source source;
 	int64_t old_heap_limit;
-	uint64_t steps; /**< times that SQLite asked whether to go on */
+	uint64_t steps;  /**< times that SQLite asked whether to go on */
+	uint64_t looked; /**< when the job was asked that, in milliseconds */
 	struct sql_asked asked;
 	bool is_declaring; /**< the statement that is compiled declares one of its tables */
 };
