@@ -25,6 +25,8 @@
 
 /* How many files a worker may write at the same time. */
 #define FILES_MAX 4u
+/* How many processes a command may open: more than any does. */
+#define ATTACHES_MAX 16u
 /* How long to wait until a stopped process goes on. */
 #define SERVER_END_MS 2000u
 /* How long a worker may take to free what it has. */
@@ -43,6 +45,7 @@ struct service {
 	uint32_t candidates;       /* number of candidates that came */
 	uint64_t candidate_size;   /* bytes of all candidates */
 	uint64_t files[FILES_MAX]; /* of hd_broker_direct(); 0 = none */
+	unsigned int attaches;     /* number of helpers that were made for it */
 };
 
 /* A descriptor for a worker to write to: -1: @p fd itself. */
@@ -133,10 +136,12 @@ bool worker_defer(struct worker *worker, const char *target)
 {
 	struct message message = message_of(MESSAGE_DEFER);
 	char *copy = strdup(target);
-	bool sent =
-		copy && message_add(&message, target) && channel_send(worker->channel, &message);
+	bool is_made = copy && message_add(&message, target);
+	/* One that has ended already is found when it is to run the command: then it is said why. */
+	if (is_made)
+		(void)channel_send(worker->channel, &message);
 	message_deinit(&message);
-	if (!sent) {
+	if (!is_made) {
 		free(copy);
 		return false;
 	}
@@ -297,12 +302,16 @@ static bool serve_user_name(const struct service *service, const struct message 
 	return sent;
 }
 
-static bool serve_attach(const struct service *service, const struct message *message)
+static bool serve_attach(struct service *service, const struct message *message)
 {
 	const struct hd_broker *direct = hd_broker_direct();
 	struct message reply = message_of(MESSAGE_ANSWER);
-	if (!permit_attach(&service->permit, message->number))
+	/* Helpers of earlier commands that have ended. */
+	while (waitpid(-1, NULL, (int)__WCLONE | WNOHANG) > 0)
+		continue;
+	if (service->attaches >= ATTACHES_MAX || !permit_attach(&service->permit, message->number))
 		return send_answer(service, EACCES, -1);
+	service->attaches++;
 	if (direct->attach(direct->arg, message->number, reply.fds) != 0)
 		return send_answer(service, errno, -1);
 	reply.fd_count = HD_ATTACH_FDS;
@@ -425,7 +434,7 @@ static int tell_death(struct cli *cli, struct worker *worker)
 			      "(%s): this is a bug in heapdump, or memory ran out; please report "
 			      "it\n",
 			      number, strsignal(number)); /* NOLINT(concurrency-mt-unsafe) */
-	} else {
+	} else if (!WIFEXITED(how) || WEXITSTATUS(how) != WORKER_HAS_SAID_WHY) {
 		(void)fputs("heapdump: the process that reads the target has ended\n", stderr);
 	}
 	return HD_EXIT_INPUT;

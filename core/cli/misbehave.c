@@ -179,6 +179,20 @@ static void grow_by_opening(const struct hd_broker *broker, const char *path)
 	(void)printf("%lu\n", address_space_limit() - before);
 }
 
+/* How many helpers does it get for a process that it may open? */
+static void attach_many_times(const struct hd_broker *broker, const char *path)
+{
+	int count = 0, fds[HD_ATTACH_FDS];
+	for (int i = 0; i < 200; i++) {
+		if (broker->attach(broker->arg, atoi(path), fds) != 0) /* NOLINT(cert-err34-c) */
+			continue;
+		count++;
+		for (size_t k = 0; k < HD_ATTACH_FDS; k++)
+			(void)close(fds[k]);
+	}
+	(void)printf("%d\n", count);
+}
+
 _Noreturn static void keep_silent(void)
 {
 	for (;;)
@@ -270,6 +284,7 @@ static const struct {
 	{ "broken-pipe", break_pipe },      { "silence", be_silent },
 	{ "read-terminal", read_terminal }, { "thread-of-32-bits", try_32_bits },
 	{ "memory", map_without_end },      { "grow", grow_by_opening },
+	{ "attach", attach_many_times },
 };
 
 bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv)

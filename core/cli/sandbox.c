@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -158,11 +160,20 @@ static int add_rules(scmp_filter_ctx filter)
 	return result;
 }
 
-static bool filter_calls(void)
+/* Without a filter to set, a kernel that has seccomp says EFAULT. */
+static bool kernel_filters(void)
 {
+	(void)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL);
+	return errno != ENOSYS && errno != EINVAL;
+}
+
+static enum sandbox_filter filter_calls(void)
+{
+	if (!kernel_filters())
+		return SANDBOX_UNKNOWN;
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	if (!filter)
-		return false;
+		return SANDBOX_FAILED;
 	/*
 	 * Calls of 32-bit programs end the process, and not only the thread.  Without CTL_SSB,
 	 * kernels before 5.16 switch speculation off for the process, which reading then pays for;
@@ -176,25 +187,28 @@ static bool filter_calls(void)
 	if (!result)
 		result = seccomp_load(filter);
 	seccomp_release(filter);
-	return !result;
+	return result ? SANDBOX_FAILED : SANDBOX_FILTERED;
 }
 
-bool sandbox_close(struct sandbox *ret)
+void sandbox_close(struct sandbox *ret)
 {
 	*ret = (struct sandbox){ 0 };
 #ifdef __SANITIZE_ADDRESS__
 	/* The sanitizer looks for leaks at the end, and needs another process for that. */
 	(void)snprintf(ret->state, sizeof(ret->state), "off (built with sanitizers)");
-	return true;
+	return;
 #endif
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	drop_capabilities();
 	ret->landlock = close_files();
-	ret->has_seccomp = filter_calls();
-	if (!ret->has_seccomp && !ret->landlock) {
+	ret->filter = filter_calls();
+	if (ret->filter == SANDBOX_FAILED) {
+		(void)snprintf(ret->state, sizeof(ret->state),
+			       "not whole (no filter of system calls)");
+	} else if (ret->filter == SANDBOX_UNKNOWN && !ret->landlock) {
 		(void)snprintf(ret->state, sizeof(ret->state),
 			       "off (this system has neither seccomp nor Landlock)");
-	} else if (!ret->has_seccomp) {
+	} else if (ret->filter == SANDBOX_UNKNOWN) {
 		(void)snprintf(ret->state, sizeof(ret->state),
 			       "partly on (Landlock; this system has no seccomp)");
 	} else if (!ret->landlock) {
@@ -203,5 +217,4 @@ bool sandbox_close(struct sandbox *ret)
 	} else {
 		(void)snprintf(ret->state, sizeof(ret->state), "on (seccomp, Landlock)");
 	}
-	return ret->has_seccomp;
 }

@@ -2,11 +2,16 @@
 #ifndef HEAPDUMP_CLI_SANDBOX_H
 #define HEAPDUMP_CLI_SANDBOX_H
 
-#include <stdbool.h>
+/** Is there a filter of system calls? */
+enum sandbox_filter {
+	SANDBOX_FILTERED,
+	SANDBOX_UNKNOWN, /**< the kernel has none */
+	SANDBOX_FAILED, /**< the kernel has one, and it could not be made: too little memory, for example */
+};
 
 /** What restricts a process that has put itself into a sandbox. */
 struct sandbox {
-	bool has_seccomp;
+	enum sandbox_filter filter;
 	int landlock;   /**< version of its interface; 0: the kernel has none, or forbids it */
 	char state[96]; /**< "on", "partly on" or "off", and why: what info shows */
 };
@@ -20,9 +25,9 @@ struct sandbox {
  * none is given), and a seccomp filter that lists what is allowed.  To be called while the process
  * has one thread.
  *
- * @param[out] ret What is in force.  @return false when there is no filter: then only Landlock
- * restricts the process, or nothing does.
+ * @param[out] ret What is in force.  Without a filter only Landlock restricts the process, or nothing does: after
+ * SANDBOX_FAILED it must not read a target.
  */
-bool sandbox_close(struct sandbox *ret);
+void sandbox_close(struct sandbox *ret);
 
 #endif

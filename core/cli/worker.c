@@ -217,7 +217,12 @@ static void run_as_asked(struct cli *cli, const struct message *message)
 		(struct terminal){ .is_there = message->id & RUN_ON_TERMINAL,
 				   .takes_color = message->id & RUN_IN_COLOR,
 				   .columns = (uint16_t)(message->id >> RUN_COLUMNS_SHIFT) };
-	if (list && message->count > settings && dup2(output, STDOUT_FILENO) >= 0) {
+	if (!list) {
+		(void)fputs("heapdump: there is no memory left to run the command\n", stderr);
+	} else if (dup2(output, STDOUT_FILENO) < 0) {
+		(void)fprintf(stderr, "heapdump: the command's output cannot be used: %s\n",
+			      strerror(errno));
+	} else if (message->count > settings) {
 		const char *const *argv = list + settings;
 		int argc = (int)(message->count - settings);
 		if (!misbehave(&broker, argc, argv)) {
@@ -335,7 +340,15 @@ _Noreturn void worker_main(struct cli *cli, int channel)
 	struct sandbox sandbox;
 	struct message message;
 	broker_channel = channel = let_go(channel);
-	if (!sandbox_close(&sandbox))
+	sandbox_close(&sandbox);
+	if (sandbox.filter == SANDBOX_FAILED) {
+		(void)fputs(
+			"heapdump: the sandbox could not be made (too little memory?), so nothing is read; "
+			"try again, or read without it by --no-sandbox if you trust the target\n",
+			stderr);
+		_exit(WORKER_HAS_SAID_WHY);
+	}
+	if (sandbox.filter == SANDBOX_UNKNOWN)
 		(void)fprintf(stderr, "heapdump: warning: the sandbox is %s\n", sandbox.state);
 	hd_session_sandbox(cli->session, sandbox.state);
 	hd_broker_set(&broker);

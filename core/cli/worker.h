@@ -9,6 +9,9 @@
 #include "cli.h"
 #include "permit.h"
 
+/** The exit status of a worker that has written itself why it cannot work. */
+#define WORKER_HAS_SAID_WHY 70
+
 /**
  * The process that reads one target and runs the commands about it.  It is forked from this
  * process, which never reads any target, and puts itself into a sandbox (sandbox.h) before it reads

@@ -183,6 +183,40 @@ class Closed(unittest.TestCase):
             out, _ = program.communicate(f"misbehave ask-attach x {program.pid}\n", TIMEOUT)
         self.assertEqual(out, "refused\n")
 
+    def test_the_helpers_for_a_process_are_counted(self) -> None:
+        """Each is a process: a worker that was taken over could make as many as it likes."""
+        with subprocess.Popen(["sleep", "100"]) as target:
+            words = (str(target.pid), "misbehave", "attach", str(target.pid))
+            done = run(MISBEHAVING, *words)
+            target.kill()
+        self.assertIn(int(done.stdout), range(1, 20), done.stderr)
+
+    @unittest.skipIf(SANITIZED, "the sanitizer has its own malloc()")
+    def test_a_start_that_fails_has_one_line(self) -> None:
+        """Nothing is read without the filter, only because there was no memory to make it."""
+        failing = str(BUILD / "tests" / "libfailing_calls.so")
+        for call, most in (("memory", 60), ("dup2", 6)):
+            statuses = []
+            for at in range(1, most):
+                faulty = {"LD_PRELOAD": failing, "FAIL_CALL": call, "FAIL_AT": str(at)}
+                done = subprocess.run(
+                    [PROGRAM, BUBBLECS, "info"],
+                    env={**environment(), **faulty},
+                    capture_output=True,
+                    text=True,
+                    timeout=TIMEOUT,
+                    check=False,
+                )
+                with self.subTest(call=call, at=at):
+                    statuses.append(done.returncode)
+                    if done.returncode == 0:
+                        self.assertRegex(done.stdout, r"(?m)^Sandbox: +on \(seccomp")
+                        self.assertEqual(done.stderr, "")
+                    else:
+                        self.assertEqual(done.returncode, 3)
+                        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertEqual(set(statuses), {0, 3}, call)
+
     def on_terminal(self, *words: str, user: int = 0) -> str:
         """What MISBEHAVING writes on a terminal where something is typed."""
         pid, terminal = pty.fork()
