@@ -27,9 +27,10 @@ static void poke_u32(struct fake_locks *locks, uint64_t address, uint32_t value)
 	fake_poke_u32(&locks->fake->memory, address, value);
 }
 
-/* A class whose first fields are so many references. */
-static uint64_t make_type(struct fake_locks *locks, const char *name,
-			  const struct fake_field *fields, uint32_t references, uint32_t base_size)
+/* A class of that namespace whose first fields are so many references. */
+static uint64_t make_type_in(struct fake_locks *locks, const char *space, const char *name,
+			     const struct fake_field *fields, uint32_t references,
+			     uint32_t base_size)
 {
 	const struct gc_series series = { .size = (int64_t)(8 * references) - (int64_t)base_size,
 					  .offset = 8 };
@@ -40,12 +41,34 @@ static uint64_t make_type(struct fake_locks *locks, const char *name,
 			given[i].name = "_another";
 	}
 	return fake_class(locks->types,
-			  &(struct fake_class){ .space = "System.Threading",
+			  &(struct fake_class){ .space = space,
 						.name = name,
 						.fields = given,
 						.type = { .base_size = base_size,
 							  .series = references ? &series : NULL,
 							  .series_count = references ? 1 : 0 } });
+}
+
+static uint64_t make_type(struct fake_locks *locks, const char *name,
+			  const struct fake_field *fields, uint32_t references, uint32_t base_size)
+{
+	return make_type_in(locks, "System.Threading", name, fields, references, base_size);
+}
+
+/* A class that adds no fields. */
+static uint64_t make_child(struct fake_locks *locks, const char *space, const char *name,
+			   uint64_t parent, const struct gc_series *series)
+{
+	const struct fake_field none[] = { { .name = NULL } };
+	return fake_class(locks->types,
+			  &(struct fake_class){ .space = space,
+						.name = name,
+						.fields = none,
+						.inherited = 1,
+						.type = { .base_size = 24,
+							  .parent = parent,
+							  .series = series,
+							  .series_count = series ? 1 : 0 } });
 }
 
 static void make_waits(struct fake_locks *locks)
@@ -86,19 +109,13 @@ static void make_handles(struct fake_locks *locks)
 					     { .name = NULL } };
 	const struct fake_field safe[] = { { .name = "handle", .element = ELEMENT_I },
 					   { .name = NULL } };
-	const struct fake_field none[] = { { .name = NULL } };
-	uint64_t parent = make_type(locks, "WaitHandle", handle, 1, 24);
 	const struct gc_series series = { .size = -16, .offset = 8 };
-	locks->event_type =
-		fake_class(locks->types, &(struct fake_class){ .space = "System.Threading",
-							       .name = "AutoResetEvent",
-							       .fields = none,
-							       .inherited = 1,
-							       .type = { .base_size = 24,
-									 .parent = parent,
-									 .series = &series,
-									 .series_count = 1 } });
-	locks->safe_type = make_type(locks, "SafeWaitHandle", safe, 0, 24);
+	locks->event_type = make_child(locks, "System.Threading", "AutoResetEvent",
+				       make_type(locks, "WaitHandle", handle, 1, 24), &series);
+	uint64_t parent =
+		make_type_in(locks, "System.Runtime.InteropServices", "SafeHandle", safe, 0, 24);
+	locks->safe_type =
+		make_child(locks, "Microsoft.Win32.SafeHandles", "SafeWaitHandle", parent, NULL);
 }
 
 static void make_locks(struct fake_locks *locks)

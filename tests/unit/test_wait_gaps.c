@@ -151,6 +151,7 @@ TEST(a_release_with_other_names_is_not_told_that_nothing_hangs)
 		open_session();
 		check("hang", HD_EXIT_FINDINGS, i ? "cannot be read" : "Deadlock: 2 threads");
 		check("hang --json", HD_EXIT_FINDINGS, i ? "\"complete\": false" : COMPLETE);
+		check("hang", HD_EXIT_FINDINGS, i ? "of the framework ha" : "Deadlock");
 		struct answer answer = command_run(session, "hang");
 		CU_ASSERT_PTR_NULL(strstr(answer_text(&answer), NOTHING));
 		answer_deinit(&answer);

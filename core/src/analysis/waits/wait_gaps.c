@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/waits/wait_gaps.h"
 
+#include "framework/absent.h"
 #include "targets/target.h"
 
 static void find_of_thread(const struct thread_wait *wait, struct wait_gaps *gaps)
@@ -19,13 +20,15 @@ static void find_of_thread(const struct thread_wait *wait, struct wait_gaps *gap
 void wait_gaps_find(const struct waits *waits, struct wait_gaps *ret)
 {
 	const struct target *target = clr_target(waits->heap->clr);
+	enum fact absent[FACTS];
 	*ret = (struct wait_gaps){
 		.counts = { [GAP_NO_THREADS] = !waits->count,
 			    [GAP_SOME_THREADS] =
 				    target && findings_has(&target->findings, FINDING_THREAD_LIST),
 			    [GAP_NO_MONITORS] = waits->monitors.is_missing,
 			    [GAP_MONITORS] = waits->monitors.unread,
-			    [GAP_RECORDS] = waits->unread_joins },
+			    [GAP_RECORDS] = waits->unread_joins,
+			    [GAP_FACTS] = facts_absent(waits->heap, absent) },
 	};
 	for (size_t i = 0; i < waits->count; i++)
 		find_of_thread(&waits->rows[i], ret);

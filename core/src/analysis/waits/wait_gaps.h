@@ -14,14 +14,17 @@ enum wait_gap {
 	GAP_NAMES,       /**< the methods that some threads are in have no names */
 	GAP_STACKS,      /**< some stacks: what these threads do is not known either */
 	GAP_LOCKS, /**< since 11: some threads wait for a monitor, and for which is not known */
+	GAP_FACTS, /**< fields of the framework that were looked for: it has them by other names */
 	WAIT_GAPS
 };
 
 struct wait_gaps {
-	uint64_t counts[WAIT_GAPS]; /**< of threads or objects; 1 for what is there or not */
+	uint64_t
+		counts[WAIT_GAPS]; /**< of threads, objects or fields; 1 for what is there or not */
 	bool is_any;
 };
 
+/** When all is computed that the answer needs: it asks what was looked for, too (framework/absent.h). */
 void wait_gaps_find(const struct waits *waits, struct wait_gaps *ret);
 
 #endif

@@ -5,7 +5,7 @@
 
 static const struct column gap_columns[] = {
 	{ "text", NULL, KIND_TEXT, 0, 0, "one sentence" },
-	{ "count", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "of so many threads or objects" },
+	{ "count", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "of so many threads, objects or fields" },
 };
 
 static void gap_layout(struct out *out, const struct cell *cells)
@@ -39,6 +39,8 @@ static const struct {
 			"are in methods whose names cannot be read." },
 	[GAP_STACKS] = { "thread", "has a stack that cannot be walked to its end.",
 			 "have stacks that cannot be walked to their ends." },
+	[GAP_FACTS] = { "field", "of the framework has another name here.",
+			"of the framework have other names here." },
 	[GAP_LOCKS] = { "thread", "waits for a monitor that is not known.",
 			"wait for monitors that are not known." },
 };
