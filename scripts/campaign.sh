@@ -14,8 +14,8 @@ not find. In each round it takes another seed and runs the tests that depend on 
 chance: cores of programs at random moments, for example. Run it before you say that a larger change is finished.
 
 For each test it prints one line. For a failure it prints the end of what the test said, where all of it is, and the
-command (for the top folder) that repeats the test with this seed; then it ends with status 1. The command repeats all choices that the seed
-makes. What depends on the moment (when a core was taken) is another one: such tests keep the core and print its path.
+command (for the top folder) that repeats the test with this seed; then it ends with status 1. The command repeats all
+choices that the seed makes, but not the moment at which a core was taken: such tests keep the core and print its path.
 
   --minutes N    begin no more tests after N minutes (30 when neither is given)
   --rounds N     end after N rounds

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Counter, Iterator
 
 from collecting import Case, run
-from shell_program import PROGRAM, SOURCE, TIMEOUT
+from shell_program import PROGRAM, SOURCE, TIMEOUT, waiting
 
 sys.path.insert(0, str(SOURCE / "tests" / "support"))
 
@@ -137,11 +137,7 @@ class Live(Case):
 
     def ended(self, pid: int) -> None:
         """No session is left in the process, after the time that a busy runtime needs to end them."""
-        for _ in range(300):
-            if not sessions(pid):
-                return
-            time.sleep(0.1)
-        self.fail(f"sessions are left: {sessions(pid)}")
+        waiting.wait_until(lambda: not sessions(pid), f"process {pid} has no session any more")
 
     def test_formats(self) -> None:
         """What is collected can be read, and holds what the program has made."""

@@ -91,7 +91,7 @@ class Terminal:
     def send(self, keys: str) -> None:
         os.write(self._fd, keys.encode())
 
-    def wait(self, pattern: str, seconds: float = 60) -> str:
+    def wait(self, pattern: str, seconds: float = 300) -> str:
         """Text up to the first match of ``pattern``, which is taken off."""
         end = time.monotonic() + seconds
         while True:
@@ -108,7 +108,7 @@ class Terminal:
                     raise AssertionError(f"ended without {pattern!r}: {self._text!r}") from None
                 self._text += data.decode("utf-8", "replace")
 
-    def prompt(self, seconds: float = 60) -> str:
+    def prompt(self, seconds: float = 300) -> str:
         return self.wait(self._prompt, seconds)
 
     def command(self, line: str) -> str:

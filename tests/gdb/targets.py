@@ -74,7 +74,7 @@ def threads(pid: int) -> list[int]:
     return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
 
 
-def wait_for_state(pid: int, letters: str, seconds: float = 20) -> str:
+def wait_for_state(pid: int, letters: str, seconds: float = 300) -> str:
     """The state once it is one of ``letters``, or the last one seen."""
     end = time.monotonic() + seconds
     now = state(pid)

@@ -78,7 +78,7 @@ class GdbTest(unittest.TestCase):
             stderr=subprocess.STDOUT,
             env=environment or support.ENVIRONMENT,
             cwd=self.folder,
-            timeout=120,
+            timeout=300,
         )
         text = done.stdout.decode("utf-8", "replace")
         self.assertNotIn("Traceback", text)
@@ -164,7 +164,7 @@ class GdbTest(unittest.TestCase):
         self.assertIn('"error"', text)
         self.assertIn("$1 = 2", text)
         argv = GDB + ["-batch", "-ex", "source " + PLUGIN, "-ex", "gcroot 999 --json"]
-        done = subprocess.run(argv, env=support.ENVIRONMENT, capture_output=True, timeout=60)
+        done = subprocess.run(argv, env=support.ENVIRONMENT, capture_output=True, timeout=300)
         self.assertNotEqual(done.returncode, 0)
 
     def test_expressions_are_evaluated(self) -> None:
@@ -429,7 +429,7 @@ print("CHECKED", wrong)
             capture_output=True,
             text=True,
             env=support.ENVIRONMENT,
-            timeout=60,
+            timeout=300,
         )
         self.assertRegex(done.stdout, r'~".*Found 1 unique roots')
         self.assertRegex(done.stdout, r'\^error,msg="no object 999')

@@ -33,7 +33,7 @@ from root_damage import Damage, made_damages, word_damages
 from root_places import Json, RootPlaces, thread_source
 
 # What is read depends on all of the heap: it takes longer where there is little to do it with.
-SECONDS = 20
+LIMIT = 300
 COMMANDS = (
     "roots",
     "clrstack -roots -full -limit 0",
@@ -76,11 +76,11 @@ def ask(path: str, objects: list[int], export: str) -> Answer:
             [PROGRAM, path],
             input="".join(f"{line} --json\n" for line in lines).encode(),
             capture_output=True,
-            timeout=3 * SECONDS,
+            timeout=LIMIT,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return Answer(-1, 3.0 * SECONDS, {}, ["hangs"], "")
+        return Answer(-1, LIMIT, {}, ["hangs"], "")
     seconds = time.monotonic() - begin
     err = run.stderr.decode("utf-8", "replace")
     problems = []
@@ -179,8 +179,6 @@ def incomplete_threads(answer: Answer) -> dict[int, str]:
 
 def check_words(clean: Clean, damage: Damage, answer: Answer) -> Iterator[str]:
     """The session as such."""
-    if answer.seconds > SECONDS:
-        yield f"took {answer.seconds:.1f} s"
     cut = "all" in damage.sources
     # Of what is not an object (any more) there is no answer: status 2.
     errors = any("error" in document for document in answer.documents.values())

@@ -52,7 +52,7 @@ class LldbTest(unittest.TestCase):
             stderr=subprocess.STDOUT,
             env=ENVIRONMENT,
             cwd=self.folder,
-            timeout=120,
+            timeout=300,
         )
         self.assertEqual(done.returncode, 0)
         text = done.stdout.decode("utf-8", "replace")
@@ -98,7 +98,7 @@ class LldbTest(unittest.TestCase):
     def test_failure_ends_a_batch(self) -> None:
         argv = [LLDB, "--no-lldbinit", "-b", "-o", LOAD, "-o", "heapdump open " + self.dump]
         argv += ["-o", "gcroot 30", "-o", "gcroot 10", "-o", "gcroot 999", "-o", "dumpobj 20"]
-        done = subprocess.run(argv, env=ENVIRONMENT, capture_output=True, timeout=60)
+        done = subprocess.run(argv, env=ENVIRONMENT, capture_output=True, timeout=300)
         text = done.stdout.decode("utf-8", "replace")
         self.assertIn("Found 2 unique roots", text)  # status 1 before it is a success
         self.assertNotIn("MethodTable", text)

@@ -93,7 +93,7 @@ class PlainTest(unittest.TestCase):
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=60,
+            timeout=300,
             check=True,
         )
         return path
