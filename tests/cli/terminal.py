@@ -66,7 +66,7 @@ class Terminal:
     def prompt(self) -> str:
         """Text up to the next prompt; libedit shows it shortly before it takes single keys."""
         text = self.expect(re.escape(PROMPT))
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + TIMEOUT
         while termios.tcgetattr(self.fd)[3] & termios.ICANON and time.monotonic() < deadline:
             time.sleep(0.001)
         return text
