@@ -111,6 +111,10 @@ TEST(builds)
 	REQUIRE(build);
 	ASSERT_TEXT(build->version, "11.0.0");
 	ASSERT_UINT(build->major, 11);
+	build = layout_build_find("d2529b38862d9b522a8367dd2c7ad146ba135ec8");
+	REQUIRE(build);
+	ASSERT_TEXT(build->version, "8.0.34");
+	ASSERT_UINT(build->major, 8);
 	CU_ASSERT_PTR_NULL(layout_build_find(""));
 	CU_ASSERT_PTR_NULL(layout_build_find("79945f51"));
 }
