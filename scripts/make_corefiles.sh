@@ -33,8 +33,8 @@ list() {
     cat <<'END'
 wks11-full      .NET 11, workstation GC, createdump --full (by name)
 wks11-heap      the same, createdump --withheap (by name)
-wks11-triage    the same, createdump --triage (no heap) (by name)
-wks11-mini      the same, createdump --normal (no heap) (by name)
+wks11-triage    the same, createdump --triage (no heap)
+wks11-mini      the same, createdump --normal (no heap)
 wks11-gcore     the same, gcore of GDB (by name)
 wks11-kernel    the same, written by the kernel after two SIGABRT (by name)
 svr11-full      .NET 11, server GC with two heaps (by name)
@@ -42,17 +42,17 @@ seg11-full      .NET 11, segments instead of regions (libclrgc.so) (by name)
 svrseg11-full   .NET 11, server GC with segments (by name)
 limit11-full    .NET 11, with a hard limit for the heap (by name)
 single11-full   .NET 11, a single-file program (by name)
-single11-heap   the same, createdump --withheap (no code of the JIT) (by name)
+single11-heap   the same, createdump --withheap (no code of the JIT)
 leak11-heap     .NET 11, the web cache that leaks, createdump --withheap (by name)
-awaits11-heap   .NET 11, methods that wait in every way, compiled with runtime async, createdump --withheap (by name)
+awaits11-heap   .NET 11, methods that wait in every way, compiled with runtime async, createdump --withheap
 awaits11-full   the same, createdump --full (by name)
-awaits10on11-heap  the same as a program for .NET 10 that runs on .NET 11 (by name)
+awaits10on11-heap  the same as a program for .NET 10 that runs on .NET 11
 awaits10-heap   the same on .NET 10
-web11-heap      .NET 11, HttpClient and Kestrel with requests in flight, createdump --withheap (by name)
+web11-heap      .NET 11, HttpClient and Kestrel with requests in flight, createdump --withheap
 web11-full      the same, createdump --full (by name)
-web10on11-heap  the same as a program for .NET 10 that runs on .NET 11 (by name)
-coll11-heap     .NET 11, collections of every kind, createdump --withheap (by name)
-vars11-heap     .NET 11, arguments and locals of every kind, createdump --withheap (by name)
+web10on11-heap  the same as a program for .NET 10 that runs on .NET 11
+coll11-heap     .NET 11, collections of every kind, createdump --withheap
+vars11-heap     .NET 11, arguments and locals of every kind, createdump --withheap
 crash11-throw-kernel  .NET 11, an unhandled exception, written by the kernel (by name)
 wks10-full      .NET 10, workstation GC, createdump --full
 wks10-heap      the same, createdump --withheap
@@ -95,14 +95,14 @@ END
     for kind in gcore kernel; do
         echo "single11-$kind .NET 11, a single-file program, $kind (by name)"
     done
-    for version in 10 9 8; do
+    for version in 11 10 9 8; do
         echo "crash$version-threads-mini .NET $version, dies with many threads, createdump of mini type (no heap)"
         echo "crash$version-throw-triage .NET $version, an unhandled exception, createdump of triage type (no heap)"
     done
     for mode in $hangs; do
-        echo "hang11-$mode-heap .NET 11, hangs or does not: $mode, createdump --withheap (by name)"
+        echo "hang11-$mode-heap .NET 11, hangs or does not: $mode, createdump --withheap"
         case " $on11_hangs " in
-        *" $mode "*) name=' (by name)' ;;
+        *" $mode "*) name= ;;
         *) name=' (by name)' ;;
         esac
         echo "hang10on11-$mode-heap the same as a program for .NET 10 that runs on .NET 11$name"

@@ -332,7 +332,7 @@ class Facts(unittest.TestCase):
 
     def test_what_the_runtime_keeps(self) -> None:
         """The table of string.Intern(), and the objects of assemblies."""
-        for name in ("wks10-full", "wks9-full", "wks8-full"):
+        for name in ("wks11-full", "wks10-full", "wks9-full", "wks8-full"):
             core = self.core.with_name(f"{name}.core")
             if not core.exists():
                 continue
@@ -348,7 +348,7 @@ class Facts(unittest.TestCase):
                 )
 
     def test_last_thrown_exceptions(self) -> None:
-        for name in ("wks10-full", "wks9-full", "wks8-full"):
+        for name in ("wks11-full", "wks10-full", "wks9-full", "wks8-full"):
             core = self.core.with_name(f"{name}.core")
             if core.exists():
                 with self.subTest(name):

@@ -187,6 +187,7 @@ class Warnings(unittest.TestCase):
 
     # Of each way in which a core lacks something.
     CORES = (
+        *("wks11-mini", "wks11-triage", "wks11-kernel", "single11-heap"),
         *("wks10-mini", "wks10-triage", "crash9-threads-mini", "crash8-throw-triage"),
         *("crash10-throw-kernel", "wks10-kernel", "wks10-heap", "wks8-full", "single10-full"),
     )

@@ -34,7 +34,14 @@ LEAK = str(SOURCE / "corefiles" / "leak.core.zst")
 BUILT = SOURCE / "corefiles" / "build"
 CORES = [LEAK] + [
     str(path)
-    for name in ("wks10-full", "svr10-full", "wks8-full", "seg9-full", "crash10-threads-heap")
+    for name in (
+        "wks11-full",
+        "wks10-full",
+        "svr10-full",
+        "wks8-full",
+        "seg9-full",
+        "crash10-threads-heap",
+    )
     if (path := BUILT / f"{name}.core").exists()
 ]
 # Functions of SQLite that do more than compute; its full text search and R-trees have some that are left out with them.

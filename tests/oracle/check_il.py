@@ -4,7 +4,7 @@
 
     check_il.py [--program HEAPDUMP] [CORE...]
 
-Without CORE: wks10-full, wks9-full and wks8-full of corefiles/build, or of $COREFILES.  Of the methods that loaded types
+Without CORE: all wks*-full.core of corefiles/build, or of $COREFILES.  Of the methods that loaded types
 declare, every one (with HEAPDUMP_TEST_ALL) or 2,000 must have the same instructions, operands and exception clauses, decoded there by the
 table of System.Reflection.Emit.  Exit status 1 when anything differs, 77 without cores or a .NET SDK.
 """

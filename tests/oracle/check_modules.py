@@ -18,6 +18,8 @@ from session import Json, ask, check_cores
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CORES = [
+    "wks11-full",
+    "svr11-full",
     "wks10-full",
     "wks9-full",
     "wks8-full",

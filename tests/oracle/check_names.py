@@ -4,7 +4,7 @@
 
     check_names.py [--program HEAPDUMP] [CORE...]
 
-Without CORE: wks10-full, wks9-full and wks8-full of corefiles/build, or of $COREFILES.  All frames, and of the methods
+Without CORE: all wks*-full.core of corefiles/build, or of $COREFILES.  All frames, and of the methods
 that types declare all with code of the JIT (at most 2,000), and some of the others, must be the same: MethodDesc, token,
 name, code and its size.  RULES has the differences that are known and right.  Exit status 1 when anything differs, 77
 without cores or a .NET SDK.

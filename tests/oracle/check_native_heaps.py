@@ -17,6 +17,10 @@ import compare
 from session import Json, ask, check_cores
 
 CORES = [
+    "wks11-full",
+    "svr11-full",
+    "coll11-heap",
+    "web11-heap",
     "wks10-full",
     "wks9-full",
     "wks8-full",

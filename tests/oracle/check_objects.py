@@ -17,8 +17,8 @@ import sys
 import compare
 from session import ask, check_cores
 
-PATTERNS = ["wks*-full.core", "svr10-full.core", "hang*-waits-heap.core", "crash10-deep-heap.core"]
-PATTERNS += ["crash10-overflow-heap.core", "crash10-threads-heap.core"]
+PATTERNS = ["wks*-full.core", "svr1*-full.core", "hang*-waits-heap.core", "crash1*-deep-heap.core"]
+PATTERNS += ["crash10-overflow-heap.core", "crash1*-threads-heap.core"]
 REGISTERS = "rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15".split()
 # What is on a stack: (id of the thread, slot or register, object).
 Words = set[tuple[int, str, int]]

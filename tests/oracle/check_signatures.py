@@ -4,7 +4,7 @@
 
     check_signatures.py [--program HEAPDUMP] [CORE...]
 
-Without CORE: wks10-full, wks9-full and wks8-full of corefiles/build, or of $COREFILES.  Of the signatures of methods,
+Without CORE: all wks*-full.core of corefiles/build, or of $COREFILES.  Of the signatures of methods,
 fields, properties, locals, member references, generic methods and TypeSpecs in the metadata of loaded modules, every
 one (with HEAPDUMP_TEST_ALL) or 3,000 must have the same words there, and as many bytes; and of methods of loaded types, dumpmd must
 say where the signature is.  Exit status 1 when anything differs, 77 without cores or a .NET SDK.
