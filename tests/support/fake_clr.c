@@ -413,6 +413,7 @@ struct clr *fake_runtime(struct fake_clr *fake)
 	clr->globals.string_method_table = fake->string_type;
 	clr->globals.object_array_method_table = fake->object_array_type;
 	clr->globals.sync_table = fake->sync_table;
+	clr->threads.is_whole = true;
 	if (clr_type_table_create(clr, &clr->types, NULL) != HD_OK ||
 	    module_table_create(clr, &clr->modules, NULL) != HD_OK)
 		abort();
@@ -449,6 +450,7 @@ struct heap *fake_heap(struct fake_clr *fake)
 		memcpy(clr->threads.rows, fake->threads,
 		       fake->thread_count * sizeof(*clr->threads.rows));
 	clr->threads.count = fake->thread_count;
+	clr->threads.is_whole = true;
 	clr->gc = fake->gc;
 	if (heap_open(clr, &fake->heap, NULL) != HD_OK)
 		abort();

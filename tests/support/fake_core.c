@@ -2,10 +2,12 @@
 #include "support/fake_core.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "roots/handles.h"
 #include "support/elf_maker.h"
+#include "support/fake_descriptor.h"
 #include "support/fake_export.h"
 #include "support/fake_handles.h"
 #include "support/fake_stack.h"
@@ -13,7 +15,7 @@
 #include "util/alloc.h"
 
 #define TYPES 13u /* internal types of handles in .NET 10 */
-#define PATH  "/usr/share/dotnet/shared/Microsoft.NETCore.App/10.0.3/libcoreclr.so"
+#define PATH  "/usr/share/dotnet/shared/Microsoft.NETCore.App/%u.0.3/libcoreclr.so"
 /** What the module takes in memory (fake_export.c). */
 #define MODULE_SIZE 0xa000u
 #define STACK_TOP   (FAKE_STACK + FAKE_STACK_SIZE - 0x2000)
@@ -114,7 +116,8 @@ static void add_notes(struct elf_maker *maker, const struct fake_clr *fake,
 		      const struct fake_stack *stack)
 {
 	elf_maker_process(maker, 4711, "fake", "");
-	elf_maker_file(maker, FAKE_MODULE_BASE, FAKE_MODULE_BASE + MODULE_SIZE, 0, PATH);
+	elf_maker_file(maker, FAKE_MODULE_BASE, FAKE_MODULE_BASE + MODULE_SIZE, 0,
+		       fake->target.modules[0].path);
 	elf_maker_thread(maker, stack->registers.tid, stack->registers.registers, 6);
 	uint64_t registers[REGISTER_COUNT] = { 0 };
 	for (size_t i = 0; i < fake->thread_count; i++) {
@@ -152,21 +155,42 @@ static void place_pieces(const struct elf_maker *maker, struct fake_core *core)
 	core->pieces[core->count - 1].offset = maker->notes_offset;
 }
 
+/* The module, with a descriptor where the release has a whole one. */
+static void export_fake(struct fake_clr *fake, const char *const *without)
+{
+	struct fake_descriptor descriptor = { .pointer_count = 0 };
+	char path[128];
+	(void)snprintf(path, sizeof(path), PATH, fake->options.release);
+	if (fake_is_from(fake, 11))
+		descriptor = fake_descriptor_make(fake, without);
+	fake_export(fake, &(struct fake_export){ .path = path,
+						 .json = descriptor.json.bytes,
+						 .pointers = descriptor.pointers,
+						 .pointer_count = descriptor.pointer_count });
+	fake_descriptor_free(&descriptor);
+}
+
 struct fake_core fake_core_make(void)
 {
+	return fake_core_of(&(struct fake_core_options){ .release = 10 });
+}
+
+struct fake_core fake_core_of(const struct fake_core_options *options)
+{
 	struct fake_core core = { .count = 0 };
-	struct fake_statics statics = fake_statics_create();
+	struct fake_statics statics = fake_statics_of(
+		&(struct fake_options){ .release = options->release, .layout = options->layout });
 	struct fake_clr *fake = statics.fake;
 	const size_t counts[7] = { 0, 0, 1, 0, 0, 1, 1 };
 	make_handles(&statics);
+	uint64_t flags = fake_at(fake, statics.node, L_MT_FLAGS);
+	fake_poke_u32(&fake->memory, flags, MT_FINALIZER);
 	(void)fake_finalizer_queue(fake, 0, counts, &statics.objects[4]);
 	make_objects(&statics, &core);
 	struct fake_stack *stack = fake_stack_create(fake);
 	make_stack(stack, &core);
-	uint64_t domain = statics.clr->globals.app_domain;
 	uint64_t map = fake_peek_u64(&fake->memory, stack->clr->globals.dac_table);
-	fake_export(fake, &(struct fake_export){ .path = PATH });
-	fake_set_global(fake, FAKE_APP_DOMAIN, domain);
+	export_fake(fake, options->without);
 	fake_poke_u64(&fake->memory, FAKE_MODULE_BASE + FAKE_PLACE_DAC_TABLE, map);
 	struct elf_maker maker;
 	elf_maker_init(&maker);

@@ -4,10 +4,11 @@
 
 #include <stdint.h>
 
+#include "clr/layout.h"
 #include "util/text.h"
 
 /*
- * A whole core, as a file's bytes: a small runtime of .NET 10 with types, statics, threads, stacks,
+ * A whole core, as a file's bytes: a small runtime with types, statics, threads, stacks,
  * handles, a finalizer queue and a heap.  clr_open() finds it, and every command has something to
  * show.  It is the same at each call.
  */
@@ -27,7 +28,17 @@ struct fake_core {
 	uint64_t type;                  /**< MethodTable of object */
 };
 
+/** Of .NET 10, without a contract descriptor. */
 struct fake_core fake_core_make(void);
+
+struct fake_core_options {
+	unsigned int release;        /**< from 11 on with a contract descriptor */
+	const struct layout *layout; /**< NULL: that of the release */
+	const char *const *without;  /**< what the descriptor lacks: fake_descriptor_make() */
+};
+
+/** Of another release. */
+struct fake_core fake_core_of(const struct fake_core_options *options);
 void fake_core_free(struct fake_core *core);
 
 #endif

@@ -85,6 +85,18 @@ static void put_types(struct text *json, const struct fake_clr *fake, const char
 	}
 }
 
+/* The numbers that Frames begin with. */
+static void put_frames(struct text *json, const char *const *without)
+{
+	for (unsigned int kind = 1; kind <= FRAME_EXCEPTION_FILTER; kind++) {
+		char name[64];
+		(void)snprintf(name, sizeof(name), "%sIdentifier",
+			       frame_kind_layout((enum frame_kind)kind)->name);
+		if (!is_left_out(without, name))
+			text_printf(json, ",\"%s\":\"0x%x\"", name, kind);
+	}
+}
+
 struct fake_descriptor fake_descriptor_make(const struct fake_clr *fake, const char *const *without)
 {
 	struct fake_descriptor ret = { .pointer_count = 1 };
@@ -100,6 +112,7 @@ struct fake_descriptor fake_descriptor_make(const struct fake_clr *fake, const c
 			    ret.pointer_count);
 		ret.pointers[ret.pointer_count++] = fake_global(variables[i].global);
 	}
+	put_frames(&json, without);
 	text_puts(&json,
 		  is_left_out(without, "GCInfoVersion") ? "}}" : ",\"GCInfoVersion\":\"0x5\"}}");
 	if (json.failed)

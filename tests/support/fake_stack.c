@@ -192,7 +192,7 @@ uint64_t fake_method(struct fake_stack *stack, const struct fake_method *method)
 	struct fake_memory *memory = stack->memory;
 	uint64_t code = stack->next_method;
 	stack->next_method += FAKE_METHOD_SIZE;
-	uint64_t header = fake_alloc(memory, 64), clauses = fake_alloc(memory, 128) + 16;
+	uint64_t header = fake_alloc(memory, 128), clauses = fake_alloc(memory, 128) + 16;
 	uint32_t begin = (uint32_t)(code - FAKE_CODE);
 	uint32_t info = (uint32_t)(make_unwind_info(stack, method->saves_rbx) - FAKE_CODE);
 	uint32_t functions[2][3] = { { begin, begin + FAKE_METHOD_SIZE, info },
@@ -202,7 +202,7 @@ uint64_t fake_method(struct fake_stack *stack, const struct fake_method *method)
 	fake_poke_u64(memory, clauses - 8, 1);
 	fake_poke_u32(memory, clauses + 8, method->filter);
 	fake_poke_u32(memory, clauses + 8 + 24, FAKE_FUNCLET);
-	fake_poke_u64(memory, header + 8, clauses);
+	fake_poke_u64(memory, fake_at(stack->fake, header, L_CODE_HEADER_CLAUSES), clauses);
 	const struct fake_clr *fake = stack->fake;
 	fake_poke_u64(memory, fake_at(fake, header, L_CODE_HEADER_GC_INFO),
 		      make_gc_info(stack, method));

@@ -53,13 +53,16 @@ static void fill(struct metadata_maker *maker)
 static void put_statics(struct fake_clr *fake, uint64_t method_table, const uint64_t bases[2],
 			const uint32_t indexes[2])
 {
-	uint64_t at = fake_alloc(&fake->memory, 64);
-	fake_poke_u32(&fake->memory, at, indexes[1]);
-	fake_poke_u32(&fake->memory, at + 4, indexes[0]);
-	fake_poke_u64(&fake->memory, at + 16, bases[0]);
-	fake_poke_u64(&fake->memory, at + 24, bases[1]);
-	fake_poke_u64(&fake->memory, at + 32, method_table);
-	fake_poke_u64(&fake->memory, fake_at(fake, method_table, L_MT_AUXILIARY), at + 40);
+	struct fake_memory *memory = &fake->memory;
+	uint64_t auxiliary = fake_alloc(memory, 128) + 64;
+	uint64_t info = auxiliary - fake_at(fake, 0, L_STATICS_INFO_SIZE);
+	uint64_t of_threads = auxiliary - fake_at(fake, 0, L_THREAD_STATICS_SIZE);
+	fake_poke_u32(memory, fake_at(fake, of_threads, L_THREAD_STATICS_NON_GC), indexes[1]);
+	fake_poke_u32(memory, fake_at(fake, of_threads, L_THREAD_STATICS_GC), indexes[0]);
+	fake_poke_u64(memory, fake_at(fake, info, L_STATICS_GC), bases[0]);
+	fake_poke_u64(memory, fake_at(fake, info, L_STATICS_NON_GC), bases[1]);
+	fake_poke_u64(memory, auxiliary - 8, method_table);
+	fake_poke_u64(memory, fake_at(fake, method_table, L_MT_AUXILIARY), auxiliary);
 	uint64_t flags2 = fake_at(fake, method_table, L_MT_FLAGS2);
 	fake_poke_u64(&fake->memory, flags2, fake_peek_u64(&fake->memory, flags2) | HAS_STATICS);
 }

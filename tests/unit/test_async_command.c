@@ -31,6 +31,7 @@ static void set_up(void)
 
 static void open_session(void)
 {
+	(void)fake_thread(tasks.fake);
 	fake_types_export(tasks.types);
 	fake_export(tasks.fake, &(struct fake_export){ 0 });
 	ASSERT_UINT_FATAL(hd_session_create(&session, NULL), HD_OK);

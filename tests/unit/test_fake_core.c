@@ -40,6 +40,7 @@ TEST(every_part_of_the_fake_core_is_found)
 	hd_session_destroy(session);
 	(void)close(fd);
 	CU_ASSERT(core.bytes.size < 1 << 20);
+	ASSERT_UINT(core.count, 115); /* PIECES of make_patches.py */
 	fake_core_free(&core);
 }
 

@@ -24,6 +24,7 @@ static void begin(struct fixture *fixture)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	*fixture = (struct fixture){ .fake = fake };
+	(void)fake_thread(fake);
 	fixture->segment = fake_segment(fake, 0, GENERATION_0, 0x2000);
 	fixture->first = fake_object(fake, fake->object_type, 0);
 	fixture->text = fake_string(fake, "eight or more");

@@ -144,6 +144,11 @@ bool clr_has_sync_table(const struct clr *clr)
 	return clr->globals.sync_table != 0;
 }
 
+bool clr_knows_all_threads(const struct clr *clr)
+{
+	return clr->threads.is_whole;
+}
+
 size_t clr_thread_count(const struct clr *clr)
 {
 	return clr->threads.count;

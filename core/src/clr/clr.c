@@ -11,9 +11,12 @@
 #include "clr/types/type.h"
 #include "clr/types/type_lookup.h"
 #include "util/alloc.h"
+#include "util/text.h"
 
 /* The last release whose heap was compared with other tools. */
 #define MAJOR_LAST 11u
+/* How many fields that a newer release lacks are told by name. */
+#define MISSING_TOLD 8u
 
 #define ADVICE_SYSROOT "give the folder with the runtime's files by --sysroot, or take a full dump"
 
@@ -50,6 +53,34 @@ static enum hd_status read_descriptor(struct clr *clr, struct descriptor **ret,
 	return HD_OK;
 }
 
+/* What the last release that is known has, and this one does not say. */
+static void report_missing_fields(struct clr *clr)
+{
+	struct layout last;
+	struct text names = { 0 };
+	size_t count = 0;
+	layout_init(&last);
+	layout_fill(&last, MAJOR_LAST, ORIGIN_SERIES);
+	for (size_t i = 0; i < L_COUNT; i++) {
+		const char *type, *field;
+		if (!layout_has(&last, (enum layout_field)i) ||
+		    layout_has(&clr->layout, (enum layout_field)i))
+			continue;
+		layout_name((enum layout_field)i, &type, &field);
+		if (count++ < MISSING_TOLD)
+			text_printf(&names, "%s%s.%s", count > 1 ? ", " : "", type, field);
+	}
+	if (count) {
+		findings_add(&clr->target->findings, FINDING_MISSING_FIELDS, NULL,
+			     "the descriptor of .NET %s does not say where %zu of the fields are "
+			     "that are read here (%s%s): answers that need them leave something "
+			     "out (info -layout lists them)",
+			     clr->version, count, names.bytes ? names.bytes : "",
+			     count > MISSING_TOLD ? ", ..." : "");
+	}
+	text_deinit(&names);
+}
+
 static enum hd_status fill_layout(struct clr *clr, const struct descriptor *descriptor,
 				  struct hd_error *err)
 {
@@ -73,6 +104,7 @@ static enum hd_status fill_layout(struct clr *clr, const struct descriptor *desc
 			     ".NET %s is newer than what was tried (%u): it is read by the names "
 			     "in its descriptor, and what that does not name is not known",
 			     clr->version, MAJOR_LAST);
+		report_missing_fields(clr);
 	} else if (!is_known && !descriptor) {
 		findings_add(findings, FINDING_UNKNOWN_BUILD, files_advice(clr),
 			     "the build %s of .NET %s is not known: offsets are those of its "

@@ -105,6 +105,11 @@ bool clr_has_sync_table(const struct clr *clr);
 
 /** All threads of the ThreadStore's list. */
 size_t clr_thread_count(const struct clr *clr);
+/**
+ * Are these all threads?  If not, the list could not be read, or does not check out: a thread that is
+ * not on it may still be one.
+ */
+bool clr_knows_all_threads(const struct clr *clr);
 const struct clr_thread *clr_thread_at(const struct clr *clr, size_t index);
 /** The index of a thread that clr_thread_at() returned. */
 size_t clr_thread_index(const struct clr *clr, const struct clr_thread *thread);

@@ -39,6 +39,7 @@ struct clr_threads {
 	uint64_t finalizer; /**< address of the thread that runs finalizers, 0 = not known */
 	uint64_t gc;        /**< address of the thread that has suspended all others for a GC, 0 =
 			     * none */
+	bool is_whole;      /**< the list was read to its end, and nothing contradicts it */
 	int64_t pending;    /**< number of threads that are being started, -1 = not known */
 };
 

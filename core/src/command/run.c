@@ -12,6 +12,7 @@
 #include "graph/heap_graph.h"
 #include "mem/mapped_file.h"
 #include "targets/target.h"
+#include "util/findings.h"
 #include "util/signal_hold.h"
 #include "util/sink.h"
 
@@ -206,6 +207,13 @@ static enum hd_status check_format(const struct call *call)
 		    call->command->name);
 }
 
+/* That there is nothing may come from what a newer release does not say. */
+static bool is_doubtful(const struct call *call)
+{
+	return call->session->target && call->command->has_rows && !call->answer.rows &&
+	       findings_has(&call->session->target->findings, FINDING_MISSING_FIELDS);
+}
+
 static enum hd_status run_parsed(struct call *call)
 {
 	TRY(check_format(call));
@@ -226,6 +234,7 @@ static enum hd_status run_parsed(struct call *call)
 	if (status == HD_OK && !call->answer.rows && answer_is_text(&call->answer))
 		status = call_check_patterns(call);
 	status = check_call_target(call, status);
+	call->findings |= is_doubtful(call);
 	/* open tells the number itself, info all of them. */
 	if (call->session->target && !call->command->tells_findings)
 		session_warn(call->session, call->sink);

@@ -44,6 +44,11 @@ static const struct finding_traits traits[FINDING_KINDS] = {
 		.lost_one = "stacks of some threads are not known",
 		.losses = LOSS_ROOTS,
 	},
+	[FINDING_MISSING_FIELDS] = {
+		.name = "missing-fields",
+		.lost_one = "this release does not say where some fields are",
+		.losses = LOSS_ROOTS | LOSS_REFERENCES,
+	},
 	[FINDING_HANDLE_TABLE] = {
 		.name = "handle-table",
 		.lost_one = "a part of the handle table could not be read",

@@ -19,6 +19,7 @@ enum finding_kind {
 	FINDING_NO_THREADS,         /**< the ThreadStore was not found: no stack is known */
 	FINDING_THREAD_LIST,        /**< the list of threads ends too early, or does not fit the
 				     * process */
+	FINDING_MISSING_FIELDS,     /**< a newer runtime does not say where fields are */
 	FINDING_HANDLE_TABLE,       /**< a part of the handle tables could not be read */
 	FINDING_FINALIZER_QUEUE,    /**< a finalizer queue is missing or out of order */
 	FINDING_NO_ROOTS,           /**< the roots could not be read at all */

@@ -261,7 +261,7 @@ static bool has_header(const struct resolver *resolver, uint64_t address)
 	struct odd_object odd;
 	struct verify_scan scan = { .heap = resolver->heap,
 				    .any_sync = true,
-				    .any_threads = clr_thread_count(resolver->heap->clr) > 0 };
+				    .knows_threads = verify_knows_threads(resolver->heap->clr) };
 	(void)memory_u32(resolver->heap->memory, address - 8, &padding);
 	return padding == 0 && !scan_header(&scan, address, &odd);
 }
@@ -296,7 +296,7 @@ static bool is_odd(const struct resolver *resolver, const struct object *object)
 	struct odd_object odd;
 	struct verify_scan scan = { .heap = resolver->heap,
 				    .any_sync = true,
-				    .any_threads = clr_thread_count(resolver->heap->clr) > 0 };
+				    .knows_threads = verify_knows_threads(resolver->heap->clr) };
 	/* The header of a Free block is not checked. */
 	return !object->type->is_free && scan_header(&scan, object->address, &odd);
 }

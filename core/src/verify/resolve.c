@@ -43,7 +43,7 @@ bool resolver_is_sound_at(struct resolver *resolver, uint64_t address)
 	struct odd_object odd;
 	struct verify_scan scan = { .heap = resolver->heap,
 				    .any_sync = true,
-				    .any_threads = clr_thread_count(resolver->heap->clr) > 0 };
+				    .knows_threads = verify_knows_threads(resolver->heap->clr) };
 	return resolver_read_block(resolver, address, &object) && !object.type->is_free &&
 	       !heap_segment_at(resolver->heap, object.type->method_table) &&
 	       !scan_header(&scan, address, &odd);

@@ -24,7 +24,7 @@ enum hd_status scans_init(struct scans *scans, struct heap *heap,
 					      .job = job,
 					      .worker = i,
 					      .any_sync = clr_has_sync_table(heap->clr),
-					      .any_threads = clr_thread_count(heap->clr) > 0,
+					      .knows_threads = verify_knows_threads(heap->clr),
 					      .window = { .memory = heap->memory } };
 	}
 	return HD_OK;
@@ -192,7 +192,7 @@ bool scan_header(const struct verify_scan *scan, uint64_t address, struct odd_ob
 		ret->kind = info.index ? ODD_SYNC_MISMATCH : ODD_SYNC_ZERO;
 		return scan->any_sync && (!info.index || info.owner != address);
 	}
-	if (info.has_hash || !scan->any_threads)
+	if (info.has_hash || !scan->knows_threads)
 		return false;
 	ret->kind = ODD_THIN_LOCK;
 	if (info.word & HEADER_UNUSED_BITS)

@@ -89,6 +89,12 @@ struct scan_notes {
 /** How many wrong references each worker keeps; the others are only counted. */
 #define ODD_KEPT ((size_t)1 << 19)
 
+/** Can a thread that is not on the list not be one? */
+static inline bool verify_knows_threads(const struct clr *clr)
+{
+	return clr_knows_all_threads(clr) && clr_thread_count(clr) > 0;
+}
+
 /** What one worker works with. */
 struct verify_scan {
 	struct heap *heap;
@@ -96,8 +102,8 @@ struct verify_scan {
 	struct address_map *map;
 	struct job *job;
 	unsigned int worker;
-	bool any_sync; /**< the table of sync blocks is known */
-	bool any_threads;
+	bool any_sync;      /**< the table of sync blocks is known */
+	bool knows_threads; /**< verify_knows_threads() */
 	struct scan_notes notes;
 	struct zones zones;
 	uint64_t verified;

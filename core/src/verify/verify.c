@@ -56,7 +56,8 @@ static enum hd_status resolver_init(struct resolver *resolver, struct heap *heap
 				       .map = map,
 				       .window = { .memory = heap->memory },
 				       .list = NO_FINDING,
-				       .may_allocate = !clr_has_field(clr, L_THREAD_COOPERATIVE),
+				       .may_allocate = !clr_has_field(clr, L_THREAD_COOPERATIVE) ||
+						       !clr_knows_all_threads(clr),
 				       .is_background = clr_gc(clr)->gc_state != GC_STATE_FREE,
 				       .is_sweeping = clr_gc(clr)->gc_state == GC_STATE_PLANNING };
 	for (size_t i = 0; i < clr_thread_count(clr); i++) {

@@ -301,6 +301,11 @@ static enum hd_status find_allocators(struct reading *reading)
 	struct module *const *modules;
 	size_t count, kept = 0;
 	uint64_t global = 0;
+	if (!layout_has(&reading->clr->layout, L_MODULE_LOADER_ALLOCATOR)) {
+		return fail(reading->err, HD_ERR_UNSUPPORTED, 0,
+			    "where a module has its LoaderAllocator is not known of .NET %s",
+			    reading->clr->version);
+	}
 	TRY(module_list(reading->clr, &modules, &count, reading->err));
 	for (size_t i = 0; i < count && i < ALLOCATORS_MAX; i++) {
 		uint64_t address = 0;

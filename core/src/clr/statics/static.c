@@ -8,8 +8,8 @@
 
 /* MTFlags2 of 9 and 10: a DynamicStaticsInfo lies before the auxiliary data. */
 #define HAS_DYNAMIC_STATICS 0x2u
-/* Its MethodTable (methodtable.h). */
-#define INFO_METHOD_TABLE 16u
+/* Its last word is its MethodTable (methodtable.h). */
+#define INFO_LAST 8u
 /* Bit 0 of its pointers: the class constructor has not run to its end. */
 #define NOT_INITIALISED 0x1u
 
@@ -41,10 +41,11 @@ bool type_has_slots(const struct type *type)
 static void bases_9(struct clr *clr, const struct type *type, struct static_bases *ret)
 {
 	uint64_t gc, non_gc, owner;
-	if (!(type->flags2 & HAS_DYNAMIC_STATICS) || !layout_has(&clr->layout, L_STATICS_INFO_SIZE))
+	if (!(type->flags2 & HAS_DYNAMIC_STATICS))
 		return;
 	uint64_t info = type->auxiliary - clr_offset(clr, L_STATICS_INFO_SIZE);
-	ret->is_broken = !memory_u64(clr->memory, info + INFO_METHOD_TABLE, &owner) ||
+	ret->is_broken = !layout_has(&clr->layout, L_STATICS_INFO_SIZE) ||
+			 !memory_u64(clr->memory, type->auxiliary - INFO_LAST, &owner) ||
 			 owner != type->method_table ||
 			 !clr_pointer(clr, info, L_STATICS_GC, &gc) ||
 			 !clr_pointer(clr, info, L_STATICS_NON_GC, &non_gc);

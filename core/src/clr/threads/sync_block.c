@@ -92,7 +92,9 @@ static uint64_t count_by_names(const struct clr *clr)
 	for (uint32_t i = 1; i < SCAN_MAX && read_sync_words(clr, i, words); i++) {
 		if (!words[0] && !words[1])
 			break;
-		if (block_names(clr, words[0], i) && object_names(clr, words[1], i))
+		if ((block_names(clr, words[0], i) ||
+		     !layout_has(&clr->layout, L_SYNC_BLOCK_INDEX)) &&
+		    object_names(clr, words[1], i))
 			count = (uint64_t)i + 1;
 	}
 	return count;

@@ -17,6 +17,9 @@
 /* m_OSThreadId of a thread that does not run (SWITCHED_OUT_FIBER_OSID, threads.h). */
 #define OS_ID_NONE 0xbaadf00du
 
+/* pid_max is at most 2^22 (linux/threads.h), and that is the largest number of threads. */
+#define OS_ID_MAX ((uint32_t)1 << 22)
+
 /*
  * A walk over the list of a ThreadStore (SList of Thread::m_Link, threads.h).  A link is the word
  * of a Thread that has the next link's address, or since 11 the next Thread's.
@@ -136,8 +139,11 @@ static bool read_thread(const struct clr *clr, uint64_t address, struct clr_thre
 	return true;
 }
 
-/* pid_max is at most 2^22 (linux/threads.h), and that is the largest number of threads. */
-#define OS_ID_MAX ((uint32_t)1 << 22)
+/* No thread has such ids: what was read is not a Thread. */
+static bool has_impossible_ids(const struct clr_thread *thread)
+{
+	return !thread->id || thread->id > OS_ID_MAX || thread->os_id > OS_ID_MAX;
+}
 
 bool thread_store_is(const struct clr *clr, uint64_t address, bool must_match)
 {
@@ -153,7 +159,7 @@ bool thread_store_is(const struct clr *clr, uint64_t address, bool must_match)
 		struct clr_thread thread;
 		if (!read_thread(clr, links_thread(&links), &thread))
 			return false;
-		bool is_odd = !thread.id || thread.id > OS_ID_MAX || thread.os_id > OS_ID_MAX;
+		bool is_odd = has_impossible_ids(&thread);
 		odd += is_odd;
 		matches += !is_odd && thread.os_id &&
 			   target_thread(clr->target, (int32_t)thread.os_id);
@@ -204,6 +210,22 @@ static void check_roles(struct clr *clr)
 		clr->threads.finalizer = 0;
 	if (!is_listed(clr, clr->threads.gc))
 		clr->threads.gc = 0;
+}
+
+/* Leave out a list that leads to something else than threads: this runtime has it elsewhere. */
+static bool drop_impossible(struct clr *clr)
+{
+	size_t odd = 0, count = clr->threads.count;
+	for (size_t i = 0; i < count; i++)
+		odd += has_impossible_ids(&clr->threads.rows[i]);
+	if (odd <= count / 2)
+		return odd != 0;
+	clr->threads.count = 0;
+	findings_add(&clr->target->findings, FINDING_THREAD_LIST, NULL,
+		     "the list of managed threads cannot be read: %zu of its %zu threads have ids "
+		     "that no thread can have; stacks and allocation contexts are not known",
+		     odd, count);
+	return true;
 }
 
 /* A thread that runs has an OS id. */
@@ -266,6 +288,43 @@ static enum hd_status sort_threads(struct clr *clr, struct hd_error *err)
 	return sort_threads_by(threads, compare_os_ids, &threads->os_order, err);
 }
 
+/* Are these all threads, and those of the process? */
+static void check_end(struct clr *clr, bool is_cut, bool is_odd)
+{
+	struct findings *findings = &clr->target->findings;
+	size_t read = clr->threads.count;
+	uint32_t count = 0;
+	if (is_cut) {
+		findings_add(
+			findings, FINDING_THREAD_LIST, NULL,
+			"the list of managed threads ends after %zu of them: the rest "
+			"cannot be read, or it leads back; allocation contexts of the others are not "
+			"known, so the walk may take their free space for damage",
+			read);
+		return;
+	}
+	if (read_thread_u32(clr, clr->globals.thread_store, L_THREAD_STORE_COUNT, &count) &&
+	    count > read) {
+		findings_add(findings, FINDING_THREAD_LIST, NULL,
+			     "the list of managed threads has %zu of them, but the runtime counts "
+			     "%" PRIu32 ": stacks, thread statics and allocation contexts of the "
+			     "others are not known",
+			     read, count);
+		return;
+	}
+	/* That there is none is believed only of a count. */
+	bool is_counted = read || layout_has(&clr->layout, L_THREAD_STORE_COUNT);
+	clr->threads.is_whole = is_counted && !is_odd && layout_has(&clr->layout, L_THREAD_OS_ID);
+	if (!any_in_process(clr)) {
+		findings_add(
+			findings, FINDING_THREAD_LIST, NULL,
+			"none of the %zu managed threads is a thread of the process, by its id or "
+			"by its stack: was the dump taken outside of the container of the process? "
+			"Their stacks are not known",
+			read);
+	}
+}
+
 enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 {
 	clr->threads.pending = -1;
@@ -274,7 +333,6 @@ enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 	struct links links;
 	links_begin(&links, clr, clr->globals.thread_store);
 	size_t capacity = 0;
-	uint32_t count = 0;
 	bool missing = false;
 	while (links.link && clr->threads.count < CLR_THREADS_MAX) {
 		struct clr_thread thread;
@@ -294,31 +352,12 @@ enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 		links_follow(&links, links.link);
 	}
 	drop_repeated(clr, links.cycle);
+	bool is_odd = drop_impossible(clr);
 	TRY(thread_ids_match(clr, err));
 	check_roles(clr);
 	check_ids(clr);
-	if (links.is_broken || missing || links.link) {
-		findings_add(
-			&clr->target->findings, FINDING_THREAD_LIST, NULL,
-			"the list of managed threads ends after %zu of them: the rest "
-			"cannot be read, or it leads back; allocation contexts of the others are not "
-			"known, so the walk may take their free space for damage",
-			clr->threads.count);
-	} else if (read_thread_u32(clr, clr->globals.thread_store, L_THREAD_STORE_COUNT, &count) &&
-		   count > clr->threads.count) {
-		findings_add(&clr->target->findings, FINDING_THREAD_LIST, NULL,
-			     "the list of managed threads has %zu of them, but the runtime counts "
-			     "%" PRIu32 ": stacks, thread statics and allocation contexts of the "
-			     "others are not known",
-			     clr->threads.count, count);
-	} else if (!any_in_process(clr)) {
-		findings_add(
-			&clr->target->findings, FINDING_THREAD_LIST, NULL,
-			"none of the %zu managed threads is a thread of the process, by its id or "
-			"by its stack: was the dump taken outside of the container of the process? "
-			"Their stacks are not known",
-			clr->threads.count);
-	}
+	if (!is_odd || clr->threads.count)
+		check_end(clr, links.is_broken || missing || links.link, is_odd);
 	return sort_threads(clr, err);
 }
 

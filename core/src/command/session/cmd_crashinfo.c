@@ -96,8 +96,13 @@ static enum hd_status run_crashinfo(struct call *call)
 	if (found) {
 		answer_remark(&call->answer, "printexception shows them, clrstack where the "
 					     "threads are.\n");
-	} else {
+	} else if (clr_knows_all_threads(clr) && clr_has_field(clr, L_THREAD_EXCEPTION)) {
 		answer_remark(&call->answer, "No thread has an exception that it threw.\n");
+	} else {
+		answer_remark(&call->answer,
+			      "Whether threads have exceptions that they threw is not known (info "
+			      "says why).\n");
+		call->findings = true;
 	}
 	return HD_OK;
 }

@@ -5,6 +5,7 @@
 #include "clr/threads/thread_state.h"
 #include "command/objects/object.h"
 #include "command/table.h"
+#include "command/threads/thread_choice.h"
 #include "targets/target.h"
 
 struct thread_counts {
@@ -227,6 +228,7 @@ static enum hd_status run_clrthreads(struct call *call)
 {
 	const struct clr *clr = call->heap->clr;
 	struct window window = { .memory = call->heap->memory };
+	TRY(threads_check(call));
 	write_thread_counts(&call->answer, clr);
 	answer_table(&call->answer, &clrthreads_schema, NULL);
 	for (size_t i = 0; i < clr_thread_count(clr) && !call->out.stopped; i++) {

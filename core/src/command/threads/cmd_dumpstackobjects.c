@@ -286,6 +286,8 @@ static enum hd_status run_dumpstackobjects(struct call *call)
 {
 	static const struct verify_options options = { .list_damaged = true };
 	struct object_list list = { .call = call };
+	if (!call->words[0].given)
+		TRY(threads_check(call));
 	TRY(stack_objects_open(call->heap, &call->job, &list.objects, call->err));
 	enum hd_status status = HD_OK;
 	if (call->options[OPT_VERIFY].given)

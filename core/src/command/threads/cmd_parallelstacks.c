@@ -5,6 +5,7 @@
 #include "clr/code/source.h"
 #include "command/table.h"
 #include "command/threads/parallel_rows.h"
+#include "command/threads/thread_choice.h"
 
 /* So many threads are listed in one line, as SOS does it. */
 #define IDS_SHOWN 4u
@@ -83,6 +84,7 @@ static enum hd_status run_parallelstacks(struct call *call)
 	const struct stack_tree_lines lines = { is_same_line, call->heap->clr };
 	bool with_async = call->heap->is_walkable && !call->options[OPT_NO_ASYNC].given;
 	struct parallel_stacks stacks;
+	TRY(threads_check(call));
 	clr_symbols_set(call->heap->clr, call->settings.symbols);
 	TRY(parallel_stacks_create(call->heap, with_async, &lines, &call->job, &stacks, call->err));
 	bool all = call->options[OPT_ALL].given || call->options[OPT_A].given ||

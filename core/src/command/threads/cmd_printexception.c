@@ -432,6 +432,7 @@ static enum hd_status write_threads(struct call *call)
 		thread_choice(call, NULL, &call->options[OPT_THREAD], &call->options[OPT_ALL]);
 	enum hd_status status = HD_OK;
 	size_t count = 0, chosen = 0;
+	TRY(threads_check(call));
 	answer_table(&call->answer, &thrown_schema, NULL);
 	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++) {
 		const struct clr_thread *thread = clr_thread_at(clr, i);

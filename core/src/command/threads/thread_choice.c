@@ -50,12 +50,26 @@ enum hd_status thread_not_found(const struct call *call, const struct thread_cho
 		    choice->id);
 }
 
+enum hd_status threads_check(struct call *call)
+{
+	const struct clr *clr = call->heap->clr;
+	if (clr_knows_all_threads(clr))
+		return HD_OK;
+	if (!clr_thread_count(clr)) {
+		return fail(call->err, HD_ERR_FAULT, 0,
+			    "the list of managed threads cannot be read (info says why)");
+	}
+	call->findings = true;
+	return HD_OK;
+}
+
 enum hd_status chosen_stacks_write(struct call *call, const struct thread_choice *choice,
 				   const struct stack_options *options, stack_writer write,
 				   void *arg)
 {
 	struct clr *clr = call->heap->clr;
 	struct stack_walker *walker = NULL;
+	TRY(threads_check(call));
 	TRY(stack_walker_create(clr, options->no_roots ? NULL : call->heap, &walker, call->err));
 	enum hd_status status = HD_OK;
 	size_t count = 0;

@@ -27,6 +27,12 @@ struct thread_choice {
 struct thread_choice thread_choice(const struct call *call, const struct value *word,
 				   const struct value *thread, const struct value *all);
 
+/**
+ * Fail if the managed threads cannot be read.  If only some of them are known, the exit status becomes
+ * that of findings, one of which says why.
+ */
+HD_NODISCARD enum hd_status threads_check(struct call *call);
+
 /** Is @p thread the one, or one of all? */
 bool thread_is_chosen(const struct thread_choice *choice, const struct clr_thread *thread);
 

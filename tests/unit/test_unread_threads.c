@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* A list of threads that cannot be read, or leads to something else: no damage follows from it. */
+#include "support/assert_more.h"
+#include "support/fake_descriptor.h"
+#include "support/fake_export.h"
+#include "support/suite.h"
+#include "verify/verify.h"
+
+struct fixture {
+	struct fake_clr *fake;
+	struct clr *clr;
+	struct heap *heap;
+	struct verify_result result;
+};
+
+/*
+ * A heap with a thin lock of thread 2, and the context of a thread between two objects; of a release
+ * that has no table which would fill in what its descriptor lacks.
+ */
+static struct fake_clr *make(void)
+{
+	struct layout layout;
+	layout_init(&layout);
+	layout_fill(&layout, 11, ORIGIN_SERIES);
+	struct fake_clr *fake =
+		fake_clr_create(&(struct fake_options){ .release = 12, .layout = &layout });
+	fake_segment(fake, 0, GENERATION_0, 0x1000);
+	(void)fake_thread(fake);
+	(void)fake_thread(fake);
+	fake_header(fake, fake_object(fake, fake->object_type, 0), 2);
+	(void)fake_context(fake, 256);
+	for (unsigned int i = 0; i < 8; i++)
+		(void)fake_object(fake, fake->object_type, 0);
+	return fake;
+}
+
+static void open(struct fixture *fixture, struct fake_clr *fake, const char *const *without)
+{
+	struct fake_descriptor descriptor = fake_descriptor_make(fake, without);
+	*fixture = (struct fixture){ .fake = fake };
+	fake_export(fake, &(struct fake_export){ .json = descriptor.json.bytes,
+						 .pointers = descriptor.pointers,
+						 .pointer_count = descriptor.pointer_count });
+	fake_descriptor_free(&descriptor);
+	ASSERT_UINT_FATAL(clr_open(&fake->target, NULL, &fixture->clr, NULL), HD_OK);
+	ASSERT_UINT_FATAL(heap_open(fixture->clr, &fixture->heap, NULL), HD_OK);
+	ASSERT_UINT_FATAL(verify_heap(fixture->heap, NULL, NULL, &fixture->result, NULL), HD_OK);
+}
+
+static void close(struct fixture *fixture)
+{
+	verify_result_deinit(&fixture->result);
+	heap_destroy(fixture->heap);
+	clr_destroy(fixture->clr);
+	fake_clr_destroy(fixture->fake);
+}
+
+TEST(locks_and_contexts_of_known_threads_are_checked)
+{
+	struct fixture fixture;
+	open(&fixture, make(), NULL);
+	CU_ASSERT_TRUE(clr_knows_all_threads(fixture.clr));
+	ASSERT_UINT(fixture.result.count, 0);
+	close(&fixture);
+	/* A lock of a thread that there is not is damage. */
+	struct fake_clr *fake = make();
+	fake_header(fake, fake_object(fake, fake->object_type, 0), 77);
+	open(&fixture, fake, NULL);
+	ASSERT_UINT(fixture.result.damage_count, 1);
+	close(&fixture);
+}
+
+TEST(locks_of_threads_that_are_not_known_are_no_damage)
+{
+	static const char *const fields[] = { "Thread.LinkNext", "Thread.Id",
+					      "ThreadStore.FirstThreadLink" };
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		const char *const without[] = { fields[i], NULL };
+		struct fixture fixture;
+		open(&fixture, make(), without);
+		CU_ASSERT_FALSE(clr_knows_all_threads(fixture.clr));
+		CU_ASSERT_TRUE(findings_has(&fixture.fake->target.findings, FINDING_THREAD_LIST));
+		ASSERT_UINT(fixture.result.damage_count, 0);
+		ASSERT_UINT_FATAL(fixture.result.count, 1);
+		ASSERT_UINT(fixture.result.findings[0].verdict, VERDICT_UNOWNED_CONTEXT);
+		close(&fixture);
+	}
+}
+
+/* What the list leads to is not threads. */
+TEST(threads_with_impossible_ids_are_left_out)
+{
+	struct fixture fixture;
+	struct fake_clr *fake = make();
+	for (size_t i = 0; i < fake->thread_count; i++)
+		fake->threads[i].os_id = 0x7f0000000000 + i;
+	open(&fixture, fake, NULL);
+	ASSERT_UINT(clr_thread_count(fixture.clr), 0);
+	CU_ASSERT_FALSE(clr_knows_all_threads(fixture.clr));
+	CU_ASSERT_TRUE(findings_has(&fixture.fake->target.findings, FINDING_THREAD_LIST));
+	ASSERT_UINT(fixture.result.damage_count, 0);
+	close(&fixture);
+	/* One of three may be damaged: the others are threads. */
+	fake = make();
+	fake->threads[1].id = 0x7fffffff;
+	open(&fixture, fake, NULL);
+	ASSERT_UINT(clr_thread_count(fixture.clr), 3);
+	CU_ASSERT_FALSE(clr_knows_all_threads(fixture.clr));
+	ASSERT_UINT(fixture.result.damage_count, 0);
+	close(&fixture);
+}
+
+SUITE(.name = "unread_threads")
