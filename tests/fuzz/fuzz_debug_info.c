@@ -20,11 +20,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What is asked. */
 struct head {
-	uint8_t version, function; /* 0, 1, 2: JIT of 8, 9, 10; from 3 on: ReadyToRun */
+	uint8_t version, function; /* 0, 1, 2: JIT of 8, 9, 10; from 3 on: ReadyToRun; OF_11 */
 	uint16_t place;
 	uint8_t budget; /* 0: enough */
 };
 #define HEAD_SIZE 5u
+#define OF_11     0x40u /* of 11; bit 0: ReadyToRun */
 
 /* What leads to the bytes of the input: of the JIT, a header in front of the code; else an image. */
 static void put_roots(uint8_t *bytes, size_t blob_size, bool is_precompiled, uint16_t major)
@@ -94,7 +95,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(&head, data, HEAD_SIZE);
 	size -= HEAD_SIZE;
-	bool is_precompiled = head.version % 6u > 2;
+	bool is_11 = head.version & OF_11;
+	bool is_precompiled = is_11 ? head.version & 1 : head.version % 6u > 2;
 	memset(bytes, 0, BLOB);
 	put_roots(bytes, size, is_precompiled, head.version & 0x80 ? 9 : 16);
 	memcpy(bytes + BLOB, data + HEAD_SIZE, size);
@@ -102,10 +104,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned int i = 0; i < 2; i++) {
 		struct input_memory input = input_memory_at(BASE, bytes, BLOB + size, i == 0);
 		static struct clr clr;
-		clr = (struct clr){ .memory = &input.memory, .major = 8 + head.version % 3u };
+		clr = (struct clr){ .memory = &input.memory,
+				    .major = is_11 ? 11 : 8 + head.version % 3u };
 		layout_init(&clr.layout);
 		layout_set(&clr.layout, L_MODULE_R2R, 0, ORIGIN_BUILD);
 		layout_set(&clr.layout, L_R2R_HEADER, 0, ORIGIN_BUILD);
+		layout_set(&clr.layout, L_CODE_HEADER_DEBUG_INFO, 0, ORIGIN_BUILD);
 		ask(&clr, &head, is_precompiled, &answers[i]);
 	}
 	linear_end(&linear, "debug_info");

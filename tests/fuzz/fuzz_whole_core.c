@@ -25,6 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
  *	u8	repeat: to the next words as well
  *	u64	value
  *
+ * A byte after the patches chooses the core: RELEASES[byte]; without one it is the first.
+ *
  * make_patches.py writes such inputs.
  */
 #define PATCH_SIZE  14u
@@ -126,9 +128,18 @@ static const char *const lines[] = {
 
 #define LINES (sizeof(lines) / sizeof(lines[0]))
 
-static struct fake_core base;
-static uint8_t *image; /* the core's bytes, of the file that is opened */
-static char path[64], out[] = "/tmp/heapdump-fuzz-XXXXXX";
+/* The last one is of the future: its fields have moved, and its descriptor lacks some names. */
+static const unsigned int RELEASES[] = { 10, 11, 12 };
+#define CORES (sizeof(RELEASES) / sizeof(RELEASES[0]))
+
+/* A core, and the file that is opened. */
+struct whole {
+	struct fake_core core;
+	uint8_t *image; /* the file's bytes */
+	char path[64];
+};
+static struct whole wholes[CORES], *whole;
+static char out[] = "/tmp/heapdump-fuzz-XXXXXX";
 static char out_file[64], page_file[64];
 
 static void remove_out(void)
@@ -136,27 +147,53 @@ static void remove_out(void)
 	(void)unlink(out_file);
 	(void)unlink(page_file);
 	(void)rmdir(out);
-	fake_core_free(&base);
+	for (size_t i = 0; i < CORES; i++)
+		fake_core_free(&wholes[i].core);
 }
 
-static void make_core(void)
+static struct fake_core make_core(unsigned int release)
 {
-	base = fake_core_make();
+	static const char *const without[] = { "Thread.OSId", "RealCodeHeader.GCInfo",
+					       "SyncTableEntries", "GCInfoVersion", NULL };
+	struct layout layout;
+	if (release <= 11)
+		return fake_core_of(&(struct fake_core_options){ .release = release });
+	layout_init(&layout);
+	layout_fill(&layout, 11, ORIGIN_SERIES);
+	for (size_t i = 0; i < L_COUNT; i++)
+		layout.offsets[i] += layout_has(&layout, (enum layout_field)i) ? 8 : 0;
+	return fake_core_of(&(struct fake_core_options){
+		.release = release, .layout = &layout, .without = without });
+}
+
+static void make_whole(struct whole *ret, unsigned int release)
+{
+	ret->core = make_core(release);
+	size_t size = ret->core.bytes.size;
 	int fd = memfd_create("core", MFD_CLOEXEC);
-	if (fd < 0 || ftruncate(fd, (off_t)base.bytes.size) || !mkdtemp(out) || atexit(remove_out))
+	if (fd < 0 || ftruncate(fd, (off_t)size))
 		abort();
-	image = mmap(NULL, base.bytes.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (image == MAP_FAILED)
+	ret->image = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (ret->image == MAP_FAILED)
 		abort();
-	memcpy(image, base.bytes.bytes, base.bytes.size);
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	memcpy(ret->image, ret->core.bytes.bytes, size);
+	(void)snprintf(ret->path, sizeof(ret->path), "/proc/self/fd/%d", fd);
+}
+
+static void make_all(void)
+{
+	if (!mkdtemp(out) || atexit(remove_out))
+		abort();
 	(void)snprintf(out_file, sizeof(out_file), "%s/o.gcdump", out);
 	(void)snprintf(page_file, sizeof(page_file), "%s/o.html", out);
+	for (size_t i = 0; i < CORES; i++)
+		make_whole(&wholes[i], RELEASES[i]);
 }
 
 static uint64_t word_address(uint64_t value)
 {
-	const struct fake_piece_place *piece = &base.pieces[(value & 0xffff) % base.count];
+	const struct fake_core *core = &whole->core;
+	const struct fake_piece_place *piece = &core->pieces[(value & 0xffff) % core->count];
 	return piece->address + 8 * ((value >> 16) % (piece->size / 8 + 1));
 }
 
@@ -166,14 +203,14 @@ static void put(const struct fake_piece_place *piece, uint64_t place, uint64_t v
 	if (place >= piece->size)
 		return;
 	size_t room = (size_t)(piece->size - place);
-	memcpy(image + piece->offset + place, &value, size < room ? size : room);
+	memcpy(whole->image + piece->offset + place, &value, size < room ? size : room);
 }
 
 static uint64_t word_at(const struct fake_piece_place *piece, uint64_t place)
 {
 	uint64_t word = 0;
 	if (piece->size >= sizeof(word) && place <= piece->size - sizeof(word))
-		memcpy(&word, image + piece->offset + place, sizeof(word));
+		memcpy(&word, whole->image + piece->offset + place, sizeof(word));
 	return word;
 }
 
@@ -192,7 +229,8 @@ static void put_one(const struct fake_piece_place *piece, uint64_t place, uint8_
 		put(piece, place, piece->address + place + 8 + (value & 0x3f) * 8, 8);
 		break;
 	case HOW_COPY: {
-		const struct fake_piece_place *from = &base.pieces[(value & 0xffff) % base.count];
+		const struct fake_core *core = &whole->core;
+		const struct fake_piece_place *from = &core->pieces[(value & 0xffff) % core->count];
 		put(piece, place, word_at(from, 8 * ((value >> 16 & 0xffff) + step)), 8);
 		break;
 	}
@@ -208,7 +246,8 @@ static void apply(const uint8_t *patch)
 	uint64_t value;
 	memcpy(numbers, patch, sizeof(numbers));
 	memcpy(&value, patch + 6, sizeof(value));
-	const struct fake_piece_place *piece = &base.pieces[numbers[0] % base.count];
+	const struct fake_core *core = &whole->core;
+	const struct fake_piece_place *piece = &core->pieces[numbers[0] % core->count];
 	uint64_t place = (patch[4] & AT_BYTE ? 1 : 8) * (uint64_t)numbers[1] % piece->size;
 	for (uint64_t i = 0; i <= patch[5]; i++)
 		put_one(piece, place + 8 * i, patch[4], value, i);
@@ -225,7 +264,8 @@ static int swallow(void *arg, const char *text, size_t size)
 /* The words of a line, with what stands for its %. */
 static int make_words(const char *line, char *buf, size_t size, const char **argv)
 {
-	const uint64_t values[] = { 0, base.object, base.array, base.string, base.type };
+	const struct fake_core *core = &whole->core;
+	const uint64_t values[] = { 0, core->object, core->array, core->string, core->type };
 	int argc = 0;
 	(void)snprintf(buf, size, "%s", line);
 	static char numbers[8][32];
@@ -235,7 +275,7 @@ static int make_words(const char *line, char *buf, size_t size, const char **arg
 			continue;
 		const char *file = word[1] == 'e'   ? out_file
 				   : word[1] == 'h' ? page_file
-				   : word[1] == '0' ? path
+				   : word[1] == '0' ? whole->path
 						    : NULL;
 		if (file) {
 			argv[argc] = file;
@@ -261,8 +301,8 @@ static void run_all(uint64_t left_out)
 		if (hd_command_run(session, 3, settings[i], &sink, NULL) != HD_EXIT_OK)
 			abort();
 	}
-	struct linear linear = linear_begin(base.bytes.size);
-	enum hd_status status = hd_session_open(session, path, 0, &sink, NULL);
+	struct linear linear = linear_begin(whole->core.bytes.size);
+	enum hd_status status = hd_session_open(session, whole->path, 0, &sink, NULL);
 	linear_end(&linear, "open");
 	for (size_t i = 0; i < LINES && status == HD_OK; i++) {
 		char buf[128];
@@ -270,7 +310,7 @@ static void run_all(uint64_t left_out)
 		if (left_out >> (i % 64) & 1)
 			continue;
 		int argc = make_words(lines[i], buf, sizeof(buf), argv);
-		linear = linear_begin(base.bytes.size);
+		linear = linear_begin(whole->core.bytes.size);
 		(void)hd_command_run(session, argc, argv, &sink, NULL);
 		linear_end(&linear, lines[i]);
 	}
@@ -280,13 +320,15 @@ static void run_all(uint64_t left_out)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint64_t left_out = 0;
-	if (!image)
-		make_core();
+	if (!wholes[0].image)
+		make_all();
 	if (size < sizeof(left_out))
 		return 0;
 	memcpy(&left_out, data, sizeof(left_out));
 	data += sizeof(left_out);
 	size -= sizeof(left_out);
+	bool has_release = size % PATCH_SIZE == 1;
+	whole = &wholes[has_release ? data[size - 1] % CORES : 0];
 	size_t count = size / PATCH_SIZE < PATCHES_MAX ? size / PATCH_SIZE : PATCHES_MAX;
 	for (size_t i = 0; i < count; i++)
 		apply(data + i * PATCH_SIZE);
@@ -295,8 +337,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < count; i++) {
 		uint16_t number;
 		memcpy(&number, data + i * PATCH_SIZE, sizeof(number));
-		const struct fake_piece_place *piece = &base.pieces[number % base.count];
-		memcpy(image + piece->offset, base.bytes.bytes + piece->offset, piece->size);
+		const struct fake_core *core = &whole->core;
+		const struct fake_piece_place *piece = &core->pieces[number % core->count];
+		memcpy(whole->image + piece->offset, core->bytes.bytes + piece->offset,
+		       piece->size);
 	}
 	return 0;
 }

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pathlib
 import zlib
 
+OF_11 = 0x40
 CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
 BOUNDS = (
     (0, 0xFFFFFFFE),
@@ -68,26 +69,27 @@ def loose() -> bytes:
     return bits.bytes()
 
 
-def packed() -> bytes:
-    """Bounds of 10."""
+def packed(source: int = 2) -> bytes:
+    """Bounds of 10, or with 3 bits of source those of 11."""
     bits, before = Bits(), 0
     for number in (len(BOUNDS), 6, 8):
         bits.number(number)
     head, bits = bits.bytes(), Bits()
     for i, (native, il) in enumerate(BOUNDS):
-        bits.put(i % 3, 2)
+        bits.put(i % 3, source)
         bits.put(native - before, 7)
         bits.put(il + 3 & 0x1FF, 9)
         before = native
     return head + bits.bytes()
 
 
-def variables() -> bytes:
+def variables(is_11: bool = False) -> bytes:
     """A variable of each kind."""
     bits = Bits()
     bits.number(len(VARIABLES))
     for begin, size, number, kind, location in VARIABLES:
-        for value in (begin, size, number + 4, kind):
+        order = (number + 6, begin, size) if is_11 else (begin, size, number + 4)
+        for value in (*order, kind):
             bits.number(value)
         for part in location:
             signed = int(part)
@@ -104,6 +106,12 @@ def info(bounds: bytes, between: bytes = b"") -> bytes:
     for size in (*sizes, len(rest)):
         bits.number(size)
     return bits.bytes() + bounds + between + rest
+
+
+def info_11(*more: bytes) -> bytes:
+    """Bounds and variables (SLIM), or with four more parts (FAT)."""
+    parts = (packed(3), variables(True), *more)
+    return sizes(*([0] if more else []), *(len(part) for part in parts)) + b"".join(parts)
 
 
 def sizes(*numbers: int) -> bytes:
@@ -166,6 +174,14 @@ def main() -> None:
         "debug_info/many": head(2) + b"\0" + sizes(0, 6) + sizes(0xFFFFFFFF),
         "debug_info/spent": head(2, 0, 20) + b"\0" + info(packed()),
         "debug_info/cut": (head(2) + b"\0" + info(packed()))[:-5],
+        "debug_info/jit11-slim": head(OF_11) + info_11(),
+        "debug_info/jit11-fat": head(OF_11) + info_11(b"", b"abc", b"rich", b"\2\1async"),
+        "debug_info/r2r11": head(OF_11 | 1, 18) + image(info_11()),
+        "debug_info/jit11-cut": (head(OF_11) + info_11(b"", b"", b"", b"async"))[:-40],
+        "debug_info/r2r11-too-long": head(OF_11 | 1, 18)
+        + image(sizes(0, 4, 4, 0, 0, 0, 0xFFFFFFFF) + bytes(8)),
+        "debug_info/r2r11-async-too-long": head(OF_11 | 1, 18)
+        + image(sizes(0, 4, 4, 0, 0, 0, 9) + bytes(8)),
         "inflate/dynamic": len(text).to_bytes(3, "little") + deflate(text),
         "inflate/stored": b"\5\0\0\1\5\0\xfa\xffhello",
         "inflate/fixed": b"\3\1\0\x4b\x1c\5\0",

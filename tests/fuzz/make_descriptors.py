@@ -15,6 +15,14 @@ PLAIN = (
     '"globals":{"AppDomain":[[1],"pointer"],"ThreadStore":[[2],"pointer"],"RID":["1-x64","string"],'
     '"SOSBreakingChangeVersion":["0x5","uint8"]},"contracts":{"Loader":1,"Thread":"c1"}}'
 )
+# As 11 writes it: a version, numbers without a type, other names, fields that are elsewhere or missing.
+NEXT = (
+    '{"version":2,"baseline":"empty","types":{"MethodTable":{"MTFlags":8,"BaseSize":12,"EEClassOrCanonMT":48},'
+    '"AppDomain":{"AssemblyList":584,"DomainAssemblyList":8},"LoaderAllocator":{"ObjectHandle":672},'
+    '"ThreadStore":{"FirstThreadLink":96},"Thread":{"LinkNext":120,"Id":65535}},"globals":{"GCInfoVersion":"0x6",'
+    '"RuntimeProductVersionString":["12.0.0-preview.1","string"],"ThreadStore":[[2],"pointer"],'
+    '"ContinuationSingletonEEClass":[[1],"pointer"]},"subDescriptors":{"GC":[[2],"pointer"],"X":[[1],"pointer"]}}'
+)
 HOSTILE = (
     '{"types":{"MethodTable":{"MTFlags":-1,"BaseSize":65536,"Module":[[[1]],"x"],"!":1e9},"EEClass":[]},'
     '"globals":{"AppDomain":[[99],"pointer"],"ThreadStore":[[-1]],"RID":{}},"subDescriptors":[1]}'
@@ -41,6 +49,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     inputs = {
         "plain": image([0, 0x1234, 0x5678], PLAIN),
+        "next": image([0, 0x1234, 0x5678], NEXT),
         "hostile": image([0], HOSTILE),
         "part": with_part(),
         "deep": image([], "[" * 3000),

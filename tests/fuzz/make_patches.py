@@ -8,7 +8,7 @@ import random
 import struct
 import sys
 
-PIECES = 118  # of fake_core.c; the last two are the headers and the notes
+PIECES = 115  # of fake_core.c; the last two are the headers and the notes
 HEADERS, NOTES = PIECES - 2, PIECES - 1
 U64, U32, U16, U8, ADD, POINTER, CHAIN, COPY = range(8)
 ODD = [
@@ -56,7 +56,7 @@ def corpus() -> dict[str, bytes]:
         ]
     for i, value in enumerate(ODD):
         files[f"headers-{i:02}"] = [
-            patch(HEADERS, rng.randrange(8, 8 + 7 * 116), U64, value) for _ in range(6)
+            patch(HEADERS, rng.randrange(8, 8 + 7 * (PIECES - 2)), U64, value) for _ in range(6)
         ]
         files[f"notes-{i:02}"] = [patch(NOTES, rng.randrange(64), U32, value) for _ in range(3)]
     # All loads at one place of the file; all notes of one kind.
@@ -65,7 +65,12 @@ def corpus() -> dict[str, bytes]:
         for i in range(2, 60)
     ]
     files["headers-cut"] = [patch(HEADERS, 56, 0x80 | U16, 0xFFFF)]
-    return {name: bytes(8) + b"".join(patches) for name, patches in files.items()}
+    whole = {name: bytes(8) + b"".join(patches) for name, patches in files.items()}
+    # The same changes in a core of .NET 11, and in one of a release that nobody knows.
+    for number, release in ((1, "11"), (2, "next")):
+        for name in ("plain", "circle-016", "circle-048", "chain-016", "odd-032", "other-064"):
+            whole[f"{release}-{name}"] = whole[name] + bytes([number])
+    return whole
 
 
 def main(folder: pathlib.Path) -> None:
