@@ -2,6 +2,7 @@
 #include "clr/layout.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SERIES_COUNT 4u
@@ -29,7 +30,7 @@ static const char *const origin_names[] = {
 	[ORIGIN_SERIES] = "series", [ORIGIN_CALIBRATED] = "calibrated",
 };
 
-/* Microsoft's linux-x64 builds whose descriptor and heap were compared with the table. */
+/* Microsoft's linux-x64 builds whose descriptor and heap were compared with the table, the newest first. */
 static const struct layout_build builds[] = {
 	{ "2e5299ab22fd653a381ea8fe12c9b89646056681", "11.0.0", 11 },
 	{ "a44470e1693c65783b6ea573e9a3dca1147f611e", "11.0.0", 11 }, /* singlefilehost */
@@ -101,4 +102,19 @@ const struct layout_build *layout_build_find(const char *build_id)
 			return &builds[i];
 	}
 	return NULL;
+}
+
+void layout_build_versions(char *buf, size_t size)
+{
+	size_t used = 0;
+	*buf = '\0';
+	/* The newest come first. */
+	for (size_t i = sizeof(builds) / sizeof(builds[0]); i-- > 0 && used < size;) {
+		if (i + 1 < sizeof(builds) / sizeof(builds[0]) &&
+		    strcmp(builds[i].version, builds[i + 1].version) == 0)
+			continue;
+		int more = snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
+				    builds[i].version);
+		used += more > 0 ? (size_t)more : 0;
+	}
 }

@@ -232,5 +232,7 @@ struct layout_build {
 
 /** The build with that build-id, or NULL when it is not known. */
 const struct layout_build *layout_build_find(const char *build_id);
+/** The versions of all known builds, ascending, each once: "8.0.31, 9.0.20"; cut to @p size. */
+void layout_build_versions(char *buf, size_t size);
 
 #endif

@@ -177,12 +177,16 @@ static void write_stop(struct call *call)
 	answer_record(&call->answer, &schema, cells);
 }
 
+#define VERSIONS_SIZE 256u
+
 enum runtime_column {
 	RUNTIME_VERSION,
 	RUNTIME_BUILD_ID,
 	RUNTIME_PATH,
 	RUNTIME_SINGLE_FILE,
 	RUNTIME_LAYOUT,
+	RUNTIME_PROVEN,
+	RUNTIME_PROVEN_VERSIONS,
 	RUNTIME_GC,
 	RUNTIME_STANDALONE,
 	RUNTIME_HEAPS,
@@ -208,6 +212,10 @@ static const struct column runtime_columns[RUNTIME_COLUMNS] = {
 				  "is it in the program's own file?" },
 	[RUNTIME_LAYOUT] = { "runtime.layout", NULL, KIND_TEXT, 0, 0,
 			     "where offsets are from: descriptor or table" },
+	[RUNTIME_PROVEN] = { "runtime.proven", NULL, KIND_FLAG, 0, 0,
+			     "was this build of it compared with other tools?" },
+	[RUNTIME_PROVEN_VERSIONS] = { "runtime.proven_versions", NULL, KIND_TEXT, 0, 0,
+				      "versions that were" },
 	[RUNTIME_GC] = { "runtime.gc", NULL, KIND_TEXT, 0, 0, "server or workstation" },
 	[RUNTIME_STANDALONE] = { "runtime.standalone_gc", NULL, KIND_TEXT, 0, 0,
 				 "file of the GC that was loaded instead" },
@@ -244,6 +252,10 @@ static void runtime_lines(struct out *out, const struct cell *cells)
 	text_escape(&out->text, path->text.bytes, path->text.size);
 	out_printf(out, "\nLayout:      %s (info -layout lists it)\n",
 		   cells[RUNTIME_LAYOUT_TEXT].text.bytes);
+	out_printf(out, "Proven:      %s; builds of .NET %s were\n",
+		   cells[RUNTIME_PROVEN].flag ? "this build was compared with other tools"
+					      : "this build was not compared with other tools",
+		   cells[RUNTIME_PROVEN_VERSIONS].text.bytes);
 	out_printf(out, "GC:          %s, %s, %" PRIu64 " heap%s%s%s; %s\n",
 		   cells[RUNTIME_GC].text.bytes,
 		   cells[RUNTIME_REGIONS].flag ? "regions" : "segments", heaps,
@@ -267,7 +279,9 @@ static void runtime_layout(struct out *out, const struct cell *cells)
 	out_printf(out, "Types:       %s\n", format_thousands(cells[RUNTIME_TYPES].number, number));
 }
 
-static void runtime_cells(const struct heap *heap, struct cell cells[RUNTIME_COLUMNS])
+/* @param versions Memory for a text that a cell has. */
+static void runtime_cells(const struct heap *heap, struct cell cells[RUNTIME_COLUMNS],
+			  char versions[VERSIONS_SIZE])
 {
 	const struct clr *clr = heap->clr;
 	bool has_descriptor = clr_has_descriptor(clr);
@@ -276,6 +290,9 @@ static void runtime_cells(const struct heap *heap, struct cell cells[RUNTIME_COL
 	cells[RUNTIME_PATH] = cell_string(clr_path(clr));
 	cells[RUNTIME_SINGLE_FILE] = cell_flag(clr_is_single_file(clr));
 	cells[RUNTIME_LAYOUT] = cell_string(has_descriptor ? "descriptor" : "table");
+	layout_build_versions(versions, VERSIONS_SIZE);
+	cells[RUNTIME_PROVEN] = cell_flag(layout_build_find(clr_build_id(clr)) != NULL);
+	cells[RUNTIME_PROVEN_VERSIONS] = cell_string(versions);
 	cells[RUNTIME_GC] = cell_string(clr_has_server_gc(clr) ? "server" : "workstation");
 	cells[RUNTIME_STANDALONE] = cell_string(standalone_gc(clr_target(clr)));
 	cells[RUNTIME_HEAPS] = cell_number(heap->heap_count);
@@ -290,6 +307,7 @@ static void write_runtime(struct call *call, const struct heap_totals *totals)
 	static const struct schema schema = { SCHEMA_COLUMNS(runtime_columns),
 					      .layout = runtime_layout };
 	const struct heap *heap = call->heap;
+	char versions[VERSIONS_SIZE];
 	struct cell cells[RUNTIME_COLUMNS] = {
 		[RUNTIME_WALKABLE] = cell_flag(heap && heap->is_walkable && !heap->gc_in_progress),
 		[RUNTIME_OBJECTS] = cell_number(totals->objects),
@@ -299,7 +317,7 @@ static void write_runtime(struct call *call, const struct heap_totals *totals)
 		[RUNTIME_FREE_SIZE] = cell_number(totals->free_size),
 	};
 	if (heap)
-		runtime_cells(heap, cells);
+		runtime_cells(heap, cells, versions);
 	answer_record(&call->answer, &schema, cells);
 }
 
