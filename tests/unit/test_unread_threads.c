@@ -42,6 +42,13 @@ static void open(struct fixture *fixture, struct fake_clr *fake, const char *con
 						 .pointers = descriptor.pointers,
 						 .pointer_count = descriptor.pointer_count });
 	fake_descriptor_free(&descriptor);
+	/* The SyncBlockCache comes after the table: the first unused entry, and how many there are. */
+	uint64_t cache = fake_alloc(&fake->memory, 256);
+	uint64_t index = fake_at(fake, cache, L_SYNC_CACHE_INDEX);
+	fake_poke_u32(&fake->memory, index, fake->sync_count + 1);
+	fake_poke_u32(&fake->memory, index + 12, 64);
+	fake_set_global(fake, (enum fake_global)(FAKE_SYNC_TABLE + FAKE_SYNC_TABLE_MOVED + 1),
+			cache);
 	ASSERT_UINT_FATAL(clr_open(&fake->target, NULL, &fixture->clr, NULL), HD_OK);
 	ASSERT_UINT_FATAL(heap_open(fixture->clr, &fixture->heap, NULL), HD_OK);
 	ASSERT_UINT_FATAL(verify_heap(fixture->heap, NULL, NULL, &fixture->result, NULL), HD_OK);
@@ -83,6 +90,28 @@ TEST(locks_of_threads_that_are_not_known_are_no_damage)
 		ASSERT_UINT(fixture.result.damage_count, 0);
 		ASSERT_UINT_FATAL(fixture.result.count, 1);
 		ASSERT_UINT(fixture.result.findings[0].verdict, VERDICT_UNOWNED_CONTEXT);
+		close(&fixture);
+	}
+}
+
+/* Objects with sync blocks whose entries lie elsewhere: the table is left out, and no object is damaged. */
+TEST(a_table_of_sync_blocks_that_does_not_fit_is_left_out)
+{
+	for (unsigned int sound = 0; sound < 2; sound++) {
+		struct fixture fixture;
+		struct fake_clr *fake = make();
+		uint64_t objects[9];
+		for (unsigned int i = 0; i < 9; i++) {
+			objects[i] = fake_object(fake, fake->object_type, 0);
+			(void)fake_sync_block(fake, objects[i]);
+		}
+		for (unsigned int i = sound; i < 9; i++)
+			fake_poke_u64(&fake->memory, fake->sync_table + 16 * (i + 1ull) + 8,
+				      objects[(i + 1) % 9]);
+		open(&fixture, fake, NULL);
+		ASSERT_UINT(clr_has_sync_table(fixture.clr), sound);
+		ASSERT_UINT(findings_has(&fake->target.findings, FINDING_MISSING_SYMBOLS), !sound);
+		ASSERT_UINT(fixture.result.damage_count, sound ? 8 : 0);
 		close(&fixture);
 	}
 }

@@ -6,6 +6,8 @@
 #include "clr/internal.h"
 #include "clr/layouts/object_layout.h"
 #include "mem/memory.h"
+#include "targets/target.h"
+#include "util/findings.h"
 
 #define ENTRY_SIZE 16u /* SyncTableEntry {SyncBlock *, Object * | 1 when free} (syncblk.h) */
 
@@ -29,6 +31,8 @@
  * ones, and how many entries there are.
  */
 #define CACHE_COUNT 12u /* after the index */
+/* Objects of the table that are looked at to check it. */
+#define NAMED_MAX 8u
 /* Most entries of a table without a cache that are read. */
 #define SCAN_MAX (1u << 20)
 
@@ -100,13 +104,45 @@ static uint64_t count_by_names(const struct clr *clr)
 	return count;
 }
 
+/*
+ * Does any of the first objects that the table names have the index of its entry?  None of several: the
+ * table of this release is something else.
+ */
+static bool table_checks_out(const struct clr *clr)
+{
+	uint64_t words[2];
+	uint32_t named = 0, header;
+	for (uint32_t i = 1; i < clr->globals.sync_count && named < NAMED_MAX; i++) {
+		if (!read_sync_words(clr, i, words))
+			break;
+		if (words[1] < 8 || words[1] & 1 || !memory_u32(clr->memory, words[1] - 4, &header))
+			continue;
+		if (object_names(clr, words[1], i))
+			return true;
+		named++;
+	}
+	return named < NAMED_MAX;
+}
+
 void clr_sync_count(struct clr *clr)
 {
-	if (!clr->globals.sync_table || clr->globals.sync_count)
+	if (!clr->globals.sync_table)
 		return;
-	clr->globals.sync_count = count_of_cache(clr);
 	if (!clr->globals.sync_count)
+		clr->globals.sync_count = count_of_cache(clr);
+	/* After the entries that were used comes what was not cleared: without the count nothing follows. */
+	if (!clr->globals.sync_count) {
 		clr->globals.sync_count = count_by_names(clr);
+		return;
+	}
+	if (table_checks_out(clr))
+		return;
+	clr->globals.sync_table = clr->globals.sync_count = 0;
+	findings_add(
+		&clr->target->findings, FINDING_MISSING_SYMBOLS, NULL,
+		"the table of sync blocks does not check out: none of the first %u objects in it "
+		"has the number of its entry; locks and sync blocks are not known",
+		NAMED_MAX);
 }
 
 /*

@@ -7,6 +7,7 @@
 #include "command/modules/module_rows.h"
 #include "command/table.h"
 #include "heap/heap.h"
+#include "util/findings.h"
 
 enum {
 	OPT_NAME,
@@ -92,6 +93,8 @@ static enum hd_status run_clrmodules(struct call *call)
 	const char *part = call->options[OPT_NAME].given ? call->options[OPT_NAME].text
 							 : call->options[OPT_N].text;
 	TRY(module_list(clr, &modules, &count, call->err));
+	/* Some may be missing. */
+	call->findings |= findings_has(clr_findings(call->heap->clr), FINDING_MODULE_LIST);
 	answer_table(&call->answer, is_verbose ? &verbose_schema : &short_schema, &options);
 	for (size_t i = 0; i < count; i++) {
 		struct cell cells[MODULE_COLUMNS];

@@ -7,6 +7,7 @@
 #include "command/table.h"
 #include "heap/heap.h"
 #include "util/alloc.h"
+#include "util/findings.h"
 
 enum domain_column {
 	DOMAIN_ADDRESS,
@@ -78,6 +79,8 @@ static enum hd_status write_assemblies(struct call *call)
 	struct module *const *modules;
 	size_t count;
 	TRY(module_list(call->heap->clr, &modules, &count, call->err));
+	/* Some may be missing. */
+	call->findings |= findings_has(clr_findings(call->heap->clr), FINDING_MODULE_LIST);
 	answer_table(&call->answer, &assemblies_schema, &bare);
 	for (size_t i = 0; i < count; i++) {
 		if (answer_wants_row(&call->answer))
