@@ -494,7 +494,9 @@ const struct command dumpasync_command = {
 		"awaits the one above it. Equal chains are shown together, with the addresses of the\n"
 		"first. A line has the box, its MethodTable, the state in parentheses (the number of\n"
 		"the await), the method, and the line of the await if there is a PDB. A chain that\n"
-		"waits for a thread could go on: see threadpool.\n",
+		"waits for a thread could go on: see threadpool. Methods that .NET 11 suspends\n"
+		"itself are among them: the box of one is its Continuation, and of the outermost\n"
+		"of a call its task.\n",
 	.example = "dumpasync -type Checkout",
 	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_HEAP,

@@ -339,12 +339,27 @@ static void write_holders(struct call *call, const struct waits *waits,
 	write_evidence(call, text, NULL);
 }
 
+/* Since 11 it is a method of the framework that waits: for which method? */
+static void write_caller(struct call *call, const struct waits *waits, uint32_t node,
+			 struct text *text)
+{
+	const struct async_node *box = wait_node_box(waits, node);
+	const struct async_node *caller = box ? async_node_waiter(waits->async, box) : NULL;
+	if (caller == box)
+		return;
+	text_puts(text, "it is awaited by the async method ");
+	text_puts(text, async_node_name(waits->async, caller));
+	text_printf(text, " %" PRIx64, caller->address);
+	write_evidence(call, text, NULL);
+}
+
 static void write_one_object(struct call *call, const struct verdicts *verdicts,
 			     const struct verdict *verdict, struct text *text)
 {
 	uint32_t first = verdict->thing.first;
 	append_blocked_node(text, verdicts->waits, first);
 	write_evidence(call, text, wait_node_thread(verdicts->waits, first));
+	write_caller(call, verdicts->waits, first, text);
 	write_holders(call, verdicts->waits, &verdict->thing, text);
 	text_puts(text,
 		  "neither a thread nor an async method, a timer or a work item that can go on "
