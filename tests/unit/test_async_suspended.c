@@ -297,6 +297,17 @@ TEST(what_is_saved_without_names_are_references)
 	async_graph_deinit(&graph);
 }
 
+/* A framework whose names nobody has seen: "0 async methods" would be believed. */
+TEST(suspended_methods_without_any_call_are_said)
+{
+	(void)fake_suspended(&tasks, AWAIT_A, 0, 0);
+	struct async_graph graph = make_graph(false);
+	ASSERT_UINT(graph.rows_count, 0);
+	CU_ASSERT_TRUE(graph.is_cut);
+	CU_ASSERT(findings_has(clr_findings(graph.heap->clr), FINDING_ASYNC_LIST));
+	async_graph_deinit(&graph);
+}
+
 /* Without them, a release that nobody has seen would seem to have no async methods. */
 TEST(a_runtime_whose_continuations_are_not_known_says_so)
 {

@@ -104,6 +104,14 @@
 	X(BUILDER_BOX,                                                                             \
 	  "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1",       \
 	  CORELIB, 8, 0)                                                                           \
+	X(CONTINUATION, "System.Runtime.CompilerServices.Continuation", CORELIB, 10, 0)            \
+	X(RUNTIME_TASK, "System.Runtime.CompilerServices.AsyncHelpers+RuntimeAsyncTask`1",         \
+	  CORELIB, 11, 0)                                                                          \
+	X(TASK_HEAD, "System.Runtime.CompilerServices.RuntimeAsyncTaskContinuation", CORELIB, 11,  \
+	  0)                                                                                       \
+	X(SOURCE_HEAD, "System.Runtime.CompilerServices.AsyncHelpers+ValueTaskSourceContinuation", \
+	  CORELIB, 11, 0)                                                                          \
+	X(DISPATCHER, "System.Runtime.CompilerServices.AsyncDispatcherInfo", CORELIB, 11, 0)       \
 	/* Locks and signals */                                                                    \
 	X(LOCK, "System.Threading.Lock", CORELIB, 9, 0)                                            \
 	X(CONDITION, "System.Threading.Condition", CORELIB, 11, 0)                                 \
@@ -295,6 +303,13 @@
 	X(AWAITER_TASK, TASK_AWAITER, "m_task", 8, 0)                                             \
 	X(VALUE_AWAITER_OBJECT, VALUE_TASK_AWAITER, "_value._obj", 8, 0)                          \
 	X(BOX_MACHINE, BUILDER_BOX, "StateMachine", 8, 0)                                         \
+	X(TASK_HEAD_TASK, TASK_HEAD, "Task", 11, 0)                                               \
+	X(TASK_HEAD_CONTEXT, TASK_HEAD, "ContinuationContext", 11, 0)                             \
+	X(SOURCE_HEAD_SOURCE, SOURCE_HEAD, "Source", 11, 0)                                       \
+	X(DISPATCHER_CURRENT, DISPATCHER, "t_current", 11, 0)                                     \
+	X(DISPATCHER_OUTER, DISPATCHER, "Next", 11, 0)                                            \
+	X(DISPATCHER_AWAITS, DISPATCHER, "NextContinuation", 11, 0)                               \
+	X(DISPATCHER_TASK, DISPATCHER, "CurrentTask", 11, 0)                                      \
 	/* Locks and signals */                                                                   \
 	X(LOCK_OWNER, LOCK, "_owningThreadId", 9, 0)                                              \
 	X(LOCK_STATE, LOCK, "_state", 9, 0)                                                       \

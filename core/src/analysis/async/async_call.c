@@ -37,6 +37,7 @@ bool async_call_append(struct text *text, struct heap *heap, struct members *mem
 		return async_method_append(text, machine, machine_size);
 	if (!async_is_runtime_task(name, size))
 		return false;
-	return async_code_append_name(
-		text, heap->clr, outermost_method(heap, members, async_task_head(members, object)));
+	uint64_t head;
+	return async_task_head(members, object, &head) &&
+	       async_code_append_name(text, heap->clr, outermost_method(heap, members, head));
 }

@@ -9,6 +9,7 @@
 #include "analysis/async/async_suspended.h"
 #include "analysis/async/async_wait.h"
 #include "analysis/heap/object_pass.h"
+#include "clr/types/continuation.h"
 #include "inspect/managed_lock.h"
 #include "targets/target_map.h"
 #include "util/alloc.h"
@@ -108,7 +109,11 @@ static enum hd_status meet_object(void *arg, const struct object *object, struct
 	switch (async_type_of(&graph->types, graph->heap->clr, object->type, &graph->failed)) {
 	case ASYNC_BOX:
 		return add_box(walk, object, err);
+	case ASYNC_SUSPENDED:
+		graph->suspended += type_is_continuation(graph->heap->clr, object->type);
+		return HD_OK;
 	case ASYNC_RUNTIME_TASK:
+		graph->calls++;
 		return async_suspended_add(graph, object, walk->with_done, &walk->taken, err);
 	case ASYNC_CHANNEL:
 		return add_holder(&walk->channels, object, err);
@@ -299,6 +304,8 @@ enum hd_status async_graph_create(struct heap *heap, struct members *members, bo
 		async_graph_deinit(&graph);
 		return status;
 	}
+	/* Methods are suspended by calls: there must be some, but their class is not known. */
+	graph.is_cut |= graph.suspended && !graph.calls;
 	tell_losses(&graph);
 	*ret = graph;
 	return HD_OK;

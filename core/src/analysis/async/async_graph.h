@@ -99,7 +99,10 @@ struct async_graph {
 	struct async_methods methods;
 	struct async_node *rows;
 	size_t rows_count, rows_capacity;
-	uint64_t objects;    /**< that were walked */
+	uint64_t objects; /**< that were walked */
+	uint64_t
+		calls; /**< tasks of calls that the runtime suspends, also of those that have ended */
+	uint64_t suspended;  /**< Continuations of methods */
 	uint64_t unknown;    /**< rows whose method the target does not tell */
 	uint64_t unknown_at; /**< address of the bytes that would tell that of the first one */
 	bool is_cut;         /**< a list of Continuations cannot be read to its end */

@@ -100,12 +100,16 @@ uint64_t async_node_context(struct async_graph *graph, const struct async_node *
 	if (!node->holder || !member_object(graph->members, node->holder, &object))
 		return 0;
 	uint64_t context = saved_context(graph, &object);
-	struct member head = member_at(graph->members, node->task, "m_stateObject.Next");
-	/* What is awaited goes on with the innermost method itself. */
-	if (context || head.state != MEMBER_READ || head.bits != node->holder)
+	struct suspended head;
+	struct member first = fact_at(graph->members, node->task, FACT_TASK_STATE_OBJECT);
+	/* What a method awaits itself goes on in the context of the head. */
+	if (context || first.state != MEMBER_READ ||
+	    !member_object(graph->members, first.bits, &object) ||
+	    !suspended_read(graph->heap, &object, &head) || !head.is_head ||
+	    head.next != node->holder)
 		return context;
-	head = member_at(graph->members, node->task, "m_stateObject.ContinuationContext");
-	return head.state == MEMBER_READ ? head.bits : 0;
+	struct member of_head = fact_of(graph->members, &object, FACT_TASK_HEAD_CONTEXT);
+	return of_head.state == MEMBER_READ ? of_head.bits : 0;
 }
 
 uint64_t async_node_this(struct async_graph *graph, const struct async_node *node)

@@ -11,13 +11,6 @@
 #include "stack/stack.h"
 #include "util/sort.h"
 
-/* Names of the framework of .NET 11. */
-#define DISPATCHER        "System.Runtime.CompilerServices.AsyncDispatcherInfo"
-#define CURRENT           "t_current"
-#define DISPATCHER_OUTER  "Next"
-#define DISPATCHER_TASK   "CurrentTask"
-#define DISPATCHER_AWAITS "NextContinuation"
-
 /* Calls of one thread, each of which runs inside the one before. */
 #define CALLS_MAX 64u
 
@@ -49,7 +42,8 @@ static uint64_t first_record(const struct running_search *search, const struct f
 	uint64_t record = 0;
 	for (size_t i = 0; i < fields->count; i++) {
 		const struct field *field = &fields->rows[i];
-		if (!field->is_thread_static || strcmp(field->name, CURRENT) != 0)
+		if (!field->is_thread_static ||
+		    strcmp(field->name, fact_row(FACT_DISPATCHER_CURRENT)->path) != 0)
 			continue;
 		uint64_t slot = field_thread_static_address(clr, field, thread);
 		if (slot)
@@ -58,9 +52,9 @@ static uint64_t first_record(const struct running_search *search, const struct f
 	return record;
 }
 
-static uint64_t record_word(const struct running_search *search, uint64_t record, const char *name)
+static uint64_t record_word(const struct running_search *search, uint64_t record, enum fact fact)
 {
-	struct member member = member_of_struct(search->graph->members, search->type, record, name);
+	struct member member = fact_of_struct(search->graph->members, search->type, record, fact);
 	return member.state == MEMBER_READ ? member.bits : 0;
 }
 
@@ -103,8 +97,8 @@ static enum hd_status add_running(struct running_search *search, uint64_t record
 				  struct hd_error *err)
 {
 	struct async_graph *graph = search->graph;
-	uint64_t task = record_word(search, record, DISPATCHER_TASK);
-	uint64_t first = record_word(search, record, DISPATCHER_AWAITS);
+	uint64_t task = record_word(search, record, FACT_DISPATCHER_TASK);
+	uint64_t first = record_word(search, record, FACT_DISPATCHER_AWAITS);
 	size_t row = find_running(search, task), before = graph->rows_count;
 	if (row == SIZE_MAX)
 		return HD_OK;
@@ -143,7 +137,7 @@ static enum hd_status look_at_thread(struct running_search *search, const struct
 	enum hd_status status = HD_OK;
 	for (unsigned int i = 0; record && i < CALLS_MAX && status == HD_OK; i++) {
 		status = add_running(search, record, index, err);
-		record = record_word(search, record, DISPATCHER_OUTER);
+		record = record_word(search, record, FACT_DISPATCHER_OUTER);
 	}
 	thread_stack_deinit(&search->stack);
 	return status;
@@ -170,7 +164,7 @@ enum hd_status async_running_add(struct async_graph *graph, struct hash_index *t
 	};
 	if (!has_running(graph))
 		return HD_OK;
-	search.type = type_by_name(graph->heap->clr, DISPATCHER, 0);
+	search.type = type_by_name(graph->heap->clr, net_type_name(NET_DISPATCHER), 0);
 	if (!search.type)
 		return HD_OK;
 	TRY(look_at_threads(&search, err));

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/async/async_suspended.h"
 
-#include <string.h>
-
 #include "analysis/async/async_box.h"
 #include "analysis/async/task_state.h"
 #include "heap/references.h"
 #include "inspect/suspended.h"
 #include "inspect/value.h"
 #include "util/alloc.h"
-
-/* Names of the framework of .NET 11. */
-#define RUNTIME_TASK   "System.Runtime.CompilerServices.AsyncHelpers+RuntimeAsyncTask<"
-#define TASK_HEAD      "m_stateObject"
-#define TASK_ACTION    "m_action"
-#define HEAD_OF_TASK   "Task"
-#define HEAD_OF_SOURCE "Source"
 
 /* The call whose nodes are added. */
 struct suspended_call {
@@ -28,13 +19,14 @@ struct suspended_call {
 
 bool async_is_runtime_task(const char *name, size_t size)
 {
-	return size > strlen(RUNTIME_TASK) && memcmp(name, RUNTIME_TASK, strlen(RUNTIME_TASK)) == 0;
+	return net_type_is(NET_RUNTIME_TASK, name, size);
 }
 
-uint64_t async_task_head(struct members *members, const struct object *task)
+bool async_task_head(struct members *members, const struct object *task, uint64_t *ret)
 {
-	struct member head = member_of(members, task, TASK_HEAD);
-	return head.state == MEMBER_READ ? head.bits : 0;
+	struct member head = fact_of(members, task, FACT_TASK_STATE_OBJECT);
+	*ret = head.bits;
+	return head.state == MEMBER_READ;
 }
 
 static bool is_same_continuation(const void *arg, uint32_t index)
@@ -56,9 +48,9 @@ static bool read_suspended(struct async_graph *graph, uint64_t address, struct s
 /* What the head of a call says that is awaited; 0: it does not know. */
 static uint64_t awaited_of_head(struct async_graph *graph, const struct object *head)
 {
-	static const char *const fields[] = { HEAD_OF_TASK, HEAD_OF_SOURCE };
+	static const enum fact fields[] = { FACT_TASK_HEAD_TASK, FACT_SOURCE_HEAD_SOURCE };
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		struct member member = member_of(graph->members, head, fields[i]);
+		struct member member = fact_of(graph->members, head, fields[i]);
 		if (member.state == MEMBER_READ)
 			return member.bits;
 	}
@@ -91,7 +83,7 @@ static uint64_t find_awaiter(struct suspended_call *call, const struct suspended
 {
 	struct async_graph *graph = call->graph;
 	struct window window = { .memory = graph->heap->memory };
-	struct member action = member_of(graph->members, call->task, TASK_ACTION);
+	struct member action = fact_of(graph->members, call->task, FACT_TASK_ACTION);
 	struct references references;
 	struct reference reference;
 	uint64_t found = 0;
@@ -223,13 +215,14 @@ enum hd_status async_suspended_add(struct async_graph *graph, const struct objec
 				   bool with_done, struct hash_index *taken, struct hd_error *err)
 {
 	struct suspended_call call = { .graph = graph, .task = task, .taken = taken };
-	uint64_t head = async_task_head(graph->members, task);
+	uint64_t head;
+	bool is_known = async_task_head(graph->members, task, &head);
 	struct suspended innermost;
 	if (task_is_complete(graph->members, task))
 		return with_done ? add_task_only(graph, task, ASYNC_DONE, 0, err) : HD_OK;
-	if (!head)
+	if (is_known && !head)
 		return add_task_only(graph, task, ASYNC_RUNS, 0, err);
-	if (find_innermost(&call, head, &innermost))
+	if (is_known && find_innermost(&call, head, &innermost))
 		return add_methods(&call, innermost, err);
 	graph->is_cut = true;
 	return add_task_only(graph, task, 0, call.awaited ? call.awaited : head, err);

@@ -8,8 +8,12 @@
 /** Is it the type of the tasks of such calls, by its full name? */
 bool async_is_runtime_task(const char *name, size_t size);
 
-/** The first Continuation of the call that @p task is of; 0: it has none, because it runs or has ended. */
-uint64_t async_task_head(struct members *members, const struct object *task);
+/**
+ * The first Continuation of the call that @p task is of; 0: it has none, because it runs or has ended.
+ *
+ * @return false when this framework does not tell; *@p ret is 0 then
+ */
+bool async_task_head(struct members *members, const struct object *task, uint64_t *ret);
 
 /**
  * Add the methods of one call: those that the Continuations of @p task are of, the innermost first.  A

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "clr/types/type_name.h"
+#include "framework/facts.h"
 #include "inspect/async_name.h"
 #include "inspect/value.h"
 
@@ -80,7 +81,7 @@ static enum async_type find_kind(struct clr *clr, const struct type *type)
 		if (is_named(name, size, known_types[i].name))
 			return known_types[i].kind;
 	}
-	if (type_derives_from(clr, type, 0, "System.Runtime.CompilerServices.Continuation"))
+	if (type_derives_from(clr, type, 0, net_type_name(NET_CONTINUATION)))
 		return ASYNC_SUSPENDED;
 	if (type_derives_from(clr, type, 0, "System.Threading.WaitHandle"))
 		return ASYNC_HANDLE;
