@@ -57,8 +57,9 @@ run build/heapdump "$dump" objsize "$object"
 
 # GDB and LLDB open a plain core; heapdump reads the packed one as it is.
 plain=$(mktemp --suffix=.core)
+plain11=$(mktemp --suffix=.core)
 gcdump=$(mktemp --suffix=.gcdump)
-trap 'rm -f "$plain" "$gcdump"' EXIT
+trap 'rm -f "$plain" "$plain11" "$gcdump"' EXIT
 zstd -q -d -f "$core" -o "$plain"
 run build/heapdump "$core" info || [ $? -eq 1 ]
 run build/heapdump "$core" dumpheap -stat -type WebShop
@@ -79,6 +80,11 @@ run build/heapdump "$gcdump" gcroot "$session"
 
 # Why a program hangs: status 1 says that it does.
 run build/heapdump corefiles/hang.core.zst hang || [ $? -eq 1 ]
+# The same on .NET 11, whose runtime suspends async methods itself.
+hang11=corefiles/hang11.core.zst
+run build/heapdump --no-files "$hang11" hang || [ $? -eq 1 ]
+run build/heapdump --no-files --symbols corefiles/symbols "$hang11" dumpasync
+run build/heapdump --no-files "$hang11" verifyheap
 
 gdb=(gdb -nx -q -batch -iex 'set debuginfod enabled off' -ex 'source gdb-plugin/heapdump.py')
 lldb=(lldb-14 --no-lldbinit -b -o 'plugin load build/libheapdump_lldb.so')
@@ -91,4 +97,9 @@ run_debugger "$leak" "${gdb[@]}" -ex "dumpheap -stat -type WebShop.S" -ex "dumpo
     -ex verifyheap -ex "gcroot $session" -c "$plain"
 run_debugger "$leak" "${lldb[@]}" -o "dumpheap -stat -type WebShop.S" -o "dumpobj $session" \
     -o verifyheap -o "gcroot $session" -c "$plain"
+# The deadlock on .NET 11, and the async methods that wait.
+zstd -q -d -f "$hang11" -o "$plain11"
+waiting="Shop.Inventory.Reserve"
+run_debugger "$waiting" "${gdb[@]}" -ex hang -ex "dumpasync -stats" -c "$plain11"
+run_debugger "$waiting" "${lldb[@]}" -o hang -o "dumpasync -stats" -c "$plain11"
 printf '\ndemo: every step passed\ndemo: the report of %s, for a browser: %s\n' "$core" "$page"

@@ -1,0 +1,3 @@
+file: --no-files corefiles/hang11.core.zst
+exit: 1
+hang --json
