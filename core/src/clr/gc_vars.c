@@ -59,19 +59,30 @@ static bool has_shape(const struct clr *clr, const uint8_t *bytes)
 	       max_generation == MAX_GENERATION;
 }
 
-static bool find_gc_vars(const struct clr *clr, uint8_t *bytes, uint64_t *ret_address,
-			 size_t *ret_index)
+/* The entry of g_dacTable that leads to them: the entries are read from @p memory. */
+static bool find_gc_vars_in(const struct clr *clr, struct memory *memory, uint8_t *bytes,
+			    uint64_t *ret_address, size_t *ret_index)
 {
 	for (size_t i = 0; i < clr->globals.dac_count; i++) {
-		uint64_t address = 0;
-		if (!dac_pointer(clr, i, &address) || address == 0 || address % 8 != 0 ||
-		    !memory_read(clr->memory, address, bytes, VARS_SIZE) || !has_shape(clr, bytes))
+		uint64_t variable = 0, address = 0;
+		if (!dac_entry(clr, i, &variable) || !memory_u64(memory, variable, &address) ||
+		    address == 0 || address % 8 != 0 ||
+		    !memory_read(memory, address, bytes, VARS_SIZE) || !has_shape(clr, bytes))
 			continue;
 		*ret_address = address;
 		*ret_index = i;
 		return true;
 	}
 	return false;
+}
+
+/* Not from the runtime's file if the core has them: other entries lead to what only the file has. */
+static bool find_gc_vars(const struct clr *clr, uint8_t *bytes, uint64_t *ret_address,
+			 size_t *ret_index)
+{
+	struct memory *own = clr->target->own;
+	return (own && find_gc_vars_in(clr, own, bytes, ret_address, ret_index)) ||
+	       find_gc_vars_in(clr, clr->memory, bytes, ret_address, ret_index);
 }
 
 static enum hd_status read_server(struct clr *clr, const uint8_t *bytes, struct hd_error *err)

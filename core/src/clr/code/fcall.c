@@ -7,6 +7,7 @@
 #include "clr/code/method.h"
 #include "clr/internal.h"
 #include "mem/memory.h"
+#include "targets/target.h"
 
 #define FCALL_LISTS 127u
 /* Longer lists are not valid: all lists together have some hundred methods. */
@@ -22,7 +23,9 @@ static bool is_fcall_table(const struct clr *clr, uint64_t address)
 {
 	uint64_t heads[FCALL_LISTS];
 	unsigned int count = 0;
-	if (address % 8 || !memory_read(clr->memory, address, heads, sizeof(heads)))
+	/* The runtime has filled it, so it is not in the runtime's file. */
+	struct memory *own = clr->target->own ? clr->target->own : clr->memory;
+	if (address % 8 || !memory_read(own, address, heads, sizeof(heads)))
 		return false;
 	for (unsigned int i = 0; i < FCALL_LISTS; i++) {
 		struct fcall call;
