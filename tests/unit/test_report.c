@@ -260,13 +260,24 @@ TEST(most_members_are_younger_than_the_last_collection)
 
 TEST(names_of_the_framework_are_told_from_the_program_s)
 {
-	CU_ASSERT(name_is_own("WebShop.Session", 15));
-	CU_ASSERT(!name_is_own("System.String", 13));
-	CU_ASSERT(!name_is_own("Microsoft.Extensions.X", 22));
-	CU_ASSERT(!name_is_own("", 0));
+	struct report_facts facts = { .heap = NULL };
+	CU_ASSERT(facts_name_is_own(&facts, "WebShop.Session", 15));
+	CU_ASSERT(!facts_name_is_own(&facts, "System.String", 13));
+	CU_ASSERT(!facts_name_is_own(&facts, "Microsoft.Extensions.X", 22));
+	CU_ASSERT(!facts_name_is_own(&facts, "", 0));
 	const struct graph_type list = { .name = "System.List<A>", .name_size = 14 };
 	CU_ASSERT(type_is_class(&list, "System.List"));
 	CU_ASSERT(!type_is_class(&list, "System.Li"));
+	CU_ASSERT(!type_is_own(&list));
+	struct graph_type type = { .name = "InternalShop.PriceFeed", .name_size = 22 };
+	CU_ASSERT(type_is_own(&type));
+	type.owner = TYPE_OF_FRAMEWORK;
+	CU_ASSERT(!type_is_own(&type));
+	/* A dump file says at least which file the type is from. */
+	type = (struct graph_type){ .name = "System.Mine",
+				    .name_size = 11,
+				    .module = "/app/shop.dll" };
+	CU_ASSERT(type_is_own(&type));
 }
 
 SUITE(.name = "report")

@@ -14,6 +14,13 @@
 #include "util/finding_kind.h"
 #include "util/job.h"
 
+/** Whose type it is, by its module. */
+enum type_owner {
+	TYPE_OWNER_UNKNOWN, /**< only its name, or the name of its module's file, tells */
+	TYPE_OF_FRAMEWORK,
+	TYPE_OF_PROGRAM,
+};
+
 /** One type.  All names are in the graph's arena. */
 struct graph_type {
 	uint64_t id;
@@ -23,6 +30,7 @@ struct graph_type {
 	const char *module; /**< path of its assembly, ends with NUL; NULL: not known */
 	uint64_t count;     /**< objects */
 	uint64_t size;      /**< bytes of all objects */
+	uint8_t owner;      /**< enum type_owner */
 };
 
 /** One AppDomain section.  Every graph has at least one; it is empty if the dump file has none. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "clr/modules/module.h"
+#include "framework/owns.h"
 #include "snapshot/snapshot_parts.h"
 #include "util/alloc.h"
 #include "util/arena.h"
@@ -82,6 +83,8 @@ static enum hd_status make_snapshot_types(struct snapshot *snapshot, struct used
 		snapshot->places->types[used[i].type->index] = (uint32_t)i;
 		TRY(copy_name(graph, clr, used[i].type, type, snapshot->err));
 		TRY(copy_module(modules, clr, used[i].type, type, snapshot->err));
+		type->owner = framework_owns_type(clr, used[i].type) ? TYPE_OF_FRAMEWORK
+								     : TYPE_OF_PROGRAM;
 	}
 	return HD_OK;
 }

@@ -53,11 +53,11 @@ struct types_in_both {
 	size_t equal;    /* of these, types at the same address */
 };
 
-static void count_common_types(const struct typed_name *names, size_t count,
-			       struct types_in_both *ret)
+static void count_common_types(const struct report_facts *facts, const struct typed_name *names,
+			       size_t count, struct types_in_both *ret)
 {
 	for (size_t i = 0; i < count; i++) {
-		bool is_own = name_is_own(names[i].name, strlen(names[i].name));
+		bool is_own = facts_name_is_own(facts, names[i].name, strlen(names[i].name));
 		ret->own[names[i].is_after] += is_own;
 		if (!i || names[i].is_after == names[i - 1].is_after ||
 		    strcmp(names[i].name, names[i - 1].name) != 0)
@@ -84,7 +84,8 @@ static enum same_process judge_process(const struct types_in_both *types, bool i
 	return types->equal >= types->placed - types->placed / 10 ? PROCESS_SAME : PROCESS_UNKNOWN;
 }
 
-static enum hd_status find_same_process(struct heap_comparison *comparison, int pid,
+static enum hd_status find_same_process(const struct report_facts *facts,
+					struct heap_comparison *comparison, int pid,
 					struct hd_error *err)
 {
 	const struct named_sums *before = &comparison->before->types;
@@ -98,7 +99,7 @@ static enum hd_status find_same_process(struct heap_comparison *comparison, int 
 	add_typed_names(after, true, names + before->rows_count);
 	if (count)
 		qsort(names, count, sizeof(*names), compare_typed_names);
-	count_common_types(names, count, &types);
+	count_common_types(facts, names, count, &types);
 	pages_free(names, count, sizeof(*names));
 	int before_pid = comparison->before->pid;
 	comparison->process = judge_process(&types, pid && before_pid && pid != before_pid);
@@ -305,7 +306,7 @@ enum hd_status comparison_make(struct report *report, const struct compared_with
 {
 	*ret = (struct heap_comparison){ .with = with, .before = with->before };
 	TRY(inventory_make(report, &ret->after, err));
-	TRY(find_same_process(ret, with->pid, err));
+	TRY(find_same_process(&report->facts, ret, with->pid, err));
 	find_survivors(ret, &report->facts);
 	TRY(pair_holdings(ret, err));
 	TRY(find_noise(ret, err));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "framework/member.h"
+#include "framework/owns.h"
 #include "heap/heap.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
@@ -22,21 +23,18 @@ bool type_contains(const struct graph_type *type, const char *part)
 	return type->name && memmem(type->name, type->name_size, part, strlen(part));
 }
 
-bool name_is_own(const char *name, size_t size)
-{
-	static const char *const frameworks[] = { "System.",  "Microsoft.", "Interop",
-						  "Internal", "Windows.",   "<Private" };
-	for (size_t i = 0; i < sizeof(frameworks) / sizeof(frameworks[0]); i++) {
-		size_t length = strlen(frameworks[i]);
-		if (size >= length && memcmp(name, frameworks[i], length) == 0)
-			return false;
-	}
-	return size > 0;
-}
-
 bool type_is_own(const struct graph_type *type)
 {
-	return type->name && name_is_own(type->name, type->name_size);
+	if (!type->name || type->owner != TYPE_OWNER_UNKNOWN)
+		return type->name && type->owner == TYPE_OF_PROGRAM;
+	enum module_owner owner = framework_owner_of_file(type->module);
+	return owner == OWNER_UNKNOWN ? !framework_owns(NULL, type->name, type->name_size)
+				      : owner == OWNER_PROGRAM;
+}
+
+bool facts_name_is_own(const struct report_facts *facts, const char *name, size_t size)
+{
+	return size && !framework_owns(facts->heap ? facts->heap->clr : NULL, name, size);
 }
 
 bool facts_object(const struct report_facts *facts, uint32_t node, struct object *ret)
@@ -126,8 +124,9 @@ static bool is_diagnostic(const struct graph_type *type)
 	       type_contains(type, "EventSource");
 }
 
-static uint8_t stage_of_root(const struct hd_graph *graph, uint32_t root)
+static uint8_t stage_of_root(const struct report_facts *facts, uint32_t root)
 {
+	const struct hd_graph *graph = facts->graph;
 	const struct graph_root *row = &graph->roots[root];
 	const char *name = graph->details ? graph->details[root].name : NULL;
 	const struct graph_type static_name = { .name = name,
@@ -142,7 +141,8 @@ static uint8_t stage_of_root(const struct hd_graph *graph, uint32_t root)
 			return PATH_STAGE(STAGE_SCHEDULED, false);
 		if (is_diagnostic(&static_name))
 			return PATH_STAGE(STAGE_DIAGNOSTIC, false);
-		return PATH_STAGE(STAGE_PROCESS, name && !type_is_own(&static_name));
+		return PATH_STAGE(STAGE_PROCESS,
+				  name && !facts_name_is_own(facts, name, strlen(name)));
 	default:
 		return PATH_STAGE(type < graph->type_count && is_diagnostic(&graph->types[type])
 					  ? STAGE_DIAGNOSTIC
@@ -245,7 +245,7 @@ static enum hd_status find_paths(struct report_facts *facts, struct hd_error *er
 	if (!of_roots)
 		return fail_nomem(err);
 	for (uint32_t i = 0; i < graph->root_count; i++)
-		of_roots[i] = stage_of_root(graph, i);
+		of_roots[i] = stage_of_root(facts, i);
 	struct path_stages in = { .of_roots = of_roots,
 				  .count = STAGES,
 				  .ends = ends,

@@ -144,8 +144,8 @@ static inline bool type_is_array(const struct graph_type *type)
 }
 /** Does the type belong to the program, and not to the framework? */
 bool type_is_own(const struct graph_type *type);
-/** The same for a name. */
-bool name_is_own(const char *name, size_t size);
+/** The same for the full name of a type, a method or a static field. */
+bool facts_name_is_own(const struct report_facts *facts, const char *name, size_t size);
 
 /** The object of a node; false: there is none, or this is a dump file. */
 bool facts_object(const struct report_facts *facts, uint32_t node, struct object *ret);

@@ -86,7 +86,8 @@ static const char *holder_link_text(struct report *report, uint32_t from, uint32
 static void blame_root(struct report *report, struct held_by *holder)
 {
 	const char *name = holder->steps[0].link, *dot = strrchr(name, '.');
-	if (!dot || strcmp(holder->root_kind, "stack") == 0 || !name_is_own(name, strlen(name)))
+	if (!dot || strcmp(holder->root_kind, "stack") == 0 ||
+	    !facts_name_is_own(&report->facts, name, strlen(name)))
 		return;
 	holder->blamed_type = report_name(report, name, (size_t)(dot - name));
 	holder->blamed_field = dot + 1;

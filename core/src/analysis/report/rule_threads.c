@@ -181,7 +181,7 @@ static void add_thread_methods(const struct report_facts *facts, struct threads_
 		    is_pool_thread(facts, &graph->threads[i]))
 			continue;
 		const char *method = graph->frames[thread->frame].method;
-		if (method && name_is_own(method, strlen(method)))
+		if (method && facts_name_is_own(facts, method, strlen(method)))
 			add_kept_by_many(keep, &keep->methods, method, thread);
 	}
 }
@@ -224,7 +224,8 @@ static enum hd_status judge_threads(struct report *report, const struct threads_
 	const struct report_facts *facts = &report->facts;
 	for (size_t i = 0; i < keep->statics.count; i++) {
 		const struct kept_by_many *row = &keep->statics.rows[i];
-		if (row->bytes >= facts_limit(facts) && name_is_own(row->name, strlen(row->name)))
+		if (row->bytes >= facts_limit(facts) &&
+		    facts_name_is_own(facts, row->name, strlen(row->name)))
 			TRY(add_static_finding(report, row, err));
 	}
 	for (size_t i = 0; i < keep->methods.count; i++) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/waits/wait_parts.h"
+#include "framework/owns.h"
 
 /* Most frames of one wait, and most of the framework between it and the program. */
 #define WAIT_FRAMES_MAX  64u
@@ -27,7 +28,8 @@ static void find_user_frame(const struct waits *waits, struct thread_wait *wait)
 	for (size_t i = begin; i < stack->frames_count && i - begin < OUTER_FRAMES_MAX; i++) {
 		const struct stack_frame *frame = &stack->frames[i];
 		if (frame->kind == STACK_MANAGED && !frame->is_dead &&
-		    frame_name(waits, frame, name) && !method_is_framework(name)) {
+		    frame_name(waits, frame, name) &&
+		    !framework_owns(waits->heap->clr, name, strlen(name))) {
 			wait->user_frame = i;
 			return;
 		}

@@ -105,18 +105,6 @@ static const char *const passed[] = {
 	"DynamicClass",
 };
 
-static const char *const framework[] = {
-	"System.",
-	"Interop+",
-	"Interop.",
-	"Internal.",
-	"Microsoft.Win32.",
-	"Microsoft.Extensions.",
-	"Microsoft.AspNetCore.",
-	"ILStubClass",
-	"DynamicClass",
-};
-
 static bool begins_with(const char *text, const char *begin)
 {
 	return strncmp(text, begin, strlen(begin)) == 0;
@@ -180,9 +168,4 @@ static bool begins_with_any(const char *method, const char *const *list, size_t 
 bool wait_passes_method(const char *method)
 {
 	return begins_with_any(method, passed, sizeof(passed) / sizeof(passed[0]));
-}
-
-bool method_is_framework(const char *method)
-{
-	return begins_with_any(method, framework, sizeof(framework) / sizeof(framework[0]));
 }

@@ -70,7 +70,4 @@ bool wait_passes_method(const char *method);
  */
 bool method_calls_back(const char *method);
 
-/** Is @p method one of the framework, and not of the program? */
-bool method_is_framework(const char *method);
-
 #endif

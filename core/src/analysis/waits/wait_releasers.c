@@ -10,6 +10,7 @@
 #include "clr/code/code_names.h"
 #include "clr/statics/static.h"
 #include "clr/types/type_name.h"
+#include "framework/owns.h"
 #include "heap/references.h"
 #include "util/alloc.h"
 #include "util/job.h"
@@ -205,7 +206,8 @@ static void note_waiting_methods(struct release_search *search)
 		uint64_t bits = thing_bit(search, waits_for(search, (uint32_t)(waits->count + i)));
 		const char *name = async_node_code(waits->async, &boxes[i]);
 		bool is_near = boxes[i].depth <= 3;
-		if (bits && is_near && !method_is_framework(name)) {
+		if (bits && is_near &&
+		    !framework_owns(search->waits->heap->clr, name, strlen(name))) {
 			note_clue(search, &search->machines,
 				  (struct release_clue){ .box_method = boxes[i].method,
 							 .things = bits });
@@ -334,7 +336,7 @@ static void look_at_release_box(struct release_search *search, const struct asyn
 		if (search->machines.rows[i].box_method == box->method)
 			found |= search->machines.rows[i].things;
 	}
-	if (!method_is_framework(name))
+	if (!framework_owns(search->waits->heap->clr, name, strlen(name)))
 		found |= things_of_class(search, name) |
 			 things_used_by(search, key->machine, key->method_desc);
 	found |= look_at_fields_of_box(search, box);
@@ -354,7 +356,7 @@ static uint64_t things_of_frame(struct release_search *search, const struct stac
 	if (search->classes.rows_count &&
 	    clr_method_name(search->waits->heap->clr, frame->method_desc, name, sizeof(name),
 			    NULL) &&
-	    !method_is_framework(name)) {
+	    !framework_owns(search->waits->heap->clr, name, strlen(name))) {
 		found |= things_of_class(search, name) |
 			 things_used_by(search, NULL, frame->method_desc);
 	}

@@ -6,6 +6,7 @@
 
 #include "analysis/async/async_graph.h"
 #include "clr/types/type_name.h"
+#include "framework/owns.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 
@@ -68,7 +69,8 @@ static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_w
 /* Is it of the framework?  What that waits for, it has its own ways to end. */
 static bool is_of_framework(const struct waits *waits, const struct async_node *box)
 {
-	return method_is_framework(async_node_code(waits->async, box));
+	const char *name = async_node_code(waits->async, box);
+	return framework_owns(waits->heap->clr, name, strlen(name));
 }
 
 /* By node: does a thread, or a request of a server, wait for what the node does? */

@@ -8,6 +8,7 @@
 #include "analysis/waits/wait_parts.h"
 #include "clr/code/method.h"
 #include "clr/features.h"
+#include "framework/owns.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/job.h"
@@ -151,7 +152,7 @@ static bool is_in_own_function(struct word_search *search, const struct thread_w
 	return is_call &&
 	       clr_method_name(search->waits->heap->clr, wait->call, search->name,
 			       sizeof(search->name), NULL) &&
-	       !method_is_framework(search->name);
+	       !framework_owns(search->waits->heap->clr, search->name, strlen(search->name));
 }
 
 static void match_initializer(struct word_search *search, struct thread_wait *wait)

@@ -8,6 +8,7 @@
 #include "analysis/async/async_wait.h"
 #include "analysis/waits/wait_kind.h"
 #include "command/async/async_text.h"
+#include "framework/owns.h"
 #include "report/fit.h"
 
 enum chain_row_column {
@@ -78,7 +79,7 @@ static void find_program_method(struct async_graph *graph, uint32_t row, struct 
 {
 	for (unsigned int i = 0; row != ASYNC_NO_BOX && i < STEPS_MAX; i++) {
 		const char *name = async_node_name(graph, &graph->rows[row]);
-		if (*name && !method_is_framework(name)) {
+		if (*name && !framework_owns(graph->heap->clr, name, strlen(name))) {
 			words->program.size = 0;
 			text_puts(&words->program, name);
 		}
@@ -100,8 +101,8 @@ static void write_chain_row(struct call *call, struct async_graph *graph,
 	text_puts(method, async_node_name(graph, end));
 	text_puts(root, async_node_name(graph, &graph->rows[chain->first]));
 	find_program_method(graph, chain->first, words);
-	if (!program->size ||
-	    (is_same_text(program, method) && root->size && !method_is_framework(root->bytes)))
+	if (!program->size || (is_same_text(program, method) && root->size &&
+			       !framework_owns(graph->heap->clr, root->bytes, root->size)))
 		program = root;
 	struct cell cells[ROW_COLUMNS] = {
 		[ROW_COUNT] = cell_number(chain->count),

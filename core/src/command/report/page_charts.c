@@ -22,7 +22,8 @@
 #define LABEL_SIZE 60u
 
 /* Whose part it is decides the colour; a module or a namespace is whose its largest type is. */
-static const char *color_of(const struct chart_tree *tree, const struct chart_node *node)
+static const char *color_of(const struct page *page, const struct chart_tree *tree,
+			    const struct chart_node *node)
 {
 	const struct chart_node *of = node;
 	while ((of->level == CHART_NAMESPACE || of->level == CHART_MODULE) && of->child_count)
@@ -37,7 +38,7 @@ static const char *color_of(const struct chart_tree *tree, const struct chart_no
 	case CHART_TYPE:
 		break;
 	}
-	return of->name_size && name_is_own(of->name, of->name_size) ? "own" : "frame";
+	return facts_name_is_own(&page->report->facts, of->name, of->name_size) ? "own" : "frame";
 }
 
 static void write_node_name(struct page *page, const struct chart_node *node, size_t most)
@@ -104,8 +105,8 @@ static void write_flame_boxes(struct page *page, const struct chart_tree *tree, 
 		html_printf(&page->html,
 			    "<svg class=\"box %s%s\" x=\"%.3f%%\" y=\"%u\" width=\"%.3f%%\" "
 			    "height=\"%u\" data-d=\"%u\">",
-			    color_of(tree, node), node->level == CHART_TYPE ? " t" : "", begins[i],
-			    node->depth * FLAME_ROW, width, FLAME_ROW, node->depth);
+			    color_of(page, tree, node), node->level == CHART_TYPE ? " t" : "",
+			    begins[i], node->depth * FLAME_ROW, width, FLAME_ROW, node->depth);
 		write_box(page, tree, node, width >= 2);
 	}
 }
@@ -147,7 +148,7 @@ static void write_square_boxes(struct page *page, const struct chart_tree *tree,
 		html_printf(&page->html,
 			    "<svg class=\"box %s\" x=\"%.2f%%\" y=\"%.1f\" width=\"%.2f%%\" "
 			    "height=\"%.1f\">",
-			    color_of(tree, node), 100 * box->x / SQUARES_WIDTH, box->y,
+			    color_of(page, tree, node), 100 * box->x / SQUARES_WIDTH, box->y,
 			    100 * box->width / SQUARES_WIDTH, box->height);
 		write_box(page, tree, node, box->width >= 40 && box->height >= SQUARES_HEAD);
 	}

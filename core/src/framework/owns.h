@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Is it the framework's, or the program's?  doc/coreclr.md 21. */
+#ifndef HEAPDUMP_SRC_FRAMEWORK_OWNS_H
+#define HEAPDUMP_SRC_FRAMEWORK_OWNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct clr;
+struct type;
+
+/** What decides, of what is known of a module. */
+enum module_owner {
+	OWNER_UNKNOWN, /**< nothing does: go by the name */
+	OWNER_FRAMEWORK,
+	OWNER_PROGRAM, /**< its own code, or a library that it brings */
+};
+
+/**
+ * Who owns an assembly, by where its file is: a folder of a shared framework, which has nothing
+ * else; a file elsewhere that is not called as one of the framework's assemblies.  NULL: not known.
+ */
+enum module_owner framework_owner_of_file(const char *path);
+
+/** Does the framework own the type?  Its module decides, if anything is known of that. */
+bool framework_owns_type(struct clr *clr, const struct type *type);
+
+/**
+ * Does the framework own what has that full name: a type, or a method or field of one?  The type's
+ * module decides if a type of that name is loaded, else whole namespaces: "System.Text.Rope" is the
+ * framework's, "SystemShop.Order" and "Microsoft.Contoso.Order" are not.
+ *
+ * @param clr NULL: only the name is known, as in a dump file
+ */
+bool framework_owns(struct clr *clr, const char *name, size_t size);
+
+#endif
