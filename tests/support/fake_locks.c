@@ -78,6 +78,8 @@ static void make_waits(struct fake_locks *locks)
 		{ .name = "_joinEvent", .element = ELEMENT_CLASS, .offset = 8 },
 		{ .name = "_DONT_USE_InternalThread", .element = ELEMENT_I, .offset = 16 },
 		{ .name = "_managedThreadId", .element = ELEMENT_I4, .offset = 24 },
+		{ .name = "_name", .element = ELEMENT_CLASS, .offset = 32 },
+		{ .name = "_synchronizationContext", .element = ELEMENT_CLASS, .offset = 40 },
 		{ .name = NULL }
 	};
 	const struct fake_field info[] = {
@@ -96,7 +98,7 @@ static void make_waits(struct fake_locks *locks)
 	};
 	const struct fake_field owner[] = { { .name = "_thread", .element = ELEMENT_CLASS },
 					    { .name = NULL } };
-	locks->thread_type = make_type(locks, "Thread", thread, 2, 48);
+	locks->thread_type = make_type(locks, "Thread", thread, 2, 64);
 	locks->info_type = make_type(locks, "WaitSubsystem+ThreadWaitInfo", info, 1, 32);
 	locks->waitable_type = make_type(locks, "WaitSubsystem+WaitableObject", waitable, 1, 40);
 	locks->owner_type = make_type(locks, "WaitSubsystem+OwnershipInfo", owner, 1, 24);

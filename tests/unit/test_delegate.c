@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "framework/absent.h"
 #include "inspect/value.h"
 #include "support/assert_more.h"
 #include "support/fake_types.h"
@@ -141,6 +142,111 @@ TEST(a_list_that_is_none_is_ignored)
 	fake_poke_u64(&fake->memory, address + LIST, 0x10);
 	CU_ASSERT_FATAL(read_at(address, &info));
 	ASSERT_UINT(info.invocation_list, 0);
+}
+
+/* Delegates of .NET 11: a list has structs of one reference each, and may be longer than what is used. */
+static uint64_t make_delegate_11(uint64_t *ret_wrappers)
+{
+	const struct fake_field fields[] = {
+		{ .name = "_helperObject", .element = ELEMENT_CLASS, .offset = 0 },
+		{ .name = "_target", .element = ELEMENT_CLASS, .offset = 8 },
+		{ .name = "_methodPtr", .element = ELEMENT_I, .offset = 16 },
+		{ .name = "_methodPtrAux", .element = ELEMENT_I, .offset = 24 },
+		{ .name = "_extraData", .element = ELEMENT_I, .offset = 32 },
+		{ .name = NULL },
+	};
+	const struct fake_field value[] = { { .name = "Value", .element = ELEMENT_CLASS },
+					    { .name = NULL } };
+	fake_types_destroy(types);
+	fake_clr_destroy(fake);
+	fake = fake_clr_create(NULL);
+	types = fake_types_create(fake);
+	uint64_t parent = fake_class(types, &(struct fake_class){ .space = "System",
+								  .name = "Delegate",
+								  .fields = fields,
+								  .type = { .base_size = 56 } });
+	parent = fake_class(types,
+			    &(struct fake_class){ .space = "System",
+						  .name = "MulticastDelegate",
+						  .inherited = 5,
+						  .type = { .base_size = 56, .parent = parent } });
+	delegate_type = fake_class(
+		types, &(struct fake_class){ .name = "Handler",
+					     .inherited = 5,
+					     .type = { .base_size = 56, .parent = parent } });
+	uint64_t wrapper = fake_class(
+		types, &(struct fake_class){ .space = "System",
+					     .name = "Wrapper",
+					     .fields = value,
+					     .type = { .base_size = 24, .flags = 0x00040000u } });
+	*ret_wrappers = fake_array_type(fake, wrapper);
+	fake_types_attach(types);
+	(void)fake_segment(fake, 0, GENERATION_0, 0x8000);
+	uint64_t address = fake_object(fake, delegate_type, 0);
+	fake_poke_u64(&fake->memory, address + 16, address);
+	fake_poke_u64(&fake->memory, address + 24, 0x5000);
+	return address;
+}
+
+TEST(a_multicast_one_of_11_has_a_list_of_wrappers)
+{
+	uint64_t wrappers, address = make_delegate_11(&wrappers);
+	uint64_t list = fake_object(fake, wrappers, 8);
+	struct delegate_info info;
+	fake_poke_u64(&fake->memory, address + 8, list);
+	fake_poke_u64(&fake->memory, address + 40, 5);
+	CU_ASSERT_FATAL(read_at(address, &info));
+	ASSERT_UINT(info.invocation_list, list);
+	ASSERT_UINT(info.invocation_count, 5);
+	ASSERT_UINT(info.target, 0);
+	ASSERT_UINT(info.method_code, 0);
+	fake_poke_u64(&fake->memory, address + 40, 9);
+	CU_ASSERT_FATAL(read_at(address, &info));
+	ASSERT_UINT(info.invocation_list, 0);
+}
+
+TEST(a_closed_one_of_11_has_a_target)
+{
+	uint64_t wrappers, address = make_delegate_11(&wrappers);
+	uint64_t target = fake_string(fake, "this");
+	struct delegate_info info;
+	fake_poke_u64(&fake->memory, address + 16, target);
+	fake_poke_u64(&fake->memory, address + 40, 0x7f0012345678);
+	CU_ASSERT_FATAL(read_at(address, &info));
+	ASSERT_UINT(info.target, target);
+	ASSERT_UINT(info.method_code, 0x5000);
+	ASSERT_UINT(info.invocation_list, 0);
+}
+
+TEST(delegates_whose_list_is_not_known_are_told)
+{
+	const struct fake_field fields[] = {
+		{ .name = "_target", .element = ELEMENT_CLASS, .offset = 0 },
+		{ .name = "_methodPtr", .element = ELEMENT_I, .offset = 8 },
+		{ .name = "_methodPtrAux", .element = ELEMENT_I, .offset = 16 },
+		{ .name = "_handlersOf12", .element = ELEMENT_CLASS, .offset = 24 },
+		{ .name = NULL },
+	};
+	tear_down();
+	fake = fake_clr_create(NULL);
+	types = fake_types_create(fake);
+	uint64_t parent = fake_class(types, &(struct fake_class){ .space = "System",
+								  .name = "Delegate",
+								  .fields = fields,
+								  .type = { .base_size = 40 } });
+	parent = fake_class(types,
+			    &(struct fake_class){ .space = "System",
+						  .name = "MulticastDelegate",
+						  .inherited = 4,
+						  .type = { .base_size = 40, .parent = parent } });
+	fake_types_attach(types);
+	(void)fake_segment(fake, 0, GENERATION_0, 0x8000);
+	struct delegate_info info;
+	enum fact absent[FACTS];
+	CU_ASSERT(read_at(fake_object(fake, parent, 0), &info));
+	ASSERT_UINT(facts_absent(fake->heap, absent), 2);
+	ASSERT_UINT(absent[0], FACT_DELEGATE_LIST);
+	ASSERT_UINT(absent[1], FACT_DELEGATE_COUNT);
 }
 
 TEST(other_objects_are_no_delegates)

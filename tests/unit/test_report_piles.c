@@ -303,10 +303,21 @@ static void hold_cache_of(int64_t limit, uint32_t entries, int64_t expiration, b
 		{ .name = "_coherentState", .element = ELEMENT_CLASS, .offset = 8 },
 		{ .name = NULL },
 	};
+	const struct fake_field span[] = { { .name = "_ticks", .element = ELEMENT_I8 },
+					   { .name = NULL } };
+	uint64_t span_type = fake_class(
+		scene->types,
+		&(struct fake_class){ .space = "System",
+				      .name = "TimeSpan",
+				      .fields = span,
+				      .type = { .base_size = 24, .flags = 0x00040000u } });
 	const struct fake_field entry[] = {
 		{ .name = "_cache", .element = ELEMENT_CLASS },
 		{ .name = "_absoluteExpirationTicks", .element = ELEMENT_I8, .offset = 8 },
-		{ .name = "_slidingExpirationSeconds", .element = ELEMENT_I4, .offset = 16 },
+		{ .name = "_slidingExpiration",
+		  .element = ELEMENT_VALUE,
+		  .type = span_type,
+		  .offset = 16 },
 		{ .name = NULL },
 	};
 	uint64_t options_type = scene_class(scene, CACHING, "MemoryCacheOptions", 0, 8, options);

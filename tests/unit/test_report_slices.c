@@ -40,7 +40,7 @@ static void make_types(const char *index_name)
 		{ .name = "_length", .element = ELEMENT_I4, .offset = 12 },
 		{ .name = NULL },
 	};
-	memory_type = make_struct("System", "ReadOnlyMemory", 1, 16, memory);
+	memory_type = make_struct("System", "ReadOnlyMemory`1", 1, 16, memory);
 	const struct fake_field place[] = {
 		{ .name = "Line", .element = ELEMENT_VALUE, .type = memory_type },
 		{ .name = "Column", .element = ELEMENT_I8, .offset = 16 },
@@ -54,7 +54,8 @@ static void make_types(const char *index_name)
 		{ .name = "_endInteger", .element = ELEMENT_I4, .offset = 20 },
 		{ .name = NULL },
 	};
-	uint64_t sequence_type = make_struct("System.Buffers", "ReadOnlySequence", 2, 24, sequence);
+	uint64_t sequence_type =
+		make_struct("System.Buffers", "ReadOnlySequence`1", 2, 24, sequence);
 	const struct fake_field mail[] = {
 		{ .name = "Subject", .element = ELEMENT_VALUE, .type = memory_type },
 		{ .name = "Named",

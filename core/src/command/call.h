@@ -120,9 +120,10 @@ struct call {
 	const struct command *command;
 	const struct hd_sink *sink;
 	struct settings settings;
-	bool as_json;    /**< settings.format is FORMAT_JSON */
-	bool findings;   /**< set by the command: exit status 1 */
-	bool is_written; /**< likewise: the file is complete, so nothing may fail any more */
+	bool as_json;        /**< settings.format is FORMAT_JSON */
+	bool findings;       /**< set by the command: exit status 1 */
+	bool is_absent_told; /**< call_tell_absent() has been called */
+	bool is_written;     /**< likewise: the file is complete, so nothing may fail any more */
 	struct job job;
 	struct out out;
 	struct json json;
@@ -215,5 +216,15 @@ uint64_t call_statistics_limit(const struct call *call, size_t stat, size_t limi
 
 /** A check of several commands: of START and END, the first words: HD_ERR_ARGUMENT unless they are in order. */
 enum hd_status check_range(struct call *call);
+
+/**
+ * Say which fields of the framework the command looked for and this framework does not have: the
+ * member "absent_fields", a line of text each, and status 1.  command/run.c does so after each
+ * command; one that shows the list also when it is empty calls it itself.
+ */
+void call_tell_absent(struct call *call);
+/** What command/run.c does before and after a command: the second one tells what was not told. */
+void call_begin_facts(struct call *call);
+void call_end_facts(struct call *call);
 
 #endif

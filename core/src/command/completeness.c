@@ -2,8 +2,12 @@
 /* Whether what no root reaches can be called dead, and what no object does unreachable from it. */
 #include "command/completeness.h"
 
+#include <stdio.h>
+
 #include "format/format.h"
+#include "framework/absent.h"
 #include "session/losses.h"
+#include "util/sink.h"
 
 /* What the graph lacks that matters where roots do, or do not. */
 static size_t losses_of(const struct call *call, bool with_roots, struct met_loss *ret)
@@ -14,6 +18,58 @@ static size_t losses_of(const struct call *call, bool with_roots, struct met_los
 			ret[kept++] = ret[i];
 	}
 	return kept;
+}
+
+static void tell_names(struct call *call, const char *const *names, size_t count)
+{
+	bool is_rows = !call->as_json && !answer_is_text(&call->answer);
+	for (size_t i = 0; i < count; i++) {
+		char line[512];
+		(void)snprintf(line, sizeof(line),
+			       "heapdump does not know %s of this framework: what needs it may be "
+			       "missing or wrong here",
+			       names[i]);
+		if (is_rows) {
+			sink_warn(call->sink, line);
+		} else {
+			answer_remark(&call->answer, "%s\n", line);
+		}
+	}
+}
+
+void call_tell_absent(struct call *call)
+{
+	enum fact facts[FACTS];
+	const char *names[FACTS];
+	size_t begins[FACTS],
+		count = call->session->heap ? facts_absent(call->session->heap, facts) : 0;
+	struct text text = { 0 };
+	for (size_t i = 0; i < count; i++) {
+		begins[i] = text.size;
+		fact_append_name(&text, facts[i]);
+		text_append(&text, "", 1);
+	}
+	for (size_t i = 0; i < count; i++)
+		names[i] = text.failed ? "?" : text.bytes + begins[i];
+	call->is_absent_told = true;
+	call->findings |= count > 0;
+	answer_list(&call->answer, "absent_fields", names, count);
+	tell_names(call, names, count);
+	text_deinit(&text);
+}
+
+void call_begin_facts(struct call *call)
+{
+	if (call->session->heap)
+		facts_begin(call->session->heap);
+}
+
+void call_end_facts(struct call *call)
+{
+	enum fact facts[FACTS];
+	if (!call->is_absent_told && call->session->heap &&
+	    facts_absent(call->session->heap, facts))
+		call_tell_absent(call);
 }
 
 bool call_merges_roots(const struct call *call)

@@ -228,8 +228,11 @@ static enum hd_status run_parsed(struct call *call)
 	enum hd_status status = provide(call);
 	if (status == HD_OK)
 		status = call_find_types(call);
+	call_begin_facts(call);
 	if (status == HD_OK)
 		status = call->command->run(call);
+	if (status == HD_OK)
+		call_end_facts(call);
 	/* People believe zero objects of a name that no type has.  Programs ask before the type is loaded. */
 	if (status == HD_OK && !call->answer.rows && answer_is_text(&call->answer))
 		status = call_check_patterns(call);

@@ -212,29 +212,34 @@ struct member member_of_struct(struct members *members, const struct type *type,
 	return no_member(MEMBER_ABSENT);
 }
 
-/* Are the names of a type's fields known?  Without metadata, nothing can be said to be absent. */
+/* Without metadata, nothing can be said to be absent. */
+static bool are_named(const struct field_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (!field_is_named(&list->rows[i]))
+			return false;
+	}
+	return true;
+}
+
 static bool has_field_names(struct clr *clr, const struct type *type)
 {
 	struct field_list list;
 	if (field_list_read(clr, type, &list, NULL) != HD_OK)
 		return false;
-	bool has = true;
-	for (size_t i = 0; i < list.count && has; i++)
-		has = field_is_named(&list.rows[i]);
+	bool has = are_named(&list);
 	field_list_deinit(&list);
 	return has;
 }
 
-/* Is it the type of the fact, or derived from it? */
-static bool is_type_of_fact(struct clr *clr, const struct type *type, enum fact fact)
+bool type_is_a(struct clr *clr, const struct type *type, enum net_type of)
 {
-	const struct type *within = type;
-	for (unsigned int i = 0; within && i < PARENTS_MAX; i++) {
+	for (unsigned int i = 0; type && i < PARENTS_MAX; i++) {
 		size_t size;
-		const char *name = type_name(clr, within, &size);
-		if (net_type_is(fact_row(fact)->type, name, size))
-			return has_field_names(clr, type);
-		within = within->parent ? type_find(clr, within->parent) : NULL;
+		const char *name = type_name(clr, type, &size);
+		if (net_type_is(of, name, size))
+			return true;
+		type = type->parent ? type_find(clr, type->parent) : NULL;
 	}
 	return false;
 }
@@ -246,16 +251,15 @@ static void note_absent(struct members *members, const struct type *type, enum f
 	const char *key = (const char *)fact_row(fact);
 	if (fact_ledger_has(heap->facts.absent, fact) || place_slot(members, type, key)->type)
 		return;
-	if (is_type_of_fact(heap->clr, type, fact))
+	if (type_is_a(heap->clr, type, fact_row(fact)->type) && has_field_names(heap->clr, type))
 		fact_ledger_add(heap->facts.absent, fact);
 	remember_place(members, &(struct place){ .type = type, .path = key });
 }
 
-static void note_found(struct members *members, enum fact fact)
+static void note_found(struct heap *heap, enum fact fact)
 {
-	struct fact_ledger *ledger = &members->heap->facts;
-	if (!fact_ledger_has(ledger->found, fact))
-		fact_ledger_add(ledger->found, fact);
+	if (!fact_ledger_has(heap->facts.found, fact))
+		fact_ledger_add(heap->facts.found, fact);
 }
 
 struct member fact_of_struct(struct members *members, const struct type *type, uint64_t address,
@@ -265,7 +269,7 @@ struct member fact_of_struct(struct members *members, const struct type *type, u
 	if (member.state == MEMBER_ABSENT) {
 		note_absent(members, type, fact);
 	} else {
-		note_found(members, fact);
+		note_found(members->heap, fact);
 	}
 	return member;
 }
@@ -351,9 +355,32 @@ struct member fact_static(struct members *members, enum fact fact)
 	struct member member = member_static(members, name, row->path);
 	const struct type *type = type_by_name(members->heap->clr, name, 0);
 	if (member.state != MEMBER_ABSENT) {
-		note_found(members, fact);
+		note_found(members->heap, fact);
 	} else if (type) {
 		note_absent(members, type, fact);
 	}
+	return member;
+}
+
+struct member fact_in_list(struct heap *heap, const struct object *object,
+			   const struct field_list *list, enum fact fact)
+{
+	const struct field *field = field_by_name(list, fact_row(fact)->path);
+	if (!field) {
+		if (!fact_ledger_has(heap->facts.absent, fact) && are_named(list) &&
+		    type_is_a(heap->clr, object->type, fact_row(fact)->type))
+			fact_ledger_add(heap->facts.absent, fact);
+		return no_member(MEMBER_ABSENT);
+	}
+	struct member member = { .address = object->address + OBJECT_FIELDS + field->offset,
+				 .type = field->type,
+				 .element_type = field->element_type };
+	note_found(heap, fact);
+	unsigned int size = element_size(field->element_type);
+	uint8_t bytes[8];
+	if (!memory_read(heap->memory, member.address, bytes, size))
+		return no_member(MEMBER_UNREADABLE);
+	for (unsigned int i = 0; i < size; i++)
+		member.bits |= (uint64_t)bytes[i] << 8 * i;
 	return member;
 }

@@ -67,8 +67,17 @@ struct member fact_of(struct members *members, const struct object *object, enum
 struct member fact_at(struct members *members, uint64_t address, enum fact fact);
 struct member fact_of_struct(struct members *members, const struct type *type, uint64_t address,
 			     enum fact fact);
+/**
+ * The same by a list of the object's fields that was read already, base classes first.  Without the
+ * names of fields all are absent, and none is noted.
+ */
+struct member fact_in_list(struct heap *heap, const struct object *object,
+			   const struct field_list *list, enum fact fact);
 /** The static field of a type that is not generic. */
 struct member fact_static(struct members *members, enum fact fact);
+
+/** Is @p type that one, or derived from it? */
+bool type_is_a(struct clr *clr, const struct type *type, enum net_type of);
 
 /** Read the object at @p address; false when there is none. */
 bool member_object(struct members *members, uint64_t address, struct object *ret);

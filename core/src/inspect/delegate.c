@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+#include "framework/delegate.h"
+
 #include "clr/code/method.h"
 #include "inspect/value.h"
 
-/* Reads the fields of a delegate (comdelegate.cpp: "DELEGATE KINDS TABLE"). */
-struct delegate_fields {
-	uint64_t target, code, code_aux, list, count;
-};
-
-/* Is the object at @p address an array of at least @p count objects? */
+/* Is the object at @p address a list of at least @p count handlers? */
 static bool is_list(struct heap *heap, uint64_t address, uint64_t count)
 {
 	struct window window = { .memory = heap->memory };
 	struct object object;
 	bool is = object_read(heap, &window, address, &object) &&
-		  object.type->category == CATEGORY_SZ_ARRAY && object.type->has_pointers &&
-		  object.type->component_size == sizeof(uint64_t) && object.length >= count;
+		  delegate_handlers_check(&object, count);
 	window_deinit(&window);
 	return is;
 }
@@ -34,22 +30,15 @@ bool delegate_read(struct heap *heap, const struct object *object, struct delega
 	if (!type_is_delegate(heap->clr, object->type) ||
 	    field_list_read(heap->clr, object->type, &fields, NULL) != HD_OK)
 		return false;
-	if (!field_by_name(&fields, "_methodPtr")) { /* the names are missing */
-		field_list_deinit(&fields);
-		return false;
-	}
-	struct delegate_fields raw = {
-		.target = field_word(heap, object, &fields, "_target"),
-		.code = field_word(heap, object, &fields, "_methodPtr"),
-		.code_aux = field_word(heap, object, &fields, "_methodPtrAux"),
-		.list = field_word(heap, object, &fields, "_invocationList"),
-		.count = field_word(heap, object, &fields, "_invocationCount"),
-	};
+	struct delegate_words raw;
+	bool is_known = delegate_words_read(heap, object, &fields, &raw);
 	field_list_deinit(&fields);
+	if (!is_known)
+		return false;
 	*ret = (struct delegate_info){ .target = raw.target, .method_code = raw.code };
-	if (raw.list && raw.count && raw.count <= UINT32_MAX &&
-	    is_list(heap, raw.list, raw.count)) {
-		ret->invocation_list = raw.list;
+	if (raw.handlers && raw.count && raw.count <= UINT32_MAX &&
+	    is_list(heap, raw.handlers, raw.count)) {
+		ret->invocation_list = raw.handlers;
 		ret->invocation_count = raw.count;
 		ret->target = 0;
 		ret->method_code = 0;

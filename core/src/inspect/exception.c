@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/layouts/stack_trace.h"
+#include "framework/member.h"
 #include "inspect/value.h"
 #include "util/alloc.h"
 #include "util/text.h"
@@ -20,6 +21,18 @@ static char *owned_string(struct heap *heap, uint64_t address, bool *ret_is_lost
 	return text.bytes ? text.bytes : mem_strndup("", 0);
 }
 
+/* A string of the exception; it is lost as well when its reference, or the field, cannot be read. */
+static void read_text(struct heap *heap, const struct object *object,
+		      const struct field_list *fields, enum fact fact, char **ret,
+		      bool *ret_is_lost)
+{
+	struct member member = fact_in_list(heap, object, fields, fact);
+	*ret = NULL;
+	*ret_is_lost = member.state != MEMBER_READ;
+	if (member.state == MEMBER_READ)
+		*ret = owned_string(heap, member.bits, ret_is_lost);
+}
+
 bool exception_read(struct heap *heap, const struct object *object, struct exception_info *ret)
 {
 	if (!type_is_exception(heap->clr, object->type))
@@ -28,21 +41,18 @@ bool exception_read(struct heap *heap, const struct object *object, struct excep
 	if (field_list_read(heap->clr, object->type, &fields, NULL) != HD_OK)
 		return false;
 	struct exception_info info = { .address = object->address };
-	const struct field *field = field_by_name(&fields, "_HResult");
-	if (!field) { /* the names are missing */
+	struct member hresult = fact_in_list(heap, object, &fields, FACT_EXCEPTION_HRESULT);
+	if (hresult.state == MEMBER_ABSENT) { /* the names are missing */
 		field_list_deinit(&fields);
 		return false;
 	}
-	(void)memory_i32(heap->memory, object->address + OBJECT_FIELDS + field->offset,
-			 &info.hresult);
-	info.inner = field_word(heap, object, &fields, "_innerException");
-	info.inner_array = field_word(heap, object, &fields, "_innerExceptions");
-	info.message = owned_string(heap, field_word(heap, object, &fields, "_message"),
-				    &info.message_lost);
-	info.stack_trace =
-		owned_string(heap, field_word(heap, object, &fields, "_stackTraceString"),
-			     &info.stack_trace_lost);
-	info.stack_trace_array = field_word(heap, object, &fields, "_stackTrace");
+	info.hresult = (int32_t)member_signed(&hresult);
+	info.inner = fact_in_list(heap, object, &fields, FACT_EXCEPTION_INNER).bits;
+	info.inner_array = fact_in_list(heap, object, &fields, FACT_AGGREGATE_INNERS).bits;
+	read_text(heap, object, &fields, FACT_EXCEPTION_MESSAGE, &info.message, &info.message_lost);
+	read_text(heap, object, &fields, FACT_EXCEPTION_TRACE_TEXT, &info.stack_trace,
+		  &info.stack_trace_lost);
+	info.stack_trace_array = fact_in_list(heap, object, &fields, FACT_EXCEPTION_TRACE).bits;
 	field_list_deinit(&fields);
 	*ret = info;
 	return true;

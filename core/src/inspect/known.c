@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "framework/facts.h"
+
 #define TICKS_PER_SECOND 10000000u
 #define TICKS_PER_DAY    (86400ull * TICKS_PER_SECOND)
 #define TICKS_MASK       (((uint64_t)1 << 62) - 1)    /* DateTime: the kind is above */
@@ -17,9 +19,9 @@ struct known {
 };
 
 /* Raw value of a primitive field; false when there is no such field, or its bytes are missing. */
-static bool number_field(const struct known *known, const char *name, struct value_out *ret)
+static bool number_field(const struct known *known, enum fact fact, struct value_out *ret)
 {
-	const struct field *field = field_by_name(known->fields, name);
+	const struct field *field = field_by_name(known->fields, fact_row(fact)->path);
 	if (!field)
 		return false;
 	value_read_plain(known->heap, field->element_type, NULL, known->address + field->offset,
@@ -57,16 +59,17 @@ static void format_ticks(uint64_t ticks, const char *zone, char *buf, size_t siz
 static void date_time(const struct known *known, char *buf, size_t size)
 {
 	struct value_out data;
-	if (number_field(known, "_dateData", &data))
+	if (number_field(known, FACT_DATE_TIME_DATA, &data))
 		format_ticks(data.bits & TICKS_MASK, data.bits >> 62 == 1 ? "Z" : "", buf, size);
 }
 
 static void date_time_offset(const struct known *known, char *buf, size_t size)
 {
-	const struct field *field = field_by_name(known->fields, "_dateTime");
+	const struct field *field =
+		field_by_name(known->fields, fact_row(FACT_DATE_OFFSET_TIME)->path);
 	struct value_out minutes;
 	uint64_t data;
-	if (!field || !number_field(known, "_offsetMinutes", &minutes) ||
+	if (!field || !number_field(known, FACT_DATE_OFFSET_MINUTES, &minutes) ||
 	    !memory_u64(known->heap->memory, known->address + field->offset, &data))
 		return;
 	int64_t offset = value_signed(&minutes);
@@ -84,7 +87,7 @@ static void date_time_offset(const struct known *known, char *buf, size_t size)
 static void time_span(const struct known *known, char *buf, size_t size)
 {
 	struct value_out value;
-	if (!number_field(known, "_ticks", &value))
+	if (!number_field(known, FACT_TIME_SPAN_TICKS, &value))
 		return;
 	bool negative = value.bits >> 63;
 	uint64_t ticks = negative ? 0 - value.bits : value.bits;
@@ -113,8 +116,9 @@ static void guid(const struct known *known, char *buf, size_t size)
 static void decimal(const struct known *known, char *buf, size_t size)
 {
 	struct value_out flags, high, low;
-	if (!number_field(known, "_flags", &flags) || !number_field(known, "_hi32", &high) ||
-	    !number_field(known, "_lo64", &low))
+	if (!number_field(known, FACT_DECIMAL_FLAGS, &flags) ||
+	    !number_field(known, FACT_DECIMAL_HIGH, &high) ||
+	    !number_field(known, FACT_DECIMAL_LOW, &low))
 		return;
 	unsigned int scale = (unsigned int)(flags.bits >> 16 & 0xff);
 	if (scale > 28)
@@ -139,12 +143,12 @@ static void decimal(const struct known *known, char *buf, size_t size)
 }
 
 static const struct {
-	const char *name;
+	enum net_type type;
 	void (*show)(const struct known *known, char *buf, size_t size);
 } shown[] = {
-	{ "System.DateTime", date_time }, { "System.DateTimeOffset", date_time_offset },
-	{ "System.TimeSpan", time_span }, { "System.Guid", guid },
-	{ "System.Decimal", decimal },
+	{ NET_DATE_TIME, date_time }, { NET_DATE_TIME_OFFSET, date_time_offset },
+	{ NET_TIME_SPAN, time_span }, { NET_GUID, guid },
+	{ NET_DECIMAL, decimal },
 };
 
 /* The text of a type that is not a Nullable. */
@@ -154,7 +158,7 @@ static void show_type(struct heap *heap, const struct type *type, uint64_t addre
 	const char *name = type_name(heap->clr, type, NULL);
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 		struct field_list fields;
-		if (strcmp(name, shown[i].name) != 0 ||
+		if (strcmp(name, net_type_name(shown[i].type)) != 0 ||
 		    field_list_read(heap->clr, type, &fields, NULL) != HD_OK)
 			continue;
 		struct known known = { heap, &fields, address };
@@ -171,9 +175,9 @@ static void show_nullable(struct heap *heap, const struct type *type, uint64_t a
 	if (field_list_read(heap->clr, type, &fields, NULL) != HD_OK)
 		return;
 	struct known known = { heap, &fields, address };
-	const struct field *field = field_by_name(&fields, "value");
+	const struct field *field = field_by_name(&fields, fact_row(FACT_NULLABLE_VALUE)->path);
 	struct value_out has_value, value;
-	if (field && number_field(&known, "hasValue", &has_value)) {
+	if (field && number_field(&known, FACT_NULLABLE_HAS_VALUE, &has_value)) {
 		uint64_t at = address + field->offset;
 		value_read_plain(heap, field->element_type, field->type, at, &value);
 		if (!has_value.bits) {

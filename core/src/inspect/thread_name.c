@@ -2,6 +2,7 @@
 #include "inspect/thread_name.h"
 
 #include "clr/layouts/thread_words.h"
+#include "framework/member.h"
 #include "inspect/value.h"
 #include "util/text.h"
 
@@ -9,10 +10,6 @@
 #define MANAGED_SIZE 256u
 /* How many UTF-16 units of a name are shown. */
 #define NAME_UNITS 200u
-
-/* Fields of System.Threading.Thread. */
-#define THREAD_FIELD_NATIVE "_DONT_USE_InternalThread"
-#define THREAD_FIELD_NAME   "_name"
 
 /* Is there a Thread object at @p address that belongs to the native thread @p native? */
 static bool is_thread_object(struct heap *heap, struct window *window, uint64_t address,
@@ -35,10 +32,10 @@ static bool is_thread_object(struct heap *heap, struct window *window, uint64_t 
 	struct field_list fields;
 	if (field_list_read(heap->clr, ret->type, &fields, NULL) != HD_OK)
 		return true;
-	const struct field *field = field_by_name(&fields, THREAD_FIELD_NATIVE);
+	struct member thread = fact_in_list(heap, ret, &fields, FACT_THREAD_NATIVE);
 	bool is_named = fields.count && fields.rows[0].name[0] != '<';
-	if (field || is_named)
-		found = field && field_word(heap, ret, &fields, THREAD_FIELD_NATIVE) == native;
+	if (thread.state != MEMBER_ABSENT || is_named)
+		found = thread.state == MEMBER_READ && thread.bits == native;
 	field_list_deinit(&fields);
 	return found;
 }
@@ -87,7 +84,7 @@ bool thread_name(struct heap *heap, const struct clr_thread *thread, struct text
 	if (!find_object(heap, thread, &object))
 		return false;
 	if (field_list_read(heap->clr, object.type, &fields, NULL) == HD_OK) {
-		name = field_word(heap, &object, &fields, THREAD_FIELD_NAME);
+		name = fact_in_list(heap, &object, &fields, FACT_THREAD_NAME).bits;
 		field_list_deinit(&fields);
 	}
 	if (name)

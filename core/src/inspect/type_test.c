@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds out the kind of a type, by the classes that it derives from. */
+#include "framework/facts.h"
 #include "inspect/value.h"
 
 /* Longer chains of base classes are damage. */
@@ -20,13 +21,14 @@ bool type_derives_from(struct clr *clr, const struct type *type, uint64_t method
 bool type_is_exception(struct clr *clr, const struct type *type)
 {
 	return type->category == CATEGORY_CLASS &&
-	       type_derives_from(clr, type, clr_exception_method_table(clr), "System.Exception");
+	       type_derives_from(clr, type, clr_exception_method_table(clr),
+				 net_type_name(NET_EXCEPTION));
 }
 
 bool type_is_delegate(struct clr *clr, const struct type *type)
 {
 	return type->category == CATEGORY_CLASS &&
-	       type_derives_from(clr, type, 0, "System.Delegate");
+	       type_derives_from(clr, type, 0, net_type_name(NET_DELEGATE));
 }
 
 bool type_is_enum(struct clr *clr, const struct type *type)
@@ -34,28 +36,7 @@ bool type_is_enum(struct clr *clr, const struct type *type)
 	const struct type *parent = type->category == CATEGORY_PRIMITIVE && type->parent
 					    ? type_find(clr, type->parent)
 					    : NULL;
-	return parent && strcmp(type_name(clr, parent, NULL), "System.Enum") == 0;
-}
-
-const struct field *field_by_name(const struct field_list *list, const char *name)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		if (!list->rows[i].is_static && strcmp(list->rows[i].name, name) == 0)
-			return &list->rows[i];
-	}
-	return NULL;
-}
-
-uint64_t field_word(struct heap *heap, const struct object *object, const struct field_list *list,
-		    const char *name)
-{
-	const struct field *field = field_by_name(list, name);
-	uint64_t value = 0;
-	if (field) {
-		(void)memory_u64(heap->memory, object->address + OBJECT_FIELDS + field->offset,
-				 &value);
-	}
-	return value;
+	return parent && strcmp(type_name(clr, parent, NULL), net_type_name(NET_ENUM)) == 0;
 }
 
 /* Storage of the only field of an enum or a primitive. */

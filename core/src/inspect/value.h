@@ -56,16 +56,6 @@ bool type_is_enum(struct clr *clr, const struct type *type);
  */
 uint8_t type_storage(struct clr *clr, const struct type *type);
 
-/** First instance field with that name, base classes first; NULL when there is none. */
-const struct field *field_by_name(const struct field_list *list, const char *name);
-
-/**
- * The word in the field @p name of @p object; 0 also when there is no such field, or it is not in
- * the target.
- */
-uint64_t field_word(struct heap *heap, const struct object *object, const struct field_list *list,
-		    const char *name);
-
 /**
  * Is @p type, or a class that it derives from, the type at @p method_table (0 = unknown) or the
  * type with the name @p name?
@@ -128,15 +118,17 @@ bool type_is_exception(struct clr *clr, const struct type *type);
 
 /** A delegate: one target and method, or the list of a multicast delegate. */
 struct delegate_info {
-	uint64_t target;          /**< object; an open delegate (of a static method) is its own
+	uint64_t target;      /**< object; an open delegate (of a static method) is its own
 				   * target; or 0 */
-	uint64_t method_code;     /**< _methodPtr (or Aux) */
-	uint64_t method_desc;     /**< 0 = not known */
-	uint32_t token;           /**< of the method, 0 = not known */
-	uint64_t invocation_list; /**< object[] of a multicast delegate, 0 = single */
+	uint64_t method_code; /**< _methodPtr (or Aux) */
+	uint64_t method_desc; /**< 0 = not known */
+	uint32_t token;       /**< of the method, 0 = not known */
+	uint64_t
+		invocation_list; /**< of a multicast delegate: an array whose elements are 8 bytes, a
+				   * reference each; 0 = single */
 	uint64_t invocation_count;
 };
-/** False when it is not a delegate, or the names of its fields are not known. */
+/** False when it is not a delegate, or its fields are not known. */
 bool delegate_read(struct heap *heap, const struct object *object, struct delegate_info *ret);
 /** Is @p type derived from System.Delegate? */
 bool type_is_delegate(struct clr *clr, const struct type *type);

@@ -48,17 +48,17 @@ static const struct type *find_base(struct clr *clr, const struct type *type)
 
 /* The field of System.Exception itself: a derived class may have one of the same name. */
 static uint64_t exception_word(struct exception_counts *counts, const struct object *object,
-			       const char *name)
+			       enum fact fact)
 {
-	struct member member = member_of_struct(counts->members, counts->base,
-						object->address + OBJECT_FIELDS, name);
+	struct member member = fact_of_struct(counts->members, counts->base,
+					      object->address + OBJECT_FIELDS, fact);
 	return member.state == MEMBER_READ ? member.bits : 0;
 }
 
 static void read_message(struct exception_counts *counts, const struct object *object,
 			 struct exception_count *row)
 {
-	uint64_t address = exception_word(counts, object, "_message");
+	uint64_t address = exception_word(counts, object, FACT_EXCEPTION_MESSAGE);
 	uint32_t length = 0;
 	counts->message.size = 0;
 	if (!address)
@@ -81,7 +81,7 @@ static void read_frames(struct exception_counts *counts, const struct object *ob
 {
 	const struct exception_info info = {
 		.address = object->address,
-		.stack_trace_array = exception_word(counts, object, "_stackTrace"),
+		.stack_trace_array = exception_word(counts, object, FACT_EXCEPTION_TRACE),
 	};
 	struct exception_frame more;
 	uint32_t count = 0;

@@ -159,7 +159,7 @@ static bool look_at_item(void *arg, const struct collection_item *item)
 static enum hd_status read_config(struct heap *heap, struct members *members, struct job *job,
 				  struct memory_settings *settings, struct hd_error *err)
 {
-	struct member store = member_static(members, "System.AppContext", "s_dataStore");
+	struct member store = fact_static(members, FACT_APP_CONTEXT_DATA);
 	struct config_reader reader = { .heap = heap, .settings = settings };
 	const struct item_visitor visitor = { look_at_item, &reader };
 	struct collection collection;

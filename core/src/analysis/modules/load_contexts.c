@@ -9,7 +9,7 @@
 #include "util/alloc.h"
 #include "util/text.h"
 
-#define CONTEXT_TYPE       "System.Runtime.Loader.AssemblyLoadContext"
+#define CONTEXT_TYPE       net_type_name(NET_LOAD_CONTEXT)
 #define CONTEXT_NAME_UNITS 1024u
 /* A process with more of them is damaged. */
 #define CONTEXTS_MAX ((size_t)1 << 20)
@@ -44,10 +44,10 @@ static void read_context(struct context_search *search, const struct object *obj
 			 struct load_context *context)
 {
 	struct members *members = search->members;
-	const struct member binder = member_of(members, object, "_nativeAssemblyLoadContext"),
-			    name = member_of(members, object, "_name"),
-			    collectible = member_of(members, object, "_isCollectible"),
-			    state = member_of(members, object, "_state");
+	const struct member binder = fact_of(members, object, FACT_LOAD_CONTEXT_NATIVE),
+			    name = fact_of(members, object, FACT_LOAD_CONTEXT_NAME),
+			    collectible = fact_of(members, object, FACT_LOAD_CONTEXT_COLLECTIBLE),
+			    state = fact_of(members, object, FACT_LOAD_CONTEXT_STATE);
 	struct text text = { 0 };
 	uint32_t length;
 	*context = (struct load_context){ .object = object->address, .type = object->type };

@@ -8,11 +8,12 @@
 
 /* Fields that lead from a work item to the delegate that it calls, and to what that gets. */
 static const struct {
-	const char *callback, *state;
+	enum fact callback, state;
 } work_fields[] = {
-	{ "m_action", "m_stateObject" }, /* Task */
-	{ "_callback", "_state" },       /* QueueUserWorkItemCallback and its kin */
-	{ "_timerCallback", "_state" },  /* TimerQueueTimer */
+	{ FACT_TASK_ACTION, FACT_TASK_STATE_OBJECT }, /* Task */
+	{ FACT_WORK_CALLBACK_CALL,
+	  FACT_WORK_CALLBACK_STATE },              /* QueueUserWorkItemCallback and its kin */
+	{ FACT_TIMER_CALLBACK, FACT_TIMER_STATE }, /* TimerQueueTimer */
 };
 
 /* More steps from one item to the next are a cycle. */
@@ -34,7 +35,7 @@ static bool called_delegate(struct heap *heap, struct members *members, const st
 	struct delegate_info called;
 	if (!read_delegate(heap, object, ret))
 		return false;
-	struct member elapsed = member_at(members, ret->target, "_onIntervalElapsed");
+	struct member elapsed = fact_at(members, ret->target, FACT_TIMERS_TIMER_HANDLER);
 	if (elapsed.state == MEMBER_READ && member_object(members, elapsed.bits, &handler) &&
 	    read_delegate(heap, &handler, &called) && called.method_desc)
 		*ret = called;
@@ -58,10 +59,10 @@ static bool append_delegate(struct text *text, struct heap *heap, struct members
 static bool next_callback(struct members *members, struct object *object, uint64_t *ret_state)
 {
 	for (size_t i = 0; i < sizeof(work_fields) / sizeof(work_fields[0]); i++) {
-		struct member callback = member_of(members, object, work_fields[i].callback);
+		struct member callback = fact_of(members, object, work_fields[i].callback);
 		if (callback.state != MEMBER_READ || !callback.bits)
 			continue;
-		struct member state = member_of(members, object, work_fields[i].state);
+		struct member state = fact_of(members, object, work_fields[i].state);
 		if (!member_object(members, callback.bits, object))
 			continue;
 		*ret_state = state.state == MEMBER_READ ? state.bits : 0;

@@ -9,8 +9,6 @@
 #include "util/alloc.h"
 #include "util/job.h"
 
-#define CLIMBER_TYPE "System.Threading.PortableThreadPool+HillClimbing"
-
 void hill_log_deinit(struct hill_log *log)
 {
 	pages_free(log->rows, log->rows_capacity, sizeof(*log->rows));
@@ -23,11 +21,11 @@ static bool read_change(struct members *members, const struct array_info *array,
 {
 	uint64_t at = array->data + (uint64_t)index * array->element_size;
 	const struct type *entry = array->element;
-	struct member ticks = member_of_struct(members, entry, at, "tickCount");
-	struct member transition = member_of_struct(members, entry, at, "stateOrTransition");
-	struct member threads = member_of_struct(members, entry, at, "newControlSetting");
-	struct member samples = member_of_struct(members, entry, at, "lastHistoryCount");
-	struct member mean = member_of_struct(members, entry, at, "lastHistoryMean");
+	struct member ticks = fact_of_struct(members, entry, at, FACT_HILL_ENTRY_TICKS);
+	struct member transition = fact_of_struct(members, entry, at, FACT_HILL_ENTRY_TRANSITION);
+	struct member threads = fact_of_struct(members, entry, at, FACT_HILL_ENTRY_THREADS);
+	struct member samples = fact_of_struct(members, entry, at, FACT_HILL_ENTRY_SAMPLES);
+	struct member mean = fact_of_struct(members, entry, at, FACT_HILL_ENTRY_MEAN);
 	if (ticks.state != MEMBER_READ || transition.state != MEMBER_READ ||
 	    threads.state != MEMBER_READ || samples.state != MEMBER_READ ||
 	    mean.state != MEMBER_READ)
@@ -44,7 +42,7 @@ static bool read_change(struct members *members, const struct array_info *array,
 
 static bool open_log(const struct queue_reader *reader, uint64_t climber, struct array_info *ret)
 {
-	struct member log = member_at(reader->members, climber, "_log");
+	struct member log = fact_at(reader->members, climber, FACT_HILL_LOG);
 	struct object object;
 	return log.state == MEMBER_READ && member_object(reader->members, log.bits, &object) &&
 	       array_read(reader->heap, &object, ret) && ret->element && ret->length > 0;
@@ -55,8 +53,8 @@ static enum hd_status read_ring(const struct queue_reader *reader, uint64_t clim
 				const struct array_info *array, struct hill_log *log,
 				struct hd_error *err)
 {
-	struct member start = member_at(reader->members, climber, "_logStart");
-	struct member size = member_at(reader->members, climber, "_logSize");
+	struct member start = fact_at(reader->members, climber, FACT_HILL_LOG_START);
+	struct member size = fact_at(reader->members, climber, FACT_HILL_LOG_SIZE);
 	if (start.state != MEMBER_READ || size.state != MEMBER_READ ||
 	    start.bits >= array->length || size.bits > array->length) {
 		log->is_broken = true;
@@ -83,7 +81,7 @@ enum hd_status hill_log_read(const struct queue_reader *reader, uint64_t climber
 {
 	struct array_info array;
 	*ret = (struct hill_log){ 0 };
-	struct member samples = member_at(reader->members, climber, "_totalSamples");
+	struct member samples = fact_at(reader->members, climber, FACT_HILL_SAMPLES);
 	if (samples.state != MEMBER_READ || !open_log(reader, climber, &array))
 		return HD_OK;
 	ret->is_known = true;
@@ -94,8 +92,7 @@ enum hd_status hill_log_read(const struct queue_reader *reader, uint64_t climber
 enum hd_status pool_hill_log_read(const struct queue_reader *reader, struct hill_log *ret,
 				  struct hd_error *err)
 {
-	struct member climber =
-		member_static(reader->members, CLIMBER_TYPE, "ThreadPoolHillClimber");
+	struct member climber = fact_static(reader->members, FACT_HILL_CLIMBER);
 	return hill_log_read(reader, climber.state == MEMBER_READ ? climber.bits : 0, ret, err);
 }
 

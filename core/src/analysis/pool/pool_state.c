@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/pool/pool_state.h"
 
-#define POOL_TYPE  "System.Threading.PortableThreadPool"
-#define QUEUE_TYPE "System.Threading.ThreadPoolWorkQueue"
-#define LOCAL_TYPE QUEUE_TYPE "+WorkStealingQueueList"
-
-/* The fields of the numbers; those of counts._data have bits of one word. */
-static const char *const number_fields[POOL_NUMBERS] = {
-	[POOL_MIN] = "_minThreads",
-	[POOL_MAX] = "_maxThreads",
-	[POOL_BLOCKED] = "_numBlockedThreads",
-	[POOL_ADDED] = "_numThreadsAddedDueToBlocking",
-	[POOL_CPU] = "_cpuUtilization",
-	[POOL_REQUESTED] = "_separated.numRequestedWorkers",
-	[POOL_LAST_DEQUEUE] = "_separated.lastDequeueTime",
+/* The fields of the numbers, by their names in several releases; those of the counts have bits of one word. */
+static const struct {
+	enum pool_number number;
+	enum fact fact;
+} number_fields[] = {
+	{ POOL_MIN, FACT_POOL_MIN_THREADS },
+	{ POOL_MAX, FACT_POOL_MAX_THREADS },
+	{ POOL_BLOCKED, FACT_POOL_BLOCKED_THREADS },
+	{ POOL_ADDED, FACT_POOL_ADDED_THREADS },
+	{ POOL_CPU, FACT_POOL_CPU_USE },
+	{ POOL_REQUESTED, FACT_POOL_REQUESTED_WORKERS },
+	{ POOL_REQUESTED, FACT_POOL_HAS_REQUEST },
+	{ POOL_LAST_DEQUEUE, FACT_POOL_LAST_TAKEN },
+	{ POOL_LAST_DEQUEUE, FACT_POOL_LAST_DISPATCH },
 };
-
-/* ThreadCounts: three numbers of 16 bits. */
-#define COUNTS_FIELD "_separated.counts._data"
 
 static void set_number(struct pool_state *pool, enum pool_number number, int64_t value)
 {
@@ -27,19 +25,18 @@ static void set_number(struct pool_state *pool, enum pool_number number, int64_t
 
 void pool_state_read(struct members *members, struct pool_state *ret)
 {
-	struct member instance = member_static(members, POOL_TYPE, "ThreadPoolInstance");
+	struct member instance = fact_static(members, FACT_PORTABLE_POOL_ONE);
 	*ret = (struct pool_state){ 0 };
 	if (instance.state != MEMBER_READ || !instance.bits)
 		return;
 	ret->address = instance.bits;
-	for (unsigned int i = 0; i < POOL_NUMBERS; i++) {
-		if (!number_fields[i])
-			continue;
-		struct member value = member_at(members, ret->address, number_fields[i]);
+	for (size_t i = 0; i < sizeof(number_fields) / sizeof(number_fields[0]); i++) {
+		struct member value = fact_at(members, ret->address, number_fields[i].fact);
 		if (value.state == MEMBER_READ)
-			set_number(ret, (enum pool_number)i, member_signed(&value));
+			set_number(ret, number_fields[i].number, member_signed(&value));
 	}
-	struct member counts = member_at(members, ret->address, COUNTS_FIELD);
+	struct member counts = fact_at(members, ret->address, FACT_POOL_COUNTS);
+	/* ThreadCounts: three numbers of 16 bits. */
 	if (counts.state == MEMBER_READ) {
 		set_number(ret, POOL_WORKING, (int64_t)(counts.bits & 0xffff));
 		set_number(ret, POOL_EXISTING, (int64_t)(counts.bits >> 16 & 0xffff));
@@ -66,9 +63,9 @@ void pool_queues_deinit(struct pool_queues *queues)
 /* The array in a static field of .NET 9 and later, or in that of 8. */
 static bool read_local_queues(struct heap *heap, struct members *members, struct array_info *ret)
 {
-	struct member queues = member_static(members, LOCAL_TYPE, "s_queues");
+	struct member queues = fact_static(members, FACT_LOCAL_QUEUES_ALL);
 	if (queues.state == MEMBER_ABSENT)
-		queues = member_static(members, LOCAL_TYPE, "_queues");
+		queues = fact_static(members, FACT_LOCAL_QUEUES_ALL_8);
 	struct object object;
 	return queues.state == MEMBER_READ && member_object(members, queues.bits, &object) &&
 	       array_read(heap, &object, ret);
@@ -90,9 +87,9 @@ static enum hd_status read_array_of_queues(const struct queue_reader *reader,
 }
 
 static enum hd_status read_named(const struct queue_reader *reader, uint64_t holder,
-				 const char *field, struct queue_items *items, struct hd_error *err)
+				 enum fact field, struct queue_items *items, struct hd_error *err)
 {
-	struct member queue = member_at(reader->members, holder, field);
+	struct member queue = fact_at(reader->members, holder, field);
 	/* A queue that this version does not have is empty. */
 	if (queue.state == MEMBER_READ)
 		return concurrent_queue_append(items, reader, queue.bits, err);
@@ -107,16 +104,15 @@ enum hd_status pool_queues_read(const struct queue_reader *reader, struct pool_q
 	struct array_info array;
 	struct object assigned;
 	*ret = (struct pool_queues){ 0 };
-	struct member holder =
-		member_static(reader->members, "System.Threading.ThreadPool", "s_workQueue");
+	struct member holder = fact_static(reader->members, FACT_POOL_WORK);
 	if (holder.state != MEMBER_READ || !holder.bits)
 		return HD_OK;
 	uint64_t work = holder.bits;
 	ret->is_known = true;
-	TRY(read_named(reader, work, "highPriorityWorkItems", &queues[POOL_QUEUE_HIGH], err));
-	TRY(read_named(reader, work, "workItems", &queues[POOL_QUEUE_GLOBAL], err));
-	TRY(read_named(reader, work, "lowPriorityWorkItems", &queues[POOL_QUEUE_LOW], err));
-	struct member list = member_at(reader->members, work, "_assignableWorkItemQueues");
+	TRY(read_named(reader, work, FACT_WORK_HIGH, &queues[POOL_QUEUE_HIGH], err));
+	TRY(read_named(reader, work, FACT_WORK_GLOBAL, &queues[POOL_QUEUE_GLOBAL], err));
+	TRY(read_named(reader, work, FACT_WORK_LOW, &queues[POOL_QUEUE_LOW], err));
+	struct member list = fact_at(reader->members, work, FACT_WORK_ASSIGNED);
 	if (list.state == MEMBER_READ && member_object(reader->members, list.bits, &assigned) &&
 	    array_read(reader->heap, &assigned, &array)) {
 		TRY(read_array_of_queues(reader, &array, false, &queues[POOL_QUEUE_ASSIGNED], err));

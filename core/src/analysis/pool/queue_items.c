@@ -30,9 +30,9 @@ uint64_t array_reference(struct heap *heap, const struct array_info *array, uint
 }
 
 static bool read_field_array(struct heap *heap, struct members *members, uint64_t holder,
-			     const char *field, struct array_info *ret)
+			     enum fact field, struct array_info *ret)
 {
-	struct member member = member_at(members, holder, field);
+	struct member member = fact_at(members, holder, field);
 	struct object object;
 	return member.state == MEMBER_READ && member_object(members, member.bits, &object) &&
 	       array_read(heap, &object, ret);
@@ -61,7 +61,7 @@ enum hd_status concurrent_queue_append(struct queue_items *items, const struct q
 	struct item_sink sink = { .items = items, .memory = reader->heap->memory, .err = err };
 	const struct item_visitor visitor = { sink_item, &sink };
 	struct collection_walk walk;
-	struct member head = member_at(reader->members, queue, "_head");
+	struct member head = fact_at(reader->members, queue, FACT_CONCURRENT_QUEUE_HEAD);
 	if (head.state == MEMBER_NULL)
 		return HD_OK;
 	collection_walk_init(&walk, reader->heap, reader->members, reader->job);
@@ -79,13 +79,13 @@ enum hd_status stealing_queue_append(struct queue_items *items, const struct que
 {
 	struct members *members = reader->members;
 	struct array_info array;
-	struct member head = member_at(members, queue, "m_headIndex");
-	struct member tail = member_at(members, queue, "m_tailIndex");
+	struct member head = fact_at(members, queue, FACT_LOCAL_QUEUE_HEAD);
+	struct member tail = fact_at(members, queue, FACT_LOCAL_QUEUE_TAIL);
 	if (head.state == MEMBER_NULL)
 		return HD_OK;
 	if (head.state != MEMBER_READ || tail.state != MEMBER_READ ||
-	    !read_field_array(reader->heap, members, queue, "m_array", &array) || !array.length ||
-	    array.length & (array.length - 1)) {
+	    !read_field_array(reader->heap, members, queue, FACT_LOCAL_QUEUE_ARRAY, &array) ||
+	    !array.length || array.length & (array.length - 1)) {
 		items->is_broken = true;
 		return HD_OK;
 	}

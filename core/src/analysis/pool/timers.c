@@ -6,9 +6,6 @@
 #include "util/alloc.h"
 #include "util/job.h"
 
-#define QUEUE_TYPE "System.Threading.TimerQueue"
-#define INSTANCES  "<Instances>k__BackingField"
-
 /* More timers than this in one list are a cycle: no process has so many. */
 #define TIMERS_MAX 50000000u
 
@@ -22,11 +19,11 @@ void set_timers_deinit(struct set_timers *timers)
 static bool read_timer(struct members *members, uint64_t address, struct set_timer *ret,
 		       uint64_t *ret_next)
 {
-	struct member start = member_at(members, address, "_startTicks");
-	struct member due = member_at(members, address, "_dueTime");
-	struct member period = member_at(members, address, "_period");
-	struct member state = member_at(members, address, "_state");
-	struct member next = member_at(members, address, "_next");
+	struct member start = fact_at(members, address, FACT_TIMER_START);
+	struct member due = fact_at(members, address, FACT_TIMER_DUE);
+	struct member period = fact_at(members, address, FACT_TIMER_PERIOD);
+	struct member state = fact_at(members, address, FACT_TIMER_STATE);
+	struct member next = fact_at(members, address, FACT_TIMER_NEXT);
 	if (start.state != MEMBER_READ || due.state != MEMBER_READ || period.state != MEMBER_READ ||
 	    next.state != MEMBER_READ)
 		return false;
@@ -76,9 +73,9 @@ static enum hd_status read_list(struct members *members, uint64_t first, struct 
 static enum hd_status read_queue(struct members *members, uint64_t queue, struct job *job,
 				 struct set_timers *timers, struct hd_error *err)
 {
-	static const char *const lists[] = { "_shortTimers", "_longTimers" };
+	static const enum fact lists[] = { FACT_TIMER_QUEUE_SHORT, FACT_TIMER_QUEUE_LONG };
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-		struct member first = member_at(members, queue, lists[i]);
+		struct member first = fact_at(members, queue, lists[i]);
 		if (first.state != MEMBER_READ) {
 			timers->is_broken = true;
 			continue;
@@ -95,7 +92,7 @@ enum hd_status set_timers_read(struct heap *heap, struct members *members, struc
 	struct array_info array;
 	struct object object;
 	*ret = (struct set_timers){ .latest = INT64_MIN };
-	struct member instances = member_static(members, QUEUE_TYPE, INSTANCES);
+	struct member instances = fact_static(members, FACT_TIMER_QUEUES);
 	pool_state_read(members, &pool);
 	if (instances.state != MEMBER_READ || !member_object(members, instances.bits, &object) ||
 	    !array_read(heap, &object, &array))

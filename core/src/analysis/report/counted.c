@@ -124,17 +124,17 @@ bool counted_limit(struct report_facts *facts, uint32_t node, uint64_t *ret)
 {
 	for (unsigned int i = 0; node != HD_NONE && i < LEVELS_TO_LIMIT; i++) {
 		const struct graph_type *type = facts_type(facts, node);
-		const char *path = NULL;
+		enum fact limit_of = FACTS;
 		if (type_is_class(type, "System.Threading.Channels.BoundedChannel")) {
-			path = "_bufferedCapacity";
+			limit_of = FACT_CHANNEL_CAPACITY;
 		} else if (type_is_class(type,
 					 "System.Collections.Concurrent.BlockingCollection")) {
-			path = "_boundedCapacity";
+			limit_of = FACT_BLOCKING_CAPACITY;
 		} else if (type_is_class(type, "Microsoft.Extensions.Caching.Memory.MemoryCache")) {
-			path = "_options._sizeLimit";
+			limit_of = FACT_MEMORY_CACHE_LIMIT;
 		}
-		if (path) {
-			struct member limit = facts_member(facts, node, path);
+		if (limit_of != FACTS) {
+			struct member limit = facts_fact(facts, node, limit_of);
 			if (limit.state == MEMBER_READ && member_signed(&limit) > 0) {
 				*ret = (uint64_t)member_signed(&limit);
 				return true;

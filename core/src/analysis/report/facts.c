@@ -43,12 +43,12 @@ bool facts_object(const struct report_facts *facts, uint32_t node, struct object
 	       member_object(facts->members, graph_id(facts->graph, node), ret);
 }
 
-struct member facts_member(const struct report_facts *facts, uint32_t node, const char *path)
+struct member facts_fact(const struct report_facts *facts, uint32_t node, enum fact fact)
 {
 	struct object object;
 	if (!facts_object(facts, node, &object))
 		return (struct member){ .state = MEMBER_UNREADABLE };
-	return member_of(facts->members, &object, path);
+	return fact_of(facts->members, &object, fact);
 }
 
 uint32_t facts_node(const struct report_facts *facts, uint64_t address)
@@ -58,9 +58,9 @@ uint32_t facts_node(const struct report_facts *facts, uint64_t address)
 	return node < graph->object_count && graph_id(graph, node) == address ? node : HD_NONE;
 }
 
-uint32_t facts_member_node(const struct report_facts *facts, uint32_t node, const char *path)
+uint32_t facts_fact_node(const struct report_facts *facts, uint32_t node, enum fact fact)
 {
-	struct member member = facts_member(facts, node, path);
+	struct member member = facts_fact(facts, node, fact);
 	return member.state == MEMBER_READ ? facts_node(facts, member.bits) : HD_NONE;
 }
 

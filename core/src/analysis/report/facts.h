@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/graph/root_paths.h"
+#include "framework/facts.h"
 #include "graph/dominators.h"
 
 struct heap;
@@ -149,12 +150,12 @@ bool facts_name_is_own(const struct report_facts *facts, const char *name, size_
 
 /** The object of a node; false: there is none, or this is a dump file. */
 bool facts_object(const struct report_facts *facts, uint32_t node, struct object *ret);
-/** A field of it by its path, see member_of(). */
-struct member facts_member(const struct report_facts *facts, uint32_t node, const char *path);
+/** A field of it, see fact_of(). */
+struct member facts_fact(const struct report_facts *facts, uint32_t node, enum fact fact);
 /** The node of the object at @p address; HD_NONE: there is none. */
 uint32_t facts_node(const struct report_facts *facts, uint64_t address);
 /** The node that such a field refers to; HD_NONE: none. */
-uint32_t facts_member_node(const struct report_facts *facts, uint32_t node, const char *path);
+uint32_t facts_fact_node(const struct report_facts *facts, uint32_t node, enum fact fact);
 
 /** Note that a finding explains the object. */
 void facts_claim(struct report_facts *facts, uint32_t node);

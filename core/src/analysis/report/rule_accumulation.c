@@ -57,7 +57,7 @@ static bool does_main_await(const struct report_facts *facts, uint32_t box)
 			return false;
 		if (type_contains(type, "<Main>"))
 			return true;
-		box = facts_member_node(facts, box, "m_continuationObject");
+		box = facts_fact_node(facts, box, FACT_TASK_NEXT);
 	}
 	return false;
 }

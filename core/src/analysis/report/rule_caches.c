@@ -15,7 +15,7 @@
 /* Does an entry belong to another cache?  It says so since .NET 6. */
 static bool is_of_another(const struct report_facts *facts, uint32_t entry, uint32_t cache)
 {
-	struct member own = facts_member(facts, entry, "_cache");
+	struct member own = facts_fact(facts, entry, FACT_CACHE_ENTRY_CACHE);
 	return own.state == MEMBER_READ && facts_node(facts, own.bits) != cache;
 }
 
@@ -30,10 +30,8 @@ static unsigned int never_expire(const struct report_facts *facts, uint32_t cach
 	for (size_t i = 0; i < count; i++) {
 		if (is_of_another(facts, sample[i], cache))
 			continue;
-		struct member ticks = facts_member(facts, sample[i], "_absoluteExpirationTicks");
-		struct member sliding = facts_member(facts, sample[i], "_slidingExpirationSeconds");
-		if (sliding.state == MEMBER_ABSENT)
-			sliding = facts_member(facts, sample[i], "_slidingExpiration._ticks");
+		struct member ticks = facts_fact(facts, sample[i], FACT_CACHE_ENTRY_EXPIRES);
+		struct member sliding = facts_fact(facts, sample[i], FACT_CACHE_ENTRY_SLIDING);
 		if (ticks.state != MEMBER_READ || sliding.state != MEMBER_READ)
 			continue;
 		read++;
@@ -44,13 +42,12 @@ static unsigned int never_expire(const struct report_facts *facts, uint32_t cach
 
 static uint64_t count_entries(struct report_facts *facts, uint32_t cache)
 {
-	static const char *const parts[] = { "_coherentState._stringEntries",
-					     "_coherentState._nonStringEntries",
-					     "_coherentState._entries" };
+	static const enum fact parts[] = { FACT_MEMORY_CACHE_STRINGS, FACT_MEMORY_CACHE_OTHERS,
+					   FACT_MEMORY_CACHE_ENTRIES };
 	uint64_t sum = 0;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		struct counted counted;
-		uint32_t part = facts_member_node(facts, cache, parts[i]);
+		uint32_t part = facts_fact_node(facts, cache, parts[i]);
 		if (part != HD_NONE && counted_read(facts, part, &counted) && counted.has_count)
 			sum += counted.count;
 	}
@@ -60,7 +57,7 @@ static uint64_t count_entries(struct report_facts *facts, uint32_t cache)
 static enum hd_status check_cache(struct report *report, uint32_t cache, struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
-	struct member limit = facts_member(facts, cache, "_options._sizeLimit");
+	struct member limit = facts_fact(facts, cache, FACT_MEMORY_CACHE_LIMIT);
 	uint64_t entries = count_entries(facts, cache), bytes = facts_retained(facts, cache);
 	if (limit.state != MEMBER_READ || entries < ENTRIES_MIN ||
 	    facts_permille(facts, bytes) < 100)

@@ -20,7 +20,7 @@ struct registrations {
 /* What only the node keeps: its callback, and the state of that. */
 static uint64_t bytes_of_node(const struct report_facts *facts, uint32_t node, uint32_t state)
 {
-	uint32_t callback = facts_member_node(facts, node, "Callback");
+	uint32_t callback = facts_fact_node(facts, node, FACT_CALLBACK_NODE_CALL);
 	uint64_t bytes = graph_size(facts->graph, node);
 	if (state != HD_NONE && facts_idom(facts, state) == node)
 		bytes += facts_retained(facts, state);
@@ -76,15 +76,15 @@ static enum hd_status add_source(struct report *report, uint32_t source,
 /* The source that a node is registered with; HD_NONE: the node is free. */
 static uint32_t source_of(const struct report_facts *facts, uint32_t node)
 {
-	struct member id = facts_member(facts, node, "Id");
+	struct member id = facts_fact(facts, node, FACT_CALLBACK_NODE_ID);
 	if (id.state != MEMBER_READ || !id.bits)
 		return HD_NONE;
-	return facts_member_node(facts, node, "Registrations.Source");
+	return facts_fact_node(facts, node, FACT_CALLBACK_NODE_SOURCE);
 }
 
 static bool is_cancelled(const struct report_facts *facts, uint32_t source)
 {
-	struct member state = facts_member(facts, source, "_state");
+	struct member state = facts_fact(facts, source, FACT_CANCELLATION_STATE);
 	return state.state == MEMBER_READ && state.bits;
 }
 
@@ -97,7 +97,7 @@ static enum hd_status check_source(struct report *report, uint32_t type, uint32_
 	for (uint32_t i = 0; i < all.count; i++) {
 		if (source_of(facts, all.nodes[i]) != source)
 			continue;
-		uint32_t state = facts_member_node(facts, all.nodes[i], "CallbackState");
+		uint32_t state = facts_fact_node(facts, all.nodes[i], FACT_CALLBACK_NODE_STATE);
 		found.count++;
 		found.bytes += bytes_of_node(facts, all.nodes[i], state);
 		if (state != HD_NONE)
@@ -110,7 +110,7 @@ static enum hd_status check_source(struct report *report, uint32_t type, uint32_
 	for (uint32_t i = 0; i < all.count; i++) {
 		if (source_of(facts, all.nodes[i]) != source)
 			continue;
-		uint32_t state = facts_member_node(facts, all.nodes[i], "CallbackState");
+		uint32_t state = facts_fact_node(facts, all.nodes[i], FACT_CALLBACK_NODE_STATE);
 		facts_claim(facts, all.nodes[i]);
 		if (state != HD_NONE)
 			(void)typed_claim_up(facts, state, source_classes, 2);

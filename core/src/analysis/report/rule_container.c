@@ -11,16 +11,16 @@
 /* Services of all scopes that are looked at. */
 #define SERVICES_MAX 20000000u
 
-static bool is_set(const struct report_facts *facts, uint32_t node, const char *path)
+static bool is_set(const struct report_facts *facts, uint32_t node, enum fact fact)
 {
-	struct member flag = facts_member(facts, node, path);
+	struct member flag = facts_fact(facts, node, fact);
 	return flag.state == MEMBER_READ && flag.bits;
 }
 
 static void count_services(struct report *report, uint32_t scope, uint64_t *left, struct tally *ret)
 {
 	const struct report_facts *facts = &report->facts;
-	uint32_t list = facts_member_node(facts, scope, "_disposables._items");
+	uint32_t list = facts_fact_node(facts, scope, FACT_SERVICE_SCOPE_ITEMS);
 	const struct csr *forward = &facts->graph->forward;
 	if (list == HD_NONE)
 		return;
@@ -64,7 +64,7 @@ static enum hd_status add_services(struct report *report, uint32_t scope,
 				   report_type_name(report, finding.member_type));
 	finding_count(&finding, "services", services->counts[top]);
 	finding_sample(&finding, services->first[top]);
-	uint32_t list = facts_member_node(facts, scope, "_disposables._items");
+	uint32_t list = facts_fact_node(facts, scope, FACT_SERVICE_SCOPE_ITEMS);
 	facts_claim(facts, list);
 	struct typed_nodes all = typed_nodes(facts, finding.member_type);
 	for (uint32_t i = 0; i < all.count; i++)
@@ -105,9 +105,10 @@ static enum hd_status find_container(struct report *report, struct hd_error *err
 	struct typed_nodes all = typed_nodes(facts, type);
 	for (uint32_t i = 0; i < all.count; i++) {
 		uint32_t scope = all.nodes[i];
-		if (is_set(facts, scope, "_disposed") || facts->classes[scope] != CLASS_PROCESS)
+		if (is_set(facts, scope, FACT_SERVICE_SCOPE_DISPOSED) ||
+		    facts->classes[scope] != CLASS_PROCESS)
 			continue;
-		if (!is_set(facts, scope, "<IsRootScope>k__BackingField")) {
+		if (!is_set(facts, scope, FACT_SERVICE_SCOPE_IS_ROOT)) {
 			first = scopes++ ? first : scope;
 			bytes += facts_retained(facts, scope);
 			continue;

@@ -4,7 +4,7 @@
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
 #include "clr/code/code.h"
-#include "framework/member.h"
+#include "framework/delegate.h"
 #include "graph/dominators.h"
 #include "inspect/value.h"
 #include "util/bitmap.h"
@@ -32,11 +32,15 @@ static bool is_managed_event(const struct graph_type *type)
 
 static uint32_t read_handler_list(const struct report_facts *facts, uint32_t delegate)
 {
-	struct member count = facts_member(facts, delegate, "_invocationCount");
-	if (count.state != MEMBER_READ || member_signed(&count) < (int64_t)HANDLERS_MIN)
+	struct object object, array;
+	struct delegate_words words;
+	if (!facts_object(facts, delegate, &object) ||
+	    !delegate_handlers_read(facts->members, &object, &words) ||
+	    (int64_t)words.count < (int64_t)HANDLERS_MIN)
 		return HD_NONE;
-	uint32_t list = facts_member_node(facts, delegate, "_invocationList");
-	return list != HD_NONE && type_is_class(facts_type(facts, list), "System.Object[]")
+	uint32_t list = facts_node(facts, words.handlers);
+	return list != HD_NONE && facts_object(facts, list, &array) &&
+			       delegate_handlers_check(&array, words.count)
 		       ? list
 		       : HD_NONE;
 }
@@ -47,7 +51,7 @@ static void count_handlers(const struct report_facts *facts, uint64_t *seen, str
 	uint64_t begin = csr_begin(forward, event->list), end = csr_begin(forward, event->list + 1);
 	for (; begin < end; begin++) {
 		uint32_t handler = forward->targets[begin];
-		uint32_t target = facts_member_node(facts, handler, "_target");
+		uint32_t target = facts_fact_node(facts, handler, FACT_DELEGATE_TARGET);
 		event->handlers++;
 		if (target == HD_NONE || target == handler)
 			continue;
@@ -68,7 +72,7 @@ static void forget_seen(const struct report_facts *facts, uint64_t *seen, const 
 	const struct csr *forward = &facts->graph->forward;
 	uint64_t end = csr_begin(forward, event->list + 1);
 	for (uint64_t i = csr_begin(forward, event->list); i < end; i++) {
-		uint32_t target = facts_member_node(facts, forward->targets[i], "_target");
+		uint32_t target = facts_fact_node(facts, forward->targets[i], FACT_DELEGATE_TARGET);
 		if (target != HD_NONE)
 			seen[target / 64] = 0;
 	}
@@ -81,7 +85,8 @@ static void claim_handlers(struct report_facts *facts, const struct event *event
 	facts_claim(facts, event->list);
 	for (uint64_t i = csr_begin(forward, event->list); i < end; i++) {
 		facts_claim(facts, forward->targets[i]);
-		facts_claim(facts, facts_member_node(facts, forward->targets[i], "_target"));
+		facts_claim(facts,
+			    facts_fact_node(facts, forward->targets[i], FACT_DELEGATE_TARGET));
 	}
 }
 

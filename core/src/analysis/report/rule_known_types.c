@@ -26,54 +26,55 @@ static const struct known_pile {
 	uint32_t least;
 	bool is_costly;       /* each has more than memory */
 	bool is_waste;        /* a quarter of the live heap is too much, whether it grows or not */
-	const char *unset;    /* a Boolean field that must not be set; or NULL */
+	enum fact unset;      /* a Boolean field that must not be set; FACTS: none */
 	const char *sentence; /* after "N X are held: " */
 	const char *look_at;
 } known_piles[] = {
-	{ "System.Exception", MATCH_DERIVED, MANY, false, false, NULL,
+	{ "System.Exception", MATCH_DERIVED, MANY, false, false, FACTS,
 	  "exceptions keep their stack traces, and what their Data refers to",
 	  "who stores exceptions: a message or a counter takes less" },
-	{ "System.Data.DataRow", MATCH_DERIVED, MANY, false, false, NULL,
+	{ "System.Data.DataRow", MATCH_DERIVED, MANY, false, false, FACTS,
 	  "each row of a DataTable takes several objects, and tables keep their deleted rows until "
 	  "AcceptChanges",
 	  "who keeps the DataTable, and whether it needs all rows" },
-	{ "System.Linq.Expressions.", MATCH_BEGIN, MANY, false, false, NULL,
+	{ "System.Linq.Expressions.", MATCH_BEGIN, MANY, false, false, FACTS,
 	  "expression trees are made again and again, where one could be kept and used again",
 	  "who builds expressions, and stores them: is the key of the cache equal for equal ones?" },
-	{ "System.Text.RegularExpressions.Regex", MATCH_DERIVED, MANY, false, false, NULL,
+	{ "System.Text.RegularExpressions.Regex", MATCH_DERIVED, MANY, false, false, FACTS,
 	  "each was compiled for itself", "who makes a Regex for each call" },
-	{ "System.Reflection.Emit.DynamicMethod", MATCH_CLASS, MANY, true, false, NULL,
+	{ "System.Reflection.Emit.DynamicMethod", MATCH_CLASS, MANY, true, false, FACTS,
 	  "each has machine code of its own", "who makes a DynamicMethod for each call" },
-	{ "System.Reflection.RuntimeAssembly", MATCH_CLASS, MANY, true, false, NULL,
+	{ "System.Reflection.RuntimeAssembly", MATCH_CLASS, MANY, true, false, FACTS,
 	  "an assembly is never unloaded, unless its load context is; an XmlSerializer that is "
 	  "made "
 	  "with other arguments than a type makes a new one each time",
 	  "who loads or makes assemblies: XmlSerializer, Roslyn scripts, Assembly.Load(byte[])" },
-	{ "System.Reflection.Emit.RuntimeAssemblyBuilder", MATCH_CLASS, FEW, true, false, NULL,
+	{ "System.Reflection.Emit.RuntimeAssemblyBuilder", MATCH_CLASS, FEW, true, false, FACTS,
 	  "a dynamic assembly is never unloaded, unless it is collectible",
 	  "who makes dynamic assemblies: proxies, serializers" },
 	{ "Microsoft.Extensions.Logging.LoggerFactoryScopeProvider+Scope", MATCH_CLASS, MANY, false,
-	  false, NULL, "logger scopes are kept that were not disposed",
+	  false, FACTS, "logger scopes are kept that were not disposed",
 	  "calls of BeginScope without using" },
 	{ "Microsoft.EntityFrameworkCore.ChangeTracking.Internal.InternalEntityEntry",
-	  MATCH_DERIVED, MANY, false, false, NULL,
+	  MATCH_DERIVED, MANY, false, false, FACTS,
 	  "a DbContext tracks every entity that it has loaded, as long as it lives",
 	  "who keeps a DbContext for long, and queries that could use AsNoTracking" },
-	{ "System.Net.Http.SocketsHttpHandler", MATCH_CLASS, FEW, true, false, "_disposed",
-	  "each has connections of its own", "who makes an HttpClient for each call" },
-	{ "System.Net.Sockets.Socket", MATCH_CLASS, MANY, true, false, "_disposed",
+	{ "System.Net.Http.SocketsHttpHandler", MATCH_CLASS, FEW, true, false,
+	  FACT_HTTP_HANDLER_DISPOSED, "each has connections of its own",
+	  "who makes an HttpClient for each call" },
+	{ "System.Net.Sockets.Socket", MATCH_CLASS, MANY, true, false, FACT_SOCKET_DISPOSED,
 	  "each has a descriptor", "who opens connections, and where they are closed" },
-	{ "System.IO.FileSystemWatcher", MATCH_CLASS, FEW, true, false, "_disposed",
+	{ "System.IO.FileSystemWatcher", MATCH_CLASS, FEW, true, false, FACT_FILE_WATCHER_DISPOSED,
 	  "each has a thread of its own or a descriptor",
 	  "who makes watchers, and where they are disposed" },
-	{ "System.Diagnostics.Activity", MATCH_CLASS, MANY, false, false, NULL,
+	{ "System.Diagnostics.Activity", MATCH_CLASS, MANY, false, false, FACTS,
 	  "spans that are kept keep their parents and tags",
 	  "who starts activities and never stops them, or keeps the chain of their parents" },
-	{ "System.Text.Json.JsonDocument", MATCH_CLASS, MANY, false, true, NULL,
+	{ "System.Text.Json.JsonDocument", MATCH_CLASS, MANY, false, true, FACTS,
 	  "a JsonDocument keeps all of its text and an index of it, in arrays of a pool that only "
 	  "Dispose gives back",
 	  "who keeps a JsonDocument or a JsonElement: JsonElement.Clone() takes one property out" },
-	{ "System.Threading.ExecutionContext", MATCH_CLASS, MANY, false, false, NULL,
+	{ "System.Threading.ExecutionContext", MATCH_CLASS, MANY, false, false, FACTS,
 	  "captured contexts keep the values of each AsyncLocal",
 	  "what AsyncLocal values refer to, and who captures contexts for long" },
 };
@@ -114,8 +115,8 @@ static bool is_open(struct report *report, uint32_t node, const struct known_pil
 	if (facts->classes[node] != CLASS_PROCESS || waste_is_explained(report, node))
 		return false;
 	struct member set = { .state = MEMBER_ABSENT };
-	if (known->unset)
-		set = facts_member(facts, node, known->unset);
+	if (known->unset != FACTS)
+		set = facts_fact(facts, node, known->unset);
 	return set.state != MEMBER_READ || !set.bits;
 }
 

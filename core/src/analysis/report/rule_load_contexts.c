@@ -37,14 +37,14 @@ static void unloading_deinit(struct unloading *unloading)
 static bool add_context(const struct report_facts *facts, uint32_t node,
 			struct unloading *unloading)
 {
-	struct member state = facts_member(facts, node, "_state");
-	struct member collectible = facts_member(facts, node, "_isCollectible");
+	struct member state = facts_fact(facts, node, FACT_LOAD_CONTEXT_STATE);
+	struct member collectible = facts_fact(facts, node, FACT_LOAD_CONTEXT_COLLECTIBLE);
 	if (state.state != MEMBER_READ || state.bits != UNLOADING ||
 	    collectible.state != MEMBER_READ || !collectible.bits)
 		return true;
 	unloading->first = unloading->count++ ? unloading->first : node;
 	unloading->bytes += facts_retained(facts, node);
-	struct member binder = facts_member(facts, node, "_nativeAssemblyLoadContext");
+	struct member binder = facts_fact(facts, node, FACT_LOAD_CONTEXT_NATIVE);
 	if (binder.state != MEMBER_READ || !binder.bits) {
 		unloading->has_all_binders = false;
 		return true;
@@ -125,7 +125,7 @@ static uint32_t find_kept_code(struct report *report, const struct unloading *un
 		all = typed_nodes(facts, type);
 	for (uint32_t i = 0; i < all.count && steps; i++) {
 		struct member native =
-			facts_member(facts, all.nodes[i], "m_scout.m_nativeLoaderAllocator");
+			facts_fact(facts, all.nodes[i], FACT_LOADER_ALLOCATOR_NATIVE);
 		if (native.state == MEMBER_READ &&
 		    address_is_in(unloading->in_use, unloading->in_use_count, native.bits))
 			continue;

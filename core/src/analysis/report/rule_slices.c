@@ -20,17 +20,20 @@
 /* The high bit of an index is a flag. */
 #define INDEX_MASK 0x7fffffffu
 
-/* A struct that refers to a part of an array: its fields by their names in metadata. */
+/* A struct that refers to a part of an array, by its fields. */
 static const struct slice_kind {
-	const char *class;
-	const char *array, *begin, *count;
-	const char *last; /* the second reference of a struct whose count is where the slice ends */
+	enum net_type class;
+	enum fact array, begin, count;
+	enum fact
+		last; /* the second reference of a struct whose count is where the slice ends; or FACTS */
 } slice_kinds[] = {
-	{ "System.Memory", "_object", "_index", "_length", NULL },
-	{ "System.ReadOnlyMemory", "_object", "_index", "_length", NULL },
-	{ "System.ArraySegment", "_array", "_offset", "_count", NULL },
-	{ "System.Buffers.ReadOnlySequence", "_startObject", "_startInteger", "_endInteger",
-	  "_endObject" },
+	{ NET_MEMORY, FACT_MEMORY_OBJECT, FACT_MEMORY_BEGIN, FACT_MEMORY_COUNT, FACTS },
+	{ NET_READ_ONLY_MEMORY, FACT_READ_ONLY_MEMORY_OBJECT, FACT_READ_ONLY_MEMORY_BEGIN,
+	  FACT_READ_ONLY_MEMORY_COUNT, FACTS },
+	{ NET_ARRAY_SEGMENT, FACT_ARRAY_SEGMENT_ARRAY, FACT_ARRAY_SEGMENT_BEGIN,
+	  FACT_ARRAY_SEGMENT_COUNT, FACTS },
+	{ NET_READ_ONLY_SEQUENCE, FACT_SEQUENCE_FIRST, FACT_SEQUENCE_BEGIN, FACT_SEQUENCE_END,
+	  FACT_SEQUENCE_LAST },
 };
 
 /* Where a struct is in objects of a type: offset from its first field. */
@@ -65,9 +68,8 @@ static const struct slice_kind *kind_of_struct(struct report *report, const stru
 {
 	size_t size = 0;
 	const char *name = type_name(report->facts.heap->clr, type, &size);
-	const struct graph_type row = { .name = name, .name_size = (uint32_t)size };
 	for (size_t i = 0; i < sizeof(slice_kinds) / sizeof(slice_kinds[0]); i++) {
-		if (name && type_is_class(&row, slice_kinds[i].class))
+		if (name && net_type_is(slice_kinds[i].class, name, size))
 			return &slice_kinds[i];
 	}
 	return NULL;
@@ -137,9 +139,9 @@ static struct sliced *sliced_row(struct report *report, struct slices *slices, u
 
 /* A reference or a number of a slice. */
 static bool read_part(struct report *report, const struct slot *slot, uint64_t address,
-		      const char *name, uint64_t *ret)
+		      enum fact fact, uint64_t *ret)
 {
-	struct member member = member_of_struct(report->facts.members, slot->type, address, name);
+	struct member member = fact_of_struct(report->facts.members, slot->type, address, fact);
 	*ret = member.bits;
 	return member.state == MEMBER_READ;
 }
@@ -157,7 +159,8 @@ static enum hd_status add_slice(struct report *report, struct slices *slices,
 	    !read_part(report, slot, address, kind->count, &count))
 		return HD_OK;
 	/* A sequence of several segments: each has a slice of its own. */
-	if (kind->last && (!read_part(report, slot, address, kind->last, &last) || last != target))
+	if (kind->last != FACTS &&
+	    (!read_part(report, slot, address, kind->last, &last) || last != target))
 		return HD_OK;
 	uint32_t node = facts_node(facts, target);
 	if (node == HD_NONE || facts->classes[node] != CLASS_PROCESS ||
@@ -169,12 +172,12 @@ static enum hd_status add_slice(struct report *report, struct slices *slices,
 		return fail_nomem(err);
 	begin &= INDEX_MASK;
 	count &= INDEX_MASK;
-	if (kind->last)
+	if (kind->last != FACTS)
 		count = count > begin ? count - begin : 0;
 	/* What is not inside of the array may be anything. */
 	bool is_inside = begin <= array.length && count <= array.length - begin;
 	row->used += is_inside ? count * array.type->component_size : array.size;
-	row->references += kind->last ? 2 : 1;
+	row->references += kind->last != FACTS ? 2 : 1;
 	return HD_OK;
 }
 

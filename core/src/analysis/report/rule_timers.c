@@ -19,14 +19,14 @@ static const char *const timer_classes[] = {
 /* The code that a timer calls; 0: it is not set. */
 static uint64_t callback_of(const struct report_facts *facts, uint32_t timer)
 {
-	struct member due = facts_member(facts, timer, "_dueTime");
-	struct member cancelled = facts_member(facts, timer, "_canceled");
+	struct member due = facts_fact(facts, timer, FACT_TIMER_DUE);
+	struct member cancelled = facts_fact(facts, timer, FACT_TIMER_CANCELED);
 	if (due.state != MEMBER_READ || due.bits == UINT32_MAX ||
 	    (cancelled.state == MEMBER_READ && cancelled.bits))
 		return 0;
 	struct object object;
 	struct delegate_info info;
-	uint32_t callback = facts_member_node(facts, timer, "_timerCallback");
+	uint32_t callback = facts_fact_node(facts, timer, FACT_TIMER_CALLBACK);
 	if (callback == HD_NONE || !facts_object(facts, callback, &object) ||
 	    !delegate_read(facts->heap, &object, &info))
 		return 0;
@@ -36,7 +36,7 @@ static uint64_t callback_of(const struct report_facts *facts, uint32_t timer)
 static const char *callback_name(struct report *report, uint32_t timer)
 {
 	struct report_facts *facts = &report->facts;
-	uint32_t callback = facts_member_node(facts, timer, "_timerCallback");
+	uint32_t callback = facts_fact_node(facts, timer, FACT_TIMER_CALLBACK);
 	struct object object;
 	struct text text = { 0 };
 	uint64_t target;
@@ -68,7 +68,7 @@ static enum hd_status add_timers(struct report *report, const struct typed_nodes
 		if (callback_of(facts, all->nodes[i]) != tally->keys[row])
 			continue;
 		uint32_t top = typed_claim_up(facts, all->nodes[i], timer_classes, 3);
-		uint32_t callback = facts_member_node(facts, all->nodes[i], "_timerCallback");
+		uint32_t callback = facts_fact_node(facts, all->nodes[i], FACT_TIMER_CALLBACK);
 		bytes += facts_retained(facts, top);
 		if (callback != HD_NONE && facts_idom(facts, callback) != all->nodes[i])
 			bytes += facts_retained(facts, callback);

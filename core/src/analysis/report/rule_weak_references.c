@@ -15,7 +15,7 @@
 
 static bool is_cleared(const struct report_facts *facts, uint32_t node)
 {
-	struct member handle = facts_member(facts, node, "_taggedHandle");
+	struct member handle = facts_fact(facts, node, FACT_WEAK_REFERENCE_HANDLE);
 	uint64_t target = 1;
 	if (handle.state != MEMBER_READ)
 		return false;

@@ -53,12 +53,12 @@ struct http_finder {
 };
 
 static const struct {
-	const char *name;
+	enum net_type type;
 	enum http_kind kind;
 } http_types[] = {
-	{ "System.Net.Http.HttpConnection", HTTP_CONNECTION },
-	{ "System.Net.Http.Http2Connection+Http2Stream", HTTP_STREAM },
-	{ "System.Net.Http.HttpConnectionPool", HTTP_POOL },
+	{ NET_HTTP_CONNECTION, HTTP_CONNECTION },
+	{ NET_HTTP2_STREAM, HTTP_STREAM },
+	{ NET_HTTP_POOL, HTTP_POOL },
 };
 
 static enum http_kind find_http_kind(struct clr *clr, const struct type *type)
@@ -71,37 +71,23 @@ static enum http_kind find_http_kind(struct clr *clr, const struct type *type)
 	    memcmp(machine, methods, strlen(methods)) == 0)
 		return HTTP_METHOD;
 	for (size_t i = 0; i < sizeof(http_types) / sizeof(http_types[0]); i++) {
-		if (strcmp(name, http_types[i].name) == 0)
+		if (net_type_is(http_types[i].type, name, size))
 			return http_types[i].kind;
 	}
 	if (type_is_continuation(clr, type))
 		return HTTP_SUSPENDED;
-	if (type_derives_from(clr, type, 0, "System.Threading.CancellationTokenSource"))
+	if (type_derives_from(clr, type, 0, net_type_name(NET_CANCELLATION)))
 		return HTTP_CANCELLATION;
-	if (type_derives_from(clr, type, 0, "System.Net.Http.HttpRequestMessage"))
+	if (type_derives_from(clr, type, 0, net_type_name(NET_HTTP_REQUEST)))
 		return HTTP_REQUEST;
-	return type_derives_from(clr, type, 0, "System.Net.Http.HttpResponseMessage")
-		       ? HTTP_RESPONSE
-		       : HTTP_OTHER;
+	return type_derives_from(clr, type, 0, net_type_name(NET_HTTP_RESPONSE)) ? HTTP_RESPONSE
+										 : HTTP_OTHER;
 }
 
-/* Remember a field that is not there: "HttpConnection._currentRequest". */
-static void note_absent(struct http_client *client, const char *field)
+/* A field that has to be there; 0: null, or not there, which the heap's ledger says then. */
+static uint64_t needed(struct http_finder *finder, const struct object *object, enum fact fact)
 {
-	for (size_t i = 0; i < client->absent_count; i++) {
-		if (strcmp(client->absent[i], field) == 0)
-			return;
-	}
-	if (client->absent_count < HTTP_ABSENT_MAX)
-		client->absent[client->absent_count++] = field;
-}
-
-/* A field that has to be there; @p field is "Class.path". 0: null, or not there. */
-static uint64_t needed(struct http_finder *finder, const struct object *object, const char *field)
-{
-	struct member member = member_of(finder->members, object, strchr(field, '.') + 1);
-	if (member.state == MEMBER_ABSENT)
-		note_absent(finder->client, field);
+	struct member member = fact_of(finder->members, object, fact);
 	return member.state == MEMBER_READ ? member.bits : 0;
 }
 
@@ -133,46 +119,42 @@ static enum hd_status meet_response(struct http_finder *finder, const struct obj
 {
 	return add_fact(
 		finder,
-		(struct http_fact){
-			.request = needed(finder, object, "HttpResponseMessage._requestMessage"),
-			.object = object->address,
-			.value = needed(finder, object, "HttpResponseMessage._statusCode"),
-			.kind = FACT_RESPONSE },
+		(struct http_fact){ .request = needed(finder, object, FACT_HTTP_RESPONSE_REQUEST),
+				    .object = object->address,
+				    .value = needed(finder, object, FACT_HTTP_RESPONSE_STATUS),
+				    .kind = FACT_RESPONSE },
 		err);
 }
 
 static enum hd_status meet_connection(struct http_finder *finder, const struct object *object,
 				      struct hd_error *err)
 {
-	return add_fact(finder,
-			(struct http_fact){
-				.request = needed(finder, object, "HttpConnection._currentRequest"),
-				.object = object->address,
-				.value = needed(finder, object, "HttpConnection._pool"),
-				.kind = FACT_IN_FLIGHT },
-			err);
+	return add_fact(
+		finder,
+		(struct http_fact){ .request = needed(finder, object, FACT_HTTP_CONNECTION_REQUEST),
+				    .object = object->address,
+				    .value = needed(finder, object, FACT_HTTP_CONNECTION_POOL),
+				    .kind = FACT_IN_FLIGHT },
+		err);
 }
 
 /* Is a direction of a stream in progress?  Its state is an enum, 0 until it is completed or has failed. */
-static bool is_in_progress(struct http_finder *finder, const struct object *stream,
-			   const char *field)
+static bool is_in_progress(struct http_finder *finder, const struct object *stream, enum fact fact)
 {
-	struct member state = member_of(finder->members, stream, strchr(field, '.') + 1);
-	if (state.state == MEMBER_ABSENT)
-		note_absent(finder->client, field);
+	struct member state = fact_of(finder->members, stream, fact);
 	return state.state == MEMBER_READ && !state.bits;
 }
 
 static enum hd_status meet_stream(struct http_finder *finder, const struct object *object,
 				  struct hd_error *err)
 {
-	if (!is_in_progress(finder, object, "Http2Stream._responseCompletionState") &&
-	    !is_in_progress(finder, object, "Http2Stream._requestCompletionState"))
+	if (!is_in_progress(finder, object, FACT_HTTP2_STREAM_RESPONSE_STATE) &&
+	    !is_in_progress(finder, object, FACT_HTTP2_STREAM_REQUEST_STATE))
 		return HD_OK;
-	struct member has_head = member_of(finder->members, object, "_responseHeadersReceived");
-	uint64_t request = needed(finder, object, "Http2Stream._request");
-	uint64_t connection = needed(finder, object, "Http2Stream._connection");
-	struct member pool = member_at(finder->members, connection, "_pool");
+	struct member has_head = fact_of(finder->members, object, FACT_HTTP2_STREAM_HAS_HEAD);
+	uint64_t request = needed(finder, object, FACT_HTTP2_STREAM_REQUEST);
+	uint64_t connection = needed(finder, object, FACT_HTTP2_STREAM_CONNECTION);
+	struct member pool = fact_at(finder->members, connection, FACT_HTTP2_CONNECTION_POOL);
 	if (has_head.state == MEMBER_READ && !has_head.bits) {
 		TRY(add_fact(finder, (struct http_fact){ .request = request, .kind = FACT_NO_HEAD },
 			     err));
@@ -188,7 +170,7 @@ static enum hd_status meet_stream(struct http_finder *finder, const struct objec
 /* Has the one that waits got a connection, or given up? */
 static bool is_request_over(struct http_finder *finder, uint64_t waiter)
 {
-	struct member task = member_at(finder->members, waiter, "_task");
+	struct member task = fact_at(finder->members, waiter, FACT_COMPLETION_SOURCE_TASK);
 	struct object object;
 	struct task_state state;
 	return task.state == MEMBER_READ && member_object(finder->members, task.bits, &object) &&
@@ -202,19 +184,16 @@ struct http_queue {
 	uint64_t head, size;
 };
 
-static bool read_pool_queue(struct http_finder *finder, const struct object *pool,
-			    const char *array, const char *head, const char *size,
-			    struct http_queue *ret)
+static bool read_pool_queue(struct http_finder *finder, const struct object *pool, enum fact array,
+			    enum fact head, enum fact size, struct http_queue *ret)
 {
 	struct members *members = finder->members;
 	struct object object;
-	struct member items = member_of(members, pool, array);
-	struct member at = member_of(members, pool, head), count = member_of(members, pool, size);
+	struct member items = fact_of(members, pool, array);
+	struct member at = fact_of(members, pool, head), count = fact_of(members, pool, size);
 	if (items.state == MEMBER_ABSENT || at.state == MEMBER_ABSENT ||
-	    count.state == MEMBER_ABSENT) {
-		note_absent(finder->client, "HttpConnectionPool._http11RequestQueue");
+	    count.state == MEMBER_ABSENT)
 		return false;
-	}
 	*ret = (struct http_queue){ .head = at.bits, .size = count.bits };
 	if (!items.bits && !count.bits)
 		return false; /* it was never used */
@@ -229,6 +208,16 @@ static bool read_pool_queue(struct http_finder *finder, const struct object *poo
 	return false;
 }
 
+/* A field of an item, by the row of 9 or of 8: the struct is another one. */
+static struct member item_field(struct http_finder *finder, const struct array_info *items,
+				uint64_t at, enum fact fact, enum fact fact_8)
+{
+	size_t size;
+	const char *name = type_name(finder->heap->clr, items->element, &size);
+	bool is_8 = net_type_is(fact_row(fact_8)->type, name, size);
+	return fact_of_struct(finder->members, items->element, at, is_8 ? fact_8 : fact);
+}
+
 static enum hd_status add_queued(struct http_finder *finder, const struct http_queue *queue,
 				 uint64_t pool, bool is_2, struct hd_error *err)
 {
@@ -236,12 +225,10 @@ static enum hd_status add_queued(struct http_finder *finder, const struct http_q
 	for (uint64_t i = 0; i < queue->size; i++) {
 		uint64_t index = (queue->head + i) % items->length;
 		uint64_t at = items->data + index * items->element_size;
-		struct member request =
-			member_of_struct(finder->members, items->element, at, "Request");
-		struct member waiter =
-			member_of_struct(finder->members, items->element, at, "Waiter");
-		if (request.state == MEMBER_ABSENT)
-			note_absent(finder->client, "RequestQueue.QueueItem.Request");
+		struct member request = item_field(finder, items, at, FACT_HTTP_QUEUED_REQUEST,
+						   FACT_HTTP_QUEUED_REQUEST_8);
+		struct member waiter = item_field(finder, items, at, FACT_HTTP_QUEUED_WAITER,
+						  FACT_HTTP_QUEUED_WAITER_8);
 		if (finder->job && i % 1024 == 1023 && !job_step(finder->job, 0, 0))
 			return fail_cancelled(err);
 		if (request.state != MEMBER_READ || is_request_over(finder, waiter.bits))
@@ -257,12 +244,9 @@ static enum hd_status add_queued(struct http_finder *finder, const struct http_q
 }
 
 /* By enum http_pool_number. */
-static const char *const pool_fields[HTTP_POOL_NUMBERS] = {
-	"_originAuthority.<Port>k__BackingField",
-	"_associatedHttp11ConnectionCount",
-	"_maxHttp11Connections",
-	"_pendingHttp11ConnectionCount",
-	"_associatedHttp2ConnectionCount",
+static const enum fact pool_fields[HTTP_POOL_NUMBERS] = {
+	FACT_HTTP_POOL_PORT,    FACT_HTTP_POOL_CONNECTIONS,   FACT_HTTP_POOL_MAX,
+	FACT_HTTP_POOL_PENDING, FACT_HTTP_POOL_CONNECTIONS_2,
 };
 
 static enum hd_status meet_pool(struct http_finder *finder, const struct object *object,
@@ -272,23 +256,22 @@ static enum hd_status meet_pool(struct http_finder *finder, const struct object 
 	struct http_pool pool = { .address = object->address };
 	struct http_queue queue;
 	for (size_t i = 0; i < HTTP_POOL_NUMBERS; i++) {
-		struct member number = member_of(finder->members, object, pool_fields[i]);
+		struct member number = fact_of(finder->members, object, pool_fields[i]);
 		if (number.state != MEMBER_READ)
 			continue;
 		pool.numbers[i] = number.bits;
 		pool.known |= 1u << i;
 	}
-	struct member host =
-		member_of(finder->members, object, "_originAuthority.<IdnHost>k__BackingField");
+	struct member host = fact_of(finder->members, object, FACT_HTTP_POOL_HOST);
 	pool.host = host.state == MEMBER_READ ? host.bits : 0;
 	if (!PAGES_RESERVE(client, pools))
 		return fail_nomem(err);
 	client->pools[client->pools_count++] = pool;
-	if (read_pool_queue(finder, object, "_http11RequestQueue._array",
-			    "_http11RequestQueue._head", "_http11RequestQueue._size", &queue))
+	if (read_pool_queue(finder, object, FACT_HTTP_QUEUE_ARRAY, FACT_HTTP_QUEUE_HEAD,
+			    FACT_HTTP_QUEUE_SIZE, &queue))
 		TRY(add_queued(finder, &queue, object->address, false, err));
-	if (read_pool_queue(finder, object, "_http2RequestQueue._array", "_http2RequestQueue._head",
-			    "_http2RequestQueue._size", &queue))
+	if (read_pool_queue(finder, object, FACT_HTTP_QUEUE_ARRAY_2, FACT_HTTP_QUEUE_HEAD_2,
+			    FACT_HTTP_QUEUE_SIZE_2, &queue))
 		TRY(add_queued(finder, &queue, object->address, true, err));
 	return HD_OK;
 }

@@ -54,9 +54,6 @@ struct http_fact {
 	uint8_t kind;
 };
 
-/** Most fields that may be missing. */
-#define HTTP_ABSENT_MAX 8u
-
 struct http_client {
 	struct http_request *rows; /**< by address */
 	size_t rows_count, rows_capacity;
@@ -64,9 +61,6 @@ struct http_client {
 	size_t pools_count, pools_capacity;
 	struct http_fact *facts; /**< while it is made */
 	size_t facts_count, facts_capacity;
-	/** Fields that this version of .NET does not have: "HttpConnection._currentRequest". */
-	const char *absent[HTTP_ABSENT_MAX];
-	size_t absent_count;
 	bool is_broken; /**< a queue cannot be read to its end */
 };
 

@@ -9,8 +9,6 @@
 #include "inspect/value.h"
 #include "util/alloc.h"
 
-#define CONTEXT_TYPE  "Microsoft.AspNetCore.Http.DefaultHttpContext"
-#define PROTOCOL_TYPE "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol"
 /* Characters of a method that are shown. */
 #define METHOD_MAX 64u
 
@@ -29,12 +27,9 @@ struct server_finder {
 };
 
 /* By enum server_string. */
-static const char *const string_fields[SERVER_STRINGS] = {
-	"_methodText",
-	"_scheme",
-	"<Path>k__BackingField",
-	"<QueryString>k__BackingField",
-	"<ConnectionIdFeature>k__BackingField",
+static const enum fact string_fields[SERVER_STRINGS] = {
+	FACT_SERVER_METHOD_TEXT, FACT_SERVER_SCHEME,     FACT_SERVER_PATH,
+	FACT_SERVER_QUERY,       FACT_SERVER_CONNECTION,
 };
 
 /* Kestrel notes how far it is; the application answers a request of HTTP/2 in "RequestPending". */
@@ -60,7 +55,7 @@ static enum server_state state_of_request(struct server_finder *finder,
 					  const struct object *features)
 {
 	struct value_out value;
-	struct member status = member_of(finder->members, features, "_requestProcessingStatus");
+	struct member status = fact_of(finder->members, features, FACT_SERVER_PROGRESS);
 	value_name(finder->heap, &status, &value);
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
 		if (strcmp(value.note, states[i].name) == 0)
@@ -76,19 +71,19 @@ static enum hd_status add_request(struct server_finder *finder, uint64_t context
 	struct served_request row = {
 		.context = context,
 		.features = *features,
-		.method = member_of(members, features, "<Method>k__BackingField"),
-		.version = member_of(members, features, "_httpVersion"),
+		.method = fact_of(members, features, FACT_SERVER_METHOD),
+		.version = fact_of(members, features, FACT_SERVER_VERSION),
 		.state = state_of_request(finder, features),
 	};
 	bool is_known = false;
 	for (size_t i = 0; i < SERVER_STRINGS; i++) {
-		struct member string = member_of(members, features, string_fields[i]);
+		struct member string = fact_of(members, features, string_fields[i]);
 		if (string.state != MEMBER_READ)
 			continue;
 		row.strings[i] = string.bits;
 		is_known = true;
 	}
-	struct member status = member_of(members, features, "_statusCode");
+	struct member status = fact_of(members, features, FACT_SERVER_STATUS);
 	row.has_status = status.state == MEMBER_READ;
 	row.status = status.bits;
 	finder->requests->unknown += !is_known;
@@ -103,8 +98,7 @@ static enum hd_status meet_context(struct server_finder *finder, const struct ob
 				   struct hd_error *err)
 {
 	struct object features;
-	struct member collection =
-		member_of(finder->members, context, "_features.<Collection>k__BackingField");
+	struct member collection = fact_of(finder->members, context, FACT_SERVER_CONTEXT_FEATURES);
 	if (collection.state != MEMBER_READ ||
 	    !member_object(finder->members, collection.bits, &features))
 		return HD_OK;
@@ -113,9 +107,9 @@ static enum hd_status meet_context(struct server_finder *finder, const struct ob
 
 static enum server_kind find_server_kind(struct clr *clr, const struct type *type)
 {
-	if (strcmp(type_name(clr, type, NULL), CONTEXT_TYPE) == 0)
+	if (strcmp(type_name(clr, type, NULL), net_type_name(NET_SERVER_CONTEXT)) == 0)
 		return SERVER_CONTEXT;
-	return type_derives_from(clr, type, 0, PROTOCOL_TYPE) ? SERVER_PROTOCOL : SERVER_OTHER;
+	return type_is_a(clr, type, NET_SERVER_PROTOCOL) ? SERVER_PROTOCOL : SERVER_OTHER;
 }
 
 static enum hd_status meet_server(void *arg, const struct object *object, struct hd_error *err)

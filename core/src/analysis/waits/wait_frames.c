@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "analysis/waits/wait_parts.h"
-#include "framework/owns.h"
 
 /* Most frames of one wait, and most of the framework between it and the program. */
 #define WAIT_FRAMES_MAX  64u

@@ -10,7 +10,6 @@
 #include "clr/code/code_names.h"
 #include "clr/statics/static.h"
 #include "clr/types/type_name.h"
-#include "framework/owns.h"
 #include "heap/references.h"
 #include "util/alloc.h"
 #include "util/job.h"

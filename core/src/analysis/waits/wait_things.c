@@ -6,7 +6,6 @@
 
 #include "analysis/async/async_graph.h"
 #include "clr/types/type_name.h"
-#include "framework/owns.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 

@@ -8,7 +8,6 @@
 #include "analysis/waits/wait_parts.h"
 #include "clr/code/method.h"
 #include "clr/features.h"
-#include "framework/owns.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/job.h"

@@ -6,6 +6,7 @@
 #include "analysis/waits/monitors.h"
 #include "analysis/waits/wait_kind.h"
 #include "framework/member.h"
+#include "framework/owns.h"
 #include "inspect/managed_lock.h"
 #include "stack/stack.h"
 

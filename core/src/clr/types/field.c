@@ -351,3 +351,12 @@ bool field_is_named(const struct field *field)
 {
 	return strncmp(field->name, UNNAMED, strlen(UNNAMED)) != 0;
 }
+
+const struct field *field_by_name(const struct field_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (!list->rows[i].is_static && strcmp(list->rows[i].name, name) == 0)
+			return &list->rows[i];
+	}
+	return NULL;
+}

@@ -74,6 +74,9 @@ HD_NODISCARD enum hd_status field_list_read(struct clr *clr, const struct type *
 					    struct field_list *ret, struct hd_error *err);
 void field_list_deinit(struct field_list *list);
 
+/** First instance field with that name, base classes first; NULL when there is none. */
+const struct field *field_by_name(const struct field_list *list, const char *name);
+
 /** Is the name of @p field known, from metadata? */
 bool field_is_named(const struct field *field);
 

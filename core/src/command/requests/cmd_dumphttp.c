@@ -4,6 +4,7 @@
 #include "analysis/pool/timers.h"
 #include "analysis/requests/http_client.h"
 #include "clr/types/type_name.h"
+#include "command/completeness.h"
 #include "command/requests/request_text.h"
 #include "command/table.h"
 #include "inspect/value.h"
@@ -145,9 +146,9 @@ struct http_words {
 
 /* The text of the string that a path leads to; false: there is none. */
 static bool append_member(struct call *call, struct members *members, const struct object *object,
-			  const char *path, struct text *text)
+			  enum fact fact, struct text *text)
 {
-	struct member member = member_of(members, object, path);
+	struct member member = fact_of(members, object, fact);
 	text->size = 0;
 	if (member.state != MEMBER_READ ||
 	    !string_value(call->heap, member.bits, URI_MAX, text, NULL)) {
@@ -164,12 +165,12 @@ static void fill_texts(struct call *call, struct members *members,
 		       struct cell *cells)
 {
 	const struct object *object = &request->object;
-	if (append_member(call, members, object, "_method._method", &words->method))
+	if (append_member(call, members, object, FACT_HTTP_REQUEST_METHOD, &words->method))
 		cells[HTTP_METHOD] = cell_text(words->method.bytes, words->method.size);
-	if (append_member(call, members, object, "_requestUri._string", &words->uri))
+	if (append_member(call, members, object, FACT_HTTP_REQUEST_URI, &words->uri))
 		cells[HTTP_URI] = cell_text(words->uri.bytes, words->uri.size);
-	struct member major = member_of(members, object, "_version._Major");
-	struct member minor = member_of(members, object, "_version._Minor");
+	struct member major = fact_of(members, object, FACT_HTTP_REQUEST_MAJOR);
+	struct member minor = fact_of(members, object, FACT_HTTP_REQUEST_MINOR);
 	words->version.size = 0;
 	if (major.state == MEMBER_READ && minor.state == MEMBER_READ) {
 		text_printf(&words->version, "%" PRIu64 ".%" PRIu64, major.bits, minor.bits);
@@ -300,13 +301,7 @@ static void write_http_total(struct call *call, const struct http_client *client
 		cell_number(queued),
 	};
 	answer_data(answer, &http_total_schema, total);
-	answer_list(answer, "absent_fields", client->absent, client->absent_count);
-	for (size_t i = 0; i < client->absent_count; i++) {
-		answer_remark(answer,
-			      "This version of .NET has no %s: requests may be shown without their "
-			      "state.\n",
-			      client->absent[i]);
-	}
+	call_tell_absent(call);
 	if (client->is_broken) {
 		answer_remark(answer,
 			      "The queue of a pool cannot be read: requests that wait may be shown "
