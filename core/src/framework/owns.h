@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Is it the framework's, or the program's?  doc/coreclr.md 21. */
+/* Is it the framework's, or the program's?  doc/coreclr.md 22. */
 #ifndef HEAPDUMP_SRC_FRAMEWORK_OWNS_H
 #define HEAPDUMP_SRC_FRAMEWORK_OWNS_H
 

@@ -239,6 +239,10 @@ static const struct finding_traits traits[FINDING_KINDS] = {
 	[FINDING_THREAD_IDS] = { .name = "thread-ids" },
 	[FINDING_PARTIAL_STACK] = { .name = "partial-stack" },
 	[FINDING_STATICS] = { .name = "statics" },
+	[FINDING_FRAMEWORK] = {
+		.name = "framework",
+		.advice = "use a newer heapdump: an answer that needs one of them says so",
+	},
 	[FINDING_TYPE_TABLES] = { .name = "type-tables" },
 	[FINDING_MODULES_MISSING] = {
 		.name = "modules-missing",

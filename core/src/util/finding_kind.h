@@ -74,6 +74,7 @@ enum finding_kind {
 	FINDING_THREAD_IDS,      /**< core and runtime know threads by different ids */
 	FINDING_PARTIAL_STACK,   /**< above some frame, each word counts as a root */
 	FINDING_STATICS,         /**< some static fields are not known */
+	FINDING_FRAMEWORK,       /**< types or fields that answers use are not in this framework */
 	FINDING_TYPE_TABLES,     /**< parts of the runtime's tables of types cannot be read */
 	FINDING_MODULES_MISSING, /**< the list of modules cannot be read */
 	FINDING_MODULE_LIST,     /**< a part of the list of modules cannot be read */

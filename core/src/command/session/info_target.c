@@ -12,6 +12,7 @@
 #include "command/session/core_kind.h"
 #include "command/session/crash.h"
 #include "command/session/info.h"
+#include "framework/survey.h"
 #include "targets/process/process_memory.h"
 #include "targets/target_files.h"
 #include "util/alloc.h"
@@ -138,8 +139,11 @@ static void check_modules(struct call *call)
 	}
 	for (size_t i = 0; i < count; i++)
 		(void)module_find(clr, modules[i]->address);
-	(void)type_by_name(clr, "System.Object", 0);
+	(void)type_by_name(clr, net_type_name(NET_OBJECT), 0);
 	module_prove_all(clr);
+	struct framework_survey survey;
+	if (framework_survey_make(clr, &survey, NULL) == HD_OK)
+		framework_survey_report(clr, &survey);
 }
 
 /* Read the roots, so that what is missing of them becomes findings. */
