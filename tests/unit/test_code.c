@@ -226,6 +226,48 @@ static void put_entry(struct fixture *fixture, const struct r2r *r2r, unsigned i
 	fake_poke_u64(fixture->memory, at + 32, method >> 1 | (uint64_t)1 << 63);
 }
 
+/*
+ * Small dumps lack the data of images: the file has it, for the base that the compiler wrote it for
+ * (doc/coreclr.md 21.3).
+ */
+TEST(addresses_out_of_an_image_are_moved_to_its_base)
+{
+	static const uint64_t preferred = 0x140000000;
+	struct fixture fixture = set_up();
+	struct fake_memory *memory = fixture.memory;
+	(void)make_r2r(&fixture, 1);
+	fake_poke_u32(memory, CODE_BASE, 0x5a4d);
+	fake_poke_u32(memory, CODE_BASE + 60, 0x80);
+	fake_poke_u32(memory, CODE_BASE + 0x80, 0x4550);
+	fake_poke_u32(memory, CODE_BASE + 0x98, 0x20b);
+	fake_poke_u64(memory, CODE_BASE + 0x98 + 24, preferred);
+	fake_poke_u32(memory, CODE_BASE + 0x98 + 56, CODE_SIZE);
+	const struct {
+		uint64_t stored, want;
+	} cases[] = {
+		{ preferred + 0x1150, CODE_BASE + 0x1150 },
+		{ CODE_BASE + 0x1150, CODE_BASE + 0x1150 }, /* the process has moved it */
+		{ preferred + CODE_SIZE, preferred + CODE_SIZE },
+		{ preferred - 1, preferred - 1 },
+		{ 0, 0 },
+	};
+	const uint64_t data = CODE_BASE + 0x18000, apart = fake_alloc(memory, 8);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t found = 77;
+		fake_poke_u64(memory, data, cases[i].stored);
+		CU_ASSERT(clr_code_pointer(fixture.clr, data, &found));
+		ASSERT_UINT(found, cases[i].want);
+		/* Where there is no image, it is what it is. */
+		fake_poke_u64(memory, apart, cases[i].stored);
+		CU_ASSERT(clr_code_pointer(fixture.clr, apart, &found));
+		ASSERT_UINT(found, cases[i].stored);
+	}
+	uint64_t found = 77;
+	CU_ASSERT_FALSE(clr_code_pointer(fixture.clr, 0x123450, &found));
+	ASSERT_UINT(found, 77);
+	tear_down(&fixture);
+}
+
 TEST(test_ready_to_run)
 {
 	struct fixture fixture = set_up();

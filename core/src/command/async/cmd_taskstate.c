@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "analysis/async/async_call.h"
 #include "analysis/async/task_state.h"
 #include "clr/types/type_name.h"
 #include "command/objects/object.h"
@@ -21,6 +22,7 @@ enum state_column {
 	STATE_FLAGS,
 	STATE_OPTIONS,
 	STATE_EXCEPTION,
+	STATE_METHOD,
 	STATE_CONTINUATION,
 	STATE_CONTINUATION_TYPE,
 	STATE_COLUMNS
@@ -32,6 +34,8 @@ static const struct column state_columns[STATE_COLUMNS] = {
 	[STATE_OPTIONS] = { "options", "", KIND_SET, 0, 0, "names of TaskCreationOptions" },
 	[STATE_EXCEPTION] = { "exception", "", KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
 			      "the first exception of a faulted task" },
+	[STATE_METHOD] = { "method", "", KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			   "the async method that it is the task of" },
 	[STATE_CONTINUATION] = { "continuation", "", KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
 				 "the object that goes on when the task is complete" },
 	[STATE_CONTINUATION_TYPE] = { "continuation_type", "", KIND_TYPE, 0, LOOK_LEAVE_OUT,
@@ -51,6 +55,12 @@ static void state_layout(struct out *out, const struct cell *cells)
 		out_printf(out, "Exception: %" PRIx64 " (see printexception)\n",
 			   cells[STATE_EXCEPTION].number);
 	}
+	if (cells[STATE_METHOD].is_there) {
+		out_puts(out, "Async method: ");
+		text_escape(&out->text, cells[STATE_METHOD].text.bytes,
+			    cells[STATE_METHOD].text.size);
+		out_puts(out, "\n");
+	}
 	if (!cells[STATE_CONTINUATION].is_there)
 		return;
 	out_printf(out, "Then goes on: %" PRIx64 " ", cells[STATE_CONTINUATION].number);
@@ -64,9 +74,12 @@ static const struct schema taskstate_schema = {
 	.layout = state_layout,
 };
 
-static void write_state(struct call *call, struct members *members, const struct task_state *state)
+/* @p task NULL: only a number is known. */
+static void write_state(struct call *call, struct members *members, const struct object *task,
+			const struct task_state *state)
 {
 	struct object object;
+	struct text method = { 0 };
 	struct cell cells[STATE_COLUMNS] = {
 		[STATE_STATUS] = cell_string(task_status_name(state->status)),
 		[STATE_FLAGS] = cell_number(state->flags),
@@ -74,6 +87,8 @@ static void write_state(struct call *call, struct members *members, const struct
 	};
 	if (state->exception)
 		cells[STATE_EXCEPTION] = cell_number(state->exception);
+	if (task && async_call_append(&method, call->heap, members, task))
+		cells[STATE_METHOD] = cell_text(method.bytes, method.size);
 	if (state->continuation)
 		cells[STATE_CONTINUATION] = cell_number(state->continuation);
 	if (members && member_object(members, state->continuation, &object)) {
@@ -82,6 +97,7 @@ static void write_state(struct call *call, struct members *members, const struct
 		cells[STATE_CONTINUATION_TYPE] = cell_type(name, size, object.type->method_table);
 	}
 	answer_record(&call->answer, &taskstate_schema, cells);
+	text_deinit(&method);
 }
 
 static enum hd_status check_taskstate(struct call *call)
@@ -105,14 +121,14 @@ static enum hd_status run_taskstate(struct call *call)
 	struct members *members;
 	struct object object;
 	if (call->options[OPT_VALUE].given) {
-		write_state(call, NULL, &state);
+		write_state(call, NULL, NULL, &state);
 		return HD_OK;
 	}
 	TRY(call_heap_object(call, call->words[0].number, &object));
 	TRY(members_create(call->heap, &members, call->err));
 	bool is_task = task_state_read(call->heap, members, &object, &state);
 	if (is_task)
-		write_state(call, members, &state);
+		write_state(call, members, &object, &state);
 	members_destroy(members);
 	return is_task ? HD_OK : call_wrong_object(call, &object, "a task", "dumpobj");
 }
