@@ -31,7 +31,7 @@ static bool is_fcall_table(const struct clr *clr, uint64_t address)
 		struct fcall call;
 		if (!heads[i])
 			continue;
-		if (heads[i] % 8 || !memory_read(clr->memory, heads[i], &call, sizeof(call)) ||
+		if (heads[i] % 8 || !memory_read(own, heads[i], &call, sizeof(call)) ||
 		    call.code % FCALL_LISTS != i || !call.method_desc || call.method_desc % 8)
 			return false;
 		count++;
