@@ -183,9 +183,14 @@ class Hostile(unittest.TestCase):
 
     def test_memory_that_does_not_answer(self) -> None:
         process, address = self.start(SILENT)
-        result = run(str(process.pid), "info")
-        self.assertEqual(result.status, 3)
-        self.assertIn(f"0x{address} of process {process.pid} did not answer within", result.err)
+        said = f"0x{address} of process {process.pid} did not answer within"
+        for _ in range(TRIES):
+            result = run(str(process.pid), "info")
+            self.assertEqual(result.status, 3)
+            # A machine that gives the program no processor for 10 seconds makes other memory look like that.
+            if said in result.err:
+                break
+        self.assertIn(said, result.err)
         self.assert_runs(process.pid)
 
     def test_is_interrupted_while_it_waits(self) -> None:
