@@ -123,7 +123,7 @@ TEST(versions_of_the_builds)
 {
 	char text[64];
 	layout_build_versions(text, sizeof(text));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "10.0.12, 11.0.0"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "10.0.15, 11.0.0"));
 	CU_ASSERT_PTR_NULL(strstr(text, "11.0.0, 11.0.0"));
 	layout_build_versions(text, 4);
 	ASSERT_UINT(strlen(text), 3);
