@@ -291,6 +291,7 @@
 	X(CANCELLATION_PROMISE_TASK, CANCELLATION_PROMISE, "_task", 8, 0)                         \
 	X(SOURCE_AS_TASK_SOURCE, SOURCE_AS_TASK, "_source", 8, 0)                                 \
 	X(WHEN_ALL_LEFT, WHEN_ALL, "_remainingToComplete", 8, 0)                                  \
+	X(WHEN_ALL_OF_LEFT, WHEN_ALL_OF, "m_count", 8, 0)                                         \
 	X(WHEN_ANY_FIRST, WHEN_ANY_TWO, "_task1", 8, 0)                                           \
 	X(WHEN_ANY_SECOND, WHEN_ANY_TWO, "_task2", 8, 0)                                          \
 	X(WHEN_ANY_TASKS, WHEN_ANY, "_tasks", 8, 0)                                               \
@@ -298,6 +299,7 @@
 	X(CONTINUE_TASK_OF, CONTINUE_TASK, "m_antecedent", 8, 0)                                  \
 	X(CONTINUATION_TASK, STANDARD_CONTINUATION, "m_task", 8, 0)                               \
 	X(CONTINUATION_ACTION, AWAIT_CONTINUATION, "m_action", 8, 0)                              \
+	X(CONTINUATION_TARGET, AWAIT_CONTINUATION, "m_action._target", 8, 0)                      \
 	X(CONTEXT_CONTINUATION_OF, CONTEXT_CONTINUATION, "m_syncContext", 8, 0)                   \
 	X(COMPLETION_SOURCE_TASK, COMPLETION_SOURCE_OF, "_task", 8, 0)                            \
 	X(AWAITER_TASK, TASK_AWAITER, "m_task", 8, 0)                                             \

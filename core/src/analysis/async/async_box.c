@@ -9,7 +9,6 @@
 #include "mem/memory.h"
 
 /* Names of fields that the compiler gives (Roslyn, GeneratedNames.cs). */
-#define MACHINE_FIELD  "StateMachine"
 #define STATE_FIELD    "<>1__state"
 #define AWAITER_PREFIX "<>u__"
 
@@ -26,9 +25,9 @@ bool async_is_box(struct clr *clr, const struct type *type)
  */
 static uint64_t awaiter_object(struct members *members, const struct type *type, uint64_t address)
 {
-	static const char *const paths[] = { "m_task", "_value._obj" };
+	static const enum fact paths[] = { FACT_AWAITER_TASK, FACT_VALUE_AWAITER_OBJECT };
 	for (size_t i = 0; type && i < sizeof(paths) / sizeof(paths[0]); i++) {
-		struct member object = member_of_struct(members, type, address, paths[i]);
+		struct member object = fact_of_struct(members, type, address, paths[i]);
 		if (object.state == MEMBER_READ)
 			return object.bits;
 	}
@@ -65,7 +64,7 @@ bool async_box_read(struct heap *heap, struct members *members, const struct obj
 	struct async_box box = { .object = *object, .state = ASYNC_RUNS };
 	if (!async_is_box(heap->clr, object->type))
 		return false;
-	struct member machine = member_of(members, object, MACHINE_FIELD);
+	struct member machine = fact_of(members, object, FACT_BOX_MACHINE);
 	if (machine.state != MEMBER_READ)
 		return false;
 	box.machine = machine.type;

@@ -16,7 +16,6 @@
 #include "util/findings.h"
 #include "util/sort.h"
 
-#define CONTINUATION "m_continuationObject"
 
 #define ADVICE_FILES                                                                           \
 	"give the folder with the files of the machine it ran on as --sysroot DIR, or take a " \
@@ -64,7 +63,7 @@ static enum hd_status add_holder(struct holders *holders, const struct object *o
 static bool is_spare(struct members *members, const struct async_box *box)
 {
 	return !box->awaited && box->state == 0 &&
-	       member_of(members, &box->object, "m_stateFlags").state == MEMBER_ABSENT;
+	       fact_of(members, &box->object, FACT_TASK_FLAGS).state == MEMBER_ABSENT;
 }
 
 static enum hd_status add_box(struct graph_walk *walk, const struct object *object,
@@ -142,7 +141,7 @@ static enum hd_status link_box(struct async_graph *graph, const struct async_nod
 		link.from = node->holder;
 		TRY(async_link_add(&graph->links, link, err));
 	}
-	struct member next = member_of(graph->members, &object, CONTINUATION);
+	struct member next = fact_of(graph->members, &object, FACT_TASK_NEXT);
 	if (next.state != MEMBER_READ || !member_object(graph->members, next.bits, &object) ||
 	    async_type_of(&graph->types, graph->heap->clr, object.type, &graph->failed) !=
 		    ASYNC_UNWRAP)
@@ -155,8 +154,8 @@ static enum hd_status link_box(struct async_graph *graph, const struct async_nod
 static enum hd_status link_event(struct async_graph *graph, const struct object *object,
 				 struct hd_error *err)
 {
-	struct member event = member_of(graph->members, object, "_event");
-	struct member handle = member_of(graph->members, object, "_waitHandle");
+	struct member event = fact_of(graph->members, object, FACT_COUNTDOWN_EVENT);
+	struct member handle = fact_of(graph->members, object, FACT_WAIT_HANDLE_SAFE);
 	struct async_link link = { .to = object->address, .kind = LINK_EVENT };
 	struct waitable waitable;
 	if (waitable_of_handle(graph->heap, graph->members, object->address, &waitable)) {

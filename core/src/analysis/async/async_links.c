@@ -32,11 +32,11 @@ enum hd_status async_link_add(struct async_links *links, struct async_link link,
  * first is not in is found by the row half as far (Floyd).
  */
 static enum hd_status add_list(struct async_links *links, struct members *members, uint64_t first,
-			       const char *next_field, struct async_link link, struct hd_error *err)
+			       enum fact next_field, struct async_link link, struct hd_error *err)
 {
 	size_t begin = links->rows_count;
 	for (uint64_t at = first; at;) {
-		struct member next = member_at(members, at, next_field);
+		struct member next = fact_at(members, at, next_field);
 		size_t count = links->rows_count - begin;
 		if (next.state != MEMBER_READ ||
 		    (count && links->rows[begin + count / 2].from == at)) {
@@ -55,27 +55,27 @@ static enum hd_status add_list(struct async_links *links, struct members *member
 enum hd_status async_links_of_semaphore(struct async_links *links, struct members *members,
 					const struct object *semaphore, struct hd_error *err)
 {
-	struct member head = member_of(members, semaphore, "m_asyncHead");
+	struct member head = fact_of(members, semaphore, FACT_SEMAPHORE_WAITERS);
 	const struct async_link link = { .to = semaphore->address, .kind = LINK_SEMAPHORE };
 	if (head.state != MEMBER_READ)
 		return HD_OK;
-	return add_list(links, members, head.bits, "Next", link, err);
+	return add_list(links, members, head.bits, FACT_SEMAPHORE_NODE_NEXT, link, err);
 }
 
 /* Where a channel has those who wait: the fields of .NET 10, then those of 9 and 8. */
 static const struct {
-	const char *field;
+	enum fact field;
 	enum async_link_kind kind;
 } waiter_lists[] = {
-	{ "_blockedReadersHead", LINK_READ },   { "_waitingReadersHead", LINK_READ },
-	{ "_blockedWritersHead", LINK_WRITE },  { "_waitingWritersHead", LINK_WRITE },
-	{ "_waitingReadersTail", LINK_READ },   { "_waitingWritersTail", LINK_WRITE },
+	{ FACT_CHANNEL_READERS, LINK_READ },   { FACT_CHANNEL_WAITING_READERS, LINK_READ },
+	{ FACT_CHANNEL_WRITERS, LINK_WRITE },  { FACT_CHANNEL_WAITING_WRITERS, LINK_WRITE },
+	{ FACT_CHANNEL_WAITING_READERS_8, LINK_READ },   { FACT_CHANNEL_WAITING_WRITERS_8, LINK_WRITE },
 }, waiter_queues[] = {
-	{ "_blockedReaders", LINK_READ },
-	{ "_blockedWriters", LINK_WRITE },
+	{ FACT_CHANNEL_READERS_8, LINK_READ },
+	{ FACT_CHANNEL_WRITERS_8, LINK_WRITE },
 }, single_waiters[] = {
-	{ "_blockedReader", LINK_READ },
-	{ "_waitingReader", LINK_READ },
+	{ FACT_CHANNEL_READER, LINK_READ },
+	{ FACT_CHANNEL_WAITING_READER, LINK_READ },
 };
 
 /* The operations in a Deque: a ring buffer (Deque.cs). */
@@ -85,9 +85,9 @@ static enum hd_status add_queue(struct async_links *links, struct heap *heap,
 {
 	struct object object;
 	struct array_info array;
-	struct member elements = member_at(members, queue, "_array");
-	struct member head = member_at(members, queue, "_head");
-	struct member size = member_at(members, queue, "_size");
+	struct member elements = fact_at(members, queue, FACT_DEQUE_ARRAY);
+	struct member head = fact_at(members, queue, FACT_DEQUE_HEAD);
+	struct member size = fact_at(members, queue, FACT_DEQUE_SIZE);
 	if (elements.state != MEMBER_READ || head.state != MEMBER_READ ||
 	    size.state != MEMBER_READ || !size.bits)
 		return HD_OK;
@@ -110,21 +110,20 @@ enum hd_status async_links_of_channel(struct async_links *links, struct heap *he
 {
 	struct async_link link = { .to = channel->address };
 	for (size_t i = 0; i < sizeof(waiter_lists) / sizeof(waiter_lists[0]); i++) {
-		struct member first = member_of(members, channel, waiter_lists[i].field);
+		struct member first = fact_of(members, channel, waiter_lists[i].field);
 		link.kind = waiter_lists[i].kind;
 		if (first.state == MEMBER_READ && first.bits) {
-			TRY(add_list(links, members, first.bits, "<Next>k__BackingField", link,
-				     err));
+			TRY(add_list(links, members, first.bits, FACT_OPERATION_NEXT, link, err));
 		}
 	}
 	for (size_t i = 0; i < sizeof(waiter_queues) / sizeof(waiter_queues[0]); i++) {
-		struct member queue = member_of(members, channel, waiter_queues[i].field);
+		struct member queue = fact_of(members, channel, waiter_queues[i].field);
 		link.kind = waiter_queues[i].kind;
 		if (queue.state == MEMBER_READ && queue.bits)
 			TRY(add_queue(links, heap, members, queue.bits, link, err));
 	}
 	for (size_t i = 0; i < sizeof(single_waiters) / sizeof(single_waiters[0]); i++) {
-		struct member waiter = member_of(members, channel, single_waiters[i].field);
+		struct member waiter = fact_of(members, channel, single_waiters[i].field);
 		link.kind = single_waiters[i].kind;
 		link.from = waiter.bits;
 		if (waiter.state == MEMBER_READ && waiter.bits)

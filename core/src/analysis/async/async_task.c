@@ -24,7 +24,7 @@ static void put_ahead(struct task_way *way, uint64_t address)
 static void put_elements(struct task_way *way, const struct object *list)
 {
 	struct async_graph *graph = way->graph;
-	struct member items = member_of(graph->members, list, "_items");
+	struct member items = fact_of(graph->members, list, FACT_LIST_ITEMS);
 	struct object object;
 	struct array_info array;
 	if (items.state != MEMBER_READ || !member_object(graph->members, items.bits, &object) ||
@@ -37,9 +37,10 @@ static void put_elements(struct task_way *way, const struct object *list)
 /* What an object that is not a task leads to (TaskContinuation.cs): its task, or what its delegate is of. */
 static void put_continuation(struct task_way *way, const struct object *object)
 {
-	static const char *const paths[] = { "m_task", "m_action._target", "_target" };
+	static const enum fact paths[] = { FACT_CONTINUATION_TASK, FACT_CONTINUATION_TARGET,
+					   FACT_DELEGATE_TARGET };
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		struct member member = member_of(way->graph->members, object, paths[i]);
+		struct member member = fact_of(way->graph->members, object, paths[i]);
 		if (member.state == MEMBER_READ)
 			put_ahead(way, member.bits);
 	}
@@ -48,7 +49,7 @@ static void put_continuation(struct task_way *way, const struct object *object)
 bool async_task_leads_to_method(struct async_graph *graph, const struct object *task)
 {
 	struct task_way way = { .graph = graph };
-	struct member next = member_of(graph->members, task, "m_continuationObject");
+	struct member next = fact_of(graph->members, task, FACT_TASK_NEXT);
 	struct object object;
 	put_ahead(&way, next.state == MEMBER_READ ? next.bits : 0);
 	while (way.taken < way.count) {
@@ -61,7 +62,7 @@ bool async_task_leads_to_method(struct async_graph *graph, const struct object *
 		if (kind == ASYNC_LIST) {
 			put_elements(&way, &object);
 		} else if (async_type_is_task(kind)) {
-			next = member_of(graph->members, &object, "m_continuationObject");
+			next = fact_of(graph->members, &object, FACT_TASK_NEXT);
 			put_ahead(&way, next.state == MEMBER_READ ? next.bits : 0);
 		} else {
 			put_continuation(&way, &object);

@@ -48,10 +48,9 @@ static enum async_type awaited_type_of(struct async_graph *graph, const struct t
 }
 
 /* What a field of @p object refers to; 0: null, or not known. */
-static uint64_t follow_field(struct async_graph *graph, const struct object *object,
-			     const char *path)
+static uint64_t follow_field(struct async_graph *graph, const struct object *object, enum fact path)
 {
-	struct member member = member_of(graph->members, object, path);
+	struct member member = fact_of(graph->members, object, path);
 	return member.state == MEMBER_READ ? member.bits : 0;
 }
 
@@ -76,7 +75,7 @@ static enum async_wait wait_for_end(struct async_graph *graph, enum async_type k
 	*ret_object = object->address;
 	switch (kind) {
 	case ASYNC_TASK:
-		return follow_field(graph, object, "m_action") ? AWAIT_TASK : AWAIT_SOURCE;
+		return follow_field(graph, object, FACT_TASK_ACTION) ? AWAIT_TASK : AWAIT_SOURCE;
 	case ASYNC_DELAY:
 		return AWAIT_DELAY;
 	case ASYNC_WHEN_ALL:
@@ -93,10 +92,10 @@ static enum async_wait wait_for_end(struct async_graph *graph, enum async_type k
 	case ASYNC_CHANNEL_WRITE:
 		return wait_for_channel(link, kind, ret_object);
 	case ASYNC_PERIODIC:
-		*ret_object = follow_field(graph, object, "_owner");
+		*ret_object = follow_field(graph, object, FACT_PERIODIC_OWNER);
 		return AWAIT_PERIODIC;
 	case ASYNC_SOCKET:
-		*ret_object = follow_field(graph, object, "_owner");
+		*ret_object = follow_field(graph, object, FACT_SOCKET_ARGS_OWNER);
 		return AWAIT_SOCKET;
 	case ASYNC_PIPE_READER:
 		return AWAIT_PIPE_READ;
@@ -145,13 +144,13 @@ static bool take_wait_end(struct async_graph *graph, struct async_node *node,
 static uint64_t take_wait_step(struct async_graph *graph, struct wait_way *way)
 {
 	enum async_wait step = AWAIT_LIMITED;
-	const char *path = "_task";
+	enum fact path = FACT_CANCELLATION_PROMISE_TASK;
 	if (way->kind == ASYNC_CONTINUATION) {
 		step = AWAIT_CONTINUE;
-		path = "m_antecedent";
+		path = FACT_CONTINUE_TASK_OF;
 	} else if (way->kind == ASYNC_OF_SOURCE) {
 		step = AWAIT_NOTHING;
-		path = "_source";
+		path = FACT_SOURCE_AS_TASK_SOURCE;
 	} else if (way->kind != ASYNC_CANCELLATION) {
 		return 0;
 	}
@@ -210,18 +209,18 @@ void async_wait_find(struct async_graph *graph, struct async_node *node)
 }
 
 static void append_number(struct text *text, struct async_graph *graph, const struct object *object,
-			  const char *path, const char *what)
+			  enum fact path, const char *what)
 {
-	struct member member = member_of(graph->members, object, path);
+	struct member member = fact_of(graph->members, object, path);
 	if (member.state == MEMBER_READ)
 		text_printf(text, "%" PRId64 "%s", member_signed(&member), what);
 }
 
 static void append_delay(struct text *text, struct async_graph *graph, const struct object *delay)
 {
-	struct member timer = member_of(graph->members, delay, "_timer");
-	struct member due =
-		member_at(graph->members, timer.state == MEMBER_READ ? timer.bits : 0, "_dueTime");
+	struct member timer = fact_of(graph->members, delay, FACT_DELAY_TIMER);
+	struct member due = fact_at(graph->members, timer.state == MEMBER_READ ? timer.bits : 0,
+				    FACT_TIMER_DUE);
 	if (due.state == MEMBER_READ)
 		text_printf(text, "of %" PRIu64 " ms", due.bits & UINT32_MAX);
 }
@@ -244,11 +243,11 @@ void async_wait_append(struct text *text, struct async_graph *graph, const struc
 		return;
 	switch (node->wait) {
 	case AWAIT_SEMAPHORE:
-		append_number(text, graph, &object, "m_currentCount", " free");
+		append_number(text, graph, &object, FACT_SEMAPHORE_FREE, " free");
 		break;
 	case AWAIT_ALL:
-		append_number(text, graph, &object, "_remainingToComplete", " left");
-		append_number(text, graph, &object, "m_count", " left");
+		append_number(text, graph, &object, FACT_WHEN_ALL_LEFT, " left");
+		append_number(text, graph, &object, FACT_WHEN_ALL_OF_LEFT, " left");
 		break;
 	case AWAIT_DELAY:
 		append_delay(text, graph, &object);
@@ -291,7 +290,7 @@ static enum async_root root_kind(struct async_graph *graph, const struct type *t
 enum async_root async_root_of(struct async_graph *graph, const struct async_node *node)
 {
 	struct object object = { .address = node->address, .type = node->type };
-	uint64_t continuation = follow_field(graph, &object, "m_continuationObject");
+	uint64_t continuation = follow_field(graph, &object, FACT_TASK_NEXT);
 	if (!member_object(graph->members, continuation, &object))
 		return ROOT_NOBODY;
 	return root_kind(graph, object.type);

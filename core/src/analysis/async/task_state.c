@@ -12,8 +12,6 @@
 #define STATE_RAN              0x01000000u
 #define STATE_WAITING          0x02000000u
 
-#define EXCEPTIONS "m_contingentProperties.m_exceptionsHolder.m_faultExceptions._items"
-
 const char *const task_status_names[TASK_STATUSES + 1] = {
 	[TASK_CREATED] = "Created",
 	[TASK_WAITING_FOR_ACTIVATION] = "WaitingForActivation",
@@ -70,7 +68,7 @@ uint32_t task_options_of(uint32_t flags)
 
 bool task_is_complete(struct members *members, const struct object *task)
 {
-	struct member flags = member_of(members, task, "m_stateFlags");
+	struct member flags = fact_of(members, task, FACT_TASK_FLAGS);
 	return flags.state == MEMBER_READ &&
 	       task_status_of((uint32_t)flags.bits) >= TASK_RAN_TO_COMPLETION;
 }
@@ -80,23 +78,23 @@ static uint64_t first_exception(struct heap *heap, struct members *members,
 {
 	struct object object;
 	struct array_info array;
-	struct member items = member_of(members, task, EXCEPTIONS);
+	struct member items = fact_of(members, task, FACT_TASK_EXCEPTIONS);
 	if (items.state != MEMBER_READ || !member_object(members, items.bits, &object) ||
 	    !array_read(heap, &object, &array))
 		return 0;
 	struct member exception =
-		member_at(members, array_reference(heap, &array, 0), "_exception");
+		fact_at(members, array_reference(heap, &array, 0), FACT_DISPATCH_INFO_EXCEPTION);
 	return exception.state == MEMBER_READ ? exception.bits : 0;
 }
 
 bool task_state_read(struct heap *heap, struct members *members, const struct object *task,
 		     struct task_state *ret)
 {
-	struct member flags = member_of(members, task, "m_stateFlags");
+	struct member flags = fact_of(members, task, FACT_TASK_FLAGS);
 	if (flags.state != MEMBER_READ)
 		return false;
 	uint32_t bits = (uint32_t)flags.bits;
-	struct member next = member_of(members, task, "m_continuationObject");
+	struct member next = fact_of(members, task, FACT_TASK_NEXT);
 	*ret = (struct task_state){ .flags = bits, .status = task_status_of(bits) };
 	if (ret->status == TASK_FAULTED)
 		ret->exception = first_exception(heap, members, task);

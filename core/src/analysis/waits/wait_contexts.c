@@ -31,8 +31,8 @@ void wait_contexts_deinit(struct wait_contexts *contexts)
 /* The context of a thread that has one of its own kind; 0: none. */
 static uint64_t context_of_thread(const struct waits *waits, const struct thread_wait *wait)
 {
-	struct member context = member_at(waits->members, thread_object(waits->heap, wait->thread),
-					  "_synchronizationContext");
+	struct member context = fact_at(waits->members, thread_object(waits->heap, wait->thread),
+					FACT_THREAD_CONTEXT);
 	struct object object;
 	bool is_own = context.state == MEMBER_READ &&
 		      member_object(waits->members, context.bits, &object) &&
@@ -173,8 +173,8 @@ static uint64_t context_of_continuation(const struct waits *waits, uint64_t addr
 	if (!member_object(waits->members, address, &object) ||
 	    strcmp(type_name(waits->heap->clr, object.type, NULL), CONTINUATION) != 0)
 		return 0;
-	struct member call = member_of(waits->members, &object, "m_action");
-	struct member context = member_of(waits->members, &object, "m_syncContext");
+	struct member call = fact_of(waits->members, &object, FACT_CONTINUATION_ACTION);
+	struct member context = fact_of(waits->members, &object, FACT_CONTEXT_CONTINUATION_OF);
 	bool is_its = call.state == MEMBER_READ && context.state == MEMBER_READ &&
 		      member_object(waits->members, call.bits, &action) &&
 		      type_is_delegate(waits->heap->clr, action.type) &&
@@ -185,7 +185,7 @@ static uint64_t context_of_continuation(const struct waits *waits, uint64_t addr
 /* The context in which what is awaited goes on with the async method, as one of several or alone. */
 static uint64_t find_context(const struct waits *waits, uint64_t awaited, uint64_t box)
 {
-	struct member next = member_at(waits->members, awaited, "m_continuationObject");
+	struct member next = fact_at(waits->members, awaited, FACT_TASK_NEXT);
 	struct object list;
 	struct array_info array;
 	if (next.state != MEMBER_READ)
@@ -193,7 +193,7 @@ static uint64_t find_context(const struct waits *waits, uint64_t awaited, uint64
 	uint64_t context = context_of_continuation(waits, next.bits, box);
 	if (context || !member_object(waits->members, next.bits, &list))
 		return context;
-	struct member items = member_of(waits->members, &list, "_items");
+	struct member items = fact_of(waits->members, &list, FACT_LIST_ITEMS);
 	if (items.state != MEMBER_READ || !member_object(waits->members, items.bits, &list) ||
 	    !array_read(waits->heap, &list, &array))
 		return 0;

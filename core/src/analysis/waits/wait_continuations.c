@@ -6,8 +6,6 @@
 #include "util/alloc.h"
 #include "util/job.h"
 
-#define CONTINUATION "m_continuationObject"
-
 /* Objects that one task may lead to: a cycle ends here. */
 #define LED_TO_MAX 65536u
 
@@ -35,7 +33,7 @@ static enum hd_status add_todo(struct continuation_search *search, uint64_t addr
 static enum hd_status add_next(struct continuation_search *search, uint64_t task,
 			       struct hd_error *err)
 {
-	struct member next = member_at(search->waits->members, task, CONTINUATION);
+	struct member next = fact_at(search->waits->members, task, FACT_TASK_NEXT);
 	return next.state == MEMBER_READ ? add_todo(search, next.bits, err) : HD_OK;
 }
 
@@ -44,8 +42,8 @@ static enum hd_status add_items(struct continuation_search *search, const struct
 				struct hd_error *err)
 {
 	const struct waits *waits = search->waits;
-	struct member items = member_of(waits->members, list, "_items");
-	struct member size = member_of(waits->members, list, "_size");
+	struct member items = fact_of(waits->members, list, FACT_LIST_ITEMS);
+	struct member size = fact_of(waits->members, list, FACT_LIST_SIZE);
 	struct object object;
 	struct array_info array;
 	if (items.state != MEMBER_READ || size.state != MEMBER_READ ||

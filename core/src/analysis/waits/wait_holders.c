@@ -47,8 +47,8 @@ static enum hd_status add_semaphore(struct holder_search *search, uint64_t addre
 				    struct hd_error *err)
 {
 	struct members *members = search->waits->members;
-	struct member highest = member_at(members, address, "m_maxCount");
-	struct member count = member_at(members, address, "m_currentCount");
+	struct member highest = fact_at(members, address, FACT_SEMAPHORE_MAX);
+	struct member count = fact_at(members, address, FACT_SEMAPHORE_FREE);
 	int64_t limit = member_signed(&highest);
 	if (highest.state != MEMBER_READ || count.state != MEMBER_READ || count.bits ||
 	    (limit != 1 && limit != INT32_MAX))

@@ -44,7 +44,7 @@ static bool find_root(const struct waits *waits, const struct thread_wait *wait,
 static const struct clr_thread *thread_of_object(const struct waits *waits,
 						 const struct object *object)
 {
-	struct member id = member_of(waits->members, object, "_managedThreadId");
+	struct member id = fact_of(waits->members, object, FACT_THREAD_ID);
 	int64_t number = member_signed(&id);
 	const struct clr_thread *thread =
 		id.state == MEMBER_READ && number > 0
@@ -59,7 +59,7 @@ static const struct clr_thread *holder_of_lock(const struct waits *waits,
 					       const struct object *object)
 {
 	const struct clr *clr = waits->heap->clr;
-	struct member id = member_of(waits->members, object, "_owningThreadId");
+	struct member id = fact_of(waits->members, object, FACT_LOCK_OWNER);
 	if (id.state != MEMBER_READ || !id.bits)
 		return NULL;
 	const struct clr_thread *thread = clr_has(clr, CLR_MANAGED_LOCK_IDS)
@@ -70,9 +70,9 @@ static const struct clr_thread *holder_of_lock(const struct waits *waits,
 
 /* ReaderWriterLockSlim has the managed ids of its writer and its upgradeable reader, -1: none. */
 static const struct clr_thread *lock_owner(const struct waits *waits, const struct object *object,
-					   const char *field)
+					   enum fact field)
 {
-	struct member id = member_of(waits->members, object, field);
+	struct member id = fact_of(waits->members, object, field);
 	int64_t number = member_signed(&id);
 	return id.state == MEMBER_READ && number > 0
 		       ? clr_thread_by_id(waits->heap->clr, (uint32_t)number)
@@ -81,12 +81,12 @@ static const struct clr_thread *lock_owner(const struct waits *waits, const stru
 
 const struct clr_thread *wait_lock_writer(const struct waits *waits, const struct object *lock)
 {
-	return lock_owner(waits, lock, "_writeLockOwnerId");
+	return lock_owner(waits, lock, FACT_LOCK_SLIM_WRITER);
 }
 
 const struct clr_thread *wait_lock_upgrader(const struct waits *waits, const struct object *lock)
 {
-	return lock_owner(waits, lock, "_upgradeLockOwnerId");
+	return lock_owner(waits, lock, FACT_LOCK_SLIM_UPGRADER);
 }
 
 /* Since 11 the framework knows who has a Mutex. */

@@ -7,10 +7,10 @@
 /* ManualResetEventSlim.m_combinedState: the event is set. */
 #define EVENT_IS_SET 0x80000000u
 
-static bool has_number(const struct waits *waits, const struct thread_wait *wait, const char *field,
+static bool has_number(const struct waits *waits, const struct thread_wait *wait, enum fact field,
 		       int64_t *ret)
 {
-	struct member member = member_of(waits->members, &wait->object, field);
+	struct member member = fact_of(waits->members, &wait->object, field);
 	*ret = member_signed(&member);
 	return member.state == MEMBER_READ;
 }
@@ -55,12 +55,12 @@ bool wait_is_over(const struct waits *waits, const struct thread_wait *wait)
 	case WAIT_TASK:
 		return task_is_complete(waits->members, &wait->object);
 	case WAIT_SEMAPHORE:
-		return has_number(waits, wait, "m_currentCount", &number) && number > 0;
+		return has_number(waits, wait, FACT_SEMAPHORE_FREE, &number) && number > 0;
 	case WAIT_EVENT:
-		return has_number(waits, wait, "m_combinedState", &number) &&
+		return has_number(waits, wait, FACT_EVENT_STATE, &number) &&
 		       ((uint32_t)number & EVENT_IS_SET);
 	case WAIT_COUNTDOWN:
-		return has_number(waits, wait, "_currentCount", &number) && number <= 0;
+		return has_number(waits, wait, FACT_COUNTDOWN_LEFT, &number) && number <= 0;
 	default:
 		return false;
 	}

@@ -45,12 +45,12 @@ static enum hd_status read_entries(const struct waits *waits, uint32_t row, uint
 		if (!member_object(members, entry, &object) ||
 		    strcmp(type_name(waits->heap->clr, object.type, NULL), ENTRY) != 0)
 			break;
-		struct member lock = member_of(members, &object, "lockID");
-		struct member count = member_of(members, &object, "readercount");
+		struct member lock = fact_of(members, &object, FACT_LOCK_COUNT_LOCK);
+		struct member count = fact_of(members, &object, FACT_LOCK_COUNT_READERS);
 		if (lock.state == MEMBER_READ && lock.bits && count.state == MEMBER_READ &&
 		    member_signed(&count) > 0)
 			TRY(wait_rows_add(readers, lock.bits, row, err));
-		struct member next = member_of(members, &object, "next");
+		struct member next = fact_of(members, &object, FACT_LOCK_COUNT_NEXT);
 		entry = next.state == MEMBER_READ ? next.bits : 0;
 	}
 	return HD_OK;
@@ -138,7 +138,7 @@ static enum hd_status add_readers(const struct wait_readers *readers, struct wai
 				  struct thread_wait *wait, uint64_t all, struct hd_error *err)
 {
 	const struct wait_rows *users = &readers->readers;
-	struct member id = member_of(waits->members, &wait->object, "_lockID");
+	struct member id = fact_of(waits->members, &wait->object, FACT_LOCK_SLIM_ID);
 	const struct thread_wait *upgrader = wait_of_thread(waits, wait->owner);
 	uint32_t self = (uint32_t)(wait - waits->rows);
 	uint64_t known = 0;
@@ -169,7 +169,7 @@ enum hd_status wait_add_readers(const struct wait_readers *readers, struct waits
 	if (!waits_for_lock(wait) || wait_lock_writer(waits, &wait->object) ||
 	    (wait->owner && wait->kind != WAIT_WRITE))
 		return HD_OK;
-	struct member owners = member_of(waits->members, &wait->object, "_owners");
+	struct member owners = fact_of(waits->members, &wait->object, FACT_LOCK_SLIM_OWNERS);
 	if (owners.state != MEMBER_READ || (wait->kind != WAIT_WRITE && owners.bits < READERS_MAX))
 		return HD_OK;
 	uint32_t writer = wait->kind == WAIT_WRITE
@@ -187,8 +187,8 @@ bool wait_lock_is_open(const struct waits *waits, const struct thread_wait *wait
 {
 	if (!waits_for_lock(wait))
 		return false;
-	struct member owners = member_of(waits->members, &wait->object, "_owners");
-	struct member upgrader = member_of(waits->members, &wait->object, "_upgradeLockOwnerId");
+	struct member owners = fact_of(waits->members, &wait->object, FACT_LOCK_SLIM_OWNERS);
+	struct member upgrader = fact_of(waits->members, &wait->object, FACT_LOCK_SLIM_UPGRADER);
 	if (owners.state != MEMBER_READ || upgrader.state != MEMBER_READ)
 		return false;
 	if (wait->kind == WAIT_READ)

@@ -138,7 +138,7 @@ static uint64_t look_at_object(struct release_search *search, const struct objec
 {
 	if (async_type_is_task(type_kind(search, object->type)))
 		return 0;
-	struct member task = member_of(search->waits->members, object, "_task");
+	struct member task = fact_of(search->waits->members, object, FACT_COMPLETION_SOURCE_TASK);
 	return things_at(search, object->address) |
 	       (task.state == MEMBER_READ ? things_at(search, task.bits) : 0);
 }
@@ -288,7 +288,7 @@ static bool sleeps_without_end(const struct release_search *search, uint32_t nod
 	const struct async_node *box = wait_node_box(search->waits, search->ends[node]);
 	if (!box || box->wait != AWAIT_DELAY)
 		return false;
-	struct member timer = member_at(search->waits->members, box->object, "_timer");
+	struct member timer = fact_at(search->waits->members, box->object, FACT_DELAY_TIMER);
 	return timer.state == MEMBER_READ && !timer.bits;
 }
 

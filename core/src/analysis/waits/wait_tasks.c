@@ -53,9 +53,9 @@ static enum hd_status add_parts_of_all(struct wait_tasks *tasks, uint64_t target
 static enum hd_status add_two(struct wait_tasks *tasks, const struct object *promise,
 			      struct hd_error *err)
 {
-	static const char *const fields[] = { "_task1", "_task2" };
+	static const enum fact fields[] = { FACT_WHEN_ANY_FIRST, FACT_WHEN_ANY_SECOND };
 	for (unsigned int i = 0; i < 2; i++) {
-		struct member task = member_of(tasks->waits->members, promise, fields[i]);
+		struct member task = fact_of(tasks->waits->members, promise, fields[i]);
 		uint32_t node =
 			task.state == MEMBER_READ ? wait_task_node(tasks, task.bits) : WAIT_NOBODY;
 		TRY(wait_part_add(tasks->waits, (struct wait_edge){ .to = node }, err));
@@ -68,12 +68,12 @@ static bool read_tasks(const struct wait_tasks *tasks, const struct object *prom
 		       struct array_info *ret)
 {
 	struct members *members = tasks->waits->members;
-	struct member list = member_of(members, promise, "_tasks");
+	struct member list = fact_of(members, promise, FACT_WHEN_ANY_TASKS);
 	struct object object;
 	if (list.state != MEMBER_READ || !member_object(members, list.bits, &object))
 		return false;
-	struct member items = member_of(members, &object, "_items");
-	struct member size = member_of(members, &object, "_size");
+	struct member items = fact_of(members, &object, FACT_LIST_ITEMS);
+	struct member size = fact_of(members, &object, FACT_LIST_SIZE);
 	if (items.state != MEMBER_READ || size.state != MEMBER_READ)
 		return array_read(tasks->waits->heap, &object, ret);
 	if (!member_object(members, items.bits, &object) ||
@@ -88,7 +88,7 @@ static enum hd_status add_parts_of_any(struct wait_tasks *tasks, const struct ob
 				       struct hd_error *err)
 {
 	struct array_info array;
-	if (member_of(tasks->waits->members, promise, "_task1").state == MEMBER_READ)
+	if (fact_of(tasks->waits->members, promise, FACT_WHEN_ANY_FIRST).state == MEMBER_READ)
 		return add_two(tasks, promise, err);
 	if (!read_tasks(tasks, promise, &array) ||
 	    !wait_parts_have_room(tasks->waits, array.length))

@@ -27,7 +27,7 @@ struct thing_waiters {
 static bool is_source(const struct waits *waits, const struct object *object)
 {
 	struct async_graph *graph = waits->async;
-	struct member action = member_of(waits->members, object, "m_action");
+	struct member action = fact_of(waits->members, object, FACT_TASK_ACTION);
 	return action.state == MEMBER_READ && !action.bits &&
 	       async_type_of(&graph->types, graph->heap->clr, object->type, &graph->failed) ==
 		       ASYNC_TASK;
@@ -36,8 +36,8 @@ static bool is_source(const struct waits *waits, const struct object *object)
 /* Is there no room in the BlockingCollection?  Then all that wait for it want to add something. */
 static bool is_full_collection(const struct waits *waits, const struct object *object)
 {
-	struct member capacity = member_of(waits->members, object, "_boundedCapacity");
-	struct member room = member_of(waits->members, object, "_freeNodes.m_currentCount");
+	struct member capacity = fact_of(waits->members, object, FACT_BLOCKING_CAPACITY);
+	struct member room = fact_of(waits->members, object, FACT_BLOCKING_FREE);
 	return capacity.state == MEMBER_READ && member_signed(&capacity) > 0 &&
 	       room.state == MEMBER_READ && !room.bits;
 }
@@ -95,8 +95,8 @@ static void find_asked(const struct waits *waits, const uint32_t *ends, bool *as
 /* Is the semaphore one that is not free?  And is it a limit, not a signal? */
 static bool is_taken(const struct waits *waits, uint64_t address, bool *is_limit)
 {
-	struct member highest = member_at(waits->members, address, "m_maxCount");
-	struct member count = member_at(waits->members, address, "m_currentCount");
+	struct member highest = fact_at(waits->members, address, FACT_SEMAPHORE_MAX);
+	struct member count = fact_at(waits->members, address, FACT_SEMAPHORE_FREE);
 	*is_limit = highest.state == MEMBER_READ && member_signed(&highest) != INT32_MAX;
 	return highest.state == MEMBER_READ && count.state == MEMBER_READ && !count.bits;
 }

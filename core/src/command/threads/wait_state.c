@@ -12,19 +12,19 @@
 #define BARRIER_MASK  0x7fffu
 #define BARRIER_SHIFT 16u
 
-#define MUTEX "System.Threading.Mutex"
+#define MUTEX net_type_name(NET_MUTEX)
 
 static void append_free(struct text *text, const struct waits *waits, const struct object *object)
 {
-	struct member count = member_of(waits->members, object, "m_currentCount");
+	struct member count = fact_of(waits->members, object, FACT_SEMAPHORE_FREE);
 	if (count.state == MEMBER_READ)
 		text_printf(text, "%" PRId64 " free", member_signed(&count));
 }
 
 static void append_left(struct text *text, const struct waits *waits, const struct object *object)
 {
-	struct member left = member_of(waits->members, object, "_currentCount");
-	struct member all = member_of(waits->members, object, "_initialCount");
+	struct member left = fact_of(waits->members, object, FACT_COUNTDOWN_LEFT);
+	struct member all = fact_of(waits->members, object, FACT_COUNTDOWN_INITIAL);
 	if (left.state == MEMBER_READ && all.state == MEMBER_READ) {
 		text_printf(text, "%" PRId64 " of %" PRId64 " left", member_signed(&left),
 			    member_signed(&all));
@@ -34,7 +34,7 @@ static void append_left(struct text *text, const struct waits *waits, const stru
 static void append_arrived(struct text *text, const struct waits *waits,
 			   const struct object *object)
 {
-	struct member total = member_of(waits->members, object, "_currentTotalCount");
+	struct member total = fact_of(waits->members, object, FACT_BARRIER_TOTAL);
 	if (total.state == MEMBER_READ) {
 		text_printf(text, "%" PRIu64 " of %" PRIu64 " have come",
 			    total.bits >> BARRIER_SHIFT & BARRIER_MASK, total.bits & BARRIER_MASK);
