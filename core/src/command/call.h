@@ -218,7 +218,7 @@ uint64_t call_statistics_limit(const struct call *call, size_t stat, size_t limi
 enum hd_status check_range(struct call *call);
 
 /**
- * Say which fields of the framework the command looked for and this framework does not have: the
+ * Say which types and fields the command looked for and this framework does not have: the
  * member "absent_fields", a line of text each, and status 1.  command/run.c does so after each
  * command; one that shows the list also when it is empty calls it itself.
  */

@@ -39,14 +39,20 @@ static void tell_names(struct call *call, const char *const *names, size_t count
 
 void call_tell_absent(struct call *call)
 {
+	const struct heap *heap = call->session->heap;
 	enum fact facts[FACTS];
-	const char *names[FACTS];
-	size_t begins[FACTS],
-		count = call->session->heap ? facts_absent(call->session->heap, facts) : 0;
+	enum net_type types[NET_TYPES];
+	const char *names[FACTS + NET_TYPES];
+	size_t begins[FACTS + NET_TYPES], type_count = heap ? net_types_absent(heap, types) : 0;
+	size_t count = type_count + (heap ? facts_absent(heap, facts) : 0);
 	struct text text = { 0 };
 	for (size_t i = 0; i < count; i++) {
 		begins[i] = text.size;
-		fact_append_name(&text, facts[i]);
+		if (i < type_count) {
+			text_puts(&text, net_type_name(types[i]));
+		} else {
+			fact_append_name(&text, facts[i - type_count]);
+		}
 		text_append(&text, "", 1);
 	}
 	for (size_t i = 0; i < count; i++)
@@ -66,9 +72,11 @@ void call_begin_facts(struct call *call)
 
 void call_end_facts(struct call *call)
 {
+	const struct heap *heap = call->session->heap;
 	enum fact facts[FACTS];
-	if (!call->is_absent_told && call->session->heap &&
-	    facts_absent(call->session->heap, facts))
+	enum net_type types[NET_TYPES];
+	if (!call->is_absent_told && heap &&
+	    (facts_absent(heap, facts) || net_types_absent(heap, types)))
 		call_tell_absent(call);
 }
 

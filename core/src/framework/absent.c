@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "framework/survey.h"
 #include "util/text.h"
 
 void facts_begin(struct heap *heap)
@@ -21,6 +22,28 @@ size_t facts_absent(const struct heap *heap, enum fact *ret)
 	for (enum fact fact = 0; fact < FACTS; fact++) {
 		if (absent[fact] && !found[fact])
 			ret[count++] = fact;
+	}
+	return count;
+}
+
+void net_types_look(struct heap *heap, const enum net_type *list)
+{
+	for (; *list != NET_TYPES; list++)
+		fact_ledger_add(heap->facts.types, *list);
+}
+
+size_t net_types_absent(const struct heap *heap, enum net_type *ret)
+{
+	struct framework_survey survey;
+	size_t count = 0;
+	bool is_any = false;
+	for (size_t i = 0; i < FACT_LEDGER_WORDS; i++)
+		is_any |= heap->facts.types[i] != 0;
+	if (!is_any || framework_survey_make(heap->clr, &survey, NULL) != HD_OK)
+		return 0;
+	for (enum net_type type = 0; type < NET_TYPES; type++) {
+		if (survey.type_is_missing[type] && fact_ledger_has(heap->facts.types, type))
+			ret[count++] = type;
 	}
 	return count;
 }

@@ -416,6 +416,7 @@
 	X(TIMER_CALLBACK, TIMER_IN_QUEUE, "_timerCallback", 8, 0)                                 \
 	X(TIMERS_TIMER_HANDLER, TIMERS_TIMER, "_onIntervalElapsed", 8, 0)                         \
 	X(PERIODIC_OWNER, PERIODIC_STATE, "_owner", 8, 0)                                         \
+	X(CANCELLATION_TIMER, CANCELLATION, "_timer", 8, 0)                                       \
 	X(CANCELLATION_STATE, CANCELLATION, "_state", 8, 0)                                       \
 	X(CALLBACK_NODE_ID, CALLBACK_NODE, "Id", 8, 0)                                            \
 	X(CALLBACK_NODE_CALL, CALLBACK_NODE, "Callback", 8, 0)                                    \

@@ -14,7 +14,8 @@
 /* Longer chains of base classes are damage. */
 #define PARENTS_MAX 256u
 
-_Static_assert(FACTS <= FACT_LEDGER_WORDS * 64, "the ledger has a bit for each fact");
+_Static_assert(FACTS <= FACT_LEDGER_WORDS * 64 && NET_TYPES <= FACT_LEDGER_WORDS * 64,
+	       "the ledger has a bit for each row");
 
 /* Where a type has the field that a path names, as far as it leads without a reference. */
 struct place {
@@ -358,6 +359,8 @@ struct member fact_static(struct members *members, enum fact fact)
 		note_found(members->heap, fact);
 	} else if (type) {
 		note_absent(members, type, fact);
+	} else {
+		fact_ledger_add(members->heap->facts.types, row->type);
 	}
 	return member;
 }

@@ -186,20 +186,26 @@ static void conclude_facts(const struct survey *survey, struct framework_survey 
 	}
 }
 
-enum hd_status framework_survey_make(struct clr *clr, struct framework_survey *ret,
-				     struct hd_error *err)
+void framework_survey_modules(struct clr *clr, struct module *const *modules, size_t count,
+			      struct framework_survey *ret)
 {
 	struct survey survey = {
 		.clr = clr,
 		.release = (unsigned int)strtoul(clr_version(clr), NULL, 10),
 	};
-	struct module *const *modules;
-	size_t count;
-	TRY(module_list(clr, &modules, &count, err));
 	survey_modules(&survey, modules, count);
 	*ret = (struct framework_survey){ 0 };
 	conclude_types(&survey, ret);
 	conclude_facts(&survey, ret);
+}
+
+enum hd_status framework_survey_make(struct clr *clr, struct framework_survey *ret,
+				     struct hd_error *err)
+{
+	struct module *const *modules;
+	size_t count;
+	TRY(module_list(clr, &modules, &count, err));
+	framework_survey_modules(clr, modules, count, ret);
 	return HD_OK;
 }
 

@@ -24,6 +24,11 @@ struct framework_survey {
 HD_NODISCARD enum hd_status framework_survey_make(struct clr *clr, struct framework_survey *ret,
 						  struct hd_error *err);
 
+struct module;
+/** The same for some modules. */
+void framework_survey_modules(struct clr *clr, struct module *const *modules, size_t count,
+			      struct framework_survey *ret);
+
 /** Add a finding that says what is missing, if anything is. */
 void framework_survey_report(struct clr *clr, const struct framework_survey *survey);
 

@@ -16,6 +16,8 @@
 struct fact_ledger {
 	uint64_t found[FACT_LEDGER_WORDS];
 	uint64_t absent[FACT_LEDGER_WORDS]; /**< an object of the type has no such field */
+	uint64_t
+		types[FACT_LEDGER_WORDS]; /**< by number of a type: objects of it were looked for */
 };
 
 static inline void fact_ledger_add(uint64_t *words, unsigned int fact)

@@ -10,12 +10,11 @@
 #include "analysis/async/async_wait.h"
 #include "analysis/heap/object_pass.h"
 #include "clr/types/continuation.h"
+#include "framework/absent.h"
 #include "inspect/managed_lock.h"
 #include "targets/target_map.h"
-#include "util/alloc.h"
 #include "util/findings.h"
 #include "util/sort.h"
-
 
 #define ADVICE_FILES                                                                           \
 	"give the folder with the files of the machine it ran on as --sysroot DIR, or take a " \
@@ -280,12 +279,20 @@ void async_graph_sort(struct async_graph *graph)
 	if (graph->rows_count)
 		qsort(graph->rows, graph->rows_count, sizeof(*graph->rows), compare_nodes);
 }
+/* What objects are told by; async_types.c has the names of all kinds. */
+static const enum net_type looked_for[] = {
+	NET_TASK,      NET_TASK_OF,        NET_BUILDER_BOX,  NET_LIST,           NET_DELAY,
+	NET_WHEN_ALL,  NET_WHEN_ALL_OF,    NET_WHEN_ANY_TWO, NET_WHEN_ANY,       NET_WAIT_ONE,
+	NET_WAIT_ALL,  NET_CONTINUE_TASK,  NET_UNWRAP,       NET_SEMAPHORE_SLIM, NET_SEMAPHORE_NODE,
+	NET_COUNTDOWN, NET_PERIODIC_STATE, NET_WAIT_HANDLE,  NET_TYPES,
+};
 
 enum hd_status async_graph_create(struct heap *heap, struct members *members, bool with_done,
 				  struct job *job, struct async_graph *ret, struct hd_error *err)
 {
 	struct async_graph graph = { .heap = heap, .members = members };
 	struct graph_walk walk = { .graph = &graph, .with_done = with_done };
+	net_types_look(heap, looked_for);
 	enum hd_status status = object_pass_all(heap, meet_object, &walk, job, err);
 	if (status == HD_OK) {
 		async_graph_sort(&graph);

@@ -9,12 +9,12 @@
 #include "analysis/heap/object_pass.h"
 #include "clr/types/continuation.h"
 #include "clr/types/type_name.h"
+#include "framework/absent.h"
 #include "heap/references.h"
 #include "inspect/async_name.h"
 #include "inspect/suspended.h"
 #include "inspect/value.h"
 #include "util/alloc.h"
-#include "util/job.h"
 
 /* What an object is to requests, by its type. */
 enum http_kind {
@@ -330,7 +330,10 @@ static enum hd_status meet_suspended(struct http_finder *finder, const struct ob
 			fact.request = saved.address;
 		if (kind != HTTP_CANCELLATION || has_start)
 			continue;
-		struct member start = member_of(finder->members, &saved, "_timer._startTicks");
+		struct member start =
+			fact_at(finder->members,
+				fact_of(finder->members, &saved, FACT_CANCELLATION_TIMER).bits,
+				FACT_TIMER_START);
 		has_start = start.state == MEMBER_READ;
 		fact.value = start.bits;
 	}
@@ -458,6 +461,10 @@ enum hd_status http_client_read(struct heap *heap, struct members *members, stru
 				struct http_client *ret, struct hd_error *err)
 {
 	struct http_finder finder = { .heap = heap, .members = members, .job = job, .client = ret };
+	static const enum net_type looked_for[] = { NET_HTTP_REQUEST,    NET_HTTP_RESPONSE,
+						    NET_HTTP_CONNECTION, NET_HTTP2_STREAM,
+						    NET_HTTP_POOL,       NET_TYPES };
+	net_types_look(heap, looked_for);
 	*ret = (struct http_client){ 0 };
 	for (size_t i = 0; i < heap->segment_count; i++) {
 		finder.slots_left +=

@@ -6,6 +6,7 @@
 #include "analysis/heap/object_pass.h"
 #include "analysis/heap/type_kinds.h"
 #include "clr/types/type_name.h"
+#include "framework/absent.h"
 #include "inspect/value.h"
 #include "util/alloc.h"
 
@@ -132,6 +133,9 @@ enum hd_status server_requests_read(struct heap *heap, struct members *members, 
 				    struct server_requests *ret, struct hd_error *err)
 {
 	struct server_finder finder = { .heap = heap, .members = members, .requests = ret };
+	static const enum net_type looked_for[] = { NET_SERVER_CONTEXT, NET_SERVER_PROTOCOL,
+						    NET_TYPES };
+	net_types_look(heap, looked_for);
 	*ret = (struct server_requests){ 0 };
 	enum hd_status status = object_pass_all(heap, meet_server, &finder, job, err);
 	type_kinds_deinit(&finder.kinds);

@@ -9,6 +9,7 @@
 #include "analysis/waits/wait_over.h"
 #include "analysis/waits/wait_parts.h"
 #include "clr/threads/thread_state.h"
+#include "framework/absent.h"
 #include "util/alloc.h"
 #include "util/job.h"
 
@@ -214,9 +215,16 @@ static enum hd_status create(struct heap *heap, bool with_async, struct job *job
 	return HD_OK;
 }
 
+/* What threads wait for; wait_kind.c has the methods. */
+static const enum net_type looked_for[] = {
+	NET_THREAD,  NET_LOCK_SLIM, NET_SEMAPHORE_SLIM, NET_EVENT_SLIM, NET_COUNTDOWN,
+	NET_BARRIER, NET_TASK,      NET_WAIT_HANDLE,    NET_LOCK,       NET_TYPES,
+};
+
 enum hd_status waits_create(struct heap *heap, struct job *job, struct waits **ret,
 			    struct hd_error *err)
 {
+	net_types_look(heap, looked_for);
 	return create(heap, true, job, ret, err);
 }
 
