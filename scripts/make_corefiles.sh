@@ -31,17 +31,17 @@ old_leaks='sessions events tasks finalizer prices callbacks scripts slices websh
 
 list() {
     cat <<'END'
-wks11-full      .NET 11, workstation GC, createdump --full (by name)
-wks11-heap      the same, createdump --withheap (by name)
+wks11-full      .NET 11, workstation GC, createdump --full
+wks11-heap      the same, createdump --withheap
 wks11-triage    the same, createdump --triage (no heap)
 wks11-mini      the same, createdump --normal (no heap)
-wks11-gcore     the same, gcore of GDB (by name)
-wks11-kernel    the same, written by the kernel after two SIGABRT (by name)
-svr11-full      .NET 11, server GC with two heaps (by name)
-seg11-full      .NET 11, segments instead of regions (libclrgc.so) (by name)
+wks11-gcore     the same, gcore of GDB
+wks11-kernel    the same, written by the kernel after two SIGABRT
+svr11-full      .NET 11, server GC with two heaps
+seg11-full      .NET 11, segments instead of regions (libclrgc.so)
 svrseg11-full   .NET 11, server GC with segments (by name)
 limit11-full    .NET 11, with a hard limit for the heap (by name)
-single11-full   .NET 11, a single-file program (by name)
+single11-full   .NET 11, a single-file program
 single11-heap   the same, createdump --withheap (no code of the JIT)
 leak11-heap     .NET 11, the web cache that leaks, createdump --withheap (by name)
 awaits11-heap   .NET 11, methods that wait in every way, compiled with runtime async, createdump --withheap
@@ -53,7 +53,7 @@ web11-full      the same, createdump --full (by name)
 web10on11-heap  the same as a program for .NET 10 that runs on .NET 11
 coll11-heap     .NET 11, collections of every kind, createdump --withheap
 vars11-heap     .NET 11, arguments and locals of every kind, createdump --withheap
-crash11-throw-kernel  .NET 11, an unhandled exception, written by the kernel (by name)
+crash11-throw-kernel  .NET 11, an unhandled exception, written by the kernel
 wks10-full      .NET 10, workstation GC, createdump --full
 wks10-heap      the same, createdump --withheap
 wks10-triage    the same, createdump --triage (no heap)
@@ -126,12 +126,12 @@ END
     done
     for mode in $modes; do
         case $mode in
-        throw | nullref | threads | pool | async | deep | finally-throw | filter-abort) name=' (by name)' ;;
+        throw | nullref | threads | pool | async | deep | finally-throw | filter-abort) name= ;;
         *) name=' (by name)' ;;
         esac
         echo "crash11-$mode-heap .NET 11, dies by $mode, not optimised, createdump of heap type$name"
         case $mode in
-        throw | nullref | threads) name=' (by name)' ;;
+        throw | nullref | threads) name= ;;
         *) name=' (by name)' ;;
         esac
         echo "crash11-$mode-full .NET 11, dies by $mode, optimised, createdump of full type$name"
