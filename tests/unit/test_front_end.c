@@ -349,7 +349,8 @@ TEST(long_answers_that_do_not_fit_are_told)
 TEST(a_limit_on_files_does_not_end_the_host)
 {
 	struct hd_error err = { 0 };
-	const char line[] = "export /tmp/heapdump-test-too-large.heap";
+	char line[64];
+	(void)snprintf(line, sizeof(line), "export /tmp/heapdump-test-%d.heap", (int)getpid());
 	limit_files(4);
 	struct answer answer = command_run(session, line);
 	enum hd_status status =
