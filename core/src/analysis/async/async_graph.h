@@ -146,6 +146,12 @@ uint32_t async_graph_find(const struct async_graph *graph, uint64_t address);
 /** The name that users know the method of @p node by, "Shop.Checkout.Place"; borrowed from @p graph. */
 const char *async_node_name(struct async_graph *graph, const struct async_node *node);
 
+/**
+ * The innermost method that is not the framework's, of the chain that begins with row @p row; ASYNC_NO_BOX: there is none in
+ * the first 64 methods.
+ */
+uint32_t async_innermost_own(struct async_graph *graph, uint32_t row);
+
 /** The name in metadata, with the type that has it: "Shop.Checkout+<Place>d__5" or "Shop.Checkout+Cart.Place". */
 const char *async_node_code(struct async_graph *graph, const struct async_node *node);
 

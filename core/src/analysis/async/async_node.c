@@ -4,6 +4,7 @@
 
 #include "analysis/async/async_graph.h"
 #include "clr/code/method.h"
+#include "framework/owns.h"
 #include "heap/references.h"
 #include "inspect/suspended.h"
 
@@ -14,11 +15,26 @@
 #define METHOD_FLAGS  2u
 #define METHOD_STATIC 0x10u
 
+/* Methods of a chain that are looked at for one of the program. */
+#define OWN_STEPS_MAX 64u
+
 const char *async_node_name(struct async_graph *graph, const struct async_node *node)
 {
 	const char *name = async_methods_name(&graph->methods, graph->heap->clr, node->method);
 	graph->failed |= !name;
 	return name ? name : "";
+}
+
+uint32_t async_innermost_own(struct async_graph *graph, uint32_t row)
+{
+	uint32_t found = ASYNC_NO_BOX;
+	for (unsigned int i = 0; row != ASYNC_NO_BOX && i < OWN_STEPS_MAX; i++) {
+		const char *name = async_node_name(graph, &graph->rows[row]);
+		if (*name && !framework_owns(graph->heap->clr, name, strlen(name)))
+			found = row;
+		row = graph->rows[row].next;
+	}
+	return found;
 }
 
 const char *async_node_code(struct async_graph *graph, const struct async_node *node)

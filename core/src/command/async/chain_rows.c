@@ -34,9 +34,6 @@ static const struct column chain_row_columns[ROW_COLUMNS] = {
 			     "all" },
 };
 
-/* Methods that are looked at for one of the program. */
-#define STEPS_MAX 64u
-
 /* "    25 TaskCompletionSource 7fb0d9809740 Shop.Inventory.Deliver, awaited by Shop.Checkout.Ship" */
 static void chain_row_layout(struct out *out, const struct cell *cells)
 {
@@ -74,19 +71,6 @@ struct chain_words {
 	struct text method, root, program;
 };
 
-/* The innermost method of the program, in words->program; empty: none was found. */
-static void find_program_method(struct async_graph *graph, uint32_t row, struct chain_words *words)
-{
-	for (unsigned int i = 0; row != ASYNC_NO_BOX && i < STEPS_MAX; i++) {
-		const char *name = async_node_name(graph, &graph->rows[row]);
-		if (*name && !framework_owns(graph->heap->clr, name, strlen(name))) {
-			words->program.size = 0;
-			text_puts(&words->program, name);
-		}
-		row = graph->rows[row].next;
-	}
-}
-
 static bool is_same_text(const struct text *a, const struct text *b)
 {
 	return a->size == b->size && (!a->size || memcmp(a->bytes, b->bytes, a->size) == 0);
@@ -100,7 +84,9 @@ static void write_chain_row(struct call *call, struct async_graph *graph,
 	method->size = root->size = program->size = 0;
 	text_puts(method, async_node_name(graph, end));
 	text_puts(root, async_node_name(graph, &graph->rows[chain->first]));
-	find_program_method(graph, chain->first, words);
+	uint32_t own = async_innermost_own(graph, chain->first);
+	if (own != ASYNC_NO_BOX)
+		text_puts(program, async_node_name(graph, &graph->rows[own]));
 	if (!program->size || (is_same_text(program, method) && root->size &&
 			       !framework_owns(graph->heap->clr, root->bytes, root->size)))
 		program = root;

@@ -247,10 +247,12 @@ static void write_chain_end(struct call *call, struct verdicts *verdicts,
 	if (row == ASYNC_NO_BOX)
 		return;
 	const struct async_node *end = &graph->rows[graph->rows[row].end];
+	/* On .NET 11 the framework's own async methods are links of the chain, too. */
+	uint32_t own = async_innermost_own(graph, row);
 	text_puts(text, "that method waits for ");
 	append_async_wait(text, graph, end);
 	text_puts(text, " in ");
-	text_puts(text, async_node_name(graph, end));
+	text_puts(text, async_node_name(graph, own == ASYNC_NO_BOX ? end : &graph->rows[own]));
 	write_evidence(call, text, NULL);
 }
 
