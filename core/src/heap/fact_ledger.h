@@ -16,13 +16,13 @@
 struct fact_ledger {
 	uint64_t found[FACT_LEDGER_WORDS];
 	uint64_t absent[FACT_LEDGER_WORDS]; /**< an object of the type has no such field */
-	uint64_t
-		types[FACT_LEDGER_WORDS]; /**< by number of a type: objects of it were looked for */
+	uint64_t types[FACT_LEDGER_WORDS];  /**< by number of a type: it was looked for */
 };
 
 static inline void fact_ledger_add(uint64_t *words, unsigned int fact)
 {
-	(void)__atomic_fetch_or(&words[fact / 64], (uint64_t)1 << fact % 64, __ATOMIC_RELAXED);
+	uint64_t *word = words + fact / 64;
+	(void)__atomic_fetch_or(word, (uint64_t)1 << fact % 64, __ATOMIC_RELAXED);
 }
 
 static inline bool fact_ledger_has(const uint64_t *words, unsigned int fact)
