@@ -6,14 +6,17 @@
 
 PROGRAM prints the rows (framework_rows of the build).  The packs come from NuGet, by dotnet restore, and stay in its
 folder.  A row fails whose type or field is not in its assembly in a release that the row names, or is there in another
-one; and a row that ends before the newest release without an alternative that goes on.  Exit status 1 then, and 77
-when there is no .NET SDK, or the packs cannot be had.
+one; and a row that ends before the newest release without an alternative that goes on.  A row of
+framework/collection_layout.c fails when a release has the class without a field that the row names, or the newest one
+has no such class; what is in an object of a type argument is compared by check_collections.py.  Exit status 1 then,
+and 77 when there is no .NET SDK, or the packs cannot be had.
 """
 from __future__ import annotations
 
 import argparse
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -60,6 +63,14 @@ class Row(NamedTuple):
         return self.first <= release and (not self.last or release <= self.last)
 
 
+class Layout(NamedTuple):
+    """A row of the table of collections, with the paths that it names; [] is an element of an array."""
+
+    name: str
+    is_own: bool
+    paths: list[str]
+
+
 class Release:
     """All types of one release."""
 
@@ -74,6 +85,9 @@ class Release:
             self.assemblies[path.stem] = assembly
             for name in assembly.types:
                 self.types.setdefault(name, []).append(assembly)
+        self.by_plain: dict[str, list[str]] = {}
+        for name in self.types:
+            self.by_plain.setdefault(re.sub(r"`\d+", "", name), []).append(name)
 
     def _field(self, at: Assembly | None, full: str, step: str) -> tuple[Assembly, str] | None:
         """Where the type of a field is looked up, and its name, in a type or its base classes."""
@@ -88,18 +102,56 @@ class Release:
             at, full = within, within.parent(full)
         return None
 
-    def has(self, row: Row) -> bool:
-        """Does the release have the type, and the field at the end of the path?"""
-        at: Assembly | None = self.assemblies.get(row.assembly)
-        if not at or row.type not in at.types:
-            return False
-        full = row.type
-        for step in row.path.split(".") if row.path else []:
+    def _has_path(self, at: Assembly | None, full: str, path: str) -> bool:
+        """Is there a field at the end of a path?  A type argument may have all of the rest."""
+        for step in path.split(".") if path else []:
+            if full == "!":
+                return True
+            if step == "[]" and full.endswith("[]"):
+                full = full[:-2]
+                continue
             found = self._field(at, full, step)
             if not found:
                 return False
             at, full = found
         return True
+
+    def has(self, row: Row) -> bool:
+        """Does the release have the type, and the field at the end of the path?"""
+        at = self.assemblies.get(row.assembly)
+        if not at or row.type not in at.types:
+            return False
+        return self._has_path(at, row.type, row.path)
+
+    def classes(self, name: str) -> list[tuple[Assembly, str]]:
+        """The types with a name, whatever type arguments they have."""
+        return [(at, full) for full in self.by_plain.get(name, []) for at in self.types[full]]
+
+    def lacks(self, layout: Layout) -> list[str]:
+        """The paths of a row that no class with its name has, or that derives from it."""
+        known = self.classes(layout.name)
+        if layout.is_own:
+            bases = {full for _, full in known}
+            known = [
+                (at, full)
+                for at in {id(at): at for at, _ in known}.values()
+                for full in at.types
+                if bases & set(self._bases(at, full))
+            ]
+        lacking = [
+            [path for path in layout.paths if not self._has_path(at, full, path)]
+            for at, full in known
+        ]
+        return min(lacking, key=len, default=layout.paths)
+
+    @staticmethod
+    def _bases(at: Assembly, full: str) -> Iterator[str]:
+        """The names of the base classes, as far as they are in the same assembly."""
+        for _ in range(BASES_MAX):
+            if full not in at.types:
+                return
+            full = at.parent(full)
+            yield full
 
 
 def folders() -> dict[tuple[str, int], list[pathlib.Path]]:
@@ -165,11 +217,37 @@ def check(rows: list[Row], releases: dict[tuple[str, int], Release]) -> Iterator
                 yield f"{row.name()}: nothing stands for it in {name} {number}"
 
 
-def read_rows(program: str) -> list[Row]:
-    """The rows that the program prints."""
-    lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+def check_layouts(layouts: list[Layout], releases: dict[tuple[str, int], Release]) -> Iterator[str]:
+    """What is wrong with the table of collections."""
+    for layout in layouts:
+        for (name, number), release in releases.items():
+            if name != "pack":
+                continue
+            if not release.classes(layout.name):
+                if number == max(PACKS):
+                    yield f"{layout.name}: {name} {number} does not have it"
+                continue
+            for path in release.lacks(layout):
+                yield f"{layout.name}: {name} {number} does not have {path}"
+
+
+def read_layouts(lines: list[str]) -> list[Layout]:
+    """The rows of the table of collections."""
+    layouts: dict[str, Layout] = {}
+    for line in lines:
+        kind, *columns = line.split("\t")
+        if kind == "layout":
+            name, row, is_own, path = columns
+            layouts.setdefault(row, Layout(name, is_own == "1", [])).paths.append(path)
+    return list(layouts.values())
+
+
+def read_rows(lines: list[str]) -> list[Row]:
+    """The rows of types and fields."""
     rows = []
-    for line in lines.splitlines():
+    for line in lines:
+        if line.startswith("layout"):
+            continue
         kind, full, assembly, origin, first, last, own, main, *path = line.split("\t")
         rows.append(
             Row(
@@ -195,7 +273,10 @@ def run() -> int:
     if not restore():
         print("skipped: the packs of .NET cannot be restored here")
         return SKIPPED
-    rows = read_rows(arguments.rows)
+    lines = subprocess.run(
+        [arguments.rows], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    rows, layouts = read_rows(lines), read_layouts(lines)
     releases = {}
     places = folders()
     oldest = libraries("pack", places["pack", min(PACKS)])
@@ -206,14 +287,14 @@ def run() -> int:
         if not releases[name, number].types:
             print(f"{name} {number}: no types were found in {own}")
             return 1
-    bad = list(check(rows, releases))
+    bad = [*check(rows, releases), *check_layouts(layouts, releases)]
     print("\n".join(bad))
     fields = sum(row.kind == "field" for row in rows)
     print(
-        f"{len(rows) - fields} types and {fields} fields in {len(releases)} packs and packages, "
-        f"{len(bad)} wrong"
+        f"{len(rows) - fields} types, {fields} fields and {len(layouts)} collections in "
+        f"{len(releases)} packs and packages, {len(bad)} wrong"
     )
-    return int(bool(bad) or not fields)
+    return int(bool(bad) or not fields or not layouts)
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ TABLES: dict[int, list[int | str]] = {
     0x2B: ["MethodDefOrRef", "b"],
     0x2C: ["t42", "TypeDefOrRef"],
 }
-CLASS, VALUETYPE, GENERIC = 0x12, 0x11, 0x15
+CLASS, VALUETYPE, GENERIC, ARRAY, VARIABLE = 0x12, 0x11, 0x15, 0x1D, 0x13
 MODIFIERS = (0x1F, 0x20)
 
 
@@ -226,9 +226,14 @@ def compressed(data: bytes, at: int) -> tuple[int, int]:
 
 
 def type_of(assembly: Assembly, signature: bytes, at: int) -> str:
-    """The class or struct that a signature has at a place; "" for everything else."""
+    """The class or struct that a signature has at a place, or an array of it: "A[]"; "!": the type argument of a
+    generic type; "" for everything else."""
     while signature[at] in MODIFIERS:
         _, at = compressed(signature, at + 1)
+    if signature[at] == ARRAY:
+        return type_of(assembly, signature, at + 1) + "[]"
+    if signature[at] == VARIABLE:
+        return "!"
     if signature[at] == GENERIC:
         at += 1
     if signature[at] == 0x1C:

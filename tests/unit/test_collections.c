@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/collections/collection.h"
+#include "framework/absent.h"
 #include "support/assert_more.h"
 #include "support/fake_types.h"
 #include "support/suite.h"
@@ -495,6 +496,28 @@ TEST(a_visitor_can_stop)
 	CU_ASSERT_TRUE(facts.is_stopped);
 	ASSERT_UINT(collection_visit(&collection, NULL, NULL, &facts, NULL), HD_OK);
 	ASSERT_UINT(facts.found, 4);
+}
+
+TEST(a_segment_without_its_fields_is_noted)
+{
+	const struct fake_field queue[] = { { .name = "_head", .element = ELEMENT_CLASS },
+					    { .name = NULL } };
+	const struct fake_field segment[] = {
+		{ .name = "_slots", .element = ELEMENT_CLASS },
+		{ .name = "_nextSegment", .element = ELEMENT_CLASS, .offset = 8 },
+		{ .name = NULL }
+	};
+	uint64_t queue_type = make_class(CONCURRENT, "ConcurrentQueue", 8, 0, queue);
+	uint64_t segment_type = make_class(CONCURRENT, "ConcurrentQueueSegment`1", 16, 0, segment);
+	uint64_t object = fake_object(fake, queue_type, 0);
+	poke(object, 0, fake_object(fake, segment_type, 0));
+	struct heap *heap = attach();
+	struct seen seen;
+	enum fact absent[FACTS];
+	CU_ASSERT_TRUE(visit(heap, object, &seen).is_broken);
+	ASSERT_UINT_FATAL(facts_absent(heap, absent), 4);
+	ASSERT_UINT(absent[0], FACT_SEGMENT_HEAD);
+	ASSERT_UINT(absent[3], FACT_SEGMENT_FROZEN);
 }
 
 SUITE(.name = "collections", .set_up = set_up, .tear_down = tear_down)

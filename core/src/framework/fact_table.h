@@ -479,6 +479,7 @@
 	X(MEMORY_CACHE_ENTRIES, MEMORY_CACHE, "_coherentState._entries", 7, 7)                    \
 	X(MEMORY_CACHE_LIMIT, MEMORY_CACHE, "_options._sizeLimit", 7, 0)                          \
 	X(CACHE_ENTRY_CACHE, CACHE_ENTRY, "_cache", 7, 0)                                         \
+	X(CACHE_ENTRY_VALUE, CACHE_ENTRY, "_value", 7, 0)                                         \
 	X(CACHE_ENTRY_EXPIRES, CACHE_ENTRY, "_absoluteExpirationTicks", 7, 0)                     \
 	X(CACHE_ENTRY_SLIDING, CACHE_ENTRY, "_slidingExpiration._ticks", 7, 0)                    \
 	/* What piles up */                                                                       \

@@ -99,37 +99,52 @@ struct member holder_member(struct members *members, const struct holder *holder
 	return member_of_struct(members, holder->type, holder->fields, path);
 }
 
-bool holder_count(struct collection_walk *walk, const struct holder *holder, const char *path,
-		  uint64_t *ret)
+struct member holder_fact(struct members *members, const struct holder *holder, enum fact fact)
 {
-	struct member member = holder_member(walk->members, holder, path);
-	if (member.state == MEMBER_NULL) {
+	return fact_of_struct(members, holder->type, holder->fields, fact);
+}
+
+bool member_count(const struct member *member, uint64_t *ret)
+{
+	if (member->state == MEMBER_NULL) {
 		*ret = 0;
 		return true;
 	}
-	int64_t count = member_signed(&member);
-	if (member.state != MEMBER_READ || count < 0)
+	int64_t count = member_signed(member);
+	if (member->state != MEMBER_READ || count < 0)
 		return false;
 	*ret = (uint64_t)count;
 	return true;
 }
 
+bool holder_count(struct collection_walk *walk, const struct holder *holder, const char *path,
+		  uint64_t *ret)
+{
+	struct member member = holder_member(walk->members, holder, path);
+	return member_count(&member, ret);
+}
+
+bool member_array(struct collection_walk *walk, const struct member *member, struct array_info *ret)
+{
+	struct object object;
+	if (member->state == MEMBER_NULL || (member->state == MEMBER_READ && !member->bits)) {
+		*ret = (struct array_info){ 0 };
+		return true;
+	}
+	return member->state == MEMBER_READ &&
+	       member_object(walk->members, member->bits, &object) &&
+	       array_read(walk->heap, &object, ret);
+}
+
 bool holder_array(struct collection_walk *walk, const struct holder *holder, const char *path,
 		  struct array_info *ret)
 {
-	uint64_t address = holder->address;
 	struct object object;
 	if (path) {
 		struct member member = holder_member(walk->members, holder, path);
-		if (member.state == MEMBER_NULL || (member.state == MEMBER_READ && !member.bits)) {
-			*ret = (struct array_info){ 0 };
-			return true;
-		}
-		if (member.state != MEMBER_READ)
-			return false;
-		address = member.bits;
+		return member_array(walk, &member, ret);
 	}
-	return member_object(walk->members, address, &object) &&
+	return member_object(walk->members, holder->address, &object) &&
 	       array_read(walk->heap, &object, ret);
 }
 

@@ -4,7 +4,7 @@
 #define HEAPDUMP_SRC_ANALYSIS_COLLECTION_WALK_H
 
 #include "analysis/collections/collection.h"
-#include "analysis/collections/collection_layout.h"
+#include "framework/collection_layout.h"
 #include "inspect/value.h"
 
 /** One pass over the items of a collection. */
@@ -53,14 +53,21 @@ void walk_add_capacity(struct collection_walk *walk, uint64_t capacity);
 bool holder_at(struct collection_walk *walk, uint64_t address, struct holder *ret);
 /** A field; @p path NULL: MEMBER_ABSENT. */
 struct member holder_member(struct members *members, const struct holder *holder, const char *path);
+/** The same by a row of the framework's facts: the heap's ledger notes what is not there. */
+struct member holder_fact(struct members *members, const struct holder *holder, enum fact fact);
 /** A field with a count, as it is; false when it is not there, or negative. */
 bool holder_count(struct collection_walk *walk, const struct holder *holder, const char *path,
 		  uint64_t *ret);
+/** The same of a field that was read. */
+bool member_count(const struct member *member, uint64_t *ret);
 /**
  * The array that a field refers to; @p path NULL: the holder itself.  null is an array without
  * elements.  False when it cannot be read.
  */
 bool holder_array(struct collection_walk *walk, const struct holder *holder, const char *path,
+		  struct array_info *ret);
+/** The same for a field that was read. */
+bool member_array(struct collection_walk *walk, const struct member *member,
 		  struct array_info *ret);
 
 /** An element of an array; @p field not NULL: that field of the struct that it is. */

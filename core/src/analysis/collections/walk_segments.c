@@ -13,12 +13,13 @@ static bool read_segment(struct collection_walk *walk, const struct holder *hold
 {
 	struct queue_segment segment = { 0 };
 	struct members *members = walk->members;
-	struct member head = holder_member(members, holder, "_headAndTail.Head");
-	struct member tail = holder_member(members, holder, "_headAndTail.Tail");
-	struct member mask = holder_member(members, holder, "_slotsMask");
-	struct member frozen = holder_member(members, holder, "_frozenForEnqueues");
+	struct member head = holder_fact(members, holder, FACT_SEGMENT_HEAD);
+	struct member tail = holder_fact(members, holder, FACT_SEGMENT_TAIL);
+	struct member mask = holder_fact(members, holder, FACT_SEGMENT_MASK);
+	struct member frozen = holder_fact(members, holder, FACT_SEGMENT_FROZEN);
+	struct member slots = holder_fact(members, holder, FACT_SEGMENT_SLOTS);
 	if (head.state != MEMBER_READ || tail.state != MEMBER_READ || mask.state != MEMBER_READ ||
-	    !holder_array(walk, holder, "_slots", &segment.slots) || !segment.slots.element)
+	    !member_array(walk, &slots, &segment.slots) || !segment.slots.element)
 		return false;
 	segment.mask = mask.bits;
 	if (segment.mask != segment.slots.length - 1u)
@@ -40,9 +41,9 @@ static bool emit_segment(struct collection_walk *walk, const struct queue_segmen
 	for (uint64_t i = segment->head; i < segment->tail; i++) {
 		uint64_t address = slots->data + (i & segment->mask) * slots->element_size;
 		struct member number =
-			member_of_struct(walk->members, slots->element, address, "SequenceNumber");
+			fact_of_struct(walk->members, slots->element, address, FACT_SLOT_NUMBER);
 		struct member item =
-			member_of_struct(walk->members, slots->element, address, "Item");
+			fact_of_struct(walk->members, slots->element, address, FACT_SLOT_ITEM);
 		if (number.state != MEMBER_READ || item.state != MEMBER_READ) {
 			walk_broken(walk);
 			return false;
@@ -62,7 +63,7 @@ void walk_queue_segments(struct collection_walk *walk, uint64_t first)
 	struct queue_segment segment = { 0 };
 	struct link_chain chain;
 	struct holder holder;
-	link_chain_init(&chain, first, "_nextSegment");
+	link_chain_init(&chain, first, fact_row(FACT_SEGMENT_NEXT)->path);
 	while (link_chain_next(walk, &chain, &holder)) {
 		if (!read_segment(walk, &holder, &segment))
 			walk_broken(walk);
@@ -84,12 +85,13 @@ void walk_segments(struct collection_walk *walk, const struct collection_part *p
 /* A segment of a SingleProducerSingleConsumerQueue: the slots from _first up to _last. */
 static bool emit_ring(struct collection_walk *walk, const struct holder *holder)
 {
+	struct member array = holder_fact(walk->members, holder, FACT_RING_ARRAY);
+	struct member begin = holder_fact(walk->members, holder, FACT_RING_FIRST);
+	struct member end = holder_fact(walk->members, holder, FACT_RING_LAST);
 	struct array_info slots;
 	uint64_t first, last;
-	if (!holder_array(walk, holder, "_array", &slots) ||
-	    !holder_count(walk, holder, "_state._first", &first) ||
-	    !holder_count(walk, holder, "_state._last", &last) || first >= slots.length ||
-	    last >= slots.length) {
+	if (!member_array(walk, &array, &slots) || !member_count(&begin, &first) ||
+	    !member_count(&end, &last) || first >= slots.length || last >= slots.length) {
 		walk_broken(walk);
 		return false;
 	}
@@ -110,7 +112,7 @@ void walk_rings(struct collection_walk *walk, const struct collection_part *part
 	struct holder holder;
 	if (head.state != MEMBER_READ)
 		walk_broken(walk);
-	link_chain_init(&chain, head.bits, "_next");
+	link_chain_init(&chain, head.bits, fact_row(FACT_RING_NEXT)->path);
 	while (link_chain_next(walk, &chain, &holder) && emit_ring(walk, &holder))
 		;
 }
@@ -120,13 +122,14 @@ static bool emit_own_queue(struct collection_walk *walk, const struct holder *qu
 {
 	struct array_info slots;
 	struct members *members = walk->members;
-	struct member head = holder_member(members, queue, "_headIndex");
-	struct member tail = holder_member(members, queue, "_tailIndex");
-	struct member added = holder_member(members, queue, "_addTakeCount");
-	struct member stolen = holder_member(members, queue, "_stealCount");
+	struct member head = holder_fact(members, queue, FACT_BAG_HEAD);
+	struct member tail = holder_fact(members, queue, FACT_BAG_TAIL);
+	struct member added = holder_fact(members, queue, FACT_BAG_ADDED);
+	struct member stolen = holder_fact(members, queue, FACT_BAG_STOLEN);
+	struct member array = holder_fact(members, queue, FACT_BAG_ARRAY);
 	if (head.state != MEMBER_READ || tail.state != MEMBER_READ || added.state != MEMBER_READ ||
-	    stolen.state != MEMBER_READ || !holder_array(walk, queue, "_array", &slots) ||
-	    !slots.length || slots.length & (slots.length - 1)) {
+	    stolen.state != MEMBER_READ || !member_array(walk, &array, &slots) || !slots.length ||
+	    slots.length & (slots.length - 1)) {
 		walk_broken(walk);
 		return false;
 	}
@@ -155,7 +158,7 @@ void walk_bag(struct collection_walk *walk, const struct collection_part *part)
 	if (first.state != MEMBER_READ)
 		walk_broken(walk);
 	walk_add_count(walk, 0);
-	link_chain_init(&chain, first.bits, "_nextQueue");
+	link_chain_init(&chain, first.bits, fact_row(FACT_BAG_NEXT)->path);
 	while (link_chain_next(walk, &chain, &queue) && emit_own_queue(walk, &queue))
 		;
 }

@@ -27,9 +27,10 @@ static bool emit_entry(struct collection_walk *walk, const struct array_info *en
 		       uint64_t index, const struct handle_list *handles)
 {
 	uint64_t address = entries->data + index * entries->element_size;
-	struct member code = member_of_struct(walk->members, entries->element, address, "HashCode");
+	struct member code =
+		fact_of_struct(walk->members, entries->element, address, FACT_WEAK_ENTRY_HASH);
 	struct member slot =
-		member_of_struct(walk->members, entries->element, address, "depHnd._handle");
+		fact_of_struct(walk->members, entries->element, address, FACT_WEAK_ENTRY_HANDLE);
 	if (code.state != MEMBER_READ || slot.state != MEMBER_READ) {
 		walk_broken(walk);
 		return false;

@@ -2,7 +2,7 @@
 #include "analysis/report/counted.h"
 
 #include "analysis/collections/collection.h"
-#include "analysis/collections/collection_layout.h"
+#include "framework/collection_layout.h"
 #include "framework/member.h"
 #include "inspect/value.h"
 #include "util/alloc.h"

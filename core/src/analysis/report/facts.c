@@ -87,6 +87,16 @@ uint64_t facts_limit(const struct report_facts *facts)
 	return tenth > least ? tenth : least;
 }
 
+/* Does a root's name begin with that static field? */
+static bool is_static(const char *name, enum fact fact)
+{
+	const struct fact_row *row = fact_row(fact);
+	const char *type = net_type_name(row->type);
+	size_t size = strlen(type);
+	return name && strncmp(name, type, size) == 0 && name[size] == '.' &&
+	       strncmp(name + size + 1, row->path, strlen(row->path)) == 0;
+}
+
 /* What holds work that is going to run: else it would look like the owner of what a job holds. */
 static bool is_schedule(const char *name)
 {
@@ -94,15 +104,13 @@ static bool is_schedule(const char *name)
 		"System.Threading.ThreadPool.",
 		"System.Threading.ThreadPoolWorkQueue",
 		"System.Threading.TimerQueue.",
-		"System.Threading.Tasks.Task.s_currentActiveTasks",
-		"System.Threading.Tasks.Task.s_asyncDebuggingEnabled",
 		"System.Net.Sockets.SocketAsyncEngine.",
 	};
 	for (size_t i = 0; name && i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
 			return true;
 	}
-	return false;
+	return is_static(name, FACT_TASK_ACTIVE) || is_static(name, FACT_TASK_IS_DEBUGGED);
 }
 
 /* In which order paths are looked for. */

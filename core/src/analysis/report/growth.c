@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/report/growth.h"
 
-#include "analysis/collections/collection_layout.h"
 #include "analysis/report/counted.h"
 #include "analysis/report/rule.h"
+#include "framework/collection_layout.h"
 #include "framework/member.h"
 #include "heap/heap.h"
 

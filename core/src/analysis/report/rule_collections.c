@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Collections whose arrays are nearly empty: doc/report.md 4.12. */
-#include "analysis/collections/collection_layout.h"
 #include "analysis/report/counted.h"
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
 #include "analysis/report/waste.h"
+#include "framework/collection_layout.h"
 #include "framework/member.h"
 
 #define ROOM_MIN 4u

@@ -276,6 +276,13 @@ static enum hd_status meet_pool(struct http_finder *finder, const struct object 
 	return HD_OK;
 }
 
+/* When the timer of a CancellationTokenSource was set. */
+static struct member start_of_timeout(struct http_finder *finder, uint64_t source)
+{
+	struct member timer = fact_at(finder->members, source, FACT_CANCELLATION_TIMER);
+	return fact_at(finder->members, timer.bits, FACT_TIMER_START);
+}
+
 /* HttpClient's own methods have the request, and the source of its time-out. */
 static enum hd_status meet_method(struct http_finder *finder, const struct object *object,
 				  struct hd_error *err)
@@ -285,8 +292,8 @@ static enum hd_status meet_method(struct http_finder *finder, const struct objec
 		return HD_OK;
 	struct member request =
 		member_of_struct(finder->members, box.machine, box.fields, "request");
-	struct member start = member_of_struct(finder->members, box.machine, box.fields,
-					       "cts._timer._startTicks");
+	struct member source = member_of_struct(finder->members, box.machine, box.fields, "cts");
+	struct member start = start_of_timeout(finder, source.bits);
 	if (request.state != MEMBER_READ || start.state != MEMBER_READ)
 		return HD_OK;
 	return add_fact(finder,
@@ -330,10 +337,7 @@ static enum hd_status meet_suspended(struct http_finder *finder, const struct ob
 			fact.request = saved.address;
 		if (kind != HTTP_CANCELLATION || has_start)
 			continue;
-		struct member start =
-			fact_at(finder->members,
-				fact_of(finder->members, &saved, FACT_CANCELLATION_TIMER).bits,
-				FACT_TIMER_START);
+		struct member start = start_of_timeout(finder, saved.address);
 		has_start = start.state == MEMBER_READ;
 		fact.value = start.bits;
 	}

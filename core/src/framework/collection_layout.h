@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which class keeps its items how, and the names of its fields. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_COLLECTION_LAYOUT_H
-#define HEAPDUMP_SRC_ANALYSIS_COLLECTION_LAYOUT_H
+#ifndef HEAPDUMP_SRC_FRAMEWORK_COLLECTION_LAYOUT_H
+#define HEAPDUMP_SRC_FRAMEWORK_COLLECTION_LAYOUT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of the fields: doc/coreclr.md 18.  The nodes of a KeyValuePair have their key inside. */
-#include "analysis/collections/collection_layout.h"
+/*
+ * Names of the fields: doc/coreclr.md 18.  The nodes of a KeyValuePair have their key inside.
+ * tests/oracle/check_framework.py compares each of them with the metadata of each release.
+ */
+#include "framework/collection_layout.h"
 
 #include <stddef.h>
 
