@@ -4,6 +4,9 @@
 
 The table is the architecture: a folder of core/src may include the folders named on its line,
 itself, and core/include.  The shell program and the plug-ins see the public headers alone.
+
+Private fields of the framework are named in core/src/framework alone, where check_framework.py
+looks for them.
 """
 from __future__ import annotations
 
@@ -40,6 +43,10 @@ MAY_INCLUDE = {
 PRIVATE = {"clr/internal.h"}
 FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin", "profiler")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+# A string that is a path of fields, one of which is private by its name: "_x", "m_x", "s_x", "<X>k__BackingField".
+FIELD = r"(?:(?:[ms]_|_)[A-Za-z]\w*|<\w+>k__BackingField)"
+FIELD_PATH = re.compile(rf'"((?:[\w<>`+]+\.)*{FIELD}(?:\.[\w<>]+)*)"')
 SOURCE = re.compile(r"\.(c|h|cpp|hpp)$")
 
 
@@ -67,6 +74,16 @@ def check_core(src: pathlib.Path, bad: list[str]) -> dict[str, list[str]]:
             elif not (src / target).is_file():
                 bad.append(f"{name}: {target} is not the path of a file in core/src")
     return graph
+
+
+def check_fields(src: pathlib.Path, bad: list[str]) -> None:
+    """Report each private field that is named elsewhere."""
+    for path in sources(src):
+        name = path.relative_to(src).as_posix()
+        if name.startswith("framework/"):
+            continue
+        for field in FIELD_PATH.findall(COMMENT.sub("", path.read_text(encoding="utf-8"))):
+            bad.append(f"{name}: {field} looks like a field of the framework: a row of framework/")
 
 
 def check_cycles(graph: dict[str, list[str]], bad: list[str]) -> None:
@@ -104,6 +121,7 @@ def main(root: pathlib.Path) -> int:
     bad: list[str] = []
     graph = check_core(root / "core" / "src", bad)
     check_cycles(graph, bad)
+    check_fields(root / "core" / "src", bad)
     count = len(graph) + sum(check_front_end(root, name, bad) for name in FRONT_ENDS)
     print("\n".join(bad) or f"layers: {count} files, no violation")
     return int(bool(bad))
