@@ -247,8 +247,10 @@ bool runtime_class(uintptr_t type, struct runtime_class *ret)
 	uintptr_t parent = 0;
 	hresult result = ask_class(type, ret);
 	/* One that the JIT has made (doc/coreclr.md 19): it gets what the runtime's own events say of it. */
-	if (result == COM_DATA_INCOMPLETE && runtime_release >= RELEASE_OF_CONTINUATIONS)
+	if (result == COM_DATA_INCOMPLETE && runtime_release >= RELEASE_OF_CONTINUATIONS) {
+		/* An address of this process. NOLINTNEXTLINE(performance-no-int-to-ptr) */
 		memcpy(&parent, (const char *)type + PARENT_OFFSET, sizeof(parent));
+	}
 	return (parent ? ask_class(parent, ret) : result) == COM_OK;
 }
 

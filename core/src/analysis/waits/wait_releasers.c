@@ -335,9 +335,10 @@ static void look_at_release_box(struct release_search *search, const struct asyn
 		if (search->machines.rows[i].box_method == box->method)
 			found |= search->machines.rows[i].things;
 	}
-	if (!framework_owns(search->waits->heap->clr, name, strlen(name)))
+	if (!framework_owns(search->waits->heap->clr, name, strlen(name))) {
 		found |= things_of_class(search, name) |
 			 things_used_by(search, key->machine, key->method_desc);
+	}
 	found |= look_at_fields_of_box(search, box);
 	note_found(search, node, found);
 }

@@ -65,9 +65,10 @@ static void append_handle(struct text *text, const struct waits *waits,
 	}
 	switch (waitable.type) {
 	case WAITABLE_MUTEX:
-		if (!wait->owner)
+		if (!wait->owner) {
 			text_puts(text,
 				  waitable.owner ? "its owner is not known" : "nobody has it");
+		}
 		break;
 	case WAITABLE_SEMAPHORE:
 		text_printf(text, "%" PRId64 " of %" PRId64 " free", waitable.signals,
