@@ -280,4 +280,19 @@ TEST(names_of_the_framework_are_told_from_the_program_s)
 	CU_ASSERT(type_is_own(&type));
 }
 
+TEST(types_of_which_only_the_name_is_known_are_counted)
+{
+	struct graph_type rows[] = {
+		{ .name = "System.Byte[]", .name_size = 13, .count = 5 },
+		{ .name = "Shop.Cart", .name_size = 9, .count = 1, .module = "/app/shop.dll" },
+		{ .name = "Shop.Item", .name_size = 9, .count = 2, .owner = TYPE_OF_PROGRAM },
+		{ .name = "Shop.Unused", .name_size = 11 },
+		{ .name = NULL, .count = 1 },
+		{ .name = "Shop.Order", .name_size = 10, .count = 1 },
+	};
+	struct hd_graph graph = { .types = rows, .type_count = 6 };
+	struct report_facts facts = { .graph = &graph };
+	ASSERT_UINT(facts_types_by_name(&facts), 2);
+}
+
 SUITE(.name = "report")

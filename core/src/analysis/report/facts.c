@@ -23,6 +23,22 @@ bool type_contains(const struct graph_type *type, const char *part)
 	return type->name && memmem(type->name, type->name_size, part, strlen(part));
 }
 
+/* Is nothing known of its module? */
+static bool type_goes_by_name(const struct graph_type *type)
+{
+	return type->name && type->owner == TYPE_OWNER_UNKNOWN &&
+	       framework_owner_of_file(type->module) == OWNER_UNKNOWN;
+}
+
+uint32_t facts_types_by_name(const struct report_facts *facts)
+{
+	const struct hd_graph *graph = facts->graph;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < graph->type_count; i++)
+		count += graph->types[i].count && type_goes_by_name(&graph->types[i]);
+	return count;
+}
+
 bool type_is_own(const struct graph_type *type)
 {
 	if (!type->name || type->owner != TYPE_OWNER_UNKNOWN)

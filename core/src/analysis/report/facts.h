@@ -147,6 +147,8 @@ static inline bool type_is_array(const struct graph_type *type)
 bool type_is_own(const struct graph_type *type);
 /** The same for the full name of a type, a method or a static field. */
 bool facts_name_is_own(const struct report_facts *facts, const char *name, size_t size);
+/** How many types with objects have neither a module that tells whose they are, nor its file: their names decide. */
+uint32_t facts_types_by_name(const struct report_facts *facts);
 
 /** The object of a node; false: there is none, or this is a dump file. */
 bool facts_object(const struct report_facts *facts, uint32_t node, struct object *ret);

@@ -97,6 +97,11 @@ static void write_sums(struct page *page)
 		write_bytes_fact(page, "free blocks", sums->free_soh + sums->free_loh);
 	if (facts->has_recent)
 		write_bytes_fact(page, "allocated since the last collection", sums->recent);
+	if (facts_types_by_name(facts)) {
+		html_printf(&page->html,
+			    "<div><dt>types without a known module</dt><dd>%s</dd></div>\n",
+			    format_thousands(facts_types_by_name(facts), number));
+	}
 	html_puts(&page->html, "</dl>\n");
 }
 

@@ -353,11 +353,13 @@ static void write_largest(struct call *call, const struct report *report)
 }
 
 /* Under another name than in other answers: here "findings" are the answer itself. */
-void report_missing(struct call *call)
+void report_missing(struct call *call, const struct report *report)
 {
 	static const struct column columns[] = {
 		{ "complete", NULL, KIND_FLAG, 0, 0,
 		  "false: roots, references or objects are missing, and \"no finding\" is no answer" },
+		{ "types_by_name", NULL, KIND_NUMBER, 0, 0,
+		  "types of which no module is known: their names decided whether they are the framework's" },
 	};
 	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
 	struct met_loss met[FINDING_KINDS];
@@ -366,8 +368,20 @@ void report_missing(struct call *call)
 	for (size_t i = 0; i < count; i++)
 		names[i] = finding_name(met[i].kind);
 	answer_data(&call->answer, &schema,
-		    (const struct cell[]){ cell_flag(call_is_complete(call)) });
+		    (const struct cell[]){ cell_flag(call_is_complete(call)),
+					   cell_number(facts_types_by_name(&report->facts)) });
 	answer_list(&call->answer, "findings_missing", names, count);
+}
+
+void report_remark_names(struct call *call, const struct report *report)
+{
+	uint32_t count = facts_types_by_name(&report->facts);
+	char types[COUNT_SIZE];
+	if (count) {
+		answer_remark(&call->answer,
+			      "Names decided what is the framework's: no module is known of %s.\n",
+			      format_count(count, "type", types));
+	}
 }
 
 enum hd_status report_answer(struct call *call, const struct report *report, uint64_t most)
@@ -376,7 +390,7 @@ enum hd_status report_answer(struct call *call, const struct report *report, uin
 	static const struct table_options options = { .no_heading = true };
 	uint64_t shown = 0, left = 0, facts_left = 0;
 	bool is_text = answer_is_text(answer), is_all = most == UINT64_MAX;
-	report_missing(call);
+	report_missing(call, report);
 	write_heap_sums(call, report);
 	answer_table(answer, &findings_schema, &options);
 	for (size_t i = 0; i < report->findings_count; i++) {
@@ -401,6 +415,7 @@ enum hd_status report_answer(struct call *call, const struct report *report, uin
 	}
 	TRY(growth_write(call, report));
 	write_rules(call, report);
+	report_remark_names(call, report);
 	completeness_write(call, "there may be more to find");
 	return HD_OK;
 }

@@ -17,8 +17,10 @@ HD_NODISCARD enum hd_status report_answer(struct call *call, const struct report
 /** Answer with what grew, by holder, by root and by type; nothing without another heap. */
 HD_NODISCARD enum hd_status growth_write(struct call *call, const struct report *report);
 
-/** Write, only as data, whether roots, references or objects are missing. */
-void report_missing(struct call *call);
+/** Write, only as data, whether roots, references or objects are missing, and what names decided. */
+void report_missing(struct call *call, const struct report *report);
+/** Say in text that names decided what is the framework's, if they did. */
+void report_remark_names(struct call *call, const struct report *report);
 
 /** A live object that retains much and that no other dominates. */
 struct large_holder {

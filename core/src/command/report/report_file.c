@@ -180,7 +180,8 @@ enum hd_status report_file_write(struct call *call, const struct report *report,
 					     cell_number(counts[SEVERITY_MEDIUM]),
 					     cell_number(counts[SEVERITY_LOW]),
 					     cell_number(counts[SEVERITY_INFO]) });
-	report_missing(call);
+	report_missing(call, report);
+	report_remark_names(call, report);
 	completeness_write(call, "so is what was written");
 	return HD_OK;
 }
