@@ -76,6 +76,15 @@ OUTSIDE: dict[str, Any] = {
         "additionalProperties": False,
     },
 }
+# What the document of each command that reads what is open may have besides: call_end_facts() adds it.
+ABSENT: dict[str, Any] = {
+    "absent_fields": {
+        "description": "types and fields that the command looked for and that this framework lacks: "
+        "if there are any, the answer may miss something, and the status is 1",
+        "type": "array",
+        "items": {"type": "string"},
+    }
+}
 
 
 def new_object() -> dict[str, Any]:
@@ -207,13 +216,13 @@ def read_all(lib: ctypes.CDLL) -> dict[str, dict[str, Any]]:
     return found.documents
 
 
-def document(name: str, found: dict[str, Any]) -> str:
-    """The text of a file."""
+def document(name: str, found: dict[str, Any], reads: bool) -> str:
+    """The text of a file; ``reads``: the command reads what is open."""
     schema = {
         "$schema": DIALECT,
         "title": f"heapdump {name} --json",
         "type": "object",
-        "properties": OUTSIDE | found["properties"],
+        "properties": OUTSIDE | found["properties"] | (ABSENT if reads else {}),
         "required": ["schema", "command", "target"],
         "additionalProperties": False,
     }
@@ -232,7 +241,8 @@ def main() -> int:
     build = options.build.resolve()
     os.chdir(SOURCE)
     lib = native.load(str(build / "libheapdump.so"))
-    texts = {name: document(name, found) for name, found in read_all(lib).items()}
+    reading = {native.decode(info.name) for info in native.commands(lib) if info.needs_open}
+    texts = {name: document(name, found, name in reading) for name, found in read_all(lib).items()}
     names = {native.decode(info.name) for info in native.commands(lib)} - set(WITHOUT)
     wrong = [f"{name}: no golden case shows its document" for name in sorted(names - set(texts))]
     FOLDER.mkdir(exist_ok=True)
