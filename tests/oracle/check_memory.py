@@ -212,12 +212,23 @@ def check_live(account: Account, before: Json, after: Json) -> list[str]:
     return bad
 
 
+# Accounts of a stopped process until the kernel leaves it alone meanwhile.
+LOOKS_MAX = 20
+
+
 def read_live(pid: int) -> tuple[Account, list[str]]:
-    """The account of a process and what is wrong with it."""
+    """
+    The account of a process and what is wrong with it.  The process is stopped, but the kernel may still move or take
+    away a page of it while the account is made: then the account says so, and another one is asked for.
+    """
     with live.waiting.stopped(pid):
-        before = smaps_of(pid)
-        account = Account(str(pid))
-        return account, check_live(account, before, smaps_of(pid))
+        for left in reversed(range(LOOKS_MAX)):
+            before = smaps_of(pid)
+            account = Account(str(pid))
+            bad = check_live(account, before, smaps_of(pid))
+            if not left or not account.sum("changed"):
+                break
+        return account, bad
 
 
 def core_bytes(core: Path) -> int:
