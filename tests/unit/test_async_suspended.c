@@ -7,6 +7,7 @@
 #include "support/assert_more.h"
 #include "support/fake_tasks.h"
 #include "support/suite.h"
+#include "util/alloc.h"
 #include "util/text.h"
 
 #define WAITING 0x02000400u
@@ -188,6 +189,26 @@ TEST(a_call_that_runs_has_no_method_and_one_that_has_ended_is_left_out)
 	ASSERT_UINT(all.rows_count, 3);
 	ASSERT_UINT(node_at(&all, ended)->wait, AWAIT_DONE);
 	async_graph_deinit(&all);
+	async_graph_deinit(&graph);
+}
+
+TEST(the_task_of_a_call_that_runs_is_told_by_its_method_once_that_is_known)
+{
+	struct object task = { .address = fake_task(&tasks, tasks.call_type) };
+	struct async_graph graph = make_graph(false);
+	struct async_node *node = &graph.rows[async_graph_find(&graph, task.address)];
+	struct text text = { 0 };
+	task.type = node->type;
+	ASSERT_UINT(node->wait, AWAIT_RUNS);
+	CU_ASSERT_FALSE(async_graph_call_append(&text, &graph, &task));
+	/* The stack of its thread tells the method. */
+	node->method = async_methods_add(
+		&graph.methods, (struct async_method_key){ .method_desc = 0x7e5500001000 });
+	graph.methods.rows[node->method].name = mem_strndup("Shop.Place", 10);
+	CU_ASSERT_FALSE(async_call_append(&text, graph.heap, members, &task));
+	CU_ASSERT_TRUE(async_graph_call_append(&text, &graph, &task));
+	ASSERT_TEXT(text.bytes, "Shop.Place");
+	text_deinit(&text);
 	async_graph_deinit(&graph);
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/async/async_graph.h"
 #include "analysis/async/async_suspended.h"
 #include "clr/types/type_name.h"
 #include "inspect/async_name.h"
@@ -40,4 +41,20 @@ bool async_call_append(struct text *text, struct heap *heap, struct members *mem
 	uint64_t head;
 	return async_task_head(members, object, &head) &&
 	       async_code_append_name(text, heap->clr, outermost_method(heap, members, head));
+}
+
+/* Does the runtime suspend it, and is it known which method that is? */
+static bool is_runtime_method(const struct async_graph *graph, const struct async_node *node)
+{
+	return node->is_runtime && graph->methods.rows[node->method].key.method_desc;
+}
+
+bool async_graph_call_append(struct text *text, struct async_graph *graph,
+			     const struct object *object)
+{
+	uint32_t row = async_graph_find(graph, object->address);
+	if (row == ASYNC_NO_BOX || !is_runtime_method(graph, &graph->rows[row]))
+		return async_call_append(text, graph->heap, graph->members, object);
+	text_puts(text, async_node_name(graph, &graph->rows[row]));
+	return true;
 }

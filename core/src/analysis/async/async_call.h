@@ -5,6 +5,7 @@
 
 #include "framework/member.h"
 
+struct async_graph;
 struct text;
 
 /**
@@ -16,5 +17,9 @@ struct text;
  */
 bool async_call_append(struct text *text, struct heap *heap, struct members *members,
 		       const struct object *object);
+
+/** The same; @p graph also knows the methods that run now. */
+bool async_graph_call_append(struct text *text, struct async_graph *graph,
+			     const struct object *object);
 
 #endif

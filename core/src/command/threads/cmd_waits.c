@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "analysis/async/async_call.h"
 #include "analysis/waits/deadlocks.h"
 #include "answer/cell_lines.h"
 #include "clr/code/code.h"
@@ -176,8 +175,7 @@ static void write_wait(struct call *call, const struct waits *waits, const struc
 		size_t size;
 		const char *name = type_name(heap->clr, type, &size);
 		cells[WAIT_TYPE] = cell_type(name, size, type->method_table);
-		if (wait->object.type &&
-		    async_call_append(&words->async, heap, waits->members, &wait->object))
+		if (wait->object.type && append_async_name(&words->async, waits, &wait->object))
 			cells[WAIT_ASYNC] = cell_text(words->async.bytes, words->async.size);
 	}
 	if (wait->owner) {

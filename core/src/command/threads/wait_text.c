@@ -29,12 +29,18 @@ static void append_object(struct text *text, struct heap *heap, const struct obj
 	text_printf(text, " %" PRIx64, object->address);
 }
 
+bool append_async_name(struct text *text, const struct waits *waits, const struct object *object)
+{
+	return waits->async ? async_graph_call_append(text, waits->async, object)
+			    : async_call_append(text, waits->heap, waits->members, object);
+}
+
 /* "the async method Shop.Checkout.Place 7fbb..." */
 static bool append_async(struct text *text, const struct waits *waits,
 			 const struct thread_wait *wait)
 {
 	struct text method = { 0 };
-	bool is_async = async_call_append(&method, waits->heap, waits->members, &wait->object);
+	bool is_async = append_async_name(&method, waits, &wait->object);
 	if (is_async) {
 		text_puts(text, "the async method ");
 		text_escape(text, method.bytes, method.size);

@@ -15,6 +15,9 @@ void append_thread(struct text *text, struct heap *heap, const struct clr_thread
  */
 void append_wait(struct text *text, const struct waits *waits, const struct thread_wait *wait);
 
+/** Append the async method that @p object is the task of, as async_graph_call_append() does. */
+bool append_async_name(struct text *text, const struct waits *waits, const struct object *object);
+
 /**
  * Append the whole sentence without a full stop: "thread 7 (transfer-1) waits to enter the monitor of
  * Ledger 7fbb2a..., which thread 5 (transfer-2) has".
