@@ -4,6 +4,7 @@
 
 #include "clr/code/code_names.h"
 #include "clr/code/method.h"
+#include "clr/code/method_list.h"
 #include "clr/internal.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
@@ -68,10 +69,11 @@ static uint32_t find_rva(const struct image_kind *kind)
 	return found;
 }
 
-static struct fixture set_up(void)
+static struct fixture set_up_release(unsigned int release)
 {
 	static const struct image_kind kind = { .is_mapped = true };
-	struct fixture fixture = { .fake = fake_clr_create(NULL), .rva = find_rva(&kind) };
+	const struct fake_options options = { .release = release };
+	struct fixture fixture = { .fake = fake_clr_create(&options), .rva = find_rva(&kind) };
 	struct metadata_maker maker;
 	CU_ASSERT_NOT_EQUAL(fixture.rva, 0);
 	fill(&maker, fixture.rva);
@@ -80,6 +82,11 @@ static struct fixture set_up(void)
 	fixture.type = fake_type(fixture.fake, &(struct fake_type){ .base_size = 24, .token = 2 });
 	fixture.clr = fake_runtime(fixture.fake);
 	return fixture;
+}
+
+static struct fixture set_up(void)
+{
+	return set_up_release(10);
 }
 
 static uint64_t match_name(const void *arg, const char *name)
@@ -175,6 +182,58 @@ TEST(a_type_without_the_method_of_a_state_machine_may_name_anything)
 	REQUIRE(type);
 	ASSERT_UINT(code_names_of_machine(fixture.clr, type, &search), UINT64_MAX);
 	ASSERT_UINT(asked, 0);
+	fake_clr_destroy(fixture.fake);
+}
+
+/* The flags of a MethodDesc: a slot for native code, and AsyncMethodData behind it. */
+#define NATIVE_AND_ASYNC 0x0060u
+#define NATIVE_ALONE     0x0020u
+#define IS_THUNK         0x10u
+
+/* A MethodDesc @p unit units behind the chunk's head. */
+static uint64_t put_desc(struct fixture *fixture, uint64_t chunk, uint8_t unit, uint16_t rid,
+			 uint16_t flags)
+{
+	struct fake_memory *memory = &fixture->fake->memory;
+	uint64_t desc = chunk + (uint64_t)clr_offset(fixture->clr, L_METHOD_CHUNK_SIZE) +
+			8 * (uint64_t)unit;
+	fake_poke(memory, desc, &rid, 2);
+	fake_poke(memory, desc + clr_offset(fixture->clr, L_METHOD_CHUNK_INDEX), &unit, 1);
+	fake_poke(memory, desc + METHOD_DESC_FLAGS, &flags, 2);
+	return desc;
+}
+
+/* Of the two MethodDescs of an async method, the first has no code of its own. */
+TEST(async_methods_of_net_11_are_longer_and_come_twice)
+{
+	struct fixture fixture = set_up_release(11);
+	struct fake_memory *memory = &fixture.fake->memory;
+	const struct type *type = type_find(fixture.clr, fixture.type);
+	REQUIRE(type);
+	uint64_t chunk = fake_alloc(memory, 256);
+	const uint8_t units = 6 + 6 + 3 - 1, count = 3 - 1;
+	fake_poke_u64(memory, chunk, fixture.type);
+	fake_poke(memory, chunk + clr_offset(fixture.clr, L_METHOD_CHUNK_UNITS), &units, 1);
+	fake_poke(memory, chunk + clr_offset(fixture.clr, L_METHOD_CHUNK_COUNT), &count, 1);
+	fake_poke_u64(memory, type->ee_class + clr_offset(fixture.clr, L_CLASS_CHUNKS), chunk);
+	uint64_t thunk = put_desc(&fixture, chunk, 0, METHOD_SEND, NATIVE_AND_ASYNC);
+	uint64_t body = put_desc(&fixture, chunk, 6, METHOD_SEND, NATIVE_AND_ASYNC);
+	uint64_t last = put_desc(&fixture, chunk, 12, METHOD_WILD, NATIVE_ALONE);
+	fake_poke_u64(memory, thunk + 24, IS_THUNK | 2);
+	fake_poke_u64(memory, body + 24, 5);
+	struct method_list list;
+	struct method method;
+	uint64_t found[4] = { 0 };
+	size_t rows = 0;
+	method_list_begin(&list, fixture.clr, type);
+	while (rows < 4 && method_list_next(&list, &method))
+		found[rows++] = method.address;
+	CU_ASSERT_FALSE(list.is_broken);
+	ASSERT_UINT(rows, 3);
+	ASSERT_UINT(found[0], thunk);
+	ASSERT_UINT(found[1], body);
+	ASSERT_UINT(found[2], last);
+	ASSERT_UINT(method_of_token(fixture.clr, type, METHOD_SEND), body);
 	fake_clr_destroy(fixture.fake);
 }
 

@@ -49,6 +49,8 @@
 	X(RESULTS_IN_GC_INFO, 10, 0)                                                                   \
 	/* Frames begin with their vtables, some of which g_dacTable ends in (4, 12.6; vptr_list.h) */ \
 	X(FRAME_VTABLES, 8, 9)                                                                         \
+	/* a MethodDesc of an async method has AsyncMethodData behind its slots (12.12; method.hpp) */ \
+	X(ASYNC_METHODS, 11, 0)                                                                        \
 	/* Frames begin with the numbers of enum frame_kind (12.6; FrameTypes.h) */                    \
 	X(FRAME_NUMBERS, 10, 11)                                                                       \
 	/* an ExInfo has the reference to its exception, not a handle of it (12.7; exinfo.h) */        \

@@ -3,6 +3,7 @@
 #include "clr/code/method_list.h"
 
 #include "clr/code/code.h"
+#include "clr/features.h"
 #include "clr/internal.h"
 #include "mem/memory.h"
 #include "util/sort.h"
@@ -14,20 +15,33 @@
 #define HAS_NON_VTABLE_SLOT 0x0008u
 #define HAS_METHOD_IMPL     0x0010u
 #define HAS_NATIVE_SLOT     0x0020u
+#define HAS_ASYNC_DATA      0x0040u
 
 /* Bytes that each classification adds to the class MethodDesc, and each flag after them. */
 static const uint8_t added[METHOD_CLASSIFICATION_MASK + 1] = { 0, 8, 40, 16, 16, 24, 0, 32 };
 #define SLOT_BYTES        8u
 #define METHOD_IMPL_BYTES 16u
+#define ASYNC_DATA_BYTES  24u
 
-/* Bytes of a MethodDesc with its optional parts. */
-static uint32_t desc_bytes(const struct clr *clr, uint16_t flags)
+/* AsyncMethodData begins with flags (AsyncMethodFlags): it only makes a Task of what the other MethodDesc does. */
+#define ASYNC_IS_THUNK 0x10u
+
+/* Where in a MethodDesc the slot for native code is, if it has one. */
+static uint32_t native_slot(const struct clr *clr, uint16_t flags)
 {
 	uint64_t size = method_desc_size(clr) + added[flags & METHOD_CLASSIFICATION_MASK];
 	size += flags & HAS_NON_VTABLE_SLOT ? SLOT_BYTES : 0;
 	size += flags & HAS_METHOD_IMPL ? METHOD_IMPL_BYTES : 0;
-	size += flags & HAS_NATIVE_SLOT ? SLOT_BYTES : 0;
 	return (uint32_t)size;
+}
+
+/* Bytes of a MethodDesc with its optional parts. */
+static uint32_t desc_bytes(const struct clr *clr, uint16_t flags)
+{
+	uint32_t size = native_slot(clr, flags);
+	size += flags & HAS_NATIVE_SLOT ? SLOT_BYTES : 0;
+	size += flags & HAS_ASYNC_DATA && clr_has(clr, CLR_ASYNC_METHODS) ? ASYNC_DATA_BYTES : 0;
+	return size;
 }
 
 /* Begin with the chunk at @p chunk; its type must be that of the list. */
@@ -59,7 +73,9 @@ void method_list_begin(struct method_list *list, struct clr *clr, const struct t
 	*list = (struct method_list){ .clr = clr, .type = type };
 	if (type->canonical != type->method_table && type->canonical)
 		list->type = type_find(clr, type->canonical);
-	if (!list->type || !list->type->ee_class ||
+	/* Arrays share an EEClass, whose chunks are those of another array's type. */
+	bool is_array = type->category == CATEGORY_SZ_ARRAY || type->category == CATEGORY_MD_ARRAY;
+	if (is_array || !list->type || !list->type->ee_class ||
 	    !layout_has(&clr->layout, L_METHOD_CHUNK_UNITS) ||
 	    !layout_has(&clr->layout, L_METHOD_CHUNK_COUNT))
 		return;
@@ -111,16 +127,29 @@ bool method_list_next(struct method_list *list, struct method *ret)
 	return false;
 }
 
+bool method_is_async_thunk(const struct clr *clr, const struct method *method)
+{
+	uint32_t kind;
+	uint64_t at = method->address + native_slot(clr, method->flags) +
+		      (method->flags & HAS_NATIVE_SLOT ? SLOT_BYTES : 0);
+	return method->flags & HAS_ASYNC_DATA && clr_has(clr, CLR_ASYNC_METHODS) &&
+	       memory_u32(clr->memory, at, &kind) && kind & ASYNC_IS_THUNK;
+}
+
 uint64_t method_of_token(struct clr *clr, const struct type *type, uint32_t token)
 {
 	struct method_list list;
 	struct method method;
+	uint64_t thunk = 0;
 	method_list_begin(&list, clr, type);
 	while (method_list_next(&list, &method)) {
-		if (method.rid == (token & 0xffffff))
+		if (method.rid != (token & 0xffffff))
+			continue;
+		if (!method_is_async_thunk(clr, &method))
 			return method.address;
+		thunk = method.address;
 	}
-	return 0;
+	return thunk;
 }
 
 uint64_t vtable_entry(struct clr *clr, const struct type *type, uint32_t slot)
@@ -156,8 +185,7 @@ uint64_t method_entry(struct clr *clr, const struct method *method)
 static uint64_t native_code(struct clr *clr, const struct method *method)
 {
 	uint64_t code;
-	/* The slot is the last part. */
-	uint64_t at = method->address + desc_bytes(clr, method->flags) - SLOT_BYTES;
+	uint64_t at = method->address + native_slot(clr, method->flags);
 	return method->flags & HAS_NATIVE_SLOT && memory_u64(clr->memory, at, &code) ? code & ~1ull
 										     : 0;
 }

@@ -28,8 +28,14 @@ void method_list_begin(struct method_list *list, struct clr *clr, const struct t
 bool method_list_next(struct method_list *list, struct method *ret);
 
 /**
- * The MethodDesc of the MethodDef @p token of the type, by its chunks; 0: none.  Cost: linear in the
- * type's methods.
+ * An async method that the runtime suspends has two MethodDescs of one token (11): is it the one that makes a Task, and has
+ * none of the method's own code?
+ */
+bool method_is_async_thunk(const struct clr *clr, const struct method *method);
+
+/**
+ * The MethodDesc of the MethodDef @p token of the type, by its chunks, of two the one with the method's own code; 0: none.
+ * Cost: linear in the type's methods.
  */
 uint64_t method_of_token(struct clr *clr, const struct type *type, uint32_t token);
 

@@ -1,0 +1,2 @@
+file: --no-files corefiles/hang11.core.zst
+dumpmt -md 7f4f6576bec0

@@ -1,0 +1,2 @@
+file: --no-files corefiles/hang11.core.zst
+name2ee hang.dll Shop.Checkout.Place
