@@ -17,7 +17,7 @@ struct fixture {
 	struct fake_memory fake;
 	struct target target;
 	struct target_thread threads[2];
-	struct target_mapping mappings[3];
+	struct target_mapping mappings[4];
 };
 
 static void begin(struct fixture *fixture)
@@ -32,6 +32,7 @@ static void begin(struct fixture *fixture)
 	fixture->mappings[1] = fixture->mappings[0];
 	fixture->mappings[1].start = RUNTIME;
 	fixture->mappings[1].end = RUNTIME + 0x10000;
+	fixture->mappings[1].offset = 0x2000;
 	fixture->mappings[2] = (struct target_mapping){ .start = RUNTIME + 0x100000,
 							.end = RUNTIME + 0x110000,
 							.path = library_path };
@@ -113,6 +114,26 @@ TEST(a_handler_has_the_registers_of_the_fault)
 		ASSERT_UINT(fault.offset, 0x6567);
 		fake_memory_deinit(&fixture.fake);
 	}
+}
+
+/* The runtime maps some assemblies as they are in the file, and as an image at another place. */
+TEST(the_place_in_a_file_that_is_mapped_twice_is_in_its_own_image)
+{
+	struct fixture fixture;
+	struct fault fault;
+	begin(&fixture);
+	memmove(fixture.mappings + 1, fixture.mappings, 3 * sizeof(*fixture.mappings));
+	fixture.mappings[0].start -= 0x10000000;
+	fixture.mappings[0].end = fixture.mappings[0].start + 0x8000;
+	fixture.target.map.mapping_count = 4;
+	fixture.threads[1].signal = 11;
+	fixture.threads[1].registers[REGISTER_RIP] = RUNTIME + 0x123;
+	CU_ASSERT_FATAL(fault_find(&fixture.target, &fault));
+	ASSERT_UINT(fault.offset, 0x2123);
+	fixture.threads[1].registers[REGISTER_RIP] = fixture.mappings[0].start + 0x456;
+	CU_ASSERT_FATAL(fault_find(&fixture.target, &fault));
+	ASSERT_UINT(fault.offset, 0x456);
+	fake_memory_deinit(&fixture.fake);
 }
 
 SUITE(.name = "fault")

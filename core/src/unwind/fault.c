@@ -31,14 +31,20 @@ static bool find_context(const struct target *target, uint64_t stack, struct reg
 	return false;
 }
 
-/* Where the file begins in memory. */
+/*
+ * Where the file begins in memory: a file may be mapped twice, as it is and as an image, so it is the
+ * nearest mapping of its first byte.
+ */
 static uint64_t file_begin(const struct target *target, const struct target_mapping *mapping)
 {
-	for (size_t i = 0; i < target->map.mapping_count; i++) {
-		if (strcmp(target->map.mappings[i].path, mapping->path) == 0)
-			return target->map.mappings[i].start;
+	const struct target_mapping *begin = mapping;
+	for (const struct target_mapping *at = mapping;
+	     begin->offset && at > target->map.mappings;) {
+		at--;
+		if (strcmp(at->path, mapping->path) == 0)
+			begin = at;
 	}
-	return mapping->start;
+	return begin->start;
 }
 
 bool fault_find(const struct target *target, struct fault *ret)
