@@ -134,7 +134,7 @@ def wrong_labels(program: str, core: pathlib.Path) -> tuple[int, list[str]]:
 
 def wrong_exception(program: str, core: pathlib.Path, said: Json) -> Iterator[str]:
     """What printexception lacks of the exception that the program died of."""
-    (thrown,) = ask(program, core, ["printexception"])
+    (thrown,) = ask(program, core, ["printexception -nested"])
     rows = [row for row in thrown["exceptions"] if row["os_id"] == said["os_id"]]
     if not rows:
         yield f"thread {said['os_id']:x} has thrown none"
@@ -142,6 +142,9 @@ def wrong_exception(program: str, core: pathlib.Path, said: Json) -> Iterator[st
     (row,) = rows
     if not row["stack"]:
         yield f"{row['address']} has no stack"
+    for inner in row["nested"]:
+        if not inner["stack"] and "   at " not in (inner["remote_stack_trace"] or ""):
+            yield f"{inner['address']}, which it has inside, has no stack"
     (counts,) = ask(program, core, ["dumpexceptions"])
     equal = [
         found

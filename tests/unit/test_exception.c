@@ -12,7 +12,8 @@ enum {
 	TRACE = 24,
 	TRACE_STRING = 32,
 	HRESULT = 40,
-	SIZE = 64
+	REMOTE = 48,
+	SIZE = 72
 };
 
 static struct fake_clr *fake;
@@ -28,6 +29,9 @@ static void make_types(void)
 		{ .name = "_stackTraceString",
 		  .element = ELEMENT_CLASS,
 		  .offset = TRACE_STRING - 8 },
+		{ .name = "_remoteStackTraceString",
+		  .element = ELEMENT_CLASS,
+		  .offset = REMOTE - 8 },
 		{ .name = "_HResult", .element = ELEMENT_I4, .offset = HRESULT - 8 },
 		{ .name = NULL },
 	};
@@ -43,7 +47,7 @@ static void make_types(void)
 	derived_type =
 		fake_class(types, &(struct fake_class){ .name = "Derived",
 							.fields = own,
-							.inherited = 5,
+							.inherited = 6,
 							.type = { .base_size = SIZE + 8,
 								  .parent = exception_type } });
 	const struct fake_field several[] = {
@@ -54,7 +58,7 @@ static void make_types(void)
 		fake_class(types, &(struct fake_class){ .space = "System",
 							.name = "AggregateException",
 							.fields = several,
-							.inherited = 5,
+							.inherited = 6,
 							.type = { .base_size = SIZE + 8,
 								  .parent = exception_type } });
 	bytes_type = fake_type(fake, &(struct fake_type){ .base_size = 24,
@@ -128,6 +132,7 @@ TEST(all_of_an_exception_is_read)
 	uint64_t trace = fake_string(fake, "at Main()");
 	fake_poke_u64(&fake->memory, outer + INNER, inner);
 	fake_poke_u64(&fake->memory, outer + TRACE_STRING, trace);
+	fake_poke_u64(&fake->memory, outer + REMOTE, fake_string(fake, "at Far()"));
 	fake_poke_u32(&fake->memory, outer + HRESULT, 0x80131500);
 	fake_poke_u64(&fake->memory, outer + SIZE - 16, fake->object_type);
 	struct exception_info info;
@@ -137,10 +142,13 @@ TEST(all_of_an_exception_is_read)
 	ASSERT_UINT((uint32_t)info.hresult, 0x80131500);
 	ASSERT_TEXT(info.message, "it failed");
 	ASSERT_TEXT(info.stack_trace, "at Main()");
+	ASSERT_TEXT(info.remote_trace, "at Far()");
 	exception_info_deinit(&info);
 	CU_ASSERT_FATAL(read_at(inner, &info));
 	CU_ASSERT_PTR_NULL(info.message);
 	CU_ASSERT_PTR_NULL(info.stack_trace);
+	CU_ASSERT_PTR_NULL(info.remote_trace);
+	CU_ASSERT(!info.remote_trace_lost);
 	ASSERT_UINT(info.inner, 0);
 	exception_info_deinit(&info);
 }
@@ -169,7 +177,11 @@ TEST(a_message_that_is_no_string_is_null)
 	/* Where small cores have nothing. */
 	fake_poke_u64(&fake->memory, address + TRACE_STRING, 0x7eee00000008);
 	CU_ASSERT_FATAL(read_at(address, &info));
-	CU_ASSERT(info.message_lost && info.stack_trace_lost);
+	CU_ASSERT(info.message_lost && info.stack_trace_lost && !info.remote_trace_lost);
+	exception_info_deinit(&info);
+	fake_poke_u64(&fake->memory, address + REMOTE, 0x7eee00000008);
+	CU_ASSERT_FATAL(read_at(address, &info));
+	CU_ASSERT(info.remote_trace_lost);
 	exception_info_deinit(&info);
 }
 

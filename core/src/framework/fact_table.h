@@ -253,6 +253,7 @@
 	X(EXCEPTION_HRESULT, EXCEPTION, "_HResult", 8, 0)                                         \
 	X(EXCEPTION_INNER, EXCEPTION, "_innerException", 8, 0)                                    \
 	X(EXCEPTION_MESSAGE, EXCEPTION, "_message", 8, 0)                                         \
+	X(EXCEPTION_REMOTE_TRACE, EXCEPTION, "_remoteStackTraceString", 8, 0)                     \
 	X(EXCEPTION_TRACE, EXCEPTION, "_stackTrace", 8, 0)                                        \
 	X(EXCEPTION_TRACE_TEXT, EXCEPTION, "_stackTraceString", 8, 0)                             \
 	X(AGGREGATE_INNERS, AGGREGATE_EXCEPTION, "_innerExceptions", 8, 0)                        \

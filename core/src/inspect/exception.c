@@ -52,6 +52,8 @@ bool exception_read(struct heap *heap, const struct object *object, struct excep
 	read_text(heap, object, &fields, FACT_EXCEPTION_MESSAGE, &info.message, &info.message_lost);
 	read_text(heap, object, &fields, FACT_EXCEPTION_TRACE_TEXT, &info.stack_trace,
 		  &info.stack_trace_lost);
+	read_text(heap, object, &fields, FACT_EXCEPTION_REMOTE_TRACE, &info.remote_trace,
+		  &info.remote_trace_lost);
 	info.stack_trace_array = fact_in_list(heap, object, &fields, FACT_EXCEPTION_TRACE).bits;
 	field_list_deinit(&fields);
 	*ret = info;
@@ -62,7 +64,8 @@ void exception_info_deinit(struct exception_info *info)
 {
 	mem_free(info->message);
 	mem_free(info->stack_trace);
-	info->message = info->stack_trace = NULL;
+	mem_free(info->remote_trace);
+	info->message = info->stack_trace = info->remote_trace = NULL;
 }
 
 /* The array of bytes; false when it is not one. */

@@ -95,11 +95,12 @@ struct exception_frame {
 struct exception_info {
 	uint64_t address, inner;
 	int32_t hresult;
-	char *message;     /**< NULL: null, or not readable */
-	char *stack_trace; /**< _stackTraceString; NULL likewise */
-	bool message_lost; /**< there is a message, but it cannot be read: small cores lack
+	char *message;      /**< NULL: null, or not readable */
+	char *stack_trace;  /**< _stackTraceString; NULL likewise */
+	char *remote_trace; /**< _remoteStackTraceString (doc/coreclr.md 20.1); NULL likewise */
+	bool message_lost;  /**< there is a message, but it cannot be read: small cores lack
 			    * strings */
-	bool stack_trace_lost;
+	bool stack_trace_lost, remote_trace_lost;
 	uint64_t stack_trace_array;
 	uint64_t inner_array; /**< _innerExceptions of an AggregateException, or 0 */
 };

@@ -149,6 +149,7 @@ enum exception_column {
 	EXCEPTION_HRESULT,
 	EXCEPTION_INNER,
 	EXCEPTION_STACK_TRACE,
+	EXCEPTION_REMOTE_TRACE,
 	EXCEPTION_INNER_TYPE,
 	EXCEPTION_COLUMNS
 };
@@ -163,6 +164,8 @@ static const struct column exception_columns[EXCEPTION_COLUMNS] = {
 	[EXCEPTION_INNER] = { "inner", NULL, KIND_ADDRESS, 0, 0, "its inner exception, or 0x0" },
 	[EXCEPTION_STACK_TRACE] = { "stack_trace", NULL, KIND_TEXT, 0, 0,
 				    "the stack trace that it brings as text" },
+	[EXCEPTION_REMOTE_TRACE] = { "remote_stack_trace", NULL, KIND_TEXT, 0, 0,
+				     "the text that its StackTrace has before the frames" },
 	[EXCEPTION_INNER_TYPE] = { NULL, NULL, KIND_TYPE, 0, 0, NULL },
 };
 
@@ -175,6 +178,26 @@ static void put_labelled_text(struct out *out, const char *label, const struct c
 		out_puts(out, cell->shown);
 	}
 	out_puts(out, "\n");
+}
+
+/* The text of _remoteStackTraceString, line by line; nothing where there is none. */
+static void put_remote_trace(struct out *out, const struct cell *cell)
+{
+	const char *line = cell->text.bytes, *end = line + cell->text.size;
+	if (!cell->is_there && !cell->shown)
+		return;
+	if (!cell->is_there) {
+		out_printf(out, "RemoteStackTraceString: %s\n", cell->shown);
+		return;
+	}
+	out_puts(out, "RemoteStackTraceString:\n");
+	while (line < end) {
+		const char *newline = memchr(line, '\n', (size_t)(end - line));
+		const char *stop = newline ? newline : end;
+		text_escape(&out->text, line, (size_t)(stop - line));
+		out_puts(out, "\n");
+		line = newline ? newline + 1 : end;
+	}
 }
 
 static void put_inner(struct out *out, const struct cell *cells)
@@ -207,6 +230,7 @@ static void exception_layout(struct out *out, const struct cell *cells)
 static void exception_rest_layout(struct out *out, const struct cell *cells)
 {
 	put_labelled_text(out, "\nStackTraceString: ", &cells[EXCEPTION_STACK_TRACE]);
+	put_remote_trace(out, &cells[EXCEPTION_REMOTE_TRACE]);
 	out_printf(out, "HResult: %08" PRIx32 "\n",
 		   (uint32_t)cells[EXCEPTION_HRESULT].signed_number);
 }
@@ -244,12 +268,14 @@ static struct cell inner_cell(struct call *call, const struct exception_info *in
 static void write_missing_members(struct answer *answer, const struct exception_info *info,
 				  bool is_stack_lost)
 {
-	const char *words[3];
+	const char *words[4];
 	size_t count = 0;
 	if (info->message_lost)
 		words[count++] = "message";
 	if (info->stack_trace_lost)
 		words[count++] = "stack_trace";
+	if (info->remote_trace_lost)
+		words[count++] = "remote_stack_trace";
 	if (is_stack_lost)
 		words[count++] = "stack";
 	answer_list(answer, "missing", words, count);
@@ -267,6 +293,8 @@ static enum hd_status write_exception(struct call *call, const struct object *ob
 		[EXCEPTION_HRESULT] = cell_signed(info->hresult),
 		[EXCEPTION_INNER] = cell_number(info->inner),
 		[EXCEPTION_STACK_TRACE] = string_cell(info->stack_trace, info->stack_trace_lost),
+		[EXCEPTION_REMOTE_TRACE] = cell_shown(cell_string(info->remote_trace),
+						      info->remote_trace_lost ? LOST : NULL),
 		[EXCEPTION_INNER_TYPE] = inner_cell(call, info),
 	};
 	answer_record(&call->answer, &exception_schema, cells);
