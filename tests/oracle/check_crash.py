@@ -140,12 +140,15 @@ def wrong_exception(program: str, core: pathlib.Path, said: Json) -> Iterator[st
         yield f"thread {said['os_id']:x} has thrown none"
         return
     (row,) = rows
+    (counts,) = ask(program, core, ["dumpexceptions"])
     if not row["stack"]:
         yield f"{row['address']} has no stack"
+    texts = {found.get("remote_stack_trace") for found in counts["exceptions"]}
     for inner in row["nested"]:
+        if (inner["remote_stack_trace"] or "")[:2048] not in texts | {""}:
+            yield f"dumpexceptions does not have the stack of {inner['address']}"
         if not inner["stack"] and "   at " not in (inner["remote_stack_trace"] or ""):
             yield f"{inner['address']}, which it has inside, has no stack"
-    (counts,) = ask(program, core, ["dumpexceptions"])
     equal = [
         found
         for found in counts["exceptions"]

@@ -9,7 +9,8 @@
 enum {
 	MESSAGE = 8,
 	TRACE = 16,
-	SIZE = 32
+	REMOTE = 24,
+	SIZE = 40
 };
 
 static struct fake_clr *fake;
@@ -24,6 +25,9 @@ static void set_up(void)
 	const struct fake_field fields[] = {
 		{ .name = "_message", .element = ELEMENT_CLASS, .offset = MESSAGE - 8 },
 		{ .name = "_stackTrace", .element = ELEMENT_CLASS, .offset = TRACE - 8 },
+		{ .name = "_remoteStackTraceString",
+		  .element = ELEMENT_CLASS,
+		  .offset = REMOTE - 8 },
 		{ .name = NULL },
 	};
 	exception_type = fake_class(types, &(struct fake_class){ .space = "System",
@@ -38,7 +42,7 @@ static void set_up(void)
 	derived_type =
 		fake_class(types, &(struct fake_class){ .name = "Derived",
 							.fields = own,
-							.inherited = 2,
+							.inherited = 3,
 							.type = { .base_size = SIZE + 8,
 								  .parent = exception_type } });
 	bytes_type = fake_type(fake, &(struct fake_type){ .base_size = 24,
@@ -115,10 +119,10 @@ TEST(equal_exceptions_are_one_row)
 	ASSERT_UINT(counts.rows[0].count, 3);
 	ASSERT_UINT(counts.rows[0].first, all[1]);
 	ASSERT_UINT(counts.rows[0].type->method_table, derived_type);
-	ASSERT_TEXT(counts.rows[0].message, "late");
+	ASSERT_TEXT(counts.rows[0].message.bytes, "late");
 	ASSERT_UINT(counts.rows[0].frames_count, 3);
 	ASSERT_UINT(counts.rows[0].frames[2].method_desc, 0x3002);
-	CU_ASSERT(!counts.rows[0].is_stack_cut && !counts.rows[0].is_message_cut);
+	CU_ASSERT(!counts.rows[0].is_stack_cut && !counts.rows[0].message.is_cut);
 	/* Then in the order of the heap. */
 	ASSERT_UINT(counts.rows[1].first, all[0]);
 	ASSERT_UINT(counts.rows[1].frames_count, 0);
@@ -140,11 +144,35 @@ TEST(null_and_empty_and_lost_messages_are_different)
 	exception_counts_sort(&counts);
 	ASSERT_UINT(counts.rows_count, 3);
 	ASSERT_UINT(counts.rows[0].count, 2);
-	CU_ASSERT_PTR_NULL(counts.rows[0].message);
-	CU_ASSERT(!counts.rows[0].is_message_lost);
-	ASSERT_TEXT(counts.rows[1].message, "");
-	CU_ASSERT_PTR_NULL(counts.rows[2].message);
-	CU_ASSERT(counts.rows[2].is_message_lost);
+	CU_ASSERT_PTR_NULL(counts.rows[0].message.bytes);
+	CU_ASSERT(!counts.rows[0].message.is_lost);
+	ASSERT_TEXT(counts.rows[1].message.bytes, "");
+	CU_ASSERT_PTR_NULL(counts.rows[2].message.bytes);
+	CU_ASSERT(counts.rows[2].message.is_lost);
+}
+
+/* As the cause of a failed static constructor in .NET 11: no frames, but their text. */
+TEST(the_text_of_a_stack_is_compared)
+{
+	static const char *const texts[] = { "at A()", "at B()", "at A()" };
+	uint64_t all[5];
+	for (size_t i = 0; i < 5; i++) {
+		all[i] = make_exception(derived_type, 0, 0);
+		fake_poke_u64(&fake->memory, all[i] + REMOTE,
+			      i < 3 ? fake_string(fake, texts[i]) : 0);
+	}
+	fake_poke_u64(&fake->memory, all[4] + REMOTE, 0x7eee00000008);
+	begin();
+	for (size_t i = 0; i < 5; i++)
+		ASSERT_UINT(add(all[i]), HD_OK);
+	exception_counts_sort(&counts);
+	ASSERT_UINT(counts.rows_count, 4);
+	ASSERT_UINT(counts.rows[0].count, 2);
+	ASSERT_TEXT(counts.rows[0].remote.bytes, "at A()");
+	ASSERT_TEXT(counts.rows[1].remote.bytes, "at B()");
+	CU_ASSERT_PTR_NULL(counts.rows[2].remote.bytes);
+	CU_ASSERT(!counts.rows[2].remote.is_lost && counts.rows[3].remote.is_lost);
+	ASSERT_UINT(counts.bytes, 4 * sizeof(*counts.rows) + 12);
 }
 
 /* Many exceptions may share one long message and one long stack: only a part of each is read. */
@@ -166,11 +194,11 @@ TEST(long_messages_and_stacks_are_cut)
 	exception_counts_sort(&counts);
 	ASSERT_UINT(counts.rows_count, 2);
 	ASSERT_UINT(counts.rows[0].count, 2);
-	ASSERT_UINT(counts.rows[0].message_size, EXCEPTION_MESSAGE_MAX);
+	ASSERT_UINT(counts.rows[0].message.size, EXCEPTION_MESSAGE_MAX);
 	ASSERT_UINT(counts.rows[0].frames_count, EXCEPTION_FRAMES_MAX);
-	CU_ASSERT(counts.rows[0].is_message_cut && counts.rows[0].is_stack_cut);
+	CU_ASSERT(counts.rows[0].message.is_cut && counts.rows[0].is_stack_cut);
 	ASSERT_UINT(counts.rows[1].frames_count, EXCEPTION_FRAMES_MAX);
-	CU_ASSERT(!counts.rows[1].is_message_cut && !counts.rows[1].is_stack_cut);
+	CU_ASSERT(!counts.rows[1].message.is_cut && !counts.rows[1].is_stack_cut);
 }
 
 TEST(exhausted_memory_is_said)
@@ -180,6 +208,7 @@ TEST(exhausted_memory_is_said)
 	begin();
 	struct object object;
 	CU_ASSERT_FATAL(member_object(counts.members, address, &object));
+	fake_poke_u64(&fake->memory, address + REMOTE, fake_string(fake, "at A()"));
 	bool was_exhausted = false;
 	enum hd_status status = HD_ERR_NOMEM;
 	for (uint64_t nth = 1; nth < 60 && status != HD_OK; nth++) {

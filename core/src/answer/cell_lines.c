@@ -2,6 +2,7 @@
 #include "answer/cell_lines.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "answer/schema.h"
 #include "report/fit.h"
@@ -25,6 +26,19 @@ void out_text_line(struct out *out, const char *label, const struct cell *cell)
 		out_puts(out, "<not known>");
 	}
 	out_puts(out, "\n");
+}
+
+void out_text_lines(struct out *out, size_t spaces, const struct cell *cell)
+{
+	const char *line = cell->text.bytes, *end = line + cell->text.size;
+	while (cell->is_there && line < end) {
+		const char *newline = memchr(line, '\n', (size_t)(end - line));
+		const char *stop = newline ? newline : end;
+		out_pad(out, spaces);
+		text_escape(&out->text, line, (size_t)(stop - line));
+		out_puts(out, "\n");
+		line = newline ? newline + 1 : end;
+	}
 }
 
 void out_padded_text(struct out *out, const struct cell *cell, size_t columns)

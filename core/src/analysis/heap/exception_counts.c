@@ -18,20 +18,22 @@ enum {
 /* The exception that is added, and the rows that it is compared with. */
 struct exception_key {
 	const struct exception_counts *counts;
-	struct exception_count row; /* its message is in counts->message */
+	struct exception_count row; /* its texts are in counts->message and counts->remote */
 	struct exception_frame frames[EXCEPTION_FRAMES_MAX];
 };
 
 void exception_counts_deinit(struct exception_counts *counts)
 {
 	for (size_t i = 0; i < counts->rows_count; i++) {
-		mem_free(counts->rows[i].message);
+		mem_free(counts->rows[i].message.bytes);
+		mem_free(counts->rows[i].remote.bytes);
 		mem_free(counts->rows[i].frames);
 	}
 	pages_free(counts->rows, counts->rows_capacity, sizeof(*counts->rows));
 	hash_index_deinit(&counts->index);
 	type_kinds_deinit(&counts->kinds);
 	text_deinit(&counts->message);
+	text_deinit(&counts->remote);
 	*counts = (struct exception_counts){ 0 };
 }
 
@@ -55,25 +57,27 @@ static uint64_t exception_word(struct exception_counts *counts, const struct obj
 	return member.state == MEMBER_READ ? member.bits : 0;
 }
 
-static void read_message(struct exception_counts *counts, const struct object *object,
-			 struct exception_count *row)
+/* A string of the exception, in @p buffer; of a longer one, its first @p max units. */
+static struct exception_text read_text(struct exception_counts *counts, const struct object *object,
+				       enum fact fact, uint32_t max, struct text *buffer)
 {
-	uint64_t address = exception_word(counts, object, FACT_EXCEPTION_MESSAGE);
+	struct exception_text text = { 0 };
+	uint64_t address = exception_word(counts, object, fact);
 	uint32_t length = 0;
-	counts->message.size = 0;
+	buffer->size = 0;
 	if (!address)
-		return;
-	if (!string_value(counts->heap, address, EXCEPTION_MESSAGE_MAX, &counts->message,
-			  &length)) {
-		counts->message.size = 0;
-		row->is_message_lost = true;
-		return;
+		return text;
+	if (!string_value(counts->heap, address, max, buffer, &length)) {
+		buffer->size = 0;
+		text.is_lost = true;
+		return text;
 	}
-	row->message_size = counts->message.size;
-	if (!counts->message.bytes)
-		text_puts(&counts->message, " "); /* so that an empty message is not null */
-	row->message = counts->message.bytes;
-	row->is_message_cut = length > EXCEPTION_MESSAGE_MAX;
+	text.size = buffer->size;
+	if (!buffer->bytes)
+		text_puts(buffer, " "); /* so that an empty text is not null */
+	text.bytes = buffer->bytes;
+	text.is_cut = length > max;
+	return text;
 }
 
 static void read_frames(struct exception_counts *counts, const struct object *object,
@@ -102,16 +106,19 @@ static bool is_same_exception_frame(const struct exception_frame *a,
 	return a->method_desc == b->method_desc && a->ip == b->ip;
 }
 
+static bool is_same_text(const struct exception_text *a, const struct exception_text *b)
+{
+	return !a->bytes == !b->bytes && a->size == b->size && a->is_lost == b->is_lost &&
+	       a->is_cut == b->is_cut && (!a->bytes || memcmp(a->bytes, b->bytes, a->size) == 0);
+}
+
 static bool is_same_exception(const void *arg, uint32_t index)
 {
 	const struct exception_key *key = arg;
 	const struct exception_count *a = &key->row, *b = &key->counts->rows[index];
-	if (a->type != b->type || !a->message != !b->message ||
-	    a->message_size != b->message_size || a->frames_count != b->frames_count ||
-	    a->is_message_lost != b->is_message_lost || a->is_message_cut != b->is_message_cut ||
-	    a->is_stack_cut != b->is_stack_cut)
-		return false;
-	if (a->message && memcmp(a->message, b->message, a->message_size) != 0)
+	if (a->type != b->type || a->frames_count != b->frames_count ||
+	    a->is_stack_cut != b->is_stack_cut || !is_same_text(&a->message, &b->message) ||
+	    !is_same_text(&a->remote, &b->remote))
 		return false;
 	for (uint32_t i = 0; i < a->frames_count; i++) {
 		if (!is_same_exception_frame(&key->frames[i], &b->frames[i]))
@@ -120,15 +127,30 @@ static bool is_same_exception(const void *arg, uint32_t index)
 	return true;
 }
 
+static uint64_t hash_of_text(const struct exception_text *text)
+{
+	uint64_t hash = 0;
+	for (size_t i = 0; i < text->size; i++)
+		hash = hash * 31 + (unsigned char)text->bytes[i];
+	return hash;
+}
+
 static uint64_t hash_of_exception(const struct exception_key *key)
 {
-	uint64_t hash = hash_mix(0, key->row.type->index), text = 0;
-	for (size_t i = 0; i < key->row.message_size; i++)
-		text = text * 31 + (unsigned char)key->row.message[i];
-	hash = hash_mix(hash, text);
+	uint64_t hash = hash_mix(0, key->row.type->index);
+	hash = hash_mix(hash, hash_of_text(&key->row.message));
+	hash = hash_mix(hash, hash_of_text(&key->row.remote));
 	for (uint32_t i = 0; i < key->row.frames_count; i++)
 		hash = hash_mix(hash_mix(hash, key->frames[i].method_desc), key->frames[i].ip);
 	return hash;
+}
+
+/* A copy of the text; false when memory is exhausted. */
+static bool copy_text(struct exception_text *text)
+{
+	const char *bytes = text->bytes;
+	text->bytes = bytes ? mem_strndup(bytes, text->size) : NULL;
+	return !bytes || text->bytes;
 }
 
 /* A row of its own, with copies of what the key has. */
@@ -137,19 +159,20 @@ static enum hd_status append_exception_row(struct exception_counts *counts,
 {
 	struct exception_count row = key->row;
 	size_t size = row.frames_count * sizeof(*row.frames);
-	row.message = row.message ? mem_strndup(row.message, row.message_size) : NULL;
+	bool is_copied = copy_text(&row.message);
+	is_copied &= copy_text(&row.remote);
 	if (row.frames_count)
 		row.frames = mem_alloc(row.frames_count, sizeof(*row.frames));
-	if ((key->row.message && !row.message) || (row.frames_count && !row.frames) ||
-	    !PAGES_RESERVE(counts, rows)) {
-		mem_free(row.message);
+	if (!is_copied || (row.frames_count && !row.frames) || !PAGES_RESERVE(counts, rows)) {
+		mem_free(row.message.bytes);
+		mem_free(row.remote.bytes);
 		mem_free(row.frames);
 		return fail_nomem(err);
 	}
 	if (size)
 		memcpy(row.frames, key->frames, size);
 	counts->rows[counts->rows_count++] = row;
-	counts->bytes += row.message_size + size + sizeof(row);
+	counts->bytes += row.message.size + row.remote.size + size + sizeof(row);
 	return HD_OK;
 }
 
@@ -171,9 +194,12 @@ enum hd_status exception_counts_add(struct exception_counts *counts, const struc
 		.counts = counts,
 		.row = { .type = object->type, .first = object->address },
 	};
-	read_message(counts, object, &key.row);
+	key.row.message = read_text(counts, object, FACT_EXCEPTION_MESSAGE, EXCEPTION_MESSAGE_MAX,
+				    &counts->message);
+	key.row.remote = read_text(counts, object, FACT_EXCEPTION_REMOTE_TRACE,
+				   EXCEPTION_REMOTE_MAX, &counts->remote);
 	read_frames(counts, object, &key);
-	if (counts->message.failed)
+	if (counts->message.failed || counts->remote.failed)
 		return fail_nomem(err);
 	uint32_t row = hash_index_add(&counts->index, hash_of_exception(&key),
 				      (uint32_t)counts->rows_count, is_same_exception, &key);

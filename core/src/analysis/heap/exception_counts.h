@@ -14,18 +14,28 @@
 /** UTF-16 units of a message that are compared and kept. */
 #define EXCEPTION_MESSAGE_MAX 1024u
 
+/** UTF-16 units of the text of a stack that are compared and kept. */
+#define EXCEPTION_REMOTE_MAX 2048u
+
+/** A string of an exception. */
+struct exception_text {
+	char *bytes; /**< UTF-8; NULL: null, or it cannot be read */
+	size_t size;
+	bool is_lost; /**< there is one, but it cannot be read */
+	bool is_cut;  /**< it is longer */
+};
+
 /** Equal exceptions. */
 struct exception_count {
 	const struct type *type;
 	uint64_t count;
-	uint64_t first; /**< the first of them in the order of the pass */
-	char *message;  /**< UTF-8, owned; NULL: null, or it cannot be read */
-	size_t message_size;
+	uint64_t first;                /**< the first of them in the order of the pass */
+	struct exception_text message; /**< owned */
+	/** The part of the stack that is text, before the frames (doc/coreclr.md 20.1); owned. */
+	struct exception_text remote;
 	struct exception_frame *frames; /**< the innermost first; owned */
 	uint32_t frames_count;
-	bool is_message_lost; /**< there is a message, but it cannot be read */
-	bool is_message_cut;  /**< it is longer */
-	bool is_stack_cut;    /**< there are more frames */
+	bool is_stack_cut; /**< there are more frames */
 };
 
 /** Empty when zero-initialised, but for heap and members. */
@@ -38,8 +48,8 @@ struct exception_counts {
 	uint64_t bytes; /**< of the texts and frames of the rows */
 	struct hash_index index;
 	struct type_kinds kinds;
-	const struct type *base; /**< System.Exception */
-	struct text message;     /**< of the exception that is added */
+	const struct type *base;     /**< System.Exception */
+	struct text message, remote; /**< of the exception that is added */
 };
 
 void exception_counts_deinit(struct exception_counts *counts);

@@ -3,6 +3,7 @@
 
 #include "analysis/heap/exception_counts.h"
 #include "analysis/heap/object_pass.h"
+#include "answer/cell_lines.h"
 #include "clr/code/code.h"
 #include "command/heap/heap_call.h"
 #include "command/table.h"
@@ -40,6 +41,8 @@ enum exception_column {
 	EXCEPTION_MESSAGE,
 	EXCEPTION_MESSAGE_CUT,
 	EXCEPTION_STACK_CUT,
+	EXCEPTION_REMOTE,
+	EXCEPTION_REMOTE_CUT,
 	EXCEPTION_COLUMNS
 };
 
@@ -56,11 +59,16 @@ static const struct column exception_columns[EXCEPTION_COLUMNS] = {
 				    "the message is longer, and what follows was not compared" },
 	[EXCEPTION_STACK_CUT] = { "stack_truncated", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
 				  "there are more frames, which were not compared or read" },
+	[EXCEPTION_REMOTE] = { "remote_stack_trace", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+			       "the text that its StackTrace has before the frames" },
+	[EXCEPTION_REMOTE_CUT] = { "remote_stack_trace_truncated", NULL, KIND_FLAG, 0,
+				   LOOK_LEAVE_OUT,
+				   "that text is longer, and what follows was not compared" },
 };
 
 static void counted_exception_layout(struct out *out, const struct cell *cells)
 {
-	const struct cell *message = &cells[EXCEPTION_MESSAGE];
+	const struct cell *message = &cells[EXCEPTION_MESSAGE], *remote = &cells[EXCEPTION_REMOTE];
 	char count[27];
 	out_printf(out, "%8s ", format_thousands(cells[EXCEPTION_COUNT].number, count));
 	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[EXCEPTION_FIRST].number);
@@ -73,6 +81,13 @@ static void counted_exception_layout(struct out *out, const struct cell *cells)
 	} else {
 		out_printf(out, "%s\n", message->shown ? message->shown : "<null>");
 	}
+	if (remote->is_there || remote->shown) {
+		out_printf(out, "        RemoteStackTraceString:%s\n",
+			   remote->is_there ? "" : " <cannot be read>");
+	}
+	out_text_lines(out, 8, remote);
+	if (cells[EXCEPTION_REMOTE_CUT].is_there)
+		out_puts(out, "        ...\n");
 }
 
 static const struct schema exception_counts_schema = {
@@ -161,11 +176,16 @@ static enum hd_status write_exception_counts(struct call *call,
 			[EXCEPTION_FIRST] = cell_number(row->first),
 			[EXCEPTION_MT] = cell_number(row->type->method_table),
 			[EXCEPTION_TYPE] = cell_type(name, size, row->type->method_table),
-			[EXCEPTION_MESSAGE] = cell_text(row->message, row->message_size),
+			[EXCEPTION_MESSAGE] = cell_text(row->message.bytes, row->message.size),
+			[EXCEPTION_REMOTE] = cell_text(row->remote.bytes, row->remote.size),
 		};
-		if (row->is_message_lost)
+		if (row->message.is_lost)
 			cells[EXCEPTION_MESSAGE].shown = "<cannot be read>";
-		if (row->is_message_cut)
+		if (row->remote.is_lost)
+			cells[EXCEPTION_REMOTE].shown = "<cannot be read>";
+		if (row->remote.is_cut)
+			cells[EXCEPTION_REMOTE_CUT] = cell_flag(true);
+		if (row->message.is_cut)
 			cells[EXCEPTION_MESSAGE_CUT] = cell_flag(true);
 		if (row->is_stack_cut)
 			cells[EXCEPTION_STACK_CUT] = cell_flag(true);

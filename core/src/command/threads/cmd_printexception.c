@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "answer/cell_lines.h"
 #include "clr/code/code.h"
 #include "clr/code/method.h"
 #include "command/objects/object.h"
@@ -183,21 +184,9 @@ static void put_labelled_text(struct out *out, const char *label, const struct c
 /* The text of _remoteStackTraceString, line by line; nothing where there is none. */
 static void put_remote_trace(struct out *out, const struct cell *cell)
 {
-	const char *line = cell->text.bytes, *end = line + cell->text.size;
-	if (!cell->is_there && !cell->shown)
-		return;
-	if (!cell->is_there) {
-		out_printf(out, "RemoteStackTraceString: %s\n", cell->shown);
-		return;
-	}
-	out_puts(out, "RemoteStackTraceString:\n");
-	while (line < end) {
-		const char *newline = memchr(line, '\n', (size_t)(end - line));
-		const char *stop = newline ? newline : end;
-		text_escape(&out->text, line, (size_t)(stop - line));
-		out_puts(out, "\n");
-		line = newline ? newline + 1 : end;
-	}
+	if (cell->is_there || cell->shown)
+		out_printf(out, "RemoteStackTraceString:%s\n", cell->is_there ? "" : " " LOST);
+	out_text_lines(out, 0, cell);
 }
 
 static void put_inner(struct out *out, const struct cell *cells)
