@@ -234,3 +234,16 @@ uint64_t fake_call_of(struct fake_tasks *tasks, uint64_t head_type, uint64_t awa
 	fake_poke_u64(memory, call + FAKE_CALL_HEAD, head);
 	return call;
 }
+
+void fake_implement_source(struct fake_tasks *tasks, uint64_t type, const char *interface)
+{
+	struct fake_memory *memory = &tasks->fake->memory;
+	const struct fake_class class = { .space = "System.Threading.Tasks.Sources",
+					  .name = interface,
+					  .type = { .base_size = 24 } };
+	const uint16_t count = 1;
+	uint64_t map = fake_alloc(memory, 8);
+	fake_poke_u64(memory, map, fake_class(tasks->types, &class));
+	fake_poke_u64(memory, fake_at(tasks->fake, type, L_MT_INTERFACES), map);
+	fake_poke(memory, fake_at(tasks->fake, type, L_MT_NUM_INTERFACES), &count, sizeof(count));
+}

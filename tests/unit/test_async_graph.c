@@ -2,10 +2,12 @@
 #include "analysis/async/async_chains.h"
 #include "analysis/async/async_counts.h"
 #include "analysis/async/async_task.h"
+#include "analysis/async/async_wait.h"
 #include "analysis/async/task_state.h"
 #include "support/assert_more.h"
 #include "support/fake_tasks.h"
 #include "support/suite.h"
+#include "util/text.h"
 
 /* Of a suspended async method: m_stateFlags as a core of .NET 10 has them. */
 #define SUSPENDED 0x02000c00u
@@ -118,11 +120,28 @@ TEST(a_task_made_of_a_value_task_waits_for_its_source)
 	uint64_t plain = make_as_task("ValueTask+ValueTaskSourceAsTask", source);
 	uint64_t typed = make_as_task("ValueTask<System.Boolean>+ValueTaskSourceAsTask", source);
 	uint64_t first = make_box(place_type, 0, plain), second = make_box(place_type, 0, typed);
+	fake_implement_source(&tasks, continuation_type, "IValueTaskSource<System.Boolean>");
 	struct async_graph graph = make_graph(false);
 	ASSERT_UINT(node_at(&graph, first)->wait, AWAIT_SOURCE_OF_VALUE);
 	ASSERT_UINT(node_at(&graph, first)->object, source);
 	ASSERT_UINT(node_at(&graph, second)->wait, AWAIT_SOURCE_OF_VALUE);
 	ASSERT_UINT(node_at(&graph, second)->object, source);
+	async_graph_deinit(&graph);
+}
+
+TEST(an_awaiter_is_no_source_of_value_tasks)
+{
+	const uint64_t type = tasks.owner_type;
+	uint64_t awaits = make_box(place_type, 0, fake_one(&tasks, type, 0));
+	fake_implement_source(&tasks, type, "IValueTaskSourceOfMine");
+	struct async_graph graph = make_graph(false);
+	const struct async_node *node = node_at(&graph, awaits);
+	struct text text = { 0 };
+	ASSERT_UINT(node->wait, AWAIT_AWAITER);
+	ASSERT_TEXT(async_wait_name(node->wait), "awaiter");
+	async_wait_append(&text, &graph, node);
+	ASSERT_TEXT(text.bytes, "Shop.Gate");
+	text_deinit(&text);
 	async_graph_deinit(&graph);
 }
 
@@ -161,7 +180,7 @@ TEST(the_state_tells_who_runs_and_who_is_done)
 	ASSERT_UINT(node_at(&graph, rests)->wait, AWAIT_YIELD);
 	ASSERT_UINT(node_at(&graph, ready)->wait, AWAIT_THREAD);
 	ASSERT_UINT(node_at(&graph, yields)->wait, AWAIT_THREAD);
-	ASSERT_UINT(node_at(&graph, wild)->wait, AWAIT_SOURCE_OF_VALUE);
+	ASSERT_UINT(node_at(&graph, wild)->wait, AWAIT_AWAITER);
 	struct async_graph all;
 	ASSERT_UINT(async_graph_create(graph.heap, members, true, NULL, &all, NULL), HD_OK);
 	ASSERT_UINT(node_at(&all, done)->wait, AWAIT_DONE);

@@ -144,8 +144,9 @@ TEST(methods_are_told_apart_by_their_awaits_and_not_by_the_shape_of_what_they_sa
 
 TEST(a_call_may_await_a_source_or_an_awaiter_of_the_program)
 {
-	uint64_t source = fake_one(&tasks, tasks.owner_type, 0);
+	uint64_t source = fake_one(&tasks, tasks.source_type, 0);
 	uint64_t first = fake_suspended(&tasks, AWAIT_A, 0, 0);
+	fake_implement_source(&tasks, tasks.source_type, "IValueTaskSource");
 	(void)fake_call_of(&tasks, tasks.source_head_type, source, first);
 	/* An awaiter has the action of the call's task, and is kept by the method. */
 	uint64_t method = fake_suspended(&tasks, AWAIT_B, 0, 0), action = make_source();
@@ -160,12 +161,14 @@ TEST(a_call_may_await_a_source_or_an_awaiter_of_the_program)
 	poke(yields + FAKE_CALL_ACTION, action);
 	struct async_graph graph = make_graph(false);
 	ASSERT_UINT(graph.rows_count, 3);
-	ASSERT_UINT(node_at(&graph, call)->wait, AWAIT_SOURCE_OF_VALUE);
+	ASSERT_UINT(node_at(&graph, call)->wait, AWAIT_AWAITER);
 	ASSERT_UINT(node_at(&graph, call)->object, awaiter);
 	ASSERT_UINT(node_at(&graph, yields)->wait, AWAIT_THREAD);
 	for (size_t i = 0; i < graph.rows_count; i++) {
-		if (graph.rows[i].holder == first)
-			ASSERT_UINT(graph.rows[i].object, source);
+		if (graph.rows[i].holder != first)
+			continue;
+		ASSERT_UINT(graph.rows[i].object, source);
+		ASSERT_UINT(graph.rows[i].wait, AWAIT_SOURCE_OF_VALUE);
 	}
 	async_graph_deinit(&graph);
 }

@@ -35,6 +35,7 @@ enum layout_origin {
 	X(MT_AUXILIARY, "MethodTable", "AuxiliaryData", 32, 32, 32, 32)                        \
 	X(MT_CLASS, "MethodTable", "EEClassOrCanonMT", 40, 40, 40, 40)                         \
 	X(MT_PER_INST, "MethodTable", "PerInstInfo", 48, 48, 48, 48)                           \
+	X(MT_INTERFACES, "MethodTable", "InterfaceMap", 56, 56, 56, 56)                        \
 	X(AUX_LOADER_MODULE, "MethodTableAuxiliaryData", "LoaderModule", NO, 8, 8, 8)          \
 	X(AUX_FLAGS, "MethodTableAuxiliaryData", "Flags", NO, 0, 0, 0)                         \
 	X(CLASS_METHOD_TABLE, "EEClass", "MethodTable", 16, 16, 16, 16)                        \

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds out the kind of a type, by the classes that it derives from. */
+/* Finds out the kind of a type, by the classes that it derives from, and the interfaces that it implements. */
+#include "clr/clr.h"
+#include "clr/layout.h"
 #include "framework/facts.h"
 #include "inspect/value.h"
+#include "mem/memory.h"
 
 /* Longer chains of base classes are damage. */
 #define PARENTS_MAX 256u
@@ -14,6 +17,23 @@ bool type_derives_from(struct clr *clr, const struct type *type, uint64_t method
 				 : strcmp(type_name(clr, type, NULL), name) == 0)
 			return true;
 		type = type->parent ? type_find(clr, type->parent) : NULL;
+	}
+	return false;
+}
+
+bool type_implements(struct clr *clr, const struct type *type, bool (*is_wanted)(const char *name))
+{
+	uint64_t map, interface;
+	uint16_t count;
+	if (!memory_u16(clr_memory(clr), type->method_table + clr_offset(clr, L_MT_NUM_INTERFACES),
+			&count) ||
+	    !count || !clr_pointer(clr, type->method_table, L_MT_INTERFACES, &map))
+		return false;
+	for (uint32_t i = 0;
+	     i < count && memory_u64(clr_memory(clr), map + 8 * (uint64_t)i, &interface); i++) {
+		const struct type *found = type_find(clr, interface);
+		if (found && is_wanted(type_name(clr, found, NULL)))
+			return true;
 	}
 	return false;
 }

@@ -63,6 +63,11 @@ uint8_t type_storage(struct clr *clr, const struct type *type);
 bool type_derives_from(struct clr *clr, const struct type *type, uint64_t method_table,
 		       const char *name);
 
+/**
+ * Does @p type implement an interface with a wanted name?  A class has those of its base classes, too.
+ */
+bool type_implements(struct clr *clr, const struct type *type, bool (*is_wanted)(const char *name));
+
 /** An array's shape and where its elements lie. */
 struct array_info {
 	uint32_t rank;

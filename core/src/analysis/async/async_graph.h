@@ -29,7 +29,8 @@ enum async_wait {
 	AWAIT_PIPE_READ,
 	AWAIT_PIPE_WRITE,
 	AWAIT_OTHER_TASK,      /**< of a class that is not known here */
-	AWAIT_SOURCE_OF_VALUE, /**< another source of ValueTasks, or a custom awaiter */
+	AWAIT_SOURCE_OF_VALUE, /**< another source of ValueTasks */
+	AWAIT_AWAITER,         /**< an awaiter, or what has it, of a class that is not known here */
 	AWAIT_THREAD, /**< a thread: what it awaited is complete, or it awaits nothing (Task.Yield) */
 	AWAIT_RUNS,   /**< it runs, or was never begun */
 	AWAIT_YIELD, /**< an async iterator that nobody asks for its next element */

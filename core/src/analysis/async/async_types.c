@@ -102,7 +102,35 @@ enum async_type async_type_of(struct async_types *types, struct clr *clr, const 
 	return *kind;
 }
 
+/* Is a type a source of ValueTasks? */
+enum source_answer {
+	SOURCE_NOT_ASKED,
+	SOURCE_NO,
+	SOURCE_YES
+};
+
+static bool is_source_name(const char *name)
+{
+	static const char source[] = "System.Threading.Tasks.Sources.IValueTaskSource";
+	size_t size = sizeof(source) - 1;
+	return strncmp(name, source, size) == 0 && (!name[size] || name[size] == '<');
+}
+
+bool async_type_is_source(struct async_types *types, struct clr *clr, const struct type *type,
+			  bool *failed)
+{
+	uint8_t *answer = type_kinds_at(&types->sources, type);
+	if (!answer) {
+		*failed = true;
+		return false;
+	}
+	if (*answer == SOURCE_NOT_ASKED)
+		*answer = type_implements(clr, type, is_source_name) ? SOURCE_YES : SOURCE_NO;
+	return *answer == SOURCE_YES;
+}
+
 void async_types_deinit(struct async_types *types)
 {
 	type_kinds_deinit(&types->kinds);
+	type_kinds_deinit(&types->sources);
 }

@@ -40,12 +40,16 @@ enum async_type {
 
 /** Remembers the answer for each type.  Empty when zero-initialised. */
 struct async_types {
-	struct type_kinds kinds; /**< enum async_type */
+	struct type_kinds kinds;   /**< enum async_type */
+	struct type_kinds sources; /**< are they sources of ValueTasks? */
 };
 
 /** What objects of @p type are; ASYNC_OTHER also when memory is exhausted, which sets @p failed. */
 enum async_type async_type_of(struct async_types *types, struct clr *clr, const struct type *type,
 			      bool *failed);
+/** Is it an IValueTaskSource?  false also when memory is exhausted, which sets @p failed. */
+bool async_type_is_source(struct async_types *types, struct clr *clr, const struct type *type,
+			  bool *failed);
 void async_types_deinit(struct async_types *types);
 
 /** May async_graph_find() have a node for it? */

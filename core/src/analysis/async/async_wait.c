@@ -33,6 +33,7 @@ const char *async_wait_name(enum async_wait wait)
 		[AWAIT_PIPE_WRITE] = "pipe write",
 		[AWAIT_OTHER_TASK] = "other task",
 		[AWAIT_SOURCE_OF_VALUE] = "ValueTask source",
+		[AWAIT_AWAITER] = "awaiter",
 		[AWAIT_THREAD] = "thread",
 		[AWAIT_RUNS] = "nothing",
 		[AWAIT_YIELD] = "its caller",
@@ -65,6 +66,14 @@ static enum async_wait wait_for_channel(const struct async_link *link, enum asyn
 	if (kind == ASYNC_CHANNEL_READ)
 		return AWAIT_READ;
 	return kind == ASYNC_CHANNEL_WRITE ? AWAIT_WRITE : AWAIT_SOURCE_OF_VALUE;
+}
+
+/* What is no task is awaited by a ValueTask of which it is the source, or by an awaiter of its own. */
+static enum async_wait wait_for_other(struct async_graph *graph, const struct object *object)
+{
+	return async_type_is_source(&graph->types, graph->heap->clr, object->type, &graph->failed)
+		       ? AWAIT_SOURCE_OF_VALUE
+		       : AWAIT_AWAITER;
 }
 
 /* The end of a way: the thing is not a task of the framework that leads on. */
@@ -102,7 +111,7 @@ static enum async_wait wait_for_end(struct async_graph *graph, enum async_type k
 	case ASYNC_PIPE_WRITER:
 		return AWAIT_PIPE_WRITE;
 	default:
-		return async_type_is_task(kind) ? AWAIT_OTHER_TASK : AWAIT_SOURCE_OF_VALUE;
+		return async_type_is_task(kind) ? AWAIT_OTHER_TASK : wait_for_other(graph, object);
 	}
 }
 
@@ -188,7 +197,7 @@ static void find_end(struct async_graph *graph, struct async_node *node, uint64_
 		return;
 	}
 	node->object = awaited;
-	node->wait = way.passed ? way.passed : AWAIT_SOURCE_OF_VALUE;
+	node->wait = way.passed ? way.passed : AWAIT_AWAITER;
 }
 
 void async_wait_find(struct async_graph *graph, struct async_node *node)
@@ -256,6 +265,7 @@ void async_wait_append(struct text *text, struct async_graph *graph, const struc
 		(void)callback_append(text, graph->heap, graph->members, &object, &target);
 		break;
 	case AWAIT_SOURCE_OF_VALUE:
+	case AWAIT_AWAITER:
 	case AWAIT_OTHER_TASK:
 		append_class(text, graph, object.type);
 		break;
