@@ -77,9 +77,12 @@ static void set_up(void)
 	const struct fake_field response[] = { { NAME("_requestMessage") },
 					       { NUMBER("_statusCode"), .offset = 8 },
 					       { .name = NULL } };
-	const struct fake_field connection[] = { { NAME("_pool") },
-						 { NAME("_currentRequest"), .offset = 8 },
-						 { .name = NULL } };
+	const struct fake_field connection[] = {
+		{ NAME("_pool") },
+		{ NAME("_currentRequest"), .offset = 8 },
+		{ .name = "_disposed", .element = ELEMENT_BOOLEAN, .offset = 16 },
+		{ .name = NULL }
+	};
 	const struct fake_field connection2[] = { { NAME("_pool") }, { .name = NULL } };
 	const struct fake_field stream[] = {
 		{ NAME("_connection") },
@@ -91,7 +94,7 @@ static void set_up(void)
 	};
 	request_type = make_class(SPACE, "HttpRequestMessage", NULL, 24);
 	response_type = make_class(SPACE, "HttpResponseMessage", response, 32);
-	connection_type = make_class(SPACE, "HttpConnection", connection, 32);
+	connection_type = make_class(SPACE, "HttpConnection", connection, 40);
 	connection2_type = make_class(SPACE, "Http2Connection", connection2, 24);
 	stream_type = make_class(SPACE, "Http2Connection+Http2Stream", stream, 48);
 	fake_types_attach(types);
@@ -209,6 +212,21 @@ TEST(a_request_is_in_flight_as_long_as_a_connection_has_it)
 	ASSERT_UINT(client.pools[0].numbers[HTTP_POOL_MAX], 4);
 	ASSERT_UINT(client.pools[0].known, 1u << HTTP_POOL_MAX);
 	CU_ASSERT(!client.is_broken);
+}
+
+TEST(a_request_of_a_closed_connection_is_not_in_flight)
+{
+	uint64_t pool = make_pool(0, NULL, 0, 0, WAITS), cancelled = make_request();
+	uint64_t again = make_request(), closed = make_connection(pool, cancelled);
+	fake_poke_u32(&fake->memory, closed + 24, 1);
+	/* This one was sent again, by another connection. */
+	fake_poke_u32(&fake->memory, make_connection(pool, again) + 24, 1);
+	uint64_t other = make_connection(pool, again);
+	read_client();
+	check_row(cancelled, HTTP_OUTSIDE, 0, 0);
+	check_row(again, HTTP_IN_FLIGHT, other, 0);
+	CU_ASSERT_FATAL(client.pools_count == 1);
+	ASSERT_UINT(client.pools[0].in_flight, 1);
 }
 
 /* It makes the response, of status 200, before it has got anything. */

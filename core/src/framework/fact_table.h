@@ -438,6 +438,7 @@
 	X(HTTP_RESPONSE_STATUS, HTTP_RESPONSE, "_statusCode", 8, 0)                               \
 	X(HTTP_CONNECTION_REQUEST, HTTP_CONNECTION, "_currentRequest", 8, 0)                      \
 	X(HTTP_CONNECTION_POOL, HTTP_CONNECTION, "_pool", 8, 0)                                   \
+	X(HTTP_CONNECTION_DISPOSED, HTTP_CONNECTION, "_disposed", 8, 0)                           \
 	X(HTTP2_CONNECTION_POOL, HTTP2_CONNECTION, "_pool", 8, 0)                                 \
 	X(HTTP2_STREAM_RESPONSE_STATE, HTTP2_STREAM, "_responseCompletionState", 8, 0)            \
 	X(HTTP2_STREAM_REQUEST_STATE, HTTP2_STREAM, "_requestCompletionState", 8, 0)              \

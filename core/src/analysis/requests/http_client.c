@@ -129,6 +129,10 @@ static enum hd_status meet_response(struct http_finder *finder, const struct obj
 static enum hd_status meet_connection(struct http_finder *finder, const struct object *object,
 				      struct hd_error *err)
 {
+	/* One that was closed keeps the request that was cancelled or failed. */
+	struct member disposed = fact_of(finder->members, object, FACT_HTTP_CONNECTION_DISPOSED);
+	if (disposed.state == MEMBER_READ && disposed.bits)
+		return HD_OK;
 	return add_fact(
 		finder,
 		(struct http_fact){ .request = needed(finder, object, FACT_HTTP_CONNECTION_REQUEST),
