@@ -468,6 +468,23 @@ TEST(an_await_has_the_variables_that_are_saved_there)
 	fake_clr_destroy(fixture.fake);
 }
 
+static uint32_t context_at(struct fixture *fixture, uint64_t offset)
+{
+	return clr_saved_generic_context(fixture->clr, &fixture->code, START + offset,
+					 &fixture->budget);
+}
+
+TEST(an_await_has_the_generic_context_if_that_is_saved_there)
+{
+	struct fixture fixture = set_up(11);
+	struct blob blob = saved_variables(2, 4, 3);
+	put_jitted(&fixture, &blob);
+	ASSERT_UINT(context_at(&fixture, 0x60), 0x40);
+	ASSERT_UINT(context_at(&fixture, 0x20), SAVED_NOWHERE);
+	ASSERT_UINT(context_at(&fixture, 0x61), SAVED_NOWHERE);
+	fake_clr_destroy(fixture.fake);
+}
+
 TEST(awaits_with_more_than_there_is_save_nothing)
 {
 	/* More awaits or variables than bytes; more of one await than of all. */

@@ -110,7 +110,8 @@ bool suspended_slot_append(struct text *text, struct heap *heap, const struct ob
 	struct suspended continuation;
 	struct text name = { 0 };
 	bool is_known = suspended_read(heap, object, &continuation) &&
-			async_code_append_name(&name, heap->clr, continuation.method_desc);
+			async_code_append_name(&name, heap->clr, continuation.method_desc,
+					       suspended_owner(heap, &continuation));
 	if (is_known && slot < continuation.data) {
 		text_puts(text, "Next");
 	} else if (is_known) {
@@ -123,14 +124,26 @@ bool suspended_slot_append(struct text *text, struct heap *heap, const struct ob
 	return is_known;
 }
 
-bool async_code_append(struct text *text, struct clr *clr, uint64_t method_desc)
+/* The method, as one of the type that was found for it. */
+static bool read_method_of(struct clr *clr, uint64_t method_desc, const struct type *owner,
+			   struct method *ret)
+{
+	if (!method_read(clr, method_desc, ret))
+		return false;
+	if (owner)
+		ret->type = owner;
+	return true;
+}
+
+bool async_code_append(struct text *text, struct clr *clr, uint64_t method_desc,
+		       const struct type *owner)
 {
 	struct method method;
 	size_t size;
-	if (!method_read(clr, method_desc, &method))
+	if (!read_method_of(clr, method_desc, owner, &method))
 		return false;
-	const char *owner = method_owner_name(clr, &method, &size);
-	text_append(text, owner, size);
+	const char *name = method_owner_name(clr, &method, &size);
+	text_append(text, name, size);
 	text_puts(text, ".");
 	text_puts(text, method.rid ? method.name : method.dynamic_name);
 	return true;
@@ -144,13 +157,14 @@ bool async_code_is_of(struct clr *clr, uint64_t method_desc, const char *type_na
 	       strcmp(method_owner_name(clr, &method, &size), type_name) == 0;
 }
 
-bool async_code_append_name(struct text *text, struct clr *clr, uint64_t method_desc)
+bool async_code_append_name(struct text *text, struct clr *clr, uint64_t method_desc,
+			    const struct type *owner)
 {
 	struct method method;
 	size_t size;
-	if (!method_read(clr, method_desc, &method))
+	if (!read_method_of(clr, method_desc, owner, &method))
 		return false;
-	const char *owner = method_owner_name(clr, &method, &size);
-	async_member_append(text, owner, size, method.rid ? method.name : method.dynamic_name);
+	const char *name = method_owner_name(clr, &method, &size);
+	async_member_append(text, name, size, method.rid ? method.name : method.dynamic_name);
 	return true;
 }

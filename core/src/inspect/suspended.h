@@ -31,6 +31,12 @@ struct suspended {
 bool suspended_read(struct heap *heap, const struct object *object, struct suspended *ret);
 
 /**
+ * Of a method whose code several instantiations of a generic type share, the one that it is of, which the saved
+ * "this" tells; NULL: it is of its own type, or that is not known.
+ */
+const struct type *suspended_owner(struct heap *heap, const struct suspended *continuation);
+
+/**
  * Append what a suspended method has in the slot at @p slot: "payload (of Shop.Checkout.Place)", and for a struct
  * "pair.First (of ...)".
  *
@@ -42,14 +48,17 @@ bool suspended_slot_append(struct text *text, struct heap *heap, const struct ob
 /**
  * Append "Shop.Cart+<>c.<Place>b__0": the method with its type as both are in metadata.
  *
+ * @param owner The type that suspended_owner() found; NULL: the one that the method has.
  * @return false, and nothing is appended, when it is not a method
  */
-bool async_code_append(struct text *text, struct clr *clr, uint64_t method_desc);
+bool async_code_append(struct text *text, struct clr *clr, uint64_t method_desc,
+		       const struct type *owner);
 
 /** Is it a method of the type with that full name? */
 bool async_code_is_of(struct clr *clr, uint64_t method_desc, const char *type_name);
 
 /** Append the name that users know it by, as async_method_append() does for state machines. */
-bool async_code_append_name(struct text *text, struct clr *clr, uint64_t method_desc);
+bool async_code_append_name(struct text *text, struct clr *clr, uint64_t method_desc,
+			    const struct type *owner);
 
 #endif

@@ -12,20 +12,19 @@
 /* Most Continuations that are followed from one task. */
 #define STEPS_MAX 1000u
 
-/* The method of the last Continuation that follows from @p at; 0: not known. */
-static uint64_t outermost_method(struct heap *heap, struct members *members, uint64_t at)
+/* The last Continuation that follows from @p at; false: not known. */
+static bool find_outermost(struct heap *heap, struct members *members, uint64_t at,
+			   struct suspended *ret)
 {
-	uint64_t method = 0;
-	for (unsigned int i = 0; at; i++) {
+	for (unsigned int i = 0; at && i < STEPS_MAX; i++) {
 		struct object object;
-		struct suspended continuation;
-		if (i == STEPS_MAX || !member_object(members, at, &object) ||
-		    !suspended_read(heap, &object, &continuation))
-			return 0;
-		method = continuation.method_desc;
-		at = continuation.next;
+		if (!member_object(members, at, &object) || !suspended_read(heap, &object, ret))
+			return false;
+		if (!ret->next)
+			return true;
+		at = ret->next;
 	}
-	return method;
+	return false;
 }
 
 bool async_call_append(struct text *text, struct heap *heap, struct members *members,
@@ -39,8 +38,11 @@ bool async_call_append(struct text *text, struct heap *heap, struct members *mem
 	if (!async_is_runtime_task(name, size))
 		return false;
 	uint64_t head;
+	struct suspended outermost;
 	return async_task_head(members, object, &head) &&
-	       async_code_append_name(text, heap->clr, outermost_method(heap, members, head));
+	       find_outermost(heap, members, head, &outermost) &&
+	       async_code_append_name(text, heap->clr, outermost.method_desc,
+				      suspended_owner(heap, &outermost));
 }
 
 /* Does the runtime suspend it, and is it known which method that is? */

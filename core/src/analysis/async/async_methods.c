@@ -26,7 +26,7 @@ static bool is_same_method(const void *arg, uint32_t index)
 	const struct async_methods *methods = arg;
 	const struct async_method_key *a = &methods->rows[index].key, *b = &methods->next;
 	return a->machine == b->machine && a->method_desc == b->method_desc &&
-	       a->resume_info == b->resume_info;
+	       a->resume_info == b->resume_info && a->owner == b->owner;
 }
 
 uint32_t async_methods_add(struct async_methods *methods, struct async_method_key key)
@@ -37,6 +37,7 @@ uint32_t async_methods_add(struct async_methods *methods, struct async_method_ke
 	if (!PAGES_RESERVE(methods, rows))
 		return ASYNC_NO_METHOD;
 	uint64_t hash = hash_mix(methods->next.method_desc, (uint64_t)(uintptr_t)key.machine);
+	hash = hash_mix(hash, (uint64_t)(uintptr_t)key.owner);
 	uint32_t row = hash_index_add(&methods->index, hash_mix(hash, methods->next.resume_info),
 				      (uint32_t)methods->rows_count, is_same_method, methods);
 	if (row == methods->rows_count) {
@@ -72,7 +73,8 @@ const char *async_methods_name(struct async_methods *methods, struct clr *clr, u
 		return method->name;
 	if (method->key.machine) {
 		append_machine(&text, clr, method->key.machine, false);
-	} else if (!async_code_append_name(&text, clr, method->key.method_desc)) {
+	} else if (!async_code_append_name(&text, clr, method->key.method_desc,
+					   method->key.owner)) {
 		text_puts(&text, UNKNOWN);
 	}
 	return keep_name(&text, &method->name);
@@ -86,7 +88,7 @@ const char *async_methods_code(struct async_methods *methods, struct clr *clr, u
 		return method->code;
 	if (method->key.machine) {
 		append_machine(&text, clr, method->key.machine, true);
-	} else if (!async_code_append(&text, clr, method->key.method_desc)) {
+	} else if (!async_code_append(&text, clr, method->key.method_desc, method->key.owner)) {
 		text_puts(&text, UNKNOWN);
 	}
 	return keep_name(&text, &method->code);

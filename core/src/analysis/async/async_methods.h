@@ -10,6 +10,7 @@
 struct async_method_key {
 	const struct type *machine; /**< type of the state machine; NULL: the runtime suspends it */
 	uint64_t method_desc;       /**< of a method that the runtime suspends; 0: not known */
+	const struct type *owner;   /**< the instantiation that it is of: see suspended_owner() */
 	uint64_t resume_info;       /**< where method_desc is not known: see inspect/suspended.h */
 };
 

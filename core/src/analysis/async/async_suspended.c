@@ -138,6 +138,7 @@ static enum hd_status add_method(struct suspended_call *call, const struct suspe
 				 struct hd_error *err)
 {
 	const struct async_method_key key = { .method_desc = method->method_desc,
+					      .owner = suspended_owner(call->graph->heap, method),
 					      .resume_info = method->resume_info };
 	TRY(add_node(call->graph, &key,
 		     (struct async_node){ .address = method->object.address,

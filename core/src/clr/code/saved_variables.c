@@ -7,6 +7,8 @@
 
 /* Added to the numbers of variables, as in the list of those that are in registers. */
 #define NUMBER_BIAS 6u
+/* The generic context: -3. */
+#define NUMBER_CONTEXT (0u - 3u)
 
 /* A part of the list of variables. */
 struct saved_part {
@@ -39,34 +41,59 @@ static bool find_await(struct debug_reader *reader, uint32_t offset, struct save
 	return is_found && !reader->failed;
 }
 
-static bool read_saved(struct debug_reader *reader, uint32_t offset, uint32_t *rows, size_t count)
+/* Rows of variables that are arguments or locals, and the generic context. */
+struct saved_rows {
+	uint32_t *rows;
+	size_t count;
+	uint32_t context;
+};
+
+static bool read_saved(struct debug_reader *reader, uint32_t offset, struct saved_rows *saved)
 {
 	struct saved_part part;
 	if (!find_await(reader, offset, &part))
 		return false;
 	for (uint32_t i = 0; i < part.first + part.count && !reader->failed; i++) {
 		uint32_t number = debug_number(reader) - NUMBER_BIAS, at = debug_number(reader);
-		if (!reader->failed && i >= part.first && number < count)
-			rows[number] = at;
+		if (reader->failed || i < part.first)
+			continue;
+		if (number < saved->count)
+			saved->rows[number] = at;
+		if (number == NUMBER_CONTEXT)
+			saved->context = at;
 	}
 	return !reader->failed;
 }
 
-bool clr_saved_variables(struct clr *clr, const struct code_info *code, uint64_t place,
-			 uint64_t *budget, /* NOLINT(readability-non-const-parameter) */
-			 uint32_t *rows, size_t count)
+static bool find_saved(struct clr *clr, const struct code_info *code, uint64_t place,
+		       uint64_t *budget, /* NOLINT(readability-non-const-parameter) */
+		       struct saved_rows *saved)
 {
 	struct debug_reader reader = { .memory = clr->memory, .budget = budget };
 	struct debug_parts parts;
-	for (size_t i = 0; i < count; i++)
-		rows[i] = SAVED_NOWHERE;
 	if (place < code->start || place - code->start > UINT32_MAX ||
 	    !debug_parts_find(clr, code, &reader, &parts) || parts.async == parts.async_end)
 		return false;
 	debug_set(&reader, parts.async, parts.async_end);
-	if (read_saved(&reader, (uint32_t)(place - code->start), rows, count))
+	return read_saved(&reader, (uint32_t)(place - code->start), saved);
+}
+
+bool clr_saved_variables(struct clr *clr, const struct code_info *code, uint64_t place,
+			 uint64_t *budget, uint32_t *rows, size_t count)
+{
+	struct saved_rows saved = { .rows = rows, .count = count, .context = SAVED_NOWHERE };
+	for (size_t i = 0; i < count; i++)
+		rows[i] = SAVED_NOWHERE;
+	if (find_saved(clr, code, place, budget, &saved))
 		return true;
 	for (size_t i = 0; i < count; i++)
 		rows[i] = SAVED_NOWHERE;
 	return false;
+}
+
+uint32_t clr_saved_generic_context(struct clr *clr, const struct code_info *code, uint64_t place,
+				   uint64_t *budget)
+{
+	struct saved_rows saved = { .context = SAVED_NOWHERE };
+	return find_saved(clr, code, place, budget, &saved) ? saved.context : SAVED_NOWHERE;
 }

@@ -21,4 +21,8 @@
 bool clr_saved_variables(struct clr *clr, const struct code_info *code, uint64_t place,
 			 uint64_t *budget, uint32_t *rows, size_t count);
 
+/** Where it has the generic context, the MethodTable or MethodDesc of an instantiation; or SAVED_NOWHERE. */
+uint32_t clr_saved_generic_context(struct clr *clr, const struct code_info *code, uint64_t place,
+				   uint64_t *budget);
+
 #endif

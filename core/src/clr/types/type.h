@@ -79,6 +79,13 @@ struct type {
 	uint32_t name_size;
 };
 
+/** Do several instantiations share the code of its methods, as those with classes for arguments? */
+static inline bool type_is_shared(const struct type *type)
+{
+	return !(type->flags & MT_HAS_COMPONENT_SIZE) &&
+	       (type->flags & MT_GENERICS_MASK) == MT_GENERICS_SHARED;
+}
+
 struct clr_type_table;
 
 /** Create and destroy the table of a clr (clr_open() does). */
