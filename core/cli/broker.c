@@ -320,7 +320,7 @@ static bool serve_attach(struct service *service, const struct message *message)
 	return sent;
 }
 
-/* What the worker says is open there; it is only shown. */
+/* The worker says which target is open there; the name is only shown. */
 static void name_target(struct cli *cli, const char *path)
 {
 	enum hd_status ignored = hd_session_label(cli->session, path, NULL);

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* What goes before the strings. */
+/* A message begins with this; its strings follow. */
 struct message_header {
 	uint32_t kind;
 	int32_t number;

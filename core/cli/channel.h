@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What a message says.  The first group goes to the worker, the second to the broker. */
+/** The kinds of messages.  The first group goes to the worker, the second to the broker. */
 enum message_kind {
 	MESSAGE_RUN =
 		1, /**< strings: values of all settings, then argv; fd: standard output; id: RUN_* */

@@ -18,7 +18,7 @@ struct terminal {
 	uint32_t columns; /**< 0: not known */
 };
 
-/** What the shell program runs its commands with. */
+/** The shell program runs its commands with this. */
 struct cli {
 	struct hd_session *session; /**< the session of this process; when there is a worker,
 				     * nothing is opened in it */

@@ -9,7 +9,7 @@
 
 #include "cli.h"
 
-/* What completion has found so far. */
+/* The candidates that completion has found so far. */
 struct candidates {
 	char **names;
 	size_t count;

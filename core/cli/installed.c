@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What is installed next to the program, and the lines that load it into other programs. */
+/*
+ * Finds the files that are installed next to the program, and prints the lines that load them into
+ * other programs.
+ */
 #include "installed.h"
 
 #include <limits.h>
@@ -13,7 +16,7 @@
 
 #include "cli.h"
 
-/* What no shell changes. */
+/* No shell changes these characters. */
 #define SHELL_PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._+-"
 
 /* The directory of this program: the plug-ins are found from there, wherever it is installed. */
@@ -77,7 +80,7 @@ static void print_profiler_lines(const char *path)
 	(void)puts("'");
 }
 
-/* What has an option that prints how to load it. */
+/* Each of these files has an option that prints how to load it. */
 struct installed {
 	const char *option;
 	void (*print)(const char *path);

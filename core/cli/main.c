@@ -495,7 +495,7 @@ static int run_target(struct cli *cli, int argc, char **argv)
 	return status > HD_EXIT_FINDINGS ? status : cli_repl(cli);
 }
 
-/* What is opened later must not become a standard stream that was closed. */
+/* A file that is opened later must not become a standard stream that was closed. */
 static void hold_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

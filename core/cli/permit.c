@@ -13,7 +13,7 @@ static bool is_named_path(const char *name, const char *path)
 	return name && *name && strcmp(name, path) == 0;
 }
 
-/* What is open, or what the command opens. */
+/* Is @p name the open target, or the file that the command opens? */
 static bool is_target(const struct permit *permit, const char *name)
 {
 	return is_named_path(permit->target, name) || is_named_path(permit->names.input, name);
@@ -66,7 +66,7 @@ static bool is_system(const char *path)
 	       (begins(path, "/sys/fs/cgroup/") && is_straight(path));
 }
 
-/* What the kernel counts for the memory of a cgroup, or for that of the machine. */
+/* Is @p path a file in which the kernel counts the memory of a cgroup, or of the machine? */
 static bool is_of_group(const char *path)
 {
 	static const char *const names[] = {
@@ -145,7 +145,7 @@ static bool is_of_words(const struct permit *permit, const char *path)
 	return false;
 }
 
-/* What kind of file a module is, is checked when it is opened. */
+/* This checks only the folder: whoever opens the module checks what kind of file it is. */
 static bool has_module(const struct permit_files *files, int as, const char *below)
 {
 	return !files->are_off && (as == HD_OPEN_MODULE || files->are_trusted) &&

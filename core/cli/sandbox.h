@@ -9,7 +9,7 @@ enum sandbox_filter {
 	SANDBOX_FAILED, /**< the kernel has one, and it could not be made: too little memory, for example */
 };
 
-/** What restricts a process that has put itself into a sandbox. */
+/** The restrictions of a process that has put itself into a sandbox. */
 struct sandbox {
 	enum sandbox_filter filter;
 	int landlock;   /**< version of its interface; 0: the kernel has none, or forbids it */

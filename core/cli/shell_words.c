@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the shell's TAB offers: the command table says it, as it does at the prompt. */
+/* Prints the candidates for the shell's TAB, from the command table, as at the prompt. */
 #include "shell_words.h"
 
 #include <stdio.h>
@@ -99,7 +99,7 @@ static int print_value(struct cli *cli, const char *option, const char *word)
 	return print_words(cli, 3, set);
 }
 
-/* What --NAME=VALUE may become; @p arg is the part up to the =. */
+/* Print a candidate for the value of --NAME=VALUE; @p arg is the part up to the =. */
 static void print_assignment(void *arg, const char *candidate)
 {
 	char option[2 * HD_SETTING_SIZE];

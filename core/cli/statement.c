@@ -35,7 +35,10 @@ static bool ends_text(const char *at)
 	return !*at || strchr("\n|>", *at) || strncmp(at, "--", 2) == 0;
 }
 
-/* What begins at @p at: a string or a name in quotes, or a comment; 0: none of these. */
+/*
+ * The sign of the thing that begins at @p at: a string or a name in quotes, or a comment; 0: none
+ * of these.
+ */
 static char begins_at(const char *at)
 {
 	if (at[0] == '[')

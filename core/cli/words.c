@@ -14,7 +14,7 @@
 
 /* isspace() depends on the locale, which may take a byte of a character for a space. */
 #define BLANKS " \t\n\v\f\r"
-/* What ends a word, or means something else in it. */
+/* These characters end a word, or mean something else in it. */
 #define SPECIAL BLANKS "\\'\"|>"
 
 static const char *skip_word_blanks(const char *at)
@@ -100,7 +100,7 @@ static const char *take_word(const char *at, char **to, char *quote)
 	return at;
 }
 
-/* What follows | is a line for the shell; what follows > is one word. */
+/* The shell gets all that follows | as one line; after > comes one word. */
 static void take_rest(struct words *words, const char *line, const char *at, char *to)
 {
 	at = skip_word_blanks(at);
@@ -120,7 +120,7 @@ static void take_rest(struct words *words, const char *line, const char *at, cha
 	to[size] = '\0';
 }
 
-/* What follows @p at, a | or > of @p line. */
+/* Take the words after @p at, which is a | or > of @p line. */
 static void take_pipe(struct words *words, const char *line, const char *at, char *to)
 {
 	words->pipe = *at++;

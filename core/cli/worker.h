@@ -60,7 +60,7 @@ int worker_run(struct cli *cli, struct worker *worker, int argc, const char *con
 int worker_complete(struct cli *cli, struct worker *worker, int argc, const char *const *argv,
 		    void (*add)(void *arg, const char *candidate), void *arg);
 
-/** What the forked process does until the other end of @p channel is closed. */
+/** The forked process runs this until the other end of @p channel is closed. */
 _Noreturn void worker_main(struct cli *cli, int channel);
 
 #endif

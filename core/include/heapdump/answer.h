@@ -40,7 +40,7 @@ extern "C" {
  * Pointers: see session.h.
  */
 
-/** What a column, or a value, holds. */
+/** The kind of a column, or of a value. */
 enum hd_kind {
 	HD_KIND_NULL = 0,    /**< the value is absent or not known; only values have this kind */
 	HD_KIND_FLAG = 1,    /**< hd_value.number: 0 or 1 */
@@ -82,7 +82,7 @@ struct hd_column {
 	uint32_t reserved;
 };
 
-/** What a table is in JSON. */
+/** The form of a table in JSON. */
 enum hd_shape {
 	/** An array of objects: any number of rows. */
 	HD_SHAPE_TABLE = 0,

@@ -8,7 +8,10 @@
 extern "C" {
 #endif
 
-/** What something is opened as.  A process that opens it for another process decides by this. */
+/**
+ * The purpose for which something is opened.  A process that opens it for another process decides
+ * by this.
+ */
 enum hd_open_as {
 	HD_OPEN_INPUT = 1, /**< a file that the user named, to be read: a dump file or a core */
 	HD_OPEN_MODULE, /**< a regular file that the target names, to be read: an ELF or PE image */

@@ -17,7 +17,7 @@ enum hd_exit {
 	HD_EXIT_INTERRUPTED = 130, /**< stopped by the sink */
 };
 
-/** What a front end must know about a command, apart from its name. */
+/** The role of a command: a front end treats some roles in its own way. */
 enum hd_command_role {
 	HD_ROLE_QUERY = 0,  /**< it asks about the open target */
 	HD_ROLE_OPEN = 1,   /**< it opens another target instead */

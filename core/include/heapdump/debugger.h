@@ -25,7 +25,7 @@ struct hd_debugger_thread {
 	uint64_t registers[HD_DEBUGGER_REGISTERS]; /**< all 0: unknown */
 };
 
-/** What a debugger knows about the process or core that it debugs. */
+/** All that a debugger knows about the process or core that it debugs. */
 struct hd_debugger {
 	size_t struct_size; /**< sizeof(struct hd_debugger) at the caller's build */
 	void *arg;          /**< given to read */

@@ -22,7 +22,7 @@ struct hd_graph;
 /** In place of the index of a node or type: there is none. */
 #define HD_NONE UINT32_MAX
 
-/** What a root is.  The numbers are those of root records in the RPM / XNA text format. */
+/** The kind of a root.  The numbers are those of root records in the RPM / XNA text format. */
 enum hd_root_kind {
 	HD_ROOT_INTERNAL = 0,  /**< a root of the runtime itself */
 	HD_ROOT_STACK = 1,     /**< a local variable */

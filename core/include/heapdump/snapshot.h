@@ -64,14 +64,14 @@ struct hd_snapshot_event {
 	const void *
 		payload; /**< @c size bytes, borrowed for the call; may be NULL if there are none */
 	size_t size;
-	/** What the runtime says about such events, for a .nettrace; NULL: not known. */
+	/** The runtime's description of such events, for a .nettrace; NULL: not known. */
 	const void *metadata;
 	size_t metadata_size;
 	uint64_t thread; /**< the system's id of the thread that sent it; 0: the calling thread */
 	uint64_t time;   /**< nanoseconds of CLOCK_MONOTONIC; 0: now */
 };
 
-/** What is known about a snapshot. */
+/** The state of a snapshot. */
 struct hd_snapshot_state {
 	size_t struct_size;   /**< sizeof(struct hd_snapshot_state) at the caller's build */
 	uint32_t has_started; /**< 1: objects of a collection are coming or have come */
