@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What other folders than clr may know about a runtime. */
+/* Other folders than clr ask these functions about a runtime. */
 #include "clr/internal.h"
 #include "mem/memory.h"
 #include "targets/target.h"

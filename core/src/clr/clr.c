@@ -53,7 +53,7 @@ static enum hd_status read_descriptor(struct clr *clr, struct descriptor **ret,
 	return HD_OK;
 }
 
-/* What the last release that is known has, and this one does not say. */
+/* Report the fields that the last known release has and that this one does not tell. */
 static void report_missing_fields(struct clr *clr)
 {
 	struct layout last;

@@ -81,7 +81,7 @@ bool clr_pointer(const struct clr *clr, uint64_t base, enum layout_field field, 
 bool clr_field_u32(const struct clr *clr, uint64_t base, enum layout_field field, uint32_t *ret);
 bool clr_field_u16(const struct clr *clr, uint64_t base, enum layout_field field, uint16_t *ret);
 
-/** What the GC says about itself (clr/gc_vars.h). */
+/** The GC's own variables (clr/gc_vars.h). */
 const struct gc_vars *clr_gc(const struct clr *clr);
 /**
  * Does the GC have a heap for each processor?  Does it use regions instead of segments?  Is it
@@ -136,7 +136,7 @@ const struct clr_thread *clr_thread_by_os_id(const struct clr *clr, uint64_t os_
  */
 uint64_t clr_loader_object(const struct clr *clr, uint64_t loader_allocator);
 
-/** What the header word in front of an object says (syncblk.h). */
+/** The contents of the header word in front of an object (syncblk.h). */
 struct sync_info {
 	uint32_t word;
 	bool has_sync_block, has_hash, has_thin_lock;

@@ -74,7 +74,7 @@ enum clr_feature {
 	CLR_FEATURE_COUNT
 };
 
-/** What is different in each release. */
+/** All that differs between releases, one row for each. */
 struct clr_release {
 	unsigned int major;
 	uint32_t dac_count; /**< entries of g_dacTable (4; inc/dacvars.h, inc/vptr_list.h) */

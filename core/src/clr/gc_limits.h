@@ -4,7 +4,7 @@
 
 #include "clr/clr.h"
 
-/** What bounds the GC's heap, as the GC itself has it. */
+/** The limits of the GC's heap, as the GC itself has them. */
 struct gc_limits {
 	bool is_known; /**< machine and heap were found */
 	/** Bytes of memory that the GC takes the machine to have, or its cgroup if that has a limit. */

@@ -10,7 +10,10 @@
 /** Most heaps of a server GC (MAX_SUPPORTED_CPUS, gcpriv.h). */
 #define GC_HEAPS_MAX 1024u
 
-/** What GcDacVars says, dereferenced once where it names a variable (coreclr: gcinterface.dac.h). */
+/**
+ * The content of GcDacVars, dereferenced once where it names a variable (coreclr:
+ * gcinterface.dac.h).
+ */
 struct gc_vars {
 	uint64_t address;
 	uint8_t major, minor;

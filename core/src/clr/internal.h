@@ -20,7 +20,10 @@ struct clr_globals {
 	/* objects of the runtime */
 	uint64_t app_domain, system_domain, thread_store, free_method_table, object_method_table,
 		string_method_table, object_array_method_table, exception_method_table;
-	/** Of what suspended methods keep (11): the base class, and the EEClass of all others. */
+	/**
+	 * The types of the objects that suspended methods keep (11): their base class, and the
+	 * EEClass that all others share.
+	 */
 	uint64_t continuation_method_table, continuation_class;
 	uint64_t sync_table;    /**< SyncTableEntry array */
 	uint64_t sync_count;    /**< index of its first entry that was never used, 0 = unknown */

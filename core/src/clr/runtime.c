@@ -28,7 +28,7 @@
 /* Longest version string, with its commit. */
 #define VERSION_TEXT_MAX 256u
 
-/* What takes a text after VERSION_MARK; false: it is not a version. */
+/* Takes a text that follows VERSION_MARK; false: it is not a version. */
 typedef bool version_take(void *arg, const char *text);
 
 static bool is_libcoreclr(const char *path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the code of a method names: classes whose static variables it may use. */
+/* Finds the classes that the code of a method names: it may use their static variables. */
 #ifndef HEAPDUMP_SRC_CLR_CODE_NAMES_H
 #define HEAPDUMP_SRC_CLR_CODE_NAMES_H
 

@@ -65,7 +65,7 @@ bool runtime_function_read(struct clr *clr, uint64_t table, uint32_t index,
 bool runtime_function_find(struct clr *clr, uint64_t table, uint32_t count, uint64_t rva,
 			   uint32_t *ret_index);
 
-/** What clr_code_at() gives; unwind_info is 0 when there is none. */
+/** These give what clr_code_at() gives; unwind_info is 0 when there is none. */
 bool jitted_code(struct clr *clr, const struct code_section *section, uint64_t code,
 		 struct code_info *ret);
 bool precompiled_code(struct clr *clr, const struct code_section *section, uint64_t code,

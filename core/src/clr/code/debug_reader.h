@@ -28,7 +28,7 @@ uint8_t debug_byte(struct debug_reader *reader);
 uint32_t debug_bits(struct debug_reader *reader, unsigned int count);
 /** A number of nibbles with three bits each, the most significant ones first. */
 uint32_t debug_number(struct debug_reader *reader);
-/** What is left of a byte is padding. */
+/** The rest of a byte is padding. */
 static inline void debug_align(struct debug_reader *reader)
 {
 	reader->part_bits = 0;

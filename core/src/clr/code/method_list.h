@@ -39,7 +39,10 @@ bool method_is_async_thunk(const struct clr *clr, const struct method *method);
  */
 uint64_t method_of_token(struct clr *clr, const struct type *type, uint32_t token);
 
-/** What slot @p slot of the type's vtable holds: code or a stub; 0: there is no such slot, or it cannot be read. */
+/**
+ * The content of slot @p slot of the type's vtable: code or a stub; 0: there is no such slot, or it
+ * cannot be read.
+ */
 uint64_t vtable_entry(struct clr *clr, const struct type *type, uint32_t slot);
 /**
  * Where a call of the method goes: what its slot holds, code or a stub (MethodDesc::GetMethodEntryPoint).

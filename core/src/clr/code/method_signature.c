@@ -34,7 +34,7 @@
 /* Characters between the names in the name of a type. */
 #define PUNCTUATION "<>,[]*& "
 
-/* What to print for a method. */
+/* The method that is printed, and its type arguments. */
 struct printer {
 	struct clr *clr;
 	const struct method *method;

@@ -13,7 +13,7 @@
 #include "metadata/pdb.h"
 #include "util/alloc.h"
 
-/* What a method may have, at most (II.23.2.6: 0xfffe locals). */
+/* The most variables that a method may have (II.23.2.6: 0xfffe locals). */
 #define VARIABLES_MAX 0x10000u
 
 /* The header of a method's code (II.25.4). */

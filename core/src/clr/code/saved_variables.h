@@ -4,7 +4,7 @@
 
 #include "clr/code/code.h"
 
-/** Of a variable that is not saved. */
+/** In place of an offset: the variable is not saved. */
 #define SAVED_NOWHERE UINT32_MAX
 
 /**

@@ -15,7 +15,7 @@
 #define CODED_TABLE 3u
 #define CODED_BITS  2u
 
-/* What types that are inside of another type are for. */
+/* The purpose of the types that are inside of another type. */
 enum level_kind {
 	LEVEL_TYPE,      /* the type itself */
 	LEVEL_ARRAY,     /* elements of an array: its shape follows */
@@ -131,7 +131,7 @@ static bool end_level(struct type_writer *writer)
 	return true;
 }
 
-/* What stands in front of the next type of a level. */
+/* Write the text that comes before the next type of a level. */
 static void separate_types(struct type_writer *writer, struct type_level *level)
 {
 	if (level->kind == LEVEL_FUNCTION && level->done == 1) {
@@ -251,7 +251,7 @@ static const char *prefix_word(uint8_t element)
 	return element < sizeof(words) / sizeof(words[0]) ? words[element] : NULL;
 }
 
-/* What a modifier names; of the other prefixes nothing. */
+/* Write the type that a modifier names; the other prefixes write nothing. */
 static bool write_modifier(struct type_writer *writer, uint8_t element)
 {
 	uint8_t is_required;

@@ -7,7 +7,7 @@
 #include "clr/modules/module.h"
 #include "util/text.h"
 
-/** What comes before the types of a signature. */
+/** The part of a signature that comes before its types. */
 struct signature_head {
 	uint8_t first;   /**< the first byte: its kind and flags */
 	bool has_return; /**< the first type is what a method returns, or the type of a property */

@@ -48,7 +48,7 @@ enum frame_kind {
 	FRAME_KINDS
 };
 
-/** What in a Frame leads to the managed code that was left. */
+/** The part of a Frame that leads to the managed code that was left. */
 enum frame_gives {
 	FRAME_GIVES_NOTHING,
 	FRAME_GIVES_CALL,            /**< an InlinedCallFrame: stack pointer, return address, rbp */
@@ -58,7 +58,7 @@ enum frame_gives {
 	FRAME_GIVES_BLOCK,           /**< a TransitionBlock */
 };
 
-/** What is known of the Frames of one kind. */
+/** The facts about the Frames of one kind. */
 struct frame_layout {
 	const char *name; /**< "InlinedCallFrame", ...; "Frame" for FRAME_UNKNOWN */
 	uint8_t gives;    /**< enum frame_gives, if the Frame's own number tells its kind */

@@ -294,7 +294,9 @@ static int compare_allocators(const void *a, const void *b)
 	return (left->address > right->address) - (left->address < right->address);
 }
 
-/* Those of all modules, each once; the global one, which is CoreLib's, first. */
+/*
+ * Find the allocators of all modules, each once; the global one, which is CoreLib's, comes first.
+ */
 static enum hd_status find_allocators(struct reading *reading)
 {
 	struct loader_heaps *heaps = reading->heaps;
@@ -337,7 +339,7 @@ static int compare_codes(const void *a, const void *b)
 	return (left->start > right->start) - (left->start < right->start);
 }
 
-/* What a heap for code tells of itself. */
+/* Read the runtime's own description of a heap for code. */
 static void read_code_heap(struct reading *reading, const uint64_t *section, struct code_heap *code)
 {
 	struct memory *memory = reading->clr->memory;
@@ -361,7 +363,7 @@ static enum hd_status add_code(struct reading *reading, uint64_t section)
 		heaps->is_partial = true;
 		return HD_OK;
 	}
-	/* Those of dynamic methods end 16 bytes before a page. */
+	/* The heaps of dynamic methods end 16 bytes before a page. */
 	struct code_heap code = { .start = arch_page_of(words[0]),
 				  .end = arch_page_align(words[1]),
 				  .manager = words[SECTION_MANAGER],

@@ -4,7 +4,7 @@
 
 #include "clr/modules/module.h"
 
-/** What the runtime and the metadata say about a module (doc/coreclr.md 9.2, 9.5). */
+/** The facts about a module that the runtime and the metadata tell (doc/coreclr.md 9.2, 9.5). */
 struct module_facts {
 	uint64_t assembly;      /**< the runtime's Assembly; 0: not known */
 	uint64_t pe_assembly;   /**< its PEAssembly; 0: not known */

@@ -268,7 +268,7 @@ static void explain_missing(struct clr *clr, struct module *module, bool found)
 	}
 }
 
-/* What to do about missing metadata; NULL: nothing can be done. */
+/* Advice about missing metadata; NULL: nothing can be done. */
 static const char *metadata_advice(const struct clr *clr, const struct module *module)
 {
 	const struct target *target = clr->target;

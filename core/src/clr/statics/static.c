@@ -33,7 +33,7 @@ bool type_has_slots(const struct type *type)
 	if (type->is_free || type->category == CATEGORY_SZ_ARRAY ||
 	    type->category == CATEGORY_MD_ARRAY)
 		return false;
-	/* Those bits are a part of the component size of strings. */
+	/* A string uses those bits for a part of its component size. */
 	return type->flags & MT_HAS_COMPONENT_SIZE ||
 	       (type->flags & MT_GENERICS_MASK) < MT_GENERICS_SHARED;
 }

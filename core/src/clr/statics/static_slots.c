@@ -33,7 +33,7 @@ struct static_field {
 	bool is_boxed, is_thread_static;
 };
 
-/* Those of an EEClass: in reader.fields. */
+/* The fields of one EEClass: a part of reader.fields. */
 struct class_fields {
 	uint32_t first, count;
 	bool is_read, is_broken, has_thread_statics, has_statics;

@@ -16,7 +16,10 @@
 #define LOCK_RECURSION 4u
 #define LOCK_OS_ID     16u
 #define LOCK_SIZE      24u
-/* Of SyncBlock::m_Lock, an OBJECTHANDLE (syncblk.h of .NET 11). */
+/*
+ * The low bits of SyncBlock::m_Lock, an OBJECTHANDLE, that are not its address (syncblk.h of .NET
+ * 11).
+ */
 #define LOCK_HANDLE_BITS ((uint64_t)7)
 #define SYNC_INDEX_MASK  0x03ffffffu
 #define STATE_IS_HELD    1u

@@ -312,7 +312,7 @@ static void check_end(struct clr *clr, bool is_cut, bool is_odd)
 			     read, count);
 		return;
 	}
-	/* That there is none is believed only of a count. */
+	/* Only a count can prove that there is no thread. */
 	bool is_counted = read || layout_has(&clr->layout, L_THREAD_STORE_COUNT);
 	clr->threads.is_whole = is_counted && !is_odd && layout_has(&clr->layout, L_THREAD_OS_ID);
 	if (!any_in_process(clr)) {

@@ -21,7 +21,7 @@
  */
 extern const char *const thread_state_words[THREAD_STATE_BITS + 1];
 
-/** What SOS says of a bit: "Legal to Join". */
+/** SOS's name for a bit: "Legal to Join". */
 const char *thread_state_text(unsigned int bit);
 
 /** The states of threads that have no stack. */

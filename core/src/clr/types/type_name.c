@@ -358,7 +358,7 @@ static void step_name_item(struct name_writer *writer, const struct name_item *i
 	}
 }
 
-/* What the name took above the usual limit. */
+/* Count the bytes and steps that the name took above the usual limit. */
 static void count_extra(struct name_writer *writer)
 {
 	uint64_t *extra = &writer->clr->name_extra;
