@@ -84,7 +84,7 @@ void root_row_deinit(struct root_row *row);
 /** Thread of a root: its own, or that of its frame; or NULL. */
 const struct graph_thread *root_any_thread(const struct hd_graph *graph, uint32_t index);
 
-/** What a root is, without its flags: "pinned handle", "static variable". */
+/** The kind of a root in words, without its flags: "pinned handle", "static variable". */
 const char *root_kind_label(const struct hd_graph *graph, uint32_t index);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** What the cells of a column hold. */
+/** The kind of the cells of a column. */
 enum cell_kind {
 	KIND_FLAG,    /**< yes or no */
 	KIND_NUMBER,  /**< a count, an index, an id */
@@ -174,7 +174,9 @@ static inline struct cell cell_null(void)
 	return (struct cell){ .is_null = true };
 }
 
-/** Those of @p names (a list that ends with NULL) whose bit is set; borrowed in the same way. */
+/**
+ * The names of @p names (a list that ends with NULL) whose bit is set; borrowed in the same way.
+ */
 static inline struct cell cell_set(const char *const *names, uint64_t bits)
 {
 	return (struct cell){ .is_there = true, .set = { .names = names, .bits = bits } };

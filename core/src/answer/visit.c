@@ -26,7 +26,7 @@ static const uint8_t kinds[] = {
 /* The column of a list of words, and that of an object without own members. */
 static const struct column word_column = { .name = "value", .kind = KIND_TEXT };
 
-/* What a table is made of; all borrowed. */
+/* The parts of a table; all are borrowed. */
 struct table_form {
 	const char *name; /* NULL: the name of what is around it */
 	const struct column *columns;

@@ -7,7 +7,7 @@
 #include "util/findings.h"
 #include "util/output_file.h"
 
-/** What a received stream contains. */
+/** The caller's judgement of a received stream. */
 struct collected_check {
 	uint32_t snapshot;            /**< number of the heap snapshot that is the best */
 	bool is_whole;                /**< nothing of it is missing */
@@ -30,7 +30,7 @@ struct collect_options {
 	void *arg;
 };
 
-/** What was collected. */
+/** A stream that was collected. */
 struct collected {
 	struct output_file file; /**< the stream, complete; to be committed or abandoned */
 	uint64_t size;           /**< its size in bytes */

@@ -16,7 +16,7 @@
  * the folder are those of the process and its namespaces.
  */
 
-/** What /proc/PID/stat says; times are in clock ticks. */
+/** The numbers of /proc/PID/stat; times are in clock ticks. */
 struct process_stat {
 	char state; /**< R S D T t Z X */
 	uint64_t cpu_time, start_time;

@@ -9,7 +9,7 @@
  * (doc/formats.md 8.3).
  */
 
-/** What the library says about the file that it has written. */
+/** The library's answer about the file that it has written. */
 struct inside_answer {
 	uint64_t is_complete, objects, references, roots, size;
 };

@@ -39,7 +39,7 @@ struct ipc_provider {
 	const char *name; /**< ASCII */
 };
 
-/** What a session has to do. */
+/** A session of the runtime's, as we ask for it. */
 struct ipc_session {
 	uint32_t buffer_mb;
 	uint64_t rundown; /**< keywords of the rundown provider; 0: none */
@@ -75,7 +75,7 @@ bool ipc_profiler_message(struct text *message, const struct ipc_profiler *profi
 HD_NODISCARD enum hd_status ipc_parse_reply(const uint8_t *header, size_t *ret_size,
 					    bool *ret_is_error, struct hd_error *err);
 
-/** What a runtime says when it connects to us. */
+/** The message with which a runtime begins when it connects to us. */
 struct ipc_advertise {
 	uint8_t cookie[16];
 	uint64_t pid; /**< its id in its own namespace */
@@ -87,7 +87,7 @@ bool ipc_parse_advertise(const uint8_t *bytes, struct ipc_advertise *ret);
 /** Find the version of the runtime ("10.0.12") in the payload of IPC_PROCESS_INFO_2. */
 bool ipc_parse_runtime_version(const uint8_t *payload, size_t size, struct text *ret);
 
-/** What an HRESULT means, in a few words; NULL: not known. */
+/** The meaning of an HRESULT, in a few words; NULL: not known. */
 const char *ipc_error_text(uint32_t code);
 
 #endif

@@ -24,7 +24,7 @@ enum scan_event {
 	SCAN_EDGES
 };
 
-/** What the header of an event says. */
+/** The values in the header of an event. */
 struct scan_blob {
 	uint32_t metadata_id, sequence, payload_size;
 	uint64_t thread;

@@ -316,7 +316,7 @@ void trace_deinit(struct trace *trace)
 	if (trace->stream >= 0 && !trace->has_ended && trace->scan.state != SCAN_END &&
 	    !trace->is_given_up)
 		drop_session(trace);
-	/* What it points to must not be used any more. */
+	/* The job must not point to the text any longer: its owner goes away. */
 	if (trace->job && trace->job->what == trace->progress)
 		trace->job->what = "Collecting heap";
 	if (trace->stream >= 0)

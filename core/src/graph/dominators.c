@@ -26,7 +26,7 @@
  */
 #define PREORDER_AHEAD 8u
 
-/* What one number needs for a while; three phases share the memory. */
+/* The data that one number needs for a while; three phases share the memory. */
 union scratch {
 	struct {
 		uint32_t node;

@@ -13,7 +13,7 @@
 /** The first byte of an instruction whose number is in the next one. */
 #define IL_PREFIX 0xfeu
 
-/** What follows the number of an instruction. */
+/** The operand that follows the number of an instruction. */
 enum il_operand {
 	IL_NONE,
 	IL_I8,

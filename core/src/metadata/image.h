@@ -4,7 +4,7 @@
 
 #include "mem/memory.h"
 
-/** What the headers of a PE image contain. */
+/** The contents of the headers of a PE image. */
 struct image {
 	uint64_t metadata;      /**< address of the metadata root */
 	uint32_t metadata_size; /**< bytes */
@@ -38,7 +38,7 @@ bool image_has_pdb(struct memory *memory, uint64_t base, bool is_mapped, const u
 #define IMAGE_PDB_ID_SIZE   20u
 #define IMAGE_PDB_NAME_SIZE 256u
 
-/** What the debug directory of an image says of its PDB. */
+/** The debug directory's description of the image's PDB. */
 struct image_pdb {
 	bool is_portable; /**< id and name are those of a portable PDB */
 	bool is_embedded; /**< the image contains a PDB, packed with deflate */

@@ -28,7 +28,7 @@
 /* HasCustomDebugInformation: MethodDef has tag 0 of 5 bits. */
 #define PARENT_BITS 5u
 
-/* What the format allows for a line and a column; a line 0xfeefee is hidden. */
+/* The limits of the format for a line and a column; a line 0xfeefee is hidden. */
 #define LINE_END    0x20000000u
 #define COLUMN_END  0x10000u
 #define LINE_HIDDEN 0xfeefeeu

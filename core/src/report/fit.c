@@ -93,7 +93,7 @@ static struct name_path path_read(const char *name, size_t size, bool is_part)
 		}
 		if (!is_of_path(c))
 			break;
-		/* Of "A.B..ctor" the first of the two dots ends the class. */
+		/* The first of the two dots of "A.B..ctor" ends the class. */
 		bool is_dot = c == '.' && path.size && name[path.size - 1] != '.';
 		path.size++;
 		is_part = c == '.' || c == '+';
@@ -107,7 +107,7 @@ static struct name_path path_read(const char *name, size_t size, bool is_part)
 	return path;
 }
 
-/* What a state machine runs: of "<Handle>d__5" Handle.  False: it is not one. */
+/* Find the method that a state machine runs: Handle in "<Handle>d__5".  False: it is not one. */
 static bool state_machine(const char *name, size_t size, size_t *ret_size)
 {
 	size_t end = size && *name == '<' ? end_of_bracket(name, size) : size;

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* What is left of a name when names have taken their room. */
+/* A name gets this many bytes once names have taken their room. */
 #define NAME_SHORT_SIZE 24u
 
 void html_printf(struct html *html, const char *format, ...)

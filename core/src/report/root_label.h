@@ -12,7 +12,7 @@ extern const char *const root_kind_names[];
 /** Names of the flags: "pinned", "weak", ...; NULL ends the list; name i is for the flag 1 << i. */
 extern const char *const root_flag_names[];
 
-/** What is known about root @p index besides its record; NULL for dump files. */
+/** The details of root @p index besides its record; NULL for dump files. */
 static inline const struct graph_root_detail *root_detail(const struct hd_graph *graph,
 							  uint32_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a broker does for another process: the same as the library does for its own. */
+/* A broker does this for another process: the same as the library does for its own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

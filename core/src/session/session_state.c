@@ -378,7 +378,7 @@ enum hd_status hd_session_debugger(struct hd_session *session, const struct hd_d
 
 void hd_session_thread(struct hd_session *session, int32_t tid)
 {
-	/* What setthread chose of a file that a user of a debugger has opened stays. */
+	/* The user of a debugger may have opened a file: then the choice of setthread stays. */
 	bool is_debugger = session && session->target && session->target->debugger.route;
 	if (session && (tid || is_debugger))
 		session->selected = tid;

@@ -171,7 +171,7 @@ HD_NODISCARD enum hd_status session_paths(struct hd_session *session, bool conse
 					  struct job *job, struct hd_graph **ret,
 					  struct hd_error *err);
 
-/** What is alive; borrowed from the session. */
+/** The objects that are alive; borrowed from the session. */
 HD_NODISCARD enum hd_status session_live(struct hd_session *session, struct job *job,
 					 const struct reach **ret, struct hd_error *err);
 

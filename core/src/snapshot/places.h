@@ -8,7 +8,7 @@
 #include "roots/root_set.h"
 #include "snapshot/name_table.h"
 
-/** What link() keeps for later calls. */
+/** link() keeps this for later calls. */
 struct link_state {
 	struct window window;
 	struct name_table names; /**< by MethodTable and offset, for objects that are not arrays */

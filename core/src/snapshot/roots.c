@@ -75,7 +75,7 @@ static uint32_t node_around(const struct rooting *rooting, uint64_t address)
 static uint32_t node_of(struct rooting *rooting, const struct root *root)
 {
 	const struct starts *starts = rooting->places->starts;
-	/* Those are edges. */
+	/* The graph has dependent handles as edges. */
 	if (root->source == ROOT_HANDLE && handle_of(rooting, root)->type == HANDLE_DEPENDENT)
 		return HD_NONE;
 	if (root->is_interior || root->is_conservative)

@@ -10,7 +10,7 @@ struct type_total {
 	uint64_t count, size;
 };
 
-/** What one worker has found. */
+/** One worker's part of the snapshot. */
 struct snapshot_worker {
 	struct snapshot *snapshot;
 	struct type_total *totals; /**< by index of the clr's type */

@@ -55,7 +55,7 @@ struct gcdump_interop {
 	uint64_t size;
 };
 
-/** What a GCHeapDump contains besides its graph. */
+/** The parts of a GCHeapDump besides its graph. */
 struct gcdump_about {
 	int32_t version, min_reader; /**< versions of the GCHeapDump */
 	bool is_64bit, has_is_64bit; /**< members of the graph */

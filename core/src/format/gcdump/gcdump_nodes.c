@@ -34,7 +34,7 @@ enum pass_outcome {
 	NO_MEMORY
 };
 
-/* What was found out about the records of all objects, or of a batch. */
+/* Sums over the records of all objects, or of a batch. */
 struct node_sums {
 	struct gcdump_sums sizes;
 	bool met_pseudo, has_others; /* references to pseudo-nodes, and to what is not an object */

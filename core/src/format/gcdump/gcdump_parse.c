@@ -180,7 +180,7 @@ static enum hd_status pad_addresses(struct parsing *parsing)
 	return HD_OK;
 }
 
-/* What follows the deferred types. */
+/* Parse the addresses, which follow the deferred types. */
 static enum hd_status parse_addresses(struct parsing *parsing)
 {
 	struct fast_reader *reader = &parsing->reader;

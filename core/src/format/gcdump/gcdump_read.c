@@ -134,7 +134,7 @@ static enum hd_status report_undefined(struct gcdump_reading *reading)
 				 reading->err);
 }
 
-/* What was after the end of a file that was cut. */
+/* Report what a cut file lacks after its end. */
 static enum hd_status report_cut(struct gcdump_reading *reading)
 {
 	const struct gcdump *file = &reading->file;

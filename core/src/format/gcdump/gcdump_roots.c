@@ -96,7 +96,7 @@ static enum hd_status check_all_children(struct gcdump_reading *reading,
 					 struct found_objects *found)
 {
 	for (uint32_t node = 0; node < reading->file.node_count; node++) {
-		/* Those found meanwhile are looked at below. */
+		/* The second loop looks at the objects that this one finds. */
 		if (gcdump_object(&reading->numbers, node) < GCDUMP_MISSING)
 			TRY(check_children(reading, node, found));
 	}

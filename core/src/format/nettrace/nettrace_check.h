@@ -4,7 +4,7 @@
 
 #include "util/job.h"
 
-/** What the collecting code must know about a trace. */
+/** The facts about a trace that the collecting code must know. */
 struct nettrace_check {
 	uint32_t snapshot; /**< the best of its heap snapshots, counted from 1; 0: none is usable */
 	bool is_whole;     /**< it has all objects with all their references */

@@ -173,7 +173,7 @@ static bool is_unique(const struct declarer_search *search, uint32_t index)
 	const struct nt_name *name = &search->fields.names[index];
 	const struct nt_field *rows = search->fields.rows;
 	const uint32_t *fields = search->fields.by_name + name->first;
-	/* What compilers make has names like "<>9__0_0" in many types. */
+	/* Compilers give names like "<>9__0_0" to fields of many types. */
 	bool is_unique = name->count && name->bytes[0] != '<';
 	for (size_t i = 1; is_unique && i < name->count; i++)
 		is_unique = is_same_declarer(search, &rows[fields[0]], &rows[fields[i]]);

@@ -9,7 +9,7 @@
 /* How many look-ups ahead memory is prefetched. */
 #define AHEAD_LOOKUPS 12u
 
-/* What dotnet-gcdump adds to the size of an object that has an RCW. */
+/* dotnet-gcdump adds this to the size of an object that has an RCW. */
 #define RCW_EXTRA 1000u
 
 enum hd_status exact_add_record(struct exact_objects *objects, uint32_t node, uint32_t type,

@@ -172,7 +172,7 @@ enum hd_status exact_known_type(struct exact_types *types, uint64_t id, uint32_t
 	return HD_OK;
 }
 
-/* What large objects have after the name of their type. */
+/* The suffix that large objects get after the name of their type. */
 static const char *size_suffix(int32_t size)
 {
 	return size < 10000       ? " (Bytes > 1K)"

@@ -8,7 +8,7 @@
 struct nt_snapshot;
 struct nt_trace;
 
-/** What the runtime's numbers of types, modules and RCWs mean. */
+/** The meaning of one of the runtime's numbers of types, modules and RCWs. */
 struct exact_slot {
 	uint32_t type;             /**< for a type id: its type */
 	uint64_t address;          /**< for an RCW: its address */

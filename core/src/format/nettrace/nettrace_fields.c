@@ -26,7 +26,7 @@
 
 /* Length of a name: the runtime leaves out fields whose name does not fit into 512 bytes. */
 #define NAME_BYTES_MAX 1024u
-/* Of a field. */
+/* At most so many custom attributes of a field are read. */
 #define ATTRIBUTES_MAX 64u
 
 /* DynamicMethods live in it: it has no types. */

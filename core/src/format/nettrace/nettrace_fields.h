@@ -89,7 +89,7 @@ bool nt_fields_fit(const struct nt_field *a, uint64_t a_slot, const struct nt_fi
 bool nt_field_is_near(const struct nt_field *field, uint64_t slot, uint64_t address,
 		      uint32_t pointer_size);
 
-/** What an object is, for nt_field_holds(). */
+/** The type of an object, for nt_field_holds(). */
 struct nt_object {
 	const struct nt_type *type; /**< NULL: not known */
 	uint32_t assembly, type_def;

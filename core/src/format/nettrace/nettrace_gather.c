@@ -200,7 +200,7 @@ static bool take_of_collection(struct nt_gathering *gathering, const struct nt_i
 	const struct nt_window before = gathering->window;
 	const struct nt_window_step step = nt_window_step(&gathering->window, item);
 	if (gathering->is_done) {
-		/* What comes before another collection begins came too late. */
+		/* A walk's event that comes before another collection begins came too late. */
 		bool is_stray = nt_is_of_walk(item->kind) && !gathering->window.has_start;
 		gathering->strays += is_stray ? 1 : 0;
 		gathering->ignored++;

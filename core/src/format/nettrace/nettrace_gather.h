@@ -14,7 +14,7 @@
 /** Most different events (provider, id, version) whose metadata is kept. */
 #define NT_DEFINITIONS_MAX 64u
 
-/** What metadata says about an event, for a .nettrace. */
+/** The description of an event in metadata, for a .nettrace. */
 struct nt_definition {
 	struct nt_metadata of;
 	uint8_t *metadata; /**< mem; NULL: it was not given */

@@ -15,7 +15,7 @@
 #define TYPE_INTERFACE   0x20u
 #define TYPE_SEALED      0x100u
 
-/* What TypeDefOrRef (II.24.2.6) names. */
+/* The tables that a TypeDefOrRef can name (II.24.2.6). */
 #define TAG_DEF  0u
 #define TAG_REF  1u
 #define TAG_SPEC 2u

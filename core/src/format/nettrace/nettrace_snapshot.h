@@ -54,7 +54,7 @@ struct nt_window {
 	uint32_t number; /**< of the garbage collection, if has_start */
 };
 
-/** What an event does to a window. */
+/** The effect of an event on a window. */
 struct nt_window_step {
 	bool ends_before; /**< the open window ends before it, without its GCEnd */
 	bool begins;      /**< a window begins with it */

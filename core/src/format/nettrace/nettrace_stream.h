@@ -42,7 +42,7 @@ enum nt_block {
 	NT_BLOCKS
 };
 
-/** What a trace says about itself, and its process. */
+/** A trace's own words about itself and its process. */
 struct nt_about {
 	bool has_trace;
 	uint16_t time[8]; /**< year, month, day of the week, day, hour, minute, second, ms; UTC */

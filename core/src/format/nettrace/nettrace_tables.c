@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the ids of a stream mean: metadata and threads. */
+/* Keeps the meaning of a stream's ids: metadata and threads. */
 #include "format/nettrace/nettrace_tables.h"
 
 #include <string.h>

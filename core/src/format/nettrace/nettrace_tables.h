@@ -17,7 +17,7 @@ enum nt_provider {
 	NT_EVENT_PIPE, /**< Microsoft-DotNETCore-EventPipe */
 };
 
-/** What a metadata id means. */
+/** The meaning of a metadata id. */
 struct nt_metadata {
 	enum nt_provider provider;
 	uint32_t event, version;
@@ -41,7 +41,7 @@ struct nt_ids {
 	size_t last_row; /**< its row, counted from 1; 0: none was looked up */
 };
 
-/** What metadata ids mean; begins with all zeros except era, 1. */
+/** The meaning of all metadata ids; begins with all zeros except era, 1. */
 struct nt_metadata_table {
 	struct nt_metadata *rows; /**< pages */
 	size_t rows_count, rows_capacity;

@@ -55,7 +55,7 @@ bool nt_module_read(const struct nt_item *item, struct nt_module *ret)
 	ret->pdb_age = 0;
 	if (at.is_short)
 		return false;
-	/* What version 2 has after it. */
+	/* Version 2 has more after it. */
 	(void)nt_utf16z(&at); /* path of a native image */
 	(void)nt_u16(&at);
 	const uint8_t *pdb = nt_take(&at, IMAGE_GUID_SIZE);

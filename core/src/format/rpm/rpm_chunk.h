@@ -24,7 +24,7 @@
 #define RPM_LINE_MAX        ((size_t)16 << 20)
 #define RPM_OBJECT_LINE_MAX ((size_t)1 << 30)
 
-/** What may be wrong with a line; lenient reading counts each kind separately. */
+/** A mistake in a line; lenient reading counts each kind separately. */
 enum rpm_problem_kind {
 	RPM_BAD_HEX,
 	RPM_OVERFLOW,

@@ -10,7 +10,10 @@
 
 #define RPM_FLUSH_SIZE ((size_t)FUZZED(256 << 10, 512))
 
-/* Of graph_info.time, and from 0001-01-01 to 1970-01-01. */
+/*
+ * graph_info.time counts ticks of 100 ns; from 0001-01-01 to 1970-01-01 there are so many
+ * milliseconds.
+ */
 #define TICKS_PER_MS  UINT64_C(10000)
 #define UNIX_EPOCH_MS UINT64_C(62135596800000)
 

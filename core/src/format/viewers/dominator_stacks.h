@@ -20,7 +20,7 @@ enum stack_level {
 	STACK_TYPE  /**< objects of one type */
 };
 
-/** What is dominated along one path of names. */
+/** The objects that are dominated along one path of names, counted. */
 struct stack_branch {
 	uint32_t parent; /**< HD_NONE: the first branch */
 	uint32_t frame;  /**< number in dominator_stacks.frames */
