@@ -305,7 +305,7 @@ int named_file_open_directly(const char *sysroot, const char *path, enum named_f
 	return fd;
 }
 
-/* What a broker's errno means: see hd_broker.open. */
+/* Translate a broker's errno: see hd_broker.open. */
 static enum named_file_result result_of(int code)
 {
 	return code == EINVAL    ? NAMED_FILE_NOT_REGULAR

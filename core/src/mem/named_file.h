@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/** What happened with a file name that came from a core or a dump. */
+/** The result of opening a file whose name came from a core or a dump. */
 enum named_file_result {
 	NAMED_FILE_OPENED,
 	NAMED_FILE_FAILED,      /**< see errno */
@@ -12,7 +12,7 @@ enum named_file_result {
 	NAMED_FILE_NO_IMAGE, /**< it is not of the kind that was asked for */
 };
 
-/** What a file must be to be opened, by its first bytes. */
+/** The kind of file that may be opened, by its first bytes. */
 enum named_file_kind {
 	NAMED_FILE_ANY,
 	NAMED_FILE_IMAGE, /**< an ELF program or library, or a PE image */

@@ -188,7 +188,7 @@ static enum hd_status use_threads(struct target *target, const struct hd_debugge
 	return target_sort_threads(target, err);
 }
 
-/* What the debugger lists. */
+/* Take over the modules and threads that the debugger lists. */
 static enum hd_status use_lists(struct target *target, const struct hd_debugger *debugger,
 				struct hd_error *err)
 {

@@ -15,7 +15,7 @@
 /** Most bytes of a build-id. */
 #define BUILD_ID_MAX 64u
 
-/** What the program headers of a 64-bit ELF image say. */
+/** The program headers of a 64-bit ELF image, as far as they are used. */
 struct elf_image {
 	uint64_t bias;    /**< added to its own addresses (p_vaddr) */
 	uint64_t dynamic; /**< address of .dynamic; 0 = none */

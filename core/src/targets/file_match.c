@@ -233,7 +233,7 @@ enum target_file_state file_match(const struct target *target, const struct file
 				  const struct mapped_file *file, char *reason, size_t reason_size)
 {
 	reason[0] = '\0';
-	/* What the core has decides which kind of file it must be, whatever the file is now. */
+	/* The core's own bytes decide which kind of file it must be, whatever the file is now. */
 	enum target_file_state state = match_elf(target, parts, file, reason, reason_size);
 	if (state == TARGET_FILE_NONE)
 		state = match_pe(target, parts, file, reason, reason_size);

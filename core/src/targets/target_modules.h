@@ -4,7 +4,7 @@
 
 #include "targets/target.h"
 
-/* What the ELF images of a target contain. */
+/* Reads the ELF images of a target. */
 
 /**
  * Look up an exported symbol by the GNU hash table of @p module.

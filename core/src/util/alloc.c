@@ -197,7 +197,7 @@ static void *grow_pages(void *old, size_t had, size_t bytes)
 	void *ptr =
 		place ? mremap(old, had, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place) : MAP_FAILED;
 	if (ptr == MAP_FAILED) {
-		/* What was to make way may be somebody else's by now. */
+		/* Another thread may own the pages by now that were to make way. */
 		page_file_forget(more);
 		return NULL;
 	}
@@ -227,7 +227,10 @@ void *pages_resize(void *old, size_t old_count, size_t count, size_t size)
 			return NULL;
 		if (had > keep)
 			unmap_pages((char *)old + keep, had - keep);
-		/* What stays mapped after the new end becomes zero again, for the next growth. */
+		/*
+		 * The bytes that stay mapped after the new end become zero again, for the next
+		 * growth.
+		 */
 		if (bytes < old_bytes) {
 			memset((char *)old + bytes, 0,
 			       (keep < old_bytes ? keep : old_bytes) - bytes);

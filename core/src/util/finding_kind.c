@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "util/finding_kind.h"
 
-/* What --lenient does. */
+/* The effect of --lenient. */
 #define LINE  "1 line of the file was left out"
 #define LINES "lines of the file were left out"
 

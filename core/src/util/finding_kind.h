@@ -118,7 +118,7 @@ enum finding_loss {
 	LOSS_OBJECTS = 4
 };
 
-/** What all findings of one kind have in common. */
+/** The properties that all findings of one kind have in common. */
 struct finding_traits {
 	const char *name;      /**< as it is printed: "gc-in-progress" */
 	const char *lost_one;  /**< what is lost, for one or for any number; NULL: nothing is

@@ -211,7 +211,7 @@ static enum hd_status open_by(const struct hd_broker *broker, const char *path, 
 			*err = reason;
 		return (enum hd_status)reason.status;
 	}
-	/* What is written directly has no place. */
+	/* A file that is written directly has no place. */
 	*ret = place->id ? place : NULL;
 	if (!place->id)
 		mem_free(place);

@@ -143,7 +143,10 @@ void *page_file_map(size_t bytes)
 	(void)pthread_mutex_lock(&file.lock);
 	char *base = atomic_load(&file.base);
 	if (base && bytes <= file.size - file.used && reserve_room(file.fd, file.used, bytes)) {
-		/* What is full is written while the next is filled: pages that wait to be written cannot be taken. */
+		/*
+		 * The kernel writes full pages while the next are filled: pages that wait to be
+		 * written cannot be taken.
+		 */
 		(void)sync_file_range(file.fd, 0, (off_t)file.used, SYNC_FILE_RANGE_WRITE);
 		void *mapped = mmap(base + file.used, bytes, PROT_READ | PROT_WRITE,
 				    MAP_SHARED | MAP_FIXED, file.fd, (off_t)file.used);

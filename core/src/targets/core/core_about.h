@@ -21,7 +21,7 @@ enum core_content {
 	CONTENT_MINI, /**< little more than stacks: no managed heap can be expected */
 };
 
-/** What is known about a core file as a whole. */
+/** The facts about a core file as a whole. */
 struct core_about {
 	enum core_producer producer;
 	enum core_content content;

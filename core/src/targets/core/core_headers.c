@@ -94,7 +94,7 @@ static size_t count_to_first_segment(const struct mapped_file *file, const Elf64
 	return (size_t)((first.p_offset - header->e_phoff) / sizeof(first));
 }
 
-/* What section header 0 says the number is; 0: it is not there. */
+/* The number of program headers as section header 0 has it; 0: that header is missing. */
 static size_t count_of_section(const struct mapped_file *file, const Elf64_Ehdr *header)
 {
 	Elf64_Shdr zero;

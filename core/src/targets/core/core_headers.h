@@ -27,7 +27,7 @@ struct core_note_segment {
  */
 #define GIVEN_MAX 2u
 
-/** What the ELF and program headers of a core say, limited to what the file contains. */
+/** The ELF header and program headers of a core, limited to what the file contains. */
 struct core_headers {
 	struct core_load *loads; /**< in the order of the file */
 	size_t load_count, load_capacity;

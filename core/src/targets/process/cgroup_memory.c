@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a cgroup tells of its memory, for both versions (doc/memory.md 8.3). */
+/* Reads what a cgroup tells of its memory, in both versions (doc/memory.md 8.3). */
 #include "targets/process/cgroup_memory.h"
 
 #include <stdio.h>

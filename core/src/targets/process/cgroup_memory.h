@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** What the kernel counts for a cgroup and for those below it. */
+/** The numbers that the kernel counts for a cgroup and those below it. */
 enum cgroup_number {
 	CGROUP_CURRENT,   /**< bytes, those of the page cache too */
 	CGROUP_PEAK,      /**< the most that it had */
@@ -29,7 +29,7 @@ struct cgroup_pressure {
 	uint64_t total;      /**< microseconds */
 };
 
-/** What a limit still allows. */
+/** The room below a limit. */
 struct cgroup_bound {
 	char *path; /**< the cgroup that has the limit; owned */
 	uint64_t limit;

@@ -6,7 +6,10 @@
 
 #include "util/text.h"
 
-/** What the two versions of cgroups differ in (cgroup-v1/memory.rst, cgroup-v2.rst of the kernel). */
+/**
+ * The differences between the two versions of cgroups (cgroup-v1/memory.rst, cgroup-v2.rst of the
+ * kernel).
+ */
 struct cgroup_version {
 	uint32_t number; /**< 1 or 2 */
 	const char *controller, *folder;

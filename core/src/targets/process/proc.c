@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What /proc says about a process. */
+/* Reads the files of /proc about a process. */
 #include "targets/process/proc.h"
 
 #include <dirent.h>
@@ -428,7 +428,7 @@ enum hd_status proc_check(int pid, struct proc_status *ret, struct hd_error *err
 	return HD_OK;
 }
 
-/* What to say about the Yama module's rule for tracing, or "". */
+/* A hint about the Yama module's rule for tracing, or "". */
 static const char *yama_hint(void)
 {
 	struct text text = { 0 };

@@ -22,7 +22,7 @@ struct proc_maps {
 	size_t rows_count, rows_capacity;
 };
 
-/** What /proc/PID/status says. */
+/** The values of /proc/PID/status. */
 struct proc_status {
 	char name[64];  /**< the command, as the kernel cuts it */
 	char state;     /**< of a living thread, if there is one: R S D T t Z X; 0 = unknown */

@@ -232,7 +232,7 @@ static enum hd_status open_stopped(struct opening *opening, struct hd_error *err
 	const struct target_thread *threads;
 	size_t count;
 	struct target *target = opening->target;
-	/* What may take long comes first: the process runs on meanwhile. */
+	/* Work that may take long comes first: the process runs on meanwhile. */
 	TRY(read_process_maps(opening, err));
 	TRY(process_copy_create(opening->server, &opening->maps, target->options.no_files,
 				&opening->copy, err));

@@ -25,7 +25,7 @@ struct plan {
 	struct hd_error *err;
 };
 
-/* What a mapping contains where it was not written to. */
+/* The content of a mapping where the process has not written to it. */
 struct backing {
 	size_t source; /* SOURCE_*, or NO_FILE: it cannot be read */
 	uint64_t start, offset;

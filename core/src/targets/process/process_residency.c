@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a process is in memory: smaps, and the pages that are there (doc/memory.md 1.3). */
+/*
+ * Finds which part of a process is in memory: smaps, and the pages that are there (doc/memory.md
+ * 1.3).
+ */
 #include "targets/process/process_residency.h"
 
 #include <stdlib.h>

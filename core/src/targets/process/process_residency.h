@@ -15,7 +15,7 @@ struct residency_row {
 	uint64_t dirty;      /**< in memory and this process's own (Private_Dirty) */
 };
 
-/** What of a process was in memory at one moment (doc/memory.md 1.3). */
+/** The part of a process that was in memory at one moment (doc/memory.md 1.3). */
 struct process_residency {
 	struct residency_row *rows; /**< ascending */
 	size_t rows_count, rows_capacity;

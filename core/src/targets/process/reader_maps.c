@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a reader knows of the mappings of the process, and their files. */
+/* A reader keeps the mappings of the process, and their files, here. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -145,7 +145,7 @@ static size_t read_by_pages(struct process_reader *reader, const struct reader_m
 			    uint64_t address, uint8_t *buf, size_t size, int *error)
 {
 	uint64_t end = address + size, at = address;
-	/* What a private mapping of a file has of its own is not in the file. */
+	/* A private mapping of a file can have pages of its own, which are not in the file. */
 	bool has_own =
 		!map->is_shared && (map->kind == READER_MAP_FILE || map->kind == READER_MAP_MEMORY);
 	uint32_t kind = has_own ? SERVER_PAGES_WRITTEN : SERVER_PAGES_PRESENT;

@@ -209,7 +209,10 @@ _Noreturn void server_main(struct server_setup *setup)
 					   .room = setup->room };
 	if (server.signals >= 0 && start_reader(&server, 0) == 0)
 		serve_client(&server);
-	/* Those that have stopped meanwhile are let go here, and the others when this process ends: at once. */
+	/*
+	 * Threads that have stopped meanwhile are let go here; the end of this process lets the
+	 * others go, at once.
+	 */
 	stopper_reap(&server.stopper);
 	(void)stopper_release(&server.stopper);
 	end_readers(&server);

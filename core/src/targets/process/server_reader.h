@@ -2,7 +2,10 @@
 #ifndef HEAPDUMP_SRC_TARGET_SERVER_READER_H
 #define HEAPDUMP_SRC_TARGET_SERVER_READER_H
 
-/* What the parts of a reader share: server_reader.c, reader_maps.c, reader_pages.c, reader_memory.c. */
+/*
+ * The parts of a reader share this: server_reader.c, reader_maps.c, reader_pages.c,
+ * reader_memory.c.
+ */
 #include <sys/uio.h>
 
 #include "targets/process/proc.h"

@@ -15,7 +15,7 @@ struct held {
 	bool is_gone;
 };
 
-/** What a stopper remembers; made before the fork, all zeros at first. */
+/** The memory of a stopper; made before the fork, all zeros at first. */
 struct stopper_room {
 	struct held held[SERVER_THREADS_MAX];
 	uint32_t places[STOPPER_PLACES]; /**< a hash table: index in held plus 1; 0: free */
