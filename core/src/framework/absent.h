@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the framework of a heap lacks, of what answers looked for. */
+/*
+ * Tells which types and fields answers have looked for, and the framework of the heap does not
+ * have.
+ */
 #ifndef HEAPDUMP_SRC_FRAMEWORK_ABSENT_H
 #define HEAPDUMP_SRC_FRAMEWORK_ABSENT_H
 

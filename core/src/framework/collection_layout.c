@@ -216,7 +216,7 @@ static const struct collection_layout layouts[] = {
 	  .items = "_values",
 	  .other = "_keys",
 	  .is_own = true },
-	/* Of Int32FrozenDictionary and Int32FrozenSet: a number is its own hash code. */
+	/* Int32FrozenDictionary and Int32FrozenSet: a number is its own hash code. */
 	{ .name = FROZEN "FrozenDictionary",
 	  .shape = SHAPE_ARRAY,
 	  .items = "_values",

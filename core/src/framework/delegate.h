@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a delegate refers to, in the releases before 11 and since: doc/coreclr.md 20. */
+/* Reads the targets of a delegate, in the releases before 11 and since: doc/coreclr.md 20. */
 #ifndef HEAPDUMP_SRC_FRAMEWORK_DELEGATE_H
 #define HEAPDUMP_SRC_FRAMEWORK_DELEGATE_H
 

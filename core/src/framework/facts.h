@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What answers know of the framework's types and fields, by number: framework/fact_table.h. */
+/* Numbers the types and fields of the framework that answers know: framework/fact_table.h. */
 #ifndef HEAPDUMP_SRC_FRAMEWORK_FACTS_H
 #define HEAPDUMP_SRC_FRAMEWORK_FACTS_H
 

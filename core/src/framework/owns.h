@@ -10,7 +10,7 @@
 struct clr;
 struct type;
 
-/** What decides, of what is known of a module. */
+/** The owner of a type, as far as its module tells it. */
 enum module_owner {
 	OWNER_UNKNOWN, /**< nothing does: go by the name */
 	OWNER_FRAMEWORK,

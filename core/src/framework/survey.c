@@ -23,7 +23,7 @@
 #define BASES_MAX  32u
 #define NAMES_TOLD 3u
 
-/* What is known of a row. */
+/* The state of a row of the table. */
 enum row_state {
 	ROW_UNKNOWN,
 	ROW_PRESENT,

@@ -12,7 +12,7 @@ struct finalizer_queue {
 	uint32_t heap;
 };
 
-/** What finalizer_queue_read() found. */
+/** The results of finalizer_queue_read(). */
 enum queue_result {
 	QUEUE_SOUND,
 	QUEUE_NONE,    /**< the heap has none yet */

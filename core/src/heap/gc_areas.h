@@ -4,7 +4,7 @@
 
 #include "heap/heap.h"
 
-/** What the GC has besides its segments (doc/memory.md 2.1, 2.2). */
+/** The memory that the GC has besides its segments (doc/memory.md 2.1, 2.2). */
 enum gc_area_kind {
 	GC_AREA_RANGE, /**< all addresses that it may use for objects, or those of the first segments */
 	GC_AREA_TABLE,

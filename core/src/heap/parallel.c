@@ -76,7 +76,7 @@ static enum hd_status first_failure(const struct parallel_walk *walk, unsigned i
 			*err = walk->errors[i];
 		return walk->status[i];
 	}
-	/* What looked like damage then may not be damage. */
+	/* Without memory for the types, sound objects can look like damage. */
 	return clr_type_table_failed(walk->heap->clr) ? fail_nomem(err) : HD_OK;
 }
 

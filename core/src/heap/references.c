@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an object refers to, by its type's GCDesc (doc/coreclr.md 8; gc/gcdesc.h). */
+/* Finds the references of an object by its type's GCDesc (doc/coreclr.md 8; gc/gcdesc.h). */
 #include "heap/references.h"
 
 #include "arch/address_space.h"

@@ -217,7 +217,7 @@ void starts_finish(struct starts *starts)
 		starts->parts[i + 1].first = starts->parts[i].first + starts->parts[i].count;
 }
 
-/* What mark_segment() works on. */
+/* mark_segment() works on this. */
 struct marking {
 	struct starts *starts;
 	bool with_free;

@@ -91,7 +91,7 @@ void walker_begin(struct walker *walker, const struct segment *segment, uint64_t
 /** Slow path of walker_next(). */
 enum walk_result walker_slow(struct walker *walker);
 
-/** What object_decode() found. */
+/** The results of object_decode(). */
 enum decode_result {
 	DECODE_OBJECT,
 	DECODE_MISSING,  /**< its first 16 bytes are not in the target */

@@ -4,7 +4,7 @@
 
 #include "heap/walk.h"
 
-/** What lies at an address. */
+/** The kind of place that an address is in. */
 enum place {
 	PLACE_OUTSIDE, /**< no segment of the heap */
 	PLACE_OBJECT,  /**< an object starts there */

@@ -35,7 +35,7 @@ bool managed_lock_read(struct members *members, uint64_t address, struct managed
 bool condition_waiter(struct members *members, uint64_t condition, uint64_t *cursor,
 		      uint64_t *ret_event);
 
-/** What the framework says of a thread (ThreadWaitInfo). */
+/** The framework's record of a thread's waits (ThreadWaitInfo). */
 enum wait_info_state {
 	WAIT_INFO_NONE,   /**< nothing: a release before 11, or a thread without a Thread object */
 	WAIT_INFO_BROKEN, /**< there should be something, and it cannot be read */
@@ -65,7 +65,7 @@ enum waitable_type {
 	WAITABLE_MUTEX,
 };
 
-/** What a handle of the framework is for the framework: an event, a semaphore, or a mutex. */
+/** A handle of the framework as the framework sees it: an event, a semaphore, or a mutex. */
 struct waitable {
 	uint64_t address;
 	int64_t signals, limit; /**< of a semaphore: how many are free, and the highest count */

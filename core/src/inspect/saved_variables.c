@@ -8,7 +8,10 @@
 #include "util/alloc.h"
 #include "util/text.h"
 
-/* What BaseSize of a struct has besides its fields: the header and the MethodTable of its box. */
+/*
+ * The BaseSize of a struct counts this besides its fields: the header and the MethodTable of its
+ * box.
+ */
 #define BOX_OVERHEAD 16u
 
 void saved_variables_deinit(struct saved_variables *saved)

@@ -26,7 +26,7 @@ struct table {
 	struct text_run run;
 };
 
-/* What the workers share. */
+/* The workers share this. */
 struct string_collection {
 	struct job *job;
 	const struct strings_filter *filter;

@@ -7,7 +7,7 @@
 
 struct text;
 
-/** What a Continuation object says. */
+/** The content of a Continuation object. */
 struct suspended {
 	struct object object;
 	uint64_t next;        /**< the Continuation of the method that awaits this one; 0: none */

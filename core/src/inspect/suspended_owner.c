@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Of which instantiation of a generic type a suspended method is (doc/coreclr.md 21.4). */
+/* Finds the instantiation of a generic type whose method is suspended (doc/coreclr.md 21.4). */
 #include "clr/code/method.h"
 #include "clr/code/saved_variables.h"
 #include "clr/code/source.h"
@@ -53,7 +53,7 @@ static const struct type *owner_of_context(struct heap *heap, const struct suspe
 	return found;
 }
 
-/* What is saved that may be "this". */
+/* Searches the saved variables for one that may be "this". */
 struct owner_search {
 	struct heap *heap;
 	const struct suspended *continuation;

@@ -96,7 +96,7 @@ struct exception_frame {
 	uint64_t method_desc; /**< 0 = not known */
 };
 
-/** What an exception object says; strings as UTF-8, owned. */
+/** The content of an exception object; strings as UTF-8, owned. */
 struct exception_info {
 	uint64_t address, inner;
 	int32_t hresult;

@@ -218,7 +218,9 @@ static bool is_in_holder(const struct root_collector *collector, const struct st
 	return slot->thread != UINT32_MAX || (segment && segment->generation == GENERATION_POH);
 }
 
-/* Those of collectible types are edges from their LoaderAllocator on. */
+/*
+ * Statics of collectible types are not roots: they are edges that begin at their LoaderAllocator.
+ */
 static enum hd_status add_static_roots(struct root_collector *collector)
 {
 	struct root_set *set = collector->set;

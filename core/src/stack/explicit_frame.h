@@ -49,7 +49,7 @@ void frame_chain_deinit(struct frame_chain *chain);
  */
 uint64_t explicit_frame_method(struct clr *clr, const struct explicit_frame *frame);
 
-/** What is known about the code that a Frame leads to. */
+/** The state of the code that a Frame leads to. */
 struct frame_context {
 	struct registers registers;
 	bool is_active;  /**< it was interrupted there: ip is not a return address */

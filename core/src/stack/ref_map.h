@@ -4,7 +4,7 @@
 
 #include "clr/clr.h"
 
-/** What a word of a TransitionBlock contains (gcrefmap.h). */
+/** The content of a word of a TransitionBlock (gcrefmap.h). */
 enum ref_map_kind {
 	REF_MAP_SKIP,
 	REF_MAP_REFERENCE,

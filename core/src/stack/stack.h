@@ -95,7 +95,7 @@ struct stack_options {
 	bool native;       /**< also the native frames, as far as they can be walked */
 };
 
-/** What several walks share: unwind information, caches. */
+/** Several walks share this: unwind information, caches. */
 struct stack_walker;
 
 /**

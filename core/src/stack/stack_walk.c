@@ -17,7 +17,9 @@
 /* The smallest frame; and a Frame, with what is looked up for it. */
 #define FRAME_COST 16u
 #define CHAIN_COST 64u
-/* What all walks may read: the core's size this many times, and what small cores may need. */
+/*
+ * All walks together may read this: the core's size so many times, and what small cores may need.
+ */
 #define READ_FACTOR 4u
 #define READ_FLOOR  ((uint64_t)4 << 20)
 

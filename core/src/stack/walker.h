@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_STACK_WALKER_H
 #define HEAPDUMP_SRC_STACK_WALKER_H
 
-/* What the files of the stack walk share. */
+/* The files of the stack walk share this. */
 
 #include "stack/exception_info.h"
 #include "stack/explicit_frame.h"
@@ -127,7 +127,7 @@ enum step walk_bad(struct thread_walk *walk, const char *format, ...) HD_PRINTF(
  */
 bool walk_take(struct thread_walk *walk, uint64_t bytes);
 
-/** What is known about the code at @p ip; valid until the next call.  NULL: memory is exhausted. */
+/** The facts about the code at @p ip; valid until the next call.  NULL: memory is exhausted. */
 struct code_entry *code_table_find(struct stack_walker *walker, uint64_t ip);
 void code_table_deinit(struct code_table *table);
 

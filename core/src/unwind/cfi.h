@@ -18,7 +18,7 @@ struct cfi *cfi_create(const struct target *target);
 /** NULL is allowed. */
 void cfi_destroy(struct cfi *cfi);
 
-/** What cfi_step() found. */
+/** The results of cfi_step(). */
 enum cfi_result {
 	CFI_FRAME,  /**< registers are the caller's */
 	CFI_SIGNAL, /**< it was a signal frame: registers are those of the interrupted code */

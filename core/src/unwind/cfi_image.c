@@ -73,7 +73,7 @@ static void read_eh_frame_header(struct memory *memory, uint64_t address, uint64
 	image->width = width;
 }
 
-/* What is used of the program headers here; addresses are not relocated. */
+/* The program headers, as far as they are used here; addresses are not relocated. */
 struct segments {
 	uint64_t begin, end; /* of all PT_LOADs */
 	uint64_t first;      /* of the byte with offset 0 in the file */

@@ -196,7 +196,7 @@ static void find_offset(struct decoder *decoder)
 		uint64_t behind = decoder->bits.position;
 		decoder->safe_point = find_safe_point(decoder, table, query->offset - 1);
 		decoder->bits.position = behind;
-		/* What the call returned is known since version 3. */
+		/* Since version 3 the information also tells what the call returned. */
 		decoder->has_scratch = query->version >= 3;
 	}
 	decoder->info->is_unknown =

@@ -4,7 +4,7 @@
 
 #include "unwind/registers.h"
 
-/** What a stack slot's offset is relative to (gcinfotypes.h, GcStackSlotBase); or a register. */
+/** The base of a stack slot's offset (gcinfotypes.h, GcStackSlotBase); or a register. */
 enum gc_slot_base {
 	GC_SLOT_CALLER_SP,
 	GC_SLOT_SP,
@@ -25,7 +25,7 @@ struct gc_slot {
 	int32_t offset;    /**< bytes, relative to base */
 };
 
-/** What to look up. */
+/** The question to gc_info_decode(). */
 struct gc_info_query {
 	unsigned int version; /**< version of the GCInfo: 2 (.NET 8), 3 (9), 4 (10), 5 (11) */
 	uint32_t offset;      /**< offset of the instruction pointer in the method */
@@ -40,7 +40,7 @@ struct gc_info_query {
 #define GC_INFO_SLOTS_MAX 65536u
 #define GC_INFO_BYTES_MAX ((size_t)1 << 20)
 
-/** What was found; zeroed before the first use, reused by the next. */
+/** The answer; zeroed before the first use, reused by the next. */
 struct gc_info {
 	uint32_t code_length;
 	uint8_t frame_register; /**< REG_NONE: none */

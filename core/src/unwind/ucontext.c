@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel pushes when it calls a signal handler (arch/x86/include/uapi/asm/ucontext.h). */
+/*
+ * Reads the record that the kernel pushes when it calls a signal handler
+ * (arch/x86/include/uapi/asm/ucontext.h).
+ */
 #include "arch/address_space.h"
 #include "unwind/cfi.h"
 

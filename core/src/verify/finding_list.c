@@ -98,7 +98,7 @@ enum hd_status finding_list_index(struct finding_list *list, struct hd_error *er
 				(struct finding_place){ list->rows[i].address, (uint32_t)i };
 		}
 	}
-	/* What is left over ends the index. */
+	/* Unused entries fill the end of the index. */
 	while (count < list->place_count)
 		list->places[count++] = (struct finding_place){ UINT64_MAX, NO_FINDING };
 	qsort(list->places, list->place_count, sizeof(*list->places), compare_finding_places);

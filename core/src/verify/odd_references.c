@@ -239,7 +239,7 @@ static bool is_rest_of_block(const struct resolver *resolver, const struct segme
 	       odd->value == clr_free_method_table(resolver->heap->clr);
 }
 
-/* What a background GC has not freed yet may still refer to what it has freed. */
+/* An object that a background GC has not freed yet may still refer to one that it has freed. */
 static enum verdict own_verdict(const struct resolver *resolver, const struct odd_reference *odd)
 {
 	return resolver->is_sweeping && odd->value % 8 == 0 ? VERDICT_GC_IN_PROGRESS

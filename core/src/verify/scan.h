@@ -65,7 +65,7 @@ struct zones {
 	size_t count;
 };
 
-/** What a GC that was under way has left in objects. */
+/** The marks that a GC that was under way has left in objects. */
 struct collection_marks {
 	uint64_t marked;
 	uint64_t nodes;    /**< nodes of plugs, which a GC wrote over objects */
@@ -95,7 +95,7 @@ static inline bool verify_knows_threads(const struct clr *clr)
 	return clr_knows_all_threads(clr) && clr_thread_count(clr) > 0;
 }
 
-/** What one worker works with. */
+/** One worker works with this. */
 struct verify_scan {
 	struct heap *heap;
 	const struct verify_options *options;

@@ -150,7 +150,7 @@ static enum hd_status resolve_object(struct resolver *resolver, const struct odd
 					  .address = odd->object,
 					  .slot = odd->object - 4,
 					  .word = odd->word };
-	/* What the header refers to may also be missing. */
+	/* The structure that the header refers to may also be missing. */
 	if (is_header && resolver->is_partial)
 		finding.verdict = VERDICT_MISSING_BYTES;
 	describe_header(resolver, odd, &finding);

@@ -53,7 +53,7 @@ struct verify_result {
 	size_t damaged_count;
 };
 
-/** What to verify; zero: everything. */
+/** The part of the heap to verify; zero: everything. */
 struct verify_options {
 	const struct segment *const *segments; /**< NULL: all */
 	size_t segment_count;
