@@ -6,7 +6,7 @@
 
 #define LONGEST_SECONDS (UINT64_C(366) * 24 * 3600)
 
-/* What may follow a number, and what it stands for; ends with a zero byte. */
+/* A letter that may follow a number, and its factor; a zero byte ends the list. */
 struct unit {
 	char letter;
 	uint64_t factor;

@@ -7,7 +7,7 @@
 
 /* The words of settings: what is taken is removed from the beginning, what is not stays. */
 
-/** What is left of a word. */
+/** The rest of a word. */
 struct word {
 	const char *at, *end;
 };

@@ -39,7 +39,7 @@ struct com_object {
 	void *const *methods;
 };
 
-/** What every interface begins with. */
+/** Every interface begins with these. */
 enum unknown_method {
 	UNKNOWN_QUERY,
 	UNKNOWN_ADD_REF,

@@ -64,7 +64,7 @@ void events_way_deliver(const struct delivered *event)
 				: NULL;
 		if (renamed)
 			taken.payload = renamed;
-		/* What is lost is counted, and said in the end. */
+		/* The snapshot counts lost events, and says so in the end. */
 		enum hd_status ignored = hd_snapshot_event(snapshot, &taken, NULL);
 		(void)ignored;
 	}

@@ -9,7 +9,7 @@
 
 #include "stopping.h"
 
-/** What ICorProfilerCallback10::EventPipeEventDelivered hands over; borrowed. */
+/** The arguments of ICorProfilerCallback10::EventPipeEventDelivered; borrowed. */
 struct delivered {
 	uintptr_t provider;
 	uint32_t id, version;

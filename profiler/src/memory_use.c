@@ -152,7 +152,9 @@ static uint64_t limit_of(const struct hierarchy *hierarchy, const char *group)
 	return least;
 }
 
-/* What all processes of a group have left of its limit; UINT64_MAX: not known. */
+/*
+ * The bytes that all processes of a group together have left of its limit; UINT64_MAX: not known.
+ */
 static uint64_t left_of(const struct hierarchy *hierarchy, const char *group)
 {
 	char text[32], stat[8192];
@@ -195,7 +197,7 @@ uint64_t memory_limit(void)
 	return limit < least ? limit : least;
 }
 
-/* What the machine can still give; UINT64_MAX: nobody knows. */
+/* The bytes that the machine can still give; UINT64_MAX: nobody knows. */
 static uint64_t memory_available(void)
 {
 	static const char mark[] = "\nMemAvailable:";

@@ -11,7 +11,7 @@
  * rss, every, oom, exit, heap, growth, pressure, high), %% a percent sign.
  */
 
-/** What is wrong with a pattern, in a few words; NULL: nothing. */
+/** The mistake in a pattern, in a few words; NULL: none. */
 const char *out_path_problem(const char *pattern);
 
 /** Is its format one that the library writes, and cannot read? */

@@ -15,7 +15,7 @@
 #define RELEASE_OF_CONTINUATIONS 11
 #define PARENT_OFFSET            16u /* in a MethodTable, whose address a class id is */
 
-/* Of IMetaDataImport. */
+/* Numbers of IMetaDataImport's methods. */
 #define IMPORT_TYPE_PROPERTIES 12 /* GetTypeDefProps */
 #define IMPORT_NESTED_CLASS    62 /* GetNestedClassProps */
 #define NESTED_MOST            16u
@@ -123,7 +123,7 @@ hresult runtime_detach(uint32_t milliseconds)
 	return detach(info, milliseconds);
 }
 
-/* What is listened to all the time. */
+/* The events that we always listen to. */
 static atomic_uint always_low, always_high;
 
 hresult runtime_listen(uint32_t low, uint32_t high)
@@ -141,7 +141,7 @@ hresult runtime_listen_always(uint32_t low, uint32_t high)
 	atomic_store(&always_high, high_before | high);
 	hresult result = runtime_listen(0, 0);
 	if (result != COM_OK) {
-		/* What is refused now would be refused each time. */
+		/* The runtime would refuse each time what it refuses now. */
 		atomic_store(&always_low, low_before);
 		atomic_store(&always_high, high_before);
 	}

@@ -7,7 +7,7 @@
 
 #include "com.h"
 
-/* What is called of the runtime's ICorProfilerInfo to ICorProfilerInfo12 (doc/coreclr.md 19). */
+/* Calls the runtime's ICorProfilerInfo to ICorProfilerInfo12 (doc/coreclr.md 19). */
 
 #define LISTEN_DOMAINS     0x10u /* COR_PRF_MONITOR_APPDOMAIN_LOADS */
 #define LISTEN_EXCEPTIONS  0x40u /* COR_PRF_MONITOR_EXCEPTIONS */

@@ -30,7 +30,7 @@ static void variable_name(enum setting setting, char *ret)
 		*at = (char)toupper((unsigned char)*at);
 }
 
-/* What a setting is called in a line about it, and what happens then. */
+/* The name of a setting in a line about it, and the consequence of a mistake in it. */
 struct source {
 	char name[64];
 	const char *outcome;
@@ -149,7 +149,7 @@ static bool parse_each(const struct setting_texts *texts, bool is_file, struct s
 	return true;
 }
 
-/* What the words ask for must be possible together. */
+/* The words must be possible together. */
 static bool check_together(const struct settings *settings)
 {
 	const char *ending = strrchr(settings->out, '.');

@@ -25,7 +25,7 @@ enum setting {
 	SETTINGS
 };
 
-/** What the user has written for each; "": nothing. */
+/** The user's text for each setting; "": none. */
 struct setting_texts {
 	char text[SETTINGS][SETTING_SIZE];
 };
@@ -41,7 +41,7 @@ enum way {
 	WAY_WALK    /**< by a forced collection, about which the runtime tells profilers */
 };
 
-/** What the user asks for. */
+/** The settings as they were understood. */
 struct settings {
 	struct when when;       /**< what leads to a snapshot */
 	enum way way;           /**< how the runtime is asked */

@@ -13,7 +13,7 @@
 #include "read_text.h"
 #include "write_line.h"
 
-/* What libjansson compares a stream with, which we never give it (CMakeLists.txt). */
+/* libjansson compares a stream with this one, which we never give it (CMakeLists.txt). */
 extern FILE *profiler_no_stream;
 FILE *profiler_no_stream;
 

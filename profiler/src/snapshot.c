@@ -192,7 +192,7 @@ static enum way choose_way(const struct settings *settings, bool is_ending)
 		return settings->way;
 	if (is_ending)
 		return WAY_WALK;
-	/* What the socket sends becomes a file, of which the page is made. */
+	/* The bytes of the socket become a file, and the page is made of that file. */
 	bool is_readable = !settings->has_report || !out_path_is_only_written(settings->out);
 	bool is_socket =
 		own_socket_exists() && !settings->is_held && is_readable && !memory_is_short();

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/** What ends a snapshot early: another thread, or the end of whoever waits for it. */
+/** Two things end a snapshot early: another thread, or the end of whoever waits for it. */
 struct stopping {
 	atomic_bool is_set;
 	int peer; /**< the connection to whoever waits; -1: there is none */

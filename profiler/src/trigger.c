@@ -199,7 +199,7 @@ static void await_start(void)
 	       !own_tasks_count(".NET Finalizer"))
 		stay(START_STEP_MS);
 	stay(START_REST_MS);
-	/* What has come meanwhile is looked at now. */
+	/* The thread looks now at what has come meanwhile. */
 	(void)sem_post(&trigger.woken);
 }
 
@@ -219,7 +219,7 @@ static void *run_trigger(void *arg)
 		watch_collections();
 		bool is_out = false;
 		const char *now = next_reason(&watch, &is_out);
-		/* What comes once is not forgotten for what comes again. */
+		/* A reason that comes only once must not give way to one that comes again. */
 		if (now && (!reason || strcmp(reason, "oom") != 0))
 			reason = now;
 		if (!reason)
@@ -304,7 +304,7 @@ void trigger_thrown(uintptr_t object)
 	}
 	if (atomic_exchange(&trigger.was_out, true))
 		return;
-	/* Of one whose thread did not wait. */
+	/* An earlier snapshot may have ended without its thread waiting: take its sign away. */
 	while (sem_trywait(&trigger.is_out_done) == 0) {
 	}
 	atomic_store(&trigger.thrower, gettid());

@@ -29,7 +29,7 @@ static void add_unit(struct name *name, uint16_t unit)
 		name->text[name->used++] = unit;
 }
 
-/* What does not fit is left out. */
+/* Pieces that do not fit are left out. */
 static void push_type(struct name *name, uintptr_t type)
 {
 	const struct piece piece = { type, '?' };
@@ -44,7 +44,7 @@ static void push_unit(struct name *name, uint16_t unit)
 		name->pieces[name->count++] = piece;
 }
 
-/* Of an array: the element's name comes first, then the brackets. */
+/* The name of an array is the element's name, then the brackets. */
 static void push_array(struct name *name, const struct runtime_array *array)
 {
 	push_unit(name, ']');

@@ -7,7 +7,7 @@
 
 #define TYPE_NAME_UNITS 1000u
 
-/** What a BulkType event says about a type (doc/formats.md 6). */
+/** A BulkType event's description of a type (doc/formats.md 6). */
 struct type_about {
 	uint64_t module;
 	uint32_t token;

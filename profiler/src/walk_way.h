@@ -39,7 +39,7 @@ const char *walk_way(struct hd_snapshot *snapshot, const struct stopping *stop);
 /** GarbageCollectionStarted: which generations are collected, and was it asked for? */
 void walk_way_started(size_t count, const int32_t *is_collected, bool is_induced);
 
-/** What RootReferences2 tells: arrays of @c count entries; @c ids may be NULL. */
+/** The arguments of RootReferences2: arrays of @c count entries; @c ids may be NULL. */
 struct walk_roots {
 	size_t count;
 	const uintptr_t *objects;

@@ -113,7 +113,7 @@ const char *watch_look(struct watch *watch)
 {
 	const char *reason = NULL;
 	if (watch->when->seconds && watch_now() >= watch->next) {
-		/* What a long snapshot has missed is not made up for. */
+		/* A long snapshot may have missed some; they are not made up for. */
 		watch->next = watch_now() + (uint64_t)watch->when->seconds * 1000;
 		reason = "every";
 	}

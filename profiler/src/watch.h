@@ -8,7 +8,7 @@
 #include "level.h"
 #include "when.h"
 
-/** What must be looked at from time to time. */
+/** The watch looks at this from time to time. */
 struct watch {
 	const struct when *when;
 	uint64_t next;         /**< when the next snapshot of a schedule is due (watch_now()) */

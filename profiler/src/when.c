@@ -32,7 +32,7 @@ static bool parse_every(struct word word, struct when *ret)
 	return word.at != before && word_take_time(&word, &ret->seconds) && word.at == word.end;
 }
 
-/* What is measured, the sign, and how much of it is too much. */
+/* Take the name of the measure and the sign; the amount follows. */
 static bool take_above(struct word *word, const char *measure)
 {
 	if (!word_take(word, measure))
@@ -135,7 +135,10 @@ static bool parse_word(struct word word, const struct when_source *source, struc
 	return parse_any(word, ret);
 }
 
-/* What is in front of the next comma, without the blanks around it; @p text is then at that comma, or at the end. */
+/*
+ * The text up to the next comma, without the blanks around it; @p text is then at that comma, or at
+ * the end.
+ */
 static struct word next_word(const char **text)
 {
 	struct word word = { *text, *text + strcspn(*text, ",") };

@@ -8,7 +8,7 @@
 #define GROWTH_MOST    1000u
 #define SIGNAL_DEFAULT 6 /* "signal": SIGRTMIN and this; SIGRTMIN+0 is the runtime's own */
 
-/** What leads to a snapshot. */
+/** The events that lead to a snapshot. */
 struct when {
 	bool at_exit;         /**< the program ends */
 	bool at_oom;          /**< the first OutOfMemoryException is thrown */
