@@ -26,7 +26,10 @@ FUNCTION = re.compile(
 )
 STRUCT = re.compile(r"^(?:static )?(?:const )?(?:typedef )?struct (\w+) \{\n(.*?)^\}", re.M | re.S)
 MACRO = re.compile(r"^#define (\w+)(\()?", re.M)
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 FIELDS_MAX, FUNCTION_MAX, PARAMETERS_MAX = 20, 60, 5
+FREE = r"^\t+(?:\w+_(?:deinit|destroy)|mem_free|pages_free)\(.*;"
+COLUMNS_MAX = 100  # what is longer is counted as several lines, so that joining lines is no gain
 
 
 class Function(NamedTuple):
@@ -99,6 +102,38 @@ class Code:
             if path.suffix == suffix
         ]
 
+    def code_lines(self) -> int:
+        """Lines that hold more than a comment; of a long one each COLUMNS_MAX columns."""
+        lines = (
+            line.expandtabs(8).rstrip()
+            for path in self.files
+            for line in COMMENT.sub(
+                lambda match: "\n" * match[0].count("\n"), path.read_text(encoding="utf-8")
+            ).splitlines()
+        )
+        return sum(-(-len(line) // COLUMNS_MAX) for line in lines)
+
+    def comment_lines(self) -> int:
+        """Lines that have a part of a comment."""
+        return sum(
+            match[0].count("\n") + 1
+            for path in self.files
+            for match in COMMENT.finditer(path.read_text(encoding="utf-8"))
+        )
+
+    def one_user(self) -> list[Path]:
+        """Internal headers that one file besides their own .c includes, tests included."""
+        users: dict[Path, set[Path]] = collections.defaultdict(set)
+        tests = sorted((SOURCE / "tests").rglob("*.[ch]"))
+        for path in self.files + tests:
+            for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
+                for folder in (path.parent, SOURCE / "core" / "src", SOURCE / "core"):
+                    if (folder / name).is_file():
+                        users[(folder / name).resolve()].add(path)
+                        break
+        headers = [f for f in self.files if f.suffix == ".h" and "include" not in f.parts]
+        return [h for h in headers if len(users[h] - {h.with_suffix(".c")}) == 1]
+
     def structs(self) -> dict[str, set[Path]]:
         """Files by the name of a struct that they define."""
         names: dict[str, set[Path]] = collections.defaultdict(set)
@@ -136,7 +171,7 @@ class Code:
     def uses(self, pattern: str, outside: str = "", inside: str = "") -> tuple[int, int]:
         """How often a pattern is met, and in how many files."""
         counts = [
-            len(re.findall(pattern, code))
+            len(re.findall(pattern, code, re.M))
             for path, code in self.code.items()
             if not (outside and f"/{outside}/" in path.as_posix())
             and (not inside or f"/{inside}/" in path.as_posix())
@@ -150,6 +185,8 @@ def rows(code: Code) -> Iterator[tuple[str, str]]:
     folders = collections.Counter(f.parent.relative_to(SOURCE).as_posix() for f in code.files)
     yield ".c files, headers", f"{len(sources)}, {len(code.files) - len(sources)}"
     yield "lines", f"{sum(code.lengths('.c')) + sum(code.lengths('.h')):,}"
+    yield "lines of code, of comments", f"{code.code_lines():,}, {code.comment_lines():,}"
+    yield "headers with one user besides their own .c", str(len(code.one_user()))
     yield ".c lines: median / p90 / max", spread(code.lengths(".c"))
     yield "header lines: median / p90 / max", spread(code.lengths(".h"))
     yield "functions", str(len(code.functions))
@@ -183,6 +220,10 @@ def rows(code: Code) -> Iterator[tuple[str, str]]:
         ("`json_*` calls in command", r"\bjson_\w+\(", "", "command"),
         ("`out_*` calls in command", r"\bout_\w+\(", "", "command"),
         ("`findings_add` calls", r"\bfindings_add\(", "", ""),
+        ("scope guards (`HD_CLEANUP`)", r"\bHD_CLEANUP\(", "", ""),
+        ("statuses carried on (`status == HD_OK`)", r"\bstatus == HD_OK\b", "", ""),
+        ("frees by hand (`_deinit`, `_destroy`, `mem_free`)", FREE, "", ""),
+        ("tables of columns with an enum beside them", r"struct column \w+\[\w+\] =", "", ""),
     ):
         count, files = code.uses(pattern, outside, inside)
         yield what, f"{count} in {files} files"
