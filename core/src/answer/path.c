@@ -47,28 +47,20 @@ static struct cell path_type_cell(const struct hd_graph *graph, uint32_t type)
 			 graph->types[type].id);
 }
 
-enum path_column {
-	PATH_ADDRESS,
-	PATH_TYPE,
-	PATH_SIZE,
-	PATH_VIA,
-	PATH_FOLDED,
-	PATH_WIDTH,     /* text only: least columns of the address */
-	PATH_CONTINUES, /* text only: the rest was shown above */
-	PATH_COLUMNS
-};
+#define PATH_LIST(X)                                                                    \
+	X(PATH_ADDRESS, "address", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "the object") \
+	X(PATH_TYPE, "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "name of its type")    \
+	X(PATH_SIZE, "size", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT, "its own bytes")      \
+	X(PATH_VIA, "via", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                          \
+	  "field or element that refers to the next object")                            \
+	X(PATH_FOLDED, "folded", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                  \
+	  "in place of an object: how many are left out here")                          \
+	X(PATH_WIDTH, NULL, NULL, KIND_NUMBER, 0, 0,                                    \
+	  NULL) /* text only: least columns of the address */                           \
+	X(PATH_CONTINUES, NULL, NULL, KIND_FLAG, 0, 0,                                  \
+	  NULL) /* text only: the rest was shown above */
 
-static const struct column path_columns[PATH_COLUMNS] = {
-	[PATH_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "the object" },
-	[PATH_TYPE] = { "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "name of its type" },
-	[PATH_SIZE] = { "size", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT, "its own bytes" },
-	[PATH_VIA] = { "via", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-		       "field or element that refers to the next object" },
-	[PATH_FOLDED] = { "folded", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			  "in place of an object: how many are left out here" },
-	[PATH_WIDTH] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
-	[PATH_CONTINUES] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
-};
+COLUMNS(path, PATH_COLUMNS, PATH_LIST);
 
 /* After a fold, the names and the end of the line follow. */
 static void path_layout(struct out *out, const struct cell *cells)
@@ -105,16 +97,12 @@ const struct schema path_schema = {
 	.layout = path_layout,
 };
 
-enum fold_column {
-	FOLD_TYPE,
-	FOLD_INDEX, /* text only: among the types of the fold */
-	FOLD_COLUMNS
-};
+#define FOLD_LIST(X)                                                                           \
+	X(FOLD_TYPE, "type", NULL, KIND_TYPE, 0, 0, "a type of the objects that are left out") \
+	X(FOLD_INDEX, NULL, NULL, KIND_NUMBER, 0, 0,                                           \
+	  NULL) /* text only: among the types of the fold */
 
-static const struct column fold_columns[FOLD_COLUMNS] = {
-	[FOLD_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "a type of the objects that are left out" },
-	[FOLD_INDEX] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
-};
+COLUMNS(fold, FOLD_COLUMNS, FOLD_LIST);
 
 static void path_fold_layout(struct out *out, const struct cell *cells)
 {

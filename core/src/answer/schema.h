@@ -112,6 +112,19 @@ struct schema {
 	void (*layout)(struct out *out, const struct cell *cells);
 };
 
+/**
+ * A table of columns and the constants of their cells, written once: LIST(X) has a row
+ * X(CONSTANT, name, heading, kind, width, look, help) for each.  Defines enum NAME_column, whose last
+ * constant COUNT is their number, and the array NAME_columns.
+ */
+#define COLUMNS(name, COUNT, LIST)                       \
+	enum name##_column{ LIST(LIST_CONSTANT) COUNT }; \
+	static const struct column name##_columns[COUNT] = { LIST(LIST_ROW) }
+
+/** The two ways to take a row of such a list. */
+#define LIST_CONSTANT(constant, ...) constant,
+#define LIST_ROW(constant, ...)      [constant] = { __VA_ARGS__ },
+
 /** The number of elements and the array itself, for initialisers of a schema. */
 #define SCHEMA_COLUMNS(array) .columns = (array), .count = sizeof(array) / sizeof((array)[0])
 

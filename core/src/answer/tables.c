@@ -110,16 +110,11 @@ static const struct schema plain_schema = {
 	.is_main = true,
 };
 
-enum statistics_total_column {
-	TOTAL_COUNT,
-	TOTAL_SIZE,
-	TOTAL_COLUMNS
-};
+#define TOTAL_LIST(X)                                                            \
+	X(TOTAL_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "objects of all types") \
+	X(TOTAL_SIZE, "size", NULL, KIND_BYTES, 0, 0, "their bytes")
 
-static const struct column total_columns[TOTAL_COLUMNS] = {
-	[TOTAL_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "objects of all types" },
-	[TOTAL_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
-};
+COLUMNS(total, TOTAL_COLUMNS, TOTAL_LIST);
 
 static void statistics_total_layout(struct out *out, const struct cell *cells)
 {
