@@ -43,6 +43,17 @@ struct option {
 	const char *const *choices; /**< for VALUE_CHOICE, case ignored; NULL ends */
 };
 
+/**
+ * The options of a command and their numbers, written once as the columns of a table are: defines an
+ * enum of the constants, and the array NAME_options, which ends as lists of options do.
+ */
+#define OPTIONS(name, LIST)                                                                     \
+	enum {                                                                                  \
+		LIST(LIST_CONSTANT)                                                             \
+	};                                                                                      \
+	static const struct option name##_options[] = { LIST(LIST_ROW){ NULL, VALUE_NONE, NULL, \
+									NULL, NULL } }
+
 /** Options of SOS's command that users know and this one does not have. */
 struct sos_option {
 	const char *names;   /**< " a p ": each between blanks; NULL ends a list */

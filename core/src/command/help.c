@@ -143,18 +143,12 @@ enum hd_status hd_command_help(const char *name, const struct hd_sink *sink, str
 	return status;
 }
 
-enum help_column {
-	HELP_NAME,
-	HELP_SUMMARY,
-	HELP_USAGE,
-	HELP_COLUMNS
-};
+#define HELP_LIST(X)                                                       \
+	X(HELP_NAME, "name", NULL, KIND_TEXT, 0, 0, "name of the command") \
+	X(HELP_SUMMARY, "summary", NULL, KIND_TEXT, 0, 0, "what it does")  \
+	X(HELP_USAGE, "usage", NULL, KIND_TEXT, 0, 0, "its words and options")
 
-static const struct column help_columns[HELP_COLUMNS] = {
-	[HELP_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "name of the command" },
-	[HELP_SUMMARY] = { "summary", NULL, KIND_TEXT, 0, 0, "what it does" },
-	[HELP_USAGE] = { "usage", NULL, KIND_TEXT, 0, 0, "its words and options" },
-};
+COLUMNS(help, HELP_COLUMNS, HELP_LIST);
 
 /* Data only. */
 static enum hd_status write_commands(struct call *call, const struct command *only)

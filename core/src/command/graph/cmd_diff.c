@@ -10,44 +10,30 @@
 #include "command/table.h"
 #include "util/alloc.h"
 
-enum {
-	OPT_TYPE,
-	OPT_LIMIT
-};
+#define DIFF_OPTIONS(X)                                                                 \
+	X(OPT_TYPE, "type", VALUE_TYPE, "TEXT", "types whose name contains TEXT", NULL) \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "list at most N types (0 = all)", NULL)
 
-static const struct option diff_options[] = {
-	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "types whose name contains TEXT", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N types (0 = all)", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(diff, DIFF_OPTIONS);
 
 static bool diff_row_differs(const struct diff_row *row)
 {
 	return row->count_before != row->count_after || row->size_before != row->size_after;
 }
 
-enum change_column {
-	CHANGE_NAME,
-	CHANGE_COUNT_BEFORE,
-	CHANGE_COUNT_AFTER,
-	CHANGE_SIZE_BEFORE,
-	CHANGE_SIZE_AFTER,
-	CHANGE_TRACING,
-	CHANGE_COLUMNS
-};
+#define CHANGE_LIST(X)                                                                \
+	X(CHANGE_NAME, "name", NULL, KIND_TYPE, 0, 0,                                 \
+	  "name of the type; null: all types without a name")                         \
+	X(CHANGE_COUNT_BEFORE, "count_before", NULL, KIND_NUMBER, 0, 0,               \
+	  "its objects in what is open")                                              \
+	X(CHANGE_COUNT_AFTER, "count_after", NULL, KIND_NUMBER, 0, 0, "in the other") \
+	X(CHANGE_SIZE_BEFORE, "size_before", NULL, KIND_BYTES, 0, 0,                  \
+	  "their bytes in what is open")                                              \
+	X(CHANGE_SIZE_AFTER, "size_after", NULL, KIND_BYTES, 0, 0, "in the other")    \
+	X(CHANGE_TRACING, "tracing", NULL, KIND_FLAG, 0, 0,                           \
+	  "is it of tracing, which collect is, too?")
 
-static const struct column change_columns[CHANGE_COLUMNS] = {
-	[CHANGE_NAME] = { "name", NULL, KIND_TYPE, 0, 0,
-			  "name of the type; null: all types without a name" },
-	[CHANGE_COUNT_BEFORE] = { "count_before", NULL, KIND_NUMBER, 0, 0,
-				  "its objects in what is open" },
-	[CHANGE_COUNT_AFTER] = { "count_after", NULL, KIND_NUMBER, 0, 0, "in the other" },
-	[CHANGE_SIZE_BEFORE] = { "size_before", NULL, KIND_BYTES, 0, 0,
-				 "their bytes in what is open" },
-	[CHANGE_SIZE_AFTER] = { "size_after", NULL, KIND_BYTES, 0, 0, "in the other" },
-	[CHANGE_TRACING] = { "tracing", NULL, KIND_FLAG, 0, 0,
-			     "is it of tracing, which collect is, too?" },
-};
+COLUMNS(change, CHANGE_COLUMNS, CHANGE_LIST);
 
 static void change_layout(struct out *out, const struct cell *cells)
 {
@@ -140,22 +126,14 @@ static enum hd_status write_diff_rows(struct call *call, const struct diff *diff
 	return HD_OK;
 }
 
-enum diff_total_column {
-	TOTAL_COUNT_BEFORE,
-	TOTAL_COUNT_AFTER,
-	TOTAL_SIZE_BEFORE,
-	TOTAL_SIZE_AFTER,
-	TOTAL_COLUMNS
-};
+#define TOTAL_LIST(X)                                                                              \
+	X(TOTAL_COUNT_BEFORE, "count_before", NULL, KIND_NUMBER, 0, 0,                             \
+	  "all objects of what is open")                                                           \
+	X(TOTAL_COUNT_AFTER, "count_after", NULL, KIND_NUMBER, 0, 0, "those of the other")         \
+	X(TOTAL_SIZE_BEFORE, "size_before", NULL, KIND_BYTES, 0, 0, "their bytes in what is open") \
+	X(TOTAL_SIZE_AFTER, "size_after", NULL, KIND_BYTES, 0, 0, "in the other")
 
-static const struct column total_columns[TOTAL_COLUMNS] = {
-	[TOTAL_COUNT_BEFORE] = { "count_before", NULL, KIND_NUMBER, 0, 0,
-				 "all objects of what is open" },
-	[TOTAL_COUNT_AFTER] = { "count_after", NULL, KIND_NUMBER, 0, 0, "those of the other" },
-	[TOTAL_SIZE_BEFORE] = { "size_before", NULL, KIND_BYTES, 0, 0,
-				"their bytes in what is open" },
-	[TOTAL_SIZE_AFTER] = { "size_after", NULL, KIND_BYTES, 0, 0, "in the other" },
-};
+COLUMNS(total, TOTAL_COLUMNS, TOTAL_LIST);
 
 static void put_diff_total(struct out *out, const char *what, uint64_t before, uint64_t after)
 {

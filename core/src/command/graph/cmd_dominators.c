@@ -15,24 +15,18 @@
 #include "util/bitmap.h"
 #include "util/job.h"
 
-enum {
-	OPT_TOP,
-	OPT_STAT,
-	OPT_CONSERVATIVE
-};
-
 #define DEFAULT_TOP 30u
 /* Rows are indented up to this depth. */
 #define TREE_INDENT_MAX 60u
 
-static const struct option dominators_options[] = {
-	[OPT_TOP] = { "top", VALUE_NUMBER, "N", "show the N objects that retain most (30)", NULL },
-	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "by type, the objects that no other one dominates",
-		       NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "treat every word on a stack as a reference", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+#define DOMINATORS_OPTIONS(X)                                                                     \
+	X(OPT_TOP, "top", VALUE_NUMBER, "N", "show the N objects that retain most (30)", NULL)    \
+	X(OPT_STAT, "stat", VALUE_NONE, NULL, "by type, the objects that no other one dominates", \
+	  NULL)                                                                                   \
+	X(OPT_CONSERVATIVE, "conservative", VALUE_CONSERVATIVE, NULL,                             \
+	  "treat every word on a stack as a reference", NULL)
+
+OPTIONS(dominators, DOMINATORS_OPTIONS);
 
 /* What says of each object who keeps it alive. */
 struct dominated_by {
@@ -191,37 +185,24 @@ static void link_parents(struct top_list *list, const struct dominators *dominat
 	}
 }
 
-enum node_column {
-	NODE_ADDRESS,
-	NODE_TYPE,
-	NODE_SIZE,
-	NODE_RETAINED,
-	NODE_COUNT,
-	NODE_PARENT,
-	NODE_ROOT_KIND,
-	NODE_ROOT,
-	NODE_LABEL, /* text only: of the root */
-	NODE_DEPTH, /* text only: in the tree */
-	NODE_COLUMNS
-};
+#define NODE_LIST(X)                                                                    \
+	X(NODE_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "the object")              \
+	X(NODE_TYPE, "type", NULL, KIND_TYPE, 0, 0, "name of its type")                 \
+	X(NODE_SIZE, "size", NULL, KIND_BYTES, 0, 0, "its own bytes")                   \
+	X(NODE_RETAINED, "retained", NULL, KIND_BYTES, 0, 0,                            \
+	  "bytes that would be freed with it, its own among them")                      \
+	X(NODE_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                 \
+	  "objects that would be freed with it, and itself")                            \
+	X(NODE_PARENT, "parent", NULL, KIND_ADDRESS, 0, 0,                              \
+	  "the object that dominates it; null: no single one does")                     \
+	X(NODE_ROOT_KIND, "root.kind", NULL, KIND_TEXT, 0, 0,                           \
+	  "kind of the nearest root that it is reached from")                           \
+	X(NODE_ROOT, "root.name", NULL, KIND_TEXT, 0, 0,                                \
+	  "its name: for a static its field, for locals their method; null: none")      \
+	X(NODE_LABEL, NULL, NULL, KIND_TEXT, 0, 0, NULL)   /* text only: of the root */ \
+	X(NODE_DEPTH, NULL, NULL, KIND_NUMBER, 0, 0, NULL) /* text only: in the tree */
 
-static const struct column node_columns[NODE_COLUMNS] = {
-	[NODE_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0, "the object" },
-	[NODE_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
-	[NODE_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "its own bytes" },
-	[NODE_RETAINED] = { "retained", NULL, KIND_BYTES, 0, 0,
-			    "bytes that would be freed with it, its own among them" },
-	[NODE_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0,
-			 "objects that would be freed with it, and itself" },
-	[NODE_PARENT] = { "parent", NULL, KIND_ADDRESS, 0, 0,
-			  "the object that dominates it; null: no single one does" },
-	[NODE_ROOT_KIND] = { "root.kind", NULL, KIND_TEXT, 0, 0,
-			     "kind of the nearest root that it is reached from" },
-	[NODE_ROOT] = { "root.name", NULL, KIND_TEXT, 0, 0,
-			"its name: for a static its field, for locals their method; null: none" },
-	[NODE_LABEL] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
-	[NODE_DEPTH] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
-};
+COLUMNS(node, NODE_COLUMNS, NODE_LIST);
 
 /* A number that ends at @p width, and a blank. */
 static void put_right_number(struct out *out, uint64_t number, size_t width)

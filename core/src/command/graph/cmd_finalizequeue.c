@@ -7,31 +7,20 @@
 #include "command/heap/heap_call.h"
 #include "command/table.h"
 
-enum {
-	OPT_DETAIL,
-	OPT_ALL_READY,
-	OPT_SHORT,
-	OPT_MT,
-	OPT_STAT,
-	OPT_LIMIT,
-	OPT_CONSERVATIVE
-};
+#define FINALIZEQUEUE_OPTIONS(X)                                                               \
+	X(OPT_DETAIL, "detail", VALUE_NONE, NULL,                                              \
+	  "also part of the queue and type of each object", NULL)                              \
+	X(OPT_ALL_READY, "allReady", VALUE_NONE, NULL,                                         \
+	  "objects that are ready, or will be once a GC has found them dead", NULL)            \
+	X(OPT_SHORT, "short", VALUE_NONE, NULL, "only the addresses, one per line", NULL)      \
+	X(OPT_MT, "mt", VALUE_TYPE_ID, "MT", "objects of this MethodTable", NULL)              \
+	X(OPT_STAT, "stat", VALUE_NONE, NULL, "only the statistics by type", NULL)             \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "list at most N objects, or types (0 = all)", \
+	  NULL)                                                                                \
+	X(OPT_CONSERVATIVE, "conservative", VALUE_CONSERVATIVE, NULL,                          \
+	  "with -allReady: treat every word on a stack as a reference", NULL)
 
-static const struct option finalizequeue_options[] = {
-	[OPT_DETAIL] = { "detail", VALUE_NONE, NULL,
-			 "also part of the queue and type of each object", NULL },
-	[OPT_ALL_READY] = { "allReady", VALUE_NONE, NULL,
-			    "objects that are ready, or will be once a GC has found them dead",
-			    NULL },
-	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses, one per line", NULL },
-	[OPT_MT] = { "mt", VALUE_TYPE_ID, "MT", "objects of this MethodTable", NULL },
-	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects, or types (0 = all)",
-			NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "with -allReady: treat every word on a stack as a reference", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(finalizequeue, FINALIZEQUEUE_OPTIONS);
 
 static const char *const part_names[FINALIZER_PARTS] = {
 	[FINALIZER_POH] = "poh",     [FINALIZER_LOH] = "loh",   [FINALIZER_GEN2] = "gen2",
@@ -95,21 +84,14 @@ static const struct schema queue_schema = {
 	.layout = queue_layout,
 };
 
-enum part_column {
-	PART_NAME,
-	PART_COUNT,
-	PART_BEGIN,
-	PART_END,
-	PART_COLUMNS
-};
+#define PART_LIST(X)                                                                \
+	X(PART_NAME, "part", NULL, KIND_TEXT, 0, 0,                                 \
+	  "generation of its objects, or critical or ready: their turn has come")   \
+	X(PART_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "its entries")              \
+	X(PART_BEGIN, "begin", NULL, KIND_ADDRESS, 0, 0, "where its entries begin") \
+	X(PART_END, "end", NULL, KIND_ADDRESS, 0, 0, "where they end")
 
-static const struct column part_columns[PART_COLUMNS] = {
-	[PART_NAME] = { "part", NULL, KIND_TEXT, 0, 0,
-			"generation of its objects, or critical or ready: their turn has come" },
-	[PART_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "its entries" },
-	[PART_BEGIN] = { "begin", NULL, KIND_ADDRESS, 0, 0, "where its entries begin" },
-	[PART_END] = { "end", NULL, KIND_ADDRESS, 0, 0, "where they end" },
-};
+COLUMNS(part, PART_COLUMNS, PART_LIST);
 static const struct schema part_schema = { .name = "parts", SCHEMA_COLUMNS(part_columns) };
 
 static void write_parts(struct answer *answer, const struct finalizer_queue *queue)
@@ -160,34 +142,22 @@ static const char *generation_at(const struct heap *heap, uint64_t address)
 	return segment ? generation_name(segment_generation_at(segment, address)) : NULL;
 }
 
-enum entry_column {
-	ENTRY_OBJECT,
-	ENTRY_MT,
-	ENTRY_TYPE,
-	ENTRY_SIZE,
-	ENTRY_HEAP,
-	ENTRY_GENERATION,
-	ENTRY_PART,
-	ENTRY_READY,
-	ENTRY_ADDRESS,
-	ENTRY_COLUMNS
-};
+#define ENTRY_LIST(X)                                                                     \
+	X(ENTRY_OBJECT, "address", "Address", KIND_ADDRESS, 16, LOOK_ADDRESS,             \
+	  "where the object begins")                                                      \
+	X(ENTRY_MT, "mt", "MT", KIND_ADDRESS, 16, 0, "its MethodTable")                   \
+	X(ENTRY_TYPE, "type", "Type", KIND_TYPE, 0, 0, "name of its type")                \
+	X(ENTRY_SIZE, "size", "Size", KIND_BYTES, 14, LOOK_THOUSANDS, "its own bytes")    \
+	X(ENTRY_HEAP, "heap", "Heap", KIND_NUMBER, 4, 0, "the logical heap of its queue") \
+	X(ENTRY_GENERATION, "generation", NULL, KIND_TEXT, 0, 0,                          \
+	  "where the object is: 0, 1, 2, loh, poh or nongc")                              \
+	X(ENTRY_PART, "part", "Part", KIND_TEXT, 8, LOOK_LEFT,                            \
+	  "where the entry is: gen0, gen1, gen2, loh, poh, critical or ready")            \
+	X(ENTRY_READY, "ready", NULL, KIND_FLAG, 0, 0,                                    \
+	  "has its turn come, so that the queue keeps it alive?")                         \
+	X(ENTRY_ADDRESS, "entry", NULL, KIND_ADDRESS, 0, 0, "where the entry of the queue is")
 
-static const struct column entry_columns[ENTRY_COLUMNS] = {
-	[ENTRY_OBJECT] = { "address", "Address", KIND_ADDRESS, 16, LOOK_ADDRESS,
-			   "where the object begins" },
-	[ENTRY_MT] = { "mt", "MT", KIND_ADDRESS, 16, 0, "its MethodTable" },
-	[ENTRY_TYPE] = { "type", "Type", KIND_TYPE, 0, 0, "name of its type" },
-	[ENTRY_SIZE] = { "size", "Size", KIND_BYTES, 14, LOOK_THOUSANDS, "its own bytes" },
-	[ENTRY_HEAP] = { "heap", "Heap", KIND_NUMBER, 4, 0, "the logical heap of its queue" },
-	[ENTRY_GENERATION] = { "generation", NULL, KIND_TEXT, 0, 0,
-			       "where the object is: 0, 1, 2, loh, poh or nongc" },
-	[ENTRY_PART] = { "part", "Part", KIND_TEXT, 8, LOOK_LEFT,
-			 "where the entry is: gen0, gen1, gen2, loh, poh, critical or ready" },
-	[ENTRY_READY] = { "ready", NULL, KIND_FLAG, 0, 0,
-			  "has its turn come, so that the queue keeps it alive?" },
-	[ENTRY_ADDRESS] = { "entry", NULL, KIND_ADDRESS, 0, 0, "where the entry of the queue is" },
-};
+COLUMNS(entry, ENTRY_COLUMNS, ENTRY_LIST);
 
 static void put_entry(struct out *out, const struct cell *cells)
 {

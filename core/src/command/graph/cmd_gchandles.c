@@ -5,13 +5,6 @@
 #include "answer/tables.h"
 #include "command/table.h"
 
-enum {
-	OPT_STAT,
-	OPT_TYPE,
-	OPT_PER_DOMAIN,
-	OPT_LIMIT
-};
-
 /* Also taken: WeakWinRT, and JSON's names. */
 static const char *const kind_choices[] = {
 	"Strong",   "Pinned",    "AsyncPinned",   "RefCounted",
@@ -20,17 +13,15 @@ static const char *const kind_choices[] = {
 	NULL
 };
 
-static const struct option gchandles_options[] = {
-	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics", NULL },
-	[OPT_TYPE] = { "type", VALUE_TEXT, "KIND",
-		       "only handles of this kind: Strong, Pinned, Dependent, WeakShort, ...",
-		       kind_choices },
-	[OPT_PER_DOMAIN] = { "perdomain", VALUE_NONE, NULL,
-			     "accepted for SOS: there is only one domain", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N handles, or types (0 = all)",
-			NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+#define GCHANDLES_OPTIONS(X)                                                                    \
+	X(OPT_STAT, "stat", VALUE_NONE, NULL, "only the statistics", NULL)                      \
+	X(OPT_TYPE, "type", VALUE_TEXT, "KIND",                                                 \
+	  "only handles of this kind: Strong, Pinned, Dependent, WeakShort, ...", kind_choices) \
+	X(OPT_PER_DOMAIN, "perdomain", VALUE_NONE, NULL,                                        \
+	  "accepted for SOS: there is only one domain", NULL)                                   \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "list at most N handles, or types (0 = all)", NULL)
+
+OPTIONS(gchandles, GCHANDLES_OPTIONS);
 
 /* Types of handles, in the order of SOS's list of counts. */
 static const struct kind {
@@ -88,31 +79,20 @@ static bool has_secondary(const struct handle *handle)
 	return handle->type == HANDLE_DEPENDENT || handle->type == HANDLE_WEAK_INTERIOR;
 }
 
-enum handle_column {
-	HANDLE_ADDRESS,
-	HANDLE_KIND,
-	HANDLE_OBJECT,
-	HANDLE_TYPE,
-	HANDLE_OBJECT_SIZE,
-	HANDLE_SECONDARY,
-	HANDLE_DATA,
-	HANDLE_CLASS,
-	HANDLE_COLUMNS
-};
+#define HANDLE_LIST(X)                                                                    \
+	X(HANDLE_ADDRESS, "address", "Handle", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER, \
+	  "where the handle is")                                                          \
+	X(HANDLE_KIND, "kind", "Type", KIND_TEXT, 11, LOOK_LEFT, "kind of the handle")    \
+	X(HANDLE_OBJECT, "object", "Object", KIND_ADDRESS, 16,                            \
+	  LOOK_ZEROS | LOOK_UPPER | LOOK_ADDRESS, "what it refers to")                    \
+	X(HANDLE_TYPE, "type", NULL, KIND_TYPE, 0, 0, "type of the object")               \
+	X(HANDLE_OBJECT_SIZE, NULL, "Size", KIND_BYTES, 8, 0, NULL)                       \
+	X(HANDLE_SECONDARY, "secondary", NULL, KIND_ADDRESS, 0, 0,                        \
+	  "for a dependent handle: what the object keeps alive")                          \
+	X(HANDLE_DATA, NULL, "Data", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER, NULL)     \
+	X(HANDLE_CLASS, NULL, "Type", KIND_TYPE, 0, 0, NULL)
 
-static const struct column handle_columns[HANDLE_COLUMNS] = {
-	[HANDLE_ADDRESS] = { "address", "Handle", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER,
-			     "where the handle is" },
-	[HANDLE_KIND] = { "kind", "Type", KIND_TEXT, 11, LOOK_LEFT, "kind of the handle" },
-	[HANDLE_OBJECT] = { "object", "Object", KIND_ADDRESS, 16,
-			    LOOK_ZEROS | LOOK_UPPER | LOOK_ADDRESS, "what it refers to" },
-	[HANDLE_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "type of the object" },
-	[HANDLE_OBJECT_SIZE] = { NULL, "Size", KIND_BYTES, 8, 0, NULL },
-	[HANDLE_SECONDARY] = { "secondary", NULL, KIND_ADDRESS, 0, 0,
-			       "for a dependent handle: what the object keeps alive" },
-	[HANDLE_DATA] = { NULL, "Data", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER, NULL },
-	[HANDLE_CLASS] = { NULL, "Type", KIND_TYPE, 0, 0, NULL },
-};
+COLUMNS(handle, HANDLE_COLUMNS, HANDLE_LIST);
 
 const struct schema gchandles_schema = {
 	.name = "handles",

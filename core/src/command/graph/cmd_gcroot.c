@@ -15,18 +15,6 @@
 #include "report/root_label.h"
 #include "util/bitmap.h"
 
-enum {
-	OPT_TYPE,
-	OPT_MT,
-	OPT_ALL,
-	OPT_LIMIT,
-	OPT_WEAK,
-	OPT_NOSTACKS,
-	OPT_GCGEN,
-	OPT_FULL,
-	OPT_CONSERVATIVE
-};
-
 #define DEFAULT_LIMIT 100u
 /* So many weak roots that look alike are folded. */
 #define ALIKE_MIN 3u
@@ -35,24 +23,22 @@ enum {
 /* From this generation on a collection looks at the whole heap. */
 #define GCGEN_WHOLE 2u
 
-static const struct option gcroot_options[] = {
-	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "a tree of what keeps the objects of such types",
-		       NULL },
-	[OPT_MT] = { "mt", VALUE_TYPE_ID, "ID", "the same of one type (MethodTable or type id)",
-		     NULL },
-	[OPT_ALL] = { "all", VALUE_NONE, NULL, "show each root with its path up to the object",
-		      NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N",
-			"show at most N roots, or branches (100; 0 = all)", NULL },
-	[OPT_WEAK] = { "weak", VALUE_NONE, NULL, "paths from weak roots too", NULL },
-	[OPT_NOSTACKS] = { "nostacks", VALUE_NONE, NULL, "leave out local variables", NULL },
-	[OPT_GCGEN] = { "gcgen", VALUE_NUMBER, "N", "as a collection of generation N sees it",
-			NULL },
-	[OPT_FULL] = { "full", VALUE_NONE, NULL, "fold nothing, and shorten no names", NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "treat every word on a stack as a reference", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+#define GCROOT_OPTIONS(X)                                                                          \
+	X(OPT_TYPE, "type", VALUE_TYPE, "TEXT", "a tree of what keeps the objects of such types",  \
+	  NULL)                                                                                    \
+	X(OPT_MT, "mt", VALUE_TYPE_ID, "ID", "the same of one type (MethodTable or type id)",      \
+	  NULL)                                                                                    \
+	X(OPT_ALL, "all", VALUE_NONE, NULL, "show each root with its path up to the object", NULL) \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N",                                                   \
+	  "show at most N roots, or branches (100; 0 = all)", NULL)                                \
+	X(OPT_WEAK, "weak", VALUE_NONE, NULL, "paths from weak roots too", NULL)                   \
+	X(OPT_NOSTACKS, "nostacks", VALUE_NONE, NULL, "leave out local variables", NULL)           \
+	X(OPT_GCGEN, "gcgen", VALUE_NUMBER, "N", "as a collection of generation N sees it", NULL)  \
+	X(OPT_FULL, "full", VALUE_NONE, NULL, "fold nothing, and shorten no names", NULL)          \
+	X(OPT_CONSERVATIVE, "conservative", VALUE_CONSERVATIVE, NULL,                              \
+	  "treat every word on a stack as a reference", NULL)
+
+OPTIONS(gcroot, GCROOT_OPTIONS);
 
 /* What stood above the root that is written now. */
 struct heading_place {
@@ -238,38 +224,24 @@ static enum hd_status write_weak(struct gcroot_writer *writer, size_t count)
 	return HD_OK;
 }
 
-enum summary_column {
-	SUMMARY_OBJECT,
-	SUMMARY_REACHABLE,
-	SUMMARY_LEFT_ALONE,
-	SUMMARY_FOUND,
-	SUMMARY_TRUNCATED,
-	/* text only */
-	SUMMARY_SHOWN,      /* of the roots that were found */
-	SUMMARY_HIDDEN,     /* stack roots that -nostacks left out */
-	SUMMARY_WEAK,       /* weak roots */
-	SUMMARY_GENERATION, /* of -gcgen */
-	SUMMARY_COMPLETE,   /* were all roots and references read? */
-	SUMMARY_MERGED,     /* were their paths merged? */
-	SUMMARY_PLACE,      /* of an object that is left alone */
-	SUMMARY_COLUMNS
-};
+#define SUMMARY_LIST(X)                                                                          \
+	X(SUMMARY_OBJECT, "object", NULL, KIND_ADDRESS, 0, 0, "the object")                      \
+	X(SUMMARY_REACHABLE, "reachable", NULL, KIND_FLAG, 0, 0, "is it kept alive?")            \
+	X(SUMMARY_LEFT_ALONE, "left_alone", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,                  \
+	  "is it too old for a collection of that generation?")                                  \
+	X(SUMMARY_FOUND, "found", NULL, KIND_NUMBER, 0, 0, "roots that keep it alive")           \
+	X(SUMMARY_TRUNCATED, "truncated", NULL, KIND_FLAG, 0, 0, "are there more roots?")        \
+	X(SUMMARY_SHOWN, NULL, NULL, KIND_NUMBER, 0, 0, NULL) /* of the roots that were found */ \
+	X(SUMMARY_HIDDEN, NULL, NULL, KIND_NUMBER, 0, 0,                                         \
+	  NULL) /* stack roots that -nostacks left out */                                        \
+	X(SUMMARY_WEAK, NULL, NULL, KIND_NUMBER, 0, 0, NULL)       /* weak roots */              \
+	X(SUMMARY_GENERATION, NULL, NULL, KIND_NUMBER, 0, 0, NULL) /* of -gcgen */               \
+	X(SUMMARY_COMPLETE, NULL, NULL, KIND_FLAG, 0, 0,                                         \
+	  NULL) /* were all roots and references read? */                                        \
+	X(SUMMARY_MERGED, NULL, NULL, KIND_FLAG, 0, 0, NULL) /* were their paths merged? */      \
+	X(SUMMARY_PLACE, NULL, NULL, KIND_TEXT, 0, 0, NULL)  /* of an object that is left alone */
 
-static const struct column summary_columns[SUMMARY_COLUMNS] = {
-	[SUMMARY_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "the object" },
-	[SUMMARY_REACHABLE] = { "reachable", NULL, KIND_FLAG, 0, 0, "is it kept alive?" },
-	[SUMMARY_LEFT_ALONE] = { "left_alone", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
-				 "is it too old for a collection of that generation?" },
-	[SUMMARY_FOUND] = { "found", NULL, KIND_NUMBER, 0, 0, "roots that keep it alive" },
-	[SUMMARY_TRUNCATED] = { "truncated", NULL, KIND_FLAG, 0, 0, "are there more roots?" },
-	[SUMMARY_SHOWN] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
-	[SUMMARY_HIDDEN] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
-	[SUMMARY_WEAK] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
-	[SUMMARY_GENERATION] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
-	[SUMMARY_COMPLETE] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
-	[SUMMARY_MERGED] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
-	[SUMMARY_PLACE] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
-};
+COLUMNS(summary, SUMMARY_COLUMNS, SUMMARY_LIST);
 
 /* How many roots there are. */
 static void found_layout(struct out *out, const struct cell *cells)

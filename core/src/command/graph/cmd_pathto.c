@@ -5,27 +5,16 @@
 #include "command/completeness.h"
 #include "command/table.h"
 
-enum {
-	OPT_FULL
-};
+#define PATHTO_OPTIONS(X) X(OPT_FULL, "full", VALUE_NONE, NULL, "fold nothing", NULL)
 
-static const struct option pathto_options[] = {
-	[OPT_FULL] = { "full", VALUE_NONE, NULL, "fold nothing", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(pathto, PATHTO_OPTIONS);
 
-enum ends_column {
-	ENDS_SOURCE,
-	ENDS_OBJECT,
-	ENDS_REACHABLE,
-	ENDS_COLUMNS
-};
+#define ENDS_LIST(X)                                                                \
+	X(ENDS_SOURCE, "source", NULL, KIND_ADDRESS, 0, 0, "where the path begins") \
+	X(ENDS_OBJECT, "object", NULL, KIND_ADDRESS, 0, 0, "where it leads to")     \
+	X(ENDS_REACHABLE, "reachable", NULL, KIND_FLAG, 0, 0, "is there a path?")
 
-static const struct column ends_columns[ENDS_COLUMNS] = {
-	[ENDS_SOURCE] = { "source", NULL, KIND_ADDRESS, 0, 0, "where the path begins" },
-	[ENDS_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "where it leads to" },
-	[ENDS_REACHABLE] = { "reachable", NULL, KIND_FLAG, 0, 0, "is there a path?" },
-};
+COLUMNS(ends, ENDS_COLUMNS, ENDS_LIST);
 
 static void ends_layout(struct out *out, const struct cell *cells)
 {

@@ -8,39 +8,25 @@
 #include "command/graph/referrers.h"
 #include "command/table.h"
 
-enum {
-	OPT_MT,
-	OPT_LIMIT
-};
+#define REFERRERS_OPTIONS(X)                                                     \
+	X(OPT_MT, "mt", VALUE_TYPE_ID, "ID",                                     \
+	  "to all objects of that type (MethodTable or type id) together", NULL) \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "at most N rows (0 = all)", NULL)
 
-static const struct option referrers_options[] = {
-	[OPT_MT] = { "mt", VALUE_TYPE_ID, "ID",
-		     "to all objects of that type (MethodTable or type id) together", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "at most N rows (0 = all)", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(referrers, REFERRERS_OPTIONS);
 
-enum referrer_column {
-	REFERRER_COUNT,
-	REFERRER_OBJECTS,
-	REFERRER_SIZE,
-	REFERRER_MT,
-	REFERRER_TYPE,
-	REFERRER_FIELD,
-	REFERRER_COLUMNS
-};
+#define REFERRER_LIST(X)                                                                     \
+	X(REFERRER_COUNT, "count", "References", KIND_NUMBER, 10, LOOK_THOUSANDS,            \
+	  "references from objects of the type by the field")                                \
+	X(REFERRER_OBJECTS, "objects", "Objects", KIND_NUMBER, 9, LOOK_THOUSANDS,            \
+	  "objects that have them")                                                          \
+	X(REFERRER_SIZE, "size", "TotalSize", KIND_BYTES, 14, LOOK_THOUSANDS, "their bytes") \
+	X(REFERRER_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable, or the dump's type id") \
+	X(REFERRER_TYPE, "type", "Class Name", KIND_TYPE, 0, 0, "name of their type")        \
+	X(REFERRER_FIELD, "field", "Field", KIND_TEXT, 0, 0,                                 \
+	  "the field, as \".next\", or \"[]\" of an array; null: not known")
 
-static const struct column referrer_columns[REFERRER_COLUMNS] = {
-	[REFERRER_COUNT] = { "count", "References", KIND_NUMBER, 10, LOOK_THOUSANDS,
-			     "references from objects of the type by the field" },
-	[REFERRER_OBJECTS] = { "objects", "Objects", KIND_NUMBER, 9, LOOK_THOUSANDS,
-			       "objects that have them" },
-	[REFERRER_SIZE] = { "size", "TotalSize", KIND_BYTES, 14, LOOK_THOUSANDS, "their bytes" },
-	[REFERRER_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable, or the dump's type id" },
-	[REFERRER_TYPE] = { "type", "Class Name", KIND_TYPE, 0, 0, "name of their type" },
-	[REFERRER_FIELD] = { "field", "Field", KIND_TEXT, 0, 0,
-			     "the field, as \".next\", or \"[]\" of an array; null: not known" },
-};
+COLUMNS(referrer, REFERRER_COLUMNS, REFERRER_LIST);
 
 static const struct schema referrers_schema = {
 	.name = "referrers",
@@ -48,18 +34,12 @@ static const struct schema referrers_schema = {
 	.is_main = true,
 };
 
-enum referred_column {
-	REFERRED_OBJECTS,
-	REFERRED_REFERENCES,
-	REFERRED_ROOTS,
-	REFERRED_COLUMNS
-};
+#define REFERRED_LIST(X)                                                                   \
+	X(REFERRED_OBJECTS, "to", NULL, KIND_NUMBER, 0, 0, "objects that are asked about") \
+	X(REFERRED_REFERENCES, "count", NULL, KIND_NUMBER, 0, 0, "references to them")     \
+	X(REFERRED_ROOTS, "roots", NULL, KIND_NUMBER, 0, 0, "roots that refer to them")
 
-static const struct column referred_columns[REFERRED_COLUMNS] = {
-	[REFERRED_OBJECTS] = { "to", NULL, KIND_NUMBER, 0, 0, "objects that are asked about" },
-	[REFERRED_REFERENCES] = { "count", NULL, KIND_NUMBER, 0, 0, "references to them" },
-	[REFERRED_ROOTS] = { "roots", NULL, KIND_NUMBER, 0, 0, "roots that refer to them" },
-};
+COLUMNS(referred, REFERRED_COLUMNS, REFERRED_LIST);
 
 static void referred_layout(struct out *out, const struct cell *cells)
 {

@@ -8,24 +8,18 @@
 #include "graph/heap_graph.h"
 #include "util/job.h"
 
-enum {
-	OPT_TYPE,
-	OPT_MT,
-	OPT_CONSERVATIVE
-};
-
 /* As graph_places.generation() has it. */
 #define FROZEN 5u
 
-static const struct option retained_options[] = {
-	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT",
-		       "all objects of types whose names contain TEXT, together", NULL },
-	[OPT_MT] = { "mt", VALUE_TYPE_ID, "ID",
-		     "all objects of that type (MethodTable or type id), together", NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "treat every word on a stack as a reference", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+#define RETAINED_OPTIONS(X)                                                    \
+	X(OPT_TYPE, "type", VALUE_TYPE, "TEXT",                                \
+	  "all objects of types whose names contain TEXT, together", NULL)     \
+	X(OPT_MT, "mt", VALUE_TYPE_ID, "ID",                                   \
+	  "all objects of that type (MethodTable or type id), together", NULL) \
+	X(OPT_CONSERVATIVE, "conservative", VALUE_CONSERVATIVE, NULL,          \
+	  "treat every word on a stack as a reference", NULL)
+
+OPTIONS(retained, RETAINED_OPTIONS);
 
 /* Objects of the frozen heap live as long as the process. */
 static bool is_frozen(const struct hd_graph *graph, uint32_t node)
@@ -34,33 +28,20 @@ static bool is_frozen(const struct hd_graph *graph, uint32_t node)
 	return places->generation && places->generation(places->arg, node) == FROZEN;
 }
 
-enum retained_column {
-	RETAINED_OBJECT,
-	RETAINED_ALIVE,
-	RETAINED_COUNT,
-	RETAINED_SIZE,
-	RETAINED_DOMINATOR,
-	/* text only */
-	RETAINED_TYPE,
-	RETAINED_DOMINATOR_TYPE,
-	RETAINED_FROZEN,
-	RETAINED_COMPLETE,
-	RETAINED_COLUMNS
-};
+#define RETAINED_LIST(X)                                                                \
+	X(RETAINED_OBJECT, "object", NULL, KIND_ADDRESS, 0, 0, "the object")            \
+	X(RETAINED_ALIVE, "alive", NULL, KIND_FLAG, 0, 0, "does a root keep it alive?") \
+	X(RETAINED_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                             \
+	  "objects that would be freed with it, and itself")                            \
+	X(RETAINED_SIZE, "size", NULL, KIND_BYTES, 0, 0, "their bytes")                 \
+	X(RETAINED_DOMINATOR, "dominator", NULL, KIND_ADDRESS, 0, 0,                    \
+	  "the object that retains it; null: no single one does")                       \
+	X(RETAINED_TYPE, NULL, NULL, KIND_TYPE, 0, 0, NULL)                             \
+	X(RETAINED_DOMINATOR_TYPE, NULL, NULL, KIND_TYPE, 0, 0, NULL)                   \
+	X(RETAINED_FROZEN, NULL, NULL, KIND_FLAG, 0, 0, NULL)                           \
+	X(RETAINED_COMPLETE, NULL, NULL, KIND_FLAG, 0, 0, NULL)
 
-static const struct column retained_columns[RETAINED_COLUMNS] = {
-	[RETAINED_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "the object" },
-	[RETAINED_ALIVE] = { "alive", NULL, KIND_FLAG, 0, 0, "does a root keep it alive?" },
-	[RETAINED_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0,
-			     "objects that would be freed with it, and itself" },
-	[RETAINED_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
-	[RETAINED_DOMINATOR] = { "dominator", NULL, KIND_ADDRESS, 0, 0,
-				 "the object that retains it; null: no single one does" },
-	[RETAINED_TYPE] = { NULL, NULL, KIND_TYPE, 0, 0, NULL },
-	[RETAINED_DOMINATOR_TYPE] = { NULL, NULL, KIND_TYPE, 0, 0, NULL },
-	[RETAINED_FROZEN] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
-	[RETAINED_COMPLETE] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
-};
+COLUMNS(retained, RETAINED_COLUMNS, RETAINED_LIST);
 
 static void put_object(struct out *out, const struct cell *object, const struct cell *type)
 {
@@ -127,26 +108,16 @@ static void write_retained(struct call *call, const struct dominators *dominator
 	completeness_write(call, is_alive ? RETAINED_ROUGHLY : "it may still be alive");
 }
 
-enum set_column {
-	SET_OF,
-	SET_ALIVE,
-	SET_COUNT,
-	SET_SIZE,
-	/* text only */
-	SET_TYPE,
-	SET_PART,
-	SET_COLUMNS
-};
+#define SET_LIST(X)                                                                             \
+	X(SET_OF, "of", NULL, KIND_NUMBER, 0, 0, "the objects that are asked about")            \
+	X(SET_ALIVE, "alive", NULL, KIND_NUMBER, 0, 0, "objects of them that roots keep alive") \
+	X(SET_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                          \
+	  "objects that would be freed with them, and themselves")                              \
+	X(SET_SIZE, "size", NULL, KIND_BYTES, 0, 0, "their bytes")                              \
+	X(SET_TYPE, NULL, NULL, KIND_TYPE, 0, 0, NULL)                                          \
+	X(SET_PART, NULL, NULL, KIND_TEXT, 0, 0, NULL)
 
-static const struct column set_columns[SET_COLUMNS] = {
-	[SET_OF] = { "of", NULL, KIND_NUMBER, 0, 0, "the objects that are asked about" },
-	[SET_ALIVE] = { "alive", NULL, KIND_NUMBER, 0, 0, "objects of them that roots keep alive" },
-	[SET_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0,
-			"objects that would be freed with them, and themselves" },
-	[SET_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
-	[SET_TYPE] = { NULL, NULL, KIND_TYPE, 0, 0, NULL },
-	[SET_PART] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
-};
+COLUMNS(set, SET_COLUMNS, SET_LIST);
 
 static void set_layout(struct out *out, const struct cell *cells)
 {

@@ -11,34 +11,23 @@
 #include "report/root_label.h"
 #include "util/alloc.h"
 
-enum {
-	OPT_KIND,
-	OPT_FLAG,
-	OPT_CONTAINER,
-	OPT_THREAD,
-	OPT_STAT,
-	OPT_LIMIT,
-	OPT_CONSERVATIVE
-};
-
 #define KIND_COUNT (HD_ROOT_THREAD_STATIC + 1u)
 
-static const struct option roots_options[] = {
-	[OPT_KIND] = { "kind", VALUE_CHOICE, "KIND",
-		       "stack, handle, static, thread-static, finalizer, gc or internal",
-		       root_kind_names },
-	[OPT_FLAG] = { "flag", VALUE_CHOICE, "FLAG", "pinned, weak, interior or conservative",
-		       root_flag_names },
-	[OPT_CONTAINER] = { "container", VALUE_TYPE, "TEXT",
-			    "static variables of types whose name contains TEXT", NULL },
-	[OPT_THREAD] = { "thread", VALUE_THREAD, "N", "only those of the thread with managed id N",
-			 NULL },
-	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only how many, by kind and container", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N roots (0 = all)", NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "treat every word on a stack as a reference", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+#define ROOTS_OPTIONS(X)                                                                         \
+	X(OPT_KIND, "kind", VALUE_CHOICE, "KIND",                                                \
+	  "stack, handle, static, thread-static, finalizer, gc or internal", root_kind_names)    \
+	X(OPT_FLAG, "flag", VALUE_CHOICE, "FLAG", "pinned, weak, interior or conservative",      \
+	  root_flag_names)                                                                       \
+	X(OPT_CONTAINER, "container", VALUE_TYPE, "TEXT",                                        \
+	  "static variables of types whose name contains TEXT", NULL)                            \
+	X(OPT_THREAD, "thread", VALUE_THREAD, "N", "only those of the thread with managed id N", \
+	  NULL)                                                                                  \
+	X(OPT_STAT, "stat", VALUE_NONE, NULL, "only how many, by kind and container", NULL)      \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "list at most N roots (0 = all)", NULL)         \
+	X(OPT_CONSERVATIVE, "conservative", VALUE_CONSERVATIVE, NULL,                            \
+	  "treat every word on a stack as a reference", NULL)
+
+OPTIONS(roots, ROOTS_OPTIONS);
 
 static bool has_flag(const struct graph_root *root, const char *name)
 {
@@ -117,27 +106,17 @@ static size_t join_root_rows(struct root_count *rows, size_t count)
 	return kept;
 }
 
-enum kind_column {
-	KINDS_KIND,
-	KINDS_HANDLE,
-	KINDS_WEAK,
-	KINDS_CONTAINER,
-	KINDS_COUNT,
-	KINDS_MT,    /* text only: of the container */
-	KINDS_LABEL, /* text only: of a handle */
-	KINDS_COLUMNS
-};
+#define KINDS_LIST(X)                                                                       \
+	X(KINDS_KIND, "kind", NULL, KIND_TEXT, 0, 0, "kind of the roots")                   \
+	X(KINDS_HANDLE, "handle", NULL, KIND_TEXT, 0, 0, "kind of the handles")             \
+	X(KINDS_WEAK, "weak", NULL, KIND_FLAG, 0, 0, "do they keep nothing alive?")         \
+	X(KINDS_CONTAINER, "container", NULL, KIND_TYPE, 0, 0,                              \
+	  "for statics: the type that declares them")                                       \
+	X(KINDS_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "how many there are")              \
+	X(KINDS_MT, NULL, NULL, KIND_ADDRESS, 0, 0, NULL) /* text only: of the container */ \
+	X(KINDS_LABEL, NULL, NULL, KIND_TEXT, 0, 0, NULL) /* text only: of a handle */
 
-static const struct column kind_columns[KINDS_COLUMNS] = {
-	[KINDS_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "kind of the roots" },
-	[KINDS_HANDLE] = { "handle", NULL, KIND_TEXT, 0, 0, "kind of the handles" },
-	[KINDS_WEAK] = { "weak", NULL, KIND_FLAG, 0, 0, "do they keep nothing alive?" },
-	[KINDS_CONTAINER] = { "container", NULL, KIND_TYPE, 0, 0,
-			      "for statics: the type that declares them" },
-	[KINDS_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "how many there are" },
-	[KINDS_MT] = { NULL, NULL, KIND_ADDRESS, 0, 0, NULL },
-	[KINDS_LABEL] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
-};
+COLUMNS(kind, KINDS_COLUMNS, KINDS_LIST);
 
 static void kind_layout(struct out *out, const struct cell *cells)
 {

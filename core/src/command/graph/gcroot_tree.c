@@ -86,52 +86,32 @@ static enum hd_status listing_init(struct tree_listing *listing, struct type_tre
 	return HD_OK;
 }
 
-enum branch_column {
-	BRANCH_DEPTH,
-	BRANCH_COUNT,
-	BRANCH_SIZE,
-	BRANCH_OWN,
-	BRANCH_REPEATS,
-	/* of roots */
-	BRANCH_KIND,
-	BRANCH_HANDLE,
-	BRANCH_NAME,
-	BRANCH_CONTAINER,
-	/* of others */
-	BRANCH_VIA,
-	BRANCH_MT,
-	BRANCH_TYPE,
-	/* text only */
-	BRANCH_LABEL, /* of roots: what they are; absent where they are on a stack, in no frame */
-	BRANCH_CLASS, /* of roots that is the container; absent: they have none */
-	BRANCH_HAS_CLASS,
-	BRANCH_IS_ENDED, /* is the tree too deep to go on? */
-	BRANCH_OF_ROOTS, /* roots are counted, not objects and bytes */
-	BRANCH_COLUMNS
-};
+#define BRANCH_LIST(X)                                                                             \
+	X(BRANCH_DEPTH, "depth", NULL, KIND_NUMBER, 0, 0, "in the tree; 0: a root")                \
+	X(BRANCH_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "objects that it leads to")              \
+	X(BRANCH_SIZE, "size", NULL, KIND_BYTES, 0, 0, "their bytes")                              \
+	X(BRANCH_OWN, "own", NULL, KIND_NUMBER, 0, 0, "objects whose paths end here")              \
+	X(BRANCH_REPEATS, "repeats", NULL, KIND_FLAG, 0, 0, "does it repeat, as in a list?")       \
+	X(BRANCH_KIND, "kind", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "for roots: their kind")        \
+	X(BRANCH_HANDLE, "handle", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "kind of the handles")      \
+	X(BRANCH_NAME, "name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                                 \
+	  "for a static: its field; for locals: their method")                                     \
+	X(BRANCH_CONTAINER, "container", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT,                       \
+	  "for a static: the type that declares it")                                               \
+	X(BRANCH_VIA, "via", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                                   \
+	  "for objects: the field or element that refers to them")                                 \
+	X(BRANCH_MT, "mt", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "their type's MethodTable")      \
+	X(BRANCH_TYPE, "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "name of their type")           \
+	X(BRANCH_LABEL, NULL, NULL, KIND_TEXT, 0, 0,                                               \
+	  NULL) /* of roots: what they are; absent where they are on a stack, in no frame */       \
+	X(BRANCH_CLASS, NULL, NULL, KIND_TYPE, 0, 0,                                               \
+	  NULL) /* of roots that is the container; absent: they have none */                       \
+	X(BRANCH_HAS_CLASS, NULL, NULL, KIND_FLAG, 0, 0, NULL)                                     \
+	X(BRANCH_IS_ENDED, NULL, NULL, KIND_FLAG, 0, 0, NULL) /* is the tree too deep to go on? */ \
+	X(BRANCH_OF_ROOTS, NULL, NULL, KIND_FLAG, 0, 0,                                            \
+	  NULL) /* roots are counted, not objects and bytes */
 
-static const struct column branch_columns[BRANCH_COLUMNS] = {
-	[BRANCH_DEPTH] = { "depth", NULL, KIND_NUMBER, 0, 0, "in the tree; 0: a root" },
-	[BRANCH_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "objects that it leads to" },
-	[BRANCH_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
-	[BRANCH_OWN] = { "own", NULL, KIND_NUMBER, 0, 0, "objects whose paths end here" },
-	[BRANCH_REPEATS] = { "repeats", NULL, KIND_FLAG, 0, 0, "does it repeat, as in a list?" },
-	[BRANCH_KIND] = { "kind", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "for roots: their kind" },
-	[BRANCH_HANDLE] = { "handle", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "kind of the handles" },
-	[BRANCH_NAME] = { "name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			  "for a static: its field; for locals: their method" },
-	[BRANCH_CONTAINER] = { "container", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT,
-			       "for a static: the type that declares it" },
-	[BRANCH_VIA] = { "via", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			 "for objects: the field or element that refers to them" },
-	[BRANCH_MT] = { "mt", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "their type's MethodTable" },
-	[BRANCH_TYPE] = { "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "name of their type" },
-	[BRANCH_LABEL] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
-	[BRANCH_CLASS] = { NULL, NULL, KIND_TYPE, 0, 0, NULL },
-	[BRANCH_HAS_CLASS] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
-	[BRANCH_IS_ENDED] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
-	[BRANCH_OF_ROOTS] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
-};
+COLUMNS(branch, BRANCH_COLUMNS, BRANCH_LIST);
 
 /* The numbers of a branch, and its indentation. */
 static void put_numbers(struct out *out, const struct cell *cells)
@@ -326,27 +306,16 @@ static enum hd_status write_branches(struct call *call, const struct tree_listin
 	}
 }
 
-enum tree_column {
-	TREE_COUNT,
-	TREE_SIZE,
-	TREE_FOUND,
-	TREE_FOUND_SIZE,
-	TREE_TRUNCATED,
-	/* text only */
-	TREE_NO_STACKS,
-	TREE_COMPLETE,
-	TREE_COLUMNS
-};
+#define TREE_LIST(X)                                                                      \
+	X(TREE_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "objects of such types")          \
+	X(TREE_SIZE, "size", NULL, KIND_BYTES, 0, 0, "their bytes")                       \
+	X(TREE_FOUND, "found", NULL, KIND_NUMBER, 0, 0, "objects that roots reach")       \
+	X(TREE_FOUND_SIZE, "found_size", NULL, KIND_BYTES, 0, 0, "their bytes")           \
+	X(TREE_TRUNCATED, "truncated", NULL, KIND_FLAG, 0, 0, "are there more branches?") \
+	X(TREE_NO_STACKS, NULL, NULL, KIND_FLAG, 0, 0, NULL)                              \
+	X(TREE_COMPLETE, NULL, NULL, KIND_FLAG, 0, 0, NULL)
 
-static const struct column tree_columns[TREE_COLUMNS] = {
-	[TREE_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "objects of such types" },
-	[TREE_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
-	[TREE_FOUND] = { "found", NULL, KIND_NUMBER, 0, 0, "objects that roots reach" },
-	[TREE_FOUND_SIZE] = { "found_size", NULL, KIND_BYTES, 0, 0, "their bytes" },
-	[TREE_TRUNCATED] = { "truncated", NULL, KIND_FLAG, 0, 0, "are there more branches?" },
-	[TREE_NO_STACKS] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
-	[TREE_COMPLETE] = { NULL, NULL, KIND_FLAG, 0, 0, NULL },
-};
+COLUMNS(tree, TREE_COLUMNS, TREE_LIST);
 
 static void tree_layout(struct out *out, const struct cell *cells)
 {

@@ -6,40 +6,27 @@
 #include "command/table.h"
 #include "heap/heap.h"
 
-enum failure_column {
-	FAILURE_HEAP,
-	FAILURE_REASON,
-	FAILURE_ALLOCATION,
-	FAILURE_COLLECTION,
-	FAILURE_REQUEST,
-	FAILURE_SIZE,
-	FAILURE_AVAILABLE,
-	FAILURE_LARGE,
-	FAILURE_REASON_TEXT,  /* text only, as the next */
-	FAILURE_REQUEST_TEXT, /* absent: there is none */
-	FAILURE_COLUMNS
-};
+#define FAILURE_LIST(X)                                                                \
+	X(FAILURE_HEAP, "heap", NULL, KIND_NUMBER, 0, 0, "number of the heap")         \
+	X(FAILURE_REASON, "reason", NULL, KIND_TEXT, 0, 0,                             \
+	  "budget, cant_commit, cant_reserve, loh, low_memory, "                       \
+	  "unproductive_full_gc, or a number that is not known")                       \
+	X(FAILURE_ALLOCATION, "allocation", NULL, KIND_BYTES, 0, 0,                    \
+	  "bytes that the program asked for")                                          \
+	X(FAILURE_COLLECTION, "collection", NULL, KIND_NUMBER, 0, 0,                   \
+	  "number of the collection then")                                             \
+	X(FAILURE_REQUEST, "request", NULL, KIND_TEXT, 0, 0,                           \
+	  "the request to the system that failed: reserve_segment, "                   \
+	  "commit_segment, commit_ephemeral, grow_table, commit_table; null: "         \
+	  "none")                                                                      \
+	X(FAILURE_SIZE, "size", NULL, KIND_BYTES, 0, 0, "bytes of that request")       \
+	X(FAILURE_AVAILABLE, "available_mb", NULL, KIND_NUMBER, 0, 0,                  \
+	  "commit space when the collection began; null: not noted")                   \
+	X(FAILURE_LARGE, "large", NULL, KIND_FLAG, 0, 0, "for the large object heap?") \
+	X(FAILURE_REASON_TEXT, .kind = KIND_TEXT)  /* text only, as the next */        \
+	X(FAILURE_REQUEST_TEXT, .kind = KIND_TEXT) /* absent: there is none */
 
-static const struct column failure_columns[FAILURE_COLUMNS] = {
-	[FAILURE_HEAP] = { "heap", NULL, KIND_NUMBER, 0, 0, "number of the heap" },
-	[FAILURE_REASON] = { "reason", NULL, KIND_TEXT, 0, 0,
-			     "budget, cant_commit, cant_reserve, loh, low_memory, "
-			     "unproductive_full_gc, or a number that is not known" },
-	[FAILURE_ALLOCATION] = { "allocation", NULL, KIND_BYTES, 0, 0,
-				 "bytes that the program asked for" },
-	[FAILURE_COLLECTION] = { "collection", NULL, KIND_NUMBER, 0, 0,
-				 "number of the collection then" },
-	[FAILURE_REQUEST] = { "request", NULL, KIND_TEXT, 0, 0,
-			      "the request to the system that failed: reserve_segment, "
-			      "commit_segment, commit_ephemeral, grow_table, commit_table; null: "
-			      "none" },
-	[FAILURE_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "bytes of that request" },
-	[FAILURE_AVAILABLE] = { "available_mb", NULL, KIND_NUMBER, 0, 0,
-				"commit space when the collection began; null: not noted" },
-	[FAILURE_LARGE] = { "large", NULL, KIND_FLAG, 0, 0, "for the large object heap?" },
-	[FAILURE_REASON_TEXT] = { .kind = KIND_TEXT },
-	[FAILURE_REQUEST_TEXT] = { .kind = KIND_TEXT },
-};
+COLUMNS(failure, FAILURE_COLUMNS, FAILURE_LIST);
 
 static const struct {
 	const char *word, *text; /* SOS's texts */

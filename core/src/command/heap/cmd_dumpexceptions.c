@@ -10,61 +10,36 @@
 #include "command/threads/source_text.h"
 #include "report/fit.h"
 
-enum {
-	OPT_LIVE,
-	OPT_DEAD,
-	OPT_GEN,
-	OPT_TYPE,
-	OPT_LIMIT,
-	OPT_CONSERVATIVE
-};
+#define DUMPEXCEPTIONS_OPTIONS(X)                                                                 \
+	X(OPT_LIVE, "live", VALUE_NONE, NULL, "exceptions that roots keep alive", NULL)           \
+	X(OPT_DEAD, "dead", VALUE_NONE, NULL, "exceptions that no root keeps alive", NULL)        \
+	X(OPT_GEN, "gen", VALUE_CHOICE, "GEN", "exceptions of this generation",                   \
+	  generation_choices)                                                                     \
+	X(OPT_TYPE, "type", VALUE_TYPE, "TEXT", "exceptions whose type name contains TEXT", NULL) \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "show N rows (0: all, as without)", NULL)        \
+	X(OPT_CONSERVATIVE, "conservative", VALUE_CONSERVATIVE, NULL,                             \
+	  "with -live, -dead: treat every word on a stack as a reference", NULL)
 
-static const struct option dumpexceptions_options[] = {
-	[OPT_LIVE] = { "live", VALUE_NONE, NULL, "exceptions that roots keep alive", NULL },
-	[OPT_DEAD] = { "dead", VALUE_NONE, NULL, "exceptions that no root keeps alive", NULL },
-	[OPT_GEN] = { "gen", VALUE_CHOICE, "GEN", "exceptions of this generation",
-		      generation_choices },
-	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "exceptions whose type name contains TEXT",
-		       NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "show N rows (0: all, as without)", NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "with -live, -dead: treat every word on a stack as a reference",
-			       NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(dumpexceptions, DUMPEXCEPTIONS_OPTIONS);
 
-enum exception_column {
-	EXCEPTION_COUNT,
-	EXCEPTION_FIRST,
-	EXCEPTION_MT,
-	EXCEPTION_TYPE,
-	EXCEPTION_MESSAGE,
-	EXCEPTION_MESSAGE_CUT,
-	EXCEPTION_STACK_CUT,
-	EXCEPTION_REMOTE,
-	EXCEPTION_REMOTE_CUT,
-	EXCEPTION_COLUMNS
-};
+#define EXCEPTION_LIST(X)                                                                         \
+	X(EXCEPTION_COUNT, "count", "Count", KIND_NUMBER, 8, LOOK_THOUSANDS,                      \
+	  "exceptions with this type, message and stack")                                         \
+	X(EXCEPTION_FIRST, "first", "First", KIND_ADDRESS, 12, 0, "address of the first of them") \
+	X(EXCEPTION_MT, "mt", "MethodTable", KIND_ADDRESS, 12, 0, "MethodTable of the type")      \
+	X(EXCEPTION_TYPE, "type", "Type", KIND_TYPE, 0, 0, "name of the type")                    \
+	X(EXCEPTION_MESSAGE, "message", NULL, KIND_TEXT, 0, 0,                                    \
+	  "its message; null: it has none, or it cannot be read")                                 \
+	X(EXCEPTION_MESSAGE_CUT, "message_truncated", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,         \
+	  "the message is longer, and what follows was not compared")                             \
+	X(EXCEPTION_STACK_CUT, "stack_truncated", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,             \
+	  "there are more frames, which were not compared or read")                               \
+	X(EXCEPTION_REMOTE, "remote_stack_trace", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,             \
+	  "the text that its StackTrace has before the frames")                                   \
+	X(EXCEPTION_REMOTE_CUT, "remote_stack_trace_truncated", NULL, KIND_FLAG, 0,               \
+	  LOOK_LEAVE_OUT, "that text is longer, and what follows was not compared")
 
-static const struct column exception_columns[EXCEPTION_COLUMNS] = {
-	[EXCEPTION_COUNT] = { "count", "Count", KIND_NUMBER, 8, LOOK_THOUSANDS,
-			      "exceptions with this type, message and stack" },
-	[EXCEPTION_FIRST] = { "first", "First", KIND_ADDRESS, 12, 0,
-			      "address of the first of them" },
-	[EXCEPTION_MT] = { "mt", "MethodTable", KIND_ADDRESS, 12, 0, "MethodTable of the type" },
-	[EXCEPTION_TYPE] = { "type", "Type", KIND_TYPE, 0, 0, "name of the type" },
-	[EXCEPTION_MESSAGE] = { "message", NULL, KIND_TEXT, 0, 0,
-				"its message; null: it has none, or it cannot be read" },
-	[EXCEPTION_MESSAGE_CUT] = { "message_truncated", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
-				    "the message is longer, and what follows was not compared" },
-	[EXCEPTION_STACK_CUT] = { "stack_truncated", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
-				  "there are more frames, which were not compared or read" },
-	[EXCEPTION_REMOTE] = { "remote_stack_trace", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			       "the text that its StackTrace has before the frames" },
-	[EXCEPTION_REMOTE_CUT] = { "remote_stack_trace_truncated", NULL, KIND_FLAG, 0,
-				   LOOK_LEAVE_OUT,
-				   "that text is longer, and what follows was not compared" },
-};
+COLUMNS(exception, EXCEPTION_COLUMNS, EXCEPTION_LIST);
 
 static void counted_exception_layout(struct out *out, const struct cell *cells)
 {
@@ -98,22 +73,15 @@ static const struct schema exception_counts_schema = {
 	.layout = counted_exception_layout,
 };
 
-enum stack_column {
-	STACK_METHOD,
-	STACK_IP,
-	STACK_FILE,
-	STACK_LINE,
-	STACK_COLUMNS
-};
+#define STACK_LIST(X)                                                              \
+	X(STACK_METHOD, "method", NULL, KIND_TEXT, 0, 0, "its name and arguments") \
+	X(STACK_IP, "ip", NULL, KIND_ADDRESS, 0, 0,                                \
+	  "where the call returns to, or the instruction that failed")             \
+	X(STACK_FILE, "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                  \
+	  "path of the source file, as the compiler saw it")                       \
+	X(STACK_LINE, "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file")
 
-static const struct column stack_columns[STACK_COLUMNS] = {
-	[STACK_METHOD] = { "method", NULL, KIND_TEXT, 0, 0, "its name and arguments" },
-	[STACK_IP] = { "ip", NULL, KIND_ADDRESS, 0, 0,
-		       "where the call returns to, or the instruction that failed" },
-	[STACK_FILE] = { "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			 "path of the source file, as the compiler saw it" },
-	[STACK_LINE] = { "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file" },
-};
+COLUMNS(stack, STACK_COLUMNS, STACK_LIST);
 
 static void stack_layout(struct out *out, const struct cell *cells)
 {

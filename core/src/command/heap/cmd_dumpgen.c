@@ -6,21 +6,14 @@
 #include "command/heap/heap_call.h"
 #include "command/table.h"
 
-enum {
-	OPT_TYPE,
-	OPT_MT,
-	OPT_STAT,
-	OPT_LIMIT
-};
+#define DUMPGEN_OPTIONS(X)                                                                     \
+	X(OPT_TYPE, "type", VALUE_TYPE, "TEXT", "objects whose type name contains TEXT", NULL) \
+	X(OPT_MT, "mt", VALUE_TYPE_ID, "MT", "list the objects of this MethodTable", NULL)     \
+	X(OPT_STAT, "stat", VALUE_NONE, NULL, "with -mt: only the statistics", NULL)           \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N",                                               \
+	  "list at most N types, or objects with -mt (0 = all)", NULL)
 
-static const struct option dumpgen_options[] = {
-	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "objects whose type name contains TEXT", NULL },
-	[OPT_MT] = { "mt", VALUE_TYPE_ID, "MT", "list the objects of this MethodTable", NULL },
-	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "with -mt: only the statistics", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N",
-			"list at most N types, or objects with -mt (0 = all)", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(dumpgen, DUMPGEN_OPTIONS);
 
 static enum hd_status write_dumpgen_statistics(struct call *call, const struct heap_range *range)
 {

@@ -7,23 +7,15 @@
 #include "command/heap/heap_call.h"
 #include "command/table.h"
 
-enum {
-	OPT_GC,
-	OPT_LOADER,
-	OPT_JIT,
-	OPT_HEAP,
-	OPT_SEGMENT
-};
+#define EEHEAP_OPTIONS(X)                                                        \
+	X(OPT_GC, "gc", VALUE_NONE, NULL, "the GC heap (the default)", NULL)     \
+	X(OPT_LOADER, "loader", VALUE_NONE, NULL,                                \
+	  "the loader's heaps by context, and those for compiled code", NULL)    \
+	X(OPT_JIT, "jit", VALUE_NONE, NULL, "the heaps for compiled code", NULL) \
+	X(OPT_HEAP, "heap", VALUE_NUMBER, "N", "only logical heap N", NULL)      \
+	X(OPT_SEGMENT, "segment", VALUE_ADDRESS, "ADDR", "only this segment", NULL)
 
-static const struct option eeheap_options[] = {
-	[OPT_GC] = { "gc", VALUE_NONE, NULL, "the GC heap (the default)", NULL },
-	[OPT_LOADER] = { "loader", VALUE_NONE, NULL,
-			 "the loader's heaps by context, and those for compiled code", NULL },
-	[OPT_JIT] = { "jit", VALUE_NONE, NULL, "the heaps for compiled code", NULL },
-	[OPT_HEAP] = { "heap", VALUE_NUMBER, "N", "only logical heap N", NULL },
-	[OPT_SEGMENT] = { "segment", VALUE_ADDRESS, "ADDR", "only this segment", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(eeheap, EEHEAP_OPTIONS);
 
 struct gc_totals {
 	uint64_t allocated, committed;
@@ -44,38 +36,25 @@ static const struct {
 	{ "Pinned object heap", GENERATION_POH, true },
 };
 
-enum segment_column {
-	SEGMENT_ADDRESS,
-	SEGMENT_GENERATION,
-	SEGMENT_BEGIN,
-	SEGMENT_ALLOCATED,
-	SEGMENT_COMMITTED,
-	SEGMENT_RESERVED,
-	SEGMENT_GEN1,
-	SEGMENT_GEN0,
-	SEGMENT_ALLOCATED_SIZE,
-	SEGMENT_COMMITTED_SIZE,
-	SEGMENT_COLUMNS
-};
+#define SEGMENT_LIST(X)                                                                      \
+	X(SEGMENT_ADDRESS, "address", "segment", KIND_ADDRESS, 16, LOOK_ADDRESS,             \
+	  "where the GC's record of it is")                                                  \
+	X(SEGMENT_GENERATION, "generation", NULL, KIND_TEXT, 0, 0,                           \
+	  "0, 1, 2, ephemeral, loh, poh or nongc")                                           \
+	X(SEGMENT_BEGIN, "begin", "begin", KIND_ADDRESS, 16, 0, "its first object")          \
+	X(SEGMENT_ALLOCATED, "allocated", "allocated", KIND_ADDRESS, 16, 0,                  \
+	  "where its objects end")                                                           \
+	X(SEGMENT_COMMITTED, "committed", "committed", KIND_ADDRESS, 16, 0,                  \
+	  "end of its committed memory")                                                     \
+	X(SEGMENT_RESERVED, "reserved", NULL, KIND_ADDRESS, 0, 0, "where its addresses end") \
+	X(SEGMENT_GEN1, "gen1_begin", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                 \
+	  "where generation 1 begins in an ephemeral one")                                   \
+	X(SEGMENT_GEN0, "gen0_begin", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                 \
+	  "where generation 0 begins in an ephemeral one")                                   \
+	X(SEGMENT_ALLOCATED_SIZE, NULL, "allocated size", KIND_TEXT, 16, LOOK_LEFT, NULL)    \
+	X(SEGMENT_COMMITTED_SIZE, NULL, "committed size", KIND_TEXT, 17, LOOK_LEFT, NULL)
 
-static const struct column segment_columns[SEGMENT_COLUMNS] = {
-	[SEGMENT_ADDRESS] = { "address", "segment", KIND_ADDRESS, 16, LOOK_ADDRESS,
-			      "where the GC's record of it is" },
-	[SEGMENT_GENERATION] = { "generation", NULL, KIND_TEXT, 0, 0,
-				 "0, 1, 2, ephemeral, loh, poh or nongc" },
-	[SEGMENT_BEGIN] = { "begin", "begin", KIND_ADDRESS, 16, 0, "its first object" },
-	[SEGMENT_ALLOCATED] = { "allocated", "allocated", KIND_ADDRESS, 16, 0,
-				"where its objects end" },
-	[SEGMENT_COMMITTED] = { "committed", "committed", KIND_ADDRESS, 16, 0,
-				"end of its committed memory" },
-	[SEGMENT_RESERVED] = { "reserved", NULL, KIND_ADDRESS, 0, 0, "where its addresses end" },
-	[SEGMENT_GEN1] = { "gen1_begin", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			   "where generation 1 begins in an ephemeral one" },
-	[SEGMENT_GEN0] = { "gen0_begin", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			   "where generation 0 begins in an ephemeral one" },
-	[SEGMENT_ALLOCATED_SIZE] = { NULL, "allocated size", KIND_TEXT, 16, LOOK_LEFT, NULL },
-	[SEGMENT_COMMITTED_SIZE] = { NULL, "committed size", KIND_TEXT, 17, LOOK_LEFT, NULL },
-};
+COLUMNS(segment, SEGMENT_COLUMNS, SEGMENT_LIST);
 
 /* In order of address; text has them by sections. */
 const struct schema eeheap_segment_schema = { .name = "segments", SCHEMA_COLUMNS(segment_columns) };
@@ -192,17 +171,12 @@ static bool has_heap(const struct heap_range *range, uint32_t index)
 	return false;
 }
 
-enum gc_total_column {
-	TOTAL_ALLOCATED,
-	TOTAL_COMMITTED,
-	TOTAL_COLUMNS
-};
+#define TOTAL_LIST(X)                                       \
+	X(TOTAL_ALLOCATED, "total", NULL, KIND_BYTES, 0, 0, \
+	  "bytes up to the end of the last object")         \
+	X(TOTAL_COMMITTED, "committed", NULL, KIND_BYTES, 0, 0, "committed bytes")
 
-static const struct column total_columns[TOTAL_COLUMNS] = {
-	[TOTAL_ALLOCATED] = { "total", NULL, KIND_BYTES, 0, 0,
-			      "bytes up to the end of the last object" },
-	[TOTAL_COMMITTED] = { "committed", NULL, KIND_BYTES, 0, 0, "committed bytes" },
-};
+COLUMNS(total, TOTAL_COLUMNS, TOTAL_LIST);
 
 static void put_totals(struct out *out, const char *before, const char *after,
 		       const struct cell *cells)
@@ -230,22 +204,15 @@ static const struct schema heap_total_schema = { SCHEMA_COLUMNS(total_columns),
 static const struct schema total_schema = { SCHEMA_COLUMNS(total_columns),
 					    .layout = gc_total_layout };
 
-enum context_column {
-	CONTEXT_POINTER,
-	CONTEXT_LIMIT,
-	CONTEXT_THREAD_ADDRESS,
-	CONTEXT_OF,
-	CONTEXT_COLUMNS
-};
+#define CONTEXT_LIST(X)                                                            \
+	X(CONTEXT_POINTER, "pointer", "Pointer", KIND_ADDRESS, 16, 0,              \
+	  "where its free memory begins")                                          \
+	X(CONTEXT_LIMIT, "limit", "Limit", KIND_ADDRESS, 16, 0, "where that ends") \
+	X(CONTEXT_THREAD_ADDRESS, "thread", NULL, KIND_ADDRESS, 0, 0,              \
+	  "its Thread; 0x0: it is of a heap, or global")                           \
+	X(CONTEXT_OF, NULL, "Owner", KIND_TEXT, 0, 0, NULL)
 
-static const struct column context_columns[CONTEXT_COLUMNS] = {
-	[CONTEXT_POINTER] = { "pointer", "Pointer", KIND_ADDRESS, 16, 0,
-			      "where its free memory begins" },
-	[CONTEXT_LIMIT] = { "limit", "Limit", KIND_ADDRESS, 16, 0, "where that ends" },
-	[CONTEXT_THREAD_ADDRESS] = { "thread", NULL, KIND_ADDRESS, 0, 0,
-				     "its Thread; 0x0: it is of a heap, or global" },
-	[CONTEXT_OF] = { NULL, "Owner", KIND_TEXT, 0, 0, NULL },
-};
+COLUMNS(context, CONTEXT_COLUMNS, CONTEXT_LIST);
 static const struct schema context_schema = { .name = "contexts", SCHEMA_COLUMNS(context_columns) };
 
 static void write_contexts(struct answer *answer, const struct heap *heap)
@@ -272,17 +239,12 @@ static void write_contexts(struct answer *answer, const struct heap *heap)
 	(void)answer_table_end(answer);
 }
 
-enum gc_heap_column {
-	HEAP_INDEX,
-	HEAP_ADDRESS,
-	HEAP_COLUMNS
-};
+#define HEAP_LIST(X)                                                                            \
+	X(HEAP_INDEX, "index", "Heap", KIND_NUMBER, 0, 0, "number of the logical heap, from 0") \
+	X(HEAP_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0,                                    \
+	  "the server GC's record of it; 0x0 of the workstation GC")
 
-static const struct column heap_columns[HEAP_COLUMNS] = {
-	[HEAP_INDEX] = { "index", "Heap", KIND_NUMBER, 0, 0, "number of the logical heap, from 0" },
-	[HEAP_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
-			   "the server GC's record of it; 0x0 of the workstation GC" },
-};
+COLUMNS(heap, HEAP_COLUMNS, HEAP_LIST);
 
 /* The only heap of the workstation GC has no line. */
 static void heap_layout(struct out *out, const struct cell *cells)
@@ -367,23 +329,15 @@ static enum hd_status run_eeheap(struct call *call)
 	return HD_OK;
 }
 
-enum balance_column {
-	BALANCE_INDEX,
-	BALANCE_SIZE,
-	BALANCE_SHARE,
-	BALANCE_COMMITTED,
-	BALANCE_COLUMNS
-};
+#define BALANCE_LIST(X)                                                                            \
+	X(BALANCE_INDEX, "index", "Heap", KIND_NUMBER, 5, 0, "number of the logical heap, from 0") \
+	X(BALANCE_SIZE, "size", "Bytes", KIND_BYTES, 18, LOOK_THOUSANDS,                           \
+	  "bytes up to the end of the last object")                                                \
+	X(BALANCE_SHARE, NULL, "Share", KIND_TEXT, 8, 0, NULL)                                     \
+	X(BALANCE_COMMITTED, "committed", "Committed", KIND_BYTES, 18, LOOK_THOUSANDS,             \
+	  "committed bytes")
 
-static const struct column balance_columns[BALANCE_COLUMNS] = {
-	[BALANCE_INDEX] = { "index", "Heap", KIND_NUMBER, 5, 0,
-			    "number of the logical heap, from 0" },
-	[BALANCE_SIZE] = { "size", "Bytes", KIND_BYTES, 18, LOOK_THOUSANDS,
-			   "bytes up to the end of the last object" },
-	[BALANCE_SHARE] = { NULL, "Share", KIND_TEXT, 8, 0, NULL },
-	[BALANCE_COMMITTED] = { "committed", "Committed", KIND_BYTES, 18, LOOK_THOUSANDS,
-				"committed bytes" },
-};
+COLUMNS(balance, BALANCE_COLUMNS, BALANCE_LIST);
 
 static const struct schema balance_schema = {
 	.name = "heaps",

@@ -9,17 +9,11 @@
 #include "command/heap/heap_call.h"
 #include "command/table.h"
 
-enum {
-	OPT_STAT,
-	OPT_LIMIT
-};
+#define EPHREFS_OPTIONS(X)                                                                      \
+	X(OPT_STAT, "stat", VALUE_NONE, NULL, "only how many objects of each type refer", NULL) \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "list at most N rows of each kind (0 = all)", NULL)
 
-static const struct option ephrefs_options[] = {
-	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only how many objects of each type refer", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N rows of each kind (0 = all)",
-			NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(ephrefs, EPHREFS_OPTIONS);
 
 /* Is it older, and not frozen?  Large and pinned objects count as generation 2. */
 static bool is_old_to_young(uint8_t from, uint8_t to)
@@ -95,35 +89,23 @@ static enum hd_status write_crossing_types(struct crossing_writer *writer,
 	return HD_OK;
 }
 
-enum crossing_column {
-	CROSSING_ADDRESS,
-	CROSSING_MT,
-	CROSSING_TYPE,
-	CROSSING_SIZE,
-	CROSSING_FROM,
-	CROSSING_TO,
-	CROSSING_COUNT,
-	CROSSING_BYTES,
-	CROSSING_CLASS,
-	CROSSING_COLUMNS
-};
+#define CROSSING_LIST(X)                                                                  \
+	X(CROSSING_ADDRESS, "address", "Object", KIND_ADDRESS, 16, LOOK_ADDRESS,          \
+	  "the older object")                                                             \
+	X(CROSSING_MT, "mt", "MethodTable", KIND_ADDRESS, 16, 0, "its MethodTable")       \
+	X(CROSSING_TYPE, "type", NULL, KIND_TYPE, 0, 0, "name of its type")               \
+	X(CROSSING_SIZE, "size", "Size", KIND_BYTES, 14, LOOK_THOUSANDS, "its own bytes") \
+	X(CROSSING_FROM, "generation", "Obj Gen", KIND_TEXT, 11, LOOK_LEFT,               \
+	  "where it is: 0, 1, 2, loh, poh or nongc")                                      \
+	X(CROSSING_TO, "to_generation", "Ref Gen", KIND_TEXT, 11, LOOK_LEFT,              \
+	  "where the younger objects are")                                                \
+	X(CROSSING_COUNT, "count", "Obj Count", KIND_NUMBER, 14, LOOK_THOUSANDS,          \
+	  "its references there")                                                         \
+	X(CROSSING_BYTES, "referenced_size", "Obj Size", KIND_BYTES, 14, LOOK_THOUSANDS,  \
+	  "bytes of what they refer to")                                                  \
+	X(CROSSING_CLASS, NULL, "Type", KIND_TYPE, 0, 0, NULL)
 
-static const struct column crossing_columns[CROSSING_COLUMNS] = {
-	[CROSSING_ADDRESS] = { "address", "Object", KIND_ADDRESS, 16, LOOK_ADDRESS,
-			       "the older object" },
-	[CROSSING_MT] = { "mt", "MethodTable", KIND_ADDRESS, 16, 0, "its MethodTable" },
-	[CROSSING_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
-	[CROSSING_SIZE] = { "size", "Size", KIND_BYTES, 14, LOOK_THOUSANDS, "its own bytes" },
-	[CROSSING_FROM] = { "generation", "Obj Gen", KIND_TEXT, 11, LOOK_LEFT,
-			    "where it is: 0, 1, 2, loh, poh or nongc" },
-	[CROSSING_TO] = { "to_generation", "Ref Gen", KIND_TEXT, 11, LOOK_LEFT,
-			  "where the younger objects are" },
-	[CROSSING_COUNT] = { "count", "Obj Count", KIND_NUMBER, 14, LOOK_THOUSANDS,
-			     "its references there" },
-	[CROSSING_BYTES] = { "referenced_size", "Obj Size", KIND_BYTES, 14, LOOK_THOUSANDS,
-			     "bytes of what they refer to" },
-	[CROSSING_CLASS] = { NULL, "Type", KIND_TYPE, 0, 0, NULL },
-};
+COLUMNS(crossing, CROSSING_COLUMNS, CROSSING_LIST);
 
 static const struct schema crossing_schema = {
 	.name = "objects",
@@ -235,18 +217,12 @@ static enum hd_status write_groups(struct crossing_writer *writer,
 	return HD_OK;
 }
 
-enum referenced_column {
-	REFERENCED_COUNT,
-	REFERENCED_SIZE,
-	REFERENCED_FROM,
-	REFERENCED_COLUMNS
-};
+#define REFERENCED_LIST(X)                                                                  \
+	X(REFERENCED_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "younger objects, each once") \
+	X(REFERENCED_SIZE, "size", NULL, KIND_BYTES, 0, 0, "their bytes")                   \
+	X(REFERENCED_FROM, NULL, NULL, KIND_NUMBER, 0, 0, NULL)
 
-static const struct column referenced_columns[REFERENCED_COLUMNS] = {
-	[REFERENCED_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "younger objects, each once" },
-	[REFERENCED_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
-	[REFERENCED_FROM] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
-};
+COLUMNS(referenced, REFERENCED_COLUMNS, REFERENCED_LIST);
 
 static void referenced_layout(struct out *out, const struct cell *cells)
 {
@@ -301,16 +277,6 @@ enum pair_column {
 	PAIR_COLUMNS
 };
 
-enum chain_column {
-	CHAIN_FROM,
-	CHAIN_FROM_TYPE,
-	CHAIN_THROUGH,
-	CHAIN_THROUGH_TYPE,
-	CHAIN_TO,
-	CHAIN_TO_TYPE,
-	CHAIN_COLUMNS
-};
-
 static const struct column to_large_columns[PAIR_COLUMNS] = {
 	[PAIR_FROM] = { "from.address", "Ephemeral", KIND_ADDRESS, 16, LOOK_ADDRESS,
 			"an object of generation 0 or 1" },
@@ -333,20 +299,20 @@ static const struct column from_large_columns[PAIR_COLUMNS] = {
 			   "name of its type" },
 };
 
-static const struct column chain_columns[CHAIN_COLUMNS] = {
-	[CHAIN_FROM] = { "from.address", "Ephemeral", KIND_ADDRESS, 16, LOOK_ADDRESS,
-			 "an object of generation 0 or 1" },
-	[CHAIN_FROM_TYPE] = { "from.type", "Ephemeral Type", KIND_TYPE, 64, LOOK_LEFT,
-			      "name of its type" },
-	[CHAIN_THROUGH] = { "through.address", "Large Object", KIND_ADDRESS, 16, LOOK_ADDRESS,
-			    "the large object that it refers to" },
-	[CHAIN_THROUGH_TYPE] = { "through.type", "Large Object Type", KIND_TYPE, 64, LOOK_LEFT,
-				 "name of its type" },
-	[CHAIN_TO] = { "to.address", "Ephemeral", KIND_ADDRESS, 16, LOOK_ADDRESS,
-		       "the object of generation 0 or 1 that this one refers to" },
-	[CHAIN_TO_TYPE] = { "to.type", "Ephemeral Type", KIND_TYPE, 0, LOOK_LEFT,
-			    "name of its type" },
-};
+#define CHAIN_LIST(X)                                                                        \
+	X(CHAIN_FROM, "from.address", "Ephemeral", KIND_ADDRESS, 16, LOOK_ADDRESS,           \
+	  "an object of generation 0 or 1")                                                  \
+	X(CHAIN_FROM_TYPE, "from.type", "Ephemeral Type", KIND_TYPE, 64, LOOK_LEFT,          \
+	  "name of its type")                                                                \
+	X(CHAIN_THROUGH, "through.address", "Large Object", KIND_ADDRESS, 16, LOOK_ADDRESS,  \
+	  "the large object that it refers to")                                              \
+	X(CHAIN_THROUGH_TYPE, "through.type", "Large Object Type", KIND_TYPE, 64, LOOK_LEFT, \
+	  "name of its type")                                                                \
+	X(CHAIN_TO, "to.address", "Ephemeral", KIND_ADDRESS, 16, LOOK_ADDRESS,               \
+	  "the object of generation 0 or 1 that this one refers to")                         \
+	X(CHAIN_TO_TYPE, "to.type", "Ephemeral Type", KIND_TYPE, 0, LOOK_LEFT, "name of its type")
+
+COLUMNS(chain, CHAIN_COLUMNS, CHAIN_LIST);
 
 static const struct schema to_large_schema = {
 	.name = "to_large",

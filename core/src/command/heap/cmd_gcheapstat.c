@@ -8,23 +8,15 @@
 #include "command/table.h"
 #include "util/alloc.h"
 
-enum {
-	OPT_UNREACHABLE,
-	OPT_UNROOTED,
-	OPT_IU,
-	OPT_CONSERVATIVE
-};
+#define GCHEAPSTAT_OPTIONS(X)                                               \
+	X(OPT_UNREACHABLE, "unreachable", VALUE_NONE, NULL,                 \
+	  "also the bytes of objects that no root keeps alive", NULL)       \
+	X(OPT_UNROOTED, "inclUnrooted", VALUE_NONE, NULL, "the same", NULL) \
+	X(OPT_IU, "iu", VALUE_NONE, NULL, "the same", NULL)                 \
+	X(OPT_CONSERVATIVE, "conservative", VALUE_CONSERVATIVE, NULL,       \
+	  "with -unreachable: treat every word on a stack as a reference", NULL)
 
-static const struct option gcheapstat_options[] = {
-	[OPT_UNREACHABLE] = { "unreachable", VALUE_NONE, NULL,
-			      "also the bytes of objects that no root keeps alive", NULL },
-	[OPT_UNROOTED] = { "inclUnrooted", VALUE_NONE, NULL, "the same", NULL },
-	[OPT_IU] = { "iu", VALUE_NONE, NULL, "the same", NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "with -unreachable: treat every word on a stack as a reference",
-			       NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(gcheapstat, GCHEAPSTAT_OPTIONS);
 
 static const struct {
 	const char *heading;

@@ -6,25 +6,17 @@
 #include "command/table.h"
 #include "util/sink.h"
 
-enum {
-	OPT_SHORT,
-	OPT_STAT,
-	OPT_NO_FINALIZER,
-	OPT_LIMIT,
-	OPT_CONSERVATIVE
-};
+#define NOTREACHABLEINRANGE_OPTIONS(X)                                                          \
+	X(OPT_SHORT, "short", VALUE_NONE, NULL, "only the addresses (ids), one per line", NULL) \
+	X(OPT_STAT, "stat", VALUE_NONE, NULL, "only the statistics by type", NULL)              \
+	X(OPT_NO_FINALIZER, "nofinalizer", VALUE_NONE, NULL,                                    \
+	  "what only finalizer queues keep alive counts as dead", NULL)                         \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "list at most N objects, or types (0 = all)",  \
+	  NULL)                                                                                 \
+	X(OPT_CONSERVATIVE, "conservative", VALUE_CONSERVATIVE, NULL,                           \
+	  "treat every word on a stack as a reference", NULL)
 
-static const struct option notreachableinrange_options[] = {
-	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses (ids), one per line", NULL },
-	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
-	[OPT_NO_FINALIZER] = { "nofinalizer", VALUE_NONE, NULL,
-			       "what only finalizer queues keep alive counts as dead", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects, or types (0 = all)",
-			NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "treat every word on a stack as a reference", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(notreachableinrange, NOTREACHABLEINRANGE_OPTIONS);
 
 /* What is said next to the rows. */
 struct range_lister {

@@ -5,28 +5,19 @@
 #include "command/heap/heap_call.h"
 #include "command/table.h"
 
-enum size_column {
-	SIZES_SIZE,
-	SIZES_COUNT,
-	SIZES_BEFORE_SIZE,
-	SIZES_BEFORE_COUNT,
-	SIZES_GENERATION,
-	SIZES_FREE,
-	SIZES_COLUMNS
-};
+#define SIZES_LIST(X)                                                                              \
+	X(SIZES_SIZE, "size", "Size", KIND_BYTES, 14, LOOK_THOUSANDS,                              \
+	  "bytes of each object, rounded up to 8")                                                 \
+	X(SIZES_COUNT, "count", "Count", KIND_NUMBER, 14, LOOK_THOUSANDS,                          \
+	  "how many objects have that size")                                                       \
+	X(SIZES_BEFORE_SIZE, "cumulative_size", "Cumulative Size", KIND_BYTES, 15, LOOK_THOUSANDS, \
+	  "bytes of all smaller objects")                                                          \
+	X(SIZES_BEFORE_COUNT, "cumulative_count", "Cumulative Count", KIND_NUMBER, 16,             \
+	  LOOK_THOUSANDS, "number of all smaller objects")                                         \
+	X(SIZES_GENERATION, "generation", NULL, KIND_TEXT, 0, 0, "0, 1, 2, loh, poh or nongc")     \
+	X(SIZES_FREE, "free", NULL, KIND_FLAG, 0, 0, "are they Free blocks, not objects?")
 
-static const struct column size_columns[SIZES_COLUMNS] = {
-	[SIZES_SIZE] = { "size", "Size", KIND_BYTES, 14, LOOK_THOUSANDS,
-			 "bytes of each object, rounded up to 8" },
-	[SIZES_COUNT] = { "count", "Count", KIND_NUMBER, 14, LOOK_THOUSANDS,
-			  "how many objects have that size" },
-	[SIZES_BEFORE_SIZE] = { "cumulative_size", "Cumulative Size", KIND_BYTES, 15,
-				LOOK_THOUSANDS, "bytes of all smaller objects" },
-	[SIZES_BEFORE_COUNT] = { "cumulative_count", "Cumulative Count", KIND_NUMBER, 16,
-				 LOOK_THOUSANDS, "number of all smaller objects" },
-	[SIZES_GENERATION] = { "generation", NULL, KIND_TEXT, 0, 0, "0, 1, 2, loh, poh or nongc" },
-	[SIZES_FREE] = { "free", NULL, KIND_FLAG, 0, 0, "are they Free blocks, not objects?" },
-};
+COLUMNS(size, SIZES_COLUMNS, SIZES_LIST);
 
 static const struct schema sizes_schema = {
 	.name = "sizes",

@@ -7,46 +7,28 @@
 #include "command/objects/object.h"
 #include "command/table.h"
 
-enum {
-	OPT_MIN,
-	OPT_LIMIT,
-	OPT_FULL,
-	OPT_VALUE
-};
+#define STRINGS_OPTIONS(X)                                                                         \
+	X(OPT_MIN, "min", VALUE_NUMBER, "N", "values that occur N times or more", NULL)            \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "the N values of most bytes (0 = all)", NULL)     \
+	X(OPT_FULL, "full", VALUE_NONE, NULL, "whole values, not their first 64 characters", NULL) \
+	X(OPT_VALUE, "value", VALUE_TEXT, "TEXT",                                                  \
+	  "values that contain TEXT, and the fields that refer to them", NULL)
 
-static const struct option strings_options[] = {
-	[OPT_MIN] = { "min", VALUE_NUMBER, "N", "values that occur N times or more", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "the N values of most bytes (0 = all)", NULL },
-	[OPT_FULL] = { "full", VALUE_NONE, NULL, "whole values, not their first 64 characters",
-		       NULL },
-	[OPT_VALUE] = { "value", VALUE_TEXT, "TEXT",
-			"values that contain TEXT, and the fields that refer to them", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(strings, STRINGS_OPTIONS);
 
 /* UTF-16 units of a value that are shown: shortened, and at all. */
 #define SHORT_UNITS 64u
 #define FULL_UNITS  ((uint32_t)1 << 24)
 
-enum value_column {
-	VALUE_VALUE,
-	VALUE_COUNT,
-	VALUE_SIZE,
-	VALUE_STRING,
-	VALUE_LENGTH,
-	VALUE_ADDRESS_OF,
-	VALUE_COLUMNS
-};
+#define VALUE_LIST(X)                                                                              \
+	X(VALUE_VALUE, "value", NULL, KIND_TEXT, 0, 0, "the text; null: it cannot be read")        \
+	X(VALUE_COUNT, "count", "Count", KIND_NUMBER, 14, LOOK_THOUSANDS, "strings of this value") \
+	X(VALUE_SIZE, "size", "TotalSize", KIND_BYTES, 14, LOOK_THOUSANDS, "their bytes")          \
+	X(VALUE_STRING, NULL, "String", KIND_TEXT, 0, 0, NULL)                                     \
+	X(VALUE_LENGTH, "length", NULL, KIND_NUMBER, 0, 0, "UTF-16 units of one")                  \
+	X(VALUE_ADDRESS_OF, "address", NULL, KIND_ADDRESS, 0, 0, "address of one of them")
 
-static const struct column value_columns[VALUE_COLUMNS] = {
-	[VALUE_VALUE] = { "value", NULL, KIND_TEXT, 0, 0, "the text; null: it cannot be read" },
-	[VALUE_COUNT] = { "count", "Count", KIND_NUMBER, 14, LOOK_THOUSANDS,
-			  "strings of this value" },
-	[VALUE_SIZE] = { "size", "TotalSize", KIND_BYTES, 14, LOOK_THOUSANDS, "their bytes" },
-	[VALUE_STRING] = { NULL, "String", KIND_TEXT, 0, 0, NULL },
-	[VALUE_LENGTH] = { "length", NULL, KIND_NUMBER, 0, 0, "UTF-16 units of one" },
-	[VALUE_ADDRESS_OF] = { "address", NULL, KIND_ADDRESS, 0, 0, "address of one of them" },
-};
+COLUMNS(value, VALUE_COLUMNS, VALUE_LIST);
 
 static const struct schema value_schema = {
 	.name = "strings",
@@ -81,24 +63,16 @@ static void write_string_row(struct call *call, const struct strings *strings,
 	text_deinit(&shown);
 }
 
-enum strings_total_column {
-	TOTAL_COUNT,
-	TOTAL_SIZE,
-	TOTAL_VALUES,
-	TOTAL_DUPLICATES,
-	TOTAL_UNREADABLE,
-	TOTAL_COLUMNS
-};
+#define TOTAL_LIST(X)                                                          \
+	X(TOTAL_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "strings")            \
+	X(TOTAL_SIZE, "size", NULL, KIND_BYTES, 0, 0, "their bytes")           \
+	X(TOTAL_VALUES, "values", NULL, KIND_NUMBER, 0, 0, "different values") \
+	X(TOTAL_DUPLICATES, "duplicate_size", NULL, KIND_BYTES, 0, 0,          \
+	  "bytes that would be saved if there were one of each value")         \
+	X(TOTAL_UNREADABLE, "unreadable", NULL, KIND_NUMBER, 0, 0,             \
+	  "strings whose bytes are missing")
 
-static const struct column total_columns[TOTAL_COLUMNS] = {
-	[TOTAL_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "strings" },
-	[TOTAL_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
-	[TOTAL_VALUES] = { "values", NULL, KIND_NUMBER, 0, 0, "different values" },
-	[TOTAL_DUPLICATES] = { "duplicate_size", NULL, KIND_BYTES, 0, 0,
-			       "bytes that would be saved if there were one of each value" },
-	[TOTAL_UNREADABLE] = { "unreadable", NULL, KIND_NUMBER, 0, 0,
-			       "strings whose bytes are missing" },
-};
+COLUMNS(total, TOTAL_COLUMNS, TOTAL_LIST);
 
 static void strings_total_layout(struct out *out, const struct cell *cells)
 {

@@ -8,25 +8,16 @@
 #include "command/table.h"
 #include "util/alloc.h"
 
-enum {
-	OPT_TYPE,
-	OPT_BYCOUNT,
-	OPT_LIMIT,
-	OPT_RETAINED,
-	OPT_CONSERVATIVE
-};
+#define TYPES_OPTIONS(X)                                                                           \
+	X(OPT_TYPE, "type", VALUE_TYPE, "TEXT", "types whose name contains TEXT", NULL)            \
+	X(OPT_BYCOUNT, "bycount", VALUE_NONE, NULL, "by count, not by size", NULL)                 \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "list at most N types, the last (0 = all)", NULL) \
+	X(OPT_RETAINED, "retained", VALUE_NONE, NULL,                                              \
+	  "also the bytes that objects of the type retain, and by these", NULL)                    \
+	X(OPT_CONSERVATIVE, "conservative", VALUE_CONSERVATIVE, NULL,                              \
+	  "treat every word on a stack as a reference", NULL)
 
-static const struct option types_options[] = {
-	[OPT_TYPE] = { "type", VALUE_TYPE, "TEXT", "types whose name contains TEXT", NULL },
-	[OPT_BYCOUNT] = { "bycount", VALUE_NONE, NULL, "by count, not by size", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N types, the last (0 = all)",
-			NULL },
-	[OPT_RETAINED] = { "retained", VALUE_NONE, NULL,
-			   "also the bytes that objects of the type retain, and by these", NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "treat every word on a stack as a reference", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(types, TYPES_OPTIONS);
 
 /* Keep the rows whose name passes, in place. */
 static void select_rows(struct statistics *statistics, const char *part)
@@ -43,25 +34,17 @@ static void select_rows(struct statistics *statistics, const char *part)
 	statistics->row_count = kept;
 }
 
-enum retained_column {
-	RETAINED_MT,
-	RETAINED_COUNT,
-	RETAINED_SIZE,
-	RETAINED_BYTES,
-	RETAINED_TYPE,
-	RETAINED_COLUMNS
-};
+#define RETAINED_LIST(X)                                                                    \
+	X(RETAINED_MT, "mt", "MT", KIND_ADDRESS, 12, LOOK_ADDRESS,                          \
+	  "MethodTable, or the dump's type id")                                             \
+	X(RETAINED_COUNT, "count", "Count", KIND_NUMBER, 12, LOOK_THOUSANDS, "its objects") \
+	X(RETAINED_SIZE, "size", "TotalSize", KIND_BYTES, 14, LOOK_THOUSANDS,               \
+	  "bytes of its objects")                                                           \
+	X(RETAINED_BYTES, "retained", "Retained", KIND_BYTES, 14, LOOK_THOUSANDS,           \
+	  "bytes that would be freed with its objects, each by itself")                     \
+	X(RETAINED_TYPE, "type", "Class Name", KIND_TYPE, 0, 0, "name of the type")
 
-static const struct column retained_columns[RETAINED_COLUMNS] = {
-	[RETAINED_MT] = { "mt", "MT", KIND_ADDRESS, 12, LOOK_ADDRESS,
-			  "MethodTable, or the dump's type id" },
-	[RETAINED_COUNT] = { "count", "Count", KIND_NUMBER, 12, LOOK_THOUSANDS, "its objects" },
-	[RETAINED_SIZE] = { "size", "TotalSize", KIND_BYTES, 14, LOOK_THOUSANDS,
-			    "bytes of its objects" },
-	[RETAINED_BYTES] = { "retained", "Retained", KIND_BYTES, 14, LOOK_THOUSANDS,
-			     "bytes that would be freed with its objects, each by itself" },
-	[RETAINED_TYPE] = { "type", "Class Name", KIND_TYPE, 0, 0, "name of the type" },
-};
+COLUMNS(retained, RETAINED_COLUMNS, RETAINED_LIST);
 
 static const struct schema retained_schema = {
 	.name = "types",

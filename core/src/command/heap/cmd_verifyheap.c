@@ -10,55 +10,32 @@
 #include "command/table.h"
 #include "inspect/locate.h"
 
-enum {
-	OPT_HEAP,
-	OPT_SEGMENT,
-	OPT_IGNORE_GC_STATE,
-	OPT_NO_PROGRESS
-};
+#define VERIFYHEAP_OPTIONS(X)                                                       \
+	X(OPT_HEAP, "heap", VALUE_NUMBER, "N", "only logical heap N", NULL)         \
+	X(OPT_SEGMENT, "segment", VALUE_ADDRESS, "ADDR", "only this segment", NULL) \
+	X(OPT_IGNORE_GC_STATE, "ignoreGCState", VALUE_NONE, NULL,                   \
+	  "accepted for SOS: a heap in a GC is always checked", NULL)               \
+	X(OPT_NO_PROGRESS, "noprogress", VALUE_NONE, NULL, "show no progress", NULL)
 
-static const struct option verifyheap_options[] = {
-	[OPT_HEAP] = { "heap", VALUE_NUMBER, "N", "only logical heap N", NULL },
-	[OPT_SEGMENT] = { "segment", VALUE_ADDRESS, "ADDR", "only this segment", NULL },
-	[OPT_IGNORE_GC_STATE] = { "ignoreGCState", VALUE_NONE, NULL,
-				  "accepted for SOS: a heap in a GC is always checked", NULL },
-	[OPT_NO_PROGRESS] = { "noprogress", VALUE_NONE, NULL, "show no progress", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(verifyheap, VERIFYHEAP_OPTIONS);
 
-enum finding_column {
-	FINDING_ADDRESS,
-	FINDING_KIND,
-	FINDING_VERDICT,
-	FINDING_SLOT,
-	FINDING_WORD,
-	FINDING_SEGMENT,
-	FINDING_DETAIL,
-	FINDING_LAST,
-	FINDING_LAST_TYPE,
-	FINDING_LAST_SIZE,
-	FINDING_SKIPPED,
-	FINDING_OFFSET, /**< text of verifyobj only */
-	FINDING_COLUMNS
-};
+#define FINDING_LIST(X)                                                                            \
+	X(FINDING_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0,                                    \
+	  "the object, or what is in its place")                                                   \
+	X(FINDING_KIND, "kind", NULL, KIND_TEXT, 0, 0, "what is wrong, in a word")                 \
+	X(FINDING_VERDICT, "verdict", NULL, KIND_TEXT, 0, 0, "is it damage?")                      \
+	X(FINDING_SLOT, "slot", NULL, KIND_ADDRESS, 0, 0, "where the bad word is")                 \
+	X(FINDING_WORD, "word", NULL, KIND_ADDRESS, 0, 0, "the bad word")                          \
+	X(FINDING_SEGMENT, "segment", NULL, KIND_ADDRESS, 0, 0, "the segment that it is in")       \
+	X(FINDING_DETAIL, "detail", NULL, KIND_TEXT, 0, 0, "what is wrong, as a sentence")         \
+	X(FINDING_LAST, "last_good.address", NULL, KIND_ADDRESS, 0, LOOK_WHOLE,                    \
+	  "the last sound object before it")                                                       \
+	X(FINDING_LAST_TYPE, "last_good.type", NULL, KIND_TYPE, 0, 0, "name of its type")          \
+	X(FINDING_LAST_SIZE, "last_good.size", NULL, KIND_BYTES, 0, 0, "its own bytes")            \
+	X(FINDING_SKIPPED, "skipped", NULL, KIND_BYTES, 0, 0, "bytes up to the next sound object") \
+	X(FINDING_OFFSET, .kind = KIND_TEXT) /**< text of verifyobj only */
 
-static const struct column finding_columns[FINDING_COLUMNS] = {
-	[FINDING_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
-			      "the object, or what is in its place" },
-	[FINDING_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "what is wrong, in a word" },
-	[FINDING_VERDICT] = { "verdict", NULL, KIND_TEXT, 0, 0, "is it damage?" },
-	[FINDING_SLOT] = { "slot", NULL, KIND_ADDRESS, 0, 0, "where the bad word is" },
-	[FINDING_WORD] = { "word", NULL, KIND_ADDRESS, 0, 0, "the bad word" },
-	[FINDING_SEGMENT] = { "segment", NULL, KIND_ADDRESS, 0, 0, "the segment that it is in" },
-	[FINDING_DETAIL] = { "detail", NULL, KIND_TEXT, 0, 0, "what is wrong, as a sentence" },
-	[FINDING_LAST] = { "last_good.address", NULL, KIND_ADDRESS, 0, LOOK_WHOLE,
-			   "the last sound object before it" },
-	[FINDING_LAST_TYPE] = { "last_good.type", NULL, KIND_TYPE, 0, 0, "name of its type" },
-	[FINDING_LAST_SIZE] = { "last_good.size", NULL, KIND_BYTES, 0, 0, "its own bytes" },
-	[FINDING_SKIPPED] = { "skipped", NULL, KIND_BYTES, 0, 0,
-			      "bytes up to the next sound object" },
-	[FINDING_OFFSET] = { .kind = KIND_TEXT },
-};
+COLUMNS(finding, FINDING_COLUMNS, FINDING_LIST);
 
 static void verify_finding_layout(struct out *out, const struct cell *cells)
 {
@@ -179,26 +156,17 @@ static enum hd_status write_verify_findings(struct call *call, const struct sche
 	return HD_OK;
 }
 
-enum verify_column {
-	VERIFY_OBJECTS,
-	VERIFY_COLLECTING,
-	VERIFY_DAMAGED,
-	VERIFY_NOT_KEPT,
-	VERIFY_PLUG_NODES,
-	VERIFY_FINDINGS, /**< text only */
-	VERIFY_COLUMNS
-};
+#define VERIFY_LIST(X)                                                                          \
+	X(VERIFY_OBJECTS, "objects", NULL, KIND_NUMBER, 0, 0, "how many were verified")         \
+	X(VERIFY_COLLECTING, "gc_in_progress", NULL, KIND_FLAG, 0, 0,                           \
+	  "was a garbage collection moving objects?")                                           \
+	X(VERIFY_DAMAGED, "damaged", NULL, KIND_NUMBER, 0, 0, "findings that are damage")       \
+	X(VERIFY_NOT_KEPT, "not_kept", NULL, KIND_NUMBER, 0, 0, "findings that are not listed") \
+	X(VERIFY_PLUG_NODES, "plug_nodes", NULL, KIND_NUMBER, 0, 0,                             \
+	  "dead objects that the collection had written over")                                  \
+	X(VERIFY_FINDINGS, .kind = KIND_NUMBER) /**< text only */
 
-static const struct column verify_columns[VERIFY_COLUMNS] = {
-	[VERIFY_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, 0, "how many were verified" },
-	[VERIFY_COLLECTING] = { "gc_in_progress", NULL, KIND_FLAG, 0, 0,
-				"was a garbage collection moving objects?" },
-	[VERIFY_DAMAGED] = { "damaged", NULL, KIND_NUMBER, 0, 0, "findings that are damage" },
-	[VERIFY_NOT_KEPT] = { "not_kept", NULL, KIND_NUMBER, 0, 0, "findings that are not listed" },
-	[VERIFY_PLUG_NODES] = { "plug_nodes", NULL, KIND_NUMBER, 0, 0,
-				"dead objects that the collection had written over" },
-	[VERIFY_FINDINGS] = { .kind = KIND_NUMBER },
-};
+COLUMNS(verify, VERIFY_COLUMNS, VERIFY_LIST);
 
 /* What may be odd because a GC was moving objects, and was not called damage. */
 static void moving_lines(struct out *out, const struct cell *cells)
@@ -303,16 +271,11 @@ static enum hd_status run_verifyheap(struct call *call)
 	return status;
 }
 
-enum verified_column {
-	VERIFIED_ADDRESS,
-	VERIFIED_VALID,
-	VERIFIED_COLUMNS
-};
+#define VERIFIED_LIST(X)                                                       \
+	X(VERIFIED_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "the object") \
+	X(VERIFIED_VALID, "valid", NULL, KIND_FLAG, 0, 0, "is nothing wrong with it?")
 
-static const struct column verified_columns[VERIFIED_COLUMNS] = {
-	[VERIFIED_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0, "the object" },
-	[VERIFIED_VALID] = { "valid", NULL, KIND_FLAG, 0, 0, "is nothing wrong with it?" },
-};
+COLUMNS(verified, VERIFIED_COLUMNS, VERIFIED_LIST);
 
 static void verified_layout(struct out *out, const struct cell *cells)
 {

@@ -9,20 +9,13 @@
 #include "command/heap/heap_call.h"
 #include "targets/target.h"
 
-enum fragment_column {
-	FRAGMENT_ADDRESS,
-	FRAGMENT_SIZE,
-	FRAGMENT_NEXT,
-	FRAGMENT_NEXT_TYPE,
-	FRAGMENT_COLUMNS
-};
+#define FRAGMENT_LIST(X)                                                                     \
+	X(FRAGMENT_ADDRESS, "address", "Address", KIND_ADDRESS, 16, 0, "a large Free block") \
+	X(FRAGMENT_SIZE, "size", "Size", KIND_BYTES, 14, LOOK_THOUSANDS, "its bytes")        \
+	X(FRAGMENT_NEXT, "next", "Followed By", KIND_ADDRESS, 16, 0, "the object after it")  \
+	X(FRAGMENT_NEXT_TYPE, "next_type", "", KIND_TYPE, 0, 0, "type of that object")
 
-static const struct column fragment_columns[FRAGMENT_COLUMNS] = {
-	[FRAGMENT_ADDRESS] = { "address", "Address", KIND_ADDRESS, 16, 0, "a large Free block" },
-	[FRAGMENT_SIZE] = { "size", "Size", KIND_BYTES, 14, LOOK_THOUSANDS, "its bytes" },
-	[FRAGMENT_NEXT] = { "next", "Followed By", KIND_ADDRESS, 16, 0, "the object after it" },
-	[FRAGMENT_NEXT_TYPE] = { "next_type", "", KIND_TYPE, 0, 0, "type of that object" },
-};
+COLUMNS(fragment, FRAGMENT_COLUMNS, FRAGMENT_LIST);
 
 static const struct schema fragment_schema = { .name = "fragments",
 					       SCHEMA_COLUMNS(fragment_columns) };
@@ -101,25 +94,17 @@ static void write_walked_object(struct call *call, const struct walker *walker)
 	answer_row(&call->answer, cells);
 }
 
-enum lock_column {
-	LOCK_OBJECT,
-	LOCK_ID,
-	LOCK_THREAD,
-	LOCK_OS_ID,
-	LOCK_RECURSION,
-	LOCK_COLUMNS
-};
+#define LOCK_LIST(X)                                                                     \
+	X(LOCK_OBJECT, "address", "Object", KIND_ADDRESS, 16, LOOK_ADDRESS,              \
+	  "the object that is locked")                                                   \
+	X(LOCK_ID, "thread", NULL, KIND_NUMBER, 0, 0, "managed id of the thread")        \
+	X(LOCK_THREAD, "thread_address", "Thread", KIND_ADDRESS, 16, 0,                  \
+	  "its Thread; 0x0: no thread has the id")                                       \
+	X(LOCK_OS_ID, "os_id", "OSId", KIND_NUMBER, 18, 0, "its id in the system, or 0") \
+	X(LOCK_RECURSION, "recursion", "Recursion", KIND_NUMBER, 14, 0,                  \
+	  "how often it was taken again")
 
-static const struct column lock_columns[LOCK_COLUMNS] = {
-	[LOCK_OBJECT] = { "address", "Object", KIND_ADDRESS, 16, LOOK_ADDRESS,
-			  "the object that is locked" },
-	[LOCK_ID] = { "thread", NULL, KIND_NUMBER, 0, 0, "managed id of the thread" },
-	[LOCK_THREAD] = { "thread_address", "Thread", KIND_ADDRESS, 16, 0,
-			  "its Thread; 0x0: no thread has the id" },
-	[LOCK_OS_ID] = { "os_id", "OSId", KIND_NUMBER, 18, 0, "its id in the system, or 0" },
-	[LOCK_RECURSION] = { "recursion", "Recursion", KIND_NUMBER, 14, 0,
-			     "how often it was taken again" },
-};
+COLUMNS(lock, LOCK_COLUMNS, LOCK_LIST);
 
 static void lock_layout(struct out *out, const struct cell *cells)
 {

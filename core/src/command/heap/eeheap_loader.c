@@ -20,29 +20,18 @@ struct native_block {
 	bool is_current; /* the heap will still take memory from it */
 };
 
-enum block_column {
-	BLOCK_ALLOCATOR,
-	BLOCK_CONTEXT,
-	BLOCK_KIND,
-	BLOCK_START,
-	BLOCK_RESERVED,
-	BLOCK_COMMITTED,
-	BLOCK_IS_CURRENT,
-	BLOCK_COLUMNS
-};
+#define BLOCK_LIST(X)                                                                              \
+	X(BLOCK_ALLOCATOR, "allocator", NULL, KIND_ADDRESS, 0, 0, "its LoaderAllocator")           \
+	X(BLOCK_CONTEXT, "context", NULL, KIND_TEXT, 0, 0,                                         \
+	  "global, or the first module of what can be unloaded together")                          \
+	X(BLOCK_KIND, "kind", NULL, KIND_TEXT, 0, 0, "LowFrequencyHeap, StubHeap, ...")            \
+	X(BLOCK_START, "start", NULL, KIND_ADDRESS, 0, 0, "where the block begins")                \
+	X(BLOCK_RESERVED, "reserved", NULL, KIND_BYTES, 0, 0, "bytes of its addresses")            \
+	X(BLOCK_COMMITTED, "committed", NULL, KIND_BYTES, 0, 0, "bytes of these that can be read") \
+	X(BLOCK_IS_CURRENT, "is_current", NULL, KIND_FLAG, 0, 0,                                   \
+	  "does the heap still take memory from it?")
 
-static const struct column block_columns[BLOCK_COLUMNS] = {
-	[BLOCK_ALLOCATOR] = { "allocator", NULL, KIND_ADDRESS, 0, 0, "its LoaderAllocator" },
-	[BLOCK_CONTEXT] = { "context", NULL, KIND_TEXT, 0, 0,
-			    "global, or the first module of what can be unloaded together" },
-	[BLOCK_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "LowFrequencyHeap, StubHeap, ..." },
-	[BLOCK_START] = { "start", NULL, KIND_ADDRESS, 0, 0, "where the block begins" },
-	[BLOCK_RESERVED] = { "reserved", NULL, KIND_BYTES, 0, 0, "bytes of its addresses" },
-	[BLOCK_COMMITTED] = { "committed", NULL, KIND_BYTES, 0, 0,
-			      "bytes of these that can be read" },
-	[BLOCK_IS_CURRENT] = { "is_current", NULL, KIND_FLAG, 0, 0,
-			       "does the heap still take memory from it?" },
-};
+COLUMNS(block, BLOCK_COLUMNS, BLOCK_LIST);
 
 static const struct schema block_schema = {
 	.name = "loader_blocks",
@@ -50,32 +39,20 @@ static const struct schema block_schema = {
 	.is_main = true,
 };
 
-enum jit_column {
-	JIT_MANAGER,
-	JIT_KIND,
-	JIT_START,
-	JIT_RESERVED,
-	JIT_COMMITTED,
-	JIT_USED,
-	JIT_ALLOCATOR,
-	JIT_CONTEXT,
-	JIT_COLUMNS
-};
+#define JIT_LIST(X)                                                                              \
+	X(JIT_MANAGER, "manager", NULL, KIND_ADDRESS, 0, 0, "the JIT manager that has it")       \
+	X(JIT_KIND, "kind", NULL, KIND_TEXT, 0, 0,                                               \
+	  "LoaderCodeHeap, or of dynamic methods HostCodeHeap")                                  \
+	X(JIT_START, "start", NULL, KIND_ADDRESS, 0, 0, "where it begins")                       \
+	X(JIT_RESERVED, "reserved", NULL, KIND_BYTES, 0, 0, "bytes of its addresses")            \
+	X(JIT_COMMITTED, "committed", NULL, KIND_BYTES, 0, 0, "bytes of these that can be read") \
+	X(JIT_USED, "used", NULL, KIND_BYTES, 0, 0, "bytes up to the end of the code")           \
+	X(JIT_ALLOCATOR, "allocator", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                     \
+	  "its LoaderAllocator; left out if it cannot be told")                                  \
+	X(JIT_CONTEXT, "context", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                            \
+	  "global, or the first module of what can be unloaded together")
 
-static const struct column jit_columns[JIT_COLUMNS] = {
-	[JIT_MANAGER] = { "manager", NULL, KIND_ADDRESS, 0, 0, "the JIT manager that has it" },
-	[JIT_KIND] = { "kind", NULL, KIND_TEXT, 0, 0,
-		       "LoaderCodeHeap, or of dynamic methods HostCodeHeap" },
-	[JIT_START] = { "start", NULL, KIND_ADDRESS, 0, 0, "where it begins" },
-	[JIT_RESERVED] = { "reserved", NULL, KIND_BYTES, 0, 0, "bytes of its addresses" },
-	[JIT_COMMITTED] = { "committed", NULL, KIND_BYTES, 0, 0,
-			    "bytes of these that can be read" },
-	[JIT_USED] = { "used", NULL, KIND_BYTES, 0, 0, "bytes up to the end of the code" },
-	[JIT_ALLOCATOR] = { "allocator", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			    "its LoaderAllocator; left out if it cannot be told" },
-	[JIT_CONTEXT] = { "context", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			  "global, or the first module of what can be unloaded together" },
-};
+COLUMNS(jit, JIT_COLUMNS, JIT_LIST);
 
 static const struct schema jit_schema = {
 	.name = "code_heaps",

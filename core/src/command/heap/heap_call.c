@@ -73,16 +73,11 @@ enum hd_status call_life(struct call *call, bool is_dead, struct life *ret)
 	return HD_OK;
 }
 
-enum live_column {
-	LIVE_COUNT,
-	LIVE_ROOTS,
-	LIVE_COLUMNS
-};
+#define LIVE_LIST(X)                                                                     \
+	X(LIVE_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "objects that roots keep alive") \
+	X(LIVE_ROOTS, "roots", NULL, KIND_NUMBER, 0, 0, "roots that are not weak")
 
-static const struct column live_columns[LIVE_COLUMNS] = {
-	[LIVE_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "objects that roots keep alive" },
-	[LIVE_ROOTS] = { "roots", NULL, KIND_NUMBER, 0, 0, "roots that are not weak" },
-};
+COLUMNS(live, LIVE_COLUMNS, LIVE_LIST);
 
 static void live_layout(struct out *out, const struct cell *cells)
 {

@@ -39,41 +39,24 @@ static void put_wide(struct text *text, const uint8_t *bytes, size_t size)
 	}
 }
 
-enum diagnosis_column {
-	DIAGNOSIS_DETAIL,
-	DIAGNOSIS_VERDICT,
-	DIAGNOSIS_SEGMENT,
-	DIAGNOSIS_HEAP,
-	DIAGNOSIS_GENERATION,
-	DIAGNOSIS_WORD,
-	DIAGNOSIS_SLOT,
-	DIAGNOSIS_LAST,
-	DIAGNOSIS_LAST_TYPE,
-	DIAGNOSIS_LAST_SIZE,
-	DIAGNOSIS_LAST_END,
-	DIAGNOSIS_LAST_LENGTH,
-	DIAGNOSIS_OVERRUN, /**< lines */
-	DIAGNOSIS_SKIPPED,
-	DIAGNOSIS_COLUMNS
-};
-
 /* Text only: data have a row of the finding. */
-static const struct column diagnosis_columns[DIAGNOSIS_COLUMNS] = {
-	[DIAGNOSIS_DETAIL] = { .kind = KIND_TEXT },
-	[DIAGNOSIS_VERDICT] = { .kind = KIND_TEXT },
-	[DIAGNOSIS_SEGMENT] = { .kind = KIND_ADDRESS },
-	[DIAGNOSIS_HEAP] = { .kind = KIND_NUMBER },
-	[DIAGNOSIS_GENERATION] = { .kind = KIND_TEXT },
-	[DIAGNOSIS_WORD] = { .kind = KIND_ADDRESS },
-	[DIAGNOSIS_SLOT] = { .kind = KIND_ADDRESS },
-	[DIAGNOSIS_LAST] = { .kind = KIND_ADDRESS },
-	[DIAGNOSIS_LAST_TYPE] = { .kind = KIND_TYPE },
-	[DIAGNOSIS_LAST_SIZE] = { .kind = KIND_BYTES },
-	[DIAGNOSIS_LAST_END] = { .kind = KIND_ADDRESS },
-	[DIAGNOSIS_LAST_LENGTH] = { .kind = KIND_NUMBER },
-	[DIAGNOSIS_OVERRUN] = { .kind = KIND_TEXT },
-	[DIAGNOSIS_SKIPPED] = { .kind = KIND_BYTES },
-};
+#define DIAGNOSIS_LIST(X)                                     \
+	X(DIAGNOSIS_DETAIL, .kind = KIND_TEXT)                \
+	X(DIAGNOSIS_VERDICT, .kind = KIND_TEXT)               \
+	X(DIAGNOSIS_SEGMENT, .kind = KIND_ADDRESS)            \
+	X(DIAGNOSIS_HEAP, .kind = KIND_NUMBER)                \
+	X(DIAGNOSIS_GENERATION, .kind = KIND_TEXT)            \
+	X(DIAGNOSIS_WORD, .kind = KIND_ADDRESS)               \
+	X(DIAGNOSIS_SLOT, .kind = KIND_ADDRESS)               \
+	X(DIAGNOSIS_LAST, .kind = KIND_ADDRESS)               \
+	X(DIAGNOSIS_LAST_TYPE, .kind = KIND_TYPE)             \
+	X(DIAGNOSIS_LAST_SIZE, .kind = KIND_BYTES)            \
+	X(DIAGNOSIS_LAST_END, .kind = KIND_ADDRESS)           \
+	X(DIAGNOSIS_LAST_LENGTH, .kind = KIND_NUMBER)         \
+	X(DIAGNOSIS_OVERRUN, .kind = KIND_TEXT) /**< lines */ \
+	X(DIAGNOSIS_SKIPPED, .kind = KIND_BYTES)
+
+COLUMNS(diagnosis, DIAGNOSIS_COLUMNS, DIAGNOSIS_LIST);
 
 static void word_line(struct out *out, const struct cell *word, const struct cell *slot)
 {
@@ -195,16 +178,11 @@ static void last_cells(struct heap *heap, const struct verify_finding *finding,
 	cells[DIAGNOSIS_OVERRUN] = cell_text(overrun->bytes, overrun->size);
 }
 
-enum listed_column {
-	LISTED_LABEL,
-	LISTED_COUNT,
-	LISTED_COLUMNS
-};
+#define LISTED_LIST(X)                     \
+	X(LISTED_LABEL, .kind = KIND_TEXT) \
+	X(LISTED_COUNT, .kind = KIND_NUMBER)
 
-static const struct column listed_columns[LISTED_COLUMNS] = {
-	[LISTED_LABEL] = { .kind = KIND_TEXT },
-	[LISTED_COUNT] = { .kind = KIND_NUMBER },
-};
+COLUMNS(listed, LISTED_COLUMNS, LISTED_LIST);
 
 static void listed_layout(struct out *out, const struct cell *cells)
 {

@@ -4,20 +4,13 @@
 #include "command/objects/object.h"
 #include "command/table.h"
 
-enum {
-	OPT_START,
-	OPT_LENGTH,
-	OPT_DETAILS,
-	OPT_NOFIELDS
-};
+#define DUMPARRAY_OPTIONS(X)                                                                  \
+	X(OPT_START, "start", VALUE_NUMBER, "N", "first element to show, from 0", NULL)       \
+	X(OPT_LENGTH, "length", VALUE_NUMBER, "N", "show at most N elements", NULL)           \
+	X(OPT_DETAILS, "details", VALUE_NONE, NULL, "each element as dumpobj shows it", NULL) \
+	X(OPT_NOFIELDS, "nofields", VALUE_NONE, NULL, "with -details: without fields", NULL)
 
-static const struct option dumparray_options[] = {
-	[OPT_START] = { "start", VALUE_NUMBER, "N", "first element to show, from 0", NULL },
-	[OPT_LENGTH] = { "length", VALUE_NUMBER, "N", "show at most N elements", NULL },
-	[OPT_DETAILS] = { "details", VALUE_NONE, NULL, "each element as dumpobj shows it", NULL },
-	[OPT_NOFIELDS] = { "nofields", VALUE_NONE, NULL, "with -details: without fields", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(dumparray, DUMPARRAY_OPTIONS);
 
 /* An array while its elements are written. */
 struct element_listing {
@@ -53,26 +46,17 @@ static void element_note(struct call *call, struct element_listing *listing,
 	}
 }
 
-enum element_column {
-	ELEMENT_ANY,
-	ELEMENT_ADDRESS,
-	ELEMENT_TEXT,
-	ELEMENT_INDEX, /**< text only, as all that follow */
-	ELEMENT_PLACE,
-	ELEMENT_NOTE,
-	ELEMENT_COLUMNS
-};
+#define ELEMENT_LIST(X)                                                                     \
+	X(ELEMENT_ANY, "value", NULL, KIND_ANY, 0, LOOK_LEAVE_OUT,                          \
+	  "a number, a flag, or where a reference leads")                                   \
+	X(ELEMENT_ADDRESS, "address", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                \
+	  "for a struct: its address")                                                      \
+	X(ELEMENT_TEXT, "text", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "what the value means") \
+	X(ELEMENT_INDEX, .kind = KIND_TEXT) /**< text only, as all that follow */           \
+	X(ELEMENT_PLACE, .kind = KIND_ADDRESS)                                              \
+	X(ELEMENT_NOTE, .kind = KIND_TEXT)
 
-static const struct column element_columns[ELEMENT_COLUMNS] = {
-	[ELEMENT_ANY] = { "value", NULL, KIND_ANY, 0, LOOK_LEAVE_OUT,
-			  "a number, a flag, or where a reference leads" },
-	[ELEMENT_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			      "for a struct: its address" },
-	[ELEMENT_TEXT] = { "text", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "what the value means" },
-	[ELEMENT_INDEX] = { .kind = KIND_TEXT },
-	[ELEMENT_PLACE] = { .kind = KIND_ADDRESS },
-	[ELEMENT_NOTE] = { .kind = KIND_TEXT },
-};
+COLUMNS(element, ELEMENT_COLUMNS, ELEMENT_LIST);
 
 /* The element after its index, as SOS shows it: where it lies, or what it refers to. */
 static void element_layout(struct out *out, const struct cell *cells)
@@ -207,19 +191,13 @@ static enum hd_status write_elements(struct call *call, struct element_listing *
 	return HD_OK;
 }
 
-enum element_type_column {
-	ELEMENT_TYPE_NAME,
-	ELEMENT_TYPE_MT,
-	ELEMENT_TYPE_HANDLE, /**< text only */
-	ELEMENT_TYPE_COLUMNS
-};
+#define ELEMENT_TYPE_LIST(X)                                                                \
+	X(ELEMENT_TYPE_NAME, "element_type", NULL, KIND_TEXT, 0, 0,                         \
+	  "name of the type of its elements")                                               \
+	X(ELEMENT_TYPE_MT, "element_mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable, or 0") \
+	X(ELEMENT_TYPE_HANDLE, .kind = KIND_ADDRESS) /**< text only */
 
-static const struct column element_type_columns[ELEMENT_TYPE_COLUMNS] = {
-	[ELEMENT_TYPE_NAME] = { "element_type", NULL, KIND_TEXT, 0, 0,
-				"name of the type of its elements" },
-	[ELEMENT_TYPE_MT] = { "element_mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable, or 0" },
-	[ELEMENT_TYPE_HANDLE] = { .kind = KIND_ADDRESS },
-};
+COLUMNS(element_type, ELEMENT_TYPE_COLUMNS, ELEMENT_TYPE_LIST);
 
 static void element_type_layout(struct out *out, const struct cell *cells)
 {

@@ -7,44 +7,27 @@
 #include "command/table.h"
 #include "report/fit.h"
 
-enum {
-	OPT_LIMIT,
-	OPT_FULL
-};
+#define COLLECTION_OPTIONS(X)                                                            \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "list at most N items (0 = all)", NULL) \
+	X(OPT_FULL, "full", VALUE_NONE, NULL,                                            \
+	  "whole strings, not their first 64 characters; shorten no names", NULL)
 
-static const struct option collection_options[] = {
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N items (0 = all)", NULL },
-	[OPT_FULL] = { "full", VALUE_NONE, NULL,
-		       "whole strings, not their first 64 characters; shorten no names", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(collection, COLLECTION_OPTIONS);
 
-enum collection_column {
-	COLLECTION_ADDRESS,
-	COLLECTION_MT,
-	COLLECTION_TYPE,
-	COLLECTION_COUNT,
-	COLLECTION_FOUND,
-	COLLECTION_CAPACITY,
-	COLLECTION_FILL,
-	COLLECTION_COMPLETE,
-	COLLECTION_COLUMNS
-};
+#define COLLECTION_LIST(X)                                                                   \
+	X(COLLECTION_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "the collection")         \
+	X(COLLECTION_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable")                  \
+	X(COLLECTION_TYPE, "type", NULL, KIND_TYPE, 0, 0, "name of its type")                \
+	X(COLLECTION_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                \
+	  "items as it says itself; null: it does not")                                      \
+	X(COLLECTION_FOUND, "found", NULL, KIND_NUMBER, 0, 0, "items that were found in it") \
+	X(COLLECTION_CAPACITY, "capacity", NULL, KIND_NUMBER, 0, 0,                          \
+	  "items that it has room for; null: it has no limit")                               \
+	X(COLLECTION_FILL, "fill_percent", NULL, KIND_PERCENT, 0, 0,                         \
+	  "how much of its room is used")                                                    \
+	X(COLLECTION_COMPLETE, "complete", NULL, KIND_FLAG, 0, 0, "could it be read to its end?")
 
-static const struct column collection_columns[COLLECTION_COLUMNS] = {
-	[COLLECTION_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0, "the collection" },
-	[COLLECTION_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable" },
-	[COLLECTION_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
-	[COLLECTION_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0,
-			       "items as it says itself; null: it does not" },
-	[COLLECTION_FOUND] = { "found", NULL, KIND_NUMBER, 0, 0, "items that were found in it" },
-	[COLLECTION_CAPACITY] = { "capacity", NULL, KIND_NUMBER, 0, 0,
-				  "items that it has room for; null: it has no limit" },
-	[COLLECTION_FILL] = { "fill_percent", NULL, KIND_PERCENT, 0, 0,
-			      "how much of its room is used" },
-	[COLLECTION_COMPLETE] = { "complete", NULL, KIND_FLAG, 0, 0,
-				  "could it be read to its end?" },
-};
+COLUMNS(collection, COLLECTION_COLUMNS, COLLECTION_LIST);
 
 static void collection_layout_text(struct out *out, const struct cell *cells)
 {
@@ -103,34 +86,22 @@ static void write_collection_head(struct call *call, const struct object *object
 	}
 }
 
-enum item_column {
-	ITEM_INDEX,
-	ITEM_KEY,
-	ITEM_KEY_TEXT,
-	ITEM_KEY_TYPE,
-	ITEM_VALUE,
-	ITEM_TEXT,
-	ITEM_TYPE,
-	ITEM_SHOWN_KEY, /**< text only, as the next */
-	ITEM_SHOWN_VALUE,
-	ITEM_COLUMNS
-};
+#define ITEM_LIST(X)                                                                        \
+	X(ITEM_INDEX, "index", NULL, KIND_NUMBER, 0, 0, "from 0, in its own order")         \
+	X(ITEM_KEY, "key", NULL, KIND_ANY, 0, LOOK_LEAVE_OUT,                               \
+	  "the key as a field has it; a priority; of a struct its address")                 \
+	X(ITEM_KEY_TEXT, "key_text", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                    \
+	  "what that means: the text of a string, the fields of a struct")                  \
+	X(ITEM_KEY_TYPE, "key_type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "type of the key") \
+	X(ITEM_VALUE, "value", NULL, KIND_ANY, 0, 0,                                        \
+	  "the value as a field has it; of a struct its address")                           \
+	X(ITEM_TEXT, "text", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "what that means")         \
+	X(ITEM_TYPE, "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT,                            \
+	  "type of the value; of a reference that of the object")                           \
+	X(ITEM_SHOWN_KEY, .kind = KIND_TEXT) /**< text only, as the next */                 \
+	X(ITEM_SHOWN_VALUE, .kind = KIND_TEXT)
 
-static const struct column item_columns[ITEM_COLUMNS] = {
-	[ITEM_INDEX] = { "index", NULL, KIND_NUMBER, 0, 0, "from 0, in its own order" },
-	[ITEM_KEY] = { "key", NULL, KIND_ANY, 0, LOOK_LEAVE_OUT,
-		       "the key as a field has it; a priority; of a struct its address" },
-	[ITEM_KEY_TEXT] = { "key_text", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			    "what that means: the text of a string, the fields of a struct" },
-	[ITEM_KEY_TYPE] = { "key_type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "type of the key" },
-	[ITEM_VALUE] = { "value", NULL, KIND_ANY, 0, 0,
-			 "the value as a field has it; of a struct its address" },
-	[ITEM_TEXT] = { "text", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "what that means" },
-	[ITEM_TYPE] = { "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT,
-			"type of the value; of a reference that of the object" },
-	[ITEM_SHOWN_KEY] = { .kind = KIND_TEXT },
-	[ITEM_SHOWN_VALUE] = { .kind = KIND_TEXT },
-};
+COLUMNS(item, ITEM_COLUMNS, ITEM_LIST);
 
 /* The widths of a key and a value, which may be longer. */
 static size_t shown_width(const struct out *out)

@@ -5,23 +5,15 @@
 #include "command/objects/object.h"
 #include "command/table.h"
 
-enum invocation_column {
-	INVOCATION_TARGET,
-	INVOCATION_METHOD,
-	INVOCATION_NAME,
-	INVOCATION_TOKEN,
-	INVOCATION_CODE,
-	INVOCATION_COLUMNS
-};
+#define INVOCATION_LIST(X)                                                                    \
+	X(INVOCATION_TARGET, "target", NULL, KIND_ADDRESS, 0, 0,                              \
+	  "the object that it is called on")                                                  \
+	X(INVOCATION_METHOD, "method", NULL, KIND_ADDRESS, 0, 0, "the MethodDesc, or 0")      \
+	X(INVOCATION_NAME, "name", NULL, KIND_TEXT, 0, 0, "the method's name and signature")  \
+	X(INVOCATION_TOKEN, "token", NULL, KIND_ADDRESS, 0, 0, "the method's metadata token") \
+	X(INVOCATION_CODE, "code", NULL, KIND_ADDRESS, 0, 0, "where its code begins")
 
-static const struct column invocation_columns[INVOCATION_COLUMNS] = {
-	[INVOCATION_TARGET] = { "target", NULL, KIND_ADDRESS, 0, 0,
-				"the object that it is called on" },
-	[INVOCATION_METHOD] = { "method", NULL, KIND_ADDRESS, 0, 0, "the MethodDesc, or 0" },
-	[INVOCATION_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "the method's name and signature" },
-	[INVOCATION_TOKEN] = { "token", NULL, KIND_ADDRESS, 0, 0, "the method's metadata token" },
-	[INVOCATION_CODE] = { "code", NULL, KIND_ADDRESS, 0, 0, "where its code begins" },
-};
+COLUMNS(invocation, INVOCATION_COLUMNS, INVOCATION_LIST);
 
 static void invocation_layout(struct out *out, const struct cell *cells)
 {

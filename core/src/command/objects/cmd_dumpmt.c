@@ -7,14 +7,9 @@
 #include "command/objects/object.h"
 #include "command/table.h"
 
-enum {
-	OPT_METHODS
-};
+#define DUMPMT_OPTIONS(X) X(OPT_METHODS, "md", VALUE_NONE, NULL, "also list its methods", NULL)
 
-static const struct option dumpmt_options[] = {
-	[OPT_METHODS] = { "md", VALUE_NONE, NULL, "also list its methods", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(dumpmt, DUMPMT_OPTIONS);
 
 static const char *category_name(const struct type *type)
 {
@@ -31,55 +26,33 @@ static const char *category_name(const struct type *type)
 	return type->category < sizeof(names) / sizeof(names[0]) ? names[type->category] : "?";
 }
 
-enum class_column {
-	CLASS_ADDRESS,
-	CLASS_NAME,
-	CLASS_BASE_SIZE,
-	CLASS_COMPONENT_SIZE,
-	CLASS_FLAGS,
-	CLASS_MODULE,
-	CLASS_TOKEN,
-	CLASS_PARENT,
-	CLASS_FILE,
-	CLASS_EE,
-	CLASS_CANONICAL,
-	CLASS_CATEGORY,
-	CLASS_POINTERS,
-	CLASS_FINALIZER,
-	CLASS_COLLECTIBLE,
-	CLASS_METHODS,
-	CLASS_INTERFACES,
-	CLASS_INSTANCE_FIELDS, /**< text of dumpclass only, as the next */
-	CLASS_STATIC_FIELDS,
-	CLASS_COLUMNS
-};
+#define CLASS_LIST(X)                                                                             \
+	X(CLASS_ADDRESS, "mt", NULL, KIND_ADDRESS, 0, 0, "the MethodTable")                       \
+	X(CLASS_NAME, "name", NULL, KIND_TYPE, 0, 0, "name of the type")                          \
+	X(CLASS_BASE_SIZE, "base_size", NULL, KIND_BYTES, 0, 0,                                   \
+	  "bytes of an object, without elements")                                                 \
+	X(CLASS_COMPONENT_SIZE, "component_size", NULL, KIND_BYTES, 0, 0,                         \
+	  "bytes of an element of an array or string")                                            \
+	X(CLASS_FLAGS, "flags", NULL, KIND_ADDRESS, 0, 0, "flags of the MethodTable")             \
+	X(CLASS_MODULE, "module", NULL, KIND_ADDRESS, 0, 0, "the Module that has the type")       \
+	X(CLASS_TOKEN, "token", NULL, KIND_ADDRESS, 0, 0, "metadata token of the type")           \
+	X(CLASS_PARENT, "parent", NULL, KIND_ADDRESS, 0, 0, "MethodTable of the base class")      \
+	X(CLASS_FILE, "file", NULL, KIND_TEXT, 0, 0, "file of the module")                        \
+	X(CLASS_EE, "ee_class", NULL, KIND_ADDRESS, 0, 0, "the EEClass")                          \
+	X(CLASS_CANONICAL, "canonical", NULL, KIND_ADDRESS, 0, 0,                                 \
+	  "MethodTable that shares its code")                                                     \
+	X(CLASS_CATEGORY, "category", NULL, KIND_TEXT, 0, 0, "what kind of type it is")           \
+	X(CLASS_POINTERS, "has_pointers", NULL, KIND_FLAG, 0, 0,                                  \
+	  "do its objects hold references?")                                                      \
+	X(CLASS_FINALIZER, "has_finalizer", NULL, KIND_FLAG, 0, 0, "does it have a finalizer?")   \
+	X(CLASS_COLLECTIBLE, "is_collectible", NULL, KIND_FLAG, 0, 0, "can it be unloaded?")      \
+	X(CLASS_METHODS, "methods", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "how many it has")      \
+	X(CLASS_INTERFACES, "interfaces", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                   \
+	  "how many it implements")                                                               \
+	X(CLASS_INSTANCE_FIELDS, .kind = KIND_NUMBER) /**< text of dumpclass only, as the next */ \
+	X(CLASS_STATIC_FIELDS, .kind = KIND_NUMBER)
 
-static const struct column type_columns[CLASS_COLUMNS] = {
-	[CLASS_ADDRESS] = { "mt", NULL, KIND_ADDRESS, 0, 0, "the MethodTable" },
-	[CLASS_NAME] = { "name", NULL, KIND_TYPE, 0, 0, "name of the type" },
-	[CLASS_BASE_SIZE] = { "base_size", NULL, KIND_BYTES, 0, 0,
-			      "bytes of an object, without elements" },
-	[CLASS_COMPONENT_SIZE] = { "component_size", NULL, KIND_BYTES, 0, 0,
-				   "bytes of an element of an array or string" },
-	[CLASS_FLAGS] = { "flags", NULL, KIND_ADDRESS, 0, 0, "flags of the MethodTable" },
-	[CLASS_MODULE] = { "module", NULL, KIND_ADDRESS, 0, 0, "the Module that has the type" },
-	[CLASS_TOKEN] = { "token", NULL, KIND_ADDRESS, 0, 0, "metadata token of the type" },
-	[CLASS_PARENT] = { "parent", NULL, KIND_ADDRESS, 0, 0, "MethodTable of the base class" },
-	[CLASS_FILE] = { "file", NULL, KIND_TEXT, 0, 0, "file of the module" },
-	[CLASS_EE] = { "ee_class", NULL, KIND_ADDRESS, 0, 0, "the EEClass" },
-	[CLASS_CANONICAL] = { "canonical", NULL, KIND_ADDRESS, 0, 0,
-			      "MethodTable that shares its code" },
-	[CLASS_CATEGORY] = { "category", NULL, KIND_TEXT, 0, 0, "what kind of type it is" },
-	[CLASS_POINTERS] = { "has_pointers", NULL, KIND_FLAG, 0, 0,
-			     "do its objects hold references?" },
-	[CLASS_FINALIZER] = { "has_finalizer", NULL, KIND_FLAG, 0, 0, "does it have a finalizer?" },
-	[CLASS_COLLECTIBLE] = { "is_collectible", NULL, KIND_FLAG, 0, 0, "can it be unloaded?" },
-	[CLASS_METHODS] = { "methods", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "how many it has" },
-	[CLASS_INTERFACES] = { "interfaces", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			       "how many it implements" },
-	[CLASS_INSTANCE_FIELDS] = { .kind = KIND_NUMBER },
-	[CLASS_STATIC_FIELDS] = { .kind = KIND_NUMBER },
-};
+COLUMNS(type, CLASS_COLUMNS, CLASS_LIST);
 
 static void name_line(struct out *out, const char *label, const struct cell *cell)
 {

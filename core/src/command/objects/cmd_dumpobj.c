@@ -6,34 +6,20 @@
 #include "graph/heap_graph.h"
 #include "util/job.h"
 
-enum {
-	OPT_REFS,
-	OPT_LIMIT,
-	OPT_NOFIELDS
-};
+#define DUMPOBJ_OPTIONS(X)                                                                    \
+	X(OPT_REFS, "refs", VALUE_NONE, NULL, "also what refers to the object", NULL)         \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "list at most N references (0 = all)", NULL) \
+	X(OPT_NOFIELDS, "nofields", VALUE_NONE, NULL, "without the table of fields", NULL)
 
-static const struct option dumpobj_options[] = {
-	[OPT_REFS] = { "refs", VALUE_NONE, NULL, "also what refers to the object", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N references (0 = all)", NULL },
-	[OPT_NOFIELDS] = { "nofields", VALUE_NONE, NULL, "without the table of fields", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(dumpobj, DUMPOBJ_OPTIONS);
 
-enum graph_edge_column {
-	EDGE_ADDRESS,
-	EDGE_MT,
-	EDGE_SIZE,
-	EDGE_CLASS,
-	EDGE_COLUMNS
-};
+#define EDGE_LIST(X)                                                                              \
+	X(EDGE_ADDRESS, "address", "Address", KIND_ADDRESS, 16, LOOK_ADDRESS, "id of the object") \
+	X(EDGE_MT, NULL, "MT", KIND_ADDRESS, 16, 0, NULL)                                         \
+	X(EDGE_SIZE, NULL, "Size", KIND_BYTES, 14, LOOK_THOUSANDS, NULL)                          \
+	X(EDGE_CLASS, NULL, "", KIND_TYPE, 0, 0, NULL)
 
-static const struct column edge_columns[EDGE_COLUMNS] = {
-	[EDGE_ADDRESS] = { "address", "Address", KIND_ADDRESS, 16, LOOK_ADDRESS,
-			   "id of the object" },
-	[EDGE_MT] = { NULL, "MT", KIND_ADDRESS, 16, 0, NULL },
-	[EDGE_SIZE] = { NULL, "Size", KIND_BYTES, 14, LOOK_THOUSANDS, NULL },
-	[EDGE_CLASS] = { NULL, "", KIND_TYPE, 0, 0, NULL },
-};
+COLUMNS(edge, EDGE_COLUMNS, EDGE_LIST);
 
 /* One direction of references. */
 static const struct direction {
@@ -83,22 +69,14 @@ static enum hd_status write_edges(struct call *call, const struct direction *dir
 	return HD_OK;
 }
 
-enum graph_head_column {
-	HEAD_ADDRESS,
-	HEAD_MT,
-	HEAD_TYPE,
-	HEAD_SIZE,
-	HEAD_DOMAIN,
-	HEAD_COLUMNS
-};
+#define HEAD_LIST(X)                                                             \
+	X(HEAD_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "id of the object") \
+	X(HEAD_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "id of its type")             \
+	X(HEAD_TYPE, "type", NULL, KIND_TYPE, 0, 0, "name of its type")          \
+	X(HEAD_SIZE, "size", NULL, KIND_BYTES, 0, 0, "its own bytes")            \
+	X(HEAD_DOMAIN, "domain", NULL, KIND_TEXT, 0, 0, "section of the dump file")
 
-static const struct column head_columns[HEAD_COLUMNS] = {
-	[HEAD_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0, "id of the object" },
-	[HEAD_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "id of its type" },
-	[HEAD_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
-	[HEAD_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "its own bytes" },
-	[HEAD_DOMAIN] = { "domain", NULL, KIND_TEXT, 0, 0, "section of the dump file" },
-};
+COLUMNS(head, HEAD_COLUMNS, HEAD_LIST);
 
 static void graph_head_layout(struct out *out, const struct cell *cells)
 {

@@ -32,33 +32,20 @@ static enum hd_status not_in_heap(const struct call *call, uint64_t address)
 	return status;
 }
 
-enum where_column {
-	WHERE_ADDRESS,
-	WHERE_HEAP,
-	WHERE_SEGMENT,
-	WHERE_GENERATION,
-	WHERE_BEGIN,
-	WHERE_ALLOCATED,
-	WHERE_COMMITTED,
-	WHERE_RESERVED,
-	WHERE_COLUMNS
-};
+#define WHERE_LIST(X)                                                                              \
+	X(WHERE_ADDRESS, "address", "Address", KIND_ADDRESS, 15, 0, "what was asked for")          \
+	X(WHERE_HEAP, "heap", "Heap", KIND_NUMBER, 6, 0, "the logical heap of its segment")        \
+	X(WHERE_SEGMENT, "segment", "Segment", KIND_ADDRESS, 16, 0,                                \
+	  "where the GC's record of the segment is")                                               \
+	X(WHERE_GENERATION, "generation", "Generation", KIND_TEXT, 10, 0,                          \
+	  "0, 1, 2, loh, poh or nongc")                                                            \
+	X(WHERE_BEGIN, "begin", NULL, KIND_ADDRESS, 0, 0, "first object of the segment")           \
+	X(WHERE_ALLOCATED, "allocated", "Allocated", KIND_ADDRESS, 25, 0, "where its objects end") \
+	X(WHERE_COMMITTED, "committed", "Committed", KIND_ADDRESS, 25, 0,                          \
+	  "end of its committed memory")                                                           \
+	X(WHERE_RESERVED, "reserved", "Reserved", KIND_ADDRESS, 25, 0, "where its addresses end")
 
-static const struct column where_columns[WHERE_COLUMNS] = {
-	[WHERE_ADDRESS] = { "address", "Address", KIND_ADDRESS, 15, 0, "what was asked for" },
-	[WHERE_HEAP] = { "heap", "Heap", KIND_NUMBER, 6, 0, "the logical heap of its segment" },
-	[WHERE_SEGMENT] = { "segment", "Segment", KIND_ADDRESS, 16, 0,
-			    "where the GC's record of the segment is" },
-	[WHERE_GENERATION] = { "generation", "Generation", KIND_TEXT, 10, 0,
-			       "0, 1, 2, loh, poh or nongc" },
-	[WHERE_BEGIN] = { "begin", NULL, KIND_ADDRESS, 0, 0, "first object of the segment" },
-	[WHERE_ALLOCATED] = { "allocated", "Allocated", KIND_ADDRESS, 25, 0,
-			      "where its objects end" },
-	[WHERE_COMMITTED] = { "committed", "Committed", KIND_ADDRESS, 25, 0,
-			      "end of its committed memory" },
-	[WHERE_RESERVED] = { "reserved", "Reserved", KIND_ADDRESS, 25, 0,
-			     "where its addresses end" },
-};
+COLUMNS(where, WHERE_COLUMNS, WHERE_LIST);
 
 static void put_range(struct out *out, uint64_t begin, uint64_t end)
 {
@@ -102,22 +89,14 @@ static enum hd_status run_gcwhere(struct call *call)
 	return HD_OK;
 }
 
-enum neighbour_column {
-	NEIGHBOUR_ADDRESS,
-	NEIGHBOUR_MT,
-	NEIGHBOUR_TYPE,
-	NEIGHBOUR_SIZE,
-	NEIGHBOUR_LABEL,
-	NEIGHBOUR_COLUMNS
-};
+#define NEIGHBOUR_LIST(X)                                                                    \
+	X(NEIGHBOUR_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "where the object begins") \
+	X(NEIGHBOUR_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable")                   \
+	X(NEIGHBOUR_TYPE, "type", NULL, KIND_TYPE, 0, 0, "name of its type")                 \
+	X(NEIGHBOUR_SIZE, "size", NULL, KIND_BYTES, 0, 0, "its own bytes")                   \
+	X(NEIGHBOUR_LABEL, NULL, NULL, KIND_TEXT, 0, 0, NULL)
 
-static const struct column neighbour_columns[NEIGHBOUR_COLUMNS] = {
-	[NEIGHBOUR_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0, "where the object begins" },
-	[NEIGHBOUR_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable" },
-	[NEIGHBOUR_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
-	[NEIGHBOUR_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "its own bytes" },
-	[NEIGHBOUR_LABEL] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
-};
+COLUMNS(neighbour, NEIGHBOUR_COLUMNS, NEIGHBOUR_LIST);
 
 static void neighbour_layout(struct out *out, const struct cell *cells)
 {

@@ -24,19 +24,12 @@ static bool has_object_option(const struct call *call, const char *name)
 	return value && value->given;
 }
 
-enum string_column {
-	STRING_LENGTH,
-	STRING_TEXT,
-	STRING_TRUNCATED,
-	STRING_COLUMNS
-};
+#define STRING_LIST(X)                                                                   \
+	X(STRING_LENGTH, "length", NULL, KIND_NUMBER, 0, 0, "its UTF-16 units")          \
+	X(STRING_TEXT, "string", NULL, KIND_TEXT, 0, 0, "its text, if that can be read") \
+	X(STRING_TRUNCATED, "truncated", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT, "is there more of it?")
 
-static const struct column string_columns[STRING_COLUMNS] = {
-	[STRING_LENGTH] = { "length", NULL, KIND_NUMBER, 0, 0, "its UTF-16 units" },
-	[STRING_TEXT] = { "string", NULL, KIND_TEXT, 0, 0, "its text, if that can be read" },
-	[STRING_TRUNCATED] = { "truncated", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
-			       "is there more of it?" },
-};
+COLUMNS(string, STRING_COLUMNS, STRING_LIST);
 
 static void string_layout(struct out *out, const struct cell *cells)
 {
@@ -67,28 +60,18 @@ static void write_string(struct call *call, const struct object *object)
 	text_deinit(&text);
 }
 
-enum sync_column {
-	SYNC_WORD,
-	SYNC_THREAD,
-	SYNC_RECURSION,
-	SYNC_INDEX,
-	SYNC_BLOCK,
-	SYNC_HASH,
-	SYNC_OWNER, /**< text only */
-	SYNC_COLUMNS
-};
+#define SYNC_LIST(X)                                                                            \
+	X(SYNC_WORD, "word", NULL, KIND_ADDRESS, 0, 0, "the header word")                       \
+	X(SYNC_THREAD, "lock_thread", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                     \
+	  "managed id of the thread that has its thin lock")                                    \
+	X(SYNC_RECURSION, "lock_recursion", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,               \
+	  "how often that has it besides")                                                      \
+	X(SYNC_INDEX, "index", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "index of its sync block") \
+	X(SYNC_BLOCK, "block", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "its sync block")         \
+	X(SYNC_HASH, "hash", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "its hash code")             \
+	X(SYNC_OWNER, .kind = KIND_ADDRESS) /**< text only */
 
-static const struct column sync_columns[SYNC_COLUMNS] = {
-	[SYNC_WORD] = { "word", NULL, KIND_ADDRESS, 0, 0, "the header word" },
-	[SYNC_THREAD] = { "lock_thread", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			  "managed id of the thread that has its thin lock" },
-	[SYNC_RECURSION] = { "lock_recursion", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			     "how often that has it besides" },
-	[SYNC_INDEX] = { "index", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "index of its sync block" },
-	[SYNC_BLOCK] = { "block", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "its sync block" },
-	[SYNC_HASH] = { "hash", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "its hash code" },
-	[SYNC_OWNER] = { .kind = KIND_ADDRESS },
-};
+COLUMNS(sync, SYNC_COLUMNS, SYNC_LIST);
 
 static void sync_layout(struct out *out, const struct cell *cells)
 {
@@ -159,22 +142,14 @@ static void place_text(struct call *call, const struct object *object)
 		answer_heading(&call->answer, &sync_schema, cells);
 }
 
-enum reference_column {
-	EDGE_SLOT,
-	EDGE_OBJECT,
-	EDGE_FIELD,
-	EDGE_OFFSET, /**< text only, as the next */
-	EDGE_TYPE,
-	EDGE_COLUMNS
-};
+#define EDGE_LIST(X)                                                                     \
+	X(EDGE_SLOT, "slot", NULL, KIND_ADDRESS, 0, 0, "where the reference is")         \
+	X(EDGE_OBJECT, "object", NULL, KIND_ADDRESS, 0, 0, "what it refers to")          \
+	X(EDGE_FIELD, "field", NULL, KIND_TEXT, 0, 0, "the field or element that it is") \
+	X(EDGE_OFFSET, .kind = KIND_ADDRESS) /**< text only, as the next */              \
+	X(EDGE_TYPE, .kind = KIND_TYPE)
 
-static const struct column edge_columns[EDGE_COLUMNS] = {
-	[EDGE_SLOT] = { "slot", NULL, KIND_ADDRESS, 0, 0, "where the reference is" },
-	[EDGE_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "what it refers to" },
-	[EDGE_FIELD] = { "field", NULL, KIND_TEXT, 0, 0, "the field or element that it is" },
-	[EDGE_OFFSET] = { .kind = KIND_ADDRESS },
-	[EDGE_TYPE] = { .kind = KIND_TYPE },
-};
+COLUMNS(edge, EDGE_COLUMNS, EDGE_LIST);
 
 /* SOS's "GC Refs", with type and field after it. */
 static void edge_layout(struct out *out, const struct cell *cells)
@@ -263,20 +238,13 @@ static enum hd_status write_references(struct call *call, const struct object *o
 	return status;
 }
 
-enum array_column {
-	ARRAY_LENGTH,
-	ARRAY_INDENT, /**< text only, as all that follow */
-	ARRAY_RANK,
-	ARRAY_KIND,
-	ARRAY_COLUMNS
-};
+#define ARRAY_LIST(X)                                                              \
+	X(ARRAY_LENGTH, "length", NULL, KIND_NUMBER, 0, 0, "its elements")         \
+	X(ARRAY_INDENT, .kind = KIND_NUMBER) /**< text only, as all that follow */ \
+	X(ARRAY_RANK, .kind = KIND_NUMBER)                                         \
+	X(ARRAY_KIND, .kind = KIND_TEXT)
 
-static const struct column array_columns[ARRAY_COLUMNS] = {
-	[ARRAY_LENGTH] = { "length", NULL, KIND_NUMBER, 0, 0, "its elements" },
-	[ARRAY_INDENT] = { .kind = KIND_NUMBER },
-	[ARRAY_RANK] = { .kind = KIND_NUMBER },
-	[ARRAY_KIND] = { .kind = KIND_TEXT },
-};
+COLUMNS(array, ARRAY_COLUMNS, ARRAY_LIST);
 
 static void array_layout(struct out *out, const struct cell *cells)
 {

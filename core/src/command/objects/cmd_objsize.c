@@ -9,26 +9,17 @@
 #include "graph/reach.h"
 #include "util/bitmap.h"
 
-enum {
-	OPT_MT,
-	OPT_STAT,
-	OPT_SHORT,
-	OPT_STRINGS,
-	OPT_LIMIT,
-	OPT_SUMMARY
-};
+#define OBJSIZE_OPTIONS(X)                                                                      \
+	X(OPT_MT, "mt", VALUE_TYPE_ID, "ID",                                                    \
+	  "all objects of that type (MethodTable or type id) together", NULL)                   \
+	X(OPT_STAT, "stat", VALUE_NONE, NULL, "only the statistics by type", NULL)              \
+	X(OPT_SHORT, "short", VALUE_NONE, NULL, "only the addresses (ids), one per line", NULL) \
+	X(OPT_STRINGS, "strings", VALUE_NONE, NULL, "equal strings among them, counted", NULL)  \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "list at most N objects, or types (0 = all)",  \
+	  NULL)                                                                                 \
+	X(OPT_SUMMARY, "summary", VALUE_NONE, NULL, "the same as -stat", NULL)
 
-static const struct option objsize_options[] = {
-	[OPT_MT] = { "mt", VALUE_TYPE_ID, "ID",
-		     "all objects of that type (MethodTable or type id) together", NULL },
-	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },
-	[OPT_SHORT] = { "short", VALUE_NONE, NULL, "only the addresses (ids), one per line", NULL },
-	[OPT_STRINGS] = { "strings", VALUE_NONE, NULL, "equal strings among them, counted", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N objects, or types (0 = all)",
-			NULL },
-	[OPT_SUMMARY] = { "summary", VALUE_NONE, NULL, "the same as -stat", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(objsize, OBJSIZE_OPTIONS);
 
 #define REACHES_MORE "it may reach more"
 
@@ -56,24 +47,15 @@ static enum hd_status list_reached(struct call *call, const struct reach *reach,
 	return HD_OK;
 }
 
-enum subject_column {
-	SUBJECT_OBJECT,
-	SUBJECT_MT,
-	SUBJECT_OF,
-	SUBJECT_COUNT,
-	SUBJECT_SIZE,
-	SUBJECT_CLASS,
-	SUBJECT_COLUMNS
-};
+#define SUBJECT_LIST(X)                                                                    \
+	X(SUBJECT_OBJECT, "object", NULL, KIND_ADDRESS, 0, 0, "the object; null with -mt") \
+	X(SUBJECT_MT, "mt", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "the type of -mt")      \
+	X(SUBJECT_OF, "of", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "its objects")           \
+	X(SUBJECT_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "objects that are reached")     \
+	X(SUBJECT_SIZE, "size", NULL, KIND_BYTES, 0, 0, "their bytes")                     \
+	X(SUBJECT_CLASS, NULL, NULL, KIND_TYPE, 0, 0, NULL)
 
-static const struct column subject_columns[SUBJECT_COLUMNS] = {
-	[SUBJECT_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "the object; null with -mt" },
-	[SUBJECT_MT] = { "mt", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "the type of -mt" },
-	[SUBJECT_OF] = { "of", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "its objects" },
-	[SUBJECT_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "objects that are reached" },
-	[SUBJECT_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "their bytes" },
-	[SUBJECT_CLASS] = { NULL, NULL, KIND_TYPE, 0, 0, NULL },
-};
+COLUMNS(subject, SUBJECT_COLUMNS, SUBJECT_LIST);
 
 /* "Objects which X (T) transitively keep alive:" */
 static void subject_layout(struct out *out, const struct cell *cells)

@@ -184,35 +184,21 @@ static uint32_t shown_offset(const struct level *level, const struct field *fiel
 }
 
 /* The members of a field after which tables may follow, then those that JSON has after them. */
-enum field_column {
-	FIELD_NAME,
-	FIELD_OFFSET,
-	FIELD_TYPE,
-	FIELD_VALUE,
-	FIELD_STATIC,
-	FIELD_THREAD_STATIC,
-	FIELD_INDENT, /**< text only, as all that follow */
-	FIELD_MT,
-	FIELD_TOKEN,
-	FIELD_REFERENCE,
-	FIELD_NOTE,
-	FIELD_COLUMNS
-};
+#define FIELD_LIST(X)                                                                           \
+	X(FIELD_NAME, "name", NULL, KIND_TEXT, 0, 0, "name of the field")                       \
+	X(FIELD_OFFSET, "offset", NULL, KIND_NUMBER, 0, 0, "where it begins, as SOS counts")    \
+	X(FIELD_TYPE, "type", NULL, KIND_TEXT, 0, 0, "name of its type")                        \
+	X(FIELD_VALUE, "value", NULL, KIND_ANY, 0, 0, "what it holds; a struct by its address") \
+	X(FIELD_STATIC, "static", NULL, KIND_FLAG, 0, 0, "is it a static field?")               \
+	X(FIELD_THREAD_STATIC, "thread_static", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,             \
+	  "does each thread have its own?")                                                     \
+	X(FIELD_INDENT, .kind = KIND_NUMBER) /**< text only, as all that follow */              \
+	X(FIELD_MT, .kind = KIND_ADDRESS)                                                       \
+	X(FIELD_TOKEN, .kind = KIND_ADDRESS)                                                    \
+	X(FIELD_REFERENCE, .kind = KIND_FLAG)                                                   \
+	X(FIELD_NOTE, .kind = KIND_TEXT)
 
-static const struct column field_columns[FIELD_COLUMNS] = {
-	[FIELD_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "name of the field" },
-	[FIELD_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, 0, "where it begins, as SOS counts" },
-	[FIELD_TYPE] = { "type", NULL, KIND_TEXT, 0, 0, "name of its type" },
-	[FIELD_VALUE] = { "value", NULL, KIND_ANY, 0, 0, "what it holds; a struct by its address" },
-	[FIELD_STATIC] = { "static", NULL, KIND_FLAG, 0, 0, "is it a static field?" },
-	[FIELD_THREAD_STATIC] = { "thread_static", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
-				  "does each thread have its own?" },
-	[FIELD_INDENT] = { .kind = KIND_NUMBER },
-	[FIELD_MT] = { .kind = KIND_ADDRESS },
-	[FIELD_TOKEN] = { .kind = KIND_ADDRESS },
-	[FIELD_REFERENCE] = { .kind = KIND_FLAG },
-	[FIELD_NOTE] = { .kind = KIND_TEXT },
-};
+COLUMNS(field, FIELD_COLUMNS, FIELD_LIST);
 
 /* A type's name in SOS's column of 20, or fewer: the end of a long one. */
 static void write_type_column(struct out *out, const struct cell *name)
@@ -281,41 +267,26 @@ static const struct schema field_schema = { .name = "fields",
 					    SCHEMA_COLUMNS(field_columns),
 					    .layout = field_layout };
 
-enum field_end_column {
-	FIELD_END_MT,
-	FIELD_END_TOKEN,
-	FIELD_END_DECLARING,
-	FIELD_END_TEXT,
-	FIELD_END_COLUMNS
-};
+#define FIELD_END_LIST(X)                                                                \
+	X(FIELD_END_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of its type, or 0") \
+	X(FIELD_END_TOKEN, "token", NULL, KIND_ADDRESS, 0, 0, "its metadata token")      \
+	X(FIELD_END_DECLARING, "declaring", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,          \
+	  "name of the type that has it")                                                \
+	X(FIELD_END_TEXT, "text", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                    \
+	  "what the value means: the name of an enum's, a date")
 
-static const struct column field_end_columns[FIELD_END_COLUMNS] = {
-	[FIELD_END_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of its type, or 0" },
-	[FIELD_END_TOKEN] = { "token", NULL, KIND_ADDRESS, 0, 0, "its metadata token" },
-	[FIELD_END_DECLARING] = { "declaring", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-				  "name of the type that has it" },
-	[FIELD_END_TEXT] = { "text", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			     "what the value means: the name of an enum's, a date" },
-};
+COLUMNS(field_end, FIELD_END_COLUMNS, FIELD_END_LIST);
 
 static const struct schema field_end_schema = { SCHEMA_COLUMNS(field_end_columns) };
 
-enum field_thread_column {
-	FIELD_THREAD_ID,
-	FIELD_THREAD_OS_ID,
-	FIELD_THREAD_VALUE,
-	FIELD_THREAD_INDENT, /**< text only, as the next */
-	FIELD_THREAD_NOTE,
-	FIELD_THREAD_COLUMNS
-};
+#define FIELD_THREAD_LIST(X)                                                               \
+	X(FIELD_THREAD_ID, "id", NULL, KIND_NUMBER, 0, 0, "managed id of the thread")      \
+	X(FIELD_THREAD_OS_ID, "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system")    \
+	X(FIELD_THREAD_VALUE, "value", NULL, KIND_ANY, 0, 0, "what the field holds in it") \
+	X(FIELD_THREAD_INDENT, .kind = KIND_NUMBER) /**< text only, as the next */         \
+	X(FIELD_THREAD_NOTE, .kind = KIND_TEXT)
 
-static const struct column thread_columns[FIELD_THREAD_COLUMNS] = {
-	[FIELD_THREAD_ID] = { "id", NULL, KIND_NUMBER, 0, 0, "managed id of the thread" },
-	[FIELD_THREAD_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
-	[FIELD_THREAD_VALUE] = { "value", NULL, KIND_ANY, 0, 0, "what the field holds in it" },
-	[FIELD_THREAD_INDENT] = { .kind = KIND_NUMBER },
-	[FIELD_THREAD_NOTE] = { .kind = KIND_TEXT },
-};
+COLUMNS(thread, FIELD_THREAD_COLUMNS, FIELD_THREAD_LIST);
 
 static void thread_value_layout(struct out *out, const struct cell *cells)
 {
@@ -331,16 +302,11 @@ static const struct schema thread_schema = { .name = "threads",
 					     .layout = thread_value_layout };
 
 /* The line above the fields in text. */
-enum field_head_column {
-	FIELD_HEAD_COUNT,
-	FIELD_HEAD_INDENT,
-	FIELD_HEAD_COLUMNS
-};
+#define FIELD_HEAD_LIST(X)                       \
+	X(FIELD_HEAD_COUNT, .kind = KIND_NUMBER) \
+	X(FIELD_HEAD_INDENT, .kind = KIND_NUMBER)
 
-static const struct column field_head_columns[FIELD_HEAD_COLUMNS] = {
-	[FIELD_HEAD_COUNT] = { .kind = KIND_NUMBER },
-	[FIELD_HEAD_INDENT] = { .kind = KIND_NUMBER },
-};
+COLUMNS(field_head, FIELD_HEAD_COLUMNS, FIELD_HEAD_LIST);
 
 static void field_head_layout(struct out *out, const struct cell *cells)
 {

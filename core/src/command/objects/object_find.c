@@ -140,26 +140,16 @@ const char *type_file(struct clr *clr, const struct type *type)
 	return module && module->path && *module->path ? module->path : NULL;
 }
 
-enum object_head_column {
-	HEAD_ADDRESS,
-	HEAD_MT,
-	HEAD_TYPE,
-	HEAD_CLASS,
-	HEAD_SIZE,
-	HEAD_FILE,
-	HEAD_INDENT, /**< text only */
-	HEAD_COLUMNS
-};
+#define HEAD_LIST(X)                                                                         \
+	X(HEAD_ADDRESS, "address", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "where it begins") \
+	X(HEAD_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable")                        \
+	X(HEAD_TYPE, "type", NULL, KIND_TYPE, 0, 0, "name of its type")                      \
+	X(HEAD_CLASS, "ee_class", NULL, KIND_ADDRESS, 0, 0, "the EEClass of its type")       \
+	X(HEAD_SIZE, "size", NULL, KIND_BYTES, 0, 0, "its own bytes")                        \
+	X(HEAD_FILE, "file", NULL, KIND_TEXT, 0, 0, "file of the module of its type")        \
+	X(HEAD_INDENT, .kind = KIND_NUMBER) /**< text only */
 
-static const struct column head_columns[HEAD_COLUMNS] = {
-	[HEAD_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "where it begins" },
-	[HEAD_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable" },
-	[HEAD_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
-	[HEAD_CLASS] = { "ee_class", NULL, KIND_ADDRESS, 0, 0, "the EEClass of its type" },
-	[HEAD_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "its own bytes" },
-	[HEAD_FILE] = { "file", NULL, KIND_TEXT, 0, 0, "file of the module of its type" },
-	[HEAD_INDENT] = { .kind = KIND_NUMBER },
-};
+COLUMNS(head, HEAD_COLUMNS, HEAD_LIST);
 
 static void object_head_layout(struct out *out, const struct cell *cells)
 {
