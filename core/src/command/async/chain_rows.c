@@ -11,28 +11,18 @@
 #include "framework/owns.h"
 #include "report/fit.h"
 
-enum chain_row_column {
-	ROW_COUNT,
-	ROW_WAITS_FOR,
-	ROW_OBJECT,
-	ROW_METHOD,
-	ROW_ROOT_METHOD,
-	ROW_FOR_METHOD,
-	ROW_COLUMNS
-};
+#define ROW_LIST(X)                                                                               \
+	X(ROW_COUNT, "count", "Count", KIND_NUMBER, 6, 0, "how many chains are like this one")    \
+	X(ROW_WAITS_FOR, "waits_for", "Waits for", KIND_TEXT, 20, 0,                              \
+	  "what the innermost method waits for")                                                  \
+	X(ROW_OBJECT, "object", "Object", KIND_ADDRESS, 12, 0, "that object, of the first chain") \
+	X(ROW_METHOD, "method", "Async method", KIND_TEXT, 0, 0, "the innermost method")          \
+	X(ROW_ROOT_METHOD, "root_method", NULL, KIND_TEXT, 0, 0, "the outermost method")          \
+	X(ROW_FOR_METHOD, "for_method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                       \
+	  "who awaits it: the innermost method of the program, or the outermost of "              \
+	  "all")
 
-static const struct column chain_row_columns[ROW_COLUMNS] = {
-	[ROW_COUNT] = { "count", "Count", KIND_NUMBER, 6, 0, "how many chains are like this one" },
-	[ROW_WAITS_FOR] = { "waits_for", "Waits for", KIND_TEXT, 20, 0,
-			    "what the innermost method waits for" },
-	[ROW_OBJECT] = { "object", "Object", KIND_ADDRESS, 12, 0,
-			 "that object, of the first chain" },
-	[ROW_METHOD] = { "method", "Async method", KIND_TEXT, 0, 0, "the innermost method" },
-	[ROW_ROOT_METHOD] = { "root_method", NULL, KIND_TEXT, 0, 0, "the outermost method" },
-	[ROW_FOR_METHOD] = { "for_method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			     "who awaits it: the innermost method of the program, or the outermost of "
-			     "all" },
-};
+COLUMNS(chain_row, ROW_COLUMNS, ROW_LIST);
 
 /* "    25 TaskCompletionSource 7fb0d9809740 Shop.Inventory.Deliver, awaited by Shop.Checkout.Ship" */
 static void chain_row_layout(struct out *out, const struct cell *cells)

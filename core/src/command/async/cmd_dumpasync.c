@@ -15,40 +15,25 @@
 #include "report/fit.h"
 #include "util/alloc.h"
 
-enum {
-	OPT_ALL,
-	OPT_STATS,
-	OPT_COALESCE,
-	OPT_TYPE,
-	OPT_MT,
-	OPT_ADDRESS,
-	OPT_COMPLETED,
-	OPT_FIELDS,
-	OPT_TASKS,
-	OPT_LIMIT
-};
+#define DUMPASYNC_OPTIONS(X)                                                                   \
+	X(OPT_ALL, "all", VALUE_NONE, NULL, "each chain, and not equal ones together", NULL)   \
+	X(OPT_STATS, "stats", VALUE_NONE, NULL, "count the methods, and show no chains", NULL) \
+	X(OPT_COALESCE, "coalesce", VALUE_NONE, NULL,                                          \
+	  "show equal chains together, as without (an option of SOS)", NULL)                   \
+	X(OPT_TYPE, "type", VALUE_TYPE, "NAME",                                                \
+	  "chains with a method whose type or name contains NAME", NULL)                       \
+	X(OPT_MT, "mt", VALUE_TYPE_ID, "ADDRESS", "chains with a box of this type", NULL)      \
+	X(OPT_ADDRESS, "address", VALUE_ADDRESS, "ADDRESS",                                    \
+	  "chains with the box at ADDRESS, or that wait for the object there", NULL)           \
+	X(OPT_COMPLETED, "completed", VALUE_NONE, NULL, "also methods that are done", NULL)    \
+	X(OPT_FIELDS, "fields", VALUE_NONE, NULL,                                              \
+	  "show the fields of each method: its arguments and locals", NULL)                    \
+	X(OPT_TASKS, "tasks", VALUE_NONE, NULL,                                                \
+	  "also tasks that no async method waits for, and that are not of one", NULL)          \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N",                                               \
+	  "show N chains, and N such tasks (0: all, as without)", NULL)
 
-static const struct option dumpasync_options[] = {
-	[OPT_ALL] = { "all", VALUE_NONE, NULL, "each chain, and not equal ones together", NULL },
-	[OPT_STATS] = { "stats", VALUE_NONE, NULL, "count the methods, and show no chains", NULL },
-	[OPT_COALESCE] = { "coalesce", VALUE_NONE, NULL,
-			   "show equal chains together, as without (an option of SOS)", NULL },
-	[OPT_TYPE] = { "type", VALUE_TYPE, "NAME",
-		       "chains with a method whose type or name contains NAME", NULL },
-	[OPT_MT] = { "mt", VALUE_TYPE_ID, "ADDRESS", "chains with a box of this type", NULL },
-	[OPT_ADDRESS] = { "address", VALUE_ADDRESS, "ADDRESS",
-			  "chains with the box at ADDRESS, or that wait for the object there",
-			  NULL },
-	[OPT_COMPLETED] = { "completed", VALUE_NONE, NULL, "also methods that are done", NULL },
-	[OPT_FIELDS] = { "fields", VALUE_NONE, NULL,
-			 "show the fields of each method: its arguments and locals", NULL },
-	[OPT_TASKS] = { "tasks", VALUE_NONE, NULL,
-			"also tasks that no async method waits for, and that are not of one",
-			NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N",
-			"show N chains, and N such tasks (0: all, as without)", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(dumpasync, DUMPASYNC_OPTIONS);
 
 /* SOS's short forms. */
 static const struct sos_option dumpasync_sos_options[] = {
@@ -61,35 +46,23 @@ static const struct sos_option dumpasync_sos_options[] = {
 /* Deepest indentation in text. */
 #define INDENT_MAX 20u
 
-enum method_column {
-	METHOD_ADDRESS,
-	METHOD_MT,
-	METHOD_STATE,
-	METHOD_NAME,
-	METHOD_TYPE,
-	METHOD_THROUGH,
-	METHOD_FILE,
-	METHOD_LINE,
-	METHOD_INDENT,
-	METHOD_COLUMNS
-};
+#define METHOD_LIST(X)                                                                    \
+	X(METHOD_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "the box of the method")   \
+	X(METHOD_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of the box")            \
+	X(METHOD_STATE, "state", NULL, KIND_SIGNED, 0, 0,                                 \
+	  "the await that it is at, from 0; -1: it runs; -2: it is done")                 \
+	X(METHOD_NAME, "method", NULL, KIND_TEXT, 0, 0, "the method")                     \
+	X(METHOD_TYPE, "type", NULL, KIND_TYPE, 0, 0,                                     \
+	  "type of its state machine, or of its Continuation")                            \
+	X(METHOD_THROUGH, "through", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                  \
+	  "what is between it and the method before: Task.Run, ContinueWith or "          \
+	  "WaitAsync")                                                                    \
+	X(METHOD_FILE, "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                        \
+	  "path of the source file with the await, as the compiler saw it")               \
+	X(METHOD_LINE, "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file") \
+	X(METHOD_INDENT, NULL, "", KIND_NUMBER, 0, 0, NULL)
 
-static const struct column method_columns[METHOD_COLUMNS] = {
-	[METHOD_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0, "the box of the method" },
-	[METHOD_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of the box" },
-	[METHOD_STATE] = { "state", NULL, KIND_SIGNED, 0, 0,
-			   "the await that it is at, from 0; -1: it runs; -2: it is done" },
-	[METHOD_NAME] = { "method", NULL, KIND_TEXT, 0, 0, "the method" },
-	[METHOD_TYPE] = { "type", NULL, KIND_TYPE, 0, 0,
-			  "type of its state machine, or of its Continuation" },
-	[METHOD_THROUGH] = { "through", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			     "what is between it and the method before: Task.Run, ContinueWith or "
-			     "WaitAsync" },
-	[METHOD_FILE] = { "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			  "path of the source file with the await, as the compiler saw it" },
-	[METHOD_LINE] = { "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file" },
-	[METHOD_INDENT] = { NULL, "", KIND_NUMBER, 0, 0, NULL },
-};
+COLUMNS(method, METHOD_COLUMNS, METHOD_LIST);
 
 /* "  00007f... 00007f... (0) Shop.Checkout.Place [/src/Checkout.cs @ 40]" */
 static void method_layout(struct out *out, const struct cell *cells)
@@ -113,38 +86,25 @@ static const struct schema methods_schema = {
 	.layout = method_layout,
 };
 
-enum chain_column {
-	CHAIN_COUNT,
-	CHAIN_WAITS_FOR,
-	CHAIN_OBJECT,
-	CHAIN_TYPE,
-	CHAIN_OBJECTS,
-	CHAIN_DETAIL,
-	CHAIN_ROOT,
-	CHAIN_AWAITED_BY,
-	CHAIN_DEPTH,
-	CHAIN_NUMBER,
-	CHAIN_COLUMNS
-};
+#define CHAIN_LIST(X)                                                                          \
+	X(CHAIN_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "how many chains are like this one")  \
+	X(CHAIN_WAITS_FOR, "waits_for", NULL, KIND_TEXT, 0, 0,                                 \
+	  "what the innermost method waits for; \"thread\": it could go on; "                  \
+	  "\"nothing\": it runs; \"itself\": a circle")                                        \
+	X(CHAIN_OBJECT, "object", NULL, KIND_ADDRESS, 0, 0, "that object, of the first chain") \
+	X(CHAIN_TYPE, "type", NULL, KIND_TYPE, 0, 0, "type of that")                           \
+	X(CHAIN_OBJECTS, "objects", NULL, KIND_NUMBER, 0, 0,                                   \
+	  "how many different objects these chains wait for")                                  \
+	X(CHAIN_DETAIL, "detail", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                          \
+	  "what is known of the object: free places, tasks left, a delay")                     \
+	X(CHAIN_ROOT, "root", NULL, KIND_ADDRESS, 0, 0,                                        \
+	  "the box of the outermost method, of the first chain")                               \
+	X(CHAIN_AWAITED_BY, "awaited_by", NULL, KIND_TEXT, 0, 0,                               \
+	  "who goes on when the outermost method is done")                                     \
+	X(CHAIN_DEPTH, "depth", NULL, KIND_NUMBER, 0, 0, "methods of the chain")               \
+	X(CHAIN_NUMBER, NULL, "", KIND_NUMBER, 0, 0, NULL)
 
-static const struct column chain_columns[CHAIN_COLUMNS] = {
-	[CHAIN_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "how many chains are like this one" },
-	[CHAIN_WAITS_FOR] = { "waits_for", NULL, KIND_TEXT, 0, 0,
-			      "what the innermost method waits for; \"thread\": it could go on; "
-			      "\"nothing\": it runs; \"itself\": a circle" },
-	[CHAIN_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "that object, of the first chain" },
-	[CHAIN_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "type of that" },
-	[CHAIN_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, 0,
-			    "how many different objects these chains wait for" },
-	[CHAIN_DETAIL] = { "detail", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			   "what is known of the object: free places, tasks left, a delay" },
-	[CHAIN_ROOT] = { "root", NULL, KIND_ADDRESS, 0, 0,
-			 "the box of the outermost method, of the first chain" },
-	[CHAIN_AWAITED_BY] = { "awaited_by", NULL, KIND_TEXT, 0, 0,
-			       "who goes on when the outermost method is done" },
-	[CHAIN_DEPTH] = { "depth", NULL, KIND_NUMBER, 0, 0, "methods of the chain" },
-	[CHAIN_NUMBER] = { NULL, "", KIND_NUMBER, 0, 0, NULL },
-};
+COLUMNS(chain, CHAIN_COLUMNS, CHAIN_LIST);
 
 /* "STACK 1: 20 chains wait for SemaphoreSlim 7f... (0 free); awaited by a thread" */
 static void chain_layout(struct out *out, const struct cell *cells)
@@ -183,25 +143,17 @@ const struct schema async_chains_schema = {
 	.layout = chain_layout,
 };
 
-enum count_column {
-	COUNT_MT,
-	COUNT_COUNT,
-	COUNT_BYTES,
-	COUNT_STATE,
-	COUNT_NAME,
-	COUNT_COLUMNS
-};
+#define COUNT_LIST(X)                                                               \
+	X(COUNT_MT, "mt", "MT", KIND_ADDRESS, 12, LOOK_ZEROS | LOOK_ADDRESS,        \
+	  "MethodTable of the boxes")                                               \
+	X(COUNT_COUNT, "count", "Count", KIND_NUMBER, 8, LOOK_THOUSANDS, "methods") \
+	X(COUNT_BYTES, "bytes", "TotalSize", KIND_BYTES, 12, LOOK_THOUSANDS,        \
+	  "bytes of their boxes")                                                   \
+	X(COUNT_STATE, "state", "State", KIND_SIGNED, 5, 0,                         \
+	  "the await that they are at, from 0; -1: they run; -2: they are done")    \
+	X(COUNT_NAME, "method", "Method", KIND_TEXT, 0, 0, "the method")
 
-static const struct column count_columns[COUNT_COLUMNS] = {
-	[COUNT_MT] = { "mt", "MT", KIND_ADDRESS, 12, LOOK_ZEROS | LOOK_ADDRESS,
-		       "MethodTable of the boxes" },
-	[COUNT_COUNT] = { "count", "Count", KIND_NUMBER, 8, LOOK_THOUSANDS, "methods" },
-	[COUNT_BYTES] = { "bytes", "TotalSize", KIND_BYTES, 12, LOOK_THOUSANDS,
-			  "bytes of their boxes" },
-	[COUNT_STATE] = { "state", "State", KIND_SIGNED, 5, 0,
-			  "the await that they are at, from 0; -1: they run; -2: they are done" },
-	[COUNT_NAME] = { "method", "Method", KIND_TEXT, 0, 0, "the method" },
-};
+COLUMNS(count, COUNT_COLUMNS, COUNT_LIST);
 
 static const struct schema async_counts_schema = {
 	.name = "methods",

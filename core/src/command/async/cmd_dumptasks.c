@@ -12,49 +12,30 @@
 #include "command/table.h"
 #include "report/fit.h"
 
-enum {
-	OPT_STAT,
-	OPT_STATUS,
-	OPT_TYPE,
-	OPT_LIMIT
-};
+#define DUMPTASKS_OPTIONS(X)                                                                      \
+	X(OPT_STAT, "stat", VALUE_NONE, NULL, "count them by status and method", NULL)            \
+	X(OPT_STATUS, "status", VALUE_CHOICE, "STATUS", "only tasks with this TaskStatus",        \
+	  task_status_names)                                                                      \
+	X(OPT_TYPE, "type", VALUE_TYPE, "NAME", "tasks whose type or method contains NAME", NULL) \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "show N rows (0: all, as without)", NULL)
 
-static const struct option dumptasks_options[] = {
-	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "count them by status and method", NULL },
-	[OPT_STATUS] = { "status", VALUE_CHOICE, "STATUS", "only tasks with this TaskStatus",
-			 task_status_names },
-	[OPT_TYPE] = { "type", VALUE_TYPE, "NAME", "tasks whose type or method contains NAME",
-		       NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "show N rows (0: all, as without)", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(dumptasks, DUMPTASKS_OPTIONS);
 
-enum task_column {
-	TASK_ADDRESS,
-	TASK_STATUS,
-	TASK_OPTION_SET,
-	TASK_METHOD,
-	TASK_TYPE,
-	TASK_EXCEPTION,
-	TASK_EXCEPTION_TYPE,
-	TASK_CONTINUATION,
-	TASK_COLUMNS
-};
+#define TASK_LIST(X)                                                                        \
+	X(TASK_ADDRESS, "address", "Address", KIND_ADDRESS, 12, 0, "the task")              \
+	X(TASK_STATUS, "status", "Status", KIND_TEXT, 20, 0, "its TaskStatus")              \
+	X(TASK_OPTION_SET, "options", NULL, KIND_SET, 0, 0, "names of TaskCreationOptions") \
+	X(TASK_METHOD, "method", "Method", KIND_TEXT, 0, 0,                                 \
+	  "what it calls, the async method that it is of, or its type")                     \
+	X(TASK_TYPE, "type", NULL, KIND_TYPE, 0, 0, "its type")                             \
+	X(TASK_EXCEPTION, "exception", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,               \
+	  "the first exception of a faulted task")                                          \
+	X(TASK_EXCEPTION_TYPE, "exception_type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT,        \
+	  "type of that")                                                                   \
+	X(TASK_CONTINUATION, "continuation", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,         \
+	  "the object that goes on when it is complete")
 
-static const struct column task_columns[TASK_COLUMNS] = {
-	[TASK_ADDRESS] = { "address", "Address", KIND_ADDRESS, 12, 0, "the task" },
-	[TASK_STATUS] = { "status", "Status", KIND_TEXT, 20, 0, "its TaskStatus" },
-	[TASK_OPTION_SET] = { "options", NULL, KIND_SET, 0, 0, "names of TaskCreationOptions" },
-	[TASK_METHOD] = { "method", "Method", KIND_TEXT, 0, 0,
-			  "what it calls, the async method that it is of, or its type" },
-	[TASK_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "its type" },
-	[TASK_EXCEPTION] = { "exception", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			     "the first exception of a faulted task" },
-	[TASK_EXCEPTION_TYPE] = { "exception_type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT,
-				  "type of that" },
-	[TASK_CONTINUATION] = { "continuation", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-				"the object that goes on when it is complete" },
-};
+COLUMNS(task, TASK_COLUMNS, TASK_LIST);
 
 static void task_layout(struct out *out, const struct cell *cells)
 {

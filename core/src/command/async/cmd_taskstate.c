@@ -7,40 +7,26 @@
 #include "command/objects/object.h"
 #include "command/table.h"
 
-enum {
-	OPT_VALUE
-};
+#define TASKSTATE_OPTIONS(X)                 \
+	X(OPT_VALUE, "v", VALUE_NUMBER, "N", \
+	  "of the number N in the field m_stateFlags, and not of an object", NULL)
 
-static const struct option taskstate_options[] = {
-	[OPT_VALUE] = { "v", VALUE_NUMBER, "N",
-			"of the number N in the field m_stateFlags, and not of an object", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(taskstate, TASKSTATE_OPTIONS);
 
-enum state_column {
-	STATE_STATUS,
-	STATE_FLAGS,
-	STATE_OPTIONS,
-	STATE_EXCEPTION,
-	STATE_METHOD,
-	STATE_CONTINUATION,
-	STATE_CONTINUATION_TYPE,
-	STATE_COLUMNS
-};
+#define STATE_LIST(X)                                                                     \
+	X(STATE_STATUS, "status", "", KIND_TEXT, 0, 0, "the TaskStatus")                  \
+	X(STATE_FLAGS, "flags", "", KIND_ADDRESS, 0, 0, "the field m_stateFlags")         \
+	X(STATE_OPTIONS, "options", "", KIND_SET, 0, 0, "names of TaskCreationOptions")   \
+	X(STATE_EXCEPTION, "exception", "", KIND_ADDRESS, 0, LOOK_LEAVE_OUT,              \
+	  "the first exception of a faulted task")                                        \
+	X(STATE_METHOD, "method", "", KIND_TEXT, 0, LOOK_LEAVE_OUT,                       \
+	  "the async method that it is the task of")                                      \
+	X(STATE_CONTINUATION, "continuation", "", KIND_ADDRESS, 0, LOOK_LEAVE_OUT,        \
+	  "the object that goes on when the task is complete")                            \
+	X(STATE_CONTINUATION_TYPE, "continuation_type", "", KIND_TYPE, 0, LOOK_LEAVE_OUT, \
+	  "type of that")
 
-static const struct column state_columns[STATE_COLUMNS] = {
-	[STATE_STATUS] = { "status", "", KIND_TEXT, 0, 0, "the TaskStatus" },
-	[STATE_FLAGS] = { "flags", "", KIND_ADDRESS, 0, 0, "the field m_stateFlags" },
-	[STATE_OPTIONS] = { "options", "", KIND_SET, 0, 0, "names of TaskCreationOptions" },
-	[STATE_EXCEPTION] = { "exception", "", KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			      "the first exception of a faulted task" },
-	[STATE_METHOD] = { "method", "", KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			   "the async method that it is the task of" },
-	[STATE_CONTINUATION] = { "continuation", "", KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-				 "the object that goes on when the task is complete" },
-	[STATE_CONTINUATION_TYPE] = { "continuation_type", "", KIND_TYPE, 0, LOOK_LEAVE_OUT,
-				      "type of that" },
-};
+COLUMNS(state, STATE_COLUMNS, STATE_LIST);
 
 static void state_layout(struct out *out, const struct cell *cells)
 {

@@ -13,25 +13,15 @@
 #include "clr/types/type_name.h"
 #include "report/fit.h"
 
-enum loose_column {
-	LOOSE_ADDRESS,
-	LOOSE_MT,
-	LOOSE_STATUS,
-	LOOSE_METHOD,
-	LOOSE_TYPE,
-	LOOSE_AWAITED_BY,
-	LOOSE_COLUMNS
-};
+#define LOOSE_LIST(X)                                                                  \
+	X(LOOSE_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "the task")              \
+	X(LOOSE_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable")                 \
+	X(LOOSE_STATUS, "status", NULL, KIND_TEXT, 0, 0, "its TaskStatus")             \
+	X(LOOSE_METHOD, "method", NULL, KIND_TEXT, 0, 0, "what it calls, or its type") \
+	X(LOOSE_TYPE, "type", NULL, KIND_TYPE, 0, 0, "its type")                       \
+	X(LOOSE_AWAITED_BY, "awaited_by", NULL, KIND_TEXT, 0, 0, "who goes on when it is complete")
 
-static const struct column loose_columns[LOOSE_COLUMNS] = {
-	[LOOSE_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0, "the task" },
-	[LOOSE_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable" },
-	[LOOSE_STATUS] = { "status", NULL, KIND_TEXT, 0, 0, "its TaskStatus" },
-	[LOOSE_METHOD] = { "method", NULL, KIND_TEXT, 0, 0, "what it calls, or its type" },
-	[LOOSE_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "its type" },
-	[LOOSE_AWAITED_BY] = { "awaited_by", NULL, KIND_TEXT, 0, 0,
-			       "who goes on when it is complete" },
-};
+COLUMNS(loose, LOOSE_COLUMNS, LOOSE_LIST);
 
 /* "7f4a29809040 7f4a1d3b8a20 (Created) Hang.Tasks+<>c.<Begin>b__5_0; awaited by a thread" */
 static void loose_layout(struct out *out, const struct cell *cells)

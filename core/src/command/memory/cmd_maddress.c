@@ -14,68 +14,40 @@
 #include "util/sink.h"
 #include "util/text.h"
 
-enum {
-	OPT_SUMMARY,
-	OPT_LIST,
-	OPT_IMAGES,
-	OPT_RESERVE,
-	OPT_RESERVE_HEURISTIC,
-	OPT_ORDER_BY_SIZE,
-	OPT_STAT,
-	OPT_FORCE_HANDLE_TABLE
-};
+#define MADDRESS_OPTIONS(X)                                                                        \
+	X(OPT_SUMMARY, "summary", VALUE_NONE, NULL, "only the sums of each kind", NULL)            \
+	X(OPT_LIST, "list", VALUE_TEXT, "KINDS",                                                   \
+	  "only these, separated by commas: parts of kinds and owners, or SOS's names", NULL)      \
+	X(OPT_IMAGES, "images", VALUE_NONE, NULL, "also the sums of each mapped file", NULL)       \
+	X(OPT_RESERVE, "reserve", VALUE_NONE, NULL,                                                \
+	  "also addresses that are only reserved, without memory", NULL)                           \
+	X(OPT_RESERVE_HEURISTIC, "reserveHeuristic", VALUE_NONE, NULL,                             \
+	  "with -reserve: guess who has reserved them", NULL)                                      \
+	X(OPT_ORDER_BY_SIZE, "orderBySize", VALUE_NONE, NULL, "the largest first, not by address", \
+	  NULL)                                                                                    \
+	X(OPT_STAT, "stat", VALUE_NONE, NULL, "the same as -summary", NULL)                        \
+	X(OPT_FORCE_HANDLE_TABLE, "forceHandleTable", VALUE_NONE, NULL,                            \
+	  "find handle tables, as is always done here", NULL)
 
-static const struct option maddress_options[] = {
-	[OPT_SUMMARY] = { "summary", VALUE_NONE, NULL, "only the sums of each kind", NULL },
-	[OPT_LIST] = { "list", VALUE_TEXT, "KINDS",
-		       "only these, separated by commas: parts of kinds and owners, or SOS's names",
-		       NULL },
-	[OPT_IMAGES] = { "images", VALUE_NONE, NULL, "also the sums of each mapped file", NULL },
-	[OPT_RESERVE] = { "reserve", VALUE_NONE, NULL,
-			  "also addresses that are only reserved, without memory", NULL },
-	[OPT_RESERVE_HEURISTIC] = { "reserveHeuristic", VALUE_NONE, NULL,
-				    "with -reserve: guess who has reserved them", NULL },
-	[OPT_ORDER_BY_SIZE] = { "orderBySize", VALUE_NONE, NULL,
-				"the largest first, not by address", NULL },
-	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "the same as -summary", NULL },
-	[OPT_FORCE_HANDLE_TABLE] = { "forceHandleTable", VALUE_NONE, NULL,
-				     "find handle tables, as is always done here", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(maddress, MADDRESS_OPTIONS);
 
-enum region_column {
-	REGION_KIND,
-	REGION_TEXT_KIND,
-	REGION_START,
-	REGION_LAST,
-	REGION_SIZE,
-	REGION_SIZE_TEXT,
-	REGION_TYPE,
-	REGION_STATE,
-	REGION_PROTECTION,
-	REGION_PROTECTION_NAME,
-	REGION_OWNER,
-	REGION_COLUMNS
-};
+#define REGION_LIST(X)                                                                             \
+	X(REGION_KIND, "kind", NULL, KIND_TEXT, 0, 0, "who has it: gen0, malloc-used, ...")        \
+	X(REGION_TEXT_KIND, NULL, "Memory Kind", KIND_TEXT, 44, LOOK_LEFT, NULL)                   \
+	X(REGION_START, "start", "StartAddr", KIND_ADDRESS, 12, LOOK_ADDRESS, "its first address") \
+	X(REGION_LAST, "last", "EndAddr-1", KIND_ADDRESS, 12, 0, "its last address")               \
+	X(REGION_SIZE, "size", NULL, KIND_BYTES, 0, 0, "bytes of its addresses")                   \
+	X(REGION_SIZE_TEXT, NULL, "Size", KIND_TEXT, 8, 0, NULL)                                   \
+	X(REGION_TYPE, "type", "Type", KIND_TEXT, 11, LOOK_LEFT,                                   \
+	  "MEM_IMAGE, MEM_MAPPED: of a file or shared; MEM_PRIVATE")                               \
+	X(REGION_STATE, "state", "State", KIND_TEXT, 11, LOOK_LEFT, "MEM_COMMIT or MEM_RESERVE")   \
+	X(REGION_PROTECTION, "protection", NULL, KIND_TEXT, 0, 0,                                  \
+	  "what the program may do with it: r, w, x")                                              \
+	X(REGION_PROTECTION_NAME, NULL, "Protect", KIND_TEXT, 17, LOOK_LEFT, NULL)                 \
+	X(REGION_OWNER, "owner", "Image", KIND_TEXT, 0, LOOK_LEFT | LOOK_LEAVE_OUT,                \
+	  "the file, thread, context or table")
 
-static const struct column region_columns[REGION_COLUMNS] = {
-	[REGION_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "who has it: gen0, malloc-used, ..." },
-	[REGION_TEXT_KIND] = { NULL, "Memory Kind", KIND_TEXT, 44, LOOK_LEFT, NULL },
-	[REGION_START] = { "start", "StartAddr", KIND_ADDRESS, 12, LOOK_ADDRESS,
-			   "its first address" },
-	[REGION_LAST] = { "last", "EndAddr-1", KIND_ADDRESS, 12, 0, "its last address" },
-	[REGION_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "bytes of its addresses" },
-	[REGION_SIZE_TEXT] = { NULL, "Size", KIND_TEXT, 8, 0, NULL },
-	[REGION_TYPE] = { "type", "Type", KIND_TEXT, 11, LOOK_LEFT,
-			  "MEM_IMAGE, MEM_MAPPED: of a file or shared; MEM_PRIVATE" },
-	[REGION_STATE] = { "state", "State", KIND_TEXT, 11, LOOK_LEFT,
-			   "MEM_COMMIT or MEM_RESERVE" },
-	[REGION_PROTECTION] = { "protection", NULL, KIND_TEXT, 0, 0,
-				"what the program may do with it: r, w, x" },
-	[REGION_PROTECTION_NAME] = { NULL, "Protect", KIND_TEXT, 17, LOOK_LEFT, NULL },
-	[REGION_OWNER] = { "owner", "Image", KIND_TEXT, 0, LOOK_LEFT | LOOK_LEAVE_OUT,
-			   "the file, thread, context or table" },
-};
+COLUMNS(region, REGION_COLUMNS, REGION_LIST);
 
 static const struct schema region_schema = {
 	.name = "regions",

@@ -16,23 +16,15 @@
 #include "targets/target.h"
 #include "util/sink.h"
 
-enum {
-	OPT_DETAIL,
-	OPT_LIVE,
-	OPT_AGAINST
-};
+#define MEMORY_OPTIONS(X)                                                                    \
+	X(OPT_DETAIL, "detail", VALUE_NONE, NULL,                                            \
+	  "a row for each file, thread, context and table; malloc's arenas and sizes", NULL) \
+	X(OPT_LIVE, "live", VALUE_NONE, NULL,                                                \
+	  "also split generations: live, dead, free, unused (finds all references)", NULL)   \
+	X(OPT_AGAINST, "against", VALUE_FILE, "OTHER",                                       \
+	  "compare with OTHER, an earlier core, or a process", NULL)
 
-static const struct option memory_options[] = {
-	[OPT_DETAIL] = { "detail", VALUE_NONE, NULL,
-			 "a row for each file, thread, context and table; malloc's arenas and sizes",
-			 NULL },
-	[OPT_LIVE] = { "live", VALUE_NONE, NULL,
-		       "also split generations: live, dead, free, unused (finds all references)",
-		       NULL },
-	[OPT_AGAINST] = { "against", VALUE_FILE, "OTHER",
-			  "compare with OTHER, an earlier core, or a process", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(memory, MEMORY_OPTIONS);
 
 /* What is answered. */
 struct memory_answer {

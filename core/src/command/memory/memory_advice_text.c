@@ -8,19 +8,13 @@
 
 #include "util/text.h"
 
-enum advice_column {
-	ADVICE_WORD,
-	ADVICE_BYTES,
-	ADVICE_TEXT,
-	ADVICE_COLUMNS
-};
+#define ADVICE_LIST(X)                                                                  \
+	X(ADVICE_WORD, "advice", NULL, KIND_TEXT, 0, 0,                                 \
+	  "arenas, gc-unused, gc-dead, loh-gaps, stacks or contexts")                   \
+	X(ADVICE_BYTES, "bytes", NULL, KIND_BYTES, 0, 0, "how much memory it is about") \
+	X(ADVICE_TEXT, "text", NULL, KIND_TEXT, 0, 0, "the evidence, and what can be done")
 
-static const struct column advice_columns[ADVICE_COLUMNS] = {
-	[ADVICE_WORD] = { "advice", NULL, KIND_TEXT, 0, 0,
-			  "arenas, gc-unused, gc-dead, loh-gaps, stacks or contexts" },
-	[ADVICE_BYTES] = { "bytes", NULL, KIND_BYTES, 0, 0, "how much memory it is about" },
-	[ADVICE_TEXT] = { "text", NULL, KIND_TEXT, 0, 0, "the evidence, and what can be done" },
-};
+COLUMNS(advice, ADVICE_COLUMNS, ADVICE_LIST);
 
 static void advice_layout(struct out *out, const struct cell *cells)
 {
@@ -232,45 +226,30 @@ void memory_write_advice(struct call *call, const struct advice_facts *facts)
 	(void)answer_table_end(&call->answer);
 }
 
-enum setting_column {
-	SETTING_NAME,
-	SETTING_VALUE,
-	SETTING_SOURCE,
-	SETTING_COLUMNS
-};
+#define SETTING_LIST(X)                                                          \
+	X(SETTING_NAME, "setting", NULL, KIND_TEXT, 0, 0,                        \
+	  "a variable of the environment, or a property of runtimeconfig.json")  \
+	X(SETTING_VALUE, "value", NULL, KIND_TEXT, 0, 0,                         \
+	  "as it was given: variables of the GC are hexadecimal; null: not set") \
+	X(SETTING_SOURCE, "source", NULL, KIND_TEXT, 0, 0,                       \
+	  "environment or runtimeconfig.json; null: neither has it")
 
-static const struct column setting_columns[SETTING_COLUMNS] = {
-	[SETTING_NAME] = { "setting", NULL, KIND_TEXT, 0, 0,
-			   "a variable of the environment, or a property of runtimeconfig.json" },
-	[SETTING_VALUE] = { "value", NULL, KIND_TEXT, 0, 0,
-			    "as it was given: variables of the GC are hexadecimal; null: not set" },
-	[SETTING_SOURCE] = { "source", NULL, KIND_TEXT, 0, 0,
-			     "environment or runtimeconfig.json; null: neither has it" },
-};
+COLUMNS(setting, SETTING_COLUMNS, SETTING_LIST);
 
 static const struct schema setting_schema = { .name = "settings", SCHEMA_COLUMNS(setting_columns) };
 
-enum known_column {
-	KNOWN_ENVIRONMENT,
-	KNOWN_CONFIG,
-	KNOWN_MACHINE,
-	KNOWN_HEAP,
-	KNOWN_DATAS,
-	KNOWN_COLUMNS
-};
+#define KNOWN_LIST(X)                                                     \
+	X(KNOWN_ENVIRONMENT, "environment", NULL, KIND_FLAG, 0, 0,        \
+	  "was the environment of the process found?")                    \
+	X(KNOWN_CONFIG, "runtimeconfig", NULL, KIND_FLAG, 0, 0,           \
+	  "were the properties of runtimeconfig.json found?")             \
+	X(KNOWN_MACHINE, "machine", NULL, KIND_BYTES, 0, 0,               \
+	  "memory that the GC takes the machine, or the cgroup, to have") \
+	X(KNOWN_HEAP, "heap_limit", NULL, KIND_BYTES, 0, 0,               \
+	  "what the GC lets the heap have; 0: as much as it wants")       \
+	X(KNOWN_DATAS, "datas", NULL, KIND_FLAG, 0, 0, "does the GC adapt to the size of the heap?")
 
-static const struct column known_columns[KNOWN_COLUMNS] = {
-	[KNOWN_ENVIRONMENT] = { "environment", NULL, KIND_FLAG, 0, 0,
-				"was the environment of the process found?" },
-	[KNOWN_CONFIG] = { "runtimeconfig", NULL, KIND_FLAG, 0, 0,
-			   "were the properties of runtimeconfig.json found?" },
-	[KNOWN_MACHINE] = { "machine", NULL, KIND_BYTES, 0, 0,
-			    "memory that the GC takes the machine, or the cgroup, to have" },
-	[KNOWN_HEAP] = { "heap_limit", NULL, KIND_BYTES, 0, 0,
-			 "what the GC lets the heap have; 0: as much as it wants" },
-	[KNOWN_DATAS] = { "datas", NULL, KIND_FLAG, 0, 0,
-			  "does the GC adapt to the size of the heap?" },
-};
+COLUMNS(known, KNOWN_COLUMNS, KNOWN_LIST);
 
 static const struct schema known_schema = { .name = "gc_settings", SCHEMA_COLUMNS(known_columns) };
 

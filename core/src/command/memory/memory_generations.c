@@ -6,32 +6,22 @@
 #include "command/heap/heap_call.h"
 #include "util/alloc.h"
 
-enum generation_column {
-	COLUMN_GENERATION,
-	COLUMN_LIVE,
-	COLUMN_DEAD,
-	COLUMN_FREE,
-	COLUMN_AREAS,
-	COLUMN_UNUSED,
-	COLUMN_COMMITTED,
-	COLUMN_COUNT
-};
+#define COLUMN_COUNT_LIST(X)                                                               \
+	X(COLUMN_GENERATION, "generation", "", KIND_TEXT, 12, LOOK_LEFT, "gen0, loh, ...") \
+	X(COLUMN_LIVE, "live", "Live", KIND_BYTES, 16, LOOK_THOUSANDS,                     \
+	  "bytes of objects that roots keep alive")                                        \
+	X(COLUMN_DEAD, "dead", "Dead", KIND_BYTES, 16, LOOK_THOUSANDS,                     \
+	  "bytes of objects that the next collection of this generation frees")            \
+	X(COLUMN_FREE, "free", "Free", KIND_BYTES, 16, LOOK_THOUSANDS,                     \
+	  "bytes of gaps between objects (Free)")                                          \
+	X(COLUMN_AREAS, "areas", "Areas", KIND_BYTES, 14, LOOK_THOUSANDS,                  \
+	  "bytes from which threads allocate next, and what rounds up objects")            \
+	X(COLUMN_UNUSED, "unused", "Unused", KIND_BYTES, 16, LOOK_THOUSANDS,               \
+	  "committed bytes after the last object")                                         \
+	X(COLUMN_COMMITTED, "committed", "Committed", KIND_BYTES, 16, LOOK_THOUSANDS,      \
+	  "what the other columns add up to")
 
-static const struct column generation_columns[COLUMN_COUNT] = {
-	[COLUMN_GENERATION] = { "generation", "", KIND_TEXT, 12, LOOK_LEFT, "gen0, loh, ..." },
-	[COLUMN_LIVE] = { "live", "Live", KIND_BYTES, 16, LOOK_THOUSANDS,
-			  "bytes of objects that roots keep alive" },
-	[COLUMN_DEAD] = { "dead", "Dead", KIND_BYTES, 16, LOOK_THOUSANDS,
-			  "bytes of objects that the next collection of this generation frees" },
-	[COLUMN_FREE] = { "free", "Free", KIND_BYTES, 16, LOOK_THOUSANDS,
-			  "bytes of gaps between objects (Free)" },
-	[COLUMN_AREAS] = { "areas", "Areas", KIND_BYTES, 14, LOOK_THOUSANDS,
-			   "bytes from which threads allocate next, and what rounds up objects" },
-	[COLUMN_UNUSED] = { "unused", "Unused", KIND_BYTES, 16, LOOK_THOUSANDS,
-			    "committed bytes after the last object" },
-	[COLUMN_COMMITTED] = { "committed", "Committed", KIND_BYTES, 16, LOOK_THOUSANDS,
-			       "what the other columns add up to" },
-};
+COLUMNS(generation, COLUMN_COUNT, COLUMN_COUNT_LIST);
 
 static const struct schema generation_schema = { .name = "generations",
 						 SCHEMA_COLUMNS(generation_columns) };

@@ -5,86 +5,58 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum arena_column {
-	ARENA_ADDRESS,
-	ARENA_USED,
-	ARENA_CACHED,
-	ARENA_FREE,
-	ARENA_TOP,
-	ARENA_SYSTEM,
-	ARENA_PIECES,
-	ARENA_THREADS,
-	ARENA_DAMAGED,
-	ARENA_COLUMNS
-};
+#define ARENA_LIST(X)                                                                                   \
+	X(ARENA_ADDRESS, "address", "Arena", KIND_ADDRESS, 16, LOOK_ADDRESS,                            \
+	  "the record of glibc's malloc; the main arena comes first")                                   \
+	X(ARENA_USED, "used", "In use", KIND_BYTES, 15, LOOK_THOUSANDS,                                 \
+	  "bytes of its pieces in use, those in caches too")                                            \
+	X(ARENA_CACHED, "cached", "Cached", KIND_BYTES, 12, LOOK_THOUSANDS,                             \
+	  "free, in the caches of its threads, where pieces of other arenas may be, and in fast lists") \
+	X(ARENA_FREE, "free", "Free", KIND_BYTES, 15, LOOK_THOUSANDS,                                   \
+	  "bytes of free pieces between those in use")                                                  \
+	X(ARENA_TOP, "top", "Top", KIND_BYTES, 15, LOOK_THOUSANDS,                                      \
+	  "free bytes at its end, which malloc_trim() can give back")                                   \
+	X(ARENA_SYSTEM, "system", NULL, KIND_BYTES, 0, 0,                                               \
+	  "what it got from the kernel, as it says itself")                                             \
+	X(ARENA_PIECES, "pieces", "Pieces", KIND_NUMBER, 11, LOOK_THOUSANDS,                            \
+	  "how many pieces it has, in use or free")                                                     \
+	X(ARENA_THREADS, "threads", "Threads", KIND_NUMBER, 8, 0, "how many threads use it")            \
+	X(ARENA_DAMAGED, "damaged_at", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                           \
+	  "the first piece whose size is impossible: the rest is not known")
 
-static const struct column arena_columns[ARENA_COLUMNS] = {
-	[ARENA_ADDRESS] = { "address", "Arena", KIND_ADDRESS, 16, LOOK_ADDRESS,
-			    "the record of glibc's malloc; the main arena comes first" },
-	[ARENA_USED] = { "used", "In use", KIND_BYTES, 15, LOOK_THOUSANDS,
-			 "bytes of its pieces in use, those in caches too" },
-	[ARENA_CACHED] = { "cached", "Cached", KIND_BYTES, 12, LOOK_THOUSANDS,
-			   "free, in the caches of its threads, where pieces of other arenas may be, and in fast lists" },
-	[ARENA_FREE] = { "free", "Free", KIND_BYTES, 15, LOOK_THOUSANDS,
-			 "bytes of free pieces between those in use" },
-	[ARENA_TOP] = { "top", "Top", KIND_BYTES, 15, LOOK_THOUSANDS,
-			"free bytes at its end, which malloc_trim() can give back" },
-	[ARENA_SYSTEM] = { "system", NULL, KIND_BYTES, 0, 0,
-			   "what it got from the kernel, as it says itself" },
-	[ARENA_PIECES] = { "pieces", "Pieces", KIND_NUMBER, 11, LOOK_THOUSANDS,
-			   "how many pieces it has, in use or free" },
-	[ARENA_THREADS] = { "threads", "Threads", KIND_NUMBER, 8, 0, "how many threads use it" },
-	[ARENA_DAMAGED] = { "damaged_at", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			    "the first piece whose size is impossible: the rest is not known" },
-};
+COLUMNS(arena, ARENA_COLUMNS, ARENA_LIST);
 
 static const struct schema arena_schema = { .name = "arenas", SCHEMA_COLUMNS(arena_columns) };
 
-enum size_column {
-	SIZE_FROM,
-	SIZE_TO,
-	SIZE_USED_PIECES,
-	SIZE_USED,
-	SIZE_FREE_PIECES,
-	SIZE_FREE,
-	SIZE_COLUMNS
-};
+#define SIZE_LIST(X)                                                                           \
+	X(SIZE_FROM, "from", "Pieces from", KIND_BYTES, 16, LOOK_THOUSANDS,                    \
+	  "bytes of the smallest piece of a size class, malloc's 8 bytes included")            \
+	X(SIZE_TO, "to", "To", KIND_BYTES, 12, LOOK_THOUSANDS | LOOK_LEAVE_OUT,                \
+	  "bytes of the largest; absent: there is no limit")                                   \
+	X(SIZE_USED_PIECES, "used_pieces", "In use", KIND_NUMBER, 12, LOOK_THOUSANDS,          \
+	  "how many are in use, those in caches too")                                          \
+	X(SIZE_USED, "used", "Bytes in use", KIND_BYTES, 16, LOOK_THOUSANDS, "bytes of these") \
+	X(SIZE_FREE_PIECES, "free_pieces", "Free", KIND_NUMBER, 12, LOOK_THOUSANDS,            \
+	  "how many are free, without the ends of arenas")                                     \
+	X(SIZE_FREE, "free", "Free bytes", KIND_BYTES, 16, LOOK_THOUSANDS, "bytes of these")
 
-static const struct column size_columns[SIZE_COLUMNS] = {
-	[SIZE_FROM] = { "from", "Pieces from", KIND_BYTES, 16, LOOK_THOUSANDS,
-			"bytes of the smallest piece of a size class, malloc's 8 bytes included" },
-	[SIZE_TO] = { "to", "To", KIND_BYTES, 12, LOOK_THOUSANDS | LOOK_LEAVE_OUT,
-		      "bytes of the largest; absent: there is no limit" },
-	[SIZE_USED_PIECES] = { "used_pieces", "In use", KIND_NUMBER, 12, LOOK_THOUSANDS,
-			       "how many are in use, those in caches too" },
-	[SIZE_USED] = { "used", "Bytes in use", KIND_BYTES, 16, LOOK_THOUSANDS, "bytes of these" },
-	[SIZE_FREE_PIECES] = { "free_pieces", "Free", KIND_NUMBER, 12, LOOK_THOUSANDS,
-			       "how many are free, without the ends of arenas" },
-	[SIZE_FREE] = { "free", "Free bytes", KIND_BYTES, 16, LOOK_THOUSANDS, "bytes of these" },
-};
+COLUMNS(size, SIZE_COLUMNS, SIZE_LIST);
 
 static const struct schema size_schema = { .name = "sizes", SCHEMA_COLUMNS(size_columns) };
 
 /* Rows in text: further size classes have less. */
 #define SIZES_SHOWN 16u
 
-enum malloc_column {
-	MALLOC_IS_FOUND,
-	MALLOC_MAPPED_COUNT,
-	MALLOC_MAPPED_BYTES,
-	MALLOC_OTHER,
-	MALLOC_COLUMNS
-};
+#define MALLOC_LIST(X)                                                                   \
+	X(MALLOC_IS_FOUND, "is_found", NULL, KIND_FLAG, 0, 0,                            \
+	  "was the memory of glibc's malloc found?")                                     \
+	X(MALLOC_MAPPED_COUNT, "mapped_pieces", NULL, KIND_NUMBER, 0, 0,                 \
+	  "how many large pieces it has mapped on their own")                            \
+	X(MALLOC_MAPPED_BYTES, "mapped_bytes", NULL, KIND_BYTES, 0, 0, "bytes of these") \
+	X(MALLOC_OTHER, "other_allocator", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,           \
+	  "one that is loaded and cannot be walked")
 
-static const struct column malloc_columns[MALLOC_COLUMNS] = {
-	[MALLOC_IS_FOUND] = { "is_found", NULL, KIND_FLAG, 0, 0,
-			      "was the memory of glibc's malloc found?" },
-	[MALLOC_MAPPED_COUNT] = { "mapped_pieces", NULL, KIND_NUMBER, 0, 0,
-				  "how many large pieces it has mapped on their own" },
-	[MALLOC_MAPPED_BYTES] = { "mapped_bytes", NULL, KIND_BYTES, 0, 0, "bytes of these" },
-	[MALLOC_OTHER] = { "other_allocator", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			   "one that is loaded and cannot be walked" },
-};
+COLUMNS(malloc, MALLOC_COLUMNS, MALLOC_LIST);
 
 static const struct schema malloc_schema = { .name = "malloc", SCHEMA_COLUMNS(malloc_columns) };
 

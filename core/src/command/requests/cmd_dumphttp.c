@@ -9,24 +9,17 @@
 #include "command/table.h"
 #include "inspect/value.h"
 
-enum {
-	OPT_ACTIVE,
-	OPT_PENDING,
-	OPT_COMPLETED,
-	OPT_LIMIT
-};
-
 /* UTF-16 units of a URI that are shown. */
 #define URI_MAX 4096u
 
-static const struct option dumphttp_options[] = {
-	[OPT_ACTIVE] = { "active", VALUE_NONE, NULL,
-			 "only requests that a connection has, or that wait for one", NULL },
-	[OPT_PENDING] = { "pending", VALUE_NONE, NULL, "only requests without a response", NULL },
-	[OPT_COMPLETED] = { "completed", VALUE_NONE, NULL, "only requests with a response", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "show N requests (0: all, as without)", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+#define DUMPHTTP_OPTIONS(X)                                                                    \
+	X(OPT_ACTIVE, "active", VALUE_NONE, NULL,                                              \
+	  "only requests that a connection has, or that wait for one", NULL)                   \
+	X(OPT_PENDING, "pending", VALUE_NONE, NULL, "only requests without a response", NULL)  \
+	X(OPT_COMPLETED, "completed", VALUE_NONE, NULL, "only requests with a response", NULL) \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "show N requests (0: all, as without)", NULL)
+
+OPTIONS(dumphttp, DUMPHTTP_OPTIONS);
 
 static const struct sos_option dumphttp_sos[] = {
 	{ " stats ",
@@ -34,43 +27,27 @@ static const struct sos_option dumphttp_sos[] = {
 	{ NULL, NULL },
 };
 
-enum http_column {
-	HTTP_ADDRESS,
-	HTTP_MT,
-	HTTP_METHOD,
-	HTTP_STATUS,
-	HTTP_STATE,
-	HTTP_VERSION,
-	HTTP_AGE,
-	HTTP_URI,
-	HTTP_RESPONSE,
-	HTTP_CONNECTION,
-	HTTP_CONNECTION_TYPE,
-	HTTP_POOL,
-	HTTP_COLUMNS
-};
+#define HTTP_LIST(X)                                                                             \
+	X(HTTP_ADDRESS, "address", "Address", KIND_ADDRESS, 12, 0, "the HttpRequestMessage")     \
+	X(HTTP_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable")                            \
+	X(HTTP_METHOD, "method", "Method", KIND_TEXT, 7, LOOK_LEFT, "GET, POST, ...")            \
+	X(HTTP_STATUS, "status", "Status", KIND_NUMBER, 6, 0,                                    \
+	  "status code of the response; null: there is none")                                    \
+	X(HTTP_STATE, "state", "State", KIND_TEXT, 9, LOOK_LEFT,                                 \
+	  "\"in flight\", \"queued\" (it waits for a connection), or null: it is over, "         \
+	  "or was not sent")                                                                     \
+	X(HTTP_VERSION, "version", "Version", KIND_TEXT, 7, LOOK_LEFT,                           \
+	  "version of HTTP that was asked for")                                                  \
+	X(HTTP_AGE, "age_at_least", "Age", KIND_NUMBER, 12, 0,                                   \
+	  "milliseconds since its time-out was set, at least: the exact moment of the "          \
+	  "dump is not known; null: it has no time-out")                                         \
+	X(HTTP_URI, "uri", "Uri", KIND_TEXT, 0, 0, "its URI")                                    \
+	X(HTTP_RESPONSE, "response", NULL, KIND_ADDRESS, 0, 0, "the HttpResponseMessage")        \
+	X(HTTP_CONNECTION, "connection", NULL, KIND_ADDRESS, 0, 0, "the connection that has it") \
+	X(HTTP_CONNECTION_TYPE, "connection_type", NULL, KIND_TYPE, 0, 0, "type of that")        \
+	X(HTTP_POOL, "pool", NULL, KIND_ADDRESS, 0, 0, "the pool of connections that it is in")
 
-static const struct column http_columns[HTTP_COLUMNS] = {
-	[HTTP_ADDRESS] = { "address", "Address", KIND_ADDRESS, 12, 0, "the HttpRequestMessage" },
-	[HTTP_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable" },
-	[HTTP_METHOD] = { "method", "Method", KIND_TEXT, 7, LOOK_LEFT, "GET, POST, ..." },
-	[HTTP_STATUS] = { "status", "Status", KIND_NUMBER, 6, 0,
-			  "status code of the response; null: there is none" },
-	[HTTP_STATE] = { "state", "State", KIND_TEXT, 9, LOOK_LEFT,
-			 "\"in flight\", \"queued\" (it waits for a connection), or null: it is over, "
-			 "or was not sent" },
-	[HTTP_VERSION] = { "version", "Version", KIND_TEXT, 7, LOOK_LEFT,
-			   "version of HTTP that was asked for" },
-	[HTTP_AGE] = { "age_at_least", "Age", KIND_NUMBER, 12, 0,
-		       "milliseconds since its time-out was set, at least: the exact moment of the "
-		       "dump is not known; null: it has no time-out" },
-	[HTTP_URI] = { "uri", "Uri", KIND_TEXT, 0, 0, "its URI" },
-	[HTTP_RESPONSE] = { "response", NULL, KIND_ADDRESS, 0, 0, "the HttpResponseMessage" },
-	[HTTP_CONNECTION] = { "connection", NULL, KIND_ADDRESS, 0, 0,
-			      "the connection that has it" },
-	[HTTP_CONNECTION_TYPE] = { "connection_type", NULL, KIND_TYPE, 0, 0, "type of that" },
-	[HTTP_POOL] = { "pool", NULL, KIND_ADDRESS, 0, 0, "the pool of connections that it is in" },
-};
+COLUMNS(http, HTTP_COLUMNS, HTTP_LIST);
 
 static void http_layout(struct out *out, const struct cell *cells)
 {
@@ -102,40 +79,27 @@ const struct schema http_requests_schema = {
 	.layout = http_layout,
 };
 
-enum pool_column {
-	POOL_ADDRESS,
-	POOL_HOST,
-	POOL_PORT,
-	POOL_IN_FLIGHT,
-	POOL_QUEUED,
-	POOL_QUEUED_2,
-	POOL_CONNECTIONS,
-	POOL_PENDING,
-	POOL_MAX,
-	POOL_CONNECTIONS_2,
-	POOL_COLUMNS
-};
+#define POOL_LIST(X)                                                                    \
+	X(POOL_ADDRESS, "address", "Pool", KIND_ADDRESS, 12, LOOK_ZEROS | LOOK_ADDRESS, \
+	  "the HttpConnectionPool")                                                     \
+	X(POOL_HOST, "host", "Host", KIND_TEXT, 20, LOOK_LEFT, "the server")            \
+	X(POOL_PORT, "port", "Port", KIND_NUMBER, 5, 0, "its port")                     \
+	X(POOL_IN_FLIGHT, "in_flight", "InFlight", KIND_NUMBER, 8, 0,                   \
+	  "requests that its connections have")                                         \
+	X(POOL_QUEUED, "queued", "Queued", KIND_NUMBER, 6, 0,                           \
+	  "requests that wait for a connection of HTTP/1.1")                            \
+	X(POOL_QUEUED_2, "queued_http2", "Queued2", KIND_NUMBER, 7, 0,                  \
+	  "requests that wait for a connection of HTTP/2")                              \
+	X(POOL_CONNECTIONS, "connections", "Conns", KIND_NUMBER, 5, 0,                  \
+	  "connections of HTTP/1.1, as the pool counts them")                           \
+	X(POOL_PENDING, "connecting", "New", KIND_NUMBER, 4, 0,                         \
+	  "those of them that are being made")                                          \
+	X(POOL_MAX, "max", "Max", KIND_NUMBER, 5, 0,                                    \
+	  "how many it may have; null: there is no limit")                              \
+	X(POOL_CONNECTIONS_2, "connections_http2", "Conns2", KIND_NUMBER, 6, 0,         \
+	  "connections of HTTP/2")
 
-static const struct column pool_columns[POOL_COLUMNS] = {
-	[POOL_ADDRESS] = { "address", "Pool", KIND_ADDRESS, 12, LOOK_ZEROS | LOOK_ADDRESS,
-			   "the HttpConnectionPool" },
-	[POOL_HOST] = { "host", "Host", KIND_TEXT, 20, LOOK_LEFT, "the server" },
-	[POOL_PORT] = { "port", "Port", KIND_NUMBER, 5, 0, "its port" },
-	[POOL_IN_FLIGHT] = { "in_flight", "InFlight", KIND_NUMBER, 8, 0,
-			     "requests that its connections have" },
-	[POOL_QUEUED] = { "queued", "Queued", KIND_NUMBER, 6, 0,
-			  "requests that wait for a connection of HTTP/1.1" },
-	[POOL_QUEUED_2] = { "queued_http2", "Queued2", KIND_NUMBER, 7, 0,
-			    "requests that wait for a connection of HTTP/2" },
-	[POOL_CONNECTIONS] = { "connections", "Conns", KIND_NUMBER, 5, 0,
-			       "connections of HTTP/1.1, as the pool counts them" },
-	[POOL_PENDING] = { "connecting", "New", KIND_NUMBER, 4, 0,
-			   "those of them that are being made" },
-	[POOL_MAX] = { "max", "Max", KIND_NUMBER, 5, 0,
-		       "how many it may have; null: there is no limit" },
-	[POOL_CONNECTIONS_2] = { "connections_http2", "Conns2", KIND_NUMBER, 6, 0,
-				 "connections of HTTP/2" },
-};
+COLUMNS(pool, POOL_COLUMNS, POOL_LIST);
 
 static const struct schema http_pools_schema = { .name = "pools", SCHEMA_COLUMNS(pool_columns) };
 

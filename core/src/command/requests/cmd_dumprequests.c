@@ -7,53 +7,35 @@
 #include "command/table.h"
 #include "inspect/value.h"
 
-enum {
-	OPT_LIMIT
-};
-
 /* UTF-16 units of a path or a query that are shown. */
 #define REQUEST_TEXT_MAX 4096u
 
-static const struct option dumprequests_options[] = {
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "show N requests (0: all, as without)", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+#define DUMPREQUESTS_OPTIONS(X) \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "show N requests (0: all, as without)", NULL)
 
-enum request_column {
-	REQUEST_ADDRESS,
-	REQUEST_METHOD,
-	REQUEST_SCHEME,
-	REQUEST_PROTOCOL,
-	REQUEST_STATUS,
-	REQUEST_STATE,
-	REQUEST_CONNECTION,
-	REQUEST_PATH,
-	REQUEST_QUERY,
-	REQUEST_FEATURES,
-	REQUEST_FEATURES_TYPE,
-	REQUEST_COLUMNS
-};
+OPTIONS(dumprequests, DUMPREQUESTS_OPTIONS);
 
-static const struct column request_columns[REQUEST_COLUMNS] = {
-	[REQUEST_ADDRESS] = { "address", "Address", KIND_ADDRESS, 12, 0,
-			      "its HttpContext; null: the application has not got it yet" },
-	[REQUEST_METHOD] = { "method", "Method", KIND_TEXT, 7, LOOK_LEFT, "GET, POST, ..." },
-	[REQUEST_SCHEME] = { "scheme", NULL, KIND_TEXT, 0, 0, "http or https" },
-	[REQUEST_PROTOCOL] = { "protocol", "Protocol", KIND_TEXT, 8, LOOK_LEFT,
-			       "HTTP/1.1, HTTP/2, ..." },
-	[REQUEST_STATUS] = { "status", "Status", KIND_NUMBER, 6, 0,
-			     "status code of the answer, as the application has set it so far" },
-	[REQUEST_STATE] = { "state", "State", KIND_TEXT, 10, LOOK_LEFT,
-			    "reading (its head is not complete), running, or responding (the head "
-			    "of the answer is made)" },
-	[REQUEST_CONNECTION] = { "connection", "Connection", KIND_TEXT, 13, LOOK_LEFT,
-				 "id of the connection, as in the log" },
-	[REQUEST_PATH] = { "path", "Url", KIND_TEXT, 0, 0, "the path" },
-	[REQUEST_QUERY] = { "query", NULL, KIND_TEXT, 0, 0, "the query, with its question mark" },
-	[REQUEST_FEATURES] = { "features", NULL, KIND_ADDRESS, 0, 0,
-			       "the server's object of the request" },
-	[REQUEST_FEATURES_TYPE] = { "features_type", NULL, KIND_TYPE, 0, 0, "type of that" },
-};
+#define REQUEST_LIST(X)                                                                       \
+	X(REQUEST_ADDRESS, "address", "Address", KIND_ADDRESS, 12, 0,                         \
+	  "its HttpContext; null: the application has not got it yet")                        \
+	X(REQUEST_METHOD, "method", "Method", KIND_TEXT, 7, LOOK_LEFT, "GET, POST, ...")      \
+	X(REQUEST_SCHEME, "scheme", NULL, KIND_TEXT, 0, 0, "http or https")                   \
+	X(REQUEST_PROTOCOL, "protocol", "Protocol", KIND_TEXT, 8, LOOK_LEFT,                  \
+	  "HTTP/1.1, HTTP/2, ...")                                                            \
+	X(REQUEST_STATUS, "status", "Status", KIND_NUMBER, 6, 0,                              \
+	  "status code of the answer, as the application has set it so far")                  \
+	X(REQUEST_STATE, "state", "State", KIND_TEXT, 10, LOOK_LEFT,                          \
+	  "reading (its head is not complete), running, or responding (the head "             \
+	  "of the answer is made)")                                                           \
+	X(REQUEST_CONNECTION, "connection", "Connection", KIND_TEXT, 13, LOOK_LEFT,           \
+	  "id of the connection, as in the log")                                              \
+	X(REQUEST_PATH, "path", "Url", KIND_TEXT, 0, 0, "the path")                           \
+	X(REQUEST_QUERY, "query", NULL, KIND_TEXT, 0, 0, "the query, with its question mark") \
+	X(REQUEST_FEATURES, "features", NULL, KIND_ADDRESS, 0, 0,                             \
+	  "the server's object of the request")                                               \
+	X(REQUEST_FEATURES_TYPE, "features_type", NULL, KIND_TYPE, 0, 0, "type of that")
+
+COLUMNS(request, REQUEST_COLUMNS, REQUEST_LIST);
 
 static void request_layout(struct out *out, const struct cell *cells)
 {

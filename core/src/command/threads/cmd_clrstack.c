@@ -6,45 +6,28 @@
 #include "command/threads/thread_choice.h"
 #include "stack/stack.h"
 
-enum {
-	OPT_THREAD,
-	OPT_ROOTS,
-	OPT_CONSERVATIVE,
-	OPT_FULL,
-	OPT_LIMIT,
-	OPT_GC,
-	OPT_ALL,
-	OPT_PARAMETERS,
-	OPT_LOCALS,
-	OPT_BOTH,
-	OPT_INFORMATION,
-	OPT_NATIVE,
-	OPT_REGISTERS,
-	OPT_NO_LINES
-};
-
 /* Bytes of the symbol tables of libraries that are read for native frames. */
 #define SYMBOL_BYTES_MAX ((uint64_t)256 << 20)
 
-static const struct option clrstack_options[] = {
-	[OPT_THREAD] = { "thread", VALUE_THREAD, "N", "the thread whose managed id is N", NULL },
-	[OPT_ROOTS] = { "roots", VALUE_NONE, NULL, "also what the frames refer to", NULL },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "with -roots: also every word that may be a reference", NULL },
-	[OPT_FULL] = { "full", VALUE_NONE, NULL, "do not fold what repeats", NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N",
-			"show N frames of each thread (0: all, as without)", NULL },
-	[OPT_GC] = { "gc", VALUE_NONE, NULL, "the same as -roots", NULL },
-	[OPT_ALL] = { "all", VALUE_NONE, NULL, "all threads, also where one is selected", NULL },
-	[OPT_PARAMETERS] = { "p", VALUE_NONE, NULL, "also the arguments of each frame", NULL },
-	[OPT_LOCALS] = { "l", VALUE_NONE, NULL, "also the locals of each frame", NULL },
-	[OPT_BOTH] = { "a", VALUE_NONE, NULL, "the same as -p -l", NULL },
-	[OPT_INFORMATION] = { "i", VALUE_NONE, NULL, "the same as -a", NULL },
-	[OPT_NATIVE] = { "f", VALUE_NONE, NULL, "also the native frames", NULL },
-	[OPT_REGISTERS] = { "r", VALUE_NONE, NULL, "also the registers of each frame", NULL },
-	[OPT_NO_LINES] = { "n", VALUE_NONE, NULL, "no source files and lines", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+#define CLRSTACK_OPTIONS(X)                                                                  \
+	X(OPT_THREAD, "thread", VALUE_THREAD, "N", "the thread whose managed id is N", NULL) \
+	X(OPT_ROOTS, "roots", VALUE_NONE, NULL, "also what the frames refer to", NULL)       \
+	X(OPT_CONSERVATIVE, "conservative", VALUE_CONSERVATIVE, NULL,                        \
+	  "with -roots: also every word that may be a reference", NULL)                      \
+	X(OPT_FULL, "full", VALUE_NONE, NULL, "do not fold what repeats", NULL)              \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N",                                             \
+	  "show N frames of each thread (0: all, as without)", NULL)                         \
+	X(OPT_GC, "gc", VALUE_NONE, NULL, "the same as -roots", NULL)                        \
+	X(OPT_ALL, "all", VALUE_NONE, NULL, "all threads, also where one is selected", NULL) \
+	X(OPT_PARAMETERS, "p", VALUE_NONE, NULL, "also the arguments of each frame", NULL)   \
+	X(OPT_LOCALS, "l", VALUE_NONE, NULL, "also the locals of each frame", NULL)          \
+	X(OPT_BOTH, "a", VALUE_NONE, NULL, "the same as -p -l", NULL)                        \
+	X(OPT_INFORMATION, "i", VALUE_NONE, NULL, "the same as -a", NULL)                    \
+	X(OPT_NATIVE, "f", VALUE_NONE, NULL, "also the native frames", NULL)                 \
+	X(OPT_REGISTERS, "r", VALUE_NONE, NULL, "also the registers of each frame", NULL)    \
+	X(OPT_NO_LINES, "n", VALUE_NONE, NULL, "no source files and lines", NULL)
+
+OPTIONS(clrstack, CLRSTACK_OPTIONS);
 
 static enum hd_status write_text_of_stack(void *arg, const struct thread_stack *stack)
 {

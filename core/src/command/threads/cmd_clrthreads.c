@@ -55,50 +55,31 @@ static bool has_nested(const struct clr *clr, const struct clr_thread *thread)
 	return flight.at != 0;
 }
 
-enum clr_thread_column {
-	THREAD_ID,
-	THREAD_OS_ID,
-	THREAD_ADDRESS,
-	THREAD_STATE,
-	THREAD_STATES,
-	THREAD_COOPERATIVE,
-	THREAD_DEAD,
-	THREAD_FINALIZER,
-	THREAD_EXCEPTION,
-	THREAD_EXCEPTION_TYPE,
-	THREAD_NESTED,
-	THREAD_POINTER,
-	THREAD_LIMIT,
-	THREAD_NUMBER,
-	THREAD_DOMAIN,
-	THREAD_PURPOSE,
-	THREAD_COLUMNS
-};
+#define THREAD_LIST(X)                                                                     \
+	X(THREAD_ID, "id", "ID", KIND_NUMBER, 4, 0, "its managed id")                      \
+	X(THREAD_OS_ID, "os_id", "OSID", KIND_NUMBER, 8, 0,                                \
+	  "its id in the system; 0: it has none now")                                      \
+	X(THREAD_ADDRESS, "address", "ThreadOBJ", KIND_ADDRESS, 16, 0,                     \
+	  "where the runtime's Thread is")                                                 \
+	X(THREAD_STATE, "state", "State", KIND_ADDRESS, 8, 0, "bits of Thread.State")      \
+	X(THREAD_STATES, "states", NULL, KIND_SET, 0, 0, "the names of these bits")        \
+	X(THREAD_COOPERATIVE, "cooperative", "GC Mode", KIND_FLAG, 11, 0,                  \
+	  "does a garbage collection have to wait for it?")                                \
+	X(THREAD_DEAD, "dead", NULL, KIND_FLAG, 0, 0, "did it end?")                       \
+	X(THREAD_FINALIZER, "finalizer", NULL, KIND_FLAG, 0, 0, "does it run finalizers?") \
+	X(THREAD_EXCEPTION, "exception", "Exception", KIND_ADDRESS, 0, 0,                  \
+	  "what it threw last, or 0x0")                                                    \
+	X(THREAD_EXCEPTION_TYPE, "exception_type", NULL, KIND_TYPE, 0, 0, "type of that")  \
+	X(THREAD_NESTED, "nested", NULL, KIND_FLAG, 0, 0,                                  \
+	  "was that thrown while another one was handled?")                                \
+	X(THREAD_POINTER, "context.pointer", "GC Alloc Context", KIND_ADDRESS, 16, 0,      \
+	  "where the free memory begins that it allocates from")                           \
+	X(THREAD_LIMIT, "context.limit", NULL, KIND_ADDRESS, 16, 0, "where that ends")     \
+	X(THREAD_NUMBER, NULL, "DBG", KIND_SIGNED, 4, 0, NULL)                             \
+	X(THREAD_DOMAIN, NULL, "Domain", KIND_ADDRESS, 16, 0, NULL)                        \
+	X(THREAD_PURPOSE, NULL, NULL, KIND_TEXT, 0, 0, NULL)
 
-static const struct column thread_columns[THREAD_COLUMNS] = {
-	[THREAD_ID] = { "id", "ID", KIND_NUMBER, 4, 0, "its managed id" },
-	[THREAD_OS_ID] = { "os_id", "OSID", KIND_NUMBER, 8, 0,
-			   "its id in the system; 0: it has none now" },
-	[THREAD_ADDRESS] = { "address", "ThreadOBJ", KIND_ADDRESS, 16, 0,
-			     "where the runtime's Thread is" },
-	[THREAD_STATE] = { "state", "State", KIND_ADDRESS, 8, 0, "bits of Thread.State" },
-	[THREAD_STATES] = { "states", NULL, KIND_SET, 0, 0, "the names of these bits" },
-	[THREAD_COOPERATIVE] = { "cooperative", "GC Mode", KIND_FLAG, 11, 0,
-				 "does a garbage collection have to wait for it?" },
-	[THREAD_DEAD] = { "dead", NULL, KIND_FLAG, 0, 0, "did it end?" },
-	[THREAD_FINALIZER] = { "finalizer", NULL, KIND_FLAG, 0, 0, "does it run finalizers?" },
-	[THREAD_EXCEPTION] = { "exception", "Exception", KIND_ADDRESS, 0, 0,
-			       "what it threw last, or 0x0" },
-	[THREAD_EXCEPTION_TYPE] = { "exception_type", NULL, KIND_TYPE, 0, 0, "type of that" },
-	[THREAD_NESTED] = { "nested", NULL, KIND_FLAG, 0, 0,
-			    "was that thrown while another one was handled?" },
-	[THREAD_POINTER] = { "context.pointer", "GC Alloc Context", KIND_ADDRESS, 16, 0,
-			     "where the free memory begins that it allocates from" },
-	[THREAD_LIMIT] = { "context.limit", NULL, KIND_ADDRESS, 16, 0, "where that ends" },
-	[THREAD_NUMBER] = { NULL, "DBG", KIND_SIGNED, 4, 0, NULL },
-	[THREAD_DOMAIN] = { NULL, "Domain", KIND_ADDRESS, 16, 0, NULL },
-	[THREAD_PURPOSE] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
-};
+COLUMNS(thread, THREAD_COLUMNS, THREAD_LIST);
 
 /* SOS's last column, after what the thread is for: what it threw last. */
 static void put_exception(struct out *out, const struct cell *cells)

@@ -11,42 +11,26 @@
 #include "util/sort.h"
 #include "verify/verify.h"
 
-enum {
-	OPT_VERIFY,
-	OPT_THREAD,
-	OPT_ALL
-};
+#define DUMPSTACKOBJECTS_OPTIONS(X)                                                           \
+	X(OPT_VERIFY, "verify", VALUE_NONE, NULL, "leave out objects that are damaged", NULL) \
+	X(OPT_THREAD, "thread", VALUE_THREAD, "N", "the thread whose managed id is N", NULL)  \
+	X(OPT_ALL, "all", VALUE_NONE, NULL, "all threads, also where one is selected", NULL)
 
-static const struct option dumpstackobjects_options[] = {
-	[OPT_VERIFY] = { "verify", VALUE_NONE, NULL, "leave out objects that are damaged", NULL },
-	[OPT_THREAD] = { "thread", VALUE_THREAD, "N", "the thread whose managed id is N", NULL },
-	[OPT_ALL] = { "all", VALUE_NONE, NULL, "all threads, also where one is selected", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(dumpstackobjects, DUMPSTACKOBJECTS_OPTIONS);
 
-enum stack_object_column {
-	OBJECT_SLOT,
-	OBJECT_ADDRESS,
-	OBJECT_TYPE,
-	OBJECT_REGISTER,
-	OBJECT_MT,
-	OBJECT_THREAD_ID,
-	OBJECT_THREAD_OS_ID,
-	OBJECT_COLUMNS
-};
+#define OBJECT_LIST(X)                                                                \
+	X(OBJECT_SLOT, "slot", "SP/REG", KIND_ADDRESS, 16, 0,                         \
+	  "where the word is; null: it is a register")                                \
+	X(OBJECT_ADDRESS, "object", "Object", KIND_ADDRESS, 16, LOOK_ADDRESS,         \
+	  "the object that it refers to")                                             \
+	X(OBJECT_TYPE, "type", "Name", KIND_TYPE, 0, 0, "name of its type")           \
+	X(OBJECT_REGISTER, "register", NULL, KIND_TEXT, 0, 0, "name of the register") \
+	X(OBJECT_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of the object")     \
+	X(OBJECT_THREAD_ID, "thread.id", NULL, KIND_NUMBER, 0, LOOK_WHOLE,            \
+	  "managed id of the thread; null: a range was given")                        \
+	X(OBJECT_THREAD_OS_ID, "thread.os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system")
 
-static const struct column stack_object_columns[OBJECT_COLUMNS] = {
-	[OBJECT_SLOT] = { "slot", "SP/REG", KIND_ADDRESS, 16, 0,
-			  "where the word is; null: it is a register" },
-	[OBJECT_ADDRESS] = { "object", "Object", KIND_ADDRESS, 16, LOOK_ADDRESS,
-			     "the object that it refers to" },
-	[OBJECT_TYPE] = { "type", "Name", KIND_TYPE, 0, 0, "name of its type" },
-	[OBJECT_REGISTER] = { "register", NULL, KIND_TEXT, 0, 0, "name of the register" },
-	[OBJECT_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of the object" },
-	[OBJECT_THREAD_ID] = { "thread.id", NULL, KIND_NUMBER, 0, LOOK_WHOLE,
-			       "managed id of the thread; null: a range was given" },
-	[OBJECT_THREAD_OS_ID] = { "thread.os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
-};
+COLUMNS(stack_object, OBJECT_COLUMNS, OBJECT_LIST);
 
 /* Text has a table for each thread. */
 static const struct schema stack_objects_schema = {
@@ -56,21 +40,14 @@ static const struct schema stack_objects_schema = {
 };
 static const struct schema thread_part_schema = { SCHEMA_COLUMNS(stack_object_columns) };
 
-enum gap_column {
-	GAP_ID,
-	GAP_OS_ID,
-	GAP_MISSING,
-	GAP_WHY,
-	GAP_COLUMNS
-};
+#define GAP_LIST(X)                                                            \
+	X(GAP_ID, "id", NULL, KIND_NUMBER, 0, 0, "managed id of the thread")   \
+	X(GAP_OS_ID, "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system") \
+	X(GAP_MISSING, "missing", NULL, KIND_FLAG, 0, 0,                       \
+	  "are its registers or its stack not in the target?")                 \
+	X(GAP_WHY, "why", NULL, KIND_TEXT, 0, 0, "what is missing, or why the walk failed")
 
-static const struct column gap_columns[GAP_COLUMNS] = {
-	[GAP_ID] = { "id", NULL, KIND_NUMBER, 0, 0, "managed id of the thread" },
-	[GAP_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
-	[GAP_MISSING] = { "missing", NULL, KIND_FLAG, 0, 0,
-			  "are its registers or its stack not in the target?" },
-	[GAP_WHY] = { "why", NULL, KIND_TEXT, 0, 0, "what is missing, or why the walk failed" },
-};
+COLUMNS(gap, GAP_COLUMNS, GAP_LIST);
 static const struct schema gaps_schema = { .name = "incomplete", SCHEMA_COLUMNS(gap_columns) };
 
 /* A thread whose stack is not complete. */

@@ -12,34 +12,24 @@
 /* Members of a cycle that are shown. */
 #define CIRCLE_SHOWN 20u
 
-enum verdict_column {
-	VERDICT_NAME,
-	VERDICT_CERTAIN,
-	VERDICT_COUNT,
-	VERDICT_QUEUED,
-	VERDICT_OBJECT,
-	VERDICT_SUMMARY,
-	VERDICT_NEXT,
-	VERDICT_COLUMNS
-};
+#define VERDICT_LIST(X)                                                                 \
+	X(VERDICT_NAME, "verdict", NULL, KIND_TEXT, 0, 0,                               \
+	  "deadlock, circle (of async methods), pool-starved, one-owner, one-object, "  \
+	  "finalizer or collection")                                                    \
+	X(VERDICT_CERTAIN, "certain", NULL, KIND_FLAG, 0, 0,                            \
+	  "false: something that the verdict needs is not stored anywhere, or may end " \
+	  "by itself")                                                                  \
+	X(VERDICT_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                              \
+	  "threads or async methods that are part of it; finalizers that are due; "     \
+	  "threads that do not stop")                                                   \
+	X(VERDICT_QUEUED, "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,               \
+	  "work items that wait for a thread")                                          \
+	X(VERDICT_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,              \
+	  "one-object: what they wait for")                                             \
+	X(VERDICT_SUMMARY, "summary", NULL, KIND_TEXT, 0, 0, "one sentence")            \
+	X(VERDICT_NEXT, "next", NULL, KIND_TEXT, 0, 0, "the command that shows more")
 
-static const struct column verdict_columns[VERDICT_COLUMNS] = {
-	[VERDICT_NAME] = { "verdict", NULL, KIND_TEXT, 0, 0,
-			   "deadlock, circle (of async methods), pool-starved, one-owner, one-object, "
-			   "finalizer or collection" },
-	[VERDICT_CERTAIN] = { "certain", NULL, KIND_FLAG, 0, 0,
-			      "false: something that the verdict needs is not stored anywhere, or may end "
-			      "by itself" },
-	[VERDICT_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0,
-			    "threads or async methods that are part of it; finalizers that are due; "
-			    "threads that do not stop" },
-	[VERDICT_QUEUED] = { "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			     "work items that wait for a thread" },
-	[VERDICT_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			     "one-object: what they wait for" },
-	[VERDICT_SUMMARY] = { "summary", NULL, KIND_TEXT, 0, 0, "one sentence" },
-	[VERDICT_NEXT] = { "next", NULL, KIND_TEXT, 0, 0, "the command that shows more" },
-};
+COLUMNS(verdict, VERDICT_COLUMNS, VERDICT_LIST);
 
 static void verdict_layout(struct out *out, const struct cell *cells)
 {

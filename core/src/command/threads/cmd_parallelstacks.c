@@ -10,22 +10,15 @@
 /* So many threads are listed in one line, as SOS does it. */
 #define IDS_SHOWN 4u
 
-enum {
-	OPT_ALL,
-	OPT_A,
-	OPT_ALL_THREADS,
-	OPT_NO_ASYNC
-};
+#define PARALLEL_OPTIONS(X)                                                           \
+	X(OPT_ALL, "all", VALUE_NONE, NULL,                                           \
+	  "list the ids of all threads that are at the same place, not only 4", NULL) \
+	X(OPT_A, "a", VALUE_NONE, NULL, "the same as -all", NULL)                     \
+	X(OPT_ALL_THREADS, "allthreads", VALUE_NONE, NULL, "the same as -all", NULL)  \
+	X(OPT_NO_ASYNC, "noasync", VALUE_NONE, NULL,                                  \
+	  "only threads; the heap is not searched for async methods", NULL)
 
-static const struct option parallel_options[] = {
-	[OPT_ALL] = { "all", VALUE_NONE, NULL,
-		      "list the ids of all threads that are at the same place, not only 4", NULL },
-	[OPT_A] = { "a", VALUE_NONE, NULL, "the same as -all", NULL },
-	[OPT_ALL_THREADS] = { "allthreads", VALUE_NONE, NULL, "the same as -all", NULL },
-	[OPT_NO_ASYNC] = { "noasync", VALUE_NONE, NULL,
-			   "only threads; the heap is not searched for async methods", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(parallel, PARALLEL_OPTIONS);
 
 /* Are two places in the code of a method on the same line of source? */
 static bool is_same_line(void *arg, uint64_t method, uint64_t a, uint64_t b)

@@ -12,19 +12,12 @@
 #include "report/root_label.h"
 #include "util/alloc.h"
 
-enum {
-	OPT_NESTED,
-	OPT_THREAD,
-	OPT_ALL
-};
+#define PRINTEXCEPTION_OPTIONS(X)                                                                 \
+	X(OPT_NESTED, "nested", VALUE_NONE, NULL, "also the inner exceptions, all of them", NULL) \
+	X(OPT_THREAD, "thread", VALUE_THREAD, "N", "of the thread whose managed id is N", NULL)   \
+	X(OPT_ALL, "all", VALUE_NONE, NULL, "of all threads, also where one is selected", NULL)
 
-static const struct option printexception_options[] = {
-	[OPT_NESTED] = { "nested", VALUE_NONE, NULL, "also the inner exceptions, all of them",
-			 NULL },
-	[OPT_THREAD] = { "thread", VALUE_THREAD, "N", "of the thread whose managed id is N", NULL },
-	[OPT_ALL] = { "all", VALUE_NONE, NULL, "of all threads, also where one is selected", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(printexception, PRINTEXCEPTION_OPTIONS);
 
 /* Inner exceptions that are followed, and frames that are shown of each. */
 #define NESTED_MAX       1000u
@@ -44,29 +37,19 @@ static const char *module_file(struct clr *clr, uint64_t method_desc)
 	return file && *file ? file : NULL;
 }
 
-enum exception_frame_column {
-	FRAME_SP,
-	FRAME_IP,
-	FRAME_MODULE,
-	FRAME_METHOD,
-	FRAME_OFFSET,
-	FRAME_FILE,
-	FRAME_LINE,
-	FRAME_COLUMNS
-};
+#define FRAME_LIST(X)                                                                          \
+	X(FRAME_SP, "sp", "SP", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER,                     \
+	  "the stack pointer then")                                                            \
+	X(FRAME_IP, "ip", "IP", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER,                     \
+	  "where the call returns to, or the instruction that failed")                         \
+	X(FRAME_MODULE, "module", NULL, KIND_TEXT, 0, 0, "file of the method")                 \
+	X(FRAME_METHOD, "method", "Function", KIND_TEXT, 0, 0, "its name and arguments")       \
+	X(FRAME_OFFSET, "offset", NULL, KIND_NUMBER, 0, 0, "place of ip in the method's code") \
+	X(FRAME_FILE, "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                              \
+	  "path of the source file, as the compiler saw it")                                   \
+	X(FRAME_LINE, "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file")
 
-static const struct column frame_columns[FRAME_COLUMNS] = {
-	[FRAME_SP] = { "sp", "SP", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER,
-		       "the stack pointer then" },
-	[FRAME_IP] = { "ip", "IP", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER,
-		       "where the call returns to, or the instruction that failed" },
-	[FRAME_MODULE] = { "module", NULL, KIND_TEXT, 0, 0, "file of the method" },
-	[FRAME_METHOD] = { "method", "Function", KIND_TEXT, 0, 0, "its name and arguments" },
-	[FRAME_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, 0, "place of ip in the method's code" },
-	[FRAME_FILE] = { "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			 "path of the source file, as the compiler saw it" },
-	[FRAME_LINE] = { "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file" },
-};
+COLUMNS(frame, FRAME_COLUMNS, FRAME_LIST);
 
 /* The columns of SOS: "SP IP app.dll!Ns.Type.Method(Int32)+0x1b". */
 static void exception_frame_layout(struct out *out, const struct cell *cells)
@@ -142,33 +125,21 @@ static enum hd_status write_exception_frames(struct call *call, const struct exc
 	return HD_OK;
 }
 
-enum exception_column {
-	EXCEPTION_ADDRESS,
-	EXCEPTION_MT,
-	EXCEPTION_TYPE,
-	EXCEPTION_MESSAGE,
-	EXCEPTION_HRESULT,
-	EXCEPTION_INNER,
-	EXCEPTION_STACK_TRACE,
-	EXCEPTION_REMOTE_TRACE,
-	EXCEPTION_INNER_TYPE,
-	EXCEPTION_COLUMNS
-};
+#define EXCEPTION_LIST(X)                                                                    \
+	X(EXCEPTION_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0,                            \
+	  "where the exception object begins")                                               \
+	X(EXCEPTION_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable")                   \
+	X(EXCEPTION_TYPE, "type", NULL, KIND_TYPE, 0, 0, "name of its type")                 \
+	X(EXCEPTION_MESSAGE, "message", NULL, KIND_TEXT, 0, 0, "its own message")            \
+	X(EXCEPTION_HRESULT, "hresult", NULL, KIND_SIGNED, 0, 0, "its HResult")              \
+	X(EXCEPTION_INNER, "inner", NULL, KIND_ADDRESS, 0, 0, "its inner exception, or 0x0") \
+	X(EXCEPTION_STACK_TRACE, "stack_trace", NULL, KIND_TEXT, 0, 0,                       \
+	  "the stack trace that it brings as text")                                          \
+	X(EXCEPTION_REMOTE_TRACE, "remote_stack_trace", NULL, KIND_TEXT, 0, 0,               \
+	  "the text that its StackTrace has before the frames")                              \
+	X(EXCEPTION_INNER_TYPE, NULL, NULL, KIND_TYPE, 0, 0, NULL)
 
-static const struct column exception_columns[EXCEPTION_COLUMNS] = {
-	[EXCEPTION_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
-				"where the exception object begins" },
-	[EXCEPTION_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable" },
-	[EXCEPTION_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
-	[EXCEPTION_MESSAGE] = { "message", NULL, KIND_TEXT, 0, 0, "its own message" },
-	[EXCEPTION_HRESULT] = { "hresult", NULL, KIND_SIGNED, 0, 0, "its HResult" },
-	[EXCEPTION_INNER] = { "inner", NULL, KIND_ADDRESS, 0, 0, "its inner exception, or 0x0" },
-	[EXCEPTION_STACK_TRACE] = { "stack_trace", NULL, KIND_TEXT, 0, 0,
-				    "the stack trace that it brings as text" },
-	[EXCEPTION_REMOTE_TRACE] = { "remote_stack_trace", NULL, KIND_TEXT, 0, 0,
-				     "the text that its StackTrace has before the frames" },
-	[EXCEPTION_INNER_TYPE] = { NULL, NULL, KIND_TYPE, 0, 0, NULL },
-};
+COLUMNS(exception, EXCEPTION_COLUMNS, EXCEPTION_LIST);
 
 static void put_labelled_text(struct out *out, const char *label, const struct cell *cell)
 {
@@ -395,18 +366,12 @@ static enum hd_status write_exceptions(struct call *call, const struct object *o
 	return status;
 }
 
-enum thrown_column {
-	THROWN_THREAD,
-	THROWN_OS_ID,
-	THROWN_NAME,
-	THROWN_COLUMNS
-};
+#define THROWN_LIST(X)                                                                  \
+	X(THROWN_THREAD, "thread", NULL, KIND_NUMBER, 0, 0, "managed id of the thread") \
+	X(THROWN_OS_ID, "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system")       \
+	X(THROWN_NAME, NULL, NULL, KIND_TEXT, 0, 0, NULL)
 
-static const struct column thrown_columns[THROWN_COLUMNS] = {
-	[THROWN_THREAD] = { "thread", NULL, KIND_NUMBER, 0, 0, "managed id of the thread" },
-	[THROWN_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
-	[THROWN_NAME] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
-};
+COLUMNS(thrown, THROWN_COLUMNS, THROWN_LIST);
 
 static void thrown_layout(struct out *out, const struct cell *cells)
 {

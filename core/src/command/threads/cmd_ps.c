@@ -63,29 +63,19 @@ static bool row_init(struct process_row *row, const struct dotnet_process *proce
 	return !endpoint.is_planted;
 }
 
-enum process_column {
-	PROCESS_PID,
-	PROCESS_USER,
-	PROCESS_UID,
-	PROCESS_RUNTIME,
-	PROCESS_STOPPED,
-	PROCESS_COMMAND,
-	PROCESS_SOCKET,
-	PROCESS_COLUMNS
-};
+#define PROCESS_LIST(X)                                                                       \
+	X(PROCESS_PID, "pid", "PID", KIND_NUMBER, 8, 0, "id of the process")                  \
+	X(PROCESS_USER, "user", "User", KIND_TEXT, 12, LOOK_LEFT,                             \
+	  "whose it is: a name, or the number where there is none")                           \
+	X(PROCESS_UID, "uid", NULL, KIND_NUMBER, 0, 0, "number of the user")                  \
+	X(PROCESS_RUNTIME, "runtime", "Runtime", KIND_TEXT, 10, LOOK_LEFT,                    \
+	  "version of its runtime, as it answers")                                            \
+	X(PROCESS_STOPPED, "stopped", NULL, KIND_FLAG, 0, 0,                                  \
+	  "is it stopped, so that it cannot answer?")                                         \
+	X(PROCESS_COMMAND, "command", "Command", KIND_TEXT, 0, LOOK_LEFT, "its command line") \
+	X(PROCESS_SOCKET, "socket", NULL, KIND_TEXT, 0, 0, "its diagnostics socket")
 
-static const struct column process_columns[PROCESS_COLUMNS] = {
-	[PROCESS_PID] = { "pid", "PID", KIND_NUMBER, 8, 0, "id of the process" },
-	[PROCESS_USER] = { "user", "User", KIND_TEXT, 12, LOOK_LEFT,
-			   "whose it is: a name, or the number where there is none" },
-	[PROCESS_UID] = { "uid", NULL, KIND_NUMBER, 0, 0, "number of the user" },
-	[PROCESS_RUNTIME] = { "runtime", "Runtime", KIND_TEXT, 10, LOOK_LEFT,
-			      "version of its runtime, as it answers" },
-	[PROCESS_STOPPED] = { "stopped", NULL, KIND_FLAG, 0, 0,
-			      "is it stopped, so that it cannot answer?" },
-	[PROCESS_COMMAND] = { "command", "Command", KIND_TEXT, 0, LOOK_LEFT, "its command line" },
-	[PROCESS_SOCKET] = { "socket", NULL, KIND_TEXT, 0, 0, "its diagnostics socket" },
-};
+COLUMNS(process, PROCESS_COLUMNS, PROCESS_LIST);
 
 static const struct schema process_schema = {
 	.name = "processes",

@@ -10,46 +10,29 @@
 #include "inspect/thread_name.h"
 #include "targets/target.h"
 
-enum {
-	OPT_ALL
-};
+#define SYNCBLK_OPTIONS(X) \
+	X(OPT_ALL, "all", VALUE_NONE, NULL, "also those whose monitor nobody holds", NULL)
 
-static const struct option syncblk_options[] = {
-	[OPT_ALL] = { "all", VALUE_NONE, NULL, "also those whose monitor nobody holds", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(syncblk, SYNCBLK_OPTIONS);
 
-enum block_column {
-	BLOCK_INDEX,
-	BLOCK_ADDRESS,
-	BLOCK_OBJECT,
-	BLOCK_TYPE,
-	BLOCK_HELD,
-	BLOCK_WAITERS,
-	BLOCK_RECURSION,
-	BLOCK_THREAD,
-	BLOCK_OS_ID,
-	BLOCK_NUMBER,
-	BLOCK_COLUMNS
-};
+#define BLOCK_LIST(X)                                                                         \
+	X(BLOCK_INDEX, "index", "Index", KIND_NUMBER, 5, 0, "its place in the table")         \
+	X(BLOCK_ADDRESS, "block", "SyncBlock", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER,     \
+	  "where the block is")                                                               \
+	X(BLOCK_OBJECT, "object", NULL, KIND_ADDRESS, 0, 0, "the object that it belongs to")  \
+	X(BLOCK_TYPE, "type", NULL, KIND_TYPE, 0, 0, "type of the object")                    \
+	X(BLOCK_HELD, "held", "MonitorHeld", KIND_FLAG, 0, LOOK_LEAVE_OUT,                    \
+	  "does a thread hold its monitor?")                                                  \
+	X(BLOCK_WAITERS, "waiters", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                     \
+	  "threads that wait to get it")                                                      \
+	X(BLOCK_RECURSION, "recursion", "Recursion", KIND_NUMBER, 0, LOOK_LEAVE_OUT,          \
+	  "how often it was taken")                                                           \
+	X(BLOCK_THREAD, "thread", "Owning Thread", KIND_ADDRESS, 0, LOOK_LEAVE_OUT,           \
+	  "the Thread that holds it; 0x0: none, or not known")                                \
+	X(BLOCK_OS_ID, "os_id", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "its id in the system") \
+	X(BLOCK_NUMBER, NULL, "Info", KIND_SIGNED, 0, 0, NULL)
 
-static const struct column block_columns[BLOCK_COLUMNS] = {
-	[BLOCK_INDEX] = { "index", "Index", KIND_NUMBER, 5, 0, "its place in the table" },
-	[BLOCK_ADDRESS] = { "block", "SyncBlock", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER,
-			    "where the block is" },
-	[BLOCK_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "the object that it belongs to" },
-	[BLOCK_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "type of the object" },
-	[BLOCK_HELD] = { "held", "MonitorHeld", KIND_FLAG, 0, LOOK_LEAVE_OUT,
-			 "does a thread hold its monitor?" },
-	[BLOCK_WAITERS] = { "waiters", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			    "threads that wait to get it" },
-	[BLOCK_RECURSION] = { "recursion", "Recursion", KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			      "how often it was taken" },
-	[BLOCK_THREAD] = { "thread", "Owning Thread", KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			   "the Thread that holds it; 0x0: none, or not known" },
-	[BLOCK_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "its id in the system" },
-	[BLOCK_NUMBER] = { NULL, "Info", KIND_SIGNED, 0, 0, NULL },
-};
+COLUMNS(block, BLOCK_COLUMNS, BLOCK_LIST);
 
 static void block_layout(struct out *out, const struct cell *cells)
 {
@@ -91,29 +74,18 @@ static const struct column total_columns[] = {
 };
 static const struct schema total_schema = { SCHEMA_COLUMNS(total_columns) };
 
-enum waiting_column {
-	WAITING_BLOCK,
-	WAITING_OBJECT,
-	WAITING_ID,
-	WAITING_OS_ID,
-	WAITING_NAME,
-	WAITING_FOR,
-	WAITING_OWNER,
-	WAITING_COLUMNS
-};
+#define WAITING_LIST(X)                                                                         \
+	X(WAITING_BLOCK, "index", "Index", KIND_NUMBER, 5, 0, "the block's place in the table") \
+	X(WAITING_OBJECT, "object", "Object", KIND_ADDRESS, 16, LOOK_ZEROS,                     \
+	  "the object whose monitor it waits for")                                              \
+	X(WAITING_ID, "id", "ID", KIND_NUMBER, 4, 0, "managed id of the thread that waits")     \
+	X(WAITING_OS_ID, "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system")              \
+	X(WAITING_NAME, "name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "its Thread.Name")          \
+	X(WAITING_FOR, "waits_for", NULL, KIND_TEXT, 0, 0,                                      \
+	  "Monitor.Enter, Lazy: to get it; Monitor.Wait: until somebody pulses")                \
+	X(WAITING_OWNER, "owner", NULL, KIND_NUMBER, 0, 0, "managed id of the thread that holds it")
 
-static const struct column waiting_columns[WAITING_COLUMNS] = {
-	[WAITING_BLOCK] = { "index", "Index", KIND_NUMBER, 5, 0, "the block's place in the table" },
-	[WAITING_OBJECT] = { "object", "Object", KIND_ADDRESS, 16, LOOK_ZEROS,
-			     "the object whose monitor it waits for" },
-	[WAITING_ID] = { "id", "ID", KIND_NUMBER, 4, 0, "managed id of the thread that waits" },
-	[WAITING_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
-	[WAITING_NAME] = { "name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "its Thread.Name" },
-	[WAITING_FOR] = { "waits_for", NULL, KIND_TEXT, 0, 0,
-			  "Monitor.Enter, Lazy: to get it; Monitor.Wait: until somebody pulses" },
-	[WAITING_OWNER] = { "owner", NULL, KIND_NUMBER, 0, 0,
-			    "managed id of the thread that holds it" },
-};
+COLUMNS(waiting, WAITING_COLUMNS, WAITING_LIST);
 
 static void waiting_layout(struct out *out, const struct cell *cells)
 {

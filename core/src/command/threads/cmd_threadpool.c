@@ -6,62 +6,42 @@
 #include "command/table.h"
 #include "command/threads/work_rows.h"
 
-enum {
-	OPT_CHANGES,
-	OPT_WORK_ITEMS
-};
+#define POOL_OPTIONS(X)                                                                        \
+	X(OPT_CHANGES, "ti", VALUE_NONE, NULL, "also how the goal has changed, and why", NULL) \
+	X(OPT_WORK_ITEMS, "wi", VALUE_NONE, NULL, "also what is queued, merged by method", NULL)
 
-static const struct option pool_options[] = {
-	[OPT_CHANGES] = { "ti", VALUE_NONE, NULL, "also how the goal has changed, and why", NULL },
-	[OPT_WORK_ITEMS] = { "wi", VALUE_NONE, NULL, "also what is queued, merged by method",
-			     NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(pool, POOL_OPTIONS);
 
 static const struct sos_option pool_sos_options[] = {
 	{ " stat ", "-wi merges the work items" },
 	{ NULL, NULL },
 };
 
-enum pool_column {
-	NUMBER_CPU,
-	NUMBER_TOTAL,
-	NUMBER_RUNNING,
-	NUMBER_IDLE,
-	NUMBER_MIN,
-	NUMBER_MAX,
-	NUMBER_GOAL,
-	NUMBER_BLOCKED,
-	NUMBER_ADDED,
-	NUMBER_QUEUED,
-	NUMBER_SAMPLES,
-	NUMBER_COLUMNS
-};
+#define NUMBER_LIST(X)                                                                 \
+	X(NUMBER_CPU, "cpu_percent", "CPU utilization:   ", KIND_SIGNED, 0, 0,         \
+	  "of all processors, as the pool has measured it last")                       \
+	X(NUMBER_TOTAL, "workers", "Workers Total:     ", KIND_SIGNED, 0, 0,           \
+	  "threads of the pool")                                                       \
+	X(NUMBER_RUNNING, "running", "Workers Running:   ", KIND_SIGNED, 0, 0,         \
+	  "threads that run a work item")                                              \
+	X(NUMBER_IDLE, "idle", "Workers Idle:      ", KIND_SIGNED, 0, 0,               \
+	  "threads that wait for work")                                                \
+	X(NUMBER_MIN, "min", "Worker Min Limit:  ", KIND_SIGNED, 0, 0,                 \
+	  "so many threads are made without delay")                                    \
+	X(NUMBER_MAX, "max", "Worker Max Limit:  ", KIND_SIGNED, 0, 0,                 \
+	  "there are never more threads")                                              \
+	X(NUMBER_GOAL, "goal", "Worker Goal:       ", KIND_SIGNED, 0, 0,               \
+	  "threads that the pool wants now")                                           \
+	X(NUMBER_BLOCKED, "blocked", "Workers Blocked:   ", KIND_SIGNED, 0, 0,         \
+	  "threads in a wait for a task, which the pool knows of")                     \
+	X(NUMBER_ADDED, "added_for_blocked", "Added for Blocked: ", KIND_SIGNED, 0, 0, \
+	  "threads that were added because of these")                                  \
+	X(NUMBER_QUEUED, "queued", "Work Items Queued: ", KIND_NUMBER, 0, 0,           \
+	  "what waits for a thread")                                                   \
+	X(NUMBER_SAMPLES, "samples", "Times Measured:    ", KIND_SIGNED, 0, 0,         \
+	  "how often the pool has measured its throughput")
 
-static const struct column pool_columns[NUMBER_COLUMNS] = {
-	[NUMBER_CPU] = { "cpu_percent", "CPU utilization:   ", KIND_SIGNED, 0, 0,
-			 "of all processors, as the pool has measured it last" },
-	[NUMBER_TOTAL] = { "workers", "Workers Total:     ", KIND_SIGNED, 0, 0,
-			   "threads of the pool" },
-	[NUMBER_RUNNING] = { "running", "Workers Running:   ", KIND_SIGNED, 0, 0,
-			     "threads that run a work item" },
-	[NUMBER_IDLE] = { "idle", "Workers Idle:      ", KIND_SIGNED, 0, 0,
-			  "threads that wait for work" },
-	[NUMBER_MIN] = { "min", "Worker Min Limit:  ", KIND_SIGNED, 0, 0,
-			 "so many threads are made without delay" },
-	[NUMBER_MAX] = { "max", "Worker Max Limit:  ", KIND_SIGNED, 0, 0,
-			 "there are never more threads" },
-	[NUMBER_GOAL] = { "goal", "Worker Goal:       ", KIND_SIGNED, 0, 0,
-			  "threads that the pool wants now" },
-	[NUMBER_BLOCKED] = { "blocked", "Workers Blocked:   ", KIND_SIGNED, 0, 0,
-			     "threads in a wait for a task, which the pool knows of" },
-	[NUMBER_ADDED] = { "added_for_blocked", "Added for Blocked: ", KIND_SIGNED, 0, 0,
-			   "threads that were added because of these" },
-	[NUMBER_QUEUED] = { "queued", "Work Items Queued: ", KIND_NUMBER, 0, 0,
-			    "what waits for a thread" },
-	[NUMBER_SAMPLES] = { "samples", "Times Measured:    ", KIND_SIGNED, 0, 0,
-			     "how often the pool has measured its throughput" },
-};
+COLUMNS(pool, NUMBER_COLUMNS, NUMBER_LIST);
 
 static void pool_layout(struct out *out, const struct cell *cells)
 {
@@ -79,27 +59,19 @@ static const struct schema pool_schema = {
 	.layout = pool_layout,
 };
 
-enum change_column {
-	CHANGE_BEFORE,
-	CHANGE_REASON,
-	CHANGE_THREADS,
-	CHANGE_SAMPLES,
-	CHANGE_THROUGHPUT,
-	CHANGE_COLUMNS
-};
+#define CHANGE_LIST(X)                                                         \
+	X(CHANGE_BEFORE, "ms_before_last", "Before Last", KIND_SIGNED, 11, 0,  \
+	  "milliseconds before the last change")                               \
+	X(CHANGE_REASON, "transition", "Transition", KIND_TEXT, 19, LOOK_LEFT, \
+	  "the reason, as the runtime names it")                               \
+	X(CHANGE_THREADS, "threads", "Goal", KIND_SIGNED, 6, 0,                \
+	  "workers that the pool wanted from then on")                         \
+	X(CHANGE_SAMPLES, "samples", "Samples", KIND_SIGNED, 8, 0,             \
+	  "measurements in the throughput")                                    \
+	X(CHANGE_THROUGHPUT, "throughput", "Throughput", KIND_SINGLE, 12, 0,   \
+	  "work items per second")
 
-static const struct column change_columns[CHANGE_COLUMNS] = {
-	[CHANGE_BEFORE] = { "ms_before_last", "Before Last", KIND_SIGNED, 11, 0,
-			    "milliseconds before the last change" },
-	[CHANGE_REASON] = { "transition", "Transition", KIND_TEXT, 19, LOOK_LEFT,
-			    "the reason, as the runtime names it" },
-	[CHANGE_THREADS] = { "threads", "Goal", KIND_SIGNED, 6, 0,
-			     "workers that the pool wanted from then on" },
-	[CHANGE_SAMPLES] = { "samples", "Samples", KIND_SIGNED, 8, 0,
-			     "measurements in the throughput" },
-	[CHANGE_THROUGHPUT] = { "throughput", "Throughput", KIND_SINGLE, 12, 0,
-				"work items per second" },
-};
+COLUMNS(change, CHANGE_COLUMNS, CHANGE_LIST);
 
 /* "     11.520 Starvation             5        1         37.2" */
 static void goal_change_layout(struct out *out, const struct cell *cells)

@@ -2,14 +2,10 @@
 #include "command/table.h"
 #include "command/threads/work_rows.h"
 
-enum {
-	OPT_LIMIT
-};
+#define QUEUE_OPTIONS(X) \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "show N rows (0: all, as without)", NULL)
 
-static const struct option queue_options[] = {
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "show N rows (0: all, as without)", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(queue, QUEUE_OPTIONS);
 
 static enum hd_status run_threadpoolqueue(struct call *call)
 {

@@ -7,37 +7,21 @@
 #include "report/fit.h"
 #include "targets/target.h"
 
-enum {
-	OPT_TID,
-	OPT_THREAD,
-	OPT_ALL
-};
+#define SETTHREAD_OPTIONS(X)                                                                 \
+	X(OPT_TID, "tid", VALUE_ADDRESS, "ID", "the thread with that OS id", NULL)           \
+	X(OPT_THREAD, "thread", VALUE_THREAD, "N", "the thread whose managed id is N", NULL) \
+	X(OPT_ALL, "all", VALUE_NONE, NULL, "choose none: commands show all threads again", NULL)
 
-static const struct option setthread_options[] = {
-	[OPT_TID] = { "tid", VALUE_ADDRESS, "ID", "the thread with that OS id", NULL },
-	[OPT_THREAD] = { "thread", VALUE_THREAD, "N", "the thread whose managed id is N", NULL },
-	[OPT_ALL] = { "all", VALUE_NONE, NULL, "choose none: commands show all threads again",
-		      NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(setthread, SETTHREAD_OPTIONS);
 
-enum os_thread_column {
-	THREAD_CURRENT,
-	THREAD_NUMBER,
-	THREAD_OS_ID,
-	THREAD_ID,
-	THREAD_NAME,
-	THREAD_COLUMNS
-};
+#define THREAD_LIST(X)                                                                             \
+	X(THREAD_CURRENT, "current", NULL, KIND_FLAG, 0, 0, "did setthread choose it?")            \
+	X(THREAD_NUMBER, "number", NULL, KIND_NUMBER, 0, 0, "its place among the threads")         \
+	X(THREAD_OS_ID, "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system")                  \
+	X(THREAD_ID, "id", NULL, KIND_NUMBER, 0, 0, "its managed id; null: .NET does not know it") \
+	X(THREAD_NAME, "name", NULL, KIND_TEXT, 0, 0, "the name that the program gave it")
 
-static const struct column os_thread_columns[THREAD_COLUMNS] = {
-	[THREAD_CURRENT] = { "current", NULL, KIND_FLAG, 0, 0, "did setthread choose it?" },
-	[THREAD_NUMBER] = { "number", NULL, KIND_NUMBER, 0, 0, "its place among the threads" },
-	[THREAD_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
-	[THREAD_ID] = { "id", NULL, KIND_NUMBER, 0, 0,
-			"its managed id; null: .NET does not know it" },
-	[THREAD_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "the name that the program gave it" },
-};
+COLUMNS(os_thread, THREAD_COLUMNS, THREAD_LIST);
 
 /* "*0 0x4B89 (19337) managed 1 "name"", of which dotnet-dump has the first half. */
 static void os_thread_layout(struct out *out, const struct cell *cells)

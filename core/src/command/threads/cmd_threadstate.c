@@ -4,16 +4,11 @@
 #include "clr/threads/thread_state.h"
 #include "command/table.h"
 
-enum state_column {
-	STATE_VALUE,
-	STATE_NAMES,
-	STATE_COLUMNS
-};
+#define STATE_LIST(X)                                                 \
+	X(STATE_VALUE, "value", NULL, KIND_ADDRESS, 0, 0, "the bits") \
+	X(STATE_NAMES, "states", NULL, KIND_SET, 0, 0, "the name of each bit")
 
-static const struct column state_columns[STATE_COLUMNS] = {
-	[STATE_VALUE] = { "value", NULL, KIND_ADDRESS, 0, 0, "the bits" },
-	[STATE_NAMES] = { "states", NULL, KIND_SET, 0, 0, "the name of each bit" },
-};
+COLUMNS(state, STATE_COLUMNS, STATE_LIST);
 
 /* As in SOS: a line for each bit. */
 static void thread_state_layout(struct out *out, const struct cell *cells)

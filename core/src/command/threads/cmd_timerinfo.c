@@ -9,42 +9,27 @@
 #include "command/table.h"
 #include "report/fit.h"
 
-enum {
-	OPT_LIMIT,
-	OPT_STAT
-};
+#define TIMER_OPTIONS(X)                                                                     \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "show N timers (0: all, as without)", NULL) \
+	X(OPT_STAT, "stat", VALUE_NONE, NULL, "count equal timers, and do not list them", NULL)
 
-static const struct option timer_options[] = {
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "show N timers (0: all, as without)", NULL },
-	[OPT_STAT] = { "stat", VALUE_NONE, NULL, "count equal timers, and do not list them", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(timer, TIMER_OPTIONS);
 
-enum timer_column {
-	TIMER_ADDRESS,
-	TIMER_DUE,
-	TIMER_PERIOD,
-	TIMER_LEFT,
-	TIMER_STATE,
-	TIMER_STATE_TYPE,
-	TIMER_METHOD,
-	TIMER_COLUMNS
-};
+#define TIMER_LIST(X)                                                                         \
+	X(TIMER_ADDRESS, "address", "Timer", KIND_ADDRESS, 12, 0, "the TimerQueueTimer")      \
+	X(TIMER_DUE, "due", "Due", KIND_NUMBER, 12, 0,                                        \
+	  "milliseconds, counted from when it was set")                                       \
+	X(TIMER_PERIOD, "period", "Every", KIND_NUMBER, 12, 0,                                \
+	  "milliseconds; null: it fires once")                                                \
+	X(TIMER_LEFT, "left_at_most", "Left", KIND_SIGNED, 12, 0,                             \
+	  "milliseconds until it fires, at most: the exact moment of the dump is not "        \
+	  "known; negative: it is late")                                                      \
+	X(TIMER_STATE, "state", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                        \
+	  "the object that the callback gets")                                                \
+	X(TIMER_STATE_TYPE, "state_type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "type of that") \
+	X(TIMER_METHOD, "method", "Callback", KIND_TEXT, 0, 0, "what it calls")
 
-static const struct column timer_columns[TIMER_COLUMNS] = {
-	[TIMER_ADDRESS] = { "address", "Timer", KIND_ADDRESS, 12, 0, "the TimerQueueTimer" },
-	[TIMER_DUE] = { "due", "Due", KIND_NUMBER, 12, 0,
-			"milliseconds, counted from when it was set" },
-	[TIMER_PERIOD] = { "period", "Every", KIND_NUMBER, 12, 0,
-			   "milliseconds; null: it fires once" },
-	[TIMER_LEFT] = { "left_at_most", "Left", KIND_SIGNED, 12, 0,
-			 "milliseconds until it fires, at most: the exact moment of the dump is not "
-			 "known; negative: it is late" },
-	[TIMER_STATE] = { "state", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			  "the object that the callback gets" },
-	[TIMER_STATE_TYPE] = { "state_type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "type of that" },
-	[TIMER_METHOD] = { "method", "Callback", KIND_TEXT, 0, 0, "what it calls" },
-};
+COLUMNS(timer, TIMER_COLUMNS, TIMER_LIST);
 
 static void put_milliseconds(struct out *out, const struct cell *cell)
 {
@@ -82,25 +67,17 @@ const struct schema timers_schema = {
 	.layout = timer_layout,
 };
 
-enum merged_column {
-	MERGED_COUNT,
-	MERGED_DUE,
-	MERGED_PERIOD,
-	MERGED_FIRST,
-	MERGED_METHOD,
-	MERGED_COLUMNS
-};
+#define MERGED_LIST(X)                                                    \
+	X(MERGED_COUNT, "count", "Count", KIND_NUMBER, 12, 0, "timers")   \
+	X(MERGED_DUE, "due", "Due", KIND_NUMBER, 12, 0,                   \
+	  "milliseconds, counted from when they were set")                \
+	X(MERGED_PERIOD, "period", "Every", KIND_NUMBER, 12, 0,           \
+	  "milliseconds; null: they fire once")                           \
+	X(MERGED_FIRST, "first", "First", KIND_ADDRESS, 12, LOOK_ADDRESS, \
+	  "the first TimerQueueTimer of these")                           \
+	X(MERGED_METHOD, "method", "Callback", KIND_TEXT, 0, 0, "what they call")
 
-static const struct column merged_columns[MERGED_COLUMNS] = {
-	[MERGED_COUNT] = { "count", "Count", KIND_NUMBER, 12, 0, "timers" },
-	[MERGED_DUE] = { "due", "Due", KIND_NUMBER, 12, 0,
-			 "milliseconds, counted from when they were set" },
-	[MERGED_PERIOD] = { "period", "Every", KIND_NUMBER, 12, 0,
-			    "milliseconds; null: they fire once" },
-	[MERGED_FIRST] = { "first", "First", KIND_ADDRESS, 12, LOOK_ADDRESS,
-			   "the first TimerQueueTimer of these" },
-	[MERGED_METHOD] = { "method", "Callback", KIND_TEXT, 0, 0, "what they call" },
-};
+COLUMNS(merged, MERGED_COLUMNS, MERGED_LIST);
 
 /* "         500      1000 ms      1000 ms 7f92bd808ff0 Shop.Cache.Refresh" */
 static void merged_layout(struct out *out, const struct cell *cells)

@@ -13,61 +13,38 @@
 #include "inspect/thread_name.h"
 #include "report/fit.h"
 
-enum {
-	OPT_ALL,
-	OPT_LIMIT
-};
+#define WAITS_OPTIONS(X)                                                                   \
+	X(OPT_ALL, "all", VALUE_NONE, NULL,                                                \
+	  "also threads that run, and those of the runtime that have nothing to do", NULL) \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "show N threads (0: all, as without)", NULL)
 
-static const struct option waits_options[] = {
-	[OPT_ALL] = { "all", VALUE_NONE, NULL,
-		      "also threads that run, and those of the runtime that have nothing to do",
-		      NULL },
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "show N threads (0: all, as without)", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(waits, WAITS_OPTIONS);
 
-enum wait_column {
-	WAIT_ID,
-	WAIT_OS_ID,
-	WAIT_NAME,
-	WAIT_FOR,
-	WAIT_OBJECT,
-	WAIT_TYPE,
-	WAIT_OWNER,
-	WAIT_OWNER_OS_ID,
-	WAIT_OWNER_NAME,
-	WAIT_ASYNC,
-	WAIT_METHOD,
-	WAIT_READERS,
-	WAIT_STATE,
-	WAIT_HANDLES,
-	WAIT_COLUMNS
-};
+#define WAIT_LIST(X)                                                                            \
+	X(WAIT_ID, "id", "ID", KIND_NUMBER, 4, 0, "its managed id")                             \
+	X(WAIT_OS_ID, "os_id", "OSID", KIND_NUMBER, 6, 0, "its id in the system")               \
+	X(WAIT_NAME, "name", "Name", KIND_TEXT, 16, 0, "Thread.Name")                           \
+	X(WAIT_FOR, "waits_for", "Waits for", KIND_TEXT, 16, 0,                                 \
+	  "the kind of wait; \"none\": it runs, \"idle\": it has nothing to do")                \
+	X(WAIT_OBJECT, "object", "Object", KIND_ADDRESS, 12, 0, "what it waits for")            \
+	X(WAIT_TYPE, "type", "Type", KIND_TYPE, 0, 0,                                           \
+	  "type of that; of a type initializer, the type that is initialised")                  \
+	X(WAIT_OWNER, "owner.id", "Owner", KIND_NUMBER, 5, LOOK_WHOLE,                          \
+	  "managed id of the thread that has it")                                               \
+	X(WAIT_OWNER_OS_ID, "owner.os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system")     \
+	X(WAIT_OWNER_NAME, "owner.name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "its Thread.Name") \
+	X(WAIT_ASYNC, "async_method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                       \
+	  "the async method whose task it waits for")                                           \
+	X(WAIT_METHOD, "method", "Method", KIND_TEXT, 0, 0,                                     \
+	  "the method that waits: the program's, where one is on the stack")                    \
+	X(WAIT_READERS, "unknown_readers", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                \
+	  "threads that read the lock and were not found: they may have ended")                 \
+	X(WAIT_STATE, "state", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                              \
+	  "what is known of it: \"3 of 5 left\", \"its owner is not known\"")                   \
+	X(WAIT_HANDLES, "handles", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                          \
+	  "type and address of each handle of WaitAny or WaitAll")
 
-static const struct column wait_columns[WAIT_COLUMNS] = {
-	[WAIT_ID] = { "id", "ID", KIND_NUMBER, 4, 0, "its managed id" },
-	[WAIT_OS_ID] = { "os_id", "OSID", KIND_NUMBER, 6, 0, "its id in the system" },
-	[WAIT_NAME] = { "name", "Name", KIND_TEXT, 16, 0, "Thread.Name" },
-	[WAIT_FOR] = { "waits_for", "Waits for", KIND_TEXT, 16, 0,
-		       "the kind of wait; \"none\": it runs, \"idle\": it has nothing to do" },
-	[WAIT_OBJECT] = { "object", "Object", KIND_ADDRESS, 12, 0, "what it waits for" },
-	[WAIT_TYPE] = { "type", "Type", KIND_TYPE, 0, 0,
-			"type of that; of a type initializer, the type that is initialised" },
-	[WAIT_OWNER] = { "owner.id", "Owner", KIND_NUMBER, 5, LOOK_WHOLE,
-			 "managed id of the thread that has it" },
-	[WAIT_OWNER_OS_ID] = { "owner.os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
-	[WAIT_OWNER_NAME] = { "owner.name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "its Thread.Name" },
-	[WAIT_ASYNC] = { "async_method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			 "the async method whose task it waits for" },
-	[WAIT_METHOD] = { "method", "Method", KIND_TEXT, 0, 0,
-			  "the method that waits: the program's, where one is on the stack" },
-	[WAIT_READERS] = { "unknown_readers", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			   "threads that read the lock and were not found: they may have ended" },
-	[WAIT_STATE] = { "state", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			 "what is known of it: \"3 of 5 left\", \"its owner is not known\"" },
-	[WAIT_HANDLES] = { "handles", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			   "type and address of each handle of WaitAny or WaitAll" },
-};
+COLUMNS(wait, WAIT_COLUMNS, WAIT_LIST);
 
 /* "Ledger in Bank.Transfer(...)": what it waits for, and where; narrow text has only the second. */
 static void put_place(struct out *out, const struct cell *cells, bool is_narrow)

@@ -16,67 +16,44 @@
 #define INDENT_THIN 2u
 #define INDENT_MAX  12u
 
-enum parallel_column {
-	FRAME_ID,
-	FRAME_PARENT,
-	FRAME_DEPTH,
-	FRAME_COUNT,
-	FRAME_KIND,
-	FRAME_METHOD,
-	FRAME_METHOD_DESC,
-	FRAME_FILE,
-	FRAME_LINE,
-	FRAME_FUNCLET,
-	FRAME_UNWOUND,
-	FRAME_FOLDED,
-	FRAME_FOLDED_MOST,
-	FRAME_STATE,
-	FRAME_WAITS_FOR,
-	FRAME_OBJECT,
-	FRAME_BOX,
-	FRAME_CHAIN_DEPTH,
-	FRAME_AWAITED_BY,
-	FRAME_INDENT,
-	FRAME_COLUMNS
-};
+#define FRAME_LIST(X)                                                                        \
+	X(FRAME_ID, "id", NULL, KIND_NUMBER, 0, 0, "number of the frame in this answer")     \
+	X(FRAME_PARENT, "parent", NULL, KIND_NUMBER, 0, 0,                                   \
+	  "id of the frame that called it, or of the async method that awaits it")           \
+	X(FRAME_DEPTH, "depth", NULL, KIND_NUMBER, 0, 0, "frames further out")               \
+	X(FRAME_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                     \
+	  "threads that have it; chains, for an async method")                               \
+	X(FRAME_KIND, "kind", NULL, KIND_TEXT, 0, 0,                                         \
+	  "managed; folded: frames that repeat; async: a method that awaits")                \
+	X(FRAME_METHOD, "method", NULL, KIND_TEXT, 0, 0, "name and arguments of the method") \
+	X(FRAME_METHOD_DESC, "method_desc", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,           \
+	  "MethodDesc of the method")                                                        \
+	X(FRAME_FILE, "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                            \
+	  "path of the source file, if all threads are at the same line")                    \
+	X(FRAME_LINE, "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file")     \
+	X(FRAME_FUNCLET, "funclet", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,                      \
+	  "is it a catch, finally or filter block?")                                         \
+	X(FRAME_UNWOUND, "unwound", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,                      \
+	  "has an exception left it already?")                                               \
+	X(FRAME_FOLDED, "folded", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                      \
+	  "so many frames repeat those that they call, in the stack with the fewest")        \
+	X(FRAME_FOLDED_MOST, "folded_most", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,            \
+	  "the same in the stack with the most")                                             \
+	X(FRAME_STATE, "state", NULL, KIND_SIGNED, 0, LOOK_LEAVE_OUT,                        \
+	  "the await that an async method is at, from 0; -1: it runs")                       \
+	X(FRAME_WAITS_FOR, "waits_for", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                  \
+	  "what an innermost async method waits for")                                        \
+	X(FRAME_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                     \
+	  "that object, of the first chain")                                                 \
+	X(FRAME_BOX, "box", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                           \
+	  "the box of the outermost method of the first chain")                              \
+	X(FRAME_CHAIN_DEPTH, "chain_depth", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,            \
+	  "methods of that chain; after 200, those further in are left out")                 \
+	X(FRAME_AWAITED_BY, "awaited_by", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                \
+	  "who goes on when an outermost async method is done")                              \
+	X(FRAME_INDENT, NULL, NULL, KIND_NUMBER, 0, 0, NULL)
 
-static const struct column parallel_columns[FRAME_COLUMNS] = {
-	[FRAME_ID] = { "id", NULL, KIND_NUMBER, 0, 0, "number of the frame in this answer" },
-	[FRAME_PARENT] = { "parent", NULL, KIND_NUMBER, 0, 0,
-			   "id of the frame that called it, or of the async method that awaits it" },
-	[FRAME_DEPTH] = { "depth", NULL, KIND_NUMBER, 0, 0, "frames further out" },
-	[FRAME_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0,
-			  "threads that have it; chains, for an async method" },
-	[FRAME_KIND] = { "kind", NULL, KIND_TEXT, 0, 0,
-			 "managed; folded: frames that repeat; async: a method that awaits" },
-	[FRAME_METHOD] = { "method", NULL, KIND_TEXT, 0, 0, "name and arguments of the method" },
-	[FRAME_METHOD_DESC] = { "method_desc", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-				"MethodDesc of the method" },
-	[FRAME_FILE] = { "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			 "path of the source file, if all threads are at the same line" },
-	[FRAME_LINE] = { "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file" },
-	[FRAME_FUNCLET] = { "funclet", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
-			    "is it a catch, finally or filter block?" },
-	[FRAME_UNWOUND] = { "unwound", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
-			    "has an exception left it already?" },
-	[FRAME_FOLDED] = { "folded", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			   "so many frames repeat those that they call, in the stack with the fewest" },
-	[FRAME_FOLDED_MOST] = { "folded_most", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-				"the same in the stack with the most" },
-	[FRAME_STATE] = { "state", NULL, KIND_SIGNED, 0, LOOK_LEAVE_OUT,
-			  "the await that an async method is at, from 0; -1: it runs" },
-	[FRAME_WAITS_FOR] = { "waits_for", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			      "what an innermost async method waits for" },
-	[FRAME_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			   "that object, of the first chain" },
-	[FRAME_BOX] = { "box", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			"the box of the outermost method of the first chain" },
-	[FRAME_CHAIN_DEPTH] = { "chain_depth", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-				"methods of that chain; after 200, those further in are left out" },
-	[FRAME_AWAITED_BY] = { "awaited_by", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			       "who goes on when an outermost async method is done" },
-	[FRAME_INDENT] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
-};
+COLUMNS(parallel, FRAME_COLUMNS, FRAME_LIST);
 
 static void put_indent(struct out *out, uint64_t level)
 {

@@ -38,30 +38,18 @@ static const char *kind_label(uint8_t kind)
 	return labels[kind];
 }
 
-enum stack_root_column {
-	ROOT_KIND,
-	ROOT_SLOT,
-	ROOT_ADDRESS,
-	ROOT_VALUE,
-	ROOT_OBJECT,
-	ROOT_TYPE,
-	ROOT_LABEL,
-	ROOT_FLAGS,
-	ROOT_COLUMNS
-};
+#define ROOT_LIST(X)                                                                             \
+	X(ROOT_KIND, "kind", NULL, KIND_TEXT, 0, 0, "local, argument, gc-frame or exception")    \
+	X(ROOT_SLOT, "slot", NULL, KIND_TEXT, 0, 0, "register, and offset from it, of the slot") \
+	X(ROOT_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0,                                     \
+	  "where the slot is; 0x0: in a register")                                               \
+	X(ROOT_VALUE, "value", NULL, KIND_ADDRESS, 0, 0, "what the slot holds")                  \
+	X(ROOT_OBJECT, "object", NULL, KIND_ADDRESS, 0, 0, "the object there, or around it")     \
+	X(ROOT_TYPE, "type", NULL, KIND_TYPE, 0, 0, "name of its type")                          \
+	X(ROOT_LABEL, NULL, NULL, KIND_TEXT, 0, 0, NULL)                                         \
+	X(ROOT_FLAGS, NULL, NULL, KIND_TEXT, 0, 0, NULL)
 
-static const struct column root_columns[ROOT_COLUMNS] = {
-	[ROOT_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "local, argument, gc-frame or exception" },
-	[ROOT_SLOT] = { "slot", NULL, KIND_TEXT, 0, 0,
-			"register, and offset from it, of the slot" },
-	[ROOT_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
-			   "where the slot is; 0x0: in a register" },
-	[ROOT_VALUE] = { "value", NULL, KIND_ADDRESS, 0, 0, "what the slot holds" },
-	[ROOT_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, 0, "the object there, or around it" },
-	[ROOT_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
-	[ROOT_LABEL] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
-	[ROOT_FLAGS] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
-};
+COLUMNS(root, ROOT_COLUMNS, ROOT_LIST);
 
 /* An address with all digits, in its colour.  There are many: no printf. */
 static void put_full_address(struct out *out, uint64_t address)
@@ -171,54 +159,36 @@ static enum hd_status write_frame_roots(struct stack_text *text, const struct fr
 }
 
 /* A frame, or in the place of many that repeat, how many. */
-enum stack_frame_column {
-	FRAME_FOLDED,
-	FRAME_KIND,
-	FRAME_SP,
-	FRAME_IP,
-	FRAME_METHOD,
-	FRAME_FRAME,
-	FRAME_CALLEE,
-	FRAME_METHOD_DESC,
-	FRAME_OFFSET,
-	FRAME_FILE,
-	FRAME_LINE,
-	FRAME_FUNCLET,
-	FRAME_ACTIVE,
-	FRAME_UNWOUND,
-	FRAME_METHODS,
-	FRAME_COLUMNS
-};
+#define FRAME_LIST(X)                                                                        \
+	X(FRAME_FOLDED, "folded", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                      \
+	  "so many frames repeat those before; the row has only their methods")              \
+	X(FRAME_KIND, "kind", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                            \
+	  "managed, native, or explicit: a Frame of the runtime")                            \
+	X(FRAME_SP, "sp", "Child SP", KIND_ADDRESS, 16, LOOK_LEAVE_OUT, "its stack pointer") \
+	X(FRAME_IP, "ip", "IP", KIND_ADDRESS, 16, LOOK_LEAVE_OUT,                            \
+	  "where it continues; 0x0: not known")                                              \
+	X(FRAME_METHOD, "method", "Call Site", KIND_TEXT, 0, LOOK_LEAVE_OUT,                 \
+	  "name and arguments of the method, class of the Frame, or library of native "      \
+	  "code")                                                                            \
+	X(FRAME_FRAME, "frame", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "where the Frame is") \
+	X(FRAME_CALLEE, "callee", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                        \
+	  "the method that the Frame's code calls")                                          \
+	X(FRAME_METHOD_DESC, "method_desc", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,           \
+	  "MethodDesc of the method")                                                        \
+	X(FRAME_OFFSET, "offset", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                      \
+	  "place of ip in the method's code")                                                \
+	X(FRAME_FILE, "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                            \
+	  "path of the source file, as the compiler saw it")                                 \
+	X(FRAME_LINE, "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file")     \
+	X(FRAME_FUNCLET, "funclet", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,                      \
+	  "is it a catch, finally or filter block?")                                         \
+	X(FRAME_ACTIVE, "active", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,                        \
+	  "does it run, rather than wait for a call?")                                       \
+	X(FRAME_UNWOUND, "unwound", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,                      \
+	  "has an exception left it already?")                                               \
+	X(FRAME_METHODS, NULL, NULL, KIND_TEXT, 0, 0, NULL)
 
-static const struct column frame_columns[FRAME_COLUMNS] = {
-	[FRAME_FOLDED] = { "folded", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			   "so many frames repeat those before; the row has only their methods" },
-	[FRAME_KIND] = { "kind", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			 "managed, native, or explicit: a Frame of the runtime" },
-	[FRAME_SP] = { "sp", "Child SP", KIND_ADDRESS, 16, LOOK_LEAVE_OUT, "its stack pointer" },
-	[FRAME_IP] = { "ip", "IP", KIND_ADDRESS, 16, LOOK_LEAVE_OUT,
-		       "where it continues; 0x0: not known" },
-	[FRAME_METHOD] = { "method", "Call Site", KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			   "name and arguments of the method, class of the Frame, or library of native "
-			   "code" },
-	[FRAME_FRAME] = { "frame", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "where the Frame is" },
-	[FRAME_CALLEE] = { "callee", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			   "the method that the Frame's code calls" },
-	[FRAME_METHOD_DESC] = { "method_desc", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-				"MethodDesc of the method" },
-	[FRAME_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			   "place of ip in the method's code" },
-	[FRAME_FILE] = { "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			 "path of the source file, as the compiler saw it" },
-	[FRAME_LINE] = { "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file" },
-	[FRAME_FUNCLET] = { "funclet", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
-			    "is it a catch, finally or filter block?" },
-	[FRAME_ACTIVE] = { "active", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
-			   "does it run, rather than wait for a call?" },
-	[FRAME_UNWOUND] = { "unwound", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
-			    "has an exception left it already?" },
-	[FRAME_METHODS] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
-};
+COLUMNS(frame, FRAME_COLUMNS, FRAME_LIST);
 
 static void put_stack_cell(struct out *out, const struct cell *cell)
 {
@@ -431,27 +401,18 @@ static enum hd_status write_stack_frames(struct stack_text *text, const struct t
 	return HD_OK;
 }
 
-enum stack_thread_column {
-	THREAD_ID,
-	THREAD_OS_ID,
-	THREAD_NAME,
-	THREAD_PARTIAL,
-	THREAD_MISSING,
-	THREAD_WHY,
-	THREAD_COLUMNS
-};
+#define THREAD_LIST(X)                                                                     \
+	X(THREAD_ID, "id", NULL, KIND_NUMBER, 0, 0, "its managed id")                      \
+	X(THREAD_OS_ID, "os_id", NULL, KIND_NUMBER, 0, 0,                                  \
+	  "its id in the system; 0: it has none now")                                      \
+	X(THREAD_NAME, "name", NULL, KIND_TEXT, 0, 0, "the name that the program gave it") \
+	X(THREAD_PARTIAL, "partial", NULL, KIND_FLAG, 0, 0,                                \
+	  "could its stack not be walked to the end?")                                     \
+	X(THREAD_MISSING, "missing", NULL, KIND_FLAG, 0, 0,                                \
+	  "are its registers or its stack not in the target?")                             \
+	X(THREAD_WHY, "why", NULL, KIND_TEXT, 0, 0, "the reason for that")
 
-static const struct column thread_columns[THREAD_COLUMNS] = {
-	[THREAD_ID] = { "id", NULL, KIND_NUMBER, 0, 0, "its managed id" },
-	[THREAD_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, 0,
-			   "its id in the system; 0: it has none now" },
-	[THREAD_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "the name that the program gave it" },
-	[THREAD_PARTIAL] = { "partial", NULL, KIND_FLAG, 0, 0,
-			     "could its stack not be walked to the end?" },
-	[THREAD_MISSING] = { "missing", NULL, KIND_FLAG, 0, 0,
-			     "are its registers or its stack not in the target?" },
-	[THREAD_WHY] = { "why", NULL, KIND_TEXT, 0, 0, "the reason for that" },
-};
+COLUMNS(thread, THREAD_COLUMNS, THREAD_LIST);
 
 static void stack_thread_layout(struct out *out, const struct cell *cells)
 {

@@ -9,49 +9,31 @@
 #include "clr/code/source.h"
 #include "command/objects/object.h"
 
-enum variable_column {
-	VARIABLE_NAME,
-	VARIABLE_NUMBER,
-	VARIABLE_TYPE,
-	VARIABLE_STATE,
-	VARIABLE_PLACE,
-	VARIABLE_ADDRESS,
-	VARIABLE_VALUE,
-	VARIABLE_MEANING,
-	VARIABLE_TARGET,
-	VARIABLE_TABLE,
-	VARIABLE_WHERE, /**< text only, as all that follow */
-	VARIABLE_WORD,
-	VARIABLE_SHOWN,
-	VARIABLE_COLUMNS
-};
+#define VARIABLE_LIST(X)                                                                           \
+	X(VARIABLE_NAME, "name", NULL, KIND_TEXT, 0, 0, "its name in the source; null: not known") \
+	X(VARIABLE_NUMBER, "number", NULL, KIND_NUMBER, 0, 0,                                      \
+	  "its number in the IL: this is argument 0")                                              \
+	X(VARIABLE_TYPE, "type", NULL, KIND_TYPE, 0, 0,                                            \
+	  "name of the object's type, or else of the one that is declared")                        \
+	X(VARIABLE_STATE, "state", NULL, KIND_TEXT, 0, 0,                                          \
+	  "known, or why it has no value here: nowhere, lost-register, "                           \
+	  "float-register, in-two-places or unreadable")                                           \
+	X(VARIABLE_PLACE, "place", NULL, KIND_TEXT, 0, 0,                                          \
+	  "the register that it is in, or register and offset")                                    \
+	X(VARIABLE_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0,                                   \
+	  "where it is on the stack; null: in a register")                                         \
+	X(VARIABLE_VALUE, "value", NULL, KIND_ANY, 0, 0, "what it holds; a struct by its address") \
+	X(VARIABLE_MEANING, "meaning", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                         \
+	  "of the value: a string's text, an enum's name")                                         \
+	X(VARIABLE_TARGET, "target", NULL, KIND_ANY, 0, LOOK_LEAVE_OUT,                            \
+	  "what a ref or out argument refers to")                                                  \
+	X(VARIABLE_TABLE, "method_table", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                   \
+	  "of a struct, for dumpvc")                                                               \
+	X(VARIABLE_WHERE, NULL, NULL, KIND_TEXT, 0, 0, NULL) /**< text only, as all that follow */ \
+	X(VARIABLE_WORD, NULL, NULL, KIND_NUMBER, 0, 0, NULL)                                      \
+	X(VARIABLE_SHOWN, NULL, NULL, KIND_TEXT, 0, 0, NULL)
 
-static const struct column variable_columns[VARIABLE_COLUMNS] = {
-	[VARIABLE_NAME] = { "name", NULL, KIND_TEXT, 0, 0,
-			    "its name in the source; null: not known" },
-	[VARIABLE_NUMBER] = { "number", NULL, KIND_NUMBER, 0, 0,
-			      "its number in the IL: this is argument 0" },
-	[VARIABLE_TYPE] = { "type", NULL, KIND_TYPE, 0, 0,
-			    "name of the object's type, or else of the one that is declared" },
-	[VARIABLE_STATE] = { "state", NULL, KIND_TEXT, 0, 0,
-			     "known, or why it has no value here: nowhere, lost-register, "
-			     "float-register, in-two-places or unreadable" },
-	[VARIABLE_PLACE] = { "place", NULL, KIND_TEXT, 0, 0,
-			     "the register that it is in, or register and offset" },
-	[VARIABLE_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
-			       "where it is on the stack; null: in a register" },
-	[VARIABLE_VALUE] = { "value", NULL, KIND_ANY, 0, 0,
-			     "what it holds; a struct by its address" },
-	[VARIABLE_MEANING] = { "meaning", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			       "of the value: a string's text, an enum's name" },
-	[VARIABLE_TARGET] = { "target", NULL, KIND_ANY, 0, LOOK_LEAVE_OUT,
-			      "what a ref or out argument refers to" },
-	[VARIABLE_TABLE] = { "method_table", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			     "of a struct, for dumpvc" },
-	[VARIABLE_WHERE] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
-	[VARIABLE_WORD] = { NULL, NULL, KIND_NUMBER, 0, 0, NULL },
-	[VARIABLE_SHOWN] = { NULL, NULL, KIND_TEXT, 0, 0, NULL },
-};
+COLUMNS(variable, VARIABLE_COLUMNS, VARIABLE_LIST);
 
 /* "        count (0x00007ffc12345678) = 0x000000000000002a System.Int32 42", or "= <no data>". */
 static void variable_layout(struct out *out, const struct cell *cells)

@@ -91,44 +91,27 @@ void append_wait(struct text *text, const struct waits *waits, const struct thre
 	}
 }
 
-enum deadlock_column {
-	MEMBER_WHAT,
-	MEMBER_ID,
-	MEMBER_OS_ID,
-	MEMBER_NAME,
-	MEMBER_ASYNC,
-	MEMBER_BOX,
-	MEMBER_KIND,
-	MEMBER_OBJECT,
-	MEMBER_TYPE,
-	MEMBER_OWNER,
-	MEMBER_OWNER_BOX,
-	MEMBER_METHOD,
-	MEMBER_HELD_IN,
-	MEMBER_SENTENCE,
-	MEMBER_COLUMNS
-};
+#define MEMBER_LIST(X)                                                                          \
+	X(MEMBER_WHAT, "member", NULL, KIND_TEXT, 0, 0, "\"thread\" or \"async method\"")       \
+	X(MEMBER_ID, "id", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "managed id of the thread")    \
+	X(MEMBER_OS_ID, "os_id", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "its id in the system")  \
+	X(MEMBER_NAME, "name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "Thread.Name")               \
+	X(MEMBER_ASYNC, "async_method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "its name")         \
+	X(MEMBER_BOX, "box", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "task of the async method") \
+	X(MEMBER_KIND, "waits_for", NULL, KIND_TEXT, 0, 0, "the kind of wait")                  \
+	X(MEMBER_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "what it waits for")  \
+	X(MEMBER_TYPE, "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "type of that")              \
+	X(MEMBER_OWNER, "owner", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                          \
+	  "managed id of the thread that has it: the next one of the cycle")                    \
+	X(MEMBER_OWNER_BOX, "owner_box", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                 \
+	  "or the box of the async method that comes next")                                     \
+	X(MEMBER_METHOD, "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                          \
+	  "the method that waits: the program's, where one is on the stack")                    \
+	X(MEMBER_HELD_IN, "held_in", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                        \
+	  "the method in which the owner uses the object")                                      \
+	X(MEMBER_SENTENCE, NULL, "", KIND_TEXT, 0, 0, NULL)
 
-static const struct column member_columns[MEMBER_COLUMNS] = {
-	[MEMBER_WHAT] = { "member", NULL, KIND_TEXT, 0, 0, "\"thread\" or \"async method\"" },
-	[MEMBER_ID] = { "id", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "managed id of the thread" },
-	[MEMBER_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "its id in the system" },
-	[MEMBER_NAME] = { "name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "Thread.Name" },
-	[MEMBER_ASYNC] = { "async_method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "its name" },
-	[MEMBER_BOX] = { "box", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "task of the async method" },
-	[MEMBER_KIND] = { "waits_for", NULL, KIND_TEXT, 0, 0, "the kind of wait" },
-	[MEMBER_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "what it waits for" },
-	[MEMBER_TYPE] = { "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "type of that" },
-	[MEMBER_OWNER] = { "owner", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			   "managed id of the thread that has it: the next one of the cycle" },
-	[MEMBER_OWNER_BOX] = { "owner_box", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			       "or the box of the async method that comes next" },
-	[MEMBER_METHOD] = { "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			    "the method that waits: the program's, where one is on the stack" },
-	[MEMBER_HELD_IN] = { "held_in", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			     "the method in which the owner uses the object" },
-	[MEMBER_SENTENCE] = { NULL, "", KIND_TEXT, 0, 0, NULL },
-};
+COLUMNS(member, MEMBER_COLUMNS, MEMBER_LIST);
 
 static void put_line(struct out *out, const char *label, const struct cell *method)
 {
@@ -157,29 +140,19 @@ static const struct schema member_schema = {
 	.layout = member_layout,
 };
 
-enum cycle_column {
-	CYCLE_PROBABLE,
-	CYCLE_COUNT,
-	CYCLE_THREADS,
-	CYCLE_METHODS,
-	CYCLE_FOLLOWERS,
-	CYCLE_CHAINS,
-	CYCLE_HEAD,
-	CYCLE_COLUMNS
-};
+#define CYCLE_LIST(X)                                                                           \
+	X(CYCLE_PROBABLE, "probable", NULL, KIND_FLAG, 0, 0,                                    \
+	  "is an owner in it only probable?  Of a semaphore or a context nothing stores one")   \
+	X(CYCLE_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "members that wait for each other")    \
+	X(CYCLE_THREADS, "threads", NULL, KIND_NUMBER, 0, 0, "so many of them are threads")     \
+	X(CYCLE_METHODS, "async_methods", NULL, KIND_NUMBER, 0, 0, "and so many async methods") \
+	X(CYCLE_FOLLOWERS, "followers", NULL, KIND_NUMBER, 0, 0,                                \
+	  "other threads that wait for one of these")                                           \
+	X(CYCLE_CHAINS, "following_chains", NULL, KIND_NUMBER, 0, 0,                            \
+	  "chains of async methods that do")                                                    \
+	X(CYCLE_HEAD, NULL, "", KIND_TEXT, 0, 0, NULL)
 
-static const struct column deadlock_columns[CYCLE_COLUMNS] = {
-	[CYCLE_PROBABLE] = { "probable", NULL, KIND_FLAG, 0, 0,
-			     "is an owner in it only probable?  Of a semaphore or a context nothing stores one" },
-	[CYCLE_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "members that wait for each other" },
-	[CYCLE_THREADS] = { "threads", NULL, KIND_NUMBER, 0, 0, "so many of them are threads" },
-	[CYCLE_METHODS] = { "async_methods", NULL, KIND_NUMBER, 0, 0, "and so many async methods" },
-	[CYCLE_FOLLOWERS] = { "followers", NULL, KIND_NUMBER, 0, 0,
-			      "other threads that wait for one of these" },
-	[CYCLE_CHAINS] = { "following_chains", NULL, KIND_NUMBER, 0, 0,
-			   "chains of async methods that do" },
-	[CYCLE_HEAD] = { NULL, "", KIND_TEXT, 0, 0, NULL },
-};
+COLUMNS(deadlock, CYCLE_COLUMNS, CYCLE_LIST);
 
 static void deadlock_layout(struct out *out, const struct cell *cells)
 {

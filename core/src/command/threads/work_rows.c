@@ -6,24 +6,17 @@
 #include "analysis/pool/work_counts.h"
 #include "report/fit.h"
 
-enum work_column {
-	WORK_COUNT,
-	WORK_QUEUE,
-	WORK_FIRST,
-	WORK_METHOD,
-	WORK_COLUMNS
-};
+#define WORK_LIST(X)                                                                  \
+	X(WORK_COUNT, "count", "Count", KIND_NUMBER, 8, 0, "work items")              \
+	X(WORK_QUEUE, "queue", "Queue", KIND_TEXT, 8, LOOK_LEFT,                      \
+	  "high, local (of one worker), global, assigned (a part of the global one) " \
+	  "or low")                                                                   \
+	X(WORK_FIRST, "first", "First", KIND_ADDRESS, 12, LOOK_ZEROS | LOOK_ADDRESS,  \
+	  "the first of these items")                                                 \
+	X(WORK_METHOD, "method", "Method", KIND_TEXT, 0, 0,                           \
+	  "what they call, or the type of the item")
 
-static const struct column work_columns[WORK_COLUMNS] = {
-	[WORK_COUNT] = { "count", "Count", KIND_NUMBER, 8, 0, "work items" },
-	[WORK_QUEUE] = { "queue", "Queue", KIND_TEXT, 8, LOOK_LEFT,
-			 "high, local (of one worker), global, assigned (a part of the global one) "
-			 "or low" },
-	[WORK_FIRST] = { "first", "First", KIND_ADDRESS, 12, LOOK_ZEROS | LOOK_ADDRESS,
-			 "the first of these items" },
-	[WORK_METHOD] = { "method", "Method", KIND_TEXT, 0, 0,
-			  "what they call, or the type of the item" },
-};
+COLUMNS(work, WORK_COLUMNS, WORK_LIST);
 
 /* "      40 global   00007f... Shop.Checkout.Handle" */
 static void work_layout(struct out *out, const struct cell *cells)
