@@ -9,21 +9,14 @@
 #include "heap/heap.h"
 #include "util/findings.h"
 
-enum {
-	OPT_NAME,
-	OPT_N,
-	OPT_VERBOSE,
-	OPT_V
-};
+#define CLRMODULES_OPTIONS(X)                                                          \
+	X(OPT_NAME, "name", VALUE_TEXT, "TEXT",                                        \
+	  "only modules whose file's name, or assembly's name, contains TEXT", NULL)   \
+	X(OPT_N, "n", VALUE_TEXT, "TEXT", "the same", NULL)                            \
+	X(OPT_VERBOSE, "verbose", VALUE_NONE, NULL, "all that is known of each", NULL) \
+	X(OPT_V, "v", VALUE_NONE, NULL, "the same", NULL)
 
-static const struct option clrmodules_options[] = {
-	[OPT_NAME] = { "name", VALUE_TEXT, "TEXT",
-		       "only modules whose file's name, or assembly's name, contains TEXT", NULL },
-	[OPT_N] = { "n", VALUE_TEXT, "TEXT", "the same", NULL },
-	[OPT_VERBOSE] = { "verbose", VALUE_NONE, NULL, "all that is known of each", NULL },
-	[OPT_V] = { "v", VALUE_NONE, NULL, "the same", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(clrmodules, CLRMODULES_OPTIONS);
 
 /* SOS's row: image, size, name. */
 static void short_layout(struct out *out, const struct cell *cells)

@@ -8,29 +8,18 @@
 #include "command/table.h"
 #include "heap/heap.h"
 
-enum context_column {
-	CONTEXT_OBJECT,
-	CONTEXT_TYPE,
-	CONTEXT_NAME,
-	CONTEXT_COLLECTIBLE,
-	CONTEXT_UNLOADING,
-	CONTEXT_BINDER,
-	CONTEXT_MODULES,
-	CONTEXT_COLUMNS
-};
+#define CONTEXT_LIST(X)                                                                          \
+	X(CONTEXT_OBJECT, "address", NULL, KIND_ADDRESS, 0, 0, "the AssemblyLoadContext object") \
+	X(CONTEXT_TYPE, "type", NULL, KIND_TYPE, 0, 0, "its type")                               \
+	X(CONTEXT_NAME, "name", NULL, KIND_TEXT, 0, 0, "its name; null: it has none")            \
+	X(CONTEXT_COLLECTIBLE, "collectible", NULL, KIND_FLAG, 0, 0, "can it be unloaded?")      \
+	X(CONTEXT_UNLOADING, "unloading", NULL, KIND_FLAG, 0, 0, "was Unload() called?")         \
+	X(CONTEXT_BINDER, "binder", NULL, KIND_ADDRESS, 0, 0,                                    \
+	  "the runtime's AssemblyBinder; null: not known")                                       \
+	X(CONTEXT_MODULES, "modules", NULL, KIND_NUMBER, 0, 0,                                   \
+	  "how many modules of the runtime's list it has loaded")
 
-static const struct column context_columns[CONTEXT_COLUMNS] = {
-	[CONTEXT_OBJECT] = { "address", NULL, KIND_ADDRESS, 0, 0,
-			     "the AssemblyLoadContext object" },
-	[CONTEXT_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "its type" },
-	[CONTEXT_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "its name; null: it has none" },
-	[CONTEXT_COLLECTIBLE] = { "collectible", NULL, KIND_FLAG, 0, 0, "can it be unloaded?" },
-	[CONTEXT_UNLOADING] = { "unloading", NULL, KIND_FLAG, 0, 0, "was Unload() called?" },
-	[CONTEXT_BINDER] = { "binder", NULL, KIND_ADDRESS, 0, 0,
-			     "the runtime's AssemblyBinder; null: not known" },
-	[CONTEXT_MODULES] = { "modules", NULL, KIND_NUMBER, 0, 0,
-			      "how many modules of the runtime's list it has loaded" },
-};
+COLUMNS(context, CONTEXT_COLUMNS, CONTEXT_LIST);
 
 static void context_layout(struct out *out, const struct cell *cells)
 {

@@ -9,20 +9,14 @@
 #include "util/alloc.h"
 #include "util/findings.h"
 
-enum domain_column {
-	DOMAIN_ADDRESS,
-	DOMAIN_KIND,
-	DOMAIN_NAME,
-	DOMAIN_COLUMNS
-};
+#define DOMAIN_LIST(X)                                                 \
+	X(DOMAIN_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0,         \
+	  "the runtime's SystemDomain or AppDomain; null: not known")  \
+	X(DOMAIN_KIND, "kind", NULL, KIND_TEXT, 0, 0, "system or app") \
+	X(DOMAIN_NAME, "name", NULL, KIND_TEXT, 0, 0,                  \
+	  "friendly name of an AppDomain; null: not known, or none")
 
-static const struct column domain_columns[DOMAIN_COLUMNS] = {
-	[DOMAIN_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
-			     "the runtime's SystemDomain or AppDomain; null: not known" },
-	[DOMAIN_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "system or app" },
-	[DOMAIN_NAME] = { "name", NULL, KIND_TEXT, 0, 0,
-			  "friendly name of an AppDomain; null: not known, or none" },
-};
+COLUMNS(domain, DOMAIN_COLUMNS, DOMAIN_LIST);
 
 /* SOS's lines without those of loader heaps. */
 static void app_domain_layout(struct out *out, const struct cell *cells)

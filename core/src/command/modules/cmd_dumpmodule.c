@@ -10,15 +10,11 @@
 /* Distance of a module's map of methods from its map of TypeDefs (doc/coreclr.md 9.2). */
 #define MAP_METHODS_DISTANCE 32u
 
-enum {
-	OPT_MT
-};
+#define DUMPMODULE_OPTIONS(X)                                                                   \
+	X(OPT_MT, "mt", VALUE_NONE, NULL, "also the types that it defines, if they are loaded", \
+	  NULL)
 
-static const struct option dumpmodule_options[] = {
-	[OPT_MT] = { "mt", VALUE_NONE, NULL, "also the types that it defines, if they are loaded",
-		     NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(dumpmodule, DUMPMODULE_OPTIONS);
 
 static void write_attributes(struct out *out, const struct cell *cells)
 {
@@ -85,18 +81,12 @@ static const struct schema module_schema = {
 	.layout = module_layout,
 };
 
-enum type_column {
-	TYPE_MT,
-	TYPE_TOKEN,
-	TYPE_NAME,
-	TYPE_COLUMNS
-};
+#define TYPE_LIST(X)                                                                 \
+	X(TYPE_MT, "mt", "MT", KIND_ADDRESS, 16, LOOK_ZEROS, "its MethodTable")      \
+	X(TYPE_TOKEN, "token", "TypeDef", KIND_ADDRESS, 10, 0, "its metadata token") \
+	X(TYPE_NAME, "name", "Name", KIND_TYPE, 0, 0, "its full name")
 
-static const struct column type_columns[TYPE_COLUMNS] = {
-	[TYPE_MT] = { "mt", "MT", KIND_ADDRESS, 16, LOOK_ZEROS, "its MethodTable" },
-	[TYPE_TOKEN] = { "token", "TypeDef", KIND_ADDRESS, 10, 0, "its metadata token" },
-	[TYPE_NAME] = { "name", "Name", KIND_TYPE, 0, 0, "its full name" },
-};
+COLUMNS(type, TYPE_COLUMNS, TYPE_LIST);
 
 static void module_type_layout(struct out *out, const struct cell *cells)
 {

@@ -7,23 +7,15 @@
 
 #define VERSION_SIZE 256u
 
-enum version_column {
-	VERSION_RUNTIME,
-	VERSION_FILE,
-	VERSION_SERVER,
-	VERSION_HEAPS,
-	VERSION_COLUMNS
-};
+#define VERSION_LIST(X)                                                                          \
+	X(VERSION_RUNTIME, "runtime", NULL, KIND_TEXT, 0, 0, "version of .NET; null: not known") \
+	X(VERSION_FILE, "file_version", NULL, KIND_TEXT, 0, 0,                                   \
+	  "version and commit, out of the runtime's data; null: not there")                      \
+	X(VERSION_SERVER, "server", NULL, KIND_FLAG, 0, 0,                                       \
+	  "has the GC a heap for each processor?")                                               \
+	X(VERSION_HEAPS, "heaps", NULL, KIND_NUMBER, 0, 0, "number of heaps")
 
-static const struct column version_columns[VERSION_COLUMNS] = {
-	[VERSION_RUNTIME] = { "runtime", NULL, KIND_TEXT, 0, 0,
-			      "version of .NET; null: not known" },
-	[VERSION_FILE] = { "file_version", NULL, KIND_TEXT, 0, 0,
-			   "version and commit, out of the runtime's data; null: not there" },
-	[VERSION_SERVER] = { "server", NULL, KIND_FLAG, 0, 0,
-			     "has the GC a heap for each processor?" },
-	[VERSION_HEAPS] = { "heaps", NULL, KIND_NUMBER, 0, 0, "number of heaps" },
-};
+COLUMNS(version, VERSION_COLUMNS, VERSION_LIST);
 
 /* SOS's lines. */
 static void version_layout(struct out *out, const struct cell *cells)

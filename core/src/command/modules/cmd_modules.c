@@ -9,45 +9,28 @@
 #include "targets/target_files.h"
 #include "targets/target_modules.h"
 
-enum {
-	OPT_NAME,
-	OPT_N,
-	OPT_VERBOSE,
-	OPT_V
-};
+#define MODULES_OPTIONS(X)                                                                     \
+	X(OPT_NAME, "name", VALUE_TEXT, "TEXT", "only images whose file's name contains TEXT", \
+	  NULL)                                                                                \
+	X(OPT_N, "n", VALUE_TEXT, "TEXT", "the same", NULL)                                    \
+	X(OPT_VERBOSE, "verbose", VALUE_NONE, NULL,                                            \
+	  "also build-ids, and whether the files are there and proven", NULL)                  \
+	X(OPT_V, "v", VALUE_NONE, NULL, "the same", NULL)
 
-static const struct option modules_options[] = {
-	[OPT_NAME] = { "name", VALUE_TEXT, "TEXT", "only images whose file's name contains TEXT",
-		       NULL },
-	[OPT_N] = { "n", VALUE_TEXT, "TEXT", "the same", NULL },
-	[OPT_VERBOSE] = { "verbose", VALUE_NONE, NULL,
-			  "also build-ids, and whether the files are there and proven", NULL },
-	[OPT_V] = { "v", VALUE_NONE, NULL, "the same", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(modules, MODULES_OPTIONS);
 
-enum image_column {
-	IMAGE_BASE,
-	IMAGE_END,
-	IMAGE_SIZE,
-	IMAGE_PATH,
-	IMAGE_KIND,
-	IMAGE_BUILD_ID,
-	IMAGE_FILE,
-	IMAGE_COLUMNS
-};
+#define IMAGE_LIST(X)                                                                       \
+	X(IMAGE_BASE, "base", NULL, KIND_ADDRESS, 0, 0, "where its first mapping begins")   \
+	X(IMAGE_END, "end", NULL, KIND_ADDRESS, 0, 0, "where its last mapping ends")        \
+	X(IMAGE_SIZE, "size", NULL, KIND_BYTES, 0, 0, "bytes from base to end")             \
+	X(IMAGE_PATH, "path", NULL, KIND_TEXT, 0, 0, "its file; null: not known, or none")  \
+	X(IMAGE_KIND, "kind", NULL, KIND_TEXT, 0, 0, "elf or pe (a managed module's file)") \
+	X(IMAGE_BUILD_ID, "build_id", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                   \
+	  "with -verbose: of an ELF image, in hex; null: not known")                        \
+	X(IMAGE_FILE, "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                           \
+	  "with -verbose: state of the file on this machine")
 
-static const struct column image_columns[IMAGE_COLUMNS] = {
-	[IMAGE_BASE] = { "base", NULL, KIND_ADDRESS, 0, 0, "where its first mapping begins" },
-	[IMAGE_END] = { "end", NULL, KIND_ADDRESS, 0, 0, "where its last mapping ends" },
-	[IMAGE_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "bytes from base to end" },
-	[IMAGE_PATH] = { "path", NULL, KIND_TEXT, 0, 0, "its file; null: not known, or none" },
-	[IMAGE_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "elf or pe (a managed module's file)" },
-	[IMAGE_BUILD_ID] = { "build_id", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			     "with -verbose: of an ELF image, in hex; null: not known" },
-	[IMAGE_FILE] = { "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			 "with -verbose: state of the file on this machine" },
-};
+COLUMNS(image, IMAGE_COLUMNS, IMAGE_LIST);
 
 static const char *const file_states[] = {
 	[TARGET_FILE_NONE] = "not used",

@@ -20,33 +20,20 @@
 /* Targets of a switch that are shown. */
 #define TARGETS_SHOWN_MAX 4096u
 
-enum il_head_column {
-	HEAD_METHOD,
-	HEAD_NAME,
-	HEAD_TOKEN,
-	HEAD_MODULE,
-	HEAD_ADDRESS,
-	HEAD_SIZE,
-	HEAD_STACK,
-	HEAD_LOCALS,
-	HEAD_LOCALS_SIGNATURE,
-	HEAD_COLUMNS
-};
+#define HEAD_LIST(X)                                                                               \
+	X(HEAD_METHOD, "method_desc", NULL, KIND_ADDRESS, 0, 0, "the MethodDesc")                  \
+	X(HEAD_NAME, "name", NULL, KIND_TEXT, 0, 0, "name of the method, with arguments")          \
+	X(HEAD_TOKEN, "token", NULL, KIND_ADDRESS, 0, 0, "its metadata token")                     \
+	X(HEAD_MODULE, "module", NULL, KIND_ADDRESS, 0, 0, "the Module that has the IL")           \
+	X(HEAD_ADDRESS, "il", NULL, KIND_ADDRESS, 0, 0, "where the instructions begin")            \
+	X(HEAD_SIZE, "size", NULL, KIND_BYTES, 0, 0, "bytes of the instructions")                  \
+	X(HEAD_STACK, "max_stack", NULL, KIND_NUMBER, 0, 0, "most values on the evaluation stack") \
+	X(HEAD_LOCALS, "locals", NULL, KIND_ADDRESS, 0, 0,                                         \
+	  "token of the signature of the local variables; 0x0: there are none")                    \
+	X(HEAD_LOCALS_SIGNATURE, "locals_signature", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,        \
+	  "where that signature begins, for dumpsig")
 
-static const struct column head_columns[HEAD_COLUMNS] = {
-	[HEAD_METHOD] = { "method_desc", NULL, KIND_ADDRESS, 0, 0, "the MethodDesc" },
-	[HEAD_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "name of the method, with arguments" },
-	[HEAD_TOKEN] = { "token", NULL, KIND_ADDRESS, 0, 0, "its metadata token" },
-	[HEAD_MODULE] = { "module", NULL, KIND_ADDRESS, 0, 0, "the Module that has the IL" },
-	[HEAD_ADDRESS] = { "il", NULL, KIND_ADDRESS, 0, 0, "where the instructions begin" },
-	[HEAD_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "bytes of the instructions" },
-	[HEAD_STACK] = { "max_stack", NULL, KIND_NUMBER, 0, 0,
-			 "most values on the evaluation stack" },
-	[HEAD_LOCALS] = { "locals", NULL, KIND_ADDRESS, 0, 0,
-			  "token of the signature of the local variables; 0x0: there are none" },
-	[HEAD_LOCALS_SIGNATURE] = { "locals_signature", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-				    "where that signature begins, for dumpsig" },
-};
+COLUMNS(head, HEAD_COLUMNS, HEAD_LIST);
 
 static void head_layout(struct out *out, const struct cell *cells)
 {
@@ -65,26 +52,17 @@ static void head_layout(struct out *out, const struct cell *cells)
 
 static const struct schema head_schema = { SCHEMA_COLUMNS(head_columns), .layout = head_layout };
 
-enum il_column {
-	IL_COLUMN_OFFSET,
-	IL_COLUMN_SIZE,
-	IL_COLUMN_OPCODE,
-	IL_COLUMN_OPERAND,
-	IL_COLUMN_TOKEN,
-	IL_COLUMNS
-};
+#define IL_LIST(X)                                                                    \
+	X(IL_COLUMN_OFFSET, "offset", NULL, KIND_NUMBER, 0, 0, "place in the IL")     \
+	X(IL_COLUMN_SIZE, "size", NULL, KIND_BYTES, 0, 0, "bytes of the instruction") \
+	X(IL_COLUMN_OPCODE, "opcode", NULL, KIND_TEXT, 0, 0,                          \
+	  "the instruction; null: the byte is not one")                               \
+	X(IL_COLUMN_OPERAND, "operand", NULL, KIND_TEXT, 0, 0,                        \
+	  "a number, a target, or what the token names; null: none, or not "          \
+	  "known")                                                                    \
+	X(IL_COLUMN_TOKEN, "token", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "the metadata token")
 
-static const struct column il_columns[IL_COLUMNS] = {
-	[IL_COLUMN_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, 0, "place in the IL" },
-	[IL_COLUMN_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "bytes of the instruction" },
-	[IL_COLUMN_OPCODE] = { "opcode", NULL, KIND_TEXT, 0, 0,
-			       "the instruction; null: the byte is not one" },
-	[IL_COLUMN_OPERAND] = { "operand", NULL, KIND_TEXT, 0, 0,
-				"a number, a target, or what the token names; null: none, or not "
-				"known" },
-	[IL_COLUMN_TOKEN] = { "token", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			      "the metadata token" },
-};
+COLUMNS(il, IL_COLUMNS, IL_LIST);
 
 /* "IL_0001: call System.Console.WriteLine" */
 static void il_layout(struct out *out, const struct cell *cells)
@@ -112,31 +90,21 @@ static const struct schema il_schema = {
 	.layout = il_layout,
 };
 
-enum clause_column {
-	CLAUSE_KIND,
-	CLAUSE_TRY_BEGIN,
-	CLAUSE_TRY_END,
-	CLAUSE_HANDLER_BEGIN,
-	CLAUSE_HANDLER_END,
-	CLAUSE_TYPE,
-	CLAUSE_FILTER,
-	CLAUSE_COLUMNS
-};
+#define CLAUSE_LIST(X)                                                                   \
+	X(CLAUSE_KIND, "kind", NULL, KIND_TEXT, 0, 0,                                    \
+	  "catch, filter, finally, fault; null: another number")                         \
+	X(CLAUSE_TRY_BEGIN, "try_begin", NULL, KIND_NUMBER, 0, 0,                        \
+	  "offset where the try block begins")                                           \
+	X(CLAUSE_TRY_END, "try_end", NULL, KIND_NUMBER, 0, 0, "offset after it")         \
+	X(CLAUSE_HANDLER_BEGIN, "handler_begin", NULL, KIND_NUMBER, 0, 0,                \
+	  "offset where the handler begins")                                             \
+	X(CLAUSE_HANDLER_END, "handler_end", NULL, KIND_NUMBER, 0, 0, "offset after it") \
+	X(CLAUSE_TYPE, "type", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                       \
+	  "catch: the type of the exceptions")                                           \
+	X(CLAUSE_FILTER, "filter", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                 \
+	  "filter: offset where it begins")
 
-static const struct column clause_columns[CLAUSE_COLUMNS] = {
-	[CLAUSE_KIND] = { "kind", NULL, KIND_TEXT, 0, 0,
-			  "catch, filter, finally, fault; null: another number" },
-	[CLAUSE_TRY_BEGIN] = { "try_begin", NULL, KIND_NUMBER, 0, 0,
-			       "offset where the try block begins" },
-	[CLAUSE_TRY_END] = { "try_end", NULL, KIND_NUMBER, 0, 0, "offset after it" },
-	[CLAUSE_HANDLER_BEGIN] = { "handler_begin", NULL, KIND_NUMBER, 0, 0,
-				   "offset where the handler begins" },
-	[CLAUSE_HANDLER_END] = { "handler_end", NULL, KIND_NUMBER, 0, 0, "offset after it" },
-	[CLAUSE_TYPE] = { "type", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			  "catch: the type of the exceptions" },
-	[CLAUSE_FILTER] = { "filter", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			    "filter: offset where it begins" },
-};
+COLUMNS(clause, CLAUSE_COLUMNS, CLAUSE_LIST);
 
 static void clause_layout(struct out *out, const struct cell *cells)
 {

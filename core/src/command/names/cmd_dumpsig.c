@@ -13,27 +13,18 @@
 /* Most bytes that are read of a signature, whose length nothing says. */
 #define SIGNATURE_READ_MAX 16384u
 
-enum signature_column {
-	SIGNATURE_ADDRESS,
-	SIGNATURE_MODULE,
-	SIGNATURE_TEXT,
-	SIGNATURE_SIZE,
-	SIGNATURE_COMPLETE,
-	SIGNATURE_TYPE, /* of dumpsigelem only */
-	SIGNATURE_COLUMNS
-};
+#define SIGNATURE_LIST(X)                                                                     \
+	X(SIGNATURE_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "where it begins")          \
+	X(SIGNATURE_MODULE, "module", NULL, KIND_ADDRESS, 0, 0,                               \
+	  "the Module whose metadata its tokens mean")                                        \
+	X(SIGNATURE_TEXT, "signature", NULL, KIND_TEXT, 0, 0, "what it says, in SOS's words") \
+	X(SIGNATURE_SIZE, "size", NULL, KIND_BYTES, 0, 0, "bytes of it that were read")       \
+	X(SIGNATURE_COMPLETE, "complete", NULL, KIND_FLAG, 0, 0,                              \
+	  "could all of it be read? no: it is cut, or not a signature")                       \
+	X(SIGNATURE_TYPE, "type", NULL, KIND_TEXT, 0, 0,                                      \
+	  "the full name of the type; null: not known") /* of dumpsigelem only */
 
-static const struct column signature_columns[SIGNATURE_COLUMNS] = {
-	[SIGNATURE_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0, "where it begins" },
-	[SIGNATURE_MODULE] = { "module", NULL, KIND_ADDRESS, 0, 0,
-			       "the Module whose metadata its tokens mean" },
-	[SIGNATURE_TEXT] = { "signature", NULL, KIND_TEXT, 0, 0, "what it says, in SOS's words" },
-	[SIGNATURE_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "bytes of it that were read" },
-	[SIGNATURE_COMPLETE] = { "complete", NULL, KIND_FLAG, 0, 0,
-				 "could all of it be read? no: it is cut, or not a signature" },
-	[SIGNATURE_TYPE] = { "type", NULL, KIND_TEXT, 0, 0,
-			     "the full name of the type; null: not known" },
-};
+COLUMNS(signature, SIGNATURE_COLUMNS, SIGNATURE_LIST);
 
 static void signature_layout(struct out *out, const struct cell *cells)
 {
@@ -51,28 +42,19 @@ static const struct schema element_schema = {
 	.layout = signature_layout,
 };
 
-enum part_column {
-	PART_KIND,
-	PART_NUMBER,
-	PART_OFFSET,
-	PART_SIZE,
-	PART_TEXT,
-	PART_TYPE,
-	PART_COLUMNS
-};
+#define PART_LIST(X)                                                                      \
+	X(PART_KIND, "part", "Part", KIND_TEXT, 9, LOOK_LEFT,                             \
+	  "return, parameter, type (of a field or property), local, or argument (of "     \
+	  "a generic method)")                                                            \
+	X(PART_NUMBER, "number", "Number", KIND_NUMBER, 6, 0,                             \
+	  "which of the parameters, locals or arguments, from 0")                         \
+	X(PART_OFFSET, "offset", "Offset", KIND_NUMBER, 6, 0, "where its bytes begin")    \
+	X(PART_SIZE, "size", "Size", KIND_BYTES, 4, 0, "how many bytes it has")           \
+	X(PART_TEXT, "signature", NULL, KIND_TEXT, 0, 0, "what they say, in SOS's words") \
+	X(PART_TYPE, "type", "Type", KIND_TEXT, 0, LOOK_LEFT,                             \
+	  "the full name of the type; null: not known")
 
-static const struct column part_columns[PART_COLUMNS] = {
-	[PART_KIND] = { "part", "Part", KIND_TEXT, 9, LOOK_LEFT,
-			"return, parameter, type (of a field or property), local, or argument (of "
-			"a generic method)" },
-	[PART_NUMBER] = { "number", "Number", KIND_NUMBER, 6, 0,
-			  "which of the parameters, locals or arguments, from 0" },
-	[PART_OFFSET] = { "offset", "Offset", KIND_NUMBER, 6, 0, "where its bytes begin" },
-	[PART_SIZE] = { "size", "Size", KIND_BYTES, 4, 0, "how many bytes it has" },
-	[PART_TEXT] = { "signature", NULL, KIND_TEXT, 0, 0, "what they say, in SOS's words" },
-	[PART_TYPE] = { "type", "Type", KIND_TEXT, 0, LOOK_LEFT,
-			"the full name of the type; null: not known" },
-};
+COLUMNS(part, PART_COLUMNS, PART_LIST);
 
 static const struct schema parts_schema = {
 	.name = "parts",

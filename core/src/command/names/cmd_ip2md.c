@@ -7,37 +7,24 @@
 #include "command/table.h"
 #include "heap/heap.h"
 
-enum md_column {
-	MD_COLUMN_ADDRESS,
-	MD_COLUMN_NAME,
-	MD_COLUMN_CLASS,
-	MD_COLUMN_MT,
-	MD_COLUMN_TOKEN,
-	MD_COLUMN_MODULE,
-	MD_COLUMN_FILE,
-	MD_COLUMN_SIGNATURE,
-	MD_COLUMN_JITTED,
-	MD_COLUMN_CODE,
-	MD_COLUMNS
-};
+#define MD_LIST(X)                                                                             \
+	X(MD_COLUMN_ADDRESS, "method_desc", NULL, KIND_ADDRESS, 0, 0, "the MethodDesc")        \
+	X(MD_COLUMN_NAME, "name", NULL, KIND_TEXT, 0, 0, "name of the method, with arguments") \
+	X(MD_COLUMN_CLASS, "ee_class", NULL, KIND_ADDRESS, 0, 0,                               \
+	  "EEClass of its type; null: a stub or dynamic method without one")                   \
+	X(MD_COLUMN_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of its type")             \
+	X(MD_COLUMN_TOKEN, "token", NULL, KIND_ADDRESS, 0, 0,                                  \
+	  "its metadata token; 0x0: a dynamic method")                                         \
+	X(MD_COLUMN_MODULE, "module", NULL, KIND_ADDRESS, 0, 0, "the Module that defines it")  \
+	X(MD_COLUMN_FILE, "file", NULL, KIND_TEXT, 0, 0, "file of the module")                 \
+	X(MD_COLUMN_SIGNATURE, "signature", NULL, KIND_ADDRESS, 0, 0,                          \
+	  "where its signature begins, for dumpsig; null: not known")                          \
+	X(MD_COLUMN_JITTED, "is_jitted", NULL, KIND_FLAG, 0, 0,                                \
+	  "has it code, of the JIT or ReadyToRun?")                                            \
+	X(MD_COLUMN_CODE, "current_code", NULL, KIND_ADDRESS, 0, 0,                            \
+	  "the code that a call of it runs; null: none, or not known")
 
-static const struct column md_columns[MD_COLUMNS] = {
-	[MD_COLUMN_ADDRESS] = { "method_desc", NULL, KIND_ADDRESS, 0, 0, "the MethodDesc" },
-	[MD_COLUMN_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "name of the method, with arguments" },
-	[MD_COLUMN_CLASS] = { "ee_class", NULL, KIND_ADDRESS, 0, 0,
-			      "EEClass of its type; null: a stub or dynamic method without one" },
-	[MD_COLUMN_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of its type" },
-	[MD_COLUMN_TOKEN] = { "token", NULL, KIND_ADDRESS, 0, 0,
-			      "its metadata token; 0x0: a dynamic method" },
-	[MD_COLUMN_MODULE] = { "module", NULL, KIND_ADDRESS, 0, 0, "the Module that defines it" },
-	[MD_COLUMN_FILE] = { "file", NULL, KIND_TEXT, 0, 0, "file of the module" },
-	[MD_COLUMN_SIGNATURE] = { "signature", NULL, KIND_ADDRESS, 0, 0,
-				  "where its signature begins, for dumpsig; null: not known" },
-	[MD_COLUMN_JITTED] = { "is_jitted", NULL, KIND_FLAG, 0, 0,
-			       "has it code, of the JIT or ReadyToRun?" },
-	[MD_COLUMN_CODE] = { "current_code", NULL, KIND_ADDRESS, 0, 0,
-			     "the code that a call of it runs; null: none, or not known" },
-};
+COLUMNS(md, MD_COLUMNS, MD_LIST);
 
 static void md_address_line(struct out *out, const char *label, const struct cell *cell)
 {
@@ -127,26 +114,17 @@ static enum hd_status run_dumpmd(struct call *call)
 	return status;
 }
 
-enum ip_column {
-	IP_ADDRESS,
-	IP_KIND,
-	IP_START,
-	IP_SIZE,
-	IP_OFFSET,
-	IP_HANDLER,
-	IP_COLUMNS
-};
+#define IP_LIST(X)                                                                       \
+	X(IP_ADDRESS, "ip", NULL, KIND_ADDRESS, 0, 0, "the address that was asked for")  \
+	X(IP_KIND, "kind", NULL, KIND_TEXT, 0, 0,                                        \
+	  "JIT, ReadyToRun, runtime (a function of the runtime itself) or stub")         \
+	X(IP_START, "start", NULL, KIND_ADDRESS, 0, 0, "where the method's code begins") \
+	X(IP_SIZE, "size", NULL, KIND_BYTES, 0, 0, "bytes of it, handlers included")     \
+	X(IP_OFFSET, "offset", NULL, KIND_NUMBER, 0, 0, "the address less the start")    \
+	X(IP_HANDLER, "is_handler", NULL, KIND_FLAG, 0, 0,                               \
+	  "is it in a catch, finally or filter block?")
 
-static const struct column ip_columns[IP_COLUMNS] = {
-	[IP_ADDRESS] = { "ip", NULL, KIND_ADDRESS, 0, 0, "the address that was asked for" },
-	[IP_KIND] = { "kind", NULL, KIND_TEXT, 0, 0,
-		      "JIT, ReadyToRun, runtime (a function of the runtime itself) or stub" },
-	[IP_START] = { "start", NULL, KIND_ADDRESS, 0, 0, "where the method's code begins" },
-	[IP_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "bytes of it, handlers included" },
-	[IP_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, 0, "the address less the start" },
-	[IP_HANDLER] = { "is_handler", NULL, KIND_FLAG, 0, 0,
-			 "is it in a catch, finally or filter block?" },
-};
+COLUMNS(ip, IP_COLUMNS, IP_LIST);
 
 static void ip_layout(struct out *out, const struct cell *cells)
 {

@@ -11,29 +11,19 @@
 #include "heap/heap.h"
 #include "util/alloc.h"
 
-enum match_column {
-	MATCH_MODULE,
-	MATCH_ASSEMBLY,
-	MATCH_TOKEN,
-	MATCH_MT,
-	MATCH_CLASS,
-	MATCH_METHOD_DESC,
-	MATCH_NAME,
-	MATCH_COLUMNS
-};
+#define MATCH_LIST(X)                                                                     \
+	X(MATCH_MODULE, "module", NULL, KIND_ADDRESS, 0, 0, "the Module that defines it") \
+	X(MATCH_ASSEMBLY, "assembly", NULL, KIND_TEXT, 0, 0,                              \
+	  "file of the module, else the name of its assembly")                            \
+	X(MATCH_TOKEN, "token", NULL, KIND_ADDRESS, 0, 0, "its metadata token")           \
+	X(MATCH_MT, "mt", NULL, KIND_ADDRESS, 0, 0,                                       \
+	  "MethodTable of the type, or of the method's type; null: not loaded")           \
+	X(MATCH_CLASS, "ee_class", NULL, KIND_ADDRESS, 0, 0, "the EEClass of that")       \
+	X(MATCH_METHOD_DESC, "method_desc", NULL, KIND_ADDRESS, 0, 0,                     \
+	  "MethodDesc of the method; null: a type, or not loaded")                        \
+	X(MATCH_NAME, "name", NULL, KIND_TEXT, 0, 0, "name of the type or method")
 
-static const struct column match_columns[MATCH_COLUMNS] = {
-	[MATCH_MODULE] = { "module", NULL, KIND_ADDRESS, 0, 0, "the Module that defines it" },
-	[MATCH_ASSEMBLY] = { "assembly", NULL, KIND_TEXT, 0, 0,
-			     "file of the module, else the name of its assembly" },
-	[MATCH_TOKEN] = { "token", NULL, KIND_ADDRESS, 0, 0, "its metadata token" },
-	[MATCH_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0,
-		       "MethodTable of the type, or of the method's type; null: not loaded" },
-	[MATCH_CLASS] = { "ee_class", NULL, KIND_ADDRESS, 0, 0, "the EEClass of that" },
-	[MATCH_METHOD_DESC] = { "method_desc", NULL, KIND_ADDRESS, 0, 0,
-				"MethodDesc of the method; null: a type, or not loaded" },
-	[MATCH_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "name of the type or method" },
-};
+COLUMNS(match, MATCH_COLUMNS, MATCH_LIST);
 
 static void loaded_line(struct out *out, const char *label, const struct cell *cell)
 {

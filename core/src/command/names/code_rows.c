@@ -6,26 +6,17 @@
 #include "heap/heap.h"
 #include "unwind/gc_info.h"
 
-enum body_column {
-	BODY_START,
-	BODY_SIZE,
-	BODY_KIND,
-	BODY_CURRENT,
-	BODY_METHOD_DESC,
-	BODY_METHOD,
-	BODY_COLUMNS
-};
+#define BODY_LIST(X)                                                                   \
+	X(BODY_START, "start", NULL, KIND_ADDRESS, 0, 0, "where the code begins")      \
+	X(BODY_SIZE, "size", NULL, KIND_BYTES, 0, 0, "bytes of it, handlers included") \
+	X(BODY_KIND, "kind", NULL, KIND_TEXT, 0, 0, "JIT or ReadyToRun")               \
+	X(BODY_CURRENT, "is_current", NULL, KIND_FLAG, 0, 0,                           \
+	  "does a call of the method run it?  null: not known")                        \
+	X(BODY_METHOD_DESC, "method_desc", NULL, KIND_ADDRESS, 0, 0,                   \
+	  "the MethodDesc; of a generic method that of the instantiation")             \
+	X(BODY_METHOD, "method", NULL, KIND_TEXT, 0, 0, "name and arguments of that")
 
-static const struct column body_columns[BODY_COLUMNS] = {
-	[BODY_START] = { "start", NULL, KIND_ADDRESS, 0, 0, "where the code begins" },
-	[BODY_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "bytes of it, handlers included" },
-	[BODY_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "JIT or ReadyToRun" },
-	[BODY_CURRENT] = { "is_current", NULL, KIND_FLAG, 0, 0,
-			   "does a call of the method run it?  null: not known" },
-	[BODY_METHOD_DESC] = { "method_desc", NULL, KIND_ADDRESS, 0, 0,
-			       "the MethodDesc; of a generic method that of the instantiation" },
-	[BODY_METHOD] = { "method", NULL, KIND_TEXT, 0, 0, "name and arguments of that" },
-};
+COLUMNS(body, BODY_COLUMNS, BODY_LIST);
 
 /* "CodeAddr:            00007f... (JIT, 123 bytes, current)" */
 static void body_layout(struct out *out, const struct cell *cells)

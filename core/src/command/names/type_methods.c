@@ -12,25 +12,17 @@
 /* Most base classes whose methods are read. */
 #define BASES_MAX 64u
 
-enum method_column {
-	METHOD_ENTRY,
-	METHOD_DESC,
-	METHOD_JIT,
-	METHOD_SLOT,
-	METHOD_NAME,
-	METHOD_COLUMNS
-};
+#define METHOD_LIST(X)                                                                         \
+	X(METHOD_ENTRY, "entry", "Entry", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER,           \
+	  "where a call goes: code or a stub; null: not known")                                \
+	X(METHOD_DESC, "method_desc", "MethodDesc", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER, \
+	  "the MethodDesc; null: not known")                                                   \
+	X(METHOD_JIT, "jit", "JIT", KIND_TEXT, 6, 0,                                           \
+	  "JIT, PreJIT (ReadyToRun, and called), or NONE: no code yet")                        \
+	X(METHOD_SLOT, "slot", "Slot", KIND_NUMBER, 16, 0, "number of its slot")               \
+	X(METHOD_NAME, "name", "Name", KIND_TEXT, 0, 0, "name of the method, with arguments")
 
-static const struct column method_columns[METHOD_COLUMNS] = {
-	[METHOD_ENTRY] = { "entry", "Entry", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER,
-			   "where a call goes: code or a stub; null: not known" },
-	[METHOD_DESC] = { "method_desc", "MethodDesc", KIND_ADDRESS, 16, LOOK_ZEROS | LOOK_UPPER,
-			  "the MethodDesc; null: not known" },
-	[METHOD_JIT] = { "jit", "JIT", KIND_TEXT, 6, 0,
-			 "JIT, PreJIT (ReadyToRun, and called), or NONE: no code yet" },
-	[METHOD_SLOT] = { "slot", "Slot", KIND_NUMBER, 16, 0, "number of its slot" },
-	[METHOD_NAME] = { "name", "Name", KIND_TEXT, 0, 0, "name of the method, with arguments" },
-};
+COLUMNS(method, METHOD_COLUMNS, METHOD_LIST);
 
 /* SOS's columns. */
 static void method_layout(struct out *out, const struct cell *cells)

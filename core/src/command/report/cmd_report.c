@@ -9,31 +9,22 @@
 
 #define DEFAULT_TOP 8u
 
-enum {
-	OPT_OUTPUT,
-	OPT_AGAINST,
-	OPT_MINUTES,
-	OPT_TOP,
-	OPT_FAIL_ON,
-	OPT_CONSERVATIVE
-};
-
 static const char *const severities[] = { "high", "medium", NULL };
 
-static const struct option report_options[] = {
-	[OPT_OUTPUT] = { "o", VALUE_OUTPUT, "FILE",
-			 "write it to FILE, which ends in .html, .json, .txt or .csv", NULL },
-	[OPT_AGAINST] = { "against", VALUE_FILE, "OTHER",
-			  "compare with OTHER, an earlier dump, core or process", NULL },
-	[OPT_MINUTES] = { "minutes", VALUE_NUMBER, "N",
-			  "time from OTHER to what is open, for rates (as the files say)", NULL },
-	[OPT_TOP] = { "top", VALUE_NUMBER, "N", "show N findings (8); 0 = all", NULL },
-	[OPT_FAIL_ON] = { "fail-on", VALUE_CHOICE, "SEVERITY",
-			  "high, medium: what ends with status 1 (medium)", severities },
-	[OPT_CONSERVATIVE] = { "conservative", VALUE_CONSERVATIVE, NULL,
-			       "all words on stacks are references", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+#define REPORT_OPTIONS(X)                                                          \
+	X(OPT_OUTPUT, "o", VALUE_OUTPUT, "FILE",                                   \
+	  "write it to FILE, which ends in .html, .json, .txt or .csv", NULL)      \
+	X(OPT_AGAINST, "against", VALUE_FILE, "OTHER",                             \
+	  "compare with OTHER, an earlier dump, core or process", NULL)            \
+	X(OPT_MINUTES, "minutes", VALUE_NUMBER, "N",                               \
+	  "time from OTHER to what is open, for rates (as the files say)", NULL)   \
+	X(OPT_TOP, "top", VALUE_NUMBER, "N", "show N findings (8); 0 = all", NULL) \
+	X(OPT_FAIL_ON, "fail-on", VALUE_CHOICE, "SEVERITY",                        \
+	  "high, medium: what ends with status 1 (medium)", severities)            \
+	X(OPT_CONSERVATIVE, "conservative", VALUE_CONSERVATIVE, NULL,              \
+	  "all words on stacks are references", NULL)
+
+OPTIONS(report, REPORT_OPTIONS);
 
 static enum severity fail_on(const struct call *call)
 {

@@ -8,53 +8,35 @@
 /* Text shows this many rows of each table. */
 #define GROWTH_TOP 5u
 
-enum against_column {
-	AGAINST_OTHER,
-	AGAINST_PROCESS,
-	AGAINST_HOURS,
-	AGAINST_APPROXIMATE,
-	AGAINST_LATER,
-	AGAINST_USED,
-	AGAINST_OBJECTION,
-	AGAINST_COMPLETE,
-	AGAINST_LIVE_BEFORE,
-	AGAINST_LIVE,
-	AGAINST_OBJECTS_BEFORE,
-	AGAINST_OBJECTS,
-	AGAINST_OLDS,
-	AGAINST_OLDS_FOUND,
-	AGAINST_BY_ADDRESS,
-	AGAINST_COLUMNS
-};
+#define AGAINST_LIST(X)                                                                         \
+	X(AGAINST_OTHER, "other", NULL, KIND_TEXT, 0, 0,                                        \
+	  "what is compared with, as it was named: the earlier one")                            \
+	X(AGAINST_PROCESS, "process", NULL, KIND_TEXT, 0, 0,                                    \
+	  "are both of one process: same, other, other-program or unknown")                     \
+	X(AGAINST_HOURS, "hours", NULL, KIND_REAL, 0, 0, "between the two; null: not known")    \
+	X(AGAINST_APPROXIMATE, "hours_are_approximate", NULL, KIND_FLAG, 0, 0,                  \
+	  "do they come from when files were written?")                                         \
+	X(AGAINST_LATER, "other_is_later", NULL, KIND_FLAG, 0, 0,                               \
+	  "is the other one the later one?")                                                    \
+	X(AGAINST_USED, "used", NULL, KIND_FLAG, 0, 0, "does it change findings?")              \
+	X(AGAINST_OBJECTION, "why_not_used", NULL, KIND_TEXT, 0, 0,                             \
+	  "why it changes none; null: it does")                                                 \
+	X(AGAINST_COMPLETE, "complete", NULL, KIND_FLAG, 0, 0,                                  \
+	  "does the other one have all roots, references and objects?")                         \
+	X(AGAINST_LIVE_BEFORE, "live_before", NULL, KIND_BYTES, 0, 0,                           \
+	  "bytes that were alive in the other one")                                             \
+	X(AGAINST_LIVE, "live", NULL, KIND_BYTES, 0, 0, "bytes that are alive in what is open") \
+	X(AGAINST_OBJECTS_BEFORE, "objects_before", NULL, KIND_NUMBER, 0, 0,                    \
+	  "the same in objects")                                                                \
+	X(AGAINST_OBJECTS, "objects", NULL, KIND_NUMBER, 0, 0, "the same in objects")           \
+	X(AGAINST_OLDS, "old_sampled", NULL, KIND_NUMBER, 0, 0,                                 \
+	  "objects of generation 2 in the other one that were looked up")                       \
+	X(AGAINST_OLDS_FOUND, "old_found", NULL, KIND_NUMBER, 0, 0,                             \
+	  "those of them that are still alive, at the same address")                            \
+	X(AGAINST_BY_ADDRESS, "by_address", NULL, KIND_FLAG, 0, 0,                              \
+	  "can objects be told from each other by address?")
 
-static const struct column against_columns[AGAINST_COLUMNS] = {
-	[AGAINST_OTHER] = { "other", NULL, KIND_TEXT, 0, 0,
-			    "what is compared with, as it was named: the earlier one" },
-	[AGAINST_PROCESS] = { "process", NULL, KIND_TEXT, 0, 0,
-			      "are both of one process: same, other, other-program or unknown" },
-	[AGAINST_HOURS] = { "hours", NULL, KIND_REAL, 0, 0, "between the two; null: not known" },
-	[AGAINST_APPROXIMATE] = { "hours_are_approximate", NULL, KIND_FLAG, 0, 0,
-				  "do they come from when files were written?" },
-	[AGAINST_LATER] = { "other_is_later", NULL, KIND_FLAG, 0, 0,
-			    "is the other one the later one?" },
-	[AGAINST_USED] = { "used", NULL, KIND_FLAG, 0, 0, "does it change findings?" },
-	[AGAINST_OBJECTION] = { "why_not_used", NULL, KIND_TEXT, 0, 0,
-				"why it changes none; null: it does" },
-	[AGAINST_COMPLETE] = { "complete", NULL, KIND_FLAG, 0, 0,
-			       "does the other one have all roots, references and objects?" },
-	[AGAINST_LIVE_BEFORE] = { "live_before", NULL, KIND_BYTES, 0, 0,
-				  "bytes that were alive in the other one" },
-	[AGAINST_LIVE] = { "live", NULL, KIND_BYTES, 0, 0, "bytes that are alive in what is open" },
-	[AGAINST_OBJECTS_BEFORE] = { "objects_before", NULL, KIND_NUMBER, 0, 0,
-				     "the same in objects" },
-	[AGAINST_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, 0, "the same in objects" },
-	[AGAINST_OLDS] = { "old_sampled", NULL, KIND_NUMBER, 0, 0,
-			   "objects of generation 2 in the other one that were looked up" },
-	[AGAINST_OLDS_FOUND] = { "old_found", NULL, KIND_NUMBER, 0, 0,
-				 "those of them that are still alive, at the same address" },
-	[AGAINST_BY_ADDRESS] = { "by_address", NULL, KIND_FLAG, 0, 0,
-				 "can objects be told from each other by address?" },
-};
+COLUMNS(against, AGAINST_COLUMNS, AGAINST_LIST);
 
 static const struct schema against_schema = { .name = "against", SCHEMA_COLUMNS(against_columns) };
 
@@ -94,43 +76,28 @@ static void write_against(struct call *call, const struct heap_comparison *compa
 		remark_against(call, comparison);
 }
 
-enum holding_column {
-	HOLDING_NAME,
-	HOLDING_TYPE,
-	HOLDING_STATE,
-	HOLDING_COUNT_BEFORE,
-	HOLDING_COUNT,
-	HOLDING_BYTES_BEFORE,
-	HOLDING_BYTES,
-	HOLDING_RATE,
-	HOLDING_INSERTED,
-	HOLDING_REMOVED,
-	HOLDING_SAMPLED,
-	HOLDING_SURVIVED,
-	HOLDING_COLUMNS
-};
+#define HOLDING_LIST(X)                                                                        \
+	X(HOLDING_NAME, "name", NULL, KIND_TEXT, 0, 0, "the field or root that holds it")      \
+	X(HOLDING_TYPE, "type", NULL, KIND_TEXT, 0, 0, "the type of what it holds")            \
+	X(HOLDING_STATE, "state", NULL, KIND_TEXT, 0, 0, "new, grew, same, shrank or unknown") \
+	X(HOLDING_COUNT_BEFORE, "count_before", NULL, KIND_NUMBER, 0, 0,                       \
+	  "such objects in the other one; null: too few, or not known")                        \
+	X(HOLDING_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                     \
+	  "such objects now; null: too few, or not known")                                     \
+	X(HOLDING_BYTES_BEFORE, "bytes_before", NULL, KIND_BYTES, 0, 0,                        \
+	  "what they kept alive in the other one")                                             \
+	X(HOLDING_BYTES, "bytes", NULL, KIND_BYTES, 0, 0, "what they keep alive now")          \
+	X(HOLDING_RATE, "bytes_per_hour", NULL, KIND_REAL, 0, 0,                               \
+	  "growth in an hour; null: the times are not known")                                  \
+	X(HOLDING_INSERTED, "inserted", NULL, KIND_NUMBER, 0, 0,                               \
+	  "what was put in since, as the collection counts; null: not known")                  \
+	X(HOLDING_REMOVED, "removed", NULL, KIND_NUMBER, 0, 0, "what was taken out since")     \
+	X(HOLDING_SAMPLED, "old_sampled", NULL, KIND_NUMBER, 0, 0,                             \
+	  "old ones that were looked up; null: not by address")                                \
+	X(HOLDING_SURVIVED, "old_found", NULL, KIND_NUMBER, 0, 0,                              \
+	  "those that are still alive, at the same address")
 
-static const struct column holding_columns[HOLDING_COLUMNS] = {
-	[HOLDING_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "the field or root that holds it" },
-	[HOLDING_TYPE] = { "type", NULL, KIND_TEXT, 0, 0, "the type of what it holds" },
-	[HOLDING_STATE] = { "state", NULL, KIND_TEXT, 0, 0, "new, grew, same, shrank or unknown" },
-	[HOLDING_COUNT_BEFORE] = { "count_before", NULL, KIND_NUMBER, 0, 0,
-				   "such objects in the other one; null: too few, or not known" },
-	[HOLDING_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0,
-			    "such objects now; null: too few, or not known" },
-	[HOLDING_BYTES_BEFORE] = { "bytes_before", NULL, KIND_BYTES, 0, 0,
-				   "what they kept alive in the other one" },
-	[HOLDING_BYTES] = { "bytes", NULL, KIND_BYTES, 0, 0, "what they keep alive now" },
-	[HOLDING_RATE] = { "bytes_per_hour", NULL, KIND_REAL, 0, 0,
-			   "growth in an hour; null: the times are not known" },
-	[HOLDING_INSERTED] = { "inserted", NULL, KIND_NUMBER, 0, 0,
-			       "what was put in since, as the collection counts; null: not known" },
-	[HOLDING_REMOVED] = { "removed", NULL, KIND_NUMBER, 0, 0, "what was taken out since" },
-	[HOLDING_SAMPLED] = { "old_sampled", NULL, KIND_NUMBER, 0, 0,
-			      "old ones that were looked up; null: not by address" },
-	[HOLDING_SURVIVED] = { "old_found", NULL, KIND_NUMBER, 0, 0,
-			       "those that are still alive, at the same address" },
-};
+COLUMNS(holding, HOLDING_COLUMNS, HOLDING_LIST);
 
 static void put_growth(struct out *out, uint64_t before, uint64_t after, const struct cell *name)
 {
@@ -210,24 +177,16 @@ static enum hd_status write_holdings(struct call *call, const struct heap_compar
 	return HD_OK;
 }
 
-enum sums_column {
-	SUMS_NAME,
-	SUMS_COUNT_BEFORE,
-	SUMS_COUNT,
-	SUMS_BYTES_BEFORE,
-	SUMS_BYTES,
-	SUMS_COLUMNS
-};
+#define SUMS_LIST(X)                                                         \
+	X(SUMS_NAME, "name", NULL, KIND_TEXT, 0, 0, "the type, or the root") \
+	X(SUMS_COUNT_BEFORE, "count_before", NULL, KIND_NUMBER, 0, 0,        \
+	  "live objects in the other one")                                   \
+	X(SUMS_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "live objects now")  \
+	X(SUMS_BYTES_BEFORE, "bytes_before", NULL, KIND_BYTES, 0, 0,         \
+	  "their bytes in the other one")                                    \
+	X(SUMS_BYTES, "bytes", NULL, KIND_BYTES, 0, 0, "their bytes now")
 
-static const struct column sums_columns[SUMS_COLUMNS] = {
-	[SUMS_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "the type, or the root" },
-	[SUMS_COUNT_BEFORE] = { "count_before", NULL, KIND_NUMBER, 0, 0,
-				"live objects in the other one" },
-	[SUMS_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "live objects now" },
-	[SUMS_BYTES_BEFORE] = { "bytes_before", NULL, KIND_BYTES, 0, 0,
-				"their bytes in the other one" },
-	[SUMS_BYTES] = { "bytes", NULL, KIND_BYTES, 0, 0, "their bytes now" },
-};
+COLUMNS(sums, SUMS_COLUMNS, SUMS_LIST);
 
 static void sums_layout(struct out *out, const struct cell *cells)
 {

@@ -9,82 +9,52 @@
 #include "session/losses.h"
 #include "util/text.h"
 
-enum finding_column {
-	FINDING_ID,
-	FINDING_RULE,
-	FINDING_SEVERITY,
-	FINDING_CONFIDENCE,
-	FINDING_TITLE,
-	FINDING_SENTENCE,
-	FINDING_LOOK_AT,
-	FINDING_NEXT,
-	FINDING_LIMITED,
-	FINDING_BYTES,
-	FINDING_OBJECTS,
-	FINDING_SHARE,
-	FINDING_SUBJECT_KIND,
-	FINDING_SUBJECT_NAME,
-	FINDING_SUBJECT_ADDRESS,
-	FINDING_BLAME_TYPE,
-	FINDING_BLAME_FIELD,
-	FINDING_BLAME_METHOD,
-	FINDING_GROWTH,
-	FINDING_GROWTH_REASON,
-	FINDING_GROWTH_COUNT,
-	FINDING_GROWTH_VERSION,
-	FINDING_GROWTH_YOUNG,
-	FINDING_SINCE,
-	FINDING_SINCE_COUNT,
-	FINDING_SINCE_BYTES,
-	FINDING_SINCE_RATE,
-	FINDING_COLUMNS
-};
+#define FINDING_LIST(X)                                                                      \
+	X(FINDING_ID, "id", NULL, KIND_TEXT, 0, 0,                                           \
+	  "has no address: the same in two dumps of one program")                            \
+	X(FINDING_RULE, "rule", NULL, KIND_TEXT, 0, 0, "name of the rule")                   \
+	X(FINDING_SEVERITY, "severity", NULL, KIND_TEXT, 0, 0, "high, medium, low or info")  \
+	X(FINDING_CONFIDENCE, "confidence", NULL, KIND_TEXT, 0, 0, "high, medium or low")    \
+	X(FINDING_TITLE, "title", NULL, KIND_TEXT, 0, 0, "some words")                       \
+	X(FINDING_SENTENCE, "sentence", NULL, KIND_TEXT, 0, 0, "what it means")              \
+	X(FINDING_LOOK_AT, "look_at", NULL, KIND_TEXT, 0, 0, "what to look at in the code")  \
+	X(FINDING_NEXT, "next", NULL, KIND_TEXT, 0, 0, "the command that shows more")        \
+	X(FINDING_LIMITED, "limited", NULL, KIND_FLAG, 0, 0, "was not all of it looked at?") \
+	X(FINDING_BYTES, "stake.bytes", NULL, KIND_BYTES, 0, 0, "what it is about")          \
+	X(FINDING_OBJECTS, "stake.objects", NULL, KIND_NUMBER, 0, 0, "the same in objects")  \
+	X(FINDING_SHARE, "stake.share_of_live", NULL, KIND_REAL, 0, 0,                       \
+	  "its bytes as a part of the live bytes; null: they are outside of the heap")       \
+	X(FINDING_SUBJECT_KIND, "subject.kind", NULL, KIND_TEXT, 0, 0,                       \
+	  "kind of the root that it hangs on")                                               \
+	X(FINDING_SUBJECT_NAME, "subject.name", NULL, KIND_TEXT, 0, 0,                       \
+	  "the field or root that it hangs on")                                              \
+	X(FINDING_SUBJECT_ADDRESS, "subject.address", NULL, KIND_ADDRESS, 0, 0,              \
+	  "the object that holds it")                                                        \
+	X(FINDING_BLAME_TYPE, "blame.type", NULL, KIND_TEXT, 0, 0,                           \
+	  "the program's type whose field holds it")                                         \
+	X(FINDING_BLAME_FIELD, "blame.field", NULL, KIND_TEXT, 0, 0, "that field")           \
+	X(FINDING_BLAME_METHOD, "blame.method", NULL, KIND_TEXT, 0, 0,                       \
+	  "a handler, callback or async method")                                             \
+	X(FINDING_GROWTH, "growth.state", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT | LOOK_WHOLE,   \
+	  "grows, turns over, idle or unknown")                                              \
+	X(FINDING_GROWTH_REASON, "growth.reason", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,        \
+	  "why it is taken for that")                                                        \
+	X(FINDING_GROWTH_COUNT, "growth.count", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,        \
+	  "elements, as the collection says")                                                \
+	X(FINDING_GROWTH_VERSION, "growth.version", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,    \
+	  "how many changes the collection has counted")                                     \
+	X(FINDING_GROWTH_YOUNG, "growth.young", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,        \
+	  "elements that are younger than the last collection")                              \
+	X(FINDING_SINCE, "since.state", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                  \
+	  "with -against: new, grew, same, shrank or unknown")                               \
+	X(FINDING_SINCE_COUNT, "since.objects_before", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, \
+	  "how many there were in the other one")                                            \
+	X(FINDING_SINCE_BYTES, "since.bytes_before", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,    \
+	  "its bytes in the other one")                                                      \
+	X(FINDING_SINCE_RATE, "since.bytes_per_hour", NULL, KIND_REAL, 0, LOOK_LEAVE_OUT,    \
+	  "growth in an hour; left out where the times are not known")
 
-static const struct column finding_columns[FINDING_COLUMNS] = {
-	[FINDING_ID] = { "id", NULL, KIND_TEXT, 0, 0,
-			 "has no address: the same in two dumps of one program" },
-	[FINDING_RULE] = { "rule", NULL, KIND_TEXT, 0, 0, "name of the rule" },
-	[FINDING_SEVERITY] = { "severity", NULL, KIND_TEXT, 0, 0, "high, medium, low or info" },
-	[FINDING_CONFIDENCE] = { "confidence", NULL, KIND_TEXT, 0, 0, "high, medium or low" },
-	[FINDING_TITLE] = { "title", NULL, KIND_TEXT, 0, 0, "some words" },
-	[FINDING_SENTENCE] = { "sentence", NULL, KIND_TEXT, 0, 0, "what it means" },
-	[FINDING_LOOK_AT] = { "look_at", NULL, KIND_TEXT, 0, 0, "what to look at in the code" },
-	[FINDING_NEXT] = { "next", NULL, KIND_TEXT, 0, 0, "the command that shows more" },
-	[FINDING_LIMITED] = { "limited", NULL, KIND_FLAG, 0, 0, "was not all of it looked at?" },
-	[FINDING_BYTES] = { "stake.bytes", NULL, KIND_BYTES, 0, 0, "what it is about" },
-	[FINDING_OBJECTS] = { "stake.objects", NULL, KIND_NUMBER, 0, 0, "the same in objects" },
-	[FINDING_SHARE] = { "stake.share_of_live", NULL, KIND_REAL, 0, 0,
-			    "its bytes as a part of the live bytes; null: they are outside of the heap" },
-	[FINDING_SUBJECT_KIND] = { "subject.kind", NULL, KIND_TEXT, 0, 0,
-				   "kind of the root that it hangs on" },
-	[FINDING_SUBJECT_NAME] = { "subject.name", NULL, KIND_TEXT, 0, 0,
-				   "the field or root that it hangs on" },
-	[FINDING_SUBJECT_ADDRESS] = { "subject.address", NULL, KIND_ADDRESS, 0, 0,
-				      "the object that holds it" },
-	[FINDING_BLAME_TYPE] = { "blame.type", NULL, KIND_TEXT, 0, 0,
-				 "the program's type whose field holds it" },
-	[FINDING_BLAME_FIELD] = { "blame.field", NULL, KIND_TEXT, 0, 0, "that field" },
-	[FINDING_BLAME_METHOD] = { "blame.method", NULL, KIND_TEXT, 0, 0,
-				   "a handler, callback or async method" },
-	[FINDING_GROWTH] = { "growth.state", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT | LOOK_WHOLE,
-			     "grows, turns over, idle or unknown" },
-	[FINDING_GROWTH_REASON] = { "growth.reason", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-				    "why it is taken for that" },
-	[FINDING_GROWTH_COUNT] = { "growth.count", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-				   "elements, as the collection says" },
-	[FINDING_GROWTH_VERSION] = { "growth.version", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-				     "how many changes the collection has counted" },
-	[FINDING_GROWTH_YOUNG] = { "growth.young", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-				   "elements that are younger than the last collection" },
-	[FINDING_SINCE] = { "since.state", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-			    "with -against: new, grew, same, shrank or unknown" },
-	[FINDING_SINCE_COUNT] = { "since.objects_before", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-				  "how many there were in the other one" },
-	[FINDING_SINCE_BYTES] = { "since.bytes_before", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,
-				  "its bytes in the other one" },
-	[FINDING_SINCE_RATE] = { "since.bytes_per_hour", NULL, KIND_REAL, 0, LOOK_LEAVE_OUT,
-				 "growth in an hour; left out where the times are not known" },
-};
+COLUMNS(finding, FINDING_COLUMNS, FINDING_LIST);
 
 static void finding_layout(struct out *out, const struct cell *cells)
 {

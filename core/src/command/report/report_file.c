@@ -127,27 +127,16 @@ static enum hd_status write_whole(struct call *call, const struct report *report
 	return output_file_commit(&file, call->err);
 }
 
-enum written_column {
-	WRITTEN_FILE,
-	WRITTEN_FORMAT,
-	WRITTEN_BYTES,
-	WRITTEN_HIGH,
-	WRITTEN_MEDIUM,
-	WRITTEN_LOW,
-	WRITTEN_INFO,
-	WRITTEN_COLUMNS
-};
+#define WRITTEN_LIST(X)                                                                          \
+	X(WRITTEN_FILE, "file", NULL, KIND_TEXT, 0, 0, "with -o: what was written")              \
+	X(WRITTEN_FORMAT, "format", NULL, KIND_TEXT, 0, 0, "text, json, csv or html")            \
+	X(WRITTEN_BYTES, "size", NULL, KIND_BYTES, 0, 0, "bytes of the file")                    \
+	X(WRITTEN_HIGH, "severities.high", NULL, KIND_NUMBER, 0, 0, "findings of severity high") \
+	X(WRITTEN_MEDIUM, "severities.medium", NULL, KIND_NUMBER, 0, 0, "of severity medium")    \
+	X(WRITTEN_LOW, "severities.low", NULL, KIND_NUMBER, 0, 0, "of severity low")             \
+	X(WRITTEN_INFO, "severities.info", NULL, KIND_NUMBER, 0, 0, "that are only facts")
 
-static const struct column written_columns[WRITTEN_COLUMNS] = {
-	[WRITTEN_FILE] = { "file", NULL, KIND_TEXT, 0, 0, "with -o: what was written" },
-	[WRITTEN_FORMAT] = { "format", NULL, KIND_TEXT, 0, 0, "text, json, csv or html" },
-	[WRITTEN_BYTES] = { "size", NULL, KIND_BYTES, 0, 0, "bytes of the file" },
-	[WRITTEN_HIGH] = { "severities.high", NULL, KIND_NUMBER, 0, 0,
-			   "findings of severity high" },
-	[WRITTEN_MEDIUM] = { "severities.medium", NULL, KIND_NUMBER, 0, 0, "of severity medium" },
-	[WRITTEN_LOW] = { "severities.low", NULL, KIND_NUMBER, 0, 0, "of severity low" },
-	[WRITTEN_INFO] = { "severities.info", NULL, KIND_NUMBER, 0, 0, "that are only facts" },
-};
+COLUMNS(written, WRITTEN_COLUMNS, WRITTEN_LIST);
 
 static void written_layout(struct out *out, const struct cell *cells)
 {

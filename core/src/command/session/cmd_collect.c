@@ -19,42 +19,28 @@
 #include "util/read_at.h"
 #include "util/sink.h"
 
-enum {
-	OPT_OUTPUT,
-	OPT_FORMAT,
-	OPT_GENERATIONS,
-	OPT_BUFFER,
-	OPT_TIMEOUT,
-	OPT_LIVE,
-	OPT_PORT,
-	OPT_INSIDE
-};
-
 static const char *const format_choices[] = { "gcdump", "nettrace",   "rpm", "heapsnapshot",
 					      "folded", "speedscope", NULL };
 
-static const struct option collect_options[] = {
-	[OPT_OUTPUT] = { "o", VALUE_OUTPUT, "FILE",
-			 "where to, - for standard output (PID-DATE-TIME.gcdump)", NULL },
-	[OPT_FORMAT] = { "format", VALUE_CHOICE, "NAME",
-			 "gcdump, nettrace, rpm, heapsnapshot, folded, speedscope (as FILE ends)",
-			 format_choices },
-	[OPT_GENERATIONS] = { "generations", VALUE_NONE, NULL,
-			      "with the address ranges of the generations", NULL },
-	[OPT_BUFFER] = { "buffer", VALUE_NUMBER, "SIZE",
-			 "memory of the process for the first try (512M; by its size)", NULL },
-	[OPT_TIMEOUT] = { "timeout", VALUE_NUMBER, "SECONDS",
-			  "longest time that it may take (60 a try, more for large processes)",
-			  NULL },
-	[OPT_LIVE] = { "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL },
-	[OPT_PORT] = { "port", VALUE_SOCKET, "PATH",
-		       "wait at PATH for a program that was started with DOTNET_DiagnosticPorts=PATH",
-		       NULL },
-	[OPT_INSIDE] = { "inside", VALUE_NONE, NULL,
-			 "let the process write FILE itself, by a profiler that it loads for this",
-			 NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+#define COLLECT_OPTIONS(X)                                                                      \
+	X(OPT_OUTPUT, "o", VALUE_OUTPUT, "FILE",                                                \
+	  "where to, - for standard output (PID-DATE-TIME.gcdump)", NULL)                       \
+	X(OPT_FORMAT, "format", VALUE_CHOICE, "NAME",                                           \
+	  "gcdump, nettrace, rpm, heapsnapshot, folded, speedscope (as FILE ends)",             \
+	  format_choices)                                                                       \
+	X(OPT_GENERATIONS, "generations", VALUE_NONE, NULL,                                     \
+	  "with the address ranges of the generations", NULL)                                   \
+	X(OPT_BUFFER, "buffer", VALUE_NUMBER, "SIZE",                                           \
+	  "memory of the process for the first try (512M; by its size)", NULL)                  \
+	X(OPT_TIMEOUT, "timeout", VALUE_NUMBER, "SECONDS",                                      \
+	  "longest time that it may take (60 a try, more for large processes)", NULL)           \
+	X(OPT_LIVE, "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL)       \
+	X(OPT_PORT, "port", VALUE_SOCKET, "PATH",                                               \
+	  "wait at PATH for a program that was started with DOTNET_DiagnosticPorts=PATH", NULL) \
+	X(OPT_INSIDE, "inside", VALUE_NONE, NULL,                                               \
+	  "let the process write FILE itself, by a profiler that it loads for this", NULL)
+
+OPTIONS(collect, COLLECT_OPTIONS);
 
 #define TIMEOUT_MAX       86400u
 #define PORT_TIMEOUT      30u

@@ -8,24 +8,15 @@
 #include "inspect/locate.h"
 #include "targets/target.h"
 
-enum thrown_column {
-	THROWN_THREAD,
-	THROWN_OS_ID,
-	THROWN_ADDRESS,
-	THROWN_TYPE,
-	THROWN_CRASHED,
-	THROWN_COLUMNS
-};
+#define THROWN_LIST(X)                                                                     \
+	X(THROWN_THREAD, "thread", NULL, KIND_NUMBER, 0, 0, "the managed thread id")       \
+	X(THROWN_OS_ID, "os_id", NULL, KIND_NUMBER, 0, 0, "the thread's id in the system") \
+	X(THROWN_ADDRESS, "exception", NULL, KIND_ADDRESS, 0, 0,                           \
+	  "the exception that it threw last")                                              \
+	X(THROWN_TYPE, "type", NULL, KIND_TYPE, 0, 0, "its type; null: it cannot be read") \
+	X(THROWN_CRASHED, "crashed", NULL, KIND_FLAG, 0, 0, "did this thread receive the signal?")
 
-static const struct column thrown_columns[THROWN_COLUMNS] = {
-	[THROWN_THREAD] = { "thread", NULL, KIND_NUMBER, 0, 0, "the managed thread id" },
-	[THROWN_OS_ID] = { "os_id", NULL, KIND_NUMBER, 0, 0, "the thread's id in the system" },
-	[THROWN_ADDRESS] = { "exception", NULL, KIND_ADDRESS, 0, 0,
-			     "the exception that it threw last" },
-	[THROWN_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "its type; null: it cannot be read" },
-	[THROWN_CRASHED] = { "crashed", NULL, KIND_FLAG, 0, 0,
-			     "did this thread receive the signal?" },
-};
+COLUMNS(thrown, THROWN_COLUMNS, THROWN_LIST);
 
 static void crash_thrown_layout(struct out *out, const struct cell *cells)
 {

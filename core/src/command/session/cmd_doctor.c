@@ -19,21 +19,13 @@
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
 #define GIGABYTE            ((uint64_t)1 << 30)
 
-enum doctor_column {
-	CHECK_WHAT,
-	CHECK_STATE,
-	CHECK_FOUND,
-	CHECK_ADVICE,
-	CHECK_COLUMNS
-};
+#define CHECK_LIST(X)                                                       \
+	X(CHECK_WHAT, "what", NULL, KIND_TEXT, 0, 0, "what was looked at")  \
+	X(CHECK_STATE, "state", NULL, KIND_TEXT, 0, 0, "ok, limited or no") \
+	X(CHECK_FOUND, "found", NULL, KIND_TEXT, 0, 0, "what was found")    \
+	X(CHECK_ADVICE, "advice", NULL, KIND_TEXT, 0, 0, "what to do, where something can be done")
 
-static const struct column check_columns[CHECK_COLUMNS] = {
-	[CHECK_WHAT] = { "what", NULL, KIND_TEXT, 0, 0, "what was looked at" },
-	[CHECK_STATE] = { "state", NULL, KIND_TEXT, 0, 0, "ok, limited or no" },
-	[CHECK_FOUND] = { "found", NULL, KIND_TEXT, 0, 0, "what was found" },
-	[CHECK_ADVICE] = { "advice", NULL, KIND_TEXT, 0, 0,
-			   "what to do, where something can be done" },
-};
+COLUMNS(check, CHECK_COLUMNS, CHECK_LIST);
 
 static void put_escaped(struct out *out, const struct cell *cell)
 {

@@ -9,22 +9,17 @@
 #include "command/table.h"
 #include "util/output_file.h"
 
-enum {
-	OPT_FORMAT,
-	OPT_LIVE
-};
-
 static const char *const format_choices[] = { "rpm",    "gcdump",     "heapsnapshot",
 					      "folded", "speedscope", "sqlite",
 					      NULL };
 
-static const struct option export_options[] = {
-	[OPT_FORMAT] = { "format", VALUE_CHOICE, "NAME",
-			 "rpm, gcdump, heapsnapshot, folded, speedscope, sqlite; as FILE ends, else rpm",
-			 format_choices },
-	[OPT_LIVE] = { "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+#define EXPORT_OPTIONS(X)                                                                  \
+	X(OPT_FORMAT, "format", VALUE_CHOICE, "NAME",                                      \
+	  "rpm, gcdump, heapsnapshot, folded, speedscope, sqlite; as FILE ends, else rpm", \
+	  format_choices)                                                                  \
+	X(OPT_LIVE, "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL)
+
+OPTIONS(export, EXPORT_OPTIONS);
 
 static bool has_cut_file(const struct hd_graph *graph)
 {
@@ -108,22 +103,14 @@ static enum hd_status prepare_export(struct call *call, struct exporting *export
 	return export_prepare(exporting);
 }
 
-enum exported_column {
-	EXPORTED_FILE,
-	EXPORTED_FORMAT,
-	EXPORTED_OBJECTS,
-	EXPORTED_REFERENCES,
-	EXPORTED_ROOTS,
-	EXPORTED_COLUMNS
-};
+#define EXPORTED_LIST(X)                                                                     \
+	X(EXPORTED_FILE, "file", NULL, KIND_TEXT, 0, 0, "what was written")                  \
+	X(EXPORTED_FORMAT, "format", NULL, KIND_TEXT, 0, 0, "name of its format")            \
+	X(EXPORTED_OBJECTS, "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has")   \
+	X(EXPORTED_REFERENCES, "references", NULL, KIND_NUMBER, 0, 0, "how many references") \
+	X(EXPORTED_ROOTS, "roots", NULL, KIND_NUMBER, 0, 0, "how many roots")
 
-static const struct column exported_columns[EXPORTED_COLUMNS] = {
-	[EXPORTED_FILE] = { "file", NULL, KIND_TEXT, 0, 0, "what was written" },
-	[EXPORTED_FORMAT] = { "format", NULL, KIND_TEXT, 0, 0, "name of its format" },
-	[EXPORTED_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has" },
-	[EXPORTED_REFERENCES] = { "references", NULL, KIND_NUMBER, 0, 0, "how many references" },
-	[EXPORTED_ROOTS] = { "roots", NULL, KIND_NUMBER, 0, 0, "how many roots" },
-};
+COLUMNS(exported, EXPORTED_COLUMNS, EXPORTED_LIST);
 
 static void exported_layout(struct out *out, const struct cell *cells)
 {

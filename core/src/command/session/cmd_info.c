@@ -10,15 +10,11 @@
 #include "format/format.h"
 #include "report/root_label.h"
 
-enum {
-	OPT_LAYOUT
-};
+#define INFO_OPTIONS(X)                           \
+	X(OPT_LAYOUT, "layout", VALUE_NONE, NULL, \
+	  "the offsets of the runtime's structures, and where each is from", NULL)
 
-static const struct option info_options[] = {
-	[OPT_LAYOUT] = { "layout", VALUE_NONE, NULL,
-			 "the offsets of the runtime's structures, and where each is from", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(info, INFO_OPTIONS);
 
 /* Root kinds of @p graph: dump files know fewer. */
 static unsigned int kind_count(const struct hd_graph *graph)
@@ -115,22 +111,14 @@ const struct schema info_missing_schema = {
 	.is_list = true,
 };
 
-enum domain_column {
-	DOMAIN_NAME,
-	DOMAIN_VERSION,
-	DOMAIN_START,
-	DOMAIN_END,
-	DOMAIN_LABEL, /**< text only */
-	DOMAIN_COLUMNS
-};
+#define DOMAIN_LIST(X)                                                                  \
+	X(DOMAIN_NAME, "name", NULL, KIND_TEXT, 0, 0, "name of the section")            \
+	X(DOMAIN_VERSION, "version", NULL, KIND_NUMBER, 0, 0, "version of its records") \
+	X(DOMAIN_START, "start", NULL, KIND_ADDRESS, 0, 0, "time at its beginning")     \
+	X(DOMAIN_END, "end", NULL, KIND_ADDRESS, 0, 0, "time at its end")               \
+	X(DOMAIN_LABEL, .kind = KIND_TEXT) /**< text only */
 
-static const struct column domain_columns[DOMAIN_COLUMNS] = {
-	[DOMAIN_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "name of the section" },
-	[DOMAIN_VERSION] = { "version", NULL, KIND_NUMBER, 0, 0, "version of its records" },
-	[DOMAIN_START] = { "start", NULL, KIND_ADDRESS, 0, 0, "time at its beginning" },
-	[DOMAIN_END] = { "end", NULL, KIND_ADDRESS, 0, 0, "time at its end" },
-	[DOMAIN_LABEL] = { .kind = KIND_TEXT },
-};
+COLUMNS(domain, DOMAIN_COLUMNS, DOMAIN_LIST);
 
 static void domain_layout(struct out *out, const struct cell *cells)
 {
@@ -174,22 +162,14 @@ static void write_domains(struct answer *answer, const struct hd_graph *graph)
 	(void)answer_table_end(answer);
 }
 
-enum graph_finding_column {
-	GRAPH_FINDING_KIND,
-	GRAPH_FINDING_COUNT,
-	GRAPH_FINDING_LINE,
-	GRAPH_FINDING_DETAIL,
-	GRAPH_FINDING_LABEL, /**< text only */
-	GRAPH_FINDING_COLUMNS
-};
+#define GRAPH_FINDING_LIST(X)                                                                 \
+	X(GRAPH_FINDING_KIND, "kind", NULL, KIND_TEXT, 0, 0, "what it is, in a word")         \
+	X(GRAPH_FINDING_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "how often it was met")      \
+	X(GRAPH_FINDING_LINE, "line", NULL, KIND_NUMBER, 0, 0, "where it was met first")      \
+	X(GRAPH_FINDING_DETAIL, "detail", NULL, KIND_TEXT, 0, 0, "what it is, as a sentence") \
+	X(GRAPH_FINDING_LABEL, .kind = KIND_TEXT) /**< text only */
 
-static const struct column finding_columns[GRAPH_FINDING_COLUMNS] = {
-	[GRAPH_FINDING_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "what it is, in a word" },
-	[GRAPH_FINDING_COUNT] = { "count", NULL, KIND_NUMBER, 0, 0, "how often it was met" },
-	[GRAPH_FINDING_LINE] = { "line", NULL, KIND_NUMBER, 0, 0, "where it was met first" },
-	[GRAPH_FINDING_DETAIL] = { "detail", NULL, KIND_TEXT, 0, 0, "what it is, as a sentence" },
-	[GRAPH_FINDING_LABEL] = { .kind = KIND_TEXT },
-};
+COLUMNS(finding, GRAPH_FINDING_COLUMNS, GRAPH_FINDING_LIST);
 
 static void graph_finding_layout(struct out *out, const struct cell *cells)
 {
@@ -238,45 +218,26 @@ static bool format_time(const struct graph_info *info, char buf[32])
 	return gmtime_r(&time, &parts) && strftime(buf, 32, "%Y-%m-%d %H:%M:%S", &parts);
 }
 
-enum file_column {
-	FILE_KIND,
-	FILE_RUNTIME,
-	FILE_PROCESS,
-	FILE_COMMAND,
-	FILE_PID,
-	FILE_MACHINE,
-	FILE_TIME,
-	FILE_TOOL,
-	FILE_PARTIAL,
-	FILE_WALKABLE,
-	FILE_OBJECTS,
-	FILE_BYTES,
-	FILE_REFERENCES,
-	FILE_TYPES,
-	FILE_PATH, /**< text only, as the next */
-	FILE_SUMMARY,
-	FILE_COLUMNS
-};
+#define FILE_LIST(X)                                                                          \
+	X(FILE_KIND, "kind", NULL, KIND_TEXT, 0, 0, "name of the file's format")              \
+	X(FILE_RUNTIME, "runtime", NULL, KIND_TEXT, 0, 0, "nothing: a file has none")         \
+	X(FILE_PROCESS, "process.name", NULL, KIND_TEXT, 0, 0, "name of the process")         \
+	X(FILE_COMMAND, "process.command", NULL, KIND_TEXT, 0, 0, "its command line")         \
+	X(FILE_PID, "process.pid", NULL, KIND_NUMBER, 0, 0, "its id, or 0")                   \
+	X(FILE_MACHINE, "process.machine", NULL, KIND_TEXT, 0, 0, "where it ran")             \
+	X(FILE_TIME, "process.time", NULL, KIND_TEXT, 0, 0, "when the file was written, UTC") \
+	X(FILE_TOOL, "process.tool", NULL, KIND_TEXT, 0, 0, "what has written it")            \
+	X(FILE_PARTIAL, "process.partial", NULL, KIND_FLAG, 0, 0,                             \
+	  "does it hold only a part of the heap?")                                            \
+	X(FILE_WALKABLE, "walkable", NULL, KIND_FLAG, 0, 0, "can the heap be walked?")        \
+	X(FILE_OBJECTS, "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has")        \
+	X(FILE_BYTES, "bytes", NULL, KIND_BYTES, 0, 0, "their bytes")                         \
+	X(FILE_REFERENCES, "references", NULL, KIND_NUMBER, 0, 0, "how many there are")       \
+	X(FILE_TYPES, "types", NULL, KIND_NUMBER, 0, 0, "how many types there are")           \
+	X(FILE_PATH, .kind = KIND_TEXT) /**< text only, as the next */                        \
+	X(FILE_SUMMARY, .kind = KIND_TEXT)
 
-static const struct column file_columns[FILE_COLUMNS] = {
-	[FILE_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "name of the file's format" },
-	[FILE_RUNTIME] = { "runtime", NULL, KIND_TEXT, 0, 0, "nothing: a file has none" },
-	[FILE_PROCESS] = { "process.name", NULL, KIND_TEXT, 0, 0, "name of the process" },
-	[FILE_COMMAND] = { "process.command", NULL, KIND_TEXT, 0, 0, "its command line" },
-	[FILE_PID] = { "process.pid", NULL, KIND_NUMBER, 0, 0, "its id, or 0" },
-	[FILE_MACHINE] = { "process.machine", NULL, KIND_TEXT, 0, 0, "where it ran" },
-	[FILE_TIME] = { "process.time", NULL, KIND_TEXT, 0, 0, "when the file was written, UTC" },
-	[FILE_TOOL] = { "process.tool", NULL, KIND_TEXT, 0, 0, "what has written it" },
-	[FILE_PARTIAL] = { "process.partial", NULL, KIND_FLAG, 0, 0,
-			   "does it hold only a part of the heap?" },
-	[FILE_WALKABLE] = { "walkable", NULL, KIND_FLAG, 0, 0, "can the heap be walked?" },
-	[FILE_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has" },
-	[FILE_BYTES] = { "bytes", NULL, KIND_BYTES, 0, 0, "their bytes" },
-	[FILE_REFERENCES] = { "references", NULL, KIND_NUMBER, 0, 0, "how many there are" },
-	[FILE_TYPES] = { "types", NULL, KIND_NUMBER, 0, 0, "how many types there are" },
-	[FILE_PATH] = { .kind = KIND_TEXT },
-	[FILE_SUMMARY] = { .kind = KIND_TEXT },
-};
+COLUMNS(file, FILE_COLUMNS, FILE_LIST);
 
 static void put_file_part(struct out *out, const char *before, const struct cell *part)
 {
@@ -372,22 +333,15 @@ static bool is_collected(const struct call *call)
 	return call->session->format == &gcdump_format || call->session->format == &nettrace_format;
 }
 
-enum tracing_column {
-	TRACING_MERGED,
-	TRACING_EVENTS,
-	TRACING_FREE_COUNT,
-	TRACING_FREE_SIZE,
-	TRACING_COLUMNS
-};
+#define TRACING_LIST(X)                                                                       \
+	X(TRACING_MERGED, "roots_merged", NULL, KIND_FLAG, 0, 0,                              \
+	  "has the file one root of each kind for an object?")                                \
+	X(TRACING_EVENTS, "event_metadata", NULL, KIND_FLAG, 0, 0,                            \
+	  "are there the objects that come of tracing?")                                      \
+	X(TRACING_FREE_COUNT, "free.count", NULL, KIND_NUMBER, 0, 0, "none: a file has none") \
+	X(TRACING_FREE_SIZE, "free.size", NULL, KIND_BYTES, 0, 0, "their bytes")
 
-static const struct column tracing_columns[TRACING_COLUMNS] = {
-	[TRACING_MERGED] = { "roots_merged", NULL, KIND_FLAG, 0, 0,
-			     "has the file one root of each kind for an object?" },
-	[TRACING_EVENTS] = { "event_metadata", NULL, KIND_FLAG, 0, 0,
-			     "are there the objects that come of tracing?" },
-	[TRACING_FREE_COUNT] = { "free.count", NULL, KIND_NUMBER, 0, 0, "none: a file has none" },
-	[TRACING_FREE_SIZE] = { "free.size", NULL, KIND_BYTES, 0, 0, "their bytes" },
-};
+COLUMNS(tracing, TRACING_COLUMNS, TRACING_LIST);
 
 static void tracing_layout(struct out *out, const struct cell *cells)
 {

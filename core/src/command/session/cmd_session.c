@@ -12,28 +12,18 @@ static const char *target_word(const struct target *target)
 	return target->kind == TARGET_CORE ? "core" : "process";
 }
 
-enum opened_column {
-	OPENED_PATH,
-	OPENED_KIND,
-	OPENED_OBJECTS,
-	OPENED_BYTES,
-	OPENED_FINDINGS,
-	OPENED_ROOTS, /**< text only, as the next */
-	OPENED_SECONDS,
-	OPENED_COLUMNS
-};
+#define OPENED_LIST(X)                                                                     \
+	X(OPENED_PATH, "opened", NULL, KIND_TEXT, 0, 0, "what was opened")                 \
+	X(OPENED_KIND, "kind", NULL, KIND_TEXT, 0, 0,                                      \
+	  "core, process, or the name of the file's format")                               \
+	X(OPENED_OBJECTS, "objects", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                 \
+	  "how many objects a dump file has")                                              \
+	X(OPENED_BYTES, "bytes", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT, "their bytes")       \
+	X(OPENED_FINDINGS, "findings", NULL, KIND_NUMBER, 0, 0, "what info says about it") \
+	X(OPENED_ROOTS, .kind = KIND_NUMBER) /**< text only, as the next */                \
+	X(OPENED_SECONDS, .kind = KIND_REAL)
 
-static const struct column opened_columns[OPENED_COLUMNS] = {
-	[OPENED_PATH] = { "opened", NULL, KIND_TEXT, 0, 0, "what was opened" },
-	[OPENED_KIND] = { "kind", NULL, KIND_TEXT, 0, 0,
-			  "core, process, or the name of the file's format" },
-	[OPENED_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			     "how many objects a dump file has" },
-	[OPENED_BYTES] = { "bytes", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT, "their bytes" },
-	[OPENED_FINDINGS] = { "findings", NULL, KIND_NUMBER, 0, 0, "what info says about it" },
-	[OPENED_ROOTS] = { .kind = KIND_NUMBER },
-	[OPENED_SECONDS] = { .kind = KIND_REAL },
-};
+COLUMNS(opened, OPENED_COLUMNS, OPENED_LIST);
 
 static void findings_line(struct out *out, uint64_t count)
 {

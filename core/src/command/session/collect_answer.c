@@ -75,36 +75,22 @@ static void write_collect_findings(struct call *call, const struct collect_answe
 	(void)answer_table_end(&call->answer);
 }
 
-enum collected_column {
-	COLLECTED_PID,
-	COLLECTED_FILE,
-	COLLECTED_FORMAT,
-	COLLECTED_OBJECTS,
-	COLLECTED_REFERENCES,
-	COLLECTED_ROOTS,
-	COLLECTED_BYTES,
-	COLLECTED_SECONDS,
-	COLLECTED_BUFFER,
-	COLLECTED_TRIES,
-	COLLECTED_COMPLETE,
-	COLLECTED_COLUMNS
-};
+#define COLLECTED_LIST(X)                                                                     \
+	X(COLLECTED_PID, "pid", NULL, KIND_NUMBER, 0, 0, "id of the process")                 \
+	X(COLLECTED_FILE, "file", NULL, KIND_TEXT, 0, 0, "what was written")                  \
+	X(COLLECTED_FORMAT, "format", NULL, KIND_TEXT, 0, 0, "name of its format")            \
+	X(COLLECTED_OBJECTS, "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has")   \
+	X(COLLECTED_REFERENCES, "references", NULL, KIND_NUMBER, 0, 0, "how many references") \
+	X(COLLECTED_ROOTS, "roots", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                     \
+	  "how many roots, where that is known")                                              \
+	X(COLLECTED_BYTES, "bytes", NULL, KIND_BYTES, 0, 0, "bytes of the file")              \
+	X(COLLECTED_SECONDS, "seconds", NULL, KIND_REAL, 0, 0, "how long it took")            \
+	X(COLLECTED_BUFFER, "buffer", NULL, KIND_BYTES, 0, 0,                                 \
+	  "memory of the process at the last try")                                            \
+	X(COLLECTED_TRIES, "tries", NULL, KIND_NUMBER, 0, 0, "how often it was tried")        \
+	X(COLLECTED_COMPLETE, "complete", NULL, KIND_FLAG, 0, 0, "is the whole heap in it?")
 
-static const struct column collected_columns[COLLECTED_COLUMNS] = {
-	[COLLECTED_PID] = { "pid", NULL, KIND_NUMBER, 0, 0, "id of the process" },
-	[COLLECTED_FILE] = { "file", NULL, KIND_TEXT, 0, 0, "what was written" },
-	[COLLECTED_FORMAT] = { "format", NULL, KIND_TEXT, 0, 0, "name of its format" },
-	[COLLECTED_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has" },
-	[COLLECTED_REFERENCES] = { "references", NULL, KIND_NUMBER, 0, 0, "how many references" },
-	[COLLECTED_ROOTS] = { "roots", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
-			      "how many roots, where that is known" },
-	[COLLECTED_BYTES] = { "bytes", NULL, KIND_BYTES, 0, 0, "bytes of the file" },
-	[COLLECTED_SECONDS] = { "seconds", NULL, KIND_REAL, 0, 0, "how long it took" },
-	[COLLECTED_BUFFER] = { "buffer", NULL, KIND_BYTES, 0, 0,
-			       "memory of the process at the last try" },
-	[COLLECTED_TRIES] = { "tries", NULL, KIND_NUMBER, 0, 0, "how often it was tried" },
-	[COLLECTED_COMPLETE] = { "complete", NULL, KIND_FLAG, 0, 0, "is the whole heap in it?" },
-};
+COLUMNS(collected, COLLECTED_COLUMNS, COLLECTED_LIST);
 
 /* "2 objects, 1 reference, 3 roots, 100 bytes, in 0.3 s" */
 static void put_collected(struct text *line, const struct cell *cells)

@@ -40,25 +40,16 @@ bool crash_is_collecting(const struct call *call, const struct crash *crash, boo
 	       (heap->gc_in_progress || any_marks || heap_gc(heap)->gc_state != GC_STATE_FREE);
 }
 
-enum crash_column {
-	CRASH_SIGNAL,
-	CRASH_THREAD,
-	CRASH_IP,
-	CRASH_MODULE,
-	CRASH_OFFSET,
-	CRASH_COLLECTING,
-	CRASH_COLUMNS
-};
+#define CRASH_LIST(X)                                                                       \
+	X(CRASH_SIGNAL, "signal", NULL, KIND_TEXT, 0, 0, "name of the signal")              \
+	X(CRASH_THREAD, "thread", NULL, KIND_NUMBER, 0, 0, "the thread's id in the system") \
+	X(CRASH_IP, "ip", NULL, KIND_ADDRESS, 0, 0, "where the thread was")                 \
+	X(CRASH_MODULE, "module", NULL, KIND_TEXT, 0, 0, "the file that is mapped there")   \
+	X(CRASH_OFFSET, "offset", NULL, KIND_NUMBER, 0, 0, "the place in that file")        \
+	X(CRASH_COLLECTING, "collecting", NULL, KIND_FLAG, 0, 0,                            \
+	  "was the thread collecting garbage?")
 
-static const struct column crash_columns[CRASH_COLUMNS] = {
-	[CRASH_SIGNAL] = { "signal", NULL, KIND_TEXT, 0, 0, "name of the signal" },
-	[CRASH_THREAD] = { "thread", NULL, KIND_NUMBER, 0, 0, "the thread's id in the system" },
-	[CRASH_IP] = { "ip", NULL, KIND_ADDRESS, 0, 0, "where the thread was" },
-	[CRASH_MODULE] = { "module", NULL, KIND_TEXT, 0, 0, "the file that is mapped there" },
-	[CRASH_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, 0, "the place in that file" },
-	[CRASH_COLLECTING] = { "collecting", NULL, KIND_FLAG, 0, 0,
-			       "was the thread collecting garbage?" },
-};
+COLUMNS(crash, CRASH_COLUMNS, CRASH_LIST);
 
 /* "SIGSEGV in thread 0x1a2b, at libcoreclr.so+0x3c4d, while it was collecting garbage" */
 static void crash_line(struct out *out, const struct cell *cells)
@@ -110,30 +101,19 @@ static void crash_cells(const struct call *call, const struct crash *crash, bool
 	cells[CRASH_COLLECTING] = cell_flag(crash_is_collecting(call, crash, any_marks));
 }
 
-enum register_column {
-	REGISTER_NAME,
-	REGISTER_VALUE,
-	REGISTER_PLACE,
-	REGISTER_OBJECT,
-	REGISTER_TYPE,
-	REGISTER_WORD,
-	REGISTER_SIZE, /**< text only, as the next */
-	REGISTER_END,
-	REGISTER_COLUMNS
-};
+#define REGISTER_LIST(X)                                                                 \
+	X(REGISTER_NAME, "register", NULL, KIND_TEXT, 0, 0, "name of the register")      \
+	X(REGISTER_VALUE, "value", NULL, KIND_ADDRESS, 0, 0, "what it holds")            \
+	X(REGISTER_PLACE, "place", NULL, KIND_TEXT, 0, 0, "what is there")               \
+	X(REGISTER_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,              \
+	  "the object there, or where the damage begins")                                \
+	X(REGISTER_TYPE, "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "name of its type") \
+	X(REGISTER_WORD, "word", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                  \
+	  "what is there instead of a MethodTable")                                      \
+	X(REGISTER_SIZE, .kind = KIND_BYTES) /**< text only, as the next */              \
+	X(REGISTER_END, .kind = KIND_ADDRESS)
 
-static const struct column register_columns[REGISTER_COLUMNS] = {
-	[REGISTER_NAME] = { "register", NULL, KIND_TEXT, 0, 0, "name of the register" },
-	[REGISTER_VALUE] = { "value", NULL, KIND_ADDRESS, 0, 0, "what it holds" },
-	[REGISTER_PLACE] = { "place", NULL, KIND_TEXT, 0, 0, "what is there" },
-	[REGISTER_OBJECT] = { "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			      "the object there, or where the damage begins" },
-	[REGISTER_TYPE] = { "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "name of its type" },
-	[REGISTER_WORD] = { "word", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,
-			    "what is there instead of a MethodTable" },
-	[REGISTER_SIZE] = { .kind = KIND_BYTES },
-	[REGISTER_END] = { .kind = KIND_ADDRESS },
-};
+COLUMNS(register, REGISTER_COLUMNS, REGISTER_LIST);
 
 static void object_layout(struct out *out, const struct cell *cells)
 {

@@ -21,45 +21,27 @@ static const char *standalone_gc(const struct target *target)
 	return NULL;
 }
 
-enum target_column {
-	TARGET_INFO_KIND,
-	TARGET_INFO_PRODUCER,
-	TARGET_INFO_CONTENT,
-	TARGET_INFO_SIZE,
-	TARGET_INFO_TRUNCATED,
-	TARGET_INFO_COMPRESSED,
-	TARGET_INFO_MISSING,
-	TARGET_INFO_ROUTE,
-	TARGET_INFO_PID,
-	TARGET_INFO_THREADS,
-	TARGET_INFO_SIGNAL,
-	TARGET_INFO_PATH, /**< text only, as the next */
-	TARGET_INFO_CONTENT_TEXT,
-	TARGET_INFO_COLUMNS
-};
+#define TARGET_INFO_LIST(X)                                                                        \
+	X(TARGET_INFO_KIND, "kind", NULL, KIND_TEXT, 0, 0, "core or process")                      \
+	X(TARGET_INFO_PRODUCER, "core.producer", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,               \
+	  "what has written the core")                                                             \
+	X(TARGET_INFO_CONTENT, "core.content", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                 \
+	  "what is in it: full, heap, mini or triage")                                             \
+	X(TARGET_INFO_SIZE, "core.size", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT, "bytes of the file") \
+	X(TARGET_INFO_TRUNCATED, "core.truncated", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,             \
+	  "is its end missing?")                                                                   \
+	X(TARGET_INFO_COMPRESSED, "core.compressed", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,           \
+	  "was it unpacked?")                                                                      \
+	X(TARGET_INFO_MISSING, "core.missing_bytes", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,          \
+	  "bytes that its headers name, and that it lacks")                                        \
+	X(TARGET_INFO_ROUTE, "route", NULL, KIND_TEXT, 0, 0, "how it is read")                     \
+	X(TARGET_INFO_PID, "pid", NULL, KIND_NUMBER, 0, 0, "id of the process")                    \
+	X(TARGET_INFO_THREADS, "threads", NULL, KIND_NUMBER, 0, 0, "threads of the system")        \
+	X(TARGET_INFO_SIGNAL, "signal", NULL, KIND_NUMBER, 0, 0, "the signal that ended it, or 0") \
+	X(TARGET_INFO_PATH, .kind = KIND_TEXT) /**< text only, as the next */                      \
+	X(TARGET_INFO_CONTENT_TEXT, .kind = KIND_TEXT)
 
-static const struct column target_columns[TARGET_INFO_COLUMNS] = {
-	[TARGET_INFO_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "core or process" },
-	[TARGET_INFO_PRODUCER] = { "core.producer", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-				   "what has written the core" },
-	[TARGET_INFO_CONTENT] = { "core.content", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-				  "what is in it: full, heap, mini or triage" },
-	[TARGET_INFO_SIZE] = { "core.size", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,
-			       "bytes of the file" },
-	[TARGET_INFO_TRUNCATED] = { "core.truncated", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
-				    "is its end missing?" },
-	[TARGET_INFO_COMPRESSED] = { "core.compressed", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,
-				     "was it unpacked?" },
-	[TARGET_INFO_MISSING] = { "core.missing_bytes", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,
-				  "bytes that its headers name, and that it lacks" },
-	[TARGET_INFO_ROUTE] = { "route", NULL, KIND_TEXT, 0, 0, "how it is read" },
-	[TARGET_INFO_PID] = { "pid", NULL, KIND_NUMBER, 0, 0, "id of the process" },
-	[TARGET_INFO_THREADS] = { "threads", NULL, KIND_NUMBER, 0, 0, "threads of the system" },
-	[TARGET_INFO_SIGNAL] = { "signal", NULL, KIND_NUMBER, 0, 0,
-				 "the signal that ended it, or 0" },
-	[TARGET_INFO_PATH] = { .kind = KIND_TEXT },
-	[TARGET_INFO_CONTENT_TEXT] = { .kind = KIND_TEXT },
-};
+COLUMNS(target, TARGET_INFO_COLUMNS, TARGET_INFO_LIST);
 
 static void target_info_layout(struct out *out, const struct cell *cells)
 {
@@ -119,24 +101,16 @@ static void write_target(struct call *call)
 	answer_record(&call->answer, &schema, cells);
 }
 
-enum stop_column {
-	STOP_MS,
-	STOP_COUNT,
-	STOP_NOT_COPIED,
-	STOP_SECONDS, /**< text only, as the next */
-	STOP_HAS_COPY,
-	STOP_COLUMNS
-};
+#define STOP_LIST(X)                                                                     \
+	X(STOP_MS, "stopped_ms", NULL, KIND_NUMBER, 0, 0,                                \
+	  "how long the process was stopped, in milliseconds")                           \
+	X(STOP_COUNT, "stops", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "how often it did") \
+	X(STOP_NOT_COPIED, "not_copied", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,            \
+	  "native memory that was left out of the copy")                                 \
+	X(STOP_SECONDS, .kind = KIND_REAL) /**< text only, as the next */                \
+	X(STOP_HAS_COPY, .kind = KIND_FLAG)
 
-static const struct column stop_columns[STOP_COLUMNS] = {
-	[STOP_MS] = { "stopped_ms", NULL, KIND_NUMBER, 0, 0,
-		      "how long the process was stopped, in milliseconds" },
-	[STOP_COUNT] = { "stops", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "how often it did" },
-	[STOP_NOT_COPIED] = { "not_copied", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,
-			      "native memory that was left out of the copy" },
-	[STOP_SECONDS] = { .kind = KIND_REAL },
-	[STOP_HAS_COPY] = { .kind = KIND_FLAG },
-};
+COLUMNS(stop, STOP_COLUMNS, STOP_LIST);
 
 static void stop_layout(struct out *out, const struct cell *cells)
 {
@@ -179,59 +153,36 @@ static void write_stop(struct call *call)
 
 #define VERSIONS_SIZE 256u
 
-enum runtime_column {
-	RUNTIME_VERSION,
-	RUNTIME_BUILD_ID,
-	RUNTIME_PATH,
-	RUNTIME_SINGLE_FILE,
-	RUNTIME_LAYOUT,
-	RUNTIME_PROVEN,
-	RUNTIME_PROVEN_VERSIONS,
-	RUNTIME_GC,
-	RUNTIME_STANDALONE,
-	RUNTIME_HEAPS,
-	RUNTIME_REGIONS,
-	RUNTIME_COLLECTING,
-	RUNTIME_WALKABLE,
-	RUNTIME_OBJECTS,
-	RUNTIME_BYTES,
-	RUNTIME_TYPES,
-	RUNTIME_FREE_COUNT, /**< text only, as the next */
-	RUNTIME_FREE_SIZE,
-	RUNTIME_LAYOUT_TEXT,
-	RUNTIME_COLUMNS
-};
+#define RUNTIME_LIST(X)                                                                          \
+	X(RUNTIME_VERSION, "runtime.version", NULL, KIND_TEXT, 0, LOOK_WHOLE, "version of .NET") \
+	X(RUNTIME_BUILD_ID, "runtime.build_id", NULL, KIND_TEXT, 0, 0,                           \
+	  "build-id of libcoreclr.so")                                                           \
+	X(RUNTIME_PATH, "runtime.path", NULL, KIND_TEXT, 0, 0, "the file of the runtime")        \
+	X(RUNTIME_SINGLE_FILE, "runtime.single_file", NULL, KIND_FLAG, 0, 0,                     \
+	  "is it in the program's own file?")                                                    \
+	X(RUNTIME_LAYOUT, "runtime.layout", NULL, KIND_TEXT, 0, 0,                               \
+	  "where offsets are from: descriptor or table")                                         \
+	X(RUNTIME_PROVEN, "runtime.proven", NULL, KIND_FLAG, 0, 0,                               \
+	  "was this build of it compared with other tools?")                                     \
+	X(RUNTIME_PROVEN_VERSIONS, "runtime.proven_versions", NULL, KIND_TEXT, 0, 0,             \
+	  "versions that were")                                                                  \
+	X(RUNTIME_GC, "runtime.gc", NULL, KIND_TEXT, 0, 0, "server or workstation")              \
+	X(RUNTIME_STANDALONE, "runtime.standalone_gc", NULL, KIND_TEXT, 0, 0,                    \
+	  "file of the GC that was loaded instead")                                              \
+	X(RUNTIME_HEAPS, "runtime.heaps", NULL, KIND_NUMBER, 0, 0, "logical heaps")              \
+	X(RUNTIME_REGIONS, "runtime.regions", NULL, KIND_FLAG, 0, 0,                             \
+	  "has the heap regions, not segments?")                                                 \
+	X(RUNTIME_COLLECTING, "runtime.gc_in_progress", NULL, KIND_FLAG, 0, 0,                   \
+	  "was a garbage collection moving objects?")                                            \
+	X(RUNTIME_WALKABLE, "walkable", NULL, KIND_FLAG, 0, 0, "can the heap be walked?")        \
+	X(RUNTIME_OBJECTS, "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has")        \
+	X(RUNTIME_BYTES, "bytes", NULL, KIND_BYTES, 0, 0, "their bytes")                         \
+	X(RUNTIME_TYPES, "types", NULL, KIND_NUMBER, 0, 0, "how many types they have")           \
+	X(RUNTIME_FREE_COUNT, .kind = KIND_NUMBER) /**< text only, as the next */                \
+	X(RUNTIME_FREE_SIZE, .kind = KIND_BYTES)                                                 \
+	X(RUNTIME_LAYOUT_TEXT, .kind = KIND_TEXT)
 
-static const struct column runtime_columns[RUNTIME_COLUMNS] = {
-	[RUNTIME_VERSION] = { "runtime.version", NULL, KIND_TEXT, 0, LOOK_WHOLE,
-			      "version of .NET" },
-	[RUNTIME_BUILD_ID] = { "runtime.build_id", NULL, KIND_TEXT, 0, 0,
-			       "build-id of libcoreclr.so" },
-	[RUNTIME_PATH] = { "runtime.path", NULL, KIND_TEXT, 0, 0, "the file of the runtime" },
-	[RUNTIME_SINGLE_FILE] = { "runtime.single_file", NULL, KIND_FLAG, 0, 0,
-				  "is it in the program's own file?" },
-	[RUNTIME_LAYOUT] = { "runtime.layout", NULL, KIND_TEXT, 0, 0,
-			     "where offsets are from: descriptor or table" },
-	[RUNTIME_PROVEN] = { "runtime.proven", NULL, KIND_FLAG, 0, 0,
-			     "was this build of it compared with other tools?" },
-	[RUNTIME_PROVEN_VERSIONS] = { "runtime.proven_versions", NULL, KIND_TEXT, 0, 0,
-				      "versions that were" },
-	[RUNTIME_GC] = { "runtime.gc", NULL, KIND_TEXT, 0, 0, "server or workstation" },
-	[RUNTIME_STANDALONE] = { "runtime.standalone_gc", NULL, KIND_TEXT, 0, 0,
-				 "file of the GC that was loaded instead" },
-	[RUNTIME_HEAPS] = { "runtime.heaps", NULL, KIND_NUMBER, 0, 0, "logical heaps" },
-	[RUNTIME_REGIONS] = { "runtime.regions", NULL, KIND_FLAG, 0, 0,
-			      "has the heap regions, not segments?" },
-	[RUNTIME_COLLECTING] = { "runtime.gc_in_progress", NULL, KIND_FLAG, 0, 0,
-				 "was a garbage collection moving objects?" },
-	[RUNTIME_WALKABLE] = { "walkable", NULL, KIND_FLAG, 0, 0, "can the heap be walked?" },
-	[RUNTIME_OBJECTS] = { "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has" },
-	[RUNTIME_BYTES] = { "bytes", NULL, KIND_BYTES, 0, 0, "their bytes" },
-	[RUNTIME_TYPES] = { "types", NULL, KIND_NUMBER, 0, 0, "how many types they have" },
-	[RUNTIME_FREE_COUNT] = { .kind = KIND_NUMBER },
-	[RUNTIME_FREE_SIZE] = { .kind = KIND_BYTES },
-	[RUNTIME_LAYOUT_TEXT] = { .kind = KIND_TEXT },
-};
+COLUMNS(runtime, RUNTIME_COLUMNS, RUNTIME_LIST);
 
 static void runtime_lines(struct out *out, const struct cell *cells)
 {
@@ -335,23 +286,15 @@ static void write_root_count(struct call *call)
 	}
 }
 
-enum examined_column {
-	EXAMINED_FREE_COUNT,
-	EXAMINED_FREE_SIZE,
-	EXAMINED_ROOTS,
-	EXAMINED_REFERENCES,
-	EXAMINED_HEAP, /**< text only */
-	EXAMINED_COLUMNS
-};
+#define EXAMINED_LIST(X)                                                                   \
+	X(EXAMINED_FREE_COUNT, "free.count", NULL, KIND_NUMBER, 0, 0, "Free blocks")       \
+	X(EXAMINED_FREE_SIZE, "free.size", NULL, KIND_BYTES, 0, 0, "their bytes")          \
+	X(EXAMINED_ROOTS, "examined.roots", NULL, KIND_FLAG, 0, 0, "were the roots read?") \
+	X(EXAMINED_REFERENCES, "examined.references", NULL, KIND_FLAG, 0, 0,               \
+	  "were the references read?")                                                     \
+	X(EXAMINED_HEAP, .kind = KIND_FLAG) /**< text only */
 
-static const struct column examined_columns[EXAMINED_COLUMNS] = {
-	[EXAMINED_FREE_COUNT] = { "free.count", NULL, KIND_NUMBER, 0, 0, "Free blocks" },
-	[EXAMINED_FREE_SIZE] = { "free.size", NULL, KIND_BYTES, 0, 0, "their bytes" },
-	[EXAMINED_ROOTS] = { "examined.roots", NULL, KIND_FLAG, 0, 0, "were the roots read?" },
-	[EXAMINED_REFERENCES] = { "examined.references", NULL, KIND_FLAG, 0, 0,
-				  "were the references read?" },
-	[EXAMINED_HEAP] = { .kind = KIND_FLAG },
-};
+COLUMNS(examined, EXAMINED_COLUMNS, EXAMINED_LIST);
 
 /* Where findings may still come from. */
 static void examined_layout(struct out *out, const struct cell *cells)
@@ -377,20 +320,13 @@ static void write_examined(struct call *call, const struct heap_totals *totals)
 	answer_record(&call->answer, &schema, cells);
 }
 
-enum target_finding_column {
-	TARGET_FINDING_KIND,
-	TARGET_FINDING_DETAIL,
-	TARGET_FINDING_ADVICE,
-	TARGET_FINDING_LABEL, /**< text only */
-	TARGET_FINDING_COLUMNS
-};
+#define TARGET_FINDING_LIST(X)                                                                 \
+	X(TARGET_FINDING_KIND, "kind", NULL, KIND_TEXT, 0, 0, "what it is, in a word")         \
+	X(TARGET_FINDING_DETAIL, "detail", NULL, KIND_TEXT, 0, 0, "what it is, as a sentence") \
+	X(TARGET_FINDING_ADVICE, "advice", NULL, KIND_TEXT, 0, 0, "what can be done")          \
+	X(TARGET_FINDING_LABEL, .kind = KIND_TEXT) /**< text only */
 
-static const struct column finding_columns[TARGET_FINDING_COLUMNS] = {
-	[TARGET_FINDING_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "what it is, in a word" },
-	[TARGET_FINDING_DETAIL] = { "detail", NULL, KIND_TEXT, 0, 0, "what it is, as a sentence" },
-	[TARGET_FINDING_ADVICE] = { "advice", NULL, KIND_TEXT, 0, 0, "what can be done" },
-	[TARGET_FINDING_LABEL] = { .kind = KIND_TEXT },
-};
+COLUMNS(finding, TARGET_FINDING_COLUMNS, TARGET_FINDING_LIST);
 
 static void target_finding_layout(struct out *out, const struct cell *cells)
 {
@@ -456,18 +392,12 @@ enum hd_status write_target_info(struct call *call, const struct heap_totals *to
 	return HD_OK;
 }
 
-enum layout_column {
-	LAYOUT_NAME,
-	LAYOUT_OFFSET,
-	LAYOUT_ORIGIN,
-	LAYOUT_COLUMNS
-};
+#define LAYOUT_LIST(X)                                                                    \
+	X(LAYOUT_NAME, "name", NULL, KIND_TEXT, 0, 0, "structure and field")              \
+	X(LAYOUT_OFFSET, "offset", NULL, KIND_NUMBER, 0, 0, "the offset, if it is known") \
+	X(LAYOUT_ORIGIN, "origin", NULL, KIND_TEXT, 0, 0, "where that is from")
 
-static const struct column layout_columns[LAYOUT_COLUMNS] = {
-	[LAYOUT_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "structure and field" },
-	[LAYOUT_OFFSET] = { "offset", NULL, KIND_NUMBER, 0, 0, "the offset, if it is known" },
-	[LAYOUT_ORIGIN] = { "origin", NULL, KIND_TEXT, 0, 0, "where that is from" },
-};
+COLUMNS(layout, LAYOUT_COLUMNS, LAYOUT_LIST);
 
 static void layout_layout(struct out *out, const struct cell *cells)
 {

@@ -10,14 +10,10 @@
 #include "command/table.h"
 #include "util/alloc.h"
 
-enum {
-	OPT_LIMIT
-};
+#define SQL_OPTIONS(X) \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "list at most N rows (0 = all)", NULL)
 
-static const struct option sql_options[] = {
-	[OPT_LIMIT] = { "limit", VALUE_NUMBER, "N", "list at most N rows (0 = all)", NULL },
-	{ NULL, VALUE_NONE, NULL, NULL, NULL },
-};
+OPTIONS(sql, SQL_OPTIONS);
 
 /* So many rows are looked at for the widths of a table of text; a column is not wider than WIDTH_MAX. */
 #define ROWS_MEASURED 200u

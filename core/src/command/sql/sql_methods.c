@@ -7,37 +7,24 @@
 #include "util/alloc.h"
 #include "util/text.h"
 
-enum methods_column {
-	METHODS_DESC,
-	METHODS_NAME,
-	METHODS_TYPE,
-	METHODS_MT,
-	METHODS_TOKEN,
-	METHODS_MODULE,
-	METHODS_CODE,
-	METHODS_SIZE,
-	METHODS_KIND,
-	METHODS_CURRENT,
-	METHODS_COLUMNS
-};
+#define METHODS_LIST(X)                                                                      \
+	X(METHODS_DESC, "method_desc", NULL, KIND_ADDRESS, 0, 0, "the MethodDesc")           \
+	X(METHODS_NAME, "name", NULL, KIND_TEXT, 0, 0, "name of the method, with arguments") \
+	X(METHODS_TYPE, "type", NULL, KIND_TEXT, 0, 0, "name of its type")                   \
+	X(METHODS_MT, "mt", NULL, KIND_ADDRESS, 0, 0,                                        \
+	  "MethodTable of its type; NULL: a stub or dynamic method without one")             \
+	X(METHODS_TOKEN, "token", NULL, KIND_ADDRESS, 0, 0,                                  \
+	  "its metadata token; 0: a dynamic method")                                         \
+	X(METHODS_MODULE, "module", NULL, KIND_ADDRESS, 0, 0,                                \
+	  "address of the runtime's Module; NULL: none")                                     \
+	X(METHODS_CODE, "code", NULL, KIND_ADDRESS, 0, 0, "where the code begins")           \
+	X(METHODS_SIZE, "size", NULL, KIND_BYTES, 0, 0,                                      \
+	  "bytes of it, handlers included; NULL: not known")                                 \
+	X(METHODS_KIND, "kind", NULL, KIND_TEXT, 0, 0, "JIT or ReadyToRun")                  \
+	X(METHODS_CURRENT, "is_current", NULL, KIND_FLAG, 0, 0,                              \
+	  "does a call of the method run it?  NULL: not known")
 
-static const struct column methods_columns[METHODS_COLUMNS] = {
-	[METHODS_DESC] = { "method_desc", NULL, KIND_ADDRESS, 0, 0, "the MethodDesc" },
-	[METHODS_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "name of the method, with arguments" },
-	[METHODS_TYPE] = { "type", NULL, KIND_TEXT, 0, 0, "name of its type" },
-	[METHODS_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0,
-			 "MethodTable of its type; NULL: a stub or dynamic method without one" },
-	[METHODS_TOKEN] = { "token", NULL, KIND_ADDRESS, 0, 0,
-			    "its metadata token; 0: a dynamic method" },
-	[METHODS_MODULE] = { "module", NULL, KIND_ADDRESS, 0, 0,
-			     "address of the runtime's Module; NULL: none" },
-	[METHODS_CODE] = { "code", NULL, KIND_ADDRESS, 0, 0, "where the code begins" },
-	[METHODS_SIZE] = { "size", NULL, KIND_BYTES, 0, 0,
-			   "bytes of it, handlers included; NULL: not known" },
-	[METHODS_KIND] = { "kind", NULL, KIND_TEXT, 0, 0, "JIT or ReadyToRun" },
-	[METHODS_CURRENT] = { "is_current", NULL, KIND_FLAG, 0, 0,
-			      "does a call of the method run it?  NULL: not known" },
-};
+COLUMNS(methods, METHODS_COLUMNS, METHODS_LIST);
 
 struct methods {
 	struct heap *heap;

@@ -5,44 +5,28 @@
 #include "heap/heap.h"
 #include "util/alloc.h"
 
-enum modules_column {
-	MODULES_ADDRESS,
-	MODULES_NAME,
-	MODULES_PATH,
-	MODULES_IMAGE,
-	MODULES_DYNAMIC,
-	MODULES_METADATA,
-	MODULES_ASSEMBLY,
-	MODULES_SIZE,
-	MODULES_COLLECTIBLE,
-	MODULES_COMPILED,
-	MODULES_VERSION,
-	MODULES_MVID,
-	MODULES_COLUMNS
-};
+#define MODULES_LIST(X)                                                                            \
+	X(MODULES_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "address of the runtime's Module") \
+	X(MODULES_NAME, "name", NULL, KIND_TEXT, 0, 0, "name of its assembly; NULL: not known")    \
+	X(MODULES_PATH, "path", NULL, KIND_TEXT, 0, 0, "its file; empty: it has none")             \
+	X(MODULES_IMAGE, "image", NULL, KIND_ADDRESS, 0, 0,                                        \
+	  "where its image begins; 0: it has none")                                                \
+	X(MODULES_DYNAMIC, "dynamic", NULL, KIND_FLAG, 0, 0, "was it made by Reflection.Emit?")    \
+	X(MODULES_METADATA, "metadata", NULL, KIND_TEXT, 0, 0,                                     \
+	  "where its names come from: memory, file, or NULL: nowhere")                             \
+	X(MODULES_ASSEMBLY, "assembly", NULL, KIND_ADDRESS, 0, 0,                                  \
+	  "address of the runtime's Assembly; NULL: not known")                                    \
+	X(MODULES_SIZE, "size", NULL, KIND_BYTES, 0, 0,                                            \
+	  "bytes of its image, as it was loaded; NULL: none, or not known")                        \
+	X(MODULES_COLLECTIBLE, "collectible", NULL, KIND_FLAG, 0, 0,                               \
+	  "can it be unloaded?  NULL: not known")                                                  \
+	X(MODULES_COMPILED, "ready_to_run", NULL, KIND_FLAG, 0, 0,                                 \
+	  "has its image code of ReadyToRun?  NULL: not known")                                    \
+	X(MODULES_VERSION, "version", NULL, KIND_TEXT, 0, 0,                                       \
+	  "version of its assembly; NULL: not known")                                              \
+	X(MODULES_MVID, "mvid", NULL, KIND_TEXT, 0, 0, "module version id; NULL: not known")
 
-static const struct column modules_columns[MODULES_COLUMNS] = {
-	[MODULES_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
-			      "address of the runtime's Module" },
-	[MODULES_NAME] = { "name", NULL, KIND_TEXT, 0, 0, "name of its assembly; NULL: not known" },
-	[MODULES_PATH] = { "path", NULL, KIND_TEXT, 0, 0, "its file; empty: it has none" },
-	[MODULES_IMAGE] = { "image", NULL, KIND_ADDRESS, 0, 0,
-			    "where its image begins; 0: it has none" },
-	[MODULES_DYNAMIC] = { "dynamic", NULL, KIND_FLAG, 0, 0, "was it made by Reflection.Emit?" },
-	[MODULES_METADATA] = { "metadata", NULL, KIND_TEXT, 0, 0,
-			       "where its names come from: memory, file, or NULL: nowhere" },
-	[MODULES_ASSEMBLY] = { "assembly", NULL, KIND_ADDRESS, 0, 0,
-			       "address of the runtime's Assembly; NULL: not known" },
-	[MODULES_SIZE] = { "size", NULL, KIND_BYTES, 0, 0,
-			   "bytes of its image, as it was loaded; NULL: none, or not known" },
-	[MODULES_COLLECTIBLE] = { "collectible", NULL, KIND_FLAG, 0, 0,
-				  "can it be unloaded?  NULL: not known" },
-	[MODULES_COMPILED] = { "ready_to_run", NULL, KIND_FLAG, 0, 0,
-			       "has its image code of ReadyToRun?  NULL: not known" },
-	[MODULES_VERSION] = { "version", NULL, KIND_TEXT, 0, 0,
-			      "version of its assembly; NULL: not known" },
-	[MODULES_MVID] = { "mvid", NULL, KIND_TEXT, 0, 0, "module version id; NULL: not known" },
-};
+COLUMNS(modules, MODULES_COLUMNS, MODULES_LIST);
 
 struct modules {
 	struct module *const *rows;

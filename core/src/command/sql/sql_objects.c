@@ -8,78 +8,48 @@
 #include "util/alloc.h"
 #include "util/bitmap.h"
 
-enum objects_column {
-	OBJECTS_ADDRESS,
-	OBJECTS_MT,
-	OBJECTS_TYPE,
-	OBJECTS_SIZE,
-	OBJECTS_GENERATION,
-	OBJECTS_SEGMENT,
-	OBJECTS_FREE,
-	OBJECTS_LIVE,
-	OBJECTS_RETAINED,
-	OBJECTS_DOMAIN,
-	OBJECTS_COLUMNS
-};
+#define OBJECTS_LIST(X)                                                                         \
+	X(OBJECTS_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0,                                 \
+	  "where it begins; its id in a dump file")                                             \
+	X(OBJECTS_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable, or id, of its type")        \
+	X(OBJECTS_TYPE, "type", NULL, KIND_TYPE, 0, 0, "name of its type")                      \
+	X(OBJECTS_SIZE, "size", NULL, KIND_BYTES, 0, 0, "its own bytes")                        \
+	X(OBJECTS_GENERATION, "generation", NULL, KIND_TEXT, 0, 0,                              \
+	  "0, 1, 2, loh, poh or nongc; NULL where a dump file tells none")                      \
+	X(OBJECTS_SEGMENT, "segment", NULL, KIND_ADDRESS, 0, 0,                                 \
+	  "address of its segment; NULL in a dump file")                                        \
+	X(OBJECTS_FREE, "free", NULL, KIND_FLAG, 0, 0, "is it a Free block?")                   \
+	X(OBJECTS_LIVE, "live", NULL, KIND_FLAG, 0, 0,                                          \
+	  "does a strong root reach it?  Not in SELECT *: it takes a pass over all references") \
+	X(OBJECTS_RETAINED, "retained", NULL, KIND_BYTES, 0, 0,                                 \
+	  "bytes that it retains; NULL before a command such as dominators; not in SELECT *")   \
+	X(OBJECTS_DOMAIN, "domain", NULL, KIND_TEXT, 0, 0,                                      \
+	  "AppDomain of its type in a text log; else NULL")
 
-static const struct column objects_columns[OBJECTS_COLUMNS] = {
-	[OBJECTS_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
-			      "where it begins; its id in a dump file" },
-	[OBJECTS_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable, or id, of its type" },
-	[OBJECTS_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
-	[OBJECTS_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "its own bytes" },
-	[OBJECTS_GENERATION] = { "generation", NULL, KIND_TEXT, 0, 0,
-				 "0, 1, 2, loh, poh or nongc; NULL where a dump file tells none" },
-	[OBJECTS_SEGMENT] = { "segment", NULL, KIND_ADDRESS, 0, 0,
-			      "address of its segment; NULL in a dump file" },
-	[OBJECTS_FREE] = { "free", NULL, KIND_FLAG, 0, 0, "is it a Free block?" },
-	[OBJECTS_LIVE] = { "live", NULL, KIND_FLAG, 0, 0,
-			   "does a strong root reach it?  Not in SELECT *: it takes a pass over all references" },
-	[OBJECTS_RETAINED] = { "retained", NULL, KIND_BYTES, 0, 0,
-			       "bytes that it retains; NULL before a command such as dominators; not in SELECT *" },
-	[OBJECTS_DOMAIN] = { "domain", NULL, KIND_TEXT, 0, 0,
-			     "AppDomain of its type in a text log; else NULL" },
-};
+COLUMNS(objects, OBJECTS_COLUMNS, OBJECTS_LIST);
 
-enum strings_column {
-	STRINGS_ADDRESS,
-	STRINGS_VALUE,
-	STRINGS_LENGTH,
-	STRINGS_SIZE,
-	STRINGS_GENERATION,
-	STRINGS_COLUMNS
-};
+#define STRINGS_LIST(X)                                                            \
+	X(STRINGS_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "where it begins") \
+	X(STRINGS_VALUE, "value", NULL, KIND_TEXT, 0, 0,                           \
+	  "its text, up to 1,048,576 characters; NULL in a dump file")             \
+	X(STRINGS_LENGTH, "length", NULL, KIND_NUMBER, 0, 0,                       \
+	  "its UTF-16 units; NULL in a dump file")                                 \
+	X(STRINGS_SIZE, "size", NULL, KIND_BYTES, 0, 0, "its own bytes")           \
+	X(STRINGS_GENERATION, "generation", NULL, KIND_TEXT, 0, 0, "as in objects")
 
-static const struct column strings_columns[STRINGS_COLUMNS] = {
-	[STRINGS_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0, "where it begins" },
-	[STRINGS_VALUE] = { "value", NULL, KIND_TEXT, 0, 0,
-			    "its text, up to 1,048,576 characters; NULL in a dump file" },
-	[STRINGS_LENGTH] = { "length", NULL, KIND_NUMBER, 0, 0,
-			     "its UTF-16 units; NULL in a dump file" },
-	[STRINGS_SIZE] = { "size", NULL, KIND_BYTES, 0, 0, "its own bytes" },
-	[STRINGS_GENERATION] = { "generation", NULL, KIND_TEXT, 0, 0, "as in objects" },
-};
+COLUMNS(strings, STRINGS_COLUMNS, STRINGS_LIST);
 
-enum exceptions_column {
-	EXCEPTIONS_ADDRESS,
-	EXCEPTIONS_MT,
-	EXCEPTIONS_TYPE,
-	EXCEPTIONS_MESSAGE,
-	EXCEPTIONS_HRESULT,
-	EXCEPTIONS_INNER,
-	EXCEPTIONS_COLUMNS
-};
+#define EXCEPTIONS_LIST(X)                                                            \
+	X(EXCEPTIONS_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "where it begins") \
+	X(EXCEPTIONS_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of its type")   \
+	X(EXCEPTIONS_TYPE, "type", NULL, KIND_TYPE, 0, 0, "name of its type")         \
+	X(EXCEPTIONS_MESSAGE, "message", NULL, KIND_TEXT, 0, 0,                       \
+	  "what it says; NULL: null, or not readable")                                \
+	X(EXCEPTIONS_HRESULT, "hresult", NULL, KIND_SIGNED, 0, 0, "its HResult")      \
+	X(EXCEPTIONS_INNER, "inner", NULL, KIND_ADDRESS, 0, 0,                        \
+	  "its inner exception; 0: it has none")
 
-static const struct column exceptions_columns[EXCEPTIONS_COLUMNS] = {
-	[EXCEPTIONS_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0, "where it begins" },
-	[EXCEPTIONS_MT] = { "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of its type" },
-	[EXCEPTIONS_TYPE] = { "type", NULL, KIND_TYPE, 0, 0, "name of its type" },
-	[EXCEPTIONS_MESSAGE] = { "message", NULL, KIND_TEXT, 0, 0,
-				 "what it says; NULL: null, or not readable" },
-	[EXCEPTIONS_HRESULT] = { "hresult", NULL, KIND_SIGNED, 0, 0, "its HResult" },
-	[EXCEPTIONS_INNER] = { "inner", NULL, KIND_ADDRESS, 0, 0,
-			       "its inner exception; 0: it has none" },
-};
+COLUMNS(exceptions, EXCEPTIONS_COLUMNS, EXCEPTIONS_LIST);
 
 /* A cursor of each of the three. */
 struct object_rows {

@@ -5,19 +5,13 @@
 #include "snapshot/places.h"
 #include "util/alloc.h"
 
-enum refs_column {
-	REFS_FROM,
-	REFS_TO,
-	REFS_FIELD,
-	REFS_COLUMNS
-};
+#define REFS_LIST(X)                                                               \
+	X(REFS_FROM, "from", NULL, KIND_ADDRESS, 0, 0, "the object that refers")   \
+	X(REFS_TO, "to", NULL, KIND_ADDRESS, 0, 0, "the object that it refers to") \
+	X(REFS_FIELD, "field", NULL, KIND_TEXT, 0, 0,                              \
+	  "where: .field, [3], .items[2].key; NULL in a dump file")
 
-static const struct column refs_columns[REFS_COLUMNS] = {
-	[REFS_FROM] = { "from", NULL, KIND_ADDRESS, 0, 0, "the object that refers" },
-	[REFS_TO] = { "to", NULL, KIND_ADDRESS, 0, 0, "the object that it refers to" },
-	[REFS_FIELD] = { "field", NULL, KIND_TEXT, 0, 0,
-			 "where: .field, [3], .items[2].key; NULL in a dump file" },
-};
+COLUMNS(refs, REFS_COLUMNS, REFS_LIST);
 
 struct refs {
 	struct sql_source *source;
