@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/** What name_difference() answers when a name is something else. */
+/** name_difference() answers this when a name is something else. */
 #define NAME_DIFFERS 3u
 
 /**

@@ -210,7 +210,7 @@
 	X(CACHE_ENTRY, "Microsoft.Extensions.Caching.Memory.CacheEntry", CACHING, 7, 0)            \
 	X(LOGGER_SCOPE, "Microsoft.Extensions.Logging.LoggerFactoryScopeProvider+Scope", LOGGING,  \
 	  8, 0)                                                                                    \
-	/* What piles up */                                                                        \
+	/* Objects that pile up */                                                                 \
 	X(DATA_ROW, "System.Data.DataRow", DATA, 8, 0)                                             \
 	X(DB_CONNECTION, "System.Data.Common.DbConnection", DATA, 8, 0)                            \
 	X(REGEX, "System.Text.RegularExpressions.Regex", REGEX, 8, 0)                              \
@@ -484,7 +484,7 @@
 	X(CACHE_ENTRY_VALUE, CACHE_ENTRY, "_value", 7, 0)                                         \
 	X(CACHE_ENTRY_EXPIRES, CACHE_ENTRY, "_absoluteExpirationTicks", 7, 0)                     \
 	X(CACHE_ENTRY_SLIDING, CACHE_ENTRY, "_slidingExpiration._ticks", 7, 0)                    \
-	/* What piles up */                                                                       \
+	/* Objects that pile up */                                                                \
 	X(FILE_WATCHER_DISPOSED, FILE_WATCHER, "_disposed", 8, 0)                                 \
 	X(MEMORY_OBJECT, MEMORY, "_object", 8, 0)                                                 \
 	X(MEMORY_BEGIN, MEMORY, "_index", 8, 0)                                                   \

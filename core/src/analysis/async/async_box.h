@@ -16,7 +16,10 @@ struct async_box {
 	uint64_t fields;            /**< address of its first field */
 	int32_t state; /**< ASYNC_RUNS, ASYNC_DONE, or the number of an await, from 0 */
 	bool has_state;
-	/** What it awaits: a task, a source of a ValueTask, a custom awaiter; 0: nothing, or not known. */
+	/**
+	 * The object that it awaits: a task, a source of a ValueTask, a custom awaiter; 0: nothing,
+	 * or not known.
+	 */
 	uint64_t awaited;
 };
 

@@ -81,7 +81,10 @@ static enum hd_status add_box(struct graph_walk *walk, const struct object *obje
 	/* Debug builds have the state machine in an object of its own. */
 	bool is_inside =
 		box.fields >= object->address && box.fields - object->address < object->size;
-	/* What it awaits is found later, when all boxes are known; until then object has it. */
+	/*
+	 * The awaited object is looked up later, when all boxes are known; until then object has
+	 * it.
+	 */
 	graph->rows[graph->rows_count++] = (struct async_node){
 		.address = object->address,
 		.type = object->type,
@@ -255,7 +258,7 @@ static int compare_nodes(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* What of the methods that the runtime suspends the target does not tell. */
+/* Tell what the target lacks of the methods that the runtime suspends. */
 static void tell_losses(const struct async_graph *graph)
 {
 	struct findings *findings = clr_findings(graph->heap->clr);
@@ -279,7 +282,7 @@ void async_graph_sort(struct async_graph *graph)
 	if (graph->rows_count)
 		qsort(graph->rows, graph->rows_count, sizeof(*graph->rows), compare_nodes);
 }
-/* What objects are told by; async_types.c has the names of all kinds. */
+/* Objects are recognised by these types; async_types.c has the names of all kinds. */
 static const enum net_type looked_for[] = {
 	NET_TASK,      NET_TASK_OF,        NET_BUILDER_BOX,  NET_LIST,           NET_DELAY,
 	NET_WHEN_ALL,  NET_WHEN_ALL_OF,    NET_WHEN_ANY_TWO, NET_WHEN_ANY,       NET_WAIT_ONE,

@@ -10,7 +10,10 @@
 
 struct job;
 
-/** What a method waits for that is not another async method, or what is between the two. */
+/**
+ * The kind of thing that a method waits for if it is not another async method, or of the thing
+ * between the two.
+ */
 enum async_wait {
 	AWAIT_NOTHING,  /**< another async method directly */
 	AWAIT_SOURCE,   /**< a TaskCompletionSource */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known only from the other side: a semaphore has a list of its waiters, a waiter no semaphore. */
+/*
+ * Finds links that are known only from the other side: a semaphore has a list of its waiters, a
+ * waiter has no semaphore.
+ */
 #ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_LINKS_H
 #define HEAPDUMP_SRC_ANALYSIS_ASYNC_LINKS_H
 
 #include "framework/member.h"
 
-/** What the object at the other end is. */
+/** The kind of the object at the other end. */
 enum async_link_kind {
 	LINK_SEMAPHORE, /**< the SemaphoreSlim that has the TaskNode in its list */
 	LINK_READ,      /**< the channel that has the operation among those that read */

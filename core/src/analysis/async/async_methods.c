@@ -7,7 +7,7 @@
 #include "util/alloc.h"
 #include "util/text.h"
 
-/* What a method is called whose page the target lacks. */
+/* A method gets this name if the target lacks its page. */
 #define UNKNOWN "<unknown async method>"
 
 void async_methods_deinit(struct async_methods *methods)

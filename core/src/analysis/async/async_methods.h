@@ -6,7 +6,7 @@
 #include "analysis/graph/hash_index.h"
 #include "clr/types/type.h"
 
-/** What makes two nodes nodes of the same method. */
+/** Two nodes with equal keys belong to the same method. */
 struct async_method_key {
 	const struct type *machine; /**< type of the state machine; NULL: the runtime suspends it */
 	uint64_t method_desc;       /**< of a method that the runtime suspends; 0: not known */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an async method is called, and whose method it is. */
+/* Finds the name of an async method, and who declares it. */
 #include <string.h>
 
 #include "analysis/async/async_graph.h"
@@ -118,7 +118,7 @@ uint64_t async_node_context(struct async_graph *graph, const struct async_node *
 	uint64_t context = saved_context(graph, &object);
 	struct suspended head;
 	struct member first = fact_at(graph->members, node->task, FACT_TASK_STATE_OBJECT);
-	/* What a method awaits itself goes on in the context of the head. */
+	/* A method that the head awaits goes on in the context of the head. */
 	if (context || first.state != MEMBER_READ ||
 	    !member_object(graph->members, first.bits, &object) ||
 	    !suspended_read(graph->heap, &object, &head) || !head.is_head ||

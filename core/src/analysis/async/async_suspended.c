@@ -45,7 +45,7 @@ static bool read_suspended(struct async_graph *graph, uint64_t address, struct s
 	       suspended_read(graph->heap, &object, ret);
 }
 
-/* What the head of a call says that is awaited; 0: it does not know. */
+/* The object that the call awaits, as its head has it; 0: the head does not know. */
 static uint64_t awaited_of_head(struct async_graph *graph, const struct object *head)
 {
 	static const enum fact fields[] = { FACT_TASK_HEAD_TASK, FACT_SOURCE_HEAD_SOURCE };

@@ -34,7 +34,10 @@ static void put_elements(struct task_way *way, const struct object *list)
 		put_ahead(way, array_reference(graph->heap, &array, i));
 }
 
-/* What an object that is not a task leads to (TaskContinuation.cs): its task, or what its delegate is of. */
+/*
+ * Follow an object that is not a task (TaskContinuation.cs): to its task, or to the target of its
+ * delegate.
+ */
 static void put_continuation(struct task_way *way, const struct object *object)
 {
 	static const enum fact paths[] = { FACT_CONTINUATION_TASK, FACT_CONTINUATION_TARGET,

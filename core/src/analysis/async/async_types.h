@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an object is to async methods, by the type of the framework. */
+/* Sorts objects by the framework's types: which part does each play for async methods? */
 #ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_TYPES_H
 #define HEAPDUMP_SRC_ANALYSIS_ASYNC_TYPES_H
 
@@ -44,7 +44,10 @@ struct async_types {
 	struct type_kinds sources; /**< are they sources of ValueTasks? */
 };
 
-/** What objects of @p type are; ASYNC_OTHER also when memory is exhausted, which sets @p failed. */
+/**
+ * The kind of the objects of @p type; ASYNC_OTHER also when memory is exhausted, which sets @p
+ * failed.
+ */
 enum async_type async_type_of(struct async_types *types, struct clr *clr, const struct type *type,
 			      bool *failed);
 /** Is it an IValueTaskSource?  false also when memory is exhausted, which sets @p failed. */

@@ -48,7 +48,7 @@ static enum async_type awaited_type_of(struct async_graph *graph, const struct t
 	return async_type_of(&graph->types, graph->heap->clr, type, &graph->failed);
 }
 
-/* What a field of @p object refers to; 0: null, or not known. */
+/* The object that a field of @p object refers to; 0: null, or not known. */
 static uint64_t follow_field(struct async_graph *graph, const struct object *object, enum fact path)
 {
 	struct member member = fact_of(graph->members, object, path);
@@ -68,7 +68,7 @@ static enum async_wait wait_for_channel(const struct async_link *link, enum asyn
 	return kind == ASYNC_CHANNEL_WRITE ? AWAIT_WRITE : AWAIT_SOURCE_OF_VALUE;
 }
 
-/* What is no task is awaited by a ValueTask of which it is the source, or by an awaiter of its own. */
+/* A ValueTask awaits its source, or an awaiter of its own waits: the object is not a task. */
 static enum async_wait wait_for_other(struct async_graph *graph, const struct object *object)
 {
 	return async_type_is_source(&graph->types, graph->heap->clr, object->type, &graph->failed)
@@ -234,7 +234,7 @@ static void append_delay(struct text *text, struct async_graph *graph, const str
 		text_printf(text, "of %" PRIu64 " ms", due.bits & UINT32_MAX);
 }
 
-/* What the framework does not know has a class of its own. */
+/* Write the object's own class: the framework does not know it. */
 static void append_class(struct text *text, struct async_graph *graph, const struct type *type)
 {
 	size_t size;

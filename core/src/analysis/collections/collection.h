@@ -54,7 +54,7 @@ struct collection {
 	uint64_t unknown; /**< COLLECTION_INNER_UNKNOWN: the address of the object inside it */
 };
 
-/** What an object is. */
+/** The result of looking at an object. */
 enum collection_state {
 	COLLECTION_KNOWN,
 	COLLECTION_NONE, /**< its class, and its base classes, are not collections that are known */
@@ -77,7 +77,7 @@ enum collection_state collection_open(struct heap *heap, struct members *members
 /** "ConcurrentDictionary", the class of the framework without its namespace. */
 const char *collection_class(const struct collection *collection);
 
-/** What a collection says about itself, and what was found. */
+/** The collection's own count, and what the walk found. */
 struct collection_facts {
 	uint64_t found;    /**< items that were visited, or were to be */
 	uint64_t count;    /**< as the collection says */

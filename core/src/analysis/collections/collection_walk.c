@@ -52,7 +52,7 @@ void walk_add_capacity(struct collection_walk *walk, uint64_t capacity)
 	walk->facts.capacity += capacity;
 }
 
-/* Of a value that is an object: a field in it. */
+/* Go from a value that is an object to a field in it. */
 static bool look_within(struct collection_walk *walk, struct item_value *value)
 {
 	struct holder holder;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the readers of collections share. */
+/* The readers of collections share this. */
 #ifndef HEAPDUMP_SRC_ANALYSIS_COLLECTION_WALK_H
 #define HEAPDUMP_SRC_ANALYSIS_COLLECTION_WALK_H
 

@@ -14,7 +14,7 @@ struct rooted {
 	uint32_t distance; /**< links from it to the target */
 };
 
-/** What keeps an object alive, and which weak roots refer to it. */
+/** The roots that keep an object alive, and the weak roots that refer to it. */
 struct gcroot {
 	struct path_tree tree;
 	/**

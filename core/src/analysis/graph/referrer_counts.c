@@ -55,7 +55,7 @@ static enum hd_status collect_links(struct hd_graph *graph, const uint32_t *node
 				return fail_cancelled(err);
 		}
 	}
-	/* Those of one object come together. */
+	/* The links of one object come together. */
 	if (count > 1 && links->rows_count)
 		qsort(links->rows, links->rows_count, sizeof(*links->rows), compare_direct_links);
 	return HD_OK;

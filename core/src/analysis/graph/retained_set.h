@@ -4,7 +4,7 @@
 
 #include "graph/heap_graph.h"
 
-/** What would be freed if a set of objects went away together. */
+/** The objects that would be freed if a set of objects went away together. */
 struct retained_set {
 	uint64_t alive; /**< objects of the set that a root keeps alive */
 	uint64_t count,

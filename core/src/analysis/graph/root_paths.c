@@ -70,7 +70,7 @@ static enum hd_status add_seeds(const struct hd_graph *graph, uint8_t kind,
 	return HD_OK;
 }
 
-/* What is searched. */
+/* A search from the roots. */
 struct search {
 	const struct hd_graph *graph;
 	struct job *job;

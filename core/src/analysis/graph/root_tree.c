@@ -160,7 +160,7 @@ static enum hd_status lead_on(struct root_tree_maker *maker, uint32_t index, uin
 {
 	struct landing landing = { .branch = index, .node = maker->walking[root].node };
 	if (maker->tree->branches[index].parent == HD_NONE) {
-		/* What a root leads to is the object itself. */
+		/* A root leads to the object itself. */
 		TRY(branch_below(maker, index, type_of_node(maker, landing.node), LINK_NONE,
 				 &landing.branch));
 		if (maker->tree->branches[landing.branch].is_open)

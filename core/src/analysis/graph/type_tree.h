@@ -69,7 +69,7 @@ HD_NODISCARD enum hd_status tree_branch_find(struct type_tree *tree, struct hash
 uint32_t tree_branch_above(const struct type_tree *tree, uint32_t index, uint32_t type,
 			   uint32_t name);
 
-/** What tells the roots of one kind apart: the name, or the method whose variable it is; or NULL. */
+/** The name by which roots of one kind differ, or the method that has the variable; or NULL. */
 const char *tree_root_name(const struct hd_graph *graph, uint32_t root);
 
 #endif

@@ -20,7 +20,7 @@ struct marks {
 	uint64_t **bitmaps; /**< one for each segment of the heap; NULL: it has no young objects */
 };
 
-/** What to find, and what was found. */
+/** Finds crossings: the test to use, and the rows found so far. */
 struct crossing_finder {
 	crossing_test test;
 	bool is_single;      /**< a row for each reference */

@@ -8,7 +8,7 @@
 /* Longer chains of base classes are damage. */
 #define BASES_MAX 256u
 
-/* What is remembered of a type. */
+/* The answer about a type, which is remembered. */
 enum {
 	KIND_NOT_ASKED,
 	KIND_EXCEPTION,

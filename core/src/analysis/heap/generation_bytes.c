@@ -5,7 +5,7 @@
 #include "util/alloc.h"
 #include "util/job.h"
 
-/* What one worker counts, by heap. */
+/* One worker's counts, by heap. */
 struct heapstat_counter {
 	const struct life *dead;
 	struct generation_bytes *heaps;

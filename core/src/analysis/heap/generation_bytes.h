@@ -8,7 +8,7 @@
 /** How many generations are counted separately, by enum generation. */
 #define BYTES_GENERATIONS 6u
 
-/** What is counted for each generation. */
+/** The figures that are counted for each generation. */
 enum bytes_figure {
 	BYTES_SIZE,     /**< from the first object to the end of the last */
 	BYTES_FREE,     /**< of Free blocks */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What walks over a heap met that is not an object. */
+/* Collects the places of a heap that walks could not read as objects. */
 #include "analysis/heap/heap_gaps.h"
 
 #include "clr/clr.h"

@@ -5,7 +5,7 @@
 #include "analysis/heap/object_tally.h"
 #include "analysis/heap/type_chooser.h"
 
-/** What object_pass_next() met. */
+/** The results of object_pass_next(). */
 enum pass_result {
 	PASS_END,
 	PASS_OBJECT, /**< pass->walker.object, in pass->walker.segment */

@@ -46,7 +46,7 @@ struct fragment {
 	const struct type *next_type;
 };
 
-/** What a walk over a range has met.  Zero-initialised, except filter, it has met nothing. */
+/** The counts of a walk over a range.  Zero-initialised, except filter, it has met nothing. */
 struct object_tally {
 	const struct object_filter *filter; /**< borrowed */
 	struct type_counts counts;          /**< counts of the objects that were asked for */

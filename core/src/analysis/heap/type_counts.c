@@ -39,7 +39,7 @@ bool type_counts_merge(struct type_counts *sum, const struct type_counts *other)
 	return true;
 }
 
-/* What one worker counts. */
+/* One worker's counts. */
 struct type_counter {
 	const struct heap_range *range;
 	struct type_counts counts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was found out about types, remembered for each. */
+/* Remembers for each type what was found out about it. */
 #ifndef HEAPDUMP_SRC_ANALYSIS_TYPE_KINDS_H
 #define HEAPDUMP_SRC_ANALYSIS_TYPE_KINDS_H
 
@@ -14,7 +14,9 @@ struct type_kinds {
 	size_t kinds_count;
 };
 
-/** What is remembered of @p type, to be read and written until the next call; NULL: memory is exhausted. */
+/**
+ * The note about @p type, to be read and written until the next call; NULL: memory is exhausted.
+ */
 uint8_t *type_kinds_at(struct type_kinds *kinds, const struct type *type);
 void type_kinds_deinit(struct type_kinds *kinds);
 

@@ -163,7 +163,7 @@ static uint64_t cached_bytes(struct memory *memory, uint64_t piece)
 	return cached;
 }
 
-/* What the arena keeps in its fast lists: its pieces count as in use. */
+/* Count the arena's fast lists: their pieces count as in use. */
 static uint64_t fast_bytes(struct memory *memory, const uint8_t *state, uint64_t pieces)
 {
 	uint64_t bytes = 0;

@@ -15,7 +15,7 @@ struct job;
 #define MALLOC_ARENAS_MAX 4096u
 #define MALLOC_HEAPS_MAX  65536u
 
-/** What a piece of an arena is. */
+/** The state of a piece of an arena. */
 enum malloc_part {
 	MALLOC_USED,
 	MALLOC_FREE,

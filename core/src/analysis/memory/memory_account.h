@@ -39,7 +39,7 @@ struct memory_mapping {
 	uint64_t rss, pss, swap, dirty;
 };
 
-/** What was found of the allocators of native code. */
+/** The allocators of native code, as far as they were found. */
 struct memory_malloc {
 	bool is_found;               /**< glibc's malloc */
 	struct malloc_arena *arenas; /**< of it, the main one first */

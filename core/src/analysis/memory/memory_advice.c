@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What would give memory back, and whether there is evidence for it (doc/memory.md 8). */
+/* Advises how to get memory back, where there is evidence for it (doc/memory.md 8). */
 #include "analysis/memory/memory_advice.h"
 
 #include "util/text.h"

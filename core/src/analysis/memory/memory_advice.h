@@ -15,7 +15,7 @@ enum memory_advice {
 	MEMORY_ADVICES
 };
 
-/** What the advice is made of.  "In memory": of a core, bytes that are not in pages of zeros. */
+/** The advice is made of this.  In a core, "in memory" are bytes that are not in pages of zeros. */
 struct memory_evidence {
 	uint64_t all;           /**< bytes in memory */
 	uint64_t arenas;        /**< how many arenas there are */
@@ -33,7 +33,7 @@ struct memory_evidence {
 	bool is_pressed;    /**< memory is short where the process runs: cgroup_memory.is_tight */
 };
 
-/** What an account tells; is_walked and what follows it stay as they are. */
+/** Fill in what an account tells; is_walked and the members after it stay as they are. */
 void memory_evidence_read(const struct memory_account *account, struct memory_evidence *ret);
 
 /** How many bytes the advice is about; 0: there is not enough evidence to give it. */

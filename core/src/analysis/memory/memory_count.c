@@ -9,7 +9,7 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-/* What a row has of one mapping. */
+/* The share that a row has of one mapping. */
 struct share {
 	uint32_t row;
 	uint64_t resident, swapped;
@@ -37,7 +37,7 @@ static struct share *share_of_row(struct counting *counting, uint32_t row)
 	return share;
 }
 
-/* Those of the pages that lie in [start, end). */
+/* Count the pages that lie in [start, end). */
 static void count_pages(struct counting *counting, uint64_t start, uint64_t end,
 			struct share *share)
 {

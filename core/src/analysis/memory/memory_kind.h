@@ -61,7 +61,7 @@ enum memory_group {
 
 /** The word for it in data: "gen0", "malloc-used". */
 const char *memory_kind_word(enum memory_kind kind);
-/** What a person reads: "generation 0", "malloc, in use". */
+/** The words for a person: "generation 0", "malloc, in use". */
 const char *memory_kind_text(enum memory_kind kind);
 enum memory_group memory_kind_group(enum memory_kind kind);
 /**

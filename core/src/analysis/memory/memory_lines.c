@@ -28,7 +28,7 @@ static int compare_line_names(const void *a, const void *b)
 	return order ? order : (left->place > right->place) - (left->place < right->place);
 }
 
-/* What puts a line in front of others of its kind. */
+/* A line with a larger weight comes before others of its kind. */
 static int64_t line_weight(const struct line_order *order, const struct memory_line *line)
 {
 	int64_t change = line->now - line->before;
@@ -119,7 +119,7 @@ enum hd_status memory_lines_make(const struct memory_account *now,
 	add_line_rows(&lines, now, false, by_owner);
 	if (before)
 		add_line_rows(&lines, before, true, by_owner);
-	/* Of one account with all owners each row is a line. */
+	/* A single account with all owners has one row for each line already. */
 	if (before || !by_owner)
 		merge_lines(&lines);
 	leave_out_empty(&lines);

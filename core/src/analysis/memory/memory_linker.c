@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the dynamic linker has taken before there was a malloc (doc/memory.md 4.1). */
+/*
+ * Claims the memory that the dynamic linker has taken before there was a malloc (doc/memory.md
+ * 4.1).
+ */
 #include <elf.h>
 
 #include "analysis/memory/memory_parts.h"

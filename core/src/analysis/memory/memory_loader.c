@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the runtime has for what it loads and compiles, by context (doc/memory.md 3). */
+/* Claims the runtime's memory for what it loads and compiles, by context (doc/memory.md 3). */
 #include "analysis/memory/memory_parts.h"
 #include "clr/loader/loader_heaps.h"
 #include "util/text.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What malloc has: its arenas, and large pieces that it mapped on their own (doc/memory.md 5). */
+/*
+ * Claims the memory of malloc: its arenas, and large pieces that it mapped on their own
+ * (doc/memory.md 5).
+ */
 #include <elf.h>
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #include "util/alloc.h"
 #include "util/text.h"
 
-/* What follows the data of an image in memory is claimed late: it may have merged with others. */
+/* The memory after the data of an image is claimed late: it may have merged with others. */
 #define BSS_PRIORITY 800u
 
 /* How much of a range that may be zero an outline looks at. */
@@ -98,7 +98,7 @@ enum hd_status memory_read_mappings(struct memory_making *making, struct hd_erro
 		    "the kernel does not tell what of this process is in memory");
 }
 
-/* What is no file of a disk, by its name. */
+/* Does the name show that it is not a file on a disk? */
 static bool is_shared_path(const char *path)
 {
 	return string_begins_with(path, "/dev/shm/") || string_begins_with(path, "/SYSV") ||
@@ -132,7 +132,7 @@ static enum memory_kind kind_of_file(struct memory_making *making, const struct 
 	return is_code || strstr(path, ".so") ? MEMORY_IMAGE_NATIVE : MEMORY_FILE;
 }
 
-/* What an image has in memory after its data: zeros at first, in no file. */
+/* Claim the memory that an image has after its data: zeros at first, in no file. */
 static enum hd_status claim_bss(struct memory_making *making, uint64_t base, uint32_t row,
 				struct hd_error *err)
 {

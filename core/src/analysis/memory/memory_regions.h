@@ -40,7 +40,10 @@ void memory_regions_blame(struct memory_regions *regions);
 /** Room for both texts of a kind. */
 #define MEMORY_REGION_TEXT 96u
 
-/** What a person reads of a region's kind: "native heap: malloc", "[native heap: malloc, reserve]". */
+/**
+ * The kind of a region in words for a person: "native heap: malloc", "[native heap: malloc,
+ * reserve]".
+ */
 const char *memory_region_text(enum memory_kind kind, bool is_blamed, char buf[MEMORY_REGION_TEXT]);
 /** The word for it in data: "malloc-used", "malloc-used-reserve". */
 const char *memory_region_word(enum memory_kind kind, bool is_blamed, char buf[MEMORY_REGION_TEXT]);

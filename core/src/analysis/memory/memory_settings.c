@@ -120,7 +120,7 @@ struct config_reader {
 	bool failed; /* memory was exhausted */
 };
 
-/* What the visitor finds are references to strings. */
+/* The visitor finds references to strings. */
 static bool read_word(struct config_reader *reader, const struct item_value *value,
 		      struct text *text)
 {

@@ -12,7 +12,7 @@ enum memory_setting_source {
 	MEMORY_SET_IN_CONFIG, /**< runtimeconfig.json */
 };
 
-/** What a program was told when it began. */
+/** A setting that a program got when it began. */
 struct memory_setting {
 	const char *name; /**< as its source calls it; not set: as the environment does; static */
 	enum memory_setting_source source;

@@ -14,7 +14,7 @@
 /* A process with more of them is damaged. */
 #define CONTEXTS_MAX ((size_t)1 << 20)
 
-/* What is known of a type, by its index. */
+/* The kind of a type, by its index. */
 enum kind {
 	KIND_UNKNOWN,
 	KIND_OTHER,

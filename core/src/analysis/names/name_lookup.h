@@ -12,7 +12,7 @@ struct named_entity {
 	uint32_t token; /**< 0x02......: a TypeDef; 0x06......: a MethodDef */
 };
 
-/** What was found, in the order of the modules and their metadata. */
+/** The entities that were found, in the order of the modules and their metadata. */
 struct named_entities {
 	struct named_entity *rows;
 	size_t rows_count, rows_capacity;
@@ -47,7 +47,7 @@ HD_NODISCARD enum hd_status tokens_find(struct clr *clr, const char *module, uin
 
 void named_entities_deinit(struct named_entities *entities);
 
-/** What the runtime has loaded of a type or method; 0 and NULL: not loaded. */
+/** The loaded form of a type or method; 0 and NULL: the runtime has not loaded it. */
 struct loaded_entity {
 	const struct type *type; /**< the type, or that which declares the method; of a generic one
 				  * its definition */

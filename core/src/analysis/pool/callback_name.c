@@ -55,7 +55,10 @@ static bool append_delegate(struct text *text, struct heap *heap, struct members
 	return true;
 }
 
-/* What the item calls, and the state that goes with it; false: it has no such field. */
+/*
+ * Go on to the object that the item calls, and find the state that goes with it; false: it has no
+ * such field.
+ */
 static bool next_callback(struct members *members, struct object *object, uint64_t *ret_state)
 {
 	for (size_t i = 0; i < sizeof(work_fields) / sizeof(work_fields[0]); i++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What code an object will run: a delegate, a task, a work item, the box of an async method. */
+/*
+ * Names the code that an object will run: a delegate, a task, a work item, the box of an async
+ * method.
+ */
 #ifndef HEAPDUMP_SRC_ANALYSIS_CALLBACK_NAME_H
 #define HEAPDUMP_SRC_ANALYSIS_CALLBACK_NAME_H
 

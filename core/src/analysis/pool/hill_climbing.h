@@ -15,7 +15,7 @@ struct hill_change {
 	const struct type *transition_type; /**< that enum; NULL: not loaded, or not known */
 };
 
-/** What the pool remembers: the last 200 changes. */
+/** The pool remembers this: the last 200 changes. */
 struct hill_log {
 	struct hill_change *rows; /**< oldest first */
 	size_t rows_count, rows_capacity;

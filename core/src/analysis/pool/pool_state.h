@@ -47,7 +47,7 @@ enum pool_queue {
 /** "high", "local", "global", "assigned", "low". */
 const char *pool_queue_name(enum pool_queue queue);
 
-/** What is queued. */
+/** The queues of the pool. */
 struct pool_queues {
 	struct queue_items queues[POOL_QUEUES];
 	bool is_known; /**< false: the queue of the pool was not found */

@@ -17,7 +17,7 @@ struct queue_items {
 
 void queue_items_deinit(struct queue_items *items);
 
-/** What reading a queue needs. */
+/** Reading a queue needs this. */
 struct queue_reader {
 	struct heap *heap;
 	struct members *members;

@@ -15,7 +15,7 @@ void set_timers_deinit(struct set_timers *timers)
 	*timers = (struct set_timers){ 0 };
 }
 
-/* What identifies a timer: its address; and where the next one is. */
+/* Read a timer, which its address identifies, and find the next one. */
 static bool read_timer(struct members *members, uint64_t address, struct set_timer *ret,
 		       uint64_t *ret_next)
 {

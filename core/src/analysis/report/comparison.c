@@ -161,7 +161,7 @@ static uint64_t growth_in_bytes(const struct change *change)
 	return after > before ? after - before : 0;
 }
 
-/* What is below the usual: caches and pools of the framework grow, too. */
+/* Find how much growth is usual and does not count: caches and pools of the framework grow, too. */
 static enum hd_status find_noise(struct heap_comparison *comparison, struct hd_error *err)
 {
 	uint64_t live = comparison->after.live, share = live / 50;

@@ -15,7 +15,7 @@ enum same_process {
 };
 const char *same_process_name(enum same_process same);
 
-/** What became of a holding. */
+/** The change of a holding. */
 enum since_state {
 	SINCE_UNKNOWN, /**< too little changed, or something is missing */
 	SINCE_NEW,     /**< the other heap has nothing of it */
@@ -96,7 +96,10 @@ static inline bool comparison_is_used(const struct report *report)
 HD_NODISCARD enum hd_status comparison_by_growth(const struct heap_comparison *comparison,
 						 const struct change ***ret, struct hd_error *err);
 
-/** What became of what @p name holds of type @p member; NULL: no other heap that counts, or not known. */
+/**
+ * The change of what @p name holds of type @p member; NULL: no other heap that counts, or not
+ * known.
+ */
 const struct since *comparison_since(const struct report *report, const char *name,
 				     const char *member);
 

@@ -113,7 +113,10 @@ static bool is_static(const char *name, enum fact fact)
 	       strncmp(name + size + 1, row->path, strlen(row->path)) == 0;
 }
 
-/* What holds work that is going to run: else it would look like the owner of what a job holds. */
+/*
+ * Does the static hold work that is going to run?  Else it would look like the owner of what a job
+ * holds.
+ */
 static bool is_schedule(const char *name)
 {
 	static const char *const prefixes[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all rules of a report ask for, found out once: doc/report.md 3. */
+/* Finds once what all rules of a report ask for: doc/report.md 3. */
 #ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_FACTS_H
 #define HEAPDUMP_SRC_ANALYSIS_REPORT_FACTS_H
 
@@ -80,7 +80,7 @@ struct report_facts {
 	struct counted_type *counted; /**< by type: see counted.h; NULL until then */
 };
 
-/** What facts_init() is given. */
+/** The arguments of facts_init(). */
 struct facts_of {
 	struct hd_graph *graph; /**< with references */
 	struct heap *heap;

@@ -94,7 +94,7 @@ struct growth growth_of(const struct report_facts *facts, const struct member_ag
 	uint64_t least = ages->all / YOUNG_SHARE > YOUNG_MIN ? ages->all / YOUNG_SHARE : YOUNG_MIN;
 	uint64_t recent = facts->sums.all_live / 50;
 	recent = recent > MEGABYTE ? recent : MEGABYTE;
-	/* What is only in generation 1 may be the end of what came before. */
+	/* If objects are only in generation 1, they may be the end of an earlier growth. */
 	if (grew && ages->of[0] && growth.young >= least &&
 	    ages->all - growth.young >= OLD_PER_YOUNG * growth.young) {
 		growth.state = GROWTH_GROWS;

@@ -25,7 +25,7 @@ static inline void ages_add(struct member_ages *ages, const struct report_facts 
 		ages->parts |= (uint64_t)1 << facts_young_part(facts, node);
 }
 
-/** What @p owners (@p count of them, may be 0) and the ages of the members say. */
+/** Judge growth by @p owners (@p count of them, may be 0) and the ages of the members. */
 struct growth growth_of(const struct report_facts *facts, const struct member_ages *ages,
 			const struct counted *owners, size_t count);
 

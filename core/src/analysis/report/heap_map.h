@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What lies where in the segments of a heap: doc/report.md 6.1. */
+/* Maps the segments of a heap: doc/report.md 6.1. */
 #ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_HEAP_MAP_H
 #define HEAPDUMP_SRC_ANALYSIS_REPORT_HEAP_MAP_H
 

@@ -39,7 +39,7 @@ static const char *holder_kind_name(uint8_t kind)
 	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "root";
 }
 
-/* What the root is called; "Type.field" of a static, the type of the object that a handle keeps. */
+/* The name of the root; "Type.field" of a static, the type of the object that a handle keeps. */
 static const char *root_name(struct report *report, uint32_t root)
 {
 	const struct hd_graph *graph = report->facts.graph;

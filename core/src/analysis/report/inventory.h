@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a heap holds, by type, by root and by holder: what is kept of one heap to compare it with another. */
+/*
+ * Counts a heap by type, by root and by holder: the part of a heap that is kept to compare it with
+ * another.
+ */
 #ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_INVENTORY_H
 #define HEAPDUMP_SRC_ANALYSIS_REPORT_INVENTORY_H
 
@@ -9,7 +12,7 @@
 
 struct report;
 
-/** What a collection counts itself. */
+/** The collection's own counters. */
 struct own_count {
 	bool has_count, has_version;
 	uint64_t count, version;

@@ -4,7 +4,10 @@
 #define LEVELS        8u
 #define REFERENCE_MAX 64u
 
-/* Of what an object refers to and dominates, that which retains most; HD_NONE: nothing. */
+/*
+ * Find the object that retains most, among those that @p node refers to and dominates; HD_NONE:
+ * none.
+ */
 static uint32_t largest_kept(const struct report_facts *facts, uint32_t node)
 {
 	const struct csr *forward = &facts->graph->forward;

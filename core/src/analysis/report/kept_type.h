@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What objects of a library keep for the program: subscriptions keep those that subscribed. */
+/*
+ * Finds the program's types that objects of a library keep: subscriptions keep those that
+ * subscribed.
+ */
 #ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_KEPT_TYPE_H
 #define HEAPDUMP_SRC_ANALYSIS_REPORT_KEPT_TYPE_H
 

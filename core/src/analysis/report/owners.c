@@ -156,7 +156,7 @@ static bool is_item_node(const struct graph_type *type)
 		type_contains(type, "System.Object") || type_begins(type, "System.WeakReference"));
 }
 
-/* What two members refer to belongs to none of them. */
+/* An object that two members refer to belongs to none of them. */
 static bool is_shared(const struct report_facts *facts, uint32_t target, const uint32_t *members,
 		      size_t count)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What piles of one name have together: the levels of a tree, the trees of one field. Nothing of it counts twice. */
+/*
+ * Joins piles of one name: the levels of a tree, the trees of one field.  Nothing of it counts
+ * twice.
+ */
 #include "analysis/report/accumulation.h"
 #include "util/bitmap.h"
 

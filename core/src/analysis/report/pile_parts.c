@@ -146,7 +146,7 @@ enum hd_status piles_join(struct report_facts *facts, struct piles *piles, struc
 		status = count_whole(facts, whole, pile, err);
 	}
 	mem_free(wholes);
-	/* What was counted has become larger. */
+	/* Some piles have become larger by counting. */
 	if (status == HD_OK)
 		piles_sort(piles);
 	return status;

@@ -234,7 +234,9 @@ static const char *typed_command(struct report *report, const char *command)
 			   cut ? "*" : "", cut ? cut + 3 : "", quote);
 }
 
-/* What a static holds may be on a stack as well just now, where a path is shorter: that is not why it stays. */
+/*
+ * A stack may hold the objects of a static just now, by a shorter path: that is not why they stay.
+ */
 static const char *next_command(struct report *report, const struct report_finding *finding)
 {
 	static const char by_type[] = "gcroot -type ";
@@ -291,7 +293,7 @@ static void explain_unknown(struct report *report, struct report_finding *pile)
 	}
 }
 
-/* What the target lacks for a rule; NULL: nothing. */
+/* The reason why the target has no data for a rule; NULL: it has. */
 static const char *lacks(const struct report_facts *facts, unsigned int needs)
 {
 	if (needs & RULE_FIELDS && !facts->heap)

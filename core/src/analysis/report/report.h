@@ -107,7 +107,7 @@ struct report_finding {
 	bool is_limited;
 };
 
-/** What came of a rule. */
+/** The outcome of a rule. */
 struct rule_result {
 	bool has_run;
 	const char *reason; /**< static: why not */
@@ -128,7 +128,7 @@ struct report {
 	bool lacks_text; /**< memory was exhausted when a text was made */
 };
 
-/** What a rule needs, which dump files do not all have. */
+/** The data that a rule needs, and that not all dump files have. */
 enum rule_needs {
 	RULE_FIELDS = 1, /**< values of fields */
 	RULE_ROOTS = 2,  /**< handles and finalizer queues */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What rules are made of. */
+/* Rules are made of these functions. */
 #ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_RULE_H
 #define HEAPDUMP_SRC_ANALYSIS_REPORT_RULE_H
 
@@ -8,7 +8,7 @@
 /** So many levels of objects that dominate one are asked whether a finding explains it. */
 #define EXPLAINED_LEVELS 16u
 
-/** What the running rule has found. */
+/** Add a finding of the running rule. */
 HD_NODISCARD enum hd_status finding_add(struct report *report, const struct report_finding *finding,
 					struct hd_error *err);
 

@@ -16,7 +16,7 @@
 
 #define MEMBERS_MIN       256u
 #define LARGE_MEMBERS_MIN 16u
-/* That a collection grows is more than its count says. */
+/* Growth is stronger evidence than a count, so fewer members are enough. */
 #define GROWING_MEMBERS_MIN 64u
 #define LARGE_MEMBER        ((uint64_t)64 << 10)
 #define CLAIM_LEVELS        10u
@@ -41,7 +41,7 @@ struct judged {
 	uint64_t members; /* of all piles of its name */
 };
 
-/* Those that became findings, in their order. */
+/* The piles that became findings, in their order. */
 struct judgement {
 	struct judged *rows;
 	struct grouped_pile *piles; /* by name */
@@ -88,7 +88,7 @@ static bool is_explained(struct report *report, const struct pile *pile)
 	return is_inside || 2 * claimed >= pile->sample_count;
 }
 
-/* What explains it also explains this one. */
+/* The finding that explains the pile also explains this one. */
 static void note_explained(struct report *report, const struct pile *pile, const char *id)
 {
 	for (size_t i = 0; i < report->findings_count; i++) {
@@ -193,7 +193,7 @@ static uint32_t subject_of(const struct judged *judged)
 	return judged->pile->at != HD_NONE ? judged->pile->at : judged->pile->sample[0];
 }
 
-/* What is said of all piles of one name. */
+/* Describe all piles of one name. */
 static void describe_pile(struct report *report, const struct judged *judged,
 			  struct report_finding *finding)
 {
@@ -201,7 +201,7 @@ static void describe_pile(struct report *report, const struct judged *judged,
 	const char *member = report_short_name(report, judged->type);
 	const char *name = finding->holder.name;
 	const char *count = report_number(report, judged->members);
-	/* Of several piles, the owners and the limit are only those of the first one. */
+	/* The owners and the limit are those of the first pile only, if there are several. */
 	bool is_one = judged->members == pile->count;
 	const char *by = is_one && pile->at == HD_NONE && judged->owners.count == 2
 				 ? " (two collections have them)"

@@ -24,7 +24,7 @@ static bool waits(const struct report_facts *facts, const struct async_node *nod
 	return *ret != HD_NONE && facts_is_live(facts, *ret);
 }
 
-/* What the program holds of a call: the source or task that dominates its box. */
+/* Find the object by which the program holds a call: the source or task that dominates its box. */
 static uint32_t top_of(const struct report_facts *facts, uint32_t node)
 {
 	for (unsigned int i = 0; i < 4; i++) {

@@ -17,7 +17,7 @@ struct registrations {
 	struct tally states; /* by type */
 };
 
-/* What only the node keeps: its callback, and the state of that. */
+/* The bytes that only the node keeps: its callback, and the state of that. */
 static uint64_t bytes_of_node(const struct report_facts *facts, uint32_t node, uint32_t state)
 {
 	uint32_t callback = facts_fact_node(facts, node, FACT_CALLBACK_NODE_CALL);

@@ -132,7 +132,7 @@ static enum hd_status find_finished(struct report *report, struct hd_error *err)
 {
 	const struct report_facts *facts = &report->facts;
 	for (uint32_t type = 0; type < facts->graph->type_count; type++) {
-		/* Of the framework's types, Dispose often means "return to a pool" or "commit". */
+		/* Dispose of a framework's type often means "return to a pool" or "commit". */
 		if (facts_live_count(facts, type) >= OBJECTS_MIN &&
 		    type_is_own(&facts->graph->types[type]))
 			TRY(check_finished_type(report, type, err));

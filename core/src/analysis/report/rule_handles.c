@@ -35,7 +35,10 @@ static enum hd_status add_handles_finding(struct report *report, const struct ta
 	return finding_add(report, &finding, err);
 }
 
-/* What a strong or pinned handle refers to; HD_NONE: it is of another kind, or refers to none. */
+/*
+ * The node that a strong or pinned handle refers to; HD_NONE: it is of another kind, or refers to
+ * none.
+ */
 static uint32_t held_node(const struct report_facts *facts, size_t row)
 {
 	const struct handle_list *list = &facts->roots->handles;

@@ -16,7 +16,7 @@
 /* Objects of all paths that are gone through. */
 #define STEPS_MAX 10000000u
 
-/* What is known of the contexts whose Unload was called. */
+/* The contexts whose Unload was called. */
 struct unloading {
 	uint64_t count, bytes;
 	uint32_t first;    /* node of one of them */

@@ -8,7 +8,9 @@
 #define BYTES_MIN (16 * MEGABYTE)
 #define OWN_POOL  "System.Buffers.ConfigurableArrayPool"
 
-/* What only arrays of pools hang on: the lists of each thread, and those of each processor. */
+/*
+ * Is it a type that only holds the arrays of pools: the lists of each thread, or of each processor?
+ */
 static bool is_pool_part(const struct graph_type *type)
 {
 	static const char *const parts[] = { "System.Buffers.SharedArrayPoolThreadLocalArray",

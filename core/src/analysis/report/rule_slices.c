@@ -43,7 +43,7 @@ struct slot {
 	uint32_t offset;
 };
 
-/* Those of one type. */
+/* The slots of one type. */
 struct slots {
 	struct slot rows[SLOTS_MAX];
 	size_t count;
@@ -174,7 +174,7 @@ static enum hd_status add_slice(struct report *report, struct slices *slices,
 	count &= INDEX_MASK;
 	if (kind->last != FACTS)
 		count = count > begin ? count - begin : 0;
-	/* What is not inside of the array may be anything. */
+	/* A slice that is not inside of the array may be anything. */
 	bool is_inside = begin <= array.length && count <= array.length - begin;
 	row->used += is_inside ? count * array.type->component_size : array.size;
 	row->references += kind->last != FACTS ? 2 : 1;
@@ -253,7 +253,7 @@ static enum hd_status collect_type(struct report *report, uint32_t type, struct 
 	return HD_OK;
 }
 
-/* What a root refers to is used as a whole. */
+/* An array that a root refers to is used as a whole. */
 static void note_roots(const struct hd_graph *graph, struct slices *slices)
 {
 	for (uint32_t i = 0; slices->row_of && i < graph->root_count; i++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What threads keep by their stacks and by variables of their own: doc/report.md 4.23. */
+/*
+ * Looks for threads that keep much by their stacks and by variables of their own: doc/report.md
+ * 4.23.
+ */
 #include "analysis/report/counted.h"
 #include "analysis/report/growth.h"
 #include "analysis/report/rule.h"
@@ -16,7 +19,7 @@
 #define THREADS_MIN 32u
 #define NAMES_MAX   64u
 
-/* What one thread keeps. */
+/* The objects that one thread keeps. */
 struct thread_keeps {
 	uint64_t bytes;
 	uint32_t largest; /* the object with most of them */

@@ -48,7 +48,9 @@ static const char *callback_name(struct report *report, uint32_t timer)
 	return ret;
 }
 
-/* What a timer keeps is not kept by the one in front of it in the queue's list, though it dominates it. */
+/*
+ * The timer in front of this one in the queue's list dominates it, but does not own what it keeps.
+ */
 static uint64_t bytes_after(const struct report_facts *facts, uint32_t timer, uint64_t code)
 {
 	uint32_t before = facts_idom(facts, timer);

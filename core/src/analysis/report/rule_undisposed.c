@@ -14,7 +14,7 @@
 #define SHARE_MIN   20u /* one in this many objects of the type */
 #define BASE_LEVELS 16u
 
-/* Of these each one has something of the system: a descriptor, a connection. */
+/* Each of these has something of the system: a descriptor, a connection. */
 static const char *const costly[] = { "System.Net.Sockets.Socket", "System.IO.FileSystemWatcher",
 				      "System.Data.Common.DbConnection",
 				      "System.Runtime.InteropServices.SafeHandle", NULL };
@@ -58,7 +58,7 @@ static bool is_undisposed(const struct report_facts *facts, const struct finaliz
 	       !(header & HEADER_FINALIZER_RUN);
 }
 
-/* What garbage of one type there is. */
+/* The garbage of one type. */
 struct undisposed {
 	uint64_t count, bytes;
 	uint32_t first;
@@ -74,7 +74,7 @@ static enum hd_status judge_undisposed(struct report *report, uint32_t type,
 	    !facts_object(facts, row->first, &object))
 		return HD_OK;
 	bool costs = is_costly(facts, object.type);
-	/* Of the framework's own classes, many have a finalizer for what Dispose does not do. */
+	/* Many of the framework's own classes have a finalizer for what Dispose does not do. */
 	if (!costs &&
 	    (!type_is_own(&facts->graph->types[type]) || !has_dispose(facts, object.type)))
 		return HD_OK;
@@ -107,7 +107,7 @@ static enum hd_status find_undisposed(struct report *report, struct hd_error *er
 	struct report_facts *facts = &report->facts;
 	const struct finalizer_list *list = &facts->roots->finalizers;
 	size_t types = facts->graph->type_count;
-	/* What is dead is not known if roots are missing. */
+	/* Nobody knows which objects are dead if roots are missing. */
 	if (!facts->is_complete || list->rows_count < OBJECTS_MIN)
 		return HD_OK;
 	struct undisposed *rows = mem_calloc(types + 1, sizeof(*rows));

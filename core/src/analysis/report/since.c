@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What growth between two heaps says of findings: doc/report.md 7. */
+/* Judges findings by the growth between two heaps: doc/report.md 7. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static enum severity severity_of_growth(const struct report *report, const struc
 	bool is_known, is_leak = stays(since, &is_known);
 	if (since->count < MEMBERS_LEAST || since->bytes < limit / 2)
 		return severity;
-	/* What goes in comes out: it is not full yet. */
+	/* Members that go in also come out: it is not full yet. */
 	if (is_known && !is_leak)
 		return worse(severity, SEVERITY_LOW);
 	bool goes_on = is_leak && since->bytes >= limit && since->state == SINCE_GREW;

@@ -13,7 +13,7 @@ struct type_row {
 	uint64_t dead;           /**< bytes of objects that nothing keeps alive */
 };
 
-/** Those that retain most, and the sums of the others. */
+/** The types that retain most, and the sums of the others. */
 struct type_rows {
 	struct type_row *rows; /**< most retained first */
 	size_t count, capacity;

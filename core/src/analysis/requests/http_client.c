@@ -16,7 +16,7 @@
 #include "inspect/value.h"
 #include "util/alloc.h"
 
-/* What an object is to requests, by its type. */
+/* The part that an object plays for requests, by its type. */
 enum http_kind {
 	HTTP_NOT_ASKED,
 	HTTP_OTHER,
@@ -30,7 +30,7 @@ enum http_kind {
 	HTTP_CANCELLATION /* a CancellationTokenSource */
 };
 
-/* What a fact tells; of several, the last one in this order counts. */
+/* The kind of a fact; if there are several, the last one in this order counts. */
 enum fact_kind {
 	FACT_RESPONSE, /* value: its status code */
 	FACT_NO_HEAD,  /* a stream of HTTP/2 made a response, whose head has not come */

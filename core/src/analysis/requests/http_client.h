@@ -48,7 +48,7 @@ struct http_pool {
 	uint64_t in_flight; /**< requests that its connections have */
 };
 
-/** What is known of a request from another object. */
+/** A fact about a request that another object tells. */
 struct http_fact {
 	uint64_t request, object, value;
 	uint8_t kind;

@@ -39,7 +39,7 @@ struct served_request {
 struct server_requests {
 	struct served_request *rows;
 	size_t rows_count, rows_capacity;
-	/** Of how many the features have no fields that are known: another server or version. */
+	/** Requests whose features have no fields that are known: another server or version. */
 	uint64_t unknown;
 };
 

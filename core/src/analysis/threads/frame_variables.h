@@ -7,7 +7,7 @@
 #include "inspect/value.h"
 #include "stack/stack.h"
 
-/** What is known of a variable's value. */
+/** The state of a variable's value. */
 enum variable_state {
 	VARIABLE_KNOWN,
 	VARIABLE_NOWHERE, /**< the code does not keep it at this place, or nothing is said */

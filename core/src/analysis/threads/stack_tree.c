@@ -164,7 +164,7 @@ static void set_frame(struct stack_tree_node *node, const struct stack_frame *fr
 	node->place = frame->ip - !frame->is_active;
 }
 
-/* Of the frames that repeat, only the managed ones count; a period of 0: there are none. */
+/* Only the managed ones of the frames that repeat count; a period of 0: there are none. */
 static enum hd_status set_repeated(struct stack_tree *tree, const struct thread_stack *stack,
 				   const struct stack_part *part, struct hd_error *err)
 {

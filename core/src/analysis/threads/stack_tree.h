@@ -19,7 +19,7 @@ enum stack_step_kind {
 	STEP_ASYNC,    /**< an async method that runs on no stack */
 };
 
-/** What makes two frames the same one in a tree, together with the frames around them. */
+/** Two frames are the same one in a tree if this is equal, and the frames around them are. */
 struct stack_step {
 	uint8_t kind;             /**< enum stack_step_kind */
 	bool is_funclet, is_dead; /**< STEP_METHOD: as in struct stack_frame */

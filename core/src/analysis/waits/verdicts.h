@@ -48,7 +48,10 @@ struct verdicts {
 	struct pool_state pool;
 	uint64_t chains; /**< of async methods */
 	uint64_t queued; /**< work items of the pool */
-	/** What most wait for, of that which somebody may still release; its address is 0: nothing. */
+	/**
+	 * Most threads wait for this thing, among those that somebody may still release; its
+	 * address is 0: nothing.
+	 */
 	struct wait_thing undecided;
 	struct verdict *rows;
 	size_t rows_count, rows_capacity;

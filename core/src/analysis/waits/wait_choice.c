@@ -158,7 +158,7 @@ static struct wait_edge choose_edge(const struct choice *choice, const struct wa
 		return first_part(choice, row, choice->is_sure, true);
 	if (choice->is_stuck[row->node]) {
 		struct wait_edge edge = first_part(choice, row, choice->is_stuck, false);
-		/* That all of its parts are stuck is not sure. */
+		/* Nobody knows for sure that all of its parts are stuck. */
 		edge.is_probable |= row->is_any;
 		return edge;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Of the nodes that a node waits for, the one that keeps it from going on. */
+/* Chooses among the nodes that a node waits for: which one keeps it from going on? */
 #ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_CHOICE_H
 #define HEAPDUMP_SRC_ANALYSIS_WAIT_CHOICE_H
 

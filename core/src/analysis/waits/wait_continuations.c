@@ -29,7 +29,7 @@ static enum hd_status add_todo(struct continuation_search *search, uint64_t addr
 	return HD_OK;
 }
 
-/* What goes on after the task at @p task. */
+/* Add the continuation that runs after the task at @p task. */
 static enum hd_status add_next(struct continuation_search *search, uint64_t task,
 			       struct hd_error *err)
 {

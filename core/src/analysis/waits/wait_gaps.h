@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of threads and locks cannot be read: then it is not known that nothing hangs. */
+/* Counts the threads and locks that cannot be read: then nobody knows that nothing hangs. */
 #ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_GAPS_H
 #define HEAPDUMP_SRC_ANALYSIS_WAIT_GAPS_H
 

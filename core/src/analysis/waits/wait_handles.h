@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread waits for that is in no root of its frames: several handles, a struct, an event's owner. */
+/*
+ * Finds things that a thread waits for and that are in no root of its frames: several handles, a
+ * struct, an event's owner.
+ */
 #ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_HANDLES_H
 #define HEAPDUMP_SRC_ANALYSIS_WAIT_HANDLES_H
 

@@ -9,7 +9,7 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-/* What a WaitableObject is to the thread that waits for it. */
+/* The use of a WaitableObject by the thread that waits for it. */
 enum waitable_use {
 	USE_ENTER, /* the event of a monitor's Lock */
 	USE_PULSE, /* the event of one that called Monitor.Wait */

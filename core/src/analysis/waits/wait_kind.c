@@ -91,7 +91,7 @@ static const struct {
 	{ "System.Net.Sockets.NetworkStream.", WAIT_SOCKET },
 };
 
-/* What else lies between the frames of a wait. */
+/* Other code that lies between the frames of a wait. */
 static const char *const passed[] = {
 	"System.Threading.",
 	"System.Runtime.CompilerServices.",

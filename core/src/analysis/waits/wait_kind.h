@@ -45,7 +45,7 @@ static inline bool wait_spins(enum wait_kind kind)
 	return kind == WAIT_SPIN_LOCK || kind == WAIT_SPIN;
 }
 
-/** What it is called: "Monitor.Enter"; static. */
+/** The name of a kind: "Monitor.Enter"; static. */
 const char *wait_kind_name(enum wait_kind kind);
 
 /**

@@ -32,7 +32,7 @@ static bool is_signalled(const struct waits *waits, const struct thread_wait *wa
 	struct waitable waitable;
 	if (wait->info.state != WAIT_INFO_RUNS)
 		return false;
-	/* Of a named mutex, the framework has no record. */
+	/* The framework has no record of a named mutex. */
 	return wait->kind == WAIT_JOIN ||
 	       (wait->kind == WAIT_HANDLE &&
 		waitable_of_handle(waits->heap, waits->members, wait->object.address, &waitable));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of this folder share. */
+/* The files of this folder share this. */
 #ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_PARTS_H
 #define HEAPDUMP_SRC_ANALYSIS_WAIT_PARTS_H
 

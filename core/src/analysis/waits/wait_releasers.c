@@ -375,7 +375,7 @@ static void look_at_release_thread(struct release_search *search, uint32_t row)
 		if (!(wait->stack.roots[i].flags & STACK_ROOT_INTERIOR))
 			found |= things_of_node(search, wait->stack.roots[i].value);
 	}
-	/* What could not be walked may have anything. */
+	/* A stack that could not be walked to its end may hold anything. */
 	if (wait->stack.is_partial || wait->stack.is_missing)
 		found = UINT64_MAX;
 	note_found(search, row, found);

@@ -36,7 +36,10 @@ static enum async_type kind_at(const struct wait_tasks *tasks, uint64_t address,
 	return async_type_of(&graph->types, graph->heap->clr, ret->type, &graph->failed);
 }
 
-/* Those tasks of which it is known who must go on: those that are left, or some of them. */
+/*
+ * Add the tasks of a WhenAll that are known to have somebody who must go on: all that are left, or
+ * some of them.
+ */
 static enum hd_status add_parts_of_all(struct wait_tasks *tasks, uint64_t target,
 				       struct hd_error *err)
 {
@@ -116,7 +119,7 @@ enum hd_status wait_add_several(struct wait_tasks *tasks, uint32_t node, uint64_
 	return wait_several_add(tasks->waits, several, err);
 }
 
-/* What WaitAll and WaitAny use: the frames of the wait refer to it. */
+/* Find the object that WaitAll or WaitAny uses: the frames of the wait refer to it. */
 static uint64_t find_in_frames(const struct wait_tasks *tasks, const struct thread_wait *wait,
 			       enum async_type wanted)
 {

@@ -42,7 +42,7 @@ static bool is_full_collection(const struct waits *waits, const struct object *o
 	       room.state == MEMBER_READ && !room.bits;
 }
 
-/* What the node waits for itself; false: nothing of these. */
+/* Read the thing that the node itself waits for; false: it is none of these. */
 static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_waiter *ret)
 {
 	const struct thread_wait *wait = wait_node_thread(waits, node);

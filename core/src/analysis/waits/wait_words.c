@@ -214,7 +214,7 @@ static enum hd_status find_initializers(struct word_search *search, struct job *
 static void match_all(struct word_search *search)
 {
 	struct waits *waits = search->waits;
-	/* Those whose frames say that they enter a monitor come first. */
+	/* Threads whose frames say that they enter a monitor come first. */
 	for (unsigned int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < waits->count; i++) {
 			struct thread_wait *wait = &waits->rows[i];

@@ -215,7 +215,7 @@ static enum hd_status create(struct heap *heap, bool with_async, struct job *job
 	return HD_OK;
 }
 
-/* What threads wait for; wait_kind.c has the methods. */
+/* Threads wait for objects of these types; wait_kind.c has the methods. */
 static const enum net_type looked_for[] = {
 	NET_THREAD,  NET_LOCK_SLIM, NET_SEMAPHORE_SLIM, NET_EVENT_SLIM, NET_COUNTDOWN,
 	NET_BARRIER, NET_TASK,      NET_WAIT_HANDLE,    NET_LOCK,       NET_TYPES,

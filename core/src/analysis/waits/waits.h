@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each managed thread waits for, and who has it. */
+/* Finds what each managed thread waits for, and who has it. */
 #ifndef HEAPDUMP_SRC_ANALYSIS_WAITS_H
 #define HEAPDUMP_SRC_ANALYSIS_WAITS_H
 
