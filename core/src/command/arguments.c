@@ -148,7 +148,7 @@ static enum hd_status usage(const struct call *call, const char *problem, const 
 	return status;
 }
 
-/* What an option or a word takes, as messages name it. */
+/* The kind of value that an option or a word takes, as messages name it. */
 struct expected {
 	const char *dash, *name;
 	enum value_kind kind;

@@ -12,7 +12,10 @@
 #define OPTIONS_MAX 20u
 #define WORDS_MAX   3u
 
-/** What an option or a word takes: decides how it is parsed, completed and, in debuggers, evaluated. */
+/**
+ * The kind of value that an option or a word takes: decides how it is parsed, completed and, in
+ * debuggers, evaluated.
+ */
 enum value_kind {
 	VALUE_NONE = 0,
 	VALUE_CONSERVATIVE, /**< none either: all words on stacks are references; of targets only */
@@ -69,7 +72,7 @@ struct word {
 
 struct call;
 
-/** What a command is about. */
+/** The thing that a command is about. */
 enum needs {
 	NEEDS_NOTHING,
 	NEEDS_OPEN,    /**< whatever is open */
@@ -108,7 +111,7 @@ struct command {
 	const struct sos_option *sos_options; /**< likewise */
 	struct word words[WORDS_MAX + 1];
 	const char *const *choices; /**< of the word that is a VALUE_CHOICE */
-	/** What help says after the description, in whole lines; may be NULL. */
+	/** Append the rest of the help, after the description, in whole lines; may be NULL. */
 	void (*append_help)(struct text *text);
 	/** Do its words and options go together?  Asked before anything is read; may be NULL. */
 	enum hd_status (*check)(struct call *call);
@@ -193,7 +196,7 @@ bool arguments_want_help(int argc, const char *const *argv);
 /** Option of @p command, or a common one, that @p word (with its dashes) names; NULL if none. */
 const struct option *arguments_option(const struct command *command, const char *word);
 
-/** What hd_command_raw() tells, of a command that is_raw. */
+/** hd_command_raw() for a command that is_raw. */
 bool command_raw(const struct command *command, const char *rest, size_t *ret);
 
 /** Append "usage: ..." of @p command. */
@@ -222,7 +225,7 @@ bool call_is_conservative(const struct call *call);
 
 /** Value of a -limit option: UINT64_MAX when 0, @p fallback when it was not given. */
 uint64_t call_limit(const struct call *call, size_t option, uint64_t fallback);
-/** What -limit says of the rows of statistics when these are all that is asked for, by -stat; 0: all. */
+/** The limit for rows of statistics when these are all that is asked for, by -stat; 0: all. */
 uint64_t call_statistics_limit(const struct call *call, size_t stat, size_t limit);
 
 /** A check of several commands: of START and END, the first words: HD_ERR_ARGUMENT unless they are in order. */
@@ -234,7 +237,7 @@ enum hd_status check_range(struct call *call);
  * command; one that shows the list also when it is empty calls it itself.
  */
 void call_tell_absent(struct call *call);
-/** What command/run.c does before and after a command: the second one tells what was not told. */
+/** command/run.c calls these before and after a command: the second one tells what was not told. */
 void call_begin_facts(struct call *call);
 void call_end_facts(struct call *call);
 

@@ -4,7 +4,7 @@
 
 #include "command/call.h"
 
-/** What a command is about: an object, or all of a type. */
+/** The objects that a command is about: one object, or all of a type. */
 struct chosen_objects {
 	const struct value *of_type; /**< the id of a type; NULL: one object, or part */
 	const char *part;            /**< of the names of types, as -type has it; or NULL */

@@ -67,7 +67,10 @@ static bool offer_loaded(void *arg, const struct type *type)
 	return offer->offered < TYPES_OFFERED_MAX;
 }
 
-/* Those of a target are known only after a command has found its runtime: a TAB must not take seconds. */
+/*
+ * The types of a target are known only after a command has found its runtime: a TAB must not take
+ * seconds.
+ */
 static void offer_types(const struct completer *completer, const struct hd_session *session)
 {
 	struct type_offer offer = { .completer = completer, .clr = session->clr };

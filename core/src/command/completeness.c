@@ -9,7 +9,7 @@
 #include "session/losses.h"
 #include "util/sink.h"
 
-/* What the graph lacks that matters where roots do, or do not. */
+/* The losses of the graph that matter for answers with roots, or for those without. */
 static size_t losses_of(const struct call *call, bool with_roots, struct met_loss *ret)
 {
 	size_t count = session_losses(call->session, ret), kept = 0;

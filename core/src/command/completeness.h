@@ -13,9 +13,9 @@ bool call_is_complete(const struct call *call);
  */
 void completeness_write(struct call *call, const char *consequence);
 
-/** What it means for what is listed as dead. */
+/** The consequence of losses for objects that are listed as dead. */
 #define DEAD_PERHAPS "what has no root here may still be alive"
-/** What it means for retained sizes. */
+/** The consequence of losses for retained sizes. */
 #define RETAINED_ROUGHLY "retained sizes may be too high or too low"
 
 /** The members "complete" and "findings" (kinds) of the document. */

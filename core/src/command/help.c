@@ -8,7 +8,7 @@
 #include "util/sink.h"
 
 #define HELP_WIDTH 79u
-/* What help describes and is not a command. */
+/* Help describes this, too; it is not a command. */
 #define HELP_OPTIONS "options"
 
 void help_usage(struct text *text, const struct command *command)

@@ -207,7 +207,7 @@ static enum hd_status check_format(const struct call *call)
 		    call->command->name);
 }
 
-/* That there is nothing may come from what a newer release does not say. */
+/* An answer may be empty because a newer release does not tell where its fields are. */
 static bool is_doubtful(const struct call *call)
 {
 	return call->session->target && call->command->has_rows && !call->answer.rows &&
@@ -258,7 +258,7 @@ static enum hd_status run_parsed(struct call *call)
 	return status;
 }
 
-/* What has become of the command once its answer is with the sink. */
+/* The status of the command once its answer is with the sink. */
 static enum hd_status status_after_answer(struct call *call, enum hd_status status)
 {
 	out_flush(&call->out);

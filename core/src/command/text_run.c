@@ -14,7 +14,7 @@
 #include "util/sink.h"
 #include "util/text.h"
 
-/* What is kept in memory; the rest goes to a file without a name. */
+/* So much stays in memory; the rest goes to a file without a name. */
 #define MEMORY_MAX ((size_t)32 << 20)
 
 struct hd_text {

@@ -17,7 +17,7 @@
 /* So many ids of one name, or names that are similar, a message has. */
 #define SHOWN_MAX 3u
 
-/* What is looked for, and what was found. */
+/* A search for a type, and what it found. */
 struct type_search {
 	const char *name;
 	bool is_part; /* a part of names is looked for */

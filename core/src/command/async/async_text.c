@@ -13,7 +13,7 @@ const char *async_wait_words(const char *name)
 
 void append_async_wait(struct text *text, struct async_graph *graph, const struct async_node *node)
 {
-	/* What it waited for is done: that object is not the thread. */
+	/* The method waits only for a free thread: the object is done, and is not that thread. */
 	bool is_thread = node->wait == AWAIT_THREAD;
 	text_puts(text, async_wait_words(async_wait_name(node->wait)));
 	if (!node->object || is_thread)

@@ -171,7 +171,7 @@ static const struct column total_columns[] = {
 };
 static const struct schema total_schema = { .name = "total", SCHEMA_COLUMNS(total_columns) };
 
-/* What a run of the command has. */
+/* One run of the command. */
 struct async_listing {
 	struct call *call;
 	struct async_graph graph;
@@ -343,7 +343,7 @@ static void write_total(struct async_listing *listing)
 	struct answer *answer = &listing->call->answer;
 	const struct async_graph *graph = &listing->graph;
 	bool with_tasks = listing->call->options[OPT_TASKS].given;
-	/* What cannot be read must not be taken for nothing. */
+	/* An answer that cannot be read must not look like an empty one. */
 	listing->call->findings |= graph->is_cut;
 	const struct cell cells[] = { cell_number(graph->rows_count),
 				      cell_number(listing->chains.roots),

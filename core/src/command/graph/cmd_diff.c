@@ -246,7 +246,7 @@ static enum hd_status side_of_open(struct call *call, struct side *side)
 	return HD_OK;
 }
 
-/* What the word names. */
+/* Make a side of the heap that the word names. */
 static enum hd_status side_of_other(struct call *call, struct hd_session *other, struct side *side)
 {
 	if (!other->target) {

@@ -28,7 +28,7 @@
 
 OPTIONS(dominators, DOMINATORS_OPTIONS);
 
-/* What says of each object who keeps it alive. */
+/* Tells for each object who keeps it alive. */
 struct dominated_by {
 	const struct dominators *dominators;
 	struct root_paths paths;
@@ -226,7 +226,7 @@ static void node_layout(struct out *out, const struct cell *cells)
 	out_end_style(out);
 	out_puts(out, " ");
 	out_type_cell(out, &cells[NODE_TYPE]);
-	/* What others dominate has the root of these. */
+	/* An object that others dominate has the root of these. */
 	if (!cells[NODE_PARENT].is_there && cells[NODE_ROOT_KIND].is_there) {
 		out_puts(out, " (");
 		if (cells[NODE_ROOT].is_there) {
@@ -382,7 +382,7 @@ static enum hd_status write_top(struct call *call, const struct dominators *domi
 	return status;
 }
 
-/* What nothing dominates, by type: together it is all that is alive. */
+/* Write the objects that nothing dominates, by type: together they are all that is alive. */
 static enum hd_status write_dominator_types(struct call *call, const struct dominators *dominators)
 {
 	struct statistics statistics;

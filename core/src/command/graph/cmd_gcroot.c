@@ -40,7 +40,7 @@
 
 OPTIONS(gcroot, GCROOT_OPTIONS);
 
-/* What stood above the root that is written now. */
+/* The heading above the root that is written now. */
 struct heading_place {
 	uint32_t kind, thread, frame;
 	const char *name; /* in place of a frame; NULL: none */
@@ -263,7 +263,7 @@ static void found_layout(struct out *out, const struct cell *cells)
 	}
 }
 
-/* What it means that there are none. */
+/* Write what it means that there are no roots. */
 static void dead_layout(struct out *out, const struct cell *cells)
 {
 	uint64_t id = cells[SUMMARY_OBJECT].number;

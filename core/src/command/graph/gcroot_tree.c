@@ -130,7 +130,7 @@ static void put_tree_cell(struct out *out, const struct cell *cell)
 	text_escape(&out->text, cell->text.bytes, cell->text.size);
 }
 
-/* What all roots of a branch share. */
+/* Write what all roots of a branch share. */
 static void put_roots(struct out *out, const struct cell *cells)
 {
 	const struct cell *name = &cells[BRANCH_NAME];
@@ -256,7 +256,7 @@ static void tree_rest_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-/* What the limit leaves out of the branches of one parent: those from @p at to @p end. */
+/* Write how much the limit leaves out of the branches of one parent: those from @p at to @p end. */
 static void write_rest(struct call *call, const struct tree_listing *listing, size_t at, size_t end,
 		       uint32_t depth)
 {

@@ -6,7 +6,7 @@
 #include "analysis/graph/gcroot.h"
 #include "command/call.h"
 
-/** What gcroot -type and -mt take. */
+/** The options of gcroot -type and -mt. */
 struct gcroot_tree_options {
 	struct filter filter; /**< type_part, mt */
 	bool no_stacks;

@@ -18,7 +18,7 @@
 
 OPTIONS(notreachableinrange, NOTREACHABLEINRANGE_OPTIONS);
 
-/* What is said next to the rows. */
+/* Lists the rows, and counts for the lines next to them. */
 struct range_lister {
 	struct call *call;
 	struct dead_range range;

@@ -5,7 +5,7 @@
 #include "analysis/heap/object_tally.h"
 #include "command/call.h"
 
-/** What to list of the values of strings. */
+/** The choice of strings that are listed, by their values. */
 struct strings_listing {
 	uint64_t min;     /**< those that occur so often and more */
 	uint64_t limit;   /**< the last so many, those of most bytes; UINT64_MAX: all */

@@ -168,7 +168,7 @@ static enum hd_status write_verify_findings(struct call *call, const struct sche
 
 COLUMNS(verify, VERIFY_COLUMNS, VERIFY_LIST);
 
-/* What may be odd because a GC was moving objects, and was not called damage. */
+/* Write how much may be odd because a GC was moving objects, and was not called damage. */
 static void moving_lines(struct out *out, const struct cell *cells)
 {
 	uint64_t plug_nodes = cells[VERIFY_PLUG_NODES].number;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What commands about the heap of a core or process have in common. */
+/* Commands about the heap of a core or process have this in common. */
 #ifndef HEAPDUMP_SRC_COMMAND_HEAP_CALL_H
 #define HEAPDUMP_SRC_COMMAND_HEAP_CALL_H
 
@@ -15,7 +15,10 @@ uint8_t generation_choice(const char *choice);
 /** HD_ERR_UNSUPPORTED: @p what asks for generations, and the dump file does not tell them. */
 enum hd_status no_generations(const struct call *call, const char *what);
 
-/** What -heap, -segment, -gen and the words START and END choose: options that were not given choose all. */
+/**
+ * The range that -heap, -segment, -gen and the words START and END choose: options that were not
+ * given choose all.
+ */
 struct range_choice range_choice(const struct value *heap, const struct value *segment,
 				 const struct value *generation, const struct value *words);
 

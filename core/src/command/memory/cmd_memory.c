@@ -26,7 +26,7 @@
 
 OPTIONS(memory, MEMORY_OPTIONS);
 
-/* What is answered. */
+/* The data of an answer. */
 struct memory_answer {
 	const struct memory_account *account;
 	const struct memory_account *before; /* NULL: it is not compared */
@@ -96,7 +96,7 @@ static void compared_cells(int64_t before, int64_t now, struct cell cells[BYTES_
 static struct table_options bytes_options(const struct memory_answer *memory, unsigned int first)
 {
 	uint64_t live = (uint64_t)7 << first, core = (uint64_t)3 << (first + 3);
-	/* What a core has of addresses is in its file. */
+	/* The addresses that a core has are in its file. */
 	uint64_t addresses = (uint64_t)1 << (first + 5), two = (uint64_t)7 << (first + 6);
 	uint64_t hidden = two | (memory->account->is_live ? core : live | addresses);
 	if (memory->before)
@@ -234,7 +234,7 @@ static const struct schema against_schema = {
 	SCHEMA_COLUMNS(against_columns),
 };
 
-/* What the two tables compare. */
+/* Write which figures the two tables compare. */
 static void write_comparison(struct call *call, const struct memory_answer *memory)
 {
 	const struct memory_account *now = memory->account, *before = memory->before;
@@ -341,7 +341,7 @@ static enum hd_status make_other_account(struct call *call, struct memory_accoun
 	return status;
 }
 
-/* What only a walk over the heap tells. */
+/* Collect the evidence that only a walk over the heap gives. */
 static enum hd_status walk_for_evidence(struct call *call, const struct generation_bytes *bytes,
 					struct memory_evidence *evidence)
 {
@@ -361,7 +361,7 @@ static enum hd_status walk_for_evidence(struct call *call, const struct generati
 	return HD_OK;
 }
 
-/* What is set, and whether the process's cgroup has enough memory. */
+/* Read the settings, and whether the process's cgroup has enough memory. */
 static enum hd_status read_facts(struct call *call, struct memory_answer *memory)
 {
 	struct advice_facts *facts = &memory->facts;

@@ -65,7 +65,7 @@ static void append_setting(struct text *text, const struct memory_settings *sett
 		    is_config ? "runtimeconfig.json" : "its environment");
 }
 
-/* What the GC has made of them. */
+/* Append the limits that the GC has made of the settings. */
 static void append_limits(struct text *text, const struct gc_limits *limits)
 {
 	char size[32];
@@ -103,7 +103,7 @@ static void append_gc_settings(struct text *text, const struct memory_settings *
 	append_limits(text, &settings->limits);
 }
 
-/* What the limits leave. */
+/* Append the room that the limits leave. */
 static void append_left(struct text *text, const struct cgroup_memory *group)
 {
 	const struct cgroup_bound *tight = &group->tight;

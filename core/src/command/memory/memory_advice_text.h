@@ -7,7 +7,7 @@
 #include "command/call.h"
 #include "targets/process/cgroup_memory.h"
 
-/** What advice is made of. */
+/** Advice is made of these facts. */
 struct advice_facts {
 	struct memory_evidence evidence;
 	struct memory_settings settings;

@@ -116,7 +116,7 @@ static enum hd_status write_load_contexts(struct call *call, const struct load_c
 	return HD_OK;
 }
 
-/* What is not proven is not said: the object of a context has the binder of the module. */
+/* Write only what is proven: the object of a context has the binder of the module. */
 static enum hd_status write_context_of(struct call *call, const struct load_contexts *contexts,
 				       const struct object *object)
 {

@@ -142,7 +142,7 @@ static void switch_text(const struct il_instruction *instruction, struct text *t
 	text_puts(text, instruction->count > TARGETS_SHOWN_MAX ? ", ...)" : ")");
 }
 
-/* What follows an instruction, as text; nothing for a token without a name. */
+/* Write the operand of an instruction as text; nothing for a token without a name. */
 static void operand_text(struct clr *clr, const struct module *module,
 			 const struct il_instruction *instruction, struct text *text)
 {

@@ -19,7 +19,7 @@ struct element_listing {
 	bool details, fields;
 };
 
-/* What text shows of an element. */
+/* An element as text shows it. */
 struct shown_element {
 	uint32_t index;
 	uint64_t address;
@@ -27,7 +27,7 @@ struct shown_element {
 	struct text index_text, note;
 };
 
-/* What an element means: a string's text, another object's type, or as value_note(). */
+/* Write the meaning of an element: a string's text, another object's type, or as value_note(). */
 static void element_note(struct call *call, struct element_listing *listing,
 			 const struct value_out *value, struct text *text)
 {
@@ -82,7 +82,7 @@ static const struct schema element_schema = {
 	.layout = element_layout,
 };
 
-/* What is known of an element beyond its row. */
+/* Write the details of an element that its row does not have. */
 static enum hd_status element_details(struct call *call, struct element_listing *listing,
 				      const struct value_out *value)
 {
@@ -111,7 +111,7 @@ static enum hd_status element_details(struct call *call, struct element_listing 
 			    is_struct ? FIELDS_OF_STRUCT : FIELDS_OF_OBJECT, 8);
 }
 
-/* What only text shows of an element; @p text and @p column hold it until the row is written. */
+/* Fill the cells that only text shows; @p text and @p column hold them until the row is written. */
 static void shown_cells(struct call *call, struct element_listing *listing,
 			const struct value_out *value, struct shown_element *shown,
 			struct cell *cells)

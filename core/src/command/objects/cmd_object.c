@@ -95,7 +95,7 @@ static const struct schema sync_schema = { .name = "sync",
 					   SCHEMA_COLUMNS(sync_columns),
 					   .layout = sync_layout };
 
-/* What the header word says; false: nothing. */
+/* Fill in what the header word says; false: it says nothing. */
 static bool sync_cells(const struct clr *clr, const struct object *object, struct cell *cells)
 {
 	struct sync_info sync;

@@ -97,7 +97,7 @@ static void put_struct(struct item_texts *texts, const struct type *type, uint64
 	text_puts(text, "}");
 }
 
-/* What a reference leads to: the text of a string; of another key its type. */
+/* Write the object that a reference leads to: the text of a string; for another key, its type. */
 static void put_reference(struct item_texts *texts, const struct type *type, uint64_t address)
 {
 	struct text *text = &texts->shown;
@@ -143,7 +143,7 @@ static void put_value(struct item_texts *texts, const struct item_shown *shown)
 	}
 }
 
-/* What a value means, for data. */
+/* Write the meaning of a value, for data. */
 static void put_meaning(struct item_texts *texts, struct item_shown *shown)
 {
 	const struct value_out *value = &shown->value;

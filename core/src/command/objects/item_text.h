@@ -6,7 +6,7 @@
 #include "analysis/collections/collection.h"
 #include "command/objects/object.h"
 
-/** What writing many keys, or many values, needs. */
+/** Writing many keys, or many values, needs this. */
 struct item_texts {
 	struct call *call;
 	struct window window;

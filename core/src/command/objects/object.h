@@ -5,7 +5,7 @@
 #include "command/call.h"
 #include "inspect/value.h"
 
-/* What the commands about one object share.  @p indent: blanks before each line of text. */
+/* The commands about one object share this.  @p indent: blanks before each line of text. */
 
 /**
  * The object that starts at @p address.
@@ -39,7 +39,7 @@ HD_NODISCARD enum hd_status call_type(struct call *call, uint64_t address, const
 /** Path of the file of a type's module, or NULL. */
 const char *type_file(struct clr *clr, const struct type *type);
 
-/** What is said first of an object or a struct. */
+/** The head of the answer about an object or a struct. */
 struct object_head {
 	const struct type *type;
 	uint64_t size;

@@ -122,7 +122,10 @@ static enum hd_status level_begin(struct clr *clr, struct level *level, const st
 	return field_list_read(clr, type, &level->list, err);
 }
 
-/* What a static field has at @p slot: a struct lies in a box, unless it is mapped from the image. */
+/*
+ * Read the value of a static field at @p slot: a struct lies in a box, unless it is mapped from the
+ * image.
+ */
 static void read_slot(struct heap *heap, const struct field *field, uint64_t slot,
 		      struct value_out *ret)
 {
@@ -328,7 +331,7 @@ static void field_head_layout(struct out *out, const struct cell *cells)
 static const struct schema field_head_schema = { SCHEMA_COLUMNS(field_head_columns),
 						 .layout = field_head_layout };
 
-/* What only text shows of a value. */
+/* A value as only text shows it. */
 struct shown_value {
 	char value[160];
 	struct text note;

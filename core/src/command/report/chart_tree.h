@@ -8,7 +8,7 @@
 /** Levels that are kept, without the top. */
 #define CHART_DEPTH_MAX 24u
 
-/** What a part stands for. */
+/** The level of a part. */
 enum chart_level {
 	CHART_TOP,
 	CHART_ROOT,      /**< a kind of roots, or one root */

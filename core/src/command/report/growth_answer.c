@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What grew between two heaps, as an answer. */
+/* Answers what grew between two heaps. */
 #include "command/report/growth_text.h"
 #include "command/report/report_answer.h"
 #include "util/alloc.h"

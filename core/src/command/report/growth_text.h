@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What text and pages both say of two heaps. */
+/* Text and pages both say this about two heaps. */
 #ifndef HEAPDUMP_SRC_COMMAND_REPORT_GROWTH_TEXT_H
 #define HEAPDUMP_SRC_COMMAND_REPORT_GROWTH_TEXT_H
 

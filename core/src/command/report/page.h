@@ -25,9 +25,9 @@ HD_NODISCARD enum hd_status page_write(struct call *call, const struct report *r
 
 /** Its parts: sections of the page. */
 void page_findings(struct page *page);
-/** What grew since another heap; nothing without one. */
+/** A section about the growth since another heap; nothing without one. */
 HD_NODISCARD enum hd_status page_growth(struct page *page);
-/** What each rule has met, and what each had no data for. */
+/** A section about what each rule has met, and for which rules data was missing. */
 void page_rules(struct page *page);
 /** The dominator tree, as charts and as a table. */
 HD_NODISCARD enum hd_status page_charts(struct page *page);
@@ -38,7 +38,7 @@ HD_NODISCARD enum hd_status page_types(struct page *page);
 HD_NODISCARD enum hd_status page_commands(struct page *page);
 /** Ask hang, so that page->verdict_count is known. */
 HD_NODISCARD enum hd_status page_ask_hang(struct page *page);
-/** What hang has found, and the stacks; nothing if it has found nothing. */
+/** A section about what hang has found, and the stacks; nothing if it has found nothing. */
 HD_NODISCARD enum hd_status page_waits(struct page *page);
 
 /** Begin a section with a heading; page_section_end() ends it. */

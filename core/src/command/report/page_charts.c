@@ -59,7 +59,10 @@ static double share_of(const struct chart_tree *tree, uint64_t total)
 	return tree->nodes[0].total ? (double)total / (double)tree->nodes[0].total : 0;
 }
 
-/* What is inside a rectangle: a type without its namespace; what is too long is cut off there anyway. */
+/*
+ * Write into a rectangle: a type without its namespace; the browser cuts off a text that is too
+ * long.
+ */
 static void write_label(struct page *page, const struct chart_node *node)
 {
 	if (node->level != CHART_TYPE) {

@@ -170,7 +170,9 @@ static void write_card(struct page *page, const struct report_finding *finding)
 	html_puts(html, "</article>\n");
 }
 
-/* Those from @p first on that are at least as severe; @return the first that is not. */
+/*
+ * Write the findings from @p first on that are at least as severe; @return the first that is not.
+ */
 static size_t write_cards(struct page *page, size_t first, enum severity severity)
 {
 	const struct report *report = page->report;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What grew since another heap, as a section of a page. */
+/* Writes the section of a page about the growth since another heap. */
 #include <inttypes.h>
 
 #include "command/report/growth_text.h"

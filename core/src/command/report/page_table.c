@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of a page are made of: sections, tables and their cells. */
+/* Writes the parts of a page: sections, tables and their cells. */
 #include <inttypes.h>
 
 #include "command/report/page.h"

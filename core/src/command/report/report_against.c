@@ -69,7 +69,7 @@ static void find_hours(const struct call *call, const struct hd_session *session
 	ret->with.is_later = seconds <= -least;
 }
 
-/* What the rules need of the other heap. */
+/* Provide what the rules need of the other heap. */
 static enum hd_status provide_other(struct call *call, struct hd_session *session,
 				    struct facts_of *ret)
 {
@@ -100,7 +100,7 @@ static enum hd_status take_inventory(struct call *call, struct hd_session *sessi
 	return status;
 }
 
-/* What the file of a session is; false: a process, or it cannot be said. */
+/* Which file does a session have open?  False: a process, or nobody can say it. */
 static bool file_identity(const struct hd_session *session, struct stat *ret)
 {
 	bool is_file = !session->target || session->target->kind == TARGET_CORE;

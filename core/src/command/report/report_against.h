@@ -6,7 +6,7 @@
 #include "analysis/report/comparison.h"
 #include "command/call.h"
 
-/** What is kept of the other heap. */
+/** The part of the other heap that is kept. */
 struct other_heap {
 	struct inventory inventory;
 	struct compared_with with;

@@ -126,7 +126,7 @@ static void write_holder_path(struct call *call, const struct report *report,
 	(void)answer_table_end(&call->answer);
 }
 
-/* What only data has of a finding. */
+/* Write the evidence of a finding, which only data has. */
 static void write_finding_evidence(struct call *call, const struct report *report,
 				   const struct report_finding *finding)
 {

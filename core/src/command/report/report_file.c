@@ -9,7 +9,7 @@
 #include "command/report/report_answer.h"
 #include "util/output_file.h"
 
-/* What a file is written as. */
+/* The form in which a file is written. */
 enum report_kind {
 	REPORT_TEXT,
 	REPORT_JSON,

@@ -187,7 +187,7 @@ static enum hd_status write_http_requests(struct call *call, struct members *mem
 					  const struct http_client *client, int64_t latest,
 					  struct http_words *words)
 {
-	/* Those in flight come first. */
+	/* Requests in flight come first. */
 	static const enum http_state order[] = { HTTP_IN_FLIGHT, HTTP_QUEUED, HTTP_OUTSIDE };
 	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
 	answer_table(&call->answer, &http_requests_schema, &options);

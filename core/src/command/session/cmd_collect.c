@@ -308,7 +308,10 @@ static void tell_findings(const struct collection *collection, const struct hd_g
 	}
 }
 
-/* What the trace does not tell: the machine's name, which @p machine will hold, and its local time. */
+/*
+ * Add what the trace does not tell: the machine's name, which @p machine will hold, and its local
+ * time.
+ */
 static void add_machine(struct graph_info *info, char machine[MACHINE_NAME_SIZE])
 {
 	const time_t now = time(NULL);

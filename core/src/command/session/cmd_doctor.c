@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What of this program works on this machine, and what to do about the rest.  It looks at no target. */
+/*
+ * Tells which parts of this program work on this machine, and how to get the others to work.  It
+ * looks at no target.
+ */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

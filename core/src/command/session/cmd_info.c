@@ -247,7 +247,7 @@ static void put_file_part(struct out *out, const char *before, const struct cell
 	text_escape(&out->text, part->text.bytes, part->text.size);
 }
 
-/* What the file says of the process. */
+/* Write what the file says about the process. */
 static void process_lines(struct out *out, const struct cell *cells)
 {
 	const struct cell *name = &cells[FILE_PROCESS], *machine = &cells[FILE_MACHINE];
@@ -310,7 +310,7 @@ static void file_cells(const struct call *call, char time[32], struct cell cells
 	cells[FILE_SUMMARY] = cell_string(call->session->format->summary);
 }
 
-/* What the file is, and what is in it: text has the domains between the two. */
+/* Write what kind of file it is, and what is in it: text has the domains between the two. */
 static void write_file_info(struct call *call)
 {
 	static const struct schema file_schema = { SCHEMA_COLUMNS(file_columns),
@@ -397,7 +397,9 @@ static bool has_faults(const struct hd_graph *graph)
 	return false;
 }
 
-/* What holds this process: the shell program says so, debuggers hold the library themselves. */
+/*
+ * Write what holds this process: the shell program says so, debuggers hold the library themselves.
+ */
 static void write_sandbox(struct call *call)
 {
 	static const struct column columns[] = {

@@ -20,7 +20,7 @@ static void put_rest(const struct collect_answer *wanted, struct text *line)
 		    format_thousands(wanted->objects, number));
 }
 
-/* What a finding says; in the shell and in debuggers it is said next to the answer. */
+/* Write the text of a finding; in the shell and in debuggers it comes next to the answer. */
 static void find_detail(const struct collect_answer *wanted, const struct finding *finding,
 			struct text *ret)
 {
@@ -120,7 +120,7 @@ static void collected_layout(struct out *out, const struct cell *cells)
 	out_puts(out, ".\n");
 }
 
-/* What was written is said in the answer; where the answer is the dump itself, as warnings. */
+/* Tell in the answer what was written; where the answer is the dump itself, by warnings. */
 static void write_collect_record(struct call *call, const char *path, const struct cell *cells)
 {
 	static const struct schema schema = { SCHEMA_COLUMNS(collected_columns),

@@ -5,7 +5,7 @@
 #include "collect/collect.h"
 #include "command/call.h"
 
-/** What collect says once the file is written; all is borrowed. */
+/** The data of collect's answer once the file is written; all is borrowed. */
 struct collect_answer {
 	int pid;
 	const char *path;   /**< where to; "-" for the output itself */

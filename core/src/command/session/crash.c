@@ -150,7 +150,7 @@ static const struct schema register_schema = { .name = "registers",
 					       SCHEMA_COLUMNS(register_columns),
 					       .layout = register_layout };
 
-/* What lies at an address that a register holds, in one word for a script. */
+/* The kind of place that a register points to, in one word for a script. */
 static const char *place_word(const struct location *location)
 {
 	switch (location->place) {

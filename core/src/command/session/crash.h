@@ -10,7 +10,10 @@ struct crash {
 	bool is_there;
 	bool is_in_gc; /**< in the code of the runtime or of its GC: see crash_is_collecting() */
 	struct fault fault;
-	/** What its registers hold that lies in a segment of the heap, and which ones. */
+	/**
+	 * The addresses in its registers that lie in a segment of the heap, and which registers
+	 * these are.
+	 */
 	uint64_t addresses[REG_ROWS];
 	uint8_t registers[REG_ROWS];
 	size_t count;

@@ -58,7 +58,10 @@ static void begin_spill(struct hd_snapshot *snapshot, const struct hd_snapshot_o
 {
 	struct hd_error ignored;
 	bool is_straight = false;
-	/* What is not a regular file, such as a FIFO, is not opened before there is anything for it. */
+	/*
+	 * A file that is not regular, such as a FIFO, is not opened before there is anything for
+	 * it.
+	 */
 	if (!options->spill || !options->max_memory ||
 	    output_place_check(options->spill, &is_straight, &ignored) != HD_OK || is_straight ||
 	    output_file_open(&snapshot->spill, options->spill, NULL, &ignored) != HD_OK)
@@ -254,7 +257,7 @@ static enum hd_status make_graph(struct hd_snapshot *snapshot, struct job *job,
 	return HD_OK;
 }
 
-/* What is written. */
+/* The snapshot that is written. */
 struct written_snapshot {
 	struct exporting exporting; /* the first: write_trace() gets it */
 	const struct hd_snapshot *snapshot;

@@ -15,7 +15,7 @@ static bool write_output_bytes(void *arg, const char *bytes, size_t size)
 	return output_file_write(arg, bytes, size);
 }
 
-/* What the graph lacks, as far as is known when it has been made. */
+/* Write what the graph lacks, as far as that is known when the graph is ready. */
 static enum hd_status tell_losses(struct exporting *exporting)
 {
 	struct met_loss met[FINDING_KINDS];
@@ -103,7 +103,9 @@ enum hd_status export_file(const struct exporting *exporting, const char *path, 
 	TRY(output_file_open(&file, path, exporting->job, exporting->err));
 	output_file_write_behind(&file);
 	enum hd_status status = export_write(exporting, write_output_bytes, &file);
-	/* What was read of a file that shrank was zeros: hd_command_run() says which it is. */
+	/*
+	 * The bytes read of a file that shrank were zeros: hd_command_run() says which file it is.
+	 */
 	if (status == HD_OK && mapped_files_shrunk())
 		status = fail(exporting->err, HD_ERR_OS, 0, "a file shrank while it was read");
 	/* A failed write stops the writer as if cancelled; commit says what failed. */

@@ -25,7 +25,7 @@ struct exporting {
 /** Compute what the format needs, before a file is begun. */
 HD_NODISCARD enum hd_status export_prepare(struct exporting *exporting);
 
-/** What the format holds of the graph. */
+/** The parts of the graph that the format holds, counted. */
 struct export_counts {
 	uint64_t objects, references, roots;
 };

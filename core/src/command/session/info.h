@@ -7,7 +7,7 @@
 
 struct layout;
 
-/** What is below a label in text. */
+/** Blanks below a label in text. */
 #define INFO_BLANK "             "
 
 /** Totals of a walk of the whole heap. */

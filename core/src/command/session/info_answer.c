@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What info says about a core or a process, and what it is made of. */
+/* Makes the answer of info about a core or a process. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What info says about all memory of a process or a core, in two lines. */
+/* Writes info's two lines about all memory of a process or a core. */
 #include <stdlib.h>
 
 #include "analysis/memory/memory_account.h"

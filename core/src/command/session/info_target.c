@@ -20,7 +20,7 @@
 /* See job_workers(). */
 #define WORKERS_MAX JOB_WORKERS_MAX
 
-/* What a walk of the heap, or a worker's part of it, has counted. */
+/* The counts of a walk of the heap, or of a worker's part of it. */
 struct target_totals {
 	struct heap_totals heap; /**< its types are counted at the end */
 	struct gaps gaps;
@@ -96,7 +96,7 @@ static enum hd_status count_heap_objects(struct call *call, struct target_totals
 	return status;
 }
 
-/* What the walk met goes to the findings: they are what info is about. */
+/* Add the gaps that the walk met to the findings: info is about these. */
 static void add_gaps(struct call *call, const struct target_totals *totals)
 {
 	struct findings *findings = &call->session->target->findings;

@@ -21,10 +21,10 @@ size_t sql_columns(const struct sql_table *table, struct sql_column *ret);
 /** Its type in a declaration: ADDRESS, BYTES, INTEGER, REAL, TEXT; "" of values of any. */
 const char *sql_declared_type(const struct column *column);
 
-/** What help says of sql: the tables with their columns, and queries to begin with. */
+/** Append the help of sql: the tables with their columns, and queries to begin with. */
 void append_sql_help(struct text *text);
 
-/** What a table that is a command's answer is made of; @p ret_outer may come out NULL. */
+/** The schemas of a table that is a command's answer; @p ret_outer may come out NULL. */
 void sql_kept_schemas(const struct sql_table *table, const struct schema **ret_outer,
 		      const struct schema **ret_own, const char **ret_prefix);
 

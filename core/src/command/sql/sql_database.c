@@ -293,7 +293,10 @@ static int set_sql_limits(sqlite3 *handle)
 	return sqlite3_exec(handle, "PRAGMA temp_store = 2", NULL, NULL, NULL);
 }
 
-/* Of SQLite's own tables only those that take apart a text: they are connected before the authorizer refuses that. */
+/*
+ * Keep only SQLite's tables that take apart a text: they are connected before the authorizer
+ * refuses that.
+ */
 static int keep_harmless_tables(sqlite3 *handle)
 {
 	static const char *kept[] = { "json_each", "json_tree", NULL };

@@ -7,7 +7,7 @@
 
 #include "command/sql/sql_table.h"
 
-/** What the authorizer was asked while a query was compiled. */
+/** The authorizer's record of a query, made while it was compiled. */
 struct sql_asked {
 	unsigned int selects; /**< SELECTs, those inside of others among them */
 	bool reads_objects;

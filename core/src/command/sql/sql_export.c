@@ -41,7 +41,7 @@ static int read_descriptor_file(sqlite3_file *file, void *buf, int size, sqlite3
 		return SQLITE_IOERR_READ;
 	if (got == size)
 		return SQLITE_OK;
-	/* What was written is there, whatever the end of the file says. */
+	/* The file must have what was written, whatever its end says. */
 	if (at + got < own->size)
 		return SQLITE_IOERR_READ;
 	memset((char *)buf + got, 0, (size_t)(size - got));

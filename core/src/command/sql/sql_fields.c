@@ -141,7 +141,7 @@ static enum hd_status open_values(struct sql_source *source, const struct sql_ta
 	return HD_OK;
 }
 
-/* What is known of a type, its fields read; those that cannot be read are none. */
+/* Find the fields of a type, which are read once; fields that cannot be read count as none. */
 static enum hd_status fields_of_type(struct values *values, const struct type *type,
 				     struct known_fields **ret)
 {

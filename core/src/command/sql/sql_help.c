@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What help says of sql: the tables with their columns, and queries to begin with. */
+/* Writes the help of sql: the tables with their columns, and queries to begin with. */
 #include "command/sql/sql_columns.h"
 
 #define LINE_WIDTH 76u

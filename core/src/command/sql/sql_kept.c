@@ -22,7 +22,7 @@ static const struct column finding_columns[] = {
 static const struct schema info_findings_schema = { .name = "findings",
 						    SCHEMA_COLUMNS(finding_columns) };
 
-/* What a table is made of. */
+/* The source of a table. */
 struct kept_source {
 	const char *words[3]; /* the command line; NULL ends */
 	const char *table;    /* of its answer */

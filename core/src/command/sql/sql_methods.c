@@ -101,7 +101,7 @@ static struct cell name_cell(struct methods *methods, const struct method_body *
 	return cell_text(methods->name.bytes, methods->name.size);
 }
 
-/* What the MethodDesc says; nothing if it cannot be read. */
+/* The cell for a fact of the MethodDesc; empty if it cannot be read. */
 static struct cell method_desc_cell(const struct methods *methods, enum methods_column column)
 {
 	const struct method *method = &methods->method;

@@ -7,14 +7,14 @@
 #include "command/sql/sql_database.h"
 #include "util/alloc.h"
 
-/* What idxNum says: how a cursor is to begin. */
+/* The bits of idxNum: how a cursor is to begin. */
 #define PLAN_COLUMN_MASK 0xffu
 #define PLAN_EQUAL       0x100
 #define PLAN_LIKE        0x200
 #define PLAN_GROUPED     0x400
 #define PLAN_AGGREGATED  0x800 /* by GROUP BY: no row is seen but by aggregates */
 
-/* What sqlite3_create_module_v2() keeps for a table. */
+/* sqlite3_create_module_v2() keeps this for a table. */
 struct module_data {
 	struct sql_database *database;
 	const struct sql_table *table;

@@ -70,7 +70,7 @@ static bool accepts_string(struct clr *clr, const struct type *type)
 	return type->is_string;
 }
 
-/* What the condition says about the objects. */
+/* Narrow the choice of objects by the condition. */
 static void narrow(const struct sql_table *table, const struct sql_key *key,
 		   struct sql_choice *choice)
 {

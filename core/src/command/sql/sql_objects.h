@@ -8,7 +8,10 @@
 
 /** Which objects a cursor meets. */
 struct sql_choice {
-	/** Of a heap: is it one?  Asked once for each type; NULL: all are. */
+	/**
+	 * For a heap: does the table have objects of that type?  Asked once for each type; NULL: of
+	 * all.
+	 */
 	bool (*accepts)(struct clr *clr, const struct type *type);
 	const char *type_name; /**< of a dump file: the only type that is; NULL: all are */
 	enum sql_match match;  /**< of the name of the type with @c text */

@@ -85,7 +85,7 @@ static bool add(struct size_map *map, uint32_t type, uint64_t size, uint32_t cou
 	return true;
 }
 
-/* What one worker counts. */
+/* One worker's counts. */
 struct size_worker {
 	struct size_map map;
 	struct gaps gaps;

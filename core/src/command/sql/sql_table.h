@@ -30,7 +30,7 @@ struct sql_key {
 	const char *text;
 };
 
-/** What a cursor is asked for. */
+/** The request to a cursor. */
 struct sql_request {
 	struct sql_key key;
 	uint64_t used;    /**< columns that the query reads, a bit each */
@@ -41,7 +41,7 @@ struct sql_request {
 struct gaps;
 struct sql_table;
 
-/** What the tables of one query have in common. */
+/** The tables of one query have this in common. */
 struct sql_source {
 	struct call *call;
 	struct heap *heap;     /**< NULL: a dump file */
@@ -61,7 +61,10 @@ struct sql_table {
 	size_t count;
 	uint64_t equals; /**< columns on which = is answered without reading all rows */
 	uint64_t likes;  /**< the same of LIKE */
-	/** What a query has to say about it, such as "object =, type ="; NULL: nothing. */
+	/**
+	 * The conditions that a query must have for this table, such as "object =, type ="; NULL:
+	 * none.
+	 */
 	const char *needs;
 	bool is_of_heaps; /**< only cores and processes have it */
 	uint64_t

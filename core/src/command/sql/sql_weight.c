@@ -11,7 +11,7 @@
 
 #include "command/sql/sql_database.h"
 
-/* What sum(), total() and avg() keep; zeros at first. */
+/* sum(), total() and avg() keep this; zeros at first. */
 struct weighted_sum {
 	int64_t whole;
 	double real;
@@ -19,7 +19,7 @@ struct weighted_sum {
 	bool is_real, is_too_large;
 };
 
-/* What count() keeps. */
+/* count() keeps this. */
 struct weighted_count {
 	int64_t count;
 };

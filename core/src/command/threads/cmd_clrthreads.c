@@ -24,7 +24,7 @@ static struct thread_counts count_threads(const struct clr *clr)
 	return counts;
 }
 
-/* What SOS's columns take, and the purpose of a thread after them. */
+/* SOS's columns take so much room, with the purpose of a thread after them. */
 #define WIDE_COLUMNS 130
 
 /* SOS's lines; "Hosted Runtime" is of old. */
@@ -94,7 +94,7 @@ static void put_exception(struct out *out, const struct cell *cells)
 	out_puts(out, cells[THREAD_NESTED].flag ? " (nested exceptions)" : "");
 }
 
-/* What is left of SOS's columns where a terminal has few. */
+/* Write fewer of SOS's columns: the terminal has little room. */
 static void put_narrow_thread(struct out *out, const struct cell *cells)
 {
 	out_printf(out, "%4" PRIu64 " %6" PRIx64 " %12" PRIX64 " %7" PRIx64 " %-11s",
@@ -147,7 +147,7 @@ const struct schema clrthreads_schema = {
 	.layout = clr_thread_layout,
 };
 
-/* What the thread is for. */
+/* Write the purpose of the thread. */
 static void put_purpose(struct text *text, const struct clr *clr, const struct clr_thread *thread)
 {
 	text_puts(text, clr_is_finalizer_thread(clr, thread) ? " (Finalizer)" : "");
@@ -159,7 +159,10 @@ static void put_purpose(struct text *text, const struct clr *clr, const struct c
 	}
 }
 
-/* What it threw last; @p object NULL: that cannot be read, or there is none. */
+/*
+ * Fill the cells about the exception that it threw last; @p object NULL: that cannot be read, or
+ * there is none.
+ */
 static void exception_cells(struct clr *clr, const struct clr_thread *thread,
 			    const struct object *object, struct cell cells[THREAD_COLUMNS])
 {

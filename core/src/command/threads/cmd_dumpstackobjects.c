@@ -57,7 +57,7 @@ struct stack_gap {
 	char why[sizeof(((struct thread_stack *)NULL)->why)];
 };
 
-/* What is written. */
+/* The list that is written. */
 struct object_list {
 	struct call *call;
 	struct stack_objects objects;

@@ -434,7 +434,7 @@ static enum hd_status write_hints(struct call *call, const struct verdicts *verd
 	return HD_OK;
 }
 
-/* That nothing hangs is only said where everything that it needs was read. */
+/* Say that nothing hangs only if everything was read that this needs. */
 static void write_no_verdict(struct call *call, const struct verdicts *verdicts,
 			     const struct wait_gaps *gaps)
 {

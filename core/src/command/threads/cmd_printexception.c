@@ -22,7 +22,7 @@ OPTIONS(printexception, PRINTEXCEPTION_OPTIONS);
 /* Inner exceptions that are followed, and frames that are shown of each. */
 #define NESTED_MAX       1000u
 #define FRAMES_SHOWN_MAX 10000u
-/* What is said of strings and frames that a small core has not kept. */
+/* Text in place of strings and frames that a small core has not kept. */
 #define LOST "<cannot be read>"
 
 /* "app.dll": the file of the method's module; NULL: it has none, or that is not known. */
@@ -175,7 +175,7 @@ static void put_inner(struct out *out, const struct cell *cells)
 	}
 }
 
-/* What is above the frames. */
+/* Write the lines above the frames. */
 static void exception_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *type = &cells[EXCEPTION_TYPE];
@@ -186,7 +186,7 @@ static void exception_layout(struct out *out, const struct cell *cells)
 	put_inner(out, cells);
 }
 
-/* What is below them. */
+/* Write the lines below them. */
 static void exception_rest_layout(struct out *out, const struct cell *cells)
 {
 	put_labelled_text(out, "\nStackTraceString: ", &cells[EXCEPTION_STACK_TRACE]);
@@ -405,7 +405,7 @@ static enum hd_status write_thrown(struct call *call, const struct clr_thread *t
 	return HD_OK;
 }
 
-/* What each thread has thrown last, as far as it still holds that. */
+/* Write the exception that each thread has thrown last, as far as the thread still holds it. */
 static enum hd_status write_threads(struct call *call)
 {
 	const struct clr *clr = call->heap->clr;

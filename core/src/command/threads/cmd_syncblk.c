@@ -110,7 +110,7 @@ static const struct schema waiting_schema = {
 	.layout = waiting_layout,
 };
 
-/* What is written, and the threads that wait. */
+/* The list that is written, and the threads that wait. */
 struct block_list {
 	struct call *call;
 	struct waits *waits; /* the threads alone */

@@ -116,7 +116,7 @@ struct wait_words {
 	struct text name, owner_name, method, async, state, handles;
 };
 
-/* What is known of the thing that it waits for. */
+/* Fill in the state of the thing that it waits for. */
 static void set_state(const struct waits *waits, const struct thread_wait *wait,
 		      struct wait_words *words, struct cell *cells)
 {

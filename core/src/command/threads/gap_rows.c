@@ -21,7 +21,10 @@ static const struct schema gap_schema = {
 	.layout = gap_layout,
 };
 
-/* What is counted, and what is not known of one and of several; NULL: nothing is counted. */
+/*
+ * The noun for what is counted, and the sentences for one and for several; NULL: nothing is
+ * counted.
+ */
 static const struct {
 	const char *noun, *one, *several;
 } gap_words[WAIT_GAPS] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of threads and locks cannot be read, as rows of an answer. */
+/* Writes the threads and locks that cannot be read, as rows of an answer. */
 #ifndef HEAPDUMP_SRC_COMMAND_GAP_ROWS_H
 #define HEAPDUMP_SRC_COMMAND_GAP_ROWS_H
 

@@ -180,7 +180,7 @@ static bool has_others(const struct writing *writing, const struct stack_tree_no
 	return path != STACK_TREE_NONE;
 }
 
-/* What the chains that end at a node wait for, or which threads run them. */
+/* Write what the chains that end at a node wait for, or which threads run them. */
 static void put_chains(struct writing *writing, struct text *text,
 		       const struct stack_tree_node *node)
 {

@@ -26,7 +26,7 @@ static const char *kind_name(uint8_t kind)
 	return names[kind];
 }
 
-/* What is shown for a root that has no slot: the words of gcroot and roots. */
+/* The words for a root that has no slot: those of gcroot and roots. */
 static const char *kind_label(uint8_t kind)
 {
 	static const char *const labels[] = {

@@ -5,7 +5,7 @@
 #include "command/call.h"
 #include "stack/stack.h"
 
-/** What is written below a managed frame besides its roots. */
+/** The parts that are written below a managed frame besides its roots. */
 struct frame_details {
 	bool parameters, locals, registers;
 };

@@ -52,7 +52,7 @@ static void append_spin(struct text *text, const struct waits *waits,
 	}
 }
 
-/* What the framework says of a handle since 11; of a mutex, the owner is told apart. */
+/* Append what the framework says about a handle since 11; the owner of a mutex is told apart. */
 static void append_handle(struct text *text, const struct waits *waits,
 			  const struct thread_wait *wait)
 {

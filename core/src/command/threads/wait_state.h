@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of the thing that a thread waits for. */
+/* Tells the state of the thing that a thread waits for. */
 #ifndef HEAPDUMP_SRC_COMMAND_WAIT_STATE_H
 #define HEAPDUMP_SRC_COMMAND_WAIT_STATE_H
 

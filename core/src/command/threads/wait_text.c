@@ -235,7 +235,7 @@ static bool waits_for_readers(const struct thread_wait *wait)
 	       (wait->kind == WAIT_READ || wait->kind == WAIT_WRITE || wait->kind == WAIT_UPGRADE);
 }
 
-/* What the thread that must leave a lock does with it. */
+/* The verb for what the thread that must leave a lock does with it. */
 static const char *lock_verb(const struct waits *waits, const struct thread_wait *wait,
 			     const struct thread_wait *owner, bool are_several)
 {
@@ -290,7 +290,9 @@ void append_blocked(struct text *text, const struct waits *waits, const struct t
 		append_lock_owner(text, waits, wait, owner);
 		return;
 	}
-	/* Of a task it was said which async method it is; who runs that is of interest. */
+	/*
+	 * The text has named the task's async method; now the thread that runs it is of interest.
+	 */
 	bool is_said = wait->kind == WAIT_TASK && box && box->address == wait->object.address;
 	if (is_said)
 		edge.to = owner ? (uint32_t)(owner - waits->rows) : WAIT_NOBODY;

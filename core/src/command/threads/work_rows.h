@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is queued in the thread pool, as tables. */
+/* Writes the queues of the thread pool as tables. */
 #ifndef HEAPDUMP_SRC_COMMAND_WORK_ROWS_H
 #define HEAPDUMP_SRC_COMMAND_WORK_ROWS_H
 
