@@ -6,7 +6,7 @@ set -eu
 
 packages="
     gcc g++ libc6-dev make cmake ninja-build mold pkg-config python3
-    libedit-dev libjansson-dev libzstd-dev libsqlite3-dev zlib1g-dev libseccomp-dev libcunit1-dev
+    libedit-dev libjansson-dev libzstd-dev libsqlite3-dev libelf-dev zlib1g-dev libseccomp-dev libcunit1-dev
     zstd strace gdb gdbserver lldb-14 liblldb-14-dev python3-jsonschema
     clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14
     cppcheck shellcheck black mypy

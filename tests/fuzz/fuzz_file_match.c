@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/targets/file_match.c core/src/targets/elf_image.c core/src/mem/pe_headers.c */
+/*
+ * covers: core/src/targets/file_match.c core/src/targets/elf_file.c core/src/targets/elf_image.c core/src/mem/pe_headers.c
+ */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "input_memory.h"
 #include "targets/file_match.h"
@@ -58,6 +62,16 @@ static size_t make_parts(const struct head *head, struct target_mapping *mapping
 	return count;
 }
 
+/* A file with these bytes, the same descriptor each time. */
+static int write_input(const uint8_t *bytes, size_t size)
+{
+	static int fd = -1;
+	if (fd < 0)
+		fd = memfd_create("file", MFD_CLOEXEC);
+	require(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, bytes, size, 0) == (ssize_t)size);
+	return fd;
+}
+
 /* Any file, any core: a state, and a reason if and only if it is another file. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -71,9 +85,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct target_mapping mappings[PARTS];
 	struct target_range ranges[PARTS];
 	size_t count = make_parts(&head, mappings, ranges);
+	size_t file_size = head.file_size < size ? head.file_size : size;
 	const struct mapped_file file = { .bytes = data,
-					  .size = head.file_size < size ? head.file_size : size,
-					  .fd = -1 };
+					  .size = file_size,
+					  .fd = write_input(data, file_size) };
 	struct input_memory memory =
 		input_memory_at(BASE, data + file.size, size - file.size, false);
 	const struct target target = { .kind = TARGET_CORE,

@@ -274,6 +274,8 @@ TEST(other_kinds_of_file_are_refused_by_name)
 	assert_refused("\x7f"
 		       "ELF\2\1\1\0\0\0\0\0\0\0\0\0\4",
 		       17, HD_ERR_FORMAT, "ends within its ELF header (17 bytes)");
+	how.class = 3;
+	assert_refused_as(&how, HD_ERR_FORMAT, "is damaged: its ELF header names a class");
 	struct target *target = NULL;
 	struct hd_error err = { 0 };
 	ASSERT_UINT(target_open_core("/tmp", NULL, NULL, &target, &err), HD_ERR_OS);

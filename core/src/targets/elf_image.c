@@ -164,13 +164,11 @@ static size_t build_id_of_notes(struct memory *memory, uint64_t address, uint64_
 	return 0;
 }
 
-size_t elf_image_build_id(struct memory *memory, const struct elf_image *image, bool is_file,
-			  uint8_t *buf)
+size_t elf_image_build_id(struct memory *memory, const struct elf_image *image, uint8_t *buf)
 {
 	for (unsigned int i = 0; i < image->note_count; i++) {
 		const struct elf_image_note *note = &image->notes[i];
-		size_t size = build_id_of_notes(memory, is_file ? note->offset : note->address,
-						note->size, buf);
+		size_t size = build_id_of_notes(memory, note->address, note->size, buf);
 		if (size)
 			return size;
 	}

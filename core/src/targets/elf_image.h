@@ -59,12 +59,10 @@ bool elf_dynamic_read(struct memory *memory, uint64_t bias, uint64_t address,
 		      struct elf_dynamic *ret);
 
 /**
- * The build-id of the image, read from memory or, with @p is_file (addresses are file offsets),
- * from its file.
+ * The build-id of the image, read from memory.
  *
  * @return its bytes, at most BUILD_ID_MAX; 0: none can be read
  */
-size_t elf_image_build_id(struct memory *memory, const struct elf_image *image, bool is_file,
-			  uint8_t *buf);
+size_t elf_image_build_id(struct memory *memory, const struct elf_image *image, uint8_t *buf);
 
 #endif

@@ -8,7 +8,7 @@
 #include "arch/address_space.h"
 #include "mem/file_memory.h"
 #include "mem/pe_headers.h"
-#include "targets/elf_image.h"
+#include "targets/elf_file.h"
 #include "targets/target_files.h"
 #include "util/sort.h"
 
@@ -31,31 +31,31 @@ static const struct target_mapping *file_part_at(const struct target *target,
  * its build-id.
  */
 static size_t build_id_in_core(const struct target *target, const struct file_parts *parts,
-			       const struct elf_image *in_file, uint8_t *buf)
+			       const struct elf_image_note *notes, unsigned int note_count,
+			       uint8_t *buf)
 {
 	for (size_t i = 0; i < parts->count; i++) {
 		const struct target_mapping *part = file_part_at(target, parts, i);
 		struct elf_image image;
 		size_t size = 0;
 		if (!part->offset && elf_image_read(target->own, part->start, &image))
-			size = elf_image_build_id(target->own, &image, false, buf);
+			size = elf_image_build_id(target->own, &image, buf);
 		if (size)
 			return size;
 	}
 	for (size_t i = 0; i < parts->count; i++) {
 		const struct target_mapping *part = file_part_at(target, parts, i);
-		struct elf_image image = *in_file;
+		struct elf_image image = { 0 };
 		size_t size = 0;
-		image.note_count = 0;
-		for (unsigned int j = 0; j < in_file->note_count; j++) {
-			struct elf_image_note note = in_file->notes[j];
+		for (unsigned int j = 0; j < note_count; j++) {
+			struct elf_image_note note = notes[j];
 			if (note.offset < part->offset ||
 			    note.offset - part->offset >= part->end - part->start)
 				continue;
 			note.address = part->start + (note.offset - part->offset);
 			image.notes[image.note_count++] = note;
 		}
-		size = elf_image_build_id(target->own, &image, false, buf);
+		size = elf_image_build_id(target->own, &image, buf);
 		if (size)
 			return size;
 	}
@@ -75,13 +75,17 @@ static enum target_file_state match_elf(const struct target *target, const struc
 					const struct mapped_file *file, char *reason,
 					size_t reason_size)
 {
-	struct file_memory bytes = file_memory_of(file);
-	struct elf_image image;
+	struct elf_file elf;
+	struct elf_image_note notes[ELF_IMAGE_NOTES];
+	unsigned int note_count = 0;
 	uint8_t in_file[BUILD_ID_MAX], in_core[BUILD_ID_MAX];
-	if (!elf_image_read(&bytes.memory, 0, &image))
-		image = (struct elf_image){ 0 };
-	size_t file_size = elf_image_build_id(&bytes.memory, &image, true, in_file);
-	size_t core_size = build_id_in_core(target, parts, &image, in_core);
+	size_t file_size = 0;
+	if (elf_file_open(file->fd, &elf)) {
+		note_count = elf_file_notes(&elf, notes);
+		file_size = elf_file_build_id(&elf, in_file);
+		elf_file_close(&elf);
+	}
+	size_t core_size = build_id_in_core(target, parts, notes, note_count, in_core);
 	if (!core_size)
 		return TARGET_FILE_NONE;
 	if (core_size == file_size && memcmp(in_core, in_file, core_size) == 0)

@@ -18,6 +18,7 @@ struct file_parts {
  * options.trust_files, it is also a proof if most words are equal in captured pages that the
  * process cannot have written.
  *
+ * @param file Its descriptor must be open.
  * @param[out] reason The reason for a mismatch, one line, which contains nothing from the file: ""
  * unless TARGET_FILE_MISMATCH is returned.
  * @return TARGET_FILE_MATCHED, TARGET_FILE_UNVERIFIED or TARGET_FILE_MISMATCH

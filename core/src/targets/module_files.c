@@ -93,7 +93,6 @@ static enum target_file_state open_module_file(const struct target_options *opti
 			       fd < 0 ? strerrordesc_np(code) : "it cannot be mapped");
 		return TARGET_FILE_MISSING;
 	}
-	mapped_file_close_fd(&file->file);
 	return TARGET_FILE_UNVERIFIED;
 }
 
@@ -116,6 +115,7 @@ static enum target_file_state try_file(struct module_files *files, struct module
 		state = file_match(files->target, &file->parts, &file->file, file->reason,
 				   sizeof(file->reason));
 	}
+	mapped_file_close_fd(&file->file);
 	if (state == TARGET_FILE_MISMATCH)
 		mapped_file_close(&file->file);
 	return state;

@@ -158,7 +158,7 @@ bool target_build_id(const struct target *target, const struct target_module *mo
 	uint8_t id[BUILD_ID_MAX];
 	if (!read_symbol_image(target, module, &image))
 		return false;
-	size_t count = elf_image_build_id(target->memory, &image, false, id);
+	size_t count = elf_image_build_id(target->memory, &image, id);
 	if (!count || size < count * 2 + 1)
 		return false;
 	for (size_t i = 0; i < count; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "targets/core/core_headers.h"
 
-#include <elf.h>
 #include <inttypes.h>
 
+#include "targets/elf_file.h"
 #include "util/alloc.h"
 
 #define WRITE_AGAIN                                                                               \
@@ -32,50 +32,64 @@ static const char *machine_name(uint16_t machine)
 	}
 }
 
-/* Refuse what is not an ELF core of x86-64, and say what it is. */
-static enum hd_status check_kind(const struct mapped_file *file, const char *path,
-				 struct hd_error *err)
+/* Read the ELF header; what is not an ELF core of x86-64 is refused by its name. */
+static enum hd_status read_header(const struct mapped_file *file, const char *path, GElf_Ehdr *ret,
+				  struct hd_error *err)
 {
 	if (!file->size)
 		return fail(err, HD_ERR_FORMAT, 0, "%s: is empty: %s", path, WRITE_AGAIN);
 	if (file->size < SELFMAG || memcmp(file->bytes, ELFMAG, SELFMAG) != 0)
 		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: is not an ELF core file", path);
-	if (file->size < sizeof(Elf32_Ehdr)) {
+	if (!elf_header_read(file->bytes, file->size, ret)) {
+		if (file->size >= sizeof(Elf64_Ehdr)) {
+			return fail(err, HD_ERR_FORMAT, EI_CLASS,
+				    "%s: is damaged: its ELF header names a class, a byte order or "
+				    "a version that does not exist",
+				    path);
+		}
 		return fail(err, HD_ERR_FORMAT, file->size,
 			    "%s: ends within its ELF header (%" PRIu64 " bytes): %s", path,
 			    file->size, WRITE_AGAIN);
 	}
-	bool is_big = file->bytes[EI_DATA] == ELFDATA2MSB;
-	/* e_type and e_machine lie at the same place in both classes. */
-	uint16_t type = load_u16(file->bytes + EI_NIDENT);
-	uint16_t machine = load_u16(file->bytes + EI_NIDENT + 2);
-	if (is_big) {
-		type = __builtin_bswap16(type);
-		machine = __builtin_bswap16(machine);
-	}
-	if (type == ET_EXEC || type == ET_DYN) {
+	if (ret->e_type == ET_EXEC || ret->e_type == ET_DYN) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
 			    "%s: is a program or library, not a core: give its process id or its "
 			    "core file",
 			    path);
 	}
-	if (type != ET_CORE)
+	if (ret->e_type != ET_CORE)
 		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: is an ELF file, but not a core", path);
-	if (is_big || machine != EM_X86_64) {
+	bool is_big = ret->e_ident[EI_DATA] == ELFDATA2MSB;
+	if (is_big || ret->e_machine != EM_X86_64) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
 			    "%s: is a core of %s%s: only x86-64 cores are read", path,
-			    machine_name(machine), is_big ? ", big-endian" : "");
+			    machine_name(ret->e_machine), is_big ? ", big-endian" : "");
 	}
-	if (file->bytes[EI_CLASS] != ELFCLASS64) {
+	if (ret->e_ident[EI_CLASS] != ELFCLASS64) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
 			    "%s: is a core of a 32-bit process: only 64-bit ones are read", path);
 	}
-	if (file->size < sizeof(Elf64_Ehdr)) {
-		return fail(err, HD_ERR_FORMAT, file->size,
-			    "%s: ends within its ELF header (%" PRIu64 " bytes): %s", path,
-			    file->size, WRITE_AGAIN);
-	}
 	return HD_OK;
+}
+
+/*
+ * Copy @p count structures of @p type out of the file, which may change while it is read; false: not
+ * all of them are in it.
+ */
+static bool copy_rows(const struct mapped_file *file, uint64_t offset, Elf_Type type, size_t count,
+		      void *ret)
+{
+	size_t size = count * elf64_fsize(type, 1, EV_CURRENT);
+	if (offset > file->size || file->size - offset < size)
+		return false;
+	/* libelf only reads the bytes of a source, but has no const. */
+	const union {
+		const uint8_t *bytes;
+		void *address;
+	} source = { .bytes = file->bytes + offset };
+	const Elf_Data from = { .d_buf = source.address, .d_type = type, .d_size = size };
+	Elf_Data to = { .d_buf = ret, .d_size = size };
+	return elf64_xlatetom(&to, &from, ELFDATA2LSB) != NULL;
 }
 
 /*
@@ -83,31 +97,28 @@ static enum hd_status check_kind(const struct mapped_file *file, const char *pat
  * file: it is lost when the file is cut.  The notes follow the program headers directly, so the
  * begin of the first segment also gives the number.
  */
-static size_t count_to_first_segment(const struct mapped_file *file, const Elf64_Ehdr *header)
+static size_t count_to_first_segment(const struct mapped_file *file, const GElf_Ehdr *header)
 {
 	Elf64_Phdr first;
-	if (header->e_phoff > file->size || file->size - header->e_phoff < sizeof(first))
-		return 0;
-	memcpy(&first, file->bytes + header->e_phoff, sizeof(first));
-	if (first.p_offset < header->e_phoff)
+	if (!copy_rows(file, header->e_phoff, ELF_T_PHDR, 1, &first) ||
+	    first.p_offset < header->e_phoff)
 		return 0;
 	return (size_t)((first.p_offset - header->e_phoff) / sizeof(first));
 }
 
 /* The number of program headers as section header 0 has it; 0: that header is missing. */
-static size_t count_of_section(const struct mapped_file *file, const Elf64_Ehdr *header)
+static size_t count_of_section(const struct mapped_file *file, const GElf_Ehdr *header)
 {
 	Elf64_Shdr zero;
-	if (!header->e_shoff || header->e_shentsize != sizeof(zero) ||
-	    header->e_shoff > file->size || file->size - header->e_shoff < sizeof(zero))
-		return 0;
-	memcpy(&zero, file->bytes + header->e_shoff, sizeof(zero));
-	return zero.sh_info;
+	return header->e_shoff && header->e_shentsize == sizeof(zero) &&
+			       copy_rows(file, header->e_shoff, ELF_T_SHDR, 1, &zero)
+		       ? zero.sh_info
+		       : 0;
 }
 
 /* How many program headers there are; all of them are in the file. */
 static enum hd_status count_headers(const struct mapped_file *file, const char *path,
-				    const Elf64_Ehdr *header, size_t *ret, struct hd_error *err)
+				    const GElf_Ehdr *header, size_t *ret, struct hd_error *err)
 {
 	size_t count = header->e_phnum;
 	if (count && header->e_phentsize != sizeof(Elf64_Phdr)) {
@@ -215,17 +226,17 @@ static void add_note(struct core_headers *headers, const struct mapped_file *fil
 
 /* Memory for the lists of what @p table has. */
 static enum hd_status make_lists(struct target *target, struct core_headers *headers,
-				 const uint8_t *table, size_t count, struct hd_error *err)
+				 const Elf64_Phdr *table, size_t count, struct hd_error *err)
 {
+	size_t loads = 0, notes = 0;
 	for (size_t i = 0; i < count; i++) {
-		uint32_t type = load_u32(table + i * sizeof(Elf64_Phdr));
-		headers->load_capacity += type == PT_LOAD;
-		headers->note_capacity += type == PT_NOTE;
+		loads += table[i].p_type == PT_LOAD;
+		notes += table[i].p_type == PT_NOTE;
 	}
-	TRY(target_reserve(target, headers->load_capacity, sizeof(*headers->loads), err));
-	TRY(target_reserve(target, headers->note_capacity, sizeof(*headers->notes), err));
-	headers->loads = mem_alloc(headers->load_capacity, sizeof(*headers->loads));
-	headers->notes = mem_alloc(headers->note_capacity, sizeof(*headers->notes));
+	TRY(target_reserve(target, loads, sizeof(*headers->loads), err));
+	TRY(target_reserve(target, notes, sizeof(*headers->notes), err));
+	headers->loads = mem_alloc(loads, sizeof(*headers->loads));
+	headers->notes = mem_alloc(notes, sizeof(*headers->notes));
 	return headers->loads && headers->notes ? HD_OK : fail_nomem(err);
 }
 
@@ -240,42 +251,46 @@ static void report_shared(struct findings *findings, const struct core_headers *
 		     headers->shared_count, headers->first_shared);
 }
 
+/* Fill the lists from the program headers. */
 static enum hd_status read_table(struct target *target, const struct mapped_file *file,
-				 const char *path, struct core_headers *headers,
-				 struct hd_error *err)
+				 const Elf64_Phdr *table, size_t count,
+				 struct core_headers *headers, struct hd_error *err)
 {
-	Elf64_Ehdr header;
-	memcpy(&header, file->bytes, sizeof(header));
-	size_t count = 0;
-	TRY(count_headers(file, path, &header, &count, err));
-	const uint8_t *table = file->bytes + header.e_phoff;
 	TRY(make_lists(target, headers, table, count, err));
 	for (size_t i = 0; i < count; i++) {
-		Elf64_Phdr segment;
-		memcpy(&segment, table + i * sizeof(segment), sizeof(segment));
-		/* Counted again: the file may be changing. */
-		if (segment.p_type == PT_LOAD && headers->load_count < headers->load_capacity) {
-			add_load(headers, file, &segment, &target->findings);
-		} else if (segment.p_type == PT_NOTE &&
-			   headers->note_count < headers->note_capacity) {
-			add_note(headers, file, &segment);
+		if (table[i].p_type == PT_LOAD) {
+			add_load(headers, file, &table[i], &target->findings);
+		} else if (table[i].p_type == PT_NOTE) {
+			add_note(headers, file, &table[i]);
 		}
 	}
 	report_shared(&target->findings, headers);
-	if (!headers->load_count) {
-		return fail(err, HD_ERR_FORMAT, 0,
-			    "%s: is an empty core: it has no memory segments: %s", path,
-			    WRITE_AGAIN);
-	}
 	return HD_OK;
 }
 
 enum hd_status core_headers_read(struct target *target, const struct mapped_file *file,
 				 const char *path, struct core_headers *ret, struct hd_error *err)
 {
+	GElf_Ehdr header;
+	size_t count = 0;
 	*ret = (struct core_headers){ 0 };
-	TRY(check_kind(file, path, err));
-	return read_table(target, file, path, ret, err);
+	TRY(read_header(file, path, &header, err));
+	TRY(count_headers(file, path, &header, &count, err));
+	TRY(target_reserve(target, count, sizeof(Elf64_Phdr), err));
+	Elf64_Phdr *table = mem_alloc(count, sizeof(*table));
+	if (!table || !copy_rows(file, header.e_phoff, ELF_T_PHDR, count, table)) {
+		mem_free(table);
+		return fail_nomem(err);
+	}
+	enum hd_status status = read_table(target, file, table, count, ret, err);
+	mem_free(table);
+	TRY(status);
+	if (!ret->load_count) {
+		return fail(err, HD_ERR_FORMAT, 0,
+			    "%s: is an empty core: it has no memory segments: %s", path,
+			    WRITE_AGAIN);
+	}
+	return HD_OK;
 }
 
 void core_headers_deinit(struct core_headers *headers)

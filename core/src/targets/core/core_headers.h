@@ -30,9 +30,9 @@ struct core_note_segment {
 /** The ELF header and program headers of a core, limited to what the file contains. */
 struct core_headers {
 	struct core_load *loads; /**< in the order of the file */
-	size_t load_count, load_capacity;
+	size_t load_count;
 	struct core_note_segment *notes;
-	size_t note_count, note_capacity;
+	size_t note_count;
 	uint64_t segment_bytes; /**< bytes of segments according to the headers */
 	uint64_t missing_bytes; /**< those of them that are beyond the end of the file */
 	uint64_t given_bytes;   /**< bytes that the file gives as memory: at most GIVEN_MAX times

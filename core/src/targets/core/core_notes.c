@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "targets/core/core_notes.h"
 
-#include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "targets/core/note_copy.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 
@@ -164,12 +164,14 @@ static enum hd_status read_files(const struct note *note, struct job *job, struc
 	return HD_OK;
 }
 
-static enum hd_status read_note(const struct note *note, const Elf64_Nhdr *header, const char *name,
+static enum hd_status read_note(const struct note *note, const struct note_place *place,
 				struct job *job, struct hd_error *err)
 {
 	struct core_notes *notes = note->notes;
-	bool is_core = header->n_namesz >= 4 && memcmp(name, "CORE", 4) == 0;
-	if (header->n_type == NT_GDB_TDESC && header->n_namesz >= 3 && memcmp(name, "GDB", 3) == 0)
+	const GElf_Nhdr *header = &place->header;
+	bool is_core = header->n_namesz >= 4 && memcmp(place->name, "CORE", 4) == 0;
+	if (header->n_type == NT_GDB_TDESC && header->n_namesz >= 3 &&
+	    memcmp(place->name, "GDB", 3) == 0)
 		notes->has_gdb_description = true;
 	if (header->n_type == NT_X86_XSTATE)
 		notes->has_xstate = true;
@@ -196,36 +198,17 @@ static enum hd_status read_note(const struct note *note, const Elf64_Nhdr *heade
 	}
 }
 
-/* Where the note at @p offset of [bytes, bytes + size) ends, and its parts; 0: it does not fit. */
-static uint64_t next_note(const uint8_t *bytes, uint64_t size, uint64_t offset, Elf64_Nhdr *ret,
-			  uint64_t *ret_name, uint64_t *ret_desc)
-{
-	if (size - offset < sizeof(*ret))
-		return 0;
-	memcpy(ret, bytes + offset, sizeof(*ret));
-	/* Both are padded to 4 bytes, and less than 2^33 together. */
-	uint64_t name = offset + sizeof(*ret);
-	uint64_t desc = name + (((uint64_t)ret->n_namesz + 3) & ~(uint64_t)3);
-	uint64_t next = desc + (((uint64_t)ret->n_descsz + 3) & ~(uint64_t)3);
-	if (next > size)
-		return 0;
-	*ret_name = name;
-	*ret_desc = desc;
-	return next;
-}
-
-static enum hd_status read_note_segment(struct target *target, const struct mapped_file *file,
+/* Read the notes of one segment. */
+static enum hd_status read_note_segment(struct target *target, const struct note_copy *copy,
 					const struct core_note_segment *segment,
 					struct core_notes *ret, struct job *job,
 					struct hd_error *err)
 {
-	const uint8_t *data = file->bytes + segment->offset;
 	for (uint64_t offset = 0, next; offset < segment->size; offset = next) {
-		Elf64_Nhdr header;
-		uint64_t name, bytes;
+		struct note_place place;
 		if (!job_step(job, 0, 0))
 			return fail_cancelled(err);
-		next = next_note(data, segment->size, offset, &header, &name, &bytes);
+		next = note_copy_read(copy, segment->size, offset, &place);
 		if (!next && segment->is_cut)
 			break;
 		if (!next) {
@@ -238,9 +221,9 @@ static enum hd_status read_note_segment(struct target *target, const struct mapp
 		}
 		const struct note note = { .target = target,
 					   .notes = ret,
-					   .bytes = data + bytes,
-					   .size = header.n_descsz };
-		TRY(read_note(&note, &header, (const char *)data + name, job, err));
+					   .bytes = place.bytes,
+					   .size = place.header.n_descsz };
+		TRY(read_note(&note, &place, job, err));
 	}
 	return HD_OK;
 }
@@ -325,8 +308,15 @@ enum hd_status core_notes_read(struct target *target, const struct mapped_file *
 {
 	*ret = (struct core_notes){ 0 };
 	merge_segments(target, headers);
-	for (size_t i = 0; i < headers->note_count; i++)
-		TRY(read_note_segment(target, file, &headers->notes[i], ret, job, err));
+	struct note_copy copy;
+	enum hd_status status = note_copy_make(target, file, headers, &copy, err);
+	for (size_t i = 0; i < headers->note_count && status == HD_OK; i++) {
+		const struct core_note_segment *segment = &headers->notes[i];
+		note_copy_turn(&copy, segment->size);
+		status = read_note_segment(target, &copy, segment, ret, job, err);
+	}
+	note_copy_deinit(&copy);
+	TRY(status);
 	sort_mappings(target);
 	return target_sort_threads(target, err);
 }
