@@ -8,6 +8,7 @@
 #include "support/assert_more.h"
 #include "support/command_run.h"
 #include "support/exported.h"
+#include "support/newer.h"
 #include "support/suite.h"
 
 #define DUMP "a 2 x\nt 1 System.String\no 10 1 8 10\nr 10 1 0\nc x\n"
@@ -107,10 +108,11 @@ static void try_session_open(void)
 	struct hd_sink sink = whole;
 	REFUSED(hd_session_open(NULL, "/dev/null", 0, &whole, &err));
 	REFUSED(hd_session_open(session, NULL, 0, &whole, &err));
-	for (int shift = -1; shift < 2; shift += 2) {
-		sink.struct_size = sizeof(sink) + (size_t)shift;
-		REFUSED(hd_session_open(session, "/dev/null", 0, &sink, &err));
-	}
+	sink.struct_size--;
+	REFUSED(hd_session_open(session, "/dev/null", 0, &sink, &err));
+	NEWER(struct hd_sink) newer = NEWER_OF(whole, 1);
+	NEWER_SIZE(newer);
+	REFUSED(hd_session_open(session, "/dev/null", 0, &newer.known, &err));
 	sink = whole;
 	sink.write = NULL;
 	CU_ASSERT(hd_session_open(session, "/dev/null", 0, &sink, NULL) != HD_OK);
@@ -165,13 +167,17 @@ static void try_session_debugger(void)
 	REFUSED(hd_session_debugger(NULL, &whole, &sink, &err));
 	REFUSED(hd_session_debugger(session, NULL, &sink, &err));
 	struct hd_debugger with = whole;
-	for (int shift = -1; shift < 2; shift += 2) {
-		with.struct_size = sizeof(with) + (size_t)shift;
-		REFUSED(hd_session_debugger(session, &with, &sink, &err));
-		sink.struct_size = sizeof(sink) + (size_t)shift;
-		REFUSED(hd_session_debugger(session, &whole, &sink, &err));
-		sink = whole_of_sink;
-	}
+	NEWER(struct hd_debugger) newer = NEWER_OF(whole, 1);
+	NEWER(struct hd_sink) newer_sink = NEWER_OF(whole_of_sink, 1);
+	NEWER_SIZE(newer);
+	NEWER_SIZE(newer_sink);
+	REFUSED(hd_session_debugger(session, &newer.known, &sink, &err));
+	REFUSED(hd_session_debugger(session, &whole, &newer_sink.known, &err));
+	with.struct_size--;
+	REFUSED(hd_session_debugger(session, &with, &sink, &err));
+	sink.struct_size--;
+	REFUSED(hd_session_debugger(session, &whole, &sink, &err));
+	sink = whole_of_sink;
 	with = whole;
 	with.read = NULL;
 	with.core = NULL;
@@ -188,6 +194,8 @@ static void try_session_debugger(void)
 	with = whole;
 	with.read = NULL;
 	CU_ASSERT_EQUAL(hd_session_debugger(other, &with, NULL, NULL), status);
+	newer.more = 0;
+	CU_ASSERT_EQUAL(hd_session_debugger(other, &newer.known, NULL, NULL), status);
 	with = whole;
 	with.core = NULL;
 	status = hd_session_debugger(other, &with, NULL, NULL);
@@ -293,11 +301,14 @@ static void try_command_run(void)
 	WRONG(hd_command_run(session, 1, info, NULL, &err));
 	sink.write = NULL;
 	WRONG(hd_command_run(session, 1, info, &sink, &err));
-	for (int shift = -1; shift < 2; shift += 2) {
-		sink = whole;
-		sink.struct_size = sizeof(sink) + (size_t)shift;
-		WRONG(hd_command_run(session, 1, info, &sink, &err));
-	}
+	sink = whole;
+	sink.struct_size--;
+	WRONG(hd_command_run(session, 1, info, &sink, &err));
+	NEWER(struct hd_sink) newer = NEWER_OF(whole, 1);
+	NEWER_SIZE(newer);
+	WRONG(hd_command_run(session, 1, info, &newer.known, &err));
+	newer.more = 0;
+	CU_ASSERT_EQUAL(hd_command_run(session, 1, info, &newer.known, NULL), HD_EXIT_OK);
 	CU_ASSERT_EQUAL(hd_command_run(NULL, 1, info, &whole, NULL), HD_EXIT_USAGE);
 	CU_ASSERT_EQUAL(hd_command_run(session, 0, NULL, &whole, NULL), HD_EXIT_OK);
 	CU_ASSERT_EQUAL(hd_command_run(session, 1, info, &whole, NULL), HD_EXIT_OK);

@@ -108,9 +108,6 @@ TEST(callback_that_claims_too_much)
 TEST(wrong_use)
 {
 	struct hd_debugger debugger = make_debugger();
-	debugger.struct_size = 8;
-	open_debugger(&debugger, NULL, HD_ERR_ARGUMENT, "struct hd_debugger");
-	debugger = make_debugger();
 	debugger.read = NULL;
 	open_debugger(&debugger, NULL, HD_ERR_ARGUMENT, "nothing to read");
 	open_debugger(&debugger, "debugger", HD_ERR_ARGUMENT, "nothing to read");

@@ -13,6 +13,7 @@
 #include "support/event_player.h"
 #include "support/exported.h"
 #include "support/nettrace_graph.h"
+#include "support/newer.h"
 #include "support/suite.h"
 #include "support/turns.h"
 #include "util/alloc.h"
@@ -450,9 +451,15 @@ static void try_create(void)
 	options.workers = 1000;
 	ASSERT_UINT(hd_snapshot_create(&options, &snapshot, NULL), HD_ERR_ARGUMENT);
 	options.workers = 0;
+	NEWER(struct hd_snapshot_options) newer = NEWER_OF(options, 1);
+	NEWER_SIZE(newer);
+	ASSERT_UINT(hd_snapshot_create(&newer.known, &snapshot, NULL), HD_ERR_ARGUMENT);
 	options.struct_size--;
 	ASSERT_UINT(hd_snapshot_create(&options, &snapshot, NULL), HD_ERR_ARGUMENT);
 	CU_ASSERT_PTR_NULL(snapshot);
+	newer.more = 0;
+	ASSERT_UINT(hd_snapshot_create(&newer.known, &snapshot, NULL), HD_OK);
+	hd_snapshot_destroy(snapshot);
 	ASSERT_UINT(hd_snapshot_create(NULL, &snapshot, NULL), HD_OK);
 	hd_snapshot_destroy(snapshot);
 	hd_snapshot_destroy(NULL);
@@ -472,9 +479,19 @@ static void try_event(void)
 	ASSERT_UINT(hd_snapshot_event(snapshot, &event, NULL), HD_ERR_ARGUMENT);
 	event.size = 0;
 	ASSERT_UINT(hd_snapshot_event(snapshot, &event, NULL), HD_OK);
-	event.struct_size++;
+	NEWER(struct hd_snapshot_event) newer = NEWER_OF(event, 0);
+	NEWER_SIZE(newer);
+	ASSERT_UINT(hd_snapshot_event(snapshot, &newer.known, NULL), HD_OK);
+	newer.more = 1;
+	ASSERT_UINT(hd_snapshot_event(snapshot, &newer.known, NULL), HD_ERR_ARGUMENT);
+	event.struct_size--;
 	ASSERT_UINT(hd_snapshot_event(snapshot, &event, NULL), HD_ERR_ARGUMENT);
 	struct hd_snapshot_state state = { .struct_size = 1 };
+	NEWER(struct hd_snapshot_state) larger = { .known.has_ended = 7, .more = 7 };
+	NEWER_SIZE(larger);
+	CU_ASSERT_EQUAL(hd_snapshot_state(snapshot, &larger.known), 0);
+	CU_ASSERT(larger.known.struct_size == sizeof(larger) && !larger.known.has_ended);
+	ASSERT_UINT(larger.more, 0);
 	CU_ASSERT_EQUAL(hd_snapshot_state(snapshot, &state), -1);
 	CU_ASSERT_EQUAL(hd_snapshot_state(snapshot, NULL), -1);
 	CU_ASSERT_EQUAL(hd_snapshot_state(NULL, &state), -1);

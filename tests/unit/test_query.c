@@ -5,6 +5,7 @@
 #include "support/assert_more.h"
 #include "support/command_run.h"
 #include "support/exported.h"
+#include "support/newer.h"
 #include "support/suite.h"
 #include "util/alloc.h"
 
@@ -82,8 +83,11 @@ static void try_query(void)
 	REFUSED(hd_query(session, -1, argv, &whole, &sink, &err));
 	REFUSED(hd_query(session, 1, argv, NULL, &sink, &err));
 	REFUSED(hd_query(session, 1, argv, &whole, NULL, &err));
-	other.struct_size++;
+	other.struct_size--;
 	REFUSED(hd_query(session, 1, argv, &whole, &other, &err));
+	NEWER(struct hd_visitor) newer = NEWER_OF(whole, 1);
+	NEWER_SIZE(newer);
+	REFUSED(hd_query(session, 1, argv, &newer.known, &sink, &err));
 	visitor.row = NULL;
 	REFUSED(hd_query(session, 1, argv, &visitor, &sink, &err));
 	visitor = whole;
@@ -93,6 +97,10 @@ static void try_query(void)
 	CU_ASSERT_EQUAL(counter.rows, 0);
 	CU_ASSERT_EQUAL(hd_query(session, 1, argv, &whole, &sink, NULL), HD_EXIT_OK);
 	CU_ASSERT(counter.rows >= 2);
+	const uint64_t rows = counter.rows;
+	newer.more = 0;
+	CU_ASSERT_EQUAL(hd_query(session, 1, argv, &newer.known, &sink, NULL), HD_EXIT_OK);
+	CU_ASSERT_EQUAL(counter.rows, 2 * rows);
 	CU_ASSERT_EQUAL(hd_query(session, 0, NULL, &whole, &sink, NULL), HD_EXIT_OK);
 }
 

@@ -100,7 +100,11 @@ enum hd_shape {
 
 /** A table of an answer, or a table inside the rows of another table. */
 struct hd_table {
-	size_t struct_size; /**< sizeof(struct hd_table) when the library was built */
+	/**
+	 * sizeof(struct hd_table) when the library was built: look at it before you read a member
+	 * that came after 0.2.0
+	 */
+	size_t struct_size;
 	/**
 	 * The names from the outside to the inside: "roots", "roots.path".  A table of
 	 * HD_SHAPE_MEMBERS has the name of the object that contains it ("" at the top), so several
@@ -153,7 +157,7 @@ HD_API int hd_table_column(const struct hd_table *table, const char *name);
  * @param argc,argv,err As hd_command_run(); --json, --format and --color change nothing here.
  * @param[in] sink For warnings, progress and cancellation; its write may be NULL.
  * @return An enum hd_exit, as hd_command_run(); HD_EXIT_USAGE with HD_ERR_ARGUMENT also for a
- * visitor that is NULL, has no row or has another struct_size, and for a command that would write a
+ * visitor that is NULL, has no row or is of another version, and for a command that would write a
  * dump to its output ("export -").  What was visited before an error is only a part of the answer.
  *
  * A table, and everything that it points to, lives until hd_query() returns.  Cost: that of the

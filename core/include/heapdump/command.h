@@ -94,8 +94,8 @@ HD_API int hd_command_raw(const char *name, const char *rest, size_t *ret);
  * @param[out] err Filled when the result is HD_EXIT_USAGE, HD_EXIT_INPUT or HD_EXIT_INTERRUPTED;
  * with --json the answer is a document that holds the same error, and err->is_told is 1: then a
  * front end does not have to print it again.  May be NULL.
- * @return an enum hd_exit; HD_EXIT_USAGE also for a sink that is NULL, has no write or has another
- * struct_size, for a NULL session, for a word that is NULL and for a negative @p argc
+ * @return an enum hd_exit; HD_EXIT_USAGE also for a sink that is NULL, has no write or is of another
+ * version, for a NULL session, for a word that is NULL and for a negative @p argc
  */
 HD_API int hd_command_run(struct hd_session *session, int argc, const char *const *argv,
 			  const struct hd_sink *sink, struct hd_error *err);
@@ -196,7 +196,7 @@ HD_API void hd_text_free(struct hd_text *text);
  * @retval HD_OK
  * @retval HD_ERR_OS
  * @retval HD_ERR_CANCELLED
- * @retval HD_ERR_ARGUMENT @p path or @p ret is NULL, or the sink has another struct_size
+ * @retval HD_ERR_ARGUMENT @p path or @p ret is NULL, or the sink is of another version
  */
 HD_API HD_NODISCARD enum hd_status hd_output_open(const char *path, int append,
 						  const struct hd_sink *sink, int *ret,

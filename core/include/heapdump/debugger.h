@@ -66,7 +66,7 @@ struct hd_debugger {
  * @param debugger Borrowed for the call, except read and arg: these until the session is closed.
  * @param sink For progress and cancellation; may be NULL, and its write may be NULL.
  * @retval HD_OK also when the target has no CLR: the first command says so
- * @retval HD_ERR_ARGUMENT NULL for @p session or @p debugger, another struct_size, neither read nor core,
+ * @retval HD_ERR_ARGUMENT NULL for @p session or @p debugger, one of another version, neither read nor core,
  * a module without a path
  * @retval others as hd_session_open(); what was open before stays open
  */

@@ -9,6 +9,11 @@ extern "C" {
 #endif
 
 /*
+ * Structures: one whose first member is struct_size may get more members at its end in later
+ * releases.  The caller sets struct_size to the size that it was compiled with.  A member that only
+ * the library knows counts as 0.  A member that only the caller knows must be 0; otherwise, or if no
+ * release has had such a struct_size, the call fails with HD_ERR_ARGUMENT.  doc/abi.md has the rules.
+ *
  * Pointers: unless a comment says that NULL is allowed, a function that gets NULL does nothing and
  * returns HD_ERR_ARGUMENT, or, if it returns no status, its value for nothing (0, NULL, -1,
  * HD_NONE).  Every hd_error may be NULL.  A pointer that is not NULL must point to what its type
@@ -27,8 +32,8 @@ struct hd_session;
  * Where the text of a command goes, and how the front end takes part while it runs.
  *
  * Every callback is called on the thread that called into the library, with @c arg (borrowed).  @c
- * write is required where an answer is written.  A sink with another struct_size, or without a
- * required write, gives HD_ERR_ARGUMENT (HD_EXIT_USAGE).
+ * write is required where an answer is written.  A sink without a required write gives HD_ERR_ARGUMENT
+ * (HD_EXIT_USAGE), and so does one of another version: see "Structures" above.
  */
 struct hd_sink {
 	size_t struct_size; /**< sizeof(struct hd_sink) at the caller's build */
@@ -137,8 +142,9 @@ HD_API const char *hd_setting_name(size_t index, const char **ret_help);
  * @retval HD_ERR_UNSUPPORTED not a kind of file that this library reads
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
- * @retval HD_ERR_ARGUMENT @p session or @p path is NULL, or the sink has another version On failure
- * what was open before stays open.  Cost: linear in the file's size.
+ * @retval HD_ERR_ARGUMENT @p session or @p path is NULL, or the sink is of another version
+ *
+ * On failure what was open before stays open.  Cost: linear in the file's size.
  */
 HD_API HD_NODISCARD enum hd_status hd_session_open(struct hd_session *session, const char *path,
 						   int lenient, const struct hd_sink *sink,

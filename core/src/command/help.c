@@ -130,14 +130,15 @@ static bool help_meant(struct text *text, const char *part)
 
 enum hd_status hd_command_help(const char *name, const struct hd_sink *sink, struct hd_error *err)
 {
-	TRY(sink_check(sink, true, err));
+	struct hd_sink own;
+	TRY(sink_read(sink, true, &own, err));
 	const struct command *command = name ? command_find(name) : NULL;
 	if (name && !command)
 		return fail(err, HD_ERR_NOTFOUND, 0, "no command \"%.40s\"", name);
 	struct text text = { 0 };
 	help_append(&text, command);
 	enum hd_status status = text.failed ? fail_nomem(err) : HD_OK;
-	if (status == HD_OK && sink->write(sink->arg, text.bytes, text.size) != 0)
+	if (status == HD_OK && own.write(own.arg, text.bytes, text.size) != 0)
 		status = fail_cancelled(err);
 	text_deinit(&text);
 	return status;

@@ -10,9 +10,10 @@ enum hd_status hd_output_open(const char *path, int append, const struct hd_sink
 	if (!path || !ret)
 		return fail(err, HD_ERR_ARGUMENT, 0, "no path to open, or no place for the file");
 	if (sink) {
-		TRY(sink_check(sink, false, err));
-		job.cancelled = sink->cancelled;
-		job.arg = sink->arg;
+		struct hd_sink own;
+		TRY(sink_read(sink, false, &own, err));
+		job.cancelled = own.cancelled;
+		job.arg = own.arg;
 	}
 	return output_place_open_stream(path, append != 0, &job, ret, err);
 }

@@ -3,17 +3,20 @@
 #include "answer/rows.h"
 #include "command/call.h"
 #include "util/alloc.h"
+#include "util/caller_struct.h"
 #include "util/sink.h"
 
 int hd_query(struct hd_session *session, int argc, const char *const *argv,
 	     const struct hd_visitor *visitor, const struct hd_sink *sink, struct hd_error *err)
 {
-	if (!visitor || visitor->struct_size != sizeof(*visitor) || !visitor->row) {
+	struct hd_visitor own;
+	if (!caller_struct_read(&own, sizeof(own), SIZE_TO(struct hd_visitor, end), visitor) ||
+	    !own.row) {
 		(void)fail(err, HD_ERR_ARGUMENT, 0,
 			   "the visitor is NULL, lacks row, or is of another version");
 		return HD_EXIT_USAGE;
 	}
-	struct visit visit = { .visitor = visitor };
+	struct visit visit = { .visitor = &own };
 	int status = command_visit(session, argc, argv, sink, &visit, err);
 	visit_deinit(&visit);
 	return status;
@@ -58,25 +61,26 @@ int hd_rows_run(struct hd_session *session, int argc, const char *const *argv,
 		return HD_EXIT_USAGE;
 	}
 	*ret = NULL;
-	if (sink_check(sink, false, err) != HD_OK)
+	struct hd_sink given;
+	if (sink_read(sink, false, &given, err) != HD_OK)
 		return HD_EXIT_USAGE;
 	if (!session) {
 		(void)fail(err, HD_ERR_ARGUMENT, 0, "no session was given");
 		return HD_EXIT_USAGE;
 	}
-	struct keeping keeping = { .rows = rows_create(), .sink = sink };
+	struct keeping keeping = { .rows = rows_create(), .sink = &given };
 	if (!keeping.rows) {
 		(void)fail_nomem(err);
 		return HD_EXIT_INPUT;
 	}
 	*ret = keeping.rows;
-	struct hd_sink own = *sink;
+	struct hd_sink own = given;
 	own.arg = &keeping;
 	own.write = NULL;
 	own.warn = keep_query_warning;
-	own.note = sink->note ? pass_query_note : NULL;
+	own.note = given.note ? pass_query_note : NULL;
 	own.cancelled = ask_query_cancelled;
-	own.progress = sink->progress ? pass_query_progress : NULL;
+	own.progress = given.progress ? pass_query_progress : NULL;
 	int status = command_visit(session, argc, argv, &own, rows_visit(keeping.rows), err);
 	return rows_check(keeping.rows, err) == HD_OK ? status : HD_EXIT_INPUT;
 }

@@ -281,10 +281,8 @@ static enum hd_status written_status(struct call *call, enum hd_status status)
 }
 
 static enum hd_status check_call(const struct hd_session *session, int argc,
-				 const char *const *argv, const struct hd_sink *sink,
-				 const struct visit *visit, struct hd_error *err)
+				 const char *const *argv, struct hd_error *err)
 {
-	TRY(sink_check(sink, !visit, err));
 	if (!session)
 		return fail(err, HD_ERR_ARGUMENT, 0, "no session was given");
 	if (!arguments_are_there(argc, argv))
@@ -296,8 +294,11 @@ int command_visit(struct hd_session *session, int argc, const char *const *argv,
 		  const struct hd_sink *sink, struct visit *visit, struct hd_error *err)
 {
 	struct hd_error unused = { 0 };
-	if (check_call(session, argc, argv, sink, visit, err) != HD_OK)
+	struct hd_sink own;
+	if (sink_read(sink, !visit, &own, err) != HD_OK ||
+	    check_call(session, argc, argv, err) != HD_OK)
 		return HD_EXIT_USAGE;
+	sink = &own;
 	struct signal_hold too_large; /* a limit on the size of files is an error */
 	signal_hold_begin(&too_large, HOLD_TOO_LARGE);
 	struct call call = { .session = session,

@@ -84,7 +84,8 @@ int hd_text_run(struct hd_session *session, int argc, const char *const *argv,
 		return HD_EXIT_USAGE;
 	}
 	*ret = NULL;
-	if (sink_check(sink, false, err) != HD_OK)
+	struct hd_sink given;
+	if (sink_read(sink, false, &given, err) != HD_OK)
 		return HD_EXIT_USAGE;
 	struct hd_text *text = mem_calloc(1, sizeof(*text));
 	*ret = text;
@@ -92,14 +93,14 @@ int hd_text_run(struct hd_session *session, int argc, const char *const *argv,
 		(void)fail_nomem(err);
 		return HD_EXIT_INPUT;
 	}
-	text->sink = sink;
-	struct hd_sink own = *sink;
+	text->sink = &given;
+	struct hd_sink own = given;
 	own.arg = text;
 	own.write = keep_output;
 	own.warn = keep_run_warning;
-	own.note = sink->note ? pass_run_note : NULL;
+	own.note = given.note ? pass_run_note : NULL;
 	own.cancelled = ask_run_cancelled;
-	own.progress = sink->progress ? pass_run_progress : NULL;
+	own.progress = given.progress ? pass_run_progress : NULL;
 	struct signal_hold too_large;
 	signal_hold_begin(&too_large, HOLD_TOO_LARGE);
 	int status = hd_command_run(session, argc, argv, &own, err);

@@ -14,6 +14,7 @@
 #include "snapshot/snapshot.h"
 #include "targets/process/cgroup.h"
 #include "util/alloc.h"
+#include "util/caller_struct.h"
 #include "util/opening.h"
 #include "util/own_folders.h"
 #include "util/signal_hold.h"
@@ -324,21 +325,23 @@ static size_t read_nothing(void *arg, uint64_t address, void *buf, size_t size)
 	return 0;
 }
 
-static enum hd_status check_plugin_debugger(const struct hd_session *session,
-					    const struct hd_debugger *debugger,
-					    struct hd_error *err)
+/* Copy what the plug-in says, which may be of an older or a newer version of the library. */
+static enum hd_status read_debugger(const struct hd_session *session,
+				    const struct hd_debugger *debugger, struct hd_debugger *ret,
+				    struct hd_error *err)
 {
 	if (!session || !debugger)
 		return fail(err, HD_ERR_ARGUMENT, 0, "no session, or no debugger");
-	if (debugger->struct_size != sizeof(*debugger)) {
+	if (!caller_struct_read(ret, sizeof(*ret), SIZE_TO(struct hd_debugger, reserved),
+				debugger)) {
 		return fail(err, HD_ERR_ARGUMENT, 0,
 			    "the plug-in was built for another version of the library than %s",
 			    hd_version());
 	}
-	if (!debugger->read && !debugger->core)
+	if (!ret->read && !ret->core)
 		return fail(err, HD_ERR_ARGUMENT, 0, "the debugger neither reads nor has a core");
-	for (size_t i = 0; debugger->modules && i < debugger->module_count; i++) {
-		if (!debugger->modules[i].path)
+	for (size_t i = 0; ret->modules && i < ret->module_count; i++) {
+		if (!ret->modules[i].path)
 			return fail(err, HD_ERR_ARGUMENT, 0, "module %zu has no path", i);
 	}
 	return HD_OK;
@@ -347,21 +350,23 @@ static enum hd_status check_plugin_debugger(const struct hd_session *session,
 enum hd_status hd_session_debugger(struct hd_session *session, const struct hd_debugger *debugger,
 				   const struct hd_sink *sink, struct hd_error *err)
 {
-	TRY(check_plugin_debugger(session, debugger, err));
-	if (sink)
-		TRY(sink_check(sink, false, err));
-	struct hd_debugger with = *debugger;
+	struct hd_debugger with;
+	struct hd_sink own;
+	TRY(read_debugger(session, debugger, &with, err));
+	if (sink) {
+		TRY(sink_read(sink, false, &own, err));
+		sink = &own;
+	}
 	if (!with.read)
 		with.read = read_nothing;
 	struct job job;
 	session_job(&session->settings, sink, &job);
 	const struct target_options options = target_options(&session->settings, &job);
 	struct text path = { 0 };
-	if (debugger->core) {
-		text_puts(&path, debugger->core);
+	if (with.core) {
+		text_puts(&path, with.core);
 	} else {
-		text_printf(&path, "%sprocess %d", debugger->is_core ? "core of " : "",
-			    (int)debugger->pid);
+		text_printf(&path, "%sprocess %d", with.is_core ? "core of " : "", (int)with.pid);
 	}
 	struct target *target = NULL;
 	enum hd_status status = path.failed
@@ -389,8 +394,11 @@ enum hd_status hd_session_open(struct hd_session *session, const char *path, int
 {
 	if (!session || !path)
 		return fail(err, HD_ERR_ARGUMENT, 0, "no session, or no path to open");
-	if (sink)
-		TRY(sink_check(sink, false, err));
+	struct hd_sink own;
+	if (sink) {
+		TRY(sink_read(sink, false, &own, err));
+		sink = &own;
+	}
 	struct job job;
 	session_job(&session->settings, sink, &job);
 	struct settings settings = session->settings;

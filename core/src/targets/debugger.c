@@ -412,11 +412,6 @@ enum hd_status target_open_debugger(const struct hd_debugger *debugger,
 				    struct target **ret, struct hd_error *err)
 {
 	const char *backend = options && options->backend ? options->backend : "auto";
-	if (debugger->struct_size < sizeof(*debugger)) {
-		return fail(err, HD_ERR_ARGUMENT, 0,
-			    "struct hd_debugger has %zu bytes here, not %zu", sizeof(*debugger),
-			    debugger->struct_size);
-	}
 	if (strcmp(backend, "file") == 0) {
 		if (debugger->core)
 			return open_debugged_core(debugger, options, job, ret, err);

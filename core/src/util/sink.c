@@ -3,17 +3,21 @@
 
 #include <string.h>
 
+#include "util/caller_struct.h"
 #include "util/text.h"
 
-enum hd_status sink_check(const struct hd_sink *sink, bool writes, struct hd_error *err)
+enum hd_status sink_read(const struct hd_sink *sink, bool writes, struct hd_sink *ret,
+			 struct hd_error *err)
 {
-	if (!sink || sink->struct_size != sizeof(*sink)) {
+	struct hd_sink own;
+	if (!caller_struct_read(&own, sizeof(own), SIZE_TO(struct hd_sink, note), sink)) {
 		return fail(err, HD_ERR_ARGUMENT, 0,
 			    "the front end was built for another version of the library than %s",
 			    hd_version());
 	}
-	if (writes && !sink->write)
+	if (writes && !own.write)
 		return fail(err, HD_ERR_ARGUMENT, 0, "the front end takes no answer");
+	*ret = own;
 	return HD_OK;
 }
 

@@ -9,14 +9,15 @@
 #include "util/fail.h"
 
 /**
- * Is @p sink one of this version of the library?
+ * Copy the caller's sink, which may be of an older or a newer version of the library.
  *
+ * @param[out] ret For as long as the call that got @p sink takes.
  * @retval HD_OK
- * @retval HD_ERR_ARGUMENT it is NULL, has another struct_size, or has no write although @p writes
- * says that it is needed
+ * @retval HD_ERR_ARGUMENT it is NULL, has an impossible struct_size or a member that is not known
+ * here, or has no write although @p writes says that it is needed
  */
-HD_NODISCARD enum hd_status sink_check(const struct hd_sink *sink, bool writes,
-				       struct hd_error *err);
+HD_NODISCARD enum hd_status sink_read(const struct hd_sink *sink, bool writes, struct hd_sink *ret,
+				      struct hd_error *err);
 
 /**
  * Give @p line to the sink as a warning, if it takes warnings.  What a terminal would act on is

@@ -15,6 +15,7 @@
 #include "mem/mapped_file.h"
 #include "session/losses.h"
 #include "util/alloc.h"
+#include "util/caller_struct.h"
 #include "util/output_file.h"
 #include "util/page_file.h"
 #include "util/sink.h"
@@ -38,10 +39,6 @@ struct hd_snapshot {
 
 static enum hd_status check_options(const struct hd_snapshot_options *options, struct hd_error *err)
 {
-	if (options->struct_size != sizeof(*options)) {
-		return fail(err, HD_ERR_ARGUMENT, 0,
-			    "the options of the snapshot are of another version of the library");
-	}
 	if ((options->pointer_size && options->pointer_size != 4 && options->pointer_size != 8) ||
 	    options->workers > JOB_WORKERS_MAX || options->live > 1) {
 		return fail(
@@ -97,11 +94,15 @@ static void set_up(struct hd_snapshot *snapshot, const struct hd_snapshot_option
 enum hd_status hd_snapshot_create(const struct hd_snapshot_options *options,
 				  struct hd_snapshot **ret, struct hd_error *err)
 {
-	static const struct hd_snapshot_options defaults = { .struct_size = sizeof(defaults) };
+	struct hd_snapshot_options own = { .struct_size = sizeof(own) };
 	if (!ret)
 		return fail(err, HD_ERR_ARGUMENT, 0, "there is no place for the snapshot");
-	options = options ? options : &defaults;
-	TRY(check_options(options, err));
+	if (options && !caller_struct_read(&own, sizeof(own),
+					   SIZE_TO(struct hd_snapshot_options, spill), options)) {
+		return fail(err, HD_ERR_ARGUMENT, 0,
+			    "the options of the snapshot are of another version of the library");
+	}
+	TRY(check_options(&own, err));
 	struct hd_snapshot *snapshot = mem_calloc(1, sizeof(*snapshot));
 	if (!snapshot)
 		return fail_nomem(err);
@@ -115,7 +116,7 @@ enum hd_status hd_snapshot_create(const struct hd_snapshot_options *options,
 		mem_free(snapshot);
 		return status;
 	}
-	set_up(snapshot, options);
+	set_up(snapshot, &own);
 	*ret = snapshot;
 	return HD_OK;
 }
@@ -143,12 +144,16 @@ static uint64_t monotonic_now(void)
 enum hd_status hd_snapshot_event(struct hd_snapshot *snapshot,
 				 const struct hd_snapshot_event *event, struct hd_error *err)
 {
-	if (!snapshot || !event || event->struct_size != sizeof(*event) || !event->provider ||
-	    (!event->payload && event->size)) {
+	struct hd_snapshot_event own;
+	if (!snapshot ||
+	    !caller_struct_read(&own, sizeof(own), SIZE_TO(struct hd_snapshot_event, time),
+				event) ||
+	    !own.provider || (!own.payload && own.size)) {
 		return fail(err, HD_ERR_ARGUMENT, 0,
 			    "there is no snapshot, no event, or an event of another version of the "
 			    "library");
 	}
+	event = &own;
 	const struct nt_metadata metadata = { .provider = nt_provider_utf8(event->provider,
 									   strlen(event->provider)),
 					      .event = event->id,
@@ -191,11 +196,11 @@ void hd_snapshot_lost(struct hd_snapshot *snapshot, uint64_t count)
 
 int hd_snapshot_state(struct hd_snapshot *snapshot, struct hd_snapshot_state *ret)
 {
-	if (!snapshot || !ret || ret->struct_size != sizeof(*ret))
+	if (!snapshot)
 		return -1;
 	(void)pthread_mutex_lock(&snapshot->lock);
 	const struct nt_gathering *gathering = &snapshot->gathering;
-	*ret = (struct hd_snapshot_state){ .struct_size = sizeof(*ret),
+	struct hd_snapshot_state state = { .struct_size = sizeof(state),
 					   .has_started = gathering->is_done ||
 							  (gathering->window.is_open &&
 							   gathering->window.has_nodes) ||
@@ -209,12 +214,15 @@ int hd_snapshot_state(struct hd_snapshot *snapshot, struct hd_snapshot_state *re
 	const struct hd_graph *graph = snapshot->session->graph;
 	if (graph) {
 		struct met_loss met[FINDING_KINDS];
-		ret->is_complete = !session_losses(snapshot->session, met);
-		ret->objects = graph->object_count;
-		ret->references = hd_graph_reference_count(graph);
-		ret->roots = graph->root_count;
+		state.is_complete = !session_losses(snapshot->session, met);
+		state.objects = graph->object_count;
+		state.references = hd_graph_reference_count(graph);
+		state.roots = graph->root_count;
 	}
-	return 0;
+	return caller_struct_write(ret, &state, sizeof(state),
+				   SIZE_TO(struct hd_snapshot_state, roots))
+		       ? 0
+		       : -1;
 }
 
 struct hd_session *hd_snapshot_session(struct hd_snapshot *snapshot)
@@ -314,8 +322,11 @@ enum hd_status hd_snapshot_finish(struct hd_snapshot *snapshot, const char *path
 {
 	if (!snapshot || (!path && !sink))
 		return fail(err, HD_ERR_ARGUMENT, 0, "no snapshot, or neither a path nor a sink");
-	if (sink)
-		TRY(sink_check(sink, !path, err));
+	struct hd_sink own;
+	if (sink) {
+		TRY(sink_read(sink, !path, &own, err));
+		sink = &own;
+	}
 	struct job job;
 	struct written_snapshot written = { .exporting = { .session = snapshot->session,
 							   .live_only = snapshot->is_live,
