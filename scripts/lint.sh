@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# lint.sh [--all|--analyze]: formatting, layers, sizes, citations of doc/, messages of commits, shellcheck, black, mypy, cppcheck and clang-tidy.
+# lint.sh [--all|--analyze]: formatting, layers, sizes, citations of doc/, the ABI, messages of commits, shellcheck, black, mypy, cppcheck and clang-tidy.
 #
 # clang-tidy looks at the files of core/src, core/cli and profiler/src that differ from the last commit, or at all of them
 # (--all). The clang analyzer, which is nearly all of its time, is left out of --all; --analyze: all of both, which
@@ -105,6 +105,7 @@ check "clang-format" check_format
 check "layers" python3 scripts/check_layers.py
 check "sizes" python3 scripts/check_sizes.py
 check "citations" python3 scripts/check_citations.py
+check "abi" python3 scripts/check_abi.py
 check "commits" python3 scripts/check_commits.py
 check "shellcheck" check_shell
 check "black" check_black

@@ -9,7 +9,7 @@ packages="
     libedit-dev libjansson-dev libzstd-dev libsqlite3-dev libelf-dev zlib1g-dev libseccomp-dev libcunit1-dev
     zstd strace gdb gdbserver lldb-14 liblldb-14-dev python3-jsonschema
     clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14
-    cppcheck shellcheck black mypy
+    cppcheck shellcheck black mypy abigail-tools
     dpkg-dev lintian file chromium chromium-driver
 "
 
