@@ -27,6 +27,7 @@ use_program() {
     expect program '1ce056 .*BubbleCS.GameBoard' out
     "$1/bin/heapdump" --version >out
     expect version 'heapdump [0-9]' out
+    version=$(sed -n 's/^heapdump \([0-9.]*\).*/\1/p' out)
     [ -f "$1/share/man/man1/heapdump.1" ] || fail "no man page"
 }
 
@@ -45,6 +46,8 @@ use_library() {
     local pc libdir
     pc=$(find "$1" -name heapdump.pc)
     [ -n "$pc" ] || fail "no heapdump.pc"
+    PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --exact-version="$version" heapdump ||
+        fail "heapdump.pc has another version than the program, $version"
     cat >use.c <<'CODE'
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,7 +65,7 @@ int main(int argc, char **argv)
 	const struct hd_graph *graph = hd_session_graph(session);
 	if (hd_graph_object(graph, hd_graph_find(graph, 0x1ce056), &object))
 		return 1;
-	printf("%" PRIx64 " has %" PRIu64 " bytes\n", object.id, object.size);
+	printf("%s: %" PRIx64 " has %" PRIu64 " bytes\n", hd_version(), object.id, object.size);
 	hd_session_destroy(session);
 	return 0;
 }
@@ -72,7 +75,7 @@ CODE
     eval "gcc -std=c11 -Wall -Wextra -Werror use.c -o use \
         $(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs heapdump)"
     LD_LIBRARY_PATH=$libdir ./use "$dump" >out || fail "library: status $?"
-    expect library '^1ce056 has 280 bytes$' out
+    expect library "^$version: 1ce056 has 280 bytes\$" out
     eval "gcc -std=c11 -Wall -Wextra -Werror '$source_root/doc/examples/largest_types.c' -o example \
         $(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs heapdump)"
     LD_LIBRARY_PATH=$libdir ./example "$dump" 1ce056 >out || fail "example: status $?"

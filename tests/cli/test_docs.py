@@ -99,8 +99,25 @@ class Documents(unittest.TestCase):
                 with self.subTest(page=page.name, command=command):
                     self.check(command, expected)
 
+    def test_all_say_the_same_version(self) -> None:
+        done = subprocess.run([BUILD / "heapdump", "--version"], stdout=subprocess.PIPE, check=True)
+        version = done.stdout.decode().split()[1]
+        for name, found in (
+            ("CMakeLists.txt", r"project\(heapdump VERSION ([\d.]+) "),
+            ("CHANGELOG.md", r"\n## ([\d.]+)"),
+            ("scripts/debian/changelog", r"\Aheapdump \(([\d.]+)-\d+\)"),
+            ("core/cli/heapdump.1", r'"heapdump ([\d.]+)"'),
+        ):
+            with self.subTest(name):
+                match = re.search(found, (SOURCE / name).read_text(encoding="utf-8"))
+                self.assertIsNotNone(match)
+                self.assertEqual(match[1] if match else "", version)
+
     def test_links_lead_somewhere(self) -> None:
-        for page in PAGES + [SOURCE / name for name in ("CONTRIBUTING.md", "SECURITY.md")]:
+        for page in PAGES + [
+            SOURCE / name
+            for name in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "MAINTAINERS.md")
+        ]:
             for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
                 with self.subTest(page=page.name, link=link):
                     self.assertTrue((page.parent / link).exists())

@@ -60,7 +60,7 @@ HD_API const char *hd_status_name(enum hd_status status);
  */
 HD_API size_t hd_escape(const char *text, size_t size, char *buf, size_t capacity);
 
-/** Version of the library, such as "0.1.0".  Static storage. */
+/** Version of the library, such as "0.2.0".  Static storage. */
 HD_API const char *hd_version(void);
 
 #ifdef __cplusplus
