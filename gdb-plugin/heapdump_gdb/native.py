@@ -281,17 +281,23 @@ def check(function: Any, *args: Any) -> None:
         raise HeapdumpError(decode(error.message), status)
 
 
-def guarded(lib: ctypes.CDLL, function: Callable[..., Any], *args: Any) -> Any:
+def counted(lib: ctypes.CDLL, function: Callable[..., Any], *args: Any) -> tuple[Any, int]:
     """Call ``function`` with SIGINT taken in C: GDB's handler would raise inside of a callback.
 
-    A Ctrl-C just before may raise anywhere here, even before the begin: then the end has nothing
-    to give back, and does nothing.
+    The result, and how often SIGINT came. A Ctrl-C just before may raise anywhere here, even before the begin: then
+    the end has nothing to give back, and does nothing.
     """
     try:
         lib.hd_interrupt_begin()
-        return function(*args)
+        result = function(*args)
     finally:
-        lib.hd_interrupt_end()
+        came = int(lib.hd_interrupt_end())
+    return result, came
+
+
+def guarded(lib: ctypes.CDLL, function: Callable[..., Any], *args: Any) -> Any:
+    """The result of counted(): the function itself sees a SIGINT in time, or is done."""
+    return counted(lib, function, *args)[0]
 
 
 def command(lib: ctypes.CDLL, name: str) -> CommandInfo:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
 import ctypes
 import os
 import re
@@ -273,8 +272,11 @@ class Session:
             self._follower.follow(sink)
         elif info.follows:
             # It takes the process that is stopped here when it is given none, and says that it is.
-            with contextlib.suppress(native.HeapdumpError):
+            try:
                 self._follower.follow(sink)
+            except native.HeapdumpError as error:
+                if error.status == native.ERR_CANCELLED:
+                    raise
         status = int(native.guarded(self.lib, answer.run, self.handle, argv, sink))
         if status in (native.EXIT_OK, native.EXIT_FINDINGS):
             if info.role == native.ROLE_OPEN:

@@ -243,7 +243,7 @@ class Follower:
             debugger.core = os.fsencode(core)
         self._inferior = inferior
         function = self._lib.hd_session_debugger
-        native.guarded(
+        _, interrupts = native.counted(
             self._lib,
             native.check,
             function,
@@ -251,6 +251,9 @@ class Follower:
             ctypes.byref(debugger),
             ctypes.byref(sink),
         )
+        # It came too late for the opening, but the command has not begun.
+        if interrupts:
+            raise native.HeapdumpError("interrupted", native.ERR_CANCELLED)
 
     def _read(self, _arg: int, address: int, buf: int, size: int) -> int:
         """Copy what can be read; called from C, so nothing may be raised."""

@@ -67,13 +67,15 @@ def write_big_dump(folder: str, count: int = 1000000) -> str:
 class Terminal:
     """A program on a terminal of its own, 80 columns wide."""
 
-    def __init__(self, argv: list[str], prompt: str) -> None:
+    def __init__(
+        self, argv: list[str], prompt: str, environment: dict[str, str] | None = None
+    ) -> None:
         self._prompt = prompt
         self._text = ""
-        self._pid, self._fd = pty.fork()
-        if self._pid == 0:
+        self.pid, self._fd = pty.fork()
+        if self.pid == 0:
             try:
-                os.execvpe(argv[0], argv, ENVIRONMENT)
+                os.execvpe(argv[0], argv, environment or ENVIRONMENT)
             finally:
                 os._exit(127)
 
@@ -83,10 +85,10 @@ class Terminal:
     def __exit__(self, *_exception: object) -> None:
         os.close(self._fd)
         try:
-            os.kill(self._pid, signal.SIGKILL)
+            os.kill(self.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-        os.waitpid(self._pid, 0)
+        os.waitpid(self.pid, 0)
 
     def send(self, keys: str) -> None:
         os.write(self._fd, keys.encode())

@@ -15,6 +15,8 @@ import support
 import targets
 from gdb_batch import GDB, between, mark, run_gdb, thread_numbers
 
+HELD = str(support.SOURCE / "tests" / "gdb" / "held.py")
+
 
 class DotnetCoreTest(unittest.TestCase):
     """Cores of .NET programs, where they have been made."""
@@ -172,33 +174,33 @@ class DotnetCoreTest(unittest.TestCase):
             self.assertIn("= 130", terminal.command("print $_heapdump_status"))
             self.assertIn("Found", terminal.command("gcroot 1010"))
 
+    def interrupt(self, path: str, before: str, number: int) -> None:
+        """Ctrl-C at that read of GDB's memory by a verifyheap after another command."""
+        argv = GDB + ["-ex", "set height 0", "-ex", "set heapdump backend debugger", "-c", path]
+        with support.Terminal(argv, r"\(gdb\) ") as terminal:
+            terminal.prompt()
+            terminal.command(before)
+            terminal.command("source " + HELD)
+            terminal.command(f"python hold_at_read({number})")
+            terminal.send("verifyheap\n")
+            terminal.wait("<HELD>")
+            terminal.send("\x03")
+            text = terminal.prompt() + terminal.command("print $_heapdump_status + 1000")
+            for line in ("<LOST>", "Traceback", "Python Exception", "Exception ignored"):
+                self.assertNotIn(line, text)
+            self.assertIn("Quit", text)
+            self.assertIn("= 1130", text)
+            self.assertIn("= 42", terminal.command("print 42"))
+            self.assertIn("Total", terminal.command("dumpheap -stat"))
+
     def test_interrupt_while_gdb_is_asked(self) -> None:
-        path = targets.core("gen10-1m-full")
+        path = targets.core("wks10-full")
         if path is None:
             return
-        argv = GDB + ["-ex", "set height 0", "-ex", "set heapdump backend debugger", "-c", path]
-        terminal = support.Terminal(argv, r"\(gdb\) ")
-        self.addCleanup(terminal.__exit__)
-        terminal.prompt()
-        terminal.command("heapdump info")
-        for delay in (0.2, 0.1, 0.3, 0.05, 0.4, 0.15):  # the machine may be too quick
-            terminal.send("verifyheap\n")
-            time.sleep(delay)
-            terminal.send("\x03")
-            terminal.send("\nprint $_heapdump_status + 1000\n")
-            text = terminal.wait(r"= (1130|1000)", 120)
-            self.assertNotIn("Traceback", text)
-            self.assertNotIn("Python Exception", text)
-            self.assertNotIn("Exception ignored", text)
-            terminal.prompt()
-            if text.endswith("1130"):
-                break
-            terminal.command("heapdump close")
-        else:
-            self.fail("not interrupted in 6 tries")
-        self.assertIn("Quit", text)
-        self.assertIn("= 42", terminal.command("print 42"))
-        self.assertIn("Total", terminal.command("dumpheap -stat"))
+        # The heap is looked for, and then it is walked.
+        for before, number in (("print 1", 1), ("print 1", 50), ("heapdump info", 50)):
+            with self.subTest(before=before, number=number):
+                self.interrupt(path, before, number)
 
 
 class DotnetLiveTest(unittest.TestCase):

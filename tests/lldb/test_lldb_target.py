@@ -11,15 +11,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "gdb"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 sys.dont_write_bytecode = True
 
 import support  # noqa: E402
 import targets  # noqa: E402
+import waiting  # noqa: E402
 
 LLDB = os.environ.get("HEAPDUMP_LLDB", "lldb-14")
 PLUGIN = str(support.BUILD / "libheapdump_lldb.so")
@@ -31,6 +34,9 @@ if LLDB == "lldb-14":
 NO_CLR = "no CoreCLR here"
 NOTHING = "nothing is open"
 PROMPT = "(lldb) "
+HELD_READS = str(support.BUILD / "tests" / "libheld_reads.so")
+# Seconds of work after which a progress line is due, and more than that.
+PROGRESS_DUE = 0.3
 
 
 def thread_numbers(text: str) -> dict[int, int]:
@@ -267,6 +273,45 @@ class DotnetCoreTest(unittest.TestCase):
         expected = targets.shell(path, "dumpheap", "-stat")
         answer = run_lldb("dumpheap -stat", options=("-c", path))[0]
         self.assertEqual(answer.rstrip("\n"), expected.rstrip("\n"))
+
+    def interrupt(self, path: str, is_open: bool) -> None:
+        """Ctrl-C while a verifyheap reads memory through LLDB."""
+        with support.temporary_folder() as folder:
+            fifo = os.path.join(folder, "hold")
+            environment = dict(ENVIRONMENT, LD_PRELOAD=HELD_READS, HEAPDUMP_TEST_HOLD=fifo)
+            argv = [LLDB, "--no-lldbinit", "-o", "plugin load " + PLUGIN, "-c", path]
+            with support.Terminal(argv, "$^", environment) as terminal:
+                # The prompt is redrawn at will, so answers are waited for, not prompts.
+                terminal.send("heapdump set backend debugger\nheapdump set backend\n")
+                terminal.wait("backend +debugger ")
+                if is_open:
+                    terminal.send("heapdump info\n")
+                    terminal.wait("Kind: +core, read by the debugger")
+                os.mkfifo(fifo)
+                terminal.send("verifyheap\n")
+                terminal.wait("<HELD>")
+                time.sleep(PROGRESS_DUE)
+                terminal.send("\x03")
+                # The kernel shows it after it has sent the signal.
+                terminal.wait(r"\^C")
+                waiting.wait_until_rest(terminal.pid)
+                with open(fifo, "wb"):
+                    os.unlink(fifo)
+                if is_open:
+                    terminal.wait(r"%\033\[K")
+                text = terminal.wait("error: [^\r]*|objects verified")
+                self.assertIn("error: interrupted", text)
+                terminal.send("dumpheap -stat\n")
+                terminal.wait("Total")
+
+    def test_interrupt_while_lldb_is_asked(self) -> None:
+        path = targets.core("wks10-full")
+        if path is None:
+            return
+        # The heap is looked for, or it is walked.
+        for is_open in (False, True):
+            with self.subTest(is_open=is_open):
+                self.interrupt(path, is_open)
 
 
 class DotnetLiveTest(unittest.TestCase):
