@@ -5,6 +5,8 @@
 The table is the architecture: a folder of core/src may include the folders named on its line,
 itself, and core/include.  The shell program and the plug-ins see the public headers alone.
 
+Registers have names in core/src/arch/*/ and in the layouts of the runtime only; everybody else asks struct arch.
+
 Private fields of the framework are named in core/src/framework alone, where check_framework.py
 looks for them.
 """
@@ -16,12 +18,12 @@ import sys
 
 MAY_INCLUDE = {
     "util": "",
-    "arch": "",
+    "arch": "util mem",
     "graph": "util",
     "format": "util graph mem metadata",
     "report": "util graph",
     "answer": "util graph analysis report",
-    "mem": "util arch",
+    "mem": "util",
     "targets": "util arch mem",
     "metadata": "util mem",
     "clr": "util arch mem targets metadata",
@@ -47,6 +49,12 @@ COMMENT = re.compile(r"/\*.*?\*/", re.S)
 # A string that is a path of fields, one of which is private by its name: "_x", "m_x", "s_x", "<X>k__BackingField".
 FIELD = r"(?:(?:[ms]_|_)[A-Za-z]\w*|<\w+>k__BackingField)"
 FIELD_PATH = re.compile(rf'"((?:[\w<>`+]+\.)*{FIELD}(?:\.[\w<>]+)*)"')
+# A register of a processor, as an identifier, or as a string.
+REGISTER = re.compile(
+    r"\b(?:REG|REGISTER)_(?:R[A-DS][XPI]|R[0-9]+|RIP|X[0-9]+|LR|FS_BASE)\b"
+    r'|"(?:r[abcd]x|r[sd]i|r[sbi]p|r(?:8|9|1[0-5])|[xw](?:[12]?[0-9]|30))"'
+)
+NAMES_REGISTERS = re.compile(r"arch/\w+/|clr/layouts/")
 SOURCE = re.compile(r"\.(c|h|cpp|hpp)$")
 
 
@@ -86,6 +94,20 @@ def check_fields(src: pathlib.Path, bad: list[str]) -> None:
             bad.append(f"{name}: {field} looks like a field of the framework: a row of framework/")
 
 
+def check_registers(root: pathlib.Path, bad: list[str]) -> None:
+    """Report each register that is named elsewhere, in the plug-ins too."""
+    src = root / "core" / "src"
+    files = [
+        path for path in sources(src) if not NAMES_REGISTERS.match(path.relative_to(src).as_posix())
+    ]
+    for folder in FRONT_ENDS:
+        files += sources(root / folder) + sorted((root / folder).rglob("*.py"))
+    for path in files:
+        for match in REGISTER.finditer(COMMENT.sub("", path.read_text(encoding="utf-8"))):
+            name = path.relative_to(root).as_posix()
+            bad.append(f"{name}: {match.group()} is a register: struct arch has it")
+
+
 def check_cycles(graph: dict[str, list[str]], bad: list[str]) -> None:
     """Report each cycle of includes."""
     state: dict[str, str] = {}
@@ -122,6 +144,7 @@ def main(root: pathlib.Path) -> int:
     graph = check_core(root / "core" / "src", bad)
     check_cycles(graph, bad)
     check_fields(root / "core" / "src", bad)
+    check_registers(root, bad)
     count = len(graph) + sum(check_front_end(root, name, bad) for name in FRONT_ENDS)
     print("\n".join(bad) or f"layers: {count} files, no violation")
     return int(bool(bad))

@@ -13,12 +13,6 @@ MESSAGE_SIZE = 488
 NONE = 0xFFFFFFFF
 MASK64 = 0xFFFFFFFFFFFFFFFF
 CHUNK = 64 << 10
-# Of a thread, in this order.
-REGISTERS = (
-    ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi")
-    + tuple(f"r{number}" for number in range(8, 16))
-    + ("rip",)
-)
 SETTING_SIZE = 4096
 
 EXIT_OK = 0
@@ -92,7 +86,7 @@ class Thread(ctypes.Structure):
     _fields_ = [
         ("tid", ctypes.c_int32),
         ("number", ctypes.c_uint32),
-        ("registers", ctypes.c_uint64 * len(REGISTERS)),
+        ("registers", ctypes.POINTER(ctypes.c_uint64)),
     ]
 
 
@@ -113,6 +107,8 @@ class Debugger(ctypes.Structure):
         ("thread_count", ctypes.c_size_t),
         ("is_core", ctypes.c_uint32),
         ("reserved", ctypes.c_uint32),
+        ("processor", ctypes.c_char_p),
+        ("register_count", ctypes.c_size_t),
     ]
 
 
@@ -164,6 +160,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         ctypes.c_int,
         [_POINTER, ctypes.POINTER(Debugger), _SINK, _ERROR],
     ),
+    "hd_debugger_registers": (_WORDS, [_STRING, ctypes.POINTER(ctypes.c_size_t)]),
     "hd_session_thread": (None, [_POINTER, ctypes.c_int32]),
     "hd_setting_name": (_STRING, [ctypes.c_size_t, ctypes.POINTER(_STRING)]),
     "hd_graph_find": (ctypes.c_uint32, [_POINTER, ctypes.c_uint64]),
@@ -252,6 +249,13 @@ def load(path: str) -> ctypes.CDLL:
             "before GDB starts"
         ) from None
     return lib
+
+
+def register_names(lib: ctypes.CDLL, processor: bytes) -> list[str]:
+    """The registers that the library wants of a thread; none of a processor that it does not know."""
+    count = ctypes.c_size_t()
+    names = lib.hd_debugger_registers(processor, ctypes.byref(count))
+    return [decode(names[index]) for index in range(count.value)] if names else []
 
 
 def decode(data: bytes | None) -> str:

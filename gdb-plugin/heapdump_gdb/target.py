@@ -9,7 +9,7 @@ import ctypes
 import os
 import re
 import threading
-from typing import Any
+from typing import Any, Sequence
 
 import gdb
 
@@ -88,17 +88,17 @@ def selected_thread() -> int:
     return _kernel_id(thread) if thread is not None and thread.is_valid() else 0
 
 
-def _registers(thread: gdb.InferiorThread) -> list[int] | None:
-    """Registers of a thread, which is the selected one afterwards; None when they are unknown."""
+def _registers(thread: gdb.InferiorThread, names: Sequence[str]) -> list[int] | None:
+    """Those registers of a thread, which is the selected one afterwards; None when they are unknown."""
     try:
         thread.switch()
         frame = gdb.newest_frame()
-        return [int(frame.read_register(name)) & native.MASK64 for name in native.REGISTERS]
+        return [int(frame.read_register(name)) & native.MASK64 for name in names]
     except (gdb.error, ValueError, TypeError, OverflowError, RuntimeError):
         return None
 
 
-def _read_threads() -> None:
+def _read_threads(*names: str) -> None:
     """Fill _threads; the selected thread and frame stay."""
     selected = gdb.selected_thread()
     try:
@@ -107,10 +107,9 @@ def _read_threads() -> None:
         frame = None
     try:
         for thread in gdb.selected_inferior().threads():
-            values = None if thread.is_running() else _registers(thread)
+            values = None if thread.is_running() else _registers(thread, names)
             if _kernel_id(thread):
-                unknown = [0] * len(native.REGISTERS)
-                _threads.append((_kernel_id(thread), thread.num, values or unknown))
+                _threads.append((_kernel_id(thread), thread.num, values))
     finally:
         if selected is not None:
             selected.switch()
@@ -118,14 +117,14 @@ def _read_threads() -> None:
             frame.select()
 
 
-_threads: list[tuple[int, int, list[int]]] = []
+_threads: list[tuple[int, int, list[int] | None]] = []
 
 
-def threads() -> list[tuple[int, int, list[int]]]:
-    """The kernel's number of each thread, GDB's, and its registers (0: unknown)."""
+def threads(names: Sequence[str]) -> list[tuple[int, int, list[int] | None]]:
+    """The kernel's number of each thread, GDB's, and those registers of it (None: unknown)."""
     _threads.clear()
     # Within a command whose output is kept, for GDB warns of what it finds odd in a core.
-    _said(f'python __import__("{__name__}", fromlist=["*"])._read_threads()')
+    _said(f'python __import__("{__name__}", fromlist=["*"])._read_threads(*{tuple(names)!r})')
     return list(_threads)
 
 
@@ -220,12 +219,15 @@ class Follower:
         for row, (path, base) in zip(rows, found):
             row.path = native.encode(path)
             row.base = base
-        standing = threads()
+        processor = inferior.architecture().name().encode()
+        names = native.register_names(self._lib, processor)
+        standing = threads(names)
         states = (native.Thread * max(len(standing), 1))()
         for state, (tid, number, values) in zip(states, standing):
             state.tid = tid
             state.number = number
-            state.registers[:] = values
+            if values is not None:
+                state.registers = (ctypes.c_uint64 * len(names))(*values)
         debugger = native.Debugger(
             struct_size=ctypes.sizeof(native.Debugger),
             read=native.address(self._callback),
@@ -237,6 +239,8 @@ class Follower:
             threads=states,
             thread_count=len(standing),
             is_core=connection(inferior) == "core",
+            processor=processor,
+            register_count=len(names),
         )
         core = self._core_of(inferior)
         if core is not None:

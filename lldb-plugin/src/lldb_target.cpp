@@ -86,30 +86,53 @@ Modules list_modules(lldb::SBTarget &target)
 	return modules;
 }
 
-/// Each thread, with the registers of its innermost frame if LLDB knows them.
-std::vector<hd_debugger_thread> list_threads(lldb::SBProcess &process)
+/// The processor of @p target, as LLDB names it.
+std::string processor_of(lldb::SBTarget &target)
 {
-	static const char *const names[HD_DEBUGGER_REGISTERS] = { "rax", "rcx", "rdx", "rbx", "rsp",
-								  "rbp", "rsi", "rdi", "r8",  "r9",
-								  "r10", "r11", "r12", "r13", "r14",
-								  "r15", "rip" };
-	std::vector<hd_debugger_thread> threads;
+	const char *triple = target.GetTriple();
+	const std::string name = triple ? triple : "";
+	return name.substr(0, name.find('-'));
+}
+
+struct Threads {
+	size_t register_count = 0;
+	std::vector<std::vector<uint64_t>> registers;
+	std::vector<hd_debugger_thread> rows;
+};
+
+/// The registers with these names; none when one of them is not known.
+std::vector<uint64_t> read_registers(lldb::SBFrame &frame, const char *const *names, size_t count)
+{
+	std::vector<uint64_t> values;
+	for (size_t i = 0; frame.IsValid() && i < count; i++) {
+		lldb::SBError error;
+		lldb::SBValue value = frame.FindRegister(names[i]);
+		const uint64_t number = value.GetValueAsUnsigned(error);
+		if (!value.IsValid() || !error.Success())
+			return {};
+		values.push_back(number);
+	}
+	return values;
+}
+
+/// Each thread, with the registers of its innermost frame if LLDB knows them.
+Threads list_threads(lldb::SBProcess &process, const std::string &processor)
+{
+	Threads threads;
+	const char *const *names =
+		hd_debugger_registers(processor.c_str(), &threads.register_count);
 	for (uint32_t i = 0; i < process.GetNumThreads(); i++) {
 		lldb::SBThread thread = process.GetThreadAtIndex(i);
 		lldb::SBFrame frame = thread.GetFrameAtIndex(0);
 		hd_debugger_thread row = {};
 		row.tid = static_cast<int32_t>(thread.GetThreadID());
 		row.number = thread.GetIndexID();
-		bool is_known = frame.IsValid();
-		for (size_t k = 0; is_known && k < HD_DEBUGGER_REGISTERS; k++) {
-			lldb::SBError error;
-			lldb::SBValue value = frame.FindRegister(names[k]);
-			row.registers[k] = value.GetValueAsUnsigned(error);
-			is_known = value.IsValid() && error.Success();
-		}
-		if (!is_known)
-			std::memset(row.registers, 0, sizeof(row.registers));
-		threads.push_back(row);
+		threads.rows.push_back(row);
+		threads.registers.push_back(read_registers(frame, names, threads.register_count));
+	}
+	for (size_t i = 0; i < threads.rows.size(); i++) {
+		if (!threads.registers[i].empty())
+			threads.rows[i].registers = threads.registers[i].data();
 	}
 	return threads;
 }
@@ -183,7 +206,8 @@ bool Follower::open(lldb::SBDebugger &debugger, lldb::SBTarget &target, hd_sessi
 	const bool is_core = is_plugin(process_, "elf-core");
 	const std::string core = is_core ? core_path(debugger, target, process_) : "";
 	const Modules modules = list_modules(target);
-	const std::vector<hd_debugger_thread> threads = list_threads(process_);
+	const std::string processor = processor_of(target);
+	const Threads threads = list_threads(process_, processor);
 	lldb::SBThread thread = process_.GetSelectedThread();
 	if (!thread.IsValid())
 		thread = process_.GetThreadAtIndex(0);
@@ -198,8 +222,10 @@ bool Follower::open(lldb::SBDebugger &debugger, lldb::SBTarget &target, hd_sessi
 	with.stack_pointer = stack == LLDB_INVALID_ADDRESS ? 0 : stack;
 	with.modules = modules.rows.data();
 	with.module_count = modules.rows.size();
-	with.threads = threads.data();
-	with.thread_count = threads.size();
+	with.threads = threads.rows.data();
+	with.thread_count = threads.rows.size();
+	with.processor = processor.c_str();
+	with.register_count = threads.register_count;
 	with.is_core = is_core;
 	hd_error err = {};
 	if (hd_session_debugger(session, &with, &sink, &err) == HD_OK)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/x86_64/frame_registers.h"
 #include "unwind/cfi.h"
 #include "unwind/dwarf_expr.h"
 
@@ -101,10 +102,11 @@ static void walk(struct space *space, uint64_t ip, bool has_mapping)
 {
 	char path[] = "/x";
 	struct target_mapping mapping = { .start = BASE, .end = BASE + IMAGE_SIZE, .path = path };
-	struct target target = { .memory = &space->memory,
+	struct target target = { .arch = &arch_x86_64,
+				 .memory = &space->memory,
 				 .map.mappings = &mapping,
 				 .map.mapping_count = has_mapping };
-	struct registers registers = { 0 };
+	struct registers registers = { .arch = &arch_x86_64 };
 	for (unsigned int i = 0; i < REG_ROWS; i++)
 		registers.values[i] = STACK + 256 + 8 * (uint64_t)i;
 	registers.values[REG_RSP] = STACK + 64;
@@ -128,7 +130,7 @@ static void walk(struct space *space, uint64_t ip, bool has_mapping)
 
 static void run_expression(struct space *space, const uint8_t *data, size_t size)
 {
-	struct registers registers = { 0 };
+	struct registers registers = { .arch = &arch_x86_64 };
 	for (unsigned int i = 0; i < REG_ROWS; i++)
 		registers.values[i] = STACK + 8 * (uint64_t)i;
 	uint64_t first = STACK, value;

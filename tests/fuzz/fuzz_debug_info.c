@@ -2,7 +2,7 @@
 /* covers: core/src/clr/code/debug_info.c core/src/clr/code/debug_reader.c core/src/clr/code/variable_homes.c */
 #include <stdlib.h>
 
-#include "arch/frame_registers.h"
+#include "arch/x86_64/frame_registers.h"
 #include "clr/code/debug_info.h"
 #include "clr/code/variable_homes.h"
 #include "clr/internal.h"

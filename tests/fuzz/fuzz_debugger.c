@@ -139,8 +139,10 @@ static void use(struct target *target)
 		clr_destroy(clr);
 }
 
+#define REGISTERS 17u
+
 static void fill_lists(const struct head *head, struct hd_debugger_module *modules,
-		       struct hd_debugger_thread *threads)
+		       struct hd_debugger_thread *threads, uint64_t registers[THREADS][REGISTERS])
 {
 	static const char *const paths[MODULES] = { "/program", "/usr/lib/libcoreclr.so", NULL };
 	for (size_t i = 0; i < MODULES; i++) {
@@ -149,8 +151,9 @@ static void fill_lists(const struct head *head, struct hd_debugger_module *modul
 	}
 	for (size_t i = 0; i < THREADS; i++) {
 		threads[i] = (struct hd_debugger_thread){ .tid = 7, .number = (uint32_t)i + 1 };
-		for (size_t k = 0; k < HD_DEBUGGER_REGISTERS; k++)
-			threads[i].registers[k] = head->words[i] * k;
+		for (size_t k = 0; k < REGISTERS; k++)
+			registers[i][k] = head->words[i] * k;
+		threads[i].registers = registers[i];
 	}
 }
 
@@ -166,7 +169,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	debuggee.size = size - sizeof(*head);
 	struct hd_debugger_module modules[MODULES];
 	struct hd_debugger_thread threads[THREADS];
-	fill_lists(head, modules, threads);
+	uint64_t registers[THREADS][REGISTERS];
+	fill_lists(head, modules, threads, registers);
 	char path[32];
 	int fd = -1;
 	if (head->flags & WITH_CORE) {
@@ -185,6 +189,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.module_count = head->modules % (MODULES + 1),
 		.threads = threads,
 		.thread_count = head->threads % (THREADS + 1),
+		.register_count = REGISTERS,
 	};
 	const char *backend = head->flags & OF_FILE ? "file" : "debugger";
 	const struct target_options options = {

@@ -67,7 +67,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	put(image.head + 24, count);
 	put(image.head + 32, POINTERS_AT);
 	memcpy(image.head + (POINTERS_AT - HEADER_AT), data + 1, 8 * count);
-	struct target target = { .memory = &image.memory, .own = &image.memory };
+	struct target target = { .arch = &arch_x86_64,
+				 .memory = &image.memory,
+				 .own = &image.memory };
 	struct descriptor *descriptor = NULL;
 	struct hd_error err;
 	if (descriptor_read(&target, NULL, HEADER_AT, &descriptor, &err) != HD_OK)

@@ -91,7 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					  .fd = write_input(data, file_size) };
 	struct input_memory memory =
 		input_memory_at(BASE, data + file.size, size - file.size, false);
-	const struct target target = { .kind = TARGET_CORE,
+	const struct target target = { .arch = &arch_x86_64,
+				       .kind = TARGET_CORE,
 				       .memory = &memory.memory,
 				       .own = &memory.memory,
 				       .map.mappings = mappings,

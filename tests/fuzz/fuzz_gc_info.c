@@ -2,6 +2,7 @@
 /* covers: core/src/unwind/gc_info.c core/src/unwind/gc_bits.c */
 #include <stdlib.h>
 
+#include "arch/x86_64/frame_registers.h"
 #include "input_memory.h"
 #include "unwind/gc_info.h"
 
@@ -42,7 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < HEAD_SIZE)
 		return 0;
 	memcpy(&head, data, HEAD_SIZE);
-	struct gc_info_query query = { .version = 2 + head.version % 3u,
+	struct gc_info_query query = { .arch = &arch_x86_64,
+				       .version = 2 + head.version % 3u,
 				       .offset = head.offset_low | (uint32_t)head.offset_high << 16,
 				       .is_active = head.flags & 1,
 				       .is_aborted = head.flags & 2,

@@ -123,7 +123,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				       .bytes = data + sizeof(image),
 				       .size = size - sizeof(image),
 				       .image = &image };
-	struct target target = { .kind = TARGET_CORE,
+	struct target target = { .arch = &arch_x86_64,
+				 .kind = TARGET_CORE,
 				 .memory = &memory.memory,
 				 .own = &memory.memory };
 	struct clr clr = { .target = &target,
@@ -135,6 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				   .handle_table_map = image.map,
 				   .finalize_queue = image.queues[0] } };
 	struct heap heap = { .clr = &clr,
+			     .space = arch_x86_64.space,
 			     .memory = &memory.memory,
 			     .heap_count = clr.gc.heap_count,
 			     .heap_addresses = image.queues };

@@ -294,7 +294,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.hole_end = BASE + 8 * (uint64_t)image.hole_end,
 		.is_mapped = !(image.flags & 1),
 	};
-	struct target target = { .kind = TARGET_CORE,
+	struct target target = { .arch = &arch_x86_64,
+				 .kind = TARGET_CORE,
 				 .memory = &memory.memory,
 				 .own = &memory.memory };
 	struct clr clr = {
@@ -309,6 +310,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct segment segments[SEGMENTS];
 	struct context contexts[CONTEXTS];
 	struct heap heap = { .clr = &clr,
+			     .space = arch_x86_64.space,
 			     .memory = &memory.memory,
 			     .heap_count = 1,
 			     .segments = segments,

@@ -148,7 +148,9 @@ static void read_il(struct memory *memory, const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input_memory input = input_memory_at(IMAGE_BASE, data, size, false);
-	struct target target = { .memory = &input.memory, .own = &input.memory };
+	struct target target = { .arch = &arch_x86_64,
+				 .memory = &input.memory,
+				 .own = &input.memory };
 	struct clr clr = { .target = &target, .memory = &input.memory, .major = 10 };
 	struct image image;
 	uint64_t address;

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
+#include "arch/x86_64/register_table.h"
 #include "clr/code/code.h"
 #include "clr/internal.h"
 #include "clr/modules/module.h"
@@ -64,7 +65,7 @@ static void check_stack(const struct thread_stack *stack, const struct heap *hea
 	for (size_t i = 0; i < stack->roots_count; i++) {
 		const struct stack_root *root = &stack->roots[i];
 		char slot[STACK_SLOT_SIZE];
-		stack_root_slot(root, slot);
+		stack_root_slot(&arch_x86_64, root, slot);
 		check(root->value &&
 		      (root->frame == UINT32_MAX || root->frame < stack->frames_count));
 		check(!(root->flags & STACK_ROOT_CONSERVATIVE) ||
@@ -144,7 +145,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	registers.registers[REGISTER_RSP] = place(image.rsp);
 	registers.registers[REGISTER_RBP] = place(image.rbp);
 	registers.registers[REGISTER_RBX] = place(image.rbx);
-	struct target target = { .kind = TARGET_CORE,
+	struct target target = { .arch = &arch_x86_64,
+				 .kind = TARGET_CORE,
 				 .memory = &memory.memory,
 				 .own = &memory.memory,
 				 .map.ranges = ranges,
@@ -156,6 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct segment segment = { .begin = place(image.segment_begin),
 				   .end = place(image.segment_end) };
 	struct heap heap = { .clr = &clr,
+			     .space = arch_x86_64.space,
 			     .memory = &memory.memory,
 			     .heap_count = 1,
 			     .segments = &segment,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/unwind/unwind_codes.c */
+/* covers: core/src/arch/x86_64/unwind_codes.c */
 #include <stdlib.h>
 
+#include "arch/x86_64/frame_registers.h"
+#include "arch/x86_64/unwind_codes.h"
 #include "input_memory.h"
-#include "unwind/unwind_codes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					    .unwind_info = BASE + head.unwind_info,
 					    .image_base = BASE,
 					    .is_active = head.is_active & 1 };
-	struct registers registers = { 0 }, before;
+	struct registers registers = { .arch = &arch_x86_64 }, before;
 	for (unsigned int i = 0; i < REG_ROWS; i++)
 		registers.values[i] = BASE + head.frame + 8 * (uint64_t)i;
 	registers.values[REG_RIP] = BASE + head.rip;

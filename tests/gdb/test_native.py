@@ -110,9 +110,9 @@ class NativeTest(unittest.TestCase):
         self.assertEqual(ctypes.sizeof(native.Type), 40)
         self.assertEqual(ctypes.sizeof(native.CommandInfo), 48)
         self.assertEqual(ctypes.sizeof(native.Module), 16)
-        self.assertEqual(ctypes.sizeof(native.Thread), 144)
+        self.assertEqual(ctypes.sizeof(native.Thread), 16)
         self.assertEqual(native.Thread.registers.offset, 8)
-        self.assertEqual(ctypes.sizeof(native.Debugger), 88)
+        self.assertEqual(ctypes.sizeof(native.Debugger), 104)
         self.assertEqual(native.Debugger.threads.offset, 64)
 
     def test_missing_library_says_what_to_do(self) -> None:

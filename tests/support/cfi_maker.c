@@ -3,6 +3,7 @@
 
 #include <elf.h>
 
+#include "arch/x86_64/frame_registers.h"
 #include "support/assert_more.h"
 
 /* CFA = rsp + 8, rip at CFA - 8: after a call. */
@@ -152,6 +153,7 @@ void cfi_world_init(struct cfi_world *world, const struct cfi_spec *spec)
 						      .end = BASE + CFI_IMAGE_SIZE,
 						      .path = path };
 	world->target = (struct target){
+		.arch = &arch_x86_64,
 		.memory = &world->fake.memory,
 		.map.mappings = world->mappings,
 		.map.mapping_count = 1,
@@ -167,7 +169,7 @@ void cfi_world_deinit(struct cfi_world *world)
 /* Each register has a value of its own. */
 struct registers cfi_world_registers(uint64_t ip)
 {
-	struct registers registers;
+	struct registers registers = { .arch = &arch_x86_64 };
 	for (unsigned int i = 0; i < REG_ROWS; i++) {
 		registers.values[i] = 0xa0 + i;
 		registers.slots[i] = 0;

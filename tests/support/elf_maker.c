@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "arch/x86_64/register_table.h"
 #include "support/assert_more.h"
 #include "util/alloc.h"
 
@@ -15,7 +16,7 @@
 void elf_maker_init(struct elf_maker *maker)
 {
 	*maker = (struct elf_maker){ .type = ET_CORE,
-				     .machine = EM_X86_64,
+				     .arch = &arch_x86_64,
 				     .class = ELFCLASS64,
 				     .data = ELFDATA2LSB,
 				     .align = PAGE,
@@ -86,15 +87,18 @@ void elf_maker_note(struct elf_maker *maker, const char *name, uint32_t type, co
 	append_note(&maker->notes, name, type, desc, size);
 }
 
+#define PRSTATUS_MAX 512u
+
 void elf_maker_thread(struct elf_maker *maker, int32_t tid, const uint64_t *registers, int signal)
 {
-	uint8_t status[336] = { 0 };
+	const struct prstatus_layout *layout = &maker->arch->prstatus;
+	uint8_t status[PRSTATUS_MAX] = { 0 };
 	uint16_t number = (uint16_t)signal;
-	memcpy(status + 12, &number, sizeof(number));
-	memcpy(status + 32, &tid, sizeof(tid));
+	memcpy(status + layout->signal, &number, sizeof(number));
+	memcpy(status + layout->pid, &tid, sizeof(tid));
 	if (registers)
-		memcpy(status + 112, registers, REGISTER_COUNT * sizeof(*registers));
-	elf_maker_note(maker, "CORE", NT_PRSTATUS, status, sizeof(status));
+		memcpy(status + layout->registers, registers, layout->count * sizeof(*registers));
+	elf_maker_note(maker, "CORE", NT_PRSTATUS, status, layout->size);
 }
 
 void elf_maker_process(struct elf_maker *maker, int32_t pid, const char *name,
@@ -175,7 +179,7 @@ struct text elf_maker_build(struct elf_maker *maker)
 		append_notes(maker, &core, &notes);
 	Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', maker->class, maker->data, 1 },
 			      .e_type = maker->type,
-			      .e_machine = maker->machine,
+			      .e_machine = maker->machine ? maker->machine : maker->arch->machine,
 			      .e_version = 1,
 			      .e_phoff = MAKER_EHDR,
 			      .e_ehsize = MAKER_EHDR,

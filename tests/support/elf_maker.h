@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_TESTS_ELF_MAKER_H
 #define HEAPDUMP_TESTS_ELF_MAKER_H
 
+#include "arch/arch.h"
 #include "targets/target.h"
 #include "util/text.h"
 
@@ -38,12 +39,13 @@ struct maker_file {
 };
 
 struct elf_maker {
-	uint16_t type, machine; /**< ET_CORE, EM_X86_64 */
-	uint8_t class, data;    /**< ELFCLASS64, ELFDATA2LSB */
-	uint64_t align;         /**< of segments in the file: 4096 */
-	uint64_t skew;          /**< and what is added to that: 0; as gcore: not 0 */
-	bool with_xnum;         /**< PN_XNUM, the number in section header 0 at the end */
-	bool notes_last;        /**< as gcore does: after the loads */
+	const struct arch *arch; /**< of its threads and file: x86-64 */
+	uint16_t type, machine;  /**< ET_CORE; 0: that of arch */
+	uint8_t class, data;     /**< ELFCLASS64, ELFDATA2LSB */
+	uint64_t align;          /**< of segments in the file: 4096 */
+	uint64_t skew;           /**< and what is added to that: 0; as gcore: not 0 */
+	bool with_xnum;          /**< PN_XNUM, the number in section header 0 at the end */
+	bool notes_last;         /**< as gcore does: after the loads */
 	struct maker_load *loads;
 	size_t load_count;
 	struct maker_file *files; /**< become NT_FILE */
@@ -62,7 +64,7 @@ void elf_maker_load(struct elf_maker *maker, uint64_t vaddr, const void *bytes, 
 
 void elf_maker_note(struct elf_maker *maker, const char *name, uint32_t type, const void *desc,
 		    size_t size);
-/** NT_PRSTATUS; @p registers (REGISTER_COUNT) may be NULL: zeros. */
+/** NT_PRSTATUS; @p registers (the kernel's words) may be NULL: zeros. */
 void elf_maker_thread(struct elf_maker *maker, int32_t tid, const uint64_t *registers, int signal);
 /** NT_PRPSINFO. */
 void elf_maker_process(struct elf_maker *maker, int32_t pid, const char *name,

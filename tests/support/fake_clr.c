@@ -97,6 +97,9 @@ static void take_options(struct fake_clr *fake, const struct fake_options *optio
 		fake->options = *options;
 	if (!fake->options.release)
 		fake->options.release = 10;
+	if (!fake->options.arch)
+		fake->options.arch = &arch_x86_64;
+	fake->target.arch = fake->options.arch;
 	layout_init(&fake->layout);
 	if (fake->options.layout) {
 		fake->layout = *fake->options.layout;

@@ -24,6 +24,7 @@ struct fake_options {
 	uint32_t servers;            /**< heaps of a server GC; 0: workstation */
 	unsigned int release;        /**< 8 to 11, or one of the future with a layout; 0: 10 */
 	const struct layout *layout; /**< in place of that of the release; NULL: this one */
+	const struct arch *arch;     /**< NULL: x86-64 */
 };
 
 /** Bytes of a generation, and of a segment before its first object. */

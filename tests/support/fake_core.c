@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "arch/x86_64/register_table.h"
 #include "roots/handles.h"
 #include "support/elf_maker.h"
 #include "support/fake_descriptor.h"
@@ -119,7 +120,7 @@ static void add_notes(struct elf_maker *maker, const struct fake_clr *fake,
 	elf_maker_file(maker, FAKE_MODULE_BASE, FAKE_MODULE_BASE + MODULE_SIZE, 0,
 		       fake->target.modules[0].path);
 	elf_maker_thread(maker, stack->registers.tid, stack->registers.registers, 6);
-	uint64_t registers[REGISTER_COUNT] = { 0 };
+	uint64_t registers[ARCH_WORDS_MAX] = { 0 };
 	for (size_t i = 0; i < fake->thread_count; i++) {
 		if ((int32_t)fake->threads[i].os_id != stack->registers.tid)
 			elf_maker_thread(maker, (int32_t)fake->threads[i].os_id, registers, 0);
@@ -178,8 +179,8 @@ struct fake_core fake_core_make(void)
 struct fake_core fake_core_of(const struct fake_core_options *options)
 {
 	struct fake_core core = { .count = 0 };
-	struct fake_statics statics = fake_statics_of(
-		&(struct fake_options){ .release = options->release, .layout = options->layout });
+	struct fake_statics statics = fake_statics_of(&(struct fake_options){
+		.release = options->release, .layout = options->layout, .arch = options->arch });
 	struct fake_clr *fake = statics.fake;
 	const size_t counts[7] = { 0, 0, 1, 0, 0, 1, 1 };
 	make_handles(&statics);
@@ -195,6 +196,7 @@ struct fake_core fake_core_of(const struct fake_core_options *options)
 	struct elf_maker maker;
 	elf_maker_init(&maker);
 	maker.align = 8;
+	maker.arch = fake->target.arch;
 	add_notes(&maker, fake, stack);
 	add_loads(&maker, &core, &fake->memory.memory);
 	core.bytes = elf_maker_build(&maker);

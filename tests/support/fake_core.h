@@ -35,6 +35,7 @@ struct fake_core_options {
 	unsigned int release;        /**< from 11 on with a contract descriptor */
 	const struct layout *layout; /**< NULL: that of the release */
 	const char *const *without;  /**< what the descriptor lacks: fake_descriptor_make() */
+	const struct arch *arch;     /**< NULL: x86-64 */
 };
 
 /** Of another release. */

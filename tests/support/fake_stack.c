@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
+#include "arch/x86_64/frame_registers.h"
 #include "clr/code/code.h"
 #include "support/suite.h"
 #include "util/alloc.h"
@@ -224,15 +225,18 @@ uint64_t fake_method(struct fake_stack *stack, const struct fake_method *method)
 uint64_t fake_frame(struct fake_stack *stack, uint64_t sp, uint64_t rbp, uint64_t return_address)
 {
 	fake_poke_u64(stack->memory, sp + FAKE_LOCALS, rbp);
-	fake_poke_u64(stack->memory, sp + FAKE_LOCALS + 8, return_address);
+	uint64_t signature = FAKE_SIGNATURE & ~stack->fake->target.arch->space.code_mask;
+	fake_poke_u64(stack->memory, sp + FAKE_LOCALS + 8, return_address | signature);
 	return sp + FAKE_FRAME_SIZE;
 }
 
 void fake_stop_at(struct fake_stack *stack, uint64_t rip, uint64_t rsp, uint64_t rbp)
 {
-	stack->registers.registers[REGISTER_RIP] = rip;
-	stack->registers.registers[REGISTER_RSP] = rsp;
-	stack->registers.registers[REGISTER_RBP] = rbp;
+	const struct arch *arch = stack->fake->target.arch;
+	const uint8_t *words = arch->words_of_registers;
+	stack->registers.registers[words[arch->ip]] = rip;
+	stack->registers.registers[words[arch->sp]] = rsp;
+	stack->registers.registers[words[arch->fp]] = rbp;
 }
 
 void fake_explicit(struct fake_stack *stack, uint64_t address, enum frame_kind kind)

@@ -23,8 +23,10 @@
 #define FAKE_FUNCLET     0x100u
 #define FAKE_LOCALS      0x40u
 #define FAKE_FRAME_SIZE  (FAKE_LOCALS + 16u) /**< with rbp and the return address */
-#define FAKE_STACK       ((uint64_t)0x7ffe00000000)
-#define FAKE_STACK_SIZE  ((uint64_t)1 << 20)
+/** The signature of a return address, where the processor has bits for it. */
+#define FAKE_SIGNATURE  (UINT64_C(0xabcd) << 48)
+#define FAKE_STACK      ((uint64_t)0x7ffe00000000)
+#define FAKE_STACK_SIZE ((uint64_t)1 << 20)
 /** Code of no method that is executable: there is no unwind information for it. */
 #define FAKE_NATIVE (FAKE_CODE + FAKE_CODE_SIZE + 0x10)
 /** Code that returns from a signal handler. */

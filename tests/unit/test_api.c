@@ -143,6 +143,15 @@ static void try_session_graph(void)
 	CU_ASSERT_PTR_NULL(hd_session_graph(NULL));
 }
 
+static void try_debugger_registers(void)
+{
+	size_t count = 7;
+	CU_ASSERT_PTR_NULL(hd_debugger_registers("", &count));
+	ASSERT_UINT(count, 7);
+	CU_ASSERT_PTR_NOT_NULL(hd_debugger_registers(NULL, &count));
+	ASSERT_UINT(count, 17);
+}
+
 static void try_session_thread(void)
 {
 	hd_session_thread(NULL, 1);
@@ -490,6 +499,7 @@ static const struct attempt functions[] = {
 	{ "hd_command_name", try_command_name },
 	{ "hd_command_raw", try_command_raw },
 	{ "hd_command_run", try_command_run },
+	{ "hd_debugger_registers", try_debugger_registers },
 	{ "hd_escape", try_names },
 	{ "hd_graph_find", try_graph_find },
 	{ "hd_graph_node_count", try_graph_counts },

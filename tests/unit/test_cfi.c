@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <unistd.h>
 
+#include "arch/x86_64/frame_registers.h"
+#include "arch/x86_64/ucontext.h"
 #include "support/assert_more.h"
 #include "support/cfi_maker.h"
 #include "support/own_stack.h"
@@ -229,11 +231,11 @@ TEST(signal_frames)
 	cfi_world_init(&world, &(struct cfi_spec){ FDE_CODE("") });
 	put_signal_frame(&world);
 	uint64_t place = STACK + 0x1000; /* in no image */
-	CU_ASSERT_FALSE(ucontext_is_signal_return(&world.fake.memory, place));
+	CU_ASSERT_FALSE(x86_64_is_signal_return(&world.fake.memory, place));
 	fake_poke(&world.fake, place, restorer, sizeof(restorer));
-	CU_ASSERT(ucontext_is_signal_return(&world.fake.memory, place));
-	CU_ASSERT_FALSE(ucontext_is_signal_return(&world.fake.memory, place + 1));
-	CU_ASSERT_FALSE(ucontext_is_signal_return(&world.fake.memory, 0));
+	CU_ASSERT(x86_64_is_signal_return(&world.fake.memory, place));
+	CU_ASSERT_FALSE(x86_64_is_signal_return(&world.fake.memory, place + 1));
+	CU_ASSERT_FALSE(x86_64_is_signal_return(&world.fake.memory, 0));
 	for (unsigned int is_exact = 0; is_exact < 2; is_exact++) {
 		struct registers registers = cfi_world_registers(place);
 		ASSERT_UINT(cfi_world_step(&world, is_exact, &registers), CFI_SIGNAL);
@@ -251,15 +253,15 @@ TEST(signal_frames)
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 		struct registers registers = cfi_world_registers(place), before = registers;
 		put_signal_frame(&world);
-		CU_ASSERT(ucontext_read(&world.fake.memory, SP, &registers));
+		CU_ASSERT(x86_64_signal_context(&world.fake.memory, SP, &registers));
 		registers = before;
 		fake_poke_u64(&world.fake, SP + odd[i][0], odd[i][1]);
-		CU_ASSERT_FALSE(ucontext_read(&world.fake.memory, SP, &registers));
+		CU_ASSERT_FALSE(x86_64_signal_context(&world.fake.memory, SP, &registers));
 		ASSERT_UINT((uint64_t)memcmp(&before, &registers, sizeof(before)), 0);
 		ASSERT_UINT(cfi_world_step(&world, false, &registers), CFI_NONE);
 	}
-	CU_ASSERT_FALSE(ucontext_read(&world.fake.memory, STACK + STACK_SIZE - 8,
-				      &(struct registers){ 0 }));
+	CU_ASSERT_FALSE(x86_64_signal_context(&world.fake.memory, STACK + STACK_SIZE - 8,
+					      &(struct registers){ .arch = &arch_x86_64 }));
 	cfi_world_deinit(&world);
 }
 
@@ -303,7 +305,7 @@ static void compare_with_libgcc(const struct own_stack *expected)
 	process_server_release(server);
 	struct cfi *cfi = cfi_create(target);
 	REQUIRE(cfi);
-	struct registers registers = { 0 };
+	struct registers registers = { .arch = &arch_x86_64 };
 	memcpy(registers.values, expected->registers, sizeof(registers.values));
 	enum cfi_result result = CFI_FRAME;
 	unsigned int i = 0;

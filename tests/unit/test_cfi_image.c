@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <elf.h>
 
+#include "arch/x86_64/frame_registers.h"
 #include "support/assert_more.h"
 #include "support/cfi_maker.h"
 #include "support/suite.h"

@@ -2,6 +2,7 @@
 #include <elf.h>
 #include <unistd.h>
 
+#include "arch/x86_64/register_table.h"
 #include "support/assert_more.h"
 #include "support/elf_maker.h"
 #include "support/suite.h"

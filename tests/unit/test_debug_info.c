@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "arch/frame_registers.h"
+#include "arch/x86_64/frame_registers.h"
 #include "clr/code/debug_info.h"
 #include "clr/code/debug_reader.h"
 #include "clr/code/saved_variables.h"
@@ -269,7 +269,7 @@ static void check_variables(struct fixture *fixture)
 	check_home(fixture, 6, HOME_STACK_REGISTER, REG_RAX, 0);
 	check_home(fixture, 7, HOME_STACK_TWICE, REG_RSP, 8);
 	check_home(fixture, 8, HOME_NONE, 0, 0);
-	check_home(fixture, 9, HOME_OTHER, REG_NONE, 0);
+	check_home(fixture, 9, HOME_OTHER, ARCH_NONE, 0);
 	/* Each counts only where it is valid. */
 	ASSERT_UINT(home_at(fixture, 0x0f, 0).kind, HOME_REGISTER);
 	ASSERT_UINT(home_at(fixture, 0x0f, 0).number, REG_RDI);

@@ -8,6 +8,7 @@
 
 #include <heapdump/debugger.h>
 
+#include "arch/x86_64/register_table.h"
 #include "support/assert_more.h"
 #include "support/elf_maker.h"
 #include "support/live_child.h"
@@ -46,6 +47,8 @@ static size_t read_shown(void *arg, uint64_t address, void *buf, size_t size)
 	return piece;
 }
 
+#define REGISTERS 17u
+
 static struct hd_debugger make_debugger(void)
 {
 	memset(&shown, 0, sizeof(shown));
@@ -56,6 +59,7 @@ static struct hd_debugger make_debugger(void)
 		.arg = &shown,
 		.read = read_shown,
 		.stack_pointer = BASE + 0x1000,
+		.register_count = REGISTERS,
 	};
 }
 
@@ -162,11 +166,13 @@ TEST(modules_of_the_debugger)
 /* Two threads whose registers have the values 16 * k and 16 * k + 1. */
 static void make_threads(struct hd_debugger_thread threads[2])
 {
+	static uint64_t registers[2][REGISTERS];
 	for (unsigned int i = 0; i < 2; i++) {
 		threads[i] =
 			(struct hd_debugger_thread){ .tid = (int32_t)(100 + i), .number = 7u + i };
-		for (unsigned int k = 0; k < HD_DEBUGGER_REGISTERS; k++)
-			threads[i].registers[k] = 16 * k + i;
+		for (unsigned int k = 0; k < REGISTERS; k++)
+			registers[i][k] = 16 * k + i;
+		threads[i].registers = registers[i];
 	}
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "arch/x86_64/frame_registers.h"
 #include "support/assert_more.h"
 #include "support/fake_memory.h"
 #include "support/suite.h"
@@ -16,6 +17,7 @@ static void make_frame(struct fake_memory *fake, struct registers *registers)
 	fake_memory_init(fake);
 	fake_map(fake, SP, 16);
 	fake_poke_u64(fake, SP, WORD);
+	registers->arch = &arch_x86_64;
 	for (unsigned int i = 0; i < REG_ROWS; i++) {
 		registers->values[i] = 0xa0 + i;
 		registers->slots[i] = 0;
@@ -153,9 +155,9 @@ TEST(registers_of_dwarf)
 					    REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
 					    REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
 	for (unsigned int i = 0; i < sizeof(expected); i++)
-		ASSERT_UINT(dwarf_register(i), expected[i]);
-	ASSERT_UINT(dwarf_register(17), REG_NONE);
-	ASSERT_UINT(dwarf_register(UINT64_MAX), REG_NONE);
+		ASSERT_UINT(arch_of_dwarf(&arch_x86_64, i), expected[i]);
+	ASSERT_UINT(arch_of_dwarf(&arch_x86_64, 17), ARCH_NONE);
+	ASSERT_UINT(arch_of_dwarf(&arch_x86_64, UINT64_MAX), ARCH_NONE);
 }
 
 SUITE(.name = "dwarf_expr")

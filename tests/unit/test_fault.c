@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the signal hit: struct ucontext of arch/x86/include/uapi/asm/ucontext.h. */
+#include "arch/x86_64/frame_registers.h"
 #include "support/assert_more.h"
 #include "support/fake_memory.h"
 #include "support/suite.h"
@@ -22,7 +23,7 @@ struct fixture {
 
 static void begin(struct fixture *fixture)
 {
-	*fixture = (struct fixture){ .target = { .kind = TARGET_CORE } };
+	*fixture = (struct fixture){ .target = { .kind = TARGET_CORE, .arch = &arch_x86_64 } };
 	fake_memory_init(&fixture->fake);
 	fake_map(&fixture->fake, STACK, SIZE);
 	fake_map(&fixture->fake, OTHER, SIZE);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What clr/layouts says of threads and their stacks against what doc/coreclr.md says. */
+#include "arch/x86_64/frame_registers.h"
 #include "clr/internal.h"
 #include "clr/layouts/amd64.h"
 #include "clr/layouts/exinfo.h"

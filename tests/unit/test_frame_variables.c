@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names, types, places and values of the variables of frames. */
 #include "analysis/threads/frame_variables.h"
+#include "arch/x86_64/frame_registers.h"
 #include "clr/code/method_variables.h"
 #include "clr/internal.h"
 #include "metadata/metadata.h"

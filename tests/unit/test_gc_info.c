@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "arch/x86_64/frame_registers.h"
 #include "support/assert_more.h"
 #include "support/fake_memory.h"
 #include "support/gc_info_maker.h"
@@ -18,7 +19,7 @@ static void print_slots(const struct gc_info *info, struct text *text)
 		if (i)
 			text_puts(text, " ");
 		if (slot->base == GC_SLOT_REGISTER) {
-			text_puts(text, register_names[slot->number]);
+			text_puts(text, arch_x86_64.register_names[slot->number]);
 		} else {
 			text_printf(text, "%s%+d", bases[slot->base], slot->offset);
 		}
@@ -61,12 +62,14 @@ static void check(const struct writer *writer, const struct gc_info_query *query
 
 static struct gc_info_query caller(unsigned int version, uint32_t offset)
 {
-	return (struct gc_info_query){ .version = version, .offset = offset };
+	return (struct gc_info_query){ .arch = &arch_x86_64, .version = version, .offset = offset };
 }
 
 static struct gc_info_query active(unsigned int version, uint32_t offset)
 {
-	return (struct gc_info_query){ .version = version, .offset = offset, .is_active = true };
+	return (struct gc_info_query){
+		.arch = &arch_x86_64, .version = version, .offset = offset, .is_active = true
+	};
 }
 
 TEST(test_header)
@@ -119,7 +122,7 @@ TEST(test_header)
 	put_slim(&no_frame, 4, false, 10, 0);
 	put_counts(&no_frame, 0, 0, 0);
 	ASSERT_UINT(decode(no_frame.bytes, 8, false, &query, &info), GC_INFO_OK);
-	ASSERT_UINT(info.frame_register, REG_NONE);
+	ASSERT_UINT(info.frame_register, ARCH_NONE);
 	gc_info_deinit(&info);
 }
 

@@ -238,7 +238,8 @@ TEST(kinds_of_cores_are_told_apart)
 {
 	struct segment segment = { .generation = GENERATION_0 };
 	struct heap heap = { .segments = &segment, .segment_count = 1 }, none = { 0 };
-	struct target target = { .core.producer = PRODUCER_CREATEDUMP,
+	struct target target = { .arch = &arch_x86_64,
+				 .core.producer = PRODUCER_CREATEDUMP,
 				 .core.content = CONTENT_MINI };
 	ASSERT_TEXT(content_text(&target, NULL), "mini or triage");
 	ASSERT_TEXT(content_text(&target, &heap), "mini");

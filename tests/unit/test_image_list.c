@@ -38,7 +38,8 @@ TEST(each_image_has_the_mappings_of_its_file)
 {
 	struct image_list list;
 	struct hd_error err;
-	struct target target = { .map = { .mappings = mappings,
+	struct target target = { .arch = &arch_x86_64,
+				 .map = { .mappings = mappings,
 					  .mapping_count = sizeof(mappings) / sizeof(mappings[0]) },
 				 .modules = modules,
 				 .module_count = 3 };
@@ -57,7 +58,7 @@ TEST(a_target_without_mappings_has_its_modules)
 {
 	struct image_list list;
 	struct hd_error err;
-	struct target target = { .modules = modules, .module_count = 1 };
+	struct target target = { .arch = &arch_x86_64, .modules = modules, .module_count = 1 };
 	ASSERT_UINT(image_list_read(&target, &list, &err), HD_OK);
 	ASSERT_UINT(list.rows_count, 1);
 	image_list_deinit(&list);

@@ -3,6 +3,7 @@
 #include <elf.h>
 
 #include "analysis/memory/memory_account.h"
+#include "arch/x86_64/register_table.h"
 #include "support/assert_more.h"
 #include "support/elf_maker.h"
 #include "support/suite.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a process was told about its memory: the block of its environment, the GC's own variables. */
 #include "analysis/memory/memory_settings.h"
+#include "arch/arch.h"
 #include "clr/gc_limits.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
@@ -68,7 +69,7 @@ static bool parse(const struct limits_words *words, struct gc_limits *ret)
 	uint8_t bytes[GC_LIMITS_SIZE];
 	CU_ASSERT_FATAL(sizeof(*words) == sizeof(bytes));
 	memcpy(bytes, words, sizeof(bytes));
-	return gc_limits_parse(bytes, ret);
+	return gc_limits_parse(&arch_x86_64.space, bytes, ret);
 }
 
 TEST(limits_of_a_gc_have_a_shape)

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "arch/x86_64/register_table.h"
 #include "support/assert_more.h"
 #include "support/live_child.h"
 #include "support/suite.h"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include "arch/x86_64/register_table.h"
 #include "support/assert_more.h"
 #include "support/live_child.h"
 #include "support/suite.h"
@@ -192,15 +193,16 @@ static struct target_thread thread_at(uint64_t block)
 
 TEST(a_stack_ends_behind_its_control_block)
 {
+	const struct target target = { .arch = &arch_x86_64 };
 	struct target_thread thread = thread_at(0x7000640);
-	ASSERT_UINT(target_stack_end(&thread, 0x6ff0000, 0x9000000), 0x7002000);
+	ASSERT_UINT(target_stack_end(&target, &thread, 0x6ff0000, 0x9000000), 0x7002000);
 	/* Up to the end of what can be written, where that is near. */
-	ASSERT_UINT(target_stack_end(&thread, 0x6ff0000, 0x7001000), 0x7001000);
+	ASSERT_UINT(target_stack_end(&target, &thread, 0x6ff0000, 0x7001000), 0x7001000);
 	/* The block lies elsewhere, as that of the first thread. */
-	ASSERT_UINT(target_stack_end(&thread, 0x7100000, 0x9000000), 0x9000000);
-	ASSERT_UINT(target_stack_end(&thread, 0x6ff0000, 0x6ffe000), 0x6ffe000);
+	ASSERT_UINT(target_stack_end(&target, &thread, 0x7100000, 0x9000000), 0x9000000);
+	ASSERT_UINT(target_stack_end(&target, &thread, 0x6ff0000, 0x6ffe000), 0x6ffe000);
 	thread = thread_at(0);
-	ASSERT_UINT(target_stack_end(&thread, 0x6ff0000, 0x9000000), 0x9000000);
+	ASSERT_UINT(target_stack_end(&target, &thread, 0x6ff0000, 0x9000000), 0x9000000);
 }
 
 SUITE(.name = "process_lean")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <elf.h>
 
+#include "arch/x86_64/register_table.h"
 #include "roots/root_set.h"
 #include "support/assert_more.h"
 #include "support/fake_handles.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Walks of stacks that are made in code: which frames, which slots. */
+#include "arch/x86_64/frame_registers.h"
 #include "support/assert_more.h"
 #include "support/stack_fixture.h"
 #include "support/suite.h"
@@ -31,7 +32,7 @@ TEST(managed_frames_are_walked_up_to_native_code)
 	ASSERT_UINT(stack_roots_at(&fixture, STACK_TOP, fixture.object), 1);
 	ASSERT_UINT(stack_roots_at(&fixture, next + 8, fixture.object), 1);
 	char slot[STACK_SLOT_SIZE];
-	stack_root_slot(stack_root_at(&fixture, next + 8), slot);
+	stack_root_slot(&arch_x86_64, stack_root_at(&fixture, next + 8), slot);
 	ASSERT_TEXT(slot, "rsp+8");
 	ASSERT_UINT(stack_root_at(&fixture, next + 8)->frame, 1);
 	stack_end(&fixture);
@@ -52,7 +53,7 @@ TEST(saved_registers_are_found_where_they_were_saved)
 	ASSERT_UINT(stack_roots_at(&fixture, 0, fixture.object + 8), 1);
 	ASSERT_UINT(stack_roots_at(&fixture, STACK_TOP + FAKE_LOCALS - 8, fixture.object), 1);
 	char slot[STACK_SLOT_SIZE];
-	stack_root_slot(stack_root_at(&fixture, 0), slot);
+	stack_root_slot(&arch_x86_64, stack_root_at(&fixture, 0), slot);
 	ASSERT_TEXT(slot, "rbx");
 	stack_end(&fixture);
 }
@@ -467,7 +468,7 @@ TEST(where_nothing_is_known_words_may_be_references)
 	ASSERT_UINT(root->flags, STACK_ROOT_CONSERVATIVE);
 	ASSERT_UINT(root->frame, 0);
 	char slot[STACK_SLOT_SIZE];
-	stack_root_slot(root, slot);
+	stack_root_slot(&arch_x86_64, root, slot);
 	ASSERT_TEXT(slot, "rsp+10");
 	stack_end(&fixture);
 }

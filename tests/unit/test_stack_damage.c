@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Walks of stacks that are broken, incomplete or taken word by word. */
+#include "arch/x86_64/register_table.h"
 #include "support/assert_more.h"
 #include "support/stack_fixture.h"
 #include "support/suite.h"
@@ -112,7 +113,7 @@ TEST(words_beyond_the_last_frame_are_in_none)
 	for (uint64_t at = next; at <= next + 0x500; at += 0x500) {
 		const struct stack_root *root = stack_root_at(&fixture, at);
 		ASSERT_UINT(root->frame, UINT32_MAX);
-		ASSERT_UINT(root->base, REG_NONE);
+		ASSERT_UINT(root->base, ARCH_NONE);
 		CU_ASSERT(root->is_beyond);
 	}
 	stack_end(&fixture);
@@ -192,7 +193,7 @@ TEST(conservative_walks_add_every_word)
 	ASSERT_UINT(stack_root_at(&fixture, STACK_TOP + 0x30)->flags, STACK_ROOT_CONSERVATIVE);
 	ASSERT_UINT(stack_roots_at(&fixture, 0, fixture.object + 4), 1);
 	char slot[STACK_SLOT_SIZE];
-	stack_root_slot(stack_root_at(&fixture, STACK_TOP + 0x30), slot);
+	stack_root_slot(&arch_x86_64, stack_root_at(&fixture, STACK_TOP + 0x30), slot);
 	ASSERT_TEXT(slot, "rsp+30");
 	thread_stack_deinit(&fixture.result);
 	fake_walk(fixture.stack, &(struct stack_options){ .no_roots = true }, &fixture.result);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The explicit Frames of .NET 8 and 9, whose kinds have no numbers. */
+#include "arch/x86_64/register_table.h"
 #include "support/assert_more.h"
 #include "support/stack_fixture.h"
 #include "support/suite.h"

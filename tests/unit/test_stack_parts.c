@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the stack walk is made of: spans, calls, maps of references, names of slots. */
+#include "arch/x86_64/frame_registers.h"
+#include "arch/x86_64/opcodes.h"
 #include "stack/ref_map.h"
 #include "stack/span.h"
 #include "stack/stack.h"
@@ -45,17 +47,17 @@ TEST(calls_are_told_by_their_bytes)
 		static const uint8_t zeros[16] = { 0 };
 		fake_poke(&memory, CODE + 0x30, zeros, sizeof(zeros));
 		fake_poke(&memory, CODE + 0x40 - rows[i].size, rows[i].bytes, rows[i].size);
-		if (span_follows_call(&memory.memory, CODE + 0x40) != rows[i].is_call)
+		if (x86_64_follows_call(&memory.memory, CODE + 0x40) != rows[i].is_call)
 			ASSERT_UINT(i, UINT32_MAX);
 	}
 	/* At the start of what can be read: as far as it goes. */
 	fake_poke(&memory, CODE, rows[2].bytes, 2);
-	CU_ASSERT(span_follows_call(&memory.memory, CODE + 2));
-	CU_ASSERT(!span_follows_call(&memory.memory, CODE + 4));
+	CU_ASSERT(x86_64_follows_call(&memory.memory, CODE + 2));
+	CU_ASSERT(!x86_64_follows_call(&memory.memory, CODE + 4));
 	/* What cannot be read says nothing against it. */
-	CU_ASSERT(span_follows_call(&memory.memory, CODE + 1));
-	CU_ASSERT(span_follows_call(&memory.memory, 0x9000));
-	CU_ASSERT(span_follows_call(&memory.memory, 1));
+	CU_ASSERT(x86_64_follows_call(&memory.memory, CODE + 1));
+	CU_ASSERT(x86_64_follows_call(&memory.memory, 0x9000));
+	CU_ASSERT(x86_64_follows_call(&memory.memory, 1));
 	fake_memory_deinit(&memory);
 }
 
@@ -68,7 +70,8 @@ TEST(spans_join_writable_ranges)
 		{ .start = 0x6000, .end = 0x7000, .flags = 6 },
 		{ .start = 0x7000, .end = 0x8000, .flags = 4 },
 	};
-	struct target target = { .map = { .ranges = ranges, .range_count = 5 } };
+	struct target target = { .arch = &arch_x86_64,
+				 .map = { .ranges = ranges, .range_count = 5 } };
 	for (uint64_t at = 0x2000; at < 0x5000; at += 0xff8) {
 		struct span span = span_at(&target, at);
 		ASSERT_UINT(span.start, 0x2000);
@@ -199,11 +202,11 @@ TEST(slots_have_names)
 		{ { .base = REG_RSP, .offset = 0x18 }, "rsp+18" },
 		{ { .base = REG_RSP, .offset = INT32_MIN }, "rsp-80000000" },
 		{ { .base = REG_R12, .is_register = true }, "r12" },
-		{ { .base = REG_NONE }, "" },
+		{ { .base = ARCH_NONE }, "" },
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char slot[STACK_SLOT_SIZE];
-		stack_root_slot(&rows[i].root, slot);
+		stack_root_slot(&arch_x86_64, &rows[i].root, slot);
 		ASSERT_TEXT(slot, rows[i].name);
 	}
 }

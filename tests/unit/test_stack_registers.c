@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which registers of a frame are known, and where native frames belong. */
+#include "arch/x86_64/frame_registers.h"
 #include "stack/walker.h"
 #include "support/assert_more.h"
 #include "support/stack_fixture.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that a container and what is around it call by different ids. */
+#include "arch/x86_64/register_table.h"
 #include "clr/threads/thread.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "arch/x86_64/frame_registers.h"
+#include "arch/x86_64/unwind_codes.h"
 #include "support/assert_more.h"
 #include "support/fake_memory.h"
 #include "support/suite.h"
-#include "unwind/unwind_codes.h"
+#include "unwind/registers.h"
 
 /* https://learn.microsoft.com/cpp/build/exception-handling-x64 */
 enum {
@@ -363,7 +365,7 @@ TEST(test_registers)
 	struct registers registers;
 	for (unsigned int i = 0; i < REGISTER_COUNT; i++)
 		thread.registers[i] = 100 + i;
-	registers_of_thread(&thread, &registers);
+	registers_of_thread(&arch_x86_64, &thread, &registers);
 	ASSERT_UINT(registers.values[REG_RAX], 100 + REGISTER_RAX);
 	ASSERT_UINT(registers.values[REG_RBX], 100 + REGISTER_RBX);
 	ASSERT_UINT(registers.values[REG_RSP], 100 + REGISTER_RSP);
@@ -371,10 +373,10 @@ TEST(test_registers)
 	ASSERT_UINT(registers.values[REG_R15], 100 + REGISTER_R15);
 	ASSERT_UINT(registers.values[REG_RIP], 100 + REGISTER_RIP);
 	ASSERT_UINT(registers.slots[REG_RBX], 0);
-	ASSERT_TEXT(register_names[REG_RAX], "rax");
-	ASSERT_TEXT(register_names[7], "rdi");
-	ASSERT_TEXT(register_names[12], "r12");
-	ASSERT_TEXT(register_names[REG_RIP], "rip");
+	ASSERT_TEXT(arch_x86_64.register_names[REG_RAX], "rax");
+	ASSERT_TEXT(arch_x86_64.register_names[7], "rdi");
+	ASSERT_TEXT(arch_x86_64.register_names[12], "r12");
+	ASSERT_TEXT(arch_x86_64.register_names[REG_RIP], "rip");
 }
 
 SUITE(.name = "unwind_codes")

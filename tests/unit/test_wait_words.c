@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads whose monitor only the words of their native frames tell. */
 #include "analysis/waits/wait_parts.h"
+#include "arch/x86_64/register_table.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"

@@ -14,15 +14,26 @@ struct hd_debugger_module {
 	uint64_t base;    /**< load address */
 };
 
-/** Registers of a thread: rax rcx rdx rbx rsp rbp rsi rdi r8 ... r15 rip. */
-#define HD_DEBUGGER_REGISTERS 17
+/**
+ * Names of the registers that are wanted of a thread, as debuggers know them.
+ *
+ * @param processor As the debugger names it: "i386:x86-64" (GDB), "x86_64" (LLDB); NULL: that of
+ * this machine.
+ * @param[out] count How many there are; untouched on failure.
+ * @return static; NULL: programs for that processor are not read
+ */
+HD_API const char *const *hd_debugger_registers(const char *processor, size_t *count);
 
 /** A thread as a debugger lists it, with the registers of its innermost frame. */
 struct hd_debugger_thread {
 	int32_t tid;     /**< the kernel's id of the thread */
 	uint32_t number; /**< the debugger's own number, by which its user names the thread; 0 =
 			  * unknown */
-	uint64_t registers[HD_DEBUGGER_REGISTERS]; /**< all 0: unknown */
+	/**
+	 * Their values, in the order of hd_debugger_registers(); borrowed for the call; NULL, or all
+	 * 0: unknown.
+	 */
+	const uint64_t *registers;
 };
 
 /** All that a debugger knows about the process or core that it debugs. */
@@ -51,8 +62,10 @@ struct hd_debugger {
 	/** Registers are used where the target itself has none; borrowed for the call; may be NULL. */
 	const struct hd_debugger_thread *threads;
 	size_t thread_count;
-	uint32_t is_core;  /**< non-zero: it is a core, even if its path is not known */
-	uint32_t reserved; /**< 0 */
+	uint32_t is_core;      /**< non-zero: it is a core, even if its path is not known */
+	uint32_t reserved;     /**< 0 */
+	const char *processor; /**< as in hd_debugger_registers(); borrowed for the call */
+	size_t register_count; /**< values in each list of registers, as hd_debugger_registers() says */
 };
 
 /**
@@ -67,7 +80,7 @@ struct hd_debugger {
  * @param sink For progress and cancellation; may be NULL, and its write may be NULL.
  * @retval HD_OK also when the target has no CLR: the first command says so
  * @retval HD_ERR_ARGUMENT NULL for @p session or @p debugger, one of another version, neither read nor core,
- * a module without a path
+ * a module without a path, another number of registers
  * @retval others as hd_session_open(); what was open before stays open
  */
 HD_API HD_NODISCARD enum hd_status hd_session_debugger(struct hd_session *session,

@@ -9,6 +9,11 @@ struct target *clr_target(const struct clr *clr)
 	return clr->target;
 }
 
+const struct arch *clr_arch(const struct clr *clr)
+{
+	return clr->target->arch;
+}
+
 struct findings *clr_findings(const struct clr *clr)
 {
 	return &clr->target->findings;

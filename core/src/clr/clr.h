@@ -5,6 +5,7 @@
 #include "clr/layout.h"
 #include "util/fail.h"
 
+struct arch;
 struct findings;
 struct gc_vars;
 struct job;
@@ -45,6 +46,8 @@ void clr_destroy(struct clr *clr);
 
 /** The target in which the runtime was found, and which collects findings. */
 struct target *clr_target(const struct clr *clr);
+/** The processor of the target. */
+const struct arch *clr_arch(const struct clr *clr);
 struct findings *clr_findings(const struct clr *clr);
 /** The target's bytes. */
 struct memory *clr_memory(const struct clr *clr);

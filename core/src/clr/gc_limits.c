@@ -3,7 +3,6 @@
 
 #include <elf.h>
 
-#include "arch/address_space.h"
 #include "clr/internal.h"
 #include "mem/memory.h"
 #include "targets/elf_image.h"
@@ -26,7 +25,7 @@ enum {
 	WORD_HEAP = 56,
 };
 
-bool gc_limits_parse(const uint8_t *bytes, struct gc_limits *ret)
+bool gc_limits_parse(const struct address_space *space, const uint8_t *bytes, struct gc_limits *ret)
 {
 	static const uint32_t percents[] = { 90, 95, 97, 85 };
 	uint64_t share = load_u64(bytes + WORD_SHARE), machine = load_u64(bytes + WORD_MACHINE);
@@ -36,7 +35,7 @@ bool gc_limits_parse(const uint8_t *bytes, struct gc_limits *ret)
 			return false;
 	}
 	if (!share || share != load_u64(bytes + WORD_SHARE_AGAIN) ||
-	    (share != machine / 100 && share != machine / 200) || heap > ARCH_USER_END)
+	    (share != machine / 100 && share != machine / 200) || heap > space->user_end)
 		return false;
 	ret->is_known = true;
 	ret->machine = machine;
@@ -68,12 +67,14 @@ static unsigned int look_at_data(const struct clr *clr, uint64_t start, uint64_t
 		return 0;
 	/* A core may lack pages of it. */
 	for (size_t at = 0, part; at < size; at += part) {
-		part = size - at < ARCH_PAGE ? (size_t)size - at : ARCH_PAGE;
+		part = size - at < clr->target->arch->space.page_min
+			       ? (size_t)size - at
+			       : clr->target->arch->space.page_min;
 		size_t got = memory_prefix(clr->memory, start + at, bytes + at, part);
 		memset(bytes + at + got, 0, part - got);
 	}
 	for (size_t at = 0; at + GC_LIMITS_SIZE <= size; at += 8)
-		count += gc_limits_parse(bytes + at, ret);
+		count += gc_limits_parse(&clr->target->arch->space, bytes + at, ret);
 	mem_free(bytes);
 	return count;
 }
@@ -88,10 +89,12 @@ static void find_limits(const struct clr *clr, struct gc_limits *ret)
 	for (size_t i = 0; i < count; i++) {
 		const Elf64_Phdr *program = &programs[i];
 		if (program->p_type != PT_LOAD || !(program->p_flags & PF_W) ||
-		    program->p_vaddr >= ARCH_USER_END || program->p_memsz > DATA_MAX)
+		    program->p_vaddr >= clr->target->arch->space.user_end ||
+		    program->p_memsz > DATA_MAX)
 			continue;
 		uint64_t start = base + program->p_vaddr;
-		found += look_at_data(clr, arch_page_of(start), start + program->p_memsz, &limits);
+		found += look_at_data(clr, page_of(clr->target->arch->space.page_min, start),
+				      start + program->p_memsz, &limits);
 	}
 	if (found == 1)
 		*ret = limits;

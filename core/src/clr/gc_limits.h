@@ -4,6 +4,8 @@
 
 #include "clr/clr.h"
 
+struct address_space;
+
 /** The limits of the GC's heap, as the GC itself has them. */
 struct gc_limits {
 	bool is_known; /**< machine and heap were found */
@@ -26,6 +28,7 @@ void gc_limits_read(const struct clr *clr, struct gc_limits *ret);
  *
  * @param[out] ret Gets is_known, machine and heap; untouched if they have not.
  */
-bool gc_limits_parse(const uint8_t *bytes, struct gc_limits *ret);
+bool gc_limits_parse(const struct address_space *space, const uint8_t *bytes,
+		     struct gc_limits *ret);
 
 #endif

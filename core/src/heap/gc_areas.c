@@ -2,7 +2,6 @@
 /* The GC's tables and free regions, by their header and the records of regions (doc/memory.md 2). */
 #include "heap/gc_areas.h"
 
-#include "arch/address_space.h"
 #include "clr/gc_vars.h"
 #include "clr/layouts/gc_tables.h"
 #include "clr/layouts/heap_segment.h"
@@ -16,10 +15,10 @@
 /* Most old headers that are followed. */
 #define TABLE_HEADERS_MAX 16u
 
-static enum hd_status add_area(struct gc_areas *areas, const struct gc_area *area,
-			       struct hd_error *err)
+static enum hd_status add_area(const struct heap *heap, struct gc_areas *areas,
+			       const struct gc_area *area, struct hd_error *err)
 {
-	if (area->start >= area->end || area->end > ARCH_USER_END)
+	if (area->start >= area->end || area->end > heap->space.user_end)
 		return HD_OK;
 	if (!PAGES_RESERVE(areas, rows))
 		return fail_nomem(err);
@@ -28,11 +27,11 @@ static enum hd_status add_area(struct gc_areas *areas, const struct gc_area *are
 }
 
 /* Do the tables lie where the header's other fields say? */
-static bool are_tables_sound(const struct gc_tables *tables, uint64_t at)
+static bool are_tables_sound(const struct heap *heap, const struct gc_tables *tables, uint64_t at)
 {
 	uint64_t range = tables->highest - tables->lowest;
-	return tables->lowest < tables->highest && tables->highest <= ARCH_USER_END &&
-	       at < ARCH_USER_END && tables->size < ARCH_USER_END - at &&
+	return tables->lowest < tables->highest && tables->highest <= heap->space.user_end &&
+	       at < heap->space.user_end && tables->size < heap->space.user_end - at &&
 	       tables->bricks == at + GC_TABLES_HEADER + range / GC_BYTES_PER_CARD &&
 	       tables->bundles == tables->bricks + range / GC_BYTES_PER_BRICK &&
 	       tables->bundles < at + tables->size &&
@@ -57,23 +56,23 @@ static enum hd_status add_table_areas(const struct heap *heap, const struct gc_t
 		{ "card table", GC_TABLES_HEADER + range / GC_BYTES_PER_CARD },
 		{ "brick table", range / GC_BYTES_PER_BRICK },
 		{ "card bundle table", range / GC_BYTES_PER_BUNDLE },
-		{ "write watch table", tables->marks ? range / ARCH_PAGE : 0 },
+		{ "write watch table", tables->marks ? range / GC_BYTES_PER_WATCH : 0 },
 		{ "map of regions", has_regions ? range >> HEAP_REGION_SHIFT : 0 },
 	};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		const struct gc_area area = { at, at + parts[i].size, GC_AREA_TABLE,
 					      parts[i].name };
-		TRY(add_area(areas, &area, err));
+		TRY(add_area(heap, areas, &area, err));
 		at += parts[i].size;
 	}
 	const struct gc_area records = { at, marks, GC_AREA_TABLE,
 					 has_regions ? "records of regions" : "map of segments" };
-	TRY(add_area(areas, &records, err));
+	TRY(add_area(heap, areas, &records, err));
 	if (!tables->marks)
 		return HD_OK;
 	const struct gc_area array = { marks, marks + range / GC_BYTES_PER_MARK, GC_AREA_TABLE,
 				       "mark array" };
-	return add_area(areas, &array, err);
+	return add_area(heap, areas, &array, err);
 }
 
 static uint64_t region_index(const struct gc_tables *tables, uint64_t mem)
@@ -139,12 +138,12 @@ static enum hd_status add_free_regions(const struct heap *heap, const struct gc_
 		if (!memory_read(heap->memory, base + i * stride, bytes, sizeof(bytes)))
 			continue;
 		struct heap_segment stored = heap_segment_from(bytes);
-		if (arch_page_of(stored.mem) != start || stored.committed <= start ||
-		    stored.committed % ARCH_PAGE || stored.committed > tables->highest ||
-		    is_listed_region(heap, stored.mem))
+		if (page_of(heap->space.page_min, stored.mem) != start ||
+		    stored.committed <= start || stored.committed % heap->space.page_min ||
+		    stored.committed > tables->highest || is_listed_region(heap, stored.mem))
 			continue;
 		const struct gc_area area = { start, stored.committed, GC_AREA_FREE_REGION, NULL };
-		TRY(add_area(areas, &area, err));
+		TRY(add_area(heap, areas, &area, err));
 	}
 	return HD_OK;
 }
@@ -162,11 +161,11 @@ static enum hd_status read_areas(const struct heap *heap, bool has_regions, stru
 		if (!memory_read(heap->memory, at, bytes, sizeof(bytes)))
 			return HD_OK;
 		struct gc_tables tables = gc_tables_from(bytes);
-		if (!are_tables_sound(&tables, at))
+		if (!are_tables_sound(heap, &tables, at))
 			return HD_OK;
 		TRY(add_table_areas(heap, &tables, at, areas, err));
 		const struct gc_area range = { tables.lowest, tables.highest, GC_AREA_RANGE, NULL };
-		TRY(add_area(areas, &range, err));
+		TRY(add_area(heap, areas, &range, err));
 		if (!i && has_regions && clr_has_regions(heap->clr))
 			TRY(add_free_regions(heap, &tables, job, areas, err));
 		at = tables.next;

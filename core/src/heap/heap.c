@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "arch/address_space.h"
 #include "clr/gc_vars.h"
 #include "heap/segments.h"
 #include "mem/memory.h"
@@ -145,7 +144,7 @@ static bool has_bytes(const struct heap *heap, const struct segment *segment)
 		uint8_t byte;
 		if (memory_u8(heap->memory, at, &byte))
 			return true;
-		uint64_t page = arch_page_after(at);
+		uint64_t page = page_after(heap->space.page_min, at);
 		at = page ? memory_next(heap->memory, page) : UINT64_MAX;
 	}
 	return false;
@@ -192,6 +191,7 @@ enum hd_status heap_open(struct clr *clr, struct heap **ret, struct hd_error *er
 		return fail_nomem(err);
 	heap->clr = clr;
 	heap->memory = clr_memory(clr);
+	heap->space = clr_arch(clr)->space;
 	heap->gc_in_progress = clr_gc_is_moving(clr);
 	enum hd_status status = read_heaps(heap, err);
 	if (status == HD_OK)

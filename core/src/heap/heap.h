@@ -2,6 +2,7 @@
 #ifndef HEAPDUMP_SRC_HEAP_HEAP_H
 #define HEAPDUMP_SRC_HEAP_HEAP_H
 
+#include "arch/arch.h"
 #include "clr/clr.h"
 #include "clr/layouts/object_layout.h"
 #include "clr/types/type.h"
@@ -68,8 +69,9 @@ struct heap_problem {
 
 /** The GC heap of a target. */
 struct heap {
-	struct clr *clr;       /**< borrowed */
-	struct memory *memory; /**< of the target */
+	struct clr *clr;            /**< borrowed */
+	struct memory *memory;      /**< of the target */
+	struct address_space space; /**< of the target's processor */
 	uint32_t heap_count;
 	uint64_t *heap_addresses; /**< of the gc_heap structures (server GC), else a single 0 */
 	struct segment *segments; /**< ascending by begin, not overlapping, begin <= end */

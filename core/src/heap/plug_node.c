@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "heap/plug_node.h"
 
-#include "arch/address_space.h"
 #include "clr/layouts/plug_and_gap.h"
 #include "heap/resync.h"
 
-/* A plug moves by less than this. */
-#define DISTANCE_MAX ((int64_t)ARCH_USER_END)
 /* How many plugs of one small object each may follow each other without a gap. */
 #define HIDDEN_PLUGS_MAX 16u
 
@@ -26,10 +23,11 @@ static bool has_node(struct walker *walker, uint64_t plug)
 	    !memory_read(walker->heap->memory, plug - PLUG_NODE_SIZE, bytes, sizeof(bytes)))
 		return false;
 	struct plug_and_gap node = plug_and_gap_from(bytes);
+	int64_t limit = (int64_t)walker->heap->space.user_end; /* a plug moves by less */
 	return node.gap % 8 == 0 && node.gap >= OBJECT_SIZE_MIN &&
 	       node.gap <= plug - segment->begin && node.distance % 8 == 0 &&
-	       node.distance < DISTANCE_MAX && node.distance > -DISTANCE_MAX &&
-	       is_child(node.left, false) && is_child(node.right, true);
+	       node.distance < limit && node.distance > -limit && is_child(node.left, false) &&
+	       is_child(node.right, true);
 }
 
 /* Does an object begin at @p plug, maybe one that the node of the next plug has overwritten? */

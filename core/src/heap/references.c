@@ -2,8 +2,6 @@
 /* Finds the references of an object by its type's GCDesc (doc/coreclr.md 8; gc/gcdesc.h). */
 #include "heap/references.h"
 
-#include "arch/address_space.h"
-
 /*
  * After how many failed reads the rest of an object is given up, because the object is larger than
  * the missing part.
@@ -23,6 +21,9 @@ void references_first(struct references *references)
 		type->run_count ? object->address + type->runs_offset : references->limit;
 }
 
+/* Memory is missing in whole pages, which are never smaller. */
+#define SMALLEST_PAGE ((uint64_t)4096)
+
 /* Make the bytes of the current run's slots available; false when none of them exists. */
 static bool take_slot_bytes(struct references *references)
 {
@@ -37,7 +38,7 @@ static bool take_slot_bytes(struct references *references)
 		references->missing = true;
 		if (references->misses++ >= MISSES_MAX)
 			return false;
-		references->slot = arch_page_after(references->slot);
+		references->slot = (references->slot | (SMALLEST_PAGE - 1)) + 1;
 	}
 	return false;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "heap/resync.h"
 
-#include "arch/address_space.h"
 #include "targets/target.h"
 #include "util/sort.h"
 
@@ -16,7 +15,7 @@ struct resync_scan {
 /* Could this word be the MethodTable of an object?  Most wrong words are rejected here. */
 static bool is_plausible(const struct heap *heap, uint64_t method_table)
 {
-	return method_table >= ARCH_USER_BEGIN && method_table < ARCH_USER_END &&
+	return method_table >= heap->space.user_begin && method_table < heap->space.user_end &&
 	       !heap_segment_at(heap, method_table);
 }
 
@@ -98,7 +97,7 @@ static uint64_t range_end(const struct target *target, const struct target_range
 uint64_t walker_next_captured(const struct heap *heap, uint64_t address)
 {
 	const struct target *target = heap_target(heap);
-	uint64_t page = arch_page_after(address);
+	uint64_t page = page_after(heap->space.page_min, address);
 	if (page == 0)
 		return UINT64_MAX;
 	if (!target || !target->map.range_count) {

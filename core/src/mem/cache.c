@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "mem/cache.h"
 
-#include "arch/address_space.h"
 #include "util/alloc.h"
 
-#define CACHE_SLOTS (CACHE_SIZE / CACHE_CHUNK)
+/* Memory is missing in whole pages, which are never smaller. */
+#define SMALLEST_PAGE ((size_t)4096)
+#define CACHE_SLOTS   (CACHE_SIZE / CACHE_CHUNK)
 
 struct cache_slot {
 	uint64_t chunk;      /* number: address / CACHE_CHUNK */
@@ -46,7 +47,7 @@ static bool load_cache_byte(struct cache *cache, struct cache_slot *slot, uint64
 	if (!is_known && fill_cache_slot(cache, slot, chunk, 0, offset))
 		return true;
 	/* There is a hole before it, which ends at the end of a page. */
-	size_t from = arch_page_of(offset);
+	size_t from = offset & ~(SMALLEST_PAGE - 1);
 	return from && fill_cache_slot(cache, slot, chunk, from, offset);
 }
 

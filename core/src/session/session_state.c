@@ -332,7 +332,7 @@ static enum hd_status read_debugger(const struct hd_session *session,
 {
 	if (!session || !debugger)
 		return fail(err, HD_ERR_ARGUMENT, 0, "no session, or no debugger");
-	if (!caller_struct_read(ret, sizeof(*ret), SIZE_TO(struct hd_debugger, reserved),
+	if (!caller_struct_read(ret, sizeof(*ret), SIZE_TO(struct hd_debugger, register_count),
 				debugger)) {
 		return fail(err, HD_ERR_ARGUMENT, 0,
 			    "the plug-in was built for another version of the library than %s",

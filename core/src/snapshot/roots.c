@@ -280,7 +280,7 @@ static enum hd_status slot_text(struct rooting *rooting, const struct stack_root
 	if (!entry->is_used) {
 		char buf[STACK_SLOT_SIZE];
 		struct text text = { 0 };
-		stack_root_slot(root, buf);
+		stack_root_slot(clr_arch(rooting->places->heap->clr), root, buf);
 		text_puts(&text, buf);
 		enum hd_status status = name_table_add(&rooting->slots, entry, &text, rooting->err);
 		text_deinit(&text);

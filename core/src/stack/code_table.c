@@ -49,7 +49,8 @@ struct code_entry *code_table_find(struct stack_walker *walker, uint64_t ip)
 		table->index[bucket] = 0;
 		return NULL;
 	}
-	entry->follows_call = entry->is_managed && span_follows_call(walker->memory, ip);
+	entry->follows_call =
+		entry->is_managed && clr_arch(walker->clr)->ops->follows_call(walker->memory, ip);
 	return entry;
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "arch/address_space.h"
 #include "stack/walker.h"
 #include "util/alloc.h"
 #include "util/sort.h"
@@ -18,7 +17,7 @@ enum step walk_add_word(struct thread_walk *walk, uint64_t address, enum stack_r
 				   .frame = frame,
 				   .kind = (uint8_t)kind,
 				   .flags = STACK_ROOT_CONSERVATIVE,
-				   .base = REG_NONE };
+				   .base = ARCH_NONE };
 	if (!memory_u64(walk->memory, address, &root.value) ||
 	    !walk_is_heap_address(walk, root.value))
 		return STEP_ON;
@@ -71,12 +70,12 @@ static enum step add_word(struct stack_scan *scan, uint64_t address, uint64_t va
 				   .frame = UINT32_MAX,
 				   .kind = STACK_ROOT_FRAME,
 				   .flags = STACK_ROOT_CONSERVATIVE,
-				   .base = REG_NONE };
+				   .base = ARCH_NONE };
 	const struct stack_frame *frame =
 		scan->frame < stack->frames_count ? &stack->frames[scan->frame] : NULL;
 	if (frame && address < frame->caller_sp) {
 		root.frame = (uint32_t)scan->frame;
-		root.base = REG_RSP;
+		root.base = walk->arch->sp;
 		/* A frame has at most some megabytes: see stack_walk.c. */
 		root.offset = (int32_t)(address - frame->sp);
 	} else if (frame) {
@@ -166,7 +165,7 @@ static bool has_register(const struct thread_stack *stack, uint8_t number)
 enum step walk_registers(struct thread_walk *walk)
 {
 	enum step step = STEP_ON;
-	for (uint8_t i = 0; i < REG_RIP && step == STEP_ON && walk->has_registers; i++) {
+	for (uint8_t i = 0; i < walk->arch->ip && step == STEP_ON && walk->has_registers; i++) {
 		struct stack_root root = { .value = walk->initial.values[i],
 					   .frame = UINT32_MAX,
 					   .kind = STACK_ROOT_FRAME,
@@ -210,7 +209,7 @@ enum step walk_frame_words(struct thread_walk *walk, uint64_t caller_sp, uint32_
 			   size_t first)
 {
 	const struct registers *registers = &walk->context.registers;
-	uint64_t sp = registers->values[REG_RSP];
+	uint64_t sp = registers_sp(registers);
 	size_t last = walk->stack->roots_count;
 	enum step step = STEP_ON;
 	struct stack_scan scan = { .walk = walk };
@@ -220,7 +219,7 @@ enum step walk_frame_words(struct thread_walk *walk, uint64_t caller_sp, uint32_
 				   .is_register = true };
 	if (!sort_known(&scan, first, sp, caller_sp, false))
 		return STEP_NOMEM;
-	for (uint8_t i = 0; i < REG_RIP && step == STEP_ON; i++) {
+	for (uint8_t i = 0; i < walk->arch->ip && step == STEP_ON; i++) {
 		root.base = i;
 		root.address = registers->slots[i];
 		root.value = registers->values[i];
@@ -229,7 +228,7 @@ enum step walk_frame_words(struct thread_walk *walk, uint64_t caller_sp, uint32_
 			step = walk_add_root(walk, &root);
 	}
 	root.is_register = false;
-	root.base = REG_RSP;
+	root.base = walk->arch->sp;
 	if (step == STEP_ON)
 		step = add_frame_words(&scan, sp, caller_sp, &root);
 	mem_free(scan.known);
@@ -243,11 +242,11 @@ enum step walk_frame_words(struct thread_walk *walk, uint64_t caller_sp, uint32_
 static uint64_t scan_begin(const struct thread_walk *walk, const struct visited_span *visited)
 {
 	const struct span *span = &visited->span;
-	uint64_t first = walk->initial.values[REG_RSP];
+	uint64_t first = registers_sp(&walk->initial), red_zone = walk->arch->space.red_zone;
 	if (!walk->options->conservative && span_has(span, walk->bad_sp))
 		return walk->bad_sp;
 	if (walk->has_registers && span_has(span, first))
-		return first - span->start < ARCH_RED_ZONE ? span->start : first - ARCH_RED_ZONE;
+		return first - span->start < red_zone ? span->start : first - red_zone;
 	return walk->stack->managed_count ? visited->low : span->start;
 }
 
@@ -257,7 +256,9 @@ static uint64_t scan_end(const struct thread_walk *walk, const struct visited_sp
 	uint64_t id = walk->stack->thread->os_id, end = visited->span.end;
 	const struct target_thread *thread =
 		walk->has_registers ? target_thread(clr_target(walk->clr), (int32_t)id) : NULL;
-	return thread ? target_stack_end(thread, scan_begin(walk, visited), end) : end;
+	return thread ? target_stack_end(clr_target(walk->clr), thread, scan_begin(walk, visited),
+					 end)
+		      : end;
 }
 
 enum step walk_conservative(struct thread_walk *walk)

@@ -78,8 +78,9 @@ static bool read_hijack(struct clr *clr, struct explicit_frame *frame)
 static bool read_frame_context(struct clr *clr, struct explicit_frame *frame)
 {
 	uint64_t context = context_address(clr, frame), ip = 0, sp = 0;
-	if (!context || !memory_u64(clr_memory(clr), context + context_register(REG_RIP), &ip) ||
-	    !memory_u64(clr_memory(clr), context + context_register(REG_RSP), &sp))
+	if (!context ||
+	    !memory_u64(clr_memory(clr), context + context_register(clr_arch(clr)->ip), &ip) ||
+	    !memory_u64(clr_memory(clr), context + context_register(clr_arch(clr)->sp), &sp))
 		return false;
 	frame->is_lost = !is_managed(clr, ip);
 	if (frame->is_lost)
@@ -263,7 +264,7 @@ static bool load_register(const struct clr *clr, uint64_t address, unsigned int 
 
 static bool load_saved(const struct clr *clr, uint64_t address, struct registers *registers)
 {
-	for (size_t i = 0; i < sizeof(saved_registers); i++) {
+	for (size_t i = 0; i < SAVED_REGISTER_COUNT; i++) {
 		if (!load_register(clr, address + 8 * i, saved_registers[i], registers))
 			return false;
 	}
@@ -274,7 +275,7 @@ static bool load_context(const struct clr *clr, const struct explicit_frame *fra
 			 struct frame_context *ret)
 {
 	uint64_t context = context_address(clr, frame);
-	for (unsigned int i = 0; i < REG_ROWS; i++) {
+	for (unsigned int i = 0; i < clr_arch(clr)->register_count; i++) {
 		if (!load_register(clr, context + context_register(i), i, &ret->registers))
 			return false;
 	}
@@ -284,7 +285,7 @@ static bool load_context(const struct clr *clr, const struct explicit_frame *fra
 	if (frame->kind != FRAME_SOFTWARE_EXCEPTION)
 		return true;
 	/* A GC updates what the throwing helper has pushed, not the CONTEXT. */
-	for (size_t i = 0; i < sizeof(saved_registers); i++) {
+	for (size_t i = 0; i < SAVED_REGISTER_COUNT; i++) {
 		unsigned int number = saved_registers[i];
 		uint64_t pointer = 0;
 		if (memory_u64(clr_memory(clr),
@@ -313,21 +314,22 @@ static bool load_hijack(const struct clr *clr, const struct explicit_frame *fram
 bool frame_context_read(const struct clr *clr, const struct explicit_frame *frame,
 			struct frame_context *ret)
 {
+	const struct arch *arch = clr_arch(clr);
 	ret->is_active = ret->is_aborted = false;
 	bool ok = true;
 	if (frame->block) {
 		ok = load_saved(clr, frame->block + TRANSITION_SAVED, &ret->registers);
-		ret->registers.slots[REG_RIP] = frame->block + TRANSITION_RETURN;
+		ret->registers.slots[arch->ip] = frame->block + TRANSITION_RETURN;
 	} else if (frame->kind == FRAME_HIJACK) {
 		ok = load_hijack(clr, frame, ret);
 	} else if (frame->kind == FRAME_INLINED_CALL) {
 		ok = clr_has_field(clr, L_CALL_FRAME_FP) &&
-		     load_register(clr, frame->address + clr_offset(clr, L_CALL_FRAME_FP), REG_RBP,
+		     load_register(clr, frame->address + clr_offset(clr, L_CALL_FRAME_FP), arch->fp,
 				   &ret->registers);
 	} else {
 		ok = load_context(clr, frame, ret);
 	}
-	ret->registers.values[REG_RIP] = frame->ip;
-	ret->registers.values[REG_RSP] = frame->sp;
+	ret->registers.values[arch->ip] = frame->ip;
+	ret->registers.values[arch->sp] = frame->sp;
 	return ok;
 }

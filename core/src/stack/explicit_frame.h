@@ -54,7 +54,7 @@ struct frame_context {
 	struct registers registers;
 	bool is_active;  /**< it was interrupted there: ip is not a return address */
 	bool is_aborted; /**< an exception came from there */
-	uint32_t known;  /**< a bit for each register whose value is that of the frame */
+	uint64_t known;  /**< a bit for each register whose value is that of the frame */
 };
 
 /**

@@ -38,7 +38,7 @@ static enum step add_argument(struct thread_walk *walk, uint64_t address, uint8_
 				   .frame = frame,
 				   .kind = STACK_ROOT_ARGUMENT,
 				   .flags = flags,
-				   .base = REG_NONE };
+				   .base = ARCH_NONE };
 	if (!memory_u64(walk->memory, address, &root.value))
 		return STEP_ON;
 	return walk_add_root(walk, &root);
@@ -144,7 +144,7 @@ static enum step add_returned(struct thread_walk *walk, const struct explicit_fr
 static enum step add_variable(struct thread_walk *walk, uint64_t address, uint32_t index)
 {
 	struct stack_root root = {
-		.address = address, .frame = index, .kind = STACK_ROOT_GC_FRAME, .base = REG_NONE
+		.address = address, .frame = index, .kind = STACK_ROOT_GC_FRAME, .base = ARCH_NONE
 	};
 	if (address % 8 != 0 || walk_is_heap_address(walk, address) ||
 	    !memory_u64(walk->memory, address, &root.value)) {
@@ -201,7 +201,7 @@ static enum step add_protected(struct thread_walk *walk, const struct explicit_f
 		uint64_t variable = 0, table = 0;
 		struct stack_root root = { .frame = index,
 					   .kind = STACK_ROOT_GC_FRAME,
-					   .base = REG_NONE };
+					   .base = ARCH_NONE };
 		if (!memory_u64(walk->memory, frame->address + HELPER_FRAME_POINTERS + 8 * i,
 				&variable) ||
 		    variable % 8 != 0 ||

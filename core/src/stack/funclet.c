@@ -9,8 +9,7 @@ bool is_filter_funclet(struct thread_walk *walk, const struct code_info *code)
 	bool is_filter;
 	if (clr_clauses_tell_filter(walk->clr, code, &is_filter))
 		return is_filter;
-	const struct exception_record *record =
-		exception_above(&walk->exceptions, *walk_register(walk, REG_RSP));
+	const struct exception_record *record = exception_above(&walk->exceptions, walk_sp(walk));
 	struct code_info handler;
 	if (record && !record->is_known && exinfo_has_parts(walk->clr)) {
 		(void)walk_bad(walk,

@@ -35,8 +35,8 @@ static uint32_t find_gc_frame_word(const struct thread_walk *walk, const struct 
 	if (!from)
 		return 0;
 	size_t size = memory_prefix(walk->memory, thread->address, bytes, sizeof(bytes));
-	registers_of_thread(from, &registers);
-	struct span span = span_at(target, registers.values[REG_RSP]);
+	registers_of_thread(walk->arch, from, &registers);
+	struct span span = span_at(target, registers_sp(&registers));
 	for (uint32_t i = THREAD_GC_FRAME_BEGIN; i + 8 <= size; i += 8) {
 		uint64_t address = load_u64(bytes + i);
 		if (span_has(&span, address) && is_gc_frame(walk, address, thread->address))
@@ -70,7 +70,7 @@ static enum step add_references(struct thread_walk *walk, const struct gc_frame 
 		struct stack_root root = { .address = frame->references + 8 * (uint64_t)i,
 					   .frame = UINT32_MAX,
 					   .kind = STACK_ROOT_GC_FRAME,
-					   .base = REG_NONE };
+					   .base = ARCH_NONE };
 		if (frame->is_interior)
 			root.flags = STACK_ROOT_INTERIOR;
 		if (!memory_u64(walk->memory, root.address, &root.value)) {
@@ -121,7 +121,7 @@ enum step walk_exceptions(struct thread_walk *walk)
 					   .value = record->object,
 					   .frame = UINT32_MAX,
 					   .kind = STACK_ROOT_EXCEPTION,
-					   .base = REG_NONE };
+					   .base = ARCH_NONE };
 		step = walk_add_root(walk, &root);
 	}
 	return step;

@@ -24,17 +24,17 @@ static bool is_past(const struct explicit_frame *lead, const struct span *span, 
 
 /*
  * Leave a leaf function without unwind information: a write barrier, which the runtime copies to a
- * place where it can change it, or a stub, as in a procedure linkage table.  Its return address is
- * on top of the stack.
+ * place where it can change it, or a stub, as in a procedure linkage table.
  */
 static enum cfi_result leave_leaf(const struct thread_walk *walk, struct registers *registers)
 {
-	uint64_t sp = registers->values[REG_RSP], ip = 0;
-	if (!walk->stack->thread->is_cooperative || !memory_u64(walk->memory, sp, &ip) ||
-	    !span_is_code(clr_target(walk->clr), ip) || !span_follows_call(walk->memory, ip))
+	const struct arch_ops *ops = walk->arch->ops;
+	struct registers caller = *registers;
+	if (!walk->stack->thread->is_cooperative || !ops->leaf_step(walk->memory, &caller) ||
+	    !span_is_code(clr_target(walk->clr), registers_ip(&caller)) ||
+	    !ops->follows_call(walk->memory, registers_ip(&caller)))
 		return CFI_NONE;
-	registers->values[REG_RIP] = ip;
-	registers->values[REG_RSP] = sp + 8;
+	*registers = caller;
 	return CFI_FRAME;
 }
 
@@ -47,6 +47,12 @@ static enum cfi_result leave_native(struct thread_walk *walk, bool is_exact,
 		result = leave_leaf(walk, registers);
 	walk->native.cfi_failed = result == CFI_NONE;
 	return result;
+}
+
+/* May a caller have the stack pointer @p next?  Only an innermost frame can be without any stack. */
+static bool goes_on(const struct thread_walk *walk, uint64_t sp, uint64_t next, bool was_exact)
+{
+	return next > sp || (next == sp && was_exact && walk->arch->lr != ARCH_NONE);
 }
 
 /*
@@ -62,24 +68,25 @@ static enum step follow_cfi(struct thread_walk *walk, bool is_exact,
 	while (walk->native.cfi_steps++ < CFI_STEPS_MAX) {
 		if (!walk_note_native(walk, registers, is_exact))
 			return STEP_NOMEM;
-		uint64_t sp = registers->values[REG_RSP];
+		bool was_exact = is_exact;
+		uint64_t sp = registers_sp(registers);
 		enum cfi_result result = leave_native(walk, is_exact, registers);
 		if (result == CFI_END || result == CFI_NONE)
 			return STEP_ON;
 		is_exact = result == CFI_SIGNAL;
-		uint64_t next = registers->values[REG_RSP];
+		uint64_t next = registers_sp(registers);
 		if (is_exact) {
 			span = span_at(clr_target(walk->clr), next);
 			if (!walk_visit(walk, next))
 				return STEP_ON;
-		} else if (next <= sp || !span_has(&span, next)) {
+		} else if (!goes_on(walk, sp, next, was_exact) || !span_has(&span, next)) {
 			walk->native.cfi_failed = true;
 			return STEP_ON;
 		}
 		if (is_past(lead, &span, next))
 			return STEP_ON;
 		const struct code_entry *entry =
-			code_table_find(walk->walker, registers->values[REG_RIP]);
+			code_table_find(walk->walker, registers_ip(registers));
 		if (!entry)
 			return STEP_NOMEM;
 		if (!entry->is_managed)
@@ -104,11 +111,11 @@ static enum step follow_cfi(struct thread_walk *walk, bool is_exact,
  */
 static enum step adjust_ip(struct thread_walk *walk, const struct explicit_frame *lead)
 {
-	uint64_t *ip = walk_register(walk, REG_RIP);
-	if (!lead || lead->kind != FRAME_INLINED_CALL ||
-	    lead->sp != *walk_register(walk, REG_RSP) || lead->ip == *ip)
+	uint64_t ip = walk_ip(walk);
+	if (!lead || lead->kind != FRAME_INLINED_CALL || lead->sp != walk_sp(walk) ||
+	    lead->ip == ip)
 		return STEP_ON;
-	const struct code_entry *entry = code_table_find(walk->walker, *ip);
+	const struct code_entry *entry = code_table_find(walk->walker, ip);
 	if (!entry)
 		return STEP_NOMEM;
 	uint64_t start = entry->code.start;
@@ -116,7 +123,7 @@ static enum step adjust_ip(struct thread_walk *walk, const struct explicit_frame
 	if (!entry)
 		return STEP_NOMEM;
 	if (entry->is_managed && entry->code.start == start)
-		*ip = lead->ip;
+		walk_set_ip(walk, lead->ip);
 	return STEP_ON;
 }
 
@@ -157,9 +164,9 @@ static enum step take_frame(struct thread_walk *walk, size_t index)
 static bool leads_to_code(struct thread_walk *walk, uint64_t address, enum step *ret)
 {
 	struct registers registers;
-	if (address % 8 != 0 || !ucontext_read(walk->memory, address, &registers))
+	if (address % 8 != 0 || !walk->arch->ops->signal_context(walk->memory, address, &registers))
 		return false;
-	const struct code_entry *entry = code_table_find(walk->walker, registers.values[REG_RIP]);
+	const struct code_entry *entry = code_table_find(walk->walker, registers_ip(&registers));
 	if (!entry)
 		*ret = STEP_NOMEM;
 	if (!entry || !entry->is_managed)
@@ -176,7 +183,7 @@ static bool leads_to_code(struct thread_walk *walk, uint64_t address, enum step 
  */
 static bool find_ucontext(struct thread_walk *walk, enum step *ret)
 {
-	uint64_t begin = *walk_register(walk, REG_RSP) & ~(uint64_t)7, end = walk->spans.now.end;
+	uint64_t begin = walk_sp(walk) & ~(uint64_t)7, end = walk->spans.now.end;
 	if (end - begin > UCONTEXT_SEARCH)
 		end = begin + UCONTEXT_SEARCH;
 	for (uint64_t at = begin; at < end && *ret == STEP_ON; at += 8) {
@@ -199,7 +206,7 @@ static enum step no_managed_code(struct thread_walk *walk, bool is_first)
 		return walk_bad(walk,
 				"it runs managed code, but no frame of that was found from %" PRIx64
 				" on",
-				*walk_register(walk, REG_RIP));
+				walk_ip(walk));
 	}
 	/*
 	 * In 8 and 9 not every Frame says where it leads to; the last one may belong to the
@@ -237,11 +244,11 @@ static enum step take_found(struct thread_walk *walk, enum native_found found,
 			    const struct explicit_frame *lead, const struct registers *registers)
 {
 	bool is_caller = found == FOUND_CALLER;
-	uint32_t known = walk_known_after(&walk->context.registers, walk->context.known, registers);
+	uint64_t known = walk_known_after(&walk->context.registers, walk->context.known, registers);
 	walk->context = (struct frame_context){
 		.registers = *registers,
 		.is_active = !is_caller,
-		.is_aborted = is_caller && is_thrown(walk, registers->values[REG_RSP]),
+		.is_aborted = is_caller && is_thrown(walk, registers_sp(registers)),
 		.known = is_caller ? known : REGISTERS_KNOWN_ALL,
 	};
 	return is_caller ? adjust_ip(walk, lead) : STEP_ON;
@@ -250,7 +257,7 @@ static enum step take_found(struct thread_walk *walk, enum native_found found,
 enum step walk_native(struct thread_walk *walk, bool is_first)
 {
 	enum native_found found = FOUND_NONE;
-	uint64_t sp = *walk_register(walk, REG_RSP);
+	uint64_t sp = walk_sp(walk);
 	enum step step = walk_pass_frames(walk, sp);
 	if (step != STEP_ON)
 		return step;
@@ -266,8 +273,8 @@ enum step walk_native(struct thread_walk *walk, bool is_first)
 		if (step != STEP_ON)
 			return step;
 		/* Managed code made a call, but it is not known which. */
-		uint64_t end = registers.values[REG_RIP];
-		if (walk->native.cfi_failed && registers.values[REG_RSP] != sp &&
+		uint64_t end = registers_ip(&registers);
+		if (walk->native.cfi_failed && registers_sp(&registers) != sp &&
 		    span_is_code(clr_target(walk->clr), end) &&
 		    !walk_is_native_code(walk->walker, end))
 			(void)walk_bad(walk, "the code at %" PRIx64 " is not known", end);

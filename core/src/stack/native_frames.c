@@ -6,7 +6,7 @@
 bool walk_note_native(struct thread_walk *walk, const struct registers *registers, bool is_active)
 {
 	struct thread_stack *stack = walk->stack;
-	uint64_t sp = registers->values[REG_RSP], ip = registers->values[REG_RIP];
+	uint64_t sp = registers_sp(registers), ip = registers_ip(registers);
 	if (!walk->options->native || !walk_take(walk, sizeof(*stack->natives)))
 		return true;
 	if (!PAGES_RESERVE(stack, natives))

@@ -5,7 +5,6 @@
 #include "clr/features.h"
 #include "heap/heap.h"
 #include "stack/walker.h"
-#include "unwind/unwind_codes.h"
 #include "util/alloc.h"
 
 /* Is there an object at @p value?  In the middle of a GC this is not always known. */
@@ -53,7 +52,7 @@ enum step walk_add_root(struct thread_walk *walk, const struct stack_root *root)
 static enum step missing_slot(struct thread_walk *walk, uint64_t address)
 {
 	const struct span *span = &walk->spans.now;
-	uint64_t ip = *walk_register(walk, REG_RIP);
+	uint64_t ip = walk_ip(walk);
 	/* In the guard page, after a stack overflow: it was never written. */
 	if (walk->stack->managed_count == 1 && address < span->start &&
 	    span->start - address <= GUARD_REACH)
@@ -78,8 +77,8 @@ static enum step add_frame_slot(struct thread_walk *walk, const struct gc_slot *
 	root->is_register = slot->base == GC_SLOT_REGISTER;
 	root->offset = slot->offset;
 	if (root->is_register) {
-		if (slot->number >= REG_RIP ||
-		    (!walk->context.is_active && register_is_scratch(slot->number)))
+		if (slot->number >= walk->arch->ip ||
+		    (!walk->context.is_active && arch_is_scratch(walk->arch, slot->number)))
 			return STEP_ON;
 		root->base = slot->number;
 		root->offset = 0;
@@ -87,14 +86,14 @@ static enum step add_frame_slot(struct thread_walk *walk, const struct gc_slot *
 		root->value = registers->values[slot->number];
 		return walk_add_root(walk, root);
 	}
-	root->base = slot->base == GC_SLOT_FRAME_REGISTER ? frame_register : REG_RSP;
-	if (root->base >= REG_RIP) {
+	root->base = slot->base == GC_SLOT_FRAME_REGISTER ? frame_register : walk->arch->sp;
+	if (root->base >= walk->arch->ip) {
 		return walk_bad(walk, "the GC info at %" PRIx64 " contradicts itself",
-				registers->values[REG_RIP]);
+				registers_ip(registers));
 	}
 	/* A frame has at most some megabytes: see the checks of stack_walk.c. */
 	if (slot->base == GC_SLOT_CALLER_SP)
-		root->offset += (int32_t)(caller_sp - registers->values[REG_RSP]);
+		root->offset += (int32_t)(caller_sp - registers_sp(registers));
 	root->address = registers->values[root->base] + (uint64_t)(int64_t)root->offset;
 	if (!memory_u64(walk->memory, root->address, &root->value))
 		return missing_slot(walk, root->address);
@@ -106,8 +105,9 @@ static bool decode_frame_slots(struct thread_walk *walk, const struct code_info 
 			       bool no_untracked, struct gc_info *info, enum step *ret)
 {
 	struct gc_info_query query = {
+		.arch = walk->arch,
 		.version = code->gc_info_version,
-		.offset = (uint32_t)(*walk_register(walk, REG_RIP) - code->start),
+		.offset = (uint32_t)(walk_ip(walk) - code->start),
 		.is_active = walk->context.is_active,
 		.is_aborted = walk->context.is_aborted,
 		.is_dead = clr_has(walk->clr, CLR_EMPTY_ABORTED_FRAMES),
@@ -124,7 +124,7 @@ static bool decode_frame_slots(struct thread_walk *walk, const struct code_info 
 		(void)walk_bad(walk,
 			       "the GC info of the frame at %" PRIx64
 			       " cannot be read, or contradicts itself",
-			       *walk_register(walk, REG_RIP));
+			       walk_ip(walk));
 	}
 	return *ret == STEP_ON && result == GC_INFO_OK;
 }
@@ -163,7 +163,7 @@ static bool frame_is_whole(const struct thread_walk *walk, const struct code_inf
 						  .image_base = code->image_base,
 						  .is_active = true };
 	return !walk->context.is_active ||
-	       unwind_frame_is_whole(walk->memory, &function, &walk->context.registers);
+	       walk->arch->ops->frame_is_whole(walk->memory, &function, &walk->context.registers);
 }
 
 enum step walk_slots(struct thread_walk *walk, const struct code_info *code, bool no_untracked,
@@ -186,8 +186,7 @@ enum step walk_slots(struct thread_walk *walk, const struct code_info *code, boo
 		frame_register = info->frame_register;
 		is_unknown = info->is_unknown && is_stopped && !walk->context.is_aborted;
 	} else {
-		struct code_entry *entry =
-			code_table_find(walk->walker, *walk_register(walk, REG_RIP));
+		struct code_entry *entry = code_table_find(walk->walker, walk_ip(walk));
 		if (!entry)
 			return STEP_NOMEM;
 		if (!entry->has_slots && !keep_slots(walk, entry, &step))
@@ -212,12 +211,13 @@ enum step walk_slots(struct thread_walk *walk, const struct code_info *code, boo
 	return step;
 }
 
-void stack_root_slot(const struct stack_root *root, char buf[STACK_SLOT_SIZE])
+void stack_root_slot(const struct arch *arch, const struct stack_root *root,
+		     char buf[STACK_SLOT_SIZE])
 {
 	buf[0] = 0;
-	if (root->base >= REG_ROWS)
+	if (root->base >= arch->register_count)
 		return;
-	const char *name = register_names[root->base];
+	const char *name = arch->register_names[root->base];
 	if (root->is_register) {
 		(void)snprintf(buf, STACK_SLOT_SIZE, "%s", name);
 	} else {

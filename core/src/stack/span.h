@@ -26,7 +26,4 @@ static inline bool span_has(const struct span *span, uint64_t address)
 /** Can there be code at @p address: is it executable memory, or part of a file? */
 bool span_is_code(const struct target *target, uint64_t address);
 
-/** Does a call instruction end at @p address?  Also true if its bytes are not in the target. */
-bool span_follows_call(struct memory *memory, uint64_t address);
-
 #endif

@@ -32,8 +32,8 @@ struct stack_frame {
 
 /** The registers of a managed frame, as far as they are known. */
 struct frame_registers {
-	uint64_t values[REG_ROWS];
-	uint32_t known; /**< a bit for each; a call does not preserve all, and a Frame has few */
+	uint64_t values[ARCH_REGISTERS_MAX];
+	uint64_t known; /**< a bit for each; a call does not preserve all, and a Frame has few */
 };
 
 /** A frame of code that is not managed. */
@@ -127,6 +127,7 @@ void thread_stack_deinit(struct thread_stack *stack);
 
 /** "rbp-20", "rsp+18", "r12"; "" for roots without one. */
 #define STACK_SLOT_SIZE 24u
-void stack_root_slot(const struct stack_root *root, char buf[STACK_SLOT_SIZE]);
+void stack_root_slot(const struct arch *arch, const struct stack_root *root,
+		     char buf[STACK_SLOT_SIZE]);
 
 #endif

@@ -7,7 +7,6 @@
 #include "clr/layouts/thread_words.h"
 #include "clr/threads/thread_state.h"
 #include "stack/walker.h"
-#include "unwind/unwind_codes.h"
 #include "util/alloc.h"
 
 /* After how many frames a walk checks for cancellation. */
@@ -134,7 +133,7 @@ enum step walk_pass_frames(struct thread_walk *walk, uint64_t sp)
  */
 static enum step check_managed_frame(struct thread_walk *walk, uint64_t caller_sp)
 {
-	uint64_t sp = *walk_register(walk, REG_RSP), ip = *walk_register(walk, REG_RIP);
+	uint64_t sp = walk_sp(walk), ip = walk_ip(walk);
 	if (sp % 8 != 0 || caller_sp % 8 != 0 || caller_sp <= sp ||
 	    caller_sp - sp > FRAME_SIZE_MAX) {
 		return walk_bad(walk,
@@ -160,7 +159,7 @@ static enum step check_managed_frame(struct thread_walk *walk, uint64_t caller_s
 static enum step report_managed(struct thread_walk *walk, const struct code_info *code,
 				uint64_t caller_sp, struct stack_frame *frame)
 {
-	uint64_t fp = *walk_register(walk, REG_RBP);
+	uint64_t fp = walk_fp(walk);
 	bool no_untracked = false;
 	if (walk->skip.is_on) {
 		bool is_parent = !code->is_funclet && code->start == walk->skip.parent_start &&
@@ -177,7 +176,7 @@ static enum step report_managed(struct thread_walk *walk, const struct code_info
 		walk->skip.is_on = !no_untracked;
 		walk->skip.parent_start = code->start;
 		walk->skip.parent_fp = fp;
-		walk->skip.sp = *walk_register(walk, REG_RSP);
+		walk->skip.sp = walk_sp(walk);
 	}
 	if (walk->options->no_roots)
 		return STEP_ON;
@@ -185,14 +184,15 @@ static enum step report_managed(struct thread_walk *walk, const struct code_info
 			  (uint32_t)(walk->stack->frames_count - 1));
 }
 
-uint32_t walk_known_after(const struct registers *before, uint32_t known,
+uint64_t walk_known_after(const struct registers *before, uint64_t known,
 			  const struct registers *after)
 {
-	uint32_t ret = 1u << REG_RSP | 1u << REG_RIP;
-	for (unsigned int i = 0; i < REG_ROWS; i++) {
-		bool is_kept = known & 1u << i && !register_is_scratch(i);
+	const struct arch *arch = before->arch;
+	uint64_t ret = UINT64_C(1) << arch->sp | UINT64_C(1) << arch->ip;
+	for (unsigned int i = 0; i < arch->register_count; i++) {
+		bool is_kept = known >> i & 1 && !arch_is_scratch(arch, i);
 		bool is_loaded = after->slots[i] && after->slots[i] != before->slots[i];
-		ret |= (uint32_t)(is_kept || is_loaded) << i;
+		ret |= (uint64_t)(is_kept || is_loaded) << i;
 	}
 	return ret;
 }
@@ -216,7 +216,7 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 {
 	struct code_info code = entry->code;
 	struct registers caller = walk->context.registers;
-	uint64_t ip = *walk_register(walk, REG_RIP), sp = *walk_register(walk, REG_RSP);
+	uint64_t ip = walk_ip(walk), sp = walk_sp(walk);
 	if (!walk->context.is_active && !entry->follows_call)
 		return walk_bad(walk, "the return address %" PRIx64 " does not follow a call", ip);
 	if (!span_has(&walk->spans.now, sp))
@@ -231,13 +231,13 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 		.image_base = code.image_base,
 		.is_active = walk->context.is_active && !walk->context.is_aborted,
 	};
-	if (!unwind_codes_step(walk->memory, &function, &caller)) {
+	if (!walk->arch->ops->managed_step(walk->memory, &function, &caller)) {
 		return walk_bad(walk,
 				"the unwind data of the frame at %" PRIx64
 				" or its stack cannot be read",
 				ip);
 	}
-	uint64_t caller_sp = caller.values[REG_RSP];
+	uint64_t caller_sp = registers_sp(&caller);
 	enum step step = check_managed_frame(walk, caller_sp);
 	if (step == STEP_ON &&
 	    !walk_visit(walk, span_has(&walk->spans.now, sp) ? sp : walk->spans.now.start))
@@ -265,7 +265,7 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 	walk->stack->managed_count++;
 	step = report_managed(walk, &code, caller_sp, frame);
 	walk->last_sp = sp;
-	uint32_t known = walk_known_after(&walk->context.registers, walk->context.known, &caller);
+	uint64_t known = walk_known_after(&walk->context.registers, walk->context.known, &caller);
 	walk->context = (struct frame_context){ .registers = caller, .known = known };
 	return step;
 }
@@ -277,14 +277,14 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 static bool undo_hijack(struct thread_walk *walk)
 {
 	uint8_t bytes[THREAD_HIJACK_END];
-	uint64_t slot = *walk_register(walk, REG_RSP) - 8;
+	uint64_t slot = walk_sp(walk) - 8;
 	size_t size =
 		memory_prefix(walk->memory, walk->stack->thread->address, bytes, sizeof(bytes));
 	for (size_t i = 0; i + 16 <= size; i += 8) {
 		struct code_info code;
 		uint64_t ip = load_u64(bytes + i);
 		if (load_u64(bytes + i + 8) == slot && clr_code_at(walk->clr, ip, &code)) {
-			*walk_register(walk, REG_RIP) = ip;
+			walk_set_ip(walk, ip);
 			return true;
 		}
 	}
@@ -345,8 +345,7 @@ static uint64_t most_bytes(const struct target *target)
 
 static enum step walk_caller(struct thread_walk *walk, bool is_first)
 {
-	const struct code_entry *entry =
-		code_table_find(walk->walker, *walk_register(walk, REG_RIP));
+	const struct code_entry *entry = code_table_find(walk->walker, walk_ip(walk));
 	if (!entry)
 		return STEP_NOMEM;
 	if (entry->is_managed) {
@@ -354,9 +353,9 @@ static enum step walk_caller(struct thread_walk *walk, bool is_first)
 			walk->context.is_active = true;
 		return walk_managed(walk, entry);
 	}
-	uint64_t ip = *walk_register(walk, REG_RIP);
-	if (!is_first &&
-	    (!span_is_code(clr_target(walk->clr), ip) || !span_follows_call(walk->memory, ip))) {
+	uint64_t ip = walk_ip(walk);
+	if (!is_first && (!span_is_code(clr_target(walk->clr), ip) ||
+			  !walk->arch->ops->follows_call(walk->memory, ip))) {
 		if (undo_hijack(walk))
 			return STEP_ON;
 		/* Without the runtime's help, createdump --withheap leaves out JIT code. */
@@ -400,10 +399,10 @@ static bool begin_thread_walk(struct thread_walk *walk)
 		registers = target_thread(clr_target(walk->clr), (int32_t)thread->os_id);
 	walk->has_registers = registers != NULL;
 	if (registers)
-		registers_of_thread(registers, &walk->initial);
+		registers_of_thread(walk->arch, registers, &walk->initial);
 	walk->context.registers = walk->initial;
 	walk->context.known = registers ? REGISTERS_KNOWN_ALL : 0;
-	uint64_t sp = walk->initial.values[REG_RSP];
+	uint64_t sp = registers_sp(&walk->initial);
 	walk->spans.now = span_at(clr_target(walk->clr), sp);
 	(void)walk_visit(walk, sp);
 	for (size_t i = 0; i < walk->chain.rows_count; i++)
@@ -471,10 +470,12 @@ enum hd_status stack_walk(struct stack_walker *walker, const struct clr_thread *
 	struct thread_stack stack = { .thread = thread };
 	struct thread_walk walk = { .walker = walker,
 				    .clr = walker->clr,
+				    .arch = clr_arch(walker->clr),
 				    .memory = walker->memory,
 				    .options = options,
 				    .job = job,
 				    .stack = &stack };
+	walk.initial.arch = walk.arch;
 	enum step step = walk_thread(&walk);
 	frame_chain_deinit(&walk.chain);
 	exception_chain_deinit(&walk.exceptions);

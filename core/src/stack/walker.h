@@ -91,6 +91,7 @@ struct funclet_skip {
 struct thread_walk {
 	struct stack_walker *walker;
 	struct clr *clr;
+	const struct arch *arch;
 	struct memory *memory;
 	const struct stack_options *options;
 	struct job *job;
@@ -109,9 +110,25 @@ struct thread_walk {
 	struct funclet_skip skip;
 };
 
-static inline uint64_t *walk_register(struct thread_walk *walk, unsigned int number)
+/** The stack pointer, the instruction pointer, and the frame pointer of the next frame. */
+static inline uint64_t walk_sp(const struct thread_walk *walk)
 {
-	return &walk->context.registers.values[number];
+	return registers_sp(&walk->context.registers);
+}
+
+static inline uint64_t walk_ip(const struct thread_walk *walk)
+{
+	return registers_ip(&walk->context.registers);
+}
+
+static inline uint64_t walk_fp(const struct thread_walk *walk)
+{
+	return registers_fp(&walk->context.registers);
+}
+
+static inline void walk_set_ip(struct thread_walk *walk, uint64_t ip)
+{
+	walk->context.registers.values[walk->arch->ip] = ip;
 }
 
 /**
@@ -134,12 +151,12 @@ void code_table_deinit(struct code_table *table);
 /** Remember the stack that @p address is on; false when there are too many. */
 bool walk_visit(struct thread_walk *walk, uint64_t address);
 
-#define REGISTERS_KNOWN_ALL ((1u << REG_ROWS) - 1)
+#define REGISTERS_KNOWN_ALL UINT64_MAX
 /**
  * The registers that are known of the caller, which has @p after, of a frame with @p before, of
  * which @p known are: those that a call preserves, and those that were read from the stack.
  */
-uint32_t walk_known_after(const struct registers *before, uint32_t known,
+uint64_t walk_known_after(const struct registers *before, uint64_t known,
 			  const struct registers *after);
 
 /** Append a native frame, if they are asked for; false: memory is exhausted. */

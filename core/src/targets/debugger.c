@@ -8,7 +8,6 @@
 
 #include <heapdump/debugger.h>
 
-#include "arch/address_space.h"
 #include "mem/cache.h"
 #include "mem/chain.h"
 #include "targets/process/process_memory.h"
@@ -18,6 +17,12 @@
 #define PROBE_SIZE           ((size_t)64)
 #define DEBUGGER_MODULES_MAX ((size_t)1 << 16)
 #define THREADS_MAX          ((size_t)1 << 20)
+
+/* The processor of its program; NULL: it is not read. */
+static const struct arch *processor_of(const struct hd_debugger *debugger)
+{
+	return debugger->processor ? arch_of_word(debugger->processor) : arch_of_host();
+}
 
 struct callback {
 	struct memory memory;
@@ -73,8 +78,9 @@ static enum sameness compare_with_debugger(const struct hd_debugger *debugger, c
  * Read the module at @p base: its load bias and the place of its .dynamic; false when it is not
  * ELF.
  */
-static bool find_dynamic(struct memory *memory, uint64_t base, struct target_module *ret)
+static bool find_dynamic(const struct target *target, uint64_t base, struct target_module *ret)
 {
+	struct memory *memory = target->memory;
 	Elf64_Ehdr head;
 	if (!memory_read(memory, base, &head, sizeof(head)) ||
 	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -95,7 +101,7 @@ static bool find_dynamic(struct memory *memory, uint64_t base, struct target_mod
 	}
 	if (lowest == UINT64_MAX || !has_dynamic)
 		return false;
-	ret->base = base - arch_page_of(lowest);
+	ret->base = base - page_of(target->arch->space.page_max, lowest);
 	ret->dynamic = ret->base + dynamic;
 	return true;
 }
@@ -116,7 +122,7 @@ static enum hd_status use_modules(struct target *target, const struct hd_debugge
 	for (size_t i = 0; i < count; i++) {
 		const struct hd_debugger_module *given = &debugger->modules[i];
 		struct target_module module = { 0 };
-		if (!given->path || !find_dynamic(target->memory, given->base, &module))
+		if (!given->path || !find_dynamic(target, given->base, &module))
 			continue;
 		module.path = mem_strndup(given->path, strlen(given->path));
 		if (!module.path)
@@ -143,26 +149,25 @@ static void use_numbers(struct target *target, const struct hd_debugger *debugge
 	}
 }
 
-static bool has_registers(const struct hd_debugger_thread *thread)
+static bool has_registers(const struct arch *arch, const struct hd_debugger_thread *thread)
 {
-	for (size_t i = 0; i < HD_DEBUGGER_REGISTERS; i++) {
+	for (size_t i = 0; thread->registers && i < arch->register_count; i++) {
 		if (thread->registers[i])
 			return true;
 	}
 	return false;
 }
 
-_Static_assert(HD_DEBUGGER_REGISTERS == ARCH_REGISTER_COUNT,
-	       "debuggers give the registers in the table's order");
-
 /* Take the debugger's registers if the target itself has none, and its numbers of threads. */
 static enum hd_status use_threads(struct target *target, const struct hd_debugger *debugger,
 				  struct hd_error *err)
 {
+	const struct arch *arch = target->arch;
 	size_t count = debugger->threads ? debugger->thread_count : 0;
 	if (count > THREADS_MAX)
 		count = THREADS_MAX;
-	if (target->threads.count || !count) {
+	bool has_lists = debugger->register_count && processor_of(debugger) == arch;
+	if (target->threads.count || !count || !has_lists) {
 		use_numbers(target, debugger, count);
 		return HD_OK;
 	}
@@ -173,15 +178,15 @@ static enum hd_status use_threads(struct target *target, const struct hd_debugge
 	for (size_t i = 0; i < count; i++) {
 		const struct hd_debugger_thread *given = &debugger->threads[i];
 		struct target_thread *thread = &target->threads.rows[target->threads.count];
-		if (!has_registers(given))
+		if (!has_registers(arch, given))
 			continue;
 		target->threads.count++;
 		thread->tid = given->tid;
 		thread->number = given->number;
 		thread->signal = 0;
 		thread->inner_tid = 0;
-		for (size_t k = 0; k < HD_DEBUGGER_REGISTERS; k++)
-			thread->registers[register_kernel_words[k]] = given->registers[k];
+		for (size_t k = 0; k < arch->register_count; k++)
+			thread->registers[arch->words_of_registers[k]] = given->registers[k];
 	}
 	if (debugger->is_local && debugger->pid > 0 && !target->debugger.is_shown_core)
 		proc_set_inner_ids(debugger->pid, target->threads.rows, target->threads.count);
@@ -364,9 +369,16 @@ static enum hd_status open_callback(const struct hd_debugger *debugger,
 {
 	if (!debugger->read)
 		return fail(err, HD_ERR_ARGUMENT, 0, "the debugger has nothing to read from");
+	const struct arch *arch = processor_of(debugger);
+	if (!arch) {
+		return fail(err, HD_ERR_UNSUPPORTED, 0,
+			    "the debugger shows a program for %s: only %s is read",
+			    debugger->processor, arch_of_host()->name);
+	}
 	struct target *target = target_create(TARGET_DEBUGGER, options);
 	if (!target)
 		return fail_nomem(err);
+	target->arch = arch;
 	target->debugger.route = "the debugger";
 	target->debugger.is_shown_core = debugger->core || debugger->is_core;
 	target->memory = debugger_memory(debugger);
@@ -407,11 +419,31 @@ static enum hd_status open_any(const struct hd_debugger *debugger,
 	return status;
 }
 
+/* Does the debugger list the registers of its processor? */
+static enum hd_status check_registers(const struct hd_debugger *debugger, struct hd_error *err)
+{
+	const struct arch *arch = processor_of(debugger);
+	if (!arch || !debugger->register_count || debugger->register_count == arch->register_count)
+		return HD_OK;
+	return fail(err, HD_ERR_ARGUMENT, 0, "%s has %u registers here, not %zu", arch->name,
+		    arch->register_count, debugger->register_count);
+}
+
+const char *const *hd_debugger_registers(const char *processor, size_t *count)
+{
+	const struct arch *arch = processor ? arch_of_word(processor) : arch_of_host();
+	if (!arch)
+		return NULL;
+	*count = arch->register_count;
+	return arch->register_names;
+}
+
 enum hd_status target_open_debugger(const struct hd_debugger *debugger,
 				    const struct target_options *options, struct job *job,
 				    struct target **ret, struct hd_error *err)
 {
 	const char *backend = options && options->backend ? options->backend : "auto";
+	TRY(check_registers(debugger, err));
 	if (strcmp(backend, "file") == 0) {
 		if (debugger->core)
 			return open_debugged_core(debugger, options, job, ret, err);

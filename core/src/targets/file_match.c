@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "arch/address_space.h"
 #include "mem/file_memory.h"
 #include "mem/pe_headers.h"
 #include "targets/elf_file.h"
@@ -142,6 +141,9 @@ static uint32_t flags_at(const struct target *target, uint64_t address)
 								: PF_W;
 }
 
+/** Pages are compared in pieces: no page is smaller. */
+#define COMPARED_BYTES ((uint64_t)4096)
+
 /** Words of captured pages, and how many of them are equal in the file; zeros are ignored. */
 struct comparison {
 	uint64_t words, equal;
@@ -151,11 +153,11 @@ struct comparison {
 static void compare_page(const struct target *target, const struct mapped_file *file,
 			 uint64_t address, uint64_t offset, struct comparison *comparison)
 {
-	uint64_t words[ARCH_PAGE / 8];
+	uint64_t words[COMPARED_BYTES / 8];
 	if (offset > file->size || file->size - offset < sizeof(words) ||
 	    !memory_read(target->own, address, words, sizeof(words)))
 		return;
-	for (size_t i = 0; i < ARCH_PAGE / 8; i++) {
+	for (size_t i = 0; i < COMPARED_BYTES / 8; i++) {
 		uint64_t in_file = load_u64(file->bytes + offset + i * 8);
 		comparison->words += words[i] || in_file;
 		comparison->equal += words[i] == in_file && in_file;
@@ -173,15 +175,15 @@ static struct comparison compare_pages(const struct target *target, const struct
 		const struct target_mapping *part = file_part_at(target, parts, i);
 		uint64_t address = memory_next(target->own, part->start);
 		while (address < part->end && comparison.pages < COMPARED_MAX) {
-			uint64_t page = arch_page_of(address);
+			uint64_t page = page_of(COMPARED_BYTES, address);
 			uint32_t flags = flags_at(target, address);
 			if (page >= part->start && flags & with && !(flags & without)) {
 				compare_page(target, file, page,
 					     part->offset + (page - part->start), &comparison);
 			}
-			if (page > UINT64_MAX - ARCH_PAGE)
+			if (page > UINT64_MAX - COMPARED_BYTES)
 				break;
-			address = memory_next(target->own, page + ARCH_PAGE);
+			address = memory_next(target->own, page + COMPARED_BYTES);
 		}
 	}
 	return comparison;
@@ -224,7 +226,7 @@ static enum target_file_state match_size(const struct target *target,
 	for (size_t i = 0; i < parts->count; i++) {
 		const struct target_mapping *part = file_part_at(target, parts, i);
 		uint64_t end = part->offset + (part->end - part->start);
-		if (end <= file->size + (ARCH_PAGE - 1))
+		if (end <= file->size + (target->arch->space.page_max - 1))
 			continue;
 		(void)snprintf(reason, reason_size,
 			       "%" PRIu64 " bytes of it were mapped, the file has fewer", end);

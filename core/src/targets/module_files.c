@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "arch/address_space.h"
 #include "mem/file_memory.h"
 #include "mem/named_file.h"
 #include "targets/file_match.h"
@@ -149,7 +148,7 @@ static const uint8_t *module_files_run(struct memory *memory, uint64_t address, 
 	    (state != TARGET_FILE_UNVERIFIED || !files->target->options.trust_files))
 		return NULL;
 	/* The kernel maps whole pages: after the end of the file, the last page has zeros. */
-	uint64_t size = arch_page_align(file->file.size);
+	uint64_t size = page_align(files->target->arch->space.page_min, file->file.size);
 	uint64_t offset = mapping->offset + (address - mapping->start);
 	if (offset >= size)
 		return NULL;

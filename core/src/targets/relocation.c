@@ -21,6 +21,7 @@ struct relative {
 /** The relocations of one module. */
 struct relocations {
 	uint64_t base, dynamic; /**< which module */
+	uint32_t type;          /**< of relative relocations */
 	struct relative *rela;  /**< ascending */
 	size_t rela_count, rela_capacity;
 	uint64_t *relr; /**< offsets of pointers to add the bias to, ascending */
@@ -67,7 +68,7 @@ static int compare_offsets(const void *a, const void *b)
 	return left->offset < right->offset ? -1 : left->offset > right->offset;
 }
 
-/* Elf64_Rela of type R_X86_64_RELATIVE; what cannot be read ends the table. */
+/* Elf64_Rela of type R_*_RELATIVE; what cannot be read ends the table. */
 static bool read_rela(struct relocations *relocations, struct window *window, uint64_t address,
 		      uint64_t size)
 {
@@ -78,7 +79,7 @@ static bool read_rela(struct relocations *relocations, struct window *window, ui
 		const uint8_t *row = window_at(window, address + i, sizeof(Elf64_Rela), NULL);
 		if (!row)
 			break;
-		if ((uint32_t)load_u64(row + 8) != R_X86_64_RELATIVE)
+		if ((uint32_t)load_u64(row + 8) != relocations->type)
 			continue;
 		if (!PAGES_RESERVE(relocations, rela))
 			return false;
@@ -140,6 +141,7 @@ static struct relocations *read_relocations(const struct target *target,
 		return NULL;
 	relocations->base = module->base;
 	relocations->dynamic = module->dynamic;
+	relocations->type = target->arch->relative_relocation;
 	struct elf_dynamic dynamic;
 	struct window window = { .memory = target->memory };
 	bool is_read = true;

@@ -25,6 +25,7 @@ struct target *target_create(enum target_kind kind, const struct target_options 
 		return NULL;
 	target->kind = kind;
 	target->is_64 = true;
+	target->arch = arch_of_host();
 	if (kind == TARGET_PROCESS)
 		(void)clock_gettime(CLOCK_REALTIME, &target->time);
 	if (options)

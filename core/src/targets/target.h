@@ -5,6 +5,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "arch/arch.h"
 #include "mem/memory.h"
 #include "targets/core/core_about.h"
 #include "targets/target_map.h"
@@ -68,10 +69,11 @@ struct target_files {
 /** A process or a core: its memory, modules, threads. */
 struct target {
 	enum target_kind kind;
-	struct memory *memory; /**< everything that can be read, file pages included */
-	struct memory *own;    /**< only what the core or process itself holds; owned by memory */
-	int pid;               /**< 0 = unknown */
-	char name[32];         /**< name of the process, at most 15 bytes of its file's name; "" =
+	const struct arch *arch; /**< the processor of its program */
+	struct memory *memory;   /**< everything that can be read, file pages included */
+	struct memory *own;      /**< only what the core or process itself holds; owned by memory */
+	int pid;                 /**< 0 = unknown */
+	char name[32];           /**< name of the process, at most 15 bytes of its file's name; "" =
 			        * unknown */
 	bool is_64;
 	struct timespec time; /**< a core: when its file was last written; a process: when it was

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "arch/address_space.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/sort.h"
@@ -72,10 +71,17 @@ int64_t target_thread_number(const struct target *target, uint64_t id)
  */
 #define CONTROL_BLOCK 4096u
 
-uint64_t target_stack_end(const struct target_thread *thread, uint64_t sp, uint64_t end)
+uint64_t target_stack_end(const struct target *target, const struct target_thread *thread,
+			  uint64_t sp, uint64_t end)
 {
-	uint64_t block = thread->registers[REGISTER_FS_BASE];
-	if (block <= sp || block >= end || end - block <= CONTROL_BLOCK + ARCH_PAGE)
+	uint64_t block = arch_thread_block(target->arch, thread->registers);
+	uint64_t page = target->arch->space.page_min;
+	if (block <= sp || block >= end || end - block <= CONTROL_BLOCK + page)
 		return end;
-	return arch_page_align(block + CONTROL_BLOCK);
+	return page_align(page, block + CONTROL_BLOCK);
+}
+
+uint64_t target_thread_sp(const struct target *target, const struct target_thread *thread)
+{
+	return arch_word(target->arch, thread->registers, target->arch->sp);
 }

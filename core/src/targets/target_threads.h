@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arch/register_table.h"
+#include "arch/arch.h"
 #include "util/fail.h"
 
 struct target;
@@ -16,7 +16,7 @@ struct target_thread {
 	int signal;      /**< a core: the signal that it had received (pr_cursig), 0 = none */
 	/** A process: the thread's id in its own pid namespace, as in a container; 0 = tid. */
 	int32_t inner_tid;
-	uint64_t registers[REGISTER_COUNT]; /**< by enum kernel_register */
+	uint64_t registers[ARCH_WORDS_MAX]; /**< the kernel's words: arch_word() */
 };
 
 struct target_threads {
@@ -41,10 +41,14 @@ const struct target_thread *target_crashed_thread(const struct target *target);
 
 /**
  * Where the stack of a thread with the stack pointer @p sp ends, in writable memory that reaches up
- * to @p end: after the control block that the C library has put there, to which FS points; @p end
+ * to @p end: after the control block that the C library has put there, to which a register points; @p end
  * if it is not there.
  */
-uint64_t target_stack_end(const struct target_thread *thread, uint64_t sp, uint64_t end);
+uint64_t target_stack_end(const struct target *target, const struct target_thread *thread,
+			  uint64_t sp, uint64_t end);
+
+/** The stack pointer with which a thread stopped. */
+uint64_t target_thread_sp(const struct target *target, const struct target_thread *thread);
 
 /** Registers of the first thread with that id, or NULL. */
 const struct target_thread *target_thread(const struct target *target, int32_t tid);

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <zstd.h>
 
-#include "arch/address_space.h"
+#include "arch/arch.h"
 #include "mem/memory.h"
 #include "util/alloc.h"
 #include "util/fuzzed.h"
@@ -25,6 +25,9 @@
 #define WINDOW_LOG_MAX     31
 
 /** One file being unpacked. */
+/* Zeros are left out in pieces of a page. */
+#define PIECE ((uint64_t)4096)
+
 struct unpacker {
 	const char *path;
 	const struct mapped_file *packed;
@@ -113,7 +116,7 @@ static enum hd_status reserve_unpacked(struct unpacker *unpacker, size_t size, s
 	uint64_t most = needed > twice ? needed : twice;
 	if (most < CAPACITY_FIRST)
 		most = CAPACITY_FIRST;
-	return resize_unpacked(unpacker, (size_t)arch_page_align(most), err);
+	return resize_unpacked(unpacker, (size_t)page_align(PIECE, most), err);
 }
 
 /* Append, without touching pages that stay all zeros. */
@@ -123,7 +126,7 @@ static enum hd_status store(struct unpacker *unpacker, size_t size, struct hd_er
 		return fail_unpacked_too_large(unpacker, unpacker->max_mem, err);
 	TRY(reserve_unpacked(unpacker, size, err));
 	for (size_t i = 0; i < size;) {
-		size_t piece = (size_t)(ARCH_PAGE - (unpacker->size + i) % ARCH_PAGE);
+		size_t piece = (size_t)(PIECE - (unpacker->size + i) % PIECE);
 		piece = piece < size - i ? piece : size - i;
 		if (!is_all_zero(unpacker->output + i, piece))
 			memcpy(unpacker->bytes + unpacker->size + i, unpacker->output + i, piece);
@@ -191,7 +194,7 @@ static enum hd_status replace_file(struct unpacker *unpacker, struct mapped_file
 	}
 	struct mapped_file unpacked = { .size = unpacker->size, .fd = -1 };
 	if (unpacker->size) {
-		TRY(resize_unpacked(unpacker, (size_t)arch_page_align(unpacker->size), err));
+		TRY(resize_unpacked(unpacker, (size_t)page_align(PIECE, unpacker->size), err));
 		(void)mprotect(unpacker->bytes, unpacker->capacity, PROT_READ);
 		unpacked.bytes = unpacker->bytes;
 		unpacker->bytes = NULL;

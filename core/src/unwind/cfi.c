@@ -11,7 +11,6 @@
 /* A length with the meaning: the real one follows, with 8 bytes. */
 #define LENGTH_64 0xffffffffu
 /* Column of the return address. */
-#define RETURN_ADDRESS 16u
 
 struct record {
 	uint64_t address; /* address of the first byte after the length */
@@ -100,7 +99,7 @@ static void read_augmentation(const char *augmentation, struct dwarf_reader *rea
 	}
 }
 
-static bool read_cie(const struct record *record, struct description *ret)
+static bool read_cie(const struct arch *arch, const struct record *record, struct description *ret)
 {
 	struct dwarf_reader reader = dwarf_reader(record->bytes, record->size, record->address);
 	uint64_t id = dwarf_number(&reader, 4), version = dwarf_number(&reader, 1);
@@ -114,7 +113,7 @@ static bool read_cie(const struct record *record, struct description *ret)
 	ret->code_align = dwarf_uleb(&reader);
 	ret->data_align = dwarf_sleb(&reader);
 	uint64_t column = version == 1 ? dwarf_number(&reader, 1) : dwarf_uleb(&reader);
-	if (column != RETURN_ADDRESS)
+	if (column != arch->return_column)
 		return false;
 	if (augmentation[0] == 'z') {
 		uint64_t size = dwarf_uleb(&reader);
@@ -145,7 +144,7 @@ static bool read_description(struct cfi *cfi, uint64_t pc, struct description *r
 	uint64_t distance = dwarf_number(&reader, 4);
 	*ret = (struct description){ .pointers = PE_ABSPTR };
 	if (!distance || !read_record(memory, cfi->fde.address - distance, &cfi->cie) ||
-	    !read_cie(&cfi->cie, ret))
+	    !read_cie(cfi->target->arch, &cfi->cie, ret))
 		return false;
 	ret->begin = dwarf_pointer(&reader, ret->pointers, 0);
 	ret->size = dwarf_pointer(&reader, ret->pointers & PE_FORMAT, 0);
@@ -156,9 +155,11 @@ static bool read_description(struct cfi *cfi, uint64_t pc, struct description *r
 	       pc - ret->begin < ret->size;
 }
 
-static bool find_rules(const struct description *description, uint64_t pc, struct cfi_rules *ret)
+static bool find_rules(const struct arch *arch, const struct description *description, uint64_t pc,
+		       struct cfi_rules *ret)
 {
 	struct cfi_program program = {
+		.arch = arch,
 		.code_align = description->code_align,
 		.data_align = description->data_align,
 		.pointers = description->pointers,
@@ -202,7 +203,7 @@ static bool find_register(struct memory *memory, const struct cfi_rule *rule, ui
 			return false;
 		return memory_u64(memory, *ret_slot, ret_value);
 	case CFI_RULE_REGISTER:
-		if (rule->reg == REG_NONE)
+		if (rule->reg == ARCH_NONE)
 			return false;
 		*ret_value = registers->values[rule->reg];
 		*ret_slot = registers->slots[rule->reg];
@@ -223,28 +224,43 @@ static bool find_register(struct memory *memory, const struct cfi_rule *rule, ui
 	}
 }
 
+/* Does the caller have more of the stack?  A function that keeps its link register may need none. */
+static bool is_above(const struct registers *registers, const struct registers *caller)
+{
+	return registers_sp(caller) > registers_sp(registers) ||
+	       (registers->arch->lr != ARCH_NONE &&
+		registers_sp(caller) == registers_sp(registers) &&
+		registers_ip(caller) != registers_ip(registers));
+}
+
 static enum cfi_result apply_rules(struct memory *memory, const struct cfi_rules *rules,
 				   bool is_signal, struct registers *registers)
 {
-	const struct cfi_rule *address = &rules->registers[REG_RIP];
+	const struct arch *arch = registers->arch;
+	unsigned int place = arch_of_dwarf(arch, arch->return_column);
+	const struct cfi_rule *address = &rules->registers[place];
 	struct registers caller = *registers;
 	uint64_t cfa;
+	/* Only a link register has the return address without a rule. */
+	bool is_kept =
+		address->kind == CFI_RULE_UNSPECIFIED || address->kind == CFI_RULE_SAME_VALUE;
 	if (address->kind == CFI_RULE_UNDEFINED)
 		return CFI_END;
-	if (address->kind == CFI_RULE_UNSPECIFIED || address->kind == CFI_RULE_SAME_VALUE ||
-	    !find_cfa(memory, &rules->cfa, registers, &cfa))
+	if ((is_kept && place != arch->lr) || !find_cfa(memory, &rules->cfa, registers, &cfa))
 		return CFI_NONE;
-	caller.values[REG_RSP] = cfa;
-	caller.slots[REG_RSP] = 0;
-	for (unsigned int i = 0; i < REG_ROWS; i++) {
+	caller.values[arch->sp] = cfa;
+	caller.slots[arch->sp] = 0;
+	for (unsigned int i = 0; i < arch->register_count; i++) {
 		if (!find_register(memory, &rules->registers[i], cfa, registers, &caller.values[i],
 				   &caller.slots[i]))
 			return CFI_NONE;
 	}
+	caller.values[arch->ip] = caller.values[place] & arch->space.code_mask;
+	caller.slots[arch->ip] = caller.slots[place];
 	/* Only code that a signal interrupted may be on another stack. */
-	if (!is_signal && caller.values[REG_RSP] <= registers->values[REG_RSP])
+	if (!is_signal && !is_above(registers, &caller))
 		return CFI_NONE;
-	if (!caller.values[REG_RIP])
+	if (!registers_ip(&caller))
 		return CFI_END;
 	*registers = caller;
 	return is_signal ? CFI_SIGNAL : CFI_FRAME;
@@ -253,16 +269,17 @@ static enum cfi_result apply_rules(struct memory *memory, const struct cfi_rules
 enum cfi_result cfi_step(struct cfi *cfi, bool is_exact, struct registers *registers)
 {
 	struct memory *memory = cfi->target->memory;
-	uint64_t pc = registers->values[REG_RIP];
+	const struct arch *arch = registers->arch;
+	uint64_t pc = registers_ip(registers);
 	struct description description;
 	struct cfi_rules rules;
 	/* By its code, as libgcc does (x86_64_fallback_frame_state): musl has no FDE for it. */
-	if (ucontext_is_signal_return(memory, pc) &&
-	    ucontext_read(memory, registers->values[REG_RSP], registers))
+	if (arch->ops->is_signal_return(memory, pc) &&
+	    arch->ops->signal_context(memory, registers_sp(registers), registers))
 		return CFI_SIGNAL;
 	/* A call may be the last instruction of its function. */
 	pc -= is_exact ? 0 : 1;
-	if (!read_description(cfi, pc, &description) || !find_rules(&description, pc, &rules))
+	if (!read_description(cfi, pc, &description) || !find_rules(arch, &description, pc, &rules))
 		return CFI_NONE;
 	return apply_rules(memory, &rules, description.is_signal, registers);
 }

@@ -35,13 +35,4 @@ enum cfi_result {
  */
 enum cfi_result cfi_step(struct cfi *cfi, bool is_exact, struct registers *registers);
 
-/** Does the code at @p address return from a signal handler (__restore_rt)? */
-bool ucontext_is_signal_return(struct memory *memory, uint64_t address);
-
-/**
- * The registers in the ucontext_t at @p address, if there is one with the kernel's layout
- * (asm/ucontext.h, asm/sigcontext.h); slots are its words.
- */
-bool ucontext_read(struct memory *memory, uint64_t address, struct registers *ret);
-
 #endif

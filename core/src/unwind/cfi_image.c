@@ -3,7 +3,7 @@
 
 #include <elf.h>
 
-#include "arch/address_space.h"
+#include "arch/arch.h"
 #include "unwind/dwarf_reader.h"
 #include "util/alloc.h"
 
@@ -98,12 +98,13 @@ static void add_elf_segment(const Elf64_Phdr *row, struct segments *ret)
 	}
 }
 
-static bool read_segments(struct memory *memory, uint64_t address, struct segments *ret)
+static bool read_segments(struct memory *memory, uint16_t machine, uint64_t address,
+			  struct segments *ret)
 {
 	Elf64_Ehdr head;
 	if (!memory_read(memory, address, &head, sizeof(head)) ||
 	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_machine != EM_X86_64 ||
+	    head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_machine != machine ||
 	    head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phnum > PROGRAM_HEADERS_MAX)
 		return false;
 	*ret = (struct segments){ .begin = UINT64_MAX };
@@ -118,10 +119,11 @@ static bool read_segments(struct memory *memory, uint64_t address, struct segmen
 }
 
 /* Read the image whose ELF header is at @p address; false when there is none. */
-static bool read_cfi_image(struct memory *memory, uint64_t address, struct cfi_image *ret)
+static bool read_cfi_image(const struct target *target, uint64_t address, struct cfi_image *ret)
 {
+	struct memory *memory = target->memory;
 	struct segments segments;
-	if (!read_segments(memory, address, &segments))
+	if (!read_segments(memory, target->arch->machine, address, &segments))
 		return false;
 	uint64_t bias = address - segments.first;
 	struct cfi_image image = { .begin = bias + segments.begin, .end = bias + segments.end };
@@ -136,8 +138,7 @@ static bool read_cfi_image(struct memory *memory, uint64_t address, struct cfi_i
 static bool try_header(const struct target *target, uint64_t header, uint64_t address,
 		       struct cfi_image *ret)
 {
-	return read_cfi_image(target->memory, header, ret) && address >= ret->begin &&
-	       address < ret->end;
+	return read_cfi_image(target, header, ret) && address >= ret->begin && address < ret->end;
 }
 
 /* The image of the file mapped at @p address, which may be mapped more than once. */
@@ -166,7 +167,8 @@ static bool find_module(const struct target *target, uint64_t address, struct cf
 	}
 	return (best && try_header(target, best, address, ret)) ||
 	       (target->auxv.phdr &&
-		try_header(target, arch_page_of(target->auxv.phdr), address, ret));
+		try_header(target, page_of(target->arch->space.page_min, target->auxv.phdr),
+			   address, ret));
 }
 
 static bool find_cfi_image(const struct target *target, uint64_t address, struct cfi_image *ret)
@@ -176,8 +178,8 @@ static bool find_cfi_image(const struct target *target, uint64_t address, struct
 		return find_mapped(target, mapping, address, ret);
 	if (find_module(target, address, ret))
 		return true;
-	uint64_t page = arch_page_of(address);
-	for (unsigned int i = 0; i < PAGES_MAX && page; i++, page -= ARCH_PAGE) {
+	uint64_t size = target->arch->space.page_min, page = page_of(size, address);
+	for (unsigned int i = 0; i < PAGES_MAX && page; i++, page -= size) {
 		if (try_header(target, page, address, ret))
 			return true;
 	}

@@ -51,8 +51,8 @@ struct runner {
 
 static struct cfi_rule *rule_of(struct runner *runner, uint64_t number)
 {
-	uint8_t reg = dwarf_register(number);
-	return reg == REG_NONE ? &runner->ignored : &runner->rules->registers[reg];
+	uint8_t reg = arch_of_dwarf(runner->program->arch, number);
+	return reg == ARCH_NONE ? &runner->ignored : &runner->rules->registers[reg];
 }
 
 static void set_offset(struct runner *runner, enum cfi_rule_kind kind, uint64_t number,
@@ -78,10 +78,10 @@ static void set_expression(struct runner *runner, enum cfi_rule_kind kind, struc
 static void restore(struct runner *runner, uint64_t number)
 {
 	const struct cfi_rules *initial = runner->program->initial;
-	uint8_t reg = dwarf_register(number);
+	uint8_t reg = arch_of_dwarf(runner->program->arch, number);
 	if (!initial) {
 		dwarf_fail(&runner->code);
-	} else if (reg != REG_NONE) {
+	} else if (reg != ARCH_NONE) {
 		runner->rules->registers[reg] = initial->registers[reg];
 	}
 }
@@ -108,8 +108,8 @@ static bool advance(struct runner *runner, unsigned int op)
 /* A CFA that is a register plus an offset. */
 static void set_cfa(struct runner *runner, uint64_t number, uint64_t offset)
 {
-	uint8_t reg = dwarf_register(number);
-	if (reg == REG_NONE) {
+	uint8_t reg = arch_of_dwarf(runner->program->arch, number);
+	if (reg == ARCH_NONE) {
 		dwarf_fail(&runner->code);
 		return;
 	}
@@ -122,8 +122,8 @@ static void set_cfa(struct runner *runner, uint64_t number, uint64_t offset)
 static void change_cfa(struct runner *runner, bool is_offset, uint64_t value)
 {
 	struct cfi_rule *cfa = &runner->rules->cfa;
-	uint8_t reg = is_offset ? cfa->reg : dwarf_register(value);
-	if (cfa->kind != CFI_RULE_REGISTER || reg == REG_NONE) {
+	uint8_t reg = is_offset ? cfa->reg : arch_of_dwarf(runner->program->arch, value);
+	if (cfa->kind != CFI_RULE_REGISTER || reg == ARCH_NONE) {
 		dwarf_fail(&runner->code);
 	} else if (is_offset) {
 		cfa->offset = (int64_t)value;
@@ -198,7 +198,7 @@ static bool define_register(struct runner *runner, unsigned int op)
 		number = dwarf_uleb(code);
 		*rule_of(runner, number) = (struct cfi_rule){
 			.kind = CFI_RULE_REGISTER,
-			.reg = dwarf_register(dwarf_uleb(code)),
+			.reg = arch_of_dwarf(runner->program->arch, dwarf_uleb(code)),
 		};
 		return true;
 	case CFA_EXPRESSION:

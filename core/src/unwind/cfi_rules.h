@@ -31,11 +31,12 @@ struct cfi_rule {
 /** A row of the table. */
 struct cfi_rules {
 	struct cfi_rule cfa;
-	struct cfi_rule registers[REG_ROWS];
+	struct cfi_rule registers[ARCH_REGISTERS_MAX];
 };
 
 /** The context in which instructions are run. */
 struct cfi_program {
+	const struct arch *arch; /**< whose registers the numbers are */
 	uint64_t code_align;
 	int64_t data_align;
 	unsigned int pointers;           /**< how DW_CFA_set_loc encodes its address */

@@ -65,11 +65,6 @@ struct machine {
 	bool is_bad;
 };
 
-uint8_t dwarf_register(uint64_t number)
-{
-	return number < REG_ROWS ? register_of_dwarf[number] : REG_NONE;
-}
-
 static void push_operand(struct machine *machine, uint64_t value)
 {
 	if (machine->depth == DWARF_EXPR_DEPTH_MAX) {
@@ -99,8 +94,8 @@ static void push_copy(struct machine *machine, uint64_t below)
 
 static void push_register(struct machine *machine, uint64_t number, int64_t offset)
 {
-	uint8_t reg = dwarf_register(number);
-	if (reg == REG_NONE) {
+	uint8_t reg = arch_of_dwarf(machine->registers->arch, number);
+	if (reg == ARCH_NONE) {
 		machine->is_bad = true;
 		return;
 	}

@@ -9,9 +9,6 @@
 #define DWARF_EXPR_STEPS_MAX 4096u
 #define DWARF_EXPR_DEPTH_MAX 64u
 
-/** The register that DWARF gives @p number on x86-64 (psABI, 3.6.2), or REG_NONE. */
-uint8_t dwarf_register(uint64_t number);
-
 /**
  * Run an expression (DWARF 5, 2.5) in a frame.
  *

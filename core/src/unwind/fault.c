@@ -10,8 +10,9 @@
 static bool read_fault_context(const struct target *target, uint64_t address, struct registers *ret)
 {
 	struct registers registers;
-	if (address % 8 || !ucontext_read(target->memory, address, &registers) ||
-	    !target_mapping_at(&target->map, registers.values[REG_RIP]))
+	if (address % 8 ||
+	    !target->arch->ops->signal_context(target->memory, address, &registers) ||
+	    !target_mapping_at(&target->map, registers_ip(&registers)))
 		return false;
 	*ret = registers;
 	return true;
@@ -53,10 +54,10 @@ bool fault_find(const struct target *target, struct fault *ret)
 	if (!thread)
 		return false;
 	struct fault fault = { .signal = thread->signal, .tid = thread->tid };
-	registers_of_thread(thread, &fault.registers);
+	registers_of_thread(target->arch, thread, &fault.registers);
 	fault.is_in_handler =
-		find_context(target, fault.registers.values[REG_RSP], &fault.registers);
-	uint64_t code = fault.registers.values[REG_RIP];
+		find_context(target, registers_sp(&fault.registers), &fault.registers);
+	uint64_t code = registers_ip(&fault.registers);
 	const struct target_mapping *mapping = target_mapping_at(&target->map, code);
 	if (mapping && mapping->path && *mapping->path) {
 		fault.mapping = mapping;

@@ -9,6 +9,7 @@
  */
 #include "unwind/gc_info.h"
 
+#include "arch/gc_info_encoding.h"
 #include "unwind/gc_bits.h"
 #include "util/alloc.h"
 
@@ -23,32 +24,9 @@
 #define FLAG_EDIT_CONTINUE    0x100u
 #define FLAG_REVERSE_PINVOKE  0x200u
 
-/* How many bits chunks of numbers have (AMD64GcInfoEncoding, *_ENCBASE). */
-#define RETURN_KIND_SLIM   2u
-#define RETURN_KIND_FAT    4u
-#define CODE_LENGTH        8u
-#define PROLOGUE           5u
-#define EPILOGUE           3u
-#define STACK_SLOT         6u
-#define FRAME_REGISTER     3u
-#define EDIT_CONTINUE      4u
-#define STACK_AREA         3u
-#define SAFE_POINTS        2u
-#define RANGES             1u
-#define RANGE_DELTA        6u
-#define REGISTERS          2u
-#define STACK_SLOTS        2u
-#define UNTRACKED_SLOTS    1u
-#define REGISTER           3u
-#define REGISTER_DELTA     2u
-#define STACK_SLOT_DELTA   4u
-#define SLOT_FLAGS         2u
-#define POINTER_SIZE       3u
-#define RUN_DEAD           4u
-#define RUN_LIVE           2u
-#define RANGE_CHUNK_LOG2   6u
-#define RANGE_CHUNK_SIZE   64u
-#define FRAME_REGISTER_XOR REG_RBP /* how it is written */
+/* Live states are written for chunks of ranges. */
+#define RANGE_CHUNK_LOG2 6u
+#define RANGE_CHUNK_SIZE 64u
 
 #define CODE_LENGTH_MAX  (1u << 28)
 #define STACK_OFFSET_MAX (1 << 28) /* slots of 8 bytes */
@@ -56,11 +34,6 @@
 /* While slots are decoded: flags above GC_SLOT_*. */
 #define SLOT_MAYBE 0x40u
 #define SLOT_LIVE  0x80u
-
-/* Registers that a call does not preserve (System V ABI). */
-#define SCRATCH_REGISTERS                                                                \
-	(1u << REG_RAX | 1u << REG_RCX | 1u << REG_RDX | 1u << REG_RSI | 1u << REG_RDI | \
-	 1u << REG_R8 | 1u << REG_R9 | 1u << REG_R10 | 1u << REG_R11)
 
 struct decoder {
 	struct gc_bits bits;
@@ -78,26 +51,43 @@ struct decoder {
 	uint32_t tracked, untracked;
 };
 
+/* A number that is written in chunks; one with a sign; one of a fixed size. */
+static uint32_t read_number(struct decoder *decoder, enum gc_info_number number)
+{
+	return gc_bits_unsigned(&decoder->bits, decoder->query->arch->gc_info->bits[number]);
+}
+
+static int32_t read_signed(struct decoder *decoder, enum gc_info_number number)
+{
+	return gc_bits_signed(&decoder->bits, decoder->query->arch->gc_info->bits[number]);
+}
+
+static uint32_t read_field(struct decoder *decoder, enum gc_info_number number)
+{
+	return gc_bits_read(&decoder->bits, decoder->query->arch->gc_info->bits[number]);
+}
+
 /* Skip the parts that exist according to @p flags: where the cookie, contexts and frames lie. */
-static void skip_places(struct gc_bits *bits, uint32_t flags)
+static void skip_places(struct decoder *decoder, uint32_t flags)
 {
 	if (flags & FLAG_GS_COOKIE) {
-		(void)gc_bits_unsigned(bits, PROLOGUE);
-		(void)gc_bits_unsigned(bits, EPILOGUE);
-		(void)gc_bits_signed(bits, STACK_SLOT);
+		(void)read_number(decoder, GC_INFO_PROLOGUE);
+		(void)read_number(decoder, GC_INFO_EPILOGUE);
+		(void)read_signed(decoder, GC_INFO_STACK_SLOT);
 	} else if (flags & FLAG_GENERICS_CONTEXT) {
-		(void)gc_bits_unsigned(bits, PROLOGUE);
+		(void)read_number(decoder, GC_INFO_PROLOGUE);
 	}
 	if (flags & FLAG_PSP_SYM)
-		(void)gc_bits_signed(bits, STACK_SLOT);
+		(void)read_signed(decoder, GC_INFO_STACK_SLOT);
 	if (flags & FLAG_GENERICS_CONTEXT)
-		(void)gc_bits_signed(bits, STACK_SLOT);
+		(void)read_signed(decoder, GC_INFO_STACK_SLOT);
 }
 
 static void read_gc_info_header(struct decoder *decoder)
 {
 	struct gc_bits *bits = &decoder->bits;
 	struct gc_info *info = decoder->info;
+	const struct gc_info_encoding *encoding = decoder->query->arch->gc_info;
 	uint32_t flags;
 	decoder->is_slim = !gc_bits_bit(bits);
 	if (decoder->is_slim) {
@@ -106,27 +96,29 @@ static void read_gc_info_header(struct decoder *decoder)
 		flags = gc_bits_read(bits, FLAGS_BITS);
 	}
 	if (decoder->query->version < 4)
-		(void)gc_bits_read(bits, decoder->is_slim ? RETURN_KIND_SLIM : RETURN_KIND_FAT);
-	info->code_length = gc_bits_unsigned(bits, CODE_LENGTH);
+		(void)read_field(decoder, decoder->is_slim ? GC_INFO_RETURN_KIND_SLIM
+							   : GC_INFO_RETURN_KIND_FAT);
+	info->code_length = read_number(decoder, GC_INFO_CODE_LENGTH);
 	info->wants_only_leaf = flags & FLAG_ONLY_LEAF;
-	skip_places(bits, flags);
-	info->frame_register = REG_NONE;
+	skip_places(decoder, flags);
+	info->frame_register = ARCH_NONE;
 	if (flags & FLAG_FRAME_REGISTER) {
-		uint32_t number = decoder->is_slim ? 0 : gc_bits_unsigned(bits, FRAME_REGISTER);
-		if (number > REG_R15)
+		uint32_t number =
+			decoder->is_slim ? 0 : read_number(decoder, GC_INFO_FRAME_REGISTER);
+		if (number > encoding->register_last)
 			bits->failed = true;
-		info->frame_register = (uint8_t)((number & 0xf) ^ FRAME_REGISTER_XOR);
+		info->frame_register = (uint8_t)(number ^ encoding->frame_register_xor);
 	}
 	if (flags & FLAG_EDIT_CONTINUE)
-		(void)gc_bits_unsigned(bits, EDIT_CONTINUE);
+		(void)read_number(decoder, GC_INFO_EDIT_CONTINUE);
 	if (flags & FLAG_REVERSE_PINVOKE)
-		(void)gc_bits_signed(bits, STACK_SLOT);
+		(void)read_signed(decoder, GC_INFO_STACK_SLOT);
 	if (!decoder->is_slim) {
-		uint32_t area = gc_bits_unsigned(bits, STACK_AREA);
+		uint32_t area = read_number(decoder, GC_INFO_STACK_AREA);
 		decoder->scratch_area = area < STACK_OFFSET_MAX ? 8 * area : 0;
 	}
-	decoder->safe_points = gc_bits_unsigned(bits, SAFE_POINTS);
-	decoder->ranges = decoder->is_slim ? 0 : gc_bits_unsigned(bits, RANGES);
+	decoder->safe_points = read_number(decoder, GC_INFO_SAFE_POINTS);
+	decoder->ranges = decoder->is_slim ? 0 : read_number(decoder, GC_INFO_RANGES);
 	/* Each means a different byte of the code. */
 	if (!info->code_length || info->code_length > CODE_LENGTH_MAX ||
 	    decoder->safe_points > info->code_length || decoder->ranges > info->code_length)
@@ -166,8 +158,8 @@ static void read_ranges(struct decoder *decoder)
 	struct gc_bits *bits = &decoder->bits;
 	uint64_t begin, end = 0;
 	for (uint32_t i = 0; i < decoder->ranges && !bits->failed; i++) {
-		begin = end + gc_bits_unsigned(bits, RANGE_DELTA);
-		end = begin + gc_bits_unsigned(bits, RANGE_DELTA) + 1;
+		begin = end + read_number(decoder, GC_INFO_RANGE_DELTA);
+		end = begin + read_number(decoder, GC_INFO_RANGE_DELTA) + 1;
 		if (end > decoder->info->code_length)
 			bits->failed = true;
 		if (decoder->offset >= begin && decoder->offset < end) {
@@ -184,17 +176,18 @@ static void find_offset(struct decoder *decoder)
 	const struct gc_info_query *query = decoder->query;
 	bool has_old_offsets = query->version < 4;
 	uint64_t table = decoder->bits.position;
-	decoder->offset = query->offset;
+	unsigned int shift = query->arch->gc_info->code_shift;
+	decoder->offset = query->offset >> shift;
 	decoder->has_scratch = query->is_active;
 	/* A call that throws does not count as active: its arguments are dead (checked with 9). */
 	if (has_old_offsets && !query->is_active && !query->is_aborted)
-		decoder->offset--;
+		decoder->offset = (query->offset - 1) >> shift;
 	decoder->safe_point = find_safe_point(decoder, table, decoder->offset);
 	read_ranges(decoder);
 	if (has_old_offsets && query->is_active && !decoder->info->is_interruptible) {
 		/* It is stopped after a call (eetwain.cpp, EnumGcRefs). */
 		uint64_t behind = decoder->bits.position;
-		decoder->safe_point = find_safe_point(decoder, table, query->offset - 1);
+		decoder->safe_point = find_safe_point(decoder, table, (query->offset - 1) >> shift);
 		decoder->bits.position = behind;
 		/* Since version 3 the information also tells what the call returned. */
 		decoder->has_scratch = query->version >= 3;
@@ -217,16 +210,17 @@ static enum gc_info_result add_gc_slot(struct decoder *decoder, const struct gc_
 static enum gc_info_result read_register_slots(struct decoder *decoder, uint32_t count)
 {
 	struct gc_bits *bits = &decoder->bits;
+	const struct arch *arch = decoder->query->arch;
 	struct gc_slot slot = { .base = GC_SLOT_REGISTER };
 	uint64_t number = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		if (!i || slot.flags) {
-			number = gc_bits_unsigned(bits, REGISTER);
-			slot.flags = (uint8_t)gc_bits_read(bits, SLOT_FLAGS);
+			number = read_number(decoder, GC_INFO_REGISTER);
+			slot.flags = (uint8_t)read_field(decoder, GC_INFO_SLOT_FLAGS);
 		} else {
-			number += (uint64_t)gc_bits_unsigned(bits, REGISTER_DELTA) + 1;
+			number += (uint64_t)read_number(decoder, GC_INFO_REGISTER_DELTA) + 1;
 		}
-		if (bits->failed || number > REG_R15 || number == REG_RSP)
+		if (bits->failed || number > arch->gc_info->register_last || number == arch->sp)
 			return GC_INFO_BAD;
 		slot.number = (uint8_t)number;
 		enum gc_info_result result = add_gc_slot(decoder, &slot);
@@ -245,15 +239,15 @@ static enum gc_info_result read_stack_slots(struct decoder *decoder, uint32_t co
 	for (uint32_t i = 0; i < count; i++) {
 		slot.base = (uint8_t)gc_bits_read(bits, 2);
 		if (!i || slot.flags) {
-			offset = gc_bits_signed(bits, STACK_SLOT);
-			slot.flags = (uint8_t)gc_bits_read(bits, SLOT_FLAGS);
+			offset = read_signed(decoder, GC_INFO_STACK_SLOT);
+			slot.flags = (uint8_t)read_field(decoder, GC_INFO_SLOT_FLAGS);
 		} else {
-			offset += gc_bits_unsigned(bits, STACK_SLOT_DELTA);
+			offset += read_number(decoder, GC_INFO_STACK_SLOT_DELTA);
 		}
 		if (bits->failed || slot.base == GC_SLOT_REGISTER || offset >= STACK_OFFSET_MAX ||
 		    offset <= -STACK_OFFSET_MAX ||
 		    (slot.base == GC_SLOT_FRAME_REGISTER &&
-		     decoder->info->frame_register == REG_NONE))
+		     decoder->info->frame_register == ARCH_NONE))
 			return GC_INFO_BAD;
 		slot.offset = (int32_t)offset * 8;
 		enum gc_info_result result = add_gc_slot(decoder, &slot);
@@ -268,10 +262,10 @@ static enum gc_info_result read_slots(struct decoder *decoder)
 	struct gc_bits *bits = &decoder->bits;
 	uint32_t registers = 0, stack = 0, untracked = 0;
 	if (gc_bits_bit(bits))
-		registers = gc_bits_unsigned(bits, REGISTERS);
+		registers = read_number(decoder, GC_INFO_REGISTERS);
 	if (gc_bits_bit(bits)) {
-		stack = gc_bits_unsigned(bits, STACK_SLOTS);
-		untracked = gc_bits_unsigned(bits, UNTRACKED_SLOTS);
+		stack = read_number(decoder, GC_INFO_STACK_SLOTS);
+		untracked = read_number(decoder, GC_INFO_UNTRACKED_SLOTS);
 	}
 	if (bits->failed || (uint64_t)registers + stack + untracked > GC_INFO_SLOTS_MAX)
 		return GC_INFO_BAD;
@@ -300,11 +294,12 @@ static void read_set(struct decoder *decoder, uint8_t flag, bool can_be_runs)
 		return;
 	}
 	bool is_wide = !gc_bits_bit(bits), is_in = true;
-	position = gc_bits_unsigned(bits, is_wide ? RUN_DEAD : RUN_LIVE);
+	position = read_number(decoder, is_wide ? GC_INFO_RUN_DEAD : GC_INFO_RUN_LIVE);
 	while (position < decoder->tracked && !bits->failed) {
 		is_wide = !is_wide;
-		uint64_t count =
-			(uint64_t)gc_bits_unsigned(bits, is_wide ? RUN_DEAD : RUN_LIVE) + 1;
+		uint64_t count = (uint64_t)read_number(decoder, is_wide ? GC_INFO_RUN_DEAD
+									: GC_INFO_RUN_LIVE) +
+				 1;
 		uint64_t end = position + count;
 		if (end > decoder->tracked) {
 			bits->failed = true;
@@ -367,7 +362,7 @@ static void read_interruptible(struct decoder *decoder)
 	struct gc_bits *bits = &decoder->bits;
 	uint64_t here = decoder->range_offset / RANGE_CHUNK_SIZE,
 		 count = (decoder->range_length + RANGE_CHUNK_SIZE - 1) / RANGE_CHUNK_SIZE;
-	uint32_t width = gc_bits_unsigned(bits, POINTER_SIZE), pointer = 0;
+	uint32_t width = read_number(decoder, GC_INFO_POINTER_SIZE), pointer = 0;
 	if (!width)
 		return;
 	uint64_t table = bits->position, chunk = here + 1;
@@ -394,7 +389,7 @@ static void read_states(struct decoder *decoder)
 	if (!decoder->tracked)
 		return;
 	if (decoder->safe_points && gc_bits_bit(bits))
-		width = gc_bits_unsigned(bits, POINTER_SIZE) + 1;
+		width = read_number(decoder, GC_INFO_POINTER_SIZE) + 1;
 	if (width > 32) {
 		bits->failed = true;
 	} else if (decoder->safe_point < decoder->safe_points) {
@@ -412,7 +407,7 @@ static bool is_scratch_slot(const struct decoder *decoder, const struct gc_slot 
 	if (decoder->has_scratch)
 		return false;
 	if (slot->base == GC_SLOT_REGISTER)
-		return SCRATCH_REGISTERS >> slot->number & 1;
+		return arch_is_scratch(decoder->query->arch, slot->number);
 	return slot->base == GC_SLOT_SP && slot->offset >= 0 &&
 	       (uint32_t)slot->offset < decoder->scratch_area;
 }
@@ -443,7 +438,7 @@ enum gc_info_result gc_info_decode(struct memory *memory, uint64_t address,
 {
 	struct decoder decoder;
 	ret->code_length = 0;
-	ret->frame_register = REG_NONE;
+	ret->frame_register = ARCH_NONE;
 	ret->is_interruptible = ret->is_unknown = ret->wants_only_leaf = false;
 	ret->slots_count = 0;
 	if (query->version < 2 || query->version > VERSION_LAST)
@@ -464,6 +459,7 @@ enum gc_info_result gc_info_decode(struct memory *memory, uint64_t address,
 	}
 	if (result == GC_INFO_OK) {
 		keep_live(&decoder);
+		ret->code_length <<= query->arch->gc_info->code_shift;
 	} else {
 		ret->slots_count = 0;
 	}

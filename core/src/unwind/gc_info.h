@@ -27,6 +27,7 @@ struct gc_slot {
 
 /** The question to gc_info_decode(). */
 struct gc_info_query {
+	const struct arch *arch;
 	unsigned int version; /**< version of the GCInfo: 2 (.NET 8), 3 (9), 4 (10), 5 (11) */
 	uint32_t offset;      /**< offset of the instruction pointer in the method */
 	bool is_active;       /**< the thread was stopped there: it is not a return address */
@@ -43,7 +44,7 @@ struct gc_info_query {
 /** The answer; zeroed before the first use, reused by the next. */
 struct gc_info {
 	uint32_t code_length;
-	uint8_t frame_register; /**< REG_NONE: none */
+	uint8_t frame_register; /**< ARCH_NONE: none */
 	bool is_interruptible;  /**< offset lies in an interruptible range */
 	bool is_unknown;        /**< offset is neither there nor at a safe point: tracked slots may
 				 * be live or not */
@@ -59,7 +60,7 @@ enum gc_info_result {
 };
 
 /**
- * Decode the GCInfo at @p address (gcinfodecoder.cpp, gcinfotypes.h: AMD64 encoding).  Scratch
+ * Decode the GCInfo at @p address (gcinfodecoder.cpp, gcinfotypes.h).  Scratch
  * registers, and the arguments of the call that is running, are not live unless is_active.
  *
  * @param[in,out] ret To be given to gc_info_deinit().

@@ -2,7 +2,7 @@
 /* Checks allocation contexts: pointer and limit of the memory that a thread fills with objects. */
 #include <inttypes.h>
 
-#include "arch/register_table.h"
+#include "arch/arch.h"
 #include "targets/target.h"
 #include "verify/resolve.h"
 
@@ -59,7 +59,9 @@ bool thread_may_allocate(const struct resolver *resolver, const struct clr_threa
 		clr_target(clr) && thread->os_id && thread->os_id <= INT32_MAX
 			? target_thread(clr_target(clr), (int32_t)thread->os_id)
 			: NULL;
-	return !registers || is_native_address(clr_target(clr), registers->registers[REGISTER_RIP]);
+	const struct arch *arch = clr_arch(clr);
+	return !registers ||
+	       is_native_address(clr_target(clr), arch_word(arch, registers->registers, arch->ip));
 }
 
 bool context_is_at_rest(const struct resolver *resolver, const struct context *context)

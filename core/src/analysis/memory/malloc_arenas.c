@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "arch/address_space.h"
 #include "mem/window.h"
 #include "util/alloc.h"
 #include "util/job.h"
@@ -22,6 +21,9 @@
 #define STATE_THREADS 2176u
 #define STATE_SYSTEM  2184u
 #define STATE_MAX     2192u
+
+/* What malloc takes from the system are whole pages, which are never smaller. */
+#define PAGE 4096u
 
 /* As many bins must be linked both ways; some may be torn if the process ran on. */
 #define BINS_ENOUGH 100u
@@ -53,7 +55,7 @@ static uint64_t align_piece(uint64_t value)
 static bool may_be_arena(const uint8_t *at)
 {
 	uint64_t system = load_u64(at + STATE_SYSTEM);
-	if (!system || system % ARCH_PAGE || system > load_u64(at + STATE_MAX) ||
+	if (!system || system % PAGE || system > load_u64(at + STATE_MAX) ||
 	    !load_u64(at + STATE_NEXT))
 		return false;
 	for (unsigned int i = 0; i < 2 * BINS; i++) {
@@ -240,7 +242,7 @@ static enum hd_status walk_main(struct heap_walk *heap, uint64_t base, struct hd
 {
 	uint64_t size, top = heap->arena->top, first = align_piece(base);
 	if (!base || top < first || !memory_u64(heap->walk->memory, top + 8, &size) ||
-	    (size & ~PIECE_FLAGS) > ARCH_USER_END - top)
+	    (size & ~PIECE_FLAGS) > UINT64_MAX - top)
 		return HD_OK;
 	return walk_malloc_heap(heap, first, first, top + (size & ~PIECE_FLAGS), err);
 }
@@ -318,5 +320,5 @@ uint64_t malloc_mapped_size(struct memory *memory, uint64_t address, uint64_t en
 	    (words[1] & PIECE_FLAGS) != PIECE_MAPPED)
 		return 0;
 	uint64_t size = words[1] & ~PIECE_FLAGS;
-	return size >= ARCH_PAGE && size % ARCH_PAGE == 0 && size <= end - address ? size : 0;
+	return size >= PAGE && size % PAGE == 0 && size <= end - address ? size : 0;
 }

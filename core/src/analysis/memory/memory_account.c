@@ -110,9 +110,11 @@ static enum hd_status create_account(struct memory_making *making, struct memory
 enum hd_status memory_account_create(struct target *target, struct heap *heap, struct job *job,
 				     struct memory_account **ret, struct hd_error *err)
 {
-	struct memory_making making = {
-		.target = target, .heap = heap, .residency = target->process.residency, .job = job
-	};
+	struct memory_making making = { .target = target,
+					.space = &target->arch->space,
+					.heap = heap,
+					.residency = target->process.residency,
+					.job = job };
 	return create_account(&making, ret, err);
 }
 
@@ -121,6 +123,7 @@ enum hd_status memory_outline_create(struct target *target, struct heap *heap, s
 {
 	struct process_residency *own = NULL;
 	struct memory_making making = { .target = target,
+					.space = &target->arch->space,
 					.heap = heap,
 					.residency = target->process.residency,
 					.is_outline = true,

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "analysis/memory/memory_parts.h"
-#include "arch/address_space.h"
 #include "targets/process/process_residency.h"
 #include "targets/target.h"
 #include "util/alloc.h"
@@ -116,9 +115,9 @@ struct zeros {
 	bool is_first_enough; /* one other page is all that is asked for */
 };
 
-static bool is_zero_page(const uint8_t *bytes)
+static bool is_zero_page(const uint8_t *bytes, uint64_t page)
 {
-	for (size_t i = 0; i < ARCH_PAGE; i += 8) {
+	for (size_t i = 0; i < page; i += 8) {
 		if (load_u64(bytes + i))
 			return false;
 	}
@@ -137,20 +136,21 @@ static enum hd_status count_zeros(struct memory_making *making, uint64_t start, 
 				  struct zeros *ret, struct hd_error *err)
 {
 	struct memory *memory = making->target->own;
-	uint64_t at = arch_page_align(start);
-	while (at < end && end - at >= ARCH_PAGE) {
+	const uint64_t page = making->space->page_min;
+	uint64_t at = page_align(page, start);
+	while (at < end && end - at >= page) {
 		uint64_t size = 0;
 		const uint8_t *bytes = memory_run(memory, at, &size);
 		if (!job_step(making->job, 0, 0))
 			return fail_cancelled(err);
-		if (!bytes || size < ARCH_PAGE) {
-			at += ARCH_PAGE;
+		if (!bytes || size < page) {
+			at += page;
 			continue;
 		}
 		size = size < end - at ? size : end - at;
 		uint64_t done = 0;
-		for (; size - done >= ARCH_PAGE; done += ARCH_PAGE)
-			*(is_zero_page(bytes + done) ? &ret->zeros : &ret->others) += ARCH_PAGE;
+		for (; size - done >= page; done += page)
+			*(is_zero_page(bytes + done, page) ? &ret->zeros : &ret->others) += page;
 		at += done;
 		if (ret->others && ret->is_first_enough)
 			return HD_OK;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Claims the memory of the GC: segments, its tables, handle tables (doc/memory.md 2). */
 #include "analysis/memory/memory_parts.h"
-#include "arch/address_space.h"
 #include "clr/layouts/handle_table.h"
 #include "heap/gc_areas.h"
 #include "roots/handles.h"
@@ -30,7 +29,7 @@ static enum hd_status claim_segments(struct memory_making *making, struct hd_err
 	for (size_t i = 0; i < heap->segment_count; i++) {
 		const struct segment *segment = &heap->segments[i];
 		/* The start of the page, before the first object, belongs to the segment, too. */
-		uint64_t start = arch_page_of(segment->begin);
+		uint64_t start = page_of(making->space->page_min, segment->begin);
 		TRY(claim_objects(making, segment, start, err));
 		TRY(memory_claim_kind(making, MEMORY_GC_UNUSED, segment->end, segment->committed,
 				      err));

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analysis/memory/memory_parts.h"
-#include "arch/address_space.h"
 #include "targets/elf_image.h"
 #include "targets/process/process_residency.h"
 #include "targets/target.h"
@@ -112,7 +111,7 @@ static enum hd_status claim_library(struct memory_making *making,
 	size_t count = elf_image_programs(making->memory, module->base, programs);
 	for (size_t i = 0; !*ret && i < count; i++) {
 		const Elf64_Phdr *program = &programs[i];
-		uint64_t start = arch_page_of(module->base + program->p_vaddr);
+		uint64_t start = page_of(making->space->page_min, module->base + program->p_vaddr);
 		uint64_t end = module->base + program->p_vaddr + program->p_memsz;
 		if (program->p_type == PT_LOAD && (program->p_flags & PF_W) && start < end)
 			TRY(claim_arenas(making, start, end, ret, err));
@@ -139,13 +138,14 @@ static uint64_t after_others(const struct memory_making *making, uint64_t at)
 	if (!making->account->is_live)
 		file = target_mapping_at(&making->target->map, at);
 	if (file)
-		return arch_page_align(file->end);
+		return page_align(making->space->page_min, file->end);
 	if (!heap)
 		return at;
-	size_t next = ROWS_ABOVE(heap->segments, heap->segment_count, begin, at + ARCH_PAGE - 1);
+	size_t next = ROWS_ABOVE(heap->segments, heap->segment_count, begin,
+				 at + making->space->page_min - 1);
 	if (!next || heap->segments[next - 1].committed <= at)
 		return at;
-	return arch_page_align(heap->segments[next - 1].committed);
+	return page_align(making->space->page_min, heap->segments[next - 1].committed);
 }
 
 /* The next page from @p at on that is there and that nobody else is known to have, or the end. */
@@ -175,7 +175,7 @@ static enum hd_status claim_mapped(struct memory_making *making,
 			making->account->malloc.mapped_count++;
 			making->account->malloc.mapped_bytes += size;
 		}
-		at = next_page(making, at + (size ? size : ARCH_PAGE), end);
+		at = next_page(making, at + (size ? size : making->space->page_min), end);
 		if (pages % JOB_STRIDE == 0 && !job_step(making->job, 0, 0))
 			return fail_cancelled(err);
 	}

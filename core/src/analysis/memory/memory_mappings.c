@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analysis/memory/memory_parts.h"
-#include "arch/address_space.h"
 #include "targets/elf_image.h"
 #include "targets/process/process_residency.h"
 #include "targets/target.h"
@@ -16,7 +15,7 @@
 #define BSS_PRIORITY 800u
 
 /* How much of a range that may be zero an outline looks at. */
-#define OUTLINE_BYTES (16 * ARCH_PAGE)
+#define OUTLINE_BYTES ((uint64_t)64 << 10)
 
 #define DOUBLE_MAPPED "/memfd:doublemapper"
 
@@ -144,10 +143,13 @@ static enum hd_status claim_bss(struct memory_making *making, uint64_t base, uin
 		if (program->p_type != PT_LOAD)
 			continue;
 		if (!program->p_offset)
-			bias = base - arch_page_of(program->p_vaddr);
-		uint64_t start = arch_page_align(bias + program->p_vaddr + program->p_filesz);
-		uint64_t end = arch_page_align(bias + program->p_vaddr + program->p_memsz);
-		if (program->p_memsz > ARCH_USER_END || start < base || end > ARCH_USER_END)
+			bias = base - page_of(making->space->page_min, program->p_vaddr);
+		uint64_t start = page_align(making->space->page_min,
+					    bias + program->p_vaddr + program->p_filesz);
+		uint64_t end = page_align(making->space->page_min,
+					  bias + program->p_vaddr + program->p_memsz);
+		if (program->p_memsz > making->space->user_end || start < base ||
+		    end > making->space->user_end)
 			continue;
 		const struct memory_claim claim = { start, end, BSS_PRIORITY, row };
 		TRY(memory_claim_late(making, &claim, err));
@@ -282,7 +284,7 @@ static enum hd_status claim_range(struct memory_making *making,
 {
 	bool is_reserved = !mapping->flags;
 	uint8_t magic[SELFMAG];
-	if (mapping->start >= ARCH_USER_END)
+	if (mapping->start >= making->space->user_end)
 		return memory_claim_kind(making, MEMORY_KERNEL, mapping->start, mapping->end, err);
 	/* The kernel's vDSO: an image that no file has. */
 	if (mapping->flags == (PF_R | PF_X) && !mapping->is_named &&

@@ -13,6 +13,7 @@ struct memory_making {
 	struct target *target;
 	struct heap *heap; /**< NULL: no runtime can be read */
 	struct memory *memory;
+	const struct address_space *space;         /**< of the target's processor */
 	const struct process_residency *residency; /**< NULL: a core */
 	bool is_outline; /**< only what can be known without reading much memory */
 	struct job *job;

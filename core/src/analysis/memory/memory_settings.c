@@ -100,7 +100,7 @@ static enum hd_status read_environment(struct target *target, const struct memor
 {
 	const struct target_thread *thread = first_thread(target);
 	const struct memory_mapping *mapping =
-		thread ? memory_mapping_at(account, thread->registers[REGISTER_RSP]) : NULL;
+		thread ? memory_mapping_at(account, target_thread_sp(target, thread)) : NULL;
 	if (!mapping)
 		return HD_OK;
 	uint64_t size = mapping->end - mapping->start;

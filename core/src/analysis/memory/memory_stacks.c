@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analysis/memory/memory_parts.h"
-#include "arch/address_space.h"
 #include "inspect/thread_name.h"
 #include "targets/target.h"
 #include "util/alloc.h"
@@ -26,7 +25,8 @@
 #define KEPT_BYTES ((size_t)16384)
 
 /* For signals the runtime maps 16 KB for each thread, of which the first page is no memory. */
-#define SIGNAL_BYTES (3 * ARCH_PAGE)
+#define SIGNAL_GUARD 4096u
+#define SIGNAL_BYTES (3 * (uint64_t)4096)
 
 struct stack {
 	uint64_t start, end;
@@ -43,11 +43,12 @@ static bool read_block(struct memory_making *making, uint64_t record, uint64_t s
 {
 	uint8_t bytes[RECORD_BYTES];
 	size_t got = memory_prefix(making->memory, record, bytes, sizeof(bytes));
+	uint64_t page = making->space->page_min;
 	for (size_t at = RECORD_FROM; at + 24 <= got; at += 8) {
 		uint64_t block = load_u64(bytes + at), size = load_u64(bytes + at + 8);
 		uint64_t guard = load_u64(bytes + at + 16);
-		if (block % ARCH_PAGE || size % ARCH_PAGE || !block || guard >= size ||
-		    record < block || record - block >= size || size > ARCH_USER_END)
+		if (block % page || size % page || !block || guard >= size || record < block ||
+		    record - block >= size || size > making->space->user_end)
 			continue;
 		if (sp && (sp < block + guard || sp >= block + size))
 			continue;
@@ -108,20 +109,23 @@ static enum hd_status thread_rows(struct memory_making *making, const struct tar
 static enum hd_status claim_thread(struct memory_making *making, const struct target_thread *thread,
 				   struct stacks *stacks, struct hd_error *err)
 {
-	uint64_t sp = thread->registers[REGISTER_RSP];
+	uint64_t sp = target_thread_sp(making->target, thread);
+	uint64_t block = arch_thread_block(making->target->arch, thread->registers);
 	struct stack stack;
 	const struct memory_mapping *mapping = memory_mapping_at(making->account, sp);
 	if (!mapping)
 		return HD_OK;
-	if (!read_block(making, thread->registers[REGISTER_FS_BASE], sp, &stack)) {
+	if (!read_block(making, block, sp, &stack)) {
 		/* The first thread has none; or it is another C library. */
-		stack = (struct stack){ mapping->start,
-					target_stack_end(thread, sp, mapping->end) };
+		stack = (struct stack){ mapping->start, target_stack_end(making->target, thread, sp,
+									 mapping->end) };
 	}
 	uint32_t rows[2];
 	TRY(thread_rows(making, thread, rows, err));
-	TRY(memory_claim_for(making, rows[0], arch_page_of(sp), stack.end, err));
-	TRY(memory_claim_for(making, rows[1], stack.start, arch_page_of(sp), err));
+	TRY(memory_claim_for(making, rows[0], page_of(making->space->page_min, sp), stack.end,
+			     err));
+	TRY(memory_claim_for(making, rows[1], stack.start, page_of(making->space->page_min, sp),
+			     err));
 	if (!PAGES_RESERVE(stacks, rows))
 		return fail_nomem(err);
 	stacks->rows[stacks->rows_count++] = stack;
@@ -167,7 +171,7 @@ static bool is_for_signals(const struct memory_account *account, size_t index)
 	if (!index || mapping->end - mapping->start != SIGNAL_BYTES)
 		return false;
 	const struct memory_mapping *guard = mapping - 1;
-	return guard->end == mapping->start && guard->end - guard->start == ARCH_PAGE &&
+	return guard->end == mapping->start && guard->end - guard->start == SIGNAL_GUARD &&
 	       !(guard->flags & (PF_R | PF_W | PF_X)) && !*guard->path;
 }
 

@@ -24,8 +24,8 @@ const char *variable_state_name(enum variable_state state)
 
 static bool read_register(const struct frame_reading *reading, unsigned int number, uint64_t *ret)
 {
-	if (!reading->registers || number >= REG_ROWS ||
-	    !(reading->registers->known & 1u << number))
+	if (!reading->registers || number >= ARCH_REGISTERS_MAX ||
+	    !(reading->registers->known >> number & 1))
 		return false;
 	*ret = reading->registers->values[number];
 	return true;
@@ -114,7 +114,7 @@ static void read_variable_row(const struct frame_reading *reading,
 			      const struct variable_home *home, struct frame_variable *row)
 {
 	uint64_t word = 0;
-	*row = (struct frame_variable){ .home = home->kind, .base = REG_NONE };
+	*row = (struct frame_variable){ .home = home->kind, .base = ARCH_NONE };
 	row->value.form = row->target.form = FORM_MISSING;
 	row->state = locate_variable(reading, home, row, &word);
 	if (row->state == VARIABLE_KNOWN)

@@ -19,10 +19,10 @@ enum variable_state {
 
 struct frame_variable {
 	enum variable_state state;
-	uint8_t home;            /**< enum home_kind */
-	uint8_t base;            /**< REG_: the register that has it, or its address; REG_NONE */
-	int32_t offset;          /**< on the stack */
-	uint64_t address;        /**< where it is; 0: in a register */
+	uint8_t home;     /**< enum home_kind */
+	uint8_t base;     /**< number of the register that has it, or its address; ARCH_NONE */
+	int32_t offset;   /**< on the stack */
+	uint64_t address; /**< where it is; 0: in a register */
 	struct value_out value;  /**< a struct in a register: FORM_MISSING, with bits */
 	struct value_out target; /**< ELEMENT_BYREF: what it refers to; else FORM_MISSING */
 	struct object object;    /**< of a reference; type NULL: none */

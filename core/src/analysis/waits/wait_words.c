@@ -26,7 +26,7 @@
 
 /* The words of one thread's native frames, and its registers. */
 struct native_words {
-	uint64_t words[WORDS_MAX / 8 + REGISTER_COUNT];
+	uint64_t words[WORDS_MAX / 8 + ARCH_WORDS_MAX];
 	size_t count;
 };
 
@@ -77,14 +77,14 @@ static void read_native(struct word_search *search, const struct thread_wait *wa
 	if (!registers)
 		return;
 	memcpy(native->words, registers->registers, sizeof(registers->registers));
-	native->count = REGISTER_COUNT;
-	uint64_t begin = registers->registers[REGISTER_RSP] & ~(uint64_t)7;
+	native->count = ARCH_WORDS_MAX;
+	uint64_t begin = target_thread_sp(clr_target(heap->clr), registers) & ~(uint64_t)7;
 	uint64_t end = native_end(search, wait);
 	if (end <= begin)
 		return;
 	uint64_t size = end - begin < WORDS_MAX ? end - begin : WORDS_MAX;
 	native->count +=
-		memory_prefix(heap->memory, begin, &native->words[REGISTER_COUNT], size) / 8;
+		memory_prefix(heap->memory, begin, &native->words[ARCH_WORDS_MAX], size) / 8;
 }
 
 /* Only who can be in the slow path of Monitor.Enter: other waits have their own frames. */

@@ -5,7 +5,6 @@
  */
 #include <elf.h>
 
-#include "arch/address_space.h"
 #include "clr/code/code_parts.h"
 #include "clr/code/method.h"
 #include "clr/code/method_list.h"
@@ -110,10 +109,12 @@ void clr_code_touch(struct clr *clr)
 		const struct target_range *range = &target->map.ranges[i];
 		if (!(range->flags & PF_X))
 			continue;
-		for (uint64_t at = range->start; at < range->end && left; at += ARCH_PAGE, left--) {
+		for (uint64_t at = range->start; at < range->end && left;
+		     at += clr->target->arch->space.page_min, left--) {
 			struct code_info unused;
 			if (at == range->start ||
-			    at >> MAP_LAST_SHIFT != (at - ARCH_PAGE) >> MAP_LAST_SHIFT)
+			    at >> MAP_LAST_SHIFT !=
+				    (at - clr->target->arch->space.page_min) >> MAP_LAST_SHIFT)
 				touch_sections(clr, at);
 			(void)clr_code_at(clr, at, &unused);
 		}

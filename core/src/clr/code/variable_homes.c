@@ -2,24 +2,18 @@
 /* Where the variables of a method are (doc/coreclr.md 12.13; debuginfostore.cpp, cordebuginfo.h). */
 #include "clr/code/variable_homes.h"
 
-#include "arch/frame_registers.h"
+#include "arch/arch.h"
 #include "clr/code/debug_reader.h"
 #include "clr/internal.h"
+#include "clr/layouts/amd64.h"
 
 /* Added to the numbers of variables; the lowest ones are not variables of the IL. */
 #define NUMBER_BIAS    4u
 #define NUMBER_BIAS_11 6u
 
-/* Registers by the processor's numbers; then one more name for rsp, after the prolog. */
-#define REGISTERS  16u
-#define AMBIENT_SP 16u
-
 static uint8_t take_register(struct debug_reader *reader)
 {
-	uint32_t number = debug_number(reader);
-	if (number == AMBIENT_SP)
-		return REG_RSP;
-	return number < REGISTERS ? (uint8_t)number : REG_NONE;
+	return debug_register(debug_number(reader));
 }
 
 /* A signed number: the sign is the lowest bit. */
@@ -62,7 +56,7 @@ static void take_home(struct debug_reader *reader, struct variable_home *ret)
 		(void)debug_number(reader);
 		break;
 	}
-	if (ret->number == REG_NONE)
+	if (ret->number == ARCH_NONE)
 		ret->kind = HOME_OTHER;
 }
 

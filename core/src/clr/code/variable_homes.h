@@ -21,7 +21,7 @@ enum home_kind {
 
 struct variable_home {
 	uint8_t kind;   /**< enum home_kind */
-	uint8_t number; /**< its register (REG_RAX, ...), or that of its address */
+	uint8_t number; /**< its register (a number of struct arch), or that of its address */
 	int32_t offset; /**< on the stack, relative to the register */
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/layouts/amd64.h"
 
+#include "arch/arch.h"
+#include "arch/x86_64/frame_registers.h"
 #include "clr/features.h"
 #include "clr/internal.h"
 #include "mem/memory.h"
@@ -12,6 +14,16 @@
 
 const uint8_t saved_registers[SAVED_REGISTER_COUNT] = { REG_R12, REG_R13, REG_R14,
 							REG_R15, REG_RBX, REG_RBP };
+
+/* ICorDebugInfo::RegNum: REGNUM_AMBIENT_SP follows the last register. */
+#define DEBUG_AMBIENT_SP 16u
+
+uint8_t debug_register(uint32_t number)
+{
+	if (number == DEBUG_AMBIENT_SP)
+		return REG_RSP;
+	return number < DEBUG_AMBIENT_SP ? (uint8_t)number : (uint8_t)ARCH_NONE;
+}
 
 const struct hijack_layout *hijack_layout(const struct clr *clr)
 {

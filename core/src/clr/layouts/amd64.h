@@ -8,7 +8,6 @@
  * and sizes are bytes.
  */
 
-#include "arch/frame_registers.h"
 #include "clr/clr.h"
 
 /** CalleeSavedRegisters: what a function preserves, in the order in which the runtime's stubs push it. */
@@ -33,6 +32,12 @@ struct hijack_layout {
 };
 
 const struct hijack_layout *hijack_layout(const struct clr *clr);
+
+/**
+ * The register that the JIT's debug information calls @p number (cordebuginfo.h), or ARCH_NONE: the
+ * processor's numbers, then one more name for the stack pointer, after the prolog.
+ */
+uint8_t debug_register(uint32_t number);
 
 /** CONTEXT: what it holds, and its registers by the processor's numbers from rax on. */
 #define CONTEXT_FLAGS     0x30u

@@ -15,6 +15,7 @@
 #define GC_BYTES_PER_BRICK  2048u
 #define GC_BYTES_PER_BUNDLE ((uint64_t)2 << 20)
 #define GC_BYTES_PER_MARK   128u
+#define GC_BYTES_PER_WATCH  4096u
 
 /** A record of a region is larger than what is read of it: 168 to 184 bytes. */
 #define GC_REGION_RECORD_MAX 1024u

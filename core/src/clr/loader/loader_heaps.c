@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/address_space.h"
 #include "clr/code/code_parts.h"
 #include "clr/internal.h"
 #include "clr/layouts/loader_heap.h"
@@ -62,7 +61,7 @@ static void find_image(struct reading *reading)
 	for (size_t i = 0; i < count; i++) {
 		uint64_t end = base + programs[i].p_vaddr + programs[i].p_memsz;
 		if (programs[i].p_type == PT_LOAD && end > reading->image_end &&
-		    end < ARCH_USER_END)
+		    end < reading->clr->target->arch->space.user_end)
 			reading->image_end = end;
 	}
 	reading->image_start = base;
@@ -97,9 +96,10 @@ static bool read_loader_blocks(struct reading *reading, uint64_t at, enum hd_sta
 		    heaps->blocks_count == BLOCKS_MAX ||
 		    !memory_read(reading->clr->memory, at, words, sizeof(words)))
 			return false;
-		if (!words[1] || words[1] % ARCH_PAGE || words[1] >= ARCH_USER_END || !words[2] ||
-		    words[2] % ARCH_PAGE || words[2] >= LOADER_BLOCK_SIZE_MAX ||
-		    (uint32_t)words[3] > 1)
+		if (!words[1] || words[1] % reading->clr->target->arch->space.page_min ||
+		    words[1] >= reading->clr->target->arch->space.user_end || !words[2] ||
+		    words[2] % reading->clr->target->arch->space.page_min ||
+		    words[2] >= LOADER_BLOCK_SIZE_MAX || (uint32_t)words[3] > 1)
 			return false;
 		if (!PAGES_RESERVE(heaps, blocks)) {
 			*status = fail_nomem(reading->err);
@@ -224,7 +224,8 @@ static enum hd_status add_heap_of_object(struct reading *reading, const struct o
 		name_heap(known, name);
 		return HD_OK;
 	}
-	if (heap % 8 || heap < ARCH_USER_BEGIN || heap >= ARCH_USER_END ||
+	if (heap % 8 || heap < reading->clr->target->arch->space.user_begin ||
+	    heap >= reading->clr->target->arch->space.user_end ||
 	    heaps->heaps_count - owner->first >= HEAPS_OF_ALLOCATOR ||
 	    known_heap(heaps, heap, 0, reading->global_heaps))
 		return HD_OK;
@@ -278,7 +279,7 @@ static enum hd_status read_loader_allocator(struct reading *reading, size_t inde
 	}
 	for (size_t i = 0; i < count; i++) {
 		bool is_own = words[i] >= address && words[i] - address < size;
-		if (words[i] && words[i] < ARCH_USER_END && !is_own)
+		if (words[i] && words[i] < reading->clr->target->arch->space.user_end && !is_own)
 			TRY(add_heaps_of_object(reading, &owner, words[i]));
 	}
 	if (allocator->is_global)
@@ -364,12 +365,14 @@ static enum hd_status add_code(struct reading *reading, uint64_t section)
 		return HD_OK;
 	}
 	/* The heaps of dynamic methods end 16 bytes before a page. */
-	struct code_heap code = { .start = arch_page_of(words[0]),
-				  .end = arch_page_align(words[1]),
-				  .manager = words[SECTION_MANAGER],
-				  .kind = CODE_HEAP_STUBS };
+	struct code_heap code = {
+		.start = page_of(reading->clr->target->arch->space.page_min, words[0]),
+		.end = page_align(reading->clr->target->arch->space.page_min, words[1]),
+		.manager = words[SECTION_MANAGER],
+		.kind = CODE_HEAP_STUBS
+	};
 	if (!(words[SECTION_FLAGS] & (SECTION_CODE_HEAP | SECTION_RANGES)) ||
-	    words[0] >= words[1] || words[1] > ARCH_USER_END)
+	    words[0] >= words[1] || words[1] > reading->clr->target->arch->space.user_end)
 		return HD_OK;
 	code.used = code.end;
 	if (words[SECTION_FLAGS] & SECTION_CODE_HEAP)

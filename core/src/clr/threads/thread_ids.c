@@ -2,7 +2,6 @@
 /* Which of the process's threads a managed thread is, if a pid namespace gives it another id. */
 #include <stdlib.h>
 
-#include "arch/register_table.h"
 #include "clr/internal.h"
 #include "clr/threads/thread.h"
 #include "clr/threads/thread_state.h"
@@ -98,7 +97,7 @@ static bool any_id_fits(const struct clr *clr)
 			thread->os_id && thread->os_id <= INT32_MAX
 				? target_thread(clr->target, (int32_t)thread->os_id)
 				: NULL;
-		uint64_t sp = named ? named->registers[REGISTER_RSP] : 0;
+		uint64_t sp = named ? target_thread_sp(clr->target, named) : 0;
 		if (sp >= limit && sp < base)
 			return true;
 	}
@@ -163,7 +162,7 @@ static enum hd_status use_stacks(struct clr *clr, struct hd_error *err)
 		return fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
 		const struct target_thread *thread = &target->threads.rows[i];
-		places[i] = (struct stack_place){ thread->registers[REGISTER_RSP], thread->tid };
+		places[i] = (struct stack_place){ target_thread_sp(target, thread), thread->tid };
 	}
 	qsort(places, count, sizeof(*places), compare_stack_places);
 	size_t matched = match_stacks(clr, places, count);

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <sys/random.h>
 
-#include "arch/address_space.h"
+#include "arch/arch.h"
 #include "clr/features.h"
 #include "clr/internal.h"
 #include "clr/types/continuation.h"
@@ -213,12 +213,12 @@ static bool round_trip(const struct clr *clr, struct type *type)
 		return true;
 	if (value & 1) {
 		type->canonical = value & ~(uint64_t)1;
-		if (type->canonical % 8 || type->canonical < ARCH_USER_BEGIN ||
+		if (type->canonical % 8 || type->canonical < clr_arch(clr)->space.user_begin ||
 		    !clr_pointer(clr, type->canonical, L_MT_CLASS, &value))
 			return false;
 	}
 	type->ee_class = value;
-	return value % 8 == 0 && value >= ARCH_USER_BEGIN &&
+	return value % 8 == 0 && value >= clr_arch(clr)->space.user_begin &&
 	       clr_pointer(clr, value, L_CLASS_METHOD_TABLE, &back) &&
 	       (back == type->canonical || continuation_is(clr, type, value, back));
 }
@@ -227,7 +227,8 @@ bool type_may_be_missing(const struct clr *clr, uint64_t method_table)
 {
 	uint64_t class = 0;
 	uint8_t byte;
-	if (method_table < ARCH_USER_BEGIN || method_table >= ARCH_USER_END)
+	if (method_table < clr_arch(clr)->space.user_begin ||
+	    method_table >= clr_arch(clr)->space.user_end)
 		return false;
 	return !clr_pointer(clr, method_table, L_MT_CLASS, &class) ||
 	       (class && !memory_u8(clr->memory, class & ~(uint64_t)1, &byte));
@@ -259,7 +260,7 @@ static bool read_type_word(const struct clr *clr, uint64_t base, enum layout_fie
 static bool read_type_head(const struct clr *clr, uint64_t method_table, struct type *type)
 {
 	*type = (struct type){ .method_table = method_table };
-	if (method_table % 8 || method_table < ARCH_USER_BEGIN ||
+	if (method_table % 8 || method_table < clr_arch(clr)->space.user_begin ||
 	    !read_type_word(clr, method_table, L_MT_FLAGS, &type->flags) ||
 	    !read_type_word(clr, method_table, L_MT_BASE_SIZE, &type->base_size))
 		return false;

@@ -43,7 +43,8 @@ const struct schema bodies_schema = {
 
 uint32_t code_size(struct heap *heap, const struct code_info *code)
 {
-	const struct gc_info_query query = { .version = code->gc_info_version };
+	const struct gc_info_query query = { .arch = clr_arch(heap->clr),
+					     .version = code->gc_info_version };
 	struct gc_info info = { 0 };
 	uint32_t size = 0;
 	if (gc_info_decode(heap->memory, code->gc_info, &query, &info) == GC_INFO_OK)

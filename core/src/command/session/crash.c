@@ -22,9 +22,10 @@ void crash_find(const struct call *call, struct crash *ret)
 	if (heap && fault_find(heap_target(heap), &crash.fault)) {
 		crash.is_there = true;
 		crash.is_in_gc = is_of_runtime(heap->clr, &crash.fault);
-		for (unsigned int i = 0; i < REG_ROWS; i++) {
+		const struct arch *arch = crash.fault.registers.arch;
+		for (unsigned int i = 0; i < arch->register_count; i++) {
 			uint64_t value = crash.fault.registers.values[i];
-			if (i == REG_RIP || i == REG_RSP || !heap_segment_at(heap, value))
+			if (i == arch->ip || i == arch->sp || !heap_segment_at(heap, value))
 				continue;
 			crash.registers[crash.count] = (uint8_t)i;
 			crash.addresses[crash.count++] = value;
@@ -95,7 +96,7 @@ static void crash_cells(const struct call *call, const struct crash *crash, bool
 	const struct fault *fault = &crash->fault;
 	cells[CRASH_SIGNAL] = cell_string(target_crash_name(fault->signal));
 	cells[CRASH_THREAD] = cell_number((uint32_t)fault->tid);
-	cells[CRASH_IP] = cell_number(fault->registers.values[REG_RIP]);
+	cells[CRASH_IP] = cell_number(registers_ip(&fault->registers));
 	cells[CRASH_MODULE] = cell_string(fault->mapping ? fault->mapping->path : NULL);
 	cells[CRASH_OFFSET] = cell_number(fault->offset);
 	cells[CRASH_COLLECTING] = cell_flag(crash_is_collecting(call, crash, any_marks));
@@ -194,13 +195,13 @@ static void write_register(struct call *call, const char *name, uint64_t value,
 
 static enum hd_status write_registers(struct call *call, const struct crash *crash)
 {
+	const char *const *names = clr_arch(call->heap->clr)->register_names;
 	answer_table(&call->answer, &register_schema, NULL);
 	for (size_t i = 0; crash->is_in_gc && i < crash->count; i++) {
 		struct location location;
 		TRY(object_locate(call->heap, crash->addresses[i], &call->job, &location,
 				  call->err));
-		write_register(call, register_names[crash->registers[i]], crash->addresses[i],
-			       &location);
+		write_register(call, names[crash->registers[i]], crash->addresses[i], &location);
 	}
 	(void)answer_table_end(&call->answer);
 	return HD_OK;

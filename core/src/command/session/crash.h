@@ -14,8 +14,8 @@ struct crash {
 	 * The addresses in its registers that lie in a segment of the heap, and which registers
 	 * these are.
 	 */
-	uint64_t addresses[REG_ROWS];
-	uint8_t registers[REG_ROWS];
+	uint64_t addresses[ARCH_REGISTERS_MAX];
+	uint8_t registers[ARCH_REGISTERS_MAX];
 	size_t count;
 };
 

@@ -81,8 +81,9 @@ static void write_stack_object(struct call *call, const struct stack_object *fou
 	if (found->slot) {
 		cells[OBJECT_SLOT] = cell_number(found->slot);
 	} else {
-		cells[OBJECT_REGISTER] = cell_string(register_names[found->base]);
-		cells[OBJECT_SLOT].shown = register_names[found->base];
+		const char *base = clr_arch(call->heap->clr)->register_names[found->base];
+		cells[OBJECT_REGISTER] = cell_string(base);
+		cells[OBJECT_SLOT].shown = base;
 	}
 	if (thread) {
 		cells[OBJECT_THREAD_ID] = cell_number(thread->id);

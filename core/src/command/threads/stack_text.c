@@ -113,7 +113,7 @@ static void write_stack_root(struct call *call, const struct stack_root *root,
 	const char *words[FLAGS];
 	char slot[STACK_SLOT_SIZE], flags[64];
 	size_t count = root_flags(root, words, flags);
-	stack_root_slot(root, slot);
+	stack_root_slot(clr_arch(call->heap->clr), root, slot);
 	struct cell cells[ROOT_COLUMNS] = {
 		[ROOT_KIND] = cell_string(kind_name(root->kind)),
 		[ROOT_SLOT] = cell_string(slot[0] ? slot : NULL),

@@ -77,13 +77,14 @@ static const struct schema local_schema = {
 
 #define WHERE_SIZE 96u
 
-static void show_place(const struct frame_variable *row, char place[STACK_SLOT_SIZE])
+static void show_place(const struct arch *arch, const struct frame_variable *row,
+		       char place[STACK_SLOT_SIZE])
 {
 	const struct stack_root slot = { .base = row->base,
 					 .is_register = row->home == HOME_REGISTER ||
 							row->home == HOME_REGISTER_ADDRESS,
 					 .offset = row->offset };
-	stack_root_slot(&slot, place);
+	stack_root_slot(arch, &slot, place);
 }
 
 /* Where it is; of a variable without a value, why not. */
@@ -174,7 +175,7 @@ static void write_variable(struct call *call, const struct method_variable *vari
 	char place[STACK_SLOT_SIZE], where[WHERE_SIZE], unnamed[40];
 	struct text meaning = { 0 }, shown = { 0 };
 	bool is_known = row->state == VARIABLE_KNOWN;
-	show_place(row, place);
+	show_place(clr_arch(call->heap->clr), row, place);
 	show_where(row, place, where);
 	(void)snprintf(unnamed, sizeof(unnamed), "%s %" PRIu64, is_local ? "local" : "argument",
 		       number);
@@ -254,21 +255,16 @@ static enum hd_status write_both(struct call *call, const struct frame_details *
 }
 
 #define REGISTERS_IN_LINE 4u
-static const struct column register_columns[REG_ROWS] = {
-#define X(id, name, dwarf, kernel, signal) { #name, NULL, KIND_ADDRESS, 0, 0, "null: not known" },
-	ARCH_REGISTERS(X)
-#undef X
-};
 
-/* SOS's lines of registers; those that are not known are left out. */
+/* SOS's lines of registers, by the names that their cells show; those that are not known are left out. */
 static void frame_register_layout(struct out *out, const struct cell *cells)
 {
 	unsigned int count = 0;
-	for (unsigned int i = 0; i < REG_ROWS; i++) {
+	for (unsigned int i = 0; i < ARCH_REGISTERS_MAX; i++) {
 		if (!cells[i].is_there)
 			continue;
 		out_printf(out, "%s%s=%016" PRIx64, count % REGISTERS_IN_LINE ? " " : "    ",
-			   register_columns[i].name, cells[i].number);
+			   cells[i].shown, cells[i].number);
 		if (++count % REGISTERS_IN_LINE == 0)
 			out_puts(out, "\n");
 	}
@@ -278,15 +274,21 @@ static void frame_register_layout(struct out *out, const struct cell *cells)
 
 static void write_frame_registers(struct call *call, const struct frame_registers *registers)
 {
-	static const struct schema schema = {
+	const struct arch *arch = clr_arch(call->heap->clr);
+	struct column columns[ARCH_REGISTERS_MAX];
+	struct cell cells[ARCH_REGISTERS_MAX] = { 0 };
+	const struct schema schema = {
 		.name = "registers",
-		SCHEMA_COLUMNS(register_columns),
+		.columns = columns,
+		.count = arch->register_count,
 		.layout = frame_register_layout,
 	};
-	struct cell cells[REG_ROWS] = { 0 };
-	for (unsigned int i = 0; registers && i < REG_ROWS; i++) {
-		if (registers->known & 1u << i)
+	for (unsigned int i = 0; i < arch->register_count; i++) {
+		const char *name = arch->register_names[i];
+		columns[i] = (struct column){ name, NULL, KIND_ADDRESS, 0, 0, "null: not known" };
+		if (registers && registers->known >> i & 1)
 			cells[i] = cell_number(registers->values[i]);
+		cells[i].shown = name;
 	}
 	answer_record(&call->answer, &schema, cells);
 }

@@ -60,7 +60,7 @@ static enum hd_status read_header(const struct mapped_file *file, const char *pa
 	if (ret->e_type != ET_CORE)
 		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: is an ELF file, but not a core", path);
 	bool is_big = ret->e_ident[EI_DATA] == ELFDATA2MSB;
-	if (is_big || ret->e_machine != EM_X86_64) {
+	if (is_big || !arch_of_machine(ret->e_machine)) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
 			    "%s: is a core of %s%s: only x86-64 cores are read", path,
 			    machine_name(ret->e_machine), is_big ? ", big-endian" : "");
@@ -275,6 +275,7 @@ enum hd_status core_headers_read(struct target *target, const struct mapped_file
 	size_t count = 0;
 	*ret = (struct core_headers){ 0 };
 	TRY(read_header(file, path, &header, err));
+	target->arch = arch_of_machine(header.e_machine);
 	TRY(count_headers(file, path, &header, &count, err));
 	TRY(target_reserve(target, count, sizeof(Elf64_Phdr), err));
 	Elf64_Phdr *table = mem_alloc(count, sizeof(*table));

@@ -8,19 +8,13 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-/* struct elf_prstatus and elf_prpsinfo of x86-64 (doc/debuggers.md 4; sys/procfs.h), whatever machine this is. */
-#define PRSTATUS_SIZE      336u
-#define PRSTATUS_SIGNAL    12u
-#define PRSTATUS_PID       32u
-#define PRSTATUS_REGISTERS 112u
+/* struct elf_prpsinfo of 64 bits (doc/debuggers.md 4; sys/procfs.h), whatever machine this is. */
 #define PRPSINFO_SIZE      136u
 #define PRPSINFO_PID       24u
 #define PRPSINFO_NAME      40u
 #define PRPSINFO_NAME_SIZE 16u
 #define PRPSINFO_ARGUMENTS 56u
 #define NT_GDB_TDESC       0xff000000u
-
-_Static_assert(REGISTER_COUNT == 27, "struct user_regs_struct has 27 members");
 
 /* The state of reading notes. */
 struct note {
@@ -43,8 +37,9 @@ static void add_short_note(const struct note *note, const char *name, uint64_t e
 static enum hd_status read_prstatus(const struct note *note, struct hd_error *err)
 {
 	struct target *target = note->target;
-	if (note->size < PRSTATUS_SIZE) {
-		add_short_note(note, "NT_PRSTATUS", PRSTATUS_SIZE);
+	const struct prstatus_layout *layout = &target->arch->prstatus;
+	if (note->size < layout->size) {
+		add_short_note(note, "NT_PRSTATUS", layout->size);
 		return HD_OK;
 	}
 	if (target->threads.count == note->notes->thread_capacity) {
@@ -59,12 +54,13 @@ static enum hd_status read_prstatus(const struct note *note, struct hd_error *er
 		note->notes->thread_capacity = capacity;
 	}
 	struct target_thread *thread = &target->threads.rows[target->threads.count];
-	thread->tid = (int32_t)load_u32(note->bytes + PRSTATUS_PID);
+	thread->tid = (int32_t)load_u32(note->bytes + layout->pid);
 	thread->number = 0;
 	thread->inner_tid = 0;
-	thread->signal = load_u16(note->bytes + PRSTATUS_SIGNAL);
-	for (size_t i = 0; i < REGISTER_COUNT; i++)
-		thread->registers[i] = load_u64(note->bytes + PRSTATUS_REGISTERS + 8 * i);
+	thread->signal = load_u16(note->bytes + layout->signal);
+	memset(thread->registers, 0, sizeof(thread->registers));
+	for (size_t i = 0; i < layout->count; i++)
+		thread->registers[i] = load_u64(note->bytes + layout->registers + 8 * i);
 	if (!target->threads.count++)
 		target->core.signal = thread->signal;
 	return HD_OK;
@@ -367,7 +363,7 @@ static uint64_t *sorted_stacks(struct target *target, struct hd_error *err)
 		return NULL;
 	uint64_t *stacks = mem_alloc(target->threads.count, sizeof(*stacks));
 	for (size_t i = 0; stacks && i < target->threads.count; i++)
-		stacks[i] = target->threads.rows[i].registers[REGISTER_RSP];
+		stacks[i] = target_thread_sp(target, &target->threads.rows[i]);
 	if (stacks) {
 		sort_u64(stacks, target->threads.count);
 	} else {

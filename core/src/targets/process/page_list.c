@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "arch/address_space.h"
+#include "targets/process/host_page.h"
 #include "util/alloc.h"
 
 static int compare_page_ranges(const void *a, const void *b)
@@ -44,10 +44,10 @@ static bool reserve_page_range(struct page_list *list)
 
 void page_list_add(struct page_list *list, uint64_t address, uint64_t size)
 {
-	uint64_t start = arch_page_of(address);
+	uint64_t start = page_of(host_page(), address);
 	uint64_t last = size > UINT64_MAX - address ? UINT64_MAX : address + size;
-	uint64_t end =
-		last > UINT64_MAX - ARCH_PAGE ? arch_page_of(UINT64_MAX) : arch_page_align(last);
+	uint64_t end = last > UINT64_MAX - host_page() ? page_of(host_page(), UINT64_MAX)
+						       : page_align(host_page(), last);
 	if (!size || start >= end)
 		return;
 	/* Mostly it is where the last one was, or after it. */

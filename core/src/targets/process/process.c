@@ -36,7 +36,7 @@ enum hd_status process_check_program(struct process_server *server, const char *
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
 			    "process %d (%s) is a 32-bit program: only x86-64 is read", pid, name);
 	}
-	if (machine != EM_X86_64) {
+	if (arch_of_machine(machine) != arch_of_host()) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
 			    "process %d (%s) is a program of ELF machine %u: only x86-64 (62) is "
 			    "read",
@@ -181,7 +181,7 @@ static enum hd_status choose_native(struct opening *opening, struct page_list *p
 	memory_destroy(memory);
 	TRY(status);
 	page_list_join(pages, target->options.kept);
-	process_copy_stacks(&opening->maps, target->threads.rows, target->threads.count, pages);
+	process_copy_stacks(&opening->maps, target, pages);
 	process_copy_around(&opening->maps, target->options.type_at, pages);
 	page_list_sort(pages);
 	if (pages->failed)

@@ -3,7 +3,7 @@
 #include <elf.h>
 #include <inttypes.h>
 
-#include "arch/address_space.h"
+#include "targets/process/host_page.h"
 #include "targets/process/process_plan.h"
 #include "util/alloc.h"
 #include "util/sort.h"
@@ -21,7 +21,7 @@
 #define AROUND_MAX    ((uint64_t)1 << 30)
 
 /* Bytes of the thread-local variables in front of a control block, and of the block. */
-#define BLOCK_PART ARCH_PAGE
+#define BLOCK_PART host_page()
 
 /*
  * Most bytes of a stack that does not belong to a thread of the C library: the mapping may go on
@@ -204,19 +204,21 @@ void process_copy_around(const struct proc_maps *maps, uint64_t address, struct 
 	page_list_add(ret, start, end - start);
 }
 
-void process_copy_stacks(const struct proc_maps *maps, const struct target_thread *threads,
-			 size_t count, struct page_list *ret)
+void process_copy_stacks(const struct proc_maps *maps, const struct target *target,
+			 struct page_list *ret)
 {
-	for (size_t i = 0; i < count; i++) {
-		uint64_t sp = threads[i].registers[REGISTER_RSP];
-		uint64_t block = threads[i].registers[REGISTER_FS_BASE];
+	uint64_t red_zone = target->arch->space.red_zone;
+	for (size_t i = 0; i < target->threads.count; i++) {
+		const struct target_thread *thread = &target->threads.rows[i];
+		uint64_t sp = target_thread_sp(target, thread);
+		uint64_t block = arch_thread_block(target->arch, thread->registers);
 		const struct proc_map *map = map_at(maps, sp);
 		if (map_at(maps, block))
 			page_list_add(ret, block - BLOCK_PART, 2 * BLOCK_PART);
 		if (!map)
 			continue;
-		uint64_t start = sp - map->start < ARCH_RED_ZONE ? map->start : sp - ARCH_RED_ZONE;
-		uint64_t end = target_stack_end(&threads[i], sp, map->end);
+		uint64_t start = sp - map->start < red_zone ? map->start : sp - red_zone;
+		uint64_t end = target_stack_end(target, thread, sp, map->end);
 		if (end == map->end && end - start > STACK_MAX)
 			end = start + STACK_MAX;
 		page_list_add(ret, start, end - start);

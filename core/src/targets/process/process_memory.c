@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "targets/process/process_memory.h"
 
-#include "arch/address_space.h"
+#include "targets/process/host_page.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 
@@ -32,14 +32,14 @@ static const uint8_t *load_live_page(struct live *live, uint64_t page)
 	if (!page || slot->page == page)
 		return page ? slot->bytes : NULL;
 	if (!slot->bytes)
-		slot->bytes = mem_alloc(ARCH_PAGE, 1);
+		slot->bytes = mem_alloc(host_page(), 1);
 	slot->page = 0;
-	if (!slot->bytes || process_server_read(live->server, page * ARCH_PAGE, slot->bytes,
-						ARCH_PAGE) != ARCH_PAGE)
+	if (!slot->bytes || process_server_read(live->server, page * host_page(), slot->bytes,
+						host_page()) != host_page())
 		return NULL;
 	slot->page = page;
 	if (live->seen)
-		page_list_add(live->seen, page * ARCH_PAGE, ARCH_PAGE);
+		page_list_add(live->seen, page * host_page(), host_page());
 	return slot->bytes;
 }
 
@@ -61,7 +61,7 @@ static size_t live_read(struct memory *memory, uint64_t address, void *buf, size
 	if (!may_be_there(live, address))
 		return 0;
 	/* Large pieces are not requested twice. */
-	if (size > ARCH_PAGE) {
+	if (size > host_page()) {
 		done = process_server_read(live->server, address, buf, size);
 		if (live->seen)
 			page_list_add(live->seen, address, done);
@@ -69,14 +69,14 @@ static size_t live_read(struct memory *memory, uint64_t address, void *buf, size
 	}
 	while (done < size) {
 		uint64_t at = address + done;
-		const uint8_t *page = load_live_page(live, at / ARCH_PAGE);
-		size_t left = ARCH_PAGE - at % ARCH_PAGE;
+		const uint8_t *page = load_live_page(live, at / host_page());
+		size_t left = host_page() - at % host_page();
 		size_t piece = left < size - done ? left : size - done;
 		if (!page) {
 			return done +
 			       process_server_read(live->server, at, (uint8_t *)buf + done, piece);
 		}
-		memcpy((uint8_t *)buf + done, page + at % ARCH_PAGE, piece);
+		memcpy((uint8_t *)buf + done, page + at % host_page(), piece);
 		done += piece;
 	}
 	return done;

@@ -71,8 +71,8 @@ HD_NODISCARD enum hd_status process_copy_leave_out(struct process_copy *copy,
  * Add the stacks of the threads of a stopped process to @p ret, beginning at their stack pointers,
  * and the thread control blocks.
  */
-void process_copy_stacks(const struct proc_maps *maps, const struct target_thread *threads,
-			 size_t count, struct page_list *ret);
+void process_copy_stacks(const struct proc_maps *maps, const struct target *target,
+			 struct page_list *ret);
 
 /**
  * Add the mappings around @p address, up to a large gap, that seem to be of the same kind: there

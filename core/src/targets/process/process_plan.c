@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <stdio.h>
 
-#include "arch/address_space.h"
+#include "targets/process/host_page.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
@@ -94,7 +94,7 @@ static enum hd_status add_backed(struct plan *plan, uint64_t start, uint64_t end
 		return HD_OK;
 	uint64_t have = end - start < size - offset ? end - start : size - offset;
 	TRY(add_extent(plan, start, start + have, backing->source, offset));
-	uint64_t full = arch_page_align(have);
+	uint64_t full = page_align(host_page(), have);
 	if (full > end - start)
 		full = end - start;
 	return add_extent(plan, start + have, start + full, SOURCE_ZERO, 0);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arch/address_space.h"
+#include "targets/process/host_page.h"
 #include "targets/process/proc.h"
 #include "targets/process/server_channel.h"
 #include "targets/process/stopper.h"
@@ -90,7 +90,8 @@ static uint64_t find_silent(struct process_server *server, struct channel *chann
 		return ranges[0].address;
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t end = ranges[i].address + ranges[i].size;
-		for (uint64_t at = ranges[i].address; at < end; at = arch_page_of(at) + ARCH_PAGE) {
+		for (uint64_t at = ranges[i].address; at < end;
+		     at = page_of(host_page(), at) + host_page()) {
 			struct server_request request = { .kind = REQUEST_READ,
 							  .number = 1,
 							  .half = half };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arch/address_space.h"
+#include "targets/process/host_page.h"
 #include "targets/process/server_reader.h"
 
 /* Ranges of pages that are asked for at a time. */
@@ -70,7 +70,7 @@ static size_t read_mapped(int fd, const struct reader_map *map, uint64_t address
 		got = pread(fd, buf + done, size - done, (off_t)(offset + done));
 		done += got > 0 ? (size_t)got : 0;
 	}
-	uint64_t rest = -(offset + done) % ARCH_PAGE;
+	uint64_t rest = -(offset + done) % host_page();
 	if (done < size && got == 0 && (done || rest)) {
 		size_t zeros = rest < size - done ? (size_t)rest : size - done;
 		memset(buf + done, 0, zeros);
@@ -151,8 +151,8 @@ static size_t read_by_pages(struct process_reader *reader, const struct reader_m
 	uint32_t kind = has_own ? SERVER_PAGES_WRITTEN : SERVER_PAGES_PRESENT;
 	while (at < end) {
 		struct known_part part = { .map = map, .start = at, .end = at };
-		struct reader_pages ask = { kind, arch_page_of(at), arch_page_align(end),
-					    part.pages, ASKED_PAGES };
+		struct reader_pages ask = { kind, page_of(host_page(), at),
+					    page_align(host_page(), end), part.pages, ASKED_PAGES };
 		part.count = reader_pages_ask(reader, &ask);
 		part.end = ask.end < end ? ask.end : end;
 		uint8_t *place = buf + (at - address);

@@ -4,7 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "arch/address_space.h"
+#include "targets/process/host_page.h"
 #include "targets/process/server_reader.h"
 
 /*
@@ -68,31 +68,31 @@ static uint64_t entry_categories(uint64_t entry, uint32_t kind)
 static long read_pages(const struct process_reader *reader, struct reader_pages *ask)
 {
 	uint64_t entries[PAGEMAP_STEP], start = ask->start;
-	uint64_t count = (ask->end - start) / ARCH_PAGE, i = 0;
+	uint64_t count = (ask->end - start) / host_page(), i = 0;
 	size_t known = 0;
 	if (count > PAGEMAP_STEP)
 		count = PAGEMAP_STEP;
 	ssize_t got = pread(reader->pagemap_fd, entries, count * sizeof(uint64_t),
-			    (off_t)(start / ARCH_PAGE * sizeof(uint64_t)));
+			    (off_t)(start / host_page() * sizeof(uint64_t)));
 	if (got < (ssize_t)sizeof(uint64_t))
 		return -1;
 	count = (uint64_t)got / sizeof(uint64_t);
 	for (; i < count; i++) {
-		uint64_t at = start + i * ARCH_PAGE;
+		uint64_t at = start + i * host_page();
 		uint64_t categories = entry_categories(entries[i], ask->kind);
 		struct server_pages *last = known ? &ask->rows[known - 1] : NULL;
 		if (!categories)
 			continue;
 		if (last && last->end == at && last->categories == categories) {
-			last->end += ARCH_PAGE;
+			last->end += host_page();
 		} else if (known < ask->most) {
 			ask->rows[known++] =
-				(struct server_pages){ at, at + ARCH_PAGE, categories };
+				(struct server_pages){ at, at + host_page(), categories };
 		} else {
 			break;
 		}
 	}
-	ask->end = start + i * ARCH_PAGE;
+	ask->end = start + i * host_page();
 	return (long)known;
 }
 
@@ -117,7 +117,7 @@ void reader_find_pages(struct process_reader *reader, const struct server_reques
 		.rows = place,
 		.most = SERVER_PAGES_MAX,
 	};
-	if (request->size % ARCH_PAGE || request->address % ARCH_PAGE || ask.end < ask.start ||
+	if (request->size % host_page() || request->address % host_page() || ask.end < ask.start ||
 	    request->number >= SERVER_PAGES_KINDS) {
 		reply->error = EINVAL;
 		return;

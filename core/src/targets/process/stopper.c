@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -29,17 +28,6 @@
 #define HASH_FACTOR UINT32_C(2654435769)
 
 _Static_assert(STOPPER_PLACES > SERVER_THREADS_MAX, "there is always a free place");
-
-_Static_assert(sizeof(struct user_regs_struct) == REGISTER_COUNT * sizeof(uint64_t),
-	       "registers are those of x86-64");
-#define X(id, name, dwarf, kernel, signal)                        \
-	_Static_assert(offsetof(struct user_regs_struct, name) == \
-			       REGISTER_##id * sizeof(uint64_t),  \
-		       #name);
-ARCH_REGISTERS(X)
-#undef X
-_Static_assert(offsetof(struct user_regs_struct, fs_base) == REGISTER_FS_BASE * sizeof(uint64_t),
-	       "fs_base");
 
 static double now(void)
 {
@@ -228,7 +216,7 @@ static enum stop_failure name_waiting(struct stopper *stopper)
 static enum stop_failure read_thread_registers(const struct stopper *stopper,
 					       struct target_thread *threads, size_t *ret_count)
 {
-	size_t count = 0;
+	size_t count = 0, size = arch_of_host()->prstatus.count * sizeof(uint64_t);
 	for (size_t i = 0; i < stopper->held_count; i++) {
 		const struct held *held = &stopper->room->held[i];
 		struct target_thread *thread = &threads[count];
@@ -242,7 +230,7 @@ static enum stop_failure read_thread_registers(const struct stopper *stopper,
 			return failure;
 		if (held->is_gone || ptrace(PTRACE_GETREGSET, held->tid, note, &vector) != 0)
 			continue;
-		if (vector.iov_len != sizeof(thread->registers))
+		if (vector.iov_len != size)
 			return STOP_32_BITS;
 		thread->tid = held->tid;
 		thread->number = 0;

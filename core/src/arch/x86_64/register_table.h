@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ARCH_REGISTER_TABLE_H
-#define HEAPDUMP_SRC_ARCH_REGISTER_TABLE_H
+#ifndef HEAPDUMP_SRC_ARCH_X86_64_REGISTER_TABLE_H
+#define HEAPDUMP_SRC_ARCH_X86_64_REGISTER_TABLE_H
 
 #include <stdint.h>
 
 /*
  * The registers of a frame on x86-64, listed once: X(id, name, dwarf, kernel, signal), in the order of the
- * numbers that instructions and unwind codes have for them (Intel SDM, 3.1.1.1), which is that of
- * hd_debugger_thread, too.
+ * numbers that instructions and unwind codes have for them (Intel SDM, 3.1.1.1), which is the order of
+ * struct arch, too.
  *
  * - dwarf: number in DWARF (System V ABI for AMD64, figure 3.36)
  * - kernel: index in struct user_regs_struct (sys/user.h), whose member has that name
  * - signal: index in struct sigcontext_64 (Linux, arch/x86/include/uapi/asm/sigcontext.h)
  */
-#define ARCH_REGISTERS(X)      \
+#define X86_64_REGISTERS(X)    \
 	X(RAX, rax, 0, 10, 13) \
 	X(RCX, rcx, 2, 11, 14) \
 	X(RDX, rdx, 1, 12, 12) \
@@ -33,24 +33,15 @@
 	X(RIP, rip, 16, 16, 16)
 
 /** How many they are. */
-#define ARCH_REGISTER_COUNT 17
+#define X86_64_REGISTER_COUNT 17
 
 /** REGISTER_RAX, ...: words of struct user_regs_struct, as the kernel hands out a thread's registers. */
 enum kernel_register {
 #define X(id, name, dwarf, kernel, signal) REGISTER_##id = (kernel),
-	ARCH_REGISTERS(X)
+	X86_64_REGISTERS(X)
 #undef X
 	REGISTER_FS_BASE = 21, /**< where a thread's control block lies */
 	REGISTER_COUNT = 27
 };
-
-/** "rax", ..., "rip", by the processor's numbers. */
-extern const char *const register_names[ARCH_REGISTER_COUNT];
-/** The kernel's word (REGISTER_) of each of the processor's numbers. */
-extern const uint8_t register_kernel_words[ARCH_REGISTER_COUNT];
-/** The processor's number of each number of DWARF. */
-extern const uint8_t register_of_dwarf[ARCH_REGISTER_COUNT];
-/** The processor's number of each of the first words of struct sigcontext_64. */
-extern const uint8_t register_of_signal[ARCH_REGISTER_COUNT];
 
 #endif

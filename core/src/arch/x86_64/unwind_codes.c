@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "unwind/unwind_codes.h"
+#include "arch/x86_64/unwind_codes.h"
+
+#include "arch/x86_64/frame_registers.h"
+#include "mem/memory.h"
 
 /* UNWIND_INFO: u8 version:3 flags:5, prologue, codes, frame register:4 offset:4; then u16 codes. */
 #define UNWIND_HEADER_SIZE  4u

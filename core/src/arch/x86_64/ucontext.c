@@ -3,8 +3,10 @@
  * Reads the record that the kernel pushes when it calls a signal handler
  * (arch/x86/include/uapi/asm/ucontext.h).
  */
-#include "arch/address_space.h"
-#include "unwind/cfi.h"
+#include "arch/x86_64/ucontext.h"
+
+#include "arch/x86_64/frame_registers.h"
+#include "mem/memory.h"
 
 /* struct ucontext: flags, link, three words of stack_t, then struct sigcontext_64. */
 enum {
@@ -23,18 +25,25 @@ enum {
 #define USER_SS     0x2bu
 #define FPSTATE_FAR ((uint64_t)4096)
 
-bool ucontext_is_signal_return(struct memory *memory, uint64_t address)
+bool x86_64_is_signal_return(struct memory *memory, uint64_t ip)
 {
 	/* mov $__NR_rt_sigreturn, %rax; syscall */
 	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	uint8_t bytes[sizeof(code)];
-	return memory_read(memory, address, bytes, sizeof(bytes)) &&
+	return memory_read(memory, ip, bytes, sizeof(bytes)) &&
 	       memcmp(bytes, code, sizeof(code)) == 0;
 }
 
+/* The number of the register in each of the first words of struct sigcontext_64. */
+static const uint8_t of_signal[X86_64_REGISTER_COUNT] = {
+#define X(id, name, dwarf, kernel, signal) [(signal)] = REG_##id,
+	X86_64_REGISTERS(X)
+#undef X
+};
+
 static bool is_user(uint64_t address)
 {
-	return address >= ARCH_PAGE && address < ARCH_USER_END;
+	return address >= arch_x86_64.space.page_min && address < arch_x86_64.space.user_end;
 }
 
 static bool is_ucontext(const uint64_t words[WORD_COUNT], uint64_t address)
@@ -47,13 +56,14 @@ static bool is_ucontext(const uint64_t words[WORD_COUNT], uint64_t address)
 	       is_user(words[WORD_RSP]);
 }
 
-bool ucontext_read(struct memory *memory, uint64_t address, struct registers *ret)
+bool x86_64_signal_context(struct memory *memory, uint64_t address, struct registers *ret)
 {
 	uint64_t words[WORD_COUNT];
 	if (!memory_read(memory, address, words, sizeof(words)) || !is_ucontext(words, address))
 		return false;
-	for (unsigned int i = 0; i < REG_ROWS; i++) {
-		unsigned int number = register_of_signal[i];
+	ret->arch = &arch_x86_64;
+	for (unsigned int i = 0; i < X86_64_REGISTER_COUNT; i++) {
+		unsigned int number = of_signal[i];
 		ret->values[number] = words[WORD_REGISTERS + i];
 		ret->slots[number] = address + 8 * (WORD_REGISTERS + (uint64_t)i);
 	}

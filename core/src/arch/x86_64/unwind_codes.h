@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UNWIND_UNWIND_CODES_H
-#define HEAPDUMP_SRC_UNWIND_UNWIND_CODES_H
+#ifndef HEAPDUMP_SRC_ARCH_X86_64_UNWIND_CODES_H
+#define HEAPDUMP_SRC_ARCH_X86_64_UNWIND_CODES_H
 
-#include "unwind/registers.h"
+#include "arch/arch.h"
 
 /** Most chained UNWIND_INFOs that are read. */
 #define UNWIND_CHAIN_MAX 32u
-
-/** Where the unwind codes of a function lie. */
-struct unwind_function {
-	uint64_t begin;       /**< address of the function (or funclet) */
-	uint64_t unwind_info; /**< address of its UNWIND_INFO */
-	uint64_t image_base;  /**< the address that chained RUNTIME_FUNCTIONs are relative to */
-	bool is_active;       /**< rip was interrupted and is not a return address, so it may be in
-			       * an epilogue */
-};
 
 /**
  * Undo the frame of a managed function by its UNWIND_INFO (the layout of Windows on x64:

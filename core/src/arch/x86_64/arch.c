@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "arch/arch.h"
+
+#include <elf.h>
+#if defined(__x86_64__)
+#include <sys/user.h>
+#endif
+
+#include "arch/gc_info_encoding.h"
+#include "arch/x86_64/frame_registers.h"
+#include "arch/x86_64/opcodes.h"
+#include "arch/x86_64/ucontext.h"
+#include "arch/x86_64/unwind_codes.h"
+
+_Static_assert(REG_ROWS == X86_64_REGISTER_COUNT, "each register of the table");
+_Static_assert(REG_ROWS <= ARCH_REGISTERS_MAX && REGISTER_COUNT <= ARCH_WORDS_MAX,
+	       "they have room");
+
+#if defined(__x86_64__)
+_Static_assert(sizeof(struct user_regs_struct) == REGISTER_COUNT * sizeof(uint64_t),
+	       "registers are those of x86-64");
+#define X(id, name, dwarf, kernel, signal)                        \
+	_Static_assert(offsetof(struct user_regs_struct, name) == \
+			       REGISTER_##id * sizeof(uint64_t),  \
+		       #name);
+X86_64_REGISTERS(X)
+#undef X
+_Static_assert(offsetof(struct user_regs_struct, fs_base) == REGISTER_FS_BASE * sizeof(uint64_t),
+	       "fs_base");
+#endif
+
+static const char *const words[] = { "i386:x86-64", "i386:x86-64:intel", "x86_64", "amd64", NULL };
+
+static const char *const names[REG_ROWS] = {
+#define X(id, name, dwarf, kernel, signal) [REG_##id] = #name,
+	X86_64_REGISTERS(X)
+#undef X
+};
+
+static const uint8_t words_of_registers[REG_ROWS] = {
+#define X(id, name, dwarf, kernel, signal) [REG_##id] = (kernel),
+	X86_64_REGISTERS(X)
+#undef X
+};
+
+static const uint8_t of_dwarf[REG_ROWS] = {
+#define X(id, name, dwarf, kernel, signal) [(dwarf)] = REG_##id,
+	X86_64_REGISTERS(X)
+#undef X
+};
+
+static const struct arch_ops ops = {
+	.is_signal_return = x86_64_is_signal_return,
+	.signal_context = x86_64_signal_context,
+	.follows_call = x86_64_follows_call,
+	.managed_step = unwind_codes_step,
+	.frame_is_whole = unwind_frame_is_whole,
+	.leaf_step = x86_64_leaf_step,
+};
+
+/* AMD64GcInfoEncoding (inc/gcinfotypes.h). */
+static const struct gc_info_encoding gc_info = {
+	.bits = {
+		[GC_INFO_RETURN_KIND_SLIM] = 2,
+		[GC_INFO_RETURN_KIND_FAT] = 4,
+		[GC_INFO_CODE_LENGTH] = 8,
+		[GC_INFO_PROLOGUE] = 5,
+		[GC_INFO_EPILOGUE] = 3,
+		[GC_INFO_STACK_SLOT] = 6,
+		[GC_INFO_FRAME_REGISTER] = 3,
+		[GC_INFO_EDIT_CONTINUE] = 4,
+		[GC_INFO_STACK_AREA] = 3,
+		[GC_INFO_SAFE_POINTS] = 2,
+		[GC_INFO_RANGES] = 1,
+		[GC_INFO_RANGE_DELTA] = 6,
+		[GC_INFO_REGISTERS] = 2,
+		[GC_INFO_STACK_SLOTS] = 2,
+		[GC_INFO_UNTRACKED_SLOTS] = 1,
+		[GC_INFO_REGISTER] = 3,
+		[GC_INFO_REGISTER_DELTA] = 2,
+		[GC_INFO_STACK_SLOT_DELTA] = 4,
+		[GC_INFO_SLOT_FLAGS] = 2,
+		[GC_INFO_POINTER_SIZE] = 3,
+		[GC_INFO_RUN_DEAD] = 4,
+		[GC_INFO_RUN_LIVE] = 2,
+	},
+	.frame_register_xor = REG_RBP,
+	.register_last = REG_R15,
+};
+
+const struct arch arch_x86_64 = {
+	.name = "x86-64",
+	.words = words,
+	.machine = EM_X86_64,
+	.register_count = REG_ROWS,
+	.sp = REG_RSP,
+	.ip = REG_RIP,
+	.fp = REG_RBP,
+	.lr = ARCH_NONE,
+	.return_column = 16,
+	.register_names = names,
+	.words_of_registers = words_of_registers,
+	.of_dwarf = of_dwarf,
+	.dwarf_count = REG_ROWS,
+	/* System V ABI for AMD64, 3.2.1. */
+	.scratch = 1u << REG_RAX | 1u << REG_RCX | 1u << REG_RDX | 1u << REG_RSI | 1u << REG_RDI |
+		   1u << REG_R8 | 1u << REG_R9 | 1u << REG_R10 | 1u << REG_R11,
+	.prstatus = { .size = 336,
+		      .signal = 12,
+		      .pid = 32,
+		      .registers = 112,
+		      .count = REGISTER_COUNT,
+		      .thread = REGISTER_FS_BASE },
+	/* 47 bits; the red zone: System V ABI for AMD64, 3.2.2. */
+	.space = { .user_begin = 0x10000,
+		   .user_end = (uint64_t)1 << 47,
+		   .page_min = 4096,
+		   .page_max = 4096,
+		   .red_zone = 128,
+		   .code_mask = UINT64_MAX },
+	.relative_relocation = R_X86_64_RELATIVE,
+	.ops = &ops,
+	.gc_info = &gc_info,
+};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_ARCH_X86_64_FRAME_REGISTERS_H
+#define HEAPDUMP_SRC_ARCH_X86_64_FRAME_REGISTERS_H
+
+/* Apart from the table, for <signal.h> has the same names for other numbers. */
+
+#include "arch/x86_64/register_table.h"
+
+/** REG_RAX, ..., REG_RIP: rows of struct registers, by the processor's numbers. */
+enum frame_register {
+#define X(id, name, dwarf, kernel, signal) REG_##id,
+	X86_64_REGISTERS(X)
+#undef X
+	REG_ROWS
+};
+
+#endif

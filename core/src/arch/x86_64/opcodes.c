@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "arch/x86_64/opcodes.h"
+
+#include "arch/x86_64/frame_registers.h"
+#include "mem/memory.h"
+
+/*
+ * Bytes of the call through a register or memory that begins at @p bytes (FF /2: Intel SDM, CALL;
+ * ModRM and SIB, 2.1.5), or 0 when it is not one.
+ */
+static size_t indirect_call_size(const uint8_t *bytes, size_t count)
+{
+	if (count < 2 || bytes[0] != 0xff || ((bytes[1] >> 3) & 7) != 2)
+		return 0;
+	unsigned int mode = bytes[1] >> 6, base = bytes[1] & 7;
+	size_t size = 2;
+	if (mode != 3 && base == 4) {
+		if (count < 3)
+			return 0;
+		size++;
+		if (mode == 0 && (bytes[2] & 7) == 5)
+			return size + 4;
+	}
+	if (mode == 1)
+		return size + 1;
+	return mode == 2 || (mode == 0 && base == 5) ? size + 4 : size;
+}
+
+bool x86_64_follows_call(struct memory *memory, uint64_t address)
+{
+	uint8_t bytes[7]; /* prefixes before the call do not matter */
+	size_t count = sizeof(bytes);
+	while (count >= 2 && !memory_read(memory, address - count, bytes, count))
+		count--;
+	if (count < 2)
+		return true;
+	if (count >= 5 && bytes[count - 5] == 0xe8)
+		return true;
+	for (size_t size = 2; size <= count; size++) {
+		if (indirect_call_size(bytes + count - size, size) == size)
+			return true;
+	}
+	return false;
+}
+
+bool x86_64_leaf_step(struct memory *memory, struct registers *registers)
+{
+	uint64_t sp = registers->values[REG_RSP], ip;
+	if (!memory_u64(memory, sp, &ip))
+		return false;
+	registers->values[REG_RIP] = ip;
+	registers->values[REG_RSP] = sp + 8;
+	return true;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_ARCH_X86_64_OPCODES_H
+#define HEAPDUMP_SRC_ARCH_X86_64_OPCODES_H
+
+#include "arch/arch.h"
+
+/** See arch_ops.follows_call. */
+bool x86_64_follows_call(struct memory *memory, uint64_t address);
+
+/** See arch_ops.leaf_step: the return address is on top of the stack. */
+bool x86_64_leaf_step(struct memory *memory, struct registers *registers);
+
+#endif
