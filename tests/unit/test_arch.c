@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <heapdump/debugger.h>
+
+#include "support/assert_more.h"
+#include "support/command_run.h"
+#include "support/fake_core.h"
+#include "support/fake_stack.h"
+#include "support/made_up_arch.h"
+#include "support/suite.h"
+
+/* A session about a fake core of that processor. */
+struct opened {
+	struct fake_core core;
+	struct hd_session *session;
+	int fd;
+};
+
+static struct opened open_core_of(const struct arch *arch)
+{
+	struct opened ret = { .core = fake_core_of(
+				      &(struct fake_core_options){ .release = 10, .arch = arch }),
+			      .fd = memfd_create("core", MFD_CLOEXEC) };
+	const struct text *bytes = &ret.core.bytes;
+	struct hd_error err = { 0 };
+	char path[64];
+	CU_ASSERT_FATAL(ret.fd >= 0 &&
+			write(ret.fd, bytes->bytes, bytes->size) == (ssize_t)bytes->size);
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", ret.fd);
+	CU_ASSERT_FATAL(hd_session_create(&ret.session, NULL) == HD_OK);
+	CU_ASSERT_FATAL(hd_session_open(ret.session, path, 0, NULL, &err) == HD_OK);
+	return ret;
+}
+
+static void close_core(struct opened *opened)
+{
+	hd_session_destroy(opened->session);
+	(void)close(opened->fd);
+	fake_core_free(&opened->core);
+}
+
+static void check_same(const struct opened *usual, const struct opened *other, const char *line)
+{
+	struct answer first = command_run(usual->session, line);
+	struct answer second = command_run(other->session, line);
+	CU_ASSERT(first.text.size > 0);
+	ASSERT_UINT((uint64_t)second.status, (uint64_t)first.status);
+	ASSERT_TEXT(answer_text(&second), answer_text(&first));
+	answer_deinit(&first);
+	answer_deinit(&second);
+}
+
+TEST(commands_answer_the_same_about_another_processor)
+{
+	static const char *const lines[] = {
+		"dumpheap -stat", "dumpheap", "clrstack -all", "clrstack -a",   "verifyheap",
+		"gchandles",      "eeheap",   "threads",       "finalizequeue",
+	};
+	char line[64];
+	arch_set_made_up(&made_up_arch);
+	struct opened usual = open_core_of(NULL), other = open_core_of(&made_up_arch);
+	ASSERT_UINT(other.core.object, usual.core.object);
+	(void)snprintf(line, sizeof(line), "gcroot %llx", (unsigned long long)usual.core.object);
+	check_same(&usual, &other, line);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		check_same(&usual, &other, lines[i]);
+	close_core(&usual);
+	close_core(&other);
+	arch_set_made_up(NULL);
+}
+
+static void check_has(struct hd_session *session, const char *line, const char *part)
+{
+	struct answer answer = command_run(session, line);
+	CU_ASSERT_PTR_NOT_NULL(strstr(answer_text(&answer), part));
+	answer_deinit(&answer);
+}
+
+TEST(names_of_registers_are_those_of_the_processor)
+{
+	arch_set_made_up(&made_up_arch);
+	struct opened other = open_core_of(&made_up_arch);
+	check_has(other.session, "roots", "(st+0 of [");
+	check_has(other.session, "clrstack -r", "    fa=0000");
+	check_has(other.session, "clrstack -r", " pc=00007f40");
+	check_has(other.session, "clrstack -r --json", "\"ra\"");
+	close_core(&other);
+	arch_set_made_up(NULL);
+}
+
+/* Native code without a frame: its return address is in the link register, with a signature. */
+TEST(a_leaf_is_left_by_its_link_register)
+{
+	struct fake_clr *fake = fake_clr_create(&(struct fake_options){ .arch = &made_up_arch });
+	struct fake_stack *stack = fake_stack_create(fake);
+	uint64_t main = fake_method(stack, &(struct fake_method){ .slots = 1 });
+	uint64_t sp = FAKE_STACK + 0x8000;
+	(void)fake_frame(stack, sp, 0, FAKE_NATIVE);
+	fake_stop_at(stack, FAKE_NATIVE, sp, fake_rbp(sp));
+	stack->thread->is_cooperative = true;
+	stack->registers.registers[made_up_arch.words_of_registers[MADE_UP_RA]] =
+		fake_call(main, 3) | FAKE_SIGNATURE;
+	struct thread_stack result;
+	fake_walk(stack, NULL, &result);
+	ASSERT_UINT_FATAL(result.managed_count, 1);
+	ASSERT_UINT(result.frames[0].ip, fake_call(main, 3));
+	ASSERT_UINT(result.frames[0].sp, sp);
+	ASSERT_UINT(result.frames[0].caller_sp, sp + FAKE_FRAME_SIZE);
+	thread_stack_deinit(&result);
+	fake_stack_destroy(stack);
+	fake_clr_destroy(fake);
+}
+
+TEST(processors_are_found_by_machine_and_by_word)
+{
+	size_t count = 0;
+	CU_ASSERT_PTR_EQUAL(arch_of_machine(arch_x86_64.machine), &arch_x86_64);
+	CU_ASSERT_PTR_EQUAL(arch_of_word("i386:x86-64"), &arch_x86_64);
+	CU_ASSERT_PTR_EQUAL(arch_of_word("x86_64"), &arch_x86_64);
+	CU_ASSERT_PTR_NULL(arch_of_word("i386"));
+	CU_ASSERT_PTR_NULL(arch_of_machine(made_up_arch.machine));
+	CU_ASSERT_PTR_NULL(hd_debugger_registers("made-up", &count));
+	ASSERT_UINT(count, 0);
+	arch_set_made_up(&made_up_arch);
+	CU_ASSERT_PTR_EQUAL(arch_of_machine(made_up_arch.machine), &made_up_arch);
+	const char *const *names = hd_debugger_registers("made-up", &count);
+	ASSERT_UINT_FATAL(count, 13);
+	ASSERT_TEXT(names[12], "pc");
+	arch_set_made_up(NULL);
+	names = hd_debugger_registers("i386:x86-64", &count);
+	ASSERT_UINT_FATAL(count, 17);
+	ASSERT_TEXT(names[0], "rax");
+	ASSERT_TEXT(names[4], "rsp");
+	ASSERT_TEXT(names[16], "rip");
+}
+
+SUITE(.name = "arch")
