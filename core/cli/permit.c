@@ -145,11 +145,15 @@ static bool is_of_words(const struct permit *permit, const char *path)
 	return false;
 }
 
-/* This checks only the folder: whoever opens the module checks what kind of file it is. */
+/*
+ * A module, or its symbol file in the user's folder of symbols.  This checks only the folder: whoever
+ * opens the file checks what kind of file it is.
+ */
 static bool has_module(const struct permit_files *files, int as, const char *below)
 {
-	return !files->are_off && (as == HD_OPEN_MODULE || files->are_trusted) &&
-	       strcmp(below, files->sysroot) == 0;
+	return (!files->are_off && (as == HD_OPEN_MODULE || files->are_trusted) &&
+		strcmp(below, files->sysroot) == 0) ||
+	       (as == HD_OPEN_MODULE && is_named_path(files->symbols, below));
 }
 
 /* A PDB next to a module, or anywhere in the user's folder of symbols. */

@@ -70,6 +70,37 @@ GElf_Shdr *gelf_getshdr(Elf_Scn *section, GElf_Shdr *ret)
 	return NULL;
 }
 
+Elf_Scn *elf_getscn(Elf *elf, size_t index)
+{
+	(void)elf;
+	(void)index;
+	return NULL;
+}
+
+int elf_getshdrstrndx(Elf *elf, size_t *ret)
+{
+	(void)elf;
+	(void)ret;
+	return -1;
+}
+
+size_t gelf_fsize(Elf *elf, Elf_Type type, size_t count, unsigned int version)
+{
+	(void)elf;
+	(void)type;
+	(void)count;
+	(void)version;
+	return 0;
+}
+
+GElf_Sym *gelf_getsym(Elf_Data *data, int index, GElf_Sym *ret)
+{
+	(void)data;
+	(void)index;
+	(void)ret;
+	return NULL;
+}
+
 Elf_Data *elf_getdata(Elf_Scn *section, Elf_Data *data)
 {
 	(void)section;

@@ -259,12 +259,11 @@ TEST(functions_are_found_by_their_code)
 }
 
 /* A place in code, for people. */
-static void check_place(const struct target *target, uint64_t ip, bool is_active,
-			const char *expected)
+static void check_place(struct target *target, uint64_t ip, bool is_active, const char *expected)
 {
 	struct text text = { 0 };
 	uint64_t budget = 10000;
-	target_code_place(target, ip, is_active, &budget, &text);
+	target_code_place(target, NULL, ip, is_active, &budget, &text);
 	ASSERT_TEXT(text.size ? text.bytes : "", expected);
 	text_deinit(&text);
 }

@@ -133,12 +133,13 @@ TEST(no_files_are_no_files)
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_ANY_MODULE, module, "/srv/image"));
 }
 
-TEST(pdbs_are_next_to_modules_or_in_the_users_folder)
+TEST(symbols_are_next_to_modules_or_in_the_users_folder)
 {
 	struct permit permit = permit_of(false);
 	CU_ASSERT(permit_open(&permit, HD_OPEN_PDB, "/app/shop.pdb", ""));
 	CU_ASSERT(permit_open(&permit, HD_OPEN_PDB, "/app/shop.pdb", "/srv/image"));
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_PDB, "/app/shop.pdb", "/srv/symbols"));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_MODULE, "/libshop.so.debug", "/srv/symbols"));
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_PDB, "/app/shop.dll", ""));
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_PDB, "/etc/shadow", ""));
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_FOLDER, "/srv/symbols", ""));
@@ -148,7 +149,8 @@ TEST(pdbs_are_next_to_modules_or_in_the_users_folder)
 	CU_ASSERT(permit_open(&permit, HD_OPEN_PDB, "/shop.pdb/0123/shop.pdb", "/srv/symbols"));
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_PDB, "/shop.pdb/0123/shop", "/srv/symbols"));
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_PDB, "/app/shop.pdb", ""));
-	CU_ASSERT(!permit_open(&permit, HD_OPEN_MODULE, "/shop.pdb", "/srv/symbols"));
+	CU_ASSERT(permit_open(&permit, HD_OPEN_MODULE, "/libshop.so.debug", "/srv/symbols"));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_MODULE, "/libshop.so.debug", ""));
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_ANY_MODULE, "/shop.pdb", "/srv/symbols"));
 	CU_ASSERT(permit_open(&permit, HD_OPEN_FOLDER, "/srv/symbols", ""));
 	permit.names.symbols = "/srv/other";

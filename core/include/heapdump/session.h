@@ -94,7 +94,8 @@ HD_API void hd_session_destroy(struct hd_session *session);
  * - "width": columns after which lines of text are cut; 0 = lines are not cut (the default)
  * - "color": "auto" (the default), "on" or "off"
  * - "sysroot": a folder in which the files that a core names are looked up; "" = none
- * - "symbols": a folder in which portable PDBs are looked up, for lines of source code; "" = none
+ * - "symbols": a folder in which portable PDBs are looked up, for lines of source code, and symbol
+ *   files of native libraries, for names of functions; "" = none
  * - "files": "on" (the default), or "off": read no module files
  * - "copy-all": "off" (the default), or "on": copy all memory of a process, even what no answer
  *   needs

@@ -21,7 +21,7 @@ static const struct {
 	{ "format", "format of answers: text, json, ndjson or csv (the rows of the main table)" },
 	{ "sysroot", "look up the files that a core names below this folder (empty = /)" },
 	{ "symbols",
-	  "look up portable PDBs, for lines of source code, in this folder (empty = none)" },
+	  "look up PDBs and symbol files, for lines and names, in this folder (empty = none)" },
 	{ "files", "read module files next to a core for what it lacks: on or off" },
 	{ "trust-files", "use module files that nothing proves to be right: on or off" },
 	{ "copy-all", "copy all memory of a process, also what no answer needs: on or off" },

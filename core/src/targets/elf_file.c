@@ -8,6 +8,8 @@
 
 /** Most bytes of one segment or section of notes that are searched for a build-id. */
 #define NOTES_SIZE_MAX 65536u
+/** Most bytes of the names of all sections. */
+#define SECTION_NAMES_MAX ((uint64_t)1 << 20)
 
 static void choose_version(void)
 {
@@ -136,4 +138,35 @@ size_t elf_file_build_id(const struct elf_file *file, uint8_t *buf)
 		size = data && data->d_buf ? build_id_in(data, buf) : 0;
 	}
 	return size ? size : build_id_in_sections(file, buf);
+}
+
+/* What @p section has, if it is in the file as it is; NULL: it is too large, packed or cut. */
+static const Elf_Data *content_of(Elf_Scn *section, uint64_t most)
+{
+	GElf_Shdr header;
+	if (!section || !gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
+	    header.sh_flags & SHF_COMPRESSED || header.sh_size > most)
+		return NULL;
+	const Elf_Data *data = elf_getdata(section, NULL);
+	return data && data->d_buf ? data : NULL;
+}
+
+const Elf_Data *elf_file_section(const struct elf_file *file, const char *name, uint64_t most)
+{
+	size_t index = 0, size = strlen(name) + 1;
+	if (elf_getshdrstrndx(file->elf, &index) != 0)
+		return NULL;
+	/* elf_strptr() would look for the end of the whole table each time. */
+	const Elf_Data *names = content_of(elf_getscn(file->elf, index), SECTION_NAMES_MAX);
+	if (!names)
+		return NULL;
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(file->elf, section));) {
+		GElf_Shdr header;
+		if (!gelf_getshdr(section, &header))
+			return NULL;
+		if (header.sh_name <= names->d_size && names->d_size - header.sh_name >= size &&
+		    memcmp((const char *)names->d_buf + header.sh_name, name, size) == 0)
+			return content_of(section, most);
+	}
+	return NULL;
 }

@@ -49,6 +49,12 @@ void elf_file_close(struct elf_file *file);
 unsigned int elf_file_notes(const struct elf_file *file,
 			    struct elf_image_note ret[ELF_IMAGE_NOTES]);
 
+/**
+ * The content of the first section with that name, if it has at most @p most bytes; NULL: there is
+ * none, or it cannot be read.  Belongs to @p file.
+ */
+const Elf_Data *elf_file_section(const struct elf_file *file, const char *name, uint64_t most);
+
 /** The build-id: its bytes go to @p buf, at most BUILD_ID_MAX; @return how many; 0: it has none. */
 size_t elf_file_build_id(const struct elf_file *file, uint8_t *buf);
 

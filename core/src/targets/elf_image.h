@@ -12,6 +12,8 @@
 #define ELF_IMAGE_NOTES 8u
 /** Most program headers that elf_image_programs() reads. */
 #define ELF_IMAGE_PROGRAMS 64u
+/** So many bytes of a build-id cannot be guessed: linkers make 8, 16 or 20. */
+#define BUILD_ID_MIN 8u
 /** Most bytes of a build-id. */
 #define BUILD_ID_MAX 64u
 

@@ -14,8 +14,6 @@
 /** Most captured pages that are compared. */
 #define COMPARED_MAX 1024u
 
-/** So many bytes of a build-id cannot be guessed: linkers make 8, 16 or 20. */
-#define BUILD_ID_MIN 8u
 /** Most bytes of the headers of a PE image. */
 #define PE_HEADERS_MAX 4096u
 

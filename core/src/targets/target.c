@@ -7,6 +7,7 @@
 
 #include "targets/process/process_residency.h"
 #include "targets/relocation.h"
+#include "targets/symbol_files.h"
 #include "util/alloc.h"
 
 /* NULL and "" are no folder; false when memory is exhausted. */
@@ -35,7 +36,8 @@ struct target *target_create(enum target_kind kind, const struct target_options 
 	target->options.backend = NULL;
 	target->options.server = NULL;
 	target->files.relocations = relocation_cache_create();
-	bool is_good = target->files.relocations &&
+	target->files.symbol_files = symbol_files_create();
+	bool is_good = target->files.relocations && target->files.symbol_files &&
 		       copy_folder(options ? options->sysroot : NULL, &target->files.sysroot) &&
 		       copy_folder(options ? options->symbols : NULL, &target->files.symbols);
 	target->options.sysroot = target->files.sysroot;
@@ -52,6 +54,7 @@ void target_destroy(struct target *target)
 	if (!target)
 		return;
 	relocation_cache_destroy(target->files.relocations);
+	symbol_files_destroy(target->files.symbol_files);
 	memory_destroy(target->memory);
 	process_residency_destroy(target->process.residency);
 	process_server_release(target->process.server);

@@ -32,6 +32,7 @@ struct process_copy;
 struct process_residency;
 struct process_server;
 struct relocation_cache;
+struct symbol_files;
 
 /** From the auxiliary vector; 0 = unknown. */
 struct target_auxv {
@@ -64,6 +65,7 @@ struct target_files {
 	char *symbols;              /**< the string that options.symbols points to */
 	struct module_files *files; /**< owned by the target's memory; NULL: none are used */
 	struct relocation_cache *relocations;
+	struct symbol_files *symbol_files;
 };
 
 /** A process or a core: its memory, modules, threads. */

@@ -253,6 +253,7 @@ static const struct finding_traits traits[FINDING_KINDS] = {
 	[FINDING_MODULE_METADATA_MORE] = { .name = "module-metadata-more" },
 	[FINDING_ASYNC_METHODS] = { .name = "async-methods" },
 	[FINDING_ASYNC_LIST] = { .name = "async-list" },
+	[FINDING_SYMBOL_FILE] = { .name = "symbol-file" },
 	[FINDING_PDB] = { .name = "pdb" },
 	[FINDING_NO_END] = {
 		.name = "no-end",

@@ -82,6 +82,8 @@ enum finding_kind {
 	FINDING_MODULE_METADATA_MORE, /**< the same for more modules, which are not named */
 	FINDING_ASYNC_METHODS,        /**< which methods are suspended is not in the target */
 	FINDING_ASYNC_LIST,           /**< a list of suspended methods cannot be read to its end */
+	FINDING_SYMBOL_FILE, /**< a symbol file cannot be used: names of native functions are
+			      * missing */
 	FINDING_PDB, /**< the PDB of a module cannot be used: lines of source code are missing */
 	/* of a collection */
 	FINDING_NO_END,      /**< the snapshot has no end */

@@ -88,8 +88,8 @@ const struct command clrstack_command = {
 		"register that the call has not preserved. Optimised code keeps few, and the variables\n"
 		"of a method that was compiled into its caller are not shown.\n"
 		"-f shows native frames, as far as their unwind information leads, by library and place or by\n"
-		"the function that the library exports; -r the registers that are known of each managed\n"
-		"frame.\n",
+		"the function: one that the library exports, or one of the symbol table of its own file or\n"
+		"symbol file (set symbols); -r shows the registers that are known of each managed frame.\n",
 	.example = "clrstack -roots",
 	.top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_RUNTIME,

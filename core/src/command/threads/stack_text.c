@@ -296,8 +296,8 @@ static void write_native_frame(struct stack_text *text, const struct native_fram
 {
 	struct call *call = text->call;
 	struct text name = { 0 };
-	target_code_place(clr_target(call->heap->clr), native->ip, native->is_active,
-			  &text->symbols_left, &name);
+	target_code_place(clr_target(call->heap->clr), call->settings.symbols, native->ip,
+			  native->is_active, &text->symbols_left, &name);
 	const struct cell cells[FRAME_COLUMNS] = {
 		[FRAME_KIND] = cell_string("native"),
 		[FRAME_SP] = cell_number(native->sp),
