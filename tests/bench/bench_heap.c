@@ -17,7 +17,7 @@
 
 #include <heapdump/command.h>
 
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "measure.h"
 #include "snapshot/snapshot.h"
 

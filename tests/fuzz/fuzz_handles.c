@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/roots/handles.c core/src/heap/finalizer.c */
+/* covers: core/src/gc/handles.c core/src/gc/finalizer.c */
 #include <stdlib.h>
 
-#include "clr/gc_vars.h"
 #include "clr/internal.h"
-#include "heap/finalizer.h"
+#include "gc/finalizer.h"
+#include "gc/handles.h"
+#include "gc/layouts/gc_vars.h"
 #include "mem/memory.h"
-#include "roots/handles.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/findings.h"

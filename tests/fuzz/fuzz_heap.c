@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * covers: core/src/heap/walk.c core/src/heap/resync.c core/src/heap/references.c
- * core/src/heap/starts.c core/src/clr/types/gc_desc.c core/src/snapshot
+ * covers: core/src/gc/walk.c core/src/gc/resync.c core/src/gc/references.c
+ * core/src/gc/starts.c core/src/clr/types/gc_desc.c core/src/snapshot
  */
 #include <stdlib.h>
 
 #include "clr/internal.h"
 #include "clr/modules/module.h"
-#include "heap/references.h"
-#include "heap/starts.h"
+#include "gc/references.h"
+#include "gc/starts.h"
 #include "snapshot/snapshot.h"
 #include "util/alloc.h"
 #include "util/sort.h"

@@ -7,7 +7,7 @@
 #include "clr/code/code.h"
 #include "clr/internal.h"
 #include "clr/modules/module.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "input_memory.h"
 #include "stack/stack.h"
 #include "util/alloc.h"

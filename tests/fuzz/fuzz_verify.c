@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/verify core/src/heap */
+/* covers: core/src/verify core/src/gc */
 #include "fake_world.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -22,7 +22,7 @@
 #include "clr/threads/sync_block.h"
 #include "clr/types/field.h"
 #include "framework/member.h"
-#include "heap/references.h"
+#include "gc/references.h"
 #include "inspect/value.h"
 #include "targets/target.h"
 #include "util/job.h"

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "heap/walk.h"
+#include "gc/walk.h"
 
 /** One run of the program. */
 struct facts {

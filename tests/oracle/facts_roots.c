@@ -23,8 +23,8 @@
 
 #include "clr/internal.h"
 #include "facts.h"
+#include "gc/starts.h"
 #include "graph/reach.h"
-#include "heap/starts.h"
 #include "snapshot/snapshot.h"
 #include "util/bitmap.h"
 #include "util/text.h"

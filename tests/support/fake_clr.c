@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "clr/gc_vars.h"
 #include "clr/modules/module.h"
+#include "gc/layouts/gc_vars.h"
 #include "targets/relocation.h"
 #include "util/alloc.h"
 

@@ -3,7 +3,7 @@
 #define HEAPDUMP_TESTS_FAKE_CLR_H
 
 #include "clr/internal.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "support/fake_memory.h"
 #include "targets/target.h"
 

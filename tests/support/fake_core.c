@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "arch/x86_64/register_table.h"
-#include "roots/handles.h"
+#include "gc/handles.h"
 #include "support/elf_maker.h"
 #include "support/fake_descriptor.h"
 #include "support/fake_export.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "clr/gc_vars.h"
+#include "gc/layouts/gc_vars.h"
 #include "targets/relocation.h"
 #include "util/alloc.h"
 #include "util/text.h"

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "clr/gc_vars.h"
+#include "gc/layouts/gc_vars.h"
 
 /* handletablepriv.h, objecthandle.h; the runtime packs them too. */
 #define SEGMENT(name, types)                                        \

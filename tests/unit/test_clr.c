@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/gc_vars.h"
 #include "clr/modules/module.h"
 #include "clr/threads/thread_state.h"
 #include "clr/types/type.h"
+#include "gc/layouts/gc_vars.h"
 #include "support/assert_more.h"
 #include "support/fake_descriptor.h"
 #include "support/fake_export.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "heap/finalizer.h"
+#include "gc/finalizer.h"
 #include "support/assert_more.h"
 #include "support/fake_handles.h"
 #include "support/suite.h"

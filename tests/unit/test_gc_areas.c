@@ -2,9 +2,9 @@
 /* The GC's tables and free regions, out of a made-up header (doc/memory.md 2.1, 2.2). */
 #include <string.h>
 
-#include "clr/gc_vars.h"
-#include "clr/layouts/gc_tables.h"
-#include "heap/gc_areas.h"
+#include "gc/gc_areas.h"
+#include "gc/layouts/gc_tables.h"
+#include "gc/layouts/gc_vars.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"

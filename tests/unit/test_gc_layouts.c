@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What clr/layouts says of the GC and of objects against what doc/coreclr.md says. */
 #include "clr/internal.h"
-#include "clr/layouts/finalizer_queue.h"
-#include "clr/layouts/handle_table.h"
-#include "clr/layouts/heap_segment.h"
-#include "clr/layouts/object_layout.h"
-#include "clr/layouts/plug_and_gap.h"
+#include "gc/handles.h"
+#include "gc/layouts/finalizer_queue.h"
+#include "gc/layouts/handle_table.h"
+#include "gc/layouts/heap_segment.h"
+#include "gc/layouts/object_layout.h"
+#include "gc/layouts/plug_and_gap.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
 

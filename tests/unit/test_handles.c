@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "roots/handles.h"
+#include "gc/handles.h"
 #include "support/assert_more.h"
 #include "support/fake_handles.h"
 #include "support/suite.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/gc_vars.h"
-#include "heap/segments.h"
+#include "gc/layouts/gc_vars.h"
+#include "gc/segments.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/report/heap_map.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "roots/root_set.h"
 #include "support/assert_more.h"
 #include "support/graph_maker.h"

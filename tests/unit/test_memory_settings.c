@@ -2,7 +2,7 @@
 /* What a process was told about its memory: the block of its environment, the GC's own variables. */
 #include "analysis/memory/memory_settings.h"
 #include "arch/arch.h"
-#include "clr/gc_limits.h"
+#include "gc/gc_limits.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Walks over what a GC that plans has written: struct plug_and_gap of gcpriv.h, 32 bytes before each plug. */
-#include "heap/plug_node.h"
+#include "gc/plug_node.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"

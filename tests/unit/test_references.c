@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "heap/references.h"
+#include "gc/references.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What it costs to find the next object after damage. */
-#include "heap/resync.h"
+#include "gc/resync.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/heap/size_counts.h"
-#include "clr/gc_failure.h"
+#include "gc/gc_failure.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"

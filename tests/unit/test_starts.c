@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "heap/starts.h"
+#include "gc/starts.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/graph_maker.h"

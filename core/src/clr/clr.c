@@ -3,7 +3,7 @@
 
 #include "clr/code/code.h"
 #include "clr/descriptor.h"
-#include "clr/gc_vars.h"
+#include "clr/gc_find.h"
 #include "clr/internal.h"
 #include "clr/modules/module.h"
 #include "clr/runtime.h"
@@ -160,7 +160,7 @@ static enum hd_status read_runtime(struct clr *clr, const struct descriptor *des
 	size_t gc_index = 0;
 	runtime_version(clr, descriptor);
 	TRY(fill_layout(clr, descriptor, err));
-	TRY(gc_vars_read(clr, &gc_index, err));
+	TRY(gc_find(clr, &gc_index, err));
 	globals_read(clr, descriptor, gc_index);
 	if (clr->gc.structures_invalid != 0)
 		report_gc(clr);

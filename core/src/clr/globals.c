@@ -3,13 +3,14 @@
 
 #include "clr/code/method.h"
 #include "clr/features.h"
-#include "clr/gc_vars.h"
+#include "clr/gc_find.h"
 #include "clr/internal.h"
 #include "clr/modules/module.h"
 #include "clr/runtime.h"
 #include "clr/threads/sync_block.h"
 #include "clr/threads/thread.h"
 #include "clr/types/type.h"
+#include "gc/layouts/gc_vars.h"
 
 /* MTFlags: an array, and one of one dimension (methodtable.h). */
 #define FLAG_ARRAY_MASK 0x000e0000u

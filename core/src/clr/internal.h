@@ -7,8 +7,8 @@
  */
 
 #include "clr/clr.h"
-#include "clr/gc_vars.h"
 #include "clr/layouts/frames.h"
+#include "gc/layouts/gc_vars.h"
 
 struct clr_type_table;
 struct module_table;

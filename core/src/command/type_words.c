@@ -10,8 +10,8 @@
 #include "clr/types/type.h"
 #include "clr/types/type_lookup.h"
 #include "clr/types/type_name.h"
+#include "gc/heap.h"
 #include "graph/heap_graph.h"
-#include "heap/heap.h"
 #include "util/text.h"
 
 /* So many ids of one name, or names that are similar, a message has. */

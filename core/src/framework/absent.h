@@ -7,7 +7,7 @@
 #define HEAPDUMP_SRC_FRAMEWORK_ABSENT_H
 
 #include "framework/facts.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 
 struct text;
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "clr/types/type_lookup.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "mem/memory.h"
 #include "util/alloc.h"
 

@@ -5,7 +5,7 @@
 
 #include "clr/types/field.h"
 #include "framework/facts.h"
-#include "heap/walk.h"
+#include "gc/walk.h"
 
 enum member_state {
 	MEMBER_READ,   /**< the value is known; a reference may be null (bits 0) */

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_INSPECT_LOCATE_H
 #define HEAPDUMP_SRC_INSPECT_LOCATE_H
 
-#include "heap/walk.h"
+#include "gc/walk.h"
 
 /** The kind of place that an address is in. */
 enum place {

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_INSPECT_SLOT_NAME_H
 #define HEAPDUMP_SRC_INSPECT_SLOT_NAME_H
 
-#include "heap/walk.h"
+#include "gc/walk.h"
 
 struct text;
 

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_INSPECT_STRING_COUNTS_H
 #define HEAPDUMP_SRC_INSPECT_STRING_COUNTS_H
 
-#include "heap/walk.h"
+#include "gc/walk.h"
 
 /** All strings with one value. */
 struct string_count {

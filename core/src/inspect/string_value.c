@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/layouts/object_layout.h"
+#include "gc/heap.h"
 #include "inspect/utf16.h"
 #include "inspect/value.h"
 

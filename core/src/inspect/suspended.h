@@ -3,7 +3,7 @@
 #ifndef HEAPDUMP_SRC_INSPECT_SUSPENDED_H
 #define HEAPDUMP_SRC_INSPECT_SUSPENDED_H
 
-#include "heap/walk.h"
+#include "gc/walk.h"
 
 struct text;
 

@@ -3,7 +3,7 @@
 #include "clr/code/method.h"
 #include "clr/code/saved_variables.h"
 #include "clr/code/source.h"
-#include "heap/references.h"
+#include "gc/references.h"
 #include "inspect/suspended.h"
 #include "mem/memory.h"
 

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_INSPECT_THREAD_NAME_H
 #define HEAPDUMP_SRC_INSPECT_THREAD_NAME_H
 
-#include "heap/heap.h"
+#include "gc/heap.h"
 
 struct text;
 

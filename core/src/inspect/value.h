@@ -2,9 +2,9 @@
 #ifndef HEAPDUMP_SRC_INSPECT_VALUE_H
 #define HEAPDUMP_SRC_INSPECT_VALUE_H
 
-#include "clr/layouts/object_layout.h"
 #include "clr/types/field.h"
-#include "heap/walk.h"
+#include "gc/heap.h"
+#include "gc/walk.h"
 
 struct text;
 

@@ -3,8 +3,8 @@
 #define HEAPDUMP_SRC_ROOTS_ROOT_SET_H
 
 #include "clr/statics/static.h"
-#include "heap/finalizer.h"
-#include "roots/handles.h"
+#include "gc/finalizer.h"
+#include "gc/handles.h"
 #include "stack/stack.h"
 
 /** Where a root comes from. */

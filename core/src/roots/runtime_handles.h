@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_ROOTS_RUNTIME_HANDLES_H
 #define HEAPDUMP_SRC_ROOTS_RUNTIME_HANDLES_H
 
-#include "roots/handles.h"
+#include "gc/handles.h"
 
 /** The record of a thread that holds a handle, and the index of that thread. */
 struct handle_owner {

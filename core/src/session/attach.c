@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "clr/clr.h"
-#include "clr/gc_vars.h"
+#include "gc/heap.h"
 #include "mem/mapped_file.h"
 #include "session/session_state.h"
 #include "session/survey.h"

@@ -2,12 +2,12 @@
 #include "session/survey.h"
 
 #include "analysis/threads/frame_variables.h"
-#include "clr/gc_vars.h"
-#include "clr/layouts/heap_segment.h"
+#include "clr/gc_find.h"
 #include "clr/statics/handle_arrays.h"
 #include "clr/statics/static.h"
 #include "clr/types/field.h"
 #include "clr/types/type_lookup.h"
+#include "gc/segments.h"
 #include "inspect/thread_name.h"
 #include "mem/mapped_file.h"
 #include "roots/root_set.h"
@@ -148,7 +148,7 @@ enum hd_status survey_find_heap(void *arg, struct memory *memory, struct page_li
 	struct hd_error reason = { 0 };
 	/* The server GC can change its number of heaps. */
 	size_t unused;
-	enum hd_status status = gc_vars_read(clr, &unused, &reason);
+	enum hd_status status = gc_find(clr, &unused, &reason);
 	if (status == HD_OK)
 		status = heap_open(clr, &heap, &reason);
 	(void)clr_set_memory(clr, before);

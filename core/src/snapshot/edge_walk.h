@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_SNAPSHOT_EDGE_WALK_H
 #define HEAPDUMP_SRC_SNAPSHOT_EDGE_WALK_H
 
-#include "heap/references.h"
+#include "gc/references.h"
 #include "roots/root_set.h"
 
 /**

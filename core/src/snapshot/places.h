@@ -3,8 +3,8 @@
 #define HEAPDUMP_SRC_SNAPSHOT_PLACES_H
 
 #include "clr/statics/handle_arrays.h"
+#include "gc/starts.h"
 #include "graph/heap_graph.h"
-#include "heap/starts.h"
 #include "roots/root_set.h"
 #include "snapshot/name_table.h"
 

@@ -5,7 +5,7 @@
 #include "clr/layouts/amd64.h"
 #include "clr/layouts/frames.h"
 #include "clr/modules/module_proof.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "stack/ref_map.h"
 #include "stack/walker.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "clr/features.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "stack/walker.h"
 #include "util/alloc.h"
 

@@ -3,7 +3,7 @@
 #define HEAPDUMP_SRC_STACK_STACK_H
 
 #include "clr/code/code.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "unwind/registers.h"
 
 /** Most frames of a thread that are walked (a stack overflow of 8 MB has some 175,000). */

@@ -4,7 +4,7 @@
  */
 #include <inttypes.h>
 
-#include "clr/layouts/object_layout.h"
+#include "gc/heap.h"
 #include "util/sort.h"
 #include "verify/resolve.h"
 

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_VERIFY_MAP_H
 #define HEAPDUMP_SRC_VERIFY_MAP_H
 
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "util/bitmap.h"
 #include "util/job.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "clr/layouts/heap_segment.h"
+#include "gc/segments.h"
 #include "util/sort.h"
 #include "verify/resolve.h"
 

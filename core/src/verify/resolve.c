@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "heap/resync.h"
+#include "gc/resync.h"
 #include "util/sort.h"
 
 /* How many blocks without a bit (Free ones) a search for the block of an address skips. */

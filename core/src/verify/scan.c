@@ -2,8 +2,8 @@
 /* The passes over the heap: streaming, one worker per segment at a time. */
 #include "verify/scan.h"
 
-#include "clr/layouts/object_layout.h"
-#include "heap/references.h"
+#include "gc/heap.h"
+#include "gc/references.h"
 
 #define MARKS_KEPT 4u
 #define STEP       4096u

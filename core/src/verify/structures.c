@@ -5,7 +5,7 @@
  */
 #include <inttypes.h>
 
-#include "heap/finalizer.h"
+#include "gc/finalizer.h"
 #include "util/sort.h"
 #include "verify/resolve.h"
 

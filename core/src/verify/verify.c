@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "clr/gc_vars.h"
+#include "gc/heap.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/sort.h"

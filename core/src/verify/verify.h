@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_VERIFY_VERIFY_H
 #define HEAPDUMP_SRC_VERIFY_VERIFY_H
 
-#include "heap/walk.h"
+#include "gc/walk.h"
 
 enum verdict {
 	VERDICT_DAMAGE,

@@ -4,7 +4,7 @@
 
 #include "analysis/async/async_graph.h"
 #include "clr/types/type_name.h"
-#include "heap/references.h"
+#include "gc/references.h"
 #include "inspect/saved_variables.h"
 #include "util/alloc.h"
 #include "util/text.h"

@@ -5,7 +5,7 @@
 #include "analysis/async/async_graph.h"
 #include "clr/code/method.h"
 #include "framework/owns.h"
-#include "heap/references.h"
+#include "gc/references.h"
 #include "inspect/suspended.h"
 
 /* A field that the compiler names (Roslyn, GeneratedNames.cs). */

@@ -3,7 +3,7 @@
 
 #include "analysis/async/async_box.h"
 #include "analysis/async/task_state.h"
-#include "heap/references.h"
+#include "gc/references.h"
 #include "inspect/suspended.h"
 #include "inspect/value.h"
 #include "util/alloc.h"

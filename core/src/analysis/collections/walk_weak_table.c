@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/collections/collection_walk.h"
-#include "roots/handles.h"
+#include "gc/handles.h"
 
 static int compare_handles(const void *left, const void *right)
 {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "heap/references.h"
+#include "gc/references.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 

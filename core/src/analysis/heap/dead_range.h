@@ -2,8 +2,8 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_DEAD_RANGE_H
 #define HEAPDUMP_SRC_ANALYSIS_DEAD_RANGE_H
 
+#include "gc/heap.h"
 #include "graph/reach.h"
-#include "heap/heap.h"
 #include "mem/window.h"
 
 /**

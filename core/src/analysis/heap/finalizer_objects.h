@@ -4,7 +4,7 @@
 
 #include "analysis/heap/life.h"
 #include "analysis/heap/type_counts.h"
-#include "heap/finalizer.h"
+#include "gc/finalizer.h"
 
 /** Which entries of finalizer queues are asked for; all zero except dead: all. */
 struct finalizer_filter {

@@ -3,7 +3,7 @@
 #define HEAPDUMP_SRC_ANALYSIS_HANDLE_OBJECTS_H
 
 #include "analysis/heap/type_counts.h"
-#include "roots/handles.h"
+#include "gc/handles.h"
 
 /** The handles, one by one, with their objects. */
 struct handle_objects {

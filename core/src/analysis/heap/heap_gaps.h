@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_HEAP_GAPS_H
 #define HEAPDUMP_SRC_ANALYSIS_HEAP_GAPS_H
 
-#include "heap/walk.h"
+#include "gc/walk.h"
 
 /** How much that is not an object walks have met. */
 struct gaps {

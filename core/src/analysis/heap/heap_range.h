@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_HEAP_RANGE_H
 #define HEAPDUMP_SRC_ANALYSIS_HEAP_RANGE_H
 
-#include "heap/walk.h"
+#include "gc/walk.h"
 
 /** Which part of a heap is asked for; zero: all of it. */
 struct range_choice {

@@ -2,9 +2,9 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_LIFE_H
 #define HEAPDUMP_SRC_ANALYSIS_LIFE_H
 
+#include "gc/walk.h"
 #include "graph/heap_graph.h"
 #include "graph/reach.h"
-#include "heap/walk.h"
 #include "util/bitmap.h"
 
 /**

@@ -5,7 +5,7 @@
 #include "analysis/memory/malloc_arenas.h"
 #include "analysis/memory/memory_kind.h"
 #include "analysis/memory/memory_sweep.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 
 struct arena;
 

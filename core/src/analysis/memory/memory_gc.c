@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Claims the memory of the GC: segments, its tables, handle tables (doc/memory.md 2). */
 #include "analysis/memory/memory_parts.h"
-#include "clr/layouts/handle_table.h"
-#include "heap/gc_areas.h"
-#include "roots/handles.h"
+#include "gc/gc_areas.h"
+#include "gc/handles.h"
 
 static enum hd_status claim_objects(struct memory_making *making, const struct segment *segment,
 				    uint64_t start, struct hd_error *err)

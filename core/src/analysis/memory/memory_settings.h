@@ -3,7 +3,7 @@
 #define HEAPDUMP_SRC_ANALYSIS_MEMORY_SETTINGS_H
 
 #include "analysis/memory/memory_account.h"
-#include "clr/gc_limits.h"
+#include "gc/gc_limits.h"
 
 /** Who has set something; the first one that did counts. */
 enum memory_setting_source {

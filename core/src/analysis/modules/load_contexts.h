@@ -3,7 +3,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_LOAD_CONTEXTS_H
 #define HEAPDUMP_SRC_ANALYSIS_LOAD_CONTEXTS_H
 
-#include "heap/walk.h"
+#include "gc/walk.h"
 #include "util/job.h"
 
 /** An AssemblyLoadContext object. */

@@ -5,7 +5,7 @@
 
 #include "framework/member.h"
 #include "framework/owns.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 #include "util/job.h"

@@ -5,7 +5,7 @@
 #include "analysis/report/rule.h"
 #include "framework/collection_layout.h"
 #include "framework/member.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 
 #define YOUNG_MIN     10u
 #define YOUNG_SHARE   10000u

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "roots/root_set.h"
 #include "util/alloc.h"
 #include "util/job.h"

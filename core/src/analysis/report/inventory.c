@@ -5,7 +5,7 @@
 
 #include "analysis/report/accumulation.h"
 #include "analysis/report/rule.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "util/alloc.h"
 #include "util/arena.h"
 #include "util/job.h"

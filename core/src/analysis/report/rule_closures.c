@@ -3,9 +3,9 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
-#include "clr/layouts/object_layout.h"
 #include "clr/types/field.h"
 #include "framework/member.h"
+#include "gc/heap.h"
 #include "mem/memory.h"
 #include "util/alloc.h"
 

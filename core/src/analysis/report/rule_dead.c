@@ -3,7 +3,7 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "framework/member.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 
 #define DEAD_MIN ((uint64_t)256 << 20)
 

@@ -5,7 +5,7 @@
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
 #include "framework/member.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "roots/root_set.h"
 
 #define STRINGS_MIN    10000u

@@ -5,7 +5,7 @@
 #include "analysis/report/typed.h"
 #include "clr/modules/module_facts.h"
 #include "framework/member.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 #include "util/text.h"

@@ -10,7 +10,7 @@
 #include "analysis/report/typed.h"
 #include "clr/threads/thread_state.h"
 #include "framework/member.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "util/alloc.h"
 
 #define LARGE_MIN   4096u /* bytes of an object that no root refers to, but several together hold */

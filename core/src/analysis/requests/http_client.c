@@ -10,7 +10,7 @@
 #include "clr/types/continuation.h"
 #include "clr/types/type_name.h"
 #include "framework/absent.h"
-#include "heap/references.h"
+#include "gc/references.h"
 #include "inspect/async_name.h"
 #include "inspect/suspended.h"
 #include "inspect/value.h"

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_FRAME_ROOTS_H
 #define HEAPDUMP_SRC_ANALYSIS_FRAME_ROOTS_H
 
-#include "heap/starts.h"
+#include "gc/starts.h"
 #include "stack/stack.h"
 
 struct job;

@@ -3,7 +3,7 @@
 #ifndef HEAPDUMP_SRC_ANALYSIS_STACK_OBJECTS_H
 #define HEAPDUMP_SRC_ANALYSIS_STACK_OBJECTS_H
 
-#include "heap/starts.h"
+#include "gc/starts.h"
 #include "stack/stack.h"
 
 struct job;

@@ -4,7 +4,7 @@
 #define HEAPDUMP_SRC_ANALYSIS_MONITORS_H
 
 #include "clr/threads/sync_block.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 
 struct job;
 struct members;

@@ -5,7 +5,7 @@
 #include "analysis/waits/wait_releasers.h"
 #include "analysis/waits/wait_rows.h"
 #include "clr/threads/thread_state.h"
-#include "heap/finalizer.h"
+#include "gc/finalizer.h"
 #include "util/alloc.h"
 #include "util/job.h"
 

@@ -7,7 +7,7 @@
 #include "analysis/async/async_graph.h"
 #include "analysis/pool/queue_items.h"
 #include "clr/types/type_name.h"
-#include "heap/references.h"
+#include "gc/references.h"
 #include "inspect/thread_name.h"
 #include "inspect/value.h"
 #include "util/alloc.h"

@@ -6,7 +6,7 @@
 
 #include "analysis/async/async_graph.h"
 #include "clr/types/type_name.h"
-#include "heap/references.h"
+#include "gc/references.h"
 #include "util/alloc.h"
 #include "util/job.h"
 #include "util/sort.h"

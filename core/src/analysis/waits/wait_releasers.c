@@ -10,7 +10,7 @@
 #include "clr/code/code_names.h"
 #include "clr/statics/static.h"
 #include "clr/types/type_name.h"
-#include "heap/references.h"
+#include "gc/references.h"
 #include "util/alloc.h"
 #include "util/job.h"
 #include "util/sort.h"

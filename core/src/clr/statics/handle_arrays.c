@@ -2,10 +2,11 @@
 #include "clr/statics/handle_arrays.h"
 
 #include "clr/features.h"
-#include "clr/gc_vars.h"
+#include "clr/gc_find.h"
 #include "clr/internal.h"
-#include "clr/layouts/object_layout.h"
 #include "clr/runtime.h"
+#include "gc/layouts/gc_vars.h"
+#include "gc/layouts/object_layout.h"
 #include "util/alloc.h"
 
 /*

@@ -4,8 +4,8 @@
  * (doc/coreclr.md 10.3; methodtable.h, class.h, appdomain.hpp, threadstatics.h, loaderallocator.inl).
  */
 #include "clr/internal.h"
-#include "clr/layouts/object_layout.h"
 #include "clr/statics/static_base.h"
+#include "gc/layouts/object_layout.h"
 #include "mem/memory.h"
 
 /* After a MethodTable and its vtable. */

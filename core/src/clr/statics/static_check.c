@@ -10,8 +10,8 @@
 
 #include "clr/features.h"
 #include "clr/internal.h"
-#include "clr/layouts/object_layout.h"
 #include "clr/types/type.h"
+#include "gc/layouts/object_layout.h"
 #include "mem/memory.h"
 #include "targets/target.h"
 #include "util/findings.h"

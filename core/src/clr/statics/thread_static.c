@@ -5,8 +5,8 @@
  */
 #include "clr/features.h"
 #include "clr/internal.h"
-#include "clr/layouts/object_layout.h"
 #include "clr/statics/static_base.h"
+#include "gc/layouts/object_layout.h"
 #include "mem/memory.h"
 
 /* TLSIndex: kind and number. */

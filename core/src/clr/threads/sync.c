@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/clr.h"
 #include "clr/internal.h"
-#include "clr/layouts/object_layout.h"
+#include "gc/layouts/object_layout.h"
 #include "mem/memory.h"
 
 #define SYNC_ENTRY_SIZE 16u /* SyncTableEntry {SyncBlock *, Object * | 1 when free} */

@@ -2,9 +2,10 @@
 #include "clr/threads/sync_block.h"
 
 #include "clr/features.h"
-#include "clr/gc_vars.h"
+#include "clr/gc_find.h"
 #include "clr/internal.h"
-#include "clr/layouts/object_layout.h"
+#include "gc/layouts/gc_vars.h"
+#include "gc/layouts/object_layout.h"
 #include "mem/memory.h"
 #include "targets/target.h"
 #include "util/findings.h"

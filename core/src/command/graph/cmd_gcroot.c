@@ -11,7 +11,7 @@
 #include "command/heap/heap_call.h"
 #include "command/table.h"
 #include "command/threads/source_text.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "report/root_label.h"
 #include "util/bitmap.h"
 

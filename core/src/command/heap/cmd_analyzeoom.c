@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "clr/gc_failure.h"
 #include "command/table.h"
-#include "heap/heap.h"
+#include "gc/gc_failure.h"
+#include "gc/heap.h"
 
 #define FAILURE_LIST(X)                                                                \
 	X(FAILURE_HEAP, "heap", NULL, KIND_NUMBER, 0, 0, "number of the heap")         \

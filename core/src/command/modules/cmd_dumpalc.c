@@ -6,7 +6,7 @@
 #include "command/modules/module_rows.h"
 #include "command/objects/object.h"
 #include "command/table.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 
 #define CONTEXT_LIST(X)                                                                          \
 	X(CONTEXT_OBJECT, "address", NULL, KIND_ADDRESS, 0, 0, "the AssemblyLoadContext object") \

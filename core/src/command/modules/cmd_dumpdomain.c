@@ -5,7 +5,7 @@
 #include "answer/cell_lines.h"
 #include "command/modules/module_rows.h"
 #include "command/table.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "util/alloc.h"
 #include "util/findings.h"
 

@@ -5,7 +5,7 @@
 #include "clr/types/type_name.h"
 #include "command/modules/module_rows.h"
 #include "command/table.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 
 /* Distance of a module's map of methods from its map of TypeDefs (doc/coreclr.md 9.2). */
 #define MAP_METHODS_DISTANCE 32u

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "command/table.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 
 #define VERSION_SIZE 256u
 

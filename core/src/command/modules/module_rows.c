@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "heap/heap.h"
+#include "gc/heap.h"
 
 const struct column module_columns[MODULE_COLUMNS] = {
 	[MODULE_COLUMN_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,

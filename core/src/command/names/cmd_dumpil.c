@@ -9,7 +9,7 @@
 #include "clr/modules/module_proof.h"
 #include "clr/modules/token_name.h"
 #include "command/table.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "metadata/il.h"
 #include "util/alloc.h"
 

@@ -6,7 +6,7 @@
 #include "clr/types/type_name.h"
 #include "command/modules/module_rows.h"
 #include "command/table.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "mem/memory.h"
 #include "util/alloc.h"
 

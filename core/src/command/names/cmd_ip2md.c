@@ -5,7 +5,7 @@
 #include "clr/code/method_types.h"
 #include "command/names/code_rows.h"
 #include "command/table.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 
 #define MD_LIST(X)                                                                             \
 	X(MD_COLUMN_ADDRESS, "method_desc", NULL, KIND_ADDRESS, 0, 0, "the MethodDesc")        \

@@ -8,7 +8,7 @@
 #include "answer/cell_lines.h"
 #include "command/names/code_rows.h"
 #include "command/table.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "util/alloc.h"
 
 #define MATCH_LIST(X)                                                                     \

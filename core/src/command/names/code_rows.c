@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "unwind/gc_info.h"
 
 #define BODY_LIST(X)                                                                   \

@@ -5,7 +5,7 @@
 
 #include "clr/layout.h"
 #include "command/names/code_rows.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "report/fit.h"
 #include "util/alloc.h"
 

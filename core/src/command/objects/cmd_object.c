@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "command/objects/object.h"
-#include "heap/references.h"
+#include "gc/references.h"
 #include "inspect/slot_name.h"
 
 /* UTF-16 units of a string that are shown at most. */

@@ -7,7 +7,7 @@
 
 #include "clr/clr.h"
 #include "command/report/page_assets.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "session/losses.h"
 
 static void write_target_name(struct page *page)

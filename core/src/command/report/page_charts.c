@@ -7,7 +7,7 @@
 #include "command/report/chart_tree.h"
 #include "command/report/page.h"
 #include "framework/member.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "util/alloc.h"
 
 /* Most parts that are drawn, and listed. */

@@ -4,7 +4,7 @@
 
 #include "analysis/report/heap_map.h"
 #include "command/report/page.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 
 /* Shades of live and of dead cells, by how full they are. */
 #define SHADES 4u

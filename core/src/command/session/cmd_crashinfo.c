@@ -3,8 +3,8 @@
 
 #include "command/session/crash.h"
 #include "command/table.h"
-#include "heap/heap.h"
-#include "heap/walk.h"
+#include "gc/heap.h"
+#include "gc/walk.h"
 #include "inspect/locate.h"
 #include "targets/target.h"
 

@@ -2,7 +2,7 @@
 #ifndef HEAPDUMP_SRC_COMMAND_CORE_KIND_H
 #define HEAPDUMP_SRC_COMMAND_CORE_KIND_H
 
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "targets/target.h"
 
 /** "createdump" "gcore" "kernel" "unknown". */

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "clr/gc_vars.h"
+#include "gc/heap.h"
 #include "inspect/locate.h"
 
 /* Is the code that of the runtime, or of a GC that it was told to load (libclrgc.so, libclrgcexp.so)? */

@@ -9,7 +9,7 @@
 
 #include "answer/rows.h"
 #include "command/sql/sql_columns.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "util/alloc.h"
 #include "util/fuzzed.h"
 #include "util/job.h"

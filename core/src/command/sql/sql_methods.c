@@ -3,7 +3,7 @@
 #include "clr/code/method_list.h"
 #include "command/names/code_rows.h"
 #include "command/sql/sql_table.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "util/alloc.h"
 #include "util/text.h"
 

@@ -2,7 +2,7 @@
 /* The table modules. */
 #include "command/modules/module_rows.h"
 #include "command/sql/sql_table.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "util/alloc.h"
 
 #define MODULES_LIST(X)                                                                            \

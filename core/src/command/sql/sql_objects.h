@@ -4,7 +4,7 @@
 #define HEAPDUMP_SRC_COMMAND_SQL_OBJECTS_H
 
 #include "command/sql/sql_table.h"
-#include "heap/walk.h"
+#include "gc/walk.h"
 
 /** Which objects a cursor meets. */
 struct sql_choice {

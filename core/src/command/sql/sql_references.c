@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The table refs: references between objects, from one, to one, or all. */
 #include "command/sql/sql_table.h"
-#include "heap/references.h"
+#include "gc/references.h"
 #include "snapshot/places.h"
 #include "util/alloc.h"
 

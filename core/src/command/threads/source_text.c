@@ -5,7 +5,7 @@
 #include "answer/root_row.h"
 #include "clr/code/code.h"
 #include "clr/code/source.h"
-#include "heap/heap.h"
+#include "gc/heap.h"
 #include "report/root_label.h"
 
 void source_text_cells(struct call *call, uint64_t method_desc, uint64_t place,

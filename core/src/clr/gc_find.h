@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_GC_FIND_H
+#define HEAPDUMP_SRC_CLR_GC_FIND_H
+
+#include "clr/clr.h"
+
+/**
+ * Find GcDacVars among the globals of clr->dac_table by its shape, and read it into clr->gc.
+ *
+ * @param[out] ret_index its entry of the table
+ * @retval HD_OK
+ * @retval HD_ERR_UNSUPPORTED the GC is not initialised, or has another major version
+ * @retval HD_ERR_FAULT
+ */
+HD_NODISCARD enum hd_status gc_find(struct clr *clr, size_t *ret_index, struct hd_error *err);
+
+/** The address in entry @p index of the runtime's g_dacTable; false when it cannot be read. */
+bool dac_entry(const struct clr *clr, uint64_t index, uint64_t *ret);
+/** The pointer in the global at that address. */
+bool dac_pointer(const struct clr *clr, uint64_t index, uint64_t *ret);
+
+#endif

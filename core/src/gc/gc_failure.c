@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "gc/gc_failure.h"
+
+#include "gc/layouts/gc_vars.h"
+#include "mem/memory.h"
+
+/* oom_data of GcDacVars: the structure of a workstation GC. */
+#define VARS_FAILURE 136u
+
+/* oom_history (gc/gcinterface.dac.h): the same in 8, 9 and 10. */
+enum {
+	OOM_REASON = 0,
+	OOM_ALLOCATION = 8,
+	OOM_COLLECTION = 32,
+	OOM_REQUEST = 40,
+	OOM_SIZE = 48,
+	OOM_AVAILABLE = 56,
+	OOM_IS_LARGE = 64,
+	OOM_BYTES = 72,
+};
+
+bool gc_failure_read(const struct clr *clr, uint64_t heap, struct gc_failure *ret)
+{
+	uint8_t bytes[OOM_BYTES];
+	int32_t offset = clr_gc(clr)->heap_offsets[GC_HEAP_FAILURE];
+	uint64_t address = 0;
+	if (!clr_gc(clr)->is_server) {
+		(void)memory_u64(clr_memory(clr), clr_gc(clr)->address + VARS_FAILURE, &address);
+	} else if (heap && offset > 0) {
+		address = heap + (uint64_t)offset;
+	}
+	if (!address || !memory_read(clr_memory(clr), address, bytes, sizeof(bytes)))
+		return false;
+	*ret = (struct gc_failure){
+		.reason = load_u32(bytes + OOM_REASON),
+		.request = load_u32(bytes + OOM_REQUEST),
+		.allocation = load_u64(bytes + OOM_ALLOCATION),
+		.collection = load_u64(bytes + OOM_COLLECTION),
+		.size = load_u64(bytes + OOM_SIZE),
+		.available = load_u64(bytes + OOM_AVAILABLE),
+		.is_large = load_u32(bytes + OOM_IS_LARGE) != 0,
+	};
+	return true;
+}
