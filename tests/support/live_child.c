@@ -126,15 +126,20 @@ char child_state(pid_t pid)
 	return state;
 }
 
-bool child_can_be_opened(void)
+bool child_pages_are_scanned(void)
 {
-#ifdef __SANITIZE_ADDRESS__
-	/* Its shadow is terabytes, mapped and empty. */
 	struct utsname name;
 	int major = 0, minor = 0;
 	if (uname(&name) != 0 || sscanf(name.release, "%d.%d", &major, &minor) != 2)
 		return false;
 	return major > 6 || (major == 6 && minor >= 7);
+}
+
+bool child_can_be_opened(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	/* Its shadow is terabytes, mapped and empty. */
+	return child_pages_are_scanned();
 #else
 	return true;
 #endif

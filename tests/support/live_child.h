@@ -51,6 +51,9 @@ char child_state(pid_t pid);
 #define CHILD_FAULT_STEP 1
 #endif
 
+/** Does the kernel tell the page of zeros, and skip what was never used (Linux 6.7)? */
+bool child_pages_are_scanned(void);
+
 /** Can the pages of a huge mapping be told apart quickly (Linux 6.7), or is none expected? */
 bool child_can_be_opened(void);
 

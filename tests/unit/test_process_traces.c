@@ -13,10 +13,15 @@
 
 #define PAGE  ((size_t)4096)
 #define PAGES 16u
+/* Of the memfd: pages 2, 5, and 7, which was read for the private copy of it. */
+#define ALLOCATED (3 * PAGE)
+/* More than a copy of all else takes. */
+#define READ_ONLY ((size_t)1 << 30)
 
 /* What the child has where. */
 static struct {
 	uint8_t *memory;  /* shared pages of a memfd: page 2 was written here, page 5 elsewhere */
+	uint8_t *own;     /* private pages of the same memfd: page 7 was written */
 	uint8_t *private; /* page 3 was written */
 	uint8_t *file;    /* private pages of a file that ends in the middle of page 14 */
 	uint8_t *shared;  /* shared ones */
@@ -27,6 +32,7 @@ static void prepare(void *arg)
 {
 	(void)arg;
 	child_has.memory[2 * PAGE] = 2;
+	child_has.own[7 * PAGE] = 7;
 	child_has.private[3 * PAGE] = 3;
 	child_has.file[4 * PAGE + 1] = 4;
 	uint8_t *other = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -69,6 +75,10 @@ static void check_pages(struct target *target)
 		ASSERT_UINT(byte_at(target, child_has.memory + i * PAGE), i == 2   ? 2u
 									  : i == 5 ? 5u
 										   : 0u);
+		ASSERT_UINT(byte_at(target, child_has.own + i * PAGE), i == 2   ? 2u
+								       : i == 5 ? 5u
+								       : i == 7 ? 7u
+										: 0u);
 		ASSERT_UINT(byte_at(target, child_has.private + i * PAGE), i == 3 ? 3u : 0u);
 	}
 	for (size_t i = 0; i < PAGES - 1; i++) {
@@ -107,12 +117,12 @@ static void check_no_trace(const struct target_options *how)
 	struct hd_error err = { 0 };
 	(void)child_is_running(&child);
 	uint64_t before = resident(&child);
-	ASSERT_UINT(allocated(), 2 * PAGE);
+	ASSERT_UINT(allocated(), ALLOCATED);
 	ASSERT_UINT(target_open_process(child.pid, how, NULL, &target, &err), HD_OK);
 	ASSERT_TEXT(err.message, "");
 	REQUIRE(target);
 	check_pages(target);
-	ASSERT_UINT(allocated(), 2 * PAGE);
+	ASSERT_UINT(allocated(), ALLOCATED);
 	check_resident(&child, before);
 	target_destroy(target);
 	check_resident(&child, before);
@@ -134,6 +144,38 @@ TEST(reading_a_running_process_leaves_none)
 TEST(reading_a_held_process_leaves_none)
 {
 	check_no_trace(&(struct target_options){ .max_mem = 1 });
+}
+
+/* A debugger that reads all memory, such as createdump, leaves whole stacks of such pages. */
+static void only_read(void *arg)
+{
+	const volatile uint8_t *bytes = arg;
+	for (size_t i = 0; i < READ_ONLY; i += PAGE)
+		(void)bytes[i];
+}
+
+TEST(pages_that_were_only_read_are_not_copied)
+{
+	if (!child_pages_are_scanned()) {
+		puts("skipped: this kernel does not tell which pages were only read");
+		return;
+	}
+	uint8_t *pages = mmap(NULL, READ_ONLY, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	CU_ASSERT_FATAL(pages != MAP_FAILED);
+	struct live_child child = child_start(0, only_read, pages);
+	struct target *target = NULL;
+	struct hd_error err = { 0 };
+	/* Copying them would take more than this: it would stay stopped. */
+	const struct target_options how = { .max_mem = READ_ONLY };
+	ASSERT_UINT(target_open_process(child.pid, &how, NULL, &target, &err), HD_OK);
+	ASSERT_TEXT(err.message, "");
+	REQUIRE(target);
+	ASSERT_UINT(target->findings.count, 0);
+	ASSERT_UINT(byte_at(target, pages + READ_ONLY / 2), 0);
+	target_destroy(target);
+	child_end(&child);
+	(void)munmap(pages, READ_ONLY);
 }
 
 static uint8_t *map_pages(int protection, int flags, int fd)
@@ -161,6 +203,7 @@ static int run(void)
 	    child_has.memory_fd >= 0 && ftruncate(child_has.memory_fd, PAGES * PAGE) == 0) {
 		int both = PROT_READ | PROT_WRITE;
 		child_has.memory = map_pages(both, MAP_SHARED, child_has.memory_fd);
+		child_has.own = map_pages(both, MAP_PRIVATE, child_has.memory_fd);
 		child_has.private = map_pages(both, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 		child_has.file = map_pages(both, MAP_PRIVATE, file);
 		child_has.shared = map_pages(PROT_READ, MAP_SHARED, file);

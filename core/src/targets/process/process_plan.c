@@ -201,10 +201,10 @@ static enum hd_status plan_map(struct plan *plan, const struct proc_map *map)
 		} else {
 			backing.source = NO_FILE;
 		}
-	} else if (map->is_shared) {
+	} else if (map->is_shared || is_memfd) {
 		/*
 		 * The runtime maps generated code twice; some pages may only exist in one of the
-		 * two mappings.
+		 * two mappings.  What a private mapping was not written to is in the file, too.
 		 */
 		backing.source = is_memfd ? SOURCE_COPY : NO_FILE;
 	}

@@ -39,7 +39,8 @@ static long scan_pages(struct process_reader *reader, struct reader_pages *ask)
 	if (reader->no_scan)
 		return -1;
 	if (ask->kind == SERVER_PAGES_WRITTEN) {
-		scan.category_inverted = scan.category_mask = PAGES_FILE;
+		/* A page that was only read, by a debugger for example, is the page of zeros. */
+		scan.category_inverted = scan.category_mask = PAGES_FILE | PAGES_ZERO;
 	} else if (ask->kind == SERVER_PAGES_RESIDENT) {
 		scan.category_inverted = scan.category_mask = PAGES_ZERO;
 		scan.return_mask = PAGES_PRESENT | PAGES_SWAPPED | PAGES_FILE;
