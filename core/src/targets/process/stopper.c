@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -21,9 +20,12 @@
  * Threads that are started while others are being stopped are found by looking again, this often.
  */
 #define PASSES_MAX 1000u
-/* Looks without a pause, then one every so often. */
-#define QUICK_LOOKS 200u
-#define NAP_NS      50000
+/*
+ * Pauses between two looks: longer ones each time.  Who sleeps gets the processor first when it wakes up; who only
+ * yields it is the last one, and on a busy machine that is much later.
+ */
+#define NAP_MIN_NS 50000
+#define NAP_MAX_NS 1000000
 /* Spreads the numbers of threads, which are close to each other (2^32 divided by the golden ratio). */
 #define HASH_FACTOR UINT32_C(2654435769)
 
@@ -190,14 +192,11 @@ static enum stop_failure look_at_waiting(struct stopper *stopper)
 
 static enum stop_failure wait_for_all(struct stopper *stopper)
 {
-	enum stop_failure failure = STOP_DONE;
-	for (unsigned int turns = 0; stopper->waiting && failure == STOP_DONE; turns++) {
-		const struct timespec nap = { .tv_nsec = NAP_NS };
-		if (turns > QUICK_LOOKS) {
-			(void)nanosleep(&nap, NULL);
-		} else if (turns) {
-			(void)sched_yield();
-		}
+	struct timespec nap = { .tv_nsec = NAP_MIN_NS };
+	enum stop_failure failure = look_at_waiting(stopper);
+	while (stopper->waiting && failure == STOP_DONE) {
+		(void)nanosleep(&nap, NULL);
+		nap.tv_nsec += nap.tv_nsec < NAP_MAX_NS ? nap.tv_nsec / 4 : 0;
 		failure = look_at_waiting(stopper);
 	}
 	return stopper->waiting ? failure : STOP_DONE;
