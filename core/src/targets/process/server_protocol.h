@@ -55,7 +55,7 @@ enum server_file {
 
 /** Which pages are asked for. */
 enum server_pages_kind {
-	SERVER_PAGES_WRITTEN,  /**< in memory or swapped, and not those of a file; nor the page of zeros
+	SERVER_PAGES_WRITTEN, /**< in memory or swapped, and not those of a file; nor the page of zeros
 			        * that all processes share, where the kernel tells it */
 	SERVER_PAGES_PRESENT,  /**< in memory or swapped */
 	SERVER_PAGES_RESIDENT, /**< the same with categories, but not the page of zeros that all
