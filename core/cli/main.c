@@ -291,6 +291,7 @@ static int help(struct cli *cli)
 		"  --snapshot N    which heap snapshot of a .nettrace to read\n"
 		"  --workers N     threads for long work\n"
 		"  --max-mem SIZE  memory that opening may take (512M, 2G)\n"
+		"  --max-stop SECONDS  how long a process may be stopped while it is copied (10)\n"
 		"  --width N       shorten names to fit N columns (auto: the terminal's; 0: never)\n"
 		"  --full          shorten no names, however narrow the terminal is\n"
 		"  --color WHEN    colours: auto, on or off\n");

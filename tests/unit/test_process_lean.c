@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What of a process's native memory is copied, and what is left out. */
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "arch/x86_64/register_table.h"
 #include "support/assert_more.h"
@@ -15,6 +17,8 @@
 #define LITTLE    ((size_t)8 << 20)
 #define HEAP_PAGE ((size_t)1000)
 #define KEPT_PAGE ((size_t)9000)
+/* Enough to ask twice, on any machine. */
+#define HELD_SECONDS 3
 
 static uint8_t *memory;
 static size_t size;
@@ -92,6 +96,85 @@ static void look(pid_t pid, struct page_list *kept)
 	ASSERT_UINT(target->threads.count, 1);
 	CU_ASSERT(kept->rows_count > 0);
 	target_destroy(target);
+}
+
+static bool runs_at_last(const struct live_child *child)
+{
+	bool runs = false;
+	for (unsigned int turn = 0; turn < 600 && !runs; turn++)
+		runs = child_is_running(child);
+	return runs;
+}
+
+/* Looks for the heap until the process runs again: so slow is this machine. */
+static enum hd_status wait_until_it_runs(void *arg, struct memory *of, struct page_list *ret,
+					 struct hd_error *err)
+{
+	const struct live_child *child = arg;
+	(void)of;
+	(void)ret;
+	(void)err;
+	CU_ASSERT(runs_at_last(child));
+	return HD_OK;
+}
+
+/* The helper that holds it lets it go, and does not wait for us. */
+TEST(it_is_not_stopped_for_longer_than_it_may_be)
+{
+	struct live_child child = start(LITTLE);
+	struct page_list kept = { 0 };
+	struct target *target = NULL;
+	struct hd_error err = { 0 };
+	const struct target_options how = { .kept = &kept,
+					    .find_heap = wait_until_it_runs,
+					    .find_heap_arg = &child,
+					    .stop_seconds = 1 };
+	ASSERT_UINT(target_open_process(child.pid, &how, NULL, &target, &err), HD_ERR_OS);
+	CU_ASSERT_PTR_NULL(target);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, " was let go after 1 s, when not all"));
+	CU_ASSERT(runs_at_last(&child));
+	page_list_deinit(&kept);
+	stop(&child);
+}
+
+/* The same after it was copied: what was read last may be newer than the rest. */
+TEST(a_copy_is_right_only_if_it_was_stopped_until_its_end)
+{
+	struct live_child child = start(LITTLE);
+	struct process_server *server = NULL;
+	const struct target_thread *threads;
+	size_t count = 0;
+	double seconds = 0;
+	struct hd_error err = { 0 };
+	ASSERT_UINT(process_server_create(child.pid, &server, NULL), HD_OK);
+	REQUIRE(server);
+	process_server_set_limit(server, 1);
+	ASSERT_UINT(process_server_stop(server, &threads, &count, &err), HD_OK);
+	CU_ASSERT(runs_at_last(&child));
+	ASSERT_UINT(process_server_resume(server, &seconds, &err), HD_ERR_OS);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, " was let go after 1 s, when not all"));
+	process_server_release(server);
+	stop(&child);
+}
+
+TEST(what_is_held_stays_stopped)
+{
+	struct live_child child = start(LITTLE);
+	struct process_server *server = NULL;
+	const struct target_thread *threads;
+	size_t count = 0;
+	struct hd_error err = { 0 };
+	ASSERT_UINT(process_server_create(child.pid, &server, NULL), HD_OK);
+	REQUIRE(server);
+	process_server_set_limit(server, HELD_SECONDS);
+	ASSERT_UINT(process_server_stop(server, &threads, &count, &err), HD_OK);
+	ASSERT_UINT(process_server_hold(server, &err), HD_OK);
+	(void)sleep(HELD_SECONDS);
+	ASSERT_UINT((uint64_t)child_state(child.pid), 't');
+	ASSERT_UINT(process_server_resume(server, NULL, &err), HD_OK);
+	CU_ASSERT(runs_at_last(&child));
+	process_server_release(server);
+	stop(&child);
 }
 
 TEST(what_is_not_kept_is_left_out)

@@ -371,7 +371,7 @@ TEST(nonsense_is_refused)
 	ASSERT_UINT((uint64_t)raw_ask(raw.control, start).error, EINVAL);
 	start.kind = REQUEST_READ;
 	ASSERT_UINT((uint64_t)raw_ask(raw.control, start).error, EINVAL);
-	struct server_request stop = { .kind = REQUEST_STOP };
+	struct server_request stop = { .kind = REQUEST_STOP, .size = UINT64_MAX };
 	ASSERT_UINT((uint64_t)raw_ask(raw.control, stop).error, 0);
 	CU_ASSERT_FALSE(child_is_running(&child));
 	ASSERT_UINT((uint64_t)raw_ask(raw.control, stop).error, EBUSY);

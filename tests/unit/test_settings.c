@@ -59,11 +59,11 @@ static void set(const char *name, const char *value)
 TEST(every_setting_has_a_default_and_help)
 {
 	static const char *const expected[][2] = {
-		{ "max-mem", "0" },    { "workers", "0" },    { "width", "auto" },
-		{ "color", "auto" },   { "format", "text" },  { "sysroot", "" },
-		{ "symbols", "" },     { "files", "on" },     { "trust-files", "off" },
-		{ "copy-all", "off" }, { "exact", "off" },    { "snapshot", "0" },
-		{ "pager", "on" },     { "backend", "auto" },
+		{ "max-mem", "0" },       { "max-stop", "10" },  { "workers", "0" },
+		{ "width", "auto" },      { "color", "auto" },   { "format", "text" },
+		{ "sysroot", "" },        { "symbols", "" },     { "files", "on" },
+		{ "trust-files", "off" }, { "copy-all", "off" }, { "exact", "off" },
+		{ "snapshot", "0" },      { "pager", "on" },     { "backend", "auto" },
 	};
 	const char *help = NULL;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
@@ -71,7 +71,7 @@ TEST(every_setting_has_a_default_and_help)
 		CU_ASSERT(help && strlen(help) > 10);
 		ASSERT_TEXT(get(expected[i][0]), expected[i][1]);
 	}
-	CU_ASSERT_PTR_NULL(hd_setting_name(14, &help));
+	CU_ASSERT_PTR_NULL(hd_setting_name(15, &help));
 	CU_ASSERT_PTR_NULL(hd_setting_name(SIZE_MAX, NULL));
 }
 
@@ -82,6 +82,8 @@ TEST(what_is_set_is_read_back)
 		{ "max-mem", "2G", "2147483648" },
 		{ "max-mem", "0x100", "256" },
 		{ "max-mem", "0", "0" },
+		{ "max-stop", "1", "1" },
+		{ "max-stop", "3600", "3600" },
 		{ "workers", "1", "1" },
 		{ "workers", "64", "64" },
 		{ "workers", "0", "0" },
@@ -130,6 +132,8 @@ TEST(a_bad_value_changes_nothing)
 	static const char *const cases[][2] = {
 		{ "max-mem", "" },         { "max-mem", "much" },
 		{ "max-mem", "-1" },       { "max-mem", "1T" },
+		{ "max-stop", "0" },       { "max-stop", "3601" },
+		{ "max-stop", "soon" },    { "max-stop", "4294967297" },
 		{ "workers", "65" },       { "workers", "-1" },
 		{ "workers", "two" },      { "workers", "" },
 		{ "width", "19" },         { "width", "65536" },

@@ -13,6 +13,8 @@
 #include "targets/process/stopper.h"
 
 #define MANY 1000u
+/* Seconds: more than any test takes. */
+#define LIMIT 1000
 
 static struct target_thread *threads;
 static struct stopper stopper;
@@ -32,7 +34,7 @@ static void stopper_begin(const struct live_child *child)
 	CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
 	client = pair[1];
 	threads = map_zeros(SERVER_THREADS_MAX * sizeof(*threads));
-	stopper = (struct stopper){ .pid = child->pid, .control = pair[0] };
+	stopper = (struct stopper){ .pid = child->pid, .control = pair[0], .limit = LIMIT };
 	stopper.room = map_zeros(sizeof(*stopper.room));
 }
 

@@ -90,6 +90,7 @@ HD_API void hd_session_destroy(struct hd_session *session);
  * @param[in] name,value One of:
  * - "max-mem": bytes, with K, M, G; 0 = the default: a quarter of the machine's memory, or 3/4 of
  *   what a cgroup has left
+ * - "max-stop": for how many seconds a process may be stopped at a time while it is copied, 1 to 3600 (10)
  * - "workers": threads for long work, 1 to 64; 0 = the default, the processors online
  * - "width": columns after which lines of text are cut; 0 = lines are not cut (the default)
  * - "color": "auto" (the default), "on" or "off"

@@ -22,7 +22,7 @@ enum {
 	COMMON_SYSROOT = 8,
 	COMMON_SYMBOLS = 9,
 	COMMON_MAX_MEM = 11,
-	COMMON_COUNT = 15
+	COMMON_COUNT = 16
 };
 
 const struct option common_options[COMMON_COUNT + 1] = {
@@ -45,6 +45,8 @@ const struct option common_options[COMMON_COUNT + 1] = {
 	  "look up PDBs and symbol files, for lines and names, in DIR", NULL },
 	{ "workers", VALUE_NUMBER, "N", "threads for this command", NULL },
 	{ "max-mem", VALUE_TEXT, "SIZE", "memory that opening may take", NULL },
+	{ "max-stop", VALUE_NUMBER, "SECONDS",
+	  "when a process is opened: let it go after this time in any case", NULL },
 	{ "width", VALUE_TEXT, "N",
 	  "shorten names to fit N columns (auto: the terminal's; 0: never)", NULL },
 	{ "color", VALUE_CHOICE, "WHEN", "colours: auto, on or off", color_choices },

@@ -188,6 +188,7 @@ static struct target_options target_options(const struct settings *settings, con
 		.no_files = settings->no_files,
 		.trust_files = settings->trust_files,
 		.max_mem = job->max_mem,
+		.stop_seconds = settings->max_stop ? settings->max_stop : PROCESS_STOP_SECONDS,
 		.copy_all = settings->copy_all || settings->account,
 		.residency = settings->residency,
 		.backend = backends[settings->backend],

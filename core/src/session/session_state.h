@@ -36,9 +36,10 @@ enum backend_setting {
 
 /** Settings of a front end, which one command may override. */
 struct settings {
-	uint64_t max_mem;     /**< bytes; 0 = a quarter of the machine's memory, less in a cgroup */
-	unsigned int workers; /**< 0 = the processors online */
-	uint32_t width;       /**< 0 = any; WIDTH_AUTO = the terminal's */
+	uint64_t max_mem; /**< bytes; 0 = a quarter of the machine's memory, less in a cgroup */
+	unsigned int max_stop; /**< seconds; 0 = PROCESS_STOP_SECONDS */
+	unsigned int workers;  /**< 0 = the processors online */
+	uint32_t width;        /**< 0 = any; WIDTH_AUTO = the terminal's */
 	enum color_setting color;
 	enum answer_format format;
 	const char *sysroot; /**< borrowed; NULL: files are where the target says */

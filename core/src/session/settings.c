@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "session/session_state.h"
+#include "targets/target_options.h"
 #include "util/alloc.h"
 #include "util/job.h"
 #include "util/opening.h"
@@ -15,6 +16,7 @@ static const struct {
 	const char *name, *help;
 } table[] = {
 	{ "max-mem", "memory that opening may take (512M, 2G; 0 = a part of the free memory)" },
+	{ "max-stop", "seconds for which a process may be stopped while it is copied (1 to 3600)" },
 	{ "workers", "threads for long work (1 to 64; 0 = the processors online)" },
 	{ "width", "columns that names are shortened to fit (auto: the terminal's; 0: never)" },
 	{ "color", "colours in text: auto, on or off" },
@@ -86,7 +88,7 @@ static enum hd_status no_setting(const char *name, struct hd_error *err)
 {
 	return fail(
 		err, HD_ERR_ARGUMENT, 0,
-		"no setting \"%.40s\": there are max-mem, workers, width, color, format, "
+		"no setting \"%.40s\": there are max-mem, max-stop, workers, width, color, format, "
 		"sysroot, symbols, files, trust-files, copy-all, exact, snapshot, backend, pager",
 		name);
 }
@@ -148,6 +150,15 @@ static enum hd_status set_number(struct settings *settings, const char *name, co
 				    "max-mem is a size such as 512M, not \"%.40s\"", value);
 		}
 		settings->max_mem = number;
+		return HD_OK;
+	}
+	if (strcmp(name, "max-stop") == 0) {
+		if (!parsed || !number || number > PROCESS_STOP_SECONDS_MAX) {
+			return fail(err, HD_ERR_ARGUMENT, 0,
+				    "max-stop is a number of seconds from 1 to %u, not \"%.40s\"",
+				    PROCESS_STOP_SECONDS_MAX, value);
+		}
+		settings->max_stop = (unsigned int)number;
 		return HD_OK;
 	}
 	if (strcmp(name, "workers") == 0) {
@@ -277,6 +288,9 @@ enum hd_status hd_session_get(const struct hd_session *session, const char *name
 		used = snprintf(buf, size, "%s", choices[chosen_of(settings, name)]);
 	} else if (strcmp(name, "max-mem") == 0) {
 		used = snprintf(buf, size, "%" PRIu64, settings->max_mem);
+	} else if (strcmp(name, "max-stop") == 0) {
+		used = snprintf(buf, size, "%u",
+				settings->max_stop ? settings->max_stop : PROCESS_STOP_SECONDS);
 	} else if (strcmp(name, "workers") == 0) {
 		used = snprintf(buf, size, "%u", settings->workers);
 	} else if (strcmp(name, "width") == 0 && settings->width == WIDTH_AUTO) {

@@ -123,7 +123,8 @@ HD_NODISCARD enum hd_status target_open_core(const char *path, const struct targ
 /**
  * Stop a process of this machine, copy what a heap walk needs (all writable private memory, up to
  * options->max_mem) and let it go; a process with more memory stays stopped until target_destroy(),
- * with a finding that says so. options->busy_at, no_stop and kept change that.
+ * with a finding that says so. options->busy_at, no_stop and kept change that.  What is not copied after
+ * options->stop_seconds is given up: the process is let go then, whatever we do.
  *
  * @retval HD_OK
  * @retval HD_ERR_OS no such process, no permission, or traced by another one; the message says what

@@ -22,6 +22,11 @@ struct process_server;
 typedef enum hd_status target_find_heap(void *arg, struct memory *memory, struct page_list *ret,
 					struct hd_error *err);
 
+/** For how many seconds a process is stopped at most, if not said otherwise. */
+#define PROCESS_STOP_SECONDS 10u
+/** And the most that can be said. */
+#define PROCESS_STOP_SECONDS_MAX 3600u
+
 /** How to open a target, and where missing bytes may come from. */
 struct target_options {
 	const char *sysroot; /**< folder in which module files are looked up, or NULL */
@@ -35,6 +40,8 @@ struct target_options {
 	 * go without copying (see is_busy).
 	 */
 	uint64_t busy_at;
+	/** A process: for how long it may be stopped at a time; 0: PROCESS_STOP_SECONDS. */
+	unsigned int stop_seconds;
 	bool no_stop; /**< a process: read it while it runs, which is only right for what does not
 		       * change */
 	/**

@@ -104,6 +104,8 @@ static void write_target(struct call *call)
 #define STOP_LIST(X)                                                                     \
 	X(STOP_MS, "stopped_ms", NULL, KIND_NUMBER, 0, 0,                                \
 	  "how long the process was stopped, in milliseconds")                           \
+	X(STOP_LIMIT, "stop_limit_ms", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,             \
+	  "after how many milliseconds it would have been let go in any case")           \
 	X(STOP_COUNT, "stops", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "how often it did") \
 	X(STOP_NOT_COPIED, "not_copied", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,            \
 	  "native memory that was left out of the copy")                                 \
@@ -119,6 +121,10 @@ static void stop_layout(struct out *out, const struct cell *cells)
 		if (cells[STOP_COUNT].number > 1) {
 			out_printf(out, ", the last of %" PRIu64 " times",
 				   cells[STOP_COUNT].number);
+		}
+		if (cells[STOP_LIMIT].is_there) {
+			out_printf(out, " (at most %" PRIu64 " s: --max-stop)",
+				   cells[STOP_LIMIT].number / 1000);
 		}
 		out_puts(out, "\n");
 	}
@@ -139,6 +145,9 @@ static void write_stop(struct call *call)
 	bool is_process = target->kind == TARGET_PROCESS;
 	const struct cell cells[STOP_COLUMNS] = {
 		[STOP_MS] = cell_number((uint64_t)(target->process.stopped_seconds * 1e3 + 0.5)),
+		[STOP_LIMIT] = { .is_there = target->process.stops &&
+					     !findings_has(&target->findings, FINDING_HELD),
+				 .number = target->options.stop_seconds * UINT64_C(1000) },
 		[STOP_COUNT] = { .is_there = target->process.stops,
 				 .number = target->process.stops },
 		[STOP_NOT_COPIED] = { .is_there = is_process,

@@ -100,6 +100,7 @@ static enum hd_status read_live(struct opening *opening, struct page_list *seen,
 static enum hd_status hold_process(struct opening *opening, uint64_t size, struct hd_error *err)
 {
 	struct target *target = opening->target;
+	TRY(process_server_hold(opening->server, err));
 	TRY(read_live(opening, NULL, err));
 	opening->is_stopped = false;
 	char need[32], most[32];
@@ -111,11 +112,14 @@ static enum hd_status hold_process(struct opening *opening, uint64_t size, struc
 	return HD_OK;
 }
 
-static void resume_process(struct opening *opening)
+/* It succeeds only if the process was stopped until now. */
+static enum hd_status resume_process(struct opening *opening, struct hd_error *err)
 {
-	if (opening->is_stopped)
-		opening->target->process.stopped_seconds = process_server_resume(opening->server);
+	bool is_stopped = opening->is_stopped;
 	opening->is_stopped = false;
+	return is_stopped ? process_server_resume(opening->server,
+						  &opening->target->process.stopped_seconds, err)
+			  : HD_OK;
 }
 
 static enum hd_status copy(struct opening *opening, struct hd_error *err)
@@ -128,7 +132,7 @@ static enum hd_status copy(struct opening *opening, struct hd_error *err)
 	if (process_copy_left(plan))
 		target->process.copy = plan;
 	target->own = target->memory;
-	resume_process(opening);
+	TRY(resume_process(opening, err));
 	if (lost) {
 		findings_add(&target->findings, FINDING_UNREADABLE, NULL,
 			     "%" PRIu64 " bytes of process %d could not be read", lost,
@@ -154,7 +158,7 @@ static enum hd_status look_at_threads(struct opening *opening, struct hd_error *
 	const struct target_thread *threads;
 	size_t count;
 	TRY(process_server_stop(opening->server, &threads, &count, err));
-	(void)process_server_resume(opening->server);
+	TRY(process_server_resume(opening->server, NULL, err));
 	return keep_threads(opening->target, threads, count, err);
 }
 
@@ -253,8 +257,14 @@ static enum hd_status open_with_server(struct opening *opening, struct hd_error 
 	TRY(process_check_program(opening->server, target->name, err));
 	enum hd_status status =
 		target->options.no_stop ? open_running(opening, err) : open_stopped(opening, err);
-	resume_process(opening);
+	struct hd_error reason;
+	enum hd_status resumed = resume_process(opening, &reason);
 	job_end(opening->job);
+	if (status == HD_OK && resumed != HD_OK) {
+		if (err)
+			*err = reason;
+		return resumed;
+	}
 	if (status != HD_OK || target->process.is_busy)
 		return status;
 	/* Files that the process has mapped may shrink while they are read. */
@@ -284,6 +294,7 @@ enum hd_status target_open_process(int pid, const struct target_options *options
 	}
 	if (status == HD_OK) {
 		process_server_set_job(opening.server, job);
+		process_server_set_limit(opening.server, options ? options->stop_seconds : 0);
 		status = open_with_server(&opening, err);
 		process_server_set_job(opening.server, NULL);
 	}

@@ -87,7 +87,7 @@ static void live_destroy(struct memory *memory)
 	struct live *live = (struct live *)memory;
 	/* The server may have other owners. */
 	if (live->holds)
-		(void)process_server_resume(live->server);
+		(void)process_server_resume(live->server, NULL, NULL);
 	process_server_release(live->server);
 	for (size_t i = 0; i < PAGE_SLOTS; i++)
 		mem_free(live->slots[i].bytes);

@@ -27,6 +27,7 @@ enum hd_status process_server_create(int pid, struct process_server **ret, struc
 	server->pid = pid;
 	server->owners = server->readers = server->epoch = 1;
 	server->patience_ms = PATIENCE_MS;
+	server->limit_ms = PROCESS_STOP_SECONDS * 1000;
 	(void)pthread_mutex_init(&server->lock, NULL);
 	enum hd_status status = server_connect(server, err);
 	if (status != HD_OK) {
@@ -65,6 +66,20 @@ void process_server_set_job(struct process_server *server, struct job *job)
 void process_server_set_patience(struct process_server *server, unsigned int ms)
 {
 	server->patience_ms = ms;
+}
+
+void process_server_set_limit(struct process_server *server, unsigned int seconds)
+{
+	if (seconds)
+		server->limit_ms = seconds * 1000;
+}
+
+/* How long to wait for an answer: half of the time for which the process may be stopped, so that there is an other half to
+ * find out which page it is that does not answer. */
+static unsigned int patience(const struct process_server *server)
+{
+	bool is_short = server->until_ns && server->limit_ms / 2 < server->patience_ms;
+	return is_short ? server->limit_ms / 2 : server->patience_ms;
 }
 
 enum hd_status process_server_check(const struct process_server *server, struct hd_error *err)
@@ -123,7 +138,7 @@ static enum hd_status give_up_process(struct process_server *server, enum hd_sta
 	(void)fail(&failure, HD_ERR_OS, address,
 		   "%s of process %d did not answer within %g s: it waits for another program or "
 		   "machine (userfaultfd, FUSE, a network mount); the process was let go",
-		   what, server->pid, server->patience_ms / 1e3);
+		   what, server->pid, patience(server) / 1e3);
 	return server_end_with(server, &failure, err);
 }
 
@@ -149,7 +164,9 @@ enum hd_status process_server_stop(struct process_server *server,
 {
 	struct server_reply reply;
 	struct hd_error failure = { 0 };
-	enum hd_status status = server_ask(server, REQUEST_STOP, 0, &reply, err);
+	server->until_ns = 0;
+	struct server_request request = { .kind = REQUEST_STOP, .size = server->limit_ms };
+	enum hd_status status = server_ask(server, &request, &reply, err);
 	if (status == HD_ERR_CANCELLED)
 		return give_up_process(server, status, "", 0, err);
 	TRY(status);
@@ -159,6 +176,7 @@ enum hd_status process_server_stop(struct process_server *server,
 	case STOP_DONE:
 		if (reply.error || reply.size > SERVER_THREADS_MAX)
 			return server_broken(server, err);
+		server->until_ns = reply.end;
 		*ret_threads = server->threads;
 		*ret_count = (size_t)reply.size;
 		return HD_OK;
@@ -199,12 +217,25 @@ enum hd_status process_server_stop(struct process_server *server,
 	return server_end_with(server, &failure, err);
 }
 
-double process_server_resume(struct process_server *server)
+enum hd_status process_server_hold(struct process_server *server, struct hd_error *err)
 {
 	struct server_reply reply;
-	if (server_ask(server, REQUEST_RESUME, 0, &reply, NULL) != HD_OK)
-		return 0;
-	return (double)reply.size / 1e9;
+	struct server_request request = { .kind = REQUEST_HOLD };
+	TRY(server_ask(server, &request, &reply, err));
+	server->until_ns = 0;
+	return HD_OK;
+}
+
+enum hd_status process_server_resume(struct process_server *server, double *ret,
+				     struct hd_error *err)
+{
+	struct server_reply reply;
+	struct server_request request = { .kind = REQUEST_RESUME };
+	TRY(server_ask(server, &request, &reply, err));
+	server->until_ns = 0;
+	if (ret)
+		*ret = (double)reply.size / 1e9;
+	return HD_OK;
 }
 
 /* Ask reader 0, and wait. */
@@ -213,7 +244,7 @@ static enum hd_status ask_reader(struct process_server *server, struct server_re
 {
 	struct channel *channel = &server->channels[0];
 	TRY(server_send(server, channel, request, err));
-	return server_await(server, channel, server->patience_ms, reply, fd, err);
+	return server_await(server, channel, patience(server), reply, fd, err);
 }
 
 enum hd_status process_server_file(struct process_server *server, enum server_file file,
@@ -271,11 +302,14 @@ size_t process_server_read(struct process_server *server, uint64_t address, void
 
 void process_server_add_readers(struct process_server *server, unsigned int count)
 {
-	struct server_reply reply;
-	while (server->readers < count && server->readers < SERVER_READERS_MAX &&
-	       server_ask(server, REQUEST_READER, server->readers, &reply, NULL) == HD_OK &&
-	       !reply.error)
-		server->readers++;
+	struct server_reply reply = { 0 };
+	while (server->readers < count && server->readers < SERVER_READERS_MAX && !reply.error) {
+		struct server_request request = { .kind = REQUEST_READER,
+						  .number = server->readers };
+		if (server_ask(server, &request, &reply, NULL) != HD_OK)
+			return;
+		server->readers += !reply.error;
+	}
 }
 
 unsigned int process_server_readers(const struct process_server *server)
@@ -304,8 +338,7 @@ enum hd_status process_server_await_ranges(struct process_server *server, unsign
 	struct channel *channel = &server->channels[reader];
 	unsigned int half = channel->first_half;
 	struct server_reply reply;
-	enum hd_status status =
-		server_await(server, channel, server->patience_ms, &reply, NULL, err);
+	enum hd_status status = server_await(server, channel, patience(server), &reply, NULL, err);
 	if (status != HD_OK)
 		return give_up_memory(server, channel, half, status, err);
 	channel->first_half = !half;

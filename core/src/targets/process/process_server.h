@@ -44,6 +44,12 @@ void process_server_set_job(struct process_server *server, struct job *job);
 /** How long an answer may take, milliseconds: for tests. */
 void process_server_set_patience(struct process_server *server, unsigned int ms);
 
+/**
+ * For how many seconds the process may be stopped, if not 0: then the server lets it go and ends, whatever we do
+ * meanwhile, and later calls fail.  An answer may take half of it while the process is stopped.
+ */
+void process_server_set_limit(struct process_server *server, unsigned int seconds);
+
 /** The failure that ended the server, or HD_OK. */
 HD_NODISCARD enum hd_status process_server_check(const struct process_server *server,
 						 struct hd_error *err);
@@ -57,8 +63,17 @@ HD_NODISCARD enum hd_status process_server_stop(struct process_server *server,
 						const struct target_thread **ret_threads,
 						size_t *ret_count, struct hd_error *err);
 
-/** Let the process go on as before; @return for how many seconds it was stopped. */
-double process_server_resume(struct process_server *server);
+/** It stays stopped for longer than the limit, until it is let go. */
+HD_NODISCARD enum hd_status process_server_hold(struct process_server *server,
+						struct hd_error *err);
+
+/**
+ * Let the process go on as before.  Only if this succeeds it was stopped until now.
+ *
+ * @param[out] ret for how many seconds it was stopped; may be NULL
+ */
+enum hd_status process_server_resume(struct process_server *server, double *ret,
+				     struct hd_error *err);
 
 /**
  * Append a file of /proc/PID to @p ret.

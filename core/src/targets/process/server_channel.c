@@ -26,11 +26,16 @@
 #define WINDOWS_SIZE (SERVER_READERS_MAX * sizeof(struct server_window))
 #define THREADS_SIZE (SERVER_THREADS_MAX * sizeof(struct target_thread))
 
-static uint64_t channel_now_ms(void)
+static uint64_t channel_now_ns(void)
 {
 	struct timespec now;
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t channel_now_ms(void)
+{
+	return channel_now_ns() / 1000000;
 }
 
 static void close_channel_fd(int *fd)
@@ -84,9 +89,19 @@ enum hd_status server_end_with(struct process_server *server, const struct hd_er
 enum hd_status server_broken(struct process_server *server, struct hd_error *err)
 {
 	struct hd_error failure;
-	errno = EPIPE;
-	(void)fail(&failure, HD_ERR_OS, 0,
-		   "the helper that looked at process %d ended before its time", server->pid);
+	if (server->until_ns && channel_now_ns() >= server->until_ns) {
+		errno = ETIMEDOUT;
+		(void)fail(
+			&failure, HD_ERR_OS, 0,
+			"process %d was let go after %g s, when not all of it was copied: the machine is "
+			"busy, or its memory is large or swapped; try again later, or allow more (max-stop)",
+			server->pid, server->limit_ms / 1e3);
+	} else {
+		errno = EPIPE;
+		(void)fail(&failure, HD_ERR_OS, 0,
+			   "the helper that looked at process %d ended before its time",
+			   server->pid);
+	}
 	return server_end_with(server, &failure, err);
 }
 
@@ -157,11 +172,10 @@ enum hd_status server_await(struct process_server *server, struct channel *chann
 	}
 }
 
-enum hd_status server_ask(struct process_server *server, uint32_t kind, uint32_t number,
+enum hd_status server_ask(struct process_server *server, struct server_request *request,
 			  struct server_reply *reply, struct hd_error *err)
 {
-	struct server_request request = { .kind = kind, .number = number };
-	TRY(server_send(server, &server->control, &request, err));
+	TRY(server_send(server, &server->control, request, err));
 	/* Replies that came too late for an earlier request are skipped. */
 	server->control.answered = server->control.asked - 1;
 	return server_await(server, &server->control, NO_DEADLINE, reply, NULL, err);

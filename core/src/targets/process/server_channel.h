@@ -20,6 +20,9 @@ struct channel {
 struct process_server {
 	int pid;
 	unsigned int owners, readers, patience_ms;
+	unsigned int limit_ms; /**< for how long the process may be stopped */
+	uint64_t
+		until_ns; /**< when the server lets it go in any case; 0: it is not stopped, or for as long as wanted */
 	uint32_t epoch; /**< see struct server_request; begins with 1 */
 	int server;     /**< its process id; 0: it is another process's child */
 	struct job *job;
@@ -68,7 +71,7 @@ void server_disconnect(struct process_server *server);
 enum hd_status server_end_with(struct process_server *server, const struct hd_error *failure,
 			       struct hd_error *err);
 
-/** The same, when a helper has ended or breaks the protocol. */
+/** The same, when a helper has ended or breaks the protocol: the server also ends when the process was stopped for too long. */
 enum hd_status server_broken(struct process_server *server, struct hd_error *err);
 
 /** Send @p request, which gets its sequence number. */
@@ -87,8 +90,8 @@ HD_NODISCARD enum hd_status server_await(struct process_server *server, struct c
 					 int *ret_fd, struct hd_error *err);
 
 /** Send a request to the server itself, and wait for the reply. */
-HD_NODISCARD enum hd_status server_ask(struct process_server *server, uint32_t kind,
-				       uint32_t number, struct server_reply *reply,
+HD_NODISCARD enum hd_status server_ask(struct process_server *server,
+				       struct server_request *request, struct server_reply *reply,
 				       struct hd_error *err);
 
 /** End a reader that does not answer, and start another one instead; on any thread. */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -24,6 +25,8 @@
 
 /* How often to check for the end of a reader, every 0.1 ms. */
 #define AWAIT_TURNS 1000u
+/* What is longer is for ever. */
+#define PATIENCE_MAX_MS UINT64_C(1000000000)
 
 struct server {
 	struct server_setup *setup;
@@ -124,14 +127,17 @@ static int start_reader(struct server *server, unsigned int index)
 	return 0;
 }
 
-static void stop_process(struct server *server, struct server_reply *reply)
+static void stop_process(struct server *server, uint64_t limit_ms, struct server_reply *reply)
 {
 	size_t count = 0;
 	if (server->stopper.held_count) {
 		reply->error = EBUSY;
 		return;
 	}
+	server->stopper.limit =
+		(double)(limit_ms < PATIENCE_MAX_MS ? limit_ms : PATIENCE_MAX_MS) / 1e3;
 	reply->stop_failure = stopper_stop(&server->stopper, server->setup->threads, &count);
+	reply->end = (uint64_t)(server->stopper.until * 1e9);
 	reply->error = server->stopper.error;
 	reply->tid = server->stopper.tid;
 	reply->size = reply->stop_failure == STOP_TOO_SLOW ? server->stopper.held_count : count;
@@ -142,7 +148,10 @@ static void answer_request(struct server *server, const struct server_request *r
 	struct server_reply reply = { .sequence = request->sequence };
 	switch (request->kind) {
 	case REQUEST_STOP:
-		stop_process(server, &reply);
+		stop_process(server, request->size, &reply);
+		break;
+	case REQUEST_HOLD:
+		server->stopper.until = INFINITY;
 		break;
 	case REQUEST_RESUME:
 		reply.size = (uint64_t)(stopper_release(&server->stopper) * 1e9);
@@ -158,7 +167,17 @@ static void answer_request(struct server *server, const struct server_request *r
 		continue;
 }
 
-/* Until the client has gone, or a process could not be stopped. */
+/* How long to wait for a request, in milliseconds; -1: for ever. */
+static int patience_of(const struct server *server)
+{
+	double left = stopper_left(&server->stopper) * 1e3;
+	return left > (double)PATIENCE_MAX_MS ? -1 : (int)left + (left > 0);
+}
+
+/*
+ * Until the client has gone, or a process could not be stopped, or was stopped for as long as it may be.  The last does
+ * not depend on the client, which may get no time of the processor.
+ */
 static void serve_client(struct server *server)
 {
 	struct pollfd ready[] = {
@@ -169,17 +188,18 @@ static void serve_client(struct server *server)
 	struct signalfd_siginfo info;
 	bool is_done = false;
 	while (!is_done) {
-		if (poll(ready, 2, -1) < 0)
-			continue;
+		ready[0].revents = ready[1].revents = 0;
+		(void)poll(ready, 2, patience_of(server));
 		if (ready[1].revents) {
 			/* It says only that there is something to ask for. */
 			while (read(server->signals, &info, sizeof(info)) > 0)
 				continue;
 			stopper_reap(&server->stopper);
 		}
-		if (!ready[0].revents)
-			continue;
 		ssize_t got = recv(server->setup->control, &request, sizeof(request), MSG_DONTWAIT);
+		is_done = stopper_left(&server->stopper) <= 0;
+		if (is_done)
+			break;
 		if (got == (ssize_t)sizeof(request)) {
 			answer_request(server, &request);
 		} else if (got >= 0 || (errno != EAGAIN && errno != EINTR)) {

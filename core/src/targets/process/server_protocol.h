@@ -23,8 +23,11 @@
 
 enum server_request_kind {
 	/* to the server */
-	REQUEST_STOP,   /**< reply.size: number of threads; their registers are in the shared
-			 * array */
+	REQUEST_STOP, /**< request.size: for how many milliseconds at most it may be stopped, letting it
+			 * go included; reply.size: number of threads, whose registers are in the
+			 * shared array; reply.end: when the server lets it go and ends unless it is
+			 * asked before, in nanoseconds of CLOCK_MONOTONIC */
+	REQUEST_HOLD,   /**< forget that moment: it stays stopped until it is let go */
 	REQUEST_RESUME, /**< reply.size: nanoseconds for which it was stopped */
 	REQUEST_READER, /**< end reader request.number, if it exists, and start it again */
 	/* to a reader */
@@ -85,7 +88,8 @@ struct server_reply {
 	int32_t tid;   /**< the thread that error is about, or 0 */
 	uint32_t stop_failure;
 	uint64_t size; /**< number of bytes, page regions or threads */
-	uint64_t end;  /**< REQUEST_PAGES: the end of the part for which they are known */
+	uint64_t end;  /**< REQUEST_PAGES: the end of the part for which they are known;
+			* REQUEST_STOP: a time */
 };
 
 /** A range of the process's memory; afterwards .size is how much of it was read, from its start. */

@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -12,8 +13,8 @@
 
 #include "targets/process/proc.h"
 
-/* How long stopping all threads may take: one may sleep in the kernel and not wake up. */
-#define STOP_SECONDS 10.0
+/* The last part of the time is kept for letting go: of thousands of threads, on a busy machine. */
+#define HELD_PART 0.9
 /* Threads between two looks at the time and at the client. */
 #define LOOK_STRIDE 64u
 /*
@@ -109,7 +110,7 @@ static enum stop_failure check_stop(const struct stopper *stopper, size_t turn)
 		return STOP_DONE;
 	if (stop_is_cancelled(stopper))
 		return STOP_CANCELLED;
-	return now() > stopper->since + STOP_SECONDS ? STOP_TOO_SLOW : STOP_DONE;
+	return now() > stopper->until ? STOP_TOO_SLOW : STOP_DONE;
 }
 
 /* Ask every thread that is not held yet to stop; *@p ret_new gets how many there were. */
@@ -245,6 +246,7 @@ enum stop_failure stopper_stop(struct stopper *stopper, struct target_thread *th
 	enum stop_failure failure = STOP_DONE;
 	size_t fresh = 1;
 	stopper->since = now();
+	stopper->until = stopper->since + stopper->limit * HELD_PART;
 	for (unsigned int pass = 0; fresh && failure == STOP_DONE; pass++) {
 		failure = pass > PASSES_MAX ? STOP_TOO_FAST : seize_new(stopper, &fresh);
 		if (failure == STOP_DONE)
@@ -253,6 +255,12 @@ enum stop_failure stopper_stop(struct stopper *stopper, struct target_thread *th
 	if (failure == STOP_DONE)
 		failure = read_thread_registers(stopper, threads, ret_count);
 	return failure == STOP_TOO_SLOW ? name_waiting(stopper) : failure;
+}
+
+double stopper_left(const struct stopper *stopper)
+{
+	double left = stopper->held_count ? stopper->until - now() : (double)INFINITY;
+	return left > 0 ? left : 0;
 }
 
 double stopper_release(struct stopper *stopper)

@@ -46,13 +46,15 @@ struct stopper {
 	size_t held_count;
 	size_t waiting;       /**< how many of them have not stopped yet */
 	size_t first_waiting; /**< all before it have stopped */
+	double limit;         /**< for how long the process may be stopped, in seconds */
 	double since;         /**< when the first thread was asked to stop, in seconds */
+	double until;         /**< when to begin to let it go; INFINITY: when that is asked for */
 	int error;            /**< errno of STOP_REFUSED */
 	int tid;              /**< for STOP_SLEEPS */
 };
 
 /**
- * Stop all threads of stopper->pid.  After a failure the server has to end, since a thread that has
+ * Stop all threads of stopper->pid, if that is done before it is time to let them go.  After a failure the server has to end, since a thread that has
  * not stopped cannot be released otherwise.
  *
  * @param[out] threads with registers; room for SERVER_THREADS_MAX
@@ -65,6 +67,9 @@ enum stop_failure stopper_stop(struct stopper *stopper, struct target_thread *th
  * its process, too, until this is called.
  */
 void stopper_reap(struct stopper *stopper);
+
+/** Is it time to let the process go?  @return how many seconds are left, 0: it is time. */
+double stopper_left(const struct stopper *stopper);
 
 /** Let the process go on as before; @return for how many seconds it was stopped. */
 double stopper_release(struct stopper *stopper);
