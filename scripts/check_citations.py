@@ -4,6 +4,9 @@
 
 "doc/coreclr.md 10.6" needs a heading "10.6 ..." in that file, "10.2, 10.3", "9 to 12" and "1 and 2" each of theirs; "doc/NAME.md"
 needs the file.  Numbers of sections must ascend, so that none is given twice.  Within a document "section 10.6" is its own.
+
+core/README.md cites the code: `graph_reverse()` needs such a function, `command/run.c` and `analysis/graph` that file or folder, of the
+core or of the repository.
 """
 from __future__ import annotations
 
@@ -23,6 +26,10 @@ CITATION = re.compile(
 )
 # Without its folder.
 BARE = re.compile(rf"(?<![/\w-])([\w-]+\.md){GAP}\d")
+# What a guide to the code names of it.
+GUIDE = "core/README.md"
+FUNCTION = re.compile(r"`([a-z]\w+)\(\)`")
+PLACE = re.compile(r"`([\w.-]+(?:/[\w.-]+)+)/?`")
 OWN = re.compile(rf"\b[Ss]ections?\s+({NUMBER}(?:(?:,|\s+and|\s+to)\s+{NUMBER})*)")
 
 
@@ -65,6 +72,32 @@ def check_own(name: str, text: str, known: set[str], bad: list[str]) -> None:
                 bad.append(f"{name}: there is no section {number} in it")
 
 
+def is_place(root: pathlib.Path, name: str) -> bool:
+    """Is it a file, without its ending or with it, or a folder?"""
+    paths = [root / folder / name for folder in ("core/src", "core", "")]
+    paths += [path.with_name(path.name + ending) for path in paths for ending in (".c", ".h")]
+    return any(path.exists() for path in paths)
+
+
+def check_guide(root: pathlib.Path, bad: list[str]) -> int:
+    """Check the names of functions, files and folders in the guide; return how many there are."""
+    text = (root / GUIDE).read_text(encoding="utf-8")
+    code = [path for path in (root / "core").rglob("*") if path.suffix in (".c", ".h")]
+    functions = set()
+    for path in code:
+        functions.update(re.findall(r"\b(\w+)\(", path.read_text(encoding="utf-8")))
+    count = 0
+    for match in (*FUNCTION.finditer(text), *PLACE.finditer(text)):
+        count += 1
+        is_function = match.re is FUNCTION
+        if match[1] in functions if is_function else is_place(root, match[1]):
+            continue
+        line = text.count("\n", 0, match.start()) + 1
+        what = "function" if is_function else "file or folder"
+        bad.append(f"{GUIDE}:{line}: there is no {what} {match[1]}")
+    return count
+
+
 def main(root: pathlib.Path) -> int:
     """Check everything below a root."""
     bad: list[str] = []
@@ -80,7 +113,11 @@ def main(root: pathlib.Path) -> int:
             count += check_text(name, text, known, bad)
             if path.parent == root / "doc":
                 check_own(name, text, known[path.name], bad)
-    print("\n".join(bad) or f"citations: {count} of {len(known)} documents, each is there")
+    named = check_guide(root, bad)
+    print(
+        "\n".join(bad)
+        or f"citations: {count} of {len(known)} documents, and {named} names of code; each is there"
+    )
     return int(bool(bad))
 
 
