@@ -255,7 +255,7 @@ TEST(what_cannot_be_opened_is_told)
 	ASSERT_UINT(entries(false), 0);
 }
 
-TEST(what_is_written_behind_is_all_there)
+TEST(what_is_written_in_the_background_is_all_there)
 {
 	enum {
 		COUNT = 700000
@@ -263,7 +263,7 @@ TEST(what_is_written_behind_is_all_there)
 	struct output_file file;
 	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL, NULL), HD_OK);
 	CU_ASSERT(output_file_write(&file, "begin\n", 6));
-	output_file_write_behind(&file);
+	output_file_write_in_background(&file);
 	char line[16];
 	for (unsigned int i = 0; i < COUNT; i++) {
 		(void)snprintf(line, sizeof(line), "%09u\n", i);
@@ -284,18 +284,18 @@ TEST(what_is_written_behind_is_all_there)
 	(void)unlink(path);
 }
 
-TEST(what_is_written_behind_may_be_abandoned)
+TEST(what_is_written_in_the_background_may_be_abandoned)
 {
 	struct output_file file;
 	ASSERT_UINT_FATAL(output_file_open(&file, path, NULL, NULL), HD_OK);
-	output_file_write_behind(&file);
+	output_file_write_in_background(&file);
 	CU_ASSERT(output_file_write(&file, "one", 3));
 	output_file_abandon(&file);
 	ASSERT_UINT(entries(false), 0);
 }
 
 /* It is told at the latest when the file is to be committed, and no more is taken then. */
-TEST(a_write_behind_that_fails_leaves_nothing)
+TEST(a_background_writer_that_fails_leaves_nothing)
 {
 	static char bytes[1 << 20];
 	struct output_file file;
@@ -305,7 +305,7 @@ TEST(a_write_behind_that_fails_leaves_nothing)
 		int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 		CU_ASSERT_FATAL(full >= 0 && dup2(full, file.fd) == file.fd);
 		(void)close(full);
-		output_file_write_behind(&file);
+		output_file_write_in_background(&file);
 		bool goes_on = true;
 		for (unsigned int i = 0; i < count; i++)
 			goes_on = output_file_write(&file, bytes, sizeof(bytes));
@@ -334,12 +334,12 @@ TEST(a_limit_on_files_is_an_error)
 	static char bytes[1 << 20];
 	struct rlimit old, small;
 	CU_ASSERT_FATAL(getrlimit(RLIMIT_FSIZE, &old) == 0);
-	for (unsigned int behind = 0; behind < 2; behind++) {
+	for (unsigned int is_background = 0; is_background < 2; is_background++) {
 		struct output_file file;
 		struct hd_error err = { 0 };
 		ASSERT_UINT_FATAL(output_file_open(&file, path, NULL, NULL), HD_OK);
-		if (behind)
-			output_file_write_behind(&file);
+		if (is_background)
+			output_file_write_in_background(&file);
 		small = (struct rlimit){ .rlim_cur = 1000, .rlim_max = old.rlim_max };
 		CU_ASSERT_FATAL(setrlimit(RLIMIT_FSIZE, &small) == 0);
 		(void)output_file_write(&file, bytes, sizeof(bytes));

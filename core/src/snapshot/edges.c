@@ -21,7 +21,7 @@ struct edge_worker {
 	uint64_t dropped_slot, dropped_value; /* value of the one at the lowest slot */
 	uint64_t position, end;               /* position of the segment's edges in the targets */
 	uint64_t ends, ends_word; /* for rows: the bits to be set in one word, and which word */
-	struct beside beside;
+	struct extra_edges extra_edges;
 	struct large_size *large;
 	size_t large_count, large_capacity;
 	size_t count; /* for the edges that wait: */
@@ -79,7 +79,7 @@ static uint64_t walk_edges(struct edge_worker *worker, struct walker *walker, ui
 	struct edge_walk walk;
 	struct reference reference;
 	uint64_t count = 0;
-	edges_begin(&walk, &worker->beside, walker);
+	edges_begin(&walk, &worker->extra_edges, walker);
 	for (; count < room && edges_next(&walk, &reference); count++) {
 		queue_edge(worker, reference.slot ? reference.slot : walker->object.address,
 			   reference.value, true);
@@ -89,7 +89,7 @@ static uint64_t walk_edges(struct edge_worker *worker, struct walker *walker, ui
 
 static inline uint64_t add_edges(struct edge_worker *worker, struct walker *walker)
 {
-	const uint8_t *bytes = plain_bytes(&worker->beside, walker);
+	const uint8_t *bytes = plain_bytes(&worker->extra_edges, walker);
 	const struct object *object = &walker->object;
 	uint64_t count = 0, room = worker->end - worker->position - worker->count;
 	if (!bytes)
@@ -190,7 +190,7 @@ static enum hd_status fill_segment(void *arg, struct walker *walker, struct hd_e
 	uint32_t end = (uint32_t)starts_segment_rank(places->starts, segment + 1);
 	worker->position = places->edges[segment];
 	worker->end = places->edges[segment + 1];
-	beside_begin(&worker->beside, places->roots, walker->segment->begin);
+	extra_edges_begin(&worker->extra_edges, places->roots, walker->segment->begin);
 	for (enum walk_result result; (result = walker_next(walker)) != WALK_END && node < end;) {
 		if (result == WALK_DAMAGE || walker->object.type->is_free)
 			continue;

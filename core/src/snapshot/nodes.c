@@ -14,16 +14,16 @@ static uint64_t walk_count(struct snapshot_worker *worker, struct walker *walker
 	struct edge_walk walk;
 	struct reference reference;
 	uint64_t count = 0;
-	edges_begin(&walk, &worker->beside, walker);
+	edges_begin(&walk, &worker->extra_edges, walker);
 	while (edges_next(&walk, &reference))
 		count++;
-	worker->extra += walk.extra;
+	worker->extra += walk.from_handles;
 	return count;
 }
 
 static inline uint64_t count_object_edges(struct snapshot_worker *worker, struct walker *walker)
 {
-	const uint8_t *bytes = plain_bytes(&worker->beside, walker);
+	const uint8_t *bytes = plain_bytes(&worker->extra_edges, walker);
 	const struct object *object = &walker->object;
 	uint64_t count = 0;
 	if (!bytes)
@@ -67,7 +67,7 @@ static enum hd_status count_segment_nodes(void *arg, struct walker *walker, stru
 	size_t segment = walker_segment_index(walker);
 	struct starts_marks marks = starts_marks(starts, segment);
 	uint64_t edges = 0;
-	beside_begin(&worker->beside, snapshot->roots, walker->segment->begin);
+	extra_edges_begin(&worker->extra_edges, snapshot->roots, walker->segment->begin);
 	for (enum walk_result result; (result = walker_next(walker)) != WALK_END;) {
 		if (result == WALK_DAMAGE)
 			note_worker_gap(worker, &walker->damage);

@@ -47,7 +47,7 @@ static bool is_claimed(const struct root_set *roots, uint64_t slot)
 {
 	if (!roots)
 		return false;
-	size_t place = beside_claimed_from(roots, slot);
+	size_t place = claimed_from(roots, slot);
 	return place < roots->claimed_count && roots->claimed[place] == slot;
 }
 
@@ -93,7 +93,7 @@ static const struct static_slot *static_inside(const struct root_set *roots,
 /* Does a static variable lie in @p object? */
 static bool has_claimed(const struct root_set *roots, const struct object *object)
 {
-	size_t place = beside_claimed_from(roots, object->address);
+	size_t place = claimed_from(roots, object->address);
 	return place < roots->claimed_count &&
 	       roots->claimed[place] - object->address < object->size;
 }

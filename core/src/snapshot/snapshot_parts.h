@@ -18,7 +18,7 @@ struct snapshot_worker {
 	uint64_t extra;                  /**< number of edges of dependent handles */
 	uint64_t gaps;                   /**< number of places where the heap could not be walked */
 	uint64_t missing, missing_bytes; /**< gaps whose bytes are not in the target */
-	struct beside beside;
+	struct extra_edges extra_edges;
 };
 
 /** A heap that is being made into a graph. */

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/background_writer.h"
 #include "util/path_end.h"
 #include "util/write_all.h"
-#include "util/write_behind.h"
 
 enum hd_status output_file_open(struct output_file *file, const char *path, struct job *job,
 				struct hd_error *err)
@@ -36,17 +36,17 @@ enum hd_status output_file_open_unnamed(struct output_file *file, struct hd_erro
 	return fail_nomem(err);
 }
 
-void output_file_write_behind(struct output_file *file)
+void output_file_write_in_background(struct output_file *file)
 {
-	if (file->place && !file->behind)
-		file->behind = write_behind_begin(file->fd);
+	if (file->place && !file->writer)
+		file->writer = background_writer_begin(file->fd);
 }
 
 /* Wait until everything is written. */
-static void end_behind(struct output_file *file)
+static void end_writer(struct output_file *file)
 {
-	int error = file->behind ? write_behind_end(file->behind) : 0;
-	file->behind = NULL;
+	int error = file->writer ? background_writer_end(file->writer) : 0;
+	file->writer = NULL;
 	if (!file->error)
 		file->error = error;
 }
@@ -54,9 +54,9 @@ static void end_behind(struct output_file *file)
 bool output_file_write(struct output_file *file, const char *bytes, size_t size)
 {
 	file->size += size;
-	if (file->behind) {
-		if (!write_behind_add(file->behind, bytes, size))
-			end_behind(file);
+	if (file->writer) {
+		if (!background_writer_add(file->writer, bytes, size))
+			end_writer(file);
 	} else if (!file->error) {
 		file->error = write_all(file->fd, bytes, size, file->job);
 	}
@@ -65,7 +65,7 @@ bool output_file_write(struct output_file *file, const char *bytes, size_t size)
 
 enum hd_status output_file_commit(struct output_file *file, struct hd_error *err)
 {
-	end_behind(file);
+	end_writer(file);
 	int error = file->error;
 	while (!error && file->place && fsync(file->fd) != 0)
 		error = errno == EINTR ? 0 : errno;
@@ -87,7 +87,7 @@ enum hd_status output_file_commit(struct output_file *file, struct hd_error *err
 
 void output_file_abandon(struct output_file *file)
 {
-	end_behind(file);
+	end_writer(file);
 	output_place_abandon(file->place);
 	if (file->fd >= 0)
 		(void)close(file->fd);

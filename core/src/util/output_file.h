@@ -9,7 +9,7 @@
 #include "util/job.h"
 #include "util/output_place.h"
 
-struct write_behind;
+struct background_writer;
 
 /**
  * A file that gets its name only when it is complete.  It is written without a name (O_TMPFILE), so
@@ -26,7 +26,7 @@ struct output_file {
 	struct job *job; /**< job of the thread that opened it, or NULL; borrowed */
 	uint64_t size;   /**< bytes given to output_file_write() */
 	int error;       /**< errno of the first failed write, or 0 */
-	struct write_behind *behind; /**< or NULL */
+	struct background_writer *writer; /**< or NULL */
 };
 
 /**
@@ -54,7 +54,7 @@ HD_NODISCARD enum hd_status output_file_open_unnamed(struct output_file *file,
  * is written directly: that may wait for a reader, and the waiting thread must notice that the job
  * was stopped.
  */
-void output_file_write_behind(struct output_file *file);
+void output_file_write_in_background(struct output_file *file);
 
 /**
  * Write all @p size bytes; false if this or an earlier write failed: output_file_commit() says why.

@@ -101,7 +101,7 @@ enum hd_status export_file(const struct exporting *exporting, const char *path, 
 {
 	struct output_file file;
 	TRY(output_file_open(&file, path, exporting->job, exporting->err));
-	output_file_write_behind(&file);
+	output_file_write_in_background(&file);
 	enum hd_status status = export_write(exporting, write_output_bytes, &file);
 	/*
 	 * The bytes read of a file that shrank were zeros: hd_command_run() says which file it is.
