@@ -116,7 +116,7 @@ static void check_part(const struct hd_graph *graph, const struct hd_graph *whol
 	bool has_no_root = strstr(finding->detail, "no root is known") != NULL;
 	CU_ASSERT(has_no_root ? !graph->root_count : graph->object_count == whole->object_count);
 	char number[48];
-	(void)snprintf(number, sizeof(number), " %" PRIu64 " are missing", lost);
+	(void)snprintf(number, sizeof(number), "short: %" PRIu64 " of ", lost);
 	CU_ASSERT(strstr(finding->detail, number) != NULL);
 }
 

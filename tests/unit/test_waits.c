@@ -269,7 +269,7 @@ TEST(a_place_to_run_counts_only_when_its_thread_hangs)
 	for (unsigned int hangs = 0; hangs < 2; hangs++) {
 		puzzle_init(&puzzle);
 		puzzle_add(&puzzle, 0, false, 1u << 1, true);
-		puzzle.parts[0].is_place = true;
+		puzzle.parts[0].returns_to_thread = true;
 		if (hangs)
 			puzzle.edges[1].to = 0;
 		check_puzzle(&puzzle);

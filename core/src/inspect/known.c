@@ -93,13 +93,14 @@ static void time_span(const struct known *known, char *buf, size_t size)
 	uint64_t ticks = negative ? 0 - value.bits : value.bits;
 	uint64_t days = ticks / TICKS_PER_DAY, fraction = ticks % TICKS_PER_SECOND;
 	unsigned int seconds = (unsigned int)(ticks % TICKS_PER_DAY / TICKS_PER_SECOND);
-	char before[32] = "", behind[16] = "";
+	char days_text[32] = "", fraction_text[16] = "";
 	if (days)
-		(void)snprintf(before, sizeof(before), "%" PRIu64 ".", days);
+		(void)snprintf(days_text, sizeof(days_text), "%" PRIu64 ".", days);
 	if (fraction)
-		(void)snprintf(behind, sizeof(behind), ".%07u", (unsigned int)fraction);
-	(void)snprintf(buf, size, "%s%s%02u:%02u:%02u%s", negative ? "-" : "", before,
-		       seconds / 3600, seconds / 60 % 60, seconds % 60, behind);
+		(void)snprintf(fraction_text, sizeof(fraction_text), ".%07u",
+			       (unsigned int)fraction);
+	(void)snprintf(buf, size, "%s%s%02u:%02u:%02u%s", negative ? "-" : "", days_text,
+		       seconds / 3600, seconds / 60 % 60, seconds % 60, fraction_text);
 }
 
 static void guid(const struct known *known, char *buf, size_t size)

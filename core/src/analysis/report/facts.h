@@ -56,7 +56,7 @@ struct compared_with;
 struct counted_type;
 struct native_share;
 
-/** The facts.  What is a pointer to const is borrowed. */
+/** The facts.  Members that are pointers to const are borrowed. */
 struct report_facts {
 	struct hd_graph *graph;
 	struct heap *heap;            /**< NULL: a dump file, where no fields can be read */

@@ -208,15 +208,16 @@ static void describe_pile(struct report *report, const struct judged *judged,
 				 : "";
 	const char *through = is_one && pile->is_chain ? " in one chain" : "";
 	finding->title = report_text(report, "%s %s in %s", count, member, name);
-	finding->sentence = report_text(
-		report, "%s holds %s objects of type %s%s%s: %s, %s of the live heap; %s.", name,
-		count, member, through, by, report_bytes(report, finding->bytes),
-		report_share(report, finding->bytes), meaning(report, judged));
 	if (is_one && judged->has_limit) {
 		finding->sentence = report_text(
 			report, "%s holds %s objects of type %s (%s); it has a limit, %s.", name,
 			count, member, report_bytes(report, finding->bytes),
 			report_number(report, judged->limit));
+	} else {
+		finding->sentence = report_text(
+			report, "%s holds %s objects of type %s%s%s: %s, %s of the live heap; %s.",
+			name, count, member, through, by, report_bytes(report, finding->bytes),
+			report_share(report, finding->bytes), meaning(report, judged));
 	}
 	uint32_t kept = kept_type(&report->facts, pile->sample, pile->sample_count);
 	bool is_own = judged->type < report->facts.graph->type_count &&

@@ -367,7 +367,8 @@ static enum hd_status find_slices(struct report *report, struct hd_error *err)
 
 const struct report_rule slices_rule = {
 	.name = "slices",
-	.threshold = "arrays that only slices of under 10 % keep alive, with 4 MB besides these",
+	.threshold =
+		"arrays that only slices of under 10 % keep alive, and 4 MB more than the slices use",
 	.needs = RULE_FIELDS,
 	.find = find_slices,
 };

@@ -95,7 +95,7 @@ static bool edge_counts(struct wait_edge edge, bool only_sure)
 	return edge.to != WAIT_NOBODY && !(only_sure && edge.is_probable);
 }
 
-/* How many of the node's edges must be found to lead to what can go on, until it can: 0: it can now. */
+/* How many edges must still be resolved before this node can continue.  0: it can continue now. */
 static uint32_t edges_left(const struct choice *choice, uint32_t node, bool only_sure)
 {
 	const struct wait_several_list *list = &choice->waits->several;
@@ -146,7 +146,7 @@ static struct wait_edge first_part(const struct choice *choice, const struct wai
 	const struct wait_edge *parts = choice->waits->several.parts;
 	for (size_t i = row->begin; i < row->begin + row->count; i++) {
 		if (edge_counts(parts[i], only_sure) &&
-		    (among ? among[parts[i].to] : !parts[i].is_place))
+		    (among ? among[parts[i].to] : !parts[i].returns_to_thread))
 			return parts[i];
 	}
 	return (struct wait_edge){ .to = WAIT_NOBODY };

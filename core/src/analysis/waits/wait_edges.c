@@ -109,9 +109,10 @@ static enum hd_status add_context(struct edge_search *search, const struct async
 		return HD_OK;
 	if (waits->edges[node].to != WAIT_NOBODY)
 		TRY(wait_part_add(waits, waits->edges[node], err));
-	TRY(wait_part_add(waits,
-			  (struct wait_edge){ .to = thread, .is_probable = true, .is_place = true },
-			  err));
+	TRY(wait_part_add(
+		waits,
+		(struct wait_edge){ .to = thread, .is_probable = true, .returns_to_thread = true },
+		err));
 	return wait_several_add(waits, several, err);
 }
 

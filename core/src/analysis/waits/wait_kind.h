@@ -55,9 +55,9 @@ const char *wait_kind_name(enum wait_kind kind);
 const char *wait_kind_type(enum wait_kind kind);
 
 /**
- * The wait that a frame of @p method ("Namespace.Type.Method") belongs to, WAIT_NONE if to none. Of
- * the frames of one wait, the one furthest out says what it is: Task.Wait calls
- * ManualResetEventSlim.Wait, which calls Monitor.Wait.
+ * The wait that a frame of @p method ("Namespace.Type.Method") belongs to, WAIT_NONE if to none.
+ * The outermost frame of a wait decides its kind: Task.Wait calls ManualResetEventSlim.Wait, which
+ * calls Monitor.Wait.
  */
 enum wait_kind wait_kind_of_method(const char *method);
 

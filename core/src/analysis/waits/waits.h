@@ -52,8 +52,8 @@ struct wait_edge {
 	uint32_t to;      /**< or WAIT_NOBODY: nothing, or not known */
 	bool is_probable; /**< nothing stores who has a semaphore: it is the only one that may have it;
 			   * or the wait has a limit of time or may be cancelled (Task.WaitAsync) */
-	/** An async method comes back to this thread: it counts only if the thread can never go on. */
-	bool is_place;
+	/** An async method returns to this thread: it counts only if the thread can never go on. */
+	bool returns_to_thread;
 };
 
 /**

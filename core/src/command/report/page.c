@@ -116,9 +116,10 @@ static void write_missing_banner(struct page *page)
 	html_puts(&page->html, "<p class=\"warning\" role=\"note\"><b>Incomplete:</b> ");
 	if (losses.bytes)
 		html_text(&page->html, losses.bytes, losses.size);
-	html_puts(&page->html,
-		  ". There may be more to find, and \u201cno finding\u201d is no answer. "
-		  "<code>info</code> says more.</p>\n");
+	html_puts(
+		&page->html,
+		". There may be more to find, and an empty list does not mean that nothing is wrong. "
+		"<code>info</code> says more.</p>\n");
 	text_deinit(&losses);
 }
 

@@ -327,7 +327,8 @@ void report_missing(struct call *call, const struct report *report)
 {
 	static const struct column columns[] = {
 		{ "complete", NULL, KIND_FLAG, 0, 0,
-		  "false: roots, references or objects are missing, and \"no finding\" is no answer" },
+		  "false: roots, references or objects are missing, and an empty list does not mean that "
+		  "nothing is wrong" },
 		{ "types_by_name", NULL, KIND_NUMBER, 0, 0,
 		  "types of which no module is known: their names decided whether they are the framework's" },
 	};

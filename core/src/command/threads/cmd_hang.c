@@ -108,37 +108,62 @@ static void append_next(struct text *text, const struct verdict *verdict)
 		text_printf(text, "%" PRIx64, verdict->thing.address);
 }
 
+static void append_room(struct text *text, const struct wait_thing *thing)
+{
+	if (thing->is_collection) {
+		text_printf(text,
+			    thing->may_change ? "for room in the BlockingCollection %" PRIx64
+						", from which somebody may still take"
+					      : "for room in the BlockingCollection %" PRIx64
+						", from which probably nobody takes",
+			    thing->address);
+	} else {
+		text_printf(text,
+			    thing->may_change ? "for room in the channel %" PRIx64
+						", from which somebody may still read"
+					      : "for room in the channel %" PRIx64
+						", from which probably nobody reads",
+			    thing->address);
+	}
+}
+
 /*
  * "25 async methods wait for SemaphoreSlim 7f..., which probably nobody releases"; or, if somebody
  * is known who may do it, "which somebody may still release".
  */
 static void append_thing(struct text *text, const struct wait_thing *thing)
 {
-	const char *who = thing->may_change ? "somebody may still" : "probably nobody";
-	const char *s = thing->may_change ? "" : "s";
+	bool may_change = thing->may_change;
 	append_counts(text, thing->threads, thing->methods, "async method");
 	text_puts(text, thing->threads + thing->methods == 1 ? " waits " : " wait ");
 	switch (thing->kind) {
 	case AWAIT_READ:
 		text_printf(text,
-			    "for something to read from the channel %" PRIx64
-			    ", to which %s write%s",
-			    thing->address, who, s);
+			    may_change ? "for something to read from the channel %" PRIx64
+					 ", to which somebody may still write"
+				       : "for something to read from the channel %" PRIx64
+					 ", to which probably nobody writes",
+			    thing->address);
 		break;
 	case AWAIT_WRITE:
-		text_printf(text, "for room in the %s %" PRIx64 ", from which %s %s%s",
-			    thing->is_collection ? "BlockingCollection" : "channel", thing->address,
-			    who, thing->is_collection ? "take" : "read", s);
+		append_room(text, thing);
 		break;
 	case AWAIT_SEMAPHORE:
-		text_printf(text, "for SemaphoreSlim %" PRIx64 ", which %s release%s",
-			    thing->address, who, s);
+		text_printf(text,
+			    may_change ? "for SemaphoreSlim %" PRIx64
+					 ", which somebody may still release"
+				       : "for SemaphoreSlim %" PRIx64
+					 ", which probably nobody releases",
+			    thing->address);
 		break;
 	default:
 		text_printf(text,
-			    "for the task %" PRIx64
-			    " of a TaskCompletionSource, which %s complete%s",
-			    thing->address, who, s);
+			    may_change
+				    ? "for the task %" PRIx64 " of a TaskCompletionSource, which "
+				      "somebody may still complete"
+				    : "for the task %" PRIx64 " of a TaskCompletionSource, which "
+				      "probably nobody completes",
+			    thing->address);
 		break;
 	}
 }

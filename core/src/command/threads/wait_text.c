@@ -258,10 +258,12 @@ static void append_lock_owner(struct text *text, const struct waits *waits,
 	size_t others = several ? several->count - 1 : 0;
 	char count[COUNT_SIZE];
 	if (wait->unknown_readers) {
-		text_printf(text,
-			    ", which %s %s for reading that cannot be found and may have ended",
-			    format_count(wait->unknown_readers, "thread", count),
-			    wait->unknown_readers == 1 ? "has" : "have");
+		text_printf(
+			text,
+			wait->unknown_readers == 1
+				? ", which %s has for reading that cannot be found and may have ended"
+				: ", which %s have for reading that cannot be found and may have ended",
+			format_count(wait->unknown_readers, "thread", count));
 	}
 	if (!owner)
 		return;
@@ -309,7 +311,7 @@ void append_blocked(struct text *text, const struct waits *waits, const struct t
 }
 
 /* "..., and then for thread 5 (window), which runs its Shop.WindowContext" */
-static void append_place(struct text *text, const struct waits *waits, uint32_t node)
+static void append_return(struct text *text, const struct waits *waits, uint32_t node)
 {
 	const struct async_node *box = wait_node_box(waits, node);
 	if (box->next != ASYNC_NO_BOX) {
@@ -333,8 +335,8 @@ static void append_blocked_box(struct text *text, const struct waits *waits, uin
 	const struct async_node *box = wait_node_box(waits, node);
 	struct wait_edge edge = waits->edges[node];
 	append_box_waiter(text, waits->async, box);
-	if (edge.is_place) {
-		append_place(text, waits, node);
+	if (edge.returns_to_thread) {
+		append_return(text, waits, node);
 		return;
 	}
 	if (box->next != ASYNC_NO_BOX) {

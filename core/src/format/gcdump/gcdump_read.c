@@ -144,13 +144,13 @@ static enum hd_status report_cut(struct gcdump_reading *reading)
 	if (file->lacks_records) {
 		reading->graph->info.is_partial = true;
 		bool has_root = !bitmap_has(reading->undefined.bad, file->root);
-		(void)snprintf(detail, sizeof(detail),
-			       "the file is cut short: of %" PRIu32 " nodes (objects and groups of "
-			       "roots) %" PRIu64
-			       " are missing%s, and so are all addresses and what "
-			       "stands behind them (process, time, log)",
-			       file->node_count, reading->undefined.lost,
-			       has_root ? "" : ", that of the roots among them: no root is known");
+		(void)snprintf(
+			detail, sizeof(detail),
+			"the file is cut short: %" PRIu64 " of %" PRIu32
+			" nodes (objects and groups of roots) are missing, and all addresses "
+			"and what comes after them (process, time, log)%s",
+			reading->undefined.lost, file->node_count,
+			has_root ? "" : "; no root is known");
 	} else if (file->padded) {
 		(void)snprintf(detail, sizeof(detail),
 			       "the file is cut short: the addresses of %" PRIu32
