@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What GDB sources: finds libheapdump.so and registers the commands of its table."""
+"""GDB sources this file: it finds libheapdump.so and registers the commands of its table."""
 import os
 import sys
 

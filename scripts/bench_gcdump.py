@@ -135,7 +135,7 @@ class Bench:
 
 
 def set_budgets(found: dict[str, float]) -> None:
-    """What a graph, and one with the ids of a file, may take."""
+    """The memory that a graph, and one with the ids of a file, may take."""
     for name in ["nettrace", *(f"{name}_two" for name in FILES)]:
         objects, references = found[f"{name}_objects"], found[f"{name}_references"]
         found[f"{name}_budget"] = 32 * objects + 8 * references + 16 * MIB
@@ -150,7 +150,7 @@ def memory(table: Table, title: str, name: str, budget: str) -> None:
 
 
 def rows(figures: Figures) -> list[tuple[str, str, str]]:
-    """What is measured, its median, and the goal."""
+    """The thing that is measured, its median, and the goal."""
     table = Table(figures)
     for name, title in FILES.items():
         plain = f"{name}_plain_seconds"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the commands for a process that hangs or grows take on a core with many waits, as a table.
+"""Time the commands for a process that hangs or grows on a core with many waits: a table.
 
     bench_hangs.py PROGRAM RUNS CORE...
 
@@ -38,7 +38,7 @@ def ask(program: str, path: str, command: str) -> Any:
 
 
 def differences(program: str, path: str) -> Iterator[str]:
-    """What is not as the program said."""
+    """The differences from what the program said."""
     truth = json.loads(Path(path).with_suffix(".truth.json").read_text(encoding="utf-8"))["waits"]
     methods = sum(row["count"] for row in ask(program, path, "dumpasync -stats")["methods"])
     if methods != truth["methods"]:

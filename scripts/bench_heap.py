@@ -13,7 +13,7 @@ import sys
 
 Figures = dict[str, list[float]]
 MIB = 1 << 20
-# What bench_heap measures, each in a process of its own: name, what, workers.
+# The measurements of bench_heap, each in a process of its own: name, what, workers.
 OURS = [
     ("read", "read", 1),
     ("stat1", "stat", 1),
@@ -55,13 +55,13 @@ def check(core: pathlib.Path, figures: Figures) -> None:
 
 
 def rows(core: pathlib.Path, figures: Figures) -> list[tuple[str, str, str]]:
-    """What is measured, its median, and the goal."""
+    """The thing that is measured, its median, and the goal."""
 
     def median(name: str) -> float:
         return statistics.median(figures[name])
 
     def ratio(above: str, below: str) -> float:
-        # Of the same run: what slows down one slows down the other.
+        # Both come from the same run, so that a slow machine slows down both.
         return statistics.median(a / b for a, b in zip(figures[above], figures[below]))
 
     def second(name: str) -> str:

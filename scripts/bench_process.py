@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What heapdump PID takes of a process with much native memory: a table.
+"""Time heapdump PID on a process with much native memory: a table.
 
     bench_process.py BUILD APPS RUNS
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the profiler costs while nothing happens, and what its snapshots cost next to those of collect.
+"""Measure the cost of the profiler while nothing happens, and of its snapshots next to those of collect.
 
     bench_profiler.py [RUNS [MILLIONS...]]
 

@@ -14,7 +14,7 @@ import sys
 
 Figures = dict[str, list[float]]
 MIB = 1 << 20
-# Of heapgen: the deepest link of the longest list, a vertex of the random graph, two that little leads to.
+# Objects of heapgen: the deepest link of the longest list, a vertex of the random graph, two that little leads to.
 TARGETS = ["list_deep", "graph_vertex", "slot_item", "tree_leaf"]
 # A quarter of all objects leads to these, and these lead to so many.
 MANY = ["list_deep", "graph_vertex"]
@@ -72,13 +72,13 @@ class Table:
         self.rows.append((title, f"{self.median(name) / MIB:,.0f} MiB", ""))
 
     def ratio(self, title: str, above: str, below: str, goal: str = "") -> None:
-        # Of the same run: what slows down one slows down the other.
+        # Both come from the same run, so that a slow machine slows down both.
         pairs = zip(self.figures[above], self.figures[below])
         self.rows.append((title, f"{statistics.median(a / b for a, b in pairs):.2f}", goal))
 
 
 def further(table: Table, index: int, name: str) -> None:
-    """What further questions about one target take."""
+    """The time that further questions about one target take."""
     table.count(f"{name}: objects that lead to it", f"two_gcroot_nodes{index}")
     table.seconds("... further `gcroot`", f"two_gcroot{index}", "< 0.3 s below a million")
     if name in MANY:
@@ -95,7 +95,7 @@ def further(table: Table, index: int, name: str) -> None:
 
 
 def rows(figures: Figures) -> list[tuple[str, str, str]]:
-    """What is measured, its median, and the goal."""
+    """The thing that is measured, its median, and the goal."""
     table = Table(figures)
     table.count("references", "two_references")
     table.seconds("plain marking from all roots", "mark_seconds")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What it costs to write the rows of a large dump, as a table; with a second program, the one before, beside it.
+"""Measure what it costs to write the rows of a large dump, as a table; with a second program, the one before, beside it.
 
     bench_rows.py RUNS FILE PROGRAM [BEFORE]
 
@@ -23,7 +23,7 @@ COMMANDS = (
 
 
 def cpu_seconds(argv: list[str]) -> float:
-    """Of one run, whose output is thrown away."""
+    """The time of one run, which writes to nowhere."""
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
         _, _, usage = os.wait4(program.pid, 0)
         program.returncode = 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the sandbox costs: the same command lines with it and without it, in turn, as a table.
+"""Measure the cost of the sandbox: the same command lines with it and without it, in turn, as a table.
 
     bench_sandbox.py PROGRAM RUNS FILE...
 

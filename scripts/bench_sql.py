@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What sql costs beside dumpheap -stat, on the same cores in turn, as a table.
+"""Measure the cost of sql next to dumpheap -stat, on the same cores in turn, as a table.
 
     bench_sql.py PROGRAM RUNS CORE...
 

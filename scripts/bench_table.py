@@ -21,7 +21,7 @@ def run(command: list[str]) -> str:
 
 
 def targets(path: pathlib.Path) -> dict[str, str]:
-    """What the dump maker said about a dump: one name and one value a line."""
+    """The dump maker's facts about a dump: one name and one value a line."""
     return dict(line.split() for line in path.read_text(encoding="utf-8").splitlines())
 
 
@@ -37,13 +37,13 @@ def measure(build: pathlib.Path, dump: pathlib.Path, order: list[str], figures: 
 
 
 def rows(dump: pathlib.Path, figures: Figures) -> list[tuple[str, str, str]]:
-    """What is measured, its median, and the goal."""
+    """The thing that is measured, its median, and the goal."""
 
     def median(name: str) -> float:
         return statistics.median(figures[name])
 
     def ratio(above: str, below: str) -> float:
-        # Of the same run: what slows down one slows down the other.
+        # Both come from the same run, so that a slow machine slows down both.
         pairs = zip(figures[above], figures[below])
         return statistics.median(a / b for a, b in pairs)
 

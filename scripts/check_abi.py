@@ -61,7 +61,7 @@ def nodes_of(root: pathlib.Path) -> dict[str, str]:
 
 
 def describe(root: pathlib.Path, include: pathlib.Path, scratch: pathlib.Path) -> pathlib.Path:
-    """What abidw says of a library that has the functions of the headers."""
+    """Let abidw describe a library that has the functions of the headers."""
     stub, library, result = scratch / "stub.c", scratch / "libheapdump.so", scratch / "now.abi"
     lines = ["#include <heapdump/heapdump.h>"]
     for declaration in FUNCTION.findall(headers_of(include)):

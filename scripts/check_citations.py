@@ -26,7 +26,7 @@ CITATION = re.compile(
 )
 # Without its folder.
 BARE = re.compile(rf"(?<![/\w-])([\w-]+\.md){GAP}\d")
-# What a guide to the code names of it.
+# The guide to the code, and how it names functions and files.
 GUIDE = "core/README.md"
 FUNCTION = re.compile(r"`([a-z]\w+)\(\)`")
 PLACE = re.compile(r"`([\w.-]+(?:/[\w.-]+)+)/?`")

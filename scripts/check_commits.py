@@ -16,7 +16,7 @@ TRIVIAL = 20
 
 
 def git(*words: str) -> str:
-    """What git prints, nothing where there is no repository."""
+    """The output of git, nothing where there is no repository."""
     done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
     return done.stdout if done.returncode == 0 else ""
 
@@ -28,7 +28,7 @@ def changed_lines(commit: str) -> int:
 
 
 def problems(commit: str) -> list[str]:
-    """What is wrong with a message."""
+    """The mistakes in a message."""
     subject, _, body = git("show", "-s", "--format=%B", commit).strip().partition("\n")
     bad = []
     if len(subject) > SUBJECT_MAX:

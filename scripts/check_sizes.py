@@ -96,7 +96,7 @@ class Includes:
 
 
 def parts_of(path: pathlib.Path, name: str) -> Sizes:
-    """What is too large of functions and structs of a C file."""
+    """The functions and structs of a C file that are too large."""
     code = measure_code.without_comments(path.read_text(encoding="utf-8"))
     sizes = {
         ("parameters", f"{name}:{function.name}"): function.parameters
@@ -114,7 +114,7 @@ def read_known() -> Sizes:
 
 
 def compare_known(found: Sizes, known: Sizes) -> list[str]:
-    """What is larger than a limit and than it was, and what of the list is out of date."""
+    """Errors: things larger than a limit and than they were, and lines of the list that are out of date."""
     errors = []
     for (what, where), size in sorted(found.items()):
         limit = max(LIMITS[what], known.get((what, where), 0))

@@ -68,7 +68,7 @@ run build/heapdump "$core" eeheap -gc
 run build/heapdump "$core" verifyheap
 run build/heapdump "$core" gcroot "$session"
 run build/heapdump "$core" gcroot -type WebShop.Session
-# What leaks in it, as one page for a browser: status 1 says that there are findings.
+# A report of its leaks, as one page for a browser: status 1 says that there are findings.
 page=$PWD/build/leak.html
 run build/heapdump "$core" report || [ $? -eq 1 ]
 run build/heapdump "$core" report -o "$page" || [ $? -eq 1 ]

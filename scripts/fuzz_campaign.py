@@ -41,7 +41,7 @@ def words_of(target: str, key: str) -> list[str]:
 
 @dataclasses.dataclass
 class Outcome:
-    """What came of one target."""
+    """The outcome for one target."""
 
     target: str
     runs: int = 0
@@ -57,7 +57,7 @@ def program_of(target: str) -> pathlib.Path:
 
 
 def options_of(target: str) -> list[str]:
-    """What fuzz.sh gives to each target."""
+    """The options that fuzz.sh gives to each target."""
     given = os.environ["FUZZ_OPTIONS"].split()
     return given + [f"-artifact_prefix={FUZZ}/fuzz_{target}-"]
 
@@ -175,7 +175,7 @@ def uncovered(covered: dict[str, Lines]) -> list[str]:
 
 
 def unnamed(targets: list[str]) -> list[str]:
-    """What a target says that it covers and is not there."""
+    """Files that a target says that it covers, and that are not there."""
     return [
         f"{target}: {place}"
         for target in targets

@@ -68,7 +68,7 @@ class Case(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a front end made of a case; status is None where it cannot be seen."""
+    """The answer of a front end to a case; status is None where it cannot be seen."""
 
     text: str
     status: int | None
@@ -281,7 +281,7 @@ def debugger_lines(cases: list[Case]) -> Iterator[tuple[str, bool]]:
 
 
 def debugger_answer(text: str, status: int | None) -> Answer:
-    """What a debugger printed, without warnings, which are no part of an answer."""
+    """The output of a debugger, without warnings, which are no part of an answer."""
     return Answer(re.sub(r"^warning: .*\n", "", text, flags=re.M), status)
 
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# lint.sh [--all|--analyze]: formatting, layers, sizes, citations of doc/, the ABI, messages of commits, shellcheck, black, mypy, cppcheck and clang-tidy.
+# lint.sh [--all|--analyze]: formatting, layers, sizes, first words of comments, citations, the ABI, messages of commits, shellcheck, black, mypy, cppcheck and clang-tidy.
 #
 # clang-tidy looks at the files of core/src, core/cli and profiler/src that differ from the last commit, or at all of them
 # (--all). The clang analyzer, which is nearly all of its time, is left out of --all; --analyze: all of both, which
@@ -104,6 +104,7 @@ mkdir -p build
 check "clang-format" check_format
 check "layers" python3 scripts/check_layers.py
 check "sizes" python3 scripts/check_sizes.py
+check "words" python3 scripts/check_words.py
 check "citations" python3 scripts/check_citations.py
 check "abi" python3 scripts/check_abi.py
 check "commits" python3 scripts/check_commits.py

@@ -247,7 +247,7 @@ flavour_of() {
     esac
 }
 
-# What a core depends on: the program, this script and the SDK.
+# A core depends on these: the program, this script and the SDK.
 stamp_of() {
     {
         cat scripts/make_corefiles.sh corefiles/apps/Directory.Build.*
@@ -475,7 +475,7 @@ take() {
     }
 }
 
-# What a core cannot be made without, or nothing.
+# The thing that is missing and that a core cannot be made without, or nothing.
 missing() {
     case $1 in
     *-gcore) command -v gdb >/dev/null || echo "there is no gdb" ;;

@@ -57,7 +57,7 @@ COUNT: dict[str, Any] = {"type": ["integer", "null"], "minimum": 0}
 NUMBERS = (2, 4)  # HD_KIND_NUMBER, HD_KIND_BYTES
 ANY = 11
 
-# What every document has.
+# Every document has these.
 OUTSIDE: dict[str, Any] = {
     "schema": {"description": "version of the documents of this command", "const": 1},
     "command": {"description": "name of the command", "type": "string"},
@@ -76,7 +76,7 @@ OUTSIDE: dict[str, Any] = {
         "additionalProperties": False,
     },
 }
-# What the document of each command that reads what is open may have besides: call_end_facts() adds it.
+# The document of each command that reads what is open may also have this: call_end_facts() adds it.
 ABSENT: dict[str, Any] = {
     "absent_fields": {
         "description": "types and fields that the command looked for and that this framework lacks: "
@@ -122,7 +122,7 @@ def merge(one: dict[str, Any] | None, other: dict[str, Any]) -> dict[str, Any]:
 
 
 class Commands:
-    """What was seen of each command."""
+    """The observations about each command."""
 
     def __init__(self, lib: ctypes.CDLL) -> None:
         self._lib = lib

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the static program has in place of parts of its libraries; scripts/static.sh links this in front of them.  The
- * parts of the C library would load libraries and files of the machine that the program runs on, which may be of
- * another C library, or of nobody who is trusted.
+ * The static program has this in place of parts of its libraries; scripts/static.sh links this in
+ * front of them.  The parts of the C library would load libraries and files of the machine that the
+ * program runs on, which may be of another C library, or of nobody who is trusted.
  */
 #include <dlfcn.h>
 #include <pwd.h>
@@ -39,8 +39,8 @@ char *dlerror(void)
 }
 
 /*
- * Search in texts and in space, a quarter of SQLite: it needs CREATE VIRTUAL TABLE, which sql refuses (sql_database.c).
- * Called when a connection opens; 0 is SQLITE_OK.
+ * Search in texts and in space, a quarter of SQLite: it needs CREATE VIRTUAL TABLE, which sql
+ * refuses (sql_database.c).  Called when a connection opens; 0 is SQLITE_OK.
  */
 int sqlite3Fts3Init(struct sqlite3 *handle);
 int sqlite3Fts5Init(struct sqlite3 *handle);
@@ -108,8 +108,8 @@ void endpwent(void)
 }
 
 /*
- * Locales are files of the machine, and name modules that convert characters.  Without them only ASCII can be typed at
- * the prompt; all else takes bytes as they are.
+ * Locales are files of the machine, and name modules that convert characters.  Without them only
+ * ASCII can be typed at the prompt; all else takes bytes as they are.
  */
 char *__wrap_setlocale(int category, const char *locale);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What TAB does.  The inserted text comes from a dump, a core or a folder: it is quoted, so that
- * the line editor can show it and words_init() reads it as one word, whatever it contains.
+ * Completes words for TAB.  The inserted text comes from a dump, a core or a folder: it is quoted,
+ * so that the line editor can show it and words_init() reads it as one word, whatever it contains.
  */
 #include <stdio.h>
 #include <stdlib.h>

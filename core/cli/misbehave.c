@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a worker would try after a hostile target has taken control of it.  The product is built
+ * Tries what a hostile target would try that has taken control of a worker.  The product is built
  * without this file.
  */
 #include "misbehave.h"

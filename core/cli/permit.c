@@ -126,8 +126,8 @@ static bool is_profiler(const char *path)
 }
 
 /*
- * What everybody may know about processes (whether it exists, its threads, its state, its cgroup and
- * what that has of memory), if the words name one.
+ * Is it one of the files that everybody may read about a process (whether it exists, its threads,
+ * its state, its cgroup and the memory of that), and do the words name a process?
  */
 static bool is_of_words(const struct permit *permit, const char *path)
 {

@@ -15,9 +15,9 @@ struct permit_files {
 };
 
 /**
- * What a worker may have opened while it runs one command: what the user's words name, and what the
- * command needs in any case.  A worker that a hostile target has taken over can ask for anything,
- * but gets only this.
+ * The files that a worker may have opened while it runs one command: those that the user's words
+ * name, and those that the command needs in any case.  A worker that a hostile target has taken
+ * over can ask for anything, but gets only this.
  */
 struct permit {
 	const char *target;            /**< what is open, as the user wrote it; or NULL */

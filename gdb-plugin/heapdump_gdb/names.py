@@ -8,7 +8,7 @@ import gdb
 
 
 def _outcome(command: str) -> str:
-    """What a command says, as an answer or as an error."""
+    """The text of a command's answer or error."""
     try:
         return str(gdb.execute(command, to_string=True))
     except gdb.error as error:

@@ -91,7 +91,7 @@ class Thread(ctypes.Structure):
 
 
 class Debugger(ctypes.Structure):
-    """What a debugger knows of its core or process."""
+    """The facts that a debugger knows about its core or process."""
 
     _fields_ = [
         ("struct_size", ctypes.c_size_t),
@@ -353,7 +353,7 @@ def expressions(lib: ctypes.CDLL, argv: Sequence[str]) -> list[bool]:
 
 
 def raw_text(lib: ctypes.CDLL, name: str, rest: str) -> tuple[str, str] | None:
-    """What follows a command's name, cut where a text begins that is one word; None: it has none."""
+    """The text after a command's name, cut where a text begins that is one word; None: it has none."""
     data, begin = encode(rest), ctypes.c_size_t()
     if "\0" in rest or not lib.hd_command_raw(encode(name), data, ctypes.byref(begin)):
         return None

@@ -55,7 +55,7 @@ def _is_machine_interface() -> bool:
 
 
 def _set_terminal(sink: native.Sink) -> None:
-    """What the text goes to: whether it takes colours, and how many columns it has."""
+    """The place where the text goes: whether it takes colours, and how many columns it has."""
     width, height = parameter("width"), parameter("height")
     # pipe and to_string=True lift both limits while they capture.
     if not os.isatty(1) or _is_machine_interface() or not (width or height):
@@ -127,7 +127,7 @@ def _note(_arg: int, line: bytes) -> None:
 
 
 class Answer:
-    """What a command answers with, whole: it stays as it is when GDB's target changes.
+    """The whole answer of a command: it stays as it is when GDB's target changes.
 
     Iterating over it gives the rows of its main table as dicts, made one by one: numbers, texts, bools, lists, and
     None for what is not known; tables in a row are lists of dicts.
@@ -157,7 +157,7 @@ class Answer:
 
     @property
     def members(self) -> dict[str, Any]:
-        """What the answer says once: "truncated", "complete", "findings", records such as "total"."""
+        """The members that the answer has once: "truncated", "complete", "findings", records such as "total"."""
         return self._rows.document(RECORD, MEMBERS, LIST)
 
     def _each(self, table: Table | None) -> Iterator[Any]:
@@ -266,7 +266,7 @@ class Session:
     def _answer(self, argv: list[str], answer: native.Text | Rows, sink: native.Sink) -> int:
         """Run a command into ``answer``; the exit status."""
         self._sink(sink)
-        # What was typed may be an alias, or in upper case: the table's own entry counts.
+        # The typed name may be an alias, or in upper case: the table's own entry counts.
         info = native.command(self.lib, argv[0])
         if info.needs_open:
             self._follower.follow(sink)

@@ -34,7 +34,7 @@ NO_IMAGE = (".dll", ".pdb", ".dat", ".ttf", ".cache")
 
 
 def _said(command: str) -> str:
-    """What GDB answers to a command, "" when it fails."""
+    """GDB's answer to a command, "" when it fails."""
     try:
         return str(gdb.execute(command, to_string=True))
     except gdb.error:
@@ -57,7 +57,7 @@ def core_path(inferior: gdb.Inferior) -> str | None:
 
 
 def stack_pointer() -> int:
-    """Of the selected thread, or of any; 0 when there is none."""
+    """The stack pointer of the selected thread, or of any; 0 when there is none."""
     try:
         return int(gdb.newest_frame().read_register("sp")) & native.MASK64
     except (gdb.error, ValueError, TypeError, OverflowError, RuntimeError):
@@ -178,7 +178,7 @@ class Follower:
         return self._core[1]
 
     def _key_of(self, inferior: gdb.Inferior) -> tuple[Any, ...] | None:
-        """What tells one state of one target from another; None without a target."""
+        """A value that differs between two states of a target, and between two targets; None without a target."""
         if not inferior.is_valid() or not connection(inferior) or inferior.pid == 0:
             return None
         settings = [native.get(self._lib, self._handle, name) for name in SETTINGS]

@@ -8,7 +8,7 @@ from typing import Iterable, Sequence
 
 BLANKS = " \t\n\v\f\r"
 SPECIAL = BLANKS + "'\"\\"
-# What a terminal would act on, and bytes that are not UTF-8 (as "surrogateescape" has them).
+# Characters that a terminal would act on, and bytes that are not UTF-8 (as "surrogateescape" has them).
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\udc80-\udcff]")
 # "pipe COMMAND | SHELL-COMMAND" ends the command at the first |, in quotes too, and "pipe -d" at
 # what its user chose.  The core takes escapes for them.
@@ -32,7 +32,7 @@ def guard(text: str) -> str:
 
 
 def unguard(text: str) -> str:
-    """What guard() made ``text`` of."""
+    """The text that guard() made ``text`` of."""
     return DELIMITER_ESCAPES.sub(lambda found: chr(int(found[0][2:], 16)), text)
 
 
@@ -77,11 +77,11 @@ class Line:
 
     @property
     def wanted(self) -> str:
-        """What values begin with that may complete ``last``."""
+        """The beginning of the values that may complete ``last``."""
         return unguard(self.last)
 
     def candidates(self, values: Iterable[str], word: str) -> list[str]:
-        """What completes GDB's ``word``, a tail of ``raw``, to each of ``values``."""
+        """The tails that complete GDB's ``word``, a tail of ``raw``, to each of ``values``."""
         typed = self.wanted
         fitting = [value for value in values if value.startswith(typed)]
         if not self.raw.endswith(word):

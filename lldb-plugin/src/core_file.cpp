@@ -46,7 +46,7 @@ bool read_at(std::ifstream &file, uint64_t offset, void *buf, size_t size)
 	return file.gcount() == static_cast<std::streamsize>(size);
 }
 
-/// What @p file has of memory, when it is a core.
+/// The stretches of memory that @p file has, when it is a core.
 std::vector<Elf64_Phdr> stretches_of(std::ifstream &file)
 {
 	std::vector<Elf64_Phdr> rows;

@@ -70,7 +70,7 @@ hd_sink make_sink(lldb::SBDebugger &debugger, lldb::SBCommandReturnObject &resul
 	return sink;
 }
 
-/// What LLDB says is wrong with an expression: its first error, without where in the expression.
+/// The mistake that LLDB finds in an expression: its first error, without where in the expression.
 std::string first_line(const char *text)
 {
 	const std::string before = "error: ", where = "<user expression ";

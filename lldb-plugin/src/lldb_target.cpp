@@ -21,7 +21,7 @@ std::string path_of(const lldb::SBFileSpec &file)
 	return file.IsValid() && file.GetPath(buf, sizeof(buf)) ? buf : "";
 }
 
-/// What comes after -c or --core in the command line of this LLDB.
+/// The path after -c or --core in the command line of this LLDB.
 std::string core_of_command_line()
 {
 	std::ifstream file("/proc/self/cmdline", std::ios::binary);
@@ -162,7 +162,7 @@ Presence presence(lldb::SBProcess &process)
 	}
 }
 
-/// What tells one state of one target from another.
+/// A text that differs between two states of a target, and between two targets.
 std::string key_of(lldb::SBProcess &process, hd_session *session)
 {
 	std::string key = std::to_string(process.GetUniqueID()) + " " +

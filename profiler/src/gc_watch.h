@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * What the runtime says after each of its collections, also of those in the background: by a session of the events of
- * collections (keyword 0x1, level 4), some twenty for each, and none in between.  It changes neither how the program's
- * code is compiled nor how its garbage is collected.
+ * Hears what the runtime says after each of its collections, also of those in the background: by a
+ * session of the events of collections (keyword 0x1, level 4), some twenty for each, and none in
+ * between.  It changes neither how the program's code is compiled nor how its garbage is collected.
  */
 
 /**
@@ -20,8 +20,9 @@
 bool gc_watch_begin(uint64_t threshold);
 
 /**
- * Let the runtime forget of which types it has told the names.  While somebody else listens to its events, as libraries
- * of metrics do, it forgets them only when a session begins that wants no names.
+ * Let the runtime forget of which types it has told the names.  While somebody else listens to its
+ * events, as libraries of metrics do, it forgets them only when a session begins that wants no
+ * names.
  */
 void gc_watch_flush(void);
 

@@ -116,8 +116,8 @@ static bool await(sem_t *semaphore, int64_t milliseconds)
 }
 
 /*
- * What leads to a snapshot now, or NULL.  Reasons that come together lead to one, and all of them are asked.  An exception
- * among them sets @p ret_is_out.
+ * The reason for a snapshot now, or NULL.  Reasons that come together lead to one, and all of them
+ * are asked.  An exception among them sets @p ret_is_out.
  */
 static const char *next_reason(struct watch *watch, bool *ret_is_out)
 {
@@ -132,8 +132,9 @@ static const char *next_reason(struct watch *watch, bool *ret_is_out)
 }
 
 /*
- * Let collections be watched, if they should be and are not.  When a program ends, the runtime starts no session any more
- * before it tells the profiler about the end: so a failure must last for a while.
+ * Let collections be watched, if they should be and are not.  When a program ends, the runtime
+ * starts no session any more before it tells the profiler about the end: so a failure must last for
+ * a while.
  */
 static void watch_collections(void)
 {

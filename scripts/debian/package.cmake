@@ -4,7 +4,7 @@
 set(HD_DEBIAN ${CMAKE_SOURCE_DIR}/scripts/debian)
 set(HD_MAINTAINER "heapdump contributors <maintainers@heapdump.invalid>" CACHE STRING "Maintainer of the packages")
 
-# What only a package has; the files in HD_STAGE are made by scripts/package.sh.
+# Only a package has these; the files in HD_STAGE are made by scripts/package.sh.
 set(HD_STAGE ${CMAKE_BINARY_DIR}/packages/stage)
 install(FILES ${HD_DEBIAN}/heapdump.py DESTINATION /etc/gdb/gdbinit.d
 	COMPONENT debian EXCLUDE_FROM_ALL)

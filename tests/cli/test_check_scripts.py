@@ -164,5 +164,60 @@ class Abi(Copy):
         self.expect(0, "wrote", "--update")
 
 
+class Words(Copy):
+    """check_words.py"""
+
+    script = "check_words.py"
+    files = ("scripts/known_words.txt",)
+
+    def plant(self, name: str, text: str) -> None:
+        """A file, where one of the texts of a comment is half a sentence."""
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def setUp(self) -> None:
+        super().setUp()
+        (self.root / "scripts/known_words.txt").write_text("core 0\nscripts 0\n", encoding="utf-8")
+
+    def test_each_sort_of_comment_is_read(self) -> None:
+        bad = (
+            ("core/a.c", "/* What is left. */\n"),
+            ("core/a.h", "/**\n * Those of others.\n */\n"),
+            ("core/a.h", "int a; /**< Of the target. */\n"),
+            ("core/a.cpp", "/// That there is none.\n"),
+            ("scripts/a.py", '"""What it does."""\n'),
+            ("scripts/a.py", 'def f() -> None:\n    """Of one."""\n'),
+            ("scripts/a.py", "x = 1  # What x is.\n"),
+            ("scripts/a.sh", "# Those that wait.\n"),
+            ("scripts/CMakeLists.txt", "# What is built.\n"),
+        )
+        for name, text in bad:
+            with self.subTest(text):
+                self.plant(name, text)
+                self.expect(1, "begin with What, That, Those or Of")
+                (self.root / name).unlink()
+        self.expect(0, "words: 0 comments")
+
+    def test_other_places_are_not_comments(self) -> None:
+        self.plant(
+            "core/a.c",
+            'const char *a = "/* What is left. */"; /* Says what is left.\n * What follows. */\n',
+        )
+        self.plant("scripts/a.py", 'x = "# What"\n# It says\n# what it does.\n# Of course.\n')
+        self.expect(0, "words: 0 comments")
+
+    def test_the_number_only_falls(self) -> None:
+        (self.root / "scripts/known_words.txt").write_text("core 2\n", encoding="utf-8")
+        self.plant("core/a.c", "/* What is left. */\n")
+        self.expect(1, "check_words.py --update")
+        self.expect(0, "", "--update")
+        self.expect(0, "words: 1 comments")
+        self.plant("core/b.c", "/* What is left. */\n")
+        self.expect(1, "begin with What, That, Those or Of")
+        self.expect(0, "", "--update")
+        self.expect(1, "begin with What, That, Those or Of")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -94,7 +94,8 @@ struct hd_broker {
 HD_API void hd_broker_set(const struct hd_broker *broker);
 
 /**
- * What the library does without a broker: for the process that answers another process's broker.
+ * The library's own way to open things, which it uses without a broker: for the process that
+ * answers another process's broker.
  */
 HD_API const struct hd_broker *hd_broker_direct(void);
 

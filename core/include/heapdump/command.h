@@ -111,8 +111,8 @@ HD_API int hd_command_run(struct hd_session *session, int argc, const char *cons
 HD_API void hd_command_expressions(int argc, const char *const *argv, uint8_t *ret);
 
 /**
- * What the words of a command line name.  A front end that opens files for the library may open
- * exactly this.
+ * The things that the words of a command line name.  A front end that opens files for the library
+ * may open exactly these.
  */
 struct hd_command_names {
 	const char *input;   /**< a file to be read, or the id of a process; NULL: none (also in the

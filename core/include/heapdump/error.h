@@ -31,7 +31,7 @@ enum hd_status {
 #define HD_ERROR_MESSAGE_SIZE 488
 
 /**
- * What went wrong.  The caller owns this storage.
+ * An error: the reason why a call failed.  The caller owns this storage.
  *
  * A failing call fills it completely; a successful call leaves it alone.  It holds no pointer, so
  * it needs no freeing, may be copied, and can be reported even when memory is exhausted.

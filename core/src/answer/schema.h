@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an answer consists of: the cells of columns.  A schema describes them once, for all
- * renderers.
+ * An answer consists of the cells of columns.  A schema describes them once, for all renderers.
  */
 #ifndef HEAPDUMP_SRC_ANSWER_SCHEMA_H
 #define HEAPDUMP_SRC_ANSWER_SCHEMA_H

@@ -5,10 +5,10 @@
 #include "clr/clr.h"
 
 /*
- * What differs between releases of the runtime and is not an offset of clr/layout.h: X(id, first
- * release, last release or 0), with the section of doc/coreclr.md and the runtime's file as source.
- * A runtime of unknown release has none of these features.  A new release is added here and in
- * clr/layout.h.
+ * Everything that differs between releases of the runtime and is not an offset of clr/layout.h:
+ * X(id, first release, last release or 0), with the section of doc/coreclr.md and the runtime's
+ * file as source.  A runtime of unknown release has none of these features.  A new release is added
+ * here and in clr/layout.h.
  */
 #define CLR_FEATURES(X)                                                                                \
 	/* MTFlags: a collectible type has bit 28, not 21 (7.2; methodtable.h) */                      \

@@ -3,7 +3,7 @@
 #define HEAPDUMP_SRC_CLR_INTERNAL_H
 
 /*
- * What the files of clr share.  Other folders use clr/clr.h (scripts/check_layers.py checks this).
+ * The files of clr share this.  Other folders use clr/clr.h (scripts/check_layers.py checks this).
  */
 
 #include "clr/clr.h"

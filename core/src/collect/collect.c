@@ -105,8 +105,8 @@ static enum hd_status flush_by(struct collecting *collecting, const struct ipc_s
 }
 
 /*
- * Before .NET 10 the runtime sends a type only once for all sessions; the end of any session of another provider makes it
- * forget this (dotnet-gcdump, EventPipeDotNetHeapDumper.cs).
+ * Before .NET 10 the runtime sends a type only once for all sessions; the end of any session of
+ * another provider makes it forget this (dotnet-gcdump, EventPipeDotNetHeapDumper.cs).
  */
 static enum hd_status flush_by_samples(struct collecting *collecting, struct hd_error *err)
 {
@@ -118,9 +118,9 @@ static enum hd_status flush_by_samples(struct collecting *collecting, struct hd_
 }
 
 /*
- * That is not enough while the program itself or another tool listens to the runtime's events; a session of the same
- * provider that wants no types is.  The runtime makes objects for the first such session: it is begun only when names
- * were missing.
+ * The above is not enough while the program itself or another tool listens to the runtime's events;
+ * a session of the same provider that wants no types is.  The runtime makes objects for the first
+ * such session: it is begun only when names were missing.
  */
 static enum hd_status flush_types(struct collecting *collecting, struct hd_error *err)
 {

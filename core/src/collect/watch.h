@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /**
- * What a process does while we wait for it: it can walk its heap for a long time without sending a
+ * Watches a process while we wait for it: it can walk its heap for a long time without sending a
  * byte.
  */
 struct watch {

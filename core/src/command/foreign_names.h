@@ -3,8 +3,8 @@
 #define HEAPDUMP_SRC_COMMAND_FOREIGN_NAMES_H
 
 /**
- * What to use in place of @p name, a command of SOS or dotnet-dump that is not a command here: "use clrstack
- * -roots", or that there is nothing.  Case does not matter.
+ * Say what to use in place of @p name, a command of SOS or dotnet-dump that is not a command here:
+ * "use clrstack -roots", or that there is nothing.  Case does not matter.
  *
  * @return a part of a sentence; NULL: neither tool has a command of that name
  */

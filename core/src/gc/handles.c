@@ -238,8 +238,8 @@ static enum hd_status read_handle_block(struct handles_reader *reader, uint64_t 
 }
 
 /*
- * What a segment has twice: how many handles of each type are free, and which blocks belong to a
- * type, as these are a ring that contains the type's tail.
+ * Compare the facts that a segment has twice: how many handles of each type are free, and which
+ * blocks belong to a type, as these are a ring that contains the type's tail.
  */
 static bool fits_counts(const struct handles_reader *reader, const uint8_t *header)
 {
@@ -470,9 +470,9 @@ void handle_list_deinit(struct handle_list *list)
 }
 
 /*
- * What the GC marks from (objecthandle.cpp): Ref_TracePinningRoots, Ref_TraceNormalRoots.  Sized
- * handles are always marked, but at other times.  A ref-counted one is a root while its count,
- * which the class library keeps, is not 0.  Objects of cross references (.NET 10,
+ * The GC marks from these handles (objecthandle.cpp): Ref_TracePinningRoots, Ref_TraceNormalRoots.
+ * Sized handles are always marked, but at other times.  A ref-counted one is a root while its
+ * count, which the class library keeps, is not 0.  Objects of cross references (.NET 10,
  * FEATURE_JAVAMARSHAL) that nothing else marks are marked after Ref_ScanBridgeObjects(): their
  * handles stay until the client allows them to go.
  */

@@ -5,8 +5,9 @@
 #include "inspect/value.h"
 
 /**
- * What a struct of the framework means: DateTime ("O" format), TimeSpan, DateTimeOffset, Guid,
- * Decimal, and Nullable of these and of primitives; "" for other types, and when bytes are missing.
+ * Write the meaning of a struct of the framework: DateTime ("O" format), TimeSpan, DateTimeOffset,
+ * Guid, Decimal, and Nullable of these and of primitives; "" for other types, and when bytes are
+ * missing.
  */
 void known_text(struct heap *heap, const struct type *type, uint64_t address, char *buf,
 		size_t size);

@@ -31,8 +31,9 @@ struct suspended {
 bool suspended_read(struct heap *heap, const struct object *object, struct suspended *ret);
 
 /**
- * Of a method whose code several instantiations of a generic type share, the one that it is of, which the saved
- * "this" tells; NULL: it is of its own type, or that is not known.
+ * Several instantiations of a generic type may share the code of a method: find the one whose
+ * method is suspended, by the saved "this"; NULL: the method has a type of its own, or that is not
+ * known.
  */
 const struct type *suspended_owner(struct heap *heap, const struct suspended *continuation);
 

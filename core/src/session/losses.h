@@ -13,7 +13,7 @@ struct met_loss {
 };
 
 /**
- * What is missing from the graph of the open target, as far as it is known until now, each kind
+ * List the losses of the graph of the open target, as far as they are known until now, each kind
  * once: an object that no root reaches in the graph may be alive in spite of that.
  *
  * @return how many of @p ret were filled

@@ -6,7 +6,7 @@
 #include "roots/root_set.h"
 
 /**
- * What a walk has still ahead of edges that are not in objects: dependent handles, and claimed
+ * The edges that a walk still has ahead and that are not in objects: dependent handles, and claimed
  * slots.  Objects that end at or before next have none.
  */
 struct extra_edges {

@@ -99,8 +99,8 @@ static bool has_claimed(const struct root_set *roots, const struct object *objec
 }
 
 /*
- * What the runtime keeps in its own arrays (doc/coreclr.md 10.5): interned strings, and, next to
- * static variables, the objects of assemblies and modules.
+ * Name an object that the runtime keeps in its own arrays (doc/coreclr.md 10.5): interned strings,
+ * and, next to static variables, the objects of assemblies and modules.
  */
 static const char *runtime_element(const struct places *places, const struct object *object,
 				   const struct object *to)

@@ -183,8 +183,8 @@ static enum step add_typed(struct thread_walk *walk, const struct explicit_frame
 }
 
 /*
- * What a helper of 8 or 9 with an unknown class protects: variables of the function that contains
- * the Frame.
+ * Add the slots that a helper of 8 or 9 with an unknown class protects: variables of the function
+ * that contains the Frame.
  */
 static enum step add_protected(struct thread_walk *walk, const struct explicit_frame *frame,
 			       uint32_t index)

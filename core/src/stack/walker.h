@@ -13,7 +13,7 @@
 #include "util/job.h"
 
 /**
- * What is known about an address of code.  It is kept, because stacks have the same addresses again
+ * The facts about an address of code.  They are kept, because stacks have the same addresses again
  * and again.
  */
 struct code_entry {

@@ -35,8 +35,8 @@ struct target_map {
 };
 
 /**
- * What the user can do about bytes that the target lacks: mostly @p usual (to provide the files
- * that contain them), but something else if the core is cut there, or was opened without files.
+ * Advice about bytes that the target lacks: mostly @p usual (to provide the files that contain
+ * them), but something else if the core is cut there, or was opened without files.
  *
  * @param address Their address, or that of their image; 0: not known.
  */

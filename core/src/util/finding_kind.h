@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 /**
- * What may be found missing or wrong in a target or a dump file.  Kinds for which roots, references
- * or objects are missing come first, the worst before the others: warnings tell them in this order.
+ * The kinds of things that may be missing or wrong in a target or a dump file.  Kinds for which
+ * roots, references or objects are missing come first, the worst before the others: warnings tell
+ * them in this order.
  */
 enum finding_kind {
 	/* of targets */
@@ -111,7 +112,8 @@ enum finding_kind {
 };
 
 /**
- * What is missing from the graph of a heap; an object is missing together with what it refers to.
+ * The parts that may be missing from the graph of a heap; an object is missing together with what
+ * it refers to.
  */
 enum finding_loss {
 	LOSS_NONE = 0,

@@ -68,8 +68,9 @@ const char *async_root_name(enum async_root root);
  */
 struct async_node {
 	/**
-	 * Of the box.  Of a call that the runtime suspends, the outermost method has the task's; one that runs and
-	 * that others await has that of a record on its thread's stack.
+	 * The box's address.  In a call that the runtime suspends, the outermost method has the
+	 * address of the task; a method that runs and that others await has that of a record on its
+	 * thread's stack.
 	 */
 	uint64_t address;
 	const struct type *type;    /**< of the object at address, or of its task */
@@ -151,8 +152,8 @@ uint32_t async_graph_find(const struct async_graph *graph, uint64_t address);
 const char *async_node_name(struct async_graph *graph, const struct async_node *node);
 
 /**
- * The innermost method that is not the framework's, of the chain that begins with row @p row; ASYNC_NO_BOX: there is none in
- * the first 64 methods.
+ * The innermost method that is not the framework's, of the chain that begins with row @p row;
+ * ASYNC_NO_BOX: there is none in the first 64 methods.
  */
 uint32_t async_innermost_own(struct async_graph *graph, uint32_t row);
 

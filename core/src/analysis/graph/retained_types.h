@@ -6,8 +6,9 @@
 #include "graph/heap_graph.h"
 
 /**
- * What the objects of each type retain, each by itself: the sum of what those retain that no other object of the type
- * dominates, so that nothing of a type counts twice.  What only several of them together keep alive is not in it.
+ * Add up what the objects of each type retain, each by itself: the sum of what those retain that no
+ * other object of the type dominates, so that nothing of a type counts twice.  What only several of
+ * them together keep alive is not in it.
  *
  * @param[out] ret By type: graph->type_count elements, set to 0 by the caller.
  * Cost: one pass over the dominator tree; 8 bytes per node.

@@ -66,8 +66,9 @@ static uint64_t proportional_part(uint64_t amount, uint64_t done, uint64_t all)
 }
 
 /*
- * What smaps says of the mapping, divided as its pages are; as its addresses are where nobody tells which pages are there.
- * Before Linux 6.7 pages of zeros count as pages, but not for Rss: then it is divided among all of them.
+ * Divide the numbers that smaps has of the mapping as its pages are divided; or as its addresses
+ * are, where nobody tells which pages are there.  Before Linux 6.7 pages of zeros count as pages,
+ * but not for Rss: then it is divided among all of them.
  */
 static enum hd_status divide_mapping(struct counting *counting,
 				     const struct memory_mapping *mapping, struct hd_error *err)

@@ -25,8 +25,8 @@ static bool read_delegate(struct heap *heap, const struct object *object, struct
 }
 
 /*
- * What a delegate calls in the end: a System.Timers.Timer has a callback of its own, which calls the
- * program's handler.
+ * Find the delegate that is called in the end: a System.Timers.Timer has a callback of its own,
+ * which calls the program's handler.
  */
 static bool called_delegate(struct heap *heap, struct members *members, const struct object *object,
 			    struct delegate_info *ret)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a collection has, in all of its parts: ConcurrentQueue has its elements in segments that dominate each other, and
- * the nodes of a bucket do so too.  Each part that is large enough was found as a pile.
+ * Counts a collection in all of its parts: ConcurrentQueue has its elements in segments that
+ * dominate each other, and the nodes of a bucket do so too.  Each part that is large enough was
+ * found as a pile.
  */
 #include "analysis/report/accumulation.h"
 #include "analysis/report/typed.h"

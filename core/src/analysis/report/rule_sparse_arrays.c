@@ -27,8 +27,8 @@ struct sparse_type {
 };
 
 /*
- * What holds an array, through arrays of arrays: an object of the program, or a static field of it
- * (HD_NONE).  False: something of the framework, a pool for example, or a collection.
+ * Find the holder of an array, through arrays of arrays: an object of the program, or a static
+ * field of it (HD_NONE).  False: something of the framework, a pool for example, or a collection.
  */
 static bool own_holder(struct report *report, uint32_t node, uint32_t *ret)
 {

@@ -4,7 +4,7 @@
 #include "analysis/report/report.h"
 
 /*
- * Those that know a kind of defect come first: what they explain is not told again.  Accumulation
+ * Rules that know a kind of defect come first: what they explain is not told again.  Accumulation
  * comes before what wastes memory.
  */
 static const struct report_rule *const rules[] = {

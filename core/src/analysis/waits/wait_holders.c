@@ -194,8 +194,8 @@ static void look_at_fields(struct holder_search *search, const struct object *ob
 }
 
 /*
- * What the node refers to, and the fields of that.  A field of its "this" belongs to all methods of
- * the class, so there only a mutex counts.
+ * Look at the object that the node refers to, and at its fields.  A field of its "this" belongs to
+ * all methods of the class, so there only a mutex counts.
  */
 static void look_at(struct holder_search *search, uint64_t value, bool only_mutex)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the JIT and ReadyToRun images keep about where the code of each piece of IL begins
+ * Reads what the JIT and ReadyToRun images keep about where the code of each piece of IL begins
  * (doc/coreclr.md 12.13; debuginfostore.cpp).
  */
 #include "clr/code/debug_info.h"

@@ -85,8 +85,8 @@ void object_note_layout(struct out *out, const struct cell *note);
 void value_text(const struct value_out *value, char *buf, size_t size);
 
 /**
- * What a value means, for a person: an enum's name, the first characters of a string, a date.
- * Escaped; nothing is appended when there is no more to say.
+ * Append the meaning of a value, for a person: an enum's name, the first characters of a string, a
+ * date.  Escaped; nothing is appended when there is no more to say.
  */
 void value_note(struct heap *heap, const struct value_out *value, struct text *text);
 

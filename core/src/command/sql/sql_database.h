@@ -45,7 +45,7 @@ HD_NODISCARD enum hd_status sql_database_begin(struct sql_database *ret, struct 
 int sql_database_connect(struct sql_database *database, const char *name, const char *vfs);
 
 /**
- * What became of a call of SQLite that returned @p result: the failure of a cursor, or SQLite's own
+ * Turn the @p result of a call of SQLite into a status: the failure of a cursor, or SQLite's own
  * message with what can be done.
  *
  * @retval HD_ERR_ARGUMENT the query is wrong

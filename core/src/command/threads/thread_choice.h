@@ -18,8 +18,8 @@ struct thread_choice {
 };
 
 /**
- * What the user has chosen; where nothing was given, the thread that is selected in the debugger or
- * by setthread, and all threads if there is none.
+ * Find the threads that the user has chosen; where nothing was given, the thread that is selected
+ * in the debugger or by setthread, and all threads if there is none.
  *
  * @param word The OS id of a thread; NULL: the command takes none.
  * @param thread,all The options -thread and -all.

@@ -17,8 +17,8 @@ struct gcdump_node {
 };
 
 /**
- * What a .gcdump is made from.  A first pass over the nodes finds out where their records will lie,
- * the second one writes the file. 4 bytes per node while it runs.
+ * The source of a .gcdump.  A first pass over the nodes finds out where their records will lie, the
+ * second one writes the file. 4 bytes per node while it runs.
  */
 struct gcdump_source {
 	const struct gcdump_about *about;

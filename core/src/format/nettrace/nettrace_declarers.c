@@ -211,8 +211,8 @@ static void find_pairs(struct declarer_search *search)
 }
 
 /*
- * What a variable may be, as seen from one side: fields, or statics of an unknown module.  From the
- * front, keys of these begin at 0, from the back at NOTHING.
+ * The candidates for a variable, as seen from one side: fields, or statics of an unknown module.
+ * From the front, keys of these begin at 0, from the back at NOTHING.
  */
 struct variable_reach {
 	size_t variable;    /* SIZE_MAX: there is none on that side */

@@ -6,7 +6,7 @@
 #include "format/type_table.h"
 
 /*
- * What the ids of a stream mean.  A stream can cancel all ids: then a new era begins, and rows of
+ * The meaning of a stream's ids.  A stream can cancel all ids: then a new era begins, and rows of
  * earlier eras count as absent.
  */
 
@@ -53,7 +53,8 @@ struct nt_metadata_table {
 HD_NODISCARD enum hd_status nt_define(struct nt_metadata_table *metadata, uint64_t id,
 				      const struct nt_metadata *definition, struct hd_error *err);
 /**
- * What an id means, valid until the next call; NULL: it is not defined.  Fails with HD_ERR_NOMEM.
+ * Find the meaning of an id, valid until the next call; NULL: it is not defined.  Fails with
+ * HD_ERR_NOMEM.
  */
 HD_NODISCARD enum hd_status nt_metadata_find(struct nt_metadata_table *metadata, uint64_t id,
 					     struct nt_metadata **ret, struct hd_error *err);

@@ -5,7 +5,7 @@
 #include "mem/memory.h"
 
 /*
- * What a GC in its plan phase writes in front of each plug: struct plug_and_gap, the same in 8, 9
+ * A GC in its plan phase writes this in front of each plug: struct plug_and_gap, the same in 8, 9
  * and 10 (gc/gcpriv.h; doc/collections.md).  Its last word is the header of the plug's first
  * object.
  */

@@ -8,7 +8,8 @@
 #include "util/sort.h"
 
 /*
- * What a worker copies at a time: one half of its reader's window, while the other half is filled.
+ * A worker copies so much at a time: one half of its reader's window, while the other half is
+ * filled.
  */
 #define TASK_SIZE ((uint64_t)SERVER_BYTES)
 

@@ -190,7 +190,7 @@ static enum hd_status plan_map(struct plan *plan, const struct proc_map *map)
 	if (plan->is_file) {
 		size_t file = find_copied_file(plan->copy, map);
 		/*
-		 * Of the files that cannot be opened, only images are copied: those that are mapped
+		 * Only images are copied of the files that cannot be opened: those that are mapped
 		 * privately, and those with an image's name.
 		 */
 		if (file != NO_FILE && plan->copy->files[file].is_usable) {
