@@ -20,7 +20,7 @@
 #define SMALL_HUB   500u   /* references of an ordinary array */
 #define SINGLETONS  16u    /* objects that very many others refer to */
 
-/** What an object is for; its references and its types follow from it. */
+/** The purpose of an object; its references and its types follow from it. */
 enum role {
 	ROLE_SINK,
 	ROLE_FEW,

@@ -188,7 +188,7 @@ static void on_signal(int number)
 	(void)!write(STDOUT_FILENO, "handled\n", 8);
 }
 
-/* What the program itself has set before the runtime starts. */
+/* The program itself has set this before the runtime starts. */
 static void set_before(int number)
 {
 	struct sigaction action = { .sa_handler = SIG_IGN };

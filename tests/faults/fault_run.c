@@ -16,7 +16,7 @@
 /* Seconds that one run may take, on the slowest machine. */
 #define RUN_SECONDS 60u
 
-/* What a command may make of a fault. */
+/* The effect that a fault may have on a command. */
 enum promise {
 	SAME, /* nothing: the answer is the same */
 	TOLD, /* the same answer, an error, or an answer that says what is missing */
@@ -109,7 +109,7 @@ static char folder[40], file[64];
 static char run_name[512]; /* for what a signal handler says */
 static uint64_t injected[IO_CALL_COUNT];
 
-/* What one run has left. */
+/* The traces of one run. */
 struct outcome {
 	struct answer answer;
 	struct text written; /* bytes of the file */
@@ -269,7 +269,7 @@ static bool same_outcome(const struct fault_case *one, const struct outcome *got
 	       got->has_file == expected->has_file && same_text(&got->written, &expected->written);
 }
 
-/* What info says of a session: its findings are what is missing. */
+/* The answer of info about a session: its findings are what is missing. */
 static struct text info_of(struct hd_session *session)
 {
 	struct answer answer = command_run(session, "info --json");
@@ -320,7 +320,7 @@ static bool is_told(const struct fault_case *one, const struct outcome *got,
 	       got->info.size > expected->info.size;
 }
 
-/* What is wrong with an outcome, or NULL. */
+/* The mistake in an outcome, or NULL. */
 static const char *breach(const struct fault_case *one, const struct outcome *got,
 			  const struct outcome *expected, enum promise promise)
 {

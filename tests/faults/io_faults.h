@@ -13,7 +13,7 @@
  * pass on.
  */
 
-/** What is called; functions that do the same count as one. */
+/** The kind of call; functions that do the same count as one. */
 enum io_call {
 	IO_OPEN,      /**< open, openat, openat2 */
 	IO_READ,      /**< read, pread */
@@ -76,7 +76,7 @@ void io_faults_begin(const struct io_fault *fault);
 void io_faults_end(void);
 /** Calls of a kind since io_faults_begin(). */
 uint64_t io_calls(enum io_call call);
-/** Those that went wrong since io_faults_begin(). */
+/** The number of calls that went wrong since io_faults_begin(). */
 uint64_t io_hits(void);
 
 /** "open": the first of the functions of a kind. */

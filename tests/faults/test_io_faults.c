@@ -418,7 +418,7 @@ TEST_OF(collect, a_runtime_that_is_asked)
 
 static const char *const machine_lines[] = { "doctor" };
 
-/* What cannot be found out makes another line of an answer that is about just that. */
+/* A thing that cannot be found out makes another line of an answer that is about just that. */
 static int no_line(const char *line, int size)
 {
 	(void)line;

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define STACK_SIZE ((uint64_t)0x1000)
 #define STEPS_MAX  64u
 
-/* What the first byte of the input says that the others are. */
+/* The first byte of the input says which of these the others are. */
 enum {
 	INPUT_IMAGE,  /* an ELF image */
 	INPUT_HEADER, /* .eh_frame_hdr */

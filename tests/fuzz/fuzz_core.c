@@ -47,7 +47,7 @@ static void require(bool holds)
 		abort();
 }
 
-/* What is said about the address space holds, and bytes are the same by either way. */
+/* The target's description of the address space holds, and bytes are the same by either way. */
 static void check_memory(struct target *target)
 {
 	uint8_t buf[256];

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define VARIABLES 24u
 #define SIZE_MAX_ ((size_t)1 << 16)
 
-/* What is asked. */
+/* The question. */
 struct head {
 	uint8_t version, function; /* 0, 1, 2: JIT of 8, 9, 10; from 3 on: ReadyToRun; OF_11 */
 	uint16_t place;
@@ -27,7 +27,10 @@ struct head {
 #define HEAD_SIZE 5u
 #define OF_11     0x40u /* of 11; bit 0: ReadyToRun */
 
-/* What leads to the bytes of the input: of the JIT, a header in front of the code; else an image. */
+/*
+ * Make the structures that lead to the bytes of the input: of the JIT, a header in front of the
+ * code; else an image.
+ */
 static void put_roots(uint8_t *bytes, size_t blob_size, bool is_precompiled, uint16_t major)
 {
 	const uint64_t blob = BASE + BLOB, header = BASE + 8;
@@ -57,7 +60,7 @@ static void check_homes(const struct variable_home *rows, bool is_found)
 	}
 }
 
-/* What was read from the bytes, mapped or copied. */
+/* The results that were read from the bytes, mapped or copied. */
 struct answers {
 	bool has_il, has_homes;
 	uint32_t il;

@@ -105,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(state == TARGET_FILE_MATCHED || state == TARGET_FILE_UNVERIFIED ||
 		state == TARGET_FILE_MISMATCH);
 	require((state == TARGET_FILE_MISMATCH) == (reason[0] != '\0'));
-	/* What nobody has seen proves nothing. */
+	/* A file that nobody has seen proves nothing. */
 	require(state != TARGET_FILE_MATCHED || (file.size && size > file.size));
 	/* Nor does it hang on how long the text of the reason may be. */
 	char brief[8];

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define BASE ((uint64_t)0x7f0000000005)
 
-/* What is asked, then the GCInfo. */
+/* The question, then the GCInfo. */
 struct head {
 	uint8_t version, flags; /* 1: active, 2: aborted, 4: no untracked slots */
 	uint16_t offset_low;

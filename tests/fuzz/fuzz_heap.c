@@ -37,7 +37,7 @@ struct image {
 	} segments[SEGMENTS], contexts[CONTEXTS];
 };
 
-/* What is done with it. */
+/* The use that is made of the heap. */
 enum {
 	USE_WALKS,
 	USE_SNAPSHOT,
@@ -88,7 +88,7 @@ static const uint8_t *run_image(struct memory *memory, uint64_t address, uint64_
 
 static const struct memory_ops image_ops = { .read = read_image, .run = run_image };
 
-/* What heap_open() would have seen to: in order, aligned, not overlapping. */
+/* heap_open() would have seen to it that segments are in order, aligned, and do not overlap. */
 static size_t make_segments(const struct image *image, struct segment *segments)
 {
 	size_t count = 0;

@@ -23,7 +23,7 @@ static void fuzz_replies(const uint8_t *data, size_t size)
 	text_deinit(&version);
 }
 
-/* What it has seen, in pieces of @p step bytes. */
+/* Scan the bytes in pieces of @p step bytes. */
 static struct stream_scan scan_by(const uint8_t *data, size_t size, size_t step)
 {
 	struct stream_scan scan = { 0 };

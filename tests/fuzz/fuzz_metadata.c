@@ -64,7 +64,7 @@ static void read_names(struct clr *clr, const struct module *module)
 	text_deinit(&text);
 }
 
-/* What the instructions of IL name. */
+/* Read the things that the instructions of IL name. */
 static void read_tokens(struct clr *clr, const struct module *module)
 {
 	static const uint32_t tables[] = { MD_TYPE_REF,   MD_TYPE_DEF,  MD_FIELD,      MD_METHOD,

@@ -19,7 +19,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What the first byte of the input says that the others are. */
+/* The first byte of the input says which of these the others are. */
 enum {
 	INPUT_MAPS,
 	INPUT_TEXT, /* of stat, status, environ, cgroup, meminfo */

@@ -50,7 +50,7 @@ static void check(bool holds)
 		abort();
 }
 
-/* What a stack is must hold whatever the bytes were. */
+/* Everything that makes a stack must hold whatever the bytes were. */
 static void check_stack(const struct thread_stack *stack, const struct heap *heap)
 {
 	uint32_t managed = 0;

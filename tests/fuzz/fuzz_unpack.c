@@ -21,7 +21,7 @@ static struct mapped_file file_of(const uint8_t *data, size_t size)
 	return file;
 }
 
-/* What unpack_head() gives are the first bytes of the whole. */
+/* unpack_head() gives the first bytes of the whole. */
 static void check_head(const struct mapped_file *unpacked, const uint8_t *data, size_t size)
 {
 	static uint8_t head[HEAD_WANTED];

@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool done = unwind_codes_step(&input.memory, &function, &registers);
 	if (!done && memcmp(&registers, &before, sizeof(before)) != 0)
 		abort();
-	/* What was loaded is what stands in its slot. */
+	/* A loaded register has the value of its slot. */
 	for (unsigned int i = 0; i < REG_ROWS; i++) {
 		uint64_t value;
 		if (done && registers.slots[i] && i != REG_RSP &&

@@ -333,7 +333,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < count; i++)
 		apply(data + i * PATCH_SIZE);
 	run_all(left_out);
-	/* What was changed, as it was. */
+	/* Put the changed bytes back. */
 	for (size_t i = 0; i < count; i++) {
 		uint16_t number;
 		memcpy(&number, data + i * PATCH_SIZE, sizeof(number));

@@ -192,7 +192,7 @@ static void write_locks(struct facts *facts, const struct object *object)
 		fprintf(facts->out, "B\t%" PRIx64 "\t%" PRIu32 "\n", object->address, sync.index);
 }
 
-/* Of every sync block, with its monitor. */
+/* Write every sync block with its monitor. */
 static enum hd_status write_sync_blocks(struct facts *facts, struct hd_error *err)
 {
 	struct monitor monitor;

@@ -29,7 +29,7 @@ enum {
 	OMIT = 0xff,
 };
 
-/** What the image says; zeros: as GNU ld writes it. */
+/** The content of the image; zeros: as GNU ld writes it. */
 struct cfi_spec {
 	const char *augmentation; /**< NULL: "zR" */
 	uint8_t pointers;         /**< 0: PCREL | SDATA4 */

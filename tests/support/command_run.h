@@ -7,7 +7,7 @@
 #include "support/command_words.h"
 #include "util/text.h"
 
-/** What came of a command. */
+/** The outcome of a command. */
 struct answer {
 	int status; /**< enum hd_exit */
 	struct hd_error err;

@@ -157,7 +157,7 @@ static bool same_type(struct comparison *by, uint32_t i, uint32_t k)
 	       same_number(by, "bytes of type", a->id, a->size, b->size);
 }
 
-/* What types are compared by. */
+/* Types are compared by this. */
 struct type_order {
 	const struct hd_graph *graph;
 };

@@ -37,13 +37,13 @@ struct hd_graph *dump_graph_lenient(const char *string);
 /** The whole file @p name of the sources; to be given to text_deinit(). */
 struct text dump_source_file(const char *name);
 
-/** What the writer makes of @p graph; to be given to text_deinit(). */
+/** The text that the writer makes of @p graph; to be given to text_deinit(). */
 struct text dump_written(const struct hd_graph *graph);
 
 /** The finding of a kind, or NULL. */
 const struct graph_finding *dump_finding(const struct hd_graph *graph, const char *kind);
 
-/** What two graphs are compared by besides their nodes, references, roots and domains. */
+/** Two graphs are compared by this, besides their nodes, references, roots and domains. */
 enum graph_extent {
 	GRAPH_CONTENT, /**< types by domain and id; findings aside */
 	GRAPH_EXACT,   /**< types in their order, and findings with their lines and texts */

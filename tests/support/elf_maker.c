@@ -358,7 +358,7 @@ static void add_base(struct image *image, uint64_t offset, uint64_t base)
 	memcpy(image->text.bytes + offset, &value, sizeof(value));
 }
 
-/* What ld.so does for DT_RELR. */
+/* Do what ld.so does for DT_RELR. */
 static void relocate_relr(struct image *image)
 {
 	const struct image_spec *spec = image->spec;

@@ -30,7 +30,7 @@ struct fake_options {
 /** Bytes of a generation, and of a segment before its first object. */
 #define FAKE_GENERATION_SIZE 256u
 #define FAKE_SEGMENT_HEAD    0x28u
-/** What is free after the last object of a segment's memory. */
+/** So much is free after the last object of a segment's memory. */
 #define FAKE_SEGMENT_GAP ((uint64_t)1 << 20)
 
 struct fake_clr {

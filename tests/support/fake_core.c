@@ -17,7 +17,7 @@
 
 #define TYPES 13u /* internal types of handles in .NET 10 */
 #define PATH  "/usr/share/dotnet/shared/Microsoft.NETCore.App/%u.0.3/libcoreclr.so"
-/** What the module takes in memory (fake_export.c). */
+/** The module takes so much memory (fake_export.c). */
 #define MODULE_SIZE 0xa000u
 #define STACK_TOP   (FAKE_STACK + FAKE_STACK_SIZE - 0x2000)
 

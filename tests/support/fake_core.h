@@ -28,7 +28,7 @@ struct fake_core {
 	uint64_t type;                  /**< MethodTable of object */
 };
 
-/** Of .NET 10, without a contract descriptor. */
+/** A core of .NET 10, without a contract descriptor. */
 struct fake_core fake_core_make(void);
 
 struct fake_core_options {
@@ -38,7 +38,7 @@ struct fake_core_options {
 	const struct arch *arch;     /**< NULL: x86-64 */
 };
 
-/** Of another release. */
+/** A core of another release. */
 struct fake_core fake_core_of(const struct fake_core_options *options);
 void fake_core_free(struct fake_core *core);
 

@@ -5,7 +5,7 @@
 #include "support/fake_clr.h"
 #include "support/metadata_maker.h"
 
-/* What hangs on the modules of a fake runtime, and where .NET 10 has it in them. */
+/* Structures that hang on the modules of a fake runtime, at the offsets that .NET 10 has. */
 
 enum {
 	FAKE_MODULE_PATH = 200,

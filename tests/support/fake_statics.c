@@ -49,7 +49,7 @@ static void fill(struct metadata_maker *maker)
 	maker_field(maker, 0x10, "last", "\x1c", 1);
 }
 
-/* What lies before the auxiliary data of a type with statics. */
+/* Write the words in front of the auxiliary data of a type with statics. */
 static void put_statics(struct fake_clr *fake, uint64_t method_table, const uint64_t bases[2],
 			const uint32_t indexes[2])
 {

@@ -5,7 +5,7 @@
 #include "support/suite.h"
 
 #define STRUCT_FLAGS 0x00040000u
-/* Of a task that is not done: m_stateFlags as a core of .NET 10 has them. */
+/* The m_stateFlags of a task that is not done, as a core of .NET 10 has them. */
 #define SUSPENDED 0x02000c00u
 
 /* A class whose fields, but for the numbers in front of them, are references. */

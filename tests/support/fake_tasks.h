@@ -59,7 +59,9 @@ uint64_t fake_semaphore(struct fake_tasks *tasks, uint32_t highest);
 #define FAKE_SEMAPHORE_FREE 8u
 /** Let objects of @p type be sources of ValueTasks: "IValueTaskSource", "IValueTaskSource<System.Int32>". */
 void fake_implement_source(struct fake_tasks *tasks, uint64_t type, const char *interface);
-/** What an async method awaits that waits for it: a new one in its list. */
+/**
+ * Make the task that an async method awaits that waits for the semaphore: a new one in its list.
+ */
 uint64_t fake_semaphore_wait(struct fake_tasks *tasks, uint64_t semaphore);
 
 /*

@@ -19,7 +19,7 @@ void put_type(struct text *text, const char *name, uint32_t version, uint32_t mi
 void put_head(struct text *text, uint32_t graph_min_reader);
 /** A type of the table. */
 void put_row(struct text *text, const char *name, uint32_t size, const char *module);
-/** What follows the last object, and the table of forward references. */
+/** Write what follows the last object, and the table of forward references. */
 void put_end(struct text *text, const uint32_t *forwards, uint32_t count);
 
 #endif

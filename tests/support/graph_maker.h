@@ -39,7 +39,7 @@ uint64_t random_next(struct random *random);
 /** Below @p limit, which is not 0. */
 uint64_t random_below(struct random *random, uint64_t limit);
 
-/** What graph_make_random() makes; the same for the same values. */
+/** The size and shape of graph_make_random()'s graph; the same for the same values. */
 struct random_spec {
 	uint64_t seed;
 	uint32_t object_count;

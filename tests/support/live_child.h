@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** What a child and the test see both. */
+/** A child and the test both see this. */
 struct child_board {
 	_Atomic uint64_t ticks;   /**< grows as long as the child runs */
 	_Atomic uint32_t signals; /**< of CHILD_SIGNAL that it got */

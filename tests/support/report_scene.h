@@ -19,7 +19,7 @@
  *	scene_destroy(scene);
  */
 
-/** What refers to an object from outside of the heap. */
+/** The root that refers to an object from outside of the heap. */
 enum scene_root {
 	SCENE_STATIC,        /**< Shop.Program.held */
 	SCENE_OTHER_STATIC,  /**< Shop.Program.other */

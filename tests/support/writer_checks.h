@@ -4,7 +4,7 @@
 
 #include "format/format.h"
 
-/* What every writer must bear: nobody takes more, the job is cancelled, memory runs out. */
+/* Checks that every writer must bear: nobody takes more, the job is cancelled, memory runs out. */
 
 /** Something that is written in pieces: @p what is the test's. */
 struct writing {
@@ -28,7 +28,7 @@ struct graph_writing {
 enum hd_status write_graph(const void *what, struct job *job, format_write_fn write, void *arg,
 			   struct hd_error *err);
 
-/** What takes so many pieces, then no more. */
+/** Takes so many pieces, then no more. */
 struct taker {
 	size_t pieces; /**< that were offered */
 	size_t left;

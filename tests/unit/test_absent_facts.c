@@ -95,7 +95,7 @@ TEST(a_command_says_which_field_it_does_not_know)
 	       "\"absent_fields\": [\"System.MulticastDelegate._invocationList\", "
 	       "\"System.MulticastDelegate._invocationCount\"]",
 	       true);
-	/* What does not need it says nothing of it. */
+	/* A command that does not need it says nothing of it. */
 	expect("dumpobj", "", HD_EXIT_OK, "does not know", false);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What users are told to do about bytes that a core lacks. */
+/* The advice for users about bytes that a core lacks. */
 #include <elf.h>
 
 #include "support/assert_more.h"

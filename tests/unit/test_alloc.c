@@ -177,7 +177,7 @@ TEST(arrays_are_cleared_where_they_are)
 	}
 }
 
-/* What the fuzz targets measure. */
+/* The fuzz targets measure this. */
 TEST(bytes_that_are_allocated_are_counted)
 {
 	uint64_t before = alloc_live();
@@ -279,7 +279,7 @@ TEST(a_bitmap_has_what_was_added)
 	}
 }
 
-/* What is given back reads as zero or as before, and what is around it stays. */
+/* Memory that is given back reads as zero or as before, and the memory around it stays. */
 TEST(discarding_gives_back_what_lies_inside)
 {
 	const size_t mib = (size_t)1 << 20;

@@ -5,7 +5,7 @@
 #include "support/suite.h"
 #include "util/alloc.h"
 
-/* What a visitor of these tests writes: a line for each call. */
+/* The visitor of these tests writes a line for each call. */
 static void log_value(struct text *log, const struct hd_value *value)
 {
 	switch (value->kind) {
@@ -325,7 +325,7 @@ TEST(nothing_is_told_after_a_visitor_has_stopped)
 	}
 }
 
-/* Of any allocation that fails the answer says so, and all is given back. */
+/* The answer tells of any allocation that fails, and all is given back. */
 TEST(memory_may_run_out_at_any_point)
 {
 	void (*const writers[])(struct answer *) = { sample_pets, sample_shapes, sample_list,

@@ -487,7 +487,7 @@ static void try_broker(void)
 	CU_ASSERT(hd_session_open(session, "/dev/null", 0, NULL, NULL) != HD_OK);
 }
 
-/* What is tried of each function that the library exports. */
+/* The trial of each function that the library exports. */
 static const struct attempt functions[] = {
 	{ "hd_broker_direct", try_broker },
 	{ "hd_broker_set", try_broker },

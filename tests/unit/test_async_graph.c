@@ -9,7 +9,7 @@
 #include "support/suite.h"
 #include "util/text.h"
 
-/* Of a suspended async method: m_stateFlags as a core of .NET 10 has them. */
+/* The m_stateFlags of a suspended async method, as a core of .NET 10 has them. */
 #define SUSPENDED 0x02000c00u
 #define RAN       0x01000400u
 

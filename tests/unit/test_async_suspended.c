@@ -12,7 +12,7 @@
 
 #define WAITING 0x02000400u
 #define RAN     0x01000400u
-/* What the compiler says of awaits: the target lacks it. */
+/* Places of the compiler's records of awaits, which the target lacks. */
 #define AWAIT_A 0x7e5500000010u
 #define AWAIT_B 0x7e5500000020u
 #define AWAIT_C 0x7e5500000030u

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a cgroup tells of its memory, as the kernel writes the files of both versions, and odd ones. */
+/*
+ * A cgroup's own numbers about its memory, as the kernel writes the files of both versions, and odd
+ * ones.
+ */
 #include <stdio.h>
 #include <unistd.h>
 

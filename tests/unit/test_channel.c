@@ -10,7 +10,7 @@
 #include "support/assert_more.h"
 #include "support/suite.h"
 
-/* What a message begins with, as channel.c has it. */
+/* A message begins with this, as channel.c has it. */
 struct raw_header {
 	uint32_t kind;
 	int32_t number;

@@ -60,7 +60,7 @@ static void check_tree(const struct chart_tree *tree, size_t most)
 	}
 }
 
-/* What objects of a namespace that nothing dominates retain. */
+/* Add up what objects of a namespace retain that nothing dominates. */
 static uint64_t expected_of(const struct hd_graph *graph, const struct dominators *dominators,
 			    const struct chart_node *node)
 {

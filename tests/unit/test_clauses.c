@@ -55,7 +55,7 @@ static void add_clause(uint32_t flags, uint32_t filter)
 	fake_poke_u64(&fake->memory, clauses - 8, count);
 }
 
-/* What is said of the function at that offset. */
+/* The answer about the function at that offset. */
 enum said {
 	IS_NONE,
 	IS_FILTER,

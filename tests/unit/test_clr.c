@@ -525,7 +525,7 @@ TEST(threads_by_their_ids_in_the_system)
 	ASSERT_UINT_FATAL(clr->threads.count, 4);
 	CU_ASSERT_PTR_EQUAL(clr_thread_by_os_id(clr, first), clr_thread_at(clr, 0));
 	CU_ASSERT_PTR_EQUAL(clr_thread_by_os_id(clr, last), clr_thread_at(clr, 3));
-	/* Those without one have none. */
+	/* Threads without an id are not found by one. */
 	CU_ASSERT_PTR_NULL(clr_thread_by_os_id(clr, 0));
 	CU_ASSERT_PTR_NULL(clr_thread_by_os_id(clr, first - 1));
 	CU_ASSERT_PTR_NULL(clr_thread_by_os_id(clr, last + 1));

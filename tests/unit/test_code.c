@@ -166,7 +166,7 @@ TEST(bodies_of_the_jit_are_found_without_an_address)
 	tear_down(&fixture);
 }
 
-/* What the runtime says of code is there without the code. */
+/* The runtime's own facts about code are there without the code. */
 TEST(test_lost_code)
 {
 	struct fixture fixture = set_up();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the IL of a method names: the IL is in a blob of the metadata, so that it lies in the image. */
+/*
+ * The names in the IL of a method: the IL is in a blob of the metadata, so that it lies in the
+ * image.
+ */
 #include <stdlib.h>
 
 #include "clr/code/code_names.h"
@@ -203,7 +206,7 @@ static uint64_t put_desc(struct fixture *fixture, uint64_t chunk, uint8_t unit, 
 	return desc;
 }
 
-/* Of the two MethodDescs of an async method, the first has no code of its own. */
+/* An async method has two MethodDescs, and the first has no code of its own. */
 TEST(async_methods_of_net_11_are_longer_and_come_twice)
 {
 	struct fixture fixture = set_up_release(11);

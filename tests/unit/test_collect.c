@@ -16,7 +16,7 @@
 #include "support/suite.h"
 #include "util/alloc.h"
 
-/* What the fake runtime sends to the first session; all later ones get a whole snapshot. */
+/* The fake runtime sends this to the first session; all later ones get a whole snapshot. */
 enum first {
 	FIRST_WHOLE,
 	FIRST_LOSSY,  /* a gap of 100 events in the walk */
@@ -210,7 +210,7 @@ static void check_finding(const char *kind)
 	ASSERT_TEXT(finding_name(collected.findings.rows[0].kind), kind);
 }
 
-/* What there is on disk: the file has no name yet, or one that lists do not show. */
+/* Check the files on disk: the file has no name yet, or one that lists do not show. */
 static void check_files(void)
 {
 	ASSERT_UINT(files(), 0);
@@ -285,7 +285,7 @@ TEST(what_was_lost_late_is_asked_for_again)
 	end();
 }
 
-/* What a look at the whole finds, in this order. */
+/* A look at the whole finds this, in this order. */
 struct looks {
 	struct collected_check checks[4];
 	unsigned int count;

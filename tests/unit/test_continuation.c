@@ -116,7 +116,7 @@ TEST(types_with_another_class_are_not)
 	end(&fixture);
 }
 
-/* What has no metadata for another reason is not called one. */
+/* A type that has no metadata for another reason is not called a Continuation. */
 TEST(other_types_without_a_token_are_not)
 {
 	struct fixture fixture;

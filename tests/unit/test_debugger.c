@@ -19,7 +19,7 @@
 #define BASE UINT64_C(0x7f1200000000)
 #define SIZE ((size_t)0x20000)
 
-/* What a debugger shows: a buffer at BASE, or a process. */
+/* The memory that a debugger shows: a buffer at BASE, or a process. */
 struct shown {
 	uint8_t bytes[SIZE];
 	pid_t pid;
@@ -368,7 +368,7 @@ TEST(core_comes_first)
 		CU_ASSERT(memory_read(target->memory, BASE + 0x2000, buf, sizeof(buf)));
 		ASSERT_UINT((uint64_t)memcmp(buf, shown.bytes + 0x2000, sizeof(buf)), 0);
 		ASSERT_UINT(shown.calls, before);
-		/* What the core lacks. */
+		/* The debugger has the bytes that the core lacks. */
 		CU_ASSERT(memory_read(target->memory, BASE + SIZE / 2 - 100, buf, sizeof(buf)));
 		ASSERT_UINT((uint64_t)memcmp(buf, shown.bytes + SIZE / 2 - 100, sizeof(buf)), 0);
 		CU_ASSERT(shown.calls > before);

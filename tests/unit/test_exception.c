@@ -116,7 +116,7 @@ TEST(all_inner_exceptions_are_read)
 	for (uint32_t i = 0; i < 3; i++)
 		ASSERT_UINT(exception_inner_at(fake->heap, &info, i), inners[i]);
 	ASSERT_UINT(exception_inner_at(fake->heap, &info, 3), 0);
-	/* What is not an array leaves the first. */
+	/* An object that is not an array leaves the first one. */
 	fake_poke_u64(&fake->memory, outer + SIZE - 16, inners[2]);
 	exception_info_deinit(&info);
 	CU_ASSERT_FATAL(read_at(outer, &info));

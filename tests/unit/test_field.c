@@ -229,7 +229,7 @@ TEST(test_generic)
 	fake_clr_destroy(fake);
 }
 
-/* Of Cell<String, Point> there is no MethodTable, but shared code for all references. */
+/* There is no MethodTable of Cell<String, Point>, but shared code for all references. */
 TEST(test_shared_struct)
 {
 	struct fixture fixture = set_up();

@@ -172,7 +172,7 @@ TEST(to_who_trusts_a_pe_file_is_known_by_captured_pages)
 	for (size_t i = 0; i < 100; i++)
 		put32(&scene.mapped, PAGE + i * 24, 0x1234);
 	assert_state(&scene, TARGET_FILE_MATCHED, NULL);
-	/* What was writable may be anything. */
+	/* Bytes that were writable may be anything. */
 	scene = (struct scene){ .options = trusting,
 				.on_disk = pe_file(77, 1),
 				.mapped = pe_file(77, 2),

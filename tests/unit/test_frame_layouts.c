@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What clr/layouts says of threads and their stacks against what doc/coreclr.md says. */
+/* Compares clr/layouts, as far as it is about threads and their stacks, with doc/coreclr.md. */
 #include "arch/x86_64/frame_registers.h"
 #include "clr/internal.h"
 #include "clr/layouts/amd64.h"

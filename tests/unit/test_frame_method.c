@@ -33,7 +33,7 @@ TEST(inlined_calls_say_what_they_call)
 		stack_again(&fixture);
 		ASSERT_UINT(stack_frame_at(&fixture, 0)->method_desc, rows[i].expected);
 	}
-	/* What it called last, if no call is under way. */
+	/* The Frame names the method that it called last, if no call is under way. */
 	fake_poke_u64(fixture.memory, sp + 8 + 16, desc);
 	fake_poke_u64(fixture.memory, sp + 8 + 32, 0);
 	stack_again(&fixture);

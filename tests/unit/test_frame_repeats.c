@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What repeats on a stack, and which roots a frame has. */
+/* Finds the frames that repeat on a stack, and the roots of a frame. */
 #include "analysis/threads/frame_repeats.h"
 #include "analysis/threads/frame_roots.h"
 #include "support/assert_more.h"
@@ -74,7 +74,7 @@ TEST(roots_are_sorted_by_frame)
 	ASSERT_UINT_FATAL(frame_roots_count(&roots, 2), 2);
 	ASSERT_UINT(frame_root(&roots, 2, 0)->value, 20);
 	ASSERT_UINT(frame_root(&roots, 2, 1)->value, 21);
-	/* Those of no frame, and of one that is not there. */
+	/* Look for roots of no frame, and of one that is not there. */
 	ASSERT_UINT_FATAL(frame_roots_count(&roots, 3), 2);
 	ASSERT_UINT(frame_root(&roots, 3, 0)->value, 90);
 	ASSERT_UINT(frame_root(&roots, 3, 1)->value, 91);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What front ends need besides running commands: completion, kept answers, SIGINT, the table. */
+/*
+ * Tests what front ends need besides running commands: completion, kept answers, SIGINT, the table.
+ */
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/resource.h>

@@ -173,7 +173,7 @@ TEST(finalizer_queues)
 	check(&fixture, "fq", 0, "            1234 <no object>\n", NULL);
 	check(&fixture, "fq --json", 0, "\"part\": \"critical\", \"ready\": true", NULL);
 	check(&fixture, "fq -allReady", 0, "no longer rooted", NULL);
-	/* What is ready is alive, as is nothing else here. */
+	/* Objects that are ready are alive, and nothing else is here. */
 	(void)snprintf(part, sizeof(part), "%012" PRIx64 "\n%012" PRIx64 "\n%012" PRIx64 "\n",
 		       fixture.large, fixture.old, fixture.middle);
 	check(&fixture, "fq -allReady -short", 0, part, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What clr/layouts says of the GC and of objects against what doc/coreclr.md says. */
+/* Compares clr/layouts, as far as it is about the GC and objects, with doc/coreclr.md. */
 #include "clr/internal.h"
 #include "gc/handles.h"
 #include "gc/layouts/finalizer_queue.h"

@@ -194,7 +194,7 @@ TEST(damage_is_refused_or_kept)
 TEST(a_bad_child_is_named)
 {
 	struct text file = make_file(&abouts[0], false), got = { 0 };
-	/* Of node 0: type 1, 5 children, the first of them 2 nodes on. */
+	/* The record of node 0: type 1, 5 children, the first of them 2 nodes on. */
 	static const char record[] = { 0x02, 0x05, 0x02, 0x02, 0x00, 0x03, 0x01 };
 	char *at = memmem(file.bytes, file.size, record, sizeof(record));
 	REQUIRE(at);

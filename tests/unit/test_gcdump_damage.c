@@ -178,7 +178,7 @@ TEST(a_file_cut_anywhere_is_refused_or_has_its_nodes)
 	struct gcdump parsed;
 	ASSERT_UINT_FATAL(gcdump_parse((const uint8_t *)file.bytes, file.size, "x", &parsed, NULL),
 			  HD_OK);
-	/* What stands after the records of the nodes may be missing. */
+	/* Everything after the records of the nodes may be missing. */
 	const uint8_t *end = parsed.blob + parsed.blob_size + parsed.deferred_size;
 	const size_t first = (size_t)(end - (const uint8_t *)file.bytes);
 	const size_t blob = (size_t)(parsed.blob - (const uint8_t *)file.bytes);
@@ -346,7 +346,7 @@ TEST(it_can_be_cancelled_and_is_limited_in_memory)
 	free(nodes);
 }
 
-/* What counts is how many references there are, not how many a file of this size may have. */
+/* The limit counts how many references there are, not how many a file of this size may have. */
 TEST(the_limit_is_of_what_is_needed)
 {
 	struct made_gcdump_node *nodes = make_many(ASCENDING);

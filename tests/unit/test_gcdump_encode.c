@@ -167,7 +167,7 @@ TEST(a_small_file_is_written_as_expected)
 	text_deinit(&expected);
 }
 
-/* What that one has after its graph, up to the forward reference of the interop. */
+/* Write what that one has after its graph, up to the forward reference of the interop. */
 static void put_about(struct text *text)
 {
 	put_type(text, "DotNetHeapInfo", 0, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What dotnet-gcdump wrote, against what is known of it. */
+/* Compares files that dotnet-gcdump wrote with what is known of them. */
 #include <inttypes.h>
 
 #include "format/gcdump/gcdump.h"
@@ -165,7 +165,7 @@ static void check_fixture(const char *name, uint64_t null_slots)
 	ASSERT_UINT(graph->forward.edge_count,
 		    number_of(json.bytes, "edges") - expected.pseudo_edges);
 	ASSERT_UINT(graph->root_count, expected.roots);
-	/* Of all edges of the tree those that lead on in it, and to nothing, are not roots. */
+	/* Edges of the tree that lead on in it, and to nothing, are not roots. */
 	ASSERT_UINT(graph->root_count,
 		    expected.pseudo_edges - (expected.pseudo_nodes - 1) - null_slots);
 	ASSERT_UINT(graph->total_size, number_of(json.bytes, "total_size"));

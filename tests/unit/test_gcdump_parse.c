@@ -346,7 +346,7 @@ TEST(a_file_cut_anywhere_is_refused_or_whole)
 		for (size_t cut = 0; cut < size; cut++) {
 			struct gcdump gcdump;
 			struct hd_error err = { 0 };
-			/* Of its own size, so that any byte too far is seen. */
+			/* A copy of its own size, so that any byte too far is seen. */
 			uint8_t *part = malloc(cut ? cut : 1);
 			REQUIRE(part);
 			memcpy(part, bytes, cut);
@@ -452,7 +452,7 @@ TEST(compressed_numbers)
 		CU_ASSERT(value == rows[i].value);
 		for (size_t cut = 0; cut < rows[i].size; cut++)
 			CU_ASSERT(!gcdump_cint(rows[i].bytes, rows[i].bytes + cut, &value));
-		/* What stands after it does not matter. */
+		/* The bytes after it do not matter. */
 		uint8_t wide[GCDUMP_CINT_WIDE];
 		memset(wide, i % 2 ? 0xff : 0x55, sizeof(wide));
 		memcpy(wide, rows[i].bytes, rows[i].size);

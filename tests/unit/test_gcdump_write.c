@@ -271,7 +271,7 @@ TEST(sizes_over_2_gib_are_clamped_and_told)
 				     "1020 123456789a\n");
 	gcdump_deinit(&file);
 	text_deinit(&bytes);
-	/* What is left out is not told of. */
+	/* The file does not tell of what is left out. */
 	uint64_t live = 0xb;
 	bytes = written(graph, &(struct write_options){ .live = &live, .live_only = true });
 	file = parsed(&bytes);

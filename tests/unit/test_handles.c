@@ -276,7 +276,7 @@ static void damage_map(struct made *made, uint32_t kind)
 	}
 }
 
-/* Of block 1, whose handles have it in block 9. */
+/* Damage block 1, whose handles have their user data in block 9. */
 static void damage_user_data(struct made *made, uint32_t kind)
 {
 	struct fake_memory *memory = &made->fake->memory;
@@ -381,7 +381,7 @@ TEST(test_damage)
 
 TEST(test_strong)
 {
-	/* What the GC marks: doc/coreclr.md 11.1, objecthandle.cpp. */
+	/* The GC marks these: doc/coreclr.md 11.1, objecthandle.cpp. */
 	static const bool strong[HANDLE_TYPES] = {
 		[HANDLE_STRONG] = true,          [HANDLE_PINNED] = true,
 		[HANDLE_VARIABLE] = true,        [HANDLE_REF_COUNTED] = true,

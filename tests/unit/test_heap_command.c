@@ -10,7 +10,7 @@
 
 /* Not in the target. */
 #define NO_TYPE 0x7d0000001000u
-/* What no MethodTable's address is. */
+/* No MethodTable has this address. */
 #define GARBAGE 0x4141414141414140u
 
 struct fixture {
@@ -125,7 +125,7 @@ TEST(damage_is_listed_as_sos_does)
 		       "curr_object:      %012" PRIx64 "\nLast good object: %012" PRIx64 "\n",
 		       fixture.text, fixture.text, fixture.first);
 	check(&fixture, "dumpheap", 1, part);
-	/* What could be a MethodTable is none, where nothing else is missing. */
+	/* A word that could be a MethodTable is none, where nothing else is missing. */
 	fake_poke_u64(&fixture.fake->memory, fixture.text, NO_TYPE);
 	check(&fixture, "dumpheap", 1, part);
 	end(&fixture);

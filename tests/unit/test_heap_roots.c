@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What commands say about roots of a heap: a graph made by hand, with all that is known of them. */
+/* Asks commands about roots of a heap: a graph made by hand, with all that is known of them. */
 #include "format/format.h"
 #include "report/root_label.h"
 #include "session/session_state.h"

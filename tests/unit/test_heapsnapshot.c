@@ -30,7 +30,7 @@ static struct text written_as(const struct hd_graph *graph, bool live_only)
 	return text;
 }
 
-/* What stands between two texts; cuts @p text there. */
+/* Find the text between two texts; cuts @p text there. */
 static char *between(struct text *text, const char *before, const char *after)
 {
 	char *from = strstr(text->bytes, before);

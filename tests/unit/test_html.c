@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a page says of a target: never markup, and nothing that cannot be seen. */
+/* Text of a target in a page: never markup, and nothing that cannot be seen. */
 #include "report/html.h"
 #include "support/assert_more.h"
 #include "support/graph_maker.h"
@@ -118,7 +118,7 @@ TEST(names_of_a_page_have_room_together)
 		html_name(&writer.html, name, sizeof(name), sizeof(name));
 	out_deinit(&writer.out);
 	ASSERT_UINT(writer.html.names_left, 0);
-	/* What comes later has 24 characters each, of 6 bytes, and the sign that it was cut. */
+	/* Later names have 24 characters each, of 6 bytes, and the sign that they were cut. */
 	CU_ASSERT(got.size > HTML_NAMES_SIZE);
 	CU_ASSERT(got.size < HTML_NAMES_SIZE + 6 * sizeof(name) +
 				     10 * HTML_NAMES_SIZE / sizeof(name) * (6 * 24 + 3));

@@ -9,7 +9,7 @@
 #include "support/suite.h"
 #include "util/alloc.h"
 
-/* What bsearch() would say, and also the first rank that is not below. */
+/* The rank that bsearch() would find, and also the first one that is not below. */
 static uint32_t rank_by_search(const uint64_t *ids, uint32_t count, uint64_t id)
 {
 	uint32_t low = 0, high = count;

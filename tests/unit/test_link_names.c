@@ -9,7 +9,7 @@
 
 #define COUNT 4000u
 
-/* What link() of the graph says, and how often it was asked. */
+/* Stands for link() of the graph, and counts how often it was asked. */
 static const char *(*format_of)(uint32_t to);
 static uint64_t calls;
 

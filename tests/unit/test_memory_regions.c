@@ -36,7 +36,7 @@ static struct memory_mapping mappings[] = {
 	{ .start = 0x8000, .end = 0xc000, .flags = PF_R | PF_W, .path = "" },
 };
 
-/* Of the stretches, the mappings have the parts that @p expected lists. */
+/* The mappings have the parts of the stretches that @p expected lists. */
 static void check(const struct memory_stretch *stretches, size_t count,
 		  const struct memory_region *expected, size_t expected_count)
 {

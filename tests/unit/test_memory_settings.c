@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process was told about its memory: the block of its environment, the GC's own variables. */
+/*
+ * The settings of a process about its memory: the block of its environment, the GC's own variables.
+ */
 #include "analysis/memory/memory_settings.h"
 #include "arch/arch.h"
 #include "gc/gc_limits.h"

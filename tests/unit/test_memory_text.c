@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What memory says of a cgroup, and how advice says whether memory is short. */
+/* The words of memory about a cgroup, and of advice about whether memory is short. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -137,7 +137,7 @@ TEST(the_only_body_is_the_current_one)
 	CU_ASSERT_FATAL(current != NULL);
 	ASSERT_UINT(current->start, code);
 	method_bodies_deinit(&bodies);
-	/* Of two, nothing tells it here. */
+	/* Nothing tells here which of the two it is. */
 	(void)make_body(FIRST_METHOD);
 	bodies = read_bodies();
 	CU_ASSERT_PTR_NULL(method_body_current(stack->clr, &bodies, &method));

@@ -142,7 +142,7 @@ TEST(a_confirmed_file_is_no_finding)
 	scene_close(&scene, target);
 }
 
-/* What a prover is asked and answers. */
+/* A prover: how often it was asked, and its answer. */
 struct prover {
 	unsigned int asked;
 	enum target_proof answer;

@@ -332,7 +332,7 @@ TEST(pointers_out_of_the_file_are_relocated)
 	/* 0x4020, then of the 63 words after it the first and the third. */
 	static const uint64_t relr[] = { 0x4020, 1 | 1 << 1 | 1 << 3 };
 	static const uint64_t data[] = { 0x11, 0, 0, 0x22, 0x100, 0x200, 0x300, 0x400 };
-	/* What ld.so makes of it. */
+	/* ld.so would make this of it. */
 	static const uint64_t expected[] = { 0x11,  LIBRARY + 0x555, LIBRARY + 0x777,
 					     0x22,  LIBRARY + 0x100, LIBRARY + 0x200,
 					     0x300, LIBRARY + 0x400 };

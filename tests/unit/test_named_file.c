@@ -55,7 +55,7 @@ static void put_image(const char *name, const char *text)
 	put_elf(name, ET_DYN, text);
 }
 
-/* What begins as a PE file, with @p signature at @p offset, which its header names. */
+/* Write a file that begins as a PE file, with @p signature at @p offset, which its header names. */
 static void put_pe(const char *name, uint8_t offset, const char *signature)
 {
 	char bytes[128] = "MZ";
@@ -100,7 +100,7 @@ static void remove_folder(void)
 	CU_ASSERT(system(command) == 0); /* NOLINT: a path of our own */
 }
 
-/* What a name gives below @p sysroot: the text after the head, or NULL. */
+/* The text that a name gives below @p sysroot: after the head, or NULL. */
 static const char *text_of(const char *sysroot, const char *path,
 			   enum named_file_result *ret_result)
 {
@@ -218,7 +218,7 @@ TEST(only_regular_files_are_opened)
 		check("/zero", NAMED_FILE_NOT_REGULAR, NULL);
 }
 
-/* What the kernel makes up is not a file of a program, however it is named. */
+/* A file that the kernel makes up is not a file of a program, however it is named. */
 TEST(no_file_of_the_kernel_is_opened)
 {
 	static const char *const names[] = { "/proc/self/exe",

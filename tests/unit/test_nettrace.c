@@ -242,7 +242,7 @@ static const struct graph_root *root_at(const struct hd_graph *graph, uint64_t i
 	return NULL;
 }
 
-/* What the id of a root is: an address of handles alone. */
+/* Check the id of a root: it is an address only for handles. */
 static void check_id(const struct graph_root_detail *detail, uint8_t kind, uint32_t id)
 {
 	char method[32];

@@ -8,7 +8,7 @@
 #include "support/suite.h"
 #include "util/alloc.h"
 
-/* What dotnet/diagnostics' reader found in it: see its .expected.json. */
+/* dotnet/diagnostics' reader found so many in it: see its .expected.json. */
 #define OBJECTS 1112u
 
 static struct text trace;

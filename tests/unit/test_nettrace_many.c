@@ -20,7 +20,7 @@ enum {
 #define TYPE(i)   (0x100u * ((i) + 1))
 #define EDGES_MAX 4u
 
-/* What is put into it, in the order in which it comes. */
+/* The content that is put into it, in the order in which it comes. */
 struct heap {
 	struct nt_node nodes[COUNT];
 	uint64_t edges[COUNT * EDGES_MAX];
@@ -193,7 +193,7 @@ static void put_pile(struct nettrace_maker *maker, bool pairs)
 	nettrace_end(maker);
 }
 
-/* What no heap has: each of the objects with each of the pairs, or roots, would take hours. */
+/* No heap has this: each of the objects with each of the pairs, or roots, would take hours. */
 TEST(piles_at_one_address_take_no_time)
 {
 	for (unsigned int pairs = 0; pairs < 2; pairs++) {

@@ -119,7 +119,7 @@ TEST(the_type_of_the_object_tells_fields_of_one_name_apart)
 	}
 	check(&(struct world){ .modules[1] = handlers,
 			       .rows = { { 0, HANDLER, "it", "K.Handling.it" } } });
-	/* What the TypeRef names may be an interface. */
+	/* The TypeRef may name an interface. */
 	check(&(struct world){ .modules[1] = handlers,
 			       .rows = { { 0, STRUCT, "it", "Space.Struct.it" } } });
 }
@@ -143,7 +143,7 @@ TEST(their_order_tells_fields_of_one_name_apart)
 			       .rows = { { 0, OBJECT, "same", "A.One.same" },
 					 { 0, OBJECT, "same", "A.Two.same" },
 					 { 0, OBJECT, "same", "A.Three.same" } } });
-	/* What cannot be is none of it. */
+	/* A static that cannot hold the object is not named. */
 	check(&(struct world){ .modules[1] = alike,
 			       .rows = { { 0, OBJECT, "d", "System.Object.d" },
 					 { 0, OBJECT, "a", "System.Object.a" } } });

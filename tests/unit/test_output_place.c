@@ -128,7 +128,7 @@ TEST(a_file_of_somebody_else_gives_no_permissions)
 	is_written(path, 0600);
 }
 
-/* What its group could read was not meant for the group that the new file gets. */
+/* The new file gets another group, and its bytes were not meant for that one. */
 TEST(another_group_gets_nothing)
 {
 	if (!is_root(__func__))
@@ -425,7 +425,7 @@ TEST(a_stream_does_not_go_into_what_is_somebody_elses)
 		ASSERT_TEXT(content_of(other), "old");
 		CU_ASSERT_FATAL(unlink(path) == 0 && unlink(other) == 0);
 	}
-	/* What is ours and has one name is well. */
+	/* A file that is ours and has one name is replaced. */
 	put_file(path, "old", 0644, 0);
 	ASSERT_UINT(stream(path, false, "new", &err), HD_OK);
 	ASSERT_TEXT(content_of(path), "new");

@@ -42,7 +42,7 @@ TEST(the_end_of_the_address_space_is_no_wrap)
 	page_list_deinit(&list);
 }
 
-/* What is added again and again takes no more memory. */
+/* Pages that are added again and again take no more memory. */
 TEST(repeated_pages_are_merged)
 {
 	struct page_list list = { 0 }, other = { 0 };

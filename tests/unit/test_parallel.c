@@ -5,7 +5,7 @@
 #include "support/suite.h"
 #include "util/alloc.h"
 
-/* What heap_walk()'s visits see. */
+/* heap_walk()'s visits count this. */
 struct visits {
 	uint64_t objects, segments;
 	enum hd_status fail;

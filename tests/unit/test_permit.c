@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the broker of the shell program opens for a worker that may be its target's. */
+/* Tests which things the shell program's broker opens for a worker that may be its target's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What /proc says, and which processes are refused by it. */
+/* Reads /proc, and refuses processes by what it says. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -18,7 +18,7 @@
 
 #define PAGE ((size_t)4096)
 
-/* What the child has where: a fork has the addresses of its parent. */
+/* The memory of the child: a fork has the addresses of its parent. */
 static uint8_t data_bytes[3 * PAGE] = { 1 };
 static const char constant_bytes[] = "these bytes stand in the program's own file";
 static uint8_t *sparse; /* 16 pages, of which the child writes to the 5th */
@@ -215,7 +215,7 @@ TEST(held_process_may_be_killed)
 	while (child_state(child.pid) != 'Z' && child_state(child.pid) != '?')
 		continue;
 	uint8_t byte;
-	/* What was not asked for while it lived. */
+	/* Pages that were not asked for while it lived are not there. */
 	CU_ASSERT_FALSE(memory_read(target->memory, at(sparse) + 5 * PAGE, &byte, 1));
 	target_destroy(target);
 	child_end(&child);

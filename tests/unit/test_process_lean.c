@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a process's native memory is copied, and what is left out. */
+/* Tests which part of a process's native memory is copied, and which is left out. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -85,7 +85,7 @@ static void stop(struct live_child *child)
 	(void)munmap(memory, size);
 }
 
-/* What is read of it while it runs is what has to be copied: here the list of modules. */
+/* The pages that are read while it runs have to be copied: here the list of modules. */
 static void look(pid_t pid, struct page_list *kept)
 {
 	struct target *target = NULL;
@@ -196,7 +196,7 @@ TEST(what_is_not_kept_is_left_out)
 	ASSERT_UINT(process_copy_missed(target->process.copy)->rows_count, 0);
 	target_add_file_findings(target);
 	CU_ASSERT_FALSE(findings_has(&target->findings, FINDING_MISSING_NATIVE));
-	/* What is not there is said, however it is asked for. */
+	/* Missing pages are told, however they are asked for. */
 	uint8_t bytes[2 * 4096];
 	uint64_t run;
 	CU_ASSERT_FALSE(has_page(target, 100));
@@ -256,7 +256,7 @@ TEST(all_is_copied_where_the_heap_is_not_known)
 		all_is_copied(LARGE, HD_ERR_NOTFOUND);
 }
 
-/* Of which HEAP_PAGE and KEPT_PAGE take next to nothing. */
+/* HEAP_PAGE and KEPT_PAGE take next to nothing of it. */
 TEST(little_is_copied_in_any_case)
 {
 #ifdef __SANITIZE_ADDRESS__

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a process is in memory: the text of smaps, and the pages of a child (doc/memory.md 1.3). */
+/*
+ * Finds which part of a process is in memory: the text of smaps, and the pages of a child
+ * (doc/memory.md 1.3).
+ */
 #include <sys/mman.h>
 #include <unistd.h>
 

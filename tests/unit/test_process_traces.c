@@ -18,7 +18,7 @@
 /* More than a copy of all else takes. */
 #define READ_ONLY ((size_t)1 << 30)
 
-/* What the child has where. */
+/* The memory of the child. */
 static struct {
 	uint8_t *memory;  /* shared pages of a memfd: page 2 was written here, page 5 elsewhere */
 	uint8_t *own;     /* private pages of the same memfd: page 7 was written */

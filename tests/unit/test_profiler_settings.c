@@ -347,7 +347,7 @@ TEST(the_line_of_the_memory_controller_names_the_group)
 	check_group("4:memory:/\n", "memory", "/");
 	check_group("4:memory:/\n", "", NULL);
 	check_group("0::/\n", "memory", NULL);
-	/* What is cut off, is not a line, or lies outside of what is visible. */
+	/* Paths that are cut off, are not a line, or lie outside of what is visible. */
 	check_group("0::/shop", "", NULL);
 	check_group("0:\n::\ngarbage\n\n", "", NULL);
 	check_group("0::/../../x\n", "", NULL);

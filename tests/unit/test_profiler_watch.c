@@ -20,7 +20,7 @@
 static unsigned begun, ended;
 static uint64_t last_begun, last_ended;
 static bool none_begins;
-/* Of the collection that ends next. */
+/* The number of the collection that ends next. */
 static uint32_t number = 1;
 
 hresult runtime_start_session(const struct event_provider *provider, uint64_t *ret)
@@ -223,7 +223,7 @@ TEST(full_collections_in_the_background_count)
 		end(2, (500 + i) * MB);
 	}
 	check_look(&watch, "growth");
-	/* That one is under way does not make a full one of the next. */
+	/* One that is under way does not make a full one of the next. */
 	tell(1, 2);
 	for (unsigned i = 1; i <= 3; i++)
 		collect(1, (700 + i) * MB);

@@ -335,7 +335,7 @@ TEST(roots_have_containers_and_say_when_they_repeat)
 	};
 	struct hd_graph *graph = finish(given, 3, false, (const uint64_t[]){ 9 }, 1);
 	ASSERT_UINT(raw_graph_roots(graph, roots, 15, NULL), HD_OK);
-	/* That of 77, which is no node, is gone. */
+	/* The root of 77, which is not a node, is gone. */
 	ASSERT_UINT_FATAL(graph->root_count, 14);
 	static const uint32_t none = HD_NONE;
 	const uint32_t containers[] = {
@@ -354,7 +354,7 @@ TEST(roots_have_containers_and_say_when_they_repeat)
 	const struct graph_finding *finding = dump_finding(graph, "unresolved-root");
 	REQUIRE(finding);
 	ASSERT_UINT(finding->count, 2);
-	/* Those that are added have ids of their own, no objects, and end with NUL. */
+	/* Types that are added have ids of their own, no objects, and end with NUL. */
 	ASSERT_UINT_FATAL(graph->type_count, 5);
 	ASSERT_TEXT(graph->types[3].name, "Unknown");
 	ASSERT_TEXT(graph->types[4].name, "New<A.B>.");

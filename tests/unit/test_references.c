@@ -4,7 +4,7 @@
 #include "support/fake_clr.h"
 #include "support/suite.h"
 
-/* What references_next() gives, in order. */
+/* The references that references_next() gives, in order. */
 struct taken {
 	struct reference rows[64];
 	uint64_t count;
@@ -111,7 +111,7 @@ TEST(test_arrays)
 	check(fake, empty, NULL, 0);
 	CHECK(fake, three, 16, 24, 32);
 	CHECK(fake, last, 16);
-	/* Of two dimensions: their lengths and bounds before the elements. */
+	/* An array of two dimensions has lengths and bounds before the elements. */
 	const struct gc_series all = { .size = -40, .offset = 32 };
 	uint64_t matrix = fake_type(fake, &(struct fake_type){ .base_size = 40,
 							       .component_size = 8,

@@ -102,7 +102,7 @@ TEST(without_memory_there_is_no_report)
 	ASSERT_UINT_FATAL(fixture.report.findings_count, 1);
 	CU_ASSERT(!strchr(fixture.report.findings[0].sentence, '?'));
 	CU_ASSERT(!fixture.report.lacks_text);
-	/* What the arena still has is used up first. */
+	/* The rest of the arena is used up first. */
 	alloc_fail_at(1);
 	size_t made = 0;
 	while (made < 1000 && report_text(&fixture.report, "%600d", 1)[0] != '?')

@@ -8,7 +8,7 @@
 
 #define KILO      1024u
 #define CONTAINER "Microsoft.Extensions.DependencyInjection.ServiceLookup"
-/* Of a suspended async method: m_stateFlags as a core of .NET 10 has them. */
+/* The m_stateFlags of a suspended async method, as a core of .NET 10 has them. */
 #define SUSPENDED    0x02000c00u
 #define STRUCT_FLAGS 0x00040000u
 

@@ -197,7 +197,7 @@ static void make_world(void)
 								   .per_inst = int_type });
 }
 
-/* What must be true of all findings, whatever the heap says. */
+/* Check what must be true of all findings, whatever the heap says. */
 static void check_findings(void)
 {
 	const struct report *report = scene_report(scene);

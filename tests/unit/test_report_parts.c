@@ -124,7 +124,7 @@ static uint64_t make_floor(uint64_t floor_type, uint32_t count)
 	return floor;
 }
 
-/* What two heaps are compared by has the same numbers. */
+/* Two heaps are compared by the same numbers. */
 static void check_holding(const struct report_finding *finding)
 {
 	struct inventory inventory;
@@ -206,7 +206,7 @@ TEST(members_are_counted_however_deep_they_lie)
 	owners_inside_deinit(&inside);
 }
 
-/* What -against compares, and what a finding says. */
+/* A holding, which -against compares, has the numbers of the finding. */
 TEST(a_holding_has_as_much_as_the_finding)
 {
 	uint64_t list = make_parts((const uint32_t[]){ 1000, 600, 20 });

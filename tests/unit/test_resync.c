@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What it costs to find the next object after damage. */
+/* Measures what it costs to find the next object after damage. */
 #include "gc/resync.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What bounds a buffer: the machine's free memory and cgroups of both versions, in a tree of files. */
+/*
+ * Tests what bounds a buffer: the machine's free memory and cgroups of both versions, in a tree of
+ * files.
+ */
 #include "collect/room.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
@@ -58,7 +61,7 @@ TEST(the_tightest_group_around_it_counts)
 	check(500, true);
 	put_group("/user", 6000, 4600);
 	check(500, true);
-	/* That of a container is the top of what it sees. */
+	/* A container's own cgroup is the top of what it sees. */
 	put_group("", 5000, 4900);
 	check(100, true);
 	/* One beside it does not matter, nor does what is above the tree. */

@@ -17,7 +17,7 @@
 #define WIDTH     ((size_t)32)
 #define LINES     ((size_t)7 * (1 << 15) + 100) /* 7 workers get 1 MiB each, and a bit */
 #define FEW_LINES ((size_t)2 * (1 << 15) + 100) /* 2 workers do */
-/* Of random files; the seed says which. */
+/* So many random files; the seed says which. */
 #define ROUNDS (turns_all() ? 30u : share_of(5, 2))
 
 static const unsigned int worker_counts[] = { 2, 3, 7 };
@@ -143,7 +143,7 @@ TEST(a_plain_file_is_the_same_graph)
 	plain.size += WIDTH / 2;
 }
 
-/* What is put around a border: one record, or several. */
+/* The records that are put around a border: one, or several. */
 static const struct {
 	const char *records[3];
 	bool valid;

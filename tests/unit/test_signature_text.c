@@ -64,7 +64,7 @@ static void check_bytes(struct fixture *fixture, const uint8_t *bytes, size_t si
 	check_bytes(fixture, (const uint8_t[]){ __VA_ARGS__ }, \
 		    sizeof((const uint8_t[]){ __VA_ARGS__ }), expected)
 
-/* What is before the bad byte is written, and the type is refused. */
+/* The text before the bad byte is written, and the type is refused. */
 static void check_bad(struct fixture *fixture, const uint8_t *bytes, size_t size,
 		      const char *expected)
 {

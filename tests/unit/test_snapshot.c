@@ -44,7 +44,7 @@ static void check_row(const struct hd_graph *graph, uint64_t from, const uint64_
 		ASSERT_UINT(graph_id(graph, targets[i]), to[i]);
 }
 
-/* What two tests look at: two segments, six objects, one of them Free. */
+/* Two tests look at this: two segments, six objects, one of them Free. */
 struct small {
 	struct fake_clr *fake;
 	uint64_t pair, a, free_block, b, c, d, e;

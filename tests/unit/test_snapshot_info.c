@@ -67,7 +67,7 @@ TEST(the_ephemeral_segment_has_three)
 	fake_clr_destroy(fake);
 }
 
-/* What the kernel calls the process, what its file is called, what the graph says. */
+/* The kernel's name of the process, the path of its file, and the name in the graph. */
 static const struct {
 	const char *name, *path, *process;
 } processes[] = {

@@ -314,7 +314,7 @@ static void make_many(struct many *m)
 	(void)add(m, ROOT_STATIC, 0, s->b);
 	add(m, ROOT_STATIC, 1, s->a)->thread = 2;
 	(void)add(m, ROOT_FINALIZER, 0, s->dead);
-	/* What is not an object. */
+	/* Roots that do not refer to an object. */
 	(void)add(m, ROOT_HANDLE, 3, s->free_block);
 	add(m, ROOT_HANDLE, 3, s->free_block + 8)->is_interior = true;
 	add(m, ROOT_HANDLE, 3, 0x123)->is_conservative = true;

@@ -368,7 +368,7 @@ TEST(the_runtimes_own_variables_are_roots)
 	}
 }
 
-/* What they held is among the words that may be references then. */
+/* The objects that they held are then among the words that may be references. */
 TEST(lists_of_the_runtimes_own_variables_may_be_broken)
 {
 	const uint64_t frame = STACK_TOP + 0x100, other = STACK_TOP + 0x200;

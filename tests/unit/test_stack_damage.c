@@ -33,7 +33,7 @@ TEST(wrong_return_addresses_are_seen)
 		if (!strstr(fixture.result.why, wrong[i].why))
 			ASSERT_TEXT(fixture.result.why, wrong[i].why);
 		ASSERT_UINT(fixture.result.managed_count, 1);
-		/* What was found before stays as it is; the rest is taken word by word. */
+		/* The roots found before stay as they are; the rest is taken word by word. */
 		ASSERT_UINT(stack_roots_at(&fixture, STACK_TOP, fixture.object), 1);
 		ASSERT_UINT(stack_root_at(&fixture, STACK_TOP)->flags, 0);
 		ASSERT_UINT(stack_root_at(&fixture, other)->flags, STACK_ROOT_CONSERVATIVE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the stack walk is made of: spans, calls, maps of references, names of slots. */
+/* The parts of the stack walk: spans, calls, maps of references, names of slots. */
 #include "arch/x86_64/frame_registers.h"
 #include "arch/x86_64/opcodes.h"
 #include "stack/ref_map.h"
@@ -54,7 +54,7 @@ TEST(calls_are_told_by_their_bytes)
 	fake_poke(&memory, CODE, rows[2].bytes, 2);
 	CU_ASSERT(x86_64_follows_call(&memory.memory, CODE + 2));
 	CU_ASSERT(!x86_64_follows_call(&memory.memory, CODE + 4));
-	/* What cannot be read says nothing against it. */
+	/* Code that cannot be read says nothing against it. */
 	CU_ASSERT(x86_64_follows_call(&memory.memory, CODE + 1));
 	CU_ASSERT(x86_64_follows_call(&memory.memory, 0x9000));
 	CU_ASSERT(x86_64_follows_call(&memory.memory, 1));

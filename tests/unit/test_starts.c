@@ -154,7 +154,7 @@ TEST(test_empty)
 	fake_clr_destroy(fake);
 }
 
-/* What cannot be walked has no starts; what follows has. */
+/* A part that cannot be walked has no starts; the part after it has. */
 TEST(test_damage)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);

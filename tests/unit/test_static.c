@@ -341,7 +341,7 @@ TEST(test_generic_8)
 	tear_down_8(&fixture);
 }
 
-/* Of a collectible type the first two words of the entry are LOADERHANDLEs. */
+/* The first two words of the entry are LOADERHANDLEs for a collectible type. */
 TEST(test_collectible_8)
 {
 	struct fixture_8 fixture = set_up_8();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Of which instantiation a suspended method is whose code several share. */
+/* Finds the instantiation of a suspended method whose code several share. */
 #include "analysis/async/async_methods.h"
 #include "inspect/suspended.h"
 #include "support/assert_more.h"

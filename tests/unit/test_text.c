@@ -386,7 +386,7 @@ TEST(hexadecimal_digits_have_values)
 	}
 }
 
-/* What ends a run, at each place of texts of each length. */
+/* Each character that ends a run, at each place of texts of each length. */
 TEST(runs_end_before_what_is_not_plain)
 {
 	static const char ends[] = { '"', '\\', '\x7f', '\x1f', '\0', '\n', '\x80', '\xff' };

@@ -155,7 +155,7 @@ TEST(what_is_no_thread_has_no_role)
 	end(&fixture);
 }
 
-/* What their stacks keep alive is not known then. */
+/* Nobody knows then what their stacks keep alive. */
 TEST(without_threads_nothing_is_called_dead)
 {
 	for (unsigned int lost = 0; lost < 2; lost++) {
@@ -187,7 +187,9 @@ TEST(monitors_are_the_same_in_json)
 	end(&fixture);
 }
 
-/* What stood there before: "erodd/net" and the like, also an odd word, which a free entry has. */
+/*
+ * Write what was there before: "erodd/net" and the like, also an odd word, which a free entry has.
+ */
 static void write_remains(const struct fixture *fixture, uint32_t first)
 {
 	struct fake_clr *fake = fixture->fake;

@@ -184,7 +184,10 @@ TEST(test_dynamic_8)
 	fake_statics_destroy(&fixture.statics);
 }
 
-/* What a collectible type has is after LOADERHANDLEs: elements of its LoaderAllocator's m_slots. */
+/*
+ * The statics of a collectible type are behind LOADERHANDLEs: elements of its LoaderAllocator's
+ * m_slots.
+ */
 TEST(test_collectible_8)
 {
 	struct fixture_8 fixture = set_up_8();

@@ -192,7 +192,7 @@ TEST(test_unknown)
 	fake_clr_destroy(fake);
 }
 
-/* What contains itself ends: by depth, and by the size of the name. */
+/* A type that contains itself ends: by depth, and by the size of the name. */
 TEST(test_cycles)
 {
 	struct fixture fixture = set_up();

@@ -189,7 +189,7 @@ TEST(test_many)
 	fake_clr_destroy(fake);
 }
 
-/* What all threads look up at once. */
+/* All threads look this up at once. */
 struct race {
 	struct clr *clr;
 	const uint64_t *addresses;
@@ -268,7 +268,7 @@ TEST(test_loader_allocator)
 	type = collectible(fake, allocator_type, &handle);
 	fake_unmap(memory, handle);
 	ASSERT_UINT(allocator_of(fake, type), 0);
-	/* What is there is no object that could be one: of another module, collectible, an array. */
+	/* There is an object that cannot be one: of another module, collectible, an array. */
 	uint64_t foreign = made(fake, 40, 0, 0);
 	fake_poke_u64(memory, foreign + 24, fake->module + 8);
 	ASSERT_UINT(allocator_of(fake, collectible(fake, foreign, &handle)), 0);

@@ -116,7 +116,7 @@ TEST(a_table_of_sync_blocks_that_does_not_fit_is_left_out)
 	}
 }
 
-/* What the list leads to is not threads. */
+/* The list leads to things that are not threads. */
 TEST(threads_with_impossible_ids_are_left_out)
 {
 	struct fixture fixture;

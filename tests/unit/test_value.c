@@ -145,7 +145,7 @@ TEST(enums_are_called_by_name)
 	ASSERT_TEXT(value.note, "");
 }
 
-/* What value_read() says a struct of the framework means. */
+/* Check the meaning that value_read() gives to a struct of the framework. */
 static void check_known(const char *name, const struct fake_field *fields, uint32_t flags,
 			const char *expected)
 {

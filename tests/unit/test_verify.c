@@ -359,13 +359,15 @@ TEST(the_rest_of_a_large_block_is_no_member_of_a_dead_array)
 	(void)fake_heap(fake);
 	thread->is_cooperative = true;
 	(void)one(&fixture, "UnownedContext", VERDICT_UNOWNED_CONTEXT, array, array + 0x80);
-	/* What is no header stays damage. */
+	/* A word that is not a header stays damage. */
 	poke(&fixture, array + 0x80, fake->free_type + 8);
 	(void)one(&fixture, "InvalidObjectReference", VERDICT_DAMAGE, array, array + 0x80);
 	end(&fixture);
 }
 
-/* What a background GC has freed may still be named by the dead that it has not yet freed. */
+/*
+ * Dead objects that a background GC has not freed yet may still refer to those that it has freed.
+ */
 TEST(swept_blocks_may_be_referred_to_by_the_dead)
 {
 	struct fixture fixture;

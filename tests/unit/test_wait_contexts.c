@@ -128,7 +128,7 @@ static uint64_t make_action(uint64_t box)
 	return action;
 }
 
-/* What goes on with @p box in @p context. */
+/* Make the continuation that goes on with @p box in @p context. */
 static uint64_t make_next(uint64_t box, uint64_t context)
 {
 	uint64_t next = fake_object(tasks.fake, next_type, 0);

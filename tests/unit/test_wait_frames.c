@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the methods on a stack tell about a wait. */
+/* Reads the methods on a stack: what do they tell about a wait? */
 #include "analysis/waits/wait_parts.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"

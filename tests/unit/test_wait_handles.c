@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread waits for that is in no root of its frames: a struct in an object, an event's owner. */
+/*
+ * Finds things that a thread waits for and that are in no root of its frames: a struct in an
+ * object, an event's owner.
+ */
 #include "analysis/async/async_graph.h"
 #include "analysis/waits/wait_handles.h"
 #include "support/assert_more.h"

@@ -60,7 +60,7 @@ static uint64_t holder_of(uint64_t semaphore)
 	uint32_t node = held_semaphore_holder(&found, semaphore);
 	const struct async_node *box = wait_node_box(waits, node);
 	uint64_t address = box ? box->address : 0;
-	/* What waits for it gets an edge to this one, which is only probable. */
+	/* Whoever waits for it gets an edge to this one, which is only probable. */
 	for (uint32_t i = 0; i < wait_nodes(waits); i++) {
 		const struct async_node *waiter = wait_node_box(waits, i);
 		if (waiter->wait == AWAIT_SEMAPHORE && waiter->object == semaphore &&

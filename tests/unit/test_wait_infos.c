@@ -268,7 +268,7 @@ TEST(who_was_woken_is_not_blocked)
 	CU_ASSERT(wait_is_over(waits, wait));
 	wait->info.state = WAIT_INFO_WAITS;
 	CU_ASSERT_FALSE(wait_is_over(waits, wait));
-	/* Of a handle that is none of the framework's, it knows nothing: a named mutex. */
+	/* The framework knows nothing about a handle that is not its own: a named mutex. */
 	wait->info.state = WAIT_INFO_RUNS;
 	poke(fake_waitable(&locks, event), locks.fake->object_type);
 	CU_ASSERT_FALSE(wait_is_over(waits, wait));

@@ -178,7 +178,7 @@ TEST(continuations_that_lead_to_themselves_end)
 	uint64_t items[] = { all, unwrap, 0 };
 	uint64_t list = make_list(items, 3, 3), outer = make_box(all, list);
 	fake_poke_u64(&tasks.fake->memory, unwrap + 16, list);
-	/* Of its own list; of a list that is longer than its array; of an array that is none. */
+	/* Its own list; a list that is longer than its array; an array that is none. */
 	(void)make_box(outer, list);
 	(void)make_box(outer, make_list(items, 3, 4));
 	uint64_t broken = make_list(items, 3, 3);

@@ -154,7 +154,7 @@ TEST(another_call_of_the_same_method_that_is_further_may_release_it)
 	check_things(1, 0);
 }
 
-/* Those who wait for a task, and a method that has its source and awaits @p awaited. */
+/* Make threads that wait for a task, and a method that has its source and awaits @p awaited. */
 static void make_completer(uint64_t awaited)
 {
 	uint64_t task = fake_task(&tasks, tasks.task_type),
@@ -181,7 +181,7 @@ TEST(who_sleeps_for_a_time_may)
 	check_things(1, 0);
 }
 
-/* Those who wait for each of two semaphores have the other one. */
+/* The waiters for each of two semaphores have the other one. */
 TEST(who_waits_for_what_nobody_releases_releases_nothing)
 {
 	uint64_t first = make_semaphore(LIMIT, WAIT_THING_MIN);

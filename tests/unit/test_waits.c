@@ -347,7 +347,7 @@ TEST(methods_tell_that_a_thread_runs_a_task)
 		ASSERT_UINT(wait_runs_task(cases[i].method), cases[i].is_runner);
 }
 
-/* What fake_sync_block() makes, and the offsets of doc/coreclr.md 7.4. */
+/* Find what fake_sync_block() makes, at the offsets of doc/coreclr.md 7.4. */
 static uint64_t block_of(struct fake_clr *fake, uint32_t index)
 {
 	uint64_t block = 0;
