@@ -7,7 +7,7 @@
 #include "util/findings.h"
 #include "util/output_file.h"
 
-/** The caller's judgement of a received stream. */
+/** The content of a received stream, as its check has found it. */
 struct collected_check {
 	uint32_t snapshot;            /**< number of the heap snapshot that is the best */
 	bool is_whole;                /**< nothing of it is missing */

@@ -68,7 +68,7 @@ static enum async_wait wait_for_channel(const struct async_link *link, enum asyn
 	return kind == ASYNC_CHANNEL_WRITE ? AWAIT_WRITE : AWAIT_SOURCE_OF_VALUE;
 }
 
-/* A ValueTask awaits its source, or an awaiter of its own waits: the object is not a task. */
+/* An object that is not a task is the source of a ValueTask, or has an awaiter of its own. */
 static enum async_wait wait_for_other(struct async_graph *graph, const struct object *object)
 {
 	return async_type_is_source(&graph->types, graph->heap->clr, object->type, &graph->failed)
