@@ -159,7 +159,7 @@ use_all() {
     use_completion "$1"
 }
 
-# What is in .gdbinit and .lldbinit when the prefix has moved: both go on, and say what to do.
+# The lines in .gdbinit and .lldbinit when the prefix has moved: both go on, and say what to do.
 use_stale_lines() {
     gdb -nx -q -batch -x stale.gdb -ex 'print 6*7' >out 2>&1 </dev/null || fail "GDB: status $?"
     expect "GDB" 'delete this line of .gdbinit, and run "heapdump --print-gdbinit' out

@@ -117,6 +117,6 @@ class Browser:
         )
 
     def log(self) -> list[dict[str, Any]]:
-        """What the page has written to the console since the last time."""
+        """Lines that the page has written to the console since the last time."""
         entries: list[dict[str, Any]] = self._ask("POST", "/se/log", {"type": "browser"})
         return entries

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of ps and collect share: runs of the program, and folders for files and sockets."""
+"""Tests of ps and collect share this: runs of the program, and folders for files and sockets."""
 from __future__ import annotations
 
 import json
@@ -14,7 +14,7 @@ from shell_program import PROGRAM, TIMEOUT
 
 
 class Answer:
-    """What came of one run of the program."""
+    """The outcome of one run of the program."""
 
     def __init__(self, result: subprocess.CompletedProcess[str]) -> None:
         self.status = result.returncode
@@ -53,7 +53,7 @@ class Case(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.sockets, True)
 
     def files(self) -> list[str]:
-        """What lies in the directory for output."""
+        """The files in the directory for output."""
         return sorted(path.name for path in self.folder.iterdir())
 
     def collect(self, pid: int | str, *words: str, name: str = "out.nettrace") -> Answer:

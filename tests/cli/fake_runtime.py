@@ -34,7 +34,7 @@ UNKNOWN_COMMAND = 0x80131385
 PROFILER_ACTIVE = 0x8013136A
 CLASS = uuid.UUID("8F1D9A52-6C3E-4B7A-9D04-5E2B7C61A8F3")
 SESSION = 7
-# What a session for a snapshot asks for, next to the ranges of generations.
+# A session for a snapshot asks for this, next to the ranges of generations.
 SNAPSHOT = 0x1980001
 # Streams of sessions that end when they are stopped, and what comes then.
 waiting: list[tuple[socket.socket, bytes]] = []

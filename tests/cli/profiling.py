@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the profiler share: .NET programs that run with it, and the files that it writes."""
+"""Tests of the profiler share this: .NET programs that run with it, and the files that it writes."""
 from __future__ import annotations
 
 import contextlib
@@ -42,7 +42,7 @@ def build_program(name: str, *flavours: str) -> bool:
 
 
 def newest_flavour() -> str:
-    """What most programs are built for: the newest release whose packages are here, or what the variable says."""
+    """The release that most programs are built for: the newest release whose packages are here, or what the variable says."""
     flavour = os.environ.get("HEAPDUMP_TEST_FLAVOUR", "")
     if not flavour and build_program("troubled", "net11.0"):
         return "net11.0"
@@ -77,7 +77,7 @@ def start_program(
 
 
 class Ended:
-    """What a program has left."""
+    """The traces of a program that has ended."""
 
     def __init__(self, status: int, out: str, err: str) -> None:
         self.status, self.out, self.err = status, out, err
@@ -97,7 +97,7 @@ class ProfilerCase(unittest.TestCase):
         return f"{self.folder}/out/{pattern}"
 
     def environment(self, **variables: str) -> dict[str, str]:
-        """What a program gets."""
+        """The environment that a program gets."""
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),
@@ -136,7 +136,7 @@ class ProfilerCase(unittest.TestCase):
         return names
 
     def state_of(self, process: subprocess.Popen[str]) -> str:
-        """What its threads do, which files there are, and what it has said; it is ended."""
+        """A report of what its threads do, which files there are, and what it has said; it is ended."""
         lines = [f"files: {self.written()}"]
         if process.poll() is None:
             for task in Path(f"/proc/{process.pid}/task").iterdir():
@@ -170,7 +170,7 @@ class ProfilerCase(unittest.TestCase):
         return [name for name in self.written() if not name.startswith(".heapdump-")]
 
     def files_of(self, ending: str) -> list[str]:
-        """Those of the files."""
+        """The ones that are files."""
         return [name for name in self.complete() if name.endswith(ending)]
 
     def await_files(self, count: int) -> None:

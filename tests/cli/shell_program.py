@@ -61,7 +61,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 class Result:
-    """What came out of one run."""
+    """The output of one run."""
 
     def __init__(self, done: subprocess.CompletedProcess[bytes]) -> None:
         self.status = done.returncode

@@ -30,7 +30,7 @@ class Campaign(unittest.TestCase):
         self.parts.write_text(PARTS, encoding="utf-8")
 
     def run_script(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """What the script says."""
+        """The script's output."""
         return subprocess.run(
             [SCRIPT, *words], capture_output=True, text=True, check=False, timeout=TIMEOUT
         )
@@ -55,7 +55,7 @@ class Campaign(unittest.TestCase):
         self.assertEqual((again.returncode, again.stdout), (5, "seed 102 is bad\n"))
         (log,) = re.findall(r"all that it said: (.*)", done.stdout)
         self.assertEqual(Path(log).read_text(encoding="utf-8"), "seed 102 is bad\n")
-        # What passed leaves nothing.
+        # A part that passed leaves nothing.
         self.assertEqual(len(list(Path(log).parent.iterdir())), 1)
 
     def test_it_goes_on_when_told_and_lists_all_failures(self) -> None:

@@ -116,7 +116,7 @@ class Fakes(Case):
             self.fails(self.collect(fake.pid), "has a runtime before .NET Core 3.1")
 
     def test_no_answer(self) -> None:
-        """What does not answer is given up."""
+        """A runtime that does not answer is given up."""
         for mode in ("stall", "silent"):
             with self.subTest(mode), self.fake(mode) as fake:
                 answer = self.collect(fake.pid, "-timeout", "2")
@@ -145,7 +145,7 @@ class Fakes(Case):
         self.assertTrue(answer.json["complete"])
 
     def test_bad_answers(self) -> None:
-        """What is not an answer is told."""
+        """An answer that is none is told."""
         expected = {
             "hangup": "hung up: try again",
             "short": "hung up: try again",
@@ -165,7 +165,7 @@ class Fakes(Case):
                 self.fails(answer, message)
 
     def test_cut(self) -> None:
-        """What came before the trace was cut is kept, and said to be partial."""
+        """The events before a cut are kept, and said to be partial."""
         for mode, kind in (("cut", "partial"), ("cut-late", "no-end")):
             with self.subTest(mode), self.fake(mode) as fake:
                 answer = self.collect(fake.pid, "--json")
@@ -302,7 +302,7 @@ class Fakes(Case):
         self.assertEqual([row["stopped"] for row in listed if row["pid"] == fake.pid], [True])
 
     def test_ps(self) -> None:
-        """Those that live are listed, sockets that were left behind are not."""
+        """Living processes are listed, sockets that were left over are not."""
         stale = self.sockets / "dotnet-diagnostic-1-12345-socket"
         with socket.socket(socket.AF_UNIX) as left, self.fake("good") as fake:
             left.bind(str(stale))
@@ -400,7 +400,7 @@ class Fakes(Case):
         return library
 
     def from_installed(self, *cases: tuple[int, int]) -> Iterator[tuple[str, int, str]]:
-        """What collect -inside says when the library has a mode and an owner."""
+        """The answer of collect -inside when the library has a mode and an owner."""
         for mode, owner in cases:
             library = self.installed(mode, owner)
             with self.fake("good") as fake:

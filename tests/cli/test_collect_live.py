@@ -102,7 +102,7 @@ def memory_limit(pid: int, size: int) -> Iterator[None]:
 class Live(Case):
     """Programs of corefiles/apps."""
 
-    # What sessions leave behind, and callbacks that wait for their turn, of which each is gone later.
+    # Things that sessions leave, and callbacks that wait for their turn, of which each is gone later.
     FLEETING = 8
     flavour = ""
 
@@ -140,7 +140,7 @@ class Live(Case):
         waiting.wait_until(lambda: not sessions(pid), f"process {pid} has no session any more")
 
     def test_formats(self) -> None:
-        """What is collected can be read, and holds what the program has made."""
+        """A collected file can be read, and holds what the program has made."""
         with self.program("leak") as leak:
             for name in ("a.nettrace", "a.gcdump", "a.heap", "a.heapsnapshot"):
                 with self.subTest(name):

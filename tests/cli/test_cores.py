@@ -186,7 +186,7 @@ class Json(unittest.TestCase):
 
 
 class Truth(unittest.TestCase):
-    """What the program said about itself before it was dumped."""
+    """The program's own words about itself before it was dumped."""
 
     def test_arity_in_a_type(self) -> None:
         rows = run("--no-files", LEAK, "dumpheap", "-stat", "--json").json()["types"]
@@ -270,7 +270,7 @@ class Truth(unittest.TestCase):
         self.assertEqual(done["objects"], info["objects"])
         for key in ("objects", "bytes"):
             self.assertEqual(copy[key], info[key], key)
-        # Those that only have static variables are written too.
+        # Types that only have static variables are written, too.
         self.assertGreaterEqual(copy["types"], info["types"])
         command = ("objsize", LEAKED, "-stat", "--json")
         both = [run(target, *command).json() for target in (LEAK, str(path))]
@@ -292,7 +292,7 @@ class Truth(unittest.TestCase):
 
 
 class Facts(unittest.TestCase):
-    """What a core of corefiles/apps/facts says: as the program did."""
+    """A core of corefiles/apps/facts says what the program did."""
 
     def setUp(self) -> None:
         self.core = SOURCE / "corefiles" / "build" / "wks10-full.core"

@@ -47,7 +47,7 @@ class Changed(unittest.TestCase):
 
 
 class Incomplete(unittest.TestCase):
-    """What no root is found for is called dead only where nothing is known to be missing."""
+    """An object without a root is called dead only where nothing is known to be missing."""
 
     def setUp(self) -> None:
         self.path = Path(folder.name) / "incomplete.core"
@@ -203,7 +203,7 @@ class Caught(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
-    """What comes from module files, and what does not fit into memory."""
+    """Bytes that come from module files, and cores that do not fit into memory."""
 
     def test_no_files_opens_none(self) -> None:
         trace = Path(folder.name) / "trace"

@@ -46,7 +46,7 @@ def steps(lines: list[str]) -> list[tuple[str, list[str]]]:
 
 
 def pattern(expected: list[str]) -> str:
-    """What the output has to match."""
+    """The pattern that the output has to match."""
     parts = []
     for line in expected:
         if line == "...":

@@ -58,7 +58,7 @@ def doctor(
 
 
 class Doctor(unittest.TestCase):
-    """What it says of this machine."""
+    """Its answer about this machine."""
 
     def test_every_row_is_there_and_has_a_state(self) -> None:
         status, rows = doctor()
@@ -201,7 +201,7 @@ class Doctor(unittest.TestCase):
         self.assertIn("this is a container", rows["processes"]["found"])
 
     def test_its_child_goes(self) -> None:
-        """What the trial leaves would become a child of ours."""
+        """A process that the trial leaves would become a child of ours."""
         prctl = ctypes.CDLL(None).prctl
         self.assertEqual(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0)
         self.addCleanup(prctl, PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)

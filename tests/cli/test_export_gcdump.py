@@ -77,7 +77,7 @@ class Log:
         return Counter(node for node, kind, flags in self.roots if kind in kinds and not flags & 2)
 
     def alive(self) -> set[int]:
-        """What the strong roots reach."""
+        """The objects that strong roots reach."""
         left = [node for node, _, flags in self.roots if not flags & 2]
         found = set(left)
         while left:
@@ -200,7 +200,7 @@ class Copies(unittest.TestCase):
         self.assertEqual(path.read_bytes() == expected, True, name)
 
     def test_files_of_every_feature(self) -> None:
-        """What the writer here makes."""
+        """Files that the writer here makes."""
         for name, dump in variants().items():
             data = gcdump_file.write(dump)
             self.check(name, data, data)
@@ -271,7 +271,7 @@ class OfACore(unittest.TestCase):
         self.assertEqual(len(expected), sum(counts))
 
     def test_the_program_counted_its_objects_itself(self) -> None:
-        """What leak.c# says of its own heap."""
+        """The program leak counts its own heap."""
         counts = Counter(self.dump.name(i) for i in range(len(self.dump.nodes)))
         for name, count in TRUTH["counts"].items():
             self.assertEqual(counts[name], count, name)

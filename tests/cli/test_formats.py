@@ -106,7 +106,7 @@ TABLES = {
 }
 # No command has this name: the document that says so parts the answers of one process.
 MARK = "formats-mark"
-# What is only known after a table in the row, and so is not in its line of CSV.
+# Cells that are only known after a table in the row, and so is not in its line of CSV.
 BEHIND = {"total.count", "total.size", "truncated"}
 
 
@@ -186,7 +186,7 @@ class Formats(Base):
                         {k: v for k, v in flat(row).items() if k not in BEHIND} for row in rows
                     ]
                     for have, want in zip(found, expected):
-                        # What JSON leaves out or has as null is an empty field.
+                        # A member that JSON leaves out or has as null is an empty field.
                         self.assertEqual({k: v for k, v in have.items() if v}, want)
                     self.assertEqual(len(found), len(rows))
                     self.assertTrue(text.endswith("\r\n"))

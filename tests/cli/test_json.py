@@ -93,7 +93,7 @@ ELEMENTS: dict[str, tuple[str, set[str]]] = {
     ),
     "info": ("domains", {"name", "version", "start", "end"}),
 }
-# Those of commands about cores and processes.
+# Commands about cores and processes.
 CORE_COMMANDS = {line.split()[0] for line in test_cores.MEMBERS | test_cores.OF_HANG}
 
 

@@ -72,7 +72,7 @@ class Attack(unittest.TestCase):
         name_file(self.core, self.begin - len(before), self.end, str(self.secret))
 
     def ask(self, *options: str) -> Result:
-        """What the string is said to be."""
+        """The text that the string is said to be."""
         return run(*options, str(self.core), "dumpobj", hex(self.text))
 
     def check(self) -> None:

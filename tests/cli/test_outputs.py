@@ -135,7 +135,7 @@ class Export(Case):
 
 
 class Owners(Case):
-    """What the files of others are used for: output_place.h has the rules."""
+    """How the files of others are used: output_place.h has the rules."""
 
     def play_other(self) -> None:
         if os.geteuid() != 0:
@@ -311,7 +311,7 @@ def without_nameless_files() -> None:
 
 
 class Killed(Case):
-    """What is left of a program that is asked to end."""
+    """The rest of a program that is asked to end."""
 
     def killed(self, words: list[str], pattern: str, number: int) -> None:
         with subprocess.Popen(
@@ -339,7 +339,7 @@ class Killed(Case):
 
 
 class Ends(Case):
-    """What is told of a file that is complete already."""
+    """The messages about a file that is complete already."""
 
     def test_only_the_answer_is_lost(self) -> None:
         for words in (["export", "x.heap"], ["export", "x.heap", "--json"]):
@@ -350,7 +350,7 @@ class Ends(Case):
             self.assertEqual(heapdump("x.heap", "diff", str(DUMP)).returncode, 0)
 
     def test_a_dump_that_shrinks_leaves_no_file(self) -> None:
-        """What is missing reads as zeros, so that a file of it would be wrong."""
+        """Missing bytes read as zeros, so that a file of them would be wrong."""
         core = self.folder / "core"
         packed = SOURCE / "corefiles" / "leak.core.zst"
         subprocess.run(["zstd", "-qd", packed, "-o", core], check=True, timeout=TIMEOUT)

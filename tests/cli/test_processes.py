@@ -49,14 +49,14 @@ class Processes(unittest.TestCase):
             self.assertEqual(json.loads(done.stdout)["kind"], "rpm")
 
     def kernel_memory(self, pid: int) -> dict[str, int]:
-        """What the kernel says of a process."""
+        """The kernel's numbers about a process."""
         rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
         return {line.split()[0]: 1024 * int(line.split()[1]) for line in rollup[1:]}
 
     def check_memory(
         self, memory: dict[str, int], before: dict[str, int], after: dict[str, int]
     ) -> None:
-        """What info says of a stopped process is what the kernel says of it, and adds up."""
+        """The numbers of info about a stopped process are the kernel's, and add up."""
         for name, word in (("resident", "Rss:"), ("swap", "Swap:")):
             # The kernel may take pages of files away at any time.
             least, most = sorted((before[word], after[word]))
@@ -229,11 +229,11 @@ class Program(NamedTuple):
 
     @property
     def pid(self) -> str:
-        """What to open."""
+        """The process to open."""
         return str(self.process.pid)
 
     def memory(self, address: int, size: int) -> bytes:
-        """What it has at ADDRESS."""
+        """Its bytes at ADDRESS."""
         with open(f"/proc/{self.pid}/mem", "rb", buffering=0) as file:
             file.seek(address)
             return file.read(size)
@@ -310,7 +310,7 @@ class Collecting(unittest.TestCase):
         return Result(subprocess.CompletedProcess([], info.returncode, out, err))
 
     def settled(self, program: Program, times: int) -> Any:
-        """What info says when the collection ends after so many stops; it must not give up before."""
+        """The answer of info when the collection ends after so many stops; it must not give up before."""
         for _ in range(TRIES):
             answer = self.while_stopping(program, times, lambda _: program.collect(0)).json()
             if not answer["runtime"]["gc_in_progress"]:

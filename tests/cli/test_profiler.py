@@ -40,7 +40,7 @@ def simple_name(name: str) -> str:
 
 
 class ProfilerTest(ProfilerCase):
-    """What it writes, and when."""
+    """Its files, and the times when it writes them."""
 
     def words(self, flavour: str) -> list[str]:
         """The command line of the program."""
@@ -97,7 +97,7 @@ class ProfilerTest(ProfilerCase):
         return ret
 
     def test_three_ways_find_the_same_objects(self) -> None:
-        """What the runtime tells by ObjectReferences owes nothing to EventPipe."""
+        """ObjectReferences tells objects without EventPipe."""
         for flavour in FLAVOURS:
             found: dict[str, dict[str, tuple[int, int]]] = {}
             for way in ("socket", "events", "walk"):
@@ -263,7 +263,7 @@ class ProfilerTest(ProfilerCase):
                     self.assertEqual(self.signals(process.pid), handled)
                 self.unharmed()
                 self.assertEqual(len(self.written()), 4 * (FLAVOURS.index(flavour) + 1))
-                # What is left is of the runtime, or the program's.
+                # The rest belongs to the runtime, or to the program.
                 left = [path.name for path in self.folder.iterdir() if "heapdump-" in path.name]
                 self.assertEqual(left, [])
 

@@ -29,7 +29,7 @@ from profiling import build_program, start_program  # noqa: E402
 from shell_program import BUILD, TIMEOUT  # noqa: E402
 
 FAULTY = str(Path(BUILD) / "tests" / "libheapdump_profiler_faulty.so")
-# What the program does after the signal, and what must not be part of its standard error.
+# The program does this after the signal; the second must not be part of its standard error.
 SCRIPTS = {
     "works": ["grow 2", "signal", "collect", "end"],
     "stuck": ["stuck", "signal", "collect", "end"],

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the settings of the profiler do in a live program, if there is a SDK: each leads to as many files as it should."""
+"""The settings of the profiler work in a live program, if there is a SDK: each leads to as many files as it should."""
 from __future__ import annotations
 
 import contextlib
@@ -43,7 +43,7 @@ class SettingsTest(TroubledCase):
         self, when: str, *trouble: str, until: str = "initialised\n", **more: str
     ) -> tuple[str, str]:
         """
-        What a runtime is asked by a profiler, and what that says on standard error.  It goes on after that until the
+        The questions of a profiler to a runtime, and its lines on standard error.  It goes on after that until the
         two together match UNTIL, and nothing has come for a second.
         """
         variables = {"HEAPDUMP_WHEN": when, "HEAPDUMP_OUT": self.out("a.gcdump")} | more
@@ -310,7 +310,7 @@ class SettingsTest(TroubledCase):
         self.assertEqual(self.written(), [])
 
     def test_the_rate(self) -> None:
-        """What comes too early waits, and several become one."""
+        """A signal that comes too early waits, and several become one."""
         with self.program("signal", "%t.gcdump", HEAPDUMP_RATE="1h") as process:
             self.signal_until(process, 1)
             for _ in range(5):

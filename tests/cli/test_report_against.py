@@ -26,7 +26,7 @@ MINUTES = 30
 
 
 def truth(name: str) -> dict[str, int]:
-    """What the program said when the core was made."""
+    """The program's own words when the core was made."""
     found = json.loads((CORES / f"{name}.truth.json").read_text(encoding="utf-8"))
     assert isinstance(found, dict)
     return found
@@ -43,7 +43,7 @@ def compared(now: str, other: str, *words: str) -> dict[str, Any]:
 
 
 def states(document: dict[str, Any]) -> dict[str, str]:
-    """What became of each holding, by its name."""
+    """The change of each holding, by its name."""
     return {row["name"]: row["state"] for row in document["growth_by_holder"]}
 
 
@@ -116,7 +116,7 @@ class Against(Base):
             self.assertEqual(grown, live, table)
 
     def test_findings_rest_on_it(self) -> None:
-        """What grows on is high, what stopped is low; with one core, nobody knows."""
+        """A holding that grows on is high, one that stopped is low; with one core, nobody knows."""
         findings = {row["subject"]["name"]: row for row in compared(LATER, EARLIER)["findings"]}
         self.assertEqual(findings["Depot.Store.Parcels"]["severity"], "high")
         self.assertEqual(findings["Depot.Store.Parcels"]["growth"]["state"], "grows")

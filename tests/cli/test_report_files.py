@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `report -o FILE` writes: the same as the command shows, and a page that nothing of a target can change."""
+"""The files that `report -o FILE` writes: the same as the command shows, and a page that nothing of a target can change."""
 from __future__ import annotations
 
 import base64
@@ -29,7 +29,7 @@ TRUTH = json.loads((SOURCE / "corefiles" / "leak.truth.json").read_text(encoding
 GOLDEN = SOURCE / "tests" / "data" / "report_names.html"
 TIMEOUT = 300
 VOID = {"meta", "br", "input", "rect"}
-# What a page may consist of; and the attributes of its elements.
+# A page may consist of these elements, with these attributes.
 ELEMENTS = set(
     """html head meta title style body a header h1 h2 h3 p bdi svg rect text path title dl div dt dd nav ul ol li main
     section article span b strong code details summary table caption thead tbody tr th td script br""".split()
@@ -166,7 +166,7 @@ class ReportFileTest(unittest.TestCase):
                 self.assertIn(step["address"][2:], page.text)
         for rule in answer["rules"]:
             self.assertIn(rule["threshold"], page.text)
-        # What the program says of itself.
+        # The program's own description.
         for name, count in TRUTH["counts"].items():
             self.assertRegex(text, rf'<td class="n" data-v="{count}">[^<]*</td>.*<bdi>{name}</bdi>')
         self.assertNotRegex(text, r"https?://|url\(|@import|\bon[a-z]+=|javascript:|\bstyle=")
@@ -222,7 +222,7 @@ class ReportFileTest(unittest.TestCase):
         return sum(row["size"] for row in answer["types"] if row["name"] == "Free")
 
     def test_a_dump_file_has_less(self) -> None:
-        """What needs a heap is left out, with its links."""
+        """Parts that need a heap are left out, with their links."""
         _, page = self.page(BUBBLECS)
         self.assertIn("types", page.ids)
         self.assertNotIn("handles", page.ids)

@@ -24,7 +24,7 @@ import golden  # noqa: E402
 from heapdump_gdb import native, rows  # noqa: E402
 from shell_program import BUILD  # noqa: E402
 
-# What the caller has anyway.
+# The caller has these anyway.
 OUTSIDE = ("schema", "command", "target", "error")
 # These open or close, change settings, or tell what was found before: each gets a session of its own.
 ALONE = ("open", "close", "set", "info")
@@ -75,7 +75,7 @@ def differences(have: Any, want: Any, place: str = "") -> list[str]:
 
 
 def wanted(document: dict[str, Any]) -> Any:
-    """What rows have of a document."""
+    """The part of a document that rows have."""
     return bare({name: value for name, value in document.items() if name not in OUTSIDE}) or {}
 
 

@@ -34,7 +34,7 @@ CORE = str(SOURCE / "corefiles" / "leak.core.zst")
 # A session of the leaking shop and its handler; an array; a MethodTable; a List.
 OBJECT, ARRAY, TABLE = "7f039fe5a158", "7f039d0bc268", "7f0f79550c38"
 COLLECTION = "7f039d0000d0"
-# What a command needs besides its name to do its work on that core.
+# The words that a command needs besides its name to do its work on that core.
 WORDS = {
     "gcroot": [OBJECT],
     "pathto": [ARRAY, OBJECT],
@@ -87,7 +87,7 @@ def run(program: str, *words: str, **more: str) -> subprocess.CompletedProcess[s
 
 
 def state() -> str:
-    """What info says of the sandbox."""
+    """The line of info about the sandbox."""
     found = re.search(r"^Sandbox: +(.*)$", run(PROGRAM, BUBBLECS, "info").stdout, re.M)
     return found[1] if found else ""
 
@@ -137,7 +137,7 @@ SANITIZED = "built with sanitizers" in state()
 
 @unittest.skipIf(SANITIZED, "a program with sanitizers has no sandbox: its leaks are looked for")
 class Closed(unittest.TestCase):
-    """What a worker tries ends it, or is refused."""
+    """Each thing that a worker tries ends it, or is refused."""
 
     def test_every_attack_ends_the_worker(self) -> None:
         attacks = run(MISBEHAVING, BUBBLECS, "misbehave", "list").stdout.split()
@@ -220,7 +220,7 @@ class Closed(unittest.TestCase):
             self.assertEqual(set(statuses), {0, 3}, call)
 
     def on_terminal(self, *words: str, user: int = 0) -> str:
-        """What MISBEHAVING writes on a terminal where something is typed."""
+        """The output of MISBEHAVING on a terminal where something is typed."""
         pid, terminal = pty.fork()
         if pid == 0:
             try:
@@ -398,7 +398,7 @@ class Silent(unittest.TestCase):
 
 @unittest.skipIf(SANITIZED, "a program with sanitizers has no sandbox")
 class Completing(unittest.TestCase):
-    """What a worker offers for a word at the prompt."""
+    """The words that a worker offers at the prompt."""
 
     def setUp(self) -> None:
         self.terminal = Terminal(BUBBLECS, program=MISBEHAVING)
@@ -431,7 +431,7 @@ class Completing(unittest.TestCase):
 
 
 class Ends(unittest.TestCase):
-    """What becomes of two processes when one of them goes."""
+    """The end of two processes when one of them goes."""
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(

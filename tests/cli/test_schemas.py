@@ -35,7 +35,7 @@ def documents() -> Iterator[tuple[str, dict[str, Any]]]:
         formats = [word for word in shlex.split(case.command) if word.startswith("--format")]
         if case.expected and case.expected.startswith("{") and not formats:
             found = json.JSONDecoder().raw_decode(case.expected)[0]
-            # What is not a command has a document, too: its error.
+            # A word that is not a command has a document, too: its error.
             if (SCHEMAS / f"{found['command']}.json").exists() or "error" not in found:
                 yield case.name, found
 

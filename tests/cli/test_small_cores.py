@@ -12,7 +12,7 @@ from typing import Any
 
 from shell_program import SOURCE, folder, run
 
-# What threads of corefiles/apps/crash do in its mode "threads" (Concurrent.cs), those that stand still: at
+# The work of the threads of corefiles/apps/crash in its mode "threads" (Concurrent.cs), those that stand still: at
 # another time their stacks are the same. (The writer does not walk every stack of one that runs.)
 STILL = ("Sleeping", "Waiting", "Receiving", "InNative", "Catching")
 
@@ -46,7 +46,7 @@ def by_body(path: Path) -> dict[str, list[str]]:
 
 
 class Small(unittest.TestCase):
-    """Of .NET 10, 9 and 8: each lacks what its writer, the runtime's own walk, did not read."""
+    """Cores of .NET 10, 9 and 8: each lacks what its writer, the runtime's own walk, did not read."""
 
     def each(self, kind: str) -> list[tuple[Path, Any]]:
         """The cores of a kind that are there, with what their programs said."""
@@ -183,9 +183,9 @@ class WithoutCode(unittest.TestCase):
 
 
 class Warnings(unittest.TestCase):
-    """What a command warns of, info lists."""
+    """Info lists what a command warns of."""
 
-    # Of each way in which a core lacks something.
+    # Each way in which a core lacks something.
     CORES = (
         *("wks11-mini", "wks11-triage", "wks11-kernel", "single11-heap"),
         *("wks10-mini", "wks10-triage", "crash9-threads-mini", "crash8-throw-triage"),
@@ -199,7 +199,7 @@ class Warnings(unittest.TestCase):
 
     @staticmethod
     def kinds(warning: str) -> set[str]:
-        """Of "heapdump: warning: FILE: KIND: text; KIND: text; and 3 more (KIND, KIND): ..."."""
+        """The kinds in "heapdump: warning: FILE: KIND: text; KIND: text; and 3 more (KIND, KIND): ..."."""
         told = set(re.findall(r"(?:\.core: |; )([a-z-]+): ", warning))
         more = re.search(r"; and \d+ more \(([a-z, -]+)\)", warning)
         return told | (set(more[1].split(", ")) if more else set())

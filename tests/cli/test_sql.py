@@ -333,7 +333,7 @@ class Sql(Base):
         self.assertEqual(run(LEAK, "sql", "PRAGMA table_info(objects)").status, 0)
 
     def test_functions_that_compute(self) -> None:
-        """Those of SQLite's own that do something else are refused, and no other."""
+        """SQLite's own functions that do something else are refused, and no other."""
         names = {row["name"] for row in self.query(BUBBLECS, "PRAGMA function_list")}
         self.assertGreater(len(names), 90)
         refused = set()
@@ -406,7 +406,7 @@ class Sql(Base):
         )
 
     def test_rows_that_stand_for_many(self) -> None:
-        """What is counted by type and size is what is counted one by one: + hides a column from the plan."""
+        """Counting by type and size gives what counting one by one gives: + hides a column from the plan."""
         items = "type, count(*) AS n, count(size) AS c, sum(size) AS s, avg(size) AS a, total(size) AS t"
         items += ", min(size) AS least, max(size) AS most, sum(size * 2) + count(*) AS both"
         ends = [

@@ -195,7 +195,7 @@ class ViewerTest(unittest.TestCase):
             self.assertEqual(len(found), count, name)
 
     def test_leak_stacks(self) -> None:
-        """What the feed and the cache retain, as "retained" says."""
+        """The feed and the cache retain what "retained" says."""
         stacks = self.check_stacks(LEAK)
         (feed,) = [item["address"] for item in TRUTH["objects"] if item["name"] == "feed"]
         retained = answer(LEAK, "retained", feed)["size"]

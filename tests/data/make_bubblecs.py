@@ -120,7 +120,7 @@ class Heap:
 
 
 def runtime(heap: Heap) -> None:
-    """What the runtime itself keeps: domain, assemblies, threads, class descriptions."""
+    """The runtime's own objects: domain, assemblies, threads, class descriptions."""
     heap.at(0x7C6F0)
     heap.new("domain", "System.AppDomain", 0x48, "assemblies", "domain name")
     heap.root("domain", INTERNAL)
@@ -153,7 +153,7 @@ def exceptions(heap: Heap) -> None:
 
 
 def holders(heap: Heap) -> None:
-    """What keeps the game board alive."""
+    """The objects that keep the game board alive."""
     heap.new("sounds", "BubbleCS.SoundManager", 0x28, "sound table", "level loaded")
     heap.root("sounds", STATIC, 0, "BubbleCS.SoundManager")
     heap.new("level loaded", "System.EventHandler", 0x18, "level loaded list")
@@ -319,7 +319,7 @@ def scores(heap: Heap) -> None:
 
 
 def garbage(heap: Heap) -> None:
-    """What nothing keeps alive: the board of the level before, a ring, a few strings."""
+    """Objects that nothing keeps alive: the board of the level before, a ring, a few strings."""
     heap.new("old board", "BubbleCS.GameBoard", 0x118, "old grid", "old falling", "old score")
     heap.new("old grid", "BubbleCS.Bubble[,]", 0x15C, *(f"old bubble {i}" for i in range(12)))
     heap.new("old falling", "System.Collections.ArrayList", 0x18, "old items")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the linker puts in place of functions of the C library: real_NAME() is the function itself,
+ * The linker puts these in place of functions of the C library: real_NAME() is the function itself,
  * wrap_NAME() what is called.  The names __NAME_chk are what _FORTIFY_SOURCE makes of NAME.
  */
 #include <dirent.h>

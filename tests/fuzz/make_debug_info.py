@@ -123,7 +123,7 @@ def sizes(*numbers: int) -> bytes:
 
 
 def head(version: int, function: int = 0, budget: int = 0) -> bytes:
-    """What is asked."""
+    """The question."""
     return bytes([version, function, 0x20, 0, budget])
 
 

@@ -36,7 +36,7 @@ class Targets(unittest.TestCase):
 
 
 class Table(unittest.TestCase):
-    """What is written of a campaign."""
+    """The table that is written of a campaign."""
 
     ROWS = {
         "core/src/targets/unpack.c": (8, 10, 3, 4),

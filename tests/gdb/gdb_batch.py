@@ -22,7 +22,7 @@ def thread_numbers(text: str) -> dict[int, int]:
 
 
 def run_gdb(*commands: str, options: tuple[str, ...] = ()) -> str:
-    """What GDB says to commands in batch mode, errors too."""
+    """GDB's answer to commands in batch mode, errors too."""
     argv = GDB + ["-batch"]
     for command in commands:
         argv += ["-ex", command]

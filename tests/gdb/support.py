@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the debugger plug-ins share: dumps, and a terminal to type at."""
+"""Tests of the debugger plug-ins share this: dumps, and a terminal to type at."""
 from __future__ import annotations
 
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the debugger plug-ins on live processes and cores share."""
+"""Tests of the debugger plug-ins on live processes and cores share this."""
 from __future__ import annotations
 
 import json
@@ -17,7 +17,7 @@ import support
 COREFILES = support.SOURCE / "corefiles" / "build"
 FACTS = COREFILES / "apps" / "facts-net10.0" / "facts.dll"
 PROGRAM = str(support.BUILD / "heapdump")
-# What a debugger must answer as the shell does, about a core.
+# A debugger must answer these as the shell does, about a core.
 OF_CORES = ("eeheap", "dumpheap -stat", "clrstack -all -roots", "gchandles", "finalizequeue")
 
 SOURCE_TEXT = """
@@ -153,7 +153,7 @@ def check_numbers(numbers: dict[int, int], text: str) -> None:
 
 
 def shell(*argv: str) -> str:
-    """What the shell program answers."""
+    """The answer of the shell program."""
     done = subprocess.run(
         [PROGRAM, *argv], env=support.ENVIRONMENT, stdout=subprocess.PIPE, timeout=300, check=False
     )

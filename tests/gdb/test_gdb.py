@@ -64,7 +64,7 @@ class GdbTest(unittest.TestCase):
         plugin: str | None = PLUGIN,
         environment: dict[str, str] | None = None,
     ) -> str:
-        """What GDB says to commands in batch mode, errors too."""
+        """GDB's answer to commands in batch mode, errors too."""
         argv = GDB + ["-batch"]
         for command in before:
             argv += ["-ex", command]
@@ -542,7 +542,7 @@ class TerminalTest(unittest.TestCase):
         terminal.command("heapdump open " + self.write_hostile(names))
         for index, name in enumerate(names):
             for quote in ("", "'", '"'):
-                # Of more than one word in such a command GDB 13 makes something else: it finds
+                # GDB 13 makes something else of more than one word in such a command: it finds
                 # nothing, but it must not run anything.
                 for before, after in (("", ""), ("pipe ", "| cat"), ("pipe -d @ ", "@ cat")):
                     with self.subTest(name=name, quote=quote, before=before):

@@ -24,7 +24,7 @@ class QueryTest(unittest.TestCase):
         cls.dump = support.write_dump(folder.name)
 
     def queried(self, *lines: str) -> list[str]:
-        """What lines of Python print that know the answers of commands as q()."""
+        """The output of lines of Python that know the answers of commands as q()."""
         script = "\n".join(("import gdb", "from heapdump_gdb import query as q") + lines)
         path = os.path.join(self.folder, "query.py")
         with open(path, "w", encoding="utf-8") as file:

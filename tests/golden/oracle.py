@@ -45,7 +45,7 @@ class Domain(NamedTuple):
 
 
 class Dump:
-    """What a text dump says."""
+    """The content of a text dump."""
 
     def __init__(self, data: bytes) -> None:
         self.objects: dict[int, Object] = {}
@@ -135,7 +135,7 @@ class Dump:
         return {key: (counts[key], sizes[key]) for key in counts}
 
     def dominated(self) -> dict[int, set[int]]:
-        """What each live object dominates, itself included: what dies when it is taken away."""
+        """The objects that each live object dominates, itself included: they die when it is taken away."""
         alive = self.alive()
         return {address: alive - self.alive(without=address) for address in alive}
 

@@ -154,7 +154,7 @@ class OracleTest(unittest.TestCase):
                     self.check_gcroot(dump, target, answer, options)
 
     def test_gcroot_folds_only(self) -> None:
-        """What is folded and what stands add up to the whole path."""
+        """Folded lines and those that are shown add up to the whole path."""
         for path, dump in self.each():
             ids = sorted(dump.objects)
             for target, answer in zip(ids, run(path, [f"gcroot {i:x} -limit 0" for i in ids])):

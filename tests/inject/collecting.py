@@ -27,7 +27,7 @@ from gc_programs import COLLECTORS, Collector, Program, build
 
 # Cores of one process: each is of another state of the same heap.
 CORES_OF_ONE = 4
-# What the program "collecting" allocates, and how it collects; "churn" is a program of its own.
+# The objects that the program "collecting" allocates, and how it collects; "churn" is a program of its own.
 CHURN = "churn"
 MIXES = ("trees", "large", "pinned", "handles", "strings", "threads", "all", CHURN)
 COLLECTS = ("full", "young", "compacting", "background", "mixed")
@@ -36,7 +36,7 @@ MOVING_OBJECTS = 20_000
 
 
 class Row(NamedTuple):
-    """What was seen of one collector."""
+    """The observations of one collector."""
 
     collector: str
     cores: int

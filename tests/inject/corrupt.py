@@ -49,7 +49,7 @@ DAMAGES = (
 )
 COLLECTS = ("full", "compacting", "young", "one", "background")
 REACH = 64
-# What the array begins with (corefiles/apps/corrupt), and its size.
+# The beginning of the array (corefiles/apps/corrupt), and its size.
 MARK = 0x5EAF00D5EAF00D5E
 ARRAY_SIZE = 88
 SECONDS = 40
@@ -69,7 +69,7 @@ class Case(NamedTuple):
 
 
 class Crash(NamedTuple):
-    """What came of it."""
+    """The outcome."""
 
     core: Path
     truth: dict[str, Any]

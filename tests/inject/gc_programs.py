@@ -67,7 +67,7 @@ def build(app: str, flavour: str) -> Optional[Path]:
 
 
 def createdump(folder: Path) -> str:
-    """That of a self-contained program, else the one beside the newest .NET 10 runtime."""
+    """The createdump of a self-contained program, else the one next to the newest .NET 10 runtime."""
     own = folder / "createdump"
     if own.exists():
         return str(own)

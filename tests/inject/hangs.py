@@ -24,7 +24,7 @@ from heap_damage import u32, u64
 
 CORE = SOURCE / "corefiles" / "hang.core.zst"
 MADE = ("hang11-orders-heap", "hang11-mixed-heap", "awaits11-heap")
-# What a suspended method is.
+# The objects of a suspended method.
 BOXES = ("AsyncStateMachineBox<", "+RuntimeAsyncTask<", "Continuation")
 COMMANDS = """dumpasync
 dumpasync -tasks -completed -fields
@@ -132,7 +132,7 @@ def method_awaits_itself(scene: Scene) -> Iterator[str]:
 
 
 def continuation_is_itself(scene: Scene) -> Iterator[str]:
-    """What comes after a method is the method; what it awaits is still known."""
+    """A method is its own continuation; the thing that it awaits is still known."""
     scene.image.patch(scene.continuation(scene.inner, scene.outer), u64(scene.inner))
     yield '"waits_for": "TaskCompletionSource"'
 
@@ -180,7 +180,7 @@ MEANINGFUL = (
 
 
 def wild_awaited(scene: Scene, chance: random.Random) -> None:
-    """What methods await is not an object."""
+    """Methods await something that is not an object."""
     for box in chance.sample(scene.boxes, min(20, len(scene.boxes))):
         for slot in range(box.address + 8, box.address + box.size - 8, 8):
             if chance.random() < 0.3:

@@ -17,7 +17,7 @@ STATUSES = (0, 1, 2, 3)
 
 
 def problems(image: Image, damage: Damage, run: Run) -> Iterator[str]:
-    """What is wrong with the answer of verifyheap."""
+    """The mistakes in the answer of verifyheap."""
     if run.status not in (0, 1):
         yield f"verifyheap ended with {run.status}: {run.err.strip()}"
         return

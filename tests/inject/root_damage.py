@@ -163,7 +163,7 @@ def handles_ring(at: RootPlaces) -> Damage:
     following = TAILS + 6 * table.types
     header = bytearray(at.image.read(first, VALUES))
     header[following : following + 8] = u64(first)
-    # What lay there is lost: it may have been anything.
+    # The object that was there is lost: it may have been anything.
     return Damage("", [(first + following, u64(copy)), (copy, bytes(header))], sources("all"), True)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What roots are found by: words of the handle tables, finalizer queues, threads, Frames, stacks, code
+"""Roots are found by these: words of the handle tables, finalizer queues, threads, Frames, stacks, code
 maps, statics and objects, each with the roots that depend on it."""
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Place(NamedTuple):
 
 
 def sources(*names: str) -> frozenset[str]:
-    """Of a place."""
+    """The roots that a place leads to."""
     return frozenset(names)
 
 
@@ -95,7 +95,7 @@ class RootPlaces:
         yield Place("handles.table.first", first, of)
 
     def segment_words(self) -> Iterator[Place]:
-        """Of a TableSegment's header."""
+        """Words of a TableSegment's header."""
         table, of = self.table(), sources("handles")
         segment = self.random.choice(table.segments)
         tails = segment + TAILS
@@ -135,7 +135,7 @@ class RootPlaces:
     # finalizer queues
 
     def queue_words(self) -> Iterator[Place]:
-        """Of a CFinalize."""
+        """Words of a CFinalize."""
         of = sources("finalizers")
         queue = int(self.random.choice(self.queues)["queue"], 16)
         for i in range(7):
@@ -161,16 +161,16 @@ class RootPlaces:
         return address, os_id
 
     def frames(self, os_id: int) -> list[Json]:
-        """Of a thread."""
+        """The frames of a thread."""
         (rows,) = [t["frames"] for t in self.stacks if t["os_id"] == os_id]
         return list(rows)
 
     def thread_words(self) -> Iterator[Place]:
-        """Of the list of threads, and of one."""
+        """Words of the list of threads, and of one."""
         thread, os_id = self.thread()
         where, mine = self.places, sources(thread_source(os_id))
         everyone = sources("threads")
-        # What is there is taken for a thread then, and words of it for its allocation context.
+        # The bytes there are then taken for a thread, and words of them for its allocation context.
         there = (
             "object",
             "inside",
@@ -197,7 +197,7 @@ class RootPlaces:
     # Frames, GCFrames, exceptions
 
     def chain_words(self) -> Iterator[Place]:
-        """Of the lists on stacks."""
+        """Words of the lists on stacks."""
         thread, os_id = self.thread(lambda t: any(f["kind"] == "explicit" for f in t["frames"]))
         mine = sources(thread_source(os_id))
         # Any Frame of its stack might be the first one.
@@ -220,7 +220,7 @@ class RootPlaces:
                 yield from self.exception_words(at, self.image.u64(at), row["os_id"])
 
     def frame_words(self, name: str) -> Iterator[Place]:
-        """Of an explicit Frame of that kind."""
+        """Words of an explicit Frame of that kind."""
         rows = [
             (t["os_id"], int(f["frame"], 16))
             for t in self.stacks
@@ -247,7 +247,7 @@ class RootPlaces:
             yield Place(f"frame.{name}.{field}", frame + offset, mine)
 
     def gc_frame_words(self, pointer: int, frame: int, os_id: int) -> Iterator[Place]:
-        """Of a GCFrame."""
+        """Words of a GCFrame."""
         mine = sources(thread_source(os_id))
         yield Place("gc_frame.first", pointer, mine, 8, ("zero", "ones"))
         yield Place("gc_frame.next", frame, mine, 8, ("zero", "ones"))
@@ -257,7 +257,7 @@ class RootPlaces:
         yield Place("gc_frame.count", frame + 24, mine, 4, ("zero", "one", "bit"))
 
     def exception_words(self, pointer: int, record: int, os_id: int) -> Iterator[Place]:
-        """Of an ExInfo."""
+        """Words of an ExInfo."""
         mine = sources(thread_source(os_id))
         yield Place("exception.first", pointer, mine, 8, ("zero",))
         yield Place("exception.previous", record, mine, 8, ("zero",))
@@ -307,7 +307,7 @@ class RootPlaces:
     # code
 
     def methods(self) -> list[tuple[int, Method]]:
-        """Of all frames, with the OS ids of their threads."""
+        """The methods of all frames, with the OS ids of their threads."""
         rows = []
         for thread in self.stacks:
             for frame in thread["frames"]:
@@ -383,7 +383,7 @@ class RootPlaces:
         )
 
     def static_words(self) -> Iterator[Place]:
-        """Of a type's statics."""
+        """Words of a type's statics."""
         of, heap = sources("statics"), sources("statics", "heap")
         rows = [r for r in self.roots if r["kind"] == "static"]
         slot = self.random.choice(rows)
@@ -407,7 +407,7 @@ class RootPlaces:
             yield Place("static.counts.static", ee_class + 54, of, 2, ("*",))
 
     def type_words(self) -> Iterator[Place]:
-        """Of the tables that types are listed in."""
+        """Words of the tables that types are listed in."""
         of = sources("statics")
         table = self.random.choice(self.static_types())
         module = self.places.module_of(table)
@@ -448,7 +448,7 @@ class RootPlaces:
         yield Place("assemblies.first", assemblies + 24, of, 8, ("zero",))
 
     def thread_static_words(self) -> Iterator[Place]:
-        """Of a thread's statics."""
+        """Words of a thread's statics."""
         rows = [r for r in self.roots if r["kind"] == "thread-static"]
         root = self.random.choice(rows)
         os_id = root["thread"]["os_id"]
@@ -474,7 +474,7 @@ class RootPlaces:
     # objects
 
     def object_words(self) -> Iterator[Place]:
-        """Of objects that roots lead to."""
+        """Words of objects that roots lead to."""
         for kind in ("stack", "handle", "static", "finalizer", "gc"):
             rows = [r for r in self.roots if r["kind"] == kind and not r["weak"] and not r["flags"]]
             if not rows:

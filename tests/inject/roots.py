@@ -32,7 +32,7 @@ from core_image import CORES, PROGRAM, Image, turns
 from root_damage import Damage, made_damages, word_damages
 from root_places import Json, RootPlaces, thread_source
 
-# What is read depends on all of the heap: it takes longer where there is little to do it with.
+# The reading depends on all of the heap: it takes longer where there is little to do it with.
 LIMIT = 300
 COMMANDS = (
     "roots",
@@ -58,7 +58,7 @@ Key = tuple[str, int, int, str]
 
 
 class Answer(NamedTuple):
-    """What one session said."""
+    """The answer of one session."""
 
     status: int
     seconds: float
@@ -99,7 +99,7 @@ def ask(path: str, objects: list[int], export: str) -> Answer:
 
 
 def root_sources(root: Json) -> set[str]:
-    """What a root depends on."""
+    """The places that a root depends on."""
     result = {"all"}
     thread = root["thread"]["os_id"] if root["thread"] else 0
     if root["kind"] == "internal":
@@ -117,7 +117,7 @@ def root_sources(root: Json) -> set[str]:
 
 
 def key_of(root: Json) -> Key:
-    """What makes a root the same one: where it stands, and its object."""
+    """The identity of a root: its place, and its object."""
     kind = "handle" if root["handle"] else root["kind"]
     thread = root["thread"]["os_id"] if root["thread"] else 0
     address = int(root["address"] or "0", 16)
@@ -135,7 +135,7 @@ def is_precise(root: Json) -> bool:
 
 
 class Clean:
-    """What the sound core says."""
+    """The answers of the sound core."""
 
     def __init__(self, image: Image, folder: Path) -> None:
         self.image = image
@@ -165,7 +165,7 @@ class Clean:
 
 
 def findings_of(answer: Answer) -> set[str]:
-    """What the session said about the target."""
+    """The session's findings about the target."""
     return {
         f"{f['kind']}: {f['detail']}" for f in answer.documents.get("info", {}).get("findings", [])
     }
@@ -180,7 +180,7 @@ def incomplete_threads(answer: Answer) -> dict[int, str]:
 def check_words(clean: Clean, damage: Damage, answer: Answer) -> Iterator[str]:
     """The session as such."""
     cut = "all" in damage.sources
-    # Of what is not an object (any more) there is no answer: status 2.
+    # There is no answer about something that is not an object (any more): status 2.
     errors = any("error" in document for document in answer.documents.values())
     # No answer is made of a list of threads that cannot be read: status 3.
     lost = any(finding.startswith("thread-list: ") for finding in findings_of(answer))
@@ -270,7 +270,7 @@ def check_roots(clean: Clean, damage: Damage, answer: Answer) -> Iterator[str]:
 
 
 def check_living(clean: Clean, damage: Damage, answer: Answer) -> Iterator[str]:
-    """What is alive, by gcroot and by all roots together."""
+    """Check which objects are alive, by gcroot and by all roots together."""
     before = clean.answer.documents["dumpheap -live -stat"]["live"]["count"]
     after = answer.documents.get("dumpheap -live -stat", {}).get("live", {}).get("count")
     if after is not None and after < before and not damage.lies and not told(clean, answer):

@@ -74,7 +74,7 @@ class Table(NamedTuple):
 
 
 class Places:
-    """Of one image."""
+    """The places of one image."""
 
     def __init__(self, image: Image) -> None:
         self.image = image
@@ -88,7 +88,7 @@ class Places:
         self.dac_table = self.base + symbol
 
     def offset(self, name: str) -> int:
-        """Of a field in this version; LookupError where it is not known."""
+        """The offset of a field in this version; LookupError where it is not known."""
         return OFFSETS[name][self.major]
 
     # the GC's variables
@@ -148,7 +148,7 @@ class Places:
     # threads
 
     def threads(self) -> list[dict[str, Any]]:
-        """Those that run."""
+        """The threads that run."""
         return [t for t in self.image.threads if t["os_id"] and not t["dead"]]
 
     def thread_store(self) -> int:
@@ -168,7 +168,7 @@ class Places:
         return int(thread["address"], 16) + self.offset("thread.link")
 
     def linked(self, thread: dict[str, Any]) -> int:
-        """What the word has that leads to this one: its link, from 11 on the Thread itself."""
+        """The value of the word that leads to this one: its link, from 11 on the Thread itself."""
         return int(thread["address"], 16) if self.major >= 11 else self.link(thread)
 
     def exception_rest(self) -> int:

@@ -43,7 +43,7 @@ class LldbTest(unittest.TestCase):
         cls.dump = support.write_dump(folder.name)
 
     def lldb(self, *commands: str, load: bool = True) -> str:
-        """What LLDB says to lines on its standard input: errors do not end it, as with -b."""
+        """LLDB's answer to lines on its standard input: errors do not end it, as with -b."""
         lines = ([LOAD] if load else []) + list(commands)
         done = subprocess.run(
             [LLDB, "--no-lldbinit"],
@@ -56,7 +56,7 @@ class LldbTest(unittest.TestCase):
         )
         self.assertEqual(done.returncode, 0)
         text = done.stdout.decode("utf-8", "replace")
-        # What is typed is echoed.
+        # Typed lines are echoed.
         return "\n".join(line for line in text.splitlines() if not line.startswith("(lldb) "))
 
     def opened(self, *commands: str) -> str:

@@ -46,7 +46,7 @@ def thread_numbers(text: str) -> dict[int, int]:
 
 
 def run_lldb(*commands: str, options: tuple[str, ...] = ()) -> list[str]:
-    """What LLDB says to each command of a file: errors do not end it, as with -b alone."""
+    """LLDB's answer to each command of a file: errors do not end it, as with -b alone."""
     lines = ["plugin load " + PLUGIN, *commands]
     with tempfile.NamedTemporaryFile("w", prefix="heapdump-test-", suffix=".lldb") as file:
         file.write("\n".join(lines) + "\n")
@@ -64,7 +64,7 @@ def run_lldb(*commands: str, options: tuple[str, ...] = ()) -> list[str]:
         )
     text = done.stdout.decode("utf-8", "replace")
     answers = []
-    # What is run is echoed.
+    # Commands are echoed.
     for line in lines:
         _, found, text = text.partition(PROMPT + line + "\n")
         assert found, (line, text)

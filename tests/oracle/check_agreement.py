@@ -69,7 +69,7 @@ STATIC = "4"
 
 @dataclass
 class Heap:
-    """What was read."""
+    """The heap as one side reads it."""
 
     objects: dict[int, dict[str, Any]]
     free: dict[int, dict[str, Any]]
@@ -139,7 +139,7 @@ def read(path: Path) -> Heap:
 
 
 class Comparison:
-    """Of one program."""
+    """The comparison of one program."""
 
     def __init__(self, core: Heap, dump: Heap, is_old: bool) -> None:
         self.core, self.dump = core, dump
@@ -148,7 +148,7 @@ class Comparison:
         self.bad: list[str] = []
 
     def wrong(self, line: str) -> None:
-        """What no rule explains; the first few are enough."""
+        """Note what no rule explains; the first few are enough."""
         self.bad.append(line)
 
     def is_cast_cache(self, address: int) -> bool:
@@ -212,7 +212,7 @@ class Comparison:
                 self.wrong(f"{name}: {expected.get(name)}, .gcdump {self.dump.types.get(name)}")
 
     def references(self) -> None:
-        """Of the objects that both have."""
+        """Compare the references of the objects that both have."""
         for address in self.core.objects.keys() & self.dump.objects.keys():
             core, dump = self.core.references[address], self.dump.references[address]
             for target, count in (dump - core).items():
@@ -228,7 +228,7 @@ class Comparison:
                     self.wrong(f"{address:x} -> {target:x}: not in the .gcdump")
 
     def slots(self) -> None:
-        """What is not a reference of the core because of a slot has to be a root there."""
+        """A slot that is not a reference in the core has to be a root there."""
         for address in self.core.objects.keys() & self.dump.objects.keys():
             for target in self.dump.references[address] - self.core.references[address]:
                 if target not in self.core.statics and not self.is_cast_cache(target):
@@ -280,7 +280,7 @@ class Comparison:
         return "wrong-static"
 
     def alive(self, behind: set[int]) -> None:
-        """What is alive."""
+        """Compare which objects are alive."""
         for address in self.core.live - self.dump.live - behind:
             self.rules["frozen-objects"] += 1
             if self.core.objects[address]["generation"] != "nongc":
@@ -312,7 +312,7 @@ def check_tracing(first: Path, later: Path, expected: bool) -> list[str]:
 
 
 def check(app: str, flavour: str, server: bool) -> list[str]:
-    """Of one program: what is wrong."""
+    """The mistakes of one program."""
     with live.running(app, flavour, server) as program:
         # The first session of all makes the runtime's EventSource, some 3000 objects.
         first = program.collect("first.gcdump", "--trust-files")

@@ -31,7 +31,7 @@ def methods_of(chain: Json) -> list[str]:
 
 
 def differences(truth: Json, answer: Json) -> Iterator[str]:
-    """What is different about the chains; they are known by their roots, or else by what they wait for."""
+    """Differences between the chains; they are known by their roots, or else by what they wait for."""
     chains = answer["chains"]
     roots = {chain["root"]: chain for chain in chains}
     objects = {chain["object"]: chain for chain in chains if chain["awaited_by"] == "nobody"}
@@ -60,7 +60,7 @@ def merged(answer: Json, each: Json) -> Iterator[str]:
 
 
 def tasks(truth: Json, answer: Json) -> Iterator[str]:
-    """What is different about the tasks that the program named."""
+    """Differences between the tasks that the program named."""
     known = {task["address"]: task for task in answer["tasks"]}
     for said in truth["tasks"]:
         found = known.get(said["address"])
@@ -83,7 +83,7 @@ def done(truth: Json, answer: Json, waiting: Json, all_methods: Json) -> Iterato
     ended = [task["address"] for task in truth["tasks"] if task["status"] in ENDED]
     roots = {chain["root"] for chain in waiting["chains"]}
     with_ended = {chain["root"] for chain in all_methods["chains"]}
-    # Of a method that is runtime async nothing is left but its task, which does not say its name.
+    # Nothing is left of a method that is runtime async but its task, which does not say its name.
     is_runtime_async = any("RuntimeAsyncTask" in task["type"] for task in answer["tasks"])
     if not boxes & set(ended) and not is_runtime_async:
         yield "no async method of the program has ended: nothing is compared"

@@ -55,7 +55,7 @@ def is_equal(said: Json, found: Json) -> bool:
 
 
 class Comparison:
-    """What was compared of a core, and what differs."""
+    """Counts what was compared of a core, and keeps what differs."""
 
     def __init__(self) -> None:
         self.facts = 0
@@ -68,7 +68,7 @@ class Comparison:
             self.wrong.append(f"{where}: {have}, the program says {want}")
 
     def locals(self, where: str, said: Json, row: Json) -> None:
-        """Those of one method."""
+        """The locals of one method."""
         for name, want in said["locals"].items():
             self.facts += 1
             found = variable(row.get("fields", []), name)
@@ -101,7 +101,7 @@ class Comparison:
 
 
 def chains_of(truth: Json, answer: Json) -> Iterator[tuple[Json, Optional[Json]]]:
-    """What the program said of each, with what was found; they are known by their roots, or else by what they wait for."""
+    """The program's word about each, with what was found; they are known by their roots, or else by what they wait for."""
     roots = {chain["root"]: chain for chain in answer["chains"]}
     objects = {chain["object"]: chain for chain in answer["chains"]}
     for said in [*truth["chains"], truth["running"]]:

@@ -48,7 +48,7 @@ def read(row: Json) -> list[Any]:
 
 
 def differences(said: Json, answer: Json) -> Iterator[str]:
-    """What is different about one collection."""
+    """Differences of one collection."""
     if "error" in answer:
         yield f"{answer['error']}"
         return

@@ -37,7 +37,7 @@ Fact = tuple[str, int, list[str], dict[str, int]]  # name, how many, problems, e
 
 
 def methods(thread: Json) -> list[str]:
-    """Of all frames of a thread, innermost first, without their parameters."""
+    """The methods of all frames of a thread, innermost first, without their parameters."""
     frames = [frame for frame in thread["frames"] if frame["kind"] == "managed"]
     return [frame["method"].split("(")[0] for frame in frames]
 
@@ -118,7 +118,7 @@ def check_tags(
 
 
 def wrong_labels(program: str, core: pathlib.Path) -> tuple[int, list[str]]:
-    """What the runtime's own handles are called: how many, wrong ones."""
+    """The names of the runtime's own handles: how many, wrong ones."""
     (roots, heap) = ask(
         program, core, ["roots -kind internal -limit 0", "dumpheap -short -type Exception"]
     )
@@ -133,7 +133,7 @@ def wrong_labels(program: str, core: pathlib.Path) -> tuple[int, list[str]]:
 
 
 def wrong_exception(program: str, core: pathlib.Path, said: Json) -> Iterator[str]:
-    """What printexception lacks of the exception that the program died of."""
+    """The parts that printexception lacks of the exception that the program died of."""
     (thrown,) = ask(program, core, ["printexception -nested"])
     rows = [row for row in thrown["exceptions"] if row["os_id"] == said["os_id"]]
     if not rows:

@@ -55,7 +55,7 @@ class Row(NamedTuple):
     path: str
 
     def name(self) -> str:
-        """What messages call it."""
+        """The name that messages use."""
         return f"{self.type}.{self.path}" if self.path else self.type
 
     def says(self, release: int) -> bool:
@@ -201,7 +201,7 @@ def libraries(name: str, places: list[pathlib.Path]) -> list[pathlib.Path]:
 
 
 def check(rows: list[Row], releases: dict[tuple[str, int], Release]) -> Iterator[str]:
-    """What is wrong with the table."""
+    """The mistakes in the table."""
     for row in rows:
         names = {"pack": ["pack"], "package": [row.assembly], "both": ["pack", row.assembly]}
         for (name, number), release in releases.items():
@@ -218,7 +218,7 @@ def check(rows: list[Row], releases: dict[tuple[str, int], Release]) -> Iterator
 
 
 def check_layouts(layouts: list[Layout], releases: dict[tuple[str, int], Release]) -> Iterator[str]:
-    """What is wrong with the table of collections."""
+    """The mistakes in the table of collections."""
     for layout in layouts:
         for (name, number), release in releases.items():
             if name != "pack":

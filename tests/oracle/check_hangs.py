@@ -26,7 +26,7 @@ HARMLESS = (
 
 
 def threads(truth: Json, answer: Json) -> Iterator[str]:
-    """What is different about the threads; they are known by their ids in the system."""
+    """Differences between the threads; they are known by their ids in the system."""
     known = {thread["os_id"]: thread for thread in answer["threads"]}
     ids = {said["name"]: said["os_id"] for said in truth["threads"]}
     # Since 11 the framework knows who has a mutex; the programs do not say it, for before nobody did.
@@ -48,7 +48,7 @@ def threads(truth: Json, answer: Json) -> Iterator[str]:
 
 
 def lost_readers(truth: Json, answer: Json) -> Iterator[str]:
-    """What is different about threads that ended while they read a lock."""
+    """Differences about threads that ended while they read a lock."""
     ids = {said["name"]: said["os_id"] for said in truth["threads"]}
     want = {ids[name]: count for name, count in truth.get("unknown_readers", {}).items()}
     have = {t["os_id"]: t["unknown_readers"] for t in answer["threads"] if "unknown_readers" in t}
@@ -57,7 +57,7 @@ def lost_readers(truth: Json, answer: Json) -> Iterator[str]:
 
 
 def states(truth: Json, answer: Json) -> Iterator[str]:
-    """What is different about the handles of WaitAny and WaitAll, and about what is left of a countdown."""
+    """Differences about the handles of WaitAny and WaitAll, and about the rest of a countdown."""
     ids = {said["name"]: said["os_id"] for said in truth["threads"]}
     known = {thread["os_id"]: thread for thread in answer["threads"]}
     for member, want in truth.items():
@@ -83,7 +83,7 @@ def is_own(member: Json) -> bool:
 
 
 def deadlocks(truth: Json, answer: Json) -> Iterator[str]:
-    """What is different about those who wait for each other."""
+    """Differences about those who wait for each other."""
     ids = {said["name"]: str(said["os_id"]) for said in truth["threads"]}
     for probable, said in ((False, "deadlocks"), (True, "possible")):
         have = sorted(
@@ -114,7 +114,7 @@ def planted(truth: Json) -> list[str]:
 
 
 def verdicts(truth: Json, answer: Json) -> Iterator[str]:
-    """What hang says, and of whom."""
+    """The verdicts of hang, and whom they are about."""
     found = {verdict["verdict"]: verdict for verdict in answer["verdicts"]}
     have = sorted(verdict["verdict"] for verdict in answer["verdicts"])
     if have != sorted(planted(truth)):
@@ -144,7 +144,7 @@ def evidence_has(verdict: Json, stuck: Json) -> bool:
 
 
 def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
-    """What was planted and found, how many facts were compared, and what differs."""
+    """Things that were planted and found, how many facts were compared, and what differs."""
     truth = truth_of(core)
     answer, hang = ask(program, core, ["waits -all", "hang"])
     wrong = [*threads(truth, answer), *deadlocks(truth, answer), *verdicts(truth, hang)]

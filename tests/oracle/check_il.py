@@ -36,10 +36,10 @@ def hash_of(answer: Json) -> str:
 
 
 def compare_core(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
-    """What was compared, and what differs."""
+    """Counts what was compared, and lists what differs."""
     said = compare.clrmd_lines(core, "names,il")
     methods = [row[0] for row in said["e"]]
-    # Of each module and token: the size, maximal stack and hash of the IL.
+    # For each module and token: the size, maximal stack and hash of the IL.
     bodies = {f"{row[0]} {row[1]}": row[2:] for row in said["i"]}
     chosen = spread(methods, METHODS_MAX)
     wrong, count, named, tokens = [], 0, 0, 0

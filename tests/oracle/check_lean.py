@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What is left out of the copy of a process changes no answer.
+"""No answer changes by what is left out of the copy of a process.
 
 A program of corefiles/apps gets hundreds of megabytes of native memory mixed with what the runtime
 allocates (ballast.c), and is stopped by SIGSTOP. It is opened with --copy-all and without, and
@@ -78,7 +78,7 @@ WHOLE = [
     "info -layout",
     "info",
 ]
-# Of each type, about its first object.
+# For each type, about its first object.
 OF_OBJECT = [
     "dumpobj",
     "gcroot",
@@ -166,7 +166,7 @@ def exported(pid: int, folder: Path) -> list[str]:
 
 
 def info(pid: int, *options: str) -> dict[str, Any]:
-    """What is said of the copy."""
+    """The line of info about the copy."""
     return live.heapdump(*options, str(pid), "info")
 
 

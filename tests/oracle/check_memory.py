@@ -25,7 +25,7 @@ import live
 Json = dict[str, Any]
 FLAVOURS = ["net10.0", "net9.0", "net8.0"]
 KB = 1024
-# What is written to say what mallinfo2() has said takes memory itself.
+# The line that tells what mallinfo2() has said takes memory itself.
 TOLD = 64 * KB
 PAGE = 4096
 # The pieces of malloc that are planted as small: 200 bytes asked for, malloc's 8, rounded up to 16.
@@ -34,7 +34,7 @@ SMALL = 208
 UNKNOWN = 4 * PAGE
 # The kernel rounds down the kilobytes of each mapping.
 PSS_ROUNDED = 2 * KB * KB
-# What no other process has: its share of these pages is all of them. Of others it changes when processes come or go.
+# Memory that no other process has: its share of these pages is all of them. Of others it changes when processes come or go.
 PRIVATE = "malloc-used malloc-free malloc-mapped stack-used stack-below gen0 gen1 gen2 loh poh"
 
 
@@ -67,7 +67,7 @@ class Account:
 GENERATIONS = "gen0 gen1 gen2"
 CODE = "code-heap loader-heap stubs code-view code-rest"
 
-# What is planted, by the words of the program's truth; the kinds of the rows that have it, and letters of the owner.
+# Planted memory, by the words of the program's truth; the kinds of the rows that have it, and letters of the owner.
 PLACES: list[tuple[str, str, str]] = [
     ("malloc_small malloc_freed malloc_threads malloc_runtime", "malloc-used", ""),
     ("malloc_freed", "malloc-free", ""),
@@ -90,7 +90,7 @@ def is_near(value: int, expected: int) -> bool:
 
 
 def check_planted(all_of_it: Account, nothing: Account, planted: Json, lost: str) -> list[str]:
-    """What was planted is where it should be; LOST kinds cannot be told from unknown memory."""
+    """Planted memory is where it should be; LOST kinds cannot be told from unknown memory."""
     bad = []
     # Half of it was written.
     unknown = planted["mapped"] // 2
@@ -139,7 +139,7 @@ def size_class(account: Account, size: int) -> Json:
 
 
 def check_malloc(account: Account, known: Json) -> list[str]:
-    """What mallinfo2() said in the program."""
+    """Compare with what mallinfo2() said in the program."""
     arenas = account.answer["arenas"]
 
     def total(column: str) -> int:
@@ -166,7 +166,7 @@ def check_malloc(account: Account, known: Json) -> list[str]:
 
 
 def smaps_of(pid: int) -> Json:
-    """What the kernel says of all mappings together."""
+    """The kernel's sums of all mappings."""
     sums = {"Rss": 0, "Swap": 0}
     for line in Path(f"/proc/{pid}/smaps").read_text("utf-8").splitlines():
         word = line.split(":")[0]
@@ -190,7 +190,7 @@ def check_sums(account: Account, columns: list[str]) -> list[str]:
 
 
 def check_live(account: Account, before: Json, after: Json) -> list[str]:
-    """That of a stopped process against smaps before and after: the kernel may take pages of files away."""
+    """Compare a stopped process with smaps before and after: the kernel may take pages of files away."""
     bad = check_sums(account, ["resident", "pss", "swap"])
     total = account.answer["total"]
     for word, column in (("Rss", "resident"), ("Swap", "swap")):
@@ -285,7 +285,7 @@ class Run:
                 self.take_cores(program)
 
     def say(self, how: str, bad: list[str]) -> None:
-        """What is wrong in one of them."""
+        """Print the mistakes in one of them."""
         self.bad += [f"{how}: {line}" for line in bad]
 
     def add_core(self, how: str, core: Path, pid: int = 0) -> None:
@@ -358,7 +358,7 @@ def check_generations(account: Account, planted: Json) -> list[str]:
     return bad
 
 
-# What a program that wastes is told, and by what it planted for that.
+# The advice for a program that wastes memory, and the thing that it planted for that.
 ADVICE = {
     "arenas": "arenas",
     "gc-dead": "dead",

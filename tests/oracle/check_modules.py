@@ -103,7 +103,7 @@ def check_failures(ours: list[Json], rows: list[list[str]]) -> Iterator[str]:
 
 
 def compare_core(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
-    """What was compared, and what differs."""
+    """Counts what was compared, and lists what differs."""
     said = compare.clrmd_lines(core, "modules")
     modules, domains, failures = ask(program, core, ["clrmodules", "dumpdomain", "analyzeoom"])
     ours = {number(row["address"]): row for row in modules["modules"]}

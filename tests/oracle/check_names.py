@@ -21,7 +21,7 @@ from session import Json, ask, check_cores
 
 CORES = ["wks*-full.core"]
 JIT_MAX, OTHERS_MAX, CHUNK = 2000, 400, 100
-# What ClrMD says otherwise, and why it is right.
+# ClrMD says these otherwise, and this is why both are right.
 RULES = {
     "inherited": "ClrMD names a method by the type that was asked, which may have inherited it",
     "pinvoke": "ClrMD does not say that a P/Invoke has ReadyToRun code",
@@ -67,7 +67,7 @@ def batches(program: str, core: pathlib.Path, lines: list[str]) -> Iterator[Json
 
 
 def compare_core(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
-    """What of a core was compared, and what differs."""
+    """Counts what was compared of a core, and lists what differs."""
     said = compare.clrmd_lines(core, "names")
     wrong: list[str] = []
     jitted = [row for row in said["e"] if row[3] == "Jit"][:JIT_MAX]

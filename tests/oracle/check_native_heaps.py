@@ -98,7 +98,7 @@ def check_codes(ours: list[Json], said: list[list[str]]) -> list[str]:
 
 
 def compare_core(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
-    """What was compared, and what differs."""
+    """Counts what was compared, and lists what differs."""
     said = compare.clrmd_lines(core, "native")
     answer = ask(program, core, ["eeheap -loader"])[0]
     blocks, codes = answer["loader_blocks"], answer["code_heaps"]

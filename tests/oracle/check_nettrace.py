@@ -25,7 +25,7 @@ import live
 KINDS = {0: "stack", 1: "finalizer", 2: "handle", 3: "internal", 4: "handle", 5: "internal"}
 PINNED, WEAK, INTERIOR = 1, 2, 4
 THREAD_STATIC = 1
-# What programs are collected from for this.
+# The programs that are collected from for this.
 FRESH = [("facts", "net10.0", True), ("leak", "net10.0", False), ("facts", "net9.0", False)]
 COLLECTIONS: list[tuple[str, list[str]]] = [("first", []), ("second", ["-generations"])]
 Root = tuple[str, bool, bool, bool, int]
@@ -144,7 +144,7 @@ def exact_types(path: Path, number: int) -> Counter[str]:
 
 
 def differences(got: Snapshot, expected: Snapshot) -> list[str]:
-    """What is not the same, a few of each kind."""
+    """Differences, a few of each kind."""
     bad = [f"TraceEvent: {problem}" for problem in expected.problems]
     for what in ("nodes", "edges", "roots", "statics"):
         mine, other = getattr(got, what), getattr(expected, what)
@@ -177,7 +177,7 @@ def compare(path: Path) -> list[str]:
         print(f"{path.name} {number}: {counts[0]} objects, {counts[1]} roots, {counts[2]} statics")
     if not trace.snapshots:
         bad.append(f"{path.name}: TraceEvent finds no snapshot")
-    # What is lost has to be told, and nothing else.
+    # Losses have to be told, and nothing else.
     if trace.lost:
         bad.append(f"{path.name}: {trace.lost} events are lost")
     return bad

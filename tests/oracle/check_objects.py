@@ -20,14 +20,14 @@ from session import ask, check_cores
 PATTERNS = ["wks*-full.core", "svr1*-full.core", "hang*-waits-heap.core", "crash1*-deep-heap.core"]
 PATTERNS += ["crash10-overflow-heap.core", "crash1*-threads-heap.core"]
 REGISTERS = "rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15".split()
-# What is on a stack: (id of the thread, slot or register, object).
+# An object on a stack: (id of the thread, slot or register, object).
 Words = set[tuple[int, str, int]]
 # How many objects: by generation, size, and whether they are Free blocks.
 Sizes = dict[tuple[str, int, bool], int]
 
 
 def facts(core: pathlib.Path) -> tuple[Words, Sizes, dict[int, tuple[int, int]], list[str]]:
-    """What ClrMD says; of each thread the stack pointer and that of its outermost frame; its errors."""
+    """The facts of ClrMD; for each thread the stack pointer and that of its outermost frame; its errors."""
     words: Words = set()
     sizes: Sizes = {}
     stacks: dict[int, tuple[int, int]] = {}

@@ -23,7 +23,7 @@ def single(value: float) -> bytes:
 
 
 def changes(measured: Json, answer: Json) -> Iterator[str]:
-    """What is different about the goal's changes; the program read them by reflection."""
+    """Differences between the goal's changes; the program read them by reflection."""
     if answer["samples"] != measured["samples"]:
         yield f"measured {answer['samples']} times, the program says {measured['samples']}"
     last = measured["changes"][-1]["ticks"]
@@ -40,7 +40,7 @@ def changes(measured: Json, answer: Json) -> Iterator[str]:
 
 
 def pool(truth: Json, answer: Json) -> Iterator[str]:
-    """What is different about the pool's numbers and queues."""
+    """Differences about the pool's numbers and queues."""
     said = truth["pool"]
     pairs = {
         "workers": "threads",
@@ -60,7 +60,7 @@ def pool(truth: Json, answer: Json) -> Iterator[str]:
 
 
 def timers(truth: Json, answer: Json) -> Iterator[str]:
-    """What is different about the timers that are set: due, period, and the type or method that they call."""
+    """Differences between the timers that are set: due, period, and the type or method that they call."""
     have = [(t["due"], t["period"], t["method"]) for t in answer["timers"]]
     merged = [
         (t["due"], t["period"], t["method"]) for t in answer["merged"] for _ in range(t["count"])

@@ -67,7 +67,7 @@ class Log(NamedTuple):
     roots: Counter[tuple[str, str, str]]  # address, kind, flags
 
     def name(self, address: str) -> str:
-        """Of an object's type."""
+        """The name of an object's type."""
         return self.types.get(self.objects[address][0], "?")
 
 
@@ -86,7 +86,7 @@ def read_log(path: Path) -> Log:
 
 
 class Difference(Exception):
-    """What no rule explains."""
+    """A difference that no rule explains."""
 
 
 class Rules:
@@ -108,7 +108,7 @@ def is_nameless(name: str) -> bool:
 
 
 def is_own(name: str) -> bool:
-    """Of the program, which does nothing meanwhile?"""
+    """Is it the program's, which does nothing meanwhile?"""
     return "Profiled." in name
 
 
@@ -158,7 +158,7 @@ def compare_names(rules: Rules, theirs: Log, ours: Log, may_lack: bool) -> None:
 
 
 def some_roots(log: Log, *kinds: str) -> Counter[tuple[str, str, str]]:
-    """Those of some kinds."""
+    """The roots of some kinds."""
     return collections.Counter({root: n for root, n in log.roots.items() if root[1] in kinds})
 
 
@@ -214,7 +214,7 @@ class Waiting:
         self.await_line("READY")
 
     def await_line(self, line: str) -> None:
-        """What the program says when it is so far."""
+        """Wait for the line that the program writes when it is so far."""
         assert self.process.stdout
         for said in self.process.stdout:
             if said == line + "\n":
@@ -299,7 +299,7 @@ def five_ways(flavour: str, collector: str, count: int = 1000) -> Iterator[Rules
 
 
 def in_debuggers(flavour: str) -> Iterator[Rules]:
-    """What the profiler writes is the same heap in the shell, GDB and LLDB; a .heapsnapshot is only written."""
+    """The profiler's file is the same heap in the shell, GDB and LLDB; a .heapsnapshot is only written."""
     gdb = ["gdb", "-nx", "-batch", "-ex", f"source {SOURCE}/gdb-plugin/heapdump.py"]
     lldb = ["lldb-14", "--no-lldbinit", "-b", "-o", f"plugin load {BUILD}/libheapdump_lldb.so"]
     with tempfile.TemporaryDirectory(prefix="heapdump-five-") as name:
@@ -396,7 +396,7 @@ def is_there(flavour: str) -> bool:
 
 
 def all_checks(which: str, flavours: list[str]) -> Iterator[Iterator[Rules]]:
-    """What is compared; the first is the newest release."""
+    """The comparisons; the first is of the newest release."""
     if which == "debuggers":
         yield in_debuggers(flavours[0])
         return

@@ -21,7 +21,7 @@ AGE_MIN = 400
 
 
 def differences(what: str, said: Iterable[object], found: Iterable[object]) -> Iterator[str]:
-    """What one side has and the other has not; each as often as it comes."""
+    """Rows that one side has and the other has not; each as often as it comes."""
     ours, theirs = sorted(map(str, found)), sorted(map(str, said))
     for row in theirs:
         if row in ours:

@@ -24,7 +24,7 @@ from session import Json, ask, truth_of
 from table import ROOTS, Report, Row, finish, title
 
 SAMPLE = 200
-# What a root of the core becomes in the text format.
+# The kind that a root of the core becomes in the text format.
 KINDS = {"thread-static": "static"}
 FLAGS = {"conservative": "pinned"}
 Fact = tuple[str, int, list[str]]  # name, how many were asked about, problems
@@ -47,12 +47,12 @@ def sample(program: str, core: pathlib.Path, option: str, count: int) -> list[st
 
 
 def strong_roots(answer: Json) -> list[Json]:
-    """Those that keep the object alive."""
+    """The roots that keep the object alive."""
     return [root for root in answer["roots"] if not root["weak"]]
 
 
 def alive_problem(answer: Json) -> str:
-    """What is wrong with the answer about an object that is alive."""
+    """The mistake in the answer about an object that is alive."""
     if "error" in answer:
         return str(answer["error"]["message"])
     if not answer["reachable"] or not strong_roots(answer):
@@ -78,7 +78,7 @@ def dead_problem(answer: Json, retained: Json) -> str:
 
 
 def comparable(answer: Json) -> tuple[object, ...]:
-    """What must be the same on a core and on its export."""
+    """The part that must be the same on a core and on its export."""
     if "error" in answer:
         return (answer["error"]["status"],)
     roots = set()
@@ -118,7 +118,7 @@ def root_name(root: Json) -> str:
 
 
 def truth_problem(said: Json, answer: Json) -> str:
-    """What is wrong with the answer about an object that the program keeps alive in one way."""
+    """The mistake in the answer about an object that the program keeps alive in one way."""
     if "error" in answer:
         return str(answer["error"]["message"])
     found = strong_roots(answer)

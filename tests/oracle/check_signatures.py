@@ -26,7 +26,7 @@ Begins = dict[str, str]  # by module: where its metadata begin
 
 
 def compare_methods(program: str, core: pathlib.Path, known: Facts, begins: Begins) -> list[str]:
-    """What dumpmd says wrong about where signatures are."""
+    """The mistakes of dumpmd about where signatures are."""
     methods = known["e"][:: max(1, len(known["e"]) // METHODS)]
     places = {(module, token): offset for module, token, offset in known["M"]}
     wrong = []
@@ -40,7 +40,7 @@ def compare_methods(program: str, core: pathlib.Path, known: Facts, begins: Begi
 
 
 def compare_core(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
-    """What was compared, and what differs."""
+    """Counts what was compared, and lists what differs."""
     known = compare.clrmd_lines(core, "names,signatures")
     rows = [[kind, *row] for kind in "ST" for row in known[kind] if "?" not in row[3]]
     modules = sorted({row[0] for row in known["M"]})

@@ -63,7 +63,7 @@ def counts(nodes: dict[int, Json], ends: collections.Counter[int]) -> Iterator[s
 
 
 def threads(answer: Json, stacks: Json, truth: Json) -> Iterator[str]:
-    """What is different about threads."""
+    """Differences between threads."""
     nodes = {node["id"]: node for node in answer["frames"] if node["kind"] != "async"}
     want = {thread["id"]: frames_of(thread) for thread in stacks["threads"]}
     have: dict[int, list[Json]] = {}
@@ -102,7 +102,7 @@ def threads(answer: Json, stacks: Json, truth: Json) -> Iterator[str]:
 
 
 def chains(answer: Json, each: Json) -> Iterator[str]:
-    """What is different about async methods."""
+    """Differences between async methods."""
     nodes = {node["id"]: node for node in answer["frames"] if node["kind"] == "async"}
     ends = collections.Counter(
         (tuple((way["method"], way["state"]) for way in way_of(nodes, node)), node["waits_for"])

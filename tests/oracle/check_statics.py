@@ -55,7 +55,7 @@ def sets(files: list[Path], app: str) -> Iterator[list[Path]]:
 
 
 class Check:
-    """Of one program."""
+    """The check of one program."""
 
     def __init__(self, trace: Path, folder: Path) -> None:
         self.trace, self.folder = trace, folder
@@ -79,7 +79,7 @@ class Check:
 
 
 def check(app: str, flavour: str) -> list[str]:
-    """Of one program: what is wrong."""
+    """The mistakes of one program."""
     built = live.APPS / f"{app}-{flavour}"
     with live.running(app, flavour) as program, tempfile.TemporaryDirectory() as name:
         trace, folder = program.collect("it.nettrace"), Path(name)

@@ -59,7 +59,7 @@ def same_value(said: str, got: Any, is_single: bool) -> bool:
 
 
 def instance_fields(fields: list[Json]) -> list[Json]:
-    """Those that each object has."""
+    """The fields that each object has."""
     return [field for field in fields if not field["static"]]
 
 
@@ -221,7 +221,7 @@ def check_statics(said: list[Json], classes: dict[str, Json]) -> Iterator[str]:
 
 
 def commands(said: Json) -> list[tuple[str, Any]]:
-    """What to ask about an object, and what checks the answer."""
+    """The commands to ask about an object, and the functions that check the answers."""
     asked: list[tuple[str, Any]] = [("dumpobj", check_object)]
     if "lengths" in said:
         asked.append(("dumparray", check_array))

@@ -18,7 +18,7 @@ from typing import Iterator
 
 from session import Json, ask, check_cores, truth_of
 
-# Of each core at least so many values of optimised code are known: a reader that finds none must fail.
+# At least so many values of optimised code are known in each core: a reader that finds none must fail.
 KNOWN_OPTIMISED = 90
 
 
@@ -56,7 +56,7 @@ def is_equal(said: Json, found: Json) -> bool:
 
 
 class Comparison:
-    """What was compared of a core, and what differs."""
+    """Counts what was compared of a core, and keeps what differs."""
 
     def __init__(self, program: str, core: pathlib.Path) -> None:
         self.program, self.core = program, core

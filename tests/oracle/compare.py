@@ -143,7 +143,7 @@ def clrmd_program(apps: pathlib.Path) -> pathlib.Path:
 
 
 def clrmd_lines(core: pathlib.Path, parts: str) -> dict[str, list[list[str]]]:
-    """What ClrMD says of a core: the fields of its lines by their first letter (clrmd/Program.cs describes them)."""
+    """The facts of ClrMD about a core: the fields of its lines by their first letter (clrmd/Program.cs describes them)."""
     rows: dict[str, list[list[str]]] = collections.defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder, "facts")
@@ -158,7 +158,7 @@ def clrmd_lines(core: pathlib.Path, parts: str) -> dict[str, list[list[str]]]:
 
 
 def runtime_folder(core: pathlib.Path) -> pathlib.Path:
-    """That of .NET 11 which make_corefiles.sh makes, or of the newest .NET 10 that is installed."""
+    """The folder of .NET 11 which make_corefiles.sh makes, or of the newest .NET 10 that is installed."""
     if core.name.startswith("single11"):
         shared = apps_folder(core) / "runtime-net11.0" / "shared" / "Microsoft.NETCore.App"
         return next(shared.iterdir())
@@ -313,7 +313,7 @@ def digests(ours: pathlib.Path) -> dict[str, dict[str, Any]]:
 
 
 def write_recorded(core: pathlib.Path, ours: pathlib.Path) -> None:
-    """What heapdump reads, now that ClrMD agrees."""
+    """Record what heapdump reads, now that ClrMD agrees."""
     project = (HERE / "clrmd" / "clrmd.csproj").read_text(encoding="utf-8")
     version = re.search(r'"Microsoft.Diagnostics.Runtime" Version="([^"]+)"', project)
     assert version

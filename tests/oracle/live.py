@@ -29,7 +29,7 @@ TIMEOUT = 120
 
 
 class Missing(Exception):
-    """What the machine does not have; the test is to be skipped."""
+    """The machine does not have something; the test is to be skipped."""
 
 
 def dotnet() -> str:
@@ -50,7 +50,7 @@ def make(*names: str) -> None:
 
 
 def newest(*apps: str) -> str:
-    """What programs are built for here: .NET 11 where its packages are, else 10, with a line."""
+    """The release that programs are built for here: .NET 11 where its packages are, else 10, with a line."""
     dotnet()
     script = str(SOURCE / "scripts" / "make_corefiles.sh")
     for app in apps:
@@ -85,7 +85,7 @@ def publish(project: str, apps: Path = APPS) -> list[str]:
 
 
 def oracle(project: str, *words: str, **env: str) -> bytes:
-    """What a C# program prints."""
+    """The output of a C# program."""
     run = subprocess.run(
         [*publish(project), *words],
         env={**os.environ, "DOTNET_EnableDiagnostics": "0", "DOTNET_TieredPGO": "0", **env},
@@ -165,7 +165,7 @@ class Program:
 
 
 def runtime_folder() -> Path:
-    """That of the .NET 10 runtime which runs programs that bring none."""
+    """The folder of the .NET 10 runtime which runs programs that bring none."""
     listed = subprocess.run([dotnet(), "--list-runtimes"], capture_output=True, check=True)
     folders = [
         Path(line.split("[")[1].rstrip("]")) / line.split()[1]

@@ -39,7 +39,7 @@ from rules import Line
 
 
 class Known:
-    """What heapdump says beside the facts that are compared."""
+    """Facts of heapdump next to those that are compared."""
 
     def __init__(self, ours: pathlib.Path) -> None:
         self.major = 0
@@ -137,7 +137,7 @@ def skeleton(signature: str) -> list[str]:
 
 
 def reached(edges: dict[str, list[str]], seeds: set[str]) -> set[str]:
-    """What they lead to."""
+    """The objects that they lead to."""
     found, todo = set(seeds), list(seeds)
     while todo:
         for address in edges[todo.pop()]:
@@ -213,7 +213,7 @@ class RootRules:
         for is_ours, line in explain.left("c"):
             if is_ours:
                 missed[line[1]].append(int(line[2], 16))
-        # Of each thread, up to where.
+        # For each thread, up to where.
         ends: dict[str, int] = {}
         for thread, places in missed.items():
             frames = [place for place, _ in self._known.frames[thread]]
@@ -269,7 +269,7 @@ class RootRules:
         saved = {(l[1], l[3], l[4]) for is_ours, l in self._explain.left("s") if is_ours}
         registers = self._explain.take("s", False, lambda line: line[2] == "0")
         found = {(line[1], line[3], line[4]) for line in registers}
-        # Those that are in a register of the thread itself, too, which both sides have.
+        # Roots that are in a register of the thread itself, too, which both sides have.
         for text in self._known.lines("s"):
             line = text.rstrip("\n").split("\t")
             if line[2] == "0":
@@ -307,7 +307,7 @@ class RootRules:
         theirs = [line for is_ours, line in self._explain.left("s") if not is_ours]
         self._seed(byref, (line for line in theirs if frame(line) == byref))
         self._explain.filter("s", False, frame)
-        # What the pointer is into ClrMD cannot tell.
+        # ClrMD cannot tell what the pointer points into.
         self._explain.filter(
             "s",
             True,
@@ -332,7 +332,7 @@ class RootRules:
             explain.filter("w", name != "clrmd-byref-outside", rule)
 
     def gc_in_progress(self) -> None:
-        """What is reached, and which object is where, while a GC moves objects; as many roots."""
+        """Differences in what is reached, and where objects are, while a GC moves them; as many roots."""
         explain = self._explain
         if explain.is_walkable:
             return
@@ -365,7 +365,7 @@ class RootRules:
             explain.filter(kind, True, moving)
 
     def crash(self, kinds: str, has_statics: bool) -> None:
-        """Of those ClrMD could not tell all: thread statics of collectible types are a part of their own."""
+        """ClrMD could not tell all of these: thread statics of collectible types are a part of their own."""
 
         def rule(line: Line) -> Optional[str]:
             if line[0] == "t" and has_statics:

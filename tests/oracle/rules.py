@@ -46,7 +46,7 @@ PARAMETER = re.compile(r"T\d*|T[A-Z]\w*|[KV]")
 
 
 def lines_of(path: pathlib.Path, kinds: str) -> Iterator[str]:
-    """Those of some kinds: few among millions."""
+    """The lines of some kinds: few among millions."""
     with subprocess.Popen(
         ["grep", "-a", f"^[{kinds}]", str(path)],
         stdout=subprocess.PIPE,
@@ -194,7 +194,7 @@ class Explanation:
         return taken
 
     def left(self, kind: str) -> list[tuple[bool, Line]]:
-        """What no rule explains."""
+        """The differences that no rule explains."""
         return [(False, line) for line in self._theirs[kind]] + [
             (True, line) for line in self._ours[kind]
         ]
@@ -355,7 +355,7 @@ class Explanation:
         self._behind(name, [], ends)
 
     def _behind(self, name: str, contexts: list[int], places: list[int]) -> None:
-        """What ClrMD misses from some places on: it goes on after the next of the contexts, if at all."""
+        """ClrMD misses objects from some places on: it goes on after the next of the contexts, if at all."""
         ends = sorted(contexts + [end for _, end in self._segments] + [1 << 64])
         spans = [(at, self._goes_on(at, ends, contexts)) for at in places]
 

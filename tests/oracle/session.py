@@ -41,7 +41,7 @@ def ask(program: str, core: pathlib.Path, lines: list[str]) -> list[Json]:
 
 
 def truth_of(core: pathlib.Path) -> Json:
-    """What the program said about itself, or {}."""
+    """The program's own words about itself, or {}."""
     path = core.with_name(core.name.split(".")[0] + ".truth.json")
     if not path.exists():
         return {}

@@ -36,7 +36,7 @@ def describe(name: str) -> str:
     return f".NET {match[2] or '10'}, {GC.get(match[1], 'workstation')}, {kind}"
 
 
-# What depends on where threads stand, what a finalizer has done, how many heaps a server's GC uses.
+# Facts that depend on where threads stand, what a finalizer has done, how many heaps a server's GC uses.
 RANDOM = (
     "clrmd-empty-context",
     "clrmd-unfinished-object",
@@ -70,7 +70,7 @@ def is_only_random(name: str, fact: str, verdict: str) -> bool:
 
 
 class Report:
-    """What is found of one core: differences are printed as they come, the rest is one line at the end."""
+    """The result of one core: differences are printed as they come, the rest is one line at the end."""
 
     def __init__(self, core: pathlib.Path) -> None:
         self.rows: list[Row] = []
@@ -161,7 +161,7 @@ ROOTS = Table("roots.tsv", True)
 
 
 def rule_names(verdict: str) -> set[str]:
-    """Of an "explained by NAME COUNT, ..."."""
+    """The names in an "explained by NAME COUNT, ..."."""
     if not verdict.startswith("explained by "):
         return set()
     return {part.split()[0] for part in verdict.removeprefix("explained by ").split(", ")}

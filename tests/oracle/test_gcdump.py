@@ -37,7 +37,7 @@ def text(value: str | None) -> str:
 
 
 def expected(data: bytes) -> list[str]:
-    """What it has to print."""
+    """The text that it has to print."""
     dump = gcdump_file.read(data)
     lines = [f"total {dump.total} root {dump.root}"]
     lines += [f"type {size} {text(name)} {text(module)}" for name, size, module in dump.types]

@@ -10,11 +10,11 @@ from pathlib import Path
 import check_nettrace
 import live
 
-# What collect asks for (doc/formats.md 9: Microsoft-Windows-DotNETRuntime, and modules in the rundown).
+# The request of collect (doc/formats.md 9: Microsoft-Windows-DotNETRuntime, and modules in the rundown).
 KEYWORDS, RUNDOWN, BUFFER = "1980001", "8", 256
 SMALL_BUFFER = 1
 PROGRAMS = [("facts", "net10.0", True), ("leak", "net10.0", False), ("facts", "net9.0", False)]
-# What a session itself leaves behind depends on when the one before has ended; a method that is compiled
+# The traces of a session itself depend on when the one before has ended; a method that is compiled
 # for it brings the literals and types that it names into the frozen heap.
 SESSION_MAX = 8
 SESSION_TYPES = {
@@ -86,14 +86,14 @@ def check_streams(program: live.Program) -> list[str]:
         both = [types.get(name, (0, 0)) for types in theirs]
         count = min(abs(one[0] - ours.get(name, (0, 0))[0]) for one in both)
         allowed = name in SESSION_TYPES and count <= SESSION_MAX
-        # What the program makes by itself meanwhile, the second has too.
+        # The second has the objects, too, that the program makes by itself meanwhile.
         if ours.get(name, (0, 0)) not in both and not allowed:
             bad.append(f"{name}: the client's {both}, ours {ours.get(name)}")
     return bad
 
 
 def check_loss(program: live.Program) -> list[str]:
-    """Of a stream with too small a buffer: that it is told, and what is there is right."""
+    """A stream with too small a buffer: the loss is told, and the rest is right."""
     path = client_trace(program, "small.nettrace", SMALL_BUFFER)
     trace = check_nettrace.theirs(path)
     info = live.heapdump(str(path), "info")

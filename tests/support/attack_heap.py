@@ -2,7 +2,7 @@
 """A text log whose type names are attacks on what shows them, and the same heap with plain names."""
 from __future__ import annotations
 
-# What a type may be called, and how a page shows it.
+# Names that a type may have, and how a page shows them.
 ATTACKS = (
     (b"</script><script>hacked=1</script>", "</script><script>hacked=1</script>"),
     (b'"onload="hacked=1" x="', '"onload="hacked=1" x="'),

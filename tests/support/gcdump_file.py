@@ -206,7 +206,7 @@ class Reader:
         self.expect(END)
 
     def about(self) -> None:
-        """What stands after the graph."""
+        """The part after the graph."""
         dump = self.dump
         assert self.take("B") == (dump.is_64 or 0)
         dump.average = self.many("f", 2)  # type: ignore[assignment]

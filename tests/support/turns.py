@@ -46,7 +46,7 @@ def chance(name: str) -> random.Random:
 
 
 def all_tests(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
-    """Those of suites in suites."""
+    """The tests of suites in suites."""
     for test in suite:
         if isinstance(test, unittest.TestSuite):
             yield from all_tests(test)
@@ -55,7 +55,7 @@ def all_tests(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
 
 
 def print_lines(share: int, pattern: str) -> int:
-    """Of those that match one of SHARE."""
+    """Print the lines that match one of SHARE."""
     number = 0
     for line in sys.stdin:
         is_many = bool(re.search(pattern, line))

@@ -23,7 +23,7 @@ Value = TypeVar("Value")
 
 
 def wait_until(condition: Callable[[], Value], what: str) -> Value:
-    """What CONDITION returns when it is true at last; WHAT is waited for, in the words of a failure."""
+    """The value that CONDITION returns when it is true at last; WHAT is waited for, in the words of a failure."""
     end = time.monotonic() + LIMIT
     while not (value := condition()):
         if time.monotonic() > end:

@@ -16,7 +16,7 @@
 static const uint8_t zeros[4 * 4096];
 
 /*
- * Of two files that are not here: of the first the page that is not a segment's is missing, of the
+ * Two files that are not here: the first lacks the page that is not a segment's, the
  * second what lies after the end of the core, @p cut bytes before that of a whole one.
  */
 static struct target *open_cut(uint64_t cut, bool notes_last, const struct target_options *options)

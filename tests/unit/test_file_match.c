@@ -125,7 +125,7 @@ TEST(a_pe_file_is_known_by_all_its_headers)
 }
 
 /*
- * What is in a file that only root reads: no image; and images of which the core's author has a page, or
+ * A file that only root reads: no image; and images of which the core's author has a page, or
  * a guess, or nothing at all.
  */
 TEST(pages_prove_nothing)

@@ -4,7 +4,7 @@ using System.Linq;
 using Microsoft.Diagnostics.Runtime;
 using static Program;
 
-// What is reachable: breadth-first from the roots, over references, dependent handles, and the LoaderAllocators of
+// The reachable objects: breadth-first from the roots, over references, dependent handles, and the LoaderAllocators of
 // collectible types.
 internal static class Live
 {

@@ -17,7 +17,7 @@ internal static class NameFacts
     private static string NameOf(ClrMethod method) =>
         method.Type == null ? method.Name : method.Type.Name + "." + method.Name;
 
-    // What a type inherits from; names have no such character.
+    // The type that a type inherits from; names have no such character.
     private static string Bases(ClrType type)
     {
         var names = new List<string>();

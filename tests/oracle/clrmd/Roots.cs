@@ -80,7 +80,7 @@ internal static class StaticFacts
     private static bool HoldsReference(ClrField field) =>
         (field.IsObjectReference || field.ElementType == ClrElementType.Struct) && (field.Attributes & FieldAttributes.HasFieldRVA) == 0;
 
-    // That of the property whose value it is.
+    // The name of the property whose value it is.
     private static string NameOf(ClrField field)
     {
         const string Suffix = ">k__BackingField";

@@ -76,7 +76,7 @@ static class Program
 			if (Interlocked.Exchange(ref stopped, 1) == 0)
 				Task.Run(session.Stop);
 		}
-		// Of a lossy stream the end may be lost, too.
+		// The end of a lossy stream may be lost, too.
 		using var timer = new Timer(_ => { if (tee.Silence > SilenceMax) Stop(); }, null, SilenceMax, 100);
 		source.Clr.GCBulkNode += _ => hasNodes = true;
 		source.Clr.GCStop += _ =>
