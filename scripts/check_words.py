@@ -1,14 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Fail if more comments than before begin with What, That, Those or Of.
+"""Fail if a comment begins with What, That, Those or Of.
 
-    check_words.py [--update] [--list] [FOLDER]
+    check_words.py [FOLDER]
 
 Such a comment is half a sentence: "What is left over ends the index." makes the reader look for the subject.  A comment says
 who does what ("Unused entries fill the end of the index."), or names the thing that it is about ("The rest of a word.").
-
-known_words.txt has how many there are in each folder.  More of them fail; after fewer --update lowers the number.  --list
-shows them.
 """
 from __future__ import annotations
 
@@ -18,11 +15,9 @@ import pathlib
 import re
 import sys
 import tokenize
-from collections import Counter
 from typing import Iterator, NamedTuple
 
 FOLDERS = ("core", "gdb-plugin", "lldb-plugin", "profiler", "scripts", "tests")
-KNOWN = pathlib.Path("scripts/known_words.txt")
 BLOCK = re.compile(r"/\*+<?(.*?)\*/|(?<![:\w])//([^\n]*(?:\n\s*//[^\n]*)*)", re.S)
 # Strings are skipped, as "/*" may be in them; what is left out is as long as it was.
 TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'")
@@ -90,37 +85,14 @@ def bad_comments(root: pathlib.Path) -> Iterator[Comment]:
                     yield Comment(name, line, " ".join(text.split())[:100])
 
 
-def main(root: pathlib.Path, words: list[str]) -> int:
-    """Compare with the known numbers."""
+def main(root: pathlib.Path) -> int:
+    """Print them."""
     found = list(bad_comments(root))
-    counts = Counter(comment.path.split("/")[0] for comment in found)
-    lines = [line.split() for line in (root / KNOWN).read_text(encoding="utf-8").splitlines()]
-    known = {row[0]: int(row[1]) for row in lines if row and row[0] != "#"}
-    if "--list" in words:
-        for comment in found:
-            print(f"{comment.path}:{comment.line}: {comment.text}")
-    if "--update" in words:
-        rows = [f"{name} {min(counts[name], known[name])}\n" for name in known]
-        head = (
-            "# How many comments begin with What, That, Those or Of (check_words.py): only less.\n"
-        )
-        (root / KNOWN).write_text(head + "".join(rows), encoding="utf-8")
-        return 0
-    bad = 0
-    for name in FOLDERS:
-        most = known.get(name, 0)
-        bad |= counts[name] != most
-        if counts[name] > most:
-            print(
-                f"words: {counts[name]} comments of {name} begin with What, That, Those or Of, and {most} did: say who"
-            )
-            print("does what; check_words.py --list shows them")
-        elif counts[name] < most:
-            print(f"words: {counts[name]} in {name}, {most} before: check_words.py --update")
-    print(f"words: {sum(counts.values())} comments that begin with half a sentence")
-    return int(bad)
+    for comment in found:
+        print(f"{comment.path}:{comment.line}: say who does what: {comment.text}")
+    print(f"words: {len(found)} comments begin with What, That, Those or Of")
+    return int(bool(found))
 
 
 if __name__ == "__main__":
-    folders = [word for word in sys.argv[1:] if not word.startswith("--")]
-    sys.exit(main(pathlib.Path(folders[0] if folders else "."), sys.argv[1:]))
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")))
