@@ -89,7 +89,7 @@ def selected_thread() -> int:
 
 
 def _registers(thread: gdb.InferiorThread, names: Sequence[str]) -> list[int] | None:
-    """Those registers of a thread, which is the selected one afterwards; None when they are unknown."""
+    """The named registers of a thread, which is the selected one afterwards; None when they are unknown."""
     try:
         thread.switch()
         frame = gdb.newest_frame()

@@ -111,13 +111,13 @@ static void check_place(struct target *target, const char *symbols, uint64_t pla
 	text_deinit(&text);
 }
 
-/* What a place in a function that is not exported is called, and whether there is a finding. */
+/* The name of a place in a function that is not exported, and whether there is a finding. */
 static void check_outer(const char *symbols, bool no_files, const char *expected, bool has_finding)
 {
 	struct target *target = open_core(symbols, no_files);
 	check_place(target, NULL, 0x3108, expected);
 	ASSERT_UINT(findings_has(&target->findings, FINDING_SYMBOL_FILE), has_finding);
-	/* What is exported has its name always. */
+	/* An exported function always has its name. */
 	check_place(target, NULL, 0x3004, "libfake.so!exported+0x4");
 	target_destroy(target);
 }

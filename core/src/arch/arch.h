@@ -3,7 +3,7 @@
 #define HEAPDUMP_SRC_ARCH_ARCH_H
 
 /*
- * What is known about a processor.  A folder arch/NAME has everything of one: its struct arch in
+ * The facts about a processor.  A folder arch/NAME has everything of one: its struct arch in
  * arch.c, and the functions that it points to.  CONTRIBUTING.md ("Adding a processor") has the list.
  */
 
@@ -74,7 +74,7 @@ struct prstatus_layout {
 	uint8_t thread; /**< the word that points to the thread's control block, or ARCH_NONE */
 };
 
-/** What a processor does that a table cannot say.  None is NULL. */
+/** The work of a processor that a table cannot describe.  None is NULL. */
 struct arch_ops {
 	/** Does the code at @p ip return from a signal handler? */
 	bool (*is_signal_return)(struct memory *memory, uint64_t ip);

@@ -140,7 +140,7 @@ size_t elf_file_build_id(const struct elf_file *file, uint8_t *buf)
 	return size ? size : build_id_in_sections(file, buf);
 }
 
-/* What @p section has, if it is in the file as it is; NULL: it is too large, packed or cut. */
+/* The bytes of @p section, if it is in the file as it is; NULL: it is too large, packed or cut. */
 static const Elf_Data *content_of(Elf_Scn *section, uint64_t most)
 {
 	GElf_Shdr header;

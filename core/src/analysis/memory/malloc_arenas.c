@@ -22,7 +22,7 @@
 #define STATE_SYSTEM  2184u
 #define STATE_MAX     2192u
 
-/* What malloc takes from the system are whole pages, which are never smaller. */
+/* malloc takes whole pages from the system, and they are never smaller. */
 #define PAGE 4096u
 
 /* As many bins must be linked both ways; some may be torn if the process ran on. */
