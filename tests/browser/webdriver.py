@@ -16,7 +16,7 @@ DRIVER = shutil.which("chromedriver")
 ARGUMENTS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
     --disable-component-update --disable-sync --hide-scrollbars --force-prefers-reduced-motion""".split()
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-TIMEOUT = 120
+TIMEOUT = 300
 
 
 class Browser:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 from pathlib import Path
 from typing import Any
@@ -25,7 +28,8 @@ PROGRAM = str(BUILD / "heapdump")
 BUBBLECS = str(SOURCE / "corefiles" / "bubblecs.heap")
 DATA = SOURCE / "tests" / "data"
 BAD = str(DATA / "bad.heap")
-TIMEOUT = 120
+# Seconds. Only a test that hangs takes so long.
+TIMEOUT = 300
 LARGE_OBJECTS = 1_500_000
 # It goes when the program ends.
 folder = tempfile.TemporaryDirectory(prefix="heapdump-cli-")
@@ -97,6 +101,39 @@ def await_handler(pid: int) -> None:
         return bool(caught >> (signal.SIGINT - 1) & 1) or "\nState:\tZ" in status
 
     waiting.wait_until(has_handler, "the program handles SIGINT")
+
+
+def interrupted(*argv: str) -> Result:
+    """Run the program, and interrupt it in the middle of its work: at its first line of progress.
+
+    Its terminal takes no output until the signal is sent. The work must take longer than 0.2 s, when that line is due.
+    """
+    master, terminal = pty.openpty()
+    try:
+        termios.tcflow(terminal, termios.TCOOFF)
+        with subprocess.Popen(
+            [PROGRAM, "--workers", "1", *argv],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=terminal,
+            env=environment(),
+        ) as process:
+            try:
+                waiting.wait_until_terminal_is_full(process.pid)
+                process.send_signal(signal.SIGINT)
+                termios.tcflow(terminal, termios.TCOON)
+                out = process.communicate(timeout=TIMEOUT)[0]
+            finally:
+                process.kill()
+    finally:
+        os.close(terminal)
+        err = b""
+        with open(master, "rb", buffering=0) as other, contextlib.suppress(OSError):
+            while piece := other.read(65536):
+                err += piece
+    # Without what was shown of the progress.
+    err = err.replace(b"\r\n", b"\n").split(b"\r\033[K")[-1]
+    return Result(subprocess.CompletedProcess(process.args, process.returncode, out, err))
 
 
 def temporary(name: str, data: bytes = b"") -> str:

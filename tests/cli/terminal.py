@@ -20,10 +20,15 @@ PROMPT = "heapdump> "
 
 
 class Terminal:
-    """The program on a pseudo-terminal."""
+    """The program on a pseudo-terminal; IS_STOPPED: which takes no output until go_on()."""
 
     def __init__(
-        self, *argv: str, cwd: str | Path = SOURCE, program: str = PROGRAM, **env: str
+        self,
+        *argv: str,
+        cwd: str | Path = SOURCE,
+        program: str = PROGRAM,
+        is_stopped: bool = False,
+        **env: str,
     ) -> None:
         # libedit's el_set(EL_ADDFN) keeps two copies that nothing frees.
         options = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
@@ -32,6 +37,8 @@ class Terminal:
         if pid == 0:
             try:
                 os.chdir(cwd)
+                if is_stopped:
+                    termios.tcflow(1, termios.TCOOFF)
                 os.execve(program, [program, *argv], environment(**options | env))
             finally:
                 os._exit(127)
@@ -42,6 +49,12 @@ class Terminal:
 
     def send(self, text: str) -> None:
         os.write(self.fd, text.encode())
+
+    def go_on(self) -> None:
+        """Take output."""
+        terminal = os.open(f"/proc/{self.pid}/fd/1", os.O_RDWR | os.O_NOCTTY)
+        termios.tcflow(terminal, termios.TCOON)
+        os.close(terminal)
 
     def expect(self, pattern: str, seconds: float = TIMEOUT) -> str:
         """Read until PATTERN is seen; what stood up to its end is taken away."""

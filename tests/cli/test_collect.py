@@ -119,7 +119,7 @@ class Fakes(Case):
         """A runtime that does not answer is given up."""
         for mode in ("stall", "silent"):
             with self.subTest(mode), self.fake(mode) as fake:
-                answer = self.collect(fake.pid, "-timeout", "2")
+                answer = self.collect(fake.pid, "-timeout", "5")
                 message = "does not answer" if mode == "stall" else "it took too long: collect"
                 self.fails(answer, message)
 
@@ -206,7 +206,7 @@ class Fakes(Case):
 
             with self.subTest(limit), self.fake("waits") as fake:
                 words = ("collect", str(fake.pid), "-o", str(self.folder / "x.nettrace"))
-                answer = run(*words, "-timeout", "30", as_user=bound)
+                answer = run(*words, "-timeout", "100", as_user=bound)
                 if answer.status == 127:
                     continue  # not even the program can be loaded
                 if answer.status == 0:
@@ -220,7 +220,7 @@ class Fakes(Case):
         port = self.sockets / "port"
         out = str(self.folder / "x.nettrace")
         listing = subprocess.Popen(
-            [PROGRAM, "collect", "-port", str(port), "-timeout", "30", "-o", out],
+            [PROGRAM, "collect", "-port", str(port), "-timeout", "100", "-o", out],
             stderr=subprocess.PIPE,
             text=True,
         )
@@ -244,7 +244,7 @@ class Fakes(Case):
     def test_timeout(self) -> None:
         """No target holds it for longer."""
         with self.fake("trickle") as fake:
-            answer = self.collect(fake.pid, "-timeout", "2")
+            answer = self.collect(fake.pid, "-timeout", "5")
             self.fails(answer, "it took too long")
 
     def test_freezes(self) -> None:

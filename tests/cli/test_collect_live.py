@@ -349,7 +349,7 @@ class Live(Case):
                 with subprocess.Popen(
                     command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
                 ) as program:
-                    time.sleep(0.5)
+                    waiting.wait_until(lambda at=port: os.path.exists(at), "it listens")
                     with self.program("leak", port=port + suffix) as leak:
                         out, err = program.communicate(timeout=TIMEOUT)
                         self.assertEqual(program.returncode, 0, err + out)

@@ -34,7 +34,7 @@ FOLDER = Path(folder.name)
 def run(*words: str, status: int = 0) -> str:
     """Run the program; its output."""
     done = subprocess.run(
-        [PROGRAM, *words], capture_output=True, text=True, timeout=120, check=False
+        [PROGRAM, *words], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == status, (words, done.returncode, done.stderr)
     return done.stdout if status == 0 else done.stderr
@@ -396,7 +396,7 @@ class OfACore(unittest.TestCase):
                 [PROGRAM, str(path), "export", str(there)],
                 env={**os.environ, "TZ": zone},
                 capture_output=True,
-                timeout=120,
+                timeout=300,
                 check=True,
             )
             dump = gcdump_file.read(there.read_bytes())

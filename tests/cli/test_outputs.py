@@ -291,11 +291,13 @@ class Fifos(Case):
             self.assertIn(b"Findings" if text else b"a 2 ", got)
 
 
-def without_nameless_files() -> None:
-    """openat() with O_TMPFILE fails from now on, as on file systems that do not have it."""
+def without_names() -> None:
+    """From now on openat() with O_TMPFILE fails, as on file systems that do not have it, and renameat() waits for ever."""
     syscall, flags = struct.pack("=HBBI", 0x20, 0, 0, 0), struct.pack("=HBBI", 0x20, 0, 0, 32)
     code = (
         syscall
+        + struct.pack("=HBBI", 0x15, 0, 1, 264)
+        + struct.pack("=HBBI", 0x06, 0, 0, 0x7FC00000)  # SECCOMP_RET_USER_NOTIF: nobody answers
         + struct.pack("=HBBI", 0x15, 0, 4, 257)
         + flags
         + struct.pack("=HBBI", 0x54, 0, 0, os.O_TMPFILE)
@@ -307,7 +309,10 @@ def without_nameless_files() -> None:
     program = struct.pack("=H6xQ", len(code) // 8, ctypes.addressof(buffer))
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
-    assert libc.prctl(22, 2, ctypes.c_char_p(program)) == 0  # PR_SET_SECCOMP, a filter
+    # seccomp() with SECCOMP_SET_MODE_FILTER and SECCOMP_FILTER_FLAG_NEW_LISTENER.
+    listener = libc.syscall(317, 1, 8, ctypes.c_char_p(program))
+    assert listener >= 0, os.strerror(ctypes.get_errno())
+    os.set_inheritable(listener, True)
 
 
 class Killed(Case):
@@ -315,10 +320,13 @@ class Killed(Case):
 
     def killed(self, words: list[str], pattern: str, number: int) -> None:
         with subprocess.Popen(
-            [PROGRAM, *words], stderr=subprocess.DEVNULL, preexec_fn=without_nameless_files
+            [PROGRAM, *words],
+            stderr=subprocess.DEVNULL,
+            preexec_fn=without_names,
+            close_fds=False,
         ) as program:
-            while not list(self.folder.glob(pattern)) and program.poll() is None:
-                time.sleep(0.001)
+            waiting.wait_until(lambda: list(self.folder.glob(pattern)), f"there is {pattern}")
+            self.assertIsNone(program.poll())
             program.send_signal(number)
             self.assertEqual(program.wait(TIMEOUT), -number)
         self.assertEqual(list(self.folder.iterdir()), [])

@@ -472,7 +472,7 @@ class Sql(Base):
                 env=environment(),
                 cwd=SOURCE,
             ) as process:
-                piped = process.communicate(timeout=120)[0]
+                piped = process.communicate(timeout=TIMEOUT)[0]
             self.assertEqual(piped, Path(path).read_bytes())
             Path(path).unlink()
         answer = run(LEAK, "export", f"{folder.name}/x.sqlite", "-live")

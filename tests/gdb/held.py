@@ -12,7 +12,7 @@ from heapdump_gdb.session import Session
 from heapdump_gdb.target import Follower
 
 # Seconds. Only a Ctrl-C that gets lost takes so long.
-LIMIT = 60
+LIMIT = 120
 # Milliseconds of work after which a progress line is due, and more than that.
 PROGRESS_DUE = 300
 _CANCELLED = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)

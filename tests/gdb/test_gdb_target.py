@@ -182,7 +182,6 @@ class PlainTest(unittest.TestCase):
             "set pagination off",
             "set non-stop on",
             "run wait &",
-            "shell sleep 2",
             "heapdump info",
             "print $_heapdump_status",
             "kill",

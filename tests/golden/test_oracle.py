@@ -49,7 +49,7 @@ def run(path: Path, commands: list[str]) -> list[dict[str, Any]]:
         [str(BUILD / "heapdump"), "--json", str(path)],
         input="".join(command + "\n" for command in commands).encode(),
         capture_output=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     errors = [

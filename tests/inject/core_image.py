@@ -22,7 +22,7 @@ import turns  # noqa: E402  pylint: disable=wrong-import-position
 BUILD = Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build"))
 PROGRAM = str(BUILD / "heapdump")
 CORES = SOURCE / "corefiles" / "build"
-TIMEOUT = 120
+TIMEOUT = 300
 
 PT_LOAD = 1
 PT_NOTE = 4

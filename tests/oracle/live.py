@@ -25,7 +25,7 @@ import waiting  # noqa: E402  pylint: disable=wrong-import-position
 CORES = SOURCE / "corefiles" / "build"
 APPS = Path(os.environ.get("HD_APPS_BUILD", CORES / "apps"))
 SKIPPED = 77
-TIMEOUT = 120
+TIMEOUT = 300
 
 
 class Missing(Exception):

@@ -80,11 +80,11 @@ def main() -> int:
                     [PROGRAM, str(source), "export", *options, str(path)],
                     check=True,
                     capture_output=True,
-                    timeout=120,
+                    timeout=300,
                 )
                 reader = str(APPS / "gcdump" / "gcdump.dll")
                 read = subprocess.run(
-                    [dotnet, reader, str(path)], capture_output=True, timeout=120, check=False
+                    [dotnet, reader, str(path)], capture_output=True, timeout=300, check=False
                 )
                 lines = read.stdout.decode("utf-8").split("\n")[:-1]
                 same = read.returncode == 0 and lines == expected(path.read_bytes())

@@ -13,6 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Of half a millisecond: more than a minute. Only what hangs takes so long. */
+#define NAPS_MAX 200000u
+
 static struct child_board *signalled;
 
 static void on_signal(int number)
@@ -77,7 +80,7 @@ struct live_child child_fork(void (*run)(struct child_board *board, void *arg), 
 		run(child.board, arg);
 		_exit(0);
 	}
-	for (unsigned int i = 0; i < 20000 && !atomic_load(&child.board->is_ready); i++)
+	for (unsigned int i = 0; i < NAPS_MAX && !atomic_load(&child.board->is_ready); i++)
 		nap(500000);
 	if (!atomic_load(&child.board->is_ready))
 		abort();
@@ -100,15 +103,26 @@ void child_end(struct live_child *child)
 	child->pid = -1;
 }
 
-bool child_is_running(const struct live_child *child)
+/* Has it counted within so many half milliseconds? */
+static bool counts_within(const struct live_child *child, unsigned int naps)
 {
 	uint64_t before = atomic_load(&child->board->ticks);
-	for (unsigned int i = 0; i < 400; i++) {
+	for (unsigned int i = 0; i < naps; i++) {
 		nap(500000);
 		if (atomic_load(&child->board->ticks) != before)
 			return true;
 	}
 	return false;
+}
+
+bool child_is_running(const struct live_child *child)
+{
+	return counts_within(child, NAPS_MAX);
+}
+
+bool child_stands_still(const struct live_child *child)
+{
+	return !counts_within(child, 400);
 }
 
 char child_state(pid_t pid)

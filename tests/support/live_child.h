@@ -35,8 +35,11 @@ struct live_child child_fork(void (*run)(struct child_board *board, void *arg), 
 /** Kill it and wait for its end. */
 void child_end(struct live_child *child);
 
-/** Does it count? */
+/** Does it count? Waits until it does, for as long as only a process that is held needs. */
 bool child_is_running(const struct live_child *child);
+
+/** Does it not count, for a fifth of a second? */
+bool child_stands_still(const struct live_child *child);
 
 /** Letter of /proc/PID/status: R S D T t Z; '?' = no such process. */
 char child_state(pid_t pid);

@@ -106,6 +106,13 @@ def switches(pid: int) -> int:
     return int(text.split("\nvoluntary_ctxt_switches:")[1].split()[0])
 
 
+def wait_until_terminal_is_full(pid: int) -> None:
+    """Wait until a process, or one that it has started, wants to write to a terminal whose output is stopped."""
+    wait_until(
+        lambda: is_in(pid, "wait_woken", "n_tty_write"), f"process {pid} waits for its terminal"
+    )
+
+
 @contextlib.contextmanager
 def stopped(pid: int) -> Iterator[None]:
     """No thread of the process runs while the block does."""

@@ -562,7 +562,7 @@ TEST(a_fifo_is_no_place_for_what_is_more_than_the_memory)
 	};
 	struct hd_snapshot *snapshot = NULL;
 	/* Nobody reads: opening it would wait for ever. */
-	(void)alarm(5);
+	(void)alarm(300);
 	CU_ASSERT(hd_snapshot_create(&options, &snapshot, NULL) == HD_OK);
 	hd_snapshot_destroy(snapshot);
 	(void)alarm(0);

@@ -5,7 +5,7 @@
 #include "support/suite.h"
 #include "util/job.h"
 
-#define LONG_MS 5000
+#define LONG_MS 120000
 
 struct work {
 	struct job job;

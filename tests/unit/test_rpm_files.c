@@ -220,7 +220,7 @@ TEST(a_fifo_is_refused_without_waiting)
 	make_place(directory, path, sizeof(directory));
 	CU_ASSERT_FATAL(mkfifo(path, 0600) == 0);
 	struct hd_error err;
-	(void)alarm(20);
+	(void)alarm(300);
 	ASSERT_UINT(open_path(path, &err), HD_ERR_OS);
 	(void)alarm(0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "not a regular file"));

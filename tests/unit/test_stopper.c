@@ -94,7 +94,7 @@ TEST(a_process_that_is_killed_while_it_is_held_ends)
 	size_t count = 0, gone = 0;
 	ASSERT_UINT_FATAL(stopper_stop(&stopper, threads, &count), STOP_DONE);
 	(void)kill(child.pid, SIGKILL);
-	for (unsigned int i = 0; i < 100000 && gone < MANY; i++) {
+	for (unsigned int i = 0; i < 600000 && gone < MANY; i++) {
 		stopper_reap(&stopper);
 		gone = 0;
 		for (size_t k = 0; k < stopper.held_count; k++)
