@@ -34,6 +34,7 @@ MAY_INCLUDE = {
     "inspect": "util mem targets metadata clr gc framework",
     "unwind": "util arch mem targets",
     "stack": "util arch mem targets clr gc unwind",
+    "clr/stack": "util arch mem targets clr gc unwind stack",
     "roots": "util mem targets clr gc stack",
     "snapshot": "util graph mem targets clr gc framework inspect stack roots",
     "analysis": "util arch graph mem targets clr gc framework inspect stack roots",
@@ -42,6 +43,8 @@ MAY_INCLUDE = {
     "command": "util arch graph format report answer mem targets metadata clr gc framework verify inspect"
     " unwind stack roots snapshot analysis session collect",
 }
+# Structures of a runtime or of its GC are read in these folders only.
+READS_LAYOUTS = ("clr", "gc")
 # Headers that only files of their own layer may include.
 PRIVATE = {"clr/internal.h"}
 FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin", "profiler")
@@ -85,6 +88,8 @@ def check_core(src: pathlib.Path, bad: list[str]) -> dict[str, list[str]]:
             other = layer_of(target)
             if other != layer and other not in MAY_INCLUDE[layer].split():
                 bad.append(f"{name}: layer {layer} may not include {target}")
+            elif "/layouts/" in target and name.split("/")[0] not in READS_LAYOUTS:
+                bad.append(f"{name}: {target} is a layout, for {' and '.join(READS_LAYOUTS)} only")
             elif other != layer and target in PRIVATE:
                 bad.append(f"{name}: {target} is only for layer {other}")
             elif not (src / target).is_file():

@@ -2,7 +2,7 @@
 /* The parts of the stack walk: spans, calls, maps of references, names of slots. */
 #include "arch/x86_64/frame_registers.h"
 #include "arch/x86_64/opcodes.h"
-#include "stack/ref_map.h"
+#include "clr/stack/ref_map.h"
 #include "stack/span.h"
 #include "stack/stack.h"
 #include "support/assert_more.h"

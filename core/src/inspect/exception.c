@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/layouts/stack_trace.h"
+#include "clr/threads/stack_trace.h"
 #include "framework/member.h"
 #include "inspect/value.h"
 #include "util/alloc.h"
@@ -112,20 +112,16 @@ uint64_t exception_inner_at(struct heap *heap, const struct exception_info *info
 bool exception_frame_at(struct heap *heap, const struct exception_info *info, uint32_t index,
 			struct exception_frame *ret)
 {
-	uint64_t data, element[4];
-	uint32_t size, count;
-	if (!trace_bytes(heap, info->stack_trace_array, &data, &size) || size < TRACE_HEADER ||
-	    !memory_u32(heap->memory, data, &count) || index >= count ||
-	    index >= (size - TRACE_HEADER) / TRACE_ELEMENT)
+	struct trace_element element;
+	uint64_t data;
+	uint32_t size;
+	if (!trace_bytes(heap, info->stack_trace_array, &data, &size) ||
+	    !trace_element_at(heap->memory, data, size, index, &element))
 		return false;
-	uint64_t at = data + TRACE_HEADER + (uint64_t)TRACE_ELEMENT * index;
-	if (!memory_read(heap->memory, at, element, sizeof(element)))
-		return false;
-	bool is_before = element[3] & TRACE_IS_BEFORE;
-	*ret = (struct exception_frame){ .ip = element[0] + is_before,
-					 .within = element[0],
-					 .sp = element[1],
-					 .method_desc = element[2] };
+	*ret = (struct exception_frame){ .ip = element.ip,
+					 .within = element.within,
+					 .sp = element.sp,
+					 .method_desc = element.method_desc };
 	return true;
 }
 
@@ -136,5 +132,5 @@ bool exception_frames_lost(struct heap *heap, const struct exception_info *info,
 	if (!info->stack_trace_array)
 		return false;
 	return !trace_bytes(heap, info->stack_trace_array, &data, &size) ||
-	       !memory_u32(heap->memory, data, &all) || count < all;
+	       !trace_count(heap->memory, data, &all) || count < all;
 }

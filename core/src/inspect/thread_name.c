@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/thread_name.h"
 
-#include "clr/layouts/thread_words.h"
+#include "clr/threads/thread_words.h"
 #include "framework/member.h"
 #include "inspect/value.h"
 #include "util/text.h"
@@ -47,12 +47,12 @@ static bool is_thread_object(struct heap *heap, struct window *window, uint64_t 
  */
 static bool find_object(struct heap *heap, const struct clr_thread *thread, struct object *ret)
 {
-	uint8_t bytes[THREAD_HANDLES_END];
+	uint64_t words[THREAD_WORDS_MAX];
 	struct window window = { .memory = heap->memory };
 	bool found = false;
-	size_t size = memory_prefix(heap->memory, thread->address, bytes, sizeof(bytes));
-	for (size_t i = 0; i + 8 <= size && !found; i += 8) {
-		uint64_t handle = load_u64(bytes + i), object = 0;
+	size_t count = clr_thread_words(heap->clr, thread, words);
+	for (size_t i = 0; i < count && !found; i++) {
+		uint64_t handle = words[i], object = 0;
 		found = handle && handle % 8 == 0 && memory_u64(heap->memory, handle, &object) &&
 			is_thread_object(heap, &window, object, thread->address, ret);
 	}

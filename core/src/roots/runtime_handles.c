@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#include "clr/layouts/exinfo.h"
-#include "clr/layouts/thread_words.h"
 #include "clr/threads/in_flight.h"
+#include "clr/threads/thread_words.h"
 #include "roots/root_set.h"
 #include "util/alloc.h"
 #include "util/sort.h"
@@ -47,7 +46,7 @@ static void try_exceptions(struct owner_finder *finder, uint64_t thread_address,
 	unsigned int count = 0;
 	for (in_flight_begin(&flight, finder->clr, thread_address); flight.at && count < THROWN_MAX;
 	     in_flight_next(&flight), count++) {
-		if (!exinfo_thrown(finder->clr, flight.at, &handle))
+		if (!in_flight_handle(&flight, &handle))
 			return;
 		try_word(finder, handle, thread, RECORD_EXCEPTION);
 	}
@@ -58,15 +57,15 @@ static void try_threads(struct owner_finder *finder)
 	const struct clr *clr = finder->clr;
 	size_t thrown = clr_has_field(clr, L_THREAD_EXCEPTION) ? clr_offset(clr, L_THREAD_EXCEPTION)
 							       : SIZE_MAX;
-	uint8_t bytes[THREAD_HANDLES_END];
+	uint64_t words[THREAD_WORDS_MAX];
 	for (size_t i = 0; i < clr_thread_count(clr); i++) {
-		uint64_t address = clr_thread_at(clr, i)->address;
-		size_t size = memory_prefix(clr_memory(clr), address, bytes, sizeof(bytes));
-		for (size_t at = 0; at + 8 <= size; at += 8) {
-			try_word(finder, load_u64(bytes + at), (uint32_t)i,
-				 at == thrown ? RECORD_LAST_THROWN : RECORD_THREAD);
+		const struct clr_thread *thread = clr_thread_at(clr, i);
+		size_t count = clr_thread_words(clr, thread, words);
+		for (size_t at = 0; at < count; at++) {
+			try_word(finder, words[at], (uint32_t)i,
+				 8 * at == thrown ? RECORD_LAST_THROWN : RECORD_THREAD);
 		}
-		try_exceptions(finder, address, (uint32_t)i);
+		try_exceptions(finder, thread->address, (uint32_t)i);
 	}
 }
 

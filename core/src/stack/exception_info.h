@@ -31,13 +31,6 @@ struct exception_chain {
 	bool is_broken; /**< it cannot be read further, or it has a cycle */
 };
 
-/**
- * Read the exceptions of the thread at @p thread.  Reading ends where the list is broken.
- *
- * @param[out] ret To be given to exception_chain_deinit(), also on failure.
- * @return false when memory is exhausted
- */
-bool exception_chain_read(const struct clr *clr, uint64_t thread, struct exception_chain *ret);
 void exception_chain_deinit(struct exception_chain *chain);
 
 /** Was the frame whose caller has @p caller_sp unwound already? */

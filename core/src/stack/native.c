@@ -92,9 +92,7 @@ static enum step follow_cfi(struct thread_walk *walk, bool is_exact,
 		if (!entry->is_managed)
 			continue;
 		/* At a fault, the runtime fakes a call: the Frame of the fault is right. */
-		bool is_fault = lead && lead->ip == entry->ip &&
-				(lead->kind == FRAME_FAULTING_EXCEPTION ||
-				 lead->kind == FRAME_SOFTWARE_EXCEPTION);
+		bool is_fault = lead && lead->ip == entry->ip && lead->is_fault;
 		if (is_exact) {
 			*ret = FOUND_SIGNAL;
 		} else if (entry->follows_call && !is_fault) {
@@ -112,8 +110,7 @@ static enum step follow_cfi(struct thread_walk *walk, bool is_exact,
 static enum step adjust_ip(struct thread_walk *walk, const struct explicit_frame *lead)
 {
 	uint64_t ip = walk_ip(walk);
-	if (!lead || lead->kind != FRAME_INLINED_CALL || lead->sp != walk_sp(walk) ||
-	    lead->ip == ip)
+	if (!lead || !lead->is_call || lead->sp != walk_sp(walk) || lead->ip == ip)
 		return STEP_ON;
 	const struct code_entry *entry = code_table_find(walk->walker, ip);
 	if (!entry)
@@ -133,12 +130,11 @@ static bool is_uncertain(const struct thread_walk *walk, size_t index, bool is_f
 	if (!walk->native.cfi_failed)
 		return false;
 	for (size_t i = walk->next_frame; i < index; i++) {
-		if (frame_is_helper(walk->chain.rows[i].kind))
+		if (walk->chain.rows[i].is_helper)
 			return true;
 	}
 	/* A helper that needs no Frame. */
-	return is_first && walk->stack->thread->is_cooperative &&
-	       walk->chain.rows[index].kind == FRAME_INLINED_CALL;
+	return is_first && walk->stack->thread->is_cooperative && walk->chain.rows[index].is_call;
 }
 
 /* Take the registers from Frame @p index of the chain, and pass it. */
@@ -151,11 +147,10 @@ static enum step take_frame(struct thread_walk *walk, size_t index)
 			return step;
 	}
 	const struct registers before = walk->context.registers;
-	bool is_read = frame_context_read(walk->clr, &frame, &walk->context);
+	bool is_read = walk->walker->ops->frame_context(walk->clr, &frame, &walk->context);
 	walk->context.known = walk_known_after(&before, 0, &walk->context.registers);
 	if (!is_read) {
-		return walk_bad(walk, "the %s at %" PRIx64 " cannot be read",
-				frame_kind_layout((enum frame_kind)frame.kind)->name,
+		return walk_bad(walk, "the %s at %" PRIx64 " cannot be read", frame.name,
 				frame.address);
 	}
 	return STEP_ON;
@@ -213,8 +208,8 @@ static enum step no_managed_code(struct thread_walk *walk, bool is_first)
 	 * thread's start.
 	 */
 	size_t left = walk->chain.rows_count - walk->next_frame;
-	if (walk->native.cfi_failed && !clr_frames_are_numbered(walk->clr) &&
-	    (left > 1 || (left && frame_is_helper(walk->chain.rows[walk->next_frame].kind)))) {
+	if (walk->native.cfi_failed && walk->chain.is_vague &&
+	    (left > 1 || (left && walk->chain.rows[walk->next_frame].is_helper))) {
 		return walk_bad(walk, "native frames without unwind information, and Frames that "
 				      "cannot be told apart");
 	}

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "clr/layouts/thread_words.h"
 #include "clr/threads/thread_state.h"
 #include "stack/walker.h"
 #include "util/alloc.h"
@@ -91,11 +90,11 @@ struct stack_frame *walk_add_frame(struct thread_walk *walk, enum step *ret)
 enum step walk_pass_frame(struct thread_walk *walk)
 {
 	const struct explicit_frame *from = &walk->chain.rows[walk->next_frame++];
-	const char *name = frame_kind_layout((enum frame_kind)from->kind)->name;
+	const struct stack_ops *ops = walk->walker->ops;
 	enum step step;
 	if (from->is_lost) {
-		(void)walk_bad(walk, "the %s at %" PRIx64 " leads to code that is not known", name,
-			       from->address);
+		(void)walk_bad(walk, "the %s at %" PRIx64 " leads to code that is not known",
+			       from->name, from->address);
 	}
 	struct stack_frame *frame = walk_add_frame(walk, &step);
 	if (!frame)
@@ -104,14 +103,14 @@ enum step walk_pass_frame(struct thread_walk *walk)
 				       .sp = from->address,
 				       .ip = from->ip,
 				       .frame = from->address,
-				       .name = name,
-				       .method_desc = explicit_frame_method(walk->clr, from),
+				       .name = from->name,
+				       .method_desc = ops->frame_method(walk->clr, from),
 				       .is_dead = walk->skip.is_on ||
 						  exception_is_unwound(&walk->exceptions,
 								       from->address) };
 	if (frame->is_dead || walk->options->no_roots)
 		return STEP_ON;
-	return walk_arguments(walk, from, (uint32_t)(walk->stack->frames_count - 1));
+	return ops->arguments(walk, from, (uint32_t)(walk->stack->frames_count - 1));
 }
 
 enum step walk_pass_frames(struct thread_walk *walk, uint64_t sp)
@@ -159,6 +158,7 @@ static enum step check_managed_frame(struct thread_walk *walk, uint64_t caller_s
 static enum step report_managed(struct thread_walk *walk, const struct code_info *code,
 				uint64_t caller_sp, struct stack_frame *frame)
 {
+	const struct stack_ops *ops = walk->walker->ops;
 	uint64_t fp = walk_fp(walk);
 	bool no_untracked = false;
 	if (walk->skip.is_on) {
@@ -172,7 +172,7 @@ static enum step report_managed(struct thread_walk *walk, const struct code_info
 	if (frame->is_dead)
 		return STEP_ON;
 	if (code->is_funclet) {
-		no_untracked = is_filter_funclet(walk, code);
+		no_untracked = ops->is_filter && ops->is_filter(walk, code);
 		walk->skip.is_on = !no_untracked;
 		walk->skip.parent_start = code->start;
 		walk->skip.parent_fp = fp;
@@ -270,25 +270,15 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 	return step;
 }
 
-/*
- * A return address that the runtime has replaced, to stop the thread there for a GC: the Thread has
- * the original one, and its place (m_pvHJRetAddr, m_ppvHJRetAddrPtr; threads.h).
- */
+/* Undo what the runtime has done to stop the thread at that return. */
 static bool undo_hijack(struct thread_walk *walk)
 {
-	uint8_t bytes[THREAD_HIJACK_END];
-	uint64_t slot = walk_sp(walk) - 8;
-	size_t size =
-		memory_prefix(walk->memory, walk->stack->thread->address, bytes, sizeof(bytes));
-	for (size_t i = 0; i + 16 <= size; i += 8) {
-		struct code_info code;
-		uint64_t ip = load_u64(bytes + i);
-		if (load_u64(bytes + i + 8) == slot && clr_code_at(walk->clr, ip, &code)) {
-			walk_set_ip(walk, ip);
-			return true;
-		}
-	}
-	return false;
+	const struct stack_ops *ops = walk->walker->ops;
+	uint64_t ip;
+	if (!ops->replaced_return || !ops->replaced_return(walk, &ip))
+		return false;
+	walk_set_ip(walk, ip);
+	return true;
 }
 
 /* The last part of a path: mappings and the linker's list name folders differently (/lib). */
@@ -424,20 +414,20 @@ static bool begin_thread_walk(struct thread_walk *walk)
 
 static enum step walk_thread(struct thread_walk *walk)
 {
+	const struct stack_ops *ops = walk->walker->ops;
 	const struct clr_thread *thread = walk->stack->thread;
 	if (!walk_take(walk, FRAME_COST)) {
 		walk->stack->is_missing = true;
 		walk->stack->is_partial = false;
 		return STEP_END;
 	}
-	if (!frame_chain_read(walk->clr, thread->address, &walk->chain) ||
-	    !exception_chain_read(walk->clr, thread->address, &walk->exceptions))
+	if ((ops->frames && !ops->frames(walk->clr, thread->address, &walk->chain)) ||
+	    (ops->exceptions && !ops->exceptions(walk->clr, thread->address, &walk->exceptions)))
 		return STEP_NOMEM;
 	(void)walk_take(walk, CHAIN_COST * (walk->chain.rows_count + walk->exceptions.rows_count));
 	enum step step = STEP_END;
 	if (begin_thread_walk(walk)) {
-		if (!walk->has_registers &&
-		    (thread->is_cooperative || !clr_frames_are_numbered(walk->clr))) {
+		if (!walk->has_registers && (thread->is_cooperative || walk->chain.is_vague)) {
 			(void)walk_bad(walk,
 				       "the target has no registers of thread %" PRIx64
 				       ": walked from its Frames on",
@@ -453,8 +443,8 @@ static enum step walk_thread(struct thread_walk *walk)
 	if (step == STEP_NOMEM || step == STEP_CANCELLED || walk->options->no_roots)
 		return step;
 	step = walk_exceptions(walk);
-	if (step != STEP_NOMEM)
-		step = walk_gc_frames(walk);
+	if (step != STEP_NOMEM && ops->native_roots)
+		step = ops->native_roots(walk);
 	if (step != STEP_NOMEM && (walk->stack->is_partial || walk->options->conservative)) {
 		step = walk_conservative(walk);
 	} else if (step != STEP_NOMEM && walk->native.in_helper) {
@@ -503,6 +493,7 @@ enum hd_status stack_walker_create(struct clr *clr, struct heap *heap, struct st
 	if (!walker)
 		return fail_nomem(err);
 	walker->clr = clr;
+	walker->ops = stack_ops_of(clr);
 	walker->memory = clr_memory(clr);
 	walker->heap = heap;
 	walker->left = most_bytes(clr_target(clr));

@@ -4,10 +4,9 @@
 
 /* The files of the stack walk share this. */
 
-#include "stack/exception_info.h"
-#include "stack/explicit_frame.h"
 #include "stack/span.h"
 #include "stack/stack.h"
+#include "stack/stack_ops.h"
 #include "unwind/cfi.h"
 #include "unwind/gc_info.h"
 #include "util/job.h"
@@ -38,6 +37,7 @@ struct code_table {
 
 struct stack_walker {
 	struct clr *clr;
+	const struct stack_ops *ops;
 	struct memory *memory;
 	struct heap *heap; /**< NULL: only frames are needed */
 	struct cfi *cfi;
@@ -47,15 +47,6 @@ struct stack_walker {
 	const char **names;       /**< paths of the modules' files, ascending */
 	size_t names_count;
 	uint64_t left; /**< how many more bytes of stack may be read for all threads: walk_take() */
-};
-
-/** How a part of a walk ended. */
-enum step {
-	STEP_ON,
-	STEP_END, /**< the stack has ended */
-	STEP_BAD, /**< it cannot go on: the stack is marked partial */
-	STEP_NOMEM,
-	STEP_CANCELLED,
 };
 
 /** A stack that the thread uses, and the lowest address in it that the next frame may have. */
@@ -184,19 +175,8 @@ enum step walk_add_root(struct thread_walk *walk, const struct stack_root *root)
 enum step walk_slots(struct thread_walk *walk, const struct code_info *code, bool no_untracked,
 		     uint64_t caller_sp, uint32_t frame);
 
-/**
- * Add the arguments of the call that a Frame represents; it has the number @p index among the
- * frames.
- */
-enum step walk_arguments(struct thread_walk *walk, const struct explicit_frame *frame,
-			 uint32_t index);
-
-/** Add GCFrames, and exceptions in flight. */
-enum step walk_gc_frames(struct thread_walk *walk);
+/** Add the exceptions in flight. */
 enum step walk_exceptions(struct thread_walk *walk);
-
-/** Is the current frame in a funclet that filters an exception? */
-bool is_filter_funclet(struct thread_walk *walk, const struct code_info *code);
 
 /** Does @p value lie in a segment of the heap? */
 bool walk_is_heap_address(const struct thread_walk *walk, uint64_t value);

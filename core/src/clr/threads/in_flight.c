@@ -2,6 +2,7 @@
 #include "clr/threads/in_flight.h"
 
 #include "clr/internal.h"
+#include "clr/layouts/exinfo.h"
 
 static void go_to(struct in_flight *flight, uint64_t next)
 {
@@ -48,4 +49,9 @@ void in_flight_next(struct in_flight *flight)
 		return;
 	}
 	go_to(flight, previous);
+}
+
+bool in_flight_handle(const struct in_flight *flight, uint64_t *ret)
+{
+	return exinfo_thrown(flight->clr, flight->at, ret);
 }

@@ -27,5 +27,7 @@ struct in_flight {
 void in_flight_begin(struct in_flight *flight, const struct clr *clr, uint64_t thread);
 /** Go on to the exception that was in flight when the current one was thrown. */
 void in_flight_next(struct in_flight *flight);
+/** The handle of the current exception, 0: none; false when it cannot be read. */
+bool in_flight_handle(const struct in_flight *flight, uint64_t *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stack/ref_map.h"
+#include "clr/stack/ref_map.h"
 
 #include "clr/code/code.h"
 #include "clr/layouts/ready_to_run.h"

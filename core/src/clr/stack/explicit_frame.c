@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "stack/explicit_frame.h"
-
 #include "clr/layouts/amd64.h"
+#include "clr/layouts/frames.h"
+#include "clr/stack/clr_stack.h"
 #include "util/alloc.h"
 
 /* Largest distance between a Frame and what it points to on its stack. */
@@ -208,6 +208,11 @@ static bool add_explicit_frame(struct clr *clr, uint64_t thread, uint64_t addres
 	} else {
 		identify_old(clr, thread, identifier, frame);
 	}
+	frame->name = frame_kind_layout((enum frame_kind)frame->kind)->name;
+	frame->is_helper = frame_is_helper(frame->kind);
+	frame->is_call = frame->kind == FRAME_INLINED_CALL;
+	frame->is_fault =
+		frame->kind == FRAME_FAULTING_EXCEPTION || frame->kind == FRAME_SOFTWARE_EXCEPTION;
 	return true;
 }
 
@@ -217,11 +222,12 @@ static bool add_explicit_frame(struct clr *clr, uint64_t thread, uint64_t addres
  */
 #define DESCENTS_MAX 16u
 
-bool frame_chain_read(struct clr *clr, uint64_t thread, struct frame_chain *ret)
+bool clr_stack_frames(struct clr *clr, uint64_t thread, struct frame_chain *ret)
 {
 	uint64_t address = 0, previous = 0;
 	unsigned int descents = 0;
 	*ret = (struct frame_chain){ 0 };
+	ret->is_vague = !clr_frames_are_numbered(clr);
 	ret->is_broken = !clr_pointer(clr, thread, L_THREAD_FRAME, &address);
 	while (!ret->is_broken && address && address != FRAME_TOP) {
 		uint64_t words[2];
@@ -245,12 +251,6 @@ bool frame_chain_read(struct clr *clr, uint64_t thread, struct frame_chain *ret)
 		ret->rows[i].leads = leads;
 	}
 	return !clr_code_failed(clr);
-}
-
-void frame_chain_deinit(struct frame_chain *chain)
-{
-	pages_free(chain->rows, chain->rows_capacity, sizeof(*chain->rows));
-	*chain = (struct frame_chain){ 0 };
 }
 
 static bool load_register(const struct clr *clr, uint64_t address, unsigned int number,
@@ -311,8 +311,8 @@ static bool load_hijack(const struct clr *clr, const struct explicit_frame *fram
 	return load_saved(clr, arguments + layout->saved, &ret->registers);
 }
 
-bool frame_context_read(const struct clr *clr, const struct explicit_frame *frame,
-			struct frame_context *ret)
+bool clr_stack_context(const struct clr *clr, const struct explicit_frame *frame,
+		       struct frame_context *ret)
 {
 	const struct arch *arch = clr_arch(clr);
 	ret->is_active = ret->is_aborted = false;

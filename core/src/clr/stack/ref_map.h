@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_STACK_REF_MAP_H
-#define HEAPDUMP_SRC_STACK_REF_MAP_H
+#ifndef HEAPDUMP_SRC_CLR_REF_MAP_H
+#define HEAPDUMP_SRC_CLR_REF_MAP_H
 
 #include "clr/clr.h"
 

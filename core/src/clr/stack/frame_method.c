@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The methods that Frames represent (Frame::GetFunction in frames.h of 8.0, 9.0, 10.0). */
 #include "clr/code/method.h"
-#include "stack/explicit_frame.h"
+#include "clr/layouts/frames.h"
+#include "clr/stack/clr_stack.h"
 
 static bool is_method(struct clr *clr, uint64_t address)
 {
@@ -33,7 +34,7 @@ static uint64_t called_by_block(struct clr *clr, const struct explicit_frame *fr
 	return desc;
 }
 
-uint64_t explicit_frame_method(struct clr *clr, const struct explicit_frame *frame)
+uint64_t clr_stack_method(struct clr *clr, const struct explicit_frame *frame)
 {
 	uint64_t desc = 0, code = 0;
 	if (frame->kind == FRAME_INLINED_CALL) {

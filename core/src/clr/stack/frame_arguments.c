@@ -5,8 +5,9 @@
 #include "clr/layouts/amd64.h"
 #include "clr/layouts/frames.h"
 #include "clr/modules/module_proof.h"
+#include "clr/stack/clr_stack.h"
+#include "clr/stack/ref_map.h"
 #include "gc/heap.h"
-#include "stack/ref_map.h"
 #include "stack/walker.h"
 
 /* How many words of arguments on the stack are read if their number is not known. */
@@ -218,8 +219,8 @@ static enum step add_protected(struct thread_walk *walk, const struct explicit_f
 	return step;
 }
 
-enum step walk_arguments(struct thread_walk *walk, const struct explicit_frame *frame,
-			 uint32_t index)
+enum step clr_stack_arguments(struct thread_walk *walk, const struct explicit_frame *frame,
+			      uint32_t index)
 {
 	if (frame->kind == FRAME_PROTECT_VALUE_CLASS || frame->kind == FRAME_PROTECT_BY_REFS)
 		return add_value_classes(walk, frame, index);

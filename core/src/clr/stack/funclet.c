@@ -2,9 +2,10 @@
 #include <inttypes.h>
 
 #include "clr/layouts/exinfo.h"
+#include "clr/stack/clr_stack.h"
 #include "stack/walker.h"
 
-bool is_filter_funclet(struct thread_walk *walk, const struct code_info *code)
+bool clr_stack_is_filter(struct thread_walk *walk, const struct code_info *code)
 {
 	bool is_filter;
 	if (clr_clauses_tell_filter(walk->clr, code, &is_filter))

@@ -3,6 +3,7 @@
 
 #include "clr/layouts/gc_frames.h"
 #include "clr/layouts/thread_words.h"
+#include "clr/stack/clr_stack.h"
 #include "stack/walker.h"
 
 /* Most references of one GCFrame, and most GCFrames of one thread. */
@@ -82,7 +83,7 @@ static enum step add_references(struct thread_walk *walk, const struct gc_frame 
 	return step;
 }
 
-enum step walk_gc_frames(struct thread_walk *walk)
+enum step clr_stack_native_roots(struct thread_walk *walk)
 {
 	uint64_t address = first_gc_frame(walk), last = 0;
 	uint8_t bytes[GC_FRAME_SIZE];

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_CLR_STACK_H
+#define HEAPDUMP_SRC_CLR_CLR_STACK_H
+
+/* The functions of CoreCLR's struct stack_ops, which says what each does. */
+
+#include "stack/walker.h"
+
+bool clr_stack_frames(struct clr *clr, uint64_t thread, struct frame_chain *ret);
+bool clr_stack_context(const struct clr *clr, const struct explicit_frame *frame,
+		       struct frame_context *ret);
+uint64_t clr_stack_method(struct clr *clr, const struct explicit_frame *frame);
+enum step clr_stack_arguments(struct thread_walk *walk, const struct explicit_frame *frame,
+			      uint32_t index);
+/** ExInfos of 9 and later, ExceptionTrackers of 8 (doc/coreclr.md 12.7). */
+bool clr_stack_exceptions(const struct clr *clr, uint64_t thread, struct exception_chain *ret);
+bool clr_stack_is_filter(struct thread_walk *walk, const struct code_info *code);
+/** GCFrames (doc/coreclr.md 12.8). */
+enum step clr_stack_native_roots(struct thread_walk *walk);
+
+#endif

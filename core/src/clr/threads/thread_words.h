@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_CLR_THREAD_WORDS_OF_H
+#define HEAPDUMP_SRC_CLR_THREAD_WORDS_OF_H
+
+#include "clr/clr.h"
+
+/** Words of a Thread among which its handles are. */
+#define THREAD_WORDS_MAX 128u
+
+/** The first words of a Thread, as many as can be read; @return their number */
+size_t clr_thread_words(const struct clr *clr, const struct clr_thread *thread,
+			uint64_t words[THREAD_WORDS_MAX]);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_STACK_STACK_OPS_H
+#define HEAPDUMP_SRC_STACK_STACK_OPS_H
+
+#include "stack/exception_info.h"
+#include "stack/explicit_frame.h"
+
+struct thread_walk;
+
+/** How a part of a walk ended. */
+enum step {
+	STEP_ON,
+	STEP_END, /**< the stack has ended */
+	STEP_BAD, /**< it cannot go on: the stack is marked partial */
+	STEP_NOMEM,
+	STEP_CANCELLED,
+};
+
+/**
+ * What a runtime knows of its stacks beyond code, unwind data and GCInfo.  NULL: it has nothing of
+ * that kind.
+ */
+struct stack_ops {
+	/**
+	 * Read the chain of Frames of the thread at @p thread.
+	 *
+	 * @param[out] ret To be given to frame_chain_deinit(), also on failure.
+	 * @return false when memory is exhausted
+	 */
+	bool (*frames)(struct clr *clr, uint64_t thread, struct frame_chain *ret);
+	/**
+	 * The registers that @p frame (with an ip) gives; those that it does not have stay
+	 * unchanged.  @return false when they cannot be read
+	 */
+	bool (*frame_context)(const struct clr *clr, const struct explicit_frame *frame,
+			      struct frame_context *ret);
+	/**
+	 * MethodDesc of the method that @p frame represents, which managed code has called there: a
+	 * P/Invoke, a method that is about to be compiled, or one that is a function of the
+	 * runtime; 0: it has none.
+	 */
+	uint64_t (*frame_method)(struct clr *clr, const struct explicit_frame *frame);
+	/**
+	 * Add the arguments of the call that a Frame represents; it has the number @p index among
+	 * the frames.
+	 */
+	enum step (*arguments)(struct thread_walk *walk, const struct explicit_frame *frame,
+			       uint32_t index);
+	/**
+	 * Read the exceptions in flight of the thread at @p thread.  Reading ends where the list is
+	 * broken.
+	 *
+	 * @param[out] ret To be given to exception_chain_deinit(), also on failure.
+	 * @return false when memory is exhausted
+	 */
+	bool (*exceptions)(const struct clr *clr, uint64_t thread, struct exception_chain *ret);
+	/** Is the current frame in a funclet that filters an exception? */
+	bool (*is_filter)(struct thread_walk *walk, const struct code_info *code);
+	/** Add the references that the runtime's own functions have noted on the stack. */
+	enum step (*native_roots)(struct thread_walk *walk);
+	/**
+	 * The return address that the runtime has replaced at the current frame, to stop the thread
+	 * there for a GC; false: it has not.
+	 */
+	bool (*replaced_return)(struct thread_walk *walk, uint64_t *ret);
+};
+
+/** Those of the runtime. */
+const struct stack_ops *stack_ops_of(const struct clr *clr);
+
+#endif
