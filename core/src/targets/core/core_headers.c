@@ -278,13 +278,13 @@ enum hd_status core_headers_read(struct target *target, const struct mapped_file
 	target->arch = arch_of_machine(header.e_machine);
 	TRY(count_headers(file, path, &header, &count, err));
 	TRY(target_reserve(target, count, sizeof(Elf64_Phdr), err));
-	Elf64_Phdr *table = mem_alloc(count, sizeof(*table));
+	Elf64_Phdr *table = pages_alloc(count, sizeof(*table));
 	if (!table || !copy_rows(file, header.e_phoff, ELF_T_PHDR, count, table)) {
-		mem_free(table);
+		pages_free(table, count, sizeof(*table));
 		return fail_nomem(err);
 	}
 	enum hd_status status = read_table(target, file, table, count, ret, err);
-	mem_free(table);
+	pages_free(table, count, sizeof(*table));
 	TRY(status);
 	if (!ret->load_count) {
 		return fail(err, HD_ERR_FORMAT, 0,

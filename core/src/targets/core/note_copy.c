@@ -25,7 +25,6 @@ static void make_header(uint8_t *bytes)
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			     EV_CURRENT },
 		.e_type = ET_CORE,
-		.e_machine = EM_X86_64,
 		.e_version = EV_CURRENT,
 		.e_ehsize = sizeof(header),
 	};
@@ -40,7 +39,7 @@ enum hd_status note_copy_make(struct target *target, const struct mapped_file *f
 	for (size_t i = 0; i < headers->note_count; i++)
 		ret->size += (size_t)aligned(headers->notes[i].size);
 	TRY(target_reserve(target, ret->size, 1, err));
-	ret->bytes = mem_alloc(ret->size, 1);
+	ret->bytes = pages_alloc(ret->size, 1);
 	if (!ret->bytes)
 		return fail_nomem(err);
 	make_header(ret->bytes);
@@ -50,7 +49,6 @@ enum hd_status note_copy_make(struct target *target, const struct mapped_file *f
 		note_copy_turn(ret, segment->size);
 		uint8_t *to = ret->bytes + ret->begin;
 		memcpy(to, file->bytes + segment->offset, (size_t)segment->size);
-		memset(to + segment->size, 0, (size_t)(aligned(segment->size) - segment->size));
 	}
 	ret->next = sizeof(Elf64_Ehdr);
 	ret->elf = elf_of_bytes(ret->bytes, ret->size);
@@ -61,7 +59,7 @@ enum hd_status note_copy_make(struct target *target, const struct mapped_file *f
 void note_copy_deinit(struct note_copy *copy)
 {
 	(void)elf_end(copy->elf);
-	mem_free(copy->bytes);
+	pages_free(copy->bytes, copy->size, 1);
 	*copy = (struct note_copy){ 0 };
 }
 
