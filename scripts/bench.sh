@@ -16,6 +16,8 @@
 # a table.  Needs the .NET SDK.
 # bench.sh rows [RUNS [PROGRAM]]: write the rows of a dump of 10 million objects as text, JSON and CSV, 5 runs each, and
 # print a table; beside it what PROGRAM takes, an earlier heapdump.
+# bench.sh open [RUNS [PROGRAM]]: open cores of very many segments, threads and notes, and real ones if they are there, 10
+# runs each, and print a table of the least processor time; beside it what PROGRAM takes, an earlier heapdump.
 # bench.sh profiler [RUNS]: a program that allocates, with the profiler and without it; then snapshots of 1 and 10 million
 # objects in each way next to collect; 3 runs.
 # bench.sh process [RUNS]: open a process of 2 GB whose heap has 100 MB, and one in a cgroup of 64 MB; 10 runs, and
@@ -28,14 +30,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-}
-if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox|sql|hangs|rows|process|threads|profiler)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
-    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox|sql|hangs [RUNS [CORE...]] | rows [RUNS [PROGRAM]] | process|threads|profiler [RUNS]" >&2
+if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox|sql|hangs|rows|open|process|threads|profiler)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
+    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox|sql|hangs [RUNS [CORE...]] | rows|open [RUNS [PROGRAM]] | process|threads|profiler [RUNS]" >&2
     exit 2
 fi
 case $what in
 roots | gcdump) runs=${2:-3} ;;
 sandbox) runs=${2:-20} ;;
-process) runs=${2:-10} ;;
+process | open) runs=${2:-10} ;;
 threads) runs=${2:-50} ;;
 profiler) runs=${2:-3} ;;
 *) runs=${2:-5} ;;
@@ -106,6 +108,11 @@ bench_sandbox() {
 bench_rows() {
     make_dump 10000000
     python3 scripts/bench_rows.py "$runs" "$data/10000000.heap" "$build/heapdump" "$@"
+}
+
+bench_open() {
+    cmake --build "$build" -j "$(nproc)" --target heapdump_program >&2
+    python3 scripts/bench_open.py "$runs" "$build/heapdump" "$@"
 }
 
 bench_sql() {
