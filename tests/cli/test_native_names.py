@@ -74,6 +74,13 @@ def build(folder: Path) -> tuple[Path, Path, Path]:
 class NativeNames(unittest.TestCase):
     """One program whose threads wait in the library, and its core."""
 
+    folder: Path
+    library: Path
+    whole: Path
+    symbols: Path
+    child: targets.Child
+    core: str
+
     @classmethod
     def setUpClass(cls) -> None:
         folder = tempfile.TemporaryDirectory(prefix="heapdump-native-")
