@@ -3,31 +3,39 @@
 # fuzz.sh [SECONDS [TARGET...]]: run each fuzz target with libFuzzer, 30 seconds unless told.  New
 # inputs go to build-fuzz/corpus/TARGET; what fails is kept as build-fuzz/TARGET-crash-*, -leak-*
 # or -timeout-*.
-# fuzz.sh -campaign HOURS [-o FILE] [TARGET...]: HOURS of fuzzing in all, shared by the targets, as
-# many at a time as there are processors; then a table of what was reached and found goes to FILE
-# (build-fuzz/campaign.md), whose other text is kept.  scripts/fuzz.md has the last one.
+# fuzz.sh -campaign HOURS [-jobs N] [-seed N] [-o FILE] [TARGET...]: HOURS of fuzzing in all, shared
+# by the targets, N (as there are processors) at a time; then a table of what was reached and found
+# goes to FILE (build-fuzz/campaign.md), whose other text is kept.  scripts/fuzz.md has the last one.
+# The seed, 1 unless told, is printed.  A campaign that was stopped goes on with the targets that
+# are named: the table has a row for all that build-fuzz/outcomes knows.
 # fuzz.sh -minimize [TARGET...]: add new inputs that reach more to tests/fuzz/corpus.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 usage() {
     echo "usage: fuzz.sh [SECONDS [TARGET...]]" >&2
-    echo "       fuzz.sh -campaign HOURS [-o FILE] [TARGET...]" >&2
+    echo "       fuzz.sh -campaign HOURS [-jobs N] [-seed N] [-o FILE] [TARGET...]" >&2
     echo "       fuzz.sh -minimize [TARGET...]" >&2
     exit 2
 }
 
+: "${FUZZ_JOBS:=$(nproc)}" "${FUZZ_SEED:=1}"
 mode=each seconds=30 hours="" table=build-fuzz/campaign.md
 case "${1:-}" in
 -campaign)
     mode=campaign hours=${2:-}
     [[ $hours =~ ^[0-9]+(\.[0-9]+)?$ ]] || usage
     shift 2
-    if [ "${1:-}" = -o ]; then
-        table=${2:-}
-        [ -n "$table" ] || usage
+    while :; do
+        case "${1:-}" in
+        -o) format=. table=${2:-} ;;
+        -jobs) format='^[1-9][0-9]?$' FUZZ_JOBS=${2:-} ;;
+        -seed) format='^[1-9][0-9]{0,8}$' FUZZ_SEED=${2:-} ;;
+        *) break ;;
+        esac
+        [[ ${2:-} =~ $format ]] || usage
         shift 2
-    fi
+    done
     ;;
 -minimize)
     mode=minimize
@@ -52,7 +60,8 @@ if [ ${#names[@]} -eq 0 ]; then
     done
 fi
 
-export FUZZ_OPTIONS="-max_len=65536 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1"
+export FUZZ_JOBS FUZZ_SEED FUZZ_OPTIONS
+FUZZ_OPTIONS="-max_len=65536 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1"
 # An input is short: what it freed need not be kept long, nor the whole stack of each allocation.
 export ASAN_OPTIONS=quarantine_size_mb=4:malloc_context_size=2
 export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}"

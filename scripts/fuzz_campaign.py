@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """The longer work with the fuzz targets, for fuzz.sh, which has built them before.
 
-    fuzz_campaign.py run HOURS FILE TARGET...     all HOURS of fuzzing in all, then a table in FILE
+    fuzz_campaign.py run HOURS FILE TARGET...     HOURS of fuzzing in all, then a table in FILE
     fuzz_campaign.py minimize TARGET...           new inputs that reach more go to tests/fuzz/corpus
 
-A target says what it is for in a comment at its head: "covers: FILE-OR-FOLDER...".
+A target says what it is for in a comment at its head: "covers: FILE-OR-FOLDER...".  What came of each
+is kept in build-fuzz/outcomes: the table has a row for every target that was ever run there.
+FUZZ_JOBS says how many run at a time, FUZZ_SEED what is given to all of them (1).
 """
 from __future__ import annotations
 
@@ -22,6 +24,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+OUTCOMES = ROOT / "build-fuzz" / "outcomes"
 FUZZ, GROWN, COVERAGE = ROOT / "build-fuzz", ROOT / "build-fuzz" / "corpus", ROOT / "build-coverage"
 SOURCES, SEEDS = ROOT / "tests" / "fuzz", ROOT / "tests" / "fuzz" / "corpus"
 # Folders whose files read what others wrote.
@@ -29,12 +32,13 @@ PARSERS = "clr collect format heap inspect mem metadata roots snapshot stack tar
 RESTARTS_MAX = 50  # of a target that finds something
 SEED_BYTES, SEEDS_BYTES = 4096, 200_000  # of an input, of a target's inputs
 ADDED_MAX = 40  # inputs that one run adds to a target's
+GDB_WORDS = "gdb_words"  # the one target that is not a program of libFuzzer
 BEGIN, END = "<!-- fuzz table -->", "<!-- end of the table -->"
 
 
 def words_of(target: str, key: str) -> list[str]:
     """The words after "KEY:" in the comment at the head of a target."""
-    head = (SOURCES / f"fuzz_{target}.c").read_text().split("#include")[0]
+    head = source_of(target).read_text().split("#include")[0]
     found = re.search(rf"{key}:(.*?)\*/", head, re.DOTALL)
     return re.sub(r"\n \*", " ", found[1]).split() if found else []
 
@@ -49,6 +53,41 @@ class Outcome:
     new_inputs: int = 0
     found: list[str] = dataclasses.field(default_factory=list)
     problem: str = ""
+    seed: int = 0
+    made: str = ""  # day and commit
+
+
+def remember(outcome: Outcome) -> Outcome:
+    """Write down what came of a target, and when."""
+    outcome.made = f"{datetime.date.today()}, {commit_now()}"
+    OUTCOMES.mkdir(parents=True, exist_ok=True)
+    file = OUTCOMES / f"{outcome.target}.json"
+    file.write_text(json.dumps(dataclasses.asdict(outcome), indent=1) + "\n")
+    print(f"fuzz: {outcome.target}: {outcome.runs} runs, {len(outcome.found)} found", flush=True)
+    return outcome
+
+
+def remembered() -> list[Outcome]:
+    """All that was written down of targets that there still are, by name."""
+    known = [Outcome(**json.loads(path.read_text())) for path in sorted(OUTCOMES.glob("*.json"))]
+    return [one for one in known if one.target == GDB_WORDS or source_of(one.target).exists()]
+
+
+def commit_now() -> str:
+    """The commit that is checked out, shortened."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    return done.stdout.decode().strip()
+
+
+def seed_now() -> int:
+    """What the random numbers of every target begin with."""
+    return int(os.environ.get("FUZZ_SEED", "1"))
+
+
+def source_of(target: str) -> pathlib.Path:
+    """The source file of a target."""
+    return SOURCES / f"fuzz_{target}.c"
 
 
 def program_of(target: str) -> pathlib.Path:
@@ -69,18 +108,19 @@ def inputs_in(folder: pathlib.Path) -> int:
 
 def fuzz(target: str, seconds: float) -> Outcome:
     """Run a target; after it found something, again, until the time is over."""
-    outcome = Outcome(target)
+    outcome = Outcome(target, seed=seed_now())
     grown = GROWN / target
     grown.mkdir(parents=True, exist_ok=True)
     before, begin = inputs_in(grown), time.time()
     kept = {path.name for path in FUZZ.glob(f"fuzz_{target}-*")}
-    for _ in range(RESTARTS_MAX):
+    for restart in range(RESTARTS_MAX):
         left = int(begin + seconds - time.time())
         if left < 1:
             break
         with open(FUZZ / f"{target}.log", "ab") as log:
             at = log.seek(0, os.SEEK_END)
             command = ["nice", "-n", "19", str(program_of(target)), f"-max_total_time={left}"]
+            command.append(f"-seed={outcome.seed + restart}")
             command += options_of(target) + [str(grown), str(SEEDS / target)]
             status = subprocess.run(command, stdout=log, stderr=log, check=False).returncode
         text = (FUZZ / f"{target}.log").read_bytes()[at:].decode(errors="replace")
@@ -96,22 +136,20 @@ def fuzz(target: str, seconds: float) -> Outcome:
     outcome.found = sorted(
         path.name for path in FUZZ.glob(f"fuzz_{target}-*") if path.name not in kept
     )
-    print(f"fuzz: {target}: {outcome.runs} runs, {len(outcome.found)} found", flush=True)
-    return outcome
+    return remember(outcome)
 
 
 def fuzz_gdb_words(seconds: float) -> Outcome:
-    """The words of the GDB plug-in: random lines in Python, with another seed each day."""
-    outcome = Outcome("gdb_words", seconds=seconds)
-    seed = datetime.date.today().toordinal()
+    """The words of the GDB plug-in: random lines in Python."""
+    outcome = Outcome(GDB_WORDS, seconds=seconds, seed=seed_now())
     command = ["nice", "-n", "19", sys.executable, str(SOURCES / "fuzz_gdb_words.py")]
-    command += ["--seed", str(seed), "--seconds", str(seconds)]
+    command += ["--seed", str(outcome.seed), "--seconds", str(seconds)]
     done = subprocess.run(command, capture_output=True, check=False)
     executed = re.search(rb"number_of_executed_units: (\d+)", done.stdout)
     outcome.runs = int(executed[1]) if executed else 0
     if done.returncode != 0:
         outcome.problem = done.stderr.decode(errors="replace").strip().split("\n")[-1]
-    return outcome
+    return remember(outcome)
 
 
 Lines = dict[str, tuple[int, int, int, int]]
@@ -186,16 +224,13 @@ def unnamed(targets: list[str]) -> list[str]:
 
 def table(outcomes: list[Outcome], covered: dict[str, Lines], hours: str) -> str:
     """All of it, as Markdown."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, check=True
-    ).stdout.decode()
     text = [
-        f"Made by `scripts/fuzz.sh -campaign {hours}` on {datetime.date.today()}, "
-        f"at {commit.strip()}, {os.cpu_count()} processors.  Lines and regions: of the files that "
-        "the target is for, reached by its whole corpus.",
+        f"Made by `scripts/fuzz.sh -campaign {hours}` with {os.cpu_count()} processors.  Lines and "
+        "regions: of the files that the target is for, reached by its whole corpus.  Made: the day, "
+        "and the commit that was checked out.",
         "",
-        "| target | runs | runs/s | new inputs | lines | regions | found |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
+        "| target | runs | runs/s | seed | new inputs | lines | regions | found | made |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |",
     ]
     for outcome in outcomes:
         rate = outcome.runs / outcome.seconds if outcome.seconds else 0
@@ -203,8 +238,8 @@ def table(outcomes: list[Outcome], covered: dict[str, Lines], hours: str) -> str
         places = words_of(outcome.target, "covers") if outcome.target in covered else []
         part = share(covered.get(outcome.target, {}), places)
         text.append(
-            f"| {outcome.target} | {outcome.runs:,} | {rate:,.0f} | {outcome.new_inputs} | {part} |"
-            f" {outcome.problem or found} |"
+            f"| {outcome.target} | {outcome.runs:,} | {rate:,.0f} | {outcome.seed} |"
+            f" {outcome.new_inputs} | {part} | {outcome.problem or found} | {outcome.made} |"
         )
     text += ["", "Files of which no target reaches half of the lines:", ""]
     text += ["| file | the most |", "| --- | --- |", *uncovered(covered)]
@@ -225,12 +260,16 @@ def run(hours: str, file: str, targets: list[str]) -> int:
     wrong = unnamed(targets)
     if wrong:
         sys.exit("these say that they cover what is not there: " + ", ".join(wrong))
+    jobs = int(os.environ.get("FUZZ_JOBS", str(os.cpu_count() or 1)))
     seconds = float(hours) * 3600 / (len(targets) + 1)
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    print(f"fuzz: seed {seed_now()}, {seconds:.0f} s for each of {len(targets) + 1}", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         outcomes = list(pool.map(lambda target: fuzz(target, seconds), targets))
-        covered = dict(zip(targets, pool.map(coverage_of, targets)))
-    outcomes.append(fuzz_gdb_words(seconds))
-    write_table(pathlib.Path(file), table(outcomes, covered, hours))
+        outcomes.append(fuzz_gdb_words(seconds))
+        all_made = remembered()
+        measured = [one.target for one in all_made if one.target != GDB_WORDS]
+        covered = dict(zip(measured, pool.map(coverage_of, measured)))
+    write_table(pathlib.Path(file), table(all_made, covered, hours))
     bad = [outcome.target for outcome in outcomes if outcome.found or outcome.problem]
     print(f"fuzz: {file}: " + (f"look at {', '.join(bad)}" if bad else "nothing found"))
     return 1 if bad else 0

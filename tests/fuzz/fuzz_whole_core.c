@@ -45,7 +45,7 @@ enum how {
 	HOW_COPY,    /* the words of piece (value), from word (value >> 16) on */
 };
 
-/* %1 is an object, %2 an array, %3 a string, %4 a MethodTable. */
+/* %1 is an object, %2 an array, %3 a string, %4 a MethodTable, %5 the Module, %6 an address of code. */
 static const char *const lines[] = {
 	"info",
 	"info -layout --json",
@@ -124,8 +124,63 @@ static const char *const lines[] = {
 	"export %e",
 	"report --json",
 	"report -o %h",
+	"clrmodules -verbose --json",
+	"modules -verbose",
+	"dumpmodule %5 -mt",
+	"dumpassembly %5",
+	"dumpdomain",
+	"dumpalc %1",
+	"dumpalc --json",
+	"ip2md %6",
+	"dumpil %6",
+	"dumpsig %3 %5",
+	"dumpsigelem %3 %5 --json",
+	"eeversion",
+	"crashinfo --json",
+	"analyzeoom",
+	"sizestats --format csv",
+	"memory -detail -live",
+	"memory --json",
+	"maddress -images -reserve -reserveHeuristic",
+	"maddress -summary --json",
+	"threadstate 21220",
+	"threads --json",
+	"setthread -thread 1",
+	"clrstack -n -p -l",
+	"dumpstackobjects -verify",
+	"setthread -all",
+	"dumpstackobjects -all --json",
+	"parallelstacks -all",
+	"parallelstacks -noasync --json",
+	"taskstate %1",
+	"dumptasks --json",
+	"dumpasync -tasks -completed --json",
+	"dumpasync -stats",
+	"dumphttp --json",
+	"dumprequests --json",
+	"hang --json",
+	"referrers %1",
+	"referrers -mt %4 --format ndjson",
+	"finalizequeue --format csv",
+	"report -conservative -top 0 --format csv",
+	"report -against %0 -minutes 5 --json",
+	"sql SELECT type, count(*), sum(size) FROM objects GROUP BY type",
+	"sql SELECT * FROM refs LIMIT 9",
+	"sql SELECT * FROM fields WHERE type LIKE '%' LIMIT 99",
+	"sql SELECT * FROM arrays WHERE type LIKE '%' LIMIT 99 --format ndjson",
+	"sql SELECT count(*), max(retained), sum(live) FROM objects",
+	"sql SELECT * FROM strings, exceptions, modules, methods, types, roots, handles LIMIT 9",
+	"sql SELECT * FROM threads, frames, segments, sync_blocks, finalizer_queue LIMIT 9 --json",
+	"sql SELECT * FROM findings, damage, tasks, waits, timers LIMIT 9",
+	"sql SELECT * FROM work_items, http_requests, requests LIMIT 9",
+	"export %e -format heapsnapshot",
+	"export %e -format folded",
+	"export %e -format speedscope",
+	"export %e -format sqlite",
+	"export %e -format rpm -live",
 };
 
+#define WORDS 16 /* of a line, at most */
 #define LINES (sizeof(lines) / sizeof(lines[0]))
 
 /* The last one is of the future: its fields have moved, and its descriptor lacks some names. */
@@ -265,11 +320,12 @@ static int swallow(void *arg, const char *text, size_t size)
 static int make_words(const char *line, char *buf, size_t size, const char **argv)
 {
 	const struct fake_core *core = &whole->core;
-	const uint64_t values[] = { 0, core->object, core->array, core->string, core->type };
+	const uint64_t values[] = { 0,          core->object, core->array, core->string,
+				    core->type, core->module, core->code };
 	int argc = 0;
 	(void)snprintf(buf, size, "%s", line);
-	static char numbers[8][32];
-	for (char *word; (word = strsep(&buf, " ")) != NULL; argc++) {
+	static char numbers[WORDS][32];
+	for (char *word; argc < WORDS && (word = strsep(&buf, " ")) != NULL; argc++) {
 		argv[argc] = word;
 		if (word[0] != '%')
 			continue;
@@ -306,7 +362,7 @@ static void run_all(uint64_t left_out)
 	linear_end(&linear, "open");
 	for (size_t i = 0; i < LINES && status == HD_OK; i++) {
 		char buf[128];
-		const char *argv[8];
+		const char *argv[WORDS];
 		if (left_out >> (i % 64) & 1)
 			continue;
 		int argc = make_words(lines[i], buf, sizeof(buf), argv);

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCRIPTS = HERE.parent.parent / "scripts"
@@ -35,6 +37,31 @@ class Targets(unittest.TestCase):
         self.assertEqual(folders, TARGETS)
 
 
+class Commands(unittest.TestCase):
+    """Every command is tried: on a damaged core, and with damaged words."""
+
+    # These are about no core.
+    OTHER = {"collect", "ps", "doctor", "open", "close", "set", "help"}
+    TABLE = HERE.parent.parent / "core" / "src" / "command" / "table.c"
+
+    def names(self) -> set[str]:
+        """All commands, as the table has them."""
+        return set(re.findall(r"^\t&(\w+)_command,", self.TABLE.read_text(), re.MULTILINE))
+
+    def test_the_table_is_understood(self) -> None:
+        self.assertGreater(len(self.names()), 80)
+        self.assertEqual(self.OTHER - self.names(), set())
+
+    def test_each_is_tried_on_a_damaged_core(self) -> None:
+        lines = re.findall(r'^\t"(\w+)', (HERE / "fuzz_whole_core.c").read_text(), re.MULTILINE)
+        self.assertEqual(self.names() - self.OTHER - set(lines), set())
+
+    def test_each_is_tried_with_words(self) -> None:
+        texts = (path.read_bytes() for path in (HERE / "corpus" / "command").iterdir())
+        words = {text.split(b" ")[0].strip().lower().decode("latin-1") for text in texts}
+        self.assertEqual(self.names() - words, set())
+
+
 class Table(unittest.TestCase):
     """The table that is written of a campaign."""
 
@@ -59,10 +86,19 @@ class Table(unittest.TestCase):
 
     def test_what_was_found_is_named(self) -> None:
         outcome = fuzz_campaign.Outcome("unpack", 5000, 10, 3, ["fuzz_unpack-crash-12"])
+        outcome.seed, outcome.made = 7, "2026-01-31, abc"
         text = fuzz_campaign.table([outcome], {"unpack": self.ROWS}, "2")
-        self.assertIn(
-            "| unpack | 5,000 | 500 | 3 | 80 % | 75 % | fuzz_unpack-crash-12 |", text.split("\n")
-        )
+        row = "| unpack | 5,000 | 500 | 7 | 3 | 80 % | 75 % | fuzz_unpack-crash-12 | 2026-01-31, abc |"
+        self.assertIn(row, text.split("\n"))
+
+    def test_what_was_run_before_keeps_its_row(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            with unittest.mock.patch.object(fuzz_campaign, "OUTCOMES", pathlib.Path(folder)):
+                for target, runs in (("unpack", 1), ("words", 2), ("no_such", 3), ("unpack", 4)):
+                    fuzz_campaign.remember(fuzz_campaign.Outcome(target, runs, seed=5))
+                known = fuzz_campaign.remembered()
+        self.assertEqual([(one.target, one.runs) for one in known], [("unpack", 4), ("words", 2)])
+        self.assertRegex(known[0].made, r"^\d{4}-\d\d-\d\d, [0-9a-f]+$")
 
     def test_the_text_around_it_stays(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -79,8 +115,17 @@ class Table(unittest.TestCase):
 class Script(unittest.TestCase):
     """scripts/fuzz.sh and its words."""
 
+    WRONG = (["-campaign", "1", "-jobs", "0"], ["-campaign", "1", "-seed"], ["-seed", "1"])
+
     def test_wrong_words_are_refused_before_anything_is_built(self) -> None:
-        for words in (["-campaign"], ["-campaign", "soon"], ["many"], ["1", "no_such"], ["-x"]):
+        for words in (
+            ["-campaign"],
+            ["-campaign", "soon"],
+            ["many"],
+            ["1", "no_such"],
+            ["-x"],
+            *self.WRONG,
+        ):
             done = subprocess.run(
                 [str(SCRIPTS / "fuzz.sh"), *words], capture_output=True, check=False
             )

@@ -70,6 +70,7 @@ static void make_objects(const struct fake_statics *statics, struct fake_core *c
 	}
 	core->object = before;
 	core->type = link;
+	core->module = fake->module;
 	core->array = fake_object(fake, fake->object_array_type, 16);
 	uint64_t values = fake_object(fake, pairs, 6);
 	for (unsigned int i = 0; i < 16; i++)
@@ -87,9 +88,10 @@ static void make_objects(const struct fake_statics *statics, struct fake_core *c
 }
 
 /* One thread in managed code, under it native code, a Frame, and managed code again. */
-static void make_stack(struct fake_stack *stack, const struct fake_core *core)
+static void make_stack(struct fake_stack *stack, struct fake_core *core)
 {
 	uint64_t main = fake_method(stack, &(struct fake_method){ .slots = 2 });
+	core->code = fake_call(main, 1);
 	uint64_t work = fake_method(stack, &(struct fake_method){ .slots = 1, .saves_rbx = true });
 	(void)fake_method(stack, &(struct fake_method){ .has_funclet = true, .filter = true });
 	uint64_t sp = STACK_TOP;

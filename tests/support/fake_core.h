@@ -26,6 +26,8 @@ struct fake_core {
 	size_t count;
 	uint64_t object, array, string; /**< some objects */
 	uint64_t type;                  /**< MethodTable of object */
+	uint64_t module;                /**< the Module of all types */
+	uint64_t code;                  /**< an address in a method */
 };
 
 /** A core of .NET 10, without a contract descriptor. */
