@@ -6,11 +6,13 @@ from typing import Iterable
 
 import gdb
 
+from heapdump_gdb.asking import answer_of
+
 
 def _outcome(command: str) -> str:
     """The text of a command's answer or error."""
     try:
-        return str(gdb.execute(command, to_string=True))
+        return answer_of(command)
     except gdb.error as error:
         return "error: " + str(error)
 

@@ -14,6 +14,7 @@ from typing import Any, Sequence
 import gdb
 
 from heapdump_gdb import native
+from heapdump_gdb.asking import answer_of
 
 PAGE = 4096
 # Settings that decide how a target is read.
@@ -36,7 +37,7 @@ NO_IMAGE = (".dll", ".pdb", ".dat", ".ttf", ".cache")
 def _said(command: str) -> str:
     """GDB's answer to a command, "" when it fails."""
     try:
-        return str(gdb.execute(command, to_string=True))
+        return answer_of(command)
     except gdb.error:
         return ""
 

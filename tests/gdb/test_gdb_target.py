@@ -68,6 +68,19 @@ class PlainTest(unittest.TestCase):
         )
         self.assertIn(NOTHING, between(text, 1))
 
+    def test_names_of_files_that_are_not_utf8(self) -> None:
+        program = os.path.join(self.folder, os.fsdecode(b"caf\xe9"))
+        shutil.copy(self.program, program)
+        path = program + ".core"
+        start = ("break marker", "run")
+        text = run_gdb(
+            *start, "heapdump info", "generate-core-file " + path, "kill", options=(program,)
+        )
+        self.assertIn(NO_CLR, text)
+        text = run_gdb("heapdump info", "dumpobj $sp", options=("-c", path))
+        self.assertIn("written by gcore", text)
+        self.assertEqual(text.count(NO_CLR), 2)
+
     def test_backend(self) -> None:
         path = os.path.join(self.folder, "backend.core")
         text = self.gdb(
