@@ -523,6 +523,8 @@ static enum hd_status judge_piles(struct report *report, const struct piles *pil
 		return fail_nomem(err);
 	for (size_t i = 0; i < piles->rows_count; i++)
 		TRY(judge_pile(report, &piles->rows[i], judgement, err));
+	if (!judgement->count)
+		return HD_OK; /* perhaps without any array of findings */
 	TRY(find_parts(report, report->findings + begin, judgement, err));
 	fold_same(report, begin, judgement, true);
 	TRY(fold_related(report, begin, judgement, err));
