@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * covers: core/src/targets/symbol.c core/src/targets/symbol_at.c core/src/targets/elf_image.c
- * core/src/targets/elf_file.c core/src/targets/module_files.c core/src/targets/code_place.c core/src/unwind/cfi_image.c
+ * core/src/targets/elf_file.c core/src/targets/symbol_files.c core/src/targets/function_names.c core/src/targets/module_files.c core/src/targets/code_place.c core/src/unwind/cfi_image.c
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arch/x86_64/frame_registers.h"
 #include "linear.h"
 #include "runs.h"
 #include "support/elf_maker.h"
@@ -24,7 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /*
  * The input is a module's file, which a core names and does not have the bytes of: its symbols, its
- * build-id and its call frame information are read out of it.  After the head come its bytes
+ * build-id and its call frame information are read out of it; so is .symtab, and .gnu_debuglink,
+ * which may lead to the file itself.  After the head come its bytes
  * (runs.h; make_module_files.py writes such inputs).
  */
 #define IS_PROVEN \
@@ -32,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define IS_TWICE     2u /* the file is mapped again after itself */
 #define IS_PROGRAM   4u /* the core says that it is the program: AT_PHDR, AT_ENTRY */
 #define IN_SYSROOT   8u
+#define HAS_SYMBOLS  16u /* the folder is also one that the user has named for symbols */
 #define BASE         ((uint64_t)0x7f1200000000)
 #define STACK        ((uint64_t)0x7ffe00000000)
 #define STACK_WORDS  512u
@@ -73,13 +76,11 @@ static void write_module(const uint8_t *data, size_t size)
 /* A thread in the module, whose stack is full of addresses of both. */
 static void add_stack(struct elf_maker *maker, uint64_t code)
 {
-	uint64_t words[STACK_WORDS], registers[REGISTER_COUNT] = { 0 };
+	uint64_t words[STACK_WORDS];
 	for (uint64_t i = 0; i < STACK_WORDS; i++)
 		words[i] = i % 3 ? code + i % 64 : STACK + 8 * i + 64;
 	elf_maker_load(maker, STACK, words, sizeof(words), sizeof(words), PF_R | PF_W);
-	registers[REG_RSP] = STACK + 64;
-	registers[REG_RIP] = code;
-	elf_maker_thread(maker, 1, registers, 6);
+	elf_maker_thread(maker, 1, NULL, 6);
 }
 
 static struct text make_core(const struct head *head, const uint8_t *data)
@@ -117,7 +118,7 @@ static enum hd_status open_core(const struct text *core, const struct target_opt
 
 static void walk(const struct target *target, uint64_t ip)
 {
-	struct registers registers = { 0 };
+	struct registers registers = { .arch = &arch_x86_64 };
 	for (unsigned int i = 0; i < REG_ROWS; i++)
 		registers.values[i] = STACK + 256 + 8 * (uint64_t)i;
 	registers.values[REG_RSP] = STACK + 64;
@@ -165,10 +166,12 @@ static void use(struct target *target, const struct head *head)
 	if (image_list_read(target, &images, NULL) == HD_OK)
 		require(images.rows_count <= target->module_count + target->map.mapping_count);
 	image_list_deinit(&images);
-	const uint64_t places[] = { 0, 1, 0x10, 0xfff, PAGE, 2 * PAGE + 8, head->size, UINT32_MAX };
+	const uint64_t places[] = { 0,          1,         0x10, 0x408, 0xfff, PAGE, 2 * PAGE + 8,
+				    head->size, UINT32_MAX };
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		uint64_t ip = BASE + PAGE * head->function + places[i];
-		target_code_place(target, ip, i % 2, &budget, &text);
+		target_code_place(target, head->flags & HAS_SYMBOLS ? folder : NULL, ip, i % 2,
+				  &budget, &text);
 		walk(target, ip);
 	}
 	text_deinit(&text);

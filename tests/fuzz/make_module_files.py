@@ -9,15 +9,18 @@ import sys
 from typing import Callable
 
 PAGE = 4096
-PROVEN, TWICE, PROGRAM, SYSROOT = 1, 2, 4, 8
+PROVEN, TWICE, PROGRAM, SYSROOT, SYMBOLS_FOLDER = 1, 2, 4, 8, 16
 # Where the parts are, in the file and in memory.
 NOTE, DYNAMIC, SYMBOLS, STRINGS, GNU_HASH, HASH = 0x300, 0x400, 0x600, 0x800, 0x900, 0xA00
 VERSIONS, NEEDED_VERSIONS, SECTIONS = 0xB00, 0xB40, 0xC00
 FRAME_HEADER, FRAMES, FUNCTION = 0x1000, 0x1100, 0x2000
+SYMTAB, STRTAB, SECTION_NAMES, LINK = 0x2400, 0x2500, 0x2580, 0x2600
+SECTION_TITLES = b"\0.symtab\0.strtab\0.shstrtab\0.gnu_debuglink\0"
 DT_NULL, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_STRSZ, DT_SONAME, DT_DEBUG = 0, 4, 5, 6, 10, 14, 21
 DT_GNU_HASH, DT_VERSYM, DT_VERNEED, DT_VERNEEDNUM = 0x6FFFFEF5, 0x6FFFFFF0, 0x6FFFFFFE, 0x6FFFFFFF
 NAMES = ("", "function", "g_dacTable", "libmodule.so")
-HUGE = (0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, 2**47, 2**63 - 1, 2**64 - 1)
+FLAGS = (PROVEN, SYMBOLS_FOLDER, PROVEN | TWICE, PROGRAM | PROVEN | SYMBOLS_FOLDER)
+HUGE = (0xFFFF, 0xFFFFFFFF, 2**47, 2**64 - 1)
 
 
 def gnu_hash(name: str) -> int:
@@ -69,6 +72,7 @@ class Module:
             struct.pack("<HHIII", 1, 1, 0, 16, 0) + struct.pack("<IHHII", 0, 0, 2, 0, 0),
         )
         self.put_frames()
+        self.put_sections()
 
     def put(self, at: int, data: bytes) -> None:
         """Write bytes there."""
@@ -88,11 +92,30 @@ class Module:
         )
         ident = b"\x7fELF\2\1\1" + bytes(9)
         head = struct.pack(
-            "<16sHHIQQQIHHHHHH", ident, 3, 62, 1, 0, 64, 0, 0, 64, 56, len(rows), 64, 0, 0
+            "<16sHHIQQQIHHHHHH", ident, 3, 62, 1, 0, 64, SECTIONS, 0, 64, 56, len(rows), 64, 5, 3
         )
         for kind, flags, at, size in rows:
             head += struct.pack("<IIQQQQQQ", kind, flags, at, at, at, size, size, 4096)
         self.put(0, head)
+
+    def put_sections(self) -> None:
+        """.symtab with two functions, .gnu_debuglink to the file itself, and the rows of all sections."""
+        self.put(SYMTAB + 24, struct.pack("<IBBHQQ", 1, 2, 0, 1, FUNCTION + 0x400, 0x100))
+        self.put(SYMTAB + 48, struct.pack("<IBBHQQ", 7, 2, 0, 1, FUNCTION + 0x480, 0x1000))
+        self.put(STRTAB, b"\0local\0hidden\0")
+        self.put(SECTION_NAMES, SECTION_TITLES)
+        self.put(LINK, b"libmodule.so\0\0\0\0" + struct.pack("<I", 0x12345678))
+        rows = (
+            (2, SYMTAB, 72, 2, 24),
+            (3, STRTAB, 14, 0, 0),
+            (3, SECTION_NAMES, len(SECTION_TITLES), 0, 0),
+            (1, LINK, 20, 0, 0),
+        )
+        titles = (b".symtab", b".strtab", b".shstrtab", b".gnu_debuglink")
+        for index, (title, (kind, at, size, link, row)) in enumerate(zip(titles, rows)):
+            name = SECTION_TITLES.index(b"\0" + title + b"\0") + 1
+            head = struct.pack("<IIQQQQIIQQ", name, kind, 0, 0, at, size, link, 0, 1, row)
+            self.put(SECTIONS + 64 * (index + 1), head)
 
     def put_tags(self) -> None:
         """.dynamic"""
@@ -194,7 +217,16 @@ def changes() -> dict[str, Change]:
             ("segment-size", 64 + 40, 8),
             ("frames-size", 64 + 3 * 56 + 40, 8),
             ("sections", 40, 8),
-            ("section-size", SECTIONS + 32, 8),
+            ("section-size", SECTIONS + 64 + 32, 8),
+            ("section-place", SECTIONS + 64 + 24, 8),
+            ("section-link", SECTIONS + 64 + 40, 4),
+            ("section-row", SECTIONS + 64 + 56, 8),
+            ("section-strings-size", SECTIONS + 128 + 32, 8),
+            ("section-names-size", SECTIONS + 192 + 32, 8),
+            ("section-link-size", SECTIONS + 256 + 32, 8),
+            ("local-name", SYMTAB + 24, 4),
+            ("local-value", SYMTAB + 24 + 8, 8),
+            ("local-size", SYMTAB + 24 + 16, 8),
         ):
             found[f"{name}-{i}"] = at(place, value, size)
         for name, key in (
@@ -224,6 +256,17 @@ def changes() -> dict[str, Change]:
             "phdr-far": at(32, 2**64 - 64, 8),
             "phdr-size": at(54, 0, 2),
             "sections-many": at(60, 0xFFFF, 2),
+            "sections-none": at(60, 0, 2),
+            "sections-names": at(62, 0xFFFF, 2),
+            "section-packed": at(SECTIONS + 64 + 8, 0x800, 8),
+            "section-strings-packed": at(SECTIONS + 128 + 8, 0x800, 8),
+            "section-self": at(SECTIONS + 64 + 40, 1),
+            "section-over-header": at(SECTIONS + 64 + 24, 0, 8),
+            "link-path": lambda module: module.put(LINK, b"../module.so\0"),
+            "link-endless": lambda module: module.put(LINK, b"x" * 20),
+            "locals-overlap": filled(
+                SYMTAB + 24, struct.pack("<IBBHQQ", 1, 2, 0, 1, FUNCTION, 0x1000), STRTAB
+            ),
             "version-circle": at(NEEDED_VERSIONS + 12, 0),
             # .eh_frame_hdr and .eh_frame
             "frame-hdr-version": at(FRAME_HEADER, 2, 1),
@@ -284,6 +327,7 @@ def corpus() -> dict[str, bytes]:
         ("twice", TWICE),
         ("program", PROGRAM),
         ("below", SYSROOT),
+        ("folder", PROVEN | SYMBOLS_FOLDER),
     ):
         inputs[name] = packed(flags, sound)
         inputs[name + "-sysv"] = packed(flags, bytes(Module(False).bytes))
@@ -292,10 +336,8 @@ def corpus() -> dict[str, bytes]:
     inputs["cut-tables"] = packed(0, sound[: SYMBOLS + 30])
     for index, (name, change) in enumerate(changes().items()):
         module = Module(not name.startswith("sysv"))
-        if name.startswith("section-"):
-            module.number(40, SECTIONS, 8)
         change(module)
-        inputs[name] = packed((PROVEN, 0, PROVEN | TWICE, PROGRAM)[index % 4], bytes(module.bytes))
+        inputs[name] = packed(FLAGS[index % len(FLAGS)], bytes(module.bytes))
     return inputs
 
 

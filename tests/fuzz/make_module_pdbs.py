@@ -214,8 +214,8 @@ def directories(pdb: bytes) -> dict[str, Module]:
         b"%s%n",
         b"\xff\xfe/\x1b[2J",
     )
-    for i, name in enumerate(names):
-        found[f"name-{i}"] = Module(b"", name)
+    for i, path in enumerate(names):
+        found[f"name-{i}"] = Module(b"", path)
     found["name-endless"] = module = Module(b"", b"x" * 200)
     module.put(CODE_VIEW, code_view(b"x" * 0xA00))
     module.rows = [entry(2, 0x900, CODE_VIEW)]
