@@ -30,8 +30,10 @@ void out_text_line(struct out *out, const char *label, const struct cell *cell)
 
 void out_text_lines(struct out *out, size_t spaces, const struct cell *cell)
 {
+	if (!cell->is_there || !cell->text.size)
+		return;
 	const char *line = cell->text.bytes, *end = line + cell->text.size;
-	while (cell->is_there && line < end) {
+	while (line < end) {
 		const char *newline = memchr(line, '\n', (size_t)(end - line));
 		const char *stop = newline ? newline : end;
 		out_pad(out, spaces);
