@@ -82,7 +82,7 @@ TEST(options_are_completed)
 {
 	check_completion("dumpheap -st", "-stat -strings ");
 	check_completion("dumpheap -m", "-mt -min -max ");
-	check_completion("dumpheap --m", "--mt --min --max --max-mem ");
+	check_completion("dumpheap --m", "--mt --min --max --max-mem --max-stop ");
 	check_completion("dumpheap --js", "--json ");
 	check_completion("info --len", "--lenient ");
 	check_completion("gcroot 10 -no", "-nostacks ");
