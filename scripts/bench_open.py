@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What opening a core takes, up to the answer of info, as a table: least processor time of all runs.
+"""Time the opening of a core, up to the answer of info, as a table: least processor time of all runs.
 
     bench_open.py RUNS PROGRAM [PROGRAM...]
 

@@ -81,7 +81,7 @@ def commit_now() -> str:
 
 
 def seed_now() -> int:
-    """What the random numbers of every target begin with."""
+    """The seed of the random numbers of every target."""
     return int(os.environ.get("FUZZ_SEED", "1"))
 
 

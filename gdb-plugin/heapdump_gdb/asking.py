@@ -7,7 +7,7 @@ import gdb
 
 def answer_of(command: str) -> str:
     """
-    What GDB answers to a command; gdb.error when it fails.  Bytes that are not UTF-8, such as those of
+    The answer of GDB to a command; gdb.error when it fails.  Bytes that are not UTF-8, such as those of
     a file's name, are as os.fsdecode() has them.
     """
     try:

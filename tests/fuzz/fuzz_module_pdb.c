@@ -105,7 +105,7 @@ static void use(struct pdb *pdb)
 	require(budget <= BUDGET);
 }
 
-/* What is found has the id that the module names; what is not found, and is there, is said. */
+/* A PDB that is found has the id that the module names; one that is there and is not taken is told. */
 static void look(struct target *target, const struct head *head)
 {
 	struct clr *clr = fake->clr;

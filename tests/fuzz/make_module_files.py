@@ -42,7 +42,7 @@ def system_v_hash(name: str) -> int:
 
 
 def offset_of(name: str) -> int:
-    """Of a name in the table of strings."""
+    """The offset of a name in the table of strings."""
     return sum(len(one) + 1 for one in NAMES[: NAMES.index(name)])
 
 

@@ -59,7 +59,7 @@ def deflate(data: bytes, level: int = 9) -> bytes:
 
 
 def embedded(data: bytes, said: int | None = None) -> bytes:
-    """What an entry of an embedded PDB leads to."""
+    """The bytes that an entry of an embedded PDB leads to."""
     return b"MPDB" + struct.pack("<I", len(data) if said is None else said) + deflate(data)
 
 
@@ -119,7 +119,7 @@ def bits(text: str) -> bytes:
 
 
 def streams(pdb: bytes) -> dict[str, bytes]:
-    """What stands for an embedded PDB: sound, cut, lying, and larger than it may be."""
+    """Bytes in place of an embedded PDB: sound, cut, lying, and larger than it may be."""
     rng = random.Random(7)
     size = len(pdb)
     found = {

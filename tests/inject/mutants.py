@@ -122,7 +122,7 @@ class Victim:
         return found
 
     def ask(self, *words: str) -> dict[str, object]:
-        """What a command says about the sound core."""
+        """The answer of a command about the sound core."""
         argv = [PROGRAM, "--json", *self.options, self.path, *words]
         done = subprocess.run(argv, capture_output=True, check=False)
         try:

@@ -256,7 +256,7 @@ MARKED = {
 
 
 def problem(front: str, lines: list[str], ended: Ended) -> str:
-    """What is wrong with it; nothing when all is well."""
+    """The mistake in it; nothing when all is well."""
     parts = MARKED[front].split(ended.text)
     last = lines[len(parts) - 2] if 2 <= len(parts) < len(lines) + 2 else "the opening, or the end"
     if ended.is_late:
@@ -314,7 +314,7 @@ def lines_of(mutant: Mutant, front: str, out: str) -> list[str]:
 
 
 class Tally:
-    """What came of all of them."""
+    """The outcome of all of them."""
 
     def __init__(self) -> None:
         self.mutants = self.commands = self.debugger = 0
@@ -350,7 +350,7 @@ class Tally:
 
 
 def missing_commands() -> set[str]:
-    """Those of the program's table that COMMANDS lacks."""
+    """The commands of the program's table that COMMANDS lacks."""
     done = subprocess.run([PROGRAM, "help", "--json"], capture_output=True, check=True)
     names = {row["name"] for row in json.loads(done.stdout)["commands"]}
     return names - OTHER - {line.split()[0] for line in COMMANDS.split("\n") if line}
@@ -414,7 +414,7 @@ def main() -> int:
 
 
 def cores() -> list[Path]:
-    """Those that were named; else the committed ones, in a campaign also small ones of each kind that are there."""
+    """The cores that were named; else the committed ones, in a campaign also small ones of each kind that are there."""
     if OPTIONS.core:
         return [Path(core) for core in OPTIONS.core]
     found = [SOURCE / "corefiles" / f"{name}.core.zst" for name in ("hang11", "leak", "hang")]

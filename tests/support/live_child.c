@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of half a millisecond: more than a minute. Only what hangs takes so long. */
+/* Turns of half a millisecond: more than a minute. Only a hang takes so long. */
 #define NAPS_MAX 200000u
 
 static struct child_board *signalled;

@@ -13,7 +13,7 @@
 
 #define PAGE  ((size_t)4096)
 #define PAGES 16u
-/* Of the memfd: pages 2, 5, and 7, which was read for the private copy of it. */
+/* Pages of the memfd: 2, 5, and 7, which was read for the private copy of it. */
 #define ALLOCATED (3 * PAGE)
 /* More than a copy of all else takes. */
 #define READ_ONLY ((size_t)1 << 30)

@@ -17,7 +17,7 @@ enum step {
 };
 
 /**
- * What a runtime knows of its stacks beyond code, unwind data and GCInfo.  NULL: it has nothing of
+ * The knowledge of a runtime about its stacks beyond code, unwind data and GCInfo.  NULL: it has nothing of
  * that kind.
  */
 struct stack_ops {
@@ -65,7 +65,7 @@ struct stack_ops {
 	bool (*replaced_return)(struct thread_walk *walk, uint64_t *ret);
 };
 
-/** Those of the runtime. */
+/** The functions of the runtime. */
 const struct stack_ops *stack_ops_of(const struct clr *clr);
 
 #endif

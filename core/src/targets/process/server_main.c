@@ -25,7 +25,7 @@
 
 /* How often to check for the end of a reader, every 0.1 ms. */
 #define AWAIT_TURNS 1000u
-/* What is longer is for ever. */
+/* A longer time is for ever. */
 #define PATIENCE_MAX_MS UINT64_C(1000000000)
 
 struct server {
