@@ -5,8 +5,8 @@
 "doc/coreclr.md 10.6" needs a heading "10.6 ..." in that file, "10.2, 10.3", "9 to 12" and "1 and 2" each of theirs; "doc/NAME.md"
 needs the file.  Numbers of sections must ascend, so that none is given twice.  Within a document "section 10.6" is its own.
 
-core/README.md cites the code: `graph_reverse()` needs such a function, `command/run.c` and `analysis/graph` that file or folder, of the
-core or of the repository.
+core/README.md, CONTRIBUTING.md and doc/abi.md cite the code: `graph_reverse()` needs such a function, `command/run.c` and `analysis/graph` that
+file or folder, of the core or of the repository.  What has a capital letter (`cmd_NAME.c`) is only an example.
 """
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ CITATION = re.compile(
 )
 # Without its folder.
 BARE = re.compile(rf"(?<![/\w-])([\w-]+\.md){GAP}\d")
-# The guide to the code, and how it names functions and files.
-GUIDE = "core/README.md"
+# The guides to the code, and how they name functions and files; some are not in the repository.
+GUIDES = ("core/README.md", "CONTRIBUTING.md", "doc/abi.md", "doc/threading.md")
+ELSEWHERE = ("build/", "sys/", "asm/", "inc/")
 FUNCTION = re.compile(r"`([a-z]\w+)\(\)`")
 PLACE = re.compile(r"`([\w.-]+(?:/[\w.-]+)+)/?`")
 OWN = re.compile(rf"\b[Ss]ections?\s+({NUMBER}(?:(?:,|\s+and|\s+to)\s+{NUMBER})*)")
@@ -74,27 +75,34 @@ def check_own(name: str, text: str, known: set[str], bad: list[str]) -> None:
 
 def is_place(root: pathlib.Path, name: str) -> bool:
     """Is it a file, without its ending or with it, or a folder?"""
-    paths = [root / folder / name for folder in ("core/src", "core", "")]
+    paths = [root / folder / name for folder in ("core/src", "core", "core/include", "tests", "")]
     paths += [path.with_name(path.name + ending) for path in paths for ending in (".c", ".h")]
     return any(path.exists() for path in paths)
 
 
-def check_guide(root: pathlib.Path, bad: list[str]) -> int:
-    """Check the names of functions, files and folders in the guide; return how many there are."""
-    text = (root / GUIDE).read_text(encoding="utf-8")
-    code = [path for path in (root / "core").rglob("*") if path.suffix in (".c", ".h")]
-    functions = set()
-    for path in code:
-        functions.update(re.findall(r"\b(\w+)\(", path.read_text(encoding="utf-8")))
+def functions_of(root: pathlib.Path) -> set[str]:
+    """Everything that the core calls or defines."""
+    found = set()
+    for path in (root / "core").rglob("*"):
+        if path.suffix in (".c", ".h"):
+            found.update(re.findall(r"\b(\w+)\(", path.read_text(encoding="utf-8")))
+    return found
+
+
+def check_guide(root: pathlib.Path, guide: str, functions: set[str], bad: list[str]) -> int:
+    """Check the names of functions, files and folders in a guide; return how many there are."""
+    text = (root / guide).read_text(encoding="utf-8")
     count = 0
     for match in (*FUNCTION.finditer(text), *PLACE.finditer(text)):
+        if match[1].startswith(ELSEWHERE) or re.search(r"[A-Z]{3}", match[1]):
+            continue
         count += 1
         is_function = match.re is FUNCTION
         if match[1] in functions if is_function else is_place(root, match[1]):
             continue
         line = text.count("\n", 0, match.start()) + 1
         what = "function" if is_function else "file or folder"
-        bad.append(f"{GUIDE}:{line}: there is no {what} {match[1]}")
+        bad.append(f"{guide}:{line}: there is no {what} {match[1]}")
     return count
 
 
@@ -113,7 +121,8 @@ def main(root: pathlib.Path) -> int:
             count += check_text(name, text, known, bad)
             if path.parent == root / "doc":
                 check_own(name, text, known[path.name], bad)
-    named = check_guide(root, bad)
+    functions = functions_of(root)
+    named = sum(check_guide(root, guide, functions, bad) for guide in GUIDES)
     print(
         "\n".join(bad)
         or f"citations: {count} of {len(known)} documents, and {named} names of code; each is there"

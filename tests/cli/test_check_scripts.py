@@ -20,6 +20,7 @@ class Copy(unittest.TestCase):
 
     script = ""
     files: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()  # only read
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -32,6 +33,9 @@ class Copy(unittest.TestCase):
                 shutil.copytree(SOURCE / name, target)
             else:
                 shutil.copy(SOURCE / name, target)
+
+        for name in self.links:
+            (self.root / name).symlink_to(SOURCE / name)
 
     def run_script(self, *words: str) -> tuple[int, str]:
         """Status and output."""
@@ -162,6 +166,27 @@ class Abi(Copy):
         self.change("core/heapdump.map", r"\t\thd_version;\n", "")
         self.change("core/CMakeLists.txt", r"SOVERSION \d+", "SOVERSION 99")
         self.expect(0, "wrote", "--update")
+
+
+class Guides(Copy):
+    """check_citations.py, about the names of code."""
+
+    script = "check_citations.py"
+    files = ("core", "CONTRIBUTING.md")
+    links = ("doc", "tests", "scripts", "corefiles", "profiler", "CMakeLists.txt")
+
+    def test_names_of_code_are_there(self) -> None:
+        self.expect(0, "names of code; each is there")
+        path = self.root / "core/README.md"
+        before = path.read_text(encoding="utf-8")
+        for text, line in (
+            ("`gone_function()`", "there is no function gone_function"),
+            ("`command/gone.c`", "there is no file or folder command/gone.c"),
+            ("`analysis/gone`", "there is no file or folder analysis/gone"),
+        ):
+            with self.subTest(text):
+                path.write_text(before + text + "\n", encoding="utf-8")
+                self.expect(1, line)
 
 
 class Words(Copy):
