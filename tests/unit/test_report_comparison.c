@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Two heaps: what each holds, and what grew from one to the other. */
 #include "analysis/report/comparison.h"
+#include "analysis/report/rule.h"
+#include "analysis/report/rules.h"
 #include "support/assert_more.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"
@@ -205,6 +207,51 @@ TEST(findings_go_up_and_down_with_growth)
 	CU_ASSERT(strstr(same->sentence, "it has not grown since the other dump") != NULL);
 	ASSERT_UINT(after.report.findings[2].severity, SEVERITY_INFO);
 	free_both();
+}
+
+/* The severity of a finding of @p rule that had @p bytes_before in the other heap, and has 64 MB. */
+static enum severity severity_since(const struct report_rule *rule, uint64_t bytes_before)
+{
+	struct report *report = &after.report;
+	struct told_finding told = { .id = "planted", .objects = 500, .bytes = bytes_before };
+	const struct report_finding finding = { .id = "planted",
+						.severity = SEVERITY_MEDIUM,
+						.title = "title",
+						.sentence = "Sentence.",
+						.objects = 500,
+						.bytes = (uint64_t)64 << 20 };
+	compare_shapes(&(struct shape){ { 1600, 800, 400 }, 4, PLACE, "Shop" });
+	CU_ASSERT_FATAL(comparison_is_used(report));
+	struct told_finding *const kept = before.findings;
+	const size_t kept_count = before.findings_count;
+	before.findings = &told;
+	before.findings_count = 1;
+	report->running = rule;
+	ASSERT_UINT_FATAL(finding_add(report, &finding, NULL), HD_OK);
+	const size_t planted = report->findings_count - 1;
+	mem_free(report->comparison->told);
+	report->comparison->told = NULL;
+	ASSERT_UINT_FATAL(comparison_conclude(report, NULL), HD_OK);
+	const enum severity severity = report->findings[planted].severity;
+	before.findings = kept;
+	before.findings_count = kept_count;
+	free_both();
+	return severity;
+}
+
+TEST(only_some_rules_rest_on_growth)
+{
+	const uint64_t less = (uint64_t)16 << 20, same = (uint64_t)64 << 20;
+	static const struct report_rule *const growing[] = { &timers_rule, &async_rule,
+							     &caches_rule, &weak_references_rule,
+							     &handles_rule };
+	for (size_t i = 0; i < sizeof(growing) / sizeof(growing[0]); i++) {
+		ASSERT_UINT(severity_since(growing[i], less), SEVERITY_HIGH);
+		ASSERT_UINT(severity_since(growing[i], same), SEVERITY_LOW);
+	}
+	/* A finished object that is held is a defect, however many there were before. */
+	ASSERT_UINT(severity_since(&finished_rule, less), SEVERITY_MEDIUM);
+	ASSERT_UINT(severity_since(&finished_rule, same), SEVERITY_MEDIUM);
 }
 
 TEST(what_the_other_heap_has_not_is_new)

@@ -142,6 +142,11 @@ struct report_rule {
 	const char *threshold; /**< in words */
 	unsigned int needs;    /**< of enum rule_needs */
 	bool is_outside; /**< the bytes of its findings are not of the heap: not a share of it */
+	/**
+	 * Its findings are more severe if there is more of something than in the heap before, and less
+	 * if there is less; the findings of other rules rest on a defect, or on waste.
+	 */
+	bool rests_on_growth;
 	enum hd_status (*find)(struct report *report, struct hd_error *err);
 };
 

@@ -130,5 +130,6 @@ const struct report_rule async_rule = {
 	.name = "async",
 	.threshold = "256 calls of one async method that wait",
 	.needs = RULE_FIELDS,
+	.rests_on_growth = true,
 	.find = find_calls,
 };

@@ -116,5 +116,6 @@ const struct report_rule caches_rule = {
 	.name = "caches",
 	.threshold = "10,000 entries of a MemoryCache without SizeLimit, and 10 % of the live heap",
 	.needs = RULE_FIELDS,
+	.rests_on_growth = true,
 	.find = find_caches,
 };

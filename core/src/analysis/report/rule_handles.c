@@ -96,5 +96,6 @@ const struct report_rule handles_rule = {
 	.name = "handles",
 	.threshold = "1,000 strong or pinned handles to objects of one type",
 	.needs = RULE_FIELDS | RULE_ROOTS,
+	.rests_on_growth = true,
 	.find = find_handles,
 };

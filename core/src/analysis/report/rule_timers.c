@@ -134,5 +134,6 @@ const struct report_rule timers_rule = {
 	.name = "timers",
 	.threshold = "256 timers that call one method and keep 1 % of the live heap",
 	.needs = RULE_FIELDS,
+	.rests_on_growth = true,
 	.find = find_timers,
 };

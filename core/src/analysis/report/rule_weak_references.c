@@ -89,5 +89,6 @@ const struct report_rule weak_references_rule = {
 	.name = "weak-references",
 	.threshold = "10,000 WeakReferences in one collection, half of them empty",
 	.needs = RULE_FIELDS,
+	.rests_on_growth = true,
 	.find = find_weak_references,
 };

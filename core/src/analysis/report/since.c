@@ -125,18 +125,6 @@ const char *since_text(struct report *report, const struct since *since)
 	}
 }
 
-/* Does more of it, or less, change how severe the findings of a rule are?  Others rest on a defect, or on waste. */
-static bool rests_on_growth(const struct report_rule *rule)
-{
-	static const char *const names[] = { "timers", "async", "caches", "weak-references",
-					     "handles" };
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(rule->name, names[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
 static const struct told_finding *told_before(const struct heap_comparison *comparison,
 					      const char *id)
 {
@@ -177,7 +165,7 @@ static void judge_told(struct report *report, struct report_finding *finding,
 	const char *text = since_text(report, since);
 	finding->sentence =
 		report_text(report, "%s %c%s.", finding->sentence, toupper(text[0]), text + 1);
-	if (!rests_on_growth(finding->rule))
+	if (!finding->rule->rests_on_growth)
 		return;
 	if (since->state == SINCE_GREW && finding->severity == SEVERITY_MEDIUM)
 		finding->severity = SEVERITY_HIGH;
