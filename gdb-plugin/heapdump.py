@@ -8,9 +8,14 @@ def _load() -> None:
     # In a script that sources this one, __file__ is that script's.
     here = os.path.dirname(os.path.realpath(_load.__code__.co_filename))
     sys.path.insert(0, here)
+    # Python keeps what it compiles in a folder next to it, from which root's GDB reads, too: whatever
+    # the umask is, nobody else may write there.
+    before = os.umask(0o077)
+    os.umask(before | 0o022)
     try:
         from heapdump_gdb import plugin
     finally:
+        os.umask(before)
         sys.path.remove(here)
     plugin.load(here)
 

@@ -3,6 +3,8 @@
 # package.sh [BUILD_FOLDER]: make Debian packages of a release build: BUILD_FOLDER/packages/heapdump_*.deb and
 # heapdump-dev_*.deb. The objects of the build are taken as they are; their flags must have all that dpkg-buildflags asks for.
 set -euo pipefail
+# Files and folders get the rights that the process lets them have.
+umask 022
 cd "$(dirname "$0")/.."
 [ $# -le 1 ] || { echo "usage: package.sh [BUILD_FOLDER]" >&2; exit 2; }
 build=$(realpath -m "${1:-build}")
@@ -38,8 +40,6 @@ gzip -9n <scripts/debian/changelog >"$stage/changelog.Debian.gz"
 libdir=$(sed -n 's/^CMAKE_INSTALL_LIBDIR:[A-Z]*=//p' "$build/CMakeCache.txt")
 printf 'plugin load /usr/%s/heapdump/libheapdump_lldb.so\n' "$libdir" >"$stage/lldbinit"
 python3 scripts/debian/sbom.py "$build" "$stage/heapdump.spdx.json"
-# Folders get the rights of the process that makes them.
-umask 022
 (cd "$build" && cpack -G DEB --config CPackConfig.cmake >packages/cpack.log 2>&1) ||
     { cat "$build/packages/cpack.log" >&2; exit 1; }
 rm -rf "$build/packages/_CPack_Packages"

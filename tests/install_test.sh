@@ -170,6 +170,26 @@ use_stale_lines() {
     expect "LLDB" '^error: no such file' out
 }
 
+# Whatever the umask is: our own folders can be entered, files can be read by all, and only their owner can write.
+# Folders that others use, too (bin, lib), are made as the umask says where they are not there.
+install_with_umasks() {
+    local mask prefix wrong
+    for mask in 000 027 077 777; do
+        prefix=$scratch/umask-$mask
+        # Whoever is not root cannot even write to a folder that was made with 777.
+        [ "$mask" != 777 ] || [ "$(id -u)" -eq 0 ] || continue
+        (umask "$mask" && cmake --install "$build" --prefix "$prefix" >/dev/null) || fail "umask $mask: install"
+        wrong=$(find "$prefix" -mindepth 1 ! -type l ! \( -type d -perm 755 \) ! \( -type f -perm 644 \) \
+            ! \( -type f -perm 755 \( -path "$prefix/bin/*" -o -name '*.so*' \) \) \
+            ! \( -type d ! -path '*/heapdump*' ! -perm /022 \))
+        [ -z "$wrong" ] || fail "umask $mask: wrong rights: $wrong"
+        cmake --build "$build" --target uninstall >log 2>&1 || { cat log >&2; fail "umask $mask: uninstall"; }
+        wrong=$(find "$prefix" ! -type d)
+        [ -z "$wrong" ] || fail "umask $mask: uninstall leaves $wrong"
+    done
+}
+
+install_with_umasks
 cmake --install "$build" --prefix "$scratch/first" >log 2>&1 || { cat log >&2; fail "install"; }
 ! grep -v '^-- \(Install configuration\|Installing\|Up-to-date\|Set non-toolchain\)' log ||
     fail "the installation printed the above"

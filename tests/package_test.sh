@@ -34,6 +34,28 @@ check_hardening() {
     ! grep -rl "$source_root" "$folder" || fail "a file names the source folder"
 }
 
+# Every folder can be entered, every file can be read by all, and only root can write.
+check_listed() {
+    local package
+    for package in "$packages"/*.deb; do
+        dpkg-deb -c "$package" | awk '{ print $1, $2, $6 }'
+    done | sort >"listed-$1"
+    ! grep -v '^drwxr-xr-x root/root \|^-rw-r--r-- root/root \|^lrwxrwxrwx root/root \|^-rwxr-xr-x root/root \./usr/bin/heapdump' \
+        "listed-$1" || fail "umask $1: rights in a package"
+}
+
+# Packages that are made with another umask have the same files, with the same rights.
+check_umasks() {
+    local mask
+    check_listed "$(umask)"
+    for mask in 000 777; do
+        (umask "$mask" && "$source_root/scripts/package.sh" "$build") >package.log 2>&1 ||
+            { cat package.log >&2; fail "umask $mask: package.sh"; }
+        check_listed "$mask"
+        diff "listed-$(umask)" "listed-$mask" >&2 || fail "umask $mask: a package has other files"
+    done
+}
+
 check_packages() {
     local package
     for package in "$packages"/*.deb; do
@@ -57,10 +79,45 @@ for relationship in document["relationships"]:
 CODE
 }
 
-# All files of the places that packages write to, but for what dpkg and ldconfig keep themselves.
+# All files of the places that packages write to, with their rights, but for what dpkg and ldconfig keep themselves.
 list_files() {
     find /etc /usr /opt /var/lib /srv -xdev \( -path /var/lib/dpkg -o -path /etc/ld.so.cache -o -path /usr/share/dotnet \) \
-        -prune -o -print | LC_ALL=C sort
+        -prune -o -printf '%p %M %u:%g\n' | LC_ALL=C sort
+}
+
+# What dpkg knows of the packages, with the rights that each file has now. Only the program can be run.
+check_rights() {
+    local place wanted
+    dpkg -L heapdump heapdump-dev | sort -u | while read -r place; do
+        if [ -L "$place" ] || [ -z "$place" ]; then
+            continue
+        elif [ -d "$place" ] || [ "$place" = /usr/bin/heapdump ]; then
+            wanted='755 root:root'
+        else
+            wanted='644 root:root'
+        fi
+        [ "$(stat -c '%a %U:%G' "$place")" = "$wanted" ] || fail "umask $(umask): $(ls -ld "$place"), not $wanted"
+    done
+}
+
+# Install, use as root and as a user without rights, remove and purge, all with this umask.
+use_with_umask() {
+    local open
+    umask "$1"
+    dpkg -i "$packages"/heapdump_*.deb "$packages"/heapdump-dev_*.deb >dpkg.log 2>&1 ||
+        { cat dpkg.log >&2; fail "umask $1: dpkg -i"; }
+    check_rights
+    gdb -q -batch -ex "heapdump open $dump" -ex 'gcroot 1ce056' >out 2>&1 </dev/null || fail "umask $1: GDB: status $?"
+    expect "umask $1: GDB" '1ce056 .*BubbleCS.GameBoard' out
+    open=$(find /usr/share/heapdump /usr/lib/heapdump /etc/gdb -perm /022 ! -type l)
+    [ -z "$open" ] || fail "umask $1: others may write to $open"
+    setpriv --reuid 65534 --regid 65534 --clear-groups heapdump "$dump" gcroot 1ce056 >out ||
+        fail "umask $1: program of a user: status $?"
+    expect "umask $1: program of a user" '1ce056 .*BubbleCS.GameBoard' out
+    dpkg -r heapdump-dev heapdump >dpkg.log 2>&1 || { cat dpkg.log >&2; fail "umask $1: dpkg -r"; }
+    dpkg -P heapdump-dev heapdump >dpkg.log 2>&1 || { cat dpkg.log >&2; fail "umask $1: dpkg -P"; }
+    list_files >after
+    diff before after >&2 || fail "umask $1: purging leaves files, or other rights"
 }
 
 use_debuggers() {
@@ -141,6 +198,11 @@ use_installed() {
     list_files >after
     diff before after >&2 || fail "purging leaves files"
     ! dpkg-query -W heapdump heapdump-dev >/dev/null 2>&1 || fail "dpkg knows the packages"
+    # The files that it writes itself are there, and stay as they are.
+    touch out dpkg.log after
+    for mask in 000 077 777; do
+        (use_with_umask "$mask")
+    done
 }
 
 enter_overlay() {
@@ -181,6 +243,7 @@ esac
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
+check_umasks
 check_packages
 echo "package_test: the packages are sound"
 if [ "$(id -u)" -ne 0 ]; then
