@@ -71,7 +71,7 @@ static const char *make_file(const char *below, const char *path, const struct f
 
 static uint32_t crc_of(const char *path)
 {
-	static uint8_t bytes[1 << 16];
+	static uint8_t bytes[1 << 21];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t size = fd < 0 ? -1 : read(fd, bytes, sizeof(bytes));
 	CU_ASSERT_FATAL(size > 0 && close(fd) == 0);
@@ -182,6 +182,21 @@ TEST(a_debuglink_needs_its_crc_and_the_build_id)
 		check_outer(NULL, false, NO_NAME, false);
 		run("rm -r", system_folder);
 		run("mkdir", system_folder);
+	}
+}
+
+/* It would be read as a whole for its CRC, and a sparse file costs the target nothing. */
+TEST(a_debuglink_to_an_enormous_file_is_not_followed)
+{
+	char path[128];
+	struct file_spec own = { .build_id = ID, .debuglink = "fake.sym" };
+	(void)snprintf(path, sizeof(path), "%s", make_file(system_folder, "/lib/fake.sym", &WHOLE));
+	for (unsigned int i = 0; i < 2; i++) {
+		/* The budget is 1 MB. */
+		CU_ASSERT_FATAL(truncate(path, i ? 0x180000 : 0x80000) == 0);
+		own.crc = crc_of(path);
+		(void)make_file(system_folder, "/lib/libfake.so", &own);
+		check_outer(NULL, false, i ? NO_NAME : OUTER, false);
 	}
 }
 

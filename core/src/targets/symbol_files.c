@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -67,13 +68,20 @@ void symbol_files_destroy(struct symbol_files *files)
 	mem_free(files);
 }
 
-/* The CRC of .gnu_debuglink is that of zlib, of the whole file. */
-static bool has_crc(int fd, uint32_t wanted)
+/*
+ * The CRC of .gnu_debuglink is that of zlib, of the whole file.  The target may have made it: it may
+ * be sparse and enormous, and grow meanwhile.
+ */
+static bool has_crc(struct search *search, int fd, uint32_t wanted)
 {
+	struct stat info;
+	if (fstat(fd, &info) != 0 || info.st_size < 0 || (uint64_t)info.st_size > *search->budget)
+		return false;
+	*search->budget -= (uint64_t)info.st_size;
 	uint8_t *part = mem_alloc(CRC_PART, 1);
 	uLong crc = crc32(0, NULL, 0);
 	ssize_t got = part ? (ssize_t)CRC_PART : -1;
-	for (off_t at = 0; got == (ssize_t)CRC_PART; at += got) {
+	for (off_t at = 0; at <= info.st_size && got == (ssize_t)CRC_PART; at += got) {
 		got = read_at(fd, part, CRC_PART, at);
 		if (got > 0)
 			crc = crc32(crc, part, (uInt)got);
@@ -216,7 +224,7 @@ static void try_link(struct search *search, const char *path)
 	struct elf_file file;
 	if (search->found.is_whole || !open_proven(search, sysroot, path, &file))
 		return;
-	if (has_crc(file.fd, search->link_crc))
+	if (has_crc(search, file.fd, search->link_crc))
 		take_names(search, &file, sysroot, path);
 	close_proven(&file);
 }
