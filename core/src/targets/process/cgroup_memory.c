@@ -86,8 +86,8 @@ bool cgroup_pressure_parse(const char *text, const char *word, struct cgroup_pre
 	size_t size = strlen(word);
 	const char *line = text;
 	while (line && (strncmp(line, word, size) != 0 || line[size] != ' ')) {
-		line = strchr(line, '\n');
-		line += line ? 1 : 0;
+		const char *newline = strchr(line, '\n');
+		line = newline ? newline + 1 : NULL;
 	}
 	if (!line)
 		return false;
