@@ -20,15 +20,12 @@ PROMPT = "heapdump> "
 
 
 class Terminal:
-    """The program on a pseudo-terminal; IS_STOPPED: which takes no output until go_on()."""
+    """The program on a pseudo-terminal."""
+
+    IS_STOPPED = False
 
     def __init__(
-        self,
-        *argv: str,
-        cwd: str | Path = SOURCE,
-        program: str = PROGRAM,
-        is_stopped: bool = False,
-        **env: str,
+        self, *argv: str, cwd: str | Path = SOURCE, program: str = PROGRAM, **env: str
     ) -> None:
         # libedit's el_set(EL_ADDFN) keeps two copies that nothing frees.
         options = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
@@ -37,7 +34,7 @@ class Terminal:
         if pid == 0:
             try:
                 os.chdir(cwd)
-                if is_stopped:
+                if self.IS_STOPPED:
                     termios.tcflow(1, termios.TCOOFF)
                 os.execve(program, [program, *argv], environment(**options | env))
             finally:
@@ -49,12 +46,6 @@ class Terminal:
 
     def send(self, text: str) -> None:
         os.write(self.fd, text.encode())
-
-    def go_on(self) -> None:
-        """Take output."""
-        terminal = os.open(f"/proc/{self.pid}/fd/1", os.O_RDWR | os.O_NOCTTY)
-        termios.tcflow(terminal, termios.TCOON)
-        os.close(terminal)
 
     def expect(self, pattern: str, seconds: float = TIMEOUT) -> str:
         """Read until PATTERN is seen; what stood up to its end is taken away."""
@@ -108,3 +99,15 @@ class Terminal:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
             os.close(self.fd)
+
+
+class StoppedTerminal(Terminal):
+    """A pseudo-terminal that takes no output until go_on()."""
+
+    IS_STOPPED = True
+
+    def go_on(self) -> None:
+        """Take output."""
+        terminal = os.open(f"/proc/{self.pid}/fd/1", os.O_RDWR | os.O_NOCTTY)
+        termios.tcflow(terminal, termios.TCOON)
+        os.close(terminal)

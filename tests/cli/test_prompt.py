@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 from shell_program import BAD, BUBBLECS, DATA, Base, folder, large_dump, run, waiting
-from terminal import PROMPT, Terminal
+from terminal import PROMPT, StoppedTerminal, Terminal
 
 
 class Batch(Base):
@@ -118,8 +118,8 @@ class Batch(Base):
 class Prompt(unittest.TestCase):
     """Line editing on a terminal."""
 
-    def start(self, *argv: str, is_stopped: bool = False, **env: str) -> Terminal:
-        terminal = Terminal(*argv, is_stopped=is_stopped, **env)
+    def start(self, *argv: str, **env: str) -> Terminal:
+        terminal = Terminal(*argv, **env)
         self.addCleanup(terminal.close)
         return terminal
 
@@ -328,7 +328,8 @@ class Prompt(unittest.TestCase):
 
     def test_ctrl_c_while_the_file_is_opened(self) -> None:
         """It ends the program, which waits to show its progress."""
-        terminal = self.start("--workers", "1", large_dump(), is_stopped=True)
+        terminal = StoppedTerminal("--workers", "1", large_dump())
+        self.addCleanup(terminal.close)
         waiting.wait_until_terminal_is_full(terminal.pid)
         before = {pid: waiting.switches(pid) for pid in waiting.family(terminal.pid)}
         terminal.send("\x03")
