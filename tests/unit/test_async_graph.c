@@ -65,7 +65,7 @@ static struct async_graph make_graph(bool with_done)
 static const struct async_node *node_at(const struct async_graph *graph, uint64_t address)
 {
 	uint32_t row = async_graph_find(graph, address);
-	CU_ASSERT_FATAL(row != ASYNC_NO_BOX);
+	CU_ASSERT_FATAL(row != ASYNC_NO_NODE);
 	return &graph->rows[row];
 }
 
@@ -199,7 +199,7 @@ TEST(methods_that_await_each_other_are_a_circle)
 	unsigned int circles = 0;
 	for (size_t i = 0; i < graph.rows_count; i++) {
 		circles += graph.rows[i].wait == AWAIT_CYCLE;
-		CU_ASSERT_EQUAL(graph.rows[graph.rows[i].end].next, ASYNC_NO_BOX);
+		CU_ASSERT_EQUAL(graph.rows[graph.rows[i].end].next, ASYNC_NO_NODE);
 		CU_ASSERT(graph.rows[i].depth >= 1);
 	}
 	ASSERT_UINT(circles, 2);

@@ -60,7 +60,7 @@ static struct async_graph make_graph(bool with_done)
 static const struct async_node *node_at(const struct async_graph *graph, uint64_t address)
 {
 	uint32_t row = async_graph_find(graph, address);
-	CU_ASSERT_FATAL(row != ASYNC_NO_BOX);
+	CU_ASSERT_FATAL(row != ASYNC_NO_NODE);
 	return &graph->rows[row];
 }
 
@@ -88,7 +88,7 @@ TEST(the_methods_of_a_suspended_call_are_a_chain)
 	ASSERT_UINT(node->task, call);
 	ASSERT_UINT(node_at(&graph, middle)->next, async_graph_find(&graph, inner));
 	/* Others know the outermost method by the task. */
-	ASSERT_UINT(async_graph_find(&graph, outer), ASYNC_NO_BOX);
+	ASSERT_UINT(async_graph_find(&graph, outer), ASYNC_NO_NODE);
 	node = node_at(&graph, call);
 	ASSERT_UINT(node->holder, outer);
 	ASSERT_UINT(node->depth, 3);
@@ -245,7 +245,7 @@ TEST(a_method_that_many_calls_lead_to_belongs_to_the_first)
 	ASSERT_UINT(graph.rows_count, 3);
 	ASSERT_UINT(node_at(&graph, first)->depth, 2);
 	ASSERT_UINT(node_at(&graph, second)->holder, other);
-	ASSERT_UINT(async_graph_find(&graph, third), ASYNC_NO_BOX);
+	ASSERT_UINT(async_graph_find(&graph, third), ASYNC_NO_NODE);
 	CU_ASSERT_TRUE(graph.is_cut);
 	async_graph_deinit(&graph);
 }

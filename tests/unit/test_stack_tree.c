@@ -195,7 +195,7 @@ TEST(async_methods_are_merged_by_state_and_wait)
 	struct async_node boxes[] = {
 		{ .machine = &machines[0], .next = 2, .state = 1 },
 		{ .machine = &machines[0], .next = 2, .state = 1 },
-		{ .machine = &machines[1], .next = ASYNC_NO_BOX, .wait = AWAIT_DELAY },
+		{ .machine = &machines[1], .next = ASYNC_NO_NODE, .wait = AWAIT_DELAY },
 		{ .machine = &machines[0], .next = 2, .state = 2 },
 	};
 	struct async_graph graph = { .rows = boxes, .rows_count = 4 };

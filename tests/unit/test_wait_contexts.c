@@ -154,7 +154,7 @@ static void find_contexts(void)
 static uint32_t needed_by(uint64_t address)
 {
 	uint32_t row = async_graph_find(&graph, address);
-	CU_ASSERT_FATAL(row != ASYNC_NO_BOX);
+	CU_ASSERT_FATAL(row != ASYNC_NO_NODE);
 	return wait_context_of(&contexts, &waits, &graph.rows[row]);
 }
 

@@ -58,13 +58,13 @@ static uint64_t holder_of(uint64_t semaphore)
 	ASSERT_UINT_FATAL(waits_create(fake_heap(tasks.fake), NULL, &waits, NULL), HD_OK);
 	ASSERT_UINT_FATAL(held_semaphores_find(waits, NULL, &found, NULL), HD_OK);
 	uint32_t node = held_semaphore_holder(&found, semaphore);
-	const struct async_node *box = wait_node_box(waits, node);
+	const struct async_node *box = wait_node_method(waits, node);
 	uint64_t address = box ? box->address : 0;
 	/* Whoever waits for it gets an edge to this one, which is only probable. */
 	for (uint32_t i = 0; i < wait_nodes(waits); i++) {
-		const struct async_node *waiter = wait_node_box(waits, i);
+		const struct async_node *waiter = wait_node_method(waits, i);
 		if (waiter->wait == AWAIT_SEMAPHORE && waiter->object == semaphore &&
-		    waiter->next == ASYNC_NO_BOX) {
+		    waiter->next == ASYNC_NO_NODE) {
 			ASSERT_UINT(waits->edges[i].to, node);
 			CU_ASSERT_TRUE(waits->edges[i].is_probable);
 		}

@@ -319,7 +319,7 @@ static void check_holders(unsigned int past, unsigned int not_past)
 {
 	struct waits *waits;
 	struct wait_things things;
-	uint32_t ends[64], box = ASYNC_NO_BOX;
+	uint32_t ends[64], box = ASYNC_NO_NODE;
 	uint64_t semaphore = make_semaphore(LIMIT, WAIT_THING_MIN);
 	for (unsigned int i = 0; i < past + not_past; i++) {
 		uint64_t again =
@@ -333,7 +333,7 @@ static void check_holders(unsigned int past, unsigned int not_past)
 	ASSERT_UINT(wait_things_find(waits, ends, &things, NULL), HD_OK);
 	ASSERT_UINT_FATAL(things.rows_count, 1);
 	ASSERT_UINT(wait_thing_holders(waits, &things.rows[0], &box), past);
-	ASSERT_UINT(box != ASYNC_NO_BOX, past > 0);
+	ASSERT_UINT(box != ASYNC_NO_NODE, past > 0);
 	waits_destroy(waits);
 }
 

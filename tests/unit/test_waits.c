@@ -68,7 +68,7 @@ static void check_cycles(size_t threads, const size_t *owners, size_t cycles, si
 	struct waits waits = { .rows = rows, .count = threads, .edges = edges, .async = &graph };
 	for (uint32_t i = 0; i < NODES; i++) {
 		bool is_none = owners[i] >= NODES;
-		boxes[i].outer = ASYNC_NO_BOX;
+		boxes[i].outer = ASYNC_NO_NODE;
 		edges[i] = (struct wait_edge){ .to = is_none ? WAIT_NOBODY : (uint32_t)owners[i],
 					       .is_probable = i == 0 };
 	}
@@ -89,7 +89,8 @@ static void check_cycles(size_t threads, const size_t *owners, size_t cycles, si
 				    found.members[cycle->begin + (k + 1) % cycle->count]);
 			in_threads += wait_node_thread(&waits, node) != NULL;
 			has_first |= node == 0;
-			CU_ASSERT(!wait_node_thread(&waits, node) != !wait_node_box(&waits, node));
+			CU_ASSERT(!wait_node_thread(&waits, node) !=
+				  !wait_node_method(&waits, node));
 		}
 		ASSERT_UINT(cycle->threads, in_threads);
 		ASSERT_UINT(cycle->is_probable, has_first);

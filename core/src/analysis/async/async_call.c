@@ -55,7 +55,7 @@ bool async_graph_call_append(struct text *text, struct async_graph *graph,
 			     const struct object *object)
 {
 	uint32_t row = async_graph_find(graph, object->address);
-	if (row == ASYNC_NO_BOX || !is_runtime_method(graph, &graph->rows[row]))
+	if (row == ASYNC_NO_NODE || !is_runtime_method(graph, &graph->rows[row]))
 		return async_call_append(text, graph->heap, graph->members, object);
 	text_puts(text, async_node_name(graph, &graph->rows[row]));
 	return true;

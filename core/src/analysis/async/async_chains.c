@@ -25,7 +25,7 @@ struct chain_making {
 void async_chains_deinit(struct async_chains *chains)
 {
 	pages_free(chains->rows, chains->rows_capacity, sizeof(*chains->rows));
-	mem_free(chains->of_box);
+	mem_free(chains->of_node);
 	mem_free(chains->sorted);
 	*chains = (struct async_chains){ 0 };
 }
@@ -45,7 +45,7 @@ static enum hd_status find_chain(struct chain_making *making, uint32_t row, stru
 {
 	struct async_chains *chains = making->chains;
 	const struct async_node *node = &chains->graph->rows[row];
-	uint32_t inner = node->next == ASYNC_NO_BOX ? ASYNC_NO_BOX : chains->of_box[node->next];
+	uint32_t inner = node->next == ASYNC_NO_NODE ? ASYNC_NO_NODE : chains->of_node[node->next];
 	making->next = (struct async_chain){ .inner = inner, .first = row, .depth = node->depth };
 	uint64_t hash = hash_mix(inner, node->method);
 	hash = hash_mix(hash, (uint64_t)(uint32_t)node->state << 16 | (uint64_t)node->wait << 8 |
@@ -59,7 +59,7 @@ static enum hd_status find_chain(struct chain_making *making, uint32_t row, stru
 			return fail_nomem(err);
 		chains->rows[chains->rows_count++] = making->next;
 	}
-	chains->of_box[row] = chain;
+	chains->of_node[row] = chain;
 	return HD_OK;
 }
 
@@ -70,7 +70,7 @@ static enum hd_status find_chains_of(struct chain_making *making, uint32_t row,
 	struct async_chains *chains = making->chains;
 	const struct async_node *nodes = chains->graph->rows;
 	size_t depth = 0;
-	while (row != ASYNC_NO_BOX && chains->of_box[row] == ASYNC_NO_BOX) {
+	while (row != ASYNC_NO_NODE && chains->of_node[row] == ASYNC_NO_NODE) {
 		making->stack[depth++] = row;
 		row = nodes[row].next;
 	}
@@ -78,7 +78,7 @@ static enum hd_status find_chains_of(struct chain_making *making, uint32_t row,
 		row = making->stack[--depth];
 		uint32_t next = nodes[row].next;
 		TRY(find_chain(making, row, err));
-		making->has[row] = (next != ASYNC_NO_BOX && making->has[next]) ||
+		making->has[row] = (next != ASYNC_NO_NODE && making->has[next]) ||
 				   !making->wanted->is_wanted ||
 				   making->wanted->is_wanted(making->wanted->arg, &nodes[row]);
 	}
@@ -97,7 +97,7 @@ static bool is_same_waited(const void *arg, uint32_t index)
 static enum hd_status count_chain(struct chain_making *making, uint32_t row, struct hd_error *err)
 {
 	struct async_chains *chains = making->chains;
-	struct async_chain *chain = &chains->rows[chains->of_box[row]];
+	struct async_chain *chain = &chains->rows[chains->of_node[row]];
 	const struct async_node *nodes = chains->graph->rows;
 	uint64_t object = nodes[nodes[row].end].object;
 	if (!chain->count)
@@ -108,9 +108,9 @@ static enum hd_status count_chain(struct chain_making *making, uint32_t row, str
 		return HD_OK;
 	if (!PAGES_RESERVE(making, waited))
 		return fail_nomem(err);
-	making->waited[making->waited_count] = (struct waited){ chains->of_box[row], object };
+	making->waited[making->waited_count] = (struct waited){ chains->of_node[row], object };
 	uint32_t found =
-		hash_index_add(&making->waited_index, hash_mix(object, chains->of_box[row]),
+		hash_index_add(&making->waited_index, hash_mix(object, chains->of_node[row]),
 			       (uint32_t)making->waited_count, is_same_waited, making);
 	if (found == UINT32_MAX)
 		return fail_nomem(err);
@@ -136,12 +136,12 @@ static enum hd_status make_chains(struct chain_making *making, struct hd_error *
 	struct async_chains *chains = making->chains;
 	const struct async_graph *graph = chains->graph;
 	for (size_t i = 0; i < graph->rows_count; i++)
-		chains->of_box[i] = ASYNC_NO_BOX;
+		chains->of_node[i] = ASYNC_NO_NODE;
 	for (size_t i = 0; i < graph->rows_count; i++)
 		TRY(find_chains_of(making, (uint32_t)i, err));
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		if (!making->has[i]) {
-			chains->of_box[i] = ASYNC_NO_BOX;
+			chains->of_node[i] = ASYNC_NO_NODE;
 		} else if (!async_node_is_awaited(&graph->rows[i])) {
 			TRY(count_chain(making, (uint32_t)i, err));
 		}
@@ -164,12 +164,12 @@ enum hd_status async_chains_create(const struct async_graph *graph,
 {
 	size_t count = graph->rows_count + 1;
 	struct async_chains chains = { .graph = graph,
-				       .of_box = mem_alloc(count, sizeof(*chains.of_box)) };
+				       .of_node = mem_alloc(count, sizeof(*chains.of_node)) };
 	struct chain_making making = { .chains = &chains,
 				       .wanted = wanted,
 				       .stack = mem_alloc(count, sizeof(*making.stack)),
 				       .has = mem_calloc(count, sizeof(*making.has)) };
-	bool is_made = chains.of_box && making.stack && making.has;
+	bool is_made = chains.of_node && making.stack && making.has;
 	enum hd_status status = is_made ? make_chains(&making, err) : fail_nomem(err);
 	hash_index_deinit(&making.index);
 	hash_index_deinit(&making.waited_index);

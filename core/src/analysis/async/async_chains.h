@@ -11,10 +11,10 @@
  * which the same kind of thing goes on.
  */
 struct async_chain {
-	uint32_t inner;   /**< the chain without its outermost method; ASYNC_NO_BOX: none */
-	uint32_t first;   /**< outermost box of the one with the lowest address */
-	uint32_t depth;   /**< methods */
-	uint64_t count;   /**< how many end here: their outermost box is awaited by no other box */
+	uint32_t inner; /**< the chain without its outermost method; ASYNC_NO_NODE: none */
+	uint32_t first; /**< outermost node of the one with the lowest address */
+	uint32_t depth; /**< methods */
+	uint64_t count; /**< how many end here: their outermost node is awaited by no other node */
 	uint64_t objects; /**< different things that the innermost methods wait for */
 };
 
@@ -28,8 +28,8 @@ struct async_chains {
 	const struct async_graph *graph; /**< borrowed */
 	struct async_chain *rows;        /**< also the inner parts of chains, whose count is 0 */
 	size_t rows_count, rows_capacity;
-	uint32_t *of_box; /**< by box: its chain; ASYNC_NO_BOX: not wanted */
-	uint32_t *sorted; /**< the chains with a count, most first */
+	uint32_t *of_node; /**< by node: its chain; ASYNC_NO_NODE: not wanted */
+	uint32_t *sorted;  /**< the chains with a count, most first */
 	size_t sorted_count;
 	uint64_t roots; /**< chains in all */
 };
@@ -40,7 +40,7 @@ struct async_chains {
  * @param[out] ret To be given to async_chains_deinit(); untouched on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
- * Cost: linear in the boxes.
+ * Cost: linear in the nodes.
  */
 HD_NODISCARD enum hd_status async_chains_create(const struct async_graph *graph,
 						const struct async_wanted *wanted,

@@ -46,7 +46,7 @@ uint32_t async_graph_find(const struct async_graph *graph, uint64_t address)
 {
 	size_t row = ROWS_FROM(graph->rows, graph->rows_count, address, address);
 	bool is_found = row < graph->rows_count && graph->rows[row].address == address;
-	return is_found ? (uint32_t)row : ASYNC_NO_BOX;
+	return is_found ? (uint32_t)row : ASYNC_NO_NODE;
 }
 
 static enum hd_status add_holder(struct holders *holders, const struct object *object,
@@ -76,7 +76,7 @@ static enum hd_status add_box(struct graph_walk *walk, const struct object *obje
 	uint32_t method = async_methods_add(&graph->methods,
 					    (struct async_method_key){ .machine = box.machine });
 	if (method == ASYNC_NO_METHOD || !PAGES_RESERVE(graph, rows) ||
-	    graph->rows_count >= ASYNC_NO_BOX)
+	    graph->rows_count >= ASYNC_NO_NODE)
 		return fail_nomem(err);
 	/* Debug builds have the state machine in an object of its own. */
 	bool is_inside =
@@ -96,7 +96,7 @@ static enum hd_status add_box(struct graph_walk *walk, const struct object *obje
 		.object = box.awaited,
 		.method = method,
 		.thread = ASYNC_NO_THREAD,
-		.next = ASYNC_NO_BOX,
+		.next = ASYNC_NO_NODE,
 		.state = box.state,
 	};
 	return HD_OK;
@@ -198,16 +198,16 @@ static void cut_cycles(struct async_graph *graph, uint32_t *seen)
 		uint32_t mark = (uint32_t)i + 1, at = (uint32_t)i;
 		while (!seen[at]) {
 			seen[at] = mark;
-			if (graph->rows[at].next == ASYNC_NO_BOX)
+			if (graph->rows[at].next == ASYNC_NO_NODE)
 				break;
 			at = graph->rows[at].next;
 		}
 		struct async_node *node = &graph->rows[at];
-		if (seen[at] != mark || node->next == ASYNC_NO_BOX)
+		if (seen[at] != mark || node->next == ASYNC_NO_NODE)
 			continue;
 		/* It was met twice on this way: the box that it awaits gets nothing more to await. */
 		node->object = graph->rows[node->next].address;
-		node->next = ASYNC_NO_BOX;
+		node->next = ASYNC_NO_NODE;
 		node->wait = AWAIT_CYCLE;
 	}
 }
@@ -218,13 +218,13 @@ static void find_chain_ends(struct async_graph *graph, uint32_t *way)
 	struct async_node *nodes = graph->rows;
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		size_t count = 0;
-		for (uint32_t row = (uint32_t)i; row != ASYNC_NO_BOX && !nodes[row].depth;
+		for (uint32_t row = (uint32_t)i; row != ASYNC_NO_NODE && !nodes[row].depth;
 		     row = nodes[row].next)
 			way[count++] = row;
 		while (count > 0) {
 			uint32_t row = way[--count], next = nodes[row].next;
-			nodes[row].end = next == ASYNC_NO_BOX ? row : nodes[next].end;
-			nodes[row].depth = next == ASYNC_NO_BOX ? 1 : nodes[next].depth + 1;
+			nodes[row].end = next == ASYNC_NO_NODE ? row : nodes[next].end;
+			nodes[row].depth = next == ASYNC_NO_NODE ? 1 : nodes[next].depth + 1;
 		}
 	}
 }
@@ -235,14 +235,14 @@ static enum hd_status find_waits(struct async_graph *graph, struct hd_error *err
 	if (!scratch)
 		return fail_nomem(err);
 	for (size_t i = 0; i < graph->rows_count; i++) {
-		graph->rows[i].outer = ASYNC_NO_BOX;
+		graph->rows[i].outer = ASYNC_NO_NODE;
 		async_wait_find(graph, &graph->rows[i]);
 	}
 	cut_cycles(graph, scratch);
 	find_chain_ends(graph, scratch);
 	mem_free(scratch);
 	for (size_t i = 0; i < graph->rows_count; i++) {
-		if (graph->rows[i].next != ASYNC_NO_BOX)
+		if (graph->rows[i].next != ASYNC_NO_NODE)
 			graph->rows[graph->rows[i].next].outer = (uint32_t)i;
 	}
 	for (size_t i = 0; i < graph->rows_count; i++) {

@@ -45,7 +45,7 @@ enum async_wait {
 /** "Task.Delay", "channel read", ...; static. */
 const char *async_wait_name(enum async_wait wait);
 
-/** Who goes on when the task of a box is complete. */
+/** Who goes on when the task of a method node is complete. */
 enum async_root {
 	ROOT_NOBODY,  /**< nobody waits: async void, or a task that was forgotten or is kept */
 	ROOT_THREAD,  /**< a thread is blocked: Task.Wait, Result */
@@ -57,14 +57,15 @@ enum async_root {
 /** "nobody", "a thread", ...; static. */
 const char *async_root_name(enum async_root root);
 
-/** No box. */
-#define ASYNC_NO_BOX UINT32_MAX
+/** No method node. */
+#define ASYNC_NO_NODE UINT32_MAX
 /** No thread. */
 #define ASYNC_NO_THREAD UINT32_MAX
 
 /**
- * An async method that is not done: the box of the compiler's state machine (see async_box.h), or a
- * Continuation in which the runtime has suspended it (see inspect/suspended.h).
+ * A method node: an async method that is not done.  Its object is the box of the compiler's state
+ * machine (see async_box.h), or a Continuation in which the runtime has suspended it (see
+ * inspect/suspended.h).
  */
 struct async_node {
 	/**
@@ -80,17 +81,17 @@ struct async_node {
 	uint64_t holder; /**< the object that has its arguments and locals; 0: none, as it runs */
 	uint64_t fields; /**< address of the first of these */
 	uint64_t place;  /**< is_runtime: an address in its code, where it is; 0: not known */
-	uint64_t object; /**< what it waits for if that is not a box: 0: not known, or none */
+	uint64_t object; /**< what it waits for if that is not a method: 0: not known, or none */
 	uint32_t method; /**< its row of the graph's methods */
 	uint32_t
 		thread; /**< is_runtime: clr_thread_index() of the one that runs it, or ASYNC_NO_THREAD */
-	uint32_t next;  /**< the box that it awaits, or ASYNC_NO_BOX */
-	uint32_t outer; /**< a box that awaits it; ASYNC_NO_BOX: nobody does */
-	uint32_t end;   /**< the innermost box of its chain: its own, or one that it awaits */
+	uint32_t next;  /**< the node that it awaits, or ASYNC_NO_NODE */
+	uint32_t outer; /**< a node that awaits it; ASYNC_NO_NODE: nobody does */
+	uint32_t end;   /**< the innermost node of its chain: its own, or one that it awaits */
 	uint32_t depth; /**< methods from its own to that one: 1 or more */
 	int32_t state;
 	enum async_wait wait; /**< what it waits for, or what is between it and next */
-	enum async_root root; /**< who goes on after it, if no other box awaits it */
+	enum async_root root; /**< who goes on after it, if no other node awaits it */
 	bool is_limited; /**< Task.WaitAsync is on the way to what it waits for: it may end before that */
 	bool is_runtime; /**< the runtime suspends it: there is no state machine */
 };
@@ -129,10 +130,10 @@ HD_NODISCARD enum hd_status async_graph_create(struct heap *heap, struct members
 					       struct async_graph *ret, struct hd_error *err);
 void async_graph_deinit(struct async_graph *graph);
 
-/** Does another box await it? */
+/** Does another node await it? */
 static inline bool async_node_is_awaited(const struct async_node *node)
 {
-	return node->outer != ASYNC_NO_BOX;
+	return node->outer != ASYNC_NO_NODE;
 }
 
 /**
@@ -145,7 +146,7 @@ const struct async_node *async_node_waiter(struct async_graph *graph,
 /** Let its rows ascend by address. */
 void async_graph_sort(struct async_graph *graph);
 
-/** The row of the box at @p address, or ASYNC_NO_BOX. */
+/** The node of the method with its box at @p address, or ASYNC_NO_NODE. */
 uint32_t async_graph_find(const struct async_graph *graph, uint64_t address);
 
 /** The name that users know the method of @p node by, "Shop.Checkout.Place"; borrowed from @p graph. */
@@ -153,7 +154,7 @@ const char *async_node_name(struct async_graph *graph, const struct async_node *
 
 /**
  * The innermost method that is not the framework's, of the chain that begins with row @p row;
- * ASYNC_NO_BOX: there is none in the first 64 methods.
+ * ASYNC_NO_NODE: there is none in the first 64 methods.
  */
 uint32_t async_innermost_own(struct async_graph *graph, uint32_t row);
 

@@ -27,8 +27,8 @@ const char *async_node_name(struct async_graph *graph, const struct async_node *
 
 uint32_t async_innermost_own(struct async_graph *graph, uint32_t row)
 {
-	uint32_t found = ASYNC_NO_BOX;
-	for (unsigned int i = 0; row != ASYNC_NO_BOX && i < OWN_STEPS_MAX; i++) {
+	uint32_t found = ASYNC_NO_NODE;
+	for (unsigned int i = 0; row != ASYNC_NO_NODE && i < OWN_STEPS_MAX; i++) {
 		const char *name = async_node_name(graph, &graph->rows[row]);
 		if (*name && !framework_owns(graph->heap->clr, name, strlen(name)))
 			found = row;

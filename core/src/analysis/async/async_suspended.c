@@ -108,11 +108,11 @@ static enum hd_status add_node(struct async_graph *graph, const struct async_met
 			       struct async_node node, struct hd_error *err)
 {
 	node.method = async_methods_add(&graph->methods, *key);
-	node.next = ASYNC_NO_BOX;
+	node.next = ASYNC_NO_NODE;
 	node.thread = ASYNC_NO_THREAD;
 	node.is_runtime = true;
 	if (node.method == ASYNC_NO_METHOD || !PAGES_RESERVE(graph, rows) ||
-	    graph->rows_count >= ASYNC_NO_BOX)
+	    graph->rows_count >= ASYNC_NO_NODE)
 		return fail_nomem(err);
 	graph->rows[graph->rows_count++] = node;
 	return HD_OK;

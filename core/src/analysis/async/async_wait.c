@@ -119,7 +119,7 @@ static enum async_wait wait_for_end(struct async_graph *graph, enum async_type k
 static uint32_t linked_box(const struct async_graph *graph, uint64_t address)
 {
 	const struct async_link *link = async_link_find(&graph->links, address);
-	return link && link->kind == LINK_BOX ? async_graph_find(graph, link->to) : ASYNC_NO_BOX;
+	return link && link->kind == LINK_BOX ? async_graph_find(graph, link->to) : ASYNC_NO_NODE;
 }
 
 /* A way from what is awaited to what is waited for. */
@@ -142,7 +142,7 @@ static bool take_wait_end(struct async_graph *graph, struct async_node *node,
 	}
 	uint32_t next = async_type_is_method(way->kind) ? async_graph_find(graph, address)
 							: linked_box(graph, address);
-	if (next == ASYNC_NO_BOX)
+	if (next == ASYNC_NO_NODE)
 		return false;
 	node->next = next;
 	node->wait = way->kind == ASYNC_UNWRAP && !way->passed ? AWAIT_UNWRAP : way->passed;
@@ -192,7 +192,7 @@ static void find_end(struct async_graph *graph, struct async_node *node, uint64_
 		}
 		awaited = inner;
 	}
-	if (node->next != ASYNC_NO_BOX) {
+	if (node->next != ASYNC_NO_NODE) {
 		node->wait = way.passed;
 		return;
 	}

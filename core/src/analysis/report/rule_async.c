@@ -19,8 +19,8 @@ static const char *const task_classes[] = {
 
 static bool waits(const struct report_facts *facts, const struct async_node *node, uint32_t *ret)
 {
-	*ret = node->state >= 0 && node->next == ASYNC_NO_BOX ? facts_node(facts, node->address)
-							      : HD_NONE;
+	*ret = node->state >= 0 && node->next == ASYNC_NO_NODE ? facts_node(facts, node->address)
+							       : HD_NONE;
 	return *ret != HD_NONE && facts_is_live(facts, *ret);
 }
 

@@ -224,7 +224,7 @@ enum hd_status stack_tree_add_chain(struct stack_tree *tree, const struct async_
 {
 	uint32_t at = STACK_TREE_NONE;
 	uint32_t row = root;
-	for (unsigned int i = 0; row != ASYNC_NO_BOX && i < STACK_TREE_ASYNC_MAX; i++) {
+	for (unsigned int i = 0; row != ASYNC_NO_NODE && i < STACK_TREE_ASYNC_MAX; i++) {
 		const struct async_node *node = &graph->rows[row];
 		tree->next = (struct stack_tree_node){ .step = { .kind = STEP_ASYNC,
 								 .async_method = node->method,

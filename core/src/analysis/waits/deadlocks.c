@@ -42,7 +42,7 @@ static void note_cycle(struct cycle_search *search, uint32_t first)
 
 static void note_follower(struct cycle_search *search, uint32_t node, uint32_t cycle)
 {
-	const struct async_node *box = wait_node_box(search->waits, node);
+	const struct async_node *box = wait_node_method(search->waits, node);
 	struct deadlock *deadlock = &search->found.rows[cycle];
 	if (!box) {
 		deadlock->following_threads++;

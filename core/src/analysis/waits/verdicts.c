@@ -66,9 +66,9 @@ static struct verdict circle_at(const struct async_graph *graph, const struct as
 	struct verdict verdict = { .kind = VERDICT_CIRCLE,
 				   .is_probable = node->is_limited,
 				   .count = 1,
-				   .box = (uint32_t)(node - graph->rows) };
+				   .method = (uint32_t)(node - graph->rows) };
 	uint32_t row = async_graph_find(graph, node->object);
-	while (row != ASYNC_NO_BOX && &graph->rows[row] != node) {
+	while (row != ASYNC_NO_NODE && &graph->rows[row] != node) {
 		verdict.is_probable |= graph->rows[row].is_limited;
 		row = graph->rows[row].next;
 		verdict.count++;

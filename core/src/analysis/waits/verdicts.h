@@ -35,7 +35,7 @@ struct verdict {
 	uint64_t count;
 	uint64_t queued;   /**< VERDICT_STARVED: work items */
 	uint64_t alike;    /**< VERDICT_STARVED: workers_alike() of thread */
-	uint32_t box;      /**< VERDICT_CIRCLE: the row in waits->async of one of the methods */
+	uint32_t method;   /**< VERDICT_CIRCLE: the node in waits->async of one of the methods */
 	uint64_t on_tasks; /**< VERDICT_STARVED: workers that wait for tasks (sync over async) */
 };
 

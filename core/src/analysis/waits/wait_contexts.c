@@ -52,7 +52,7 @@ static enum hd_status find_threads(const struct waits *waits, struct wait_rows *
 	return HD_OK;
 }
 
-/* The async method that goes on with a delegate, or the task of a call of some; or ASYNC_NO_BOX. */
+/* The async method that goes on with a delegate, or the task of a call of some; or ASYNC_NO_NODE. */
 static uint32_t box_of_work(const struct waits *waits, const struct object *object)
 {
 	struct async_graph *graph = waits->async;
@@ -63,7 +63,7 @@ static uint32_t box_of_work(const struct waits *waits, const struct object *obje
 	return type_is_delegate(waits->heap->clr, object->type) &&
 			       delegate_read(waits->heap, object, &delegate)
 		       ? async_graph_find(waits->async, delegate.target)
-		       : ASYNC_NO_BOX;
+		       : ASYNC_NO_NODE;
 }
 
 /* A search from a context, over the objects that it refers to. */
@@ -114,7 +114,7 @@ static enum hd_status find_posted(struct post_search *search, const struct wait_
 		if (!member_object(waits->members, search->steps[i], &object))
 			continue;
 		uint32_t box = box_of_work(waits, &object);
-		if (box == ASYNC_NO_BOX) {
+		if (box == ASYNC_NO_NODE) {
 			if (is_followed(waits, &object))
 				add_steps(search, &object);
 			continue;

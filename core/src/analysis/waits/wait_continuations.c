@@ -95,7 +95,7 @@ static enum hd_status follow_all(struct continuation_search *search,
 	}
 	for (size_t i = 0; i < runners->rows_count; i++) {
 		/* An async method that runs was followed above. */
-		if (async_graph_find(graph, runners->rows[i].object) == ASYNC_NO_BOX) {
+		if (async_graph_find(graph, runners->rows[i].object) == ASYNC_NO_NODE) {
 			TRY(follow_task(search, runners->rows[i].object, runners->rows[i].node,
 					err));
 		}

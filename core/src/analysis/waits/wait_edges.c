@@ -35,7 +35,7 @@ static struct wait_edge edge_to(uint32_t node, bool is_probable)
 static struct wait_edge edge_of_box(const struct edge_search *search, const struct async_node *box)
 {
 	const struct waits *waits = search->waits;
-	if (box->next != ASYNC_NO_BOX)
+	if (box->next != ASYNC_NO_NODE)
 		return edge_to((uint32_t)waits->count + box->next, box->is_limited);
 	switch (box->wait) {
 	case AWAIT_RUNS:
@@ -176,7 +176,7 @@ const struct thread_wait *wait_node_thread(const struct waits *waits, uint32_t n
 	return node < waits->count ? &waits->rows[node] : NULL;
 }
 
-const struct async_node *wait_node_box(const struct waits *waits, uint32_t node)
+const struct async_node *wait_node_method(const struct waits *waits, uint32_t node)
 {
 	return node >= waits->count && node < wait_nodes(waits)
 		       ? &waits->async->rows[node - waits->count]

@@ -103,7 +103,7 @@ static enum hd_status find_wanted(struct holder_search *search, struct hd_error 
 	return HD_OK;
 }
 
-/* The innermost method of the chain that a node is in or waits for; ASYNC_NO_BOX: none. */
+/* The innermost method of the chain that a node is in or waits for; ASYNC_NO_NODE: none. */
 static uint32_t end_of(const struct holder_search *search, uint32_t node)
 {
 	const struct waits *waits = search->waits;
@@ -112,8 +112,8 @@ static uint32_t end_of(const struct holder_search *search, uint32_t node)
 	const struct thread_wait *wait = &waits->rows[node];
 	uint32_t box = wait->kind == WAIT_TASK && wait->object.type
 			       ? async_graph_find(waits->async, wait->object.address)
-			       : ASYNC_NO_BOX;
-	return box == ASYNC_NO_BOX ? ASYNC_NO_BOX : waits->async->rows[box].end;
+			       : ASYNC_NO_NODE;
+	return box == ASYNC_NO_NODE ? ASYNC_NO_NODE : waits->async->rows[box].end;
 }
 
 static bool waits_itself(const struct waits *waits, uint32_t node, uint64_t semaphore)
@@ -130,7 +130,7 @@ static bool node_leads_to(const struct waits *waits, uint32_t outer, uint32_t in
 	uint32_t box = outer < waits->count
 			       ? async_graph_find(waits->async, waits->rows[outer].object.address)
 			       : waits->async->rows[outer - waits->count].next;
-	for (unsigned int i = 0; box != ASYNC_NO_BOX && i < CHAIN_STEPS_MAX; i++) {
+	for (unsigned int i = 0; box != ASYNC_NO_NODE && i < CHAIN_STEPS_MAX; i++) {
 		if (waits->count + box == inner)
 			return true;
 		box = waits->async->rows[box].next;
@@ -146,7 +146,7 @@ static void offer(struct holder_search *search, struct held_semaphore *semaphore
 	uint32_t node = search->node, end = end_of(search, node);
 	if (waits_itself(waits, node, semaphore->address))
 		return;
-	bool leads = end != ASYNC_NO_BOX &&
+	bool leads = end != ASYNC_NO_NODE &&
 		     waits_itself(waits, (uint32_t)waits->count + end, semaphore->address);
 	/* A consumer that waits for a signal looks the same, but has no highest count of 1. */
 	if (leads && !semaphore->is_mutex)
@@ -156,7 +156,7 @@ static void offer(struct holder_search *search, struct held_semaphore *semaphore
 	uint32_t *holder = &semaphore->holders[kind];
 	if (*holder == node)
 		return;
-	if (*holder != WAIT_NOBODY && (end == ASYNC_NO_BOX || end_of(search, *holder) != end)) {
+	if (*holder != WAIT_NOBODY && (end == ASYNC_NO_NODE || end_of(search, *holder) != end)) {
 		semaphore->are_several[kind] = true;
 	} else if (*holder == WAIT_NOBODY || node_leads_to(waits, *holder, node)) {
 		*holder = node;

@@ -285,7 +285,7 @@ static uint64_t things_used_by(struct release_search *search, const struct type 
 /* Task.Delay without a limit: only a cancellation ends it. */
 static bool sleeps_without_end(const struct release_search *search, uint32_t node)
 {
-	const struct async_node *box = wait_node_box(search->waits, search->ends[node]);
+	const struct async_node *box = wait_node_method(search->waits, search->ends[node]);
 	if (!box || box->wait != AWAIT_DELAY)
 		return false;
 	struct member timer = fact_at(search->waits->members, box->object, FACT_DELAY_TIMER);

@@ -22,7 +22,7 @@ enum hd_status wait_tasks_init(struct waits *waits, struct job *job, struct wait
 uint32_t wait_task_node(const struct wait_tasks *tasks, uint64_t task)
 {
 	uint32_t box = async_graph_find(tasks->waits->async, task);
-	if (box != ASYNC_NO_BOX)
+	if (box != ASYNC_NO_NODE)
 		return (uint32_t)tasks->waits->count + box;
 	uint32_t runner = wait_rows_first(&tasks->runners, task);
 	return runner != WAIT_NOBODY ? runner : wait_rows_first(&tasks->continuations, task);

@@ -46,12 +46,12 @@ static bool is_full_collection(const struct waits *waits, const struct object *o
 static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_waiter *ret)
 {
 	const struct thread_wait *wait = wait_node_thread(waits, node);
-	const struct async_node *box = wait_node_box(waits, node);
+	const struct async_node *box = wait_node_method(waits, node);
 	if (box) {
 		bool is_thing = box->wait == AWAIT_SEMAPHORE || box->wait == AWAIT_READ ||
 				box->wait == AWAIT_WRITE || box->wait == AWAIT_SOURCE;
 		*ret = (struct thing_waiter){ box->object, box->wait, node };
-		return is_thing && box->object && box->next == ASYNC_NO_BOX;
+		return is_thing && box->object && box->next == ASYNC_NO_NODE;
 	}
 	if (!wait || wait->is_over || !wait->object.type)
 		return false;
@@ -105,7 +105,7 @@ static bool is_counted(const struct waits *waits, const struct thing_waiter *wai
 		       const bool *asked)
 {
 	bool is_limit = false;
-	const struct async_node *box = wait_node_box(waits, waiter->node);
+	const struct async_node *box = wait_node_method(waits, waiter->node);
 	if (box && is_of_framework(waits, async_node_waiter(waits->async, box)))
 		return false;
 	switch (waiter->kind) {
@@ -254,12 +254,12 @@ static bool leads_to_thing(const struct async_graph *graph, const struct async_n
 			   const struct wait_thing *thing)
 {
 	const struct async_node *end = &graph->rows[box->end];
-	return end->next == ASYNC_NO_BOX && end->wait == thing->kind &&
+	return end->next == ASYNC_NO_NODE && end->wait == thing->kind &&
 	       end->object == thing->address;
 }
 
 uint64_t wait_thing_holders(const struct waits *waits, const struct wait_thing *thing,
-			    uint32_t *ret_box)
+			    uint32_t *ret_node)
 {
 	struct async_graph *graph = waits->async;
 	struct thing_entry entries[ENTRIES_MAX];
@@ -269,7 +269,7 @@ uint64_t wait_thing_holders(const struct waits *waits, const struct wait_thing *
 		return 0;
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		const struct async_node *box = &graph->rows[i];
-		if (box->next != ASYNC_NO_BOX || !leads_to_thing(graph, box, thing))
+		if (box->next != ASYNC_NO_NODE || !leads_to_thing(graph, box, thing))
 			continue;
 		box = async_node_waiter(graph, box);
 		struct thing_entry *entry = find_entry(entries, count, box->method);
@@ -281,10 +281,10 @@ uint64_t wait_thing_holders(const struct waits *waits, const struct wait_thing *
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		const struct async_node *box = &graph->rows[i];
 		const struct thing_entry *entry = find_entry(entries, count, box->method);
-		if (!entry || box->next == ASYNC_NO_BOX || box->state <= entry->state ||
+		if (!entry || box->next == ASYNC_NO_NODE || box->state <= entry->state ||
 		    !leads_to_thing(graph, box, thing))
 			continue;
-		*ret_box = (uint32_t)i;
+		*ret_node = (uint32_t)i;
 		holders++;
 	}
 	return holders;

@@ -53,10 +53,10 @@ const struct wait_thing *wait_thing_of(const struct waits *waits, const struct w
  * same method are in that wait, and await one that waits for it again: each probably has a place in
  * it, and gives none back.
  *
- * @param[out] ret_box One of them, in waits->async; unchanged if there is none.
+ * @param[out] ret_node One of them, in waits->async; unchanged if there is none.
  * Cost: linear in async methods.
  */
 uint64_t wait_thing_holders(const struct waits *waits, const struct wait_thing *thing,
-			    uint32_t *ret_box);
+			    uint32_t *ret_node);
 
 #endif

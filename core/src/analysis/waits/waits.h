@@ -124,7 +124,7 @@ size_t wait_nodes(const struct waits *waits);
 /** The thread that a node is, or NULL. */
 const struct thread_wait *wait_node_thread(const struct waits *waits, uint32_t node);
 /** The async method that it is, or NULL. */
-const struct async_node *wait_node_box(const struct waits *waits, uint32_t node);
+const struct async_node *wait_node_method(const struct waits *waits, uint32_t node);
 /** wait_ends(): it waits in a cycle, or for one. */
 #define WAIT_IN_CYCLE (WAIT_NOBODY - 1)
 /**

@@ -75,7 +75,7 @@ static void write_chain_row(struct call *call, struct async_graph *graph,
 	text_puts(method, async_node_name(graph, end));
 	text_puts(root, async_node_name(graph, &graph->rows[chain->first]));
 	uint32_t own = async_innermost_own(graph, chain->first);
-	if (own != ASYNC_NO_BOX)
+	if (own != ASYNC_NO_NODE)
 		text_puts(program, async_node_name(graph, &graph->rows[own]));
 	if (!program->size || (is_same_text(program, method) && root->size &&
 			       !framework_owns(graph->heap->clr, root->bytes, root->size)))

@@ -197,7 +197,7 @@ static enum hd_status write_method(struct async_listing *listing, const struct a
 		[METHOD_TYPE] = cell_type(type, size, node->machine->method_table),
 		[METHOD_INDENT] = cell_number(indent),
 	};
-	if (node->next != ASYNC_NO_BOX && node->wait != AWAIT_NOTHING)
+	if (node->next != ASYNC_NO_NODE && node->wait != AWAIT_NOTHING)
 		cells[METHOD_THROUGH] = cell_string(async_wait_name(node->wait));
 	source_text_await(call, &listing->graph, node, &cells[METHOD_FILE], &cells[METHOD_LINE]);
 	if (!call->options[OPT_FIELDS].given) {
@@ -224,7 +224,7 @@ static enum hd_status write_methods(struct async_listing *listing, uint32_t root
 	struct answer *answer = &listing->call->answer;
 	const struct async_node *nodes = listing->graph.rows;
 	size_t depth = 0, shown = 0;
-	for (uint32_t row = root; row != ASYNC_NO_BOX; row = nodes[row].next)
+	for (uint32_t row = root; row != ASYNC_NO_NODE; row = nodes[row].next)
 		listing->boxes[depth++] = row;
 	answer_table(answer, &methods_schema, &options);
 	for (; shown < depth && shown < SHOWN_MAX; shown++) {
@@ -262,7 +262,7 @@ static enum hd_status write_chain(struct async_listing *listing, uint32_t root, 
 	struct answer *answer = &listing->call->answer;
 	const struct async_node *nodes = listing->graph.rows;
 	uint32_t end = nodes[root].end;
-	uint32_t chain = listing->chains.of_box[root];
+	uint32_t chain = listing->chains.of_node[root];
 	listing->number++;
 	if (!answer_wants_row(answer))
 		return HD_OK;
@@ -298,7 +298,7 @@ static enum hd_status write_chains(struct async_listing *listing)
 		if (!all) {
 			const struct async_chain *chain = &chains->rows[chains->sorted[i]];
 			TRY(write_chain(listing, chain->first, chain->count, chain->objects));
-		} else if (chains->of_box[i] != ASYNC_NO_BOX &&
+		} else if (chains->of_node[i] != ASYNC_NO_NODE &&
 			   !async_node_is_awaited(&listing->graph.rows[i])) {
 			const struct async_node *end =
 				&listing->graph.rows[listing->graph.rows[i].end];

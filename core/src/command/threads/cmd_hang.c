@@ -258,8 +258,8 @@ static void write_chain_end(struct call *call, struct verdicts *verdicts,
 {
 	struct async_graph *graph = verdicts->waits->async;
 	uint32_t row =
-		wait->object.type ? async_graph_find(graph, wait->object.address) : ASYNC_NO_BOX;
-	if (row == ASYNC_NO_BOX)
+		wait->object.type ? async_graph_find(graph, wait->object.address) : ASYNC_NO_NODE;
+	if (row == ASYNC_NO_NODE)
 		return;
 	const struct async_node *end = &graph->rows[graph->rows[row].end];
 	/* On .NET 11 the framework's own async methods are links of the chain, too. */
@@ -267,7 +267,7 @@ static void write_chain_end(struct call *call, struct verdicts *verdicts,
 	text_puts(text, "that method waits for ");
 	append_async_wait(text, graph, end);
 	text_puts(text, " in ");
-	text_puts(text, async_node_name(graph, own == ASYNC_NO_BOX ? end : &graph->rows[own]));
+	text_puts(text, async_node_name(graph, own == ASYNC_NO_NODE ? end : &graph->rows[own]));
 	write_evidence(call, text, NULL);
 }
 
@@ -275,13 +275,13 @@ static void write_circle(struct call *call, const struct verdicts *verdicts,
 			 const struct verdict *verdict, struct text *text)
 {
 	struct async_graph *graph = verdicts->waits->async;
-	const struct async_node *cut = &graph->rows[verdict->box];
+	const struct async_node *cut = &graph->rows[verdict->method];
 	uint32_t row = async_graph_find(graph, cut->object);
-	for (unsigned int i = 0; row != ASYNC_NO_BOX && i < CIRCLE_SHOWN; i++) {
+	for (unsigned int i = 0; row != ASYNC_NO_NODE && i < CIRCLE_SHOWN; i++) {
 		const struct async_node *node = &graph->rows[row];
 		text_puts(text, async_node_name(graph, node));
 		text_printf(text, " %" PRIx64 " awaits ", node->address);
-		row = node == cut ? ASYNC_NO_BOX : node->next;
+		row = node == cut ? ASYNC_NO_NODE : node->next;
 		uint32_t next = node == cut ? async_graph_find(graph, cut->object) : node->next;
 		text_puts(text, async_node_name(graph, &graph->rows[next]));
 		text_printf(text, " %" PRIx64, graph->rows[next].address);
@@ -343,7 +343,7 @@ static void write_collection(struct call *call, const struct verdict *verdict, s
 static void write_holders(struct call *call, const struct waits *waits,
 			  const struct wait_thing *thing, struct text *text)
 {
-	uint32_t box = ASYNC_NO_BOX;
+	uint32_t box = ASYNC_NO_NODE;
 	uint64_t count = wait_thing_holders(waits, thing, &box);
 	if (!count)
 		return;
@@ -360,7 +360,7 @@ static void write_holders(struct call *call, const struct waits *waits,
 static void write_caller(struct call *call, const struct waits *waits, uint32_t node,
 			 struct text *text)
 {
-	const struct async_node *box = wait_node_box(waits, node);
+	const struct async_node *box = wait_node_method(waits, node);
 	const struct async_node *caller = box ? async_node_waiter(waits->async, box) : NULL;
 	if (caller == box)
 		return;

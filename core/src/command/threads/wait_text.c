@@ -201,7 +201,7 @@ static void append_node(struct text *text, const struct waits *waits, uint32_t n
 	if (wait) {
 		append_thread(text, waits->heap, wait->thread);
 	} else {
-		append_box_waiter(text, waits->async, wait_node_box(waits, node));
+		append_box_waiter(text, waits->async, wait_node_method(waits, node));
 	}
 }
 
@@ -278,7 +278,7 @@ void append_blocked(struct text *text, const struct waits *waits, const struct t
 {
 	uint32_t node = (uint32_t)(wait - waits->rows);
 	struct wait_edge edge = waits->edges[node];
-	const struct async_node *box = wait_node_box(waits, edge.to);
+	const struct async_node *box = wait_node_method(waits, edge.to);
 	const struct thread_wait *owner = wait_of_thread(waits, wait->owner);
 	append_thread(text, waits->heap, wait->thread);
 	text_puts(text, " ");
@@ -313,8 +313,8 @@ void append_blocked(struct text *text, const struct waits *waits, const struct t
 /* "..., and then for thread 5 (window), which runs its Shop.WindowContext" */
 static void append_return(struct text *text, const struct waits *waits, uint32_t node)
 {
-	const struct async_node *box = wait_node_box(waits, node);
-	if (box->next != ASYNC_NO_BOX) {
+	const struct async_node *box = wait_node_method(waits, node);
+	if (box->next != ASYNC_NO_NODE) {
 		text_puts(text, " awaits ");
 		append_node(text, waits, (uint32_t)waits->count + box->next);
 		text_puts(text, ", and then waits for ");
@@ -332,14 +332,14 @@ static void append_return(struct text *text, const struct waits *waits, uint32_t
 /* "the async method A waits for SemaphoreSlim 7f... (0 free), which thread 5 probably has" */
 static void append_blocked_box(struct text *text, const struct waits *waits, uint32_t node)
 {
-	const struct async_node *box = wait_node_box(waits, node);
+	const struct async_node *box = wait_node_method(waits, node);
 	struct wait_edge edge = waits->edges[node];
 	append_box_waiter(text, waits->async, box);
 	if (edge.returns_to_thread) {
 		append_return(text, waits, node);
 		return;
 	}
-	if (box->next != ASYNC_NO_BOX) {
+	if (box->next != ASYNC_NO_NODE) {
 		text_puts(text, " awaits ");
 		append_node(text, waits, edge.to);
 		return;
@@ -425,13 +425,13 @@ static void set_box(struct call *call, const struct waits *waits, const struct a
 {
 	struct object object;
 	uint64_t awaited =
-		box->next == ASYNC_NO_BOX ? box->object : waits->async->rows[box->next].address;
+		box->next == ASYNC_NO_NODE ? box->object : waits->async->rows[box->next].address;
 	text_puts(&texts->name, async_node_name(waits->async, box));
 	cells[MEMBER_WHAT] = cell_string("async method");
 	cells[MEMBER_ASYNC] = cell_text(texts->name.bytes, texts->name.size);
 	cells[MEMBER_BOX] = cell_number(box->address);
-	cells[MEMBER_KIND] = cell_string(box->next == ASYNC_NO_BOX ? async_wait_name(box->wait)
-								   : "async method");
+	cells[MEMBER_KIND] = cell_string(box->next == ASYNC_NO_NODE ? async_wait_name(box->wait)
+								    : "async method");
 	if (member_object(waits->members, awaited, &object))
 		set_node_object(cells, call->heap->clr, &object);
 }
@@ -446,12 +446,12 @@ static void write_member(struct call *call, const struct waits *waits, uint32_t 
 	if (wait) {
 		set_thread(call, waits, wait, &texts, cells);
 	} else {
-		set_box(call, waits, wait_node_box(waits, node), &texts, cells);
+		set_box(call, waits, wait_node_method(waits, node), &texts, cells);
 	}
 	if (owner) {
 		cells[MEMBER_OWNER] = cell_number(owner->thread->id);
 	} else {
-		cells[MEMBER_OWNER_BOX] = cell_number(wait_node_box(waits, to)->address);
+		cells[MEMBER_OWNER_BOX] = cell_number(wait_node_method(waits, to)->address);
 	}
 	append_blocked_node(&texts.sentence, waits, node);
 	cells[MEMBER_SENTENCE] = cell_text(texts.sentence.bytes, texts.sentence.size);
