@@ -60,7 +60,7 @@ def functions_of(path: Path, code: str) -> Iterator[Function]:
 def fields_of(body: str) -> int:
     """How many fields the body of a struct declares, those of structs in it included."""
     return sum(
-        line.count(",") + 1
+        1 if "(*" in line else line.count(",") + 1
         for line in body.replace("\n\t\t", " ").split(";")
         if line.strip() and "(" not in line or "(*" in line
     )
