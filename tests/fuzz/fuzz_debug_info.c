@@ -107,7 +107,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned int i = 0; i < 2; i++) {
 		struct input_memory input = input_memory_at(BASE, bytes, BLOB + size, i == 0);
 		static struct clr clr;
-		clr = (struct clr){ .memory = &input.memory,
+		clr = (struct clr){ .ops = &coreclr_ops,
+				    .memory = &input.memory,
 				    .major = is_11 ? 11 : 8 + head.version % 3u };
 		layout_init(&clr.layout);
 		layout_set(&clr.layout, L_MODULE_R2R, 0, ORIGIN_BUILD);

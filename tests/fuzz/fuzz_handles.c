@@ -127,7 +127,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				 .kind = TARGET_CORE,
 				 .memory = &memory.memory,
 				 .own = &memory.memory };
-	struct clr clr = { .target = &target,
+	struct clr clr = { .ops = &coreclr_ops,
+			   .target = &target,
 			   .memory = &memory.memory,
 			   .major = image.flags & 2 ? 8 : 10,
 			   .gc = { .generation_count = 5,

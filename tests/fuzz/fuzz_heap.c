@@ -299,6 +299,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				 .memory = &memory.memory,
 				 .own = &memory.memory };
 	struct clr clr = {
+		.ops = &coreclr_ops,
 		.target = &target,
 		.memory = &memory.memory,
 		.major = image.flags & 2 ? 8 : 10,

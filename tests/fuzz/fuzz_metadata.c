@@ -151,7 +151,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct target target = { .arch = &arch_x86_64,
 				 .memory = &input.memory,
 				 .own = &input.memory };
-	struct clr clr = { .target = &target, .memory = &input.memory, .major = 10 };
+	struct clr clr = {
+		.ops = &coreclr_ops, .target = &target, .memory = &input.memory, .major = 10
+	};
 	struct image image;
 	uint64_t address;
 	for (int is_mapped = 0; is_mapped < 2; is_mapped++) {

@@ -93,7 +93,8 @@ static void use_thread(struct clr *clr, struct heap *heap, const struct clr_thre
 
 static void make_clr(const struct image *image, struct target *target, struct clr *clr)
 {
-	*clr = (struct clr){ .target = target,
+	*clr = (struct clr){ .ops = &coreclr_ops,
+			     .target = target,
 			     .memory = target->memory,
 			     .major = image->flags & FLAG_9 ? 9 : 10,
 			     .gc_info_version = image->flags & FLAG_9 ? 3 : 4,

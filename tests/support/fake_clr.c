@@ -406,6 +406,7 @@ struct clr *fake_runtime(struct fake_clr *fake)
 	fake->target.memory = fake->target.own = &fake->memory.memory;
 	fake->clr = clr;
 	clr->target = &fake->target;
+	clr->ops = &coreclr_ops;
 	clr->memory = &fake->memory.memory;
 	clr->major = fake->options.release;
 	(void)snprintf(clr->version, sizeof(clr->version), "%u.0", clr->major);

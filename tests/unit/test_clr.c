@@ -86,7 +86,7 @@ TEST(by_shape)
 		ASSERT_TEXT(clr->version, release == 10 ? "10.0.3" : "11.0.3");
 		ASSERT_UINT(clr->major, release);
 		ASSERT_TEXT(clr->build_id, "");
-		CU_ASSERT_FALSE(clr->has_descriptor);
+		CU_ASSERT_FALSE(clr->descriptor.is_read);
 		CU_ASSERT_FALSE(clr->is_single_file);
 		ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_SERIES);
 		ASSERT_UINT(clr->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_SERIES);
@@ -170,7 +170,7 @@ TEST(by_descriptor)
 		check_objects(fake, clr);
 		ASSERT_UINT(clr->globals.sync_table, fake->sync_table);
 		ASSERT_TEXT(clr->version, "10.0.12");
-		CU_ASSERT_TRUE(clr->has_descriptor);
+		CU_ASSERT_TRUE(clr->descriptor.is_read);
 		ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_DESCRIPTOR);
 		ASSERT_UINT(clr->layout.origins[L_MT_BASE_SIZE], ORIGIN_SERIES);
 		check_no_findings(fake);
@@ -234,7 +234,7 @@ TEST(descriptor_is_broken)
 	struct fake_clr *fake = make(NULL);
 	export_named(fake, (struct fake_export){ .json = "{nonsense" });
 	struct clr *clr = open(fake);
-	CU_ASSERT_FALSE(clr->has_descriptor);
+	CU_ASSERT_FALSE(clr->descriptor.is_read);
 	check_objects(fake, clr);
 	CU_ASSERT_TRUE(findings_has(&fake->target.findings, FINDING_BAD_DESCRIPTOR));
 	clr_destroy(clr);

@@ -98,7 +98,7 @@ static void check(enum layout_field field, int64_t offset, enum target_file_stat
 	elf_maker_load(&maker, OWN, own, OWN_SIZE, OWN_SIZE, PF_R | PF_W);
 	elf_maker_file(&maker, IMAGE, IMAGE + PAGE, 0, file_path);
 	struct target *target = elf_maker_open(&maker, NULL);
-	struct clr clr = { .target = target, .memory = target->memory };
+	struct clr clr = { .ops = &coreclr_ops, .target = target, .memory = target->memory };
 	layout_init(&clr.layout);
 	layout_set(&clr.layout, field, offset, ORIGIN_DESCRIPTOR);
 	uint8_t byte;

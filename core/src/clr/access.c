@@ -53,7 +53,7 @@ bool clr_is_single_file(const struct clr *clr)
 
 bool clr_has_descriptor(const struct clr *clr)
 {
-	return clr->has_descriptor;
+	return clr->descriptor.is_read;
 }
 
 const struct layout *clr_layout(const struct clr *clr)

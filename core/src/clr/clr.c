@@ -22,7 +22,7 @@
 
 static const char *files_advice(const struct clr *clr)
 {
-	return target_advice(clr->target, clr->descriptor_address, ADVICE_SYSROOT);
+	return target_advice(clr->target, clr->descriptor.address, ADVICE_SYSROOT);
 }
 
 /* Without these no object can be read. */
@@ -34,14 +34,14 @@ static enum hd_status read_descriptor(struct clr *clr, struct descriptor **ret,
 				      struct hd_error *err)
 {
 	*ret = NULL;
-	if (clr->descriptor_address == 0)
+	if (clr->descriptor.address == 0)
 		return HD_OK;
 	struct hd_error reason;
 	enum hd_status status =
-		descriptor_read(clr->target, clr->module, clr->descriptor_address, ret, &reason);
+		descriptor_read(clr->target, clr->module, clr->descriptor.address, ret, &reason);
 	if (status == HD_ERR_NOMEM)
 		return fail_nomem(err);
-	clr->has_descriptor = status == HD_OK;
+	clr->descriptor.is_read = status == HD_OK;
 	if (status == HD_OK)
 		return HD_OK;
 	bool is_known = layout_build_find(clr->build_id) != NULL;
@@ -91,7 +91,7 @@ static enum hd_status fill_layout(struct clr *clr, const struct descriptor *desc
 	layout_fill(&clr->layout, clr->major, is_known ? ORIGIN_BUILD : ORIGIN_SERIES);
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 		if (!layout_has(&clr->layout, needed[i])) {
-			return fail(err, HD_ERR_UNSUPPORTED, clr->descriptor_address,
+			return fail(err, HD_ERR_UNSUPPORTED, clr->descriptor.address,
 				    "this runtime (.NET %s, build-id %s) is not known, and its "
 				    "contract descriptor does not tell its layout: %s",
 				    *clr->version ? clr->version : "of unknown version",
@@ -168,34 +168,8 @@ static enum hd_status read_runtime(struct clr *clr, const struct descriptor *des
 	return open_tables(clr, err);
 }
 
-enum hd_status clr_open(struct target *target, struct job *job, struct clr **ret,
-			struct hd_error *err)
+void coreclr_close(struct clr *clr)
 {
-	(void)job; /* this does not take long */
-	struct clr *clr = mem_calloc(1, sizeof(*clr));
-	if (!clr)
-		return fail_nomem(err);
-	clr->target = target;
-	clr->memory = target->memory;
-	struct descriptor *descriptor = NULL;
-	enum hd_status status = runtime_find(clr, err);
-	if (status == HD_OK)
-		status = read_descriptor(clr, &descriptor, err);
-	if (status == HD_OK)
-		status = read_runtime(clr, descriptor, err);
-	descriptor_destroy(descriptor);
-	if (status != HD_OK) {
-		clr_destroy(clr);
-		return status;
-	}
-	*ret = clr;
-	return HD_OK;
-}
-
-void clr_destroy(struct clr *clr)
-{
-	if (!clr)
-		return;
 	code_cache_destroy(clr->code);
 	type_lookup_destroy(clr->lookup);
 	clr_type_table_destroy(clr->types);
@@ -204,6 +178,31 @@ void clr_destroy(struct clr *clr)
 	mem_free(clr->threads.order);
 	mem_free(clr->threads.os_order);
 	mem_free(clr);
+}
+
+enum hd_status coreclr_open(struct target *target, struct job *job, struct clr **ret,
+			    struct hd_error *err)
+{
+	(void)job; /* this does not take long */
+	struct clr *clr = mem_calloc(1, sizeof(*clr));
+	if (!clr)
+		return fail_nomem(err);
+	clr->target = target;
+	clr->memory = target->memory;
+	clr->ops = &coreclr_ops;
+	struct descriptor *descriptor = NULL;
+	enum hd_status status = runtime_find(clr, err);
+	if (status == HD_OK)
+		status = read_descriptor(clr, &descriptor, err);
+	if (status == HD_OK)
+		status = read_runtime(clr, descriptor, err);
+	descriptor_destroy(descriptor);
+	if (status != HD_OK) {
+		coreclr_close(clr);
+		return status;
+	}
+	*ret = clr;
+	return HD_OK;
 }
 
 /* How many bytes of a LoaderAllocator are searched for the handle. */

@@ -8,6 +8,7 @@
 
 #include "clr/clr.h"
 #include "clr/layouts/frames.h"
+#include "clr/runtime_ops.h"
 #include "gc/layouts/gc_vars.h"
 
 struct clr_type_table;
@@ -56,8 +57,15 @@ struct frame_words {
 	uint64_t vtables[FRAME_KINDS];
 };
 
+/** Its contract descriptor. */
+struct clr_descriptor {
+	uint64_t address; /**< of DotNetRuntimeContractDescriptor, 0 = none */
+	bool is_read;
+};
+
 /** The runtime in a target. */
 struct clr {
+	const struct runtime_ops *ops;
 	struct target *target;              /**< borrowed */
 	struct memory *memory;              /**< of the target */
 	const struct target_module *module; /**< libcoreclr, or the single-file executable */
@@ -66,8 +74,7 @@ struct clr {
 	char version[64];   /**< "10.0.12" when it can be found out, else "10.0"; "" = unknown */
 	char build_id[64];  /**< hex; "" = unknown */
 	struct layout layout;
-	bool has_descriptor;
-	uint64_t descriptor_address; /**< address of DotNetRuntimeContractDescriptor, 0 = none */
+	struct clr_descriptor descriptor;
 	struct gc_vars gc;
 	struct clr_globals globals;
 	struct clr_threads threads;
@@ -81,5 +88,10 @@ struct clr {
 				       * (10) */
 	struct frame_words frames;
 };
+
+/** runtime_ops.open and close of CoreCLR. */
+HD_NODISCARD enum hd_status coreclr_open(struct target *target, struct job *job, struct clr **ret,
+					 struct hd_error *err);
+void coreclr_close(struct clr *clr);
 
 #endif

@@ -62,7 +62,7 @@ static bool has_runtime(struct clr *clr, const struct target_module *module)
 	bool has_table =
 		target_symbol(clr->target, module, "g_dacTable", &clr->globals.dac_table, &size);
 	bool has_descriptor = target_symbol(clr->target, module, "DotNetRuntimeContractDescriptor",
-					    &clr->descriptor_address, NULL);
+					    &clr->descriptor.address, NULL);
 	if (!has_table && !has_descriptor)
 		return false;
 	clr->globals.dac_count = size / 8 < DAC_TABLE_MAX ? size / 8 : DAC_TABLE_MAX;

@@ -10,7 +10,7 @@
 
 /**
  * Find the module of the runtime and its exports: fills module, is_single_file, dac_table,
- * dac_count, descriptor_address and build_id.
+ * dac_count, descriptor.address and build_id.
  *
  * @retval HD_OK
  * @retval HD_ERR_UNSUPPORTED there is no CoreCLR in the target

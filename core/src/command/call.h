@@ -80,10 +80,14 @@ enum needs {
 	NEEDS_ACCOUNT, /**< the same; of a process all memory, and what of it is in memory */
 	NEEDS_PATHS, /**< call->graph, whose references may still be to come: see session_paths() */
 	NEEDS_GRAPH, /**< call->graph; of a target's heap it is made, and call->heap is set */
-	NEEDS_REPORT,  /**< the same, and what NEEDS_OUTLINE has */
-	NEEDS_HEAP,    /**< call->heap: only a core or a process has one */
-	NEEDS_RUNTIME, /**< call->heap, though no segment of it may be readable */
-	NEEDS_EITHER,  /**< call->heap of a target, call->graph of a dump file */
+	NEEDS_REPORT,     /**< the same, and what NEEDS_OUTLINE has */
+	NEEDS_HEAP,       /**< call->heap: only a core or a process has one */
+	NEEDS_RUNTIME,    /**< call->heap, though no segment of it may be readable */
+	NEEDS_EITHER,     /**< call->heap of a target, call->graph of a dump file */
+	NEEDS_KIND = 0xf, /**< the bits of all these; then those of what a runtime may not have */
+	NEEDS_METADATA = 1 << 4, /**< RUNTIME_METADATA */
+	NEEDS_MODULES = 1 << 5,  /**< RUNTIME_MODULES */
+	NEEDS_LOADER = 1 << 6,   /**< RUNTIME_LOADER */
 };
 
 /** Whether debuggers offer a command by its own name, without a prefix, where that name is free. */
@@ -106,7 +110,7 @@ struct command {
 	bool follows;  /**< see hd_command_info */
 	bool tells_findings; /**< it says itself what is missing: no warning is shown next to its answer */
 	enum hd_command_role role;
-	enum needs needs;
+	uint32_t needs;                       /**< one of enum needs, and bits of it */
 	const struct option *options;         /**< may be NULL */
 	const struct sos_option *sos_options; /**< likewise */
 	struct word words[WORDS_MAX + 1];

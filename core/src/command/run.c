@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "answer/rows.h"
+#include "clr/runtime_ops.h"
 #include "command/call.h"
 #include "command/objects/object.h"
 #include "command/session/core_kind.h"
@@ -12,7 +13,6 @@
 #include "graph/heap_graph.h"
 #include "mem/mapped_file.h"
 #include "targets/target.h"
-#include "util/findings.h"
 #include "util/signal_hold.h"
 #include "util/sink.h"
 
@@ -75,15 +75,21 @@ static void tell_stop(const struct call *call)
 	sink_warn(call->sink, line);
 }
 
+/* The thing that the command is about. */
+static enum needs needs_of(const struct call *call)
+{
+	return (enum needs)(call->command->needs & NEEDS_KIND);
+}
+
 /* Open what was deferred; something must be open then. */
 static enum hd_status ensure_open(struct call *call)
 {
 	struct hd_session *session = call->session;
 	const char *path = session->deferred;
-	bool accounts = call->command->needs == NEEDS_ACCOUNT;
+	bool accounts = needs_of(call) == NEEDS_ACCOUNT;
 	call->settings.account = accounts;
-	call->settings.residency = accounts || call->command->needs == NEEDS_OUTLINE ||
-				   call->command->needs == NEEDS_REPORT;
+	call->settings.residency =
+		accounts || needs_of(call) == NEEDS_OUTLINE || needs_of(call) == NEEDS_REPORT;
 	/* A process that another command has opened: what was not copied then is gone. */
 	if (!path && accounts && session->target && session->target->kind == TARGET_PROCESS &&
 	    !session->target->debugger.route &&
@@ -106,10 +112,37 @@ static enum hd_status ensure_open(struct call *call)
 		"nothing is open: open a heap dump file, a core or a process first (open FILE)");
 }
 
+/* Has the runtime what the command asks for?  If not, say what to use instead. */
+static enum hd_status check_runtime(const struct call *call)
+{
+	static const struct {
+		uint32_t needs, capability;
+		const char *what, *instead;
+	} rows[] = {
+		{ NEEDS_METADATA, RUNTIME_METADATA, "metadata of methods",
+		  "clrstack shows where the methods of stacks are, and modules what lies there" },
+		{ NEEDS_MODULES, RUNTIME_MODULES, "list of assemblies and their modules",
+		  "modules shows the files that the program has loaded" },
+		{ NEEDS_LOADER, RUNTIME_LOADER, "loader heaps",
+		  "memory shows who has the memory of the process" },
+	};
+	const struct runtime_ops *ops = clr_ops(call->heap->clr);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!(call->command->needs & rows[i].needs) ||
+		    ops->capabilities & rows[i].capability)
+			continue;
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "%s needs the %s, which a program with %s does not keep; %s",
+			    call->command->name, rows[i].what, ops->name, rows[i].instead);
+	}
+	return HD_OK;
+}
+
 static enum hd_status provide_heap(struct call *call)
 {
 	TRY(session_heap(call->session, &call->job, &call->heap, call->err));
-	if (call->heap->is_walkable || call->command->needs == NEEDS_RUNTIME)
+	TRY(check_runtime(call));
+	if (call->heap->is_walkable || needs_of(call) == NEEDS_RUNTIME)
 		return HD_OK;
 	const char *advice, *reason = no_heap_reason(call->heap, &advice);
 	return fail(call->err, HD_ERR_FAULT, 0, "%s; %s", reason,
@@ -145,7 +178,7 @@ static enum hd_status refuse_target_options(const struct call *call)
 static enum hd_status provide(struct call *call)
 {
 	struct hd_session *session = call->session;
-	const enum needs needs = call->command->needs;
+	const enum needs needs = needs_of(call);
 	if (needs == NEEDS_NOTHING)
 		return HD_OK;
 	TRY(ensure_open(call));

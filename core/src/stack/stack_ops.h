@@ -65,7 +65,4 @@ struct stack_ops {
 	bool (*replaced_return)(struct thread_walk *walk, uint64_t *ret);
 };
 
-/** The functions of the runtime. */
-const struct stack_ops *stack_ops_of(const struct clr *clr);
-
 #endif

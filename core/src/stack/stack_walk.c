@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "clr/runtime_ops.h"
 #include "clr/threads/thread_state.h"
 #include "stack/walker.h"
 #include "util/alloc.h"
@@ -493,7 +494,7 @@ enum hd_status stack_walker_create(struct clr *clr, struct heap *heap, struct st
 	if (!walker)
 		return fail_nomem(err);
 	walker->clr = clr;
-	walker->ops = stack_ops_of(clr);
+	walker->ops = clr_ops(clr)->stack;
 	walker->memory = clr_memory(clr);
 	walker->heap = heap;
 	walker->left = most_bytes(clr_target(clr));

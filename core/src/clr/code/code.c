@@ -246,13 +246,18 @@ static bool find_code_again(struct clr *clr, uint64_t code, struct code_info *re
 	return recent->is_found;
 }
 
-bool clr_code_at(struct clr *clr, uint64_t code, struct code_info *ret)
+bool coreclr_code_at(struct clr *clr, uint64_t code, struct code_info *ret)
 {
 	struct code_info info;
 	if (!find_code_again(clr, code, &info) || !info.unwind_info)
 		return false;
 	*ret = info;
 	return true;
+}
+
+bool clr_code_at(struct clr *clr, uint64_t code, struct code_info *ret)
+{
+	return clr->ops->code_at(clr, code, ret);
 }
 
 /*

@@ -33,6 +33,8 @@ struct code_info {
  * @return false when it is not managed code, or when the tables that tell this cannot be read
  */
 bool clr_code_at(struct clr *clr, uint64_t code, struct code_info *ret);
+/** runtime_ops.code_at of CoreCLR: by the range section map, code headers and images. */
+bool coreclr_code_at(struct clr *clr, uint64_t code, struct code_info *ret);
 
 /**
  * Does the runtime say that it keeps managed code around @p code, even if the bytes are not in the

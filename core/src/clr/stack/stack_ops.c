@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "clr/layouts/thread_words.h"
+#include "clr/runtime_ops.h"
 #include "clr/stack/clr_stack.h"
 
 /* The Thread has the original address, and its place (m_pvHJRetAddr, m_ppvHJRetAddrPtr; threads.h). */
@@ -20,18 +21,13 @@ static bool replaced_return(struct thread_walk *walk, uint64_t *ret)
 	return false;
 }
 
-const struct stack_ops *stack_ops_of(const struct clr *clr)
-{
-	static const struct stack_ops ops = {
-		.frames = clr_stack_frames,
-		.frame_context = clr_stack_context,
-		.frame_method = clr_stack_method,
-		.arguments = clr_stack_arguments,
-		.exceptions = clr_stack_exceptions,
-		.is_filter = clr_stack_is_filter,
-		.native_roots = clr_stack_native_roots,
-		.replaced_return = replaced_return,
-	};
-	(void)clr;
-	return &ops;
-}
+const struct stack_ops coreclr_stack_ops = {
+	.frames = clr_stack_frames,
+	.frame_context = clr_stack_context,
+	.frame_method = clr_stack_method,
+	.arguments = clr_stack_arguments,
+	.exceptions = clr_stack_exceptions,
+	.is_filter = clr_stack_is_filter,
+	.native_roots = clr_stack_native_roots,
+	.replaced_return = replaced_return,
+};

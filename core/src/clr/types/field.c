@@ -259,8 +259,8 @@ static enum hd_status read_declared(struct clr *clr, const struct type *type,
 	return status;
 }
 
-enum hd_status field_list_read(struct clr *clr, const struct type *type, struct field_list *ret,
-			       struct hd_error *err)
+enum hd_status coreclr_fields(struct clr *clr, const struct type *type, struct field_list *ret,
+			      struct hd_error *err)
 {
 	const struct type *levels[FIELD_LEVELS_MAX];
 	size_t count = 0;
@@ -283,6 +283,15 @@ enum hd_status field_list_read(struct clr *clr, const struct type *type, struct 
 		return status;
 	}
 	*ret = list;
+	return HD_OK;
+}
+
+enum hd_status field_list_read(struct clr *clr, const struct type *type, struct field_list *ret,
+			       struct hd_error *err)
+{
+	if (clr->ops->fields)
+		return clr->ops->fields(clr, type, ret, err);
+	*ret = (struct field_list){ 0 };
 	return HD_OK;
 }
 

@@ -72,6 +72,9 @@ struct field_list {
  */
 HD_NODISCARD enum hd_status field_list_read(struct clr *clr, const struct type *type,
 					    struct field_list *ret, struct hd_error *err);
+/** runtime_ops.fields of CoreCLR: by FieldDescs and metadata. */
+HD_NODISCARD enum hd_status coreclr_fields(struct clr *clr, const struct type *type,
+					   struct field_list *ret, struct hd_error *err);
 void field_list_deinit(struct field_list *list);
 
 /** First instance field with that name, base classes first; NULL when there is none. */

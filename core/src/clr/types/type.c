@@ -312,6 +312,15 @@ static uint64_t find_loader_allocator(const struct clr *clr, const struct type *
 	return object;
 }
 
+bool coreclr_describe_type(const struct clr *clr, uint64_t method_table, struct type *ret)
+{
+	if (!read_type_head(clr, method_table, ret))
+		return false;
+	if (ret->is_collectible)
+		ret->loader_allocator = find_loader_allocator(clr, ret);
+	return true;
+}
+
 /* Called with the lock. */
 static struct type *add_loaded_type(struct clr *clr, const struct type *head)
 {
@@ -322,8 +331,6 @@ static struct type *add_loaded_type(struct clr *clr, const struct type *head)
 		atomic_store(&types->failed, true);
 		return NULL;
 	}
-	if (type.is_collectible)
-		type.loader_allocator = find_loader_allocator(clr, &type);
 	type.index = (uint32_t)types->count;
 	struct type *kept =
 		&types->blocks[types->count >> TYPES_SHIFT].types[types->count % TYPES_PER_BLOCK];
@@ -345,7 +352,7 @@ const struct type *type_find(struct clr *clr, uint64_t method_table)
 	if (atomic_load_explicit(none, memory_order_relaxed) == method_table)
 		return NULL;
 	struct type head;
-	if (!read_type_head(clr, method_table, &head)) {
+	if (!clr->ops->describe_type(clr, method_table, &head)) {
 		atomic_store_explicit(none, method_table, memory_order_relaxed);
 		return NULL;
 	}

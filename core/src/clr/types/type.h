@@ -168,4 +168,7 @@ static inline uint64_t type_object_size(const struct type *type, uint32_t length
 	return size < 24 ? 24 : size;
 }
 
+/** runtime_ops.describe_type of CoreCLR: reads MethodTable and EEClass, and checks both. */
+bool coreclr_describe_type(const struct clr *clr, uint64_t method_table, struct type *ret);
+
 #endif

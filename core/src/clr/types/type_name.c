@@ -427,7 +427,7 @@ const char *type_name(struct clr *clr, const struct type *type, size_t *ret_size
 {
 	if (!type->name) {
 		struct text text = { 0 };
-		type_handle_name(clr, type->method_table, &text);
+		clr->ops->type_name(clr, type->method_table, &text);
 		struct type *mutable = type_at(clr, type->index);
 		if (text.failed || !text.bytes || !mutable ||
 		    mutable->method_table != type->method_table) {

@@ -113,7 +113,7 @@ const struct command clrmodules_command = {
 		"that of -type (help dumpheap). dumpmodule shows one of them, modules the native ones.\n",
 	.example = "clrmodules -name System.Private",
 	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
+	.needs = NEEDS_RUNTIME | NEEDS_MODULES,
 	.options = clrmodules_options,
 	.run = run_clrmodules,
 };

@@ -180,7 +180,7 @@ const struct command dumpalc_command = {
 		"PEAssembly of the module name the same binder. The status is 1 if it is not.\n",
 	.example = "dumpalc 7f0fd5c0b448",
 	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
+	.needs = NEEDS_HEAP | NEEDS_MODULES,
 	.words = { { "OBJECT", VALUE_ADDRESS, true } },
 	.run = run_dumpalc,
 };

@@ -133,7 +133,7 @@ const struct command dumpdomain_command = {
 		"the type of an object.\n",
 	.example = "dumpdomain",
 	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
+	.needs = NEEDS_RUNTIME | NEEDS_MODULES,
 	.words = { { "ADDR", VALUE_ADDRESS, true } },
 	.run = run_dumpdomain,
 };
@@ -188,7 +188,7 @@ const struct command dumpassembly_command = {
 	.description = "dumpdomain and clrmodules -verbose show these addresses.\n",
 	.example = "dumpassembly 5592a5d4b4f0",
 	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
+	.needs = NEEDS_RUNTIME | NEEDS_MODULES,
 	.words = { { "ADDR", VALUE_ADDRESS, false } },
 	.run = run_dumpassembly,
 };

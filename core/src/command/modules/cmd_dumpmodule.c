@@ -153,7 +153,7 @@ const struct command dumpmodule_command = {
 		"name2ee show it. With -mt only loaded types are shown; name2ee finds the others.\n",
 	.example = "dumpmodule 7f0f79441a30 -mt",
 	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
+	.needs = NEEDS_RUNTIME | NEEDS_MODULES,
 	.options = dumpmodule_options,
 	.words = { { "ADDR", VALUE_ADDRESS, false } },
 	.run = run_dumpmodule,

@@ -402,7 +402,7 @@ const struct command dumpil_command = {
 		"module's file, if that is proven to be the one. Exception clauses follow.\n",
 	.example = "dumpil 7f0f7953e830",
 	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
+	.needs = NEEDS_RUNTIME | NEEDS_METADATA,
 	.words = { { "METHOD", VALUE_ADDRESS, false } },
 	.run = run_dumpil,
 };

@@ -283,7 +283,7 @@ const struct command dumpsig_command = {
 		"SOS's words, such as UI1 for System.Byte and !0, !!0 for parameters of generics.\n",
 	.example = "dumpsig 7f0ff80220ea 7f0f79538438",
 	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
+	.needs = NEEDS_RUNTIME | NEEDS_METADATA,
 	.words = { { "ADDR", VALUE_ADDRESS, false }, { "MODULE", VALUE_ADDRESS, false } },
 	.run = run_dumpsig,
 };
@@ -296,7 +296,7 @@ const struct command dumpsigelem_command = {
 		"of a TypeSpec. ADDR is where the type begins, MODULE what its tokens belong to.\n",
 	.example = "dumpsigelem 7f0ff80220ee 7f0f79538438",
 	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
+	.needs = NEEDS_RUNTIME | NEEDS_METADATA,
 	.words = { { "ADDR", VALUE_ADDRESS, false }, { "MODULE", VALUE_ADDRESS, false } },
 	.run = run_dumpsigelem,
 };

@@ -243,7 +243,7 @@ const struct command ip2md_command = {
 		"runtime that is a method, or the stub of a method that is not compiled yet.\n",
 	.example = "ip2md 7f0f794a1ba0",
 	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
+	.needs = NEEDS_RUNTIME | NEEDS_METADATA,
 	.words = { { "IP", VALUE_ADDRESS, false } },
 	.run = run_ip2md,
 };
@@ -254,7 +254,7 @@ const struct command dumpmd_command = {
 	.description = "A method that was compiled again has several bodies.\n",
 	.example = "dumpmd 7f0f7953e830",
 	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
+	.needs = NEEDS_RUNTIME | NEEDS_METADATA,
 	.words = { { "ADDR", VALUE_ADDRESS, false } },
 	.run = run_dumpmd,
 };

@@ -251,7 +251,7 @@ const struct command name2ee_command = {
 		"code that it was compiled to.\n",
 	.example = "name2ee System.Private.CoreLib System.String.Concat",
 	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
+	.needs = NEEDS_RUNTIME | NEEDS_METADATA,
 	.words = { { "MODULE", VALUE_TEXT, false }, { "NAME", VALUE_TEXT, true } },
 	.run = run_name2ee,
 };
@@ -263,7 +263,7 @@ const struct command token2ee_command = {
 	.description = "The answer is that of name2ee. MODULE may be *, for all modules.\n",
 	.example = "token2ee System.Private.CoreLib 02000002",
 	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
+	.needs = NEEDS_RUNTIME | NEEDS_METADATA,
 	.words = { { "MODULE", VALUE_TEXT, false }, { "TOKEN", VALUE_ADDRESS, false } },
 	.run = run_token2ee,
 };
