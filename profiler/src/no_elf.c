@@ -7,6 +7,8 @@
 #include <gelf.h>
 #include <stddef.h>
 
+/* NOLINTBEGIN(readability-non-const-parameter): the types are those of libelf. */
+
 unsigned int elf_version(unsigned int version)
 {
 	(void)version;
@@ -20,9 +22,9 @@ Elf *elf_memory(char *image, size_t size)
 	return NULL;
 }
 
-Elf *elf_begin(int fd, Elf_Cmd cmd, Elf *ref)
+Elf *elf_begin(int fildes, Elf_Cmd cmd, Elf *ref)
 {
-	(void)fd;
+	(void)fildes;
 	(void)cmd;
 	(void)ref;
 	return NULL;
@@ -34,39 +36,39 @@ int elf_end(Elf *elf)
 	return 0;
 }
 
-GElf_Ehdr *gelf_getehdr(Elf *elf, GElf_Ehdr *ret)
+GElf_Ehdr *gelf_getehdr(Elf *elf, GElf_Ehdr *dest)
 {
 	(void)elf;
-	(void)ret;
+	(void)dest;
 	return NULL;
 }
 
-int elf_getphdrnum(Elf *elf, size_t *ret)
+int elf_getphdrnum(Elf *elf, size_t *dst)
 {
 	(void)elf;
-	(void)ret;
+	(void)dst;
 	return -1;
 }
 
-GElf_Phdr *gelf_getphdr(Elf *elf, int index, GElf_Phdr *ret)
+GElf_Phdr *gelf_getphdr(Elf *elf, int ndx, GElf_Phdr *dst)
 {
 	(void)elf;
-	(void)index;
-	(void)ret;
+	(void)ndx;
+	(void)dst;
 	return NULL;
 }
 
-Elf_Scn *elf_nextscn(Elf *elf, Elf_Scn *section)
+Elf_Scn *elf_nextscn(Elf *elf, Elf_Scn *scn)
 {
 	(void)elf;
-	(void)section;
+	(void)scn;
 	return NULL;
 }
 
-GElf_Shdr *gelf_getshdr(Elf_Scn *section, GElf_Shdr *ret)
+GElf_Shdr *gelf_getshdr(Elf_Scn *scn, GElf_Shdr *dst)
 {
-	(void)section;
-	(void)ret;
+	(void)scn;
+	(void)dst;
 	return NULL;
 }
 
@@ -77,10 +79,10 @@ Elf_Scn *elf_getscn(Elf *elf, size_t index)
 	return NULL;
 }
 
-int elf_getshdrstrndx(Elf *elf, size_t *ret)
+int elf_getshdrstrndx(Elf *elf, size_t *dst)
 {
 	(void)elf;
-	(void)ret;
+	(void)dst;
 	return -1;
 }
 
@@ -93,17 +95,17 @@ size_t gelf_fsize(Elf *elf, Elf_Type type, size_t count, unsigned int version)
 	return 0;
 }
 
-GElf_Sym *gelf_getsym(Elf_Data *data, int index, GElf_Sym *ret)
+GElf_Sym *gelf_getsym(Elf_Data *data, int ndx, GElf_Sym *dst)
 {
 	(void)data;
-	(void)index;
-	(void)ret;
+	(void)ndx;
+	(void)dst;
 	return NULL;
 }
 
-Elf_Data *elf_getdata(Elf_Scn *section, Elf_Data *data)
+Elf_Data *elf_getdata(Elf_Scn *scn, Elf_Data *data)
 {
-	(void)section;
+	(void)scn;
 	(void)data;
 	return NULL;
 }
@@ -117,13 +119,14 @@ Elf_Data *elf_getdata_rawchunk(Elf *elf, int64_t offset, size_t size, Elf_Type t
 	return NULL;
 }
 
-size_t gelf_getnote(Elf_Data *data, size_t offset, GElf_Nhdr *ret, size_t *name, size_t *bytes)
+size_t gelf_getnote(Elf_Data *data, size_t offset, GElf_Nhdr *result, size_t *name_offset,
+		    size_t *desc_offset)
 {
 	(void)data;
 	(void)offset;
-	(void)ret;
-	(void)name;
-	(void)bytes;
+	(void)result;
+	(void)name_offset;
+	(void)desc_offset;
 	return 0;
 }
 
@@ -135,10 +138,12 @@ size_t elf64_fsize(Elf_Type type, size_t count, unsigned int version)
 	return 0;
 }
 
-Elf_Data *elf64_xlatetom(Elf_Data *to, const Elf_Data *from, unsigned int encoding)
+Elf_Data *elf64_xlatetom(Elf_Data *dest, const Elf_Data *src, unsigned int encode)
 {
-	(void)to;
-	(void)from;
-	(void)encoding;
+	(void)dest;
+	(void)src;
+	(void)encode;
 	return NULL;
 }
+
+/* NOLINTEND(readability-non-const-parameter) */

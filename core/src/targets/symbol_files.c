@@ -270,8 +270,10 @@ static bool set_folder(struct symbol_files *files, const char *folder)
 	return files->folder || !folder;
 }
 
+/* NOLINTBEGIN(readability-non-const-parameter): the search takes off the budget what it reads. */
 static struct function_names search_names(struct target *target, const struct target_module *module,
 					  const char *path, const char *folder, uint64_t *budget)
+/* NOLINTEND(readability-non-const-parameter) */
 {
 	const char *slash = strrchr(path, '/');
 	struct search search = {

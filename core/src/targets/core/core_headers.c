@@ -271,7 +271,7 @@ static enum hd_status read_table(struct target *target, const struct mapped_file
 enum hd_status core_headers_read(struct target *target, const struct mapped_file *file,
 				 const char *path, struct core_headers *ret, struct hd_error *err)
 {
-	GElf_Ehdr header;
+	GElf_Ehdr header = { 0 };
 	size_t count = 0;
 	*ret = (struct core_headers){ 0 };
 	TRY(read_header(file, path, &header, err));
