@@ -151,7 +151,7 @@ static void answer_request(struct server *server, const struct server_request *r
 		stop_process(server, request->size, &reply);
 		break;
 	case REQUEST_HOLD:
-		server->stopper.until = INFINITY;
+		server->stopper.until = (double)INFINITY;
 		break;
 	case REQUEST_RESUME:
 		reply.size = (uint64_t)(stopper_release(&server->stopper) * 1e9);
