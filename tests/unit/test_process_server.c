@@ -8,6 +8,7 @@
 #include <sys/fanotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,7 +19,7 @@
 #include "support/assert_more.h"
 #include "support/live_child.h"
 #include "support/suite.h"
-#include "targets/process/process_server.h"
+#include "targets/process/server_channel.h"
 #include "targets/process/stopper.h"
 
 #define PAGE  ((size_t)4096)
@@ -228,6 +229,41 @@ static int look_and_allow(void *arg)
 		(void)close(event.fd);
 	}
 	return 0;
+}
+
+/* Whoever is not allowed to raise a priority keeps the one that he has. */
+static int highest_priority(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(setpriority(PRIO_PROCESS, 0, -20) == 0);
+	CU_ASSERT_FATAL(waitpid(pid, &status, 0) == pid);
+	return WEXITSTATUS(status) ? -20 : getpriority(PRIO_PROCESS, 0);
+}
+
+TEST(helpers_come_first_while_it_is_copied)
+{
+	struct live_child child = child_start(0, NULL, NULL);
+	struct process_server *server = NULL;
+	const struct target_thread *threads;
+	size_t count = 0;
+	int normal = getpriority(PRIO_PROCESS, 0);
+	ASSERT_UINT(process_server_create(child.pid, &server, NULL), HD_OK);
+	REQUIRE(server);
+	id_t helper = (id_t)server->server;
+	for (unsigned int turn = 0; turn < 2; turn++) {
+		ASSERT_UINT(process_server_stop(server, &threads, &count, NULL), HD_OK);
+		CU_ASSERT(getpriority(PRIO_PROCESS, helper) == highest_priority());
+		/* It may be held for hours: others need the processor, too. */
+		if (turn)
+			ASSERT_UINT(process_server_hold(server, NULL), HD_OK);
+		CU_ASSERT(!turn || getpriority(PRIO_PROCESS, helper) == normal);
+		ASSERT_UINT(process_server_resume(server, NULL, NULL), HD_OK);
+		CU_ASSERT(getpriority(PRIO_PROCESS, helper) == normal);
+	}
+	process_server_release(server);
+	child_end(&child);
 }
 
 TEST(files_are_opened_while_it_runs)

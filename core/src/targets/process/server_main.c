@@ -25,6 +25,8 @@
 
 /* How often to check for the end of a reader, every 0.1 ms. */
 #define AWAIT_TURNS 1000u
+/* The highest priority of ordinary processes. */
+#define NICE_WHILE_STOPPED (-20)
 /* A longer time is for ever. */
 #define PATIENCE_MAX_MS UINT64_C(1000000000)
 
@@ -33,6 +35,7 @@ struct server {
 	struct stopper stopper;
 	int readers[SERVER_READERS_MAX]; /* 0 = none */
 	int signals;                     /* readable when a child has changed */
+	int nice;                        /* its own priority, while the process runs */
 };
 
 _Noreturn void server_exit(void)
@@ -127,6 +130,26 @@ static int start_reader(struct server *server, unsigned int index)
 	return 0;
 }
 
+/*
+ * While the process is stopped to be copied its helpers get the processor first, where the user may decide that
+ * (CAP_SYS_NICE).
+ */
+static void set_priority(const struct server *server, int nice)
+{
+	(void)setpriority(PRIO_PROCESS, 0, nice);
+	for (unsigned int i = 0; i < SERVER_READERS_MAX; i++) {
+		if (server->readers[i])
+			(void)setpriority(PRIO_PROCESS, (id_t)server->readers[i], nice);
+	}
+}
+
+static double release_process(struct server *server)
+{
+	double seconds = stopper_release(&server->stopper);
+	set_priority(server, server->nice);
+	return seconds;
+}
+
 static void stop_process(struct server *server, uint64_t limit_ms, struct server_reply *reply)
 {
 	size_t count = 0;
@@ -134,6 +157,7 @@ static void stop_process(struct server *server, uint64_t limit_ms, struct server
 		reply->error = EBUSY;
 		return;
 	}
+	set_priority(server, NICE_WHILE_STOPPED);
 	server->stopper.limit =
 		(double)(limit_ms < PATIENCE_MAX_MS ? limit_ms : PATIENCE_MAX_MS) / 1e3;
 	reply->stop_failure = stopper_stop(&server->stopper, server->setup->threads, &count);
@@ -152,9 +176,10 @@ static void answer_request(struct server *server, const struct server_request *r
 		break;
 	case REQUEST_HOLD:
 		server->stopper.until = (double)INFINITY;
+		set_priority(server, server->nice);
 		break;
 	case REQUEST_RESUME:
-		reply.size = (uint64_t)(stopper_release(&server->stopper) * 1e9);
+		reply.size = (uint64_t)(release_process(server) * 1e9);
 		break;
 	case REQUEST_READER:
 		reply.error = start_reader(server, request->number);
@@ -217,6 +242,7 @@ _Noreturn void server_main(struct server_setup *setup)
 	sigset_t child;
 	keep_descriptors(setup);
 	(void)prctl(PR_SET_NAME, SERVER_NAME);
+	server.nice = getpriority(PRIO_PROCESS, 0);
 	(void)setrlimit(RLIMIT_CORE, &no_core);
 	(void)sigemptyset(&child);
 	(void)sigaddset(&child, SIGCHLD);
