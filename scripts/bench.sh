@@ -22,21 +22,23 @@
 # objects in each way next to collect; 3 runs.
 # bench.sh process [RUNS]: open a process of 2 GB whose heap has 100 MB, and one in a cgroup of 64 MB; 10 runs, and
 # print a table.  Needs the .NET SDK; as root, for the cgroup.
-# bench.sh threads [RUNS]: how long a process of 1,000 to 20,000 threads is held, and how soon it is let go when heapdump is
-# ended at RUNS moments, 50 if not given; two tables. It fails if a process is not free 0.2 s after that.
+# bench.sh load [RUNS]: how long five programs are stopped while 20 processes do nothing but count, before and after createdump
+# has read all their memory, 20 looks each; takes about ten minutes. Needs the .NET SDK.
+# bench.sh threads [RUNS]: how long a process of 1,000 to 20,000 threads is held, and how soon it is let go when heapdump, or GDB or
+# LLDB with it, is ended at RUNS moments, 50 if not given; three tables. It fails if a process is not free 0.2 s after that.
 # bench.sh hangs [RUNS [CORE...]]: time dumpasync, hang, waits, parallelstacks, memory and report on a core of 10 million objects with
 # 200,000 async methods and 1,000 threads that wait, after a check of the answers, 5 runs each, and print a table.
 # Needs the .NET SDK.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-}
-if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox|sql|hangs|rows|open|process|threads|profiler)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
-    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox|sql|hangs [RUNS [CORE...]] | rows|open [RUNS [PROGRAM]] | process|threads|profiler [RUNS]" >&2
+if [[ ! $what =~ ^(dumps|heap|roots|gcdump|sandbox|sql|hangs|rows|open|process|load|threads|profiler)$ ]] || [[ ! ${2:-5} =~ ^[1-9][0-9]*$ ]]; then
+    echo "usage: bench.sh dumps [RUNS [OBJECTS[-shuffled]...]] | heap|roots|gcdump|sandbox|sql|hangs [RUNS [CORE...]] | rows|open [RUNS [PROGRAM]] | process|load|threads|profiler [RUNS]" >&2
     exit 2
 fi
 case $what in
 roots | gcdump) runs=${2:-3} ;;
-sandbox) runs=${2:-20} ;;
+sandbox | load) runs=${2:-20} ;;
 process | open) runs=${2:-10} ;;
 threads) runs=${2:-50} ;;
 profiler) runs=${2:-3} ;;
@@ -136,6 +138,14 @@ bench_process() {
     scripts/make_corefiles.sh --build heapgen net10.0 >&2
     scripts/make_corefiles.sh --build leak net10.0 >&2
     python3 scripts/bench_process.py "$build" corefiles/build/apps "$runs"
+}
+
+bench_load() {
+    cmake --build "$build" -j "$(nproc)" --target heapdump_program >&2
+    for app in facts web hang leak awaits; do
+        scripts/make_corefiles.sh --build "$app" net10.0 >&2
+    done
+    python3 scripts/bench_load.py "$build" corefiles/build/apps "$runs" 20
 }
 
 bench_threads() {
