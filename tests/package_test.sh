@@ -85,7 +85,7 @@ list_files() {
         -prune -o -printf '%p %M %u:%g\n' | LC_ALL=C sort
 }
 
-# What dpkg knows of the packages, with the rights that each file has now. Only the program can be run.
+# The files of the packages as dpkg knows them, with the rights that each has now. Only the program can be run.
 check_rights() {
     local place wanted
     dpkg -L heapdump heapdump-dev | sort -u | while read -r place; do
