@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every exported function with NULL for each pointer in turn, and with what is out of range. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -462,6 +463,33 @@ static void try_session_label(void)
 	hd_session_sandbox(session, NULL);
 }
 
+static unsigned int broker_asked;
+
+static int refuse_to_open(void *arg, int as, const char *path, const char *below)
+{
+	(void)arg, (void)as, (void)path, (void)below;
+	broker_asked++;
+	errno = EACCES;
+	return -1;
+}
+
+/* A broker with one more member than the library knows is used if that is 0. */
+static void try_newer_broker(void)
+{
+	NEWER(struct hd_broker) newer = NEWER_OF(*hd_broker_direct(), 0);
+	NEWER_SIZE(newer);
+	newer.known.open = refuse_to_open;
+	hd_broker_set(&newer.known);
+	CU_ASSERT_EQUAL(hd_session_open(session, "/dev/null", 0, NULL, NULL), HD_ERR_OS);
+	CU_ASSERT(broker_asked > 0);
+	newer.more = 1;
+	hd_broker_set(&newer.known);
+	broker_asked = 0;
+	CU_ASSERT(hd_session_open(session, "/dev/null", 0, NULL, NULL) != HD_OK);
+	ASSERT_UINT(broker_asked, 0);
+	hd_broker_set(NULL);
+}
+
 static void try_broker(void)
 {
 	const struct hd_broker *direct = hd_broker_direct();
@@ -483,6 +511,7 @@ static void try_broker(void)
 	struct hd_broker other = *direct;
 	other.struct_size--;
 	hd_broker_set(&other); /* of another version: none */
+	try_newer_broker();
 	hd_broker_set(NULL);
 	CU_ASSERT(hd_session_open(session, "/dev/null", 0, NULL, NULL) != HD_OK);
 }

@@ -88,8 +88,8 @@ struct hd_broker {
 };
 
 /**
- * Use @p broker, which is copied, in this process from now on; NULL: use none.  No call into the
- * library may be running.
+ * Use @p broker, which is copied, in this process from now on; NULL, or one of another version (see
+ * "Structures" in session.h): use none.  No call into the library may be running.
  */
 HD_API void hd_broker_set(const struct hd_broker *broker);
 
