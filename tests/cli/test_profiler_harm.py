@@ -89,32 +89,29 @@ class HarmTest(TroubledCase):
 
     def test_who_has_sent_the_library_does_not_wait(self) -> None:
         """There is no file then, and the library leaves."""
-        with self.program("", CORECLR_ENABLE_PROFILING="0") as process:
-            self.ask(process, "grow 100")
+        fifo = self.folder / "hold"
+        more = {
+            "LD_PRELOAD": str(Path(BUILD) / "tests" / "libheld_opens.so"),
+            "HEAPDUMP_TEST_HOLD": str(fifo),
+        }
+        with self.program("", CORECLR_ENABLE_PROFILING="0", **more) as process:
+            self.ask(process, "grow 1")
+            os.mkfifo(fifo)
             words = ["collect", str(process.pid), "-inside", "-o", self.out("a.gcdump")]
-            for _ in range(5):
-                with subprocess.Popen([PROGRAM, *words], stderr=subprocess.DEVNULL) as collecting:
-                    self.await_thread(process.pid, True, collecting)
-                    collecting.send_signal(signal.SIGINT)
-                    status = collecting.wait(TIMEOUT)
-                self.await_thread(process.pid, False)
-                if status:
-                    break
-                # This test did not get the processor before the file was there: once more.
-                self.forget_files()
-            self.assertEqual((status, self.written()), (130, []))
+            with subprocess.Popen([PROGRAM, *words], stderr=subprocess.DEVNULL) as collecting:
+                waiting.wait_until(
+                    lambda: waiting.is_in(process.pid, "wait_for_partner"),
+                    "the library opens a file",
+                )
+                collecting.send_signal(signal.SIGINT)
+                self.assertEqual(collecting.wait(TIMEOUT), 130)
+            with open(fifo, "wb"):
+                fifo.unlink()
+            waiting.wait_until(
+                lambda: "heapdump" not in self.threads(process.pid), "the library leaves"
+            )
+            self.assertEqual(self.written(), [])
         self.unharmed()
-
-    def await_thread(
-        self, pid: int, is_there: bool, sender: subprocess.Popen[bytes] | None = None
-    ) -> None:
-        """Wait for the library's thread to come or go, or until who has sent it has ended."""
-        end = time.monotonic() + TIMEOUT
-        while ("heapdump" in self.threads(pid)) != is_there and (
-            not sender or sender.poll() is None
-        ):
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.01)
 
     def test_descriptors_are_closed_by_others(self) -> None:
         with self.program("signal") as process:

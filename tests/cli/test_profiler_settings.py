@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import re
 import resource
+import select
 import shutil
 import signal
 import subprocess
@@ -28,6 +30,7 @@ from profiling import (
 )
 from shell_program import BUILD, PROGRAM, TIMEOUT, waiting
 
+IN_CLOSE_NOWRITE = 0x10  # sys/inotify.h
 SESSION_IN_VAIN = "session of 1, keywords 1980001\nsession 1 ends\n"
 
 
@@ -443,10 +446,23 @@ class SettingsTest(TroubledCase):
         (self.folder / "new").write_text(text, encoding="ascii")
         (self.folder / "new").rename(self.folder / "group" / name)
 
+    def await_reads(self, name: str, count: int) -> None:
+        """Wait until the profiler has read a file of that cgroup so often; what it read before has had its effect."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        watch = libc.inotify_init1(os.O_CLOEXEC)
+        try:
+            path = os.fsencode(self.folder / "group" / name)
+            self.assertGreaterEqual(libc.inotify_add_watch(watch, path, IN_CLOSE_NOWRITE), 0)
+            for _ in range(count):
+                self.assertTrue(select.select([watch], [], [], TIMEOUT)[0], f"{name} is not read")
+                os.read(watch, 4096)
+        finally:
+            os.close(watch)
+
     def check_group(self, name: str, texts: tuple[str, str, str]) -> None:
         """The first text is no reason, the second is one, and so is the third, but the same."""
         self.write_group(name, texts[0])
-        time.sleep(1)
+        self.await_reads(name, 2)
         self.assertEqual(self.written(), [])
         began = time.monotonic()
         self.write_group(name, texts[1])
@@ -478,7 +494,7 @@ class SettingsTest(TroubledCase):
             stack.enter_context(started)
             self.check_group("memory.pressure", texts)
             self.write_group("memory.pressure", pressure.format("17.00"))
-            time.sleep(1)
+            self.await_reads("memory.pressure", 2)
             self.write_group("memory.pressure", texts[1])
             self.await_files(2)
         self.unharmed()
