@@ -186,10 +186,18 @@ void words_deinit(struct words *words)
 	*words = (struct words){ 0 };
 }
 
-/*
- * Does the line editor show it unchanged?  It must have no control characters, and nothing that
- * changes the direction of text.
- */
+/* Is there nothing in @p word that outputs escape (hd_escape())? */
+static bool is_visible(const char *word)
+{
+	size_t size = strlen(word);
+	char *copy = malloc(size + 1);
+	bool is_same = copy && hd_escape(word, size, copy, size + 1) == size &&
+		       memcmp(word, copy, size) == 0;
+	free(copy);
+	return is_same;
+}
+
+/* Does the line editor show it unchanged?  Its font may lack characters that we show. */
 static bool is_shown_as_is(const char *word)
 {
 	mbstate_t state = { 0 };
@@ -197,8 +205,6 @@ static bool is_shown_as_is(const char *word)
 		wchar_t c;
 		size_t size = mbrtowc(&c, word, left, &state);
 		if (size > left || !iswprint((wint_t)c))
-			return false;
-		if ((c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069))
 			return false;
 		word += size;
 		left -= size;
@@ -209,7 +215,7 @@ static bool is_shown_as_is(const char *word)
 /* The quote that can hold @p word: the one that is already open, if possible. */
 static char quote_for(const char *word, char open)
 {
-	if (open == '$' || !is_shown_as_is(word))
+	if (open == '$' || !is_visible(word) || !is_shown_as_is(word))
 		return '$';
 	if (open == '"' || (open == '\'' && !strchr(word, '\'')))
 		return open;

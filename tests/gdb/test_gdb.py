@@ -349,16 +349,17 @@ print("CHECKED", wrong)
 
     def test_messages_and_functions_show_no_controls(self) -> None:
         text = self.opened(
-            "dumpobj (\x1b[31m\u202e)",
-            "heapdump open no\x1b[31m\u202esuch",
+            "dumpobj (\x1b[31m\u202e\u200b)",
+            "heapdump open no\x1b[31m\u202e\u200b\U000e0041such",
             "set heapdump nosuch\x1b[31m",
             "echo >",
             "output $hd_type(0x60)",
             "echo \\n",
             'print $hd_count("Bad.\\\\xff")',
         )
-        self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+        self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\U000e0041]")
         self.assertEqual(text.count("\\u001b[31m"), 3)
+        self.assertIn("\\u202e\\u200b\\u{e0041}such", text)
         self.assertIn('>"Bad.\\\\xff"\n', text)
         self.assertIn("= 1\n", text)
 

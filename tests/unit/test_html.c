@@ -144,7 +144,7 @@ TEST(no_bytes_become_markup)
 		for (size_t at = 0; at < got.size;) {
 			size_t length = utf8_length(got.bytes + at, got.size - at);
 			CU_ASSERT_FATAL(length > 0);
-			CU_ASSERT(!utf8_is_control(got.bytes + at, length));
+			CU_ASSERT(!utf8_is_invisible(got.bytes + at, length));
 			at += length;
 		}
 		text_deinit(&got);

@@ -156,9 +156,13 @@ static const struct {
 	  "a",
 	  3, "\\xe2\\x82a" },
 	{ "back\\slash", 10, "back\\slash" },
+	/* Nobody sees these: zero width, soft hyphen, a mark of order, selectors, a filler, a tag. */
+	{ "a\xe2\x80\x8b\xc2\xad\xef\xbb\xbf", 9, "a\\u200b\\u00ad\\ufeff" },
+	{ "\xef\xb8\x8f\xe1\xa0\x8b\xe3\x85\xa4", 9, "\\ufe0f\\u180b\\u3164" },
+	{ "\xf3\xa0\x81\x81\xf0\x9f\x90\x8d", 8, "\\u{e0041}\xf0\x9f\x90\x8d" },
 };
 
-TEST(what_a_terminal_would_act_on_is_escaped)
+TEST(what_a_terminal_would_act_on_and_what_nobody_sees_is_escaped)
 {
 	for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
 		struct text text = { 0 };

@@ -141,6 +141,26 @@ TEST(only_what_needs_quotes_gets_them)
 	}
 }
 
+TEST(what_nobody_sees_is_quoted_where_the_line_editor_could_show_it)
+{
+	static const char *const rows[][2] = {
+		{ "\xc3\xa4\xe2\x82\xac", "\xc3\xa4\xe2\x82\xac" },
+		{ "a\xe2\x80\x8b", "$'a\\xe2\\x80\\x8b'" },
+		{ "\xc2\xad", "$'\\xc2\\xad'" },
+		{ "\xe2\x80\xae", "$'\\xe2\\x80\\xae'" },
+		{ "\xef\xb8\x8f", "$'\\xef\\xb8\\x8f'" },
+		{ "\xf3\xa0\x81\x81", "$'\\xf3\\xa0\\x81\\x81'" },
+	};
+	(void)setlocale(LC_CTYPE, "C.UTF-8");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *text = words_quote(rows[i][0], '\0', true);
+		REQUIRE(text);
+		ASSERT_TEXT(text, rows[i][1]);
+		free(text);
+	}
+	(void)setlocale(LC_CTYPE, "C");
+}
+
 /* @p word, between others, is read back; open, it goes on with what is typed after it. */
 static void check_round_trip(const char *word, char open)
 {

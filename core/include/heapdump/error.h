@@ -49,8 +49,8 @@ HD_API const char *hd_status_name(enum hd_status status);
 
 /**
  * Copy text that came from a target, a file or a user, so that it is safe to show on a terminal:
- * control characters and characters that change the direction of text are written like \u001b,
- * bytes that are not UTF-8 like \xff.  All text that the library hands out to be shown has already
+ * control characters, characters that change the direction of text and those that nobody sees are
+ * written like \u001b or \u{e0041}, bytes that are not UTF-8 like \xff.  All text that the library hands out to be shown has already
  * been through this function.
  *
  * @param[in] text Read up to @p size bytes or its NUL; NULL is "".

@@ -55,7 +55,7 @@ static bool is_plain_in_json(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* Controls of more than one byte are harmless in JSON, but not where a viewer shows them. */
+/* Characters that nobody sees are harmless in JSON, but not where the file itself is shown. */
 static void put_json_character(struct stream *stream, const char *bytes, size_t length)
 {
 	unsigned char c = (unsigned char)*bytes;
@@ -64,15 +64,10 @@ static void put_json_character(struct stream *stream, const char *bytes, size_t 
 	} else if (c == '"' || c == '\\') {
 		stream_char(stream, '\\');
 		stream_char(stream, (char)c);
-	} else if (utf8_is_control(bytes, length)) {
-		struct text text = { 0 };
-		text_escape(&text, bytes, length);
-		if (text.failed) {
-			stream_puts(stream, "\\ufffd");
-		} else {
-			stream_bytes(stream, text.bytes, text.size);
-		}
-		text_deinit(&text);
+	} else if (utf8_is_invisible(bytes, length)) {
+		char escape[ESCAPED_JSON_SIZE];
+		escape_write_json(bytes, length, escape);
+		stream_puts(stream, escape);
 	} else {
 		stream_bytes(stream, bytes, length);
 	}

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/html.h"
 
-#include <stdio.h>
-
 /* A name gets this many bytes once names have taken their room. */
 #define NAME_SHORT_SIZE 24u
 
@@ -35,44 +33,6 @@ static const char *entity_of(char c)
 	}
 }
 
-/* Is there nothing to see of a character of up to 3 bytes: joiners, marks of direction, fillers? */
-static bool is_invisible(unsigned int c)
-{
-	return c == 0xad || c == 0x34f || c == 0x61c || c == 0x115f || c == 0x1160 || c == 0x17b4 ||
-	       c == 0x17b5 || (c >= 0x180b && c <= 0x180f) || (c >= 0x200b && c <= 0x200f) ||
-	       (c >= 0x2060 && c <= 0x206f) || c == 0x3164 || (c >= 0xfe00 && c <= 0xfe0f) ||
-	       c == 0xfeff || c == 0xffa0 || (c >= 0xfff0 && c <= 0xfffb);
-}
-
-static unsigned int character_at(const char *bytes, size_t length)
-{
-	static const unsigned char masks[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
-	unsigned int c = (unsigned char)bytes[0] & masks[length];
-	for (size_t i = 1; i < length; i++)
-		c = c << 6 | ((unsigned char)bytes[i] & 0x3fu);
-	return c;
-}
-
-/*
- * How a character that is not ASCII is shown: the escape, or "" if it is shown as it is; @return its
- * bytes.
- */
-static size_t escape_wide(const char *bytes, size_t size, char ret[16])
-{
-	size_t length = utf8_length(bytes, size);
-	unsigned int c = length ? character_at(bytes, length) : 0;
-	*ret = '\0';
-	if (length == 4) {
-		/* Tags and further selectors are characters that nobody sees. */
-		if (c >= 0xe0000 && c <= 0xe0fff)
-			(void)snprintf(ret, 16, "\\u{%x}", c);
-		return length;
-	}
-	if (length && is_invisible(c))
-		return escape_write(bytes, size, ret);
-	return escape_of(bytes, size, ret);
-}
-
 /* Write one character that does not stand for itself, or does and is not ASCII; @return its bytes. */
 static size_t put_character(struct html *html, const char *bytes, size_t size)
 {
@@ -82,8 +42,8 @@ static size_t put_character(struct html *html, const char *bytes, size_t size)
 		text_puts(text, entity);
 		return 1;
 	}
-	char escape[16];
-	size_t length = escape_wide(bytes, size, escape);
+	char escape[ESCAPED_SIZE];
+	size_t length = escape_of(bytes, size, escape);
 	if (*escape) {
 		text_puts(text, escape);
 	} else {

@@ -29,8 +29,10 @@ static void put_quoted(struct out *out, const char *bytes, size_t size)
 			text_append(text, "\xef\xbf\xbd", 3);
 		} else if (c == '"' || c == '\\') {
 			text_printf(text, "\\%c", c);
-		} else if (utf8_is_control(bytes + i, length)) {
-			text_escape(text, bytes + i, length);
+		} else if (utf8_is_invisible(bytes + i, length)) {
+			char escape[ESCAPED_JSON_SIZE];
+			escape_write_json(bytes + i, length, escape);
+			text_puts(text, escape);
 		} else {
 			text_append(text, bytes + i, length);
 		}

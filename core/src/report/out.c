@@ -64,7 +64,7 @@ static size_t harmless(const struct out *out, const char *bytes, size_t size)
 			length = 2;
 		} else if (c != '\n') {
 			length = utf8_length(bytes + i, size - i);
-			if (!length || utf8_is_control(bytes + i, length))
+			if (!length || utf8_is_invisible(bytes + i, length))
 				return i;
 		}
 		i += length;

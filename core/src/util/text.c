@@ -10,6 +10,7 @@
 #include <heapdump/error.h>
 
 #include "util/alloc.h"
+#include "util/invisible.h"
 
 void text_deinit(struct text *text)
 {
@@ -138,44 +139,48 @@ size_t utf8_length(const char *bytes, size_t size)
 	return overlong || surrogate || beyond ? 0 : length;
 }
 
-/* The character that @p length bytes (1 to 3) of UTF-8 encode. */
-static unsigned int code_point(const char *bytes, size_t length)
+uint32_t utf8_character(const char *bytes, size_t length)
 {
-	unsigned int first = (unsigned char)bytes[0];
-	if (length == 1)
-		return first;
-	unsigned int second = (unsigned char)bytes[1] & 0x3fu;
-	if (length == 2)
-		return (first & 0x1f) << 6 | second;
-	return (first & 0xf) << 12 | second << 6 | ((unsigned char)bytes[2] & 0x3fu);
+	static const unsigned char masks[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
+	uint32_t c = (unsigned char)bytes[0] & masks[length];
+	for (size_t i = 1; i < length; i++)
+		c = c << 6 | ((unsigned char)bytes[i] & 0x3fu);
+	return c;
 }
 
-bool utf8_is_control(const char *bytes, size_t length)
+bool utf8_is_invisible(const char *bytes, size_t length)
 {
-	if (length > 3)
-		return false;
-	unsigned int c = code_point(bytes, length);
-	bool direction = (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || direction;
+	return is_invisible(utf8_character(bytes, length));
 }
 
 size_t escape_write(const char *bytes, size_t size, char ret[ESCAPED_SIZE])
 {
 	size_t length = utf8_length(bytes, size);
-	if (!length) {
-		(void)snprintf(ret, ESCAPED_SIZE, "\\x%02x", (unsigned char)*bytes);
-	} else if (length < 4) {
-		(void)snprintf(ret, ESCAPED_SIZE, "\\u%04x", code_point(bytes, length) & 0xffff);
-	} else {
-		*ret = '\0';
-	}
+	unsigned int c = length ? utf8_character(bytes, length) & 0x1fffff : (unsigned char)*bytes;
+	(void)snprintf(ret, ESCAPED_SIZE,
+		       !length      ? "\\x%02x"
+		       : length < 4 ? "\\u%04x"
+				    : "\\u{%x}",
+		       c);
 	return length ? length : 1;
+}
+
+void escape_write_json(const char *bytes, size_t length, char ret[ESCAPED_JSON_SIZE])
+{
+	unsigned int c = utf8_character(bytes, length);
+	if (length < 4) {
+		(void)snprintf(ret, ESCAPED_JSON_SIZE, "\\u%04x", c & 0xffff);
+	} else {
+		unsigned int beyond = c - 0x10000;
+		(void)snprintf(ret, ESCAPED_JSON_SIZE, "\\u%04x\\u%04x",
+			       0xd800 + (beyond >> 10 & 0x3ff), 0xdc00 + (beyond & 0x3ff));
+	}
 }
 
 size_t escape_of(const char *bytes, size_t size, char ret[ESCAPED_SIZE])
 {
 	size_t length = utf8_length(bytes, size);
-	if (!length || utf8_is_control(bytes, length))
+	if (!length || utf8_is_invisible(bytes, length))
 		return escape_write(bytes, size, ret);
 	*ret = '\0';
 	return length;

@@ -69,19 +69,26 @@ void text_number(struct text *text, uint64_t value);
 void text_hex(struct text *text, uint64_t value, unsigned int digits, bool is_upper);
 
 /** Bytes of the longest escape, and its NUL. */
-#define ESCAPED_SIZE 7
+#define ESCAPED_SIZE 11
 
 /**
- * Write the character at @p bytes as an escape: \u001b, or \xff for a byte that is not UTF-8.
+ * Write the character at @p bytes as an escape: \u001b, \u{e0041} beyond U+FFFF, or \xff for a
+ * byte that is not UTF-8.
  *
  * @param[in] size Bytes from there to the end, > 0.
- * @param[out] ret The escape; "" for a character beyond U+FFFF.
+ * @param[out] ret The escape.
  * @return bytes of the character
  */
 size_t escape_write(const char *bytes, size_t size, char ret[ESCAPED_SIZE]);
 
+/** Bytes of the longest escape of JSON, and its NUL. */
+#define ESCAPED_JSON_SIZE 13
+
+/** Write the character of @p length bytes as JSON has it: \u001b, or two of these. */
+void escape_write_json(const char *bytes, size_t length, char ret[ESCAPED_JSON_SIZE]);
+
 /**
- * How the character at @p bytes is shown to a person: utf8_is_control() and what is not UTF-8 as
+ * How the character at @p bytes is shown to a person: utf8_is_invisible() and what is not UTF-8 as
  * escapes.
  *
  * @param[in] size Bytes from there to the end, > 0.
@@ -93,11 +100,11 @@ size_t escape_of(const char *bytes, size_t size, char ret[ESCAPED_SIZE]);
 /** Append @p size bytes for a person to read, with escapes from escape_of(). */
 void text_escape(struct text *text, const char *bytes, size_t size);
 
-/**
- * Does the UTF-8 character of @p length bytes move the cursor or change the direction of text: C0,
- * DEL, C1, line and paragraph separators, bidirectional controls?
- */
-bool utf8_is_control(const char *bytes, size_t length);
+/** The character that @p length bytes (1 to 4) of UTF-8 encode. */
+uint32_t utf8_character(const char *bytes, size_t length);
+
+/** Is the UTF-8 character of @p length bytes on the list of what nobody sees (util/invisible.h)? */
+bool utf8_is_invisible(const char *bytes, size_t length);
 
 /**
  * Number of bytes of the UTF-8 character at @p bytes (1 to 4), or 0 when there is none; @p size >

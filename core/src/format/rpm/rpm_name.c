@@ -3,27 +3,49 @@
 
 #include <string.h>
 
-#define ESCAPE_SIZE ((size_t)6) /* \u00XX */
+#include "util/invisible.h"
 
-/* The character that an escape at @p bytes means, or -1. */
-static int escaped(const char *bytes, size_t size)
+/* Bytes of the shortest escape. */
+#define ESCAPE_MIN ((size_t)6)
+
+/* Is a character written as an escape wherever it is: on the list of what nobody sees, but not the tab? */
+static bool is_escaped(uint32_t c)
 {
-	if (size < ESCAPE_SIZE || memcmp(bytes, "\\u00", 4) != 0)
-		return -1;
-	int high = hex_value(bytes[4]), low = hex_value(bytes[5]);
-	return high < 0 || high > 9 || low < 0 ? -1 : high * 16 + low;
+	return is_invisible(c) && c != '\t';
 }
 
 /*
- * Length of a control character at @p bytes that a terminal would obey (C0 except the tab, or C1),
- * or 0.
+ * The character that an escape at @p bytes means, and its size in bytes; or -1.  Only what rpm_name_write()
+ * writes is one: a name of another writer may hold any other backslash.
  */
-static size_t control(const char *bytes, size_t size)
+static int64_t escaped(const char *bytes, size_t size, size_t *ret_size)
 {
-	unsigned char c = (unsigned char)bytes[0];
-	if (c == 0xc2 && size > 1 && ((unsigned char)bytes[1] & 0xe0) == 0x80)
-		return 2;
-	return (c < ' ' && c != '\t') || c == 0x7f;
+	if (size < ESCAPE_MIN || memcmp(bytes, "\\u", 2) != 0)
+		return -1;
+	bool is_long = bytes[2] == '{';
+	size_t at = is_long ? 3 : 2, digits = 0;
+	uint32_t c = 0;
+	for (; at < size && digits < (is_long ? 6 : 4) && hex_value(bytes[at]) >= 0; digits++)
+		c = c << 4 | (uint32_t)hex_value(bytes[at++]);
+	if (is_long ? at == size || bytes[at] != '}' || c < 0x10000 : digits != 4)
+		return -1;
+	*ret_size = at + is_long;
+	return c < 0xa0 || is_escaped(c) ? (int64_t)c : -1;
+}
+
+/* Write a character as UTF-8; @return where it ends. */
+static char *put_character(char *to, uint32_t c)
+{
+	if (c < 0x80) {
+		*to++ = (char)c;
+		return to;
+	}
+	static const unsigned char leads[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+	size_t length = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	for (size_t i = length; i-- > 1; c >>= 6)
+		to[i] = (char)(0x80 | (c & 63));
+	*to = (char)(leads[length] | c);
+	return to + length;
 }
 
 bool rpm_name_copy(struct arena *arena, const char *bytes, size_t size, const char **ret,
@@ -32,20 +54,19 @@ bool rpm_name_copy(struct arena *arena, const char *bytes, size_t size, const ch
 	char *name = arena_alloc(arena, size ? size : 1);
 	if (!name)
 		return false;
-	size_t length = 0;
+	char *to = name;
 	for (size_t i = 0; i < size;) {
-		int c = bytes[i] == '\\' ? escaped(bytes + i, size - i) : -1;
+		size_t length = 0;
+		int64_t c = bytes[i] == '\\' ? escaped(bytes + i, size - i, &length) : -1;
 		if (c < 0) {
-			name[length++] = bytes[i++];
+			*to++ = bytes[i++];
 			continue;
 		}
-		if (c >= 0x80) /* UTF-8 */
-			name[length++] = (char)0xc2;
-		name[length++] = (char)c;
-		i += ESCAPE_SIZE;
+		to = put_character(to, (uint32_t)c);
+		i += length;
 	}
 	*ret = name;
-	*ret_size = (uint32_t)length;
+	*ret_size = (uint32_t)(to - name);
 	return true;
 }
 
@@ -65,17 +86,20 @@ static size_t time_like_word(const char *name, size_t size)
 void rpm_name_write(struct text *text, const char *name, size_t size, bool time_follows)
 {
 	size_t care = time_follows ? size : time_like_word(name, size);
-	for (size_t i = 0; i < size; i++) {
-		char c = name[i];
+	for (size_t i = 0; i < size;) {
+		char c = name[i], escape[ESCAPED_SIZE];
 		bool blank = c == ' ' || c == '\t';
 		bool at_end = i == 0 || i == size - 1;
-		bool is_escape = c == '\\' && escaped(name + i, size - i) >= 0;
-		size_t bytes = control(name + i, size - i);
-		if (bytes || (blank && at_end) || i == care || is_escape) {
-			i += bytes > 1;
-			text_printf(text, "\\u%04x", (unsigned int)(unsigned char)name[i]);
+		size_t length = utf8_length(name + i, size - i), unused;
+		bool is_escape = c == '\\' && escaped(name + i, size - i, &unused) >= 0;
+		bool is_hidden = length && is_escaped(utf8_character(name + i, length));
+		if (is_hidden || (blank && at_end) || i == care || is_escape) {
+			i += escape_write(name + i, size - i, escape);
+			text_puts(text, escape);
 		} else {
-			text_append(text, &c, 1);
+			length = length ? length : 1;
+			text_append(text, name + i, length);
+			i += length;
 		}
 	}
 }

@@ -11,10 +11,10 @@
 
 /*
  * Names in the text log end with their line, so a writer has to write a line break as \u000a, and
- * other control characters in the same way, as the file may be shown on a terminal.  The same
- * escape (backslash, "u00", two hex digits below a0) is used for what a reader would otherwise
- * remove or misunderstand: a space at either end, a last word that looks like a timestamp, and a
- * backslash that begins such an escape.  Readers decode it.
+ * all else that nobody sees in the same way, as the file may be shown on a terminal: \u202e, or
+ * \u{e0041} beyond U+FFFF.  The same escape is used for what a reader would otherwise remove or
+ * misunderstand: a space at either end, a last word that looks like a timestamp, and a backslash that
+ * begins such an escape.  Readers decode it.
  */
 
 /** Copy a name from a file into @p arena and decode its escapes; false: memory is exhausted. */

@@ -1,0 +1,2 @@
+file: tests/data/invisible.heap
+dumpheap -stat -type A.Zero\\u200bWidth

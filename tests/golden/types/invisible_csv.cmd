@@ -1,0 +1,2 @@
+file: tests/data/invisible.heap
+types --format csv
