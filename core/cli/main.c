@@ -280,6 +280,7 @@ static int help(struct cli *cli)
 		"  -c LINE         run a command line as at the prompt; may be given again\n"
 		"  --json          answer with one JSON document\n"
 		"  --format FORMAT text, json, ndjson or csv (the rows of the main table)\n"
+		"  --raw-csv       csv without the apostrophe that keeps a spreadsheet from running a text\n"
 		"  --lenient       count and skip malformed records of a dump file\n"
 		"  --sysroot DIR   look up the module files of a core below DIR\n"
 		"  --symbols DIR   look up PDBs and symbol files, for lines and names, in DIR\n"
@@ -358,7 +359,7 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 										   : HD_EXIT_USAGE;
 	}
 	if (strcmp(arg, "--trust-files") == 0 || strcmp(arg, "--exact") == 0 ||
-	    strcmp(arg, "--copy-all") == 0) {
+	    strcmp(arg, "--copy-all") == 0 || strcmp(arg, "--raw-csv") == 0) {
 		return hd_session_set(cli->session, arg + 2, "on", NULL) == HD_OK ? -1
 										  : HD_EXIT_USAGE;
 	}

@@ -8,9 +8,9 @@
 
 /* Options of the program that are not settings; these have no value. */
 static const char *const flags[] = {
-	"--json",          "--lenient",        "--no-files",      "--trust-files", "--exact",
-	"--copy-all",      "--no-sandbox",     "--help",          "--version",     "-h",
-	"--print-gdbinit", "--print-lldbinit", "--print-profiler"
+	"--json",     "--lenient",       "--no-files",       "--trust-files",   "--exact",
+	"--copy-all", "--raw-csv",       "--no-sandbox",     "--help",          "--version",
+	"-h",         "--print-gdbinit", "--print-lldbinit", "--print-profiler"
 };
 #define FLAG_COUNT (sizeof(flags) / sizeof(flags[0]))
 

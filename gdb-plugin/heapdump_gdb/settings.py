@@ -10,6 +10,7 @@ from heapdump_gdb.session import Session, failure, host_text
 CHOICES = {
     "color": ["auto", "on", "off"],
     "format": ["text", "json", "ndjson", "csv"],
+    "raw-csv": ["on", "off"],
     "files": ["on", "off"],
     "trust-files": ["on", "off"],
     "copy-all": ["on", "off"],

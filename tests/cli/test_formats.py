@@ -8,11 +8,15 @@ import io
 import json
 import re
 import unittest
+from pathlib import Path
 from typing import Any
 
-from shell_program import BUBBLECS, SOURCE, Base, run
+from shell_program import BUBBLECS, DATA, SOURCE, Base, run, temporary
+from spreadsheet import formulas, guarded
 
 LEAK = str(SOURCE / "corefiles" / "leak.core.zst")
+FORMULAS = str(DATA / "formulas.heap")
+FORMATS = ("json", "ndjson", "csv", "csv --raw-csv")
 BEFORE = str(SOURCE / "tests" / "data" / "before.heap")
 # A command line, and the table of its document that is the main one.
 TABLES = {
@@ -134,7 +138,7 @@ def first_object(file: str, name: str) -> str:
 
 
 class Formats(Base):
-    """The four formats of one answer."""
+    """The formats of one answer."""
 
     def ask_all(self, file: str, commands: list[str], name: str) -> list[str]:
         """The answers of all commands in one format, by one process."""
@@ -154,7 +158,7 @@ class Formats(Base):
 
     def is_steady(self, file: str, commands: list[str], answers: list[list[str]]) -> bool:
         """Did no process change while `ps` was asked for in one format after the other?"""
-        document, lines, text = (answer[commands.index("ps")] for answer in answers)
+        document, lines, text, _ = (answer[commands.index("ps")] for answer in answers)
         processes = json.loads(document)["processes"]
         return (
             [json.loads(line) for line in lines.splitlines()] == processes
@@ -170,26 +174,77 @@ class Formats(Base):
         }
         for file, tables in TABLES.items():
             commands = [line.format(**named) for line in tables]
-            answers = [self.ask_all(file, commands, name) for name in ("json", "ndjson", "csv")]
+            answers = [self.ask_all(file, commands, name) for name in FORMATS]
             # Processes begin, stop and end while they are listed: until nothing changes.
             for _ in range(20):
                 if "ps" not in commands or self.is_steady(file, commands, answers):
                     break
-                answers = [self.ask_all(file, commands, name) for name in ("json", "ndjson", "csv")]
+                answers = [self.ask_all(file, commands, name) for name in FORMATS]
             for command, table, *texts in zip(commands, tables.values(), *answers):
                 with self.subTest(command=command):
-                    document, lines, text = texts
+                    document, lines, text, raw = texts
                     rows = json.loads(document)[table]
                     self.assertEqual([json.loads(line) for line in lines.splitlines()], rows)
-                    found = list(csv.DictReader(io.StringIO(text, newline="")))
                     expected = [
                         {k: v for k, v in flat(row).items() if k not in BEHIND} for row in rows
                     ]
-                    for have, want in zip(found, expected):
-                        # A member that JSON leaves out or has as null is an empty field.
-                        self.assertEqual({k: v for k, v in have.items() if v}, want)
-                    self.assertEqual(len(found), len(rows))
-                    self.assertTrue(text.endswith("\r\n"))
+                    self.check_csv(raw, expected)
+                    self.check_csv(
+                        text, [{k: guarded(v) for k, v in row.items()} for row in expected]
+                    )
+
+    def check_csv(self, text: str, expected: list[dict[str, str]]) -> None:
+        """The rows of a CSV file; an empty field is what JSON leaves out or has as null."""
+        found = list(csv.DictReader(io.StringIO(text, newline="")))
+        for have, want in zip(found, expected):
+            self.assertEqual({k: v for k, v in have.items() if v}, want)
+        self.assertEqual(len(found), len(expected))
+        self.assertTrue(text.endswith("\r\n"))
+
+    def test_no_text_is_a_formula(self) -> None:
+        """Whether a spreadsheet takes commas, semicolons or tabs between cells, and in each column."""
+        letters = "=+-@\uff1d; \"',\n\t1a"
+        values = ",".join(f"(char({ord(letter)}))" for letter in letters)
+        query = (
+            f"WITH l(c) AS (VALUES {values}) SELECT %s AS t "
+            "FROM l a, l b, l c, l d WHERE a.c || b.c || c.c || d.c <> ''"
+        )
+        text = "a.c || b.c || c.c || d.c"
+        for columns in (text, f"1 AS n, {text}", f"{text} AS t1, {text}"):
+            words = (BUBBLECS, "sql", "-limit", "0", query % columns, "--format", "csv")
+            answer = run(*words)
+            self.assertEqual((answer.err, answer.status), ("", 0))
+            for delimiter in ",;\t":
+                self.assertEqual(formulas(answer.out, delimiter), [])
+            self.assertGreater(len(formulas(run(*words, "--raw-csv").out, ",")), 1000)
+
+    def test_a_formula_is_kept_where_that_is_wanted(self) -> None:
+        """An option of the command, one before the target, and a setting; the page of report has its file, too."""
+        exact = [row["name"] for row in run(FORMULAS, "types", "--json").json()["types"]]
+        self.assertIn("=cmd|'/c calc'!A1", exact)
+        for words, text, is_raw in (
+            ((FORMULAS, "types", "--format", "csv"), "", False),
+            ((FORMULAS, "types", "--format=csv", "--raw-csv"), "", True),
+            (("--raw-csv", FORMULAS, "types", "--format", "csv"), "", True),
+            ((FORMULAS,), "set raw-csv on\nset format csv\ntypes\n", True),
+            ((FORMULAS,), "set raw-csv on\nset raw-csv off\nset format csv\ntypes\n", False),
+        ):
+            answer = run(*words, text=text)
+            rows = csv.DictReader(io.StringIO(answer.out, newline=""))
+            expected = exact if is_raw else [guarded(name) for name in exact]
+            self.assertEqual([row["name"] for row in rows], expected, words)
+
+    def test_a_report_in_a_file_is_guarded_too(self) -> None:
+        pile = "".join(f"o {i:x} 1 1000\n" for i in range(0x20, 0x20 + 3000))
+        holder = "o 10 2 18 " + " ".join(f"{i:x}" for i in range(0x20, 0x20 + 3000))
+        text = f"a 2 x.exe\nt 1 =Pile\nt 2 @Holder\n{holder}\n{pile}r 10 4 0 2\nc x.exe\n"
+        dump, path = temporary("pile.heap", text.encode()), temporary("pile.csv")
+        for more in ((), ("--raw-csv",)):
+            run(dump, "report", "-o", path, *more)
+            found = Path(path).read_bytes().decode()
+            self.assertIn("@Holder", found)
+            self.assertEqual(",'@Holder" in found, not more)
+            self.assertEqual(found, run(dump, "report", "--format", "csv", *more).out)
 
     def test_text_and_json_are_the_same_as_without_the_option(self) -> None:
         self.assertEqual(self.ask(BUBBLECS, "types", "text"), run(BUBBLECS, "types").out)

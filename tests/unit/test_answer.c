@@ -158,4 +158,44 @@ TEST(a_late_heading_comes_with_the_first_row)
 		 "       2              <unknown type 0>          \n");
 }
 
+static void write_formulas(struct answer *answer)
+{
+	static const char *const names[] = { "=1+1", "-5", "+1.5e-3", "-1+2", "-", "a;\"=1" };
+	const struct table_options options = { .limit = UINT64_MAX };
+	answer_table(answer, &sample_pet_schema, &options);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		answer_row(answer,
+			   (const struct cell[PET_COLUMNS]){ [PET_ADDRESS] = cell_number(i),
+							     [PET_NAME] = cell_string(names[i]),
+							     [PET_DEBT] = cell_signed(-5) });
+	}
+	(void)answer_table_end(answer);
+}
+
+static void write_formulas_raw(struct answer *answer)
+{
+	answer->is_raw_csv = true;
+	write_formulas(answer);
+}
+
+TEST(no_text_of_csv_is_a_formula_and_numbers_stay_numbers)
+{
+	static const char head[] =
+		"address,name,kind,legs,debt,home.street,home.number,owner.name,owner.age,"
+		"traits,chip\r\n";
+	struct text expected = { 0 };
+	text_printf(&expected,
+		    "%s0x0,'=1+1,,,-5,,,,,,\r\n0x1,-5,,,-5,,,,,,\r\n0x2,+1.5e-3,,,-5,,,,,,\r\n"
+		    "0x3,'-1+2,,,-5,,,,,,\r\n0x4,'-,,,-5,,,,,,\r\n0x5,\"a;\"\"'=1\",,,-5,,,,,,\r\n",
+		    head);
+	check_of(write_formulas, FORMAT_CSV, false, expected.bytes);
+	expected.size = 0;
+	text_printf(&expected,
+		    "%s0x0,=1+1,,,-5,,,,,,\r\n0x1,-5,,,-5,,,,,,\r\n0x2,+1.5e-3,,,-5,,,,,,\r\n"
+		    "0x3,-1+2,,,-5,,,,,,\r\n0x4,-,,,-5,,,,,,\r\n0x5,\"a;\"\"=1\",,,-5,,,,,,\r\n",
+		    head);
+	check_of(write_formulas_raw, FORMAT_CSV, false, expected.bytes);
+	text_deinit(&expected);
+}
+
 SUITE(.name = "answer")

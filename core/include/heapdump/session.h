@@ -94,6 +94,8 @@ HD_API void hd_session_destroy(struct hd_session *session);
  * - "workers": threads for long work, 1 to 64; 0 = the default, the processors online
  * - "width": columns after which lines of text are cut; 0 = lines are not cut (the default)
  * - "color": "auto" (the default), "on" or "off"
+ * - "raw-csv": "off" (the default), or "on": no apostrophe in CSV in front of a text that a
+ *   spreadsheet would take for a formula
  * - "sysroot": a folder in which the files that a core names are looked up; "" = none
  * - "symbols": a folder in which portable PDBs are looked up, for lines of source code, and symbol
  *   files of native libraries, for names of functions; "" = none

@@ -58,6 +58,7 @@ struct answer {
 			    * table; 0: outside */
 	uint64_t rows;     /**< the rows of all tables, so far */
 	bool had_main;     /**< in the same formats: the main table was begun */
+	bool is_raw_csv;   /**< FORMAT_CSV: nothing is done about formulas (setting "raw-csv") */
 };
 
 /**

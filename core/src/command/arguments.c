@@ -10,7 +10,7 @@
 static const char *const format_choices[] = { "text", "json", "ndjson", "csv", NULL };
 static const char *const color_choices[] = { "auto", "on", "off", NULL };
 
-/* Places in common_options: the first six take no value, the others are settings. */
+/* Places in common_options: the first eight take no value, the others are settings. */
 enum {
 	COMMON_JSON,
 	COMMON_LENIENT,
@@ -19,10 +19,11 @@ enum {
 	COMMON_EXACT,
 	COMMON_COPY_ALL,
 	COMMON_FULL,
-	COMMON_SYSROOT = 8,
-	COMMON_SYMBOLS = 9,
-	COMMON_MAX_MEM = 11,
-	COMMON_COUNT = 16
+	COMMON_RAW_CSV,
+	COMMON_SYSROOT = 9,
+	COMMON_SYMBOLS = 10,
+	COMMON_MAX_MEM = 12,
+	COMMON_COUNT = 17
 };
 
 const struct option common_options[COMMON_COUNT + 1] = {
@@ -37,6 +38,8 @@ const struct option common_options[COMMON_COUNT + 1] = {
 	{ "copy-all", VALUE_NONE, NULL,
 	  "when a process is opened: copy all its memory, also what no answer needs", NULL },
 	{ "full", VALUE_NONE, NULL, "shorten no names, however narrow the terminal is", NULL },
+	{ "raw-csv", VALUE_NONE, NULL,
+	  "csv without the apostrophe that keeps a spreadsheet from running a text", NULL },
 	{ "snapshot", VALUE_NUMBER, "N", "when a .nettrace is read: which of its heap snapshots",
 	  NULL },
 	{ "sysroot", VALUE_FOLDER, "DIR", "when a core is opened: look up module files below DIR",
@@ -241,6 +244,9 @@ static enum hd_status apply_common(struct call *call, const struct option *optio
 		return HD_OK;
 	case COMMON_COPY_ALL:
 		call->settings.copy_all = true;
+		return HD_OK;
+	case COMMON_RAW_CSV:
+		call->settings.raw_csv = true;
 		return HD_OK;
 	case COMMON_FULL:
 		call->settings.width = 0;

@@ -367,6 +367,7 @@ int command_visit(struct hd_session *session, int argc, const char *const *argv,
 	call.json.out = &call.out;
 	answer_init(&call.answer, call.settings.format, &call.out, &call.json);
 	call.answer.visit = visit;
+	call.answer.is_raw_csv = call.settings.raw_csv;
 	if (call.as_json)
 		begin_document(&call, call.command ? call.command->name : name);
 	if (status == HD_OK)

@@ -45,8 +45,7 @@ enum hd_status session_create_like(const struct hd_session *other, struct hd_ses
 	struct hd_session *session = mem_calloc(1, sizeof(*session));
 	if (!session)
 		return fail_nomem(err);
-	session->settings.default_workers = other->settings.default_workers;
-	session->settings.default_max_mem = other->settings.default_max_mem;
+	session->settings.defaults = other->settings.defaults;
 	*ret = session;
 	return HD_OK;
 }
@@ -61,8 +60,8 @@ enum hd_status hd_session_create(struct hd_session **ret, struct hd_error *err)
 	/*
 	 * Determined now: the answers are in files, which a process in a sandbox cannot open later.
 	 */
-	session->settings.default_workers = default_workers();
-	session->settings.default_max_mem = default_max_mem();
+	session->settings.defaults.workers = default_workers();
+	session->settings.defaults.max_mem = default_max_mem();
 	session->settings.width = WIDTH_AUTO;
 	const char *folders[OWN_FOLDERS_MAX];
 	(void)own_folders(folders);
@@ -151,8 +150,8 @@ const struct hd_graph *hd_session_graph(const struct hd_session *session)
 void session_job(const struct settings *settings, const struct hd_sink *sink, struct job *job)
 {
 	*job = (struct job){
-		.workers = settings->workers ? settings->workers : settings->default_workers,
-		.max_mem = settings->max_mem ? settings->max_mem : settings->default_max_mem,
+		.workers = settings->workers ? settings->workers : settings->defaults.workers,
+		.max_mem = settings->max_mem ? settings->max_mem : settings->defaults.max_mem,
 	};
 	if (!sink)
 		return;

@@ -34,6 +34,12 @@ enum backend_setting {
 /** The setting "width" as auto: see struct hd_sink. */
 #define WIDTH_AUTO UINT32_MAX
 
+/** Numbers that are used instead of 0; these are not the user's settings. */
+struct default_settings {
+	uint64_t max_mem;
+	unsigned int workers;
+};
+
 /** Settings of a front end, which one command may override. */
 struct settings {
 	uint64_t max_mem; /**< bytes; 0 = a quarter of the machine's memory, less in a cgroup */
@@ -42,6 +48,7 @@ struct settings {
 	uint32_t width;        /**< 0 = any; WIDTH_AUTO = the terminal's */
 	enum color_setting color;
 	enum answer_format format;
+	bool raw_csv; /**< cells of CSV as they are, also what a spreadsheet takes for a formula */
 	const char *sysroot; /**< borrowed; NULL: files are where the target says */
 	const char *symbols; /**< borrowed: a folder of PDBs, or NULL */
 	bool no_files;       /**< read no module files */
@@ -54,9 +61,7 @@ struct settings {
 	bool no_pager;     /**< of the shell's prompt */
 	bool exact;        /**< see struct format_options */
 	uint32_t snapshot; /**< likewise */
-	/* used instead of 0; these are not the user's settings */
-	uint64_t default_max_mem;
-	unsigned int default_workers;
+	struct default_settings defaults;
 };
 
 /** See <heapdump/session.h>. */

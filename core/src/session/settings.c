@@ -21,6 +21,7 @@ static const struct {
 	{ "width", "columns that names are shortened to fit (auto: the terminal's; 0: never)" },
 	{ "color", "colours in text: auto, on or off" },
 	{ "format", "format of answers: text, json, ndjson or csv (the rows of the main table)" },
+	{ "raw-csv", "no apostrophe in csv before what a spreadsheet would run: on or off" },
 	{ "sysroot", "look up the files that a core names below this folder (empty = /)" },
 	{ "symbols", "look up PDBs and symbol files (lines, names) in this folder (empty = none)" },
 	{ "files", "read module files next to a core for what it lacks: on or off" },
@@ -74,7 +75,7 @@ const char *const *settings_choices(const char *name)
 	} lists[] = {
 		{ "color", colors },         { "backend", backends }, { "files", switches },
 		{ "trust-files", switches }, { "exact", switches },   { "format", formats },
-		{ "copy-all", switches },    { "pager", switches },
+		{ "copy-all", switches },    { "pager", switches },   { "raw-csv", switches },
 	};
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		if (strcmp(lists[i].name, name) == 0)
@@ -88,7 +89,7 @@ static enum hd_status no_setting(const char *name, struct hd_error *err)
 	return fail(
 		err, HD_ERR_ARGUMENT, 0,
 		"no setting \"%.40s\": there are max-mem, max-stop, workers, width, color, format, "
-		"sysroot, symbols, files, trust-files, copy-all, exact, snapshot, backend, pager",
+		"raw-csv, sysroot, symbols, files, trust-files, copy-all, exact, snapshot, backend, pager",
 		name);
 }
 
@@ -207,6 +208,8 @@ static void set_choice(struct settings *settings, const char *name, unsigned int
 		settings->trust_files = chosen != 0;
 	} else if (strcmp(name, "copy-all") == 0) {
 		settings->copy_all = chosen != 0;
+	} else if (strcmp(name, "raw-csv") == 0) {
+		settings->raw_csv = chosen != 0;
 	} else if (strcmp(name, "pager") == 0) {
 		settings->no_pager = chosen == 0;
 	} else {
@@ -258,13 +261,10 @@ static unsigned int chosen_of(const struct settings *settings, const char *name)
 		const char *name;
 		unsigned int chosen;
 	} all[] = {
-		{ "color", settings->color },
-		{ "format", settings->format },
-		{ "backend", settings->backend },
-		{ "files", !settings->no_files },
-		{ "trust-files", settings->trust_files },
-		{ "copy-all", settings->copy_all },
-		{ "exact", settings->exact },
+		{ "color", settings->color },       { "format", settings->format },
+		{ "raw-csv", settings->raw_csv },   { "backend", settings->backend },
+		{ "files", !settings->no_files },   { "trust-files", settings->trust_files },
+		{ "copy-all", settings->copy_all }, { "exact", settings->exact },
 		{ "pager", !settings->no_pager },
 	};
 	size_t i = 0;

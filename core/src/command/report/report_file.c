@@ -77,6 +77,7 @@ static void set_answer_aside(struct call *call, const struct hd_sink *sink,
 	call->out.ends_crlf = format == FORMAT_CSV;
 	call->json = (struct json){ .out = &call->out };
 	answer_init(&call->answer, format, &call->out, &call->json);
+	call->answer.is_raw_csv = call->settings.raw_csv;
 }
 
 static void take_answer_back(struct call *call, const struct set_aside *aside)

@@ -79,7 +79,7 @@ static void set_up(struct hd_snapshot *snapshot, const struct hd_snapshot_option
 	settings->workers = options->workers ? options->workers : 1;
 	settings->no_files = options->no_files;
 	gathering->max_bytes =
-		options->max_memory ? options->max_memory : settings->default_max_mem;
+		options->max_memory ? options->max_memory : settings->defaults.max_mem;
 	gathering->pointer_size = options->pointer_size ? options->pointer_size : sizeof(void *);
 	gathering->pid = options->process ? options->process : (uint32_t)getpid();
 	gathering->keeps_metadata = options->keep_trace;

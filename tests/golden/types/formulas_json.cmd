@@ -1,0 +1,2 @@
+file: tests/data/formulas.heap
+types --json
