@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import json
 import os
 import re
@@ -398,6 +400,16 @@ class Sql(Base):
         self.assertEqual(words, run(BUBBLECS, "sql", text + ";").out)
         twice = self.query(BUBBLECS, "SELECT 1 AS a, 2 AS a, 1.5")
         self.assertEqual(twice, [{"a": 1, "a_2": 2, "1_5": 1.5}])
+
+    def test_a_column_has_a_name_that_every_format_can_write(self) -> None:
+        text = 'SELECT \'x"y\\z\', max(1, 2), 3 AS "\u202e\U000e0041\u00e4\n", 4 AS "=1"'
+        self.assertEqual(
+            self.query(BUBBLECS, text),
+            [{"'x_y_z'": 'x"y\\z', "max(1, 2)": 2, "__\u00e4_": 3, "=1": 4}],
+        )
+        lines = list(csv.reader(io.StringIO(run(BUBBLECS, "sql", text, "--format", "csv").out)))
+        self.assertEqual(lines[0], ["'x_y_z'", "max(1, 2)", "__\u00e4_", "'=1"])
+        self.assertEqual([len(line) for line in lines], [4, 4])
 
     def test_many_objects_by_type(self) -> None:
         rows = self.query(large_dump(), "SELECT type, count(*) AS n FROM objects GROUP BY type")

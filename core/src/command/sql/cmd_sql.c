@@ -9,6 +9,7 @@
 #include "command/sql/sql_database.h"
 #include "command/table.h"
 #include "util/alloc.h"
+#include "util/text.h"
 
 #define SQL_OPTIONS(X) \
 	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "list at most N rows (0 = all)", NULL)
@@ -55,13 +56,33 @@ static bool is_taken(const struct result *result, const char *name)
 	return false;
 }
 
-/* A name that no other column has, without points, which JSON would take for objects. */
+/*
+ * Replace what no name of a column has in any format: points, which JSON would take for objects, quotes,
+ * backslashes, and what nobody sees.
+ */
+static void clean_name(char *name)
+{
+	char *to = name;
+	for (size_t left = strlen(name), length; left; left -= length, name += length) {
+		length = utf8_length(name, left);
+		bool is_bad = !length || strchr(".\"\\", *name) || utf8_is_invisible(name, length);
+		length = length ? length : 1;
+		if (is_bad) {
+			*to++ = '_';
+		} else {
+			memmove(to, name, length);
+			to += length;
+		}
+	}
+	*to = '\0';
+}
+
+/* A name that no other column has. */
 static char *name_column(const struct result *result, const char *name)
 {
 	char buf[96];
 	(void)snprintf(buf, sizeof(buf) - 8, "%s", name ? name : "");
-	for (char *point = buf; (point = strchr(point, '.'));)
-		*point = '_';
+	clean_name(buf);
 	size_t size = strlen(buf);
 	for (unsigned int i = 2; is_taken(result, buf); i++)
 		(void)snprintf(buf + size, sizeof(buf) - size, "_%u", i);
