@@ -29,16 +29,23 @@ static int write_input(const uint8_t *data, size_t size)
 	return fd;
 }
 
-/* The rows ascend, and each place has the function that a search from the first row finds. */
+static bool has_name(const struct function_names *names, const struct function_row *row)
+{
+	size_t size = row->name < names->names_size ? strlen(names->names + row->name) : 0;
+	return size && size <= SYMBOL_NAME_MAX;
+}
+
+/* The rows ascend, and the last byte of each function has it or one that begins later. */
 static void check_names(const struct function_names *names)
 {
 	for (size_t i = 0; i < names->count; i++) {
 		const struct function_row *row = &names->rows[i];
 		require(row->begin < row->end && (!i || names->rows[i - 1].begin <= row->begin));
-		uint64_t budget = 1 << 16;
-		const struct function_row *found = function_names_at(names, row->end - 1, &budget);
-		require(!found || (found->begin >= row->begin && found->end >= row->end &&
-				   strlen(names->names + found->name) <= SYMBOL_NAME_MAX));
+		uint64_t budget = 1 << 16, place = row->end - 1;
+		const struct function_row *found = function_names_at(names, place, &budget);
+		require(!found ||
+			(found->begin <= place && place < found->end && has_name(names, found)));
+		require(!found || !has_name(names, row) || found->begin >= row->begin);
 	}
 }
 
