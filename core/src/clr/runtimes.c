@@ -13,7 +13,7 @@ void clr_set_made_up(const struct runtime_ops *ops)
 	runtimes[0] = ops;
 }
 
-/* What the last one says is told: CoreCLR says what it looked for. */
+/* The message of the last one is told: CoreCLR says what it looked for. */
 enum hd_status clr_open(struct target *target, struct job *job, struct clr **ret,
 			struct hd_error *err)
 {
