@@ -106,7 +106,9 @@ def heapdump(*words: str, allowed: tuple[int, ...] = (0, 1)) -> dict[str, Any]:
         timeout=TIMEOUT,
     )
     if run.returncode not in allowed:
-        raise AssertionError(f"{' '.join(words)}: {run.returncode}: {run.stderr.decode()[-500:]}")
+        # With --json the error is a document on standard output.
+        said = (run.stderr + run.stdout).decode()[-500:]
+        raise AssertionError(f"{' '.join(words)}: {run.returncode}: {said}")
     answer: dict[str, Any] = json.loads(run.stdout)
     return answer
 
