@@ -73,16 +73,22 @@ static void check_quoted(const struct words *words, size_t size, bool close_last
 	free(line);
 }
 
-/* A line of a command, and its rest as the next one: what goes on is a text, and does not end before. */
+/*
+ * A line of a command, and its rest as the next one: what goes on is a text, and does not end before.  Lines
+ * come with their ends, so that no sign of two characters lies in both.
+ */
 static void check_statement(const char *line)
 {
 	struct statement statement = { 0 };
-	char inside = '\0', *first = strndup(line, strlen(line) / 2);
+	size_t half = strlen(line) / 2;
+	char inside = '\0', *first = malloc(half + 2);
 	require(first != NULL);
+	memcpy(first, line, half);
+	memcpy(first + half, "\n", 2);
 	require(statement_add(&statement, first));
 	require(!statement.goes_on || statement_text(first));
 	if (statement.goes_on)
-		require(statement_add(&statement, line + strlen(first)));
+		require(statement_add(&statement, line + half));
 	const char *text = statement_text(statement.line);
 	require(!statement.goes_on || (text && !statement_end(text, &inside)));
 	statement_deinit(&statement);

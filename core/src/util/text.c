@@ -188,6 +188,8 @@ size_t escape_of(const char *bytes, size_t size, char ret[ESCAPED_SIZE])
 
 void text_escape(struct text *text, const char *bytes, size_t size)
 {
+	if (!size)
+		return; /* perhaps without any bytes */
 	size_t plain =
 		printable_run(bytes, size); /* bytes before i that will be appended unchanged */
 	for (size_t i = plain; i < size;) {
