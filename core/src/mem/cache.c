@@ -76,11 +76,10 @@ static size_t cache_read(struct memory *memory, uint64_t address, void *buf, siz
 
 static void cache_destroy(struct memory *memory)
 {
-	struct cache *cache = (struct cache *)memory;
+	HD_FREE struct cache *cache = (struct cache *)memory;
 	for (size_t i = 0; i < CACHE_SLOTS; i++)
 		mem_free(cache->slots[i].bytes);
 	memory_destroy(cache->slow);
-	mem_free(cache);
 }
 
 static const struct memory_ops cache_ops = { .read = cache_read, .destroy = cache_destroy };

@@ -97,10 +97,9 @@ static uint64_t chain_next(struct memory *memory, uint64_t address)
 
 static void chain_destroy(struct memory *memory)
 {
-	struct chain *chain = (struct chain *)memory;
+	HD_FREE struct chain *chain = (struct chain *)memory;
 	for (size_t i = 0; i < chain->count; i++)
 		memory_destroy(chain->parts[i]);
-	mem_free(chain);
 }
 
 struct memory *memory_chain(struct memory *const *parts, size_t count)

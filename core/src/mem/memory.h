@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/fail.h"
+#include "util/guard.h"
 
 struct memory;
 

@@ -248,12 +248,11 @@ const char *pdb_document(struct pdb *pdb, uint32_t document)
 		return NULL;
 	if (pdb->names[document] || pdb->names_left < DOCUMENT_NAME_MAX)
 		return pdb->names[document];
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	if (append_name(pdb->metadata, document, &text)) {
 		pdb->names[document] = mem_strndup(text.bytes, text.size);
 		pdb->names_left -= text.size;
 	}
-	text_deinit(&text);
 	return pdb->names[document];
 }
 

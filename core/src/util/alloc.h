@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/guard.h"
+
 /*
  * All memory is allocated here, so that tests can make any allocation fail.
  *
@@ -23,6 +25,15 @@ void *mem_realloc(void *old, size_t count, size_t size);
 /** Copy of @p size bytes, with a NUL after them. */
 char *mem_strndup(const char *text, size_t size);
 void mem_free(void *ptr);
+
+/** In front of a pointer: what it points to is freed when its scope ends, as HD_CLEANUP does. */
+#define HD_FREE __attribute__((cleanup(mem_free_at)))
+
+/** For HD_FREE: free what the pointer at @p place points to. */
+static inline void mem_free_at(void *place)
+{
+	mem_free(*(void **)place);
+}
 
 #define PAGES_MIN ((size_t)1 << 22)
 

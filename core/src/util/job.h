@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "util/fail.h"
+#include "util/guard.h"
 
 /** After how many items a long loop calls job_step(). */
 #define JOB_STRIDE 65536u
@@ -43,6 +44,15 @@ bool job_step(struct job *job, unsigned int worker, uint64_t units);
 
 /** End the last stage: clears the progress line. */
 void job_end(struct job *job);
+
+/** End the last stage of @p job when this scope ends, as HD_CLEANUP does. */
+#define JOB_STAGE(job) HD_CLEANUP(job_stage) struct job *job_stage_ = (job)
+
+/** For JOB_STAGE. */
+static inline void job_stage_deinit(struct job **job)
+{
+	job_end(*job);
+}
 
 /** Fail with HD_ERR_CANCELLED and its message. */
 enum hd_status fail_cancelled(struct hd_error *err);

@@ -57,7 +57,7 @@ static int open_temporary(const char *folder)
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
 		return fd;
 	size_t size = strlen(folder) + 24;
-	char *name = mem_alloc(size, 1);
+	HD_FREE char *name = mem_alloc(size, 1);
 	if (!name) {
 		errno = ENOMEM;
 		return -1;
@@ -67,7 +67,6 @@ static int open_temporary(const char *folder)
 	if (fd >= 0)
 		(void)unlink(name);
 	int code = errno;
-	mem_free(name);
 	errno = code;
 	return fd;
 }
@@ -91,10 +90,9 @@ static bool address_of(const char *path, struct sockaddr_un *ret, socklen_t *ret
 		return true;
 	}
 	const char *slash = strrchr(path, '/');
-	char *folder = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : NULL;
+	HD_FREE char *folder = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : NULL;
 	if (folder)
 		*ret_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	mem_free(folder);
 	if (*ret_fd < 0) {
 		errno = slash ? errno : ENAMETOOLONG;
 		return false;

@@ -23,7 +23,7 @@ enum hd_status sink_read(const struct hd_sink *sink, bool writes, struct hd_sink
 
 static void tell_sink(void (*take)(void *arg, const char *line), void *arg, const char *line)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	text_escape(&text, line, strlen(line));
 	if (text.failed) {
 		/* The beginning is better than nothing. */
@@ -33,7 +33,6 @@ static void tell_sink(void (*take)(void *arg, const char *line), void *arg, cons
 	} else {
 		take(arg, text.bytes ? text.bytes : "");
 	}
-	text_deinit(&text);
 }
 
 void sink_warn(const struct hd_sink *sink, const char *line)

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "util/guard.h"
+
 static inline bool string_begins_with(const char *string, const char *start)
 {
 	return strncmp(string, start, strlen(start)) == 0;

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HEAPDUMP_SRC_UTIL_GUARD_H
+#define HEAPDUMP_SRC_UTIL_GUARD_H
+
+/**
+ * In front of a declaration: TYPE_deinit() is called with the variable's address when its scope ends, in
+ * whatever way.  The variable is initialised where it is declared (TYPE_deinit() accepts all zeros), and
+ * what is handed over to somebody else has no guard.
+ */
+#define HD_CLEANUP(type) __attribute__((cleanup(type##_deinit)))
+
+#endif
