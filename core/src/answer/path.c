@@ -134,7 +134,7 @@ static void write_path_node(struct path_report *report, uint32_t node, uint32_t 
 			    bool continues)
 {
 	const struct hd_graph *graph = report->graph;
-	struct text link = { 0 };
+	HD_CLEANUP(text) struct text link = { 0 };
 	const char *via = link_text(graph, node, next, &link);
 	const struct cell cells[PATH_COLUMNS] = {
 		[PATH_ADDRESS] = cell_number(graph_id(graph, node)),
@@ -148,7 +148,6 @@ static void write_path_node(struct path_report *report, uint32_t node, uint32_t 
 		(void)bitmap_add(report->shown, node);
 	answer_row(report->answer, cells);
 	report->answer->out->text.failed |= link.failed;
-	text_deinit(&link);
 }
 
 static void write_path_fold(struct path_report *report, uint64_t count, const uint32_t *types,

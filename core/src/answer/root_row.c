@@ -438,4 +438,5 @@ void root_row_fill_older(struct root_row *row, const struct hd_graph *graph, uin
 void root_row_deinit(struct root_row *row)
 {
 	text_deinit(&row->frame);
+	*row = (struct root_row){ 0 };
 }

@@ -426,6 +426,7 @@ void visit_deinit(struct visit *visit)
 	pages_free(visit->tables, visit->tables_capacity, sizeof(*visit->tables));
 	mem_free(visit->values);
 	text_deinit(&visit->sets);
+	*visit = (struct visit){ 0 };
 }
 
 int hd_table_column(const struct hd_table *table, const char *name)

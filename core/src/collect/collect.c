@@ -93,6 +93,7 @@ static struct patience patience_of(const struct collecting *collecting, uint64_t
 static enum hd_status flush_by(struct collecting *collecting, const struct ipc_session *session,
 			       enum trace_goal goal, struct hd_error *err)
 {
+	HD_CLEANUP(trace)
 	struct trace trace = { .endpoint = collecting->endpoint,
 			       .job = collecting->job,
 			       .goal = goal,
@@ -100,7 +101,6 @@ static enum hd_status flush_by(struct collecting *collecting, const struct ipc_s
 	enum hd_status status = trace_begin(&trace, session, &collecting->command, err);
 	if (status == HD_OK && goal != TRACE_NOTHING)
 		status = trace_run(&trace, err);
-	trace_deinit(&trace);
 	return status == HD_ERR_CANCELLED || status == HD_ERR_NOMEM ? status : HD_OK;
 }
 
@@ -133,12 +133,11 @@ static enum hd_status flush_types(struct collecting *collecting, struct hd_error
 
 static enum hd_status flush_old(struct collecting *collecting, struct hd_error *err)
 {
-	struct text version = { 0 };
+	HD_CLEANUP(text) struct text version = { 0 };
 	uint64_t now = collect_now_ms(), end = patience_of(collecting, COLLECT_VERSION_MS).deadline;
 	endpoint_version(collecting->endpoint, (unsigned int)(end > now ? end - now : 0),
 			 collecting->job, &version);
 	unsigned long number = version.bytes ? strtoul(version.bytes, NULL, 10) : 0;
-	text_deinit(&version);
 	return number && number < FLUSHED_VERSION ? flush_by_samples(collecting, err) : HD_OK;
 }
 
@@ -261,6 +260,7 @@ static enum hd_status try_once(struct collecting *collecting, uint64_t buffer, s
 		.provider = { SNAPSHOT_KEYWORDS | generations, 5,
 			      "Microsoft-Windows-DotNETRuntime" },
 	};
+	HD_CLEANUP(trace)
 	struct trace trace = { .endpoint = collecting->endpoint,
 			       .job = collecting->job,
 			       .file = &file,
@@ -286,7 +286,6 @@ static enum hd_status try_once(struct collecting *collecting, uint64_t buffer, s
 	} else {
 		output_file_abandon(&file);
 	}
-	trace_deinit(&trace);
 	return status;
 }
 
@@ -469,12 +468,10 @@ static enum hd_status resume_runtime(const struct collecting *collecting, struct
 	if (endpoint->listener < 0 || endpoint->is_resumed)
 		return HD_OK;
 	const struct patience patience = patience_of(collecting, FLUSH_MS);
-	struct text message = { 0 }, reply = { 0 };
+	HD_CLEANUP(text) struct text message = { 0 }, reply = { 0 };
 	uint32_t code;
 	ipc_message(&message, IPC_RESUME_RUNTIME, NULL, 0);
 	enum hd_status status = connection_call(endpoint, &message, &patience, &reply, &code, err);
-	text_deinit(&message);
-	text_deinit(&reply);
 	endpoint->is_resumed = status == HD_OK;
 	return status;
 }

@@ -402,7 +402,7 @@ enum hd_status connection_call(struct endpoint *endpoint, const struct text *mes
 void endpoint_version(struct endpoint *endpoint, unsigned int ms, struct job *job, struct text *ret)
 {
 	const struct patience patience = { .job = job, .deadline = collect_now_ms() + ms };
-	struct text message = { 0 }, reply = { 0 };
+	HD_CLEANUP(text) struct text message = { 0 }, reply = { 0 };
 	uint32_t code;
 	struct hd_error unused;
 	ipc_message(&message, IPC_PROCESS_INFO_2, NULL, 0);
@@ -413,6 +413,4 @@ void endpoint_version(struct endpoint *endpoint, unsigned int ms, struct job *jo
 		    ret->bytes)
 			ret->bytes[ret->size = before] = '\0';
 	}
-	text_deinit(&message);
-	text_deinit(&reply);
 }

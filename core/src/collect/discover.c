@@ -44,10 +44,9 @@ bool process_stat_parse(const char *text, struct process_stat *ret)
 
 bool process_stat_read(int pid, struct process_stat *ret)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	bool got = proc_read_file(pid, "stat", &text) && text.bytes &&
 		   process_stat_parse(text.bytes, ret);
-	text_deinit(&text);
 	/* Its first thread may have ended while others run on. */
 	int task = got && ret->state == 'Z' ? proc_live_task(pid) : 0;
 	if (task)
@@ -137,7 +136,7 @@ struct socket_search {
 /* The directory as the process sees it; a relative one is in its working directory. */
 static void find_directory(struct socket_search *search)
 {
-	struct text variables = { 0 };
+	HD_CLEANUP(text) struct text variables = { 0 };
 	search->knows_directory = proc_read_file(search->task, "environ", &variables);
 	if (!search->knows_directory && !is_about_process(errno))
 		search->error = errno;
@@ -148,7 +147,6 @@ static void find_directory(struct socket_search *search)
 	while (size > 1 && value[size - 1] == '/')
 		size--;
 	text_append(&search->directory, value, size);
-	text_deinit(&variables);
 }
 
 /*
@@ -212,7 +210,7 @@ static bool search_init(struct socket_search *search, int pid, struct process_st
 {
 	*search =
 		(struct socket_search){ .pid = pid, .uid = (uid_t)-1, .inner_pid = (uint64_t)pid };
-	struct text status = { 0 };
+	HD_CLEANUP(text) struct text status = { 0 };
 	if (!process_stat_read(pid, stat)) {
 		search->error = is_about_process(errno) ? 0 : errno;
 		return false;
@@ -226,7 +224,6 @@ static bool search_init(struct socket_search *search, int pid, struct process_st
 		if (inner)
 			search->inner_pid = inner;
 	}
-	text_deinit(&status);
 	int task = proc_live_task(pid);
 	search->task = task ? task : pid;
 	search->start_time = stat->start_time;

@@ -83,15 +83,12 @@ static enum hd_status check_same(int pid, const char *path, const struct stat *o
 				 struct hd_error *err)
 {
 	struct stat seen = { 0 };
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	text_printf(&text, "/proc/%d/root%s", pid, path);
-	if (text.failed) {
-		text_deinit(&text);
+	if (text.failed)
 		return fail_nomem(err);
-	}
 	bool is_seen = look_at(text.bytes, &seen);
 	int code = errno;
-	text_deinit(&text);
 	if (is_seen && seen.st_dev == own->st_dev && seen.st_ino == own->st_ino)
 		return HD_OK;
 	errno = is_seen ? 0 : code;
@@ -107,7 +104,7 @@ static enum hd_status check_wish(int pid, struct hd_error *err)
 {
 	static const char *const names[] = { "DOTNET_EnableDiagnostics_Profiler=0",
 					     "COMPlus_EnableDiagnostics_Profiler=0" };
-	struct text variables = { 0 };
+	HD_CLEANUP(text) struct text variables = { 0 };
 	enum hd_status status = HD_OK;
 	(void)proc_read_file(pid, "environ", &variables);
 	for (size_t at = 0; status == HD_OK && at < variables.size;) {
@@ -125,7 +122,6 @@ static enum hd_status check_wish(int pid, struct hd_error *err)
 			}
 		}
 	}
-	text_deinit(&variables);
 	return status;
 }
 
@@ -245,7 +241,7 @@ static enum hd_status make_message(const struct endpoint *endpoint, const char *
 				   const char *path, const char *socket, struct text *ret,
 				   struct hd_error *err)
 {
-	struct text data = { 0 };
+	HD_CLEANUP(text) struct text data = { 0 };
 	append_string(&data, DATA_HEAD);
 	append_string(&data, path);
 	append_string(&data, inner_path(socket));
@@ -253,7 +249,6 @@ static enum hd_status make_message(const struct endpoint *endpoint, const char *
 	memcpy(profiler.class_id, class_id, sizeof(class_id));
 	bool fits = !data.failed && ipc_profiler_message(ret, &profiler);
 	bool has_failed = data.failed || ret->failed;
-	text_deinit(&data);
 	if (has_failed)
 		return fail_nomem(err);
 	errno = ENAMETOOLONG;
@@ -268,12 +263,11 @@ static enum hd_status await_file(const struct endpoint *endpoint, const char *so
 				 struct hd_error *err)
 {
 	struct endpoint library = *endpoint;
-	struct text message = { 0 }, reply = { 0 };
+	HD_CLEANUP(text) struct text message = { 0 }, reply = { 0 };
 	uint32_t code;
 	library.socket = socket;
 	ipc_message(&message, IPC_PROCESS_INFO, NULL, 0);
 	enum hd_status status = connection_call(&library, &message, patience, &reply, &code, err);
-	text_deinit(&message);
 	errno = 0;
 	if (status == HD_OK && code) {
 		const char *why = reply.bytes + sizeof(code);
@@ -289,7 +283,6 @@ static enum hd_status await_file(const struct endpoint *endpoint, const char *so
 	} else if (status == HD_OK) {
 		memcpy(ret, reply.bytes, sizeof(*ret));
 	}
-	text_deinit(&reply);
 	return status;
 }
 
@@ -297,7 +290,7 @@ enum hd_status inside_collect(struct endpoint *endpoint, const char *library, co
 			      const struct patience *patience, struct inside_answer *ret,
 			      struct hd_error *err)
 {
-	struct text socket = { 0 }, message = { 0 };
+	HD_CLEANUP(text) struct text socket = { 0 }, message = { 0 };
 	int turn;
 	TRY(others_exclude(endpoint, patience, NULL, NULL, &turn, err));
 	append_socket(&socket, endpoint->socket);
@@ -310,7 +303,5 @@ enum hd_status inside_collect(struct endpoint *endpoint, const char *library, co
 		status = await_file(endpoint, socket.bytes, patience, ret, err);
 	if (turn >= 0)
 		(void)close(turn);
-	text_deinit(&message);
-	text_deinit(&socket);
 	return status;
 }

@@ -76,7 +76,7 @@ static void put_unit(struct text *text, uint32_t unit)
 /* UTF-16 with a zero unit, which is counted. */
 static void put_path(struct text *text, const char *utf8)
 {
-	struct text units = { 0 };
+	HD_CLEANUP(text) struct text units = { 0 };
 	while (*utf8) {
 		uint32_t character = take_character(&utf8);
 		if (character >= 0x10000) {
@@ -90,12 +90,11 @@ static void put_path(struct text *text, const char *utf8)
 	if (units.bytes)
 		ipc_put(text, units.bytes, units.size);
 	text->failed = text->failed || units.failed;
-	text_deinit(&units);
 }
 
 bool ipc_profiler_message(struct text *message, const struct ipc_profiler *profiler)
 {
-	struct text payload = { 0 };
+	HD_CLEANUP(text) struct text payload = { 0 };
 	ipc_put_u32(&payload, profiler->timeout_ms);
 	ipc_put(&payload, profiler->class_id, sizeof(profiler->class_id));
 	put_path(&payload, profiler->path);
@@ -106,14 +105,13 @@ bool ipc_profiler_message(struct text *message, const struct ipc_profiler *profi
 	if (fits)
 		ipc_message(message, IPC_ATTACH_PROFILER, payload.bytes, payload.size);
 	message->failed = message->failed || payload.failed;
-	text_deinit(&payload);
 	return fits;
 }
 
 void ipc_collect_message(struct text *message, enum ipc_command command,
 			 const struct ipc_session *session)
 {
-	struct text payload = { 0 };
+	HD_CLEANUP(text) struct text payload = { 0 };
 	const bool is_5 = command == IPC_COLLECT_TRACING_5;
 	if (is_5)
 		ipc_put_u32(&payload, 0); /* the stream goes over this connection */
@@ -137,7 +135,6 @@ void ipc_collect_message(struct text *message, enum ipc_command command,
 	}
 	ipc_message(message, command, payload.bytes, payload.size);
 	message->failed = message->failed || payload.failed;
-	text_deinit(&payload);
 }
 
 enum hd_status ipc_parse_reply(const uint8_t *header, size_t *ret_size, bool *ret_is_error,

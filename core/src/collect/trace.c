@@ -51,7 +51,7 @@ static enum hd_status ask_for_trace(struct trace *trace, const struct ipc_sessio
 	const struct patience patience = { .job = trace->job,
 					   .deadline = deadline,
 					   .watch = &trace->watch };
-	struct text message = { 0 }, reply = { 0 };
+	HD_CLEANUP(text) struct text message = { 0 }, reply = { 0 };
 	int fd = -1;
 	ipc_collect_message(&message, command, session);
 	enum hd_status status = connection_send(trace->endpoint, &message, &patience, &fd, err);
@@ -68,8 +68,6 @@ static enum hd_status ask_for_trace(struct trace *trace, const struct ipc_sessio
 	}
 	if (fd >= 0)
 		(void)close(fd);
-	text_deinit(&message);
-	text_deinit(&reply);
 	return status;
 }
 
@@ -123,12 +121,11 @@ static enum hd_status stop_session(struct trace *trace, struct hd_error *err)
 	trace->drain_end += DRAIN_MS;
 	const struct patience patience = { .deadline = trace->last_bytes + STOP_MS,
 					   .watch = &trace->watch };
-	struct text message = { 0 };
+	HD_CLEANUP(text) struct text message = { 0 };
 	struct hd_error reason = { 0 };
 	ipc_message(&message, IPC_STOP_TRACING, &trace->session, sizeof(trace->session));
 	enum hd_status status =
 		connection_send(trace->endpoint, &message, &patience, &trace->control, &reason);
-	text_deinit(&message);
 	if (status == HD_OK)
 		return HD_OK;
 	trace->control = -1;
@@ -327,4 +324,5 @@ void trace_deinit(struct trace *trace)
 	mem_free(trace->buffer);
 	trace->buffer = NULL;
 	stream_scan_deinit(&trace->scan);
+	*trace = (struct trace){ 0 };
 }

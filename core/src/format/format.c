@@ -145,14 +145,13 @@ static enum hd_status unknown(const char *path, const char *head, size_t size, s
 		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: a %s is only written, not read", path,
 			    format->extension);
 	}
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	text_escape(&text, head, size < 16 ? size : 16);
 	enum hd_status status =
 		fail(err, HD_ERR_UNSUPPORTED, 0,
 		     "%s: not a heap dump (a text log begins with \"a 2 NAME\"); it begins with "
 		     "\"%s\"",
 		     path, text.bytes ? text.bytes : "");
-	text_deinit(&text);
 	return status;
 }
 

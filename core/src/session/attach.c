@@ -72,13 +72,12 @@ struct watched {
 /* Does it have so much memory that it is worth finding out which part is needed? */
 static bool is_large(int pid)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	uint64_t bytes = 0;
 	if (proc_read_file(pid, "status", &text) && text.bytes) {
 		bytes = kilobytes_parse(text.bytes, "RssAnon") +
 			kilobytes_parse(text.bytes, "VmSwap");
 	}
-	text_deinit(&text);
 	return bytes >= LARGE_MIN;
 }
 
@@ -87,6 +86,7 @@ static void watched_deinit(struct watched *watched)
 	clr_destroy(watched->clr);
 	target_destroy(watched->target);
 	page_list_deinit(&watched->kept);
+	*watched = (struct watched){ 0 };
 }
 
 /*
@@ -182,12 +182,9 @@ static enum hd_status stop_and_copy(int pid, const struct target_options *with,
 static enum hd_status attach(int pid, const struct target_options *with, struct job *job,
 			     struct target **ret, struct clr **ret_clr, struct hd_error *err)
 {
-	struct watched watched = { 0 };
-	enum hd_status status = watch(pid, with, job, &watched, err);
-	if (status == HD_OK)
-		status = stop_and_copy(pid, with, &watched, job, ret, ret_clr, err);
-	watched_deinit(&watched);
-	return status;
+	HD_CLEANUP(watched) struct watched watched = { 0 };
+	TRY(watch(pid, with, job, &watched, err));
+	return stop_and_copy(pid, with, &watched, job, ret, ret_clr, err);
 }
 
 enum hd_status session_attach(int pid, const struct target_options *options, struct job *job,

@@ -98,24 +98,22 @@ static enum hd_status direct_check(void *arg, const char *path, int *ret_straigh
 static int direct_commit(void *arg, uint64_t id)
 {
 	(void)arg;
-	struct written *written = written_of(id);
+	HD_FREE struct written *written = written_of(id);
 	if (!written)
 		return EBADF;
 	int code = output_place_commit(written->place, written->fd);
 	(void)close(written->fd);
-	mem_free(written);
 	return code;
 }
 
 static void direct_abandon(void *arg, uint64_t id)
 {
 	(void)arg;
-	struct written *written = written_of(id);
+	HD_FREE struct written *written = written_of(id);
 	if (!written)
 		return;
 	output_place_abandon(written->place);
 	(void)close(written->fd);
-	mem_free(written);
 }
 
 static int direct_user_name(void *arg, uint32_t uid, char *buf, size_t size)

@@ -65,7 +65,7 @@ static void touch_field(struct statics_survey *statics, const struct field *fiel
 static bool touch_fields(void *arg, const struct type *type)
 {
 	struct statics_survey *statics = arg;
-	struct field_list fields;
+	HD_CLEANUP(field_list) struct field_list fields = { 0 };
 	if (!job_step(statics->job, 0, 0))
 		return false;
 	if (field_list_read(statics->clr, type, &fields, NULL) != HD_OK)
@@ -74,7 +74,6 @@ static bool touch_fields(void *arg, const struct type *type)
 		if (fields.rows[i].is_static && fields.rows[i].declaring == type)
 			touch_field(statics, &fields.rows[i]);
 	}
-	field_list_deinit(&fields);
 	return true;
 }
 
@@ -88,17 +87,15 @@ static enum hd_status touch_types(struct clr *clr, struct job *job, struct hd_er
 /* The arrays in which the runtime itself keeps objects, which are named after this. */
 static void touch_arrays(const struct clr *clr)
 {
-	struct handle_arrays arrays = { 0 };
+	HD_CLEANUP(handle_arrays) struct handle_arrays arrays = { 0 };
 	(void)handle_arrays_read(clr, &arrays);
-	handle_arrays_deinit(&arrays);
 }
 
 static void touch_threads(struct heap *heap)
 {
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	for (size_t i = 0; i < clr_thread_count(heap->clr); i++)
 		(void)thread_name(heap, clr_thread_at(heap->clr, i), &name);
-	text_deinit(&name);
 }
 
 static enum hd_status look_at_heap(struct clr *clr, struct job *job, struct hd_error *err)

@@ -81,7 +81,7 @@ static void add_of_graph(struct news *news, const struct hd_graph *graph, enum f
 static void write_news(const struct hd_session *session, const struct hd_sink *sink,
 		       const struct news *news)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	text_printf(&text, "%s: %s", session->path, news->told.bytes ? news->told.bytes : "");
 	if (news->more) {
 		text_printf(&text, "; and %zu more (%s): the command info lists them", news->more,
@@ -89,7 +89,6 @@ static void write_news(const struct hd_session *session, const struct hd_sink *s
 	}
 	if (text.bytes && !text.failed)
 		sink_warn(sink, text.bytes);
-	text_deinit(&text);
 }
 
 void session_warn(struct hd_session *session, const struct hd_sink *sink)

@@ -206,12 +206,9 @@ static enum hd_status copy_bytes(const struct mapped_file *file, const char *pat
 		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: neither a .gcdump nor a .nettrace",
 			    path);
 	}
-	struct gcdump gcdump = { 0 };
-	enum hd_status status = gcdump_parse(file->bytes, file->size, path, &gcdump, err);
-	if (status == HD_OK)
-		status = copy_parsed(&gcdump, job, write, arg, err);
-	gcdump_deinit(&gcdump);
-	return status;
+	HD_CLEANUP(gcdump) struct gcdump gcdump = { 0 };
+	TRY(gcdump_parse(file->bytes, file->size, path, &gcdump, err));
+	return copy_parsed(&gcdump, job, write, arg, err);
 }
 
 enum hd_status gcdump_copy(const char *path, const int *fd, const struct format_options *options,

@@ -63,7 +63,7 @@ static void convert_utf16(struct text *text, const uint8_t *at, const uint8_t *e
 bool gcdump_utf8(struct arena *arena, const struct gcdump_text *text, char **ret,
 		 uint32_t *ret_size)
 {
-	struct text converted = { 0 };
+	HD_CLEANUP(text) struct text converted = { 0 };
 	const char *bytes = (const char *)text->bytes;
 	size_t size = text->size;
 	bool is_ascii = true;
@@ -82,7 +82,6 @@ bool gcdump_utf8(struct arena *arena, const struct gcdump_text *text, char **ret
 		*ret = copy;
 		*ret_size = (uint32_t)size;
 	}
-	text_deinit(&converted);
 	return copy;
 }
 
@@ -231,7 +230,7 @@ static struct gcdump_text container_of(const struct gcdump_text *name)
 static enum hd_status use_containers(struct gcdump_reading *reading)
 {
 	const struct gcdump *file = &reading->file;
-	struct type_table table = { 0 };
+	HD_CLEANUP(type_table) struct type_table table = { 0 };
 	bool made = true;
 	for (uint32_t i = 0; made && i < file->type_count; i++) {
 		struct gcdump_text name = container_of(&file->types[i].name);
@@ -250,7 +249,6 @@ static enum hd_status use_containers(struct gcdump_reading *reading)
 		made = found != UINT32_MAX;
 		reading->used[i] = found == 1;
 	}
-	type_table_deinit(&table);
 	return made ? HD_OK : fail_nomem(reading->err);
 }
 

@@ -187,14 +187,13 @@ static enum hd_status convert_static(struct gcdump_reading *reading, char **name
 {
 	if (!gcdump_is_foreign(reading))
 		return HD_OK;
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	const char *variable = *name + STATIC_BEGIN_SIZE;
 	text_puts(&text, static_begin);
 	gcdump_type_name(&text, variable, strlen(variable));
 	char *copy = text.failed ? NULL : arena_alloc(reading->graph->root_arena, text.size + 1);
 	if (copy)
 		memcpy(copy, text.bytes, text.size + 1);
-	text_deinit(&text);
 	if (!copy)
 		return fail_nomem(reading->err);
 	*name = copy;

@@ -146,7 +146,7 @@ static enum hd_status static_var_name(struct builder *builder, uint32_t root, co
 	}
 	if (!name)
 		return HD_OK;
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	text_puts(&text, "[static var ");
 	text_append(&text, name, size);
 	text_puts(&text, after);
@@ -154,7 +154,6 @@ static enum hd_status static_var_name(struct builder *builder, uint32_t root, co
 	char *copy = text.failed ? NULL : arena_alloc(builder->tree->arena, text.size + 1);
 	if (copy)
 		memcpy(copy, text.bytes, text.size + 1);
-	text_deinit(&text);
 	*ret = copy;
 	return copy ? HD_OK : fail_nomem(builder->err);
 }

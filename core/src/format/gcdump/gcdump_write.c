@@ -166,10 +166,9 @@ static enum hd_status keep_string(struct gcdump_writer *writer, const char *stri
 static enum hd_status keep_unknown(struct gcdump_writer *writer, uint64_t id,
 				   struct gcdump_text *ret)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	text_printf(&text, "UNKNOWN 0x%llx", (unsigned long long)id);
 	bool done = !text.failed && gcdump_text_of(writer->arena, text.bytes, text.size, ret);
-	text_deinit(&text);
 	return done ? HD_OK : fail_nomem(writer->err);
 }
 
@@ -288,7 +287,7 @@ static void log_findings(const struct hd_graph *graph, const char *lacks, struct
 static enum hd_status make_log(struct gcdump_writer *writer)
 {
 	const struct hd_graph *graph = writer->graph;
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	for (uint32_t i = 0; i < graph->object_count; i++) {
 		if (graph->sizes[i] <= INT32_MAX || !is_kept(&writer->written, i))
 			continue;
@@ -300,7 +299,6 @@ static enum hd_status make_log(struct gcdump_writer *writer)
 	log_findings(graph, writer->lacks, &text);
 	bool done = !text.failed &&
 		    gcdump_text_of(writer->arena, text.bytes, text.size, &writer->about.log);
-	text_deinit(&text);
 	return done ? HD_OK : fail_nomem(writer->err);
 }
 

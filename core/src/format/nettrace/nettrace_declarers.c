@@ -72,7 +72,7 @@ static bool is_same_declarer(const struct declarer_search *search, const struct 
 
 static enum hd_status name_variables(struct declarer_search *search)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	enum hd_status status = HD_OK;
 	for (size_t i = 0; status == HD_OK && i < search->count; i++) {
 		const struct nt_static *row = &search->rows[i];
@@ -86,7 +86,6 @@ static enum hd_status name_variables(struct declarer_search *search)
 						&search->variables[i].name, search->types->err);
 		}
 	}
-	text_deinit(&text);
 	return status;
 }
 
@@ -143,14 +142,13 @@ static enum hd_status match_variable(struct declarer_search *search, size_t inde
 
 static enum hd_status match_variables(struct declarer_search *search)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	enum hd_status status = HD_OK;
 	for (size_t i = 0; status == HD_OK && i < search->count; i++) {
 		status = match_variable(search, i, &text);
 		if (status == HD_OK && i % 256 == 0 && !job_step(search->types->job, 0, 0))
 			status = fail_cancelled(search->types->err);
 	}
-	text_deinit(&text);
 	return status;
 }
 

@@ -127,7 +127,7 @@ static bool names_same_type(const struct metadata *metadata, const struct nt_typ
 static bool is_right_file(const struct nt_types *types, uint32_t assembly,
 			  const struct metadata *metadata, bool *ret_any)
 {
-	struct text sent = { 0 }, defined = { 0 };
+	HD_CLEANUP(text) struct text sent = { 0 }, defined = { 0 };
 	bool is_right = true;
 	uint32_t row = types->assemblies[assembly].first;
 	for (; is_right && row != HD_NONE; row = types->places[row].next) {
@@ -137,8 +137,6 @@ static bool is_right_file(const struct nt_types *types, uint32_t assembly,
 		is_right = names_same_type(metadata, type, &sent, &defined);
 		*ret_any |= is_defined(type);
 	}
-	text_deinit(&sent);
-	text_deinit(&defined);
 	return is_right;
 }
 

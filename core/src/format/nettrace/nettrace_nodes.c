@@ -248,7 +248,7 @@ static void place_trace_objects(void *arg, unsigned int worker)
 	const struct raw_graph *raw = &heap->raw;
 	struct nt_cursor keys = { .keys = heap->pairs.keys, .count = heap->pairs.count };
 	uint32_t begin = first_of(filling, worker), end = first_of(filling, worker + 1);
-	struct type_at_hand *recent = mem_calloc(RECENT_TYPES, sizeof(*recent));
+	HD_FREE struct type_at_hand *recent = mem_calloc(RECENT_TYPES, sizeof(*recent));
 	struct node_walk walk = node_walk_from(heap, begin);
 	struct nt_node node;
 	uint64_t edge_count = 0;
@@ -272,7 +272,6 @@ static void place_trace_objects(void *arg, unsigned int worker)
 		filling->is_nomem = true;
 	if (has_rest)
 		filling->has_rest = true;
-	mem_free(recent);
 	filling->edge_count += edge_count;
 }
 
@@ -338,11 +337,9 @@ enum hd_status nt_heap_fill(struct nt_heap *heap)
 	heap->raw.read_ids = nt_heap_references;
 	heap->raw.read_arg = heap;
 	job_begin(heap->job, "Reading objects", heap->object_count * (uint64_t)2);
-	struct trace_filling *filling = mem_calloc(1, sizeof(*filling));
+	HD_FREE struct trace_filling *filling = mem_calloc(1, sizeof(*filling));
 	if (!filling)
 		return fail_nomem(heap->err);
 	filling->heap = heap;
-	enum hd_status status = fill_trace_nodes(filling);
-	mem_free(filling);
-	return status;
+	return fill_trace_nodes(filling);
 }

@@ -286,7 +286,7 @@ static enum hd_status find_declaring_type(const struct nt_heap *heap, struct sen
 static enum hd_status add_trace_statics(struct nt_heap *heap, struct sent_statics *statics)
 {
 	struct nt_roots *roots = &heap->roots;
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	enum hd_status status = HD_OK;
 	for (size_t i = 0; status == HD_OK && i < statics->rows_count; i++) {
 		const struct nt_static *row = &statics->rows[i];
@@ -307,7 +307,6 @@ static enum hd_status add_trace_statics(struct nt_heap *heap, struct sent_static
 			.name = name,
 		};
 	}
-	text_deinit(&text);
 	return status;
 }
 

@@ -298,6 +298,7 @@ void nt_trace_deinit(struct nt_trace *trace)
 	nt_stream_deinit(&trace->stream);
 	pages_free(trace->items, trace->items_capacity, sizeof(*trace->items));
 	pages_free(trace->snapshots, trace->snapshots_capacity, sizeof(*trace->snapshots));
+	*trace = (struct nt_trace){ 0 };
 }
 
 enum hd_status nt_trace_choose(const struct nt_trace *trace, uint32_t number, bool exact,

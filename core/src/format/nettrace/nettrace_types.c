@@ -126,7 +126,7 @@ static uint32_t find_assembly(struct nt_types *types, uint64_t id)
 
 const char *nt_copy_utf8(struct hd_graph *graph, const struct nt_utf16 *utf16)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	nt_append_utf8(&text, utf16);
 	char *copy = text.failed ? NULL : arena_alloc(graph->arena, text.size + 1);
 	if (copy) {
@@ -134,7 +134,6 @@ const char *nt_copy_utf8(struct hd_graph *graph, const struct nt_utf16 *utf16)
 			memcpy(copy, text.bytes, text.size);
 		copy[text.size] = '\0';
 	}
-	text_deinit(&text);
 	return copy;
 }
 
@@ -292,14 +291,12 @@ enum hd_status nt_types_name(struct nt_types *types, struct hd_graph *graph)
 	if (!graph->types)
 		return fail_nomem(types->err);
 	graph->type_count = (uint32_t)types->rows_count;
-	struct text raw = { 0 }, name = { 0 };
+	HD_CLEANUP(text) struct text raw = { 0 }, name = { 0 };
 	enum hd_status status = HD_OK;
 	for (size_t i = 0; status == HD_OK && i < types->rows_count; i++) {
 		status = name_row(types, i, &raw, &name, graph);
 		if (status == HD_OK && i % 1024 == 0 && !job_step(types->job, 0, 0))
 			status = fail_cancelled(types->err);
 	}
-	text_deinit(&raw);
-	text_deinit(&name);
 	return status;
 }

@@ -53,7 +53,7 @@ static void add_var(struct text *text, uint64_t value)
 static enum hd_status put_object(struct trace_writer *writer, const char *name, uint32_t version,
 				 const struct text *contents)
 {
-	struct text head = { 0 };
+	HD_CLEANUP(text) struct text head = { 0 };
 	text_append(&head, "\5\5\1", 3);
 	add_le(&head, version, 4);
 	add_le(&head, version, 4);
@@ -67,7 +67,6 @@ static enum hd_status put_object(struct trace_writer *writer, const char *name, 
 	enum hd_status status = head.failed || contents->failed ? fail_nomem(writer->err) : HD_OK;
 	if (status == HD_OK)
 		status = put(writer, head.bytes, head.size);
-	text_deinit(&head);
 	if (status == HD_OK)
 		status = put(writer, contents->bytes, contents->size);
 	return status == HD_OK ? put(writer, "\6", 1) : status;
@@ -76,7 +75,7 @@ static enum hd_status put_object(struct trace_writer *writer, const char *name, 
 static enum hd_status put_trace_object(struct trace_writer *writer)
 {
 	const struct nt_about *about = &writer->trace->stream.about;
-	struct text contents = { 0 };
+	HD_CLEANUP(text) struct text contents = { 0 };
 	for (unsigned int i = 0; i < 8; i++)
 		add_le(&contents, about->time[i], 2);
 	add_le(&contents, about->sync_time, 8);
@@ -84,9 +83,7 @@ static enum hd_status put_trace_object(struct trace_writer *writer)
 	add_le(&contents, about->pointer_size, 4);
 	add_le(&contents, about->pid, 4);
 	add_le(&contents, 0, 8); /* processors, sampling rate: not known */
-	enum hd_status status = put_object(writer, "Trace", 4, &contents);
-	text_deinit(&contents);
-	return status;
+	return put_object(writer, "Trace", 4, &contents);
 }
 
 static void begin_block(struct trace_writer *writer)
@@ -177,16 +174,14 @@ static enum hd_status put_events(struct trace_writer *writer)
 static enum hd_status put_sequence_point(struct trace_writer *writer)
 {
 	const struct nt_trace *trace = writer->trace;
-	struct text contents = { 0 };
+	HD_CLEANUP(text) struct text contents = { 0 };
 	add_le(&contents, trace->items_count ? trace->items[trace->items_count - 1].time : 0, 8);
 	add_le(&contents, writer->threads.rows_count, 4);
 	for (size_t i = 0; i < writer->threads.rows_count; i++) {
 		add_le(&contents, writer->threads.rows[i].id, 8);
 		add_le(&contents, writer->threads.rows[i].sequence, 4);
 	}
-	enum hd_status status = put_object(writer, "SPBlock", 2, &contents);
-	text_deinit(&contents);
-	return status;
+	return put_object(writer, "SPBlock", 2, &contents);
 }
 
 static enum hd_status check_whole(const struct trace_writer *writer)

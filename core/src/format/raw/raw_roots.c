@@ -240,7 +240,7 @@ static enum hd_status find_declarer(struct declarers *declarers, const char *nam
 /* The lowest numbers that are not ids of types. */
 static bool give_ids(struct hd_graph *graph, uint32_t first)
 {
-	struct type_table table = { 0 };
+	HD_CLEANUP(type_table) struct type_table table = { 0 };
 	bool made = true;
 	for (uint32_t i = 0; made && i < first; i++)
 		made = type_table_add(&table, 0, graph->types[i].id, i) != HD_NONE;
@@ -250,7 +250,6 @@ static bool give_ids(struct hd_graph *graph, uint32_t first)
 			id++;
 		graph->types[i].id = id++;
 	}
-	type_table_deinit(&table);
 	return made;
 }
 

@@ -102,10 +102,9 @@ static const char *found(const struct line *line, char *buf, size_t size)
 	size_t length = 0;
 	while (line->at + length < line->end && !is_blank(line->at[length]) && length < 24)
 		length++;
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	text_escape(&text, line->at, length);
 	(void)snprintf(buf, size, "\"%s\"", text.bytes ? text.bytes : "");
-	text_deinit(&text);
 	return buf;
 }
 

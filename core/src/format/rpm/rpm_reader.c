@@ -203,7 +203,7 @@ static bool has_problems(const struct rpm_chunk *chunks, size_t count)
 static enum hd_status rpm_read_chunks(const struct rpm_range *whole, size_t count,
 				      struct hd_graph **ret, struct hd_error *err)
 {
-	struct rpm_chunk *chunks = mem_calloc(count, sizeof(*chunks));
+	HD_FREE struct rpm_chunk *chunks = mem_calloc(count, sizeof(*chunks));
 	if (!chunks)
 		return fail_nomem(err);
 	uint64_t size = whole->file_size;
@@ -223,7 +223,6 @@ static enum hd_status rpm_read_chunks(const struct rpm_range *whole, size_t coun
 	}
 	for (size_t i = 0; i < count; i++)
 		rpm_chunk_deinit(&chunks[i]);
-	mem_free(chunks);
 	return status;
 }
 

@@ -88,25 +88,21 @@ static enum hd_status end_domain(struct merge *merge, uint32_t domain,
 	if (of->name_size == segment->end_name_size &&
 	    memcmp(of->name, segment->end_name, of->name_size) == 0)
 		return HD_OK;
-	struct text a = { 0 }, b = { 0 };
+	HD_CLEANUP(text) struct text a = { 0 }, b = { 0 };
 	enum hd_status status =
 		merge_finding(merge, FINDING_SECTION_NAME_MISMATCH, 1, 0,
 			      "section \"%s\" ends as \"%s\"", shown(of->name, of->name_size, &a),
 			      shown(segment->end_name, segment->end_name_size, &b));
-	text_deinit(&a);
-	text_deinit(&b);
 	return status;
 }
 
 static enum hd_status not_ended(struct merge *merge, uint32_t domain, bool at_end)
 {
 	const struct graph_domain *of = &merge->graph->domains[domain];
-	struct text name = { 0 };
-	enum hd_status status = merge_finding(
+	HD_CLEANUP(text) struct text name = { 0 };
+	return merge_finding(
 		merge, FINDING_MISSING_END_RECORD, 1, 0, "section \"%s\" has no \"c\" record%s",
 		shown(of->name, of->name_size, &name), at_end ? ": the file may be cut short" : "");
-	text_deinit(&name);
-	return status;
 }
 
 static enum hd_status chunk_sections(struct merge *merge, size_t index, bool *open)

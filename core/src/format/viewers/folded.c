@@ -45,8 +45,8 @@ enum hd_status folded_write(const struct hd_graph *graph, const struct write_opt
 			    struct job *job, format_write_fn write, void *arg, struct hd_error *err)
 {
 	struct stream stream;
-	struct dominator_stacks stacks = { 0 };
-	struct text scratch = { 0 };
+	HD_CLEANUP(dominator_stacks) struct dominator_stacks stacks = { 0 };
+	HD_CLEANUP(text) struct text scratch = { 0 };
 	enum hd_status status = stream_begin(&stream, job, write, arg, err);
 	if (status == HD_OK)
 		status = dominator_stacks_init(&stacks, graph, options->dominators, job, err);
@@ -59,7 +59,5 @@ enum hd_status folded_write(const struct hd_graph *graph, const struct write_opt
 		status = scratch.failed ? fail_nomem(err) : stream.status;
 	}
 	status = stream_end(&stream, status);
-	text_deinit(&scratch);
-	dominator_stacks_deinit(&stacks);
 	return status;
 }

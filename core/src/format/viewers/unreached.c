@@ -81,15 +81,12 @@ static enum hd_status find_unreached(struct reach_pass *pass, struct unreached *
 enum hd_status unreached_init(struct unreached *ret, const struct hd_graph *graph,
 			      const uint64_t *live, struct job *job, struct hd_error *err)
 {
-	struct reach_pass pass;
+	HD_CLEANUP(reach_pass) struct reach_pass pass = { 0 };
 	*ret = (struct unreached){ .node_count = graph->node_count };
 	TRY(reach_pass_init(&pass, graph, err));
 	job_begin(job, "Looking for unreachable objects", graph->node_count);
-	enum hd_status status = find_live(&pass, graph, live, ret, job, err);
-	if (status == HD_OK)
-		status = find_unreached(&pass, ret, job, err);
-	reach_pass_deinit(&pass);
-	return status;
+	TRY(find_live(&pass, graph, live, ret, job, err));
+	return find_unreached(&pass, ret, job, err);
 }
 
 void unreached_deinit(struct unreached *unreached)
