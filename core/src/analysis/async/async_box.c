@@ -38,7 +38,7 @@ static uint64_t awaiter_object(struct members *members, const struct type *type,
 static uint64_t find_awaited(struct heap *heap, struct members *members,
 			     const struct async_box *box)
 {
-	struct field_list list;
+	HD_CLEANUP(field_list) struct field_list list = { 0 };
 	uint64_t found = 0;
 	if (field_list_read(heap->clr, box->machine, &list, NULL) != HD_OK)
 		return 0;
@@ -54,7 +54,6 @@ static uint64_t find_awaited(struct heap *heap, struct members *members,
 			found = awaiter_object(members, field->type, address);
 		}
 	}
-	field_list_deinit(&list);
 	return found;
 }
 

@@ -58,7 +58,7 @@ static bool add_variable(struct saved_fields *saved, const struct saved_variable
 	struct clr *clr = saved->graph->heap->clr;
 	const struct method_variable *variable = &variables->method.rows[number];
 	uint32_t offset = variables->offsets[number];
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	saved_variable_name(variables, number, &name);
 	note_words(saved, offset, saved_variable_size(clr, variables, number));
 	bool is_added =
@@ -68,7 +68,6 @@ static bool add_variable(struct saved_fields *saved, const struct saved_variable
 							  .offset = offset - OBJECT_FIELDS,
 							  .element_type = saved_variable_element(
 								  clr, variables, number) });
-	text_deinit(&name);
 	return is_added;
 }
 
@@ -76,7 +75,7 @@ static bool add_variable(struct saved_fields *saved, const struct saved_variable
 static enum hd_status read_variables(struct saved_fields *saved, struct hd_error *err)
 {
 	uint64_t begin = saved->node->fields - saved->holder.address;
-	struct saved_variables variables;
+	HD_CLEANUP(saved_variables) struct saved_variables variables = { 0 };
 	TRY(saved_variables_read(saved->graph->heap->clr, saved->node->place, &variables, err));
 	bool is_made = reserve_fields(saved, variables.method.count);
 	for (size_t i = 0; i < variables.method.count && is_made; i++) {
@@ -84,7 +83,6 @@ static enum hd_status read_variables(struct saved_fields *saved, struct hd_error
 		    variables.offsets[i] < saved->holder.size)
 			is_made = add_variable(saved, &variables, i);
 	}
-	saved_variables_deinit(&variables);
 	return is_made ? HD_OK : fail_nomem(err);
 }
 
@@ -92,7 +90,7 @@ static enum hd_status read_variables(struct saved_fields *saved, struct hd_error
 static enum hd_status read_references(struct saved_fields *saved, struct hd_error *err)
 {
 	struct clr *clr = saved->graph->heap->clr;
-	struct window window = { .memory = saved->graph->heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = saved->graph->heap->memory };
 	struct references references;
 	struct reference reference;
 	bool is_made = true;
@@ -112,7 +110,6 @@ static enum hd_status read_references(struct saved_fields *saved, struct hd_erro
 							     saved->holder.address - OBJECT_FIELDS),
 					.element_type = ELEMENT_CLASS });
 	}
-	window_deinit(&window);
 	return is_made ? HD_OK : fail_nomem(err);
 }
 

@@ -231,7 +231,7 @@ static void find_chain_ends(struct async_graph *graph, uint32_t *way)
 
 static enum hd_status find_waits(struct async_graph *graph, struct hd_error *err)
 {
-	uint32_t *scratch = mem_calloc(graph->rows_count + 1, sizeof(*scratch));
+	HD_FREE uint32_t *scratch = mem_calloc(graph->rows_count + 1, sizeof(*scratch));
 	if (!scratch)
 		return fail_nomem(err);
 	for (size_t i = 0; i < graph->rows_count; i++) {
@@ -240,7 +240,6 @@ static enum hd_status find_waits(struct async_graph *graph, struct hd_error *err
 	}
 	cut_cycles(graph, scratch);
 	find_chain_ends(graph, scratch);
-	mem_free(scratch);
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		if (graph->rows[i].next != ASYNC_NO_NODE)
 			graph->rows[graph->rows[i].next].outer = (uint32_t)i;

@@ -83,7 +83,7 @@ static uint64_t find_saved_this(struct async_graph *graph, const struct async_no
 {
 	struct heap *heap = graph->heap;
 	uint64_t method_desc = graph->methods.rows[node->method].key.method_desc, found = 0;
-	struct window window = { .memory = heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
 	struct references references;
 	struct reference reference;
 	struct object holder, object;
@@ -99,7 +99,6 @@ static uint64_t find_saved_this(struct async_graph *graph, const struct async_no
 		    object.type->module == method.type->module)
 			found = reference.slot;
 	}
-	window_deinit(&window);
 	return found;
 }
 

@@ -146,13 +146,12 @@ static enum hd_status look_at_thread(struct running_search *search, const struct
 static enum hd_status look_at_threads(struct running_search *search, struct hd_error *err)
 {
 	struct clr *clr = search->graph->heap->clr;
-	struct field_list fields;
+	HD_CLEANUP(field_list) struct field_list fields = { 0 };
 	TRY(field_list_read(clr, search->type, &fields, err));
 	enum hd_status status = stack_walker_create(clr, NULL, &search->walker, err);
 	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++)
 		status = look_at_thread(search, &fields, (uint32_t)i, err);
 	stack_walker_destroy(search->walker);
-	field_list_deinit(&fields);
 	return status;
 }
 

@@ -60,14 +60,13 @@ static uint64_t awaited_of_head(struct async_graph *graph, const struct object *
 /* Does the object refer to the delegate? */
 static bool refers_to(struct heap *heap, const struct object *object, uint64_t action)
 {
-	struct window window = { .memory = heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
 	struct references references;
 	struct reference reference;
 	bool refers = false;
 	references_begin(&references, &window, object);
 	while (!refers && references_next(&references, &reference))
 		refers = reference.value == action;
-	window_deinit(&window);
 	return refers;
 }
 
@@ -82,7 +81,7 @@ static bool refers_to(struct heap *heap, const struct object *object, uint64_t a
 static uint64_t find_awaiter(struct suspended_call *call, const struct suspended *method)
 {
 	struct async_graph *graph = call->graph;
-	struct window window = { .memory = graph->heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = graph->heap->memory };
 	struct member action = fact_of(graph->members, call->task, FACT_TASK_ACTION);
 	struct references references;
 	struct reference reference;
@@ -100,7 +99,6 @@ static uint64_t find_awaiter(struct suspended_call *call, const struct suspended
 		    object.size <= AWAITER_SIZE_MAX && refers_to(graph->heap, &object, action.bits))
 			found = object.address;
 	}
-	window_deinit(&window);
 	return found;
 }
 

@@ -23,23 +23,20 @@ enum hd_status retained_set_count(struct hd_graph *graph, const uint32_t *nodes,
 				  struct job *job, struct retained_set *ret, struct hd_error *err)
 {
 	const struct csr *forward;
-	struct reach live;
+	HD_CLEANUP(reach) struct reach live = { 0 };
 	struct reach_pass rest;
 	TRY(graph_forward(graph, job, &forward, err));
 	TRY(reach_from_roots(graph, job, &live, err));
-	enum hd_status status = reach_without(graph, nodes, count, job, &rest, err);
-	if (status == HD_OK) {
-		struct retained_set set = { .count = live.count, .size = reach_size(graph, &live) };
-		for (size_t i = 0; i < count; i++)
-			set.alive += bitmap_has(live.bitmap, nodes[i]);
-		/* The pass's queue has what it reached, without the nodes themselves. */
-		for (uint64_t i = 0; i < rest.tail; i++) {
-			set.count -= !graph_is_missing(graph, rest.queue[i]);
-			set.size -= graph_size(graph, rest.queue[i]);
-		}
-		reach_pass_deinit(&rest);
-		*ret = set;
+	TRY(reach_without(graph, nodes, count, job, &rest, err));
+	struct retained_set set = { .count = live.count, .size = reach_size(graph, &live) };
+	for (size_t i = 0; i < count; i++)
+		set.alive += bitmap_has(live.bitmap, nodes[i]);
+	/* The pass's queue has what it reached, without the nodes themselves. */
+	for (uint64_t i = 0; i < rest.tail; i++) {
+		set.count -= !graph_is_missing(graph, rest.queue[i]);
+		set.size -= graph_size(graph, rest.queue[i]);
 	}
-	reach_deinit(&live);
-	return status;
+	reach_pass_deinit(&rest);
+	*ret = set;
+	return HD_OK;
 }

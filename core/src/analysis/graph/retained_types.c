@@ -15,6 +15,7 @@ static void dominated_deinit(struct dominated *tree)
 {
 	pages_free(tree->first, tree->count, sizeof(*tree->first));
 	pages_free(tree->next, tree->count, sizeof(*tree->next));
+	*tree = (struct dominated){ 0 };
 }
 
 static bool is_alive(const struct dominators *dominators, uint32_t node)
@@ -61,7 +62,7 @@ static uint32_t next_dominated(const struct hd_graph *graph, const struct domina
 enum hd_status retained_types(const struct hd_graph *graph, const struct dominators *dominators,
 			      struct job *job, uint64_t *ret, struct hd_error *err)
 {
-	struct dominated tree;
+	HD_CLEANUP(dominated) struct dominated tree = { 0 };
 	TRY(dominated_init(&tree, dominators, err));
 	/* Objects of each type on the way from the top to here. */
 	uint32_t *open = pages_alloc(graph->type_count, sizeof(*open));
@@ -77,6 +78,5 @@ enum hd_status retained_types(const struct hd_graph *graph, const struct dominat
 		at = next_dominated(graph, &tree, dominators->idom, node, open);
 	}
 	pages_free(open, graph->type_count, sizeof(*open));
-	dominated_deinit(&tree);
 	return status;
 }

@@ -163,8 +163,8 @@ enum hd_status find_crossings(struct heap *heap, struct job *job, struct crossin
 			      struct hd_error *err)
 {
 	unsigned int workers = job_workers(job);
-	struct crossing_finder *finders = mem_calloc(workers, sizeof(*finders));
-	void **args = mem_calloc(workers, sizeof(void *));
+	HD_FREE struct crossing_finder *finders = mem_calloc(workers, sizeof(*finders));
+	HD_FREE void **args = mem_calloc(workers, sizeof(void *));
 	enum hd_status status = finders && args ? HD_OK : fail_nomem(err);
 	for (unsigned int i = 0; status == HD_OK && i < workers; i++) {
 		finders[i] = *ret;
@@ -184,8 +184,6 @@ enum hd_status find_crossings(struct heap *heap, struct job *job, struct crossin
 	}
 	for (unsigned int i = 0; finders && args && i < workers; i++)
 		crossing_finder_deinit(&finders[i]);
-	mem_free(finders);
-	mem_free(args);
 	return status;
 }
 
@@ -199,7 +197,7 @@ enum hd_status crossings_count(struct type_counts *counts, struct heap *heap,
 			       const struct crossing_finder *found, const struct crossing *like,
 			       struct job *job, struct hd_error *err)
 {
-	struct window window = { .memory = heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
 	enum hd_status status = HD_OK;
 	uint64_t last = 0;
 	for (size_t i = 0; status == HD_OK && i < found->rows_count; i++) {
@@ -214,7 +212,6 @@ enum hd_status crossings_count(struct type_counts *counts, struct heap *heap,
 		if (status == HD_OK && !job_step(job, 0, 1))
 			status = fail_cancelled(err);
 	}
-	window_deinit(&window);
 	return status;
 }
 

@@ -16,7 +16,7 @@ struct life life_of(const struct hd_graph *graph, const struct reach *live, bool
 enum hd_status reach_without_finalizers(const struct hd_graph *graph, struct job *job,
 					struct reach *ret, struct hd_error *err)
 {
-	uint32_t *starts = mem_alloc((size_t)graph->root_count + 1, sizeof(*starts));
+	HD_FREE uint32_t *starts = mem_alloc((size_t)graph->root_count + 1, sizeof(*starts));
 	size_t count = 0;
 	if (!starts)
 		return fail_nomem(err);
@@ -25,9 +25,7 @@ enum hd_status reach_without_finalizers(const struct hd_graph *graph, struct job
 		if (!root_is_weak(root) && root->kind != HD_ROOT_FINALIZER)
 			starts[count++] = root->node;
 	}
-	enum hd_status status = reach_init(graph, starts, count, job, ret, err);
-	mem_free(starts);
-	return status;
+	return reach_init(graph, starts, count, job, ret, err);
 }
 
 bool life_has(const struct life *life, uint64_t address)

@@ -88,7 +88,7 @@ void object_pass_close(struct object_pass *pass)
 enum hd_status object_pass_all(struct heap *heap, object_visit *visit, void *arg, struct job *job,
 			       struct hd_error *err)
 {
-	struct heap_range range;
+	HD_CLEANUP(heap_range) struct heap_range range = { 0 };
 	struct object_pass pass;
 	const struct range_choice choice = { 0 };
 	const struct life life = { 0 };
@@ -104,6 +104,5 @@ enum hd_status object_pass_all(struct heap *heap, object_visit *visit, void *arg
 		}
 		object_pass_close(&pass);
 	}
-	heap_range_deinit(&range);
 	return status;
 }

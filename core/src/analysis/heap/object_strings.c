@@ -54,7 +54,7 @@ static bool value_contains(struct heap *heap, uint64_t address, const char *part
 enum hd_status strings_keep(struct strings *strings, const char *part, struct job *job,
 			    struct hd_error *err)
 {
-	struct text scratch = { 0 };
+	HD_CLEANUP(text) struct text scratch = { 0 };
 	size_t kept = 0;
 	enum hd_status status = HD_OK;
 	strings->count = strings->size = 0;
@@ -72,7 +72,6 @@ enum hd_status strings_keep(struct strings *strings, const char *part, struct jo
 	strings->rows_count = kept;
 	if (status == HD_OK && scratch.failed)
 		status = fail_nomem(err);
-	text_deinit(&scratch);
 	return status;
 }
 
@@ -80,7 +79,7 @@ enum hd_status string_nodes_init(const struct hd_graph *graph, const struct stri
 				 const char *part, struct job *job, struct string_nodes *ret,
 				 struct hd_error *err)
 {
-	struct text scratch = { 0 };
+	HD_CLEANUP(text) struct text scratch = { 0 };
 	enum hd_status status = HD_OK;
 	*ret = (struct string_nodes){ 0 };
 	job_begin(job, "Searching strings", graph->object_count);
@@ -99,7 +98,6 @@ enum hd_status string_nodes_init(const struct hd_graph *graph, const struct stri
 	}
 	if (status == HD_OK && scratch.failed)
 		status = fail_nomem(err);
-	text_deinit(&scratch);
 	return status;
 }
 

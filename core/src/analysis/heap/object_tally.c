@@ -110,7 +110,7 @@ enum hd_status object_tally_count(struct object_tally *ret, struct heap *heap,
 				  struct hd_error *err)
 {
 	unsigned int workers = job_workers(job);
-	struct object_tally *tallies = mem_calloc(workers, sizeof(*tallies));
+	HD_FREE struct object_tally *tallies = mem_calloc(workers, sizeof(*tallies));
 	void *args[JOB_WORKERS_MAX] = { NULL };
 	if (!tallies)
 		return fail_nomem(err);
@@ -129,7 +129,6 @@ enum hd_status object_tally_count(struct object_tally *ret, struct heap *heap,
 	}
 	for (unsigned int i = 0; i < workers; i++)
 		object_tally_deinit(&tallies[i]);
-	mem_free(tallies);
 	return status;
 }
 
@@ -139,4 +138,5 @@ void object_tally_deinit(struct object_tally *tally)
 	pages_free(tally->fragments, tally->fragments_capacity, sizeof(*tally->fragments));
 	tally->fragments = NULL;
 	tally->fragments_count = tally->fragments_capacity = 0;
+	*tally = (struct object_tally){ 0 };
 }

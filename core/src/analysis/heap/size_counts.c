@@ -150,4 +150,5 @@ enum hd_status size_counts_read(struct size_counts *ret, struct heap *heap, stru
 void size_counts_deinit(struct size_counts *counts)
 {
 	pages_free(counts->rows, counts->rows_capacity, sizeof(*counts->rows));
+	*counts = (struct size_counts){ 0 };
 }

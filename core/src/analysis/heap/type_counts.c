@@ -70,8 +70,8 @@ enum hd_status type_counts_walk(struct type_counts *counts, struct gaps *gaps, s
 				struct hd_error *err)
 {
 	unsigned int workers = job_workers(job);
-	struct type_counter *counters = mem_calloc(workers, sizeof(*counters));
-	void **args = mem_calloc(workers, sizeof(void *));
+	HD_FREE struct type_counter *counters = mem_calloc(workers, sizeof(*counters));
+	HD_FREE void **args = mem_calloc(workers, sizeof(void *));
 	enum hd_status status = counters && args ? HD_OK : fail_nomem(err);
 	for (unsigned int i = 0; status == HD_OK && i < workers; i++) {
 		counters[i].range = range;
@@ -88,8 +88,6 @@ enum hd_status type_counts_walk(struct type_counts *counts, struct gaps *gaps, s
 		gaps_merge(gaps, &counters[i].gaps);
 		type_counts_deinit(&counters[i].counts);
 	}
-	mem_free(counters);
-	mem_free(args);
 	return status;
 }
 

@@ -305,12 +305,11 @@ static enum hd_status find_arenas(struct malloc_walk *walk, uint64_t main_arena,
 enum hd_status malloc_walk_arenas(struct malloc_walk *walk, uint64_t main_arena,
 				  struct hd_error *err)
 {
-	struct window window = { .memory = walk->memory };
-	enum hd_status status = find_arenas(walk, main_arena, err);
-	for (size_t i = 0; status == HD_OK && i < walk->arenas_count; i++)
-		status = walk_arena(walk, &walk->arenas[i], &window, err);
-	window_deinit(&window);
-	return status;
+	HD_CLEANUP(window) struct window window = { .memory = walk->memory };
+	TRY(find_arenas(walk, main_arena, err));
+	for (size_t i = 0; i < walk->arenas_count; i++)
+		TRY(walk_arena(walk, &walk->arenas[i], &window, err));
+	return HD_OK;
 }
 
 uint64_t malloc_mapped_size(struct memory *memory, uint64_t address, uint64_t end)

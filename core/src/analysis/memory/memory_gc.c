@@ -61,24 +61,20 @@ static enum hd_status claim_areas(struct memory_making *making, const struct gc_
 
 static enum hd_status claim_handles(struct memory_making *making, struct hd_error *err)
 {
-	struct handle_list list = { 0 };
+	HD_CLEANUP(handle_list) struct handle_list list = { 0 };
 	TRY(handle_list_read(making->heap, making->job, &list, err));
-	enum hd_status status = HD_OK;
-	for (size_t i = 0; status == HD_OK && i < list.segments_count; i++) {
-		status = memory_claim_kind(making, MEMORY_HANDLES, list.segments[i],
-					   list.segments[i] + HANDLE_SEGMENT_SIZE, err);
-	}
-	handle_list_deinit(&list);
-	return status;
+	for (size_t i = 0; i < list.segments_count; i++)
+		TRY(memory_claim_kind(making, MEMORY_HANDLES, list.segments[i],
+				      list.segments[i] + HANDLE_SEGMENT_SIZE, err));
+	return HD_OK;
 }
 
 enum hd_status memory_claim_gc(struct memory_making *making, struct hd_error *err)
 {
-	struct gc_areas areas;
+	HD_CLEANUP(gc_areas) struct gc_areas areas = { 0 };
 	TRY(claim_segments(making, err));
 	TRY(gc_areas_read(making->heap, !making->is_outline, making->job, &areas, err));
 	making->account->is_partial |= areas.is_partial;
 	enum hd_status status = claim_areas(making, &areas, err);
-	gc_areas_deinit(&areas);
 	return status == HD_OK && !making->is_outline ? claim_handles(making, err) : status;
 }

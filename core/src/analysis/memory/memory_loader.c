@@ -8,14 +8,13 @@ static enum hd_status context_row(struct memory_making *making, enum memory_kind
 				  const struct loader_allocator *allocator, const char *heap,
 				  uint32_t *ret, struct hd_error *err)
 {
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	loader_allocator_name(allocator, &name);
 	if (heap)
 		text_printf(&name, ", %s", heap);
 	text_append(&name, "", 1);
 	enum hd_status status =
 		name.failed ? fail_nomem(err) : memory_row_of(making, kind, name.bytes, ret, err);
-	text_deinit(&name);
 	return status;
 }
 
@@ -54,12 +53,9 @@ static enum hd_status claim_codes(struct memory_making *making, const struct loa
 
 enum hd_status memory_claim_loader(struct memory_making *making, struct hd_error *err)
 {
-	struct loader_heaps heaps;
+	HD_CLEANUP(loader_heaps) struct loader_heaps heaps = { 0 };
 	TRY(loader_heaps_read(making->heap->clr, making->job, &heaps, err));
 	making->account->is_partial |= heaps.is_partial;
-	enum hd_status status = claim_heaps(making, &heaps, err);
-	if (status == HD_OK)
-		status = claim_codes(making, &heaps, err);
-	loader_heaps_deinit(&heaps);
-	return status;
+	TRY(claim_heaps(making, &heaps, err));
+	return claim_codes(making, &heaps, err);
 }

@@ -93,12 +93,11 @@ static enum hd_status claim_arenas(struct memory_making *making, uint64_t start,
 				   bool *ret, struct hd_error *err)
 {
 	uint64_t base, size = end - start < DATA_MAX ? end - start : DATA_MAX;
-	uint8_t *bytes = mem_alloc((size_t)size, 1);
+	HD_FREE uint8_t *bytes = mem_alloc((size_t)size, 1);
 	if (!bytes)
 		return fail_nomem(err);
 	size_t got = memory_prefix(making->memory, start, bytes, (size_t)size);
 	uint64_t found = malloc_find_main(making->memory, start, bytes, got, &base);
-	mem_free(bytes);
 	*ret = found != 0;
 	return found ? walk_arenas(making, found, base, err) : HD_OK;
 }

@@ -105,12 +105,11 @@ static enum hd_status read_environment(struct target *target, const struct memor
 		return HD_OK;
 	uint64_t size = mapping->end - mapping->start;
 	size = size < ENVIRONMENT_MAX ? size : ENVIRONMENT_MAX;
-	uint8_t *bytes = mem_alloc((size_t)size, 1);
+	HD_FREE uint8_t *bytes = mem_alloc((size_t)size, 1);
 	if (!bytes)
 		return fail_nomem(err);
 	if (memory_read(target->memory, mapping->end - size, bytes, (size_t)size))
 		memory_settings_take(settings, bytes, (size_t)size);
-	mem_free(bytes);
 	return HD_OK;
 }
 
@@ -137,7 +136,7 @@ static bool read_word(struct config_reader *reader, const struct item_value *val
 static bool look_at_item(void *arg, const struct collection_item *item)
 {
 	struct config_reader *reader = arg;
-	struct text key = { 0 }, value = { 0 };
+	HD_CLEANUP(text) struct text key = { 0 }, value = { 0 };
 	if (read_word(reader, &item->key, &key)) {
 		for (size_t i = 0; i < MEMORY_SETTINGS; i++) {
 			struct memory_setting *setting = &reader->settings->rows[i];
@@ -150,8 +149,6 @@ static bool look_at_item(void *arg, const struct collection_item *item)
 				   value.size);
 		}
 	}
-	text_deinit(&key);
-	text_deinit(&value);
 	return !reader->failed;
 }
 

@@ -94,16 +94,13 @@ static enum hd_status thread_rows(struct memory_making *making, const struct tar
 		TRY(memory_row_of(making, MEMORY_STACK_USED, NULL, &rows[0], err));
 		return memory_row_of(making, MEMORY_STACK_BELOW, NULL, &rows[1], err);
 	}
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	name_thread(making, thread, &name);
 	text_append(&name, "", 1);
-	enum hd_status status = name.failed ? fail_nomem(err) : HD_OK;
-	if (status == HD_OK)
-		status = memory_row_of(making, MEMORY_STACK_USED, name.bytes, &rows[0], err);
-	if (status == HD_OK)
-		status = memory_row_of(making, MEMORY_STACK_BELOW, name.bytes, &rows[1], err);
-	text_deinit(&name);
-	return status;
+	if (name.failed)
+		TRY(fail_nomem(err));
+	TRY(memory_row_of(making, MEMORY_STACK_USED, name.bytes, &rows[0], err));
+	return memory_row_of(making, MEMORY_STACK_BELOW, name.bytes, &rows[1], err);
 }
 
 static enum hd_status claim_thread(struct memory_making *making, const struct target_thread *thread,

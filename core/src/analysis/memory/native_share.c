@@ -63,10 +63,8 @@ enum hd_status native_share_read(struct target *target, struct heap *heap, struc
 	struct memory_account *account;
 	struct native_share share = { .gc_committed = committed_bytes(heap) };
 	/* The copy of a process is mostly without its native memory. */
-	enum hd_status status = target->kind == TARGET_CORE
-					? memory_account_create(target, heap, job, &account, err)
-					: memory_outline_create(target, heap, job, &account, err);
-	TRY(status);
+	TRY(target->kind == TARGET_CORE ? memory_account_create(target, heap, job, &account, err)
+					: memory_outline_create(target, heap, job, &account, err));
 	share_of_account(account, &share);
 	memory_account_destroy(account);
 	if (!share.is_malloc && target->process.residency)

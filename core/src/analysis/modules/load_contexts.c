@@ -48,7 +48,7 @@ static void read_context(struct context_search *search, const struct object *obj
 			    name = fact_of(members, object, FACT_LOAD_CONTEXT_NAME),
 			    collectible = fact_of(members, object, FACT_LOAD_CONTEXT_COLLECTIBLE),
 			    state = fact_of(members, object, FACT_LOAD_CONTEXT_STATE);
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	uint32_t length;
 	*context = (struct load_context){ .object = object->address, .type = object->type };
 	search->contexts->is_partial |= binder.state != MEMBER_READ;
@@ -59,7 +59,6 @@ static void read_context(struct context_search *search, const struct object *obj
 	    string_value(search->heap, name.bits, CONTEXT_NAME_UNITS, &text, &length) &&
 	    !text.failed)
 		context->name = mem_strndup(text.bytes ? text.bytes : "", text.size);
-	text_deinit(&text);
 }
 
 static enum hd_status visit_object(void *arg, const struct object *object, struct hd_error *err)
@@ -104,6 +103,7 @@ void load_contexts_deinit(struct load_contexts *contexts)
 	for (size_t i = 0; i < contexts->rows_count; i++)
 		mem_free(contexts->rows[i].name);
 	pages_free(contexts->rows, contexts->rows_capacity, sizeof(*contexts->rows));
+	*contexts = (struct load_contexts){ 0 };
 }
 
 const struct load_context *load_context_of(const struct load_contexts *contexts, uint64_t binder)

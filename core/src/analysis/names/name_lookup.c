@@ -93,7 +93,7 @@ static bool add_methods(struct named_entities *entities, const struct module *mo
 static enum hd_status find_in_module(const struct module *module, const char *name, struct job *job,
 				     struct named_entities *ret, struct hd_error *err)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	uint32_t count = module->metadata->tables[MD_TYPE_DEF].rows;
 	bool good = true, is_stopped = false;
 	for (uint32_t rid = 1; good && !is_stopped && rid <= count; rid++) {
@@ -108,7 +108,6 @@ static enum hd_status find_in_module(const struct module *module, const char *na
 		}
 		is_stopped = rid % 4096 == 0 && !job_step(job, 0, 4096);
 	}
-	text_deinit(&text);
 	if (is_stopped)
 		return fail_cancelled(err);
 	return good ? HD_OK : fail_nomem(err);

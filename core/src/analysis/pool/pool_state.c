@@ -58,6 +58,7 @@ void pool_queues_deinit(struct pool_queues *queues)
 {
 	for (unsigned int i = 0; i < POOL_QUEUES; i++)
 		queue_items_deinit(&queues->queues[i]);
+	*queues = (struct pool_queues){ 0 };
 }
 
 /* The array in a static field of .NET 9 and later, or in that of 8. */

@@ -68,7 +68,7 @@ static enum hd_status choose_rows(struct heap_map *map, const struct heap *heap,
 				  struct hd_error *err)
 {
 	size_t count = 0;
-	struct sized_segment *sorted = mem_calloc(heap->segment_count + 1, sizeof(*sorted));
+	HD_FREE struct sized_segment *sorted = mem_calloc(heap->segment_count + 1, sizeof(*sorted));
 	if (!sorted)
 		return fail_nomem(err);
 	for (size_t i = 0; i < heap->segment_count; i++) {
@@ -81,14 +81,13 @@ static enum hd_status choose_rows(struct heap_map *map, const struct heap *heap,
 	}
 	if (count > MAP_ROWS_MAX)
 		qsort(sorted, count, sizeof(*sorted), compare_segment_sizes);
-	enum hd_status status = make_map_rows(map, sorted, count, err);
+	TRY(make_map_rows(map, sorted, count, err));
 	for (size_t i = MAP_ROWS_MAX; i < count; i++) {
 		struct map_rest *rest = rest_of(map, sorted[i].segment->generation);
 		rest->segments++;
 		rest->bytes += sorted[i].size;
 	}
-	mem_free(sorted);
-	return status;
+	return HD_OK;
 }
 
 /* The row that has @p address, or NULL. */

@@ -75,10 +75,9 @@ static const char *holder_link_text(struct report *report, uint32_t from, uint32
 	const struct hd_graph *graph = report->facts.graph;
 	if (!graph->places.link || !report->facts.heap)
 		return "";
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	graph->places.link(graph->places.arg, from, to, &text);
 	const char *ret = text.size ? report_name(report, text.bytes, text.size) : "";
-	text_deinit(&text);
 	return ret;
 }
 

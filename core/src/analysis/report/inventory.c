@@ -247,22 +247,20 @@ static void join_holdings(struct inventory *inventory)
 static enum hd_status add_holdings(struct report *report, const struct piles *piles,
 				   struct inventory *inventory, struct hd_error *err)
 {
-	struct grouped_pile *groups = mem_calloc(piles->rows_count + 1, sizeof(*groups));
-	enum hd_status status = groups ? HD_OK : fail_nomem(err);
-	for (size_t i = 0; status == HD_OK && i < piles->rows_count; i++) {
+	HD_FREE struct grouped_pile *groups = mem_calloc(piles->rows_count + 1, sizeof(*groups));
+	if (!groups)
+		return fail_nomem(err);
+	for (size_t i = 0; i < piles->rows_count; i++) {
 		groups[inventory->holdings_count].pile = &piles->rows[i];
-		status = add_holding(report, &piles->rows[i], inventory, err);
+		TRY(add_holding(report, &piles->rows[i], inventory, err));
 	}
-	if (status == HD_OK)
-		status = share_holdings(&report->facts, inventory, groups, err);
-	mem_free(groups);
-	return status;
+	return share_holdings(&report->facts, inventory, groups, err);
 }
 
 static enum hd_status inventory_holdings(struct report *report, struct inventory *inventory,
 					 struct hd_error *err)
 {
-	struct piles piles;
+	HD_CLEANUP(piles) struct piles piles = { 0 };
 	uint64_t share = inventory->live / LISTED_SHARE;
 	inventory->least = share > LISTED_MIN ? share : LISTED_MIN;
 	enum hd_status status = piles_find(&report->facts, inventory->least, &piles, err);
@@ -271,7 +269,6 @@ static enum hd_status inventory_holdings(struct report *report, struct inventory
 	if (status == HD_OK)
 		status = add_holdings(report, &piles, inventory, err);
 	inventory->is_limited = piles.is_limited;
-	piles_deinit(&piles);
 	TRY(status);
 	join_holdings(inventory);
 	return HD_OK;

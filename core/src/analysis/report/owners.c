@@ -76,9 +76,10 @@ enum hd_status owners_inside_init(struct owners_inside *ret, struct report_facts
 
 void owners_inside_deinit(struct owners_inside *inside)
 {
-	uint64_t nodes = inside->facts->graph->node_count;
+	uint64_t nodes = inside->facts ? inside->facts->graph->node_count : 0;
 	bitmap_free(inside->known, nodes);
 	bitmap_free(inside->inside, nodes);
+	*inside = (struct owners_inside){ 0 };
 }
 
 bool owners_inside_has(struct owners_inside *inside, uint32_t node)

@@ -102,7 +102,7 @@ static enum hd_status count_whole(struct report_facts *facts, const struct whole
 {
 	struct typed_nodes all = typed_nodes(facts, pile->type);
 	struct member_ages ages = { .all = 0 };
-	struct owners_inside inside;
+	HD_CLEANUP(owners_inside) struct owners_inside inside = { 0 };
 	TRY(owners_inside_init(&inside, facts, whole->node, err));
 	enum hd_status status = HD_OK;
 	for (uint32_t i = 0; i < all.count; i++) {
@@ -113,7 +113,6 @@ static enum hd_status count_whole(struct report_facts *facts, const struct whole
 		if (owners_inside_has(&inside, facts_idom(facts, all.nodes[i])))
 			ages_add(&ages, facts, all.nodes[i]);
 	}
-	owners_inside_deinit(&inside);
 	TRY(status);
 	if (whole->part_count == 1 && ages.all <= pile->count)
 		return HD_OK;
@@ -127,13 +126,12 @@ static enum hd_status count_whole(struct report_facts *facts, const struct whole
 
 enum hd_status piles_join(struct report_facts *facts, struct piles *piles, struct hd_error *err)
 {
-	struct whole *wholes = mem_calloc(piles->rows_count + 1, sizeof(*wholes));
+	HD_FREE struct whole *wholes = mem_calloc(piles->rows_count + 1, sizeof(*wholes));
 	uint64_t asked = 0;
 	if (!wholes)
 		return fail_nomem(err);
 	piles->rows_count = join_parts(facts, piles, wholes);
-	enum hd_status status = HD_OK;
-	for (size_t i = 0; status == HD_OK && i < piles->rows_count; i++) {
+	for (size_t i = 0; i < piles->rows_count; i++) {
 		struct pile *pile = &piles->rows[i];
 		const struct whole *whole = &wholes[i];
 		uint32_t count = facts_live_count(facts, pile->type);
@@ -144,11 +142,9 @@ enum hd_status piles_join(struct report_facts *facts, struct piles *piles, struc
 			continue;
 		}
 		asked += count;
-		status = count_whole(facts, whole, pile, err);
+		TRY(count_whole(facts, whole, pile, err));
 	}
-	mem_free(wholes);
 	/* Some piles have become larger by counting. */
-	if (status == HD_OK)
-		piles_sort(piles);
-	return status;
+	piles_sort(piles);
+	return HD_OK;
 }

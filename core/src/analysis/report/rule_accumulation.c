@@ -536,7 +536,7 @@ static enum hd_status judge_piles(struct report *report, const struct piles *pil
 
 static enum hd_status find_accumulations(struct report *report, struct hd_error *err)
 {
-	struct piles piles;
+	HD_CLEANUP(piles) struct piles piles = { 0 };
 	struct judgement judgement = { .count = 0 };
 	enum hd_status status =
 		piles_find(&report->facts, facts_limit(&report->facts), &piles, err);
@@ -548,7 +548,6 @@ static enum hd_status find_accumulations(struct report *report, struct hd_error 
 		rule_limited(report);
 	mem_free(judgement.rows);
 	mem_free(judgement.piles);
-	piles_deinit(&piles);
 	return status;
 }
 

@@ -119,11 +119,9 @@ static enum hd_status find_calls(struct report *report, struct hd_error *err)
 	}
 	if (boxes < CALLS_MIN)
 		return HD_OK;
-	struct async_graph graph;
+	HD_CLEANUP(async_graph) struct async_graph graph = { 0 };
 	TRY(async_graph_create(facts->heap, facts->members, false, facts->job, &graph, err));
-	enum hd_status status = check_calls(report, &graph, err);
-	async_graph_deinit(&graph);
-	return status;
+	return check_calls(report, &graph, err);
 }
 
 const struct report_rule async_rule = {

@@ -68,17 +68,16 @@ static enum hd_status add_waste_finding(struct report *report, const struct wast
 
 static enum hd_status find_wastes(struct report *report, struct hd_error *err)
 {
-	struct wastes wastes = { 0 };
-	enum hd_status status = collect_wastes(report, &wastes, err);
-	for (size_t i = 0; status == HD_OK && i < wastes.rows_count; i++) {
+	HD_CLEANUP(wastes) struct wastes wastes = { 0 };
+	TRY(collect_wastes(report, &wastes, err));
+	for (size_t i = 0; i < wastes.rows_count; i++) {
 		uint64_t permille = facts_permille(&report->facts, wastes.rows[i].bytes);
 		rule_met(report, permille / 10);
 		if (permille >= 10 && wastes.rows[i].bytes >= BYTES_MIN &&
 		    !waste_is_told(report, wastes.rows[i].sample, wastes.rows[i].bytes))
-			status = add_waste_finding(report, &wastes.rows[i], err);
+			TRY(add_waste_finding(report, &wastes.rows[i], err));
 	}
-	wastes_deinit(&wastes);
-	return status;
+	return HD_OK;
 }
 
 const struct report_rule collections_rule = {

@@ -60,8 +60,8 @@ static enum hd_status count_values(struct report *report, const struct typed_nod
 				   struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
-	struct window window = { .memory = facts->heap->memory };
-	struct hash_index index = { 0 };
+	HD_CLEANUP(window) struct window window = { .memory = facts->heap->memory };
+	HD_CLEANUP(hash_index) struct hash_index index = { 0 };
 	enum hd_status status = HD_OK;
 	for (uint32_t i = 0; status == HD_OK && i < all->count; i++) {
 		struct object object;
@@ -98,8 +98,6 @@ static enum hd_status count_values(struct report *report, const struct typed_nod
 		if (value->count > values->rows[values->top].count)
 			values->top = row;
 	}
-	window_deinit(&window);
-	hash_index_deinit(&index);
 	return status;
 }
 
@@ -111,13 +109,12 @@ struct duplicate_holders {
 /* A number for the field, or the element of an array, by which @p from refers to @p to. */
 static uint64_t field_key(const struct hd_graph *graph, uint32_t from, uint32_t to)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	uint64_t hash = graph->node_types[from];
 	if (graph->places.link && !type_is_array(&graph->types[hash]))
 		graph->places.link(graph->places.arg, from, to, &text);
 	for (size_t i = 0; i < text.size; i++)
 		hash = hash_mix(hash, (uint8_t)text.bytes[i]);
-	text_deinit(&text);
 	return hash;
 }
 

@@ -94,7 +94,7 @@ static const char *handler_method(struct report *report, const struct event *eve
 {
 	struct object object;
 	struct delegate_info info;
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	const struct csr *forward = &report->facts.graph->forward;
 	uint32_t handler = forward->targets[csr_begin(forward, event->list)];
 	if (!facts_object(&report->facts, handler, &object) ||
@@ -102,7 +102,6 @@ static const char *handler_method(struct report *report, const struct event *eve
 		return NULL;
 	clr_method_signature(report->facts.heap->clr, info.method_desc, &text);
 	const char *ret = text.size ? report_name(report, text.bytes, text.size) : NULL;
-	text_deinit(&text);
 	return ret;
 }
 

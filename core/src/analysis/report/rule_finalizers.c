@@ -15,7 +15,7 @@ static const char *current_finalizer(struct report *report)
 {
 	const struct root_set *roots = report->facts.roots;
 	struct clr *clr = report->facts.heap->clr;
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	const char *ret = NULL;
 	for (size_t i = 0; i < roots->stack_count; i++) {
 		const struct thread_stack *stack = &roots->stacks[i];
@@ -30,7 +30,6 @@ static const char *current_finalizer(struct report *report)
 				ret = report_name(report, text.bytes, text.size);
 		}
 	}
-	text_deinit(&text);
 	return ret;
 }
 

@@ -37,7 +37,7 @@ static bool is_flag_name(const char *name)
 /* Where the flag is in objects of the class; 0: it has none. */
 static uint32_t flag_offset(const struct report_facts *facts, const struct type *class)
 {
-	struct field_list list;
+	HD_CLEANUP(field_list) struct field_list list = { 0 };
 	uint32_t ret = 0;
 	if (field_list_read(facts->heap->clr, class, &list, NULL) != HD_OK)
 		return 0;
@@ -47,7 +47,6 @@ static uint32_t flag_offset(const struct report_facts *facts, const struct type 
 		    is_flag_name(field->name))
 			ret = field->offset + OBJECT_FIELDS;
 	}
-	field_list_deinit(&list);
 	return ret;
 }
 

@@ -32,6 +32,7 @@ static void unloading_deinit(struct unloading *unloading)
 {
 	pages_free(unloading->binders, unloading->binders_capacity, sizeof(uint64_t));
 	pages_free(unloading->in_use, unloading->in_use_capacity, sizeof(uint64_t));
+	*unloading = (struct unloading){ 0 };
 }
 
 static bool add_context(const struct report_facts *facts, uint32_t node,
@@ -187,7 +188,7 @@ static enum hd_status add_finding(struct report *report, const struct unloading 
 
 static enum hd_status find_contexts(struct report *report, struct hd_error *err)
 {
-	struct unloading unloading;
+	HD_CLEANUP(unloading) struct unloading unloading = { 0 };
 	enum hd_status status = find_unloading(&report->facts, &unloading, err);
 	if (status == HD_OK) {
 		rule_met(report, unloading.count);
@@ -196,7 +197,6 @@ static enum hd_status find_contexts(struct report *report, struct hd_error *err)
 	}
 	if (status == HD_OK && unloading.count)
 		status = add_finding(report, &unloading, err);
-	unloading_deinit(&unloading);
 	return status;
 }
 

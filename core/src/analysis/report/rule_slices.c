@@ -79,7 +79,7 @@ static const struct slice_kind *kind_of_struct(struct report *report, const stru
 static void open_struct(struct report *report, const struct slot *in, struct slot *open,
 			size_t *open_count)
 {
-	struct field_list list;
+	HD_CLEANUP(field_list) struct field_list list = { 0 };
 	if (field_list_read(report->facts.heap->clr, in->type, &list, NULL) != HD_OK)
 		return;
 	for (size_t i = 0; i < list.count; i++) {
@@ -94,7 +94,6 @@ static void open_struct(struct report *report, const struct slot *in, struct slo
 		open[(*open_count)++] =
 			(struct slot){ .type = field->type, .offset = in->offset + field->offset };
 	}
-	field_list_deinit(&list);
 }
 
 /* Where slices are in the fields of @p type, through structs in structs; once for each type. */
@@ -356,12 +355,11 @@ static enum hd_status find_slices(struct report *report, struct hd_error *err)
 {
 	uint32_t node_count = report->facts.graph->node_count;
 	struct slices slices = { .places_left = PLACES_MAX };
-	struct wastes wastes = { 0 };
+	HD_CLEANUP(wastes) struct wastes wastes = { 0 };
 	enum hd_status status = find_all_slices(report, &slices, &wastes, err);
 	pages_free(slices.rows, slices.rows_capacity, sizeof(*slices.rows));
 	if (slices.row_of)
 		pages_free(slices.row_of, node_count, sizeof(*slices.row_of));
-	wastes_deinit(&wastes);
 	return status;
 }
 

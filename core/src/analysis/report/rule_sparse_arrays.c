@@ -155,17 +155,16 @@ static enum hd_status add_sparse_finding(struct report *report, const struct was
 
 static enum hd_status find_sparse_arrays(struct report *report, struct hd_error *err)
 {
-	struct wastes wastes = { 0 };
-	enum hd_status status = collect_sparse(report, &wastes, err);
-	for (size_t i = 0; status == HD_OK && i < wastes.rows_count; i++) {
+	HD_CLEANUP(wastes) struct wastes wastes = { 0 };
+	TRY(collect_sparse(report, &wastes, err));
+	for (size_t i = 0; i < wastes.rows_count; i++) {
 		uint64_t permille = facts_permille(&report->facts, wastes.rows[i].bytes);
 		rule_met(report, permille / 10);
 		if (permille >= 100 && wastes.rows[i].bytes >= BYTES_MIN &&
 		    !waste_is_told(report, wastes.rows[i].sample, wastes.rows[i].bytes))
-			status = add_sparse_finding(report, &wastes.rows[i], err);
+			TRY(add_sparse_finding(report, &wastes.rows[i], err));
 	}
-	wastes_deinit(&wastes);
-	return status;
+	return HD_OK;
 }
 
 const struct report_rule sparse_arrays_rule = {

@@ -38,13 +38,12 @@ static const char *callback_name(struct report *report, uint32_t timer)
 	struct report_facts *facts = &report->facts;
 	uint32_t callback = facts_fact_node(facts, timer, FACT_TIMER_CALLBACK);
 	struct object object;
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	uint64_t target;
 	const char *ret = "an unknown method";
 	if (callback != HD_NONE && facts_object(facts, callback, &object) &&
 	    callback_append(&text, facts->heap, facts->members, &object, &target) && text.size)
 		ret = report_name(report, text.bytes, text.size);
-	text_deinit(&text);
 	return ret;
 }
 

@@ -110,7 +110,7 @@ static enum hd_status find_undisposed(struct report *report, struct hd_error *er
 	/* Nobody knows which objects are dead if roots are missing. */
 	if (!facts->is_complete || list->rows_count < OBJECTS_MIN)
 		return HD_OK;
-	struct undisposed *rows = mem_calloc(types + 1, sizeof(*rows));
+	HD_FREE struct undisposed *rows = mem_calloc(types + 1, sizeof(*rows));
 	if (!rows)
 		return fail_nomem(err);
 	for (size_t i = 0; i < list->rows_count; i++) {
@@ -121,11 +121,9 @@ static enum hd_status find_undisposed(struct report *report, struct hd_error *er
 		row->first = row->count++ ? row->first : node;
 		row->bytes += graph_size(facts->graph, node);
 	}
-	enum hd_status status = HD_OK;
-	for (uint32_t i = 0; status == HD_OK && i < types; i++)
-		status = judge_undisposed(report, i, &rows[i], err);
-	mem_free(rows);
-	return status;
+	for (uint32_t i = 0; i < types; i++)
+		TRY(judge_undisposed(report, i, &rows[i], err));
+	return HD_OK;
 }
 
 const struct report_rule undisposed_rule = {

@@ -323,7 +323,7 @@ static enum hd_status meet_suspended(struct http_finder *finder, const struct ob
 				     struct hd_error *err)
 {
 	struct http_fact fact = { .object = object->address, .kind = FACT_SUSPENDED };
-	struct window window = { .memory = finder->heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = finder->heap->memory };
 	struct suspended method;
 	struct references references;
 	struct reference reference;
@@ -345,7 +345,6 @@ static enum hd_status meet_suspended(struct http_finder *finder, const struct ob
 		has_start = start.state == MEMBER_READ;
 		fact.value = start.bits;
 	}
-	window_deinit(&window);
 	return has_start ? add_fact(finder, fact, err) : HD_OK;
 }
 

@@ -58,7 +58,7 @@ enum hd_status root_objects_find(struct root_objects *objects, const struct stac
 				 struct job *job, struct object *ret, struct hd_error *err)
 {
 	struct heap *heap = objects->heap;
-	struct window window = { .memory = heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
 	*ret = (struct object){ 0 };
 	bool is_inside = root->flags & (STACK_ROOT_INTERIOR | STACK_ROOT_CONSERVATIVE);
 	uint64_t address = root->value;
@@ -72,7 +72,6 @@ enum hd_status root_objects_find(struct root_objects *objects, const struct stac
 	if (address && address % 8 == 0 && object_read(heap, &window, address, &object) &&
 	    root->value - address < object.step && !object.type->is_free)
 		*ret = object;
-	window_deinit(&window);
 	return HD_OK;
 }
 

@@ -74,13 +74,12 @@ static uint8_t element_of(struct heap *heap, uint8_t element, const struct type 
 
 static void find_variable_object(struct heap *heap, struct frame_variable *row)
 {
-	struct window window = { .memory = heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
 	uint64_t address = row->value.address;
 	struct object object;
 	if (address && address % 8 == 0 && object_read(heap, &window, address, &object) &&
 	    !object.type->is_free)
 		row->object = object;
-	window_deinit(&window);
 }
 
 static void read_variable_value(const struct frame_reading *reading,
@@ -138,10 +137,9 @@ enum hd_status frame_variables_read(struct heap *heap, const struct stack_frame 
 		(void)clr_il_at(clr, &code, place, budget, &il);
 	TRY(method_variables_read(clr, frame->method_desc, il, &variables.method, err));
 	size_t count = variables.method.count;
-	struct variable_home *homes = mem_calloc(count + 1, sizeof(*homes));
+	HD_FREE struct variable_home *homes = mem_calloc(count + 1, sizeof(*homes));
 	variables.rows = mem_calloc(count + 1, sizeof(*variables.rows));
 	if (!homes || !variables.rows) {
-		mem_free(homes);
 		frame_variables_deinit(&variables);
 		return fail_nomem(err);
 	}
@@ -155,7 +153,6 @@ enum hd_status frame_variables_read(struct heap *heap, const struct stack_frame 
 		read_variable_row(&reading, &variables.method.rows[i], &homes[i],
 				  &variables.rows[i]);
 	}
-	mem_free(homes);
 	*ret = variables;
 	return HD_OK;
 }

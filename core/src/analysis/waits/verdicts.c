@@ -104,16 +104,14 @@ uint64_t workers_alike(const struct waits *waits, const struct thread_wait *one)
 enum hd_status waits_most_alike(const struct waits *waits, const struct thread_wait **ret,
 				uint64_t *ret_count, struct hd_error *err)
 {
-	struct wait_rows by_method = { .rows_count = 0 };
+	HD_CLEANUP(wait_rows) struct wait_rows by_method = { .rows_count = 0 };
 	size_t most = 0, first = 0;
 	for (size_t i = 0; i < waits->count; i++) {
 		const struct thread_wait *wait = &waits->rows[i];
 		if (!is_blocked(wait) || wait->kind == WAIT_SLEEP || !wait_method(wait))
 			continue;
-		if (wait_rows_add(&by_method, wait_method(wait), (uint32_t)i, err) != HD_OK) {
-			wait_rows_deinit(&by_method);
+		if (wait_rows_add(&by_method, wait_method(wait), (uint32_t)i, err) != HD_OK)
 			return HD_ERR_NOMEM;
-		}
 	}
 	wait_rows_sort(&by_method);
 	for (size_t i = 0, begin = 0; i < by_method.rows_count; i++) {
@@ -126,7 +124,6 @@ enum hd_status waits_most_alike(const struct waits *waits, const struct thread_w
 	}
 	*ret = most ? &waits->rows[by_method.rows[first].node] : NULL;
 	*ret_count = most;
-	wait_rows_deinit(&by_method);
 	return HD_OK;
 }
 
@@ -224,21 +221,18 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 /* Who waits for one that waits, and for what nobody releases. */
 static enum hd_status find_ends(struct verdicts *verdicts, struct job *job, struct hd_error *err)
 {
-	uint32_t *ends = mem_alloc(wait_nodes(verdicts->waits) + 1, sizeof(*ends));
+	HD_FREE uint32_t *ends = mem_alloc(wait_nodes(verdicts->waits) + 1, sizeof(*ends));
 	if (!ends)
 		return fail_nomem(err);
 	wait_ends(verdicts->waits, ends);
-	enum hd_status status = find_one_owner(verdicts, ends, err);
-	if (status == HD_OK)
-		status = find_one_object(verdicts, ends, job, err);
-	mem_free(ends);
-	return status;
+	TRY(find_one_owner(verdicts, ends, err));
+	return find_one_object(verdicts, ends, job, err);
 }
 
 static enum hd_status find_finalizer(struct verdicts *verdicts, struct hd_error *err)
 {
 	const struct waits *waits = verdicts->waits;
-	struct finalizer_list list;
+	HD_CLEANUP(finalizer_list) struct finalizer_list list = { 0 };
 	struct verdict verdict = { .kind = VERDICT_FINALIZER };
 	for (size_t i = 0; i < waits->count; i++) {
 		const struct thread_wait *wait = &waits->rows[i];
@@ -250,7 +244,6 @@ static enum hd_status find_finalizer(struct verdicts *verdicts, struct hd_error 
 	TRY(finalizer_list_read(waits->heap, &list, err));
 	for (size_t i = 0; i < list.rows_count; i++)
 		verdict.count += list.rows[i].part >= FINALIZER_CRITICAL;
-	finalizer_list_deinit(&list);
 	return verdict.count ? add_verdict(verdicts, &verdict, err) : HD_OK;
 }
 
@@ -273,12 +266,11 @@ static enum hd_status find_collection(struct verdicts *verdicts, struct hd_error
 static enum hd_status read_pool(struct verdicts *verdicts, struct job *job, struct hd_error *err)
 {
 	const struct queue_reader reader = { verdicts->waits->heap, verdicts->waits->members, job };
-	struct pool_queues queues;
+	HD_CLEANUP(pool_queues) struct pool_queues queues = { 0 };
 	pool_state_read(reader.members, &verdicts->pool);
 	enum hd_status status = pool_queues_read(&reader, &queues, err);
 	for (unsigned int i = 0; i < POOL_QUEUES; i++)
 		verdicts->queued += queues.queues[i].rows_count;
-	pool_queues_deinit(&queues);
 	return status;
 }
 

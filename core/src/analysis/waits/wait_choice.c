@@ -33,6 +33,7 @@ static void choice_deinit(struct choice *choice)
 	mem_free(choice->queue);
 	mem_free(choice->is_stuck);
 	mem_free(choice->is_sure);
+	*choice = (struct choice){ 0 };
 }
 
 static bool choice_alloc(struct choice *choice)
@@ -169,21 +170,19 @@ static struct wait_edge choose_edge(const struct choice *choice, const struct wa
 
 enum hd_status wait_choose_edges(struct waits *waits, struct hd_error *err)
 {
+	HD_CLEANUP(choice)
 	struct choice choice = { .waits = waits, .nodes = (uint32_t)wait_nodes(waits) };
 	const struct wait_several_list *list = &waits->several;
 	if (!list->rows_count)
 		return HD_OK;
 	if (wait_nodes(waits) + list->parts_count >= NO_EDGE)
 		return fail_nomem(err);
-	if (!choice_alloc(&choice)) {
-		choice_deinit(&choice);
+	if (!choice_alloc(&choice))
 		return fail_nomem(err);
-	}
 	link_edges(&choice);
 	find_stuck(&choice, choice.is_stuck, false);
 	find_stuck(&choice, choice.is_sure, true);
 	for (size_t i = 0; i < list->rows_count; i++)
 		waits->edges[list->rows[i].node] = choose_edge(&choice, &list->rows[i]);
-	choice_deinit(&choice);
 	return HD_OK;
 }

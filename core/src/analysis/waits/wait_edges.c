@@ -221,7 +221,7 @@ enum hd_status wait_ways(const struct waits *waits, const uint32_t *ends, bool *
 			 struct hd_error *err)
 {
 	size_t nodes = wait_nodes(waits);
-	bool *is_known = mem_calloc(nodes + 1, sizeof(*is_known));
+	HD_FREE bool *is_known = mem_calloc(nodes + 1, sizeof(*is_known));
 	if (!is_known)
 		return fail_nomem(err);
 	memset(are_probable, 0, nodes * sizeof(*are_probable));
@@ -237,6 +237,5 @@ enum hd_status wait_ways(const struct waits *waits, const uint32_t *ends, bool *
 			is_probable &= node != last;
 		}
 	}
-	mem_free(is_known);
 	return HD_OK;
 }

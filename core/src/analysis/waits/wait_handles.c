@@ -171,17 +171,15 @@ enum hd_status wait_ask_whether_all(struct heap *heap, struct stack_walker *walk
 		return HD_OK;
 	}
 	const struct stack_options options = { .no_roots = true, .registers = true };
-	struct thread_stack stack;
+	HD_CLEANUP(thread_stack) struct thread_stack stack = { 0 };
 	TRY(stack_walk(walker, wait->thread, &options, job, &stack, err));
-	enum hd_status status = ask_frames(heap, &stack, wait, err);
-	thread_stack_deinit(&stack);
-	return status;
+	return ask_frames(heap, &stack, wait, err);
 }
 
 /* The struct field of @p type that has the byte at *offset, which is then relative to it; or NULL. */
 static const struct type *field_at(struct clr *clr, const struct type *type, uint64_t *offset)
 {
-	struct field_list list;
+	HD_CLEANUP(field_list) struct field_list list = { 0 };
 	const struct type *found = NULL;
 	uint64_t begin = 0;
 	if (field_list_read(clr, type, &list, NULL) != HD_OK)
@@ -194,7 +192,6 @@ static const struct type *field_at(struct clr *clr, const struct type *type, uin
 		found = field->type;
 		begin = field->offset;
 	}
-	field_list_deinit(&list);
 	*offset -= begin;
 	return found;
 }

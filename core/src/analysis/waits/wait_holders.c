@@ -248,7 +248,7 @@ static void look_at_box(struct holder_search *search, uint32_t row)
 {
 	const struct waits *waits = search->waits;
 	const struct async_node *node = &waits->async->rows[row];
-	struct window window = { .memory = waits->heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = waits->heap->memory };
 	struct references references;
 	struct reference reference;
 	struct object object;
@@ -261,7 +261,6 @@ static void look_at_box(struct holder_search *search, uint32_t row)
 		if (reference.slot >= node->fields)
 			look_at(search, reference.value, reference.slot == self);
 	}
-	window_deinit(&window);
 }
 
 static enum hd_status find_holders(struct holder_search *search, struct job *job,

@@ -218,7 +218,7 @@ static enum hd_status note_static_classes(struct release_search *search, struct 
 					  struct hd_error *err)
 {
 	const struct heap *heap = search->waits->heap;
-	struct static_slots slots;
+	HD_CLEANUP(static_slots) struct static_slots slots = { 0 };
 	TRY(static_slots_read(heap->clr, job, &slots, err));
 	for (size_t i = 0; i < slots.rows_count; i++) {
 		uint64_t value = 0;
@@ -232,7 +232,6 @@ static enum hd_status note_static_classes(struct release_search *search, struct 
 							 .things = bits });
 		}
 	}
-	static_slots_deinit(&slots);
 	return HD_OK;
 }
 
@@ -301,7 +300,7 @@ static bool box_has_passed(const struct async_node *box)
 static uint64_t look_at_fields_of_box(struct release_search *search, const struct async_node *box)
 {
 	const struct waits *waits = search->waits;
-	struct window window = { .memory = waits->heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = waits->heap->memory };
 	struct references references;
 	struct reference reference;
 	struct object object;
@@ -319,7 +318,6 @@ static uint64_t look_at_fields_of_box(struct release_search *search, const struc
 			bits &= ~search->semaphores;
 		found |= bits;
 	}
-	window_deinit(&window);
 	return found;
 }
 
@@ -385,11 +383,10 @@ static enum hd_status look_at_timers(struct release_search *search, struct job *
 				     struct hd_error *err)
 {
 	const struct waits *waits = search->waits;
-	struct set_timers timers;
+	HD_CLEANUP(set_timers) struct set_timers timers = { 0 };
 	enum hd_status status = set_timers_read(waits->heap, waits->members, job, &timers, err);
 	for (size_t i = 0; status == HD_OK && i < timers.rows_count; i++)
 		search->found |= things_from(search, timers.rows[i].address, ITEM_LEVELS);
-	set_timers_deinit(&timers);
 	return status;
 }
 
@@ -397,15 +394,14 @@ static enum hd_status look_at_work(struct release_search *search, struct job *jo
 				   struct hd_error *err)
 {
 	const struct queue_reader reader = { search->waits->heap, search->waits->members, job };
-	struct pool_queues queues;
-	enum hd_status status = pool_queues_read(&reader, &queues, err);
-	for (unsigned int i = 0; i < POOL_QUEUES && status == HD_OK; i++) {
+	HD_CLEANUP(pool_queues) struct pool_queues queues = { 0 };
+	TRY(pool_queues_read(&reader, &queues, err));
+	for (unsigned int i = 0; i < POOL_QUEUES; i++) {
 		for (size_t k = 0; k < queues.queues[i].rows_count; k++) {
 			search->found |= things_from(search, queues.queues[i].rows[k], ITEM_LEVELS);
 		}
 	}
-	pool_queues_deinit(&queues);
-	return status;
+	return HD_OK;
 }
 
 static enum hd_status look_at_all(struct release_search *search, struct job *job,
@@ -438,7 +434,7 @@ enum hd_status wait_releasers_find(const struct waits *waits, const uint32_t *en
 		is_open |= !things->rows[i].may_change;
 	if (!is_open)
 		return HD_OK;
-	struct release_search *search = mem_calloc(1, sizeof(*search));
+	HD_FREE struct release_search *search = mem_calloc(1, sizeof(*search));
 	if (!search)
 		return fail_nomem(err);
 	search->waits = waits;
@@ -454,6 +450,5 @@ enum hd_status wait_releasers_find(const struct waits *waits, const uint32_t *en
 	for (size_t i = 0; i < things->rows_count; i++)
 		things->rows[i].may_change |= search->found >> i & 1;
 	window_deinit(&search->window);
-	mem_free(search);
 	return status;
 }

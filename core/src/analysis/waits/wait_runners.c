@@ -78,14 +78,13 @@ enum hd_status wait_runners_find(const struct waits *waits, struct job *job, str
 				 struct hd_error *err)
 {
 	struct wait_rows runners = { 0 };
-	struct method_answers *answers = mem_calloc(1, sizeof(*answers));
+	HD_FREE struct method_answers *answers = mem_calloc(1, sizeof(*answers));
 	enum hd_status status = answers ? HD_OK : fail_nomem(err);
 	for (size_t i = 0; i < waits->count && status == HD_OK; i++) {
 		status = add_runners(waits, (uint32_t)i, answers, &runners, err);
 		if (status == HD_OK && job && !job_step(job, 0, 0))
 			status = fail_cancelled(err);
 	}
-	mem_free(answers);
 	if (status != HD_OK) {
 		wait_rows_deinit(&runners);
 		return status;

@@ -202,7 +202,7 @@ enum hd_status wait_things_find(const struct waits *waits, const uint32_t *ends,
 				struct wait_things *ret, struct hd_error *err)
 {
 	struct thing_waiters waiters = { 0 };
-	bool *asked = mem_alloc(wait_nodes(waits) + 1, sizeof(*asked));
+	HD_FREE bool *asked = mem_alloc(wait_nodes(waits) + 1, sizeof(*asked));
 	enum hd_status status = asked ? HD_OK : fail_nomem(err);
 	if (status == HD_OK) {
 		find_asked(waits, ends, asked);
@@ -214,7 +214,6 @@ enum hd_status wait_things_find(const struct waits *waits, const uint32_t *ends,
 		qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), compare_things);
 	}
 	pages_free(waiters.rows, waiters.rows_capacity, sizeof(*waiters.rows));
-	mem_free(asked);
 	return status;
 }
 

@@ -236,13 +236,11 @@ static void match_all(struct word_search *search)
 
 enum hd_status wait_find_by_words(struct waits *waits, struct job *job, struct hd_error *err)
 {
-	struct word_search *search = mem_calloc(1, sizeof(*search));
+	HD_FREE struct word_search *search = mem_calloc(1, sizeof(*search));
 	if (!search)
 		return fail_nomem(err);
 	search->waits = waits;
-	enum hd_status status = find_initializers(search, job, err);
-	if (status == HD_OK)
-		match_all(search);
-	mem_free(search);
-	return status;
+	TRY(find_initializers(search, job, err));
+	match_all(search);
+	return HD_OK;
 }

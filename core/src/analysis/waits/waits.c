@@ -117,14 +117,13 @@ static void mark_pulse_waiters(struct waits *waits, const struct thread_row *row
 
 static enum hd_status find_pulse_waiters(struct waits *waits, struct hd_error *err)
 {
-	struct thread_row *rows = mem_alloc(waits->count + 1, sizeof(*rows));
+	HD_FREE struct thread_row *rows = mem_alloc(waits->count + 1, sizeof(*rows));
 	if (!rows)
 		return fail_nomem(err);
 	for (size_t i = 0; i < waits->count; i++)
 		rows[i] = (struct thread_row){ waits->rows[i].thread->address, &waits->rows[i] };
 	qsort(rows, waits->count, sizeof(*rows), compare_thread_rows);
 	mark_pulse_waiters(waits, rows);
-	mem_free(rows);
 	return HD_OK;
 }
 
