@@ -126,7 +126,7 @@ static const char *instead_of(const struct command *command, const char *word)
 
 static enum hd_status unknown_option(const struct call *call, const char *word)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	const char *instead = instead_of(call->command, word);
 	if (instead) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "%s has no option \"%.40s\": %s",
@@ -135,22 +135,18 @@ static enum hd_status unknown_option(const struct call *call, const char *word)
 	const struct option *option = call->command->options;
 	for (; option && option->name; option++)
 		text_printf(&text, "%s -%s", text.size ? "" : "; it has", option->name);
-	enum hd_status status = fail(call->err, HD_ERR_ARGUMENT, 0,
-				     "%s has no option \"%.40s\"%s; help options lists those that "
-				     "every command has",
-				     call->command->name, word, text.bytes ? text.bytes : "");
-	text_deinit(&text);
-	return status;
+	return fail(call->err, HD_ERR_ARGUMENT, 0,
+		    "%s has no option \"%.40s\"%s; help options lists those that "
+		    "every command has",
+		    call->command->name, word, text.bytes ? text.bytes : "");
 }
 
 static enum hd_status usage(const struct call *call, const char *problem, const char *word)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	help_usage(&text, call->command);
-	enum hd_status status = fail(call->err, HD_ERR_ARGUMENT, 0, "%s%.60s%s; usage: %s", problem,
-				     word, *word ? "\"" : "", text.bytes ? text.bytes : "");
-	text_deinit(&text);
-	return status;
+	return fail(call->err, HD_ERR_ARGUMENT, 0, "%s%.60s%s; usage: %s", problem, word,
+		    *word ? "\"" : "", text.bytes ? text.bytes : "");
 }
 
 /* The kind of value that an option or a word takes, as messages name it. */
@@ -173,13 +169,12 @@ static const char *find_choice(const char *const *choices, const char *text)
 static enum hd_status bad_choice(const struct call *call, const struct expected *expected,
 				 const char *text)
 {
-	struct text list = { 0 };
+	HD_CLEANUP(text) struct text list = { 0 };
 	for (const char *const *choice = expected->choices; *choice; choice++)
 		text_printf(&list, "%s%s", choice == expected->choices ? "" : ", ", *choice);
 	enum hd_status status =
 		fail(call->err, HD_ERR_ARGUMENT, 0, "%s%s is one of %s, not \"%.40s\"",
 		     expected->dash, expected->name, list.bytes ? list.bytes : "", text);
-	text_deinit(&list);
 	return status;
 }
 

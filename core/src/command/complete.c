@@ -48,14 +48,13 @@ struct type_offer {
 
 static void offer_type(struct type_offer *offer, const char *bytes, size_t size)
 {
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	const struct completer *completer = offer->completer;
 	text_escape(&name, bytes, size);
 	if (name.bytes && strncmp(name.bytes, completer->word, strlen(completer->word)) == 0) {
 		completer->add(completer->arg, name.bytes);
 		offer->offered++;
 	}
-	text_deinit(&name);
 }
 
 static bool offer_loaded(void *arg, const struct type *type)
@@ -95,7 +94,7 @@ static void offer_choices(const struct completer *completer, const char *const *
 
 static void offer_processes(const struct completer *completer)
 {
-	struct dotnet_processes processes;
+	HD_CLEANUP(dotnet_processes) struct dotnet_processes processes = { 0 };
 	if (dotnet_processes_list(&processes, NULL) != HD_OK)
 		return;
 	for (size_t i = 0; i < processes.rows_count; i++) {
@@ -103,7 +102,6 @@ static void offer_processes(const struct completer *completer)
 		(void)snprintf(pid, sizeof(pid), "%d", processes.rows[i].pid);
 		offer_candidate(completer, pid);
 	}
-	dotnet_processes_deinit(&processes);
 }
 
 static int offer_kind(const struct completer *completer, const struct hd_session *session,

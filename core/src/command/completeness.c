@@ -45,7 +45,7 @@ void call_tell_absent(struct call *call)
 	const char *names[FACTS + NET_TYPES];
 	size_t begins[FACTS + NET_TYPES], type_count = heap ? net_types_absent(heap, types) : 0;
 	size_t count = type_count + (heap ? facts_absent(heap, facts) : 0);
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	for (size_t i = 0; i < count; i++) {
 		begins[i] = text.size;
 		if (i < type_count) {
@@ -61,7 +61,6 @@ void call_tell_absent(struct call *call)
 	call->findings |= count > 0;
 	answer_list(&call->answer, "absent_fields", names, count);
 	tell_names(call, names, count);
-	text_deinit(&text);
 }
 
 void call_begin_facts(struct call *call)
@@ -104,14 +103,13 @@ bool call_is_complete(const struct call *call)
 static void write_losses(struct call *call, bool with_roots, const char *consequence)
 {
 	struct met_loss met[FINDING_KINDS] = { 0 };
-	struct text losses = { 0 };
+	HD_CLEANUP(text) struct text losses = { 0 };
 	size_t count = losses_of(call, with_roots, met);
 	if (!count)
 		return;
 	losses_write(met, count, &losses);
 	answer_remark(&call->answer, "Incomplete: %s: %s (info says more).\n",
 		      losses.bytes ? losses.bytes : "", consequence);
-	text_deinit(&losses);
 }
 
 void completeness_write(struct call *call, const char *consequence)

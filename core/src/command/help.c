@@ -26,12 +26,10 @@ void help_usage(struct text *text, const struct command *command)
 
 enum hd_status call_usage(const struct call *call, const char *problem)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	help_usage(&text, call->command);
-	enum hd_status status = fail(call->err, HD_ERR_ARGUMENT, 0, "%s; usage: %s", problem,
-				     text.bytes ? text.bytes : "");
-	text_deinit(&text);
-	return status;
+	return fail(call->err, HD_ERR_ARGUMENT, 0, "%s; usage: %s", problem,
+		    text.bytes ? text.bytes : "");
 }
 
 static void append_options(struct text *text, const struct option *option, const char *dash)
@@ -47,7 +45,7 @@ static void append_options(struct text *text, const struct option *option, const
 /* The usage line, broken before an option where it gets long. */
 static void append_usage(struct text *text, const struct command *command)
 {
-	struct text usage = { 0 };
+	HD_CLEANUP(text) struct text usage = { 0 };
 	help_usage(&usage, command);
 	size_t column = strlen("Usage: ");
 	text_puts(text, "Usage: ");
@@ -63,7 +61,6 @@ static void append_usage(struct text *text, const struct command *command)
 		at += size;
 	}
 	text_puts(text, "\n");
-	text_deinit(&usage);
 }
 
 static void append_command(struct text *text, const struct command *command)
@@ -135,13 +132,13 @@ enum hd_status hd_command_help(const char *name, const struct hd_sink *sink, str
 	const struct command *command = name ? command_find(name) : NULL;
 	if (name && !command)
 		return fail(err, HD_ERR_NOTFOUND, 0, "no command \"%.40s\"", name);
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	help_append(&text, command);
-	enum hd_status status = text.failed ? fail_nomem(err) : HD_OK;
-	if (status == HD_OK && own.write(own.arg, text.bytes, text.size) != 0)
-		status = fail_cancelled(err);
-	text_deinit(&text);
-	return status;
+	if (text.failed)
+		TRY(fail_nomem(err));
+	if (own.write(own.arg, text.bytes, text.size) != 0)
+		TRY(fail_cancelled(err));
+	return HD_OK;
 }
 
 #define HELP_LIST(X)                                                       \
@@ -211,19 +208,17 @@ static enum hd_status write_manual(struct call *call, const struct command *comm
 {
 	static const struct column columns[] = { { .kind = KIND_TEXT } };
 	static const struct schema schema = { SCHEMA_COLUMNS(columns), .layout = manual_layout };
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	if (are_options) {
 		append_common_options(&text);
 	} else {
 		help_append(&text, command);
 	}
-	enum hd_status status = text.failed ? fail_nomem(call->err) : HD_OK;
-	if (status == HD_OK) {
-		answer_heading(&call->answer, &schema,
-			       (const struct cell[]){ cell_text(text.bytes, text.size) });
-	}
-	text_deinit(&text);
-	return status;
+	if (text.failed)
+		TRY(fail_nomem(call->err));
+	answer_heading(&call->answer, &schema,
+		       (const struct cell[]){ cell_text(text.bytes, text.size) });
+	return HD_OK;
 }
 
 enum hd_status help_unknown(enum hd_status status, const char *name, struct hd_error *err)
@@ -236,12 +231,11 @@ enum hd_status help_unknown(enum hd_status status, const char *name, struct hd_e
 	const char *advice = foreign_name_advice(name);
 	if (advice)
 		return fail(err, status, 0, "no command \"%.40s\": %s", name, advice);
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	bool meant = help_meant(&text, name);
 	(void)fail(err, status, 0, "no command \"%.40s\"%s%s%s", name,
 		   meant ? ": did you mean " : "; help lists the commands",
 		   meant && text.bytes ? text.bytes : "", meant ? "?" : "");
-	text_deinit(&text);
 	return status;
 }
 

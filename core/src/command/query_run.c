@@ -16,9 +16,8 @@ int hd_query(struct hd_session *session, int argc, const char *const *argv,
 			   "the visitor is NULL, lacks row, or is of another version");
 		return HD_EXIT_USAGE;
 	}
-	struct visit visit = { .visitor = &own };
+	HD_CLEANUP(visit) struct visit visit = { .visitor = &own };
 	int status = command_visit(session, argc, argv, sink, &visit, err);
-	visit_deinit(&visit);
 	return status;
 }
 

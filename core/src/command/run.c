@@ -464,13 +464,13 @@ static void count_mentions(const struct hd_graph *graph, uint32_t node, uint64_t
 static enum hd_status object_not_found(const struct call *call, uint64_t id, uint32_t node)
 {
 	const struct hd_graph *graph = call->graph;
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	uint32_t above = graph_lower_bound(graph, id);
 	if (above > 0)
 		text_printf(&text, "%" PRIx64, graph_id(graph, above - 1));
 	if (above < graph->object_count)
 		text_printf(&text, "%s%" PRIx64, above > 0 ? ", " : "", graph_id(graph, above));
-	struct text mentions = { 0 };
+	HD_CLEANUP(text) struct text mentions = { 0 };
 	if (node != HD_NONE) {
 		uint64_t references = 0, roots = 0;
 		char counts[2][COUNT_SIZE];
@@ -483,8 +483,6 @@ static enum hd_status object_not_found(const struct call *call, uint64_t id, uin
 		fail(call->err, HD_ERR_NOTFOUND, id, "no object %" PRIx64 " in this dump%s%s%s%s",
 		     id, text.bytes ? " (nearest: " : "", text.bytes ? text.bytes : "",
 		     text.bytes ? ")" : "", mentions.bytes ? mentions.bytes : "");
-	text_deinit(&text);
-	text_deinit(&mentions);
 	return status;
 }
 

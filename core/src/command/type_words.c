@@ -115,15 +115,13 @@ static enum hd_status look_at_all(const struct call *call, struct type_search *s
 
 static enum hd_status no_such_type(const struct call *call, const struct type_search *search)
 {
-	struct text similar = { 0 };
+	HD_CLEANUP(text) struct text similar = { 0 };
 	for (size_t i = 0; i < search->similar_count; i++) {
 		text_puts(&similar, i ? ", " : "; similar: ");
 		text_escape(&similar, search->similar[i].name, search->similar[i].size);
 	}
-	if (similar.failed) {
-		text_deinit(&similar);
+	if (similar.failed)
 		return fail_nomem(call->err);
-	}
 	const char *rest = search->similar_count ? similar.bytes : "; types lists the types";
 	enum hd_status status =
 		search->is_part
@@ -133,7 +131,6 @@ static enum hd_status no_such_type(const struct call *call, const struct type_se
 			       "\"%.200s\" is neither a hexadecimal id, such as 1ce056, nor the name "
 			       "of a type%.600s",
 			       search->name, rest);
-	text_deinit(&similar);
 	return status;
 }
 

@@ -19,12 +19,11 @@ void append_async_wait(struct text *text, struct async_graph *graph, const struc
 	if (!node->object || is_thread)
 		return;
 	text_printf(text, " %" PRIx64, node->object);
-	struct text detail = { 0 };
+	HD_CLEANUP(text) struct text detail = { 0 };
 	async_wait_append(&detail, graph, node);
 	if (detail.size) {
 		text_puts(text, " (");
 		text_escape(text, detail.bytes, detail.size);
 		text_puts(text, ")");
 	}
-	text_deinit(&detail);
 }

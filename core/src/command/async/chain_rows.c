@@ -96,7 +96,7 @@ static void write_chain_row(struct call *call, struct async_graph *graph,
 enum hd_status write_chain_rows(struct call *call, struct async_graph *graph)
 {
 	const struct async_wanted all = { 0 };
-	struct async_chains chains;
+	HD_CLEANUP(async_chains) struct async_chains chains = { 0 };
 	struct chain_words words = { 0 };
 	TRY(async_chains_create(graph, &all, &chains, call->err));
 	bool is_text = answer_is_text(&call->answer);
@@ -118,6 +118,5 @@ enum hd_status write_chain_rows(struct call *call, struct async_graph *graph)
 	text_deinit(&words.method);
 	text_deinit(&words.root);
 	text_deinit(&words.program);
-	async_chains_deinit(&chains);
 	return HD_OK;
 }

@@ -65,7 +65,7 @@ static void write_state(struct call *call, struct members *members, const struct
 			const struct task_state *state)
 {
 	struct object object;
-	struct text method = { 0 };
+	HD_CLEANUP(text) struct text method = { 0 };
 	struct cell cells[STATE_COLUMNS] = {
 		[STATE_STATUS] = cell_string(task_status_name(state->status)),
 		[STATE_FLAGS] = cell_number(state->flags),
@@ -83,7 +83,6 @@ static void write_state(struct call *call, struct members *members, const struct
 		cells[STATE_CONTINUATION_TYPE] = cell_type(name, size, object.type->method_table);
 	}
 	answer_record(&call->answer, &taskstate_schema, cells);
-	text_deinit(&method);
 }
 
 static enum hd_status check_taskstate(struct call *call)

@@ -223,16 +223,14 @@ static enum hd_status list_types(const struct type_counts *counts, struct clr *c
 /* The types of call->heap, by a walk: references do not matter. */
 static enum hd_status side_of_heap(struct call *call, struct side *side)
 {
-	struct type_counts counts = { 0 };
+	HD_CLEANUP(type_counts) struct type_counts counts = { 0 };
 	struct gaps gaps = { 0 };
-	struct heap_range range;
+	HD_CLEANUP(heap_range) struct heap_range range = { 0 };
 	TRY(heap_range_init(&range, call->heap, &(const struct range_choice){ 0 }, call->err));
 	enum hd_status status =
 		type_counts_walk(&counts, &gaps, call->heap, &range, &call->job, call->err);
 	if (status == HD_OK)
 		status = list_types(&counts, call->heap->clr, side, call->err);
-	type_counts_deinit(&counts);
-	heap_range_deinit(&range);
 	TRY(status);
 	gaps_report(call, &gaps);
 	return HD_OK;
@@ -270,17 +268,14 @@ static const struct schema other_schema = { SCHEMA_COLUMNS(other_columns) };
 static enum hd_status write_diff(struct call *call, const struct diff_side *before,
 				 const struct diff_side *after)
 {
-	struct diff diff;
+	HD_CLEANUP(diff) struct diff diff = { 0 };
 	TRY(diff_init(before, after, &diff, call->err));
 	answer_data(&call->answer, &other_schema,
 		    (const struct cell[]){ cell_string(call->words[0].text) });
-	enum hd_status status = write_diff_rows(call, &diff);
-	if (status == HD_OK)
-		write_diff_total(call, before, after);
-	if (status == HD_OK)
-		write_diff_tracing(call, before, after);
-	diff_deinit(&diff);
-	return status;
+	TRY(write_diff_rows(call, &diff));
+	write_diff_total(call, before, after);
+	write_diff_tracing(call, before, after);
+	return HD_OK;
 }
 
 static enum hd_status run_diff(struct call *call)

@@ -300,10 +300,9 @@ static enum hd_status tree_init(struct tree *tree, const struct top_list *list,
 				struct hd_error *err)
 {
 	size_t count = list->count;
-	struct top_node *order = mem_alloc(count, sizeof(*order));
+	HD_FREE struct top_node *order = mem_alloc(count, sizeof(*order));
 	tree->first = mem_calloc(3 * (count + 1), sizeof(*tree->first));
 	if (!order || !tree->first) {
-		mem_free(order);
 		mem_free(tree->first);
 		return fail_nomem(err);
 	}
@@ -320,7 +319,6 @@ static enum hd_status tree_init(struct tree *tree, const struct top_list *list,
 		tree->first[parent] = order[i].position + 1;
 	}
 	tree->stack[0] = tree->first[count];
-	mem_free(order);
 	return HD_OK;
 }
 
@@ -385,7 +383,7 @@ static enum hd_status write_top(struct call *call, const struct dominators *domi
 /* Write the objects that nothing dominates, by type: together they are all that is alive. */
 static enum hd_status write_dominator_types(struct call *call, const struct dominators *dominators)
 {
-	struct statistics statistics;
+	HD_CLEANUP(statistics) struct statistics statistics = { 0 };
 	TRY(statistics_of_graph(&statistics, call->graph, call->err));
 	for (uint32_t node = 0; node < call->graph->object_count; node++) {
 		if (dominators->retained_count[node] && dominators->idom[node] == HD_NONE) {
@@ -397,7 +395,6 @@ static enum hd_status write_dominator_types(struct call *call, const struct domi
 	statistics.limit = call->options[OPT_TOP].number;
 	answer_remark(&call->answer, "Retained by objects that no other one dominates:\n");
 	statistics_table(&call->answer, &statistics);
-	statistics_deinit(&statistics);
 	return HD_OK;
 }
 

@@ -260,13 +260,12 @@ static enum hd_status list_entries(struct call *call, struct finalizer_objects *
 static enum hd_status write_queue_statistics(struct call *call, const struct type_counts *counts,
 					     bool is_stat)
 {
-	struct statistics statistics;
+	HD_CLEANUP(statistics) struct statistics statistics = { 0 };
 	TRY(type_counts_statistics(counts, call->heap->clr, NULL, &statistics, call->err));
 	statistics_sort(&statistics, false, false);
 	answer_remark(&call->answer, is_stat ? "Statistics:\n" : "\nStatistics:\n");
 	statistics.limit = call_statistics_limit(call, OPT_STAT, OPT_LIMIT);
 	statistics_table(&call->answer, &statistics);
-	statistics_deinit(&statistics);
 	return HD_OK;
 }
 
@@ -297,11 +296,9 @@ static enum hd_status finalizequeue_answer(struct call *call, const struct final
 
 static enum hd_status run_finalizequeue(struct call *call)
 {
-	struct finalizer_list list;
+	HD_CLEANUP(finalizer_list) struct finalizer_list list = { 0 };
 	TRY(finalizer_list_read(call->heap, &list, call->err));
-	enum hd_status status = finalizequeue_answer(call, &list);
-	finalizer_list_deinit(&list);
-	return status;
+	return finalizequeue_answer(call, &list);
 }
 
 const struct command finalizequeue_command = {

@@ -64,13 +64,12 @@ static const struct kind *find_kind(const char *name)
 
 static enum hd_status unknown_kind(struct call *call)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	for (size_t i = 0; i < KINDS; i++)
 		text_printf(&text, "%s%s", i ? ", " : "", kinds[i].name);
 	enum hd_status status =
 		fail(call->err, HD_ERR_ARGUMENT, 0, "-type is one of %s, not \"%.40s\"",
 		     text.bytes ? text.bytes : "", call->options[OPT_TYPE].text);
-	text_deinit(&text);
 	return status;
 }
 
@@ -206,7 +205,7 @@ static enum hd_status write_handle_statistics(struct call *call,
 static enum hd_status run_gchandles(struct call *call)
 {
 	const struct kind *only = NULL;
-	struct handle_list list;
+	HD_CLEANUP(handle_list) struct handle_list list = { 0 };
 	if (call->options[OPT_TYPE].given) {
 		only = find_kind(call->options[OPT_TYPE].text);
 		if (!only)
@@ -220,7 +219,6 @@ static enum hd_status run_gchandles(struct call *call)
 	if (status == HD_OK)
 		status = write_handle_statistics(call, &objects);
 	handle_objects_close(&objects);
-	handle_list_deinit(&list);
 	return status;
 }
 

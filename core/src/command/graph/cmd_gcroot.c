@@ -401,7 +401,7 @@ static enum hd_status run_object(struct call *call)
 		write_left_alone(call, node);
 		return HD_OK;
 	}
-	struct gcroot gcroot;
+	HD_CLEANUP(gcroot) struct gcroot gcroot = { 0 };
 	TRY(gcroot_init(call->graph, node, &options, &call->job, &gcroot, call->err));
 	job_end(&call->job);
 	struct gcroot_writer writer = {
@@ -425,7 +425,6 @@ static enum hd_status run_object(struct call *call)
 	if (writer.report.shown)
 		bitmap_free(writer.report.shown, call->graph->node_count);
 	root_row_deinit(&writer.row);
-	gcroot_deinit(&gcroot);
 	return status;
 }
 

@@ -57,12 +57,10 @@ static enum hd_status run_pathto(struct call *call)
 	uint32_t from, to;
 	TRY(call_object(call, 0, &from));
 	TRY(call_object(call, 1, &to));
-	struct path_tree tree;
+	HD_CLEANUP(path_tree) struct path_tree tree = { 0 };
 	TRY(path_tree_init(call->graph, to, NULL, &call->job, &tree, call->err));
 	job_end(&call->job);
-	enum hd_status status = write_path(call, &tree, from);
-	path_tree_deinit(&tree);
-	return status;
+	return write_path(call, &tree, from);
 }
 
 const struct command pathto_command = {

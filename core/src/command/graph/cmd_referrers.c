@@ -94,7 +94,7 @@ static enum hd_status check_referrers(struct call *call)
 enum hd_status referrers_write(struct call *call, const uint32_t *nodes, size_t count,
 			       uint64_t limit)
 {
-	struct referrer_counts counts;
+	HD_CLEANUP(referrer_counts) struct referrer_counts counts = { 0 };
 	TRY(referrer_counts_init(call->graph, nodes, count, &call->job, &counts, call->err));
 	job_end(&call->job);
 	write_counts(call, &counts, limit);
@@ -105,18 +105,15 @@ enum hd_status referrers_write(struct call *call, const uint32_t *nodes, size_t 
 			      [REFERRED_ROOTS] = cell_number(counts.roots) });
 	links_completeness_json(call);
 	links_completeness_write(call, "more may refer to it");
-	referrer_counts_deinit(&counts);
 	return HD_OK;
 }
 
 static enum hd_status run_referrers(struct call *call)
 {
-	struct chosen_objects objects;
+	HD_CLEANUP(chosen_objects) struct chosen_objects objects = { 0 };
 	TRY(chosen_objects_init(call, &call->options[OPT_MT], NULL, &objects));
-	enum hd_status status = referrers_write(call, objects.nodes, objects.nodes_count,
-						call_limit(call, OPT_LIMIT, UINT64_MAX));
-	chosen_objects_deinit(&objects);
-	return status;
+	return referrers_write(call, objects.nodes, objects.nodes_count,
+			       call_limit(call, OPT_LIMIT, UINT64_MAX));
 }
 
 const struct command referrers_command = {

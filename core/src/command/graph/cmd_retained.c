@@ -140,7 +140,7 @@ static const struct schema set_schema = { SCHEMA_COLUMNS(set_columns), .layout =
 
 static enum hd_status run_retained_set(struct call *call)
 {
-	struct chosen_objects objects;
+	HD_CLEANUP(chosen_objects) struct chosen_objects objects = { 0 };
 	struct retained_set set;
 	TRY(chosen_objects_init(call, &call->options[OPT_MT], &call->options[OPT_TYPE], &objects));
 	const struct graph_type *type = &call->graph->types[objects.type];
@@ -148,7 +148,6 @@ static enum hd_status run_retained_set(struct call *call)
 	size_t count = objects.nodes_count;
 	enum hd_status status =
 		retained_set_count(call->graph, objects.nodes, count, &call->job, &set, call->err);
-	chosen_objects_deinit(&objects);
 	TRY(status);
 	job_end(&call->job);
 	call->findings = !set.alive;

@@ -290,10 +290,8 @@ static enum hd_status list_roots(struct call *call, struct root_row *row)
 
 static enum hd_status write_root_list(struct call *call)
 {
-	struct root_row row = { 0 };
-	enum hd_status status = list_roots(call, &row);
-	root_row_deinit(&row);
-	return status;
+	HD_CLEANUP(root_row) struct root_row row = { 0 };
+	return list_roots(call, &row);
 }
 
 static enum hd_status check_thread(struct call *call)

@@ -54,8 +54,11 @@ static int compare_tree_branches(const void *a, const void *b, void *arg)
 
 static void listing_deinit(struct tree_listing *listing)
 {
+	if (!listing->tree)
+		return;
 	pages_free(listing->order, listing->tree->branches_count, sizeof(*listing->order));
 	pages_free(listing->first, listing->tree->branches_count + 2, sizeof(*listing->first));
+	*listing = (struct tree_listing){ 0 };
 }
 
 static enum hd_status listing_init(struct tree_listing *listing, struct type_tree *tree,
@@ -356,13 +359,12 @@ static enum hd_status write_root_tree(struct call *call, struct type_tree *tree,
 		[TREE_COMPLETE] = cell_flag(call_is_complete(call)),
 	};
 	struct answer *answer = &call->answer;
-	struct tree_listing listing;
+	HD_CLEANUP(listing) struct tree_listing listing = { 0 };
 	TRY(listing_init(&listing, tree, call->err));
 	answer_data(answer, &tree_schema, cells);
 	answer_table(answer, &branch_schema, &table);
 	enum hd_status status = write_branches(call, &listing);
 	(void)answer_table_end(answer);
-	listing_deinit(&listing);
 	TRY(status);
 	completeness_json(call);
 	answer_heading(answer, &tree_schema, cells);
@@ -393,18 +395,15 @@ enum hd_status gcroot_tree_write(struct call *call, const struct gcroot_tree_opt
 /* Text only. */
 enum hd_status gcroot_merged_write(struct call *call, const struct gcroot *gcroot)
 {
-	struct type_tree tree;
+	HD_CLEANUP(type_tree) struct type_tree tree = { 0 };
 	struct tree_listing listing;
 	TRY(root_tree_init(call->graph, gcroot, MERGED_BRANCHES_MAX, &call->job, &tree, call->err));
-	enum hd_status status = listing_init(&listing, &tree, call->err);
-	if (status == HD_OK) {
-		listing.is_of_roots = true;
-		answer_table(&call->answer, &root_branch_schema, NULL);
-		status = write_branches(call, &listing);
-		(void)answer_table_end(&call->answer);
-		answer_remark(&call->answer, "\n");
-		listing_deinit(&listing);
-	}
-	type_tree_deinit(&tree);
-	return status;
+	TRY(listing_init(&listing, &tree, call->err));
+	listing.is_of_roots = true;
+	answer_table(&call->answer, &root_branch_schema, NULL);
+	TRY(write_branches(call, &listing));
+	(void)answer_table_end(&call->answer);
+	answer_remark(&call->answer, "\n");
+	listing_deinit(&listing);
+	return HD_OK;
 }

@@ -107,7 +107,7 @@ static const struct schema exception_stack_schema = {
 static void write_stack(struct call *call, const struct exception_count *row)
 {
 	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	answer_table(&call->answer, &exception_stack_schema, &options);
 	for (uint32_t i = 0; i < row->frames_count && answer_wants_row(&call->answer); i++) {
 		const struct exception_frame *frame = &row->frames[i];
@@ -123,7 +123,6 @@ static void write_stack(struct call *call, const struct exception_count *row)
 	}
 	(void)answer_table_end(&call->answer);
 	call->out.text.failed |= name.failed;
-	text_deinit(&name);
 	if (row->is_stack_cut)
 		answer_remark(&call->answer, "        StackFrame: ...\n");
 }
@@ -227,7 +226,7 @@ static enum hd_status run_dumpexceptions(struct call *call)
 	const struct object_filter filter = { .range = &range,
 					      .life = &life,
 					      .type_part = options[OPT_TYPE].text };
-	struct exception_counts counts = { .heap = call->heap };
+	HD_CLEANUP(exception_counts) struct exception_counts counts = { .heap = call->heap };
 	TRY(members_create(call->heap, &counts.members, call->err));
 	struct members *members = counts.members;
 	enum hd_status status = heap_range_init(&range, call->heap, &choice, call->err);
@@ -238,7 +237,6 @@ static enum hd_status run_dumpexceptions(struct call *call)
 			status = list_exceptions(call, &filter, &counts);
 		heap_range_deinit(&range);
 	}
-	exception_counts_deinit(&counts);
 	members_destroy(members);
 	return status;
 }

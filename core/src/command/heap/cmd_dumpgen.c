@@ -17,7 +17,7 @@ OPTIONS(dumpgen, DUMPGEN_OPTIONS);
 
 static enum hd_status write_dumpgen_statistics(struct call *call, const struct heap_range *range)
 {
-	struct type_counts counts = { 0 };
+	HD_CLEANUP(type_counts) struct type_counts counts = { 0 };
 	struct gaps gaps = { 0 };
 	struct statistics statistics;
 	enum hd_status status =
@@ -27,7 +27,6 @@ static enum hd_status write_dumpgen_statistics(struct call *call, const struct h
 						call->options[OPT_TYPE].text, &statistics,
 						call->err);
 	}
-	type_counts_deinit(&counts);
 	TRY(status);
 	if (call->options[OPT_MT].given)
 		statistics_keep(&statistics, call->options[OPT_MT].number);
@@ -124,13 +123,12 @@ static enum hd_status dumpgen_list(struct call *call, const struct heap_range *r
 
 static enum hd_status run_dumpgen(struct call *call)
 {
-	struct heap_range range;
+	HD_CLEANUP(heap_range) struct heap_range range = { 0 };
 	const struct range_choice choice = range_choice(NULL, NULL, &call->words[0], NULL);
 	TRY(heap_range_init(&range, call->heap, &choice, call->err));
 	bool rows = call->options[OPT_MT].given && !call->options[OPT_STAT].given;
 	enum hd_status status =
 		rows ? dumpgen_list(call, &range) : write_dumpgen_statistics(call, &range);
-	heap_range_deinit(&range);
 	return status;
 }
 

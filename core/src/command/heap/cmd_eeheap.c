@@ -320,12 +320,11 @@ static enum hd_status run_eeheap(struct call *call)
 		if (!call->options[OPT_GC].given)
 			return HD_OK;
 	}
-	struct heap_range range;
+	HD_CLEANUP(heap_range) struct heap_range range = { 0 };
 	const struct range_choice choice = range_choice(
 		&call->options[OPT_HEAP], &call->options[OPT_SEGMENT], NULL, call->words);
 	TRY(heap_range_init(&range, call->heap, &choice, call->err));
 	write_gc_heaps(call, &range);
-	heap_range_deinit(&range);
 	return HD_OK;
 }
 
@@ -347,7 +346,7 @@ static const struct schema balance_schema = {
 
 static enum hd_status run_balance(struct call *call)
 {
-	struct heap_range range;
+	HD_CLEANUP(heap_range) struct heap_range range = { 0 };
 	TRY(heap_range_init(&range, call->heap, &(const struct range_choice){ 0 }, call->err));
 	uint64_t all = sum(&range, 0, true).allocated;
 	answer_table(&call->answer, &balance_schema, NULL);
@@ -365,7 +364,6 @@ static enum hd_status run_balance(struct call *call)
 		answer_row(&call->answer, cells);
 	}
 	(void)answer_table_end(&call->answer);
-	heap_range_deinit(&range);
 	return HD_OK;
 }
 

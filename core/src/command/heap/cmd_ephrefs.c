@@ -72,7 +72,7 @@ static enum hd_status write_crossing_types(struct crossing_writer *writer,
 					   const struct crossing *first)
 {
 	struct call *call = writer->call;
-	struct type_counts counts = { 0 };
+	HD_CLEANUP(type_counts) struct type_counts counts = { 0 };
 	struct statistics statistics;
 	enum hd_status status =
 		crossings_count(&counts, call->heap, found, first, &call->job, call->err);
@@ -80,7 +80,6 @@ static enum hd_status write_crossing_types(struct crossing_writer *writer,
 		status = type_counts_statistics(&counts, call->heap->clr, NULL, &statistics,
 						call->err);
 	}
-	type_counts_deinit(&counts);
 	TRY(status);
 	statistics_sort(&statistics, false, false);
 	statistics.limit = call_statistics_limit(call, OPT_STAT, OPT_LIMIT);
@@ -437,18 +436,14 @@ static enum hd_status write_ephtoloh(struct call *call, struct crossing_finder *
 
 static enum hd_status run_ephtoloh(struct call *call)
 {
+	HD_CLEANUP(crossing_finder)
 	struct crossing_finder to_large = { .test = is_young_to_large, .is_single = true };
+	HD_CLEANUP(crossing_finder)
 	struct crossing_finder from_large = { .test = is_large_to_young, .is_single = true };
-	enum hd_status status = find_crossings(call->heap, &call->job, &to_large, call->err);
-	if (status == HD_OK)
-		status = find_crossings(call->heap, &call->job, &from_large, call->err);
-	if (status == HD_OK) {
-		gaps_merge(&to_large.gaps, &from_large.gaps);
-		status = write_ephtoloh(call, &to_large, &from_large);
-	}
-	crossing_finder_deinit(&to_large);
-	crossing_finder_deinit(&from_large);
-	return status;
+	TRY(find_crossings(call->heap, &call->job, &to_large, call->err));
+	TRY(find_crossings(call->heap, &call->job, &from_large, call->err));
+	gaps_merge(&to_large.gaps, &from_large.gaps);
+	return write_ephtoloh(call, &to_large, &from_large);
 }
 
 const struct command ephrefs_command = {

@@ -211,12 +211,10 @@ static enum hd_status gcheapstat_answer(struct call *call, struct generation_byt
 
 static enum hd_status run_gcheapstat(struct call *call)
 {
-	struct generation_bytes *heaps = mem_calloc(call->heap->heap_count, sizeof(*heaps));
+	HD_FREE struct generation_bytes *heaps = mem_calloc(call->heap->heap_count, sizeof(*heaps));
 	if (!heaps)
 		return fail_nomem(call->err);
-	enum hd_status status = gcheapstat_answer(call, heaps);
-	mem_free(heaps);
-	return status;
+	return gcheapstat_answer(call, heaps);
 }
 
 const struct command gcheapstat_command = {

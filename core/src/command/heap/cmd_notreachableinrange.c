@@ -46,7 +46,7 @@ static enum hd_status list_range_objects(struct range_lister *lister)
 
 static void warn_pointers(struct call *call, const struct dead_range *range)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	char number[COUNT_SIZE];
 	if (range->missing) {
 		text_printf(&text, "the last %s of the range cannot be read",
@@ -58,7 +58,6 @@ static void warn_pointers(struct call *call, const struct dead_range *range)
 	}
 	if (text.bytes)
 		sink_warn(call->sink, text.bytes);
-	text_deinit(&text);
 }
 
 static void write_end(struct range_lister *lister)
@@ -104,11 +103,9 @@ static enum hd_status run_notreachableinrange(struct call *call)
 		TRY(session_live(call->session, &call->job, &live, call->err));
 		return notreachable_answer(call, live);
 	}
-	struct reach live;
+	HD_CLEANUP(reach) struct reach live = { 0 };
 	TRY(reach_without_finalizers(call->graph, &call->job, &live, call->err));
-	enum hd_status status = notreachable_answer(call, &live);
-	reach_deinit(&live);
-	return status;
+	return notreachable_answer(call, &live);
 }
 
 const struct command notreachableinrange_command = {

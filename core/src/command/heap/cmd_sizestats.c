@@ -109,17 +109,12 @@ static enum hd_status write_data(struct call *call, const struct size_counts *co
 
 static enum hd_status run_sizestats(struct call *call)
 {
-	struct size_counts counts;
+	HD_CLEANUP(size_counts) struct size_counts counts = { 0 };
 	struct gaps gaps = { 0 };
-	enum hd_status status = size_counts_read(&counts, call->heap, &call->job, &gaps, call->err);
-	if (status == HD_OK) {
-		status = answer_is_text(&call->answer) ? write_text(call, &counts)
-						       : write_data(call, &counts);
-	}
-	if (status == HD_OK)
-		gaps_report(call, &gaps);
-	size_counts_deinit(&counts);
-	return status;
+	TRY(size_counts_read(&counts, call->heap, &call->job, &gaps, call->err));
+	TRY(answer_is_text(&call->answer) ? write_text(call, &counts) : write_data(call, &counts));
+	gaps_report(call, &gaps);
+	return HD_OK;
 }
 
 const struct command sizestats_command = {

@@ -39,7 +39,7 @@ static const struct schema value_schema = {
 static void write_string_row(struct call *call, const struct strings *strings,
 			     const struct string_count *row, uint32_t units)
 {
-	struct text whole = { 0 }, shown = { 0 };
+	HD_CLEANUP(text) struct text whole = { 0 }, shown = { 0 };
 	bool is_text = answer_is_text(&call->answer), is_readable = false;
 	if (is_text) {
 		(void)string_text(call->heap, row->address, units, &shown);
@@ -59,8 +59,6 @@ static void write_string_row(struct call *call, const struct strings *strings,
 	};
 	answer_row(&call->answer, cells);
 	call->out.text.failed = call->out.text.failed || whole.failed || shown.failed;
-	text_deinit(&whole);
-	text_deinit(&shown);
 }
 
 #define TOTAL_LIST(X)                                                          \
@@ -133,7 +131,7 @@ static enum hd_status write_string_rows(struct call *call, const struct strings 
 static enum hd_status write_holders(struct call *call, const struct strings *strings,
 				    const struct strings_listing *listing)
 {
-	struct string_nodes nodes;
+	HD_CLEANUP(string_nodes) struct string_nodes nodes = { 0 };
 	TRY(session_graph(call->session, false, &call->job, &call->graph, call->err));
 	enum hd_status status = string_nodes_init(call->graph, strings, listing->part, &call->job,
 						  &nodes, call->err);
@@ -142,7 +140,6 @@ static enum hd_status write_holders(struct call *call, const struct strings *str
 	if (status == HD_OK) {
 		status = referrers_write(call, nodes.nodes, nodes.nodes_count, listing->limit);
 	}
-	string_nodes_deinit(&nodes);
 	return status;
 }
 
@@ -150,7 +147,7 @@ enum hd_status strings_write(struct call *call, const struct object_filter *filt
 			     const struct strings_listing *listing)
 {
 	struct gaps gaps = { 0 };
-	struct strings strings;
+	HD_CLEANUP(strings) struct strings strings = { 0 };
 	TRY(object_strings(call->heap, filter, &call->job, &strings, &gaps, call->err));
 	enum hd_status status = HD_OK;
 	if (listing->part)
@@ -165,7 +162,6 @@ enum hd_status strings_write(struct call *call, const struct object_filter *filt
 	}
 	if (status == HD_OK && listing->part && strings.rows_count)
 		status = write_holders(call, &strings, listing);
-	strings_deinit(&strings);
 	return status;
 }
 

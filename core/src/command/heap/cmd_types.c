@@ -126,7 +126,7 @@ static enum hd_status run_retained_types(struct call *call)
 static enum hd_status run_types(struct call *call)
 {
 	const struct hd_graph *graph = call->graph;
-	struct statistics statistics;
+	HD_CLEANUP(statistics) struct statistics statistics = { 0 };
 	if (call->options[OPT_RETAINED].given)
 		return run_retained_types(call);
 	TRY(statistics_of_graph(&statistics, graph, call->err));
@@ -140,7 +140,6 @@ static enum hd_status run_types(struct call *call)
 	statistics.limit = call->options[OPT_LIMIT].number;
 	statistics_table(&call->answer, &statistics);
 	answer_remark(&call->answer, "%s\n", format_count(statistics.row_count, "type", number));
-	statistics_deinit(&statistics);
 	return HD_OK;
 }
 

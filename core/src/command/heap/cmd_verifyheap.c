@@ -326,14 +326,12 @@ static enum hd_status find_verify_start(struct call *call, uint64_t address, uin
 
 static enum hd_status run_verifyobj(struct call *call)
 {
-	struct verify_result result;
+	HD_CLEANUP(verify_result) struct verify_result result = { 0 };
 	uint64_t address = call->words[0].number, start;
 	TRY(find_verify_start(call, address, &start));
 	TRY(verify_object(call->heap, start, &call->job, &result, call->err));
 	call->findings = result.damage_count != 0;
-	enum hd_status status = write_verified_object(call, address, &result);
-	verify_result_deinit(&result);
-	return status;
+	return write_verified_object(call, address, &result);
 }
 
 const struct command verifyheap_command = {

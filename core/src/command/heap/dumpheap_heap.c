@@ -63,13 +63,11 @@ static enum hd_status write_tally_statistics(struct call *call, const struct obj
 
 static enum hd_status tally_heap(struct call *call, const struct object_filter *filter)
 {
-	struct object_tally tally;
+	HD_CLEANUP(object_tally) struct object_tally tally = { 0 };
 	TRY(object_tally_count(&tally, call->heap, filter, &call->job, call->err));
-	enum hd_status status = write_tally_statistics(call, &tally, filter->type_part, true);
-	if (status == HD_OK)
-		gaps_report(call, &tally.gaps);
-	object_tally_deinit(&tally);
-	return status;
+	TRY(write_tally_statistics(call, &tally, filter->type_part, true));
+	gaps_report(call, &tally.gaps);
+	return HD_OK;
 }
 
 static void write_walked_object(struct call *call, const struct walker *walker)
@@ -267,7 +265,7 @@ enum hd_status run_dumpheap_heap(struct call *call)
 	const struct value *options = call->options;
 	if (options[DUMPHEAP_MAX].given && !options[DUMPHEAP_MAX].number)
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "-max is at least 1");
-	struct heap_range range;
+	HD_CLEANUP(heap_range) struct heap_range range = { 0 };
 	const struct range_choice choice =
 		range_choice(&options[DUMPHEAP_HEAP], &options[DUMPHEAP_SEGMENT],
 			     &options[DUMPHEAP_GEN], call->words);
@@ -286,6 +284,5 @@ enum hd_status run_dumpheap_heap(struct call *call)
 		status = call_life(call, options[DUMPHEAP_DEAD].given, &life);
 	if (status == HD_OK)
 		status = dumpheap_heap_answer(call, &filter);
-	heap_range_deinit(&range);
 	return status;
 }

@@ -152,12 +152,11 @@ static void write_total_line(struct call *call, const struct native_sizes *sizes
 
 static void write_context(struct call *call, const struct loader_allocator *allocator)
 {
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	loader_allocator_name(allocator, &name);
 	write_label(&call->answer, "LoaderAllocator");
 	answer_remark(&call->answer, "%012" PRIx64 " ", allocator->address);
 	answer_remark(&call->answer, "%.*s\n", (int)name.size, name.bytes ? name.bytes : "");
-	text_deinit(&name);
 }
 
 /* Text: the heaps of each LoaderAllocator. */
@@ -212,7 +211,7 @@ static void write_code_row(struct call *call, const struct loader_heaps *heaps,
 			   const struct code_heap *code, const struct native_block *block)
 {
 	const struct loader_allocator *allocator = loader_allocator_at(heaps, code->allocator);
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	struct cell cells[JIT_COLUMNS] = {
 		[JIT_MANAGER] = cell_number(code->manager),
 		[JIT_KIND] = cell_string(code_heap_name(code->kind)),
@@ -227,7 +226,6 @@ static void write_code_row(struct call *call, const struct loader_heaps *heaps,
 		cells[JIT_CONTEXT] = cell_text(name.bytes, name.size);
 	}
 	answer_row(&call->answer, cells);
-	text_deinit(&name);
 }
 
 /* As data a table; as text the lines of each JIT manager. */
@@ -267,7 +265,7 @@ static struct native_sizes write_codes(struct call *call, const struct loader_he
 
 enum hd_status eeheap_write_loader(struct call *call, bool has_loader)
 {
-	struct loader_heaps heaps;
+	HD_CLEANUP(loader_heaps) struct loader_heaps heaps = { 0 };
 	struct native_sizes loader = { 0 };
 	bool is_text = answer_is_text(&call->answer);
 	TRY(loader_heaps_read(call->heap->clr, &call->job, &heaps, call->err));
@@ -289,6 +287,5 @@ enum hd_status eeheap_write_loader(struct call *call, bool has_loader)
 	} else if (heaps.is_partial) {
 		answer_remark(&call->answer, "Incomplete: not all of these heaps could be read.\n");
 	}
-	loader_heaps_deinit(&heaps);
 	return HD_OK;
 }

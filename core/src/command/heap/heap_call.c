@@ -106,7 +106,7 @@ void life_write(const struct life *life, struct call *call)
 
 void gaps_report(struct call *call, struct gaps *gaps)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	gaps_settle(gaps, call->heap);
 	char number[27];
 	if (call->heap->gc_in_progress && gaps->damaged) {
@@ -130,5 +130,4 @@ void gaps_report(struct call *call, struct gaps *gaps)
 	}
 	if (text.bytes)
 		sink_warn(call->sink, text.bytes);
-	text_deinit(&text);
 }

@@ -226,7 +226,7 @@ void verify_text(struct answer *answer, struct heap *heap, const struct verify_f
 		[VERDICT_UNOWNED_CONTEXT] =
 			"an allocation was under way, or its context has no owner; no sign of damage",
 	};
-	struct text overrun = { 0 };
+	HD_CLEANUP(text) struct text overrun = { 0 };
 	const struct segment *segment = heap_segment_at(heap, finding->address);
 	struct cell cells[DIAGNOSIS_COLUMNS] = {
 		[DIAGNOSIS_DETAIL] = cell_string(finding->detail ? finding->detail : ""),
@@ -243,7 +243,6 @@ void verify_text(struct answer *answer, struct heap *heap, const struct verify_f
 	}
 	last_cells(heap, finding, &overrun, cells);
 	answer_heading(answer, &diagnosis_schema, cells);
-	text_deinit(&overrun);
 	write_listed_objects(answer, "referred by", finding->referrer_count, finding->referrers);
 	write_listed_objects(answer, "consequences", finding->consequence_count,
 			     finding->consequences);

@@ -179,7 +179,7 @@ static enum hd_status choose_listed(struct call *call, const struct memory_regio
 				    bool *chosen)
 {
 	const char *at = call->options[OPT_LIST].text;
-	struct text word = { 0 };
+	HD_CLEANUP(text) struct text word = { 0 };
 	while (next_word(&at, &word) && !word.failed) {
 		bool is_found = false, is_hidden = false;
 		for (size_t i = 0; i < regions->rows_count; i++) {
@@ -193,16 +193,16 @@ static enum hd_status choose_listed(struct call *call, const struct memory_regio
 		if (!is_found)
 			warn_of_word(call, word.bytes, is_hidden);
 	}
-	enum hd_status status = word.failed ? fail_nomem(call->err) : HD_OK;
-	text_deinit(&word);
-	return status;
+	if (word.failed)
+		TRY(fail_nomem(call->err));
+	return HD_OK;
 }
 
 /* Keep the wanted ones. */
 static enum hd_status choose_regions(struct call *call, struct memory_regions *regions)
 {
 	size_t kept = 0;
-	bool *chosen = mem_calloc(regions->rows_count + 1, sizeof(*chosen));
+	HD_FREE bool *chosen = mem_calloc(regions->rows_count + 1, sizeof(*chosen));
 	if (!chosen)
 		return fail_nomem(call->err);
 	enum hd_status status = HD_OK;
@@ -213,7 +213,6 @@ static enum hd_status choose_regions(struct call *call, struct memory_regions *r
 		if (is_shown(call, region) && (chosen[i] || !call->options[OPT_LIST].given))
 			regions->rows[kept++] = *region;
 	}
-	mem_free(chosen);
 	if (status == HD_OK)
 		regions->rows_count = kept;
 	return status;
@@ -324,7 +323,7 @@ static int compare_region_owners(const void *a, const void *b)
 /* Each file once. */
 static enum hd_status write_image_sums(struct call *call, const struct memory_regions *regions)
 {
-	struct region_sum *sums = mem_calloc(regions->rows_count, sizeof(*sums));
+	HD_FREE struct region_sum *sums = mem_calloc(regions->rows_count, sizeof(*sums));
 	size_t count = 0, kept = 0;
 	if (!sums)
 		return fail_nomem(call->err);
@@ -347,7 +346,6 @@ static enum hd_status write_image_sums(struct call *call, const struct memory_re
 	}
 	write_sums(call, &image_schema, sums, kept);
 	answer_remark(&call->answer, "\n");
-	mem_free(sums);
 	return HD_OK;
 }
 

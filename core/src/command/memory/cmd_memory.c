@@ -192,7 +192,7 @@ static void write_memory_groups(struct call *call, const struct memory_answer *m
 static void write_memory_row(struct call *call, const struct memory_answer *memory,
 			     const struct memory_line *line)
 {
-	struct text what = { 0 };
+	HD_CLEANUP(text) struct text what = { 0 };
 	char change[NUMBER_SIZE + 1];
 	const char *group = memory_group_text(memory_kind_group(line->kind));
 	text_printf(&what, "%s: %s%s%s", group, memory_kind_text(line->kind),
@@ -207,20 +207,18 @@ static void write_memory_row(struct call *call, const struct memory_answer *memo
 	if (memory->before)
 		compared_cells(line->before, line->now, cells + ROW_BYTES, change);
 	answer_row(&call->answer, cells);
-	text_deinit(&what);
 }
 
 static enum hd_status write_memory_rows(struct call *call, const struct memory_answer *memory)
 {
 	struct table_options options = bytes_options(memory, ROW_BYTES);
-	struct memory_lines lines;
+	HD_CLEANUP(memory_lines) struct memory_lines lines = { 0 };
 	TRY(memory_lines_make(memory->account, memory->before, call->options[OPT_DETAIL].given,
 			      &lines, call->err));
 	answer_table(&call->answer, &row_schema, &options);
 	for (size_t i = 0; i < lines.count && !answer_is_stopped(&call->answer); i++)
 		write_memory_row(call, memory, &lines.rows[i]);
 	(void)answer_table_end(&call->answer);
-	memory_lines_deinit(&lines);
 	return HD_OK;
 }
 
@@ -345,11 +343,10 @@ static enum hd_status make_other_account(struct call *call, struct memory_accoun
 static enum hd_status walk_for_evidence(struct call *call, const struct generation_bytes *bytes,
 					struct memory_evidence *evidence)
 {
-	struct load_contexts contexts = { 0 };
+	HD_CLEANUP(load_contexts) struct load_contexts contexts = { 0 };
 	enum hd_status status = load_contexts_read(call->heap, &call->job, &contexts, call->err);
 	for (size_t i = 0; status == HD_OK && i < contexts.rows_count; i++)
 		evidence->unloading += contexts.rows[i].is_unloading;
-	load_contexts_deinit(&contexts);
 	TRY(status);
 	for (size_t i = 0; i < BYTES_GENERATIONS; i++) {
 		evidence->live += bytes->of[BYTES_LIVE][i];

@@ -37,14 +37,13 @@ enum hd_status memory_count_generations(struct call *call, struct generation_byt
 			    "-live needs the objects, which cannot be walked");
 	}
 	TRY(call_life(call, true, &dead));
-	struct generation_bytes *heaps = mem_calloc(heap->heap_count, sizeof(*heaps));
+	HD_FREE struct generation_bytes *heaps = mem_calloc(heap->heap_count, sizeof(*heaps));
 	if (!heaps)
 		return fail_nomem(call->err);
 	enum hd_status status =
 		generation_bytes_count(heaps, heap, &dead, &call->job, &gaps, call->err);
 	for (uint32_t i = 0; status == HD_OK && i < heap->heap_count; i++)
 		generation_bytes_add(&total, &heaps[i]);
-	mem_free(heaps);
 	TRY(status);
 	gaps_report(call, &gaps);
 	*ret = total;

@@ -156,18 +156,14 @@ static enum hd_status write_context_of(struct call *call, const struct load_cont
 
 static enum hd_status run_dumpalc(struct call *call)
 {
-	struct load_contexts contexts = { 0 };
+	HD_CLEANUP(load_contexts) struct load_contexts contexts = { 0 };
 	struct object object = { 0 };
 	bool is_one = call->words[0].given;
 	if (is_one)
 		TRY(call_heap_object(call, call->words[0].number, &object));
-	enum hd_status status = load_contexts_read(call->heap, &call->job, &contexts, call->err);
-	if (status == HD_OK) {
-		status = is_one && object.type ? write_context_of(call, &contexts, &object)
-					       : write_load_contexts(call, &contexts);
-	}
-	load_contexts_deinit(&contexts);
-	return status;
+	TRY(load_contexts_read(call->heap, &call->job, &contexts, call->err));
+	return is_one && object.type ? write_context_of(call, &contexts, &object)
+				     : write_load_contexts(call, &contexts);
 }
 
 const struct command dumpalc_command = {

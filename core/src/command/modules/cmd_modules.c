@@ -149,17 +149,14 @@ static enum hd_status write_images(struct call *call, const struct image_list *l
 
 static enum hd_status run_modules(struct call *call)
 {
-	struct image_list list;
+	HD_CLEANUP(image_list) struct image_list list = { 0 };
 	if (!call->session->target) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "a dump file does not say which modules there were; a core or a "
 			    "process does");
 	}
-	enum hd_status status = image_list_read(call->session->target, &list, call->err);
-	if (status == HD_OK)
-		status = write_images(call, &list);
-	image_list_deinit(&list);
-	return status;
+	TRY(image_list_read(call->session->target, &list, call->err));
+	return write_images(call, &list);
 }
 
 const struct command modules_command = {

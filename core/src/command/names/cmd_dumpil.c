@@ -186,7 +186,7 @@ static enum hd_status write_instructions(struct call *call, const struct module 
 					 const uint8_t *code, uint32_t size, uint32_t *ret_end)
 {
 	struct il_instruction instruction;
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	uint32_t offset = 0;
 	enum hd_status status = HD_OK;
 	answer_table(&call->answer, &il_schema, &bare);
@@ -209,7 +209,6 @@ static enum hd_status write_instructions(struct call *call, const struct module 
 		offset += instruction.size;
 		status = text.failed ? fail_nomem(call->err) : call_check(call);
 	}
-	text_deinit(&text);
 	*ret_end = offset;
 	if (status == HD_OK)
 		(void)answer_table_end(&call->answer);
@@ -235,7 +234,7 @@ static const char *clause_kind(uint32_t kind)
 static void write_clause(struct call *call, const struct module *module,
 			 const struct il_clause *clause)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	struct cell cells[CLAUSE_COLUMNS] = {
 		[CLAUSE_KIND] = cell_string(clause_kind(clause->kind)),
 		[CLAUSE_TRY_BEGIN] = cell_number(clause->try_begin),
@@ -253,7 +252,6 @@ static void write_clause(struct call *call, const struct module *module,
 	}
 	answer_row(&call->answer, cells);
 	call->out.text.failed |= text.failed;
-	text_deinit(&text);
 }
 
 static const struct column end_columns[] = {
@@ -302,7 +300,7 @@ static uint64_t locals_signature(struct clr *clr, const struct module *module, u
 
 static void write_head(struct call *call, const struct method *method, const struct il_body *body)
 {
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	clr_method_signature(call->heap->clr, method->address, &name);
 	struct cell cells[HEAD_COLUMNS] = {
 		[HEAD_METHOD] = cell_number(method->address),
@@ -319,7 +317,6 @@ static void write_head(struct call *call, const struct method *method, const str
 		cells[HEAD_LOCALS_SIGNATURE] = cell_number(locals);
 	answer_record(&call->answer, &head_schema, cells);
 	call->out.text.failed |= name.failed;
-	text_deinit(&name);
 }
 
 /* Find the body of a method; the message says why there is none. */
@@ -375,7 +372,7 @@ static enum hd_status run_dumpil(struct call *call)
 			    "the body of the method says that it has %" PRIu32 " bytes of IL",
 			    body.code_size);
 	}
-	uint8_t *code = mem_alloc((size_t)body.code_size + 1, 1);
+	HD_FREE uint8_t *code = mem_alloc((size_t)body.code_size + 1, 1);
 	if (!code)
 		return fail_nomem(call->err);
 	enum hd_status status;
@@ -388,7 +385,6 @@ static enum hd_status run_dumpil(struct call *call)
 			      "missing",
 			      body.code);
 	}
-	mem_free(code);
 	return status;
 }
 

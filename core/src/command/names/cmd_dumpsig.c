@@ -148,11 +148,10 @@ static enum hd_status write_parts(struct call *call, const struct signature_byte
 {
 	struct signature signature = { from->bytes, from->bytes + from->size };
 	struct signature_head again;
-	struct text text = { 0 }, type = { 0 };
-	enum hd_status status = HD_OK;
+	HD_CLEANUP(text) struct text text = { 0 }, type = { 0 };
 	(void)signature_head_read(&signature, &again);
 	answer_table(&call->answer, &parts_schema, NULL);
-	for (uint32_t i = 0; status == HD_OK && i < head->types; i++) {
+	for (uint32_t i = 0; i < head->types; i++) {
 		const uint8_t *begin = signature.at;
 		text.size = type.size = 0;
 		if (begin - from->bytes >= limit ||
@@ -172,13 +171,10 @@ static enum hd_status write_parts(struct call *call, const struct signature_byte
 				type_cell(call->heap->clr, from->module, begin, size, &type);
 			answer_row(&call->answer, cells);
 		}
-		status = text.failed || type.failed ? fail_nomem(call->err) : call_check(call);
+		TRY(text.failed || type.failed ? fail_nomem(call->err) : call_check(call));
 	}
-	text_deinit(&text);
-	text_deinit(&type);
-	if (status == HD_OK)
-		(void)answer_table_end(&call->answer);
-	return status;
+	(void)answer_table_end(&call->answer);
+	return HD_OK;
 }
 
 static void write_end(struct call *call, const struct signature_bytes *from, uint32_t size,
@@ -197,12 +193,11 @@ static void write_end(struct call *call, const struct signature_bytes *from, uin
 static enum hd_status write_signature(struct call *call, const struct signature_bytes *from)
 {
 	struct signature_head head = { 0 };
-	struct text line = { 0 };
+	HD_CLEANUP(text) struct text line = { 0 };
 	bool is_complete;
 	uint64_t address = call->words[0].number;
 	uint32_t size = signature_line(call->heap->clr, from, &head, &line, &is_complete);
 	if (!line.size) {
-		text_deinit(&line);
 		return fail(call->err, HD_ERR_FORMAT, address,
 			    "no signature begins at %" PRIx64 ", with the byte 0x%02x; "
 			    "dumpsigelem shows a type that begins there",
@@ -218,7 +213,6 @@ static enum hd_status write_signature(struct call *call, const struct signature_
 	answer_record(&call->answer, &signature_schema, cells);
 	enum hd_status status =
 		line.failed ? fail_nomem(call->err) : write_parts(call, from, &head, size);
-	text_deinit(&line);
 	if (status == HD_OK)
 		write_end(call, from, size, is_complete);
 	return status;
@@ -236,7 +230,8 @@ static enum hd_status run_dumpsig(struct call *call)
 static enum hd_status run_dumpsigelem(struct call *call)
 {
 	struct signature_bytes from;
-	struct text text = { 0 }, type = { 0 };
+	struct text text = { 0 };
+	HD_CLEANUP(text) struct text type = { 0 };
 	uint64_t address = call->words[0].number;
 	TRY(read_bytes(call, &from));
 	struct signature signature = { from.bytes, from.bytes + from.size };
@@ -268,7 +263,6 @@ static enum hd_status run_dumpsigelem(struct call *call)
 		call->out.text.failed |= type.failed;
 	}
 	text_deinit(&text);
-	text_deinit(&type);
 	mem_free(from.bytes);
 	return status;
 }

@@ -65,7 +65,7 @@ static void write_method(struct call *call, const struct method *method,
 {
 	struct clr *clr = call->heap->clr;
 	const struct method_body *current = method_body_current(clr, bodies, method);
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	size_t count;
 	(void)method_bodies_of(bodies, method->address, &count);
 	clr_method_signature(clr, method->address, &name);
@@ -93,25 +93,22 @@ static void write_method(struct call *call, const struct method *method,
 	write_bodies(call, bodies, method);
 	write_bodies_end(call, bodies);
 	call->out.text.failed |= name.failed;
-	text_deinit(&name);
 }
 
 static enum hd_status run_dumpmd(struct call *call)
 {
 	struct clr *clr = call->heap->clr;
 	uint64_t address = call->words[0].number;
-	struct method_bodies bodies;
+	HD_CLEANUP(method_bodies) struct method_bodies bodies = { 0 };
 	struct method method;
 	if (!method_read(clr, address, &method)) {
 		return fail(call->err, HD_ERR_NOTFOUND, address, "no MethodDesc at %" PRIx64 "%s",
 			    address,
 			    clr_has_code_at(clr, address) ? ": it is code; try ip2md" : "");
 	}
-	enum hd_status status = method_bodies_read(clr, &call->job, &bodies, call->err);
-	if (status == HD_OK)
-		write_method(call, &method, &bodies);
-	method_bodies_deinit(&bodies);
-	return status;
+	TRY(method_bodies_read(clr, &call->job, &bodies, call->err));
+	write_method(call, &method, &bodies);
+	return HD_OK;
 }
 
 #define IP_LIST(X)                                                                       \
@@ -227,12 +224,9 @@ static enum hd_status answer_ip(struct call *call, uint64_t ip, const struct met
 
 static enum hd_status run_ip2md(struct call *call)
 {
-	struct method_bodies bodies;
-	enum hd_status status = method_bodies_read(call->heap->clr, &call->job, &bodies, call->err);
-	if (status == HD_OK)
-		status = answer_ip(call, call->words[0].number, &bodies);
-	method_bodies_deinit(&bodies);
-	return status;
+	HD_CLEANUP(method_bodies) struct method_bodies bodies = { 0 };
+	TRY(method_bodies_read(call->heap->clr, &call->job, &bodies, call->err));
+	return answer_ip(call, call->words[0].number, &bodies);
 }
 
 const struct command ip2md_command = {

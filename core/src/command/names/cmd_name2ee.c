@@ -110,7 +110,7 @@ static void write_match(struct call *call, const struct named_entity *entity,
 {
 	struct clr *clr = call->heap->clr;
 	struct loaded_entity loaded = entity_load(clr, entity);
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	bool is_type = entity->token >> 24 == 2;
 	if (loaded.method_desc) {
 		clr_method_signature(clr, loaded.method_desc, &name);
@@ -138,13 +138,12 @@ static void write_match(struct call *call, const struct named_entity *entity,
 		write_code(call, entity, &loaded, bodies);
 	answer_row_end(&call->answer);
 	call->out.text.failed |= name.failed;
-	text_deinit(&name);
 }
 
 static enum hd_status write_matches(struct call *call, const struct named_entities *entities)
 {
 	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
-	struct method_bodies bodies = { 0 };
+	HD_CLEANUP(method_bodies) struct method_bodies bodies = { 0 };
 	enum hd_status status = HD_OK;
 	bool has_methods = false;
 	for (size_t i = 0; i < entities->rows_count; i++)
@@ -162,7 +161,6 @@ static enum hd_status write_matches(struct call *call, const struct named_entiti
 		(void)answer_table_end(&call->answer);
 		write_bodies_end(call, &bodies);
 	}
-	method_bodies_deinit(&bodies);
 	return status;
 }
 

@@ -45,11 +45,10 @@ uint32_t code_size(struct heap *heap, const struct code_info *code)
 {
 	const struct gc_info_query query = { .arch = clr_arch(heap->clr),
 					     .version = code->gc_info_version };
-	struct gc_info info = { 0 };
+	HD_CLEANUP(gc_info) struct gc_info info = { 0 };
 	uint32_t size = 0;
 	if (gc_info_decode(heap->memory, code->gc_info, &query, &info) == GC_INFO_OK)
 		size = info.code_length;
-	gc_info_deinit(&info);
 	return size;
 }
 
@@ -62,7 +61,7 @@ static void write_named_body(struct call *call, const struct method_body *body,
 			     const struct cell *current, bool has_name)
 {
 	struct code_info code;
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	uint32_t size =
 		clr_code_at(call->heap->clr, body->start, &code) && code.start == body->start
 			? code_size(call->heap, &code)
@@ -81,7 +80,6 @@ static void write_named_body(struct call *call, const struct method_body *body,
 		cells[BODY_SIZE] = cell_number(size);
 	answer_row(&call->answer, cells);
 	call->out.text.failed |= name.failed;
-	text_deinit(&name);
 }
 
 void write_body(struct call *call, const struct method_body *body, bool is_known, bool is_current)

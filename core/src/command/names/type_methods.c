@@ -65,7 +65,7 @@ static const char *jit_state(const struct method_bodies *bodies, uint64_t method
 static void write_slot(struct call *call, const struct method_bodies *bodies, uint64_t method_desc,
 		       uint64_t entry, uint32_t slot)
 {
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	struct cell cells[METHOD_COLUMNS] = { [METHOD_SLOT] = cell_number(slot) };
 	if (entry)
 		cells[METHOD_ENTRY] = cell_number(entry);
@@ -77,7 +77,6 @@ static void write_slot(struct call *call, const struct method_bodies *bodies, ui
 	}
 	answer_row(&call->answer, cells);
 	call->out.text.failed |= name.failed;
-	text_deinit(&name);
 }
 
 /*
@@ -104,20 +103,18 @@ static enum hd_status write_virtuals(struct call *call, const struct type *type,
 				     const struct method_bodies *bodies, uint16_t count)
 {
 	struct clr *clr = call->heap->clr;
-	uint64_t *slots = mem_calloc((size_t)count + 1, sizeof(*slots));
+	HD_FREE uint64_t *slots = mem_calloc((size_t)count + 1, sizeof(*slots));
 	if (!slots)
 		return fail_nomem(call->err);
-	enum hd_status status = HD_OK;
 	fill_slots(clr, type, slots, count);
-	for (uint32_t i = 0; i < count && status == HD_OK; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		uint64_t method_desc;
 		if (!clr_method_in_slot(clr, type->method_table, i, &method_desc))
 			method_desc = slots[i];
 		write_slot(call, bodies, method_desc, vtable_entry(clr, type, i), i);
-		status = call_check(call);
+		TRY(call_check(call));
 	}
-	mem_free(slots);
-	return status;
+	return HD_OK;
 }
 
 static enum hd_status write_rows(struct call *call, const struct type *type,
@@ -142,24 +139,19 @@ static enum hd_status write_rows(struct call *call, const struct type *type,
 
 enum hd_status write_type_methods(struct call *call, const struct type *type)
 {
-	struct method_bodies bodies;
+	HD_CLEANUP(method_bodies) struct method_bodies bodies = { 0 };
 	bool is_broken = false;
-	enum hd_status status = method_bodies_read(call->heap->clr, &call->job, &bodies, call->err);
-	if (status == HD_OK) {
-		answer_remark(&call->answer, "--------------------------------------\n"
-					     "MethodDesc Table\n");
-		answer_table(&call->answer, &methods_schema, NULL);
-		status = write_rows(call, type, &bodies, &is_broken);
+	TRY(method_bodies_read(call->heap->clr, &call->job, &bodies, call->err));
+	answer_remark(&call->answer, "--------------------------------------\n"
+				     "MethodDesc Table\n");
+	answer_table(&call->answer, &methods_schema, NULL);
+	TRY(write_rows(call, type, &bodies, &is_broken));
+	(void)answer_table_end(&call->answer);
+	if (is_broken) {
+		answer_remark(&call->answer, "The list of methods cannot be read to its "
+					     "end: some may be missing.\n");
 	}
-	if (status == HD_OK) {
-		(void)answer_table_end(&call->answer);
-		if (is_broken) {
-			answer_remark(&call->answer, "The list of methods cannot be read to its "
-						     "end: some may be missing.\n");
-		}
-		bodies.is_partial |= is_broken;
-		write_bodies_end(call, &bodies);
-	}
-	method_bodies_deinit(&bodies);
-	return status;
+	bodies.is_partial |= is_broken;
+	write_bodies_end(call, &bodies);
+	return HD_OK;
 }

@@ -208,7 +208,7 @@ static void write_element_type(struct call *call, const struct array_info *array
 {
 	static const struct schema schema = { SCHEMA_COLUMNS(element_type_columns),
 					      .layout = element_type_layout };
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	type_handle_name(call->heap->clr, array->element_handle, &name);
 	uint64_t mt = array->element ? array->element->method_table : 0;
 	const struct cell cells[ELEMENT_TYPE_COLUMNS] = {
@@ -217,7 +217,6 @@ static void write_element_type(struct call *call, const struct array_info *array
 		[ELEMENT_TYPE_HANDLE] = cell_number(array->element ? mt : array->element_handle),
 	};
 	answer_record(&call->answer, &schema, cells);
-	text_deinit(&name);
 }
 
 static enum hd_status no_array(struct call *call, const struct object *object)
@@ -226,7 +225,7 @@ static enum hd_status no_array(struct call *call, const struct object *object)
 			object->type->category == CATEGORY_MD_ARRAY;
 	if (!is_array)
 		return call_wrong_object(call, object, "an array", "dumpobj");
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	size_t size;
 	const char *name = type_name(call->heap->clr, object->type, &size);
 	text_escape(&text, name, size < 120 ? size : 120);
@@ -235,7 +234,6 @@ static enum hd_status no_array(struct call *call, const struct object *object)
 		     "the array %" PRIx64 " (%s) is damaged: its dimensions do not match its "
 		     "length; dumpobj shows the rest",
 		     object->address, text.bytes ? text.bytes : "?");
-	text_deinit(&text);
 	return status;
 }
 

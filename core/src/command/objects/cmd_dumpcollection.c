@@ -219,7 +219,7 @@ static enum hd_status no_collection(struct call *call, enum collection_state sta
 				    const struct object *object,
 				    const struct collection *collection)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	size_t size;
 	const char *name = type_name(call->heap->clr, object->type, &size);
 	text_escape(&text, name, size < 120 ? size : 120);
@@ -243,18 +243,16 @@ static enum hd_status no_collection(struct call *call, enum collection_state sta
 			      " of type %s is not a collection that is known: try dumpobj",
 			      address, type);
 	}
-	text_deinit(&text);
 	return status;
 }
 
 static enum hd_status other_class(struct call *call, const char *wanted,
 				  const struct object *object)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	text_printf(&text, "a %s", wanted);
 	enum hd_status status =
 		call_wrong_object(call, object, text.bytes ? text.bytes : wanted, "dumpcollection");
-	text_deinit(&text);
 	return status;
 }
 

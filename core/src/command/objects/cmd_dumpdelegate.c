@@ -38,7 +38,7 @@ static const struct schema invocation_schema = {
 
 static void write_delegate(struct call *call, const struct delegate_info *info)
 {
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	if (info->method_desc)
 		clr_method_signature(call->heap->clr, info->method_desc, &name);
 	const struct cell cells[INVOCATION_COLUMNS] = {
@@ -50,13 +50,12 @@ static void write_delegate(struct call *call, const struct delegate_info *info)
 	};
 	answer_row(&call->answer, cells);
 	call->out.text.failed |= name.failed;
-	text_deinit(&name);
 }
 
 /* The delegates of a multicast one; what is none is left out and counted. */
 static enum hd_status write_invocation_list(struct call *call, const struct delegate_info *info)
 {
-	struct window window = { .memory = call->heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = call->heap->memory };
 	enum hd_status status = HD_OK;
 	uint64_t odd = 0;
 	struct object list;
@@ -80,7 +79,6 @@ static enum hd_status write_invocation_list(struct call *call, const struct dele
 	}
 	if (odd)
 		answer_remark(&call->answer, "(%" PRIu64 " of the list are not delegates)\n", odd);
-	window_deinit(&window);
 	return status;
 }
 

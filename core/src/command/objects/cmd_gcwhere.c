@@ -18,18 +18,16 @@ static enum hd_status not_in_heap(const struct call *call, uint64_t address)
 		if (!above && segment->begin > address && segment->end > segment->begin)
 			above = segment;
 	}
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	if (below) {
 		text_printf(&text, "; the segment below ends at %" PRIx64, below->end);
 	}
 	if (above) {
 		text_printf(&text, "; the segment above begins at %" PRIx64, above->begin);
 	}
-	enum hd_status status = fail(call->err, HD_ERR_NOTFOUND, address,
-				     "%" PRIx64 " is not in the GC heap%s (eeheap -gc lists it)",
-				     address, text.bytes ? text.bytes : "");
-	text_deinit(&text);
-	return status;
+	return fail(call->err, HD_ERR_NOTFOUND, address,
+		    "%" PRIx64 " is not in the GC heap%s (eeheap -gc lists it)", address,
+		    text.bytes ? text.bytes : "");
 }
 
 #define WHERE_LIST(X)                                                                              \

@@ -47,7 +47,7 @@ static void write_string(struct call *call, const struct object *object)
 {
 	static const struct schema schema = { SCHEMA_COLUMNS(string_columns),
 					      .layout = string_layout };
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	bool readable = string_value(call->heap, object->address, STRING_MAX, &text, NULL);
 	const char *string = text.bytes ? text.bytes : "";
 	const struct cell cells[STRING_COLUMNS] = {
@@ -57,7 +57,6 @@ static void write_string(struct call *call, const struct object *object)
 	};
 	answer_record(&call->answer, &schema, cells);
 	call->out.text.failed |= text.failed;
-	text_deinit(&text);
 }
 
 #define SYNC_LIST(X)                                                                            \
@@ -184,7 +183,7 @@ static const struct schema reference_schema = {
 static void write_reference(struct call *call, const struct object *object,
 			    const struct reference *reference, struct window *window)
 {
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	struct object target;
 	struct cell type = { .shown = "<no object>" };
 	slot_name(call->heap, object, reference->slot, &name);
@@ -203,7 +202,6 @@ static void write_reference(struct call *call, const struct object *object,
 		[EDGE_TYPE] = type,
 	};
 	answer_row(&call->answer, cells);
-	text_deinit(&name);
 }
 
 /* "references", or "edges" with their slots. */
@@ -212,8 +210,8 @@ static enum hd_status write_references(struct call *call, const struct object *o
 {
 	const struct table_options options = { .limit = limit };
 	struct answer *answer = &call->answer;
-	struct window window = { .memory = call->heap->memory };
-	struct window target = { .memory = call->heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = call->heap->memory };
+	HD_CLEANUP(window) struct window target = { .memory = call->heap->memory };
 	struct references references;
 	struct reference reference;
 	enum hd_status status = HD_OK;
@@ -233,8 +231,6 @@ static enum hd_status write_references(struct call *call, const struct object *o
 		answer_cut(answer, limit);
 	if (references.missing)
 		answer_remark(answer, "(some slots are missing)\n");
-	window_deinit(&window);
-	window_deinit(&target);
 	return status;
 }
 
@@ -328,7 +324,7 @@ static void array_content(struct call *call, const struct array_info *array)
 	if ((!is_wide && array->element_type != ELEMENT_U1 && array->element_type != ELEMENT_I1) ||
 	    !memory_read(call->heap->memory, array->data, bytes, (size_t)count << is_wide))
 		return;
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	for (uint32_t i = 0; i < count; i++) {
 		uint16_t unit = is_wide ? load_u16(bytes + (size_t)2 * i) : bytes[i];
 		const uint8_t letter = unit >= ' ' && unit <= '~' ? (uint8_t)unit : (uint8_t)'.';
@@ -337,7 +333,6 @@ static void array_content(struct call *call, const struct array_info *array)
 	const struct cell cell = cell_text(text.bytes ? text.bytes : "", text.size);
 	answer_record(&call->answer, &schema, &cell);
 	call->out.text.failed |= text.failed;
-	text_deinit(&text);
 }
 
 /* A Free block: it has neither fields nor references. */

@@ -101,22 +101,19 @@ static enum hd_status write_reached(struct call *call, const struct chosen_objec
 {
 	struct answer *answer = &call->answer;
 	bool rows = !call->options[OPT_STAT].given;
-	struct statistics statistics;
+	HD_CLEANUP(statistics) struct statistics statistics = { 0 };
 	TRY(statistics_of_graph(&statistics, call->graph, call->err));
 	if (call->options[OPT_SHORT].given)
 		answer_be_brief(answer);
 	write_subject(call, subject, reach, answer_record);
-	enum hd_status status = list_reached(call, reach, &statistics);
-	if (status == HD_OK) {
-		statistics_sort(&statistics, false, false);
-		answer_remark(answer, rows ? "\nStatistics:\n" : "Statistics:\n");
-		statistics.limit = call_statistics_limit(call, OPT_STAT, OPT_LIMIT);
-		statistics_table(answer, &statistics);
-		links_completeness_json(call);
-		links_completeness_write(call, REACHES_MORE);
-	}
-	statistics_deinit(&statistics);
-	return status;
+	TRY(list_reached(call, reach, &statistics));
+	statistics_sort(&statistics, false, false);
+	answer_remark(answer, rows ? "\nStatistics:\n" : "Statistics:\n");
+	statistics.limit = call_statistics_limit(call, OPT_STAT, OPT_LIMIT);
+	statistics_table(answer, &statistics);
+	links_completeness_json(call);
+	links_completeness_write(call, REACHES_MORE);
+	return HD_OK;
 }
 
 static enum hd_status check_objsize(struct call *call)
@@ -149,27 +146,22 @@ static enum hd_status write_strings(struct call *call, const struct chosen_objec
 
 static enum hd_status objsize_answer(struct call *call, const struct chosen_objects *subject)
 {
-	struct reach reach;
+	HD_CLEANUP(reach) struct reach reach = { 0 };
 	TRY(reach_init(call->graph, subject->nodes, subject->nodes_count, &call->job, &reach,
 		       call->err));
-	enum hd_status status = call->options[OPT_STRINGS].given
-					? write_strings(call, subject, &reach)
-					: write_reached(call, subject, &reach);
-	reach_deinit(&reach);
-	return status;
+	return call->options[OPT_STRINGS].given ? write_strings(call, subject, &reach)
+						: write_reached(call, subject, &reach);
 }
 
 static enum hd_status run_objsize(struct call *call)
 {
-	struct chosen_objects subject;
+	HD_CLEANUP(chosen_objects) struct chosen_objects subject = { 0 };
 	if (call->options[OPT_SUMMARY].given)
 		call->options[OPT_STAT].given = true;
 	if (call->options[OPT_STAT].given)
 		call->options[OPT_SHORT].given = false;
 	TRY(chosen_objects_init(call, &call->options[OPT_MT], NULL, &subject));
-	enum hd_status status = objsize_answer(call, &subject);
-	chosen_objects_deinit(&subject);
-	return status;
+	return objsize_answer(call, &subject);
 }
 
 const struct command objsize_command = {

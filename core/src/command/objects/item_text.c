@@ -32,7 +32,7 @@ bool item_is_struct(const struct item_shown *shown)
 /* "text" of a string; false: it is not one. */
 static bool put_string(struct item_texts *texts, uint64_t address, uint32_t units)
 {
-	struct text string = { 0 };
+	HD_CLEANUP(text) struct text string = { 0 };
 	bool is_string = string_text(texts->call->heap, address, units, &string);
 	if (is_string) {
 		text_puts(&texts->shown, "\"");
@@ -41,7 +41,6 @@ static bool put_string(struct item_texts *texts, uint64_t address, uint32_t unit
 		text_puts(&texts->shown, "\"");
 	}
 	texts->shown.failed |= string.failed;
-	text_deinit(&string);
 	return is_string;
 }
 

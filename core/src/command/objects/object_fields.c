@@ -18,7 +18,7 @@
 
 bool string_text(struct heap *heap, uint64_t address, uint32_t limit, struct text *text)
 {
-	struct text raw = { 0 };
+	HD_CLEANUP(text) struct text raw = { 0 };
 	uint32_t length = 0;
 	bool readable = string_value(heap, address, limit, &raw, &length);
 	if (readable && raw.bytes)
@@ -26,7 +26,6 @@ bool string_text(struct heap *heap, uint64_t address, uint32_t limit, struct tex
 	text->failed = text->failed || raw.failed;
 	if (readable && length > limit)
 		text_puts(text, "...");
-	text_deinit(&raw);
 	return readable;
 }
 
@@ -55,14 +54,13 @@ void value_note(struct heap *heap, const struct value_out *value, struct text *t
 		text_escape(text, value->note, strlen(value->note));
 		return;
 	}
-	struct text string = { 0 };
+	HD_CLEANUP(text) struct text string = { 0 };
 	text_puts(&string, "\"");
 	if (value->address && string_text(heap, value->address, PREVIEW, &string) &&
 	    !string.failed) {
 		text_append(text, string.bytes, string.size);
 		text_puts(text, "\"");
 	}
-	text_deinit(&string);
 }
 
 static struct cell primitive_cell(const struct value_out *value)
@@ -207,7 +205,7 @@ COLUMNS(field, FIELD_COLUMNS, FIELD_LIST);
 static void write_type_column(struct out *out, const struct cell *name)
 {
 	const size_t width = out_is_narrow(out) ? TYPE_NARROW_WIDTH : TYPE_WIDTH;
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	text_escape(&text, name->text.bytes, name->text.size);
 	const char *shown = text.bytes ? text.bytes : "";
 	size_t columns = 0;
@@ -221,7 +219,6 @@ static void write_type_column(struct out *out, const struct cell *name)
 		out_pad(out, width - columns);
 	}
 	out_puts(out, shown);
-	text_deinit(&text);
 }
 
 void object_note_layout(struct out *out, const struct cell *note)
@@ -460,7 +457,7 @@ static enum hd_status write_levels(struct call *call, struct level *levels, unsi
 enum hd_status write_field_list(struct call *call, const struct type *type, struct field_list *list,
 				uint64_t base, enum fields_of of, unsigned int indent)
 {
-	struct level *levels = mem_alloc(FIELD_DEPTH_MAX + 1, sizeof(*levels));
+	HD_FREE struct level *levels = mem_alloc(FIELD_DEPTH_MAX + 1, sizeof(*levels));
 	if (!levels) {
 		field_list_deinit(list);
 		return fail_nomem(call->err);
@@ -476,7 +473,6 @@ enum hd_status write_field_list(struct call *call, const struct type *type, stru
 	enum hd_status status = write_levels(call, levels, &depth, indent);
 	while (depth)
 		field_list_deinit(&levels[--depth].list);
-	mem_free(levels);
 	return status;
 }
 

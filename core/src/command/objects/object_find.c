@@ -97,10 +97,9 @@ enum hd_status call_located_object(struct call *call, uint64_t address,
 	case PLACE_SKIPPED:
 		break;
 	}
-	struct window window = { .memory = call->heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = call->heap->memory };
 	bool sound =
 		location->place == PLACE_SKIPPED && object_read(call->heap, &window, address, ret);
-	window_deinit(&window);
 	return sound ? HD_OK : invalid(call, address, location);
 }
 

@@ -121,8 +121,8 @@ static enum hd_status order_nodes(struct chart_tree *tree, size_t most, struct h
 {
 	size_t count = tree->count;
 	uint64_t least = tree->nodes[0].total / CHART_SMALL_PART;
-	uint32_t *place = mem_calloc(count, sizeof(*place));
-	uint32_t *next = mem_calloc(count, sizeof(*next));
+	HD_FREE uint32_t *place = mem_calloc(count, sizeof(*place));
+	HD_FREE uint32_t *next = mem_calloc(count, sizeof(*next));
 	struct chart_node *kept = pages_alloc(tree->capacity, sizeof(*kept));
 	if (place && next && kept) {
 		for (size_t i = 0; i < count; i++)
@@ -154,8 +154,6 @@ static enum hd_status order_nodes(struct chart_tree *tree, size_t most, struct h
 		tree->count = filled;
 	}
 	bool is_done = place && next && kept;
-	mem_free(place);
-	mem_free(next);
 	pages_free(kept, tree->capacity, sizeof(*kept));
 	return is_done ? HD_OK : fail_nomem(err);
 }

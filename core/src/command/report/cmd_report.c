@@ -78,27 +78,23 @@ static enum hd_status report_present(struct call *call, const struct compared_wi
 	bool has_native = false;
 	TRY(read_native(call, &native, &has_native));
 	of.native = has_native ? &native : NULL;
-	struct report report;
-	enum hd_status status = report_make(&report, &of, &call->job, call->err);
-	if (status == HD_OK)
-		status = show_report(call, &report);
-	if (status == HD_OK)
-		call->findings = report_has(&report, fail_on(call));
-	report_deinit(&report);
-	return status;
+	HD_CLEANUP(report) struct report report = { 0 };
+	TRY(report_make(&report, &of, &call->job, call->err));
+	TRY(show_report(call, &report));
+	call->findings = report_has(&report, fail_on(call));
+	return HD_OK;
 }
 
 static enum hd_status run_report(struct call *call)
 {
 	const struct value *against = &call->options[OPT_AGAINST];
-	struct other_heap other;
+	HD_CLEANUP(other_heap) struct other_heap other = { 0 };
 	if (!against->given)
 		return report_present(call, NULL);
 	enum hd_status status =
 		other_heap_read(call, against->text, call->options[OPT_MINUTES].number, &other);
 	if (status == HD_OK)
 		status = report_present(call, &other.with);
-	other_heap_deinit(&other);
 	return status;
 }
 

@@ -42,11 +42,10 @@ static const struct schema against_schema = { .name = "against", SCHEMA_COLUMNS(
 
 static void remark_against(struct call *call, const struct heap_comparison *comparison)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	text_escape(&text, comparison->with->name, strlen(comparison->with->name));
 	growth_summary(comparison, &text);
 	answer_remark(&call->answer, "\nCompared with %s\n", text.bytes ? text.bytes : "?");
-	text_deinit(&text);
 }
 
 static void write_against(struct call *call, const struct heap_comparison *comparison)
@@ -164,7 +163,7 @@ static void begin_growth(struct call *call, const struct schema *schema, bool is
 static enum hd_status write_holdings(struct call *call, const struct heap_comparison *comparison)
 {
 	size_t count = comparison->changes_count;
-	const struct change **order;
+	HD_FREE const struct change **order = NULL;
 	TRY(comparison_by_growth(comparison, &order, call->err));
 	begin_growth(call, &holdings_schema,
 		     !count || order[0]->since.bytes <= order[0]->since.bytes_before);
@@ -173,7 +172,6 @@ static enum hd_status write_holdings(struct call *call, const struct heap_compar
 			write_holding(call, order[i]);
 	}
 	(void)answer_table_end(&call->answer);
-	mem_free(order);
 	return HD_OK;
 }
 
@@ -233,10 +231,9 @@ static void write_growth_sums(struct call *call, const struct diff *diff,
 static enum hd_status write_all_sums(struct call *call, const struct named_sums *before,
 				     const struct named_sums *after, const struct schema *schema)
 {
-	struct diff diff;
+	HD_CLEANUP(diff) struct diff diff = { 0 };
 	TRY(growth_of_sums(before, after, &diff, call->err));
 	write_growth_sums(call, &diff, schema);
-	diff_deinit(&diff);
 	return HD_OK;
 }
 

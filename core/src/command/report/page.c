@@ -108,7 +108,7 @@ static void write_sums(struct page *page)
 static void write_missing_banner(struct page *page)
 {
 	struct met_loss met[FINDING_KINDS];
-	struct text losses = { 0 };
+	HD_CLEANUP(text) struct text losses = { 0 };
 	size_t count = session_losses(page->call->session, met);
 	if (!count)
 		return;
@@ -120,7 +120,6 @@ static void write_missing_banner(struct page *page)
 		&page->html,
 		". There may be more to find, and an empty list does not mean that nothing is wrong. "
 		"<code>info</code> says more.</p>\n");
-	text_deinit(&losses);
 }
 
 static void write_header(struct page *page)

@@ -117,7 +117,7 @@ static void write_flame_boxes(struct page *page, const struct chart_tree *tree, 
 static enum hd_status write_flame(struct page *page, const struct dominator_stacks *stacks,
 				  enum chart_view view, const char *id, const char *label)
 {
-	struct chart_tree tree;
+	HD_CLEANUP(chart_tree) struct chart_tree tree = { 0 };
 	unsigned int depth = 0;
 	enum hd_status status =
 		chart_tree_init(&tree, stacks, view, NULL, FLAME_NODES, page->call->err);
@@ -136,7 +136,6 @@ static enum hd_status write_flame(struct page *page, const struct dominator_stac
 		html_puts(&page->html, "</svg></div>\n");
 	}
 	mem_free(begins);
-	chart_tree_deinit(&tree);
 	return status;
 }
 
@@ -196,7 +195,7 @@ static enum hd_status write_squares(struct page *page, const struct dominator_st
 	const struct chart_box whole = { 0, 0, SQUARES_WIDTH, SQUARES_SIZE };
 	/* A dump file does not say which modules its types are of. */
 	bool has_modules = page->report->facts.heap != NULL;
-	struct chart_tree tree;
+	HD_CLEANUP(chart_tree) struct chart_tree tree = { 0 };
 	enum hd_status status =
 		chart_tree_init(&tree, stacks, has_modules ? CHART_BY_MODULE : CHART_BY_NAMESPACE,
 				modules, SQUARE_NODES, page->call->err);
@@ -216,7 +215,6 @@ static enum hd_status write_squares(struct page *page, const struct dominator_st
 		html_puts(&page->html, "</svg></div>\n");
 	}
 	mem_free(boxes);
-	chart_tree_deinit(&tree);
 	return status;
 }
 
@@ -246,24 +244,20 @@ static void write_tree_row(struct page *page, const struct chart_node *node)
 
 static enum hd_status write_tree_table(struct page *page, const struct dominator_stacks *stacks)
 {
-	struct chart_tree tree;
-	enum hd_status status = chart_tree_init(&tree, stacks, CHART_BY_NAMESPACE, NULL,
-						TABLE_NODES, page->call->err);
-	if (status == HD_OK) {
-		html_puts(&page->html, "<details class=\"more\"><summary>The same as a table"
-				       "</summary>\n");
-		page_table(page, "tree-table", "Namespaces, types, and what these dominate");
-		page_column(page, "Retained", "bytes", true);
-		page_column(page, "Share", "of the live heap", true);
-		page_column(page, "Name", "indented below what dominates it", false);
-		page_body(page);
-		for (uint32_t i = next_in_preorder(&tree, 0); i; i = next_in_preorder(&tree, i))
-			write_tree_row(page, &tree.nodes[i]);
-		page_table_end(page);
-		html_puts(&page->html, "</details>\n");
-	}
-	chart_tree_deinit(&tree);
-	return status;
+	HD_CLEANUP(chart_tree) struct chart_tree tree = { 0 };
+	TRY(chart_tree_init(&tree, stacks, CHART_BY_NAMESPACE, NULL, TABLE_NODES, page->call->err));
+	html_puts(&page->html, "<details class=\"more\"><summary>The same as a table"
+			       "</summary>\n");
+	page_table(page, "tree-table", "Namespaces, types, and what these dominate");
+	page_column(page, "Retained", "bytes", true);
+	page_column(page, "Share", "of the live heap", true);
+	page_column(page, "Name", "indented below what dominates it", false);
+	page_body(page);
+	for (uint32_t i = next_in_preorder(&tree, 0); i; i = next_in_preorder(&tree, i))
+		write_tree_row(page, &tree.nodes[i]);
+	page_table_end(page);
+	html_puts(&page->html, "</details>\n");
+	return HD_OK;
 }
 
 static enum hd_status write_charts(struct page *page, const struct dominator_stacks *stacks,
@@ -294,18 +288,16 @@ enum hd_status page_charts(struct page *page)
 {
 	struct call *call = page->call;
 	const struct report_facts *facts = &page->report->facts;
-	struct dominator_stacks stacks = { 0 };
+	HD_CLEANUP(dominator_stacks) struct dominator_stacks stacks = { 0 };
 	if (!facts->sums.live_objects)
 		return HD_OK;
 	enum hd_status status = dominator_stacks_init(&stacks, facts->graph, facts->dominators,
 						      &call->job, call->err);
 	job_end(&call->job);
-	const char **modules = NULL;
+	HD_FREE const char **modules = NULL;
 	if (status == HD_OK)
 		status = find_modules(page, &stacks, &modules);
 	if (status == HD_OK)
 		status = write_charts(page, &stacks, modules);
-	mem_free(modules);
-	dominator_stacks_deinit(&stacks);
 	return status;
 }

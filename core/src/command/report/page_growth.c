@@ -77,7 +77,7 @@ static enum hd_status write_holding_rows(struct page *page,
 					 const struct heap_comparison *comparison)
 {
 	size_t count = comparison->changes_count, i = 0;
-	const struct change **order;
+	HD_FREE const struct change **order = NULL;
 	TRY(comparison_by_growth(comparison, &order, page->call->err));
 	page_table(page, "growth-holders", "What fields and roots hold");
 	write_growth_columns(page);
@@ -92,7 +92,6 @@ static enum hd_status write_holding_rows(struct page *page,
 		write_holding_row(page, order[i]);
 	page_table_end(page);
 	write_left_rows(page, count - i);
-	mem_free(order);
 	return HD_OK;
 }
 
@@ -104,7 +103,7 @@ struct sums_table {
 
 static enum hd_status write_sums_rows(struct page *page, const struct sums_table *table)
 {
-	struct diff diff;
+	HD_CLEANUP(diff) struct diff diff = { 0 };
 	TRY(growth_of_sums(table->before, table->after, &diff, page->call->err));
 	page_table(page, table->id, table->caption);
 	write_growth_columns(page);
@@ -123,7 +122,6 @@ static enum hd_status write_sums_rows(struct page *page, const struct sums_table
 	}
 	page_table_end(page);
 	write_left_rows(page, rows > GROWTH_ROWS ? rows - GROWTH_ROWS : 0);
-	diff_deinit(&diff);
 	return HD_OK;
 }
 
@@ -131,7 +129,7 @@ static enum hd_status write_sums_rows(struct page *page, const struct sums_table
 static void write_compared(struct page *page, const struct heap_comparison *comparison)
 {
 	const char *name = comparison->with->name, *slash = strrchr(name, '/');
-	struct text summary = { 0 };
+	HD_CLEANUP(text) struct text summary = { 0 };
 	name = slash && slash[1] ? slash + 1 : name;
 	growth_summary(comparison, &summary);
 	html_puts(&page->html, "<p>Compared with <bdi>");
@@ -139,7 +137,6 @@ static void write_compared(struct page *page, const struct heap_comparison *comp
 	html_puts(&page->html, "</bdi>");
 	html_text(&page->html, summary.bytes ? summary.bytes : "", summary.size);
 	html_puts(&page->html, "</p>\n");
-	text_deinit(&summary);
 }
 
 enum hd_status page_growth(struct page *page)

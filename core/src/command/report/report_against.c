@@ -142,4 +142,5 @@ enum hd_status other_heap_read(struct call *call, const char *name, uint64_t min
 void other_heap_deinit(struct other_heap *other)
 {
 	inventory_deinit(&other->inventory);
+	*other = (struct other_heap){ 0 };
 }

@@ -306,7 +306,7 @@ size_t report_holders(const struct report *report, struct large_holder ret[LARGE
 static void write_largest(struct call *call, const struct report *report)
 {
 	struct large_holder rows[LARGE_HOLDERS];
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	size_t count = report_holders(report, rows);
 	answer_remark(&call->answer,
 		      "No finding of severity high or medium. The largest holders:\n");
@@ -319,7 +319,6 @@ static void write_largest(struct call *call, const struct report *report)
 			      format_bytes(rows[i].bytes, size), text.size ? text.bytes : "",
 			      graph_id(report->facts.graph, rows[i].node));
 	}
-	text_deinit(&text);
 }
 
 /* Under another name than in other answers: here "findings" are the answer itself. */

@@ -299,13 +299,12 @@ static enum hd_status write_client(struct call *call, struct members *members,
 static enum hd_status run_dumphttp(struct call *call)
 {
 	struct members *members;
-	struct http_client client;
+	HD_CLEANUP(http_client) struct http_client client = { 0 };
 	TRY(members_create(call->heap, &members, call->err));
 	enum hd_status status =
 		http_client_read(call->heap, members, &call->job, &client, call->err);
 	if (status == HD_OK)
 		status = write_client(call, members, &client);
-	http_client_deinit(&client);
 	members_destroy(members);
 	return status;
 }

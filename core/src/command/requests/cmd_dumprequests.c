@@ -147,7 +147,8 @@ static void write_requests_total(struct call *call, const struct server_requests
 static enum hd_status write_requests(struct call *call, const struct server_requests *requests)
 {
 	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
-	struct text method = { 0 }, strings[SERVER_STRINGS] = { 0 };
+	HD_CLEANUP(text) struct text method = { 0 };
+	struct text strings[SERVER_STRINGS] = { 0 };
 	enum hd_status status = HD_OK;
 	answer_table(&call->answer, &requests_schema, &options);
 	for (size_t i = 0; i < requests->rows_count && status == HD_OK; i++) {
@@ -156,7 +157,6 @@ static enum hd_status write_requests(struct call *call, const struct server_requ
 		status = call_check(call);
 	}
 	call->out.text.failed |= method.failed;
-	text_deinit(&method);
 	for (size_t i = 0; i < SERVER_STRINGS; i++)
 		text_deinit(&strings[i]);
 	TRY(status);
@@ -169,13 +169,12 @@ static enum hd_status write_requests(struct call *call, const struct server_requ
 static enum hd_status run_dumprequests(struct call *call)
 {
 	struct members *members;
-	struct server_requests requests;
+	HD_CLEANUP(server_requests) struct server_requests requests = { 0 };
 	TRY(members_create(call->heap, &members, call->err));
 	enum hd_status status =
 		server_requests_read(call->heap, members, &call->job, &requests, call->err);
 	if (status == HD_OK)
 		status = write_requests(call, &requests);
-	server_requests_deinit(&requests);
 	members_destroy(members);
 	return status;
 }

@@ -115,11 +115,10 @@ static enum hd_status wait_at_port(struct collection *collection, const char *pa
 		.deadline = collection->deadline ? collection->deadline
 						 : collect_now_ms() + (uint64_t)PORT_TIMEOUT * 1000
 	};
-	struct text line = { 0 };
+	HD_CLEANUP(text) struct text line = { 0 };
 	text_printf(&line, "start the program with DOTNET_DiagnosticPorts=%s,nosuspend", path);
 	if (line.bytes)
 		sink_note(call->sink, line.bytes);
-	text_deinit(&line);
 	job_begin(&call->job, "Waiting for a runtime to connect", 0);
 	return endpoint_listen(path, &patience, &collection->endpoint, call->err);
 }
@@ -476,7 +475,7 @@ static enum hd_status collect_from_inside(struct collection *collection)
 	struct collected *collected = &collection->collected;
 	struct watch watch = watch_of(collection->pid, collect_now_ms());
 	struct inside_answer answer = { 0 };
-	struct text library = { 0 };
+	HD_CLEANUP(text) struct text library = { 0 };
 	struct room room;
 	room_read("", collection->pid, &room);
 	const struct patience patience = {
@@ -486,13 +485,9 @@ static enum hd_status collect_from_inside(struct collection *collection)
 						 : collect_now_ms() + room_seconds(&room) * 1000
 	};
 	job_begin(&call->job, "Waiting for the process", 0);
-	enum hd_status status = inside_find_library(collection->pid, &library, call->err);
-	if (status == HD_OK) {
-		status = inside_collect(&collection->endpoint, library.bytes, collection->path,
-					&patience, &answer, call->err);
-	}
-	text_deinit(&library);
-	TRY(status);
+	TRY(inside_find_library(collection->pid, &library, call->err));
+	TRY(inside_collect(&collection->endpoint, library.bytes, collection->path, &patience,
+			   &answer, call->err));
 	call->is_written = true;
 	collection->objects = answer.objects;
 	collection->references = answer.references;

@@ -76,10 +76,9 @@ void doctor_row(struct call *call, const char *what, enum check_state state, con
 /* The number in a file of the kernel; -1: there is no such file. */
 static int read_setting(const char *path)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	int value =
 		proc_read_path(path, &text) && text.bytes ? (int)strtol(text.bytes, NULL, 10) : -1;
-	text_deinit(&text);
 	return value;
 }
 
@@ -182,7 +181,7 @@ static void check_cores(struct call *call)
 {
 	static const char advice[] =
 		"set DOTNET_DbgEnableMiniDump=1 for the program: its runtime writes the core then";
-	struct text pattern = { 0 };
+	HD_CLEANUP(text) struct text pattern = { 0 };
 	struct rlimit limit;
 	bool is_known = proc_read_path("/proc/sys/kernel/core_pattern", &pattern) && pattern.size;
 	while (pattern.size && pattern.bytes[pattern.size - 1] == '\n')
@@ -203,7 +202,6 @@ static void check_cores(struct call *call)
 	} else {
 		doctor_row(call, "cores", CHECK_OK, NULL, "they are written as: %s", pattern.bytes);
 	}
-	text_deinit(&pattern);
 }
 
 static enum hd_status run_doctor(struct call *call)

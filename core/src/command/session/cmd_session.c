@@ -128,11 +128,10 @@ enum setting_column {
 static void setting_layout(struct out *out, const struct cell *cells)
 {
 	const struct cell *value = &cells[SETTING_VALUE];
-	struct text shown = { 0 };
+	HD_CLEANUP(text) struct text shown = { 0 };
 	text_escape(&shown, value->text.bytes, value->text.size);
 	out_printf(out, "%-11s %-12s %s\n", cells[SETTING_NAME].text.bytes,
 		   shown.bytes ? shown.bytes : "", cells[SETTING_HELP].text.bytes);
-	text_deinit(&shown);
 }
 
 static enum hd_status show_settings(struct call *call, const char *only)

@@ -32,7 +32,7 @@ static void find_detail(const struct collect_answer *wanted, const struct findin
 static void warn_finding(const struct hd_sink *sink, const struct finding *finding,
 			 const struct text *detail)
 {
-	struct text line = { 0 };
+	HD_CLEANUP(text) struct text line = { 0 };
 	if (!detail->bytes)
 		return;
 	text_printf(&line, "%s: ", finding_name(finding->kind));
@@ -43,7 +43,6 @@ static void warn_finding(const struct hd_sink *sink, const struct finding *findi
 	}
 	if (line.bytes)
 		sink_warn(sink, line.bytes);
-	text_deinit(&line);
 }
 
 static const struct column finding_columns[] = {
@@ -125,7 +124,7 @@ static void write_collect_record(struct call *call, const char *path, const stru
 {
 	static const struct schema schema = { SCHEMA_COLUMNS(collected_columns),
 					      .layout = collected_layout };
-	struct text line = { 0 };
+	HD_CLEANUP(text) struct text line = { 0 };
 	if (!output_is_stdout(path)) {
 		answer_record(&call->answer, &schema, cells);
 		return;
@@ -134,7 +133,6 @@ static void write_collect_record(struct call *call, const char *path, const stru
 	put_collected(&line, cells);
 	if (line.bytes)
 		sink_note(call->sink, line.bytes);
-	text_deinit(&line);
 }
 
 void collect_answer_write(struct call *call, const struct collect_answer *wanted)

@@ -72,7 +72,7 @@ static bool find_python_name(const char *bytes, size_t size, char ret[NAME_SIZE]
 static bool find_python(const char *path, char ret[NAME_SIZE])
 {
 	int fd = open_as(HD_OPEN_INPUT, path);
-	char *piece = fd < 0 ? NULL : mem_alloc(1, PIECE_SIZE);
+	HD_FREE char *piece = fd < 0 ? NULL : mem_alloc(1, PIECE_SIZE);
 	bool found = false;
 	size_t kept = 0;
 	for (size_t done = 0; piece && !found && done < PROGRAM_MAX;) {
@@ -86,7 +86,6 @@ static bool find_python(const char *path, char ret[NAME_SIZE])
 		memmove(piece, piece + size - kept, kept);
 		done += (size_t)got;
 	}
-	mem_free(piece);
 	if (fd >= 0)
 		(void)close(fd);
 	return found;

@@ -276,15 +276,11 @@ static enum hd_status write_trace(const struct exporting *exporting, format_writ
 				  void *arg)
 {
 	const struct hd_snapshot *snapshot = ((const struct written_snapshot *)exporting)->snapshot;
-	struct nt_trace trace;
-	enum hd_status status = nt_gathered_trace(&snapshot->gathering, snapshot->name,
-						  exporting->job, &trace, exporting->err);
-	if (status == HD_OK) {
-		status = nt_gathered_write(&snapshot->gathering, &trace, exporting->job, write, arg,
-					   exporting->err);
-	}
-	nt_trace_deinit(&trace);
-	return status;
+	HD_CLEANUP(nt_trace) struct nt_trace trace = { 0 };
+	TRY(nt_gathered_trace(&snapshot->gathering, snapshot->name, exporting->job, &trace,
+			      exporting->err));
+	return nt_gathered_write(&snapshot->gathering, &trace, exporting->job, write, arg,
+				 exporting->err);
 }
 
 static bool write_to_sink(void *arg, const char *bytes, size_t size)

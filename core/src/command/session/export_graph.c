@@ -19,13 +19,12 @@ static bool write_output_bytes(void *arg, const char *bytes, size_t size)
 static enum hd_status tell_losses(struct exporting *exporting)
 {
 	struct met_loss met[FINDING_KINDS];
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	losses_write(met, session_losses(exporting->session, met), &text);
 	(void)snprintf(exporting->lacks, sizeof(exporting->lacks), "%.*s", (int)text.size,
 		       text.bytes ? text.bytes : "");
 	exporting->options.lacks = exporting->lacks;
 	bool failed = text.failed;
-	text_deinit(&text);
 	return failed ? fail_nomem(exporting->err) : HD_OK;
 }
 
@@ -135,7 +134,7 @@ enum hd_status output_ending_check(const struct call *call, const struct value *
 	const char *point = path->given ? strrchr(slash ? slash : path->text, '.') : NULL;
 	if (name->given || !point || format_of_path(path->text))
 		return HD_OK;
-	struct text list = { 0 };
+	HD_CLEANUP(text) struct text list = { 0 };
 	for (size_t i = 0; format_at(i); i++) {
 		if (format_at(i)->write)
 			text_printf(&list, "%s, ", format_at(i)->extension);
@@ -145,7 +144,6 @@ enum hd_status output_ending_check(const struct call *call, const struct value *
 		     "the ending %.40s is not one of %s.sqlite: give one of these, or "
 		     "-format NAME",
 		     point, list.bytes ? list.bytes : "");
-	text_deinit(&list);
 	return status;
 }
 

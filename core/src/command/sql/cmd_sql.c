@@ -189,7 +189,7 @@ static bool is_left(const struct measured *measured, size_t column)
 /* As wide as its longest value of those; the last one of text is as long as it is. */
 static void measure(struct result *result, const struct measured *measured)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	for (size_t i = 0; i < result->count; i++) {
 		size_t width = strlen(result->names[i]);
 		for (size_t row = 0; row < measured->count; row++) {
@@ -206,7 +206,6 @@ static void measure(struct result *result, const struct measured *measured)
 		if (result->columns[i].kind == KIND_ADDRESS)
 			result->columns[i].look |= LOOK_ADDRESS;
 	}
-	text_deinit(&text);
 }
 
 /* Go to the next row; false at the end. */

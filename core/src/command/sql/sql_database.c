@@ -390,7 +390,7 @@ static const struct sql_table *narrow_table(const char *query)
 static enum hd_status explain(struct sql_database *database, const char *message)
 {
 	struct call *call = database->source.call;
-	struct text names = { 0 };
+	HD_CLEANUP(text) struct text names = { 0 };
 	enum hd_status status;
 	const struct sql_table *table = NULL;
 	if (strcmp(message, "no query solution") == 0)
@@ -415,7 +415,6 @@ static enum hd_status explain(struct sql_database *database, const char *message
 			      "their columns",
 			      message);
 	}
-	text_deinit(&names);
 	return status;
 }
 

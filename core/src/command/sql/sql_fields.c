@@ -110,7 +110,7 @@ static enum hd_status begin_values(struct values *values, const struct sql_key *
 
 static void close_values(void *cursor)
 {
-	struct values *values = cursor;
+	HD_FREE struct values *values = cursor;
 	for (size_t i = 0; i < values->known_count; i++) {
 		struct known_fields *known = &values->known[i];
 		for (size_t row = 0; row < known->rows_count; row++)
@@ -121,7 +121,6 @@ static void close_values(void *cursor)
 	pages_free(values->known, values->known_capacity, sizeof(*values->known));
 	sql_objects_close(values->objects);
 	text_deinit(&values->text);
-	mem_free(values);
 }
 
 static enum hd_status open_values(struct sql_source *source, const struct sql_table *table,
@@ -286,11 +285,10 @@ static struct cell text_or_address(struct values *values)
 	struct heap *heap = values->source->heap;
 	struct cell cell = value_cell(&values->value);
 	struct object object;
-	struct window window = { .memory = heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
 	bool is_string = values->value.form == FORM_REFERENCE && values->value.address &&
 			 object_read(heap, &window, values->value.address, &object) &&
 			 object.type->is_string;
-	window_deinit(&window);
 	uint32_t length;
 	values->text.size = 0;
 	if (!is_string ||

@@ -37,10 +37,9 @@ struct methods {
 
 static void close_methods(void *cursor)
 {
-	struct methods *methods = cursor;
+	HD_FREE struct methods *methods = cursor;
 	method_bodies_deinit(&methods->bodies);
 	text_deinit(&methods->name);
-	mem_free(methods);
 }
 
 static enum hd_status open_methods(struct sql_source *source, const struct sql_table *table,

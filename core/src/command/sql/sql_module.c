@@ -44,7 +44,7 @@ static int connect_table(sqlite3 *handle, void *arg, int argc, const char *const
 	const struct module_data *data = arg;
 	struct sql_column columns[SQL_COLUMNS_MAX];
 	size_t count = sql_columns(data->table, columns);
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	text_puts(&text, "CREATE TABLE x(");
 	for (size_t i = 0; i < count; i++) {
 		text_printf(&text, "%s\"%s\" %s%s", i ? ", " : "", columns[i].name,
@@ -55,7 +55,6 @@ static int connect_table(sqlite3 *handle, void *arg, int argc, const char *const
 	data->database->is_declaring = true;
 	int result = text.failed ? SQLITE_NOMEM : sqlite3_declare_vtab(handle, text.bytes);
 	data->database->is_declaring = false;
-	text_deinit(&text);
 	if (result != SQLITE_OK)
 		return result;
 	struct virtual_table *table = mem_calloc(1, sizeof(*table));
@@ -178,10 +177,9 @@ static void end_scan(struct virtual_cursor *cursor)
 
 static int close_cursor(sqlite3_vtab_cursor *base)
 {
-	struct virtual_cursor *cursor = (struct virtual_cursor *)base;
+	HD_FREE struct virtual_cursor *cursor = (struct virtual_cursor *)base;
 	end_scan(cursor);
 	cursor->table->database->source.cursors--;
-	mem_free(cursor);
 	return SQLITE_OK;
 }
 
@@ -274,7 +272,7 @@ static void give_text(sqlite3_context *context, const struct cell *cell, bool is
 
 static void give_set(sqlite3_context *context, const struct cell *cell)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	text_set(&text, cell, " ");
 	if (text.failed) {
 		sqlite3_result_error_nomem(context);
@@ -282,7 +280,6 @@ static void give_set(sqlite3_context *context, const struct cell *cell)
 		sqlite3_result_text64(context, text.bytes ? text.bytes : "", text.size,
 				      SQLITE_TRANSIENT, SQLITE_UTF8);
 	}
-	text_deinit(&text);
 }
 
 static void give_cell(sqlite3_context *context, enum cell_kind kind, const struct cell *cell)

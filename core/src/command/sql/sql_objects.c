@@ -113,12 +113,11 @@ static enum hd_status begin_object_rows(struct object_rows *rows, const struct s
 
 static void close_rows(void *cursor)
 {
-	struct object_rows *rows = cursor;
+	HD_FREE struct object_rows *rows = cursor;
 	exception_info_deinit(&rows->exception);
 	text_deinit(&rows->text);
 	sql_objects_close(rows->objects);
 	sql_sizes_close(rows->sizes);
-	mem_free(rows);
 }
 
 static enum hd_status open_rows(struct sql_source *source, const struct sql_table *table,

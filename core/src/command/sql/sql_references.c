@@ -55,11 +55,10 @@ static enum hd_status begin_refs(struct refs *refs, const struct sql_key *key)
 
 static void close_refs(void *cursor)
 {
-	struct refs *refs = cursor;
+	HD_FREE struct refs *refs = cursor;
 	text_deinit(&refs->field);
 	window_deinit(&refs->object_window);
 	window_deinit(&refs->slot_window);
-	mem_free(refs);
 }
 
 static enum hd_status open_refs(struct sql_source *source, const struct sql_table *table,

@@ -105,9 +105,8 @@ static bool read_known(const struct sql_objects *objects, struct object *ret)
 	uint64_t address = objects->choice.address;
 	if (!graph || hd_graph_find(graph, address) == HD_NONE)
 		return false;
-	struct window window = { .memory = source->heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = source->heap->memory };
 	bool is_read = object_read(source->heap, &window, address, ret);
-	window_deinit(&window);
 	return is_read;
 }
 

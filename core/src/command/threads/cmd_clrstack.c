@@ -46,6 +46,7 @@ static struct frame_details chosen_details(const struct call *call)
 
 static enum hd_status run_clrstack(struct call *call)
 {
+	HD_CLEANUP(stack_text)
 	struct stack_text text = { .call = call,
 				   .objects = { .heap = call->heap },
 				   .roots = call->options[OPT_ROOTS].given ||
@@ -67,7 +68,6 @@ static enum hd_status run_clrstack(struct call *call)
 	answer_table(&call->answer, &stack_schema, NULL);
 	enum hd_status status =
 		chosen_stacks_write(call, &choice, &options, write_text_of_stack, &text);
-	stack_text_deinit(&text);
 	TRY(status);
 	(void)answer_table_end(&call->answer);
 	return HD_OK;

@@ -183,7 +183,7 @@ static void write_clr_thread(struct call *call, const struct clr_thread *thread,
 			     const struct object *exception)
 {
 	struct clr *clr = call->heap->clr;
-	struct text purpose = { 0 };
+	HD_CLEANUP(text) struct text purpose = { 0 };
 	put_purpose(&purpose, clr, thread);
 	struct cell cells[THREAD_COLUMNS] = {
 		[THREAD_ID] = cell_number(thread->id),
@@ -205,13 +205,12 @@ static void write_clr_thread(struct call *call, const struct clr_thread *thread,
 	exception_cells(clr, thread, exception, cells);
 	answer_row(&call->answer, cells);
 	call->out.text.failed |= purpose.failed;
-	text_deinit(&purpose);
 }
 
 static enum hd_status run_clrthreads(struct call *call)
 {
 	const struct clr *clr = call->heap->clr;
-	struct window window = { .memory = call->heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = call->heap->memory };
 	TRY(threads_check(call));
 	write_thread_counts(&call->answer, clr);
 	answer_table(&call->answer, &clrthreads_schema, NULL);
@@ -222,7 +221,6 @@ static enum hd_status run_clrthreads(struct call *call)
 				  object_read(call->heap, &window, thread->exception, &object);
 		write_clr_thread(call, thread, has_object ? &object : NULL);
 	}
-	window_deinit(&window);
 	(void)answer_table_end(&call->answer);
 	return HD_OK;
 }

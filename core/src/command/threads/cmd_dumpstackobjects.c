@@ -214,7 +214,7 @@ static void write_left_out(const struct object_list *list)
 		  "by these are shown" },
 	};
 	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	char number[COUNT_SIZE];
 	if (!list->call->options[OPT_VERIFY].given)
 		return;
@@ -234,7 +234,6 @@ static void write_left_out(const struct object_list *list)
 			format_count(list->verified.not_kept, "finding", number));
 		tell_left_out(list->call, &text);
 	}
-	text_deinit(&text);
 }
 
 static enum hd_status write_object_list(struct object_list *list)

@@ -241,7 +241,7 @@ static void append_summary(struct text *text, struct heap *heap, const struct ve
 /* One sentence of evidence, which ends here; @p text is used again. */
 static void write_evidence(struct call *call, struct text *text, const struct thread_wait *wait)
 {
-	struct text method = { 0 };
+	HD_CLEANUP(text) struct text method = { 0 };
 	text_puts(text, ".");
 	if (wait && wait_method(wait))
 		clr_method_signature(call->heap->clr, wait_method(wait), &method);
@@ -249,7 +249,6 @@ static void write_evidence(struct call *call, struct text *text, const struct th
 				      cell_text(method.bytes, method.size) };
 	answer_row(&call->answer, cells);
 	text->size = 0;
-	text_deinit(&method);
 }
 
 /* The thread waits for an async method: what does that wait for? */
@@ -391,7 +390,7 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 			       const struct verdict *verdict)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	static const struct table_options options = { .no_heading = true };
 	answer_table(&call->answer, &evidence_schema, &options);
 	if (verdict->kind == VERDICT_DEADLOCK) {
@@ -409,13 +408,12 @@ static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 	if (verdict->kind == VERDICT_STARVED)
 		write_starved(call, verdicts, verdict, &text);
 	(void)answer_table_end(&call->answer);
-	text_deinit(&text);
 }
 
 static void write_verdict(struct call *call, struct verdicts *verdicts,
 			  const struct verdict *verdict)
 {
-	struct text summary = { 0 }, next = { 0 };
+	HD_CLEANUP(text) struct text summary = { 0 }, next = { 0 };
 	append_summary(&summary, call->heap, verdict);
 	append_next(&next, verdict);
 	struct cell cells[VERDICT_COLUMNS] = {
@@ -432,8 +430,6 @@ static void write_verdict(struct call *call, struct verdicts *verdicts,
 	answer_row_begin(&call->answer, cells);
 	write_all_evidence(call, verdicts, verdict);
 	answer_row_end(&call->answer);
-	text_deinit(&summary);
-	text_deinit(&next);
 }
 
 /* Nothing hangs for sure: where to look first. */
@@ -441,7 +437,7 @@ static enum hd_status write_hints(struct call *call, const struct verdicts *verd
 {
 	const struct thread_wait *wait;
 	uint64_t count;
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	TRY(waits_most_alike(verdicts->waits, &wait, &count, call->err));
 	if (wait && count > 1)
 		clr_method_signature(call->heap->clr, wait_method(wait), &text);
@@ -455,7 +451,6 @@ static enum hd_status write_hints(struct call *call, const struct verdicts *verd
 		answer_remark(&call->answer, "%s (gcroot %" PRIx64 ").\n",
 			      text.bytes ? text.bytes : "", verdicts->undecided.address);
 	}
-	text_deinit(&text);
 	return HD_OK;
 }
 
@@ -543,7 +538,7 @@ static const struct schema running_schema = {
 static void write_running(struct call *call, const struct waits *waits)
 {
 	static const struct table_options options = { .no_heading = true };
-	struct text method = { 0 }, thread = { 0 };
+	HD_CLEANUP(text) struct text method = { 0 }, thread = { 0 };
 	answer_table(&call->answer, &running_schema, &options);
 	for (size_t i = 0; i < waits->count; i++) {
 		const struct thread_wait *wait = &waits->rows[i];
@@ -559,14 +554,12 @@ static void write_running(struct call *call, const struct waits *waits)
 		answer_row(&call->answer, cells);
 	}
 	(void)answer_table_end(&call->answer);
-	text_deinit(&method);
-	text_deinit(&thread);
 }
 
 static enum hd_status run_hang(struct call *call)
 {
 	static const struct table_options options = { .no_heading = true };
-	struct verdicts verdicts;
+	HD_CLEANUP(verdicts) struct verdicts verdicts = { 0 };
 	struct wait_gaps gaps;
 	TRY(verdicts_find(call->heap, &call->job, &verdicts, call->err));
 	wait_gaps_find(verdicts.waits, &gaps);
@@ -580,7 +573,6 @@ static enum hd_status run_hang(struct call *call)
 	enum hd_status status = verdicts.rows_count ? HD_OK : write_hints(call, &verdicts);
 	write_running(call, verdicts.waits);
 	call->findings = verdicts.rows_count > 0 || gaps.is_any;
-	verdicts_deinit(&verdicts);
 	return status;
 }
 

@@ -76,7 +76,7 @@ static enum hd_status run_parallelstacks(struct call *call)
 	static const struct table_options options = { .no_heading = true };
 	const struct stack_tree_lines lines = { is_same_line, call->heap->clr };
 	bool with_async = call->heap->is_walkable && !call->options[OPT_NO_ASYNC].given;
-	struct parallel_stacks stacks;
+	HD_CLEANUP(parallel_stacks) struct parallel_stacks stacks = { 0 };
 	TRY(threads_check(call));
 	clr_symbols_set(call->heap->clr, call->settings.symbols);
 	TRY(parallel_stacks_create(call->heap, with_async, &lines, &call->job, &stacks, call->err));
@@ -86,15 +86,11 @@ static enum hd_status run_parallelstacks(struct call *call)
 					    .stacks = &stacks,
 					    .ids_shown = all ? UINT32_MAX : IDS_SHOWN };
 	answer_table(&call->answer, &parallel_schema, &options);
-	enum hd_status status = parallel_rows_write(&rows, false);
-	if (status == HD_OK)
-		status = parallel_rows_write(&rows, true);
-	if (status == HD_OK) {
-		(void)answer_table_end(&call->answer);
-		write_stack_total(call, &stacks);
-	}
-	parallel_stacks_deinit(&stacks);
-	return status;
+	TRY(parallel_rows_write(&rows, false));
+	TRY(parallel_rows_write(&rows, true));
+	(void)answer_table_end(&call->answer);
+	write_stack_total(call, &stacks);
+	return HD_OK;
 }
 
 const struct command parallelstacks_command = {

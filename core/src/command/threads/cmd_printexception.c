@@ -82,7 +82,7 @@ static void write_frame(struct call *call, const struct exception_frame *frame)
 {
 	struct clr *clr = call->heap->clr;
 	struct code_info code;
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	bool has_code = frame->within && clr_code_at(clr, frame->within, &code) &&
 			code.method_desc == frame->method_desc;
 	if (frame->method_desc)
@@ -100,7 +100,6 @@ static void write_frame(struct call *call, const struct exception_frame *frame)
 	}
 	answer_row(&call->answer, cells);
 	call->out.text.failed |= name.failed;
-	text_deinit(&name);
 }
 
 static enum hd_status write_exception_frames(struct call *call, const struct exception_info *info,
@@ -215,12 +214,11 @@ static struct cell exception_type_cell(struct clr *clr, const struct type *type)
 /* The type of the inner exception: only text says it. */
 static struct cell inner_cell(struct call *call, const struct exception_info *info)
 {
-	struct window window = { .memory = call->heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = call->heap->memory };
 	struct cell cell = { .shown = "which is not an object that can be read" };
 	struct object inner;
 	if (info->inner && object_read(call->heap, &window, info->inner, &inner))
 		cell = exception_type_cell(call->heap->clr, inner.type);
-	window_deinit(&window);
 	return cell;
 }
 
@@ -309,7 +307,7 @@ static enum hd_status write_nested(struct call *call, struct nested *nested)
 {
 	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
 	struct answer *answer = &call->answer;
-	struct window window = { .memory = call->heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = call->heap->memory };
 	struct object object;
 	struct exception_info info;
 	enum hd_status status = HD_OK;
@@ -330,7 +328,6 @@ static enum hd_status write_nested(struct call *call, struct nested *nested)
 	(void)answer_table_end(answer);
 	if (nested->is_cut)
 		answer_remark(answer, "(the first %u)\n", NESTED_MAX);
-	window_deinit(&window);
 	return status;
 }
 
@@ -352,7 +349,7 @@ static enum hd_status write_exceptions(struct call *call, const struct object *o
 	struct exception_info info;
 	if (!exception_read(call->heap, object, &info))
 		return no_exception(call, object);
-	struct nested *nested = mem_calloc(1, sizeof(*nested));
+	HD_FREE struct nested *nested = mem_calloc(1, sizeof(*nested));
 	enum hd_status status =
 		nested ? write_exception(call, object, &info) : fail_nomem(call->err);
 	if (status == HD_OK) {
@@ -362,7 +359,6 @@ static enum hd_status write_exceptions(struct call *call, const struct object *o
 	exception_info_deinit(&info);
 	if (status == HD_OK && call->options[OPT_NESTED].given)
 		status = write_nested(call, nested);
-	mem_free(nested);
 	return status;
 }
 
@@ -391,7 +387,7 @@ static const struct schema thrown_schema = {
 static enum hd_status write_thrown(struct call *call, const struct clr_thread *thread,
 				   const struct object *object)
 {
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	(void)thread_name(call->heap, thread, &name);
 	const struct cell cells[THROWN_COLUMNS] = {
 		[THROWN_THREAD] = cell_number(thread->id),
@@ -399,7 +395,6 @@ static enum hd_status write_thrown(struct call *call, const struct clr_thread *t
 		[THROWN_NAME] = cell_string(name.size ? name.bytes : NULL),
 	};
 	answer_row_begin(&call->answer, cells);
-	text_deinit(&name);
 	TRY(write_exceptions(call, object));
 	answer_row_end(&call->answer);
 	return HD_OK;
@@ -409,14 +404,13 @@ static enum hd_status write_thrown(struct call *call, const struct clr_thread *t
 static enum hd_status write_threads(struct call *call)
 {
 	const struct clr *clr = call->heap->clr;
-	struct window window = { .memory = call->heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = call->heap->memory };
 	const struct thread_choice choice =
 		thread_choice(call, NULL, &call->options[OPT_THREAD], &call->options[OPT_ALL]);
-	enum hd_status status = HD_OK;
 	size_t count = 0, chosen = 0;
 	TRY(threads_check(call));
 	answer_table(&call->answer, &thrown_schema, NULL);
-	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++) {
+	for (size_t i = 0; i < clr_thread_count(clr); i++) {
 		const struct clr_thread *thread = clr_thread_at(clr, i);
 		struct object object;
 		if (!thread_is_chosen(&choice, thread))
@@ -427,10 +421,8 @@ static enum hd_status write_threads(struct call *call)
 		    !type_is_exception(call->heap->clr, object.type))
 			continue;
 		answer_remark(&call->answer, count++ ? "\n" : "");
-		status = write_thrown(call, thread, &object);
+		TRY(write_thrown(call, thread, &object));
 	}
-	window_deinit(&window);
-	TRY(status);
 	if (choice.is_one && !chosen)
 		return thread_not_found(call, &choice);
 	(void)answer_table_end(&call->answer);

@@ -126,11 +126,9 @@ static enum hd_status write_process_rows(struct call *call,
 
 static enum hd_status run_ps(struct call *call)
 {
-	struct dotnet_processes processes;
+	HD_CLEANUP(dotnet_processes) struct dotnet_processes processes = { 0 };
 	TRY(dotnet_processes_list(&processes, call->err));
-	enum hd_status status = write_process_rows(call, &processes);
-	dotnet_processes_deinit(&processes);
-	return status;
+	return write_process_rows(call, &processes);
 }
 
 const struct command ps_command = {

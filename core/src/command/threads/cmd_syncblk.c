@@ -189,7 +189,7 @@ static const struct monitor *waited_monitor(const struct block_list *list,
 static void write_waiting(struct block_list *list)
 {
 	struct call *call = list->call;
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	for (size_t i = 0; i < list->waits->count; i++) {
 		const struct thread_wait *wait = &list->waits->rows[i];
 		const struct monitor *monitor = wait->entered ? wait->entered : wait->pulse;
@@ -213,7 +213,6 @@ static void write_waiting(struct block_list *list)
 			cells[WAITING_OWNER] = cell_number(monitor->block.owner->id);
 		answer_row(&call->answer, cells);
 	}
-	text_deinit(&name);
 }
 
 static bool has_waiting(const struct block_list *list)

@@ -165,8 +165,8 @@ static enum hd_status run_threadpool(struct call *call)
 {
 	struct members *members;
 	struct pool_state pool;
-	struct pool_queues queues;
-	struct hill_log log = { 0 };
+	HD_CLEANUP(pool_queues) struct pool_queues queues = { 0 };
+	HD_CLEANUP(hill_log) struct hill_log log = { 0 };
 	TRY(members_create(call->heap, &members, call->err));
 	const struct queue_reader reader = { call->heap, members, &call->job };
 	pool_state_read(members, &pool);
@@ -182,8 +182,6 @@ static enum hd_status run_threadpool(struct call *call)
 		if (call->options[OPT_WORK_ITEMS].given)
 			status = write_merged_work(call, members, &queues, UINT64_MAX);
 	}
-	hill_log_deinit(&log);
-	pool_queues_deinit(&queues);
 	members_destroy(members);
 	return status;
 }

@@ -10,7 +10,7 @@ OPTIONS(queue, QUEUE_OPTIONS);
 static enum hd_status run_threadpoolqueue(struct call *call)
 {
 	struct members *members;
-	struct pool_queues queues;
+	HD_CLEANUP(pool_queues) struct pool_queues queues = { 0 };
 	TRY(members_create(call->heap, &members, call->err));
 	const struct queue_reader reader = { call->heap, members, &call->job };
 	enum hd_status status = pool_queues_read(&reader, &queues, call->err);
@@ -18,7 +18,6 @@ static enum hd_status run_threadpoolqueue(struct call *call)
 		status = write_merged_work(call, members, &queues,
 					   call_limit(call, OPT_LIMIT, UINT64_MAX));
 	}
-	pool_queues_deinit(&queues);
 	members_destroy(members);
 	return status;
 }

@@ -55,7 +55,7 @@ static void write_os_thread(struct call *call, size_t index, bool is_row)
 	struct clr *clr = call->heap->clr;
 	const struct target_thread *thread = &clr_target(clr)->threads.rows[index];
 	uint64_t os_id = (uint64_t)(uint32_t)thread->tid;
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	struct cell cells[THREAD_COLUMNS] = {
 		[THREAD_CURRENT] = cell_flag(thread->tid == call->session->selected),
 		[THREAD_NUMBER] = cell_number(index),
@@ -73,7 +73,6 @@ static void write_os_thread(struct call *call, size_t index, bool is_row)
 		answer_data(&call->answer, &chosen_schema, cells);
 	}
 	call->out.text.failed |= name.failed;
-	text_deinit(&name);
 }
 
 static enum hd_status refuse_debugger(const struct call *call, const char *gdb, const char *lldb)

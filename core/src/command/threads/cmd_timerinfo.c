@@ -181,6 +181,7 @@ static void write_timer_counts(struct call *call, const struct work_counts *coun
 static enum hd_status write_merged(struct call *call, struct members *members,
 				   const struct set_timers *timers, bool is_alone)
 {
+	HD_CLEANUP(work_counts)
 	struct work_counts counts = { .heap = call->heap, .members = members };
 	enum hd_status status = count_timers(call, timers, &counts);
 	bool is_text = answer_is_text(&call->answer);
@@ -189,7 +190,6 @@ static enum hd_status write_merged(struct call *call, struct members *members,
 			answer_remark(&call->answer, "\n");
 		write_timer_counts(call, &counts);
 	}
-	work_counts_deinit(&counts);
 	return status;
 }
 
@@ -198,17 +198,14 @@ static enum hd_status list_timers(struct call *call, struct members *members,
 {
 	struct answer *answer = &call->answer;
 	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
-	struct text method = { 0 };
-	enum hd_status status = HD_OK;
+	HD_CLEANUP(text) struct text method = { 0 };
 	answer_table(answer, &timers_schema, &options);
-	for (size_t i = 0; i < timers->rows_count && status == HD_OK; i++) {
+	for (size_t i = 0; i < timers->rows_count; i++) {
 		if (answer_wants_row(answer))
 			write_timer(call, members, timers, &timers->rows[i], &method);
 		if (i % 1024 == 0)
-			status = call_check(call);
+			TRY(call_check(call));
 	}
-	text_deinit(&method);
-	TRY(status);
 	if (answer_table_end(answer))
 		answer_cut(answer, options.limit);
 	return HD_OK;
@@ -236,7 +233,7 @@ static enum hd_status write_timers(struct call *call, struct members *members,
 static enum hd_status run_timerinfo(struct call *call)
 {
 	struct members *members;
-	struct set_timers timers;
+	HD_CLEANUP(set_timers) struct set_timers timers = { 0 };
 	TRY(members_create(call->heap, &members, call->err));
 	enum hd_status status =
 		set_timers_read(call->heap, members, &call->job, &timers, call->err);
@@ -244,7 +241,6 @@ static enum hd_status run_timerinfo(struct call *call)
 		qsort(timers.rows, timers.rows_count, sizeof(*timers.rows), compare_timers);
 	if (status == HD_OK)
 		status = write_timers(call, members, &timers);
-	set_timers_deinit(&timers);
 	members_destroy(members);
 	return status;
 }

@@ -202,7 +202,7 @@ static enum hd_status write_waits(struct call *call, const struct waits *waits)
 static enum hd_status run_waits(struct call *call)
 {
 	struct waits *waits;
-	struct deadlocks deadlocks = { 0 };
+	HD_CLEANUP(deadlocks) struct deadlocks deadlocks = { 0 };
 	struct wait_gaps gaps;
 	TRY(waits_create(call->heap, &call->job, &waits, call->err));
 	wait_gaps_find(waits, &gaps);
@@ -217,7 +217,6 @@ static enum hd_status run_waits(struct call *call)
 	if (status == HD_OK)
 		write_gap_rows(call, &gaps, GAPS_OF_WAITS);
 	call->findings = deadlocks.count > 0 || gaps.is_any;
-	deadlocks_deinit(&deadlocks);
 	waits_destroy(waits);
 	return status;
 }

@@ -51,7 +51,7 @@ static const struct {
 void write_gap_rows(struct call *call, const struct wait_gaps *gaps, const char *head)
 {
 	static const struct table_options options = { .no_heading = true };
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	if (gaps->is_any)
 		answer_remark(&call->answer, "%s", head);
 	answer_table(&call->answer, &gap_schema, &options);
@@ -71,5 +71,4 @@ void write_gap_rows(struct call *call, const struct wait_gaps *gaps, const char 
 		answer_row(&call->answer, cells);
 	}
 	(void)answer_table_end(&call->answer);
-	text_deinit(&text);
 }

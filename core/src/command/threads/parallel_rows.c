@@ -208,7 +208,7 @@ static void put_chains(struct writing *writing, struct text *text,
 static void write_path_ends(struct writing *writing, const struct stack_tree_node *node)
 {
 	struct answer *answer = &writing->rows->call->answer;
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	if (node->first_path == STACK_TREE_NONE)
 		return;
 	(writing->chains ? put_chains : put_threads)(writing, &text, node);
@@ -217,7 +217,6 @@ static void write_path_ends(struct writing *writing, const struct stack_tree_nod
 	answer_remark_styled(answer, STYLE_HEAD, "%*s ~~~~ %s\n", (int)(level * width), "",
 			     text.bytes ? text.bytes : "");
 	answer->out->text.failed |= text.failed;
-	text_deinit(&text);
 }
 
 static void write_path_threads(struct writing *writing, const struct stack_tree_node *node)

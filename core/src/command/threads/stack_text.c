@@ -295,7 +295,7 @@ static void begin_frame(struct stack_text *text, const struct stack_frame *frame
 static void write_native_frame(struct stack_text *text, const struct native_frame *native)
 {
 	struct call *call = text->call;
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	target_code_place(clr_target(call->heap->clr), call->settings.symbols, native->ip,
 			  native->is_active, &text->symbols_left, &name);
 	const struct cell cells[FRAME_COLUMNS] = {
@@ -307,14 +307,14 @@ static void write_native_frame(struct stack_text *text, const struct native_fram
 	};
 	answer_row(&call->answer, cells);
 	call->out.text.failed |= name.failed;
-	text_deinit(&name);
 }
 
 /* A row in the place of @p count frames, of which the first @p period are all that differ. */
 static void write_frame_fold(struct call *call, const struct stack_frame *frames, size_t count,
 			     size_t period)
 {
-	struct text names[FRAME_PERIOD_MAX] = { 0 }, all = { 0 };
+	struct text names[FRAME_PERIOD_MAX] = { 0 };
+	HD_CLEANUP(text) struct text all = { 0 };
 	const char *words[FRAME_PERIOD_MAX];
 	for (size_t i = 0; i < period; i++) {
 		struct cell name = frames[i].kind == STACK_EXPLICIT
@@ -334,7 +334,6 @@ static void write_frame_fold(struct call *call, const struct stack_frame *frames
 	answer_list(&call->answer, "methods", words, period);
 	answer_row_end(&call->answer);
 	call->out.text.failed |= all.failed;
-	text_deinit(&all);
 	for (size_t i = 0; i < period; i++)
 		text_deinit(&names[i]);
 }
@@ -453,10 +452,9 @@ static void stack_thread_cells(struct call *call, const struct thread_stack *sta
 static void begin_thread(struct call *call, const struct thread_stack *stack)
 {
 	struct cell cells[THREAD_COLUMNS];
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	stack_thread_cells(call, stack, &name, cells);
 	answer_row_begin(&call->answer, cells);
-	text_deinit(&name);
 	if (!stack->frames_count && !stack->is_partial && !stack->is_missing) {
 		answer_remark(&call->answer, stack->thread->os_id
 						     ? "    no managed frames\n"
@@ -495,32 +493,28 @@ static void write_why(struct call *call, const struct thread_stack *stack, bool 
 void stack_text_heading(struct call *call, const struct thread_stack *stack)
 {
 	struct cell cells[THREAD_COLUMNS];
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	stack_thread_cells(call, stack, &name, cells);
 	answer_heading(&call->answer, &stack_schema, cells);
-	text_deinit(&name);
 	write_why(call, stack, false);
 }
 
 enum hd_status stack_text_write(struct stack_text *text, const struct thread_stack *stack)
 {
 	struct call *call = text->call;
-	struct frame_roots roots;
+	HD_CLEANUP(frame_roots) struct frame_roots roots = { 0 };
 	TRY(frame_roots_init(&roots, stack, call->err));
 	begin_thread(call, stack);
-	enum hd_status status = write_stack_frames(text, stack, &roots);
-	if (status == HD_OK) {
-		write_why(call, stack, text->roots);
-		status = write_frame_roots(text, &roots, stack->frames_count);
-	}
-	if (status == HD_OK)
-		answer_row_end(&call->answer);
-	frame_roots_deinit(&roots);
-	return status;
+	TRY(write_stack_frames(text, stack, &roots));
+	write_why(call, stack, text->roots);
+	TRY(write_frame_roots(text, &roots, stack->frames_count));
+	answer_row_end(&call->answer);
+	return HD_OK;
 }
 
 void stack_text_deinit(struct stack_text *text)
 {
 	text_deinit(&text->method);
 	root_objects_deinit(&text->objects);
+	*text = (struct stack_text){ 0 };
 }

@@ -142,14 +142,13 @@ static void show_value(struct heap *heap, const struct value_out *value, const c
 	/* A struct is where the value says. */
 	if (target->form == FORM_MISSING || target->form == FORM_STRUCT)
 		return;
-	struct text note = { 0 };
+	HD_CLEANUP(text) struct text note = { 0 };
 	value_text(target, buf, sizeof(buf));
 	value_note(heap, target, &note);
 	text_printf(text, target->form == FORM_TEXT ? " -> %s" : " -> 0x%s", buf);
 	if (note.size)
 		text_printf(text, " (%s)", note.bytes);
 	text->failed |= note.failed;
-	text_deinit(&note);
 }
 
 static void set_type(struct heap *heap, const struct method_variable *variable,
@@ -173,7 +172,7 @@ static void write_variable(struct call *call, const struct method_variable *vari
 {
 	struct heap *heap = call->heap;
 	char place[STACK_SLOT_SIZE], where[WHERE_SIZE], unnamed[40];
-	struct text meaning = { 0 }, shown = { 0 };
+	HD_CLEANUP(text) struct text meaning = { 0 }, shown = { 0 };
 	bool is_known = row->state == VARIABLE_KNOWN;
 	show_place(clr_arch(call->heap->clr), row, place);
 	show_where(row, place, where);
@@ -212,8 +211,6 @@ static void write_variable(struct call *call, const struct method_variable *vari
 		cells[VARIABLE_TABLE] = cell_number(variable->type->method_table);
 	answer_row(&call->answer, cells);
 	call->out.text.failed |= meaning.failed | shown.failed;
-	text_deinit(&meaning);
-	text_deinit(&shown);
 }
 
 /* The rows [first, end) of the variables. */
@@ -305,10 +302,8 @@ enum hd_status frame_details_write(struct call *call, const struct frame_details
 		write_frame_registers(call, registers);
 	if (!details->parameters && !details->locals)
 		return HD_OK;
-	struct frame_variables variables;
+	HD_CLEANUP(frame_variables) struct frame_variables variables = { 0 };
 	clr_symbols_set(call->heap->clr, call->settings.symbols);
 	TRY(frame_variables_read(call->heap, frame, registers, &variables, call->err));
-	enum hd_status status = write_both(call, details, &variables);
-	frame_variables_deinit(&variables);
-	return status;
+	return write_both(call, details, &variables);
 }

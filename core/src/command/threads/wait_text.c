@@ -15,10 +15,9 @@
 void append_thread(struct text *text, struct heap *heap, const struct clr_thread *thread)
 {
 	text_printf(text, "thread %" PRIu32, thread->id);
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	if (thread_name(heap, thread, &name) && name.size)
 		text_printf(text, " (%s)", name.bytes);
-	text_deinit(&name);
 }
 
 static void append_object(struct text *text, struct heap *heap, const struct object *object)
@@ -39,14 +38,13 @@ bool append_async_name(struct text *text, const struct waits *waits, const struc
 static bool append_async(struct text *text, const struct waits *waits,
 			 const struct thread_wait *wait)
 {
-	struct text method = { 0 };
+	HD_CLEANUP(text) struct text method = { 0 };
 	bool is_async = append_async_name(&method, waits, &wait->object);
 	if (is_async) {
 		text_puts(text, "the async method ");
 		text_escape(text, method.bytes, method.size);
 		text_printf(text, " %" PRIx64, wait->object.address);
 	}
-	text_deinit(&method);
 	return is_async;
 }
 
@@ -283,11 +281,10 @@ void append_blocked(struct text *text, const struct waits *waits, const struct t
 	append_thread(text, waits->heap, wait->thread);
 	text_puts(text, " ");
 	append_wait(text, waits, wait);
-	struct text state = { 0 };
+	HD_CLEANUP(text) struct text state = { 0 };
 	append_wait_state(&state, waits, wait);
 	if (state.size)
 		text_printf(text, " (%s)", state.bytes);
-	text_deinit(&state);
 	if (waits_for_readers(wait)) {
 		append_lock_owner(text, waits, wait, owner);
 		return;
@@ -467,7 +464,7 @@ static void write_deadlock(struct call *call, const struct waits *waits,
 {
 	static const struct table_options options = { .no_heading = true };
 	struct answer *answer = &call->answer;
-	struct text head = { 0 };
+	HD_CLEANUP(text) struct text head = { 0 };
 	text_puts(&head, deadlock->is_probable ? "Probably a deadlock of " : "Deadlock of ");
 	append_members(&head, deadlock);
 	if (deadlock->following_threads || deadlock->following_chains) {
@@ -491,7 +488,6 @@ static void write_deadlock(struct call *call, const struct waits *waits,
 	(void)answer_table_end(answer);
 	answer_row_end(answer);
 	answer_remark(answer, "\n");
-	text_deinit(&head);
 }
 
 void write_deadlocks(struct call *call, const struct waits *waits,

@@ -85,26 +85,23 @@ enum hd_status write_merged_work(struct call *call, struct members *members,
 				 const struct pool_queues *queues, uint64_t limit)
 {
 	const struct table_options options = { .limit = limit };
+	HD_CLEANUP(work_counts)
 	struct work_counts counts = { .heap = call->heap, .members = members };
-	enum hd_status status = count_work(call, queues, &counts);
-	if (status == HD_OK) {
-		answer_table(&call->answer, &work_schema, &options);
-		for (size_t i = 0; i < counts.rows_count; i++) {
-			const struct work_count *row = &counts.rows[i];
-			const struct cell cells[WORK_COLUMNS] = {
-				[WORK_COUNT] = cell_number(row->count),
-				[WORK_QUEUE] =
-					cell_string(pool_queue_name((enum pool_queue)row->group)),
-				[WORK_FIRST] = cell_number(row->first),
-				[WORK_METHOD] = cell_text(row->callback, row->callback_size),
-			};
-			if (answer_wants_row(&call->answer))
-				answer_row(&call->answer, cells);
-		}
-		if (answer_table_end(&call->answer))
-			answer_cut(&call->answer, limit);
-		write_complete(&call->answer, queues);
+	TRY(count_work(call, queues, &counts));
+	answer_table(&call->answer, &work_schema, &options);
+	for (size_t i = 0; i < counts.rows_count; i++) {
+		const struct work_count *row = &counts.rows[i];
+		const struct cell cells[WORK_COLUMNS] = {
+			[WORK_COUNT] = cell_number(row->count),
+			[WORK_QUEUE] = cell_string(pool_queue_name((enum pool_queue)row->group)),
+			[WORK_FIRST] = cell_number(row->first),
+			[WORK_METHOD] = cell_text(row->callback, row->callback_size),
+		};
+		if (answer_wants_row(&call->answer))
+			answer_row(&call->answer, cells);
 	}
-	work_counts_deinit(&counts);
-	return status;
+	if (answer_table_end(&call->answer))
+		answer_cut(&call->answer, limit);
+	write_complete(&call->answer, queues);
+	return HD_OK;
 }
