@@ -57,7 +57,7 @@ static enum hd_status read_descriptor(struct clr *clr, struct descriptor **ret,
 static void report_missing_fields(struct clr *clr)
 {
 	struct layout last;
-	struct text names = { 0 };
+	HD_CLEANUP(text) struct text names = { 0 };
 	size_t count = 0;
 	layout_init(&last);
 	layout_fill(&last, MAJOR_LAST, ORIGIN_SERIES);
@@ -78,7 +78,6 @@ static void report_missing_fields(struct clr *clr)
 			     clr->version, count, names.bytes ? names.bytes : "",
 			     count > MISSING_TOLD ? ", ..." : "");
 	}
-	text_deinit(&names);
 }
 
 static enum hd_status fill_layout(struct clr *clr, const struct descriptor *descriptor,

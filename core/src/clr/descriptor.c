@@ -89,7 +89,7 @@ static enum hd_status part_read_json(const struct target *target,
 				     const struct descriptor_header *header,
 				     struct descriptor_part *part, struct hd_error *err)
 {
-	char *text = mem_alloc((size_t)header->json_size + 1, 1);
+	HD_FREE char *text = mem_alloc((size_t)header->json_size + 1, 1);
 	if (!text)
 		return fail_nomem(err);
 	enum hd_status status = HD_OK;
@@ -112,7 +112,6 @@ static enum hd_status part_read_json(const struct target *target,
 				      header->json);
 		}
 	}
-	mem_free(text);
 	if (status != HD_OK)
 		return status;
 	json_t *types = json_object_get(part->root, "types");

@@ -197,7 +197,7 @@ static bool version_in_range(struct clr *clr, uint64_t begin, uint64_t size, ver
 			     void *arg)
 {
 	static const size_t mark_size = sizeof(VERSION_MARK) - 1;
-	char *chunk = mem_alloc(VERSION_CHUNK + 1, 1);
+	HD_FREE char *chunk = mem_alloc(VERSION_CHUNK + 1, 1);
 	bool found = false;
 	/* Chunks overlap by the length of a version string. */
 	for (uint64_t done = 0; chunk && !found && done < size;
@@ -211,7 +211,6 @@ static bool version_in_range(struct clr *clr, uint64_t begin, uint64_t size, ver
 		bool is_cut = at && got < left && at + strlen(at) == chunk + got;
 		found = at && !is_cut && take(arg, at + mark_size);
 	}
-	mem_free(chunk);
 	return found;
 }
 

@@ -117,7 +117,7 @@ static const struct field *last_field(const struct field_list *list, const char 
 static bool take_step(struct clr *clr, const struct type *type, const char *name, size_t size,
 		      struct place *place)
 {
-	struct field_list list;
+	HD_CLEANUP(field_list) struct field_list list = { 0 };
 	if (field_list_read(clr, type, &list, NULL) != HD_OK)
 		return false;
 	const struct field *field = last_field(&list, name, size);
@@ -126,7 +126,6 @@ static bool take_step(struct clr *clr, const struct type *type, const char *name
 		place->element_type = field->element_type;
 		place->field_type = field->type;
 	}
-	field_list_deinit(&list);
 	return field;
 }
 
@@ -225,11 +224,10 @@ static bool are_named(const struct field_list *list)
 
 static bool has_field_names(struct clr *clr, const struct type *type)
 {
-	struct field_list list;
+	HD_CLEANUP(field_list) struct field_list list = { 0 };
 	if (field_list_read(clr, type, &list, NULL) != HD_OK)
 		return false;
 	bool has = are_named(&list);
-	field_list_deinit(&list);
 	return has;
 }
 

@@ -54,11 +54,10 @@ static const char *own_name(const char *full)
 
 static bool has_full_name(const struct metadata *metadata, uint32_t rid, const char *full)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	typedef_name(metadata, rid, &text);
 	bool has =
 		text.bytes && text.size == strlen(full) && memcmp(text.bytes, full, text.size) == 0;
-	text_deinit(&text);
 	return has;
 }
 
@@ -229,12 +228,11 @@ static void append_missing(const struct framework_survey *survey, struct text *t
 
 void framework_survey_report(struct clr *clr, const struct framework_survey *survey)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	if (!survey->missing)
 		return;
 	append_missing(survey, &text);
 	findings_add(clr_findings(clr), FINDING_FRAMEWORK, NULL,
 		     "%zu of %zu types and fields that answers use are not in this framework: %s",
 		     survey->missing, survey->asked, text.bytes ? text.bytes : "...");
-	text_deinit(&text);
 }

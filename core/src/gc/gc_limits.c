@@ -62,7 +62,7 @@ static unsigned int look_at_data(const struct clr *clr, uint64_t start, uint64_t
 {
 	uint64_t size = end - start;
 	unsigned int count = 0;
-	uint8_t *bytes = size <= DATA_MAX ? mem_alloc((size_t)size, 1) : NULL;
+	HD_FREE uint8_t *bytes = size <= DATA_MAX ? mem_alloc((size_t)size, 1) : NULL;
 	if (!bytes)
 		return 0;
 	/* A core may lack pages of it. */
@@ -74,7 +74,6 @@ static unsigned int look_at_data(const struct clr *clr, uint64_t start, uint64_t
 	}
 	for (size_t at = 0; at + GC_LIMITS_SIZE <= size; at += 8)
 		count += gc_limits_parse(&clr_arch(clr)->space, bytes + at, ret);
-	mem_free(bytes);
 	return count;
 }
 

@@ -85,7 +85,7 @@ enum hd_status heap_walk(struct heap *heap, const struct segment *const *segment
 			 struct job *job, const char *what, segment_visit visit, void *const *args,
 			 struct hd_error *err)
 {
-	struct parallel_walk *walk = mem_calloc(1, sizeof(*walk));
+	HD_FREE struct parallel_walk *walk = mem_calloc(1, sizeof(*walk));
 	if (!walk)
 		return fail_nomem(err);
 	walk->heap = heap;
@@ -101,7 +101,5 @@ enum hd_status heap_walk(struct heap *heap, const struct segment *const *segment
 	(void)clr_type_table_failed(heap->clr);
 	unsigned int workers = worker_count(walk);
 	run_parallel(workers, walk->job, walk_worker, walk);
-	enum hd_status status = first_failure(walk, workers, err);
-	mem_free(walk);
-	return status;
+	return first_failure(walk, workers, err);
 }

@@ -7,11 +7,10 @@
 /* Is the object at @p address a list of at least @p count handlers? */
 static bool is_list(struct heap *heap, uint64_t address, uint64_t count)
 {
-	struct window window = { .memory = heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
 	struct object object;
 	bool is = object_read(heap, &window, address, &object) &&
 		  delegate_handlers_check(&object, count);
-	window_deinit(&window);
 	return is;
 }
 
@@ -26,13 +25,12 @@ static void find_method(struct clr *clr, struct delegate_info *info)
 
 bool delegate_read(struct heap *heap, const struct object *object, struct delegate_info *ret)
 {
-	struct field_list fields;
+	HD_CLEANUP(field_list) struct field_list fields = { 0 };
 	if (!type_is_delegate(heap->clr, object->type) ||
 	    field_list_read(heap->clr, object->type, &fields, NULL) != HD_OK)
 		return false;
 	struct delegate_words raw;
 	bool is_known = delegate_words_read(heap, object, &fields, &raw);
-	field_list_deinit(&fields);
 	if (!is_known)
 		return false;
 	*ret = (struct delegate_info){ .target = raw.target, .method_code = raw.code };

@@ -37,13 +37,12 @@ bool exception_read(struct heap *heap, const struct object *object, struct excep
 {
 	if (!type_is_exception(heap->clr, object->type))
 		return false;
-	struct field_list fields;
+	HD_CLEANUP(field_list) struct field_list fields = { 0 };
 	if (field_list_read(heap->clr, object->type, &fields, NULL) != HD_OK)
 		return false;
 	struct exception_info info = { .address = object->address };
 	struct member hresult = fact_in_list(heap, object, &fields, FACT_EXCEPTION_HRESULT);
 	if (hresult.state == MEMBER_ABSENT) { /* the names are missing */
-		field_list_deinit(&fields);
 		return false;
 	}
 	info.hresult = (int32_t)member_signed(&hresult);
@@ -55,7 +54,6 @@ bool exception_read(struct heap *heap, const struct object *object, struct excep
 	read_text(heap, object, &fields, FACT_EXCEPTION_REMOTE_TRACE, &info.remote_trace,
 		  &info.remote_trace_lost);
 	info.stack_trace_array = fact_in_list(heap, object, &fields, FACT_EXCEPTION_TRACE).bits;
-	field_list_deinit(&fields);
 	*ret = info;
 	return true;
 }
@@ -71,7 +69,7 @@ void exception_info_deinit(struct exception_info *info)
 /* The array of bytes; false when it is not one. */
 static bool trace_bytes(struct heap *heap, uint64_t address, uint64_t *ret_data, uint32_t *ret_size)
 {
-	struct window window = { .memory = heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
 	bool found = false;
 	for (unsigned int i = 0; i < 2 && address; i++) {
 		struct object object;
@@ -88,13 +86,12 @@ static bool trace_bytes(struct heap *heap, uint64_t address, uint64_t *ret_data,
 		if (!object.type->has_pointers || !memory_u64(heap->memory, array.data, &address))
 			break;
 	}
-	window_deinit(&window);
 	return found;
 }
 
 uint64_t exception_inner_at(struct heap *heap, const struct exception_info *info, uint32_t index)
 {
-	struct window window = { .memory = heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
 	struct object object;
 	struct array_info array;
 	uint64_t inner = index ? 0 : info->inner;
@@ -105,7 +102,6 @@ uint64_t exception_inner_at(struct heap *heap, const struct exception_info *info
 		    !memory_u64(heap->memory, array.data + 8 * (uint64_t)index, &inner))
 			inner = 0;
 	}
-	window_deinit(&window);
 	return inner;
 }
 

@@ -172,7 +172,7 @@ static void show_type(struct heap *heap, const struct type *type, uint64_t addre
 static void show_nullable(struct heap *heap, const struct type *type, uint64_t address, char *buf,
 			  size_t size)
 {
-	struct field_list fields;
+	HD_CLEANUP(field_list) struct field_list fields = { 0 };
 	if (field_list_read(heap->clr, type, &fields, NULL) != HD_OK)
 		return;
 	struct known known = { heap, &fields, address };
@@ -189,7 +189,6 @@ static void show_nullable(struct heap *heap, const struct type *type, uint64_t a
 			show_type(heap, field->type, at, buf, size);
 		}
 	}
-	field_list_deinit(&fields);
 }
 
 void known_text(struct heap *heap, const struct type *type, uint64_t address, char *buf,

@@ -255,12 +255,11 @@ static enum hd_status collect_strings(struct heap *heap, struct string_collectio
 	void *args[JOB_WORKERS_MAX] = { NULL };
 	for (unsigned int i = 0; i < count; i++)
 		args[i] = &workers[i];
-	enum hd_status status = heap_walk(heap, filter ? filter->segments : NULL,
-					  filter ? filter->segment_count : 0, shared->job,
-					  "Counting strings", visit_segment, args, err);
-	for (unsigned int i = 1; i < count && status == HD_OK; i++)
-		status = merge_string_tables(shared, &workers[0].table, &workers[i].table, err);
-	return status;
+	TRY(heap_walk(heap, filter ? filter->segments : NULL, filter ? filter->segment_count : 0,
+		      shared->job, "Counting strings", visit_segment, args, err));
+	for (unsigned int i = 1; i < count; i++)
+		TRY(merge_string_tables(shared, &workers[0].table, &workers[i].table, err));
+	return HD_OK;
 }
 
 enum hd_status strings_collect(struct heap *heap, const struct strings_filter *filter,
@@ -268,7 +267,7 @@ enum hd_status strings_collect(struct heap *heap, const struct strings_filter *f
 {
 	unsigned int count = job_workers(job);
 	struct string_collection shared = { .job = job, .filter = filter };
-	struct string_worker *workers = mem_calloc(count, sizeof(*workers));
+	HD_FREE struct string_worker *workers = mem_calloc(count, sizeof(*workers));
 	if (!workers)
 		return fail_nomem(err);
 	for (unsigned int i = 0; i < count; i++) {
@@ -282,7 +281,6 @@ enum hd_status strings_collect(struct heap *heap, const struct strings_filter *f
 	}
 	for (unsigned int i = 0; i < count; i++)
 		table_deinit(&workers[i].table);
-	mem_free(workers);
 	return status;
 }
 

@@ -86,7 +86,7 @@ static size_t variable_around(struct clr *clr, const struct saved_variables *sav
 static void append_saved(struct text *text, struct heap *heap, const struct suspended *continuation,
 			 uint64_t offset)
 {
-	struct saved_variables saved;
+	HD_CLEANUP(saved_variables) struct saved_variables saved = { 0 };
 	if (saved_variables_read(heap->clr, continuation->place, &saved, NULL) != HD_OK) {
 		text->failed = true;
 		return;
@@ -101,14 +101,13 @@ static void append_saved(struct text *text, struct heap *heap, const struct susp
 					    offset - saved.offsets[number], text);
 		}
 	}
-	saved_variables_deinit(&saved);
 }
 
 bool suspended_slot_append(struct text *text, struct heap *heap, const struct object *object,
 			   uint64_t slot)
 {
 	struct suspended continuation;
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	bool is_known = suspended_read(heap, object, &continuation) &&
 			async_code_append_name(&name, heap->clr, continuation.method_desc,
 					       suspended_owner(heap, &continuation));
@@ -120,7 +119,6 @@ bool suspended_slot_append(struct text *text, struct heap *heap, const struct ob
 	if (is_known)
 		text_printf(text, " (of %s)", name.bytes);
 	text->failed |= name.failed;
-	text_deinit(&name);
 	return is_known;
 }
 

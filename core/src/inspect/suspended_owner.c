@@ -66,6 +66,7 @@ struct owner_search {
 static void search_owner(struct owner_search *search)
 {
 	struct heap *heap = search->heap;
+	HD_CLEANUP(window)
 	struct window window = { .memory = heap->memory }, around = { .memory = heap->memory };
 	struct references references;
 	struct reference reference;
@@ -84,8 +85,6 @@ static void search_owner(struct owner_search *search)
 		if (type)
 			search->found = type;
 	}
-	window_deinit(&around);
-	window_deinit(&window);
 }
 
 const struct type *suspended_owner(struct heap *heap, const struct suspended *continuation)

@@ -29,14 +29,13 @@ static bool is_thread_object(struct heap *heap, struct window *window, uint64_t 
 	 * Another object may also refer to the thread: if the names of fields are known, they
 	 * decide.
 	 */
-	struct field_list fields;
+	HD_CLEANUP(field_list) struct field_list fields = { 0 };
 	if (field_list_read(heap->clr, ret->type, &fields, NULL) != HD_OK)
 		return true;
 	struct member thread = fact_in_list(heap, ret, &fields, FACT_THREAD_NATIVE);
 	bool is_named = fields.count && fields.rows[0].name[0] != '<';
 	if (thread.state != MEMBER_ABSENT || is_named)
 		found = thread.state == MEMBER_READ && thread.bits == native;
-	field_list_deinit(&fields);
 	return found;
 }
 
@@ -48,7 +47,7 @@ static bool is_thread_object(struct heap *heap, struct window *window, uint64_t 
 static bool find_object(struct heap *heap, const struct clr_thread *thread, struct object *ret)
 {
 	uint64_t words[THREAD_WORDS_MAX];
-	struct window window = { .memory = heap->memory };
+	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
 	bool found = false;
 	size_t count = clr_thread_words(heap->clr, thread, words);
 	for (size_t i = 0; i < count && !found; i++) {
@@ -56,17 +55,15 @@ static bool find_object(struct heap *heap, const struct clr_thread *thread, stru
 		found = handle && handle % 8 == 0 && memory_u64(heap->memory, handle, &object) &&
 			is_thread_object(heap, &window, object, thread->address, ret);
 	}
-	window_deinit(&window);
 	return found;
 }
 
 static bool append_string(struct heap *heap, uint64_t address, struct text *text)
 {
-	struct text string = { 0 };
+	HD_CLEANUP(text) struct text string = { 0 };
 	bool ok = string_value(heap, address, NAME_UNITS, &string, NULL) && string.size;
 	if (ok)
 		text_append(text, string.bytes, string.size);
-	text_deinit(&string);
 	return ok;
 }
 

@@ -62,7 +62,7 @@ bool type_is_enum(struct clr *clr, const struct type *type)
 /* Storage of the only field of an enum or a primitive. */
 static uint8_t storage_of_only_field(struct clr *clr, const struct type *type)
 {
-	struct field_list list;
+	HD_CLEANUP(field_list) struct field_list list = { 0 };
 	uint8_t storage = ELEMENT_VALUE;
 	if (field_list_read(clr, type, &list, NULL) != HD_OK)
 		return storage;
@@ -72,7 +72,6 @@ static uint8_t storage_of_only_field(struct clr *clr, const struct type *type)
 			break;
 		}
 	}
-	field_list_deinit(&list);
 	return storage;
 }
 

@@ -25,7 +25,7 @@ int64_t value_signed(const struct value_out *value)
 static void note_char(uint16_t unit, char *buf, size_t size)
 {
 	uint8_t bytes[2] = { (uint8_t)unit, (uint8_t)(unit >> 8) };
-	struct text raw = { 0 }, shown = { 0 };
+	HD_CLEANUP(text) struct text raw = { 0 }, shown = { 0 };
 	struct utf16 utf16 = { .text = &raw };
 	utf16_append(&utf16, bytes, 1);
 	utf16_end(&utf16);
@@ -36,8 +36,6 @@ static void note_char(uint16_t unit, char *buf, size_t size)
 	} else {
 		(void)snprintf(buf, size, "'\\u%04x'", unit);
 	}
-	text_deinit(&raw);
-	text_deinit(&shown);
 }
 
 static void format_primitive(struct value_out *value)

@@ -76,10 +76,10 @@ static bool choose_threads(const struct clr *clr, uint32_t **ret, uint32_t *ret_
 			   uint32_t *ret_repeated)
 {
 	size_t capacity = clr_thread_count(clr) ? clr_thread_count(clr) : 1;
-	uint64_t *ids = mem_alloc(capacity, sizeof(*ids));
-	uint32_t *order = mem_alloc(capacity, sizeof(*order));
+	HD_FREE uint64_t *ids = mem_alloc(capacity, sizeof(*ids));
+	HD_FREE uint32_t *order = mem_alloc(capacity, sizeof(*order));
 	uint32_t *chosen = mem_alloc(capacity, sizeof(*chosen));
-	uint8_t *is_again = mem_calloc(capacity, 1);
+	HD_FREE uint8_t *is_again = mem_calloc(capacity, 1);
 	uint32_t count = (uint32_t)clr_thread_count(clr), kept = 0;
 	bool good = ids && order && chosen && is_again;
 	for (uint32_t i = 0; good && i < count; i++)
@@ -94,9 +94,6 @@ static bool choose_threads(const struct clr *clr, uint32_t **ret, uint32_t *ret_
 		if (!is_again[i])
 			chosen[kept++] = i;
 	}
-	mem_free(ids);
-	mem_free(order);
-	mem_free(is_again);
 	if (!good)
 		mem_free(chosen);
 	*ret = good ? chosen : NULL;

@@ -74,8 +74,8 @@ static bool sort_strong(struct owner_finder *finder, const struct handle_list *h
 {
 	uint32_t count = 0;
 	size_t capacity = handles->rows_count ? handles->rows_count : 1;
-	uint32_t *order = mem_alloc(capacity, sizeof(*order));
-	uint32_t *strong = mem_alloc(capacity, sizeof(*strong));
+	HD_FREE uint32_t *order = mem_alloc(capacity, sizeof(*order));
+	HD_FREE uint32_t *strong = mem_alloc(capacity, sizeof(*strong));
 	finder->addresses = mem_alloc(capacity, sizeof(*finder->addresses));
 	finder->indexes = mem_alloc(capacity, sizeof(*finder->indexes));
 	bool good = order && strong && finder->addresses && finder->indexes;
@@ -89,8 +89,6 @@ static bool sort_strong(struct owner_finder *finder, const struct handle_list *h
 	for (uint32_t i = 0; good && i < count; i++)
 		finder->indexes[i] = strong[order[i]];
 	finder->count = count;
-	mem_free(order);
-	mem_free(strong);
 	return good;
 }
 

@@ -31,11 +31,10 @@ static uint64_t local_ticks(const struct timespec *time)
 static enum hd_status keep_info_string(struct snapshot *snapshot, const char *string,
 				       const char **ret)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	text_puts(&text, string);
 	enum hd_status status =
 		name_table_keep_text(snapshot->graph->arena, &text, ret, snapshot->err);
-	text_deinit(&text);
 	return status;
 }
 

@@ -182,14 +182,13 @@ static void append_field(const struct places *places, const struct object *objec
 		text_puts(text, entry->name ? entry->name : "");
 		return;
 	}
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	text_puts(&name, ".");
 	slot_name(places->heap, object, slot, &name);
 	/* If memory is exhausted, only speed is lost. */
 	if (!entry || name_table_add(&places->links->names, entry, &name, NULL) != HD_OK)
 		text->failed |= name.failed;
 	text_append(text, name.bytes ? name.bytes : "", name.size);
-	text_deinit(&name);
 }
 
 /* The name of the link to @p to in a slot of @p object; 0: its type's LoaderAllocator. */
@@ -231,7 +230,7 @@ bool places_slot_link(const struct hd_graph *graph, const struct object *object,
 
 static void place_destroy(void *arg)
 {
-	struct places *places = arg;
+	HD_FREE struct places *places = arg;
 	starts_destroy(places->starts);
 	mem_free(places->edges);
 	mem_free(places->types);
@@ -242,7 +241,6 @@ static void place_destroy(void *arg)
 		handle_arrays_deinit(&places->links->handle_arrays);
 	}
 	mem_free(places->links);
-	mem_free(places);
 }
 
 static enum hd_status links_create(struct places *places, struct hd_error *err)

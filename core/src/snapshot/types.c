@@ -118,21 +118,16 @@ static enum hd_status use_types(struct snapshot *snapshot, struct used_type *use
 		used[kept] = used[i];
 		used[kept++].type = type_at(snapshot->heap->clr, i);
 	}
-	struct name_table modules = { .arena = snapshot->graph->arena };
-	enum hd_status status = make_snapshot_types(snapshot, used, kept, &modules);
-	name_table_deinit(&modules);
-	return status;
+	HD_CLEANUP(name_table) struct name_table modules = { .arena = snapshot->graph->arena };
+	return make_snapshot_types(snapshot, used, kept, &modules);
 }
 
 enum hd_status snapshot_types(struct snapshot *snapshot)
 {
 	size_t count = type_count(snapshot->heap->clr);
-	struct used_type *used = mem_calloc(count, sizeof(*used));
+	HD_FREE struct used_type *used = mem_calloc(count, sizeof(*used));
 	struct places *places = snapshot->places;
 	places->types = mem_calloc(count, sizeof(*places->types));
 	places->type_count = count;
-	enum hd_status status = used && places->types ? use_types(snapshot, used, count)
-						      : fail_nomem(snapshot->err);
-	mem_free(used);
-	return status;
+	return used && places->types ? use_types(snapshot, used, count) : fail_nomem(snapshot->err);
 }

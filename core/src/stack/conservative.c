@@ -88,7 +88,7 @@ static enum step add_word(struct stack_scan *scan, uint64_t address, uint64_t va
 static enum step scan_words(struct stack_scan *scan, uint64_t begin, uint64_t end)
 {
 	struct memory *memory = scan->walk->memory;
-	uint8_t *bytes = mem_alloc(STACK_CHUNK, 1);
+	HD_FREE uint8_t *bytes = mem_alloc(STACK_CHUNK, 1);
 	enum step step = bytes ? STEP_ON : STEP_NOMEM;
 	for (uint64_t at = begin; step == STEP_ON && at < end;) {
 		size_t size = end - at < STACK_CHUNK ? (size_t)(end - at) : STACK_CHUNK;
@@ -112,7 +112,6 @@ static enum step scan_words(struct stack_scan *scan, uint64_t begin, uint64_t en
 			break;
 		at = (next + 7) & ~(uint64_t)7;
 	}
-	mem_free(bytes);
 	return step;
 }
 

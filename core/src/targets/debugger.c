@@ -294,21 +294,17 @@ static enum hd_status compare_process(const struct hd_debugger *debugger,
 
 static enum hd_status describe(struct target *target, struct hd_error *err)
 {
-	struct text text = { 0 };
-	struct proc_maps maps = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
+	HD_CLEANUP(proc_maps) struct proc_maps maps = { 0 };
 	enum hd_status status =
 		process_server_file(target->process.server, SERVER_FILE_MAPS, &text, NULL);
-	if (status != HD_OK) {
-		text_deinit(&text);
+	if (status != HD_OK)
 		return process_server_check(target->process.server, err);
-	}
 	if (proc_maps_parse(text.bytes, text.size, &maps)) {
 		status = process_describe(target->process.server, &maps, target, err);
 	} else {
 		status = fail_nomem(err);
 	}
-	proc_maps_deinit(&maps);
-	text_deinit(&text);
 	return status;
 }
 

@@ -189,4 +189,5 @@ enum hd_status image_list_read(const struct target *target, struct image_list *r
 void image_list_deinit(struct image_list *list)
 {
 	pages_free(list->rows, list->rows_capacity, sizeof(*list->rows));
+	*list = (struct image_list){ 0 };
 }

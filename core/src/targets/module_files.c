@@ -159,14 +159,13 @@ static const uint8_t *module_files_run(struct memory *memory, uint64_t address, 
 
 static void module_files_destroy(struct memory *memory)
 {
-	struct module_files *files = (struct module_files *)memory;
+	HD_FREE struct module_files *files = (struct module_files *)memory;
 	for (size_t i = 0; i < files->count; i++)
 		mapped_file_close(&files->files[i].file);
 	(void)pthread_mutex_destroy(&files->lock);
 	mem_free(files->files);
 	mem_free(files->order);
 	mem_free(files->file_of);
-	mem_free(files);
 }
 
 static int compare_paths_in_order(const void *a, const void *b, void *arg)

@@ -143,7 +143,7 @@ static struct relocations *read_relocations(const struct target *target,
 	relocations->dynamic = module->dynamic;
 	relocations->type = target->arch->relative_relocation;
 	struct elf_dynamic dynamic;
-	struct window window = { .memory = target->memory };
+	HD_CLEANUP(window) struct window window = { .memory = target->memory };
 	bool is_read = true;
 	if (elf_dynamic_read(target->memory, module->base, module->dynamic, &dynamic)) {
 		is_read = (!dynamic.rela ||
@@ -151,7 +151,6 @@ static struct relocations *read_relocations(const struct target *target,
 			  (!dynamic.relr ||
 			   read_relr(relocations, &window, dynamic.relr, dynamic.relr_size));
 	}
-	window_deinit(&window);
 	if (!is_read) {
 		relocations_destroy(relocations);
 		return NULL;

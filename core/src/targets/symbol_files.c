@@ -78,7 +78,7 @@ static bool has_crc(struct search *search, int fd, uint32_t wanted)
 	if (fstat(fd, &info) != 0 || info.st_size < 0 || (uint64_t)info.st_size > *search->budget)
 		return false;
 	*search->budget -= (uint64_t)info.st_size;
-	uint8_t *part = mem_alloc(CRC_PART, 1);
+	HD_FREE uint8_t *part = mem_alloc(CRC_PART, 1);
 	uLong crc = crc32(0, NULL, 0);
 	ssize_t got = part ? (ssize_t)CRC_PART : -1;
 	for (off_t at = 0; at <= info.st_size && got == (ssize_t)CRC_PART; at += got) {
@@ -86,7 +86,6 @@ static bool has_crc(struct search *search, int fd, uint32_t wanted)
 		if (got > 0)
 			crc = crc32(crc, part, (uInt)got);
 	}
-	mem_free(part);
 	return got >= 0 && crc == wanted;
 }
 

@@ -60,7 +60,7 @@ enum hd_status target_mark_cut(struct target *target, struct hd_error *err)
 	if (!target->core.is_truncated || !count || count > UINT32_MAX)
 		return HD_OK;
 	TRY(target_reserve(target, count, sizeof(uint32_t), err));
-	uint32_t *order = mem_alloc(count, sizeof(*order));
+	HD_FREE uint32_t *order = mem_alloc(count, sizeof(*order));
 	if (!order)
 		return fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
@@ -77,7 +77,6 @@ enum hd_status target_mark_cut(struct target *target, struct hd_error *err)
 		for (size_t i = first; i < end; i++)
 			target->map.mappings[order[i]].is_cut = is_cut;
 	}
-	mem_free(order);
 	return HD_OK;
 }
 

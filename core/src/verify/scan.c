@@ -55,20 +55,16 @@ static enum hd_status scan_walk(struct scans *scans, bool all, const char *what,
 	const struct verify_options *options = scans->rows[0].options;
 	bool chosen = !all && options->segments;
 	size_t count = chosen ? options->segment_count : heap->segment_count;
-	void **args = mem_calloc(scans->count, sizeof(*args));
-	const struct segment **segments = mem_calloc(count + 1, sizeof(const struct segment *));
-	enum hd_status status = args && segments ? HD_OK : fail_nomem(err);
-	if (status == HD_OK) {
-		for (unsigned int i = 0; i < scans->count; i++)
-			args[i] = &scans->rows[i];
-		for (size_t i = 0; i < count; i++)
-			segments[i] = chosen ? options->segments[i] : &heap->segments[i];
-		status = heap_walk(heap, segments, count, scans->rows[0].job, what, visit, args,
-				   err);
-	}
-	mem_free(segments);
-	mem_free(args);
-	return status;
+	HD_FREE void **args = mem_calloc(scans->count, sizeof(*args));
+	HD_FREE const struct segment **segments =
+		mem_calloc(count + 1, sizeof(const struct segment *));
+	if (!(args && segments))
+		return fail_nomem(err);
+	for (unsigned int i = 0; i < scans->count; i++)
+		args[i] = &scans->rows[i];
+	for (size_t i = 0; i < count; i++)
+		segments[i] = chosen ? options->segments[i] : &heap->segments[i];
+	return heap_walk(heap, segments, count, scans->rows[0].job, what, visit, args, err);
 }
 
 static bool stopped(const struct verify_scan *scan, uint64_t number)

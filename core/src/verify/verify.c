@@ -44,6 +44,7 @@ static void resolver_deinit(struct resolver *resolver)
 	mem_free(resolver->segment_ends);
 	mem_free(resolver->damaged);
 	window_deinit(&resolver->window);
+	*resolver = (struct resolver){ 0 };
 }
 
 static enum hd_status resolver_init(struct resolver *resolver, struct heap *heap,
@@ -393,18 +394,12 @@ enum hd_status verify_heap(struct heap *heap, const struct verify_options *optio
 			   struct verify_result *ret, struct hd_error *err)
 {
 	static const struct verify_options all = { 0 };
-	struct address_map map;
-	struct scans scans = { 0 };
-	struct resolver resolver;
+	HD_CLEANUP(address_map) struct address_map map = { 0 };
+	HD_CLEANUP(scans) struct scans scans = { 0 };
+	HD_CLEANUP(resolver) struct resolver resolver = { 0 };
 	options = options ? options : &all;
 	TRY(address_map_init(&map, heap, job, err));
-	enum hd_status status = resolver_init(&resolver, heap, options, &map, err);
-	if (status == HD_OK)
-		status = scans_init(&scans, heap, options, &map, job, err);
-	if (status == HD_OK)
-		status = verify(&resolver, &scans, ret, err);
-	scans_deinit(&scans);
-	resolver_deinit(&resolver);
-	address_map_deinit(&map);
-	return status;
+	TRY(resolver_init(&resolver, heap, options, &map, err));
+	TRY(scans_init(&scans, heap, options, &map, job, err));
+	return verify(&resolver, &scans, ret, err);
 }

@@ -19,7 +19,7 @@ static uint64_t names_in_code(struct clr *clr, const struct method *method, cons
 			      uint32_t size, const struct code_search *search)
 {
 	struct il_instruction instruction;
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	uint64_t found = 0;
 	for (uint32_t at = 0; il_next(code, size, at, &instruction); at += instruction.size) {
 		name.size = 0;
@@ -28,7 +28,6 @@ static uint64_t names_in_code(struct clr *clr, const struct method *method, cons
 		    name.size)
 			found |= search->match(search->arg, name.bytes);
 	}
-	text_deinit(&name);
 	return found;
 }
 
@@ -45,10 +44,9 @@ static uint64_t names_of(struct clr *clr, const struct method *method,
 	}
 	if (!place || !il_body_read(clr->memory, place, &body) || body.code_size > CODE_READ_MAX)
 		return UINT64_MAX;
-	uint8_t *code = mem_alloc((size_t)body.code_size + 1, 1);
+	HD_FREE uint8_t *code = mem_alloc((size_t)body.code_size + 1, 1);
 	if (code && memory_read(clr->memory, body.code, code, body.code_size))
 		found = names_in_code(clr, method, code, body.code_size, search);
-	mem_free(code);
 	return found;
 }
 

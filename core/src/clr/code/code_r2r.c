@@ -71,7 +71,7 @@ static bool add_entry(struct r2r_image *image, uint64_t code, uint64_t value)
 static bool read_r2r_entries(struct clr *clr, const struct code_section *section, uint64_t buckets,
 			     uint32_t count, struct r2r_image *image)
 {
-	uint64_t *rows = mem_alloc(BUCKETS_READ, MAP_BUCKET_SIZE);
+	HD_FREE uint64_t *rows = mem_alloc(BUCKETS_READ, MAP_BUCKET_SIZE);
 	bool done = rows != NULL;
 	for (uint32_t i = 0; done && i < count;) {
 		uint32_t part = count - i < BUCKETS_READ ? count - i : BUCKETS_READ;
@@ -91,7 +91,6 @@ static bool read_r2r_entries(struct clr *clr, const struct code_section *section
 		}
 		i += part;
 	}
-	mem_free(rows);
 	return done;
 }
 

@@ -86,9 +86,8 @@ static bool read_map(struct clr *clr, struct code_sections *sections, struct map
 
 bool code_sections_read(struct clr *clr, struct code_sections *sections)
 {
-	struct map_level *levels = mem_alloc(MAP_LEVELS, sizeof(*levels));
+	HD_FREE struct map_level *levels = mem_alloc(MAP_LEVELS, sizeof(*levels));
 	bool good = levels && read_map(clr, sections, levels);
-	mem_free(levels);
 	if (good)
 		sort_u64(sections->rows, sections->rows_count);
 	return good;
@@ -162,6 +161,7 @@ enum hd_status method_bodies_read(struct clr *clr, struct job *job, struct metho
 void method_bodies_deinit(struct method_bodies *bodies)
 {
 	pages_free(bodies->rows, bodies->rows_capacity, sizeof(*bodies->rows));
+	*bodies = (struct method_bodies){ 0 };
 }
 
 size_t method_bodies_of(const struct method_bodies *bodies, uint64_t method_desc, size_t *ret_count)

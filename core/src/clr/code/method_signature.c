@@ -260,20 +260,19 @@ static void append_full(const struct printer *printer, const uint8_t *begin, uin
 	struct metadata no_metadata = { .bytes = NULL };
 	const struct module none = { .metadata = &no_metadata };
 	const struct module *module = printer->method->module;
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	signature_type_name(printer->clr, module && module->metadata ? module : &none, begin, size,
 			    printer->type_arguments, &name);
 	if (name.bytes)
 		append_substituted(printer, text, name.bytes);
 	text->failed |= name.failed;
-	text_deinit(&name);
 }
 
 /* The next type of @p signature. */
 static bool append_type(const struct printer *printer, struct signature *signature)
 {
 	const uint8_t *begin = signature->at;
-	struct text full = { 0 };
+	HD_CLEANUP(text) struct text full = { 0 };
 	if (!signature_skip_type(signature))
 		return false;
 	append_full(printer, begin, (uint32_t)(signature->at - begin), &full);
@@ -281,7 +280,6 @@ static bool append_type(const struct printer *printer, struct signature *signatu
 		append_short(printer->text, full.bytes);
 	if (full.failed)
 		printer->text->failed = true;
-	text_deinit(&full);
 	return true;
 }
 

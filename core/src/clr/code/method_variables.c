@@ -161,7 +161,7 @@ static bool read_variable(const struct reading *reading, struct signature *signa
 			  struct method_variable *row, bool *ret_is_sound)
 {
 	struct signature at = *signature;
-	struct text name = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	*ret_is_sound = signature_skip_type(signature);
 	if (!*ret_is_sound)
 		return true;
@@ -181,7 +181,6 @@ static bool read_variable(const struct reading *reading, struct signature *signa
 	}
 	row->type_name = mem_strndup(name.size ? name.bytes : "", name.size);
 	bool ok = row->type_name && !name.failed;
-	text_deinit(&name);
 	return ok;
 }
 
@@ -197,7 +196,7 @@ static bool read_this(const struct reading *reading, struct method_variable *row
 	const struct type *type = reading->method.type;
 	size_t size = 0;
 	const char *name = type ? type_name(reading->clr, type, &size) : "";
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	text_append(&text, name, size);
 	row->element_type = ELEMENT_CLASS;
 	row->type = type;
@@ -208,7 +207,6 @@ static bool read_this(const struct reading *reading, struct method_variable *row
 	}
 	row->type_name = mem_strndup(text.bytes ? text.bytes : "", text.size);
 	bool ok = row->type_name && !text.failed;
-	text_deinit(&text);
 	return ok && set_name(row, "this");
 }
 
@@ -339,7 +337,7 @@ static bool read_local_names(struct reading *reading, const struct pdb *pdb, uin
 {
 	struct method_variables *variables = reading->variables;
 	size_t first = variables->argument_count, count = variables->count - first;
-	const char **names = mem_calloc(count + 1, sizeof(*names));
+	HD_FREE const char **names = mem_calloc(count + 1, sizeof(*names));
 	bool ok = names != NULL;
 	if (ok && il != IL_UNKNOWN &&
 	    pdb_local_names(pdb, reading->method.rid, il, budget, names, count)) {
@@ -349,7 +347,6 @@ static bool read_local_names(struct reading *reading, const struct pdb *pdb, uin
 			ok = !names[i] || set_name(&variables->rows[first + i], names[i]);
 		}
 	}
-	mem_free(names);
 	return ok;
 }
 

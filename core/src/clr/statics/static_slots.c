@@ -157,7 +157,7 @@ static bool read_class(struct statics_reader *reader, const struct type *canonic
 	}
 	if (!count)
 		return true;
-	uint8_t *bytes = mem_alloc(count, FIELD_DESC_SIZE);
+	HD_FREE uint8_t *bytes = mem_alloc(count, FIELD_DESC_SIZE);
 	if (!bytes)
 		return false;
 	bool good = true;
@@ -166,7 +166,6 @@ static bool read_class(struct statics_reader *reader, const struct type *canonic
 	} else {
 		class->is_broken = true;
 	}
-	mem_free(bytes);
 	return good;
 }
 
@@ -302,8 +301,8 @@ static enum hd_status sort_slots(struct static_slots *slots, struct hd_error *er
 	uint32_t count = (uint32_t)slots->rows_count;
 	if (!count)
 		return HD_OK;
-	uint64_t *keys = mem_alloc(count, sizeof(*keys));
-	uint32_t *order = mem_alloc(count, sizeof(*order));
+	HD_FREE uint64_t *keys = mem_alloc(count, sizeof(*keys));
+	HD_FREE uint32_t *order = mem_alloc(count, sizeof(*order));
 	struct static_slot *rows = pages_alloc(count, sizeof(*rows));
 	bool good = keys && order && rows;
 	for (uint32_t i = 0; good && i < count; i++)
@@ -317,8 +316,6 @@ static enum hd_status sort_slots(struct static_slots *slots, struct hd_error *er
 			rows[kept++] = slots->rows[order[i]];
 		}
 	}
-	mem_free(keys);
-	mem_free(order);
 	if (!good) {
 		pages_free(rows, count, sizeof(*rows));
 		return fail_nomem(err);

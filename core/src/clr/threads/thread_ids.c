@@ -42,7 +42,7 @@ static enum hd_status use_outer_ids(struct clr *clr, struct hd_error *err)
 {
 	const struct target *target = clr->target;
 	size_t count = 0;
-	struct name *names = mem_alloc(target->threads.count + 1, sizeof(*names));
+	HD_FREE struct name *names = mem_alloc(target->threads.count + 1, sizeof(*names));
 	if (!names)
 		return fail_nomem(err);
 	for (size_t i = 0; i < target->threads.count; i++) {
@@ -54,7 +54,6 @@ static enum hd_status use_outer_ids(struct clr *clr, struct hd_error *err)
 		qsort(names, count, sizeof(*names), compare_inner_ids);
 		translate(clr, names, count);
 	}
-	mem_free(names);
 	return HD_OK;
 }
 
@@ -157,7 +156,7 @@ static enum hd_status use_stacks(struct clr *clr, struct hd_error *err)
 	size_t count = target->threads.count;
 	if (target->kind == TARGET_PROCESS || !count || any_id_fits(clr))
 		return HD_OK;
-	struct stack_place *places = mem_alloc(count, sizeof(*places));
+	HD_FREE struct stack_place *places = mem_alloc(count, sizeof(*places));
 	if (!places)
 		return fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
@@ -175,7 +174,6 @@ static enum hd_status use_stacks(struct clr *clr, struct hd_error *err)
 			"found by their stacks, and have the ids that the core gives them",
 			matched, clr->threads.count);
 	}
-	mem_free(places);
 	return HD_OK;
 }
 

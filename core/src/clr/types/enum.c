@@ -172,7 +172,7 @@ bool enum_name(struct clr *clr, const struct type *type, uint64_t value, char *b
 	unsigned int width = value_size(&constants);
 	if (width < 8)
 		value &= ((uint64_t)1 << 8 * width) - 1;
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	bool found =
 		append_constant_name(&constants, rid, value, &text) && text.bytes && !text.failed;
 	if (found) {
@@ -180,6 +180,5 @@ bool enum_name(struct clr *clr, const struct type *type, uint64_t value, char *b
 		memcpy(buf, text.bytes, length);
 		buf[length] = '\0';
 	}
-	text_deinit(&text);
 	return found;
 }

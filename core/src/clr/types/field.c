@@ -139,11 +139,10 @@ static bool share_name(struct clr *clr, const char *name, struct text *text)
  */
 static const struct type *shared_struct(struct clr *clr, const char *name, uint64_t module)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	const struct type *type = share_name(clr, name, &text) && text.size
 					  ? type_by_name(clr, text.bytes, module)
 					  : NULL;
-	text_deinit(&text);
 	return type && type->category == CATEGORY_VALUE ? type : NULL;
 }
 
@@ -246,7 +245,7 @@ static enum hd_status read_declared(struct clr *clr, const struct type *type,
 			    "cannot read the fields of method table 0x%" PRIx64,
 			    type->method_table);
 	}
-	uint8_t *bytes = mem_alloc(count, FIELD_DESC_SIZE);
+	HD_FREE uint8_t *bytes = mem_alloc(count, FIELD_DESC_SIZE);
 	if (!bytes)
 		return fail_nomem(err);
 	enum hd_status status =
@@ -255,7 +254,6 @@ static enum hd_status read_declared(struct clr *clr, const struct type *type,
 			: fail(err, HD_ERR_FAULT, descs,
 			       "cannot read the FieldDescs of method table 0x%" PRIx64,
 			       type->method_table);
-	mem_free(bytes);
 	return status;
 }
 

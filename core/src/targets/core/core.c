@@ -36,7 +36,7 @@ enum hd_status target_is_core(const char *path, bool *ret, struct hd_error *err)
 		return fail(err, HD_ERR_OS, 0, "%s: cannot open: %s", path, strerrordesc_np(errno));
 	if (fd < 0)
 		return HD_OK;
-	uint8_t *head = mem_alloc(UNPACK_HEAD_SIZE, 1);
+	HD_FREE uint8_t *head = mem_alloc(UNPACK_HEAD_SIZE, 1);
 	ssize_t got = head ? read_at(fd, head, UNPACK_HEAD_SIZE, 0) : 0;
 	enum hd_status status = head ? HD_OK : fail_nomem(err);
 	if (got < 0) {
@@ -45,7 +45,6 @@ enum hd_status target_is_core(const char *path, bool *ret, struct hd_error *err)
 	} else if (head) {
 		*ret = is_core_head(head, (size_t)got);
 	}
-	mem_free(head);
 	(void)close(fd);
 	return status;
 }

@@ -49,10 +49,9 @@ static uint64_t core_memory_next(struct memory *memory, uint64_t address)
 
 static void core_memory_destroy(struct memory *memory)
 {
-	struct core_memory *core = (struct core_memory *)memory;
+	HD_FREE struct core_memory *core = (struct core_memory *)memory;
 	mapped_file_close(&core->file);
 	mem_free(core->runs);
-	mem_free(core);
 }
 
 struct memory *core_memory_create(struct mapped_file *file, struct core_run *runs, size_t count)

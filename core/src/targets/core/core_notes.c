@@ -304,15 +304,13 @@ enum hd_status core_notes_read(struct target *target, const struct mapped_file *
 {
 	*ret = (struct core_notes){ 0 };
 	merge_segments(target, headers);
-	struct note_copy copy;
-	enum hd_status status = note_copy_make(target, file, headers, &copy, err);
-	for (size_t i = 0; i < headers->note_count && status == HD_OK; i++) {
+	HD_CLEANUP(note_copy) struct note_copy copy = { 0 };
+	TRY(note_copy_make(target, file, headers, &copy, err));
+	for (size_t i = 0; i < headers->note_count; i++) {
 		const struct core_note_segment *segment = &headers->notes[i];
 		note_copy_turn(&copy, segment->size);
-		status = read_note_segment(target, &copy, segment, ret, job, err);
+		TRY(read_note_segment(target, &copy, segment, ret, job, err));
 	}
-	note_copy_deinit(&copy);
-	TRY(status);
 	sort_mappings(target);
 	return target_sort_threads(target, err);
 }
@@ -401,10 +399,9 @@ enum hd_status core_guess_content(struct target *target, struct hd_error *err)
 		target->core.content = CONTENT_FULL;
 		return HD_OK;
 	}
-	uint64_t *stacks = sorted_stacks(target, err);
+	HD_FREE uint64_t *stacks = sorted_stacks(target, err);
 	if (!stacks)
 		return HD_ERR_NOMEM;
 	target->core.content = has_heap_range(target, stacks) ? CONTENT_HEAP : CONTENT_MINI;
-	mem_free(stacks);
 	return HD_OK;
 }

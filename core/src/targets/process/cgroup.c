@@ -104,9 +104,8 @@ bool cgroup_number_of(const char *text, const char *key, uint64_t *ret)
 
 bool cgroup_read_number(const struct cgroup_place *place, const char *name, uint64_t *ret)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	bool is_number = cgroup_read(place, name, &text) && cgroup_number_of(text.bytes, "", ret);
-	text_deinit(&text);
 	return is_number;
 }
 
@@ -135,14 +134,13 @@ bool cgroup_read_names(const char *root, int pid, struct text *ret)
 bool cgroup_read_left(const struct cgroup_place *place, uint64_t *ret_limit, uint64_t *ret)
 {
 	uint64_t limit, usage, cache = 0;
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	if (!cgroup_read_limit(place, &limit) ||
 	    !cgroup_read_number(place, place->version->usage, &usage))
 		return false;
 	/* The kernel's number includes file pages that it can drop. */
 	if (cgroup_read(place, "memory.stat", &text))
 		(void)cgroup_number_of(text.bytes, place->version->cache, &cache);
-	text_deinit(&text);
 	usage = usage > cache ? usage - cache : 0;
 	*ret = limit > usage ? limit - usage : 0;
 	*ret_limit = limit;
@@ -160,7 +158,7 @@ static uint64_t bound_by(uint64_t free, const struct cgroup_place *place)
 
 uint64_t cgroup_free(const char *root, int pid)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	uint64_t free = UINT64_MAX;
 	if (cgroup_read_names(root, pid, &text)) {
 		for (size_t i = 0; i < sizeof(cgroup_versions) / sizeof(cgroup_versions[0]); i++) {
@@ -172,6 +170,5 @@ uint64_t cgroup_free(const char *root, int pid)
 			} while (cgroup_place_up(&place));
 		}
 	}
-	text_deinit(&text);
 	return free;
 }

@@ -109,7 +109,7 @@ bool cgroup_pressure_parse(const char *text, const char *word, struct cgroup_pre
 static void read_pressure(const char *root, const struct cgroup_place *place,
 			  struct cgroup_memory *group)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	char path[PATH_MAX];
 	if (!cgroup_read(place, "memory.pressure", &text)) {
 		int size = snprintf(path, sizeof(path), "%s/proc/pressure/memory", root);
@@ -120,7 +120,6 @@ static void read_pressure(const char *root, const struct cgroup_place *place,
 		(void)cgroup_pressure_parse(text.bytes, "some", &group->some);
 		(void)cgroup_pressure_parse(text.bytes, "full", &group->full);
 	}
-	text_deinit(&text);
 }
 
 /* The path of the cgroup itself, "/" for the uppermost one. */

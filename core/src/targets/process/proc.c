@@ -30,7 +30,7 @@ bool proc_read_path(const char *path, struct text *ret)
 	int fd = open_as(HD_OPEN_SYSTEM, path);
 	if (fd < 0)
 		return false;
-	char *buf = mem_alloc(READ_STEP, 1);
+	HD_FREE char *buf = mem_alloc(READ_STEP, 1);
 	ssize_t got = buf ? 1 : -1;
 	int code = buf ? 0 : ENOMEM;
 	while (got > 0) {
@@ -43,7 +43,6 @@ bool proc_read_path(const char *path, struct text *ret)
 			code = errno;
 		}
 	}
-	mem_free(buf);
 	(void)close(fd);
 	if (!code && ret->failed)
 		code = ENOMEM;
@@ -302,10 +301,9 @@ int32_t proc_inner_id(const char *status)
 
 static int32_t read_inner_id(int tid)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	int32_t id =
 		proc_read_file(tid, "status", &text) && text.bytes ? proc_inner_id(text.bytes) : 0;
-	text_deinit(&text);
 	return id;
 }
 
@@ -431,11 +429,10 @@ enum hd_status proc_check(int pid, struct proc_status *ret, struct hd_error *err
 /* A hint about the Yama module's rule for tracing, or "". */
 static const char *yama_hint(void)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	bool is_set = proc_read_path("/proc/sys/kernel/yama/ptrace_scope", &text) && text.bytes &&
 		      *text.bytes >= '1' && *text.bytes <= '3';
 	bool is_never = is_set && *text.bytes == '3';
-	text_deinit(&text);
 	if (is_never)
 		return " (kernel.yama.ptrace_scope is 3: nobody may until the machine restarts)";
 	return is_set ? " (kernel.yama.ptrace_scope is set: sudo sysctl kernel.yama.ptrace_scope=0)"

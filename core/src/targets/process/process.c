@@ -22,14 +22,13 @@ struct opening {
 enum hd_status process_check_program(struct process_server *server, const char *name,
 				     struct hd_error *err)
 {
-	struct text head = { 0 };
+	HD_CLEANUP(text) struct text head = { 0 };
 	int pid = process_server_pid(server);
 	enum hd_status status = process_server_file(server, SERVER_FILE_EXE, &head, NULL);
 	bool is_elf =
 		status == HD_OK && head.size >= 20 && memcmp(head.bytes, ELFMAG, SELFMAG) == 0;
 	bool is_64 = is_elf && head.bytes[EI_CLASS] == ELFCLASS64;
 	uint16_t machine = is_elf ? load_u16((const uint8_t *)head.bytes + 18) : 0;
-	text_deinit(&head);
 	if (!is_elf)
 		return process_server_check(server, err);
 	if (!is_64) {
@@ -47,25 +46,23 @@ enum hd_status process_check_program(struct process_server *server, const char *
 
 static enum hd_status read_process_maps(struct opening *opening, struct hd_error *err)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	proc_maps_deinit(&opening->maps);
-	enum hd_status status = process_server_file(opening->server, SERVER_FILE_MAPS, &text, err);
-	if (status == HD_OK && !proc_maps_parse(text.bytes, text.size, &opening->maps))
-		status = fail_nomem(err);
-	text_deinit(&text);
-	return status;
+	TRY(process_server_file(opening->server, SERVER_FILE_MAPS, &text, err));
+	if (!proc_maps_parse(text.bytes, text.size, &opening->maps))
+		TRY(fail_nomem(err));
+	return HD_OK;
 }
 
 enum hd_status process_describe(struct process_server *server, const struct proc_maps *maps,
 				struct target *target, struct hd_error *err)
 {
-	struct text auxv = { 0 };
+	HD_CLEANUP(text) struct text auxv = { 0 };
 	struct proc_status known;
 	if (!proc_maps_to_target(maps, target))
 		return fail_nomem(err);
 	if (process_server_file(server, SERVER_FILE_AUXV, &auxv, NULL) == HD_OK)
 		target_auxv_read(&target->auxv, (const uint8_t *)auxv.bytes, auxv.size);
-	text_deinit(&auxv);
 	if (proc_status_read(process_server_pid(server), &known))
 		(void)snprintf(target->name, sizeof(target->name), "%.31s", known.name);
 	return process_server_check(server, err);

@@ -84,14 +84,13 @@ static size_t live_read(struct memory *memory, uint64_t address, void *buf, size
 
 static void live_destroy(struct memory *memory)
 {
-	struct live *live = (struct live *)memory;
+	HD_FREE struct live *live = (struct live *)memory;
 	/* The server may have other owners. */
 	if (live->holds)
 		(void)process_server_resume(live->server, NULL, NULL);
 	process_server_release(live->server);
 	for (size_t i = 0; i < PAGE_SLOTS; i++)
 		mem_free(live->slots[i].bytes);
-	mem_free(live);
 }
 
 struct memory *process_memory(struct process_server *server, const struct target *mapped,

@@ -263,17 +263,16 @@ static enum hd_status add_file(struct process_copy *copy, const struct proc_map 
 static enum hd_status open_files(struct process_copy *copy, const struct proc_maps *maps,
 				 struct hd_error *err)
 {
-	struct text mounts = { 0 };
+	HD_CLEANUP(text) struct text mounts = { 0 };
 	bool silent = false;
-	enum hd_status status = process_server_file(copy->server, SERVER_FILE_MOUNTS, &mounts, err);
-	for (size_t i = 0; i < maps->rows_count && status == HD_OK; i++) {
+	TRY(process_server_file(copy->server, SERVER_FILE_MOUNTS, &mounts, err));
+	for (size_t i = 0; i < maps->rows_count; i++) {
 		const struct proc_map *map = &maps->rows[i];
 		bool is_file = map->path[0] == '/' && strncmp(map->path, "/memfd:", 7) != 0;
 		if (is_file && proc_map_is_readable(map) && find_copied_file(copy, map) == NO_FILE)
-			status = add_file(copy, map, &mounts, &silent, err);
+			TRY(add_file(copy, map, &mounts, &silent, err));
 	}
-	text_deinit(&mounts);
-	return status;
+	return HD_OK;
 }
 
 enum hd_status process_copy_create(struct process_server *server, const struct proc_maps *maps,

@@ -48,7 +48,7 @@ static bool is_first_line(const char *line)
 static bool add_residency_row(struct process_residency *ret, const char *line, size_t length)
 {
 	struct residency_row row = { 0 };
-	char *copy = mem_strndup(line, length);
+	HD_FREE char *copy = mem_strndup(line, length);
 	bool good = copy != NULL;
 	const struct residency_row *last = ret->rows_count ? &ret->rows[ret->rows_count - 1] : NULL;
 	if (good && proc_map_parse(copy, &row.map) && (!last || row.map.start >= last->map.end)) {
@@ -60,7 +60,6 @@ static bool add_residency_row(struct process_residency *ret, const char *line, s
 			mem_free(row.map.path);
 		}
 	}
-	mem_free(copy);
 	return good;
 }
 
@@ -133,11 +132,10 @@ static enum hd_status read_resident_pages(struct process_server *server,
 static enum hd_status fill_residency(struct process_server *server,
 				     struct process_residency *residency, struct hd_error *err)
 {
-	struct text text = { 0 };
+	HD_CLEANUP(text) struct text text = { 0 };
 	enum hd_status status = process_server_file(server, SERVER_FILE_SMAPS, &text, err);
 	if (status == HD_OK && !process_residency_parse(text.bytes, text.size, residency))
 		status = fail_nomem(err);
-	text_deinit(&text);
 	return status == HD_OK ? read_resident_pages(server, residency, err) : status;
 }
 
