@@ -427,8 +427,7 @@ static bool dominators_alloc(struct work *work, struct dominators *dominators)
 /* Compute everything; the caller frees what is allocated on the way, in both cases. */
 static enum hd_status compute(struct work *work, struct dominators *ret, struct hd_error *err)
 {
-	if (!work_alloc(work))
-		return fail_nomem(err);
+	TRY_MEMORY(work_alloc(work), err);
 	if (!number_nodes(work))
 		return fail_cancelled(err);
 	seen_free(work);
@@ -437,8 +436,7 @@ static enum hd_status compute(struct work *work, struct dominators *ret, struct 
 	if (!find_idoms(work))
 		return fail_cancelled(err);
 	scratch_free(work);
-	if (!dominators_alloc(work, ret))
-		return fail_nomem(err);
+	TRY_MEMORY(dominators_alloc(work, ret), err);
 	return add_retained(work, ret) ? HD_OK : fail_cancelled(err);
 }
 

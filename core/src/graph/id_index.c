@@ -113,8 +113,7 @@ enum hd_status id_index_init(struct id_index *index, const uint64_t *ids, uint32
 	index->slice_shift = bits > ID_SLICE_BITS ? bits - ID_SLICE_BITS : 0;
 	index->slice_count = (uint32_t)((index->max - index->min) >> index->slice_shift) + 1;
 	index->slices = mem_calloc((size_t)index->slice_count + 1, sizeof(*index->slices));
-	if (!index->slices)
-		return fail_nomem(err);
+	TRY_MEMORY(index->slices, err);
 	uint64_t buckets = plan_slices(index, ids);
 	if (buckets > UINT32_MAX - 1) {
 		id_index_deinit(index);

@@ -232,8 +232,7 @@ static enum hd_status allocate_targets(struct csr *csr, struct hd_error *err)
 	TRY(csr_ends_from_degrees(csr, err));
 	uint64_t edges = csr_begin(csr, csr->node_count);
 	uint32_t *targets = pages_alloc(edges, sizeof(*csr->targets));
-	if (!targets)
-		return fail_nomem(err);
+	TRY_MEMORY(targets, err);
 	pages_free(csr->targets, csr->edge_count, sizeof(*csr->targets));
 	csr->targets = targets;
 	csr->edge_count = edges;
@@ -294,8 +293,7 @@ enum hd_status csr_reverse_rows(struct csr_rows *rows, struct job *job, struct c
 		.rows = rows, .targets = rows->targets, .edge_count = rows->edge_count, .job = job
 	};
 	reversing.passed = mem_calloc(slab_count(rows), sizeof(*reversing.passed));
-	if (!reversing.passed)
-		return fail_nomem(err);
+	TRY_MEMORY(reversing.passed, err);
 	enum hd_status status = reverse(&reversing, rows->node_count, ret, err);
 	mem_free(reversing.passed);
 	return status;

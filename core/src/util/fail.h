@@ -24,4 +24,11 @@ static inline enum hd_status fail_nomem(struct hd_error *err)
 			return try_status_;          \
 	} while (0)
 
+/** Return from the calling function with HD_ERR_NOMEM if @p got is NULL or false. */
+#define TRY_MEMORY(got, err)                    \
+	do {                                    \
+		if (!(got))                     \
+			return fail_nomem(err); \
+	} while (0)
+
 #endif

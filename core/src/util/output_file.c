@@ -15,8 +15,7 @@ enum hd_status output_file_open(struct output_file *file, const char *path, stru
 {
 	*file = (struct output_file){ .fd = -1, .job = job };
 	file->path = mem_strndup(path, strlen(path));
-	if (!file->path)
-		return fail_nomem(err);
+	TRY_MEMORY(file->path, err);
 	enum hd_status status = output_place_open(path, job, &file->place, &file->fd, err);
 	if (status != HD_OK)
 		output_file_abandon(file);

@@ -177,8 +177,7 @@ static enum hd_status open_new_place(const char *path, const struct path_end *en
 				     struct output_place **ret, int *ret_fd, struct hd_error *err)
 {
 	struct output_place *place = mem_calloc(1, sizeof(*place));
-	if (!place)
-		return fail_nomem(err);
+	TRY_MEMORY(place, err);
 	place->end = *end;
 	int fd = open_new(place);
 	if (fd < 0) {
@@ -201,8 +200,7 @@ static enum hd_status open_by(const struct hd_broker *broker, const char *path, 
 			      struct output_place **ret, int *ret_fd, struct hd_error *err)
 {
 	struct output_place *place = mem_calloc(1, sizeof(*place));
-	if (!place)
-		return fail_nomem(err);
+	TRY_MEMORY(place, err);
 	struct hd_error reason = { .status = HD_ERR_OS };
 	int fd = broker->create(broker->arg, path, output_is_stopped, job, &place->id, &reason);
 	if (fd < 0) {

@@ -497,8 +497,7 @@ static enum hd_status encode_in_passes(struct encoder *encoder)
 	encoder->buffer = mem_alloc(ENCODE_BUFFER_SIZE, 1);
 	encoder->offsets = pages_alloc(source->node_count, sizeof(*encoder->offsets));
 	encoder->type_sizes = pages_alloc(source->type_count, sizeof(*encoder->type_sizes));
-	if (!encoder->buffer || !encoder->offsets || !encoder->type_sizes)
-		return fail_nomem(encoder->err);
+	TRY_MEMORY(encoder->buffer && encoder->offsets && encoder->type_sizes, encoder->err);
 	for (uint32_t i = 0; i < source->type_count; i++) {
 		struct gcdump_type type = { 0 };
 		source->type(source->arg, i, &type);

@@ -94,8 +94,7 @@ static enum hd_status keep_gcdump_text(struct gcdump_reading *reading,
 	*ret = NULL;
 	if (!text->size)
 		return HD_OK;
-	if (!gcdump_utf8(reading->graph->arena, text, &copy, &size))
-		return fail_nomem(reading->err);
+	TRY_MEMORY(gcdump_utf8(reading->graph->arena, text, &copy, &size), reading->err);
 	*ret = copy;
 	return HD_OK;
 }
@@ -141,8 +140,7 @@ static enum hd_status convert_name(struct typing *typing, struct graph_type *typ
 	if (name->size == type->name_size && memcmp(name->bytes, type->name, name->size) == 0)
 		return HD_OK;
 	char *copy = arena_alloc(typing->reading->graph->arena, name->size + 1);
-	if (!copy)
-		return fail_nomem(typing->reading->err);
+	TRY_MEMORY(copy, typing->reading->err);
 	memcpy(copy, name->bytes, name->size);
 	copy[name->size] = '\0';
 	type->name = copy;
@@ -184,8 +182,8 @@ static enum hd_status add_gcdump_type(struct typing *typing, uint32_t index)
 	TRY(module_path(reading, typing->recent, &type->module, &to.module));
 	if (type->name.size) {
 		char *name;
-		if (!gcdump_utf8(graph->arena, &type->name, &name, &to.name_size))
-			return fail_nomem(reading->err);
+		TRY_MEMORY(gcdump_utf8(graph->arena, &type->name, &name, &to.name_size),
+			   reading->err);
 		to.name = name;
 		if (typing->is_foreign) {
 			TRY(convert_name(typing, &to));
@@ -204,8 +202,7 @@ static enum hd_status fit_types(struct gcdump_reading *reading, uint32_t count)
 	struct hd_graph *graph = reading->graph;
 	struct graph_type *fit =
 		pages_resize(graph->types, count, graph->type_count, sizeof(*graph->types));
-	if (!fit)
-		return fail_nomem(reading->err);
+	TRY_MEMORY(fit, reading->err);
 	graph->types = fit;
 	return HD_OK;
 }
@@ -263,8 +260,7 @@ enum hd_status gcdump_make_types(struct gcdump_reading *reading)
 	pages_free(graph->types, graph->type_count, sizeof(*graph->types));
 	graph->type_count = 0;
 	graph->types = pages_alloc(count, sizeof(*graph->types));
-	if (!graph->types)
-		return fail_nomem(reading->err);
+	TRY_MEMORY(graph->types, reading->err);
 	struct typing typing = { .reading = reading, .is_foreign = gcdump_is_foreign(reading) };
 	enum hd_status status = HD_OK;
 	for (uint32_t i = 0; status == HD_OK && i < reading->file.type_count; i++) {
@@ -325,8 +321,7 @@ static enum hd_status parse_sizes(struct gcdump_reading *reading, struct true_si
 	struct true_size row;
 	while (take_hex_until(&at, end, ' ', &row.address) &&
 	       take_hex_until(&at, end, '\n', &row.size)) {
-		if (!PAGES_RESERVE(sizes, rows))
-			return fail_nomem(reading->err);
+		TRY_MEMORY(PAGES_RESERVE(sizes, rows), reading->err);
 		sizes->rows[sizes->rows_count++] = row;
 	}
 	if (sizes->rows_count)
@@ -363,8 +358,7 @@ static enum hd_status add_gcdump_domain(struct gcdump_reading *reading)
 {
 	struct hd_graph *graph = reading->graph;
 	graph->domains = pages_alloc(1, sizeof(*graph->domains));
-	if (!graph->domains)
-		return fail_nomem(reading->err);
+	TRY_MEMORY(graph->domains, reading->err);
 	graph->domain_count = 1;
 	return HD_OK;
 }
@@ -407,8 +401,7 @@ static enum hd_status make_gcdump_ranges(struct gcdump_reading *reading, struct 
 	const struct gcdump_heap *heap = &reading->file.about.heap;
 	struct graph_info *info = &reading->graph->info;
 	for (uint32_t i = 0; i < heap->segment_count; i++) {
-		if (!add_segment_ranges(ranges, &heap->segments[i]))
-			return fail_nomem(reading->err);
+		TRY_MEMORY(add_segment_ranges(ranges, &heap->segments[i]), reading->err);
 	}
 	if (!ranges->rows_count)
 		return HD_OK;
@@ -422,8 +415,7 @@ static enum hd_status make_gcdump_ranges(struct gcdump_reading *reading, struct 
 			ranges->rows[kept++] = range;
 	}
 	info->ranges = pages_alloc(kept, sizeof(*info->ranges));
-	if (!info->ranges)
-		return fail_nomem(reading->err);
+	TRY_MEMORY(info->ranges, reading->err);
 	memcpy(info->ranges, ranges->rows, kept * sizeof(*info->ranges));
 	info->range_count = kept;
 	return HD_OK;

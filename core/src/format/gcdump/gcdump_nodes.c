@@ -451,8 +451,7 @@ static enum hd_status take_pass(const struct node_pass *pass)
 	struct raw_graph *raw = &reading->raw;
 	uint32_t *targets =
 		pages_resize(raw->targets, raw->edge_count, pass->edges, sizeof(*targets));
-	if (!targets)
-		return fail_nomem(reading->err);
+	TRY_MEMORY(targets, reading->err);
 	raw->targets = targets;
 	raw->edge_count = pass->edges;
 	raw->all_inside = !pass->sums.has_others;

@@ -41,8 +41,7 @@ static enum hd_status number_node(struct gcdump_reading *reading, uint32_t node,
 	/* Such as an empty slot of a stack. */
 	if (!address)
 		return HD_OK;
-	if (!PAGES_RESERVE(numbers, missing))
-		return fail_nomem(reading->err);
+	TRY_MEMORY(PAGES_RESERVE(numbers, missing), reading->err);
 	numbers->map[node] = GCDUMP_MISSING | (uint32_t)numbers->missing_count;
 	numbers->missing[numbers->missing_count++] = address;
 	return HD_OK;
@@ -242,8 +241,7 @@ static enum hd_status sort_by_record(struct sorting *sorting)
 	starts->words = bitmap_words(reading->file.blob_size);
 	starts->bits = bitmap_alloc(reading->file.blob_size);
 	starts->ranks = pages_alloc(starts->words, sizeof(*starts->ranks));
-	if (!starts->bits || !starts->ranks)
-		return fail_nomem(reading->err);
+	TRY_MEMORY(starts->bits && starts->ranks, reading->err);
 	if (mark_starts(reading)) {
 		run_parallel(sorting->workers, sorting->reading->job, list_addresses, sorting);
 		starts->piece_count = sort_pieces(reading->raw.ids, count, starts->pieces);
@@ -268,8 +266,7 @@ static enum hd_status sort_by_address(struct gcdump_reading *reading)
 		reading->raw.ids[next] = gcdump_address(file, node);
 		reading->numbers.order[next++] = node;
 	}
-	if (!sort_pairs(reading->raw.ids, reading->numbers.order, next))
-		return fail_nomem(reading->err);
+	TRY_MEMORY(sort_pairs(reading->raw.ids, reading->numbers.order, next), reading->err);
 	for (uint32_t i = 0; i < next; i++)
 		reading->numbers.map[reading->numbers.order[i]] = i;
 	return HD_OK;

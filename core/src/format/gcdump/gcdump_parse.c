@@ -53,8 +53,7 @@ static enum hd_status parse_types(struct parsing *parsing)
 	uint32_t count;
 	TRY(fast_count(reader, false, 12, "types", &count));
 	gcdump->types = pages_alloc(count, sizeof(*gcdump->types));
-	if (!gcdump->types)
-		return fail_nomem(reader->err);
+	TRY_MEMORY(gcdump->types, reader->err);
 	gcdump->type_count = count;
 	for (uint32_t i = 0; i < count; i++) {
 		struct gcdump_type *type = &gcdump->types[i];
@@ -93,8 +92,7 @@ static enum hd_status name_deferred(struct parsing *parsing, struct gcdump_type 
 	char *bytes = gcdump->arena && suffix->size < UINT32_MAX - sizeof(name)
 			      ? arena_alloc(gcdump->arena, (size_t)size + suffix->size)
 			      : NULL;
-	if (!bytes)
-		return fail_nomem(parsing->reader.err);
+	TRY_MEMORY(bytes, parsing->reader.err);
 	memcpy(bytes, name, (size_t)size);
 	if (suffix->size)
 		memcpy(bytes + size, suffix->bytes, suffix->size);
@@ -169,8 +167,7 @@ static enum hd_status pad_addresses(struct parsing *parsing)
 		gcdump->address_count = (uint32_t)(fast_left(reader) / 8);
 	}
 	gcdump->padded = pages_alloc(gcdump->node_count, 8);
-	if (!gcdump->padded)
-		return fail_nomem(reader->err);
+	TRY_MEMORY(gcdump->padded, reader->err);
 	memcpy(gcdump->padded, reader->bytes + reader->at, (size_t)gcdump->address_count * 8);
 	memset(gcdump->padded + (size_t)gcdump->address_count * 8, 0,
 	       (size_t)(gcdump->node_count - gcdump->address_count) * 8);

@@ -52,8 +52,7 @@ static enum hd_status find_bad(struct gcdump_reading *reading)
 	uint64_t bad = 0, edges = 0;
 	uint32_t last = file->lacks_records ? last_offset(file) : UINT32_MAX;
 	reading->undefined.bad = bitmap_alloc(file->node_count);
-	if (!reading->undefined.bad)
-		return fail_nomem(reading->err);
+	TRY_MEMORY(reading->undefined.bad, reading->err);
 	job_begin(reading->job, "Checking nodes", file->node_count);
 	for (uint32_t node = 0; node < file->node_count; node++) {
 		struct gcdump_record record;
@@ -95,10 +94,10 @@ static enum hd_status allocate(struct gcdump_reading *reading)
 	reading->pseudo.nodes = bitmap_alloc(file->node_count);
 	reading->used = pages_alloc(file->type_count, sizeof(*reading->used));
 	reading->type_map = pages_alloc(file->type_count, sizeof(*reading->type_map));
-	if (!reading->graph->arena || !reading->graph->root_arena || !numbers->shifts ||
-	    !numbers->firsts || !numbers->map || !reading->pseudo.nodes || !reading->used ||
-	    !reading->type_map)
-		return fail_nomem(reading->err);
+	TRY_MEMORY(reading->graph->arena && reading->graph->root_arena && numbers->shifts &&
+			   numbers->firsts && numbers->map && reading->pseudo.nodes &&
+			   reading->used && reading->type_map,
+		   reading->err);
 	struct gcdump_record record;
 	reading->undefined.is_zero = gcdump_record(file, 0, &record) && !record.type &&
 				     !record.has_size && !record.child_count;
@@ -233,8 +232,7 @@ enum hd_status gcdump_read_bytes(const uint8_t *bytes, uint64_t size, const char
 					  .job = job,
 					  .err = err,
 					  .graph = mem_calloc(1, sizeof(struct hd_graph)) };
-	if (!reading.graph)
-		return fail_nomem(err);
+	TRY_MEMORY(reading.graph, err);
 	enum hd_status status = gcdump_parse_cut(bytes, size, path, &reading.file, err);
 	if (status == HD_OK)
 		status = read_graph(&reading);

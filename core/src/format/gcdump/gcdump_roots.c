@@ -29,8 +29,7 @@ static enum hd_status add_pseudo_node(struct gcdump_reading *reading, uint32_t n
 {
 	if (!bitmap_add(reading->pseudo.nodes, node))
 		return HD_OK;
-	if (!PAGES_RESERVE(&reading->pseudo, tree))
-		return fail_nomem(reading->err);
+	TRY_MEMORY(PAGES_RESERVE(&reading->pseudo, tree), reading->err);
 	reading->pseudo.tree[reading->pseudo.tree_count++] =
 		(struct gcdump_pseudo_node){ .node = node, .parent = parent };
 	return HD_OK;
@@ -85,8 +84,7 @@ static enum hd_status check_children(struct gcdump_reading *reading, uint32_t no
 		if (child == file->root || !bitmap_has(reading->pseudo.nodes, child))
 			continue;
 		reading->pseudo.nodes[child / 64] &= ~((uint64_t)1 << child % 64);
-		if (!PAGES_RESERVE(found, nodes))
-			return fail_nomem(reading->err);
+		TRY_MEMORY(PAGES_RESERVE(found, nodes), reading->err);
 		found->nodes[found->nodes_count++] = child;
 	}
 	return HD_OK;
@@ -194,8 +192,7 @@ static enum hd_status convert_static(struct gcdump_reading *reading, char **name
 	char *copy = text.failed ? NULL : arena_alloc(reading->graph->root_arena, text.size + 1);
 	if (copy)
 		memcpy(copy, text.bytes, text.size + 1);
-	if (!copy)
-		return fail_nomem(reading->err);
+	TRY_MEMORY(copy, reading->err);
 	*name = copy;
 	return HD_OK;
 }
@@ -208,9 +205,9 @@ static enum hd_status pseudo_type_name(struct root_collecting *collecting, uint3
 	if (!collecting->names[type]) {
 		char *name;
 		uint32_t size;
-		if (!gcdump_utf8(reading->graph->root_arena, &reading->file.types[type].name, &name,
-				 &size))
-			return fail_nomem(reading->err);
+		TRY_MEMORY(gcdump_utf8(reading->graph->root_arena, &reading->file.types[type].name,
+				       &name, &size),
+			   reading->err);
 		if (size && name[size - 1] == ']' && is_static_name(name)) {
 			name[size - 1] = '\0';
 			TRY(convert_static(reading, &name));
@@ -238,8 +235,7 @@ static enum hd_status mean_unknown(struct root_collecting *collecting, const cha
 	if (before + size + 1 > PATH_MAX_SIZE)
 		return HD_OK;
 	char *path = arena_alloc(collecting->reading->graph->root_arena, before + size + 2);
-	if (!path)
-		return fail_nomem(collecting->reading->err);
+	TRY_MEMORY(path, collecting->reading->err);
 	memcpy(path, parent->name, before);
 	path[before] = '/';
 	memcpy(path + before + 1, name, size + 1);
@@ -280,8 +276,7 @@ static enum hd_status mean(struct root_collecting *collecting, size_t index, uin
 static enum hd_status add_meant_root(struct gcdump_reading *reading, const struct meaning *meaning,
 				     uint32_t target)
 {
-	if (!PAGES_RESERVE(reading, roots))
-		return fail_nomem(reading->err);
+	TRY_MEMORY(PAGES_RESERVE(reading, roots), reading->err);
 	reading->roots[reading->roots_count++] = (struct raw_root){ .id = target,
 								    .kind = meaning->kind,
 								    .flags = meaning->flags,

@@ -66,8 +66,7 @@ static enum hd_status tree_add_pseudo(struct builder *builder, const char *name,
 				      uint32_t *ret)
 {
 	struct gcdump_tree *tree = builder->tree;
-	if (!PAGES_RESERVE(tree, pseudos))
-		return fail_nomem(builder->err);
+	TRY_MEMORY(PAGES_RESERVE(tree, pseudos), builder->err);
 	*ret = (uint32_t)tree->pseudos_count;
 	tree->pseudos[tree->pseudos_count++] =
 		(struct gcdump_pseudo){ .name = name, .parent = parent };
@@ -215,8 +214,7 @@ static enum hd_status place_tree_roots(struct builder *builder)
 	const struct hd_graph *graph = builder->graph;
 	TRY(make_table(builder));
 	builder->owners = pages_alloc(graph->root_count, sizeof(*builder->owners));
-	if (!builder->owners)
-		return fail_nomem(builder->err);
+	TRY_MEMORY(builder->owners, builder->err);
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		builder->owners[i] = HD_NONE;
 		if (i % JOB_STRIDE == 0 && !job_step(builder->job, 0, 0))
@@ -282,8 +280,7 @@ static void fill_rows(const struct builder *builder)
 static enum hd_status build_gcdump_tree(struct builder *builder)
 {
 	builder->tree->arena = arena_create();
-	if (!builder->tree->arena)
-		return fail_nomem(builder->err);
+	TRY_MEMORY(builder->tree->arena, builder->err);
 	for (size_t i = 0; i < GROUPS; i++)
 		builder->numbers[i] = HD_NONE;
 	TRY(tree_add_pseudo(builder, groups[GROUP_ROOT].name, 0, &builder->numbers[GROUP_ROOT]));

@@ -195,8 +195,7 @@ static enum hd_status make_written_types(struct gcdump_writer *writer)
 	if (count > INT32_MAX)
 		return fail(writer->err, HD_ERR_UNSUPPORTED, 0, "over 2 billion types");
 	writer->types = pages_alloc(count, sizeof(*writer->types));
-	if (!writer->types)
-		return fail_nomem(writer->err);
+	TRY_MEMORY(writer->types, writer->err);
 	writer->type_count = (uint32_t)count;
 	struct gcdump_type *type = writer->types;
 	TRY(keep_string(writer, "UNDEFINED", &type->name));
@@ -218,8 +217,7 @@ static enum hd_status count_nodes(const struct hd_graph *graph, const struct gcd
 		size_t words = bitmap_words(graph->node_count);
 		uint32_t count = 0;
 		written->ranks = pages_alloc(words, sizeof(*written->ranks));
-		if (!written->ranks)
-			return fail_nomem(err);
+		TRY_MEMORY(written->ranks, err);
 		for (size_t i = 0; i < words; i++) {
 			written->ranks[i] = count;
 			count += (uint32_t)__builtin_popcountll(written->live[i]);
@@ -310,8 +308,7 @@ static enum hd_status make_segments(struct gcdump_writer *writer)
 	if (!info->range_count || info->range_count > INT32_MAX)
 		return HD_OK;
 	heap->segments = pages_alloc(info->range_count, sizeof(*heap->segments));
-	if (!heap->segments)
-		return fail_nomem(writer->err);
+	TRY_MEMORY(heap->segments, writer->err);
 	heap->is_there = true;
 	heap->version = 1;
 	heap->segment_count = (uint32_t)info->range_count;
@@ -353,8 +350,7 @@ static enum hd_status prepare_gcdump(struct gcdump_writer *writer,
 				     const struct write_options *options)
 {
 	writer->arena = arena_create();
-	if (!writer->arena)
-		return fail_nomem(writer->err);
+	TRY_MEMORY(writer->arena, writer->err);
 	const uint64_t *live = options ? options->live : NULL;
 	bool live_only = options && options->live_only;
 	writer->written.live = live_only ? live : NULL;

@@ -119,15 +119,14 @@ static enum hd_status match_variable(struct declarer_search *search, size_t inde
 		return HD_OK;
 	const struct nt_name *name = &search->fields.names[variable->name];
 	struct nt_object object;
-	if (!read_object(search, search->rows[index].type, text, &object))
-		return fail_nomem(search->types->err);
+	TRY_MEMORY(read_object(search, search->rows[index].type, text, &object),
+		   search->types->err);
 	search->checks += name->count;
 	for (size_t i = 0; i < name->count && search->checks <= CHECKS_MAX; i++) {
 		uint32_t field = search->fields.by_name[name->first + i];
 		if (!nt_field_holds(search->types, &search->fields.rows[field], &object))
 			continue;
-		if (!PAGES_RESERVE(search, matches))
-			return fail_nomem(search->types->err);
+		TRY_MEMORY(PAGES_RESERVE(search, matches), search->types->err);
 		search->matches[search->matches_count++] = (struct match){ .field = field };
 	}
 	variable->end = search->matches_count;
@@ -401,8 +400,7 @@ static void choose_declarer(struct declarer_search *search, const struct variabl
 static enum hd_status find_all_declarers(struct declarer_search *search, struct nt_declarer *ret)
 {
 	search->variables = pages_alloc(search->count, sizeof(*search->variables));
-	if (!search->variables)
-		return fail_nomem(search->types->err);
+	TRY_MEMORY(search->variables, search->types->err);
 	TRY(name_variables(search));
 	TRY(nt_fields_read(&search->fields, search->types));
 	TRY(match_variables(search));

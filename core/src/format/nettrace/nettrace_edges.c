@@ -57,8 +57,7 @@ enum hd_status nt_heap_runs(struct nt_heap *heap, const struct nt_places *places
 		made = made && add_run(heap, &to, from, rest, false);
 		from += rest;
 	}
-	if (!made)
-		return fail_nomem(heap->err);
+	TRY_MEMORY(made, heap->err);
 	if (!is_same || next < pairs->paired_count)
 		return nt_heap_changed(heap);
 	if (heap->runs_count)

@@ -27,8 +27,7 @@ static enum hd_status add_undefined(struct exact_types *types)
 static enum hd_status convert_exact(struct exact_dump *exact, format_write_fn write, void *arg)
 {
 	exact->names.arena = arena_create();
-	if (!exact->names.arena)
-		return fail_nomem(exact->err);
+	TRY_MEMORY(exact->names.arena, exact->err);
 	if (!exact->snapshot->has_end)
 		return exact_fail_incomplete(exact, "the end of the heap snapshot is missing");
 	TRY(add_undefined(&exact->types));

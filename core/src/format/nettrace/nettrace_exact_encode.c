@@ -90,8 +90,7 @@ enum hd_status exact_encode(const struct exact_dump *exact, format_write_fn writ
 				      .sampling = { .average_count = 1, .average_size = 1 },
 				      .has_tool = true,
 				      .interop = { .is_there = true } };
-	if (!gcdump_text_of(exact->names.arena, tool, strlen(tool), &about.tool))
-		return fail_nomem(exact->err);
+	TRY_MEMORY(gcdump_text_of(exact->names.arena, tool, strlen(tool), &about.tool), exact->err);
 	struct exact_reading reading = { .exact = exact };
 	const struct gcdump_source source = { .about = &about,
 					      .root = 0,

@@ -39,8 +39,7 @@ enum hd_status exact_copy_text(struct exact_names *names, struct gcdump_text *re
 	if (names->text_size > TEXT_SIZE_MAX)
 		return fail(names->err, HD_ERR_UNSUPPORTED, 0, "names of over 2 GiB");
 	char *copy = names->text.failed ? NULL : arena_alloc(names->arena, size + 1);
-	if (!copy)
-		return fail_nomem(names->err);
+	TRY_MEMORY(copy, names->err);
 	if (size)
 		memcpy(copy, names->text.bytes, size);
 	uint32_t units = 0;
@@ -68,8 +67,7 @@ enum hd_status exact_value(struct exact_names *names, enum exact_name kind, uint
 	if (names->text.failed || key->failed)
 		return fail_nomem(names->err);
 	uint32_t number;
-	if (!PAGES_RESERVE(names, values))
-		return fail_nomem(names->err);
+	TRY_MEMORY(PAGES_RESERVE(names, values), names->err);
 	TRY(string_table_add(&names->numbers, key->bytes, key->size, &number, names->err));
 	if (number == names->values_count)
 		names->values[names->values_count++] = HD_NONE;

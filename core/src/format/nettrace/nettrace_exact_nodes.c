@@ -34,8 +34,7 @@ static enum hd_status map_grow(struct exact_nodes *nodes)
 	TRY(job_check_memory(nodes->job, (uint64_t)larger.capacity * sizeof(*larger.slots),
 			     nodes->err));
 	larger.slots = pages_alloc(larger.capacity, sizeof(*larger.slots));
-	if (!larger.slots)
-		return fail_nomem(nodes->err);
+	TRY_MEMORY(larger.slots, nodes->err);
 	for (size_t i = 0; i < map->capacity; i++) {
 		uint32_t slot = map->slots[i];
 		if (slot)
@@ -52,8 +51,7 @@ enum hd_status exact_new_node(struct exact_nodes *nodes, uint32_t *ret)
 		return fail(nodes->err, HD_ERR_UNSUPPORTED, 0,
 			    "a .gcdump has at most 2 billion nodes");
 	}
-	if (!PAGES_RESERVE(nodes, addresses))
-		return fail_nomem(nodes->err);
+	TRY_MEMORY(PAGES_RESERVE(nodes, addresses), nodes->err);
 	*ret = (uint32_t)nodes->addresses_count;
 	nodes->addresses[nodes->addresses_count++] = 0;
 	return HD_OK;

@@ -15,8 +15,7 @@
 enum hd_status exact_add_record(struct exact_objects *objects, uint32_t node, uint32_t type,
 				int32_t size, uint32_t child_count)
 {
-	if (!PAGES_RESERVE(objects, records))
-		return fail_nomem(objects->err);
+	TRY_MEMORY(PAGES_RESERVE(objects, records), objects->err);
 	objects->records[objects->records_count++] =
 		(struct exact_record){ .node = node,
 				       .type = type,
@@ -29,8 +28,7 @@ enum hd_status exact_append_child(struct exact_objects *objects, uint64_t addres
 {
 	uint32_t node;
 	TRY(exact_node(objects->nodes, address, &node));
-	if (!PAGES_RESERVE(objects, children))
-		return fail_nomem(objects->err);
+	TRY_MEMORY(PAGES_RESERVE(objects, children), objects->err);
 	objects->children[objects->children_count++] = node;
 	return HD_OK;
 }

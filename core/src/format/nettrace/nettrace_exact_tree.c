@@ -9,8 +9,7 @@
 
 static enum hd_status add_link(struct exact_tree *tree, uint32_t pseudo, uint32_t node)
 {
-	if (!PAGES_RESERVE(tree, links))
-		return fail_nomem(tree->err);
+	TRY_MEMORY(PAGES_RESERVE(tree, links), tree->err);
 	tree->links[tree->links_count++] = (struct exact_link){ .pseudo = pseudo, .node = node };
 	return HD_OK;
 }
@@ -23,8 +22,7 @@ static enum hd_status make_exact_pseudo(struct exact_tree *tree, uint32_t parent
 	};
 	TRY(exact_copy_text(tree->names, &pseudo.name));
 	TRY(exact_new_node(tree->nodes, &pseudo.node));
-	if (!PAGES_RESERVE(tree, pseudos))
-		return fail_nomem(tree->err);
+	TRY_MEMORY(PAGES_RESERVE(tree, pseudos), tree->err);
 	*ret = (uint32_t)tree->pseudos_count++;
 	tree->pseudos[*ret] = pseudo;
 	if (parent == HD_NONE)
@@ -83,8 +81,7 @@ uint32_t exact_after(const struct exact_tree *tree, uint32_t pseudo)
 static enum hd_status sort_links(struct exact_tree *tree)
 {
 	tree->pseudo_children = pages_alloc(tree->links_count, sizeof(*tree->pseudo_children));
-	if (!tree->pseudo_children)
-		return fail_nomem(tree->err);
+	TRY_MEMORY(tree->pseudo_children, tree->err);
 	for (size_t i = 0; i < tree->links_count; i++)
 		tree->pseudos[tree->links[i].pseudo].child_count++;
 	uint64_t at = 0;

@@ -16,8 +16,7 @@ enum {
 enum hd_status exact_add_type(struct exact_types *types, const struct gcdump_text *name,
 			      const struct gcdump_text *module, uint32_t *ret)
 {
-	if (!PAGES_RESERVE(types, types))
-		return fail_nomem(types->err);
+	TRY_MEMORY(PAGES_RESERVE(types, types), types->err);
 	*ret = (uint32_t)types->types_count;
 	types->types[types->types_count++] = (struct gcdump_type){
 		.name = *name, .module = module ? *module : (struct gcdump_text){ 0 }, .size = -1
@@ -43,8 +42,7 @@ enum hd_status exact_type_named(struct exact_types *types, const struct gcdump_t
 static enum hd_status exact_slot_of(struct exact_types *types, uint32_t section, uint64_t id,
 				    bool *is_new, struct exact_slot **ret)
 {
-	if (!PAGES_RESERVE(types, slots))
-		return fail_nomem(types->err);
+	TRY_MEMORY(PAGES_RESERVE(types, slots), types->err);
 	uint32_t fresh = (uint32_t)types->slots_count;
 	uint32_t index = type_table_add(&types->by_id, section, id, fresh);
 	if (index == UINT32_MAX)

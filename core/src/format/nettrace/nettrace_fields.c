@@ -44,16 +44,14 @@ enum hd_status nt_fields_name(struct nt_fields *fields, const char *bytes, size_
 {
 	if (!fields->arena)
 		fields->arena = arena_create();
-	if (!fields->arena || !PAGES_RESERVE(fields, names))
-		return fail_nomem(err);
+	TRY_MEMORY(fields->arena && PAGES_RESERVE(fields, names), err);
 	uint32_t fresh = (uint32_t)fields->names_count;
 	uint32_t index = type_table_add(&fields->table, 0, type_table_hash(bytes, size), fresh);
 	if (index == UINT32_MAX)
 		return fail_nomem(err);
 	if (index == fresh) {
 		char *copy = arena_alloc(fields->arena, size + 1);
-		if (!copy)
-			return fail_nomem(err);
+		TRY_MEMORY(copy, err);
 		memcpy(copy, bytes, size);
 		copy[size] = '\0';
 		fields->names[fields->names_count++] =
@@ -282,8 +280,7 @@ static enum hd_status read_module(struct nt_fields *fields, const struct field_m
 
 static enum hd_status add_unknown(struct nt_fields *fields, uint64_t key, struct hd_error *err)
 {
-	if (!PAGES_RESERVE(fields, unknown))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(fields, unknown), err);
 	fields->unknown[fields->unknown_count++] = key;
 	return HD_OK;
 }
@@ -345,8 +342,7 @@ static enum hd_status read_modules(struct nt_fields *fields, struct nt_types *ty
 static enum hd_status sort_by_name(struct nt_fields *fields, struct hd_error *err)
 {
 	fields->by_name = pages_alloc(fields->rows_count, sizeof(*fields->by_name));
-	if (!fields->by_name)
-		return fail_nomem(err);
+	TRY_MEMORY(fields->by_name, err);
 	fields->by_name_count = fields->rows_count;
 	size_t next = 0;
 	for (size_t i = 0; i < fields->names_count; i++) {
@@ -365,8 +361,7 @@ enum hd_status nt_fields_read(struct nt_fields *fields, struct nt_types *types)
 {
 	size_t count = (size_t)types->positions + 1;
 	uint32_t *by_position = pages_alloc(count, sizeof(*by_position));
-	if (!by_position)
-		return fail_nomem(types->err);
+	TRY_MEMORY(by_position, types->err);
 	enum hd_status status = read_modules(fields, types, by_position);
 	pages_free(by_position, count, sizeof(*by_position));
 	TRY(status);

@@ -162,8 +162,7 @@ static enum hd_status define_event(struct nt_gathering *gathering, const struct 
 	if (!is_wanted)
 		return HD_OK;
 	uint8_t *copy = mem_alloc(size, 1);
-	if (!copy)
-		return fail_nomem(err);
+	TRY_MEMORY(copy, err);
 	memcpy(copy, metadata, size);
 	definition->metadata = copy;
 	definition->size = size;
@@ -273,8 +272,7 @@ enum hd_status nt_gathered_trace(const struct nt_gathering *gathering, const cha
 				  .strays = gathering->strays };
 	size_t count = of->items_count + lasting->items_count;
 	ret->items = pages_alloc(count, sizeof(*ret->items));
-	if (!ret->items)
-		return fail_nomem(err);
+	TRY_MEMORY(ret->items, err);
 	ret->items_capacity = count;
 	size_t next = 0, next_lasting = 0;
 	while (ret->items_count < count) {

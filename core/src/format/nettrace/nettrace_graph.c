@@ -212,8 +212,7 @@ static enum hd_status sort_generation_ranges(struct nt_heap *heap, struct graph_
 	pages_free(order, count, sizeof(*order));
 	const size_t size = sizeof(*ranges);
 	void *fit = made ? pages_resize(info->ranges, info->range_count, kept, size) : NULL;
-	if (!fit)
-		return fail_nomem(heap->err);
+	TRY_MEMORY(fit, heap->err);
 	info->ranges = fit;
 	info->range_count = kept;
 	return HD_OK;
@@ -290,8 +289,7 @@ static enum hd_status find_domain(struct nt_heap *heap)
 		if (at.is_short || !name.units)
 			continue;
 		domain->name = nt_copy_utf8(heap->graph, &name);
-		if (!domain->name)
-			return fail_nomem(heap->err);
+		TRY_MEMORY(domain->name, heap->err);
 		domain->name_size = (uint32_t)strlen(domain->name);
 	}
 	return HD_OK;
@@ -329,8 +327,7 @@ enum hd_status nt_exact_info(const struct nt_trace *trace, const struct nt_snaps
 static enum hd_status add_trace_domain(struct hd_graph *graph, struct hd_error *err)
 {
 	graph->domains = pages_alloc(1, sizeof(*graph->domains));
-	if (!graph->domains)
-		return fail_nomem(err);
+	TRY_MEMORY(graph->domains, err);
 	graph->domain_count = 1;
 	return HD_OK;
 }
@@ -340,8 +337,7 @@ static enum hd_status finish_trace_graph(struct nt_heap *heap)
 {
 	const struct nt_roots *roots = &heap->roots;
 	uint64_t *ids = pages_alloc(roots->rows_count, sizeof(*ids));
-	if (!ids)
-		return fail_nomem(heap->err);
+	TRY_MEMORY(ids, heap->err);
 	for (size_t i = 0; i < roots->rows_count; i++)
 		ids[i] = roots->rows[i].id;
 	enum hd_status status = raw_graph_finish(&heap->raw, ids, roots->rows_count, heap->graph,
@@ -369,8 +365,7 @@ static enum hd_status build_trace_graph(struct nt_heap *heap)
 {
 	heap->graph->arena = arena_create();
 	heap->graph->root_arena = arena_create();
-	if (!heap->graph->arena || !heap->graph->root_arena)
-		return fail_nomem(heap->err);
+	TRY_MEMORY(heap->graph->arena && heap->graph->root_arena, heap->err);
 	TRY(add_trace_domain(heap->graph, heap->err));
 	TRY(measure_snapshot(heap));
 	TRY(nt_types_read(heap->trace, heap->snapshot, heap->options, heap->graph, &heap->types,
@@ -406,8 +401,7 @@ enum hd_status nt_heap_graph(const struct nt_trace *trace, const struct nt_snaps
 				.err = err,
 				.pointer_size = trace->stream.about.pointer_size == 4 ? 4 : 8 };
 	heap.graph = mem_calloc(1, sizeof(*heap.graph));
-	if (!heap.graph)
-		return fail_nomem(err);
+	TRY_MEMORY(heap.graph, err);
 	enum hd_status status = build_trace_graph(&heap);
 	heap_deinit(&heap);
 	if (status == HD_OK) {

@@ -39,8 +39,7 @@ enum hd_status nt_heap_blocks(struct nt_heap *heap)
 		struct nt_rows rows =
 			nt_indexed_rows(item, is_node ? NT_NODE_SIZE(heap->pointer_size)
 						      : NT_EDGE_SIZE(heap->pointer_size));
-		if (!add_block_rows(is_node ? &heap->nodes : &heap->edges, &rows))
-			return fail_nomem(heap->err);
+		TRY_MEMORY(add_block_rows(is_node ? &heap->nodes : &heap->edges, &rows), heap->err);
 	}
 	return HD_OK;
 }
@@ -99,8 +98,7 @@ static enum hd_status find_values(struct nt_pairs *pairs, struct nt_cursor *keys
 	ret->count = (uint32_t)nt_cursor_equal(keys, address, &ret->first);
 	if (!ret->count)
 		return HD_OK;
-	if (!PAGES_RESERVE(pairs, paired))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(pairs, paired), err);
 	pairs->paired[pairs->paired_count++] = *ret;
 	return HD_OK;
 }
@@ -338,8 +336,7 @@ enum hd_status nt_heap_fill(struct nt_heap *heap)
 	heap->raw.read_arg = heap;
 	job_begin(heap->job, "Reading objects", heap->object_count * (uint64_t)2);
 	HD_FREE struct trace_filling *filling = mem_calloc(1, sizeof(*filling));
-	if (!filling)
-		return fail_nomem(heap->err);
+	TRY_MEMORY(filling, heap->err);
 	filling->heap = heap;
 	return fill_trace_nodes(filling);
 }

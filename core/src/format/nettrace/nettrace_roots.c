@@ -77,8 +77,7 @@ static enum hd_status add_trace_roots(struct nt_heap *heap, const struct nt_item
 		struct nt_root root = nt_root(rows.at + row_size * i, heap->pointer_size);
 		if (!root.object)
 			continue;
-		if (!PAGES_RESERVE(roots, rows))
-			return fail_nomem(heap->err);
+		TRY_MEMORY(PAGES_RESERVE(roots, rows), heap->err);
 		struct raw_root *raw = &roots->rows[roots->rows_count++];
 		*raw = root_of(&root);
 		if (raw->kind != HD_ROOT_STACK || !root.id)
@@ -87,8 +86,7 @@ static enum hd_status add_trace_roots(struct nt_heap *heap, const struct nt_item
 			method = trace_method_name(heap, root.id);
 		method_id = root.id;
 		raw->name = method;
-		if (!method)
-			return fail_nomem(heap->err);
+		TRY_MEMORY(method, heap->err);
 	}
 	return HD_OK;
 }
@@ -234,8 +232,7 @@ static enum hd_status read_statics(struct nt_heap *heap, const struct nt_item *i
 	for (uint32_t i = 0; i < count && nt_static_next(&at, &variable); i++) {
 		if (!variable.object)
 			continue;
-		if (!PAGES_RESERVE(statics, rows))
-			return fail_nomem(heap->err);
+		TRY_MEMORY(PAGES_RESERVE(statics, rows), heap->err);
 		statics->rows[statics->rows_count++] = variable;
 	}
 	return HD_OK;
@@ -266,8 +263,7 @@ static enum hd_status find_declaring_type(const struct nt_heap *heap, struct sen
 		*ret = type < graph->type_count ? type + 1 : 0;
 		return HD_OK;
 	}
-	if (!PAGES_RESERVE(statics, types))
-		return fail_nomem(heap->err);
+	TRY_MEMORY(PAGES_RESERVE(statics, types), heap->err);
 	uint32_t fresh = graph->type_count + (uint32_t)statics->types_count;
 	type = type_table_add(&statics->table, declarer->assembly, declarer->type, fresh);
 	if (type == UINT32_MAX)
@@ -317,8 +313,7 @@ static enum hd_status find_statics(struct nt_heap *heap, struct sent_statics *st
 			TRY(read_statics(heap, &heap->trace->items[i], statics));
 	}
 	statics->declarers = pages_alloc(statics->rows_count, sizeof(*statics->declarers));
-	if (!statics->declarers)
-		return fail_nomem(heap->err);
+	TRY_MEMORY(statics->declarers, heap->err);
 	statics->declarers_count = statics->rows_count;
 	TRY(nt_declarers_find(&heap->types, statics->rows, statics->rows_count, heap->pointer_size,
 			      statics->declarers));

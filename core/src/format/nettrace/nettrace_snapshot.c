@@ -55,8 +55,7 @@ static enum hd_status add_item(struct nt_trace *trace, const struct nt_item *ite
 				    trace->stream.path);
 		}
 	}
-	if (!PAGES_RESERVE(trace, items))
-		return fail_nomem(trace->stream.err);
+	TRY_MEMORY(PAGES_RESERVE(trace, items), trace->stream.err);
 	trace->items[trace->items_count++] = *item;
 	return HD_OK;
 }
@@ -193,8 +192,7 @@ static enum hd_status close_window(struct event_window *window, const struct nt_
 	struct nt_trace *trace = window->trace;
 	if (!closed->has_nodes)
 		return HD_OK;
-	if (!PAGES_RESERVE(trace, snapshots))
-		return fail_nomem(trace->stream.err);
+	TRY_MEMORY(PAGES_RESERVE(trace, snapshots), trace->stream.err);
 	window->snapshot.end = end;
 	window->snapshot.has_start = closed->has_start;
 	window->snapshot.has_end = has_end;

@@ -44,8 +44,7 @@ static enum hd_status add_loss(struct nt_stream *stream, const struct nt_thread 
 enum hd_status nt_thread_at(struct nt_stream *stream, uint64_t id, uint32_t sequence)
 {
 	struct nt_thread *thread = nt_thread(&stream->threads, id, stream->about.pid);
-	if (!thread)
-		return fail_nomem(stream->err);
+	TRY_MEMORY(thread, stream->err);
 	uint32_t ahead = sequence - thread->sequence;
 	if (!ahead || ahead >= 0x80000000u)
 		return HD_OK;
@@ -75,8 +74,7 @@ enum hd_status nt_blob_event(struct nt_stream *stream, const struct nt_blob *blo
 	TRY(nt_metadata_find(&stream->metadata, blob->metadata, &metadata, stream->err));
 	struct nt_thread *thread =
 		nt_thread(&stream->threads, blob->capture_thread, stream->about.pid);
-	if (!thread)
-		return fail_nomem(stream->err);
+	TRY_MEMORY(thread, stream->err);
 	TRY(check_sequence(stream, blob, thread));
 	if (!metadata) {
 		stream->outcome.unknown++;
@@ -95,8 +93,7 @@ enum hd_status nt_blob_event(struct nt_stream *stream, const struct nt_blob *blo
 	if (stream->version >= 6) {
 		const struct nt_thread *of =
 			nt_thread(&stream->threads, blob->thread, stream->about.pid);
-		if (!of)
-			return fail_nomem(stream->err);
+		TRY_MEMORY(of, stream->err);
 		event.pid = of->pid;
 	}
 	return stream->event(stream->arg, &event);

@@ -42,8 +42,7 @@ enum hd_status nt_define(struct nt_metadata_table *metadata, uint64_t id,
 			 const struct nt_metadata *definition, struct hd_error *err)
 {
 	struct nt_metadata *row = metadata_row(metadata, id);
-	if (!row)
-		return fail_nomem(err);
+	TRY_MEMORY(row, err);
 	*row = *definition;
 	row->era = metadata->era;
 	return HD_OK;
@@ -54,8 +53,7 @@ enum hd_status nt_metadata_find(struct nt_metadata_table *metadata, uint64_t id,
 				struct nt_metadata **ret, struct hd_error *err)
 {
 	struct nt_metadata *row = metadata_row(metadata, id);
-	if (!row)
-		return fail_nomem(err);
+	TRY_MEMORY(row, err);
 	*ret = row->era == metadata->era ? row : NULL;
 	return HD_OK;
 }

@@ -70,8 +70,7 @@ bool nt_module_read(const struct nt_item *item, struct nt_module *ret)
 
 static enum hd_status add_sent_type(struct nt_types *types, const struct nt_type *type)
 {
-	if (!PAGES_RESERVE(types, rows))
-		return fail_nomem(types->err);
+	TRY_MEMORY(PAGES_RESERVE(types, rows), types->err);
 	uint32_t fresh = (uint32_t)types->rows_count;
 	uint32_t index = type_table_add(&types->table, TABLE_TYPES, type->id, fresh);
 	if (index == UINT32_MAX)
@@ -258,8 +257,7 @@ static enum hd_status name_row(struct nt_types *types, size_t row, struct text *
 	if (!name->size) /* only a '\' */
 		text_printf(name, "Type(0x%x)", types->rows[row].token);
 	char *copy = name->failed ? NULL : arena_alloc(graph->arena, name->size + 1);
-	if (!copy)
-		return fail_nomem(types->err);
+	TRY_MEMORY(copy, types->err);
 	memcpy(copy, name->bytes, name->size);
 	copy[name->size] = '\0';
 	graph->types[row] = (struct graph_type){ .id = types->rows[row].id,
@@ -288,8 +286,7 @@ enum hd_status nt_types_name(struct nt_types *types, struct hd_graph *graph)
 {
 	TRY(find_type_assemblies(types));
 	graph->types = pages_alloc(types->rows_count, sizeof(*graph->types));
-	if (!graph->types)
-		return fail_nomem(types->err);
+	TRY_MEMORY(graph->types, types->err);
 	graph->type_count = (uint32_t)types->rows_count;
 	HD_CLEANUP(text) struct text raw = { 0 }, name = { 0 };
 	enum hd_status status = HD_OK;

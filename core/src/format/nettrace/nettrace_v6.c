@@ -139,8 +139,7 @@ static enum hd_status thread_block(struct nt_stream *stream, struct nt_bytes at)
 			continue;
 		}
 		struct nt_thread *thread = nt_thread(&stream->threads, index, stream->about.pid);
-		if (!thread)
-			return fail_nomem(stream->err);
+		TRY_MEMORY(thread, stream->err);
 		/* A new row: an index may be used again. */
 		*thread = (struct nt_thread){ .id = index,
 					      .pid = stream->about.pid,

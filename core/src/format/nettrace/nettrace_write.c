@@ -156,8 +156,7 @@ static enum hd_status put_events(struct trace_writer *writer)
 		const struct nt_item *item = &trace->items[i];
 		struct nt_thread *thread =
 			nt_thread(&writer->threads, item->thread, trace->stream.about.pid);
-		if (!thread)
-			return fail_nomem(writer->err);
+		TRY_MEMORY(thread, writer->err);
 		add_head(writer, item->definition + 1u, ++thread->sequence, item, item->size);
 		text_append(&writer->block, (const char *)item->payload, item->size);
 		if (writer->block.size >= BLOCK_SIZE) {

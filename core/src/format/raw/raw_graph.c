@@ -84,8 +84,7 @@ enum hd_status raw_graph_set_edge_count(struct raw_graph *raw, uint64_t edge_cou
 {
 	TRY(check_graph_memory(raw->object_count, edge_count, job, err));
 	uint32_t *targets = pages_alloc(edge_count, sizeof(*targets));
-	if (!targets)
-		return fail_nomem(err);
+	TRY_MEMORY(targets, err);
 	pages_free(raw->targets, raw->edge_count, sizeof(*raw->targets));
 	raw->targets = targets;
 	raw->edge_count = edge_count;
@@ -187,8 +186,8 @@ static enum hd_status sort_objects(struct finishing *finishing)
 	TRY(job_check_memory(finishing->job, bytes, finishing->err));
 	raw->order = pages_alloc(count, sizeof(*raw->order));
 	finishing->raw->rank = pages_alloc(count, sizeof(*finishing->raw->rank));
-	if (!raw->order || !finishing->raw->rank || !sort_keys(raw->ids, raw->order, count))
-		return fail_nomem(finishing->err);
+	TRY_MEMORY(raw->order && finishing->raw->rank && sort_keys(raw->ids, raw->order, count),
+		   finishing->err);
 	if (raw->keeps_repeated)
 		TRY(raw_graph_renumber(raw, finishing->graph, finishing->err));
 	join_repeated(finishing);
@@ -240,8 +239,7 @@ static enum hd_status take_large(struct finishing *finishing)
 	if (!count)
 		return HD_OK;
 	graph->large = pages_alloc(count, sizeof(*graph->large));
-	if (!graph->large)
-		return fail_nomem(finishing->err);
+	TRY_MEMORY(graph->large, finishing->err);
 	graph->large_count = count;
 	size_t next = 0;
 	for (uint32_t node = 0; node < graph->object_count; node++) {
@@ -327,8 +325,7 @@ static void resolve_indexes(void *arg, unsigned int worker)
 
 static enum hd_status add_missing_id(struct finishing *finishing, uint64_t id)
 {
-	if (!PAGES_RESERVE(finishing, ids))
-		return fail_nomem(finishing->err);
+	TRY_MEMORY(PAGES_RESERVE(finishing, ids), finishing->err);
 	finishing->ids[finishing->ids_count++] = id;
 	return HD_OK;
 }
@@ -365,8 +362,7 @@ static enum hd_status take_ids(struct finishing *finishing)
 		return fail(finishing->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion objects");
 	uint32_t nodes = finishing->kept + (uint32_t)finishing->ids_count;
 	uint64_t *ids = pages_resize(raw->ids, raw->object_count, nodes, sizeof(*ids));
-	if (!ids)
-		return fail_nomem(finishing->err);
+	TRY_MEMORY(ids, finishing->err);
 	raw->ids = NULL;
 	graph->ids = ids;
 	graph->node_count = nodes;
@@ -416,8 +412,7 @@ static enum hd_status resolve_by_index(struct finishing *finishing)
 	TRY(take_ids(finishing));
 	finishing->extra_nodes =
 		pages_alloc(finishing->extra_count, sizeof(*finishing->extra_nodes));
-	if (!finishing->extra_nodes)
-		return fail_nomem(finishing->err);
+	TRY_MEMORY(finishing->extra_nodes, finishing->err);
 	for (size_t i = 0; i < finishing->extra_count; i++)
 		finishing->extra_nodes[i] = hd_graph_find(finishing->graph, finishing->extra[i]);
 	if (finishing->raw->all_inside && !finishing->raw->rank)
@@ -444,8 +439,7 @@ static enum hd_status take_raw_degrees(struct finishing *finishing)
 		offsets = pages_resize(raw->degrees, raw->object_count, (size_t)nodes + 1,
 				       sizeof(*offsets));
 	}
-	if (!offsets)
-		return fail_nomem(finishing->err);
+	TRY_MEMORY(offsets, finishing->err);
 	if (raw->order) {
 		for (uint32_t i = 0; i < finishing->kept; i++)
 			offsets[i] = raw->degrees[raw->order[i]];
@@ -455,8 +449,7 @@ static enum hd_status take_raw_degrees(struct finishing *finishing)
 	forward->offsets = offsets;
 	forward->node_count = nodes;
 	forward->bases = pages_alloc(csr_block_count(nodes), sizeof(*forward->bases));
-	if (!forward->bases)
-		return fail_nomem(finishing->err);
+	TRY_MEMORY(forward->bases, finishing->err);
 	return csr_offsets_from_degrees(forward, finishing->err);
 }
 
@@ -467,13 +460,11 @@ static enum hd_status make_raw_rows(struct finishing *finishing)
 	struct csr *rows = &finishing->rows;
 	uint32_t count = raw->object_count;
 	uint32_t *offsets = pages_resize(raw->degrees, count, (size_t)count + 1, sizeof(*offsets));
-	if (!offsets)
-		return fail_nomem(finishing->err);
+	TRY_MEMORY(offsets, finishing->err);
 	raw->degrees = NULL;
 	*rows = (struct csr){ .offsets = offsets, .node_count = count };
 	rows->bases = pages_alloc(csr_block_count(count), sizeof(*rows->bases));
-	if (!rows->bases)
-		return fail_nomem(finishing->err);
+	TRY_MEMORY(rows->bases, finishing->err);
 	return csr_offsets_from_degrees(rows, finishing->err);
 }
 
@@ -512,8 +503,7 @@ static enum hd_status take_rows(struct finishing *finishing)
 	if (!raw->order) {
 		uint32_t *targets =
 			pages_resize(raw->targets, raw->edge_count, edges, sizeof(*targets));
-		if (!targets)
-			return fail_nomem(finishing->err);
+		TRY_MEMORY(targets, finishing->err);
 		forward->targets = targets;
 		forward->edge_count = edges;
 		raw->targets = NULL;
@@ -521,8 +511,7 @@ static enum hd_status take_rows(struct finishing *finishing)
 	}
 	TRY(make_raw_rows(finishing));
 	forward->targets = pages_alloc(edges, sizeof(*forward->targets));
-	if (!forward->targets)
-		return fail_nomem(finishing->err);
+	TRY_MEMORY(forward->targets, finishing->err);
 	forward->edge_count = edges;
 	return run_finishing(finishing, "Sorting references", finishing->kept, copy_rows);
 }

@@ -69,8 +69,7 @@ enum hd_status raw_graph_renumber(struct raw_graph *raw, struct hd_graph *graph,
 	}
 	pages_free(parted.ids, count, sizeof(*parted.ids));
 	pages_free(parted.order, count, sizeof(*parted.order));
-	if (!done)
-		return fail_nomem(err);
+	TRY_MEMORY(done, err);
 	return raw_graph_finding(graph, FINDING_SYNTHETIC_ID, count - parted.good,
 				 "objects without an address, or with that of another one, have "
 				 "numbers in place of it",

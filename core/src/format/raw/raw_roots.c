@@ -75,8 +75,7 @@ enum hd_status raw_graph_count_types(struct hd_graph *graph, const uint32_t *map
 		counting.workers = 1;
 	size_t count = (size_t)counting.workers * graph->type_count;
 	counting.sums = pages_alloc(count, sizeof(*counting.sums));
-	if (!counting.sums)
-		return fail_nomem(err);
+	TRY_MEMORY(counting.sums, err);
 	run_parallel(counting.workers, job, count_share, &counting);
 	bool is_good = add_sums(&counting);
 	pages_free(counting.sums, count, sizeof(*counting.sums));
@@ -91,12 +90,10 @@ enum hd_status raw_graph_finding(struct hd_graph *graph, enum finding_kind kind,
 {
 	struct graph_finding *findings =
 		mem_realloc(graph->findings, graph->finding_count + 1, sizeof(*graph->findings));
-	if (!findings)
-		return fail_nomem(err);
+	TRY_MEMORY(findings, err);
 	graph->findings = findings;
 	char *copy = mem_strndup(detail, strlen(detail));
-	if (!copy)
-		return fail_nomem(err);
+	TRY_MEMORY(copy, err);
 	findings[graph->finding_count++] =
 		(struct graph_finding){ .kind = kind, .count = count, .detail = copy };
 	return HD_OK;
@@ -222,8 +219,7 @@ static enum hd_status find_declarer(struct declarers *declarers, const char *nam
 	size_t size = declarer_size(name);
 	if (!size)
 		return HD_OK;
-	if (!PAGES_RESERVE(declarers, types))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(declarers, types), err);
 	uint32_t fresh = declarers->graph->type_count + (uint32_t)declarers->types_count;
 	uint32_t type = type_table_add(&declarers->table, 0, type_table_hash(name, size), fresh);
 	if (type == HD_NONE)
@@ -263,14 +259,12 @@ enum hd_status raw_graph_add_types(struct hd_graph *graph, const struct raw_type
 		return fail(err, HD_ERR_UNSUPPORTED, 0, "over 4 billion types");
 	struct graph_type *grown =
 		pages_resize(graph->types, first, first + count, sizeof(*graph->types));
-	if (!grown)
-		return fail_nomem(err);
+	TRY_MEMORY(grown, err);
 	graph->types = grown;
 	graph->type_count = first + (uint32_t)count;
 	for (size_t i = 0; i < count; i++) {
 		char *name = arena_alloc(graph->arena, (size_t)types[i].name_size + 1);
-		if (!name)
-			return fail_nomem(err);
+		TRY_MEMORY(name, err);
 		memcpy(name, types[i].name, types[i].name_size);
 		name[types[i].name_size] = '\0';
 		grown[first + i] = (struct graph_type){ .name = name,
@@ -379,8 +373,7 @@ enum hd_status raw_graph_roots(struct hd_graph *graph, const struct raw_root *ro
 	graph->root_count = (uint32_t)count;
 	graph->roots = pages_alloc(count, sizeof(*graph->roots));
 	graph->details = pages_alloc(count, sizeof(*graph->details));
-	if (!graph->roots || !graph->details)
-		return fail_nomem(err);
+	TRY_MEMORY(graph->roots && graph->details, err);
 	TRY(add_graph_roots(graph, roots, err));
 	uint32_t kept = 0;
 	drop_lost(graph, &kept);

@@ -149,8 +149,7 @@ static enum hd_status collect_missing_refs(struct merge *merge, const uint32_t *
 			if (targets[base + k] != HD_NONE)
 				continue;
 			missing->references++;
-			if (!add_missing_ref(missing, objects->refs[k]))
-				return fail_nomem(merge->err);
+			TRY_MEMORY(add_missing_ref(missing, objects->refs[k]), merge->err);
 		}
 		base += objects->refs_count;
 		for (size_t k = 0; k < chunk->roots_count; k++) {
@@ -159,8 +158,7 @@ static enum hd_status collect_missing_refs(struct merge *merge, const uint32_t *
 			if (node != HD_NONE)
 				continue;
 			missing->roots++;
-			if (!add_missing_ref(missing, chunk->roots[k].id))
-				return fail_nomem(merge->err);
+			TRY_MEMORY(add_missing_ref(missing, chunk->roots[k].id), merge->err);
 		}
 	}
 	sort_u64(missing->ids, missing->ids_count);
@@ -182,8 +180,7 @@ static enum hd_status add_missing_nodes(struct merge *merge, uint32_t *targets,
 		return fail(merge->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion objects");
 	uint32_t nodes = graph->object_count + (uint32_t)missing->ids_count;
 	uint64_t *ids = pages_resize(graph->ids, graph->object_count, nodes, sizeof(*ids));
-	if (!ids)
-		return fail_nomem(merge->err);
+	TRY_MEMORY(ids, merge->err);
 	graph->ids = ids;
 	graph->node_count = nodes;
 	if (missing->ids_count)
@@ -223,8 +220,7 @@ static enum hd_status take_array(struct merge *merge, void *from, size_t capacit
 				 size_t size, void **ret)
 {
 	void *ptr = pages_resize(from, capacity, count, size);
-	if (!ptr)
-		return fail_nomem(merge->err);
+	TRY_MEMORY(ptr, merge->err);
 	*ret = ptr;
 	return HD_OK;
 }
@@ -265,8 +261,7 @@ static enum hd_status take_chunk_degrees(struct merge *merge)
 		return HD_OK;
 	}
 	forward->offsets = pages_alloc(count + 1, sizeof(*forward->offsets));
-	if (!forward->offsets)
-		return fail_nomem(merge->err);
+	TRY_MEMORY(forward->offsets, merge->err);
 	for (size_t i = 0; i < count; i++)
 		forward->offsets[i] = (uint32_t)csr_degree(&merge->file_rows, merge->order[i]);
 	return HD_OK;
@@ -279,13 +274,11 @@ static enum hd_status freeze_rows(struct merge *merge)
 	uint32_t nodes = merge->graph->node_count;
 	uint32_t *offsets = pages_resize(csr->offsets, (size_t)csr->node_count + 1,
 					 (size_t)nodes + 1, sizeof(*offsets));
-	if (!offsets)
-		return fail_nomem(merge->err);
+	TRY_MEMORY(offsets, merge->err);
 	csr->offsets = offsets;
 	csr->node_count = nodes;
 	csr->bases = pages_alloc(csr_block_count(nodes), sizeof(*csr->bases));
-	if (!csr->bases)
-		return fail_nomem(merge->err);
+	TRY_MEMORY(csr->bases, merge->err);
 	return csr_offsets_from_degrees(csr, merge->err);
 }
 
@@ -315,9 +308,7 @@ enum hd_status merge_nodes(struct merge *merge)
 	TRY(merge_objects(merge));
 	struct csr *forward = &merge->graph->forward;
 	forward->targets = pages_alloc(merge->edge_total, sizeof(*forward->targets));
-	if (!forward->targets) {
-		return fail_nomem(merge->err);
-	}
+	TRY_MEMORY(forward->targets, merge->err);
 	forward->edge_count = merge->edge_total;
 	TRY(resolve(merge));
 	TRY(merge_missing(merge, forward->targets));

@@ -85,9 +85,9 @@ enum hd_status rpm_objects_reserve_refs(struct rpm_objects *objects, size_t coun
 		capacity = objects->refs_count + count;
 	if (!within_budget(objects, objects->capacity, capacity, range->job, err))
 		return HD_ERR_NOMEM;
-	if (!resize_array((void **)&objects->refs, objects->refs_capacity, capacity,
-			  sizeof(*objects->refs)))
-		return fail_nomem(err);
+	TRY_MEMORY(resize_array((void **)&objects->refs, objects->refs_capacity, capacity,
+				sizeof(*objects->refs)),
+		   err);
 	objects->refs_capacity = capacity;
 	return HD_OK;
 }

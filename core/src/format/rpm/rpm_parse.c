@@ -260,8 +260,7 @@ static enum hd_status chunk_add_object(struct rpm_chunk *chunk, uint64_t id, uin
 	if (objects->count == objects->capacity)
 		TRY(rpm_objects_grow(objects, &chunk->range, &chunk->err));
 	if (size >= SIZE_LARGE) {
-		if (!PAGES_RESERVE(objects, large))
-			return fail_nomem(&chunk->err);
+		TRY_MEMORY(PAGES_RESERVE(objects, large), &chunk->err);
 		objects->large[objects->large_count++] =
 			(struct rpm_large){ .object = objects->count, .size = size };
 		size = SIZE_LARGE;

@@ -60,8 +60,7 @@ static enum hd_status merge_roots(struct merge *merge)
 	if (count >= HD_NONE)
 		return fail(merge->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion roots");
 	graph->roots = pages_alloc(count, sizeof(*graph->roots));
-	if (!graph->roots)
-		return fail_nomem(merge->err);
+	TRY_MEMORY(graph->roots, merge->err);
 	graph->root_count = (uint32_t)count;
 	uint32_t next = 0;
 	for (size_t i = 0; i < merge->count; i++) {
@@ -131,14 +130,12 @@ static enum hd_status fit_arrays(struct merge *merge)
 	struct hd_graph *graph = merge->graph;
 	void *types = pages_resize(graph->types, merge->types_capacity, graph->type_count,
 				   sizeof(*graph->types));
-	if (!types)
-		return fail_nomem(merge->err);
+	TRY_MEMORY(types, merge->err);
 	graph->types = types;
 	merge->types_capacity = graph->type_count;
 	void *domains = pages_resize(graph->domains, merge->domains_capacity, graph->domain_count,
 				     sizeof(*graph->domains));
-	if (!domains)
-		return fail_nomem(merge->err);
+	TRY_MEMORY(domains, merge->err);
 	graph->domains = domains;
 	merge->domains_capacity = graph->domain_count;
 	return HD_OK;
@@ -161,8 +158,7 @@ enum hd_status rpm_merge(struct rpm_chunk *chunks, size_t count, struct job *job
 {
 	struct merge merge = { .chunks = chunks, .count = count, .job = job, .err = err };
 	merge.graph = mem_calloc(1, sizeof(*merge.graph));
-	if (!merge.graph)
-		return fail_nomem(err);
+	TRY_MEMORY(merge.graph, err);
 	enum hd_status status = merge_all(&merge);
 	if (status == HD_OK)
 		status = fit_arrays(&merge);
@@ -204,8 +200,7 @@ static enum hd_status rpm_read_chunks(const struct rpm_range *whole, size_t coun
 				      struct hd_graph **ret, struct hd_error *err)
 {
 	HD_FREE struct rpm_chunk *chunks = mem_calloc(count, sizeof(*chunks));
-	if (!chunks)
-		return fail_nomem(err);
+	TRY_MEMORY(chunks, err);
 	uint64_t size = whole->file_size;
 	for (size_t i = 0; i < count; i++) {
 		chunks[i].range = *whole;

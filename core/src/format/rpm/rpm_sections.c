@@ -16,8 +16,7 @@ enum hd_status merge_finding(struct merge *merge, enum finding_kind kind, uint64
 		size_t capacity =
 			grown_capacity(merge->findings_capacity, sizeof(*graph->findings));
 		void *ptr = mem_realloc(graph->findings, capacity, sizeof(*graph->findings));
-		if (!ptr)
-			return fail_nomem(merge->err);
+		TRY_MEMORY(ptr, merge->err);
 		graph->findings = ptr;
 		merge->findings_capacity = capacity;
 	}
@@ -27,8 +26,7 @@ enum hd_status merge_finding(struct merge *merge, enum finding_kind kind, uint64
 	(void)vsnprintf(detail, sizeof(detail), format, args);
 	va_end(args);
 	char *copy = mem_strndup(detail, strlen(detail));
-	if (!copy)
-		return fail_nomem(merge->err);
+	TRY_MEMORY(copy, merge->err);
 	graph->findings[graph->finding_count++] = (struct graph_finding){
 		.kind = kind, .count = count, .line = line, .detail = copy
 	};
@@ -169,13 +167,11 @@ static enum hd_status merge_add_type(struct merge *merge, size_t index, const st
 enum hd_status merge_types(struct merge *merge)
 {
 	merge->type_maps = mem_calloc(merge->count, sizeof(*merge->type_maps));
-	if (!merge->type_maps)
-		return fail_nomem(merge->err);
+	TRY_MEMORY(merge->type_maps, merge->err);
 	for (size_t i = 0; i < merge->count; i++) {
 		const struct rpm_types *types = &merge->chunks[i].types;
 		merge->type_maps[i] = pages_alloc(types->rows_count, sizeof(uint32_t));
-		if (!merge->type_maps[i])
-			return fail_nomem(merge->err);
+		TRY_MEMORY(merge->type_maps[i], merge->err);
 		for (size_t k = 0; k < types->rows_count; k++)
 			TRY(merge_add_type(merge, i, &types->rows[k], &merge->type_maps[i][k]));
 	}

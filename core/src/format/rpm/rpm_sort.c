@@ -107,8 +107,7 @@ static enum hd_status gather_array(struct merge *merge, uint32_t **array, uint32
 {
 	size_t capacity = merge->chunks[0].objects.capacity;
 	uint32_t *to = pages_alloc(capacity, sizeof(*to));
-	if (!to)
-		return fail_nomem(merge->err);
+	TRY_MEMORY(to, merge->err);
 	for (uint32_t i = 0; i < count; i++) {
 		if (i + SORT_AHEAD < count)
 			__builtin_prefetch(&(*array)[merge->order[i + SORT_AHEAD]]);
@@ -128,8 +127,7 @@ static enum hd_status make_chunk_rows(struct merge *merge)
 	uint32_t *offsets = pages_alloc(count + 1, sizeof(*offsets));
 	uint64_t *bases = pages_alloc(csr_block_count((uint32_t)count), sizeof(*bases));
 	*rows = (struct csr){ .offsets = offsets, .bases = bases, .node_count = (uint32_t)count };
-	if (!offsets || !bases)
-		return fail_nomem(merge->err);
+	TRY_MEMORY(offsets && bases, merge->err);
 	memcpy(offsets, all->degrees, count * sizeof(*offsets));
 	pages_free(all->degrees, all->capacity, sizeof(*all->degrees));
 	all->degrees = NULL;
@@ -147,8 +145,7 @@ enum hd_status merge_sort(struct merge *merge)
 		return fail_cancelled(merge->err);
 	TRY(make_chunk_rows(merge));
 	merge->order = pages_alloc(count, sizeof(*merge->order));
-	if (!merge->order || !sort_keys(all->ids, merge->order, count))
-		return fail_nomem(merge->err);
+	TRY_MEMORY(merge->order && sort_keys(all->ids, merge->order, count), merge->err);
 	uint32_t kept = 0;
 	TRY(join_duplicates(merge, &kept));
 	TRY(gather_array(merge, &all->types, kept));
@@ -163,8 +160,7 @@ enum hd_status merge_sort_rows(struct merge *merge)
 	const struct csr *rows = &merge->file_rows;
 	uint64_t edges = csr_begin(forward, forward->node_count);
 	uint32_t *targets = pages_alloc(edges, sizeof(*targets));
-	if (!targets)
-		return fail_nomem(merge->err);
+	TRY_MEMORY(targets, merge->err);
 	uint64_t next = 0;
 	uint32_t count = merge->graph->object_count;
 	for (uint32_t node = 0; node < count; node++) {
@@ -197,8 +193,7 @@ enum hd_status merge_large(struct merge *merge)
 	if (!count)
 		return HD_OK;
 	graph->large = pages_alloc(count, sizeof(*graph->large));
-	if (!graph->large)
-		return fail_nomem(merge->err);
+	TRY_MEMORY(graph->large, merge->err);
 	graph->large_count = count;
 	size_t next = 0;
 	for (uint32_t node = 0; node < graph->object_count; node++) {

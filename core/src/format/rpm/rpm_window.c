@@ -25,8 +25,7 @@ enum hd_status rpm_window_read(struct rpm_window *window, const struct rpm_range
 	if (window->capacity - window->used < want + 1) {
 		size_t capacity = window->capacity + window->capacity / 2 + want + 1;
 		char *bytes = mem_realloc(window->bytes, capacity, 1);
-		if (!bytes)
-			return fail_nomem(err);
+		TRY_MEMORY(bytes, err);
 		window->bytes = bytes;
 		window->capacity = capacity;
 	}

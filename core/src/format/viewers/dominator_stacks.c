@@ -306,8 +306,7 @@ static enum hd_status make_stacks(struct stack_maker *maker)
 	maker->next = pages_alloc(graph->node_count, sizeof(*maker->next));
 	maker->taken = bitmap_alloc(graph->node_count);
 	maker->type_frames = pages_alloc(graph->type_count, sizeof(*maker->type_frames));
-	if (!maker->first || !maker->next || !maker->taken || !maker->type_frames)
-		return fail_nomem(maker->err);
+	TRY_MEMORY(maker->first && maker->next && maker->taken && maker->type_frames, maker->err);
 	TRY(link_nodes(maker));
 	TRY(add_kinds(maker));
 	TRY(add_frames(maker));

@@ -118,8 +118,7 @@ static enum hd_status count_written(struct snapshot_writing *snapshot, bool live
 	if (!live_only)
 		return HD_OK;
 	snapshot->ranks = pages_alloc(bitmap_words(count), sizeof(*snapshot->ranks));
-	if (!snapshot->ranks)
-		return fail_nomem(snapshot->err);
+	TRY_MEMORY(snapshot->ranks, snapshot->err);
 	snapshot->written = 0;
 	for (uint32_t node = 0; node < count; node++) {
 		if (node % 64 == 0)
@@ -225,8 +224,7 @@ static enum hd_status add_type_looks(struct snapshot_writing *snapshot)
 {
 	const struct hd_graph *graph = snapshot->graph;
 	snapshot->looks = pages_alloc(graph->type_count, sizeof(*snapshot->looks));
-	if (!snapshot->looks)
-		return fail_nomem(snapshot->err);
+	TRY_MEMORY(snapshot->looks, snapshot->err);
 	for (uint32_t i = 0; i < graph->type_count; i++) {
 		size_t size;
 		const char *name = type_own_name(graph, i, &size);

@@ -36,8 +36,7 @@ static enum hd_status put_frames(struct scope *scope)
 	uint32_t count = 0;
 	scope->indices_count = 2 * stacks->frames.places_count;
 	scope->indices = pages_alloc(scope->indices_count, sizeof(*scope->indices));
-	if (!scope->indices)
-		return fail_nomem(scope->err);
+	TRY_MEMORY(scope->indices, scope->err);
 	stream_puts(&scope->stream, "\"shared\":{\"frames\":[");
 	for (size_t i = 1; i < stacks->branches_count; i++) {
 		const struct stack_branch *branch = &stacks->branches[i];

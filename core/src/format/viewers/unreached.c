@@ -54,8 +54,7 @@ static enum hd_status find_live(struct reach_pass *pass, const struct hd_graph *
 		return HD_OK;
 	}
 	ret->own_live = bitmap_alloc(graph->node_count);
-	if (!ret->own_live)
-		return fail_nomem(err);
+	TRY_MEMORY(ret->own_live, err);
 	ret->live = ret->own_live;
 	reach_pass_add_roots(pass, graph);
 	TRY(reach_pass_run(pass, job, err));
