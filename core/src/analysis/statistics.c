@@ -11,8 +11,7 @@ enum hd_status statistics_init(struct statistics *statistics, size_t count, stru
 {
 	*statistics = (struct statistics){ .capacity = count, .row_count = count };
 	statistics->rows = pages_alloc(count, sizeof(*statistics->rows));
-	if (!statistics->rows)
-		return fail_nomem(err);
+	TRY_MEMORY(statistics->rows, err);
 	for (size_t i = 0; i < count; i++)
 		statistics->rows[i].type = (uint32_t)i;
 	return HD_OK;

@@ -9,8 +9,7 @@
 
 static enum hd_status add_node(struct call *call, struct chosen_objects *objects, uint32_t node)
 {
-	if (!PAGES_RESERVE(objects, nodes))
-		return fail_nomem(call->err);
+	TRY_MEMORY(PAGES_RESERVE(objects, nodes), call->err);
 	objects->nodes[objects->nodes_count++] = node;
 	return HD_OK;
 }

@@ -400,8 +400,7 @@ enum hd_status command_rows(struct call *call, int argc, const char *const *argv
 			    struct hd_rows **ret)
 {
 	struct hd_rows *rows = rows_create();
-	if (!rows)
-		return fail_nomem(call->err);
+	TRY_MEMORY(rows, call->err);
 	struct call inner = { .session = call->session,
 			      .settings = call->settings,
 			      .sink = call->sink,

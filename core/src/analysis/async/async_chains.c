@@ -55,8 +55,7 @@ static enum hd_status find_chain(struct chain_making *making, uint32_t row, stru
 	if (chain == UINT32_MAX)
 		return fail_nomem(err);
 	if (chain == chains->rows_count) {
-		if (!PAGES_RESERVE(chains, rows))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(chains, rows), err);
 		chains->rows[chains->rows_count++] = making->next;
 	}
 	chains->of_node[row] = chain;
@@ -106,8 +105,7 @@ static enum hd_status count_chain(struct chain_making *making, uint32_t row, str
 	chains->roots++;
 	if (!object)
 		return HD_OK;
-	if (!PAGES_RESERVE(making, waited))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(making, waited), err);
 	making->waited[making->waited_count] = (struct waited){ chains->of_node[row], object };
 	uint32_t found =
 		hash_index_add(&making->waited_index, hash_mix(object, chains->of_node[row]),
@@ -147,8 +145,7 @@ static enum hd_status make_chains(struct chain_making *making, struct hd_error *
 		}
 	}
 	chains->sorted = mem_alloc(chains->rows_count + 1, sizeof(*chains->sorted));
-	if (!chains->sorted)
-		return fail_nomem(err);
+	TRY_MEMORY(chains->sorted, err);
 	for (size_t i = 0; i < chains->rows_count; i++) {
 		if (chains->rows[i].count)
 			chains->sorted[chains->sorted_count++] = (uint32_t)i;

@@ -52,8 +52,7 @@ uint32_t async_graph_find(const struct async_graph *graph, uint64_t address)
 static enum hd_status add_holder(struct holders *holders, const struct object *object,
 				 struct hd_error *err)
 {
-	if (!PAGES_RESERVE(holders, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(holders, rows), err);
 	holders->rows[holders->rows_count++] = *object;
 	return HD_OK;
 }
@@ -232,8 +231,7 @@ static void find_chain_ends(struct async_graph *graph, uint32_t *way)
 static enum hd_status find_waits(struct async_graph *graph, struct hd_error *err)
 {
 	HD_FREE uint32_t *scratch = mem_calloc(graph->rows_count + 1, sizeof(*scratch));
-	if (!scratch)
-		return fail_nomem(err);
+	TRY_MEMORY(scratch, err);
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		graph->rows[i].outer = ASYNC_NO_NODE;
 		async_wait_find(graph, &graph->rows[i]);

@@ -21,8 +21,7 @@ enum hd_status async_link_add(struct async_links *links, struct async_link link,
 		links->is_broken = true;
 		return HD_OK;
 	}
-	if (!PAGES_RESERVE(links, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(links, rows), err);
 	links->rows[links->rows_count++] = link;
 	return HD_OK;
 }

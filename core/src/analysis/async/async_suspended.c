@@ -175,8 +175,7 @@ static enum hd_status add_methods(struct suspended_call *call, struct suspended 
 	size_t first = graph->rows_count;
 	bool is_new;
 	for (;;) {
-		if (!take_continuation(call, method.object.address, &is_new))
-			return fail_nomem(err);
+		TRY_MEMORY(take_continuation(call, method.object.address, &is_new), err);
 		if (is_new)
 			TRY(add_method(call, &method, err));
 		uint64_t next = method.next;

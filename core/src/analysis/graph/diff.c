@@ -84,8 +84,7 @@ enum hd_status diff_init(const struct diff_side *before, const struct diff_side 
 {
 	struct diff diff = { .row_capacity = before->type_count + after->type_count };
 	diff.rows = pages_alloc(diff.row_capacity, sizeof(*diff.rows));
-	if (!diff.rows)
-		return fail_nomem(err);
+	TRY_MEMORY(diff.rows, err);
 	add_side_rows(&diff, before, false);
 	add_side_rows(&diff, after, true);
 	if (diff.row_count)

@@ -8,8 +8,7 @@ enum hd_status filter_prepare(struct filter *filter, const struct hd_graph *grap
 			      struct hd_error *err)
 {
 	filter->types = bitmap_alloc(graph->type_count);
-	if (!filter->types)
-		return fail_nomem(err);
+	TRY_MEMORY(filter->types, err);
 	for (uint32_t i = 0; i < graph->type_count; i++) {
 		const struct graph_type *type = &graph->types[i];
 		bool passes = !filter->has_mt || type->id == filter->mt;

@@ -44,8 +44,7 @@ static bool is_older(const struct hd_graph *graph, const struct gcroot_options *
 static enum hd_status add_strong(struct gcroot *gcroot, const struct rooted *rooted,
 				 struct hd_error *err)
 {
-	if (!PAGES_RESERVE(gcroot, strong))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(gcroot, strong), err);
 	gcroot->strong[gcroot->strong_count++] = *rooted;
 	return HD_OK;
 }
@@ -66,8 +65,7 @@ static enum hd_status collect_rooted(const struct hd_graph *graph,
 		if (root_is_weak(root)) {
 			if (rooted.distance && !options->all_weak)
 				continue;
-			if (!PAGES_RESERVE(gcroot, weak))
-				return fail_nomem(err);
+			TRY_MEMORY(PAGES_RESERVE(gcroot, weak), err);
 			gcroot->weak[gcroot->weak_count++] = rooted;
 		} else if (is_hidden(root, options)) {
 			gcroot->hidden_stack++;
@@ -146,8 +144,7 @@ enum hd_status gcroot_init(struct hd_graph *graph, uint32_t target,
 {
 	struct gcroot gcroot = { 0 };
 	uint64_t *nodes = rooted_nodes(graph);
-	if (!nodes)
-		return fail_nomem(err);
+	TRY_MEMORY(nodes, err);
 	enum hd_status status =
 		options->is_young ? path_tree_init_young(graph, target, nodes, options->generation,
 							 job, &gcroot.tree, err)

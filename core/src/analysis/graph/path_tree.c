@@ -25,8 +25,7 @@ static void prefetch_next(const struct csr *csr, const uint32_t *next, const uin
 static enum hd_status note_start(struct path_tree *tree, uint32_t node, uint32_t distance,
 				 struct hd_error *err)
 {
-	if (!PAGES_RESERVE(tree, starts))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(tree, starts), err);
 	tree->starts[tree->starts_count++] =
 		(struct path_start){ .node = node, .distance = distance };
 	return HD_OK;

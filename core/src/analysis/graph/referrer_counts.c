@@ -47,8 +47,7 @@ static enum hd_status collect_links(struct hd_graph *graph, const uint32_t *node
 	for (size_t i = 0; i < count; i++) {
 		uint64_t end = csr_begin(reverse, nodes[i] + 1);
 		for (uint64_t edge = csr_begin(reverse, nodes[i]); edge < end; edge++) {
-			if (!PAGES_RESERVE(links, rows))
-				return fail_nomem(err);
+			TRY_MEMORY(PAGES_RESERVE(links, rows), err);
 			links->rows[links->rows_count++] =
 				(struct direct_link){ reverse->targets[edge], nodes[i] };
 			if (links->rows_count % POLL_STRIDE == 0 && !job_step(job, 0, POLL_STRIDE))
@@ -107,8 +106,7 @@ static enum hd_status count_object(struct referrer_counts *counts, const struct 
 	uint32_t from = links->rows[begin].from;
 	links->named_count = 0;
 	for (size_t i = begin; i < end; i++) {
-		if (!PAGES_RESERVE(links, named))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(links, named), err);
 		links->named[links->named_count++] =
 			(struct named_link){ .node = links->rows[i].to };
 	}
@@ -139,8 +137,7 @@ static enum hd_status count_referring_roots(struct referrer_counts *counts,
 					    size_t count, struct hd_error *err)
 {
 	uint64_t *are_meant = bitmap_alloc(graph->node_count);
-	if (!are_meant)
-		return fail_nomem(err);
+	TRY_MEMORY(are_meant, err);
 	for (size_t i = 0; i < count; i++)
 		(void)bitmap_add(are_meant, nodes[i]);
 	for (uint32_t i = 0; i < graph->root_count; i++) {

@@ -60,8 +60,7 @@ static enum hd_status add_seeds(const struct hd_graph *graph, uint8_t kind,
 				 take_orphan(filter->orphans, root->node);
 		if (paths->parents[root->node] && !is_orphan)
 			continue;
-		if (!PAGES_RESERVE(paths, seeds))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(paths, seeds), err);
 		paths->seeds[paths->seeds_count++] = (struct seed){ .node = root->node, .root = i };
 		paths->parents[root->node] = root->node + 1;
 		if (!is_orphan)
@@ -130,8 +129,7 @@ static enum hd_status alloc_root_paths(const struct hd_graph *graph, struct job 
 {
 	paths->parents = pages_alloc(graph->node_count, sizeof(*paths->parents));
 	paths->order = pages_alloc(graph->node_count, sizeof(*paths->order));
-	if (!paths->parents || !paths->order)
-		return fail_nomem(err);
+	TRY_MEMORY(paths->parents && paths->order, err);
 	job_begin(job, "Finding paths", graph->node_count);
 	return HD_OK;
 }

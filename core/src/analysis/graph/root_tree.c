@@ -147,8 +147,7 @@ static enum hd_status find_landing(struct root_tree_maker *maker, uint32_t index
 		}
 	}
 	*ret = known ? *known : at;
-	if (!PAGES_RESERVE(maker, landings))
-		return fail_nomem(maker->err);
+	TRY_MEMORY(PAGES_RESERVE(maker, landings), maker->err);
 	maker->landings[maker->landings_count++] = *ret;
 	for (size_t i = first; i < maker->met_count; i++)
 		maker->met[i].landing = (uint32_t)maker->landings_count;

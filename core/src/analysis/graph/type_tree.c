@@ -52,8 +52,7 @@ static enum hd_status count_below(struct tree_maker *maker)
 	struct type_tree *tree = maker->tree;
 	maker->counts = pages_alloc(paths->node_count, sizeof(*maker->counts));
 	maker->sizes = pages_alloc(paths->node_count, sizeof(*maker->sizes));
-	if (!maker->counts || !maker->sizes)
-		return fail_nomem(maker->err);
+	TRY_MEMORY(maker->counts && maker->sizes, maker->err);
 	job_begin(maker->job, "Counting objects", paths->live_count);
 	for (uint64_t i = paths->live_count; i-- > 0;) {
 		uint32_t node = paths->order[i], parent = paths->parents[node] - 1;
@@ -114,8 +113,7 @@ static enum hd_status give(struct tree_maker *maker, uint32_t index, uint32_t no
 {
 	struct tree_branch *branch = &maker->tree->branches[index];
 	if (branch->is_open) {
-		if (!PAGES_RESERVE(maker, visits))
-			return fail_nomem(maker->err);
+		TRY_MEMORY(PAGES_RESERVE(maker, visits), maker->err);
 		maker->visits[maker->visits_count++] = (struct branch_visit){ index, node };
 		return HD_OK;
 	}
@@ -123,8 +121,7 @@ static enum hd_status give(struct tree_maker *maker, uint32_t index, uint32_t no
 	branch->members = node + 1;
 	if (branch->is_touched)
 		return HD_OK;
-	if (!PAGES_RESERVE(maker, touched))
-		return fail_nomem(maker->err);
+	TRY_MEMORY(PAGES_RESERVE(maker, touched), maker->err);
 	branch->is_touched = true;
 	maker->touched[maker->touched_count++] = index;
 	return HD_OK;
@@ -188,8 +185,7 @@ static enum hd_status take_member(struct tree_maker *maker, uint32_t index, uint
 		/* Equal references count once; in a row they may be apart. */
 		if (!is_child || maker->members[target])
 			continue;
-		if (!PAGES_RESERVE(maker, links))
-			return fail_nomem(maker->err);
+		TRY_MEMORY(PAGES_RESERVE(maker, links), maker->err);
 		maker->links[maker->links_count++].node = target;
 		maker->members[target] = 1;
 	}
@@ -212,8 +208,7 @@ static enum hd_status enqueue(struct tree_maker *maker, uint32_t index)
 {
 	const struct tree_branch *branch = &maker->tree->branches[index];
 	const struct candidate candidate = { branch->size, branch->count, index };
-	if (!PAGES_RESERVE(maker, queue))
-		return fail_nomem(maker->err);
+	TRY_MEMORY(PAGES_RESERVE(maker, queue), maker->err);
 	size_t at = maker->queue_count++;
 	for (; at && is_more(&candidate, &maker->queue[(at - 1) / 2]); at = (at - 1) / 2)
 		maker->queue[at] = maker->queue[(at - 1) / 2];

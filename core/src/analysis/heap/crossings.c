@@ -118,8 +118,7 @@ static enum hd_status find_in_segment(void *arg, struct walker *walker, struct h
 			continue;
 		if (is_split)
 			generation = (uint8_t)segment_generation_at(segment, object->address);
-		if (!add_object_crossings(finder, walker, generation))
-			return fail_nomem(err);
+		TRY_MEMORY(add_object_crossings(finder, walker, generation), err);
 	}
 }
 
@@ -245,8 +244,7 @@ enum hd_status marks_init(struct marks *marks, const struct heap *heap, struct j
 {
 	uint64_t bytes = 0;
 	marks->bitmaps = mem_calloc(heap->segment_count + 1, sizeof(*marks->bitmaps));
-	if (!marks->bitmaps)
-		return fail_nomem(err);
+	TRY_MEMORY(marks->bitmaps, err);
 	for (size_t i = 0; i < heap->segment_count; i++) {
 		const struct segment *segment = &heap->segments[i];
 		uint64_t size = segment->end - segment->begin;

@@ -180,8 +180,7 @@ enum hd_status exception_counts_add(struct exception_counts *counts, const struc
 				    struct hd_error *err)
 {
 	uint8_t *kind = type_kinds_at(&counts->kinds, object->type);
-	if (!kind)
-		return fail_nomem(err);
+	TRY_MEMORY(kind, err);
 	if (*kind == KIND_NOT_ASKED) {
 		bool is_exception = type_is_exception(counts->heap->clr, object->type);
 		*kind = is_exception ? KIND_EXCEPTION : KIND_ANOTHER;

@@ -105,8 +105,7 @@ enum hd_status generation_bytes_count(struct generation_bytes *ret, struct heap 
 	struct heapstat_counter counters[JOB_WORKERS_MAX] = { 0 };
 	struct generation_bytes *heaps =
 		mem_calloc((size_t)workers * heap->heap_count, sizeof(*heaps));
-	if (!heaps)
-		return fail_nomem(err);
+	TRY_MEMORY(heaps, err);
 	for (unsigned int i = 0; i < workers; i++) {
 		counters[i] =
 			(struct heapstat_counter){ .dead = dead,

@@ -57,8 +57,7 @@ enum hd_status heap_range_init(struct heap_range *ret, const struct heap *heap,
 		.generation = choice->generation,
 	};
 	range.segments = mem_calloc(heap->segment_count + 1, sizeof(const struct segment *));
-	if (!range.segments)
-		return fail_nomem(err);
+	TRY_MEMORY(range.segments, err);
 	for (size_t i = 0; i < heap->segment_count; i++) {
 		const struct segment *each = &heap->segments[i];
 		if (range_wants_segment(&range, each, choice))

@@ -18,8 +18,7 @@ enum hd_status reach_without_finalizers(const struct hd_graph *graph, struct job
 {
 	HD_FREE uint32_t *starts = mem_alloc((size_t)graph->root_count + 1, sizeof(*starts));
 	size_t count = 0;
-	if (!starts)
-		return fail_nomem(err);
+	TRY_MEMORY(starts, err);
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		const struct graph_root *root = &graph->roots[i];
 		if (!root_is_weak(root) && root->kind != HD_ROOT_FINALIZER)

@@ -53,8 +53,7 @@ enum hd_status object_pass_next(struct object_pass *pass, enum pass_result *ret,
 		if (!object_tally_meet(&pass->tally, walker, &failed) || failed ||
 		    !type_chooser_has(&pass->chooser, walker->object.type))
 			continue;
-		if (!type_counts_add(&pass->tally.counts, &walker->object))
-			return fail_nomem(err);
+		TRY_MEMORY(type_counts_add(&pass->tally.counts, &walker->object), err);
 		*ret = PASS_OBJECT;
 		return HD_OK;
 	}

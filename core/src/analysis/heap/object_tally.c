@@ -112,8 +112,7 @@ enum hd_status object_tally_count(struct object_tally *ret, struct heap *heap,
 	unsigned int workers = job_workers(job);
 	HD_FREE struct object_tally *tallies = mem_calloc(workers, sizeof(*tallies));
 	void *args[JOB_WORKERS_MAX] = { NULL };
-	if (!tallies)
-		return fail_nomem(err);
+	TRY_MEMORY(tallies, err);
 	for (unsigned int i = 0; i < workers; i++) {
 		tallies[i].filter = filter;
 		args[i] = &tallies[i];

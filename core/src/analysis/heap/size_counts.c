@@ -75,8 +75,8 @@ static enum hd_status count_segment_sizes(void *arg, struct walker *walker, stru
 		}
 		uint8_t generation = (uint8_t)segment_generation_at(segment, object->address);
 		uint64_t size = (object->size + 7) & ~(uint64_t)7;
-		if (!count_key(counter, key_of(size, generation, object->type->is_free), 1))
-			return fail_nomem(err);
+		TRY_MEMORY(count_key(counter, key_of(size, generation, object->type->is_free), 1),
+			   err);
 	}
 }
 

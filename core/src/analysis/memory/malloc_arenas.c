@@ -293,8 +293,7 @@ static enum hd_status find_arenas(struct malloc_walk *walk, uint64_t main_arena,
 			if (walk->arenas[i].address == at)
 				return HD_OK;
 		}
-		if (!PAGES_RESERVE(walk, arenas))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(walk, arenas), err);
 		walk->arenas[walk->arenas_count++] = (struct malloc_arena){ .address = at };
 		if (!memory_u64(walk->memory, at + STATE_NEXT, &at))
 			return HD_OK;

@@ -20,8 +20,7 @@ enum hd_status memory_row_of(struct memory_making *making, enum memory_kind kind
 	if (owner) {
 		size_t size = strlen(owner) + 1;
 		copy = arena_alloc(account->texts, size);
-		if (!copy)
-			return fail_nomem(err);
+		TRY_MEMORY(copy, err);
 		memcpy(copy, owner, size);
 	}
 	if (account->rows_count >= UINT32_MAX - 1 || !PAGES_RESERVE(account, rows))
@@ -43,8 +42,7 @@ enum hd_status memory_claim_late(struct memory_making *making, const struct memo
 		size_t bytes = account->claims_capacity * sizeof(*account->claims);
 		TRY(job_check_memory(making->job, 2 * (uint64_t)bytes, err));
 	}
-	if (!PAGES_RESERVE(account, claims))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(account, claims), err);
 	account->claims[account->claims_count++] = *claim;
 	if (account->claims_count % JOB_STRIDE == 0 && !job_step(making->job, 0, 0))
 		return fail_cancelled(err);
@@ -71,8 +69,7 @@ enum hd_status memory_claim_kind(struct memory_making *making, enum memory_kind 
 static enum hd_status make_account(struct memory_making *making, struct hd_error *err)
 {
 	making->account->texts = arena_create();
-	if (!making->account->texts)
-		return fail_nomem(err);
+	TRY_MEMORY(making->account->texts, err);
 	TRY(memory_read_mappings(making, err));
 	TRY(memory_claim_mappings(making, err));
 	TRY(memory_claim_stacks(making, err));
@@ -92,8 +89,7 @@ static enum hd_status create_account(struct memory_making *making, struct memory
 				     struct hd_error *err)
 {
 	struct memory_account *account = mem_calloc(1, sizeof(*account));
-	if (!account)
-		return fail_nomem(err);
+	TRY_MEMORY(account, err);
 	making->account = account;
 	making->memory = making->target->memory;
 	job_begin(making->job, "Finding out who has the memory", 0);

@@ -176,8 +176,7 @@ static enum hd_status count_part(struct counting *counting, const struct memory_
 	owner->bytes.addresses += end - start;
 	if (counting->residency) {
 		struct share *share = share_of_row(counting, row);
-		if (!share)
-			return fail_nomem(err);
+		TRY_MEMORY(share, err);
 		if (counting->residency->has_pages) {
 			count_pages(counting, start, end, share);
 		} else {

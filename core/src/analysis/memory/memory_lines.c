@@ -114,8 +114,7 @@ enum hd_status memory_lines_make(const struct memory_account *now,
 				    .by_owner = by_owner };
 	size_t most = now->rows_count + (before ? before->rows_count : 0);
 	struct memory_lines lines = { .rows = mem_alloc(most ? most : 1, sizeof(*lines.rows)) };
-	if (!lines.rows)
-		return fail_nomem(err);
+	TRY_MEMORY(lines.rows, err);
 	add_line_rows(&lines, now, false, by_owner);
 	if (before)
 		add_line_rows(&lines, before, true, by_owner);

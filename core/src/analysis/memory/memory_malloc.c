@@ -94,8 +94,7 @@ static enum hd_status claim_arenas(struct memory_making *making, uint64_t start,
 {
 	uint64_t base, size = end - start < DATA_MAX ? end - start : DATA_MAX;
 	HD_FREE uint8_t *bytes = mem_alloc((size_t)size, 1);
-	if (!bytes)
-		return fail_nomem(err);
+	TRY_MEMORY(bytes, err);
 	size_t got = memory_prefix(making->memory, start, bytes, (size_t)size);
 	uint64_t found = malloc_find_main(making->memory, start, bytes, got, &base);
 	*ret = found != 0;

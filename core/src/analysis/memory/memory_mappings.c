@@ -34,8 +34,7 @@ struct file_pieces {
 static enum hd_status account_mapping(struct memory_account *account,
 				      const struct memory_mapping *mapping, struct hd_error *err)
 {
-	if (!PAGES_RESERVE(account, mappings))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(account, mappings), err);
 	account->mappings[account->mappings_count++] = *mapping;
 	return HD_OK;
 }
@@ -230,8 +229,7 @@ static enum hd_status claim_files(struct memory_making *making, struct file_piec
 static enum hd_status add_piece(struct file_pieces *pieces, const struct file_piece *piece,
 				struct hd_error *err)
 {
-	if (!PAGES_RESERVE(pieces, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(pieces, rows), err);
 	pieces->rows[pieces->rows_count++] = *piece;
 	return HD_OK;
 }

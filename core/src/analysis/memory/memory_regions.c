@@ -40,8 +40,7 @@ static enum hd_status add_region(struct memory_regions *regions, const struct me
 		last->end = region->end;
 		return HD_OK;
 	}
-	if (!PAGES_RESERVE(regions, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(regions, rows), err);
 	regions->rows[regions->rows_count++] = *region;
 	return HD_OK;
 }

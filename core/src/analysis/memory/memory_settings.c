@@ -106,8 +106,7 @@ static enum hd_status read_environment(struct target *target, const struct memor
 	uint64_t size = mapping->end - mapping->start;
 	size = size < ENVIRONMENT_MAX ? size : ENVIRONMENT_MAX;
 	HD_FREE uint8_t *bytes = mem_alloc((size_t)size, 1);
-	if (!bytes)
-		return fail_nomem(err);
+	TRY_MEMORY(bytes, err);
 	if (memory_read(target->memory, mapping->end - size, bytes, (size_t)size))
 		memory_settings_take(settings, bytes, (size_t)size);
 	return HD_OK;

@@ -123,8 +123,7 @@ static enum hd_status claim_thread(struct memory_making *making, const struct ta
 			     err));
 	TRY(memory_claim_for(making, rows[1], stack.start, page_of(making->space->page_min, sp),
 			     err));
-	if (!PAGES_RESERVE(stacks, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(stacks, rows), err);
 	stacks->rows[stacks->rows_count++] = stack;
 	return HD_OK;
 }

@@ -65,8 +65,7 @@ static enum hd_status visit_object(void *arg, const struct object *object, struc
 {
 	struct context_search *search = arg;
 	size_t index = object->type->index;
-	if (!reserve_kinds(search, index))
-		return fail_nomem(err);
+	TRY_MEMORY(reserve_kinds(search, index), err);
 	if (search->kinds[index] == KIND_UNKNOWN) {
 		bool is_context =
 			object->type->category == CATEGORY_CLASS &&
@@ -80,8 +79,7 @@ static enum hd_status visit_object(void *arg, const struct object *object, struc
 		contexts->is_partial = true;
 		return HD_OK;
 	}
-	if (!PAGES_RESERVE(contexts, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(contexts, rows), err);
 	read_context(search, object, &contexts->rows[contexts->rows_count++]);
 	return HD_OK;
 }

@@ -67,8 +67,7 @@ static enum hd_status read_ring(const struct queue_reader *reader, uint64_t clim
 			log->is_broken = true;
 			return HD_OK;
 		}
-		if (!PAGES_RESERVE(log, rows))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(log, rows), err);
 		log->rows[log->rows_count++] = change;
 		if (reader->job && i % JOB_STRIDE == 0 && !job_step(reader->job, 0, 0))
 			return fail_cancelled(err);

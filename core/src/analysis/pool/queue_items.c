@@ -15,8 +15,7 @@ static enum hd_status append_item(struct queue_items *items, uint64_t object, st
 {
 	if (!object)
 		return HD_OK;
-	if (!PAGES_RESERVE(items, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(items, rows), err);
 	items->rows[items->rows_count++] = object;
 	return HD_OK;
 }

@@ -59,8 +59,7 @@ static enum hd_status read_list(struct members *members, uint64_t first, struct 
 			timers->is_broken = true;
 			return HD_OK;
 		}
-		if (!PAGES_RESERVE(timers, rows))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(timers, rows), err);
 		timers->rows[timers->rows_count++] = timer;
 		note_moment(timers, timer.due_at - timer.due);
 		if (job && count % JOB_STRIDE == 0 && !job_step(job, 0, 0))

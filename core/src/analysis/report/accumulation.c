@@ -72,8 +72,7 @@ static enum hd_status add_pile(struct finding_piles *finding, const struct pile 
 		piles->is_limited = true;
 		return HD_OK;
 	}
-	if (!PAGES_RESERVE(piles, rows))
-		return fail_nomem(finding->err);
+	TRY_MEMORY(PAGES_RESERVE(piles, rows), finding->err);
 	piles->rows[piles->rows_count++] = *pile;
 	return HD_OK;
 }

@@ -33,8 +33,7 @@ static enum hd_status find_big_nodes(struct big_tree *tree, const struct report_
 	for (uint32_t node = 0; node < facts->graph->object_count; node++) {
 		if (!facts_is_live(facts, node) || facts_retained(facts, node) < tree->limit)
 			continue;
-		if (!PAGES_RESERVE(tree, nodes))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(tree, nodes), err);
 		tree->nodes[tree->nodes_count++] = node;
 		(void)bitmap_add(tree->is_big, node);
 	}
@@ -46,15 +45,12 @@ static enum hd_status fill_tree(struct big_tree *tree, const struct report_facts
 {
 	uint32_t count = facts->graph->object_count;
 	tree->is_big = bitmap_alloc(tree->node_count);
-	if (!tree->is_big)
-		return fail_nomem(err);
+	TRY_MEMORY(tree->is_big, err);
 	TRY(find_big_nodes(tree, facts, err));
 	tree->ranks = bitmap_ranks(tree->is_big, tree->node_count);
-	if (!tree->ranks)
-		return fail_nomem(err);
+	TRY_MEMORY(tree->ranks, err);
 	tree->begin = pages_alloc(tree->nodes_count + 3, sizeof(*tree->begin));
-	if (!tree->begin)
-		return fail_nomem(err);
+	TRY_MEMORY(tree->begin, err);
 	for (uint32_t node = 0; node < count; node++) {
 		size_t index = parent_index(tree, facts, node);
 		if (index != SIZE_MAX)
@@ -66,8 +62,7 @@ static enum hd_status fill_tree(struct big_tree *tree, const struct report_facts
 		tree->begin[i] += tree->begin[i - 1];
 	tree->children_count = tree->begin[tree->nodes_count + 2];
 	tree->children = pages_alloc(tree->children_count, sizeof(*tree->children));
-	if (!tree->children)
-		return fail_nomem(err);
+	TRY_MEMORY(tree->children, err);
 	/* The row after is where the next child goes: at the end all have moved to their places. */
 	for (uint32_t node = 0; node < count; node++) {
 		size_t index = parent_index(tree, facts, node);

@@ -93,8 +93,7 @@ static enum hd_status find_same_process(const struct report_facts *facts,
 	size_t count = before->rows_count + after->rows_count;
 	struct types_in_both types = { .own = { 0 } };
 	struct typed_name *names = pages_alloc(count, sizeof(*names));
-	if (!names)
-		return fail_nomem(err);
+	TRY_MEMORY(names, err);
 	add_typed_names(before, false, names);
 	add_typed_names(after, true, names + before->rows_count);
 	if (count)
@@ -131,8 +130,7 @@ static void find_survivors(struct heap_comparison *comparison, const struct repo
 static enum hd_status add_change(struct heap_comparison *comparison, const struct holding *before,
 				 const struct holding *after, struct hd_error *err)
 {
-	if (!PAGES_RESERVE(comparison, changes))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(comparison, changes), err);
 	comparison->changes[comparison->changes_count++] =
 		(struct change){ .before = before, .after = after };
 	return HD_OK;
@@ -169,8 +167,7 @@ static enum hd_status find_noise(struct heap_comparison *comparison, struct hd_e
 	size_t count = comparison->changes_count;
 	comparison->noise = share > least ? share : least;
 	uint64_t *values = pages_alloc(count, sizeof(*values));
-	if (!values)
-		return fail_nomem(err);
+	TRY_MEMORY(values, err);
 	for (size_t i = 0; i < count; i++)
 		values[i] = growth_in_bytes(&comparison->changes[i]);
 	sort_u64(values, count);
@@ -360,8 +357,7 @@ enum hd_status comparison_by_growth(const struct heap_comparison *comparison,
 	size_t count = comparison->changes_count;
 	const struct change **order = mem_calloc(count + 1, sizeof(const struct change *));
 	*ret = order;
-	if (!order)
-		return fail_nomem(err);
+	TRY_MEMORY(order, err);
 	for (size_t i = 0; i < count; i++)
 		order[i] = &comparison->changes[i];
 	if (count)

@@ -233,8 +233,7 @@ static enum hd_status find_hosts(const struct report_facts *facts, struct path_s
 	const struct hd_graph *graph = facts->graph;
 	bool is_any = false;
 	uint8_t *of_types = pages_alloc((size_t)graph->type_count + 1, 1);
-	if (!of_types)
-		return fail_nomem(err);
+	TRY_MEMORY(of_types, err);
 	for (uint32_t type = 0; type < graph->type_count; type++) {
 		of_types[type] = host_of_type(&graph->types[type]);
 		is_any |= of_types[type] != 0;
@@ -269,8 +268,7 @@ static enum hd_status find_paths(struct report_facts *facts, struct hd_error *er
 	const struct hd_graph *graph = facts->graph;
 	uint64_t ends[STAGES];
 	uint8_t *of_roots = pages_alloc(graph->root_count, 1);
-	if (!of_roots)
-		return fail_nomem(err);
+	TRY_MEMORY(of_roots, err);
 	for (uint32_t i = 0; i < graph->root_count; i++)
 		of_roots[i] = stage_of_root(facts, i);
 	struct path_stages in = { .of_roots = of_roots,
@@ -283,8 +281,7 @@ static enum hd_status find_paths(struct report_facts *facts, struct hd_error *er
 	pages_free(of_roots, graph->root_count, 1);
 	TRY(status);
 	facts->classes = pages_alloc(graph->node_count, 1);
-	if (!facts->classes)
-		return fail_nomem(err);
+	TRY_MEMORY(facts->classes, err);
 	memset(facts->classes, CLASS_DEAD, graph->node_count);
 	for (uint64_t i = 0, stage = 0; i < facts->paths.live_count; i++) {
 		while (stage < STAGES - 1 && i >= ends[stage])
@@ -304,8 +301,7 @@ static enum hd_status find_paths(struct report_facts *facts, struct hd_error *er
 static enum hd_status add_generation_run(struct report_facts *facts, uint64_t begin,
 					 unsigned int generation, struct hd_error *err)
 {
-	if (!PAGES_RESERVE(facts, runs))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(facts, runs), err);
 	facts->runs[facts->runs_count++] =
 		(struct generation_run){ graph_lower_bound(facts->graph, begin), generation, 0 };
 	return HD_OK;
@@ -444,8 +440,7 @@ enum hd_status facts_init(struct report_facts *ret, const struct facts_of *of, s
 		TRY(members_create(of->heap, &ret->members, err));
 	ret->claimed = bitmap_alloc(of->graph->node_count);
 	ret->type_begin = pages_alloc((size_t)of->graph->type_count + 1, sizeof(*ret->type_begin));
-	if (!ret->claimed || !ret->type_begin)
-		return fail_nomem(err);
+	TRY_MEMORY(ret->claimed && ret->type_begin, err);
 	TRY(find_paths(ret, err));
 	TRY(find_runs(ret, err));
 	count_young_objects(ret);

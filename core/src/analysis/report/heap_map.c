@@ -46,8 +46,7 @@ static enum hd_status make_map_rows(struct heap_map *map, const struct sized_seg
 		map->cell_count = MAP_CELLS_MAX;
 	map->rows = mem_calloc(map->row_count + 1, sizeof(*map->rows));
 	map->cells = mem_calloc(map->row_count * map->cell_count + 1, sizeof(*map->cells));
-	if (!map->rows || !map->cells)
-		return fail_nomem(err);
+	TRY_MEMORY(map->rows && map->cells, err);
 	for (size_t i = 0; i < map->row_count; i++) {
 		const struct segment *segment = sorted[i].segment;
 		map->rows[i] = (struct map_row){ .begin = segment->begin,
@@ -69,8 +68,7 @@ static enum hd_status choose_rows(struct heap_map *map, const struct heap *heap,
 {
 	size_t count = 0;
 	HD_FREE struct sized_segment *sorted = mem_calloc(heap->segment_count + 1, sizeof(*sorted));
-	if (!sorted)
-		return fail_nomem(err);
+	TRY_MEMORY(sorted, err);
 	for (size_t i = 0; i < heap->segment_count; i++) {
 		uint64_t size = segment_size(&heap->segments[i]);
 		if (size) {

@@ -34,8 +34,7 @@ static int compare_holdings(const void *left, const void *right)
 static enum hd_status add_named_sum(struct named_sums *sums, const struct graph_type *row,
 				    struct hd_error *err)
 {
-	if (!PAGES_RESERVE(sums, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(sums, rows), err);
 	sums->rows[sums->rows_count] = *row;
 	sums->rows[sums->rows_count++].name_size = (uint32_t)strlen(row->name);
 	return HD_OK;
@@ -155,8 +154,7 @@ static enum hd_status inventory_olds(const struct report *report, struct invento
 	for (uint32_t node = 0; node < graph->object_count; node += stride) {
 		if (!facts_is_live(facts, node) || !is_old_object(facts, node))
 			continue;
-		if (!PAGES_RESERVE(inventory, olds))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(inventory, olds), err);
 		inventory->olds[inventory->olds_count++] =
 			(struct old_object){ graph_id(graph, node), facts_type(facts, node)->id };
 		if (node > UINT32_MAX - stride)
@@ -180,8 +178,7 @@ static enum hd_status add_holding(struct report *report, const struct pile *pile
 		subject = owners.rows[0].node;
 	uint32_t type = owners_item_type(facts, pile->type, pile->sample, pile->sample_count);
 	holder_find(report, subject, &holder);
-	if (!PAGES_RESERVE(inventory, holdings))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(inventory, holdings), err);
 	struct holding *row = &inventory->holdings[inventory->holdings_count++];
 	*row = (struct holding){ .name = holder.name,
 				 .member = report_type_name(report, type),
@@ -248,8 +245,7 @@ static enum hd_status add_holdings(struct report *report, const struct piles *pi
 				   struct inventory *inventory, struct hd_error *err)
 {
 	HD_FREE struct grouped_pile *groups = mem_calloc(piles->rows_count + 1, sizeof(*groups));
-	if (!groups)
-		return fail_nomem(err);
+	TRY_MEMORY(groups, err);
 	for (size_t i = 0; i < piles->rows_count; i++) {
 		groups[inventory->holdings_count].pile = &piles->rows[i];
 		TRY(add_holding(report, &piles->rows[i], inventory, err));
@@ -292,8 +288,7 @@ enum hd_status inventory_keep(struct inventory *inventory, struct report *report
 {
 	size_t count = report->findings_count;
 	inventory->findings = mem_calloc(count + 1, sizeof(*inventory->findings));
-	if (!inventory->findings)
-		return fail_nomem(err);
+	TRY_MEMORY(inventory->findings, err);
 	for (size_t i = 0; i < count; i++) {
 		const struct report_finding *finding = &report->findings[i];
 		inventory->findings[i] =

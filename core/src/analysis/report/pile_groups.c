@@ -32,8 +32,7 @@ enum hd_status piles_find_parts(const struct report_facts *facts, struct grouped
 				size_t count, struct hd_error *err)
 {
 	uint64_t nodes = facts->graph->node_count, *wholes = bitmap_alloc(nodes);
-	if (!wholes)
-		return fail_nomem(err);
+	TRY_MEMORY(wholes, err);
 	for (size_t i = 0; i < count; i++) {
 		if (rows[i].pile->whole != HD_NONE)
 			(void)bitmap_add(wholes, rows[i].pile->whole);

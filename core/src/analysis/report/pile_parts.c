@@ -128,8 +128,7 @@ enum hd_status piles_join(struct report_facts *facts, struct piles *piles, struc
 {
 	HD_FREE struct whole *wholes = mem_calloc(piles->rows_count + 1, sizeof(*wholes));
 	uint64_t asked = 0;
-	if (!wholes)
-		return fail_nomem(err);
+	TRY_MEMORY(wholes, err);
 	piles->rows_count = join_parts(facts, piles, wholes);
 	for (size_t i = 0; i < piles->rows_count; i++) {
 		struct pile *pile = &piles->rows[i];

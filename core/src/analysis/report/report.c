@@ -252,8 +252,7 @@ static const char *next_command(struct report *report, const struct report_findi
 enum hd_status finding_add(struct report *report, const struct report_finding *finding,
 			   struct hd_error *err)
 {
-	if (!PAGES_RESERVE(report, findings))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(report, findings), err);
 	struct report_finding *row = &report->findings[report->findings_count++];
 	*row = *finding;
 	row->rule = report->running;
@@ -336,8 +335,7 @@ static enum hd_status compare_heaps(struct report *report, const struct compared
 	if (!with)
 		return HD_OK;
 	report->comparison = mem_calloc(1, sizeof(*report->comparison));
-	if (!report->comparison)
-		return fail_nomem(err);
+	TRY_MEMORY(report->comparison, err);
 	enum hd_status status = comparison_make(report, with, report->comparison, err);
 	job_end(report->facts.job);
 	return status;
@@ -348,12 +346,10 @@ enum hd_status report_make(struct report *ret, const struct facts_of *of, struct
 {
 	*ret = (struct report){ .arena = arena_create() };
 	ret->results = mem_calloc(report_rule_count(), sizeof(*ret->results));
-	if (!ret->arena || !ret->results)
-		return fail_nomem(err);
+	TRY_MEMORY(ret->arena && ret->results, err);
 	TRY(facts_init(&ret->facts, of, job, err));
 	ret->growing = bitmap_alloc(of->graph->node_count);
-	if (!ret->growing)
-		return fail_nomem(err);
+	TRY_MEMORY(ret->growing, err);
 	TRY(compare_heaps(ret, of->with, err));
 	enum hd_status status = run_rules(ret, err);
 	job_end(job);

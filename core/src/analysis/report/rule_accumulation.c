@@ -484,8 +484,7 @@ static enum hd_status fold_related(struct report *report, size_t begin, struct j
 	struct report_finding *findings = report->findings + begin;
 	size_t kept = 0, *wholes = mem_calloc(judgement->count + 1, sizeof(*wholes));
 	const struct csr *reverse;
-	if (!wholes)
-		return fail_nomem(err);
+	TRY_MEMORY(wholes, err);
 	enum hd_status status =
 		graph_reverse(report->facts.graph, report->facts.job, &reverse, err);
 	for (size_t i = 0; status == HD_OK && i < judgement->count; i++)
@@ -519,8 +518,7 @@ static enum hd_status judge_piles(struct report *report, const struct piles *pil
 	size_t begin = report->findings_count;
 	judgement->rows = mem_calloc(piles->rows_count + 1, sizeof(*judgement->rows));
 	judgement->piles = mem_calloc(piles->rows_count + 1, sizeof(*judgement->piles));
-	if (!judgement->rows || !judgement->piles)
-		return fail_nomem(err);
+	TRY_MEMORY(judgement->rows && judgement->piles, err);
 	for (size_t i = 0; i < piles->rows_count; i++)
 		TRY(judge_pile(report, &piles->rows[i], judgement, err));
 	if (!judgement->count)

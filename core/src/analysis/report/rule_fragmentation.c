@@ -124,8 +124,7 @@ static enum hd_status find_fragmentation(struct report *report, struct hd_error 
 	struct generation_bytes *heaps = mem_calloc(heap->heap_count, sizeof(*heaps)), sum = { 0 };
 	const struct life none = { 0 };
 	struct gaps gaps = { 0 };
-	if (!heaps)
-		return fail_nomem(err);
+	TRY_MEMORY(heaps, err);
 	enum hd_status status =
 		generation_bytes_count(heaps, heap, &none, report->facts.job, &gaps, err);
 	for (uint32_t i = 0; status == HD_OK && i < heap->heap_count; i++)

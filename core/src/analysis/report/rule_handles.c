@@ -53,8 +53,7 @@ static enum hd_status count_handles(const struct report_facts *facts, struct tal
 				    struct hd_error *err)
 {
 	uint64_t *seen = bitmap_alloc(facts->graph->node_count);
-	if (!seen)
-		return fail_nomem(err);
+	TRY_MEMORY(seen, err);
 	for (size_t i = 0; i < facts->roots->handles.rows_count; i++) {
 		uint32_t node = held_node(facts, i);
 		if (node != HD_NONE && !facts_is_claimed(facts, node, 0)) {

@@ -66,8 +66,7 @@ static enum hd_status find_unloading(const struct report_facts *facts, struct un
 		if (!all.count || !type_contains(row, "LoadContext"))
 			continue;
 		for (uint32_t i = 0; i < all.count; i++) {
-			if (!add_context(facts, all.nodes[i], ret))
-				return fail_nomem(err);
+			TRY_MEMORY(add_context(facts, all.nodes[i], ret), err);
 		}
 	}
 	return HD_OK;
@@ -100,8 +99,7 @@ static enum hd_status find_in_use(const struct report_facts *facts, struct unloa
 		if (!module.binder || !module.allocator ||
 		    address_is_in(unloading->binders, unloading->binders_count, module.binder))
 			continue;
-		if (!PAGES_RESERVE(unloading, in_use))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(unloading, in_use), err);
 		unloading->in_use[unloading->in_use_count++] = module.allocator;
 	}
 	sort_u64(unloading->in_use, unloading->in_use_count);

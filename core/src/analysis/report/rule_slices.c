@@ -167,8 +167,7 @@ static enum hd_status add_slice(struct report *report, struct slices *slices,
 	    !array.type->component_size)
 		return HD_OK;
 	struct sliced *row = sliced_row(report, slices, node);
-	if (!row)
-		return fail_nomem(err);
+	TRY_MEMORY(row, err);
 	begin &= INDEX_MASK;
 	count &= INDEX_MASK;
 	if (kind->last != FACTS)

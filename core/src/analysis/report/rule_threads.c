@@ -253,8 +253,7 @@ static enum hd_status find_threads(struct report *report, struct hd_error *err)
 	if (!graph->details || !graph->thread_count)
 		return HD_OK;
 	keep.threads = mem_calloc(graph->thread_count, sizeof(*keep.threads));
-	if (!keep.threads)
-		return fail_nomem(err);
+	TRY_MEMORY(keep.threads, err);
 	enum hd_status status = add_kept_objects(report, &keep, err);
 	add_thread_methods(&report->facts, &keep);
 	if (status == HD_OK)

@@ -111,8 +111,7 @@ static enum hd_status find_undisposed(struct report *report, struct hd_error *er
 	if (!facts->is_complete || list->rows_count < OBJECTS_MIN)
 		return HD_OK;
 	HD_FREE struct undisposed *rows = mem_calloc(types + 1, sizeof(*rows));
-	if (!rows)
-		return fail_nomem(err);
+	TRY_MEMORY(rows, err);
 	for (size_t i = 0; i < list->rows_count; i++) {
 		uint32_t node;
 		if (!is_undisposed(facts, &list->rows[i], &node))

@@ -178,8 +178,7 @@ static enum hd_status tell_since(struct report *report, struct hd_error *err)
 {
 	struct heap_comparison *comparison = report->comparison;
 	comparison->told = mem_calloc(report->findings_count + 1, sizeof(*comparison->told));
-	if (!comparison->told)
-		return fail_nomem(err);
+	TRY_MEMORY(comparison->told, err);
 	for (size_t i = 0; i < report->findings_count; i++) {
 		struct report_finding *finding = &report->findings[i];
 		const struct told_finding *told = told_before(comparison, finding->id);

@@ -16,8 +16,7 @@ enum hd_status wastes_add(struct wastes *wastes, size_t begin, const struct wast
 	if (i == wastes->rows_count && i - begin >= TALLY_MAX) {
 		i = begin;
 	} else if (i == wastes->rows_count) {
-		if (!PAGES_RESERVE(wastes, rows))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(wastes, rows), err);
 		wastes->rows[wastes->rows_count++] =
 			(struct waste){ one->holder, one->type, one->sample, 0, 0, 0, 0 };
 	}

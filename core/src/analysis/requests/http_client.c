@@ -97,8 +97,7 @@ static enum hd_status add_fact(struct http_finder *finder, struct http_fact fact
 	struct http_client *client = finder->client;
 	if (!fact.request)
 		return HD_OK;
-	if (!PAGES_RESERVE(client, facts))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(client, facts), err);
 	client->facts[client->facts_count++] = fact;
 	return HD_OK;
 }
@@ -107,8 +106,7 @@ static enum hd_status meet_request(struct http_finder *finder, const struct obje
 				   struct hd_error *err)
 {
 	struct http_client *client = finder->client;
-	if (!PAGES_RESERVE(client, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(client, rows), err);
 	client->rows[client->rows_count++] =
 		(struct http_request){ .object = *object, .begun = INT64_MIN };
 	return HD_OK;
@@ -268,8 +266,7 @@ static enum hd_status meet_pool(struct http_finder *finder, const struct object 
 	}
 	struct member host = fact_of(finder->members, object, FACT_HTTP_POOL_HOST);
 	pool.host = host.state == MEMBER_READ ? host.bits : 0;
-	if (!PAGES_RESERVE(client, pools))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(client, pools), err);
 	client->pools[client->pools_count++] = pool;
 	if (read_pool_queue(finder, object, FACT_HTTP_QUEUE_ARRAY, FACT_HTTP_QUEUE_HEAD,
 			    FACT_HTTP_QUEUE_SIZE, &queue))

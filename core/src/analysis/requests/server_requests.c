@@ -88,8 +88,7 @@ static enum hd_status add_request(struct server_finder *finder, uint64_t context
 	row.has_status = status.state == MEMBER_READ;
 	row.status = status.bits;
 	finder->requests->unknown += !is_known;
-	if (!PAGES_RESERVE(finder->requests, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(finder->requests, rows), err);
 	finder->requests->rows[finder->requests->rows_count++] = row;
 	return HD_OK;
 }
@@ -117,8 +116,7 @@ static enum hd_status meet_server(void *arg, const struct object *object, struct
 {
 	struct server_finder *finder = arg;
 	uint8_t *kind = type_kinds_at(&finder->kinds, object->type);
-	if (!kind)
-		return fail_nomem(err);
+	TRY_MEMORY(kind, err);
 	if (*kind == SERVER_NOT_ASKED)
 		*kind = (uint8_t)find_server_kind(finder->heap->clr, object->type);
 	if (*kind == SERVER_CONTEXT)

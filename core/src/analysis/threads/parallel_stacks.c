@@ -80,8 +80,7 @@ static enum hd_status add_threads(struct parallel_stacks *stacks, struct job *jo
 	struct clr *clr = stacks->heap->clr;
 	size_t count = clr_thread_count(clr);
 	stacks->is_partial = mem_calloc(count + 1, sizeof(*stacks->is_partial));
-	if (!stacks->is_partial)
-		return fail_nomem(err);
+	TRY_MEMORY(stacks->is_partial, err);
 	struct stack_walker *walker;
 	TRY(stack_walker_create(clr, stacks->async.rows_count ? stacks->heap : NULL, &walker, err));
 	enum hd_status status = HD_OK;
@@ -113,8 +112,7 @@ static enum hd_status make_async(struct parallel_stacks *stacks, struct job *job
 	size_t count = stacks->async.rows_count;
 	_Static_assert(ASYNC_NO_THREAD == STACK_TREE_NONE, "no thread");
 	stacks->runners = mem_alloc(count + 1, sizeof(*stacks->runners));
-	if (!stacks->runners)
-		return fail_nomem(err);
+	TRY_MEMORY(stacks->runners, err);
 	for (size_t i = 0; i < count; i++)
 		stacks->runners[i] = stacks->async.rows[i].thread;
 	return HD_OK;

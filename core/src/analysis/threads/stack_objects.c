@@ -53,8 +53,7 @@ enum hd_status stack_objects_begin(struct stack_objects *objects, const struct t
 	objects->next = 0;
 	objects->keys = mem_alloc(stack->roots_count + 1, sizeof(*objects->keys));
 	objects->order = mem_alloc(stack->roots_count + 1, sizeof(*objects->order));
-	if (!objects->keys || !objects->order)
-		return fail_nomem(err);
+	TRY_MEMORY(objects->keys && objects->order, err);
 	if (stack->frames_count) {
 		span = span_at(clr_target(objects->heap->clr),
 			       stack->frames[stack->frames_count - 1].sp);

@@ -147,8 +147,7 @@ static enum hd_status find_path_parts(struct stack_parts *parts, const struct th
 		i += part.count;
 		if (!part.period && stack->frames[part.begin].kind != STACK_MANAGED)
 			continue;
-		if (!PAGES_RESERVE(parts, rows))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(parts, rows), err);
 		parts->rows[parts->rows_count++] = part;
 	}
 	return HD_OK;

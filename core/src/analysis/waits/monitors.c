@@ -71,8 +71,7 @@ static enum hd_status read_used_monitors(struct clr *clr, struct members *member
 		if (!block->has_monitor || (!block->is_held && !block->waiters &&
 					    !has_pulse_waiters(clr, members, &monitor)))
 			continue;
-		if (!PAGES_RESERVE(monitors, rows))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(monitors, rows), err);
 		monitors->rows[monitors->rows_count++] = monitor;
 	}
 	return HD_OK;

@@ -20,8 +20,7 @@ void verdicts_deinit(struct verdicts *verdicts)
 static enum hd_status add_verdict(struct verdicts *verdicts, const struct verdict *verdict,
 				  struct hd_error *err)
 {
-	if (!PAGES_RESERVE(verdicts, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(verdicts, rows), err);
 	verdicts->rows[verdicts->rows_count++] = *verdict;
 	return HD_OK;
 }
@@ -164,8 +163,7 @@ static enum hd_status count_waiters(const struct waits *waits, const uint32_t *e
 	*counts = (struct waiter_counts){ .all = mem_calloc(nodes + 1, sizeof(uint64_t)),
 					  .sure = mem_calloc(nodes + 1, sizeof(uint64_t)),
 					  .are_probable = mem_calloc(nodes + 1, sizeof(bool)) };
-	if (!counts->all || !counts->sure || !counts->are_probable)
-		return fail_nomem(err);
+	TRY_MEMORY(counts->all && counts->sure && counts->are_probable, err);
 	TRY(wait_ways(waits, ends, counts->are_probable, err));
 	for (size_t i = 0; i < waits->count; i++) {
 		if (ends[i] == WAIT_IN_CYCLE || ends[i] == i)
@@ -222,8 +220,7 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 static enum hd_status find_ends(struct verdicts *verdicts, struct job *job, struct hd_error *err)
 {
 	HD_FREE uint32_t *ends = mem_alloc(wait_nodes(verdicts->waits) + 1, sizeof(*ends));
-	if (!ends)
-		return fail_nomem(err);
+	TRY_MEMORY(ends, err);
 	wait_ends(verdicts->waits, ends);
 	TRY(find_one_owner(verdicts, ends, err));
 	return find_one_object(verdicts, ends, job, err);

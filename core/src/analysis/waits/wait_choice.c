@@ -177,8 +177,7 @@ enum hd_status wait_choose_edges(struct waits *waits, struct hd_error *err)
 		return HD_OK;
 	if (wait_nodes(waits) + list->parts_count >= NO_EDGE)
 		return fail_nomem(err);
-	if (!choice_alloc(&choice))
-		return fail_nomem(err);
+	TRY_MEMORY(choice_alloc(&choice), err);
 	link_edges(&choice);
 	find_stuck(&choice, choice.is_stuck, false);
 	find_stuck(&choice, choice.is_sure, true);

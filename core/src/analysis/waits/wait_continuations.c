@@ -23,8 +23,7 @@ static enum hd_status add_todo(struct continuation_search *search, uint64_t addr
 	if (!address || !search->budget)
 		return HD_OK;
 	search->budget--;
-	if (!PAGES_RESERVE(search, todo))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(search, todo), err);
 	search->todo[search->todo_count++] = address;
 	return HD_OK;
 }

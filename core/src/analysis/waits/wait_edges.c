@@ -222,8 +222,7 @@ enum hd_status wait_ways(const struct waits *waits, const uint32_t *ends, bool *
 {
 	size_t nodes = wait_nodes(waits);
 	HD_FREE bool *is_known = mem_calloc(nodes + 1, sizeof(*is_known));
-	if (!is_known)
-		return fail_nomem(err);
+	TRY_MEMORY(is_known, err);
 	memset(are_probable, 0, nodes * sizeof(*are_probable));
 	for (size_t i = 0; i < nodes; i++) {
 		if (ends[i] == WAIT_IN_CYCLE)

@@ -53,8 +53,7 @@ static enum hd_status add_semaphore(struct holder_search *search, uint64_t addre
 	if (highest.state != MEMBER_READ || count.state != MEMBER_READ || count.bits ||
 	    (limit != 1 && limit != INT32_MAX))
 		return HD_OK;
-	if (!PAGES_RESERVE(&search->found, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(&search->found, rows), err);
 	search->found.rows[search->found.rows_count++] =
 		(struct held_semaphore){ .address = address,
 					 .is_mutex = limit == 1,

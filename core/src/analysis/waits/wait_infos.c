@@ -45,8 +45,7 @@ static enum hd_status add_event(struct info_search *search, uint64_t event, enum
 	struct waitable waitable;
 	if (!event || !waitable_of_handle(waits->heap, waits->members, event, &waitable))
 		return HD_OK;
-	if (!PAGES_RESERVE(search, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(search, rows), err);
 	search->rows[search->rows_count++] = (struct known_waitable){ .address = waitable.address,
 								      .row = (uint32_t)row,
 								      .use = (uint8_t)use };

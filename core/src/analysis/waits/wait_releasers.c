@@ -435,8 +435,7 @@ enum hd_status wait_releasers_find(const struct waits *waits, const uint32_t *en
 	if (!is_open)
 		return HD_OK;
 	HD_FREE struct release_search *search = mem_calloc(1, sizeof(*search));
-	if (!search)
-		return fail_nomem(err);
+	TRY_MEMORY(search, err);
 	search->waits = waits;
 	search->ends = ends;
 	search->things = things;

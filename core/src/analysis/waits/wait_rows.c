@@ -10,8 +10,7 @@
 enum hd_status wait_rows_add(struct wait_rows *rows, uint64_t object, uint32_t node,
 			     struct hd_error *err)
 {
-	if (!PAGES_RESERVE(rows, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(rows, rows), err);
 	rows->rows[rows->rows_count++] = (struct wait_row){ object, node };
 	return HD_OK;
 }

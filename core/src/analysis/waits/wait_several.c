@@ -17,8 +17,7 @@ bool wait_parts_have_room(const struct waits *waits, uint64_t more)
 enum hd_status wait_part_add(struct waits *waits, struct wait_edge part, struct hd_error *err)
 {
 	struct wait_several_list *list = &waits->several;
-	if (!PAGES_RESERVE(list, parts))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(list, parts), err);
 	list->parts[list->parts_count++] = part;
 	return HD_OK;
 }
@@ -30,8 +29,7 @@ enum hd_status wait_several_add(struct waits *waits, struct wait_several several
 	several.count = list->parts_count - several.begin;
 	if (!several.count)
 		return HD_OK;
-	if (!PAGES_RESERVE(list, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(list, rows), err);
 	list->rows[list->rows_count++] = several;
 	return HD_OK;
 }

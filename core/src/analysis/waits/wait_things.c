@@ -136,8 +136,7 @@ static enum hd_status collect_waiters(const struct waits *waits, const bool *ask
 		struct thing_waiter waiter;
 		if (!read_waiter(waits, i, &waiter) || !is_counted(waits, &waiter, asked))
 			continue;
-		if (!PAGES_RESERVE(waiters, rows))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(waiters, rows), err);
 		waiters->rows[waiters->rows_count++] = waiter;
 	}
 	if (waiters->rows_count) {

@@ -237,8 +237,7 @@ static void match_all(struct word_search *search)
 enum hd_status wait_find_by_words(struct waits *waits, struct job *job, struct hd_error *err)
 {
 	HD_FREE struct word_search *search = mem_calloc(1, sizeof(*search));
-	if (!search)
-		return fail_nomem(err);
+	TRY_MEMORY(search, err);
 	search->waits = waits;
 	TRY(find_initializers(search, job, err));
 	match_all(search);

@@ -118,8 +118,7 @@ static void mark_pulse_waiters(struct waits *waits, const struct thread_row *row
 static enum hd_status find_pulse_waiters(struct waits *waits, struct hd_error *err)
 {
 	HD_FREE struct thread_row *rows = mem_alloc(waits->count + 1, sizeof(*rows));
-	if (!rows)
-		return fail_nomem(err);
+	TRY_MEMORY(rows, err);
 	for (size_t i = 0; i < waits->count; i++)
 		rows[i] = (struct thread_row){ waits->rows[i].thread->address, &waits->rows[i] };
 	qsort(rows, waits->count, sizeof(*rows), compare_thread_rows);
@@ -190,8 +189,7 @@ static enum hd_status create(struct heap *heap, bool with_async, struct job *job
 {
 	size_t threads = clr_thread_count(heap->clr);
 	struct waits *waits = mem_calloc(1, sizeof(*waits));
-	if (!waits)
-		return fail_nomem(err);
+	TRY_MEMORY(waits, err);
 	waits->heap = heap;
 	waits->rows = mem_calloc(threads + 1, sizeof(*waits->rows));
 	waits->by_thread = mem_calloc(threads + 1, sizeof(*waits->by_thread));

@@ -395,8 +395,7 @@ static enum hd_status list_chains(struct async_listing *listing)
 	if (options[OPT_STATS].given)
 		return write_counts(listing);
 	listing->boxes = mem_alloc(listing->graph.rows_count + 1, sizeof(*listing->boxes));
-	if (!listing->boxes)
-		return fail_nomem(call->err);
+	TRY_MEMORY(listing->boxes, call->err);
 	return write_chains(listing);
 }
 

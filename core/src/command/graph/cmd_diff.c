@@ -198,8 +198,7 @@ static enum hd_status list_types(const struct type_counts *counts, struct clr *c
 {
 	size_t count = type_count(clr) < counts->capacity ? type_count(clr) : counts->capacity;
 	side->types = pages_alloc(count, sizeof(*side->types));
-	if (!side->types)
-		return fail_nomem(err);
+	TRY_MEMORY(side->types, err);
 	side->capacity = count;
 	side->of.types = side->types;
 	for (size_t i = 0; i < count; i++) {

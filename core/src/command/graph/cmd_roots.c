@@ -244,8 +244,7 @@ static enum hd_status write_root_statistics(struct call *call)
 	const struct hd_graph *graph = call->graph;
 	struct root_count *rows = pages_alloc(graph->root_count, sizeof(*rows));
 	size_t count = 0;
-	if (!rows)
-		return fail_nomem(call->err);
+	TRY_MEMORY(rows, call->err);
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		const struct graph_root *root = &graph->roots[i];
 		if (!root_passes(call, i))

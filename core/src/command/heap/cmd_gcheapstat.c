@@ -212,8 +212,7 @@ static enum hd_status gcheapstat_answer(struct call *call, struct generation_byt
 static enum hd_status run_gcheapstat(struct call *call)
 {
 	HD_FREE struct generation_bytes *heaps = mem_calloc(call->heap->heap_count, sizeof(*heaps));
-	if (!heaps)
-		return fail_nomem(call->err);
+	TRY_MEMORY(heaps, call->err);
 	return gcheapstat_answer(call, heaps);
 }
 

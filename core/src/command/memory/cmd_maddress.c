@@ -203,8 +203,7 @@ static enum hd_status choose_regions(struct call *call, struct memory_regions *r
 {
 	size_t kept = 0;
 	HD_FREE bool *chosen = mem_calloc(regions->rows_count + 1, sizeof(*chosen));
-	if (!chosen)
-		return fail_nomem(call->err);
+	TRY_MEMORY(chosen, call->err);
 	enum hd_status status = HD_OK;
 	if (call->options[OPT_LIST].given)
 		status = choose_listed(call, regions, chosen);
@@ -325,8 +324,7 @@ static enum hd_status write_image_sums(struct call *call, const struct memory_re
 {
 	HD_FREE struct region_sum *sums = mem_calloc(regions->rows_count, sizeof(*sums));
 	size_t count = 0, kept = 0;
-	if (!sums)
-		return fail_nomem(call->err);
+	TRY_MEMORY(sums, call->err);
 	for (size_t i = 0; i < regions->rows_count; i++) {
 		const struct memory_region *region = &regions->rows[i];
 		if (is_image(region->kind) && region->owner) {

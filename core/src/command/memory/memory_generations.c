@@ -38,8 +38,7 @@ enum hd_status memory_count_generations(struct call *call, struct generation_byt
 	}
 	TRY(call_life(call, true, &dead));
 	HD_FREE struct generation_bytes *heaps = mem_calloc(heap->heap_count, sizeof(*heaps));
-	if (!heaps)
-		return fail_nomem(call->err);
+	TRY_MEMORY(heaps, call->err);
 	enum hd_status status =
 		generation_bytes_count(heaps, heap, &dead, &call->job, &gaps, call->err);
 	for (uint32_t i = 0; status == HD_OK && i < heap->heap_count; i++)

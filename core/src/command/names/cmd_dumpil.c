@@ -373,8 +373,7 @@ static enum hd_status run_dumpil(struct call *call)
 			    body.code_size);
 	}
 	HD_FREE uint8_t *code = mem_alloc((size_t)body.code_size + 1, 1);
-	if (!code)
-		return fail_nomem(call->err);
+	TRY_MEMORY(code, call->err);
 	enum hd_status status;
 	if (memory_read(call->heap->memory, body.code, code, body.code_size)) {
 		write_head(call, &method, &body);

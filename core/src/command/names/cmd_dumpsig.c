@@ -75,8 +75,7 @@ static enum hd_status read_bytes(struct call *call, struct signature_bytes *ret)
 	const struct module *module;
 	TRY(call_module(call, call->words[1].number, false, &module));
 	uint8_t *bytes = mem_alloc(SIGNATURE_READ_MAX, 1);
-	if (!bytes)
-		return fail_nomem(call->err);
+	TRY_MEMORY(bytes, call->err);
 	size_t size = memory_prefix(call->heap->memory, address, bytes, SIGNATURE_READ_MAX);
 	if (!size) {
 		mem_free(bytes);

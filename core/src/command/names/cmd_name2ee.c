@@ -210,8 +210,7 @@ static enum hd_status run_name2ee(struct call *call)
 		name = mark + 1;
 	char *module =
 		mem_strndup(first, call->words[1].given ? strlen(first) : (size_t)(mark - first));
-	if (!module)
-		return fail_nomem(call->err);
+	TRY_MEMORY(module, call->err);
 	struct named_entities entities;
 	enum hd_status status =
 		names_find(call->heap->clr, module, name, &call->job, &entities, call->err);

@@ -104,8 +104,7 @@ static enum hd_status write_virtuals(struct call *call, const struct type *type,
 {
 	struct clr *clr = call->heap->clr;
 	HD_FREE uint64_t *slots = mem_calloc((size_t)count + 1, sizeof(*slots));
-	if (!slots)
-		return fail_nomem(call->err);
+	TRY_MEMORY(slots, call->err);
 	fill_slots(clr, type, slots, count);
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t method_desc;

@@ -169,8 +169,7 @@ static enum hd_status make_nodes(struct chart_maker *maker, enum chart_view view
 	tree->nodes = pages_alloc(tree->capacity, sizeof(*tree->nodes));
 	maker->of_branch = pages_alloc(stacks->branches_count, sizeof(*maker->of_branch));
 	maker->slots = pages_alloc(maker->slot_count, sizeof(*maker->slots));
-	if (!tree->nodes || !maker->of_branch || !maker->slots)
-		return fail_nomem(maker->err);
+	TRY_MEMORY(tree->nodes && maker->of_branch && maker->slots, maker->err);
 	maker->of_branch[0] = 1 + add_chart_node(maker, HD_NONE, "", 0, CHART_TOP, stacks->size);
 	for (uint32_t i = 1; i < stacks->branches_count; i++)
 		add_branch_node(maker, i, view);

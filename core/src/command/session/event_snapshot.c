@@ -104,8 +104,7 @@ enum hd_status hd_snapshot_create(const struct hd_snapshot_options *options,
 	}
 	TRY(check_options(&own, err));
 	struct hd_snapshot *snapshot = mem_calloc(1, sizeof(*snapshot));
-	if (!snapshot)
-		return fail_nomem(err);
+	TRY_MEMORY(snapshot, err);
 	snapshot->spill.fd = -1;
 	enum hd_status status = hd_session_create(&snapshot->session, err);
 	if (status == HD_OK && pthread_mutex_init(&snapshot->lock, NULL) != 0) {

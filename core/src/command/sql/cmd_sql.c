@@ -99,8 +99,7 @@ static enum hd_status describe_result(struct result *result)
 	}
 	for (int i = 0; i < count; i++) {
 		char *name = name_column(result, sqlite3_column_name(result->statement, i));
-		if (!name)
-			return fail_nomem(result->call->err);
+		TRY_MEMORY(name, result->call->err);
 		const char *declared = sqlite3_column_decltype(result->statement, i);
 		result->names[i] = name;
 		result->columns[i] = (struct column){
@@ -226,8 +225,7 @@ static enum hd_status measure_rows(struct sql_database *database, struct result 
 		TRY(step(database, result, &is_there));
 		if (!is_there)
 			break;
-		if (!keep_result_row(result, measured))
-			return fail_nomem(result->call->err);
+		TRY_MEMORY(keep_result_row(result, measured), result->call->err);
 	}
 	*ret_more = is_there;
 	measure(result, measured);
@@ -270,8 +268,7 @@ static enum hd_status answer_statement(struct sql_database *database, struct res
 {
 	TRY(describe_result(result));
 	struct measured *measured = mem_calloc(1, sizeof(*measured));
-	if (!measured)
-		return fail_nomem(result->call->err);
+	TRY_MEMORY(measured, result->call->err);
 	bool has_more = true;
 	enum hd_status status = HD_OK;
 	if (answer_is_text(&result->call->answer))

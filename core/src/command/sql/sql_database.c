@@ -341,8 +341,7 @@ enum hd_status sql_database_begin(struct sql_database *ret, struct call *call)
 		sqlite3_hard_heap_limit64(limit && limit < INT64_MAX ? (int64_t)limit : 0);
 	/* An array of pointers.  NOLINTNEXTLINE(bugprone-sizeof-expression) */
 	ret->source.kept = mem_calloc(sql_kept_count(), sizeof(*ret->source.kept));
-	if (!ret->source.kept)
-		return fail_nomem(call->err);
+	TRY_MEMORY(ret->source.kept, call->err);
 	int result = add_vfs();
 	return result == SQLITE_OK ? HD_OK : sql_database_fail(ret, result);
 }

@@ -127,8 +127,7 @@ static enum hd_status open_values(struct sql_source *source, const struct sql_ta
 				  const struct sql_request *request, void **ret)
 {
 	struct values *values = mem_calloc(1, sizeof(*values));
-	if (!values)
-		return fail_nomem(source->call->err);
+	TRY_MEMORY(values, source->call->err);
 	values->source = source;
 	values->is_arrays = table == &sql_arrays_table;
 	enum hd_status status = begin_values(values, &request->key);
@@ -146,8 +145,7 @@ static enum hd_status fields_of_type(struct values *values, const struct type *t
 {
 	struct hd_error unused = { 0 };
 	while (values->known_count <= type->index) {
-		if (!PAGES_RESERVE(values, known))
-			return fail_nomem(values->source->call->err);
+		TRY_MEMORY(PAGES_RESERVE(values, known), values->source->call->err);
 		values->known[values->known_count++] = (struct known_fields){ 0 };
 	}
 	struct known_fields *known = &values->known[type->index];
@@ -179,8 +177,7 @@ static enum hd_status add_fields(struct values *values, struct known_fields *kno
 						   (holder ? holder->offset : 0) + field->offset };
 		if (field->is_static)
 			continue;
-		if (!PAGES_RESERVE(known, rows))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(known, rows), err);
 		if (holder) {
 			text_printf(&row.name, "%s.%s", name_of_field(holder), field->name);
 			if (row.name.failed) {

@@ -111,8 +111,7 @@ static enum hd_status open_kept(struct sql_source *source, const struct sql_tabl
 	(void)request;
 	const struct kept_source *kept = table->arg;
 	struct kept_cursor *cursor = mem_calloc(1, sizeof(*cursor));
-	if (!cursor)
-		return fail_nomem(source->call->err);
+	TRY_MEMORY(cursor, source->call->err);
 	enum hd_status status = provide_rows(source, table, &cursor->rows);
 	if (status != HD_OK) {
 		mem_free(cursor);

@@ -48,8 +48,7 @@ static enum hd_status open_methods(struct sql_source *source, const struct sql_t
 	(void)table;
 	(void)request;
 	struct methods *methods = mem_calloc(1, sizeof(*methods));
-	if (!methods)
-		return fail_nomem(source->call->err);
+	TRY_MEMORY(methods, source->call->err);
 	methods->heap = source->heap;
 	enum hd_status status = method_bodies_read(source->heap->clr, &source->call->job,
 						   &methods->bodies, source->call->err);

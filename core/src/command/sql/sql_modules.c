@@ -42,8 +42,7 @@ static enum hd_status open_modules(struct sql_source *source, const struct sql_t
 	(void)table;
 	(void)request;
 	struct modules *modules = mem_calloc(1, sizeof(*modules));
-	if (!modules)
-		return fail_nomem(source->call->err);
+	TRY_MEMORY(modules, source->call->err);
 	modules->clr = source->heap->clr;
 	enum hd_status status =
 		module_list(source->heap->clr, &modules->rows, &modules->count, source->call->err);

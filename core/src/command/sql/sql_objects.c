@@ -124,8 +124,7 @@ static enum hd_status open_rows(struct sql_source *source, const struct sql_tabl
 				const struct sql_request *request, void **ret)
 {
 	struct object_rows *rows = mem_calloc(1, sizeof(*rows));
-	if (!rows)
-		return fail_nomem(source->call->err);
+	TRY_MEMORY(rows, source->call->err);
 	rows->source = source;
 	enum hd_status status = begin_object_rows(rows, table, request);
 	if (status != HD_OK) {

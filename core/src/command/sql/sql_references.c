@@ -66,8 +66,7 @@ static enum hd_status open_refs(struct sql_source *source, const struct sql_tabl
 {
 	(void)table;
 	struct refs *refs = mem_calloc(1, sizeof(*refs));
-	if (!refs)
-		return fail_nomem(source->call->err);
+	TRY_MEMORY(refs, source->call->err);
 	refs->source = source;
 	refs->walked = HD_NONE;
 	if (source->heap)

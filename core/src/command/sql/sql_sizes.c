@@ -141,8 +141,8 @@ static enum hd_status count_dump(struct sql_sizes *sizes)
 	for (uint32_t node = 0; node < graph->object_count; node++) {
 		if (node % JOB_STRIDE == 0)
 			TRY(call_check(call));
-		if (!add(&sizes->map, graph->node_types[node], graph_size(graph, node), 1))
-			return fail_nomem(call->err);
+		TRY_MEMORY(add(&sizes->map, graph->node_types[node], graph_size(graph, node), 1),
+			   call->err);
 	}
 	return HD_OK;
 }
@@ -193,8 +193,7 @@ static enum hd_status sort_counts(struct sql_sizes *sizes)
 {
 	size_t count = 0;
 	sizes->order = mem_alloc(sizes->map.used + 1, sizeof(const struct size_count *));
-	if (!sizes->order)
-		return fail_nomem(sizes->source->call->err);
+	TRY_MEMORY(sizes->order, sizes->source->call->err);
 	for (size_t i = 0; i < sizes->map.capacity; i++) {
 		if (sizes->map.rows[i].count)
 			sizes->order[count++] = &sizes->map.rows[i];
@@ -207,8 +206,7 @@ static enum hd_status sort_counts(struct sql_sizes *sizes)
 enum hd_status sql_sizes_open(struct sql_source *source, bool is_weighted, struct sql_sizes **ret)
 {
 	struct sql_sizes *sizes = mem_calloc(1, sizeof(*sizes));
-	if (!sizes)
-		return fail_nomem(source->call->err);
+	TRY_MEMORY(sizes, source->call->err);
 	sizes->source = source;
 	sizes->is_weighted = is_weighted;
 	enum hd_status status = source->heap ? count_heap_sizes(sizes) : count_dump(sizes);

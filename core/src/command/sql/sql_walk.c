@@ -232,8 +232,7 @@ enum hd_status sql_objects_open(struct sql_source *source, const struct sql_choi
 				struct sql_objects **ret)
 {
 	struct sql_objects *objects = mem_calloc(1, sizeof(*objects));
-	if (!objects)
-		return fail_nomem(source->call->err);
+	TRY_MEMORY(objects, source->call->err);
 	objects->source = source;
 	objects->choice = *choice;
 	if (source->heap) {

@@ -127,8 +127,7 @@ static enum hd_status keep_gap(struct object_list *list, const struct thread_sta
 {
 	if (!stack->is_missing && !stack->is_partial)
 		return HD_OK;
-	if (!PAGES_RESERVE(list, gaps))
-		return fail_nomem(list->call->err);
+	TRY_MEMORY(PAGES_RESERVE(list, gaps), list->call->err);
 	struct stack_gap *gap = &list->gaps[list->gaps_count++];
 	gap->thread = stack->thread;
 	gap->is_missing = stack->is_missing;

@@ -372,8 +372,7 @@ static enum hd_status write_trees(struct writing *writing)
 	struct answer *answer = &writing->rows->call->answer;
 	TRY(stack_tree_sort(writing->tree, &writing->order, writing->rows->call->err));
 	writing->done = mem_calloc(writing->tree->rows_count + 1, sizeof(*writing->done));
-	if (!writing->done)
-		return fail_nomem(writing->rows->call->err);
+	TRY_MEMORY(writing->done, writing->rows->call->err);
 	for (size_t i = writing->order.root_begin; i < writing->tree->rows_count; i++) {
 		answer_remark(answer, "________________________________________________\n");
 		TRY(write_tree(writing, writing->order.rows[i]));
