@@ -184,8 +184,7 @@ enum hd_status coreclr_open(struct target *target, struct job *job, struct clr *
 {
 	(void)job; /* this does not take long */
 	struct clr *clr = mem_calloc(1, sizeof(*clr));
-	if (!clr)
-		return fail_nomem(err);
+	TRY_MEMORY(clr, err);
 	clr->target = target;
 	clr->memory = target->memory;
 	clr->ops = &coreclr_ops;

@@ -90,8 +90,7 @@ static enum hd_status part_read_json(const struct target *target,
 				     struct descriptor_part *part, struct hd_error *err)
 {
 	HD_FREE char *text = mem_alloc((size_t)header->json_size + 1, 1);
-	if (!text)
-		return fail_nomem(err);
+	TRY_MEMORY(text, err);
 	enum hd_status status = HD_OK;
 	if (!header->json) {
 		status = fail(err, HD_ERR_FAULT, 0,
@@ -127,8 +126,7 @@ static enum hd_status part_read_pointers(const struct target *target,
 					 struct descriptor_part *part, struct hd_error *err)
 {
 	part->pointers = mem_calloc((size_t)header->pointer_count + 1, sizeof(uint64_t));
-	if (!part->pointers)
-		return fail_nomem(err);
+	TRY_MEMORY(part->pointers, err);
 	part->pointer_count = header->pointer_count;
 	if (header->pointers > UINT64_MAX - (uint64_t)header->pointer_count * 8) {
 		return fail(err, HD_ERR_FORMAT, header->pointers,
@@ -230,8 +228,7 @@ enum hd_status descriptor_read(const struct target *target, const struct target_
 			       uint64_t address, struct descriptor **ret, struct hd_error *err)
 {
 	struct descriptor *descriptor = mem_calloc(1, sizeof(*descriptor));
-	if (!descriptor)
-		return fail_nomem(err);
+	TRY_MEMORY(descriptor, err);
 	enum hd_status status = part_read(target, module, address, descriptor, err);
 	if (status == HD_OK)
 		status = read_sub_descriptors(target, module, descriptor, err);

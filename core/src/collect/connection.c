@@ -292,8 +292,7 @@ enum hd_status endpoint_listen(const char *path, const struct patience *patience
 {
 	struct endpoint endpoint = { .listener = -1, .waiting = -1 };
 	endpoint.path = mem_strndup(path, strlen(path));
-	if (!endpoint.path)
-		return fail_nomem(err);
+	TRY_MEMORY(endpoint.path, err);
 	endpoint.listener = open_as(HD_OPEN_LISTEN, path);
 	if (endpoint.listener < 0) {
 		int code = errno;

@@ -194,8 +194,7 @@ static enum hd_status find_socket(struct socket_search *search, char **ret, stru
 	/* A container may share the ids of processes, but not the files: look at both. */
 	for (int through_root = search->is_contained; through_root < 2; through_root++) {
 		char *path = socket_path(search, through_root);
-		if (!path)
-			return fail_nomem(err);
+		TRY_MEMORY(path, err);
 		if (is_own_socket(search, path)) {
 			*ret = path;
 			return HD_OK;

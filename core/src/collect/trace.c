@@ -77,8 +77,7 @@ enum hd_status trace_begin(struct trace *trace, const struct ipc_session *sessio
 	trace->stream = trace->control = -1;
 	trace->watch = watch_of(trace->endpoint->pid, collect_now_ms());
 	trace->buffer = mem_alloc(TRACE_BUFFER_SIZE, 1);
-	if (!trace->buffer)
-		return fail_nomem(err);
+	TRY_MEMORY(trace->buffer, err);
 	uint32_t code = IPC_UNKNOWN_COMMAND;
 	for (; *command < COMMAND_COUNT; ++*command) {
 		TRY(ask_for_trace(trace, session, commands[*command], &code, err));
@@ -196,8 +195,7 @@ static enum hd_status take_trace_bytes(struct trace *trace, size_t size, struct 
 {
 	trace->last_bytes = collect_now_ms();
 	trace->size += size;
-	if (!stream_scan_feed(&trace->scan, trace->buffer, size))
-		return fail_nomem(err);
+	TRY_MEMORY(stream_scan_feed(&trace->scan, trace->buffer, size), err);
 	if (trace->scan.state == SCAN_BAD) {
 		return fail(err, HD_ERR_FORMAT, trace->scan.offset,
 			    "process %d sent no trace that can be read: %s (at byte %llu): try "

@@ -104,8 +104,7 @@ static enum hd_status read_queue_entries(struct heap *heap, const struct finaliz
 				part++;
 			if (!chunk[i])
 				continue;
-			if (!PAGES_RESERVE(list, rows))
-				return fail_nomem(err);
+			TRY_MEMORY(PAGES_RESERVE(list, rows), err);
 			list->rows[list->rows_count++] = (struct finalizer_entry){
 				.address = at + 8 * i,
 				.object = chunk[i],
@@ -127,8 +126,7 @@ enum hd_status finalizer_list_read(struct heap *heap, struct finalizer_list *ret
 {
 	struct finalizer_list list = { 0 };
 	list.queues = mem_calloc(heap->heap_count + (size_t)1, sizeof(*list.queues));
-	if (!list.queues)
-		return fail_nomem(err);
+	TRY_MEMORY(list.queues, err);
 	for (uint32_t i = 0; i < heap->heap_count; i++) {
 		struct finalizer_queue queue;
 		uint64_t slot = 0, word = 0;

@@ -20,8 +20,7 @@ static enum hd_status add_area(const struct heap *heap, struct gc_areas *areas,
 {
 	if (area->start >= area->end || area->end > heap->space.user_end)
 		return HD_OK;
-	if (!PAGES_RESERVE(areas, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(areas, rows), err);
 	areas->rows[areas->rows_count++] = *area;
 	return HD_OK;
 }

@@ -162,8 +162,7 @@ static enum hd_status find_segments(struct handles_reader *reader, uint64_t tabl
 			reader->list.broken++;
 			return HD_OK;
 		}
-		if (!PAGES_RESERVE(list, rows))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(list, rows), err);
 		list->rows[list->rows_count++] = segment;
 		if (list->rows_count == limit) {
 			mark = limit - 1;
@@ -224,8 +223,7 @@ static enum hd_status read_handle_block(struct handles_reader *reader, uint64_t 
 		if (is_free >> i & 1 || !values[i])
 			continue;
 		struct handle_list *list = &reader->list;
-		if (!PAGES_RESERVE(list, rows))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(list, rows), err);
 		list->rows[list->rows_count++] =
 			(struct handle){ .address = at + 8 * (uint64_t)i,
 					 .object = values[i],
@@ -331,8 +329,7 @@ static enum hd_status read_handle_segment(struct handles_reader *reader, uint64_
 		reader->list.broken++;
 		return HD_OK;
 	}
-	if (!PAGES_RESERVE(&reader->list, segments))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(&reader->list, segments), err);
 	reader->list.segments[reader->list.segments_count++] = segment;
 	check_segment(reader, segment, header, is_doubtful);
 	for (uint32_t block = 0; block < HANDLE_BLOCKS; block++) {
@@ -381,8 +378,7 @@ static enum hd_status read_handle_bucket(struct handles_reader *reader, uint64_t
 			reader->list.broken++;
 			continue;
 		}
-		if (!PAGES_RESERVE(&reader->tables, rows))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(&reader->tables, rows), err);
 		reader->tables.rows[reader->tables.rows_count++] = table;
 		TRY(find_segments(reader, table, segment, err));
 		for (size_t j = 0; j < reader->segments.rows_count; j++)

@@ -39,8 +39,7 @@ static enum hd_status add_context(struct heap *heap, size_t *capacity,
 		size_t grown = grown_capacity(*capacity, sizeof(*heap->contexts));
 		struct context *contexts =
 			mem_realloc(heap->contexts, grown, sizeof(*heap->contexts));
-		if (!contexts)
-			return fail_nomem(err);
+		TRY_MEMORY(contexts, err);
 		heap->contexts = contexts;
 		*capacity = grown;
 	}
@@ -123,8 +122,7 @@ static enum hd_status read_heaps(struct heap *heap, struct hd_error *err)
 	const struct gc_vars *gc = heap_gc(heap);
 	heap->heap_count = gc->is_server ? gc->heap_count : 1;
 	heap->heap_addresses = mem_calloc(heap->heap_count, sizeof(*heap->heap_addresses));
-	if (!heap->heap_addresses)
-		return fail_nomem(err);
+	TRY_MEMORY(heap->heap_addresses, err);
 	for (uint32_t i = 0; gc->is_server && i < heap->heap_count; i++) {
 		uint64_t *address = &heap->heap_addresses[i];
 		if (memory_u64(heap->memory, gc->heaps + 8 * (uint64_t)i, address) && *address)
@@ -187,8 +185,7 @@ static bool is_captured(const struct heap *heap)
 enum hd_status heap_open(struct clr *clr, struct heap **ret, struct hd_error *err)
 {
 	struct heap *heap = mem_calloc(1, sizeof(*heap));
-	if (!heap)
-		return fail_nomem(err);
+	TRY_MEMORY(heap, err);
 	heap->clr = clr;
 	heap->memory = clr_memory(clr);
 	heap->space = clr_arch(clr)->space;

@@ -86,8 +86,7 @@ enum hd_status heap_walk(struct heap *heap, const struct segment *const *segment
 			 struct hd_error *err)
 {
 	HD_FREE struct parallel_walk *walk = mem_calloc(1, sizeof(*walk));
-	if (!walk)
-		return fail_nomem(err);
+	TRY_MEMORY(walk, err);
 	walk->heap = heap;
 	walk->segments = segments;
 	walk->count = segments ? count : heap->segment_count;

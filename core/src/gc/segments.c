@@ -169,8 +169,7 @@ static enum hd_status add_heap_segment(struct segments_reader *reader,
 	if (heap->segment_count == reader->capacity) {
 		size_t capacity = grown_capacity(reader->capacity, sizeof(*segment));
 		struct segment *segments = mem_realloc(heap->segments, capacity, sizeof(*segment));
-		if (!segments)
-			return fail_nomem(err);
+		TRY_MEMORY(segments, err);
 		heap->segments = segments;
 		reader->capacity = capacity;
 	}

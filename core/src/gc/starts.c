@@ -142,8 +142,7 @@ static enum hd_status make_map(struct starts *starts, struct hd_error *err)
 		starts->map_shift++;
 	size_t slots = (size_t)(span >> starts->map_shift) + 1;
 	starts->map = mem_calloc(slots + 1, sizeof(*starts->map));
-	if (!starts->map)
-		return fail_nomem(err);
+	TRY_MEMORY(starts->map, err);
 	size_t part = 0;
 	for (size_t slot = 0; slot <= slots; slot++) {
 		uint64_t offset = (uint64_t)slot << starts->map_shift;
@@ -161,8 +160,7 @@ static enum hd_status make_parts(struct starts *starts, const struct heap *heap,
 {
 	starts->part_count = heap->segment_count;
 	starts->parts = mem_calloc(starts->part_count + 1, sizeof(*starts->parts));
-	if (!starts->parts)
-		return fail_nomem(err);
+	TRY_MEMORY(starts->parts, err);
 	for (size_t i = 0; i < starts->part_count; i++) {
 		struct starts_part *part = &starts->parts[i];
 		part->begin = heap->segments[i].begin;
@@ -173,8 +171,7 @@ static enum hd_status make_parts(struct starts *starts, const struct heap *heap,
 	TRY(job_check_memory(job, starts_bytes(starts), err));
 	starts->words = pages_alloc(starts->block_count * BLOCK_WORDS, sizeof(*starts->words));
 	starts->blocks = pages_alloc(starts->block_count, sizeof(*starts->blocks));
-	if (!starts->words || !starts->blocks)
-		return fail_nomem(err);
+	TRY_MEMORY(starts->words && starts->blocks, err);
 	uint64_t block = 0;
 	for (size_t i = 0; i < starts->part_count; i++) {
 		starts->parts[i].words = starts->words + block * BLOCK_WORDS;
@@ -188,8 +185,7 @@ enum hd_status starts_alloc(const struct heap *heap, const struct job *job, stru
 			    struct hd_error *err)
 {
 	struct starts *starts = mem_calloc(1, sizeof(*starts));
-	if (!starts)
-		return fail_nomem(err);
+	TRY_MEMORY(starts, err);
 	enum hd_status status = make_parts(starts, heap, job, err);
 	if (status != HD_OK) {
 		starts_destroy(starts);

@@ -28,8 +28,7 @@ enum hd_status saved_variables_read(struct clr *clr, uint64_t place, struct save
 	uint64_t *budget = clr_debug_budget(clr);
 	struct code_info code;
 	uint32_t il = IL_UNKNOWN;
-	if (!budget)
-		return fail_nomem(err);
+	TRY_MEMORY(budget, err);
 	if (!place || !clr_code_at(clr, place, &code)) {
 		*ret = saved;
 		return HD_OK;

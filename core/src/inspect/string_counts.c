@@ -119,16 +119,14 @@ static enum hd_status reserve_string_row(struct string_collection *shared, struc
 		size_t before = strings->rows_capacity;
 		size_t more = grown_capacity(before, sizeof(*strings->rows)) - before;
 		TRY(take_shared_memory(shared, more * sizeof(*strings->rows), err));
-		if (!PAGES_RESERVE(strings, rows))
-			return fail_nomem(err);
+		TRY_MEMORY(PAGES_RESERVE(strings, rows), err);
 	}
 	if (strings->rows_count < table->slot_count / 4 * 3)
 		return HD_OK;
 	size_t more = table->slot_count ? table->slot_count * 2 : 1024;
 	TRY(take_shared_memory(shared, (more - table->slot_count) * sizeof(*table->slots), err));
 	uint32_t *slots = pages_alloc(more, sizeof(*slots));
-	if (!slots)
-		return fail_nomem(err);
+	TRY_MEMORY(slots, err);
 	for (size_t i = 0; i < strings->rows_count; i++) {
 		size_t at = (size_t)strings->rows[i].hash & (more - 1);
 		while (slots[at])
@@ -191,8 +189,7 @@ static enum hd_status add_gap(struct strings *strings, const struct damage *gap,
 {
 	if (strings->gaps_count >= GAPS_KEPT)
 		return HD_OK;
-	if (!PAGES_RESERVE(strings, gaps))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(strings, gaps), err);
 	strings->gaps[strings->gaps_count++] = *gap;
 	return HD_OK;
 }
@@ -268,8 +265,7 @@ enum hd_status strings_collect(struct heap *heap, const struct strings_filter *f
 	unsigned int count = job_workers(job);
 	struct string_collection shared = { .job = job, .filter = filter };
 	HD_FREE struct string_worker *workers = mem_calloc(count, sizeof(*workers));
-	if (!workers)
-		return fail_nomem(err);
+	TRY_MEMORY(workers, err);
 	for (unsigned int i = 0; i < count; i++) {
 		workers[i].shared = &shared;
 		workers[i].table.strings.heap = heap;

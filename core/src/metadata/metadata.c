@@ -247,10 +247,10 @@ static enum hd_status parse_metadata(struct metadata *metadata, struct hd_error 
 	metadata->pdb.offset = streams.pdb.offset;
 	metadata->pdb.size = streams.pdb.size;
 	TRY(read_table_places(metadata, &streams, err));
-	if (!read_enclosing(metadata) ||
-	    !read_pointers(metadata, MD_FIELD, &metadata->field_rows) ||
-	    !read_pointers(metadata, MD_METHOD, &metadata->method_rows))
-		return fail_nomem(err);
+	TRY_MEMORY(read_enclosing(metadata) &&
+			   read_pointers(metadata, MD_FIELD, &metadata->field_rows) &&
+			   read_pointers(metadata, MD_METHOD, &metadata->method_rows),
+		   err);
 	return HD_OK;
 }
 

@@ -41,8 +41,7 @@ static enum hd_status root_set_add(struct root_collector *collector, struct root
 			collector->bad_value = root.value;
 		return HD_OK;
 	}
-	if (!PAGES_RESERVE(set, rows))
-		return fail_nomem(collector->err);
+	TRY_MEMORY(PAGES_RESERVE(set, rows), collector->err);
 	set->rows[set->rows_count++] = root;
 	return HD_OK;
 }
@@ -124,8 +123,7 @@ static enum hd_status add_stacks(struct root_collector *collector)
 	struct root_set *set = collector->set;
 	struct stack_walker *walker = NULL;
 	uint32_t *threads = NULL, count = 0, repeated = 0;
-	if (!choose_threads(collector->clr, &threads, &count, &repeated))
-		return fail_nomem(collector->err);
+	TRY_MEMORY(choose_threads(collector->clr, &threads, &count, &repeated), collector->err);
 	if (repeated) {
 		findings_add(clr_findings(collector->clr), FINDING_THREAD_LIST, NULL,
 			     "%" PRIu32 " managed thread%s the OS id of another: %s stacks are not "
@@ -163,8 +161,7 @@ static enum hd_status add_edge(struct root_collector *collector, const struct ha
 			collector->bad_value = handle->secondary;
 		return HD_OK;
 	}
-	if (!PAGES_RESERVE(set, edges))
-		return fail_nomem(collector->err);
+	TRY_MEMORY(PAGES_RESERVE(set, edges), collector->err);
 	set->edges[set->edges_count++] =
 		(struct root_edge){ .from = handle->object, .to = handle->secondary };
 	return HD_OK;
@@ -230,8 +227,7 @@ static enum hd_status add_static_roots(struct root_collector *collector)
 			collector->misplaced++;
 			continue;
 		}
-		if (!PAGES_RESERVE(set, claimed))
-			return fail_nomem(collector->err);
+		TRY_MEMORY(PAGES_RESERVE(set, claimed), collector->err);
 		set->claimed[set->claimed_count++] = slot->address;
 		if (!memory_u64(collector->heap->memory, slot->address, &value))
 			continue;
@@ -301,8 +297,7 @@ enum hd_status root_set_create(struct heap *heap, bool conservative, struct job 
 			       struct root_set **ret, struct hd_error *err)
 {
 	struct root_set *set = mem_calloc(1, sizeof(*set));
-	if (!set)
-		return fail_nomem(err);
+	TRY_MEMORY(set, err);
 	set->heap = heap;
 	set->is_conservative = conservative;
 	struct root_collector collector = {

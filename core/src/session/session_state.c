@@ -43,8 +43,7 @@ enum hd_status session_create_like(const struct hd_session *other, struct hd_ses
 				   struct hd_error *err)
 {
 	struct hd_session *session = mem_calloc(1, sizeof(*session));
-	if (!session)
-		return fail_nomem(err);
+	TRY_MEMORY(session, err);
 	session->settings.defaults = other->settings.defaults;
 	*ret = session;
 	return HD_OK;
@@ -55,8 +54,7 @@ enum hd_status hd_session_create(struct hd_session **ret, struct hd_error *err)
 	if (!ret)
 		return fail(err, HD_ERR_ARGUMENT, 0, "there is no place for the session");
 	struct hd_session *session = mem_calloc(1, sizeof(*session));
-	if (!session)
-		return fail_nomem(err);
+	TRY_MEMORY(session, err);
 	/*
 	 * Determined now: the answers are in files, which a process in a sandbox cannot open later.
 	 */
@@ -110,8 +108,7 @@ enum hd_status hd_session_defer(struct hd_session *session, const char *path, st
 	if (!session || !path)
 		return fail(err, HD_ERR_ARGUMENT, 0, "no session, or no path to open");
 	char *copy = mem_strndup(path, strlen(path));
-	if (!copy)
-		return fail_nomem(err);
+	TRY_MEMORY(copy, err);
 	hd_session_close(session);
 	session->deferred = copy;
 	return HD_OK;
@@ -218,8 +215,7 @@ enum hd_status session_open(struct hd_session *session, const char *path,
 						.sysroot = settings->sysroot };
 	const struct target_options target_with = target_options(settings, job);
 	char *copy = mem_strndup(path, strlen(path));
-	if (!copy)
-		return fail_nomem(err);
+	TRY_MEMORY(copy, err);
 	struct hd_graph *graph = NULL;
 	const struct format *format = NULL;
 	struct target *target = NULL;

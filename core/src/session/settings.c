@@ -241,8 +241,7 @@ enum hd_status hd_session_set(struct hd_session *session, const char *name, cons
 	if (!is_folder(name))
 		return settings_set(&session->settings, name, value, err);
 	char *copy = mem_strndup(value, strlen(value));
-	if (!copy)
-		return fail_nomem(err);
+	TRY_MEMORY(copy, err);
 	enum hd_status status = settings_set(&session->settings, name, copy, err);
 	if (status != HD_OK) {
 		mem_free(copy);

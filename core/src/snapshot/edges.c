@@ -199,8 +199,7 @@ static enum hd_status fill_segment(void *arg, struct walker *walker, struct hd_e
 			return fail(err, HD_ERR_UNSUPPORTED, walker->object.address,
 				    "over 4,294,967,295 references in one object");
 		}
-		if (!add_snapshot_node(worker, node, &walker->object))
-			return fail_nomem(err);
+		TRY_MEMORY(add_snapshot_node(worker, node, &walker->object), err);
 		end_node(worker, node++, (uint32_t)degree);
 	}
 	flush_edges(worker);
@@ -236,8 +235,7 @@ static enum hd_status drop_edges(struct csr *rows, struct hd_error *err)
 	rows->offsets[rows->node_count] = 0;
 	TRY(csr_offsets_from_degrees(rows, err));
 	uint32_t *targets = pages_resize(rows->targets, edges, kept, sizeof(*rows->targets));
-	if (!targets)
-		return fail_nomem(err);
+	TRY_MEMORY(targets, err);
 	rows->targets = targets;
 	rows->edge_count = kept;
 	return HD_OK;
@@ -279,8 +277,7 @@ static enum hd_status merge_large_sizes(struct edge_filling *filling)
 	for (unsigned int i = 0; i < filling->worker_count; i++)
 		large += filling->workers[i].large_count;
 	graph->large = pages_alloc(large, sizeof(*graph->large));
-	if (!graph->large)
-		return fail_nomem(filling->err);
+	TRY_MEMORY(graph->large, filling->err);
 	graph->large_count = large;
 	large = 0;
 	for (unsigned int i = 0; i < filling->worker_count; i++) {
@@ -301,8 +298,7 @@ static enum hd_status filling_init(struct edge_filling *filling, struct hd_graph
 					  .err = err,
 					  .worker_count = job_workers(job) };
 	filling->workers = mem_calloc(filling->worker_count, sizeof(*filling->workers));
-	if (!filling->workers)
-		return fail_nomem(err);
+	TRY_MEMORY(filling->workers, err);
 	for (unsigned int i = 0; i < filling->worker_count; i++)
 		filling->workers[i].filling = filling;
 	if (graph->node_types)
@@ -335,8 +331,7 @@ static enum hd_status make_forward(struct edge_filling *filling, struct csr *ret
 	uint32_t nodes = filling->graph->node_count;
 	TRY(csr_init(ret, nodes, places->edges[places->heap->segment_count], filling->err));
 	filling->sizes = pages_alloc(nodes, sizeof(*filling->sizes));
-	if (!filling->sizes)
-		return fail_nomem(filling->err);
+	TRY_MEMORY(filling->sizes, filling->err);
 	filling->targets = ret->targets;
 	filling->degrees = ret->offsets;
 	TRY(walk_heap(filling));

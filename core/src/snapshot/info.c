@@ -101,8 +101,7 @@ static enum hd_status make_info_ranges(struct snapshot *snapshot)
 	struct graph_info *info = &snapshot->graph->info;
 	size_t most = heap->segment_count * 3;
 	info->ranges = pages_alloc(most, sizeof(*info->ranges));
-	if (!info->ranges)
-		return fail_nomem(snapshot->err);
+	TRY_MEMORY(info->ranges, snapshot->err);
 	for (size_t i = 0; i < heap->segment_count; i++)
 		add_ranges(info, &heap->segments[i]);
 	/* The graph frees as many as there are. */

@@ -74,8 +74,7 @@ enum hd_status name_table_keep_text(struct arena *arena, const struct text *text
 	if (!text->size)
 		return HD_OK;
 	char *copy = arena_alloc(arena, text->size + 1);
-	if (!copy)
-		return fail_nomem(err);
+	TRY_MEMORY(copy, err);
 	memcpy(copy, text->bytes, text->size + 1);
 	*ret = copy;
 	return HD_OK;

@@ -75,8 +75,7 @@ static enum hd_status count_segment_nodes(void *arg, struct walker *walker, stru
 			continue;
 		starts_mark(&marks, walker->object.address);
 		edges += count_object_edges(worker, walker);
-		if (!add_total(worker, &walker->object))
-			return fail_nomem(err);
+		TRY_MEMORY(add_total(worker, &walker->object), err);
 	}
 	(void)starts_close(starts, segment);
 	snapshot->places->edges[segment] = edges;
@@ -89,8 +88,7 @@ enum hd_status snapshot_count(struct snapshot *snapshot)
 	size_t segments = snapshot->heap->segment_count;
 	void *args[JOB_WORKERS_MAX];
 	places->edges = mem_calloc(segments + 1, sizeof(*places->edges));
-	if (!places->edges)
-		return fail_nomem(snapshot->err);
+	TRY_MEMORY(places->edges, snapshot->err);
 	TRY(starts_alloc(snapshot->heap, snapshot->job, &places->starts, snapshot->err));
 	for (unsigned int i = 0; i < snapshot->worker_count; i++)
 		args[i] = &snapshot->workers[i];

@@ -247,8 +247,7 @@ static enum hd_status links_create(struct places *places, struct hd_error *err)
 {
 	struct link_state *links = mem_calloc(1, sizeof(*links));
 	places->links = links;
-	if (!links)
-		return fail_nomem(err);
+	TRY_MEMORY(links, err);
 	links->window.memory = places->heap->memory;
 	links->arena = links->names.arena = arena_create();
 	return links->arena ? HD_OK : fail_nomem(err);
@@ -259,8 +258,7 @@ enum hd_status places_create(struct hd_graph *graph, struct heap *heap,
 			     struct hd_error *err)
 {
 	struct places *places = mem_calloc(1, sizeof(*places));
-	if (!places)
-		return fail_nomem(err);
+	TRY_MEMORY(places, err);
 	places->heap = heap;
 	places->roots = roots;
 	enum hd_status status = links_create(places, err);

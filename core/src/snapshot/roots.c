@@ -92,8 +92,7 @@ static enum hd_status find_nodes(struct rooting *rooting, size_t *ret_count)
 	const struct root_set *set = rooting->set;
 	size_t count = 0;
 	rooting->nodes = pages_alloc(set->rows_count, sizeof(*rooting->nodes));
-	if (!rooting->nodes)
-		return fail_nomem(rooting->err);
+	TRY_MEMORY(rooting->nodes, rooting->err);
 	for (size_t i = 0; i < set->rows_count; i++) {
 		rooting->nodes[i] = node_of(rooting, &set->rows[i]);
 		count += rooting->nodes[i] != HD_NONE;
@@ -117,8 +116,7 @@ static enum hd_status allocate_maps(struct rooting *rooting)
 	const struct root_set *set = rooting->set;
 	rooting->threads = none_array(clr_thread_count(rooting->clr));
 	rooting->first_frame = mem_calloc(set->stack_count + 1, sizeof(*rooting->first_frame));
-	if (!rooting->threads || !rooting->first_frame)
-		return fail_nomem(rooting->err);
+	TRY_MEMORY(rooting->threads && rooting->first_frame, rooting->err);
 	for (size_t i = 0; i < set->stack_count; i++) {
 		rooting->first_frame[i + 1] = rooting->first_frame[i] + set->stacks[i].frames_count;
 	}
@@ -171,8 +169,7 @@ static enum hd_status make_threads(struct rooting *rooting)
 	struct hd_graph *graph = rooting->graph;
 	const struct clr *clr = rooting->clr;
 	graph->threads = pages_alloc(graph->thread_count, sizeof(*graph->threads));
-	if (!graph->threads)
-		return fail_nomem(rooting->err);
+	TRY_MEMORY(graph->threads, rooting->err);
 	for (size_t i = 0; i < clr_thread_count(clr); i++) {
 		if (rooting->threads[i] == HD_NONE)
 			continue;
@@ -193,8 +190,7 @@ static enum hd_status name_method(struct rooting *rooting, uint64_t method_desc,
 {
 	const struct name_key key = { .of = method_desc };
 	struct name_entry *entry = name_table_find(&rooting->methods, key);
-	if (!entry)
-		return fail_nomem(rooting->err);
+	TRY_MEMORY(entry, rooting->err);
 	if (!entry->is_used) {
 		struct text text = { 0 };
 		clr_method_signature(rooting->clr, method_desc, &text);
@@ -227,8 +223,7 @@ static enum hd_status make_frames(struct rooting *rooting)
 	struct hd_graph *graph = rooting->graph;
 	const struct root_set *set = rooting->set;
 	graph->frames = pages_alloc(graph->frame_count, sizeof(*graph->frames));
-	if (!graph->frames)
-		return fail_nomem(rooting->err);
+	TRY_MEMORY(graph->frames, rooting->err);
 	for (size_t i = 0; i < set->stack_count; i++) {
 		const struct thread_stack *stack = &set->stacks[i];
 		const uint32_t *numbers = rooting->frames + rooting->first_frame[i];
@@ -255,8 +250,7 @@ static enum hd_status name_static(struct rooting *rooting, const struct static_s
 {
 	const struct name_key key = { .of = slot->type->method_table, .part = slot->token };
 	struct name_entry *entry = name_table_find(&rooting->statics, key);
-	if (!entry)
-		return fail_nomem(rooting->err);
+	TRY_MEMORY(entry, rooting->err);
 	if (!entry->is_used) {
 		struct text text = { 0 };
 		static_slot_name(rooting->clr, slot, &text);
@@ -275,8 +269,7 @@ static enum hd_status slot_text(struct rooting *rooting, const struct stack_root
 	const struct name_key key = { .of = (uint64_t)root->base << 1 | root->is_register,
 				      .part = (uint32_t)root->offset };
 	struct name_entry *entry = name_table_find(&rooting->slots, key);
-	if (!entry)
-		return fail_nomem(rooting->err);
+	TRY_MEMORY(entry, rooting->err);
 	if (!entry->is_used) {
 		char buf[STACK_SLOT_SIZE];
 		struct text text = { 0 };
@@ -495,8 +488,7 @@ static enum hd_status make_roots(struct rooting *rooting, size_t count)
 	for (rooting->seen_size = 64; rooting->seen_size / 2 < count;)
 		rooting->seen_size *= 2;
 	rooting->seen = pages_alloc(rooting->seen_size, sizeof(*rooting->seen));
-	if (!rooting->seen)
-		return fail_nomem(rooting->err);
+	TRY_MEMORY(rooting->seen, rooting->err);
 	uint32_t index = 0;
 	for (size_t i = 0; i < rooting->set->rows_count; i++) {
 		if (rooting->nodes[i] == HD_NONE)
@@ -531,8 +523,7 @@ static enum hd_status add_snapshot_roots(struct rooting *rooting)
 	const struct places *places = rooting->places;
 	size_t count = 0;
 	graph->root_arena = arena_create();
-	if (!graph->root_arena)
-		return fail_nomem(rooting->err);
+	TRY_MEMORY(graph->root_arena, rooting->err);
 	rooting->methods.arena = rooting->statics.arena = rooting->slots.arena = graph->root_arena;
 	TRY(find_nodes(rooting, &count));
 	TRY(allocate_roots(rooting, count + frozen_count(places)));

@@ -17,8 +17,7 @@ static enum hd_status add_snapshot_domain(struct hd_graph *graph, struct hd_erro
 {
 	char *name = arena_alloc(graph->arena, sizeof(DOMAIN_NAME) - 1);
 	graph->domains = pages_alloc(1, sizeof(*graph->domains));
-	if (!name || !graph->domains)
-		return fail_nomem(err);
+	TRY_MEMORY(name && graph->domains, err);
 	memcpy(name, DOMAIN_NAME, sizeof(DOMAIN_NAME) - 1);
 	graph->domain_count = 1;
 	graph->domains[0].name = name;

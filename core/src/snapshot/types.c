@@ -29,8 +29,7 @@ static enum hd_status copy_name(struct hd_graph *graph, struct clr *clr, const s
 	size_t size = 0;
 	const char *name = type_name(clr, from, &size);
 	char *copy = arena_alloc(graph->arena, size ? size : 1);
-	if (!copy)
-		return fail_nomem(err);
+	TRY_MEMORY(copy, err);
 	memcpy(copy, name, size);
 	to->name = size ? copy : NULL;
 	to->name_size = (uint32_t)size;
@@ -46,13 +45,11 @@ static enum hd_status copy_module(struct name_table *modules, struct clr *clr,
 	if (!key.of)
 		return HD_OK;
 	struct name_entry *entry = name_table_find(modules, key);
-	if (!entry)
-		return fail_nomem(err);
+	TRY_MEMORY(entry, err);
 	if (!entry->is_used) {
 		const struct module *module = module_find(clr, key.of);
 		struct text text = { 0 };
-		if (!module)
-			return fail_nomem(err);
+		TRY_MEMORY(module, err);
 		if (module->path)
 			text_puts(&text, module->path);
 		enum hd_status status = name_table_add(modules, entry, &text, err);
@@ -71,8 +68,7 @@ static enum hd_status make_snapshot_types(struct snapshot *snapshot, struct used
 	struct hd_graph *graph = snapshot->graph;
 	qsort(used, count, sizeof(*used), compare_used_types);
 	graph->types = pages_alloc(count, sizeof(*graph->types));
-	if (!graph->types)
-		return fail_nomem(snapshot->err);
+	TRY_MEMORY(graph->types, snapshot->err);
 	graph->type_count = (uint32_t)count;
 	for (size_t i = 0; i < count; i++) {
 		struct graph_type *type = &graph->types[i];

@@ -491,8 +491,7 @@ enum hd_status stack_walker_create(struct clr *clr, struct heap *heap, struct st
 				   struct hd_error *err)
 {
 	struct stack_walker *walker = mem_calloc(1, sizeof(*walker));
-	if (!walker)
-		return fail_nomem(err);
+	TRY_MEMORY(walker, err);
 	walker->clr = clr;
 	walker->ops = clr_ops(clr)->stack;
 	walker->memory = clr_memory(clr);

@@ -117,16 +117,14 @@ static enum hd_status use_modules(struct target *target, const struct hd_debugge
 		count = DEBUGGER_MODULES_MAX;
 	mem_free(target->modules);
 	target->modules = mem_calloc(count, sizeof(*target->modules));
-	if (!target->modules)
-		return fail_nomem(err);
+	TRY_MEMORY(target->modules, err);
 	for (size_t i = 0; i < count; i++) {
 		const struct hd_debugger_module *given = &debugger->modules[i];
 		struct target_module module = { 0 };
 		if (!given->path || !find_dynamic(target, given->base, &module))
 			continue;
 		module.path = mem_strndup(given->path, strlen(given->path));
-		if (!module.path)
-			return fail_nomem(err);
+		TRY_MEMORY(module.path, err);
 		target->modules[target->module_count++] = module;
 	}
 	return HD_OK;
@@ -173,8 +171,7 @@ static enum hd_status use_threads(struct target *target, const struct hd_debugge
 	}
 	mem_free(target->threads.rows);
 	target->threads.rows = mem_calloc(count, sizeof(*target->threads.rows));
-	if (!target->threads.rows)
-		return fail_nomem(err);
+	TRY_MEMORY(target->threads.rows, err);
 	for (size_t i = 0; i < count; i++) {
 		const struct hd_debugger_thread *given = &debugger->threads[i];
 		struct target_thread *thread = &target->threads.rows[target->threads.count];
@@ -212,8 +209,7 @@ static enum hd_status ask_debugger_last(struct target *target, const struct hd_d
 	if (!debugger->read)
 		return HD_OK;
 	struct memory *asked = debugger_memory(debugger);
-	if (!asked)
-		return fail_nomem(err);
+	TRY_MEMORY(asked, err);
 	struct memory *parts[] = { target->memory, asked };
 	struct memory *both = memory_chain(parts, 2);
 	target->memory = both;
@@ -337,8 +333,7 @@ static enum hd_status open_past_debugger(const struct hd_debugger *debugger,
 {
 	TRY(compare_process(debugger, server, err));
 	struct target *target = target_create(TARGET_PROCESS, options);
-	if (!target)
-		return fail_nomem(err);
+	TRY_MEMORY(target, err);
 	target->debugger.route = "the process, past the debugger";
 	target->process.server = process_server_share(server);
 	target->memory = process_memory(server, NULL, NULL, true);
@@ -372,8 +367,7 @@ static enum hd_status open_callback(const struct hd_debugger *debugger,
 			    debugger->processor, arch_of_host()->name);
 	}
 	struct target *target = target_create(TARGET_DEBUGGER, options);
-	if (!target)
-		return fail_nomem(err);
+	TRY_MEMORY(target, err);
 	target->arch = arch;
 	target->debugger.route = "the debugger";
 	target->debugger.is_shown_core = debugger->core || debugger->is_core;

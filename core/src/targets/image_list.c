@@ -179,8 +179,7 @@ enum hd_status image_list_read(const struct target *target, struct image_list *r
 	}
 	mem_free(sorted.mappings);
 	mem_free(sorted.paths);
-	if (!good)
-		return fail_nomem(err);
+	TRY_MEMORY(good, err);
 	if (ret->rows_count)
 		qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), compare_images);
 	return HD_OK;

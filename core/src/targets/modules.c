@@ -28,16 +28,14 @@ static enum hd_status add_target_module(struct module_collector *collector, uint
 		TRY(target_reserve(target, capacity, sizeof(*target->modules), err));
 		struct target_module *modules =
 			mem_realloc(target->modules, capacity, sizeof(*modules));
-		if (!capacity || !modules)
-			return fail_nomem(err);
+		TRY_MEMORY(capacity && modules, err);
 		target->modules = modules;
 		collector->capacity = capacity;
 	}
 	struct target_module module = { .base = base, .dynamic = dynamic };
 	TRY(target_reserve(target, 1, strlen(path) + 1, err));
 	module.path = mem_strndup(path, strlen(path));
-	if (!module.path)
-		return fail_nomem(err);
+	TRY_MEMORY(module.path, err);
 	target->modules[target->module_count++] = module;
 	return HD_OK;
 }
@@ -211,8 +209,7 @@ static enum hd_status add_images(struct module_collector *collector, struct hd_e
 {
 	const struct target *target = collector->target;
 	collector->known = mem_alloc(TARGET_MODULES_MAX, sizeof(*collector->known));
-	if (!collector->known)
-		return fail_nomem(err);
+	TRY_MEMORY(collector->known, err);
 	for (size_t i = 0; i < target->module_count; i++)
 		(void)is_known_module(collector, target->modules[i].dynamic);
 	enum hd_status status = add_new_images(collector, err);
@@ -248,8 +245,7 @@ static enum hd_status name_executable(struct target *target, struct hd_error *er
 	if (!mapping)
 		return HD_OK;
 	char *path = mem_strndup(mapping->path, strlen(mapping->path));
-	if (!path)
-		return fail_nomem(err);
+	TRY_MEMORY(path, err);
 	mem_free(target->modules[0].path);
 	target->modules[0].path = path;
 	return HD_OK;

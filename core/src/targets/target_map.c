@@ -61,8 +61,7 @@ enum hd_status target_mark_cut(struct target *target, struct hd_error *err)
 		return HD_OK;
 	TRY(target_reserve(target, count, sizeof(uint32_t), err));
 	HD_FREE uint32_t *order = mem_alloc(count, sizeof(*order));
-	if (!order)
-		return fail_nomem(err);
+	TRY_MEMORY(order, err);
 	for (size_t i = 0; i < count; i++)
 		order[i] = (uint32_t)i;
 	qsort_r(order, count, sizeof(*order), compare_mapping_paths, target->map.mappings);

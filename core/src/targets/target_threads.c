@@ -20,8 +20,7 @@ enum hd_status target_sort_threads(struct target *target, struct hd_error *err)
 		return HD_OK;
 	TRY(target_reserve(target, target->threads.count, sizeof(*target->threads.order), err));
 	uint32_t *order = mem_alloc(target->threads.count, sizeof(*order));
-	if (!order)
-		return fail_nomem(err);
+	TRY_MEMORY(order, err);
 	for (size_t i = 0; i < target->threads.count; i++)
 		order[i] = (uint32_t)i;
 	qsort_r(order, target->threads.count, sizeof(*order), compare_tids, target->threads.rows);

@@ -107,8 +107,7 @@ static enum hd_status add_broken_context(struct resolver *resolver, const struct
 			      "Allocation context %" PRIx64 "..%" PRIx64 " of %s %" PRIx64 " %s",
 			      context->pointer, context->limit, owner ? "thread" : "heap",
 			      owner ? owner->address : 0, why);
-	if (!PAGES_RESERVE(resolver, contexts))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(resolver, contexts), err);
 	resolver->contexts[resolver->contexts_count++] =
 		(struct broken_context){ context->pointer, context->limit, *ret, false };
 	return HD_OK;

@@ -31,8 +31,7 @@ enum hd_status finding_list_add(struct finding_list *list, const struct verify_f
 		list->not_kept++;
 		return HD_OK;
 	}
-	if (!PAGES_RESERVE(list, rows))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(list, rows), err);
 	*ret = (uint32_t)list->rows_count;
 	list->rows[list->rows_count++] = *finding;
 	return HD_OK;
@@ -88,8 +87,7 @@ enum hd_status finding_list_index(struct finding_list *list, struct hd_error *er
 	pages_free(list->places, list->place_count, sizeof(*list->places));
 	list->place_count = 0;
 	list->places = pages_alloc(list->rows_count + 1, sizeof(*list->places));
-	if (!list->places)
-		return fail_nomem(err);
+	TRY_MEMORY(list->places, err);
 	list->place_count = list->rows_count + 1;
 	size_t count = 0;
 	for (size_t i = 0; i < list->rows_count; i++) {
@@ -117,8 +115,7 @@ enum hd_status finding_list_link(struct finding_list *list, uint32_t finding, ui
 {
 	if (finding == NO_FINDING)
 		return HD_OK;
-	if (!PAGES_RESERVE(list, links))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(list, links), err);
 	list->links[list->links_count++] = (struct link){ finding, object };
 	return HD_OK;
 }

@@ -6,8 +6,7 @@ enum hd_status address_map_init(struct address_map *map, const struct heap *heap
 {
 	*map = (struct address_map){ .heap = heap };
 	map->first = mem_calloc(heap->segment_count + 1, sizeof(*map->first));
-	if (!map->first)
-		return fail_nomem(err);
+	TRY_MEMORY(map->first, err);
 	for (size_t i = 0; i < heap->segment_count; i++) {
 		const struct segment *segment = &heap->segments[i];
 		map->first[i] = map->bits;

@@ -14,8 +14,7 @@ enum hd_status scans_init(struct scans *scans, struct heap *heap,
 {
 	scans->count = job_workers(job);
 	scans->rows = mem_calloc(scans->count, sizeof(*scans->rows));
-	if (!scans->rows)
-		return fail_nomem(err);
+	TRY_MEMORY(scans->rows, err);
 	for (unsigned int i = 0; i < scans->count; i++) {
 		scans->rows[i] =
 			(struct verify_scan){ .heap = heap,
@@ -93,8 +92,7 @@ static enum hd_status note_scan_gap(struct verify_scan *scan, const struct walke
 		scan->notes.not_kept++;
 		return HD_OK;
 	}
-	if (!PAGES_RESERVE(&scan->notes, gaps))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(&scan->notes, gaps), err);
 	scan->notes.gaps[scan->notes.gaps_count++] =
 		(struct verify_gap){ .segment = walker->segment,
 				     .damage = walker->damage,
@@ -158,8 +156,7 @@ static enum hd_status note_object(struct verify_scan *scan, const struct odd_obj
 		scan->notes.not_kept++;
 		return HD_OK;
 	}
-	if (!PAGES_RESERVE(&scan->notes, objects))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(&scan->notes, objects), err);
 	scan->notes.objects[scan->notes.objects_count++] = *odd;
 	return HD_OK;
 }
@@ -171,8 +168,7 @@ static enum hd_status note_reference(struct verify_scan *scan, const struct obje
 		scan->notes.not_kept++;
 		return HD_OK;
 	}
-	if (!PAGES_RESERVE(&scan->notes, references))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(&scan->notes, references), err);
 	scan->notes.references[scan->notes.references_count++] =
 		(struct odd_reference){ object->address, reference->slot, reference->value, 0 };
 	return HD_OK;
@@ -271,8 +267,7 @@ static enum hd_status visit_referrers(void *arg, struct walker *walker, struct h
 			if (!address_map_has(scan->map, &scan->cache, reference.value) ||
 			    scan->notes.referrers_count >= ODD_KEPT)
 				continue;
-			if (!PAGES_RESERVE(&scan->notes, referrers))
-				return fail_nomem(err);
+			TRY_MEMORY(PAGES_RESERVE(&scan->notes, referrers), err);
 			scan->notes.referrers[scan->notes.referrers_count++] =
 				(struct referrer){ walker->object.address, reference.value };
 		}

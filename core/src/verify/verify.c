@@ -67,8 +67,7 @@ static enum hd_status resolver_init(struct resolver *resolver, struct heap *heap
 	}
 	resolver->segment_ends =
 		mem_alloc(heap->segment_count + 1, sizeof(*resolver->segment_ends));
-	if (!resolver->segment_ends)
-		return fail_nomem(err);
+	TRY_MEMORY(resolver->segment_ends, err);
 	for (size_t i = 0; i < heap->segment_count; i++)
 		resolver->segment_ends[i] = NO_FINDING;
 	return HD_OK;
@@ -238,8 +237,7 @@ static enum hd_status list_damaged(struct resolver *resolver, struct hd_error *e
 	const struct finding_list *found = &resolver->found;
 	size_t count = 0, kept = 0;
 	uint64_t *rows = mem_alloc(found->rows_count + found->links_count + 1, sizeof(*rows));
-	if (!rows)
-		return fail_nomem(err);
+	TRY_MEMORY(rows, err);
 	for (size_t i = 0; i < found->rows_count; i++) {
 		if (is_damage(&found->rows[i]))
 			rows[count++] = found->rows[i].address;

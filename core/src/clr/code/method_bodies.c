@@ -131,8 +131,7 @@ static enum hd_status read_bodies(struct clr *clr, struct job *job,
 		}
 		bool good = section.module ? precompiled_bodies(clr, &section, bodies)
 					   : jitted_bodies(clr, &section, bodies);
-		if (!good)
-			return fail_nomem(err);
+		TRY_MEMORY(good, err);
 		if (!job_step(job, 0, 1))
 			return fail_cancelled(err);
 	}
@@ -144,8 +143,7 @@ enum hd_status method_bodies_read(struct clr *clr, struct job *job, struct metho
 {
 	struct code_sections sections = { 0 };
 	*ret = (struct method_bodies){ 0 };
-	if (!code_cache_make(clr))
-		return fail_nomem(err);
+	TRY_MEMORY(code_cache_make(clr), err);
 	enum hd_status status = code_sections_read(clr, &sections) ? HD_OK : fail_nomem(err);
 	ret->is_partial = sections.is_partial;
 	job_begin(job, "code", sections.rows_count);

@@ -160,8 +160,7 @@ static enum hd_status add_heap(struct reading *reading, size_t allocator, uint64
 		heaps->blocks_count = first;
 		return status;
 	}
-	if (!PAGES_RESERVE(heaps, heaps))
-		return fail_nomem(reading->err);
+	TRY_MEMORY(PAGES_RESERVE(heaps, heaps), reading->err);
 	heaps->heaps[heaps->heaps_count++] = (struct loader_heap){ address, allocator, name, first,
 								   heaps->blocks_count - first };
 	return HD_OK;
@@ -317,8 +316,7 @@ static enum hd_status find_allocators(struct reading *reading)
 		    !address)
 			continue;
 		global = i ? global : address;
-		if (!PAGES_RESERVE(heaps, allocators))
-			return fail_nomem(reading->err);
+		TRY_MEMORY(PAGES_RESERVE(heaps, allocators), reading->err);
 		heaps->allocators[heaps->allocators_count++] =
 			(struct loader_allocator){ address, address == global, modules[i] };
 	}
@@ -377,8 +375,7 @@ static enum hd_status add_code(struct reading *reading, uint64_t section)
 	code.used = code.end;
 	if (words[SECTION_FLAGS] & SECTION_CODE_HEAP)
 		read_code_heap(reading, words, &code);
-	if (!PAGES_RESERVE(heaps, codes))
-		return fail_nomem(reading->err);
+	TRY_MEMORY(PAGES_RESERVE(heaps, codes), reading->err);
 	heaps->codes[heaps->codes_count++] = code;
 	return HD_OK;
 }

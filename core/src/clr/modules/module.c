@@ -53,8 +53,7 @@ enum hd_status module_table_create(struct clr *clr, struct module_table **ret, s
 {
 	(void)clr;
 	struct module_table *modules = mem_calloc(1, sizeof(*modules));
-	if (!modules)
-		return fail_nomem(err);
+	TRY_MEMORY(modules, err);
 	modules->budget = MODULE_METADATA_TOTAL;
 	*ret = modules;
 	return HD_OK;
@@ -237,9 +236,9 @@ static enum hd_status add_listed(struct clr *clr, uint64_t address, struct hd_er
 {
 	struct module_table *modules = clr->modules;
 	struct module *module = module_find(clr, address);
-	if (!module ||
-	    !reserve_modules(&modules->listed, modules->listed_count, &modules->listed_capacity))
-		return fail_nomem(err);
+	TRY_MEMORY(module && reserve_modules(&modules->listed, modules->listed_count,
+					     &modules->listed_capacity),
+		   err);
 	if (module->is_listed)
 		return HD_OK;
 	module->is_listed = true;

@@ -270,8 +270,7 @@ static enum hd_status sort_threads_by(const struct clr_threads *threads,
 				      uint32_t **ret, struct hd_error *err)
 {
 	uint32_t *order = mem_alloc(threads->count + 1, sizeof(*order));
-	if (!order)
-		return fail_nomem(err);
+	TRY_MEMORY(order, err);
 	for (size_t i = 0; i < threads->count; i++)
 		order[i] = (uint32_t)i;
 	if (threads->count)
@@ -343,8 +342,7 @@ enum hd_status thread_list_read(struct clr *clr, struct hd_error *err)
 			size_t grown = grown_capacity(capacity, sizeof(thread));
 			struct clr_thread *threads =
 				mem_realloc(clr->threads.rows, grown, sizeof(thread));
-			if (!threads)
-				return fail_nomem(err);
+			TRY_MEMORY(threads, err);
 			clr->threads.rows = threads;
 			capacity = grown;
 		}

@@ -43,8 +43,7 @@ static enum hd_status use_outer_ids(struct clr *clr, struct hd_error *err)
 	const struct target *target = clr->target;
 	size_t count = 0;
 	HD_FREE struct name *names = mem_alloc(target->threads.count + 1, sizeof(*names));
-	if (!names)
-		return fail_nomem(err);
+	TRY_MEMORY(names, err);
 	for (size_t i = 0; i < target->threads.count; i++) {
 		const struct target_thread *thread = &target->threads.rows[i];
 		if (thread->inner_tid > 0)
@@ -157,8 +156,7 @@ static enum hd_status use_stacks(struct clr *clr, struct hd_error *err)
 	if (target->kind == TARGET_PROCESS || !count || any_id_fits(clr))
 		return HD_OK;
 	HD_FREE struct stack_place *places = mem_alloc(count, sizeof(*places));
-	if (!places)
-		return fail_nomem(err);
+	TRY_MEMORY(places, err);
 	for (size_t i = 0; i < count; i++) {
 		const struct target_thread *thread = &target->threads.rows[i];
 		places[i] = (struct stack_place){ target_thread_sp(target, thread), thread->tid };

@@ -188,8 +188,7 @@ static enum hd_status append_field_rows(struct clr *clr, const struct type *type
 					struct hd_error *err)
 {
 	struct field *rows = mem_realloc(list->rows, list->count + count, sizeof(*rows));
-	if (!rows)
-		return fail_nomem(err);
+	TRY_MEMORY(rows, err);
 	list->rows = rows;
 	const struct module *module = module_find(clr, type_home_module(clr, type));
 	struct type_arguments arguments = type_arguments(clr, type);
@@ -207,8 +206,7 @@ static enum hd_status append_field_rows(struct clr *clr, const struct type *type
 			.is_thread_static = desc.is_thread_static,
 			.is_rva = desc.is_rva,
 		};
-		if (!read_names(clr, module, arguments, field))
-			return fail_nomem(err);
+		TRY_MEMORY(read_names(clr, module, arguments, field), err);
 	}
 	return HD_OK;
 }
@@ -246,8 +244,7 @@ static enum hd_status read_declared(struct clr *clr, const struct type *type,
 			    type->method_table);
 	}
 	HD_FREE uint8_t *bytes = mem_alloc(count, FIELD_DESC_SIZE);
-	if (!bytes)
-		return fail_nomem(err);
+	TRY_MEMORY(bytes, err);
 	enum hd_status status =
 		memory_read(clr->memory, descs, bytes, count * FIELD_DESC_SIZE)
 			? append_field_rows(clr, type, bytes, count, list, err)

@@ -220,8 +220,7 @@ enum hd_status type_lookup_create(struct clr *clr, struct type_lookup **ret, str
 	size_t count;
 	TRY(module_list(clr, &modules, &count, err));
 	struct type_lookup *lookup = mem_calloc(1, sizeof(*lookup));
-	if (!lookup)
-		return fail_nomem(err);
+	TRY_MEMORY(lookup, err);
 	lookup->entries_left = ENTRIES_MAX;
 	lookup->slots_left = LOOKUP_SLOTS_MAX;
 	bool good = true, has_map = layout_has(&clr->layout, L_MODULE_TYPE_DEF_MAP);

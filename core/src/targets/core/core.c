@@ -79,8 +79,7 @@ static enum hd_status read_core(struct target *target, const char *path, struct 
 	size_t count = 0;
 	TRY(core_ranges_make(target, headers, &runs, &count, err));
 	target->own = target->memory = core_memory_create(file, runs, count);
-	if (!target->own)
-		return fail_nomem(err);
+	TRY_MEMORY(target->own, err);
 	TRY(target_mark_cut(target, err));
 	return core_guess_content(target, err);
 }
@@ -91,8 +90,7 @@ static enum hd_status add_files(struct target *target, struct hd_error *err)
 		return HD_OK;
 	TRY(target_reserve(target, target->map.mapping_count, MODULE_FILE_SIZE, err));
 	struct memory *files = target_module_files(target);
-	if (!files)
-		return fail_nomem(err);
+	TRY_MEMORY(files, err);
 	struct memory *const parts[] = { target->own, files };
 	target->memory = memory_chain(parts, 2);
 	if (!target->memory) {
@@ -142,8 +140,7 @@ enum hd_status target_open_core(const char *path, const struct target_options *o
 				struct job *job, struct target **ret, struct hd_error *err)
 {
 	struct target *target = target_create(TARGET_CORE, options);
-	if (!target)
-		return fail_nomem(err);
+	TRY_MEMORY(target, err);
 	mapped_files_guard_begin();
 	enum hd_status status = open_core_file(target, path, job, err);
 	mapped_files_guard_end();

@@ -48,8 +48,7 @@ static enum hd_status read_prstatus(const struct note *note, struct hd_error *er
 		TRY(target_reserve(target, capacity, sizeof(*target->threads.rows), err));
 		struct target_thread *threads =
 			mem_realloc(target->threads.rows, capacity, sizeof(*threads));
-		if (!capacity || !threads)
-			return fail_nomem(err);
+		TRY_MEMORY(capacity && threads, err);
 		target->threads.rows = threads;
 		note->notes->thread_capacity = capacity;
 	}
@@ -94,8 +93,7 @@ static enum hd_status add_mapping(const struct note *note, const uint8_t *row, u
 	}
 	TRY(target_reserve(target, 1, path_size + PIECE_EXTRA, err));
 	mapping.path = mem_strndup(path, path_size);
-	if (!mapping.path)
-		return fail_nomem(err);
+	TRY_MEMORY(mapping.path, err);
 	target->map.mappings[target->map.mapping_count++] = mapping;
 	return HD_OK;
 }
@@ -114,8 +112,7 @@ static enum hd_status reserve_mappings(const struct note *note, uint64_t count,
 	TRY(target_reserve(target, grown, sizeof(*target->map.mappings), err));
 	struct target_mapping *mappings =
 		mem_realloc(target->map.mappings, grown, sizeof(*target->map.mappings));
-	if (!mappings)
-		return fail_nomem(err);
+	TRY_MEMORY(mappings, err);
 	target->map.mappings = mappings;
 	note->notes->mapping_capacity = grown;
 	return HD_OK;

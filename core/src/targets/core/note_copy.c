@@ -40,8 +40,7 @@ enum hd_status note_copy_make(struct target *target, const struct mapped_file *f
 		ret->size += (size_t)aligned(headers->notes[i].size);
 	TRY(target_reserve(target, ret->size, 1, err));
 	ret->bytes = pages_alloc(ret->size, 1);
-	if (!ret->bytes)
-		return fail_nomem(err);
+	TRY_MEMORY(ret->bytes, err);
 	make_header(ret->bytes);
 	ret->next = sizeof(Elf64_Ehdr);
 	for (size_t i = 0; i < headers->note_count; i++) {

@@ -59,8 +59,7 @@ enum hd_status process_describe(struct process_server *server, const struct proc
 {
 	HD_CLEANUP(text) struct text auxv = { 0 };
 	struct proc_status known;
-	if (!proc_maps_to_target(maps, target))
-		return fail_nomem(err);
+	TRY_MEMORY(proc_maps_to_target(maps, target), err);
 	if (process_server_file(server, SERVER_FILE_AUXV, &auxv, NULL) == HD_OK)
 		target_auxv_read(&target->auxv, (const uint8_t *)auxv.bytes, auxv.size);
 	if (proc_status_read(process_server_pid(server), &known))
@@ -72,8 +71,7 @@ static enum hd_status keep_threads(struct target *target, const struct target_th
 				   size_t count, struct hd_error *err)
 {
 	target->threads.rows = mem_alloc(count, sizeof(*threads));
-	if (!target->threads.rows)
-		return fail_nomem(err);
+	TRY_MEMORY(target->threads.rows, err);
 	memcpy(target->threads.rows, threads, count * sizeof(*threads));
 	target->threads.count = count;
 	proc_set_inner_ids(target->pid, target->threads.rows, count);
@@ -87,8 +85,7 @@ static enum hd_status read_live(struct opening *opening, struct page_list *seen,
 	struct target *target = opening->target;
 	target->memory = target->own =
 		process_memory(opening->server, target, seen, !target->options.no_stop);
-	if (!target->memory)
-		return fail_nomem(err);
+	TRY_MEMORY(target->memory, err);
 	target->process.server = process_server_share(opening->server);
 	return HD_OK;
 }
@@ -175,8 +172,7 @@ static enum hd_status choose_native(struct opening *opening, struct page_list *p
 	struct target *target = opening->target;
 	struct memory *memory =
 		process_memory(opening->server, target, target->options.kept, false);
-	if (!memory)
-		return fail_nomem(err);
+	TRY_MEMORY(memory, err);
 	enum hd_status status =
 		target->options.find_heap(target->options.find_heap_arg, memory, pages, err);
 	memory_destroy(memory);
@@ -279,8 +275,7 @@ enum hd_status target_open_process(int pid, const struct target_options *options
 	TRY(proc_check(pid, &known, err));
 	struct opening opening = { .job = job };
 	opening.target = target_create(TARGET_PROCESS, options);
-	if (!opening.target)
-		return fail_nomem(err);
+	TRY_MEMORY(opening.target, err);
 	opening.target->pid = pid;
 	(void)snprintf(opening.target->name, sizeof(opening.target->name), "%.31s", known.name);
 	enum hd_status status = HD_OK;

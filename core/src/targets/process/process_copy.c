@@ -236,8 +236,7 @@ static enum hd_status copy_all(struct process_copy *copy, struct job *job, uint6
 			       struct hd_error *err)
 {
 	copy->bytes = pages_alloc((size_t)copy->size, 1);
-	if (!copy->bytes)
-		return fail_nomem(err);
+	TRY_MEMORY(copy->bytes, err);
 	struct copy_call call = { .copy = copy, .job = job };
 	job_begin(job, "Copying memory", copy->size);
 	run_parallel(process_server_readers(copy->server), job, copy_worker, &call);

@@ -57,8 +57,7 @@ static enum hd_status add_extent(struct plan *plan, uint64_t start, uint64_t end
 		last->end = end;
 		return HD_OK;
 	}
-	if (!PAGES_RESERVE(copy, extents) || !PAGES_RESERVE(copy, pieces))
-		return fail_nomem(plan->err);
+	TRY_MEMORY(PAGES_RESERVE(copy, extents) && PAGES_RESERVE(copy, pieces), plan->err);
 	if (source == SOURCE_COPY) {
 		struct copy_piece *piece = &copy->pieces[copy->pieces_count++];
 		piece->address = start;
@@ -243,8 +242,7 @@ static enum hd_status open_copied_file(struct process_copy *copy, const struct p
 static enum hd_status add_file(struct process_copy *copy, const struct proc_map *map,
 			       const struct text *mounts, bool *silent, struct hd_error *err)
 {
-	if (!PAGES_RESERVE(copy, files))
-		return fail_nomem(err);
+	TRY_MEMORY(PAGES_RESERVE(copy, files), err);
 	struct copy_file *file = &copy->files[copy->files_count++];
 	*file = (struct copy_file){
 		.inode = map->inode,
@@ -279,8 +277,7 @@ enum hd_status process_copy_create(struct process_server *server, const struct p
 				   bool no_files, struct process_copy **ret, struct hd_error *err)
 {
 	struct process_copy *copy = mem_calloc(1, sizeof(*copy));
-	if (!copy)
-		return fail_nomem(err);
+	TRY_MEMORY(copy, err);
 	copy->server = server;
 	(void)pthread_mutex_init(&copy->lock, NULL);
 	enum hd_status status = no_files ? HD_OK : open_files(copy, maps, err);

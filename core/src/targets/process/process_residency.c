@@ -101,8 +101,7 @@ static enum hd_status add_pages(struct process_server *server, struct process_re
 			    found.rows[i].end > found.end)
 				continue;
 			start = found.rows[i].end;
-			if (!PAGES_RESERVE(residency, pages))
-				return fail_nomem(err);
+			TRY_MEMORY(PAGES_RESERVE(residency, pages), err);
 			residency->pages[residency->pages_count++] = found.rows[i];
 		}
 		start = found.end;
@@ -143,8 +142,7 @@ enum hd_status process_residency_read(struct process_server *server, struct proc
 				      struct hd_error *err)
 {
 	struct process_residency *residency = mem_calloc(1, sizeof(*residency));
-	if (!residency)
-		return fail_nomem(err);
+	TRY_MEMORY(residency, err);
 	residency->has_group =
 		cgroup_memory_read("", process_server_pid(server), &residency->group);
 	enum hd_status status = fill_residency(server, residency, err);

@@ -22,8 +22,7 @@
 enum hd_status process_server_create(int pid, struct process_server **ret, struct hd_error *err)
 {
 	struct process_server *server = mem_calloc(1, sizeof(*server));
-	if (!server)
-		return fail_nomem(err);
+	TRY_MEMORY(server, err);
 	server->pid = pid;
 	server->owners = server->readers = server->epoch = 1;
 	server->patience_ms = PATIENCE_MS;
