@@ -16,6 +16,7 @@
 #include "util/alloc.h"
 #include "util/opening.h"
 #include "util/peer.h"
+#include "util/sort.h"
 
 /* Fields after the name in /proc/PID/stat, counted from the state (0). */
 #define FIELD_USER_TIME   11
@@ -301,11 +302,7 @@ void dotnet_process_deinit(struct dotnet_process *process)
 	process->socket = NULL;
 }
 
-static int by_pid(const void *a, const void *b)
-{
-	const struct dotnet_process *left = a, *right = b;
-	return (left->pid > right->pid) - (left->pid < right->pid);
-}
+ORDER_BY(by_pid, struct dotnet_process, pid)
 
 /* The process of an entry of /proc, or 0. */
 static int entry_pid(const char *name)

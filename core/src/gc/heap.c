@@ -61,13 +61,7 @@ static enum hd_status read_heap_context(struct heap *heap, size_t *capacity, uin
 	return add_context(heap, capacity, &context, err);
 }
 
-static int compare_contexts(const void *a, const void *b)
-{
-	const struct context *left = a, *right = b;
-	if (left->pointer != right->pointer)
-		return left->pointer < right->pointer ? -1 : 1;
-	return (left->limit > right->limit) - (left->limit < right->limit);
-}
+ORDER_BY2(compare_contexts, struct context, pointer, limit)
 
 /* Keep only the first of equal ones (an owner that is on two lists). */
 static void sort_contexts(struct heap *heap)

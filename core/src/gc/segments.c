@@ -10,6 +10,7 @@
 #include "gc/layouts/heap_segment.h"
 #include "util/alloc.h"
 #include "util/findings.h"
+#include "util/sort.h"
 
 /* State while one heap is read. */
 struct segments_reader {
@@ -297,15 +298,7 @@ static enum hd_status read_heap(struct segments_reader *reader, struct hd_error 
 	return HD_OK;
 }
 
-static int compare_heap_segments(const void *a, const void *b)
-{
-	const struct segment *left = a, *right = b;
-	if (left->begin != right->begin)
-		return left->begin < right->begin ? -1 : 1;
-	if (left->end != right->end)
-		return left->end < right->end ? -1 : 1;
-	return (left->address > right->address) - (left->address < right->address);
-}
+ORDER_BY3(compare_heap_segments, struct segment, begin, end, address)
 
 /* @p segment cannot be where @p last is: it is on two lists, or they overlap. */
 static void report_overlap(struct heap *heap, const struct segment *last,

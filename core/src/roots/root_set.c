@@ -167,13 +167,7 @@ static enum hd_status add_edge(struct root_collector *collector, const struct ha
 	return HD_OK;
 }
 
-static int compare_edges(const void *a, const void *b)
-{
-	const struct root_edge *left = a, *right = b;
-	if (left->from != right->from)
-		return left->from < right->from ? -1 : 1;
-	return left->to < right->to ? -1 : left->to > right->to;
-}
+ORDER_BY2(compare_edges, struct root_edge, from, to)
 
 static enum hd_status add_handles(struct root_collector *collector,
 				  const struct handle_owner *owners)

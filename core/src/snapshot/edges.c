@@ -10,6 +10,7 @@
 #include "snapshot/edge_walk.h"
 #include "snapshot/places.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 
 /* How many references' nodes are looked up together. */
 #define LOOKUPS_BATCH 1024u
@@ -264,11 +265,7 @@ static uint64_t report_dropped(const struct edge_filling *filling)
 	return count;
 }
 
-static int compare_large_sizes(const void *a, const void *b)
-{
-	const struct large_size *left = a, *right = b;
-	return (left->node > right->node) - (left->node < right->node);
-}
+ORDER_BY(compare_large_sizes, struct large_size, node)
 
 static enum hd_status merge_large_sizes(struct edge_filling *filling)
 {

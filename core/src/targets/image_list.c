@@ -7,6 +7,7 @@
 
 #include "mem/memory.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 
 #define MZ 0x5a4du /* the first bytes of a PE image */
 
@@ -21,11 +22,7 @@ static int compare_image_mappings(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static int compare_images(const void *a, const void *b)
-{
-	const struct mapped_image *x = a, *y = b;
-	return (x->begin > y->begin) - (x->begin < y->begin);
-}
+ORDER_BY(compare_images, struct mapped_image, begin)
 
 static bool has_image_suffix(const char *path, const char *suffix)
 {

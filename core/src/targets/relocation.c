@@ -62,11 +62,7 @@ void relocation_cache_destroy(struct relocation_cache *cache)
 	mem_free(cache);
 }
 
-static int compare_offsets(const void *a, const void *b)
-{
-	const struct relative *left = a, *right = b;
-	return left->offset < right->offset ? -1 : left->offset > right->offset;
-}
+ORDER_BY(compare_offsets, struct relative, offset)
 
 /* Elf64_Rela of type R_*_RELATIVE; what cannot be read ends the table. */
 static bool read_rela(struct relocations *relocations, struct window *window, uint64_t address,

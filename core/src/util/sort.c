@@ -106,11 +106,7 @@ static uint32_t run_place(const uint64_t *keys, const struct sorted_run *run, ui
 	return run->begin + (uint32_t)lower_bound_u64(keys + run->begin, count, key);
 }
 
-static int compare_pieces(const void *a, const void *b)
-{
-	const struct sort_piece *x = a, *y = b;
-	return x->from < y->from ? -1 : x->from > y->from;
-}
+ORDER_BY(compare_pieces, struct sort_piece, from)
 
 uint32_t sort_pieces(const uint64_t *keys, uint32_t count, struct sort_piece *ret)
 {

@@ -9,6 +9,29 @@
 /** Sort ascending. */
 void sort_u64(uint64_t *values, size_t count);
 
+/** Define a comparison for qsort(): rows of @p type ascend by @p key, a member that is a number. */
+#define ORDER_BY(name, type, key)                              \
+	static int name(const void *a, const void *b)          \
+	{                                                      \
+		const type *x = a, *y = b;                     \
+		return x->key < y->key ? -1 : x->key > y->key; \
+	}
+
+/** The same by two members; @p next decides between rows with the same @p key. */
+#define ORDER_BY2(name, type, key, next) ORDER_BY3(name, type, key, next, next)
+
+/** The same by three. */
+#define ORDER_BY3(name, type, key, next, last)                     \
+	static int name(const void *a, const void *b)              \
+	{                                                          \
+		const type *x = a, *y = b;                         \
+		if (x->key != y->key)                              \
+			return x->key < y->key ? -1 : 1;           \
+		if (x->next != y->next)                            \
+			return x->next < y->next ? -1 : 1;         \
+		return x->last < y->last ? -1 : x->last > y->last; \
+	}
+
 /**
  * Where the number is in a row: constants, so that the compiler makes a special search for each
  * case.

@@ -74,13 +74,7 @@ uint32_t finding_list_final(const struct finding_list *list, uint32_t index)
 	return NO_FINDING;
 }
 
-static int compare_finding_places(const void *a, const void *b)
-{
-	const struct finding_place *x = a, *y = b;
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return x->finding < y->finding ? -1 : x->finding > y->finding;
-}
+ORDER_BY2(compare_finding_places, struct finding_place, address, finding)
 
 enum hd_status finding_list_index(struct finding_list *list, struct hd_error *err)
 {

@@ -18,23 +18,9 @@ struct value_run {
 	size_t objects; /* objects that refer to it */
 };
 
-static int compare_values(const void *a, const void *b)
-{
-	const struct odd_reference *x = a, *y = b;
-	if (x->value != y->value)
-		return x->value < y->value ? -1 : 1;
-	if (x->object != y->object)
-		return x->object < y->object ? -1 : 1;
-	return x->slot < y->slot ? -1 : x->slot > y->slot;
-}
+ORDER_BY3(compare_values, struct odd_reference, value, object, slot)
 
-static int compare_objects(const void *a, const void *b)
-{
-	const struct odd_reference *x = a, *y = b;
-	if (x->object != y->object)
-		return x->object < y->object ? -1 : 1;
-	return x->slot < y->slot ? -1 : x->slot > y->slot;
-}
+ORDER_BY2(compare_objects, struct odd_reference, object, slot)
 
 static struct value_run next_value_run(const struct resolver *resolver, size_t first)
 {

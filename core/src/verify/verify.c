@@ -96,17 +96,9 @@ static enum hd_status resolver_init(struct resolver *resolver, struct heap *heap
 		}                                                                         \
 	} while (0)
 
-static int compare_gaps(const void *a, const void *b)
-{
-	const struct verify_gap *x = a, *y = b;
-	return x->damage.address < y->damage.address ? -1 : x->damage.address > y->damage.address;
-}
+ORDER_BY(compare_gaps, struct verify_gap, damage.address)
 
-static int compare_odd(const void *a, const void *b)
-{
-	const struct odd_object *x = a, *y = b;
-	return x->object < y->object ? -1 : x->object > y->object;
-}
+ORDER_BY(compare_odd, struct odd_object, object)
 
 static enum hd_status gather_gaps(struct resolver *resolver, struct scans *scans,
 				  struct hd_error *err)
@@ -187,13 +179,7 @@ static enum hd_status find_faults(struct resolver *resolver, struct scans *scans
 	return verify_finalizer_queues(resolver, err);
 }
 
-static int compare_links(const void *a, const void *b)
-{
-	const struct link *x = a, *y = b;
-	if (x->finding != y->finding)
-		return x->finding < y->finding ? -1 : 1;
-	return x->object < y->object ? -1 : x->object > y->object;
-}
+ORDER_BY2(compare_links, struct link, finding, object)
 
 static bool has_range(const struct verify_options *options)
 {
@@ -272,15 +258,7 @@ static bool is_chosen_finding(const struct verify_options *options,
 	return !options->segments;
 }
 
-static int compare_findings(const void *a, const void *b)
-{
-	const struct verify_finding *x = a, *y = b;
-	if (x->segment != y->segment)
-		return x->segment < y->segment ? -1 : 1;
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return x->slot < y->slot ? -1 : x->slot > y->slot;
-}
+ORDER_BY3(compare_findings, struct verify_finding, segment, address, slot)
 
 /* Keep those that are confirmed and were asked for, in order, with the objects before them. */
 static void select_findings(struct resolver *resolver)
@@ -305,13 +283,7 @@ static void select_findings(struct resolver *resolver)
 		qsort(resolver->found.rows, kept, sizeof(*resolver->found.rows), compare_findings);
 }
 
-static int compare_referrers(const void *a, const void *b)
-{
-	const struct referrer *x = a, *y = b;
-	if (x->target != y->target)
-		return x->target < y->target ? -1 : 1;
-	return x->object < y->object ? -1 : x->object > y->object;
-}
+ORDER_BY2(compare_referrers, struct referrer, target, object)
 
 static void add_referrer(struct resolver *resolver, const struct referrer *referrer)
 {

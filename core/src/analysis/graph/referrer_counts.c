@@ -6,6 +6,7 @@
 #include "util/alloc.h"
 #include "util/bitmap.h"
 #include "util/job.h"
+#include "util/sort.h"
 
 /* How many references are counted between two checks for cancellation. */
 #define POLL_STRIDE 4096u
@@ -28,13 +29,7 @@ static void direct_links_deinit(struct direct_links *links)
 	pages_free(links->named, links->named_capacity, sizeof(*links->named));
 }
 
-static int compare_direct_links(const void *a, const void *b)
-{
-	const struct direct_link *x = a, *y = b;
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
-}
+ORDER_BY2(compare_direct_links, struct direct_link, from, to)
 
 static enum hd_status collect_links(struct hd_graph *graph, const uint32_t *nodes, size_t count,
 				    struct job *job, struct direct_links *links,

@@ -7,6 +7,7 @@
 #include "gc/references.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
+#include "util/sort.h"
 
 bool generation_is_young(uint8_t generation)
 {
@@ -122,13 +123,7 @@ static enum hd_status find_in_segment(void *arg, struct walker *walker, struct h
 	}
 }
 
-static int compare_crossings(const void *a, const void *b)
-{
-	const struct crossing *x = a, *y = b;
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
-}
+ORDER_BY2(compare_crossings, struct crossing, from, to)
 
 /* All rows in order of address, and what the workers have counted, in finders[0]. */
 static bool merge_finders(struct crossing_finder *finders, unsigned int count)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "util/alloc.h"
+#include "util/sort.h"
 
 static bool add_fragment(struct object_tally *tally, const struct fragment *fragment)
 {
@@ -78,11 +79,7 @@ static enum hd_status tally_segment(void *arg, struct walker *walker, struct hd_
 	return fail_nomem(err);
 }
 
-static int compare_fragments(const void *a, const void *b)
-{
-	const struct fragment *x = a, *y = b;
-	return (x->address > y->address) - (x->address < y->address);
-}
+ORDER_BY(compare_fragments, struct fragment, address)
 
 /* Add up the tallies of all workers in the first one. */
 static bool merge_tallies(struct object_tally *tallies, unsigned int count)

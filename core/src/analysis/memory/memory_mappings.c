@@ -9,6 +9,7 @@
 #include "targets/process/process_residency.h"
 #include "targets/target.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 #include "util/text.h"
 
 /* The memory after the data of an image is claimed late: it may have merged with others. */
@@ -175,11 +176,7 @@ static enum hd_status claim_file(struct memory_making *making, const struct file
 	return HD_OK;
 }
 
-static int compare_piece_offsets(const void *a, const void *b)
-{
-	const struct file_piece *left = a, *right = b;
-	return (left->offset > right->offset) - (left->offset < right->offset);
-}
+ORDER_BY(compare_piece_offsets, struct file_piece, offset)
 
 /* Pieces that are mapped a second time, to be written: doc/memory.md 3.4. */
 static enum hd_status claim_views(struct memory_making *making, struct file_piece *pieces,

@@ -128,11 +128,7 @@ static enum hd_status claim_thread(struct memory_making *making, const struct ta
 	return HD_OK;
 }
 
-static int compare_stacks(const void *a, const void *b)
-{
-	const struct stack *left = a, *right = b;
-	return (left->start > right->start) - (left->start < right->start);
-}
+ORDER_BY(compare_stacks, struct stack, start)
 
 /* Does a thread have its stack between these addresses? */
 static bool has_stack(const struct stacks *stacks, const struct memory_mapping *mapping)

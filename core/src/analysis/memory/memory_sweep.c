@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "util/alloc.h"
+#include "util/sort.h"
 
 struct sweep {
 	const struct memory_claim **open; /* a binary heap */
@@ -17,11 +18,7 @@ struct sweep {
 	size_t count;
 };
 
-static int compare_claims(const void *a, const void *b)
-{
-	const struct memory_claim *left = a, *right = b;
-	return (left->start > right->start) - (left->start < right->start);
-}
+ORDER_BY(compare_claims, struct memory_claim, start)
 
 /* Does @p left come first? */
 static bool is_before(const struct memory_claim *left, const struct memory_claim *right)

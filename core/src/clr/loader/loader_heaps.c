@@ -332,11 +332,7 @@ static enum hd_status find_allocators(struct reading *reading)
 	return HD_OK;
 }
 
-static int compare_codes(const void *a, const void *b)
-{
-	const struct code_heap *left = a, *right = b;
-	return (left->start > right->start) - (left->start < right->start);
-}
+ORDER_BY(compare_codes, struct code_heap, start)
 
 /* Read the runtime's own description of a heap for code. */
 static void read_code_heap(struct reading *reading, const uint64_t *section, struct code_heap *code)

@@ -16,11 +16,7 @@ struct name {
 	int32_t tid;
 };
 
-static int compare_inner_ids(const void *a, const void *b)
-{
-	const struct name *x = a, *y = b;
-	return x->inner < y->inner ? -1 : x->inner > y->inner;
-}
+ORDER_BY(compare_inner_ids, struct name, inner)
 
 static void translate(struct clr *clr, const struct name *names, size_t count)
 {
@@ -62,11 +58,7 @@ struct stack_place {
 	int32_t tid;
 };
 
-static int compare_stack_places(const void *a, const void *b)
-{
-	const struct stack_place *x = a, *y = b;
-	return x->sp < y->sp ? -1 : x->sp > y->sp;
-}
+ORDER_BY(compare_stack_places, struct stack_place, sp)
 
 /* The bounds of a running thread's stack, as the runtime has noted them. */
 static bool read_stack(const struct clr *clr, const struct clr_thread *thread, uint64_t *ret_limit,

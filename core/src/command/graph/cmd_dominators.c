@@ -14,6 +14,7 @@
 #include "util/alloc.h"
 #include "util/bitmap.h"
 #include "util/job.h"
+#include "util/sort.h"
 
 #define DEFAULT_TOP 30u
 /* Rows are indented up to this depth. */
@@ -160,11 +161,7 @@ static enum hd_status collect_top_nodes(struct call *call, const struct dominato
 	return HD_OK;
 }
 
-static int by_node(const void *a, const void *b)
-{
-	const struct top_node *x = a, *y = b;
-	return x->node < y->node ? -1 : x->node > y->node;
-}
+ORDER_BY(by_node, struct top_node, node)
 
 static int most_first(const void *a, const void *b)
 {

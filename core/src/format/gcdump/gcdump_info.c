@@ -292,11 +292,7 @@ struct true_sizes {
 	size_t rows_count, rows_capacity;
 };
 
-static int compare_addresses(const void *a, const void *b)
-{
-	const struct true_size *x = a, *y = b;
-	return x->address < y->address ? -1 : x->address > y->address;
-}
+ORDER_BY(compare_addresses, struct true_size, address)
 
 /* Read a hexadecimal number at *@p at, and the character after it. */
 static bool take_hex_until(const uint8_t **at, const uint8_t *end, char behind, uint64_t *ret)
@@ -387,13 +383,7 @@ static bool add_segment_ranges(struct ranges *ranges, const struct gcdump_segmen
 	return true;
 }
 
-static int compare_gcdump_ranges(const void *a, const void *b)
-{
-	const struct graph_range *x = a, *y = b;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->generation < y->generation ? -1 : x->generation > y->generation;
-}
+ORDER_BY2(compare_gcdump_ranges, struct graph_range, start, generation)
 
 /* Make them ascending and not overlapping: if ranges overlap, the first one is used. */
 static enum hd_status make_gcdump_ranges(struct gcdump_reading *reading, struct ranges *ranges)

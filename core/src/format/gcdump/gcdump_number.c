@@ -222,11 +222,7 @@ static bool addresses_ascend(const struct raw_graph *raw)
 	return !descends;
 }
 
-static int compare_to(const void *a, const void *b)
-{
-	const struct sort_piece *x = a, *y = b;
-	return x->to < y->to ? -1 : x->to > y->to;
-}
+ORDER_BY(compare_to, struct sort_piece, to)
 
 /*
  * Writers number nodes when they are first mentioned, and write them in the order of a heap walk,

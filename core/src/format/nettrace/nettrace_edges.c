@@ -25,11 +25,7 @@ static bool add_run(struct nt_heap *heap, uint64_t *to, uint64_t from, uint64_t 
 	return true;
 }
 
-static int compare_runs(const void *a, const void *b)
-{
-	const struct nt_run *x = a, *y = b;
-	return x->to < y->to ? -1 : x->to > y->to;
-}
+ORDER_BY(compare_runs, struct nt_run, to)
 
 enum hd_status nt_heap_runs(struct nt_heap *heap, const struct nt_places *places)
 {

@@ -20,11 +20,7 @@ static bool same_type(const struct hd_graph *graph, uint32_t a, uint32_t b)
 	return x->name_size == y->name_size && memcmp(x->name, y->name, x->name_size) == 0;
 }
 
-static int compare_large_objects(const void *a, const void *b)
-{
-	const struct rpm_large *x = a, *y = b;
-	return x->object < y->object ? -1 : x->object > y->object;
-}
+ORDER_BY(compare_large_objects, struct rpm_large, object)
 
 /* Size of an object (in the order of the file) whose entry in the sizes is SIZE_LARGE. */
 static uint64_t large_size(const struct merge *merge, size_t object)

@@ -221,11 +221,7 @@ static enum hd_status read_note_segment(struct target *target, const struct note
 	return HD_OK;
 }
 
-static int compare_note_segments(const void *a, const void *b)
-{
-	const struct core_note_segment *left = a, *right = b;
-	return left->offset < right->offset ? -1 : left->offset > right->offset;
-}
+ORDER_BY(compare_note_segments, struct core_note_segment, offset)
 
 /*
  * Sort the segments in the order of the file, and merge those that share bytes: so each byte is
@@ -262,11 +258,7 @@ static void merge_segments(struct target *target, struct core_headers *headers)
 	}
 }
 
-static int compare_mappings(const void *a, const void *b)
-{
-	const struct target_mapping *left = a, *right = b;
-	return left->start < right->start ? -1 : left->start > right->start;
-}
+ORDER_BY(compare_mappings, struct target_mapping, start)
 
 /* Make them ascending and not overlapping. */
 static void sort_mappings(struct target *target)

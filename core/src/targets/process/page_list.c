@@ -5,12 +5,9 @@
 
 #include "targets/process/host_page.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 
-static int compare_page_ranges(const void *a, const void *b)
-{
-	const struct page_range *left = a, *right = b;
-	return (left->start > right->start) - (left->start < right->start);
-}
+ORDER_BY(compare_page_ranges, struct page_range, start)
 
 void page_list_sort(struct page_list *list)
 {
