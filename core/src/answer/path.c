@@ -112,12 +112,7 @@ static void path_fold_layout(struct out *out, const struct cell *cells)
 	out_type_cell(out, &cells[FOLD_TYPE]);
 }
 
-static const struct schema fold_schema = {
-	.name = "types",
-	SCHEMA_COLUMNS(fold_columns),
-	.is_list = true,
-	.layout = path_fold_layout,
-};
+SCHEMA(fold, .name = "types", .is_list = true, .layout = path_fold_layout);
 
 /* How @p node refers to @p next, without the space that may come first; or nothing. */
 static const char *link_text(const struct hd_graph *graph, uint32_t node, uint32_t next,

@@ -127,6 +127,10 @@ struct schema {
 /** The number of elements and the array itself, for initialisers of a schema. */
 #define SCHEMA_COLUMNS(array) .columns = (array), .count = sizeof(array) / sizeof((array)[0])
 
+/** Define NAME_schema of the columns of NAME_columns; what else there is to say are initialisers. */
+#define SCHEMA(NAME, ...) \
+	static const struct schema NAME##_schema = { SCHEMA_COLUMNS(NAME##_columns), __VA_ARGS__ }
+
 static inline struct cell cell_flag(bool flag)
 {
 	return (struct cell){ .is_there = true, .flag = flag };

@@ -104,11 +104,7 @@ const struct schema statistics_schema = {
 	.is_main = true,
 };
 
-static const struct schema plain_schema = {
-	.name = "types",
-	SCHEMA_COLUMNS(plain_columns),
-	.is_main = true,
-};
+SCHEMA(plain, .name = "types", .is_main = true);
 
 #define TOTAL_LIST(X)                                                            \
 	X(TOTAL_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "objects of all types") \
@@ -129,9 +125,7 @@ static void plain_total_layout(struct out *out, const struct cell *cells)
 	out_printf(out, "Total %" PRIu64 " objects\n", cells[TOTAL_COUNT].number);
 }
 
-static const struct schema total_schema = { .name = "total",
-					    SCHEMA_COLUMNS(total_columns),
-					    .layout = statistics_total_layout };
+SCHEMA(total, .name = "total", .layout = statistics_total_layout);
 static const struct schema plain_total_schema = { .name = "total",
 						  SCHEMA_COLUMNS(total_columns),
 						  .layout = plain_total_layout };

@@ -101,8 +101,8 @@ enum top_level {
 struct command {
 	const char *name, *alias;
 	const char *summary;
-	const char *description; /**< lines of at most 76 columns */
-	const char *example;     /**< one command line */
+	const char *description; /**< lines of at most 76 columns; NULL: the summary is enough */
+	const char *example;     /**< one command line; NULL: its name */
 	enum top_level top_level;
 	bool writes;   /**< the file that a word, or an option, names */
 	bool has_rows; /**< it answers with a table, which CSV and NDJSON show */
@@ -121,6 +121,10 @@ struct command {
 	enum hd_status (*check)(struct call *call);
 	enum hd_status (*run)(struct call *call);
 };
+
+/** Define NAME_command, which run_NAME() runs; what else there is to say are initialisers. */
+#define COMMAND(NAME, ...) \
+	const struct command NAME##_command = { .name = #NAME, .run = run_##NAME, __VA_ARGS__ }
 
 /** The value of an option or word that was given. */
 struct value {

@@ -72,7 +72,7 @@ static void append_command(struct text *text, const struct command *command)
 	append_usage(text, command);
 	if (command->alias)
 		text_printf(text, "Also: %s\n", command->alias);
-	if (*command->description)
+	if (command->description)
 		text_printf(text, "\n%s", command->description);
 	if (command->append_help)
 		command->append_help(text);
@@ -82,7 +82,7 @@ static void append_command(struct text *text, const struct command *command)
 	} else {
 		text_puts(text, "\nhelp options has the options of all commands.\n");
 	}
-	text_printf(text, "\nExample: %s\n", command->example);
+	text_printf(text, "\nExample: %s\n", command->example ? command->example : command->name);
 }
 
 static void append_common_options(struct text *text)
@@ -257,12 +257,6 @@ static enum hd_status run_help(struct call *call)
 	return HD_OK;
 }
 
-const struct command help_command = {
-	.name = "help",
-	.role = HD_ROLE_OWN,
-	.summary = "list the commands, or describe one",
+COMMAND(help, .role = HD_ROLE_OWN, .summary = "list the commands, or describe one",
 	.description = "help options lists the options that every command has.\n",
-	.example = "help gcroot",
-	.words = { { "COMMAND", VALUE_COMMAND, true } },
-	.run = run_help,
-};
+	.example = "help gcroot", .words = { { "COMMAND", VALUE_COMMAND, true } });

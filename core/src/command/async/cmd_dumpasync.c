@@ -169,7 +169,7 @@ static const struct column total_columns[] = {
 	{ "tasks", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,
 	  "-tasks: tasks that no async method waits for" },
 };
-static const struct schema total_schema = { .name = "total", SCHEMA_COLUMNS(total_columns) };
+SCHEMA(total, .name = "total");
 
 /* One run of the command. */
 struct async_listing {
@@ -436,9 +436,7 @@ static enum hd_status run_dumpasync(struct call *call)
 	return status;
 }
 
-const struct command dumpasync_command = {
-	.name = "dumpasync",
-	.has_rows = true,
+COMMAND(dumpasync, .has_rows = true,
 	.summary = "list the async methods that are not done, as chains",
 	.description =
 		"Each chain begins with the innermost method, after what that waits for; each method\n"
@@ -448,10 +446,5 @@ const struct command dumpasync_command = {
 		"waits for a thread could go on: see threadpool. Methods that .NET 11 suspends\n"
 		"itself are among them: the box of one is its Continuation, and of the outermost\n"
 		"of a call its task.\n",
-	.example = "dumpasync -type Checkout",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = dumpasync_options,
-	.sos_options = dumpasync_sos_options,
-	.run = run_dumpasync,
-};
+	.example = "dumpasync -type Checkout", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
+	.options = dumpasync_options, .sos_options = dumpasync_sos_options);

@@ -74,7 +74,7 @@ static const struct schema counts_schema = {
 static const struct column total_columns[] = {
 	{ "count", NULL, KIND_NUMBER, 0, 0, "tasks that were asked for" },
 };
-static const struct schema total_schema = { .name = "total", SCHEMA_COLUMNS(total_columns) };
+SCHEMA(total, .name = "total");
 
 struct task_listing {
 	struct call *call;
@@ -197,15 +197,9 @@ static enum hd_status run_dumptasks(struct call *call)
 	return status;
 }
 
-const struct command dumptasks_command = {
-	.name = "dumptasks",
-	.has_rows = true,
+COMMAND(dumptasks, .has_rows = true,
 	.summary = "list the tasks on the heap with their status, method and exception",
 	.description =
 		"Async methods are tasks, too: dumpasync shows them as chains. A faulted task has its\n"
 		"first exception at the end of its line.\n",
-	.example = "dumptasks -stat",
-	.needs = NEEDS_HEAP,
-	.options = dumptasks_options,
-	.run = run_dumptasks,
-};
+	.example = "dumptasks -stat", .needs = NEEDS_HEAP, .options = dumptasks_options);

@@ -118,19 +118,12 @@ static enum hd_status run_taskstate(struct call *call)
 	return is_task ? HD_OK : call_wrong_object(call, &object, "a task", "dumpobj");
 }
 
-const struct command taskstate_command = {
-	.name = "taskstate",
-	.alias = "tks",
+COMMAND(taskstate, .alias = "tks",
 	.summary = "show the status of a task, its options, and what goes on after it",
 	.description =
 		"The status is one of System.Threading.Tasks.TaskStatus. A faulted task has an exception,\n"
 		"which printexception shows. What goes on is an async method, a thread that is blocked,\n"
 		"or another task.\n",
-	.example = "taskstate 7f0fd5c0b448",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = taskstate_options,
-	.words = { { "ADDRESS", VALUE_ADDRESS, true } },
-	.check = check_taskstate,
-	.run = run_taskstate,
-};
+	.example = "taskstate 7f0fd5c0b448", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
+	.options = taskstate_options, .words = { { "ADDRESS", VALUE_ADDRESS, true } },
+	.check = check_taskstate);

@@ -37,12 +37,8 @@ static void loose_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema loose_schema = {
-	.name = "tasks",
-	SCHEMA_COLUMNS(loose_columns),
-	.heading = "TASKS that no async method waits for",
-	.layout = loose_layout,
-};
+SCHEMA(loose, .name = "tasks", .heading = "TASKS that no async method waits for",
+       .layout = loose_layout);
 
 struct loose_tasks {
 	struct call *call;

@@ -53,13 +53,9 @@ static void change_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema change_schema = {
-	.name = "types",
-	SCHEMA_COLUMNS(change_columns),
-	.is_main = true,
-	.heading = "     Count +/-       Size +/-         Before          After  Class Name",
-	.layout = change_layout,
-};
+SCHEMA(change, .name = "types", .is_main = true,
+       .heading = "     Count +/-       Size +/-         Before          After  Class Name",
+       .layout = change_layout);
 
 static void write_change(struct call *call, const struct diff_row *row, bool is_tracing)
 {
@@ -150,9 +146,7 @@ static void diff_total_layout(struct out *out, const struct cell *cells)
 		       cells[TOTAL_SIZE_AFTER].number);
 }
 
-static const struct schema total_schema = { .name = "total",
-					    SCHEMA_COLUMNS(total_columns),
-					    .layout = diff_total_layout };
+SCHEMA(total, .name = "total", .layout = diff_total_layout);
 
 static void write_diff_total(struct call *call, const struct diff_side *before,
 			     const struct diff_side *after)
@@ -294,17 +288,10 @@ static enum hd_status run_diff(struct call *call)
 	return status;
 }
 
-const struct command diff_command = {
-	.name = "diff",
-	.has_rows = true,
-	.summary = "compare with another dump, core or process, by type",
+COMMAND(diff, .has_rows = true, .summary = "compare with another dump, core or process, by type",
 	.description =
 		"Before is what is open, after is OTHER. The types that grew most in bytes come first.\n"
 		"Types are matched by name. Ids of two dumps cannot be compared, so objects are\n"
 		"counted, not matched.\n",
-	.example = "diff later.heap",
-	.needs = NEEDS_EITHER,
-	.options = diff_options,
-	.words = { { "OTHER", VALUE_FILE, false } },
-	.run = run_diff,
-};
+	.example = "diff later.heap", .needs = NEEDS_EITHER, .options = diff_options,
+	.words = { { "OTHER", VALUE_FILE, false } });

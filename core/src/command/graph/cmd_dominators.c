@@ -239,13 +239,8 @@ static void node_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema node_schema = {
-	.name = "nodes",
-	SCHEMA_COLUMNS(node_columns),
-	.is_main = true,
-	.heading = "      Retained        Count         Size Object",
-	.layout = node_layout,
-};
+SCHEMA(node, .name = "nodes", .is_main = true,
+       .heading = "      Retained        Count         Size Object", .layout = node_layout);
 
 /* The nearest root that @p node is reached from; HD_NONE: it is not. */
 static uint32_t root_of_node(const struct root_paths *paths, uint32_t node)
@@ -434,18 +429,11 @@ static enum hd_status run_dominators(struct call *call)
 	return HD_OK;
 }
 
-const struct command dominators_command = {
-	.name = "dominators",
-	.has_rows = true,
-	.summary = "show the objects that retain most, as a tree",
+COMMAND(dominators, .has_rows = true, .summary = "show the objects that retain most, as a tree",
 	.description =
 		"An object dominates another when every path from the roots to the other leads\n"
 		"through it. With ID only its subtree is shown. What no other object dominates has in\n"
 		"parentheses the nearest root that it is reached from. -stat counts such objects by\n"
 		"type; TotalSize is then what they retain.\n",
-	.example = "dominators -top 20",
-	.needs = NEEDS_GRAPH,
-	.options = dominators_options,
-	.words = { { "ID", VALUE_ADDRESS, true } },
-	.run = run_dominators,
-};
+	.example = "dominators -top 20", .needs = NEEDS_GRAPH, .options = dominators_options,
+	.words = { { "ID", VALUE_ADDRESS, true } });

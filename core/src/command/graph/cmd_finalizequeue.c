@@ -78,11 +78,7 @@ static void queue_layout(struct out *out, const struct cell *cells)
 	}
 }
 
-static const struct schema queue_schema = {
-	.name = "heaps",
-	SCHEMA_COLUMNS(queue_columns),
-	.layout = queue_layout,
-};
+SCHEMA(queue, .name = "heaps", .layout = queue_layout);
 
 #define PART_LIST(X)                                                                \
 	X(PART_NAME, "part", NULL, KIND_TEXT, 0, 0,                                 \
@@ -92,7 +88,7 @@ static const struct schema queue_schema = {
 	X(PART_END, "end", NULL, KIND_ADDRESS, 0, 0, "where they end")
 
 COLUMNS(part, PART_COLUMNS, PART_LIST);
-static const struct schema part_schema = { .name = "parts", SCHEMA_COLUMNS(part_columns) };
+SCHEMA(part, .name = "parts");
 
 static void write_parts(struct answer *answer, const struct finalizer_queue *queue)
 {
@@ -301,15 +297,7 @@ static enum hd_status run_finalizequeue(struct call *call)
 	return finalizequeue_answer(call, &list);
 }
 
-const struct command finalizequeue_command = {
-	.name = "finalizequeue",
-	.has_rows = true,
-	.alias = "fq",
+COMMAND(finalizequeue, .has_rows = true, .alias = "fq",
 	.summary = "list the objects with finalizers, and those whose turn has come",
-	.description = "",
-	.example = "finalizequeue -stat",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = finalizequeue_options,
-	.run = run_finalizequeue,
-};
+	.example = "finalizequeue -stat", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
+	.options = finalizequeue_options);

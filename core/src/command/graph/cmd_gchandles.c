@@ -222,16 +222,9 @@ static enum hd_status run_gchandles(struct call *call)
 	return status;
 }
 
-const struct command gchandles_command = {
-	.name = "gchandles",
-	.has_rows = true,
-	.summary = "list the GC handles",
+COMMAND(gchandles, .has_rows = true, .summary = "list the GC handles",
 	.description =
 		"Dependent handles show what they keep alive under Data. Weak handles keep nothing\n"
 		"alive.\n",
-	.example = "gchandles -type Pinned",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = gchandles_options,
-	.run = run_gchandles,
-};
+	.example = "gchandles -type Pinned", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
+	.options = gchandles_options);

@@ -484,10 +484,7 @@ static enum hd_status run_gcroot(struct call *call)
 	return run_tree(call);
 }
 
-const struct command gcroot_command = {
-	.name = "gcroot",
-	.has_rows = true,
-	.summary = "show what keeps an object alive",
+COMMAND(gcroot, .has_rows = true, .summary = "show what keeps an object alive",
 	.description =
 		"For each root that reaches the object: the shortest path from the root to it.\n"
 		"Weak roots keep nothing alive and are listed separately; a root with the weak flag is\n"
@@ -503,11 +500,6 @@ const struct command gcroot_command = {
 		"\n"
 		"-gcgen 0 or 1: what keeps the object alive when that generation is collected. Such\n"
 		"a collection treats everything that older objects refer to as alive.\n",
-	.example = "gcroot 1ce056",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_PATHS,
-	.options = gcroot_options,
-	.words = { { "ID", VALUE_OBJECT, true } },
-	.check = check_gcroot,
-	.run = run_gcroot,
-};
+	.example = "gcroot 1ce056", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_PATHS,
+	.options = gcroot_options, .words = { { "ID", VALUE_OBJECT, true } },
+	.check = check_gcroot);

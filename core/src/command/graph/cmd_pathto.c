@@ -24,7 +24,7 @@ static void ends_layout(struct out *out, const struct cell *cells)
 		   cells[ENDS_SOURCE].number, cells[ENDS_OBJECT].number);
 }
 
-static const struct schema ends_schema = { SCHEMA_COLUMNS(ends_columns), .layout = ends_layout };
+SCHEMA(ends, .layout = ends_layout);
 
 static enum hd_status write_path(struct call *call, const struct path_tree *tree, uint32_t from)
 {
@@ -63,15 +63,7 @@ static enum hd_status run_pathto(struct call *call)
 	return write_path(call, &tree, from);
 }
 
-const struct command pathto_command = {
-	.name = "pathto",
-	.has_rows = true,
-	.summary = "show the shortest path from one object to another",
-	.description = "",
-	.example = "pathto 1c0010 1ce056",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_GRAPH,
+COMMAND(pathto, .has_rows = true, .summary = "show the shortest path from one object to another",
+	.example = "pathto 1c0010 1ce056", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_GRAPH,
 	.options = pathto_options,
-	.words = { { "FROM", VALUE_ADDRESS, false }, { "TO", VALUE_ADDRESS, false } },
-	.run = run_pathto,
-};
+	.words = { { "FROM", VALUE_ADDRESS, false }, { "TO", VALUE_ADDRESS, false } });

@@ -54,8 +54,7 @@ static void referred_layout(struct out *out, const struct cell *cells)
 	out_puts(out, ".\n");
 }
 
-static const struct schema referred_schema = { SCHEMA_COLUMNS(referred_columns),
-					       .layout = referred_layout };
+SCHEMA(referred, .layout = referred_layout);
 
 static void write_counts(struct call *call, const struct referrer_counts *counts, uint64_t limit)
 {
@@ -116,17 +115,10 @@ static enum hd_status run_referrers(struct call *call)
 			       call_limit(call, OPT_LIMIT, UINT64_MAX));
 }
 
-const struct command referrers_command = {
-	.name = "referrers",
-	.has_rows = true,
+COMMAND(referrers, .has_rows = true,
 	.summary = "count who refers directly to an object, by type and field",
 	.description =
 		"With the name of a type in place of ID, or -mt: to all objects of the type. Dead\n"
 		"objects count too. Roots are only counted: gcroot shows them.\n",
-	.example = "referrers 1ce056",
-	.needs = NEEDS_GRAPH,
-	.options = referrers_options,
-	.words = { { "ID", VALUE_OBJECT, true } },
-	.check = check_referrers,
-	.run = run_referrers,
-};
+	.example = "referrers 1ce056", .needs = NEEDS_GRAPH, .options = referrers_options,
+	.words = { { "ID", VALUE_OBJECT, true } }, .check = check_referrers);

@@ -76,8 +76,7 @@ static void retained_layout(struct out *out, const struct cell *cells)
 	out_puts(out, ".\n");
 }
 
-static const struct schema retained_schema = { SCHEMA_COLUMNS(retained_columns),
-					       .layout = retained_layout };
+SCHEMA(retained, .layout = retained_layout);
 
 static struct cell retained_type_cell(const struct hd_graph *graph, uint32_t node)
 {
@@ -136,7 +135,7 @@ static void set_layout(struct out *out, const struct cell *cells)
 		   format_count(cells[SET_SIZE].number, "byte", size));
 }
 
-static const struct schema set_schema = { SCHEMA_COLUMNS(set_columns), .layout = set_layout };
+SCHEMA(set, .layout = set_layout);
 
 static enum hd_status run_retained_set(struct call *call)
 {
@@ -189,17 +188,10 @@ static enum hd_status run_retained(struct call *call)
 	return HD_OK;
 }
 
-const struct command retained_command = {
-	.name = "retained",
-	.summary = "count what would be freed if an object went away",
+COMMAND(retained, .summary = "count what would be freed if an object went away",
 	.description =
 		"These are the objects that every strong path from the roots reaches through this one,\n"
 		"and the object itself: its dominator subtree. With -type, -mt or the name of a type in\n"
 		"place of ID: what all such objects retain together.\n",
-	.example = "retained 1ce056",
-	.needs = NEEDS_GRAPH,
-	.options = retained_options,
-	.words = { { "ID", VALUE_OBJECT, true } },
-	.check = check_retained,
-	.run = run_retained,
-};
+	.example = "retained 1ce056", .needs = NEEDS_GRAPH, .options = retained_options,
+	.words = { { "ID", VALUE_OBJECT, true } }, .check = check_retained);

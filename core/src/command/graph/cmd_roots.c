@@ -133,13 +133,8 @@ static void kind_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema kind_schema = {
-	.name = "kinds",
-	SCHEMA_COLUMNS(kind_columns),
-	.is_main = true,
-	.heading = "       Count Kind          Container",
-	.layout = kind_layout,
-};
+SCHEMA(kind, .name = "kinds", .is_main = true, .heading = "       Count Kind          Container",
+       .layout = kind_layout);
 
 static void write_kind(struct call *call, const struct root_count *row)
 {
@@ -199,8 +194,7 @@ static void rows_total_layout(struct out *out, const struct cell *cells)
 	put_roots_total(out, cells, " (-limit 0 lists all rows)");
 }
 
-static const struct schema total_schema = { SCHEMA_COLUMNS(total_columns),
-					    .layout = roots_total_layout };
+SCHEMA(total, .layout = roots_total_layout);
 static const struct schema rows_total_schema = { SCHEMA_COLUMNS(total_columns),
 						 .layout = rows_total_layout };
 
@@ -314,15 +308,8 @@ static enum hd_status run_roots(struct call *call)
 	return call->options[OPT_STAT].given ? write_root_statistics(call) : write_root_list(call);
 }
 
-const struct command roots_command = {
-	.name = "roots",
-	.has_rows = true,
-	.summary = "list the roots",
+COMMAND(roots, .has_rows = true, .summary = "list the roots",
 	.description =
 		"In a core or process each root has its slot, its name or frame, and its thread.\n"
 		"-stat counts the roots of each kind and container.\n",
-	.example = "roots -kind static",
-	.needs = NEEDS_GRAPH,
-	.options = roots_options,
-	.run = run_roots,
-};
+	.example = "roots -kind static", .needs = NEEDS_GRAPH, .options = roots_options);

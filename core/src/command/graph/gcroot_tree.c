@@ -181,13 +181,8 @@ static void branch_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema branch_schema = {
-	.name = "branches",
-	SCHEMA_COLUMNS(branch_columns),
-	.is_main = true,
-	.heading = "       Count      TotalSize  Path",
-	.layout = branch_layout,
-};
+SCHEMA(branch, .name = "branches", .is_main = true, .heading = "       Count      TotalSize  Path",
+       .layout = branch_layout);
 
 static const struct schema root_branch_schema = {
 	SCHEMA_COLUMNS(branch_columns),
@@ -341,7 +336,7 @@ static void tree_layout(struct out *out, const struct cell *cells)
 	out_puts(out, cells[TREE_TRUNCATED].flag ? " (-limit 0 shows all branches).\n" : ".\n");
 }
 
-static const struct schema tree_schema = { SCHEMA_COLUMNS(tree_columns), .layout = tree_layout };
+SCHEMA(tree, .layout = tree_layout);
 
 /* The totals are before the tree as data, and after it as text. */
 static enum hd_status write_root_tree(struct call *call, struct type_tree *tree,

@@ -149,16 +149,9 @@ static enum hd_status run_analyzeoom(struct call *call)
 	return HD_OK;
 }
 
-const struct command analyzeoom_command = {
-	.name = "analyzeoom",
-	.alias = "ao",
-	.has_rows = true,
+COMMAND(analyzeoom, .alias = "ao", .has_rows = true,
 	.summary = "show the last allocation for which the GC had no memory",
 	.description =
 		"Each heap of the GC notes its last one. It does not note those that were too large\n"
 		"for any heap, nor what native code could not get.\n",
-	.example = "analyzeoom",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
-	.run = run_analyzeoom,
-};
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME);

@@ -241,17 +241,11 @@ static enum hd_status run_dumpexceptions(struct call *call)
 	return status;
 }
 
-const struct command dumpexceptions_command = {
-	.name = "dumpexceptions",
-	.has_rows = true,
+COMMAND(dumpexceptions, .has_rows = true,
 	.summary = "list the exceptions on the heap, equal ones together",
 	.description =
 		"Most first. Exceptions are equal when their types, messages and stacks are. An\n"
 		"exception that was never thrown has no stack: the runtime makes a few at its start.\n"
 		"printexception shows one with all that it has.\n",
-	.example = "dumpexceptions -type Timeout",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = dumpexceptions_options,
-	.run = run_dumpexceptions,
-};
+	.example = "dumpexceptions -type Timeout", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP, .options = dumpexceptions_options);

@@ -49,11 +49,7 @@ static const struct column row_columns[] = {
 	{ "generation", NULL, KIND_TEXT, 0, 0, "0, 1, 2, loh, poh or nongc" },
 };
 
-static const struct schema row_schema = {
-	.name = "objects",
-	SCHEMA_COLUMNS(row_columns),
-	.is_main = true,
-};
+SCHEMA(row, .name = "objects", .is_main = true);
 
 static void write_dumpgen_row(struct call *call, const struct object *object,
 			      const char *generation)
@@ -132,19 +128,11 @@ static enum hd_status run_dumpgen(struct call *call)
 	return status;
 }
 
-const struct command dumpgen_command = {
-	.name = "dumpgen",
-	.has_rows = true,
-	.alias = "dg",
+COMMAND(dumpgen, .has_rows = true, .alias = "dg",
 	.summary = "count the objects of one generation by type",
 	.description =
 		"GENERATION is gen0, gen1, gen2, loh, poh or foh (frozen objects). For a dump file\n"
 		"with generations dumpheap -stat -gen does the same.\n",
-	.example = "dumpgen gen2 -type System.String",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = dumpgen_options,
-	.words = { { "GENERATION", VALUE_CHOICE, false } },
-	.choices = generation_choices,
-	.run = run_dumpgen,
-};
+	.example = "dumpgen gen2 -type System.String", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP, .options = dumpgen_options,
+	.words = { { "GENERATION", VALUE_CHOICE, false } }, .choices = generation_choices);

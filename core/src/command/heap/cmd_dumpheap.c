@@ -132,20 +132,13 @@ static enum hd_status run_dumpheap(struct call *call)
 	return status;
 }
 
-const struct command dumpheap_command = {
-	.name = "dumpheap",
-	.has_rows = true,
-	.summary = "list objects, and count them by type",
+COMMAND(dumpheap, .has_rows = true, .summary = "list objects, and count them by type",
 	.description =
 		"Objects come in ascending order of address (id in a dump file); with a range, only\n"
 		"those with START <= address < END. -type TEXT finds types whose name contains TEXT:\n"
 		"\"*\" stands for any text, \"^\" for the start and \"$\" for the end of the name; case\n"
 		"matters only when TEXT has a capital. In a name, `2 means 2 type arguments.\n",
-	.example = "dumpheap -stat -type System.String",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_EITHER,
-	.options = dumpheap_options,
+	.example = "dumpheap -stat -type System.String", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_EITHER, .options = dumpheap_options,
 	.words = { { "START", VALUE_ADDRESS, true }, { "END", VALUE_ADDRESS, true } },
-	.check = check_dumpheap,
-	.run = run_dumpheap,
-};
+	.check = check_dumpheap);

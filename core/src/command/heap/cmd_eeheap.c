@@ -201,8 +201,7 @@ static void gc_total_layout(struct out *out, const struct cell *cells)
 
 static const struct schema heap_total_schema = { SCHEMA_COLUMNS(total_columns),
 						 .layout = heap_total_layout };
-static const struct schema total_schema = { SCHEMA_COLUMNS(total_columns),
-					    .layout = gc_total_layout };
+SCHEMA(total, .layout = gc_total_layout);
 
 #define CONTEXT_LIST(X)                                                            \
 	X(CONTEXT_POINTER, "pointer", "Pointer", KIND_ADDRESS, 16, 0,              \
@@ -213,7 +212,7 @@ static const struct schema total_schema = { SCHEMA_COLUMNS(total_columns),
 	X(CONTEXT_OF, NULL, "Owner", KIND_TEXT, 0, 0, NULL)
 
 COLUMNS(context, CONTEXT_COLUMNS, CONTEXT_LIST);
-static const struct schema context_schema = { .name = "contexts", SCHEMA_COLUMNS(context_columns) };
+SCHEMA(context, .name = "contexts");
 
 static void write_contexts(struct answer *answer, const struct heap *heap)
 {
@@ -338,11 +337,7 @@ static enum hd_status run_eeheap(struct call *call)
 
 COLUMNS(balance, BALANCE_COLUMNS, BALANCE_LIST);
 
-static const struct schema balance_schema = {
-	.name = "heaps",
-	SCHEMA_COLUMNS(balance_columns),
-	.is_main = true,
-};
+SCHEMA(balance, .name = "heaps", .is_main = true);
 
 static enum hd_status run_balance(struct call *call)
 {
@@ -367,30 +362,17 @@ static enum hd_status run_balance(struct call *call)
 	return HD_OK;
 }
 
-const struct command eeheap_command = {
-	.name = "eeheap",
-	.has_rows = true,
+COMMAND(eeheap, .has_rows = true,
 	.summary = "list heaps, generations and segments of the GC heap, or loader heaps",
 	.description =
 		"Allocated memory ends with the last object; committed memory is what the GC got from\n"
 		"the kernel. The allocation contexts follow: free memory inside generation 0. With\n"
 		"-loader or -jit it lists what the runtime has for what it loads and compiles instead,\n"
 		"as start(bytes of addresses:bytes that can be read).\n",
-	.example = "eeheap -gc",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
+	.example = "eeheap -gc", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME,
 	.options = eeheap_options,
 	.words = { { "START", VALUE_ADDRESS, true }, { "END", VALUE_ADDRESS, true } },
-	.check = check_range,
-	.run = run_eeheap,
-};
+	.check = check_range);
 
-const struct command balance_command = {
-	.name = "balance",
-	.has_rows = true,
-	.summary = "show the bytes of each logical heap",
-	.description = "",
-	.example = "balance",
-	.needs = NEEDS_HEAP,
-	.run = run_balance,
-};
+COMMAND(balance, .has_rows = true, .summary = "show the bytes of each logical heap",
+	.needs = NEEDS_HEAP);

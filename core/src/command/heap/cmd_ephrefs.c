@@ -106,11 +106,7 @@ static enum hd_status write_crossing_types(struct crossing_writer *writer,
 
 COLUMNS(crossing, CROSSING_COLUMNS, CROSSING_LIST);
 
-static const struct schema crossing_schema = {
-	.name = "objects",
-	SCHEMA_COLUMNS(crossing_columns),
-	.is_main = true,
-};
+SCHEMA(crossing, .name = "objects", .is_main = true);
 /* Text has the headings of each group. */
 static const struct schema headings_schema = { SCHEMA_COLUMNS(crossing_columns) };
 
@@ -175,11 +171,7 @@ static const struct column group_columns[] = {
 	{ "generation", NULL, KIND_TEXT, 0, 0, "generation of the objects that refer" },
 	{ "to_generation", NULL, KIND_TEXT, 0, 0, "generation of what they refer to" },
 };
-static const struct schema group_schema = {
-	.name = "groups",
-	SCHEMA_COLUMNS(group_columns),
-	.is_main = true,
-};
+SCHEMA(group, .name = "groups", .is_main = true);
 
 static enum hd_status group_types(struct crossing_writer *writer,
 				  const struct crossing_finder *found, const struct crossing *first)
@@ -232,9 +224,7 @@ static void referenced_layout(struct out *out, const struct cell *cells)
 		   format_thousands(cells[REFERENCED_SIZE].number, number[2]));
 }
 
-static const struct schema referenced_schema = { .name = "referenced",
-						 SCHEMA_COLUMNS(referenced_columns),
-						 .layout = referenced_layout };
+SCHEMA(referenced, .name = "referenced", .layout = referenced_layout);
 
 static enum hd_status write_ephrefs(struct call *call, struct crossing_finder *found)
 {
@@ -313,15 +303,9 @@ static const struct column from_large_columns[PAIR_COLUMNS] = {
 
 COLUMNS(chain, CHAIN_COLUMNS, CHAIN_LIST);
 
-static const struct schema to_large_schema = {
-	.name = "to_large",
-	SCHEMA_COLUMNS(to_large_columns),
-	.is_main = true,
-};
-static const struct schema from_large_schema = { .name = "from_large",
-						 SCHEMA_COLUMNS(from_large_columns) };
-static const struct schema chain_schema = { .name = "through_large",
-					    SCHEMA_COLUMNS(chain_columns) };
+SCHEMA(to_large, .name = "to_large", .is_main = true);
+SCHEMA(from_large, .name = "from_large");
+SCHEMA(chain, .name = "through_large");
 
 /* The cells of one object: where it is, and its type. */
 static void object_cells(struct crossing_writer *writer, uint64_t address, struct cell *cells)
@@ -446,26 +430,8 @@ static enum hd_status run_ephtoloh(struct call *call)
 	return write_ephtoloh(call, &to_large, &from_large);
 }
 
-const struct command ephrefs_command = {
-	.name = "ephrefs",
-	.has_rows = true,
-	.summary = "list old objects that refer to younger ones",
-	.description = "",
-	.example = "ephrefs",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = ephrefs_options,
-	.run = run_ephrefs,
-};
+COMMAND(ephrefs, .has_rows = true, .summary = "list old objects that refer to younger ones",
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP, .options = ephrefs_options);
 
-const struct command ephtoloh_command = {
-	.name = "ephtoloh",
-	.has_rows = true,
-	.summary = "list young objects that refer to large ones",
-	.description = "",
-	.example = "ephtoloh",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = ephrefs_options,
-	.run = run_ephtoloh,
-};
+COMMAND(ephtoloh, .has_rows = true, .summary = "list young objects that refer to large ones",
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP, .options = ephrefs_options);

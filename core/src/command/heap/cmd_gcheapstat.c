@@ -59,11 +59,7 @@ static const struct column heap_columns[HEAP_COLUMNS] = {
 	COLUMNS_OF(HEAP_COMMITTED, "committed", 0, "committed bytes"),
 };
 
-static const struct schema heap_schema = {
-	.name = "heaps",
-	SCHEMA_COLUMNS(heap_columns),
-	.is_main = true,
-};
+SCHEMA(heap, .name = "heaps", .is_main = true);
 static const struct schema total_schema = { .name = "total", SCHEMA_COLUMNS(heap_columns) };
 
 static void make_figure_cells(const struct generation_bytes *bytes, bool has_unrooted,
@@ -129,11 +125,9 @@ static void figure_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema figure_schema = {
-	SCHEMA_COLUMNS(figure_columns),
-	.heading = "Heap     Gen0       Gen1       Gen2       LOH        POH        FRZ       ",
-	.layout = figure_layout,
-};
+SCHEMA(figure,
+       .heading = "Heap     Gen0       Gen1       Gen2       LOH        POH        FRZ       ",
+       .layout = figure_layout);
 
 /* "SOH:17%"; nothing where there is no size. */
 static struct cell share_cell(char buf[32], const char *name, uint64_t part, uint64_t size)
@@ -216,14 +210,7 @@ static enum hd_status run_gcheapstat(struct call *call)
 	return gcheapstat_answer(call, heaps);
 }
 
-const struct command gcheapstat_command = {
-	.name = "gcheapstat",
-	.has_rows = true,
+COMMAND(gcheapstat, .has_rows = true,
 	.summary = "show the bytes of each generation: objects, free, committed, dead",
-	.description = "",
-	.example = "gcheapstat -unreachable",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = gcheapstat_options,
-	.run = run_gcheapstat,
-};
+	.example = "gcheapstat -unreachable", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
+	.options = gcheapstat_options);

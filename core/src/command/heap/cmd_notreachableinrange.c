@@ -108,16 +108,9 @@ static enum hd_status run_notreachableinrange(struct call *call)
 	return notreachable_answer(call, &live);
 }
 
-const struct command notreachableinrange_command = {
-	.name = "notreachableinrange",
-	.has_rows = true,
+COMMAND(notreachableinrange, .has_rows = true,
 	.summary = "list the dead objects between two addresses",
-	.description = "",
 	.example = "notreachableinrange 7f0fd8000020 7f0fd8400000 -stat",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_GRAPH,
-	.options = notreachableinrange_options,
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_GRAPH, .options = notreachableinrange_options,
 	.words = { { "START", VALUE_ADDRESS, false }, { "END", VALUE_ADDRESS, false } },
-	.check = check_range,
-	.run = run_notreachableinrange,
-};
+	.check = check_range);

@@ -117,16 +117,10 @@ static enum hd_status run_sizestats(struct call *call)
 	return HD_OK;
 }
 
-const struct command sizestats_command = {
-	.name = "sizestats",
-	.has_rows = true,
+COMMAND(sizestats, .has_rows = true,
 	.summary = "count the objects of each generation by their size",
 	.description =
 		"As in SOS, the cumulative columns are about the objects that are smaller than those\n"
 		"of the row, and sizes are rounded up to 8 bytes. Free blocks have tables of their\n"
 		"own.\n",
-	.example = "sizestats",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.run = run_sizestats,
-};
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP);

@@ -30,11 +30,7 @@ OPTIONS(strings, STRINGS_OPTIONS);
 
 COLUMNS(value, VALUE_COLUMNS, VALUE_LIST);
 
-static const struct schema value_schema = {
-	.name = "strings",
-	SCHEMA_COLUMNS(value_columns),
-	.is_main = true,
-};
+SCHEMA(value, .name = "strings", .is_main = true);
 
 static void write_string_row(struct call *call, const struct strings *strings,
 			     const struct string_count *row, uint32_t units)
@@ -86,9 +82,7 @@ static void strings_total_layout(struct out *out, const struct cell *cells)
 	}
 }
 
-static const struct schema total_schema = { .name = "total",
-					    SCHEMA_COLUMNS(total_columns),
-					    .layout = strings_total_layout };
+SCHEMA(total, .name = "total", .layout = strings_total_layout);
 
 static void write_strings_total(struct call *call, const struct strings *strings)
 {
@@ -177,16 +171,9 @@ static enum hd_status run_strings(struct call *call)
 	return strings_write(call, &filter, &listing);
 }
 
-const struct command strings_command = {
-	.name = "strings",
-	.has_rows = true,
-	.summary = "count strings by value",
+COMMAND(strings, .has_rows = true, .summary = "count strings by value",
 	.description =
 		"Ascending by the bytes that all strings of a value take together. TEXT of -value is\n"
 		"as for -type: * is any text, ^ the start and $ the end; without capitals case does\n"
 		"not matter.\n",
-	.example = "strings -min 2 -limit 20",
-	.needs = NEEDS_HEAP,
-	.options = strings_options,
-	.run = run_strings,
-};
+	.example = "strings -min 2 -limit 20", .needs = NEEDS_HEAP, .options = strings_options);

@@ -46,11 +46,7 @@ static void select_rows(struct statistics *statistics, const char *part)
 
 COLUMNS(retained, RETAINED_COLUMNS, RETAINED_LIST);
 
-static const struct schema retained_schema = {
-	.name = "types",
-	SCHEMA_COLUMNS(retained_columns),
-	.is_main = true,
-};
+SCHEMA(retained, .name = "types", .is_main = true);
 
 /* A type and what its objects retain. */
 struct retaining_type {
@@ -143,17 +139,10 @@ static enum hd_status run_types(struct call *call)
 	return HD_OK;
 }
 
-const struct command types_command = {
-	.name = "types",
-	.has_rows = true,
-	.summary = "list the types, also those without objects",
+COMMAND(types, .has_rows = true, .summary = "list the types, also those without objects",
 	.description =
 		"With -retained the types that have objects: an object retains what would be freed if\n"
 		"it went away (see retained). Objects of the type below another one of it are not\n"
 		"counted twice. What only several objects together keep alive is in no row: retained\n"
 		"TYPE says what all of one type retain together.\n",
-	.example = "types -type Bubble",
-	.needs = NEEDS_GRAPH,
-	.options = types_options,
-	.run = run_types,
-};
+	.example = "types -type Bubble", .needs = NEEDS_GRAPH, .options = types_options);

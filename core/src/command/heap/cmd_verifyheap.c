@@ -205,8 +205,7 @@ static void verify_layout(struct out *out, const struct cell *cells)
 		moving_lines(out, cells);
 }
 
-static const struct schema verify_schema = { SCHEMA_COLUMNS(verify_columns),
-					     .layout = verify_layout };
+SCHEMA(verify, .layout = verify_layout);
 
 static void verify_cells(const struct heap *heap, const struct verify_result *result,
 			 struct cell cells[VERIFY_COLUMNS])
@@ -285,8 +284,7 @@ static void verified_layout(struct out *out, const struct cell *cells)
 	}
 }
 
-static const struct schema verified_schema = { SCHEMA_COLUMNS(verified_columns),
-					       .layout = verified_layout };
+SCHEMA(verified, .layout = verified_layout);
 
 static enum hd_status write_verified_object(struct call *call, uint64_t address,
 					    const struct verify_result *result)
@@ -334,31 +332,16 @@ static enum hd_status run_verifyobj(struct call *call)
 	return write_verified_object(call, address, &result);
 }
 
-const struct command verifyheap_command = {
-	.name = "verifyheap",
-	.summary = "check the whole heap for damage",
+COMMAND(verifyheap, .summary = "check the whole heap for damage",
 	.description =
 		"It checks the method table, size, references, lock and sync block of every object,\n"
 		"and the allocation contexts, segments and finalizer queues. Errors that follow from\n"
 		"one damaged place are listed with it. Exit status 1 means damage.\n",
-	.example = "verifyheap",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.has_rows = true,
-	.needs = NEEDS_HEAP,
+	.top_level = TOP_LEVEL_ALWAYS, .has_rows = true, .needs = NEEDS_HEAP,
 	.options = verifyheap_options,
 	.words = { { "START", VALUE_ADDRESS, true }, { "END", VALUE_ADDRESS, true } },
-	.check = check_range,
-	.run = run_verifyheap,
-};
+	.check = check_range);
 
-const struct command verifyobj_command = {
-	.name = "verifyobj",
-	.summary = "check one object for damage",
-	.description = "",
-	.example = "verifyobj 7f0fd8068768",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.has_rows = true,
-	.needs = NEEDS_HEAP,
-	.words = { { "ADDR", VALUE_ADDRESS, false } },
-	.run = run_verifyobj,
-};
+COMMAND(verifyobj, .summary = "check one object for damage", .example = "verifyobj 7f0fd8068768",
+	.top_level = TOP_LEVEL_ALWAYS, .has_rows = true, .needs = NEEDS_HEAP,
+	.words = { { "ADDR", VALUE_ADDRESS, false } });

@@ -17,8 +17,7 @@
 
 COLUMNS(fragment, FRAGMENT_COLUMNS, FRAGMENT_LIST);
 
-static const struct schema fragment_schema = { .name = "fragments",
-					       SCHEMA_COLUMNS(fragment_columns) };
+SCHEMA(fragment, .name = "fragments");
 
 static void write_fragments(struct call *call, const struct object_tally *tally)
 {
@@ -117,13 +116,9 @@ static void lock_layout(struct out *out, const struct cell *cells)
 	}
 }
 
-static const struct schema lock_schema = {
-	.name = "locks",
-	SCHEMA_COLUMNS(lock_columns),
-	.is_main = true,
-	.heading = "          Object           Thread               OSId      Recursion",
-	.layout = lock_layout,
-};
+SCHEMA(lock, .name = "locks", .is_main = true,
+       .heading = "          Object           Thread               OSId      Recursion",
+       .layout = lock_layout);
 
 /* An object whose header holds a thin lock; others are passed over. */
 static void write_thin_lock(struct call *call, const struct object *object)

@@ -33,11 +33,7 @@ struct native_block {
 
 COLUMNS(block, BLOCK_COLUMNS, BLOCK_LIST);
 
-static const struct schema block_schema = {
-	.name = "loader_blocks",
-	SCHEMA_COLUMNS(block_columns),
-	.is_main = true,
-};
+SCHEMA(block, .name = "loader_blocks", .is_main = true);
 
 #define JIT_LIST(X)                                                                              \
 	X(JIT_MANAGER, "manager", NULL, KIND_ADDRESS, 0, 0, "the JIT manager that has it")       \
@@ -54,11 +50,7 @@ static const struct schema block_schema = {
 
 COLUMNS(jit, JIT_COLUMNS, JIT_LIST);
 
-static const struct schema jit_schema = {
-	.name = "code_heaps",
-	SCHEMA_COLUMNS(jit_columns),
-	.is_main = true,
-};
+SCHEMA(jit, .name = "code_heaps", .is_main = true);
 
 static const struct column size_columns[] = {
 	{ "loader_committed", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,

@@ -87,9 +87,7 @@ static void live_layout(struct out *out, const struct cell *cells)
 		   format_count(cells[LIVE_ROOTS].number, "root", number[1]));
 }
 
-static const struct schema live_schema = { .name = "live",
-					   SCHEMA_COLUMNS(live_columns),
-					   .layout = live_layout };
+SCHEMA(live, .name = "live", .layout = live_layout);
 
 void life_write(const struct life *life, struct call *call)
 {

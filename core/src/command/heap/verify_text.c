@@ -111,8 +111,7 @@ static void diagnosis_layout(struct out *out, const struct cell *cells)
 	}
 }
 
-static const struct schema diagnosis_schema = { SCHEMA_COLUMNS(diagnosis_columns),
-						.layout = diagnosis_layout };
+SCHEMA(diagnosis, .layout = diagnosis_layout);
 
 /* Where the content of an array or string ends: only padding may be written after it. */
 static uint64_t content_end(const struct object *object)

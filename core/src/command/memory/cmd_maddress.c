@@ -49,11 +49,7 @@ OPTIONS(maddress, MADDRESS_OPTIONS);
 
 COLUMNS(region, REGION_COLUMNS, REGION_LIST);
 
-static const struct schema region_schema = {
-	.name = "regions",
-	SCHEMA_COLUMNS(region_columns),
-	.is_main = true,
-};
+SCHEMA(region, .name = "regions", .is_main = true);
 
 enum sum_column {
 	SUM_NAME,
@@ -77,17 +73,13 @@ static const struct column kind_columns[SUM_COLUMNS] = {
 	SUM_COLUMNS_OF("kind", "who has them", "Memory Type"),
 };
 
-static const struct schema kind_schema = {
-	.name = "kinds",
-	SCHEMA_COLUMNS(kind_columns),
-	.is_main = true,
-};
+SCHEMA(kind, .name = "kinds", .is_main = true);
 
 static const struct column image_columns[SUM_COLUMNS] = {
 	SUM_COLUMNS_OF("image", "path of the file", "Image"),
 };
 
-static const struct schema image_schema = { .name = "images", SCHEMA_COLUMNS(image_columns) };
+SCHEMA(image, .name = "images");
 
 struct region_sum {
 	enum memory_kind kind;
@@ -386,16 +378,9 @@ static enum hd_status run_maddress(struct call *call)
 	return status;
 }
 
-const struct command maddress_command = {
-	.name = "maddress",
-	.has_rows = true,
-	.top_level = TOP_LEVEL_ALWAYS,
+COMMAND(maddress, .has_rows = true, .top_level = TOP_LEVEL_ALWAYS,
 	.summary = "list the address space with who has each part",
 	.description =
 		"Every mapping, cut where its owner changes, and the sums of each kind. Sizes are of\n"
 		"addresses; memory shows how much of them is in memory, or in the core.\n",
-	.example = "maddress -summary",
-	.needs = NEEDS_ACCOUNT,
-	.options = maddress_options,
-	.run = run_maddress,
-};
+	.example = "maddress -summary", .needs = NEEDS_ACCOUNT, .options = maddress_options);

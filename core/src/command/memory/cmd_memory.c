@@ -118,7 +118,7 @@ static const struct column group_columns[GROUP_COLUMNS] = {
 			  "percentage of all that is in memory, or in the core" },
 };
 
-static const struct schema group_schema = { .name = "groups", SCHEMA_COLUMNS(group_columns) };
+SCHEMA(group, .name = "groups");
 
 enum row_column {
 	ROW_GROUP,
@@ -138,18 +138,11 @@ static const struct column row_columns[ROW_COLUMNS] = {
 	[ROW_WHAT] = { NULL, "What", KIND_TEXT, 0, LOOK_LEFT, NULL },
 };
 
-static const struct schema row_schema = {
-	.name = "rows",
-	SCHEMA_COLUMNS(row_columns),
-	.is_main = true,
-};
+SCHEMA(row, .name = "rows", .is_main = true);
 
 static const struct column total_columns[] = { BYTES_COLUMNS };
 
-static const struct schema total_schema = {
-	.name = "total",
-	SCHEMA_COLUMNS(total_columns),
-};
+SCHEMA(total, .name = "total");
 
 static const struct column complete_columns[] = {
 	{ "complete", NULL, KIND_FLAG, 0, 0, "could all heaps of the runtime be read?" },
@@ -227,10 +220,7 @@ static const struct column against_columns[] = {
 	{ "is_process", NULL, KIND_FLAG, 0, 0, "is that a process, and not a core?" },
 };
 
-static const struct schema against_schema = {
-	.name = "against",
-	SCHEMA_COLUMNS(against_columns),
-};
+SCHEMA(against, .name = "against");
 
 /* Write which figures the two tables compare. */
 static void write_comparison(struct call *call, const struct memory_answer *memory)
@@ -403,17 +393,10 @@ static enum hd_status run_memory(struct call *call)
 	return status;
 }
 
-const struct command memory_command = {
-	.name = "memory",
-	.has_rows = true,
-	.top_level = TOP_LEVEL_NEVER,
+COMMAND(memory, .has_rows = true, .top_level = TOP_LEVEL_NEVER,
 	.summary = "show who has the memory of the process",
 	.description =
 		"Every byte that smaps counts for a process (Rss) has one owner, so that the rows add\n"
 		"up to it; of a core, every byte of its file. \"Reserved\" addresses have no memory.\n"
 		"With -against, the rows of OTHER are next to them, with the difference.\n",
-	.example = "memory -detail",
-	.needs = NEEDS_ACCOUNT,
-	.options = memory_options,
-	.run = run_memory,
-};
+	.example = "memory -detail", .needs = NEEDS_ACCOUNT, .options = memory_options);

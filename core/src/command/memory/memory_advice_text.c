@@ -24,11 +24,7 @@ static void advice_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema advice_schema = {
-	.name = "advice",
-	SCHEMA_COLUMNS(advice_columns),
-	.layout = advice_layout,
-};
+SCHEMA(advice, .name = "advice", .layout = advice_layout);
 
 static const char *const words[MEMORY_ADVICES] = {
 	[MEMORY_ADVICE_ARENAS] = "arenas", [MEMORY_ADVICE_UNUSED] = "gc-unused",
@@ -236,7 +232,7 @@ void memory_write_advice(struct call *call, const struct advice_facts *facts)
 
 COLUMNS(setting, SETTING_COLUMNS, SETTING_LIST);
 
-static const struct schema setting_schema = { .name = "settings", SCHEMA_COLUMNS(setting_columns) };
+SCHEMA(setting, .name = "settings");
 
 #define KNOWN_LIST(X)                                                     \
 	X(KNOWN_ENVIRONMENT, "environment", NULL, KIND_FLAG, 0, 0,        \
@@ -251,7 +247,7 @@ static const struct schema setting_schema = { .name = "settings", SCHEMA_COLUMNS
 
 COLUMNS(known, KNOWN_COLUMNS, KNOWN_LIST);
 
-static const struct schema known_schema = { .name = "gc_settings", SCHEMA_COLUMNS(known_columns) };
+SCHEMA(known, .name = "gc_settings");
 
 void memory_write_settings(struct call *call, const struct memory_settings *settings)
 {

@@ -196,11 +196,7 @@ static void group_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema group_schema = {
-	.name = "cgroup",
-	SCHEMA_COLUMNS(group_columns),
-	.layout = group_layout,
-};
+SCHEMA(group, .name = "cgroup", .layout = group_layout);
 
 static void pressure_cells(const struct cgroup_pressure *pressure, struct cell *cells)
 {

@@ -23,8 +23,7 @@
 
 COLUMNS(generation, COLUMN_COUNT, COLUMN_COUNT_LIST);
 
-static const struct schema generation_schema = { .name = "generations",
-						 SCHEMA_COLUMNS(generation_columns) };
+SCHEMA(generation, .name = "generations");
 
 enum hd_status memory_count_generations(struct call *call, struct generation_bytes *ret)
 {

@@ -26,7 +26,7 @@
 
 COLUMNS(arena, ARENA_COLUMNS, ARENA_LIST);
 
-static const struct schema arena_schema = { .name = "arenas", SCHEMA_COLUMNS(arena_columns) };
+SCHEMA(arena, .name = "arenas");
 
 #define SIZE_LIST(X)                                                                           \
 	X(SIZE_FROM, "from", "Pieces from", KIND_BYTES, 16, LOOK_THOUSANDS,                    \
@@ -42,7 +42,7 @@ static const struct schema arena_schema = { .name = "arenas", SCHEMA_COLUMNS(are
 
 COLUMNS(size, SIZE_COLUMNS, SIZE_LIST);
 
-static const struct schema size_schema = { .name = "sizes", SCHEMA_COLUMNS(size_columns) };
+SCHEMA(size, .name = "sizes");
 
 /* Rows in text: further size classes have less. */
 #define SIZES_SHOWN 16u
@@ -58,7 +58,7 @@ static const struct schema size_schema = { .name = "sizes", SCHEMA_COLUMNS(size_
 
 COLUMNS(malloc, MALLOC_COLUMNS, MALLOC_LIST);
 
-static const struct schema malloc_schema = { .name = "malloc", SCHEMA_COLUMNS(malloc_columns) };
+SCHEMA(malloc, .name = "malloc");
 
 static void write_arenas(struct call *call, const struct memory_malloc *malloc)
 {

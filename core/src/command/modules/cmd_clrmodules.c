@@ -102,18 +102,11 @@ static enum hd_status run_clrmodules(struct call *call)
 	return HD_OK;
 }
 
-const struct command clrmodules_command = {
-	.name = "clrmodules",
-	.alias = "assemblies",
-	.has_rows = true,
+COMMAND(clrmodules, .alias = "assemblies", .has_rows = true,
 	.summary = "list the managed modules: image, size, file",
 	.description =
 		"These are all modules of the runtime's list of assemblies, also those of\n"
 		"Reflection.Emit and those of contexts that are unloading. TEXT of -name is meant as\n"
 		"that of -type (help dumpheap). dumpmodule shows one of them, modules the native ones.\n",
-	.example = "clrmodules -name System.Private",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME | NEEDS_MODULES,
-	.options = clrmodules_options,
-	.run = run_clrmodules,
-};
+	.example = "clrmodules -name System.Private", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_RUNTIME | NEEDS_MODULES, .options = clrmodules_options);

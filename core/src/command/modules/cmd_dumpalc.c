@@ -61,8 +61,7 @@ static void module_of_layout(struct out *out, const struct cell *cells)
 		out_text_line(out, "File:                ", &cells[2]);
 }
 
-static const struct schema module_of_schema = { SCHEMA_COLUMNS(module_of_columns),
-						.layout = module_of_layout };
+SCHEMA(module_of, .layout = module_of_layout);
 
 static const struct table_options bare = { .limit = UINT64_MAX, .no_heading = true };
 
@@ -166,17 +165,11 @@ static enum hd_status run_dumpalc(struct call *call)
 				     : write_load_contexts(call, &contexts);
 }
 
-const struct command dumpalc_command = {
-	.name = "dumpalc",
-	.has_rows = true,
+COMMAND(dumpalc, .has_rows = true,
 	.summary = "show which AssemblyLoadContext has loaded the type of an object",
 	.description =
 		"Without an object all contexts are listed, with the number of their modules. The\n"
 		"context of a type is shown only if it is proven: its object and the runtime's\n"
 		"PEAssembly of the module name the same binder. The status is 1 if it is not.\n",
-	.example = "dumpalc 7f0fd5c0b448",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP | NEEDS_MODULES,
-	.words = { { "OBJECT", VALUE_ADDRESS, true } },
-	.run = run_dumpalc,
-};
+	.example = "dumpalc 7f0fd5c0b448", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP | NEEDS_MODULES, .words = { { "OBJECT", VALUE_ADDRESS, true } });

@@ -123,20 +123,14 @@ static enum hd_status run_dumpdomain(struct call *call)
 	return wants_app ? write_assemblies(call) : HD_OK;
 }
 
-const struct command dumpdomain_command = {
-	.name = "dumpdomain",
-	.has_rows = true,
+COMMAND(dumpdomain, .has_rows = true,
 	.summary = "show the domains, and the assemblies that are loaded",
 	.description =
 		"Since .NET Core a process has one AppDomain; the SystemDomain has no assemblies of\n"
 		"its own. ADDR chooses one of them. dumpalc says which AssemblyLoadContext has loaded\n"
 		"the type of an object.\n",
-	.example = "dumpdomain",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME | NEEDS_MODULES,
-	.words = { { "ADDR", VALUE_ADDRESS, true } },
-	.run = run_dumpdomain,
-};
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME | NEEDS_MODULES,
+	.words = { { "ADDR", VALUE_ADDRESS, true } });
 
 static void one_assembly_layout(struct out *out, const struct cell *cells)
 {
@@ -166,8 +160,7 @@ static void parent_layout(struct out *out, const struct cell *cells)
 	out_address_line(out, "Parent Domain:      ", &cells[0]);
 }
 
-static const struct schema parent_schema = { SCHEMA_COLUMNS(parent_columns),
-					     .layout = parent_layout };
+SCHEMA(parent, .layout = parent_layout);
 
 static enum hd_status run_dumpassembly(struct call *call)
 {
@@ -182,13 +175,7 @@ static enum hd_status run_dumpassembly(struct call *call)
 	return HD_OK;
 }
 
-const struct command dumpassembly_command = {
-	.name = "dumpassembly",
-	.summary = "describe an assembly by the address of the runtime's Assembly",
+COMMAND(dumpassembly, .summary = "describe an assembly by the address of the runtime's Assembly",
 	.description = "dumpdomain and clrmodules -verbose show these addresses.\n",
-	.example = "dumpassembly 5592a5d4b4f0",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME | NEEDS_MODULES,
-	.words = { { "ADDR", VALUE_ADDRESS, false } },
-	.run = run_dumpassembly,
-};
+	.example = "dumpassembly 5592a5d4b4f0", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_RUNTIME | NEEDS_MODULES, .words = { { "ADDR", VALUE_ADDRESS, false } });

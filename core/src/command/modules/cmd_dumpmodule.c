@@ -144,17 +144,11 @@ static enum hd_status run_dumpmodule(struct call *call)
 	return call->options[OPT_MT].given ? write_types(call, module) : HD_OK;
 }
 
-const struct command dumpmodule_command = {
-	.name = "dumpmodule",
-	.has_rows = true,
+COMMAND(dumpmodule, .has_rows = true,
 	.summary = "describe a managed module: its image, its metadata, its types",
 	.description =
 		"ADDR is the address of the runtime's Module, as clrmodules -verbose, dumpdomain and\n"
 		"name2ee show it. With -mt only loaded types are shown; name2ee finds the others.\n",
-	.example = "dumpmodule 7f0f79441a30 -mt",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME | NEEDS_MODULES,
-	.options = dumpmodule_options,
-	.words = { { "ADDR", VALUE_ADDRESS, false } },
-	.run = run_dumpmodule,
-};
+	.example = "dumpmodule 7f0f79441a30 -mt", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_RUNTIME | NEEDS_MODULES, .options = dumpmodule_options,
+	.words = { { "ADDR", VALUE_ADDRESS, false } });

@@ -38,8 +38,7 @@ static void version_layout(struct out *out, const struct cell *cells)
 	}
 }
 
-static const struct schema version_schema = { SCHEMA_COLUMNS(version_columns),
-					      .layout = version_layout };
+SCHEMA(version, .layout = version_layout);
 
 static enum hd_status run_eeversion(struct call *call)
 {
@@ -57,12 +56,6 @@ static enum hd_status run_eeversion(struct call *call)
 	return HD_OK;
 }
 
-const struct command eeversion_command = {
-	.name = "eeversion",
-	.summary = "show the version of the runtime, and the mode of its GC",
+COMMAND(eeversion, .summary = "show the version of the runtime, and the mode of its GC",
 	.description = "info says more: what the core is, and what is missing in it.\n",
-	.example = "eeversion",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
-	.run = run_eeversion,
-};
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME);

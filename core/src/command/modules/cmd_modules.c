@@ -92,9 +92,7 @@ static void total_layout(struct out *out, const struct cell *cells)
 	out_printf(out, "Total image size: %" PRIu64 "\n", cells[0].number);
 }
 
-static const struct schema total_schema = { .name = "total",
-					    SCHEMA_COLUMNS(total_columns),
-					    .layout = total_layout };
+SCHEMA(total, .name = "total", .layout = total_layout);
 
 static bool is_image_wanted(const struct mapped_image *image, const char *part)
 {
@@ -159,10 +157,7 @@ static enum hd_status run_modules(struct call *call)
 	return write_images(call, &list);
 }
 
-const struct command modules_command = {
-	.name = "modules",
-	.alias = "lm",
-	.has_rows = true,
+COMMAND(modules, .alias = "lm", .has_rows = true,
 	.summary = "list the files that are mapped as images: native libraries and managed ones",
 	.description =
 		"The size is that of the address range that the mappings of the file take. TEXT of\n"
@@ -170,10 +165,5 @@ const struct command modules_command = {
 		"a file only if it is proven to be the one that the process had: -verbose opens each\n"
 		"file, and says so. clrmodules lists the modules of the runtime, also those without a\n"
 		"file.\n",
-	.example = "modules -name libcoreclr -verbose",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_OPEN,
-	.tells_findings = true,
-	.options = modules_options,
-	.run = run_modules,
-};
+	.example = "modules -name libcoreclr -verbose", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_OPEN, .tells_findings = true, .options = modules_options);

@@ -50,7 +50,7 @@ static void head_layout(struct out *out, const struct cell *cells)
 	}
 }
 
-static const struct schema head_schema = { SCHEMA_COLUMNS(head_columns), .layout = head_layout };
+SCHEMA(head, .layout = head_layout);
 
 #define IL_LIST(X)                                                                    \
 	X(IL_COLUMN_OFFSET, "offset", NULL, KIND_NUMBER, 0, 0, "place in the IL")     \
@@ -83,12 +83,7 @@ static void il_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema il_schema = {
-	.name = "instructions",
-	SCHEMA_COLUMNS(il_columns),
-	.is_main = true,
-	.layout = il_layout,
-};
+SCHEMA(il, .name = "instructions", .is_main = true, .layout = il_layout);
 
 #define CLAUSE_LIST(X)                                                                   \
 	X(CLAUSE_KIND, "kind", NULL, KIND_TEXT, 0, 0,                                    \
@@ -387,17 +382,10 @@ static enum hd_status run_dumpil(struct call *call)
 	return status;
 }
 
-const struct command dumpil_command = {
-	.name = "dumpil",
-	.has_rows = true,
-	.summary = "show the IL of a method, with what its tokens name",
+COMMAND(dumpil, .has_rows = true, .summary = "show the IL of a method, with what its tokens name",
 	.description =
 		"METHOD is the address of a MethodDesc, as name2ee, ip2md and dumpmt -md show it. The\n"
 		"IL is read from the image of the module; what a core lacks of it comes from the\n"
 		"module's file, if that is proven to be the one. Exception clauses follow.\n",
-	.example = "dumpil 7f0f7953e830",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME | NEEDS_METADATA,
-	.words = { { "METHOD", VALUE_ADDRESS, false } },
-	.run = run_dumpil,
-};
+	.example = "dumpil 7f0f7953e830", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_RUNTIME | NEEDS_METADATA, .words = { { "METHOD", VALUE_ADDRESS, false } });

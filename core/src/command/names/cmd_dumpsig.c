@@ -266,30 +266,20 @@ static enum hd_status run_dumpsigelem(struct call *call)
 	return status;
 }
 
-const struct command dumpsig_command = {
-	.name = "dumpsig",
-	.has_rows = true,
+COMMAND(dumpsig, .has_rows = true,
 	.summary = "show what the bytes of a signature of a method, field or locals say",
 	.description =
 		"ADDR is where the signature begins, in metadata or in a dynamic method: dumpmd and\n"
 		"dumpil show it. MODULE is the Module that its tokens belong to. The first line has\n"
 		"SOS's words, such as UI1 for System.Byte and !0, !!0 for parameters of generics.\n",
-	.example = "dumpsig 7f0ff80220ea 7f0f79538438",
-	.top_level = TOP_LEVEL_ALWAYS,
+	.example = "dumpsig 7f0ff80220ea 7f0f79538438", .top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_RUNTIME | NEEDS_METADATA,
-	.words = { { "ADDR", VALUE_ADDRESS, false }, { "MODULE", VALUE_ADDRESS, false } },
-	.run = run_dumpsig,
-};
+	.words = { { "ADDR", VALUE_ADDRESS, false }, { "MODULE", VALUE_ADDRESS, false } });
 
-const struct command dumpsigelem_command = {
-	.name = "dumpsigelem",
-	.summary = "show the one type that begins at an address inside a signature",
+COMMAND(dumpsigelem, .summary = "show the one type that begins at an address inside a signature",
 	.description =
 		"For a signature of which only parts are sound, or that has no first byte, as that\n"
 		"of a TypeSpec. ADDR is where the type begins, MODULE what its tokens belong to.\n",
-	.example = "dumpsigelem 7f0ff80220ee 7f0f79538438",
-	.top_level = TOP_LEVEL_ALWAYS,
+	.example = "dumpsigelem 7f0ff80220ee 7f0f79538438", .top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_RUNTIME | NEEDS_METADATA,
-	.words = { { "ADDR", VALUE_ADDRESS, false }, { "MODULE", VALUE_ADDRESS, false } },
-	.run = run_dumpsigelem,
-};
+	.words = { { "ADDR", VALUE_ADDRESS, false }, { "MODULE", VALUE_ADDRESS, false } });

@@ -58,7 +58,7 @@ static void md_layout(struct out *out, const struct cell *cells)
 	}
 }
 
-static const struct schema md_schema = { SCHEMA_COLUMNS(md_columns), .layout = md_layout };
+SCHEMA(md, .layout = md_layout);
 
 static void write_method(struct call *call, const struct method *method,
 			 const struct method_bodies *bodies)
@@ -136,7 +136,7 @@ static void ip_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema ip_schema = { SCHEMA_COLUMNS(ip_columns), .layout = ip_layout };
+SCHEMA(ip, .layout = ip_layout);
 
 /* Code of the JIT or ReadyToRun; false: @p ip is not in such a method. */
 static bool find_code(struct call *call, uint64_t ip, struct cell *cells, uint64_t *ret)
@@ -229,26 +229,14 @@ static enum hd_status run_ip2md(struct call *call)
 	return answer_ip(call, call->words[0].number, &bodies);
 }
 
-const struct command ip2md_command = {
-	.name = "ip2md",
-	.summary = "find the method that an address of code belongs to",
+COMMAND(ip2md, .summary = "find the method that an address of code belongs to",
 	.description =
 		"The address may be code of the JIT or of a ReadyToRun image, a function of the\n"
 		"runtime that is a method, or the stub of a method that is not compiled yet.\n",
-	.example = "ip2md 7f0f794a1ba0",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME | NEEDS_METADATA,
-	.words = { { "IP", VALUE_ADDRESS, false } },
-	.run = run_ip2md,
-};
+	.example = "ip2md 7f0f794a1ba0", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_RUNTIME | NEEDS_METADATA, .words = { { "IP", VALUE_ADDRESS, false } });
 
-const struct command dumpmd_command = {
-	.name = "dumpmd",
-	.summary = "describe a method by its MethodDesc, with all its code",
+COMMAND(dumpmd, .summary = "describe a method by its MethodDesc, with all its code",
 	.description = "A method that was compiled again has several bodies.\n",
-	.example = "dumpmd 7f0f7953e830",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME | NEEDS_METADATA,
-	.words = { { "ADDR", VALUE_ADDRESS, false } },
-	.run = run_dumpmd,
-};
+	.example = "dumpmd 7f0f7953e830", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_RUNTIME | NEEDS_METADATA, .words = { { "ADDR", VALUE_ADDRESS, false } });

@@ -237,30 +237,19 @@ static enum hd_status run_token2ee(struct call *call)
 	return answer_matches(call, status, &entities, module, what);
 }
 
-const struct command name2ee_command = {
-	.name = "name2ee",
-	.has_rows = true,
-	.summary = "find a type or method of a module by its name",
+COMMAND(name2ee, .has_rows = true, .summary = "find a type or method of a module by its name",
 	.description =
 		"MODULE is the name of an assembly or of its file; * is all modules. NAME is the full\n"
 		"name of a type (Ns.Outer+Inner) or of a method (Ns.Type.Method), as the metadata has\n"
 		"it; `1 after the name of a generic type may be left out. A method is shown with all\n"
 		"code that it was compiled to.\n",
 	.example = "name2ee System.Private.CoreLib System.String.Concat",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME | NEEDS_METADATA,
-	.words = { { "MODULE", VALUE_TEXT, false }, { "NAME", VALUE_TEXT, true } },
-	.run = run_name2ee,
-};
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME | NEEDS_METADATA,
+	.words = { { "MODULE", VALUE_TEXT, false }, { "NAME", VALUE_TEXT, true } });
 
-const struct command token2ee_command = {
-	.name = "token2ee",
-	.has_rows = true,
+COMMAND(token2ee, .has_rows = true,
 	.summary = "find a type or method of a module by its metadata token",
 	.description = "The answer is that of name2ee. MODULE may be *, for all modules.\n",
-	.example = "token2ee System.Private.CoreLib 02000002",
-	.top_level = TOP_LEVEL_ALWAYS,
+	.example = "token2ee System.Private.CoreLib 02000002", .top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_RUNTIME | NEEDS_METADATA,
-	.words = { { "MODULE", VALUE_TEXT, false }, { "TOKEN", VALUE_ADDRESS, false } },
-	.run = run_token2ee,
-};
+	.words = { { "MODULE", VALUE_TEXT, false }, { "TOKEN", VALUE_ADDRESS, false } });

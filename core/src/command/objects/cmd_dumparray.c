@@ -74,13 +74,7 @@ static void element_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema element_schema = {
-	.name = "elements",
-	SCHEMA_COLUMNS(element_columns),
-	.is_main = true,
-	.is_list = true,
-	.layout = element_layout,
-};
+SCHEMA(element, .name = "elements", .is_main = true, .is_list = true, .layout = element_layout);
 
 /* Write the details of an element that its row does not have. */
 static enum hd_status element_details(struct call *call, struct element_listing *listing,
@@ -265,18 +259,10 @@ static enum hd_status run_dumparray(struct call *call)
 	return HD_OK;
 }
 
-const struct command dumparray_command = {
-	.name = "dumparray",
-	.alias = "da",
-	.summary = "list the elements of an array",
+COMMAND(dumparray, .alias = "da", .summary = "list the elements of an array",
 	.description =
 		"Structs and numbers are shown with their addresses, references with the object that\n"
 		"they refer to. -start counts over all dimensions.\n",
 	.example = "dumparray 7f0fd5c0b2f8 -start 10 -length 5 -details",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.has_rows = true,
-	.needs = NEEDS_HEAP,
-	.options = dumparray_options,
-	.words = { { "ADDR", VALUE_ADDRESS, false } },
-	.run = run_dumparray,
-};
+	.top_level = TOP_LEVEL_ALWAYS, .has_rows = true, .needs = NEEDS_HEAP,
+	.options = dumparray_options, .words = { { "ADDR", VALUE_ADDRESS, false } });

@@ -51,8 +51,7 @@ static void collection_layout_text(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema collection_schema = { SCHEMA_COLUMNS(collection_columns),
-						 .layout = collection_layout_text };
+SCHEMA(collection, .layout = collection_layout_text);
 
 static void write_collection_head(struct call *call, const struct object *object,
 				  const struct collection_facts *facts)
@@ -299,10 +298,7 @@ static enum hd_status run_dumpconcurrentqueue(struct call *call)
 	return dump_collection(call, "ConcurrentQueue");
 }
 
-const struct command dumpcollection_command = {
-	.name = "dumpcollection",
-	.alias = "dumpcol",
-	.has_rows = true,
+COMMAND(dumpcollection, .alias = "dumpcol", .has_rows = true,
 	.summary = "list the items of a collection: List, Dictionary, HashSet, queues",
 	.description =
 		"Also sorted, concurrent, immutable and frozen collections, LinkedList, Stack,\n"
@@ -310,37 +306,19 @@ const struct command dumpcollection_command = {
 		"classes that derive from these. Values are shown as dumpobj shows those of fields;\n"
 		"the fields of a struct are in braces. The count is the one that the collection says;\n"
 		"when another number of items is found, both are shown.\n",
-	.example = "dumpcollection 7f0fd5c0b2f8 -limit 20",
-	.needs = NEEDS_HEAP,
-	.options = collection_options,
-	.words = { { "ADDR", VALUE_ADDRESS, false } },
-	.run = run_dumpcollection,
-};
+	.example = "dumpcollection 7f0fd5c0b2f8 -limit 20", .needs = NEEDS_HEAP,
+	.options = collection_options, .words = { { "ADDR", VALUE_ADDRESS, false } });
 
-const struct command dumpconcurrentdictionary_command = {
-	.name = "dumpconcurrentdictionary",
-	.alias = "dcd",
-	.has_rows = true,
+COMMAND(dumpconcurrentdictionary, .alias = "dcd", .has_rows = true,
 	.summary = "list the items of a ConcurrentDictionary",
 	.description = "As dumpcollection shows them.\n",
-	.example = "dumpconcurrentdictionary 7f0fd5c0b2f8",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = collection_options,
-	.words = { { "ADDR", VALUE_ADDRESS, false } },
-	.run = run_dumpconcurrentdictionary,
-};
+	.example = "dumpconcurrentdictionary 7f0fd5c0b2f8", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP, .options = collection_options,
+	.words = { { "ADDR", VALUE_ADDRESS, false } });
 
-const struct command dumpconcurrentqueue_command = {
-	.name = "dumpconcurrentqueue",
-	.alias = "dcq",
-	.has_rows = true,
+COMMAND(dumpconcurrentqueue, .alias = "dcq", .has_rows = true,
 	.summary = "list the items of a ConcurrentQueue",
 	.description = "As dumpcollection shows them.\n",
-	.example = "dumpconcurrentqueue 7f0fd5c0b2f8",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = collection_options,
-	.words = { { "ADDR", VALUE_ADDRESS, false } },
-	.run = run_dumpconcurrentqueue,
-};
+	.example = "dumpconcurrentqueue 7f0fd5c0b2f8", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP, .options = collection_options,
+	.words = { { "ADDR", VALUE_ADDRESS, false } });

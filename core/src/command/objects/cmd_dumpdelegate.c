@@ -28,13 +28,8 @@ static void invocation_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema invocation_schema = {
-	.name = "invocations",
-	SCHEMA_COLUMNS(invocation_columns),
-	.is_main = true,
-	.heading = "Target           Method           Name",
-	.layout = invocation_layout,
-};
+SCHEMA(invocation, .name = "invocations", .is_main = true,
+       .heading = "Target           Method           Name", .layout = invocation_layout);
 
 static void write_delegate(struct call *call, const struct delegate_info *info)
 {
@@ -114,14 +109,6 @@ static enum hd_status run_dumpdelegate(struct call *call)
 	return HD_OK;
 }
 
-const struct command dumpdelegate_command = {
-	.name = "dumpdelegate",
-	.summary = "show what a delegate calls: targets and methods",
-	.description = "",
-	.example = "dumpdelegate 7f0fd8072c28",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.has_rows = true,
-	.needs = NEEDS_HEAP,
-	.words = { { "ADDR", VALUE_ADDRESS, false } },
-	.run = run_dumpdelegate,
-};
+COMMAND(dumpdelegate, .summary = "show what a delegate calls: targets and methods",
+	.example = "dumpdelegate 7f0fd8072c28", .top_level = TOP_LEVEL_ALWAYS, .has_rows = true,
+	.needs = NEEDS_HEAP, .words = { { "ADDR", VALUE_ADDRESS, false } });

@@ -123,7 +123,7 @@ static void class_layout(struct out *out, const struct cell *cells)
 	number_line(out, "NumStaticFields:     ", &cells[CLASS_STATIC_FIELDS]);
 }
 
-static const struct schema type_schema = { SCHEMA_COLUMNS(type_columns), .layout = type_layout };
+SCHEMA(type, .layout = type_layout);
 static const struct schema class_schema = { SCHEMA_COLUMNS(type_columns), .layout = class_layout };
 
 /* A 16-bit number of a runtime structure; absent when its place is not known. */
@@ -195,25 +195,11 @@ static enum hd_status run_dumpclass(struct call *call)
 	return write_fields(call, type, 0, FIELDS_OF_TYPE, 0);
 }
 
-const struct command dumpmt_command = {
-	.name = "dumpmt",
-	.summary = "describe a type by its MethodTable",
-	.description = "",
-	.example = "dumpmt 7f1bb073ae40",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = dumpmt_options,
-	.words = { { "MT", VALUE_TYPE_ID, false } },
-	.run = run_dumpmt,
-};
+COMMAND(dumpmt, .summary = "describe a type by its MethodTable", .example = "dumpmt 7f1bb073ae40",
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP, .options = dumpmt_options,
+	.words = { { "MT", VALUE_TYPE_ID, false } });
 
-const struct command dumpclass_command = {
-	.name = "dumpclass",
-	.summary = "list the fields of a type, its statics with their values",
+COMMAND(dumpclass, .summary = "list the fields of a type, its statics with their values",
 	.description = "The type is given by its EEClass or its MethodTable.\n",
-	.example = "dumpclass 7f1bb073ae40",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.words = { { "CLASS", VALUE_TYPE_ID, false } },
-	.run = run_dumpclass,
-};
+	.example = "dumpclass 7f1bb073ae40", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
+	.words = { { "CLASS", VALUE_TYPE_ID, false } });

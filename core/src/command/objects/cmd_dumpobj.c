@@ -94,8 +94,7 @@ static void graph_head_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema head_schema = { SCHEMA_COLUMNS(head_columns),
-					   .layout = graph_head_layout };
+SCHEMA(head, .layout = graph_head_layout);
 
 /* A dump file has no fields: the table is there, and empty. */
 static const struct schema field_schema = { .name = "fields", .columns = head_columns };
@@ -135,19 +134,12 @@ static enum hd_status run_dumpobj(struct call *call)
 	return HD_OK;
 }
 
-const struct command dumpobj_command = {
-	.name = "dumpobj",
-	.alias = "do",
-	.summary = "show one object: type, size, fields, references",
+COMMAND(dumpobj, .alias = "do", .summary = "show one object: type, size, fields, references",
 	.description =
 		"For a core or process: SOS's table of fields with their values, statics too. What a\n"
 		"value means follows the name (the name of an enum's value, the start of a string, a\n"
 		"date). For a dump file: type, size and references. dumpvc shows a struct inside an\n"
 		"object.\n",
-	.example = "dumpobj 7f0fd5c0b2f8 -refs",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_EITHER,
-	.options = dumpobj_options,
-	.words = { { "ADDR", VALUE_ADDRESS, false } },
-	.run = run_dumpobj,
-};
+	.example = "dumpobj 7f0fd5c0b2f8 -refs", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_EITHER, .options = dumpobj_options,
+	.words = { { "ADDR", VALUE_ADDRESS, false } });

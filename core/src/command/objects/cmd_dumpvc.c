@@ -32,13 +32,7 @@ static enum hd_status run_dumpvc(struct call *call)
 	return write_fields(call, type, address, FIELDS_OF_STRUCT, 0);
 }
 
-const struct command dumpvc_command = {
-	.name = "dumpvc",
-	.summary = "show the fields of a struct by its MethodTable and address",
-	.description = "",
-	.example = "dumpvc 7f1bb073d428 7f0fd5c0b278",
-	.top_level = TOP_LEVEL_ALWAYS,
+COMMAND(dumpvc, .summary = "show the fields of a struct by its MethodTable and address",
+	.example = "dumpvc 7f1bb073d428 7f0fd5c0b278", .top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_HEAP,
-	.words = { { "MT", VALUE_TYPE_ID, false }, { "ADDR", VALUE_ADDRESS, false } },
-	.run = run_dumpvc,
-};
+	.words = { { "MT", VALUE_TYPE_ID, false }, { "ADDR", VALUE_ADDRESS, false } });

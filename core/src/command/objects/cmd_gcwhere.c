@@ -64,7 +64,7 @@ static void where_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema where_schema = { SCHEMA_COLUMNS(where_columns), .layout = where_layout };
+SCHEMA(where, .layout = where_layout);
 
 static enum hd_status run_gcwhere(struct call *call)
 {
@@ -185,26 +185,12 @@ static enum hd_status run_listnearobj(struct call *call)
 	return HD_OK;
 }
 
-const struct command gcwhere_command = {
-	.name = "gcwhere",
-	.summary = "show the heap, segment and generation of an address",
-	.description = "",
-	.example = "gcwhere 7f0fd8068768",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.words = { { "ADDR", VALUE_ADDRESS, false } },
-	.run = run_gcwhere,
-};
+COMMAND(gcwhere, .summary = "show the heap, segment and generation of an address",
+	.example = "gcwhere 7f0fd8068768", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
+	.words = { { "ADDR", VALUE_ADDRESS, false } });
 
-const struct command listnearobj_command = {
-	.name = "listnearobj",
-	.alias = "lno",
-	.summary = "show the objects before, at and after an address",
+COMMAND(listnearobj, .alias = "lno", .summary = "show the objects before, at and after an address",
 	.description =
 		"The segment is walked from its first object, so ADDR may lie inside an object.\n",
-	.example = "listnearobj 7f0fd8068770",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.words = { { "ADDR", VALUE_ADDRESS, false } },
-	.run = run_listnearobj,
-};
+	.example = "listnearobj 7f0fd8068770", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
+	.words = { { "ADDR", VALUE_ADDRESS, false } });

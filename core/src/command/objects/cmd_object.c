@@ -90,9 +90,7 @@ static void sync_layout(struct out *out, const struct cell *cells)
 	}
 }
 
-static const struct schema sync_schema = { .name = "sync",
-					   SCHEMA_COLUMNS(sync_columns),
-					   .layout = sync_layout };
+SCHEMA(sync, .name = "sync", .layout = sync_layout);
 
 /* Fill in what the header word says; false: it says nothing. */
 static bool sync_cells(const struct clr *clr, const struct object *object, struct cell *cells)
@@ -163,22 +161,14 @@ static void edge_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema edge_schema = {
-	.name = "edges",
-	SCHEMA_COLUMNS(edge_columns),
-	.heading = "          offset            object type  field",
-	.layout = edge_layout,
-};
+SCHEMA(edge, .name = "edges", .heading = "          offset            object type  field",
+       .layout = edge_layout);
 
 static const struct column reference_columns[] = {
 	{ "object", NULL, KIND_ADDRESS, 0, 0, "what the object refers to" },
 };
 
-static const struct schema reference_schema = {
-	.name = "references",
-	SCHEMA_COLUMNS(reference_columns),
-	.is_list = true,
-};
+SCHEMA(reference, .name = "references", .is_list = true);
 
 static void write_reference(struct call *call, const struct object *object,
 			    const struct reference *reference, struct window *window)
@@ -250,7 +240,7 @@ static void array_layout(struct out *out, const struct cell *cells)
 		   cells[ARRAY_KIND].text.bytes);
 }
 
-static const struct schema array_schema = { SCHEMA_COLUMNS(array_columns), .layout = array_layout };
+SCHEMA(array, .layout = array_layout);
 
 static void array_cells(const struct array_info *array, unsigned int indent, struct cell *cells)
 {

@@ -73,8 +73,7 @@ static void subject_layout(struct out *out, const struct cell *cells)
 	out_puts(out, " transitively keep alive:\n\n");
 }
 
-static const struct schema subject_schema = { SCHEMA_COLUMNS(subject_columns),
-					      .layout = subject_layout };
+SCHEMA(subject, .layout = subject_layout);
 
 static void write_subject(struct call *call, const struct chosen_objects *subject,
 			  const struct reach *reach,
@@ -164,16 +163,8 @@ static enum hd_status run_objsize(struct call *call)
 	return objsize_answer(call, &subject);
 }
 
-const struct command objsize_command = {
-	.name = "objsize",
-	.has_rows = true,
+COMMAND(objsize, .has_rows = true,
 	.summary = "list what an object keeps reachable, itself included",
-	.description = "",
-	.example = "objsize 1ce056 -stat",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_GRAPH,
-	.options = objsize_options,
-	.words = { { "ID", VALUE_OBJECT, true } },
-	.check = check_objsize,
-	.run = run_objsize,
-};
+	.example = "objsize 1ce056 -stat", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_GRAPH,
+	.options = objsize_options, .words = { { "ID", VALUE_OBJECT, true } },
+	.check = check_objsize);

@@ -263,9 +263,7 @@ static void field_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema field_schema = { .name = "fields",
-					    SCHEMA_COLUMNS(field_columns),
-					    .layout = field_layout };
+SCHEMA(field, .name = "fields", .layout = field_layout);
 
 #define FIELD_END_LIST(X)                                                                \
 	X(FIELD_END_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of its type, or 0") \
@@ -297,9 +295,7 @@ static void thread_value_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema thread_schema = { .name = "threads",
-					     SCHEMA_COLUMNS(thread_columns),
-					     .layout = thread_value_layout };
+SCHEMA(thread, .name = "threads", .layout = thread_value_layout);
 
 /* The line above the fields in text. */
 #define FIELD_HEAD_LIST(X)                       \
@@ -325,8 +321,7 @@ static void field_head_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema field_head_schema = { SCHEMA_COLUMNS(field_head_columns),
-						 .layout = field_head_layout };
+SCHEMA(field_head, .layout = field_head_layout);
 
 /* A value as only text shows it. */
 struct shown_value {

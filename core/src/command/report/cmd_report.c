@@ -98,11 +98,7 @@ static enum hd_status run_report(struct call *call)
 	return status;
 }
 
-const struct command report_command = {
-	.name = "report",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.writes = true,
-	.has_rows = true,
+COMMAND(report, .top_level = TOP_LEVEL_ALWAYS, .writes = true, .has_rows = true,
 	.summary = "find leaks and waste: findings with evidence, and what to look at",
 	.description =
 		"Rules look for what piles up: events that nobody unsubscribes, collections that only\n"
@@ -116,9 +112,4 @@ const struct command report_command = {
 		"With -against, findings say what became of them since OTHER: what goes on growing is\n"
 		"more severe, what has stopped is less; and what grew is listed by holder, root and\n"
 		"type.\n",
-	.example = "report",
-	.needs = NEEDS_REPORT,
-	.options = report_options,
-	.check = check_report,
-	.run = run_report,
-};
+	.needs = NEEDS_REPORT, .options = report_options, .check = check_report);

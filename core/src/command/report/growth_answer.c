@@ -38,7 +38,7 @@
 
 COLUMNS(against, AGAINST_COLUMNS, AGAINST_LIST);
 
-static const struct schema against_schema = { .name = "against", SCHEMA_COLUMNS(against_columns) };
+SCHEMA(against, .name = "against");
 
 static void remark_against(struct call *call, const struct heap_comparison *comparison)
 {

@@ -214,7 +214,7 @@ static const struct column heap_columns[] = {
 	  "bytes in generation 0, live and dead; null: not known" },
 	{ "objects", NULL, KIND_NUMBER, 0, 0, "live objects" },
 };
-static const struct schema heap_schema = { .name = "heap", SCHEMA_COLUMNS(heap_columns) };
+SCHEMA(heap, .name = "heap");
 
 static void write_heap_sums(struct call *call, const struct report *report)
 {

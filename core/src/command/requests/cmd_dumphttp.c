@@ -309,18 +309,11 @@ static enum hd_status run_dumphttp(struct call *call)
 	return status;
 }
 
-const struct command dumphttp_command = {
-	.name = "dumphttp",
-	.has_rows = true,
+COMMAND(dumphttp, .has_rows = true,
 	.summary = "list the requests of HttpClient: those in flight, queued, and over",
 	.description =
 		"Those that a connection has come first, then those that wait for one, then what is\n"
 		"left on the heap. Then come the pools of connections. Age is counted from when\n"
 		"HttpClient set the time-out up to the last moment that a timer has noted.\n",
-	.example = "dumphttp -active",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = dumphttp_options,
-	.sos_options = dumphttp_sos,
-	.run = run_dumphttp,
-};
+	.example = "dumphttp -active", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
+	.options = dumphttp_options, .sos_options = dumphttp_sos);

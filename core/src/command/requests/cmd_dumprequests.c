@@ -179,16 +179,8 @@ static enum hd_status run_dumprequests(struct call *call)
 	return status;
 }
 
-const struct command dumprequests_command = {
-	.name = "dumprequests",
-	.has_rows = true,
-	.summary = "list the requests that ASP.NET Core works on",
+COMMAND(dumprequests, .has_rows = true, .summary = "list the requests that ASP.NET Core works on",
 	.description =
 		"Those that the application has, and those of HTTP/1 whose head Kestrel has not got as\n"
 		"a whole. dumpasync shows what the methods that serve them wait for.\n",
-	.example = "dumprequests",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = dumprequests_options,
-	.run = run_dumprequests,
-};
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP, .options = dumprequests_options);

@@ -528,11 +528,7 @@ static enum hd_status run_collect(struct call *call)
 	return status;
 }
 
-const struct command collect_command = {
-	.name = "collect",
-	.writes = true,
-	.role = HD_ROLE_SYSTEM,
-	.follows = true,
+COMMAND(collect, .writes = true, .role = HD_ROLE_SYSTEM, .follows = true,
 	.summary = "take a snapshot of the heap of a running .NET process",
 	.description =
 		"The runtime of the process is asked over its diagnostics socket: its garbage collector\n"
@@ -544,9 +540,5 @@ const struct command collect_command = {
 		"from it; for a .nettrace, which is the same data, next to FILE.\n"
 		"With -inside the runtime loads our profiler, which writes FILE from within the process and\n"
 		"leaves again: FILE is an absolute path as the process sees it, and gets its owner.\n",
-	.example = "collect 4711 -o shop.gcdump",
-	.needs = NEEDS_NOTHING,
-	.options = collect_options,
-	.words = { { "PID", VALUE_PROCESS, true } },
-	.run = run_collect,
-};
+	.example = "collect 4711 -o shop.gcdump", .needs = NEEDS_NOTHING,
+	.options = collect_options, .words = { { "PID", VALUE_PROCESS, true } });

@@ -31,12 +31,7 @@ static void crash_thrown_layout(struct out *out, const struct cell *cells)
 	out_printf(out, " %" PRIx64 "\n", cells[THROWN_ADDRESS].number);
 }
 
-static const struct schema thrown_schema = {
-	.name = "exceptions",
-	SCHEMA_COLUMNS(thrown_columns),
-	.is_main = true,
-	.layout = crash_thrown_layout,
-};
+SCHEMA(thrown, .name = "exceptions", .is_main = true, .layout = crash_thrown_layout);
 
 static enum hd_status write_crash_thrown(struct call *call, const struct clr_thread *thread,
 					 const struct crash *crash)
@@ -98,16 +93,10 @@ static enum hd_status run_crashinfo(struct call *call)
 	return HD_OK;
 }
 
-const struct command crashinfo_command = {
-	.name = "crashinfo",
-	.has_rows = true,
+COMMAND(crashinfo, .has_rows = true,
 	.summary = "show what ended the process: the signal, its thread, and exceptions",
 	.description =
 		"What SOS's command of that name reads is written only by NativeAOT programs; these are\n"
 		"not read here. This shows what the core says itself: the signal, where its thread was,\n"
 		"and the exception that each thread threw last.\n",
-	.example = "crashinfo",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
-	.run = run_crashinfo,
-};
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME);

@@ -46,13 +46,8 @@ static void check_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema check_schema = {
-	.name = "checks",
-	SCHEMA_COLUMNS(check_columns),
-	.is_main = true,
-	.heading = "What         State   Found",
-	.layout = check_layout,
-};
+SCHEMA(check, .name = "checks", .is_main = true, .heading = "What         State   Found",
+       .layout = check_layout);
 
 void doctor_row(struct call *call, const char *what, enum check_state state, const char *advice,
 		const char *found, ...)
@@ -218,16 +213,9 @@ static enum hd_status run_doctor(struct call *call)
 	return call_check(call);
 }
 
-const struct command doctor_command = {
-	.name = "doctor",
-	.role = HD_ROLE_OWN,
-	.summary = "say what of heapdump works on this machine",
+COMMAND(doctor, .role = HD_ROLE_OWN, .summary = "say what of heapdump works on this machine",
 	.description =
 		"GDB, LLDB and the plug-ins; the rights to read processes; containers; memory; the\n"
 		"sandbox; where cores go. A line is ok, limited or no, and says what to do. Status 1:\n"
 		"something does not work. It opens no target, and runs no program.\n",
-	.example = "doctor",
-	.has_rows = true,
-	.needs = NEEDS_NOTHING,
-	.run = run_doctor,
-};
+	.has_rows = true, .needs = NEEDS_NOTHING);

@@ -190,19 +190,11 @@ static enum hd_status run_export(struct call *call)
 	return HD_OK;
 }
 
-const struct command export_command = {
-	.name = "export",
-	.writes = true,
-	.summary = "write the heap to a dump file",
+COMMAND(export, .writes = true, .summary = "write the heap to a dump file",
 	.description =
 		"The file appears under its name when it is complete, and replaces a file of that name.\n"
 		"FILE - is the output of the command; for a .gcdump that must not be a terminal. For a\n"
 		"core or process: objects with their addresses, dead ones too, references, and all\n"
 		"roots. A .sqlite has the tables of sql except arrays; it is made in $TMPDIR first.\n",
-	.example = "export copy.heap --format rpm",
-	.needs = NEEDS_GRAPH,
-	.options = export_options,
-	.words = { { "FILE", VALUE_OUTPUT, false } },
-	.check = check_export,
-	.run = run_export,
-};
+	.example = "export copy.heap --format rpm", .needs = NEEDS_GRAPH, .options = export_options,
+	.words = { { "FILE", VALUE_OUTPUT, false } }, .check = check_export);

@@ -430,17 +430,10 @@ static enum hd_status run_info(struct call *call)
 	return HD_OK;
 }
 
-const struct command info_command = {
-	.name = "info",
-	.top_level = TOP_LEVEL_NEVER,
-	.tells_findings = true,
+COMMAND(info, .top_level = TOP_LEVEL_NEVER, .tells_findings = true,
 	.summary = "describe what is open: what it is, totals, findings",
 	.description =
 		"Findings say what is incomplete or wrong. In a dump file: references and types that\n"
 		"it does not define, a missing end, records that --lenient left out. In a core or\n"
 		"process: what is missing, what that costs, and what can be done.\n",
-	.example = "info",
-	.needs = NEEDS_OUTLINE,
-	.options = info_options,
-	.run = run_info,
-};
+	.needs = NEEDS_OUTLINE, .options = info_options);

@@ -183,35 +183,15 @@ static enum hd_status run_set(struct call *call)
 	return show_settings(call, name);
 }
 
-const struct command open_command = {
-	.name = "open",
-	.role = HD_ROLE_OPEN,
-	.tells_findings = true,
+COMMAND(open, .role = HD_ROLE_OPEN, .tells_findings = true,
 	.summary = "open a heap dump file, a core file or a process",
 	.description =
 		"What was open is closed first; it stays open when FILE cannot be read. FILE may be the\n"
 		"number of a process: the process is stopped, copied and let go.\n",
-	.example = "open bubblecs.heap",
-	.words = { { "FILE", VALUE_FILE, false } },
-	.run = run_open,
-};
+	.example = "open bubblecs.heap", .words = { { "FILE", VALUE_FILE, false } });
 
-const struct command close_command = {
-	.name = "close",
-	.role = HD_ROLE_CLOSE,
-	.summary = "close what is open",
-	.description = "",
-	.example = "close",
-	.run = run_close,
-};
+COMMAND(close, .role = HD_ROLE_CLOSE, .summary = "close what is open");
 
-const struct command set_command = {
-	.name = "set",
-	.role = HD_ROLE_OWN,
-	.summary = "show or change settings",
-	.description = "",
-	.example = "set workers 2",
+COMMAND(set, .role = HD_ROLE_OWN, .summary = "show or change settings", .example = "set workers 2",
 	.words = { { "NAME", VALUE_SETTING, true }, { "VALUE", VALUE_OF_SETTING, true } },
-	.append_help = append_settings_help,
-	.run = run_set,
-};
+	.append_help = append_settings_help);

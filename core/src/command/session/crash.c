@@ -86,9 +86,7 @@ static void crash_layout(struct out *out, const struct cell *cells)
 static const struct schema ended_schema = { .name = "crash",
 					    SCHEMA_COLUMNS(crash_columns),
 					    .layout = ended_layout };
-static const struct schema crash_schema = { .name = "crash",
-					    SCHEMA_COLUMNS(crash_columns),
-					    .layout = crash_layout };
+SCHEMA(crash, .name = "crash", .layout = crash_layout);
 
 static void crash_cells(const struct call *call, const struct crash *crash, bool any_marks,
 			struct cell cells[CRASH_COLUMNS])
@@ -147,9 +145,7 @@ static void register_layout(struct out *out, const struct cell *cells)
 	}
 }
 
-static const struct schema register_schema = { .name = "registers",
-					       SCHEMA_COLUMNS(register_columns),
-					       .layout = register_layout };
+SCHEMA(register, .name = "registers", .layout = register_layout);
 
 /* The kind of place that a register points to, in one word for a script. */
 static const char *place_word(const struct location *location)

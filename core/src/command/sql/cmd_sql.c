@@ -348,20 +348,12 @@ static enum hd_status run_sql(struct call *call)
 	return status;
 }
 
-const struct command sql_command = {
-	.name = "sql",
-	.has_rows = true,
-	.is_raw = true,
-	.summary = "ask the heap with SQL",
+COMMAND(sql, .has_rows = true, .is_raw = true, .summary = "ask the heap with SQL",
 	.description =
 		"One SELECT statement of SQLite over the tables below, which can be read and not\n"
 		"changed. Addresses are numbers: 0x7f0fd5c0b2f8. A column of addresses is shown in\n"
 		"hexadecimal; what is computed from one is a number: printf('%x', max(address)).\n"
 		"Tables of the same name as a command hold its answer.\n",
 	.example = "sql \"SELECT type, count(*) FROM objects GROUP BY type\"",
-	.needs = NEEDS_EITHER,
-	.options = sql_options,
-	.words = { { "SELECT", VALUE_TEXT, false } },
-	.append_help = append_sql_help,
-	.run = run_sql,
-};
+	.needs = NEEDS_EITHER, .options = sql_options, .words = { { "SELECT", VALUE_TEXT, false } },
+	.append_help = append_sql_help);

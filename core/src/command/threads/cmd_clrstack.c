@@ -73,10 +73,7 @@ static enum hd_status run_clrstack(struct call *call)
 	return HD_OK;
 }
 
-const struct command clrstack_command = {
-	.name = "clrstack",
-	.has_rows = true,
-	.summary = "show the managed frames of the threads",
+COMMAND(clrstack, .has_rows = true, .summary = "show the managed frames of the threads",
 	.description =
 		"ID is the OS id of a thread (hexadecimal); -thread N takes its managed id. Without\n"
 		"them: the thread that the debugger or setthread has selected; all threads where there\n"
@@ -90,10 +87,5 @@ const struct command clrstack_command = {
 		"-f shows native frames, as far as their unwind information leads, by library and place or by\n"
 		"the function: one that the library exports, or one of the symbol table of its own file or\n"
 		"symbol file (set symbols); -r shows the registers that are known of each managed frame.\n",
-	.example = "clrstack -roots",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
-	.options = clrstack_options,
-	.words = { { "ID", VALUE_ADDRESS, true } },
-	.run = run_clrstack,
-};
+	.example = "clrstack -roots", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME,
+	.options = clrstack_options, .words = { { "ID", VALUE_ADDRESS, true } });

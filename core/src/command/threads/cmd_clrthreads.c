@@ -225,9 +225,7 @@ static enum hd_status run_clrthreads(struct call *call)
 	return HD_OK;
 }
 
-const struct command clrthreads_command = {
-	.name = "clrthreads",
-	.has_rows = true,
+COMMAND(clrthreads, .has_rows = true,
 	.summary = "list the managed threads and their allocation contexts",
 	.description =
 		"The columns are SOS's. DBG is the debugger's number of the thread (XXXX: it has none);\n"
@@ -235,8 +233,4 @@ const struct command clrthreads_command = {
 		"what the thread is for, and what it threw last. In .NET here, there are no lock counts\n"
 		"and no apartments. Where the terminal has fewer than 130 columns, some of SOS's are\n"
 		"left out (-full shows all).\n",
-	.example = "clrthreads",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
-	.run = run_clrthreads,
-};
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME);

@@ -287,10 +287,7 @@ static enum hd_status check_dumpstackobjects(struct call *call)
 	return HD_OK;
 }
 
-const struct command dumpstackobjects_command = {
-	.name = "dumpstackobjects",
-	.alias = "dso",
-	.has_rows = true,
+COMMAND(dumpstackobjects, .alias = "dso", .has_rows = true,
 	.summary = "list the objects that the words of a stack refer to",
 	.description =
 		"Registers come first, then the words of the stack by address. Every word is shown in\n"
@@ -298,11 +295,7 @@ const struct command dumpstackobjects_command = {
 		"clrstack -roots tells those that do. Without -thread: the thread that is selected in\n"
 		"the debugger or by setthread; all threads where there is none, and with -all. TOP and\n"
 		"BOTTOM are the ends of a range of memory, whose words are shown instead.\n",
-	.example = "dumpstackobjects -thread 1",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
+	.example = "dumpstackobjects -thread 1", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
 	.options = dumpstackobjects_options,
 	.words = { { "TOP", VALUE_ADDRESS, true }, { "BOTTOM", VALUE_ADDRESS, true } },
-	.check = check_dumpstackobjects,
-	.run = run_dumpstackobjects,
-};
+	.check = check_dumpstackobjects);

@@ -67,11 +67,7 @@ static void evidence_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema evidence_schema = {
-	.name = "evidence",
-	SCHEMA_COLUMNS(evidence_columns),
-	.layout = evidence_layout,
-};
+SCHEMA(evidence, .name = "evidence", .layout = evidence_layout);
 
 static const struct column hang_columns[] = {
 	{ "threads", NULL, KIND_NUMBER, 0, 0, "managed threads with a stack" },
@@ -528,11 +524,7 @@ static void running_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema running_schema = {
-	.name = "running",
-	SCHEMA_COLUMNS(running_columns),
-	.layout = running_layout,
-};
+SCHEMA(running, .name = "running", .layout = running_layout);
 
 /* Threads that do not wait: where the processor is busy. */
 static void write_running(struct call *call, const struct waits *waits)
@@ -576,10 +568,7 @@ static enum hd_status run_hang(struct call *call)
 	return status;
 }
 
-const struct command hang_command = {
-	.name = "hang",
-	.has_rows = true,
-	.summary = "say why the process hangs: one page, with the evidence",
+COMMAND(hang, .has_rows = true, .summary = "say why the process hangs: one page, with the evidence",
 	.description =
 		"Deadlocks of threads and async methods, a thread pool whose workers all wait while\n"
 		"work is queued, many threads that wait for one, many threads and async methods that\n"
@@ -589,7 +578,4 @@ const struct command hang_command = {
 		"semaphore stores no owner, so what is said about one is only probable.\n"
 		"Ends with status 1 when something hangs, and when threads or locks cannot be read, so\n"
 		"that a hang may not be seen.\n",
-	.example = "hang",
-	.needs = NEEDS_HEAP,
-	.run = run_hang,
-};
+	.needs = NEEDS_HEAP);

@@ -37,7 +37,7 @@ static const struct column total_columns[] = {
 	{ "async_chains", NULL, KIND_NUMBER, 0, 0, "chains of async methods that are not done" },
 	{ "async_roots", NULL, KIND_NUMBER, 0, 0, "different outermost methods of these" },
 };
-static const struct schema total_schema = { .name = "total", SCHEMA_COLUMNS(total_columns) };
+SCHEMA(total, .name = "total");
 
 static void write_stack_total(struct call *call, const struct parallel_stacks *stacks)
 {
@@ -93,10 +93,7 @@ static enum hd_status run_parallelstacks(struct call *call)
 	return HD_OK;
 }
 
-const struct command parallelstacks_command = {
-	.name = "parallelstacks",
-	.alias = "pstacks",
-	.has_rows = true,
+COMMAND(parallelstacks, .alias = "pstacks", .has_rows = true,
 	.summary = "merge the stacks of all threads, and of async methods, into trees",
 	.description =
 		"Threads that share their outermost frames share these lines; the number in front of a\n"
@@ -105,9 +102,5 @@ const struct command parallelstacks_command = {
 		"Below, in the same way, are the async methods that are not done: what the innermost\n"
 		"waits for, or which thread runs it, then each method with the one that awaits it.\n"
 		"Frames that only repeat are one line.\n",
-	.example = "parallelstacks -all",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
-	.options = parallel_options,
-	.run = run_parallelstacks,
-};
+	.example = "parallelstacks -all", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME,
+	.options = parallel_options);

@@ -72,11 +72,7 @@ static void exception_frame_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema frame_schema = {
-	.name = "stack",
-	SCHEMA_COLUMNS(frame_columns),
-	.layout = exception_frame_layout,
-};
+SCHEMA(frame, .name = "stack", .layout = exception_frame_layout);
 
 static void write_frame(struct call *call, const struct exception_frame *frame)
 {
@@ -194,8 +190,7 @@ static void exception_rest_layout(struct out *out, const struct cell *cells)
 		   (uint32_t)cells[EXCEPTION_HRESULT].signed_number);
 }
 
-static const struct schema exception_schema = { SCHEMA_COLUMNS(exception_columns),
-						.layout = exception_layout };
+SCHEMA(exception, .layout = exception_layout);
 static const struct schema rest_schema = { SCHEMA_COLUMNS(exception_columns),
 					   .layout = exception_rest_layout };
 
@@ -378,11 +373,7 @@ static void thrown_layout(struct out *out, const struct cell *cells)
 	out_puts(out, ":\n");
 }
 
-static const struct schema thrown_schema = {
-	.name = "exceptions",
-	SCHEMA_COLUMNS(thrown_columns),
-	.layout = thrown_layout,
-};
+SCHEMA(thrown, .name = "exceptions", .layout = thrown_layout);
 
 static enum hd_status write_thrown(struct call *call, const struct clr_thread *thread,
 				   const struct object *object)
@@ -451,17 +442,11 @@ static enum hd_status run_printexception(struct call *call)
 	return write_exceptions(call, &object);
 }
 
-const struct command printexception_command = {
-	.name = "printexception",
-	.alias = "pe",
+COMMAND(printexception, .alias = "pe",
 	.summary = "show an exception: message, inner, stack trace, HResult",
 	.description =
 		"Without ADDR: what the thread that is selected in the debugger or by setthread has\n"
 		"thrown last; each managed thread where there is none, and with -all.\n",
-	.example = "printexception 7f0fd8073538 -nested",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
-	.options = printexception_options,
-	.words = { { "ADDR", VALUE_ADDRESS, true } },
-	.run = run_printexception,
-};
+	.example = "printexception 7f0fd8073538 -nested", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_RUNTIME, .options = printexception_options,
+	.words = { { "ADDR", VALUE_ADDRESS, true } });

@@ -77,11 +77,7 @@ static bool row_init(struct process_row *row, const struct dotnet_process *proce
 
 COLUMNS(process, PROCESS_COLUMNS, PROCESS_LIST);
 
-static const struct schema process_schema = {
-	.name = "processes",
-	SCHEMA_COLUMNS(process_columns),
-	.is_main = true,
-};
+SCHEMA(process, .name = "processes", .is_main = true);
 
 static void write_process_row(struct answer *answer, const struct dotnet_process *process,
 			      const struct process_row *row)
@@ -131,15 +127,8 @@ static enum hd_status run_ps(struct call *call)
 	return write_process_rows(call, &processes);
 }
 
-const struct command ps_command = {
-	.name = "ps",
-	.role = HD_ROLE_SYSTEM,
-	.summary = "list the running .NET processes",
+COMMAND(ps, .role = HD_ROLE_SYSTEM, .summary = "list the running .NET processes",
 	.description =
 		"It lists those with a diagnostics socket; those of other users as far as they can be\n"
 		"seen.\n",
-	.example = "ps",
-	.has_rows = true,
-	.needs = NEEDS_NOTHING,
-	.run = run_ps,
-};
+	.has_rows = true, .needs = NEEDS_NOTHING);

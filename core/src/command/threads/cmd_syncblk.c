@@ -103,12 +103,9 @@ static void waiting_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema waiting_schema = {
-	.name = "waiting",
-	SCHEMA_COLUMNS(waiting_columns),
-	.heading = "Index           Object   ID   OSID Owner Waits for     Name",
-	.layout = waiting_layout,
-};
+SCHEMA(waiting, .name = "waiting",
+       .heading = "Index           Object   ID   OSID Owner Waits for     Name",
+       .layout = waiting_layout);
 
 /* The list that is written, and the threads that wait. */
 struct block_list {
@@ -277,19 +274,12 @@ static enum hd_status run_syncblk(struct call *call)
 	return status;
 }
 
-const struct command syncblk_command = {
-	.name = "syncblk",
-	.has_rows = true,
+COMMAND(syncblk, .has_rows = true,
 	.summary = "list the monitors that threads hold or wait for, with their sync blocks",
 	.description =
 		"INDEX shows one block. Below are the threads that wait: to get a monitor\n"
 		"(Monitor.Enter), or until somebody pulses (Monitor.Wait). Monitors in thin locks,\n"
 		"for which nobody waits, are listed by dumpheap -thinlock.\n"
 		"Ends with status 1 when threads or locks cannot be read.\n",
-	.example = "syncblk -all",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = syncblk_options,
-	.words = { { "INDEX", VALUE_NUMBER, true } },
-	.run = run_syncblk,
-};
+	.example = "syncblk -all", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
+	.options = syncblk_options, .words = { { "INDEX", VALUE_NUMBER, true } });

@@ -54,10 +54,7 @@ static void pool_layout(struct out *out, const struct cell *cells)
 	}
 }
 
-static const struct schema pool_schema = {
-	SCHEMA_COLUMNS(pool_columns),
-	.layout = pool_layout,
-};
+SCHEMA(pool, .layout = pool_layout);
 
 #define CHANGE_LIST(X)                                                         \
 	X(CHANGE_BEFORE, "ms_before_last", "Before Last", KIND_SIGNED, 11, 0,  \
@@ -186,16 +183,10 @@ static enum hd_status run_threadpool(struct call *call)
 	return status;
 }
 
-const struct command threadpool_command = {
-	.name = "threadpool",
+COMMAND(threadpool,
 	.summary = "show the workers of the thread pool, its limits, and how much is queued",
 	.description =
 		"Workers Blocked counts waits for tasks (Task.Wait, Result), not those for locks: waits\n"
 		"shows these. A pool whose workers are all blocked while work is queued is starved.\n",
-	.example = "threadpool -wi",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = pool_options,
-	.sos_options = pool_sos_options,
-	.run = run_threadpool,
-};
+	.example = "threadpool -wi", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
+	.options = pool_options, .sos_options = pool_sos_options);

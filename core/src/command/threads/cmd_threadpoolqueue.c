@@ -22,15 +22,7 @@ static enum hd_status run_threadpoolqueue(struct call *call)
 	return status;
 }
 
-const struct command threadpoolqueue_command = {
-	.name = "threadpoolqueue",
-	.alias = "tpq",
-	.has_rows = true,
+COMMAND(threadpoolqueue, .alias = "tpq", .has_rows = true,
 	.summary = "show what is queued in the thread pool, merged by method",
 	.description = "Most first. Local queues belong to one worker each.\n",
-	.example = "threadpoolqueue",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = queue_options,
-	.run = run_threadpoolqueue,
-};
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP, .options = queue_options);

@@ -164,31 +164,18 @@ static enum hd_status check_setthread(struct call *call)
 	return given == 1 ? HD_OK : call_usage(call, "it takes one thread, or -all");
 }
 
-const struct command threads_command = {
-	.name = "threads",
-	.has_rows = true,
+COMMAND(threads, .has_rows = true,
 	.summary = "list all threads, with a mark at the one that setthread has chosen",
 	.description = "These are the threads of the system, also those that .NET does not know;\n"
 		       "clrthreads says more about those that it knows.\n",
-	.example = "threads",
-	.top_level = TOP_LEVEL_NEVER,
-	.needs = NEEDS_RUNTIME,
-	.run = run_threads,
-};
+	.top_level = TOP_LEVEL_NEVER, .needs = NEEDS_RUNTIME);
 
-const struct command setthread_command = {
-	.name = "setthread",
-	.summary = "choose the thread that clrstack and others are about",
+COMMAND(setthread, .summary = "choose the thread that clrstack and others are about",
 	.description =
 		"N is the number that threads shows. clrstack, dumpstackobjects and printexception\n"
 		"are about the chosen thread then, until another one is chosen or something else is\n"
 		"opened; with -all they show all threads again. In a debugger, its own selected thread\n"
 		"counts.\n",
-	.example = "setthread 3",
-	.top_level = TOP_LEVEL_NEVER,
-	.needs = NEEDS_RUNTIME,
-	.options = setthread_options,
-	.words = { { "N", VALUE_NUMBER, true } },
-	.check = check_setthread,
-	.run = run_setthread,
-};
+	.example = "setthread 3", .top_level = TOP_LEVEL_NEVER, .needs = NEEDS_RUNTIME,
+	.options = setthread_options, .words = { { "N", VALUE_NUMBER, true } },
+	.check = check_setthread);

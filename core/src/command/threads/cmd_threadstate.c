@@ -40,13 +40,7 @@ static enum hd_status run_threadstate(struct call *call)
 	return HD_OK;
 }
 
-const struct command threadstate_command = {
-	.name = "threadstate",
-	.summary = "say what the bits of a thread's state mean",
+COMMAND(threadstate, .summary = "say what the bits of a thread's state mean",
 	.description = "VALUE is what clrthreads shows in its column State.\n",
-	.example = "threadstate 21220",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME,
-	.words = { { "VALUE", VALUE_ADDRESS, false } },
-	.run = run_threadstate,
-};
+	.example = "threadstate 21220", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME,
+	.words = { { "VALUE", VALUE_ADDRESS, false } });

@@ -94,12 +94,9 @@ static void merged_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema merged_schema = {
-	.name = "merged",
-	SCHEMA_COLUMNS(merged_columns),
-	.heading = "       Count          Due        Every First        Callback",
-	.layout = merged_layout,
-};
+SCHEMA(merged, .name = "merged",
+       .heading = "       Count          Due        Every First        Callback",
+       .layout = merged_layout);
 
 static int compare_timers(const void *left, const void *right)
 {
@@ -245,18 +242,10 @@ static enum hd_status run_timerinfo(struct call *call)
 	return status;
 }
 
-const struct command timerinfo_command = {
-	.name = "timerinfo",
-	.alias = "ti",
-	.has_rows = true,
+COMMAND(timerinfo, .alias = "ti", .has_rows = true,
 	.summary = "list the timers that are set, the next one first",
 	.description =
 		"Task.Delay, CancellationTokenSource, PeriodicTimer and System.Timers.Timer are timers,\n"
 		"too. A core does not hold the time: Left is counted from the last moment that a timer\n"
 		"or the thread pool has noted, so it may be less. Equal timers are counted below.\n",
-	.example = "timerinfo",
-	.top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
-	.options = timer_options,
-	.run = run_timerinfo,
-};
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP, .options = timer_options);

@@ -221,9 +221,7 @@ static enum hd_status run_waits(struct call *call)
 	return status;
 }
 
-const struct command waits_command = {
-	.name = "waits",
-	.has_rows = true,
+COMMAND(waits, .has_rows = true,
 	.summary = "show what each thread and each async method waits for, and who has it",
 	.description =
 		"Deadlocks come first: threads and async methods that wait for each other. Locks,\n"
@@ -235,8 +233,4 @@ const struct command waits_command = {
 		"Below are the async methods that no thread runs, equal chains together.\n"
 		"Ends with status 1 when there is a deadlock, and when threads or locks cannot be read, so\n"
 		"that one may not be seen.\n",
-	.example = "waits",
-	.needs = NEEDS_HEAP,
-	.options = waits_options,
-	.run = run_waits,
-};
+	.needs = NEEDS_HEAP, .options = waits_options);

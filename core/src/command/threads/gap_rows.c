@@ -15,11 +15,7 @@ static void gap_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema gap_schema = {
-	.name = "gaps",
-	SCHEMA_COLUMNS(gap_columns),
-	.layout = gap_layout,
-};
+SCHEMA(gap, .name = "gaps", .layout = gap_layout);
 
 /*
  * The noun for what is counted, and the sentences for one and for several; NULL: nothing is

@@ -119,7 +119,7 @@ static const struct column thread_columns[] = {
 	{ "name", NULL, KIND_TEXT, 0, 0, "the name that the program gave it" },
 	{ "partial", NULL, KIND_FLAG, 0, 0, "could its stack not be walked to the end?" },
 };
-static const struct schema thread_schema = { .name = "threads", SCHEMA_COLUMNS(thread_columns) };
+SCHEMA(thread, .name = "threads");
 
 /* One tree, or the trees of all threads or chains, while they are written. */
 struct writing {

@@ -87,11 +87,7 @@ static void stack_root_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static const struct schema root_schema = {
-	.name = "roots",
-	SCHEMA_COLUMNS(root_columns),
-	.layout = stack_root_layout,
-};
+SCHEMA(root, .name = "roots", .layout = stack_root_layout);
 
 /* Its flags: words for data, and in @p buf as text has them after the row. */
 static size_t root_flags(const struct stack_root *root, const char *words[FLAGS], char buf[64])

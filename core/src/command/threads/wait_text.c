@@ -132,11 +132,7 @@ static void member_layout(struct out *out, const struct cell *cells)
 	put_line(out, "    the owner uses that in ", &cells[MEMBER_HELD_IN]);
 }
 
-static const struct schema member_schema = {
-	.name = "members",
-	SCHEMA_COLUMNS(member_columns),
-	.layout = member_layout,
-};
+SCHEMA(member, .name = "members", .layout = member_layout);
 
 #define CYCLE_LIST(X)                                                                           \
 	X(CYCLE_PROBABLE, "probable", NULL, KIND_FLAG, 0, 0,                                    \
@@ -158,11 +154,7 @@ static void deadlock_layout(struct out *out, const struct cell *cells)
 	out_puts(out, ":\n");
 }
 
-static const struct schema deadlock_schema = {
-	.name = "deadlocks",
-	SCHEMA_COLUMNS(deadlock_columns),
-	.layout = deadlock_layout,
-};
+SCHEMA(deadlock, .name = "deadlocks", .layout = deadlock_layout);
 
 void append_counts(struct text *text, uint64_t threads, uint64_t others, const char *noun)
 {
