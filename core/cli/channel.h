@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_CLI_CHANNEL_H
-#define HEAPDUMP_CLI_CHANNEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ bool channel_send(int channel, const struct message *message);
  * @return false when the peer has gone, or sent what is not a message.
  */
 bool channel_receive(int channel, struct message *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_CLI_CLI_H
-#define HEAPDUMP_CLI_CLI_H
+#pragma once
 
 #include <histedit.h>
 #include <stdbool.h>
@@ -110,5 +109,3 @@ void file_names_complete(const char *word, void (*add)(void *arg, const char *ca
 
 /** The editor's command that completes the word before the cursor; its client data is the cli. */
 unsigned char complete_word(EditLine *el, int character);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_CLI_MISBEHAVE_H
-#define HEAPDUMP_CLI_MISBEHAVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <string.h>
@@ -46,6 +45,4 @@ static inline bool misbehave_complete(void (*tell)(const char *candidate), int a
 	(void)argv;
 	return false;
 }
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_CLI_NOTHING_H
-#define HEAPDUMP_CLI_NOTHING_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@
  * @return false: there is no descriptor left; @p fd is as it was
  */
 bool lead_to_nothing(int fd, int access);
-
-#endif

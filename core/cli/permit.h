@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_CLI_PERMIT_H
-#define HEAPDUMP_CLI_PERMIT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -44,5 +43,3 @@ bool permit_create(struct permit *permit, const char *path);
 
 /** May a process be stopped and read? */
 bool permit_attach(const struct permit *permit, int pid);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_CLI_SANDBOX_H
-#define HEAPDUMP_CLI_SANDBOX_H
+#pragma once
 
 /** Is there a filter of system calls? */
 enum sandbox_filter {
@@ -29,5 +28,3 @@ struct sandbox {
  * SANDBOX_FAILED it must not read a target.
  */
 void sandbox_close(struct sandbox *ret);
-
-#endif

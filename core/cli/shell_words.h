@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_CLI_SHELL_WORDS_H
-#define HEAPDUMP_CLI_SHELL_WORDS_H
+#pragma once
 
 #include "cli.h"
 
@@ -12,5 +11,3 @@
  * @return HD_EXIT_OK; HD_EXIT_FINDINGS: names of files fit there, too, which the shell knows better
  */
 int shell_words_complete(struct cli *cli, int count, const char *const *words);
-
-#endif

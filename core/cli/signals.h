@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_CLI_SIGNALS_H
-#define HEAPDUMP_CLI_SIGNALS_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ int signals_came(void *unused);
 
 /** Was Ctrl-C pressed so often that the worker was ended? */
 bool signals_insisted(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_CLI_STATEMENT_H
-#define HEAPDUMP_CLI_STATEMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ bool statement_add(struct statement *statement, const char *line);
 /** Forget the lines: the next one begins a command. */
 void statement_clear(struct statement *statement);
 void statement_deinit(struct statement *statement);
-
-#endif

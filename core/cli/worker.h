@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_CLI_WORKER_H
-#define HEAPDUMP_CLI_WORKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ int worker_complete(struct cli *cli, struct worker *worker, int argc, const char
 
 /** The forked process runs this until the other end of @p channel is closed. */
 _Noreturn void worker_main(struct cli *cli, int channel);
-
-#endif

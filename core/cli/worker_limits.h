@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_CLI_WORKER_LIMITS_H
-#define HEAPDUMP_CLI_WORKER_LIMITS_H
+#pragma once
 
 #include "worker.h"
 
@@ -20,5 +19,3 @@ void worker_limits_set(struct cli *cli, struct worker *worker,
  * Let the worker also map the file @p fd, which was opened for it as @p as (an enum hd_open_as).
  */
 void worker_limits_count(const struct cli *cli, struct worker *worker, int as, int fd);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_CLI_WRITE_ONLY_H
-#define HEAPDUMP_CLI_WRITE_ONLY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@
  * @return false: @p fd can be read, and this could not be changed
  */
 bool write_only(int fd, int *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_AMOUNT_H
-#define HEAPDUMP_PROFILER_AMOUNT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ bool word_take_size(struct word *word, uint64_t *ret);
 
 /** Take a number and s, m or h, of at most 366 days: seconds. */
 bool word_take_time(struct word *word, unsigned *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_BULK_H
-#define HEAPDUMP_PROFILER_BULK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,5 +64,3 @@ void bulk_end(struct bulk_writer *writer);
 
 /** The snapshot takes no more: there is no memory for it. */
 bool bulk_is_full(const struct bulk_writer *writer);
-
-#endif

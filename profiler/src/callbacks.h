@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_CALLBACKS_H
-#define HEAPDUMP_PROFILER_CALLBACKS_H
+#pragma once
 
 #include "com.h"
 
@@ -9,5 +8,3 @@ void *callbacks_object(void);
 
 /** The QueryInterface of that object. */
 hresult callbacks_query(void *self, const struct com_id *id, void **ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_COM_H
-#define HEAPDUMP_PROFILER_COM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -48,5 +47,3 @@ enum unknown_method {
 
 typedef hresult (*com_query_fn)(void *self, const struct com_id *id, void **ret);
 typedef uint32_t (*com_count_fn)(void *self);
-
-#endif

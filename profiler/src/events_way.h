@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_EVENTS_WAY_H
-#define HEAPDUMP_PROFILER_EVENTS_WAY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ const char *events_way(struct hd_snapshot *snapshot, const struct stopping *stop
 
 /** The callback: of any thread, also while the program stands still. */
 void events_way_deliver(const struct delivered *event);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_GC_WATCH_H
-#define HEAPDUMP_PROFILER_GC_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ unsigned gc_watch_growth(void);
 
 /** Begin to count again. */
 void gc_watch_forget_growth(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_HEARING_H
-#define HEAPDUMP_PROFILER_HEARING_H
+#pragma once
 
 #include <heapdump/snapshot.h>
 
@@ -18,5 +17,3 @@ void hearing_end(void);
 /** In a callback: the snapshot, to be given back by hearing_leave(); NULL: there is none, and nothing to give back. */
 struct hd_snapshot *hearing_enter(void);
 void hearing_leave(void);
-
-#endif

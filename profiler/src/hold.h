@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_HOLD_H
-#define HEAPDUMP_PROFILER_HOLD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@
 /** @return false: they do not stand still, and hold_end() must not be called */
 bool hold_begin(void);
 void hold_end(void);
-
-#endif

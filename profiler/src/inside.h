@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_INSIDE_H
-#define HEAPDUMP_PROFILER_INSIDE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -27,5 +26,3 @@ void inside_forget(void);
 
 /** The program ends: give the snapshot up, and wait for the thread. */
 void inside_finish(void);
-
-#endif

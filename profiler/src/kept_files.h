@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_KEPT_FILES_H
-#define HEAPDUMP_PROFILER_KEPT_FILES_H
+#pragma once
 
 #include "settings.h"
 
@@ -10,5 +9,3 @@
  * what is not a regular file stay and do not count.  What cannot be removed is said on standard error.
  */
 void kept_files_trim(const struct settings *settings, const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_LEVEL_H
-#define HEAPDUMP_PROFILER_LEVEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ bool level_has_risen(struct level *level, uint64_t value, uint64_t now);
 
 /** The snapshot to which it led, if it led to one, has been taken or not. */
 void level_taken(struct level *level, bool is_taken, uint64_t now);
-
-#endif

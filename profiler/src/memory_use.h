@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_MEMORY_USE_H
-#define HEAPDUMP_PROFILER_MEMORY_USE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -46,5 +45,3 @@ bool memory_is_short(void);
  * quarter of what the process may still have, at most 1 GB.
  */
 uint64_t memory_share(void);
-
-#endif

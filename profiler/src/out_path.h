@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_OUT_PATH_H
-#define HEAPDUMP_PROFILER_OUT_PATH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ bool out_path_make(const char *pattern, int pid, time_t now, const char *reason,
 
 /** Could @p name, without a folder, be of a file that out_path_make() has named? */
 bool out_path_matches(const char *pattern, const char *name);
-
-#endif

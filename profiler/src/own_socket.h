@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_OWN_SOCKET_H
-#define HEAPDUMP_PROFILER_OWN_SOCKET_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ void own_socket_find(void);
 
 /** Is the socket there now?  One that an earlier process with the same id has left is another one. */
 bool own_socket_exists(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_READ_TEXT_H
-#define HEAPDUMP_PROFILER_READ_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,5 +10,3 @@ ssize_t read_whole(int fd, char *bytes, size_t capacity);
 
 /** Read the beginning of a file as text, at most @p size - 1 bytes; false: it cannot be read, or it is empty. */
 bool read_text(const char *path, char *text, size_t size);
-
-#endif

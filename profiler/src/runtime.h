@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_RUNTIME_H
-#define HEAPDUMP_PROFILER_RUNTIME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -98,5 +97,3 @@ bool runtime_class(uintptr_t type, struct runtime_class *ret);
  * cut at @p capacity, which is at least 4.  @return false: not known
  */
 bool runtime_type_name(uintptr_t module, uint32_t token, uint16_t *ret, uint32_t capacity);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_SETTINGS_H
-#define HEAPDUMP_PROFILER_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,5 +70,3 @@ bool settings_check_file(const struct setting_texts *texts);
  * @return false when nothing is asked for, or something is wrong; this is then said in one line on standard error
  */
 bool settings_read(struct settings *ret, int *ret_signal);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_SETTINGS_FILE_H
-#define HEAPDUMP_PROFILER_SETTINGS_FILE_H
+#pragma once
 
 #include "settings.h"
 
@@ -12,5 +11,3 @@
  * was read before; true also when it does not exist
  */
 bool settings_file_read(const char *path, struct setting_texts *ret);
-
-#endif

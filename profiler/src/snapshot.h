@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_SNAPSHOT_H
-#define HEAPDUMP_PROFILER_SNAPSHOT_H
+#pragma once
 
 #include <heapdump/snapshot.h>
 
@@ -28,5 +27,3 @@ bool snapshot_take(const struct settings *settings, const char *reason, struct s
 int snapshot_take_by_callbacks(const struct settings *settings, enum way way, const char *path,
 			       struct stopping *stop, struct hd_snapshot_state *ret,
 			       struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_SPARED_SIGNAL_H
-#define HEAPDUMP_PROFILER_SPARED_SIGNAL_H
+#pragma once
 
 /**
  * Let the signals that somebody may send for a snapshot be ignored where they would end the program: SIGRTMIN+6, which
@@ -9,5 +8,3 @@
  * @param number The other one; 0: none.
  */
 void spare_signals(int number);
-
-#endif

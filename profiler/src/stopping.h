@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_STOPPING_H
-#define HEAPDUMP_PROFILER_STOPPING_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -13,5 +12,3 @@ struct stopping {
 
 /** Is the snapshot to end?  It asks the kernel once when there is a connection. */
 bool stopping_is_asked(const struct stopping *stop);
-
-#endif

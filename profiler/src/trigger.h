@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_TRIGGER_H
-#define HEAPDUMP_PROFILER_TRIGGER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ void trigger_searched(void);
  * a snapshot that is being taken is given up.  Does nothing in a forked child.
  */
 void trigger_finish(void);
-
-#endif

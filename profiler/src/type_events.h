@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_TYPE_EVENTS_H
-#define HEAPDUMP_PROFILER_TYPE_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ void type_events_see(uint32_t id, const uint8_t *payload, size_t size);
  * @return Until the next call; NULL: take the event as it is
  */
 const uint8_t *type_events_rename(const uint8_t *payload, size_t size, size_t *ret_size);
-
-#endif

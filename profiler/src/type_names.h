@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_TYPE_NAMES_H
-#define HEAPDUMP_PROFILER_TYPE_NAMES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ struct type_about {
 
 /** Ask the runtime about a type; what it does not tell is 0. */
 void type_names_ask(uintptr_t type, struct type_about *ret);
-
-#endif

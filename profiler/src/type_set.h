@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_TYPE_SET_H
-#define HEAPDUMP_PROFILER_TYPE_SET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@ struct type_set {
 /** Add a type that is not 0; false: there is no memory. */
 bool type_set_add(struct type_set *set, uintptr_t type);
 void type_set_deinit(struct type_set *set);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_WALK_WAY_H
-#define HEAPDUMP_PROFILER_WALK_WAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ bool walk_way_object(uintptr_t object, uintptr_t type, size_t count, const uintp
 
 /** GarbageCollectionFinished. */
 void walk_way_finished(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_WATCH_H
-#define HEAPDUMP_PROFILER_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ const char *watch_look(struct watch *watch);
  * 5 seconds, then after twice as long each time, at most 5 minutes.
  */
 void watch_taken(struct watch *watch, bool is_taken);
-
-#endif

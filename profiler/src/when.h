@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_WHEN_H
-#define HEAPDUMP_PROFILER_WHEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ bool when_parse(const char *text, const struct when_source *source, struct when 
 
 /** The signal that a text asks for, also when other words of it are wrong; 0: none. */
 int when_signal(const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_PROFILER_WRITE_LINE_H
-#define HEAPDUMP_PROFILER_WRITE_LINE_H
+#pragma once
 
 #include <heapdump/error.h>
 
@@ -9,5 +8,3 @@
  * waits for a reader nor lets a closed pipe end the process: then nothing is written.
  */
 void write_line(const char *format, ...) HD_PRINTF(1, 2);
-
-#endif

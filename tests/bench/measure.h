@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_BENCH_MEASURE_H
-#define HEAPDUMP_TESTS_BENCH_MEASURE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ void sampler_stop(void);
 
 /** End the program with a message unless @p status is HD_OK. */
 void check(enum hd_status status, const struct hd_error *err);
-
-#endif

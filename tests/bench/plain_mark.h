@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_BENCH_PLAIN_MARK_H
-#define HEAPDUMP_TESTS_BENCH_PLAIN_MARK_H
+#pragma once
 
 #include "roots/root_set.h"
 
@@ -11,5 +10,3 @@
  * @return objects that were marked
  */
 uint64_t plain_mark(const struct heap *heap, const struct root_set *roots);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FAKE_RUNTIME_H
-#define HEAPDUMP_TESTS_FAKE_RUNTIME_H
+#pragma once
 
 #include "support/live_child.h"
 
@@ -12,5 +11,3 @@ struct live_child fake_runtime_start(const char *trace);
 
 /** End it and remove its socket. */
 void fake_runtime_end(struct live_child *child);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FAULT_RUN_H
-#define HEAPDUMP_TESTS_FAULT_RUN_H
+#pragma once
 
 #include "faults/io_faults.h"
 #include "support/command_run.h"
@@ -34,5 +33,3 @@ void fault_check(const struct fault_case *one);
 
 /** Print how many faults of each kind went wrong since the last call. */
 void fault_report(const char *what);
-
-#endif

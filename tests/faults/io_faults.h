@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_IO_FAULTS_H
-#define HEAPDUMP_TESTS_IO_FAULTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,5 +83,3 @@ const char *io_call_name(enum io_call call);
 
 /** For io_wraps.c: count a call; is it one that goes wrong?  Then *@p ret gets how. */
 bool io_goes_wrong(enum io_call call, struct io_fault *ret);
-
-#endif

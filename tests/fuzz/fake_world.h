@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FAKE_WORLD_H
-#define HEAPDUMP_TESTS_FAKE_WORLD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@
  */
 void fake_world_run(const char *const *lines, unsigned int object, const uint8_t *data,
 		    size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_INPUT_MEMORY_H
-#define HEAPDUMP_TESTS_INPUT_MEMORY_H
+#pragma once
 
 #include <string.h>
 
@@ -48,5 +47,3 @@ static inline struct input_memory input_memory_at(uint64_t base, const uint8_t *
 				      .data = data,
 				      .size = size };
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_LINEAR_H
-#define HEAPDUMP_TESTS_LINEAR_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,5 +57,3 @@ static inline void linear_end(const struct linear *linear, const char *what)
 		      (double)time / 1e9, (double)bytes / 1e6, (double)linear->size / 1e3);
 	abort();
 }
-
-#endif

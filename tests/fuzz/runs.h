@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FUZZ_RUNS_H
-#define HEAPDUMP_TESTS_FUZZ_RUNS_H
+#pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,5 +31,3 @@ static inline uint8_t *runs_unpack(size_t total, const uint8_t *data, size_t siz
 	}
 	return bytes;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_SWALLOW_H
-#define HEAPDUMP_TESTS_SWALLOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,5 +12,3 @@ static inline bool swallow(void *arg, const char *bytes, size_t size)
 	(void)size;
 	return true;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_ORACLE_FACTS_H
-#define HEAPDUMP_TESTS_ORACLE_FACTS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -19,5 +18,3 @@ struct facts {
 
 /** Write the roots, and what is alive. */
 enum hd_status write_roots(struct facts *facts, struct job *job, struct hd_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers for the tests of their renderers: all that an answer may hold. */
-#ifndef HEAPDUMP_TESTS_ANSWER_SAMPLES_H
-#define HEAPDUMP_TESTS_ANSWER_SAMPLES_H
+#pragma once
 
 #include "answer/answering.h"
 
@@ -31,5 +30,3 @@ void sample_pets(struct answer *answer);
 void sample_shapes(struct answer *answer);
 /** A list whose values are of several kinds, of which one is absent; a row of it that holds a record. */
 void sample_list(struct answer *answer);
-
-#endif

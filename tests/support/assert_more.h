@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_ASSERT_MORE_H
-#define HEAPDUMP_TESTS_ASSERT_MORE_H
+#pragma once
 
 #include <CUnit/Basic.h>
 #include <inttypes.h>
@@ -56,5 +55,3 @@ static inline void require_at(const void *ptr, const char *what, const char *fil
 
 /** Leave the test if @p ptr is NULL.  Analysers see that, as they do not with CUnit's own. */
 #define REQUIRE(ptr) require_at((ptr), #ptr " is not NULL", __FILE__, __LINE__)
-
-#endif

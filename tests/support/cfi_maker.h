@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_CFI_MAKER_H
-#define HEAPDUMP_TESTS_CFI_MAKER_H
+#pragma once
 
 #include "support/fake_memory.h"
 #include "unwind/cfi.h"
@@ -71,5 +70,3 @@ struct registers cfi_world_registers(uint64_t ip);
 enum cfi_result cfi_world_step(struct cfi_world *world, bool is_exact, struct registers *registers);
 /** The same at @p offset in the function, interrupted there. */
 enum cfi_result cfi_world_step_at(struct cfi_world *world, uint64_t offset, struct registers *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_COMMAND_RUN_H
-#define HEAPDUMP_TESTS_COMMAND_RUN_H
+#pragma once
 
 #include <heapdump/command.h>
 
@@ -26,5 +25,3 @@ const char *answer_text(const struct answer *answer);
 
 /** A session about a dump that is made of @p text. */
 struct hd_session *session_with(const char *text);
-
-#endif

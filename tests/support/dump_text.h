@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_DUMP_TEXT_H
-#define HEAPDUMP_TESTS_DUMP_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ void graphs_equal_at(const struct hd_graph *got, const struct hd_graph *expected
 		graphs_equal_at((got), expected_, GRAPH_CONTENT, __FILE__, __LINE__); \
 		graph_destroy(expected_);                                             \
 	} while (0)
-
-#endif

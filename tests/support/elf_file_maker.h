@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_ELF_FILE_MAKER_H
-#define HEAPDUMP_TESTS_ELF_FILE_MAKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ struct file_spec {
 
 /** Write the file @p path; a failure fails the test. */
 void elf_file_make(const char *path, const struct file_spec *spec);
-
-#endif

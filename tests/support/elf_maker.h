@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_ELF_MAKER_H
-#define HEAPDUMP_TESTS_ELF_MAKER_H
+#pragma once
 
 #include "arch/arch.h"
 #include "targets/target.h"
@@ -143,5 +142,3 @@ void elf_maker_link_map(struct elf_maker *maker, uint64_t address, const struct 
 			size_t count, uint64_t last_next);
 /** Where elf_maker_link_map() puts row @p index. */
 uint64_t link_row_address(uint64_t address, size_t index);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_EVENT_PLAYER_H
-#define HEAPDUMP_TESTS_EVENT_PLAYER_H
+#pragma once
 
 #include <heapdump/snapshot.h>
 
@@ -22,5 +21,3 @@ enum hd_status event_list_play(const struct event_list *list, size_t first, size
 			       struct hd_snapshot *snapshot);
 /** The first event of the runtime with an id, at or after @p from; count: there is none. */
 size_t event_list_find(const struct event_list *list, size_t from, uint32_t id);
-
-#endif

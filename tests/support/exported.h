@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_EXPORTED_H
-#define HEAPDUMP_TESTS_EXPORTED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ size_t exported_check_header(const char *header, const struct attempt *attempts,
 
 /** Is each function that the library exports declared in one of @p headers, which NULL ends?  How many. */
 size_t exported_check_map(const char *const *headers);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FAKE_CLR_H
-#define HEAPDUMP_TESTS_FAKE_CLR_H
+#pragma once
 
 #include "clr/internal.h"
 #include "gc/heap.h"
@@ -139,5 +138,3 @@ struct clr *fake_runtime(struct fake_clr *fake);
 uint64_t fake_range_map(struct fake_clr *fake, uint64_t code);
 /** heap_open() of it as it is now; lives until the next call or fake_clr_destroy(). */
 struct heap *fake_heap(struct fake_clr *fake);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FAKE_CORE_H
-#define HEAPDUMP_TESTS_FAKE_CORE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -43,5 +42,3 @@ struct fake_core_options {
 /** A core of another release. */
 struct fake_core fake_core_of(const struct fake_core_options *options);
 void fake_core_free(struct fake_core *core);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FAKE_DESCRIPTOR_H
-#define HEAPDUMP_TESTS_FAKE_DESCRIPTOR_H
+#pragma once
 
 #include "support/fake_clr.h"
 #include "util/text.h"
@@ -21,5 +20,3 @@ struct fake_descriptor {
 struct fake_descriptor fake_descriptor_make(const struct fake_clr *fake,
 					    const char *const *without);
 void fake_descriptor_free(struct fake_descriptor *descriptor);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FAKE_EXPORT_H
-#define HEAPDUMP_TESTS_FAKE_EXPORT_H
+#pragma once
 
 #include "support/fake_clr.h"
 
@@ -69,5 +68,3 @@ void fake_export(struct fake_clr *fake, const struct fake_export *options);
 uint64_t fake_global(enum fake_global global);
 /** Set it. */
 void fake_set_global(struct fake_clr *fake, enum fake_global global, uint64_t value);
-
-#endif

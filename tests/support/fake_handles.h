@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FAKE_HANDLES_H
-#define HEAPDUMP_TESTS_FAKE_HANDLES_H
+#pragma once
 
 #include "support/fake_clr.h"
 
@@ -40,5 +39,3 @@ uint64_t fake_handle_user_data_at(uint64_t segment, uint32_t block);
  */
 uint64_t fake_finalizer_queue(struct fake_clr *fake, uint32_t heap, const size_t counts[7],
 			      const uint64_t *objects);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FAKE_LOCKS_H
-#define HEAPDUMP_TESTS_FAKE_LOCKS_H
+#pragma once
 
 #include "support/fake_types.h"
 
@@ -71,5 +70,3 @@ uint64_t fake_condition(struct fake_locks *locks, uint64_t event, const uint64_t
 uint64_t fake_locked(struct fake_locks *locks, uint64_t lock);
 /** The sync block of fake_locked(). */
 uint64_t fake_block(const struct fake_locks *locks, uint64_t object);
-
-#endif

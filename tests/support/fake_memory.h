@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FAKE_MEMORY_H
-#define HEAPDUMP_TESTS_FAKE_MEMORY_H
+#pragma once
 
 #include "mem/memory.h"
 
@@ -41,5 +40,3 @@ struct fake_hidden {
 };
 
 void fake_hide(struct fake_hidden *hidden, struct fake_memory *all, uint64_t begin, uint64_t end);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FAKE_MODULE_H
-#define HEAPDUMP_TESTS_FAKE_MODULE_H
+#pragma once
 
 #include "support/fake_clr.h"
 #include "support/metadata_maker.h"
@@ -46,5 +45,3 @@ void fake_field_descs(struct fake_clr *fake, uint64_t method_table, uint16_t ins
 		      uint16_t statics, const uint32_t (*words)[2], size_t count);
 /** A MethodDesc of a chunk of its own. */
 uint64_t fake_method_desc(struct fake_clr *fake, uint64_t method_table, uint32_t rid);
-
-#endif

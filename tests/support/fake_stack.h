@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FAKE_STACK_H
-#define HEAPDUMP_TESTS_FAKE_STACK_H
+#pragma once
 
 #include "stack/stack.h"
 #include "support/fake_clr.h"
@@ -91,5 +90,3 @@ void fake_context_record(struct fake_stack *stack, uint64_t address, uint64_t ri
 /** stack_walk() of it with a new walker. */
 void fake_walk(struct fake_stack *stack, const struct stack_options *options,
 	       struct thread_stack *ret);
-
-#endif

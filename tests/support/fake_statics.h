@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FAKE_STATICS_H
-#define HEAPDUMP_TESTS_FAKE_STATICS_H
+#pragma once
 
 #include "support/fake_module.h"
 
@@ -75,5 +74,3 @@ static inline uint64_t fake_element(uint64_t array, unsigned int index)
 
 /** Detail of the first finding of @p kind, or "". */
 const char *fake_finding(const struct fake_clr *fake, const char *kind);
-
-#endif

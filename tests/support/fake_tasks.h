@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FAKE_TASKS_H
-#define HEAPDUMP_TESTS_FAKE_TASKS_H
+#pragma once
 
 #include "support/fake_types.h"
 
@@ -86,5 +85,3 @@ uint64_t fake_suspended(struct fake_tasks *tasks, uint64_t await, uint32_t state
 /** The task of a call whose innermost method is @p first and awaits @p awaited, of @p head_type. */
 uint64_t fake_call_of(struct fake_tasks *tasks, uint64_t head_type, uint64_t awaited,
 		      uint64_t first);
-
-#endif

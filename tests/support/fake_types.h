@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FAKE_TYPES_H
-#define HEAPDUMP_TESTS_FAKE_TYPES_H
+#pragma once
 
 #include "support/fake_clr.h"
 
@@ -41,5 +40,3 @@ uint64_t fake_class(struct fake_types *types, const struct fake_class *class);
 void fake_types_attach(struct fake_types *types);
 /** Put the metadata into the target instead: for a runtime that clr_open() is to find. */
 void fake_types_export(struct fake_types *types);
-
-#endif

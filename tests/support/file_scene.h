@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_FILE_SCENE_H
-#define HEAPDUMP_TESTS_FILE_SCENE_H
+#pragma once
 
 #include "support/elf_maker.h"
 #include "targets/target_files.h"
@@ -40,5 +39,3 @@ void scene_close(struct scene *scene, struct target *target);
  * (NULL: none).  Ends with scene_close().
  */
 void assert_state(struct scene *scene, enum target_file_state state, const char *finding);
-
-#endif

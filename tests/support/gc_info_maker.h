@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_GC_INFO_MAKER_H
-#define HEAPDUMP_TESTS_GC_INFO_MAKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,5 +104,3 @@ static inline void put_register(struct writer *writer, unsigned int number, unsi
 	put_unsigned(writer, 3, number);
 	put(writer, 2, flags);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_GCDUMP_BYTES_H
-#define HEAPDUMP_TESTS_GCDUMP_BYTES_H
+#pragma once
 
 #include "util/text.h"
 
@@ -21,5 +20,3 @@ void put_head(struct text *text, uint32_t graph_min_reader);
 void put_row(struct text *text, const char *name, uint32_t size, const char *module);
 /** Write what follows the last object, and the table of forward references. */
 void put_end(struct text *text, const uint32_t *forwards, uint32_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_GCDUMP_MAKER_H
-#define HEAPDUMP_TESTS_GCDUMP_MAKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ struct made_gcdump {
 
 /** Its bytes, of which it says how many; to be given to free(). */
 uint8_t *gcdump_make(const struct made_gcdump *spec, size_t *ret_size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_GCDUMP_SAMPLES_H
-#define HEAPDUMP_TESTS_GCDUMP_SAMPLES_H
+#pragma once
 
 #include "graph/heap_graph.h"
 #include "support/gcdump_maker.h"
@@ -19,5 +18,3 @@ enum hd_status read_made(const struct made_gcdump *spec, bool lenient, unsigned 
 
 /** Reading a file like @p spec, with all that may stand beside a graph, when memory runs out. */
 void check_failed_allocations_of(struct made_gcdump spec);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_GRAPH_MAKER_H
-#define HEAPDUMP_TESTS_GRAPH_MAKER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -58,5 +57,3 @@ void graph_mark_repeated(struct hd_graph *graph);
 
 /** A list of @p count objects of 24 bytes: root -> 0 -> 1 -> ... */
 struct hd_graph *graph_make_list(uint32_t count);
-
-#endif

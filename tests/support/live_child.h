@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_LIVE_CHILD_H
-#define HEAPDUMP_TESTS_LIVE_CHILD_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -59,5 +58,3 @@ bool child_pages_are_scanned(void);
 
 /** Can the pages of a huge mapping be told apart quickly (Linux 6.7), or is none expected? */
 bool child_can_be_opened(void);
-
-#endif

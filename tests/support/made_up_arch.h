@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_MADE_UP_ARCH_H
-#define HEAPDUMP_TESTS_MADE_UP_ARCH_H
+#pragma once
 
 #include "arch/arch.h"
 
@@ -17,5 +16,3 @@ extern const struct arch made_up_arch;
 
 /** A word in its code that returns from a signal handler. */
 #define MADE_UP_SIGNAL_RETURN UINT32_C(0x51616e61)
-
-#endif

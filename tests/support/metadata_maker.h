@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_METADATA_MAKER_H
-#define HEAPDUMP_TESTS_METADATA_MAKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ struct image_kind {
 /** A PE image with @p metadata in its one section, for free(). */
 uint8_t *maker_image(const struct image_kind *kind, const uint8_t *metadata, uint32_t size,
 		     uint32_t *ret_size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_NETTRACE_GRAPH_H
-#define HEAPDUMP_TESTS_NETTRACE_GRAPH_H
+#pragma once
 
 #include "format/format.h"
 #include "support/nettrace_maker.h"
@@ -25,5 +24,3 @@ enum hd_status read_maker(const struct nettrace_maker *maker, const struct forma
 struct hd_graph *graph_with(const struct nettrace_maker *maker,
 			    const struct format_options *options);
 struct hd_graph *graph_of(const struct nettrace_maker *maker);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_NETTRACE_MAKER_H
-#define HEAPDUMP_TESTS_NETTRACE_MAKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ void maker_put(struct maker_bytes *bytes, const void *from, size_t size);
 void maker_put_le(struct maker_bytes *bytes, uint64_t value, unsigned int size);
 /** ASCII as UTF-16, with a zero unit. */
 void maker_put_utf16(struct maker_bytes *bytes, const char *text);
-
-#endif

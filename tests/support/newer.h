@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_NEWER_H
-#define HEAPDUMP_TESTS_NEWER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@
 
 /** To be called before a NEWER() is handed over. */
 #define NEWER_SIZE(newer) ((newer).known.struct_size = sizeof(newer))
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_OWN_STACK_H
-#define HEAPDUMP_TESTS_OWN_STACK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ void own_stack_look(void (*look)(const struct own_stack *stack));
 /** The same in a function that libc calls, and in a signal handler that it is in. */
 void own_stack_look_deeper(void (*look)(const struct own_stack *stack));
 void own_stack_look_in_signal(void (*look)(const struct own_stack *stack));
-
-#endif

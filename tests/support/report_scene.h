@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_REPORT_SCENE_H
-#define HEAPDUMP_TESTS_REPORT_SCENE_H
+#pragma once
 
 #include "analysis/memory/native_share.h"
 #include "analysis/report/report.h"
@@ -82,5 +81,3 @@ void scene_hold(struct report_scene *scene, enum scene_root root, uint64_t objec
 const struct report *scene_report(struct report_scene *scene);
 /** The first finding of a rule, after scene_report(); NULL: none. */
 const struct report_finding *scene_finding(struct report_scene *scene, const char *rule);
-
-#endif

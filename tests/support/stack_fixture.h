@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_STACK_FIXTURE_H
-#define HEAPDUMP_TESTS_STACK_FIXTURE_H
+#pragma once
 
 #include "support/fake_stack.h"
 
@@ -39,5 +38,3 @@ const struct stack_frame *stack_frame_at(const struct stack_fixture *fixture, si
 size_t stack_roots_at(const struct stack_fixture *fixture, uint64_t address, uint64_t value);
 /** The first root of that slot, or one of kind 255. */
 const struct stack_root *stack_root_at(const struct stack_fixture *fixture, uint64_t address);
-
-#endif

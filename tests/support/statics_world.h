@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_STATICS_WORLD_H
-#define HEAPDUMP_TESTS_STATICS_WORLD_H
+#pragma once
 
 #include "support/nettrace_graph.h"
 
@@ -68,5 +67,3 @@ void world_put_heap(struct nettrace_maker *trace, const struct world *world);
 size_t world_rows(const struct world *world);
 /** Address of the object of a row. */
 uint64_t world_object(size_t row);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_STREAM_MAKER_H
-#define HEAPDUMP_TESTS_STREAM_MAKER_H
+#pragma once
 
 #include "util/text.h"
 
@@ -32,5 +31,3 @@ void stream_maker_end_block(struct stream_maker *maker, const char *name);
 void stream_maker_point(struct stream_maker *maker, uint64_t thread, uint32_t sequence);
 /** The end of the stream. */
 void stream_maker_end(struct stream_maker *maker);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_SYSTEM_TREE_H
-#define HEAPDUMP_TESTS_SYSTEM_TREE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ void system_remove(void);
 void system_put(const char *name, const char *content);
 /** The same for a file of a cgroup with a number of bytes. */
 void system_put_number(const char *group, const char *name, uint64_t bytes);
-
-#endif

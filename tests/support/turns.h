@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_TURNS_H
-#define HEAPDUMP_TESTS_TURNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ static inline unsigned int share_of(unsigned int plain, unsigned int sanitized)
 	return plain;
 #endif
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_TESTS_WRITER_CHECKS_H
-#define HEAPDUMP_TESTS_WRITER_CHECKS_H
+#pragma once
 
 #include "format/format.h"
 
@@ -52,5 +51,3 @@ void check_cancelling_of_list(graph_write_fn write, uint32_t count, unsigned int
 
 /** Whatever allocation fails is reported; there are @p least allocations or more. */
 void check_failed_allocations(const struct writing *writing, uint64_t least);
-
-#endif

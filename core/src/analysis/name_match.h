@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_NAME_MATCH_H
-#define HEAPDUMP_SRC_ANALYSIS_NAME_MATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@
  * as the escape that answers show for some: \u000a, or \xff for a byte that is not UTF-8.
  */
 bool name_matches(const char *name, size_t size, const char *part);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_NAME_SIMILAR_H
-#define HEAPDUMP_SRC_ANALYSIS_NAME_SIMILAR_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@
  * Cost: the words of @p name that are about as long, by their length squared; words of over 64 bytes are passed over.
  */
 unsigned int name_difference(const char *name, size_t size, const char *part);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_STATISTICS_H
-#define HEAPDUMP_SRC_ANALYSIS_STATISTICS_H
+#pragma once
 
 #include "graph/heap_graph.h"
 
@@ -35,5 +34,3 @@ void statistics_add(struct statistics *statistics, uint32_t type, uint64_t size)
 
 /** Drop rows without objects, unless @p all; sort the others by size, or by count, ascending. */
 void statistics_sort(struct statistics *statistics, bool by_count, bool all);
-
-#endif

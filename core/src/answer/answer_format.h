@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANSWER_ANSWER_FORMAT_H
-#define HEAPDUMP_SRC_ANSWER_ANSWER_FORMAT_H
+#pragma once
 
 /** How an answer is written. */
 enum answer_format {
@@ -10,5 +9,3 @@ enum answer_format {
 	FORMAT_CSV,    /**< the rows of the main table, RFC 4180 */
 	FORMAT_ROWS,   /**< no bytes: the values go to a visitor (answer/visit.h) */
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The answer of a command: records and tables, which are written while they are found. */
-#ifndef HEAPDUMP_SRC_ANSWER_ANSWERING_H
-#define HEAPDUMP_SRC_ANSWER_ANSWERING_H
+#pragma once
 
 #include "answer/answer_format.h"
 #include "answer/schema.h"
@@ -186,5 +185,3 @@ void cell_format(struct text *text, const struct column *column, const struct ce
 void text_set(struct text *text, const struct cell *cell, const char *between);
 /** For layouts: write a cell of KIND_TYPE as text shows it, in its colour. */
 void out_type_cell(struct out *out, const struct cell *cell);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A line for a cell, as the layouts of records have them: "Name:      value". */
-#ifndef HEAPDUMP_SRC_ANSWER_CELL_LINES_H
-#define HEAPDUMP_SRC_ANSWER_CELL_LINES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ void out_text_lines(struct out *out, size_t spaces, const struct cell *cell);
 void out_padded_text(struct out *out, const struct cell *cell, size_t columns);
 /** "LABEL" and yes, no, or <not known>. */
 void out_flag_line(struct out *out, const char *label, const struct cell *cell);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Paths of references between objects. */
-#ifndef HEAPDUMP_SRC_ANSWER_PATH_H
-#define HEAPDUMP_SRC_ANSWER_PATH_H
+#pragma once
 
 #include "analysis/graph/path_tree.h"
 #include "answer/answering.h"
@@ -35,5 +34,3 @@ extern const struct schema path_schema;
  */
 HD_NODISCARD enum hd_status path_write(struct path_report *report, const struct path_tree *tree,
 				       uint32_t node, struct hd_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Roots, as a list, or each with a path. */
-#ifndef HEAPDUMP_SRC_ANSWER_ROOT_ROW_H
-#define HEAPDUMP_SRC_ANSWER_ROOT_ROW_H
+#pragma once
 
 #include "answer/answering.h"
 #include "graph/heap_graph.h"
@@ -86,5 +85,3 @@ const struct graph_thread *root_any_thread(const struct hd_graph *graph, uint32_
 
 /** The kind of a root in words, without its flags: "pinned handle", "static variable". */
 const char *root_kind_label(const struct hd_graph *graph, uint32_t index);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* An answer that is kept: the rows of all its tables. */
-#ifndef HEAPDUMP_SRC_ANSWER_ROWS_H
-#define HEAPDUMP_SRC_ANSWER_ROWS_H
+#pragma once
 
 #include "answer/visit.h"
 
@@ -21,5 +20,3 @@ void rows_warn(struct hd_rows *rows, const char *line);
  * @retval HD_ERR_NOMEM the message says what can be done
  */
 HD_NODISCARD enum hd_status rows_check(const struct hd_rows *rows, struct hd_error *err);
-
-#endif

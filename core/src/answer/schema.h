@@ -2,8 +2,7 @@
 /*
  * An answer consists of the cells of columns.  A schema describes them once, for all renderers.
  */
-#ifndef HEAPDUMP_SRC_ANSWER_SCHEMA_H
-#define HEAPDUMP_SRC_ANSWER_SCHEMA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -211,5 +210,3 @@ static inline struct cell cell_shown(struct cell cell, const char *shown)
 	cell.shown = shown;
 	return cell;
 }
-
-#endif

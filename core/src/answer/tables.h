@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables that several commands answer with. */
-#ifndef HEAPDUMP_SRC_ANSWER_TABLES_H
-#define HEAPDUMP_SRC_ANSWER_TABLES_H
+#pragma once
 
 #include "analysis/statistics.h"
 #include "answer/answering.h"
@@ -47,5 +46,3 @@ void statistics_table(struct answer *answer, const struct statistics *statistics
 void statistics_table_plain(struct answer *answer, const struct statistics *statistics);
 /** Only "total", and its line. */
 void statistics_total_plain(struct answer *answer, const struct statistics *statistics);
-
-#endif

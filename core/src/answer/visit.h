@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* An answer handed to a visitor of heapdump/answer.h. */
-#ifndef HEAPDUMP_SRC_ANSWER_VISIT_H
-#define HEAPDUMP_SRC_ANSWER_VISIT_H
+#pragma once
 
 #include <heapdump/answer.h>
 
@@ -24,5 +23,3 @@ struct visit {
 
 /** Free the tables. */
 void visit_deinit(struct visit *visit);
-
-#endif

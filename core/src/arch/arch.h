@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ARCH_ARCH_H
-#define HEAPDUMP_SRC_ARCH_ARCH_H
+#pragma once
 
 /*
  * The facts about a processor.  A folder arch/NAME has everything of one: its struct arch in
@@ -183,5 +182,3 @@ static inline uint64_t registers_fp(const struct registers *registers)
 {
 	return registers->values[registers->arch->fp];
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ARCH_GC_INFO_ENCODING_H
-#define HEAPDUMP_SRC_ARCH_GC_INFO_ENCODING_H
+#pragma once
 
 #include <stdint.h>
 
@@ -38,5 +37,3 @@ struct gc_info_encoding {
 	uint8_t frame_register_xor; /**< the frame register is written as its number, xor this */
 	uint8_t register_last;      /**< the largest number of a register that can have a slot */
 };
-
-#endif

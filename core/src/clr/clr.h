@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_CLR_H
-#define HEAPDUMP_SRC_CLR_CLR_H
+#pragma once
 
 #include "clr/layout.h"
 #include "util/fail.h"
@@ -156,5 +155,3 @@ bool clr_sync_info(const struct clr *clr, uint64_t address, struct sync_info *re
 /** Name and token of the method of MethodDesc @p address, "Type.Method"; false if unknown. */
 bool clr_method_name(struct clr *clr, uint64_t method_desc, char *buf, size_t size,
 		     uint32_t *ret_token);
-
-#endif

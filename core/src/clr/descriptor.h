@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_DESCRIPTOR_H
-#define HEAPDUMP_SRC_CLR_DESCRIPTOR_H
+#pragma once
 
 #include "clr/layout.h"
 #include "targets/target.h"
@@ -53,5 +52,3 @@ const char *descriptor_text(const struct descriptor *descriptor, const char *nam
 
 /** Copy every offset that the descriptor has into @p layout. */
 void descriptor_fill(const struct descriptor *descriptor, struct layout *layout);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_FEATURES_H
-#define HEAPDUMP_SRC_CLR_FEATURES_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -93,5 +92,3 @@ const struct clr_release *clr_release_find(unsigned int major);
 
 /** Does the release of the runtime in @p clr have it? */
 bool clr_has(const struct clr *clr, enum clr_feature feature);
-
-#endif

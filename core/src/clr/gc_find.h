@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_GC_FIND_H
-#define HEAPDUMP_SRC_CLR_GC_FIND_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -18,5 +17,3 @@ HD_NODISCARD enum hd_status gc_find(struct clr *clr, size_t *ret_index, struct h
 bool dac_entry(const struct clr *clr, uint64_t index, uint64_t *ret);
 /** The pointer in the global at that address. */
 bool dac_pointer(const struct clr *clr, uint64_t index, uint64_t *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_INTERNAL_H
-#define HEAPDUMP_SRC_CLR_INTERNAL_H
+#pragma once
 
 /*
  * The files of clr share this.  Other folders use clr/clr.h (scripts/check_layers.py checks this).
@@ -93,5 +92,3 @@ struct clr {
 HD_NODISCARD enum hd_status coreclr_open(struct target *target, struct job *job, struct clr **ret,
 					 struct hd_error *err);
 void coreclr_close(struct clr *clr);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_LAYOUT_H
-#define HEAPDUMP_SRC_CLR_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -235,5 +234,3 @@ struct layout_build {
 const struct layout_build *layout_build_find(const char *build_id);
 /** The versions of all known builds, ascending, each once: "8.0.31, 9.0.20"; cut to @p size. */
 void layout_build_versions(char *buf, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_RUNTIME_H
-#define HEAPDUMP_SRC_CLR_RUNTIME_H
+#pragma once
 
 #include "clr/clr.h"
 #include "clr/descriptor.h"
@@ -29,5 +28,3 @@ void runtime_version(struct clr *clr, const struct descriptor *descriptor);
  * @param gc_index entry of g_dacTable that leads to GcDacVars
  */
 void globals_read(struct clr *clr, const struct descriptor *descriptor, size_t gc_index);
-
-#endif

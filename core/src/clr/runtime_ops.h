@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_RUNTIME_OPS_H
-#define HEAPDUMP_SRC_CLR_RUNTIME_OPS_H
+#pragma once
 
 /*
  * A runtime, as the rest of the program asks it.  CONTRIBUTING.md ("Adding a runtime") has the list.
@@ -65,5 +64,3 @@ const struct runtime_ops *clr_ops(const struct clr *clr);
  * depends on a runtime.  NULL: no longer.  Not while another thread opens a target.
  */
 void clr_set_made_up(const struct runtime_ops *ops);
-
-#endif

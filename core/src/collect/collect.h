@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COLLECT_COLLECT_H
-#define HEAPDUMP_SRC_COLLECT_COLLECT_H
+#pragma once
 
 #include "collect/connection.h"
 #include "collect/room.h"
@@ -63,5 +62,3 @@ HD_NODISCARD enum hd_status collect_snapshot(struct endpoint *endpoint,
 
 /** Abandons the file if it was not committed.  A zeroed struct with fd -1 is allowed. */
 void collected_deinit(struct collected *collected);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COLLECT_CONNECTION_H
-#define HEAPDUMP_SRC_COLLECT_CONNECTION_H
+#pragma once
 
 #include "collect/discover.h"
 #include "collect/ipc.h"
@@ -89,5 +88,3 @@ HD_NODISCARD enum hd_status connection_call(struct endpoint *endpoint, const str
  */
 void endpoint_version(struct endpoint *endpoint, unsigned int ms, struct job *job,
 		      struct text *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COLLECT_DISCOVER_H
-#define HEAPDUMP_SRC_COLLECT_DISCOVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ struct dotnet_processes {
 HD_NODISCARD enum hd_status dotnet_processes_list(struct dotnet_processes *ret,
 						  struct hd_error *err);
 void dotnet_processes_deinit(struct dotnet_processes *processes);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COLLECT_INSIDE_H
-#define HEAPDUMP_SRC_COLLECT_INSIDE_H
+#pragma once
 
 #include "collect/connection.h"
 
@@ -37,5 +36,3 @@ HD_NODISCARD enum hd_status inside_find_library(int pid, struct text *ret, struc
 HD_NODISCARD enum hd_status inside_collect(struct endpoint *endpoint, const char *library,
 					   const char *path, const struct patience *patience,
 					   struct inside_answer *ret, struct hd_error *err);
-
-#endif

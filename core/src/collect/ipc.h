@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COLLECT_IPC_H
-#define HEAPDUMP_SRC_COLLECT_IPC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ bool ipc_parse_runtime_version(const uint8_t *payload, size_t size, struct text 
 
 /** The meaning of an HRESULT, in a few words; NULL: not known. */
 const char *ipc_error_text(uint32_t code);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COLLECT_OTHER_TRACES_H
-#define HEAPDUMP_SRC_COLLECT_OTHER_TRACES_H
+#pragma once
 
 #include "collect/connection.h"
 
@@ -28,5 +27,3 @@ unsigned int others_count(int pid);
 /** Wait until there are none; false if there are still some. */
 HD_NODISCARD enum hd_status others_await_end(int pid, const struct patience *patience, bool *ret,
 					     struct hd_error *err);
-
-#endif

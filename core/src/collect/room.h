@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COLLECT_ROOM_H
-#define HEAPDUMP_SRC_COLLECT_ROOM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ uint64_t room_largest(const struct room *room);
 
 /** How many seconds a snapshot of the process may take, on a slow machine. */
 uint64_t room_seconds(const struct room *room);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COLLECT_SCAN_SNAPSHOT_H
-#define HEAPDUMP_SRC_COLLECT_SCAN_SNAPSHOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ bool scan_snapshot_point(struct scan_snapshot *snapshot, uint64_t thread, uint32
 void scan_snapshot_step(struct scan_snapshot *snapshot);
 
 void scan_snapshot_deinit(struct scan_snapshot *snapshot);
-
-#endif

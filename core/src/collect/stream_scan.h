@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COLLECT_STREAM_SCAN_H
-#define HEAPDUMP_SRC_COLLECT_STREAM_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ struct stream_scan {
 bool stream_scan_feed(struct stream_scan *scan, const uint8_t *bytes, size_t size);
 
 void stream_scan_deinit(struct stream_scan *scan);
-
-#endif

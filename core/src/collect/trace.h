@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COLLECT_TRACE_H
-#define HEAPDUMP_SRC_COLLECT_TRACE_H
+#pragma once
 
 #include "collect/connection.h"
 #include "collect/stream_scan.h"
@@ -69,5 +68,3 @@ HD_NODISCARD enum hd_status trace_run(struct trace *trace, struct hd_error *err)
 
 /** Stops the session if it still runs. */
 void trace_deinit(struct trace *trace);
-
-#endif

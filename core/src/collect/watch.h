@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COLLECT_WATCH_H
-#define HEAPDUMP_SRC_COLLECT_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ void watch_look(struct watch *watch, uint64_t now);
 
 /** For how many milliseconds it has neither run nor waited for a processor. */
 uint64_t watch_idle(const struct watch *watch, uint64_t now);
-
-#endif

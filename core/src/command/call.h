@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_CALL_H
-#define HEAPDUMP_SRC_COMMAND_CALL_H
+#pragma once
 
 #include <heapdump/command.h>
 
@@ -248,5 +247,3 @@ void call_tell_absent(struct call *call);
 /** command/run.c calls these before and after a command: the second one tells what was not told. */
 void call_begin_facts(struct call *call);
 void call_end_facts(struct call *call);
-
-#endif

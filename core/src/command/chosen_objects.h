@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_CHOSEN_OBJECTS_H
-#define HEAPDUMP_SRC_COMMAND_CHOSEN_OBJECTS_H
+#pragma once
 
 #include "command/call.h"
 
@@ -26,5 +25,3 @@ HD_NODISCARD enum hd_status chosen_objects_init(struct call *call, const struct 
 						const struct value *part,
 						struct chosen_objects *ret);
 void chosen_objects_deinit(struct chosen_objects *objects);
-
-#endif

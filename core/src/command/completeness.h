@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_COMPLETENESS_H
-#define HEAPDUMP_SRC_COMMAND_COMPLETENESS_H
+#pragma once
 
 #include "command/call.h"
 
@@ -32,5 +31,3 @@ void merged_roots_write(struct call *call, const char *indent);
 /** The same where no root matters, but only what objects refer to. */
 void links_completeness_write(struct call *call, const char *consequence);
 void links_completeness_json(struct call *call);
-
-#endif

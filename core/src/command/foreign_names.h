@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_FOREIGN_NAMES_H
-#define HEAPDUMP_SRC_COMMAND_FOREIGN_NAMES_H
+#pragma once
 
 /**
  * Say what to use in place of @p name, a command of SOS or dotnet-dump that is not a command here:
@@ -12,5 +11,3 @@ const char *foreign_name_advice(const char *name);
 
 /** The name at @p index of those that there is advice for; NULL after the last. */
 const char *foreign_name_at(unsigned int index);
-
-#endif

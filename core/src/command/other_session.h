@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Another dump file, core or process, with which a command compares what is open. */
-#ifndef HEAPDUMP_SRC_COMMAND_OTHER_SESSION_H
-#define HEAPDUMP_SRC_COMMAND_OTHER_SESSION_H
+#pragma once
 
 #include "command/call.h"
 
@@ -20,5 +19,3 @@ HD_NODISCARD enum hd_status other_session_open(struct call *call, const char *na
  */
 HD_NODISCARD enum hd_status other_session_heap(struct call *call, struct hd_session *other,
 					       struct heap **ret);
-
-#endif

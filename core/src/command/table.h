@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_TABLE_H
-#define HEAPDUMP_SRC_COMMAND_TABLE_H
+#pragma once
 
 #include "command/call.h"
 
@@ -26,5 +25,3 @@
 #define COMMAND_DECLARATION(name) extern const struct command name##_command;
 
 COMMANDS(COMMAND_DECLARATION)
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_TYPE_WORDS_H
-#define HEAPDUMP_SRC_COMMAND_TYPE_WORDS_H
+#pragma once
 
 #include "command/call.h"
 
@@ -31,5 +30,3 @@ HD_NODISCARD enum hd_status call_check_patterns(const struct call *call);
 
 /** Is @p word the name of a type rather than an expression of a debugger: with a point or type arguments? */
 bool word_is_type_name(const char *word);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_FORMAT_H
-#define HEAPDUMP_SRC_FORMAT_FORMAT_H
+#pragma once
 
 #include "graph/heap_graph.h"
 
@@ -93,5 +92,3 @@ HD_NODISCARD enum hd_status format_open_fd(int fd, const char *name,
 extern const struct format rpm_format, gcdump_format, nettrace_format;
 /* only written: */
 extern const struct format heapsnapshot_format, folded_format, speedscope_format;
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_READ_MAPPED_H
-#define HEAPDUMP_SRC_FORMAT_READ_MAPPED_H
+#pragma once
 
 #include "format/format.h"
 
@@ -17,5 +16,3 @@ typedef enum hd_status (*read_bytes_fn)(const uint8_t *bytes, uint64_t size, con
 HD_NODISCARD enum hd_status read_mapped(int fd, const char *path, read_bytes_fn read_bytes,
 					const struct format_options *options, struct job *job,
 					struct hd_graph **ret, struct hd_error *err);
-
-#endif

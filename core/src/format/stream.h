@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_STREAM_H
-#define HEAPDUMP_SRC_FORMAT_STREAM_H
+#pragma once
 
 #include <string.h>
 
@@ -75,5 +74,3 @@ static inline void stream_number(struct stream *stream, uint64_t value)
 	memcpy(room, digits + at, sizeof(digits) - at);
 	stream->size += sizeof(digits) - at;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_STRING_TABLE_H
-#define HEAPDUMP_SRC_FORMAT_STRING_TABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ static inline const char *string_table_at(const struct string_table *table, uint
 	*size = table->places[number].size;
 	return table->bytes + table->places[number].at;
 }
-
-#endif

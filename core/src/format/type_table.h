@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_TYPE_TABLE_H
-#define HEAPDUMP_SRC_FORMAT_TYPE_TABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ uint32_t type_table_find(const struct type_table *table, uint32_t section, uint6
 
 /** Makes a key of a name. */
 uint64_t type_table_hash(const char *name, size_t size);
-
-#endif

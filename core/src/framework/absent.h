@@ -3,8 +3,7 @@
  * Tells which types and fields answers have looked for, and the framework of the heap does not
  * have.
  */
-#ifndef HEAPDUMP_SRC_FRAMEWORK_ABSENT_H
-#define HEAPDUMP_SRC_FRAMEWORK_ABSENT_H
+#pragma once
 
 #include "framework/facts.h"
 #include "gc/heap.h"
@@ -43,5 +42,3 @@ size_t net_types_absent(const struct heap *heap, enum net_type *ret);
 
 /** Append "System.Threading.Tasks.Task.m_stateFlags". */
 void fact_append_name(struct text *text, enum fact fact);
-
-#endif

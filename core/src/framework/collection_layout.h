@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which class keeps its items how, and the names of its fields. */
-#ifndef HEAPDUMP_SRC_FRAMEWORK_COLLECTION_LAYOUT_H
-#define HEAPDUMP_SRC_FRAMEWORK_COLLECTION_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,5 +83,3 @@ const struct collection_layout *collection_layout_at(unsigned int index);
 
 /** The layout of an array that is the collection inside of another. */
 extern const struct collection_layout array_layout;
-
-#endif

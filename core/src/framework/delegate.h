@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the targets of a delegate, in the releases before 11 and since: doc/coreclr.md 20. */
-#ifndef HEAPDUMP_SRC_FRAMEWORK_DELEGATE_H
-#define HEAPDUMP_SRC_FRAMEWORK_DELEGATE_H
+#pragma once
 
 #include "framework/member.h"
 
@@ -29,5 +28,3 @@ bool delegate_handlers_read(struct members *members, const struct object *object
  * reference each?  Other delegates have other things in these words.
  */
 bool delegate_handlers_check(const struct object *array, uint64_t count);
-
-#endif

@@ -8,8 +8,7 @@
  * of an assembly that comes in a NuGet package, its major versions.  A row that ends needs an
  * alternative that goes on.
  */
-#ifndef HEAPDUMP_SRC_FRAMEWORK_FACT_TABLE_H
-#define HEAPDUMP_SRC_FRAMEWORK_FACT_TABLE_H
+#pragma once
 
 /** X(id, name, where it comes from: see enum assembly_origin) */
 #define FRAMEWORK_ASSEMBLIES(X)                                                  \
@@ -541,5 +540,3 @@
 	X(HTTP_QUEUED_REQUEST_8, HTTP_QUEUED_REQUEST)         \
 	X(HTTP_QUEUED_WAITER_8, HTTP_QUEUED_WAITER)           \
 	X(MEMORY_CACHE_ENTRIES, MEMORY_CACHE_STRINGS)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers the types and fields of the framework that answers know: framework/fact_table.h. */
-#ifndef HEAPDUMP_SRC_FRAMEWORK_FACTS_H
-#define HEAPDUMP_SRC_FRAMEWORK_FACTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ bool net_type_is(enum net_type type, const char *name, size_t size);
 
 /** Is a type of the array @p list that one?  NET_TYPES ends the array. */
 bool net_type_is_any(const enum net_type *list, const char *name, size_t size);
-
-#endif

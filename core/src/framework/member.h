@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of named fields of the framework's objects: a field that is not there is told from null. */
-#ifndef HEAPDUMP_SRC_FRAMEWORK_MEMBER_H
-#define HEAPDUMP_SRC_FRAMEWORK_MEMBER_H
+#pragma once
 
 #include "clr/types/field.h"
 #include "framework/facts.h"
@@ -84,5 +83,3 @@ bool member_object(struct members *members, uint64_t address, struct object *ret
 
 /** A member that was read, as a signed number of its size. */
 int64_t member_signed(const struct member *member);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Is it the framework's, or the program's?  doc/coreclr.md 22. */
-#ifndef HEAPDUMP_SRC_FRAMEWORK_OWNS_H
-#define HEAPDUMP_SRC_FRAMEWORK_OWNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ bool framework_owns_type(struct clr *clr, const struct type *type);
  * @param clr NULL: only the name is known, as in a dump file
  */
 bool framework_owns(struct clr *clr, const char *name, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which types and fields that answers use are not in the framework of a runtime: doc/coreclr.md 20. */
-#ifndef HEAPDUMP_SRC_FRAMEWORK_SURVEY_H
-#define HEAPDUMP_SRC_FRAMEWORK_SURVEY_H
+#pragma once
 
 #include "clr/clr.h"
 #include "framework/facts.h"
@@ -31,5 +30,3 @@ void framework_survey_modules(struct clr *clr, struct module *const *modules, si
 
 /** Add a finding that says what is missing, if anything is. */
 void framework_survey_report(struct clr *clr, const struct framework_survey *survey);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which facts of the framework were looked for in a heap, and were not there. */
-#ifndef HEAPDUMP_SRC_GC_FACT_LEDGER_H
-#define HEAPDUMP_SRC_GC_FACT_LEDGER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ static inline bool fact_ledger_has(const uint64_t *words, unsigned int fact)
 {
 	return __atomic_load_n(&words[fact / 64], __ATOMIC_RELAXED) >> fact % 64 & 1;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_FINALIZER_H
-#define HEAPDUMP_SRC_GC_FINALIZER_H
+#pragma once
 
 #include "gc/heap.h"
 #include "gc/layouts/finalizer_queue.h"
@@ -56,5 +55,3 @@ struct finalizer_list {
 HD_NODISCARD enum hd_status finalizer_list_read(struct heap *heap, struct finalizer_list *ret,
 						struct hd_error *err);
 void finalizer_list_deinit(struct finalizer_list *list);
-
-#endif

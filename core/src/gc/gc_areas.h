@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_GC_AREAS_H
-#define HEAPDUMP_SRC_GC_GC_AREAS_H
+#pragma once
 
 #include "gc/heap.h"
 
@@ -37,5 +36,3 @@ HD_NODISCARD enum hd_status gc_areas_read(const struct heap *heap, bool has_regi
 					  struct job *job, struct gc_areas *ret,
 					  struct hd_error *err);
 void gc_areas_deinit(struct gc_areas *areas);
-
-#endif

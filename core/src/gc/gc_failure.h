@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_GC_FAILURE_H
-#define HEAPDUMP_SRC_GC_GC_FAILURE_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -45,5 +44,3 @@ struct gc_failure {
  * @return false: where it lies is not known, or it cannot be read
  */
 bool gc_failure_read(const struct clr *clr, uint64_t heap, struct gc_failure *ret);
-
-#endif

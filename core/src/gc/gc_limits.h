@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_GC_LIMITS_H
-#define HEAPDUMP_SRC_GC_GC_LIMITS_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -30,5 +29,3 @@ void gc_limits_read(const struct clr *clr, struct gc_limits *ret);
  */
 bool gc_limits_parse(const struct address_space *space, const uint8_t *bytes,
 		     struct gc_limits *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_HANDLES_H
-#define HEAPDUMP_SRC_GC_HANDLES_H
+#pragma once
 
 #include "gc/heap.h"
 #include "gc/layouts/handle_table.h"
@@ -53,5 +52,3 @@ struct handle_type_counts {
 	unsigned int usual, other;
 };
 struct handle_type_counts handle_type_counts(const struct clr *clr);
-
-#endif

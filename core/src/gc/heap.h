@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_HEAP_H
-#define HEAPDUMP_SRC_GC_HEAP_H
+#pragma once
 
 #include "arch/arch.h"
 #include "clr/clr.h"
@@ -138,5 +137,3 @@ const struct context *heap_context_at(const struct heap *heap, uint64_t address)
  * are kept, too, but a walk must not step over them.
  */
 bool context_is_sound(const struct heap *heap, const struct context *context);
-
-#endif

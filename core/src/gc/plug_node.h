@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_PLUG_NODE_H
-#define HEAPDUMP_SRC_GC_PLUG_NODE_H
+#pragma once
 
 #include "gc/walk.h"
 
@@ -17,5 +16,3 @@
  * bytes are meant: in larger ones the node comes after their MethodTable and length.
  */
 uint64_t plug_after(struct walker *walker, uint64_t address, bool is_read);
-
-#endif

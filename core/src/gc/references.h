@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_REFERENCES_H
-#define HEAPDUMP_SRC_GC_REFERENCES_H
+#pragma once
 
 #include "gc/walk.h"
 
@@ -71,5 +70,3 @@ static inline bool references_next(struct references *references, struct referen
 	ret->value = references->object->type->loader_allocator;
 	return true;
 }
-
-#endif

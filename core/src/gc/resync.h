@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_RESYNC_H
-#define HEAPDUMP_SRC_GC_RESYNC_H
+#pragma once
 
 #include "gc/walk.h"
 
@@ -32,5 +31,3 @@ uint64_t walker_next_captured(const struct heap *heap, uint64_t address);
  * space.
  */
 #define UNREADABLE_MAX ((uint64_t)1 << 18)
-
-#endif

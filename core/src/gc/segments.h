@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_SEGMENTS_H
-#define HEAPDUMP_SRC_GC_SEGMENTS_H
+#pragma once
 
 #include "gc/heap.h"
 #include "gc/layouts/heap_segment.h"
@@ -19,5 +18,3 @@ HD_NODISCARD enum hd_status segments_read(struct heap *heap, struct hd_error *er
 
 /** Address of the array of generations of heap @p index, or 0. */
 uint64_t generation_table(const struct heap *heap, uint32_t index);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_STARTS_H
-#define HEAPDUMP_SRC_GC_STARTS_H
+#pragma once
 
 #include "gc/walk.h"
 
@@ -71,5 +70,3 @@ void starts_rank_all(const struct starts *starts, const uint64_t *addresses, uin
 uint64_t starts_at_or_before(const struct starts *starts, uint64_t address);
 /** Address of the first object that starts at or after @p address in its segment, or 0. */
 uint64_t starts_at_or_after(const struct starts *starts, uint64_t address);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_WALK_H
-#define HEAPDUMP_SRC_GC_WALK_H
+#pragma once
 
 #include "gc/heap.h"
 #include "mem/window.h"
@@ -184,5 +183,3 @@ typedef enum hd_status (*segment_visit)(void *arg, struct walker *walker, struct
 HD_NODISCARD enum hd_status heap_walk(struct heap *heap, const struct segment *const *segments,
 				      size_t count, struct job *job, const char *what,
 				      segment_visit visit, void *const *args, struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GRAPH_CSR_H
-#define HEAPDUMP_SRC_GRAPH_CSR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -127,5 +126,3 @@ void csr_rows_deinit(struct csr_rows *rows);
  */
 HD_NODISCARD enum hd_status csr_reverse_rows(struct csr_rows *rows, struct job *job,
 					     struct csr *ret, struct hd_error *err);
-
-#endif

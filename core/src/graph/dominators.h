@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GRAPH_DOMINATORS_H
-#define HEAPDUMP_SRC_GRAPH_DOMINATORS_H
+#pragma once
 
 #include <heapdump/graph.h>
 
@@ -47,5 +46,3 @@ static inline uint64_t dominators_size(const struct dominators *dominators, uint
 
 /** A zeroed struct is allowed. */
 void dominators_deinit(struct dominators *dominators);
-
-#endif

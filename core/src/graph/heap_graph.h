@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GRAPH_HEAP_GRAPH_H
-#define HEAPDUMP_SRC_GRAPH_HEAP_GRAPH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -214,5 +213,3 @@ static inline bool graph_has_forward(const struct hd_graph *graph)
  */
 HD_NODISCARD enum hd_status graph_reverse(struct hd_graph *graph, struct job *job,
 					  const struct csr **ret, struct hd_error *err);
-
-#endif

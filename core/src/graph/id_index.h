@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GRAPH_ID_INDEX_H
-#define HEAPDUMP_SRC_GRAPH_ID_INDEX_H
+#pragma once
 
 #include <stdint.h>
 
@@ -54,5 +53,3 @@ uint32_t id_index_lower_bound(const struct id_index *index, const uint64_t *ids,
  */
 void id_index_find_all(const struct id_index *index, const uint64_t *ids, const uint64_t *wanted,
 		       uint32_t *ret, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GRAPH_REACH_H
-#define HEAPDUMP_SRC_GRAPH_REACH_H
+#pragma once
 
 #include <heapdump/graph.h>
 
@@ -63,5 +62,3 @@ uint64_t reach_size(const struct hd_graph *graph, const struct reach *reach);
 
 /** A zeroed struct is allowed. */
 void reach_deinit(struct reach *reach);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GRAPH_ROOT_H
-#define HEAPDUMP_SRC_GRAPH_ROOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,5 +80,3 @@ static inline bool root_is_weak(const struct graph_root *root)
 {
 	return root->flags & HD_ROOT_WEAK;
 }
-
-#endif

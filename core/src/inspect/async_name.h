@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of async methods. */
-#ifndef HEAPDUMP_SRC_INSPECT_ASYNC_NAME_H
-#define HEAPDUMP_SRC_INSPECT_ASYNC_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ bool async_method_append(struct text *text, const char *name, size_t size);
  */
 void async_member_append(struct text *text, const char *owner, size_t owner_size,
 			 const char *method);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_INSPECT_LOCATE_H
-#define HEAPDUMP_SRC_INSPECT_LOCATE_H
+#pragma once
 
 #include "gc/walk.h"
 
@@ -33,5 +32,3 @@ struct location {
  */
 HD_NODISCARD enum hd_status object_locate(struct heap *heap, uint64_t address, struct job *job,
 					  struct location *ret, struct hd_error *err);
-
-#endif

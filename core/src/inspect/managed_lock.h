@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* System.Threading.Lock, and the framework's own record of what a thread waits for (doc/coreclr.md 12.15). */
-#ifndef HEAPDUMP_SRC_INSPECT_MANAGED_LOCK_H
-#define HEAPDUMP_SRC_INSPECT_MANAGED_LOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -79,5 +78,3 @@ struct waitable {
  */
 bool waitable_of_handle(struct heap *heap, struct members *members, uint64_t handle,
 			struct waitable *ret);
-
-#endif

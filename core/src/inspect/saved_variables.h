@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The arguments and locals that a suspended async method has in its Continuation (doc/coreclr.md 21.4). */
-#ifndef HEAPDUMP_SRC_INSPECT_SAVED_VARIABLES_H
-#define HEAPDUMP_SRC_INSPECT_SAVED_VARIABLES_H
+#pragma once
 
 #include "clr/code/method_variables.h"
 
@@ -37,5 +36,3 @@ uint8_t saved_variable_element(struct clr *clr, const struct saved_variables *sa
 
 /** Bytes that it takes in the Continuation. */
 uint64_t saved_variable_size(struct clr *clr, const struct saved_variables *saved, size_t number);
-
-#endif

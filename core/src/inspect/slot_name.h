@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_INSPECT_SLOT_NAME_H
-#define HEAPDUMP_SRC_INSPECT_SLOT_NAME_H
+#pragma once
 
 #include "gc/walk.h"
 
@@ -16,5 +15,3 @@ void slot_name(struct heap *heap, const struct object *object, uint64_t slot, st
 /** Append ".inner" for the field at @p offset of a struct of @p type (NULL: not known). */
 void slot_name_in_struct(struct heap *heap, const struct type *type, uint64_t offset,
 			 struct text *text);
-
-#endif

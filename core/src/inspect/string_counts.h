@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_INSPECT_STRING_COUNTS_H
-#define HEAPDUMP_SRC_INSPECT_STRING_COUNTS_H
+#pragma once
 
 #include "gc/walk.h"
 
@@ -64,5 +63,3 @@ void strings_sort(struct strings *strings, uint32_t min);
 
 /** Size of all strings of a row, in bytes. */
 uint64_t string_count_size(const struct strings *strings, const struct string_count *row);
-
-#endif

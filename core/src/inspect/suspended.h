@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects in which the runtime keeps suspended async methods (doc/coreclr.md 21). */
-#ifndef HEAPDUMP_SRC_INSPECT_SUSPENDED_H
-#define HEAPDUMP_SRC_INSPECT_SUSPENDED_H
+#pragma once
 
 #include "gc/walk.h"
 
@@ -61,5 +60,3 @@ bool async_code_is_of(struct clr *clr, uint64_t method_desc, const char *type_na
 /** Append the name that users know it by, as async_method_append() does for state machines. */
 bool async_code_append_name(struct text *text, struct clr *clr, uint64_t method_desc,
 			    const struct type *owner);
-
-#endif

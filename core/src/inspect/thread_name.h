@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_INSPECT_THREAD_NAME_H
-#define HEAPDUMP_SRC_INSPECT_THREAD_NAME_H
+#pragma once
 
 #include "gc/heap.h"
 
@@ -11,5 +10,3 @@ uint64_t thread_object(struct heap *heap, const struct clr_thread *thread);
 
 /** Append the managed name of a thread (Thread.Name); false if it has none. */
 bool thread_name(struct heap *heap, const struct clr_thread *thread, struct text *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_INSPECT_UTF16_H
-#define HEAPDUMP_SRC_INSPECT_UTF16_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ struct utf16 {
 void utf16_append(struct utf16 *utf16, const uint8_t *units, size_t count);
 /** Append a surrogate that still waits. */
 void utf16_end(struct utf16 *utf16);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_INSPECT_VALUE_H
-#define HEAPDUMP_SRC_INSPECT_VALUE_H
+#pragma once
 
 #include "clr/types/field.h"
 #include "gc/heap.h"
@@ -138,5 +137,3 @@ struct delegate_info {
 bool delegate_read(struct heap *heap, const struct object *object, struct delegate_info *ret);
 /** Is @p type derived from System.Delegate? */
 bool type_is_delegate(struct clr *clr, const struct type *type);
-
-#endif

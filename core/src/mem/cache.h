@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_MEM_CACHE_H
-#define HEAPDUMP_SRC_MEM_CACHE_H
+#pragma once
 
 #include "mem/memory.h"
 
@@ -15,5 +14,3 @@
  * @return NULL when memory is exhausted; @p slow is then destroyed.
  */
 struct memory *memory_cache(struct memory *slow);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_MEM_CHAIN_H
-#define HEAPDUMP_SRC_MEM_CHAIN_H
+#pragma once
 
 #include "mem/memory.h"
 
@@ -11,5 +10,3 @@
  * @return NULL when memory is exhausted; the parts are then destroyed.
  */
 struct memory *memory_chain(struct memory *const *parts, size_t count);
-
-#endif

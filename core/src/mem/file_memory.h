@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_MEM_FILE_MEMORY_H
-#define HEAPDUMP_SRC_MEM_FILE_MEMORY_H
+#pragma once
 
 #include "mem/mapped_file.h"
 #include "mem/memory.h"
@@ -13,5 +12,3 @@ struct file_memory {
 
 /** Make the memory of @p file, which must stay open. */
 struct file_memory file_memory_of(const struct mapped_file *file);
-
-#endif

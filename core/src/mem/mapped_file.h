@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_MEM_MAPPED_FILE_H
-#define HEAPDUMP_SRC_MEM_MAPPED_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,5 +81,3 @@ bool mapped_files_shrunk(void);
  * after mapped_file_watch() may be missed, depending on the resolution of the file system's clock.
  */
 bool mapped_files_written(void);
-
-#endif

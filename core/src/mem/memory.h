@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_MEM_MEMORY_H
-#define HEAPDUMP_SRC_MEM_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -135,5 +134,3 @@ static inline uint16_t load_u16(const uint8_t *bytes)
 	memcpy(&value, bytes, sizeof(value));
 	return value;
 }
-
-#endif

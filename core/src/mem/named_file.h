@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_MEM_NAMED_FILE_H
-#define HEAPDUMP_SRC_MEM_NAMED_FILE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -53,5 +52,3 @@ int named_file_open(const char *sysroot, const char *path, enum named_file_kind 
  */
 int named_file_open_directly(const char *sysroot, const char *path, enum named_file_kind kind,
 			     enum named_file_result *ret_result);
-
-#endif

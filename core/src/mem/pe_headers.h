@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_MEM_PE_HEADERS_H
-#define HEAPDUMP_SRC_MEM_PE_HEADERS_H
+#pragma once
 
 #include "mem/memory.h"
 
@@ -32,5 +31,3 @@ struct pe_headers {
 
 /** Read the headers of the image at @p base; false: there is none, or they cannot be read. */
 bool pe_headers_read(struct memory *memory, uint64_t base, struct pe_headers *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_MEM_WINDOW_H
-#define HEAPDUMP_SRC_MEM_WINDOW_H
+#pragma once
 
 #include "mem/memory.h"
 #include "util/fuzzed.h"
@@ -42,5 +41,3 @@ static inline const uint8_t *window_at(struct window *window, uint64_t address, 
 }
 
 void window_deinit(struct window *window);
-
-#endif

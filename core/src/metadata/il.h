@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_METADATA_IL_H
-#define HEAPDUMP_SRC_METADATA_IL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,5 +98,3 @@ struct il_clauses {
 void il_clauses_begin(struct il_clauses *clauses, struct memory *memory,
 		      const struct il_body *body);
 bool il_clauses_next(struct il_clauses *clauses, struct il_clause *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_METADATA_IMAGE_H
-#define HEAPDUMP_SRC_METADATA_IMAGE_H
+#pragma once
 
 #include "mem/memory.h"
 
@@ -55,5 +54,3 @@ struct image_pdb {
  * @return false when it names no portable PDB and contains none, or cannot be read
  */
 bool image_find_pdb(struct memory *memory, uint64_t base, bool is_mapped, struct image_pdb *ret);
-
-#endif

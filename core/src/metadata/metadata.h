@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_METADATA_METADATA_H
-#define HEAPDUMP_SRC_METADATA_METADATA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -121,5 +120,3 @@ const char *metadata_field_label(const char *name, size_t size, size_t *ret_size
 
 /** Read a compressed number (II.23.2) from [*@p at, @p end) and move on; false when it is cut. */
 bool metadata_compressed(const uint8_t **at, const uint8_t *end, uint32_t *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_METADATA_PDB_H
-#define HEAPDUMP_SRC_METADATA_PDB_H
+#pragma once
 
 #include "metadata/metadata.h"
 
@@ -84,5 +83,3 @@ bool pdb_await_at(const struct pdb *pdb, uint32_t method, uint32_t state, uint64
  * is exhausted.  Borrowed from the PDB; may hold any bytes except NUL.  It is made once.
  */
 const char *pdb_document(struct pdb *pdb, uint32_t document);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_METADATA_SIZES_H
-#define HEAPDUMP_SRC_METADATA_SIZES_H
+#pragma once
 
 #include "mem/memory.h"
 
@@ -30,5 +29,3 @@ struct metadata_sizes {
  */
 bool metadata_sizes_read(struct memory *memory, uint64_t root, uint32_t size,
 			 struct metadata_sizes *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_METADATA_TABLE_SCHEMA_H
-#define HEAPDUMP_SRC_METADATA_TABLE_SCHEMA_H
+#pragma once
 
 #include "metadata/metadata.h"
 
@@ -17,5 +16,3 @@ struct metadata_index_sizes {
 
 /** Fill columns, widths and row_size of every table, whose row counts are set already. */
 void schema_layout(struct metadata *metadata, const struct metadata_index_sizes *sizes);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_REPORT_FIT_H
-#define HEAPDUMP_SRC_REPORT_FIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ void fit_name(struct text *ret, const char *name, size_t size, char kind, bool w
 
 /** Columns of a line of text: characters, without colour codes and marks. */
 size_t fit_columns(const char *line, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_REPORT_HTML_H
-#define HEAPDUMP_SRC_REPORT_HTML_H
+#pragma once
 
 #include "report/out.h"
 
@@ -43,5 +42,3 @@ void html_name(struct html *html, const char *bytes, size_t size, size_t most);
 
 /** Write the first @p most bytes of a name, for a place where there is no room for the rest. */
 void html_beginning(struct html *html, const char *bytes, size_t size, size_t most);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_REPORT_JSON_H
-#define HEAPDUMP_SRC_REPORT_JSON_H
+#pragma once
 
 #include "report/out.h"
 
@@ -39,5 +38,3 @@ void json_real(struct json *json, const char *key, double value, bool is_single)
 void json_address(struct json *json, const char *key, uint64_t value);
 void json_bool(struct json *json, const char *key, bool value);
 void json_null(struct json *json, const char *key);
-
-#endif

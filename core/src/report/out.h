@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_REPORT_OUT_H
-#define HEAPDUMP_SRC_REPORT_OUT_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -87,5 +86,3 @@ void out_end_name(struct out *out);
 void out_type(struct out *out, const char *name, size_t size, uint64_t id);
 /** Write @p count spaces. */
 void out_pad(struct out *out, size_t count);
-
-#endif

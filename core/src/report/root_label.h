@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_REPORT_ROOT_LABEL_H
-#define HEAPDUMP_SRC_REPORT_ROOT_LABEL_H
+#pragma once
 
 #include "graph/heap_graph.h"
 #include "report/out.h"
@@ -25,4 +24,3 @@ const struct graph_thread *root_thread(const struct hd_graph *graph, uint32_t in
 
 /** 'Thread 4b94 (managed 5) "name"'. */
 void thread_label(struct out *out, const struct graph_thread *thread);
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ROOTS_ROOT_SET_H
-#define HEAPDUMP_SRC_ROOTS_ROOT_SET_H
+#pragma once
 
 #include "clr/statics/static.h"
 #include "gc/finalizer.h"
@@ -84,5 +83,3 @@ HD_NODISCARD enum hd_status root_set_create(struct heap *heap, bool conservative
 					    struct root_set **ret, struct hd_error *err);
 /** NULL is allowed. */
 void root_set_destroy(struct root_set *roots);
-
-#endif

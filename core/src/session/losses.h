@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_SESSION_LOSSES_H
-#define HEAPDUMP_SRC_SESSION_LOSSES_H
+#pragma once
 
 #include "session/session_state.h"
 #include "util/finding_kind.h"
@@ -22,5 +21,3 @@ size_t session_losses(const struct hd_session *session, struct met_loss ret[FIND
 
 /** Write the first @p count of @p met as one line of text; those with the same words are merged. */
 void losses_write(struct met_loss *met, size_t count, struct text *text);
-
-#endif

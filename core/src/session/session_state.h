@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_SESSION_SESSION_STATE_H
-#define HEAPDUMP_SRC_SESSION_SESSION_STATE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -184,5 +183,3 @@ HD_NODISCARD enum hd_status session_live(struct hd_session *session, struct job 
 /** The dominator tree; borrowed from the session. */
 HD_NODISCARD enum hd_status session_dominators(struct hd_session *session, struct job *job,
 					       const struct dominators **ret, struct hd_error *err);
-
-#endif

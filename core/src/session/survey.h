@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_SESSION_SURVEY_H
-#define HEAPDUMP_SRC_SESSION_SURVEY_H
+#pragma once
 
 #include "clr/clr.h"
 #include "targets/process/page_list.h"
@@ -19,5 +18,3 @@ HD_NODISCARD enum hd_status survey_native(struct clr *clr, struct job *job, stru
 /** A target_find_heap; @p arg is the struct clr of the process from an earlier look. */
 HD_NODISCARD enum hd_status survey_find_heap(void *arg, struct memory *memory,
 					     struct page_list *ret, struct hd_error *err);
-
-#endif

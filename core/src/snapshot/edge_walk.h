@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_SNAPSHOT_EDGE_WALK_H
-#define HEAPDUMP_SRC_SNAPSHOT_EDGE_WALK_H
+#pragma once
 
 #include "gc/references.h"
 #include "roots/root_set.h"
@@ -68,5 +67,3 @@ static inline struct slot_range slots_of(const struct object *object, uint32_t s
 	bool is_inside = of->offset <= object->step && size <= object->step - of->offset;
 	return (struct slot_range){ of->offset, is_inside ? of->offset + size : of->offset };
 }
-
-#endif

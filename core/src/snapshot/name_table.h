@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_SNAPSHOT_NAME_TABLE_H
-#define HEAPDUMP_SRC_SNAPSHOT_NAME_TABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ void name_table_deinit(struct name_table *table);
 /** Copy of @p text in @p arena; NULL when it is empty (HD_OK) or memory is exhausted. */
 HD_NODISCARD enum hd_status name_table_keep_text(struct arena *arena, const struct text *text,
 						 const char **ret, struct hd_error *err);
-
-#endif

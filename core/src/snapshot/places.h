@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_SNAPSHOT_PLACES_H
-#define HEAPDUMP_SRC_SNAPSHOT_PLACES_H
+#pragma once
 
 #include "clr/statics/handle_arrays.h"
 #include "gc/starts.h"
@@ -56,5 +55,3 @@ HD_NODISCARD enum hd_status places_forward(struct hd_graph *graph, struct job *j
 /** Make graph->reverse without graph->forward; see graph_reverse(). */
 HD_NODISCARD enum hd_status places_reverse(struct hd_graph *graph, struct job *job,
 					   struct hd_error *err);
-
-#endif

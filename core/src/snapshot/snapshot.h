@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_SNAPSHOT_SNAPSHOT_H
-#define HEAPDUMP_SRC_SNAPSHOT_SNAPSHOT_H
+#pragma once
 
 #include "graph/heap_graph.h"
 #include "roots/root_set.h"
@@ -33,5 +32,3 @@ HD_NODISCARD enum hd_status snapshot_create_nodes(struct heap *heap, const struc
  */
 HD_NODISCARD enum hd_status snapshot_set_roots(struct hd_graph *graph, const struct root_set *roots,
 					       struct job *job, struct hd_error *err);
-
-#endif

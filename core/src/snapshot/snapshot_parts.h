@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_SNAPSHOT_SNAPSHOT_PARTS_H
-#define HEAPDUMP_SRC_SNAPSHOT_SNAPSHOT_PARTS_H
+#pragma once
 
 #include "snapshot/edge_walk.h"
 #include "snapshot/places.h"
@@ -54,5 +53,3 @@ HD_NODISCARD enum hd_status snapshot_info(struct snapshot *snapshot);
  */
 HD_NODISCARD enum hd_status snapshot_roots(struct hd_graph *graph, struct job *job,
 					   struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_STACK_EXCEPTION_INFO_H
-#define HEAPDUMP_SRC_STACK_EXCEPTION_INFO_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -38,5 +37,3 @@ bool exception_is_unwound(const struct exception_chain *chain, uint64_t caller_s
 
 /** The innermost exception above @p sp, or NULL. */
 const struct exception_record *exception_above(const struct exception_chain *chain, uint64_t sp);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_STACK_EXPLICIT_FRAME_H
-#define HEAPDUMP_SRC_STACK_EXPLICIT_FRAME_H
+#pragma once
 
 #include "clr/code/code.h"
 #include "unwind/registers.h"
@@ -49,5 +48,3 @@ struct frame_context {
 	bool is_aborted; /**< an exception came from there */
 	uint64_t known;  /**< a bit for each register whose value is that of the frame */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_STACK_SPAN_H
-#define HEAPDUMP_SRC_STACK_SPAN_H
+#pragma once
 
 #include "targets/target.h"
 
@@ -25,5 +24,3 @@ static inline bool span_has(const struct span *span, uint64_t address)
 
 /** Can there be code at @p address: is it executable memory, or part of a file? */
 bool span_is_code(const struct target *target, uint64_t address);
-
-#endif

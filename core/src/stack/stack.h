@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_STACK_STACK_H
-#define HEAPDUMP_SRC_STACK_STACK_H
+#pragma once
 
 #include "clr/code/code.h"
 #include "gc/heap.h"
@@ -129,5 +128,3 @@ void thread_stack_deinit(struct thread_stack *stack);
 #define STACK_SLOT_SIZE 24u
 void stack_root_slot(const struct arch *arch, const struct stack_root *root,
 		     char buf[STACK_SLOT_SIZE]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_STACK_STACK_OPS_H
-#define HEAPDUMP_SRC_STACK_STACK_OPS_H
+#pragma once
 
 #include "stack/exception_info.h"
 #include "stack/explicit_frame.h"
@@ -64,5 +63,3 @@ struct stack_ops {
 	 */
 	bool (*replaced_return)(struct thread_walk *walk, uint64_t *ret);
 };
-
-#endif

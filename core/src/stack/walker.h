@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_STACK_WALKER_H
-#define HEAPDUMP_SRC_STACK_WALKER_H
+#pragma once
 
 /* The files of the stack walk share this. */
 
@@ -193,5 +192,3 @@ enum step walk_frame_words(struct thread_walk *walk, uint64_t caller_sp, uint32_
 enum step walk_registers(struct thread_walk *walk);
 /** Complete the roots of a partial stack, or all for stack_options.conservative. */
 enum step walk_conservative(struct thread_walk *walk);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGETS_CODE_PLACE_H
-#define HEAPDUMP_SRC_TARGETS_CODE_PLACE_H
+#pragma once
 
 #include "targets/target.h"
 #include "util/text.h"
@@ -16,5 +15,3 @@
  */
 void target_code_place(struct target *target, const char *folder, uint64_t ip, bool is_active,
 		       uint64_t *budget, struct text *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGETS_ELF_FILE_H
-#define HEAPDUMP_SRC_TARGETS_ELF_FILE_H
+#pragma once
 
 #include <gelf.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ const Elf_Data *elf_file_section(const struct elf_file *file, const char *name, 
 
 /** The build-id: its bytes go to @p buf, at most BUILD_ID_MAX; @return how many; 0: it has none. */
 size_t elf_file_build_id(const struct elf_file *file, uint8_t *buf);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_ELF_IMAGE_H
-#define HEAPDUMP_SRC_TARGET_ELF_IMAGE_H
+#pragma once
 
 #include <elf.h>
 #include <stdbool.h>
@@ -66,5 +65,3 @@ bool elf_dynamic_read(struct memory *memory, uint64_t bias, uint64_t address,
  * @return its bytes, at most BUILD_ID_MAX; 0: none can be read
  */
 size_t elf_image_build_id(struct memory *memory, const struct elf_image *image, uint8_t *buf);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_FILE_MATCH_H
-#define HEAPDUMP_SRC_TARGET_FILE_MATCH_H
+#pragma once
 
 #include "mem/mapped_file.h"
 #include "targets/target_files.h"
@@ -25,5 +24,3 @@ struct file_parts {
  */
 enum target_file_state file_match(const struct target *target, const struct file_parts *parts,
 				  const struct mapped_file *file, char *reason, size_t reason_size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGETS_FUNCTION_NAMES_H
-#define HEAPDUMP_SRC_TARGETS_FUNCTION_NAMES_H
+#pragma once
 
 #include "targets/elf_file.h"
 #include "targets/target.h"
@@ -42,5 +41,3 @@ void function_names_deinit(struct function_names *names);
  */
 const struct function_row *function_names_at(const struct function_names *names, uint64_t place,
 					     uint64_t *budget);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGETS_IMAGE_LIST_H
-#define HEAPDUMP_SRC_TARGETS_IMAGE_LIST_H
+#pragma once
 
 #include "targets/target.h"
 
@@ -29,5 +28,3 @@ struct image_list {
 HD_NODISCARD enum hd_status image_list_read(const struct target *target, struct image_list *ret,
 					    struct hd_error *err);
 void image_list_deinit(struct image_list *list);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_RELOCATION_H
-#define HEAPDUMP_SRC_TARGET_RELOCATION_H
+#pragma once
 
 #include "targets/target.h"
 
@@ -11,5 +10,3 @@ struct relocation_cache;
 struct relocation_cache *relocation_cache_create(void);
 /** NULL is allowed. */
 void relocation_cache_destroy(struct relocation_cache *cache);
-
-#endif

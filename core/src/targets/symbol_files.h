@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGETS_SYMBOL_FILES_H
-#define HEAPDUMP_SRC_TARGETS_SYMBOL_FILES_H
+#pragma once
 
 #include "targets/function_names.h"
 
@@ -33,5 +32,3 @@ void symbol_files_destroy(struct symbol_files *files);
 const struct function_names *symbol_files_of(struct target *target,
 					     const struct target_module *module, const char *path,
 					     const char *folder, uint64_t *budget);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_TARGET_H
-#define HEAPDUMP_SRC_TARGET_TARGET_H
+#pragma once
 
 #include <sys/types.h>
 #include <time.h>
@@ -190,5 +189,3 @@ void target_auxv_read(struct target_auxv *auxv, const uint8_t *bytes, size_t siz
  */
 HD_NODISCARD enum hd_status target_load_modules(struct target *target, struct job *job,
 						struct hd_error *err);
-
-#endif

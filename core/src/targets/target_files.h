@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGETS_TARGET_FILES_H
-#define HEAPDUMP_SRC_TARGETS_TARGET_FILES_H
+#pragma once
 
 #include "targets/target.h"
 
@@ -74,5 +73,3 @@ void target_add_file_findings(struct target *target);
  * @return NULL when memory is exhausted.  Sets target->files.
  */
 struct memory *target_module_files(struct target *target);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGETS_TARGET_MAP_H
-#define HEAPDUMP_SRC_TARGETS_TARGET_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ const struct target_mapping *target_mapping_at(const struct target_map *map, uin
 
 /** How many bytes of [@p start, @p end) can be read by the program, and are there to be read. */
 uint64_t target_readable_bytes(const struct target_map *map, uint64_t start, uint64_t end);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGETS_TARGET_MODULES_H
-#define HEAPDUMP_SRC_TARGETS_TARGET_MODULES_H
+#pragma once
 
 #include "targets/target.h"
 
@@ -40,5 +39,3 @@ bool target_module_pointer(const struct target *target, const struct target_modu
 /** Build-id of an ELF image (PT_NOTE) as lower-case hex; false when it cannot be read. */
 bool target_build_id(const struct target *target, const struct target_module *module, char *buf,
 		     size_t size);
-
-#endif

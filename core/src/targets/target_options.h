@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGETS_TARGET_OPTIONS_H
-#define HEAPDUMP_SRC_TARGETS_TARGET_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ struct target_options {
 	const char *backend; /**< "file", "process", "debugger": use only this way to a debugger's
 			  * memory; or NULL */
 };
-
-#endif

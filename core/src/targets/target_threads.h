@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGETS_TARGET_THREADS_H
-#define HEAPDUMP_SRC_TARGETS_TARGET_THREADS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ const struct target_thread *target_thread(const struct target *target, int32_t t
  * the threads, as in SOS. -1: it has none.
  */
 int64_t target_thread_number(const struct target *target, uint64_t id);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_UNPACK_H
-#define HEAPDUMP_SRC_TARGET_UNPACK_H
+#pragma once
 
 #include "mem/mapped_file.h"
 #include "util/findings.h"
@@ -35,5 +34,3 @@ bool unpack_head(const uint8_t *head, size_t size, void *buf, size_t want);
 HD_NODISCARD enum hd_status unpack_file(struct mapped_file *file, const char *path,
 					uint64_t max_mem, struct job *job,
 					struct findings *findings, struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UNWIND_CFI_H
-#define HEAPDUMP_SRC_UNWIND_CFI_H
+#pragma once
 
 #include "unwind/registers.h"
 
@@ -34,5 +33,3 @@ enum cfi_result {
  * registers Changed only for CFI_FRAME and CFI_SIGNAL.
  */
 enum cfi_result cfi_step(struct cfi *cfi, bool is_exact, struct registers *registers);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UNWIND_CFI_IMAGE_H
-#define HEAPDUMP_SRC_UNWIND_CFI_IMAGE_H
+#pragma once
 
 #include "targets/target.h"
 
@@ -32,5 +31,3 @@ const struct cfi_image *cfi_images_find(struct cfi_images *images, const struct 
 /** Address of the FDE that the table has for @p pc; false: none. */
 bool cfi_image_fde(struct memory *memory, const struct cfi_image *image, uint64_t pc,
 		   uint64_t *ret);
-
-#endif

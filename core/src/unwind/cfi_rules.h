@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UNWIND_CFI_RULES_H
-#define HEAPDUMP_SRC_UNWIND_CFI_RULES_H
+#pragma once
 
 #include "unwind/dwarf_reader.h"
 #include "unwind/registers.h"
@@ -54,5 +53,3 @@ struct cfi_program {
  */
 bool cfi_rules_run(const struct cfi_program *program, struct dwarf_reader code,
 		   struct cfi_rules *rules);
-
-#endif

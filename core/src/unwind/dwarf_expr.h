@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UNWIND_DWARF_EXPR_H
-#define HEAPDUMP_SRC_UNWIND_DWARF_EXPR_H
+#pragma once
 
 #include "unwind/dwarf_reader.h"
 #include "unwind/registers.h"
@@ -17,5 +16,3 @@
  */
 bool dwarf_expr_run(struct memory *memory, const struct registers *registers, const uint8_t *bytes,
 		    size_t size, const uint64_t *first, uint64_t *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UNWIND_DWARF_READER_H
-#define HEAPDUMP_SRC_UNWIND_DWARF_READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,5 +92,3 @@ int64_t dwarf_sleb(struct dwarf_reader *reader);
  * @param data The address that PE_DATAREL is relative to.
  */
 uint64_t dwarf_pointer(struct dwarf_reader *reader, unsigned int encoding, uint64_t data);
-
-#endif

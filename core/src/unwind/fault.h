@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UNWIND_FAULT_H
-#define HEAPDUMP_SRC_UNWIND_FAULT_H
+#pragma once
 
 #include "unwind/registers.h"
 
@@ -25,5 +24,3 @@ struct fault {
  * @return false if there is none; @p ret is then untouched.
  */
 bool fault_find(const struct target *target, struct fault *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UNWIND_GC_BITS_H
-#define HEAPDUMP_SRC_UNWIND_GC_BITS_H
+#pragma once
 
 #include "mem/memory.h"
 
@@ -63,5 +62,3 @@ static inline void gc_bits_seek(struct gc_bits *bits, uint64_t position)
 uint32_t gc_bits_unsigned(struct gc_bits *bits, unsigned int base);
 /** The same; its highest bit is the sign. */
 int32_t gc_bits_signed(struct gc_bits *bits, unsigned int base);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UNWIND_GC_INFO_H
-#define HEAPDUMP_SRC_UNWIND_GC_INFO_H
+#pragma once
 
 #include "unwind/registers.h"
 
@@ -69,5 +68,3 @@ enum gc_info_result gc_info_decode(struct memory *memory, uint64_t address,
 				   const struct gc_info_query *query, struct gc_info *ret);
 /** A zeroed struct is allowed. */
 void gc_info_deinit(struct gc_info *info);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UNWIND_REGISTERS_H
-#define HEAPDUMP_SRC_UNWIND_REGISTERS_H
+#pragma once
 
 #include "arch/arch.h"
 #include "targets/target.h"
@@ -8,5 +7,3 @@
 /** The registers of a thread as it stopped. */
 void registers_of_thread(const struct arch *arch, const struct target_thread *thread,
 			 struct registers *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_ALLOC_H
-#define HEAPDUMP_SRC_UTIL_ALLOC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,6 +77,4 @@ uint64_t alloc_live(void);
 /** The most bytes that were allocated at the same time, since alloc_peak_reset() or the start. */
 uint64_t alloc_peak(void);
 void alloc_peak_reset(void);
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_ARENA_H
-#define HEAPDUMP_SRC_UTIL_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ void arena_destroy(struct arena *arena);
 char *arena_alloc(struct arena *arena, size_t size);
 /** Move everything in @p from to @p to, and destroy @p from: pointers into both stay valid. */
 void arena_merge(struct arena *to, struct arena *from);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_BACKGROUND_WRITER_H
-#define HEAPDUMP_SRC_UTIL_BACKGROUND_WRITER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ bool background_writer_add(struct background_writer *writer, const char *bytes, 
  * Wait until everything is written, and free @p writer.  Returns the errno of a failed write, or 0.
  */
 int background_writer_end(struct background_writer *writer);
-
-#endif

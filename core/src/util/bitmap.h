@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_BITMAP_H
-#define HEAPDUMP_SRC_UTIL_BITMAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,5 +83,3 @@ static inline uint32_t bitmap_rank(const uint64_t *bitmap, const uint32_t *ranks
 	uint64_t before = bitmap[bit / 64] & (((uint64_t)1 << (bit % 64)) - 1);
 	return ranks[bit / 64] + (uint32_t)__builtin_popcountll(before);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_BROKER_SET_H
-#define HEAPDUMP_SRC_UTIL_BROKER_SET_H
+#pragma once
 
 #include <heapdump/broker.h>
 
@@ -9,5 +8,3 @@
  * does so itself.
  */
 const struct hd_broker *broker_current(void);
-
-#endif

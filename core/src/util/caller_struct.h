@@ -3,8 +3,7 @@
  * Structures of the public headers that begin with struct_size, as a caller fills them in who may
  * have been built with an older or a newer version of the header (doc/abi.md 3).
  */
-#ifndef HEAPDUMP_SRC_UTIL_CALLER_STRUCT_H
-#define HEAPDUMP_SRC_UTIL_CALLER_STRUCT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ bool caller_struct_read(void *to, size_t size, size_t first, const void *from);
  * @return false: it is NULL, or has an impossible struct_size.
  */
 bool caller_struct_write(void *to, const void *from, size_t size, size_t first);
-
-#endif

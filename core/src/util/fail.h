@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_FAIL_H
-#define HEAPDUMP_SRC_UTIL_FAIL_H
+#pragma once
 
 #include <heapdump/error.h>
 
@@ -30,5 +29,3 @@ static inline enum hd_status fail_nomem(struct hd_error *err)
 		if (!(got))                     \
 			return fail_nomem(err); \
 	} while (0)
-
-#endif

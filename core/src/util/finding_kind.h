@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_FINDING_KIND_H
-#define HEAPDUMP_SRC_UTIL_FINDING_KIND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -140,5 +139,3 @@ const struct finding_traits *finding_traits(enum finding_kind kind);
 
 /** The name of @p kind, as it is printed. */
 const char *finding_name(enum finding_kind kind);
-
-#endif

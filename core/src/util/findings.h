@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_FINDINGS_H
-#define HEAPDUMP_SRC_UTIL_FINDINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ void findings_add_counted(struct findings *findings, enum finding_kind kind, uin
 void findings_cut(struct findings *findings, size_t count);
 bool findings_has(const struct findings *findings, enum finding_kind kind);
 void findings_deinit(struct findings *findings);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_FUZZED_H
-#define HEAPDUMP_SRC_UTIL_FUZZED_H
+#pragma once
 
 /**
  * The size of a buffer or a table: @p size, or @p small in the build of the fuzz targets, so that
@@ -10,6 +9,4 @@
 #define FUZZED(size, small) (small)
 #else
 #define FUZZED(size, small) (size)
-#endif
-
 #endif

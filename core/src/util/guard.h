@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_GUARD_H
-#define HEAPDUMP_SRC_UTIL_GUARD_H
+#pragma once
 
 /**
  * In front of a declaration: TYPE_deinit() is called with the variable's address when its scope ends, in
@@ -8,5 +7,3 @@
  * what is handed over to somebody else has no guard.
  */
 #define HD_CLEANUP(type) __attribute__((cleanup(type##_deinit)))
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_INFLATE_H
-#define HEAPDUMP_SRC_UTIL_INFLATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@
  * holds any bytes then
  */
 bool inflate_raw(const uint8_t *bytes, size_t size, uint8_t *ret, size_t ret_size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_INVISIBLE_H
-#define HEAPDUMP_SRC_UTIL_INVISIBLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,5 +10,3 @@
  * name that reads otherwise than it is, would be a trap.
  */
 bool is_invisible(uint32_t c);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_JOB_H
-#define HEAPDUMP_SRC_UTIL_JOB_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -75,5 +74,3 @@ unsigned int job_workers(const struct job *job);
  */
 void run_parallel(unsigned int count, struct job *job, void (*fn)(void *arg, unsigned int index),
 		  void *arg);
-
-#endif

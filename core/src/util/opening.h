@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_OPENING_H
-#define HEAPDUMP_SRC_UTIL_OPENING_H
+#pragma once
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -35,5 +34,3 @@ bool user_name_directly(uint32_t uid, char *buf, size_t size);
 
 /** The same as open_as(), but never through the broker. */
 int open_directly(enum hd_open_as as, const char *path);
-
-#endif

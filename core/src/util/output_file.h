@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_OUTPUT_FILE_H
-#define HEAPDUMP_SRC_UTIL_OUTPUT_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ HD_NODISCARD enum hd_status output_file_commit(struct output_file *file, struct 
 
 /** Give up: the file is deleted.  A zeroed struct with fd -1 is allowed. */
 void output_file_abandon(struct output_file *file);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_OUTPUT_PLACE_H
-#define HEAPDUMP_SRC_UTIL_OUTPUT_PLACE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -82,5 +81,3 @@ HD_NODISCARD enum hd_status output_place_open_stream(const char *path, bool appe
  * @return A descriptor, owned; -1 and errno.
  */
 int output_place_open_unnamed(const char **ret_folder);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_OWN_FOLDERS_H
-#define HEAPDUMP_SRC_UTIL_OWN_FOLDERS_H
+#pragma once
 
 #include <limits.h>
 
@@ -15,5 +14,3 @@
  * @return how many
  */
 int own_folders(const char *ret[OWN_FOLDERS_MAX]);
-
-#endif

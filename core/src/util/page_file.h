@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_PAGE_FILE_H
-#define HEAPDUMP_SRC_UTIL_PAGE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ void *page_file_map(size_t bytes);
 
 /** Give it, or the end of one, back. */
 void page_file_unmap(void *ptr, size_t bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_PATH_END_H
-#define HEAPDUMP_SRC_UTIL_PATH_END_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -50,5 +49,3 @@ bool path_end_is_trusted(const struct path_end *end);
  * it is ECANCELED.
  */
 enum hd_status path_end_fail(const char *path, int code, struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_PEER_H
-#define HEAPDUMP_SRC_UTIL_PEER_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -19,5 +18,3 @@ uint64_t inner_pid_parse(const char *status);
  * errno: it could not be found out.
  */
 int peer_check(int fd, const char *name, uid_t owner);
-
-#endif

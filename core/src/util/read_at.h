@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_READ_AT_H
-#define HEAPDUMP_SRC_UTIL_READ_AT_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -12,5 +11,3 @@
  * be read
  */
 ssize_t read_at(int fd, void *buf, size_t size, off_t offset);
-
-#endif

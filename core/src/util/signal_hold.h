@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_SIGNAL_HOLD_H
-#define HEAPDUMP_SRC_UTIL_SIGNAL_HOLD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ void signal_hold_begin(struct signal_hold *hold, enum held_signal signal);
 
 /** Restore the state before; if the signal came meanwhile, it is discarded.  Keeps errno. */
 void signal_hold_end(const struct signal_hold *hold);
-
-#endif

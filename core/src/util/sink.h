@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_SINK_H
-#define HEAPDUMP_SRC_UTIL_SINK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ HD_NODISCARD enum hd_status sink_read(const struct hd_sink *sink, bool writes, s
 void sink_warn(const struct hd_sink *sink, const char *line);
 /** The same as a note about what is going on; a sink without notes gets it as a warning. */
 void sink_note(const struct hd_sink *sink, const char *line);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_SORT_H
-#define HEAPDUMP_SRC_UTIL_SORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -138,5 +137,3 @@ uint32_t sort_pieces(const uint64_t *keys, uint32_t count, struct sort_piece *re
 
 /** The same as sort_keys(), but @p values go where their keys go. */
 bool sort_pairs(uint64_t *keys, uint32_t *values, uint32_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_TEXT_H
-#define HEAPDUMP_SRC_UTIL_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -158,5 +157,3 @@ bool parse_number(const char *string, uint64_t *ret);
 
 /** Parse hexadecimal, 0x allowed, words joined by + or -: 0x1ce000+56-8.  Sums wrap at 2^64. */
 bool parse_address(const char *string, uint64_t *ret);
-
-#endif

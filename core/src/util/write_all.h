@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_UTIL_WRITE_ALL_H
-#define HEAPDUMP_SRC_UTIL_WRITE_ALL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@
  * @return errno, ECANCELED when the job was stopped, or 0.
  */
 int write_all(int fd, const char *bytes, size_t size, struct job *job);
-
-#endif

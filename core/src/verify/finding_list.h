@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_VERIFY_FINDING_LIST_H
-#define HEAPDUMP_SRC_VERIFY_FINDING_LIST_H
+#pragma once
 
 #include "util/fail.h"
 #include "verify/verify.h"
@@ -63,5 +62,3 @@ uint32_t finding_list_at(const struct finding_list *list, uint64_t address);
  */
 HD_NODISCARD enum hd_status finding_list_link(struct finding_list *list, uint32_t finding,
 					      uint64_t object, struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_VERIFY_MAP_H
-#define HEAPDUMP_SRC_VERIFY_MAP_H
+#pragma once
 
 #include "gc/heap.h"
 #include "util/bitmap.h"
@@ -55,5 +54,3 @@ static inline bool address_map_has(const struct address_map *map, struct segment
 		return bitmap_has(cache->slots[slot].words, offset / 8);
 	return address_map_look(map, cache, address);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_VERIFY_RESOLVE_H
-#define HEAPDUMP_SRC_VERIFY_RESOLVE_H
+#pragma once
 
 #include "verify/finding_list.h"
 #include "verify/scan.h"
@@ -147,5 +146,3 @@ HD_NODISCARD enum hd_status verify_lists(struct resolver *resolver, struct hd_er
 HD_NODISCARD enum hd_status resolve_objects(struct resolver *resolver, struct hd_error *err);
 HD_NODISCARD enum hd_status verify_finalizer_queues(struct resolver *resolver,
 						    struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_VERIFY_SCAN_H
-#define HEAPDUMP_SRC_VERIFY_SCAN_H
+#pragma once
 
 #include "verify/map.h"
 #include "verify/verify.h"
@@ -143,5 +142,3 @@ bool verify_is_large_or_pinned(const struct segment *segment);
 
 /** Gives what the header of the object at @p address says, if that is impossible; else false. */
 bool scan_header(const struct verify_scan *scan, uint64_t address, struct odd_object *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_VERIFY_VERIFY_H
-#define HEAPDUMP_SRC_VERIFY_VERIFY_H
+#pragma once
 
 #include "gc/walk.h"
 
@@ -104,5 +103,3 @@ void verify_result_deinit(struct verify_result *result);
  */
 HD_NODISCARD enum hd_status verify_object(struct heap *heap, uint64_t address, struct job *job,
 					  struct verify_result *ret, struct hd_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Boxes of async methods: where the method stands, and what it awaits. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_BOX_H
-#define HEAPDUMP_SRC_ANALYSIS_ASYNC_BOX_H
+#pragma once
 
 #include "framework/member.h"
 
@@ -33,5 +32,3 @@ bool async_is_box(struct clr *clr, const struct type *type);
  */
 bool async_box_read(struct heap *heap, struct members *members, const struct object *object,
 		    struct async_box *ret);
-
-#endif

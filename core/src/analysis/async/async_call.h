@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The async method that a task is a call of. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_CALL_H
-#define HEAPDUMP_SRC_ANALYSIS_ASYNC_CALL_H
+#pragma once
 
 #include "framework/member.h"
 
@@ -21,5 +20,3 @@ bool async_call_append(struct text *text, struct heap *heap, struct members *mem
 /** The same; @p graph also knows the methods that run now. */
 bool async_graph_call_append(struct text *text, struct async_graph *graph,
 			     const struct object *object);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Chains of async methods, from what the innermost waits for up to the one that nobody awaits. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_CHAINS_H
-#define HEAPDUMP_SRC_ANALYSIS_ASYNC_CHAINS_H
+#pragma once
 
 #include "analysis/async/async_graph.h"
 #include "analysis/graph/hash_index.h"
@@ -46,5 +45,3 @@ HD_NODISCARD enum hd_status async_chains_create(const struct async_graph *graph,
 						const struct async_wanted *wanted,
 						struct async_chains *ret, struct hd_error *err);
 void async_chains_deinit(struct async_chains *chains);
-
-#endif

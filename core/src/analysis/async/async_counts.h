@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Async methods, counted by method and state. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_COUNTS_H
-#define HEAPDUMP_SRC_ANALYSIS_ASYNC_COUNTS_H
+#pragma once
 
 #include "analysis/async/async_graph.h"
 
@@ -25,5 +24,3 @@ struct async_counts {
 HD_NODISCARD enum hd_status async_counts_create(const struct async_graph *graph,
 						struct async_counts *ret, struct hd_error *err);
 void async_counts_deinit(struct async_counts *counts);
-
-#endif

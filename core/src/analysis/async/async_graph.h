@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* All async methods that are not done, and what each waits for. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_GRAPH_H
-#define HEAPDUMP_SRC_ANALYSIS_ASYNC_GRAPH_H
+#pragma once
 
 #include "analysis/async/async_links.h"
 #include "analysis/async/async_methods.h"
@@ -187,5 +186,3 @@ uint64_t async_node_context(struct async_graph *graph, const struct async_node *
 
 /** Where the method of @p node has its "this", in its holder; 0: it is static, or that is not known. */
 uint64_t async_node_this(struct async_graph *graph, const struct async_node *node);
-
-#endif

@@ -3,8 +3,7 @@
  * Finds links that are known only from the other side: a semaphore has a list of its waiters, a
  * waiter has no semaphore.
  */
-#ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_LINKS_H
-#define HEAPDUMP_SRC_ANALYSIS_ASYNC_LINKS_H
+#pragma once
 
 #include "framework/member.h"
 
@@ -59,5 +58,3 @@ void async_links_sort(struct async_links *links);
 /** The link from @p from, or NULL. */
 const struct async_link *async_link_find(const struct async_links *links, uint64_t from);
 void async_links_deinit(struct async_links *links);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The methods of async nodes, whether the compiler made a state machine of them or the runtime suspends them. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_METHODS_H
-#define HEAPDUMP_SRC_ANALYSIS_ASYNC_METHODS_H
+#pragma once
 
 #include "analysis/graph/hash_index.h"
 #include "clr/types/type.h"
@@ -41,5 +40,3 @@ const char *async_methods_name(struct async_methods *methods, struct clr *clr, u
 const char *async_methods_code(struct async_methods *methods, struct clr *clr, uint32_t row);
 
 void async_methods_deinit(struct async_methods *methods);
-
-#endif

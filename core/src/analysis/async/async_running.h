@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Async methods of the runtime that threads run now (doc/coreclr.md 21.5). */
-#ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_RUNNING_H
-#define HEAPDUMP_SRC_ANALYSIS_ASYNC_RUNNING_H
+#pragma once
 
 #include "analysis/async/async_graph.h"
 
@@ -17,5 +16,3 @@
  */
 HD_NODISCARD enum hd_status async_running_add(struct async_graph *graph, struct hash_index *taken,
 					      struct job *job, struct hd_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Nodes of async methods that the runtime suspends itself (doc/coreclr.md 21). */
-#ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_SUSPENDED_H
-#define HEAPDUMP_SRC_ANALYSIS_ASYNC_SUSPENDED_H
+#pragma once
 
 #include "analysis/async/async_graph.h"
 
@@ -40,5 +39,3 @@ HD_NODISCARD enum hd_status async_suspended_add_from(struct async_graph *graph,
 						     const struct object *task, uint64_t first,
 						     uint64_t awaited, struct hash_index *taken,
 						     struct hd_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks that are not of async methods, and that no async method waits for. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_TASK_H
-#define HEAPDUMP_SRC_ANALYSIS_ASYNC_TASK_H
+#pragma once
 
 #include "analysis/async/async_graph.h"
 
@@ -10,5 +9,3 @@
  * (ContinueWith, WhenAll, Unwrap)?  Cost: constant: more than a few tasks are not followed.
  */
 bool async_task_leads_to_method(struct async_graph *graph, const struct object *task);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sorts objects by the framework's types: which part does each play for async methods? */
-#ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_TYPES_H
-#define HEAPDUMP_SRC_ANALYSIS_ASYNC_TYPES_H
+#pragma once
 
 #include "analysis/heap/type_kinds.h"
 #include "clr/types/type.h"
@@ -66,5 +65,3 @@ static inline bool async_type_is_task(enum async_type kind)
 {
 	return kind >= ASYNC_BOX && kind <= ASYNC_OTHER_TASK;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From what an async method awaits to what it waits for. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_ASYNC_WAIT_H
-#define HEAPDUMP_SRC_ANALYSIS_ASYNC_WAIT_H
+#pragma once
 
 #include "analysis/async/async_graph.h"
 
@@ -21,5 +20,3 @@ void async_wait_append(struct text *text, struct async_graph *graph, const struc
 
 /** Who goes on after the box @p node, which no other box awaits. */
 enum async_root async_root_of(struct async_graph *graph, const struct async_node *node);
-
-#endif

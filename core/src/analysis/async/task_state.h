@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a System.Threading.Tasks.Task. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_TASK_STATE_H
-#define HEAPDUMP_SRC_ANALYSIS_TASK_STATE_H
+#pragma once
 
 #include "framework/member.h"
 
@@ -51,5 +50,3 @@ struct task_state {
  */
 bool task_state_read(struct heap *heap, struct members *members, const struct object *task,
 		     struct task_state *ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The items of the framework's collections. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_COLLECTION_H
-#define HEAPDUMP_SRC_ANALYSIS_COLLECTION_H
+#pragma once
 
 #include "framework/member.h"
 
@@ -101,5 +100,3 @@ struct collection_facts {
 HD_NODISCARD enum hd_status collection_visit(const struct collection *collection, struct job *job,
 					     const struct item_visitor *visitor,
 					     struct collection_facts *ret, struct hd_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The readers of collections share this. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_COLLECTION_WALK_H
-#define HEAPDUMP_SRC_ANALYSIS_COLLECTION_WALK_H
+#pragma once
 
 #include "analysis/collections/collection.h"
 #include "framework/collection_layout.h"
@@ -104,5 +103,3 @@ void walk_weak_table(struct collection_walk *walk, const struct collection_part 
 
 /** The segments of a ConcurrentQueue, of which the first one is at @p first (0: none). */
 void walk_queue_segments(struct collection_walk *walk, uint64_t first);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_DIFF_H
-#define HEAPDUMP_SRC_ANALYSIS_DIFF_H
+#pragma once
 
 #include "graph/heap_graph.h"
 
@@ -59,5 +58,3 @@ bool diff_has_events(const struct diff_side *side);
 
 /** Order of two names as bytes; NULL comes first. */
 int diff_compare_names(const char *a, uint32_t a_size, const char *b, uint32_t b_size);
-
-#endif

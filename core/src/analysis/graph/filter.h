@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_FILTER_H
-#define HEAPDUMP_SRC_ANALYSIS_FILTER_H
+#pragma once
 
 #include "graph/heap_graph.h"
 #include "graph/reach.h"
@@ -33,5 +32,3 @@ void filter_deinit(struct filter *filter, const struct hd_graph *graph);
 
 /** The first object that passes, beginning with @p node; or filter->last. */
 uint32_t filter_next(const struct filter *filter, const struct hd_graph *graph, uint32_t node);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_GCROOT_H
-#define HEAPDUMP_SRC_ANALYSIS_GCROOT_H
+#pragma once
 
 #include "analysis/graph/path_tree.h"
 
@@ -56,5 +55,3 @@ HD_NODISCARD enum hd_status gcroot_init(struct hd_graph *graph, uint32_t target,
 
 /** A zeroed struct is allowed. */
 void gcroot_deinit(struct gcroot *gcroot);
-
-#endif

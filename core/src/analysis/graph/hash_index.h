@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_HASH_INDEX_H
-#define HEAPDUMP_SRC_ANALYSIS_HASH_INDEX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ static inline uint64_t hash_mix(uint64_t hash, uint64_t value)
 uint32_t hash_index_add(struct hash_index *table, uint64_t hash, uint32_t fresh,
 			bool (*equal)(const void *arg, uint32_t index), const void *arg);
 void hash_index_deinit(struct hash_index *table);
-
-#endif

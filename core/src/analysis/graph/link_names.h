@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_LINK_NAMES_H
-#define HEAPDUMP_SRC_ANALYSIS_LINK_NAMES_H
+#pragma once
 
 #include "analysis/graph/hash_index.h"
 #include "graph/heap_graph.h"
@@ -55,5 +54,3 @@ HD_NODISCARD enum hd_status link_names_one(struct link_names *names, uint32_t fr
 HD_NODISCARD enum hd_status link_names_of(struct link_names *names, uint32_t from,
 					  struct named_link *links, size_t count,
 					  struct hd_error *err);
-
-#endif

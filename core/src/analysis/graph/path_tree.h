@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_PATH_TREE_H
-#define HEAPDUMP_SRC_ANALYSIS_PATH_TREE_H
+#pragma once
 
 #include "graph/heap_graph.h"
 
@@ -67,5 +66,3 @@ static inline uint32_t path_tree_next(const struct path_tree *tree, uint32_t nod
 
 /** Links from a wanted node to the target, or HD_NONE when it does not reach it. */
 uint32_t path_tree_distance(const struct path_tree *tree, uint32_t node);
-
-#endif

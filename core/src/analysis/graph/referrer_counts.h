@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_REFERRER_COUNTS_H
-#define HEAPDUMP_SRC_ANALYSIS_REFERRER_COUNTS_H
+#pragma once
 
 #include "analysis/graph/link_names.h"
 
@@ -35,5 +34,3 @@ HD_NODISCARD enum hd_status referrer_counts_init(struct hd_graph *graph, const u
 						 size_t count, struct job *job,
 						 struct referrer_counts *ret, struct hd_error *err);
 void referrer_counts_deinit(struct referrer_counts *counts);
-
-#endif

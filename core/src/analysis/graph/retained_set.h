@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_RETAINED_SET_H
-#define HEAPDUMP_SRC_ANALYSIS_RETAINED_SET_H
+#pragma once
 
 #include "graph/heap_graph.h"
 
@@ -22,5 +21,3 @@ struct retained_set {
 HD_NODISCARD enum hd_status retained_set_count(struct hd_graph *graph, const uint32_t *nodes,
 					       size_t count, struct job *job,
 					       struct retained_set *ret, struct hd_error *err);
-
-#endif

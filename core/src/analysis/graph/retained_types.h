@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_RETAINED_TYPES_H
-#define HEAPDUMP_SRC_ANALYSIS_RETAINED_TYPES_H
+#pragma once
 
 #include "graph/dominators.h"
 #include "graph/heap_graph.h"
@@ -19,5 +18,3 @@
 HD_NODISCARD enum hd_status retained_types(const struct hd_graph *graph,
 					   const struct dominators *dominators, struct job *job,
 					   uint64_t *ret, struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_ROOT_PATHS_H
-#define HEAPDUMP_SRC_ANALYSIS_ROOT_PATHS_H
+#pragma once
 
 #include "graph/heap_graph.h"
 
@@ -80,5 +79,3 @@ static inline uint32_t path_before(const struct root_paths *paths, uint32_t node
 	uint32_t parent = paths->parents[node];
 	return parent && parent != node + 1 ? parent - 1 : HD_NONE;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_ROOT_TREE_H
-#define HEAPDUMP_SRC_ANALYSIS_ROOT_TREE_H
+#pragma once
 
 #include "analysis/graph/gcroot.h"
 #include "analysis/graph/type_tree.h"
@@ -22,5 +21,3 @@ HD_NODISCARD enum hd_status root_tree_init(const struct hd_graph *graph,
 					   const struct gcroot *gcroot, uint64_t limit,
 					   struct job *job, struct type_tree *ret,
 					   struct hd_error *err);
-
-#endif

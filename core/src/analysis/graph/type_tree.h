@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_TYPE_TREE_H
-#define HEAPDUMP_SRC_ANALYSIS_TYPE_TREE_H
+#pragma once
 
 #include "analysis/graph/filter.h"
 #include "analysis/graph/link_names.h"
@@ -71,5 +70,3 @@ uint32_t tree_branch_above(const struct type_tree *tree, uint32_t index, uint32_
 
 /** The name by which roots of one kind differ, or the method that has the variable; or NULL. */
 const char *tree_root_name(const struct hd_graph *graph, uint32_t root);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_CROSSINGS_H
-#define HEAPDUMP_SRC_ANALYSIS_CROSSINGS_H
+#pragma once
 
 #include "analysis/heap/type_counts.h"
 
@@ -69,5 +68,3 @@ size_t crossings_from(const struct crossing_finder *found, uint64_t address);
 HD_NODISCARD enum hd_status marks_init(struct marks *marks, const struct heap *heap,
 				       struct job *job, struct hd_error *err);
 void marks_deinit(struct marks *marks, const struct heap *heap);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_DEAD_RANGE_H
-#define HEAPDUMP_SRC_ANALYSIS_DEAD_RANGE_H
+#pragma once
 
 #include "gc/heap.h"
 #include "graph/reach.h"
@@ -41,5 +40,3 @@ void dead_range_open(struct dead_range *ret, const struct heap *heap, const stru
 HD_NODISCARD enum hd_status dead_range_next(struct dead_range *range, struct job *job,
 					    uint32_t *ret, struct hd_error *err);
 void dead_range_close(struct dead_range *range);
-
-#endif

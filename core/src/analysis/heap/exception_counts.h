@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Exceptions of a heap, counted by type, message and stack. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_EXCEPTION_COUNTS_H
-#define HEAPDUMP_SRC_ANALYSIS_EXCEPTION_COUNTS_H
+#pragma once
 
 #include "analysis/graph/hash_index.h"
 #include "analysis/heap/type_kinds.h"
@@ -65,5 +64,3 @@ HD_NODISCARD enum hd_status exception_counts_add(struct exception_counts *counts
 
 /** Sort the rows: those with the highest count first, then by their first exception. */
 void exception_counts_sort(struct exception_counts *counts);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_FINALIZER_OBJECTS_H
-#define HEAPDUMP_SRC_ANALYSIS_FINALIZER_OBJECTS_H
+#pragma once
 
 #include "analysis/heap/life.h"
 #include "analysis/heap/type_counts.h"
@@ -47,5 +46,3 @@ void finalizer_objects_open(struct finalizer_objects *ret, struct heap *heap,
 HD_NODISCARD enum hd_status finalizer_objects_next(struct finalizer_objects *objects, bool *ret,
 						   struct hd_error *err);
 void finalizer_objects_close(struct finalizer_objects *objects);
-
-#endif

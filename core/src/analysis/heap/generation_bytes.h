@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_GENERATION_BYTES_H
-#define HEAPDUMP_SRC_ANALYSIS_GENERATION_BYTES_H
+#pragma once
 
 #include "analysis/heap/heap_gaps.h"
 #include "analysis/heap/life.h"
@@ -40,5 +39,3 @@ void generation_bytes_add(struct generation_bytes *sum, const struct generation_
 HD_NODISCARD enum hd_status generation_bytes_count(struct generation_bytes *ret, struct heap *heap,
 						   const struct life *dead, struct job *job,
 						   struct gaps *gaps, struct hd_error *err);
-
-#endif

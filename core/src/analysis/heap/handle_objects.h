@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_HANDLE_OBJECTS_H
-#define HEAPDUMP_SRC_ANALYSIS_HANDLE_OBJECTS_H
+#pragma once
 
 #include "analysis/heap/type_counts.h"
 #include "gc/handles.h"
@@ -37,5 +36,3 @@ void handle_objects_open(struct handle_objects *ret, struct heap *heap,
 HD_NODISCARD enum hd_status handle_objects_next(struct handle_objects *objects, bool *ret,
 						struct hd_error *err);
 void handle_objects_close(struct handle_objects *objects);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_HEAP_GAPS_H
-#define HEAPDUMP_SRC_ANALYSIS_HEAP_GAPS_H
+#pragma once
 
 #include "gc/walk.h"
 
@@ -29,5 +28,3 @@ bool damage_is_untyped(struct heap *heap, const struct damage *damage);
  * Does the target lack bytes of the heap, so that it may lack other bytes, too?  Walks the heap.
  */
 bool heap_lacks_bytes(struct heap *heap);
-
-#endif

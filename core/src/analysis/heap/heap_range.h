@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_HEAP_RANGE_H
-#define HEAPDUMP_SRC_ANALYSIS_HEAP_RANGE_H
+#pragma once
 
 #include "gc/walk.h"
 
@@ -58,5 +57,3 @@ void heap_range_walk(const struct heap_range *range, struct walker *walker,
 
 /** Bytes of the segments, for progress. */
 uint64_t heap_range_bytes(const struct heap_range *range);
-
-#endif

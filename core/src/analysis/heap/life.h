@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_LIFE_H
-#define HEAPDUMP_SRC_ANALYSIS_LIFE_H
+#pragma once
 
 #include "gc/walk.h"
 #include "graph/heap_graph.h"
@@ -60,5 +59,3 @@ static inline bool life_passes(const struct life *life, const struct object *obj
 
 /** Is the object at @p address asked for?  Free blocks are not; may be called by any thread. */
 bool life_has(const struct life *life, uint64_t address);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_OBJECT_PASS_H
-#define HEAPDUMP_SRC_ANALYSIS_OBJECT_PASS_H
+#pragma once
 
 #include "analysis/heap/object_tally.h"
 #include "analysis/heap/type_chooser.h"
@@ -62,5 +61,3 @@ typedef enum hd_status object_visit(void *arg, const struct object *object, stru
  */
 HD_NODISCARD enum hd_status object_pass_all(struct heap *heap, object_visit *visit, void *arg,
 					    struct job *job, struct hd_error *err);
-
-#endif

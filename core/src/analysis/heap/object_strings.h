@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_OBJECT_STRINGS_H
-#define HEAPDUMP_SRC_ANALYSIS_OBJECT_STRINGS_H
+#pragma once
 
 #include "analysis/heap/object_tally.h"
 #include "graph/heap_graph.h"
@@ -50,5 +49,3 @@ void string_nodes_deinit(struct string_nodes *nodes);
 
 /** Bytes that would be saved if there were one string of each value. */
 uint64_t strings_duplicate_size(const struct strings *strings);
-
-#endif

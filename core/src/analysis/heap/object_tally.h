@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_OBJECT_TALLY_H
-#define HEAPDUMP_SRC_ANALYSIS_OBJECT_TALLY_H
+#pragma once
 
 #include "analysis/heap/heap_range.h"
 #include "analysis/heap/life.h"
@@ -102,5 +101,3 @@ HD_NODISCARD enum hd_status object_tally_count(struct object_tally *ret, struct 
 					       const struct object_filter *filter, struct job *job,
 					       struct hd_error *err);
 void object_tally_deinit(struct object_tally *tally);
-
-#endif

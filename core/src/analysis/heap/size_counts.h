@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How many objects of each size a heap has, by generation. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_SIZE_COUNTS_H
-#define HEAPDUMP_SRC_ANALYSIS_SIZE_COUNTS_H
+#pragma once
 
 #include "analysis/heap/heap_gaps.h"
 #include "util/job.h"
@@ -33,5 +32,3 @@ HD_NODISCARD enum hd_status size_counts_read(struct size_counts *ret, struct hea
 					     struct job *job, struct gaps *gaps,
 					     struct hd_error *err);
 void size_counts_deinit(struct size_counts *counts);
-
-#endif

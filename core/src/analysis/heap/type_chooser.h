@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_TYPE_CHOOSER_H
-#define HEAPDUMP_SRC_ANALYSIS_TYPE_CHOOSER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ struct type_chooser {
 /** Does @p type pass? */
 bool type_chooser_has(struct type_chooser *chooser, const struct type *type);
 void type_chooser_deinit(struct type_chooser *chooser);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_TYPE_COUNTS_H
-#define HEAPDUMP_SRC_ANALYSIS_TYPE_COUNTS_H
+#pragma once
 
 #include "analysis/heap/heap_gaps.h"
 #include "analysis/heap/heap_range.h"
@@ -58,5 +57,3 @@ HD_NODISCARD enum hd_status type_counts_statistics(const struct type_counts *cou
 
 /** Keep only the row of @p method_table. */
 void statistics_keep(struct statistics *statistics, uint64_t method_table);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Remembers for each type what was found out about it. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_TYPE_KINDS_H
-#define HEAPDUMP_SRC_ANALYSIS_TYPE_KINDS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ struct type_kinds {
  */
 uint8_t *type_kinds_at(struct type_kinds *kinds, const struct type *type);
 void type_kinds_deinit(struct type_kinds *kinds);
-
-#endif

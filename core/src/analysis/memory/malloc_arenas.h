@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_MALLOC_ARENAS_H
-#define HEAPDUMP_SRC_ANALYSIS_MALLOC_ARENAS_H
+#pragma once
 
 #include "analysis/memory/malloc_sizes.h"
 #include "mem/memory.h"
@@ -79,5 +78,3 @@ HD_NODISCARD enum hd_status malloc_walk_arenas(struct malloc_walk *walk, uint64_
  * else 0.
  */
 uint64_t malloc_mapped_size(struct memory *memory, uint64_t address, uint64_t end);
-
-#endif

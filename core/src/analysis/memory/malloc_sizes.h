@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_MALLOC_SIZES_H
-#define HEAPDUMP_SRC_ANALYSIS_MALLOC_SIZES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ uint64_t malloc_class_start(unsigned int index);
 
 /** Count a piece. @param classes MALLOC_CLASSES of them. */
 void malloc_class_add(struct malloc_class *classes, uint64_t size, bool is_used);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_MEMORY_ACCOUNT_H
-#define HEAPDUMP_SRC_ANALYSIS_MEMORY_ACCOUNT_H
+#pragma once
 
 #include "analysis/memory/malloc_arenas.h"
 #include "analysis/memory/memory_kind.h"
@@ -117,5 +116,3 @@ uint64_t memory_used_of_kind(const struct memory_account *account, enum memory_k
 /** The mapping that holds @p address, or NULL. */
 const struct memory_mapping *memory_mapping_at(const struct memory_account *account,
 					       uint64_t address);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_MEMORY_ADVICE_H
-#define HEAPDUMP_SRC_ANALYSIS_MEMORY_ADVICE_H
+#pragma once
 
 #include "analysis/memory/memory_account.h"
 
@@ -38,5 +37,3 @@ void memory_evidence_read(const struct memory_account *account, struct memory_ev
 
 /** How many bytes the advice is about; 0: there is not enough evidence to give it. */
 uint64_t memory_advice_bytes(enum memory_advice advice, const struct memory_evidence *evidence);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_MEMORY_KIND_H
-#define HEAPDUMP_SRC_ANALYSIS_MEMORY_KIND_H
+#pragma once
 
 #include <stdint.h>
 
@@ -72,5 +71,3 @@ uint32_t memory_kind_priority(enum memory_kind kind);
 
 /** "GC heap", "runtime", "native heap", "stacks", "images", "files", "other". */
 const char *memory_group_text(enum memory_group group);
-
-#endif

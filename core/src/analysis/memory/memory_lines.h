@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_MEMORY_LINES_H
-#define HEAPDUMP_SRC_ANALYSIS_MEMORY_LINES_H
+#pragma once
 
 #include "analysis/memory/memory_account.h"
 
@@ -32,5 +31,3 @@ HD_NODISCARD enum hd_status memory_lines_make(const struct memory_account *now,
 					      const struct memory_account *before, bool by_owner,
 					      struct memory_lines *ret, struct hd_error *err);
 void memory_lines_deinit(struct memory_lines *lines);
-
-#endif

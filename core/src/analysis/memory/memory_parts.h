@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_MEMORY_PARTS_H
-#define HEAPDUMP_SRC_ANALYSIS_MEMORY_PARTS_H
+#pragma once
 
 /* The parts of memory_account.c. */
 #include "analysis/memory/memory_account.h"
@@ -61,5 +60,3 @@ HD_NODISCARD enum hd_status memory_claim_linker(struct memory_making *making, st
 
 /** Sweep the claims, and count the bytes of each row, with which all mappings are given away. */
 HD_NODISCARD enum hd_status memory_count(struct memory_making *making, struct hd_error *err);
-
-#endif

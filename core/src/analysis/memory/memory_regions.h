@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_MEMORY_REGIONS_H
-#define HEAPDUMP_SRC_ANALYSIS_MEMORY_REGIONS_H
+#pragma once
 
 #include "analysis/memory/memory_account.h"
 
@@ -51,5 +50,3 @@ const char *memory_region_word(enum memory_kind kind, bool is_blamed, char buf[M
 const char *memory_region_sos_name(const struct memory_region *region);
 /** The protection as SOS writes it: "PAGE_READWRITE". */
 const char *memory_protection_name(uint32_t flags);
-
-#endif

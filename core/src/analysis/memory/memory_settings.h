@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_MEMORY_SETTINGS_H
-#define HEAPDUMP_SRC_ANALYSIS_MEMORY_SETTINGS_H
+#pragma once
 
 #include "analysis/memory/memory_account.h"
 #include "gc/gc_limits.h"
@@ -51,5 +50,3 @@ HD_NODISCARD enum hd_status memory_settings_read(struct target *target, struct h
 
 /** Take what the block of an environment says. */
 void memory_settings_take(struct memory_settings *settings, const uint8_t *bytes, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_MEMORY_SWEEP_H
-#define HEAPDUMP_SRC_ANALYSIS_MEMORY_SWEEP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ struct memory_stretch {
 HD_NODISCARD enum hd_status memory_sweep(struct memory_claim *claims, size_t count,
 					 struct memory_stretch **ret, size_t *ret_count,
 					 struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_NATIVE_SHARE_H
-#define HEAPDUMP_SRC_ANALYSIS_NATIVE_SHARE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ struct native_share {
 HD_NODISCARD enum hd_status native_share_read(struct target *target, struct heap *heap,
 					      struct job *job, struct native_share *ret,
 					      struct hd_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The AssemblyLoadContexts of a process, and which of them loaded an assembly. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_LOAD_CONTEXTS_H
-#define HEAPDUMP_SRC_ANALYSIS_LOAD_CONTEXTS_H
+#pragma once
 
 #include "gc/walk.h"
 #include "util/job.h"
@@ -41,5 +40,3 @@ void load_contexts_deinit(struct load_contexts *contexts);
  * @return NULL: none has it, or more than one, of which all but one are garbage
  */
 const struct load_context *load_context_of(const struct load_contexts *contexts, uint64_t binder);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Types and methods by their names in the metadata of the loaded modules. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_NAME_LOOKUP_H
-#define HEAPDUMP_SRC_ANALYSIS_NAME_LOOKUP_H
+#pragma once
 
 #include "clr/code/method_list.h"
 #include "clr/modules/module.h"
@@ -61,5 +60,3 @@ void entity_name(const struct named_entity *entity, struct text *text);
 
 /** Is @p method_desc the method @p entity, or an instantiation of it? */
 bool entity_is_method(struct clr *clr, const struct named_entity *entity, uint64_t method_desc);
-
-#endif

@@ -3,8 +3,7 @@
  * Names the code that an object will run: a delegate, a task, a work item, the box of an async
  * method.
  */
-#ifndef HEAPDUMP_SRC_ANALYSIS_CALLBACK_NAME_H
-#define HEAPDUMP_SRC_ANALYSIS_CALLBACK_NAME_H
+#pragma once
 
 #include "framework/member.h"
 
@@ -19,5 +18,3 @@ struct text;
  */
 bool callback_append(struct text *text, struct heap *heap, struct members *members,
 		     const struct object *object, uint64_t *ret_target);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How the thread pool has changed the number of workers that it wants. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_HILL_CLIMBING_H
-#define HEAPDUMP_SRC_ANALYSIS_HILL_CLIMBING_H
+#pragma once
 
 #include "analysis/pool/queue_items.h"
 
@@ -42,5 +41,3 @@ void hill_log_deinit(struct hill_log *log);
 
 /** The name that the enum has for the transition: "Starvation", or its number. */
 void hill_change_reason(struct clr *clr, const struct hill_change *change, char *buf, size_t size);
-
-#endif

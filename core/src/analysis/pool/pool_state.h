@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The thread pool: its numbers, and what is queued. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_POOL_STATE_H
-#define HEAPDUMP_SRC_ANALYSIS_POOL_STATE_H
+#pragma once
 
 #include "analysis/pool/queue_items.h"
 
@@ -64,5 +63,3 @@ struct pool_queues {
 HD_NODISCARD enum hd_status pool_queues_read(const struct queue_reader *reader,
 					     struct pool_queues *ret, struct hd_error *err);
 void pool_queues_deinit(struct pool_queues *queues);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects in the queues of the thread pool. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_QUEUE_ITEMS_H
-#define HEAPDUMP_SRC_ANALYSIS_QUEUE_ITEMS_H
+#pragma once
 
 #include "framework/member.h"
 #include "inspect/value.h"
@@ -44,5 +43,3 @@ HD_NODISCARD enum hd_status stealing_queue_append(struct queue_items *items,
 
 /** The reference in element @p index of an array of references; 0: null, or not readable. */
 uint64_t array_reference(struct heap *heap, const struct array_info *array, uint64_t index);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Timers that are set: System.Threading.Timer and what is built on it. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_TIMERS_H
-#define HEAPDUMP_SRC_ANALYSIS_TIMERS_H
+#pragma once
 
 #include "framework/member.h"
 
@@ -42,5 +41,3 @@ HD_NODISCARD enum hd_status set_timers_read(struct heap *heap, struct members *m
 					    struct job *job, struct set_timers *ret,
 					    struct hd_error *err);
 void set_timers_deinit(struct set_timers *timers);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Work items and timers, counted by what they call. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WORK_COUNTS_H
-#define HEAPDUMP_SRC_ANALYSIS_WORK_COUNTS_H
+#pragma once
 
 #include "analysis/graph/hash_index.h"
 #include "analysis/pool/pool_state.h"
@@ -39,5 +38,3 @@ HD_NODISCARD enum hd_status work_counts_add(struct work_counts *counts, uint64_t
 
 /** Sort the rows: those with the highest count first, then by group and callback. */
 void work_counts_sort(struct work_counts *counts);
-
-#endif

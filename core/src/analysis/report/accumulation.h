@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Piles: objects of one type that one object dominates, and that retain much together. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_ACCUMULATION_H
-#define HEAPDUMP_SRC_ANALYSIS_REPORT_ACCUMULATION_H
+#pragma once
 
 #include "analysis/report/growth.h"
 #include "analysis/report/owners.h"
@@ -64,5 +63,3 @@ HD_NODISCARD enum hd_status piles_find_parts(const struct report_facts *facts,
 /** Most bytes first. */
 void piles_sort(struct piles *piles);
 void piles_deinit(struct piles *piles);
-
-#endif

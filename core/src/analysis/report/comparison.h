@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Two heaps: what grew from one to the other, and what that says of findings: doc/report.md 7. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_COMPARISON_H
-#define HEAPDUMP_SRC_ANALYSIS_REPORT_COMPARISON_H
+#pragma once
 
 #include "analysis/report/inventory.h"
 #include "analysis/report/report.h"
@@ -117,5 +116,3 @@ const char *since_text(struct report *report, const struct since *since);
  * none.
  */
 HD_NODISCARD enum hd_status comparison_conclude(struct report *report, struct hd_error *err);
-
-#endif

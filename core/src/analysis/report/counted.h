@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Collections as their own fields tell: how many, room for how many, and whether anything was ever removed. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_COUNTED_H
-#define HEAPDUMP_SRC_ANALYSIS_REPORT_COUNTED_H
+#pragma once
 
 #include "analysis/report/facts.h"
 
@@ -39,5 +38,3 @@ bool counted_limit(struct report_facts *facts, uint32_t node, uint64_t *ret);
 bool counted_turns(const struct counted *counted);
 /** Was every element put in and none taken out? */
 bool counted_only_grew(const struct counted *counted);
-
-#endif

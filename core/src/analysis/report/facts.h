@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds once what all rules of a report ask for: doc/report.md 3. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_FACTS_H
-#define HEAPDUMP_SRC_ANALYSIS_REPORT_FACTS_H
+#pragma once
 
 #include <string.h>
 
@@ -190,5 +189,3 @@ static inline uint64_t facts_permille(const struct report_facts *facts, uint64_t
 		       ? (uint64_t)((double)bytes * 1000 / (double)facts->sums.all_live)
 		       : 0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Does a collection grow?  What one dump can say: doc/report.md 4.2. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_GROWTH_H
-#define HEAPDUMP_SRC_ANALYSIS_REPORT_GROWTH_H
+#pragma once
 
 #include "analysis/report/facts.h"
 
@@ -28,5 +27,3 @@ static inline void ages_add(struct member_ages *ages, const struct report_facts 
 /** Judge growth by @p owners (@p count of them, may be 0) and the ages of the members. */
 struct growth growth_of(const struct report_facts *facts, const struct member_ages *ages,
 			const struct counted *owners, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Maps the segments of a heap: doc/report.md 6.1. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_HEAP_MAP_H
-#define HEAPDUMP_SRC_ANALYSIS_REPORT_HEAP_MAP_H
+#pragma once
 
 #include "analysis/report/facts.h"
 
@@ -65,5 +64,3 @@ static inline uint64_t map_cell_begin(const struct heap_map *map, const struct m
 	return row->begin + size / map->cell_count * index +
 	       size % map->cell_count * index / map->cell_count;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Counts a heap by type, by root and by holder: the part of a heap that is kept to compare it with
  * another.
  */
-#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_INVENTORY_H
-#define HEAPDUMP_SRC_ANALYSIS_REPORT_INVENTORY_H
+#pragma once
 
 #include "analysis/report/facts.h"
 
@@ -84,5 +83,3 @@ void inventory_deinit(struct inventory *inventory);
 
 /** Order of two holdings by their names. */
 int holding_compare(const struct holding *a, const struct holding *b);
-
-#endif

@@ -3,8 +3,7 @@
  * Finds the program's types that objects of a library keep: subscriptions keep those that
  * subscribed.
  */
-#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_KEPT_TYPE_H
-#define HEAPDUMP_SRC_ANALYSIS_REPORT_KEPT_TYPE_H
+#pragma once
 
 #include "analysis/report/facts.h"
 
@@ -13,5 +12,3 @@
  * HD_NONE: the nodes are of the program themselves, or keep nothing of it, or different things.
  */
 uint32_t kept_type(const struct report_facts *facts, const uint32_t *nodes, size_t count);
-
-#endif

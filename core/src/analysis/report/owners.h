@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The collections that members of a group are in. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_OWNERS_H
-#define HEAPDUMP_SRC_ANALYSIS_REPORT_OWNERS_H
+#pragma once
 
 #include "analysis/report/counted.h"
 
@@ -43,5 +42,3 @@ void owners_inside_deinit(struct owners_inside *inside);
 /** The type of what a node of a framework's collection holds, for @p type; else @p type itself. */
 uint32_t owners_item_type(const struct report_facts *facts, uint32_t type, const uint32_t *members,
 			  size_t count);
-
-#endif

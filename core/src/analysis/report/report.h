@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Findings of a heap, and the rules that make them: doc/report.md. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_H
-#define HEAPDUMP_SRC_ANALYSIS_REPORT_H
+#pragma once
 
 #include "analysis/report/facts.h"
 #include "util/arena.h"
@@ -168,5 +167,3 @@ void report_deinit(struct report *report);
 
 /** Does it have findings of that severity, or of a worse one? */
 bool report_has(const struct report *report, enum severity severity);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules are made of these functions. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_RULE_H
-#define HEAPDUMP_SRC_ANALYSIS_REPORT_RULE_H
+#pragma once
 
 #include "analysis/report/report.h"
 
@@ -58,5 +57,3 @@ void holder_find(struct report *report, uint32_t node, struct held_by *ret);
 uint32_t holder_root(const struct report *report, uint32_t node, uint64_t *steps);
 /** "static Type.field", "handle to Type", "stack Method": the same for roots that are alike. */
 const char *holder_root_label(struct report *report, uint32_t root);
-
-#endif

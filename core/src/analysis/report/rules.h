@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of the table in rules.c, each in a file of its own. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_RULES_H
-#define HEAPDUMP_SRC_ANALYSIS_REPORT_RULES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@ extern const struct report_rule accumulation_rule, events_rule, cancellation_rul
 	collections_rule, duplicates_rule, fragmentation_rule, dead_rule, load_contexts_rule,
 	handles_rule, undisposed_rule, sparse_arrays_rule, known_types_rule, closures_rule,
 	pools_rule, threads_rule, interned_rule, native_memory_rule, slices_rule;
-
-#endif

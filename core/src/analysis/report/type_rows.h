@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The types of a heap by what their objects retain. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_TYPE_ROWS_H
-#define HEAPDUMP_SRC_ANALYSIS_REPORT_TYPE_ROWS_H
+#pragma once
 
 #include "analysis/report/facts.h"
 
@@ -30,5 +29,3 @@ struct type_rows {
 HD_NODISCARD enum hd_status type_rows_init(struct type_rows *ret, const struct report_facts *facts,
 					   size_t most, struct hd_error *err);
 void type_rows_deinit(struct type_rows *rows);
-
-#endif

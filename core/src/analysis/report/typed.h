@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Live objects by type, for rules about certain classes. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_TYPED_H
-#define HEAPDUMP_SRC_ANALYSIS_REPORT_TYPED_H
+#pragma once
 
 #include "analysis/report/growth.h"
 
@@ -47,5 +46,3 @@ struct tally {
 void tally_add(struct tally *tally, uint64_t key, uint32_t node, uint64_t bytes);
 /** The position of the key with the largest count; tally->count: none. */
 size_t tally_top(const struct tally *tally);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Slots of arrays and collections that are empty, by type and by what holds them. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_REPORT_WASTE_H
-#define HEAPDUMP_SRC_ANALYSIS_REPORT_WASTE_H
+#pragma once
 
 #include "analysis/report/report.h"
 
@@ -38,5 +37,3 @@ void wastes_deinit(struct wastes *wastes);
 /** Make a finding of a row: all but its severity and look_at.  @p what: "collections" or "arrays", static. */
 void waste_describe(struct report *report, const struct waste *waste, const char *what,
 		    struct report_finding *ret);
-
-#endif

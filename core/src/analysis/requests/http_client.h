@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests of System.Net.Http.HttpClient, and where they are. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_HTTP_CLIENT_H
-#define HEAPDUMP_SRC_ANALYSIS_HTTP_CLIENT_H
+#pragma once
 
 #include "analysis/heap/type_kinds.h"
 #include "framework/member.h"
@@ -80,5 +79,3 @@ void http_client_deinit(struct http_client *client);
 
 /** The pool at @p address, or NULL. */
 struct http_pool *http_pool_at(struct http_client *client, uint64_t address);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests that ASP.NET Core works on. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_SERVER_REQUESTS_H
-#define HEAPDUMP_SRC_ANALYSIS_SERVER_REQUESTS_H
+#pragma once
 
 #include "framework/member.h"
 #include "util/text.h"
@@ -63,5 +62,3 @@ bool server_method_append(struct text *text, struct heap *heap,
 			  const struct served_request *request);
 /** "HTTP/1.1"; NULL when it is not known. */
 const char *server_protocol(struct heap *heap, const struct served_request *request);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_FRAME_REPEATS_H
-#define HEAPDUMP_SRC_ANALYSIS_FRAME_REPEATS_H
+#pragma once
 
 #include "stack/stack.h"
 
@@ -15,5 +14,3 @@
  * most @p index and FRAME_PERIOD_MAX.
  */
 size_t frame_repeats(const struct thread_stack *stack, size_t index, size_t *ret_period);
-
-#endif

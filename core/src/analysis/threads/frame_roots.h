@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_FRAME_ROOTS_H
-#define HEAPDUMP_SRC_ANALYSIS_FRAME_ROOTS_H
+#pragma once
 
 #include "gc/starts.h"
 #include "stack/stack.h"
@@ -63,5 +62,3 @@ HD_NODISCARD enum hd_status root_objects_find(struct root_objects *objects,
 					      const struct stack_root *root, struct job *job,
 					      struct object *ret, struct hd_error *err);
 void root_objects_deinit(struct root_objects *objects);
-
-#endif

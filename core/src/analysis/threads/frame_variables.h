@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ANALYSIS_FRAME_VARIABLES_H
-#define HEAPDUMP_SRC_ANALYSIS_FRAME_VARIABLES_H
+#pragma once
 
 #include "clr/code/method_variables.h"
 #include "clr/code/variable_homes.h"
@@ -62,5 +61,3 @@ HD_NODISCARD enum hd_status frame_variables_touch(struct clr *clr, struct job *j
 
 /** "local": a word for each state, for data. */
 const char *variable_state_name(enum variable_state state);
-
-#endif

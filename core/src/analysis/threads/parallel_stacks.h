@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The stacks of all threads, and the chains of async methods that are not done, each merged into trees. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_PARALLEL_STACKS_H
-#define HEAPDUMP_SRC_ANALYSIS_PARALLEL_STACKS_H
+#pragma once
 
 #include "analysis/async/async_graph.h"
 #include "analysis/threads/stack_tree.h"
@@ -35,5 +34,3 @@ HD_NODISCARD enum hd_status parallel_stacks_create(struct heap *heap, bool with_
 						   struct job *job, struct parallel_stacks *ret,
 						   struct hd_error *err);
 void parallel_stacks_deinit(struct parallel_stacks *stacks);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Words of a stack, or of any range, that are addresses of objects. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_STACK_OBJECTS_H
-#define HEAPDUMP_SRC_ANALYSIS_STACK_OBJECTS_H
+#pragma once
 
 #include "gc/starts.h"
 #include "stack/stack.h"
@@ -64,5 +63,3 @@ void stack_objects_begin_range(struct stack_objects *objects, uint64_t begin, ui
  */
 HD_NODISCARD enum hd_status stack_objects_next(struct stack_objects *objects, struct job *job,
 					       struct stack_object *ret, struct hd_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Stacks that share their outermost frames, merged into trees. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_STACK_TREE_H
-#define HEAPDUMP_SRC_ANALYSIS_STACK_TREE_H
+#pragma once
 
 #include "analysis/graph/hash_index.h"
 #include "analysis/threads/frame_repeats.h"
@@ -123,5 +122,3 @@ HD_NODISCARD enum hd_status stack_tree_sort(const struct stack_tree *tree,
 					    struct stack_tree_order *ret, struct hd_error *err);
 void stack_tree_order_deinit(struct stack_tree_order *order);
 void stack_tree_deinit(struct stack_tree *tree);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads and async methods that wait for each other. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_DEADLOCKS_H
-#define HEAPDUMP_SRC_ANALYSIS_DEADLOCKS_H
+#pragma once
 
 #include "analysis/waits/waits.h"
 
@@ -33,5 +32,3 @@ struct deadlocks {
 HD_NODISCARD enum hd_status deadlocks_find(const struct waits *waits, struct deadlocks *ret,
 					   struct hd_error *err);
 void deadlocks_deinit(struct deadlocks *deadlocks);
-
-#endif

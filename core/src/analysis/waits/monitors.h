@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The monitors that are held or waited for. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_MONITORS_H
-#define HEAPDUMP_SRC_ANALYSIS_MONITORS_H
+#pragma once
 
 #include "clr/threads/sync_block.h"
 #include "gc/heap.h"
@@ -43,5 +42,3 @@ void monitors_deinit(struct monitors *monitors);
 
 /** The monitor of the object at @p object, or NULL.  Cost: logarithmic. */
 struct monitor *monitor_of(const struct monitors *monitors, uint64_t object);
-
-#endif

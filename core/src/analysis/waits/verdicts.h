@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Why a process hangs, as far as its memory tells. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_VERDICTS_H
-#define HEAPDUMP_SRC_ANALYSIS_VERDICTS_H
+#pragma once
 
 #include "analysis/pool/pool_state.h"
 #include "analysis/waits/deadlocks.h"
@@ -84,5 +83,3 @@ uint64_t workers_alike(const struct waits *waits, const struct thread_wait *one)
 HD_NODISCARD enum hd_status waits_most_alike(const struct waits *waits,
 					     const struct thread_wait **ret, uint64_t *ret_count,
 					     struct hd_error *err);
-
-#endif

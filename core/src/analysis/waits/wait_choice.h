@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Chooses among the nodes that a node waits for: which one keeps it from going on? */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_CHOICE_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_CHOICE_H
+#pragma once
 
 #include "analysis/waits/waits.h"
 
@@ -20,5 +19,3 @@
  * Cost: linear in nodes and edges.
  */
 HD_NODISCARD enum hd_status wait_choose_edges(struct waits *waits, struct hd_error *err);
-
-#endif

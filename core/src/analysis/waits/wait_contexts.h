@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Async methods that want to go on in a SynchronizationContext, and the thread that runs it. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_CONTEXTS_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_CONTEXTS_H
+#pragma once
 
 #include "analysis/waits/wait_rows.h"
 #include "analysis/waits/waits.h"
@@ -36,5 +35,3 @@ void wait_contexts_deinit(struct wait_contexts *contexts);
  */
 uint32_t wait_context_of(const struct wait_contexts *contexts, const struct waits *waits,
 			 const struct async_node *box);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which nodes a task needs that is made of others: Task.WhenAll, Task.Run of an async method, Task.WaitAll. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_CONTINUATIONS_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_CONTINUATIONS_H
+#pragma once
 
 #include "analysis/waits/wait_rows.h"
 #include "analysis/waits/waits.h"
@@ -25,5 +24,3 @@ HD_NODISCARD enum hd_status wait_continuations_find(const struct waits *waits,
 						    const struct wait_rows *runners,
 						    struct job *job, struct wait_rows *ret,
 						    struct hd_error *err);
-
-#endif

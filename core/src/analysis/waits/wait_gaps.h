@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts the threads and locks that cannot be read: then nobody knows that nothing hangs. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_GAPS_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_GAPS_H
+#pragma once
 
 #include "analysis/waits/waits.h"
 
@@ -26,5 +25,3 @@ struct wait_gaps {
 
 /** When all is computed that the answer needs: it asks what was looked for, too (framework/absent.h). */
 void wait_gaps_find(const struct waits *waits, struct wait_gaps *ret);
-
-#endif

@@ -3,8 +3,7 @@
  * Finds things that a thread waits for and that are in no root of its frames: several handles, a
  * struct, an event's owner.
  */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_HANDLES_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_HANDLES_H
+#pragma once
 
 #include "analysis/waits/waits.h"
 
@@ -65,5 +64,3 @@ struct wait_spin_lock {
 /** False: it is not in an object of the heap, or not known. */
 bool wait_find_spin_lock(const struct waits *waits, const struct thread_wait *wait,
 			 struct wait_spin_lock *ret);
-
-#endif

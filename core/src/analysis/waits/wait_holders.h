@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who probably has a semaphore that somebody waits for. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_HOLDERS_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_HOLDERS_H
+#pragma once
 
 #include "analysis/waits/waits.h"
 
@@ -44,5 +43,3 @@ void held_semaphores_deinit(struct held_semaphores *semaphores);
 
 /** The node that probably has the semaphore at @p address, or WAIT_NOBODY: none, or one of several. */
 uint32_t held_semaphore_holder(const struct held_semaphores *semaphores, uint64_t address);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Since .NET 11: whom the framework says that each thread waits for, without its stack (doc/coreclr.md 12.15). */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_INFOS_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_INFOS_H
+#pragma once
 
 #include "analysis/waits/waits.h"
 
@@ -20,5 +19,3 @@ HD_NODISCARD enum hd_status wait_infos_match(struct waits *waits, struct hd_erro
 
 /** The WaitHandle, of those on the heap, that has the WaitableObject at @p waitable; false: not known. */
 bool wait_info_handle(const struct waits *waits, uint64_t waitable, struct object *ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The ways in which a thread of .NET waits, and the methods by which they are recognised. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_KIND_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_KIND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ bool wait_passes_method(const char *method);
  * inside of that is not one for the task or the Lazy.
  */
 bool method_calls_back(const char *method);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that were woken, and have not run since. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_OVER_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_OVER_H
+#pragma once
 
 #include "analysis/waits/waits.h"
 
@@ -10,5 +9,3 @@
  * lock is free.  False also when that cannot be read, or the wait is of another kind.
  */
 bool wait_is_over(const struct waits *waits, const struct thread_wait *wait);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who has a ReaderWriterLockSlim for reading, and who waits to write. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_READERS_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_READERS_H
+#pragma once
 
 #include "analysis/waits/wait_rows.h"
 #include "analysis/waits/waits.h"
@@ -44,5 +43,3 @@ HD_NODISCARD enum hd_status wait_add_readers(const struct wait_readers *readers,
  * since.  False also when it waits for something else, or the lock cannot be read.
  */
 bool wait_lock_is_open(const struct waits *waits, const struct thread_wait *wait);
-
-#endif

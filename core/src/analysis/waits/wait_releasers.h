@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Is there anybody who may release a semaphore, use a channel or complete a task that many wait for? */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_RELEASERS_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_RELEASERS_H
+#pragma once
 
 #include "analysis/waits/wait_things.h"
 
@@ -25,5 +24,3 @@ struct job;
 HD_NODISCARD enum hd_status wait_releasers_find(const struct waits *waits, const uint32_t *ends,
 						struct job *job, struct wait_things *things,
 						struct hd_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which threads or async methods an object has: those that wait for it, hold it, run it or go on after it. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_ROWS_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ static inline bool wait_rows_has(const struct wait_rows *rows, size_t index, uin
 uint32_t wait_rows_first(const struct wait_rows *rows, uint64_t object);
 /** Its only node; WAIT_NOBODY also when it has several different ones. */
 uint32_t wait_rows_only(const struct wait_rows *rows, uint64_t object);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which thread runs a task or an async method. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_RUNNERS_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_RUNNERS_H
+#pragma once
 
 #include "analysis/waits/wait_rows.h"
 #include "analysis/waits/waits.h"
@@ -23,5 +22,3 @@ bool wait_runs_task(const char *method);
  */
 HD_NODISCARD enum hd_status wait_runners_find(const struct waits *waits, struct job *job,
 					      struct wait_rows *ret, struct hd_error *err);
-
-#endif

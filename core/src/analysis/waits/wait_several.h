@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Nodes that wait for several others: the lists of them. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_SEVERAL_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_SEVERAL_H
+#pragma once
 
 #include "analysis/waits/waits.h"
 
@@ -26,5 +25,3 @@ HD_NODISCARD enum hd_status wait_part_add(struct waits *waits, struct wait_edge 
  */
 HD_NODISCARD enum hd_status wait_several_add(struct waits *waits, struct wait_several several,
 					     struct hd_error *err);
-
-#endif

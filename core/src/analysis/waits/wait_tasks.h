@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who must go on before a task is done. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_TASKS_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_TASKS_H
+#pragma once
 
 #include "analysis/waits/wait_continuations.h"
 #include "analysis/waits/wait_runners.h"
@@ -40,5 +39,3 @@ HD_NODISCARD enum hd_status wait_add_several(struct wait_tasks *tasks, uint32_t 
 HD_NODISCARD enum hd_status wait_add_several_of_thread(struct wait_tasks *tasks,
 						       const struct thread_wait *wait,
 						       struct hd_error *err);
-
-#endif

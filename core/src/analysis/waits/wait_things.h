@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Things that many wait for at once, and that nobody is known to give: semaphores, channels, sources of tasks. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_THINGS_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_THINGS_H
+#pragma once
 
 #include "analysis/waits/waits.h"
 
@@ -58,5 +57,3 @@ const struct wait_thing *wait_thing_of(const struct waits *waits, const struct w
  */
 uint64_t wait_thing_holders(const struct waits *waits, const struct wait_thing *thing,
 			    uint32_t *ret_node);
-
-#endif

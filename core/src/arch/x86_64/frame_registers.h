@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ARCH_X86_64_FRAME_REGISTERS_H
-#define HEAPDUMP_SRC_ARCH_X86_64_FRAME_REGISTERS_H
+#pragma once
 
 /* Apart from the table, for <signal.h> has the same names for other numbers. */
 
@@ -13,5 +12,3 @@ enum frame_register {
 #undef X
 	REG_ROWS
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ARCH_X86_64_OPCODES_H
-#define HEAPDUMP_SRC_ARCH_X86_64_OPCODES_H
+#pragma once
 
 #include "arch/arch.h"
 
@@ -9,5 +8,3 @@ bool x86_64_follows_call(struct memory *memory, uint64_t address);
 
 /** See arch_ops.leaf_step: the return address is on top of the stack. */
 bool x86_64_leaf_step(struct memory *memory, struct registers *registers);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ARCH_X86_64_REGISTER_TABLE_H
-#define HEAPDUMP_SRC_ARCH_X86_64_REGISTER_TABLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -43,5 +42,3 @@ enum kernel_register {
 	REGISTER_FS_BASE = 21, /**< where a thread's control block lies */
 	REGISTER_COUNT = 27
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ARCH_X86_64_UCONTEXT_H
-#define HEAPDUMP_SRC_ARCH_X86_64_UCONTEXT_H
+#pragma once
 
 #include "arch/arch.h"
 
@@ -9,5 +8,3 @@ bool x86_64_is_signal_return(struct memory *memory, uint64_t ip);
 
 /** See arch_ops.signal_context (asm/ucontext.h, asm/sigcontext.h). */
 bool x86_64_signal_context(struct memory *memory, uint64_t address, struct registers *ret);
-
-#endif

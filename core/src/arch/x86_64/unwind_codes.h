@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_ARCH_X86_64_UNWIND_CODES_H
-#define HEAPDUMP_SRC_ARCH_X86_64_UNWIND_CODES_H
+#pragma once
 
 #include "arch/arch.h"
 
@@ -28,5 +27,3 @@ bool unwind_codes_step(struct memory *memory, const struct unwind_function *func
  */
 bool unwind_frame_is_whole(struct memory *memory, const struct unwind_function *function,
 			   const struct registers *registers);
-
-#endif

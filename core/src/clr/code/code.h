@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_CODE_H
-#define HEAPDUMP_SRC_CLR_CODE_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -88,5 +87,3 @@ void code_cache_destroy(struct code_cache *cache);
  */
 struct text;
 void clr_method_signature(struct clr *clr, uint64_t method_desc, struct text *text);
-
-#endif

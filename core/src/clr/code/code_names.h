@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the classes that the code of a method names: it may use their static variables. */
-#ifndef HEAPDUMP_SRC_CLR_CODE_NAMES_H
-#define HEAPDUMP_SRC_CLR_CODE_NAMES_H
+#pragma once
 
 #include "clr/types/type.h"
 
@@ -20,5 +19,3 @@ uint64_t code_names_of_method(struct clr *clr, uint64_t method_desc,
 /** The same for the code of an async method, by the type of its state machine. */
 uint64_t code_names_of_machine(struct clr *clr, const struct type *machine,
 			       const struct code_search *search);
-
-#endif

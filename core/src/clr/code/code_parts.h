@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_CODE_PARTS_H
-#define HEAPDUMP_SRC_CLR_CODE_PARTS_H
+#pragma once
 
 #include "clr/code/code.h"
 
@@ -106,5 +105,3 @@ bool jitted_bodies(struct clr *clr, const struct code_section *section,
 		   struct method_bodies *bodies);
 bool precompiled_bodies(struct clr *clr, const struct code_section *section,
 			struct method_bodies *bodies);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_DEBUG_INFO_H
-#define HEAPDUMP_SRC_CLR_DEBUG_INFO_H
+#pragma once
 
 #include "clr/code/code.h"
 
@@ -15,5 +14,3 @@
  */
 bool clr_il_at(struct clr *clr, const struct code_info *code, uint64_t place, uint64_t *budget,
 	       uint32_t *ret);
-
-#endif

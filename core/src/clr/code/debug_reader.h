@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_DEBUG_READER_H
-#define HEAPDUMP_SRC_CLR_DEBUG_READER_H
+#pragma once
 
 #include "clr/code/code.h"
 #include "mem/memory.h"
@@ -60,5 +59,3 @@ bool debug_parts_find(struct clr *clr, const struct code_info *code, struct debu
 
 /** The next byte that is read is that at @p begin, the last the one before @p end. */
 void debug_set(struct debug_reader *reader, uint64_t begin, uint64_t end);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_METHOD_H
-#define HEAPDUMP_SRC_CLR_METHOD_H
+#pragma once
 
 #include "clr/features.h"
 #include "clr/modules/module.h"
@@ -66,5 +65,3 @@ bool clr_method_at(struct clr *clr, uint64_t code, uint64_t *ret_method_desc);
  * @return false when there is none, or its code does not belong to a known method
  */
 bool clr_method_in_slot(struct clr *clr, uint64_t table, uint32_t slot, uint64_t *ret_method_desc);
-
-#endif

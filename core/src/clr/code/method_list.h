@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_METHOD_LIST_H
-#define HEAPDUMP_SRC_CLR_METHOD_LIST_H
+#pragma once
 
 #include "clr/code/method.h"
 
@@ -90,5 +89,3 @@ size_t method_bodies_of(const struct method_bodies *bodies, uint64_t method_desc
  */
 const struct method_body *method_body_current(struct clr *clr, const struct method_bodies *bodies,
 					      const struct method *method);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_METHOD_TYPES_H
-#define HEAPDUMP_SRC_CLR_METHOD_TYPES_H
+#pragma once
 
 #include "clr/code/method.h"
 #include "clr/types/type_name.h"
@@ -58,5 +57,3 @@ struct type_arguments method_arguments(struct clr *clr, const struct method *met
  */
 void method_type_name(struct clr *clr, const struct method *method, const uint8_t *begin,
 		      uint32_t size, struct text *text);
-
-#endif

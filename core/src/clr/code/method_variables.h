@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_METHOD_VARIABLES_H
-#define HEAPDUMP_SRC_CLR_METHOD_VARIABLES_H
+#pragma once
 
 #include "clr/code/code.h"
 #include "clr/types/field.h"
@@ -42,5 +41,3 @@ HD_NODISCARD enum hd_status method_variables_read(struct clr *clr, uint64_t meth
 /** Read what method_variables_read() needs of native memory besides the module's metadata. */
 void method_variables_touch(struct clr *clr, uint64_t method_desc);
 void method_variables_deinit(struct method_variables *variables);
-
-#endif

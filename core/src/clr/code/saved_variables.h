@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_SAVED_VARIABLES_H
-#define HEAPDUMP_SRC_CLR_SAVED_VARIABLES_H
+#pragma once
 
 #include "clr/code/code.h"
 
@@ -24,5 +23,3 @@ bool clr_saved_variables(struct clr *clr, const struct code_info *code, uint64_t
 /** Where it has the generic context, the MethodTable or MethodDesc of an instantiation; or SAVED_NOWHERE. */
 uint32_t clr_saved_generic_context(struct clr *clr, const struct code_info *code, uint64_t place,
 				   uint64_t *budget);
-
-#endif

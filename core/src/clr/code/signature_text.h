@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Signatures (ECMA-335 II.23.2) in the words of SOS's dumpsig. */
-#ifndef HEAPDUMP_SRC_CLR_SIGNATURE_TEXT_H
-#define HEAPDUMP_SRC_CLR_SIGNATURE_TEXT_H
+#pragma once
 
 #include "clr/code/method_types.h"
 #include "clr/modules/module.h"
@@ -29,5 +28,3 @@ void signature_head_text(const struct signature_head *head, struct text *text);
  */
 bool signature_type_text(struct clr *clr, const struct module *module, struct signature *signature,
 			 struct text *text);
-
-#endif

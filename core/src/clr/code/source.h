@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_SOURCE_H
-#define HEAPDUMP_SRC_CLR_SOURCE_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -56,5 +55,3 @@ uint64_t *clr_debug_budget(struct clr *clr);
 /** Free what clr_source_line() has kept (clr_destroy() does). */
 struct source_cache;
 void source_cache_destroy(struct source_cache *cache);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_VARIABLE_HOMES_H
-#define HEAPDUMP_SRC_CLR_VARIABLE_HOMES_H
+#pragma once
 
 #include "clr/code/code.h"
 
@@ -38,5 +37,3 @@ struct variable_home {
  */
 bool clr_variable_homes(struct clr *clr, const struct code_info *code, uint64_t place,
 			uint64_t *budget, struct variable_home *rows, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_AMD64_H
-#define HEAPDUMP_SRC_CLR_AMD64_H
+#pragma once
 
 /*
  * Structures of the runtime that depend on the processor's registers: vm/amd64/cgencpu.h
@@ -64,5 +63,3 @@ static inline uint64_t context_pointer(unsigned int number)
 {
 	return 8 * (16 + (uint64_t)number);
 }
-
-#endif

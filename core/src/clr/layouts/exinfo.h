@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_EXINFO_H
-#define HEAPDUMP_SRC_CLR_EXINFO_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -35,5 +34,3 @@ bool exinfo_read(const struct clr *clr, uint64_t address, struct exinfo *ret);
 bool exinfo_has_parts(const struct clr *clr);
 /** Are the offsets those of exactly this build, and not only of its release? */
 bool exinfo_is_certain(const struct clr *clr);
-
-#endif

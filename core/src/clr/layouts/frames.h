@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_FRAMES_H
-#define HEAPDUMP_SRC_CLR_FRAMES_H
+#pragma once
 
 /*
  * The runtime's explicit Frames: vm/frames.h and vm/FrameTypes.h of 8.0, 9.0 and 10.0
@@ -141,5 +140,3 @@ static inline bool frame_is_helper(uint8_t kind)
 /** ByRefInfo (8, 9): {next, index and element type, TypeHandle, the value}. */
 #define BY_REF_TYPE 16u
 #define BY_REF_DATA 24u
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_GC_FRAMES_H
-#define HEAPDUMP_SRC_CLR_GC_FRAMES_H
+#pragma once
 
 #include "mem/memory.h"
 
@@ -38,5 +37,3 @@ static inline bool gc_frame_is_end(uint64_t address)
 {
 	return !address || address == UINT64_MAX;
 }
-
-#endif

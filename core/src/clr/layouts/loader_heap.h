@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_LOADER_HEAP_LAYOUT_H
-#define HEAPDUMP_SRC_CLR_LOADER_HEAP_LAYOUT_H
+#pragma once
 
 /*
  * The runtime's heaps for what it loads (doc/memory.md 3.1; inc/loaderheap.h, vm/loaderallocator.hpp).
@@ -49,5 +48,3 @@
 #define HEAP_LIST_USED      3u
 #define HEAP_LIST_ALLOCATOR 8u
 #define HEAP_LIST_WORDS     9u
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_READY_TO_RUN_H
-#define HEAPDUMP_SRC_CLR_READY_TO_RUN_H
+#pragma once
 
 /* READYTORUN_HEADER (inc/readytorun.h): u32 "RTR", u16 major, u16 minor; sections from +16 on {type, RVA, size}. */
 #define R2R_SIGNATURE     0x00525452u
@@ -26,5 +25,3 @@
  * gcrefmap.h).
  */
 #define R2R_MAP_STRIDE 1024u
-
-#endif

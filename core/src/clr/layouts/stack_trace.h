@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_STACK_TRACE_H
-#define HEAPDUMP_SRC_CLR_STACK_TRACE_H
+#pragma once
 
 /*
  * Exception._stackTrace is a byte array, or an object array whose first element is one (StackTraceArray,
@@ -14,5 +13,3 @@
  * (STEF_IP_ADJUSTED; always so in 8).
  */
 #define TRACE_IS_BEFORE 2u
-
-#endif

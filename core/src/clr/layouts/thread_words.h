@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_THREAD_WORDS_H
-#define HEAPDUMP_SRC_CLR_THREAD_WORDS_H
+#pragma once
 
 /*
  * Where words of a Thread are that no contract descriptor names (threads.h): the range of bytes
@@ -19,5 +18,3 @@
 
 /** Handles of the managed Thread object, of exceptions, and others. */
 #define THREAD_HANDLES_END 1024u
-
-#endif

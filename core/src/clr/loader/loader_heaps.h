@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_LOADER_HEAPS_H
-#define HEAPDUMP_SRC_CLR_LOADER_HEAPS_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -74,5 +73,3 @@ const char *code_heap_name(enum code_heap_kind kind);
 struct text;
 /** Append whose it is: "global", or the first module of what can be unloaded. */
 void loader_allocator_name(const struct loader_allocator *allocator, struct text *text);
-
-#endif

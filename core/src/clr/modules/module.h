@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_MODULE_H
-#define HEAPDUMP_SRC_CLR_MODULE_H
+#pragma once
 
 #include "clr/clr.h"
 #include "metadata/metadata.h"
@@ -65,5 +64,3 @@ uint64_t assembly_list_module(const struct clr *clr, uint64_t element);
 /** All modules of the AppDomain (doc/coreclr.md 9.1), CoreLib first.  Read once. */
 HD_NODISCARD enum hd_status module_list(struct clr *clr, struct module *const **ret,
 					size_t *ret_count, struct hd_error *err);
-
-#endif

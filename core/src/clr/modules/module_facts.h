@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_MODULE_FACTS_H
-#define HEAPDUMP_SRC_CLR_MODULE_FACTS_H
+#pragma once
 
 #include "clr/modules/module.h"
 
@@ -37,5 +36,3 @@ const struct module *module_of_assembly(struct clr *clr, struct module *const *m
  * memory is exhausted.
  */
 char *domain_name(struct clr *clr, uint64_t domain);
-
-#endif

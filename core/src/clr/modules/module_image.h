@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_MODULE_IMAGE_H
-#define HEAPDUMP_SRC_CLR_MODULE_IMAGE_H
+#pragma once
 
 #include "clr/modules/module.h"
 #include "metadata/image.h"
@@ -33,5 +32,3 @@ char *clr_read_utf16(struct clr *clr, uint64_t address);
  * @return false: it has no image, or it is not known
  */
 bool module_base(struct clr *clr, uint64_t module, uint64_t *ret_base, bool *ret_is_mapped);
-
-#endif

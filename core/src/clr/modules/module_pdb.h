@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_MODULE_PDB_H
-#define HEAPDUMP_SRC_CLR_MODULE_PDB_H
+#pragma once
 
 #include "clr/modules/module.h"
 #include "metadata/pdb.h"
@@ -17,5 +16,3 @@
  */
 struct pdb *module_pdb_open(struct clr *clr, const struct module *module, const char *symbols,
 			    uint64_t *budget);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_MODULE_PROOF_H
-#define HEAPDUMP_SRC_CLR_MODULE_PROOF_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -20,5 +19,3 @@ void module_prove(struct clr *clr, uint64_t module);
  * arbitrary words can read the file of a module that nobody asked for.
  */
 void module_prove_all(struct clr *clr);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_TOKEN_NAME_H
-#define HEAPDUMP_SRC_CLR_TOKEN_NAME_H
+#pragma once
 
 #include "clr/modules/module.h"
 #include "util/text.h"
@@ -15,5 +14,3 @@
  * @return false, with nothing appended: the metadata have no such row, or no name for it
  */
 bool token_name(struct clr *clr, const struct module *module, uint32_t token, struct text *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_CLR_STACK_H
-#define HEAPDUMP_SRC_CLR_CLR_STACK_H
+#pragma once
 
 /* The functions of CoreCLR's struct stack_ops, which says what each does. */
 
@@ -17,5 +16,3 @@ bool clr_stack_exceptions(const struct clr *clr, uint64_t thread, struct excepti
 bool clr_stack_is_filter(struct thread_walk *walk, const struct code_info *code);
 /** GCFrames (doc/coreclr.md 12.8). */
 enum step clr_stack_native_roots(struct thread_walk *walk);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_REF_MAP_H
-#define HEAPDUMP_SRC_CLR_REF_MAP_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -41,5 +40,3 @@ bool ref_map_open(const struct clr *clr, const uint64_t words[3], struct ref_map
 
 /** The next token, or false at the end. */
 bool ref_map_next(struct ref_map *map, struct ref_map_token *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_HANDLE_ARRAYS_H
-#define HEAPDUMP_SRC_CLR_HANDLE_ARRAYS_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -31,5 +30,3 @@ bool handle_arrays_read(const struct clr *clr, struct handle_arrays *ret);
 void handle_arrays_deinit(struct handle_arrays *arrays);
 /** The one at that address, or NULL. */
 const struct handle_array *handle_array_at(const struct handle_arrays *arrays, uint64_t address);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_STATIC_H
-#define HEAPDUMP_SRC_CLR_STATIC_H
+#pragma once
 
 #include "clr/types/field.h"
 
@@ -62,5 +61,3 @@ struct thread_local_data {
  */
 bool thread_local_data_read(struct clr *clr, const struct clr_thread *thread,
 			    struct thread_local_data *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_STATIC_BASE_H
-#define HEAPDUMP_SRC_CLR_STATIC_BASE_H
+#pragma once
 
 #include "clr/statics/static.h"
 
@@ -85,5 +84,3 @@ struct dynamic_entry {
 };
 bool dynamic_entry_8(struct clr *clr, const struct type *type, uint64_t table, uint64_t index,
 		     struct dynamic_entry *ret);
-
-#endif

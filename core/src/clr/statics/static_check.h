@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_STATIC_CHECK_H
-#define HEAPDUMP_SRC_CLR_STATIC_CHECK_H
+#pragma once
 
 #include "clr/statics/static.h"
 
@@ -9,5 +8,3 @@
  * (doc/coreclr.md 10.5).  A slot without one is a finding "statics".
  */
 void static_slots_check(struct clr *clr, const struct static_slots *slots);
-
-#endif

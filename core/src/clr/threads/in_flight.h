@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_IN_FLIGHT_H
-#define HEAPDUMP_SRC_CLR_IN_FLIGHT_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -29,5 +28,3 @@ void in_flight_begin(struct in_flight *flight, const struct clr *clr, uint64_t t
 void in_flight_next(struct in_flight *flight);
 /** The handle of the current exception, 0: none; false when it cannot be read. */
 bool in_flight_handle(const struct in_flight *flight, uint64_t *ret);
-
-#endif

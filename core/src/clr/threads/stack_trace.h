@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_STACK_TRACE_OF_H
-#define HEAPDUMP_SRC_CLR_STACK_TRACE_OF_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -15,5 +14,3 @@ bool trace_count(struct memory *memory, uint64_t data, uint32_t *ret);
 /** Frame @p index of the @p size bytes at @p data; false: there are fewer, or it cannot be read. */
 bool trace_element_at(struct memory *memory, uint64_t data, uint32_t size, uint32_t index,
 		      struct trace_element *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_SYNC_BLOCK_H
-#define HEAPDUMP_SRC_CLR_SYNC_BLOCK_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -37,5 +36,3 @@ bool clr_sync_block(const struct clr *clr, uint32_t index, struct sync_block *re
  */
 bool clr_pulse_waiter(const struct clr *clr, uint64_t block, uint64_t *cursor,
 		      uint64_t *ret_thread);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_THREAD_H
-#define HEAPDUMP_SRC_CLR_THREAD_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -32,5 +31,3 @@ HD_NODISCARD enum hd_status thread_ids_match(struct clr *clr, struct hd_error *e
  * does not hold for a process in a container that is read from outside).
  */
 bool thread_store_is(const struct clr *clr, uint64_t address, bool must_match);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_THREAD_STATE_H
-#define HEAPDUMP_SRC_CLR_THREAD_STATE_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -38,5 +37,3 @@ static inline bool thread_has_stack(const struct clr_thread *thread)
 {
 	return thread->os_id && !thread_state_is(thread, THREAD_STATES_NO_STACK);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_THREAD_WORDS_OF_H
-#define HEAPDUMP_SRC_CLR_THREAD_WORDS_OF_H
+#pragma once
 
 #include "clr/clr.h"
 
@@ -10,5 +9,3 @@
 /** The first words of a Thread, as many as can be read; @return their number */
 size_t clr_thread_words(const struct clr *clr, const struct clr_thread *thread,
 			uint64_t words[THREAD_WORDS_MAX]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_CONTINUATION_H
-#define HEAPDUMP_SRC_CLR_CONTINUATION_H
+#pragma once
 
 #include "clr/types/type.h"
 #include "util/text.h"
@@ -26,5 +25,3 @@ bool type_is_continuation(const struct clr *clr, const struct type *type);
  * "_OFFSET_COUNT" for each row of references in the data.
  */
 void continuation_name(const struct clr *clr, const struct type *type, struct text *text);
-
-#endif

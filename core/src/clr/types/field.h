@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_FIELD_H
-#define HEAPDUMP_SRC_CLR_FIELD_H
+#pragma once
 
 #include "clr/types/type.h"
 
@@ -97,5 +96,3 @@ bool element_is_reference(uint8_t element_type);
  * is none.
  */
 bool enum_name(struct clr *clr, const struct type *type, uint64_t value, char *buf, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_FIELD_DESC_H
-#define HEAPDUMP_SRC_CLR_FIELD_DESC_H
+#pragma once
 
 #include "clr/types/type.h"
 
@@ -29,5 +28,3 @@ struct field_counts {
 };
 
 bool field_counts_read(struct clr *clr, uint64_t ee_class, struct field_counts *ret);
-
-#endif

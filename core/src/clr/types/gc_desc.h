@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_GC_DESC_H
-#define HEAPDUMP_SRC_CLR_GC_DESC_H
+#pragma once
 
 #include "clr/types/type.h"
 
@@ -26,5 +25,3 @@ HD_NODISCARD enum hd_status gc_desc_read(struct memory *memory, struct type *typ
 
 /** Free what gc_desc_read() made. */
 void gc_desc_deinit(struct type *type);
-
-#endif

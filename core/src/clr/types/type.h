@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_TYPE_H
-#define HEAPDUMP_SRC_CLR_TYPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -170,5 +169,3 @@ static inline uint64_t type_object_size(const struct type *type, uint32_t length
 
 /** runtime_ops.describe_type of CoreCLR: reads MethodTable and EEClass, and checks both. */
 bool coreclr_describe_type(const struct clr *clr, uint64_t method_table, struct type *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_TYPE_LOOKUP_H
-#define HEAPDUMP_SRC_CLR_TYPE_LOOKUP_H
+#pragma once
 
 #include "clr/types/type.h"
 
@@ -23,5 +22,3 @@ const struct type *type_by_name(struct clr *clr, const char *name, uint64_t modu
 HD_NODISCARD enum hd_status type_for_each(struct clr *clr,
 					  bool (*visit)(void *arg, const struct type *type),
 					  void *arg, struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_CLR_TYPE_NAME_H
-#define HEAPDUMP_SRC_CLR_TYPE_NAME_H
+#pragma once
 
 #include "clr/modules/module.h"
 #include "util/text.h"
@@ -113,5 +112,3 @@ void type_chain_of(const struct metadata *metadata, enum md_table table, uint32_
 void name_step_signature(struct name_writer *writer, const struct name_item *item);
 /** Append, unless muted. */
 void name_append(struct name_writer *writer, const char *bytes, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How commands write async methods, and what these wait for. */
-#ifndef HEAPDUMP_SRC_COMMAND_ASYNC_TEXT_H
-#define HEAPDUMP_SRC_COMMAND_ASYNC_TEXT_H
+#pragma once
 
 #include "analysis/async/async_graph.h"
 #include "util/text.h"
@@ -11,5 +10,3 @@ const char *async_wait_words(const char *name);
 
 /** Append what a method waits for: "SemaphoreSlim 7f2069809188 (0 free)". */
 void append_async_wait(struct text *text, struct async_graph *graph, const struct async_node *node);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The chains of async methods that wait, a line for each kind of chain. */
-#ifndef HEAPDUMP_SRC_COMMAND_CHAIN_ROWS_H
-#define HEAPDUMP_SRC_COMMAND_CHAIN_ROWS_H
+#pragma once
 
 #include "analysis/async/async_graph.h"
 #include "command/call.h"
@@ -16,5 +15,3 @@
  * @retval HD_ERR_NOMEM
  */
 HD_NODISCARD enum hd_status write_chain_rows(struct call *call, struct async_graph *graph);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dumpasync -tasks: the tasks that are in none of its chains. */
-#ifndef HEAPDUMP_SRC_COMMAND_TASK_CHAINS_H
-#define HEAPDUMP_SRC_COMMAND_TASK_CHAINS_H
+#pragma once
 
 #include "analysis/async/async_graph.h"
 #include "command/call.h"
@@ -26,5 +25,3 @@ struct task_choice {
 HD_NODISCARD enum hd_status write_task_chains(struct call *call, struct async_graph *graph,
 					      const struct task_choice *choice,
 					      uint64_t *ret_count);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_GCROOT_TREE_H
-#define HEAPDUMP_SRC_COMMAND_GCROOT_TREE_H
+#pragma once
 
 #include "analysis/graph/filter.h"
 #include "analysis/graph/gcroot.h"
@@ -19,5 +18,3 @@ HD_NODISCARD enum hd_status gcroot_tree_write(struct call *call,
 
 /** Write the paths from all strong roots to one object, merged; as text, and without older objects. */
 HD_NODISCARD enum hd_status gcroot_merged_write(struct call *call, const struct gcroot *gcroot);
-
-#endif

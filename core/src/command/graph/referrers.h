@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_REFERRERS_H
-#define HEAPDUMP_SRC_COMMAND_REFERRERS_H
+#pragma once
 
 #include "command/call.h"
 
@@ -12,5 +11,3 @@
  */
 HD_NODISCARD enum hd_status referrers_write(struct call *call, const uint32_t *nodes, size_t count,
 					    uint64_t limit);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_CMD_STRINGS_H
-#define HEAPDUMP_SRC_COMMAND_CMD_STRINGS_H
+#pragma once
 
 #include "analysis/heap/object_tally.h"
 #include "command/call.h"
@@ -16,5 +15,3 @@ struct strings_listing {
 /** Answer with the equal strings among the objects of @p filter: strings and dumpheap -strings. */
 HD_NODISCARD enum hd_status strings_write(struct call *call, const struct object_filter *filter,
 					  const struct strings_listing *listing);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_DUMPHEAP_H
-#define HEAPDUMP_SRC_COMMAND_DUMPHEAP_H
+#pragma once
 
 #include "command/call.h"
 
@@ -30,5 +29,3 @@ enum {
 
 /** dumpheap on call->heap. */
 HD_NODISCARD enum hd_status run_dumpheap_heap(struct call *call);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_EEHEAP_LOADER_H
-#define HEAPDUMP_SRC_COMMAND_EEHEAP_LOADER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ struct call;
  * @retval HD_ERR_CANCELLED
  */
 HD_NODISCARD enum hd_status eeheap_write_loader(struct call *call, bool has_loader);
-
-#endif

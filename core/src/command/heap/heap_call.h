@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands about the heap of a core or process have this in common. */
-#ifndef HEAPDUMP_SRC_COMMAND_HEAP_CALL_H
-#define HEAPDUMP_SRC_COMMAND_HEAP_CALL_H
+#pragma once
 
 #include "analysis/heap/heap_gaps.h"
 #include "analysis/heap/heap_range.h"
@@ -37,5 +36,3 @@ void life_write(const struct life *life, struct call *call);
  * nothing when @p gaps is zero.  Settles them.
  */
 void gaps_report(struct call *call, struct gaps *gaps);
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_VERIFY_TEXT_H
-#define HEAPDUMP_SRC_COMMAND_VERIFY_TEXT_H
+#pragma once
 
 #include "answer/answering.h"
 #include "verify/verify.h"
 
 /** Diagnosis of one finding, only for a person: several lines, indented by 4. */
 void verify_text(struct answer *answer, struct heap *heap, const struct verify_finding *finding);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_MEMORY_ADVICE_TEXT_H
-#define HEAPDUMP_SRC_COMMAND_MEMORY_ADVICE_TEXT_H
+#pragma once
 
 #include "analysis/memory/memory_advice.h"
 #include "analysis/memory/memory_settings.h"
@@ -20,5 +19,3 @@ void memory_write_advice(struct call *call, const struct advice_facts *facts);
 
 /** Data has what the process was given, and what the GC has made of it. */
 void memory_write_settings(struct call *call, const struct memory_settings *settings);
-
-#endif

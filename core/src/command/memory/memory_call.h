@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_MEMORY_CALL_H
-#define HEAPDUMP_SRC_COMMAND_MEMORY_CALL_H
+#pragma once
 
 #include "analysis/memory/memory_account.h"
 #include "command/call.h"
@@ -20,5 +19,3 @@ HD_NODISCARD enum hd_status make_call_account(struct call *call, struct hd_sessi
  * @return false: nothing is known, or it is a core
  */
 bool cgroup_of_session(const struct hd_session *session, struct cgroup_memory *ret);
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_MEMORY_CGROUP_TEXT_H
-#define HEAPDUMP_SRC_COMMAND_MEMORY_CGROUP_TEXT_H
+#pragma once
 
 #include "command/call.h"
 #include "targets/process/cgroup_memory.h"
 
 /** Answer with what a process's cgroup has, and its limit. */
 void memory_write_cgroup(struct call *call, const struct cgroup_memory *group);
-
-#endif

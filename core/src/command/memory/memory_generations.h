@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_MEMORY_GENERATIONS_H
-#define HEAPDUMP_SRC_COMMAND_MEMORY_GENERATIONS_H
+#pragma once
 
 #include "analysis/heap/generation_bytes.h"
 #include "command/call.h"
@@ -17,5 +16,3 @@ HD_NODISCARD enum hd_status memory_count_generations(struct call *call,
 
 /** Answer with the table of generations, and with what is not known of them. */
 void memory_write_generations(struct call *call, const struct generation_bytes *bytes);
-
-#endif

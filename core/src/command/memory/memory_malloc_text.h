@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_MEMORY_MALLOC_TEXT_H
-#define HEAPDUMP_SRC_COMMAND_MEMORY_MALLOC_TEXT_H
+#pragma once
 
 #include "analysis/memory/memory_account.h"
 #include "command/call.h"
@@ -10,5 +9,3 @@
  * sentence where another allocator is used.
  */
 void memory_write_malloc(struct call *call, const struct memory_account *account, bool is_detailed);
-
-#endif

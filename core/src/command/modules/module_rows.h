@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The columns of a managed module, which several commands show. */
-#ifndef HEAPDUMP_SRC_COMMAND_MODULE_ROWS_H
-#define HEAPDUMP_SRC_COMMAND_MODULE_ROWS_H
+#pragma once
 
 #include "clr/modules/module_facts.h"
 #include "command/call.h"
@@ -51,5 +50,3 @@ void out_module_name(struct out *out, const struct cell *cells);
  */
 HD_NODISCARD enum hd_status call_module(struct call *call, uint64_t address, bool is_assembly,
 					const struct module **ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_CODE_ROWS_H
-#define HEAPDUMP_SRC_COMMAND_CODE_ROWS_H
+#pragma once
 
 #include "clr/code/code.h"
 #include "clr/code/method_list.h"
@@ -24,5 +23,3 @@ void write_bodies(struct call *call, const struct method_bodies *bodies,
 
 /** Say that tables of code could not be read, as data and as a remark. */
 void write_bodies_end(struct call *call, const struct method_bodies *bodies);
-
-#endif

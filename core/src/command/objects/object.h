@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_OBJECT_H
-#define HEAPDUMP_SRC_COMMAND_OBJECT_H
+#pragma once
 
 #include "command/call.h"
 #include "inspect/value.h"
@@ -94,5 +93,3 @@ void value_note(struct heap *heap, const struct value_out *value, struct text *t
 bool string_text(struct heap *heap, uint64_t address, uint32_t limit, struct text *text);
 
 enum hd_status run_dumpobj_heap(struct call *call);
-
-#endif

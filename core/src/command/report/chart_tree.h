@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The upper part of the dominator tree as a page draws it. */
-#ifndef HEAPDUMP_SRC_COMMAND_REPORT_CHART_TREE_H
-#define HEAPDUMP_SRC_COMMAND_REPORT_CHART_TREE_H
+#pragma once
 
 #include "format/viewers/dominator_stacks.h"
 
@@ -76,5 +75,3 @@ struct chart_box {
  */
 void chart_tree_squares(const struct chart_tree *tree, const struct chart_box *whole, double head,
 			struct chart_box *ret);
-
-#endif

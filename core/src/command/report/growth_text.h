@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Text and pages both say this about two heaps. */
-#ifndef HEAPDUMP_SRC_COMMAND_REPORT_GROWTH_TEXT_H
-#define HEAPDUMP_SRC_COMMAND_REPORT_GROWTH_TEXT_H
+#pragma once
 
 #include "analysis/graph/diff.h"
 #include "analysis/report/comparison.h"
@@ -17,5 +16,3 @@ const char *growth_more(uint64_t before, uint64_t after, char buf[40]);
 HD_NODISCARD enum hd_status growth_of_sums(const struct named_sums *before,
 					   const struct named_sums *after, struct diff *ret,
 					   struct hd_error *err);
-
-#endif

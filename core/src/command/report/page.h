@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A report as one HTML page, which needs no other file and no network: doc/report.md 6. */
-#ifndef HEAPDUMP_SRC_COMMAND_REPORT_PAGE_H
-#define HEAPDUMP_SRC_COMMAND_REPORT_PAGE_H
+#pragma once
 
 #include "analysis/report/report.h"
 #include "command/call.h"
@@ -59,5 +58,3 @@ void page_name(struct page *page, const char *name, size_t size);
 void page_address(struct page *page, uint64_t address);
 /** A next command, which can be copied. */
 void page_next(struct page *page, const char *command);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The answer of another command as a table of a page. */
-#ifndef HEAPDUMP_SRC_COMMAND_REPORT_PAGE_ROWS_H
-#define HEAPDUMP_SRC_COMMAND_REPORT_PAGE_ROWS_H
+#pragma once
 
 #include <heapdump/answer.h>
 
@@ -41,5 +40,3 @@ HD_NODISCARD enum hd_status page_run(struct page *page, int argc, const char *co
 /** The value of a column of a row, NULL: there is none. */
 const struct hd_value *row_value(const struct hd_table *table, const struct hd_value *values,
 				 const char *name);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* report -against OTHER: the other heap. */
-#ifndef HEAPDUMP_SRC_COMMAND_REPORT_AGAINST_H
-#define HEAPDUMP_SRC_COMMAND_REPORT_AGAINST_H
+#pragma once
 
 #include "analysis/report/comparison.h"
 #include "command/call.h"
@@ -21,5 +20,3 @@ struct other_heap {
 HD_NODISCARD enum hd_status other_heap_read(struct call *call, const char *name, uint64_t minutes,
 					    struct other_heap *ret);
 void other_heap_deinit(struct other_heap *other);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A report as an answer: text of one screen, or data. */
-#ifndef HEAPDUMP_SRC_COMMAND_REPORT_ANSWER_H
-#define HEAPDUMP_SRC_COMMAND_REPORT_ANSWER_H
+#pragma once
 
 #include "analysis/report/report.h"
 #include "command/call.h"
@@ -30,5 +29,3 @@ struct large_holder {
 #define LARGE_HOLDERS 5u
 /** The largest of them, most bytes first; returns how many. */
 size_t report_holders(const struct report *report, struct large_holder ret[LARGE_HOLDERS]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A report in a file: text, JSON, CSV, or a page for a browser, as the name ends. */
-#ifndef HEAPDUMP_SRC_COMMAND_REPORT_FILE_H
-#define HEAPDUMP_SRC_COMMAND_REPORT_FILE_H
+#pragma once
 
 #include "analysis/report/report.h"
 #include "command/call.h"
@@ -25,5 +24,3 @@ HD_NODISCARD enum hd_status report_file_check(const struct call *call, const cha
  */
 HD_NODISCARD enum hd_status report_file_write(struct call *call, const struct report *report,
 					      const char *path, uint64_t most);
-
-#endif

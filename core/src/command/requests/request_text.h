@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_REQUEST_TEXT_H
-#define HEAPDUMP_SRC_COMMAND_REQUEST_TEXT_H
+#pragma once
 
 #include "answer/schema.h"
 #include "report/out.h"
 
 /** Write the text of a cell, escaped, and blanks up to @p width bytes; only blanks if it is absent. */
 void padded_text_put(struct out *out, const struct cell *cell, size_t width);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_COLLECT_ANSWER_H
-#define HEAPDUMP_SRC_COMMAND_COLLECT_ANSWER_H
+#pragma once
 
 #include "collect/collect.h"
 #include "command/call.h"
@@ -23,5 +22,3 @@ struct collect_answer {
  * the sink.
  */
 void collect_answer_write(struct call *call, const struct collect_answer *wanted);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_CORE_KIND_H
-#define HEAPDUMP_SRC_COMMAND_CORE_KIND_H
+#pragma once
 
 #include "gc/heap.h"
 #include "targets/target.h"
@@ -19,5 +18,3 @@ const char *content_text(const struct target *target, const struct heap *heap);
 
 /** Why no segment of @p heap can be read, one line; *@p ret_advice: what to do, or NULL. */
 const char *no_heap_reason(const struct heap *heap, const char **ret_advice);
-
-#endif

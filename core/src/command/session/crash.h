@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_CRASH_H
-#define HEAPDUMP_SRC_COMMAND_CRASH_H
+#pragma once
 
 #include "command/call.h"
 #include "unwind/fault.h"
@@ -43,5 +42,3 @@ HD_NODISCARD enum hd_status crash_write_data(struct call *call, const struct cra
 					     bool any_marks);
 /** Text only: "Crash:       SIGSEGV in thread 0x1a2b, at libcoreclr.so+0x3c4d", or nothing. */
 void crash_write_line(struct call *call, const struct crash *crash, bool any_marks);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_DOCTOR_H
-#define HEAPDUMP_SRC_COMMAND_DOCTOR_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -25,5 +24,3 @@ void doctor_row(struct call *call, const char *what, enum check_state state, con
 
 /** The rows about GDB and LLDB: they are looked for in PATH, and never run. */
 void doctor_debuggers(struct call *call);
-
-#endif

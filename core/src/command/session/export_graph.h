@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_EXPORT_GRAPH_H
-#define HEAPDUMP_SRC_COMMAND_EXPORT_GRAPH_H
+#pragma once
 
 #include "command/call.h"
 #include "format/format.h"
@@ -65,5 +64,3 @@ HD_NODISCARD enum hd_status export_output(const struct exporting *exporting, str
  */
 HD_NODISCARD enum hd_status export_file(const struct exporting *exporting, const char *path,
 					uint64_t *ret_size);
-
-#endif

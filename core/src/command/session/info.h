@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_INFO_H
-#define HEAPDUMP_SRC_COMMAND_INFO_H
+#pragma once
 
 #include "command/call.h"
 #include "command/session/crash.h"
@@ -45,5 +44,3 @@ void info_roots(struct answer *answer, const struct hd_graph *graph);
 
 /** "missing": what is not there, data only. */
 extern const struct schema info_missing_schema;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The columns of a table as SQL sees them. */
-#ifndef HEAPDUMP_SRC_COMMAND_SQL_COLUMNS_H
-#define HEAPDUMP_SRC_COMMAND_SQL_COLUMNS_H
+#pragma once
 
 #include "command/sql/sql_table.h"
 
@@ -27,5 +26,3 @@ void append_sql_help(struct text *text);
 /** The schemas of a table that is a command's answer; @p ret_outer may come out NULL. */
 void sql_kept_schemas(const struct sql_table *table, const struct schema **ret_outer,
 		      const struct schema **ret_own, const char **ret_prefix);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A SQLite connection that sees the tables of what is open, and nothing else. */
-#ifndef HEAPDUMP_SRC_COMMAND_SQL_DATABASE_H
-#define HEAPDUMP_SRC_COMMAND_SQL_DATABASE_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -62,5 +61,3 @@ int sql_weight_use(struct sql_database *database);
 
 /** Register a table under a name: sql_module.c. */
 int sql_module_add(struct sql_database *database, const struct sql_table *table, const char *name);
-
-#endif

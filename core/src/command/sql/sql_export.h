@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables of sql as a SQLite database, for other tools. */
-#ifndef HEAPDUMP_SRC_COMMAND_SQL_EXPORT_H
-#define HEAPDUMP_SRC_COMMAND_SQL_EXPORT_H
+#pragma once
 
 #include "command/call.h"
 #include "format/format.h"
@@ -16,5 +15,3 @@
  * @retval HD_ERR_CANCELLED also when @p write returned false
  */
 HD_NODISCARD enum hd_status sql_export(struct call *call, format_write_fn write, void *arg);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A cursor over objects, of a heap or of a dump file: what several tables are made of. */
-#ifndef HEAPDUMP_SRC_COMMAND_SQL_OBJECTS_H
-#define HEAPDUMP_SRC_COMMAND_SQL_OBJECTS_H
+#pragma once
 
 #include "command/sql/sql_table.h"
 #include "gc/walk.h"
@@ -55,5 +54,3 @@ double sql_objects_estimate(const struct sql_source *source);
 
 /** "2", "loh", ... of an object, or an absent cell. */
 struct cell sql_generation(const struct sql_source *source, const struct sql_object *object);
-
-#endif

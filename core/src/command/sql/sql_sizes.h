@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects by type and size, for queries that ask for no more: GROUP BY type needs no sorter then. */
-#ifndef HEAPDUMP_SRC_COMMAND_SQL_SIZES_H
-#define HEAPDUMP_SRC_COMMAND_SQL_SIZES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ const struct sql_object *sql_sizes_next(struct sql_sizes *sizes);
 
 /** NULL is allowed. */
 void sql_sizes_close(struct sql_sizes *sizes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables that SQL sees: what describes one, and how its rows are read. */
-#ifndef HEAPDUMP_SRC_COMMAND_SQL_TABLE_H
-#define HEAPDUMP_SRC_COMMAND_SQL_TABLE_H
+#pragma once
 
 #include "command/call.h"
 
@@ -94,5 +93,3 @@ extern const struct sql_table sql_objects_table, sql_strings_table, sql_exceptio
 /** Tables that are made of the answer of a command: how many, and each. */
 size_t sql_kept_count(void);
 const struct sql_table *sql_kept_at(size_t index);
-
-#endif

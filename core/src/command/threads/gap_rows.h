@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the threads and locks that cannot be read, as rows of an answer. */
-#ifndef HEAPDUMP_SRC_COMMAND_GAP_ROWS_H
-#define HEAPDUMP_SRC_COMMAND_GAP_ROWS_H
+#pragma once
 
 #include "analysis/waits/wait_gaps.h"
 #include "command/call.h"
@@ -15,5 +14,3 @@
  * empty when nothing is missing.
  */
 void write_gap_rows(struct call *call, const struct wait_gaps *gaps, const char *head);
-
-#endif

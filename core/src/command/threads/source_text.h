@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_SOURCE_TEXT_H
-#define HEAPDUMP_SRC_COMMAND_SOURCE_TEXT_H
+#pragma once
 
 #include "answer/source_line.h"
 #include "command/call.h"
@@ -26,5 +25,3 @@ void source_text_await(struct call *call, const struct async_graph *graph,
  * of @p row, after root_row_fill().
  */
 void source_text_root(struct call *call, uint32_t root, struct root_row *row);
-
-#endif

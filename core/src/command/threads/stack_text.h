@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_STACK_TEXT_H
-#define HEAPDUMP_SRC_COMMAND_STACK_TEXT_H
+#pragma once
 
 #include "analysis/threads/frame_roots.h"
 #include "command/call.h"
@@ -34,5 +33,3 @@ HD_NODISCARD enum hd_status stack_text_write(struct stack_text *text,
 /** Text: the line above a thread, and why its stack is not complete if it is not. */
 void stack_text_heading(struct call *call, const struct thread_stack *stack);
 void stack_text_deinit(struct stack_text *text);
-
-#endif

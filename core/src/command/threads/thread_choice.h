@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The threads that a command about stacks is about. */
-#ifndef HEAPDUMP_SRC_COMMAND_THREAD_CHOICE_H
-#define HEAPDUMP_SRC_COMMAND_THREAD_CHOICE_H
+#pragma once
 
 #include "command/call.h"
 
@@ -55,5 +54,3 @@ HD_NODISCARD enum hd_status chosen_stacks_write(struct call *call,
 						const struct thread_choice *choice,
 						const struct stack_options *options,
 						stack_writer write, void *arg);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_COMMAND_VARIABLE_TEXT_H
-#define HEAPDUMP_SRC_COMMAND_VARIABLE_TEXT_H
+#pragma once
 
 #include "command/call.h"
 #include "stack/stack.h"
@@ -21,5 +20,3 @@ HD_NODISCARD enum hd_status frame_details_write(struct call *call,
 						const struct frame_details *details,
 						const struct thread_stack *stack,
 						const struct stack_frame *frame);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tells the state of the thing that a thread waits for. */
-#ifndef HEAPDUMP_SRC_COMMAND_WAIT_STATE_H
-#define HEAPDUMP_SRC_COMMAND_WAIT_STATE_H
+#pragma once
 
 #include "analysis/waits/waits.h"
 #include "util/text.h"
@@ -13,5 +12,3 @@ void append_wait_state(struct text *text, const struct waits *waits,
 /** Append the handles of WaitAny and WaitAll: "System.Threading.Mutex 7f..., ..."; nothing: not known. */
 void append_wait_handles(struct text *text, const struct waits *waits,
 			 const struct thread_wait *wait);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that wait, as answers. */
-#ifndef HEAPDUMP_SRC_COMMAND_WAIT_TEXT_H
-#define HEAPDUMP_SRC_COMMAND_WAIT_TEXT_H
+#pragma once
 
 #include "analysis/waits/deadlocks.h"
 #include "command/call.h"
@@ -39,5 +38,3 @@ void write_deadlocks(struct call *call, const struct waits *waits,
 
 /** Append "2 threads and 1 async method"; nothing when there are none. */
 void append_counts(struct text *text, uint64_t threads, uint64_t others, const char *noun);
-
-#endif

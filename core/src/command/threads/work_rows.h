@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the queues of the thread pool as tables. */
-#ifndef HEAPDUMP_SRC_COMMAND_WORK_ROWS_H
-#define HEAPDUMP_SRC_COMMAND_WORK_ROWS_H
+#pragma once
 
 #include "analysis/pool/pool_state.h"
 #include "command/call.h"
@@ -20,5 +19,3 @@ uint64_t pool_queues_count(const struct pool_queues *queues);
  */
 HD_NODISCARD enum hd_status write_merged_work(struct call *call, struct members *members,
 					      const struct pool_queues *queues, uint64_t limit);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_FAST_SERIALIZATION_H
-#define HEAPDUMP_SRC_FORMAT_FAST_SERIALIZATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,5 +97,3 @@ HD_NODISCARD enum hd_status fast_begin_as(struct fast_reader *reader, const char
 
 /** Does a text consist of these ASCII characters? */
 bool fast_text_is(const struct gcdump_text *text, const char *string);
-
-#endif

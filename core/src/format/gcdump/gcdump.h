@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_GCDUMP_H
-#define HEAPDUMP_SRC_FORMAT_GCDUMP_H
+#pragma once
 
 #include "format/format.h"
 #include "format/gcdump/gcdump_cint.h"
@@ -194,5 +193,3 @@ HD_NODISCARD enum hd_status gcdump_copy(const char *path, const int *fd,
 
 /** Does the log contain findings of @p kind? */
 bool gcdump_is_logged(enum finding_kind kind);
-
-#endif

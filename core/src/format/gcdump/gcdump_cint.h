@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_GCDUMP_CINT_H
-#define HEAPDUMP_SRC_FORMAT_GCDUMP_CINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,5 +64,3 @@ static inline const uint8_t *gcdump_cint(const uint8_t *at, const uint8_t *end, 
 	return end - at < GCDUMP_CINT_MAX ? gcdump_cint_careful(at, end, ret)
 					  : gcdump_cint_there(at, ret);
 }
-
-#endif

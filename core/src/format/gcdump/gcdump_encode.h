@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_GCDUMP_ENCODE_H
-#define HEAPDUMP_SRC_FORMAT_GCDUMP_ENCODE_H
+#pragma once
 
 #include "format/gcdump/gcdump.h"
 
@@ -65,5 +64,3 @@ HD_NODISCARD enum hd_status gcdump_encode(const struct gcdump_source *source, st
  */
 HD_NODISCARD bool gcdump_text_of(struct arena *arena, const char *text, size_t size,
 				 struct gcdump_text *ret);
-
-#endif

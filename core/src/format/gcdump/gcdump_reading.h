@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_GCDUMP_READING_H
-#define HEAPDUMP_SRC_FORMAT_GCDUMP_READING_H
+#pragma once
 
 #include "format/gcdump/fast_serialization.h"
 #include "format/gcdump/gcdump.h"
@@ -190,5 +189,3 @@ static inline uint32_t gcdump_child(const uint8_t **at, const uint8_t *end, uint
 	uint32_t child = node + (uint32_t)difference;
 	return child < node_count ? child : HD_NONE;
 }
-
-#endif

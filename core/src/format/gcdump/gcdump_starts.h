@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_GCDUMP_STARTS_H
-#define HEAPDUMP_SRC_FORMAT_GCDUMP_STARTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ static inline uint32_t gcdump_cursor_next(struct gcdump_cursor *cursor)
 	cursor->bits &= cursor->bits - 1;
 	return (uint32_t)cursor->word * 64 + bit;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_GCDUMP_TREE_H
-#define HEAPDUMP_SRC_FORMAT_GCDUMP_TREE_H
+#pragma once
 
 #include "graph/heap_graph.h"
 
@@ -44,5 +43,3 @@ HD_NODISCARD enum hd_status gcdump_tree_init(const struct hd_graph *graph, const
 
 /** A zeroed struct is allowed. */
 void gcdump_tree_deinit(struct gcdump_tree *tree);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_H
-#define HEAPDUMP_SRC_FORMAT_NETTRACE_H
+#pragma once
 
 #include "format/format.h"
 
@@ -34,5 +33,3 @@ HD_NODISCARD enum hd_status nettrace_to_gcdump(const struct mapped_file *file, c
 					       const struct format_options *options,
 					       struct job *job, format_write_fn write, void *arg,
 					       struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_BYTES_H
-#define HEAPDUMP_SRC_FORMAT_NETTRACE_BYTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,5 +106,3 @@ static inline struct nt_utf16 nt_utf16z(struct nt_bytes *bytes)
 		text.units++;
 	}
 }
-
-#endif

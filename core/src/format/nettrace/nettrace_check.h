@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_CHECK_H
-#define HEAPDUMP_SRC_FORMAT_NETTRACE_CHECK_H
+#pragma once
 
 #include "util/job.h"
 
@@ -24,5 +23,3 @@ struct nettrace_check {
  */
 HD_NODISCARD enum hd_status nettrace_check(int fd, const char *path, struct job *job,
 					   struct nettrace_check *ret, struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_EXACT_H
-#define HEAPDUMP_SRC_FORMAT_NETTRACE_EXACT_H
+#pragma once
 
 #include "format/gcdump/gcdump_encode.h"
 #include "format/nettrace/nettrace_exact_names.h"
@@ -77,5 +76,3 @@ HD_NODISCARD enum hd_status exact_late_roots(struct exact_dump *exact);
 /** Write the .gcdump; the memory of records is given back as they are written. */
 HD_NODISCARD enum hd_status exact_encode(const struct exact_dump *exact, format_write_fn write,
 					 void *arg);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_EXACT_NAMES_H
-#define HEAPDUMP_SRC_FORMAT_NETTRACE_EXACT_NAMES_H
+#pragma once
 
 #include "format/gcdump/gcdump.h"
 #include "format/nettrace/nettrace_bytes.h"
@@ -57,5 +56,3 @@ HD_NODISCARD enum hd_status exact_value(struct exact_names *names, enum exact_na
 					uint32_t **ret);
 
 void exact_names_deinit(struct exact_names *names);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_EXACT_NODES_H
-#define HEAPDUMP_SRC_FORMAT_NETTRACE_EXACT_NODES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ HD_NODISCARD enum hd_status exact_new_node(struct exact_nodes *nodes, uint32_t *
 /** Free the map: after this, no address can be looked up.  The addresses stay. */
 void exact_nodes_forget(struct exact_nodes *nodes);
 void exact_nodes_deinit(struct exact_nodes *nodes);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_EXACT_TREE_H
-#define HEAPDUMP_SRC_FORMAT_NETTRACE_EXACT_TREE_H
+#pragma once
 
 #include "format/gcdump/gcdump.h"
 
@@ -58,5 +57,3 @@ HD_NODISCARD enum hd_status exact_finish_pseudos(struct exact_tree *tree,
 uint32_t exact_after(const struct exact_tree *tree, uint32_t pseudo);
 
 void exact_tree_deinit(struct exact_tree *tree);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_EXACT_TYPES_H
-#define HEAPDUMP_SRC_FORMAT_NETTRACE_EXACT_TYPES_H
+#pragma once
 
 #include "format/nettrace/nettrace_exact_names.h"
 #include "format/type_table.h"
@@ -53,5 +52,3 @@ HD_NODISCARD enum hd_status exact_rcw(struct exact_types *types, uint64_t object
 				      uint64_t *ret_unknown);
 
 void exact_types_deinit(struct exact_types *types);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_FIELDS_H
-#define HEAPDUMP_SRC_FORMAT_NETTRACE_FIELDS_H
+#pragma once
 
 #include "format/nettrace/nettrace_types.h"
 #include "format/type_table.h"
@@ -122,5 +121,3 @@ struct nt_declarer {
 HD_NODISCARD enum hd_status nt_declarers_find(struct nt_types *types, const struct nt_static *rows,
 					      size_t count, uint32_t pointer_size,
 					      struct nt_declarer *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_GATHER_H
-#define HEAPDUMP_SRC_FORMAT_NETTRACE_GATHER_H
+#pragma once
 
 #include "format/format.h"
 #include "format/nettrace/nettrace_snapshot.h"
@@ -92,5 +91,3 @@ HD_NODISCARD enum hd_status nt_gathered_write(const struct nt_gathering *gatheri
 /** Free the copies of the events; the counts stay. */
 void nt_gather_free_events(struct nt_gathering *gathering);
 void nt_gather_deinit(struct nt_gathering *gathering);
-
-#endif

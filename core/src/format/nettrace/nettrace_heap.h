@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_HEAP_H
-#define HEAPDUMP_SRC_FORMAT_NETTRACE_HEAP_H
+#pragma once
 
 #include "format/format.h"
 #include "format/nettrace/nettrace_snapshot.h"
@@ -169,5 +168,3 @@ HD_NODISCARD enum hd_status nt_heap_graph(const struct nt_trace *trace,
 HD_NODISCARD enum hd_status nt_exact_write(const struct nt_trace *trace,
 					   const struct nt_snapshot *snapshot, struct job *job,
 					   format_write_fn write, void *arg, struct hd_error *err);
-
-#endif

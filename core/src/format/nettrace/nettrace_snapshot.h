@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_SNAPSHOT_H
-#define HEAPDUMP_SRC_FORMAT_NETTRACE_SNAPSHOT_H
+#pragma once
 
 #include "format/nettrace/nettrace_stream.h"
 
@@ -226,5 +225,3 @@ static inline bool nt_static_next(struct nt_bytes *at, struct nt_static *ret)
 	ret->field = nt_utf16z(at);
 	return !at->is_short;
 }
-
-#endif

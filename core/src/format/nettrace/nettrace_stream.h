@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_STREAM_H
-#define HEAPDUMP_SRC_FORMAT_NETTRACE_STREAM_H
+#pragma once
 
 #include "format/nettrace/nettrace_bytes.h"
 #include "format/nettrace/nettrace_tables.h"
@@ -124,5 +123,3 @@ HD_NODISCARD enum hd_status nt_thread_at(struct nt_stream *stream, uint64_t id, 
 
 /** Read the blocks of version 6, beginning at offset @p at. */
 HD_NODISCARD enum hd_status nt_read_v6(struct nt_stream *stream, uint64_t at);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_TABLES_H
-#define HEAPDUMP_SRC_FORMAT_NETTRACE_TABLES_H
+#pragma once
 
 #include "format/nettrace/nettrace_bytes.h"
 #include "format/type_table.h"
@@ -79,5 +78,3 @@ struct nt_thread_table {
  */
 struct nt_thread *nt_thread(struct nt_thread_table *threads, uint64_t id, uint32_t pid);
 void nt_thread_table_deinit(struct nt_thread_table *threads);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_NETTRACE_TYPES_H
-#define HEAPDUMP_SRC_FORMAT_NETTRACE_TYPES_H
+#pragma once
 
 #include "format/nettrace/nettrace_snapshot.h"
 
@@ -157,5 +156,3 @@ void nt_append_type_def(const struct metadata *metadata, uint32_t rid, struct te
 void nt_append_sent(const struct nt_type *type, struct text *text);
 /** RID of the TypeDef of a type, in its module; 0: it has none, as an array. */
 uint32_t nt_type_def(const struct nt_type *type);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_RAW_GRAPH_H
-#define HEAPDUMP_SRC_FORMAT_RAW_GRAPH_H
+#pragma once
 
 #include "graph/heap_graph.h"
 
@@ -141,5 +140,3 @@ HD_NODISCARD enum hd_status raw_graph_count_types(struct hd_graph *graph, const 
 HD_NODISCARD enum hd_status raw_graph_finding(struct hd_graph *graph, enum finding_kind kind,
 					      uint64_t count, const char *detail,
 					      struct hd_error *err);
-
-#endif

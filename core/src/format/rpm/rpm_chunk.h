@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_RPM_CHUNK_H
-#define HEAPDUMP_SRC_FORMAT_RPM_CHUNK_H
+#pragma once
 
 #include "format/rpm/rpm_objects.h"
 #include "format/rpm/rpm_window.h"
@@ -177,5 +176,3 @@ uint64_t rpm_line_of_object(const struct rpm_chunk *chunks, size_t count, uint64
  */
 HD_NODISCARD enum hd_status rpm_merge(struct rpm_chunk *chunks, size_t count, struct job *job,
 				      struct hd_graph **ret, struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_RPM_MERGE_H
-#define HEAPDUMP_SRC_FORMAT_RPM_MERGE_H
+#pragma once
 
 #include "format/rpm/rpm_chunk.h"
 
@@ -67,5 +66,3 @@ HD_NODISCARD enum hd_status merge_large(struct merge *merge);
 
 /** Reference number @p index of the file, before it is resolved. */
 uint64_t merge_raw_ref(const struct merge *merge, uint64_t index);
-
-#endif

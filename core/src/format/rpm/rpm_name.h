@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_RPM_NAME_H
-#define HEAPDUMP_SRC_FORMAT_RPM_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ bool rpm_name_copy(struct arena *arena, const char *bytes, size_t size, const ch
  * escape.
  */
 void rpm_name_write(struct text *text, const char *name, size_t size, bool time_follows);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_RPM_OBJECTS_H
-#define HEAPDUMP_SRC_FORMAT_RPM_OBJECTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ HD_NODISCARD enum hd_status rpm_objects_reserve_refs(struct rpm_objects *objects
 						     struct hd_error *err);
 
 void rpm_objects_deinit(struct rpm_objects *objects);
-
-#endif

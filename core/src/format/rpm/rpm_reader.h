@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_RPM_READER_H
-#define HEAPDUMP_SRC_FORMAT_RPM_READER_H
+#pragma once
 
 #include "format/format.h"
 
@@ -12,5 +11,3 @@ HD_NODISCARD enum hd_status rpm_read(int fd, uint64_t size, const char *path,
 HD_NODISCARD enum hd_status rpm_write(const struct hd_graph *graph,
 				      const struct write_options *options, struct job *job,
 				      format_write_fn write, void *arg, struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_RPM_WINDOW_H
-#define HEAPDUMP_SRC_FORMAT_RPM_WINDOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ HD_NODISCARD enum hd_status rpm_window_skip_line(struct rpm_window *window,
 						 struct hd_error *err);
 /** How many bytes of the window are complete lines of the range. */
 size_t rpm_window_whole_lines(struct rpm_window *window, const struct rpm_range *range);
-
-#endif

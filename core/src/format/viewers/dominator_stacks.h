@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_DOMINATOR_STACKS_H
-#define HEAPDUMP_SRC_FORMAT_DOMINATOR_STACKS_H
+#pragma once
 
 #include "format/string_table.h"
 #include "graph/dominators.h"
@@ -71,5 +70,3 @@ uint32_t dominator_stacks_next(const struct dominator_stacks *stacks, uint32_t b
  */
 uint32_t dominator_stacks_path(const struct dominator_stacks *stacks, uint32_t branch,
 			       uint32_t path[STACK_DEPTH_MAX]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_HEAPSNAPSHOT_IDS_H
-#define HEAPDUMP_SRC_FORMAT_HEAPSNAPSHOT_IDS_H
+#pragma once
 
 #include "graph/heap_graph.h"
 
@@ -24,5 +23,3 @@ static inline uint32_t heapsnapshot_id(const struct heapsnapshot_ids *ids, uint3
 	uint64_t number = ids->by_address ? graph_id(ids->graph, node) >> ids->shift : node;
 	return (uint32_t)(number << 1 | 1);
 }
-
-#endif

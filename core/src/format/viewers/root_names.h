@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_ROOT_NAMES_H
-#define HEAPDUMP_SRC_FORMAT_ROOT_NAMES_H
+#pragma once
 
 #include "graph/heap_graph.h"
 
@@ -19,5 +18,3 @@ const char *root_own_name(const struct hd_graph *graph, uint32_t index, size_t *
 
 /** Name of type @p type, which may be HD_NONE; never empty. */
 const char *type_own_name(const struct hd_graph *graph, uint32_t type, size_t *size);
-
-#endif

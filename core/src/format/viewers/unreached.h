@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_UNREACHED_H
-#define HEAPDUMP_SRC_FORMAT_UNREACHED_H
+#pragma once
 
 #include "graph/heap_graph.h"
 
@@ -31,5 +30,3 @@ HD_NODISCARD enum hd_status unreached_init(struct unreached *ret, const struct h
 					   struct hd_error *err);
 /** A zeroed struct is allowed. */
 void unreached_deinit(struct unreached *unreached);
-
-#endif

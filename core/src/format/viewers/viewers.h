@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_FORMAT_VIEWERS_H
-#define HEAPDUMP_SRC_FORMAT_VIEWERS_H
+#pragma once
 
 #include "format/format.h"
 
@@ -20,5 +19,3 @@ HD_NODISCARD enum hd_status speedscope_write(const struct hd_graph *graph,
 					     const struct write_options *options, struct job *job,
 					     format_write_fn write, void *arg,
 					     struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_FINALIZER_QUEUE_H
-#define HEAPDUMP_SRC_GC_FINALIZER_QUEUE_H
+#pragma once
 
 /** Parts of a finalizer queue in the order of its array (doc/coreclr.md 11.2; CFinalize, gc/gcpriv.h). */
 enum finalizer_part {
@@ -21,5 +20,3 @@ enum finalizer_part {
 #define FINALIZER_QUEUE_ARRAY     FINALIZER_PARTS
 #define FINALIZER_QUEUE_END_ARRAY (FINALIZER_PARTS + 1u)
 #define FINALIZER_QUEUE_WORDS     (FINALIZER_PARTS + 2u)
-
-#endif

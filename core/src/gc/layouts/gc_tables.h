@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_GC_TABLES_H
-#define HEAPDUMP_SRC_GC_GC_TABLES_H
+#pragma once
 
 #include "mem/memory.h"
 
@@ -39,5 +38,3 @@ static inline struct gc_tables gc_tables_from(const uint8_t bytes[GC_TABLES_HEAD
 		.marks = load_u64(bytes + 56),
 	};
 }
-
-#endif

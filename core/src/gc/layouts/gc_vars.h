@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_GC_VARS_H
-#define HEAPDUMP_SRC_GC_GC_VARS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,5 +81,3 @@ void gc_vars_take(const uint8_t bytes[GC_VARS_SIZE], struct gc_vars *gc);
 HD_NODISCARD enum hd_status gc_vars_read(const struct target *target,
 					 const uint8_t bytes[GC_VARS_SIZE], struct gc_vars *gc,
 					 struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_HANDLE_TABLE_H
-#define HEAPDUMP_SRC_GC_HANDLE_TABLE_H
+#pragma once
 
 /*
  * The GC's handle tables, the same in 8, 9 and 10 except for N, the number of types (doc/coreclr.md
@@ -77,5 +76,3 @@ static inline uint64_t handle_segment_links(unsigned int types)
 {
 	return HANDLE_SEGMENT_TAILS + 6 * (uint64_t)types;
 }
-
-#endif

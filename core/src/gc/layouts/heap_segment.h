@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_HEAP_SEGMENT_H
-#define HEAPDUMP_SRC_GC_HEAP_SEGMENT_H
+#pragma once
 
 #include "mem/memory.h"
 
@@ -47,5 +46,3 @@ static inline struct heap_segment heap_segment_from(const uint8_t bytes[HEAP_SEG
 		.background_allocated = load_u64(bytes + 56),
 	};
 }
-
-#endif

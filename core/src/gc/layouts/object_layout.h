@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_OBJECT_LAYOUT_H
-#define HEAPDUMP_SRC_GC_OBJECT_LAYOUT_H
+#pragma once
 
 /*
  * The layout of all objects, strings and arrays, the same in 8, 9 and 10 (doc/coreclr.md 7.1, 7.4;
@@ -50,5 +49,3 @@
  */
 #define HEADER_LOCK_BITS   0x0fffffffu
 #define HEADER_UNUSED_BITS 0x03c00000u
-
-#endif

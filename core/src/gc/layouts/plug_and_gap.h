@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_GC_PLUG_AND_GAP_H
-#define HEAPDUMP_SRC_GC_PLUG_AND_GAP_H
+#pragma once
 
 #include "mem/memory.h"
 
@@ -33,5 +32,3 @@ static inline struct plug_and_gap plug_and_gap_from(const uint8_t bytes[PLUG_NOD
 		.right = (int16_t)(children >> 16),
 	};
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGETS_CORE_ABOUT_H
-#define HEAPDUMP_SRC_TARGETS_CORE_ABOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ struct core_about {
 	int signal;             /**< the signal that ended the process, from the first NT_PRSTATUS;
 				 * 0 = none */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_CORE_HEADERS_H
-#define HEAPDUMP_SRC_TARGET_CORE_HEADERS_H
+#pragma once
 
 #include "mem/mapped_file.h"
 #include "targets/core/core_memory.h"
@@ -67,5 +66,3 @@ HD_NODISCARD enum hd_status core_ranges_make(struct target *target,
 					     const struct core_headers *headers,
 					     struct core_run **ret_runs, size_t *ret_count,
 					     struct hd_error *err);
-
-#endif

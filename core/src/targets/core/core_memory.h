@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_CORE_MEMORY_H
-#define HEAPDUMP_SRC_TARGET_CORE_MEMORY_H
+#pragma once
 
 #include "mem/mapped_file.h"
 #include "mem/memory.h"
@@ -19,5 +18,3 @@ struct core_run {
  * @return NULL when memory is exhausted.
  */
 struct memory *core_memory_create(struct mapped_file *file, struct core_run *runs, size_t count);
-
-#endif

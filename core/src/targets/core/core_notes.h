@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_CORE_NOTES_H
-#define HEAPDUMP_SRC_TARGET_CORE_NOTES_H
+#pragma once
 
 #include "targets/core/core_headers.h"
 
@@ -43,5 +42,3 @@ enum core_producer core_guess_producer(const struct core_notes *notes,
  * - unknown: the core is truncated, or its notes do not list mapped files.
  */
 HD_NODISCARD enum hd_status core_guess_content(struct target *target, struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGETS_CORE_NOTE_COPY_H
-#define HEAPDUMP_SRC_TARGETS_CORE_NOTE_COPY_H
+#pragma once
 
 #include <gelf.h>
 
@@ -48,5 +47,3 @@ void note_copy_turn(struct note_copy *copy, uint64_t size);
  */
 uint64_t note_copy_read(const struct note_copy *copy, uint64_t size, uint64_t offset,
 			struct note_place *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_CGROUP_H
-#define HEAPDUMP_SRC_TARGET_CGROUP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ size_t cgroup_parse(const char *text, const char *controller, const char **ret);
  * @param[in] root Where /proc and /sys are: "" except in tests.
  */
 uint64_t cgroup_free(const char *root, int pid);
-
-#endif

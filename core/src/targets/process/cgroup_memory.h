@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_CGROUP_MEMORY_H
-#define HEAPDUMP_SRC_TARGET_CGROUP_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -69,5 +68,3 @@ bool cgroup_number(const struct cgroup_memory *group, enum cgroup_number number,
 
 /** Parse the text of a pressure file; false: it is not one. */
 bool cgroup_pressure_parse(const char *text, const char *word, struct cgroup_pressure *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_CGROUP_PLACE_H
-#define HEAPDUMP_SRC_TARGET_CGROUP_PLACE_H
+#pragma once
 
 #include <limits.h>
 
@@ -52,5 +51,3 @@ bool cgroup_read_left(const struct cgroup_place *place, uint64_t *ret_limit, uin
 
 /** Append /proc/PID/cgroup below @p root; false: it cannot be read. */
 bool cgroup_read_names(const char *root, int pid, struct text *ret);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGETS_HOST_PAGE_H
-#define HEAPDUMP_SRC_TARGETS_HOST_PAGE_H
+#pragma once
 
 #include <unistd.h>
 
@@ -11,5 +10,3 @@ static inline uint64_t host_page(void)
 {
 	return (uint64_t)getpagesize();
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_OWN_RIGHTS_H
-#define HEAPDUMP_SRC_TARGET_OWN_RIGHTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ bool own_kernel_has_seccomp(void);
 
 /** The version of Landlock that the kernel knows; 0: none. */
 int own_kernel_landlock(void);
-
-#endif

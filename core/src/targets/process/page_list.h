@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_PAGE_LIST_H
-#define HEAPDUMP_SRC_TARGET_PAGE_LIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ void page_list_join(struct page_list *list, const struct page_list *from);
 void page_list_sort(struct page_list *list);
 
 void page_list_deinit(struct page_list *list);
-
-#endif

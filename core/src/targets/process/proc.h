@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_PROC_H
-#define HEAPDUMP_SRC_TARGET_PROC_H
+#pragma once
 
 #include "targets/target.h"
 #include "util/text.h"
@@ -121,5 +120,3 @@ HD_NODISCARD enum hd_status proc_check(int pid, struct proc_status *ret, struct 
 
 /** The failure for errno @p code after reading @p pid; the message says what to do. */
 enum hd_status proc_refused(int pid, int code, struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_PROCESS_MEMORY_H
-#define HEAPDUMP_SRC_TARGET_PROCESS_MEMORY_H
+#pragma once
 
 #include "targets/process/page_list.h"
 #include "targets/process/proc.h"
@@ -104,5 +103,3 @@ void process_copy_destroy(struct process_copy *copy);
 HD_NODISCARD enum hd_status process_copy_run(struct process_copy *copy, struct job *job,
 					     struct memory **ret, uint64_t *ret_lost,
 					     struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_PROCESS_PLAN_H
-#define HEAPDUMP_SRC_TARGET_PROCESS_PLAN_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -58,5 +57,3 @@ struct process_copy {
 	pthread_mutex_t lock;    /**< of missed */
 	struct page_list missed; /**< pages of SOURCE_LEFT that were needed later */
 };
-
-#endif

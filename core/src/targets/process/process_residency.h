@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_PROCESS_RESIDENCY_H
-#define HEAPDUMP_SRC_TARGET_PROCESS_RESIDENCY_H
+#pragma once
 
 #include "targets/process/cgroup_memory.h"
 #include "targets/process/proc.h"
@@ -41,5 +40,3 @@ HD_NODISCARD enum hd_status process_residency_read(struct process_server *server
 
 /** NULL is allowed. */
 void process_residency_destroy(struct process_residency *residency);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_PROCESS_SERVER_H
-#define HEAPDUMP_SRC_TARGET_PROCESS_SERVER_H
+#pragma once
 
 #include "targets/process/server_protocol.h"
 #include "util/text.h"
@@ -148,5 +147,3 @@ HD_NODISCARD enum hd_status process_server_pages(struct process_server *server,
  */
 HD_NODISCARD enum hd_status process_server_open(struct process_server *server, uint64_t start,
 						int *ret, struct hd_error *err);
-
-#endif

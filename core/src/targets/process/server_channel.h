@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_SERVER_CHANNEL_H
-#define HEAPDUMP_SRC_TARGET_SERVER_CHANNEL_H
+#pragma once
 
 /* The client's end of a process server: its sockets, and the messages over them. */
 #include <pthread.h>
@@ -97,5 +96,3 @@ HD_NODISCARD enum hd_status server_ask(struct process_server *server,
 /** End a reader that does not answer, and start another one instead; on any thread. */
 HD_NODISCARD enum hd_status server_restart_reader(struct process_server *server,
 						  struct channel *channel, struct hd_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_SERVER_PROTOCOL_H
-#define HEAPDUMP_SRC_TARGET_SERVER_PROTOCOL_H
+#pragma once
 
 /*
  * The messages between process_server.c and the processes that it forks.  A request comes from code
@@ -131,5 +130,3 @@ _Noreturn void server_reader(const struct server_setup *setup, unsigned int inde
 
 /** End this process at once: exit handlers that it has inherited must not run. */
 _Noreturn void server_exit(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_SERVER_READER_H
-#define HEAPDUMP_SRC_TARGET_SERVER_READER_H
+#pragma once
 
 /*
  * The parts of a reader share this: server_reader.c, reader_maps.c, reader_pages.c,
@@ -121,5 +120,3 @@ long reader_pages_ask(struct process_reader *reader, struct reader_pages *ask);
 /** Answer REQUEST_READ. */
 void reader_read_memory(struct process_reader *reader, const struct server_request *request,
 			struct server_reply *reply);
-
-#endif

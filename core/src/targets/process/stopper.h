@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HEAPDUMP_SRC_TARGET_STOPPER_H
-#define HEAPDUMP_SRC_TARGET_STOPPER_H
+#pragma once
 
 #include "targets/process/server_protocol.h"
 
@@ -73,5 +72,3 @@ double stopper_left(const struct stopper *stopper);
 
 /** Let the process go on as before; @return for how many seconds it was stopped. */
 double stopper_release(struct stopper *stopper);
-
-#endif
