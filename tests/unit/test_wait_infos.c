@@ -78,7 +78,7 @@ TEST(threads_that_enter_the_monitors_of_each_other_are_a_deadlock)
 		const struct thread_wait *wait = &waits->rows[i];
 		ASSERT_UINT(wait->kind, WAIT_MONITOR);
 		ASSERT_UINT(wait->object.address, objects[1 - i]);
-		CU_ASSERT_PTR_EQUAL(wait->owner, waits->rows[1 - i].thread);
+		CU_ASSERT_PTR_EQUAL(wait->stored_owner, waits->rows[1 - i].thread);
 		CU_ASSERT_PTR_EQUAL(wait->entered, monitor_of(&waits->monitors, objects[1 - i]));
 	}
 	ASSERT_UINT_FATAL(deadlocks_find(waits, &found, NULL), HD_OK);
@@ -151,12 +151,12 @@ TEST(who_waits_for_a_pulse_is_in_the_queue_of_the_condition)
 	for (unsigned int i = 0; i < 2; i++) {
 		CU_ASSERT_PTR_EQUAL(waits->rows[i].pulse, monitor);
 		ASSERT_UINT(waits->rows[i].object.address, object);
-		CU_ASSERT_PTR_NULL(waits->rows[i].owner);
+		CU_ASSERT_PTR_NULL(waits->rows[i].stored_owner);
 	}
 	/* The third one was pulsed, and enters the monitor again. */
 	CU_ASSERT_PTR_NULL(waits->rows[2].pulse);
 	CU_ASSERT_PTR_EQUAL(waits->rows[2].entered, monitor);
-	CU_ASSERT_PTR_EQUAL(waits->rows[2].owner, waits->rows[3].thread);
+	CU_ASSERT_PTR_EQUAL(waits->rows[2].stored_owner, waits->rows[3].thread);
 }
 
 TEST(who_only_waits_for_a_pulse_keeps_the_monitor_in_the_list)
@@ -194,7 +194,7 @@ TEST(who_joins_a_thread_waits_for_its_join_event)
 	make_waits();
 	ASSERT_UINT(waits->rows[0].kind, WAIT_JOIN);
 	ASSERT_UINT(waits->rows[0].object.address, locks.threads[2]);
-	CU_ASSERT_PTR_EQUAL(waits->rows[0].owner, waits->rows[2].thread);
+	CU_ASSERT_PTR_EQUAL(waits->rows[0].stored_owner, waits->rows[2].thread);
 }
 
 TEST(who_waits_for_a_mutex_waits_for_its_owner)
@@ -204,7 +204,7 @@ TEST(who_waits_for_a_mutex_waits_for_its_owner)
 	make_waits();
 	ASSERT_UINT(waits->rows[1].kind, WAIT_HANDLE);
 	ASSERT_UINT(waits->rows[1].object.address, mutex);
-	CU_ASSERT_PTR_EQUAL(waits->rows[1].owner, waits->rows[3].thread);
+	CU_ASSERT_PTR_EQUAL(waits->rows[1].stored_owner, waits->rows[3].thread);
 	CU_ASSERT_FALSE(waits->rows[1].is_over);
 }
 
@@ -243,13 +243,13 @@ static size_t mutex_deadlocks(bool is_all, uint64_t other)
 TEST(who_needs_all_handles_needs_the_owner_of_each_mutex)
 {
 	ASSERT_UINT(mutex_deadlocks(true, fake_event(&locks, FAKE_MANUAL_RESET)), 1);
-	CU_ASSERT_PTR_EQUAL(waits->rows[0].owner, waits->rows[1].thread);
+	CU_ASSERT_PTR_EQUAL(waits->rows[0].blamed_owner, waits->rows[1].thread);
 }
 
 TEST(who_needs_any_handle_may_get_an_event)
 {
 	ASSERT_UINT(mutex_deadlocks(false, fake_event(&locks, FAKE_MANUAL_RESET)), 0);
-	CU_ASSERT_PTR_NULL(waits->rows[0].owner);
+	CU_ASSERT_PTR_NULL(waits->rows[0].blamed_owner);
 }
 
 TEST(who_needs_any_mutex_hangs_when_all_owners_do)
@@ -330,7 +330,7 @@ TEST(a_thread_that_waits_for_itself_has_no_owner)
 	wait_for(0, event);
 	make_waits();
 	ASSERT_UINT(waits->rows[0].object.address, object);
-	CU_ASSERT_PTR_NULL(waits->rows[0].owner);
+	CU_ASSERT_PTR_NULL(waits->rows[0].blamed_owner);
 }
 
 SUITE(.name = "wait_infos", .set_up = set_up, .tear_down = tear_down)

@@ -107,7 +107,7 @@ TEST(who_can_go_on_waits_for_nobody)
 	read_waits();
 	for (unsigned int over = 0; over < 2; over++) {
 		waits->rows[0].kind = WAIT_JOIN;
-		waits->rows[0].owner = waits->rows[1].thread;
+		waits->rows[0].stored_owner = waits->rows[1].thread;
 		waits->rows[0].is_over = over;
 		mem_free(waits->edges);
 		waits->edges = NULL;

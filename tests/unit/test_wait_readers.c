@@ -142,7 +142,7 @@ TEST(who_may_write_later_is_one_that_reads)
 	fake_poke_u32(&fake->memory, lock + LOCK_UPGRADER, 4);
 	make_waits();
 	wait_for(0, WAIT_WRITE, lock);
-	rows[0].owner = rows[3].thread;
+	rows[0].stored_owner = rows[3].thread;
 	reads(1, 7);
 	ASSERT_UINT(parts_of(0), 1u << 1 | 1u << 3);
 	ASSERT_UINT(rows[0].unknown_readers, 0);

@@ -107,13 +107,13 @@ TEST(who_enters_a_monitor_is_told_by_its_words)
 		wait->kind = WAIT_CALL;
 		wait->call = i ? enter : 0;
 		wait->entered = NULL;
-		wait->owner = NULL;
+		wait->stored_owner = NULL;
 		waits.monitors.rows[0].found = 0;
 		waits.not_matched = 0;
 		ASSERT_UINT_FATAL(wait_find_by_words(&waits, NULL, NULL), HD_OK);
 		ASSERT_UINT(wait->kind, WAIT_MONITOR);
 		CU_ASSERT_PTR_EQUAL(wait->entered, &waits.monitors.rows[0]);
-		CU_ASSERT_PTR_EQUAL(wait->owner, rows[THREAD_HAS].thread);
+		CU_ASSERT_PTR_EQUAL(wait->stored_owner, rows[THREAD_HAS].thread);
 		ASSERT_UINT(waits.not_matched, 0);
 	}
 }
@@ -151,10 +151,10 @@ TEST(who_waits_for_an_initializer_is_told_by_its_words)
 		const struct thread_wait *wait = make_initializer(
 			i ? "HelperMethodFrame" : "PrestubMethodFrame", i ? 0 : other);
 		rows[THREAD_WAIT].kind = WAIT_CALL;
-		rows[THREAD_WAIT].owner = NULL;
+		rows[THREAD_WAIT].stored_owner = NULL;
 		ASSERT_UINT_FATAL(wait_find_by_words(&waits, NULL, NULL), HD_OK);
 		ASSERT_UINT(wait->kind, WAIT_INITIALIZER);
-		CU_ASSERT_PTR_EQUAL(wait->owner, rows[THREAD_HAS].thread);
+		CU_ASSERT_PTR_EQUAL(wait->stored_owner, rows[THREAD_HAS].thread);
 		ASSERT_UINT(wait->initializer->method_table, type);
 	}
 }
@@ -165,7 +165,7 @@ TEST(who_is_in_a_function_of_the_program_waits_for_no_initializer)
 	const struct thread_wait *wait = make_initializer("InlinedCallFrame", other);
 	ASSERT_UINT_FATAL(wait_find_by_words(&waits, NULL, NULL), HD_OK);
 	ASSERT_UINT(wait->kind, WAIT_CALL);
-	CU_ASSERT_PTR_NULL(wait->owner);
+	CU_ASSERT_PTR_NULL(wait->stored_owner);
 }
 
 SUITE(.name = "wait_words", .set_up = set_up, .tear_down = tear_down)

@@ -253,7 +253,7 @@ static enum hd_status find_collection(struct verdicts *verdicts, struct hd_error
 		const struct thread_wait *wait = &waits->rows[i];
 		if (wait->kind == WAIT_SUSPENSION) {
 			verdict.collector = wait;
-			verdict.thread = wait_of_thread(waits, wait->owner);
+			verdict.thread = wait_of_thread(waits, wait->blamed_owner);
 		}
 		verdict.count += wait->thread->is_cooperative;
 	}

@@ -57,7 +57,7 @@ static struct wait_edge edge_of_thread(const struct edge_search *search,
 				       const struct thread_wait *wait)
 {
 	const struct waits *waits = search->waits;
-	const struct thread_wait *owner = wait_of_thread(waits, wait->owner);
+	const struct thread_wait *owner = wait_of_thread(waits, wait->stored_owner);
 	if (wait->is_over)
 		return edge_to(WAIT_NOBODY, false);
 	if (owner)
@@ -80,22 +80,21 @@ static bool waits_for_tasks(const struct thread_wait *wait)
 }
 
 /*
- * Who waits for tasks: the thread that runs one, or the innermost method that it awaits.  Of several
- * that read a lock, the one that counts.
+ * Who must act: the stored owner.  For tasks it is the thread that runs one, or the innermost method that it awaits, and
+ * of several that read a lock the one that counts.
  */
-static void set_chosen_owner(struct waits *waits, struct thread_wait *wait)
+static void blame_owner(const struct waits *waits, struct thread_wait *wait)
 {
 	uint32_t node = (uint32_t)(wait - waits->rows), to = waits->edges[node].to;
 	bool is_lock = !waits_for_tasks(wait) && wait_node_several(waits, node) != NULL;
-	if (is_lock)
-		wait->owner = NULL;
-	if ((!waits_for_tasks(wait) && !is_lock) || wait->owner)
+	wait->blamed_owner = is_lock ? NULL : wait->stored_owner;
+	if ((!waits_for_tasks(wait) && !is_lock) || wait->blamed_owner)
 		return;
 	for (unsigned int i = 0; i < OWNER_STEPS_MAX && to != WAIT_NOBODY && to >= waits->count;
 	     i++)
 		to = waits->edges[waits->count + waits->async->rows[to - waits->count].end].to;
 	if (to < waits->count && &waits->rows[to] != wait)
-		wait->owner = waits->rows[to].thread;
+		wait->blamed_owner = waits->rows[to].thread;
 }
 
 /* An async method that comes back to a thread needs that one, too. */
@@ -138,8 +137,6 @@ static enum hd_status make_edges(struct edge_search *search, struct hd_error *er
 		}
 	}
 	TRY(wait_choose_edges(waits, err));
-	for (size_t i = 0; i < waits->count; i++)
-		set_chosen_owner(waits, &waits->rows[i]);
 	return waits->async->failed ? fail_nomem(err) : HD_OK;
 }
 
@@ -164,6 +161,17 @@ enum hd_status wait_find_edges(struct waits *waits, struct job *job, struct hd_e
 	wait_contexts_deinit(&search.contexts);
 	held_semaphores_deinit(&search.semaphores);
 	return status;
+}
+
+void wait_blame_owners(struct waits *waits)
+{
+	for (size_t i = 0; i < waits->count; i++) {
+		if (waits->edges) {
+			blame_owner(waits, &waits->rows[i]);
+		} else {
+			waits->rows[i].blamed_owner = waits->rows[i].stored_owner;
+		}
+	}
 }
 
 size_t wait_nodes(const struct waits *waits)

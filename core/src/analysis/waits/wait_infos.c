@@ -111,7 +111,7 @@ static void enter_monitor(struct waits *waits, struct thread_wait *wait, struct 
 	if (!is_enter && wait->kind != WAIT_LAZY)
 		return;
 	wait->entered = monitor;
-	wait->owner = monitor->block.owner == wait->thread ? NULL : monitor->block.owner;
+	wait->stored_owner = monitor->block.owner == wait->thread ? NULL : monitor->block.owner;
 	if (!is_enter)
 		return;
 	wait->kind = WAIT_MONITOR;
@@ -134,7 +134,7 @@ static void join_thread(struct waits *waits, struct thread_wait *wait,
 	if (!may_become(wait, WAIT_JOIN))
 		return;
 	wait->kind = WAIT_JOIN;
-	wait->owner = joined == wait ? NULL : joined->thread;
+	wait->stored_owner = joined == wait ? NULL : joined->thread;
 	(void)member_object(waits->members, joined->exposed, &wait->object);
 }
 

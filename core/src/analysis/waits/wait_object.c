@@ -157,12 +157,12 @@ void wait_find_object(struct waits *waits, struct thread_wait *wait)
 	struct wait_spin_lock spin_lock;
 	if (wait->wait_end != WAIT_NO_FRAME && wait_find_spin_lock(waits, wait, &spin_lock)) {
 		wait->object = spin_lock.holder;
-		wait->owner = spin_lock.owner == wait->thread ? NULL : spin_lock.owner;
+		wait->stored_owner = spin_lock.owner == wait->thread ? NULL : spin_lock.owner;
 		return;
 	}
 	if (!wait->object.type && !find_waited_handle(waits, wait) && !find_in_frames(waits, wait))
 		return;
 	const struct clr_thread *owner = find_owner(waits, wait);
 	if (owner && owner != wait->thread)
-		wait->owner = owner;
+		wait->stored_owner = owner;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The files of this folder share this. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAIT_PARTS_H
-#define HEAPDUMP_SRC_ANALYSIS_WAIT_PARTS_H
+#pragma once
 
 #include "analysis/waits/waits.h"
 
@@ -27,5 +26,5 @@ HD_NODISCARD enum hd_status wait_find_by_words(struct waits *waits, struct job *
 /** Make the edges of all nodes, and set the owners of those who wait for tasks. */
 HD_NODISCARD enum hd_status wait_find_edges(struct waits *waits, struct job *job,
 					    struct hd_error *err);
-
-#endif
+/** Fill in blamed_owner, which nobody else does; without edges it is the stored one. */
+void wait_blame_owners(struct waits *waits);

@@ -139,7 +139,7 @@ static enum hd_status add_readers(const struct wait_readers *readers, struct wai
 {
 	const struct wait_rows *users = &readers->readers;
 	struct member id = fact_of(waits->members, &wait->object, FACT_LOCK_SLIM_ID);
-	const struct thread_wait *upgrader = wait_of_thread(waits, wait->owner);
+	const struct thread_wait *upgrader = wait_of_thread(waits, wait->stored_owner);
 	uint32_t self = (uint32_t)(wait - waits->rows);
 	uint64_t known = 0;
 	if (upgrader && upgrader != wait) {
@@ -167,7 +167,7 @@ enum hd_status wait_add_readers(const struct wait_readers *readers, struct waits
 	struct wait_several several = { .node = (uint32_t)(wait - waits->rows),
 					.begin = waits->several.parts_count };
 	if (!waits_for_lock(wait) || wait_lock_writer(waits, &wait->object) ||
-	    (wait->owner && wait->kind != WAIT_WRITE))
+	    (wait->stored_owner && wait->kind != WAIT_WRITE))
 		return HD_OK;
 	struct member owners = fact_of(waits->members, &wait->object, FACT_LOCK_SLIM_OWNERS);
 	if (owners.state != MEMBER_READ || (wait->kind != WAIT_WRITE && owners.bits < READERS_MAX))

@@ -129,7 +129,7 @@ static void match_monitor(struct word_search *search, struct thread_wait *wait)
 		return;
 	monitor->found++;
 	wait->entered = monitor;
-	wait->owner = monitor->block.owner;
+	wait->stored_owner = monitor->block.owner;
 	if (wait->kind == WAIT_LAZY)
 		return;
 	wait->kind = WAIT_MONITOR;
@@ -168,7 +168,7 @@ static void match_initializer(struct word_search *search, struct thread_wait *wa
 				continue;
 			wait->kind = WAIT_INITIALIZER;
 			wait->initializer = running->type;
-			wait->owner = running->thread;
+			wait->stored_owner = running->thread;
 			return;
 		}
 	}
@@ -219,11 +219,12 @@ static void match_all(struct word_search *search)
 		for (size_t i = 0; i < waits->count; i++) {
 			struct thread_wait *wait = &waits->rows[i];
 			bool is_sure = wait->kind == WAIT_MONITOR || wait->kind == WAIT_LAZY;
-			if (is_sure != (pass == 0) || !may_wait_natively(wait) || wait->owner)
+			if (is_sure != (pass == 0) || !may_wait_natively(wait) ||
+			    wait->stored_owner)
 				continue;
 			read_native(search, wait);
 			match_monitor(search, wait);
-			if (!wait->owner && !wait->object.type)
+			if (!wait->stored_owner && !wait->object.type)
 				match_initializer(search, wait);
 		}
 	}

@@ -156,7 +156,7 @@ static void find_suspension(struct waits *waits)
 	if (!collector || !running)
 		return;
 	collector->kind = WAIT_SUSPENSION;
-	collector->owner = running;
+	collector->stored_owner = running;
 }
 
 static enum hd_status find_objects(struct waits *waits, struct job *job, struct hd_error *err)
@@ -173,7 +173,10 @@ static enum hd_status find_objects(struct waits *waits, struct job *job, struct 
 	TRY(wait_find_by_words(waits, job, err));
 	for (size_t i = 0; i < waits->count; i++)
 		waits->rows[i].is_over = wait_is_over(waits, &waits->rows[i]);
-	return waits->async ? wait_find_edges(waits, job, err) : HD_OK;
+	if (waits->async)
+		TRY(wait_find_edges(waits, job, err));
+	wait_blame_owners(waits);
+	return HD_OK;
 }
 
 static enum hd_status read_async(struct waits *waits, struct job *job, struct hd_error *err)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds what each managed thread waits for, and who has it. */
-#ifndef HEAPDUMP_SRC_ANALYSIS_WAITS_H
-#define HEAPDUMP_SRC_ANALYSIS_WAITS_H
+#pragma once
 
 #include "analysis/waits/monitors.h"
 #include "analysis/waits/wait_kind.h"
@@ -22,8 +21,10 @@ struct thread_wait {
 	struct thread_stack stack; /**< with roots */
 	enum wait_kind kind;
 	struct object object; /**< what it waits for; type NULL: not known */
-	/** The thread that must act before this one can go on; NULL: not known. */
-	const struct clr_thread *owner;
+	/** The thread that memory says has what it waits for; NULL: nothing says so. */
+	const struct clr_thread *stored_owner;
+	/** The thread that must act before this one can go on, as the edges say; NULL: not known. */
+	const struct clr_thread *blamed_owner;
 	/** WAIT_INITIALIZER: the type that the owner initialises; or NULL. */
 	const struct type *initializer;
 	/** WAIT_CALL: the MethodDesc of the native function; 0: not known. */
@@ -161,5 +162,3 @@ const struct clr_thread *wait_lock_upgrader(const struct waits *waits, const str
 
 /** A frame of @p wait outside of its own wait whose roots hold @p object; or WAIT_NO_FRAME. */
 size_t wait_frame_with(const struct thread_wait *wait, uint64_t object);
-
-#endif

@@ -155,10 +155,10 @@ static void write_wait(struct call *call, const struct waits *waits, const struc
 		if (wait->object.type && append_async_name(&words->async, waits, &wait->object))
 			cells[WAIT_ASYNC] = cell_text(words->async.bytes, words->async.size);
 	}
-	if (wait->owner) {
-		cells[WAIT_OWNER] = cell_number(wait->owner->id);
-		cells[WAIT_OWNER_OS_ID] = cell_number(wait->owner->os_id);
-		if (thread_name(heap, wait->owner, &words->owner_name)) {
+	if (wait->blamed_owner) {
+		cells[WAIT_OWNER] = cell_number(wait->blamed_owner->id);
+		cells[WAIT_OWNER_OS_ID] = cell_number(wait->blamed_owner->os_id);
+		if (thread_name(heap, wait->blamed_owner, &words->owner_name)) {
 			cells[WAIT_OWNER_NAME] =
 				cell_text(words->owner_name.bytes, words->owner_name.size);
 		}

@@ -65,7 +65,7 @@ static void append_handle(struct text *text, const struct waits *waits,
 	}
 	switch (waitable.type) {
 	case WAITABLE_MUTEX:
-		if (!wait->owner) {
+		if (!wait->blamed_owner) {
 			text_puts(text,
 				  waitable.owner ? "its owner is not known" : "nobody has it");
 		}

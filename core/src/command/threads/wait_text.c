@@ -269,7 +269,7 @@ void append_blocked(struct text *text, const struct waits *waits, const struct t
 	uint32_t node = (uint32_t)(wait - waits->rows);
 	struct wait_edge edge = waits->edges[node];
 	const struct async_node *box = wait_node_method(waits, edge.to);
-	const struct thread_wait *owner = wait_of_thread(waits, wait->owner);
+	const struct thread_wait *owner = wait_of_thread(waits, wait->blamed_owner);
 	append_thread(text, waits->heap, wait->thread);
 	text_puts(text, " ");
 	append_wait(text, waits, wait);
