@@ -132,19 +132,21 @@ static enum hd_status try_copy(struct target *target, struct clr *clr, struct jo
 	return HD_OK;
 }
 
-static enum hd_status stop_and_copy(int pid, const struct target_options *with,
-				    struct watched *watched, struct job *job, struct target **ret,
-				    struct clr **ret_clr, struct hd_error *err)
+/* @p with: with a server. */
+static enum hd_status attach(int pid, const struct target_options *with, struct job *job,
+			     struct target **ret, struct clr **ret_clr, struct hd_error *err)
 {
+	HD_CLEANUP(watched) struct watched watched = { 0 };
+	TRY(watch(pid, with, job, &watched, err));
 	double stopped = 0;
 	unsigned int lacked = 0;
 	struct target_options stopping = *with;
-	if (watched->clr) {
-		stopping.busy_at = clr_gc(watched->clr)->structures_invalid_at;
-		stopping.kept = watched->is_lean ? &watched->kept : NULL;
-		stopping.type_at = clr_object_method_table(watched->clr);
+	if (watched.clr) {
+		stopping.busy_at = clr_gc(watched.clr)->structures_invalid_at;
+		stopping.kept = watched.is_lean ? &watched.kept : NULL;
+		stopping.type_at = clr_object_method_table(watched.clr);
 		stopping.find_heap = survey_find_heap;
-		stopping.find_heap_arg = watched->clr;
+		stopping.find_heap_arg = watched.clr;
 	}
 	for (unsigned int tries = 1;; tries++) {
 		struct target *target = NULL;
@@ -161,7 +163,7 @@ static enum hd_status stop_and_copy(int pid, const struct target_options *with,
 		stopped += target->process.stopped_seconds;
 		bool again = target->process.is_busy || (clr && clr_gc_is_moving(clr) && !is_last);
 		if (status == HD_OK && !again) {
-			status = try_copy(target, clr, job, &watched->kept, &lacks, err);
+			status = try_copy(target, clr, job, &watched.kept, &lacks, err);
 			again = lacks && !is_last && ++lacked < LACKED_MAX;
 		}
 		if (status == HD_OK && !again) {
@@ -176,15 +178,6 @@ static enum hd_status stop_and_copy(int pid, const struct target_options *with,
 		if (!lacks)
 			TRY(let_run(tries, job, err));
 	}
-}
-
-/* @p with: with a server. */
-static enum hd_status attach(int pid, const struct target_options *with, struct job *job,
-			     struct target **ret, struct clr **ret_clr, struct hd_error *err)
-{
-	HD_CLEANUP(watched) struct watched watched = { 0 };
-	TRY(watch(pid, with, job, &watched, err));
-	return stop_and_copy(pid, with, &watched, job, ret, ret_clr, err);
 }
 
 enum hd_status session_attach(int pid, const struct target_options *options, struct job *job,

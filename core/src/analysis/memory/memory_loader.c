@@ -34,28 +34,22 @@ static enum hd_status claim_heaps(struct memory_making *making, const struct loa
 	return HD_OK;
 }
 
-static enum hd_status claim_codes(struct memory_making *making, const struct loader_heaps *heaps,
-				  struct hd_error *err)
-{
-	for (size_t i = 0; i < heaps->codes_count; i++) {
-		const struct code_heap *code = &heaps->codes[i];
-		uint32_t row;
-		if (code->kind == CODE_HEAP_STUBS) {
-			TRY(memory_claim_kind(making, MEMORY_STUBS, code->start, code->end, err));
-			continue;
-		}
-		TRY(context_row(making, MEMORY_CODE_HEAP,
-				loader_allocator_at(heaps, code->allocator), NULL, &row, err));
-		TRY(memory_claim_for(making, row, code->start, code->end, err));
-	}
-	return HD_OK;
-}
-
 enum hd_status memory_claim_loader(struct memory_making *making, struct hd_error *err)
 {
 	HD_CLEANUP(loader_heaps) struct loader_heaps heaps = { 0 };
 	TRY(loader_heaps_read(making->heap->clr, making->job, &heaps, err));
 	making->account->is_partial |= heaps.is_partial;
 	TRY(claim_heaps(making, &heaps, err));
-	return claim_codes(making, &heaps, err);
+	for (size_t i = 0; i < heaps.codes_count; i++) {
+		const struct code_heap *code = &heaps.codes[i];
+		uint32_t row;
+		if (code->kind == CODE_HEAP_STUBS) {
+			TRY(memory_claim_kind(making, MEMORY_STUBS, code->start, code->end, err));
+			continue;
+		}
+		TRY(context_row(making, MEMORY_CODE_HEAP,
+				loader_allocator_at(&heaps, code->allocator), NULL, &row, err));
+		TRY(memory_claim_for(making, row, code->start, code->end, err));
+	}
+	return HD_OK;
 }

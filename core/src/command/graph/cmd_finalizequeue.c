@@ -265,20 +265,22 @@ static enum hd_status write_queue_statistics(struct call *call, const struct typ
 	return HD_OK;
 }
 
-static enum hd_status finalizequeue_answer(struct call *call, const struct finalizer_list *list)
+static enum hd_status run_finalizequeue(struct call *call)
 {
+	HD_CLEANUP(finalizer_list) struct finalizer_list list = { 0 };
+	TRY(finalizer_list_read(call->heap, &list, call->err));
 	bool is_stat = call->options[OPT_STAT].given;
 	struct life dead = { 0 };
 	if (call->options[OPT_ALL_READY].given)
 		TRY(call_life(call, true, &dead));
 	if (call->options[OPT_SHORT].given && !is_stat)
 		answer_be_brief(&call->answer);
-	write_queues(call, list);
+	write_queues(call, &list);
 	const struct finalizer_filter filter = { .dead = &dead,
 						 .has_method_table = call->options[OPT_MT].given,
 						 .method_table = call->options[OPT_MT].number };
 	struct finalizer_objects objects;
-	finalizer_objects_open(&objects, call->heap, list, &filter);
+	finalizer_objects_open(&objects, call->heap, &list, &filter);
 	enum hd_status status = list_entries(call, &objects, is_stat);
 	if (status == HD_OK)
 		status = write_queue_statistics(call, &objects.counts, is_stat);
@@ -288,13 +290,6 @@ static enum hd_status finalizequeue_answer(struct call *call, const struct final
 	}
 	finalizer_objects_close(&objects);
 	return status;
-}
-
-static enum hd_status run_finalizequeue(struct call *call)
-{
-	HD_CLEANUP(finalizer_list) struct finalizer_list list = { 0 };
-	TRY(finalizer_list_read(call->heap, &list, call->err));
-	return finalizequeue_answer(call, &list);
 }
 
 COMMAND(finalizequeue, .has_rows = true, .alias = "fq",

@@ -26,32 +26,6 @@ static void ends_layout(struct out *out, const struct cell *cells)
 
 SCHEMA(ends, .layout = ends_layout);
 
-static enum hd_status write_path(struct call *call, const struct path_tree *tree, uint32_t from)
-{
-	struct path_report report = {
-		.graph = call->graph,
-		.answer = &call->answer,
-		.job = &call->job,
-		.full = call->options[OPT_FULL].given,
-	};
-	bool found = path_tree_reaches(tree, from);
-	const struct cell cells[ENDS_COLUMNS] = {
-		[ENDS_SOURCE] = cell_number(graph_id(call->graph, from)),
-		[ENDS_OBJECT] = cell_number(graph_id(call->graph, tree->target)),
-		[ENDS_REACHABLE] = cell_flag(found),
-	};
-	call->findings = !found;
-	answer_record(&call->answer, &ends_schema, cells);
-	answer_table(&call->answer, &path_schema, NULL);
-	if (found)
-		TRY(path_write(&report, tree, from, call->err));
-	(void)answer_table_end(&call->answer);
-	links_completeness_json(call);
-	if (!found)
-		links_completeness_write(call, "there may be one");
-	return HD_OK;
-}
-
 static enum hd_status run_pathto(struct call *call)
 {
 	uint32_t from, to;
@@ -60,7 +34,28 @@ static enum hd_status run_pathto(struct call *call)
 	HD_CLEANUP(path_tree) struct path_tree tree = { 0 };
 	TRY(path_tree_init(call->graph, to, NULL, &call->job, &tree, call->err));
 	job_end(&call->job);
-	return write_path(call, &tree, from);
+	struct path_report report = {
+		.graph = call->graph,
+		.answer = &call->answer,
+		.job = &call->job,
+		.full = call->options[OPT_FULL].given,
+	};
+	bool found = path_tree_reaches(&tree, from);
+	const struct cell cells[ENDS_COLUMNS] = {
+		[ENDS_SOURCE] = cell_number(graph_id(call->graph, from)),
+		[ENDS_OBJECT] = cell_number(graph_id(call->graph, tree.target)),
+		[ENDS_REACHABLE] = cell_flag(found),
+	};
+	call->findings = !found;
+	answer_record(&call->answer, &ends_schema, cells);
+	answer_table(&call->answer, &path_schema, NULL);
+	if (found)
+		TRY(path_write(&report, &tree, from, call->err));
+	(void)answer_table_end(&call->answer);
+	links_completeness_json(call);
+	if (!found)
+		links_completeness_write(call, "there may be one");
+	return HD_OK;
 }
 
 COMMAND(pathto, .has_rows = true, .summary = "show the shortest path from one object to another",

@@ -257,8 +257,9 @@ static enum hd_status write_root_statistics(struct call *call)
 	return status;
 }
 
-static enum hd_status list_roots(struct call *call, struct root_row *row)
+static enum hd_status write_root_list(struct call *call)
 {
+	HD_CLEANUP(root_row) struct root_row row = { 0 };
 	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
 	uint64_t found = 0, kinds[KIND_COUNT] = { 0 };
 	struct answer *answer = &call->answer;
@@ -270,21 +271,15 @@ static enum hd_status list_roots(struct call *call, struct root_row *row)
 		found++;
 		if (!answer_wants_row(answer))
 			continue;
-		root_row_fill(row, answer, call->graph, i);
+		root_row_fill(&row, answer, call->graph, i);
 		if (answer_is_data(answer))
-			source_text_root(call, i, row);
-		answer_row(answer, row->cells);
+			source_text_root(call, i, &row);
+		answer_row(answer, row.cells);
 		TRY(call_check(call));
 	}
 	bool is_cut = answer_table_end(answer);
 	write_roots_total(call, &total_schema, found, kinds, is_cut);
 	return HD_OK;
-}
-
-static enum hd_status write_root_list(struct call *call)
-{
-	HD_CLEANUP(root_row) struct root_row row = { 0 };
-	return list_roots(call, &row);
 }
 
 static enum hd_status check_thread(struct call *call)

@@ -398,26 +398,6 @@ static enum hd_status write_through(struct crossing_writer *writer,
 	return HD_OK;
 }
 
-static enum hd_status write_ephtoloh(struct call *call, struct crossing_finder *to_large,
-				     struct crossing_finder *from_large)
-{
-	struct crossing_writer writer = make_writer(call);
-	enum hd_status status = write_pairs(&writer, to_large, &to_large_schema,
-					    "Ephemeral objects pointing to the Large objects");
-	if (status == HD_OK) {
-		status = write_pairs(&writer, from_large, &from_large_schema,
-				     "Large objects pointing to Ephemeral objects");
-	}
-	if (status == HD_OK && !call->options[OPT_STAT].given)
-		status = write_through(&writer, to_large, from_large);
-	if (status == HD_OK && writer.is_cut)
-		answer_truncated(&call->answer);
-	window_deinit(&writer.window);
-	if (status == HD_OK)
-		gaps_report(call, &to_large->gaps);
-	return status;
-}
-
 static enum hd_status run_ephtoloh(struct call *call)
 {
 	HD_CLEANUP(crossing_finder)
@@ -427,7 +407,21 @@ static enum hd_status run_ephtoloh(struct call *call)
 	TRY(find_crossings(call->heap, &call->job, &to_large, call->err));
 	TRY(find_crossings(call->heap, &call->job, &from_large, call->err));
 	gaps_merge(&to_large.gaps, &from_large.gaps);
-	return write_ephtoloh(call, &to_large, &from_large);
+	struct crossing_writer writer = make_writer(call);
+	enum hd_status status = write_pairs(&writer, &to_large, &to_large_schema,
+					    "Ephemeral objects pointing to the Large objects");
+	if (status == HD_OK) {
+		status = write_pairs(&writer, &from_large, &from_large_schema,
+				     "Large objects pointing to Ephemeral objects");
+	}
+	if (status == HD_OK && !call->options[OPT_STAT].given)
+		status = write_through(&writer, &to_large, &from_large);
+	if (status == HD_OK && writer.is_cut)
+		answer_truncated(&call->answer);
+	window_deinit(&writer.window);
+	if (status == HD_OK)
+		gaps_report(call, &to_large.gaps);
+	return status;
 }
 
 COMMAND(ephrefs, .has_rows = true, .summary = "list old objects that refer to younger ones",

@@ -181,8 +181,10 @@ static void write_figures(struct call *call, const struct generation_bytes *heap
 	}
 }
 
-static enum hd_status gcheapstat_answer(struct call *call, struct generation_bytes *heaps)
+static enum hd_status run_gcheapstat(struct call *call)
 {
+	HD_FREE struct generation_bytes *heaps = mem_calloc(call->heap->heap_count, sizeof(*heaps));
+	TRY_MEMORY(heaps, call->err);
 	bool has_unrooted = call->options[OPT_UNREACHABLE].given ||
 			    call->options[OPT_UNROOTED].given || call->options[OPT_IU].given;
 	struct life dead = { 0 };
@@ -201,13 +203,6 @@ static enum hd_status gcheapstat_answer(struct call *call, struct generation_byt
 	}
 	gaps_report(call, &gaps);
 	return HD_OK;
-}
-
-static enum hd_status run_gcheapstat(struct call *call)
-{
-	HD_FREE struct generation_bytes *heaps = mem_calloc(call->heap->heap_count, sizeof(*heaps));
-	TRY_MEMORY(heaps, call->err);
-	return gcheapstat_answer(call, heaps);
 }
 
 COMMAND(gcheapstat, .has_rows = true,

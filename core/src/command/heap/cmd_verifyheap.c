@@ -286,30 +286,6 @@ static void verified_layout(struct out *out, const struct cell *cells)
 
 SCHEMA(verified, .layout = verified_layout);
 
-static enum hd_status write_verified_object(struct call *call, uint64_t address,
-					    const struct verify_result *result)
-{
-	struct answer *answer = &call->answer;
-	const struct cell verified[VERIFIED_COLUMNS] = {
-		[VERIFIED_ADDRESS] = cell_number(address),
-		[VERIFIED_VALID] = cell_flag(result->count == 0),
-	};
-	struct cell cells[VERIFY_COLUMNS];
-	verify_cells(call->heap, result, cells);
-	answer_record(answer, &verified_schema, verified);
-	answer_data(answer, &verify_schema, cells);
-	TRY(write_verify_findings(call, &issue_schema, result, address));
-	if (result->count) {
-		answer_remark(answer, "\n%zu error%s detected.\n", result->count,
-			      result->count == 1 ? "" : "s");
-	}
-	for (size_t i = 0; answer_is_text(answer) && i < result->count; i++) {
-		answer_remark(answer, "\n");
-		verify_text(answer, call->heap, &result->findings[i]);
-	}
-	return HD_OK;
-}
-
 /* Where what is to be verified starts: the object at @p address, or the damage that hides it. */
 static enum hd_status find_verify_start(struct call *call, uint64_t address, uint64_t *ret)
 {
@@ -329,7 +305,25 @@ static enum hd_status run_verifyobj(struct call *call)
 	TRY(find_verify_start(call, address, &start));
 	TRY(verify_object(call->heap, start, &call->job, &result, call->err));
 	call->findings = result.damage_count != 0;
-	return write_verified_object(call, address, &result);
+	struct answer *answer = &call->answer;
+	const struct cell verified[VERIFIED_COLUMNS] = {
+		[VERIFIED_ADDRESS] = cell_number(address),
+		[VERIFIED_VALID] = cell_flag(result.count == 0),
+	};
+	struct cell cells[VERIFY_COLUMNS];
+	verify_cells(call->heap, &result, cells);
+	answer_record(answer, &verified_schema, verified);
+	answer_data(answer, &verify_schema, cells);
+	TRY(write_verify_findings(call, &issue_schema, &result, address));
+	if (result.count) {
+		answer_remark(answer, "\n%zu error%s detected.\n", result.count,
+			      result.count == 1 ? "" : "s");
+	}
+	for (size_t i = 0; answer_is_text(answer) && i < result.count; i++) {
+		answer_remark(answer, "\n");
+		verify_text(answer, call->heap, &result.findings[i]);
+	}
+	return HD_OK;
 }
 
 COMMAND(verifyheap, .summary = "check the whole heap for damage",

@@ -123,28 +123,6 @@ static void write_image(struct call *call, const struct mapped_image *image, boo
 	answer_row(&call->answer, cells);
 }
 
-static enum hd_status write_images(struct call *call, const struct image_list *list)
-{
-	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
-	bool is_verbose = call->options[OPT_VERBOSE].given || call->options[OPT_V].given;
-	const char *part = call->options[OPT_NAME].given ? call->options[OPT_NAME].text
-							 : call->options[OPT_N].text;
-	uint64_t total = 0;
-	answer_table(&call->answer, is_verbose ? &verbose_schema : &short_schema, &options);
-	for (size_t i = 0; i < list->rows_count; i++) {
-		if (!is_image_wanted(&list->rows[i], part))
-			continue;
-		total += list->rows[i].end - list->rows[i].begin;
-		if (answer_wants_row(&call->answer))
-			write_image(call, &list->rows[i], is_verbose);
-		TRY(call_check(call));
-	}
-	(void)answer_table_end(&call->answer);
-	const struct cell cells[] = { cell_number(total) };
-	answer_record(&call->answer, &total_schema, cells);
-	return HD_OK;
-}
-
 static enum hd_status run_modules(struct call *call)
 {
 	HD_CLEANUP(image_list) struct image_list list = { 0 };
@@ -154,7 +132,24 @@ static enum hd_status run_modules(struct call *call)
 			    "process does");
 	}
 	TRY(image_list_read(call->session->target, &list, call->err));
-	return write_images(call, &list);
+	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
+	bool is_verbose = call->options[OPT_VERBOSE].given || call->options[OPT_V].given;
+	const char *part = call->options[OPT_NAME].given ? call->options[OPT_NAME].text
+							 : call->options[OPT_N].text;
+	uint64_t total = 0;
+	answer_table(&call->answer, is_verbose ? &verbose_schema : &short_schema, &options);
+	for (size_t i = 0; i < list.rows_count; i++) {
+		if (!is_image_wanted(&list.rows[i], part))
+			continue;
+		total += list.rows[i].end - list.rows[i].begin;
+		if (answer_wants_row(&call->answer))
+			write_image(call, &list.rows[i], is_verbose);
+		TRY(call_check(call));
+	}
+	(void)answer_table_end(&call->answer);
+	const struct cell cells[] = { cell_number(total) };
+	answer_record(&call->answer, &total_schema, cells);
+	return HD_OK;
 }
 
 COMMAND(modules, .alias = "lm", .has_rows = true,

@@ -143,15 +143,6 @@ static enum hd_status write_strings(struct call *call, const struct chosen_objec
 	return HD_OK;
 }
 
-static enum hd_status objsize_answer(struct call *call, const struct chosen_objects *subject)
-{
-	HD_CLEANUP(reach) struct reach reach = { 0 };
-	TRY(reach_init(call->graph, subject->nodes, subject->nodes_count, &call->job, &reach,
-		       call->err));
-	return call->options[OPT_STRINGS].given ? write_strings(call, subject, &reach)
-						: write_reached(call, subject, &reach);
-}
-
 static enum hd_status run_objsize(struct call *call)
 {
 	HD_CLEANUP(chosen_objects) struct chosen_objects subject = { 0 };
@@ -160,7 +151,11 @@ static enum hd_status run_objsize(struct call *call)
 	if (call->options[OPT_STAT].given)
 		call->options[OPT_SHORT].given = false;
 	TRY(chosen_objects_init(call, &call->options[OPT_MT], NULL, &subject));
-	return objsize_answer(call, &subject);
+	HD_CLEANUP(reach) struct reach reach = { 0 };
+	TRY(reach_init(call->graph, subject.nodes, subject.nodes_count, &call->job, &reach,
+		       call->err));
+	return call->options[OPT_STRINGS].given ? write_strings(call, &subject, &reach)
+						: write_reached(call, &subject, &reach);
 }
 
 COMMAND(objsize, .has_rows = true,

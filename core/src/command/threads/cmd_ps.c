@@ -97,18 +97,19 @@ static void write_process_row(struct answer *answer, const struct dotnet_process
 	answer_row(answer, cells);
 }
 
-static enum hd_status write_process_rows(struct call *call,
-					 const struct dotnet_processes *processes)
+static enum hd_status run_ps(struct call *call)
 {
+	HD_CLEANUP(dotnet_processes) struct dotnet_processes processes = { 0 };
+	TRY(dotnet_processes_list(&processes, call->err));
 	static const struct table_options options = { .limit = UINT64_MAX, .late_heading = true };
 	bool is_empty = true;
 	answer_table(&call->answer, &process_schema, &options);
-	for (size_t i = 0; i < processes->rows_count; i++) {
+	for (size_t i = 0; i < processes.rows_count; i++) {
 		TRY(call_check(call));
 		struct process_row row;
-		if (row_init(&row, &processes->rows[i], &call->job)) {
+		if (row_init(&row, &processes.rows[i], &call->job)) {
 			is_empty = false;
-			write_process_row(&call->answer, &processes->rows[i], &row);
+			write_process_row(&call->answer, &processes.rows[i], &row);
 		}
 		row_deinit(&row);
 	}
@@ -118,13 +119,6 @@ static enum hd_status write_process_rows(struct call *call,
 			      "No .NET process with a diagnostics socket is running.\n");
 	}
 	return HD_OK;
-}
-
-static enum hd_status run_ps(struct call *call)
-{
-	HD_CLEANUP(dotnet_processes) struct dotnet_processes processes = { 0 };
-	TRY(dotnet_processes_list(&processes, call->err));
-	return write_process_rows(call, &processes);
 }
 
 COMMAND(ps, .role = HD_ROLE_SYSTEM, .summary = "list the running .NET processes",

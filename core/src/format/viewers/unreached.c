@@ -62,21 +62,6 @@ static enum hd_status find_live(struct reach_pass *pass, const struct hd_graph *
 	return HD_OK;
 }
 
-static enum hd_status find_unreached(struct reach_pass *pass, struct unreached *ret,
-				     struct job *job, struct hd_error *err)
-{
-	uint64_t *held = bitmap_alloc(ret->node_count);
-	ret->tops = bitmap_alloc(ret->node_count);
-	enum hd_status status = held && ret->tops
-					? find_held_nodes(pass->forward, ret->live, held, job, err)
-					: fail_nomem(err);
-	if (status == HD_OK)
-		status = find_tops(pass, held, ret, job, err);
-	bitmap_free(held, ret->node_count);
-	TRY(status);
-	return find_tops(pass, NULL, ret, job, err);
-}
-
 enum hd_status unreached_init(struct unreached *ret, const struct hd_graph *graph,
 			      const uint64_t *live, struct job *job, struct hd_error *err)
 {
@@ -85,7 +70,16 @@ enum hd_status unreached_init(struct unreached *ret, const struct hd_graph *grap
 	TRY(reach_pass_init(&pass, graph, err));
 	job_begin(job, "Looking for unreachable objects", graph->node_count);
 	TRY(find_live(&pass, graph, live, ret, job, err));
-	return find_unreached(&pass, ret, job, err);
+	uint64_t *held = bitmap_alloc(ret->node_count);
+	ret->tops = bitmap_alloc(ret->node_count);
+	enum hd_status status = held && ret->tops
+					? find_held_nodes(pass.forward, ret->live, held, job, err)
+					: fail_nomem(err);
+	if (status == HD_OK)
+		status = find_tops(&pass, held, ret, job, err);
+	bitmap_free(held, ret->node_count);
+	TRY(status);
+	return find_tops(&pass, NULL, ret, job, err);
 }
 
 void unreached_deinit(struct unreached *unreached)
