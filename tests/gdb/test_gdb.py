@@ -242,8 +242,14 @@ class GdbTest(unittest.TestCase):
             self.assertGreaterEqual(len(text.splitlines()), 4)
         text = self.gdb("set heapdump color red", "set heapdump color off", "show heapdump color")
         self.assertIn('"off"', text.splitlines()[-1])
-        self.assertEqual(len(self.gdb("show heapdump").splitlines()), 14)
-        for name, value in (("files", "off"), ("backend", "debugger"), ("sysroot", "/tmp")):
+        shown, listed = (self.gdb(line).splitlines() for line in ("show heapdump", "heapdump set"))
+        self.assertEqual(len(shown), len(listed))
+        for name, value in (
+            ("files", "off"),
+            ("backend", "debugger"),
+            ("sysroot", "/tmp"),
+            ("raw-csv", "on"),
+        ):
             text = self.gdb(f"set heapdump {name} {value}", f"show heapdump {name}")
             self.assertIn(f'"{value}"', text.splitlines()[-1])
             text = self.gdb(f"set heapdump {name} /nonexistent", f"show heapdump {name}")
