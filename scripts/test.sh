@@ -55,9 +55,11 @@ make_packages() {
 
 rest() {
     part "install" tests/install_test.sh build
-    part "static program" make_static
     part "packages for Debian" make_packages
     part "lint" scripts/lint.sh --all
+    # Some tests are skipped without the cores and their programs.
+    part "wait for the cores" tail --pid="${background[0]}" -f /dev/null
+    part "static program" make_static
     export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:allocator_may_return_null=1
     export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
     part "test build-asan" run_tests build-asan '^(debugger|elsewhere)$' "$jobs"
