@@ -31,6 +31,7 @@ SOURCES, SEEDS = ROOT / "tests" / "fuzz", ROOT / "tests" / "fuzz" / "corpus"
 PARSERS = "clr collect format heap inspect mem metadata roots snapshot stack targets unwind verify"
 RESTARTS_MAX = 50  # of a target that finds something
 SEED_BYTES, SEEDS_BYTES = 4096, 200_000  # of an input, of a target's inputs
+NAMED_MAX = 2  # of the inputs that were found, in the table
 ADDED_MAX = 40  # inputs that one run adds to a target's
 GDB_WORDS = "gdb_words"  # the one target that is not a program of libFuzzer
 BEGIN, END = "<!-- fuzz table -->", "<!-- end of the table -->"
@@ -234,7 +235,9 @@ def table(outcomes: list[Outcome], covered: dict[str, Lines], hours: str) -> str
     ]
     for outcome in outcomes:
         rate = outcome.runs / outcome.seconds if outcome.seconds else 0
-        found = ", ".join(outcome.found) or "0"
+        found = ", ".join(outcome.found[:NAMED_MAX]) or "0"
+        if len(outcome.found) > NAMED_MAX:
+            found = f"{len(outcome.found)}: {found}, ..."
         places = words_of(outcome.target, "covers") if outcome.target in covered else []
         part = share(covered.get(outcome.target, {}), places)
         text.append(

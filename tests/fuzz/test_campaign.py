@@ -91,6 +91,11 @@ class Table(unittest.TestCase):
         row = "| unpack | 5,000 | 500 | 7 | 3 | 80 % | 75 % | fuzz_unpack-crash-12 | 2026-01-31, abc |"
         self.assertIn(row, text.split("\n"))
 
+    def test_of_much_that_was_found_some_is_named(self) -> None:
+        outcome = fuzz_campaign.Outcome("unpack", 1, 1, 0, ["a", "b", "c"])
+        text = fuzz_campaign.table([outcome], {"unpack": self.ROWS}, "2")
+        self.assertIn("| 3: a, b, ... |", text)
+
     def test_what_was_run_before_keeps_its_row(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             with unittest.mock.patch.object(fuzz_campaign, "OUTCOMES", pathlib.Path(folder)):

@@ -107,8 +107,7 @@ struct with_file {
 
 static size_t read_both(struct memory *memory, uint64_t address, void *buf, size_t size)
 {
-	struct with_file *both =
-		(struct with_file *)((char *)memory - offsetof(struct with_file, file));
+	struct with_file *both = (void *)((char *)memory - offsetof(struct with_file, file));
 	size_t done = memory_prefix(&both->fake->memory.memory, address, buf, size);
 	if (done)
 		return done;
