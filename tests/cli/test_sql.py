@@ -368,7 +368,12 @@ class Sql(Base):
             "WITH RECURSIVE c(x, s) AS (SELECT 1, hex(randomblob(20000000)) UNION ALL "
             "SELECT x + 1, s FROM c) SELECT sum(instr(s, 'ABCDEFABCDEFABC')) FROM c"
         )
-        for text in (endless, slow):
+        # One call compares 40 million characters with a million others each.
+        one_call = (
+            "SELECT length(trim(hex(zeroblob(20000000)), "
+            "replace(hex(zeroblob(500000)), '0', '1') || '0'))"
+        )
+        for text in (endless, slow, one_call):
             with subprocess.Popen(
                 [PROGRAM, BUBBLECS, "sql", text],
                 stdout=subprocess.PIPE,
@@ -385,6 +390,34 @@ class Sql(Base):
                 os.killpg(process.pid, signal.SIGINT)
                 process.communicate(timeout=TIMEOUT)
                 self.assertEqual(process.returncode, 130)
+
+    def test_texts_are_compared_as_sqlite_does(self) -> None:
+        words = ["''", "'a'", "'aa'", "'ab'", "'aabaab '", "' a '", "'ä€a'", "'€'", "'a€ä€'"]
+        words += ["NULL", "x'e282ac61'", "x'61'", "x''", "x'8261'", "12", "1.5"]
+        calls = [f"{name}({one})" for name in ("trim", "ltrim", "rtrim") for one in words]
+        for one in words:
+            for two in words:
+                calls += [f"{name}({one}, {two})" for name in ("instr", "trim", "ltrim", "rtrim")]
+                calls += [f"replace({one}, {two}, {three})" for three in words[::3]]
+        with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+            for begin in range(0, len(calls), 250):
+                some = calls[begin : begin + 250]
+                values = ", ".join(f"(hex({call}) || typeof({call}))" for call in some)
+                text = f"SELECT column1 AS value FROM (VALUES {values})"
+                expected = [row[0] for row in connection.execute(text)]
+                found = [row["value"] for row in self.query(BUBBLECS, text)]
+                self.assertEqual(list(zip(some, found)), list(zip(some, expected)))
+
+    def test_large_texts_are_compared_at_once(self) -> None:
+        rows = self.query(
+            BUBBLECS,
+            "WITH t(s) AS (SELECT hex(zeroblob(15000000))) SELECT instr(s, hex(zeroblob(7000000)) "
+            "|| '1') AS a, length(replace(s, hex(zeroblob(7000000)) || '1', '')) AS b FROM t",
+        )
+        self.assertEqual(rows, [{"a": 0, "b": 30_000_000}])
+        answer = run(BUBBLECS, "sql", f"SELECT 'a' LIKE '{'%a' * 300}'")
+        self.assertEqual(answer.status, 2)
+        self.assertIn("pattern too complex", answer.err)
 
     def test_formats_and_limit(self) -> None:
         text = "SELECT type, count(*) AS n FROM objects GROUP BY type ORDER BY n DESC, type"

@@ -21,6 +21,7 @@
 #define PROGRESS_STEPS 100
 #define LOOK_MS        20
 #define TEXT_MAX       (64 << 20)
+#define PATTERN_MAX    500
 #define QUERY_MAX      (1 << 20)
 
 /* In the order of strcasecmp(), as all such lists here. */
@@ -284,6 +285,8 @@ static int set_sql_limits(sqlite3 *handle)
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, TEXT_MAX);
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, QUERY_MAX);
+	/* LIKE and GLOB compare each place of a text with all of their pattern. */
+	(void)sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN_MAX);
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, 2000);
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, 200);
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, 0);
@@ -352,6 +355,10 @@ enum hd_status sql_database_open(struct sql_database *ret, struct call *call)
 	int result = sql_database_connect(ret, ":memory:", SQL_VFS_NAME);
 	if (result == SQLITE_OK)
 		result = keep_harmless_tables(ret->handle);
+	if (result == SQLITE_OK) {
+		ret->text = (struct sql_text_user){ report_progress, ret, TEXT_MAX };
+		result = sql_text_add(ret->handle, &ret->text);
+	}
 	if (result == SQLITE_OK)
 		result = add_tables(ret);
 	if (result == SQLITE_OK)

@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 
 #include "command/sql/sql_table.h"
+#include "command/sql/sql_text.h"
 
 /** The authorizer's record of a query, made while it was compiled. */
 struct sql_asked {
@@ -17,6 +18,7 @@ struct sql_asked {
 struct sql_database {
 	sqlite3 *handle;
 	struct sql_source source;
+	struct sql_text_user text;
 	int64_t old_heap_limit;
 	uint64_t steps;  /**< times that SQLite asked whether to go on */
 	uint64_t looked; /**< when the job was asked that, in milliseconds */
