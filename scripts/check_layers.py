@@ -27,26 +27,26 @@ MAY_INCLUDE = {
     "targets": "util arch mem",
     "metadata": "util mem",
     "gc/layouts": "util arch mem targets",
-    "clr": "util arch mem targets metadata gc/layouts",
-    "gc": "util arch mem targets clr gc/layouts",
-    "verify": "util arch mem targets clr gc",
-    "framework": "util mem targets metadata clr gc",
-    "inspect": "util mem targets metadata clr gc framework",
+    "runtime/coreclr": "util arch mem targets metadata gc/layouts",
+    "gc": "util arch mem targets runtime/coreclr gc/layouts",
+    "verify": "util arch mem targets runtime/coreclr gc",
+    "framework": "util mem targets metadata runtime/coreclr gc",
+    "inspect": "util mem targets metadata runtime/coreclr gc framework",
     "unwind": "util arch mem targets",
-    "stack": "util arch mem targets clr gc unwind",
-    "clr/stack": "util arch mem targets clr gc unwind stack",
-    "roots": "util mem targets clr gc stack",
-    "snapshot": "util graph mem targets clr gc framework inspect stack roots",
-    "analysis": "util arch graph mem targets clr gc framework inspect stack roots",
-    "session": "util graph format analysis answer mem targets clr gc framework inspect roots snapshot",
+    "stack": "util arch mem targets runtime/coreclr gc unwind",
+    "runtime/coreclr/stack": "util arch mem targets runtime/coreclr gc unwind stack",
+    "roots": "util mem targets runtime/coreclr gc stack",
+    "snapshot": "util graph mem targets runtime/coreclr gc framework inspect stack roots",
+    "analysis": "util arch graph mem targets runtime/coreclr gc framework inspect stack roots",
+    "session": "util graph format analysis answer mem targets runtime/coreclr gc framework inspect roots snapshot",
     "collect": "util targets",
-    "command": "util arch graph format report answer mem targets metadata clr gc framework verify inspect"
+    "command": "util arch graph format report answer mem targets metadata runtime/coreclr gc framework verify inspect"
     " unwind stack roots snapshot analysis session collect",
 }
 # Structures of a runtime or of its GC are read in these folders only.
-READS_LAYOUTS = ("clr", "gc")
+READS_LAYOUTS = ("runtime", "gc")
 # Headers that only files of their own layer may include.
-PRIVATE = {"clr/internal.h"}
+PRIVATE = {"runtime/coreclr/internal.h"}
 FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin", "profiler")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
@@ -58,15 +58,15 @@ REGISTER = re.compile(
     r"\b(?:REG|REGISTER)_(?:R[A-DS][XPI]|R[0-9]+|RIP|X[0-9]+|LR|FS_BASE)\b"
     r'|"(?:r[abcd]x|r[sd]i|r[sbi]p|r(?:8|9|1[0-5])|[xw](?:[12]?[0-9]|30))"'
 )
-NAMES_REGISTERS = re.compile(r"arch/\w+/|clr/layouts/")
+NAMES_REGISTERS = re.compile(r"arch/\w+/|runtime/\w+/layouts/")
 SOURCE = re.compile(r"\.(c|h|cpp|hpp)$")
 
 
 def layer_of(name: str) -> str:
     """The layer that a file is in: its folder of core/src, or one in that which has a line of its own."""
     parts = name.split("/")
-    inner = "/".join(parts[:2])
-    return inner if inner in MAY_INCLUDE else parts[0]
+    found = ["/".join(parts[:size]) for size in range(len(parts), 0, -1)]
+    return next((layer for layer in found if layer in MAY_INCLUDE), parts[0])
 
 
 def sources(folder: pathlib.Path) -> list[pathlib.Path]:

@@ -88,7 +88,7 @@ static void bench_command(const char *core, const char *workers, int argc, const
 /* The heap of a core, opened without a session. */
 struct opened {
 	struct target *target;
-	struct clr *clr;
+	struct runtime *runtime;
 	struct heap *heap;
 	struct job job;
 };
@@ -99,14 +99,14 @@ static void open_heap(struct opened *opened, const char *core, unsigned int work
 	struct hd_error err;
 	*opened = (struct opened){ .job = { .workers = workers } };
 	check(target_open_core(core, &options, &opened->job, &opened->target, &err), &err);
-	check(clr_open(opened->target, &opened->job, &opened->clr, &err), &err);
-	check(heap_open(opened->clr, &opened->heap, &err), &err);
+	check(clr_open(opened->target, &opened->job, &opened->runtime, &err), &err);
+	check(heap_open(opened->runtime, &opened->heap, &err), &err);
 }
 
 static void close_heap(struct opened *opened)
 {
 	heap_destroy(opened->heap);
-	clr_destroy(opened->clr);
+	clr_destroy(opened->runtime);
 	target_destroy(opened->target);
 }
 

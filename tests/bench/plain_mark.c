@@ -124,7 +124,7 @@ static void push_references(struct mark *mark, uint64_t address)
 		return;
 	const uint8_t *bytes = chunk->bytes + (address - chunk->begin);
 	const struct type *type =
-		type_cached(&mark->cache, mark->heap->clr, load_u64(bytes) & ~(uint64_t)7);
+		type_cached(&mark->cache, mark->heap->runtime, load_u64(bytes) & ~(uint64_t)7);
 	if (!type)
 		return;
 	if (type->loader_allocator)

@@ -7,7 +7,7 @@
 
 #include <heapdump/command.h>
 
-#include "clr/types/field.h"
+#include "runtime/coreclr/types/field.h"
 #include "session/session_state.h"
 #include "support/fake_export.h"
 #include "support/fake_types.h"

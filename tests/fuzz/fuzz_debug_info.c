@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/clr/code/debug_info.c core/src/clr/code/debug_reader.c core/src/clr/code/variable_homes.c */
+/* covers: core/src/runtime/coreclr/code/debug_info.c core/src/runtime/coreclr/code/debug_reader.c core/src/runtime/coreclr/code/variable_homes.c */
 #include <stdlib.h>
 
 #include "arch/x86_64/frame_registers.h"
-#include "clr/code/debug_info.h"
-#include "clr/code/variable_homes.h"
-#include "clr/internal.h"
-#include "clr/layouts/ready_to_run.h"
 #include "input_memory.h"
 #include "linear.h"
+#include "runtime/coreclr/code/debug_info.h"
+#include "runtime/coreclr/code/variable_homes.h"
+#include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/layouts/ready_to_run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -68,7 +68,8 @@ struct answers {
 	struct variable_home rows[VARIABLES];
 };
 
-static void ask(struct clr *clr, const struct head *head, bool is_precompiled, struct answers *ret)
+static void ask(struct runtime *runtime, const struct head *head, bool is_precompiled,
+		struct answers *ret)
 {
 	const struct code_info code = { .start = is_precompiled ? CODE : BASE + 8,
 					.image_base = BASE,
@@ -77,11 +78,11 @@ static void ask(struct clr *clr, const struct head *head, bool is_precompiled, s
 					.function_index = head->function };
 	uint64_t budget = head->budget ? head->budget : 1u << 20;
 	*ret = (struct answers){ .budget = budget };
-	ret->has_il = clr_il_at(clr, &code, code.start + head->place, &ret->budget, &ret->il);
+	ret->has_il = clr_il_at(runtime, &code, code.start + head->place, &ret->budget, &ret->il);
 	if (ret->budget > budget)
 		abort();
 	budget = ret->budget;
-	ret->has_homes = clr_variable_homes(clr, &code, code.start + head->place, &ret->budget,
+	ret->has_homes = clr_variable_homes(runtime, &code, code.start + head->place, &ret->budget,
 					    ret->rows, VARIABLES);
 	if (ret->budget > budget)
 		abort();
@@ -106,15 +107,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct linear linear = linear_begin(size);
 	for (unsigned int i = 0; i < 2; i++) {
 		struct input_memory input = input_memory_at(BASE, bytes, BLOB + size, i == 0);
-		static struct clr clr;
-		clr = (struct clr){ .ops = &coreclr_ops,
-				    .memory = &input.memory,
-				    .major = is_11 ? 11 : 8 + head.version % 3u };
-		layout_init(&clr.layout);
-		layout_set(&clr.layout, L_MODULE_R2R, 0, ORIGIN_BUILD);
-		layout_set(&clr.layout, L_R2R_HEADER, 0, ORIGIN_BUILD);
-		layout_set(&clr.layout, L_CODE_HEADER_DEBUG_INFO, 0, ORIGIN_BUILD);
-		ask(&clr, &head, is_precompiled, &answers[i]);
+		static struct runtime runtime;
+		runtime = (struct runtime){ .ops = &coreclr_ops,
+					    .memory = &input.memory,
+					    .major = is_11 ? 11 : 8 + head.version % 3u };
+		layout_init(&runtime.layout);
+		layout_set(&runtime.layout, L_MODULE_R2R, 0, ORIGIN_BUILD);
+		layout_set(&runtime.layout, L_R2R_HEADER, 0, ORIGIN_BUILD);
+		layout_set(&runtime.layout, L_CODE_HEADER_DEBUG_INFO, 0, ORIGIN_BUILD);
+		ask(&runtime, &head, is_precompiled, &answers[i]);
 	}
 	linear_end(&linear, "debug_info");
 	if (answers[0].has_il != answers[1].has_il || answers[0].il != answers[1].il ||

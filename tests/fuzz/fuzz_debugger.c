@@ -8,7 +8,7 @@
 
 #include <heapdump/debugger.h>
 
-#include "clr/clr.h"
+#include "runtime/coreclr/clr.h"
 #include "targets/target.h"
 #include "targets/target_modules.h"
 
@@ -134,9 +134,9 @@ static void use(struct target *target)
 		(void)memory_prefix(target->memory, module->base, buf, sizeof(buf));
 	}
 	(void)memory_prefix(target->memory, UINT64_MAX - 7, buf, sizeof(buf));
-	struct clr *clr = NULL;
-	if (clr_open(target, NULL, &clr, NULL) == HD_OK)
-		clr_destroy(clr);
+	struct runtime *runtime = NULL;
+	if (clr_open(target, NULL, &runtime, NULL) == HD_OK)
+		clr_destroy(runtime);
 }
 
 #define REGISTERS 17u

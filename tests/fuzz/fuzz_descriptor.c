@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/clr/descriptor.c */
+/* covers: core/src/runtime/coreclr/descriptor.c */
 #include <stdlib.h>
 
-#include "clr/descriptor.h"
+#include "runtime/coreclr/descriptor.h"
 
 #define HEADER_AT   ((uint64_t)0x10000)
 #define POINTERS_AT ((uint64_t)0x10100)

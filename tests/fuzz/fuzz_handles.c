@@ -2,11 +2,11 @@
 /* covers: core/src/gc/handles.c core/src/gc/finalizer.c */
 #include <stdlib.h>
 
-#include "clr/internal.h"
 #include "gc/finalizer.h"
 #include "gc/handles.h"
 #include "gc/layouts/gc_vars.h"
 #include "mem/memory.h"
+#include "runtime/coreclr/internal.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/findings.h"
@@ -127,19 +127,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				 .kind = TARGET_CORE,
 				 .memory = &memory.memory,
 				 .own = &memory.memory };
-	struct clr clr = { .ops = &coreclr_ops,
-			   .target = &target,
-			   .memory = &memory.memory,
-			   .major = image.flags & 2 ? 8 : 10,
-			   .gc = { .generation_count = 5,
-				   .is_server = image.flags & 1,
-				   .heap_count = image.flags & 1 ? 1 + image.heaps % HEAPS_MAX : 1,
-				   .handle_table_map = image.map,
-				   .finalize_queue = image.queues[0] } };
-	struct heap heap = { .clr = &clr,
+	struct runtime runtime = {
+		.ops = &coreclr_ops,
+		.target = &target,
+		.memory = &memory.memory,
+		.major = image.flags & 2 ? 8 : 10,
+		.gc = { .generation_count = 5,
+			.is_server = image.flags & 1,
+			.heap_count = image.flags & 1 ? 1 + image.heaps % HEAPS_MAX : 1,
+			.handle_table_map = image.map,
+			.finalize_queue = image.queues[0] }
+	};
+	struct heap heap = { .runtime = &runtime,
 			     .space = arch_x86_64.space,
 			     .memory = &memory.memory,
-			     .heap_count = clr.gc.heap_count,
+			     .heap_count = runtime.gc.heap_count,
 			     .heap_addresses = image.queues };
 	check_handles(&heap);
 	check_finalizers(&heap);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * covers: core/src/gc/walk.c core/src/gc/resync.c core/src/gc/references.c
- * core/src/gc/starts.c core/src/clr/types/gc_desc.c core/src/snapshot
+ * core/src/gc/starts.c core/src/runtime/coreclr/types/gc_desc.c core/src/snapshot
  */
 #include <stdlib.h>
 
-#include "clr/internal.h"
-#include "clr/modules/module.h"
 #include "gc/references.h"
 #include "gc/starts.h"
+#include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/modules/module.h"
 #include "snapshot/snapshot.h"
 #include "util/alloc.h"
 #include "util/sort.h"
@@ -298,7 +298,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				 .kind = TARGET_CORE,
 				 .memory = &memory.memory,
 				 .own = &memory.memory };
-	struct clr clr = {
+	struct runtime runtime = {
 		.ops = &coreclr_ops,
 		.target = &target,
 		.memory = &memory.memory,
@@ -306,11 +306,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.globals.free_method_table = BASE + 8 * (uint64_t)image.free_type,
 		.globals.object_method_table = BASE + 8 * (uint64_t)image.object_type,
 	};
-	layout_init(&clr.layout);
-	layout_fill(&clr.layout, clr.major, ORIGIN_SERIES);
+	layout_init(&runtime.layout);
+	layout_fill(&runtime.layout, runtime.major, ORIGIN_SERIES);
 	struct segment segments[SEGMENTS];
 	struct context contexts[CONTEXTS];
-	struct heap heap = { .clr = &clr,
+	struct heap heap = { .runtime = &runtime,
 			     .space = arch_x86_64.space,
 			     .memory = &memory.memory,
 			     .heap_count = 1,
@@ -318,11 +318,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			     .segment_count = make_segments(&image, segments),
 			     .contexts = contexts,
 			     .context_count = make_contexts(&image, contexts) };
-	check(clr_type_table_create(&clr, &clr.types, NULL) == HD_OK);
-	check(module_table_create(&clr, &clr.modules, NULL) == HD_OK);
+	check(clr_type_table_create(&runtime, &runtime.types, NULL) == HD_OK);
+	check(module_table_create(&runtime, &runtime.modules, NULL) == HD_OK);
 	use_heap(&heap, image.use);
-	module_table_destroy(clr.modules);
-	clr_type_table_destroy(clr.types);
+	module_table_destroy(runtime.modules);
+	clr_type_table_destroy(runtime.types);
 	findings_deinit(&target.findings);
 	return 0;
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * covers: core/src/metadata core/src/clr/code/signature.c core/src/clr/code/signature_text.c
- * core/src/clr/modules/token_name.c
+ * covers: core/src/metadata core/src/runtime/coreclr/code/signature.c core/src/runtime/coreclr/code/signature_text.c
+ * core/src/runtime/coreclr/modules/token_name.c
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "clr/code/signature_text.h"
-#include "clr/internal.h"
-#include "clr/modules/module.h"
-#include "clr/modules/token_name.h"
-#include "clr/types/type.h"
-#include "clr/types/type_name.h"
 #include "input_memory.h"
 #include "metadata/il.h"
 #include "metadata/image.h"
 #include "metadata/metadata.h"
+#include "runtime/coreclr/code/signature_text.h"
+#include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/modules/module.h"
+#include "runtime/coreclr/modules/token_name.h"
+#include "runtime/coreclr/types/type.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 
@@ -32,7 +32,7 @@ static uint32_t rows_of(const struct metadata *metadata, enum md_table table)
 	return rows < ROWS_MAX ? rows : ROWS_MAX;
 }
 
-static void read_names(struct clr *clr, const struct module *module)
+static void read_names(struct runtime *runtime, const struct module *module)
 {
 	const struct metadata *metadata = module->metadata;
 	const struct type_arguments none = { 0 };
@@ -52,7 +52,7 @@ static void read_names(struct clr *clr, const struct module *module)
 		const uint8_t *blob = metadata_blob(
 			metadata, metadata_column(metadata, MD_FIELD, rid, 2), &length);
 		if (blob && length > 1)
-			signature_type_name(clr, module, blob + 1, length - 1, none, &text);
+			signature_type_name(runtime, module, blob + 1, length - 1, none, &text);
 		text.size = 0;
 		(void)metadata_string(metadata, metadata_column(metadata, MD_FIELD, rid, 1));
 		if (metadata_owner(metadata, MD_FIELD, rid) > metadata->tables[MD_TYPE_DEF].rows)
@@ -65,27 +65,27 @@ static void read_names(struct clr *clr, const struct module *module)
 }
 
 /* Read the things that the instructions of IL name. */
-static void read_tokens(struct clr *clr, const struct module *module)
+static void read_tokens(struct runtime *runtime, const struct module *module)
 {
 	static const uint32_t tables[] = { MD_TYPE_REF,   MD_TYPE_DEF,  MD_FIELD,      MD_METHOD,
 					   MD_MEMBER_REF, MD_TYPE_SPEC, MD_METHOD_SPEC };
 	struct text text = { 0 };
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		for (uint32_t rid = 0; rid <= rows_of(module->metadata, tables[i]) + 1; rid++) {
-			(void)token_name(clr, module, tables[i] << 24 | rid, &text);
+			(void)token_name(runtime, module, tables[i] << 24 | rid, &text);
 			text.size = 0;
 		}
 	}
 	for (uint32_t index = 0; index < ROWS_MAX; index++) {
-		(void)token_name(clr, module, 0x70u << 24 | index, &text);
+		(void)token_name(runtime, module, 0x70u << 24 | index, &text);
 		text.size = 0;
 	}
 	text_deinit(&text);
 }
 
 /* Bytes as signatures: each type of them uses some bytes, and none after their end. */
-static void read_signature(struct clr *clr, const struct module *module, const uint8_t *bytes,
-			   size_t size)
+static void read_signature(struct runtime *runtime, const struct module *module,
+			   const uint8_t *bytes, size_t size)
 {
 	struct signature signature = { bytes, bytes + size };
 	struct signature_head head;
@@ -96,15 +96,15 @@ static void read_signature(struct clr *clr, const struct module *module, const u
 	for (uint32_t i = 0; is_sound && i < head.types; i++) {
 		const uint8_t *begin = signature.at;
 		text.size = 0;
-		is_sound = signature_type_text(clr, module, &signature, &text);
+		is_sound = signature_type_text(runtime, module, &signature, &text);
 		if (signature.at > signature.end || (is_sound && signature.at <= begin))
 			abort();
 	}
 	text_deinit(&text);
 }
 
-static void read_signatures(struct clr *clr, const struct module *module, const uint8_t *data,
-			    size_t size)
+static void read_signatures(struct runtime *runtime, const struct module *module,
+			    const uint8_t *data, size_t size)
 {
 	const struct metadata *metadata = module->metadata;
 	uint32_t length;
@@ -112,9 +112,9 @@ static void read_signatures(struct clr *clr, const struct module *module, const 
 		const uint8_t *blob = metadata_blob(
 			metadata, metadata_column(metadata, MD_METHOD, rid, 4), &length);
 		if (blob)
-			read_signature(clr, module, blob, length);
+			read_signature(runtime, module, blob, length);
 	}
-	read_signature(clr, module, data, size < SIGNATURE_MAX ? size : SIGNATURE_MAX);
+	read_signature(runtime, module, data, size < SIGNATURE_MAX ? size : SIGNATURE_MAX);
 }
 
 /* The bytes as the body of a method: the instructions follow each other, up to the end. */
@@ -151,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct target target = { .arch = &arch_x86_64,
 				 .memory = &input.memory,
 				 .own = &input.memory };
-	struct clr clr = {
+	struct runtime runtime = {
 		.ops = &coreclr_ops, .target = &target, .memory = &input.memory, .major = 10
 	};
 	struct image image;
@@ -163,9 +163,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 	}
 	read_il(&input.memory, data, size);
-	if (size > UINT32_MAX || clr_type_table_create(&clr, &clr.types, NULL) != HD_OK)
+	if (size > UINT32_MAX || clr_type_table_create(&runtime, &runtime.types, NULL) != HD_OK)
 		return 0;
-	if (module_table_create(&clr, &clr.modules, NULL) != HD_OK)
+	if (module_table_create(&runtime, &runtime.modules, NULL) != HD_OK)
 		abort();
 	uint8_t *bytes = mem_alloc(size ? size : 1, 1);
 	struct module module = { 0 };
@@ -174,14 +174,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(bytes, data, size);
 	if (metadata_create(bytes, (uint32_t)size, &module.metadata, NULL) == HD_OK) {
-		read_names(&clr, &module);
-		read_tokens(&clr, &module);
-		read_signatures(&clr, &module, data, size);
+		read_names(&runtime, &module);
+		read_tokens(&runtime, &module);
+		read_signatures(&runtime, &module, data, size);
 		metadata_destroy(module.metadata);
 	} else {
-		read_signature(&clr, &module, data, size < SIGNATURE_MAX ? size : SIGNATURE_MAX);
+		read_signature(&runtime, &module, data,
+			       size < SIGNATURE_MAX ? size : SIGNATURE_MAX);
 	}
-	module_table_destroy(clr.modules);
-	clr_type_table_destroy(clr.types);
+	module_table_destroy(runtime.modules);
+	clr_type_table_destroy(runtime.types);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/clr/modules/module_pdb.c core/src/metadata/image.c core/src/util/inflate.c */
+/* covers: core/src/runtime/coreclr/modules/module_pdb.c core/src/metadata/image.c core/src/util/inflate.c */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "clr/internal.h"
-#include "clr/modules/module_pdb.h"
 #include "linear.h"
 #include "runs.h"
+#include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/modules/module_pdb.h"
 #include "support/elf_maker.h"
 #include "support/fake_clr.h"
 #include "targets/target_files.h"
@@ -108,24 +108,24 @@ static void use(struct pdb *pdb)
 /* A PDB that is found has the id that the module names; one that is there and is not taken is told. */
 static void look(struct target *target, const struct head *head)
 {
-	struct clr *clr = fake->clr;
-	struct target *own_target = clr->target;
-	struct memory *own_memory = clr->memory;
+	struct runtime *runtime = fake->runtime;
+	struct target *own_target = runtime->target;
+	struct memory *own_memory = runtime->memory;
 	struct module module = { .image_base = BASE, .is_mapped = head->flags & IS_MAPPED };
 	uint64_t budget = BUDGET;
-	clr->target = target;
-	clr->memory = target->memory;
+	runtime->target = target;
+	runtime->memory = target->memory;
 	size_t before = target->findings.count;
-	struct pdb *pdb =
-		module_pdb_open(clr, &module, head->flags & HAS_SYMBOLS ? folder : NULL, &budget);
+	struct pdb *pdb = module_pdb_open(runtime, &module,
+					  head->flags & HAS_SYMBOLS ? folder : NULL, &budget);
 	require(budget <= BUDGET);
 	if (pdb) {
 		require(target->findings.count == before);
 		use(pdb);
 	}
 	pdb_destroy(pdb);
-	clr->target = own_target;
-	clr->memory = own_memory;
+	runtime->target = own_target;
+	runtime->memory = own_memory;
 }
 
 /* Any module, any PDB: no crash, no hang, and no more memory than the bytes are worth. */

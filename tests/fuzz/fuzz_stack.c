@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "arch/x86_64/register_table.h"
-#include "clr/code/code.h"
-#include "clr/internal.h"
-#include "clr/modules/module.h"
 #include "gc/heap.h"
 #include "input_memory.h"
+#include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/modules/module.h"
 #include "stack/stack.h"
 #include "util/alloc.h"
 
@@ -73,7 +73,7 @@ static void check_stack(const struct thread_stack *stack, const struct heap *hea
 	}
 }
 
-static void use_thread(struct clr *clr, struct heap *heap, const struct clr_thread *thread,
+static void use_thread(struct runtime *runtime, struct heap *heap, const struct clr_thread *thread,
 		       uint8_t flags)
 {
 	struct stack_walker *walker = NULL;
@@ -81,7 +81,7 @@ static void use_thread(struct clr *clr, struct heap *heap, const struct clr_thre
 	struct job job = { .workers = 1 };
 	const struct stack_options options = { .conservative = flags & FLAG_CONSERVATIVE,
 					       .no_roots = flags & FLAG_NO_ROOTS };
-	check(stack_walker_create(clr, heap, &walker, NULL) == HD_OK);
+	check(stack_walker_create(runtime, heap, &walker, NULL) == HD_OK);
 	/* Again, out of what the first walk has kept. */
 	for (unsigned int i = 0; i < 2; i++) {
 		check(stack_walk(walker, thread, &options, &job, &stack, NULL) == HD_OK);
@@ -91,21 +91,21 @@ static void use_thread(struct clr *clr, struct heap *heap, const struct clr_thre
 	stack_walker_destroy(walker);
 }
 
-static void make_clr(const struct image *image, struct target *target, struct clr *clr)
+static void make_clr(const struct image *image, struct target *target, struct runtime *runtime)
 {
-	*clr = (struct clr){ .ops = &coreclr_ops,
-			     .target = target,
-			     .memory = target->memory,
-			     .major = image->flags & FLAG_9 ? 9 : 10,
-			     .gc_info_version = image->flags & FLAG_9 ? 3 : 4,
-			     .globals.dac_table = place(image->dac_table),
-			     .globals.dac_count = 1 };
-	for (unsigned int i = 1; clr->major == 10 && i <= FRAME_EXCEPTION_FILTER; i++)
-		clr->frames.identifiers[i] = i;
-	layout_init(&clr->layout);
-	layout_fill(&clr->layout, clr->major, ORIGIN_SERIES);
-	check(clr_type_table_create(clr, &clr->types, NULL) == HD_OK);
-	check(module_table_create(clr, &clr->modules, NULL) == HD_OK);
+	*runtime = (struct runtime){ .ops = &coreclr_ops,
+				     .target = target,
+				     .memory = target->memory,
+				     .major = image->flags & FLAG_9 ? 9 : 10,
+				     .gc_info_version = image->flags & FLAG_9 ? 3 : 4,
+				     .globals.dac_table = place(image->dac_table),
+				     .globals.dac_count = 1 };
+	for (unsigned int i = 1; runtime->major == 10 && i <= FRAME_EXCEPTION_FILTER; i++)
+		runtime->frames.identifiers[i] = i;
+	layout_init(&runtime->layout);
+	layout_fill(&runtime->layout, runtime->major, ORIGIN_SERIES);
+	check(clr_type_table_create(runtime, &runtime->types, NULL) == HD_OK);
+	check(module_table_create(runtime, &runtime->modules, NULL) == HD_OK);
 }
 
 static size_t make_ranges(const struct image *image, uint64_t size, struct target_range *ranges)
@@ -154,11 +154,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				 .map.range_count = make_ranges(&image, size, ranges),
 				 .threads.rows = &registers,
 				 .threads.count = image.flags & FLAG_NO_REGISTERS ? 0 : 1 };
-	struct clr clr;
-	make_clr(&image, &target, &clr);
+	struct runtime runtime;
+	make_clr(&image, &target, &runtime);
 	struct segment segment = { .begin = place(image.segment_begin),
 				   .end = place(image.segment_end) };
-	struct heap heap = { .clr = &clr,
+	struct heap heap = { .runtime = &runtime,
 			     .space = arch_x86_64.space,
 			     .memory = &memory.memory,
 			     .heap_count = 1,
@@ -168,10 +168,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				     .id = 1,
 				     .os_id = 7,
 				     .is_cooperative = image.flags & FLAG_COOPERATIVE };
-	use_thread(&clr, &heap, &thread, image.flags);
-	code_cache_destroy(clr.code);
-	module_table_destroy(clr.modules);
-	clr_type_table_destroy(clr.types);
+	use_thread(&runtime, &heap, &thread, image.flags);
+	code_cache_destroy(runtime.code);
+	module_table_destroy(runtime.modules);
+	clr_type_table_destroy(runtime.types);
 	findings_deinit(&target.findings);
 	return 0;
 }

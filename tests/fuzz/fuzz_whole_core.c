@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/clr core/src/gc core/src/roots core/src/verify core/src/stack core/src/snapshot */
+/* covers: core/src/runtime/coreclr core/src/gc core/src/roots core/src/verify core/src/stack core/src/snapshot */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -18,12 +18,12 @@
 #include <string.h>
 
 #include "analysis/waits/monitors.h"
-#include "clr/internal.h"
-#include "clr/threads/sync_block.h"
-#include "clr/types/field.h"
 #include "framework/member.h"
 #include "gc/references.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/threads/sync_block.h"
+#include "runtime/coreclr/types/field.h"
 #include "targets/target.h"
 #include "util/job.h"
 #include "util/text.h"
@@ -57,9 +57,9 @@ static void write_segments(struct facts *facts)
 {
 	const struct heap *heap = facts->heap;
 	FILE *out = facts->out;
-	fprintf(out, "I\tserver\t%d\n", heap->clr->gc.is_server);
+	fprintf(out, "I\tserver\t%d\n", heap->runtime->gc.is_server);
 	fprintf(out, "I\theaps\t%" PRIu32 "\n", heap->heap_count);
-	fprintf(out, "I\tregions\t%d\n", heap->clr->gc.has_regions);
+	fprintf(out, "I\tregions\t%d\n", heap->runtime->gc.has_regions);
 	fprintf(out, "I\twalkable\t%d\n", heap->is_walkable && !heap->gc_in_progress);
 	for (size_t i = 0; i < heap->segment_count; i++) {
 		const struct segment *s = &heap->segments[i];
@@ -81,8 +81,8 @@ static void write_segments(struct facts *facts)
 
 static void write_threads(struct facts *facts)
 {
-	for (size_t i = 0; i < facts->clr->threads.count; i++) {
-		const struct clr_thread *t = &facts->clr->threads.rows[i];
+	for (size_t i = 0; i < facts->runtime->threads.count; i++) {
+		const struct clr_thread *t = &facts->runtime->threads.rows[i];
 		fprintf(facts->out, "H\t%" PRIu32 "\t%" PRIu64 "\t%" PRIx64 "\t%" PRIx32 "\n",
 			t->id, t->os_id, t->address, t->state);
 	}
@@ -175,7 +175,7 @@ static void write_delegate(struct facts *facts, const struct object *object)
 	}
 	char name[512] = "";
 	if (info.method_desc)
-		(void)clr_method_name(facts->clr, info.method_desc, name, sizeof(name), NULL);
+		(void)clr_method_name(facts->runtime, info.method_desc, name, sizeof(name), NULL);
 	fprintf(facts->out, "D\t%" PRIx64 "\t%" PRIx64 "\t%" PRIx32 "\t%s\n", object->address,
 		info.target, info.token, name_or_dash(name));
 }
@@ -183,7 +183,7 @@ static void write_delegate(struct facts *facts, const struct object *object)
 static void write_locks(struct facts *facts, const struct object *object)
 {
 	struct sync_info sync;
-	if (!clr_sync_info(facts->clr, object->address, &sync))
+	if (!clr_sync_info(facts->runtime, object->address, &sync))
 		return;
 	if (sync.has_thin_lock)
 		fprintf(facts->out, "L\t%" PRIx64 "\t%" PRIu32 "\t%" PRIu32 "\n", object->address,
@@ -198,8 +198,8 @@ static enum hd_status write_sync_blocks(struct facts *facts, struct hd_error *er
 	struct monitor monitor;
 	struct members *members;
 	TRY(members_create(facts->heap, &members, err));
-	clr_sync_count(facts->clr);
-	for (uint32_t i = 1; monitor_read(facts->clr, members, i, &monitor); i++) {
+	clr_sync_count(facts->runtime);
+	for (uint32_t i = 1; monitor_read(facts->runtime, members, i, &monitor); i++) {
 		const struct sync_block *block = &monitor.block;
 		if (!block->object)
 			continue;
@@ -245,9 +245,9 @@ static bool write_object(struct facts *facts, const struct segment *segment,
 		write_string(facts, object);
 	else if (type->category == CATEGORY_SZ_ARRAY || type->category == CATEGORY_MD_ARRAY)
 		write_array(facts, object);
-	else if (type_is_exception(facts->clr, type))
+	else if (type_is_exception(facts->runtime, type))
 		write_exception(facts, object);
-	else if (type_is_delegate(facts->clr, type))
+	else if (type_is_delegate(facts->runtime, type))
 		write_delegate(facts, object);
 	write_locks(facts, object);
 	return true;
@@ -264,7 +264,7 @@ static void write_field(struct facts *facts, const struct type *type, const stru
 	if (field->is_thread_static || field->declaring != type || type->is_collectible)
 		return;
 	bool initialised;
-	uint64_t address = field_static_address(facts->clr, field, &initialised);
+	uint64_t address = field_static_address(facts->runtime, field, &initialised);
 	fprintf(facts->out, "Q\t%" PRIx64 "\t%s\t%" PRIu32 "\t%u\t%" PRIx32 "\t%" PRIx64 "\t%s\n",
 		type->method_table, field->name, field->offset, field->element_type, field->token,
 		address, name_or_dash(field->type_name));
@@ -275,13 +275,13 @@ static enum hd_status write_types(struct facts *facts, struct hd_error *err)
 	for (size_t i = 0; i < facts->seen_count; i++) {
 		if (!facts->seen[i])
 			continue;
-		const struct type *type = type_at(facts->clr, i);
+		const struct type *type = type_at(facts->runtime, i);
 		fprintf(facts->out, "N\t%" PRIx64 "\t%s\n", type->method_table,
-			type_name(facts->clr, type, NULL));
+			type_name(facts->runtime, type, NULL));
 		if (type->is_free)
 			continue;
 		struct field_list fields;
-		enum hd_status status = field_list_read(facts->clr, type, &fields, err);
+		enum hd_status status = field_list_read(facts->runtime, type, &fields, err);
 		if (status == HD_ERR_FAULT) {
 			fprintf(facts->out, "E\t%" PRIx64 "\tfields are not readable\n",
 				type->method_table);
@@ -314,7 +314,7 @@ static enum hd_status write_values(struct facts *facts, uint64_t object, const c
 				   struct hd_error *err)
 {
 	struct field_list fields;
-	enum hd_status status = field_list_read(facts->clr, type, &fields, err);
+	enum hd_status status = field_list_read(facts->runtime, type, &fields, err);
 	if (status != HD_OK)
 		return status == HD_ERR_FAULT ? HD_OK : status;
 	for (size_t i = 0; i < fields.count && status == HD_OK; i++) {
@@ -323,7 +323,7 @@ static enum hd_status write_values(struct facts *facts, uint64_t object, const c
 			continue;
 		struct text name = { 0 };
 		text_printf(&name, "%s%s%s.%s", path, *path ? "/" : "",
-			    type_name(facts->clr, field->declaring, NULL), field->name);
+			    type_name(facts->runtime, field->declaring, NULL), field->name);
 		uint64_t address = base + field->offset;
 		if (field->element_type == ELEMENT_VALUE && field->type && depth < MAX_DEPTH)
 			status = write_values(facts, object, name.bytes, field->type, address,
@@ -415,9 +415,9 @@ static enum hd_status run(const struct target_options *options, bool no_live, co
 	struct job job = { .workers = 1 };
 	enum hd_status status = target_open_core(core, options, &job, &target, err);
 	if (status == HD_OK)
-		status = clr_open(target, &job, &facts.clr, err);
+		status = clr_open(target, &job, &facts.runtime, err);
 	if (status == HD_OK)
-		status = heap_open(facts.clr, &facts.heap, err);
+		status = heap_open(facts.runtime, &facts.heap, err);
 	if (status == HD_OK) {
 		facts.window.memory = facts.heap->memory;
 		status = write_facts(&facts, addresses, &job, err);
@@ -425,7 +425,7 @@ static enum hd_status run(const struct target_options *options, bool no_live, co
 	free(facts.seen);
 	window_deinit(&facts.window);
 	heap_destroy(facts.heap);
-	clr_destroy(facts.clr);
+	clr_destroy(facts.runtime);
 	target_destroy(target);
 	return status;
 }

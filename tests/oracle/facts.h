@@ -8,7 +8,7 @@
 /** One run of the program. */
 struct facts {
 	FILE *out;
-	struct clr *clr;
+	struct runtime *runtime;
 	struct heap *heap;
 	struct window window;
 	bool *seen; /**< types that have an object, by index */

@@ -21,10 +21,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "clr/internal.h"
 #include "facts.h"
 #include "gc/starts.h"
 #include "graph/reach.h"
+#include "runtime/coreclr/internal.h"
 #include "snapshot/snapshot.h"
 #include "util/bitmap.h"
 #include "util/text.h"
@@ -64,14 +64,14 @@ static void write_static(struct facts *facts, const struct static_slot *slot)
 {
 	FILE *out = facts->out;
 	struct text name = { 0 };
-	const char *type = type_name(facts->clr, slot->type, NULL);
+	const char *type = type_name(facts->runtime, slot->type, NULL);
 	uint64_t table = slot->type->method_table;
-	static_slot_name(facts->clr, slot, &name);
+	static_slot_name(facts->runtime, slot, &name);
 	fprintf(out, "n\t%" PRIx64 "\t%s\n", table, type);
 	fprintf(out, "%c\t%" PRIx64 "\t%" PRIx32 "\t%s", slot->thread == UINT32_MAX ? 'q' : 't',
 		table, slot->token, field_name(&name, type));
 	if (slot->thread != UINT32_MAX)
-		fprintf(out, "\t%" PRIu64, facts->clr->threads.rows[slot->thread].os_id);
+		fprintf(out, "\t%" PRIu64, facts->runtime->threads.rows[slot->thread].os_id);
 	fprintf(out, "\t%" PRIx64 "\n", slot->address);
 	if (!slot->is_initialised)
 		fprintf(out, "u\t%" PRIx64 "\t%" PRIx32 "\tuninitialised\n", table, slot->token);
@@ -86,7 +86,7 @@ static bool is_hijacked(struct facts *facts, const struct stack_frame *frame,
 {
 	uint64_t word = 0;
 	return frame->kind == STACK_MANAGED && caller->kind == STACK_MANAGED &&
-	       memory_u64(facts->clr->memory, caller->sp - 8, &word) && word != caller->ip;
+	       memory_u64(facts->runtime->memory, caller->sp - 8, &word) && word != caller->ip;
 }
 
 static void write_frames(struct facts *facts, const struct thread_stack *stack)
@@ -97,7 +97,7 @@ static void write_frames(struct facts *facts, const struct thread_stack *stack)
 		if (frame->kind != STACK_MANAGED)
 			continue;
 		struct text name = { 0 };
-		clr_method_signature(facts->clr, frame->method_desc, &name);
+		clr_method_signature(facts->runtime, frame->method_desc, &name);
 		fprintf(facts->out, "c\t%" PRIu64 "\t%" PRIx64 "\t%" PRIx64 "\n", id, frame->sp,
 			frame->ip);
 		fprintf(facts->out, "m\t%" PRIu64 "\t%" PRIx64 "\t%s\n", id, frame->sp,
@@ -200,7 +200,7 @@ enum hd_status write_roots(struct facts *facts, struct job *job, struct hd_error
 	enum hd_status status = root_set_create(facts->heap, false, job, &roots, err);
 	if (status != HD_OK)
 		return status;
-	fprintf(facts->out, "v\t%u\n", facts->clr->major);
+	fprintf(facts->out, "v\t%u\n", facts->runtime->major);
 	write_handles(facts, &roots->handles);
 	write_finalizers(facts, &roots->finalizers);
 	for (size_t i = 0; i < roots->statics.rows_count; i++)

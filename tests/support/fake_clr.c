@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "clr/modules/module.h"
 #include "gc/layouts/gc_vars.h"
+#include "runtime/coreclr/modules/module.h"
 #include "targets/relocation.h"
 #include "util/alloc.h"
 
@@ -133,7 +133,7 @@ void fake_clr_destroy(struct fake_clr *fake)
 	if (!fake)
 		return;
 	heap_destroy(fake->heap);
-	clr_destroy(fake->clr);
+	clr_destroy(fake->runtime);
 	findings_deinit(&fake->target.findings);
 	relocation_cache_destroy(fake->target.files.relocations);
 	for (size_t i = 0; i < fake->target.module_count; i++)
@@ -394,34 +394,34 @@ uint32_t fake_sync_block(struct fake_clr *fake, uint64_t object)
 	return index;
 }
 
-struct clr *fake_runtime(struct fake_clr *fake)
+struct runtime *fake_runtime(struct fake_clr *fake)
 {
-	if (fake->clr)
-		return fake->clr;
-	struct clr *clr = mem_calloc(1, sizeof(*clr));
-	if (!clr)
+	if (fake->runtime)
+		return fake->runtime;
+	struct runtime *runtime = mem_calloc(1, sizeof(*runtime));
+	if (!runtime)
 		abort();
 	fake->target.kind = TARGET_CORE;
 	fake->target.is_64 = true;
 	fake->target.memory = fake->target.own = &fake->memory.memory;
-	fake->clr = clr;
-	clr->target = &fake->target;
-	clr->ops = &coreclr_ops;
-	clr->memory = &fake->memory.memory;
-	clr->major = fake->options.release;
-	(void)snprintf(clr->version, sizeof(clr->version), "%u.0", clr->major);
-	clr->gc = fake->gc;
-	clr->layout = fake->layout;
-	clr->globals.free_method_table = fake->free_type;
-	clr->globals.object_method_table = fake->object_type;
-	clr->globals.string_method_table = fake->string_type;
-	clr->globals.object_array_method_table = fake->object_array_type;
-	clr->globals.sync_table = fake->sync_table;
-	clr->threads.is_whole = true;
-	if (clr_type_table_create(clr, &clr->types, NULL) != HD_OK ||
-	    module_table_create(clr, &clr->modules, NULL) != HD_OK)
+	fake->runtime = runtime;
+	runtime->target = &fake->target;
+	runtime->ops = &coreclr_ops;
+	runtime->memory = &fake->memory.memory;
+	runtime->major = fake->options.release;
+	(void)snprintf(runtime->version, sizeof(runtime->version), "%u.0", runtime->major);
+	runtime->gc = fake->gc;
+	runtime->layout = fake->layout;
+	runtime->globals.free_method_table = fake->free_type;
+	runtime->globals.object_method_table = fake->object_type;
+	runtime->globals.string_method_table = fake->string_type;
+	runtime->globals.object_array_method_table = fake->object_array_type;
+	runtime->globals.sync_table = fake->sync_table;
+	runtime->threads.is_whole = true;
+	if (clr_type_table_create(runtime, &runtime->types, NULL) != HD_OK ||
+	    module_table_create(runtime, &runtime->modules, NULL) != HD_OK)
 		abort();
-	return clr;
+	return runtime;
 }
 
 /* Five levels of 256 pointers by the bits of an address, then fragments. */
@@ -430,9 +430,9 @@ uint64_t fake_range_map(struct fake_clr *fake, uint64_t code)
 	static const unsigned int shifts[] = { 49, 41, 33, 25 };
 	struct fake_memory *memory = &fake->memory;
 	uint64_t table = fake_alloc(memory, (uint64_t)8 * 256);
-	fake->clr->globals.dac_table = fake_alloc(memory, 8);
-	fake->clr->globals.dac_count = 1;
-	fake_poke_u64(memory, fake->clr->globals.dac_table, table);
+	fake->runtime->globals.dac_table = fake_alloc(memory, 8);
+	fake->runtime->globals.dac_count = 1;
+	fake_poke_u64(memory, fake->runtime->globals.dac_table, table);
 	for (size_t i = 0; i < 4; i++) {
 		uint64_t next = fake_alloc(memory, (uint64_t)8 * 256);
 		fake_poke_u64(memory, table + 8 * (code >> shifts[i] & 255), next);
@@ -443,20 +443,20 @@ uint64_t fake_range_map(struct fake_clr *fake, uint64_t code)
 
 struct heap *fake_heap(struct fake_clr *fake)
 {
-	struct clr *clr = fake_runtime(fake);
+	struct runtime *runtime = fake_runtime(fake);
 	heap_destroy(fake->heap);
 	fake->heap = NULL;
-	mem_free(clr->threads.rows);
-	clr->threads.rows = mem_alloc(fake->thread_count + 1, sizeof(*clr->threads.rows));
-	if (!clr->threads.rows)
+	mem_free(runtime->threads.rows);
+	runtime->threads.rows = mem_alloc(fake->thread_count + 1, sizeof(*runtime->threads.rows));
+	if (!runtime->threads.rows)
 		abort();
 	if (fake->thread_count)
-		memcpy(clr->threads.rows, fake->threads,
-		       fake->thread_count * sizeof(*clr->threads.rows));
-	clr->threads.count = fake->thread_count;
-	clr->threads.is_whole = true;
-	clr->gc = fake->gc;
-	if (heap_open(clr, &fake->heap, NULL) != HD_OK)
+		memcpy(runtime->threads.rows, fake->threads,
+		       fake->thread_count * sizeof(*runtime->threads.rows));
+	runtime->threads.count = fake->thread_count;
+	runtime->threads.is_whole = true;
+	runtime->gc = fake->gc;
+	if (heap_open(runtime, &fake->heap, NULL) != HD_OK)
 		abort();
 	return fake->heap;
 }

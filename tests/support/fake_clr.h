@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "clr/internal.h"
 #include "gc/heap.h"
+#include "runtime/coreclr/internal.h"
 #include "support/fake_memory.h"
 #include "targets/target.h"
 
@@ -38,8 +38,8 @@ struct fake_clr {
 	struct layout layout;   /**< where the structures have their fields */
 	struct fake_hidden own; /**< target.own, when the core lacks a page: see fake_export() */
 	struct target target;
-	struct clr *clr;   /**< NULL until fake_runtime() */
-	struct heap *heap; /**< of the last fake_heap() */
+	struct runtime *runtime; /**< NULL until fake_runtime() */
+	struct heap *heap;       /**< of the last fake_heap() */
 	/* method tables */
 	uint64_t free_type, object_type, string_type, object_array_type;
 	uint64_t module; /**< address of the one Module; all of it is zero */
@@ -128,7 +128,7 @@ uint32_t fake_sync_block(struct fake_clr *fake, uint64_t object);
 struct clr_thread *fake_thread(struct fake_clr *fake);
 
 /** The runtime as it is now; made once.  Later threads reach it by fake_heap(). */
-struct clr *fake_runtime(struct fake_clr *fake);
+struct runtime *fake_runtime(struct fake_clr *fake);
 
 /**
  * Give its runtime a RangeSectionMap with all levels for the address @p code.

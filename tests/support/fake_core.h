@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "clr/layout.h"
+#include "runtime/coreclr/layout.h"
 #include "util/text.h"
 
 /*

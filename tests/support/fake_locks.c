@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clr/types/field.h"
+#include "runtime/coreclr/types/field.h"
 
 /* Any place of the native Thread may have the handle of its object. */
 #define THREAD_HANDLE 232u

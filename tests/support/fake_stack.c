@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "arch/x86_64/frame_registers.h"
-#include "clr/code/code.h"
+#include "runtime/coreclr/code/code.h"
 #include "support/suite.h"
 #include "util/alloc.h"
 
@@ -43,10 +43,10 @@ struct fake_stack *fake_stack_create(struct fake_clr *fake)
 	stack->fake = fake;
 	stack->memory = &fake->memory;
 	stack->thread = fake_thread(fake);
-	stack->clr = fake_runtime(fake);
-	stack->clr->gc_info_version = fake_is_from(fake, 11) ? 5 : 4;
+	stack->runtime = fake_runtime(fake);
+	stack->runtime->gc_info_version = fake_is_from(fake, 11) ? 5 : 4;
 	for (unsigned int kind = 1; kind <= FRAME_EXCEPTION_FILTER; kind++)
-		stack->clr->frames.identifiers[kind] = kind;
+		stack->runtime->frames.identifiers[kind] = kind;
 	make_map(stack);
 	fake_map(stack->memory, FAKE_CODE, FAKE_CODE_SIZE + 0x1000);
 	fake_map(stack->memory, FAKE_STACK, FAKE_STACK_SIZE);
@@ -78,8 +78,8 @@ void fake_stack_destroy(struct fake_stack *stack)
 	target->map.ranges = NULL;
 	target->threads.rows = NULL;
 	target->map.range_count = target->threads.count = 0;
-	code_cache_destroy(stack->clr->code);
-	stack->clr->code = NULL;
+	code_cache_destroy(stack->runtime->code);
+	stack->runtime->code = NULL;
 	free(stack);
 }
 
@@ -273,7 +273,7 @@ void fake_walk(struct fake_stack *stack, const struct stack_options *options,
 	static const struct stack_options none = { .conservative = false };
 	struct stack_walker *walker = NULL;
 	struct job job = { .workers = 1 };
-	if (stack_walker_create(stack->clr, fake_heap(stack->fake), &walker, NULL) != HD_OK ||
+	if (stack_walker_create(stack->runtime, fake_heap(stack->fake), &walker, NULL) != HD_OK ||
 	    stack_walk(walker, stack->thread, options ? options : &none, &job, ret, NULL) != HD_OK)
 		abort();
 	stack_walker_destroy(walker);

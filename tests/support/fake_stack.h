@@ -41,7 +41,7 @@ struct fake_method {
 
 struct fake_stack {
 	struct fake_clr *fake;
-	struct clr *clr;
+	struct runtime *runtime;
 	struct fake_memory *memory;
 	struct clr_thread *thread;
 	struct target_thread registers; /**< of the thread, as the target has them */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/fake_statics.h"
 
-#include "clr/types/field.h"
+#include "runtime/coreclr/types/field.h"
 
 /* FieldDesc's words: RID and flags; offset and element type. */
 #define DESC(rid, flags, offset, element)                             \
@@ -183,7 +183,7 @@ static void make_bucket(struct fake_statics *statics)
 	struct fake_memory *memory = &statics->fake->memory;
 	uint64_t table = fake_alloc(memory, 16), handle = fake_alloc(memory, 8);
 	statics->bucket = fake_alloc(memory, 40);
-	fake_poke_u64(memory, statics->clr->globals.app_domain + TABLE_OF, table);
+	fake_poke_u64(memory, statics->runtime->globals.app_domain + TABLE_OF, table);
 	fake_poke_u64(memory, table, statics->bucket);
 	fake_poke_u64(memory, handle, statics->holder_array);
 	fake_poke_u32(memory, statics->bucket + 8, 8);
@@ -212,7 +212,7 @@ struct fake_statics fake_statics_of(const struct fake_options *options)
 	fake_lookup_map(fake, fake_at(fake, fake->module, L_MODULE_TYPE_DEF_MAP), types, 7);
 	const uint64_t params[] = { statics.shared_box, statics.box };
 	fake_type_params(fake, fake->module, params, 2);
-	statics.clr = fake_runtime(fake);
+	statics.runtime = fake_runtime(fake);
 	fake_domain(fake, &fake->module, 1);
 	make_bucket(&statics);
 	statics.heap = fake_heap(fake);

@@ -46,7 +46,7 @@ enum {
 
 struct fake_statics {
 	struct fake_clr *fake;
-	struct clr *clr;
+	struct runtime *runtime;
 	struct heap *heap;
 	uint64_t node;                          /* a MethodTable of objects */
 	uint64_t holder, box, shared_box, plug; /* MethodTables */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/fake_tasks.h"
 
-#include "clr/types/field.h"
+#include "runtime/coreclr/types/field.h"
 #include "support/suite.h"
 
 #define STRUCT_FLAGS 0x00040000u

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "clr/modules/module.h"
-#include "clr/types/field.h"
+#include "runtime/coreclr/modules/module.h"
+#include "runtime/coreclr/types/field.h"
 #include "util/alloc.h"
 
 #define ROWS_MAX 256u

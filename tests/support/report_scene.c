@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "clr/types/field.h"
 #include "command/call.h"
 #include "graph/dominators.h"
 #include "roots/root_set.h"
+#include "runtime/coreclr/types/field.h"
 #include "snapshot/snapshot.h"
 #include "support/assert_more.h"
 #include "support/command_words.h"
@@ -220,13 +220,13 @@ static uint32_t token_of(enum scene_root root)
 	return 0x04000000u | tokens[root];
 }
 
-static uint32_t add_static(struct scene_parts *parts, struct clr *clr, enum scene_root kind)
+static uint32_t add_static(struct scene_parts *parts, struct runtime *runtime, enum scene_root kind)
 {
 	uint64_t type = parts->static_types[kinds[kind].class];
 	size_t index = parts->set.statics.rows_count++;
 	parts->statics[index] =
 		(struct static_slot){ .address = 0x10000 + 8 * (uint64_t)index,
-				      .type = type_find(clr, type),
+				      .type = type_find(runtime, type),
 				      .token = token_of(kind),
 				      .thread = kind == SCENE_THREAD_STATIC ? 0 : UINT32_MAX };
 	return (uint32_t)index;
@@ -264,7 +264,8 @@ static uint32_t add_on_stack(struct scene_parts *parts, const struct scene_held 
 	return (uint32_t)stack->roots_count++;
 }
 
-static void add_root(struct scene_parts *parts, struct clr *clr, const struct scene_held *held)
+static void add_root(struct scene_parts *parts, struct runtime *runtime,
+		     const struct scene_held *held)
 {
 	enum scene_root kind = held->root;
 	bool has_thread = kind == SCENE_THREAD_STATIC;
@@ -273,7 +274,7 @@ static void add_root(struct scene_parts *parts, struct clr *clr, const struct sc
 			     .thread = has_thread ? 0 : UINT32_MAX,
 			     .is_weak = kind == SCENE_WEAK_HANDLE };
 	if (root.source == ROOT_STATIC) {
-		root.index = add_static(parts, clr, kind);
+		root.index = add_static(parts, runtime, kind);
 	} else if (root.source == ROOT_STACK) {
 		root.index = add_on_stack(parts, held, &root);
 	} else if (root.source == ROOT_HANDLE) {
@@ -294,19 +295,19 @@ static void list_held(struct scene_parts *parts, struct heap *heap)
 					.finalizers.rows = parts->finalizers,
 					.statics.rows = parts->statics,
 					.stacks = parts->stacks,
-					.stack_count = heap->clr->threads.count };
+					.stack_count = heap->runtime->threads.count };
 	size_t room = HELD_MAX / parts->set.stack_count;
 	parts->frame = (struct stack_frame){ .kind = STACK_EXPLICIT,
 					     .sp = 0x1000,
 					     .name = "Shop.Poller.Run()" };
 	for (size_t i = 0; i < parts->set.stack_count; i++) {
-		parts->stacks[i] = (struct thread_stack){ .thread = &heap->clr->threads.rows[i],
+		parts->stacks[i] = (struct thread_stack){ .thread = &heap->runtime->threads.rows[i],
 							  .frames = &parts->frame,
 							  .frames_count = 1,
 							  .roots = &parts->on_stack[i * room] };
 	}
 	for (size_t i = 0; i < parts->held_count; i++)
-		add_root(parts, heap->clr, &parts->held[i]);
+		add_root(parts, heap->runtime, &parts->held[i]);
 }
 
 /* The next command of each finding is one that there is, with its options. */

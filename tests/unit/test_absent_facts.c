@@ -2,7 +2,7 @@
 /* Commands on a framework that lacks fields, as a release that nobody has seen. */
 #include <inttypes.h>
 
-#include "clr/types/field.h"
+#include "runtime/coreclr/types/field.h"
 #include "session/session_state.h"
 #include "support/assert_more.h"
 #include "support/command_run.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands about the tasks and async methods of a runtime that is made in code. */
-#include "clr/types/field.h"
+#include "runtime/coreclr/types/field.h"
 #include "session/session_state.h"
 #include "support/assert_more.h"
 #include "support/command_run.h"

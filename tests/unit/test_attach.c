@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "clr/clr.h"
+#include "runtime/coreclr/clr.h"
 #include "session/session_state.h"
 #include "support/assert_more.h"
 #include "support/live_child.h"
@@ -22,11 +22,11 @@ TEST(no_runtime_is_no_failure)
 		return;
 	struct live_child child = child_start(1, NULL, NULL);
 	struct target *target = NULL;
-	struct clr *clr = NULL;
+	struct runtime *runtime = NULL;
 	struct hd_error err = { 0 };
-	ASSERT_UINT_FATAL(session_attach(child.pid, NULL, NULL, &target, &clr, &err), HD_OK);
+	ASSERT_UINT_FATAL(session_attach(child.pid, NULL, NULL, &target, &runtime, &err), HD_OK);
 	ASSERT_TEXT(err.message, "");
-	CU_ASSERT_PTR_NULL(clr);
+	CU_ASSERT_PTR_NULL(runtime);
 	ASSERT_UINT(target->process.stops, 1);
 	CU_ASSERT(target->process.stopped_seconds > 0);
 	CU_ASSERT(child_is_running(&child));
@@ -37,9 +37,9 @@ TEST(no_runtime_is_no_failure)
 TEST(no_process_is_one)
 {
 	struct target *target = NULL;
-	struct clr *clr = NULL;
+	struct runtime *runtime = NULL;
 	struct hd_error err = { 0 };
-	ASSERT_UINT(session_attach(4194305, NULL, NULL, &target, &clr, &err), HD_ERR_OS);
+	ASSERT_UINT(session_attach(4194305, NULL, NULL, &target, &runtime, &err), HD_ERR_OS);
 	CU_ASSERT_PTR_NULL(target);
 }
 
@@ -52,15 +52,16 @@ TEST(a_failed_allocation_lets_it_run)
 	bool failed = true;
 	for (; failed && nth < 2000; nth += CHILD_FAULT_STEP) {
 		struct target *target = NULL;
-		struct clr *clr = NULL;
+		struct runtime *runtime = NULL;
 		struct hd_error err = { 0 };
 		alloc_fail_at(nth);
-		enum hd_status status = session_attach(child.pid, NULL, NULL, &target, &clr, &err);
+		enum hd_status status =
+			session_attach(child.pid, NULL, NULL, &target, &runtime, &err);
 		failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		CU_ASSERT(status == HD_OK || (failed && status != HD_ERR_ARGUMENT));
 		ASSERT_UINT(err.status, status);
-		clr_destroy(clr);
+		clr_destroy(runtime);
 		target_destroy(target);
 	}
 	CU_ASSERT(nth > 20 && nth < 2000);
@@ -104,9 +105,10 @@ TEST(a_stop_that_does_not_end_can_be_interrupted)
 	struct live_child child = child_start(0, use_memory_and_wait, bytes);
 	struct job job = { .cancelled = at_once };
 	struct target *target = NULL;
-	struct clr *clr = NULL;
+	struct runtime *runtime = NULL;
 	struct hd_error err = { 0 };
-	ASSERT_UINT(session_attach(child.pid, NULL, &job, &target, &clr, &err), HD_ERR_CANCELLED);
+	ASSERT_UINT(session_attach(child.pid, NULL, &job, &target, &runtime, &err),
+		    HD_ERR_CANCELLED);
 	CU_ASSERT(child_is_running(&child));
 	child_end(&child);
 	(void)munmap(bytes, LARGE);

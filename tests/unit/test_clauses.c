@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether a handler of compiled code is a filter: by the exception clauses of its method. */
-#include "clr/code/code.h"
-#include "clr/internal.h"
+#include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/internal.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"
@@ -26,14 +26,14 @@ enum {
 #define ROWS_MAX   8u
 
 static struct fake_clr *fake;
-static struct clr *clr;
+static struct runtime *runtime;
 static uint64_t code, clauses, header;
 static uint32_t count;
 
 static void set_up(void)
 {
 	fake = fake_clr_create(NULL);
-	clr = fake_runtime(fake);
+	runtime = fake_runtime(fake);
 	code = fake_alloc(&fake->memory, CODE_SIZE) + 16;
 	header = fake_alloc(&fake->memory, 64);
 	clauses = fake_alloc(&fake->memory, 8 + ROW_FIRST + ROWS_MAX * ROW_SIZE) + 8;
@@ -65,7 +65,7 @@ static unsigned int ask(uint32_t offset)
 {
 	const struct code_info info = { .start = code, .function = code + offset };
 	bool is_filter = false;
-	return clr_clauses_tell_filter(clr, &info, &is_filter) ? is_filter : IS_NOT_TOLD;
+	return clr_clauses_tell_filter(runtime, &info, &is_filter) ? is_filter : IS_NOT_TOLD;
 }
 
 TEST(a_function_where_a_filter_begins_is_one)
@@ -107,7 +107,7 @@ TEST(code_of_ready_to_run_has_no_such_header)
 					.is_precompiled = true };
 	bool is_filter = true;
 	add_clause(FLAG_FILTER, 0x80);
-	CU_ASSERT_FALSE(clr_clauses_tell_filter(clr, &info, &is_filter));
+	CU_ASSERT_FALSE(clr_clauses_tell_filter(runtime, &info, &is_filter));
 	CU_ASSERT_TRUE(is_filter);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/modules/module.h"
-#include "clr/threads/thread_state.h"
-#include "clr/types/type.h"
 #include "gc/layouts/gc_vars.h"
+#include "runtime/coreclr/modules/module.h"
+#include "runtime/coreclr/threads/thread_state.h"
+#include "runtime/coreclr/types/type.h"
 #include "support/assert_more.h"
 #include "support/fake_descriptor.h"
 #include "support/fake_export.h"
@@ -23,15 +23,15 @@ static struct fake_clr *make(const struct fake_options *how)
 	return fake;
 }
 
-static struct clr *open(struct fake_clr *fake)
+static struct runtime *open(struct fake_clr *fake)
 {
 	fake_set_global(fake, (enum fake_global)(FAKE_GC_VARS - 3), fake->threads[1].address);
-	struct clr *clr = NULL;
+	struct runtime *runtime = NULL;
 	struct hd_error err = { 0 };
-	ASSERT_UINT(clr_open(&fake->target, NULL, &clr, &err), HD_OK);
+	ASSERT_UINT(clr_open(&fake->target, NULL, &runtime, &err), HD_OK);
 	ASSERT_TEXT(err.message, "");
-	REQUIRE(clr);
-	return clr;
+	REQUIRE(runtime);
+	return runtime;
 }
 
 static void check_no_findings(const struct fake_clr *fake)
@@ -45,31 +45,31 @@ static void check_findings(const struct fake_clr *fake, enum finding_kind kind)
 	CU_ASSERT_TRUE(findings_has(&fake->target.findings, kind));
 }
 
-static void check_objects(const struct fake_clr *fake, const struct clr *clr)
+static void check_objects(const struct fake_clr *fake, const struct runtime *runtime)
 {
-	ASSERT_UINT(clr->globals.free_method_table, fake->free_type);
-	ASSERT_UINT(clr->globals.object_method_table, fake->object_type);
-	ASSERT_UINT(clr->globals.string_method_table, fake->string_type);
-	ASSERT_UINT(clr->globals.object_array_method_table, fake->object_array_type);
-	ASSERT_UINT(clr->globals.exception_method_table,
+	ASSERT_UINT(runtime->globals.free_method_table, fake->free_type);
+	ASSERT_UINT(runtime->globals.object_method_table, fake->object_type);
+	ASSERT_UINT(runtime->globals.string_method_table, fake->string_type);
+	ASSERT_UINT(runtime->globals.object_array_method_table, fake->object_array_type);
+	ASSERT_UINT(runtime->globals.exception_method_table,
 		    fake_peek_u64((struct fake_memory *)(uintptr_t)&fake->memory,
 				  fake_global(FAKE_EXCEPTION)));
-	ASSERT_UINT(clr->globals.alloc_context, fake_global(FAKE_ALLOC_CONTEXT) + 8);
-	CU_ASSERT(clr->globals.app_domain != 0);
-	CU_ASSERT(clr->globals.thread_store != 0);
-	ASSERT_UINT_FATAL(clr->threads.count, fake->thread_count);
-	for (size_t i = 0; i < clr->threads.count; i++) {
-		ASSERT_UINT(clr->threads.rows[i].address, fake->threads[i].address);
-		ASSERT_UINT(clr->threads.rows[i].id, i + 1);
-		ASSERT_UINT(clr->threads.rows[i].os_id, fake->threads[i].os_id);
-		ASSERT_UINT(clr->threads.rows[i].alloc_pointer, fake->threads[i].alloc_pointer);
-		ASSERT_UINT(clr->threads.rows[i].alloc_limit, fake->threads[i].alloc_limit);
+	ASSERT_UINT(runtime->globals.alloc_context, fake_global(FAKE_ALLOC_CONTEXT) + 8);
+	CU_ASSERT(runtime->globals.app_domain != 0);
+	CU_ASSERT(runtime->globals.thread_store != 0);
+	ASSERT_UINT_FATAL(runtime->threads.count, fake->thread_count);
+	for (size_t i = 0; i < runtime->threads.count; i++) {
+		ASSERT_UINT(runtime->threads.rows[i].address, fake->threads[i].address);
+		ASSERT_UINT(runtime->threads.rows[i].id, i + 1);
+		ASSERT_UINT(runtime->threads.rows[i].os_id, fake->threads[i].os_id);
+		ASSERT_UINT(runtime->threads.rows[i].alloc_pointer, fake->threads[i].alloc_pointer);
+		ASSERT_UINT(runtime->threads.rows[i].alloc_limit, fake->threads[i].alloc_limit);
 	}
-	ASSERT_UINT(clr->threads.finalizer, fake->threads[1].address);
-	ASSERT_UINT(clr->threads.gc, 0);
-	ASSERT_UINT((uint64_t)clr->threads.pending, 0);
-	CU_ASSERT_PTR_NOT_NULL(clr->types);
-	CU_ASSERT_PTR_NOT_NULL(clr->modules);
+	ASSERT_UINT(runtime->threads.finalizer, fake->threads[1].address);
+	ASSERT_UINT(runtime->threads.gc, 0);
+	ASSERT_UINT((uint64_t)runtime->threads.pending, 0);
+	CU_ASSERT_PTR_NOT_NULL(runtime->types);
+	CU_ASSERT_PTR_NOT_NULL(runtime->modules);
 }
 
 /* No descriptor: all globals are found by their shape, all offsets are the series'. */
@@ -79,19 +79,19 @@ TEST(by_shape)
 		struct fake_clr *fake = make(&(struct fake_options){ .release = release });
 		fake_sync_block(fake, fake_object(fake, fake->object_type, 0));
 		fake_export(fake, &(struct fake_export){ 0 });
-		struct clr *clr = open(fake);
-		check_objects(fake, clr);
-		ASSERT_UINT(clr->globals.sync_table, fake->sync_table);
-		ASSERT_UINT(clr->globals.sync_count, 2);
-		ASSERT_TEXT(clr->version, release == 10 ? "10.0.3" : "11.0.3");
-		ASSERT_UINT(clr->major, release);
-		ASSERT_TEXT(clr->build_id, "");
-		CU_ASSERT_FALSE(clr->descriptor.is_read);
-		CU_ASSERT_FALSE(clr->is_single_file);
-		ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_SERIES);
-		ASSERT_UINT(clr->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_SERIES);
+		struct runtime *runtime = open(fake);
+		check_objects(fake, runtime);
+		ASSERT_UINT(runtime->globals.sync_table, fake->sync_table);
+		ASSERT_UINT(runtime->globals.sync_count, 2);
+		ASSERT_TEXT(runtime->version, release == 10 ? "10.0.3" : "11.0.3");
+		ASSERT_UINT(runtime->major, release);
+		ASSERT_TEXT(runtime->build_id, "");
+		CU_ASSERT_FALSE(runtime->descriptor.is_read);
+		CU_ASSERT_FALSE(runtime->is_single_file);
+		ASSERT_UINT(runtime->layout.origins[L_MT_FLAGS], ORIGIN_SERIES);
+		ASSERT_UINT(runtime->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_SERIES);
 		check_findings(fake, FINDING_UNKNOWN_BUILD);
-		clr_destroy(clr);
+		clr_destroy(runtime);
 		fake_clr_destroy(fake);
 	}
 }
@@ -112,20 +112,20 @@ TEST(by_the_descriptor_of_11)
 {
 	struct fake_clr *fake = make(&(struct fake_options){ .release = 11 });
 	export_described(fake, SELF_CONTAINED);
-	struct clr *clr = open(fake);
-	check_objects(fake, clr);
-	ASSERT_UINT(clr->major, 11);
-	ASSERT_TEXT(clr->version, "11.0.0");
-	ASSERT_UINT(clr->gc_info_version, 5);
-	ASSERT_UINT(clr->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_DESCRIPTOR);
-	ASSERT_UINT(clr->layout.origins[L_LOADER_EXPOSED], ORIGIN_DESCRIPTOR);
+	struct runtime *runtime = open(fake);
+	check_objects(fake, runtime);
+	ASSERT_UINT(runtime->major, 11);
+	ASSERT_TEXT(runtime->version, "11.0.0");
+	ASSERT_UINT(runtime->gc_info_version, 5);
+	ASSERT_UINT(runtime->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_DESCRIPTOR);
+	ASSERT_UINT(runtime->layout.origins[L_LOADER_EXPOSED], ORIGIN_DESCRIPTOR);
 	struct module *const *modules;
 	size_t count = 0;
-	ASSERT_UINT(module_list(clr, &modules, &count, NULL), HD_OK);
+	ASSERT_UINT(module_list(runtime, &modules, &count, NULL), HD_OK);
 	ASSERT_UINT_FATAL(count, 1);
 	ASSERT_UINT(modules[0]->address, fake->module);
 	check_no_findings(fake);
-	clr_destroy(clr);
+	clr_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -166,15 +166,15 @@ TEST(by_descriptor)
 					   .path = SELF_CONTAINED,
 					   .unrelocated = unrelocated != 0,
 					   .version = "@(#)Version 10.0.1226.42308 @Commit: 95" });
-		struct clr *clr = open(fake);
-		check_objects(fake, clr);
-		ASSERT_UINT(clr->globals.sync_table, fake->sync_table);
-		ASSERT_TEXT(clr->version, "10.0.12");
-		CU_ASSERT_TRUE(clr->descriptor.is_read);
-		ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_DESCRIPTOR);
-		ASSERT_UINT(clr->layout.origins[L_MT_BASE_SIZE], ORIGIN_SERIES);
+		struct runtime *runtime = open(fake);
+		check_objects(fake, runtime);
+		ASSERT_UINT(runtime->globals.sync_table, fake->sync_table);
+		ASSERT_TEXT(runtime->version, "10.0.12");
+		CU_ASSERT_TRUE(runtime->descriptor.is_read);
+		ASSERT_UINT(runtime->layout.origins[L_MT_FLAGS], ORIGIN_DESCRIPTOR);
+		ASSERT_UINT(runtime->layout.origins[L_MT_BASE_SIZE], ORIGIN_SERIES);
 		check_no_findings(fake);
-		clr_destroy(clr);
+		clr_destroy(runtime);
 		fake_clr_destroy(fake);
 	}
 }
@@ -189,15 +189,15 @@ TEST(known_build)
 		struct fake_clr *fake = make(&(struct fake_options){ .release = 10 + i });
 		fake_export(fake, &(struct fake_export){ .path = SELF_CONTAINED,
 							 .build_id = builds[i].build_id });
-		struct clr *clr = open(fake);
-		check_objects(fake, clr);
-		ASSERT_TEXT(clr->build_id, builds[i].build_id);
-		ASSERT_TEXT(clr->version, builds[i].version);
-		ASSERT_UINT(clr->layout.origins[L_MT_FLAGS], ORIGIN_BUILD);
+		struct runtime *runtime = open(fake);
+		check_objects(fake, runtime);
+		ASSERT_TEXT(runtime->build_id, builds[i].build_id);
+		ASSERT_TEXT(runtime->version, builds[i].version);
+		ASSERT_UINT(runtime->layout.origins[L_MT_FLAGS], ORIGIN_BUILD);
 		/* No object has a sync block yet; where the table is, is known of this build. */
-		ASSERT_UINT(clr->globals.sync_table, fake->sync_table);
+		ASSERT_UINT(runtime->globals.sync_table, fake->sync_table);
 		check_no_findings(fake);
-		clr_destroy(clr);
+		clr_destroy(runtime);
 		fake_clr_destroy(fake);
 	}
 }
@@ -209,10 +209,10 @@ TEST(version_by_shape)
 		struct fake_clr *fake = make(&(struct fake_options){ .release = release });
 		fake_export(fake, &(struct fake_export){ .path = SELF_CONTAINED,
 							 .version = "@(#)Version 1" });
-		struct clr *clr = open(fake);
-		ASSERT_TEXT(clr->version, release == 10 ? "10.0" : "11.0");
-		ASSERT_UINT(clr->major, release);
-		clr_destroy(clr);
+		struct runtime *runtime = open(fake);
+		ASSERT_TEXT(runtime->version, release == 10 ? "10.0" : "11.0");
+		ASSERT_UINT(runtime->major, release);
+		clr_destroy(runtime);
 		fake_clr_destroy(fake);
 	}
 }
@@ -221,11 +221,11 @@ TEST(single_file)
 {
 	struct fake_clr *fake = make(NULL);
 	export_named(fake, (struct fake_export){ .path = "" });
-	struct clr *clr = open(fake);
-	CU_ASSERT_TRUE(clr->is_single_file);
-	ASSERT_UINT(clr->major, 10);
-	check_objects(fake, clr);
-	clr_destroy(clr);
+	struct runtime *runtime = open(fake);
+	CU_ASSERT_TRUE(runtime->is_single_file);
+	ASSERT_UINT(runtime->major, 10);
+	check_objects(fake, runtime);
+	clr_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -233,11 +233,11 @@ TEST(descriptor_is_broken)
 {
 	struct fake_clr *fake = make(NULL);
 	export_named(fake, (struct fake_export){ .json = "{nonsense" });
-	struct clr *clr = open(fake);
-	CU_ASSERT_FALSE(clr->descriptor.is_read);
-	check_objects(fake, clr);
+	struct runtime *runtime = open(fake);
+	CU_ASSERT_FALSE(runtime->descriptor.is_read);
+	check_objects(fake, runtime);
 	CU_ASSERT_TRUE(findings_has(&fake->target.findings, FINDING_BAD_DESCRIPTOR));
-	clr_destroy(clr);
+	clr_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -246,10 +246,10 @@ TEST(newer_runtime)
 	struct fake_clr *fake = make(NULL);
 	export_named(fake, (struct fake_export){
 				   .path = "/x/Microsoft.NETCore.App/12.0.1/libcoreclr.so" });
-	struct clr *clr = NULL;
+	struct runtime *runtime = NULL;
 	struct hd_error err = { 0 };
 	/* Its descriptor does not tell what a MethodTable looks like. */
-	ASSERT_UINT(clr_open(&fake->target, NULL, &clr, &err), HD_ERR_UNSUPPORTED);
+	ASSERT_UINT(clr_open(&fake->target, NULL, &runtime, &err), HD_ERR_UNSUPPORTED);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "12.0.1"));
 	fake_clr_destroy(fake);
 
@@ -260,11 +260,11 @@ TEST(newer_runtime)
 			     .json = "{\"types\":{\"MethodTable\":{\"MTFlags\":0,\"BaseSize\":4,"
 				     "\"ParentMethodTable\":16,\"EEClassOrCanonMT\":40},"
 				     "\"EEClass\":{\"MethodTable\":16}}}" });
-	clr = open(fake);
-	ASSERT_UINT(clr->major, 12);
+	runtime = open(fake);
+	ASSERT_UINT(runtime->major, 12);
 	CU_ASSERT_TRUE(findings_has(&fake->target.findings, FINDING_NEWER_RUNTIME));
-	ASSERT_UINT(clr->threads.count, 0);
-	clr_destroy(clr);
+	ASSERT_UINT(runtime->threads.count, 0);
+	clr_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -279,27 +279,27 @@ TEST(calibration)
 	CU_ASSERT_TRUE(memory_read(&memory->memory, domain + 576, list, sizeof(list)));
 	fake_poke(memory, domain + 1200, list, sizeof(list));
 	fake_poke(memory, domain + 576, (uint8_t[32]){ 0 }, 32);
-	struct clr *clr = open(fake);
-	ASSERT_UINT(clr->globals.app_domain, domain);
-	ASSERT_UINT((uint64_t)clr->layout.offsets[L_DOMAIN_ASSEMBLIES], 1200);
-	ASSERT_UINT(clr->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_CALIBRATED);
-	clr_destroy(clr);
+	struct runtime *runtime = open(fake);
+	ASSERT_UINT(runtime->globals.app_domain, domain);
+	ASSERT_UINT((uint64_t)runtime->layout.offsets[L_DOMAIN_ASSEMBLIES], 1200);
+	ASSERT_UINT(runtime->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_CALIBRATED);
+	clr_destroy(runtime);
 	/* It is nowhere. */
 	fake_poke(memory, domain + 1200, (uint8_t[32]){ 0 }, 32);
-	clr = open(fake);
-	ASSERT_UINT(clr->globals.app_domain, 0);
+	runtime = open(fake);
+	ASSERT_UINT(runtime->globals.app_domain, 0);
 	CU_ASSERT_TRUE(findings_has(&fake->target.findings, FINDING_MISSING_SYMBOLS));
 	CU_ASSERT_FALSE(findings_has(&fake->target.findings, FINDING_NO_THREADS));
-	clr_destroy(clr);
+	clr_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
 static void check_refused(struct fake_clr *fake, enum hd_status expected, const char *part)
 {
-	struct clr *clr = NULL;
+	struct runtime *runtime = NULL;
 	struct hd_error err = { 0 };
-	ASSERT_UINT(clr_open(&fake->target, NULL, &clr, &err), expected);
-	CU_ASSERT_PTR_NULL(clr);
+	ASSERT_UINT(clr_open(&fake->target, NULL, &runtime, &err), expected);
+	CU_ASSERT_PTR_NULL(runtime);
 	if (!strstr(err.message, part))
 		ASSERT_TEXT(err.message, part);
 	fake_clr_destroy(fake);
@@ -373,8 +373,8 @@ TEST(gc_variables)
 				.has_segments = segments != 0, .servers = servers });
 			fake->gc.structures_invalid = (int32_t)segments;
 			fake_export(fake, &(struct fake_export){ 0 });
-			struct clr *clr = open(fake);
-			const struct gc_vars *got = &clr->gc, *expected = &fake->gc;
+			struct runtime *runtime = open(fake);
+			const struct gc_vars *got = &runtime->gc, *expected = &fake->gc;
 			ASSERT_UINT(got->major, 2);
 			ASSERT_UINT(got->minor, 4);
 			ASSERT_UINT(got->is_server, servers != 0);
@@ -388,7 +388,7 @@ TEST(gc_variables)
 			ASSERT_UINT((uint64_t)got->structures_invalid, segments);
 			ASSERT_UINT(findings_has(&fake->target.findings, FINDING_GC_IN_PROGRESS),
 				    segments);
-			clr_destroy(clr);
+			clr_destroy(runtime);
 			fake_clr_destroy(fake);
 		}
 	}
@@ -399,9 +399,9 @@ TEST(gc_variables_of_the_file_alone_are_refused)
 {
 	struct fake_clr *fake = make(NULL);
 	fake_export(fake, &(struct fake_export){ 0 });
-	struct clr *clr = open(fake);
-	uint64_t page = clr->gc.structures_invalid_at & ~(uint64_t)4095;
-	clr_destroy(clr);
+	struct runtime *runtime = open(fake);
+	uint64_t page = runtime->gc.structures_invalid_at & ~(uint64_t)4095;
+	clr_destroy(runtime);
 	fake_hide(&fake->own, &fake->memory, page, page + 4096);
 	fake->target.own = &fake->own.memory;
 	check_refused(fake, HD_ERR_FAULT, "take a full dump");
@@ -442,10 +442,10 @@ TEST(broken_thread_lists)
 			links[i] = fake->threads[i < fake->thread_count ? i : 0].address + 112;
 		uint64_t bad[] = { links[7], links[3], 0x10, links[2] + 4 };
 		fake_poke_u64(&fake->memory, links[7], bad[how]);
-		struct clr *clr = open(fake);
-		ASSERT_UINT(clr->threads.count, 8);
+		struct runtime *runtime = open(fake);
+		ASSERT_UINT(runtime->threads.count, 8);
 		check_findings(fake, FINDING_THREAD_LIST);
-		clr_destroy(clr);
+		clr_destroy(runtime);
 		fake_clr_destroy(fake);
 	}
 }
@@ -461,10 +461,10 @@ TEST(broken_thread_lists_of_11)
 		uint64_t last = fake_at(fake, fake->threads[7].address, L_THREAD_LINK);
 		uint64_t bad[] = { fake->threads[7].address, fake->threads[3].address, 0x10 };
 		fake_poke_u64(&fake->memory, last, bad[how]);
-		struct clr *clr = open(fake);
-		ASSERT_UINT(clr->threads.count, 8);
+		struct runtime *runtime = open(fake);
+		ASSERT_UINT(runtime->threads.count, 8);
 		check_findings(fake, FINDING_THREAD_LIST);
-		clr_destroy(clr);
+		clr_destroy(runtime);
 		fake_clr_destroy(fake);
 	}
 }
@@ -486,11 +486,11 @@ TEST(the_exception_in_flight_is_the_last_one_in_11)
 			fake_poke_u64(&fake->memory,
 				      fake_at(fake, thread, L_THREAD_EXCEPTION_TRACKER), record);
 	}
-	struct clr *clr = open(fake);
-	ASSERT_UINT(clr->threads.rows[0].exception, old);
-	ASSERT_UINT(clr->threads.rows[1].exception, thrown);
-	ASSERT_UINT(clr->threads.rows[2].exception, 0);
-	clr_destroy(clr);
+	struct runtime *runtime = open(fake);
+	ASSERT_UINT(runtime->threads.rows[0].exception, old);
+	ASSERT_UINT(runtime->threads.rows[1].exception, thrown);
+	ASSERT_UINT(runtime->threads.rows[2].exception, 0);
+	clr_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -501,14 +501,14 @@ TEST(ring_of_threads)
 	export_named(fake, (struct fake_export){ 0 });
 	uint64_t store = fake_peek_u64(&fake->memory, fake_global(FAKE_THREAD_STORE));
 	fake_poke_u64(&fake->memory, fake->threads[2].address + 112, store + 88);
-	struct clr *clr = open(fake);
-	ASSERT_UINT(clr->threads.count, 3);
+	struct runtime *runtime = open(fake);
+	ASSERT_UINT(runtime->threads.count, 3);
 	check_no_findings(fake);
-	const struct clr_thread *thread = clr_thread_by_id(clr, 2);
+	const struct clr_thread *thread = clr_thread_by_id(runtime, 2);
 	REQUIRE(thread);
 	ASSERT_UINT(thread->address, fake->threads[1].address);
-	CU_ASSERT_PTR_NULL(clr_thread_by_id(clr, 4));
-	clr_destroy(clr);
+	CU_ASSERT_PTR_NULL(clr_thread_by_id(runtime, 4));
+	clr_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -521,15 +521,15 @@ TEST(threads_by_their_ids_in_the_system)
 	fake->threads[1].os_id = last;
 	fake->threads[1].state = THREAD_STATE_DEAD;
 	export_named(fake, (struct fake_export){ 0 });
-	struct clr *clr = open(fake);
-	ASSERT_UINT_FATAL(clr->threads.count, 4);
-	CU_ASSERT_PTR_EQUAL(clr_thread_by_os_id(clr, first), clr_thread_at(clr, 0));
-	CU_ASSERT_PTR_EQUAL(clr_thread_by_os_id(clr, last), clr_thread_at(clr, 3));
+	struct runtime *runtime = open(fake);
+	ASSERT_UINT_FATAL(runtime->threads.count, 4);
+	CU_ASSERT_PTR_EQUAL(clr_thread_by_os_id(runtime, first), clr_thread_at(runtime, 0));
+	CU_ASSERT_PTR_EQUAL(clr_thread_by_os_id(runtime, last), clr_thread_at(runtime, 3));
 	/* Threads without an id are not found by one. */
-	CU_ASSERT_PTR_NULL(clr_thread_by_os_id(clr, 0));
-	CU_ASSERT_PTR_NULL(clr_thread_by_os_id(clr, first - 1));
-	CU_ASSERT_PTR_NULL(clr_thread_by_os_id(clr, last + 1));
-	clr_destroy(clr);
+	CU_ASSERT_PTR_NULL(clr_thread_by_os_id(runtime, 0));
+	CU_ASSERT_PTR_NULL(clr_thread_by_os_id(runtime, first - 1));
+	CU_ASSERT_PTR_NULL(clr_thread_by_os_id(runtime, last + 1));
+	clr_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -539,10 +539,10 @@ TEST(threads_of_another_process)
 	export_named(fake, (struct fake_export){ 0 });
 	for (size_t i = 0; i < fake->target.threads.count; i++)
 		fake->target.threads.rows[i].tid = 7;
-	struct clr *clr = open(fake);
-	ASSERT_UINT(clr->threads.count, 3);
+	struct runtime *runtime = open(fake);
+	ASSERT_UINT(runtime->threads.count, 3);
 	check_findings(fake, FINDING_THREAD_LIST);
-	clr_destroy(clr);
+	clr_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -559,33 +559,33 @@ TEST(object_headers)
 	fake_header(fake, hashed, 0x0c000000 | 0x123456);
 	fake_header(fake, locked, 0x00020007);
 	fake_header(fake, wild, 0x08000000 | 0x3ffffff);
-	struct clr *clr = fake_runtime(fake);
+	struct runtime *runtime = fake_runtime(fake);
 	struct sync_info info;
 
-	CU_ASSERT_TRUE(clr_sync_info(clr, plain, &info));
+	CU_ASSERT_TRUE(clr_sync_info(runtime, plain, &info));
 	CU_ASSERT_FALSE(info.has_sync_block || info.has_hash || info.has_thin_lock);
-	CU_ASSERT_TRUE(clr_sync_info(clr, blocked, &info));
+	CU_ASSERT_TRUE(clr_sync_info(runtime, blocked, &info));
 	CU_ASSERT_TRUE(info.has_sync_block);
 	ASSERT_UINT(info.index, 1);
 	ASSERT_UINT(info.owner, blocked);
 	CU_ASSERT(info.block != 0);
-	CU_ASSERT_TRUE(clr_sync_info(clr, hashed, &info));
+	CU_ASSERT_TRUE(clr_sync_info(runtime, hashed, &info));
 	CU_ASSERT_TRUE(info.has_hash && !info.has_sync_block);
 	ASSERT_UINT(info.hash, 0x123456);
-	CU_ASSERT_TRUE(clr_sync_info(clr, locked, &info));
+	CU_ASSERT_TRUE(clr_sync_info(runtime, locked, &info));
 	CU_ASSERT_TRUE(info.has_thin_lock);
 	ASSERT_UINT(info.lock_thread, 7);
 	ASSERT_UINT(info.lock_recursion, 2);
-	CU_ASSERT_TRUE(clr_sync_info(clr, wild, &info));
+	CU_ASSERT_TRUE(clr_sync_info(runtime, wild, &info));
 	ASSERT_UINT(info.index, 0x3ffffff);
 	ASSERT_UINT(info.owner, 0);
 	ASSERT_UINT(info.block, 0);
 	/* A free entry has bit 0 set. */
 	fake_poke_u64(&fake->memory, fake->sync_table + 24, blocked | 1);
-	CU_ASSERT_TRUE(clr_sync_info(clr, blocked, &info));
+	CU_ASSERT_TRUE(clr_sync_info(runtime, blocked, &info));
 	ASSERT_UINT(info.owner, 0);
-	CU_ASSERT_FALSE(clr_sync_info(clr, 2, &info));
-	CU_ASSERT_FALSE(clr_sync_info(clr, 0x1000, &info));
+	CU_ASSERT_FALSE(clr_sync_info(runtime, 2, &info));
+	CU_ASSERT_FALSE(clr_sync_info(runtime, 0x1000, &info));
 	fake_clr_destroy(fake);
 }
 
@@ -600,15 +600,15 @@ TEST(loader_object)
 	fake_poke_u64(memory, handle, object);
 	fake_poke_u64(memory, object + 8, scout);
 	fake_poke_u64(memory, scout + 8, loader);
-	const struct clr *clr = fake_runtime(fake);
-	ASSERT_UINT(clr_loader_object(clr, loader), object);
+	const struct runtime *runtime = fake_runtime(fake);
+	ASSERT_UINT(clr_loader_object(runtime, loader), object);
 	/* Another build has it elsewhere. */
 	fake_poke_u64(memory, loader + 752, 0);
 	fake_poke_u64(memory, loader + 800, handle);
-	ASSERT_UINT(clr_loader_object(clr, loader), object);
+	ASSERT_UINT(clr_loader_object(runtime, loader), object);
 	fake_poke_u64(memory, scout + 8, loader + 8);
-	ASSERT_UINT(clr_loader_object(clr, loader), 0);
-	ASSERT_UINT(clr_loader_object(clr, 0x10), 0);
+	ASSERT_UINT(clr_loader_object(runtime, loader), 0);
+	ASSERT_UINT(clr_loader_object(runtime, 0x10), 0);
 	fake_clr_destroy(fake);
 }
 
@@ -619,16 +619,16 @@ TEST(memory_runs_out)
 						 .version = "@(#)Version 10.0.1226.42308 " });
 	uint64_t nth = 1;
 	for (bool failed = true; failed && nth < 200; nth++) {
-		struct clr *clr = NULL;
+		struct runtime *runtime = NULL;
 		struct hd_error err = { 0 };
 		alloc_fail_at(nth);
-		enum hd_status status = clr_open(&fake->target, NULL, &clr, &err);
+		enum hd_status status = clr_open(&fake->target, NULL, &runtime, &err);
 		failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		CU_ASSERT(status == HD_OK || (failed && status == HD_ERR_NOMEM));
 		ASSERT_UINT(err.status, status);
-		ASSERT_UINT(clr != NULL, status == HD_OK);
-		clr_destroy(clr);
+		ASSERT_UINT(runtime != NULL, status == HD_OK);
+		clr_destroy(runtime);
 	}
 	CU_ASSERT(nth > 5 && nth < 200);
 	clr_destroy(NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/modules/module.h"
-#include "clr/types/type.h"
+#include "runtime/coreclr/modules/module.h"
+#include "runtime/coreclr/types/type.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -31,8 +31,8 @@ static void check_image(const struct image_kind *kind)
 	fill(&maker);
 	uint64_t base = fake_image(fake, fake->module, &maker, kind, NULL);
 	set_path(fake, fake->module, path, sizeof(path) / sizeof(path[0]));
-	struct clr *clr = fake_runtime(fake);
-	const struct module *module = module_find(clr, fake->module);
+	struct runtime *runtime = fake_runtime(fake);
+	const struct module *module = module_find(runtime, fake->module);
 	REQUIRE(module);
 	REQUIRE(module->metadata);
 	ASSERT_UINT(module->image_base, base);
@@ -40,9 +40,9 @@ static void check_image(const struct image_kind *kind)
 	CU_ASSERT(!module->is_dynamic && !module->is_from_file && !module->missing);
 	ASSERT_TEXT(module->name, "Some.Library");
 	ASSERT_TEXT(module->path, "/l\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xef\xbf\xbdx");
-	CU_ASSERT(module_find(clr, fake->module) == module);
-	ASSERT_UINT(module_rva(clr, module, 0x2004), base + (kind->is_mapped ? 0x2004 : 0x404));
-	ASSERT_UINT(module_rva(clr, module, 0x7fffffff), 0);
+	CU_ASSERT(module_find(runtime, fake->module) == module);
+	ASSERT_UINT(module_rva(runtime, module, 0x2004), base + (kind->is_mapped ? 0x2004 : 0x404));
+	ASSERT_UINT(module_rva(runtime, module, 0x7fffffff), 0);
 	ASSERT_UINT(fake->target.findings.count, 0);
 	maker_deinit(&maker);
 	fake_clr_destroy(fake);
@@ -85,12 +85,12 @@ TEST(test_dynamic)
 	fake_metadata(fake, damaged, &maker);
 	fake_poke_u32(&fake->memory,
 		      fake_peek_u64(&fake->memory, damaged + FAKE_MODULE_DYNAMIC_METADATA) + 4, 0);
-	module = module_find(fake->clr, damaged);
+	module = module_find(fake->runtime, damaged);
 	REQUIRE(module);
 	CU_ASSERT(module->is_dynamic && !module->metadata);
 	ASSERT_TEXT(module->missing, "metadata of a module without a file is damaged: no metadata "
 				     "root (BSJB) here");
-	module = module_find(fake->clr, none);
+	module = module_find(fake->runtime, none);
 	REQUIRE(module);
 	CU_ASSERT(module->is_dynamic && !module->metadata && module->missing);
 	ASSERT_UINT(fake->target.findings.count, 1);
@@ -127,8 +127,8 @@ static void set_up_file(struct with_file *both, const struct metadata_maker *mak
 	ops.read = read_both;
 	ops.run = NULL;
 	both->file.memory.ops = &ops;
-	struct clr *clr = fake_runtime(both->fake);
-	clr->memory = &both->file.memory;
+	struct runtime *runtime = fake_runtime(both->fake);
+	runtime->memory = &both->file.memory;
 	both->fake->target.memory = &both->file.memory;
 }
 
@@ -155,7 +155,7 @@ TEST(test_file)
 		fill(&maker);
 		set_up_file(&both, &maker, release);
 		set_map_counts(both.fake, 3, 2, 2);
-		const struct module *module = module_find(both.fake->clr, both.fake->module);
+		const struct module *module = module_find(both.fake->runtime, both.fake->module);
 		REQUIRE(module);
 		CU_ASSERT(module->metadata && module->is_from_file && !module->missing);
 		ASSERT_UINT(both.fake->target.findings.count, 0);
@@ -172,7 +172,7 @@ static void check_other_file(unsigned int release, uint32_t types, uint32_t meth
 	fill(&maker);
 	set_up_file(&both, &maker, release);
 	set_map_counts(both.fake, types, methods, fields);
-	const struct module *module = module_find(both.fake->clr, both.fake->module);
+	const struct module *module = module_find(both.fake->runtime, both.fake->module);
 	REQUIRE(module);
 	CU_ASSERT(!module->metadata);
 	REQUIRE(module->missing);
@@ -215,7 +215,7 @@ TEST(test_missing)
 	for (unsigned int i = 0; i < 50; i++) {
 		uint64_t more = fake_module(fake);
 		fake_poke_u64(&fake->memory, more + FAKE_MODULE_IMAGE, 0x1000 + i);
-		module = module_find(fake->clr, more);
+		module = module_find(fake->runtime, more);
 		REQUIRE(module);
 		set_path(fake, more, path, 2);
 	}
@@ -272,17 +272,17 @@ static void check_list(size_t count)
 		addresses[i] = i % 7 == 3 ? 0 : fake_module(fake);
 		expected += addresses[i] != 0;
 	}
-	struct clr *clr = fake_runtime(fake);
+	struct runtime *runtime = fake_runtime(fake);
 	fake_domain(fake, addresses, count);
 	struct module *const *modules;
-	ASSERT_UINT(module_list(clr, &modules, &listed, NULL), HD_OK);
+	ASSERT_UINT(module_list(runtime, &modules, &listed, NULL), HD_OK);
 	ASSERT_UINT_FATAL(listed, expected);
 	for (size_t i = 0, k = 0; i < count; i++) {
 		if (addresses[i])
 			ASSERT_UINT(modules[k++]->address, addresses[i]);
 	}
 	struct module *const *again;
-	ASSERT_UINT(module_list(clr, &again, &listed, NULL), HD_OK);
+	ASSERT_UINT(module_list(runtime, &again, &listed, NULL), HD_OK);
 	CU_ASSERT(again == modules);
 	fake_clr_destroy(fake);
 }
@@ -300,27 +300,27 @@ TEST(test_bad_list)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	uint64_t addresses[] = { fake_module(fake), fake_module(fake) };
-	struct clr *clr = fake_runtime(fake);
+	struct runtime *runtime = fake_runtime(fake);
 	struct module *const *modules;
 	size_t count;
 	struct hd_error err = { 0 };
 	fake_domain(fake, addresses, 2);
-	uint64_t list = clr->globals.app_domain + 576;
+	uint64_t list = runtime->globals.app_domain + 576;
 	fake_poke_u32(&fake->memory, list, UINT32_MAX);
-	ASSERT_UINT(module_list(clr, &modules, &count, &err), HD_ERR_FORMAT);
+	ASSERT_UINT(module_list(runtime, &modules, &count, &err), HD_ERR_FORMAT);
 	/* a list that goes round ends when it has seen as many as it has */
 	fake_poke_u32(&fake->memory, list, 5000);
 	fake_poke_u64(&fake->memory, list + 8, list + 8);
 	/* one assembly whose module belongs to another */
 	fake_poke_u64(&fake->memory, addresses[1] + FAKE_MODULE_ASSEMBLY, 0x1238);
-	ASSERT_UINT(module_list(clr, &modules, &count, &err), HD_OK);
+	ASSERT_UINT(module_list(runtime, &modules, &count, &err), HD_OK);
 	ASSERT_UINT_FATAL(count, 1);
 	ASSERT_UINT(modules[0]->address, addresses[0]);
 	fake_clr_destroy(fake);
 	fake = fake_clr_create(NULL);
-	clr = fake_runtime(fake);
+	runtime = fake_runtime(fake);
 	fake_domain(fake, NULL, 0);
-	ASSERT_UINT(module_list(clr, &modules, &count, &err), HD_ERR_FORMAT);
+	ASSERT_UINT(module_list(runtime, &modules, &count, &err), HD_ERR_FORMAT);
 	ASSERT_TEXT(err.message, "nothing on the list is an assembly");
 	fake_clr_destroy(fake);
 }
@@ -335,23 +335,23 @@ TEST(test_home_of_8)
 	uint64_t exact = fake_type(fake, &how), loader = fake_module(fake);
 	fake_poke_u64(&fake->memory, exact + 24, loader);
 	fake_poke_u64(&fake->memory, exact + 40, shared | 1);
-	struct clr *clr = fake_runtime(fake);
-	const struct type *type = type_find(clr, exact);
+	struct runtime *runtime = fake_runtime(fake);
+	const struct type *type = type_find(runtime, exact);
 	REQUIRE(type);
-	ASSERT_UINT(type_home_module(clr, type), loader);
-	clr->major = 8;
-	ASSERT_UINT(type_home_module(clr, type), fake->module);
+	ASSERT_UINT(type_home_module(runtime, type), loader);
+	runtime->major = 8;
+	ASSERT_UINT(type_home_module(runtime, type), fake->module);
 	/* a canonical one with a slot for it, where InterfaceMap would be; then after the vtable */
 	struct type canonical = *type;
 	canonical.canonical = canonical.method_table = shared;
 	canonical.flags2 = 0x11;
 	fake_poke_u64(&fake->memory, shared + 56, home);
-	ASSERT_UINT(type_home_module(clr, &canonical), home);
+	ASSERT_UINT(type_home_module(runtime, &canonical), home);
 	canonical.flags2 = 0x17;
 	uint16_t virtuals = 9;
 	fake_poke(&fake->memory, shared + 12, &virtuals, 2);
 	fake_poke_u64(&fake->memory, shared + 64 + (uint64_t)8 * (2 + 1), home + 8);
-	ASSERT_UINT(type_home_module(clr, &canonical), home + 8);
+	ASSERT_UINT(type_home_module(runtime, &canonical), home + 8);
 	fake_clr_destroy(fake);
 }
 
@@ -364,12 +364,12 @@ TEST(test_no_memory)
 		struct fake_clr *fake = fake_clr_create(NULL);
 		fake_image(fake, fake->module, &maker, &(struct image_kind){ .is_mapped = true },
 			   NULL);
-		struct clr *clr = fake_runtime(fake);
+		struct runtime *runtime = fake_runtime(fake);
 		fake_domain(fake, &fake->module, 1);
 		struct module *const *modules;
 		size_t count;
 		alloc_fail_at(nth);
-		enum hd_status status = module_list(clr, &modules, &count, NULL);
+		enum hd_status status = module_list(runtime, &modules, &count, NULL);
 		failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		CU_ASSERT(status == HD_OK || (failed && status == HD_ERR_NOMEM));

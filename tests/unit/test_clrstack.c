@@ -29,7 +29,7 @@ static void begin(struct fixture *fixture)
 	fixture->main = fake_method(fixture->stack, &(struct fake_method){ .slots = 1 });
 	ASSERT_UINT_FATAL(hd_session_create(&fixture->session, NULL), HD_OK);
 	fixture->session->heap = fake_heap(fake);
-	fixture->session->clr = fake->clr;
+	fixture->session->runtime = fake->runtime;
 	fixture->session->target = &fake->target;
 	fixture->session->path = mem_strndup("a.core", 6);
 }
@@ -38,7 +38,7 @@ static void end(struct fixture *fixture)
 {
 	struct hd_session *session = fixture->session;
 	session->heap = NULL;
-	session->clr = NULL;
+	session->runtime = NULL;
 	session->target = NULL;
 	hd_session_destroy(session);
 	findings_deinit(&fixture->fake->target.findings);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/code/code.h"
-#include "clr/code/method_list.h"
+#include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/code/method_list.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -14,7 +14,7 @@
 
 struct fixture {
 	struct fake_clr *fake;
-	struct clr *clr;
+	struct runtime *runtime;
 	struct fake_memory *memory;
 	uint64_t section; /* RangeSection of the code */
 };
@@ -23,8 +23,8 @@ static struct fixture set_up(void)
 {
 	struct fixture fixture = { .fake = fake_clr_create(NULL) };
 	fixture.memory = &fixture.fake->memory;
-	fixture.clr = fake_runtime(fixture.fake);
-	fixture.clr->gc_info_version = 4;
+	fixture.runtime = fake_runtime(fixture.fake);
+	fixture.runtime->gc_info_version = 4;
 	uint64_t slot = fake_range_map(fixture.fake, CODE_BASE);
 	uint64_t fragment = fake_alloc(fixture.memory, 32);
 	fixture.section = fake_alloc(fixture.memory, 64);
@@ -41,8 +41,8 @@ static struct fixture set_up(void)
 /* Forget what was looked up. */
 static void forget(struct fixture *fixture)
 {
-	code_cache_destroy(fixture->clr->code);
-	fixture->clr->code = NULL;
+	code_cache_destroy(fixture->runtime->code);
+	fixture->runtime->code = NULL;
 }
 
 static void tear_down(struct fixture *fixture)
@@ -53,7 +53,7 @@ static void tear_down(struct fixture *fixture)
 static bool look_up(struct fixture *fixture, uint64_t code, struct code_info *ret)
 {
 	*ret = (struct code_info){ .start = 77, .method_desc = 78 };
-	bool found = clr_code_at(fixture->clr, code, ret);
+	bool found = clr_code_at(fixture->runtime, code, ret);
 	CU_ASSERT(found || (ret->start == 77 && ret->method_desc == 78 && !ret->function));
 	return found;
 }
@@ -127,7 +127,7 @@ TEST(test_jit)
 	forget(&fixture);
 	fake_poke_u32(fixture.memory, header + 32, UINT32_MAX);
 	check(&fixture, start, 0, 0, 0);
-	CU_ASSERT(!clr_code_failed(fixture.clr));
+	CU_ASSERT(!clr_code_failed(fixture.runtime));
 	tear_down(&fixture);
 }
 
@@ -137,7 +137,7 @@ static void check_body(struct fixture *fixture, uint64_t method, uint64_t start,
 	struct method_bodies bodies;
 	size_t count;
 	struct job job = { 0 };
-	CU_ASSERT_EQUAL_FATAL(method_bodies_read(fixture->clr, &job, &bodies, NULL), HD_OK);
+	CU_ASSERT_EQUAL_FATAL(method_bodies_read(fixture->runtime, &job, &bodies, NULL), HD_OK);
 	ASSERT_UINT(bodies.rows_count, start ? 1 : 0);
 	CU_ASSERT(bodies.is_partial == is_partial);
 	if (start && bodies.rows_count == 1) {
@@ -173,13 +173,13 @@ TEST(test_lost_code)
 	struct fake_hidden hidden;
 	uint8_t byte;
 	fake_hide(&hidden, fixture.memory, CODE_BASE, CODE_BASE + CODE_SIZE);
-	fixture.clr->memory = &hidden.memory;
-	CU_ASSERT(!memory_u8(fixture.clr->memory, CODE_BASE + 8, &byte));
-	CU_ASSERT(clr_has_code_at(fixture.clr, CODE_BASE));
-	CU_ASSERT(clr_has_code_at(fixture.clr, CODE_BASE + CODE_SIZE - 1));
-	CU_ASSERT(!clr_has_code_at(fixture.clr, CODE_BASE + CODE_SIZE));
-	CU_ASSERT(!clr_has_code_at(fixture.clr, 0x4141414141414141));
-	fixture.clr->memory = &fixture.memory->memory;
+	fixture.runtime->memory = &hidden.memory;
+	CU_ASSERT(!memory_u8(fixture.runtime->memory, CODE_BASE + 8, &byte));
+	CU_ASSERT(clr_has_code_at(fixture.runtime, CODE_BASE));
+	CU_ASSERT(clr_has_code_at(fixture.runtime, CODE_BASE + CODE_SIZE - 1));
+	CU_ASSERT(!clr_has_code_at(fixture.runtime, CODE_BASE + CODE_SIZE));
+	CU_ASSERT(!clr_has_code_at(fixture.runtime, 0x4141414141414141));
+	fixture.runtime->memory = &fixture.memory->memory;
 	tear_down(&fixture);
 }
 
@@ -255,15 +255,15 @@ TEST(addresses_out_of_an_image_are_moved_to_its_base)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint64_t found = 77;
 		fake_poke_u64(memory, data, cases[i].stored);
-		CU_ASSERT(clr_code_pointer(fixture.clr, data, &found));
+		CU_ASSERT(clr_code_pointer(fixture.runtime, data, &found));
 		ASSERT_UINT(found, cases[i].want);
 		/* Where there is no image, it is what it is. */
 		fake_poke_u64(memory, apart, cases[i].stored);
-		CU_ASSERT(clr_code_pointer(fixture.clr, apart, &found));
+		CU_ASSERT(clr_code_pointer(fixture.runtime, apart, &found));
 		ASSERT_UINT(found, cases[i].stored);
 	}
 	uint64_t found = 77;
-	CU_ASSERT_FALSE(clr_code_pointer(fixture.clr, 0x123450, &found));
+	CU_ASSERT_FALSE(clr_code_pointer(fixture.runtime, 0x123450, &found));
 	ASSERT_UINT(found, 77);
 	tear_down(&fixture);
 }
@@ -293,7 +293,7 @@ TEST(test_ready_to_run)
 	      CODE_BASE + 0x930);
 	struct method_bodies bodies;
 	struct job job = { 0 };
-	CU_ASSERT_EQUAL_FATAL(method_bodies_read(fixture.clr, &job, &bodies, NULL), HD_OK);
+	CU_ASSERT_EQUAL_FATAL(method_bodies_read(fixture.runtime, &job, &bodies, NULL), HD_OK);
 	ASSERT_UINT_FATAL(bodies.rows_count, 2);
 	CU_ASSERT(!bodies.is_partial && bodies.rows[0].is_precompiled);
 	ASSERT_UINT(bodies.rows[0].method_desc, METHOD);
@@ -314,7 +314,7 @@ TEST(test_versions)
 	struct r2r r2r = make_r2r(&fixture, 1);
 	struct code_info info;
 	put_entry(&fixture, &r2r, 0, 0, CODE_BASE + 0x1000, METHOD);
-	fixture.clr->gc_info_version = 7;
+	fixture.runtime->gc_info_version = 7;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		fake_poke(fixture.memory, r2r.header + 4, &cases[i].major, 2);
 		forget(&fixture);
@@ -381,7 +381,7 @@ TEST(test_damage)
 	fake_poke_u64(fixture.memory, r2r.module + FAKE_MODULE_READY_TO_RUN, 0);
 	forget(&fixture);
 	check(&fixture, start, 0, 0, 0);
-	fixture.clr->layout.origins[L_R2R_ENTRY_POINTS] = ORIGIN_NONE;
+	fixture.runtime->layout.origins[L_R2R_ENTRY_POINTS] = ORIGIN_NONE;
 	forget(&fixture);
 	check(&fixture, start, 0, 0, 0);
 	tear_down(&fixture);
@@ -420,18 +420,18 @@ TEST(test_gaps)
 		lost++;
 	uint64_t at = r2r.buckets + 64 * ((uint64_t)lost + 1);
 	fake_hide(&hidden, fixture.memory, at, at + 64);
-	fixture.clr->memory = &hidden.memory;
+	fixture.runtime->memory = &hidden.memory;
 	check(&fixture, start + 8, start, start, CODE_BASE + 0x900);
 	check(&fixture, CODE_BASE + 0x1150, start, CODE_BASE + 0x1140, CODE_BASE + 0x920);
 	check(&fixture, other + 8, other, other, CODE_BASE + 0x930);
 	/* what lies between may be a method of its own: where its bucket is lost, nobody knows */
 	at = r2r.buckets + 64 * ((uint64_t)first_bucket(start + 0x100, COUNT) + 1);
 	fake_hide(&hidden, fixture.memory, at, at + 64);
-	fixture.clr->memory = &hidden.memory;
+	fixture.runtime->memory = &hidden.memory;
 	forget(&fixture);
 	check(&fixture, start + 8, start, start, CODE_BASE + 0x900);
 	check(&fixture, CODE_BASE + 0x1150, 0, 0, 0);
-	fixture.clr->memory = &fixture.memory->memory;
+	fixture.runtime->memory = &fixture.memory->memory;
 	tear_down(&fixture);
 }
 
@@ -453,7 +453,8 @@ TEST(test_many)
 	fake_poke_u32(fixture.memory, r2r.info + 88, functions);
 	for (uint32_t i = 0; i < functions; i++) {
 		struct code_info info = { 0 };
-		CU_ASSERT(clr_code_at(fixture.clr, CODE_BASE + 0x2003 + 8 * (uint64_t)i, &info));
+		CU_ASSERT(
+			clr_code_at(fixture.runtime, CODE_BASE + 0x2003 + 8 * (uint64_t)i, &info));
 		ASSERT_UINT(info.start, CODE_BASE + 0x2000 + 8 * (uint64_t)i);
 		ASSERT_UINT(info.method_desc, METHOD + 16 * (uint64_t)i);
 	}
@@ -469,15 +470,15 @@ TEST(test_no_memory)
 		struct code_info info = { 0 };
 		put_entry(&fixture, &r2r, 0, 0, CODE_BASE + 0x1000, METHOD);
 		alloc_fail_at(nth);
-		bool found = clr_code_at(fixture.clr, CODE_BASE + 0x1000, &info);
+		bool found = clr_code_at(fixture.runtime, CODE_BASE + 0x1000, &info);
 		failed = alloc_calls() >= nth;
 		ASSERT_UINT(found, !failed);
-		ASSERT_UINT(clr_code_failed(fixture.clr), failed);
+		ASSERT_UINT(clr_code_failed(fixture.runtime), failed);
 		alloc_fail_at(0);
 		/* with memory again it is found */
-		CU_ASSERT(clr_code_at(fixture.clr, CODE_BASE + 0x1000, &info));
+		CU_ASSERT(clr_code_at(fixture.runtime, CODE_BASE + 0x1000, &info));
 		ASSERT_UINT(info.method_desc, METHOD);
-		CU_ASSERT(!clr_code_failed(fixture.clr));
+		CU_ASSERT(!clr_code_failed(fixture.runtime));
 		tear_down(&fixture);
 	}
 }

@@ -5,10 +5,10 @@
  */
 #include <stdlib.h>
 
-#include "clr/code/code_names.h"
-#include "clr/code/method.h"
-#include "clr/code/method_list.h"
-#include "clr/internal.h"
+#include "runtime/coreclr/code/code_names.h"
+#include "runtime/coreclr/code/method.h"
+#include "runtime/coreclr/code/method_list.h"
+#include "runtime/coreclr/internal.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -32,7 +32,7 @@ enum {
 
 struct fixture {
 	struct fake_clr *fake;
-	struct clr *clr;
+	struct runtime *runtime;
 	uint64_t type, image;
 	uint32_t rva;
 };
@@ -83,7 +83,7 @@ static struct fixture set_up_release(unsigned int release)
 	fixture.image = fake_image(fixture.fake, fixture.fake->module, &maker, &kind, NULL);
 	maker_deinit(&maker);
 	fixture.type = fake_type(fixture.fake, &(struct fake_type){ .base_size = 24, .token = 2 });
-	fixture.clr = fake_runtime(fixture.fake);
+	fixture.runtime = fake_runtime(fixture.fake);
 	return fixture;
 }
 
@@ -106,7 +106,7 @@ static uint64_t names_of_method(struct fixture *fixture, uint64_t method_desc,
 {
 	const struct code_search search = { match_name, ret_asked };
 	*ret_asked = 0;
-	return code_names_of_method(fixture->clr, method_desc, &search);
+	return code_names_of_method(fixture->runtime, method_desc, &search);
 }
 
 TEST(all_members_that_a_method_names_are_found)
@@ -156,8 +156,8 @@ static void make_chunk(struct fixture *fixture, const struct type *type, uint16_
 	struct fake_memory *memory = &fixture->fake->memory;
 	uint64_t chunk = fake_alloc(memory, 64);
 	fake_poke_u64(memory, chunk, fixture->type);
-	fake_poke(memory, chunk + clr_offset(fixture->clr, L_METHOD_CHUNK_SIZE), &rid, 2);
-	fake_poke_u64(memory, type->ee_class + clr_offset(fixture->clr, L_CLASS_CHUNKS), chunk);
+	fake_poke(memory, chunk + clr_offset(fixture->runtime, L_METHOD_CHUNK_SIZE), &rid, 2);
+	fake_poke_u64(memory, type->ee_class + clr_offset(fixture->runtime, L_CLASS_CHUNKS), chunk);
 }
 
 TEST(a_state_machine_has_its_code_in_move_next)
@@ -165,13 +165,13 @@ TEST(a_state_machine_has_its_code_in_move_next)
 	struct fixture fixture = set_up();
 	unsigned int asked = 0;
 	const struct code_search search = { match_name, &asked };
-	const struct type *type = type_find(fixture.clr, fixture.type);
+	const struct type *type = type_find(fixture.runtime, fixture.type);
 	REQUIRE(type);
 	make_chunk(&fixture, type, METHOD_MOVE_NEXT);
-	ASSERT_UINT(code_names_of_machine(fixture.clr, type, &search), FIELD_BIT | CONSOLE_BIT);
+	ASSERT_UINT(code_names_of_machine(fixture.runtime, type, &search), FIELD_BIT | CONSOLE_BIT);
 	ASSERT_UINT(asked, 2);
 	make_chunk(&fixture, type, METHOD_SEND);
-	ASSERT_UINT(code_names_of_machine(fixture.clr, type, &search), UINT64_MAX);
+	ASSERT_UINT(code_names_of_machine(fixture.runtime, type, &search), UINT64_MAX);
 	fake_clr_destroy(fixture.fake);
 }
 
@@ -181,9 +181,9 @@ TEST(a_type_without_the_method_of_a_state_machine_may_name_anything)
 	struct fixture fixture = set_up();
 	unsigned int asked = 0;
 	const struct code_search search = { match_name, &asked };
-	const struct type *type = type_find(fixture.clr, fixture.type);
+	const struct type *type = type_find(fixture.runtime, fixture.type);
 	REQUIRE(type);
-	ASSERT_UINT(code_names_of_machine(fixture.clr, type, &search), UINT64_MAX);
+	ASSERT_UINT(code_names_of_machine(fixture.runtime, type, &search), UINT64_MAX);
 	ASSERT_UINT(asked, 0);
 	fake_clr_destroy(fixture.fake);
 }
@@ -198,10 +198,10 @@ static uint64_t put_desc(struct fixture *fixture, uint64_t chunk, uint8_t unit, 
 			 uint16_t flags)
 {
 	struct fake_memory *memory = &fixture->fake->memory;
-	uint64_t desc = chunk + (uint64_t)clr_offset(fixture->clr, L_METHOD_CHUNK_SIZE) +
+	uint64_t desc = chunk + (uint64_t)clr_offset(fixture->runtime, L_METHOD_CHUNK_SIZE) +
 			8 * (uint64_t)unit;
 	fake_poke(memory, desc, &rid, 2);
-	fake_poke(memory, desc + clr_offset(fixture->clr, L_METHOD_CHUNK_INDEX), &unit, 1);
+	fake_poke(memory, desc + clr_offset(fixture->runtime, L_METHOD_CHUNK_INDEX), &unit, 1);
 	fake_poke(memory, desc + METHOD_DESC_FLAGS, &flags, 2);
 	return desc;
 }
@@ -211,14 +211,14 @@ TEST(async_methods_of_net_11_are_longer_and_come_twice)
 {
 	struct fixture fixture = set_up_release(11);
 	struct fake_memory *memory = &fixture.fake->memory;
-	const struct type *type = type_find(fixture.clr, fixture.type);
+	const struct type *type = type_find(fixture.runtime, fixture.type);
 	REQUIRE(type);
 	uint64_t chunk = fake_alloc(memory, 256);
 	const uint8_t units = 6 + 6 + 3 - 1, count = 3 - 1;
 	fake_poke_u64(memory, chunk, fixture.type);
-	fake_poke(memory, chunk + clr_offset(fixture.clr, L_METHOD_CHUNK_UNITS), &units, 1);
-	fake_poke(memory, chunk + clr_offset(fixture.clr, L_METHOD_CHUNK_COUNT), &count, 1);
-	fake_poke_u64(memory, type->ee_class + clr_offset(fixture.clr, L_CLASS_CHUNKS), chunk);
+	fake_poke(memory, chunk + clr_offset(fixture.runtime, L_METHOD_CHUNK_UNITS), &units, 1);
+	fake_poke(memory, chunk + clr_offset(fixture.runtime, L_METHOD_CHUNK_COUNT), &count, 1);
+	fake_poke_u64(memory, type->ee_class + clr_offset(fixture.runtime, L_CLASS_CHUNKS), chunk);
 	uint64_t thunk = put_desc(&fixture, chunk, 0, METHOD_SEND, NATIVE_AND_ASYNC);
 	uint64_t body = put_desc(&fixture, chunk, 6, METHOD_SEND, NATIVE_AND_ASYNC);
 	uint64_t last = put_desc(&fixture, chunk, 12, METHOD_WILD, NATIVE_ALONE);
@@ -228,7 +228,7 @@ TEST(async_methods_of_net_11_are_longer_and_come_twice)
 	struct method method;
 	uint64_t found[4] = { 0 };
 	size_t rows = 0;
-	method_list_begin(&list, fixture.clr, type);
+	method_list_begin(&list, fixture.runtime, type);
 	while (rows < 4 && method_list_next(&list, &method))
 		found[rows++] = method.address;
 	CU_ASSERT_FALSE(list.is_broken);
@@ -236,7 +236,7 @@ TEST(async_methods_of_net_11_are_longer_and_come_twice)
 	ASSERT_UINT(found[0], thunk);
 	ASSERT_UINT(found[1], body);
 	ASSERT_UINT(found[2], last);
-	ASSERT_UINT(method_of_token(fixture.clr, type, METHOD_SEND), body);
+	ASSERT_UINT(method_of_token(fixture.runtime, type, METHOD_SEND), body);
 	fake_clr_destroy(fixture.fake);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The types that the JIT makes for what suspended methods keep (doc/coreclr.md 7.3). */
-#include "clr/types/continuation.h"
-#include "clr/types/field.h"
-#include "clr/types/type_name.h"
+#include "runtime/coreclr/types/continuation.h"
+#include "runtime/coreclr/types/field.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "support/assert_more.h"
 #include "support/fake_types.h"
 #include "support/suite.h"
@@ -61,9 +61,9 @@ static size_t errors_of(struct fixture *fixture)
 
 static const char *name_of(struct fixture *fixture, uint64_t method_table)
 {
-	struct clr *clr = fake_runtime(fixture->fake);
-	const struct type *type = type_find(clr, method_table);
-	return type ? type_name(clr, type, NULL) : "no type";
+	struct runtime *runtime = fake_runtime(fixture->fake);
+	const struct type *type = type_find(runtime, method_table);
+	return type ? type_name(runtime, type, NULL) : "no type";
 }
 
 TEST(types_that_share_the_class_of_the_first_one_are_sound)
@@ -75,10 +75,11 @@ TEST(types_that_share_the_class_of_the_first_one_are_sound)
 	ASSERT_TEXT(name_of(&fixture, fixture.large), "Continuation_40_0_2_24_1");
 	ASSERT_TEXT(name_of(&fixture, fixture.base),
 		    "System.Runtime.CompilerServices.Continuation");
-	struct clr *clr = fake_runtime(fixture.fake);
-	CU_ASSERT_TRUE(type_is_continuation(clr, type_find(clr, fixture.large)));
-	CU_ASSERT_FALSE(type_is_continuation(clr, type_find(clr, fixture.base)));
-	CU_ASSERT_FALSE(type_is_continuation(clr, type_find(clr, fixture.fake->object_type)));
+	struct runtime *runtime = fake_runtime(fixture.fake);
+	CU_ASSERT_TRUE(type_is_continuation(runtime, type_find(runtime, fixture.large)));
+	CU_ASSERT_FALSE(type_is_continuation(runtime, type_find(runtime, fixture.base)));
+	CU_ASSERT_FALSE(
+		type_is_continuation(runtime, type_find(runtime, fixture.fake->object_type)));
 	end(&fixture);
 }
 
@@ -86,10 +87,10 @@ TEST(their_fields_are_those_of_the_base_class)
 {
 	struct fixture fixture;
 	begin(&fixture, 11);
-	struct clr *clr = fake_runtime(fixture.fake);
+	struct runtime *runtime = fake_runtime(fixture.fake);
 	struct field_list fields;
-	ASSERT_UINT_FATAL(field_list_read(clr, type_find(clr, fixture.large), &fields, NULL),
-			  HD_OK);
+	ASSERT_UINT_FATAL(
+		field_list_read(runtime, type_find(runtime, fixture.large), &fields, NULL), HD_OK);
 	ASSERT_UINT_FATAL(fields.count, 3);
 	ASSERT_TEXT(fields.rows[0].name, "Next");
 	ASSERT_TEXT(fields.rows[2].name, "State");
@@ -102,9 +103,9 @@ TEST(types_with_another_class_are_not)
 {
 	struct fixture fixture;
 	begin(&fixture, 11);
-	struct clr *clr = fake_runtime(fixture.fake);
+	struct runtime *runtime = fake_runtime(fixture.fake);
 	uint64_t shared = fake_peek_u64(&fixture.fake->memory, fixture.first + 40);
-	clr->globals.continuation_class = shared + 8;
+	runtime->globals.continuation_class = shared + 8;
 	ASSERT_TEXT(name_of(&fixture, fixture.large), "no type");
 	end(&fixture);
 
@@ -122,8 +123,8 @@ TEST(other_types_without_a_token_are_not)
 	struct fixture fixture;
 	begin(&fixture, 11);
 	uint64_t other = fake_type(fixture.fake, &(struct fake_type){ .base_size = 24 });
-	struct clr *clr = fake_runtime(fixture.fake);
-	CU_ASSERT_FALSE(type_is_continuation(clr, type_find(clr, other)));
+	struct runtime *runtime = fake_runtime(fixture.fake);
+	CU_ASSERT_FALSE(type_is_continuation(runtime, type_find(runtime, other)));
 	CU_ASSERT_PTR_NOT_NULL(strstr(name_of(&fixture, other), "<unknown type"));
 	end(&fixture);
 }

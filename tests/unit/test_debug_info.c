@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "arch/x86_64/frame_registers.h"
-#include "clr/code/debug_info.h"
-#include "clr/code/debug_reader.h"
-#include "clr/code/saved_variables.h"
-#include "clr/code/variable_homes.h"
+#include "runtime/coreclr/code/debug_info.h"
+#include "runtime/coreclr/code/debug_reader.h"
+#include "runtime/coreclr/code/saved_variables.h"
+#include "runtime/coreclr/code/variable_homes.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -187,7 +187,7 @@ static void put_info(struct blob *blob, const struct blob *of_bounds)
 
 struct fixture {
 	struct fake_clr *fake;
-	struct clr *clr;
+	struct runtime *runtime;
 	struct code_info code;
 	uint64_t budget;
 };
@@ -197,8 +197,8 @@ static struct fixture set_up(unsigned int major)
 	struct fixture fixture = { .fake = fake_clr_create(&(struct fake_options){
 					   .release = major >= 11 ? major : 10 }),
 				   .budget = 1 << 20 };
-	fixture.clr = fake_runtime(fixture.fake);
-	fixture.clr->major = major;
+	fixture.runtime = fake_runtime(fixture.fake);
+	fixture.runtime->major = major;
 	fixture.code =
 		(struct code_info){ .start = START, .function = START, .image_base = CODE_BASE };
 	fake_map(&fixture.fake->memory, CODE_BASE, 0x1000);
@@ -219,7 +219,7 @@ static uint32_t il_at(struct fixture *fixture, uint32_t offset)
 {
 	uint32_t il = 0x7777;
 	bool is_found =
-		clr_il_at(fixture->clr, &fixture->code, START + offset, &fixture->budget, &il);
+		clr_il_at(fixture->runtime, &fixture->code, START + offset, &fixture->budget, &il);
 	CU_ASSERT(is_found || il == 0x7777);
 	return is_found ? il : FAILS;
 }
@@ -237,15 +237,15 @@ static void check_all(struct fixture *fixture)
 	ASSERT_UINT(il_at(fixture, 0x40), 0x155);
 	ASSERT_UINT(il_at(fixture, 0x95), 0x155);
 	uint32_t il;
-	CU_ASSERT(!clr_il_at(fixture->clr, &fixture->code, START - 1, &fixture->budget, &il));
+	CU_ASSERT(!clr_il_at(fixture->runtime, &fixture->code, START - 1, &fixture->budget, &il));
 }
 
 /* The location of a variable at @p offset of the code. */
 static struct variable_home home_at(struct fixture *fixture, uint32_t offset, size_t number)
 {
 	struct variable_home rows[VARIABLES];
-	CU_ASSERT(clr_variable_homes(fixture->clr, &fixture->code, START + offset, &fixture->budget,
-				     rows, VARIABLES));
+	CU_ASSERT(clr_variable_homes(fixture->runtime, &fixture->code, START + offset,
+				     &fixture->budget, rows, VARIABLES));
 	return rows[number];
 }
 
@@ -280,7 +280,7 @@ static void check_variables(struct fixture *fixture)
 	ASSERT_UINT(home_at(fixture, 0x3f, 8).kind, HOME_REGISTER);
 	ASSERT_UINT(home_at(fixture, 0x40, 8).kind, HOME_NONE);
 	struct variable_home row;
-	CU_ASSERT(!clr_variable_homes(fixture->clr, &fixture->code, START - 1, &fixture->budget,
+	CU_ASSERT(!clr_variable_homes(fixture->runtime, &fixture->code, START - 1, &fixture->budget,
 				      &row, 1));
 	ASSERT_UINT(row.kind, HOME_NONE);
 }
@@ -326,7 +326,7 @@ TEST(bytes_written_by_hand_are_read)
 	put_jitted(&fixture, &blob);
 	ASSERT_UINT(il_at(&fixture, 1), FAILS);
 	ASSERT_UINT(il_at(&fixture, 2), 5);
-	fixture.clr->major = 9;
+	fixture.runtime->major = 9;
 	struct blob older = { 0 };
 	put_bytes(&older, loose, sizeof(loose));
 	put_jitted(&fixture, &older);
@@ -393,16 +393,17 @@ TEST(info_of_11_is_slim_or_fat)
 	check_jitted(11, &fat);
 	/* Where the part about awaits is. */
 	struct fixture fixture = set_up(11);
-	struct debug_reader reader = { .memory = fixture.clr->memory, .budget = &fixture.budget };
+	struct debug_reader reader = { .memory = fixture.runtime->memory,
+				       .budget = &fixture.budget };
 	struct debug_parts parts;
 	uint8_t async[2];
 	put_jitted(&fixture, &fat);
-	CU_ASSERT_TRUE_FATAL(debug_parts_find(fixture.clr, &fixture.code, &reader, &parts));
+	CU_ASSERT_TRUE_FATAL(debug_parts_find(fixture.runtime, &fixture.code, &reader, &parts));
 	ASSERT_UINT(parts.async_end - parts.async, 2);
-	CU_ASSERT_TRUE(memory_read(fixture.clr->memory, parts.async, async, 2));
+	CU_ASSERT_TRUE(memory_read(fixture.runtime->memory, parts.async, async, 2));
 	ASSERT_UINT(async[0], 0x12);
 	put_jitted(&fixture, &slim);
-	CU_ASSERT_TRUE_FATAL(debug_parts_find(fixture.clr, &fixture.code, &reader, &parts));
+	CU_ASSERT_TRUE_FATAL(debug_parts_find(fixture.runtime, &fixture.code, &reader, &parts));
 	ASSERT_UINT(parts.async_end - parts.async, 0);
 	fake_clr_destroy(fixture.fake);
 }
@@ -447,8 +448,8 @@ static struct blob saved_variables(uint32_t awaits, uint32_t total, uint32_t cou
 
 static bool saved_at(struct fixture *fixture, uint64_t offset, uint32_t rows[3])
 {
-	return clr_saved_variables(fixture->clr, &fixture->code, START + offset, &fixture->budget,
-				   rows, 3);
+	return clr_saved_variables(fixture->runtime, &fixture->code, START + offset,
+				   &fixture->budget, rows, 3);
 }
 
 TEST(an_await_has_the_variables_that_are_saved_there)
@@ -470,7 +471,7 @@ TEST(an_await_has_the_variables_that_are_saved_there)
 
 static uint32_t context_at(struct fixture *fixture, uint64_t offset)
 {
-	return clr_saved_generic_context(fixture->clr, &fixture->code, START + offset,
+	return clr_saved_generic_context(fixture->runtime, &fixture->code, START + offset,
 					 &fixture->budget);
 }
 
@@ -588,7 +589,7 @@ TEST(a_method_without_info_and_a_spent_budget_have_no_il)
 	ASSERT_UINT(il_at(&fixture, 0x20), FAILS);
 	/* A release whose info is not known. */
 	put_jitted(&fixture, &blob);
-	fixture.clr->major = 7;
+	fixture.runtime->major = 7;
 	ASSERT_UINT(il_at(&fixture, 0x20), FAILS);
 	fake_clr_destroy(fixture.fake);
 }
@@ -617,7 +618,7 @@ static void put_precompiled(struct fixture *fixture, uint16_t major, bool is_bac
 	struct fake_memory *memory = &fixture->fake->memory;
 	uint64_t module = fake_module(fixture->fake), info = fake_alloc(memory, 512),
 		 header = fake_alloc(memory, 64);
-	bool is_sized = fixture->clr->major >= 11;
+	bool is_sized = fixture->runtime->major >= 11;
 	struct blob blob = { .is_sized = is_sized };
 	struct blob of_bounds = major >= 16 ? bounds_with(is_sized ? 3 : 2, 7, 9) : loose_bounds();
 	fixture->code.is_precompiled = true;
@@ -716,7 +717,7 @@ static void check_bad_variables(const struct blob *variables, size_t size)
 	put_blob(&blob, variables);
 	put_jitted(&fixture, &blob);
 	struct variable_home rows[VARIABLES];
-	CU_ASSERT(!clr_variable_homes(fixture.clr, &fixture.code, START + 0x10, &fixture.budget,
+	CU_ASSERT(!clr_variable_homes(fixture.runtime, &fixture.code, START + 0x10, &fixture.budget,
 				      rows, VARIABLES));
 	for (size_t i = 0; i < VARIABLES; i++)
 		ASSERT_UINT(rows[i].kind, HOME_NONE);
@@ -736,17 +737,17 @@ TEST(variables_written_by_hand_are_read)
 	struct variable_home rows[2];
 	put_bytes(&blob, bytes, sizeof(bytes));
 	put_jitted(&fixture, &blob);
-	CU_ASSERT(clr_variable_homes(fixture.clr, &fixture.code, START + 2, &fixture.budget, rows,
-				     2));
+	CU_ASSERT(clr_variable_homes(fixture.runtime, &fixture.code, START + 2, &fixture.budget,
+				     rows, 2));
 	ASSERT_UINT(rows[0].kind, HOME_NONE);
 	ASSERT_UINT(rows[1].kind, HOME_STACK);
 	ASSERT_UINT(rows[1].number, REG_RBP);
 	CU_ASSERT(rows[1].offset == -8);
-	CU_ASSERT(clr_variable_homes(fixture.clr, &fixture.code, START + 17, &fixture.budget, rows,
-				     2));
+	CU_ASSERT(clr_variable_homes(fixture.runtime, &fixture.code, START + 17, &fixture.budget,
+				     rows, 2));
 	ASSERT_UINT(rows[1].kind, HOME_STACK);
-	CU_ASSERT(clr_variable_homes(fixture.clr, &fixture.code, START + 18, &fixture.budget, rows,
-				     2));
+	CU_ASSERT(clr_variable_homes(fixture.runtime, &fixture.code, START + 18, &fixture.budget,
+				     rows, 2));
 	ASSERT_UINT(rows[1].kind, HOME_NONE);
 	fake_clr_destroy(fixture.fake);
 }
@@ -772,7 +773,7 @@ TEST(a_spent_budget_ends_the_reading_of_variables)
 	put_info(&blob, &of_bounds);
 	put_jitted(&fixture, &blob);
 	fixture.budget = 12;
-	CU_ASSERT(!clr_variable_homes(fixture.clr, &fixture.code, START + 0x10, &fixture.budget,
+	CU_ASSERT(!clr_variable_homes(fixture.runtime, &fixture.code, START + 0x10, &fixture.budget,
 				      &row, 1));
 	ASSERT_UINT(fixture.budget, 0);
 	ASSERT_UINT(row.kind, HOME_NONE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/descriptor.h"
+#include "runtime/coreclr/descriptor.h"
 #include "support/assert_more.h"
 #include "support/fake_export.h"
 #include "support/suite.h"

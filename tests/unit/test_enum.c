@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/types/field.h"
 #include "metadata/metadata.h"
+#include "runtime/coreclr/types/field.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -62,7 +62,7 @@ static void fill(struct metadata_maker *maker)
 
 struct fixture {
 	struct fake_clr *fake;
-	struct clr *clr;
+	struct runtime *runtime;
 	uint64_t types[DEF_COUNT + 1];
 };
 
@@ -79,7 +79,7 @@ static struct fixture set_up(bool is_uncompressed)
 		fixture.types[i] =
 			fake_type(fixture.fake, &(struct fake_type){ .base_size = 24, .token = i });
 	}
-	fixture.clr = fake_runtime(fixture.fake);
+	fixture.runtime = fake_runtime(fixture.fake);
 	return fixture;
 }
 
@@ -87,9 +87,9 @@ static struct fixture set_up(bool is_uncompressed)
 static void check(struct fixture *fixture, unsigned int rid, uint64_t value, const char *expected)
 {
 	char buf[64] = "";
-	const struct type *type = type_find(fixture->clr, fixture->types[rid]);
+	const struct type *type = type_find(fixture->runtime, fixture->types[rid]);
 	REQUIRE(type);
-	ASSERT_UINT(enum_name(fixture->clr, type, value, buf, sizeof(buf)), expected != NULL);
+	ASSERT_UINT(enum_name(fixture->runtime, type, value, buf, sizeof(buf)), expected != NULL);
 	ASSERT_TEXT(buf, expected ? expected : "");
 }
 
@@ -127,11 +127,11 @@ TEST(test_short_buffer)
 {
 	struct fixture fixture = set_up(false);
 	char buf[5] = "";
-	const struct type *type = type_find(fixture.clr, fixture.types[DEF_COLOR]);
+	const struct type *type = type_find(fixture.runtime, fixture.types[DEF_COLOR]);
 	REQUIRE(type);
-	CU_ASSERT(enum_name(fixture.clr, type, 2, buf, sizeof(buf)));
+	CU_ASSERT(enum_name(fixture.runtime, type, 2, buf, sizeof(buf)));
 	ASSERT_TEXT(buf, "Gree");
-	CU_ASSERT(!enum_name(fixture.clr, type, 2, buf, 0));
+	CU_ASSERT(!enum_name(fixture.runtime, type, 2, buf, 0));
 	fake_clr_destroy(fixture.fake);
 }
 

@@ -190,8 +190,8 @@ TEST(other_objects_are_no_exceptions)
 	uint64_t address = fake_string(fake, "text");
 	struct exception_info info;
 	CU_ASSERT(!read_at(address, &info));
-	CU_ASSERT(type_is_exception(fake->clr, type_find(fake->clr, derived_type)));
-	CU_ASSERT(!type_is_exception(fake->clr, type_find(fake->clr, bytes_type)));
+	CU_ASSERT(type_is_exception(fake->runtime, type_find(fake->runtime, derived_type)));
+	CU_ASSERT(!type_is_exception(fake->runtime, type_find(fake->runtime, bytes_type)));
 }
 
 TEST(a_type_that_is_its_own_base_ends)
@@ -199,11 +199,11 @@ TEST(a_type_that_is_its_own_base_ends)
 	uint64_t ring = fake_type(fake, &(struct fake_type){ .base_size = 24 });
 	fake_poke_u64(&fake->memory, ring + 16, ring);
 	struct heap *heap = fake_heap(fake);
-	const struct type *type = type_find(heap->clr, ring);
+	const struct type *type = type_find(heap->runtime, ring);
 	REQUIRE(type);
-	CU_ASSERT(!type_is_exception(heap->clr, type));
-	CU_ASSERT(!type_is_delegate(heap->clr, type));
-	CU_ASSERT(!type_is_enum(heap->clr, type));
+	CU_ASSERT(!type_is_exception(heap->runtime, type));
+	CU_ASSERT(!type_is_delegate(heap->runtime, type));
+	CU_ASSERT(!type_is_enum(heap->runtime, type));
 }
 
 TEST(exhausted_memory_loses_nothing)

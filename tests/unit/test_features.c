@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of clr/features against what doc/coreclr.md says. */
-#include "clr/features.h"
-#include "clr/internal.h"
+#include "runtime/coreclr/features.h"
+#include "runtime/coreclr/internal.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
 
@@ -35,8 +35,8 @@ TEST(what_each_release_has)
 	static const unsigned int majors[] = { 0, 7, 8, 9, 10, 11, 12 };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		for (size_t k = 0; k < sizeof(majors) / sizeof(majors[0]); k++) {
-			const struct clr clr = { .major = majors[k] };
-			ASSERT_UINT(clr_has(&clr, rows[i].feature), rows[i].of[k]);
+			const struct runtime runtime = { .major = majors[k] };
+			ASSERT_UINT(clr_has(&runtime, rows[i].feature), rows[i].of[k]);
 		}
 	}
 }

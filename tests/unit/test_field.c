@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/modules/module.h"
-#include "clr/types/field.h"
+#include "runtime/coreclr/modules/module.h"
+#include "runtime/coreclr/types/field.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -82,7 +82,7 @@ static void fill(struct metadata_maker *maker)
 
 struct fixture {
 	struct fake_clr *fake;
-	struct clr *clr;
+	struct runtime *runtime;
 	uint64_t base, derived, point, integer;
 };
 
@@ -147,7 +147,7 @@ static struct fixture set_up(void)
 				   fixture.point };
 	fake_lookup_map(fake, fake->module + FAKE_MODULE_TYPE_DEFS, types,
 			sizeof(types) / sizeof(types[0]));
-	fixture.clr = fake_runtime(fake);
+	fixture.runtime = fake_runtime(fake);
 	fake_domain(fake, &fake->module, 1);
 	return fixture;
 }
@@ -156,9 +156,9 @@ static struct field_list read_fields(struct fixture *fixture, uint64_t method_ta
 {
 	struct field_list list = { 0 };
 	struct hd_error err = { 0 };
-	const struct type *type = type_find(fixture->clr, method_table);
+	const struct type *type = type_find(fixture->runtime, method_table);
 	REQUIRE(type);
-	if (field_list_read(fixture->clr, type, &list, &err) != HD_OK)
+	if (field_list_read(fixture->runtime, type, &list, &err) != HD_OK)
 		(void)fprintf(stderr, "%s\n", err.message);
 	return list;
 }
@@ -285,23 +285,23 @@ TEST(test_statics)
 	struct field_list list = read_fields(&fixture, fixture.base);
 	ASSERT_UINT_FATAL(list.count, 5);
 	bool initialised = false;
-	ASSERT_UINT(field_static_address(fixture.clr, &list.rows[2], &initialised), 0x5040);
+	ASSERT_UINT(field_static_address(fixture.runtime, &list.rows[2], &initialised), 0x5040);
 	CU_ASSERT(initialised);
 	/* a number: the other base, whose class constructor has not run */
 	list.rows[2].element_type = ELEMENT_I4;
-	ASSERT_UINT(field_static_address(fixture.clr, &list.rows[2], &initialised), 0x6040);
+	ASSERT_UINT(field_static_address(fixture.runtime, &list.rows[2], &initialised), 0x6040);
 	CU_ASSERT(!initialised);
-	ASSERT_UINT(field_static_address(fixture.clr, &list.rows[2], NULL), 0x6040);
+	ASSERT_UINT(field_static_address(fixture.runtime, &list.rows[2], NULL), 0x6040);
 	/* not allocated before the class is used */
 	fake_poke_u64(&fake->memory, list.rows[2].declaring->auxiliary - 24 + 8, 1);
 	initialised = true;
-	ASSERT_UINT(field_static_address(fixture.clr, &list.rows[2], &initialised), 0);
+	ASSERT_UINT(field_static_address(fixture.runtime, &list.rows[2], &initialised), 0);
 	CU_ASSERT(!initialised);
 	/* one of a thread has no address of its own; nor has an instance field */
-	ASSERT_UINT(field_static_address(fixture.clr, &list.rows[3], NULL), 0);
-	ASSERT_UINT(field_static_address(fixture.clr, &list.rows[0], NULL), 0);
+	ASSERT_UINT(field_static_address(fixture.runtime, &list.rows[3], NULL), 0);
+	ASSERT_UINT(field_static_address(fixture.runtime, &list.rows[0], NULL), 0);
 	/* in the image, whose one section lies at 0x400 of the file and 0x2000 of memory */
-	ASSERT_UINT(field_static_address(fixture.clr, &list.rows[4], NULL), image + 0x404);
+	ASSERT_UINT(field_static_address(fixture.runtime, &list.rows[4], NULL), image + 0x404);
 	field_list_deinit(&list);
 	fake_clr_destroy(fake);
 }
@@ -312,12 +312,12 @@ TEST(test_statics_without_base)
 	struct fake_clr *fake = fixture.fake;
 	struct field_list list = read_fields(&fixture, fixture.base);
 	ASSERT_UINT_FATAL(list.count, 5);
-	ASSERT_UINT(field_static_address(fixture.clr, &list.rows[2], NULL), 0);
+	ASSERT_UINT(field_static_address(fixture.runtime, &list.rows[2], NULL), 0);
 	field_list_deinit(&list);
 	set_statics(fake, fixture.derived, 1, 1); /* not allocated */
 	list = read_fields(&fixture, fixture.derived);
 	list.rows[6].is_static = true;
-	ASSERT_UINT(field_static_address(fixture.clr, &list.rows[6], NULL), 0);
+	ASSERT_UINT(field_static_address(fixture.runtime, &list.rows[6], NULL), 0);
 	field_list_deinit(&list);
 	fake_clr_destroy(fake);
 }
@@ -326,9 +326,9 @@ static enum hd_status try_fields(struct fixture *fixture, uint64_t method_table,
 				 struct hd_error *err)
 {
 	struct field_list list = { 0 };
-	const struct type *type = type_find(fixture->clr, method_table);
+	const struct type *type = type_find(fixture->runtime, method_table);
 	REQUIRE(type);
-	enum hd_status status = field_list_read(fixture->clr, type, &list, err);
+	enum hd_status status = field_list_read(fixture->runtime, type, &list, err);
 	field_list_deinit(&list);
 	return status;
 }
@@ -365,10 +365,10 @@ TEST(test_packed)
 {
 	struct fixture fixture = set_up();
 	struct fake_memory *memory = &fixture.fake->memory;
-	struct clr *clr = fixture.clr;
-	clr->major = 8;
-	layout_init(&clr->layout);
-	layout_fill(&clr->layout, 8, ORIGIN_SERIES);
+	struct runtime *runtime = fixture.runtime;
+	runtime->major = 8;
+	layout_init(&runtime->layout);
+	layout_fill(&runtime->layout, 8, ORIGIN_SERIES);
 	/* 1 instance field (1 bit: 00000 1), 9 methods (4 bits: 00011 1001), 0 statics (00000 0) */
 	uint64_t bits = 0x20u | (uint64_t)(3 | 9 << 5) << 6;
 	uint64_t ee_class = fake_peek_u64(memory, fixture.point + CLASS_OF);
@@ -390,11 +390,11 @@ TEST(test_no_memory)
 	bool failed = true;
 	for (uint64_t nth = 1; failed && nth < 1000; nth++) {
 		struct fixture fixture = set_up();
-		const struct type *type = type_find(fixture.clr, fixture.derived);
+		const struct type *type = type_find(fixture.runtime, fixture.derived);
 		REQUIRE(type);
 		struct field_list list = { 0 };
 		alloc_fail_at(nth);
-		enum hd_status status = field_list_read(fixture.clr, type, &list, NULL);
+		enum hd_status status = field_list_read(fixture.runtime, type, &list, NULL);
 		failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		CU_ASSERT(status == HD_OK || (failed && status == HD_ERR_NOMEM));

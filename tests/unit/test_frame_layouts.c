@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares clr/layouts, as far as it is about threads and their stacks, with doc/coreclr.md. */
 #include "arch/x86_64/frame_registers.h"
-#include "clr/internal.h"
-#include "clr/layouts/amd64.h"
-#include "clr/layouts/exinfo.h"
-#include "clr/layouts/gc_frames.h"
-#include "clr/threads/thread_state.h"
+#include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/layouts/amd64.h"
+#include "runtime/coreclr/layouts/exinfo.h"
+#include "runtime/coreclr/layouts/gc_frames.h"
+#include "runtime/coreclr/threads/thread_state.h"
 #include "support/assert_more.h"
 #include "support/fake_memory.h"
 #include "support/suite.h"
@@ -80,7 +80,7 @@ TEST(kinds_of_frames)
 
 TEST(frames_are_told_by_their_first_word)
 {
-	struct clr numbered = { .major = 10 }, old = { .major = 8 };
+	struct runtime numbered = { .major = 10 }, old = { .major = 8 };
 	numbered.frames.identifiers[FRAME_INLINED_CALL] = 1;
 	numbered.frames.identifiers[FRAME_HIJACK] = 8;
 	numbered.frames.vtables[FRAME_FUNC_EVAL] = 0x1000;
@@ -98,7 +98,7 @@ TEST(frames_are_told_by_their_first_word)
 TEST(blocks_of_registers)
 {
 	static const uint8_t saved[] = { REG_R12, REG_R13, REG_R14, REG_R15, REG_RBX, REG_RBP };
-	const struct clr old = { .major = 9 }, new = { .major = 10 };
+	const struct runtime old = { .major = 9 }, new = { .major = 10 };
 	CU_ASSERT_EQUAL(memcmp(saved_registers, saved, sizeof(saved)), 0);
 	ASSERT_UINT(TRANSITION_SAVED, 48);
 	ASSERT_UINT(TRANSITION_RETURN, 96);
@@ -127,9 +127,9 @@ static void check_exinfo(unsigned int release, const uint8_t offsets[7])
 	struct exinfo info;
 	fake_memory_init(&memory);
 	uint64_t at = fake_alloc(&memory, 0x100);
-	struct clr clr = { .major = release, .memory = &memory.memory };
-	layout_init(&clr.layout);
-	layout_fill(&clr.layout, release, ORIGIN_SERIES);
+	struct runtime runtime = { .major = release, .memory = &memory.memory };
+	layout_init(&runtime.layout);
+	layout_fill(&runtime.layout, release, ORIGIN_SERIES);
 	fake_poke_u64(&memory, at + offsets[0], 0x1234);
 	fake_poke_u32(&memory, at + offsets[1], 2);
 	fake_poke_u32(&memory, at + offsets[2], 4 | 8);
@@ -137,7 +137,7 @@ static void check_exinfo(unsigned int release, const uint8_t offsets[7])
 	fake_poke_u64(&memory, at + offsets[4], 0x200);
 	fake_poke_u64(&memory, at + offsets[5], 0x5678);
 	fake_poke(&memory, at + offsets[6], "\x02", 1);
-	CU_ASSERT_TRUE_FATAL(exinfo_read(&clr, at, &info));
+	CU_ASSERT_TRUE_FATAL(exinfo_read(&runtime, at, &info));
 	ASSERT_UINT(info.handler, 0x1234);
 	ASSERT_UINT(info.clause, 2);
 	CU_ASSERT_TRUE(info.is_unwinding);
@@ -146,11 +146,11 @@ static void check_exinfo(unsigned int release, const uint8_t offsets[7])
 	ASSERT_UINT(info.object, 0x5678);
 	ASSERT_UINT(info.slot, at + offsets[5]);
 	ASSERT_UINT(info.pass, 2);
-	CU_ASSERT_FALSE(exinfo_read(&clr, at + 0x1000000, &info));
-	CU_ASSERT_FALSE(exinfo_is_certain(&clr));
+	CU_ASSERT_FALSE(exinfo_read(&runtime, at + 0x1000000, &info));
+	CU_ASSERT_FALSE(exinfo_is_certain(&runtime));
 	/* A release that lacks one of them has none. */
-	clr.layout.origins[L_EXCEPTION_CLAUSE] = ORIGIN_NONE;
-	CU_ASSERT_FALSE(exinfo_read(&clr, at, &info));
+	runtime.layout.origins[L_EXCEPTION_CLAUSE] = ORIGIN_NONE;
+	CU_ASSERT_FALSE(exinfo_read(&runtime, at, &info));
 	fake_memory_deinit(&memory);
 }
 

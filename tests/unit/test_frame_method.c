@@ -90,13 +90,13 @@ TEST(helpers_are_the_methods_that_made_them)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
-	struct clr *clr = fixture.stack->clr;
+	struct runtime *runtime = fixture.stack->runtime;
 	uint64_t helper = STACK_TOP + 0x400, sp = STACK_TOP + 0x1000, code = (uint64_t)127 << 40,
 		 lists = fake_alloc(fixture.memory, 127 * 8),
 		 entry = fake_alloc(fixture.memory, 24), desc = make_desc(&fixture, "Sleep");
-	clr->major = 9;
-	memset(clr->frames.identifiers, 0, sizeof(clr->frames.identifiers));
-	clr->globals.fcall_table = lists;
+	runtime->major = 9;
+	memset(runtime->frames.identifiers, 0, sizeof(runtime->frames.identifiers));
+	runtime->globals.fcall_table = lists;
 	fake_poke_u64(fixture.memory, lists + 8 * 5, entry);
 	fake_poke_u64(fixture.memory, entry + 8, code + 5);
 	fake_poke_u64(fixture.memory, entry + 16, desc);

@@ -2,9 +2,9 @@
 /* Names, types, places and values of the variables of frames. */
 #include "analysis/threads/frame_variables.h"
 #include "arch/x86_64/frame_registers.h"
-#include "clr/code/method_variables.h"
-#include "clr/internal.h"
 #include "metadata/metadata.h"
+#include "runtime/coreclr/code/method_variables.h"
+#include "runtime/coreclr/internal.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/fake_stack.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/types/gc_desc.h"
+#include "runtime/coreclr/types/gc_desc.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares clr/layouts, as far as it is about the GC and objects, with doc/coreclr.md. */
-#include "clr/internal.h"
 #include "gc/handles.h"
 #include "gc/layouts/finalizer_queue.h"
 #include "gc/layouts/handle_table.h"
 #include "gc/layouts/heap_segment.h"
 #include "gc/layouts/object_layout.h"
 #include "gc/layouts/plug_and_gap.h"
+#include "runtime/coreclr/internal.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
 
@@ -37,7 +37,7 @@ TEST(segments_of_the_heap)
 /* doc/coreclr.md 11.1 and 11.2. */
 TEST(handles_and_finalizers)
 {
-	const struct clr old = { .major = 9 }, new = { .major = 10 };
+	const struct runtime old = { .major = 9 }, new = { .major = 10 };
 	ASSERT_UINT(handle_type_counts(&old).usual, 12);
 	ASSERT_UINT(handle_type_counts(&old).other, 13);
 	ASSERT_UINT(handle_type_counts(&new).usual, 13);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/clr.h"
-#include "clr/statics/handle_arrays.h"
+#include "runtime/coreclr/clr.h"
+#include "runtime/coreclr/statics/handle_arrays.h"
 #include "support/assert_more.h"
 #include "support/fake_export.h"
 #include "support/suite.h"
@@ -14,7 +14,7 @@
 
 struct fixture {
 	struct fake_clr *fake;
-	struct clr *clr;
+	struct runtime *runtime;
 	uint64_t arrays[3], buckets[3], map, table;
 };
 
@@ -52,20 +52,20 @@ static void begin(struct fixture *fixture)
 	fake_poke_u64(memory, fixture->table, fixture->buckets[2]);
 	fake_set_global(fake, VARIABLE, fixture->map);
 	fake_set_global(fake, OTHER, fixture->table);
-	ASSERT_UINT_FATAL(clr_open(&fake->target, NULL, &fixture->clr, &err), HD_OK);
-	REQUIRE(fixture->clr);
+	ASSERT_UINT_FATAL(clr_open(&fake->target, NULL, &fixture->runtime, &err), HD_OK);
+	REQUIRE(fixture->runtime);
 }
 
 static void end(struct fixture *fixture)
 {
-	clr_destroy(fixture->clr);
+	clr_destroy(fixture->runtime);
 	fake_clr_destroy(fixture->fake);
 }
 
 static size_t read(const struct fixture *fixture, struct handle_arrays *ret)
 {
 	handle_arrays_deinit(ret);
-	CU_ASSERT(handle_arrays_read(fixture->clr, ret));
+	CU_ASSERT(handle_arrays_read(fixture->runtime, ret));
 	return ret->rows_count;
 }
 
@@ -111,7 +111,7 @@ TEST(memory_runs_out)
 	struct handle_arrays arrays = { 0 };
 	begin(&fixture);
 	alloc_fail_at(1);
-	CU_ASSERT(!handle_arrays_read(fixture.clr, &arrays));
+	CU_ASSERT(!handle_arrays_read(fixture.runtime, &arrays));
 	alloc_fail_at(0);
 	ASSERT_UINT(arrays.rows_count, 0);
 	end(&fixture);

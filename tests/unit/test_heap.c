@@ -33,8 +33,8 @@ static void check_problem(const struct heap *heap, const char *kind, uint64_t se
 	ASSERT_UINT(heap->problems[0].segment, segment);
 	ASSERT_UINT(heap->problems[0].slot, slot);
 	ASSERT_UINT(heap->problems[0].word, word);
-	ASSERT_UINT(heap->clr->target->findings.count, 1);
-	CU_ASSERT_TRUE(findings_has(&heap->clr->target->findings, FINDING_SEGMENT_LIST));
+	ASSERT_UINT(heap->runtime->target->findings.count, 1);
+	CU_ASSERT_TRUE(findings_has(&heap->runtime->target->findings, FINDING_SEGMENT_LIST));
 }
 
 TEST(regions)
@@ -380,13 +380,13 @@ TEST(memory_runs_out)
 	fake_segment(fake, 0, GENERATION_0, 0x1000);
 	for (size_t i = 0; i < 20; i++)
 		fake_context(fake, 32);
-	struct clr *clr = fake_heap(fake)->clr;
+	struct runtime *runtime = fake_heap(fake)->runtime;
 	uint64_t nth = 1;
 	for (bool failed = true; failed && nth < 100; nth++) {
 		struct heap *heap = NULL;
 		struct hd_error err = { 0 };
 		alloc_fail_at(nth);
-		enum hd_status status = heap_open(clr, &heap, &err);
+		enum hd_status status = heap_open(runtime, &heap, &err);
 		failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		ASSERT_UINT(status, failed ? HD_ERR_NOMEM : HD_OK);

@@ -276,7 +276,7 @@ TEST(what_does_not_go_together_is_said_before_the_heap_is_read)
 		struct answer answer = command_run(fixture.session, lines[i]);
 		CU_ASSERT_EQUAL(answer.status, HD_EXIT_USAGE);
 		ASSERT_UINT(answer.err.status, HD_ERR_ARGUMENT);
-		CU_ASSERT_PTR_NULL(fixture.session->clr);
+		CU_ASSERT_PTR_NULL(fixture.session->runtime);
 		answer_deinit(&answer);
 	}
 	end(&fixture);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/modules/token_name.h"
 #include "metadata/il.h"
+#include "runtime/coreclr/modules/token_name.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -120,11 +120,11 @@ TEST(bodies_and_clauses)
 	fake_memory_deinit(&memory);
 }
 
-static void check_token(struct clr *clr, const struct module *module, uint32_t token,
+static void check_token(struct runtime *runtime, const struct module *module, uint32_t token,
 			const char *name)
 {
 	struct text text = { 0 };
-	bool is_there = token_name(clr, module, token, &text);
+	bool is_there = token_name(runtime, module, token, &text);
 	CU_ASSERT_EQUAL(is_there, name != NULL);
 	ASSERT_TEXT(text.bytes ? text.bytes : "", name ? name : "");
 	text_deinit(&text);
@@ -153,22 +153,22 @@ static void check_names_of_tokens(bool has_pointers)
 	MAKER_ROW(&maker, MD_METHOD_SPEC, member << 1 | 1, 0);
 	MAKER_ROW(&maker, MD_TYPE_SPEC, maker_blob(&maker, "\x1d\x08", 2));
 	fake_image(fake, fake->module, &maker, &kind, NULL);
-	struct clr *clr = fake_runtime(fake);
-	const struct module *module = module_find(clr, fake->module);
+	struct runtime *runtime = fake_runtime(fake);
+	const struct module *module = module_find(runtime, fake->module);
 	REQUIRE(module);
-	check_token(clr, module, 0x02000002, "Ns.Outer");
-	check_token(clr, module, 0x01000001, "System.Console");
-	check_token(clr, module, 0x04000001, "Ns.Outer.field");
-	check_token(clr, module, 0x06000001, "Ns.Outer.Method");
-	check_token(clr, module, 0x0a000001, "System.Console.WriteLine");
-	check_token(clr, module, 0x2b000001, "Ns.Outer.Method");
-	check_token(clr, module, 0x2b000002, "System.Console.WriteLine");
-	check_token(clr, module, 0x1b000001, "System.Int32[]");
-	check_token(clr, module, 0x02000000, NULL);
-	check_token(clr, module, 0x02000003, NULL);
-	check_token(clr, module, 0x11000001, NULL);
-	check_token(clr, module, 0x70000001, NULL);
-	check_token(clr, module, 0xff000001, NULL);
+	check_token(runtime, module, 0x02000002, "Ns.Outer");
+	check_token(runtime, module, 0x01000001, "System.Console");
+	check_token(runtime, module, 0x04000001, "Ns.Outer.field");
+	check_token(runtime, module, 0x06000001, "Ns.Outer.Method");
+	check_token(runtime, module, 0x0a000001, "System.Console.WriteLine");
+	check_token(runtime, module, 0x2b000001, "Ns.Outer.Method");
+	check_token(runtime, module, 0x2b000002, "System.Console.WriteLine");
+	check_token(runtime, module, 0x1b000001, "System.Int32[]");
+	check_token(runtime, module, 0x02000000, NULL);
+	check_token(runtime, module, 0x02000003, NULL);
+	check_token(runtime, module, 0x11000001, NULL);
+	check_token(runtime, module, 0x70000001, NULL);
+	check_token(runtime, module, 0xff000001, NULL);
 	maker_deinit(&maker);
 	fake_clr_destroy(fake);
 }

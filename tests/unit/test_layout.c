@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/layout.h"
+#include "runtime/coreclr/layout.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
 

@@ -2,7 +2,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "clr/loader/loader_heaps.h"
+#include "runtime/coreclr/loader/loader_heaps.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -30,7 +30,7 @@
 struct fixture {
 	struct fake_clr *fake;
 	struct fake_memory *memory;
-	struct clr *clr;
+	struct runtime *runtime;
 	struct target_module image;
 	uint64_t modules[2]; /* CoreLib and one that can be unloaded */
 	uint64_t fragment;   /* the last one of the map of code */
@@ -52,9 +52,9 @@ static void set_up_release(struct fixture *fixture, unsigned int release)
 	header.e_ident[EI_DATA] = ELFDATA2LSB;
 	header.e_ident[EI_VERSION] = EV_CURRENT;
 	fixture->memory = &fixture->fake->memory;
-	fixture->clr = fake_runtime(fixture->fake);
+	fixture->runtime = fake_runtime(fixture->fake);
 	fixture->image.base = RUNTIME;
-	fixture->clr->module = &fixture->image;
+	fixture->runtime->module = &fixture->image;
 	fake_map(fixture->memory, RUNTIME, RUNTIME_SIZE);
 	fake_poke(fixture->memory, RUNTIME, &header, sizeof(header));
 	fake_poke(fixture->memory, RUNTIME + sizeof(header), &program, sizeof(program));
@@ -73,7 +73,7 @@ static void set_up(struct fixture *fixture)
 
 static void tear_down(struct fixture *fixture)
 {
-	fixture->clr->module = NULL;
+	fixture->runtime->module = NULL;
 	fake_clr_destroy(fixture->fake);
 }
 
@@ -114,7 +114,7 @@ static void make_loader_heap(struct fixture *fixture, uint64_t heap, uint64_t at
 static void read_heaps(struct fixture *fixture)
 {
 	struct job job = { 0 };
-	ASSERT_UINT(loader_heaps_read(fixture->clr, &job, &fixture->heaps, NULL), HD_OK);
+	ASSERT_UINT(loader_heaps_read(fixture->runtime, &job, &fixture->heaps, NULL), HD_OK);
 }
 
 static void check_heap(const struct fixture *fixture, size_t index, size_t allocator,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/code/code.h"
-#include "clr/code/method.h"
+#include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/code/method.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -53,7 +53,7 @@ static const struct {
 
 struct fixture {
 	struct fake_clr *fake;
-	struct clr *clr;
+	struct runtime *runtime;
 	struct fake_memory *memory;
 	uint64_t type, run, walk;
 	uint64_t section; /* RangeSection of the code */
@@ -82,8 +82,8 @@ static void map_section(struct fixture *fixture)
 	fake_poke_u64(memory, fixture->section, CODE_BASE);
 	fake_poke_u64(memory, fixture->section + 8, CODE_BASE + CODE_SIZE);
 	fake_poke_u64(memory, dac_table, top);
-	fixture->clr->globals.dac_table = dac_table;
-	fixture->clr->globals.dac_count = 1;
+	fixture->runtime->globals.dac_table = dac_table;
+	fixture->runtime->globals.dac_count = 1;
 	fake_map(memory, CODE_BASE, CODE_SIZE);
 }
 
@@ -115,7 +115,7 @@ static struct fixture set_up(void)
 	fixture.type = fake_type(fake, &(struct fake_type){ .base_size = 24, .token = DEF_WORKER });
 	fixture.run = fake_method_desc(fake, fixture.type, METHOD_RUN);
 	fixture.walk = fake_method_desc(fake, fixture.type, METHOD_WALK);
-	fixture.clr = fake_runtime(fake);
+	fixture.runtime = fake_runtime(fake);
 	map_section(&fixture);
 	return fixture;
 }
@@ -130,7 +130,8 @@ static void check_name(struct fixture *fixture, uint64_t desc, const char *expec
 {
 	char buf[64] = "";
 	uint32_t got = 0;
-	ASSERT_UINT(clr_method_name(fixture->clr, desc, buf, sizeof(buf), &got), expected != NULL);
+	ASSERT_UINT(clr_method_name(fixture->runtime, desc, buf, sizeof(buf), &got),
+		    expected != NULL);
 	ASSERT_TEXT(buf, expected ? expected : "");
 	ASSERT_UINT(got, token);
 }
@@ -142,9 +143,10 @@ TEST(test_names)
 	check_name(&fixture, fixture.run, "Ns.Worker.Run", 0x06000002);
 	check_name(&fixture, fixture.walk, "Ns.Worker.Walk", 0x06000003);
 	char short_buf[8];
-	CU_ASSERT(clr_method_name(fixture.clr, fixture.run, short_buf, sizeof(short_buf), NULL));
+	CU_ASSERT(
+		clr_method_name(fixture.runtime, fixture.run, short_buf, sizeof(short_buf), NULL));
 	ASSERT_TEXT(short_buf, "Ns.Work");
-	CU_ASSERT(!clr_method_name(fixture.clr, fixture.run, short_buf, 0, NULL));
+	CU_ASSERT(!clr_method_name(fixture.runtime, fixture.run, short_buf, 0, NULL));
 	/* a token that another type owns: no MethodDesc */
 	check_name(&fixture, fake_method_desc(fixture.fake, fixture.type, METHOD_OBJECT), NULL, 0);
 	check_name(&fixture, fake_method_desc(fixture.fake, fixture.type, 0), NULL, 0);
@@ -173,7 +175,7 @@ TEST(test_names)
 static void check_signature(struct fixture *fixture, uint64_t desc, const char *expected)
 {
 	struct text text = { 0 };
-	clr_method_signature(fixture->clr, desc, &text);
+	clr_method_signature(fixture->runtime, desc, &text);
 	ASSERT_TEXT(text.bytes, expected);
 	text_deinit(&text);
 }
@@ -204,13 +206,13 @@ TEST(test_signatures)
 	put_u16(&fixture, desc + 34, 1);
 	check_signature(&fixture, desc,
 			"Ns.Worker.Generic<System.Object[]>(System.Object[], System.Object[][])");
-	fixture.clr->major = 8;
+	fixture.runtime->major = 8;
 	fake_poke_u64(fixture.memory, desc + 16, arguments);
 	fake_poke_u64(fixture.memory, desc + 24, 0x10000);
 	put_u16(&fixture, desc + 26, 1);
 	check_signature(&fixture, desc,
 			"Ns.Worker.Generic<System.Object[]>(System.Object[], System.Object[][])");
-	fixture.clr->major = 10;
+	fixture.runtime->major = 10;
 	put_u16(&fixture, desc + 34, UINT16_MAX);
 	check_signature(&fixture, desc, "Ns.Worker.Generic<T>(T, T[])");
 	tear_down(&fixture);
@@ -263,9 +265,9 @@ static void check_code(struct fixture *fixture, uint64_t code, uint64_t expected
 {
 	uint64_t desc = 0;
 	/* The tests change what was read before. */
-	code_cache_destroy(fixture->clr->code);
-	fixture->clr->code = NULL;
-	ASSERT_UINT(clr_method_at(fixture->clr, code, &desc), expected != 0);
+	code_cache_destroy(fixture->runtime->code);
+	fixture->runtime->code = NULL;
+	ASSERT_UINT(clr_method_at(fixture->runtime, code, &desc), expected != 0);
 	ASSERT_UINT(desc, expected);
 }
 
@@ -286,24 +288,24 @@ TEST(test_fcalls)
 	}
 	fake_poke_u64(memory, entries[3] + 8, code + 127);
 	fake_poke_u64(memory, entries[0], entries[3]);
-	fake_poke_u64(memory, globals, fake_peek_u64(memory, fixture.clr->globals.dac_table));
+	fake_poke_u64(memory, globals, fake_peek_u64(memory, fixture.runtime->globals.dac_table));
 	fake_poke_u64(memory, globals + 8, fixture.run); /* something else */
 	fake_poke_u64(memory, globals + 16, lists);
-	fixture.clr->globals.dac_table = globals;
-	fixture.clr->globals.dac_count = 3;
-	ASSERT_UINT(fcall_table_find(fixture.clr), lists);
+	fixture.runtime->globals.dac_table = globals;
+	fixture.runtime->globals.dac_count = 3;
+	ASSERT_UINT(fcall_table_find(fixture.runtime), lists);
 	check_code(&fixture, code, 0);
-	fixture.clr->globals.fcall_table = lists;
+	fixture.runtime->globals.fcall_table = lists;
 	check_code(&fixture, code, fixture.walk);
 	check_code(&fixture, code + 2, fixture.run);
 	check_code(&fixture, code + 127, fixture.run); /* the second of its list */
 	check_code(&fixture, code + 3, 0);
-	CU_ASSERT(!clr_fcall_method(fixture.clr, 0, &desc));
+	CU_ASSERT(!clr_fcall_method(fixture.runtime, 0, &desc));
 	/* A list that goes round ends; code in another's list makes it no such table. */
 	fake_poke_u64(memory, entries[3], entries[0]);
 	check_code(&fixture, code + 254, 0);
 	fake_poke_u64(memory, entries[1] + 8, code + 2);
-	ASSERT_UINT(fcall_table_find(fixture.clr), 0);
+	ASSERT_UINT(fcall_table_find(fixture.runtime), 0);
 	tear_down(&fixture);
 }
 
@@ -315,7 +317,7 @@ TEST(test_no_memory)
 		struct text text = { 0 };
 		uint64_t desc = fake_method_desc(fixture.fake, fixture.type, METHOD_GENERIC);
 		alloc_fail_at(nth);
-		clr_method_signature(fixture.clr, desc, &text);
+		clr_method_signature(fixture.runtime, desc, &text);
 		failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		if (!failed)
@@ -358,8 +360,8 @@ TEST(test_jit)
 	struct fixture fixture = set_up();
 	make_code(&fixture, 0x24, fixture.run);
 	make_code(&fixture, 0x300, fixture.walk);
-	for (fixture.clr->major = 9; fixture.clr->major <= 10; fixture.clr->major++) {
-		make_heap(&fixture, fixture.clr->major == 9 ? units_9 : units_10, 5);
+	for (fixture.runtime->major = 9; fixture.runtime->major <= 10; fixture.runtime->major++) {
+		make_heap(&fixture, fixture.runtime->major == 9 ? units_9 : units_10, 5);
 		check_code(&fixture, CODE_BASE + 0x24, fixture.run);
 		check_code(&fixture, CODE_BASE + 0x3f, fixture.run);
 		check_code(&fixture, CODE_BASE + 0x100, fixture.run);
@@ -370,11 +372,11 @@ TEST(test_jit)
 		check_code(&fixture, CODE_BASE, 0);
 		check_code(&fixture, CODE_BASE + 0x10000, 0); /* outside the section */
 	}
-	fixture.clr->major = 10;
+	fixture.runtime->major = 10;
 	/* a stub has its kind in place of a header */
 	fake_poke_u64(fixture.memory, CODE_BASE + 0x300 - 8, 3);
 	check_code(&fixture, CODE_BASE + 0x300, 0);
-	fixture.clr->globals.dac_count = 0;
+	fixture.runtime->globals.dac_count = 0;
 	check_code(&fixture, CODE_BASE + 0x24, 0);
 	fake_clr_destroy(fixture.fake);
 }
@@ -425,7 +427,7 @@ TEST(test_ready_to_run)
 	check_code(&fixture, CODE_BASE + 0x100, 0);
 	fake_poke_u32(memory, buckets, 2);
 	check_code(&fixture, CODE_BASE + 0x100, fixture.run);
-	fixture.clr->layout.origins[L_MODULE_R2R] = ORIGIN_NONE; /* an unknown runtime */
+	fixture.runtime->layout.origins[L_MODULE_R2R] = ORIGIN_NONE; /* an unknown runtime */
 	check_code(&fixture, CODE_BASE + 0x100, 0);
 	fake_clr_destroy(fixture.fake);
 }
@@ -457,7 +459,7 @@ TEST(test_cycle)
 {
 	struct fixture fixture = set_up();
 	struct fake_memory *memory = fixture.memory;
-	uint64_t table = fake_peek_u64(memory, fixture.clr->globals.dac_table);
+	uint64_t table = fake_peek_u64(memory, fixture.runtime->globals.dac_table);
 	static const unsigned int shifts[] = { 49, 41, 33, 25 };
 	for (size_t i = 0; i < 4; i++)
 		table = fake_peek_u64(memory, table + 8 * (CODE_BASE >> shifts[i] & 255)) & ~1ull;

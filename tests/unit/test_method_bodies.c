@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All code that the JIT made, out of the maps of a fake runtime of .NET 10. */
-#include "clr/code/method_list.h"
-#include "clr/internal.h"
+#include "runtime/coreclr/code/method_list.h"
+#include "runtime/coreclr/internal.h"
 #include "support/assert_more.h"
 #include "support/fake_stack.h"
 #include "support/suite.h"
@@ -44,7 +44,7 @@ static uint64_t make_body(uint64_t method_desc)
 static struct method_bodies read_bodies(void)
 {
 	struct method_bodies bodies;
-	ASSERT_UINT_FATAL(method_bodies_read(stack->clr, NULL, &bodies, NULL), HD_OK);
+	ASSERT_UINT_FATAL(method_bodies_read(stack->runtime, NULL, &bodies, NULL), HD_OK);
 	return bodies;
 }
 
@@ -133,14 +133,14 @@ TEST(the_only_body_is_the_current_one)
 	struct method_bodies bodies;
 	uint64_t code = make_body(FIRST_METHOD);
 	bodies = read_bodies();
-	const struct method_body *current = method_body_current(stack->clr, &bodies, &method);
+	const struct method_body *current = method_body_current(stack->runtime, &bodies, &method);
 	CU_ASSERT_FATAL(current != NULL);
 	ASSERT_UINT(current->start, code);
 	method_bodies_deinit(&bodies);
 	/* Nothing tells here which of the two it is. */
 	(void)make_body(FIRST_METHOD);
 	bodies = read_bodies();
-	CU_ASSERT_PTR_NULL(method_body_current(stack->clr, &bodies, &method));
+	CU_ASSERT_PTR_NULL(method_body_current(stack->runtime, &bodies, &method));
 	method_bodies_deinit(&bodies);
 }
 

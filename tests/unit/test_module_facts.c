@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/modules/load_contexts.h"
-#include "clr/modules/module_facts.h"
+#include "runtime/coreclr/modules/module_facts.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -40,10 +40,10 @@ TEST(the_facts_of_a_module_with_an_image)
 	fake_poke_u64(&fake->memory, at + ALLOCATOR, 0x666000);
 	fake_poke_u64(&fake->memory, at + FAKE_MODULE_READY_TO_RUN, 0x888000);
 	fake_poke_u32(&fake->memory, at + FLAGS, 0x11);
-	struct clr *clr = fake_runtime(fake);
-	const struct module *module = module_find(clr, at);
+	struct runtime *runtime = fake_runtime(fake);
+	const struct module *module = module_find(runtime, at);
 	REQUIRE(module);
-	module_facts_read(clr, module, &facts);
+	module_facts_read(runtime, module, &facts);
 	ASSERT_UINT(facts.assembly, 0x555000);
 	ASSERT_UINT(facts.pe_assembly, assembly);
 	ASSERT_UINT(facts.binder, 0x777000);
@@ -55,11 +55,11 @@ TEST(the_facts_of_a_module_with_an_image)
 	ASSERT_UINT(facts.version[3], 65535);
 	CU_ASSERT(facts.metadata > base);
 	ASSERT_UINT(facts.type_map, at + FAKE_MODULE_TYPE_DEFS);
-	struct module *const list[] = { module_find(clr, at) };
+	struct module *const list[] = { module_find(runtime, at) };
 	CU_ASSERT_PTR_EQUAL(module_at(list, 1, at), module);
 	CU_ASSERT_PTR_NULL(module_at(list, 1, at + 8));
-	CU_ASSERT_PTR_EQUAL(module_of_assembly(clr, list, 1, 0x555000), module);
-	CU_ASSERT_PTR_NULL(module_of_assembly(clr, list, 1, 0));
+	CU_ASSERT_PTR_EQUAL(module_of_assembly(runtime, list, 1, 0x555000), module);
+	CU_ASSERT_PTR_NULL(module_of_assembly(runtime, list, 1, 0));
 	maker_deinit(&maker);
 	fake_clr_destroy(fake);
 }
@@ -71,14 +71,14 @@ TEST(another_loader_allocator_than_that_of_corelib_is_collectible)
 	uint64_t other = fake_module(fake), third = fake_module(fake);
 	fake_poke_u64(&fake->memory, fake->module + ALLOCATOR, 0x666000);
 	fake_poke_u64(&fake->memory, other + ALLOCATOR, 0x666800);
-	struct clr *clr = fake_runtime(fake);
-	module_facts_read(clr, module_find(clr, fake->module), &facts);
+	struct runtime *runtime = fake_runtime(fake);
+	module_facts_read(runtime, module_find(runtime, fake->module), &facts);
 	CU_ASSERT(facts.knows_collectible && !facts.is_collectible);
-	module_facts_read(clr, module_find(clr, other), &facts);
+	module_facts_read(runtime, module_find(runtime, other), &facts);
 	CU_ASSERT(facts.knows_collectible && facts.is_collectible);
 	CU_ASSERT(facts.knows_compiled && !facts.is_compiled);
 	CU_ASSERT(!facts.has_version && !facts.mvid && !facts.metadata && !facts.binder);
-	module_facts_read(clr, module_find(clr, third), &facts);
+	module_facts_read(runtime, module_find(runtime, third), &facts);
 	CU_ASSERT(!facts.knows_collectible);
 	fake_clr_destroy(fake);
 }
@@ -90,10 +90,10 @@ TEST(a_domain_has_a_name)
 	uint64_t domain = fake_alloc(&fake->memory, 2048);
 	uint64_t string = fake_alloc(&fake->memory, sizeof(units));
 	fake_poke(&fake->memory, string, units, sizeof(units));
-	struct clr *clr = fake_runtime(fake);
-	CU_ASSERT_PTR_NULL(domain_name(clr, domain));
+	struct runtime *runtime = fake_runtime(fake);
+	CU_ASSERT_PTR_NULL(domain_name(runtime, domain));
 	fake_poke_u64(&fake->memory, domain + FRIENDLY_NAME, string);
-	char *name = domain_name(clr, domain);
+	char *name = domain_name(runtime, domain);
 	REQUIRE(name);
 	ASSERT_TEXT(name, "h\xc3\xa9");
 	mem_free(name);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "clr/internal.h"
-#include "clr/modules/module_pdb.h"
+#include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/modules/module_pdb.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -168,7 +168,7 @@ TEST(a_pdb_is_not_read_before_its_module_is_proven)
 	target->kind = TARGET_CORE;
 	target->map.mappings = &mapping;
 	target->map.mapping_count = 1;
-	scene.pdb = module_pdb_open(scene.fake->clr, &scene.module, NULL, &scene.budget);
+	scene.pdb = module_pdb_open(scene.fake->runtime, &scene.module, NULL, &scene.budget);
 	ASSERT_UINT(scene.budget, 1 << 20);
 	target->kind = kind;
 	target->map.mappings = NULL;

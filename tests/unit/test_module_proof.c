@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "clr/internal.h"
-#include "clr/modules/module_proof.h"
 #include "mem/file_memory.h"
 #include "metadata/image.h"
 #include "metadata/sizes.h"
+#include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/modules/module_proof.h"
 #include "support/assert_more.h"
 #include "support/elf_maker.h"
 #include "support/metadata_maker.h"
@@ -98,13 +98,15 @@ static void check(enum layout_field field, int64_t offset, enum target_file_stat
 	elf_maker_load(&maker, OWN, own, OWN_SIZE, OWN_SIZE, PF_R | PF_W);
 	elf_maker_file(&maker, IMAGE, IMAGE + PAGE, 0, file_path);
 	struct target *target = elf_maker_open(&maker, NULL);
-	struct clr clr = { .ops = &coreclr_ops, .target = target, .memory = target->memory };
-	layout_init(&clr.layout);
-	layout_set(&clr.layout, field, offset, ORIGIN_DESCRIPTOR);
+	struct runtime runtime = { .ops = &coreclr_ops,
+				   .target = target,
+				   .memory = target->memory };
+	layout_init(&runtime.layout);
+	layout_set(&runtime.layout, field, offset, ORIGIN_DESCRIPTOR);
 	uint8_t byte;
 	CU_ASSERT(!memory_u8(target->memory, IMAGE + 0x80, &byte));
-	module_prove_image(&clr, OWN, IMAGE);
-	module_prove_image(&clr, OWN, 0x1234); /* no file is there */
+	module_prove_image(&runtime, OWN, IMAGE);
+	module_prove_image(&runtime, OWN, 0x1234); /* no file is there */
 	ASSERT_UINT(target_file_state(target, file_path), expected);
 	CU_ASSERT(memory_u8(target->memory, IMAGE + 0x80, &byte) ==
 		  (expected == TARGET_FILE_MATCHED));

@@ -144,7 +144,7 @@ TEST(large_free_blocks_are_kept)
 		ASSERT_UINT(fragment->next, fragment->address + FRAGMENT_MIN);
 		CU_ASSERT_EQUAL(fragment->next_type->method_table, fake->object_type);
 	}
-	const struct type *type = type_find(fake->heap->clr, fake->object_type);
+	const struct type *type = type_find(fake->heap->runtime, fake->object_type);
 	ASSERT_UINT(tally.counts.rows[type->index].count, 4);
 	object_tally_deinit(&tally);
 	heap_range_deinit(&range);

@@ -313,7 +313,7 @@ TEST(changes_of_the_goal_come_in_their_order)
 	CU_ASSERT_EQUAL(log.rows[0].samples, 3);
 	CU_ASSERT_EQUAL(log.rows[1].throughput, 1.5f);
 	/* An enum that is not loaded has no names. */
-	hill_change_reason(heap->clr, &log.rows[0], reason, sizeof(reason));
+	hill_change_reason(heap->runtime, &log.rows[0], reason, sizeof(reason));
 	ASSERT_TEXT(reason, "6");
 	hill_log_deinit(&log);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ConcurrentDictionaries that are nearly empty. */
-#include "clr/types/field.h"
+#include "runtime/coreclr/types/field.h"
 #include "support/assert_more.h"
 #include "support/report_scene.h"
 #include "support/suite.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules that know a kind of defect: each with a case that it finds, and a healthy neighbour. */
-#include "clr/types/field.h"
+#include "runtime/coreclr/types/field.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/report_scene.h"

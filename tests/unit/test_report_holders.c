@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules about who holds objects: each with a case that it finds, and a healthy neighbour. */
-#include "clr/types/field.h"
+#include "runtime/coreclr/types/field.h"
 #include "support/assert_more.h"
 #include "support/report_scene.h"
 #include "support/suite.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps whose fields lie: a report has findings or is silent, and ends. */
-#include "clr/types/field.h"
+#include "runtime/coreclr/types/field.h"
 #include "support/assert_more.h"
 #include "support/graph_maker.h"
 #include "support/report_scene.h"

@@ -2,7 +2,7 @@
 /* Rules about what piles up: each with a case that it finds, and a healthy neighbour. */
 #include <string.h>
 
-#include "clr/types/field.h"
+#include "runtime/coreclr/types/field.h"
 #include "support/assert_more.h"
 #include "support/report_scene.h"
 #include "support/suite.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Piles of different types that one cause has are one finding; others stay two. */
-#include "clr/types/field.h"
+#include "runtime/coreclr/types/field.h"
 #include "support/assert_more.h"
 #include "support/report_scene.h"
 #include "support/suite.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays that only slices of them keep alive, and healthy neighbours: buffers that something uses as a whole. */
-#include "clr/types/field.h"
+#include "runtime/coreclr/types/field.h"
 #include "support/assert_more.h"
 #include "support/report_scene.h"
 #include "support/suite.h"

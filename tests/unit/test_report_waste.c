@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules about memory that is held without a use: each with a case that it finds, and a healthy neighbour. */
-#include "clr/types/field.h"
 #include "gc/layouts/object_layout.h"
+#include "runtime/coreclr/types/field.h"
 #include "support/assert_more.h"
 #include "support/report_scene.h"
 #include "support/suite.h"

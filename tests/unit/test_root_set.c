@@ -100,7 +100,7 @@ static void add_registers(struct fixture *fixture, unsigned int index, uint64_t 
 {
 	struct target *target = &fixture->statics.fake->target;
 	fixture->threads[index] = (struct target_thread){
-		.tid = (int32_t)fixture->statics.clr->threads.rows[index].os_id
+		.tid = (int32_t)fixture->statics.runtime->threads.rows[index].os_id
 	};
 	fixture->threads[index].registers[REGISTER_RSP] = sp;
 	fixture->ranges[index] =
@@ -172,7 +172,7 @@ TEST(test_runtime)
 	struct fake_clr *fake = fixture.statics.fake;
 	const uint64_t *objects = fixture.statics.objects;
 	uint64_t info = fake_alloc(&fake->memory, 64), outer = info + 32;
-	const struct clr_thread *threads = fixture.statics.clr->threads.rows;
+	const struct clr_thread *threads = fixture.statics.runtime->threads.rows;
 	/* a thread's last exception; two in flight; a weak handle is one all the same */
 	fake_poke_u64(&fake->memory, threads[1].address + LAST_THROWN_OF, fixture.strong[0]);
 	fake_poke_u64(&fake->memory, threads[0].address + TRACKER_OF, info);
@@ -326,7 +326,7 @@ TEST(test_gaps)
 {
 	struct fixture fixture = set_up();
 	struct fake_clr *fake = fixture.statics.fake;
-	struct clr *clr = fixture.statics.clr;
+	struct runtime *runtime = fixture.statics.runtime;
 	/* nothing is known of any thread */
 	struct root_set *roots = collect(&fixture, false);
 	root_set_destroy(roots);
@@ -339,7 +339,7 @@ TEST(test_gaps)
 	findings_deinit(&fake->target.findings);
 	add_registers(&fixture, 0, make_stack(&fixture, fixture.statics.objects[6]));
 	add_registers(&fixture, 1, 0x12345000);
-	clr->threads.rows[0].is_cooperative = true;
+	runtime->threads.rows[0].is_cooperative = true;
 	roots = collect(&fixture, false);
 	REQUIRE(roots);
 	ASSERT_UINT(roots->stack_count, 2);
@@ -353,8 +353,8 @@ TEST(test_gaps)
 	root_set_destroy(roots);
 	/* dead ones have no stack, nor those that were never started */
 	findings_deinit(&fake->target.findings);
-	clr->threads.rows[0].state = DEAD;
-	clr->threads.rows[1].os_id = 0;
+	runtime->threads.rows[0].state = DEAD;
+	runtime->threads.rows[1].os_id = 0;
 	roots = collect(&fixture, false);
 	REQUIRE(roots);
 	ASSERT_UINT(roots->stack_count, 0);
@@ -369,7 +369,8 @@ TEST(test_twice)
 {
 	struct fixture fixture = set_up();
 	add_registers(&fixture, 0, make_stack(&fixture, fixture.statics.objects[6]));
-	fixture.statics.clr->threads.rows[1].os_id = fixture.statics.clr->threads.rows[0].os_id;
+	fixture.statics.runtime->threads.rows[1].os_id =
+		fixture.statics.runtime->threads.rows[0].os_id;
 	struct root_set *roots = collect(&fixture, true);
 	REQUIRE(roots);
 	ASSERT_UINT(roots->stack_count, 1);

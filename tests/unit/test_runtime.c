@@ -5,9 +5,9 @@
 
 #include <heapdump/session.h>
 
-#include "clr/internal.h"
-#include "clr/types/type.h"
 #include "gc/heap.h"
+#include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/types/type.h"
 #include "stack/stack_ops.h"
 #include "support/assert_more.h"
 #include "support/command_run.h"
@@ -24,7 +24,7 @@
 
 static const struct runtime_ops made_up;
 
-static enum hd_status open_made_up(struct target *target, struct job *job, struct clr **ret,
+static enum hd_status open_made_up(struct target *target, struct job *job, struct runtime **ret,
 				   struct hd_error *err)
 {
 	enum hd_status status = coreclr_ops.open(target, job, ret, err);
@@ -33,20 +33,20 @@ static enum hd_status open_made_up(struct target *target, struct job *job, struc
 	return status;
 }
 
-static void close_made_up(struct clr *clr)
+static void close_made_up(struct runtime *runtime)
 {
-	coreclr_ops.close(clr);
+	coreclr_ops.close(runtime);
 }
 
-static bool describe_type(const struct clr *clr, uint64_t method_table, struct type *ret)
+static bool describe_type(const struct runtime *runtime, uint64_t method_table, struct type *ret)
 {
 	uint32_t words[2];
 	*ret = (struct type){ .method_table = method_table, .canonical = method_table };
-	if (!memory_read(clr->memory, method_table, words, sizeof(words)))
+	if (!memory_read(runtime->memory, method_table, words, sizeof(words)))
 		return false;
 	ret->flags = words[0];
 	ret->base_size = words[1];
-	ret->is_free = method_table == clr->globals.free_method_table;
+	ret->is_free = method_table == runtime->globals.free_method_table;
 	ret->is_string = words[1] == 22;
 	if (words[0] & HAS_COMPONENTS)
 		ret->component_size = (uint16_t)words[0];
@@ -55,15 +55,15 @@ static bool describe_type(const struct clr *clr, uint64_t method_table, struct t
 	return words[1] >= OBJECT_SIZE_MIN - 2 && words[1] < 0x10000;
 }
 
-static void name_type(struct clr *clr, uint64_t method_table, struct text *text)
+static void name_type(struct runtime *runtime, uint64_t method_table, struct text *text)
 {
-	(void)clr;
+	(void)runtime;
 	text_printf(text, "Symbol_%llx", (unsigned long long)method_table);
 }
 
-static bool code_at(struct clr *clr, uint64_t code, struct code_info *ret)
+static bool code_at(struct runtime *runtime, uint64_t code, struct code_info *ret)
 {
-	return coreclr_ops.code_at(clr, code, ret);
+	return coreclr_ops.code_at(runtime, code, ret);
 }
 
 static const struct stack_ops no_stack = { .frames = NULL };

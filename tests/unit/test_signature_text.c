@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The words are those of SOS's dumpsig, the bytes those of ECMA-335 II.23.2 and corhdr.h. */
-#include "clr/code/signature_text.h"
-#include "clr/types/field.h"
+#include "runtime/coreclr/code/signature_text.h"
+#include "runtime/coreclr/types/field.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -29,7 +29,7 @@ static void fill(struct metadata_maker *maker)
 
 struct fixture {
 	struct fake_clr *fake;
-	struct clr *clr;
+	struct runtime *runtime;
 	struct module *module;
 };
 
@@ -41,8 +41,8 @@ static struct fixture set_up(void)
 	fill(&maker);
 	fake_metadata(fixture.fake, fixture.fake->module, &maker);
 	maker_deinit(&maker);
-	fixture.clr = fake_runtime(fixture.fake);
-	fixture.module = module_find(fixture.clr, fixture.fake->module);
+	fixture.runtime = fake_runtime(fixture.fake);
+	fixture.module = module_find(fixture.runtime, fixture.fake->module);
 	REQUIRE(fixture.module);
 	REQUIRE(fixture.module->metadata);
 	return fixture;
@@ -54,7 +54,7 @@ static void check_bytes(struct fixture *fixture, const uint8_t *bytes, size_t si
 {
 	struct signature signature = { bytes, bytes + size };
 	struct text text = { 0 };
-	CU_ASSERT(signature_type_text(fixture->clr, fixture->module, &signature, &text));
+	CU_ASSERT(signature_type_text(fixture->runtime, fixture->module, &signature, &text));
 	ASSERT_TEXT(text.bytes, expected);
 	ASSERT_UINT((size_t)(signature.at - bytes), size);
 	text_deinit(&text);
@@ -70,7 +70,7 @@ static void check_bad(struct fixture *fixture, const uint8_t *bytes, size_t size
 {
 	struct signature signature = { bytes, bytes + size };
 	struct text text = { 0 };
-	CU_ASSERT_FALSE(signature_type_text(fixture->clr, fixture->module, &signature, &text));
+	CU_ASSERT_FALSE(signature_type_text(fixture->runtime, fixture->module, &signature, &text));
 	ASSERT_TEXT(text.bytes ? text.bytes : "", expected);
 	text_deinit(&text);
 }
@@ -110,7 +110,7 @@ TEST(types_are_named_by_their_tokens)
 	CHECK_BAD(&fixture, "Class ", 0x12, 4 << 2 | 3);
 	/* without metadata there are no names */
 	struct module bare = { .address = fixture.fake->module };
-	struct fixture without = { fixture.fake, fixture.clr, &bare };
+	struct fixture without = { fixture.fake, fixture.runtime, &bare };
 	CHECK(&without, "SZArray Class 0x02000002", 0x1d, 0x12, DEF_OBJECT << 2);
 	fake_clr_destroy(fixture.fake);
 }
@@ -222,13 +222,13 @@ TEST(types_that_nest_too_deep_are_refused)
 	struct text text = { 0 };
 	memset(bytes, 0x14, sizeof(bytes)); /* arrays of arrays */
 	struct signature signature = { bytes, bytes + sizeof(bytes) };
-	CU_ASSERT_FALSE(signature_type_text(fixture.clr, fixture.module, &signature, &text));
+	CU_ASSERT_FALSE(signature_type_text(fixture.runtime, fixture.module, &signature, &text));
 	CU_ASSERT(signature.at - bytes <= NAME_DEPTH_MAX);
 	memset(bytes, 0x0f, sizeof(bytes)); /* pointers do not nest */
 	bytes[sizeof(bytes) - 1] = 0x01;
 	signature = (struct signature){ bytes, bytes + sizeof(bytes) };
 	text.size = 0;
-	CU_ASSERT(signature_type_text(fixture.clr, fixture.module, &signature, &text));
+	CU_ASSERT(signature_type_text(fixture.runtime, fixture.module, &signature, &text));
 	ASSERT_UINT(text.size, 4 * (sizeof(bytes) - 1) + strlen("Void"));
 	text_deinit(&text);
 	fake_clr_destroy(fixture.fake);

@@ -103,11 +103,11 @@ TEST(the_last_failure_of_a_workstation_gc)
 	struct gc_failure failure;
 	uint64_t at = fake_alloc(&fake->memory, 72), vars = fake_alloc(&fake->memory, 256);
 	write_failure(at);
-	struct clr *clr = fake_runtime(fake);
-	clr->gc.address = vars;
-	CU_ASSERT(!gc_failure_read(clr, 0, &failure));
+	struct runtime *runtime = fake_runtime(fake);
+	runtime->gc.address = vars;
+	CU_ASSERT(!gc_failure_read(runtime, 0, &failure));
 	fake_poke_u64(&fake->memory, vars + 136, at);
-	CU_ASSERT(gc_failure_read(clr, 0, &failure));
+	CU_ASSERT(gc_failure_read(runtime, 0, &failure));
 	check_failure(&failure);
 }
 
@@ -116,13 +116,13 @@ TEST(the_last_failure_of_a_heap_of_a_server_gc)
 	struct gc_failure failure;
 	uint64_t heap = fake_alloc(&fake->memory, 1024);
 	write_failure(heap + 512);
-	struct clr *clr = fake_runtime(fake);
-	clr->gc.is_server = true;
-	clr->gc.heap_offsets[GC_HEAP_FAILURE] = -1;
-	CU_ASSERT(!gc_failure_read(clr, heap, &failure));
-	clr->gc.heap_offsets[GC_HEAP_FAILURE] = 512;
-	CU_ASSERT(!gc_failure_read(clr, 0, &failure));
-	CU_ASSERT(gc_failure_read(clr, heap, &failure));
+	struct runtime *runtime = fake_runtime(fake);
+	runtime->gc.is_server = true;
+	runtime->gc.heap_offsets[GC_HEAP_FAILURE] = -1;
+	CU_ASSERT(!gc_failure_read(runtime, heap, &failure));
+	runtime->gc.heap_offsets[GC_HEAP_FAILURE] = 512;
+	CU_ASSERT(!gc_failure_read(runtime, 0, &failure));
+	CU_ASSERT(gc_failure_read(runtime, heap, &failure));
 	check_failure(&failure);
 }
 

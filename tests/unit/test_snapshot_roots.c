@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/types/field.h"
+#include "runtime/coreclr/types/field.h"
 #include "snapshot/snapshot.h"
 #include "support/assert_more.h"
 #include "support/fake_types.h"
@@ -131,7 +131,7 @@ TEST(test_edges)
 {
 	struct small s;
 	make(&s);
-	const struct type *pool = type_find(s.heap->clr, s.pool);
+	const struct type *pool = type_find(s.heap->runtime, s.pool);
 	struct root_edge edges[] = {
 		{ s.a - 8, s.c },        /* before all objects */
 		{ s.a, s.c },            /* */
@@ -254,11 +254,12 @@ static void make_stacks(struct many *m)
 							 .frame = UINT32_MAX,
 							 .kind = STACK_ROOT_GC_FRAME,
 							 .base = UINT8_MAX };
-		m->stacks[i] = (struct thread_stack){ .thread = &s->heap->clr->threads.rows[i + 1],
-						      .frames = m->frames[i],
-						      .frames_count = 3,
-						      .roots = m->on_stack[i],
-						      .roots_count = 5 };
+		m->stacks[i] =
+			(struct thread_stack){ .thread = &s->heap->runtime->threads.rows[i + 1],
+					       .frames = m->frames[i],
+					       .frames_count = 3,
+					       .roots = m->on_stack[i],
+					       .roots_count = 5 };
 	}
 	m->set.stacks = m->stacks;
 	m->set.stack_count = 2;
@@ -279,9 +280,9 @@ static void make_many(struct many *m)
 	*m = (struct many){ .set.rows = m->rows };
 	struct small *s = &m->s;
 	make(s);
-	const struct type *pool = type_find(s->heap->clr, s->pool);
+	const struct type *pool = type_find(s->heap->runtime, s->pool);
 	m->set.heap = s->heap;
-	s->heap->clr->globals.exception_method_table = s->node;
+	s->heap->runtime->globals.exception_method_table = s->node;
 	for (uint32_t i = 0; i < COUNT(m->handles); i++)
 		m->handles[i] = (struct handle){ .address = 0x5000 + 8 * (uint64_t)i };
 	m->handles[0].type = HANDLE_PINNED;
@@ -443,7 +444,7 @@ TEST(test_overflow)
 	};
 	struct small s;
 	make(&s);
-	struct thread_stack stack = { .thread = &s.heap->clr->threads.rows[0],
+	struct thread_stack stack = { .thread = &s.heap->runtime->threads.rows[0],
 				      .frames_count = FRAMES,
 				      .roots_count = 2 * (size_t)FRAMES };
 	stack.frames = calloc(FRAMES, sizeof(*stack.frames));

@@ -220,7 +220,7 @@ TEST(long_walks_can_be_cancelled)
 	fake_stop_at(fixture.stack, fake_call(fixture.work, 1), FAKE_STACK + 0x1000,
 		     fake_rbp(FAKE_STACK + 0x1000));
 	ASSERT_UINT_FATAL(
-		stack_walker_create(fixture.stack->clr, fake_heap(fixture.fake), &walker, &err),
+		stack_walker_create(fixture.stack->runtime, fake_heap(fixture.fake), &walker, &err),
 		HD_OK);
 	ASSERT_UINT(
 		stack_walk(walker, fixture.stack->thread, &options, &job, &fixture.result, &err),
@@ -243,7 +243,7 @@ TEST(stacks_that_are_read_again_and_again_end)
 	for (uint64_t at = FAKE_STACK + 0x40000; at < FAKE_STACK + FAKE_STACK_SIZE; at += 8)
 		fake_poke_u64(fixture.memory, at, fixture.object);
 	ASSERT_UINT_FATAL(
-		stack_walker_create(fixture.stack->clr, fake_heap(fixture.fake), &walker, &err),
+		stack_walker_create(fixture.stack->runtime, fake_heap(fixture.fake), &walker, &err),
 		HD_OK);
 	size_t roots = 0, whole = 0;
 	for (unsigned int i = 0; i < 100; i++) {
@@ -281,7 +281,7 @@ TEST(every_allocation_may_fail)
 		struct stack_walker *walker = NULL;
 		struct hd_error err;
 		alloc_fail_at(i);
-		status = stack_walker_create(fixture.stack->clr, heap, &walker, &err);
+		status = stack_walker_create(fixture.stack->runtime, heap, &walker, &err);
 		if (status == HD_OK) {
 			status = stack_walk(walker, fixture.stack->thread, &options, &job,
 					    &fixture.result, &err);

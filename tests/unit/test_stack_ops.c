@@ -14,8 +14,8 @@ static struct thread_stack walk_with(struct fake_stack *stack, const struct stac
 	struct job job = { .workers = 1 };
 	struct stack_walker *walker = NULL;
 	struct thread_stack ret = { 0 };
-	CU_ASSERT_FATAL(stack_walker_create(stack->clr, fake_heap(stack->fake), &walker, NULL) ==
-			HD_OK);
+	CU_ASSERT_FATAL(stack_walker_create(stack->runtime, fake_heap(stack->fake), &walker,
+					    NULL) == HD_OK);
 	walker->ops = ops ? ops : walker->ops;
 	CU_ASSERT_FATAL(stack_walk(walker, stack->thread, &options, &job, &ret, NULL) == HD_OK);
 	stack_walker_destroy(walker);

@@ -2,7 +2,7 @@
 /* The parts of the stack walk: spans, calls, maps of references, names of slots. */
 #include "arch/x86_64/frame_registers.h"
 #include "arch/x86_64/opcodes.h"
-#include "clr/stack/ref_map.h"
+#include "runtime/coreclr/stack/ref_map.h"
 #include "stack/span.h"
 #include "stack/stack.h"
 #include "support/assert_more.h"
@@ -97,14 +97,14 @@ TEST(spans_join_writable_ranges)
 static void check_map(const uint8_t *bytes, size_t size, const char *expected)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
-	struct clr *clr = fake_runtime(fake);
+	struct runtime *runtime = fake_runtime(fake);
 	uint64_t address = fake_alloc(&fake->memory, size);
 	fake_poke(&fake->memory, address, bytes, size);
 	struct ref_map map;
 	struct ref_map_token token;
 	struct text text = { 0 };
 	const uint64_t words[3] = { 0, 0, address };
-	CU_ASSERT(ref_map_open(clr, words, &map));
+	CU_ASSERT(ref_map_open(runtime, words, &map));
 	for (unsigned int i = 0; i < 100000 && ref_map_next(&map, &token); i++) {
 		if (text.size < 200)
 			text_printf(&text, "%u:%u ", token.position, token.kind);
@@ -147,14 +147,14 @@ TEST(maps_of_references_are_read_by_bits)
 TEST(maps_are_found_by_their_cell)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
-	struct clr *clr = fake_runtime(fake);
+	struct runtime *runtime = fake_runtime(fake);
 	struct fake_memory *memory = &fake->memory;
 	uint64_t image = fake_alloc(memory, 0x1000), module = fake_alloc(memory, 1024);
 	uint64_t info = fake_alloc(memory, 512);
 	/* ReadyToRun header at +0x100, import sections at +0x200, cells at +0x400, maps at +0x600. */
-	fake_poke_u64(memory, module + clr_offset(clr, L_MODULE_R2R), info);
-	fake_poke_u64(memory, module + clr_offset(clr, L_MODULE_BASE), image);
-	fake_poke_u64(memory, info + clr_offset(clr, L_R2R_HEADER), image + 0x100);
+	fake_poke_u64(memory, module + clr_offset(runtime, L_MODULE_R2R), info);
+	fake_poke_u64(memory, module + clr_offset(runtime, L_MODULE_BASE), image);
+	fake_poke_u64(memory, info + clr_offset(runtime, L_R2R_HEADER), image + 0x100);
 	fake_poke_u32(memory, image + 0x100, 0x00525452);
 	fake_poke_u32(memory, image + 0x10c, 1);
 	fake_poke_u32(memory, image + 0x110, 101);
@@ -183,12 +183,12 @@ TEST(maps_are_found_by_their_cell)
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct ref_map map = { .next = 0 };
-		ASSERT_UINT(ref_map_open(clr, rows[i].words, &map), rows[i].found != 0);
+		ASSERT_UINT(ref_map_open(runtime, rows[i].words, &map), rows[i].found != 0);
 		ASSERT_UINT(map.next, rows[i].found);
 	}
 	fake_poke_u32(memory, image + 0x10c, UINT32_MAX);
 	struct ref_map map;
-	CU_ASSERT(!ref_map_open(clr, rows[0].words, &map));
+	CU_ASSERT(!ref_map_open(runtime, rows[0].words, &map));
 	fake_clr_destroy(fake);
 }
 

@@ -125,7 +125,7 @@ TEST(every_allocation_may_fail)
 		struct stack_walker *walker = NULL;
 		struct hd_error err;
 		alloc_fail_at(i);
-		status = stack_walker_create(fixture.stack->clr, NULL, &walker, &err);
+		status = stack_walker_create(fixture.stack->runtime, NULL, &walker, &err);
 		if (status == HD_OK) {
 			status = stack_walk(walker, fixture.stack->thread, &all, NULL,
 					    &fixture.result, &err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/statics/static.h"
-#include "clr/types/type_lookup.h"
+#include "runtime/coreclr/statics/static.h"
+#include "runtime/coreclr/types/type_lookup.h"
 #include "support/assert_more.h"
 #include "support/fake_statics.h"
 #include "support/suite.h"
@@ -14,7 +14,7 @@ static struct static_slots read_slots(struct fake_statics *statics)
 {
 	struct static_slots slots = { 0 };
 	struct hd_error err = { 0 };
-	if (static_slots_read(statics->clr, NULL, &slots, &err) != HD_OK)
+	if (static_slots_read(statics->runtime, NULL, &slots, &err) != HD_OK)
 		(void)fprintf(stderr, "%s\n", err.message);
 	return slots;
 }
@@ -30,7 +30,7 @@ static void check_slot(struct fake_statics *statics, const struct static_slots *
 	ASSERT_UINT(slot->is_boxed, expected->is_boxed);
 	ASSERT_UINT(slot->is_initialised, expected->is_initialised);
 	struct text text = { 0 };
-	static_slot_name(statics->clr, slot, &text);
+	static_slot_name(statics->runtime, slot, &text);
 	ASSERT_TEXT(text.bytes, name);
 	text_deinit(&text);
 }
@@ -109,7 +109,7 @@ TEST(test_without_metadata)
 		static_slot_at(&slots, fake_element(statics.holder_array, 0));
 	REQUIRE(slot);
 	struct text text = { 0 };
-	static_slot_name(statics.clr, slot, &text);
+	static_slot_name(statics.runtime, slot, &text);
 	REQUIRE(text.bytes);
 	CU_ASSERT(strncmp(text.bytes, "<unknown type ", 14) == 0);
 	CU_ASSERT(strstr(text.bytes, ".<field 04000002>") != NULL);
@@ -192,7 +192,7 @@ TEST(test_damage)
 TEST(test_without_types)
 {
 	struct fake_statics statics = fake_statics_create();
-	statics.clr->globals.app_domain = 0;
+	statics.runtime->globals.app_domain = 0;
 	struct static_slots slots = read_slots(&statics);
 	ASSERT_UINT(slots.rows_count, 0);
 	CU_ASSERT(strstr(fake_finding(statics.fake, "statics"), "static fields are not known") !=
@@ -208,7 +208,7 @@ TEST(test_no_memory)
 		struct fake_statics statics = fake_statics_create();
 		struct static_slots slots = { 0 };
 		alloc_fail_at(nth);
-		enum hd_status status = static_slots_read(statics.clr, NULL, &slots, NULL);
+		enum hd_status status = static_slots_read(statics.runtime, NULL, &slots, NULL);
 		failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		CU_ASSERT(status == HD_OK || (failed && status == HD_ERR_NOMEM));
@@ -240,7 +240,7 @@ TEST(test_cancelled)
 	fake_type_params(fake, fake->module, types, MANY);
 	struct job job = { .cancelled = always };
 	struct static_slots slots = { 0 };
-	ASSERT_UINT(static_slots_read(statics.clr, &job, &slots, NULL), HD_ERR_CANCELLED);
+	ASSERT_UINT(static_slots_read(statics.runtime, &job, &slots, NULL), HD_ERR_CANCELLED);
 	ASSERT_UINT(slots.rows_count, 0);
 	fake_statics_destroy(&statics);
 }
@@ -259,10 +259,10 @@ static struct fixture_8 set_up_8(void)
 	struct fixture_8 fixture = { .statics = fake_statics_create() };
 	struct fake_clr *fake = fixture.statics.fake;
 	struct fake_memory *memory = &fake->memory;
-	struct clr *clr = fixture.statics.clr;
-	clr->major = 8;
-	layout_init(&clr->layout);
-	layout_fill(&clr->layout, 8, ORIGIN_SERIES);
+	struct runtime *runtime = fixture.statics.runtime;
+	runtime->major = 8;
+	layout_init(&runtime->layout);
+	layout_fill(&runtime->layout, 8, ORIGIN_SERIES);
 	fixture.local = fake_alloc(memory, 128);
 	fixture.rows = fake_alloc(memory, 64);
 	fake_poke_u64(memory, fake->module + 1224, fixture.local);
@@ -284,14 +284,14 @@ static uint64_t find_8(struct fixture_8 *fixture, const struct type *type, uint8
 	struct field field = {
 		.declaring = type, .offset = 8, .element_type = element, .is_static = true
 	};
-	return field_static_address(fixture->statics.clr, &field, ret_initialised);
+	return field_static_address(fixture->statics.runtime, &field, ret_initialised);
 }
 
 TEST(test_module_8)
 {
 	struct fixture_8 fixture = set_up_8();
 	struct fake_memory *memory = &fixture.statics.fake->memory;
-	struct type type = *type_find(fixture.statics.clr, fixture.statics.holder);
+	struct type type = *type_find(fixture.statics.runtime, fixture.statics.holder);
 	bool initialised = true;
 	type.token = 0x02000000 | DEF_HOLDER;
 	ASSERT_UINT(find_8(&fixture, &type, ELEMENT_CLASS, &initialised),

@@ -206,7 +206,7 @@ TEST(every_allocation_may_fail)
 	for (unsigned int i = 0; i < 30; i++)
 		(void)fake_string(fake, i % 2 ? "odd" : "even");
 	struct heap *heap = fake_heap(fake);
-	(void)type_find(heap->clr, fake->string_type);
+	(void)type_find(heap->runtime, fake->string_type);
 	struct job job = { .workers = 2 };
 	struct strings strings;
 	enum hd_status status = HD_ERR_NOMEM;

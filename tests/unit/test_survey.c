@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/modules/module.h"
-#include "clr/types/field.h"
 #include "framework/survey.h"
+#include "runtime/coreclr/modules/module.h"
+#include "runtime/coreclr/types/field.h"
 #include "support/assert_more.h"
 #include "support/fake_types.h"
 #include "support/suite.h"
@@ -41,12 +41,12 @@ static void attach(const char *assembly)
 	fake_types_attach(types);
 	(void)fake_segment(fake, 0, GENERATION_0, 0x1000);
 	(void)fake_heap(fake);
-	struct module *module = module_find(fake->clr, fake->module);
+	struct module *module = module_find(fake->runtime, fake->module);
 	REQUIRE(module);
 	REQUIRE(module->metadata);
 	mem_free(module->name);
 	module->name = mem_strndup(assembly, strlen(assembly));
-	framework_survey_modules(fake->clr, &module, 1, &survey);
+	framework_survey_modules(fake->runtime, &module, 1, &survey);
 }
 
 TEST(a_loaded_assembly_tells_what_it_lacks)
@@ -62,7 +62,7 @@ TEST(a_loaded_assembly_tells_what_it_lacks)
 	/* Nothing is said of assemblies that are not loaded. */
 	CU_ASSERT_FALSE(survey.type_is_missing[NET_TASK]);
 	CU_ASSERT_FALSE(survey.fact_is_missing[FACT_TASK_FLAGS]);
-	framework_survey_report(fake->clr, &survey);
+	framework_survey_report(fake->runtime, &survey);
 	ASSERT_UINT(fake->target.findings.count, 1);
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(fake->target.findings.rows[0].detail,
@@ -84,7 +84,7 @@ TEST(an_assembly_with_another_name_says_nothing)
 	attach("Shop");
 	ASSERT_UINT(survey.asked, 0);
 	ASSERT_UINT(survey.missing, 0);
-	framework_survey_report(fake->clr, &survey);
+	framework_survey_report(fake->runtime, &survey);
 	ASSERT_UINT(fake->target.findings.count, 0);
 }
 

@@ -74,7 +74,7 @@ static uint64_t owner_of(uint64_t method_desc, uint64_t first, uint64_t second)
 	struct heap *heap = fake_heap(fake);
 	struct suspended continuation = {
 		.object = { .address = address,
-			    .type = type_find(heap->clr, method_saver),
+			    .type = type_find(heap->runtime, method_saver),
 			    .size = 56 },
 		.data = address + SAVED,
 		.method_desc = method_desc,
@@ -115,17 +115,17 @@ TEST(a_method_that_no_others_share_is_of_its_own_type)
 
 TEST(methods_of_different_instantiations_are_different)
 {
-	struct clr *clr = fake_runtime(fake);
+	struct runtime *runtime = fake_runtime(fake);
 	struct async_methods methods = { 0 };
 	struct async_method_key key = { .method_desc = with_shared };
 	uint32_t shared = async_methods_add(&methods, key);
-	key.owner = type_find(clr, plain);
+	key.owner = type_find(runtime, plain);
 	uint32_t own = async_methods_add(&methods, key);
 	CU_ASSERT_NOT_EQUAL(shared, own);
 	ASSERT_UINT(async_methods_add(&methods, key), own);
-	ASSERT_TEXT(async_methods_name(&methods, clr, shared), "Shop.Store.With");
-	ASSERT_TEXT(async_methods_name(&methods, clr, own), "Shop.Orders.With");
-	ASSERT_TEXT(async_methods_code(&methods, clr, own), "Shop.Orders.With");
+	ASSERT_TEXT(async_methods_name(&methods, runtime, shared), "Shop.Store.With");
+	ASSERT_TEXT(async_methods_name(&methods, runtime, own), "Shop.Orders.With");
+	ASSERT_TEXT(async_methods_code(&methods, runtime, own), "Shop.Orders.With");
 	async_methods_deinit(&methods);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that a container and what is around it call by different ids. */
 #include "arch/x86_64/register_table.h"
-#include "clr/threads/thread.h"
+#include "runtime/coreclr/threads/thread.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"
@@ -11,7 +11,7 @@
 
 struct fixture {
 	struct fake_clr *fake;
-	struct clr *clr;
+	struct runtime *runtime;
 	struct target_thread threads[THREADS];
 };
 
@@ -21,7 +21,7 @@ static void begin(struct fixture *fixture)
 	*fixture = (struct fixture){ .fake = fake_clr_create(NULL) };
 	for (unsigned int i = 0; i < THREADS; i++)
 		fake_thread(fixture->fake)->os_id = i + 1;
-	fixture->clr = fake_heap(fixture->fake)->clr;
+	fixture->runtime = fake_heap(fixture->fake)->runtime;
 	fixture->fake->target.threads.rows = fixture->threads;
 	fixture->fake->target.threads.count = THREADS;
 	for (unsigned int i = 0; i < THREADS; i++)
@@ -49,7 +49,7 @@ static uint64_t give_stack(struct fixture *fixture, unsigned int index)
 static void match(struct fixture *fixture)
 {
 	struct hd_error err = { 0 };
-	ASSERT_UINT_FATAL(thread_ids_match(fixture->clr, &err), HD_OK);
+	ASSERT_UINT_FATAL(thread_ids_match(fixture->runtime, &err), HD_OK);
 }
 
 /* Seen from around a container: registers are known by the id outside, which the runtime does not know. */
@@ -64,7 +64,8 @@ TEST(a_process_knows_both_ids)
 	fixture.threads[0].tid = 2;
 	match(&fixture);
 	for (unsigned int i = 0; i < THREADS; i++)
-		ASSERT_UINT(fixture.clr->threads.rows[i].os_id, (uint64_t)fixture.threads[i].tid);
+		ASSERT_UINT(fixture.runtime->threads.rows[i].os_id,
+			    (uint64_t)fixture.threads[i].tid);
 	ASSERT_UINT(fixture.fake->target.findings.count, 0);
 	end(&fixture);
 }
@@ -84,11 +85,11 @@ TEST(stacks_tell_the_threads_of_a_core)
 	fixture.threads[0].tid = 2;
 	fixture.threads[3].registers[REGISTER_RSP] = 0x1000;
 	match(&fixture);
-	ASSERT_UINT(fixture.clr->threads.rows[0].os_id, 704);
-	ASSERT_UINT(fixture.clr->threads.rows[1].os_id, 0);
-	ASSERT_UINT(fixture.clr->threads.rows[2].os_id, 702);
-	ASSERT_UINT(fixture.clr->threads.rows[3].os_id, 701);
-	ASSERT_UINT(fixture.clr->threads.rows[4].os_id, 2);
+	ASSERT_UINT(fixture.runtime->threads.rows[0].os_id, 704);
+	ASSERT_UINT(fixture.runtime->threads.rows[1].os_id, 0);
+	ASSERT_UINT(fixture.runtime->threads.rows[2].os_id, 702);
+	ASSERT_UINT(fixture.runtime->threads.rows[3].os_id, 701);
+	ASSERT_UINT(fixture.runtime->threads.rows[4].os_id, 2);
 	ASSERT_UINT_FATAL(fixture.fake->target.findings.count, 1);
 	ASSERT_TEXT(finding_name(fixture.fake->target.findings.rows[0].kind), "thread-ids");
 	CU_ASSERT_PTR_NOT_NULL(
@@ -108,7 +109,7 @@ TEST(ids_that_fit_stay)
 	}
 	match(&fixture);
 	for (unsigned int i = 0; i < THREADS; i++)
-		ASSERT_UINT(fixture.clr->threads.rows[i].os_id, i + 1);
+		ASSERT_UINT(fixture.runtime->threads.rows[i].os_id, i + 1);
 	ASSERT_UINT(fixture.fake->target.findings.count, 0);
 	end(&fixture);
 }
@@ -124,10 +125,10 @@ TEST(what_is_not_clear_is_not_guessed)
 	fixture.threads[2].registers[REGISTER_RSP] = second + 8;
 	fixture.threads[3].registers[REGISTER_RSP] = give_stack(&fixture, 3) + 8;
 	fake_poke_u64(&fixture.fake->memory, fixture.fake->threads[1].address + 120, second - 8);
-	fixture.clr->threads.rows[3].state = 0x800;
+	fixture.runtime->threads.rows[3].state = 0x800;
 	match(&fixture);
 	for (unsigned int i = 0; i < THREADS; i++)
-		ASSERT_UINT(fixture.clr->threads.rows[i].os_id, i + 1);
+		ASSERT_UINT(fixture.runtime->threads.rows[i].os_id, i + 1);
 	ASSERT_UINT(fixture.fake->target.findings.count, 0);
 	end(&fixture);
 }
@@ -139,15 +140,15 @@ TEST(what_is_not_clear_is_not_guessed)
 static void make_store(struct fixture *fixture, const uint32_t *ids)
 {
 	struct fake_memory *memory = &fixture->fake->memory;
-	const struct clr *clr = fixture->clr;
-	uint64_t link = STORE + clr_offset(clr, L_THREAD_STORE_FIRST);
+	const struct runtime *runtime = fixture->runtime;
+	uint64_t link = STORE + clr_offset(runtime, L_THREAD_STORE_FIRST);
 	fake_map(memory, STORE, OBJECT_ROOM * (THREADS + 1));
 	for (uint64_t i = 0; i < THREADS; i++) {
 		uint64_t thread = STORE + OBJECT_ROOM * (i + 1);
-		fake_poke_u64(memory, link, thread + clr_offset(clr, L_THREAD_LINK));
-		link = thread + clr_offset(clr, L_THREAD_LINK);
-		fake_poke_u32(memory, thread + clr_offset(clr, L_THREAD_ID), ids[i]);
-		fake_poke_u64(memory, thread + clr_offset(clr, L_THREAD_OS_ID), 700 + i);
+		fake_poke_u64(memory, link, thread + clr_offset(runtime, L_THREAD_LINK));
+		link = thread + clr_offset(runtime, L_THREAD_LINK);
+		fake_poke_u32(memory, thread + clr_offset(runtime, L_THREAD_ID), ids[i]);
+		fake_poke_u64(memory, thread + clr_offset(runtime, L_THREAD_OS_ID), 700 + i);
 	}
 	fake_poke_u64(memory, link, 0);
 }
@@ -170,9 +171,10 @@ TEST(a_store_is_known_by_its_threads)
 		struct fixture fixture;
 		begin(&fixture);
 		make_store(&fixture, cases[i].ids);
-		CU_ASSERT_EQUAL(thread_store_is(fixture.clr, STORE, true), cases[i].is_store);
-		CU_ASSERT_EQUAL(thread_store_is(fixture.clr, STORE, false), cases[i].may_not_match);
-		CU_ASSERT_FALSE(thread_store_is(fixture.clr, STORE + 4, true));
+		CU_ASSERT_EQUAL(thread_store_is(fixture.runtime, STORE, true), cases[i].is_store);
+		CU_ASSERT_EQUAL(thread_store_is(fixture.runtime, STORE, false),
+				cases[i].may_not_match);
+		CU_ASSERT_FALSE(thread_store_is(fixture.runtime, STORE + 4, true));
 		end(&fixture);
 	}
 }
@@ -186,8 +188,8 @@ TEST(a_store_of_other_threads_is_none)
 	make_store(&fixture, ids);
 	for (unsigned int i = 0; i < THREADS; i++)
 		fixture.threads[i].tid = (int32_t)(900 + i);
-	CU_ASSERT_FALSE(thread_store_is(fixture.clr, STORE, true));
-	CU_ASSERT(thread_store_is(fixture.clr, STORE, false));
+	CU_ASSERT_FALSE(thread_store_is(fixture.runtime, STORE, true));
+	CU_ASSERT(thread_store_is(fixture.runtime, STORE, false));
 	end(&fixture);
 }
 

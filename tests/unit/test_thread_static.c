@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/statics/static.h"
+#include "runtime/coreclr/statics/static.h"
 #include "support/assert_more.h"
 #include "support/fake_statics.h"
 #include "support/suite.h"
@@ -8,14 +8,15 @@ static uint64_t address_of(struct fake_statics *statics, uint64_t method_table, 
 			   unsigned int thread)
 {
 	struct field_list list = { 0 };
-	const struct type *type = type_find(statics->clr, method_table);
+	const struct type *type = type_find(statics->runtime, method_table);
 	uint64_t address = UINT64_MAX;
 	REQUIRE(type);
-	ASSERT_UINT(field_list_read(statics->clr, type, &list, NULL), HD_OK);
+	ASSERT_UINT(field_list_read(statics->runtime, type, &list, NULL), HD_OK);
 	for (size_t i = 0; i < list.count; i++) {
 		if (strcmp(list.rows[i].name, name) == 0)
-			address = field_thread_static_address(statics->clr, &list.rows[i],
-							      &statics->clr->threads.rows[thread]);
+			address = field_thread_static_address(
+				statics->runtime, &list.rows[i],
+				&statics->runtime->threads.rows[thread]);
 	}
 	field_list_deinit(&list);
 	return address;
@@ -40,7 +41,8 @@ TEST(test_addresses)
 		    fake_element(statics.plug_statics, 0));
 	ASSERT_UINT(address_of(&statics, statics.plug, "last", 1), 0);
 	struct thread_local_data data;
-	CU_ASSERT(thread_local_data_read(statics.clr, &statics.clr->threads.rows[1], &data));
+	CU_ASSERT(
+		thread_local_data_read(statics.runtime, &statics.runtime->threads.rows[1], &data));
 	ASSERT_UINT(data.address, statics.locals[1]);
 	ASSERT_UINT(data.array, statics.thread_arrays[1]);
 	ASSERT_UINT(fake_peek_u64(&statics.fake->memory, data.array_slot), data.array);
@@ -85,10 +87,11 @@ TEST(test_damage)
 	fake_poke_u64(memory, statics.locals[0] + 16, 0x123450);
 	ASSERT_UINT(address_of(&statics, statics.plug, "last", 0), 0);
 	/* no thread data */
-	fake_poke_u64(memory, statics.clr->threads.rows[0].address + 568, 0);
+	fake_poke_u64(memory, statics.runtime->threads.rows[0].address + 568, 0);
 	ASSERT_UINT(address_of(&statics, statics.holder, "turns", 0), 0);
 	struct thread_local_data data;
-	CU_ASSERT(!thread_local_data_read(statics.clr, &statics.clr->threads.rows[0], &data));
+	CU_ASSERT(
+		!thread_local_data_read(statics.runtime, &statics.runtime->threads.rows[0], &data));
 	fake_statics_destroy(&statics);
 }
 
@@ -110,10 +113,10 @@ static struct fixture_8 set_up_8(void)
 	struct fixture_8 fixture = { .statics = fake_statics_create() };
 	struct fake_clr *fake = fixture.statics.fake;
 	struct fake_memory *memory = &fake->memory;
-	struct clr *clr = fixture.statics.clr;
-	clr->major = 8;
-	layout_init(&clr->layout);
-	layout_fill(&clr->layout, 8, ORIGIN_SERIES);
+	struct runtime *runtime = fixture.statics.runtime;
+	runtime->major = 8;
+	layout_init(&runtime->layout);
+	layout_fill(&runtime->layout, 8, ORIGIN_SERIES);
 	uint64_t table = fake_alloc(memory, 32), handle = fake_alloc(memory, 8);
 	fixture.local = fake_alloc(memory, 256);
 	fixture.rows = fake_alloc(memory, 64);
@@ -130,7 +133,7 @@ static struct fixture_8 set_up_8(void)
 	fake_poke_u32(memory, fixture.optional + 16, 0xffffffff);
 	fake_poke_u64(memory, fake_peek_u64(memory, fixture.statics.holder + 40) + 8,
 		      fixture.optional);
-	fixture.field = (struct field){ .declaring = type_find(clr, fixture.statics.holder),
+	fixture.field = (struct field){ .declaring = type_find(runtime, fixture.statics.holder),
 					.offset = 8,
 					.element_type = ELEMENT_CLASS,
 					.is_static = true,
@@ -142,7 +145,7 @@ static uint64_t find_8(const struct fixture_8 *fixture, uint8_t element)
 {
 	struct field field = fixture->field;
 	field.element_type = element;
-	return field_thread_static_address(fixture->statics.clr, &field, &fixture->thread);
+	return field_thread_static_address(fixture->statics.runtime, &field, &fixture->thread);
 }
 
 TEST(test_module_8)
@@ -161,7 +164,7 @@ TEST(test_module_8)
 	fake_poke_u64(memory, fixture.thread.address + 1088, UINT64_MAX);
 	ASSERT_UINT(find_8(&fixture, ELEMENT_I4), 0);
 	struct thread_local_data data;
-	CU_ASSERT(!thread_local_data_read(fixture.statics.clr, &fixture.thread, &data));
+	CU_ASSERT(!thread_local_data_read(fixture.statics.runtime, &fixture.thread, &data));
 	fake_statics_destroy(&fixture.statics);
 }
 

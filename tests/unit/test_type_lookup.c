@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/modules/module.h"
-#include "clr/types/type_lookup.h"
+#include "runtime/coreclr/modules/module.h"
+#include "runtime/coreclr/types/type_lookup.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -18,7 +18,7 @@ enum {
 
 struct fixture {
 	struct fake_clr *fake;
-	struct clr *clr;
+	struct runtime *runtime;
 	uint64_t other; /* a second module, with a type of a name that the first has too */
 	uint64_t twin, other_twin, list;
 };
@@ -60,7 +60,7 @@ static struct fixture set_up(void)
 	const uint64_t params[] = { fixture.list, fake->object_array_type | 1, 0x777772,
 				    fixture.list | 1 };
 	fake_type_params(fake, fixture.other, params, 4);
-	fixture.clr = fake_runtime(fake);
+	fixture.runtime = fake_runtime(fake);
 	const uint64_t modules[] = { fake->module, 0, fixture.other };
 	fake_domain(fake, modules, 3);
 	return fixture;
@@ -68,7 +68,7 @@ static struct fixture set_up(void)
 
 static void check(struct fixture *fixture, const char *name, uint64_t module, uint64_t expected)
 {
-	const struct type *type = type_by_name(fixture->clr, name, module);
+	const struct type *type = type_by_name(fixture->runtime, name, module);
 	ASSERT_UINT(type ? type->method_table : 0, expected);
 }
 
@@ -107,11 +107,11 @@ TEST(test_visits)
 {
 	struct fixture fixture = set_up();
 	struct visits visits = { .limit = 100 };
-	ASSERT_UINT(type_for_each(fixture.clr, visit, &visits, NULL), HD_OK);
+	ASSERT_UINT(type_for_each(fixture.runtime, visit, &visits, NULL), HD_OK);
 	ASSERT_UINT(visits.count, 6);
 	CU_ASSERT(!visits.twice);
 	visits = (struct visits){ .limit = 2 };
-	ASSERT_UINT(type_for_each(fixture.clr, visit, &visits, NULL), HD_OK);
+	ASSERT_UINT(type_for_each(fixture.runtime, visit, &visits, NULL), HD_OK);
 	ASSERT_UINT(visits.count, 2);
 	fake_clr_destroy(fixture.fake);
 }
@@ -131,7 +131,7 @@ TEST(test_growing)
 	fake_poke_u64(memory, old + 8, fresh);
 	fake_lookup_map(fixture.fake, fixture.fake->module + FAKE_MODULE_TYPE_DEFS, NULL, 0);
 	struct visits visits = { .limit = 100 };
-	ASSERT_UINT(type_for_each(fixture.clr, visit, &visits, NULL), HD_OK);
+	ASSERT_UINT(type_for_each(fixture.runtime, visit, &visits, NULL), HD_OK);
 	ASSERT_UINT(visits.count, 4);
 	check(&fixture, "System.String", 0, fixture.fake->string_type);
 	fake_clr_destroy(fixture.fake);
@@ -150,13 +150,13 @@ TEST(test_cycles)
 	uint64_t map = fixture.fake->module + FAKE_MODULE_TYPE_DEFS;
 	fake_poke_u64(memory, map, map);
 	struct visits visits = { .limit = 100 };
-	ASSERT_UINT(type_for_each(fixture.clr, visit, &visits, NULL), HD_OK);
+	ASSERT_UINT(type_for_each(fixture.runtime, visit, &visits, NULL), HD_OK);
 	CU_ASSERT(visits.count >= 4 && visits.count <= 6);
-	const struct module *module = module_find(fixture.clr, fixture.fake->module);
+	const struct module *module = module_find(fixture.runtime, fixture.fake->module);
 	REQUIRE(module);
-	ASSERT_UINT(module_type_def(fixture.clr, module, DEF_TWIN), fixture.twin);
-	ASSERT_UINT(module_type_def(fixture.clr, module, 6 + DEF_TWIN), fixture.twin);
-	ASSERT_UINT(module_type_def(fixture.clr, module, 0xffffff), 0);
+	ASSERT_UINT(module_type_def(fixture.runtime, module, DEF_TWIN), fixture.twin);
+	ASSERT_UINT(module_type_def(fixture.runtime, module, 6 + DEF_TWIN), fixture.twin);
+	ASSERT_UINT(module_type_def(fixture.runtime, module, 0xffffff), 0);
 	fake_clr_destroy(fixture.fake);
 }
 
@@ -170,7 +170,7 @@ TEST(test_lies)
 	fake_poke_u32(memory, table + 24, UINT32_MAX);
 	fake_poke_u32(memory, fixture.fake->module + FAKE_MODULE_TYPE_DEFS + 16, UINT32_MAX);
 	struct visits visits = { .limit = 100 };
-	ASSERT_UINT(type_for_each(fixture.clr, visit, &visits, NULL), HD_OK);
+	ASSERT_UINT(type_for_each(fixture.runtime, visit, &visits, NULL), HD_OK);
 	fake_clr_destroy(fixture.fake);
 	/* a table that is another module's */
 	fixture = set_up();
@@ -185,11 +185,11 @@ TEST(test_no_list)
 	struct fixture fixture = set_up();
 	struct hd_error err = { 0 };
 	struct visits visits = { .limit = 100 };
-	fixture.clr->globals.app_domain = 0;
-	ASSERT_UINT(type_for_each(fixture.clr, visit, &visits, &err), HD_ERR_UNSUPPORTED);
-	CU_ASSERT(!type_by_name(fixture.clr, "System.Object", 0));
-	fixture.clr->globals.app_domain = 0x1230;
-	ASSERT_UINT(type_for_each(fixture.clr, visit, &visits, &err), HD_ERR_FAULT);
+	fixture.runtime->globals.app_domain = 0;
+	ASSERT_UINT(type_for_each(fixture.runtime, visit, &visits, &err), HD_ERR_UNSUPPORTED);
+	CU_ASSERT(!type_by_name(fixture.runtime, "System.Object", 0));
+	fixture.runtime->globals.app_domain = 0x1230;
+	ASSERT_UINT(type_for_each(fixture.runtime, visit, &visits, &err), HD_ERR_FAULT);
 	fake_clr_destroy(fixture.fake);
 }
 
@@ -199,7 +199,7 @@ TEST(test_no_memory)
 	for (uint64_t nth = 1; failed && nth < 1000; nth++) {
 		struct fixture fixture = set_up();
 		alloc_fail_at(nth);
-		const struct type *type = type_by_name(fixture.clr, "Ns.Twin", 0);
+		const struct type *type = type_by_name(fixture.runtime, "Ns.Twin", 0);
 		failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		CU_ASSERT(failed || type);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/types/field.h"
-#include "clr/types/type.h"
-#include "clr/types/type_name.h"
+#include "runtime/coreclr/types/field.h"
+#include "runtime/coreclr/types/type.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -61,7 +61,7 @@ static void fill(struct metadata_maker *maker)
 
 struct fixture {
 	struct fake_clr *fake;
-	struct clr *clr;
+	struct runtime *runtime;
 };
 
 static struct fixture set_up(void)
@@ -72,7 +72,7 @@ static struct fixture set_up(void)
 	fill(&maker);
 	fake_metadata(fixture.fake, fixture.fake->module, &maker);
 	maker_deinit(&maker);
-	fixture.clr = fake_runtime(fixture.fake);
+	fixture.runtime = fake_runtime(fixture.fake);
 	return fixture;
 }
 
@@ -92,13 +92,13 @@ static uint64_t make_generic(struct fake_clr *fake, uint32_t rid, const uint64_t
 
 static void check(struct fixture *fixture, uint64_t method_table, const char *expected)
 {
-	const struct type *type = type_find(fixture->clr, method_table);
+	const struct type *type = type_find(fixture->runtime, method_table);
 	REQUIRE(type);
 	size_t size = 0;
-	const char *name = type_name(fixture->clr, type, &size);
+	const char *name = type_name(fixture->runtime, type, &size);
 	ASSERT_TEXT(name, expected);
 	ASSERT_UINT(size, strlen(name));
-	CU_ASSERT(type_name(fixture->clr, type, NULL) == name);
+	CU_ASSERT(type_name(fixture->runtime, type, NULL) == name);
 }
 
 TEST(test_plain)
@@ -186,7 +186,7 @@ TEST(test_unknown)
 	check(&fixture, make_generic(fake, DEF_PAIR, nowhere, 2),
 	      "Ns.Pair<<unknown type 1234560>, <unknown type 1234562>>");
 	struct text text = { 0 };
-	type_handle_name(fixture.clr, fake_param_type(fake, 0x44, 0), &text);
+	type_handle_name(fixture.runtime, fake_param_type(fake, 0x44, 0), &text);
 	CU_ASSERT(text.size > 0 && !strncmp(text.bytes, "<unknown type ", 14));
 	text_deinit(&text);
 	fake_clr_destroy(fake);
@@ -199,10 +199,10 @@ TEST(test_cycles)
 	struct fake_clr *fake = fixture.fake;
 	uint64_t self = fake_array_type(fake, 0);
 	fake_poke_u64(&fake->memory, self + 48, self);
-	const struct type *type = type_find(fixture.clr, self);
+	const struct type *type = type_find(fixture.runtime, self);
 	REQUIRE(type);
 	size_t size;
-	const char *name = type_name(fixture.clr, type, &size);
+	const char *name = type_name(fixture.runtime, type, &size);
 	CU_ASSERT(!strncmp(name, "...[][]", 7));
 	ASSERT_UINT(size, 3 + 2 * (NAME_DEPTH_MAX + 1));
 	uint64_t twice[] = { 0, 0 };
@@ -210,16 +210,16 @@ TEST(test_cycles)
 	uint64_t dictionary = fake_peek_u64(&fake->memory, fake_peek_u64(&fake->memory, pair + 48));
 	fake_poke_u64(&fake->memory, dictionary, pair);
 	fake_poke_u64(&fake->memory, dictionary + 8, pair);
-	type = type_find(fixture.clr, pair);
+	type = type_find(fixture.runtime, pair);
 	REQUIRE(type);
-	name = type_name(fixture.clr, type, &size);
+	name = type_name(fixture.runtime, type, &size);
 	CU_ASSERT(!strncmp(name, "Ns.Pair<Ns.Pair<", 16));
 	ASSERT_UINT(size, NAME_SIZE_MAX + 3);
 	CU_ASSERT(!strcmp(name + size - 3, "..."));
 	uint64_t pointer = fake_param_type(fake, ELEMENT_POINTER, 0);
 	fake_poke_u64(&fake->memory, (pointer & ~(uint64_t)2) + 16, pointer);
 	struct text text = { 0 };
-	type_handle_name(fixture.clr, pointer, &text);
+	type_handle_name(fixture.runtime, pointer, &text);
 	CU_ASSERT(!text.failed && text.size < 200);
 	text_deinit(&text);
 	fake_clr_destroy(fake);
@@ -238,7 +238,7 @@ TEST(test_many_long)
 	struct text text = { 0 };
 	for (unsigned int i = 0; i < 3000; i++) {
 		text.size = 0;
-		type_handle_name(fixture.clr, pair, &text);
+		type_handle_name(fixture.runtime, pair, &text);
 		sum += text.size;
 	}
 	CU_ASSERT(!text.failed && sum < NAME_EXTRA_MAX + (uint64_t)3000 * 2 * NAME_USUAL_SIZE);
@@ -246,7 +246,7 @@ TEST(test_many_long)
 	CU_ASSERT(!strcmp(text.bytes + text.size - 3, "..."));
 	/* The usual ones are as before. */
 	text.size = 0;
-	type_handle_name(fixture.clr, fake->object_array_type, &text);
+	type_handle_name(fixture.runtime, fake->object_array_type, &text);
 	ASSERT_TEXT(text.bytes, "System.Object[]");
 	text_deinit(&text);
 	fake_clr_destroy(fake);
@@ -255,12 +255,12 @@ TEST(test_many_long)
 static void check_signature(struct fixture *fixture, const char *bytes, size_t size,
 			    struct type_arguments arguments, const char *expected)
 {
-	const struct module *module = module_find(fixture->clr, fixture->fake->module);
+	const struct module *module = module_find(fixture->runtime, fixture->fake->module);
 	REQUIRE(module);
 	REQUIRE(module->metadata);
 	struct text text = { 0 };
-	signature_type_name(fixture->clr, module, (const uint8_t *)bytes, (uint32_t)size, arguments,
-			    &text);
+	signature_type_name(fixture->runtime, module, (const uint8_t *)bytes, (uint32_t)size,
+			    arguments, &text);
 	ASSERT_TEXT(text.bytes, expected);
 	text_deinit(&text);
 }
@@ -341,10 +341,10 @@ TEST(test_bad_signatures)
 	/* as deep as it is long */
 	char deep[4096];
 	memset(deep, 0x1d, sizeof(deep));
-	const struct module *module = module_find(fixture.clr, fixture.fake->module);
+	const struct module *module = module_find(fixture.runtime, fixture.fake->module);
 	REQUIRE(module);
 	struct text text = { 0 };
-	signature_type_name(fixture.clr, module, (const uint8_t *)deep, sizeof(deep), arguments,
+	signature_type_name(fixture.runtime, module, (const uint8_t *)deep, sizeof(deep), arguments,
 			    &text);
 	ASSERT_UINT(text.size, 1 + 2 * (NAME_DEPTH_MAX + 1));
 	text_deinit(&text);
@@ -356,10 +356,11 @@ TEST(test_no_memory)
 	bool failed = true;
 	for (uint64_t nth = 1; failed; nth++) {
 		struct fixture fixture = set_up();
-		const struct type *type = type_find(fixture.clr, fixture.fake->object_array_type);
+		const struct type *type =
+			type_find(fixture.runtime, fixture.fake->object_array_type);
 		REQUIRE(type);
 		alloc_fail_at(nth);
-		const char *name = type_name(fixture.clr, type, NULL);
+		const char *name = type_name(fixture.runtime, type, NULL);
 		failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		if (!failed)

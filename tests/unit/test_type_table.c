@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/types/type.h"
+#include "runtime/coreclr/types/type.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"
@@ -25,10 +25,10 @@ TEST(test_fields)
 								.token = 0x123456,
 								.series = &series,
 								.series_count = 1 });
-	struct clr *clr = fake_runtime(fake);
-	const struct type *type = type_find(clr, address);
+	struct runtime *runtime = fake_runtime(fake);
+	const struct type *type = type_find(runtime, address);
 	REQUIRE(type);
-	CU_ASSERT(type_find(clr, address) == type);
+	CU_ASSERT(type_find(runtime, address) == type);
 	ASSERT_UINT(type->method_table, address);
 	ASSERT_UINT(type->base_size, 40);
 	ASSERT_UINT(type->component_size, 0);
@@ -42,20 +42,20 @@ TEST(test_fields)
 	ASSERT_UINT(type->per_inst, 0x1230);
 	ASSERT_UINT(type->series_count, 1);
 	ASSERT_UINT(type->loader_allocator, 0);
-	ASSERT_UINT(type_count(clr), 1);
-	CU_ASSERT(type_at(clr, type->index) == type);
-	const struct type *array = type_find(clr, fake->object_array_type);
+	ASSERT_UINT(type_count(runtime), 1);
+	CU_ASSERT(type_at(runtime, type->index) == type);
+	const struct type *array = type_find(runtime, fake->object_array_type);
 	REQUIRE(array);
 	ASSERT_UINT(array->component_size, 8);
 	ASSERT_UINT(array->category, CATEGORY_SZ_ARRAY);
 	ASSERT_UINT(array->token, 0);
-	const struct type *string = type_find(clr, fake->string_type);
+	const struct type *string = type_find(runtime, fake->string_type);
 	REQUIRE(string);
 	CU_ASSERT(string->is_string && !string->has_pointers);
-	const struct type *free_type = type_find(clr, fake->free_type);
+	const struct type *free_type = type_find(runtime, fake->free_type);
 	REQUIRE(free_type);
 	CU_ASSERT(free_type->is_free && !free_type->has_pointers);
-	ASSERT_UINT(type_count(clr), 4);
+	ASSERT_UINT(type_count(runtime), 4);
 	fake_clr_destroy(fake);
 }
 
@@ -92,18 +92,18 @@ static uint64_t made(struct fake_clr *fake, uint32_t base_size, uint16_t compone
 TEST(test_sizes)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
-	struct clr *clr = fake_runtime(fake);
-	CU_ASSERT(!type_find(clr, made(fake, 0, 0, 0)));
-	CU_ASSERT(!type_find(clr, made(fake, 16, 0, 0)));
-	CU_ASSERT(!type_find(clr, made(fake, 25, 0, 0)));
-	CU_ASSERT(!type_find(clr, made(fake, 28, 4, 0)));
-	CU_ASSERT(!type_find(clr, made(fake, 22, 0, 0)));
-	CU_ASSERT(!type_find(clr, made(fake, 22, 4, 0)));
-	CU_ASSERT(!type_find(clr, made(fake, 8, 0, 0x000c0000)));
-	CU_ASSERT(type_find(clr, made(fake, 24, 0xffff, 0)) != NULL);
-	CU_ASSERT(type_find(clr, made(fake, 0xfffffff8, 0, 0)) != NULL);
+	struct runtime *runtime = fake_runtime(fake);
+	CU_ASSERT(!type_find(runtime, made(fake, 0, 0, 0)));
+	CU_ASSERT(!type_find(runtime, made(fake, 16, 0, 0)));
+	CU_ASSERT(!type_find(runtime, made(fake, 25, 0, 0)));
+	CU_ASSERT(!type_find(runtime, made(fake, 28, 4, 0)));
+	CU_ASSERT(!type_find(runtime, made(fake, 22, 0, 0)));
+	CU_ASSERT(!type_find(runtime, made(fake, 22, 4, 0)));
+	CU_ASSERT(!type_find(runtime, made(fake, 8, 0, 0x000c0000)));
+	CU_ASSERT(type_find(runtime, made(fake, 24, 0xffff, 0)) != NULL);
+	CU_ASSERT(type_find(runtime, made(fake, 0xfffffff8, 0, 0)) != NULL);
 	/* An interface has no size of its own. */
-	CU_ASSERT(type_find(clr, made(fake, 0, 0, 0x000c0000)) != NULL);
+	CU_ASSERT(type_find(runtime, made(fake, 0, 0, 0x000c0000)) != NULL);
 	fake_clr_destroy(fake);
 }
 
@@ -111,42 +111,42 @@ TEST(test_no_types)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
 	struct fake_memory *memory = &fake->memory;
-	struct clr *clr = fake_runtime(fake);
+	struct runtime *runtime = fake_runtime(fake);
 	uint64_t good = made(fake, 24, 0, 0), other = made(fake, 24, 0, 0);
-	CU_ASSERT(!type_find(clr, 0));
-	CU_ASSERT(!type_find(clr, good + 4));
-	CU_ASSERT(!type_find(clr, good + 8));
-	CU_ASSERT(!type_find(clr, 0x41414141414141f0));
-	CU_ASSERT(!type_find(clr, UINT64_MAX & ~(uint64_t)7));
+	CU_ASSERT(!type_find(runtime, 0));
+	CU_ASSERT(!type_find(runtime, good + 4));
+	CU_ASSERT(!type_find(runtime, good + 8));
+	CU_ASSERT(!type_find(runtime, 0x41414141414141f0));
+	CU_ASSERT(!type_find(runtime, UINT64_MAX & ~(uint64_t)7));
 	/* EEClass and MethodTable do not name each other. */
 	uint64_t ee_class = fake_peek_u64(memory, good + MT_CLASS_OFFSET);
 	fake_poke_u64(memory, ee_class + 16, other);
-	CU_ASSERT(!type_find(clr, good));
+	CU_ASSERT(!type_find(runtime, good));
 	uint64_t crossed = made(fake, 24, 0, 0);
 	fake_poke_u64(memory, crossed + MT_CLASS_OFFSET, ee_class);
-	CU_ASSERT(!type_find(clr, crossed));
+	CU_ASSERT(!type_find(runtime, crossed));
 	static const uint64_t bad[] = { 0, 8, 0x1004, 0x123456789abc0, UINT64_MAX - 7 };
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		uint64_t type = made(fake, 24, 0, 0);
 		fake_poke_u64(memory, type + MT_CLASS_OFFSET, bad[i]);
-		CU_ASSERT(!type_find(clr, type));
+		CU_ASSERT(!type_find(runtime, type));
 		/* As a canonical MethodTable. */
 		type = made(fake, 24, 0, 0);
 		fake_poke_u64(memory, type + MT_CLASS_OFFSET, bad[i] | 1);
-		CU_ASSERT(!type_find(clr, type));
+		CU_ASSERT(!type_find(runtime, type));
 	}
-	ASSERT_UINT(type_count(clr), 0);
-	CU_ASSERT(!clr_type_table_failed(clr));
+	ASSERT_UINT(type_count(runtime), 0);
+	CU_ASSERT(!clr_type_table_failed(runtime));
 	fake_clr_destroy(fake);
 }
 
 TEST(test_canonical)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
-	struct clr *clr = fake_runtime(fake);
+	struct runtime *runtime = fake_runtime(fake);
 	uint64_t canonical = made(fake, 24, 0, 0), instance = made(fake, 32, 0, 0);
 	fake_poke_u64(&fake->memory, instance + MT_CLASS_OFFSET, canonical | 1);
-	const struct type *type = type_find(clr, instance);
+	const struct type *type = type_find(runtime, instance);
 	REQUIRE(type);
 	ASSERT_UINT(type->canonical, canonical);
 	ASSERT_UINT(type->ee_class, fake_peek_u64(&fake->memory, canonical + MT_CLASS_OFFSET));
@@ -154,8 +154,8 @@ TEST(test_canonical)
 	uint64_t twice = made(fake, 24, 0, 0), self = made(fake, 24, 0, 0);
 	fake_poke_u64(&fake->memory, twice + MT_CLASS_OFFSET, instance | 1);
 	fake_poke_u64(&fake->memory, self + MT_CLASS_OFFSET, self | 1);
-	CU_ASSERT(!type_find(clr, twice));
-	CU_ASSERT(!type_find(clr, self));
+	CU_ASSERT(!type_find(runtime, twice));
+	CU_ASSERT(!type_find(runtime, self));
 	fake_clr_destroy(fake);
 }
 
@@ -164,34 +164,34 @@ TEST(test_canonical)
 TEST(test_many)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);
-	struct clr *clr = fake_runtime(fake);
+	struct runtime *runtime = fake_runtime(fake);
 	static uint64_t addresses[MANY];
 	static const struct type *types[MANY];
 	for (size_t i = 0; i < MANY; i++)
 		addresses[i] = made(fake, 24 + 8 * (uint32_t)i, 0, 0);
 	for (size_t i = 0; i < MANY; i++) {
-		types[i] = type_find(clr, addresses[i]);
+		types[i] = type_find(runtime, addresses[i]);
 		REQUIRE(types[i]);
 		ASSERT_UINT(types[i]->index, i);
 	}
-	ASSERT_UINT(type_count(clr), MANY);
+	ASSERT_UINT(type_count(runtime), MANY);
 	struct type_cache *cache = calloc(1, sizeof(*cache));
 	REQUIRE(cache);
 	for (size_t i = 0; i < MANY; i++) {
-		CU_ASSERT(type_find(clr, addresses[i]) == types[i]);
-		CU_ASSERT(type_cached(cache, clr, addresses[i]) == types[i]);
-		CU_ASSERT(type_cached(cache, clr, addresses[i]) == types[i]);
-		CU_ASSERT(type_at(clr, i) == types[i]);
+		CU_ASSERT(type_find(runtime, addresses[i]) == types[i]);
+		CU_ASSERT(type_cached(cache, runtime, addresses[i]) == types[i]);
+		CU_ASSERT(type_cached(cache, runtime, addresses[i]) == types[i]);
+		CU_ASSERT(type_at(runtime, i) == types[i]);
 		ASSERT_UINT(types[i]->base_size, 24 + 8 * i);
 	}
-	CU_ASSERT(type_cached(cache, clr, 0) == NULL);
+	CU_ASSERT(type_cached(cache, runtime, 0) == NULL);
 	free(cache);
 	fake_clr_destroy(fake);
 }
 
 /* All threads look this up at once. */
 struct race {
-	struct clr *clr;
+	struct runtime *runtime;
 	const uint64_t *addresses;
 	const struct type *found[4][MANY];
 };
@@ -201,8 +201,8 @@ static void look_up_all(void *arg, unsigned int index)
 	struct race *race = arg;
 	for (size_t i = 0; i < MANY; i++) {
 		size_t at = index % 2 ? MANY - 1 - i : i;
-		race->found[index][at] = type_find(race->clr, race->addresses[at]);
-		(void)type_find(race->clr, race->addresses[at] + 8);
+		race->found[index][at] = type_find(race->runtime, race->addresses[at]);
+		(void)type_find(race->runtime, race->addresses[at] + 8);
 	}
 }
 
@@ -213,16 +213,16 @@ TEST(test_threads)
 	static struct race race;
 	for (size_t i = 0; i < MANY; i++)
 		addresses[i] = made(fake, 24, 0, 0);
-	race.clr = fake_runtime(fake);
+	race.runtime = fake_runtime(fake);
 	race.addresses = addresses;
 	run_parallel(4, NULL, look_up_all, &race);
-	ASSERT_UINT(type_count(race.clr), MANY);
+	ASSERT_UINT(type_count(race.runtime), MANY);
 	for (size_t i = 0; i < MANY; i++) {
 		REQUIRE(race.found[0][i]);
 		ASSERT_UINT(race.found[0][i]->method_table, addresses[i]);
 		for (size_t k = 1; k < 4; k++)
 			CU_ASSERT(race.found[k][i] == race.found[0][i]);
-		CU_ASSERT(type_at(race.clr, race.found[0][i]->index) == race.found[0][i]);
+		CU_ASSERT(type_at(race.runtime, race.found[0][i]->index) == race.found[0][i]);
 	}
 	fake_clr_destroy(fake);
 }
@@ -287,19 +287,19 @@ TEST(test_no_memory)
 		uint64_t address = fake_type(fake, &(struct fake_type){ .base_size = 40,
 									.series = &series,
 									.series_count = 1 });
-		struct clr *clr = fake_runtime(fake);
+		struct runtime *runtime = fake_runtime(fake);
 		alloc_fail_at(nth);
 		struct clr_type_table *types = NULL;
-		enum hd_status status = clr_type_table_create(clr, &types, NULL);
+		enum hd_status status = clr_type_table_create(runtime, &types, NULL);
 		ASSERT_UINT(types != NULL, status == HD_OK);
 		clr_type_table_destroy(types);
-		const struct type *type = type_find(clr, address);
+		const struct type *type = type_find(runtime, address);
 		bool failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		CU_ASSERT(status == HD_OK || status == HD_ERR_NOMEM);
-		ASSERT_UINT(type == NULL, clr_type_table_failed(clr));
+		ASSERT_UINT(type == NULL, clr_type_table_failed(runtime));
 		CU_ASSERT(failed || type);
-		CU_ASSERT(type_find(clr, address) != NULL);
+		CU_ASSERT(type_find(runtime, address) != NULL);
 		fake_clr_destroy(fake);
 		if (!failed)
 			return;

@@ -128,10 +128,10 @@ TEST(enums_are_called_by_name)
 {
 	uint64_t method_table = make_enum();
 	struct heap *heap = attached();
-	const struct type *type = type_find(heap->clr, method_table);
+	const struct type *type = type_find(heap->runtime, method_table);
 	REQUIRE(type);
-	CU_ASSERT(type_is_enum(heap->clr, type));
-	ASSERT_UINT(type_storage(heap->clr, type), ELEMENT_U1);
+	CU_ASSERT(type_is_enum(heap->runtime, type));
+	ASSERT_UINT(type_storage(heap->runtime, type), ELEMENT_U1);
 	struct value_out value;
 	fake_poke_u64(&fake->memory, scratch, 200);
 	value_read(heap, ELEMENT_U1, type, scratch, &value);
@@ -156,12 +156,12 @@ static void check_known(const char *name, const struct fake_field *fields, uint3
 					     .type = { .base_size = 32, .flags = flags } });
 	struct heap *heap = attached();
 	struct value_out value;
-	value_read(heap, ELEMENT_VALUE, type_find(heap->clr, method_table), scratch, &value);
+	value_read(heap, ELEMENT_VALUE, type_find(heap->runtime, method_table), scratch, &value);
 	ASSERT_TEXT(value.note, expected);
 	/* Without memory nothing is said, and nothing is lost. */
 	for (uint64_t nth = 1; nth < 20; nth++) {
 		alloc_fail_at(nth);
-		value_read(heap, ELEMENT_VALUE, type_find(heap->clr, method_table), scratch,
+		value_read(heap, ELEMENT_VALUE, type_find(heap->runtime, method_table), scratch,
 			   &value);
 		alloc_fail_at(0);
 		CU_ASSERT(!*value.note || strcmp(value.note, expected) == 0);
@@ -319,7 +319,7 @@ TEST(exhausted_memory_marks_the_text)
 {
 	uint64_t string = fake_string(fake, "text");
 	struct heap *heap = attached();
-	(void)type_find(heap->clr, fake->string_type);
+	(void)type_find(heap->runtime, fake->string_type);
 	struct text text = { 0 };
 	alloc_fail_at(1);
 	(void)string_value(heap, string, 10, &text, NULL);

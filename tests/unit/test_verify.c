@@ -383,7 +383,7 @@ TEST(swept_blocks_may_be_referred_to_by_the_dead)
 	CU_ASSERT(fixture.result.damage_count > 0);
 	verify_result_deinit(&fixture.result);
 	struct heap *heap = fake_heap(fake);
-	heap->clr->gc.gc_state = 1; /* c_gc_state_planning (gc.h) */
+	heap->runtime->gc.gc_state = 1; /* c_gc_state_planning (gc.h) */
 	ASSERT_UINT_FATAL(verify_heap(heap, NULL, NULL, &fixture.result, NULL), HD_OK);
 	CU_ASSERT(fixture.result.count > 0);
 	ASSERT_UINT(fixture.result.damage_count, 0);

@@ -144,7 +144,7 @@ static void find_contexts(void)
 	waits = (struct waits){ .heap = heap, .rows = rows, .count = THREADS, .async = &graph };
 	ASSERT_UINT_FATAL(members_create(heap, &waits.members, NULL), HD_OK);
 	for (uint32_t i = 0; i < THREADS; i++)
-		rows[i] = (struct thread_wait){ .thread = clr_thread_at(heap->clr, i) };
+		rows[i] = (struct thread_wait){ .thread = clr_thread_at(heap->runtime, i) };
 	ASSERT_UINT_FATAL(async_graph_create(heap, waits.members, false, NULL, &graph, NULL),
 			  HD_OK);
 	ASSERT_UINT_FATAL(wait_contexts_find(&waits, NULL, &contexts, NULL), HD_OK);

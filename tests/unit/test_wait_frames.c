@@ -71,7 +71,7 @@ static void tear_down(void)
 /* A thread with these frames, innermost first; METHODS ends them. */
 static struct thread_wait classify(const unsigned int *stack)
 {
-	struct heap heap = { .clr = fake_runtime(fake) };
+	struct heap heap = { .runtime = fake_runtime(fake) };
 	struct waits waits = { .heap = &heap };
 	struct thread_wait wait = { .thread = &thread, .stack = { .frames = frames } };
 	for (; *stack != METHODS; stack++) {

@@ -98,22 +98,22 @@ TEST(a_monitor_is_what_its_lock_says)
 	poke_u32(open + FAKE_LOCK_HOLDER, 3);
 	(void)fake_locked(&locks, open);
 	make_waits();
-	struct clr *clr = waits->heap->clr;
-	CU_ASSERT_FATAL(monitor_read(clr, waits->members, 1, &monitor));
+	struct runtime *runtime = waits->heap->runtime;
+	CU_ASSERT_FATAL(monitor_read(runtime, waits->members, 1, &monitor));
 	ASSERT_UINT(monitor.block.object, object);
 	CU_ASSERT(monitor.block.has_monitor && monitor.block.is_held);
 	ASSERT_UINT(monitor.block.waiters, 4);
 	ASSERT_UINT(monitor.block.recursion, 1);
-	CU_ASSERT_PTR_EQUAL(monitor.block.owner, clr_thread_at(clr, 2));
-	ASSERT_UINT(monitor.block.os_id, clr_thread_at(clr, 2)->os_id);
+	CU_ASSERT_PTR_EQUAL(monitor.block.owner, clr_thread_at(runtime, 2));
+	ASSERT_UINT(monitor.block.os_id, clr_thread_at(runtime, 2)->os_id);
 	ASSERT_UINT(monitor.event, event);
-	CU_ASSERT_FATAL(monitor_read(clr, waits->members, 2, &monitor));
+	CU_ASSERT_FATAL(monitor_read(runtime, waits->members, 2, &monitor));
 	ASSERT_UINT(monitor.block.recursion, 3);
 	ASSERT_UINT(monitor.block.waiters, 0);
-	CU_ASSERT_FATAL(monitor_read(clr, waits->members, 3, &monitor));
+	CU_ASSERT_FATAL(monitor_read(runtime, waits->members, 3, &monitor));
 	CU_ASSERT(monitor.block.has_monitor && !monitor.block.is_held);
 	CU_ASSERT_PTR_NULL(monitor.block.owner);
-	CU_ASSERT_FALSE(monitor_read(clr, waits->members, 4, &monitor));
+	CU_ASSERT_FALSE(monitor_read(runtime, waits->members, 4, &monitor));
 	ASSERT_UINT(waits->monitors.rows_count, 2);
 }
 
@@ -126,11 +126,11 @@ TEST(a_block_without_a_lock_has_the_word_of_the_header)
 		 2u << 16 | 3);
 	(void)fake_sync_block(locks.fake, fake_object(locks.fake, locks.fake->object_type, 0));
 	make_waits();
-	CU_ASSERT_FATAL(monitor_read(waits->heap->clr, waits->members, 1, &monitor));
+	CU_ASSERT_FATAL(monitor_read(waits->heap->runtime, waits->members, 1, &monitor));
 	CU_ASSERT(monitor.block.has_monitor && monitor.block.is_held);
 	ASSERT_UINT(monitor.block.recursion, 3);
-	CU_ASSERT_PTR_EQUAL(monitor.block.owner, clr_thread_at(waits->heap->clr, 2));
-	CU_ASSERT_FATAL(monitor_read(waits->heap->clr, waits->members, 2, &monitor));
+	CU_ASSERT_PTR_EQUAL(monitor.block.owner, clr_thread_at(waits->heap->runtime, 2));
+	CU_ASSERT_FATAL(monitor_read(waits->heap->runtime, waits->members, 2, &monitor));
 	CU_ASSERT(monitor.block.has_monitor && !monitor.block.is_held);
 	ASSERT_UINT(waits->monitors.rows_count, 1);
 }

@@ -3,7 +3,7 @@
 #include "analysis/waits/verdicts.h"
 #include "analysis/waits/wait_over.h"
 #include "analysis/waits/wait_parts.h"
-#include "clr/threads/thread_state.h"
+#include "runtime/coreclr/threads/thread_state.h"
 #include "support/assert_more.h"
 #include "support/fake_tasks.h"
 #include "support/suite.h"

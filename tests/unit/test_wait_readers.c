@@ -69,7 +69,7 @@ static void make_waits(void)
 	found = (struct wait_readers){ .readers = { .rows = readers },
 				       .writers = { .rows = writers } };
 	for (uint32_t i = 0; i < THREADS; i++) {
-		rows[i] = (struct thread_wait){ .thread = clr_thread_at(heap->clr, i) };
+		rows[i] = (struct thread_wait){ .thread = clr_thread_at(heap->runtime, i) };
 		by_thread[i] = i;
 	}
 }

@@ -74,18 +74,18 @@ static void make_waits(void)
 						  .sp = MANAGED_SP,
 						  .method_desc = other };
 		rows[i] = (struct thread_wait){
-			.thread = clr_thread_at(heap->clr, i),
+			.thread = clr_thread_at(heap->runtime, i),
 			.kind = WAIT_CALL,
 			.stack = { .frames = &frames[i], .frames_count = 1, .managed_count = 1 },
 		};
 		by_thread[i] = order[i] = i;
 	}
 	/* Threads of a fake runtime are not sorted. */
-	heap->clr->threads.os_order = order;
+	heap->runtime->threads.os_order = order;
 	fake->target.threads.rows = threads;
 	fake->target.threads.count = THREADS;
 	ASSERT_UINT_FATAL(members_create(heap, &waits.members, NULL), HD_OK);
-	ASSERT_UINT_FATAL(monitors_read(heap->clr, waits.members, NULL, &waits.monitors, NULL),
+	ASSERT_UINT_FATAL(monitors_read(heap->runtime, waits.members, NULL, &waits.monitors, NULL),
 			  HD_OK);
 	CU_ASSERT_PTR_EQUAL(waits.monitors.rows[0].block.owner, rows[0].thread);
 }

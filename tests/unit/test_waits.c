@@ -4,7 +4,7 @@
 #include "analysis/waits/wait_choice.h"
 #include "analysis/waits/wait_kind.h"
 #include "analysis/waits/wait_runners.h"
-#include "clr/threads/thread_state.h"
+#include "runtime/coreclr/threads/thread_state.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"
@@ -366,11 +366,11 @@ static uint64_t make_link(struct fake_clr *fake, uint64_t block, uint64_t thread
 }
 
 /* How many threads are in the queue; at most @p limit are asked for. */
-static unsigned int count_waiters(const struct clr *clr, uint64_t block, unsigned int limit)
+static unsigned int count_waiters(const struct runtime *runtime, uint64_t block, unsigned int limit)
 {
 	uint64_t cursor = 0, thread = 0;
 	unsigned int count = 0;
-	while (count < limit && clr_pulse_waiter(clr, block, &cursor, &thread))
+	while (count < limit && clr_pulse_waiter(runtime, block, &cursor, &thread))
 		ASSERT_UINT(thread, 0x1000u + count++);
 	return count;
 }
@@ -381,22 +381,22 @@ TEST(a_queue_of_monitor_wait_ends_where_it_is_broken)
 	(void)fake_segment(fake, 0, GENERATION_0, 0x1000);
 	uint64_t object = fake_object(fake, fake->object_type, 0);
 	uint64_t block = block_of(fake, fake_sync_block(fake, object));
-	struct clr *clr = fake_runtime(fake);
-	ASSERT_UINT(count_waiters(clr, block, 10), 0);
+	struct runtime *runtime = fake_runtime(fake);
+	ASSERT_UINT(count_waiters(runtime, block, 10), 0);
 	uint64_t first = make_link(fake, block, 0x1000),
 		 second = make_link(fake, block | 1, 0x1001);
 	uint64_t other = make_link(fake, block + 8, 0x1002);
 	fake_poke_u64(&fake->memory, block + 72, first);
-	ASSERT_UINT(count_waiters(clr, block, 10), 1);
+	ASSERT_UINT(count_waiters(runtime, block, 10), 1);
 	fake_poke_u64(&fake->memory, first, second);
-	ASSERT_UINT(count_waiters(clr, block, 10), 2);
+	ASSERT_UINT(count_waiters(runtime, block, 10), 2);
 	/* of another block, unaligned, not there */
 	fake_poke_u64(&fake->memory, second, other);
-	ASSERT_UINT(count_waiters(clr, block, 10), 2);
+	ASSERT_UINT(count_waiters(runtime, block, 10), 2);
 	fake_poke_u64(&fake->memory, second, first + 1);
-	ASSERT_UINT(count_waiters(clr, block, 10), 2);
+	ASSERT_UINT(count_waiters(runtime, block, 10), 2);
 	fake_poke_u64(&fake->memory, second, 16);
-	ASSERT_UINT(count_waiters(clr, block, 10), 2);
+	ASSERT_UINT(count_waiters(runtime, block, 10), 2);
 	fake_clr_destroy(fake);
 }
 
@@ -455,15 +455,15 @@ TEST(a_monitor_that_is_not_held_has_no_owner)
 	uint32_t index = fake_sync_block(fake, fake_object(fake, fake->object_type, 0));
 	uint64_t block = block_of(fake, index);
 	fake_poke_u64(&fake->memory, block + 16, fake_thread(fake)->os_id);
-	struct clr *clr = fake_heap(fake)->clr;
+	struct runtime *runtime = fake_heap(fake)->runtime;
 	/* Threads of a fake runtime are not sorted. */
-	clr->threads.os_order = mem_calloc(1, sizeof(*clr->threads.os_order));
-	CU_ASSERT_PTR_NOT_NULL_FATAL(clr->threads.os_order);
-	CU_ASSERT(clr_sync_block(clr, index, &read));
+	runtime->threads.os_order = mem_calloc(1, sizeof(*runtime->threads.os_order));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(runtime->threads.os_order);
+	CU_ASSERT(clr_sync_block(runtime, index, &read));
 	CU_ASSERT_PTR_NULL(read.owner);
 	fake_poke_u32(&fake->memory, block, 1);
-	CU_ASSERT(clr_sync_block(clr, index, &read));
-	CU_ASSERT_PTR_EQUAL(read.owner, clr_thread_at(clr, 0));
+	CU_ASSERT(clr_sync_block(runtime, index, &read));
+	CU_ASSERT_PTR_EQUAL(read.owner, clr_thread_at(runtime, 0));
 	fake_clr_destroy(fake);
 }
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "analysis/graph/filter.h"
-#include "clr/types/type_lookup.h"
 #include "collect/discover.h"
 #include "command/call.h"
+#include "runtime/coreclr/types/type_lookup.h"
 
 /* Names offered for a type at the most: more help nobody. */
 #define TYPES_OFFERED_MAX 1000u
@@ -42,7 +42,7 @@ static void offer_options(const struct completer *completer, const struct option
 /* Types offered so far. */
 struct type_offer {
 	const struct completer *completer;
-	struct clr *clr;
+	struct runtime *runtime;
 	unsigned int offered;
 };
 
@@ -61,7 +61,7 @@ static bool offer_loaded(void *arg, const struct type *type)
 {
 	struct type_offer *offer = arg;
 	size_t size;
-	const char *name = type_name(offer->clr, type, &size);
+	const char *name = type_name(offer->runtime, type, &size);
 	offer_type(offer, name, size);
 	return offer->offered < TYPES_OFFERED_MAX;
 }
@@ -72,9 +72,10 @@ static bool offer_loaded(void *arg, const struct type *type)
  */
 static void offer_types(const struct completer *completer, const struct hd_session *session)
 {
-	struct type_offer offer = { .completer = completer, .clr = session->clr };
-	if (session->clr) {
-		enum hd_status ignored = type_for_each(session->clr, offer_loaded, &offer, NULL);
+	struct type_offer offer = { .completer = completer, .runtime = session->runtime };
+	if (session->runtime) {
+		enum hd_status ignored =
+			type_for_each(session->runtime, offer_loaded, &offer, NULL);
 		(void)ignored;
 		return;
 	}

@@ -7,11 +7,11 @@
 
 #include "analysis/name_match.h"
 #include "analysis/name_similar.h"
-#include "clr/types/type.h"
-#include "clr/types/type_lookup.h"
-#include "clr/types/type_name.h"
 #include "gc/heap.h"
 #include "graph/heap_graph.h"
+#include "runtime/coreclr/types/type.h"
+#include "runtime/coreclr/types/type_lookup.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/text.h"
 
 /* So many ids of one name, or names that are similar, a message has. */
@@ -90,7 +90,7 @@ static bool look_at_type(void *arg, const struct type *type)
 {
 	struct type_search *search = arg;
 	size_t size;
-	const char *name = type_name(search->heap->clr, type, &size);
+	const char *name = type_name(search->heap->runtime, type, &size);
 	if (name && !type->is_free)
 		look_at_name(search, name, size, type->method_table);
 	return !search->is_part || !search->id_count;
@@ -101,7 +101,7 @@ static enum hd_status look_at_all(const struct call *call, struct type_search *s
 	const struct hd_graph *graph = call->graph;
 	if (call->heap) {
 		search->heap = call->heap;
-		return type_for_each(call->heap->clr, look_at_type, search, call->err);
+		return type_for_each(call->heap->runtime, look_at_type, search, call->err);
 	}
 	bool is_done = false;
 	for (uint32_t i = 0; graph && i < graph->type_count && !is_done; i++) {

@@ -39,7 +39,7 @@ size_t net_types_absent(const struct heap *heap, enum net_type *ret)
 	bool is_any = false;
 	for (size_t i = 0; i < FACT_LEDGER_WORDS; i++)
 		is_any |= heap->facts.types[i] != 0;
-	if (!is_any || framework_survey_make(heap->clr, &survey, NULL) != HD_OK)
+	if (!is_any || framework_survey_make(heap->runtime, &survey, NULL) != HD_OK)
 		return 0;
 	for (enum net_type type = 0; type < NET_TYPES; type++) {
 		if (survey.type_is_missing[type] && fact_ledger_has(heap->facts.types, type))

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "clr/types/type_lookup.h"
 #include "gc/heap.h"
 #include "mem/memory.h"
+#include "runtime/coreclr/types/type_lookup.h"
 #include "util/alloc.h"
 
 /* Most fields that one path steps through. */
@@ -114,11 +114,11 @@ static const struct field *last_field(const struct field_list *list, const char 
 }
 
 /* Find the field of one step, and add where it is; false: the type has none. */
-static bool take_step(struct clr *clr, const struct type *type, const char *name, size_t size,
-		      struct place *place)
+static bool take_step(struct runtime *runtime, const struct type *type, const char *name,
+		      size_t size, struct place *place)
 {
 	HD_CLEANUP(field_list) struct field_list list = { 0 };
-	if (field_list_read(clr, type, &list, NULL) != HD_OK)
+	if (field_list_read(runtime, type, &list, NULL) != HD_OK)
 		return false;
 	const struct field *field = last_field(&list, name, size);
 	if (field) {
@@ -130,14 +130,14 @@ static bool take_step(struct clr *clr, const struct type *type, const char *name
 }
 
 /* Follow a path through structs up to its end, or to the first reference. */
-static struct place find_place(struct clr *clr, const struct type *type, const char *path)
+static struct place find_place(struct runtime *runtime, const struct type *type, const char *path)
 {
 	struct place place = { .type = type, .path = path };
 	const struct type *within = type;
 	const char *at = path;
 	for (unsigned int i = 0; i < STEPS_MAX && within; i++) {
 		size_t size = strcspn(at, ".");
-		if (!take_step(clr, within, at, size, &place))
+		if (!take_step(runtime, within, at, size, &place))
 			return place;
 		at += size;
 		if (*at == '.')
@@ -166,7 +166,7 @@ static struct place remembered_place(struct members *members, const struct type 
 	struct place *slot = place_slot(members, type, path);
 	if (slot->type)
 		return *slot;
-	struct place place = find_place(members->heap->clr, type, path);
+	struct place place = find_place(members->heap->runtime, type, path);
 	remember_place(members, &place);
 	return place;
 }
@@ -222,23 +222,23 @@ static bool are_named(const struct field_list *list)
 	return true;
 }
 
-static bool has_field_names(struct clr *clr, const struct type *type)
+static bool has_field_names(struct runtime *runtime, const struct type *type)
 {
 	HD_CLEANUP(field_list) struct field_list list = { 0 };
-	if (field_list_read(clr, type, &list, NULL) != HD_OK)
+	if (field_list_read(runtime, type, &list, NULL) != HD_OK)
 		return false;
 	bool has = are_named(&list);
 	return has;
 }
 
-bool type_is_a(struct clr *clr, const struct type *type, enum net_type of)
+bool type_is_a(struct runtime *runtime, const struct type *type, enum net_type of)
 {
 	for (unsigned int i = 0; type && i < PARENTS_MAX; i++) {
 		size_t size;
-		const char *name = type_name(clr, type, &size);
+		const char *name = type_name(runtime, type, &size);
 		if (net_type_is(of, name, size))
 			return true;
-		type = type->parent ? type_find(clr, type->parent) : NULL;
+		type = type->parent ? type_find(runtime, type->parent) : NULL;
 	}
 	return false;
 }
@@ -250,7 +250,8 @@ static void note_absent(struct members *members, const struct type *type, enum f
 	const char *key = (const char *)fact_row(fact);
 	if (fact_ledger_has(heap->facts.absent, fact) || place_slot(members, type, key)->type)
 		return;
-	if (type_is_a(heap->clr, type, fact_row(fact)->type) && has_field_names(heap->clr, type))
+	if (type_is_a(heap->runtime, type, fact_row(fact)->type) &&
+	    has_field_names(heap->runtime, type))
 		fact_ledger_add(heap->facts.absent, fact);
 	remember_place(members, &(struct place){ .type = type, .path = key });
 }
@@ -331,17 +332,17 @@ static const struct field *static_field(const struct field_list *list, const cha
 
 struct member member_static(struct members *members, const char *type_name, const char *name)
 {
-	struct clr *clr = members->heap->clr;
-	const struct type *type = type_by_name(clr, type_name, 0);
+	struct runtime *runtime = members->heap->runtime;
+	const struct type *type = type_by_name(runtime, type_name, 0);
 	struct field_list list;
-	if (!type || field_list_read(clr, type, &list, NULL) != HD_OK)
+	if (!type || field_list_read(runtime, type, &list, NULL) != HD_OK)
 		return no_member(MEMBER_ABSENT);
 	struct member member = no_member(MEMBER_ABSENT);
 	const struct field *field = static_field(&list, name);
 	if (field) {
 		bool is_initialised;
 		member = static_member(members, field,
-				       field_static_address(clr, field, &is_initialised));
+				       field_static_address(runtime, field, &is_initialised));
 	}
 	field_list_deinit(&list);
 	return member;
@@ -352,7 +353,7 @@ struct member fact_static(struct members *members, enum fact fact)
 	const struct fact_row *row = fact_row(fact);
 	const char *name = net_type_name(row->type);
 	struct member member = member_static(members, name, row->path);
-	const struct type *type = type_by_name(members->heap->clr, name, 0);
+	const struct type *type = type_by_name(members->heap->runtime, name, 0);
 	if (member.state != MEMBER_ABSENT) {
 		note_found(members->heap, fact);
 	} else if (type) {
@@ -369,7 +370,7 @@ struct member fact_in_list(struct heap *heap, const struct object *object,
 	const struct field *field = field_by_name(list, fact_row(fact)->path);
 	if (!field) {
 		if (!fact_ledger_has(heap->facts.absent, fact) && are_named(list) &&
-		    type_is_a(heap->clr, object->type, fact_row(fact)->type))
+		    type_is_a(heap->runtime, object->type, fact_row(fact)->type))
 			fact_ledger_add(heap->facts.absent, fact);
 		return no_member(MEMBER_ABSENT);
 	}

@@ -2,9 +2,9 @@
 /* Values of named fields of the framework's objects: a field that is not there is told from null. */
 #pragma once
 
-#include "clr/types/field.h"
 #include "framework/facts.h"
 #include "gc/walk.h"
+#include "runtime/coreclr/types/field.h"
 
 enum member_state {
 	MEMBER_READ,   /**< the value is known; a reference may be null (bits 0) */
@@ -76,7 +76,7 @@ struct member fact_in_list(struct heap *heap, const struct object *object,
 struct member fact_static(struct members *members, enum fact fact);
 
 /** Is @p type that one, or derived from it? */
-bool type_is_a(struct clr *clr, const struct type *type, enum net_type of);
+bool type_is_a(struct runtime *runtime, const struct type *type, enum net_type of);
 
 /** Read the object at @p address; false when there is none. */
 bool member_object(struct members *members, uint64_t address, struct object *ret);

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "clr/modules/module.h"
-#include "clr/types/type.h"
-#include "clr/types/type_lookup.h"
 #include "mem/memory.h"
+#include "runtime/coreclr/modules/module.h"
+#include "runtime/coreclr/types/type.h"
+#include "runtime/coreclr/types/type_lookup.h"
 
 /* Column of the table Assembly (ECMA-335, II.22.2), and the least size of an RSA key. */
 #define ASSEMBLY_KEY 6u
@@ -123,24 +123,24 @@ static enum module_owner owner_of_module(const struct module *module)
 }
 
 /* The module of an array is that of its elements. */
-static enum module_owner owner_of_type(struct clr *clr, const struct type *type)
+static enum module_owner owner_of_type(struct runtime *runtime, const struct type *type)
 {
-	const struct module *module = module_find(clr, type_home_module(clr, type));
+	const struct module *module = module_find(runtime, type_home_module(runtime, type));
 	return module ? owner_of_module(module) : OWNER_UNKNOWN;
 }
 
-bool framework_owns_type(struct clr *clr, const struct type *type)
+bool framework_owns_type(struct runtime *runtime, const struct type *type)
 {
 	size_t size;
-	const char *name = type_name(clr, type, &size);
+	const char *name = type_name(runtime, type, &size);
 	if (is_made(name, size))
 		return true;
-	enum module_owner owner = owner_of_type(clr, type);
+	enum module_owner owner = owner_of_type(runtime, type);
 	return owner == OWNER_UNKNOWN ? is_in_namespace(name, size) : owner == OWNER_FRAMEWORK;
 }
 
 /* The loaded type that a name begins with, up to any of its last dots. */
-static const struct type *type_of_name(struct clr *clr, const char *name, size_t size)
+static const struct type *type_of_name(struct runtime *runtime, const char *name, size_t size)
 {
 	char buf[512];
 	const struct type *type = NULL;
@@ -149,7 +149,7 @@ static const struct type *type_of_name(struct clr *clr, const char *name, size_t
 	memcpy(buf, name, size);
 	buf[size] = '\0';
 	for (unsigned int i = 0; i < 2 && !type; i++) {
-		type = type_by_name(clr, buf, 0);
+		type = type_by_name(runtime, buf, 0);
 		char *dot = strrchr(buf, '.');
 		if (!dot)
 			break;
@@ -158,10 +158,10 @@ static const struct type *type_of_name(struct clr *clr, const char *name, size_t
 	return type;
 }
 
-bool framework_owns(struct clr *clr, const char *name, size_t size)
+bool framework_owns(struct runtime *runtime, const char *name, size_t size)
 {
 	if (is_made(name, size))
 		return true;
-	const struct type *type = clr ? type_of_name(clr, name, size) : NULL;
-	return type ? framework_owns_type(clr, type) : is_in_namespace(name, size);
+	const struct type *type = runtime ? type_of_name(runtime, name, size) : NULL;
+	return type ? framework_owns_type(runtime, type) : is_in_namespace(name, size);
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct clr;
+struct runtime;
 struct type;
 
 /** The owner of a type, as far as its module tells it. */
@@ -23,13 +23,13 @@ enum module_owner {
 enum module_owner framework_owner_of_file(const char *path);
 
 /** Does the framework own the type?  Its module decides, if anything is known of that. */
-bool framework_owns_type(struct clr *clr, const struct type *type);
+bool framework_owns_type(struct runtime *runtime, const struct type *type);
 
 /**
  * Does the framework own what has that full name: a type, or a method or field of one?  The type's
  * module decides if a type of that name is loaded, else whole namespaces: "System.Text.Rope" is the
  * framework's, "SystemShop.Order" and "Microsoft.Contoso.Order" are not.
  *
- * @param clr NULL: only the name is known, as in a dump file
+ * @param runtime NULL: only the name is known, as in a dump file
  */
-bool framework_owns(struct clr *clr, const char *name, size_t size);
+bool framework_owns(struct runtime *runtime, const char *name, size_t size);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clr/modules/module.h"
-#include "clr/types/type_name.h"
 #include "framework/absent.h"
+#include "runtime/coreclr/modules/module.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "targets/target.h"
 #include "util/findings.h"
 
@@ -31,7 +31,7 @@ enum row_state {
 };
 
 struct survey {
-	struct clr *clr;
+	struct runtime *runtime;
 	unsigned int release;                   /* 0: not known */
 	uint8_t types[NET_TYPES], facts[FACTS]; /* enum row_state */
 };
@@ -145,7 +145,7 @@ static void survey_assembly(struct survey *survey, const struct metadata *metada
 static void survey_modules(struct survey *survey, struct module *const *modules, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct module *module = module_find(survey->clr, modules[i]->address);
+		const struct module *module = module_find(survey->runtime, modules[i]->address);
 		if (!module || !module->metadata || !module->name)
 			continue;
 		for (enum framework_assembly assembly = 0; assembly < ASSEMBLIES; assembly++) {
@@ -185,12 +185,12 @@ static void conclude_facts(const struct survey *survey, struct framework_survey 
 	}
 }
 
-void framework_survey_modules(struct clr *clr, struct module *const *modules, size_t count,
+void framework_survey_modules(struct runtime *runtime, struct module *const *modules, size_t count,
 			      struct framework_survey *ret)
 {
 	struct survey survey = {
-		.clr = clr,
-		.release = (unsigned int)strtoul(clr_version(clr), NULL, 10),
+		.runtime = runtime,
+		.release = (unsigned int)strtoul(clr_version(runtime), NULL, 10),
 	};
 	survey_modules(&survey, modules, count);
 	*ret = (struct framework_survey){ 0 };
@@ -198,13 +198,13 @@ void framework_survey_modules(struct clr *clr, struct module *const *modules, si
 	conclude_facts(&survey, ret);
 }
 
-enum hd_status framework_survey_make(struct clr *clr, struct framework_survey *ret,
+enum hd_status framework_survey_make(struct runtime *runtime, struct framework_survey *ret,
 				     struct hd_error *err)
 {
 	struct module *const *modules;
 	size_t count;
-	TRY(module_list(clr, &modules, &count, err));
-	framework_survey_modules(clr, modules, count, ret);
+	TRY(module_list(runtime, &modules, &count, err));
+	framework_survey_modules(runtime, modules, count, ret);
 	return HD_OK;
 }
 
@@ -226,13 +226,13 @@ static void append_missing(const struct framework_survey *survey, struct text *t
 		text_puts(text, ", ...");
 }
 
-void framework_survey_report(struct clr *clr, const struct framework_survey *survey)
+void framework_survey_report(struct runtime *runtime, const struct framework_survey *survey)
 {
 	HD_CLEANUP(text) struct text text = { 0 };
 	if (!survey->missing)
 		return;
 	append_missing(survey, &text);
-	findings_add(clr_findings(clr), FINDING_FRAMEWORK, NULL,
+	findings_add(clr_findings(runtime), FINDING_FRAMEWORK, NULL,
 		     "%zu of %zu types and fields that answers use are not in this framework: %s",
 		     survey->missing, survey->asked, text.bytes ? text.bytes : "...");
 }

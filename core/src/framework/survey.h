@@ -2,8 +2,8 @@
 /* Which types and fields that answers use are not in the framework of a runtime: doc/coreclr.md 20. */
 #pragma once
 
-#include "clr/clr.h"
 #include "framework/facts.h"
+#include "runtime/coreclr/clr.h"
 
 /**
  * Rows of the table that this release should have, in the metadata of the loaded assemblies.  An
@@ -20,13 +20,14 @@ struct framework_survey {
  * @retval HD_OK
  * @retval HD_ERR_NOMEM, HD_ERR_FAULT: see module_list()
  */
-HD_NODISCARD enum hd_status framework_survey_make(struct clr *clr, struct framework_survey *ret,
+HD_NODISCARD enum hd_status framework_survey_make(struct runtime *runtime,
+						  struct framework_survey *ret,
 						  struct hd_error *err);
 
 struct module;
 /** The same for some modules. */
-void framework_survey_modules(struct clr *clr, struct module *const *modules, size_t count,
+void framework_survey_modules(struct runtime *runtime, struct module *const *modules, size_t count,
 			      struct framework_survey *ret);
 
 /** Add a finding that says what is missing, if anything is. */
-void framework_survey_report(struct clr *clr, const struct framework_survey *survey);
+void framework_survey_report(struct runtime *runtime, const struct framework_survey *survey);

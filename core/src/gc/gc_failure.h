@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "clr/clr.h"
+#include "runtime/coreclr/clr.h"
 
 /** Why the GC could not give memory (oom_reason, gc/gcinterface.dac.h). */
 enum gc_failure_reason {
@@ -43,4 +43,4 @@ struct gc_failure {
  * @param[out] ret reason GC_FAILURE_NONE: no allocation of that heap has failed.
  * @return false: where it lies is not known, or it cannot be read
  */
-bool gc_failure_read(const struct clr *clr, uint64_t heap, struct gc_failure *ret);
+bool gc_failure_read(const struct runtime *runtime, uint64_t heap, struct gc_failure *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "clr/clr.h"
+#include "runtime/coreclr/clr.h"
 
 struct address_space;
 
@@ -20,7 +20,7 @@ struct gc_limits {
 #define GC_LIMITS_SIZE 64u
 
 /** Find the GC's variables by their shape (doc/memory.md 8.2); what is not found is not known. */
-void gc_limits_read(const struct clr *clr, struct gc_limits *ret);
+void gc_limits_read(const struct runtime *runtime, struct gc_limits *ret);
 
 /**
  * Do GC_LIMITS_SIZE bytes have the shape of the variables?

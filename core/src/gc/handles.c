@@ -8,9 +8,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "clr/features.h"
 #include "gc/layouts/gc_vars.h"
 #include "mem/memory.h"
+#include "runtime/coreclr/features.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/findings.h"
@@ -19,9 +19,9 @@
 /* The number of types without cross references. */
 #define TYPES_OLD 12u
 
-struct handle_type_counts handle_type_counts(const struct clr *clr)
+struct handle_type_counts handle_type_counts(const struct runtime *runtime)
 {
-	return clr_has(clr, CLR_CROSS_REFERENCES)
+	return clr_has(runtime, CLR_CROSS_REFERENCES)
 		       ? (struct handle_type_counts){ HANDLE_TABLE_TYPES_MAX, TYPES_OLD }
 		       : (struct handle_type_counts){ TYPES_OLD, HANDLE_TABLE_TYPES_MAX };
 }
@@ -121,7 +121,7 @@ static bool is_segment(struct handles_reader *reader, uint64_t segment, uint64_t
 static uint64_t first_segment(struct handles_reader *reader, uint64_t table)
 {
 	unsigned int known = reader->types;
-	const struct handle_type_counts counts = handle_type_counts(reader->heap->clr);
+	const struct handle_type_counts counts = handle_type_counts(reader->heap->runtime);
 	const unsigned int tries[] = { known ? known : counts.usual, known ? 0 : counts.other };
 	for (size_t i = 0; table && i < 2 && tries[i]; i++) {
 		uint64_t segment, next, at = table + handle_table_first_segment(tries[i]);

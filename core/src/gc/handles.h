@@ -51,4 +51,4 @@ bool handle_keeps_alive(const struct handle *handle);
 struct handle_type_counts {
 	unsigned int usual, other;
 };
-struct handle_type_counts handle_type_counts(const struct clr *clr);
+struct handle_type_counts handle_type_counts(const struct runtime *runtime);

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "arch/arch.h"
-#include "clr/clr.h"
-#include "clr/types/type.h"
 #include "gc/fact_ledger.h"
 #include "gc/layouts/gc_vars.h"
 #include "gc/layouts/object_layout.h"
+#include "runtime/coreclr/clr.h"
+#include "runtime/coreclr/types/type.h"
 
 enum generation {
 	GENERATION_0,
@@ -69,7 +69,7 @@ struct heap_problem {
 
 /** The GC heap of a target. */
 struct heap {
-	struct clr *clr;            /**< borrowed */
+	struct runtime *runtime;    /**< borrowed */
 	struct memory *memory;      /**< of the target */
 	struct address_space space; /**< of the target's processor */
 	uint32_t heap_count;
@@ -95,7 +95,8 @@ struct heap {
  * @retval HD_ERR_FAULT
  * @retval HD_ERR_NOMEM
  */
-HD_NODISCARD enum hd_status heap_open(struct clr *clr, struct heap **ret, struct hd_error *err);
+HD_NODISCARD enum hd_status heap_open(struct runtime *runtime, struct heap **ret,
+				      struct hd_error *err);
 /** Add a finding: @p bytes of the heap, in @p places, are not in the target. */
 void heap_report_missing(struct heap *heap, uint64_t bytes, uint64_t places);
 /** Add a finding: @p count parts of the heap, whose bytes are in the target, are not objects. */
@@ -109,17 +110,17 @@ void heap_destroy(struct heap *heap);
  */
 static inline struct target *heap_target(const struct heap *heap)
 {
-	return clr_target(heap->clr);
+	return clr_target(heap->runtime);
 }
 
 static inline struct findings *heap_findings(const struct heap *heap)
 {
-	return clr_findings(heap->clr);
+	return clr_findings(heap->runtime);
 }
 
 static inline const struct gc_vars *heap_gc(const struct heap *heap)
 {
-	return clr_gc(heap->clr);
+	return clr_gc(heap->runtime);
 }
 
 /** The segment whose [begin, end) contains @p address, or NULL. */

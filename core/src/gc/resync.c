@@ -36,7 +36,7 @@ static bool is_object_at(struct walker *walker, uint64_t address, uint64_t bound
 		return false;
 	}
 	const struct type *type =
-		type_cached(walker->cache, walker->heap->clr, load_u64(bytes) & ~(uint64_t)7);
+		type_cached(walker->cache, walker->heap->runtime, load_u64(bytes) & ~(uint64_t)7);
 	return object_from(bytes, type, address, bound, ret) == DECODE_OBJECT;
 }
 

@@ -94,7 +94,7 @@ static bool context_is_inside(struct walker *walker, struct object *ret)
 	const struct heap *heap = walker->heap;
 	uint64_t segment_end = walker->segment->end;
 	if (walker->limit == segment_end ||
-	    object_decode(&walker->window, walker->cache, heap->clr, walker->next, segment_end,
+	    object_decode(&walker->window, walker->cache, heap->runtime, walker->next, segment_end,
 			  ret) != DECODE_OBJECT)
 		return false;
 	uint64_t end = walker->next + ret->step, bound = segment_end;
@@ -117,7 +117,7 @@ static void describe_damage(struct walker *walker, enum decode_result result)
 		return;
 	struct object object = { 0 };
 	damage->kind = DAMAGE_BAD_SIZE;
-	if (object_decode(&walker->window, walker->cache, walker->heap->clr, walker->next,
+	if (object_decode(&walker->window, walker->cache, walker->heap->runtime, walker->next,
 			  UINT64_MAX, &object) == DECODE_OBJECT) {
 		damage->type = object.type;
 		damage->size = object.size;
@@ -177,7 +177,7 @@ enum walk_result walker_slow(struct walker *walker)
 		}
 		struct object object;
 		enum decode_result result =
-			object_decode(&walker->window, walker->cache, walker->heap->clr,
+			object_decode(&walker->window, walker->cache, walker->heap->runtime,
 				      walker->next, walker->limit, &object);
 		if (step_over_node(walker, result, &object)) {
 			set_limits(walker);
@@ -207,7 +207,7 @@ bool object_read(struct heap *heap, struct window *window, uint64_t address, str
 	const uint8_t *bytes = window_at(window, address, 16, NULL);
 	if (!bytes)
 		return false;
-	const struct type *type = type_find(heap->clr, load_u64(bytes) & ~(uint64_t)7);
+	const struct type *type = type_find(heap->runtime, load_u64(bytes) & ~(uint64_t)7);
 	return object_from(bytes, type, address, segment ? segment->end : UINT64_MAX, ret) ==
 	       DECODE_OBJECT;
 }

@@ -126,14 +126,14 @@ static inline enum decode_result object_from(const uint8_t *bytes, const struct 
  * @param[out] ret Only changed for DECODE_OBJECT.
  */
 static inline enum decode_result object_decode(struct window *window, struct type_cache *cache,
-					       struct clr *clr, uint64_t address, uint64_t limit,
-					       struct object *ret)
+					       struct runtime *runtime, uint64_t address,
+					       uint64_t limit, struct object *ret)
 {
 	const uint8_t *bytes = window_at(window, address, 16, NULL);
 	if (!bytes)
 		return DECODE_MISSING;
 	uint64_t method_table = load_u64(bytes) & ~(uint64_t)7;
-	return object_from(bytes, type_cached(cache, clr, method_table), address, limit, ret);
+	return object_from(bytes, type_cached(cache, runtime, method_table), address, limit, ret);
 }
 
 /**
@@ -151,7 +151,7 @@ __attribute__((always_inline)) static inline enum walk_result walker_next(struct
 	const struct type **guess = &walker->guess->next[walker->last->index % WALK_GUESSES];
 	const struct type *type = *guess;
 	if (type->method_table != method_table) {
-		type = type_cached(walker->cache, walker->heap->clr, method_table);
+		type = type_cached(walker->cache, walker->heap->runtime, method_table);
 		if (!type)
 			return walker_slow(walker);
 		*guess = type;

@@ -17,16 +17,16 @@ static bool read_dimensions(struct memory *memory, uint64_t address, struct arra
 	return product == array->length;
 }
 
-static void find_element(struct clr *clr, const struct type *type, struct array_info *array)
+static void find_element(struct runtime *runtime, const struct type *type, struct array_info *array)
 {
 	array->element_handle = type->per_inst;
 	array->element_size = type->component_size;
 	array->element_type = ELEMENT_POINTER;
 	if (type->per_inst & 2) /* a TypeDesc: a pointer */
 		return;
-	array->element = type_find(clr, type->per_inst);
+	array->element = type_find(runtime, type->per_inst);
 	if (array->element) {
-		array->element_type = type_storage(clr, array->element);
+		array->element_type = type_storage(runtime, array->element);
 	} else {
 		array->element_type = type->has_pointers ? ELEMENT_CLASS : ELEMENT_VALUE;
 	}
@@ -48,7 +48,7 @@ bool array_read(struct heap *heap, const struct object *object, struct array_inf
 		    !read_dimensions(heap->memory, object->address, &array))
 			return false;
 	}
-	find_element(heap->clr, type, &array);
+	find_element(heap->runtime, type, &array);
 	*ret = array;
 	return true;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "framework/delegate.h"
 
-#include "clr/code/method.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/code/method.h"
 
 /* Is the object at @p address a list of at least @p count handlers? */
 static bool is_list(struct heap *heap, uint64_t address, uint64_t count)
@@ -15,19 +15,19 @@ static bool is_list(struct heap *heap, uint64_t address, uint64_t count)
 }
 
 /* Find the method by its code. */
-static void find_method(struct clr *clr, struct delegate_info *info)
+static void find_method(struct runtime *runtime, struct delegate_info *info)
 {
 	struct method method;
-	if (info->method_code && clr_method_at(clr, info->method_code, &info->method_desc) &&
-	    method_read(clr, info->method_desc, &method))
+	if (info->method_code && clr_method_at(runtime, info->method_code, &info->method_desc) &&
+	    method_read(runtime, info->method_desc, &method))
 		info->token = 0x06000000 | method.rid;
 }
 
 bool delegate_read(struct heap *heap, const struct object *object, struct delegate_info *ret)
 {
 	HD_CLEANUP(field_list) struct field_list fields = { 0 };
-	if (!type_is_delegate(heap->clr, object->type) ||
-	    field_list_read(heap->clr, object->type, &fields, NULL) != HD_OK)
+	if (!type_is_delegate(heap->runtime, object->type) ||
+	    field_list_read(heap->runtime, object->type, &fields, NULL) != HD_OK)
 		return false;
 	struct delegate_words raw;
 	bool is_known = delegate_words_read(heap, object, &fields, &raw);
@@ -48,6 +48,6 @@ bool delegate_read(struct heap *heap, const struct object *object, struct delega
 	 */
 	if (raw.target == object->address && raw.code_aux)
 		ret->method_code = raw.code_aux;
-	find_method(heap->clr, ret);
+	find_method(heap->runtime, ret);
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "clr/threads/stack_trace.h"
 #include "framework/member.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/threads/stack_trace.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
@@ -35,10 +35,10 @@ static void read_text(struct heap *heap, const struct object *object,
 
 bool exception_read(struct heap *heap, const struct object *object, struct exception_info *ret)
 {
-	if (!type_is_exception(heap->clr, object->type))
+	if (!type_is_exception(heap->runtime, object->type))
 		return false;
 	HD_CLEANUP(field_list) struct field_list fields = { 0 };
-	if (field_list_read(heap->clr, object->type, &fields, NULL) != HD_OK)
+	if (field_list_read(heap->runtime, object->type, &fields, NULL) != HD_OK)
 		return false;
 	struct exception_info info = { .address = object->address };
 	struct member hresult = fact_in_list(heap, object, &fields, FACT_EXCEPTION_HRESULT);

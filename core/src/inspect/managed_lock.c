@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/managed_lock.h"
 
-#include "clr/types/type_name.h"
 #include "framework/member.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/types/type_name.h"
 
 /* Lock._state: bit 0 and the bits from 7 on (Lock.cs of .NET 11). */
 #define STATE_IS_HELD 1u
@@ -100,10 +100,10 @@ uint64_t wait_info_object(struct memory *memory, const struct wait_info *info, u
 	return object;
 }
 
-static bool is_waitable(struct clr *clr, const struct type *type)
+static bool is_waitable(struct runtime *runtime, const struct type *type)
 {
 	size_t size;
-	const char *name = type_name(clr, type, &size);
+	const char *name = type_name(runtime, type, &size);
 	return net_type_is(NET_WAITABLE, name, size);
 }
 
@@ -117,7 +117,7 @@ bool waitable_of_handle(struct heap *heap, struct members *members, uint64_t han
 	if (!is_read(&value) || !value.bits ||
 	    !memory_u64(heap->memory, value.bits & ~HANDLE_BITS, &waitable.address) ||
 	    !member_object(members, waitable.address, &object) ||
-	    !is_waitable(heap->clr, object.type))
+	    !is_waitable(heap->runtime, object.type))
 		return false;
 	struct member type = fact_of(members, &object, FACT_WAITABLE_TYPE);
 	struct member signals = fact_of(members, &object, FACT_WAITABLE_SIGNALS);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/saved_variables.h"
 
-#include "clr/code/debug_info.h"
-#include "clr/code/saved_variables.h"
-#include "clr/code/source.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/code/debug_info.h"
+#include "runtime/coreclr/code/saved_variables.h"
+#include "runtime/coreclr/code/source.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
@@ -21,26 +21,26 @@ void saved_variables_deinit(struct saved_variables *saved)
 	*saved = (struct saved_variables){ 0 };
 }
 
-enum hd_status saved_variables_read(struct clr *clr, uint64_t place, struct saved_variables *ret,
-				    struct hd_error *err)
+enum hd_status saved_variables_read(struct runtime *runtime, uint64_t place,
+				    struct saved_variables *ret, struct hd_error *err)
 {
 	struct saved_variables saved = { 0 };
-	uint64_t *budget = clr_debug_budget(clr);
+	uint64_t *budget = clr_debug_budget(runtime);
 	struct code_info code;
 	uint32_t il = IL_UNKNOWN;
 	TRY_MEMORY(budget, err);
-	if (!place || !clr_code_at(clr, place, &code)) {
+	if (!place || !clr_code_at(runtime, place, &code)) {
 		*ret = saved;
 		return HD_OK;
 	}
-	(void)clr_il_at(clr, &code, place, budget, &il);
-	TRY(method_variables_read(clr, code.method_desc, il, &saved.method, err));
+	(void)clr_il_at(runtime, &code, place, budget, &il);
+	TRY(method_variables_read(runtime, code.method_desc, il, &saved.method, err));
 	saved.offsets = mem_calloc(saved.method.count + 1, sizeof(*saved.offsets));
 	if (!saved.offsets) {
 		saved_variables_deinit(&saved);
 		return fail_nomem(err);
 	}
-	(void)clr_saved_variables(clr, &code, place, budget, saved.offsets, saved.method.count);
+	(void)clr_saved_variables(runtime, &code, place, budget, saved.offsets, saved.method.count);
 	*ret = saved;
 	return HD_OK;
 }
@@ -63,18 +63,20 @@ void saved_variable_name(const struct saved_variables *saved, size_t number, str
 	}
 }
 
-uint8_t saved_variable_element(struct clr *clr, const struct saved_variables *saved, size_t number)
+uint8_t saved_variable_element(struct runtime *runtime, const struct saved_variables *saved,
+			       size_t number)
 {
 	const struct method_variable *variable = &saved->method.rows[number];
 	if (variable->element_type == ELEMENT_VALUE && variable->type)
-		return type_storage(clr, variable->type);
+		return type_storage(runtime, variable->type);
 	return variable->element_type ? variable->element_type : ELEMENT_U;
 }
 
-uint64_t saved_variable_size(struct clr *clr, const struct saved_variables *saved, size_t number)
+uint64_t saved_variable_size(struct runtime *runtime, const struct saved_variables *saved,
+			     size_t number)
 {
 	const struct type *type = saved->method.rows[number].type;
-	uint8_t element = saved_variable_element(clr, saved, number);
+	uint8_t element = saved_variable_element(runtime, saved, number);
 	if (element == ELEMENT_VALUE && type && type->base_size > BOX_OVERHEAD)
 		return type->base_size - BOX_OVERHEAD;
 	unsigned int size = element_size(element);

@@ -2,7 +2,7 @@
 /* The arguments and locals that a suspended async method has in its Continuation (doc/coreclr.md 21.4). */
 #pragma once
 
-#include "clr/code/method_variables.h"
+#include "runtime/coreclr/code/method_variables.h"
 
 struct text;
 
@@ -21,7 +21,7 @@ struct saved_variables {
  * @retval HD_OK also when the runtime does not tell: no row is saved then
  * @retval HD_ERR_NOMEM
  */
-HD_NODISCARD enum hd_status saved_variables_read(struct clr *clr, uint64_t place,
+HD_NODISCARD enum hd_status saved_variables_read(struct runtime *runtime, uint64_t place,
 						 struct saved_variables *ret, struct hd_error *err);
 void saved_variables_deinit(struct saved_variables *saved);
 
@@ -32,7 +32,9 @@ bool saved_variable_is_there(const struct saved_variables *saved, size_t number)
 void saved_variable_name(const struct saved_variables *saved, size_t number, struct text *text);
 
 /** How it is stored: an enum element_type; a word when its type is not known. */
-uint8_t saved_variable_element(struct clr *clr, const struct saved_variables *saved, size_t number);
+uint8_t saved_variable_element(struct runtime *runtime, const struct saved_variables *saved,
+			       size_t number);
 
 /** Bytes that it takes in the Continuation. */
-uint64_t saved_variable_size(struct clr *clr, const struct saved_variables *saved, size_t number);
+uint64_t saved_variable_size(struct runtime *runtime, const struct saved_variables *saved,
+			     size_t number);

@@ -3,9 +3,9 @@
 
 #include <inttypes.h>
 
-#include "clr/types/continuation.h"
 #include "inspect/suspended.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/types/continuation.h"
 #include "util/text.h"
 
 /* How deep structs in structs are followed. */
@@ -77,7 +77,7 @@ static void append_field_path(struct heap *heap, const struct type *type, uint64
 	size_t before = text->size;
 	for (unsigned int depth = 0; type && depth < STRUCT_DEPTH_MAX; depth++) {
 		struct field_list list;
-		if (field_list_read(heap->clr, type, &list, NULL) != HD_OK)
+		if (field_list_read(heap->runtime, type, &list, NULL) != HD_OK)
 			break;
 		type = step_into(type, &list, dotted || depth, &offset, text);
 		field_list_deinit(&list);
@@ -97,7 +97,7 @@ void slot_name(struct heap *heap, const struct object *object, uint64_t slot, st
 	struct array_info array;
 	if (!slot) {
 		text_puts(text, "LoaderAllocator");
-	} else if (type_is_continuation(heap->clr, object->type) &&
+	} else if (type_is_continuation(heap->runtime, object->type) &&
 		   suspended_slot_append(text, heap, object, slot)) {
 		return;
 	} else if (!array_read(heap, object, &array)) {

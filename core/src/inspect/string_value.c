@@ -14,7 +14,7 @@ bool string_value(struct heap *heap, uint64_t address, uint32_t limit, struct te
 	if (!address || !memory_u64(memory, address, &word) ||
 	    !memory_u32(memory, address + OBJECT_LENGTH, &length))
 		return false;
-	const struct type *type = type_find(heap->clr, word & ~(uint64_t)7);
+	const struct type *type = type_find(heap->runtime, word & ~(uint64_t)7);
 	if (!type || !type->is_string)
 		return false;
 	if (ret_length)

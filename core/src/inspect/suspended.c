@@ -3,16 +3,16 @@
 
 #include <inttypes.h>
 
-#include "clr/code/code.h"
-#include "clr/code/method.h"
-#include "clr/layout.h"
-#include "clr/types/continuation.h"
 #include "gc/heap.h"
 #include "inspect/async_name.h"
 #include "inspect/saved_variables.h"
 #include "inspect/slot_name.h"
 #include "inspect/value.h"
 #include "mem/memory.h"
+#include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/code/method.h"
+#include "runtime/coreclr/layout.h"
+#include "runtime/coreclr/types/continuation.h"
 #include "util/text.h"
 
 /*
@@ -27,14 +27,14 @@
 /* Where the method is at its await, and which method that is. */
 static void find_method(struct heap *heap, struct suspended *continuation)
 {
-	const uint64_t at = continuation->resume_info + clr_offset(heap->clr, L_RESUME_IP);
+	const uint64_t at = continuation->resume_info + clr_offset(heap->runtime, L_RESUME_IP);
 	struct code_info code;
 	uint64_t place;
-	if (!clr_has_field(heap->clr, L_RESUME_IP) || !clr_code_pointer(heap->clr, at, &place) ||
-	    !place)
+	if (!clr_has_field(heap->runtime, L_RESUME_IP) ||
+	    !clr_code_pointer(heap->runtime, at, &place) || !place)
 		return;
 	continuation->place = place;
-	if (clr_code_at(heap->clr, place, &code))
+	if (clr_code_at(heap->runtime, place, &code))
 		continuation->method_desc = code.method_desc;
 }
 
@@ -54,16 +54,17 @@ static uint64_t find_context(const struct heap *heap, const struct suspended *co
 
 bool suspended_read(struct heap *heap, const struct object *object, struct suspended *ret)
 {
-	const struct clr *clr = heap->clr;
+	const struct runtime *runtime = heap->runtime;
 	struct suspended found = { .object = *object };
-	if (!clr_has_field(clr, L_CONTINUATION_STATE) || !clr_has_field(clr, L_CONTINUATION_SIZE) ||
-	    !clr_pointer(clr, object->address, L_CONTINUATION_NEXT, &found.next) ||
-	    !clr_pointer(clr, object->address, L_CONTINUATION_RESUME, &found.resume_info) ||
-	    !memory_u32(heap->memory, object->address + clr_offset(clr, L_CONTINUATION_STATE),
+	if (!clr_has_field(runtime, L_CONTINUATION_STATE) ||
+	    !clr_has_field(runtime, L_CONTINUATION_SIZE) ||
+	    !clr_pointer(runtime, object->address, L_CONTINUATION_NEXT, &found.next) ||
+	    !clr_pointer(runtime, object->address, L_CONTINUATION_RESUME, &found.resume_info) ||
+	    !memory_u32(heap->memory, object->address + clr_offset(runtime, L_CONTINUATION_STATE),
 			&found.state))
 		return false;
-	found.data = object->address + clr_offset(clr, L_CONTINUATION_SIZE);
-	found.is_head = !type_is_continuation(clr, object->type);
+	found.data = object->address + clr_offset(runtime, L_CONTINUATION_SIZE);
+	found.is_head = !type_is_continuation(runtime, object->type);
 	if (!found.is_head && found.resume_info)
 		find_method(heap, &found);
 	if (!found.is_head)
@@ -73,11 +74,12 @@ bool suspended_read(struct heap *heap, const struct object *object, struct suspe
 }
 
 /* The variable around an offset of the Continuation; SIZE_MAX: none. */
-static size_t variable_around(struct clr *clr, const struct saved_variables *saved, uint64_t offset)
+static size_t variable_around(struct runtime *runtime, const struct saved_variables *saved,
+			      uint64_t offset)
 {
 	for (size_t i = 0; i < saved->method.count; i++) {
 		if (saved_variable_is_there(saved, i) && offset >= saved->offsets[i] &&
-		    offset - saved->offsets[i] < saved_variable_size(clr, saved, i))
+		    offset - saved->offsets[i] < saved_variable_size(runtime, saved, i))
 			return i;
 	}
 	return SIZE_MAX;
@@ -87,16 +89,16 @@ static void append_saved(struct text *text, struct heap *heap, const struct susp
 			 uint64_t offset)
 {
 	HD_CLEANUP(saved_variables) struct saved_variables saved = { 0 };
-	if (saved_variables_read(heap->clr, continuation->place, &saved, NULL) != HD_OK) {
+	if (saved_variables_read(heap->runtime, continuation->place, &saved, NULL) != HD_OK) {
 		text->failed = true;
 		return;
 	}
-	size_t number = variable_around(heap->clr, &saved, offset);
+	size_t number = variable_around(heap->runtime, &saved, offset);
 	if (number == SIZE_MAX) {
 		text_printf(text, "+%" PRIx64, offset - OBJECT_FIELDS);
 	} else {
 		saved_variable_name(&saved, number, text);
-		if (saved_variable_element(heap->clr, &saved, number) == ELEMENT_VALUE) {
+		if (saved_variable_element(heap->runtime, &saved, number) == ELEMENT_VALUE) {
 			slot_name_in_struct(heap, saved.method.rows[number].type,
 					    offset - saved.offsets[number], text);
 		}
@@ -109,7 +111,7 @@ bool suspended_slot_append(struct text *text, struct heap *heap, const struct ob
 	struct suspended continuation;
 	HD_CLEANUP(text) struct text name = { 0 };
 	bool is_known = suspended_read(heap, object, &continuation) &&
-			async_code_append_name(&name, heap->clr, continuation.method_desc,
+			async_code_append_name(&name, heap->runtime, continuation.method_desc,
 					       suspended_owner(heap, &continuation));
 	if (is_known && slot < continuation.data) {
 		text_puts(text, "Next");
@@ -123,46 +125,46 @@ bool suspended_slot_append(struct text *text, struct heap *heap, const struct ob
 }
 
 /* The method, as one of the type that was found for it. */
-static bool read_method_of(struct clr *clr, uint64_t method_desc, const struct type *owner,
+static bool read_method_of(struct runtime *runtime, uint64_t method_desc, const struct type *owner,
 			   struct method *ret)
 {
-	if (!method_read(clr, method_desc, ret))
+	if (!method_read(runtime, method_desc, ret))
 		return false;
 	if (owner)
 		ret->type = owner;
 	return true;
 }
 
-bool async_code_append(struct text *text, struct clr *clr, uint64_t method_desc,
+bool async_code_append(struct text *text, struct runtime *runtime, uint64_t method_desc,
 		       const struct type *owner)
 {
 	struct method method;
 	size_t size;
-	if (!read_method_of(clr, method_desc, owner, &method))
+	if (!read_method_of(runtime, method_desc, owner, &method))
 		return false;
-	const char *name = method_owner_name(clr, &method, &size);
+	const char *name = method_owner_name(runtime, &method, &size);
 	text_append(text, name, size);
 	text_puts(text, ".");
 	text_puts(text, method.rid ? method.name : method.dynamic_name);
 	return true;
 }
 
-bool async_code_is_of(struct clr *clr, uint64_t method_desc, const char *type_name)
+bool async_code_is_of(struct runtime *runtime, uint64_t method_desc, const char *type_name)
 {
 	struct method method;
 	size_t size;
-	return method_read(clr, method_desc, &method) &&
-	       strcmp(method_owner_name(clr, &method, &size), type_name) == 0;
+	return method_read(runtime, method_desc, &method) &&
+	       strcmp(method_owner_name(runtime, &method, &size), type_name) == 0;
 }
 
-bool async_code_append_name(struct text *text, struct clr *clr, uint64_t method_desc,
+bool async_code_append_name(struct text *text, struct runtime *runtime, uint64_t method_desc,
 			    const struct type *owner)
 {
 	struct method method;
 	size_t size;
-	if (!read_method_of(clr, method_desc, owner, &method))
+	if (!read_method_of(runtime, method_desc, owner, &method))
 		return false;
-	const char *name = method_owner_name(clr, &method, &size);
+	const char *name = method_owner_name(runtime, &method, &size);
 	async_member_append(text, name, size, method.rid ? method.name : method.dynamic_name);
 	return true;
 }

@@ -51,12 +51,12 @@ bool suspended_slot_append(struct text *text, struct heap *heap, const struct ob
  * @param owner The type that suspended_owner() found; NULL: the one that the method has.
  * @return false, and nothing is appended, when it is not a method
  */
-bool async_code_append(struct text *text, struct clr *clr, uint64_t method_desc,
+bool async_code_append(struct text *text, struct runtime *runtime, uint64_t method_desc,
 		       const struct type *owner);
 
 /** Is it a method of the type with that full name? */
-bool async_code_is_of(struct clr *clr, uint64_t method_desc, const char *type_name);
+bool async_code_is_of(struct runtime *runtime, uint64_t method_desc, const char *type_name);
 
 /** Append the name that users know it by, as async_method_append() does for state machines. */
-bool async_code_append_name(struct text *text, struct clr *clr, uint64_t method_desc,
+bool async_code_append_name(struct text *text, struct runtime *runtime, uint64_t method_desc,
 			    const struct type *owner);

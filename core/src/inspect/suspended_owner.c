@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the instantiation of a generic type whose method is suspended (doc/coreclr.md 21.4). */
-#include "clr/code/method.h"
-#include "clr/code/saved_variables.h"
-#include "clr/code/source.h"
 #include "gc/references.h"
 #include "inspect/suspended.h"
 #include "mem/memory.h"
+#include "runtime/coreclr/code/method.h"
+#include "runtime/coreclr/code/saved_variables.h"
+#include "runtime/coreclr/code/source.h"
 
 /* Longer chains of base classes are damage. */
 #define PARENTS_MAX 256u
 
 /* Its type, or the base class of that, whose code is shared with those of @p canonical; NULL: none. */
-static const struct type *instantiation_of(struct clr *clr, const struct type *type,
+static const struct type *instantiation_of(struct runtime *runtime, const struct type *type,
 					   uint64_t canonical)
 {
 	for (unsigned int i = 0; type && i < PARENTS_MAX; i++) {
 		if (type->canonical == canonical)
 			return type;
-		type = type->parent ? type_find(clr, type->parent) : NULL;
+		type = type->parent ? type_find(runtime, type->parent) : NULL;
 	}
 	return NULL;
 }
@@ -25,15 +25,15 @@ static const struct type *instantiation_of(struct clr *clr, const struct type *t
 /* Where the debug info says that "this" is saved, or the generic context; 0: it does not say. */
 static uint64_t find_slot(struct heap *heap, const struct suspended *continuation, bool is_context)
 {
-	uint64_t *budget = clr_debug_budget(heap->clr), place = continuation->place;
+	uint64_t *budget = clr_debug_budget(heap->runtime), place = continuation->place;
 	struct code_info code;
 	uint32_t offset = SAVED_NOWHERE;
-	if (!budget || !place || !clr_code_at(heap->clr, place, &code))
+	if (!budget || !place || !clr_code_at(heap->runtime, place, &code))
 		return 0;
 	if (is_context) {
-		offset = clr_saved_generic_context(heap->clr, &code, place, budget);
+		offset = clr_saved_generic_context(heap->runtime, &code, place, budget);
 	} else {
-		(void)clr_saved_variables(heap->clr, &code, place, budget, &offset, 1);
+		(void)clr_saved_variables(heap->runtime, &code, place, budget, &offset, 1);
 	}
 	return offset == SAVED_NOWHERE ? 0 : continuation->object.address + offset;
 }
@@ -47,9 +47,9 @@ static const struct type *owner_of_context(struct heap *heap, const struct suspe
 	if (!slot || !memory_u64(heap->memory, slot, &context) || !context)
 		return NULL;
 	const struct type *found =
-		instantiation_of(heap->clr, type_find(heap->clr, context), canonical);
-	if (!found && method_read(heap->clr, context, &method))
-		found = instantiation_of(heap->clr, method.type, canonical);
+		instantiation_of(heap->runtime, type_find(heap->runtime, context), canonical);
+	if (!found && method_read(heap->runtime, context, &method))
+		found = instantiation_of(heap->runtime, method.type, canonical);
 	return found;
 }
 
@@ -80,7 +80,7 @@ static void search_owner(struct owner_search *search)
 		    !object_read(heap, &around, reference.value, &object))
 			continue;
 		const struct type *type =
-			instantiation_of(heap->clr, object.type, search->canonical);
+			instantiation_of(heap->runtime, object.type, search->canonical);
 		search->are_several |= type && search->found && search->found != type;
 		if (type)
 			search->found = type;
@@ -91,7 +91,7 @@ const struct type *suspended_owner(struct heap *heap, const struct suspended *co
 {
 	struct method method;
 	if (!continuation->method_desc ||
-	    !method_read(heap->clr, continuation->method_desc, &method) || !method.rid ||
+	    !method_read(heap->runtime, continuation->method_desc, &method) || !method.rid ||
 	    !type_is_shared(method.type))
 		return NULL;
 	struct owner_search search = { .heap = heap,

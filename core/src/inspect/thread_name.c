@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/thread_name.h"
 
-#include "clr/threads/thread_words.h"
 #include "framework/member.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/threads/thread_words.h"
 #include "util/text.h"
 
 /* How many bytes of a Thread object are read. */
@@ -30,7 +30,7 @@ static bool is_thread_object(struct heap *heap, struct window *window, uint64_t 
 	 * decide.
 	 */
 	HD_CLEANUP(field_list) struct field_list fields = { 0 };
-	if (field_list_read(heap->clr, ret->type, &fields, NULL) != HD_OK)
+	if (field_list_read(heap->runtime, ret->type, &fields, NULL) != HD_OK)
 		return true;
 	struct member thread = fact_in_list(heap, ret, &fields, FACT_THREAD_NATIVE);
 	bool is_named = fields.count && fields.rows[0].name[0] != '<';
@@ -49,7 +49,7 @@ static bool find_object(struct heap *heap, const struct clr_thread *thread, stru
 	uint64_t words[THREAD_WORDS_MAX];
 	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
 	bool found = false;
-	size_t count = clr_thread_words(heap->clr, thread, words);
+	size_t count = clr_thread_words(heap->runtime, thread, words);
 	for (size_t i = 0; i < count && !found; i++) {
 		uint64_t handle = words[i], object = 0;
 		found = handle && handle % 8 == 0 && memory_u64(heap->memory, handle, &object) &&
@@ -80,7 +80,7 @@ bool thread_name(struct heap *heap, const struct clr_thread *thread, struct text
 	uint64_t name = 0;
 	if (!find_object(heap, thread, &object))
 		return false;
-	if (field_list_read(heap->clr, object.type, &fields, NULL) == HD_OK) {
+	if (field_list_read(heap->runtime, object.type, &fields, NULL) == HD_OK) {
 		name = fact_in_list(heap, &object, &fields, FACT_THREAD_NAME).bits;
 		field_list_deinit(&fields);
 	}

@@ -1,70 +1,71 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds out the kind of a type, by the classes that it derives from, and the interfaces that it implements. */
-#include "clr/clr.h"
-#include "clr/layout.h"
 #include "framework/facts.h"
 #include "inspect/value.h"
 #include "mem/memory.h"
+#include "runtime/coreclr/clr.h"
+#include "runtime/coreclr/layout.h"
 
 /* Longer chains of base classes are damage. */
 #define PARENTS_MAX 256u
 
-bool type_derives_from(struct clr *clr, const struct type *type, uint64_t method_table,
+bool type_derives_from(struct runtime *runtime, const struct type *type, uint64_t method_table,
 		       const char *name)
 {
 	for (unsigned int i = 0; type && i < PARENTS_MAX; i++) {
 		if (method_table ? type->method_table == method_table
-				 : strcmp(type_name(clr, type, NULL), name) == 0)
+				 : strcmp(type_name(runtime, type, NULL), name) == 0)
 			return true;
-		type = type->parent ? type_find(clr, type->parent) : NULL;
+		type = type->parent ? type_find(runtime, type->parent) : NULL;
 	}
 	return false;
 }
 
-bool type_implements(struct clr *clr, const struct type *type, bool (*is_wanted)(const char *name))
+bool type_implements(struct runtime *runtime, const struct type *type,
+		     bool (*is_wanted)(const char *name))
 {
 	uint64_t map, interface;
 	uint16_t count;
-	if (!memory_u16(clr_memory(clr), type->method_table + clr_offset(clr, L_MT_NUM_INTERFACES),
-			&count) ||
-	    !count || !clr_pointer(clr, type->method_table, L_MT_INTERFACES, &map))
+	if (!memory_u16(clr_memory(runtime),
+			type->method_table + clr_offset(runtime, L_MT_NUM_INTERFACES), &count) ||
+	    !count || !clr_pointer(runtime, type->method_table, L_MT_INTERFACES, &map))
 		return false;
 	for (uint32_t i = 0;
-	     i < count && memory_u64(clr_memory(clr), map + 8 * (uint64_t)i, &interface); i++) {
-		const struct type *found = type_find(clr, interface);
-		if (found && is_wanted(type_name(clr, found, NULL)))
+	     i < count && memory_u64(clr_memory(runtime), map + 8 * (uint64_t)i, &interface); i++) {
+		const struct type *found = type_find(runtime, interface);
+		if (found && is_wanted(type_name(runtime, found, NULL)))
 			return true;
 	}
 	return false;
 }
 
-bool type_is_exception(struct clr *clr, const struct type *type)
+bool type_is_exception(struct runtime *runtime, const struct type *type)
 {
 	return type->category == CATEGORY_CLASS &&
-	       type_derives_from(clr, type, clr_exception_method_table(clr),
+	       type_derives_from(runtime, type, clr_exception_method_table(runtime),
 				 net_type_name(NET_EXCEPTION));
 }
 
-bool type_is_delegate(struct clr *clr, const struct type *type)
+bool type_is_delegate(struct runtime *runtime, const struct type *type)
 {
 	return type->category == CATEGORY_CLASS &&
-	       type_derives_from(clr, type, 0, net_type_name(NET_DELEGATE));
+	       type_derives_from(runtime, type, 0, net_type_name(NET_DELEGATE));
 }
 
-bool type_is_enum(struct clr *clr, const struct type *type)
+bool type_is_enum(struct runtime *runtime, const struct type *type)
 {
 	const struct type *parent = type->category == CATEGORY_PRIMITIVE && type->parent
-					    ? type_find(clr, type->parent)
+					    ? type_find(runtime, type->parent)
 					    : NULL;
-	return parent && strcmp(type_name(clr, parent, NULL), net_type_name(NET_ENUM)) == 0;
+	return parent && strcmp(type_name(runtime, parent, NULL), net_type_name(NET_ENUM)) == 0;
 }
 
 /* Storage of the only field of an enum or a primitive. */
-static uint8_t storage_of_only_field(struct clr *clr, const struct type *type)
+static uint8_t storage_of_only_field(struct runtime *runtime, const struct type *type)
 {
 	HD_CLEANUP(field_list) struct field_list list = { 0 };
 	uint8_t storage = ELEMENT_VALUE;
-	if (field_list_read(clr, type, &list, NULL) != HD_OK)
+	if (field_list_read(runtime, type, &list, NULL) != HD_OK)
 		return storage;
 	for (size_t i = 0; i < list.count; i++) {
 		if (!list.rows[i].is_static) {
@@ -75,16 +76,17 @@ static uint8_t storage_of_only_field(struct clr *clr, const struct type *type)
 	return storage;
 }
 
-uint8_t type_storage(struct clr *clr, const struct type *type)
+uint8_t type_storage(struct runtime *runtime, const struct type *type)
 {
 	switch (type->category) {
 	case CATEGORY_VALUE:
 	case CATEGORY_NULLABLE:
 		return ELEMENT_VALUE;
 	case CATEGORY_PRIMITIVE:
-		return type_is_enum(clr, type) ? storage_of_only_field(clr, type) : ELEMENT_VALUE;
+		return type_is_enum(runtime, type) ? storage_of_only_field(runtime, type)
+						   : ELEMENT_VALUE;
 	case CATEGORY_TRUE_PRIMITIVE:
-		return storage_of_only_field(clr, type);
+		return storage_of_only_field(runtime, type);
 	case CATEGORY_SZ_ARRAY:
 		return ELEMENT_SZ_ARRAY;
 	case CATEGORY_MD_ARRAY:

@@ -161,11 +161,11 @@ static const struct {
 static void show_type(struct heap *heap, const struct type *type, uint64_t address, char *buf,
 		      size_t size)
 {
-	const char *name = type_name(heap->clr, type, NULL);
+	const char *name = type_name(heap->runtime, type, NULL);
 	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
 		struct field_list fields;
 		if (strcmp(name, net_type_name(meanings[i].type)) != 0 ||
-		    field_list_read(heap->clr, type, &fields, NULL) != HD_OK)
+		    field_list_read(heap->runtime, type, &fields, NULL) != HD_OK)
 			continue;
 		struct known known = { heap, &fields, address };
 		meanings[i].show(&known, buf, size);
@@ -178,7 +178,7 @@ static void show_nullable(struct heap *heap, const struct type *type, uint64_t a
 			  size_t size)
 {
 	HD_CLEANUP(field_list) struct field_list fields = { 0 };
-	if (field_list_read(heap->clr, type, &fields, NULL) != HD_OK)
+	if (field_list_read(heap->runtime, type, &fields, NULL) != HD_OK)
 		return;
 	struct known known = { heap, &fields, address };
 	const struct field *field = field_by_name(&fields, fact_row(FACT_NULLABLE_VALUE)->path);
@@ -286,20 +286,21 @@ static void format_primitive(struct value_out *value)
 }
 
 /* The element type of what is stored: that of the number in an enum. */
-static uint8_t stored_element(struct clr *clr, uint8_t element_type, const struct type *type)
+static uint8_t stored_element(struct runtime *runtime, uint8_t element_type,
+			      const struct type *type)
 {
-	return element_type == ELEMENT_VALUE && type && type_is_enum(clr, type)
-		       ? type_storage(clr, type)
+	return element_type == ELEMENT_VALUE && type && type_is_enum(runtime, type)
+		       ? type_storage(runtime, type)
 		       : element_type;
 }
 
 /* A primitive: its text and what it means. */
-static void set_primitive(struct clr *clr, const struct type *type, struct value_out *value)
+static void set_primitive(struct runtime *runtime, const struct type *type, struct value_out *value)
 {
 	value->form = FORM_TEXT;
 	format_primitive(value);
-	if (type && type_is_enum(clr, type) &&
-	    !enum_name(clr, type, value->bits, value->note, sizeof(value->note)))
+	if (type && type_is_enum(runtime, type) &&
+	    !enum_name(runtime, type, value->bits, value->note, sizeof(value->note)))
 		value->note[0] = '\0';
 }
 
@@ -307,7 +308,7 @@ static void value_read_plain(struct heap *heap, uint8_t element_type, const stru
 			     uint64_t address, struct value_out *ret)
 {
 	*ret = (struct value_out){ .form = FORM_MISSING };
-	element_type = stored_element(heap->clr, element_type, type);
+	element_type = stored_element(heap->runtime, element_type, type);
 	ret->element_type = element_type;
 	if (element_is_reference(element_type)) {
 		if (memory_u64(heap->memory, address, &ret->address))
@@ -323,14 +324,14 @@ static void value_read_plain(struct heap *heap, uint8_t element_type, const stru
 	if (!size || size > sizeof(ret->bits) ||
 	    !memory_read(heap->memory, address, &ret->bits, size))
 		return;
-	set_primitive(heap->clr, type, ret);
+	set_primitive(heap->runtime, type, ret);
 }
 
 void value_of_word(struct heap *heap, uint8_t element_type, const struct type *type, uint64_t word,
 		   struct value_out *ret)
 {
 	*ret = (struct value_out){ .form = FORM_MISSING, .bits = word };
-	element_type = stored_element(heap->clr, element_type, type);
+	element_type = stored_element(heap->runtime, element_type, type);
 	ret->element_type = element_type;
 	if (element_is_reference(element_type)) {
 		ret->form = FORM_REFERENCE;
@@ -342,7 +343,7 @@ void value_of_word(struct heap *heap, uint8_t element_type, const struct type *t
 		return;
 	if (size < sizeof(ret->bits))
 		ret->bits &= ((uint64_t)1 << 8 * size) - 1;
-	set_primitive(heap->clr, type, ret);
+	set_primitive(heap->runtime, type, ret);
 }
 
 void value_read(struct heap *heap, uint8_t element_type, const struct type *type, uint64_t address,

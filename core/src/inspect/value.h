@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "clr/types/field.h"
 #include "gc/heap.h"
 #include "gc/walk.h"
+#include "runtime/coreclr/types/field.h"
 
 struct text;
 
@@ -47,25 +47,26 @@ void value_of_word(struct heap *heap, uint8_t element_type, const struct type *t
 int64_t value_signed(const struct value_out *value);
 
 /** Is it a type that derives from System.Enum? */
-bool type_is_enum(struct clr *clr, const struct type *type);
+bool type_is_enum(struct runtime *runtime, const struct type *type);
 
 /**
  * How a value of @p type is stored: an enum or a primitive as its number, other structs as
  * ELEMENT_VALUE, everything else as a reference.
  */
-uint8_t type_storage(struct clr *clr, const struct type *type);
+uint8_t type_storage(struct runtime *runtime, const struct type *type);
 
 /**
  * Is @p type, or a class that it derives from, the type at @p method_table (0 = unknown) or the
  * type with the name @p name?
  */
-bool type_derives_from(struct clr *clr, const struct type *type, uint64_t method_table,
+bool type_derives_from(struct runtime *runtime, const struct type *type, uint64_t method_table,
 		       const char *name);
 
 /**
  * Does @p type implement an interface with a wanted name?  A class has those of its base classes, too.
  */
-bool type_implements(struct clr *clr, const struct type *type, bool (*is_wanted)(const char *name));
+bool type_implements(struct runtime *runtime, const struct type *type,
+		     bool (*is_wanted)(const char *name));
 
 /** An array's shape and where its elements lie. */
 struct array_info {
@@ -119,7 +120,7 @@ bool exception_frames_lost(struct heap *heap, const struct exception_info *info,
 /** Inner exception number @p index; 0: there are no more, or they cannot be read. */
 uint64_t exception_inner_at(struct heap *heap, const struct exception_info *info, uint32_t index);
 /** Is @p type System.Exception or derived from it? */
-bool type_is_exception(struct clr *clr, const struct type *type);
+bool type_is_exception(struct runtime *runtime, const struct type *type);
 
 /** A delegate: one target and method, or the list of a multicast delegate. */
 struct delegate_info {
@@ -136,4 +137,4 @@ struct delegate_info {
 /** False when it is not a delegate, or its fields are not known. */
 bool delegate_read(struct heap *heap, const struct object *object, struct delegate_info *ret);
 /** Is @p type derived from System.Delegate? */
-bool type_is_delegate(struct clr *clr, const struct type *type);
+bool type_is_delegate(struct runtime *runtime, const struct type *type);

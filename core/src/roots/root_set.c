@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clr/threads/in_flight.h"
-#include "clr/threads/thread_state.h"
-#include "clr/threads/thread_words.h"
 #include "gc/handles.h"
+#include "runtime/coreclr/threads/in_flight.h"
+#include "runtime/coreclr/threads/thread_state.h"
+#include "runtime/coreclr/threads/thread_words.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 #include "util/text.h"
@@ -98,7 +98,7 @@ struct handle_owner {
 
 /* Strong handles by address. */
 struct owner_finder {
-	const struct clr *clr;
+	const struct runtime *runtime;
 	uint64_t *addresses;
 	uint32_t *indexes;
 	uint32_t count;
@@ -128,8 +128,8 @@ static void try_exceptions(struct owner_finder *finder, uint64_t thread_address,
 	struct in_flight flight;
 	uint64_t handle;
 	unsigned int count = 0;
-	for (in_flight_begin(&flight, finder->clr, thread_address); flight.at && count < THROWN_MAX;
-	     in_flight_next(&flight), count++) {
+	for (in_flight_begin(&flight, finder->runtime, thread_address);
+	     flight.at && count < THROWN_MAX; in_flight_next(&flight), count++) {
 		if (!in_flight_handle(&flight, &handle))
 			return;
 		try_word(finder, handle, thread, RECORD_EXCEPTION);
@@ -138,13 +138,14 @@ static void try_exceptions(struct owner_finder *finder, uint64_t thread_address,
 
 static void try_threads(struct owner_finder *finder)
 {
-	const struct clr *clr = finder->clr;
-	size_t thrown = clr_has_field(clr, L_THREAD_EXCEPTION) ? clr_offset(clr, L_THREAD_EXCEPTION)
-							       : SIZE_MAX;
+	const struct runtime *runtime = finder->runtime;
+	size_t thrown = clr_has_field(runtime, L_THREAD_EXCEPTION)
+				? clr_offset(runtime, L_THREAD_EXCEPTION)
+				: SIZE_MAX;
 	uint64_t words[THREAD_WORDS_MAX];
-	for (size_t i = 0; i < clr_thread_count(clr); i++) {
-		const struct clr_thread *thread = clr_thread_at(clr, i);
-		size_t count = clr_thread_words(clr, thread, words);
+	for (size_t i = 0; i < clr_thread_count(runtime); i++) {
+		const struct clr_thread *thread = clr_thread_at(runtime, i);
+		size_t count = clr_thread_words(runtime, thread, words);
 		for (size_t at = 0; at < count; at++) {
 			try_word(finder, words[at], (uint32_t)i,
 				 8 * at == thrown ? RECORD_LAST_THROWN : RECORD_THREAD);
@@ -184,10 +185,11 @@ static bool sort_strong(struct owner_finder *finder, const struct handle_list *h
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  */
-static enum hd_status runtime_handles_find(const struct clr *clr, const struct handle_list *handles,
+static enum hd_status runtime_handles_find(const struct runtime *runtime,
+					   const struct handle_list *handles,
 					   struct handle_owner **ret, struct hd_error *err)
 {
-	struct owner_finder finder = { .clr = clr };
+	struct owner_finder finder = { .runtime = runtime };
 	finder.owners = pages_alloc(handles->rows_count, sizeof(*finder.owners));
 	bool good = finder.owners != NULL;
 	if (good) {
@@ -209,7 +211,7 @@ static enum hd_status runtime_handles_find(const struct clr *clr, const struct h
 struct root_collector {
 	struct root_set *set;
 	struct heap *heap;
-	struct clr *clr;
+	struct runtime *runtime;
 	struct job *job;
 	struct hd_error *err;
 	uint64_t bad, bad_value; /* number of precise roots that are not in the heap; the first
@@ -244,7 +246,7 @@ static enum hd_status root_set_add(struct root_collector *collector, struct root
 static enum hd_status add_stack_roots(struct root_collector *collector, uint32_t index)
 {
 	const struct thread_stack *stack = &collector->set->stacks[index];
-	uint32_t thread = (uint32_t)clr_thread_index(collector->clr, stack->thread);
+	uint32_t thread = (uint32_t)clr_thread_index(collector->runtime, stack->thread);
 	for (size_t i = 0; i < stack->roots_count; i++) {
 		const struct stack_root *from = &stack->roots[i];
 		struct root root = {
@@ -266,18 +268,20 @@ static enum hd_status add_stack_roots(struct root_collector *collector, uint32_t
  * Find the threads whose stacks are walked, by index; each thread of the process once.  False:
  * memory is exhausted.
  */
-static bool choose_threads(const struct clr *clr, uint32_t **ret, uint32_t *ret_count,
+static bool choose_threads(const struct runtime *runtime, uint32_t **ret, uint32_t *ret_count,
 			   uint32_t *ret_repeated)
 {
-	size_t capacity = clr_thread_count(clr) ? clr_thread_count(clr) : 1;
+	size_t capacity = clr_thread_count(runtime) ? clr_thread_count(runtime) : 1;
 	HD_FREE uint64_t *ids = mem_alloc(capacity, sizeof(*ids));
 	HD_FREE uint32_t *order = mem_alloc(capacity, sizeof(*order));
 	uint32_t *chosen = mem_alloc(capacity, sizeof(*chosen));
 	HD_FREE uint8_t *is_again = mem_calloc(capacity, 1);
-	uint32_t count = (uint32_t)clr_thread_count(clr), kept = 0;
+	uint32_t count = (uint32_t)clr_thread_count(runtime), kept = 0;
 	bool good = ids && order && chosen && is_again;
 	for (uint32_t i = 0; good && i < count; i++)
-		ids[i] = thread_has_stack(clr_thread_at(clr, i)) ? clr_thread_at(clr, i)->os_id : 0;
+		ids[i] = thread_has_stack(clr_thread_at(runtime, i))
+				 ? clr_thread_at(runtime, i)->os_id
+				 : 0;
 	good = good && sort_keys(ids, order, count);
 	for (uint32_t i = 0; good && i < count; i++) {
 		bool is_repeated = ids[i] && i && ids[i] == ids[i - 1];
@@ -301,7 +305,7 @@ static enum hd_status walk_threads(struct root_collector *collector, struct stac
 	struct root_set *set = collector->set;
 	const struct stack_options options = { .conservative = set->is_conservative };
 	for (uint32_t i = 0; i < count; i++) {
-		const struct clr_thread *thread = clr_thread_at(collector->clr, threads[i]);
+		const struct clr_thread *thread = clr_thread_at(collector->runtime, threads[i]);
 		struct thread_stack *stack = &set->stacks[i];
 		TRY(stack_walk(walker, thread, &options, collector->job, stack, collector->err));
 		stack->thread = thread;
@@ -318,9 +322,9 @@ static enum hd_status add_stacks(struct root_collector *collector)
 	struct root_set *set = collector->set;
 	struct stack_walker *walker = NULL;
 	uint32_t *threads = NULL, count = 0, repeated = 0;
-	TRY_MEMORY(choose_threads(collector->clr, &threads, &count, &repeated), collector->err);
+	TRY_MEMORY(choose_threads(collector->runtime, &threads, &count, &repeated), collector->err);
 	if (repeated) {
-		findings_add(clr_findings(collector->clr), FINDING_THREAD_LIST, NULL,
+		findings_add(clr_findings(collector->runtime), FINDING_THREAD_LIST, NULL,
 			     "%" PRIu32 " managed thread%s the OS id of another: %s stacks are not "
 			     "known",
 			     repeated, repeated == 1 ? " has" : "s have",
@@ -328,9 +332,10 @@ static enum hd_status add_stacks(struct root_collector *collector)
 	}
 	set->stacks = pages_alloc(count, sizeof(*set->stacks));
 	set->stack_capacity = count;
-	enum hd_status status = set->stacks ? stack_walker_create(collector->clr, collector->heap,
-								  &walker, collector->err)
-					    : fail_nomem(collector->err);
+	enum hd_status status = set->stacks
+					? stack_walker_create(collector->runtime, collector->heap,
+							      &walker, collector->err)
+					: fail_nomem(collector->err);
 	if (status == HD_OK) {
 		job_begin(collector->job, "Walking stacks", count);
 		status = walk_threads(collector, walker, threads, count);
@@ -433,10 +438,10 @@ static enum hd_status add_static_roots(struct root_collector *collector)
 
 static enum hd_status add_thread_arrays(struct root_collector *collector)
 {
-	struct clr *clr = collector->clr;
-	for (size_t i = 0; i < clr_thread_count(clr); i++) {
+	struct runtime *runtime = collector->runtime;
+	for (size_t i = 0; i < clr_thread_count(runtime); i++) {
 		struct thread_local_data data;
-		if (!thread_local_data_read(clr, clr_thread_at(clr, i), &data))
+		if (!thread_local_data_read(runtime, clr_thread_at(runtime, i), &data))
 			continue;
 		struct root root = {
 			.value = data.array,
@@ -471,9 +476,9 @@ static enum hd_status collect_roots(struct root_collector *collector)
 	struct handle_owner *owners = NULL;
 	TRY(handle_list_read(collector->heap, collector->job, &set->handles, collector->err));
 	TRY(finalizer_list_read(collector->heap, &set->finalizers, collector->err));
-	TRY(static_slots_read(collector->clr, collector->job, &set->statics, collector->err));
+	TRY(static_slots_read(collector->runtime, collector->job, &set->statics, collector->err));
 	TRY(add_stacks(collector));
-	TRY(runtime_handles_find(collector->clr, &set->handles, &owners, collector->err));
+	TRY(runtime_handles_find(collector->runtime, &set->handles, &owners, collector->err));
 	enum hd_status status = add_handles(collector, owners);
 	pages_free(owners, set->handles.rows_count, sizeof(*owners));
 	TRY(status);
@@ -490,7 +495,7 @@ enum hd_status root_set_create(struct heap *heap, bool conservative, struct job 
 	set->heap = heap;
 	set->is_conservative = conservative;
 	struct root_collector collector = {
-		.set = set, .heap = heap, .clr = heap->clr, .job = job, .err = err
+		.set = set, .heap = heap, .runtime = heap->runtime, .job = job, .err = err
 	};
 	enum hd_status status = collect_roots(&collector);
 	if (status != HD_OK) {

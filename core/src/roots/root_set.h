@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "clr/statics/static.h"
 #include "gc/finalizer.h"
 #include "gc/handles.h"
+#include "runtime/coreclr/statics/static.h"
 #include "stack/stack.h"
 
 /** Where a root comes from. */

@@ -2,9 +2,9 @@
 /* Stopping a process at a moment when its heap can be walked. */
 #include <time.h>
 
-#include "clr/clr.h"
 #include "gc/heap.h"
 #include "mem/mapped_file.h"
+#include "runtime/coreclr/clr.h"
 #include "session/session_state.h"
 #include "session/survey.h"
 #include "targets/process/proc.h"
@@ -38,7 +38,7 @@ static enum hd_status let_run(unsigned int tries, struct job *job, struct hd_err
 }
 
 /* The runtime of @p target, NULL if none can be read: the commands that need it will say so. */
-static enum hd_status find_runtime(struct target *target, struct job *job, struct clr **ret,
+static enum hd_status find_runtime(struct target *target, struct job *job, struct runtime **ret,
 				   struct hd_error *err)
 {
 	struct hd_error reason = { 0 };
@@ -63,7 +63,7 @@ static enum hd_status find_runtime(struct target *target, struct job *job, struc
 /* A process before it is stopped. */
 struct watched {
 	struct target *target; /* its runtime while it runs; NULL: not found */
-	struct clr *clr;
+	struct runtime *runtime;
 	/* The native memory that must be copied, unless all of it is. */
 	bool is_lean;
 	struct page_list kept;
@@ -83,7 +83,7 @@ static bool is_large(int pid)
 
 static void watched_deinit(struct watched *watched)
 {
-	clr_destroy(watched->clr);
+	clr_destroy(watched->runtime);
 	target_destroy(watched->target);
 	page_list_deinit(&watched->kept);
 	*watched = (struct watched){ 0 };
@@ -108,10 +108,10 @@ static enum hd_status watch(int pid, const struct target_options *options, struc
 	/* Any other failure will be found again when the process is stopped. */
 	if (status != HD_OK)
 		return process_server_check(options->server, err);
-	TRY(find_runtime(ret->target, job, &ret->clr, err));
-	if (!ret->clr || !ret->is_lean)
+	TRY(find_runtime(ret->target, job, &ret->runtime, err));
+	if (!ret->runtime || !ret->is_lean)
 		return HD_OK;
-	TRY(survey_native(ret->clr, job, err));
+	TRY(survey_native(ret->runtime, job, err));
 	return target_check(ret->target, err);
 }
 
@@ -119,13 +119,13 @@ static enum hd_status watch(int pid, const struct target_options *options, struc
  * Check whether the copy has the native memory that commands need.  What it lacks, because it is
  * newer than the first look, will be copied the next time.
  */
-static enum hd_status try_copy(struct target *target, struct clr *clr, struct job *job,
+static enum hd_status try_copy(struct target *target, struct runtime *runtime, struct job *job,
 			       struct page_list *kept, bool *ret_lacks, struct hd_error *err)
 {
 	*ret_lacks = false;
-	if (!target->process.copy || !clr)
+	if (!target->process.copy || !runtime)
 		return HD_OK;
-	TRY(survey_native(clr, job, err));
+	TRY(survey_native(runtime, job, err));
 	const struct page_list *missed = process_copy_missed(target->process.copy);
 	*ret_lacks = missed->rows_count > 0;
 	page_list_join(kept, missed);
@@ -134,23 +134,23 @@ static enum hd_status try_copy(struct target *target, struct clr *clr, struct jo
 
 /* @p with: with a server. */
 static enum hd_status attach(int pid, const struct target_options *with, struct job *job,
-			     struct target **ret, struct clr **ret_clr, struct hd_error *err)
+			     struct target **ret, struct runtime **ret_clr, struct hd_error *err)
 {
 	HD_CLEANUP(watched) struct watched watched = { 0 };
 	TRY(watch(pid, with, job, &watched, err));
 	double stopped = 0;
 	unsigned int lacked = 0;
 	struct target_options stopping = *with;
-	if (watched.clr) {
-		stopping.busy_at = clr_gc(watched.clr)->structures_invalid_at;
+	if (watched.runtime) {
+		stopping.busy_at = clr_gc(watched.runtime)->structures_invalid_at;
 		stopping.kept = watched.is_lean ? &watched.kept : NULL;
-		stopping.type_at = clr_object_method_table(watched.clr);
+		stopping.type_at = clr_object_method_table(watched.runtime);
 		stopping.find_heap = survey_find_heap;
-		stopping.find_heap_arg = watched.clr;
+		stopping.find_heap_arg = watched.runtime;
 	}
 	for (unsigned int tries = 1;; tries++) {
 		struct target *target = NULL;
-		struct clr *clr = NULL;
+		struct runtime *runtime = NULL;
 		bool lacks = false;
 		bool is_last = tries >= STOP_TRIES_MAX || stopped >= STOPPED_SECONDS_MAX;
 		if (is_last)
@@ -159,20 +159,21 @@ static enum hd_status attach(int pid, const struct target_options *with, struct 
 		target->process.stops = tries;
 		enum hd_status status = HD_OK;
 		if (!target->process.is_busy)
-			status = find_runtime(target, job, &clr, err);
+			status = find_runtime(target, job, &runtime, err);
 		stopped += target->process.stopped_seconds;
-		bool again = target->process.is_busy || (clr && clr_gc_is_moving(clr) && !is_last);
+		bool again = target->process.is_busy ||
+			     (runtime && clr_gc_is_moving(runtime) && !is_last);
 		if (status == HD_OK && !again) {
-			status = try_copy(target, clr, job, &watched.kept, &lacks, err);
+			status = try_copy(target, runtime, job, &watched.kept, &lacks, err);
 			again = lacks && !is_last && ++lacked < LACKED_MAX;
 		}
 		if (status == HD_OK && !again) {
 			*ret = target;
-			*ret_clr = clr;
+			*ret_clr = runtime;
 			return HD_OK;
 		}
 		/* Before the next copy is made, because there is memory for only one. */
-		clr_destroy(clr);
+		clr_destroy(runtime);
 		target_destroy(target);
 		TRY(status);
 		if (!lacks)
@@ -181,7 +182,7 @@ static enum hd_status attach(int pid, const struct target_options *with, struct 
 }
 
 enum hd_status session_attach(int pid, const struct target_options *options, struct job *job,
-			      struct target **ret, struct clr **ret_clr, struct hd_error *err)
+			      struct target **ret, struct runtime **ret_clr, struct hd_error *err)
 {
 	struct target_options with = options ? *options : (struct target_options){ 0 };
 	struct proc_status unused;

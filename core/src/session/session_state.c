@@ -88,14 +88,14 @@ void hd_session_close(struct hd_session *session)
 	graph_destroy(session->graph);
 	root_set_destroy(session->roots);
 	heap_destroy(session->heap);
-	clr_destroy(session->clr);
+	clr_destroy(session->runtime);
 	target_destroy(session->target);
 	mem_free(session->path);
 	mem_free(session->deferred);
 	session->graph = NULL;
 	session->roots = NULL;
 	session->heap = NULL;
-	session->clr = NULL;
+	session->runtime = NULL;
 	session->target = NULL;
 	session->path = NULL;
 	session->deferred = NULL;
@@ -193,14 +193,15 @@ static struct target_options target_options(const struct settings *settings, con
 
 /* Replace what is open by what was opened; @p path is owned from now on. */
 static void replace_opened(struct hd_session *session, char *path, struct hd_graph *graph,
-			   const struct format *format, struct target *target, struct clr *clr)
+			   const struct format *format, struct target *target,
+			   struct runtime *runtime)
 {
 	hd_session_close(session);
 	session->path = path;
 	session->graph = graph;
 	session->format = format;
 	session->target = target;
-	session->clr = clr;
+	session->runtime = runtime;
 	session->warned = 0;
 }
 
@@ -219,12 +220,12 @@ enum hd_status session_open(struct hd_session *session, const char *path,
 	struct hd_graph *graph = NULL;
 	const struct format *format = NULL;
 	struct target *target = NULL;
-	struct clr *clr = NULL;
+	struct runtime *runtime = NULL;
 	int pid = 0;
 	bool is_core = false, is_live = is_process(path, &pid);
 	enum hd_status status = is_live ? HD_OK : target_is_core(path, &is_core, err);
 	if (status == HD_OK && is_live) {
-		status = session_attach(pid, &target_with, job, &target, &clr, err);
+		status = session_attach(pid, &target_with, job, &target, &runtime, err);
 	} else if (status == HD_OK && is_core) {
 		status = target_open_core(path, &target_with, job, &target, err);
 	} else if (status == HD_OK) {
@@ -235,7 +236,7 @@ enum hd_status session_open(struct hd_session *session, const char *path,
 		mem_free(copy);
 		return status;
 	}
-	replace_opened(session, copy, graph, format, target, clr);
+	replace_opened(session, copy, graph, format, target, runtime);
 	session->is_exact = options.exact;
 	session->snapshot = options.snapshot;
 	return HD_OK;
@@ -249,10 +250,10 @@ bool session_is_open(const struct hd_session *session)
 enum hd_status session_heap(struct hd_session *session, struct job *job, struct heap **ret,
 			    struct hd_error *err)
 {
-	if (!session->clr)
-		TRY(clr_open(session->target, job, &session->clr, err));
+	if (!session->runtime)
+		TRY(clr_open(session->target, job, &session->runtime, err));
 	if (!session->heap)
-		TRY(heap_open(session->clr, &session->heap, err));
+		TRY(heap_open(session->runtime, &session->heap, err));
 	*ret = session->heap;
 	return HD_OK;
 }

@@ -9,7 +9,7 @@
 #include "graph/dominators.h"
 #include "graph/reach.h"
 
-struct clr;
+struct runtime;
 struct format;
 struct heap;
 struct root_set;
@@ -78,7 +78,7 @@ struct hd_session {
 	uint32_t snapshot; /**< likewise */
 	/* for a core or a process; the last two are set by the first command that needs them */
 	struct target *target;
-	struct clr *clr;
+	struct runtime *runtime;
 	struct heap *heap;
 	struct root_set *roots; /**< NULL until a command needs them */
 	size_t warned;          /**< findings of the target that session_warn() has told */
@@ -128,7 +128,7 @@ HD_NODISCARD enum hd_status session_open(struct hd_session *session, const char 
  */
 HD_NODISCARD enum hd_status session_attach(int pid, const struct target_options *options,
 					   struct job *job, struct target **ret,
-					   struct clr **ret_clr, struct hd_error *err);
+					   struct runtime **ret_clr, struct hd_error *err);
 
 /**
  * Warn why answers about the open target may be incomplete, if there are findings.  Each finding of

@@ -2,15 +2,15 @@
 #include "session/survey.h"
 
 #include "analysis/threads/frame_variables.h"
-#include "clr/gc_find.h"
-#include "clr/statics/handle_arrays.h"
-#include "clr/statics/static.h"
-#include "clr/types/field.h"
-#include "clr/types/type_lookup.h"
 #include "gc/segments.h"
 #include "inspect/thread_name.h"
 #include "mem/mapped_file.h"
 #include "roots/root_set.h"
+#include "runtime/coreclr/gc_find.h"
+#include "runtime/coreclr/statics/handle_arrays.h"
+#include "runtime/coreclr/statics/static.h"
+#include "runtime/coreclr/types/field.h"
+#include "runtime/coreclr/types/type_lookup.h"
 #include "util/text.h"
 
 /* Most thread-static fields that are read, counted for each thread. */
@@ -42,23 +42,24 @@ static void touch_segments(const struct heap *heap)
 
 /* The static fields of all types. */
 struct statics_survey {
-	struct clr *clr;
+	struct runtime *runtime;
 	struct job *job;
 	uint64_t left; /* how many more thread-static fields are read */
 };
 
 static void touch_field(struct statics_survey *statics, const struct field *field)
 {
-	struct clr *clr = statics->clr;
+	struct runtime *runtime = statics->runtime;
 	uint8_t byte;
-	uint64_t address = field_static_address(clr, field, NULL);
+	uint64_t address = field_static_address(runtime, field, NULL);
 	if (address)
-		(void)memory_u8(clr_memory(clr), address, &byte);
-	for (size_t i = 0; field->is_thread_static && i < clr_thread_count(clr) && statics->left;
+		(void)memory_u8(clr_memory(runtime), address, &byte);
+	for (size_t i = 0;
+	     field->is_thread_static && i < clr_thread_count(runtime) && statics->left;
 	     i++, statics->left--) {
-		address = field_thread_static_address(clr, field, clr_thread_at(clr, i));
+		address = field_thread_static_address(runtime, field, clr_thread_at(runtime, i));
 		if (address)
-			(void)memory_u8(clr_memory(clr), address, &byte);
+			(void)memory_u8(clr_memory(runtime), address, &byte);
 	}
 }
 
@@ -68,7 +69,7 @@ static bool touch_fields(void *arg, const struct type *type)
 	HD_CLEANUP(field_list) struct field_list fields = { 0 };
 	if (!job_step(statics->job, 0, 0))
 		return false;
-	if (field_list_read(statics->clr, type, &fields, NULL) != HD_OK)
+	if (field_list_read(statics->runtime, type, &fields, NULL) != HD_OK)
 		return true;
 	for (size_t i = 0; i < fields.count; i++) {
 		if (fields.rows[i].is_static && fields.rows[i].declaring == type)
@@ -77,39 +78,41 @@ static bool touch_fields(void *arg, const struct type *type)
 	return true;
 }
 
-static enum hd_status touch_types(struct clr *clr, struct job *job, struct hd_error *err)
+static enum hd_status touch_types(struct runtime *runtime, struct job *job, struct hd_error *err)
 {
-	struct statics_survey statics = { .clr = clr, .job = job, .left = THREAD_FIELDS_MAX };
-	type_touch_free(clr);
-	return type_for_each(clr, touch_fields, &statics, err);
+	struct statics_survey statics = { .runtime = runtime,
+					  .job = job,
+					  .left = THREAD_FIELDS_MAX };
+	type_touch_free(runtime);
+	return type_for_each(runtime, touch_fields, &statics, err);
 }
 
 /* The arrays in which the runtime itself keeps objects, which are named after this. */
-static void touch_arrays(const struct clr *clr)
+static void touch_arrays(const struct runtime *runtime)
 {
 	HD_CLEANUP(handle_arrays) struct handle_arrays arrays = { 0 };
-	(void)handle_arrays_read(clr, &arrays);
+	(void)handle_arrays_read(runtime, &arrays);
 }
 
 static void touch_threads(struct heap *heap)
 {
 	HD_CLEANUP(text) struct text name = { 0 };
-	for (size_t i = 0; i < clr_thread_count(heap->clr); i++)
-		(void)thread_name(heap, clr_thread_at(heap->clr, i), &name);
+	for (size_t i = 0; i < clr_thread_count(heap->runtime); i++)
+		(void)thread_name(heap, clr_thread_at(heap->runtime, i), &name);
 }
 
-static enum hd_status look_at_heap(struct clr *clr, struct job *job, struct hd_error *err)
+static enum hd_status look_at_heap(struct runtime *runtime, struct job *job, struct hd_error *err)
 {
 	struct heap *heap;
 	struct root_set *roots;
-	TRY(heap_open(clr, &heap, err));
+	TRY(heap_open(runtime, &heap, err));
 	touch_segments(heap);
 	touch_threads(heap);
-	touch_arrays(clr);
-	clr_code_touch(clr);
-	enum hd_status status = forgive(touch_types(clr, job, err), err, NULL);
+	touch_arrays(runtime);
+	clr_code_touch(runtime);
+	enum hd_status status = forgive(touch_types(runtime, job, err), err, NULL);
 	if (status == HD_OK)
-		status = forgive(frame_variables_touch(clr, job, err), err, NULL);
+		status = forgive(frame_variables_touch(runtime, job, err), err, NULL);
 	if (status == HD_OK)
 		status = root_set_create(heap, false, job, &roots, err);
 	if (status == HD_OK)
@@ -118,16 +121,16 @@ static enum hd_status look_at_heap(struct clr *clr, struct job *job, struct hd_e
 	return status;
 }
 
-enum hd_status survey_native(struct clr *clr, struct job *job, struct hd_error *err)
+enum hd_status survey_native(struct runtime *runtime, struct job *job, struct hd_error *err)
 {
 	struct hd_error reason = { 0 };
-	size_t known = clr_findings(clr)->count;
+	size_t known = clr_findings(runtime)->count;
 	mapped_files_guard_begin();
-	target_set_job(clr_target(clr), job);
-	enum hd_status status = look_at_heap(clr, job, &reason);
-	target_set_job(clr_target(clr), NULL);
+	target_set_job(clr_target(runtime), job);
+	enum hd_status status = look_at_heap(runtime, job, &reason);
+	target_set_job(clr_target(runtime), NULL);
 	mapped_files_guard_end();
-	findings_cut(clr_findings(clr), known);
+	findings_cut(clr_findings(runtime), known);
 	return forgive(status, &reason, err);
 }
 
@@ -139,16 +142,16 @@ static bool heap_is_sound(const struct heap *heap)
 enum hd_status survey_find_heap(void *arg, struct memory *memory, struct page_list *ret,
 				struct hd_error *err)
 {
-	struct clr *clr = arg;
-	struct memory *before = clr_set_memory(clr, memory);
+	struct runtime *runtime = arg;
+	struct memory *before = clr_set_memory(runtime, memory);
 	struct heap *heap = NULL;
 	struct hd_error reason = { 0 };
 	/* The server GC can change its number of heaps. */
 	size_t unused;
-	enum hd_status status = gc_find(clr, &unused, &reason);
+	enum hd_status status = gc_find(runtime, &unused, &reason);
 	if (status == HD_OK)
-		status = heap_open(clr, &heap, &reason);
-	(void)clr_set_memory(clr, before);
+		status = heap_open(runtime, &heap, &reason);
+	(void)clr_set_memory(runtime, before);
 	if (status != HD_OK || !heap_is_sound(heap)) {
 		heap_destroy(heap);
 		TRY(forgive(status, &reason, err));

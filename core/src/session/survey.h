@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "clr/clr.h"
+#include "runtime/coreclr/clr.h"
 #include "targets/process/page_list.h"
 
 /**
@@ -13,8 +13,9 @@
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
  */
-HD_NODISCARD enum hd_status survey_native(struct clr *clr, struct job *job, struct hd_error *err);
+HD_NODISCARD enum hd_status survey_native(struct runtime *runtime, struct job *job,
+					  struct hd_error *err);
 
-/** A target_find_heap; @p arg is the struct clr of the process from an earlier look. */
+/** A target_find_heap; @p arg is the struct runtime of the process from an earlier look. */
 HD_NODISCARD enum hd_status survey_find_heap(void *arg, struct memory *memory,
 					     struct page_list *ret, struct hd_error *err);

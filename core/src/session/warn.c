@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "clr/modules/module_proof.h"
 #include "graph/heap_graph.h"
+#include "runtime/coreclr/modules/module_proof.h"
 #include "session/session_state.h"
 #include "targets/target.h"
 #include "targets/target_files.h"
@@ -96,8 +96,8 @@ void session_warn(struct hd_session *session, const struct hd_sink *sink)
 	struct news news = { 0 };
 	if (!sink || !sink->warn)
 		return;
-	if (session->clr)
-		module_prove_all(session->clr);
+	if (session->runtime)
+		module_prove_all(session->runtime);
 	if (session->target)
 		target_add_file_findings(session->target);
 	/*

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "clr/types/continuation.h"
 #include "inspect/slot_name.h"
+#include "runtime/coreclr/types/continuation.h"
 #include "snapshot/edge_walk.h"
 #include "util/alloc.h"
 #include "util/arena.h"
@@ -106,12 +106,12 @@ static const char *runtime_element(const struct places *places, const struct obj
 				   const struct object *to)
 {
 	struct link_state *links = places->links;
-	struct clr *clr = places->heap->clr;
-	if (object->type->method_table != clr_object_array_method_table(clr))
+	struct runtime *runtime = places->heap->runtime;
+	if (object->type->method_table != clr_object_array_method_table(runtime))
 		return NULL;
 	const char *kind = to->type->is_string ? "interned string" : NULL;
 	if (!kind && to->type->category == CATEGORY_CLASS) {
-		const char *name = type_name(clr, to->type, NULL);
+		const char *name = type_name(runtime, to->type, NULL);
 		if (strcmp(name, "System.Reflection.RuntimeAssembly") == 0) {
 			kind = "exposed assembly";
 		} else if (strcmp(name, "System.Reflection.RuntimeModule") == 0) {
@@ -125,7 +125,7 @@ static const char *runtime_element(const struct places *places, const struct obj
 	if (!links->has_handle_arrays) {
 		links->has_handle_arrays = true;
 		/* If memory is exhausted, only names are lost. */
-		(void)handle_arrays_read(clr, &links->handle_arrays);
+		(void)handle_arrays_read(runtime, &links->handle_arrays);
 	}
 	const struct handle_array *array = handle_array_at(&links->handle_arrays, object->address);
 	return array && array->is_literals == to->type->is_string ? kind : NULL;
@@ -138,11 +138,11 @@ static void append_element(const struct places *places, const struct object *obj
 			   uint64_t to, struct text *text)
 {
 	const struct root_set *roots = places->roots;
-	struct clr *clr = places->heap->clr;
+	struct runtime *runtime = places->heap->runtime;
 	const struct static_slot *of = roots ? static_slot_at(&roots->statics, slot) : NULL;
 	if (of) {
 		text_puts(text, " (static variable: ");
-		static_slot_name(clr, of, text);
+		static_slot_name(runtime, of, text);
 		text_puts(text, ")");
 		return;
 	}
@@ -159,7 +159,7 @@ static void append_element(const struct places *places, const struct object *obj
 	if (!of)
 		return;
 	size_t size;
-	const char *name = type_name(clr, of->type, &size);
+	const char *name = type_name(runtime, of->type, &size);
 	text_puts(text, " (statics of ");
 	text_append(text, name, size);
 	text_puts(text, ")");
@@ -170,7 +170,7 @@ static void append_field(const struct places *places, const struct object *objec
 			 struct text *text)
 {
 	/* Suspended async methods share a type when what they save has the same shape. */
-	if (type_is_continuation(places->heap->clr, object->type)) {
+	if (type_is_continuation(places->heap->runtime, object->type)) {
 		text_puts(text, ".");
 		slot_name(places->heap, object, slot, text);
 		return;

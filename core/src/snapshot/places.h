@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "clr/statics/handle_arrays.h"
 #include "gc/starts.h"
 #include "graph/heap_graph.h"
 #include "roots/root_set.h"
+#include "runtime/coreclr/statics/handle_arrays.h"
 #include "snapshot/name_table.h"
 
 /** link() keeps this for later calls. */
@@ -23,7 +23,8 @@ struct places {
 	struct starts *starts;
 	uint64_t *edges; /**< number of edges before each segment, and in all; some may not lead to
 			  * an object */
-	uint32_t *types; /**< maps indices of the clr's types to those of the graph's, or HD_NONE */
+	uint32_t *
+		types; /**< maps indices of the runtime's types to those of the graph's, or HD_NONE */
 	size_t type_count;
 	struct link_state *links;
 };

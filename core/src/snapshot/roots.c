@@ -16,11 +16,11 @@ struct rooting {
 	struct hd_graph *graph;
 	const struct places *places;
 	const struct root_set *set;
-	struct clr *clr;
+	struct runtime *runtime;
 	struct job *job;
 	struct hd_error *err;
 	uint32_t *nodes;     /* node of each root of the set; HD_NONE: it is left out */
-	uint32_t *threads;   /* the graph's number of each thread of the clr, or HD_NONE */
+	uint32_t *threads;   /* the graph's number of each thread of the runtime, or HD_NONE */
 	uint32_t *frames;    /* the graph's number of each frame in all stacks, or HD_NONE */
 	size_t *first_frame; /* where each stack begins in frames; then the end */
 	uint32_t *seen;      /* hash table of the graph's roots: index + 1 */
@@ -114,7 +114,7 @@ static uint32_t *none_array(size_t count)
 static enum hd_status allocate_maps(struct rooting *rooting)
 {
 	const struct root_set *set = rooting->set;
-	rooting->threads = none_array(clr_thread_count(rooting->clr));
+	rooting->threads = none_array(clr_thread_count(rooting->runtime));
 	rooting->first_frame = mem_calloc(set->stack_count + 1, sizeof(*rooting->first_frame));
 	TRY_MEMORY(rooting->threads && rooting->first_frame, rooting->err);
 	for (size_t i = 0; i < set->stack_count; i++) {
@@ -126,14 +126,15 @@ static enum hd_status allocate_maps(struct rooting *rooting)
 
 static void number_thread(struct rooting *rooting, uint32_t thread)
 {
-	if (thread < clr_thread_count(rooting->clr) && rooting->threads[thread] == HD_NONE)
+	if (thread < clr_thread_count(rooting->runtime) && rooting->threads[thread] == HD_NONE)
 		rooting->threads[thread] = (uint32_t)rooting->graph->thread_count++;
 }
 
 /* Index of the thread of a stack, or HD_NONE. */
 static uint32_t thread_of(const struct rooting *rooting, const struct thread_stack *stack)
 {
-	return stack->thread ? (uint32_t)clr_thread_index(rooting->clr, stack->thread) : HD_NONE;
+	return stack->thread ? (uint32_t)clr_thread_index(rooting->runtime, stack->thread)
+			     : HD_NONE;
 }
 
 /* Frame that a stack's root is in, as an index in frames, or SIZE_MAX. */
@@ -167,17 +168,17 @@ static void number_all(struct rooting *rooting)
 static enum hd_status make_threads(struct rooting *rooting)
 {
 	struct hd_graph *graph = rooting->graph;
-	const struct clr *clr = rooting->clr;
+	const struct runtime *runtime = rooting->runtime;
 	graph->threads = pages_alloc(graph->thread_count, sizeof(*graph->threads));
 	TRY_MEMORY(graph->threads, rooting->err);
-	for (size_t i = 0; i < clr_thread_count(clr); i++) {
+	for (size_t i = 0; i < clr_thread_count(runtime); i++) {
 		if (rooting->threads[i] == HD_NONE)
 			continue;
 		struct graph_thread *thread = &graph->threads[rooting->threads[i]];
 		struct text name = { 0 };
-		thread->os_id = clr_thread_at(clr, i)->os_id;
-		thread->id = clr_thread_at(clr, i)->id;
-		(void)thread_name(rooting->places->heap, clr_thread_at(clr, i), &name);
+		thread->os_id = clr_thread_at(runtime, i)->os_id;
+		thread->id = clr_thread_at(runtime, i)->id;
+		(void)thread_name(rooting->places->heap, clr_thread_at(runtime, i), &name);
 		enum hd_status status =
 			name_table_keep_text(graph->root_arena, &name, &thread->name, rooting->err);
 		text_deinit(&name);
@@ -193,7 +194,7 @@ static enum hd_status name_method(struct rooting *rooting, uint64_t method_desc,
 	TRY_MEMORY(entry, rooting->err);
 	if (!entry->is_used) {
 		struct text text = { 0 };
-		clr_method_signature(rooting->clr, method_desc, &text);
+		clr_method_signature(rooting->runtime, method_desc, &text);
 		enum hd_status status =
 			name_table_add(&rooting->methods, entry, &text, rooting->err);
 		text_deinit(&text);
@@ -211,7 +212,8 @@ static enum hd_status make_frame(struct rooting *rooting, const struct thread_st
 	to->ip = from->ip;
 	to->offset = from->offset & INT32_MAX;
 	to->is_active = from->is_active;
-	to->thread = thread < clr_thread_count(rooting->clr) ? rooting->threads[thread] : HD_NONE;
+	to->thread =
+		thread < clr_thread_count(rooting->runtime) ? rooting->threads[thread] : HD_NONE;
 	to->method = from->name;
 	if (from->kind != STACK_MANAGED || !from->method_desc)
 		return HD_OK;
@@ -253,7 +255,7 @@ static enum hd_status name_static(struct rooting *rooting, const struct static_s
 	TRY_MEMORY(entry, rooting->err);
 	if (!entry->is_used) {
 		struct text text = { 0 };
-		static_slot_name(rooting->clr, slot, &text);
+		static_slot_name(rooting->runtime, slot, &text);
 		enum hd_status status =
 			name_table_add(&rooting->statics, entry, &text, rooting->err);
 		text_deinit(&text);
@@ -273,7 +275,7 @@ static enum hd_status slot_text(struct rooting *rooting, const struct stack_root
 	if (!entry->is_used) {
 		char buf[STACK_SLOT_SIZE];
 		struct text text = { 0 };
-		stack_root_slot(clr_arch(rooting->places->heap->clr), root, buf);
+		stack_root_slot(clr_arch(rooting->places->heap->runtime), root, buf);
 		text_puts(&text, buf);
 		enum hd_status status = name_table_add(&rooting->slots, entry, &text, rooting->err);
 		text_deinit(&text);
@@ -316,24 +318,24 @@ static enum hd_status make_stack_root(struct rooting *rooting, const struct root
 static void make_thread_locals_root(struct rooting *rooting, const struct root *from,
 				    struct graph_root *root, struct graph_root_detail *detail)
 {
-	struct clr *clr = rooting->set->heap->clr;
+	struct runtime *runtime = rooting->set->heap->runtime;
 	struct thread_local_data data;
 	root->kind = HD_ROOT_INTERNAL;
 	detail->name = "thread statics";
-	if (thread_local_data_read(clr, clr_thread_at(clr, from->index), &data))
+	if (thread_local_data_read(runtime, clr_thread_at(runtime, from->index), &data))
 		detail->address = data.array_slot;
 }
 
 /* Name what the runtime holds with its own handle. */
 static const char *record_name(const struct rooting *rooting, const struct root *root)
 {
-	const struct clr *clr = rooting->clr;
+	const struct runtime *runtime = rooting->runtime;
 	struct heap *heap = rooting->places->heap;
 	struct object object;
 	switch ((enum handle_record)root->record) {
 	case RECORD_LAST_THROWN:
 		if (!object_read(heap, &rooting->places->links->window, root->value, &object) ||
-		    !type_is_exception(heap->clr, object.type))
+		    !type_is_exception(heap->runtime, object.type))
 			break;
 		return "last thrown exception";
 	case RECORD_EXCEPTION:
@@ -341,8 +343,8 @@ static const char *record_name(const struct rooting *rooting, const struct root 
 	case RECORD_THREAD:
 		break;
 	}
-	bool is_exposed = root->thread < clr_thread_count(clr) &&
-			  thread_object(heap, clr_thread_at(clr, root->thread)) == root->value;
+	bool is_exposed = root->thread < clr_thread_count(runtime) &&
+			  thread_object(heap, clr_thread_at(runtime, root->thread)) == root->value;
 	return is_exposed ? "Thread object" : "in the runtime's Thread";
 }
 
@@ -388,7 +390,7 @@ static enum hd_status make_root(struct rooting *rooting, const struct root *from
 				struct graph_root *root, struct graph_root_detail *detail)
 {
 	root->flags = flags_of(from);
-	if (from->thread < clr_thread_count(rooting->clr))
+	if (from->thread < clr_thread_count(rooting->runtime))
 		detail->thread = rooting->threads[from->thread];
 	switch ((enum root_source)from->source) {
 	case ROOT_STACK:
@@ -511,7 +513,7 @@ static void report_lost(const struct rooting *rooting)
 	if (!rooting->lost)
 		return;
 	findings_add_counted(
-		clr_findings(rooting->clr), FINDING_ROOT_TO_NO_OBJECT, rooting->lost, NULL,
+		clr_findings(rooting->runtime), FINDING_ROOT_TO_NO_OBJECT, rooting->lost, NULL,
 		"%" PRIu64 " root%s to what is not an object, the first to 0x%" PRIx64 ": left out",
 		rooting->lost, rooting->lost == 1 ? "" : "s", rooting->lost_value);
 }
@@ -546,14 +548,14 @@ enum hd_status snapshot_roots(struct hd_graph *graph, struct job *job, struct hd
 	struct rooting rooting = { .graph = graph,
 				   .places = places,
 				   .set = set,
-				   .clr = places->heap->clr,
+				   .runtime = places->heap->runtime,
 				   .job = job,
 				   .err = err };
 	enum hd_status status = add_snapshot_roots(&rooting);
 	if (status != HD_OK)
 		graph_clear_roots(graph);
 	pages_free(rooting.nodes, set->rows_count, sizeof(*rooting.nodes));
-	pages_free(rooting.threads, clr_thread_count(rooting.clr), sizeof(*rooting.threads));
+	pages_free(rooting.threads, clr_thread_count(rooting.runtime), sizeof(*rooting.threads));
 	if (rooting.first_frame) {
 		pages_free(rooting.frames, rooting.first_frame[set->stack_count],
 			   sizeof(*rooting.frames));

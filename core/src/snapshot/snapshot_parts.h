@@ -4,7 +4,7 @@
 #include "snapshot/edge_walk.h"
 #include "snapshot/places.h"
 
-/** Objects of one type of the clr. */
+/** Objects of one type of the runtime. */
 struct type_total {
 	uint64_t count, size;
 };
@@ -12,7 +12,7 @@ struct type_total {
 /** One worker's part of the snapshot. */
 struct snapshot_worker {
 	struct snapshot *snapshot;
-	struct type_total *totals; /**< by index of the clr's type */
+	struct type_total *totals; /**< by index of the runtime's type */
 	size_t totals_capacity;
 	uint64_t extra;                  /**< number of edges of dependent handles */
 	uint64_t gaps;                   /**< number of places where the heap could not be walked */

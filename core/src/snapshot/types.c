@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clr/modules/module.h"
 #include "framework/owns.h"
+#include "runtime/coreclr/modules/module.h"
 #include "snapshot/snapshot_parts.h"
 #include "util/alloc.h"
 #include "util/arena.h"
 
-/* A type of the clr that has objects, or statics among the roots. */
+/* A type of the runtime that has objects, or statics among the roots. */
 struct used_type {
 	struct type *type;
 	struct type_total total;
@@ -23,11 +23,12 @@ static int compare_used_types(const void *a, const void *b)
 	       (left->type->method_table < right->type->method_table);
 }
 
-static enum hd_status copy_name(struct hd_graph *graph, struct clr *clr, const struct type *from,
-				struct graph_type *to, struct hd_error *err)
+static enum hd_status copy_name(struct hd_graph *graph, struct runtime *runtime,
+				const struct type *from, struct graph_type *to,
+				struct hd_error *err)
 {
 	size_t size = 0;
-	const char *name = type_name(clr, from, &size);
+	const char *name = type_name(runtime, from, &size);
 	char *copy = arena_alloc(graph->arena, size ? size : 1);
 	TRY_MEMORY(copy, err);
 	memcpy(copy, name, size);
@@ -37,17 +38,17 @@ static enum hd_status copy_name(struct hd_graph *graph, struct clr *clr, const s
 }
 
 /* Path of the assembly of a type; each is kept once. */
-static enum hd_status copy_module(struct name_table *modules, struct clr *clr,
+static enum hd_status copy_module(struct name_table *modules, struct runtime *runtime,
 				  const struct type *from, struct graph_type *to,
 				  struct hd_error *err)
 {
-	const struct name_key key = { .of = type_home_module(clr, from) };
+	const struct name_key key = { .of = type_home_module(runtime, from) };
 	if (!key.of)
 		return HD_OK;
 	struct name_entry *entry = name_table_find(modules, key);
 	TRY_MEMORY(entry, err);
 	if (!entry->is_used) {
-		const struct module *module = module_find(clr, key.of);
+		const struct module *module = module_find(runtime, key.of);
 		struct text text = { 0 };
 		TRY_MEMORY(module, err);
 		if (module->path)
@@ -64,7 +65,7 @@ static enum hd_status copy_module(struct name_table *modules, struct clr *clr,
 static enum hd_status make_snapshot_types(struct snapshot *snapshot, struct used_type *used,
 					  size_t count, struct name_table *modules)
 {
-	struct clr *clr = snapshot->heap->clr;
+	struct runtime *runtime = snapshot->heap->runtime;
 	struct hd_graph *graph = snapshot->graph;
 	qsort(used, count, sizeof(*used), compare_used_types);
 	graph->types = pages_alloc(count, sizeof(*graph->types));
@@ -77,10 +78,10 @@ static enum hd_status make_snapshot_types(struct snapshot *snapshot, struct used
 		type->size = used[i].total.size;
 		graph->total_size += type->size;
 		snapshot->places->types[used[i].type->index] = (uint32_t)i;
-		TRY(copy_name(graph, clr, used[i].type, type, snapshot->err));
-		TRY(copy_module(modules, clr, used[i].type, type, snapshot->err));
-		type->owner = framework_owns_type(clr, used[i].type) ? TYPE_OF_FRAMEWORK
-								     : TYPE_OF_PROGRAM;
+		TRY(copy_name(graph, runtime, used[i].type, type, snapshot->err));
+		TRY(copy_module(modules, runtime, used[i].type, type, snapshot->err));
+		type->owner = framework_owns_type(runtime, used[i].type) ? TYPE_OF_FRAMEWORK
+									 : TYPE_OF_PROGRAM;
 	}
 	return HD_OK;
 }
@@ -112,7 +113,7 @@ static enum hd_status use_types(struct snapshot *snapshot, struct used_type *use
 		if (!used[i].total.count && !used[i].has_statics)
 			continue;
 		used[kept] = used[i];
-		used[kept++].type = type_at(snapshot->heap->clr, i);
+		used[kept++].type = type_at(snapshot->heap->runtime, i);
 	}
 	HD_CLEANUP(name_table) struct name_table modules = { .arena = snapshot->graph->arena };
 	return make_snapshot_types(snapshot, used, kept, &modules);
@@ -120,7 +121,7 @@ static enum hd_status use_types(struct snapshot *snapshot, struct used_type *use
 
 enum hd_status snapshot_types(struct snapshot *snapshot)
 {
-	size_t count = type_count(snapshot->heap->clr);
+	size_t count = type_count(snapshot->heap->runtime);
 	HD_FREE struct used_type *used = mem_calloc(count, sizeof(*used));
 	struct places *places = snapshot->places;
 	places->types = mem_calloc(count, sizeof(*places->types));

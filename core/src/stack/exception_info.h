@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "clr/clr.h"
+#include "runtime/coreclr/clr.h"
 
 /** Most ExInfos of one thread that are read. */
 #define EXCEPTIONS_MAX 65536u

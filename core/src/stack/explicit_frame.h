@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "clr/code/code.h"
+#include "runtime/coreclr/code/code.h"
 #include "unwind/registers.h"
 
 /** Most Frames of one thread that are read. */

@@ -31,7 +31,7 @@ static enum cfi_result leave_leaf(const struct thread_walk *walk, struct registe
 	const struct arch_ops *ops = walk->arch->ops;
 	struct registers caller = *registers;
 	if (!walk->stack->thread->is_cooperative || !ops->leaf_step(walk->memory, &caller) ||
-	    !span_is_code(clr_target(walk->clr), registers_ip(&caller)) ||
+	    !span_is_code(clr_target(walk->runtime), registers_ip(&caller)) ||
 	    !ops->follows_call(walk->memory, registers_ip(&caller)))
 		return CFI_NONE;
 	*registers = caller;
@@ -76,7 +76,7 @@ static enum step follow_cfi(struct thread_walk *walk, bool is_exact,
 		is_exact = result == CFI_SIGNAL;
 		uint64_t next = registers_sp(registers);
 		if (is_exact) {
-			span = span_at(clr_target(walk->clr), next);
+			span = span_at(clr_target(walk->runtime), next);
 			if (!walk_visit(walk, next))
 				return STEP_ON;
 		} else if (!goes_on(walk, sp, next, was_exact) || !span_has(&span, next)) {
@@ -147,7 +147,7 @@ static enum step take_frame(struct thread_walk *walk, size_t index)
 			return step;
 	}
 	const struct registers before = walk->context.registers;
-	bool is_read = walk->walker->ops->frame_context(walk->clr, &frame, &walk->context);
+	bool is_read = walk->walker->ops->frame_context(walk->runtime, &frame, &walk->context);
 	walk->context.known = walk_known_after(&before, 0, &walk->context.registers);
 	if (!is_read) {
 		return walk_bad(walk, "the %s at %" PRIx64 " cannot be read", frame.name,
@@ -187,7 +187,7 @@ static bool find_ucontext(struct thread_walk *walk, enum step *ret)
 			return false;
 		if (leads_to_code(walk, at, ret))
 			return true;
-		if (*ret == STEP_ON && span_at(clr_target(walk->clr), word).end &&
+		if (*ret == STEP_ON && span_at(clr_target(walk->runtime), word).end &&
 		    leads_to_code(walk, word, ret))
 			return true;
 	}
@@ -270,7 +270,7 @@ enum step walk_native(struct thread_walk *walk, bool is_first)
 		/* Managed code made a call, but it is not known which. */
 		uint64_t end = registers_ip(&registers);
 		if (walk->native.cfi_failed && registers_sp(&registers) != sp &&
-		    span_is_code(clr_target(walk->clr), end) &&
+		    span_is_code(clr_target(walk->runtime), end) &&
 		    !walk_is_native_code(walk->walker, end))
 			(void)walk_bad(walk, "the code at %" PRIx64 " is not known", end);
 		if (is_first) {

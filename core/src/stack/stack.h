@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "clr/code/code.h"
 #include "gc/heap.h"
+#include "runtime/coreclr/code/code.h"
 #include "unwind/registers.h"
 
 /** Most frames of a thread that are walked (a stack overflow of 8 MB has some 175,000). */
@@ -102,7 +102,7 @@ struct stack_walker;
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  */
-HD_NODISCARD enum hd_status stack_walker_create(struct clr *clr, struct heap *heap,
+HD_NODISCARD enum hd_status stack_walker_create(struct runtime *runtime, struct heap *heap,
 						struct stack_walker **ret, struct hd_error *err);
 /** NULL is allowed. */
 void stack_walker_destroy(struct stack_walker *walker);

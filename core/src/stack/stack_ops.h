@@ -26,19 +26,19 @@ struct stack_ops {
 	 * @param[out] ret To be given to frame_chain_deinit(), also on failure.
 	 * @return false when memory is exhausted
 	 */
-	bool (*frames)(struct clr *clr, uint64_t thread, struct frame_chain *ret);
+	bool (*frames)(struct runtime *runtime, uint64_t thread, struct frame_chain *ret);
 	/**
 	 * The registers that @p frame (with an ip) gives; those that it does not have stay
 	 * unchanged.  @return false when they cannot be read
 	 */
-	bool (*frame_context)(const struct clr *clr, const struct explicit_frame *frame,
+	bool (*frame_context)(const struct runtime *runtime, const struct explicit_frame *frame,
 			      struct frame_context *ret);
 	/**
 	 * MethodDesc of the method that @p frame represents, which managed code has called there: a
 	 * P/Invoke, a method that is about to be compiled, or one that is a function of the
 	 * runtime; 0: it has none.
 	 */
-	uint64_t (*frame_method)(struct clr *clr, const struct explicit_frame *frame);
+	uint64_t (*frame_method)(struct runtime *runtime, const struct explicit_frame *frame);
 	/**
 	 * Add the arguments of the call that a Frame represents; it has the number @p index among
 	 * the frames.
@@ -52,7 +52,8 @@ struct stack_ops {
 	 * @param[out] ret To be given to exception_chain_deinit(), also on failure.
 	 * @return false when memory is exhausted
 	 */
-	bool (*exceptions)(const struct clr *clr, uint64_t thread, struct exception_chain *ret);
+	bool (*exceptions)(const struct runtime *runtime, uint64_t thread,
+			   struct exception_chain *ret);
 	/** Is the current frame in a funclet that filters an exception? */
 	bool (*is_filter)(struct thread_walk *walk, const struct code_info *code);
 	/** Add the references that the runtime's own functions have noted on the stack. */

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "clr/runtime_ops.h"
-#include "clr/threads/thread_state.h"
+#include "runtime/coreclr/runtime_ops.h"
+#include "runtime/coreclr/threads/thread_state.h"
 #include "stack/walker.h"
 #include "util/alloc.h"
 
@@ -58,7 +58,7 @@ bool walk_visit(struct thread_walk *walk, uint64_t address)
 			return true;
 		}
 	}
-	struct span span = span_at(clr_target(walk->clr), address);
+	struct span span = span_at(clr_target(walk->runtime), address);
 	if (!span.end)
 		return true;
 	if (walk->spans.count == SPANS_MAX)
@@ -105,7 +105,7 @@ enum step walk_pass_frame(struct thread_walk *walk)
 				       .ip = from->ip,
 				       .frame = from->address,
 				       .name = from->name,
-				       .method_desc = ops->frame_method(walk->clr, from),
+				       .method_desc = ops->frame_method(walk->runtime, from),
 				       .is_dead = walk->skip.is_on ||
 						  exception_is_unwound(&walk->exceptions,
 								       from->address) };
@@ -140,11 +140,11 @@ static enum step check_managed_frame(struct thread_walk *walk, uint64_t caller_s
 				"the frame at %" PRIx64 " has stack from %" PRIx64 " to %" PRIx64,
 				ip, sp, caller_sp);
 	}
-	if (!clr_target(walk->clr)->map.range_count)
+	if (!clr_target(walk->runtime)->map.range_count)
 		return STEP_ON;
 	if (!span_has(&walk->spans.now, sp)) {
 		/* After a stack overflow it may lie in the guard page. */
-		struct span span = span_at(clr_target(walk->clr), caller_sp);
+		struct span span = span_at(clr_target(walk->runtime), caller_sp);
 		if (walk->stack->managed_count || !span.end || sp >= span.start ||
 		    span.start - sp > GUARD_REACH)
 			return walk_bad(walk, "the stack pointer %" PRIx64 " is in no stack", sp);
@@ -221,7 +221,7 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 	if (!walk->context.is_active && !entry->follows_call)
 		return walk_bad(walk, "the return address %" PRIx64 " does not follow a call", ip);
 	if (!span_has(&walk->spans.now, sp))
-		walk->spans.now = span_at(clr_target(walk->clr), sp);
+		walk->spans.now = span_at(clr_target(walk->runtime), sp);
 	if (span_has(&walk->spans.now, walk->last_sp) && sp <= walk->last_sp) {
 		return walk_bad(walk, "the frame at %" PRIx64 " is below the frame that it called",
 				ip);
@@ -296,7 +296,7 @@ static int compare_name_pointers(const void *a, const void *b)
 
 bool walk_is_native_code(const struct stack_walker *walker, uint64_t ip)
 {
-	const struct target *target = clr_target(walker->clr);
+	const struct target *target = clr_target(walker->runtime);
 	const struct target_mapping *mapping = target_mapping_at(&target->map, ip);
 	if (!mapping)
 		return !target->map.mapping_count;
@@ -309,7 +309,7 @@ bool walk_is_native_code(const struct stack_walker *walker, uint64_t ip)
 /* Sort the names of the modules' files; false: memory is exhausted. */
 static bool sort_names(struct stack_walker *walker)
 {
-	const struct target *target = clr_target(walker->clr);
+	const struct target *target = clr_target(walker->runtime);
 	walker->names = mem_alloc(target->module_count, sizeof(*walker->names));
 	if (!walker->names)
 		return false;
@@ -345,13 +345,13 @@ static enum step walk_caller(struct thread_walk *walk, bool is_first)
 		return walk_managed(walk, entry);
 	}
 	uint64_t ip = walk_ip(walk);
-	if (!is_first && (!span_is_code(clr_target(walk->clr), ip) ||
+	if (!is_first && (!span_is_code(clr_target(walk->runtime), ip) ||
 			  !walk->arch->ops->follows_call(walk->memory, ip))) {
 		if (undo_hijack(walk))
 			return STEP_ON;
 		/* Without the runtime's help, createdump --withheap leaves out JIT code. */
 		uint8_t byte;
-		if (clr_has_code_at(walk->clr, ip) && !memory_u8(walk->memory, ip, &byte)) {
+		if (clr_has_code_at(walk->runtime, ip) && !memory_u8(walk->memory, ip, &byte)) {
 			return walk_bad(walk,
 					"the managed code at %" PRIx64 " is not in the target", ip);
 		}
@@ -387,14 +387,14 @@ static bool begin_thread_walk(struct thread_walk *walk)
 	if (!thread_has_stack(thread))
 		return false;
 	if (thread->os_id <= INT32_MAX)
-		registers = target_thread(clr_target(walk->clr), (int32_t)thread->os_id);
+		registers = target_thread(clr_target(walk->runtime), (int32_t)thread->os_id);
 	walk->has_registers = registers != NULL;
 	if (registers)
 		registers_of_thread(walk->arch, registers, &walk->initial);
 	walk->context.registers = walk->initial;
 	walk->context.known = registers ? REGISTERS_KNOWN_ALL : 0;
 	uint64_t sp = registers_sp(&walk->initial);
-	walk->spans.now = span_at(clr_target(walk->clr), sp);
+	walk->spans.now = span_at(clr_target(walk->runtime), sp);
 	(void)walk_visit(walk, sp);
 	for (size_t i = 0; i < walk->chain.rows_count; i++)
 		(void)walk_visit(walk, walk->chain.rows[i].address);
@@ -422,8 +422,9 @@ static enum step walk_thread(struct thread_walk *walk)
 		walk->stack->is_partial = false;
 		return STEP_END;
 	}
-	if ((ops->frames && !ops->frames(walk->clr, thread->address, &walk->chain)) ||
-	    (ops->exceptions && !ops->exceptions(walk->clr, thread->address, &walk->exceptions)))
+	if ((ops->frames && !ops->frames(walk->runtime, thread->address, &walk->chain)) ||
+	    (ops->exceptions &&
+	     !ops->exceptions(walk->runtime, thread->address, &walk->exceptions)))
 		return STEP_NOMEM;
 	(void)walk_take(walk, CHAIN_COST * (walk->chain.rows_count + walk->exceptions.rows_count));
 	enum step step = STEP_END;
@@ -460,8 +461,8 @@ enum hd_status stack_walk(struct stack_walker *walker, const struct clr_thread *
 {
 	struct thread_stack stack = { .thread = thread };
 	struct thread_walk walk = { .walker = walker,
-				    .clr = walker->clr,
-				    .arch = clr_arch(walker->clr),
+				    .runtime = walker->runtime,
+				    .arch = clr_arch(walker->runtime),
 				    .memory = walker->memory,
 				    .options = options,
 				    .job = job,
@@ -487,17 +488,17 @@ void thread_stack_deinit(struct thread_stack *stack)
 	*stack = (struct thread_stack){ 0 };
 }
 
-enum hd_status stack_walker_create(struct clr *clr, struct heap *heap, struct stack_walker **ret,
-				   struct hd_error *err)
+enum hd_status stack_walker_create(struct runtime *runtime, struct heap *heap,
+				   struct stack_walker **ret, struct hd_error *err)
 {
 	struct stack_walker *walker = mem_calloc(1, sizeof(*walker));
 	TRY_MEMORY(walker, err);
-	walker->clr = clr;
-	walker->ops = clr_ops(clr)->stack;
-	walker->memory = clr_memory(clr);
+	walker->runtime = runtime;
+	walker->ops = clr_ops(runtime)->stack;
+	walker->memory = clr_memory(runtime);
 	walker->heap = heap;
-	walker->left = most_bytes(clr_target(clr));
-	walker->cfi = cfi_create(clr_target(clr));
+	walker->left = most_bytes(clr_target(runtime));
+	walker->cfi = cfi_create(clr_target(runtime));
 	if (!walker->cfi || !sort_names(walker)) {
 		stack_walker_destroy(walker);
 		return fail_nomem(err);

@@ -35,7 +35,7 @@ struct code_table {
 };
 
 struct stack_walker {
-	struct clr *clr;
+	struct runtime *runtime;
 	const struct stack_ops *ops;
 	struct memory *memory;
 	struct heap *heap; /**< NULL: only frames are needed */
@@ -80,7 +80,7 @@ struct funclet_skip {
 /** The walk of one thread. */
 struct thread_walk {
 	struct stack_walker *walker;
-	struct clr *clr;
+	struct runtime *runtime;
 	const struct arch *arch;
 	struct memory *memory;
 	const struct stack_options *options;

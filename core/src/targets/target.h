@@ -88,7 +88,7 @@ struct target {
 	struct process_reading process;
 	struct debugger_reading debugger;
 	uint64_t reserved;             /**< bytes of memory: see target_reserve() */
-	struct findings findings;      /**< also what clr and heap find */
+	struct findings findings;      /**< also what runtime and heap find */
 	struct target_options options; /**< as opened; backend is NULL */
 	struct target_files files;
 };

@@ -69,7 +69,7 @@ static void describe_gap(struct resolver *resolver, const struct verify_gap *gap
 static bool is_type_missing(const struct resolver *resolver, const struct damage *damage)
 {
 	return resolver->is_partial && damage->kind == DAMAGE_BAD_METHOD_TABLE &&
-	       type_may_be_missing(resolver->heap->clr, damage->word & ~(uint64_t)7);
+	       type_may_be_missing(resolver->heap->runtime, damage->word & ~(uint64_t)7);
 }
 
 enum hd_status open_gaps(struct resolver *resolver, struct hd_error *err)
@@ -166,8 +166,8 @@ static enum hd_status blame_context(struct resolver *resolver, const struct veri
 		struct verify_finding *finding =
 			*ret == NO_FINDING ? NULL : &resolver->found.rows[*ret];
 		if (finding && finding->slot && finding->word == before->pointer) {
-			finding->slot += clr_offset(resolver->heap->clr, L_ALLOC_LIMIT) -
-					 clr_offset(resolver->heap->clr, L_ALLOC_POINTER);
+			finding->slot += clr_offset(resolver->heap->runtime, L_ALLOC_LIMIT) -
+					 clr_offset(resolver->heap->runtime, L_ALLOC_POINTER);
 			finding->word = before->limit;
 		}
 	}
@@ -261,7 +261,8 @@ static bool has_header(const struct resolver *resolver, uint64_t address)
 	struct odd_object odd;
 	struct verify_scan scan = { .heap = resolver->heap,
 				    .any_sync = true,
-				    .knows_threads = verify_knows_threads(resolver->heap->clr) };
+				    .knows_threads =
+					    verify_knows_threads(resolver->heap->runtime) };
 	(void)memory_u32(resolver->heap->memory, address - 8, &padding);
 	return padding == 0 && !scan_header(&scan, address, &odd);
 }
@@ -296,7 +297,8 @@ static bool is_odd(const struct resolver *resolver, const struct object *object)
 	struct odd_object odd;
 	struct verify_scan scan = { .heap = resolver->heap,
 				    .any_sync = true,
-				    .knows_threads = verify_knows_threads(resolver->heap->clr) };
+				    .knows_threads =
+					    verify_knows_threads(resolver->heap->runtime) };
 	/* The header of a Free block is not checked. */
 	return !object->type->is_free && scan_header(&scan, object->address, &odd);
 }

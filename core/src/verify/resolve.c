@@ -43,7 +43,8 @@ bool resolver_is_sound_at(struct resolver *resolver, uint64_t address)
 	struct odd_object odd;
 	struct verify_scan scan = { .heap = resolver->heap,
 				    .any_sync = true,
-				    .knows_threads = verify_knows_threads(resolver->heap->clr) };
+				    .knows_threads =
+					    verify_knows_threads(resolver->heap->runtime) };
 	return resolver_read_block(resolver, address, &object) && !object.type->is_free &&
 	       !heap_segment_at(resolver->heap, object.type->method_table) &&
 	       !scan_header(&scan, address, &odd);

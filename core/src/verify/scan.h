@@ -89,9 +89,9 @@ struct scan_notes {
 #define ODD_KEPT ((size_t)1 << 19)
 
 /** Can a thread that is not on the list not be one? */
-static inline bool verify_knows_threads(const struct clr *clr)
+static inline bool verify_knows_threads(const struct runtime *runtime)
 {
-	return clr_knows_all_threads(clr) && clr_thread_count(clr) > 0;
+	return clr_knows_all_threads(runtime) && clr_thread_count(runtime) > 0;
 }
 
 /** One worker works with this. */

@@ -51,19 +51,20 @@ static enum hd_status resolver_init(struct resolver *resolver, struct heap *heap
 				    const struct verify_options *options, struct address_map *map,
 				    struct hd_error *err)
 {
-	const struct clr *clr = heap->clr;
-	*resolver = (struct resolver){ .heap = heap,
-				       .options = options,
-				       .map = map,
-				       .window = { .memory = heap->memory },
-				       .list = NO_FINDING,
-				       .may_allocate = !clr_has_field(clr, L_THREAD_COOPERATIVE) ||
-						       !clr_knows_all_threads(clr),
-				       .is_background = clr_gc(clr)->gc_state != GC_STATE_FREE,
-				       .is_sweeping = clr_gc(clr)->gc_state == GC_STATE_PLANNING };
-	for (size_t i = 0; i < clr_thread_count(clr); i++) {
+	const struct runtime *runtime = heap->runtime;
+	*resolver =
+		(struct resolver){ .heap = heap,
+				   .options = options,
+				   .map = map,
+				   .window = { .memory = heap->memory },
+				   .list = NO_FINDING,
+				   .may_allocate = !clr_has_field(runtime, L_THREAD_COOPERATIVE) ||
+						   !clr_knows_all_threads(runtime),
+				   .is_background = clr_gc(runtime)->gc_state != GC_STATE_FREE,
+				   .is_sweeping = clr_gc(runtime)->gc_state == GC_STATE_PLANNING };
+	for (size_t i = 0; i < clr_thread_count(runtime); i++) {
 		resolver->may_allocate = resolver->may_allocate ||
-					 thread_may_allocate(resolver, clr_thread_at(clr, i));
+					 thread_may_allocate(resolver, clr_thread_at(runtime, i));
 	}
 	resolver->segment_ends =
 		mem_alloc(heap->segment_count + 1, sizeof(*resolver->segment_ends));

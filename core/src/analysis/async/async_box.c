@@ -4,18 +4,18 @@
 #include <string.h>
 
 #include "analysis/async/task_state.h"
-#include "clr/types/type_name.h"
 #include "inspect/async_name.h"
 #include "mem/memory.h"
+#include "runtime/coreclr/types/type_name.h"
 
 /* Names of fields that the compiler gives (Roslyn, GeneratedNames.cs). */
 #define STATE_FIELD    "<>1__state"
 #define AWAITER_PREFIX "<>u__"
 
-bool async_is_box(struct clr *clr, const struct type *type)
+bool async_is_box(struct runtime *runtime, const struct type *type)
 {
 	size_t size, machine_size;
-	const char *name = type_name(clr, type, &size);
+	const char *name = type_name(runtime, type, &size);
 	return async_box_machine(name, size, &machine_size) != NULL;
 }
 
@@ -40,7 +40,7 @@ static uint64_t find_awaited(struct heap *heap, struct members *members,
 {
 	HD_CLEANUP(field_list) struct field_list list = { 0 };
 	uint64_t found = 0;
-	if (field_list_read(heap->clr, box->machine, &list, NULL) != HD_OK)
+	if (field_list_read(heap->runtime, box->machine, &list, NULL) != HD_OK)
 		return 0;
 	for (size_t i = 0; i < list.count && !found; i++) {
 		const struct field *field = &list.rows[i];
@@ -61,7 +61,7 @@ bool async_box_read(struct heap *heap, struct members *members, const struct obj
 		    struct async_box *ret)
 {
 	struct async_box box = { .object = *object, .state = ASYNC_RUNS };
-	if (!async_is_box(heap->clr, object->type))
+	if (!async_is_box(heap->runtime, object->type))
 		return false;
 	struct member machine = fact_of(members, object, FACT_BOX_MACHINE);
 	if (machine.state != MEMBER_READ)

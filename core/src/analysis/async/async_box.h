@@ -23,7 +23,7 @@ struct async_box {
 };
 
 /** Is @p type the type of such boxes?  Asks for its name: remember the answer for each type. */
-bool async_is_box(struct clr *clr, const struct type *type);
+bool async_is_box(struct runtime *runtime, const struct type *type);
 
 /**
  * Read the box @p object.

@@ -5,9 +5,9 @@
 
 #include "analysis/async/async_graph.h"
 #include "analysis/async/async_suspended.h"
-#include "clr/types/type_name.h"
 #include "inspect/async_name.h"
 #include "inspect/suspended.h"
+#include "runtime/coreclr/types/type_name.h"
 
 /* Most Continuations that are followed from one task. */
 #define STEPS_MAX 1000u
@@ -31,7 +31,7 @@ bool async_call_append(struct text *text, struct heap *heap, struct members *mem
 		       const struct object *object)
 {
 	size_t size, machine_size;
-	const char *name = type_name(heap->clr, object->type, &size);
+	const char *name = type_name(heap->runtime, object->type, &size);
 	const char *machine = async_box_machine(name, size, &machine_size);
 	if (machine)
 		return async_method_append(text, machine, machine_size);
@@ -41,7 +41,7 @@ bool async_call_append(struct text *text, struct heap *heap, struct members *mem
 	struct suspended outermost;
 	return async_task_head(members, object, &head) &&
 	       find_outermost(heap, members, head, &outermost) &&
-	       async_code_append_name(text, heap->clr, outermost.method_desc,
+	       async_code_append_name(text, heap->runtime, outermost.method_desc,
 				      suspended_owner(heap, &outermost));
 }
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "analysis/async/async_graph.h"
-#include "clr/types/type_name.h"
 #include "gc/references.h"
 #include "inspect/saved_variables.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
@@ -55,19 +55,19 @@ static void note_words(struct saved_fields *saved, uint64_t offset, uint64_t siz
 static bool add_variable(struct saved_fields *saved, const struct saved_variables *variables,
 			 size_t number)
 {
-	struct clr *clr = saved->graph->heap->clr;
+	struct runtime *runtime = saved->graph->heap->runtime;
 	const struct method_variable *variable = &variables->method.rows[number];
 	uint32_t offset = variables->offsets[number];
 	HD_CLEANUP(text) struct text name = { 0 };
 	saved_variable_name(variables, number, &name);
-	note_words(saved, offset, saved_variable_size(clr, variables, number));
+	note_words(saved, offset, saved_variable_size(runtime, variables, number));
 	bool is_added =
 		!name.failed && add_field(saved, name.bytes ? name.bytes : "", variable->type_name,
 					  (struct field){ .type = variable->type,
 							  .declaring = saved->holder.type,
 							  .offset = offset - OBJECT_FIELDS,
 							  .element_type = saved_variable_element(
-								  clr, variables, number) });
+								  runtime, variables, number) });
 	return is_added;
 }
 
@@ -76,7 +76,7 @@ static enum hd_status read_variables(struct saved_fields *saved, struct hd_error
 {
 	uint64_t begin = saved->node->fields - saved->holder.address;
 	HD_CLEANUP(saved_variables) struct saved_variables variables = { 0 };
-	TRY(saved_variables_read(saved->graph->heap->clr, saved->node->place, &variables, err));
+	TRY(saved_variables_read(saved->graph->heap->runtime, saved->node->place, &variables, err));
 	bool is_made = reserve_fields(saved, variables.method.count);
 	for (size_t i = 0; i < variables.method.count && is_made; i++) {
 		if (saved_variable_is_there(&variables, i) && variables.offsets[i] >= begin &&
@@ -89,7 +89,7 @@ static enum hd_status read_variables(struct saved_fields *saved, struct hd_error
 /* References that have no names: what only the compiler knows, and all of precompiled code. */
 static enum hd_status read_references(struct saved_fields *saved, struct hd_error *err)
 {
-	struct clr *clr = saved->graph->heap->clr;
+	struct runtime *runtime = saved->graph->heap->runtime;
 	HD_CLEANUP(window) struct window window = { .memory = saved->graph->heap->memory };
 	struct references references;
 	struct reference reference;
@@ -103,7 +103,7 @@ static enum hd_status read_references(struct saved_fields *saved, struct hd_erro
 			continue;
 		bool is_there = member_object(saved->graph->members, reference.value, &object);
 		is_made = add_field(
-			saved, "<saved>", is_there ? type_name(clr, object.type, NULL) : "",
+			saved, "<saved>", is_there ? type_name(runtime, object.type, NULL) : "",
 			(struct field){ .type = is_there ? object.type : NULL,
 					.declaring = saved->holder.type,
 					.offset = (uint32_t)(reference.slot -
@@ -127,7 +127,7 @@ enum hd_status async_node_fields(struct async_graph *graph, const struct async_n
 	struct saved_fields saved = { .graph = graph, .node = node };
 	if (!node->is_runtime) {
 		*ret_base = node->fields;
-		return field_list_read(graph->heap->clr, node->machine, ret, err);
+		return field_list_read(graph->heap->runtime, node->machine, ret, err);
 	}
 	enum hd_status status = read_saved(&saved, err);
 	if (status != HD_OK) {

@@ -9,9 +9,9 @@
 #include "analysis/async/async_suspended.h"
 #include "analysis/async/async_wait.h"
 #include "analysis/heap/object_pass.h"
-#include "clr/types/continuation.h"
 #include "framework/absent.h"
 #include "inspect/managed_lock.h"
+#include "runtime/coreclr/types/continuation.h"
 #include "targets/target_map.h"
 #include "util/findings.h"
 #include "util/sort.h"
@@ -106,11 +106,11 @@ static enum hd_status meet_object(void *arg, const struct object *object, struct
 	struct graph_walk *walk = arg;
 	struct async_graph *graph = walk->graph;
 	graph->objects++;
-	switch (async_type_of(&graph->types, graph->heap->clr, object->type, &graph->failed)) {
+	switch (async_type_of(&graph->types, graph->heap->runtime, object->type, &graph->failed)) {
 	case ASYNC_BOX:
 		return add_box(walk, object, err);
 	case ASYNC_SUSPENDED:
-		graph->suspended += type_is_continuation(graph->heap->clr, object->type);
+		graph->suspended += type_is_continuation(graph->heap->runtime, object->type);
 		return HD_OK;
 	case ASYNC_RUNTIME_TASK:
 		graph->calls++;
@@ -144,7 +144,7 @@ static enum hd_status link_box(struct async_graph *graph, const struct async_nod
 	}
 	struct member next = fact_of(graph->members, &object, FACT_TASK_NEXT);
 	if (next.state != MEMBER_READ || !member_object(graph->members, next.bits, &object) ||
-	    async_type_of(&graph->types, graph->heap->clr, object.type, &graph->failed) !=
+	    async_type_of(&graph->types, graph->heap->runtime, object.type, &graph->failed) !=
 		    ASYNC_UNWRAP)
 		return HD_OK;
 	link.from = next.bits;
@@ -258,11 +258,11 @@ static int compare_nodes(const void *left, const void *right)
 /* Tell what the target lacks of the methods that the runtime suspends. */
 static void tell_losses(const struct async_graph *graph)
 {
-	struct findings *findings = clr_findings(graph->heap->clr);
+	struct findings *findings = clr_findings(graph->heap->runtime);
 	if (graph->unknown) {
 		findings_add_counted(findings, FINDING_ASYNC_METHODS, graph->unknown,
-				     target_advice(clr_target(graph->heap->clr), graph->unknown_at,
-						   ADVICE_FILES),
+				     target_advice(clr_target(graph->heap->runtime),
+						   graph->unknown_at, ADVICE_FILES),
 				     "the target lacks what tells of which async method %" PRIu64
 				     " suspended calls are",
 				     graph->unknown);

@@ -5,7 +5,7 @@
 #include "analysis/async/async_links.h"
 #include "analysis/async/async_methods.h"
 #include "analysis/async/async_types.h"
-#include "clr/code/source.h"
+#include "runtime/coreclr/code/source.h"
 
 struct job;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/async/async_methods.h"
 
-#include "clr/types/type_name.h"
 #include "inspect/async_name.h"
 #include "inspect/suspended.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
@@ -47,11 +47,11 @@ uint32_t async_methods_add(struct async_methods *methods, struct async_method_ke
 	return row;
 }
 
-static void append_machine(struct text *text, struct clr *clr, const struct type *machine,
+static void append_machine(struct text *text, struct runtime *runtime, const struct type *machine,
 			   bool is_code)
 {
 	size_t size;
-	const char *name = type_name(clr, machine, &size);
+	const char *name = type_name(runtime, machine, &size);
 	if (is_code || !async_method_append(text, name, size))
 		text_append(text, name, size);
 }
@@ -65,30 +65,30 @@ static const char *keep_name(struct text *text, char **kept)
 	return *kept;
 }
 
-const char *async_methods_name(struct async_methods *methods, struct clr *clr, uint32_t row)
+const char *async_methods_name(struct async_methods *methods, struct runtime *runtime, uint32_t row)
 {
 	struct async_method *method = &methods->rows[row];
 	struct text text = { 0 };
 	if (method->name)
 		return method->name;
 	if (method->key.machine) {
-		append_machine(&text, clr, method->key.machine, false);
-	} else if (!async_code_append_name(&text, clr, method->key.method_desc,
+		append_machine(&text, runtime, method->key.machine, false);
+	} else if (!async_code_append_name(&text, runtime, method->key.method_desc,
 					   method->key.owner)) {
 		text_puts(&text, UNKNOWN);
 	}
 	return keep_name(&text, &method->name);
 }
 
-const char *async_methods_code(struct async_methods *methods, struct clr *clr, uint32_t row)
+const char *async_methods_code(struct async_methods *methods, struct runtime *runtime, uint32_t row)
 {
 	struct async_method *method = &methods->rows[row];
 	struct text text = { 0 };
 	if (method->code)
 		return method->code;
 	if (method->key.machine) {
-		append_machine(&text, clr, method->key.machine, true);
-	} else if (!async_code_append(&text, clr, method->key.method_desc, method->key.owner)) {
+		append_machine(&text, runtime, method->key.machine, true);
+	} else if (!async_code_append(&text, runtime, method->key.method_desc, method->key.owner)) {
 		text_puts(&text, UNKNOWN);
 	}
 	return keep_name(&text, &method->code);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/graph/hash_index.h"
-#include "clr/types/type.h"
+#include "runtime/coreclr/types/type.h"
 
 /** Two nodes with equal keys belong to the same method. */
 struct async_method_key {
@@ -34,9 +34,11 @@ struct async_methods {
 uint32_t async_methods_add(struct async_methods *methods, struct async_method_key key);
 
 /** The name that users know it by; of the type, or words in <>, where there is none.  NULL: no memory. */
-const char *async_methods_name(struct async_methods *methods, struct clr *clr, uint32_t row);
+const char *async_methods_name(struct async_methods *methods, struct runtime *runtime,
+			       uint32_t row);
 
 /** The name of its code in metadata, with the type that has it: "Shop.Cart+<Place>d__5", "Shop.Cart.Place". */
-const char *async_methods_code(struct async_methods *methods, struct clr *clr, uint32_t row);
+const char *async_methods_code(struct async_methods *methods, struct runtime *runtime,
+			       uint32_t row);
 
 void async_methods_deinit(struct async_methods *methods);

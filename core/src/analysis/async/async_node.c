@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "analysis/async/async_graph.h"
-#include "clr/code/method.h"
 #include "framework/owns.h"
 #include "gc/references.h"
 #include "inspect/suspended.h"
+#include "runtime/coreclr/code/method.h"
 
 /* A field that the compiler names (Roslyn, GeneratedNames.cs). */
 #define THIS_FIELD "<>4__this"
@@ -20,7 +20,7 @@
 
 const char *async_node_name(struct async_graph *graph, const struct async_node *node)
 {
-	const char *name = async_methods_name(&graph->methods, graph->heap->clr, node->method);
+	const char *name = async_methods_name(&graph->methods, graph->heap->runtime, node->method);
 	graph->failed |= !name;
 	return name ? name : "";
 }
@@ -30,7 +30,7 @@ uint32_t async_innermost_own(struct async_graph *graph, uint32_t row)
 	uint32_t found = ASYNC_NO_NODE;
 	for (unsigned int i = 0; row != ASYNC_NO_NODE && i < OWN_STEPS_MAX; i++) {
 		const char *name = async_node_name(graph, &graph->rows[row]);
-		if (*name && !framework_owns(graph->heap->clr, name, strlen(name)))
+		if (*name && !framework_owns(graph->heap->runtime, name, strlen(name)))
 			found = row;
 		row = graph->rows[row].next;
 	}
@@ -39,7 +39,7 @@ uint32_t async_innermost_own(struct async_graph *graph, uint32_t row)
 
 const char *async_node_code(struct async_graph *graph, const struct async_node *node)
 {
-	const char *name = async_methods_code(&graph->methods, graph->heap->clr, node->method);
+	const char *name = async_methods_code(&graph->methods, graph->heap->runtime, node->method);
 	graph->failed |= !name;
 	return name ? name : "";
 }
@@ -47,13 +47,14 @@ const char *async_node_code(struct async_graph *graph, const struct async_node *
 bool async_node_line(const struct async_graph *graph, const struct async_node *node,
 		     struct source_line *ret)
 {
-	struct clr *clr = graph->heap->clr;
+	struct runtime *runtime = graph->heap->runtime;
 	if (node->is_runtime) {
 		return node->place &&
-		       clr_source_line(clr, graph->methods.rows[node->method].key.method_desc,
+		       clr_source_line(runtime, graph->methods.rows[node->method].key.method_desc,
 				       node->place, ret);
 	}
-	return node->state >= 0 && clr_await_line(clr, node->machine, (uint32_t)node->state, ret);
+	return node->state >= 0 &&
+	       clr_await_line(runtime, node->machine, (uint32_t)node->state, ret);
 }
 
 const struct async_node *async_node_waiter(struct async_graph *graph, const struct async_node *node)
@@ -88,7 +89,7 @@ static uint64_t find_saved_this(struct async_graph *graph, const struct async_no
 	struct reference reference;
 	struct object holder, object;
 	struct method method;
-	if (!method_desc || !method_read(heap->clr, method_desc, &method) ||
+	if (!method_desc || !method_read(heap->runtime, method_desc, &method) ||
 	    !is_instance_method(&method) || !member_object(graph->members, node->holder, &holder))
 		return 0;
 	references_begin(&references, &window, &holder);

@@ -5,9 +5,9 @@
 
 #include "analysis/async/async_box.h"
 #include "analysis/async/async_suspended.h"
-#include "clr/code/method.h"
-#include "clr/statics/static.h"
-#include "clr/types/type_lookup.h"
+#include "runtime/coreclr/code/method.h"
+#include "runtime/coreclr/statics/static.h"
+#include "runtime/coreclr/types/type_lookup.h"
 #include "stack/stack.h"
 #include "util/sort.h"
 
@@ -38,14 +38,14 @@ static bool has_running(const struct async_graph *graph)
 static uint64_t first_record(const struct running_search *search, const struct field_list *fields,
 			     const struct clr_thread *thread)
 {
-	struct clr *clr = search->graph->heap->clr;
+	struct runtime *runtime = search->graph->heap->runtime;
 	uint64_t record = 0;
 	for (size_t i = 0; i < fields->count; i++) {
 		const struct field *field = &fields->rows[i];
 		if (!field->is_thread_static ||
 		    strcmp(field->name, fact_row(FACT_DISPATCHER_CURRENT)->path) != 0)
 			continue;
-		uint64_t slot = field_thread_static_address(clr, field, thread);
+		uint64_t slot = field_thread_static_address(runtime, field, thread);
 		if (slot)
 			(void)memory_u64(search->graph->heap->memory, slot, &record);
 	}
@@ -76,7 +76,7 @@ static const struct stack_frame *running_frame(const struct running_search *sear
 		const struct stack_frame *frame = &stack->frames[--at];
 		struct method method;
 		if (frame->kind == STACK_MANAGED && !frame->is_dead &&
-		    method_read(search->graph->heap->clr, frame->method_desc, &method) &&
+		    method_read(search->graph->heap->runtime, frame->method_desc, &method) &&
 		    method.rid)
 			return frame;
 	}
@@ -129,7 +129,7 @@ static enum hd_status look_at_thread(struct running_search *search, const struct
 				     uint32_t index, struct hd_error *err)
 {
 	static const struct stack_options options = { .no_roots = true };
-	const struct clr_thread *thread = clr_thread_at(search->graph->heap->clr, index);
+	const struct clr_thread *thread = clr_thread_at(search->graph->heap->runtime, index);
 	uint64_t record = thread->os_id ? first_record(search, fields, thread) : 0;
 	if (!record)
 		return HD_OK;
@@ -145,11 +145,11 @@ static enum hd_status look_at_thread(struct running_search *search, const struct
 
 static enum hd_status look_at_threads(struct running_search *search, struct hd_error *err)
 {
-	struct clr *clr = search->graph->heap->clr;
+	struct runtime *runtime = search->graph->heap->runtime;
 	HD_CLEANUP(field_list) struct field_list fields = { 0 };
-	TRY(field_list_read(clr, search->type, &fields, err));
-	enum hd_status status = stack_walker_create(clr, NULL, &search->walker, err);
-	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++)
+	TRY(field_list_read(runtime, search->type, &fields, err));
+	enum hd_status status = stack_walker_create(runtime, NULL, &search->walker, err);
+	for (size_t i = 0; i < clr_thread_count(runtime) && status == HD_OK; i++)
 		status = look_at_thread(search, &fields, (uint32_t)i, err);
 	stack_walker_destroy(search->walker);
 	return status;
@@ -163,7 +163,7 @@ enum hd_status async_running_add(struct async_graph *graph, struct hash_index *t
 	};
 	if (!has_running(graph))
 		return HD_OK;
-	search.type = type_by_name(graph->heap->clr, net_type_name(NET_DISPATCHER), 0);
+	search.type = type_by_name(graph->heap->runtime, net_type_name(NET_DISPATCHER), 0);
 	if (!search.type)
 		return HD_OK;
 	TRY(look_at_threads(&search, err));

@@ -58,8 +58,8 @@ bool async_task_leads_to_method(struct async_graph *graph, const struct object *
 	while (way.taken < way.count) {
 		if (!member_object(graph->members, way.ahead[way.taken++], &object))
 			continue;
-		enum async_type kind =
-			async_type_of(&graph->types, graph->heap->clr, object.type, &graph->failed);
+		enum async_type kind = async_type_of(&graph->types, graph->heap->runtime,
+						     object.type, &graph->failed);
 		if (async_type_is_method(kind))
 			return true;
 		if (kind == ASYNC_LIST) {

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "clr/types/type_name.h"
 #include "framework/facts.h"
 #include "inspect/async_name.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/types/type_name.h"
 
 /* The names of the framework of .NET 8 to 11; one that ends with '<', or has "<+", has type arguments there. */
 static const struct {
@@ -71,26 +71,26 @@ static bool is_named(const char *name, size_t size, const char *known)
 	return !depth && size - at == strlen(nested) && memcmp(name + at, nested, size - at) == 0;
 }
 
-static enum async_type find_kind(struct clr *clr, const struct type *type)
+static enum async_type find_kind(struct runtime *runtime, const struct type *type)
 {
 	size_t size, machine_size;
-	const char *name = type_name(clr, type, &size);
+	const char *name = type_name(runtime, type, &size);
 	if (async_box_machine(name, size, &machine_size))
 		return ASYNC_BOX;
 	for (size_t i = 0; i < sizeof(known_types) / sizeof(known_types[0]); i++) {
 		if (is_named(name, size, known_types[i].name))
 			return known_types[i].kind;
 	}
-	if (type_derives_from(clr, type, 0, net_type_name(NET_CONTINUATION)))
+	if (type_derives_from(runtime, type, 0, net_type_name(NET_CONTINUATION)))
 		return ASYNC_SUSPENDED;
-	if (type_derives_from(clr, type, 0, "System.Threading.WaitHandle"))
+	if (type_derives_from(runtime, type, 0, "System.Threading.WaitHandle"))
 		return ASYNC_HANDLE;
-	return type_derives_from(clr, type, 0, "System.Threading.Tasks.Task") ? ASYNC_OTHER_TASK
-									      : ASYNC_OTHER;
+	return type_derives_from(runtime, type, 0, "System.Threading.Tasks.Task") ? ASYNC_OTHER_TASK
+										  : ASYNC_OTHER;
 }
 
-enum async_type async_type_of(struct async_types *types, struct clr *clr, const struct type *type,
-			      bool *failed)
+enum async_type async_type_of(struct async_types *types, struct runtime *runtime,
+			      const struct type *type, bool *failed)
 {
 	uint8_t *kind = type_kinds_at(&types->kinds, type);
 	if (!kind) {
@@ -98,7 +98,7 @@ enum async_type async_type_of(struct async_types *types, struct clr *clr, const 
 		return ASYNC_OTHER;
 	}
 	if (*kind == ASYNC_NOT_ASKED)
-		*kind = (uint8_t)find_kind(clr, type);
+		*kind = (uint8_t)find_kind(runtime, type);
 	return *kind;
 }
 
@@ -116,8 +116,8 @@ static bool is_source_name(const char *name)
 	return strncmp(name, source, size) == 0 && (!name[size] || name[size] == '<');
 }
 
-bool async_type_is_source(struct async_types *types, struct clr *clr, const struct type *type,
-			  bool *failed)
+bool async_type_is_source(struct async_types *types, struct runtime *runtime,
+			  const struct type *type, bool *failed)
 {
 	uint8_t *answer = type_kinds_at(&types->sources, type);
 	if (!answer) {
@@ -125,7 +125,7 @@ bool async_type_is_source(struct async_types *types, struct clr *clr, const stru
 		return false;
 	}
 	if (*answer == SOURCE_NOT_ASKED)
-		*answer = type_implements(clr, type, is_source_name) ? SOURCE_YES : SOURCE_NO;
+		*answer = type_implements(runtime, type, is_source_name) ? SOURCE_YES : SOURCE_NO;
 	return *answer == SOURCE_YES;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/heap/type_kinds.h"
-#include "clr/types/type.h"
+#include "runtime/coreclr/types/type.h"
 
 enum async_type {
 	ASYNC_NOT_ASKED,
@@ -47,11 +47,11 @@ struct async_types {
  * The kind of the objects of @p type; ASYNC_OTHER also when memory is exhausted, which sets @p
  * failed.
  */
-enum async_type async_type_of(struct async_types *types, struct clr *clr, const struct type *type,
-			      bool *failed);
+enum async_type async_type_of(struct async_types *types, struct runtime *runtime,
+			      const struct type *type, bool *failed);
 /** Is it an IValueTaskSource?  false also when memory is exhausted, which sets @p failed. */
-bool async_type_is_source(struct async_types *types, struct clr *clr, const struct type *type,
-			  bool *failed);
+bool async_type_is_source(struct async_types *types, struct runtime *runtime,
+			  const struct type *type, bool *failed);
 void async_types_deinit(struct async_types *types);
 
 /** May async_graph_find() have a node for it? */

@@ -6,7 +6,7 @@
 #include "analysis/async/async_box.h"
 #include "analysis/async/task_state.h"
 #include "analysis/pool/callback_name.h"
-#include "clr/types/type_name.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/text.h"
 
 /* Most objects between an async method and what it waits for: ContinueWith of ContinueWith of... */
@@ -45,7 +45,7 @@ const char *async_wait_name(enum async_wait wait)
 
 static enum async_type awaited_type_of(struct async_graph *graph, const struct type *type)
 {
-	return async_type_of(&graph->types, graph->heap->clr, type, &graph->failed);
+	return async_type_of(&graph->types, graph->heap->runtime, type, &graph->failed);
 }
 
 /* The object that a field of @p object refers to; 0: null, or not known. */
@@ -71,7 +71,8 @@ static enum async_wait wait_for_channel(const struct async_link *link, enum asyn
 /* An object that is not a task is the source of a ValueTask, or has an awaiter of its own. */
 static enum async_wait wait_for_other(struct async_graph *graph, const struct object *object)
 {
-	return async_type_is_source(&graph->types, graph->heap->clr, object->type, &graph->failed)
+	return async_type_is_source(&graph->types, graph->heap->runtime, object->type,
+				    &graph->failed)
 		       ? AWAIT_SOURCE_OF_VALUE
 		       : AWAIT_AWAITER;
 }
@@ -238,7 +239,7 @@ static void append_delay(struct text *text, struct async_graph *graph, const str
 static void append_class(struct text *text, struct async_graph *graph, const struct type *type)
 {
 	size_t size;
-	const char *name = type_name(graph->heap->clr, type, &size);
+	const char *name = type_name(graph->heap->runtime, type, &size);
 	text_append(text, name, size);
 }
 

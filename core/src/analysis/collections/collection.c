@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/collections/collection_walk.h"
-#include "clr/types/type_name.h"
+#include "runtime/coreclr/types/type_name.h"
 
 /* How many base classes, and how many collections one inside of the other, are looked at. */
 #define BASES_MAX    64u
@@ -49,7 +49,7 @@ static enum collection_state find_layout(struct heap *heap, struct members *memb
 	for (unsigned int i = 0; type && i < BASES_MAX && state == COLLECTION_NONE; i++) {
 		const struct collection_layout *layout;
 		size_t size;
-		const char *name = type_name(heap->clr, type, &size);
+		const char *name = type_name(heap->runtime, type, &size);
 		for (unsigned int row = 0; (layout = collection_layout_at(row)); row++) {
 			struct holder as_type = *holder;
 			if (!name || !is_class(name, size, layout->name))
@@ -64,7 +64,7 @@ static enum collection_state find_layout(struct heap *heap, struct members *memb
 				return COLLECTION_KNOWN;
 			}
 		}
-		type = type->parent ? type_find(heap->clr, type->parent) : NULL;
+		type = type->parent ? type_find(heap->runtime, type->parent) : NULL;
 	}
 	return state;
 }

@@ -68,7 +68,7 @@ static bool add_reference(struct crossing_finder *finder, struct walker *walker,
 		return true;
 	uint8_t to = (uint8_t)segment_generation_at(segment, value);
 	if (!finder->test(from, to) ||
-	    object_decode(&finder->targets, walker->cache, heap->clr, value, segment->end,
+	    object_decode(&finder->targets, walker->cache, heap->runtime, value, segment->end,
 			  &object) != DECODE_OBJECT ||
 	    object.type->is_free)
 		return true;

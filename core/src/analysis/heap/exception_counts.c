@@ -38,12 +38,12 @@ void exception_counts_deinit(struct exception_counts *counts)
 }
 
 /* System.Exception, of which @p type is, or from which it derives. */
-static const struct type *find_base(struct clr *clr, const struct type *type)
+static const struct type *find_base(struct runtime *runtime, const struct type *type)
 {
 	const struct type *base = type;
-	for (unsigned int i = 0; type && i < BASES_MAX && type_is_exception(clr, type); i++) {
+	for (unsigned int i = 0; type && i < BASES_MAX && type_is_exception(runtime, type); i++) {
 		base = type;
-		type = type->parent ? type_find(clr, type->parent) : NULL;
+		type = type->parent ? type_find(runtime, type->parent) : NULL;
 	}
 	return base;
 }
@@ -182,10 +182,10 @@ enum hd_status exception_counts_add(struct exception_counts *counts, const struc
 	uint8_t *kind = type_kinds_at(&counts->kinds, object->type);
 	TRY_MEMORY(kind, err);
 	if (*kind == KIND_NOT_ASKED) {
-		bool is_exception = type_is_exception(counts->heap->clr, object->type);
+		bool is_exception = type_is_exception(counts->heap->runtime, object->type);
 		*kind = is_exception ? KIND_EXCEPTION : KIND_ANOTHER;
 		if (is_exception && !counts->base)
-			counts->base = find_base(counts->heap->clr, object->type);
+			counts->base = find_base(counts->heap->runtime, object->type);
 	}
 	if (*kind != KIND_EXCEPTION)
 		return HD_OK;

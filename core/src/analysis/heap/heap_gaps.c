@@ -2,13 +2,13 @@
 /* Collects the places of a heap that walks could not read as objects. */
 #include "analysis/heap/heap_gaps.h"
 
-#include "clr/clr.h"
+#include "runtime/coreclr/clr.h"
 #include "targets/target.h"
 
 bool damage_is_untyped(struct heap *heap, const struct damage *damage)
 {
 	return damage->kind == DAMAGE_BAD_METHOD_TABLE &&
-	       type_may_be_missing(heap->clr, damage->word & ~(uint64_t)7);
+	       type_may_be_missing(heap->runtime, damage->word & ~(uint64_t)7);
 }
 
 void gaps_add(struct gaps *gaps, struct heap *heap, const struct damage *damage)

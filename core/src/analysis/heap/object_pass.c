@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/heap/object_pass.h"
 
-#include "clr/types/type.h"
+#include "runtime/coreclr/types/type.h"
 
 enum hd_status object_pass_open(struct object_pass *ret, struct heap *heap,
 				const struct object_filter *filter, struct job *job,
 				struct hd_error *err)
 {
 	struct object_pass pass = { .tally.filter = filter,
-				    .chooser = { .clr = heap->clr, .part = filter->type_part } };
+				    .chooser = { .runtime = heap->runtime,
+						 .part = filter->type_part } };
 	TRY(walker_init(&pass.walker, heap, err));
 	pass.walker.job = job;
 	job_begin(job, "Scanning heap", heap_range_bytes(filter->range));
@@ -66,7 +67,7 @@ bool object_pass_lacks_type(struct object_pass *pass)
 	struct heap *heap = pass->walker.heap;
 	/* The MethodTable word is available; is the rest missing? */
 	if (damage->kind == DAMAGE_MISSING_BYTES)
-		return damage->word && !type_find(heap->clr, damage->word & ~(uint64_t)7);
+		return damage->word && !type_find(heap->runtime, damage->word & ~(uint64_t)7);
 	if (!damage_is_untyped(heap, damage))
 		return false;
 	if (!pass->tally.gaps.missing && !pass->is_asked) {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "analysis/name_match.h"
-#include "clr/clr.h"
-#include "clr/types/type.h"
+#include "runtime/coreclr/clr.h"
+#include "runtime/coreclr/types/type.h"
 #include "util/alloc.h"
 
 static bool grow_chooser(struct type_chooser *chooser, size_t index)
@@ -31,7 +31,7 @@ bool type_chooser_has(struct type_chooser *chooser, const struct type *type)
 	uint8_t *known = &chooser->known[type->index];
 	if (!*known) {
 		size_t size;
-		const char *name = type_name(chooser->clr, type, &size);
+		const char *name = type_name(chooser->runtime, type, &size);
 		*known = name_matches(name, size, chooser->part) ? 1 : 2;
 	}
 	return *known == 1;

@@ -5,12 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct clr;
+struct runtime;
 struct type;
 
 /** Which types are asked for, decided once for each type; all zero except the first two. */
 struct type_chooser {
-	struct clr *clr;
+	struct runtime *runtime;
 	const char *part; /**< part of the type's name, or NULL */
 	uint8_t *known;   /**< by type index: 0 not decided yet, 1 passes, 2 does not */
 	size_t capacity;

@@ -91,19 +91,20 @@ enum hd_status type_counts_walk(struct type_counts *counts, struct gaps *gaps, s
 	return status;
 }
 
-enum hd_status type_counts_statistics(const struct type_counts *counts, struct clr *clr,
+enum hd_status type_counts_statistics(const struct type_counts *counts, struct runtime *runtime,
 				      const char *part, struct statistics *ret,
 				      struct hd_error *err)
 {
-	size_t count = type_count(clr) < counts->capacity ? type_count(clr) : counts->capacity;
+	size_t count =
+		type_count(runtime) < counts->capacity ? type_count(runtime) : counts->capacity;
 	size_t kept = 0;
 	TRY(statistics_init(ret, count, err));
 	for (size_t i = 0; i < count; i++) {
 		if (!counts->rows[i].count)
 			continue;
-		const struct type *type = type_at(clr, i);
+		const struct type *type = type_at(runtime, i);
 		size_t size;
-		const char *name = type_name(clr, type, &size);
+		const char *name = type_name(runtime, type, &size);
 		if (part && !name_matches(name, size, part))
 			continue;
 		ret->rows[kept++] = (struct type_count){ .id = type->method_table,

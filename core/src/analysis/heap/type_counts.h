@@ -52,7 +52,7 @@ HD_NODISCARD enum hd_status type_counts_walk(struct type_counts *counts, struct 
  * @param[out] ret To be given to statistics_deinit(); untouched on failure.
  */
 HD_NODISCARD enum hd_status type_counts_statistics(const struct type_counts *counts,
-						   struct clr *clr, const char *part,
+						   struct runtime *runtime, const char *part,
 						   struct statistics *ret, struct hd_error *err);
 
 /** Keep only the row of @p method_table. */

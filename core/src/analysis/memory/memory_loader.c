@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Claims the runtime's memory for what it loads and compiles, by context (doc/memory.md 3). */
 #include "analysis/memory/memory_parts.h"
-#include "clr/loader/loader_heaps.h"
+#include "runtime/coreclr/loader/loader_heaps.h"
 #include "util/text.h"
 
 static enum hd_status context_row(struct memory_making *making, enum memory_kind kind,
@@ -37,7 +37,7 @@ static enum hd_status claim_heaps(struct memory_making *making, const struct loa
 enum hd_status memory_claim_loader(struct memory_making *making, struct hd_error *err)
 {
 	HD_CLEANUP(loader_heaps) struct loader_heaps heaps = { 0 };
-	TRY(loader_heaps_read(making->heap->clr, making->job, &heaps, err));
+	TRY(loader_heaps_read(making->heap->runtime, making->job, &heaps, err));
 	making->account->is_partial |= heaps.is_partial;
 	TRY(claim_heaps(making, &heaps, err));
 	for (size_t i = 0; i < heaps.codes_count; i++) {

@@ -179,7 +179,7 @@ enum hd_status memory_settings_read(struct target *target, struct heap *heap,
 		settings.rows[i].name = names[i].variables[0];
 	TRY(read_environment(target, account, &settings, err));
 	if (heap) {
-		gc_limits_read(heap->clr, &settings.limits);
+		gc_limits_read(heap->runtime, &settings.limits);
 		TRY(members_create(heap, &members, err));
 		enum hd_status status = read_config(heap, members, job, &settings, err);
 		members_destroy(members);

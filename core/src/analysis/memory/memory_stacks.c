@@ -63,7 +63,7 @@ static const struct clr_thread *managed_thread(const struct memory_making *makin
 					       const struct target_thread *thread)
 {
 	uint64_t id = (uint64_t)(thread->inner_tid ? thread->inner_tid : thread->tid);
-	return making->heap ? clr_thread_by_os_id(making->heap->clr, id) : NULL;
+	return making->heap ? clr_thread_by_os_id(making->heap->runtime, id) : NULL;
 }
 
 static void name_thread(struct memory_making *making, const struct target_thread *thread,
@@ -74,7 +74,7 @@ static void name_thread(struct memory_making *making, const struct target_thread
 	if (!managed)
 		return;
 	text_printf(text, ", managed %" PRIu32, managed->id);
-	if (clr_is_finalizer_thread(making->heap->clr, managed)) {
+	if (clr_is_finalizer_thread(making->heap->runtime, managed)) {
 		text_printf(text, ", the finalizer");
 		return;
 	}

@@ -69,7 +69,7 @@ static enum hd_status visit_object(void *arg, const struct object *object, struc
 	if (search->kinds[index] == KIND_UNKNOWN) {
 		bool is_context =
 			object->type->category == CATEGORY_CLASS &&
-			type_derives_from(search->heap->clr, object->type, 0, CONTEXT_TYPE);
+			type_derives_from(search->heap->runtime, object->type, 0, CONTEXT_TYPE);
 		search->kinds[index] = is_context ? KIND_CONTEXT : KIND_OTHER;
 	}
 	if (search->kinds[index] != KIND_CONTEXT)

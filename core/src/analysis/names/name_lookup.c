@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "clr/types/type_name.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 #include "util/job.h"
 
@@ -129,14 +129,14 @@ static const struct module *next_named(struct module *const *modules, size_t cou
 	return NULL;
 }
 
-enum hd_status names_find(struct clr *clr, const char *module, const char *name, struct job *job,
-			  struct named_entities *ret, struct hd_error *err)
+enum hd_status names_find(struct runtime *runtime, const char *module, const char *name,
+			  struct job *job, struct named_entities *ret, struct hd_error *err)
 {
 	struct module *const *modules;
 	const struct module *found;
 	size_t count, index = 0;
 	*ret = (struct named_entities){ 0 };
-	TRY(module_list(clr, &modules, &count, err));
+	TRY(module_list(runtime, &modules, &count, err));
 	job_begin(job, "types", 0);
 	enum hd_status status = HD_OK;
 	while (status == HD_OK && (found = next_named(modules, count, &index, module, ret)))
@@ -145,7 +145,7 @@ enum hd_status names_find(struct clr *clr, const char *module, const char *name,
 	return status;
 }
 
-enum hd_status tokens_find(struct clr *clr, const char *module, uint32_t token,
+enum hd_status tokens_find(struct runtime *runtime, const char *module, uint32_t token,
 			   struct named_entities *ret, struct hd_error *err)
 {
 	struct module *const *modules;
@@ -153,7 +153,7 @@ enum hd_status tokens_find(struct clr *clr, const char *module, uint32_t token,
 	size_t count, index = 0;
 	enum md_table table = (token & TOKEN_TABLE) == TOKEN_TYPE ? MD_TYPE_DEF : MD_METHOD;
 	*ret = (struct named_entities){ 0 };
-	TRY(module_list(clr, &modules, &count, err));
+	TRY(module_list(runtime, &modules, &count, err));
 	while ((found = next_named(modules, count, &index, module, ret))) {
 		uint32_t rid = token & TOKEN_ROW;
 		if (rid && rid <= found->metadata->tables[table].rows &&
@@ -163,7 +163,7 @@ enum hd_status tokens_find(struct clr *clr, const char *module, uint32_t token,
 	return HD_OK;
 }
 
-struct loaded_entity entity_load(struct clr *clr, const struct named_entity *entity)
+struct loaded_entity entity_load(struct runtime *runtime, const struct named_entity *entity)
 {
 	struct loaded_entity loaded = { 0 };
 	const struct metadata *metadata = entity->module->metadata;
@@ -171,14 +171,15 @@ struct loaded_entity entity_load(struct clr *clr, const struct named_entity *ent
 	bool is_type = (entity->token & TOKEN_TABLE) == TOKEN_TYPE;
 	uint32_t rid = entity->token & TOKEN_ROW,
 		 owner = is_type ? rid : metadata_owner(metadata, MD_METHOD, rid);
-	uint64_t table = owner ? module_type_def(clr, entity->module, owner) : 0;
-	loaded.type = table ? type_find(clr, table) : NULL;
+	uint64_t table = owner ? module_type_def(runtime, entity->module, owner) : 0;
+	loaded.type = table ? type_find(runtime, table) : NULL;
 	if (!loaded.type || is_type)
 		return loaded;
-	loaded.method_desc = method_of_token(clr, loaded.type, entity->token);
-	loaded.is_generic = (loaded.type->flags & MT_GENERICS_MASK) != 0 ||
-			    (loaded.method_desc && method_read(clr, loaded.method_desc, &method) &&
-			     (method.flags & METHOD_CLASSIFICATION_MASK) == METHOD_INSTANTIATED);
+	loaded.method_desc = method_of_token(runtime, loaded.type, entity->token);
+	loaded.is_generic =
+		(loaded.type->flags & MT_GENERICS_MASK) != 0 ||
+		(loaded.method_desc && method_read(runtime, loaded.method_desc, &method) &&
+		 (method.flags & METHOD_CLASSIFICATION_MASK) == METHOD_INSTANTIATED);
 	return loaded;
 }
 
@@ -199,9 +200,10 @@ void entity_name(const struct named_entity *entity, struct text *text)
 					metadata_column(metadata, MD_METHOD, rid, METHOD_NAME)));
 }
 
-bool entity_is_method(struct clr *clr, const struct named_entity *entity, uint64_t method_desc)
+bool entity_is_method(struct runtime *runtime, const struct named_entity *entity,
+		      uint64_t method_desc)
 {
 	struct method method;
-	return method_read(clr, method_desc, &method) && method.module == entity->module &&
+	return method_read(runtime, method_desc, &method) && method.module == entity->module &&
 	       method.rid == (entity->token & TOKEN_ROW);
 }

@@ -2,8 +2,8 @@
 /* Types and methods by their names in the metadata of the loaded modules. */
 #pragma once
 
-#include "clr/code/method_list.h"
-#include "clr/modules/module.h"
+#include "runtime/coreclr/code/method_list.h"
+#include "runtime/coreclr/modules/module.h"
 
 /** A type or method of a module, by its token. */
 struct named_entity {
@@ -36,12 +36,12 @@ bool module_is_named(const struct module *module, const char *name);
  * @return also what module_list() fails with
  * Cost: linear in the TypeDefs of these modules.
  */
-HD_NODISCARD enum hd_status names_find(struct clr *clr, const char *module, const char *name,
-				       struct job *job, struct named_entities *ret,
-				       struct hd_error *err);
+HD_NODISCARD enum hd_status names_find(struct runtime *runtime, const char *module,
+				       const char *name, struct job *job,
+				       struct named_entities *ret, struct hd_error *err);
 
 /** The same for the TypeDef or MethodDef @p token; found if the table has that row. */
-HD_NODISCARD enum hd_status tokens_find(struct clr *clr, const char *module, uint32_t token,
+HD_NODISCARD enum hd_status tokens_find(struct runtime *runtime, const char *module, uint32_t token,
 					struct named_entities *ret, struct hd_error *err);
 
 void named_entities_deinit(struct named_entities *entities);
@@ -53,10 +53,11 @@ struct loaded_entity {
 	uint64_t method_desc;
 	bool is_generic; /**< it may have code under other MethodDescs: its instantiations */
 };
-struct loaded_entity entity_load(struct clr *clr, const struct named_entity *entity);
+struct loaded_entity entity_load(struct runtime *runtime, const struct named_entity *entity);
 
 /** Append its name as the metadata has it: "Ns.Outer+Inner", "Ns.Type.Method". */
 void entity_name(const struct named_entity *entity, struct text *text);
 
 /** Is @p method_desc the method @p entity, or an instantiation of it? */
-bool entity_is_method(struct clr *clr, const struct named_entity *entity, uint64_t method_desc);
+bool entity_is_method(struct runtime *runtime, const struct named_entity *entity,
+		      uint64_t method_desc);

@@ -2,8 +2,8 @@
 #include "analysis/pool/callback_name.h"
 
 #include "analysis/async/async_call.h"
-#include "clr/types/type_name.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/text.h"
 
 /* Fields that lead from a work item to the delegate that it calls, and to what that gets. */
@@ -21,7 +21,7 @@ static const struct {
 
 static bool read_delegate(struct heap *heap, const struct object *object, struct delegate_info *ret)
 {
-	return type_is_delegate(heap->clr, object->type) && delegate_read(heap, object, ret);
+	return type_is_delegate(heap->runtime, object->type) && delegate_read(heap, object, ret);
 }
 
 /*
@@ -48,7 +48,7 @@ static bool append_delegate(struct text *text, struct heap *heap, struct members
 	struct delegate_info delegate;
 	char name[512];
 	if (!called_delegate(heap, members, object, &delegate) || !delegate.method_desc ||
-	    !clr_method_name(heap->clr, delegate.method_desc, name, sizeof(name), NULL))
+	    !clr_method_name(heap->runtime, delegate.method_desc, name, sizeof(name), NULL))
 		return false;
 	text_puts(text, name);
 	*ret_target = delegate.target;
@@ -93,7 +93,7 @@ bool callback_append(struct text *text, struct heap *heap, struct members *membe
 			break;
 	}
 	size_t size;
-	const char *name = type_name(heap->clr, object->type, &size);
+	const char *name = type_name(heap->runtime, object->type, &size);
 	text_append(text, name, size);
 	return size > 0;
 }

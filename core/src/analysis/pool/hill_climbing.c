@@ -95,9 +95,10 @@ enum hd_status pool_hill_log_read(const struct queue_reader *reader, struct hill
 	return hill_log_read(reader, climber.state == MEMBER_READ ? climber.bits : 0, ret, err);
 }
 
-void hill_change_reason(struct clr *clr, const struct hill_change *change, char *buf, size_t size)
+void hill_change_reason(struct runtime *runtime, const struct hill_change *change, char *buf,
+			size_t size)
 {
 	const struct type *type = change->transition_type;
-	if (!type || !enum_name(clr, type, change->transition, buf, size))
+	if (!type || !enum_name(runtime, type, change->transition, buf, size))
 		(void)snprintf(buf, size, "%" PRIu32, change->transition);
 }

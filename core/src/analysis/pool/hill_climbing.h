@@ -40,4 +40,5 @@ HD_NODISCARD enum hd_status pool_hill_log_read(const struct queue_reader *reader
 void hill_log_deinit(struct hill_log *log);
 
 /** The name that the enum has for the transition: "Starvation", or its number. */
-void hill_change_reason(struct clr *clr, const struct hill_change *change, char *buf, size_t size);
+void hill_change_reason(struct runtime *runtime, const struct hill_change *change, char *buf,
+			size_t size);

@@ -50,7 +50,7 @@ bool type_is_own(const struct graph_type *type)
 
 bool facts_name_is_own(const struct report_facts *facts, const char *name, size_t size)
 {
-	return size && !framework_owns(facts->heap ? facts->heap->clr : NULL, name, size);
+	return size && !framework_owns(facts->heap ? facts->heap->runtime : NULL, name, size);
 }
 
 bool facts_object(const struct report_facts *facts, uint32_t node, struct object *ret)

@@ -3,10 +3,10 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
-#include "clr/types/field.h"
 #include "framework/member.h"
 #include "gc/heap.h"
 #include "mem/memory.h"
+#include "runtime/coreclr/types/field.h"
 #include "util/alloc.h"
 
 #define CLOSURE    "<>c__DisplayClass"
@@ -30,7 +30,7 @@ static const char *largest_capture(struct report *report, const struct closures 
 	uint32_t sample[SAMPLE];
 	struct field_list list;
 	size_t count = typed_sample(&all, sample, SAMPLE), best = FIELDS_MAX;
-	if (!class || field_list_read(facts->heap->clr, class, &list, NULL) != HD_OK)
+	if (!class || field_list_read(facts->heap->runtime, class, &list, NULL) != HD_OK)
 		return NULL;
 	for (size_t i = 0; i < list.count && i < FIELDS_MAX; i++) {
 		if (list.rows[i].is_static || !element_is_reference(list.rows[i].element_type))

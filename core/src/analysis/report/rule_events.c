@@ -3,10 +3,10 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
-#include "clr/code/code.h"
 #include "framework/delegate.h"
 #include "graph/dominators.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/code/code.h"
 #include "util/bitmap.h"
 #include "util/text.h"
 
@@ -100,7 +100,7 @@ static const char *handler_method(struct report *report, const struct event *eve
 	if (!facts_object(&report->facts, handler, &object) ||
 	    !delegate_read(report->facts.heap, &object, &info) || !info.method_desc)
 		return NULL;
-	clr_method_signature(report->facts.heap->clr, info.method_desc, &text);
+	clr_method_signature(report->facts.heap->runtime, info.method_desc, &text);
 	const char *ret = text.size ? report_name(report, text.bytes, text.size) : NULL;
 	return ret;
 }
@@ -181,7 +181,8 @@ static enum hd_status find_events(struct report *report, struct hd_error *err)
 	enum hd_status status = seen ? HD_OK : fail_nomem(err);
 	for (uint32_t type = 0; status == HD_OK && type < facts->graph->type_count; type++) {
 		const struct type *class = typed_class(facts, type);
-		if (!class || class->component_size || !type_is_delegate(facts->heap->clr, class))
+		if (!class || class->component_size ||
+		    !type_is_delegate(facts->heap->runtime, class))
 			continue;
 		struct typed_nodes all = typed_nodes(facts, type);
 		for (uint32_t i = 0; status == HD_OK && i < all.count; i++)

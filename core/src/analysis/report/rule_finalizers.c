@@ -14,18 +14,18 @@
 static const char *current_finalizer(struct report *report)
 {
 	const struct root_set *roots = report->facts.roots;
-	struct clr *clr = report->facts.heap->clr;
+	struct runtime *runtime = report->facts.heap->runtime;
 	HD_CLEANUP(text) struct text text = { 0 };
 	const char *ret = NULL;
 	for (size_t i = 0; i < roots->stack_count; i++) {
 		const struct thread_stack *stack = &roots->stacks[i];
-		if (!stack->thread || !clr_is_finalizer_thread(clr, stack->thread))
+		if (!stack->thread || !clr_is_finalizer_thread(runtime, stack->thread))
 			continue;
 		for (size_t j = 0; j < stack->frames_count && !ret; j++) {
 			text.size = 0;
 			if (!stack->frames[j].method_desc)
 				continue;
-			clr_method_signature(clr, stack->frames[j].method_desc, &text);
+			clr_method_signature(runtime, stack->frames[j].method_desc, &text);
 			if (text.size && strstr(text.bytes, ".Finalize("))
 				ret = report_name(report, text.bytes, text.size);
 		}

@@ -39,7 +39,7 @@ static uint32_t flag_offset(const struct report_facts *facts, const struct type 
 {
 	HD_CLEANUP(field_list) struct field_list list = { 0 };
 	uint32_t ret = 0;
-	if (field_list_read(facts->heap->clr, class, &list, NULL) != HD_OK)
+	if (field_list_read(facts->heap->runtime, class, &list, NULL) != HD_OK)
 		return 0;
 	for (size_t i = 0; i < list.count && !ret; i++) {
 		const struct field *field = &list.rows[i];

@@ -104,7 +104,7 @@ static bool is_known(const struct report_facts *facts, uint32_t type,
 	default:
 		class = typed_class(facts, type);
 		return class && !class->component_size &&
-		       type_derives_from(facts->heap->clr, class, 0, known->name);
+		       type_derives_from(facts->heap->runtime, class, 0, known->name);
 	}
 }
 

@@ -3,9 +3,9 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
-#include "clr/modules/module_facts.h"
 #include "framework/member.h"
 #include "gc/heap.h"
+#include "runtime/coreclr/modules/module_facts.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 #include "util/text.h"
@@ -89,13 +89,13 @@ static enum hd_status find_in_use(const struct report_facts *facts, struct unloa
 	size_t count;
 	if (!unloading->has_all_binders)
 		return HD_OK;
-	enum hd_status status = module_list(facts->heap->clr, &modules, &count, err);
+	enum hd_status status = module_list(facts->heap->runtime, &modules, &count, err);
 	if (status != HD_OK)
 		return status == HD_ERR_NOMEM ? status : HD_OK;
 	sort_u64(unloading->binders, unloading->binders_count);
 	for (size_t i = 0; i < count; i++) {
 		struct module_facts module;
-		module_facts_read(facts->heap->clr, modules[i], &module);
+		module_facts_read(facts->heap->runtime, modules[i], &module);
 		if (!module.binder || !module.allocator ||
 		    address_is_in(unloading->binders, unloading->binders_count, module.binder))
 			continue;

@@ -67,7 +67,7 @@ struct slices {
 static const struct slice_kind *kind_of_struct(struct report *report, const struct type *type)
 {
 	size_t size = 0;
-	const char *name = type_name(report->facts.heap->clr, type, &size);
+	const char *name = type_name(report->facts.heap->runtime, type, &size);
 	for (size_t i = 0; i < sizeof(slice_kinds) / sizeof(slice_kinds[0]); i++) {
 		if (name && net_type_is(slice_kinds[i].class, name, size))
 			return &slice_kinds[i];
@@ -80,7 +80,7 @@ static void open_struct(struct report *report, const struct slot *in, struct slo
 			size_t *open_count)
 {
 	HD_CLEANUP(field_list) struct field_list list = { 0 };
-	if (field_list_read(report->facts.heap->clr, in->type, &list, NULL) != HD_OK)
+	if (field_list_read(report->facts.heap->runtime, in->type, &list, NULL) != HD_OK)
 		return;
 	for (size_t i = 0; i < list.count; i++) {
 		const struct field *field = &list.rows[i];

@@ -8,9 +8,9 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
-#include "clr/threads/thread_state.h"
 #include "framework/member.h"
 #include "gc/heap.h"
+#include "runtime/coreclr/threads/thread_state.h"
 #include "util/alloc.h"
 
 #define LARGE_MIN   4096u /* bytes of an object that no root refers to, but several together hold */
@@ -171,7 +171,7 @@ static enum hd_status add_static_finding(struct report *report, const struct kep
 /* The threads of the pool run whatever comes; others were made for one method. */
 static bool is_pool_thread(const struct report_facts *facts, const struct graph_thread *thread)
 {
-	const struct clr_thread *row = clr_thread_by_id(facts->heap->clr, thread->id);
+	const struct clr_thread *row = clr_thread_by_id(facts->heap->runtime, thread->id);
 	return row && thread_state_is(row, THREAD_STATE_POOL_WORKER | THREAD_STATE_COMPLETION_PORT);
 }
 

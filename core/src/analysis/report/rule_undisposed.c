@@ -4,10 +4,10 @@
 #include "analysis/report/rule.h"
 #include "analysis/report/rules.h"
 #include "analysis/report/typed.h"
-#include "clr/code/method_list.h"
 #include "inspect/value.h"
 #include "mem/memory.h"
 #include "roots/root_set.h"
+#include "runtime/coreclr/code/method_list.h"
 #include "util/alloc.h"
 
 #define OBJECTS_MIN 500u
@@ -22,7 +22,7 @@ static const char *const costly[] = { "System.Net.Sockets.Socket", "System.IO.Fi
 static bool is_costly(const struct report_facts *facts, const struct type *class)
 {
 	for (size_t i = 0; costly[i]; i++) {
-		if (type_derives_from(facts->heap->clr, class, 0, costly[i]))
+		if (type_derives_from(facts->heap->runtime, class, 0, costly[i]))
 			return true;
 	}
 	return false;
@@ -31,16 +31,16 @@ static bool is_costly(const struct report_facts *facts, const struct type *class
 /* Has the class, or one that it derives from, a method Dispose? */
 static bool has_dispose(const struct report_facts *facts, const struct type *class)
 {
-	struct clr *clr = facts->heap->clr;
+	struct runtime *runtime = facts->heap->runtime;
 	for (unsigned int i = 0; class && i < BASE_LEVELS; i++) {
 		struct method_list list;
 		struct method method;
-		method_list_begin(&list, clr, class);
+		method_list_begin(&list, runtime, class);
 		while (method_list_next(&list, &method)) {
 			if (method.name && strcmp(method.name, "Dispose") == 0)
 				return true;
 		}
-		class = class->parent ? type_find(clr, class->parent) : NULL;
+		class = class->parent ? type_find(runtime, class->parent) : NULL;
 	}
 	return false;
 }

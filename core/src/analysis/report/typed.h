@@ -28,7 +28,7 @@ size_t typed_sample(const struct typed_nodes *from, uint32_t *ret, size_t limit)
 struct member_ages typed_ages(const struct report_facts *facts, const uint32_t *nodes,
 			      size_t count);
 
-/** The clr's type of a type; NULL: it is not known, or this is a dump file. */
+/** The runtime's type of a type; NULL: it is not known, or this is a dump file. */
 const struct type *typed_class(const struct report_facts *facts, uint32_t type);
 
 /** Claim a node, and what dominates it directly as long as that is one of @p classes (NULL ends) or in one, @p levels at most; returns the last. */

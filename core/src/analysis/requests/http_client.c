@@ -7,13 +7,13 @@
 #include "analysis/async/async_box.h"
 #include "analysis/async/task_state.h"
 #include "analysis/heap/object_pass.h"
-#include "clr/types/continuation.h"
-#include "clr/types/type_name.h"
 #include "framework/absent.h"
 #include "gc/references.h"
 #include "inspect/async_name.h"
 #include "inspect/suspended.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/types/continuation.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 
 /* The part that an object plays for requests, by its type. */
@@ -61,11 +61,11 @@ static const struct {
 	{ NET_HTTP_POOL, HTTP_POOL },
 };
 
-static enum http_kind find_http_kind(struct clr *clr, const struct type *type)
+static enum http_kind find_http_kind(struct runtime *runtime, const struct type *type)
 {
 	static const char methods[] = "System.Net.Http.HttpClient+";
 	size_t size, machine_size;
-	const char *name = type_name(clr, type, &size);
+	const char *name = type_name(runtime, type, &size);
 	const char *machine = async_box_machine(name, size, &machine_size);
 	if (machine && machine_size > strlen(methods) &&
 	    memcmp(machine, methods, strlen(methods)) == 0)
@@ -74,14 +74,14 @@ static enum http_kind find_http_kind(struct clr *clr, const struct type *type)
 		if (net_type_is(http_types[i].type, name, size))
 			return http_types[i].kind;
 	}
-	if (type_is_continuation(clr, type))
+	if (type_is_continuation(runtime, type))
 		return HTTP_SUSPENDED;
-	if (type_derives_from(clr, type, 0, net_type_name(NET_CANCELLATION)))
+	if (type_derives_from(runtime, type, 0, net_type_name(NET_CANCELLATION)))
 		return HTTP_CANCELLATION;
-	if (type_derives_from(clr, type, 0, net_type_name(NET_HTTP_REQUEST)))
+	if (type_derives_from(runtime, type, 0, net_type_name(NET_HTTP_REQUEST)))
 		return HTTP_REQUEST;
-	return type_derives_from(clr, type, 0, net_type_name(NET_HTTP_RESPONSE)) ? HTTP_RESPONSE
-										 : HTTP_OTHER;
+	return type_derives_from(runtime, type, 0, net_type_name(NET_HTTP_RESPONSE)) ? HTTP_RESPONSE
+										     : HTTP_OTHER;
 }
 
 /* A field that has to be there; 0: null, or not there, which the heap's ledger says then. */
@@ -215,7 +215,7 @@ static struct member item_field(struct http_finder *finder, const struct array_i
 				uint64_t at, enum fact fact, enum fact fact_8)
 {
 	size_t size;
-	const char *name = type_name(finder->heap->clr, items->element, &size);
+	const char *name = type_name(finder->heap->runtime, items->element, &size);
 	bool is_8 = net_type_is(fact_row(fact_8)->type, name, size);
 	return fact_of_struct(finder->members, items->element, at, is_8 ? fact_8 : fact);
 }
@@ -311,7 +311,7 @@ static enum http_kind kind_of(struct http_finder *finder, const struct type *typ
 	if (!kind)
 		return HTTP_NOT_ASKED;
 	if (*kind == HTTP_NOT_ASKED)
-		*kind = (uint8_t)find_http_kind(finder->heap->clr, type);
+		*kind = (uint8_t)find_http_kind(finder->heap->runtime, type);
 	return *kind;
 }
 
@@ -326,7 +326,8 @@ static enum hd_status meet_suspended(struct http_finder *finder, const struct ob
 	struct reference reference;
 	bool has_start = false;
 	if (!suspended_read(finder->heap, object, &method) ||
-	    !async_code_is_of(finder->heap->clr, method.method_desc, "System.Net.Http.HttpClient"))
+	    !async_code_is_of(finder->heap->runtime, method.method_desc,
+			      "System.Net.Http.HttpClient"))
 		return HD_OK;
 	references_begin(&references, &window, object);
 	while (references_next(&references, &reference)) {

@@ -5,9 +5,9 @@
 
 #include "analysis/heap/object_pass.h"
 #include "analysis/heap/type_kinds.h"
-#include "clr/types/type_name.h"
 #include "framework/absent.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 
 /* Characters of a method that are shown. */
@@ -105,11 +105,11 @@ static enum hd_status meet_context(struct server_finder *finder, const struct ob
 	return add_request(finder, context->address, &features, err);
 }
 
-static enum server_kind find_server_kind(struct clr *clr, const struct type *type)
+static enum server_kind find_server_kind(struct runtime *runtime, const struct type *type)
 {
-	if (strcmp(type_name(clr, type, NULL), net_type_name(NET_SERVER_CONTEXT)) == 0)
+	if (strcmp(type_name(runtime, type, NULL), net_type_name(NET_SERVER_CONTEXT)) == 0)
 		return SERVER_CONTEXT;
-	return type_is_a(clr, type, NET_SERVER_PROTOCOL) ? SERVER_PROTOCOL : SERVER_OTHER;
+	return type_is_a(runtime, type, NET_SERVER_PROTOCOL) ? SERVER_PROTOCOL : SERVER_OTHER;
 }
 
 static enum hd_status meet_server(void *arg, const struct object *object, struct hd_error *err)
@@ -118,7 +118,7 @@ static enum hd_status meet_server(void *arg, const struct object *object, struct
 	uint8_t *kind = type_kinds_at(&finder->kinds, object->type);
 	TRY_MEMORY(kind, err);
 	if (*kind == SERVER_NOT_ASKED)
-		*kind = (uint8_t)find_server_kind(finder->heap->clr, object->type);
+		*kind = (uint8_t)find_server_kind(finder->heap->runtime, object->type);
 	if (*kind == SERVER_CONTEXT)
 		return meet_context(finder, object, err);
 	/* The application has a context of the others. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/threads/frame_variables.h"
 
-#include "clr/code/debug_info.h"
-#include "clr/code/source.h"
+#include "runtime/coreclr/code/debug_info.h"
+#include "runtime/coreclr/code/source.h"
 #include "util/alloc.h"
 
 /* A frame whose variables are read. */
@@ -69,7 +69,7 @@ static enum variable_state locate_variable(const struct frame_reading *reading,
 /* A type that is stored as a number has the element type of that number. */
 static uint8_t element_of(struct heap *heap, uint8_t element, const struct type *type)
 {
-	return element == ELEMENT_VALUE && type ? type_storage(heap->clr, type) : element;
+	return element == ELEMENT_VALUE && type ? type_storage(heap->runtime, type) : element;
 }
 
 static void find_variable_object(struct heap *heap, struct frame_variable *row)
@@ -124,18 +124,18 @@ enum hd_status frame_variables_read(struct heap *heap, const struct stack_frame 
 				    const struct frame_registers *registers,
 				    struct frame_variables *ret, struct hd_error *err)
 {
-	struct clr *clr = heap->clr;
+	struct runtime *runtime = heap->runtime;
 	const struct frame_reading reading = { heap, frame, registers };
 	struct frame_variables variables = { 0 };
 	/* A return address is after the call. */
-	uint64_t place = frame->ip - !frame->is_active, *budget = clr_debug_budget(clr);
+	uint64_t place = frame->ip - !frame->is_active, *budget = clr_debug_budget(runtime);
 	struct code_info code;
 	uint32_t il = IL_UNKNOWN;
-	bool has_code =
-		budget && clr_code_at(clr, place, &code) && code.method_desc == frame->method_desc;
+	bool has_code = budget && clr_code_at(runtime, place, &code) &&
+			code.method_desc == frame->method_desc;
 	if (has_code)
-		(void)clr_il_at(clr, &code, place, budget, &il);
-	TRY(method_variables_read(clr, frame->method_desc, il, &variables.method, err));
+		(void)clr_il_at(runtime, &code, place, budget, &il);
+	TRY(method_variables_read(runtime, frame->method_desc, il, &variables.method, err));
 	size_t count = variables.method.count;
 	HD_FREE struct variable_home *homes = mem_calloc(count + 1, sizeof(*homes));
 	variables.rows = mem_calloc(count + 1, sizeof(*variables.rows));
@@ -144,7 +144,8 @@ enum hd_status frame_variables_read(struct heap *heap, const struct stack_frame 
 		return fail_nomem(err);
 	}
 	if (has_code) {
-		variables.has_homes = clr_variable_homes(clr, &code, place, budget, homes, count);
+		variables.has_homes =
+			clr_variable_homes(runtime, &code, place, budget, homes, count);
 	} else {
 		for (size_t i = 0; i < count; i++)
 			homes[i].kind = HOME_NONE;
@@ -160,7 +161,8 @@ enum hd_status frame_variables_read(struct heap *heap, const struct stack_frame 
 /* Bytes of debug info that are read in advance: a deep recursion has the same again and again. */
 #define TOUCHED_MAX ((uint64_t)64 << 20)
 
-static void touch_frames(struct clr *clr, const struct thread_stack *stack, uint64_t *budget)
+static void touch_frames(struct runtime *runtime, const struct thread_stack *stack,
+			 uint64_t *budget)
 {
 	uint64_t before = 0;
 	for (size_t i = 0; i < stack->frames_count && *budget; i++) {
@@ -170,28 +172,28 @@ static void touch_frames(struct clr *clr, const struct thread_stack *stack, uint
 		struct variable_home home;
 		uint32_t il;
 		if (frame->kind != STACK_MANAGED || place == before ||
-		    !clr_code_at(clr, place, &code))
+		    !clr_code_at(runtime, place, &code))
 			continue;
 		before = place;
-		(void)clr_il_at(clr, &code, place, budget, &il);
-		(void)clr_variable_homes(clr, &code, place, budget, &home, 1);
-		method_variables_touch(clr, frame->method_desc);
+		(void)clr_il_at(runtime, &code, place, budget, &il);
+		(void)clr_variable_homes(runtime, &code, place, budget, &home, 1);
+		method_variables_touch(runtime, frame->method_desc);
 	}
 }
 
-enum hd_status frame_variables_touch(struct clr *clr, struct job *job, struct hd_error *err)
+enum hd_status frame_variables_touch(struct runtime *runtime, struct job *job, struct hd_error *err)
 {
 	static const struct stack_options options = { .no_roots = true };
 	struct stack_walker *walker;
 	uint64_t budget = TOUCHED_MAX;
-	TRY(stack_walker_create(clr, NULL, &walker, err));
+	TRY(stack_walker_create(runtime, NULL, &walker, err));
 	enum hd_status status = HD_OK;
-	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++) {
+	for (size_t i = 0; i < clr_thread_count(runtime) && status == HD_OK; i++) {
 		struct thread_stack stack;
-		status = stack_walk(walker, clr_thread_at(clr, i), &options, job, &stack, err);
+		status = stack_walk(walker, clr_thread_at(runtime, i), &options, job, &stack, err);
 		if (status != HD_OK)
 			break;
-		touch_frames(clr, &stack, &budget);
+		touch_frames(runtime, &stack, &budget);
 		thread_stack_deinit(&stack);
 	}
 	stack_walker_destroy(walker);

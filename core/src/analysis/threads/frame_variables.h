@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "clr/code/method_variables.h"
-#include "clr/code/variable_homes.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/code/method_variables.h"
+#include "runtime/coreclr/code/variable_homes.h"
 #include "stack/stack.h"
 
 /** The state of a variable's value. */
@@ -56,7 +56,7 @@ void frame_variables_deinit(struct frame_variables *variables);
  * @retval HD_ERR_CANCELLED
  */
 struct job;
-HD_NODISCARD enum hd_status frame_variables_touch(struct clr *clr, struct job *job,
+HD_NODISCARD enum hd_status frame_variables_touch(struct runtime *runtime, struct job *job,
 						  struct hd_error *err);
 
 /** "local": a word for each state, for data. */

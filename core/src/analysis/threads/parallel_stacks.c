@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/threads/parallel_stacks.h"
 
-#include "clr/code/method.h"
-#include "clr/threads/thread_state.h"
+#include "runtime/coreclr/code/method.h"
+#include "runtime/coreclr/threads/thread_state.h"
 #include "util/alloc.h"
 #include "util/job.h"
 #include "util/sort.h"
@@ -47,7 +47,7 @@ static void note_runner(struct parallel_stacks *stacks, const struct thread_stac
 	struct method method;
 	if (root->value - node->address >= node->size || !runs(node) || frame->is_dead ||
 	    frame->kind != STACK_MANAGED ||
-	    !method_read(stacks->heap->clr, frame->method_desc, &method))
+	    !method_read(stacks->heap->runtime, frame->method_desc, &method))
 		return;
 	if (is_of(&method, node->type) || is_of(&method, node->machine))
 		stacks->runners[above - 1] = thread;
@@ -56,7 +56,7 @@ static void note_runner(struct parallel_stacks *stacks, const struct thread_stac
 static enum hd_status add_thread(struct parallel_stacks *stacks, struct stack_walker *walker,
 				 size_t index, struct job *job, struct hd_error *err)
 {
-	const struct clr_thread *thread = clr_thread_at(stacks->heap->clr, index);
+	const struct clr_thread *thread = clr_thread_at(stacks->heap->runtime, index);
 	const struct stack_options options = { .no_roots = !stacks->async.rows_count };
 	struct thread_stack stack;
 	if (!thread_has_stack(thread))
@@ -77,12 +77,13 @@ static enum hd_status add_thread(struct parallel_stacks *stacks, struct stack_wa
 static enum hd_status add_threads(struct parallel_stacks *stacks, struct job *job,
 				  struct hd_error *err)
 {
-	struct clr *clr = stacks->heap->clr;
-	size_t count = clr_thread_count(clr);
+	struct runtime *runtime = stacks->heap->runtime;
+	size_t count = clr_thread_count(runtime);
 	stacks->is_partial = mem_calloc(count + 1, sizeof(*stacks->is_partial));
 	TRY_MEMORY(stacks->is_partial, err);
 	struct stack_walker *walker;
-	TRY(stack_walker_create(clr, stacks->async.rows_count ? stacks->heap : NULL, &walker, err));
+	TRY(stack_walker_create(runtime, stacks->async.rows_count ? stacks->heap : NULL, &walker,
+				err));
 	enum hd_status status = HD_OK;
 	for (size_t i = 0; i < count && status == HD_OK; i++)
 		status = add_thread(stacks, walker, i, job, err);

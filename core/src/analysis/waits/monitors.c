@@ -20,7 +20,7 @@ static int compare_monitors(const void *left, const void *right)
 }
 
 /* Since 11, the state of a monitor is in a Lock. */
-static void read_lock(struct clr *clr, struct members *members, struct monitor *monitor)
+static void read_lock(struct runtime *runtime, struct members *members, struct monitor *monitor)
 {
 	struct sync_block *block = &monitor->block;
 	struct managed_lock lock;
@@ -30,38 +30,40 @@ static void read_lock(struct clr *clr, struct members *members, struct monitor *
 	block->is_held = lock.is_held;
 	block->waiters = lock.waiters;
 	block->recursion = lock.recursion;
-	block->owner = lock.holder ? clr_thread_by_id(clr, lock.holder) : NULL;
+	block->owner = lock.holder ? clr_thread_by_id(runtime, lock.holder) : NULL;
 	block->os_id = block->owner ? block->owner->os_id : 0;
 	monitor->event = lock.event;
 	monitor->condition = lock.condition;
 }
 
-bool monitor_read(struct clr *clr, struct members *members, uint32_t index, struct monitor *ret)
+bool monitor_read(struct runtime *runtime, struct members *members, uint32_t index,
+		  struct monitor *ret)
 {
 	struct monitor monitor = { .index = index };
-	if (!clr_sync_block(clr, index, &monitor.block))
+	if (!clr_sync_block(runtime, index, &monitor.block))
 		return false;
 	if (monitor.block.lock)
-		read_lock(clr, members, &monitor);
+		read_lock(runtime, members, &monitor);
 	*ret = monitor;
 	return true;
 }
 
-static bool has_pulse_waiters(const struct clr *clr, struct members *members,
+static bool has_pulse_waiters(const struct runtime *runtime, struct members *members,
 			      const struct monitor *monitor)
 {
 	uint64_t cursor = 0, who;
 	/* A queue that cannot be read may have some. */
 	if (monitor->condition)
 		return condition_waiter(members, monitor->condition, &cursor, &who) || cursor;
-	return clr_pulse_waiter(clr, monitor->block.address, &cursor, &who);
+	return clr_pulse_waiter(runtime, monitor->block.address, &cursor, &who);
 }
 
-static enum hd_status read_used_monitors(struct clr *clr, struct members *members, struct job *job,
-					 struct monitors *monitors, struct hd_error *err)
+static enum hd_status read_used_monitors(struct runtime *runtime, struct members *members,
+					 struct job *job, struct monitors *monitors,
+					 struct hd_error *err)
 {
 	struct monitor monitor;
-	for (uint32_t i = 1; monitor_read(clr, members, i, &monitor); i++) {
+	for (uint32_t i = 1; monitor_read(runtime, members, i, &monitor); i++) {
 		const struct sync_block *block = &monitor.block;
 		if (job && i % JOB_STRIDE == 0 && !job_step(job, 0, 0))
 			return fail_cancelled(err);
@@ -69,7 +71,7 @@ static enum hd_status read_used_monitors(struct clr *clr, struct members *member
 			continue;
 		monitors->unread += !block->has_monitor;
 		if (!block->has_monitor || (!block->is_held && !block->waiters &&
-					    !has_pulse_waiters(clr, members, &monitor)))
+					    !has_pulse_waiters(runtime, members, &monitor)))
 			continue;
 		TRY_MEMORY(PAGES_RESERVE(monitors, rows), err);
 		monitors->rows[monitors->rows_count++] = monitor;
@@ -77,12 +79,13 @@ static enum hd_status read_used_monitors(struct clr *clr, struct members *member
 	return HD_OK;
 }
 
-enum hd_status monitors_read(struct clr *clr, struct members *members, struct job *job,
+enum hd_status monitors_read(struct runtime *runtime, struct members *members, struct job *job,
 			     struct monitors *ret, struct hd_error *err)
 {
-	struct monitors monitors = { .is_missing = !clr_has_sync_table(clr) };
-	enum hd_status status =
-		monitors.is_missing ? HD_OK : read_used_monitors(clr, members, job, &monitors, err);
+	struct monitors monitors = { .is_missing = !clr_has_sync_table(runtime) };
+	enum hd_status status = monitors.is_missing
+					? HD_OK
+					: read_used_monitors(runtime, members, job, &monitors, err);
 	if (status != HD_OK) {
 		monitors_deinit(&monitors);
 		return status;

@@ -2,8 +2,8 @@
 /* The monitors that are held or waited for. */
 #pragma once
 
-#include "clr/threads/sync_block.h"
 #include "gc/heap.h"
+#include "runtime/coreclr/threads/sync_block.h"
 
 struct job;
 struct members;
@@ -26,7 +26,8 @@ struct monitors {
 };
 
 /** Entry number @p index (from 1) of the table; false after the last one that was ever used. */
-bool monitor_read(struct clr *clr, struct members *members, uint32_t index, struct monitor *ret);
+bool monitor_read(struct runtime *runtime, struct members *members, uint32_t index,
+		  struct monitor *ret);
 
 /**
  * Read the table of sync blocks.
@@ -36,8 +37,9 @@ bool monitor_read(struct clr *clr, struct members *members, uint32_t index, stru
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
  */
-HD_NODISCARD enum hd_status monitors_read(struct clr *clr, struct members *members, struct job *job,
-					  struct monitors *ret, struct hd_error *err);
+HD_NODISCARD enum hd_status monitors_read(struct runtime *runtime, struct members *members,
+					  struct job *job, struct monitors *ret,
+					  struct hd_error *err);
 void monitors_deinit(struct monitors *monitors);
 
 /** The monitor of the object at @p object, or NULL.  Cost: logarithmic. */

@@ -4,8 +4,8 @@
 #include "analysis/async/async_graph.h"
 #include "analysis/waits/wait_releasers.h"
 #include "analysis/waits/wait_rows.h"
-#include "clr/threads/thread_state.h"
 #include "gc/finalizer.h"
+#include "runtime/coreclr/threads/thread_state.h"
 #include "util/alloc.h"
 #include "util/job.h"
 
@@ -233,7 +233,7 @@ static enum hd_status find_finalizer(struct verdicts *verdicts, struct hd_error 
 	struct verdict verdict = { .kind = VERDICT_FINALIZER };
 	for (size_t i = 0; i < waits->count; i++) {
 		const struct thread_wait *wait = &waits->rows[i];
-		if (clr_is_finalizer_thread(waits->heap->clr, wait->thread) && is_blocked(wait))
+		if (clr_is_finalizer_thread(waits->heap->runtime, wait->thread) && is_blocked(wait))
 			verdict.thread = wait;
 	}
 	if (!verdict.thread)

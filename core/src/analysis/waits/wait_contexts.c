@@ -6,10 +6,10 @@
 #include "analysis/async/async_box.h"
 #include "analysis/async/async_graph.h"
 #include "analysis/pool/queue_items.h"
-#include "clr/types/type_name.h"
 #include "gc/references.h"
 #include "inspect/thread_name.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 #include "util/job.h"
 
@@ -36,7 +36,7 @@ static uint64_t context_of_thread(const struct waits *waits, const struct thread
 	struct object object;
 	bool is_own = context.state == MEMBER_READ &&
 		      member_object(waits->members, context.bits, &object) &&
-		      strcmp(type_name(waits->heap->clr, object.type, NULL), ANY_CONTEXT) != 0;
+		      strcmp(type_name(waits->heap->runtime, object.type, NULL), ANY_CONTEXT) != 0;
 	return is_own ? context.bits : 0;
 }
 
@@ -57,10 +57,10 @@ static uint32_t box_of_work(const struct waits *waits, const struct object *obje
 {
 	struct async_graph *graph = waits->async;
 	struct delegate_info delegate;
-	if (async_type_of(&graph->types, graph->heap->clr, object->type, &graph->failed) ==
+	if (async_type_of(&graph->types, graph->heap->runtime, object->type, &graph->failed) ==
 	    ASYNC_RUNTIME_TASK)
 		return async_graph_find(graph, object->address);
-	return type_is_delegate(waits->heap->clr, object->type) &&
+	return type_is_delegate(waits->heap->runtime, object->type) &&
 			       delegate_read(waits->heap, object, &delegate)
 		       ? async_graph_find(waits->async, delegate.target)
 		       : ASYNC_NO_NODE;
@@ -78,7 +78,7 @@ static bool is_followed(const struct waits *waits, const struct object *object)
 {
 	struct async_graph *graph = waits->async;
 	return object->type->has_pointers && object->size <= CONTEXT_OBJECT_MAX &&
-	       !async_type_is_task(async_type_of(&graph->types, graph->heap->clr, object->type,
+	       !async_type_is_task(async_type_of(&graph->types, graph->heap->runtime, object->type,
 						 &graph->failed));
 }
 
@@ -171,13 +171,13 @@ static uint64_t context_of_continuation(const struct waits *waits, uint64_t addr
 	struct object object, action;
 	struct delegate_info delegate;
 	if (!member_object(waits->members, address, &object) ||
-	    strcmp(type_name(waits->heap->clr, object.type, NULL), CONTINUATION) != 0)
+	    strcmp(type_name(waits->heap->runtime, object.type, NULL), CONTINUATION) != 0)
 		return 0;
 	struct member call = fact_of(waits->members, &object, FACT_CONTINUATION_ACTION);
 	struct member context = fact_of(waits->members, &object, FACT_CONTEXT_CONTINUATION_OF);
 	bool is_its = call.state == MEMBER_READ && context.state == MEMBER_READ &&
 		      member_object(waits->members, call.bits, &action) &&
-		      type_is_delegate(waits->heap->clr, action.type) &&
+		      type_is_delegate(waits->heap->runtime, action.type) &&
 		      delegate_read(waits->heap, &action, &delegate) && delegate.target == box;
 	return is_its ? context.bits : 0;
 }

@@ -62,7 +62,7 @@ static enum hd_status take_target(struct continuation_search *search, uint64_t a
 	if (!member_object(search->waits->members, address, &object))
 		return HD_OK;
 	enum async_type kind =
-		async_type_of(&graph->types, graph->heap->clr, object.type, &graph->failed);
+		async_type_of(&graph->types, graph->heap->runtime, object.type, &graph->failed);
 	if (kind == ASYNC_LIST)
 		return add_items(search, &object, err);
 	if (kind != ASYNC_WHEN_ALL && kind != ASYNC_UNWRAP && kind != ASYNC_WAIT_ALL)

@@ -11,7 +11,7 @@
 static bool frame_name(const struct waits *waits, const struct stack_frame *frame, char *buf)
 {
 	return frame->method_desc &&
-	       clr_method_name(waits->heap->clr, frame->method_desc, buf, WAIT_NAME_SIZE, NULL);
+	       clr_method_name(waits->heap->runtime, frame->method_desc, buf, WAIT_NAME_SIZE, NULL);
 }
 
 static bool is_native_call(const char *name)
@@ -28,7 +28,7 @@ static void find_user_frame(const struct waits *waits, struct thread_wait *wait)
 		const struct stack_frame *frame = &stack->frames[i];
 		if (frame->kind == STACK_MANAGED && !frame->is_dead &&
 		    frame_name(waits, frame, name) &&
-		    !framework_owns(waits->heap->clr, name, strlen(name))) {
+		    !framework_owns(waits->heap->runtime, name, strlen(name))) {
 			wait->user_frame = i;
 			return;
 		}

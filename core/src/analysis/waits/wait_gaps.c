@@ -19,7 +19,7 @@ static void find_of_thread(const struct thread_wait *wait, struct wait_gaps *gap
 
 void wait_gaps_find(const struct waits *waits, struct wait_gaps *ret)
 {
-	const struct target *target = clr_target(waits->heap->clr);
+	const struct target *target = clr_target(waits->heap->runtime);
 	enum fact absent[FACTS];
 	*ret = (struct wait_gaps){
 		.counts = { [GAP_NO_THREADS] = !waits->count,

@@ -9,7 +9,7 @@
 #include "analysis/waits/wait_infos.h"
 #include "analysis/waits/wait_parts.h"
 #include "analysis/waits/wait_several.h"
-#include "clr/types/type_name.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 
 #define SAFE_HANDLES "Microsoft.Win32.SafeHandles.SafeWaitHandle[]"
@@ -41,7 +41,7 @@ bool wait_find_by_event(const struct waits *waits, const struct thread_wait *wai
 		struct object object;
 		if (link && link->kind == LINK_EVENT &&
 		    member_object(waits->members, link->to, &object) &&
-		    type_derives_from(waits->heap->clr, object.type, 0, type)) {
+		    type_derives_from(waits->heap->runtime, object.type, 0, type)) {
 			*ret = object;
 			return true;
 		}
@@ -96,7 +96,7 @@ void wait_handles_read(const struct waits *waits, const struct thread_wait *wait
 		struct array_info array;
 		if (is_of_wait(wait, root) && !(root->flags & STACK_ROOT_INTERIOR) &&
 		    member_object(waits->members, root->value, &object) &&
-		    strcmp(type_name(waits->heap->clr, object.type, NULL), SAFE_HANDLES) == 0 &&
+		    strcmp(type_name(waits->heap->runtime, object.type, NULL), SAFE_HANDLES) == 0 &&
 		    array_read(waits->heap, &object, &array)) {
 			read_handles(waits, &array, ret);
 			return;
@@ -149,7 +149,7 @@ static enum hd_status ask_frames(struct heap *heap, const struct thread_stack *s
 		struct frame_variables variables;
 		bool is_all;
 		if (frame->kind != STACK_MANAGED || !frame->registers || !frame->method_desc ||
-		    !clr_method_name(heap->clr, frame->method_desc, name, sizeof(name), NULL) ||
+		    !clr_method_name(heap->runtime, frame->method_desc, name, sizeof(name), NULL) ||
 		    strncmp(name, MULTIPLE, strlen(MULTIPLE)) != 0)
 			continue;
 		TRY(frame_variables_read(heap, frame, &stack->registers[frame->registers - 1],
@@ -177,12 +177,13 @@ enum hd_status wait_ask_whether_all(struct heap *heap, struct stack_walker *walk
 }
 
 /* The struct field of @p type that has the byte at *offset, which is then relative to it; or NULL. */
-static const struct type *field_at(struct clr *clr, const struct type *type, uint64_t *offset)
+static const struct type *field_at(struct runtime *runtime, const struct type *type,
+				   uint64_t *offset)
 {
 	HD_CLEANUP(field_list) struct field_list list = { 0 };
 	const struct type *found = NULL;
 	uint64_t begin = 0;
-	if (field_list_read(clr, type, &list, NULL) != HD_OK)
+	if (field_list_read(runtime, type, &list, NULL) != HD_OK)
 		return NULL;
 	for (size_t i = 0; i < list.count; i++) {
 		const struct field *field = &list.rows[i];
@@ -208,12 +209,12 @@ static bool has_spin_lock(struct heap *heap, const struct object *object, uint64
 		type = array.element;
 		offset = (address - array.data) % array.element_size;
 	} else {
-		type = field_at(heap->clr, type, &offset);
+		type = field_at(heap->runtime, type, &offset);
 	}
 	for (unsigned int i = 0; type && i < STRUCTS_MAX; i++) {
-		if (offset == 0 && strcmp(type_name(heap->clr, type, NULL), SPIN_LOCK) == 0)
+		if (offset == 0 && strcmp(type_name(heap->runtime, type, NULL), SPIN_LOCK) == 0)
 			return true;
-		type = field_at(heap->clr, type, &offset);
+		type = field_at(heap->runtime, type, &offset);
 	}
 	return false;
 }
@@ -247,8 +248,9 @@ bool wait_find_spin_lock(const struct waits *waits, const struct thread_wait *wa
 			continue;
 		ret->address = root->value;
 		ret->has_owner_id = !(owner & SPIN_NOT_TRACKED);
-		ret->owner = ret->has_owner_id && owner ? clr_thread_by_id(waits->heap->clr, owner)
-							: NULL;
+		ret->owner = ret->has_owner_id && owner
+				     ? clr_thread_by_id(waits->heap->runtime, owner)
+				     : NULL;
 		return true;
 	}
 	return false;

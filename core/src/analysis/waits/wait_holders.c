@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analysis/async/async_graph.h"
-#include "clr/types/type_name.h"
 #include "gc/references.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 #include "util/job.h"
 #include "util/sort.h"
@@ -162,9 +162,9 @@ static void offer(struct holder_search *search, struct held_semaphore *semaphore
 	}
 }
 
-static bool is_closure(struct clr *clr, const struct type *type)
+static bool is_closure(struct runtime *runtime, const struct type *type)
 {
-	return strstr(type_name(clr, type, NULL), CLOSURE) != NULL;
+	return strstr(type_name(runtime, type, NULL), CLOSURE) != NULL;
 }
 
 /* An object of the program, whose fields may have a semaphore: no array, no task. */
@@ -174,8 +174,8 @@ static bool may_have_semaphore(const struct holder_search *search, uint64_t addr
 	struct async_graph *graph = search->waits->async;
 	return member_object(search->waits->members, address, ret) && ret->type->has_pointers &&
 	       !ret->type->component_size && ret->size <= OBJECT_MAX &&
-	       !async_type_is_task(
-		       async_type_of(&graph->types, graph->heap->clr, ret->type, &graph->failed));
+	       !async_type_is_task(async_type_of(&graph->types, graph->heap->runtime, ret->type,
+						 &graph->failed));
 }
 
 /* The fields of an object that the node refers to. */
@@ -206,7 +206,7 @@ static void look_at(struct holder_search *search, uint64_t value, bool only_mute
 		offer(search, semaphore, HOLDER_OWN);
 	if (semaphore || !may_have_semaphore(search, value, &object))
 		return;
-	if (!is_closure(search->waits->heap->clr, object.type)) {
+	if (!is_closure(search->waits->heap->runtime, object.type)) {
 		look_at_fields(search, &object, only_mutex);
 		return;
 	}

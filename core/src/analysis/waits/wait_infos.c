@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "analysis/async/async_graph.h"
-#include "clr/features.h"
 #include "inspect/thread_name.h"
+#include "runtime/coreclr/features.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 
@@ -31,7 +31,7 @@ struct info_search {
 
 void wait_info_of_thread(const struct waits *waits, struct thread_wait *wait)
 {
-	if (!clr_has(waits->heap->clr, CLR_MANAGED_WAITS))
+	if (!clr_has(waits->heap->runtime, CLR_MANAGED_WAITS))
 		return;
 	wait->exposed = thread_object(waits->heap, wait->thread);
 	wait_info_read(waits->heap, waits->members, wait->exposed, &wait->info);
@@ -58,7 +58,7 @@ static enum hd_status add_queue(struct info_search *search, size_t row, struct h
 	struct waits *waits = search->waits;
 	uint64_t condition = waits->monitors.rows[row].condition, cursor = 0, event;
 	while (condition_waiter(waits->members, condition, &cursor, &event)) {
-		if (search->queued++ >= clr_thread_count(waits->heap->clr)) {
+		if (search->queued++ >= clr_thread_count(waits->heap->runtime)) {
 			waits->monitors.unread++;
 			return HD_OK;
 		}

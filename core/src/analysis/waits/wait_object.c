@@ -5,18 +5,18 @@
 #include "analysis/waits/wait_handles.h"
 #include "analysis/waits/wait_infos.h"
 #include "analysis/waits/wait_parts.h"
-#include "clr/features.h"
-#include "clr/types/type_name.h"
 #include "inspect/thread_name.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/features.h"
+#include "runtime/coreclr/types/type_name.h"
 
 /* Is it of the type that this wait is for, or derived from it?  A generic one by its beginning. */
-static bool is_awaited_type(struct clr *clr, const struct type *type, const char *name)
+static bool is_awaited_type(struct runtime *runtime, const struct type *type, const char *name)
 {
 	size_t size = strlen(name);
 	if (name[size - 1] == '<')
-		return strncmp(type_name(clr, type, NULL), name, size) == 0;
-	return type_derives_from(clr, type, 0, name);
+		return strncmp(type_name(runtime, type, NULL), name, size) == 0;
+	return type_derives_from(runtime, type, 0, name);
 }
 
 /* The first such object that frames in [begin, end) refer to, the outermost one first. */
@@ -32,7 +32,7 @@ static bool find_root(const struct waits *waits, const struct thread_wait *wait,
 		    root->flags & (STACK_ROOT_INTERIOR | STACK_ROOT_CONSERVATIVE) ||
 		    (best != WAIT_NO_FRAME && root->frame <= best) ||
 		    !member_object(waits->members, root->value, &object) ||
-		    !is_awaited_type(waits->heap->clr, object.type, name))
+		    !is_awaited_type(waits->heap->runtime, object.type, name))
 			continue;
 		best = root->frame;
 		*ret = object;
@@ -48,7 +48,7 @@ static const struct clr_thread *thread_of_object(const struct waits *waits,
 	int64_t number = member_signed(&id);
 	const struct clr_thread *thread =
 		id.state == MEMBER_READ && number > 0
-			? clr_thread_by_id(waits->heap->clr, (uint32_t)number)
+			? clr_thread_by_id(waits->heap->runtime, (uint32_t)number)
 			: NULL;
 	bool is_it = wait_of_thread(waits, thread) &&
 		     thread_object(waits->heap, thread) == object->address;
@@ -58,13 +58,13 @@ static const struct clr_thread *thread_of_object(const struct waits *waits,
 static const struct clr_thread *holder_of_lock(const struct waits *waits,
 					       const struct object *object)
 {
-	const struct clr *clr = waits->heap->clr;
+	const struct runtime *runtime = waits->heap->runtime;
 	struct member id = fact_of(waits->members, object, FACT_LOCK_OWNER);
 	if (id.state != MEMBER_READ || !id.bits)
 		return NULL;
-	const struct clr_thread *thread = clr_has(clr, CLR_MANAGED_LOCK_IDS)
-						  ? clr_thread_by_id(clr, (uint32_t)id.bits)
-						  : clr_thread_by_os_id(clr, id.bits);
+	const struct clr_thread *thread = clr_has(runtime, CLR_MANAGED_LOCK_IDS)
+						  ? clr_thread_by_id(runtime, (uint32_t)id.bits)
+						  : clr_thread_by_os_id(runtime, id.bits);
 	return wait_of_thread(waits, thread) ? thread : NULL;
 }
 
@@ -75,7 +75,7 @@ static const struct clr_thread *lock_owner(const struct waits *waits, const stru
 	struct member id = fact_of(waits->members, object, field);
 	int64_t number = member_signed(&id);
 	return id.state == MEMBER_READ && number > 0
-		       ? clr_thread_by_id(waits->heap->clr, (uint32_t)number)
+		       ? clr_thread_by_id(waits->heap->runtime, (uint32_t)number)
 		       : NULL;
 }
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "analysis/waits/wait_several.h"
-#include "clr/statics/static.h"
-#include "clr/types/type_lookup.h"
-#include "clr/types/type_name.h"
+#include "runtime/coreclr/statics/static.h"
+#include "runtime/coreclr/types/type_lookup.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/job.h"
 
 /* Locks of one thread: as many entries as it has held at once. */
@@ -43,7 +43,7 @@ static enum hd_status read_entries(const struct waits *waits, uint32_t row, uint
 	for (unsigned int i = 0; entry && i < ENTRIES_MAX; i++) {
 		struct object object;
 		if (!member_object(members, entry, &object) ||
-		    strcmp(type_name(waits->heap->clr, object.type, NULL), ENTRY) != 0)
+		    strcmp(type_name(waits->heap->runtime, object.type, NULL), ENTRY) != 0)
 			break;
 		struct member lock = fact_of(members, &object, FACT_LOCK_COUNT_LOCK);
 		struct member count = fact_of(members, &object, FACT_LOCK_COUNT_READERS);
@@ -70,7 +70,7 @@ static enum hd_status read_lists(const struct waits *waits, const struct field *
 {
 	struct heap *heap = waits->heap;
 	for (size_t i = 0; i < waits->count; i++) {
-		uint64_t entry = 0, address = field_thread_static_address(heap->clr, field,
+		uint64_t entry = 0, address = field_thread_static_address(heap->runtime, field,
 									  waits->rows[i].thread);
 		if (address && memory_u64(heap->memory, address, &entry))
 			TRY(read_entries(waits, (uint32_t)i, entry, readers, err));
@@ -83,10 +83,10 @@ static enum hd_status read_lists(const struct waits *waits, const struct field *
 static enum hd_status find_readers(const struct waits *waits, struct job *job,
 				   struct wait_rows *readers, struct hd_error *err)
 {
-	struct clr *clr = waits->heap->clr;
-	const struct type *type = type_by_name(clr, LOCK, 0);
+	struct runtime *runtime = waits->heap->runtime;
+	const struct type *type = type_by_name(runtime, LOCK, 0);
 	struct field_list list;
-	if (!type || field_list_read(clr, type, &list, NULL) != HD_OK)
+	if (!type || field_list_read(runtime, type, &list, NULL) != HD_OK)
 		return HD_OK;
 	const struct field *field = list_field(&list);
 	enum hd_status status = field ? read_lists(waits, field, job, readers, err) : HD_OK;

@@ -7,10 +7,10 @@
 #include "analysis/pool/pool_state.h"
 #include "analysis/pool/timers.h"
 #include "analysis/waits/wait_parts.h"
-#include "clr/code/code_names.h"
-#include "clr/statics/static.h"
-#include "clr/types/type_name.h"
 #include "gc/references.h"
+#include "runtime/coreclr/code/code_names.h"
+#include "runtime/coreclr/statics/static.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 #include "util/job.h"
 #include "util/sort.h"
@@ -130,7 +130,7 @@ static void note_clue(struct release_search *search, struct release_clues *clues
 static enum async_type type_kind(const struct release_search *search, const struct type *type)
 {
 	struct async_graph *graph = search->waits->async;
-	return async_type_of(&graph->types, graph->heap->clr, type, &graph->failed);
+	return async_type_of(&graph->types, graph->heap->runtime, type, &graph->failed);
 }
 
 /* The things that an object is, or completes: the task of a TaskCompletionSource.  Who has a task cannot. */
@@ -206,7 +206,7 @@ static void note_waiting_methods(struct release_search *search)
 		const char *name = async_node_code(waits->async, &boxes[i]);
 		bool is_near = boxes[i].depth <= 3;
 		if (bits && is_near &&
-		    !framework_owns(search->waits->heap->clr, name, strlen(name))) {
+		    !framework_owns(search->waits->heap->runtime, name, strlen(name))) {
 			note_clue(search, &search->machines,
 				  (struct release_clue){ .box_method = boxes[i].method,
 							 .things = bits });
@@ -219,7 +219,7 @@ static enum hd_status note_static_classes(struct release_search *search, struct 
 {
 	const struct heap *heap = search->waits->heap;
 	HD_CLEANUP(static_slots) struct static_slots slots = { 0 };
-	TRY(static_slots_read(heap->clr, job, &slots, err));
+	TRY(static_slots_read(heap->runtime, job, &slots, err));
 	for (size_t i = 0; i < slots.rows_count; i++) {
 		uint64_t value = 0;
 		if (!memory_u64(heap->memory, slots.rows[i].address, &value) || !value)
@@ -248,7 +248,7 @@ static uint64_t things_of_class(const void *arg, const char *name)
 	for (size_t i = 0; i < search->classes.rows_count; i++) {
 		const struct release_clue *clue = &search->classes.rows[i];
 		size_t size;
-		const char *class_name = type_name(search->waits->heap->clr, clue->type, &size);
+		const char *class_name = type_name(search->waits->heap->runtime, clue->type, &size);
 		if (is_inside(name, class_name, size))
 			found |= clue->things;
 	}
@@ -276,8 +276,8 @@ static uint64_t things_used_by(struct release_search *search, const struct type 
 	struct release_clue *clue = &asked->rows[asked->rows_count++];
 	*clue = (struct release_clue){ .type = machine, .method = method_desc };
 	clue->things = search->of_statics &
-		       (machine ? code_names_of_machine(heap->clr, machine, &code)
-				: code_names_of_method(heap->clr, method_desc, &code));
+		       (machine ? code_names_of_machine(heap->runtime, machine, &code)
+				: code_names_of_method(heap->runtime, method_desc, &code));
 	return clue->things;
 }
 
@@ -333,7 +333,7 @@ static void look_at_release_box(struct release_search *search, const struct asyn
 		if (search->machines.rows[i].box_method == box->method)
 			found |= search->machines.rows[i].things;
 	}
-	if (!framework_owns(search->waits->heap->clr, name, strlen(name))) {
+	if (!framework_owns(search->waits->heap->runtime, name, strlen(name))) {
 		found |= things_of_class(search, name) |
 			 things_used_by(search, key->machine, key->method_desc);
 	}
@@ -352,9 +352,9 @@ static uint64_t things_of_frame(struct release_search *search, const struct stac
 			found |= search->methods.rows[i].things;
 	}
 	if (search->classes.rows_count &&
-	    clr_method_name(search->waits->heap->clr, frame->method_desc, name, sizeof(name),
+	    clr_method_name(search->waits->heap->runtime, frame->method_desc, name, sizeof(name),
 			    NULL) &&
-	    !framework_owns(search->waits->heap->clr, name, strlen(name))) {
+	    !framework_owns(search->waits->heap->runtime, name, strlen(name))) {
 		found |= things_of_class(search, name) |
 			 things_used_by(search, NULL, frame->method_desc);
 	}

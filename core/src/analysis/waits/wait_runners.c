@@ -50,9 +50,10 @@ static bool is_runner(const struct waits *waits, const struct stack_frame *frame
 		return false;
 	if (answers->methods[place] != frame->method_desc) {
 		answers->methods[place] = frame->method_desc;
-		answers->is_runner[place] = clr_method_name(waits->heap->clr, frame->method_desc,
-							    name, sizeof(name), NULL) &&
-					    wait_runs_task(name);
+		answers->is_runner[place] =
+			clr_method_name(waits->heap->runtime, frame->method_desc, name,
+					sizeof(name), NULL) &&
+			wait_runs_task(name);
 	}
 	return answers->is_runner[place];
 }

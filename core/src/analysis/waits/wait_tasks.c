@@ -33,7 +33,7 @@ static enum async_type kind_at(const struct wait_tasks *tasks, uint64_t address,
 	struct async_graph *graph = tasks->waits->async;
 	if (!member_object(tasks->waits->members, address, ret))
 		return ASYNC_OTHER;
-	return async_type_of(&graph->types, graph->heap->clr, ret->type, &graph->failed);
+	return async_type_of(&graph->types, graph->heap->runtime, ret->type, &graph->failed);
 }
 
 /*

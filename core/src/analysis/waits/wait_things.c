@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/async/async_graph.h"
-#include "clr/types/type_name.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 
@@ -29,7 +29,7 @@ static bool is_source(const struct waits *waits, const struct object *object)
 	struct async_graph *graph = waits->async;
 	struct member action = fact_of(waits->members, object, FACT_TASK_ACTION);
 	return action.state == MEMBER_READ && !action.bits &&
-	       async_type_of(&graph->types, graph->heap->clr, object->type, &graph->failed) ==
+	       async_type_of(&graph->types, graph->heap->runtime, object->type, &graph->failed) ==
 		       ASYNC_TASK;
 }
 
@@ -69,7 +69,7 @@ static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_w
 static bool is_of_framework(const struct waits *waits, const struct async_node *box)
 {
 	const char *name = async_node_code(waits->async, box);
-	return framework_owns(waits->heap->clr, name, strlen(name));
+	return framework_owns(waits->heap->runtime, name, strlen(name));
 }
 
 /* By node: does a thread, or a request of a server, wait for what the node does? */

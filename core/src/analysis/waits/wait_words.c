@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/waits/wait_parts.h"
-#include "clr/code/method.h"
-#include "clr/features.h"
+#include "runtime/coreclr/code/method.h"
+#include "runtime/coreclr/features.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/job.h"
@@ -48,7 +48,7 @@ struct word_search {
 static bool is_of_monitor(struct word_search *search, uint64_t method_desc)
 {
 	return method_desc &&
-	       clr_method_name(search->waits->heap->clr, method_desc, search->name,
+	       clr_method_name(search->waits->heap->runtime, method_desc, search->name,
 			       sizeof(search->name), NULL) &&
 	       strncmp(search->name, MONITOR, strlen(MONITOR)) == 0;
 }
@@ -72,13 +72,13 @@ static void read_native(struct word_search *search, const struct thread_wait *wa
 	const struct heap *heap = search->waits->heap;
 	struct native_words *native = &search->native;
 	const struct target_thread *registers =
-		target_thread(clr_target(heap->clr), (int32_t)wait->thread->os_id);
+		target_thread(clr_target(heap->runtime), (int32_t)wait->thread->os_id);
 	native->count = 0;
 	if (!registers)
 		return;
 	memcpy(native->words, registers->registers, sizeof(registers->registers));
 	native->count = ARCH_WORDS_MAX;
-	uint64_t begin = target_thread_sp(clr_target(heap->clr), registers) & ~(uint64_t)7;
+	uint64_t begin = target_thread_sp(clr_target(heap->runtime), registers) & ~(uint64_t)7;
 	uint64_t end = native_end(search, wait);
 	if (end <= begin)
 		return;
@@ -119,7 +119,7 @@ static struct monitor *entered_monitor(const struct word_search *search,
 static void match_monitor(struct word_search *search, struct thread_wait *wait)
 {
 	/* Since 11 nobody waits for a monitor in native code. */
-	if (clr_has(search->waits->heap->clr, CLR_MANAGED_MONITORS))
+	if (clr_has(search->waits->heap->runtime, CLR_MANAGED_MONITORS))
 		return;
 	/* It is in a function that has nothing to do with monitors; a register may still have the object. */
 	if (wait->kind == WAIT_CALL && wait->call && !is_of_monitor(search, wait->call))
@@ -149,9 +149,9 @@ static bool is_in_own_function(struct word_search *search, const struct thread_w
 			  strcmp(frame->name, CALL_FRAME) == 0;
 	}
 	return is_call &&
-	       clr_method_name(search->waits->heap->clr, wait->call, search->name,
+	       clr_method_name(search->waits->heap->runtime, wait->call, search->name,
 			       sizeof(search->name), NULL) &&
-	       !framework_owns(search->waits->heap->clr, search->name, strlen(search->name));
+	       !framework_owns(search->waits->heap->runtime, search->name, strlen(search->name));
 }
 
 static void match_initializer(struct word_search *search, struct thread_wait *wait)
@@ -177,12 +177,12 @@ static void match_initializer(struct word_search *search, struct thread_wait *wa
 static bool is_initializer(struct word_search *search, const struct stack_frame *frame,
 			   struct method *ret)
 {
-	struct clr *clr = search->waits->heap->clr;
+	struct runtime *runtime = search->waits->heap->runtime;
 	uint64_t *other = &search->others[frame->method_desc / 8 % OTHERS];
 	if (frame->kind != STACK_MANAGED || frame->is_dead || !frame->method_desc ||
 	    *other == frame->method_desc)
 		return false;
-	if (method_read(clr, frame->method_desc, ret) && ret->type &&
+	if (method_read(runtime, frame->method_desc, ret) && ret->type &&
 	    strcmp(ret->name, INITIALIZER) == 0)
 		return true;
 	*other = frame->method_desc;

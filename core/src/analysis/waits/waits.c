@@ -8,8 +8,8 @@
 #include "analysis/waits/wait_infos.h"
 #include "analysis/waits/wait_over.h"
 #include "analysis/waits/wait_parts.h"
-#include "clr/threads/thread_state.h"
 #include "framework/absent.h"
+#include "runtime/coreclr/threads/thread_state.h"
 #include "util/alloc.h"
 #include "util/job.h"
 
@@ -35,13 +35,13 @@ void waits_destroy(struct waits *waits)
 
 static enum hd_status read_stacks(struct waits *waits, struct job *job, struct hd_error *err)
 {
-	const struct clr *clr = waits->heap->clr;
+	const struct runtime *runtime = waits->heap->runtime;
 	const struct stack_options options = { 0 };
 	struct stack_walker *walker;
-	TRY(stack_walker_create(waits->heap->clr, waits->heap, &walker, err));
+	TRY(stack_walker_create(waits->heap->runtime, waits->heap, &walker, err));
 	enum hd_status status = HD_OK;
-	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++) {
-		const struct clr_thread *thread = clr_thread_at(clr, i);
+	for (size_t i = 0; i < clr_thread_count(runtime) && status == HD_OK; i++) {
+		const struct clr_thread *thread = clr_thread_at(runtime, i);
 		waits->by_thread[i] = UINT32_MAX;
 		if (!thread_has_stack(thread))
 			continue;
@@ -70,7 +70,7 @@ const struct thread_wait *wait_of_thread(const struct waits *waits, const struct
 {
 	if (!thread)
 		return NULL;
-	uint32_t row = waits->by_thread[clr_thread_index(waits->heap->clr, thread)];
+	uint32_t row = waits->by_thread[clr_thread_index(waits->heap->runtime, thread)];
 	return row == UINT32_MAX ? NULL : &waits->rows[row];
 }
 
@@ -98,7 +98,7 @@ static void mark_pulse_waiters(struct waits *waits, const struct thread_row *row
 		struct thread_row key = { 0 };
 		uint64_t cursor = 0;
 		while (monitor->block.has_monitor && strangers <= waits->count &&
-		       clr_pulse_waiter(waits->heap->clr, monitor->block.address, &cursor,
+		       clr_pulse_waiter(waits->heap->runtime, monitor->block.address, &cursor,
 					&key.address)) {
 			const struct thread_row *row =
 				waits->count ? bsearch(&key, rows, waits->count, sizeof(key),
@@ -146,7 +146,7 @@ static void find_suspension(struct waits *waits)
 	const struct clr_thread *running = NULL;
 	for (size_t i = 0; i < waits->count; i++) {
 		struct thread_wait *wait = &waits->rows[i];
-		bool is_collector = clr_is_gc_thread(waits->heap->clr, wait->thread);
+		bool is_collector = clr_is_gc_thread(waits->heap->runtime, wait->thread);
 		if (is_collector && !wait->thread->is_cooperative) {
 			collector = wait;
 		} else if (!is_collector && wait->thread->is_cooperative && !running) {
@@ -190,7 +190,7 @@ static enum hd_status read_async(struct waits *waits, struct job *job, struct hd
 static enum hd_status create(struct heap *heap, bool with_async, struct job *job,
 			     struct waits **ret, struct hd_error *err)
 {
-	size_t threads = clr_thread_count(heap->clr);
+	size_t threads = clr_thread_count(heap->runtime);
 	struct waits *waits = mem_calloc(1, sizeof(*waits));
 	TRY_MEMORY(waits, err);
 	waits->heap = heap;
@@ -200,7 +200,7 @@ static enum hd_status create(struct heap *heap, bool with_async, struct job *job
 	if (status == HD_OK)
 		status = members_create(heap, &waits->members, err);
 	if (status == HD_OK)
-		status = monitors_read(heap->clr, waits->members, job, &waits->monitors, err);
+		status = monitors_read(heap->runtime, waits->members, job, &waits->monitors, err);
 	if (status == HD_OK && with_async)
 		status = read_async(waits, job, err);
 	if (status == HD_OK)

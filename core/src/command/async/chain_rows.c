@@ -78,7 +78,7 @@ static void write_chain_row(struct call *call, struct async_graph *graph,
 	if (own != ASYNC_NO_NODE)
 		text_puts(program, async_node_name(graph, &graph->rows[own]));
 	if (!program->size || (is_same_text(program, method) && root->size &&
-			       !framework_owns(graph->heap->clr, root->bytes, root->size)))
+			       !framework_owns(graph->heap->runtime, root->bytes, root->size)))
 		program = root;
 	struct cell cells[ROW_COLUMNS] = {
 		[ROW_COUNT] = cell_number(chain->count),

@@ -6,13 +6,13 @@
 #include "analysis/async/async_counts.h"
 #include "analysis/async/async_wait.h"
 #include "analysis/name_match.h"
-#include "clr/types/type_name.h"
 #include "command/async/async_text.h"
 #include "command/async/task_chains.h"
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/source_text.h"
 #include "report/fit.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 
 #define DUMPASYNC_OPTIONS(X)                                                                   \
@@ -186,9 +186,9 @@ static enum hd_status write_method(struct async_listing *listing, const struct a
 				   unsigned int indent)
 {
 	struct call *call = listing->call;
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	size_t size;
-	const char *type = type_name(clr, node->machine, &size);
+	const char *type = type_name(runtime, node->machine, &size);
 	struct cell cells[METHOD_COLUMNS] = {
 		[METHOD_ADDRESS] = cell_number(node->address),
 		[METHOD_MT] = cell_number(node->type->method_table),
@@ -250,7 +250,7 @@ static void set_object(struct async_listing *listing, const struct async_node *e
 	cells[CHAIN_OBJECT] = cell_number(end->object);
 	if (member_object(listing->graph.members, end->object, &object)) {
 		size_t size;
-		const char *name = type_name(listing->call->heap->clr, object.type, &size);
+		const char *name = type_name(listing->call->heap->runtime, object.type, &size);
 		cells[CHAIN_TYPE] = cell_type(name, size, object.type->method_table);
 	}
 }
@@ -377,7 +377,7 @@ static bool is_wanted(void *arg, const struct async_node *node)
 	if (!options[OPT_TYPE].given)
 		return true;
 	size_t size;
-	const char *name = type_name(listing->call->heap->clr, node->type, &size);
+	const char *name = type_name(listing->call->heap->runtime, node->type, &size);
 	if (name_matches(name, size, options[OPT_TYPE].text))
 		return true;
 	name = async_node_name(&listing->graph, node);

@@ -8,9 +8,9 @@
 #include "analysis/name_match.h"
 #include "analysis/pool/callback_name.h"
 #include "analysis/pool/work_counts.h"
-#include "clr/types/type_name.h"
 #include "command/table.h"
 #include "report/fit.h"
+#include "runtime/coreclr/types/type_name.h"
 
 #define DUMPTASKS_OPTIONS(X)                                                                      \
 	X(OPT_STAT, "stat", VALUE_NONE, NULL, "count them by status and method", NULL)            \
@@ -90,9 +90,9 @@ static void write_task(struct task_listing *listing, const struct object *task,
 		       const struct task_state *state)
 {
 	struct call *call = listing->call;
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	size_t size;
-	const char *name = type_name(clr, task->type, &size);
+	const char *name = type_name(runtime, task->type, &size);
 	struct object exception;
 	struct cell cells[TASK_COLUMNS] = {
 		[TASK_ADDRESS] = cell_number(task->address),
@@ -102,7 +102,7 @@ static void write_task(struct task_listing *listing, const struct object *task,
 		[TASK_TYPE] = cell_type(name, size, task->type->method_table),
 	};
 	if (member_object(listing->members, state->exception, &exception)) {
-		name = type_name(clr, exception.type, &size);
+		name = type_name(runtime, exception.type, &size);
 		cells[TASK_EXCEPTION] = cell_number(state->exception);
 		cells[TASK_EXCEPTION_TYPE] = cell_type(name, size, exception.type->method_table);
 	}
@@ -116,7 +116,7 @@ static bool is_of_type(const struct task_listing *listing, const struct object *
 {
 	const struct value *part = &listing->call->options[OPT_TYPE];
 	size_t size;
-	const char *name = type_name(listing->call->heap->clr, task->type, &size);
+	const char *name = type_name(listing->call->heap->runtime, task->type, &size);
 	return !part->given || name_matches(name, size, part->text) ||
 	       name_matches(listing->method.bytes, listing->method.size, part->text);
 }
@@ -130,7 +130,7 @@ static enum hd_status meet_task(void *arg, const struct object *task, struct hd_
 	struct task_state state;
 	uint64_t target;
 	enum async_type kind =
-		async_type_of(&listing->types, call->heap->clr, task->type, &listing->failed);
+		async_type_of(&listing->types, call->heap->runtime, task->type, &listing->failed);
 	if (listing->failed)
 		return fail_nomem(err);
 	if (!async_type_is_task(kind) ||

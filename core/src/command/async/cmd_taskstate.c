@@ -3,9 +3,9 @@
 
 #include "analysis/async/async_call.h"
 #include "analysis/async/task_state.h"
-#include "clr/types/type_name.h"
 #include "command/objects/object.h"
 #include "command/table.h"
+#include "runtime/coreclr/types/type_name.h"
 
 #define TASKSTATE_OPTIONS(X)                 \
 	X(OPT_VALUE, "v", VALUE_NUMBER, "N", \
@@ -79,7 +79,7 @@ static void write_state(struct call *call, struct members *members, const struct
 		cells[STATE_CONTINUATION] = cell_number(state->continuation);
 	if (members && member_object(members, state->continuation, &object)) {
 		size_t size;
-		const char *name = type_name(call->heap->clr, object.type, &size);
+		const char *name = type_name(call->heap->runtime, object.type, &size);
 		cells[STATE_CONTINUATION_TYPE] = cell_type(name, size, object.type->method_table);
 	}
 	answer_record(&call->answer, &taskstate_schema, cells);

@@ -10,8 +10,8 @@
 #include "analysis/heap/object_pass.h"
 #include "analysis/name_match.h"
 #include "analysis/pool/callback_name.h"
-#include "clr/types/type_name.h"
 #include "report/fit.h"
+#include "runtime/coreclr/types/type_name.h"
 
 #define LOOSE_LIST(X)                                                                  \
 	X(LOOSE_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "the task")              \
@@ -53,7 +53,7 @@ static bool is_chosen(struct loose_tasks *tasks, const struct object *task,
 {
 	const struct task_choice *choice = tasks->choice;
 	size_t size;
-	const char *name = type_name(tasks->call->heap->clr, task->type, &size);
+	const char *name = type_name(tasks->call->heap->runtime, task->type, &size);
 	return (choice->with_done || state->status < TASK_RAN_TO_COMPLETION) &&
 	       (!choice->mt || choice->mt == task->type->method_table) &&
 	       (!choice->address || choice->address == task->address) &&
@@ -69,7 +69,7 @@ static void write_loose(struct loose_tasks *tasks, const struct object *task,
 	size_t size;
 	if (!answer_wants_row(answer))
 		return;
-	const char *name = type_name(tasks->call->heap->clr, task->type, &size);
+	const char *name = type_name(tasks->call->heap->runtime, task->type, &size);
 	/* A task that is complete has a mark in the place of who goes on. */
 	enum async_root root = state->status < TASK_RAN_TO_COMPLETION
 				       ? async_root_of(tasks->graph, &node)
@@ -92,7 +92,7 @@ static enum hd_status meet_loose(void *arg, const struct object *task, struct hd
 	struct task_state state;
 	uint64_t target;
 	enum async_type kind =
-		async_type_of(&graph->types, graph->heap->clr, task->type, &graph->failed);
+		async_type_of(&graph->types, graph->heap->runtime, task->type, &graph->failed);
 	if (graph->failed)
 		return fail_nomem(err);
 	if (async_type_is_method(kind) || !async_type_is_task(kind) ||

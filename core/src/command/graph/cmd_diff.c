@@ -187,20 +187,21 @@ struct side {
 	size_t capacity;
 };
 
-static enum hd_status list_types(const struct type_counts *counts, struct clr *clr,
+static enum hd_status list_types(const struct type_counts *counts, struct runtime *runtime,
 				 struct side *side, struct hd_error *err)
 {
-	size_t count = type_count(clr) < counts->capacity ? type_count(clr) : counts->capacity;
+	size_t count =
+		type_count(runtime) < counts->capacity ? type_count(runtime) : counts->capacity;
 	side->types = pages_alloc(count, sizeof(*side->types));
 	TRY_MEMORY(side->types, err);
 	side->capacity = count;
 	side->of.types = side->types;
 	for (size_t i = 0; i < count; i++) {
-		const struct type *type = type_at(clr, i);
+		const struct type *type = type_at(runtime, i);
 		if (!counts->rows[i].count || type->is_free)
 			continue;
 		size_t size;
-		const char *name = type_name(clr, type, &size);
+		const char *name = type_name(runtime, type, &size);
 		side->types[side->of.type_count++] =
 			(struct graph_type){ .id = type->method_table,
 					     .name = name,
@@ -223,7 +224,7 @@ static enum hd_status side_of_heap(struct call *call, struct side *side)
 	enum hd_status status =
 		type_counts_walk(&counts, &gaps, call->heap, &range, &call->job, call->err);
 	if (status == HD_OK)
-		status = list_types(&counts, call->heap->clr, side, call->err);
+		status = list_types(&counts, call->heap->runtime, side, call->err);
 	TRY(status);
 	gaps_report(call, &gaps);
 	return HD_OK;

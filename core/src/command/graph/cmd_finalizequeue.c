@@ -215,7 +215,7 @@ static void write_entry(struct call *call, const struct finalizer_entry *entry,
 	};
 	if (object->type) {
 		size_t size;
-		const char *name = type_name(call->heap->clr, object->type, &size);
+		const char *name = type_name(call->heap->runtime, object->type, &size);
 		cells[ENTRY_MT] = cell_number(object->type->method_table);
 		cells[ENTRY_TYPE] = cell_type(name, size, object->type->method_table);
 	}
@@ -257,7 +257,7 @@ static enum hd_status write_queue_statistics(struct call *call, const struct typ
 					     bool is_stat)
 {
 	HD_CLEANUP(statistics) struct statistics statistics = { 0 };
-	TRY(type_counts_statistics(counts, call->heap->clr, NULL, &statistics, call->err));
+	TRY(type_counts_statistics(counts, call->heap->runtime, NULL, &statistics, call->err));
 	statistics_sort(&statistics, false, false);
 	answer_remark(&call->answer, is_stat ? "Statistics:\n" : "\nStatistics:\n");
 	statistics.limit = call_statistics_limit(call, OPT_STAT, OPT_LIMIT);

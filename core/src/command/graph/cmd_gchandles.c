@@ -106,7 +106,7 @@ static void write_handle(struct call *call, const struct handle *handle,
 	struct cell type = { .shown = "<no object>" }, secondary = { 0 };
 	size_t size = 0;
 	if (object->type) {
-		const char *name = type_name(call->heap->clr, object->type, &size);
+		const char *name = type_name(call->heap->runtime, object->type, &size);
 		type = cell_type(name, size, object->type->method_table);
 	}
 	if (has_secondary(handle))
@@ -192,7 +192,7 @@ static enum hd_status write_handle_statistics(struct call *call,
 					      const struct handle_objects *objects)
 {
 	struct statistics statistics;
-	TRY(type_counts_statistics(&objects->counts, call->heap->clr, NULL, &statistics,
+	TRY(type_counts_statistics(&objects->counts, call->heap->runtime, NULL, &statistics,
 				   call->err));
 	statistics_sort(&statistics, false, false);
 	statistics.limit = call_statistics_limit(call, OPT_STAT, OPT_LIMIT);

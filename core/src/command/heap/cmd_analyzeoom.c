@@ -125,7 +125,7 @@ static enum hd_status run_analyzeoom(struct call *call)
 	answer_table(&call->answer, &failures_schema, &options);
 	for (uint32_t i = 0; i < heap->heap_count; i++) {
 		struct gc_failure failure;
-		if (!gc_failure_read(heap->clr, heap->heap_addresses[i], &failure)) {
+		if (!gc_failure_read(heap->runtime, heap->heap_addresses[i], &failure)) {
 			lost++;
 		} else if (failure.reason != GC_FAILURE_NONE) {
 			found++;

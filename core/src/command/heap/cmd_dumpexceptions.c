@@ -4,11 +4,11 @@
 #include "analysis/heap/exception_counts.h"
 #include "analysis/heap/object_pass.h"
 #include "answer/cell_lines.h"
-#include "clr/code/code.h"
 #include "command/heap/heap_call.h"
 #include "command/table.h"
 #include "command/threads/source_text.h"
 #include "report/fit.h"
+#include "runtime/coreclr/code/code.h"
 
 #define DUMPEXCEPTIONS_OPTIONS(X)                                                                 \
 	X(OPT_LIVE, "live", VALUE_NONE, NULL, "exceptions that roots keep alive", NULL)           \
@@ -114,7 +114,7 @@ static void write_stack(struct call *call, const struct exception_count *row)
 		struct cell cells[STACK_COLUMNS] = { [STACK_IP] = cell_number(frame->ip) };
 		name.size = 0;
 		if (frame->method_desc) {
-			clr_method_signature(call->heap->clr, frame->method_desc, &name);
+			clr_method_signature(call->heap->runtime, frame->method_desc, &name);
 			cells[STACK_METHOD] = cell_text(name.bytes, name.size);
 			source_text_cells(call, frame->method_desc, frame->within,
 					  &cells[STACK_FILE], &cells[STACK_LINE]);
@@ -137,7 +137,7 @@ static enum hd_status write_exception_counts(struct call *call,
 		if (!answer_wants_row(&call->answer))
 			continue;
 		size_t size;
-		const char *name = type_name(call->heap->clr, row->type, &size);
+		const char *name = type_name(call->heap->runtime, row->type, &size);
 		struct cell cells[EXCEPTION_COLUMNS] = {
 			[EXCEPTION_COUNT] = cell_number(row->count),
 			[EXCEPTION_FIRST] = cell_number(row->first),

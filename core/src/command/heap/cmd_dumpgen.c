@@ -23,7 +23,7 @@ static enum hd_status write_dumpgen_statistics(struct call *call, const struct h
 	enum hd_status status =
 		type_counts_walk(&counts, &gaps, call->heap, range, &call->job, call->err);
 	if (status == HD_OK) {
-		status = type_counts_statistics(&counts, call->heap->clr,
+		status = type_counts_statistics(&counts, call->heap->runtime,
 						call->options[OPT_TYPE].text, &statistics,
 						call->err);
 	}
@@ -55,7 +55,7 @@ static void write_dumpgen_row(struct call *call, const struct object *object,
 			      const char *generation)
 {
 	size_t size;
-	const char *name = type_name(call->heap->clr, object->type, &size);
+	const char *name = type_name(call->heap->runtime, object->type, &size);
 	const struct cell cells[] = {
 		cell_number(object->address),
 		cell_number(object->type->method_table),
@@ -89,7 +89,8 @@ static enum hd_status list_generation(struct call *call, struct object_pass *pas
 static enum hd_status write_total(struct call *call, struct object_tally *tally)
 {
 	struct statistics statistics;
-	TRY(type_counts_statistics(&tally->counts, call->heap->clr, NULL, &statistics, call->err));
+	TRY(type_counts_statistics(&tally->counts, call->heap->runtime, NULL, &statistics,
+				   call->err));
 	statistics_total_plain(&call->answer, &statistics);
 	statistics_deinit(&statistics);
 	gaps_report(call, &tally->gaps);

@@ -77,7 +77,7 @@ static enum hd_status write_crossing_types(struct crossing_writer *writer,
 	enum hd_status status =
 		crossings_count(&counts, call->heap, found, first, &call->job, call->err);
 	if (status == HD_OK) {
-		status = type_counts_statistics(&counts, call->heap->clr, NULL, &statistics,
+		status = type_counts_statistics(&counts, call->heap->runtime, NULL, &statistics,
 						call->err);
 	}
 	TRY(status);
@@ -114,7 +114,7 @@ static void write_crossing(struct crossing_writer *writer, const struct crossing
 			   const struct object *object)
 {
 	size_t size;
-	const char *name = type_name(writer->call->heap->clr, object->type, &size);
+	const char *name = type_name(writer->call->heap->runtime, object->type, &size);
 	const struct cell type = cell_type(name, size, object->type->method_table);
 	const char *from = generation_name((enum generation)row->from_generation);
 	const char *to = generation_name((enum generation)row->to_generation);
@@ -310,13 +310,13 @@ SCHEMA(chain, .name = "through_large");
 /* The cells of one object: where it is, and its type. */
 static void object_cells(struct crossing_writer *writer, uint64_t address, struct cell *cells)
 {
-	struct clr *clr = writer->call->heap->clr;
+	struct runtime *runtime = writer->call->heap->runtime;
 	struct object object;
 	cells[0] = cell_number(address);
 	cells[1] = cell_type(NULL, 0, 0);
 	if (object_read(writer->call->heap, &writer->window, address, &object)) {
 		size_t size;
-		const char *name = type_name(clr, object.type, &size);
+		const char *name = type_name(runtime, object.type, &size);
 		cells[1] = cell_type(name, size, 0);
 	}
 }

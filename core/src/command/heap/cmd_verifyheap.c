@@ -128,7 +128,7 @@ static void write_finding(struct call *call, const struct verify_finding *findin
 	};
 	if (last->type) {
 		size_t size;
-		const char *name = type_name(call->heap->clr, last->type, &size);
+		const char *name = type_name(call->heap->runtime, last->type, &size);
 		cells[FINDING_LAST] = cell_number(last->address);
 		cells[FINDING_LAST_TYPE] = cell_type(name, size, last->type->method_table);
 		cells[FINDING_LAST_SIZE] = cell_number(last->size);

@@ -29,7 +29,7 @@ static void write_fragments(struct call *call, const struct object_tally *tally)
 	for (size_t i = 0; i < tally->fragments_count && !answer_is_stopped(answer); i++) {
 		const struct fragment *row = &tally->fragments[i];
 		size_t size;
-		const char *name = type_name(call->heap->clr, row->next_type, &size);
+		const char *name = type_name(call->heap->runtime, row->next_type, &size);
 		const struct cell cells[FRAGMENT_COLUMNS] = {
 			[FRAGMENT_ADDRESS] = cell_number(row->address),
 			[FRAGMENT_SIZE] = cell_number(row->size),
@@ -47,7 +47,8 @@ static enum hd_status write_tally_statistics(struct call *call, const struct obj
 {
 	const struct object_filter *filter = tally->filter;
 	struct statistics statistics;
-	TRY(type_counts_statistics(&tally->counts, call->heap->clr, part, &statistics, call->err));
+	TRY(type_counts_statistics(&tally->counts, call->heap->runtime, part, &statistics,
+				   call->err));
 	statistics_sort(&statistics, call->options[DUMPHEAP_BYCOUNT].given, false);
 	answer_remark(&call->answer, first ? "Statistics:\n" : "\nStatistics:\n");
 	statistics.limit = call_statistics_limit(call, DUMPHEAP_STAT, DUMPHEAP_LIMIT);
@@ -75,7 +76,7 @@ static void write_walked_object(struct call *call, const struct walker *walker)
 	struct cell type = { 0 };
 	if (answer_is_data(&call->answer)) {
 		size_t size;
-		const char *name = type_name(call->heap->clr, object->type, &size);
+		const char *name = type_name(call->heap->runtime, object->type, &size);
 		type = cell_type(name, size, object->type->method_table);
 	}
 	const struct cell cells[OBJECT_COLUMNS] = {
@@ -124,9 +125,9 @@ SCHEMA(lock, .name = "locks", .is_main = true,
 static void write_thin_lock(struct call *call, const struct object *object)
 {
 	struct sync_info sync;
-	if (!clr_sync_info(call->heap->clr, object->address, &sync) || !sync.has_thin_lock)
+	if (!clr_sync_info(call->heap->runtime, object->address, &sync) || !sync.has_thin_lock)
 		return;
-	const struct clr_thread *owner = clr_thread_by_id(call->heap->clr, sync.lock_thread);
+	const struct clr_thread *owner = clr_thread_by_id(call->heap->runtime, sync.lock_thread);
 	const struct cell cells[LOCK_COLUMNS] = {
 		[LOCK_OBJECT] = cell_number(object->address),
 		[LOCK_ID] = cell_number(sync.lock_thread),

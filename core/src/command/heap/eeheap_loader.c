@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "clr/loader/loader_heaps.h"
 #include "command/heap/heap_call.h"
+#include "runtime/coreclr/loader/loader_heaps.h"
 #include "targets/target.h"
 #include "util/text.h"
 
@@ -260,7 +260,7 @@ enum hd_status eeheap_write_loader(struct call *call, bool has_loader)
 	HD_CLEANUP(loader_heaps) struct loader_heaps heaps = { 0 };
 	struct native_sizes loader = { 0 };
 	bool is_text = answer_is_text(&call->answer);
-	TRY(loader_heaps_read(call->heap->clr, &call->job, &heaps, call->err));
+	TRY(loader_heaps_read(call->heap->runtime, &call->job, &heaps, call->err));
 	if (has_loader && is_text) {
 		write_loader_lines(call, &heaps);
 	} else if (has_loader) {

@@ -164,7 +164,7 @@ static void last_cells(struct heap *heap, const struct verify_finding *finding,
 	if (!last->type)
 		return;
 	size_t size;
-	const char *name = type_name(heap->clr, last->type, &size);
+	const char *name = type_name(heap->runtime, last->type, &size);
 	cells[DIAGNOSIS_LAST] = cell_number(last->address);
 	cells[DIAGNOSIS_LAST_TYPE] = cell_type(name, size, last->type->method_table);
 	cells[DIAGNOSIS_LAST_SIZE] = cell_number(last->size);

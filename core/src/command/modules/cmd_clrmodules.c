@@ -79,22 +79,22 @@ static bool is_module_wanted(const struct module *module, const char *part)
 static enum hd_status run_clrmodules(struct call *call)
 {
 	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	struct module *const *modules;
 	size_t count;
 	bool is_verbose = call->options[OPT_VERBOSE].given || call->options[OPT_V].given;
 	const char *part = call->options[OPT_NAME].given ? call->options[OPT_NAME].text
 							 : call->options[OPT_N].text;
-	TRY(module_list(clr, &modules, &count, call->err));
+	TRY(module_list(runtime, &modules, &count, call->err));
 	/* Some may be missing. */
-	call->findings |= findings_has(clr_findings(call->heap->clr), FINDING_MODULE_LIST);
+	call->findings |= findings_has(clr_findings(call->heap->runtime), FINDING_MODULE_LIST);
 	answer_table(&call->answer, is_verbose ? &verbose_schema : &short_schema, &options);
 	for (size_t i = 0; i < count; i++) {
 		struct cell cells[MODULE_COLUMNS];
 		struct module_texts texts;
 		if (!is_module_wanted(modules[i], part) || !answer_wants_row(&call->answer))
 			continue;
-		module_cells(clr, modules[i], &texts, cells);
+		module_cells(runtime, modules[i], &texts, cells);
 		answer_row(&call->answer, cells);
 		TRY(call_check(call));
 	}

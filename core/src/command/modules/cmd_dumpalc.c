@@ -71,11 +71,11 @@ static uint64_t count_modules(struct call *call, uint64_t binder)
 	size_t count;
 	uint64_t found = 0;
 	struct hd_error ignored;
-	if (!binder || module_list(call->heap->clr, &modules, &count, &ignored) != HD_OK)
+	if (!binder || module_list(call->heap->runtime, &modules, &count, &ignored) != HD_OK)
 		return 0;
 	for (size_t i = 0; i < count; i++) {
 		struct module_facts facts;
-		module_facts_read(call->heap->clr, modules[i], &facts);
+		module_facts_read(call->heap->runtime, modules[i], &facts);
 		found += facts.binder == binder;
 	}
 	return found;
@@ -84,7 +84,7 @@ static uint64_t count_modules(struct call *call, uint64_t binder)
 static void context_cells(struct call *call, const struct load_context *context, struct cell *ret)
 {
 	size_t size;
-	const char *type = type_name(call->heap->clr, context->type, &size);
+	const char *type = type_name(call->heap->runtime, context->type, &size);
 	ret[CONTEXT_OBJECT] = cell_number(context->object);
 	ret[CONTEXT_TYPE] = cell_type(type, size, context->type->method_table);
 	ret[CONTEXT_NAME] = cell_string(context->name);
@@ -119,15 +119,15 @@ static enum hd_status write_load_contexts(struct call *call, const struct load_c
 static enum hd_status write_context_of(struct call *call, const struct load_contexts *contexts,
 				       const struct object *object)
 {
-	struct clr *clr = call->heap->clr;
-	uint64_t address = type_home_module(clr, object->type);
-	const struct module *module = address ? module_find(clr, address) : NULL;
+	struct runtime *runtime = call->heap->runtime;
+	uint64_t address = type_home_module(runtime, object->type);
+	const struct module *module = address ? module_find(runtime, address) : NULL;
 	struct module_facts facts = { 0 };
 	struct cell cells[CONTEXT_COLUMNS] = { 0 };
 	size_t size;
 	if (module)
-		module_facts_read(clr, module, &facts);
-	const char *type = type_name(clr, object->type, &size);
+		module_facts_read(runtime, module, &facts);
+	const char *type = type_name(runtime, object->type, &size);
 	const struct cell of[] = {
 		cell_type(type, size, object->type->method_table),
 		address ? cell_number(address) : (struct cell){ 0 },

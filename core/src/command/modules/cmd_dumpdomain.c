@@ -64,7 +64,7 @@ static void write_module(struct call *call, const struct module *module)
 {
 	struct cell cells[MODULE_COLUMNS];
 	struct module_texts texts;
-	module_cells(call->heap->clr, module, &texts, cells);
+	module_cells(call->heap->runtime, module, &texts, cells);
 	answer_row(&call->answer, cells);
 }
 
@@ -72,9 +72,9 @@ static enum hd_status write_assemblies(struct call *call)
 {
 	struct module *const *modules;
 	size_t count;
-	TRY(module_list(call->heap->clr, &modules, &count, call->err));
+	TRY(module_list(call->heap->runtime, &modules, &count, call->err));
 	/* Some may be missing. */
-	call->findings |= findings_has(clr_findings(call->heap->clr), FINDING_MODULE_LIST);
+	call->findings |= findings_has(clr_findings(call->heap->runtime), FINDING_MODULE_LIST);
 	answer_table(&call->answer, &assemblies_schema, &bare);
 	for (size_t i = 0; i < count; i++) {
 		if (answer_wants_row(&call->answer))
@@ -92,9 +92,9 @@ static struct cell address_cell(uint64_t address)
 
 static enum hd_status run_dumpdomain(struct call *call)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	const struct value *word = &call->words[0];
-	uint64_t app = clr_app_domain(clr), system = clr_system_domain(clr);
+	uint64_t app = clr_app_domain(runtime), system = clr_system_domain(runtime);
 	if (word->given && (!word->number || (word->number != app && word->number != system))) {
 		return fail(call->err, HD_ERR_NOTFOUND, word->number,
 			    "no domain at %" PRIx64 "; dumpdomain without an address shows all",
@@ -110,7 +110,7 @@ static enum hd_status run_dumpdomain(struct call *call)
 		answer_row(&call->answer, cells);
 	}
 	if (wants_app) {
-		char *name = app ? domain_name(clr, app) : NULL;
+		char *name = app ? domain_name(runtime, app) : NULL;
 		const struct cell cells[DOMAIN_COLUMNS] = {
 			[DOMAIN_ADDRESS] = address_cell(app),
 			[DOMAIN_KIND] = cell_string("app"),
@@ -168,9 +168,9 @@ static enum hd_status run_dumpassembly(struct call *call)
 	struct cell cells[MODULE_COLUMNS];
 	struct module_texts texts;
 	TRY(call_module(call, call->words[0].number, true, &module));
-	const struct cell parent[] = { address_cell(clr_app_domain(call->heap->clr)) };
+	const struct cell parent[] = { address_cell(clr_app_domain(call->heap->runtime)) };
 	answer_record(&call->answer, &parent_schema, parent);
-	module_cells(call->heap->clr, module, &texts, cells);
+	module_cells(call->heap->runtime, module, &texts, cells);
 	answer_record(&call->answer, &one_assembly_schema, cells);
 	return HD_OK;
 }

@@ -2,10 +2,10 @@
 #include <inttypes.h>
 
 #include "answer/cell_lines.h"
-#include "clr/types/type_name.h"
 #include "command/modules/module_rows.h"
 #include "command/table.h"
 #include "gc/heap.h"
+#include "runtime/coreclr/types/type_name.h"
 
 /* Distance of a module's map of methods from its map of TypeDefs (doc/coreclr.md 9.2). */
 #define MAP_METHODS_DISTANCE 32u
@@ -106,18 +106,18 @@ static const struct schema types_schema = {
 
 static enum hd_status write_types(struct call *call, const struct module *module)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	uint32_t count = module->metadata ? module->metadata->tables[MD_TYPE_DEF].rows : 0;
 	answer_remark(&call->answer, "\nTypes defined in this module\n\n");
 	answer_table(&call->answer, &types_schema, NULL);
 	for (uint32_t rid = 1; rid <= count; rid++) {
-		uint64_t address = module_type_def(clr, module, rid);
-		const struct type *type = address ? type_find(clr, address) : NULL;
+		uint64_t address = module_type_def(runtime, module, rid);
+		const struct type *type = address ? type_find(runtime, address) : NULL;
 		size_t size;
 		TRY(call_check(call));
 		if (!type || !answer_wants_row(&call->answer))
 			continue;
-		const char *name = type_name(clr, type, &size);
+		const char *name = type_name(runtime, type, &size);
 		const struct cell cells[TYPE_COLUMNS] = {
 			[TYPE_MT] = cell_number(type->method_table),
 			[TYPE_TOKEN] = cell_number(0x02000000 | rid),
@@ -139,7 +139,7 @@ static enum hd_status run_dumpmodule(struct call *call)
 	struct cell cells[MODULE_COLUMNS];
 	struct module_texts texts;
 	TRY(call_module(call, call->words[0].number, false, &module));
-	module_cells(call->heap->clr, module, &texts, cells);
+	module_cells(call->heap->runtime, module, &texts, cells);
 	answer_record(&call->answer, &module_schema, cells);
 	return call->options[OPT_MT].given ? write_types(call, module) : HD_OK;
 }

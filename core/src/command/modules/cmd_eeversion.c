@@ -42,14 +42,14 @@ SCHEMA(version, .layout = version_layout);
 
 static enum hd_status run_eeversion(struct call *call)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	char file[VERSION_SIZE];
-	const char *version = clr_version(clr);
+	const char *version = clr_version(runtime);
 	const struct cell cells[VERSION_COLUMNS] = {
 		[VERSION_RUNTIME] = cell_string(*version ? version : NULL),
 		[VERSION_FILE] =
-			cell_string(clr_file_version(clr, file, sizeof(file)) ? file : NULL),
-		[VERSION_SERVER] = cell_flag(clr_has_server_gc(clr)),
+			cell_string(clr_file_version(runtime, file, sizeof(file)) ? file : NULL),
+		[VERSION_SERVER] = cell_flag(clr_has_server_gc(runtime)),
 		[VERSION_HEAPS] = cell_number(call->heap->heap_count),
 	};
 	answer_record(&call->answer, &version_schema, cells);

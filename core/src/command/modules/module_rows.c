@@ -84,11 +84,11 @@ static void describe_image(const struct module *module, const struct module_fact
 		cells[MODULE_COLUMN_METADATA_SIZE] = cell_number(facts->metadata_size);
 }
 
-void module_cells(struct clr *clr, const struct module *module, struct module_texts *texts,
+void module_cells(struct runtime *runtime, const struct module *module, struct module_texts *texts,
 		  struct cell *ret)
 {
 	struct module_facts facts;
-	module_facts_read(clr, module, &facts);
+	module_facts_read(runtime, module, &facts);
 	for (unsigned int i = 0; i < MODULE_COLUMNS; i++)
 		ret[i] = (struct cell){ 0 };
 	ret[MODULE_COLUMN_ADDRESS] = cell_number(module->address);
@@ -148,12 +148,12 @@ static enum hd_status no_module(struct call *call, uint64_t address, bool is_ass
 enum hd_status call_module(struct call *call, uint64_t address, bool is_assembly,
 			   const struct module **ret)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	struct module *const *modules;
 	size_t count;
-	TRY(module_list(clr, &modules, &count, call->err));
+	TRY(module_list(runtime, &modules, &count, call->err));
 	const struct module *by_module = module_at(modules, count, address);
-	const struct module *by_assembly = module_of_assembly(clr, modules, count, address);
+	const struct module *by_assembly = module_of_assembly(runtime, modules, count, address);
 	const struct module *found = is_assembly ? by_assembly : by_module;
 	if (!found) {
 		return no_module(call, address, is_assembly, is_assembly ? by_module : by_assembly);

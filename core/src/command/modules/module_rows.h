@@ -2,8 +2,8 @@
 /* The columns of a managed module, which several commands show. */
 #pragma once
 
-#include "clr/modules/module_facts.h"
 #include "command/call.h"
+#include "runtime/coreclr/modules/module_facts.h"
 
 enum module_column {
 	MODULE_COLUMN_ADDRESS,
@@ -37,7 +37,7 @@ struct module_texts {
 };
 
 /** Fill all cells of @p module. */
-void module_cells(struct clr *clr, const struct module *module, struct module_texts *texts,
+void module_cells(struct runtime *runtime, const struct module *module, struct module_texts *texts,
 		  struct cell *ret);
 
 /** Write the module's path; of one without a file its assembly's name, and "(Dynamic)". */

@@ -3,14 +3,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "clr/code/code.h"
-#include "clr/code/method.h"
-#include "clr/modules/module_facts.h"
-#include "clr/modules/module_proof.h"
-#include "clr/modules/token_name.h"
 #include "command/table.h"
 #include "gc/heap.h"
 #include "metadata/il.h"
+#include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/code/method.h"
+#include "runtime/coreclr/modules/module_facts.h"
+#include "runtime/coreclr/modules/module_proof.h"
+#include "runtime/coreclr/modules/token_name.h"
 #include "util/alloc.h"
 
 /* Column of MethodDef (ECMA-335 II.22.26). */
@@ -138,7 +138,7 @@ static void switch_text(const struct il_instruction *instruction, struct text *t
 }
 
 /* Write the operand of an instruction as text; nothing for a token without a name. */
-static void operand_text(struct clr *clr, const struct module *module,
+static void operand_text(struct runtime *runtime, const struct module *module,
 			 const struct il_instruction *instruction, struct text *text)
 {
 	char real[32];
@@ -172,7 +172,7 @@ static void operand_text(struct clr *clr, const struct module *module,
 		switch_text(instruction, text);
 		break;
 	case IL_TOKEN:
-		(void)token_name(clr, module, (uint32_t)instruction->number, text);
+		(void)token_name(runtime, module, (uint32_t)instruction->number, text);
 		break;
 	}
 }
@@ -193,7 +193,7 @@ static enum hd_status write_instructions(struct call *call, const struct module 
 		text.size = 0;
 		if (instruction.opcode) {
 			cells[IL_COLUMN_OPCODE] = cell_string(instruction.opcode->name);
-			operand_text(call->heap->clr, module, &instruction, &text);
+			operand_text(call->heap->runtime, module, &instruction, &text);
 			if (instruction.opcode->operand == IL_TOKEN)
 				cells[IL_COLUMN_TOKEN] = cell_number((uint32_t)instruction.number);
 		}
@@ -240,7 +240,7 @@ static void write_clause(struct call *call, const struct module *module,
 	};
 	if (clause->kind == IL_CATCH) {
 		cells[CLAUSE_TYPE] = cell_null();
-		if (token_name(call->heap->clr, module, clause->token, &text))
+		if (token_name(call->heap->runtime, module, clause->token, &text))
 			cells[CLAUSE_TYPE] = cell_text(text.bytes, text.size);
 	} else if (clause->kind == IL_FILTER) {
 		cells[CLAUSE_FILTER] = cell_number(clause->token);
@@ -282,7 +282,8 @@ static enum hd_status write_body(struct call *call, const struct module *module,
 }
 
 /* Where the signature of the local variables lies in the target; 0: there is none, or not known. */
-static uint64_t locals_signature(struct clr *clr, const struct module *module, uint32_t token)
+static uint64_t locals_signature(struct runtime *runtime, const struct module *module,
+				 uint32_t token)
 {
 	uint32_t size;
 	if (token >> 24 != MD_STAND_ALONE_SIG)
@@ -290,13 +291,13 @@ static uint64_t locals_signature(struct clr *clr, const struct module *module, u
 	const uint8_t *blob = metadata_blob(
 		module->metadata,
 		metadata_column(module->metadata, MD_STAND_ALONE_SIG, token & 0xffffff, 0), &size);
-	return module_blob_address(clr, module, blob);
+	return module_blob_address(runtime, module, blob);
 }
 
 static void write_head(struct call *call, const struct method *method, const struct il_body *body)
 {
 	HD_CLEANUP(text) struct text name = { 0 };
-	clr_method_signature(call->heap->clr, method->address, &name);
+	clr_method_signature(call->heap->runtime, method->address, &name);
 	struct cell cells[HEAD_COLUMNS] = {
 		[HEAD_METHOD] = cell_number(method->address),
 		[HEAD_NAME] = cell_text(name.bytes, name.size),
@@ -307,7 +308,7 @@ static void write_head(struct call *call, const struct method *method, const str
 		[HEAD_STACK] = cell_number(body->max_stack),
 		[HEAD_LOCALS] = cell_number(body->locals),
 	};
-	uint64_t locals = locals_signature(call->heap->clr, method->module, body->locals);
+	uint64_t locals = locals_signature(call->heap->runtime, method->module, body->locals);
 	if (locals)
 		cells[HEAD_LOCALS_SIGNATURE] = cell_number(locals);
 	answer_record(&call->answer, &head_schema, cells);
@@ -317,7 +318,7 @@ static void write_head(struct call *call, const struct method *method, const str
 /* Find the body of a method; the message says why there is none. */
 static enum hd_status find_body(struct call *call, const struct method *method, struct il_body *ret)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	uint64_t address = method->address;
 	if (!method->rid || !method->module) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, address,
@@ -334,8 +335,8 @@ static enum hd_status find_body(struct call *call, const struct method *method, 
 		return fail(call->err, HD_ERR_NOTFOUND, address,
 			    "the method has no IL: it is abstract, or native code does its work");
 	}
-	module_prove(clr, method->module->address);
-	uint64_t place = module_rva(clr, method->module, rva);
+	module_prove(runtime, method->module->address);
+	uint64_t place = module_rva(runtime, method->module, rva);
 	if (!place) {
 		return fail(call->err, HD_ERR_NOTFOUND, address,
 			    method->module->is_dynamic
@@ -356,7 +357,7 @@ static enum hd_status run_dumpil(struct call *call)
 	uint64_t address = call->words[0].number;
 	struct method method;
 	struct il_body body;
-	if (!method_read(call->heap->clr, address, &method)) {
+	if (!method_read(call->heap->runtime, address, &method)) {
 		return fail(call->err, HD_ERR_NOTFOUND, address,
 			    "no MethodDesc at %" PRIx64 "; name2ee, ip2md and dumpmt -md show them",
 			    address);

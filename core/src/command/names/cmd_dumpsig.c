@@ -2,12 +2,12 @@
 /* dumpsig and dumpsigelem: what the bytes of a signature mean. */
 #include <inttypes.h>
 
-#include "clr/code/signature_text.h"
-#include "clr/types/type_name.h"
 #include "command/modules/module_rows.h"
 #include "command/table.h"
 #include "gc/heap.h"
 #include "mem/memory.h"
+#include "runtime/coreclr/code/signature_text.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 
 /* Most bytes that are read of a signature, whose length nothing says. */
@@ -105,18 +105,18 @@ static const char *part_kind(const struct signature_head *head, uint32_t index)
 }
 
 /* The full name of the type that [begin, begin + size) is. */
-static struct cell type_cell(struct clr *clr, const struct module *module, const uint8_t *begin,
-			     size_t size, struct text *text)
+static struct cell type_cell(struct runtime *runtime, const struct module *module,
+			     const uint8_t *begin, size_t size, struct text *text)
 {
 	const struct type_arguments none = { 0 };
 	if (!module->metadata)
 		return cell_null();
-	signature_type_name(clr, module, begin, (uint32_t)size, none, text);
+	signature_type_name(runtime, module, begin, (uint32_t)size, none, text);
 	return cell_text(text->bytes, text->size);
 }
 
 /* All of it in one line; where it is unsound, the line ends.  Returns the bytes that are sound. */
-static uint32_t signature_line(struct clr *clr, const struct signature_bytes *from,
+static uint32_t signature_line(struct runtime *runtime, const struct signature_bytes *from,
 			       struct signature_head *ret_head, struct text *text,
 			       bool *ret_is_complete)
 {
@@ -132,7 +132,7 @@ static uint32_t signature_line(struct clr *clr, const struct signature_bytes *fr
 		if (has_list && i == ret_head->has_return)
 			text_puts(text, ret_head->has_return ? " (" : "(");
 		text_puts(text, i > ret_head->has_return ? "," : "");
-		*ret_is_complete = signature_type_text(clr, from->module, &signature, text);
+		*ret_is_complete = signature_type_text(runtime, from->module, &signature, text);
 	}
 	if (*ret_is_complete && has_list) {
 		text_puts(text, ret_head->types > ret_head->has_return ? ")"
@@ -154,7 +154,7 @@ static enum hd_status write_parts(struct call *call, const struct signature_byte
 		const uint8_t *begin = signature.at;
 		text.size = type.size = 0;
 		if (begin - from->bytes >= limit ||
-		    !signature_type_text(call->heap->clr, from->module, &signature, &text))
+		    !signature_type_text(call->heap->runtime, from->module, &signature, &text))
 			break;
 		const size_t size = (size_t)(signature.at - begin);
 		struct cell cells[PART_COLUMNS] = {
@@ -167,7 +167,7 @@ static enum hd_status write_parts(struct call *call, const struct signature_byte
 			cells[PART_NUMBER] = cell_number(i - head->has_return);
 		if (answer_wants_row(&call->answer)) {
 			cells[PART_TYPE] =
-				type_cell(call->heap->clr, from->module, begin, size, &type);
+				type_cell(call->heap->runtime, from->module, begin, size, &type);
 			answer_row(&call->answer, cells);
 		}
 		TRY(text.failed || type.failed ? fail_nomem(call->err) : call_check(call));
@@ -195,7 +195,7 @@ static enum hd_status write_signature(struct call *call, const struct signature_
 	HD_CLEANUP(text) struct text line = { 0 };
 	bool is_complete;
 	uint64_t address = call->words[0].number;
-	uint32_t size = signature_line(call->heap->clr, from, &head, &line, &is_complete);
+	uint32_t size = signature_line(call->heap->runtime, from, &head, &line, &is_complete);
 	if (!line.size) {
 		return fail(call->err, HD_ERR_FORMAT, address,
 			    "no signature begins at %" PRIx64 ", with the byte 0x%02x; "
@@ -234,7 +234,7 @@ static enum hd_status run_dumpsigelem(struct call *call)
 	uint64_t address = call->words[0].number;
 	TRY(read_bytes(call, &from));
 	struct signature signature = { from.bytes, from.bytes + from.size };
-	bool is_complete = signature_type_text(call->heap->clr, from.module, &signature, &text);
+	bool is_complete = signature_type_text(call->heap->runtime, from.module, &signature, &text);
 	uint32_t size = (uint32_t)(signature.at - from.bytes);
 	enum hd_status status = HD_OK;
 	if (text.failed) {
@@ -254,8 +254,8 @@ static enum hd_status run_dumpsigelem(struct call *call)
 			[SIGNATURE_TYPE] = cell_null(),
 		};
 		if (is_complete) {
-			cells[SIGNATURE_TYPE] =
-				type_cell(call->heap->clr, from.module, from.bytes, size, &type);
+			cells[SIGNATURE_TYPE] = type_cell(call->heap->runtime, from.module,
+							  from.bytes, size, &type);
 		}
 		answer_record(&call->answer, &element_schema, cells);
 		write_end(call, &from, size, is_complete);

@@ -2,10 +2,10 @@
 /* ip2md and dumpmd: a method by an address of its code, or by its MethodDesc. */
 #include <inttypes.h>
 
-#include "clr/code/method_types.h"
 #include "command/names/code_rows.h"
 #include "command/table.h"
 #include "gc/heap.h"
+#include "runtime/coreclr/code/method_types.h"
 
 #define MD_LIST(X)                                                                             \
 	X(MD_COLUMN_ADDRESS, "method_desc", NULL, KIND_ADDRESS, 0, 0, "the MethodDesc")        \
@@ -63,12 +63,12 @@ SCHEMA(md, .layout = md_layout);
 static void write_method(struct call *call, const struct method *method,
 			 const struct method_bodies *bodies)
 {
-	struct clr *clr = call->heap->clr;
-	const struct method_body *current = method_body_current(clr, bodies, method);
+	struct runtime *runtime = call->heap->runtime;
+	const struct method_body *current = method_body_current(runtime, bodies, method);
 	HD_CLEANUP(text) struct text name = { 0 };
 	size_t count;
 	(void)method_bodies_of(bodies, method->address, &count);
-	clr_method_signature(clr, method->address, &name);
+	clr_method_signature(runtime, method->address, &name);
 	struct cell cells[MD_COLUMNS] = {
 		[MD_COLUMN_ADDRESS] = cell_number(method->address),
 		[MD_COLUMN_NAME] = cell_text(name.bytes, name.size),
@@ -84,7 +84,7 @@ static void write_method(struct call *call, const struct method *method,
 		cells[MD_COLUMN_MODULE] = cell_number(method->module->address);
 		cells[MD_COLUMN_FILE] = cell_string(path && *path ? path : NULL);
 	}
-	uint64_t signature = method_signature_address(clr, method);
+	uint64_t signature = method_signature_address(runtime, method);
 	if (signature)
 		cells[MD_COLUMN_SIGNATURE] = cell_number(signature);
 	if (current)
@@ -97,16 +97,16 @@ static void write_method(struct call *call, const struct method *method,
 
 static enum hd_status run_dumpmd(struct call *call)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	uint64_t address = call->words[0].number;
 	HD_CLEANUP(method_bodies) struct method_bodies bodies = { 0 };
 	struct method method;
-	if (!method_read(clr, address, &method)) {
+	if (!method_read(runtime, address, &method)) {
 		return fail(call->err, HD_ERR_NOTFOUND, address, "no MethodDesc at %" PRIx64 "%s",
 			    address,
-			    clr_has_code_at(clr, address) ? ": it is code; try ip2md" : "");
+			    clr_has_code_at(runtime, address) ? ": it is code; try ip2md" : "");
 	}
-	TRY(method_bodies_read(clr, &call->job, &bodies, call->err));
+	TRY(method_bodies_read(runtime, &call->job, &bodies, call->err));
 	write_method(call, &method, &bodies);
 	return HD_OK;
 }
@@ -142,7 +142,7 @@ SCHEMA(ip, .layout = ip_layout);
 static bool find_code(struct call *call, uint64_t ip, struct cell *cells, uint64_t *ret)
 {
 	struct code_info code;
-	if (!clr_code_at(call->heap->clr, ip, &code))
+	if (!clr_code_at(call->heap->runtime, ip, &code))
 		return false;
 	uint32_t size = code_size(call->heap, &code);
 	if (size && ip - code.start >= size)
@@ -181,21 +181,21 @@ static bool find_start(const struct method_bodies *bodies, uint64_t ip, struct c
 static bool find_stub(struct call *call, uint64_t ip, struct cell *cells, uint64_t *ret)
 {
 	uint64_t unused;
-	if (!clr_method_at(call->heap->clr, ip, ret))
+	if (!clr_method_at(call->heap->runtime, ip, ret))
 		return false;
-	cells[IP_KIND] =
-		cell_string(clr_fcall_method(call->heap->clr, ip, &unused) ? "runtime" : "stub");
+	cells[IP_KIND] = cell_string(clr_fcall_method(call->heap->runtime, ip, &unused) ? "runtime"
+											: "stub");
 	return true;
 }
 
 static enum hd_status no_method(struct call *call, uint64_t ip)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	struct method method;
 	const char *why = "";
-	if (method_read(clr, ip, &method)) {
+	if (method_read(runtime, ip, &method)) {
 		why = ": it is a MethodDesc; try dumpmd";
-	} else if (clr_has_code_at(clr, ip)) {
+	} else if (clr_has_code_at(runtime, ip)) {
 		why = ", or the tables that tell it are not there; info says what is missing";
 	}
 	return fail(call->err, HD_ERR_NOTFOUND, ip, "%" PRIx64 " is not in the code of a method%s",
@@ -211,7 +211,7 @@ static enum hd_status answer_ip(struct call *call, uint64_t ip, const struct met
 	    !find_start(bodies, ip, cells, &method_desc) &&
 	    !find_stub(call, ip, cells, &method_desc))
 		return no_method(call, ip);
-	if (!method_read(call->heap->clr, method_desc, &method)) {
+	if (!method_read(call->heap->runtime, method_desc, &method)) {
 		return fail(call->err, HD_ERR_NOTFOUND, ip,
 			    "%" PRIx64 " is code of the MethodDesc %" PRIx64
 			    ", which cannot be read",
@@ -225,7 +225,7 @@ static enum hd_status answer_ip(struct call *call, uint64_t ip, const struct met
 static enum hd_status run_ip2md(struct call *call)
 {
 	HD_CLEANUP(method_bodies) struct method_bodies bodies = { 0 };
-	TRY(method_bodies_read(call->heap->clr, &call->job, &bodies, call->err));
+	TRY(method_bodies_read(call->heap->runtime, &call->job, &bodies, call->err));
 	return answer_ip(call, call->words[0].number, &bodies);
 }
 

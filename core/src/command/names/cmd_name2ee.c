@@ -69,19 +69,19 @@ static const char *file_of(const struct module *module)
 static void write_instantiations(struct call *call, const struct named_entity *entity,
 				 const struct method_bodies *bodies)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	uint64_t last = 0;
 	bool is_one = false;
 	answer_table(&call->answer, &bodies_schema, NULL);
 	for (size_t i = 0; i < bodies->rows_count; i++) {
 		const struct method_body *body = &bodies->rows[i];
 		if (body->method_desc != last)
-			is_one = entity_is_method(clr, entity, body->method_desc);
+			is_one = entity_is_method(runtime, entity, body->method_desc);
 		last = body->method_desc;
 		struct method method;
-		if (!is_one || !method_read(clr, last, &method))
+		if (!is_one || !method_read(runtime, last, &method))
 			continue;
-		const struct method_body *current = method_body_current(clr, bodies, &method);
+		const struct method_body *current = method_body_current(runtime, bodies, &method);
 		write_body(call, body, current, current == body);
 	}
 	(void)answer_table_end(&call->answer);
@@ -95,7 +95,7 @@ static void write_code(struct call *call, const struct named_entity *entity,
 	if (loaded->is_generic) {
 		write_instantiations(call, entity, bodies);
 	} else if (loaded->method_desc &&
-		   method_read(call->heap->clr, loaded->method_desc, &method)) {
+		   method_read(call->heap->runtime, loaded->method_desc, &method)) {
 		write_bodies(call, bodies, &method);
 	} else {
 		answer_table(&call->answer, &bodies_schema, NULL);
@@ -108,15 +108,15 @@ static void write_code(struct call *call, const struct named_entity *entity,
 static void write_match(struct call *call, const struct named_entity *entity,
 			const struct method_bodies *bodies)
 {
-	struct clr *clr = call->heap->clr;
-	struct loaded_entity loaded = entity_load(clr, entity);
+	struct runtime *runtime = call->heap->runtime;
+	struct loaded_entity loaded = entity_load(runtime, entity);
 	HD_CLEANUP(text) struct text name = { 0 };
 	bool is_type = entity->token >> 24 == 2;
 	if (loaded.method_desc) {
-		clr_method_signature(clr, loaded.method_desc, &name);
+		clr_method_signature(runtime, loaded.method_desc, &name);
 	} else if (is_type && loaded.type) {
 		size_t size;
-		const char *bytes = type_name(clr, loaded.type, &size);
+		const char *bytes = type_name(runtime, loaded.type, &size);
 		text_append(&name, bytes, size);
 	} else {
 		entity_name(entity, &name);
@@ -149,7 +149,7 @@ static enum hd_status write_matches(struct call *call, const struct named_entiti
 	for (size_t i = 0; i < entities->rows_count; i++)
 		has_methods |= entities->rows[i].token >> 24 != 2;
 	if (has_methods)
-		status = method_bodies_read(call->heap->clr, &call->job, &bodies, call->err);
+		status = method_bodies_read(call->heap->runtime, &call->job, &bodies, call->err);
 	if (status == HD_OK)
 		answer_table(&call->answer, &matches_schema, &options);
 	for (size_t i = 0; status == HD_OK && i < entities->rows_count; i++) {
@@ -213,7 +213,7 @@ static enum hd_status run_name2ee(struct call *call)
 	TRY_MEMORY(module, call->err);
 	struct named_entities entities;
 	enum hd_status status =
-		names_find(call->heap->clr, module, name, &call->job, &entities, call->err);
+		names_find(call->heap->runtime, module, name, &call->job, &entities, call->err);
 	status = answer_matches(call, status, &entities, module, name);
 	mem_free(module);
 	return status;
@@ -232,7 +232,7 @@ static enum hd_status run_token2ee(struct call *call)
 	struct named_entities entities;
 	char what[32];
 	enum hd_status status =
-		tokens_find(call->heap->clr, module, (uint32_t)token, &entities, call->err);
+		tokens_find(call->heap->runtime, module, (uint32_t)token, &entities, call->err);
 	(void)snprintf(what, sizeof(what), "%08" PRIx64, token);
 	return answer_matches(call, status, &entities, module, what);
 }

@@ -43,7 +43,7 @@ const struct schema bodies_schema = {
 
 uint32_t code_size(struct heap *heap, const struct code_info *code)
 {
-	const struct gc_info_query query = { .arch = clr_arch(heap->clr),
+	const struct gc_info_query query = { .arch = clr_arch(heap->runtime),
 					     .version = code->gc_info_version };
 	HD_CLEANUP(gc_info) struct gc_info info = { 0 };
 	uint32_t size = 0;
@@ -63,10 +63,10 @@ static void write_named_body(struct call *call, const struct method_body *body,
 	struct code_info code;
 	HD_CLEANUP(text) struct text name = { 0 };
 	uint32_t size =
-		clr_code_at(call->heap->clr, body->start, &code) && code.start == body->start
+		clr_code_at(call->heap->runtime, body->start, &code) && code.start == body->start
 			? code_size(call->heap, &code)
 			: 0;
-	clr_method_signature(call->heap->clr, body->method_desc, &name);
+	clr_method_signature(call->heap->runtime, body->method_desc, &name);
 	struct cell cells[BODY_COLUMNS] = {
 		[BODY_START] = cell_number(body->start),
 		[BODY_KIND] = cell_string(code_kind(body->is_precompiled)),
@@ -91,7 +91,8 @@ void write_body(struct call *call, const struct method_body *body, bool is_known
 void write_bodies(struct call *call, const struct method_bodies *bodies,
 		  const struct method *method)
 {
-	const struct method_body *current = method_body_current(call->heap->clr, bodies, method);
+	const struct method_body *current =
+		method_body_current(call->heap->runtime, bodies, method);
 	size_t count, first = method_bodies_of(bodies, method->address, &count);
 	answer_table(&call->answer, &bodies_schema, NULL);
 	for (size_t i = first; i < first + count; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "clr/code/code.h"
-#include "clr/code/method_list.h"
 #include "command/call.h"
+#include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/code/method_list.h"
 
 /** Bytes of the method's code, handlers included, out of its GCInfo; 0: not known. */
 uint32_t code_size(struct heap *heap, const struct code_info *code);

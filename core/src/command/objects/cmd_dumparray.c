@@ -39,7 +39,7 @@ static void element_note(struct call *call, struct element_listing *listing,
 		return;
 	if (object_read(call->heap, &listing->window, value->address, &object)) {
 		size_t size;
-		const char *name = type_name(call->heap->clr, object.type, &size);
+		const char *name = type_name(call->heap->runtime, object.type, &size);
 		text_escape(text, name, size);
 	} else {
 		text_puts(text, "<no object>");
@@ -94,7 +94,7 @@ static enum hd_status element_details(struct call *call, struct element_listing 
 	if (!type)
 		return HD_OK;
 	const struct object_head head = { .type = type, .size = size, .indent = 4 };
-	write_object_head(&call->answer, call->heap->clr, &head);
+	write_object_head(&call->answer, call->heap->runtime, &head);
 	struct array_info array;
 	if (!is_struct && array_read(call->heap, &object, &array))
 		write_array_line(&call->answer, &array, 4);
@@ -203,7 +203,7 @@ static void write_element_type(struct call *call, const struct array_info *array
 	static const struct schema schema = { SCHEMA_COLUMNS(element_type_columns),
 					      .layout = element_type_layout };
 	HD_CLEANUP(text) struct text name = { 0 };
-	type_handle_name(call->heap->clr, array->element_handle, &name);
+	type_handle_name(call->heap->runtime, array->element_handle, &name);
 	uint64_t mt = array->element ? array->element->method_table : 0;
 	const struct cell cells[ELEMENT_TYPE_COLUMNS] = {
 		[ELEMENT_TYPE_NAME] = cell_text(name.bytes ? name.bytes : "", name.size),
@@ -221,7 +221,7 @@ static enum hd_status no_array(struct call *call, const struct object *object)
 		return call_wrong_object(call, object, "an array", "dumpobj");
 	HD_CLEANUP(text) struct text text = { 0 };
 	size_t size;
-	const char *name = type_name(call->heap->clr, object->type, &size);
+	const char *name = type_name(call->heap->runtime, object->type, &size);
 	text_escape(&text, name, size < 120 ? size : 120);
 	enum hd_status status =
 		fail(call->err, HD_ERR_NOTFOUND, object->address,
@@ -242,7 +242,7 @@ static enum hd_status run_dumparray(struct call *call)
 					  .size = object.size,
 					  .address = object.address,
 					  .has_address = true };
-	write_object_head(&call->answer, call->heap->clr, &head);
+	write_object_head(&call->answer, call->heap->runtime, &head);
 	write_array(&call->answer, &array);
 	write_element_type(call, &array);
 	struct element_listing listing = { .array = &array,

@@ -98,7 +98,7 @@ static void put_struct(struct item_texts *texts, const struct type *type, uint64
 		texts->fields = (struct field_list){ 0 };
 		texts->type = type;
 		/* Without its fields it is shown as one that has none. */
-		if (field_list_read(heap->clr, type, &texts->fields, NULL) != HD_OK)
+		if (field_list_read(heap->runtime, type, &texts->fields, NULL) != HD_OK)
 			texts->fields.count = 0;
 	}
 	unsigned int count = 0;
@@ -133,7 +133,7 @@ static void put_reference(struct item_texts *texts, const struct type *type, uin
 		(void)put_string(texts, address, texts->units);
 	} else if (texts->is_key) {
 		size_t size;
-		const char *name = type_name(texts->call->heap->clr, type, &size);
+		const char *name = type_name(texts->call->heap->runtime, type, &size);
 		text_puts(text, " ");
 		text_escape(text, name, size);
 	}
@@ -213,7 +213,7 @@ static void item_show(struct item_texts *texts, const struct item_value *item,
 	}
 	if (ret->type) {
 		size_t size;
-		const char *name = type_name(heap->clr, ret->type, &size);
+		const char *name = type_name(heap->runtime, ret->type, &size);
 		ret->type_cell = cell_type(name, size, ret->type->method_table);
 	}
 	if (answer_is_text(&call->answer)) {
@@ -276,7 +276,7 @@ static void write_collection_head(struct call *call, const struct object *object
 				  const struct collection_facts *facts)
 {
 	size_t size;
-	const char *name = type_name(call->heap->clr, object->type, &size);
+	const char *name = type_name(call->heap->runtime, object->type, &size);
 	struct cell cells[COLLECTION_COLUMNS] = {
 		[COLLECTION_ADDRESS] = cell_number(object->address),
 		[COLLECTION_MT] = cell_number(object->type->method_table),
@@ -439,7 +439,7 @@ static enum hd_status no_collection(struct call *call, enum collection_state sta
 {
 	HD_CLEANUP(text) struct text text = { 0 };
 	size_t size;
-	const char *name = type_name(call->heap->clr, object->type, &size);
+	const char *name = type_name(call->heap->runtime, object->type, &size);
 	text_escape(&text, name, size < 120 ? size : 120);
 	const char *type = text.bytes ? text.bytes : "?";
 	uint64_t address = object->address;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "clr/code/code.h"
 #include "command/objects/object.h"
 #include "command/table.h"
+#include "runtime/coreclr/code/code.h"
 
 #define INVOCATION_LIST(X)                                                                    \
 	X(INVOCATION_TARGET, "target", NULL, KIND_ADDRESS, 0, 0,                              \
@@ -35,7 +35,7 @@ static void write_delegate(struct call *call, const struct delegate_info *info)
 {
 	HD_CLEANUP(text) struct text name = { 0 };
 	if (info->method_desc)
-		clr_method_signature(call->heap->clr, info->method_desc, &name);
+		clr_method_signature(call->heap->runtime, info->method_desc, &name);
 	const struct cell cells[INVOCATION_COLUMNS] = {
 		[INVOCATION_TARGET] = cell_number(info->target),
 		[INVOCATION_METHOD] = cell_number(info->method_desc),
@@ -86,7 +86,7 @@ static void write_delegate_head(struct call *call, const struct object *object)
 	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
 	const struct cell cells[] = {
 		cell_number(object->address),
-		cell_string(type_name(call->heap->clr, object->type, NULL)),
+		cell_string(type_name(call->heap->runtime, object->type, NULL)),
 	};
 	answer_data(&call->answer, &schema, cells);
 }

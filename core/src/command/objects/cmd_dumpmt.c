@@ -2,14 +2,14 @@
 /* dumpmt and dumpclass: a type by its MethodTable. */
 #include <inttypes.h>
 
-#include "clr/layout.h"
-#include "clr/types/type.h"
 #include "command/call.h"
 #include "command/names/code_rows.h"
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "gc/heap.h"
 #include "report/fit.h"
+#include "runtime/coreclr/layout.h"
+#include "runtime/coreclr/types/type.h"
 #include "util/alloc.h"
 
 /* Most base classes whose methods are read. */
@@ -73,7 +73,7 @@ static void write_slot(struct call *call, const struct method_bodies *bodies, ui
 	if (entry)
 		cells[METHOD_ENTRY] = cell_number(entry);
 	if (method_desc) {
-		clr_method_signature(call->heap->clr, method_desc, &name);
+		clr_method_signature(call->heap->runtime, method_desc, &name);
 		cells[METHOD_DESC] = cell_number(method_desc);
 		cells[METHOD_JIT] = cell_string(jit_state(bodies, method_desc));
 		cells[METHOD_NAME] = cell_text(name.bytes, name.size);
@@ -86,34 +86,35 @@ static void write_slot(struct call *call, const struct method_bodies *bodies, ui
  * MethodDescs by their slots, for slots that hold nothing yet: those of the type, then those of its base
  * classes, where @p slots is still 0.
  */
-static void fill_slots(struct clr *clr, const struct type *type, uint64_t *slots, uint16_t count)
+static void fill_slots(struct runtime *runtime, const struct type *type, uint64_t *slots,
+		       uint16_t count)
 {
 	struct method_list list;
 	struct method method;
 	uint16_t slot;
 	for (unsigned int i = 0; type && i < BASES_MAX; i++) {
-		method_list_begin(&list, clr, type);
+		method_list_begin(&list, runtime, type);
 		while (method_list_next(&list, &method)) {
-			if (clr_field_u16(clr, method.address, L_METHOD_SLOT, &slot) &&
+			if (clr_field_u16(runtime, method.address, L_METHOD_SLOT, &slot) &&
 			    slot < count && !slots[slot])
 				slots[slot] = method.address;
 		}
-		type = type->parent ? type_find(clr, type->parent) : NULL;
+		type = type->parent ? type_find(runtime, type->parent) : NULL;
 	}
 }
 
 static enum hd_status write_virtuals(struct call *call, const struct type *type,
 				     const struct method_bodies *bodies, uint16_t count)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	HD_FREE uint64_t *slots = mem_calloc((size_t)count + 1, sizeof(*slots));
 	TRY_MEMORY(slots, call->err);
-	fill_slots(clr, type, slots, count);
+	fill_slots(runtime, type, slots, count);
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t method_desc;
-		if (!clr_method_in_slot(clr, type->method_table, i, &method_desc))
+		if (!clr_method_in_slot(runtime, type->method_table, i, &method_desc))
 			method_desc = slots[i];
-		write_slot(call, bodies, method_desc, vtable_entry(clr, type, i), i);
+		write_slot(call, bodies, method_desc, vtable_entry(runtime, type, i), i);
 		TRY(call_check(call));
 	}
 	return HD_OK;
@@ -122,17 +123,18 @@ static enum hd_status write_virtuals(struct call *call, const struct type *type,
 static enum hd_status write_rows(struct call *call, const struct type *type,
 				 const struct method_bodies *bodies, bool *ret_is_broken)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	struct method_list list;
 	struct method method;
 	uint16_t virtuals = 0, slot;
-	(void)clr_field_u16(clr, type->method_table, L_MT_NUM_VIRTUALS, &virtuals);
+	(void)clr_field_u16(runtime, type->method_table, L_MT_NUM_VIRTUALS, &virtuals);
 	TRY(write_virtuals(call, type, bodies, virtuals));
-	method_list_begin(&list, clr, type);
+	method_list_begin(&list, runtime, type);
 	while (method_list_next(&list, &method)) {
-		if (!clr_field_u16(clr, method.address, L_METHOD_SLOT, &slot) || slot < virtuals)
+		if (!clr_field_u16(runtime, method.address, L_METHOD_SLOT, &slot) ||
+		    slot < virtuals)
 			continue;
-		write_slot(call, bodies, method.address, method_entry(clr, &method), slot);
+		write_slot(call, bodies, method.address, method_entry(runtime, &method), slot);
 		TRY(call_check(call));
 	}
 	*ret_is_broken = list.is_broken;
@@ -151,7 +153,7 @@ static enum hd_status write_type_methods(struct call *call, const struct type *t
 {
 	HD_CLEANUP(method_bodies) struct method_bodies bodies = { 0 };
 	bool is_broken = false;
-	TRY(method_bodies_read(call->heap->clr, &call->job, &bodies, call->err));
+	TRY(method_bodies_read(call->heap->runtime, &call->job, &bodies, call->err));
 	answer_remark(&call->answer, "--------------------------------------\n"
 				     "MethodDesc Table\n");
 	answer_table(&call->answer, &methods_schema, NULL);
@@ -286,18 +288,18 @@ SCHEMA(type, .layout = type_layout);
 static const struct schema class_schema = { SCHEMA_COLUMNS(type_columns), .layout = class_layout };
 
 /* A 16-bit number of a runtime structure; absent when its place is not known. */
-static struct cell small_number(struct clr *clr, uint64_t base, enum layout_field field)
+static struct cell small_number(struct runtime *runtime, uint64_t base, enum layout_field field)
 {
 	uint16_t number;
-	bool is_known = base && clr_field_u16(clr, base, field, &number);
+	bool is_known = base && clr_field_u16(runtime, base, field, &number);
 	return is_known ? cell_number(number) : (struct cell){ 0 };
 }
 
-static void write_type(struct answer *answer, struct clr *clr, const struct schema *schema,
+static void write_type(struct answer *answer, struct runtime *runtime, const struct schema *schema,
 		       const struct type *type)
 {
 	size_t size;
-	const char *name = type_name(clr, type, &size);
+	const char *name = type_name(runtime, type, &size);
 	uint64_t mt = type->method_table, ee_class = type->ee_class;
 	const struct cell cells[CLASS_COLUMNS] = {
 		[CLASS_ADDRESS] = cell_number(mt),
@@ -308,17 +310,17 @@ static void write_type(struct answer *answer, struct clr *clr, const struct sche
 		[CLASS_MODULE] = cell_number(type->module),
 		[CLASS_TOKEN] = cell_number(type->token),
 		[CLASS_PARENT] = cell_number(type->parent),
-		[CLASS_FILE] = cell_string(type_file(clr, type)),
+		[CLASS_FILE] = cell_string(type_file(runtime, type)),
 		[CLASS_EE] = cell_number(ee_class),
 		[CLASS_CANONICAL] = cell_number(type->canonical),
 		[CLASS_CATEGORY] = cell_string(category_name(type)),
 		[CLASS_POINTERS] = cell_flag(type->has_pointers),
 		[CLASS_FINALIZER] = cell_flag(type->has_finalizer),
 		[CLASS_COLLECTIBLE] = cell_flag(type->is_collectible),
-		[CLASS_METHODS] = small_number(clr, ee_class, L_CLASS_NUM_METHODS),
-		[CLASS_INTERFACES] = small_number(clr, mt, L_MT_NUM_INTERFACES),
-		[CLASS_INSTANCE_FIELDS] = small_number(clr, ee_class, L_CLASS_NUM_INSTANCE),
-		[CLASS_STATIC_FIELDS] = small_number(clr, ee_class, L_CLASS_NUM_STATIC),
+		[CLASS_METHODS] = small_number(runtime, ee_class, L_CLASS_NUM_METHODS),
+		[CLASS_INTERFACES] = small_number(runtime, mt, L_MT_NUM_INTERFACES),
+		[CLASS_INSTANCE_FIELDS] = small_number(runtime, ee_class, L_CLASS_NUM_INSTANCE),
+		[CLASS_STATIC_FIELDS] = small_number(runtime, ee_class, L_CLASS_NUM_STATIC),
 	};
 	answer_record(answer, schema, cells);
 }
@@ -327,17 +329,17 @@ static enum hd_status run_dumpmt(struct call *call)
 {
 	const struct type *type;
 	TRY(call_type(call, call->words[0].number, &type));
-	write_type(&call->answer, call->heap->clr, &type_schema, type);
+	write_type(&call->answer, call->heap->runtime, &type_schema, type);
 	return call->options[OPT_METHODS].given ? write_type_methods(call, type) : HD_OK;
 }
 
 /* By its MethodTable, or its EEClass. */
 static enum hd_status find_class(struct call *call, const struct type **ret)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	uint64_t address = call->words[0].number, method_table;
-	if (clr_pointer(clr, address, L_CLASS_METHOD_TABLE, &method_table)) {
-		const struct type *type = type_find(clr, method_table);
+	if (clr_pointer(runtime, address, L_CLASS_METHOD_TABLE, &method_table)) {
+		const struct type *type = type_find(runtime, method_table);
 		if (type && type->ee_class == address) {
 			*ret = type;
 			return HD_OK;
@@ -350,7 +352,7 @@ static enum hd_status run_dumpclass(struct call *call)
 {
 	const struct type *type;
 	TRY(find_class(call, &type));
-	write_type(&call->answer, call->heap->clr, &class_schema, type);
+	write_type(&call->answer, call->heap->runtime, &class_schema, type);
 	return write_fields(call, type, 0, FIELDS_OF_TYPE, 0);
 }
 

@@ -24,7 +24,7 @@ static enum hd_status run_dumpvc(struct call *call)
 	const struct object_head head = {
 		.type = type, .size = type->base_size, .address = address, .has_address = true
 	};
-	write_object_head(&call->answer, call->heap->clr, &head);
+	write_object_head(&call->answer, call->heap->runtime, &head);
 	const struct cell note = cell_string(value.note);
 	if (*value.note)
 		answer_record(&call->answer, &schema, &note);

@@ -126,7 +126,7 @@ static void write_neighbour(struct call *call, const struct schema *schema, cons
 		return;
 	}
 	size_t size;
-	const char *name = type_name(call->heap->clr, object->type, &size);
+	const char *name = type_name(call->heap->runtime, object->type, &size);
 	const struct cell cells[NEIGHBOUR_COLUMNS] = {
 		[NEIGHBOUR_ADDRESS] = cell_number(object->address),
 		[NEIGHBOUR_MT] = cell_number(object->type->method_table),

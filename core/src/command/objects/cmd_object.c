@@ -93,15 +93,16 @@ static void sync_layout(struct out *out, const struct cell *cells)
 SCHEMA(sync, .name = "sync", .layout = sync_layout);
 
 /* Fill in what the header word says; false: it says nothing. */
-static bool sync_cells(const struct clr *clr, const struct object *object, struct cell *cells)
+static bool sync_cells(const struct runtime *runtime, const struct object *object,
+		       struct cell *cells)
 {
 	struct sync_info sync;
-	if (!clr_sync_info(clr, object->address, &sync) ||
+	if (!clr_sync_info(runtime, object->address, &sync) ||
 	    (!sync.has_thin_lock && !sync.has_sync_block && !sync.has_hash))
 		return false;
 	cells[SYNC_WORD] = cell_number(sync.word);
 	if (sync.has_thin_lock) {
-		const struct clr_thread *thread = clr_thread_by_id(clr, sync.lock_thread);
+		const struct clr_thread *thread = clr_thread_by_id(runtime, sync.lock_thread);
 		cells[SYNC_THREAD] = cell_number(sync.lock_thread);
 		cells[SYNC_RECURSION] = cell_number(sync.lock_recursion);
 		if (thread)
@@ -128,14 +129,14 @@ static void place_data(struct call *call, const struct object *object)
 	const struct cell generation = cell_string(
 		segment ? generation_name(segment_generation_at(segment, object->address)) : NULL);
 	answer_data(&call->answer, &schema, &generation);
-	if (sync_cells(call->heap->clr, object, cells))
+	if (sync_cells(call->heap->runtime, object, cells))
 		answer_data(&call->answer, &sync_schema, cells);
 }
 
 static void place_text(struct call *call, const struct object *object)
 {
 	struct cell cells[SYNC_COLUMNS] = { 0 };
-	if (sync_cells(call->heap->clr, object, cells))
+	if (sync_cells(call->heap->runtime, object, cells))
 		answer_heading(&call->answer, &sync_schema, cells);
 }
 
@@ -180,7 +181,7 @@ static void write_reference(struct call *call, const struct object *object,
 	if (answer_is_text(&call->answer) &&
 	    object_read(call->heap, window, reference->value, &target)) {
 		size_t size;
-		const char *string = type_name(call->heap->clr, target.type, &size);
+		const char *string = type_name(call->heap->runtime, target.type, &size);
 		type = cell_type(string, size, target.type->method_table);
 	}
 	const struct cell cells[EDGE_COLUMNS] = {
@@ -377,7 +378,7 @@ enum hd_status run_dumpobj_heap(struct call *call)
 					  .address = object.address,
 					  .has_address = true,
 					  .is_free = object.type->is_free };
-	write_object_head(&call->answer, call->heap->clr, &head);
+	write_object_head(&call->answer, call->heap->runtime, &head);
 	if (!object.type->is_free)
 		return write_object_parts(call, &object);
 	write_free(&call->answer);

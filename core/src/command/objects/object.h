@@ -36,7 +36,7 @@ HD_NODISCARD enum hd_status call_wrong_object(struct call *call, const struct ob
 HD_NODISCARD enum hd_status call_type(struct call *call, uint64_t address, const struct type **ret);
 
 /** Path of the file of a type's module, or NULL. */
-const char *type_file(struct clr *clr, const struct type *type);
+const char *type_file(struct runtime *runtime, const struct type *type);
 
 /** The head of the answer about an object or a struct. */
 struct object_head {
@@ -49,7 +49,8 @@ struct object_head {
 };
 
 /** Name:, MethodTable:, EEClass:, Size: and File:; a record of single members. */
-void write_object_head(struct answer *answer, struct clr *clr, const struct object_head *head);
+void write_object_head(struct answer *answer, struct runtime *runtime,
+		       const struct object_head *head);
 
 /** Where the fields that are written lie. */
 enum fields_of {

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "clr/statics/static.h"
 #include "command/objects/object.h"
+#include "runtime/coreclr/statics/static.h"
 #include "util/alloc.h"
 
 /* Embedded structs are opened so deep in JSON, and so many fields are written before no more are. */
@@ -111,13 +111,14 @@ struct level {
 	enum fields_of of;
 };
 
-static enum hd_status level_begin(struct clr *clr, struct level *level, const struct type *type,
-				  uint64_t address, enum fields_of of, struct hd_error *err)
+static enum hd_status level_begin(struct runtime *runtime, struct level *level,
+				  const struct type *type, uint64_t address, enum fields_of of,
+				  struct hd_error *err)
 {
 	*level = (struct level){ .type = type, .base = address, .of = of };
 	if (of == FIELDS_OF_OBJECT)
 		level->base += OBJECT_FIELDS;
-	return field_list_read(clr, type, &level->list, err);
+	return field_list_read(runtime, type, &level->list, err);
 }
 
 /*
@@ -141,7 +142,7 @@ static void read_static(struct heap *heap, const struct field *field, struct val
 	bool initialised = true;
 	if (field->is_thread_static)
 		return;
-	uint64_t slot = field_static_address(heap->clr, field, &initialised);
+	uint64_t slot = field_static_address(heap->runtime, field, &initialised);
 	read_slot(heap, field, slot, ret);
 	if (!slot && !initialised)
 		ret->form = FORM_UNSET;
@@ -151,10 +152,11 @@ static void read_static(struct heap *heap, const struct field *field, struct val
 static const struct clr_thread *next_value(struct call *call, const struct field *field,
 					   size_t *next, struct value_out *ret)
 {
-	struct clr *clr = call->heap->clr;
-	while (*next < clr_thread_count(clr)) {
-		const struct clr_thread *thread = clr_thread_at(clr, (*next)++);
-		uint64_t slot = thread->os_id ? field_thread_static_address(clr, field, thread) : 0;
+	struct runtime *runtime = call->heap->runtime;
+	while (*next < clr_thread_count(runtime)) {
+		const struct clr_thread *thread = clr_thread_at(runtime, (*next)++);
+		uint64_t slot =
+			thread->os_id ? field_thread_static_address(runtime, field, thread) : 0;
 		if (slot) {
 			read_slot(call->heap, field, slot, ret);
 			return thread;
@@ -172,7 +174,7 @@ static void read_field(struct call *call, const struct level *level, const struc
 	} else if (level->of != FIELDS_OF_TYPE) {
 		/* an enum's only field does not know whose it is */
 		const struct type *type =
-			type_is_enum(call->heap->clr, level->type) ? level->type : field->type;
+			type_is_enum(call->heap->runtime, level->type) ? level->type : field->type;
 		value_read(call->heap, field->element_type, type, level->base + field->offset, ret);
 	}
 }
@@ -400,13 +402,13 @@ static enum hd_status write_object_field(struct call *call, const struct level *
 	begin_field(call, level, field, value, indent);
 	if (field->is_thread_static)
 		TRY(write_thread_values(call, field, indent));
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	bool has_text = value->form != FORM_REFERENCE && *value->note;
 	const struct cell cells[FIELD_END_COLUMNS] = {
 		[FIELD_END_MT] = cell_number(field->type ? field->type->method_table : 0),
 		[FIELD_END_TOKEN] = cell_number(field->token),
 		[FIELD_END_DECLARING] = cell_string(
-			field->declaring ? type_name(clr, field->declaring, NULL) : NULL),
+			field->declaring ? type_name(runtime, field->declaring, NULL) : NULL),
 		[FIELD_END_TEXT] = cell_string(has_text ? value->note : NULL),
 	};
 	answer_data(&call->answer, &field_end_schema, cells);
@@ -438,7 +440,7 @@ static enum hd_status write_levels(struct call *call, struct level *levels, unsi
 		TRY(call_check(call));
 		bool opens = value.form == FORM_STRUCT && field->type && *depth < depth_max &&
 			     ++rows < ROWS_MAX;
-		if (opens && level_begin(call->heap->clr, &levels[*depth], field->type,
+		if (opens && level_begin(call->heap->runtime, &levels[*depth], field->type,
 					 value.address, FIELDS_OF_STRUCT, NULL) == HD_OK) {
 			answer_table(answer, &field_schema, &options);
 			++*depth;
@@ -476,6 +478,6 @@ enum hd_status write_fields(struct call *call, const struct type *type, uint64_t
 {
 	struct field_list list;
 	uint64_t base = of == FIELDS_OF_OBJECT ? address + OBJECT_FIELDS : address;
-	TRY(field_list_read(call->heap->clr, type, &list, call->err));
+	TRY(field_list_read(call->heap->runtime, type, &list, call->err));
 	return write_field_list(call, type, &list, base, of, indent);
 }

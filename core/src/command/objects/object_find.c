@@ -2,15 +2,15 @@
 /* From an address to the object or type there, and what every command says about one first. */
 #include <inttypes.h>
 
-#include "clr/modules/module.h"
 #include "command/objects/object.h"
 #include "inspect/locate.h"
+#include "runtime/coreclr/modules/module.h"
 
 /* Name of a type for a message: escaped, short. */
-static void put_short_type(struct text *text, struct clr *clr, const struct type *type)
+static void put_short_type(struct text *text, struct runtime *runtime, const struct type *type)
 {
 	size_t size;
-	const char *name = type_name(clr, type, &size);
+	const char *name = type_name(runtime, type, &size);
 	text_escape(text, name, size < 120 ? size : 120);
 }
 
@@ -27,20 +27,20 @@ enum hd_status call_wrong_object(struct call *call, const struct object *object,
 {
 	struct text text = { 0 };
 	text_printf(&text, "object %" PRIx64 " is not %s but a ", object->address, wanted);
-	put_short_type(&text, call->heap->clr, object->type);
+	put_short_type(&text, call->heap->runtime, object->type);
 	text_printf(&text, ": try %s", instead);
 	return fail_with(call, object->address, &text);
 }
 
 static enum hd_status outside(struct call *call, uint64_t address)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	struct text text = { 0 };
 	text_printf(&text, "no object %" PRIx64 ": it is in no segment of the heap", address);
-	const struct type *type = address % 8 ? NULL : type_find(clr, address);
+	const struct type *type = address % 8 ? NULL : type_find(runtime, address);
 	if (type) {
 		text_puts(&text, "; it is the MethodTable of ");
-		put_short_type(&text, clr, type);
+		put_short_type(&text, runtime, type);
 		text_printf(&text, ": try dumpmt %" PRIx64, address);
 	}
 	return fail_with(call, address, &text);
@@ -51,7 +51,7 @@ static enum hd_status inside(struct call *call, uint64_t address, const struct o
 	struct text text = { 0 };
 	text_printf(&text, "no object starts at %" PRIx64 ": it is inside object %" PRIx64 " (",
 		    address, object->address);
-	put_short_type(&text, call->heap->clr, object->type);
+	put_short_type(&text, call->heap->runtime, object->type);
 	text_printf(&text, ") +0x%" PRIx64 "; try %s %" PRIx64, address - object->address,
 		    call->command->name, object->address);
 	return fail_with(call, address, &text);
@@ -76,7 +76,7 @@ static enum hd_status invalid(struct call *call, uint64_t address, const struct 
 	}
 	if (location->before.type) {
 		text_printf(&text, "; last good object: %" PRIx64 " (", location->before.address);
-		put_short_type(&text, call->heap->clr, location->before.type);
+		put_short_type(&text, call->heap->runtime, location->before.type);
 		text_puts(&text, ")");
 	}
 	return fail_with(call, address, &text);
@@ -112,8 +112,8 @@ enum hd_status call_heap_object(struct call *call, uint64_t address, struct obje
 
 enum hd_status call_type(struct call *call, uint64_t address, const struct type **ret)
 {
-	struct clr *clr = call->heap->clr;
-	const struct type *type = address % 8 ? NULL : type_find(clr, address);
+	struct runtime *runtime = call->heap->runtime;
+	const struct type *type = address % 8 ? NULL : type_find(runtime, address);
 	if (type) {
 		*ret = type;
 		return HD_OK;
@@ -123,19 +123,19 @@ enum hd_status call_type(struct call *call, uint64_t address, const struct type 
 	text_printf(&text, "no MethodTable at %" PRIx64, address);
 	if (address % 8 == 0 && heap_segment_at(call->heap, address) &&
 	    memory_u64(call->heap->memory, address, &word))
-		type = type_find(clr, word & ~(uint64_t)7);
+		type = type_find(runtime, word & ~(uint64_t)7);
 	if (type) {
 		text_puts(&text, "; it is an object of type ");
-		put_short_type(&text, clr, type);
+		put_short_type(&text, runtime, type);
 		text_printf(&text, ": try %s %" PRIx64, call->command->name, type->method_table);
 	}
 	return fail_with(call, address, &text);
 }
 
-const char *type_file(struct clr *clr, const struct type *type)
+const char *type_file(struct runtime *runtime, const struct type *type)
 {
-	uint64_t home = type_home_module(clr, type);
-	const struct module *module = home ? module_find(clr, home) : NULL;
+	uint64_t home = type_home_module(runtime, type);
+	const struct module *module = home ? module_find(runtime, home) : NULL;
 	return module && module->path && *module->path ? module->path : NULL;
 }
 
@@ -178,7 +178,8 @@ static void free_layout(struct out *out, const struct cell *cells)
 	out_printf(out, "Free Object\nSize:        %" PRIu64 "(0x%" PRIx64 ") bytes\n", size, size);
 }
 
-void write_object_head(struct answer *answer, struct clr *clr, const struct object_head *head)
+void write_object_head(struct answer *answer, struct runtime *runtime,
+		       const struct object_head *head)
 {
 	static const struct schema schema = { SCHEMA_COLUMNS(head_columns),
 					      .layout = object_head_layout };
@@ -187,14 +188,14 @@ void write_object_head(struct answer *answer, struct clr *clr, const struct obje
 	const struct type *type = head->type;
 	bool is_array = type->category == CATEGORY_SZ_ARRAY || type->category == CATEGORY_MD_ARRAY;
 	size_t size;
-	const char *name = type_name(clr, type, &size);
+	const char *name = type_name(runtime, type, &size);
 	const struct cell cells[HEAD_COLUMNS] = {
 		[HEAD_ADDRESS] = { .is_there = head->has_address, .number = head->address },
 		[HEAD_MT] = cell_number(type->method_table),
 		[HEAD_TYPE] = cell_type(name, size, type->method_table),
 		[HEAD_CLASS] = cell_number(type->ee_class),
 		[HEAD_SIZE] = cell_number(head->size),
-		[HEAD_FILE] = cell_string(is_array ? NULL : type_file(clr, type)),
+		[HEAD_FILE] = cell_string(is_array ? NULL : type_file(runtime, type)),
 		[HEAD_INDENT] = cell_number(head->indent),
 	};
 	answer_record(answer, head->is_free ? &of_free : &schema, cells);

@@ -3,11 +3,11 @@
 #include <inttypes.h>
 
 #include "analysis/report/typed.h"
-#include "clr/modules/module.h"
 #include "command/report/chart_tree.h"
 #include "command/report/page.h"
 #include "framework/member.h"
 #include "gc/heap.h"
+#include "runtime/coreclr/modules/module.h"
 #include "util/alloc.h"
 
 /* Most parts that are drawn, and listed. */
@@ -160,7 +160,8 @@ static void write_square_boxes(struct page *page, const struct chart_tree *tree,
 static const char *module_of(const struct report_facts *facts, uint32_t type)
 {
 	const struct type *class = facts->heap ? typed_class(facts, type) : NULL;
-	const struct module *module = class ? module_find(facts->heap->clr, class->module) : NULL;
+	const struct module *module =
+		class ? module_find(facts->heap->runtime, class->module) : NULL;
 	if (!module || !module->path || !module->path[0])
 		return NULL;
 	const char *slash = strrchr(module->path, '/');

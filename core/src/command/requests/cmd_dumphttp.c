@@ -3,11 +3,11 @@
 
 #include "analysis/pool/timers.h"
 #include "analysis/requests/http_client.h"
-#include "clr/types/type_name.h"
 #include "command/completeness.h"
 #include "command/requests/request_text.h"
 #include "command/table.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/types/type_name.h"
 
 /* UTF-16 units of a URI that are shown. */
 #define URI_MAX 4096u
@@ -165,7 +165,7 @@ static void write_http(struct call *call, struct members *members,
 	if (request->connection)
 		cells[HTTP_CONNECTION] = cell_number(request->connection);
 	if (member_object(members, request->connection, &connection)) {
-		const char *name = type_name(call->heap->clr, connection.type, &size);
+		const char *name = type_name(call->heap->runtime, connection.type, &size);
 		cells[HTTP_CONNECTION_TYPE] = cell_type(name, size, connection.type->method_table);
 	}
 	if (request->pool)

@@ -2,10 +2,10 @@
 #include <inttypes.h>
 
 #include "analysis/requests/server_requests.h"
-#include "clr/types/type_name.h"
 #include "command/requests/request_text.h"
 #include "command/table.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/types/type_name.h"
 
 /* UTF-16 units of a path or a query that are shown. */
 #define REQUEST_TEXT_MAX 4096u
@@ -85,7 +85,7 @@ static void write_request(struct call *call, const struct served_request *reques
 {
 	struct heap *heap = call->heap;
 	size_t size;
-	const char *type = type_name(heap->clr, request->features.type, &size);
+	const char *type = type_name(heap->runtime, request->features.type, &size);
 	struct cell cells[REQUEST_COLUMNS] = {
 		[REQUEST_PROTOCOL] = cell_string(server_protocol(heap, request)),
 		[REQUEST_STATE] = cell_string(state_name(request->state)),

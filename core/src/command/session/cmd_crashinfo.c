@@ -48,7 +48,7 @@ static enum hd_status write_crash_thrown(struct call *call, const struct clr_thr
 	if (location.place == PLACE_OBJECT) {
 		size_t size;
 		const struct type *type = location.object.type;
-		const char *name = type_name(call->heap->clr, type, &size);
+		const char *name = type_name(call->heap->runtime, type, &size);
 		cells[THROWN_TYPE] = cell_type(name, size, type->method_table);
 	}
 	answer_row(&call->answer, cells);
@@ -58,7 +58,7 @@ static enum hd_status write_crash_thrown(struct call *call, const struct clr_thr
 static enum hd_status run_crashinfo(struct call *call)
 {
 	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
-	const struct clr *clr = call->heap->clr;
+	const struct runtime *runtime = call->heap->runtime;
 	struct crash crash;
 	uint64_t found = 0;
 	crash_find(call, &crash);
@@ -69,8 +69,8 @@ static enum hd_status run_crashinfo(struct call *call)
 	}
 	TRY(crash_write(call, &crash, false));
 	answer_table(&call->answer, &thrown_schema, &options);
-	for (size_t i = 0; i < clr_thread_count(clr); i++) {
-		const struct clr_thread *thread = clr_thread_at(clr, i);
+	for (size_t i = 0; i < clr_thread_count(runtime); i++) {
+		const struct clr_thread *thread = clr_thread_at(runtime, i);
 		if (!thread->exception)
 			continue;
 		found++;
@@ -82,7 +82,7 @@ static enum hd_status run_crashinfo(struct call *call)
 	if (found) {
 		answer_remark(&call->answer, "printexception shows them, clrstack where the "
 					     "threads are.\n");
-	} else if (clr_knows_all_threads(clr) && clr_has_field(clr, L_THREAD_EXCEPTION)) {
+	} else if (clr_knows_all_threads(runtime) && clr_has_field(runtime, L_THREAD_EXCEPTION)) {
 		answer_remark(&call->answer, "No thread has an exception that it threw.\n");
 	} else {
 		answer_remark(&call->answer,

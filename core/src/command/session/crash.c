@@ -7,11 +7,11 @@
 #include "inspect/locate.h"
 
 /* Is the code that of the runtime, or of a GC that it was told to load (libclrgc.so, libclrgcexp.so)? */
-static bool is_of_runtime(const struct clr *clr, const struct fault *fault)
+static bool is_of_runtime(const struct runtime *runtime, const struct fault *fault)
 {
 	const char *path = fault->mapping ? fault->mapping->path : NULL;
 	const char *slash = path ? strrchr(path, '/') : NULL;
-	return path && (strcmp(path, clr_path(clr)) == 0 ||
+	return path && (strcmp(path, clr_path(runtime)) == 0 ||
 			(slash && strncmp(slash + 1, "libclrgc", 8) == 0));
 }
 
@@ -21,7 +21,7 @@ void crash_find(const struct call *call, struct crash *ret)
 	const struct heap *heap = call->heap;
 	if (heap && fault_find(heap_target(heap), &crash.fault)) {
 		crash.is_there = true;
-		crash.is_in_gc = is_of_runtime(heap->clr, &crash.fault);
+		crash.is_in_gc = is_of_runtime(heap->runtime, &crash.fault);
 		const struct arch *arch = crash.fault.registers.arch;
 		for (unsigned int i = 0; i < arch->register_count; i++) {
 			uint64_t value = crash.fault.registers.values[i];
@@ -175,7 +175,7 @@ static void write_register(struct call *call, const char *name, uint64_t value,
 	};
 	if (location->place == PLACE_OBJECT || location->place == PLACE_INSIDE) {
 		size_t size;
-		const char *type = type_name(call->heap->clr, object->type, &size);
+		const char *type = type_name(call->heap->runtime, object->type, &size);
 		cells[REGISTER_OBJECT] = cell_number(object->address);
 		cells[REGISTER_TYPE] = cell_type(type, size, object->type->method_table);
 		cells[REGISTER_SIZE] = cell_number(object->size);
@@ -191,7 +191,7 @@ static void write_register(struct call *call, const char *name, uint64_t value,
 
 static enum hd_status write_registers(struct call *call, const struct crash *crash)
 {
-	const char *const *names = clr_arch(call->heap->clr)->register_names;
+	const char *const *names = clr_arch(call->heap->runtime)->register_names;
 	answer_table(&call->answer, &register_schema, NULL);
 	for (size_t i = 0; crash->is_in_gc && i < crash->count; i++) {
 		struct location location;

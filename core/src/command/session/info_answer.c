@@ -243,20 +243,20 @@ static void runtime_layout(struct out *out, const struct cell *cells)
 static void runtime_cells(const struct heap *heap, struct cell cells[RUNTIME_COLUMNS],
 			  char versions[VERSIONS_SIZE])
 {
-	const struct clr *clr = heap->clr;
-	bool has_descriptor = clr_has_descriptor(clr);
-	cells[RUNTIME_VERSION] = cell_string(clr_version(clr));
-	cells[RUNTIME_BUILD_ID] = cell_string(clr_build_id(clr));
-	cells[RUNTIME_PATH] = cell_string(clr_path(clr));
-	cells[RUNTIME_SINGLE_FILE] = cell_flag(clr_is_single_file(clr));
+	const struct runtime *runtime = heap->runtime;
+	bool has_descriptor = clr_has_descriptor(runtime);
+	cells[RUNTIME_VERSION] = cell_string(clr_version(runtime));
+	cells[RUNTIME_BUILD_ID] = cell_string(clr_build_id(runtime));
+	cells[RUNTIME_PATH] = cell_string(clr_path(runtime));
+	cells[RUNTIME_SINGLE_FILE] = cell_flag(clr_is_single_file(runtime));
 	cells[RUNTIME_LAYOUT] = cell_string(has_descriptor ? "descriptor" : "table");
 	layout_build_versions(versions, VERSIONS_SIZE);
-	cells[RUNTIME_PROVEN] = cell_flag(layout_build_find(clr_build_id(clr)) != NULL);
+	cells[RUNTIME_PROVEN] = cell_flag(layout_build_find(clr_build_id(runtime)) != NULL);
 	cells[RUNTIME_PROVEN_VERSIONS] = cell_string(versions);
-	cells[RUNTIME_GC] = cell_string(clr_has_server_gc(clr) ? "server" : "workstation");
-	cells[RUNTIME_STANDALONE] = cell_string(standalone_gc(clr_target(clr)));
+	cells[RUNTIME_GC] = cell_string(clr_has_server_gc(runtime) ? "server" : "workstation");
+	cells[RUNTIME_STANDALONE] = cell_string(standalone_gc(clr_target(runtime)));
 	cells[RUNTIME_HEAPS] = cell_number(heap->heap_count);
-	cells[RUNTIME_REGIONS] = cell_flag(clr_has_regions(clr));
+	cells[RUNTIME_REGIONS] = cell_flag(clr_has_regions(runtime));
 	cells[RUNTIME_COLLECTING] = cell_flag(heap->gc_in_progress);
 	cells[RUNTIME_LAYOUT_TEXT] = cell_string(
 		has_descriptor ? "the runtime's contract descriptor" : "tables for its version");

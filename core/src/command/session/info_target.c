@@ -6,13 +6,13 @@
 
 #include "analysis/heap/heap_gaps.h"
 #include "analysis/heap/heap_range.h"
-#include "clr/modules/module.h"
-#include "clr/modules/module_proof.h"
-#include "clr/types/type_lookup.h"
 #include "command/session/core_kind.h"
 #include "command/session/crash.h"
 #include "command/session/info.h"
 #include "framework/survey.h"
+#include "runtime/coreclr/modules/module.h"
+#include "runtime/coreclr/modules/module_proof.h"
+#include "runtime/coreclr/types/type_lookup.h"
 #include "targets/process/process_memory.h"
 #include "targets/target_files.h"
 #include "util/alloc.h"
@@ -77,7 +77,7 @@ static enum hd_status count_heap_objects(struct call *call, struct target_totals
 					  "Scanning heap", count_segment_totals, args, call->err);
 	job_end(&call->job);
 	heap_range_deinit(&range);
-	for (size_t i = 0; i < type_count(call->heap->clr); i++) {
+	for (size_t i = 0; i < type_count(call->heap->runtime); i++) {
 		bool seen = false;
 		for (size_t j = 0; j < WORKERS_MAX && !seen; j++)
 			seen = i < totals[j].seen_capacity && totals[j].seen[i];
@@ -128,22 +128,22 @@ static void add_crash(struct call *call, const struct crash *crash, bool any_mar
  */
 static void check_modules(struct call *call)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	struct module *const *modules = NULL;
 	size_t count = 0;
 	struct hd_error err;
-	if (module_list(clr, &modules, &count, &err) != HD_OK) {
-		findings_add(clr_findings(clr), FINDING_MODULES_MISSING, NULL,
+	if (module_list(runtime, &modules, &count, &err) != HD_OK) {
+		findings_add(clr_findings(runtime), FINDING_MODULES_MISSING, NULL,
 			     "the list of modules cannot be read: %s", err.message);
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
-		(void)module_find(clr, modules[i]->address);
-	(void)type_by_name(clr, net_type_name(NET_OBJECT), 0);
-	module_prove_all(clr);
+		(void)module_find(runtime, modules[i]->address);
+	(void)type_by_name(runtime, net_type_name(NET_OBJECT), 0);
+	module_prove_all(runtime);
 	struct framework_survey survey;
-	if (framework_survey_make(clr, &survey, NULL) == HD_OK)
-		framework_survey_report(clr, &survey);
+	if (framework_survey_make(runtime, &survey, NULL) == HD_OK)
+		framework_survey_report(runtime, &survey);
 }
 
 /* Read the roots, so that what is missing of them becomes findings. */
@@ -173,7 +173,7 @@ enum hd_status run_info_target(struct call *call, bool layout)
 	if (status == HD_ERR_CANCELLED || status == HD_ERR_NOMEM || (layout && status != HD_OK))
 		return status;
 	if (layout) {
-		write_layout_info(&call->answer, clr_layout(call->heap->clr));
+		write_layout_info(&call->answer, clr_layout(call->heap->runtime));
 		return HD_OK;
 	}
 	struct target_totals totals = { 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables fields and arrays: values in objects of one address or type. */
-#include "clr/types/type_name.h"
 #include "command/objects/object.h"
 #include "command/sql/sql_objects.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 
 enum fields_column {
@@ -83,9 +83,9 @@ struct values {
 	struct text text;
 };
 
-static bool accepts_array(struct clr *clr, const struct type *type)
+static bool accepts_array(struct runtime *runtime, const struct type *type)
 {
-	(void)clr;
+	(void)runtime;
 	return type->category == CATEGORY_SZ_ARRAY || type->category == CATEGORY_MD_ARRAY;
 }
 
@@ -151,7 +151,7 @@ static enum hd_status fields_of_type(struct values *values, const struct type *t
 	struct known_fields *known = &values->known[type->index];
 	if (!known->is_read) {
 		known->is_read = true;
-		if (field_list_read(values->source->heap->clr, type, &known->list, &unused) ==
+		if (field_list_read(values->source->heap->runtime, type, &known->list, &unused) ==
 		    HD_ERR_NOMEM)
 			return fail_nomem(values->source->call->err);
 	}
@@ -272,7 +272,7 @@ static void read_value(struct values *values)
 	const struct type *type = values->object->object.type;
 	/* An enum's only field does not know whose it is. */
 	value_read(heap, row->field->element_type,
-		   type_is_enum(heap->clr, type) ? type : row->field->type,
+		   type_is_enum(heap->runtime, type) ? type : row->field->type,
 		   address + OBJECT_FIELDS + row->offset, &values->value);
 }
 
@@ -300,7 +300,7 @@ static struct cell element_type_cell(const struct values *values)
 	size_t size;
 	if (!values->array.element)
 		return (struct cell){ 0 };
-	const char *name = type_name(values->source->heap->clr, values->array.element, &size);
+	const char *name = type_name(values->source->heap->runtime, values->array.element, &size);
 	return cell_text(name, size);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The table methods: all code of methods, a row for each body. */
-#include "clr/code/method_list.h"
 #include "command/names/code_rows.h"
 #include "command/sql/sql_table.h"
 #include "gc/heap.h"
+#include "runtime/coreclr/code/method_list.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
@@ -50,7 +50,7 @@ static enum hd_status open_methods(struct sql_source *source, const struct sql_t
 	struct methods *methods = mem_calloc(1, sizeof(*methods));
 	TRY_MEMORY(methods, source->call->err);
 	methods->heap = source->heap;
-	enum hd_status status = method_bodies_read(source->heap->clr, &source->call->job,
+	enum hd_status status = method_bodies_read(source->heap->runtime, &source->call->job,
 						   &methods->bodies, source->call->err);
 	if (status != HD_OK) {
 		close_methods(methods);
@@ -67,7 +67,7 @@ static enum hd_status next_method(void *cursor, bool *ret)
 	if (*ret) {
 		const struct method_body *body = &methods->bodies.rows[methods->next++];
 		methods->is_method =
-			method_read(methods->heap->clr, body->method_desc, &methods->method);
+			method_read(methods->heap->runtime, body->method_desc, &methods->method);
 	}
 	return HD_OK;
 }
@@ -75,7 +75,7 @@ static enum hd_status next_method(void *cursor, bool *ret)
 static struct cell size_cell(struct heap *heap, const struct method_body *body)
 {
 	struct code_info code;
-	uint32_t size = clr_code_at(heap->clr, body->start, &code) && code.start == body->start
+	uint32_t size = clr_code_at(heap->runtime, body->start, &code) && code.start == body->start
 				? code_size(heap, &code)
 				: 0;
 	return size ? cell_number(size) : (struct cell){ 0 };
@@ -84,7 +84,7 @@ static struct cell size_cell(struct heap *heap, const struct method_body *body)
 static struct cell current_cell(const struct methods *methods, const struct method_body *body)
 {
 	const struct method_body *current =
-		methods->is_method ? method_body_current(methods->heap->clr, &methods->bodies,
+		methods->is_method ? method_body_current(methods->heap->runtime, &methods->bodies,
 							 &methods->method)
 				   : NULL;
 	return current ? cell_flag(current == body) : (struct cell){ 0 };
@@ -93,7 +93,7 @@ static struct cell current_cell(const struct methods *methods, const struct meth
 static struct cell name_cell(struct methods *methods, const struct method_body *body)
 {
 	methods->name.size = 0;
-	clr_method_signature(methods->heap->clr, body->method_desc, &methods->name);
+	clr_method_signature(methods->heap->runtime, body->method_desc, &methods->name);
 	if (methods->name.failed)
 		return (struct cell){ 0 };
 	return cell_text(methods->name.bytes, methods->name.size);
@@ -114,7 +114,7 @@ static struct cell method_desc_cell(const struct methods *methods, enum methods_
 		return cell_number(method->module->address);
 	if (column == METHODS_TYPE) {
 		size_t size;
-		const char *name = method_owner_name(methods->heap->clr, method, &size);
+		const char *name = method_owner_name(methods->heap->runtime, method, &size);
 		return cell_text(name, size);
 	}
 	return cell;

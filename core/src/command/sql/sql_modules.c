@@ -31,7 +31,7 @@ COLUMNS(modules, MODULES_COLUMNS, MODULES_LIST);
 struct modules {
 	struct module *const *rows;
 	size_t count, next;
-	struct clr *clr;
+	struct runtime *runtime;
 	struct module_texts texts; /* of the row, as the next */
 	struct cell cells[MODULE_COLUMNS];
 };
@@ -43,9 +43,9 @@ static enum hd_status open_modules(struct sql_source *source, const struct sql_t
 	(void)request;
 	struct modules *modules = mem_calloc(1, sizeof(*modules));
 	TRY_MEMORY(modules, source->call->err);
-	modules->clr = source->heap->clr;
-	enum hd_status status =
-		module_list(source->heap->clr, &modules->rows, &modules->count, source->call->err);
+	modules->runtime = source->heap->runtime;
+	enum hd_status status = module_list(source->heap->runtime, &modules->rows, &modules->count,
+					    source->call->err);
 	if (status != HD_OK) {
 		mem_free(modules);
 		return status;
@@ -59,7 +59,7 @@ static enum hd_status next_module(void *cursor, bool *ret)
 	struct modules *modules = cursor;
 	*ret = modules->next < modules->count;
 	if (*ret) {
-		module_cells(modules->clr, modules->rows[modules->next], &modules->texts,
+		module_cells(modules->runtime, modules->rows[modules->next], &modules->texts,
 			     modules->cells);
 		modules->next++;
 	}

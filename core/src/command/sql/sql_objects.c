@@ -64,9 +64,9 @@ struct object_rows {
 	bool is_read, is_text; /* value or exception: asked for; known */
 };
 
-static bool accepts_string(struct clr *clr, const struct type *type)
+static bool accepts_string(struct runtime *runtime, const struct type *type)
 {
-	(void)clr;
+	(void)runtime;
 	return type->is_string;
 }
 

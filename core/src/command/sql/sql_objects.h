@@ -11,7 +11,7 @@ struct sql_choice {
 	 * For a heap: does the table have objects of that type?  Asked once for each type; NULL: of
 	 * all.
 	 */
-	bool (*accepts)(struct clr *clr, const struct type *type);
+	bool (*accepts)(struct runtime *runtime, const struct type *type);
 	const char *type_name; /**< of a dump file: the only type that is; NULL: all are */
 	enum sql_match match;  /**< of the name of the type with @c text */
 	const char *text;

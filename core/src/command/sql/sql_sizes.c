@@ -5,15 +5,15 @@
 #include <string.h>
 
 #include "analysis/heap/heap_gaps.h"
-#include "clr/types/type_name.h"
 #include "command/sql/sql_objects.h"
 #include "graph/heap_graph.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 
 /* So many objects have this type and size. */
 struct size_count {
 	uint64_t size;
-	uint32_t type; /* index, of the clr's types or of the graph's */
+	uint32_t type; /* index, of the runtime's types or of the graph's */
 	uint32_t count;
 };
 
@@ -150,10 +150,10 @@ static enum hd_status count_dump(struct sql_sizes *sizes)
 static void type_of(const struct sql_source *source, uint32_t index, struct sql_object *ret)
 {
 	if (source->heap) {
-		const struct type *type = type_at(source->heap->clr, index);
+		const struct type *type = type_at(source->heap->runtime, index);
 		ret->type_id = type->method_table;
 		ret->is_free = type->is_free;
-		ret->type_name = type_name(source->heap->clr, type, &ret->type_size);
+		ret->type_name = type_name(source->heap->runtime, type, &ret->type_size);
 		return;
 	}
 	const struct graph_type *type = &source->call->graph->types[index];

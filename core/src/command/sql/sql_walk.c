@@ -5,9 +5,9 @@
 
 #include "analysis/heap/heap_gaps.h"
 #include "answer/tables.h"
-#include "clr/types/type_name.h"
 #include "command/sql/sql_objects.h"
 #include "inspect/locate.h"
+#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 
 enum type_verdict {
@@ -50,17 +50,17 @@ static bool may_match(const struct sql_choice *choice, const char *name, size_t 
 
 static bool judge_type(const struct sql_objects *objects, const struct type *type)
 {
-	struct clr *clr = objects->source->heap->clr;
+	struct runtime *runtime = objects->source->heap->runtime;
 	const struct sql_choice *choice = &objects->choice;
 	size_t size;
 	if (choice->method_table && type->method_table != choice->method_table)
 		return false;
 	if (choice->match != SQL_MATCH_ALL) {
-		const char *name = type_name(clr, type, &size);
+		const char *name = type_name(runtime, type, &size);
 		if (!matches(choice, name, size))
 			return false;
 	}
-	return !choice->accepts || choice->accepts(clr, type);
+	return !choice->accepts || choice->accepts(runtime, type);
 }
 
 /* Is an object of @p type met?  *@p ret_failed: memory is exhausted. */
@@ -89,7 +89,7 @@ static void fill_heap_row(struct sql_objects *objects, const struct object *obje
 	row->is_free = object->type->is_free;
 	row->object = *object;
 	row->segment = segment;
-	row->type_name = type_name(objects->source->heap->clr, object->type, &row->type_size);
+	row->type_name = type_name(objects->source->heap->runtime, object->type, &row->type_size);
 }
 
 static enum hd_status fail_exhausted(const struct sql_objects *objects)

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "clr/threads/in_flight.h"
-#include "clr/threads/thread_state.h"
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/thread_choice.h"
+#include "runtime/coreclr/threads/in_flight.h"
+#include "runtime/coreclr/threads/thread_state.h"
 #include "targets/target.h"
 
 struct thread_counts {
 	uint64_t unstarted, background, dead;
 };
 
-static struct thread_counts count_threads(const struct clr *clr)
+static struct thread_counts count_threads(const struct runtime *runtime)
 {
 	struct thread_counts counts = { 0 };
-	for (size_t i = 0; i < clr_thread_count(clr); i++) {
-		const struct clr_thread *thread = clr_thread_at(clr, i);
+	for (size_t i = 0; i < clr_thread_count(runtime); i++) {
+		const struct clr_thread *thread = clr_thread_at(runtime, i);
 		counts.unstarted += thread_state_is(thread, THREAD_STATE_UNSTARTED);
 		counts.background += thread_state_is(thread, THREAD_STATE_BACKGROUND);
 		counts.dead += thread_state_is(thread, THREAD_STATE_DEAD);
@@ -28,15 +28,16 @@ static struct thread_counts count_threads(const struct clr *clr)
 #define WIDE_COLUMNS 130
 
 /* SOS's lines; "Hosted Runtime" is of old. */
-static void write_thread_counts(struct answer *answer, const struct clr *clr)
+static void write_thread_counts(struct answer *answer, const struct runtime *runtime)
 {
-	struct thread_counts counts = count_threads(clr);
+	struct thread_counts counts = count_threads(runtime);
 	answer_remark(answer,
 		      "ThreadCount:      %zu\nUnstartedThread:  %" PRIu64
 		      "\nBackgroundThread: %" PRIu64 "\n",
-		      clr_thread_count(clr), counts.unstarted, counts.background);
-	if (clr_pending_threads(clr) >= 0) {
-		answer_remark(answer, "PendingThread:    %" PRId64 "\n", clr_pending_threads(clr));
+		      clr_thread_count(runtime), counts.unstarted, counts.background);
+	if (clr_pending_threads(runtime) >= 0) {
+		answer_remark(answer, "PendingThread:    %" PRId64 "\n",
+			      clr_pending_threads(runtime));
 	} else {
 		answer_remark(answer, "PendingThread:\n");
 	}
@@ -46,10 +47,10 @@ static void write_thread_counts(struct answer *answer, const struct clr *clr)
 }
 
 /* Was the exception in flight thrown while another one was handled?  SOS asks the same. */
-static bool has_nested(const struct clr *clr, const struct clr_thread *thread)
+static bool has_nested(const struct runtime *runtime, const struct clr_thread *thread)
 {
 	struct in_flight flight;
-	in_flight_begin(&flight, clr, thread->address);
+	in_flight_begin(&flight, runtime, thread->address);
 	if (flight.at)
 		in_flight_next(&flight);
 	return flight.at != 0;
@@ -148,10 +149,11 @@ const struct schema clrthreads_schema = {
 };
 
 /* Write the purpose of the thread. */
-static void put_purpose(struct text *text, const struct clr *clr, const struct clr_thread *thread)
+static void put_purpose(struct text *text, const struct runtime *runtime,
+			const struct clr_thread *thread)
 {
-	text_puts(text, clr_is_finalizer_thread(clr, thread) ? " (Finalizer)" : "");
-	text_puts(text, clr_is_gc_thread(clr, thread) ? " (GC)" : "");
+	text_puts(text, clr_is_finalizer_thread(runtime, thread) ? " (Finalizer)" : "");
+	text_puts(text, clr_is_gc_thread(runtime, thread) ? " (GC)" : "");
 	if (thread_state_is(thread, THREAD_STATE_POOL_WORKER)) {
 		text_puts(text, " (Threadpool Worker)");
 	} else if (thread_state_is(thread, THREAD_STATE_COMPLETION_PORT)) {
@@ -163,18 +165,18 @@ static void put_purpose(struct text *text, const struct clr *clr, const struct c
  * Fill the cells about the exception that it threw last; @p object NULL: that cannot be read, or
  * there is none.
  */
-static void exception_cells(struct clr *clr, const struct clr_thread *thread,
+static void exception_cells(struct runtime *runtime, const struct clr_thread *thread,
 			    const struct object *object, struct cell cells[THREAD_COLUMNS])
 {
-	if (clr_has_field(clr, L_THREAD_EXCEPTION))
+	if (clr_has_field(runtime, L_THREAD_EXCEPTION))
 		cells[THREAD_EXCEPTION] = cell_number(thread->exception);
-	if (clr_has_field(clr, L_THREAD_EXCEPTION_TRACKER)) {
-		cells[THREAD_NESTED] = cell_flag(thread->exception && has_nested(clr, thread));
+	if (clr_has_field(runtime, L_THREAD_EXCEPTION_TRACKER)) {
+		cells[THREAD_NESTED] = cell_flag(thread->exception && has_nested(runtime, thread));
 	}
 	cells[THREAD_EXCEPTION_TYPE].shown = "<no object>";
 	if (object) {
 		size_t size;
-		const char *name = type_name(clr, object->type, &size);
+		const char *name = type_name(runtime, object->type, &size);
 		cells[THREAD_EXCEPTION_TYPE] = cell_type(name, size, object->type->method_table);
 	}
 }
@@ -182,9 +184,9 @@ static void exception_cells(struct clr *clr, const struct clr_thread *thread,
 static void write_clr_thread(struct call *call, const struct clr_thread *thread,
 			     const struct object *exception)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	HD_CLEANUP(text) struct text purpose = { 0 };
-	put_purpose(&purpose, clr, thread);
+	put_purpose(&purpose, runtime, thread);
 	struct cell cells[THREAD_COLUMNS] = {
 		[THREAD_ID] = cell_number(thread->id),
 		[THREAD_OS_ID] = cell_number(thread->os_id),
@@ -195,27 +197,28 @@ static void write_clr_thread(struct call *call, const struct clr_thread *thread,
 		[THREAD_DEAD] = cell_flag(thread_state_is(thread, THREAD_STATE_DEAD)),
 		[THREAD_POINTER] = cell_number(thread->alloc_pointer),
 		[THREAD_LIMIT] = cell_number(thread->alloc_limit),
-		[THREAD_NUMBER] = cell_signed(target_thread_number(clr_target(clr), thread->os_id)),
-		[THREAD_DOMAIN] = cell_number(clr_app_domain(clr)),
+		[THREAD_NUMBER] =
+			cell_signed(target_thread_number(clr_target(runtime), thread->os_id)),
+		[THREAD_DOMAIN] = cell_number(clr_app_domain(runtime)),
 		[THREAD_PURPOSE] = cell_string(purpose.bytes ? purpose.bytes : ""),
 	};
-	if (clr_knows_finalizer_thread(clr)) {
-		cells[THREAD_FINALIZER] = cell_flag(clr_is_finalizer_thread(clr, thread));
+	if (clr_knows_finalizer_thread(runtime)) {
+		cells[THREAD_FINALIZER] = cell_flag(clr_is_finalizer_thread(runtime, thread));
 	}
-	exception_cells(clr, thread, exception, cells);
+	exception_cells(runtime, thread, exception, cells);
 	answer_row(&call->answer, cells);
 	call->out.text.failed |= purpose.failed;
 }
 
 static enum hd_status run_clrthreads(struct call *call)
 {
-	const struct clr *clr = call->heap->clr;
+	const struct runtime *runtime = call->heap->runtime;
 	HD_CLEANUP(window) struct window window = { .memory = call->heap->memory };
 	TRY(threads_check(call));
-	write_thread_counts(&call->answer, clr);
+	write_thread_counts(&call->answer, runtime);
 	answer_table(&call->answer, &clrthreads_schema, NULL);
-	for (size_t i = 0; i < clr_thread_count(clr) && !call->out.stopped; i++) {
-		const struct clr_thread *thread = clr_thread_at(clr, i);
+	for (size_t i = 0; i < clr_thread_count(runtime) && !call->out.stopped; i++) {
+		const struct clr_thread *thread = clr_thread_at(runtime, i);
 		struct object object;
 		bool has_object = thread->exception &&
 				  object_read(call->heap, &window, thread->exception, &object);

@@ -72,7 +72,7 @@ static void write_stack_object(struct call *call, const struct stack_object *fou
 {
 	const struct object *object = &found->object;
 	size_t size;
-	const char *name = type_name(call->heap->clr, object->type, &size);
+	const char *name = type_name(call->heap->runtime, object->type, &size);
 	struct cell cells[OBJECT_COLUMNS] = {
 		[OBJECT_ADDRESS] = cell_number(object->address),
 		[OBJECT_TYPE] = cell_type(name, size, object->type->method_table),
@@ -81,7 +81,7 @@ static void write_stack_object(struct call *call, const struct stack_object *fou
 	if (found->slot) {
 		cells[OBJECT_SLOT] = cell_number(found->slot);
 	} else {
-		const char *base = clr_arch(call->heap->clr)->register_names[found->base];
+		const char *base = clr_arch(call->heap->runtime)->register_names[found->base];
 		cells[OBJECT_REGISTER] = cell_string(base);
 		cells[OBJECT_SLOT].shown = base;
 	}

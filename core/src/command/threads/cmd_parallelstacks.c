@@ -2,8 +2,6 @@
 #include <inttypes.h>
 
 #include "analysis/threads/parallel_stacks.h"
-#include "clr/code/code.h"
-#include "clr/code/source.h"
 #include "command/async/async_text.h"
 #include "command/call.h"
 #include "command/table.h"
@@ -11,6 +9,8 @@
 #include "command/threads/thread_choice.h"
 #include "inspect/thread_name.h"
 #include "report/fit.h"
+#include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/code/source.h"
 #include "util/alloc.h"
 
 struct parallel_stacks;
@@ -165,7 +165,7 @@ static void put_threads(struct writing *writing, struct text *text,
 			const struct stack_tree_node *node)
 {
 	const struct parallel_rows *rows = writing->rows;
-	const struct clr *clr = rows->call->heap->clr;
+	const struct runtime *runtime = rows->call->heap->runtime;
 	uint32_t count = 0;
 	for (uint32_t path = node->first_path; path != STACK_TREE_NONE;
 	     path = writing->tree->paths[path].next) {
@@ -173,7 +173,7 @@ static void put_threads(struct writing *writing, struct text *text,
 		if (thread == STACK_TREE_NONE || count++ >= rows->ids_shown)
 			continue;
 		text_printf(text, "%s%" PRIx64, count > 1 ? "," : "",
-			    clr_thread_at(clr, thread)->os_id);
+			    clr_thread_at(runtime, thread)->os_id);
 		if (rows->stacks->is_partial[thread] && !writing->chains)
 			text_puts(text, " (incomplete)");
 	}
@@ -242,7 +242,7 @@ static void write_path_threads(struct writing *writing, const struct stack_tree_
 		uint32_t index = thread_of_path(writing, path);
 		if (index == STACK_TREE_NONE)
 			continue;
-		const struct clr_thread *thread = clr_thread_at(call->heap->clr, index);
+		const struct clr_thread *thread = clr_thread_at(call->heap->runtime, index);
 		struct text name = { 0 };
 		(void)thread_name(call->heap, thread, &name);
 		const struct cell cells[] = {
@@ -262,7 +262,7 @@ static void set_method(struct writing *writing, const struct stack_tree_node *no
 {
 	struct call *call = writing->rows->call;
 	const struct stack_step *step = &node->step;
-	clr_method_signature(call->heap->clr, step->method, &writing->name);
+	clr_method_signature(call->heap->runtime, step->method, &writing->name);
 	cells[FRAME_KIND] = cell_string("managed");
 	cells[FRAME_METHOD_DESC] = cell_number(step->method);
 	cells[FRAME_FUNCLET] = cell_flag(step->is_funclet);
@@ -277,7 +277,8 @@ static void set_folded(struct writing *writing, const struct stack_tree_node *no
 	for (uint32_t i = 0; i < node->step.period; i++) {
 		if (i)
 			text_puts(&writing->name, i + 1 == node->step.period ? " and " : ", ");
-		clr_method_signature(writing->rows->call->heap->clr, methods[i], &writing->name);
+		clr_method_signature(writing->rows->call->heap->runtime, methods[i],
+				     &writing->name);
 	}
 	cells[FRAME_KIND] = cell_string("folded");
 	cells[FRAME_FOLDED] = cell_number(node->fewest);
@@ -289,7 +290,7 @@ static void set_async(struct writing *writing, const struct stack_tree_node *nod
 {
 	struct parallel_stacks *stacks = writing->rows->stacks;
 	const struct stack_step *step = &node->step;
-	text_puts(&writing->name, async_methods_name(&stacks->async.methods, stacks->heap->clr,
+	text_puts(&writing->name, async_methods_name(&stacks->async.methods, stacks->heap->runtime,
 						     step->async_method));
 	cells[FRAME_KIND] = cell_string("async");
 	cells[FRAME_STATE] = cell_signed(step->state);
@@ -312,7 +313,7 @@ static void write_tree_methods(struct writing *writing, const struct stack_tree_
 	struct text names[FRAME_PERIOD_MAX] = { 0 };
 	const char *words[FRAME_PERIOD_MAX];
 	for (uint32_t i = 0; i < node->step.period; i++) {
-		clr_method_signature(writing->rows->call->heap->clr,
+		clr_method_signature(writing->rows->call->heap->runtime,
 				     writing->tree->methods[node->methods + i], &names[i]);
 		words[i] = names[i].bytes;
 	}
@@ -431,9 +432,9 @@ OPTIONS(parallel, PARALLEL_OPTIONS);
 /* Are two places in the code of a method on the same line of source? */
 static bool is_same_line(void *arg, uint64_t method, uint64_t a, uint64_t b)
 {
-	struct clr *clr = arg;
+	struct runtime *runtime = arg;
 	struct source_line x = { 0 }, y = { 0 };
-	return clr_source_line(clr, method, a, &x) && clr_source_line(clr, method, b, &y) &&
+	return clr_source_line(runtime, method, a, &x) && clr_source_line(runtime, method, b, &y) &&
 	       x.file == y.file && x.line == y.line;
 }
 
@@ -482,11 +483,11 @@ static void write_stack_total(struct call *call, const struct parallel_stacks *s
 static enum hd_status run_parallelstacks(struct call *call)
 {
 	static const struct table_options options = { .no_heading = true };
-	const struct stack_tree_lines lines = { is_same_line, call->heap->clr };
+	const struct stack_tree_lines lines = { is_same_line, call->heap->runtime };
 	bool with_async = call->heap->is_walkable && !call->options[OPT_NO_ASYNC].given;
 	HD_CLEANUP(parallel_stacks) struct parallel_stacks stacks = { 0 };
 	TRY(threads_check(call));
-	clr_symbols_set(call->heap->clr, call->settings.symbols);
+	clr_symbols_set(call->heap->runtime, call->settings.symbols);
 	TRY(parallel_stacks_create(call->heap, with_async, &lines, &call->job, &stacks, call->err));
 	bool all = call->options[OPT_ALL].given || call->options[OPT_A].given ||
 		   call->options[OPT_ALL_THREADS].given;

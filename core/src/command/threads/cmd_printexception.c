@@ -2,14 +2,14 @@
 #include <inttypes.h>
 
 #include "answer/cell_lines.h"
-#include "clr/code/code.h"
-#include "clr/code/method.h"
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/source_text.h"
 #include "command/threads/thread_choice.h"
 #include "inspect/thread_name.h"
 #include "report/root_label.h"
+#include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/code/method.h"
 #include "util/alloc.h"
 
 #define PRINTEXCEPTION_OPTIONS(X)                                                                 \
@@ -26,11 +26,11 @@ OPTIONS(printexception, PRINTEXCEPTION_OPTIONS);
 #define LOST "<cannot be read>"
 
 /* "app.dll": the file of the method's module; NULL: it has none, or that is not known. */
-static const char *module_file(struct clr *clr, uint64_t method_desc)
+static const char *module_file(struct runtime *runtime, uint64_t method_desc)
 {
 	struct method method;
 	const char *path = NULL;
-	if (method_read(clr, method_desc, &method) && method.module)
+	if (method_read(runtime, method_desc, &method) && method.module)
 		path = method.module->path;
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	const char *file = slash ? slash + 1 : path;
@@ -76,17 +76,17 @@ SCHEMA(frame, .name = "stack", .layout = exception_frame_layout);
 
 static void write_frame(struct call *call, const struct exception_frame *frame)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	struct code_info code;
 	HD_CLEANUP(text) struct text name = { 0 };
-	bool has_code = frame->within && clr_code_at(clr, frame->within, &code) &&
+	bool has_code = frame->within && clr_code_at(runtime, frame->within, &code) &&
 			code.method_desc == frame->method_desc;
 	if (frame->method_desc)
-		clr_method_signature(clr, frame->method_desc, &name);
+		clr_method_signature(runtime, frame->method_desc, &name);
 	struct cell cells[FRAME_COLUMNS] = {
 		[FRAME_SP] = cell_number(frame->sp),
 		[FRAME_IP] = cell_number(frame->ip),
-		[FRAME_MODULE] = cell_string(module_file(clr, frame->method_desc)),
+		[FRAME_MODULE] = cell_string(module_file(runtime, frame->method_desc)),
 		[FRAME_METHOD] = cell_text(name.bytes, name.size),
 	};
 	if (has_code) {
@@ -199,10 +199,10 @@ static struct cell string_cell(const char *string, bool is_lost)
 	return cell_shown(cell_string(string), string ? NULL : is_lost ? LOST : "<none>");
 }
 
-static struct cell exception_type_cell(struct clr *clr, const struct type *type)
+static struct cell exception_type_cell(struct runtime *runtime, const struct type *type)
 {
 	size_t size;
-	const char *name = type_name(clr, type, &size);
+	const char *name = type_name(runtime, type, &size);
 	return cell_type(name, size, type->method_table);
 }
 
@@ -213,7 +213,7 @@ static struct cell inner_cell(struct call *call, const struct exception_info *in
 	struct cell cell = { .shown = "which is not an object that can be read" };
 	struct object inner;
 	if (info->inner && object_read(call->heap, &window, info->inner, &inner))
-		cell = exception_type_cell(call->heap->clr, inner.type);
+		cell = exception_type_cell(call->heap->runtime, inner.type);
 	return cell;
 }
 
@@ -241,7 +241,7 @@ static enum hd_status write_exception(struct call *call, const struct object *ob
 	const struct cell cells[EXCEPTION_COLUMNS] = {
 		[EXCEPTION_ADDRESS] = cell_number(object->address),
 		[EXCEPTION_MT] = cell_number(object->type->method_table),
-		[EXCEPTION_TYPE] = exception_type_cell(call->heap->clr, object->type),
+		[EXCEPTION_TYPE] = exception_type_cell(call->heap->runtime, object->type),
 		[EXCEPTION_MESSAGE] = string_cell(info->message, info->message_lost),
 		[EXCEPTION_HRESULT] = cell_signed(info->hresult),
 		[EXCEPTION_INNER] = cell_number(info->inner),
@@ -328,8 +328,8 @@ static enum hd_status write_nested(struct call *call, struct nested *nested)
 
 static enum hd_status no_exception(struct call *call, const struct object *object)
 {
-	struct clr *clr = call->heap->clr;
-	if (type_is_exception(clr, object->type)) {
+	struct runtime *runtime = call->heap->runtime;
+	if (type_is_exception(runtime, object->type)) {
 		return fail(call->err, HD_ERR_FAULT, object->address,
 			    "the fields of exception %" PRIx64 " cannot be read or have no names "
 			    "here: info says what is missing, dumpobj shows what there is",
@@ -394,22 +394,22 @@ static enum hd_status write_thrown(struct call *call, const struct clr_thread *t
 /* Write the exception that each thread has thrown last, as far as the thread still holds it. */
 static enum hd_status write_threads(struct call *call)
 {
-	const struct clr *clr = call->heap->clr;
+	const struct runtime *runtime = call->heap->runtime;
 	HD_CLEANUP(window) struct window window = { .memory = call->heap->memory };
 	const struct thread_choice choice =
 		thread_choice(call, NULL, &call->options[OPT_THREAD], &call->options[OPT_ALL]);
 	size_t count = 0, chosen = 0;
 	TRY(threads_check(call));
 	answer_table(&call->answer, &thrown_schema, NULL);
-	for (size_t i = 0; i < clr_thread_count(clr); i++) {
-		const struct clr_thread *thread = clr_thread_at(clr, i);
+	for (size_t i = 0; i < clr_thread_count(runtime); i++) {
+		const struct clr_thread *thread = clr_thread_at(runtime, i);
 		struct object object;
 		if (!thread_is_chosen(&choice, thread))
 			continue;
 		chosen++;
 		if (!thread->exception ||
 		    !object_read(call->heap, &window, thread->exception, &object) ||
-		    !type_is_exception(call->heap->clr, object.type))
+		    !type_is_exception(call->heap->runtime, object.type))
 			continue;
 		answer_remark(&call->answer, count++ ? "\n" : "");
 		TRY(write_thrown(call, thread, &object));
@@ -428,14 +428,14 @@ static enum hd_status write_threads(struct call *call)
 
 static enum hd_status run_printexception(struct call *call)
 {
-	const struct clr *clr = call->heap->clr;
+	const struct runtime *runtime = call->heap->runtime;
 	if (!call->words[0].given) {
-		if (clr_has_field(clr, L_THREAD_EXCEPTION))
+		if (clr_has_field(runtime, L_THREAD_EXCEPTION))
 			return write_threads(call);
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "which exception a thread threw last is not known for .NET %s: give "
 			    "an address (dumpheap -type Exception lists them)",
-			    *clr_version(clr) ? clr_version(clr) : "of this version");
+			    *clr_version(runtime) ? clr_version(runtime) : "of this version");
 	}
 	struct object object;
 	TRY(call_heap_object(call, call->words[0].number, &object));

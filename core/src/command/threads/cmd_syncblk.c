@@ -3,11 +3,11 @@
 
 #include "analysis/waits/waits.h"
 #include "answer/cell_lines.h"
-#include "clr/threads/sync_block.h"
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/gap_rows.h"
 #include "inspect/thread_name.h"
+#include "runtime/coreclr/threads/sync_block.h"
 #include "targets/target.h"
 
 #define SYNCBLK_OPTIONS(X) \
@@ -118,7 +118,7 @@ struct block_list {
 static void write_block(struct call *call, uint32_t index, const struct sync_block *block,
 			struct window *window)
 {
-	const struct clr *clr = call->heap->clr;
+	const struct runtime *runtime = call->heap->runtime;
 	struct object object;
 	struct cell cells[BLOCK_COLUMNS] = {
 		[BLOCK_INDEX] = cell_number(index),
@@ -127,7 +127,7 @@ static void write_block(struct call *call, uint32_t index, const struct sync_blo
 	};
 	if (object_read(call->heap, window, block->object, &object)) {
 		size_t size;
-		const char *name = type_name(call->heap->clr, object.type, &size);
+		const char *name = type_name(call->heap->runtime, object.type, &size);
 		cells[BLOCK_TYPE] = cell_type(name, size, object.type->method_table);
 	}
 	if (block->has_monitor) {
@@ -137,7 +137,7 @@ static void write_block(struct call *call, uint32_t index, const struct sync_blo
 		cells[BLOCK_THREAD] = cell_number(block->owner ? block->owner->address : 0);
 		cells[BLOCK_OS_ID] = cell_number(block->os_id);
 		cells[BLOCK_NUMBER] =
-			cell_signed(target_thread_number(clr_target(clr), block->os_id));
+			cell_signed(target_thread_number(clr_target(runtime), block->os_id));
 	}
 	answer_row(&call->answer, cells);
 }
@@ -158,8 +158,8 @@ static enum hd_status write_blocks(struct block_list *list)
 	struct call *call = list->call;
 	enum hd_status status = HD_OK;
 	struct monitor monitor;
-	for (uint32_t i = 1;
-	     status == HD_OK && monitor_read(call->heap->clr, list->waits->members, i, &monitor);
+	for (uint32_t i = 1; status == HD_OK &&
+			     monitor_read(call->heap->runtime, list->waits->members, i, &monitor);
 	     i++) {
 		if (monitor.block.object) {
 			list->used++;
@@ -255,14 +255,15 @@ static enum hd_status write_answer(struct block_list *list)
 static enum hd_status run_syncblk(struct call *call)
 {
 	struct block_list list = { .call = call, .window = { .memory = call->heap->memory } };
-	if (!clr_has_sync_table(call->heap->clr)) {
+	if (!clr_has_sync_table(call->heap->runtime)) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "the table of sync blocks was not found in this runtime");
 	}
 	const struct value *index = &call->words[0];
 	struct sync_block block;
-	if (index->given && (!index->number || index->number > UINT32_MAX ||
-			     !clr_sync_block(call->heap->clr, (uint32_t)index->number, &block))) {
+	if (index->given &&
+	    (!index->number || index->number > UINT32_MAX ||
+	     !clr_sync_block(call->heap->runtime, (uint32_t)index->number, &block))) {
 		return fail(call->err, HD_ERR_NOTFOUND, 0,
 			    "no sync block has the index %" PRIu64 ": syncblk -all lists them",
 			    index->number);

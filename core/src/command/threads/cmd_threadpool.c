@@ -142,7 +142,7 @@ static void write_changes(struct call *call, const struct hill_log *log)
 	answer_table(&call->answer, &changes_schema, NULL);
 	for (size_t i = 0; i < log->rows_count; i++) {
 		const struct hill_change *change = &log->rows[i];
-		hill_change_reason(call->heap->clr, change, reason, sizeof(reason));
+		hill_change_reason(call->heap->runtime, change, reason, sizeof(reason));
 		const struct cell cells[CHANGE_COLUMNS] = {
 			[CHANGE_BEFORE] =
 				cell_signed(ms_before(change, &log->rows[log->rows_count - 1])),

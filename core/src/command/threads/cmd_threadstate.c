@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "clr/threads/thread_state.h"
 #include "command/table.h"
+#include "runtime/coreclr/threads/thread_state.h"
 
 #define STATE_LIST(X)                                                 \
 	X(STATE_VALUE, "value", NULL, KIND_ADDRESS, 0, 0, "the bits") \

@@ -5,9 +5,9 @@
 #include "analysis/pool/callback_name.h"
 #include "analysis/pool/timers.h"
 #include "analysis/pool/work_counts.h"
-#include "clr/types/type_name.h"
 #include "command/table.h"
 #include "report/fit.h"
+#include "runtime/coreclr/types/type_name.h"
 
 #define TIMER_OPTIONS(X)                                                                     \
 	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "show N timers (0: all, as without)", NULL) \
@@ -130,7 +130,7 @@ static void write_timer(struct call *call, struct members *members, const struct
 		cells[TIMER_STATE] = cell_number(timer->state);
 	if (member_object(members, timer->state, &state)) {
 		size_t size;
-		const char *name = type_name(heap->clr, state.type, &size);
+		const char *name = type_name(heap->runtime, state.type, &size);
 		cells[TIMER_STATE_TYPE] = cell_type(name, size, state.type->method_table);
 	}
 	answer_row(&call->answer, cells);

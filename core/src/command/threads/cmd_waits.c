@@ -3,8 +3,6 @@
 
 #include "analysis/waits/deadlocks.h"
 #include "answer/cell_lines.h"
-#include "clr/code/code.h"
-#include "clr/types/type_name.h"
 #include "command/async/chain_rows.h"
 #include "command/table.h"
 #include "command/threads/gap_rows.h"
@@ -12,6 +10,8 @@
 #include "command/threads/wait_text.h"
 #include "inspect/thread_name.h"
 #include "report/fit.h"
+#include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/types/type_name.h"
 
 #define WAITS_OPTIONS(X)                                                                   \
 	X(OPT_ALL, "all", VALUE_NONE, NULL,                                                \
@@ -142,7 +142,7 @@ static void write_wait(struct call *call, const struct waits *waits, const struc
 	};
 	words->name.size = words->owner_name.size = words->method.size = words->async.size = 0;
 	if (!thread_name(heap, wait->thread, &words->name) &&
-	    clr_is_finalizer_thread(heap->clr, wait->thread))
+	    clr_is_finalizer_thread(heap->runtime, wait->thread))
 		text_puts(&words->name, "finalizer");
 	cells[WAIT_NAME] = cell_text(words->name.size ? words->name.bytes : NULL, words->name.size);
 	const struct type *type = wait->object.type ? wait->object.type : wait->initializer;
@@ -150,7 +150,7 @@ static void write_wait(struct call *call, const struct waits *waits, const struc
 		cells[WAIT_OBJECT] = cell_number(wait->object.address);
 	if (type) {
 		size_t size;
-		const char *name = type_name(heap->clr, type, &size);
+		const char *name = type_name(heap->runtime, type, &size);
 		cells[WAIT_TYPE] = cell_type(name, size, type->method_table);
 		if (wait->object.type && append_async_name(&words->async, waits, &wait->object))
 			cells[WAIT_ASYNC] = cell_text(words->async.bytes, words->async.size);
@@ -165,7 +165,7 @@ static void write_wait(struct call *call, const struct waits *waits, const struc
 	}
 	uint64_t method = wait_method(wait);
 	if (method) {
-		clr_method_signature(heap->clr, method, &words->method);
+		clr_method_signature(heap->runtime, method, &words->method);
 		cells[WAIT_METHOD] = cell_text(words->method.bytes, words->method.size);
 	}
 	set_state(waits, wait, words, cells);

@@ -52,10 +52,10 @@ enum hd_status thread_not_found(const struct call *call, const struct thread_cho
 
 enum hd_status threads_check(struct call *call)
 {
-	const struct clr *clr = call->heap->clr;
-	if (clr_knows_all_threads(clr))
+	const struct runtime *runtime = call->heap->runtime;
+	if (clr_knows_all_threads(runtime))
 		return HD_OK;
-	if (!clr_thread_count(clr)) {
+	if (!clr_thread_count(runtime)) {
 		return fail(call->err, HD_ERR_FAULT, 0,
 			    "the list of managed threads cannot be read (info says why)");
 	}
@@ -67,18 +67,19 @@ enum hd_status chosen_stacks_write(struct call *call, const struct thread_choice
 				   const struct stack_options *options, stack_writer write,
 				   void *arg)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	struct stack_walker *walker = NULL;
 	TRY(threads_check(call));
-	TRY(stack_walker_create(clr, options->no_roots ? NULL : call->heap, &walker, call->err));
+	TRY(stack_walker_create(runtime, options->no_roots ? NULL : call->heap, &walker,
+				call->err));
 	enum hd_status status = HD_OK;
 	size_t count = 0;
-	for (size_t i = 0; i < clr_thread_count(clr) && status == HD_OK; i++) {
+	for (size_t i = 0; i < clr_thread_count(runtime) && status == HD_OK; i++) {
 		struct thread_stack stack;
-		if (!thread_is_chosen(choice, clr_thread_at(clr, i)))
+		if (!thread_is_chosen(choice, clr_thread_at(runtime, i)))
 			continue;
 		answer_remark(&call->answer, count++ ? "\n" : "");
-		status = stack_walk(walker, clr_thread_at(clr, i), options, &call->job, &stack,
+		status = stack_walk(walker, clr_thread_at(runtime, i), options, &call->job, &stack,
 				    call->err);
 		if (status != HD_OK)
 			break;

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 
 #include "analysis/waits/wait_handles.h"
-#include "clr/types/type_name.h"
 #include "inspect/managed_lock.h"
 #include "inspect/value.h"
+#include "runtime/coreclr/types/type_name.h"
 
 /* Barrier._currentTotalCount: how many take part, and how many of them have come. */
 #define BARRIER_MASK  0x7fffu
@@ -59,7 +59,7 @@ static void append_handle(struct text *text, const struct waits *waits,
 	const struct object *object = &wait->object;
 	struct waitable waitable;
 	if (!waitable_of_handle(waits->heap, waits->members, object->address, &waitable)) {
-		if (type_derives_from(waits->heap->clr, object->type, 0, MUTEX))
+		if (type_derives_from(waits->heap->runtime, object->type, 0, MUTEX))
 			text_puts(text, "its owner is not known");
 		return;
 	}
@@ -114,7 +114,7 @@ void append_wait_handles(struct text *text, const struct waits *waits,
 	wait_handles_read(waits, wait, &handles);
 	for (size_t i = 0; i < handles.rows_count; i++) {
 		size_t size;
-		const char *name = type_name(waits->heap->clr, handles.rows[i].type, &size);
+		const char *name = type_name(waits->heap->runtime, handles.rows[i].type, &size);
 		text_puts(text, i ? ", " : "");
 		text_escape(text, name, size);
 		text_printf(text, " %" PRIx64, handles.rows[i].address);

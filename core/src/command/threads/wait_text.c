@@ -5,12 +5,12 @@
 
 #include "analysis/async/async_call.h"
 #include "analysis/async/async_graph.h"
-#include "clr/code/code.h"
-#include "clr/types/type_name.h"
 #include "command/async/async_text.h"
 #include "command/threads/wait_state.h"
 #include "inspect/thread_name.h"
 #include "report/fit.h"
+#include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/types/type_name.h"
 
 void append_thread(struct text *text, struct heap *heap, const struct clr_thread *thread)
 {
@@ -23,7 +23,7 @@ void append_thread(struct text *text, struct heap *heap, const struct clr_thread
 static void append_object(struct text *text, struct heap *heap, const struct object *object)
 {
 	size_t size;
-	const char *name = type_name(heap->clr, object->type, &size);
+	const char *name = type_name(heap->runtime, object->type, &size);
 	text_escape(text, name, size);
 	text_printf(text, " %" PRIx64, object->address);
 }
@@ -82,7 +82,7 @@ void append_wait(struct text *text, const struct waits *waits, const struct thre
 		append_object(text, heap, &wait->object);
 	} else if (wait->initializer) {
 		size_t size;
-		const char *name = type_name(heap->clr, wait->initializer, &size);
+		const char *name = type_name(heap->runtime, wait->initializer, &size);
 		text_escape(text, name, size);
 	} else {
 		text_puts(text, wait_kind_name(wait->kind));
@@ -373,24 +373,25 @@ struct member_texts {
 static void set_frames(struct call *call, const struct waits *waits, const struct thread_wait *wait,
 		       struct member_texts *texts, struct cell *cells)
 {
-	struct clr *clr = call->heap->clr;
+	struct runtime *runtime = call->heap->runtime;
 	const struct thread_wait *owner =
 		wait_node_thread(waits, waits->edges[wait - waits->rows].to);
 	if (wait_method(wait)) {
-		clr_method_signature(clr, wait_method(wait), &texts->method);
+		clr_method_signature(runtime, wait_method(wait), &texts->method);
 		cells[MEMBER_METHOD] = cell_text(texts->method.bytes, texts->method.size);
 	}
 	size_t frame = owner ? wait_frame_with(owner, wait->object.address) : WAIT_NO_FRAME;
 	if (frame != WAIT_NO_FRAME) {
-		clr_method_signature(clr, owner->stack.frames[frame].method_desc, &texts->held);
+		clr_method_signature(runtime, owner->stack.frames[frame].method_desc, &texts->held);
 		cells[MEMBER_HELD_IN] = cell_text(texts->held.bytes, texts->held.size);
 	}
 }
 
-static void set_node_object(struct cell *cells, struct clr *clr, const struct object *object)
+static void set_node_object(struct cell *cells, struct runtime *runtime,
+			    const struct object *object)
 {
 	size_t size;
-	const char *type = type_name(clr, object->type, &size);
+	const char *type = type_name(runtime, object->type, &size);
 	cells[MEMBER_OBJECT] = cell_number(object->address);
 	cells[MEMBER_TYPE] = cell_type(type, size, object->type->method_table);
 }
@@ -405,7 +406,7 @@ static void set_thread(struct call *call, const struct waits *waits, const struc
 	if (thread_name(call->heap, wait->thread, &texts->name) && texts->name.size)
 		cells[MEMBER_NAME] = cell_text(texts->name.bytes, texts->name.size);
 	if (wait->object.type)
-		set_node_object(cells, call->heap->clr, &wait->object);
+		set_node_object(cells, call->heap->runtime, &wait->object);
 	set_frames(call, waits, wait, texts, cells);
 }
 
@@ -422,7 +423,7 @@ static void set_box(struct call *call, const struct waits *waits, const struct a
 	cells[MEMBER_KIND] = cell_string(box->next == ASYNC_NO_NODE ? async_wait_name(box->wait)
 								    : "async method");
 	if (member_object(waits->members, awaited, &object))
-		set_node_object(cells, call->heap->clr, &object);
+		set_node_object(cells, call->heap->runtime, &object);
 }
 
 static void write_member(struct call *call, const struct waits *waits, uint32_t node)

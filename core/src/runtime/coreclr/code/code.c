@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From an address of code to its method (doc/coreclr.md 12.3).  Layouts: codeman.h, precode.h; the
+ * same in 8, 9 and 10 unless a comment says otherwise.
+ */
+#include <elf.h>
+
+#include "mem/memory.h"
+#include "mem/pe_headers.h"
+#include "runtime/coreclr/code/code_parts.h"
+#include "runtime/coreclr/code/method.h"
+#include "runtime/coreclr/code/method_list.h"
+#include "runtime/coreclr/code/source.h"
+#include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/modules/module_proof.h"
+#include "targets/target.h"
+#include "util/alloc.h"
+
+/* RangeSectionMap: levels of 256 pointers, indexed by these bits of the address. */
+#define MAP_LEVELS        5u
+#define MAP_FIRST_SHIFT   49u
+#define MAP_LEVEL_BITS    8u
+#define MAP_LAST_SHIFT    (MAP_FIRST_SHIFT - (MAP_LEVELS - 1) * MAP_LEVEL_BITS)
+#define MAP_FRAGMENTS_MAX 1024u
+
+/* Most pages of code that clr_code_touch() reads. */
+#define TOUCHED_MAX 65536u
+
+/* OptionalHeader.ImageBase of an image of 64 bits (PE/COFF specification). */
+#define IMAGE_BASE_AT 24u
+
+/* RangeSection, in words. */
+#define SECTION_BEGIN  0u
+#define SECTION_END    1u
+#define SECTION_MODULE 4u
+#define SECTION_HEAP   5u
+#define SECTION_WORDS  6u
+
+bool code_section_read(struct runtime *runtime, uint64_t address, struct code_section *ret)
+{
+	uint64_t words[SECTION_WORDS];
+	if (!memory_read(runtime->memory, address, words, sizeof(words)))
+		return false;
+	*ret = (struct code_section){ .begin = words[SECTION_BEGIN],
+				      .end = words[SECTION_END],
+				      .module = words[SECTION_MODULE],
+				      .heap = words[SECTION_HEAP] };
+	return true;
+}
+
+/*
+ * The first fragment of the section that contains @p code; the low bit of every pointer on the way
+ * is a flag.
+ */
+static bool find_fragments(struct runtime *runtime, uint64_t code, uint64_t *ret)
+{
+	uint64_t at;
+	if (!runtime->globals.dac_count ||
+	    !memory_u64(runtime->memory, runtime->globals.dac_table, &at))
+		return false;
+	for (unsigned int i = 0; i < MAP_LEVELS; i++) {
+		unsigned int shift = MAP_FIRST_SHIFT - i * MAP_LEVEL_BITS;
+		if (!memory_u64(runtime->memory, at + 8 * (code >> shift & 0xff), &at) ||
+		    !(at & ~1ull))
+			return false;
+		at &= ~1ull;
+	}
+	*ret = at;
+	return true;
+}
+
+static bool find_section(struct runtime *runtime, uint64_t code, struct code_section *ret)
+{
+	uint64_t at;
+	if (!find_fragments(runtime, code, &at))
+		return false;
+	for (unsigned int i = 0; at && i < MAP_FRAGMENTS_MAX; i++) {
+		uint64_t row[4]; /* next, begin, end, section */
+		if (!memory_read(runtime->memory, at, row, sizeof(row)))
+			return false;
+		if (code >= row[1] && code < row[2]) {
+			return code_section_read(runtime, row[3], ret) && code >= ret->begin &&
+			       code < ret->end;
+		}
+		at = row[0] & ~1ull;
+	}
+	return false;
+}
+
+/* All sections that may contain code of the range around @p code. */
+static void touch_sections(struct runtime *runtime, uint64_t code)
+{
+	uint64_t at;
+	struct code_section section;
+	if (!find_fragments(runtime, code, &at))
+		return;
+	for (unsigned int i = 0; at && i < MAP_FRAGMENTS_MAX; i++) {
+		uint64_t row[4];
+		if (!memory_read(runtime->memory, at, row, sizeof(row)))
+			return;
+		(void)code_section_read(runtime, row[3], &section);
+		at = row[0] & ~1ull;
+	}
+}
+
+void clr_code_touch(struct runtime *runtime)
+{
+	const struct target *target = runtime->target;
+	uint64_t left = TOUCHED_MAX;
+	for (size_t i = 0; i < target->map.range_count; i++) {
+		const struct target_range *range = &target->map.ranges[i];
+		if (!(range->flags & PF_X))
+			continue;
+		for (uint64_t at = range->start; at < range->end && left;
+		     at += runtime->target->arch->space.page_min, left--) {
+			struct code_info unused;
+			if (at == range->start ||
+			    at >> MAP_LAST_SHIFT !=
+				    (at - runtime->target->arch->space.page_min) >> MAP_LAST_SHIFT)
+				touch_sections(runtime, at);
+			(void)clr_code_at(runtime, at, &unused);
+		}
+	}
+}
+
+bool runtime_function_read(struct runtime *runtime, uint64_t table, uint32_t index,
+			   struct runtime_function *ret)
+{
+	return memory_read(runtime->memory, table + RUNTIME_FUNCTION_SIZE * (uint64_t)index, ret,
+			   sizeof(*ret));
+}
+
+bool runtime_function_find(struct runtime *runtime, uint64_t table, uint32_t count, uint64_t rva,
+			   uint32_t *ret_index)
+{
+	uint32_t low = 0, high = count, begin;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (!memory_u32(runtime->memory, table + RUNTIME_FUNCTION_SIZE * (uint64_t)middle,
+				&begin))
+			return false;
+		if (begin <= rva) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	*ret_index = low - 1;
+	return low != 0;
+}
+
+struct code_cache *code_cache(struct runtime *runtime)
+{
+	if (!runtime->code)
+		runtime->code = mem_calloc(1, sizeof(*runtime->code));
+	return runtime->code;
+}
+
+bool code_cache_make(struct runtime *runtime)
+{
+	return code_cache(runtime) != NULL;
+}
+
+void code_cache_destroy(struct code_cache *cache)
+{
+	if (!cache)
+		return;
+	for (size_t i = 0; i < cache->images_count; i++)
+		r2r_image_deinit(&cache->images[i]);
+	pages_free(cache->images, cache->images_capacity, sizeof(*cache->images));
+	source_cache_destroy(cache->sources);
+	mem_free(cache);
+}
+
+bool clr_has_code_at(struct runtime *runtime, uint64_t code)
+{
+	struct code_section section;
+	return find_section(runtime, code, &section);
+}
+
+/* The base that the compiler wrote addresses for. */
+static bool preferred_base(const struct runtime *runtime, uint64_t base, uint64_t *ret,
+			   uint32_t *ret_size)
+{
+	struct pe_headers pe;
+	if (!pe_headers_read(runtime->memory, base, &pe) || pe.magic != PE_MAGIC_64)
+		return false;
+	*ret_size = pe.image_size;
+	return memory_u64(runtime->memory, pe.optional + IMAGE_BASE_AT, ret);
+}
+
+bool clr_code_pointer(struct runtime *runtime, uint64_t address, uint64_t *ret)
+{
+	struct code_section section;
+	uint64_t value, preferred;
+	uint32_t size;
+	bool is_image = find_section(runtime, address, &section) && section.module;
+	/* The data is in the file, which small cores need. */
+	if (is_image)
+		module_prove(runtime, section.module);
+	if (!memory_u64(runtime->memory, address, &value))
+		return false;
+	bool is_moved = !is_image || !value || (value >= section.begin && value < section.end);
+	if (!is_moved && preferred_base(runtime, section.begin, &preferred, &size) &&
+	    value >= preferred && value - preferred < size)
+		value = value - preferred + section.begin;
+	*ret = value;
+	return true;
+}
+
+bool clr_code_failed(struct runtime *runtime)
+{
+	struct code_cache *cache = code_cache(runtime);
+	bool failed = !cache || cache->failed;
+	if (cache)
+		cache->failed = false;
+	return failed;
+}
+
+static bool find_code(struct runtime *runtime, uint64_t code, struct code_info *ret)
+{
+	struct code_section section;
+	if (!find_section(runtime, code, &section))
+		return false;
+	return section.module ? precompiled_code(runtime, &section, code, ret)
+			      : jitted_code(runtime, &section, code, ret);
+}
+
+/* The same, with a cache of earlier results: stacks are full of the same few addresses. */
+static bool find_code_again(struct runtime *runtime, uint64_t code, struct code_info *ret)
+{
+	struct code_cache *cache = code_cache(runtime);
+	if (!cache || !code)
+		return false;
+	struct code_recent *recent =
+		&cache->recent[(code * 0x9e3779b97f4a7c15u >> 32) % CODE_RECENT_COUNT];
+	if (recent->code != code) {
+		struct code_info info = { 0 };
+		bool had_failed = cache->failed, is_found;
+		cache->failed = false;
+		is_found = find_code(runtime, code, &info);
+		if (cache->failed)
+			return false; /* it may be found another time */
+		cache->failed = had_failed;
+		*recent = (struct code_recent){ code, is_found, info };
+	}
+	if (recent->is_found)
+		*ret = recent->info;
+	return recent->is_found;
+}
+
+bool coreclr_code_at(struct runtime *runtime, uint64_t code, struct code_info *ret)
+{
+	struct code_info info;
+	if (!find_code_again(runtime, code, &info) || !info.unwind_info)
+		return false;
+	*ret = info;
+	return true;
+}
+
+bool clr_code_at(struct runtime *runtime, uint64_t code, struct code_info *ret)
+{
+	return runtime->ops->code_at(runtime, code, ret);
+}
+
+/*
+ * A precode (thunktemplates.S): FixupPrecode is jmp [rip+a]; mov r10, [rip+b]; ..., StubPrecode
+ * mov r10, [rip+b]; jmp [rip+c].  What is loaded into r10 is the MethodDesc.
+ */
+static bool precode_method(struct runtime *runtime, uint64_t code, uint64_t *ret)
+{
+	uint8_t bytes[13];
+	size_t at = 0, size = memory_prefix(runtime->memory, code, bytes, sizeof(bytes));
+	if (size == sizeof(bytes) && bytes[0] == 0xff && bytes[1] == 0x25)
+		at = 6;
+	if (size < at + 7 || bytes[at] != 0x4c || bytes[at + 1] != 0x8b || bytes[at + 2] != 0x15)
+		return false;
+	int64_t displacement = (int32_t)load_u32(bytes + at + 3);
+	return memory_u64(runtime->memory, code + at + 7 + (uint64_t)displacement, ret);
+}
+
+/* The same stubs' jumps: FixupPrecode begins with its one, that of StubPrecode is after the mov. */
+uint64_t method_entry_target(struct runtime *runtime, uint64_t entry)
+{
+	uint8_t bytes[13];
+	size_t at = 0, size = memory_prefix(runtime->memory, entry, bytes, sizeof(bytes));
+	uint64_t target;
+	if (size == sizeof(bytes) && bytes[0] == 0x4c && bytes[1] == 0x8b && bytes[2] == 0x15)
+		at = 7;
+	if (size < at + 6 || bytes[at] != 0xff || bytes[at + 1] != 0x25)
+		return entry;
+	int64_t displacement = (int32_t)load_u32(bytes + at + 2);
+	return memory_u64(runtime->memory, entry + at + 6 + (uint64_t)displacement, &target)
+		       ? target
+		       : entry;
+}
+
+bool clr_method_at(struct runtime *runtime, uint64_t code, uint64_t *ret_method_desc)
+{
+	struct code_info info;
+	char name[8];
+	if (!find_code_again(runtime, code, &info) &&
+	    !clr_fcall_method(runtime, code, &info.method_desc) &&
+	    !precode_method(runtime, code, &info.method_desc))
+		return false;
+	if (!clr_method_name(runtime, info.method_desc, name, sizeof(name), NULL))
+		return false;
+	*ret_method_desc = info.method_desc;
+	return true;
+}
+
+bool clr_method_in_slot(struct runtime *runtime, uint64_t table, uint32_t slot,
+			uint64_t *ret_method_desc)
+{
+	const struct type *type = type_find(runtime, table);
+	uint64_t code = type ? vtable_entry(runtime, type, slot) : 0;
+	return code && clr_method_at(runtime, code, ret_method_desc);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "runtime/coreclr/code/code.h"
+
+/* Shared by code.c, code_jit.c and code_r2r.c. */
+
+/** RangeSection: a range of code and what made it (codeman.h). */
+struct code_section {
+	uint64_t begin, end;
+	uint64_t module; /**< ReadyToRun: the Module; else 0 */
+	uint64_t heap;   /**< code of the JIT: the CodeHeapListNode; else 0 */
+};
+
+/**
+ * The entry points of one ReadyToRun image, sorted.  The runtime only has those of methods that
+ * were called.
+ */
+struct r2r_image {
+	uint64_t module, begin; /**< the section that the image belongs to */
+	uint64_t functions;     /**< RUNTIME_FUNCTION array, 0: the image could not be read */
+	uint32_t function_count;
+	unsigned int gc_info_version;
+	uint64_t *entries; /**< addresses of code, ascending; */
+	uint32_t *order;   /**< for each entry, its index in method_descs */
+	uint64_t *method_descs;
+	size_t entries_count, entries_capacity, method_descs_count, method_descs_capacity;
+	uint64_t buckets; /**< the map that they come from, and how many more it has after its
+			   * first */
+	uint32_t bucket_count;
+	bool is_partial; /**< some entries are not in the target: each is looked up in the map */
+};
+
+/** The result of an earlier look-up. */
+struct code_recent {
+	uint64_t code; /**< 0: unused */
+	bool is_found;
+	struct code_info info;
+};
+#define CODE_RECENT_COUNT 512u
+
+struct code_cache {
+	struct r2r_image *images;
+	size_t images_count, images_capacity;
+	size_t last_image;            /**< the image that was asked for last */
+	uint64_t buckets_read;        /**< buckets of all images' maps; limited */
+	uint32_t probes;              /**< buckets that look-ups have visited; limited */
+	bool failed;                  /**< memory was exhausted */
+	struct source_cache *sources; /**< see clr/code/source.h; NULL until the first look-up */
+	struct code_recent recent[CODE_RECENT_COUNT];
+};
+
+/** The cache of @p runtime, made the first time; NULL when memory is exhausted. */
+struct code_cache *code_cache(struct runtime *runtime);
+
+/** RUNTIME_FUNCTION: RVAs (readytorun.h, clrnt.h). */
+#define RUNTIME_FUNCTION_SIZE 12u
+struct runtime_function {
+	uint32_t begin, end, unwind_info;
+};
+bool runtime_function_read(struct runtime *runtime, uint64_t table, uint32_t index,
+			   struct runtime_function *ret);
+/** Index of the last of @p count functions whose start is not above @p rva. */
+bool runtime_function_find(struct runtime *runtime, uint64_t table, uint32_t count, uint64_t rva,
+			   uint32_t *ret_index);
+
+/** These give what clr_code_at() gives; unwind_info is 0 when there is none. */
+bool jitted_code(struct runtime *runtime, const struct code_section *section, uint64_t code,
+		 struct code_info *ret);
+bool precompiled_code(struct runtime *runtime, const struct code_section *section, uint64_t code,
+		      struct code_info *ret);
+void r2r_image_deinit(struct r2r_image *image);
+
+/** The RangeSection at @p address. */
+bool code_section_read(struct runtime *runtime, uint64_t address, struct code_section *ret);
+/** Make the cache of clr_code_at(), unless it is there; false when memory is exhausted. */
+bool code_cache_make(struct runtime *runtime);
+
+/** All sections of code. */
+struct code_sections {
+	uint64_t *rows; /**< addresses of RangeSections, ascending; some may be there twice */
+	size_t rows_count, rows_capacity;
+	uint32_t tables; /**< of the map that were read: limited */
+	bool is_partial; /**< some could not be read */
+};
+
+/**
+ * Read the map of code.
+ *
+ * @param[in,out] sections Zeroed; to be given to code_sections_deinit() in any case.
+ * @return false when memory is exhausted
+ */
+bool code_sections_read(struct runtime *runtime, struct code_sections *sections);
+void code_sections_deinit(struct code_sections *sections);
+
+struct method_bodies;
+/** Append one body; false when memory is exhausted. */
+bool method_bodies_add(struct method_bodies *bodies, uint64_t method_desc, uint64_t start,
+		       bool is_precompiled);
+/**
+ * Append all bodies of @p section; what cannot be read makes them partial.  false when memory is
+ * exhausted.
+ */
+bool jitted_bodies(struct runtime *runtime, const struct code_section *section,
+		   struct method_bodies *bodies);
+bool precompiled_bodies(struct runtime *runtime, const struct code_section *section,
+			struct method_bodies *bodies);

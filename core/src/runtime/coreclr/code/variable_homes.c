@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the variables of a method are (doc/coreclr.md 12.13; debuginfostore.cpp, cordebuginfo.h). */
+#include "runtime/coreclr/code/variable_homes.h"
+
+#include "arch/arch.h"
+#include "runtime/coreclr/code/debug_reader.h"
+#include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/layouts/amd64.h"
+
+/* Added to the numbers of variables; the lowest ones are not variables of the IL. */
+#define NUMBER_BIAS    4u
+#define NUMBER_BIAS_11 6u
+
+static uint8_t take_register(struct debug_reader *reader)
+{
+	return debug_register(debug_number(reader));
+}
+
+/* A signed number: the sign is the lowest bit. */
+static int32_t take_signed(struct debug_reader *reader)
+{
+	uint32_t value = debug_number(reader);
+	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
+}
+
+static void take_home(struct debug_reader *reader, struct variable_home *ret)
+{
+	uint32_t kind = debug_number(reader);
+	*ret = (struct variable_home){ .kind = kind < HOME_OTHER ? (uint8_t)kind : HOME_OTHER };
+	switch (ret->kind) {
+	case HOME_REGISTER:
+	case HOME_REGISTER_ADDRESS:
+		ret->number = take_register(reader);
+		break;
+	case HOME_STACK:
+	case HOME_STACK_ADDRESS:
+	case HOME_STACK_TWICE:
+		ret->number = take_register(reader);
+		ret->offset = take_signed(reader);
+		break;
+	case HOME_REGISTERS:
+		ret->number = take_register(reader);
+		(void)debug_number(reader);
+		break;
+	case HOME_REGISTER_STACK:
+		ret->number = take_register(reader);
+		(void)debug_number(reader);
+		(void)debug_number(reader);
+		break;
+	case HOME_STACK_REGISTER:
+		(void)debug_number(reader);
+		(void)debug_number(reader);
+		ret->number = take_register(reader);
+		break;
+	default: /* the number of a register of another kind */
+		(void)debug_number(reader);
+		break;
+	}
+	if (ret->number == ARCH_NONE)
+		ret->kind = HOME_OTHER;
+}
+
+static void forget_homes(struct variable_home *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		rows[i] = (struct variable_home){ .kind = HOME_NONE };
+}
+
+/* Which variable, and where in the code it is valid. */
+struct validity {
+	uint32_t number, begin, size;
+};
+
+static struct validity take_validity(struct debug_reader *reader, enum debug_format format)
+{
+	struct validity ret;
+	if (format == DEBUG_SIZED)
+		ret.number = debug_number(reader) - NUMBER_BIAS_11;
+	ret.begin = debug_number(reader);
+	ret.size = debug_number(reader);
+	if (format != DEBUG_SIZED)
+		ret.number = debug_number(reader) - NUMBER_BIAS;
+	return ret;
+}
+
+static bool read_homes(struct debug_reader *reader, enum debug_format format, uint32_t offset,
+		       struct variable_home *rows, size_t count)
+{
+	uint32_t left = debug_number(reader);
+	while (left-- && !reader->failed) {
+		struct variable_home home;
+		struct validity valid = take_validity(reader, format);
+		take_home(reader, &home);
+		bool is_there = offset >= valid.begin && offset - valid.begin < valid.size;
+		if (!reader->failed && is_there && valid.number < count &&
+		    rows[valid.number].kind == HOME_NONE)
+			rows[valid.number] = home;
+	}
+	return !reader->failed;
+}
+
+bool clr_variable_homes(struct runtime *runtime, const struct code_info *code, uint64_t place,
+			uint64_t *budget, /* NOLINT(readability-non-const-parameter) */
+			struct variable_home *rows, size_t count)
+{
+	struct debug_reader reader = { .memory = runtime->memory, .budget = budget };
+	struct debug_parts parts;
+	forget_homes(rows, count);
+	if (place < code->start || place - code->start > UINT32_MAX ||
+	    !debug_parts_find(runtime, code, &reader, &parts) ||
+	    parts.variables == parts.variables_end)
+		return false;
+	debug_set(&reader, parts.variables, parts.variables_end);
+	if (read_homes(&reader, parts.format, (uint32_t)(place - code->start), rows, count))
+		return true;
+	forget_homes(rows, count);
+	return false;
+}

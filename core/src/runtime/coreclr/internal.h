@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * The files of runtime share this.  Other folders use clr/runtime.h (scripts/check_layers.py checks this).
+ */
+
+#include "gc/layouts/gc_vars.h"
+#include "runtime/coreclr/clr.h"
+#include "runtime/coreclr/layouts/frames.h"
+#include "runtime/coreclr/runtime_ops.h"
+
+struct clr_type_table;
+struct module_table;
+struct type_lookup;
+struct code_cache;
+
+/** Values of the runtime's globals: addresses, 0 = not known. */
+struct clr_globals {
+	/* objects of the runtime */
+	uint64_t app_domain, system_domain, thread_store, free_method_table, object_method_table,
+		string_method_table, object_array_method_table, exception_method_table;
+	/**
+	 * The types of the objects that suspended methods keep (11): their base class, and the
+	 * EEClass that all others share.
+	 */
+	uint64_t continuation_method_table, continuation_class;
+	uint64_t sync_table;    /**< SyncTableEntry array */
+	uint64_t sync_count;    /**< index of its first entry that was never used, 0 = unknown */
+	uint64_t alloc_context; /**< address of g_global_alloc_context {ptr, limit} */
+	uint64_t dac_table, dac_count; /**< g_dacTable: addresses of globals */
+	uint64_t fcall_table;          /**< see clr_fcall_method() */
+};
+
+/** The managed threads. */
+struct clr_threads {
+	struct clr_thread *rows; /**< all of the ThreadStore's list */
+	size_t count;
+	uint32_t *order; /**< by id, then index; NULL: not sorted */
+	uint32_t *
+		os_order; /**< by OS id, then those with a stack first, then index; NULL: likewise */
+	uint64_t finalizer; /**< address of the thread that runs finalizers, 0 = not known */
+	uint64_t gc;        /**< address of the thread that has suspended all others for a GC, 0 =
+			     * none */
+	bool is_whole;      /**< the list was read to its end, and nothing contradicts it */
+	int64_t pending;    /**< number of threads that are being started, -1 = not known */
+};
+
+/** How the first word of a Frame on a stack tells its kind; 0: not known. */
+struct frame_words {
+	/**
+	 * First word of each kind of Frame.  All 0 in 8 and 9, where the first word is a vtable.
+	 */
+	uint64_t identifiers[FRAME_KINDS];
+	/** The vtables in 8 and 9 of those kinds that their shape does not tell. */
+	uint64_t vtables[FRAME_KINDS];
+};
+
+/** Its contract descriptor. */
+struct clr_descriptor {
+	uint64_t address; /**< of DotNetRuntimeContractDescriptor, 0 = none */
+	bool is_read;
+};
+
+/** The runtime in a target. */
+struct runtime {
+	const struct runtime_ops *ops;
+	struct target *target;              /**< borrowed */
+	struct memory *memory;              /**< of the target */
+	const struct target_module *module; /**< libcoreclr, or the single-file executable */
+	bool is_single_file;
+	unsigned int major; /**< 8, 9, 10, ...; 0 = unknown */
+	char version[64];   /**< "10.0.12" when it can be found out, else "10.0"; "" = unknown */
+	char build_id[64];  /**< hex; "" = unknown */
+	struct layout layout;
+	struct clr_descriptor descriptor;
+	struct gc_vars gc;
+	struct clr_globals globals;
+	struct clr_threads threads;
+	uint64_t name_extra;          /**< bytes and steps of long names: clr/types/type_name.h */
+	struct clr_type_table *types; /**< see clr/types/type.h */
+	struct module_table *modules; /**< see clr/modules/module.h */
+	struct type_lookup
+		*lookup;         /**< see clr/types/type_lookup.h; NULL until the first look-up */
+	struct code_cache *code; /**< see clr/code/code.h; NULL until the first look-up */
+	unsigned int gc_info_version; /**< version of GCInfo in JIT code: 2 (.NET 8), 3 (9), 4
+				       * (10) */
+	struct frame_words frames;
+};
+
+/** runtime_ops.open and close of CoreCLR. */
+HD_NODISCARD enum hd_status coreclr_open(struct target *target, struct job *job,
+					 struct runtime **ret, struct hd_error *err);
+void coreclr_close(struct runtime *runtime);

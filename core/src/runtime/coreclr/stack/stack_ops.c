@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/coreclr/layouts/thread_words.h"
+#include "runtime/coreclr/runtime_ops.h"
+#include "runtime/coreclr/stack/clr_stack.h"
+
+/* The Thread has the original address, and its place (m_pvHJRetAddr, m_ppvHJRetAddrPtr; threads.h). */
+static bool replaced_return(struct thread_walk *walk, uint64_t *ret)
+{
+	uint8_t bytes[THREAD_HIJACK_END];
+	uint64_t slot = walk_sp(walk) - 8;
+	size_t size =
+		memory_prefix(walk->memory, walk->stack->thread->address, bytes, sizeof(bytes));
+	for (size_t i = 0; i + 16 <= size; i += 8) {
+		struct code_info code;
+		uint64_t ip = load_u64(bytes + i);
+		if (load_u64(bytes + i + 8) == slot && clr_code_at(walk->runtime, ip, &code)) {
+			*ret = ip;
+			return true;
+		}
+	}
+	return false;
+}
+
+const struct stack_ops coreclr_stack_ops = {
+	.frames = clr_stack_frames,
+	.frame_context = clr_stack_context,
+	.frame_method = clr_stack_method,
+	.arguments = clr_stack_arguments,
+	.exceptions = clr_stack_exceptions,
+	.is_filter = clr_stack_is_filter,
+	.native_roots = clr_stack_native_roots,
+	.replaced_return = replaced_return,
+};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/coreclr/threads/stack_trace.h"
+
+#include "mem/memory.h"
+#include "runtime/coreclr/layouts/stack_trace.h"
+
+bool trace_count(struct memory *memory, uint64_t data, uint32_t *ret)
+{
+	return memory_u32(memory, data, ret);
+}
+
+bool trace_element_at(struct memory *memory, uint64_t data, uint32_t size, uint32_t index,
+		      struct trace_element *ret)
+{
+	uint64_t element[4];
+	uint32_t count;
+	if (size < TRACE_HEADER || !trace_count(memory, data, &count) || index >= count ||
+	    index >= (size - TRACE_HEADER) / TRACE_ELEMENT)
+		return false;
+	uint64_t at = data + TRACE_HEADER + (uint64_t)TRACE_ELEMENT * index;
+	if (!memory_read(memory, at, element, sizeof(element)))
+		return false;
+	bool is_before = element[3] & TRACE_IS_BEFORE;
+	*ret = (struct trace_element){ .ip = element[0] + is_before,
+				       .within = element[0],
+				       .sp = element[1],
+				       .method_desc = element[2] };
+	return true;
+}

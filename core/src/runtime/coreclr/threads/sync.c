@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "gc/layouts/object_layout.h"
+#include "mem/memory.h"
+#include "runtime/coreclr/clr.h"
+#include "runtime/coreclr/internal.h"
+
+#define SYNC_ENTRY_SIZE 16u /* SyncTableEntry {SyncBlock *, Object * | 1 when free} */
+
+static void read_sync_entry(const struct runtime *runtime, struct sync_info *info)
+{
+	if (runtime->globals.sync_table == 0 || info->index == 0 ||
+	    (runtime->globals.sync_count && info->index >= runtime->globals.sync_count))
+		return;
+	uint64_t entry = runtime->globals.sync_table + (uint64_t)info->index * SYNC_ENTRY_SIZE;
+	uint64_t object = 0;
+	if (!memory_u64(runtime->memory, entry, &info->block) ||
+	    !memory_u64(runtime->memory, entry + 8, &object)) {
+		info->block = 0;
+		return;
+	}
+	info->owner = object & 1 ? 0 : object;
+}
+
+bool clr_sync_info(const struct runtime *runtime, uint64_t address, struct sync_info *ret)
+{
+	struct sync_info info = { 0 };
+	if (address < 4 || !memory_u32(runtime->memory, address - 4, &info.word))
+		return false;
+	if (info.word & HEADER_IS_HASH_OR_INDEX) {
+		info.has_hash = (info.word & HEADER_IS_HASH) != 0;
+		info.has_sync_block = !info.has_hash;
+		if (info.has_hash) {
+			info.hash = info.word & HEADER_HASH_MASK;
+		} else {
+			info.index = info.word & HEADER_HASH_MASK;
+		}
+		read_sync_entry(runtime, &info);
+	} else {
+		info.lock_thread = info.word & HEADER_THREAD_MASK;
+		info.lock_recursion = (info.word & HEADER_RECURSION_MASK) >> HEADER_RECURSION_SHIFT;
+		info.has_thin_lock = info.lock_thread != 0;
+	}
+	*ret = info;
+	return true;
+}

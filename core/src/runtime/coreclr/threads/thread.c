@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/coreclr/threads/thread.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "mem/memory.h"
+#include "runtime/coreclr/features.h"
+#include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/layouts/exinfo.h"
+#include "runtime/coreclr/threads/in_flight.h"
+#include "runtime/coreclr/threads/thread_state.h"
+#include "targets/target.h"
+#include "util/alloc.h"
+#include "util/findings.h"
+
+/* m_OSThreadId of a thread that does not run (SWITCHED_OUT_FIBER_OSID, threads.h). */
+#define OS_ID_NONE 0xbaadf00du
+
+/* pid_max is at most 2^22 (linux/threads.h), and that is the largest number of threads. */
+#define OS_ID_MAX ((uint32_t)1 << 22)
+
+/*
+ * A walk over the list of a ThreadStore (SList of Thread::m_Link, threads.h).  A link is the word
+ * of a Thread that has the next link's address, or since 11 the next Thread's.
+ */
+struct links {
+	const struct runtime *runtime;
+	uint64_t head; /* address of the list's own link */
+	uint64_t link; /* address of the current thread's, 0 at the end */
+	uint64_t mark; /* an earlier link, to detect a cycle (Brent's algorithm) */
+	size_t steps, power;
+	bool is_broken; /* a link cannot be read, or there is a cycle */
+	size_t cycle;   /* then: the length of the cycle */
+};
+
+static void links_follow(struct links *links, uint64_t from)
+{
+	const struct runtime *runtime = links->runtime;
+	uint64_t next = 0;
+	bool is_read = memory_u64(runtime->memory, from, &next);
+	if (is_read && next && clr_has(runtime, CLR_THREAD_POINTERS))
+		next += clr_offset(runtime, L_THREAD_LINK);
+	if (!is_read) {
+		links->is_broken = true;
+	} else if (next == links->mark || next % 8 != 0) {
+		links->is_broken = next != links->head && next != 0;
+		links->cycle = next != 0 && next == links->mark ? links->steps + 1 : 0;
+		next = 0;
+	}
+	links->link = next == links->head ? 0 : next;
+	if (++links->steps == links->power) {
+		links->power *= 2;
+		links->steps = 0;
+		links->mark = links->link;
+	}
+}
+
+static void links_begin(struct links *links, const struct runtime *runtime, uint64_t store)
+{
+	*links = (struct links){ .runtime = runtime, .power = 1 };
+	if (!layout_has(&runtime->layout, L_THREAD_STORE_FIRST) ||
+	    !layout_has(&runtime->layout, L_THREAD_LINK)) {
+		links->is_broken = true;
+		return;
+	}
+	links->head = store + clr_offset(runtime, L_THREAD_STORE_FIRST);
+	links_follow(links, links->head);
+}
+
+static uint64_t links_thread(const struct links *links)
+{
+	return links->link - clr_offset(links->runtime, L_THREAD_LINK);
+}
+
+static void read_thread_context(const struct runtime *runtime, struct clr_thread *thread)
+{
+	uint64_t context = 0;
+	if (layout_has(&runtime->layout, L_THREAD_LOCALS)) {
+		if (!clr_pointer(runtime, thread->address, L_THREAD_LOCALS, &context) || !context ||
+		    !layout_has(&runtime->layout, L_LOCALS_ALLOC_CONTEXT))
+			return;
+		context += clr_offset(runtime, L_LOCALS_ALLOC_CONTEXT);
+		if (layout_has(&runtime->layout, L_EE_ALLOC_CONTEXT))
+			context += clr_offset(runtime, L_EE_ALLOC_CONTEXT);
+	} else if (layout_has(&runtime->layout, L_THREAD_ALLOC_CONTEXT)) {
+		context = thread->address + clr_offset(runtime, L_THREAD_ALLOC_CONTEXT);
+	} else {
+		return;
+	}
+	thread->alloc_context = context;
+	uint64_t pointer = 0, limit = 0;
+	if (!clr_pointer(runtime, context, L_ALLOC_POINTER, &pointer) ||
+	    !clr_pointer(runtime, context, L_ALLOC_LIMIT, &limit) || pointer == 0)
+		return;
+	thread->alloc_pointer = pointer;
+	thread->alloc_limit = limit;
+}
+
+static bool read_thread_u32(const struct runtime *runtime, uint64_t base, enum layout_field field,
+			    uint32_t *ret)
+{
+	return layout_has(&runtime->layout, field) &&
+	       memory_u32(runtime->memory, base + clr_offset(runtime, field), ret);
+}
+
+/* The exception that it threw last. */
+static void read_exception(const struct runtime *runtime, struct clr_thread *thread)
+{
+	struct in_flight flight;
+	uint64_t slot = 0;
+	/* A handle: the address of a reference. */
+	if (clr_pointer(runtime, thread->address, L_THREAD_EXCEPTION, &slot) && slot)
+		(void)memory_u64(runtime->memory, slot, &thread->exception);
+	if (!clr_has(runtime, CLR_DIRECT_EXCEPTION))
+		return;
+	/* While an exception is in flight, the one before may still be there (12.7). */
+	uint64_t object = 0;
+	in_flight_begin(&flight, runtime, thread->address);
+	if (flight.at && exinfo_thrown(runtime, flight.at, &slot) &&
+	    memory_u64(runtime->memory, slot, &object) && object)
+		thread->exception = object;
+}
+
+static bool read_thread(const struct runtime *runtime, uint64_t address, struct clr_thread *ret)
+{
+	*ret = (struct clr_thread){ .address = address };
+	uint32_t cooperative = 0;
+	if (!read_thread_u32(runtime, address, L_THREAD_ID, &ret->id))
+		return false;
+	(void)clr_pointer(runtime, address, L_THREAD_OS_ID, &ret->os_id);
+	if (ret->os_id == OS_ID_NONE)
+		ret->os_id = 0;
+	(void)read_thread_u32(runtime, address, L_THREAD_STATE, &ret->state);
+	(void)read_thread_u32(runtime, address, L_THREAD_COOPERATIVE, &cooperative);
+	ret->is_cooperative = cooperative != 0;
+	read_thread_context(runtime, ret);
+	read_exception(runtime, ret);
+	return true;
+}
+
+/* No thread has such ids: what was read is not a Thread. */
+static bool has_impossible_ids(const struct clr_thread *thread)
+{
+	return !thread->id || thread->id > OS_ID_MAX || thread->os_id > OS_ID_MAX;
+}
+
+bool thread_store_is(const struct runtime *runtime, uint64_t address, bool must_match)
+{
+	if (address == 0 || address % 8 != 0)
+		return false;
+	struct links links;
+	links_begin(&links, runtime, address);
+	if (links.is_broken || links.link == 0)
+		return false;
+	must_match = must_match && runtime->target->threads.count > 0;
+	unsigned int matches = 0, odd = 0;
+	for (unsigned int i = 0; i < 64 && links.link && !links.is_broken; i++) {
+		struct clr_thread thread;
+		if (!read_thread(runtime, links_thread(&links), &thread))
+			return false;
+		bool is_odd = has_impossible_ids(&thread);
+		odd += is_odd;
+		matches += !is_odd && thread.os_id &&
+			   target_thread(runtime->target, (int32_t)thread.os_id);
+		links_follow(&links, links.link);
+	}
+	/* One thread with damaged ids does not make the others wrong. */
+	return !links.is_broken && ((matches && matches >= odd) || (!must_match && !odd));
+}
+
+static bool any_in_process(const struct runtime *runtime)
+{
+	for (size_t i = 0; i < runtime->threads.count; i++) {
+		uint64_t id = runtime->threads.rows[i].os_id;
+		if (id && id <= INT32_MAX && target_thread(runtime->target, (int32_t)id))
+			return true;
+	}
+	return runtime->threads.count == 0 || runtime->target->threads.count == 0;
+}
+
+/* If the list has a cycle, its end was read more than once: keep each thread once. */
+static void drop_repeated(struct runtime *runtime, size_t cycle)
+{
+	size_t first = 0;
+	while (first + cycle < runtime->threads.count &&
+	       runtime->threads.rows[first].address != runtime->threads.rows[first + cycle].address)
+		first++;
+	if (cycle && first + cycle < runtime->threads.count)
+		runtime->threads.count = first + cycle;
+}
+
+static bool is_listed(const struct runtime *runtime, uint64_t address)
+{
+	for (size_t i = 0; i < runtime->threads.count; i++) {
+		if (runtime->threads.rows[i].address == address)
+			return true;
+	}
+	return false;
+}
+
+/* Facts about the threads from outside the list, which the list must match. */
+static void check_roles(struct runtime *runtime)
+{
+	uint32_t pending = 0;
+	if (read_thread_u32(runtime, runtime->globals.thread_store, L_THREAD_STORE_PENDING,
+			    &pending) &&
+	    pending <= CLR_THREADS_MAX)
+		runtime->threads.pending = pending;
+	if (!is_listed(runtime, runtime->threads.finalizer))
+		runtime->threads.finalizer = 0;
+	if (!is_listed(runtime, runtime->threads.gc))
+		runtime->threads.gc = 0;
+}
+
+/* Leave out a list that leads to something else than threads: this runtime has it elsewhere. */
+static bool drop_impossible(struct runtime *runtime)
+{
+	size_t odd = 0, count = runtime->threads.count;
+	for (size_t i = 0; i < count; i++)
+		odd += has_impossible_ids(&runtime->threads.rows[i]);
+	if (odd <= count / 2)
+		return odd != 0;
+	runtime->threads.count = 0;
+	findings_add(&runtime->target->findings, FINDING_THREAD_LIST, NULL,
+		     "the list of managed threads cannot be read: %zu of its %zu threads have ids "
+		     "that no thread can have; stacks and allocation contexts are not known",
+		     odd, count);
+	return true;
+}
+
+/* A thread that runs has an OS id. */
+static void check_ids(const struct runtime *runtime)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < runtime->threads.count; i++) {
+		const struct clr_thread *thread = &runtime->threads.rows[i];
+		count += !thread->os_id && !thread_state_is(thread, THREAD_STATES_NO_STACK);
+	}
+	if (!count)
+		return;
+	findings_add(&runtime->target->findings, FINDING_THREAD_LIST, NULL,
+		     "%zu managed thread%s without an OS id, though neither dead nor unstarted: "
+		     "their stacks are not known",
+		     count, count == 1 ? " is" : "s are");
+}
+
+static int compare_ids(const void *a, const void *b, void *arg)
+{
+	const struct clr_thread *threads = arg;
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	if (threads[left].id != threads[right].id)
+		return threads[left].id < threads[right].id ? -1 : 1;
+	return left < right ? -1 : left > right;
+}
+
+static int compare_os_ids(const void *a, const void *b, void *arg)
+{
+	const struct clr_thread *threads = arg;
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	if (threads[left].os_id != threads[right].os_id)
+		return threads[left].os_id < threads[right].os_id ? -1 : 1;
+	bool has_stack = thread_has_stack(&threads[left]);
+	if (has_stack != thread_has_stack(&threads[right]))
+		return has_stack ? -1 : 1;
+	return left < right ? -1 : left > right;
+}
+
+static enum hd_status sort_threads_by(const struct clr_threads *threads,
+				      int (*compare)(const void *, const void *, void *),
+				      uint32_t **ret, struct hd_error *err)
+{
+	uint32_t *order = mem_alloc(threads->count + 1, sizeof(*order));
+	TRY_MEMORY(order, err);
+	for (size_t i = 0; i < threads->count; i++)
+		order[i] = (uint32_t)i;
+	if (threads->count)
+		qsort_r(order, threads->count, sizeof(*order), compare, threads->rows);
+	*ret = order;
+	return HD_OK;
+}
+
+/* Very many objects may ask for the thread that has locked them. */
+static enum hd_status sort_threads(struct runtime *runtime, struct hd_error *err)
+{
+	struct clr_threads *threads = &runtime->threads;
+	TRY(sort_threads_by(threads, compare_ids, &threads->order, err));
+	return sort_threads_by(threads, compare_os_ids, &threads->os_order, err);
+}
+
+/* Are these all threads, and those of the process? */
+static void check_end(struct runtime *runtime, bool is_cut, bool is_odd)
+{
+	struct findings *findings = &runtime->target->findings;
+	size_t read = runtime->threads.count;
+	uint32_t count = 0;
+	if (is_cut) {
+		findings_add(
+			findings, FINDING_THREAD_LIST, NULL,
+			"the list of managed threads ends after %zu of them: the rest "
+			"cannot be read, or it leads back; allocation contexts of the others are not "
+			"known, so the walk may take their free space for damage",
+			read);
+		return;
+	}
+	if (read_thread_u32(runtime, runtime->globals.thread_store, L_THREAD_STORE_COUNT, &count) &&
+	    count > read) {
+		findings_add(findings, FINDING_THREAD_LIST, NULL,
+			     "the list of managed threads has %zu of them, but the runtime counts "
+			     "%" PRIu32 ": stacks, thread statics and allocation contexts of the "
+			     "others are not known",
+			     read, count);
+		return;
+	}
+	/* Only a count can prove that there is no thread. */
+	bool is_counted = read || layout_has(&runtime->layout, L_THREAD_STORE_COUNT);
+	runtime->threads.is_whole =
+		is_counted && !is_odd && layout_has(&runtime->layout, L_THREAD_OS_ID);
+	if (!any_in_process(runtime)) {
+		findings_add(
+			findings, FINDING_THREAD_LIST, NULL,
+			"none of the %zu managed threads is a thread of the process, by its id or "
+			"by its stack: was the dump taken outside of the container of the process? "
+			"Their stacks are not known",
+			read);
+	}
+}
+
+enum hd_status thread_list_read(struct runtime *runtime, struct hd_error *err)
+{
+	runtime->threads.pending = -1;
+	if (runtime->globals.thread_store == 0)
+		return HD_OK;
+	struct links links;
+	links_begin(&links, runtime, runtime->globals.thread_store);
+	size_t capacity = 0;
+	bool missing = false;
+	while (links.link && runtime->threads.count < CLR_THREADS_MAX) {
+		struct clr_thread thread;
+		missing = !read_thread(runtime, links_thread(&links), &thread);
+		if (missing)
+			break;
+		if (runtime->threads.count == capacity) {
+			size_t grown = grown_capacity(capacity, sizeof(thread));
+			struct clr_thread *threads =
+				mem_realloc(runtime->threads.rows, grown, sizeof(thread));
+			TRY_MEMORY(threads, err);
+			runtime->threads.rows = threads;
+			capacity = grown;
+		}
+		runtime->threads.rows[runtime->threads.count++] = thread;
+		links_follow(&links, links.link);
+	}
+	drop_repeated(runtime, links.cycle);
+	bool is_odd = drop_impossible(runtime);
+	TRY(thread_ids_match(runtime, err));
+	check_roles(runtime);
+	check_ids(runtime);
+	if (!is_odd || runtime->threads.count)
+		check_end(runtime, links.is_broken || missing || links.link, is_odd);
+	return sort_threads(runtime, err);
+}
+
+const struct clr_thread *clr_thread_by_id(const struct runtime *runtime, uint32_t id)
+{
+	if (!runtime->threads.order) {
+		for (size_t i = 0; i < runtime->threads.count; i++) {
+			if (runtime->threads.rows[i].id == id)
+				return &runtime->threads.rows[i];
+		}
+		return NULL;
+	}
+	size_t low = 0, high = runtime->threads.count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (runtime->threads.rows[runtime->threads.order[middle]].id < id) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	const struct clr_thread *found =
+		low < runtime->threads.count ? &runtime->threads.rows[runtime->threads.order[low]]
+					     : NULL;
+	return found && found->id == id ? found : NULL;
+}
+
+const struct clr_thread *clr_thread_by_os_id(const struct runtime *runtime, uint64_t os_id)
+{
+	const struct clr_threads *threads = &runtime->threads;
+	if (!threads->os_order || !os_id)
+		return NULL;
+	size_t low = 0, high = threads->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (threads->rows[threads->os_order[middle]].os_id < os_id) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	const struct clr_thread *found =
+		low < threads->count ? &threads->rows[threads->os_order[low]] : NULL;
+	return found && found->os_id == os_id ? found : NULL;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/coreclr/threads/thread_words.h"
+
+#include "mem/memory.h"
+#include "runtime/coreclr/layouts/thread_words.h"
+
+_Static_assert(THREAD_WORDS_MAX * 8 == THREAD_HANDLES_END, "all that are searched");
+
+size_t clr_thread_words(const struct runtime *runtime, const struct clr_thread *thread,
+			uint64_t words[THREAD_WORDS_MAX])
+{
+	return memory_prefix(clr_memory(runtime), thread->address, words, THREAD_HANDLES_END) / 8;
+}
