@@ -67,7 +67,7 @@ check_black() {
 
 check_cppcheck() {
     cppcheck --quiet --std=c11 --enable=warning,portability --error-exitcode=1 --inline-suppr \
-        --suppress=normalCheckLevelMaxBranches -j "$(nproc)" -D__GNUC__ -DHD_API= -DHD_NODISCARD= \
+        --suppress=normalCheckLevelMaxBranches -j "$(nproc)" -D__GNUC__ -D__x86_64__ -DHD_API= -DHD_NODISCARD= \
         -DHD_VERSION='"0"' -I core/include -I core/src core/src core/cli profiler/src
 }
 

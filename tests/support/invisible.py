@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import unicodedata
 
-# Of category Cf, but drawn: they enclose the digits that follow.
+# These are of category Cf, but drawn: they enclose the digits that follow.
 DRAWN = frozenset([*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD])
 # The property Default_Ignorable_Code_Point, which unicodedata does not have (DerivedCoreProperties.txt of Unicode 15).
 IGNORABLE = (
@@ -27,7 +27,7 @@ IGNORABLE = (
     (0x1D173, 0x1D17A),
     (0xE0000, 0xE0FFF),
 )
-# Of category Cf only since Unicode 15, which this Python may not know.
+# These are of category Cf only since Unicode 15, which this Python may not know.
 LATER = range(0x13439, 0x13440)
 
 
@@ -45,7 +45,7 @@ INVISIBLE = frozenset(_find())
 
 
 def left_in(text: str, *allowed: str) -> list[str]:
-    """Those that a text holds, without the ones that are ALLOWED."""
+    """The invisible characters of a text, without the ones that are ALLOWED."""
     return sorted(
         {hex(ord(char)) for char in text if ord(char) in INVISIBLE and char not in allowed}
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a spreadsheet takes for a formula, and how a cell of CSV is kept from being one."""
+"""The cells that a spreadsheet takes for a formula, and how a cell of CSV is kept from being one."""
 from __future__ import annotations
 
 import csv
