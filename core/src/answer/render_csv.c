@@ -164,9 +164,10 @@ static void render_csv_row(struct answer *answer, const struct cell *cells)
 		if (!schema->columns[i].name)
 			continue;
 		text_puts(text, between);
-		if (cells[i].is_there)
+		if (cells[i].is_there) {
 			render_csv_cell(text, schema->columns[i].kind, &cells[i],
 					answer->is_raw_csv);
+		}
 		between = ",";
 	}
 	out_puts(answer->out, "\r\n");

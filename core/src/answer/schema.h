@@ -115,8 +115,8 @@ struct schema {
  * X(CONSTANT, name, heading, kind, width, look, help) for each.  Defines enum NAME_column, whose last
  * constant COUNT is their number, and the array NAME_columns.
  */
-#define COLUMNS(name, COUNT, LIST)                       \
-	enum name##_column{ LIST(LIST_CONSTANT) COUNT }; \
+#define COLUMNS(name, COUNT, LIST)                                        \
+	enum name##_column{ LIST(LIST_CONSTANT) LIST_CONSTANT(COUNT, ) }; \
 	static const struct column name##_columns[COUNT] = { LIST(LIST_ROW) }
 
 /** The two ways to take a row of such a list. */

@@ -101,9 +101,10 @@ static void time_span(const struct known *known, char *buf, size_t size)
 	char days_text[32] = "", fraction_text[16] = "";
 	if (days)
 		(void)snprintf(days_text, sizeof(days_text), "%" PRIu64 ".", days);
-	if (fraction)
+	if (fraction) {
 		(void)snprintf(fraction_text, sizeof(fraction_text), ".%07u",
 			       (unsigned int)fraction);
+	}
 	(void)snprintf(buf, size, "%s%s%02u:%02u:%02u%s", negative ? "-" : "", days_text,
 		       seconds / 3600, seconds / 60 % 60, seconds % 60, fraction_text);
 }

@@ -278,10 +278,11 @@ static bool choose_threads(const struct runtime *runtime, uint32_t **ret, uint32
 	HD_FREE uint8_t *is_again = mem_calloc(capacity, 1);
 	uint32_t count = (uint32_t)clr_thread_count(runtime), kept = 0;
 	bool good = ids && order && chosen && is_again;
-	for (uint32_t i = 0; good && i < count; i++)
+	for (uint32_t i = 0; good && i < count; i++) {
 		ids[i] = thread_has_stack(clr_thread_at(runtime, i))
 				 ? clr_thread_at(runtime, i)->os_id
 				 : 0;
+	}
 	good = good && sort_keys(ids, order, count);
 	for (uint32_t i = 0; good && i < count; i++) {
 		bool is_repeated = ids[i] && i && ids[i] == ids[i - 1];

@@ -132,6 +132,21 @@ static enum hd_status try_copy(struct target *target, struct runtime *runtime, s
 	return HD_OK;
 }
 
+/* How the process is stopped, after the look at it while it ran. */
+static struct target_options stopping_options(const struct target_options *with,
+					      struct watched *watched)
+{
+	struct target_options stopping = *with;
+	if (watched->runtime) {
+		stopping.busy_at = clr_gc(watched->runtime)->structures_invalid_at;
+		stopping.kept = watched->is_lean ? &watched->kept : NULL;
+		stopping.type_at = clr_object_method_table(watched->runtime);
+		stopping.find_heap = survey_find_heap;
+		stopping.find_heap_arg = watched->runtime;
+	}
+	return stopping;
+}
+
 /* @p with: with a server. */
 static enum hd_status attach(int pid, const struct target_options *with, struct job *job,
 			     struct target **ret, struct runtime **ret_clr, struct hd_error *err)
@@ -140,14 +155,7 @@ static enum hd_status attach(int pid, const struct target_options *with, struct 
 	TRY(watch(pid, with, job, &watched, err));
 	double stopped = 0;
 	unsigned int lacked = 0;
-	struct target_options stopping = *with;
-	if (watched.runtime) {
-		stopping.busy_at = clr_gc(watched.runtime)->structures_invalid_at;
-		stopping.kept = watched.is_lean ? &watched.kept : NULL;
-		stopping.type_at = clr_object_method_table(watched.runtime);
-		stopping.find_heap = survey_find_heap;
-		stopping.find_heap_arg = watched.runtime;
-	}
+	struct target_options stopping = stopping_options(with, &watched);
 	for (unsigned int tries = 1;; tries++) {
 		struct target *target = NULL;
 		struct runtime *runtime = NULL;

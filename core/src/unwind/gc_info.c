@@ -95,9 +95,10 @@ static void read_gc_info_header(struct decoder *decoder)
 	} else {
 		flags = gc_bits_read(bits, FLAGS_BITS);
 	}
-	if (decoder->query->version < 4)
+	if (decoder->query->version < 4) {
 		(void)read_field(decoder, decoder->is_slim ? GC_INFO_RETURN_KIND_SLIM
 							   : GC_INFO_RETURN_KIND_FAT);
+	}
 	info->code_length = read_number(decoder, GC_INFO_CODE_LENGTH);
 	info->wants_only_leaf = flags & FLAG_ONLY_LEAF;
 	skip_places(decoder, flags);

@@ -98,9 +98,10 @@ static enum hd_status add_broken_context(struct resolver *resolver, const struct
 	if (context->owner == CONTEXT_THREAD && !context_is_at_rest(resolver, context) &&
 	    is_half(resolver, context->pointer) && is_half(resolver, context->limit))
 		finding.verdict = VERDICT_UNOWNED_CONTEXT;
-	if (at)
+	if (at) {
 		finding.slot =
 			at + clr_offset(runtime, limit_is_bad ? L_ALLOC_LIMIT : L_ALLOC_POINTER);
+	}
 	TRY(finding_list_add(&resolver->found, &finding, ret, err));
 	if (*ret == NO_FINDING)
 		return HD_OK;

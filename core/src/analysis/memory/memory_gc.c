@@ -63,9 +63,10 @@ static enum hd_status claim_handles(struct memory_making *making, struct hd_erro
 {
 	HD_CLEANUP(handle_list) struct handle_list list = { 0 };
 	TRY(handle_list_read(making->heap, making->job, &list, err));
-	for (size_t i = 0; i < list.segments_count; i++)
+	for (size_t i = 0; i < list.segments_count; i++) {
 		TRY(memory_claim_kind(making, MEMORY_HANDLES, list.segments[i],
 				      list.segments[i] + HANDLE_SEGMENT_SIZE, err));
+	}
 	return HD_OK;
 }
 

@@ -56,10 +56,11 @@ enum hd_status memory_claim_linker(struct memory_making *making, struct hd_error
 	/* The variables of the first thread (TLS) are there, others have them on their stacks. */
 	for (size_t i = 0; i < threads->count; i++) {
 		const struct target_thread *thread = &threads->rows[i];
-		if (thread->tid == making->target->pid)
+		if (thread->tid == making->target->pid) {
 			TRY(claim_around(making,
 					 arch_thread_block(making->target->arch, thread->registers),
 					 err));
+		}
 	}
 	return claim_link_maps(making, err);
 }

@@ -324,8 +324,12 @@ enum hd_status nt_exact_info(const struct nt_trace *trace, const struct nt_snaps
 	return HD_OK;
 }
 
-static enum hd_status add_trace_domain(struct hd_graph *graph, struct hd_error *err)
+/* Make what a graph has before its nodes: its arenas, and the one domain of a trace. */
+static enum hd_status begin_trace_graph(struct hd_graph *graph, struct hd_error *err)
 {
+	graph->arena = arena_create();
+	graph->root_arena = arena_create();
+	TRY_MEMORY(graph->arena && graph->root_arena, err);
 	graph->domains = pages_alloc(1, sizeof(*graph->domains));
 	TRY_MEMORY(graph->domains, err);
 	graph->domain_count = 1;
@@ -363,10 +367,7 @@ static enum hd_status measure_snapshot(struct nt_heap *heap)
 
 static enum hd_status build_trace_graph(struct nt_heap *heap)
 {
-	heap->graph->arena = arena_create();
-	heap->graph->root_arena = arena_create();
-	TRY_MEMORY(heap->graph->arena && heap->graph->root_arena, heap->err);
-	TRY(add_trace_domain(heap->graph, heap->err));
+	TRY(begin_trace_graph(heap->graph, heap->err));
 	TRY(measure_snapshot(heap));
 	TRY(nt_types_read(heap->trace, heap->snapshot, heap->options, heap->graph, &heap->types,
 			  heap->job, heap->err));

@@ -177,9 +177,10 @@ static bool is_app_domain(struct runtime *runtime, uint64_t address)
 	if (address == 0 || address % 8 != 0 || !find_domain_assemblies(runtime, address, &offset))
 		return false;
 	if (!layout_has(&runtime->layout, L_DOMAIN_ASSEMBLIES) ||
-	    offset != clr_offset(runtime, L_DOMAIN_ASSEMBLIES))
+	    offset != clr_offset(runtime, L_DOMAIN_ASSEMBLIES)) {
 		layout_set(&runtime->layout, L_DOMAIN_ASSEMBLIES, (int64_t)offset,
 			   ORIGIN_CALIBRATED);
+	}
 	return true;
 }
 

@@ -61,9 +61,9 @@ static bool read_bounds(struct debug_reader *reader, enum debug_format format,
 	return !reader->failed;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): the reader counts it down */
 bool clr_il_at(struct runtime *runtime, const struct code_info *code, uint64_t place,
-	       uint64_t *budget, uint32_t *ret)
+	       uint64_t *budget, /* NOLINT(readability-non-const-parameter): it is counted down */
+	       uint32_t *ret)
 {
 	struct debug_reader reader = { .memory = runtime->memory, .budget = budget };
 	struct bounds bounds = { .il = IL_NO_MAPPING };

@@ -53,9 +53,10 @@ bool ref_map_open(const struct runtime *runtime, const uint64_t words[3], struct
 	    clr_pointer(runtime, info, L_R2R_HEADER, &header) &&
 	    clr_pointer(runtime, words[0], L_MODULE_BASE, &base) &&
 	    clr_r2r_section(runtime, header, R2R_IMPORTS, &imports, &size) && words[1] > base &&
-	    words[1] - base <= UINT32_MAX)
+	    words[1] - base <= UINT32_MAX) {
 		map = find_ref_map(runtime, base, base + imports, size,
 				   (uint32_t)(words[1] - base));
+	}
 	if (!map)
 		return false;
 	*ret = (struct ref_map){ .memory = clr_memory(runtime),
