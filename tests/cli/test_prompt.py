@@ -10,7 +10,7 @@ import time
 import unittest
 from pathlib import Path
 
-from shell_program import BAD, BUBBLECS, DATA, Base, folder, large_dump, run, waiting
+from shell_program import BAD, BUBBLECS, DATA, Base, folder, large_dump, quick_clock, run, waiting
 from terminal import PROMPT, StoppedTerminal, Terminal
 
 
@@ -328,7 +328,7 @@ class Prompt(unittest.TestCase):
 
     def test_ctrl_c_while_the_file_is_opened(self) -> None:
         """It ends the program, which waits to show its progress."""
-        terminal = StoppedTerminal("--workers", "1", large_dump())
+        terminal = StoppedTerminal("--workers", "1", large_dump(), **quick_clock())
         self.addCleanup(terminal.close)
         waiting.wait_until_terminal_is_full(terminal.pid)
         before = {pid: waiting.switches(pid) for pid in waiting.family(terminal.pid)}
