@@ -104,7 +104,7 @@ def await_handler(pid: int) -> None:
 
 
 def quick_clock() -> dict[str, str]:
-    """What a program's environment needs so that it shows its progress at once, and not only after 0.2 s.
+    """The part of a program's environment that makes it show its progress at once, and not only after 0.2 s.
 
     A program with sanitizers is so slow that it needs nothing, and cannot load it.
     """
