@@ -399,6 +399,22 @@ class Sql(Base):
             for two in words:
                 calls += [f"{name}({one}, {two})" for name in ("instr", "trim", "ltrim", "rtrim")]
                 calls += [f"replace({one}, {two}, {three})" for three in words[::3]]
+                calls += [f"{one} {name} {two}" for name in ("LIKE", "GLOB")]
+        patterns = [
+            "'%'",
+            "'_'",
+            "'%A%b'",
+            "'_a%'",
+            "'[a-c]*'",
+            "'*[^a]'",
+            "'%\u20ac_'",
+            "'!%%'",
+            "'\u00e4%a'",
+        ]
+        for pattern in patterns:
+            calls += [f"{one} {name} {pattern}" for one in words for name in ("LIKE", "GLOB")]
+            for escape in ("'!'", "'\u00e4'", "'a'", "NULL"):
+                calls += [f"{one} LIKE {pattern} ESCAPE {escape}" for one in words + patterns]
         with contextlib.closing(sqlite3.connect(":memory:")) as connection:
             for begin in range(0, len(calls), 250):
                 some = calls[begin : begin + 250]
@@ -415,9 +431,15 @@ class Sql(Base):
             "|| '1') AS a, length(replace(s, hex(zeroblob(7000000)) || '1', '')) AS b FROM t",
         )
         self.assertEqual(rows, [{"a": 0, "b": 30_000_000}])
-        answer = run(BUBBLECS, "sql", f"SELECT 'a' LIKE '{'%a' * 300}'")
-        self.assertEqual(answer.status, 2)
-        self.assertIn("pattern too complex", answer.err)
+        text = "SELECT hex(zeroblob(30000000)) {} '{}' || substr(hex(zeroblob(300)), 1, 490) || '1'"
+        for name, any_text in (("LIKE", "%"), ("GLOB", "*")):
+            answer = run(BUBBLECS, "sql", text.format(name, any_text))
+            self.assertEqual(answer.status, 2)
+            self.assertIn(f"{name} takes too long for a text of 60000000 bytes", answer.err)
+        for escape in ("", "ab", "%"):
+            self.assertEqual(
+                run(BUBBLECS, "sql", f"SELECT 'a' LIKE 'a' ESCAPE '{escape}'").status, 2
+            )
 
     def test_formats_and_limit(self) -> None:
         text = "SELECT type, count(*) AS n FROM objects GROUP BY type ORDER BY n DESC, type"

@@ -21,7 +21,6 @@
 #define PROGRESS_STEPS 100
 #define LOOK_MS        20
 #define TEXT_MAX       (64 << 20)
-#define PATTERN_MAX    500
 #define QUERY_MAX      (1 << 20)
 
 /* In the order of strcasecmp(), as all such lists here. */
@@ -285,8 +284,6 @@ static int set_sql_limits(sqlite3 *handle)
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, TEXT_MAX);
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, QUERY_MAX);
-	/* LIKE and GLOB compare each place of a text with all of their pattern. */
-	(void)sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN_MAX);
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, 2000);
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, 200);
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instr(), replace(), trim(), ltrim() and rtrim() as SQLite has them (func.c of SQLite 3.40), but for their time: SQLite's own
- * take the product of the sizes of both texts, hours for two of 30 MB, and do not listen to Ctrl-C meanwhile.
+ * instr(), replace(), trim(), ltrim(), rtrim(), like() and glob() as SQLite has them (func.c of SQLite 3.40), but for their time:
+ * SQLite's own take the product of the sizes of both texts, hours for two of 30 MB, and do not listen to Ctrl-C meanwhile.
  */
 #include "command/sql/sql_text.h"
 
@@ -11,6 +11,8 @@
 
 /* Comparisons of trim() between two questions whether to go on. */
 #define TRIM_STEPS (1 << 20)
+/* Comparisons of LIKE and GLOB at most, for which nobody asks whether to go on: about a second. */
+#define MATCH_STEPS (UINT64_C(1) << 30)
 
 struct bytes {
 	const uint8_t *at;
@@ -169,8 +171,10 @@ static size_t trimmed_size(struct trimming *trimming)
 			trimming->has_ended = true;
 			return 0;
 		}
+		if (size > text.size)
+			continue;
 		const uint8_t *place = trimming->is_left ? text.at : text.at + text.size - size;
-		if (size <= text.size && memcmp(place, trimming->set.at + at, size) == 0)
+		if (memcmp(place, trimming->set.at + at, size) == 0)
 			return size;
 	}
 	return 0;
@@ -229,6 +233,90 @@ static void trim_right(sqlite3_context *context, int argc, sqlite3_value **argv)
 	trim_text(context, argc, argv, false, true);
 }
 
+/* Are the pattern and the text of LIKE or GLOB such that they can be compared?  If not, @p context has the answer. */
+static bool can_match(sqlite3_context *context, sqlite3_value **argv, const char *name)
+{
+	if (is_null(2, argv))
+		return false;
+	struct bytes pattern = text_of(argv[0]);
+	struct bytes text = text_of(argv[1]);
+	if (!pattern.at || !text.at) {
+		sqlite3_result_error_nomem(context);
+		return false;
+	}
+	if ((uint64_t)pattern.size * text.size <= MATCH_STEPS)
+		return true;
+	char *message = sqlite3_mprintf(
+		"%s takes too long for a text of %llu bytes and a pattern of %llu: "
+		"use a shorter pattern, or instr()",
+		name, (unsigned long long)text.size, (unsigned long long)pattern.size);
+	if (message)
+		sqlite3_result_error(context, message, -1);
+	else
+		sqlite3_result_error_nomem(context);
+	sqlite3_free(message);
+	return false;
+}
+
+/* Builds of SQLite differ in whether LIKE and GLOB take a blob for a text. */
+static bool is_blob_that_matches_nothing(sqlite3_context *context, sqlite3_value **argv)
+{
+	bool is_blob = sqlite3_value_type(argv[0]) == SQLITE_BLOB ||
+		       sqlite3_value_type(argv[1]) == SQLITE_BLOB;
+	if (!is_blob || !sqlite3_compileoption_used("LIKE_DOESNT_MATCH_BLOBS"))
+		return false;
+	sqlite3_result_int(context, 0);
+	return true;
+}
+
+/* The character that ESCAPE names; 0 with an error in @p context: it is not one, or a wildcard. */
+static unsigned int escape_of(sqlite3_context *context, sqlite3_value *value)
+{
+	struct bytes bytes = text_of(value);
+	size_t size = character_size(bytes, 0);
+	if (size == 0 || size < bytes.size) {
+		sqlite3_result_error(context, "ESCAPE expression must be a single character", -1);
+		return 0;
+	}
+	if (bytes.at[0] == '%' || bytes.at[0] == '_') {
+		sqlite3_result_error(context, "ESCAPE takes no wildcard", -1);
+		return 0;
+	}
+	unsigned int character = bytes.at[0];
+	if (size > 1)
+		character &= 0x7fU >> size;
+	for (size_t i = 1; i < size; i++)
+		character = character << 6 | (bytes.at[i] & 0x3fU);
+	return character;
+}
+
+static void match_like(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	unsigned int escape = 0;
+	if (is_blob_that_matches_nothing(context, argv))
+		return;
+	if (argc == 3) {
+		escape = is_null(1, argv + 2) ? 0 : escape_of(context, argv[2]);
+		if (!escape)
+			return;
+	}
+	if (!can_match(context, argv, "LIKE"))
+		return;
+	int differs = sqlite3_strlike((const char *)sqlite3_value_text(argv[0]),
+				      (const char *)sqlite3_value_text(argv[1]), escape);
+	sqlite3_result_int(context, !differs);
+}
+
+static void match_glob(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	(void)argc;
+	if (is_blob_that_matches_nothing(context, argv) || !can_match(context, argv, "GLOB"))
+		return;
+	int differs = sqlite3_strglob((const char *)sqlite3_value_text(argv[0]),
+				      (const char *)sqlite3_value_text(argv[1]));
+	sqlite3_result_int(context, !differs);
+}
+
 static const struct {
 	const char *name;
 	int arguments;
@@ -236,6 +324,7 @@ static const struct {
 } functions[] = {
 	{ "instr", 2, find_text },  { "replace", 3, replace_text }, { "trim", 1, trim_both },
 	{ "trim", 2, trim_both },   { "ltrim", 1, trim_left },      { "ltrim", 2, trim_left },
+	{ "like", 2, match_like },  { "like", 3, match_like },      { "glob", 2, match_glob },
 	{ "rtrim", 1, trim_right }, { "rtrim", 2, trim_right },
 };
 

@@ -15,8 +15,9 @@ struct sql_text_user {
 };
 
 /**
- * Put instr(), replace(), trim(), ltrim() and rtrim() in place of SQLite's own, which compare every place of the one text with
- * all of the other, and ask nobody.  They answer the same.
+ * Put instr(), replace(), trim(), ltrim(), rtrim(), like() and glob() in place of SQLite's own, which compare every place of the
+ * one text with all of the other, and ask nobody.  They answer the same, but that LIKE and GLOB refuse a text and a pattern that
+ * are too large together, and LIKE a wildcard as its escape character.
  *
  * @param user Stays in use as long as @p handle is.
  * @return a result code of SQLite
