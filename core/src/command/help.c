@@ -134,11 +134,8 @@ enum hd_status hd_command_help(const char *name, const struct hd_sink *sink, str
 		return fail(err, HD_ERR_NOTFOUND, 0, "no command \"%.40s\"", name);
 	HD_CLEANUP(text) struct text text = { 0 };
 	help_append(&text, command);
-	if (text.failed)
-		TRY(fail_nomem(err));
-	if (own.write(own.arg, text.bytes, text.size) != 0)
-		TRY(fail_cancelled(err));
-	return HD_OK;
+	TRY_MEMORY(!text.failed, err);
+	return own.write(own.arg, text.bytes, text.size) == 0 ? HD_OK : fail_cancelled(err);
 }
 
 #define HELP_LIST(X)                                                       \
@@ -214,8 +211,7 @@ static enum hd_status write_manual(struct call *call, const struct command *comm
 	} else {
 		help_append(&text, command);
 	}
-	if (text.failed)
-		TRY(fail_nomem(call->err));
+	TRY_MEMORY(!text.failed, call->err);
 	answer_heading(&call->answer, &schema,
 		       (const struct cell[]){ cell_text(text.bytes, text.size) });
 	return HD_OK;

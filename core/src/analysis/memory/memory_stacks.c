@@ -97,8 +97,7 @@ static enum hd_status thread_rows(struct memory_making *making, const struct tar
 	HD_CLEANUP(text) struct text name = { 0 };
 	name_thread(making, thread, &name);
 	text_append(&name, "", 1);
-	if (name.failed)
-		TRY(fail_nomem(err));
+	TRY_MEMORY(!name.failed, err);
 	TRY(memory_row_of(making, MEMORY_STACK_USED, name.bytes, &rows[0], err));
 	return memory_row_of(making, MEMORY_STACK_BELOW, name.bytes, &rows[1], err);
 }

@@ -185,8 +185,7 @@ static enum hd_status choose_listed(struct call *call, const struct memory_regio
 		if (!is_found)
 			warn_of_word(call, word.bytes, is_hidden);
 	}
-	if (word.failed)
-		TRY(fail_nomem(call->err));
+	TRY_MEMORY(!word.failed, call->err);
 	return HD_OK;
 }
 

@@ -49,8 +49,7 @@ static enum hd_status read_process_maps(struct opening *opening, struct hd_error
 	HD_CLEANUP(text) struct text text = { 0 };
 	proc_maps_deinit(&opening->maps);
 	TRY(process_server_file(opening->server, SERVER_FILE_MAPS, &text, err));
-	if (!proc_maps_parse(text.bytes, text.size, &opening->maps))
-		TRY(fail_nomem(err));
+	TRY_MEMORY(proc_maps_parse(text.bytes, text.size, &opening->maps), err);
 	return HD_OK;
 }
 
