@@ -73,8 +73,10 @@ void process_server_set_limit(struct process_server *server, unsigned int second
 		server->limit_ms = seconds * 1000;
 }
 
-/* How long to wait for an answer: half of the time for which the process may be stopped, so that there is an other half to
- * find out which page it is that does not answer. */
+/*
+ * How long to wait for an answer: at most half of the time for which the process may be stopped, so
+ * that the other half is left to find the page that does not answer.
+ */
 static unsigned int patience(const struct process_server *server)
 {
 	bool is_short = server->until_ns && server->limit_ms / 2 < server->patience_ms;

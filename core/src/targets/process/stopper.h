@@ -53,8 +53,8 @@ struct stopper {
 };
 
 /**
- * Stop all threads of stopper->pid, if that is done before it is time to let them go.  After a failure the server has to end, since a thread that has
- * not stopped cannot be released otherwise.
+ * Stop all threads of stopper->pid, if that is done before it is time to let them go.  After a
+ * failure the server has to end, since a thread that has not stopped cannot be released otherwise.
  *
  * @param[out] threads with registers; room for SERVER_THREADS_MAX
  */
