@@ -250,10 +250,11 @@ static bool can_match(sqlite3_context *context, sqlite3_value **argv, const char
 		"%s takes too long for a text of %llu bytes and a pattern of %llu: "
 		"use a shorter pattern, or instr()",
 		name, (unsigned long long)text.size, (unsigned long long)pattern.size);
-	if (message)
+	if (message) {
 		sqlite3_result_error(context, message, -1);
-	else
+	} else {
 		sqlite3_result_error_nomem(context);
+	}
 	sqlite3_free(message);
 	return false;
 }
