@@ -99,14 +99,14 @@ static void open_heap(struct opened *opened, const char *core, unsigned int work
 	struct hd_error err;
 	*opened = (struct opened){ .job = { .workers = workers } };
 	check(target_open_core(core, &options, &opened->job, &opened->target, &err), &err);
-	check(clr_open(opened->target, &opened->job, &opened->runtime, &err), &err);
+	check(runtime_open(opened->target, &opened->job, &opened->runtime, &err), &err);
 	check(heap_open(opened->runtime, &opened->heap, &err), &err);
 }
 
 static void close_heap(struct opened *opened)
 {
 	heap_destroy(opened->heap);
-	clr_destroy(opened->runtime);
+	runtime_destroy(opened->runtime);
 	target_destroy(opened->target);
 }
 

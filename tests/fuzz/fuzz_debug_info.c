@@ -8,6 +8,7 @@
 #include "runtime/coreclr/code/debug_info.h"
 #include "runtime/coreclr/code/variable_homes.h"
 #include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/layouts/ready_to_run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -78,12 +79,13 @@ static void ask(struct runtime *runtime, const struct head *head, bool is_precom
 					.function_index = head->function };
 	uint64_t budget = head->budget ? head->budget : 1u << 20;
 	*ret = (struct answers){ .budget = budget };
-	ret->has_il = clr_il_at(runtime, &code, code.start + head->place, &ret->budget, &ret->il);
+	ret->has_il =
+		runtime_il_at(runtime, &code, code.start + head->place, &ret->budget, &ret->il);
 	if (ret->budget > budget)
 		abort();
 	budget = ret->budget;
-	ret->has_homes = clr_variable_homes(runtime, &code, code.start + head->place, &ret->budget,
-					    ret->rows, VARIABLES);
+	ret->has_homes = runtime_variable_homes(runtime, &code, code.start + head->place,
+						&ret->budget, ret->rows, VARIABLES);
 	if (ret->budget > budget)
 		abort();
 	check_homes(ret->rows, ret->has_homes);

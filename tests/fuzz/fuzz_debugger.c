@@ -8,7 +8,7 @@
 
 #include <heapdump/debugger.h>
 
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 #include "targets/target.h"
 #include "targets/target_modules.h"
 
@@ -135,8 +135,8 @@ static void use(struct target *target)
 	}
 	(void)memory_prefix(target->memory, UINT64_MAX - 7, buf, sizeof(buf));
 	struct runtime *runtime = NULL;
-	if (clr_open(target, NULL, &runtime, NULL) == HD_OK)
-		clr_destroy(runtime);
+	if (runtime_open(target, NULL, &runtime, NULL) == HD_OK)
+		runtime_destroy(runtime);
 }
 
 #define REGISTERS 17u

@@ -318,11 +318,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			     .segment_count = make_segments(&image, segments),
 			     .contexts = contexts,
 			     .context_count = make_contexts(&image, contexts) };
-	check(clr_type_table_create(&runtime, &runtime.types, NULL) == HD_OK);
+	check(runtime_type_table_create(&runtime, &runtime.types, NULL) == HD_OK);
 	check(module_table_create(&runtime, &runtime.modules, NULL) == HD_OK);
 	use_heap(&heap, image.use);
 	module_table_destroy(runtime.modules);
-	clr_type_table_destroy(runtime.types);
+	runtime_type_table_destroy(runtime.types);
 	findings_deinit(&target.findings);
 	return 0;
 }

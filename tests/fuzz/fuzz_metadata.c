@@ -163,7 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 	}
 	read_il(&input.memory, data, size);
-	if (size > UINT32_MAX || clr_type_table_create(&runtime, &runtime.types, NULL) != HD_OK)
+	if (size > UINT32_MAX || runtime_type_table_create(&runtime, &runtime.types, NULL) != HD_OK)
 		return 0;
 	if (module_table_create(&runtime, &runtime.modules, NULL) != HD_OK)
 		abort();
@@ -183,6 +183,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			       size < SIGNATURE_MAX ? size : SIGNATURE_MAX);
 	}
 	module_table_destroy(runtime.modules);
-	clr_type_table_destroy(runtime.types);
+	runtime_type_table_destroy(runtime.types);
 	return 0;
 }

@@ -73,8 +73,8 @@ static void check_stack(const struct thread_stack *stack, const struct heap *hea
 	}
 }
 
-static void use_thread(struct runtime *runtime, struct heap *heap, const struct clr_thread *thread,
-		       uint8_t flags)
+static void use_thread(struct runtime *runtime, struct heap *heap,
+		       const struct runtime_thread *thread, uint8_t flags)
 {
 	struct stack_walker *walker = NULL;
 	struct thread_stack stack;
@@ -104,7 +104,7 @@ static void make_clr(const struct image *image, struct target *target, struct ru
 		runtime->frames.identifiers[i] = i;
 	layout_init(&runtime->layout);
 	layout_fill(&runtime->layout, runtime->major, ORIGIN_SERIES);
-	check(clr_type_table_create(runtime, &runtime->types, NULL) == HD_OK);
+	check(runtime_type_table_create(runtime, &runtime->types, NULL) == HD_OK);
 	check(module_table_create(runtime, &runtime->modules, NULL) == HD_OK);
 }
 
@@ -164,14 +164,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			     .heap_count = 1,
 			     .segments = &segment,
 			     .segment_count = segment.begin < segment.end };
-	struct clr_thread thread = { .address = place(image.thread),
-				     .id = 1,
-				     .os_id = 7,
-				     .is_cooperative = image.flags & FLAG_COOPERATIVE };
+	struct runtime_thread thread = { .address = place(image.thread),
+					 .id = 1,
+					 .os_id = 7,
+					 .is_cooperative = image.flags & FLAG_COOPERATIVE };
 	use_thread(&runtime, &heap, &thread, image.flags);
 	code_cache_destroy(runtime.code);
 	module_table_destroy(runtime.modules);
-	clr_type_table_destroy(runtime.types);
+	runtime_type_table_destroy(runtime.types);
 	findings_deinit(&target.findings);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/analysis/waits core/src/inspect/managed_lock.c */
+/* covers: core/src/hangs core/src/inspect/managed_lock.c */
 #include <stdlib.h>
 #include <string.h>
 

@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/waits/monitors.h"
 #include "framework/member.h"
 #include "gc/references.h"
+#include "hangs/monitors.h"
 #include "inspect/value.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/threads/sync_block.h"
@@ -82,7 +82,7 @@ static void write_segments(struct facts *facts)
 static void write_threads(struct facts *facts)
 {
 	for (size_t i = 0; i < facts->runtime->threads.count; i++) {
-		const struct clr_thread *t = &facts->runtime->threads.rows[i];
+		const struct runtime_thread *t = &facts->runtime->threads.rows[i];
 		fprintf(facts->out, "H\t%" PRIu32 "\t%" PRIu64 "\t%" PRIx64 "\t%" PRIx32 "\n",
 			t->id, t->os_id, t->address, t->state);
 	}
@@ -175,7 +175,8 @@ static void write_delegate(struct facts *facts, const struct object *object)
 	}
 	char name[512] = "";
 	if (info.method_desc)
-		(void)clr_method_name(facts->runtime, info.method_desc, name, sizeof(name), NULL);
+		(void)runtime_method_name(facts->runtime, info.method_desc, name, sizeof(name),
+					  NULL);
 	fprintf(facts->out, "D\t%" PRIx64 "\t%" PRIx64 "\t%" PRIx32 "\t%s\n", object->address,
 		info.target, info.token, name_or_dash(name));
 }
@@ -183,7 +184,7 @@ static void write_delegate(struct facts *facts, const struct object *object)
 static void write_locks(struct facts *facts, const struct object *object)
 {
 	struct sync_info sync;
-	if (!clr_sync_info(facts->runtime, object->address, &sync))
+	if (!runtime_sync_info(facts->runtime, object->address, &sync))
 		return;
 	if (sync.has_thin_lock)
 		fprintf(facts->out, "L\t%" PRIx64 "\t%" PRIu32 "\t%" PRIu32 "\n", object->address,
@@ -198,7 +199,7 @@ static enum hd_status write_sync_blocks(struct facts *facts, struct hd_error *er
 	struct monitor monitor;
 	struct members *members;
 	TRY(members_create(facts->heap, &members, err));
-	clr_sync_count(facts->runtime);
+	runtime_sync_count(facts->runtime);
 	for (uint32_t i = 1; monitor_read(facts->runtime, members, i, &monitor); i++) {
 		const struct sync_block *block = &monitor.block;
 		if (!block->object)
@@ -415,7 +416,7 @@ static enum hd_status run(const struct target_options *options, bool no_live, co
 	struct job job = { .workers = 1 };
 	enum hd_status status = target_open_core(core, options, &job, &target, err);
 	if (status == HD_OK)
-		status = clr_open(target, &job, &facts.runtime, err);
+		status = runtime_open(target, &job, &facts.runtime, err);
 	if (status == HD_OK)
 		status = heap_open(facts.runtime, &facts.heap, err);
 	if (status == HD_OK) {
@@ -425,7 +426,7 @@ static enum hd_status run(const struct target_options *options, bool no_live, co
 	free(facts.seen);
 	window_deinit(&facts.window);
 	heap_destroy(facts.heap);
-	clr_destroy(facts.runtime);
+	runtime_destroy(facts.runtime);
 	target_destroy(target);
 	return status;
 }

@@ -97,7 +97,7 @@ static void write_frames(struct facts *facts, const struct thread_stack *stack)
 		if (frame->kind != STACK_MANAGED)
 			continue;
 		struct text name = { 0 };
-		clr_method_signature(facts->runtime, frame->method_desc, &name);
+		runtime_method_signature(facts->runtime, frame->method_desc, &name);
 		fprintf(facts->out, "c\t%" PRIu64 "\t%" PRIx64 "\t%" PRIx64 "\n", id, frame->sp,
 			frame->ip);
 		fprintf(facts->out, "m\t%" PRIu64 "\t%" PRIx64 "\t%s\n", id, frame->sp,

@@ -133,7 +133,7 @@ void fake_clr_destroy(struct fake_clr *fake)
 	if (!fake)
 		return;
 	heap_destroy(fake->heap);
-	clr_destroy(fake->runtime);
+	runtime_destroy(fake->runtime);
 	findings_deinit(&fake->target.findings);
 	relocation_cache_destroy(fake->target.files.relocations);
 	for (size_t i = 0; i < fake->target.module_count; i++)
@@ -354,22 +354,22 @@ uint64_t fake_string(struct fake_clr *fake, const char *text)
 	return address;
 }
 
-struct clr_thread *fake_thread(struct fake_clr *fake)
+struct runtime_thread *fake_thread(struct fake_clr *fake)
 {
 	fake->threads = realloc(fake->threads, (fake->thread_count + 1) * sizeof(*fake->threads));
 	if (!fake->threads)
 		abort();
-	struct clr_thread *thread = &fake->threads[fake->thread_count++];
-	*thread = (struct clr_thread){ .address = fake_alloc(&fake->memory, 2048),
-				       .id = (uint32_t)fake->thread_count,
-				       .os_id = 1000 + fake->thread_count };
+	struct runtime_thread *thread = &fake->threads[fake->thread_count++];
+	*thread = (struct runtime_thread){ .address = fake_alloc(&fake->memory, 2048),
+					   .id = (uint32_t)fake->thread_count,
+					   .os_id = 1000 + fake->thread_count };
 	return thread;
 }
 
 uint64_t fake_context(struct fake_clr *fake, uint64_t size)
 {
 	uint64_t address = fake_hole(fake, size);
-	struct clr_thread *thread = fake_thread(fake);
+	struct runtime_thread *thread = fake_thread(fake);
 	thread->alloc_pointer = address;
 	thread->alloc_limit = address + size - CONTEXT_RESERVE;
 	return address;
@@ -418,7 +418,7 @@ struct runtime *fake_runtime(struct fake_clr *fake)
 	runtime->globals.object_array_method_table = fake->object_array_type;
 	runtime->globals.sync_table = fake->sync_table;
 	runtime->threads.is_whole = true;
-	if (clr_type_table_create(runtime, &runtime->types, NULL) != HD_OK ||
+	if (runtime_type_table_create(runtime, &runtime->types, NULL) != HD_OK ||
 	    module_table_create(runtime, &runtime->modules, NULL) != HD_OK)
 		abort();
 	return runtime;

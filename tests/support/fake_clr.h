@@ -3,6 +3,7 @@
 
 #include "gc/heap.h"
 #include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/layout_access.h"
 #include "support/fake_memory.h"
 #include "targets/target.h"
 
@@ -47,7 +48,7 @@ struct fake_clr {
 	struct gc_vars gc;
 	uint64_t sync_table;
 	uint32_t sync_count; /**< entries that are used */
-	struct clr_thread *threads;
+	struct runtime_thread *threads;
 	size_t thread_count;
 	/* the segment that objects are made in */
 	uint64_t segment;      /**< heap_segment */
@@ -125,7 +126,7 @@ uint64_t fake_hole(struct fake_clr *fake, uint64_t size);
 void fake_header(struct fake_clr *fake, uint64_t object, uint32_t word);
 uint32_t fake_sync_block(struct fake_clr *fake, uint64_t object);
 /** Add a thread to the runtime; its managed id counts from 1. */
-struct clr_thread *fake_thread(struct fake_clr *fake);
+struct runtime_thread *fake_thread(struct fake_clr *fake);
 
 /** The runtime as it is now; made once.  Later threads reach it by fake_heap(). */
 struct runtime *fake_runtime(struct fake_clr *fake);

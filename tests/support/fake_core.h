@@ -8,7 +8,7 @@
 
 /*
  * A whole core, as a file's bytes: a small runtime with types, statics, threads, stacks,
- * handles, a finalizer queue and a heap.  clr_open() finds it, and every command has something to
+ * handles, a finalizer queue and a heap.  runtime_open() finds it, and every command has something to
  * show.  It is the same at each call.
  */
 

@@ -216,7 +216,7 @@ static uint64_t make_gc_vars(struct fake_clr *fake)
 }
 
 /* The allocation context of a thread. */
-static void make_context(struct fake_clr *fake, const struct clr_thread *thread)
+static void make_context(struct fake_clr *fake, const struct runtime_thread *thread)
 {
 	uint64_t locals = fake_alloc(&fake->memory, 64);
 	fake_poke_u64(&fake->memory, fake_at(fake, thread->address, L_THREAD_LOCALS), locals);
@@ -227,7 +227,7 @@ static void make_context(struct fake_clr *fake, const struct clr_thread *thread)
 	fake_poke_u64(&fake->memory, fake_at(fake, context, L_ALLOC_LIMIT), thread->alloc_limit);
 }
 
-static void make_thread(struct fake_clr *fake, const struct clr_thread *thread)
+static void make_thread(struct fake_clr *fake, const struct runtime_thread *thread)
 {
 	struct fake_memory *memory = &fake->memory;
 	uint64_t at = thread->address;
@@ -250,7 +250,7 @@ static uint64_t make_threads(struct fake_clr *fake)
 	if (!threads)
 		abort();
 	for (size_t i = 0; i < fake->thread_count; i++) {
-		const struct clr_thread *thread = &fake->threads[i];
+		const struct runtime_thread *thread = &fake->threads[i];
 		make_thread(fake, thread);
 		uint64_t next = fake_at(fake, thread->address, L_THREAD_LINK);
 		fake_poke_u64(memory, link, fake_is_from(fake, 11) ? thread->address : next);

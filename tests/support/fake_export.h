@@ -4,7 +4,7 @@
 #include "support/fake_clr.h"
 
 /*
- * The rest of a fake runtime: a module that exports it, so that clr_open() finds it as in a core.
+ * The rest of a fake runtime: a module that exports it, so that runtime_open() finds it as in a core.
  * Everything of fake_clr is exported as it is at the call: add threads and segments before it.
  */
 
@@ -61,7 +61,7 @@ struct fake_export {
 	const char *build_id; /**< hex, 40 digits; NULL: none */
 };
 
-/** Make the module and what the globals name; fake->target is then ready for clr_open(). */
+/** Make the module and what the globals name; fake->target is then ready for runtime_open(). */
 void fake_export(struct fake_clr *fake, const struct fake_export *options);
 
 /** Address of the variable of a global, in the module. */

@@ -161,7 +161,7 @@ struct fake_locks fake_locks_without(unsigned int threads, const char *missing)
 	make_locks(&locks);
 	(void)fake_segment(locks.fake, 0, GENERATION_0, 0x40000);
 	for (unsigned int i = 0; i < threads; i++) {
-		const struct clr_thread *thread = fake_thread(locks.fake);
+		const struct runtime_thread *thread = fake_thread(locks.fake);
 		uint64_t handle = fake_alloc(&locks.fake->memory, 8);
 		locks.threads[i] = fake_object(locks.fake, locks.thread_type, 0);
 		locks.infos[i] = fake_object(locks.fake, locks.info_type, 0);

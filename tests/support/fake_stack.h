@@ -43,7 +43,7 @@ struct fake_stack {
 	struct fake_clr *fake;
 	struct runtime *runtime;
 	struct fake_memory *memory;
-	struct clr_thread *thread;
+	struct runtime_thread *thread;
 	struct target_thread registers; /**< of the thread, as the target has them */
 	struct target_range ranges[3];  /**< code, native code, stack */
 	uint64_t section, node, map;

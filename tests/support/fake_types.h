@@ -38,5 +38,5 @@ void fake_types_destroy(struct fake_types *types);
 uint64_t fake_class(struct fake_types *types, const struct fake_class *class);
 /** Give the metadata to the module: after the last class, before names are asked for. */
 void fake_types_attach(struct fake_types *types);
-/** Put the metadata into the target instead: for a runtime that clr_open() is to find. */
+/** Put the metadata into the target instead: for a runtime that runtime_open() is to find. */
 void fake_types_export(struct fake_types *types);

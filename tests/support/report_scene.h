@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "analysis/memory/native_share.h"
-#include "analysis/report/report.h"
+#include "findings/report.h"
+#include "native/native_share.h"
 #include "support/fake_types.h"
 
 /*

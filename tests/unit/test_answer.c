@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/json.h"
+#include "output/json.h"
 #include "support/answer_samples.h"
 #include "support/assert_more.h"
 #include "support/suite.h"

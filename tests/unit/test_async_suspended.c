@@ -99,7 +99,7 @@ TEST(the_methods_of_a_suspended_call_are_a_chain)
 	/* The target lacks what tells their names: that is said. */
 	ASSERT_UINT(graph.unknown, 3);
 	ASSERT_TEXT(async_node_name(&graph, node), "<unknown async method>");
-	CU_ASSERT(findings_has(clr_findings(graph.heap->runtime), FINDING_ASYNC_METHODS));
+	CU_ASSERT(findings_has(runtime_findings(graph.heap->runtime), FINDING_ASYNC_METHODS));
 	async_graph_deinit(&graph);
 }
 
@@ -228,7 +228,7 @@ TEST(a_circle_of_continuations_ends)
 	ASSERT_UINT(graph.rows_count, 3);
 	ASSERT_UINT(node_at(&graph, call)->depth, 2);
 	CU_ASSERT_TRUE(graph.is_cut);
-	CU_ASSERT(findings_has(clr_findings(graph.heap->runtime), FINDING_ASYNC_LIST));
+	CU_ASSERT(findings_has(runtime_findings(graph.heap->runtime), FINDING_ASYNC_LIST));
 	async_graph_deinit(&graph);
 }
 
@@ -328,7 +328,7 @@ TEST(suspended_methods_without_any_call_are_said)
 	struct async_graph graph = make_graph(false);
 	ASSERT_UINT(graph.rows_count, 0);
 	CU_ASSERT_TRUE(graph.is_cut);
-	CU_ASSERT(findings_has(clr_findings(graph.heap->runtime), FINDING_ASYNC_LIST));
+	CU_ASSERT(findings_has(runtime_findings(graph.heap->runtime), FINDING_ASYNC_LIST));
 	async_graph_deinit(&graph);
 }
 

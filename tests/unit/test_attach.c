@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 #include "session/session_state.h"
 #include "support/assert_more.h"
 #include "support/live_child.h"
@@ -61,7 +61,7 @@ TEST(a_failed_allocation_lets_it_run)
 		alloc_fail_at(0);
 		CU_ASSERT(status == HD_OK || (failed && status != HD_ERR_ARGUMENT));
 		ASSERT_UINT(err.status, status);
-		clr_destroy(runtime);
+		runtime_destroy(runtime);
 		target_destroy(target);
 	}
 	CU_ASSERT(nth > 20 && nth < 2000);

@@ -65,7 +65,7 @@ static unsigned int ask(uint32_t offset)
 {
 	const struct code_info info = { .start = code, .function = code + offset };
 	bool is_filter = false;
-	return clr_clauses_tell_filter(runtime, &info, &is_filter) ? is_filter : IS_NOT_TOLD;
+	return coreclr_clauses_tell_filter(runtime, &info, &is_filter) ? is_filter : IS_NOT_TOLD;
 }
 
 TEST(a_function_where_a_filter_begins_is_one)
@@ -107,7 +107,7 @@ TEST(code_of_ready_to_run_has_no_such_header)
 					.is_precompiled = true };
 	bool is_filter = true;
 	add_clause(FLAG_FILTER, 0x80);
-	CU_ASSERT_FALSE(clr_clauses_tell_filter(runtime, &info, &is_filter));
+	CU_ASSERT_FALSE(coreclr_clauses_tell_filter(runtime, &info, &is_filter));
 	CU_ASSERT_TRUE(is_filter);
 }
 

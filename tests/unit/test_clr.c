@@ -28,7 +28,7 @@ static struct runtime *open(struct fake_clr *fake)
 	fake_set_global(fake, (enum fake_global)(FAKE_GC_VARS - 3), fake->threads[1].address);
 	struct runtime *runtime = NULL;
 	struct hd_error err = { 0 };
-	ASSERT_UINT(clr_open(&fake->target, NULL, &runtime, &err), HD_OK);
+	ASSERT_UINT(runtime_open(&fake->target, NULL, &runtime, &err), HD_OK);
 	ASSERT_TEXT(err.message, "");
 	REQUIRE(runtime);
 	return runtime;
@@ -91,7 +91,7 @@ TEST(by_shape)
 		ASSERT_UINT(runtime->layout.origins[L_MT_FLAGS], ORIGIN_SERIES);
 		ASSERT_UINT(runtime->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_SERIES);
 		check_findings(fake, FINDING_UNKNOWN_BUILD);
-		clr_destroy(runtime);
+		runtime_destroy(runtime);
 		fake_clr_destroy(fake);
 	}
 }
@@ -125,7 +125,7 @@ TEST(by_the_descriptor_of_11)
 	ASSERT_UINT_FATAL(count, 1);
 	ASSERT_UINT(modules[0]->address, fake->module);
 	check_no_findings(fake);
-	clr_destroy(runtime);
+	runtime_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -174,7 +174,7 @@ TEST(by_descriptor)
 		ASSERT_UINT(runtime->layout.origins[L_MT_FLAGS], ORIGIN_DESCRIPTOR);
 		ASSERT_UINT(runtime->layout.origins[L_MT_BASE_SIZE], ORIGIN_SERIES);
 		check_no_findings(fake);
-		clr_destroy(runtime);
+		runtime_destroy(runtime);
 		fake_clr_destroy(fake);
 	}
 }
@@ -197,7 +197,7 @@ TEST(known_build)
 		/* No object has a sync block yet; where the table is, is known of this build. */
 		ASSERT_UINT(runtime->globals.sync_table, fake->sync_table);
 		check_no_findings(fake);
-		clr_destroy(runtime);
+		runtime_destroy(runtime);
 		fake_clr_destroy(fake);
 	}
 }
@@ -212,7 +212,7 @@ TEST(version_by_shape)
 		struct runtime *runtime = open(fake);
 		ASSERT_TEXT(runtime->version, release == 10 ? "10.0" : "11.0");
 		ASSERT_UINT(runtime->major, release);
-		clr_destroy(runtime);
+		runtime_destroy(runtime);
 		fake_clr_destroy(fake);
 	}
 }
@@ -225,7 +225,7 @@ TEST(single_file)
 	CU_ASSERT_TRUE(runtime->is_single_file);
 	ASSERT_UINT(runtime->major, 10);
 	check_objects(fake, runtime);
-	clr_destroy(runtime);
+	runtime_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -237,7 +237,7 @@ TEST(descriptor_is_broken)
 	CU_ASSERT_FALSE(runtime->descriptor.is_read);
 	check_objects(fake, runtime);
 	CU_ASSERT_TRUE(findings_has(&fake->target.findings, FINDING_BAD_DESCRIPTOR));
-	clr_destroy(runtime);
+	runtime_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -249,7 +249,7 @@ TEST(newer_runtime)
 	struct runtime *runtime = NULL;
 	struct hd_error err = { 0 };
 	/* Its descriptor does not tell what a MethodTable looks like. */
-	ASSERT_UINT(clr_open(&fake->target, NULL, &runtime, &err), HD_ERR_UNSUPPORTED);
+	ASSERT_UINT(runtime_open(&fake->target, NULL, &runtime, &err), HD_ERR_UNSUPPORTED);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "12.0.1"));
 	fake_clr_destroy(fake);
 
@@ -264,7 +264,7 @@ TEST(newer_runtime)
 	ASSERT_UINT(runtime->major, 12);
 	CU_ASSERT_TRUE(findings_has(&fake->target.findings, FINDING_NEWER_RUNTIME));
 	ASSERT_UINT(runtime->threads.count, 0);
-	clr_destroy(runtime);
+	runtime_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -283,14 +283,14 @@ TEST(calibration)
 	ASSERT_UINT(runtime->globals.app_domain, domain);
 	ASSERT_UINT((uint64_t)runtime->layout.offsets[L_DOMAIN_ASSEMBLIES], 1200);
 	ASSERT_UINT(runtime->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_CALIBRATED);
-	clr_destroy(runtime);
+	runtime_destroy(runtime);
 	/* It is nowhere. */
 	fake_poke(memory, domain + 1200, (uint8_t[32]){ 0 }, 32);
 	runtime = open(fake);
 	ASSERT_UINT(runtime->globals.app_domain, 0);
 	CU_ASSERT_TRUE(findings_has(&fake->target.findings, FINDING_MISSING_SYMBOLS));
 	CU_ASSERT_FALSE(findings_has(&fake->target.findings, FINDING_NO_THREADS));
-	clr_destroy(runtime);
+	runtime_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -298,7 +298,7 @@ static void check_refused(struct fake_clr *fake, enum hd_status expected, const 
 {
 	struct runtime *runtime = NULL;
 	struct hd_error err = { 0 };
-	ASSERT_UINT(clr_open(&fake->target, NULL, &runtime, &err), expected);
+	ASSERT_UINT(runtime_open(&fake->target, NULL, &runtime, &err), expected);
 	CU_ASSERT_PTR_NULL(runtime);
 	if (!strstr(err.message, part))
 		ASSERT_TEXT(err.message, part);
@@ -388,7 +388,7 @@ TEST(gc_variables)
 			ASSERT_UINT((uint64_t)got->structures_invalid, segments);
 			ASSERT_UINT(findings_has(&fake->target.findings, FINDING_GC_IN_PROGRESS),
 				    segments);
-			clr_destroy(runtime);
+			runtime_destroy(runtime);
 			fake_clr_destroy(fake);
 		}
 	}
@@ -401,7 +401,7 @@ TEST(gc_variables_of_the_file_alone_are_refused)
 	fake_export(fake, &(struct fake_export){ 0 });
 	struct runtime *runtime = open(fake);
 	uint64_t page = runtime->gc.structures_invalid_at & ~(uint64_t)4095;
-	clr_destroy(runtime);
+	runtime_destroy(runtime);
 	fake_hide(&fake->own, &fake->memory, page, page + 4096);
 	fake->target.own = &fake->own.memory;
 	check_refused(fake, HD_ERR_FAULT, "take a full dump");
@@ -445,7 +445,7 @@ TEST(broken_thread_lists)
 		struct runtime *runtime = open(fake);
 		ASSERT_UINT(runtime->threads.count, 8);
 		check_findings(fake, FINDING_THREAD_LIST);
-		clr_destroy(runtime);
+		runtime_destroy(runtime);
 		fake_clr_destroy(fake);
 	}
 }
@@ -464,7 +464,7 @@ TEST(broken_thread_lists_of_11)
 		struct runtime *runtime = open(fake);
 		ASSERT_UINT(runtime->threads.count, 8);
 		check_findings(fake, FINDING_THREAD_LIST);
-		clr_destroy(runtime);
+		runtime_destroy(runtime);
 		fake_clr_destroy(fake);
 	}
 }
@@ -490,7 +490,7 @@ TEST(the_exception_in_flight_is_the_last_one_in_11)
 	ASSERT_UINT(runtime->threads.rows[0].exception, old);
 	ASSERT_UINT(runtime->threads.rows[1].exception, thrown);
 	ASSERT_UINT(runtime->threads.rows[2].exception, 0);
-	clr_destroy(runtime);
+	runtime_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -504,11 +504,11 @@ TEST(ring_of_threads)
 	struct runtime *runtime = open(fake);
 	ASSERT_UINT(runtime->threads.count, 3);
 	check_no_findings(fake);
-	const struct clr_thread *thread = clr_thread_by_id(runtime, 2);
+	const struct runtime_thread *thread = runtime_thread_by_id(runtime, 2);
 	REQUIRE(thread);
 	ASSERT_UINT(thread->address, fake->threads[1].address);
-	CU_ASSERT_PTR_NULL(clr_thread_by_id(runtime, 4));
-	clr_destroy(runtime);
+	CU_ASSERT_PTR_NULL(runtime_thread_by_id(runtime, 4));
+	runtime_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -523,13 +523,13 @@ TEST(threads_by_their_ids_in_the_system)
 	export_named(fake, (struct fake_export){ 0 });
 	struct runtime *runtime = open(fake);
 	ASSERT_UINT_FATAL(runtime->threads.count, 4);
-	CU_ASSERT_PTR_EQUAL(clr_thread_by_os_id(runtime, first), clr_thread_at(runtime, 0));
-	CU_ASSERT_PTR_EQUAL(clr_thread_by_os_id(runtime, last), clr_thread_at(runtime, 3));
+	CU_ASSERT_PTR_EQUAL(runtime_thread_by_os_id(runtime, first), runtime_thread_at(runtime, 0));
+	CU_ASSERT_PTR_EQUAL(runtime_thread_by_os_id(runtime, last), runtime_thread_at(runtime, 3));
 	/* Threads without an id are not found by one. */
-	CU_ASSERT_PTR_NULL(clr_thread_by_os_id(runtime, 0));
-	CU_ASSERT_PTR_NULL(clr_thread_by_os_id(runtime, first - 1));
-	CU_ASSERT_PTR_NULL(clr_thread_by_os_id(runtime, last + 1));
-	clr_destroy(runtime);
+	CU_ASSERT_PTR_NULL(runtime_thread_by_os_id(runtime, 0));
+	CU_ASSERT_PTR_NULL(runtime_thread_by_os_id(runtime, first - 1));
+	CU_ASSERT_PTR_NULL(runtime_thread_by_os_id(runtime, last + 1));
+	runtime_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -542,7 +542,7 @@ TEST(threads_of_another_process)
 	struct runtime *runtime = open(fake);
 	ASSERT_UINT(runtime->threads.count, 3);
 	check_findings(fake, FINDING_THREAD_LIST);
-	clr_destroy(runtime);
+	runtime_destroy(runtime);
 	fake_clr_destroy(fake);
 }
 
@@ -562,30 +562,30 @@ TEST(object_headers)
 	struct runtime *runtime = fake_runtime(fake);
 	struct sync_info info;
 
-	CU_ASSERT_TRUE(clr_sync_info(runtime, plain, &info));
+	CU_ASSERT_TRUE(runtime_sync_info(runtime, plain, &info));
 	CU_ASSERT_FALSE(info.has_sync_block || info.has_hash || info.has_thin_lock);
-	CU_ASSERT_TRUE(clr_sync_info(runtime, blocked, &info));
+	CU_ASSERT_TRUE(runtime_sync_info(runtime, blocked, &info));
 	CU_ASSERT_TRUE(info.has_sync_block);
 	ASSERT_UINT(info.index, 1);
 	ASSERT_UINT(info.owner, blocked);
 	CU_ASSERT(info.block != 0);
-	CU_ASSERT_TRUE(clr_sync_info(runtime, hashed, &info));
+	CU_ASSERT_TRUE(runtime_sync_info(runtime, hashed, &info));
 	CU_ASSERT_TRUE(info.has_hash && !info.has_sync_block);
 	ASSERT_UINT(info.hash, 0x123456);
-	CU_ASSERT_TRUE(clr_sync_info(runtime, locked, &info));
+	CU_ASSERT_TRUE(runtime_sync_info(runtime, locked, &info));
 	CU_ASSERT_TRUE(info.has_thin_lock);
 	ASSERT_UINT(info.lock_thread, 7);
 	ASSERT_UINT(info.lock_recursion, 2);
-	CU_ASSERT_TRUE(clr_sync_info(runtime, wild, &info));
+	CU_ASSERT_TRUE(runtime_sync_info(runtime, wild, &info));
 	ASSERT_UINT(info.index, 0x3ffffff);
 	ASSERT_UINT(info.owner, 0);
 	ASSERT_UINT(info.block, 0);
 	/* A free entry has bit 0 set. */
 	fake_poke_u64(&fake->memory, fake->sync_table + 24, blocked | 1);
-	CU_ASSERT_TRUE(clr_sync_info(runtime, blocked, &info));
+	CU_ASSERT_TRUE(runtime_sync_info(runtime, blocked, &info));
 	ASSERT_UINT(info.owner, 0);
-	CU_ASSERT_FALSE(clr_sync_info(runtime, 2, &info));
-	CU_ASSERT_FALSE(clr_sync_info(runtime, 0x1000, &info));
+	CU_ASSERT_FALSE(runtime_sync_info(runtime, 2, &info));
+	CU_ASSERT_FALSE(runtime_sync_info(runtime, 0x1000, &info));
 	fake_clr_destroy(fake);
 }
 
@@ -601,14 +601,14 @@ TEST(loader_object)
 	fake_poke_u64(memory, object + 8, scout);
 	fake_poke_u64(memory, scout + 8, loader);
 	const struct runtime *runtime = fake_runtime(fake);
-	ASSERT_UINT(clr_loader_object(runtime, loader), object);
+	ASSERT_UINT(runtime_loader_object(runtime, loader), object);
 	/* Another build has it elsewhere. */
 	fake_poke_u64(memory, loader + 752, 0);
 	fake_poke_u64(memory, loader + 800, handle);
-	ASSERT_UINT(clr_loader_object(runtime, loader), object);
+	ASSERT_UINT(runtime_loader_object(runtime, loader), object);
 	fake_poke_u64(memory, scout + 8, loader + 8);
-	ASSERT_UINT(clr_loader_object(runtime, loader), 0);
-	ASSERT_UINT(clr_loader_object(runtime, 0x10), 0);
+	ASSERT_UINT(runtime_loader_object(runtime, loader), 0);
+	ASSERT_UINT(runtime_loader_object(runtime, 0x10), 0);
 	fake_clr_destroy(fake);
 }
 
@@ -622,16 +622,16 @@ TEST(memory_runs_out)
 		struct runtime *runtime = NULL;
 		struct hd_error err = { 0 };
 		alloc_fail_at(nth);
-		enum hd_status status = clr_open(&fake->target, NULL, &runtime, &err);
+		enum hd_status status = runtime_open(&fake->target, NULL, &runtime, &err);
 		failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		CU_ASSERT(status == HD_OK || (failed && status == HD_ERR_NOMEM));
 		ASSERT_UINT(err.status, status);
 		ASSERT_UINT(runtime != NULL, status == HD_OK);
-		clr_destroy(runtime);
+		runtime_destroy(runtime);
 	}
 	CU_ASSERT(nth > 5 && nth < 200);
-	clr_destroy(NULL);
+	runtime_destroy(NULL);
 	fake_clr_destroy(fake);
 }
 

@@ -53,7 +53,7 @@ static void tear_down(struct fixture *fixture)
 static bool look_up(struct fixture *fixture, uint64_t code, struct code_info *ret)
 {
 	*ret = (struct code_info){ .start = 77, .method_desc = 78 };
-	bool found = clr_code_at(fixture->runtime, code, ret);
+	bool found = runtime_code_at(fixture->runtime, code, ret);
 	CU_ASSERT(found || (ret->start == 77 && ret->method_desc == 78 && !ret->function));
 	return found;
 }
@@ -127,7 +127,7 @@ TEST(test_jit)
 	forget(&fixture);
 	fake_poke_u32(fixture.memory, header + 32, UINT32_MAX);
 	check(&fixture, start, 0, 0, 0);
-	CU_ASSERT(!clr_code_failed(fixture.runtime));
+	CU_ASSERT(!runtime_code_failed(fixture.runtime));
 	tear_down(&fixture);
 }
 
@@ -175,10 +175,10 @@ TEST(test_lost_code)
 	fake_hide(&hidden, fixture.memory, CODE_BASE, CODE_BASE + CODE_SIZE);
 	fixture.runtime->memory = &hidden.memory;
 	CU_ASSERT(!memory_u8(fixture.runtime->memory, CODE_BASE + 8, &byte));
-	CU_ASSERT(clr_has_code_at(fixture.runtime, CODE_BASE));
-	CU_ASSERT(clr_has_code_at(fixture.runtime, CODE_BASE + CODE_SIZE - 1));
-	CU_ASSERT(!clr_has_code_at(fixture.runtime, CODE_BASE + CODE_SIZE));
-	CU_ASSERT(!clr_has_code_at(fixture.runtime, 0x4141414141414141));
+	CU_ASSERT(runtime_has_code_at(fixture.runtime, CODE_BASE));
+	CU_ASSERT(runtime_has_code_at(fixture.runtime, CODE_BASE + CODE_SIZE - 1));
+	CU_ASSERT(!runtime_has_code_at(fixture.runtime, CODE_BASE + CODE_SIZE));
+	CU_ASSERT(!runtime_has_code_at(fixture.runtime, 0x4141414141414141));
 	fixture.runtime->memory = &fixture.memory->memory;
 	tear_down(&fixture);
 }
@@ -255,15 +255,15 @@ TEST(addresses_out_of_an_image_are_moved_to_its_base)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint64_t found = 77;
 		fake_poke_u64(memory, data, cases[i].stored);
-		CU_ASSERT(clr_code_pointer(fixture.runtime, data, &found));
+		CU_ASSERT(runtime_code_pointer(fixture.runtime, data, &found));
 		ASSERT_UINT(found, cases[i].want);
 		/* Where there is no image, it is what it is. */
 		fake_poke_u64(memory, apart, cases[i].stored);
-		CU_ASSERT(clr_code_pointer(fixture.runtime, apart, &found));
+		CU_ASSERT(runtime_code_pointer(fixture.runtime, apart, &found));
 		ASSERT_UINT(found, cases[i].stored);
 	}
 	uint64_t found = 77;
-	CU_ASSERT_FALSE(clr_code_pointer(fixture.runtime, 0x123450, &found));
+	CU_ASSERT_FALSE(runtime_code_pointer(fixture.runtime, 0x123450, &found));
 	ASSERT_UINT(found, 77);
 	tear_down(&fixture);
 }
@@ -453,8 +453,8 @@ TEST(test_many)
 	fake_poke_u32(fixture.memory, r2r.info + 88, functions);
 	for (uint32_t i = 0; i < functions; i++) {
 		struct code_info info = { 0 };
-		CU_ASSERT(
-			clr_code_at(fixture.runtime, CODE_BASE + 0x2003 + 8 * (uint64_t)i, &info));
+		CU_ASSERT(runtime_code_at(fixture.runtime, CODE_BASE + 0x2003 + 8 * (uint64_t)i,
+					  &info));
 		ASSERT_UINT(info.start, CODE_BASE + 0x2000 + 8 * (uint64_t)i);
 		ASSERT_UINT(info.method_desc, METHOD + 16 * (uint64_t)i);
 	}
@@ -470,15 +470,15 @@ TEST(test_no_memory)
 		struct code_info info = { 0 };
 		put_entry(&fixture, &r2r, 0, 0, CODE_BASE + 0x1000, METHOD);
 		alloc_fail_at(nth);
-		bool found = clr_code_at(fixture.runtime, CODE_BASE + 0x1000, &info);
+		bool found = runtime_code_at(fixture.runtime, CODE_BASE + 0x1000, &info);
 		failed = alloc_calls() >= nth;
 		ASSERT_UINT(found, !failed);
-		ASSERT_UINT(clr_code_failed(fixture.runtime), failed);
+		ASSERT_UINT(runtime_code_failed(fixture.runtime), failed);
 		alloc_fail_at(0);
 		/* with memory again it is found */
-		CU_ASSERT(clr_code_at(fixture.runtime, CODE_BASE + 0x1000, &info));
+		CU_ASSERT(runtime_code_at(fixture.runtime, CODE_BASE + 0x1000, &info));
 		ASSERT_UINT(info.method_desc, METHOD);
-		CU_ASSERT(!clr_code_failed(fixture.runtime));
+		CU_ASSERT(!runtime_code_failed(fixture.runtime));
 		tear_down(&fixture);
 	}
 }

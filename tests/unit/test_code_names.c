@@ -9,6 +9,7 @@
 #include "runtime/coreclr/code/method.h"
 #include "runtime/coreclr/code/method_list.h"
 #include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/layout_access.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -156,8 +157,9 @@ static void make_chunk(struct fixture *fixture, const struct type *type, uint16_
 	struct fake_memory *memory = &fixture->fake->memory;
 	uint64_t chunk = fake_alloc(memory, 64);
 	fake_poke_u64(memory, chunk, fixture->type);
-	fake_poke(memory, chunk + clr_offset(fixture->runtime, L_METHOD_CHUNK_SIZE), &rid, 2);
-	fake_poke_u64(memory, type->ee_class + clr_offset(fixture->runtime, L_CLASS_CHUNKS), chunk);
+	fake_poke(memory, chunk + coreclr_offset(fixture->runtime, L_METHOD_CHUNK_SIZE), &rid, 2);
+	fake_poke_u64(memory, type->ee_class + coreclr_offset(fixture->runtime, L_CLASS_CHUNKS),
+		      chunk);
 }
 
 TEST(a_state_machine_has_its_code_in_move_next)
@@ -198,10 +200,10 @@ static uint64_t put_desc(struct fixture *fixture, uint64_t chunk, uint8_t unit, 
 			 uint16_t flags)
 {
 	struct fake_memory *memory = &fixture->fake->memory;
-	uint64_t desc = chunk + (uint64_t)clr_offset(fixture->runtime, L_METHOD_CHUNK_SIZE) +
+	uint64_t desc = chunk + (uint64_t)coreclr_offset(fixture->runtime, L_METHOD_CHUNK_SIZE) +
 			8 * (uint64_t)unit;
 	fake_poke(memory, desc, &rid, 2);
-	fake_poke(memory, desc + clr_offset(fixture->runtime, L_METHOD_CHUNK_INDEX), &unit, 1);
+	fake_poke(memory, desc + coreclr_offset(fixture->runtime, L_METHOD_CHUNK_INDEX), &unit, 1);
 	fake_poke(memory, desc + METHOD_DESC_FLAGS, &flags, 2);
 	return desc;
 }
@@ -216,9 +218,10 @@ TEST(async_methods_of_net_11_are_longer_and_come_twice)
 	uint64_t chunk = fake_alloc(memory, 256);
 	const uint8_t units = 6 + 6 + 3 - 1, count = 3 - 1;
 	fake_poke_u64(memory, chunk, fixture.type);
-	fake_poke(memory, chunk + clr_offset(fixture.runtime, L_METHOD_CHUNK_UNITS), &units, 1);
-	fake_poke(memory, chunk + clr_offset(fixture.runtime, L_METHOD_CHUNK_COUNT), &count, 1);
-	fake_poke_u64(memory, type->ee_class + clr_offset(fixture.runtime, L_CLASS_CHUNKS), chunk);
+	fake_poke(memory, chunk + coreclr_offset(fixture.runtime, L_METHOD_CHUNK_UNITS), &units, 1);
+	fake_poke(memory, chunk + coreclr_offset(fixture.runtime, L_METHOD_CHUNK_COUNT), &count, 1);
+	fake_poke_u64(memory, type->ee_class + coreclr_offset(fixture.runtime, L_CLASS_CHUNKS),
+		      chunk);
 	uint64_t thunk = put_desc(&fixture, chunk, 0, METHOD_SEND, NATIVE_AND_ASYNC);
 	uint64_t body = put_desc(&fixture, chunk, 6, METHOD_SEND, NATIVE_AND_ASYNC);
 	uint64_t last = put_desc(&fixture, chunk, 12, METHOD_WILD, NATIVE_ALONE);

@@ -218,8 +218,8 @@ static void put_jitted(struct fixture *fixture, const struct blob *blob)
 static uint32_t il_at(struct fixture *fixture, uint32_t offset)
 {
 	uint32_t il = 0x7777;
-	bool is_found =
-		clr_il_at(fixture->runtime, &fixture->code, START + offset, &fixture->budget, &il);
+	bool is_found = runtime_il_at(fixture->runtime, &fixture->code, START + offset,
+				      &fixture->budget, &il);
 	CU_ASSERT(is_found || il == 0x7777);
 	return is_found ? il : FAILS;
 }
@@ -237,15 +237,16 @@ static void check_all(struct fixture *fixture)
 	ASSERT_UINT(il_at(fixture, 0x40), 0x155);
 	ASSERT_UINT(il_at(fixture, 0x95), 0x155);
 	uint32_t il;
-	CU_ASSERT(!clr_il_at(fixture->runtime, &fixture->code, START - 1, &fixture->budget, &il));
+	CU_ASSERT(
+		!runtime_il_at(fixture->runtime, &fixture->code, START - 1, &fixture->budget, &il));
 }
 
 /* The location of a variable at @p offset of the code. */
 static struct variable_home home_at(struct fixture *fixture, uint32_t offset, size_t number)
 {
 	struct variable_home rows[VARIABLES];
-	CU_ASSERT(clr_variable_homes(fixture->runtime, &fixture->code, START + offset,
-				     &fixture->budget, rows, VARIABLES));
+	CU_ASSERT(runtime_variable_homes(fixture->runtime, &fixture->code, START + offset,
+					 &fixture->budget, rows, VARIABLES));
 	return rows[number];
 }
 
@@ -280,8 +281,8 @@ static void check_variables(struct fixture *fixture)
 	ASSERT_UINT(home_at(fixture, 0x3f, 8).kind, HOME_REGISTER);
 	ASSERT_UINT(home_at(fixture, 0x40, 8).kind, HOME_NONE);
 	struct variable_home row;
-	CU_ASSERT(!clr_variable_homes(fixture->runtime, &fixture->code, START - 1, &fixture->budget,
-				      &row, 1));
+	CU_ASSERT(!runtime_variable_homes(fixture->runtime, &fixture->code, START - 1,
+					  &fixture->budget, &row, 1));
 	ASSERT_UINT(row.kind, HOME_NONE);
 }
 
@@ -448,8 +449,8 @@ static struct blob saved_variables(uint32_t awaits, uint32_t total, uint32_t cou
 
 static bool saved_at(struct fixture *fixture, uint64_t offset, uint32_t rows[3])
 {
-	return clr_saved_variables(fixture->runtime, &fixture->code, START + offset,
-				   &fixture->budget, rows, 3);
+	return runtime_saved_variables(fixture->runtime, &fixture->code, START + offset,
+				       &fixture->budget, rows, 3);
 }
 
 TEST(an_await_has_the_variables_that_are_saved_there)
@@ -471,8 +472,8 @@ TEST(an_await_has_the_variables_that_are_saved_there)
 
 static uint32_t context_at(struct fixture *fixture, uint64_t offset)
 {
-	return clr_saved_generic_context(fixture->runtime, &fixture->code, START + offset,
-					 &fixture->budget);
+	return runtime_saved_generic_context(fixture->runtime, &fixture->code, START + offset,
+					     &fixture->budget);
 }
 
 TEST(an_await_has_the_generic_context_if_that_is_saved_there)
@@ -717,8 +718,8 @@ static void check_bad_variables(const struct blob *variables, size_t size)
 	put_blob(&blob, variables);
 	put_jitted(&fixture, &blob);
 	struct variable_home rows[VARIABLES];
-	CU_ASSERT(!clr_variable_homes(fixture.runtime, &fixture.code, START + 0x10, &fixture.budget,
-				      rows, VARIABLES));
+	CU_ASSERT(!runtime_variable_homes(fixture.runtime, &fixture.code, START + 0x10,
+					  &fixture.budget, rows, VARIABLES));
 	for (size_t i = 0; i < VARIABLES; i++)
 		ASSERT_UINT(rows[i].kind, HOME_NONE);
 	ASSERT_UINT(il_at(&fixture, 0x20), 10);
@@ -737,17 +738,17 @@ TEST(variables_written_by_hand_are_read)
 	struct variable_home rows[2];
 	put_bytes(&blob, bytes, sizeof(bytes));
 	put_jitted(&fixture, &blob);
-	CU_ASSERT(clr_variable_homes(fixture.runtime, &fixture.code, START + 2, &fixture.budget,
-				     rows, 2));
+	CU_ASSERT(runtime_variable_homes(fixture.runtime, &fixture.code, START + 2, &fixture.budget,
+					 rows, 2));
 	ASSERT_UINT(rows[0].kind, HOME_NONE);
 	ASSERT_UINT(rows[1].kind, HOME_STACK);
 	ASSERT_UINT(rows[1].number, REG_RBP);
 	CU_ASSERT(rows[1].offset == -8);
-	CU_ASSERT(clr_variable_homes(fixture.runtime, &fixture.code, START + 17, &fixture.budget,
-				     rows, 2));
+	CU_ASSERT(runtime_variable_homes(fixture.runtime, &fixture.code, START + 17,
+					 &fixture.budget, rows, 2));
 	ASSERT_UINT(rows[1].kind, HOME_STACK);
-	CU_ASSERT(clr_variable_homes(fixture.runtime, &fixture.code, START + 18, &fixture.budget,
-				     rows, 2));
+	CU_ASSERT(runtime_variable_homes(fixture.runtime, &fixture.code, START + 18,
+					 &fixture.budget, rows, 2));
 	ASSERT_UINT(rows[1].kind, HOME_NONE);
 	fake_clr_destroy(fixture.fake);
 }
@@ -773,8 +774,8 @@ TEST(a_spent_budget_ends_the_reading_of_variables)
 	put_info(&blob, &of_bounds);
 	put_jitted(&fixture, &blob);
 	fixture.budget = 12;
-	CU_ASSERT(!clr_variable_homes(fixture.runtime, &fixture.code, START + 0x10, &fixture.budget,
-				      &row, 1));
+	CU_ASSERT(!runtime_variable_homes(fixture.runtime, &fixture.code, START + 0x10,
+					  &fixture.budget, &row, 1));
 	ASSERT_UINT(fixture.budget, 0);
 	ASSERT_UINT(row.kind, HOME_NONE);
 	fake_clr_destroy(fixture.fake);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "report/fit.h"
+#include "output/fit.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
 

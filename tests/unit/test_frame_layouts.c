@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares clr/layouts, as far as it is about threads and their stacks, with doc/coreclr.md. */
+/* Compares runtime/coreclr/layouts, as far as it is about threads and their stacks, with doc/coreclr.md. */
 #include "arch/x86_64/frame_registers.h"
 #include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/layouts/amd64.h"
 #include "runtime/coreclr/layouts/exinfo.h"
 #include "runtime/coreclr/layouts/gc_frames.h"
@@ -23,9 +24,10 @@ static void fill(uint8_t *bytes, size_t size)
 TEST(states_of_threads)
 {
 	const uint32_t none[] = { 0x400, 0x800, 0x80000000 };
-	const struct clr_thread runs = { .os_id = 7, .state = 0x09000200 }, ended = { .state = 0 };
+	const struct runtime_thread runs = { .os_id = 7, .state = 0x09000200 },
+				    ended = { .state = 0 };
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
-		const struct clr_thread thread = { .os_id = 7, .state = 0x200 | none[i] };
+		const struct runtime_thread thread = { .os_id = 7, .state = 0x200 | none[i] };
 		CU_ASSERT_FALSE(thread_has_stack(&thread));
 	}
 	CU_ASSERT_TRUE(thread_has_stack(&runs));
@@ -85,13 +87,13 @@ TEST(frames_are_told_by_their_first_word)
 	numbered.frames.identifiers[FRAME_HIJACK] = 8;
 	numbered.frames.vtables[FRAME_FUNC_EVAL] = 0x1000;
 	old.frames.vtables[FRAME_HELPER_METHOD] = 0x7f001000;
-	CU_ASSERT_TRUE(clr_frames_are_numbered(&numbered));
-	CU_ASSERT_FALSE(clr_frames_are_numbered(&old));
-	ASSERT_UINT(clr_frame_kind(&numbered, 8), FRAME_HIJACK);
-	ASSERT_UINT(clr_frame_kind(&numbered, 0x1000), FRAME_UNKNOWN);
-	ASSERT_UINT(clr_frame_kind(&numbered, 0), FRAME_UNKNOWN);
-	ASSERT_UINT(clr_frame_kind(&old, 0x7f001000), FRAME_HELPER_METHOD);
-	ASSERT_UINT(clr_frame_kind(&old, 1), FRAME_UNKNOWN);
+	CU_ASSERT_TRUE(coreclr_frames_are_numbered(&numbered));
+	CU_ASSERT_FALSE(coreclr_frames_are_numbered(&old));
+	ASSERT_UINT(coreclr_frame_kind(&numbered, 8), FRAME_HIJACK);
+	ASSERT_UINT(coreclr_frame_kind(&numbered, 0x1000), FRAME_UNKNOWN);
+	ASSERT_UINT(coreclr_frame_kind(&numbered, 0), FRAME_UNKNOWN);
+	ASSERT_UINT(coreclr_frame_kind(&old, 0x7f001000), FRAME_HELPER_METHOD);
+	ASSERT_UINT(coreclr_frame_kind(&old, 1), FRAME_UNKNOWN);
 }
 
 /* doc/coreclr.md 12.6: TransitionBlock, HijackArgs, CONTEXT, the pointers of SoftwareExceptionFrame. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares clr/layouts, as far as it is about the GC and objects, with doc/coreclr.md. */
+/* Compares runtime/coreclr/layouts, as far as it is about the GC and objects, with doc/coreclr.md. */
 #include "gc/handles.h"
 #include "gc/layouts/finalizer_queue.h"
 #include "gc/layouts/handle_table.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/coreclr/clr.h"
 #include "runtime/coreclr/statics/handle_arrays.h"
+#include "runtime/runtime.h"
 #include "support/assert_more.h"
 #include "support/fake_export.h"
 #include "support/suite.h"
@@ -52,13 +52,13 @@ static void begin(struct fixture *fixture)
 	fake_poke_u64(memory, fixture->table, fixture->buckets[2]);
 	fake_set_global(fake, VARIABLE, fixture->map);
 	fake_set_global(fake, OTHER, fixture->table);
-	ASSERT_UINT_FATAL(clr_open(&fake->target, NULL, &fixture->runtime, &err), HD_OK);
+	ASSERT_UINT_FATAL(runtime_open(&fake->target, NULL, &fixture->runtime, &err), HD_OK);
 	REQUIRE(fixture->runtime);
 }
 
 static void end(struct fixture *fixture)
 {
-	clr_destroy(fixture->runtime);
+	runtime_destroy(fixture->runtime);
 	fake_clr_destroy(fixture->fake);
 }
 

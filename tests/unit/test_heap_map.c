@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/report/heap_map.h"
+#include "findings/heap_map.h"
 #include "gc/heap.h"
 #include "roots/root_set.h"
 #include "support/assert_more.h"

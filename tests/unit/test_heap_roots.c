@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Asks commands about roots of a heap: a graph made by hand, with all that is known of them. */
 #include "format/format.h"
-#include "report/root_label.h"
+#include "output/root_label.h"
 #include "session/session_state.h"
 #include "support/assert_more.h"
 #include "support/command_run.h"

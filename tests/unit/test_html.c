@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Text of a target in a page: never markup, and nothing that cannot be seen. */
-#include "report/html.h"
+#include "output/html.h"
 #include "support/assert_more.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"

@@ -2,8 +2,8 @@
 /* All outputs have one list of characters that nobody sees, and write these as escapes. */
 #include "format/rpm/rpm_name.h"
 #include "format/stream.h"
-#include "report/html.h"
-#include "report/json.h"
+#include "output/html.h"
+#include "output/json.h"
 #include "support/assert_more.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/memory/malloc_arenas.h"
+#include "native/malloc_arenas.h"
 #include "support/assert_more.h"
 #include "support/fake_memory.h"
 #include "support/suite.h"

@@ -2,8 +2,8 @@
 /* The account of cores that lie about what they have. */
 #include <elf.h>
 
-#include "analysis/memory/memory_account.h"
 #include "arch/x86_64/register_table.h"
+#include "native/memory_account.h"
 #include "support/assert_more.h"
 #include "support/elf_maker.h"
 #include "support/suite.h"

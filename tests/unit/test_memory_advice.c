@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each piece of advice: the evidence with which it is just given, and with which it is not. */
-#include "analysis/memory/memory_advice.h"
+#include "native/memory_advice.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
 

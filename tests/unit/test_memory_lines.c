@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of one account, and of two next to each other. */
-#include "analysis/memory/memory_lines.h"
+#include "native/memory_lines.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
 

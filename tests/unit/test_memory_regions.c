@@ -2,7 +2,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "analysis/memory/memory_regions.h"
+#include "native/memory_regions.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
 

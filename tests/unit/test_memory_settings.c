@@ -2,9 +2,9 @@
 /*
  * The settings of a process about its memory: the block of its environment, the GC's own variables.
  */
-#include "analysis/memory/memory_settings.h"
 #include "arch/arch.h"
 #include "gc/gc_limits.h"
+#include "native/memory_settings.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
 

@@ -130,7 +130,7 @@ static void check_name(struct fixture *fixture, uint64_t desc, const char *expec
 {
 	char buf[64] = "";
 	uint32_t got = 0;
-	ASSERT_UINT(clr_method_name(fixture->runtime, desc, buf, sizeof(buf), &got),
+	ASSERT_UINT(runtime_method_name(fixture->runtime, desc, buf, sizeof(buf), &got),
 		    expected != NULL);
 	ASSERT_TEXT(buf, expected ? expected : "");
 	ASSERT_UINT(got, token);
@@ -143,10 +143,10 @@ TEST(test_names)
 	check_name(&fixture, fixture.run, "Ns.Worker.Run", 0x06000002);
 	check_name(&fixture, fixture.walk, "Ns.Worker.Walk", 0x06000003);
 	char short_buf[8];
-	CU_ASSERT(
-		clr_method_name(fixture.runtime, fixture.run, short_buf, sizeof(short_buf), NULL));
+	CU_ASSERT(runtime_method_name(fixture.runtime, fixture.run, short_buf, sizeof(short_buf),
+				      NULL));
 	ASSERT_TEXT(short_buf, "Ns.Work");
-	CU_ASSERT(!clr_method_name(fixture.runtime, fixture.run, short_buf, 0, NULL));
+	CU_ASSERT(!runtime_method_name(fixture.runtime, fixture.run, short_buf, 0, NULL));
 	/* a token that another type owns: no MethodDesc */
 	check_name(&fixture, fake_method_desc(fixture.fake, fixture.type, METHOD_OBJECT), NULL, 0);
 	check_name(&fixture, fake_method_desc(fixture.fake, fixture.type, 0), NULL, 0);
@@ -175,7 +175,7 @@ TEST(test_names)
 static void check_signature(struct fixture *fixture, uint64_t desc, const char *expected)
 {
 	struct text text = { 0 };
-	clr_method_signature(fixture->runtime, desc, &text);
+	runtime_method_signature(fixture->runtime, desc, &text);
 	ASSERT_TEXT(text.bytes, expected);
 	text_deinit(&text);
 }
@@ -267,7 +267,7 @@ static void check_code(struct fixture *fixture, uint64_t code, uint64_t expected
 	/* The tests change what was read before. */
 	code_cache_destroy(fixture->runtime->code);
 	fixture->runtime->code = NULL;
-	ASSERT_UINT(clr_method_at(fixture->runtime, code, &desc), expected != 0);
+	ASSERT_UINT(runtime_method_at(fixture->runtime, code, &desc), expected != 0);
 	ASSERT_UINT(desc, expected);
 }
 
@@ -300,7 +300,7 @@ TEST(test_fcalls)
 	check_code(&fixture, code + 2, fixture.run);
 	check_code(&fixture, code + 127, fixture.run); /* the second of its list */
 	check_code(&fixture, code + 3, 0);
-	CU_ASSERT(!clr_fcall_method(fixture.runtime, 0, &desc));
+	CU_ASSERT(!coreclr_fcall_method(fixture.runtime, 0, &desc));
 	/* A list that goes round ends; code in another's list makes it no such table. */
 	fake_poke_u64(memory, entries[3], entries[0]);
 	check_code(&fixture, code + 254, 0);
@@ -317,7 +317,7 @@ TEST(test_no_memory)
 		struct text text = { 0 };
 		uint64_t desc = fake_method_desc(fixture.fake, fixture.type, METHOD_GENERIC);
 		alloc_fail_at(nth);
-		clr_method_signature(fixture.runtime, desc, &text);
+		runtime_method_signature(fixture.runtime, desc, &text);
 		failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		if (!failed)

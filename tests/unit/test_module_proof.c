@@ -8,6 +8,7 @@
 #include "metadata/image.h"
 #include "metadata/sizes.h"
 #include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/modules/module_proof.h"
 #include "support/assert_more.h"
 #include "support/elf_maker.h"

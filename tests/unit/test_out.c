@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The answer on its way to a sink: whatever a command writes, a terminal acts on nothing of it. */
-#include "report/out.h"
+#include "output/out.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
 

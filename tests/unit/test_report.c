@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/report/accumulation.h"
-#include "analysis/report/report.h"
-#include "analysis/report/rule.h"
+#include "findings/accumulation.h"
+#include "findings/report.h"
+#include "findings/rule.h"
 #include "support/assert_more.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Two heaps: what each holds, and what grew from one to the other. */
-#include "analysis/report/comparison.h"
-#include "analysis/report/rule.h"
-#include "analysis/report/rules.h"
+#include "findings/comparison.h"
+#include "findings/rule.h"
+#include "findings/rules.h"
 #include "support/assert_more.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"

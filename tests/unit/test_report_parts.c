@@ -2,8 +2,8 @@
 /* Collections that have their elements in several arrays or nodes: all of them count, once. */
 #include <string.h>
 
-#include "analysis/report/inventory.h"
-#include "analysis/report/owners.h"
+#include "findings/inventory.h"
+#include "findings/owners.h"
 #include "support/assert_more.h"
 #include "support/report_scene.h"
 #include "support/suite.h"

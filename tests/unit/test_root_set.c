@@ -172,7 +172,7 @@ TEST(test_runtime)
 	struct fake_clr *fake = fixture.statics.fake;
 	const uint64_t *objects = fixture.statics.objects;
 	uint64_t info = fake_alloc(&fake->memory, 64), outer = info + 32;
-	const struct clr_thread *threads = fixture.statics.runtime->threads.rows;
+	const struct runtime_thread *threads = fixture.statics.runtime->threads.rows;
 	/* a thread's last exception; two in flight; a weak handle is one all the same */
 	fake_poke_u64(&fake->memory, threads[1].address + LAST_THROWN_OF, fixture.strong[0]);
 	fake_poke_u64(&fake->memory, threads[0].address + TRACKER_OF, info);

@@ -124,7 +124,7 @@ TEST(commands_are_about_any_runtime)
 	check_answer(&usual, "clrstack -all", "InlinedCallFrame", true);
 	close_core(&usual);
 
-	clr_set_made_up(&made_up);
+	runtime_set_made_up(&made_up);
 	struct opened opened = open_made_up_core();
 	check_answer(&opened, "dumpheap -stat", total, true);
 	(void)snprintf(line, sizeof(line), "Symbol_%llx", (unsigned long long)opened.core.type);
@@ -138,12 +138,12 @@ TEST(commands_are_about_any_runtime)
 	check_answer(&opened, line, "[<unknown method 7f4001000200>]+0x10", true);
 	check_answer(&opened, line, " Symbol_", true);
 	close_core(&opened);
-	clr_set_made_up(NULL);
+	runtime_set_made_up(NULL);
 }
 
 TEST(a_command_says_what_the_runtime_does_not_keep)
 {
-	clr_set_made_up(&made_up);
+	runtime_set_made_up(&made_up);
 	struct opened opened = open_made_up_core();
 	struct answer answer = command_run(opened.session, "dumpil 7f4000000000");
 	ASSERT_UINT((uint64_t)answer.err.status, HD_ERR_UNSUPPORTED);
@@ -159,7 +159,7 @@ TEST(a_command_says_what_the_runtime_does_not_keep)
 		"MadeUp does not keep; modules shows the files that the program has loaded");
 	answer_deinit(&answer);
 	close_core(&opened);
-	clr_set_made_up(NULL);
+	runtime_set_made_up(NULL);
 }
 
 SUITE(.name = "runtime")

@@ -2,7 +2,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include "report/fit.h"
+#include "output/fit.h"
 #include "support/assert_more.h"
 #include "support/command_run.h"
 #include "support/dump_text.h"

@@ -110,7 +110,7 @@ static void end(void)
 static void check(uint32_t state, uint32_t line, uint32_t column)
 {
 	struct source_line found = { 0 };
-	CU_ASSERT_FATAL(clr_await_line(runtime, machine, state, &found));
+	CU_ASSERT_FATAL(runtime_await_line(runtime, machine, state, &found));
 	ASSERT_TEXT(found.file, "/src/Worker.cs");
 	ASSERT_UINT(found.line, line);
 	ASSERT_UINT(found.column, column);
@@ -122,9 +122,9 @@ TEST(an_await_has_the_line_of_its_point)
 	check(0, 42, 9);
 	/* It is remembered, until another folder is asked for. */
 	check(0, 42, 9);
-	clr_symbols_set(runtime, "/nowhere");
+	runtime_symbols_set(runtime, "/nowhere");
 	check(0, 42, 9);
-	clr_symbols_set(runtime, NULL);
+	runtime_symbols_set(runtime, NULL);
 	check(0, 42, 9);
 	end();
 }
@@ -140,9 +140,9 @@ TEST(a_state_that_the_pdb_does_not_know_has_no_line)
 {
 	struct source_line line = { .line = 77 };
 	begin(true);
-	CU_ASSERT_FALSE(clr_await_line(runtime, machine, 2, &line));
-	CU_ASSERT_FALSE(clr_await_line(runtime, machine, UINT32_MAX, &line));
-	CU_ASSERT_FALSE(clr_await_line(runtime, NULL, 0, &line));
+	CU_ASSERT_FALSE(runtime_await_line(runtime, machine, 2, &line));
+	CU_ASSERT_FALSE(runtime_await_line(runtime, machine, UINT32_MAX, &line));
+	CU_ASSERT_FALSE(runtime_await_line(runtime, NULL, 0, &line));
 	ASSERT_UINT(line.line, 77);
 	check(0, 42, 9);
 	end();
@@ -152,11 +152,11 @@ TEST(what_is_no_method_has_no_line)
 {
 	struct source_line line = { .line = 77 };
 	begin(true);
-	CU_ASSERT_FALSE(clr_source_line(runtime, 0x1238, 0x1000, &line));
-	CU_ASSERT_FALSE(clr_source_line(runtime, 0x1238, 0, &line));
+	CU_ASSERT_FALSE(runtime_source_line(runtime, 0x1238, 0x1000, &line));
+	CU_ASSERT_FALSE(runtime_source_line(runtime, 0x1238, 0, &line));
 	/* Code of a method that is nowhere. */
 	uint64_t desc = fake_method_desc(fake, machine->method_table, METHOD_MOVE_NEXT);
-	CU_ASSERT_FALSE(clr_source_line(runtime, desc, 0x1000, &line));
+	CU_ASSERT_FALSE(runtime_source_line(runtime, desc, 0x1000, &line));
 	ASSERT_UINT(line.line, 77);
 	end();
 }
@@ -165,7 +165,7 @@ TEST(a_module_without_a_pdb_has_no_lines)
 {
 	struct source_line line = { .line = 77 };
 	begin(false);
-	CU_ASSERT_FALSE(clr_await_line(runtime, machine, 0, &line));
+	CU_ASSERT_FALSE(runtime_await_line(runtime, machine, 0, &line));
 	ASSERT_UINT(line.line, 77);
 	end();
 }

@@ -2,6 +2,7 @@
 /* The parts of the stack walk: spans, calls, maps of references, names of slots. */
 #include "arch/x86_64/frame_registers.h"
 #include "arch/x86_64/opcodes.h"
+#include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/stack/ref_map.h"
 #include "stack/span.h"
 #include "stack/stack.h"
@@ -152,9 +153,9 @@ TEST(maps_are_found_by_their_cell)
 	uint64_t image = fake_alloc(memory, 0x1000), module = fake_alloc(memory, 1024);
 	uint64_t info = fake_alloc(memory, 512);
 	/* ReadyToRun header at +0x100, import sections at +0x200, cells at +0x400, maps at +0x600. */
-	fake_poke_u64(memory, module + clr_offset(runtime, L_MODULE_R2R), info);
-	fake_poke_u64(memory, module + clr_offset(runtime, L_MODULE_BASE), image);
-	fake_poke_u64(memory, info + clr_offset(runtime, L_R2R_HEADER), image + 0x100);
+	fake_poke_u64(memory, module + coreclr_offset(runtime, L_MODULE_R2R), info);
+	fake_poke_u64(memory, module + coreclr_offset(runtime, L_MODULE_BASE), image);
+	fake_poke_u64(memory, info + coreclr_offset(runtime, L_R2R_HEADER), image + 0x100);
 	fake_poke_u32(memory, image + 0x100, 0x00525452);
 	fake_poke_u32(memory, image + 0x10c, 1);
 	fake_poke_u32(memory, image + 0x110, 101);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that a container and what is around it call by different ids. */
 #include "arch/x86_64/register_table.h"
+#include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/threads/thread.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
@@ -141,14 +142,14 @@ static void make_store(struct fixture *fixture, const uint32_t *ids)
 {
 	struct fake_memory *memory = &fixture->fake->memory;
 	const struct runtime *runtime = fixture->runtime;
-	uint64_t link = STORE + clr_offset(runtime, L_THREAD_STORE_FIRST);
+	uint64_t link = STORE + coreclr_offset(runtime, L_THREAD_STORE_FIRST);
 	fake_map(memory, STORE, OBJECT_ROOM * (THREADS + 1));
 	for (uint64_t i = 0; i < THREADS; i++) {
 		uint64_t thread = STORE + OBJECT_ROOM * (i + 1);
-		fake_poke_u64(memory, link, thread + clr_offset(runtime, L_THREAD_LINK));
-		link = thread + clr_offset(runtime, L_THREAD_LINK);
-		fake_poke_u32(memory, thread + clr_offset(runtime, L_THREAD_ID), ids[i]);
-		fake_poke_u64(memory, thread + clr_offset(runtime, L_THREAD_OS_ID), 700 + i);
+		fake_poke_u64(memory, link, thread + coreclr_offset(runtime, L_THREAD_LINK));
+		link = thread + coreclr_offset(runtime, L_THREAD_LINK);
+		fake_poke_u32(memory, thread + coreclr_offset(runtime, L_THREAD_ID), ids[i]);
+		fake_poke_u64(memory, thread + coreclr_offset(runtime, L_THREAD_OS_ID), 700 + i);
 	}
 	fake_poke_u64(memory, link, 0);
 }

@@ -11,7 +11,7 @@ struct fixture {
 	struct fake_clr *fake;
 	struct fake_types *types;
 	uint64_t type, object, handle, native;
-	const struct clr_thread *thread;
+	const struct runtime_thread *thread;
 };
 
 static void begin(struct fixture *fixture, bool has_names)

@@ -104,7 +104,7 @@ struct fixture_8 {
 	uint64_t local;    /* ThreadLocalModule */
 	uint64_t rows;     /* its dynamic classes */
 	uint64_t optional; /* EEClassOptionalFields of Ns.Holder */
-	struct clr_thread thread;
+	struct runtime_thread thread;
 	struct field field;
 };
 

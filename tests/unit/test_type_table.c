@@ -136,7 +136,7 @@ TEST(test_no_types)
 		CU_ASSERT(!type_find(runtime, type));
 	}
 	ASSERT_UINT(type_count(runtime), 0);
-	CU_ASSERT(!clr_type_table_failed(runtime));
+	CU_ASSERT(!runtime_type_table_failed(runtime));
 	fake_clr_destroy(fake);
 }
 
@@ -289,15 +289,15 @@ TEST(test_no_memory)
 									.series_count = 1 });
 		struct runtime *runtime = fake_runtime(fake);
 		alloc_fail_at(nth);
-		struct clr_type_table *types = NULL;
-		enum hd_status status = clr_type_table_create(runtime, &types, NULL);
+		struct runtime_type_table *types = NULL;
+		enum hd_status status = runtime_type_table_create(runtime, &types, NULL);
 		ASSERT_UINT(types != NULL, status == HD_OK);
-		clr_type_table_destroy(types);
+		runtime_type_table_destroy(types);
 		const struct type *type = type_find(runtime, address);
 		bool failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		CU_ASSERT(status == HD_OK || status == HD_ERR_NOMEM);
-		ASSERT_UINT(type == NULL, clr_type_table_failed(runtime));
+		ASSERT_UINT(type == NULL, runtime_type_table_failed(runtime));
 		CU_ASSERT(failed || type);
 		CU_ASSERT(type_find(runtime, address) != NULL);
 		fake_clr_destroy(fake);

@@ -49,7 +49,7 @@ static void open(struct fixture *fixture, struct fake_clr *fake, const char *con
 	fake_poke_u32(&fake->memory, index + 12, 64);
 	fake_set_global(fake, (enum fake_global)(FAKE_SYNC_TABLE + FAKE_SYNC_TABLE_MOVED + 1),
 			cache);
-	ASSERT_UINT_FATAL(clr_open(&fake->target, NULL, &fixture->runtime, NULL), HD_OK);
+	ASSERT_UINT_FATAL(runtime_open(&fake->target, NULL, &fixture->runtime, NULL), HD_OK);
 	ASSERT_UINT_FATAL(heap_open(fixture->runtime, &fixture->heap, NULL), HD_OK);
 	ASSERT_UINT_FATAL(verify_heap(fixture->heap, NULL, NULL, &fixture->result, NULL), HD_OK);
 }
@@ -58,7 +58,7 @@ static void close(struct fixture *fixture)
 {
 	verify_result_deinit(&fixture->result);
 	heap_destroy(fixture->heap);
-	clr_destroy(fixture->runtime);
+	runtime_destroy(fixture->runtime);
 	fake_clr_destroy(fixture->fake);
 }
 
@@ -66,7 +66,7 @@ TEST(locks_and_contexts_of_known_threads_are_checked)
 {
 	struct fixture fixture;
 	open(&fixture, make(), NULL);
-	CU_ASSERT_TRUE(clr_knows_all_threads(fixture.runtime));
+	CU_ASSERT_TRUE(runtime_knows_all_threads(fixture.runtime));
 	ASSERT_UINT(fixture.result.count, 0);
 	close(&fixture);
 	/* A lock of a thread that there is not is damage. */
@@ -85,7 +85,7 @@ TEST(locks_of_threads_that_are_not_known_are_no_damage)
 		const char *const without[] = { fields[i], NULL };
 		struct fixture fixture;
 		open(&fixture, make(), without);
-		CU_ASSERT_FALSE(clr_knows_all_threads(fixture.runtime));
+		CU_ASSERT_FALSE(runtime_knows_all_threads(fixture.runtime));
 		CU_ASSERT_TRUE(findings_has(&fixture.fake->target.findings, FINDING_THREAD_LIST));
 		ASSERT_UINT(fixture.result.damage_count, 0);
 		ASSERT_UINT_FATAL(fixture.result.count, 1);
@@ -109,7 +109,7 @@ TEST(a_table_of_sync_blocks_that_does_not_fit_is_left_out)
 			fake_poke_u64(&fake->memory, fake->sync_table + 16 * (i + 1ull) + 8,
 				      objects[(i + 1) % 9]);
 		open(&fixture, fake, NULL);
-		ASSERT_UINT(clr_has_sync_table(fixture.runtime), sound);
+		ASSERT_UINT(runtime_has_sync_table(fixture.runtime), sound);
 		ASSERT_UINT(findings_has(&fake->target.findings, FINDING_MISSING_SYMBOLS), !sound);
 		ASSERT_UINT(fixture.result.damage_count, sound ? 8 : 0);
 		close(&fixture);
@@ -124,8 +124,8 @@ TEST(threads_with_impossible_ids_are_left_out)
 	for (size_t i = 0; i < fake->thread_count; i++)
 		fake->threads[i].os_id = 0x7f0000000000 + i;
 	open(&fixture, fake, NULL);
-	ASSERT_UINT(clr_thread_count(fixture.runtime), 0);
-	CU_ASSERT_FALSE(clr_knows_all_threads(fixture.runtime));
+	ASSERT_UINT(runtime_thread_count(fixture.runtime), 0);
+	CU_ASSERT_FALSE(runtime_knows_all_threads(fixture.runtime));
 	CU_ASSERT_TRUE(findings_has(&fixture.fake->target.findings, FINDING_THREAD_LIST));
 	ASSERT_UINT(fixture.result.damage_count, 0);
 	close(&fixture);
@@ -133,8 +133,8 @@ TEST(threads_with_impossible_ids_are_left_out)
 	fake = make();
 	fake->threads[1].id = 0x7fffffff;
 	open(&fixture, fake, NULL);
-	ASSERT_UINT(clr_thread_count(fixture.runtime), 3);
-	CU_ASSERT_FALSE(clr_knows_all_threads(fixture.runtime));
+	ASSERT_UINT(runtime_thread_count(fixture.runtime), 3);
+	CU_ASSERT_FALSE(runtime_knows_all_threads(fixture.runtime));
 	ASSERT_UINT(fixture.result.damage_count, 0);
 	close(&fixture);
 }

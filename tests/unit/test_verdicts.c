@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* In which method most threads wait. */
-#include "analysis/waits/verdicts.h"
+#include "hangs/verdicts.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
 

@@ -338,7 +338,7 @@ TEST(memory_that_is_being_cleared_proves_nothing)
 	/* To where there was an object once, after what is in use now. */
 	poke(&fixture, stale + 8, stale + 0x400);
 	fake_header(fake, stale, LOCKED);
-	struct clr_thread *thread = fake_thread(fake);
+	struct runtime_thread *thread = fake_thread(fake);
 	(void)fake_heap(fake);
 	thread->is_cooperative = true;
 	(void)one(&fixture, "UnownedContext", VERDICT_UNOWNED_CONTEXT, hole, hole);
@@ -354,7 +354,7 @@ TEST(the_rest_of_a_large_block_is_no_member_of_a_dead_array)
 	(void)fake_segment(fake, 0, GENERATION_LOH, 0x2000);
 	uint64_t array = fake_object(fake, fake->object_array_type, 100);
 	poke(&fixture, array + 0x80, fake->free_type);
-	struct clr_thread *thread = fake_thread(fake);
+	struct runtime_thread *thread = fake_thread(fake);
 	(void)one(&fixture, "InvalidObjectReference", VERDICT_DAMAGE, array, array + 0x80);
 	(void)fake_heap(fake);
 	thread->is_cooperative = true;
@@ -403,7 +403,7 @@ TEST(a_wrong_half_of_a_context_is_its_own_finding)
 	uint64_t pointer = fake_context(fake, 0x200);
 	for (int i = 0; i < 4; i++)
 		(void)fake_object(fake, fixture.node, 0);
-	struct clr_thread *before = &fake->threads[0], *thread = &fake->threads[1];
+	struct runtime_thread *before = &fake->threads[0], *thread = &fake->threads[1];
 	/* A context lies where the Thread is. */
 	before->alloc_context = before->address;
 	thread->alloc_context = thread->address;
@@ -427,7 +427,7 @@ TEST(a_context_may_be_covered_by_one_free_block)
 	uint64_t pointer = fake_context(fake, 0x200);
 	for (int i = 0; i < 4; i++)
 		(void)fake_object(fake, fixture.node, 0);
-	struct clr_thread *thread = &fake->threads[0];
+	struct runtime_thread *thread = &fake->threads[0];
 	thread->alloc_context = thread->address;
 	uint64_t size = thread->alloc_limit - pointer;
 	/* As it is made and cleared again, word by word. */
@@ -532,7 +532,7 @@ TEST(an_object_is_sound_whatever_is_wrong_elsewhere)
 	struct fixture fixture;
 	begin(&fixture);
 	struct verify_result *result = &fixture.result;
-	struct clr_thread *thread = fake_thread(fixture.fake);
+	struct runtime_thread *thread = fake_thread(fixture.fake);
 	thread->alloc_pointer = fixture.old_last;
 	thread->alloc_limit = fixture.old_last + 64;
 	poke(&fixture, fixture.old_segment, fixture.old_next);

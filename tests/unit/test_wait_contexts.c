@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Async methods that want to go on in a context, and the thread that runs it. */
 #include "analysis/async/async_graph.h"
-#include "analysis/waits/wait_contexts.h"
+#include "hangs/wait_contexts.h"
 #include "support/assert_more.h"
 #include "support/fake_tasks.h"
 #include "support/suite.h"
@@ -144,7 +144,7 @@ static void find_contexts(void)
 	waits = (struct waits){ .heap = heap, .rows = rows, .count = THREADS, .async = &graph };
 	ASSERT_UINT_FATAL(members_create(heap, &waits.members, NULL), HD_OK);
 	for (uint32_t i = 0; i < THREADS; i++)
-		rows[i] = (struct thread_wait){ .thread = clr_thread_at(heap->runtime, i) };
+		rows[i] = (struct thread_wait){ .thread = runtime_thread_at(heap->runtime, i) };
 	ASSERT_UINT_FATAL(async_graph_create(heap, waits.members, false, NULL, &graph, NULL),
 			  HD_OK);
 	ASSERT_UINT_FATAL(wait_contexts_find(&waits, NULL, &contexts, NULL), HD_OK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the methods on a stack: what do they tell about a wait? */
-#include "analysis/waits/wait_parts.h"
+#include "hangs/wait_parts.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -41,7 +41,7 @@ enum {
 static struct fake_clr *fake;
 static uint64_t methods[METHODS];
 static struct stack_frame frames[FRAMES_MAX];
-static struct clr_thread thread;
+static struct runtime_thread thread;
 
 static void set_up(void)
 {
@@ -60,7 +60,7 @@ static void set_up(void)
 	}
 	fake_metadata(fake, fake->module, &maker);
 	maker_deinit(&maker);
-	thread = (struct clr_thread){ 0 };
+	thread = (struct runtime_thread){ 0 };
 }
 
 static void tear_down(void)

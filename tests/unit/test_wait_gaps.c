@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Nobody is told that nothing hangs, where what tells it cannot be read. */
-#include "analysis/waits/wait_gaps.h"
+#include "hangs/wait_gaps.h"
 #include "session/session_state.h"
 #include "support/assert_more.h"
 #include "support/command_run.h"
@@ -184,7 +184,7 @@ TEST(an_event_of_no_lock_is_no_verdict)
 	/* Before 11 nothing but the words of the stack tells it, and a thread may only spin. */
 	waits->rows[0].info.state = WAIT_INFO_NONE;
 	/* Who runs .NET code does not wait. */
-	struct clr_thread running = { .is_cooperative = true };
+	struct runtime_thread running = { .is_cooperative = true };
 	waits->rows[1].thread = &running;
 	wait_gaps_find(waits, &gaps);
 	CU_ASSERT(!gaps.is_any);

@@ -4,7 +4,7 @@
  * object, an event's owner.
  */
 #include "analysis/async/async_graph.h"
-#include "analysis/waits/wait_handles.h"
+#include "hangs/wait_handles.h"
 #include "support/assert_more.h"
 #include "support/fake_tasks.h"
 #include "support/suite.h"
@@ -93,7 +93,7 @@ TEST(a_spin_lock_is_a_struct_in_an_object)
 	ASSERT_UINT(lock.holder.address, meter);
 	ASSERT_UINT(lock.address, meter + 16);
 	CU_ASSERT_TRUE(lock.has_owner_id);
-	CU_ASSERT_PTR_EQUAL(lock.owner, clr_thread_at(waits->heap->runtime, 1));
+	CU_ASSERT_PTR_EQUAL(lock.owner, runtime_thread_at(waits->heap->runtime, 1));
 	/* One in a struct in the object. */
 	CU_ASSERT_TRUE_FATAL(find_spin_lock(meter + 32, meter, &lock));
 	CU_ASSERT_FALSE(lock.has_owner_id);

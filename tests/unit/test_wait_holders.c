@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Async methods that may have a semaphore that others wait for, on a heap without threads. */
 #include "analysis/async/async_graph.h"
-#include "analysis/waits/wait_holders.h"
+#include "hangs/wait_holders.h"
 #include "support/assert_more.h"
 #include "support/fake_tasks.h"
 #include "support/suite.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Locks and waits as the framework of .NET 11 says them, also where it says nonsense. */
-#include "analysis/waits/deadlocks.h"
-#include "analysis/waits/wait_gaps.h"
-#include "analysis/waits/wait_handles.h"
-#include "analysis/waits/wait_over.h"
+#include "hangs/deadlocks.h"
+#include "hangs/wait_gaps.h"
+#include "hangs/wait_handles.h"
+#include "hangs/wait_over.h"
 #include "support/assert_more.h"
 #include "support/fake_locks.h"
 #include "support/suite.h"
@@ -104,8 +104,8 @@ TEST(a_monitor_is_what_its_lock_says)
 	CU_ASSERT(monitor.block.has_monitor && monitor.block.is_held);
 	ASSERT_UINT(monitor.block.waiters, 4);
 	ASSERT_UINT(monitor.block.recursion, 1);
-	CU_ASSERT_PTR_EQUAL(monitor.block.owner, clr_thread_at(runtime, 2));
-	ASSERT_UINT(monitor.block.os_id, clr_thread_at(runtime, 2)->os_id);
+	CU_ASSERT_PTR_EQUAL(monitor.block.owner, runtime_thread_at(runtime, 2));
+	ASSERT_UINT(monitor.block.os_id, runtime_thread_at(runtime, 2)->os_id);
 	ASSERT_UINT(monitor.event, event);
 	CU_ASSERT_FATAL(monitor_read(runtime, waits->members, 2, &monitor));
 	ASSERT_UINT(monitor.block.recursion, 3);
@@ -129,7 +129,7 @@ TEST(a_block_without_a_lock_has_the_word_of_the_header)
 	CU_ASSERT_FATAL(monitor_read(waits->heap->runtime, waits->members, 1, &monitor));
 	CU_ASSERT(monitor.block.has_monitor && monitor.block.is_held);
 	ASSERT_UINT(monitor.block.recursion, 3);
-	CU_ASSERT_PTR_EQUAL(monitor.block.owner, clr_thread_at(waits->heap->runtime, 2));
+	CU_ASSERT_PTR_EQUAL(monitor.block.owner, runtime_thread_at(waits->heap->runtime, 2));
 	CU_ASSERT_FATAL(monitor_read(waits->heap->runtime, waits->members, 2, &monitor));
 	CU_ASSERT(monitor.block.has_monitor && !monitor.block.is_held);
 	ASSERT_UINT(waits->monitors.rows_count, 1);

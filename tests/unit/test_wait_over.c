@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that were woken, and have not run since. */
-#include "analysis/waits/verdicts.h"
-#include "analysis/waits/wait_over.h"
-#include "analysis/waits/wait_parts.h"
+#include "hangs/verdicts.h"
+#include "hangs/wait_over.h"
+#include "hangs/wait_parts.h"
 #include "runtime/coreclr/threads/thread_state.h"
 #include "support/assert_more.h"
 #include "support/fake_tasks.h"
@@ -118,7 +118,7 @@ TEST(who_can_go_on_waits_for_nobody)
 
 TEST(a_worker_that_can_go_on_is_not_blocked)
 {
-	static const struct clr_thread worker = { .state = THREAD_STATE_POOL_WORKER };
+	static const struct runtime_thread worker = { .state = THREAD_STATE_POOL_WORKER };
 	struct stack_frame frame = { .kind = STACK_MANAGED, .method_desc = 0x1000 };
 	struct thread_wait rows[2];
 	const struct waits some = { .rows = rows, .count = 2 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that wait for a ReaderWriterLockSlim, and those that have it. */
-#include "analysis/waits/wait_readers.h"
+#include "hangs/wait_readers.h"
 #include "support/assert_more.h"
 #include "support/fake_types.h"
 #include "support/suite.h"
@@ -69,7 +69,7 @@ static void make_waits(void)
 	found = (struct wait_readers){ .readers = { .rows = readers },
 				       .writers = { .rows = writers } };
 	for (uint32_t i = 0; i < THREADS; i++) {
-		rows[i] = (struct thread_wait){ .thread = clr_thread_at(heap->runtime, i) };
+		rows[i] = (struct thread_wait){ .thread = runtime_thread_at(heap->runtime, i) };
 		by_thread[i] = i;
 	}
 }

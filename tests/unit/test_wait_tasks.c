@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Async methods that wait for tasks that are made of others, on a heap without threads. */
 #include "analysis/async/async_graph.h"
-#include "analysis/waits/verdicts.h"
+#include "hangs/verdicts.h"
 #include "support/assert_more.h"
 #include "support/fake_tasks.h"
 #include "support/suite.h"

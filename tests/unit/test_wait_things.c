@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Many async methods that wait for one semaphore or one task, on a heap without threads. */
 #include "analysis/async/async_graph.h"
-#include "analysis/waits/wait_releasers.h"
 #include "framework/member.h"
+#include "hangs/wait_releasers.h"
 #include "runtime/coreclr/types/field.h"
 #include "support/assert_more.h"
 #include "support/fake_tasks.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads whose monitor only the words of their native frames tell. */
-#include "analysis/waits/wait_parts.h"
 #include "arch/x86_64/register_table.h"
+#include "hangs/wait_parts.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"
@@ -74,7 +74,7 @@ static void make_waits(void)
 						  .sp = MANAGED_SP,
 						  .method_desc = other };
 		rows[i] = (struct thread_wait){
-			.thread = clr_thread_at(heap->runtime, i),
+			.thread = runtime_thread_at(heap->runtime, i),
 			.kind = WAIT_CALL,
 			.stack = { .frames = &frames[i], .frames_count = 1, .managed_count = 1 },
 		};

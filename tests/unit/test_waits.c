@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/async/async_graph.h"
-#include "analysis/waits/verdicts.h"
-#include "analysis/waits/wait_choice.h"
-#include "analysis/waits/wait_kind.h"
-#include "analysis/waits/wait_runners.h"
+#include "hangs/verdicts.h"
+#include "hangs/wait_choice.h"
+#include "hangs/wait_kind.h"
+#include "hangs/wait_runners.h"
 #include "runtime/coreclr/threads/thread_state.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
@@ -370,7 +370,7 @@ static unsigned int count_waiters(const struct runtime *runtime, uint64_t block,
 {
 	uint64_t cursor = 0, thread = 0;
 	unsigned int count = 0;
-	while (count < limit && clr_pulse_waiter(runtime, block, &cursor, &thread))
+	while (count < limit && runtime_pulse_waiter(runtime, block, &cursor, &thread))
 		ASSERT_UINT(thread, 0x1000u + count++);
 	return count;
 }
@@ -459,11 +459,11 @@ TEST(a_monitor_that_is_not_held_has_no_owner)
 	/* Threads of a fake runtime are not sorted. */
 	runtime->threads.os_order = mem_calloc(1, sizeof(*runtime->threads.os_order));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(runtime->threads.os_order);
-	CU_ASSERT(clr_sync_block(runtime, index, &read));
+	CU_ASSERT(runtime_sync_block(runtime, index, &read));
 	CU_ASSERT_PTR_NULL(read.owner);
 	fake_poke_u32(&fake->memory, block, 1);
-	CU_ASSERT(clr_sync_block(runtime, index, &read));
-	CU_ASSERT_PTR_EQUAL(read.owner, clr_thread_at(runtime, 0));
+	CU_ASSERT(runtime_sync_block(runtime, index, &read));
+	CU_ASSERT_PTR_EQUAL(read.owner, runtime_thread_at(runtime, 0));
 	fake_clr_destroy(fake);
 }
 
@@ -504,7 +504,7 @@ TEST(where_a_thread_waits_is_the_caller_of_the_wait)
 
 TEST(workers_without_a_known_method_are_not_alike)
 {
-	static const struct clr_thread worker = { .state = THREAD_STATE_POOL_WORKER }, other;
+	static const struct runtime_thread worker = { .state = THREAD_STATE_POOL_WORKER }, other;
 	/* In which they wait; 0: not known. */
 	static const uint64_t methods[WORKERS] = { 0x1000, 0, 0x2000, 0, 0x1000, 0x1000 };
 	struct stack_frame frames[WORKERS];

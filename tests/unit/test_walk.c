@@ -176,7 +176,7 @@ TEST(test_context_ends_segment)
 	struct fixture f;
 	begin(&f, 0x1000);
 	uint64_t a = small(&f), context = fake_hole(f.fake, 64);
-	struct clr_thread *thread = fake_thread(f.fake);
+	struct runtime_thread *thread = fake_thread(f.fake);
 	thread->alloc_pointer = context;
 	thread->alloc_limit = context + 64;
 	struct walked walked;
@@ -193,7 +193,7 @@ TEST(test_bad_contexts)
 		struct fixture f;
 		begin(&f, 0x1000);
 		uint64_t a = small(&f), b = small(&f), c = small(&f);
-		struct clr_thread *thread = fake_thread(f.fake);
+		struct runtime_thread *thread = fake_thread(f.fake);
 		thread->alloc_pointer = b;
 		thread->alloc_limit = b + (uint64_t)limits[i];
 		/* A second one, as bad, at the same place. */
@@ -212,7 +212,7 @@ TEST(test_unaligned_context)
 	struct fixture f;
 	begin(&f, 0x1000);
 	uint64_t a = small(&f), b = small(&f);
-	struct clr_thread *thread = fake_thread(f.fake);
+	struct runtime_thread *thread = fake_thread(f.fake);
 	thread->alloc_pointer = b + 4;
 	thread->alloc_limit = b + 64;
 	struct walked walked;
@@ -227,7 +227,7 @@ TEST(test_context_inside)
 	struct fixture f;
 	begin(&f, 0x1000);
 	uint64_t a = small(&f), b = fake_object(f.fake, f.array, 20), c = small(&f);
-	struct clr_thread *thread = fake_thread(f.fake);
+	struct runtime_thread *thread = fake_thread(f.fake);
 	thread->alloc_pointer = b + 40;
 	thread->alloc_limit = b + 64;
 	struct walked walked;

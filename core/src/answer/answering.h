@@ -4,7 +4,7 @@
 
 #include "answer/answer_format.h"
 #include "answer/schema.h"
-#include "report/out.h"
+#include "output/out.h"
 
 /** Most tables that are open at once, each in a row of the one before. */
 #define ANSWER_DEPTH_MAX 8u

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "answer/schema.h"
-#include "report/fit.h"
-#include "report/out.h"
+#include "output/fit.h"
+#include "output/out.h"
 
 void out_address_line(struct out *out, const char *label, const struct cell *cell)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "answer/answering.h"
-#include "report/json.h"
+#include "output/json.h"
 
 /* The names of a set, as an array. */
 static void write_set(struct json *json, const char *key, const struct cell *cell)

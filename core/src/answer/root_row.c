@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "answer/source_line.h"
-#include "report/root_label.h"
+#include "output/root_label.h"
 
 static const struct column columns[ROOT_COLUMNS] = {
 	[ROOT_KIND] = { "kind", NULL, KIND_TEXT, 0, 0,

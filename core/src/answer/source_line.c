@@ -4,8 +4,8 @@
 #include <inttypes.h>
 
 #include "answer/schema.h"
-#include "report/fit.h"
-#include "report/out.h"
+#include "output/fit.h"
+#include "output/out.h"
 
 void source_line_put(struct out *out, const struct cell *file, const struct cell *line)
 {

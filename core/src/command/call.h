@@ -4,7 +4,7 @@
 #include <heapdump/command.h>
 
 #include "answer/answering.h"
-#include "report/json.h"
+#include "output/json.h"
 #include "session/session_state.h"
 #include "util/job.h"
 

@@ -11,7 +11,7 @@
 #include "format/format.h"
 #include "graph/heap_graph.h"
 #include "mem/mapped_file.h"
-#include "runtime/coreclr/runtime_ops.h"
+#include "runtime/runtime_ops.h"
 #include "targets/target.h"
 #include "util/signal_hold.h"
 #include "util/sink.h"
@@ -126,7 +126,7 @@ static enum hd_status check_runtime(const struct call *call)
 		{ NEEDS_LOADER, RUNTIME_LOADER, "loader heaps",
 		  "memory shows who has the memory of the process" },
 	};
-	const struct runtime_ops *ops = clr_ops(call->heap->runtime);
+	const struct runtime_ops *ops = runtime_ops(call->heap->runtime);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (!(call->command->needs & rows[i].needs) ||
 		    ops->capabilities & rows[i].capability)

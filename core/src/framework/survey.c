@@ -190,7 +190,7 @@ void framework_survey_modules(struct runtime *runtime, struct module *const *mod
 {
 	struct survey survey = {
 		.runtime = runtime,
-		.release = (unsigned int)strtoul(clr_version(runtime), NULL, 10),
+		.release = (unsigned int)strtoul(runtime_version(runtime), NULL, 10),
 	};
 	survey_modules(&survey, modules, count);
 	*ret = (struct framework_survey){ 0 };
@@ -232,7 +232,7 @@ void framework_survey_report(struct runtime *runtime, const struct framework_sur
 	if (!survey->missing)
 		return;
 	append_missing(survey, &text);
-	findings_add(clr_findings(runtime), FINDING_FRAMEWORK, NULL,
+	findings_add(runtime_findings(runtime), FINDING_FRAMEWORK, NULL,
 		     "%zu of %zu types and fields that answers use are not in this framework: %s",
 		     survey->missing, survey->asked, text.bytes ? text.bytes : "...");
 }

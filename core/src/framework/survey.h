@@ -3,7 +3,7 @@
 #pragma once
 
 #include "framework/facts.h"
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 
 /**
  * Rows of the table that this release should have, in the metadata of the loaded assemblies.  An

@@ -46,7 +46,7 @@ static enum hd_status add_table_areas(const struct heap *heap, const struct gc_t
 				      uint64_t at, struct gc_areas *areas, struct hd_error *err)
 {
 	uint64_t range = tables->highest - tables->lowest;
-	bool has_regions = clr_has_regions(heap->runtime);
+	bool has_regions = runtime_has_regions(heap->runtime);
 	uint64_t marks = tables->marks ? tables->marks : at + tables->size;
 	const struct {
 		const char *name;
@@ -165,7 +165,7 @@ static enum hd_status read_areas(const struct heap *heap, bool has_regions, stru
 		TRY(add_table_areas(heap, &tables, at, areas, err));
 		const struct gc_area range = { tables.lowest, tables.highest, GC_AREA_RANGE, NULL };
 		TRY(add_area(heap, areas, &range, err));
-		if (!i && has_regions && clr_has_regions(heap->runtime))
+		if (!i && has_regions && runtime_has_regions(heap->runtime))
 			TRY(add_free_regions(heap, &tables, job, areas, err));
 		at = tables.next;
 	}

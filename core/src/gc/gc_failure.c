@@ -22,15 +22,15 @@ enum {
 bool gc_failure_read(const struct runtime *runtime, uint64_t heap, struct gc_failure *ret)
 {
 	uint8_t bytes[OOM_BYTES];
-	int32_t offset = clr_gc(runtime)->heap_offsets[GC_HEAP_FAILURE];
+	int32_t offset = runtime_gc(runtime)->heap_offsets[GC_HEAP_FAILURE];
 	uint64_t address = 0;
-	if (!clr_gc(runtime)->is_server) {
-		(void)memory_u64(clr_memory(runtime), clr_gc(runtime)->address + VARS_FAILURE,
-				 &address);
+	if (!runtime_gc(runtime)->is_server) {
+		(void)memory_u64(runtime_memory(runtime),
+				 runtime_gc(runtime)->address + VARS_FAILURE, &address);
 	} else if (heap && offset > 0) {
 		address = heap + (uint64_t)offset;
 	}
-	if (!address || !memory_read(clr_memory(runtime), address, bytes, sizeof(bytes)))
+	if (!address || !memory_read(runtime_memory(runtime), address, bytes, sizeof(bytes)))
 		return false;
 	*ret = (struct gc_failure){
 		.reason = load_u32(bytes + OOM_REASON),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 
 /** Why the GC could not give memory (oom_reason, gc/gcinterface.dac.h). */
 enum gc_failure_reason {

@@ -46,8 +46,8 @@ bool gc_limits_parse(const struct address_space *space, const uint8_t *bytes, st
 /* The image that has the GC: the runtime's own, or that of a GC that is a library. */
 static uint64_t gc_image(const struct runtime *runtime)
 {
-	const struct target *target = clr_target(runtime);
-	uint64_t variable = clr_gc(runtime)->structures_invalid_at, found = 0;
+	const struct target *target = runtime_target(runtime);
+	uint64_t variable = runtime_gc(runtime)->structures_invalid_at, found = 0;
 	for (size_t i = 0; i < target->module_count; i++) {
 		uint64_t base = target->modules[i].base;
 		if (base <= variable && base > found)
@@ -67,14 +67,14 @@ static unsigned int look_at_data(const struct runtime *runtime, uint64_t start, 
 		return 0;
 	/* A core may lack pages of it. */
 	for (size_t at = 0, part; at < size; at += part) {
-		part = size - at < clr_arch(runtime)->space.page_min
+		part = size - at < runtime_arch(runtime)->space.page_min
 			       ? (size_t)size - at
-			       : clr_arch(runtime)->space.page_min;
-		size_t got = memory_prefix(clr_memory(runtime), start + at, bytes + at, part);
+			       : runtime_arch(runtime)->space.page_min;
+		size_t got = memory_prefix(runtime_memory(runtime), start + at, bytes + at, part);
 		memset(bytes + at + got, 0, part - got);
 	}
 	for (size_t at = 0; at + GC_LIMITS_SIZE <= size; at += 8)
-		count += gc_limits_parse(&clr_arch(runtime)->space, bytes + at, ret);
+		count += gc_limits_parse(&runtime_arch(runtime)->space, bytes + at, ret);
 	return count;
 }
 
@@ -82,18 +82,19 @@ static void find_limits(const struct runtime *runtime, struct gc_limits *ret)
 {
 	Elf64_Phdr programs[ELF_IMAGE_PROGRAMS];
 	uint64_t base = gc_image(runtime);
-	size_t count = base ? elf_image_programs(clr_memory(runtime), base, programs) : 0;
+	size_t count = base ? elf_image_programs(runtime_memory(runtime), base, programs) : 0;
 	struct gc_limits limits = { 0 };
 	unsigned int found = 0;
 	for (size_t i = 0; i < count; i++) {
 		const Elf64_Phdr *program = &programs[i];
 		if (program->p_type != PT_LOAD || !(program->p_flags & PF_W) ||
-		    program->p_vaddr >= clr_arch(runtime)->space.user_end ||
+		    program->p_vaddr >= runtime_arch(runtime)->space.user_end ||
 		    program->p_memsz > DATA_MAX)
 			continue;
 		uint64_t start = base + program->p_vaddr;
-		found += look_at_data(runtime, page_of(clr_arch(runtime)->space.page_min, start),
-				      start + program->p_memsz, &limits);
+		found +=
+			look_at_data(runtime, page_of(runtime_arch(runtime)->space.page_min, start),
+				     start + program->p_memsz, &limits);
 	}
 	if (found == 1)
 		*ret = limits;
@@ -103,9 +104,10 @@ static void read_adaptation(const struct runtime *runtime, struct gc_limits *ret
 {
 	uint64_t variable;
 	int32_t mode;
-	if (clr_gc(runtime)->minor < ADAPTATION_MINOR ||
-	    !memory_u64(clr_memory(runtime), clr_gc(runtime)->address + ADAPTATION_AT, &variable) ||
-	    !variable || !memory_i32(clr_memory(runtime), variable, &mode) ||
+	if (runtime_gc(runtime)->minor < ADAPTATION_MINOR ||
+	    !memory_u64(runtime_memory(runtime), runtime_gc(runtime)->address + ADAPTATION_AT,
+			&variable) ||
+	    !variable || !memory_i32(runtime_memory(runtime), variable, &mode) ||
 	    (mode != 0 && mode != 1))
 		return;
 	ret->has_adaptation = true;

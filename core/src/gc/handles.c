@@ -21,7 +21,7 @@
 
 struct handle_type_counts handle_type_counts(const struct runtime *runtime)
 {
-	return clr_has(runtime, CLR_CROSS_REFERENCES)
+	return coreclr_has(runtime, CORECLR_CROSS_REFERENCES)
 		       ? (struct handle_type_counts){ HANDLE_TABLE_TYPES_MAX, TYPES_OLD }
 		       : (struct handle_type_counts){ TYPES_OLD, HANDLE_TABLE_TYPES_MAX };
 }

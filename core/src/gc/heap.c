@@ -7,6 +7,7 @@
 #include "gc/layouts/gc_vars.h"
 #include "gc/segments.h"
 #include "mem/memory.h"
+#include "runtime/coreclr/layout_access.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/findings.h"
@@ -52,8 +53,8 @@ static enum hd_status read_heap_context(struct heap *heap, size_t *capacity, uin
 					enum context_owner owner, struct hd_error *err)
 {
 	struct context context = { .owner = (uint8_t)owner };
-	if (!clr_pointer(heap->runtime, address, L_ALLOC_POINTER, &context.pointer) ||
-	    !clr_pointer(heap->runtime, address, L_ALLOC_LIMIT, &context.limit))
+	if (!coreclr_pointer(heap->runtime, address, L_ALLOC_POINTER, &context.pointer) ||
+	    !coreclr_pointer(heap->runtime, address, L_ALLOC_LIMIT, &context.limit))
 		return HD_OK;
 	/* While a GC runs, generations have {begin, begin}: empty, and no gap. */
 	if (owner == CONTEXT_HEAP && context.pointer == context.limit)
@@ -82,8 +83,8 @@ static enum hd_status read_contexts(struct heap *heap, struct hd_error *err)
 	const struct runtime *runtime = heap->runtime;
 	const struct gc_vars *gc = heap_gc(heap);
 	size_t capacity = 0;
-	for (size_t i = 0; i < clr_thread_count(runtime); i++) {
-		const struct clr_thread *thread = clr_thread_at(runtime, i);
+	for (size_t i = 0; i < runtime_thread_count(runtime); i++) {
+		const struct runtime_thread *thread = runtime_thread_at(runtime, i);
 		const struct context context = { .pointer = thread->alloc_pointer,
 						 .limit = thread->alloc_limit,
 						 .owner = CONTEXT_THREAD,
@@ -104,7 +105,7 @@ static enum hd_status read_contexts(struct heap *heap, struct hd_error *err)
 			TRY(read_heap_context(heap, &capacity, at, CONTEXT_HEAP, err));
 		}
 	}
-	uint64_t shared = clr_global_alloc_context(runtime);
+	uint64_t shared = runtime_global_alloc_context(runtime);
 	if (shared)
 		TRY(read_heap_context(heap, &capacity, shared, CONTEXT_GLOBAL, err));
 	sort_contexts(heap);
@@ -181,9 +182,9 @@ enum hd_status heap_open(struct runtime *runtime, struct heap **ret, struct hd_e
 	struct heap *heap = mem_calloc(1, sizeof(*heap));
 	TRY_MEMORY(heap, err);
 	heap->runtime = runtime;
-	heap->memory = clr_memory(runtime);
-	heap->space = clr_arch(runtime)->space;
-	heap->gc_in_progress = clr_gc_is_moving(runtime);
+	heap->memory = runtime_memory(runtime);
+	heap->space = runtime_arch(runtime)->space;
+	heap->gc_in_progress = runtime_gc_is_moving(runtime);
 	enum hd_status status = read_heaps(heap, err);
 	if (status == HD_OK)
 		status = segments_read(heap, err);

@@ -5,8 +5,8 @@
 #include "gc/fact_ledger.h"
 #include "gc/layouts/gc_vars.h"
 #include "gc/layouts/object_layout.h"
-#include "runtime/coreclr/clr.h"
 #include "runtime/coreclr/types/type.h"
+#include "runtime/runtime.h"
 
 enum generation {
 	GENERATION_0,
@@ -110,17 +110,17 @@ void heap_destroy(struct heap *heap);
  */
 static inline struct target *heap_target(const struct heap *heap)
 {
-	return clr_target(heap->runtime);
+	return runtime_target(heap->runtime);
 }
 
 static inline struct findings *heap_findings(const struct heap *heap)
 {
-	return clr_findings(heap->runtime);
+	return runtime_findings(heap->runtime);
 }
 
 static inline const struct gc_vars *heap_gc(const struct heap *heap)
 {
-	return clr_gc(heap->runtime);
+	return runtime_gc(heap->runtime);
 }
 
 /** The segment whose [begin, end) contains @p address, or NULL. */

@@ -77,7 +77,7 @@ static enum hd_status first_failure(const struct parallel_walk *walk, unsigned i
 		return walk->status[i];
 	}
 	/* Without memory for the types, sound objects can look like damage. */
-	return clr_type_table_failed(walk->heap->runtime) ? fail_nomem(err) : HD_OK;
+	return runtime_type_table_failed(walk->heap->runtime) ? fail_nomem(err) : HD_OK;
 }
 
 /* NOLINTNEXTLINE(readability-function-size): a struct for its eight parameters would be none better */
@@ -97,7 +97,7 @@ enum hd_status heap_walk(struct heap *heap, const struct segment *const *segment
 	for (size_t i = 0; i < walk->count; i++)
 		total += walked_segment(walk, i)->end - walked_segment(walk, i)->begin;
 	job_begin(job, what, total);
-	(void)clr_type_table_failed(heap->runtime);
+	(void)runtime_type_table_failed(heap->runtime);
 	unsigned int workers = worker_count(walk);
 	run_parallel(workers, walk->job, walk_worker, walk);
 	return first_failure(walk, workers, err);

@@ -5,7 +5,7 @@
 
 /*
  * In its plan phase, a GC joins the surviving objects into plugs, and writes a node
- * (clr/layouts/plug_and_gap.h) directly before each plug.  The node overwrites the end of the gap's
+ * (runtime/coreclr/layouts/plug_and_gap.h) directly before each plug.  The node overwrites the end of the gap's
  * last object, which is dead.  If a pinned plug begins without a gap, the node overwrites the last
  * object of the plug before it, whose bytes are saved elsewhere until the GC ends.
  */

@@ -157,7 +157,7 @@ static bool read_heap_segment(const struct segments_reader *reader, uint32_t gen
 		       ret->begin, ret->end, ret->reserved);
 		return false;
 	}
-	if (is_ephemeral && !clr_has_regions(reader->heap->runtime) &&
+	if (is_ephemeral && !runtime_has_regions(reader->heap->runtime) &&
 	    ret->generation != GENERATION_NONGC)
 		split_ephemeral(reader, ret);
 	return true;

@@ -18,7 +18,8 @@ static bool is_list(struct heap *heap, uint64_t address, uint64_t count)
 static void find_method(struct runtime *runtime, struct delegate_info *info)
 {
 	struct method method;
-	if (info->method_code && clr_method_at(runtime, info->method_code, &info->method_desc) &&
+	if (info->method_code &&
+	    runtime_method_at(runtime, info->method_code, &info->method_desc) &&
 	    method_read(runtime, info->method_desc, &method))
 		info->token = 0x06000000 | method.rid;
 }

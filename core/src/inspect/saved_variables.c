@@ -25,22 +25,23 @@ enum hd_status saved_variables_read(struct runtime *runtime, uint64_t place,
 				    struct saved_variables *ret, struct hd_error *err)
 {
 	struct saved_variables saved = { 0 };
-	uint64_t *budget = clr_debug_budget(runtime);
+	uint64_t *budget = coreclr_debug_budget(runtime);
 	struct code_info code;
 	uint32_t il = IL_UNKNOWN;
 	TRY_MEMORY(budget, err);
-	if (!place || !clr_code_at(runtime, place, &code)) {
+	if (!place || !runtime_code_at(runtime, place, &code)) {
 		*ret = saved;
 		return HD_OK;
 	}
-	(void)clr_il_at(runtime, &code, place, budget, &il);
+	(void)runtime_il_at(runtime, &code, place, budget, &il);
 	TRY(method_variables_read(runtime, code.method_desc, il, &saved.method, err));
 	saved.offsets = mem_calloc(saved.method.count + 1, sizeof(*saved.offsets));
 	if (!saved.offsets) {
 		saved_variables_deinit(&saved);
 		return fail_nomem(err);
 	}
-	(void)clr_saved_variables(runtime, &code, place, budget, saved.offsets, saved.method.count);
+	(void)runtime_saved_variables(runtime, &code, place, budget, saved.offsets,
+				      saved.method.count);
 	*ret = saved;
 	return HD_OK;
 }

@@ -11,7 +11,7 @@
 #include "mem/memory.h"
 #include "runtime/coreclr/code/code.h"
 #include "runtime/coreclr/code/method.h"
-#include "runtime/coreclr/layout.h"
+#include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/types/continuation.h"
 #include "util/text.h"
 
@@ -27,14 +27,14 @@
 /* Where the method is at its await, and which method that is. */
 static void find_method(struct heap *heap, struct suspended *continuation)
 {
-	const uint64_t at = continuation->resume_info + clr_offset(heap->runtime, L_RESUME_IP);
+	const uint64_t at = continuation->resume_info + coreclr_offset(heap->runtime, L_RESUME_IP);
 	struct code_info code;
 	uint64_t place;
-	if (!clr_has_field(heap->runtime, L_RESUME_IP) ||
-	    !clr_code_pointer(heap->runtime, at, &place) || !place)
+	if (!coreclr_has_field(heap->runtime, L_RESUME_IP) ||
+	    !runtime_code_pointer(heap->runtime, at, &place) || !place)
 		return;
 	continuation->place = place;
-	if (clr_code_at(heap->runtime, place, &code))
+	if (runtime_code_at(heap->runtime, place, &code))
 		continuation->method_desc = code.method_desc;
 }
 
@@ -56,14 +56,15 @@ bool suspended_read(struct heap *heap, const struct object *object, struct suspe
 {
 	const struct runtime *runtime = heap->runtime;
 	struct suspended found = { .object = *object };
-	if (!clr_has_field(runtime, L_CONTINUATION_STATE) ||
-	    !clr_has_field(runtime, L_CONTINUATION_SIZE) ||
-	    !clr_pointer(runtime, object->address, L_CONTINUATION_NEXT, &found.next) ||
-	    !clr_pointer(runtime, object->address, L_CONTINUATION_RESUME, &found.resume_info) ||
-	    !memory_u32(heap->memory, object->address + clr_offset(runtime, L_CONTINUATION_STATE),
+	if (!coreclr_has_field(runtime, L_CONTINUATION_STATE) ||
+	    !coreclr_has_field(runtime, L_CONTINUATION_SIZE) ||
+	    !coreclr_pointer(runtime, object->address, L_CONTINUATION_NEXT, &found.next) ||
+	    !coreclr_pointer(runtime, object->address, L_CONTINUATION_RESUME, &found.resume_info) ||
+	    !memory_u32(heap->memory,
+			object->address + coreclr_offset(runtime, L_CONTINUATION_STATE),
 			&found.state))
 		return false;
-	found.data = object->address + clr_offset(runtime, L_CONTINUATION_SIZE);
+	found.data = object->address + coreclr_offset(runtime, L_CONTINUATION_SIZE);
 	found.is_head = !type_is_continuation(runtime, object->type);
 	if (!found.is_head && found.resume_info)
 		find_method(heap, &found);

@@ -25,15 +25,15 @@ static const struct type *instantiation_of(struct runtime *runtime, const struct
 /* Where the debug info says that "this" is saved, or the generic context; 0: it does not say. */
 static uint64_t find_slot(struct heap *heap, const struct suspended *continuation, bool is_context)
 {
-	uint64_t *budget = clr_debug_budget(heap->runtime), place = continuation->place;
+	uint64_t *budget = coreclr_debug_budget(heap->runtime), place = continuation->place;
 	struct code_info code;
 	uint32_t offset = SAVED_NOWHERE;
-	if (!budget || !place || !clr_code_at(heap->runtime, place, &code))
+	if (!budget || !place || !runtime_code_at(heap->runtime, place, &code))
 		return 0;
 	if (is_context) {
-		offset = clr_saved_generic_context(heap->runtime, &code, place, budget);
+		offset = runtime_saved_generic_context(heap->runtime, &code, place, budget);
 	} else {
-		(void)clr_saved_variables(heap->runtime, &code, place, budget, &offset, 1);
+		(void)runtime_saved_variables(heap->runtime, &code, place, budget, &offset, 1);
 	}
 	return offset == SAVED_NOWHERE ? 0 : continuation->object.address + offset;
 }

@@ -44,12 +44,12 @@ static bool is_thread_object(struct heap *heap, struct window *window, uint64_t 
  * descriptor of 8 does not have: they are recognised because they lead to an object that refers to
  * the thread.
  */
-static bool find_object(struct heap *heap, const struct clr_thread *thread, struct object *ret)
+static bool find_object(struct heap *heap, const struct runtime_thread *thread, struct object *ret)
 {
 	uint64_t words[THREAD_WORDS_MAX];
 	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
 	bool found = false;
-	size_t count = clr_thread_words(heap->runtime, thread, words);
+	size_t count = runtime_thread_words(heap->runtime, thread, words);
 	for (size_t i = 0; i < count && !found; i++) {
 		uint64_t handle = words[i], object = 0;
 		found = handle && handle % 8 == 0 && memory_u64(heap->memory, handle, &object) &&
@@ -67,13 +67,13 @@ static bool append_string(struct heap *heap, uint64_t address, struct text *text
 	return ok;
 }
 
-uint64_t thread_object(struct heap *heap, const struct clr_thread *thread)
+uint64_t thread_object(struct heap *heap, const struct runtime_thread *thread)
 {
 	struct object object;
 	return find_object(heap, thread, &object) ? object.address : 0;
 }
 
-bool thread_name(struct heap *heap, const struct clr_thread *thread, struct text *text)
+bool thread_name(struct heap *heap, const struct runtime_thread *thread, struct text *text)
 {
 	struct object object;
 	struct field_list fields;

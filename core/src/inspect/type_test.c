@@ -3,8 +3,8 @@
 #include "framework/facts.h"
 #include "inspect/value.h"
 #include "mem/memory.h"
-#include "runtime/coreclr/clr.h"
-#include "runtime/coreclr/layout.h"
+#include "runtime/coreclr/layout_access.h"
+#include "runtime/runtime.h"
 
 /* Longer chains of base classes are damage. */
 #define PARENTS_MAX 256u
@@ -26,12 +26,14 @@ bool type_implements(struct runtime *runtime, const struct type *type,
 {
 	uint64_t map, interface;
 	uint16_t count;
-	if (!memory_u16(clr_memory(runtime),
-			type->method_table + clr_offset(runtime, L_MT_NUM_INTERFACES), &count) ||
-	    !count || !clr_pointer(runtime, type->method_table, L_MT_INTERFACES, &map))
+	if (!memory_u16(runtime_memory(runtime),
+			type->method_table + coreclr_offset(runtime, L_MT_NUM_INTERFACES),
+			&count) ||
+	    !count || !coreclr_pointer(runtime, type->method_table, L_MT_INTERFACES, &map))
 		return false;
 	for (uint32_t i = 0;
-	     i < count && memory_u64(clr_memory(runtime), map + 8 * (uint64_t)i, &interface); i++) {
+	     i < count && memory_u64(runtime_memory(runtime), map + 8 * (uint64_t)i, &interface);
+	     i++) {
 		const struct type *found = type_find(runtime, interface);
 		if (found && is_wanted(type_name(runtime, found, NULL)))
 			return true;
@@ -42,7 +44,7 @@ bool type_implements(struct runtime *runtime, const struct type *type,
 bool type_is_exception(struct runtime *runtime, const struct type *type)
 {
 	return type->category == CATEGORY_CLASS &&
-	       type_derives_from(runtime, type, clr_exception_method_table(runtime),
+	       type_derives_from(runtime, type, runtime_exception_method_table(runtime),
 				 net_type_name(NET_EXCEPTION));
 }
 

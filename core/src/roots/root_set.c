@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gc/handles.h"
+#include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/threads/in_flight.h"
 #include "runtime/coreclr/threads/thread_state.h"
 #include "runtime/coreclr/threads/thread_words.h"
@@ -139,13 +140,13 @@ static void try_exceptions(struct owner_finder *finder, uint64_t thread_address,
 static void try_threads(struct owner_finder *finder)
 {
 	const struct runtime *runtime = finder->runtime;
-	size_t thrown = clr_has_field(runtime, L_THREAD_EXCEPTION)
-				? clr_offset(runtime, L_THREAD_EXCEPTION)
+	size_t thrown = coreclr_has_field(runtime, L_THREAD_EXCEPTION)
+				? coreclr_offset(runtime, L_THREAD_EXCEPTION)
 				: SIZE_MAX;
 	uint64_t words[THREAD_WORDS_MAX];
-	for (size_t i = 0; i < clr_thread_count(runtime); i++) {
-		const struct clr_thread *thread = clr_thread_at(runtime, i);
-		size_t count = clr_thread_words(runtime, thread, words);
+	for (size_t i = 0; i < runtime_thread_count(runtime); i++) {
+		const struct runtime_thread *thread = runtime_thread_at(runtime, i);
+		size_t count = runtime_thread_words(runtime, thread, words);
 		for (size_t at = 0; at < count; at++) {
 			try_word(finder, words[at], (uint32_t)i,
 				 8 * at == thrown ? RECORD_LAST_THROWN : RECORD_THREAD);
@@ -246,7 +247,7 @@ static enum hd_status root_set_add(struct root_collector *collector, struct root
 static enum hd_status add_stack_roots(struct root_collector *collector, uint32_t index)
 {
 	const struct thread_stack *stack = &collector->set->stacks[index];
-	uint32_t thread = (uint32_t)clr_thread_index(collector->runtime, stack->thread);
+	uint32_t thread = (uint32_t)runtime_thread_index(collector->runtime, stack->thread);
 	for (size_t i = 0; i < stack->roots_count; i++) {
 		const struct stack_root *from = &stack->roots[i];
 		struct root root = {
@@ -271,16 +272,16 @@ static enum hd_status add_stack_roots(struct root_collector *collector, uint32_t
 static bool choose_threads(const struct runtime *runtime, uint32_t **ret, uint32_t *ret_count,
 			   uint32_t *ret_repeated)
 {
-	size_t capacity = clr_thread_count(runtime) ? clr_thread_count(runtime) : 1;
+	size_t capacity = runtime_thread_count(runtime) ? runtime_thread_count(runtime) : 1;
 	HD_FREE uint64_t *ids = mem_alloc(capacity, sizeof(*ids));
 	HD_FREE uint32_t *order = mem_alloc(capacity, sizeof(*order));
 	uint32_t *chosen = mem_alloc(capacity, sizeof(*chosen));
 	HD_FREE uint8_t *is_again = mem_calloc(capacity, 1);
-	uint32_t count = (uint32_t)clr_thread_count(runtime), kept = 0;
+	uint32_t count = (uint32_t)runtime_thread_count(runtime), kept = 0;
 	bool good = ids && order && chosen && is_again;
 	for (uint32_t i = 0; good && i < count; i++) {
-		ids[i] = thread_has_stack(clr_thread_at(runtime, i))
-				 ? clr_thread_at(runtime, i)->os_id
+		ids[i] = thread_has_stack(runtime_thread_at(runtime, i))
+				 ? runtime_thread_at(runtime, i)->os_id
 				 : 0;
 	}
 	good = good && sort_keys(ids, order, count);
@@ -306,7 +307,8 @@ static enum hd_status walk_threads(struct root_collector *collector, struct stac
 	struct root_set *set = collector->set;
 	const struct stack_options options = { .conservative = set->is_conservative };
 	for (uint32_t i = 0; i < count; i++) {
-		const struct clr_thread *thread = clr_thread_at(collector->runtime, threads[i]);
+		const struct runtime_thread *thread =
+			runtime_thread_at(collector->runtime, threads[i]);
 		struct thread_stack *stack = &set->stacks[i];
 		TRY(stack_walk(walker, thread, &options, collector->job, stack, collector->err));
 		stack->thread = thread;
@@ -325,7 +327,7 @@ static enum hd_status add_stacks(struct root_collector *collector)
 	uint32_t *threads = NULL, count = 0, repeated = 0;
 	TRY_MEMORY(choose_threads(collector->runtime, &threads, &count, &repeated), collector->err);
 	if (repeated) {
-		findings_add(clr_findings(collector->runtime), FINDING_THREAD_LIST, NULL,
+		findings_add(runtime_findings(collector->runtime), FINDING_THREAD_LIST, NULL,
 			     "%" PRIu32 " managed thread%s the OS id of another: %s stacks are not "
 			     "known",
 			     repeated, repeated == 1 ? " has" : "s have",
@@ -440,9 +442,9 @@ static enum hd_status add_static_roots(struct root_collector *collector)
 static enum hd_status add_thread_arrays(struct root_collector *collector)
 {
 	struct runtime *runtime = collector->runtime;
-	for (size_t i = 0; i < clr_thread_count(runtime); i++) {
+	for (size_t i = 0; i < runtime_thread_count(runtime); i++) {
 		struct thread_local_data data;
-		if (!thread_local_data_read(runtime, clr_thread_at(runtime, i), &data))
+		if (!thread_local_data_read(runtime, runtime_thread_at(runtime, i), &data))
 			continue;
 		struct root root = {
 			.value = data.array,

@@ -36,7 +36,7 @@ struct root {
 	uint8_t source; /**< enum root_source */
 	bool is_weak, is_pinned, is_interior, is_conservative;
 	uint8_t record;  /**< enum handle_record, for ROOT_RUNTIME */
-	uint32_t thread; /**< index of clr_thread_at(), or UINT32_MAX */
+	uint32_t thread; /**< index of runtime_thread_at(), or UINT32_MAX */
 };
 
 /** An edge that is not in an object: from a dependent handle. */

@@ -4,7 +4,7 @@
 
 #include "gc/heap.h"
 #include "mem/mapped_file.h"
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 #include "session/session_state.h"
 #include "session/survey.h"
 #include "targets/process/proc.h"
@@ -44,12 +44,12 @@ static enum hd_status find_runtime(struct target *target, struct job *job, struc
 	struct hd_error reason = { 0 };
 	mapped_files_guard_begin();
 	target_set_job(target, job);
-	enum hd_status status = clr_open(target, job, ret, &reason);
+	enum hd_status status = runtime_open(target, job, ret, &reason);
 	target_set_job(target, NULL);
 	mapped_files_guard_end();
 	enum hd_status answered = target_check(target, &reason);
 	if (answered != HD_OK) {
-		clr_destroy(*ret);
+		runtime_destroy(*ret);
 		*ret = NULL;
 		status = answered;
 	}
@@ -83,7 +83,7 @@ static bool is_large(int pid)
 
 static void watched_deinit(struct watched *watched)
 {
-	clr_destroy(watched->runtime);
+	runtime_destroy(watched->runtime);
 	target_destroy(watched->target);
 	page_list_deinit(&watched->kept);
 	*watched = (struct watched){ 0 };
@@ -138,9 +138,9 @@ static struct target_options stopping_options(const struct target_options *with,
 {
 	struct target_options stopping = *with;
 	if (watched->runtime) {
-		stopping.busy_at = clr_gc(watched->runtime)->structures_invalid_at;
+		stopping.busy_at = runtime_gc(watched->runtime)->structures_invalid_at;
 		stopping.kept = watched->is_lean ? &watched->kept : NULL;
-		stopping.type_at = clr_object_method_table(watched->runtime);
+		stopping.type_at = runtime_object_method_table(watched->runtime);
 		stopping.find_heap = survey_find_heap;
 		stopping.find_heap_arg = watched->runtime;
 	}
@@ -170,7 +170,7 @@ static enum hd_status attach(int pid, const struct target_options *with, struct 
 			status = find_runtime(target, job, &runtime, err);
 		stopped += target->process.stopped_seconds;
 		bool again = target->process.is_busy ||
-			     (runtime && clr_gc_is_moving(runtime) && !is_last);
+			     (runtime && runtime_gc_is_moving(runtime) && !is_last);
 		if (status == HD_OK && !again) {
 			status = try_copy(target, runtime, job, &watched.kept, &lacks, err);
 			again = lacks && !is_last && ++lacked < LACKED_MAX;
@@ -181,7 +181,7 @@ static enum hd_status attach(int pid, const struct target_options *with, struct 
 			return HD_OK;
 		}
 		/* Before the next copy is made, because there is memory for only one. */
-		clr_destroy(runtime);
+		runtime_destroy(runtime);
 		target_destroy(target);
 		TRY(status);
 		if (!lacks)

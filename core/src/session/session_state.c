@@ -88,7 +88,7 @@ void hd_session_close(struct hd_session *session)
 	graph_destroy(session->graph);
 	root_set_destroy(session->roots);
 	heap_destroy(session->heap);
-	clr_destroy(session->runtime);
+	runtime_destroy(session->runtime);
 	target_destroy(session->target);
 	mem_free(session->path);
 	mem_free(session->deferred);
@@ -251,7 +251,7 @@ enum hd_status session_heap(struct hd_session *session, struct job *job, struct 
 			    struct hd_error *err)
 {
 	if (!session->runtime)
-		TRY(clr_open(session->target, job, &session->runtime, err));
+		TRY(runtime_open(session->target, job, &session->runtime, err));
 	if (!session->heap)
 		TRY(heap_open(session->runtime, &session->heap, err));
 	*ret = session->heap;

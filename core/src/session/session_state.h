@@ -145,7 +145,7 @@ bool session_is_open(const struct hd_session *session);
  * The heap of the open target; finds the runtime the first time.
  *
  * @retval HD_OK
- * @retval others as clr_open() and heap_open()
+ * @retval others as runtime_open() and heap_open()
  */
 HD_NODISCARD enum hd_status session_heap(struct hd_session *session, struct job *job,
 					 struct heap **ret, struct hd_error *err);

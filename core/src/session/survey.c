@@ -6,7 +6,7 @@
 #include "inspect/thread_name.h"
 #include "mem/mapped_file.h"
 #include "roots/root_set.h"
-#include "runtime/coreclr/gc_find.h"
+#include "runtime/coreclr/find.h"
 #include "runtime/coreclr/statics/handle_arrays.h"
 #include "runtime/coreclr/statics/static.h"
 #include "runtime/coreclr/types/field.h"
@@ -53,13 +53,14 @@ static void touch_field(struct statics_survey *statics, const struct field *fiel
 	uint8_t byte;
 	uint64_t address = field_static_address(runtime, field, NULL);
 	if (address)
-		(void)memory_u8(clr_memory(runtime), address, &byte);
+		(void)memory_u8(runtime_memory(runtime), address, &byte);
 	for (size_t i = 0;
-	     field->is_thread_static && i < clr_thread_count(runtime) && statics->left;
+	     field->is_thread_static && i < runtime_thread_count(runtime) && statics->left;
 	     i++, statics->left--) {
-		address = field_thread_static_address(runtime, field, clr_thread_at(runtime, i));
+		address =
+			field_thread_static_address(runtime, field, runtime_thread_at(runtime, i));
 		if (address)
-			(void)memory_u8(clr_memory(runtime), address, &byte);
+			(void)memory_u8(runtime_memory(runtime), address, &byte);
 	}
 }
 
@@ -97,8 +98,8 @@ static void touch_arrays(const struct runtime *runtime)
 static void touch_threads(struct heap *heap)
 {
 	HD_CLEANUP(text) struct text name = { 0 };
-	for (size_t i = 0; i < clr_thread_count(heap->runtime); i++)
-		(void)thread_name(heap, clr_thread_at(heap->runtime, i), &name);
+	for (size_t i = 0; i < runtime_thread_count(heap->runtime); i++)
+		(void)thread_name(heap, runtime_thread_at(heap->runtime, i), &name);
 }
 
 static enum hd_status look_at_heap(struct runtime *runtime, struct job *job, struct hd_error *err)
@@ -109,7 +110,7 @@ static enum hd_status look_at_heap(struct runtime *runtime, struct job *job, str
 	touch_segments(heap);
 	touch_threads(heap);
 	touch_arrays(runtime);
-	clr_code_touch(runtime);
+	runtime_code_touch(runtime);
 	enum hd_status status = forgive(touch_types(runtime, job, err), err, NULL);
 	if (status == HD_OK)
 		status = forgive(frame_variables_touch(runtime, job, err), err, NULL);
@@ -124,13 +125,13 @@ static enum hd_status look_at_heap(struct runtime *runtime, struct job *job, str
 enum hd_status survey_native(struct runtime *runtime, struct job *job, struct hd_error *err)
 {
 	struct hd_error reason = { 0 };
-	size_t known = clr_findings(runtime)->count;
+	size_t known = runtime_findings(runtime)->count;
 	mapped_files_guard_begin();
-	target_set_job(clr_target(runtime), job);
+	target_set_job(runtime_target(runtime), job);
 	enum hd_status status = look_at_heap(runtime, job, &reason);
-	target_set_job(clr_target(runtime), NULL);
+	target_set_job(runtime_target(runtime), NULL);
 	mapped_files_guard_end();
-	findings_cut(clr_findings(runtime), known);
+	findings_cut(runtime_findings(runtime), known);
 	return forgive(status, &reason, err);
 }
 
@@ -143,7 +144,7 @@ enum hd_status survey_find_heap(void *arg, struct memory *memory, struct page_li
 				struct hd_error *err)
 {
 	struct runtime *runtime = arg;
-	struct memory *before = clr_set_memory(runtime, memory);
+	struct memory *before = runtime_set_memory(runtime, memory);
 	struct heap *heap = NULL;
 	struct hd_error reason = { 0 };
 	/* The server GC can change its number of heaps. */
@@ -151,7 +152,7 @@ enum hd_status survey_find_heap(void *arg, struct memory *memory, struct page_li
 	enum hd_status status = gc_find(runtime, &unused, &reason);
 	if (status == HD_OK)
 		status = heap_open(runtime, &heap, &reason);
-	(void)clr_set_memory(runtime, before);
+	(void)runtime_set_memory(runtime, before);
 	if (status != HD_OK || !heap_is_sound(heap)) {
 		heap_destroy(heap);
 		TRY(forgive(status, &reason, err));

@@ -107,7 +107,7 @@ static const char *runtime_element(const struct places *places, const struct obj
 {
 	struct link_state *links = places->links;
 	struct runtime *runtime = places->heap->runtime;
-	if (object->type->method_table != clr_object_array_method_table(runtime))
+	if (object->type->method_table != runtime_object_array_method_table(runtime))
 		return NULL;
 	const char *kind = to->type->is_string ? "interned string" : NULL;
 	if (!kind && to->type->category == CATEGORY_CLASS) {

@@ -114,7 +114,7 @@ static uint32_t *none_array(size_t count)
 static enum hd_status allocate_maps(struct rooting *rooting)
 {
 	const struct root_set *set = rooting->set;
-	rooting->threads = none_array(clr_thread_count(rooting->runtime));
+	rooting->threads = none_array(runtime_thread_count(rooting->runtime));
 	rooting->first_frame = mem_calloc(set->stack_count + 1, sizeof(*rooting->first_frame));
 	TRY_MEMORY(rooting->threads && rooting->first_frame, rooting->err);
 	for (size_t i = 0; i < set->stack_count; i++) {
@@ -126,14 +126,14 @@ static enum hd_status allocate_maps(struct rooting *rooting)
 
 static void number_thread(struct rooting *rooting, uint32_t thread)
 {
-	if (thread < clr_thread_count(rooting->runtime) && rooting->threads[thread] == HD_NONE)
+	if (thread < runtime_thread_count(rooting->runtime) && rooting->threads[thread] == HD_NONE)
 		rooting->threads[thread] = (uint32_t)rooting->graph->thread_count++;
 }
 
 /* Index of the thread of a stack, or HD_NONE. */
 static uint32_t thread_of(const struct rooting *rooting, const struct thread_stack *stack)
 {
-	return stack->thread ? (uint32_t)clr_thread_index(rooting->runtime, stack->thread)
+	return stack->thread ? (uint32_t)runtime_thread_index(rooting->runtime, stack->thread)
 			     : HD_NONE;
 }
 
@@ -171,14 +171,14 @@ static enum hd_status make_threads(struct rooting *rooting)
 	const struct runtime *runtime = rooting->runtime;
 	graph->threads = pages_alloc(graph->thread_count, sizeof(*graph->threads));
 	TRY_MEMORY(graph->threads, rooting->err);
-	for (size_t i = 0; i < clr_thread_count(runtime); i++) {
+	for (size_t i = 0; i < runtime_thread_count(runtime); i++) {
 		if (rooting->threads[i] == HD_NONE)
 			continue;
 		struct graph_thread *thread = &graph->threads[rooting->threads[i]];
 		struct text name = { 0 };
-		thread->os_id = clr_thread_at(runtime, i)->os_id;
-		thread->id = clr_thread_at(runtime, i)->id;
-		(void)thread_name(rooting->places->heap, clr_thread_at(runtime, i), &name);
+		thread->os_id = runtime_thread_at(runtime, i)->os_id;
+		thread->id = runtime_thread_at(runtime, i)->id;
+		(void)thread_name(rooting->places->heap, runtime_thread_at(runtime, i), &name);
 		enum hd_status status =
 			name_table_keep_text(graph->root_arena, &name, &thread->name, rooting->err);
 		text_deinit(&name);
@@ -194,7 +194,7 @@ static enum hd_status name_method(struct rooting *rooting, uint64_t method_desc,
 	TRY_MEMORY(entry, rooting->err);
 	if (!entry->is_used) {
 		struct text text = { 0 };
-		clr_method_signature(rooting->runtime, method_desc, &text);
+		runtime_method_signature(rooting->runtime, method_desc, &text);
 		enum hd_status status =
 			name_table_add(&rooting->methods, entry, &text, rooting->err);
 		text_deinit(&text);
@@ -212,8 +212,8 @@ static enum hd_status make_frame(struct rooting *rooting, const struct thread_st
 	to->ip = from->ip;
 	to->offset = from->offset & INT32_MAX;
 	to->is_active = from->is_active;
-	to->thread =
-		thread < clr_thread_count(rooting->runtime) ? rooting->threads[thread] : HD_NONE;
+	to->thread = thread < runtime_thread_count(rooting->runtime) ? rooting->threads[thread]
+								     : HD_NONE;
 	to->method = from->name;
 	if (from->kind != STACK_MANAGED || !from->method_desc)
 		return HD_OK;
@@ -275,7 +275,7 @@ static enum hd_status slot_text(struct rooting *rooting, const struct stack_root
 	if (!entry->is_used) {
 		char buf[STACK_SLOT_SIZE];
 		struct text text = { 0 };
-		stack_root_slot(clr_arch(rooting->places->heap->runtime), root, buf);
+		stack_root_slot(runtime_arch(rooting->places->heap->runtime), root, buf);
 		text_puts(&text, buf);
 		enum hd_status status = name_table_add(&rooting->slots, entry, &text, rooting->err);
 		text_deinit(&text);
@@ -322,7 +322,7 @@ static void make_thread_locals_root(struct rooting *rooting, const struct root *
 	struct thread_local_data data;
 	root->kind = HD_ROOT_INTERNAL;
 	detail->name = "thread statics";
-	if (thread_local_data_read(runtime, clr_thread_at(runtime, from->index), &data))
+	if (thread_local_data_read(runtime, runtime_thread_at(runtime, from->index), &data))
 		detail->address = data.array_slot;
 }
 
@@ -343,8 +343,9 @@ static const char *record_name(const struct rooting *rooting, const struct root 
 	case RECORD_THREAD:
 		break;
 	}
-	bool is_exposed = root->thread < clr_thread_count(runtime) &&
-			  thread_object(heap, clr_thread_at(runtime, root->thread)) == root->value;
+	bool is_exposed =
+		root->thread < runtime_thread_count(runtime) &&
+		thread_object(heap, runtime_thread_at(runtime, root->thread)) == root->value;
 	return is_exposed ? "Thread object" : "in the runtime's Thread";
 }
 
@@ -390,7 +391,7 @@ static enum hd_status make_root(struct rooting *rooting, const struct root *from
 				struct graph_root *root, struct graph_root_detail *detail)
 {
 	root->flags = flags_of(from);
-	if (from->thread < clr_thread_count(rooting->runtime))
+	if (from->thread < runtime_thread_count(rooting->runtime))
 		detail->thread = rooting->threads[from->thread];
 	switch ((enum root_source)from->source) {
 	case ROOT_STACK:
@@ -513,7 +514,7 @@ static void report_lost(const struct rooting *rooting)
 	if (!rooting->lost)
 		return;
 	findings_add_counted(
-		clr_findings(rooting->runtime), FINDING_ROOT_TO_NO_OBJECT, rooting->lost, NULL,
+		runtime_findings(rooting->runtime), FINDING_ROOT_TO_NO_OBJECT, rooting->lost, NULL,
 		"%" PRIu64 " root%s to what is not an object, the first to 0x%" PRIx64 ": left out",
 		rooting->lost, rooting->lost == 1 ? "" : "s", rooting->lost_value);
 }
@@ -555,7 +556,8 @@ enum hd_status snapshot_roots(struct hd_graph *graph, struct job *job, struct hd
 	if (status != HD_OK)
 		graph_clear_roots(graph);
 	pages_free(rooting.nodes, set->rows_count, sizeof(*rooting.nodes));
-	pages_free(rooting.threads, clr_thread_count(rooting.runtime), sizeof(*rooting.threads));
+	pages_free(rooting.threads, runtime_thread_count(rooting.runtime),
+		   sizeof(*rooting.threads));
 	if (rooting.first_frame) {
 		pages_free(rooting.frames, rooting.first_frame[set->stack_count],
 			   sizeof(*rooting.frames));

@@ -43,14 +43,14 @@ struct code_entry *code_table_find(struct stack_walker *walker, uint64_t ip)
 	struct code_entry *entry = &table->rows[table->rows_count++];
 	table->index[bucket] = (uint32_t)table->rows_count;
 	*entry = (struct code_entry){ .ip = ip };
-	entry->is_managed = ip && clr_code_at(walker->runtime, ip, &entry->code);
-	if (clr_code_failed(walker->runtime)) {
+	entry->is_managed = ip && runtime_code_at(walker->runtime, ip, &entry->code);
+	if (runtime_code_failed(walker->runtime)) {
 		table->rows_count--;
 		table->index[bucket] = 0;
 		return NULL;
 	}
 	entry->follows_call = entry->is_managed &&
-			      clr_arch(walker->runtime)->ops->follows_call(walker->memory, ip);
+			      runtime_arch(walker->runtime)->ops->follows_call(walker->memory, ip);
 	return entry;
 }
 

@@ -254,8 +254,9 @@ static uint64_t scan_end(const struct thread_walk *walk, const struct visited_sp
 {
 	uint64_t id = walk->stack->thread->os_id, end = visited->span.end;
 	const struct target_thread *thread =
-		walk->has_registers ? target_thread(clr_target(walk->runtime), (int32_t)id) : NULL;
-	return thread ? target_stack_end(clr_target(walk->runtime), thread,
+		walk->has_registers ? target_thread(runtime_target(walk->runtime), (int32_t)id)
+				    : NULL;
+	return thread ? target_stack_end(runtime_target(walk->runtime), thread,
 					 scan_begin(walk, visited), end)
 		      : end;
 }

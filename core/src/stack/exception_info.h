@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 
 /** Most ExInfos of one thread that are read. */
 #define EXCEPTIONS_MAX 65536u
 
-/** An exception in flight (clr/threads/in_flight.h; doc/coreclr.md 12.7): innermost first. */
+/** An exception in flight (runtime/coreclr/threads/in_flight.h; doc/coreclr.md 12.7): innermost first. */
 struct exception_record {
 	uint64_t address;
 	uint64_t object;

@@ -31,7 +31,7 @@ static enum cfi_result leave_leaf(const struct thread_walk *walk, struct registe
 	const struct arch_ops *ops = walk->arch->ops;
 	struct registers caller = *registers;
 	if (!walk->stack->thread->is_cooperative || !ops->leaf_step(walk->memory, &caller) ||
-	    !span_is_code(clr_target(walk->runtime), registers_ip(&caller)) ||
+	    !span_is_code(runtime_target(walk->runtime), registers_ip(&caller)) ||
 	    !ops->follows_call(walk->memory, registers_ip(&caller)))
 		return CFI_NONE;
 	*registers = caller;
@@ -76,7 +76,7 @@ static enum step follow_cfi(struct thread_walk *walk, bool is_exact,
 		is_exact = result == CFI_SIGNAL;
 		uint64_t next = registers_sp(registers);
 		if (is_exact) {
-			span = span_at(clr_target(walk->runtime), next);
+			span = span_at(runtime_target(walk->runtime), next);
 			if (!walk_visit(walk, next))
 				return STEP_ON;
 		} else if (!goes_on(walk, sp, next, was_exact) || !span_has(&span, next)) {
@@ -187,7 +187,7 @@ static bool find_ucontext(struct thread_walk *walk, enum step *ret)
 			return false;
 		if (leads_to_code(walk, at, ret))
 			return true;
-		if (*ret == STEP_ON && span_at(clr_target(walk->runtime), word).end &&
+		if (*ret == STEP_ON && span_at(runtime_target(walk->runtime), word).end &&
 		    leads_to_code(walk, word, ret))
 			return true;
 	}
@@ -196,7 +196,7 @@ static bool find_ucontext(struct thread_walk *walk, enum step *ret)
 
 static enum step no_managed_code(struct thread_walk *walk, bool is_first)
 {
-	const struct clr_thread *thread = walk->stack->thread;
+	const struct runtime_thread *thread = walk->stack->thread;
 	if (is_first && thread->is_cooperative && walk->native.cfi_failed) {
 		return walk_bad(walk,
 				"it runs managed code, but no frame of that was found from %" PRIx64
@@ -270,7 +270,7 @@ enum step walk_native(struct thread_walk *walk, bool is_first)
 		/* Managed code made a call, but it is not known which. */
 		uint64_t end = registers_ip(&registers);
 		if (walk->native.cfi_failed && registers_sp(&registers) != sp &&
-		    span_is_code(clr_target(walk->runtime), end) &&
+		    span_is_code(runtime_target(walk->runtime), end) &&
 		    !walk_is_native_code(walk->walker, end))
 			(void)walk_bad(walk, "the code at %" PRIx64 " is not known", end);
 		if (is_first) {

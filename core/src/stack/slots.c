@@ -13,7 +13,7 @@ static bool is_object_value(const struct thread_walk *walk, uint64_t value)
 	uint64_t method_table = 0;
 	if (value % 8 != 0)
 		return false;
-	if (clr_gc_is_moving(walk->runtime))
+	if (runtime_gc_is_moving(walk->runtime))
 		return true;
 	if (!walk_is_heap_address(walk, value) || !memory_u64(walk->memory, value, &method_table))
 		return false;
@@ -29,7 +29,7 @@ enum step walk_add_root(struct thread_walk *walk, const struct stack_root *root)
 	if (walk->walker->heap &&
 	    !(root->flags & (STACK_ROOT_INTERIOR | STACK_ROOT_CONSERVATIVE)) &&
 	    !is_object_value(walk, root->value)) {
-		if (clr_type_table_failed(walk->runtime))
+		if (runtime_type_table_failed(walk->runtime))
 			return STEP_NOMEM;
 		if (walk->is_unsure)
 			return STEP_ON;
@@ -110,7 +110,7 @@ static bool decode_frame_slots(struct thread_walk *walk, const struct code_info 
 		.offset = (uint32_t)(walk_ip(walk) - code->start),
 		.is_active = walk->context.is_active,
 		.is_aborted = walk->context.is_aborted,
-		.is_dead = clr_has(walk->runtime, CLR_EMPTY_ABORTED_FRAMES),
+		.is_dead = coreclr_has(walk->runtime, CORECLR_EMPTY_ABORTED_FRAMES),
 		.no_untracked = no_untracked,
 	};
 	enum gc_info_result result = gc_info_decode(walk->memory, code->gc_info, &query, info);

@@ -22,7 +22,7 @@ struct stack_frame {
 	uint64_t sp, ip;      /**< ip of explicit frames: of the code that they lead to, or 0 */
 	uint64_t frame;       /**< explicit: address of the Frame */
 	const char *name;     /**< explicit: its class, static; managed: NULL */
-	uint64_t method_desc; /**< see clr_method_signature(); explicit: of the method that it
+	uint64_t method_desc; /**< see runtime_method_signature(); explicit: of the method that it
 			       * calls, or 0 */
 	uint32_t offset;      /**< managed: offset of ip in the method's code */
 	uint32_t registers;   /**< number of its registers in the stack's list, from 1; 0: they
@@ -71,7 +71,7 @@ struct stack_root {
 
 /** The stack of one managed thread. */
 struct thread_stack {
-	const struct clr_thread *thread;
+	const struct runtime_thread *thread;
 	struct stack_frame *frames;
 	size_t frames_count, frames_capacity;
 	struct stack_root *roots;
@@ -119,7 +119,8 @@ void stack_walker_destroy(struct stack_walker *walker);
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
  */
-HD_NODISCARD enum hd_status stack_walk(struct stack_walker *walker, const struct clr_thread *thread,
+HD_NODISCARD enum hd_status stack_walk(struct stack_walker *walker,
+				       const struct runtime_thread *thread,
 				       const struct stack_options *options, struct job *job,
 				       struct thread_stack *ret, struct hd_error *err);
 void thread_stack_deinit(struct thread_stack *stack);

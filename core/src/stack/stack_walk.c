@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/coreclr/runtime_ops.h"
 #include "runtime/coreclr/threads/thread_state.h"
+#include "runtime/runtime_ops.h"
 #include "stack/walker.h"
 #include "util/alloc.h"
 
@@ -58,7 +58,7 @@ bool walk_visit(struct thread_walk *walk, uint64_t address)
 			return true;
 		}
 	}
-	struct span span = span_at(clr_target(walk->runtime), address);
+	struct span span = span_at(runtime_target(walk->runtime), address);
 	if (!span.end)
 		return true;
 	if (walk->spans.count == SPANS_MAX)
@@ -140,11 +140,11 @@ static enum step check_managed_frame(struct thread_walk *walk, uint64_t caller_s
 				"the frame at %" PRIx64 " has stack from %" PRIx64 " to %" PRIx64,
 				ip, sp, caller_sp);
 	}
-	if (!clr_target(walk->runtime)->map.range_count)
+	if (!runtime_target(walk->runtime)->map.range_count)
 		return STEP_ON;
 	if (!span_has(&walk->spans.now, sp)) {
 		/* After a stack overflow it may lie in the guard page. */
-		struct span span = span_at(clr_target(walk->runtime), caller_sp);
+		struct span span = span_at(runtime_target(walk->runtime), caller_sp);
 		if (walk->stack->managed_count || !span.end || sp >= span.start ||
 		    span.start - sp > GUARD_REACH)
 			return walk_bad(walk, "the stack pointer %" PRIx64 " is in no stack", sp);
@@ -221,7 +221,7 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 	if (!walk->context.is_active && !entry->follows_call)
 		return walk_bad(walk, "the return address %" PRIx64 " does not follow a call", ip);
 	if (!span_has(&walk->spans.now, sp))
-		walk->spans.now = span_at(clr_target(walk->runtime), sp);
+		walk->spans.now = span_at(runtime_target(walk->runtime), sp);
 	if (span_has(&walk->spans.now, walk->last_sp) && sp <= walk->last_sp) {
 		return walk_bad(walk, "the frame at %" PRIx64 " is below the frame that it called",
 				ip);
@@ -296,7 +296,7 @@ static int compare_name_pointers(const void *a, const void *b)
 
 bool walk_is_native_code(const struct stack_walker *walker, uint64_t ip)
 {
-	const struct target *target = clr_target(walker->runtime);
+	const struct target *target = runtime_target(walker->runtime);
 	const struct target_mapping *mapping = target_mapping_at(&target->map, ip);
 	if (!mapping)
 		return !target->map.mapping_count;
@@ -309,7 +309,7 @@ bool walk_is_native_code(const struct stack_walker *walker, uint64_t ip)
 /* Sort the names of the modules' files; false: memory is exhausted. */
 static bool sort_names(struct stack_walker *walker)
 {
-	const struct target *target = clr_target(walker->runtime);
+	const struct target *target = runtime_target(walker->runtime);
 	walker->names = mem_alloc(target->module_count, sizeof(*walker->names));
 	if (!walker->names)
 		return false;
@@ -345,13 +345,13 @@ static enum step walk_caller(struct thread_walk *walk, bool is_first)
 		return walk_managed(walk, entry);
 	}
 	uint64_t ip = walk_ip(walk);
-	if (!is_first && (!span_is_code(clr_target(walk->runtime), ip) ||
+	if (!is_first && (!span_is_code(runtime_target(walk->runtime), ip) ||
 			  !walk->arch->ops->follows_call(walk->memory, ip))) {
 		if (undo_hijack(walk))
 			return STEP_ON;
 		/* Without the runtime's help, createdump --withheap leaves out JIT code. */
 		uint8_t byte;
-		if (clr_has_code_at(walk->runtime, ip) && !memory_u8(walk->memory, ip, &byte)) {
+		if (runtime_has_code_at(walk->runtime, ip) && !memory_u8(walk->memory, ip, &byte)) {
 			return walk_bad(walk,
 					"the managed code at %" PRIx64 " is not in the target", ip);
 		}
@@ -381,20 +381,20 @@ static enum step walk_stack_frames(struct thread_walk *walk)
 /* false: there is nothing to walk. */
 static bool begin_thread_walk(struct thread_walk *walk)
 {
-	const struct clr_thread *thread = walk->stack->thread;
+	const struct runtime_thread *thread = walk->stack->thread;
 	const struct target_thread *registers = NULL;
 	uint64_t word = 0;
 	if (!thread_has_stack(thread))
 		return false;
 	if (thread->os_id <= INT32_MAX)
-		registers = target_thread(clr_target(walk->runtime), (int32_t)thread->os_id);
+		registers = target_thread(runtime_target(walk->runtime), (int32_t)thread->os_id);
 	walk->has_registers = registers != NULL;
 	if (registers)
 		registers_of_thread(walk->arch, registers, &walk->initial);
 	walk->context.registers = walk->initial;
 	walk->context.known = registers ? REGISTERS_KNOWN_ALL : 0;
 	uint64_t sp = registers_sp(&walk->initial);
-	walk->spans.now = span_at(clr_target(walk->runtime), sp);
+	walk->spans.now = span_at(runtime_target(walk->runtime), sp);
 	(void)walk_visit(walk, sp);
 	for (size_t i = 0; i < walk->chain.rows_count; i++)
 		(void)walk_visit(walk, walk->chain.rows[i].address);
@@ -416,7 +416,7 @@ static bool begin_thread_walk(struct thread_walk *walk)
 static enum step walk_thread(struct thread_walk *walk)
 {
 	const struct stack_ops *ops = walk->walker->ops;
-	const struct clr_thread *thread = walk->stack->thread;
+	const struct runtime_thread *thread = walk->stack->thread;
 	if (!walk_take(walk, FRAME_COST)) {
 		walk->stack->is_missing = true;
 		walk->stack->is_partial = false;
@@ -455,14 +455,14 @@ static enum step walk_thread(struct thread_walk *walk)
 	return step;
 }
 
-enum hd_status stack_walk(struct stack_walker *walker, const struct clr_thread *thread,
+enum hd_status stack_walk(struct stack_walker *walker, const struct runtime_thread *thread,
 			  const struct stack_options *options, struct job *job,
 			  struct thread_stack *ret, struct hd_error *err)
 {
 	struct thread_stack stack = { .thread = thread };
 	struct thread_walk walk = { .walker = walker,
 				    .runtime = walker->runtime,
-				    .arch = clr_arch(walker->runtime),
+				    .arch = runtime_arch(walker->runtime),
 				    .memory = walker->memory,
 				    .options = options,
 				    .job = job,
@@ -494,11 +494,11 @@ enum hd_status stack_walker_create(struct runtime *runtime, struct heap *heap,
 	struct stack_walker *walker = mem_calloc(1, sizeof(*walker));
 	TRY_MEMORY(walker, err);
 	walker->runtime = runtime;
-	walker->ops = clr_ops(runtime)->stack;
-	walker->memory = clr_memory(runtime);
+	walker->ops = runtime_ops(runtime)->stack;
+	walker->memory = runtime_memory(runtime);
 	walker->heap = heap;
-	walker->left = most_bytes(clr_target(runtime));
-	walker->cfi = cfi_create(clr_target(runtime));
+	walker->left = most_bytes(runtime_target(runtime));
+	walker->cfi = cfi_create(runtime_target(runtime));
 	if (!walker->cfi || !sort_names(walker)) {
 		stack_walker_destroy(walker);
 		return fail_nomem(err);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "arch/arch.h"
+#include "runtime/coreclr/layout_access.h"
 #include "targets/target.h"
 #include "verify/resolve.h"
 
@@ -10,12 +11,12 @@
 #define CONTEXT_SIZE_MAX ((uint64_t)4 << 20)
 #define ELF_MAGIC        0x464c457fu
 
-static const struct clr_thread *owner_of(const struct resolver *resolver, uint64_t thread)
+static const struct runtime_thread *owner_of(const struct resolver *resolver, uint64_t thread)
 {
 	const struct runtime *runtime = resolver->heap->runtime;
-	for (size_t i = 0; i < clr_thread_count(runtime); i++) {
-		if (thread && clr_thread_at(runtime, i)->address == thread)
-			return clr_thread_at(runtime, i);
+	for (size_t i = 0; i < runtime_thread_count(runtime); i++) {
+		if (thread && runtime_thread_at(runtime, i)->address == thread)
+			return runtime_thread_at(runtime, i);
 	}
 	return NULL;
 }
@@ -48,25 +49,25 @@ static bool is_native_address(const struct target *target, uint64_t address)
 	       !strstr(mapping->path, "doublemapper");
 }
 
-bool thread_may_allocate(const struct resolver *resolver, const struct clr_thread *thread)
+bool thread_may_allocate(const struct resolver *resolver, const struct runtime_thread *thread)
 {
 	const struct runtime *runtime = resolver->heap->runtime;
-	if (!clr_has_field(runtime, L_THREAD_COOPERATIVE))
+	if (!coreclr_has_field(runtime, L_THREAD_COOPERATIVE))
 		return true;
 	if (!thread->is_cooperative)
 		return false;
 	const struct target_thread *registers =
-		clr_target(runtime) && thread->os_id && thread->os_id <= INT32_MAX
-			? target_thread(clr_target(runtime), (int32_t)thread->os_id)
+		runtime_target(runtime) && thread->os_id && thread->os_id <= INT32_MAX
+			? target_thread(runtime_target(runtime), (int32_t)thread->os_id)
 			: NULL;
-	const struct arch *arch = clr_arch(runtime);
-	return !registers || is_native_address(clr_target(runtime),
+	const struct arch *arch = runtime_arch(runtime);
+	return !registers || is_native_address(runtime_target(runtime),
 					       arch_word(arch, registers->registers, arch->ip));
 }
 
 bool context_is_at_rest(const struct resolver *resolver, const struct context *context)
 {
-	const struct clr_thread *owner = owner_of(resolver, context->thread);
+	const struct runtime_thread *owner = owner_of(resolver, context->thread);
 	return owner && !thread_may_allocate(resolver, owner);
 }
 
@@ -84,7 +85,7 @@ static enum hd_status add_broken_context(struct resolver *resolver, const struct
 					 struct hd_error *err)
 {
 	const struct runtime *runtime = resolver->heap->runtime;
-	const struct clr_thread *owner = owner_of(resolver, context->thread);
+	const struct runtime_thread *owner = owner_of(resolver, context->thread);
 	const struct segment *segment = heap_segment_at(resolver->heap, context->pointer);
 	uint64_t at = owner ? owner->alloc_context : 0;
 	struct verify_finding finding = {
@@ -99,8 +100,8 @@ static enum hd_status add_broken_context(struct resolver *resolver, const struct
 	    is_half(resolver, context->pointer) && is_half(resolver, context->limit))
 		finding.verdict = VERDICT_UNOWNED_CONTEXT;
 	if (at) {
-		finding.slot =
-			at + clr_offset(runtime, limit_is_bad ? L_ALLOC_LIMIT : L_ALLOC_POINTER);
+		finding.slot = at + coreclr_offset(runtime,
+						   limit_is_bad ? L_ALLOC_LIMIT : L_ALLOC_POINTER);
 	}
 	TRY(finding_list_add(&resolver->found, &finding, ret, err));
 	if (*ret == NO_FINDING)
@@ -166,7 +167,7 @@ static bool limit_is_too_high(struct resolver *resolver, const struct context *c
 static bool is_empty(struct resolver *resolver, const struct context *context)
 {
 	const struct heap *heap = resolver->heap;
-	const uint64_t allowed[] = { clr_free_method_table(heap->runtime),
+	const uint64_t allowed[] = { runtime_free_method_table(heap->runtime),
 				     context->limit - context->pointer, 0, 1 };
 	uint64_t at = context->pointer;
 	while ((at = resolver_first_nonzero(resolver, at, context->limit)) < context->limit) {
@@ -236,13 +237,13 @@ enum hd_status verify_contexts(struct resolver *resolver, struct hd_error *err)
 	for (size_t i = 0; i < heap->context_count; i++)
 		TRY(check_context(resolver, &heap->contexts[i], err));
 	/* A walk does not see a context if the pointer is 0, unless there is a limit. */
-	for (size_t i = 0; i < clr_thread_count(heap->runtime); i++) {
-		const struct clr_thread *thread = clr_thread_at(heap->runtime, i);
+	for (size_t i = 0; i < runtime_thread_count(heap->runtime); i++) {
+		const struct runtime_thread *thread = runtime_thread_at(heap->runtime, i);
 		struct context context = { .owner = CONTEXT_THREAD, .thread = thread->address };
 		uint32_t finding;
 		if (!thread->alloc_pointer && thread->alloc_context &&
-		    clr_pointer(heap->runtime, thread->alloc_context, L_ALLOC_LIMIT,
-				&context.limit) &&
+		    coreclr_pointer(heap->runtime, thread->alloc_context, L_ALLOC_LIMIT,
+				    &context.limit) &&
 		    context.limit) {
 			TRY(add_broken_context(resolver, &context, false,
 					       "has a limit but no pointer", &finding, err));

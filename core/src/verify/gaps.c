@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "gc/heap.h"
+#include "runtime/coreclr/layout_access.h"
 #include "util/sort.h"
 #include "verify/resolve.h"
 
@@ -166,8 +167,8 @@ static enum hd_status blame_context(struct resolver *resolver, const struct veri
 		struct verify_finding *finding =
 			*ret == NO_FINDING ? NULL : &resolver->found.rows[*ret];
 		if (finding && finding->slot && finding->word == before->pointer) {
-			finding->slot += clr_offset(resolver->heap->runtime, L_ALLOC_LIMIT) -
-					 clr_offset(resolver->heap->runtime, L_ALLOC_POINTER);
+			finding->slot += coreclr_offset(resolver->heap->runtime, L_ALLOC_LIMIT) -
+					 coreclr_offset(resolver->heap->runtime, L_ALLOC_POINTER);
 			finding->word = before->limit;
 		}
 	}

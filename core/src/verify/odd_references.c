@@ -222,7 +222,7 @@ static bool is_rest_of_block(const struct resolver *resolver, const struct segme
 			     const struct odd_reference *odd)
 {
 	return resolver->may_allocate && segment && verify_is_large_or_pinned(segment) &&
-	       odd->value == clr_free_method_table(resolver->heap->runtime);
+	       odd->value == runtime_free_method_table(resolver->heap->runtime);
 }
 
 /* An object that a background GC has not freed yet may still refer to one that it has freed. */

@@ -84,7 +84,7 @@ HD_NODISCARD enum hd_status context_finding(struct resolver *resolver,
 					    const struct context *context, const char *why,
 					    uint32_t *ret, struct hd_error *err);
 /** Could @p thread have been stopped while it allocated an object? */
-bool thread_may_allocate(const struct resolver *resolver, const struct clr_thread *thread);
+bool thread_may_allocate(const struct resolver *resolver, const struct runtime_thread *thread);
 /** Was the owner of @p context stopped at a place where it does not allocate? */
 bool context_is_at_rest(const struct resolver *resolver, const struct context *context);
 

@@ -22,7 +22,7 @@ enum hd_status scans_init(struct scans *scans, struct heap *heap,
 					      .map = map,
 					      .job = job,
 					      .worker = i,
-					      .any_sync = clr_has_sync_table(heap->runtime),
+					      .any_sync = runtime_has_sync_table(heap->runtime),
 					      .knows_threads = verify_knows_threads(heap->runtime),
 					      .window = { .memory = heap->memory } };
 	}
@@ -177,7 +177,7 @@ static enum hd_status note_reference(struct verify_scan *scan, const struct obje
 bool scan_header(const struct verify_scan *scan, uint64_t address, struct odd_object *ret)
 {
 	struct sync_info info;
-	if (!clr_sync_info(scan->heap->runtime, address, &info))
+	if (!runtime_sync_info(scan->heap->runtime, address, &info))
 		return false;
 	*ret = (struct odd_object){ .object = address, .word = info.word };
 	if (info.has_sync_block) {
@@ -191,7 +191,7 @@ bool scan_header(const struct verify_scan *scan, uint64_t address, struct odd_ob
 		return true;
 	if (!info.has_thin_lock)
 		return (info.word & HEADER_LOCK_BITS) != 0;
-	return !info.lock_thread || !clr_thread_by_id(scan->heap->runtime, info.lock_thread);
+	return !info.lock_thread || !runtime_thread_by_id(scan->heap->runtime, info.lock_thread);
 }
 
 enum hd_status scan_object(struct verify_scan *scan, const struct object *object,

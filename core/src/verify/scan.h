@@ -91,7 +91,7 @@ struct scan_notes {
 /** Can a thread that is not on the list not be one? */
 static inline bool verify_knows_threads(const struct runtime *runtime)
 {
-	return clr_knows_all_threads(runtime) && clr_thread_count(runtime) > 0;
+	return runtime_knows_all_threads(runtime) && runtime_thread_count(runtime) > 0;
 }
 
 /** One worker works with this. */

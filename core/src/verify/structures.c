@@ -76,7 +76,7 @@ static void describe_header(const struct resolver *resolver, const struct odd_ob
 			    struct verify_finding *finding)
 {
 	struct sync_info info = { 0 };
-	(void)clr_sync_info(resolver->heap->runtime, odd->object, &info);
+	(void)runtime_sync_info(resolver->heap->runtime, odd->object, &info);
 	switch ((enum odd_kind)odd->kind) {
 	case ODD_SYNC_MISMATCH:
 		finding->kind = "SyncBlockMismatch";

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "gc/heap.h"
+#include "runtime/coreclr/layout_access.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/sort.h"
@@ -52,19 +53,21 @@ static enum hd_status resolver_init(struct resolver *resolver, struct heap *heap
 				    struct hd_error *err)
 {
 	const struct runtime *runtime = heap->runtime;
-	*resolver =
-		(struct resolver){ .heap = heap,
-				   .options = options,
-				   .map = map,
-				   .window = { .memory = heap->memory },
-				   .list = NO_FINDING,
-				   .may_allocate = !clr_has_field(runtime, L_THREAD_COOPERATIVE) ||
-						   !clr_knows_all_threads(runtime),
-				   .is_background = clr_gc(runtime)->gc_state != GC_STATE_FREE,
-				   .is_sweeping = clr_gc(runtime)->gc_state == GC_STATE_PLANNING };
-	for (size_t i = 0; i < clr_thread_count(runtime); i++) {
-		resolver->may_allocate = resolver->may_allocate ||
-					 thread_may_allocate(resolver, clr_thread_at(runtime, i));
+	*resolver = (struct resolver){
+		.heap = heap,
+		.options = options,
+		.map = map,
+		.window = { .memory = heap->memory },
+		.list = NO_FINDING,
+		.may_allocate = !coreclr_has_field(runtime, L_THREAD_COOPERATIVE) ||
+				!runtime_knows_all_threads(runtime),
+		.is_background = runtime_gc(runtime)->gc_state != GC_STATE_FREE,
+		.is_sweeping = runtime_gc(runtime)->gc_state == GC_STATE_PLANNING
+	};
+	for (size_t i = 0; i < runtime_thread_count(runtime); i++) {
+		resolver->may_allocate =
+			resolver->may_allocate ||
+			thread_may_allocate(resolver, runtime_thread_at(runtime, i));
 	}
 	resolver->segment_ends =
 		mem_alloc(heap->segment_count + 1, sizeof(*resolver->segment_ends));

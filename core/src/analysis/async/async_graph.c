@@ -258,10 +258,10 @@ static int compare_nodes(const void *left, const void *right)
 /* Tell what the target lacks of the methods that the runtime suspends. */
 static void tell_losses(const struct async_graph *graph)
 {
-	struct findings *findings = clr_findings(graph->heap->runtime);
+	struct findings *findings = runtime_findings(graph->heap->runtime);
 	if (graph->unknown) {
 		findings_add_counted(findings, FINDING_ASYNC_METHODS, graph->unknown,
-				     target_advice(clr_target(graph->heap->runtime),
+				     target_advice(runtime_target(graph->heap->runtime),
 						   graph->unknown_at, ADVICE_FILES),
 				     "the target lacks what tells of which async method %" PRIu64
 				     " suspended calls are",

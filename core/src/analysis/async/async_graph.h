@@ -83,7 +83,7 @@ struct async_node {
 	uint64_t object; /**< what it waits for if that is not a method: 0: not known, or none */
 	uint32_t method; /**< its row of the graph's methods */
 	uint32_t
-		thread; /**< is_runtime: clr_thread_index() of the one that runs it, or ASYNC_NO_THREAD */
+		thread; /**< is_runtime: runtime_thread_index() of the one that runs it, or ASYNC_NO_THREAD */
 	uint32_t next;  /**< the node that it awaits, or ASYNC_NO_NODE */
 	uint32_t outer; /**< a node that awaits it; ASYNC_NO_NODE: nobody does */
 	uint32_t end;   /**< the innermost node of its chain: its own, or one that it awaits */

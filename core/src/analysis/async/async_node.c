@@ -50,11 +50,12 @@ bool async_node_line(const struct async_graph *graph, const struct async_node *n
 	struct runtime *runtime = graph->heap->runtime;
 	if (node->is_runtime) {
 		return node->place &&
-		       clr_source_line(runtime, graph->methods.rows[node->method].key.method_desc,
-				       node->place, ret);
+		       runtime_source_line(runtime,
+					   graph->methods.rows[node->method].key.method_desc,
+					   node->place, ret);
 	}
 	return node->state >= 0 &&
-	       clr_await_line(runtime, node->machine, (uint32_t)node->state, ret);
+	       runtime_await_line(runtime, node->machine, (uint32_t)node->state, ret);
 }
 
 const struct async_node *async_node_waiter(struct async_graph *graph, const struct async_node *node)

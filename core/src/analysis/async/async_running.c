@@ -36,7 +36,7 @@ static bool has_running(const struct async_graph *graph)
 
 /* The record of the innermost call that the thread runs; 0: none. */
 static uint64_t first_record(const struct running_search *search, const struct field_list *fields,
-			     const struct clr_thread *thread)
+			     const struct runtime_thread *thread)
 {
 	struct runtime *runtime = search->graph->heap->runtime;
 	uint64_t record = 0;
@@ -129,7 +129,8 @@ static enum hd_status look_at_thread(struct running_search *search, const struct
 				     uint32_t index, struct hd_error *err)
 {
 	static const struct stack_options options = { .no_roots = true };
-	const struct clr_thread *thread = clr_thread_at(search->graph->heap->runtime, index);
+	const struct runtime_thread *thread =
+		runtime_thread_at(search->graph->heap->runtime, index);
 	uint64_t record = thread->os_id ? first_record(search, fields, thread) : 0;
 	if (!record)
 		return HD_OK;
@@ -149,7 +150,7 @@ static enum hd_status look_at_threads(struct running_search *search, struct hd_e
 	HD_CLEANUP(field_list) struct field_list fields = { 0 };
 	TRY(field_list_read(runtime, search->type, &fields, err));
 	enum hd_status status = stack_walker_create(runtime, NULL, &search->walker, err);
-	for (size_t i = 0; i < clr_thread_count(runtime) && status == HD_OK; i++)
+	for (size_t i = 0; i < runtime_thread_count(runtime) && status == HD_OK; i++)
 		status = look_at_thread(search, &fields, (uint32_t)i, err);
 	stack_walker_destroy(search->walker);
 	return status;

@@ -48,7 +48,7 @@ static bool append_delegate(struct text *text, struct heap *heap, struct members
 	struct delegate_info delegate;
 	char name[512];
 	if (!called_delegate(heap, members, object, &delegate) || !delegate.method_desc ||
-	    !clr_method_name(heap->runtime, delegate.method_desc, name, sizeof(name), NULL))
+	    !runtime_method_name(heap->runtime, delegate.method_desc, name, sizeof(name), NULL))
 		return false;
 	text_puts(text, name);
 	*ret_target = delegate.target;

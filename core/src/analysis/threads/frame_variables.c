@@ -128,13 +128,13 @@ enum hd_status frame_variables_read(struct heap *heap, const struct stack_frame 
 	const struct frame_reading reading = { heap, frame, registers };
 	struct frame_variables variables = { 0 };
 	/* A return address is after the call. */
-	uint64_t place = frame->ip - !frame->is_active, *budget = clr_debug_budget(runtime);
+	uint64_t place = frame->ip - !frame->is_active, *budget = coreclr_debug_budget(runtime);
 	struct code_info code;
 	uint32_t il = IL_UNKNOWN;
-	bool has_code = budget && clr_code_at(runtime, place, &code) &&
+	bool has_code = budget && runtime_code_at(runtime, place, &code) &&
 			code.method_desc == frame->method_desc;
 	if (has_code)
-		(void)clr_il_at(runtime, &code, place, budget, &il);
+		(void)runtime_il_at(runtime, &code, place, budget, &il);
 	TRY(method_variables_read(runtime, frame->method_desc, il, &variables.method, err));
 	size_t count = variables.method.count;
 	HD_FREE struct variable_home *homes = mem_calloc(count + 1, sizeof(*homes));
@@ -145,7 +145,7 @@ enum hd_status frame_variables_read(struct heap *heap, const struct stack_frame 
 	}
 	if (has_code) {
 		variables.has_homes =
-			clr_variable_homes(runtime, &code, place, budget, homes, count);
+			runtime_variable_homes(runtime, &code, place, budget, homes, count);
 	} else {
 		for (size_t i = 0; i < count; i++)
 			homes[i].kind = HOME_NONE;
@@ -172,11 +172,11 @@ static void touch_frames(struct runtime *runtime, const struct thread_stack *sta
 		struct variable_home home;
 		uint32_t il;
 		if (frame->kind != STACK_MANAGED || place == before ||
-		    !clr_code_at(runtime, place, &code))
+		    !runtime_code_at(runtime, place, &code))
 			continue;
 		before = place;
-		(void)clr_il_at(runtime, &code, place, budget, &il);
-		(void)clr_variable_homes(runtime, &code, place, budget, &home, 1);
+		(void)runtime_il_at(runtime, &code, place, budget, &il);
+		(void)runtime_variable_homes(runtime, &code, place, budget, &home, 1);
 		method_variables_touch(runtime, frame->method_desc);
 	}
 }
@@ -188,9 +188,10 @@ enum hd_status frame_variables_touch(struct runtime *runtime, struct job *job, s
 	uint64_t budget = TOUCHED_MAX;
 	TRY(stack_walker_create(runtime, NULL, &walker, err));
 	enum hd_status status = HD_OK;
-	for (size_t i = 0; i < clr_thread_count(runtime) && status == HD_OK; i++) {
+	for (size_t i = 0; i < runtime_thread_count(runtime) && status == HD_OK; i++) {
 		struct thread_stack stack;
-		status = stack_walk(walker, clr_thread_at(runtime, i), &options, job, &stack, err);
+		status = stack_walk(walker, runtime_thread_at(runtime, i), &options, job, &stack,
+				    err);
 		if (status != HD_OK)
 			break;
 		touch_frames(runtime, &stack, &budget);

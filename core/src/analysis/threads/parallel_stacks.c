@@ -56,7 +56,7 @@ static void note_runner(struct parallel_stacks *stacks, const struct thread_stac
 static enum hd_status add_thread(struct parallel_stacks *stacks, struct stack_walker *walker,
 				 size_t index, struct job *job, struct hd_error *err)
 {
-	const struct clr_thread *thread = clr_thread_at(stacks->heap->runtime, index);
+	const struct runtime_thread *thread = runtime_thread_at(stacks->heap->runtime, index);
 	const struct stack_options options = { .no_roots = !stacks->async.rows_count };
 	struct thread_stack stack;
 	if (!thread_has_stack(thread))
@@ -78,7 +78,7 @@ static enum hd_status add_threads(struct parallel_stacks *stacks, struct job *jo
 				  struct hd_error *err)
 {
 	struct runtime *runtime = stacks->heap->runtime;
-	size_t count = clr_thread_count(runtime);
+	size_t count = runtime_thread_count(runtime);
 	stacks->is_partial = mem_calloc(count + 1, sizeof(*stacks->is_partial));
 	TRY_MEMORY(stacks->is_partial, err);
 	struct stack_walker *walker;

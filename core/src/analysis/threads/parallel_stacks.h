@@ -7,7 +7,7 @@
 
 struct parallel_stacks {
 	struct heap *heap;
-	struct stack_tree threads; /**< a path's id is its clr_thread_index() */
+	struct stack_tree threads; /**< a path's id is its runtime_thread_index() */
 	struct stack_tree chains;  /**< a path's id is the row of its outermost box in async */
 	struct members *members;
 	struct async_graph async; /**< without boxes, if only threads are wanted */

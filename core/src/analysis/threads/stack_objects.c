@@ -55,7 +55,7 @@ enum hd_status stack_objects_begin(struct stack_objects *objects, const struct t
 	objects->order = mem_alloc(stack->roots_count + 1, sizeof(*objects->order));
 	TRY_MEMORY(objects->keys && objects->order, err);
 	if (stack->frames_count) {
-		span = span_at(clr_target(objects->heap->runtime),
+		span = span_at(runtime_target(objects->heap->runtime),
 			       stack->frames[stack->frames_count - 1].sp);
 	}
 	for (size_t i = 0; i < stack->roots_count; i++) {

@@ -6,10 +6,10 @@
 
 #include "analysis/async/async_chains.h"
 #include "analysis/async/async_wait.h"
-#include "analysis/waits/wait_kind.h"
 #include "command/async/async_text.h"
 #include "framework/owns.h"
-#include "report/fit.h"
+#include "hangs/wait_kind.h"
+#include "output/fit.h"
 
 #define ROW_LIST(X)                                                                               \
 	X(ROW_COUNT, "count", "Count", KIND_NUMBER, 6, 0, "how many chains are like this one")    \

@@ -11,7 +11,7 @@
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/source_text.h"
-#include "report/fit.h"
+#include "output/fit.h"
 #include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 

@@ -9,7 +9,7 @@
 #include "analysis/pool/callback_name.h"
 #include "analysis/pool/work_counts.h"
 #include "command/table.h"
-#include "report/fit.h"
+#include "output/fit.h"
 #include "runtime/coreclr/types/type_name.h"
 
 #define DUMPTASKS_OPTIONS(X)                                                                      \

@@ -10,7 +10,7 @@
 #include "analysis/heap/object_pass.h"
 #include "analysis/name_match.h"
 #include "analysis/pool/callback_name.h"
-#include "report/fit.h"
+#include "output/fit.h"
 #include "runtime/coreclr/types/type_name.h"
 
 #define LOOSE_LIST(X)                                                                  \

@@ -12,7 +12,7 @@
 #include "command/table.h"
 #include "command/threads/source_text.h"
 #include "gc/heap.h"
-#include "report/root_label.h"
+#include "output/root_label.h"
 #include "util/bitmap.h"
 
 #define DEFAULT_LIMIT 100u

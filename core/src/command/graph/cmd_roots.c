@@ -8,7 +8,7 @@
 #include "command/completeness.h"
 #include "command/table.h"
 #include "command/threads/source_text.h"
-#include "report/root_label.h"
+#include "output/root_label.h"
 #include "util/alloc.h"
 
 #define KIND_COUNT (HD_ROOT_THREAD_STATIC + 1u)

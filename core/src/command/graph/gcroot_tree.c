@@ -9,8 +9,8 @@
 #include "analysis/graph/root_tree.h"
 #include "answer/root_row.h"
 #include "command/completeness.h"
-#include "report/fit.h"
-#include "report/root_label.h"
+#include "output/fit.h"
+#include "output/root_label.h"
 #include "util/alloc.h"
 
 /* Branches are indented up to this depth. */

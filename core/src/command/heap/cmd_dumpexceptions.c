@@ -7,7 +7,7 @@
 #include "command/heap/heap_call.h"
 #include "command/table.h"
 #include "command/threads/source_text.h"
-#include "report/fit.h"
+#include "output/fit.h"
 #include "runtime/coreclr/code/code.h"
 
 #define DUMPEXCEPTIONS_OPTIONS(X)                                                                 \
@@ -114,7 +114,7 @@ static void write_stack(struct call *call, const struct exception_count *row)
 		struct cell cells[STACK_COLUMNS] = { [STACK_IP] = cell_number(frame->ip) };
 		name.size = 0;
 		if (frame->method_desc) {
-			clr_method_signature(call->heap->runtime, frame->method_desc, &name);
+			runtime_method_signature(call->heap->runtime, frame->method_desc, &name);
 			cells[STACK_METHOD] = cell_text(name.bytes, name.size);
 			source_text_cells(call, frame->method_desc, frame->within,
 					  &cells[STACK_FILE], &cells[STACK_LINE]);

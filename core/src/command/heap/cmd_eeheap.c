@@ -131,7 +131,7 @@ static void write_section(struct answer *answer, const struct heap_range *range,
 
 static void write_sections(struct call *call, const struct heap_range *range, uint32_t index)
 {
-	bool has_regions = clr_has_regions(call->heap->runtime);
+	bool has_regions = runtime_has_regions(call->heap->runtime);
 	/* The headings of the first sections come before their names. */
 	answer_remark(&call->answer, "Small object heap\n");
 	answer_table(&call->answer, &section_schema, NULL);
@@ -276,7 +276,7 @@ static void write_heap(struct call *call, const struct heap_range *range, uint32
 {
 	struct answer *answer = &call->answer;
 	const struct heap *heap = call->heap;
-	bool is_server = clr_has_server_gc(heap->runtime);
+	bool is_server = runtime_has_server_gc(heap->runtime);
 	struct cell address = cell_number(heap->heap_addresses[index]);
 	const struct cell cells[HEAP_COLUMNS] = {
 		[HEAP_INDEX] = cell_number(index),

@@ -125,9 +125,10 @@ SCHEMA(lock, .name = "locks", .is_main = true,
 static void write_thin_lock(struct call *call, const struct object *object)
 {
 	struct sync_info sync;
-	if (!clr_sync_info(call->heap->runtime, object->address, &sync) || !sync.has_thin_lock)
+	if (!runtime_sync_info(call->heap->runtime, object->address, &sync) || !sync.has_thin_lock)
 		return;
-	const struct clr_thread *owner = clr_thread_by_id(call->heap->runtime, sync.lock_thread);
+	const struct runtime_thread *owner =
+		runtime_thread_by_id(call->heap->runtime, sync.lock_thread);
 	const struct cell cells[LOCK_COLUMNS] = {
 		[LOCK_OBJECT] = cell_number(object->address),
 		[LOCK_ID] = cell_number(sync.lock_thread),

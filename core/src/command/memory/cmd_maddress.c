@@ -6,10 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analysis/memory/memory_regions.h"
 #include "analysis/name_match.h"
 #include "command/memory/memory_call.h"
 #include "command/table.h"
+#include "native/memory_regions.h"
 #include "util/alloc.h"
 #include "util/sink.h"
 #include "util/text.h"

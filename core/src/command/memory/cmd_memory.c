@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analysis/memory/memory_lines.h"
 #include "analysis/modules/load_contexts.h"
 #include "command/completeness.h"
 #include "command/memory/memory_advice_text.h"
@@ -13,6 +12,7 @@
 #include "command/memory/memory_malloc_text.h"
 #include "command/other_session.h"
 #include "command/table.h"
+#include "native/memory_lines.h"
 #include "targets/target.h"
 #include "util/sink.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "analysis/memory/memory_advice.h"
-#include "analysis/memory/memory_settings.h"
 #include "command/call.h"
+#include "native/memory_advice.h"
+#include "native/memory_settings.h"
 #include "targets/process/cgroup_memory.h"
 
 /** Advice is made of these facts. */

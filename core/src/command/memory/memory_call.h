@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "analysis/memory/memory_account.h"
 #include "command/call.h"
+#include "native/memory_account.h"
 #include "targets/process/cgroup_memory.h"
 
 /**

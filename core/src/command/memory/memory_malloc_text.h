@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "analysis/memory/memory_account.h"
 #include "command/call.h"
+#include "native/memory_account.h"
 
 /**
  * Answer with what is known of malloc: in text with its arenas and size classes only if it @p is_detailed, and a

@@ -87,7 +87,7 @@ static enum hd_status run_clrmodules(struct call *call)
 							 : call->options[OPT_N].text;
 	TRY(module_list(runtime, &modules, &count, call->err));
 	/* Some may be missing. */
-	call->findings |= findings_has(clr_findings(call->heap->runtime), FINDING_MODULE_LIST);
+	call->findings |= findings_has(runtime_findings(call->heap->runtime), FINDING_MODULE_LIST);
 	answer_table(&call->answer, is_verbose ? &verbose_schema : &short_schema, &options);
 	for (size_t i = 0; i < count; i++) {
 		struct cell cells[MODULE_COLUMNS];

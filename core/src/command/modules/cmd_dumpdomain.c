@@ -74,7 +74,7 @@ static enum hd_status write_assemblies(struct call *call)
 	size_t count;
 	TRY(module_list(call->heap->runtime, &modules, &count, call->err));
 	/* Some may be missing. */
-	call->findings |= findings_has(clr_findings(call->heap->runtime), FINDING_MODULE_LIST);
+	call->findings |= findings_has(runtime_findings(call->heap->runtime), FINDING_MODULE_LIST);
 	answer_table(&call->answer, &assemblies_schema, &bare);
 	for (size_t i = 0; i < count; i++) {
 		if (answer_wants_row(&call->answer))
@@ -94,7 +94,7 @@ static enum hd_status run_dumpdomain(struct call *call)
 {
 	struct runtime *runtime = call->heap->runtime;
 	const struct value *word = &call->words[0];
-	uint64_t app = clr_app_domain(runtime), system = clr_system_domain(runtime);
+	uint64_t app = coreclr_app_domain(runtime), system = coreclr_system_domain(runtime);
 	if (word->given && (!word->number || (word->number != app && word->number != system))) {
 		return fail(call->err, HD_ERR_NOTFOUND, word->number,
 			    "no domain at %" PRIx64 "; dumpdomain without an address shows all",
@@ -168,7 +168,7 @@ static enum hd_status run_dumpassembly(struct call *call)
 	struct cell cells[MODULE_COLUMNS];
 	struct module_texts texts;
 	TRY(call_module(call, call->words[0].number, true, &module));
-	const struct cell parent[] = { address_cell(clr_app_domain(call->heap->runtime)) };
+	const struct cell parent[] = { address_cell(coreclr_app_domain(call->heap->runtime)) };
 	answer_record(&call->answer, &parent_schema, parent);
 	module_cells(call->heap->runtime, module, &texts, cells);
 	answer_record(&call->answer, &one_assembly_schema, cells);

@@ -44,12 +44,12 @@ static enum hd_status run_eeversion(struct call *call)
 {
 	struct runtime *runtime = call->heap->runtime;
 	char file[VERSION_SIZE];
-	const char *version = clr_version(runtime);
+	const char *version = runtime_version(runtime);
 	const struct cell cells[VERSION_COLUMNS] = {
 		[VERSION_RUNTIME] = cell_string(*version ? version : NULL),
-		[VERSION_FILE] =
-			cell_string(clr_file_version(runtime, file, sizeof(file)) ? file : NULL),
-		[VERSION_SERVER] = cell_flag(clr_has_server_gc(runtime)),
+		[VERSION_FILE] = cell_string(
+			runtime_file_version(runtime, file, sizeof(file)) ? file : NULL),
+		[VERSION_SERVER] = cell_flag(runtime_has_server_gc(runtime)),
 		[VERSION_HEAPS] = cell_number(call->heap->heap_count),
 	};
 	answer_record(&call->answer, &version_schema, cells);

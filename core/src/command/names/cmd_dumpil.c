@@ -297,7 +297,7 @@ static uint64_t locals_signature(struct runtime *runtime, const struct module *m
 static void write_head(struct call *call, const struct method *method, const struct il_body *body)
 {
 	HD_CLEANUP(text) struct text name = { 0 };
-	clr_method_signature(call->heap->runtime, method->address, &name);
+	runtime_method_signature(call->heap->runtime, method->address, &name);
 	struct cell cells[HEAD_COLUMNS] = {
 		[HEAD_METHOD] = cell_number(method->address),
 		[HEAD_NAME] = cell_text(name.bytes, name.size),

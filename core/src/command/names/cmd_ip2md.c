@@ -68,7 +68,7 @@ static void write_method(struct call *call, const struct method *method,
 	HD_CLEANUP(text) struct text name = { 0 };
 	size_t count;
 	(void)method_bodies_of(bodies, method->address, &count);
-	clr_method_signature(runtime, method->address, &name);
+	runtime_method_signature(runtime, method->address, &name);
 	struct cell cells[MD_COLUMNS] = {
 		[MD_COLUMN_ADDRESS] = cell_number(method->address),
 		[MD_COLUMN_NAME] = cell_text(name.bytes, name.size),
@@ -104,7 +104,7 @@ static enum hd_status run_dumpmd(struct call *call)
 	if (!method_read(runtime, address, &method)) {
 		return fail(call->err, HD_ERR_NOTFOUND, address, "no MethodDesc at %" PRIx64 "%s",
 			    address,
-			    clr_has_code_at(runtime, address) ? ": it is code; try ip2md" : "");
+			    runtime_has_code_at(runtime, address) ? ": it is code; try ip2md" : "");
 	}
 	TRY(method_bodies_read(runtime, &call->job, &bodies, call->err));
 	write_method(call, &method, &bodies);
@@ -142,7 +142,7 @@ SCHEMA(ip, .layout = ip_layout);
 static bool find_code(struct call *call, uint64_t ip, struct cell *cells, uint64_t *ret)
 {
 	struct code_info code;
-	if (!clr_code_at(call->heap->runtime, ip, &code))
+	if (!runtime_code_at(call->heap->runtime, ip, &code))
 		return false;
 	uint32_t size = code_size(call->heap, &code);
 	if (size && ip - code.start >= size)
@@ -181,10 +181,10 @@ static bool find_start(const struct method_bodies *bodies, uint64_t ip, struct c
 static bool find_stub(struct call *call, uint64_t ip, struct cell *cells, uint64_t *ret)
 {
 	uint64_t unused;
-	if (!clr_method_at(call->heap->runtime, ip, ret))
+	if (!runtime_method_at(call->heap->runtime, ip, ret))
 		return false;
-	cells[IP_KIND] = cell_string(clr_fcall_method(call->heap->runtime, ip, &unused) ? "runtime"
-											: "stub");
+	cells[IP_KIND] = cell_string(
+		coreclr_fcall_method(call->heap->runtime, ip, &unused) ? "runtime" : "stub");
 	return true;
 }
 
@@ -195,7 +195,7 @@ static enum hd_status no_method(struct call *call, uint64_t ip)
 	const char *why = "";
 	if (method_read(runtime, ip, &method)) {
 		why = ": it is a MethodDesc; try dumpmd";
-	} else if (clr_has_code_at(runtime, ip)) {
+	} else if (runtime_has_code_at(runtime, ip)) {
 		why = ", or the tables that tell it are not there; info says what is missing";
 	}
 	return fail(call->err, HD_ERR_NOTFOUND, ip, "%" PRIx64 " is not in the code of a method%s",

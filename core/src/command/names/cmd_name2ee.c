@@ -113,7 +113,7 @@ static void write_match(struct call *call, const struct named_entity *entity,
 	HD_CLEANUP(text) struct text name = { 0 };
 	bool is_type = entity->token >> 24 == 2;
 	if (loaded.method_desc) {
-		clr_method_signature(runtime, loaded.method_desc, &name);
+		runtime_method_signature(runtime, loaded.method_desc, &name);
 	} else if (is_type && loaded.type) {
 		size_t size;
 		const char *bytes = type_name(runtime, loaded.type, &size);

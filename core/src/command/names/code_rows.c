@@ -43,7 +43,7 @@ const struct schema bodies_schema = {
 
 uint32_t code_size(struct heap *heap, const struct code_info *code)
 {
-	const struct gc_info_query query = { .arch = clr_arch(heap->runtime),
+	const struct gc_info_query query = { .arch = runtime_arch(heap->runtime),
 					     .version = code->gc_info_version };
 	HD_CLEANUP(gc_info) struct gc_info info = { 0 };
 	uint32_t size = 0;
@@ -62,11 +62,11 @@ static void write_named_body(struct call *call, const struct method_body *body,
 {
 	struct code_info code;
 	HD_CLEANUP(text) struct text name = { 0 };
-	uint32_t size =
-		clr_code_at(call->heap->runtime, body->start, &code) && code.start == body->start
-			? code_size(call->heap, &code)
-			: 0;
-	clr_method_signature(call->heap->runtime, body->method_desc, &name);
+	uint32_t size = runtime_code_at(call->heap->runtime, body->start, &code) &&
+					code.start == body->start
+				? code_size(call->heap, &code)
+				: 0;
+	runtime_method_signature(call->heap->runtime, body->method_desc, &name);
 	struct cell cells[BODY_COLUMNS] = {
 		[BODY_START] = cell_number(body->start),
 		[BODY_KIND] = cell_string(code_kind(body->is_precompiled)),

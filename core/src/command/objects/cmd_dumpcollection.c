@@ -5,7 +5,7 @@
 #include "analysis/collections/collection.h"
 #include "command/objects/object.h"
 #include "command/table.h"
-#include "report/fit.h"
+#include "output/fit.h"
 
 /** Writing many keys, or many values, needs this. */
 struct item_texts {

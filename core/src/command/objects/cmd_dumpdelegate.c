@@ -35,7 +35,7 @@ static void write_delegate(struct call *call, const struct delegate_info *info)
 {
 	HD_CLEANUP(text) struct text name = { 0 };
 	if (info->method_desc)
-		clr_method_signature(call->heap->runtime, info->method_desc, &name);
+		runtime_method_signature(call->heap->runtime, info->method_desc, &name);
 	const struct cell cells[INVOCATION_COLUMNS] = {
 		[INVOCATION_TARGET] = cell_number(info->target),
 		[INVOCATION_METHOD] = cell_number(info->method_desc),

@@ -7,8 +7,8 @@
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "gc/heap.h"
-#include "report/fit.h"
-#include "runtime/coreclr/layout.h"
+#include "output/fit.h"
+#include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/types/type.h"
 #include "util/alloc.h"
 
@@ -73,7 +73,7 @@ static void write_slot(struct call *call, const struct method_bodies *bodies, ui
 	if (entry)
 		cells[METHOD_ENTRY] = cell_number(entry);
 	if (method_desc) {
-		clr_method_signature(call->heap->runtime, method_desc, &name);
+		runtime_method_signature(call->heap->runtime, method_desc, &name);
 		cells[METHOD_DESC] = cell_number(method_desc);
 		cells[METHOD_JIT] = cell_string(jit_state(bodies, method_desc));
 		cells[METHOD_NAME] = cell_text(name.bytes, name.size);
@@ -95,7 +95,7 @@ static void fill_slots(struct runtime *runtime, const struct type *type, uint64_
 	for (unsigned int i = 0; type && i < BASES_MAX; i++) {
 		method_list_begin(&list, runtime, type);
 		while (method_list_next(&list, &method)) {
-			if (clr_field_u16(runtime, method.address, L_METHOD_SLOT, &slot) &&
+			if (coreclr_field_u16(runtime, method.address, L_METHOD_SLOT, &slot) &&
 			    slot < count && !slots[slot])
 				slots[slot] = method.address;
 		}
@@ -112,7 +112,7 @@ static enum hd_status write_virtuals(struct call *call, const struct type *type,
 	fill_slots(runtime, type, slots, count);
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t method_desc;
-		if (!clr_method_in_slot(runtime, type->method_table, i, &method_desc))
+		if (!runtime_method_in_slot(runtime, type->method_table, i, &method_desc))
 			method_desc = slots[i];
 		write_slot(call, bodies, method_desc, vtable_entry(runtime, type, i), i);
 		TRY(call_check(call));
@@ -127,11 +127,11 @@ static enum hd_status write_rows(struct call *call, const struct type *type,
 	struct method_list list;
 	struct method method;
 	uint16_t virtuals = 0, slot;
-	(void)clr_field_u16(runtime, type->method_table, L_MT_NUM_VIRTUALS, &virtuals);
+	(void)coreclr_field_u16(runtime, type->method_table, L_MT_NUM_VIRTUALS, &virtuals);
 	TRY(write_virtuals(call, type, bodies, virtuals));
 	method_list_begin(&list, runtime, type);
 	while (method_list_next(&list, &method)) {
-		if (!clr_field_u16(runtime, method.address, L_METHOD_SLOT, &slot) ||
+		if (!coreclr_field_u16(runtime, method.address, L_METHOD_SLOT, &slot) ||
 		    slot < virtuals)
 			continue;
 		write_slot(call, bodies, method.address, method_entry(runtime, &method), slot);
@@ -291,7 +291,7 @@ static const struct schema class_schema = { SCHEMA_COLUMNS(type_columns), .layou
 static struct cell small_number(struct runtime *runtime, uint64_t base, enum layout_field field)
 {
 	uint16_t number;
-	bool is_known = base && clr_field_u16(runtime, base, field, &number);
+	bool is_known = base && coreclr_field_u16(runtime, base, field, &number);
 	return is_known ? cell_number(number) : (struct cell){ 0 };
 }
 
@@ -338,7 +338,7 @@ static enum hd_status find_class(struct call *call, const struct type **ret)
 {
 	struct runtime *runtime = call->heap->runtime;
 	uint64_t address = call->words[0].number, method_table;
-	if (clr_pointer(runtime, address, L_CLASS_METHOD_TABLE, &method_table)) {
+	if (coreclr_pointer(runtime, address, L_CLASS_METHOD_TABLE, &method_table)) {
 		const struct type *type = type_find(runtime, method_table);
 		if (type && type->ee_class == address) {
 			*ret = type;

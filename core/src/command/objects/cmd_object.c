@@ -97,12 +97,13 @@ static bool sync_cells(const struct runtime *runtime, const struct object *objec
 		       struct cell *cells)
 {
 	struct sync_info sync;
-	if (!clr_sync_info(runtime, object->address, &sync) ||
+	if (!runtime_sync_info(runtime, object->address, &sync) ||
 	    (!sync.has_thin_lock && !sync.has_sync_block && !sync.has_hash))
 		return false;
 	cells[SYNC_WORD] = cell_number(sync.word);
 	if (sync.has_thin_lock) {
-		const struct clr_thread *thread = clr_thread_by_id(runtime, sync.lock_thread);
+		const struct runtime_thread *thread =
+			runtime_thread_by_id(runtime, sync.lock_thread);
 		cells[SYNC_THREAD] = cell_number(sync.lock_thread);
 		cells[SYNC_RECURSION] = cell_number(sync.lock_recursion);
 		if (thread)

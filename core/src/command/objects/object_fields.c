@@ -149,12 +149,12 @@ static void read_static(struct heap *heap, const struct field *field, struct val
 }
 
 /* The value of a thread static in the next thread, from *@p next on, that has one, or NULL. */
-static const struct clr_thread *next_value(struct call *call, const struct field *field,
-					   size_t *next, struct value_out *ret)
+static const struct runtime_thread *next_value(struct call *call, const struct field *field,
+					       size_t *next, struct value_out *ret)
 {
 	struct runtime *runtime = call->heap->runtime;
-	while (*next < clr_thread_count(runtime)) {
-		const struct clr_thread *thread = clr_thread_at(runtime, (*next)++);
+	while (*next < runtime_thread_count(runtime)) {
+		const struct runtime_thread *thread = runtime_thread_at(runtime, (*next)++);
 		uint64_t slot =
 			thread->os_id ? field_thread_static_address(runtime, field, thread) : 0;
 		if (slot) {
@@ -345,7 +345,7 @@ static enum hd_status write_thread_values(struct call *call, const struct field 
 					  unsigned int indent)
 {
 	struct answer *answer = &call->answer;
-	const struct clr_thread *thread;
+	const struct runtime_thread *thread;
 	struct value_out value;
 	answer_remark(answer, "%*sThread static values (Thread:Value)\n", (int)indent + 4, "");
 	answer_table(answer, &thread_schema, NULL);

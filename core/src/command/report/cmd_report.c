@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/memory/native_share.h"
-#include "analysis/report/rule.h"
 #include "command/completeness.h"
 #include "command/report/report_against.h"
 #include "command/report/report_answer.h"
 #include "command/report/report_file.h"
 #include "command/table.h"
+#include "findings/rule.h"
+#include "native/native_share.h"
 
 #define DEFAULT_TOP 8u
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/graph/diff.h"
-#include "analysis/report/comparison.h"
+#include "findings/comparison.h"
 #include "util/text.h"
 
 /** Append what comes after the name of the other heap: " (the same process, ...): ...", up to four sentences. */

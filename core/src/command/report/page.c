@@ -7,7 +7,7 @@
 
 #include "command/report/page_assets.h"
 #include "gc/heap.h"
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 #include "session/losses.h"
 
 static void write_target_name(struct page *page)
@@ -56,10 +56,10 @@ static void write_runtime_facts(struct page *page)
 	if (!heap)
 		return;
 	html_puts(&page->html, "<div><dt>runtime</dt><dd>.NET ");
-	html_string(&page->html, clr_version(heap->runtime));
+	html_string(&page->html, runtime_version(heap->runtime));
 	html_printf(&page->html, ", %s GC, %" PRIu32 " %s</dd></div>\n",
-		    clr_has_server_gc(heap->runtime) ? "server" : "workstation", heap->heap_count,
-		    heap->heap_count == 1 ? "heap" : "heaps");
+		    runtime_has_server_gc(heap->runtime) ? "server" : "workstation",
+		    heap->heap_count, heap->heap_count == 1 ? "heap" : "heaps");
 }
 
 /* Live, dead and free bytes as one bar; what it shows is in the list, too. */

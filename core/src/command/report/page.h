@@ -2,9 +2,9 @@
 /* A report as one HTML page, which needs no other file and no network: doc/report.md 6. */
 #pragma once
 
-#include "analysis/report/report.h"
 #include "command/call.h"
-#include "report/html.h"
+#include "findings/report.h"
+#include "output/html.h"
 
 /* Bytes of a name in a table or a card, and in a chart. */
 #define PAGE_NAME_SIZE  200u

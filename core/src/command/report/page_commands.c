@@ -4,9 +4,9 @@
 
 #include <heapdump/answer.h>
 
-#include "analysis/report/type_rows.h"
 #include "command/report/page.h"
 #include "command/report/page_rows.h"
+#include "findings/type_rows.h"
 
 #define TYPES_MAX 500u
 

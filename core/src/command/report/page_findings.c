@@ -2,9 +2,9 @@
 /* The findings of a page: cards with their evidence; and what the rules have met. */
 #include <inttypes.h>
 
-#include "analysis/report/comparison.h"
 #include "command/report/page.h"
 #include "command/report/report_answer.h"
+#include "findings/comparison.h"
 
 /* Most cards of one kind: a damaged heap may have many findings. */
 #define CARDS_MAX 50u

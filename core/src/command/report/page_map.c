@@ -2,8 +2,8 @@
 /* The segments of a heap as a map: what is alive, dead and free, and what is pinned. */
 #include <inttypes.h>
 
-#include "analysis/report/heap_map.h"
 #include "command/report/page.h"
+#include "findings/heap_map.h"
 #include "gc/heap.h"
 
 /* Shades of live and of dead cells, by how full they are. */

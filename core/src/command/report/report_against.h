@@ -2,8 +2,8 @@
 /* report -against OTHER: the other heap. */
 #pragma once
 
-#include "analysis/report/comparison.h"
 #include "command/call.h"
+#include "findings/comparison.h"
 
 /** The part of the other heap that is kept. */
 struct other_heap {

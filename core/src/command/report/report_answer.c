@@ -3,9 +3,9 @@
 
 #include <inttypes.h>
 
-#include "analysis/report/comparison.h"
-#include "analysis/report/rule.h"
 #include "command/completeness.h"
+#include "findings/comparison.h"
+#include "findings/rule.h"
 #include "session/losses.h"
 #include "util/text.h"
 

@@ -2,8 +2,8 @@
 /* A report as an answer: text of one screen, or data. */
 #pragma once
 
-#include "analysis/report/report.h"
 #include "command/call.h"
+#include "findings/report.h"
 
 /**
  * Write it.

@@ -2,8 +2,8 @@
 /* A report in a file: text, JSON, CSV, or a page for a browser, as the name ends. */
 #pragma once
 
-#include "analysis/report/report.h"
 #include "command/call.h"
+#include "findings/report.h"
 
 /**
  * Refuse a file whose ending is none of the four, and rows as the answer about the file.

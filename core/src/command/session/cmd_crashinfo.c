@@ -6,6 +6,7 @@
 #include "gc/heap.h"
 #include "gc/walk.h"
 #include "inspect/locate.h"
+#include "runtime/coreclr/layout_access.h"
 #include "targets/target.h"
 
 #define THROWN_LIST(X)                                                                     \
@@ -33,7 +34,7 @@ static void crash_thrown_layout(struct out *out, const struct cell *cells)
 
 SCHEMA(thrown, .name = "exceptions", .is_main = true, .layout = crash_thrown_layout);
 
-static enum hd_status write_crash_thrown(struct call *call, const struct clr_thread *thread,
+static enum hd_status write_crash_thrown(struct call *call, const struct runtime_thread *thread,
 					 const struct crash *crash)
 {
 	struct location location;
@@ -69,8 +70,8 @@ static enum hd_status run_crashinfo(struct call *call)
 	}
 	TRY(crash_write(call, &crash, false));
 	answer_table(&call->answer, &thrown_schema, &options);
-	for (size_t i = 0; i < clr_thread_count(runtime); i++) {
-		const struct clr_thread *thread = clr_thread_at(runtime, i);
+	for (size_t i = 0; i < runtime_thread_count(runtime); i++) {
+		const struct runtime_thread *thread = runtime_thread_at(runtime, i);
 		if (!thread->exception)
 			continue;
 		found++;
@@ -82,7 +83,8 @@ static enum hd_status run_crashinfo(struct call *call)
 	if (found) {
 		answer_remark(&call->answer, "printexception shows them, clrstack where the "
 					     "threads are.\n");
-	} else if (clr_knows_all_threads(runtime) && clr_has_field(runtime, L_THREAD_EXCEPTION)) {
+	} else if (runtime_knows_all_threads(runtime) &&
+		   coreclr_has_field(runtime, L_THREAD_EXCEPTION)) {
 		answer_remark(&call->answer, "No thread has an exception that it threw.\n");
 	} else {
 		answer_remark(&call->answer,

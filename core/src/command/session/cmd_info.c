@@ -8,7 +8,7 @@
 #include "command/session/info.h"
 #include "command/table.h"
 #include "format/format.h"
-#include "report/root_label.h"
+#include "output/root_label.h"
 
 #define INFO_OPTIONS(X)                           \
 	X(OPT_LAYOUT, "layout", VALUE_NONE, NULL, \

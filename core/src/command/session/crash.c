@@ -11,7 +11,7 @@ static bool is_of_runtime(const struct runtime *runtime, const struct fault *fau
 {
 	const char *path = fault->mapping ? fault->mapping->path : NULL;
 	const char *slash = path ? strrchr(path, '/') : NULL;
-	return path && (strcmp(path, clr_path(runtime)) == 0 ||
+	return path && (strcmp(path, runtime_path(runtime)) == 0 ||
 			(slash && strncmp(slash + 1, "libclrgc", 8) == 0));
 }
 
@@ -191,7 +191,7 @@ static void write_register(struct call *call, const char *name, uint64_t value,
 
 static enum hd_status write_registers(struct call *call, const struct crash *crash)
 {
-	const char *const *names = clr_arch(call->heap->runtime)->register_names;
+	const char *const *names = runtime_arch(call->heap->runtime)->register_names;
 	answer_table(&call->answer, &register_schema, NULL);
 	for (size_t i = 0; crash->is_in_gc && i < crash->count; i++) {
 		struct location location;

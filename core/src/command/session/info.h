@@ -4,7 +4,7 @@
 #include "command/call.h"
 #include "command/session/crash.h"
 
-struct layout;
+struct runtime;
 
 /** Blanks below a label in text. */
 #define INFO_BLANK "             "
@@ -37,7 +37,7 @@ HD_NODISCARD enum hd_status write_target_info(struct call *call, const struct he
  */
 HD_NODISCARD enum hd_status info_memory(struct call *call);
 /** "layout": every offset. */
-void write_layout_info(struct answer *answer, const struct layout *layout);
+void write_layout_info(struct answer *answer, const struct runtime *runtime);
 
 /** "roots", "root_kinds", ...: how many there are; one line of text. */
 void info_roots(struct answer *answer, const struct hd_graph *graph);

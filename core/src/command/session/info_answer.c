@@ -7,6 +7,7 @@
 #include "command/session/core_kind.h"
 #include "command/session/info.h"
 #include "graph/heap_graph.h"
+#include "runtime/coreclr/layout_access.h"
 #include "targets/process/process_memory.h"
 
 /* The standalone GC that is loaded, or NULL. */
@@ -244,19 +245,19 @@ static void runtime_cells(const struct heap *heap, struct cell cells[RUNTIME_COL
 			  char versions[VERSIONS_SIZE])
 {
 	const struct runtime *runtime = heap->runtime;
-	bool has_descriptor = clr_has_descriptor(runtime);
-	cells[RUNTIME_VERSION] = cell_string(clr_version(runtime));
-	cells[RUNTIME_BUILD_ID] = cell_string(clr_build_id(runtime));
-	cells[RUNTIME_PATH] = cell_string(clr_path(runtime));
-	cells[RUNTIME_SINGLE_FILE] = cell_flag(clr_is_single_file(runtime));
+	bool has_descriptor = coreclr_has_descriptor(runtime);
+	cells[RUNTIME_VERSION] = cell_string(runtime_version(runtime));
+	cells[RUNTIME_BUILD_ID] = cell_string(runtime_build_id(runtime));
+	cells[RUNTIME_PATH] = cell_string(runtime_path(runtime));
+	cells[RUNTIME_SINGLE_FILE] = cell_flag(runtime_is_single_file(runtime));
 	cells[RUNTIME_LAYOUT] = cell_string(has_descriptor ? "descriptor" : "table");
 	layout_build_versions(versions, VERSIONS_SIZE);
-	cells[RUNTIME_PROVEN] = cell_flag(layout_build_find(clr_build_id(runtime)) != NULL);
+	cells[RUNTIME_PROVEN] = cell_flag(layout_build_find(runtime_build_id(runtime)) != NULL);
 	cells[RUNTIME_PROVEN_VERSIONS] = cell_string(versions);
-	cells[RUNTIME_GC] = cell_string(clr_has_server_gc(runtime) ? "server" : "workstation");
-	cells[RUNTIME_STANDALONE] = cell_string(standalone_gc(clr_target(runtime)));
+	cells[RUNTIME_GC] = cell_string(runtime_has_server_gc(runtime) ? "server" : "workstation");
+	cells[RUNTIME_STANDALONE] = cell_string(standalone_gc(runtime_target(runtime)));
 	cells[RUNTIME_HEAPS] = cell_number(heap->heap_count);
-	cells[RUNTIME_REGIONS] = cell_flag(clr_has_regions(runtime));
+	cells[RUNTIME_REGIONS] = cell_flag(runtime_has_regions(runtime));
 	cells[RUNTIME_COLLECTING] = cell_flag(heap->gc_in_progress);
 	cells[RUNTIME_LAYOUT_TEXT] = cell_string(
 		has_descriptor ? "the runtime's contract descriptor" : "tables for its version");
@@ -419,7 +420,7 @@ static void layout_layout(struct out *out, const struct cell *cells)
 		   cells[LAYOUT_ORIGIN].text.bytes);
 }
 
-void write_layout_info(struct answer *answer, const struct layout *layout)
+void write_layout_info(struct answer *answer, const struct runtime *runtime)
 {
 	static const struct schema schema = {
 		.name = "layout",
@@ -427,6 +428,7 @@ void write_layout_info(struct answer *answer, const struct layout *layout)
 		.heading = "Field                                          Offset  Origin",
 		.layout = layout_layout,
 	};
+	const struct layout *layout = coreclr_layout(runtime);
 	answer_table(answer, &schema, NULL);
 	for (size_t i = 0; i < L_COUNT && !answer_is_stopped(answer); i++) {
 		const char *type, *field;

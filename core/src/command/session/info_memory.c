@@ -2,8 +2,8 @@
 /* Writes info's two lines about all memory of a process or a core. */
 #include <stdlib.h>
 
-#include "analysis/memory/memory_account.h"
 #include "command/session/info.h"
+#include "native/memory_account.h"
 #include "targets/target.h"
 
 enum memory_column {

@@ -133,7 +133,7 @@ static void check_modules(struct call *call)
 	size_t count = 0;
 	struct hd_error err;
 	if (module_list(runtime, &modules, &count, &err) != HD_OK) {
-		findings_add(clr_findings(runtime), FINDING_MODULES_MISSING, NULL,
+		findings_add(runtime_findings(runtime), FINDING_MODULES_MISSING, NULL,
 			     "the list of modules cannot be read: %s", err.message);
 		return;
 	}
@@ -173,7 +173,7 @@ enum hd_status run_info_target(struct call *call, bool layout)
 	if (status == HD_ERR_CANCELLED || status == HD_ERR_NOMEM || (layout && status != HD_OK))
 		return status;
 	if (layout) {
-		write_layout_info(&call->answer, clr_layout(call->heap->runtime));
+		write_layout_info(&call->answer, call->heap->runtime);
 		return HD_OK;
 	}
 	struct target_totals totals = { 0 };

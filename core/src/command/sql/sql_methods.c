@@ -75,9 +75,10 @@ static enum hd_status next_method(void *cursor, bool *ret)
 static struct cell size_cell(struct heap *heap, const struct method_body *body)
 {
 	struct code_info code;
-	uint32_t size = clr_code_at(heap->runtime, body->start, &code) && code.start == body->start
-				? code_size(heap, &code)
-				: 0;
+	uint32_t size =
+		runtime_code_at(heap->runtime, body->start, &code) && code.start == body->start
+			? code_size(heap, &code)
+			: 0;
 	return size ? cell_number(size) : (struct cell){ 0 };
 }
 
@@ -93,7 +94,7 @@ static struct cell current_cell(const struct methods *methods, const struct meth
 static struct cell name_cell(struct methods *methods, const struct method_body *body)
 {
 	methods->name.size = 0;
-	clr_method_signature(methods->heap->runtime, body->method_desc, &methods->name);
+	runtime_method_signature(methods->heap->runtime, body->method_desc, &methods->name);
 	if (methods->name.failed)
 		return (struct cell){ 0 };
 	return cell_text(methods->name.bytes, methods->name.size);

@@ -4,6 +4,7 @@
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/thread_choice.h"
+#include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/threads/in_flight.h"
 #include "runtime/coreclr/threads/thread_state.h"
 #include "targets/target.h"
@@ -15,8 +16,8 @@ struct thread_counts {
 static struct thread_counts count_threads(const struct runtime *runtime)
 {
 	struct thread_counts counts = { 0 };
-	for (size_t i = 0; i < clr_thread_count(runtime); i++) {
-		const struct clr_thread *thread = clr_thread_at(runtime, i);
+	for (size_t i = 0; i < runtime_thread_count(runtime); i++) {
+		const struct runtime_thread *thread = runtime_thread_at(runtime, i);
 		counts.unstarted += thread_state_is(thread, THREAD_STATE_UNSTARTED);
 		counts.background += thread_state_is(thread, THREAD_STATE_BACKGROUND);
 		counts.dead += thread_state_is(thread, THREAD_STATE_DEAD);
@@ -34,10 +35,10 @@ static void write_thread_counts(struct answer *answer, const struct runtime *run
 	answer_remark(answer,
 		      "ThreadCount:      %zu\nUnstartedThread:  %" PRIu64
 		      "\nBackgroundThread: %" PRIu64 "\n",
-		      clr_thread_count(runtime), counts.unstarted, counts.background);
-	if (clr_pending_threads(runtime) >= 0) {
+		      runtime_thread_count(runtime), counts.unstarted, counts.background);
+	if (runtime_pending_threads(runtime) >= 0) {
 		answer_remark(answer, "PendingThread:    %" PRId64 "\n",
-			      clr_pending_threads(runtime));
+			      runtime_pending_threads(runtime));
 	} else {
 		answer_remark(answer, "PendingThread:\n");
 	}
@@ -47,7 +48,7 @@ static void write_thread_counts(struct answer *answer, const struct runtime *run
 }
 
 /* Was the exception in flight thrown while another one was handled?  SOS asks the same. */
-static bool has_nested(const struct runtime *runtime, const struct clr_thread *thread)
+static bool has_nested(const struct runtime *runtime, const struct runtime_thread *thread)
 {
 	struct in_flight flight;
 	in_flight_begin(&flight, runtime, thread->address);
@@ -107,7 +108,7 @@ static void put_narrow_thread(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 }
 
-static void clr_thread_layout(struct out *out, const struct cell *cells)
+static void clrthreads_layout(struct out *out, const struct cell *cells)
 {
 	int64_t number = cells[THREAD_NUMBER].signed_number;
 	if (number >= 0) {
@@ -145,15 +146,15 @@ const struct schema clrthreads_schema = {
 		   "                  Domain           Count Apt Exception",
 	.narrow_below = WIDE_COLUMNS,
 	.narrow_heading = " DBG   ID   OSID    ThreadOBJ   State GC Mode     Exception",
-	.layout = clr_thread_layout,
+	.layout = clrthreads_layout,
 };
 
 /* Write the purpose of the thread. */
 static void put_purpose(struct text *text, const struct runtime *runtime,
-			const struct clr_thread *thread)
+			const struct runtime_thread *thread)
 {
-	text_puts(text, clr_is_finalizer_thread(runtime, thread) ? " (Finalizer)" : "");
-	text_puts(text, clr_is_gc_thread(runtime, thread) ? " (GC)" : "");
+	text_puts(text, runtime_is_finalizer_thread(runtime, thread) ? " (Finalizer)" : "");
+	text_puts(text, runtime_is_gc_thread(runtime, thread) ? " (GC)" : "");
 	if (thread_state_is(thread, THREAD_STATE_POOL_WORKER)) {
 		text_puts(text, " (Threadpool Worker)");
 	} else if (thread_state_is(thread, THREAD_STATE_COMPLETION_PORT)) {
@@ -165,12 +166,12 @@ static void put_purpose(struct text *text, const struct runtime *runtime,
  * Fill the cells about the exception that it threw last; @p object NULL: that cannot be read, or
  * there is none.
  */
-static void exception_cells(struct runtime *runtime, const struct clr_thread *thread,
+static void exception_cells(struct runtime *runtime, const struct runtime_thread *thread,
 			    const struct object *object, struct cell cells[THREAD_COLUMNS])
 {
-	if (clr_has_field(runtime, L_THREAD_EXCEPTION))
+	if (coreclr_has_field(runtime, L_THREAD_EXCEPTION))
 		cells[THREAD_EXCEPTION] = cell_number(thread->exception);
-	if (clr_has_field(runtime, L_THREAD_EXCEPTION_TRACKER)) {
+	if (coreclr_has_field(runtime, L_THREAD_EXCEPTION_TRACKER)) {
 		cells[THREAD_NESTED] = cell_flag(thread->exception && has_nested(runtime, thread));
 	}
 	cells[THREAD_EXCEPTION_TYPE].shown = "<no object>";
@@ -181,7 +182,7 @@ static void exception_cells(struct runtime *runtime, const struct clr_thread *th
 	}
 }
 
-static void write_clr_thread(struct call *call, const struct clr_thread *thread,
+static void write_clr_thread(struct call *call, const struct runtime_thread *thread,
 			     const struct object *exception)
 {
 	struct runtime *runtime = call->heap->runtime;
@@ -198,12 +199,12 @@ static void write_clr_thread(struct call *call, const struct clr_thread *thread,
 		[THREAD_POINTER] = cell_number(thread->alloc_pointer),
 		[THREAD_LIMIT] = cell_number(thread->alloc_limit),
 		[THREAD_NUMBER] =
-			cell_signed(target_thread_number(clr_target(runtime), thread->os_id)),
-		[THREAD_DOMAIN] = cell_number(clr_app_domain(runtime)),
+			cell_signed(target_thread_number(runtime_target(runtime), thread->os_id)),
+		[THREAD_DOMAIN] = cell_number(coreclr_app_domain(runtime)),
 		[THREAD_PURPOSE] = cell_string(purpose.bytes ? purpose.bytes : ""),
 	};
-	if (clr_knows_finalizer_thread(runtime)) {
-		cells[THREAD_FINALIZER] = cell_flag(clr_is_finalizer_thread(runtime, thread));
+	if (runtime_knows_finalizer_thread(runtime)) {
+		cells[THREAD_FINALIZER] = cell_flag(runtime_is_finalizer_thread(runtime, thread));
 	}
 	exception_cells(runtime, thread, exception, cells);
 	answer_row(&call->answer, cells);
@@ -217,8 +218,8 @@ static enum hd_status run_clrthreads(struct call *call)
 	TRY(threads_check(call));
 	write_thread_counts(&call->answer, runtime);
 	answer_table(&call->answer, &clrthreads_schema, NULL);
-	for (size_t i = 0; i < clr_thread_count(runtime) && !call->out.stopped; i++) {
-		const struct clr_thread *thread = clr_thread_at(runtime, i);
+	for (size_t i = 0; i < runtime_thread_count(runtime) && !call->out.stopped; i++) {
+		const struct runtime_thread *thread = runtime_thread_at(runtime, i);
 		struct object object;
 		bool has_object = thread->exception &&
 				  object_read(call->heap, &window, thread->exception, &object);

@@ -52,7 +52,7 @@ static const struct schema gaps_schema = { .name = "incomplete", SCHEMA_COLUMNS(
 
 /* A thread whose stack is not complete. */
 struct stack_gap {
-	const struct clr_thread *thread;
+	const struct runtime_thread *thread;
 	bool is_missing;
 	char why[sizeof(((struct thread_stack *)NULL)->why)];
 };
@@ -68,7 +68,7 @@ struct object_list {
 };
 
 static void write_stack_object(struct call *call, const struct stack_object *found,
-			       const struct clr_thread *thread)
+			       const struct runtime_thread *thread)
 {
 	const struct object *object = &found->object;
 	size_t size;
@@ -81,7 +81,7 @@ static void write_stack_object(struct call *call, const struct stack_object *fou
 	if (found->slot) {
 		cells[OBJECT_SLOT] = cell_number(found->slot);
 	} else {
-		const char *base = clr_arch(call->heap->runtime)->register_names[found->base];
+		const char *base = runtime_arch(call->heap->runtime)->register_names[found->base];
 		cells[OBJECT_REGISTER] = cell_string(base);
 		cells[OBJECT_SLOT].shown = base;
 	}
@@ -100,7 +100,8 @@ static bool is_damaged_object(const struct object_list *list, uint64_t address)
 }
 
 /* All that list->objects finds from where it has begun. */
-static enum hd_status write_found_objects(struct object_list *list, const struct clr_thread *thread)
+static enum hd_status write_found_objects(struct object_list *list,
+					  const struct runtime_thread *thread)
 {
 	struct call *call = list->call;
 	struct stack_object found;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "analysis/waits/verdicts.h"
 #include "command/async/async_text.h"
 #include "command/table.h"
 #include "command/threads/gap_rows.h"
 #include "command/threads/wait_text.h"
-#include "report/fit.h"
+#include "hangs/verdicts.h"
+#include "output/fit.h"
 #include "runtime/coreclr/code/code.h"
 
 /* Members of a cycle that are shown. */
@@ -240,7 +240,7 @@ static void write_evidence(struct call *call, struct text *text, const struct th
 	HD_CLEANUP(text) struct text method = { 0 };
 	text_puts(text, ".");
 	if (wait && wait_method(wait))
-		clr_method_signature(call->heap->runtime, wait_method(wait), &method);
+		runtime_method_signature(call->heap->runtime, wait_method(wait), &method);
 	const struct cell cells[] = { cell_text(text->bytes, text->size),
 				      cell_text(method.bytes, method.size) };
 	answer_row(&call->answer, cells);
@@ -436,7 +436,7 @@ static enum hd_status write_hints(struct call *call, const struct verdicts *verd
 	HD_CLEANUP(text) struct text text = { 0 };
 	TRY(waits_most_alike(verdicts->waits, &wait, &count, call->err));
 	if (wait && count > 1)
-		clr_method_signature(call->heap->runtime, wait_method(wait), &text);
+		runtime_method_signature(call->heap->runtime, wait_method(wait), &text);
 	if (text.size) {
 		answer_remark(&call->answer, "%" PRIu64 " threads wait in %s (parallelstacks).\n",
 			      count, text.bytes);
@@ -538,7 +538,7 @@ static void write_running(struct call *call, const struct waits *waits)
 			continue;
 		method.size = thread.size = 0;
 		append_thread(&thread, call->heap, wait->thread);
-		clr_method_signature(call->heap->runtime, wait_method(wait), &method);
+		runtime_method_signature(call->heap->runtime, wait_method(wait), &method);
 		const struct cell cells[] = { cell_number(wait->thread->id),
 					      cell_number(wait->thread->os_id),
 					      cell_text(method.bytes, method.size),

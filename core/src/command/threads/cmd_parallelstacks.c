@@ -8,7 +8,7 @@
 #include "command/threads/source_text.h"
 #include "command/threads/thread_choice.h"
 #include "inspect/thread_name.h"
-#include "report/fit.h"
+#include "output/fit.h"
 #include "runtime/coreclr/code/code.h"
 #include "runtime/coreclr/code/source.h"
 #include "util/alloc.h"
@@ -173,7 +173,7 @@ static void put_threads(struct writing *writing, struct text *text,
 		if (thread == STACK_TREE_NONE || count++ >= rows->ids_shown)
 			continue;
 		text_printf(text, "%s%" PRIx64, count > 1 ? "," : "",
-			    clr_thread_at(runtime, thread)->os_id);
+			    runtime_thread_at(runtime, thread)->os_id);
 		if (rows->stacks->is_partial[thread] && !writing->chains)
 			text_puts(text, " (incomplete)");
 	}
@@ -242,7 +242,7 @@ static void write_path_threads(struct writing *writing, const struct stack_tree_
 		uint32_t index = thread_of_path(writing, path);
 		if (index == STACK_TREE_NONE)
 			continue;
-		const struct clr_thread *thread = clr_thread_at(call->heap->runtime, index);
+		const struct runtime_thread *thread = runtime_thread_at(call->heap->runtime, index);
 		struct text name = { 0 };
 		(void)thread_name(call->heap, thread, &name);
 		const struct cell cells[] = {
@@ -262,7 +262,7 @@ static void set_method(struct writing *writing, const struct stack_tree_node *no
 {
 	struct call *call = writing->rows->call;
 	const struct stack_step *step = &node->step;
-	clr_method_signature(call->heap->runtime, step->method, &writing->name);
+	runtime_method_signature(call->heap->runtime, step->method, &writing->name);
 	cells[FRAME_KIND] = cell_string("managed");
 	cells[FRAME_METHOD_DESC] = cell_number(step->method);
 	cells[FRAME_FUNCLET] = cell_flag(step->is_funclet);
@@ -277,8 +277,8 @@ static void set_folded(struct writing *writing, const struct stack_tree_node *no
 	for (uint32_t i = 0; i < node->step.period; i++) {
 		if (i)
 			text_puts(&writing->name, i + 1 == node->step.period ? " and " : ", ");
-		clr_method_signature(writing->rows->call->heap->runtime, methods[i],
-				     &writing->name);
+		runtime_method_signature(writing->rows->call->heap->runtime, methods[i],
+					 &writing->name);
 	}
 	cells[FRAME_KIND] = cell_string("folded");
 	cells[FRAME_FOLDED] = cell_number(node->fewest);
@@ -313,8 +313,8 @@ static void write_tree_methods(struct writing *writing, const struct stack_tree_
 	struct text names[FRAME_PERIOD_MAX] = { 0 };
 	const char *words[FRAME_PERIOD_MAX];
 	for (uint32_t i = 0; i < node->step.period; i++) {
-		clr_method_signature(writing->rows->call->heap->runtime,
-				     writing->tree->methods[node->methods + i], &names[i]);
+		runtime_method_signature(writing->rows->call->heap->runtime,
+					 writing->tree->methods[node->methods + i], &names[i]);
 		words[i] = names[i].bytes;
 	}
 	answer_list(&writing->rows->call->answer, "methods", words, node->step.period);
@@ -434,8 +434,8 @@ static bool is_same_line(void *arg, uint64_t method, uint64_t a, uint64_t b)
 {
 	struct runtime *runtime = arg;
 	struct source_line x = { 0 }, y = { 0 };
-	return clr_source_line(runtime, method, a, &x) && clr_source_line(runtime, method, b, &y) &&
-	       x.file == y.file && x.line == y.line;
+	return runtime_source_line(runtime, method, a, &x) &&
+	       runtime_source_line(runtime, method, b, &y) && x.file == y.file && x.line == y.line;
 }
 
 static const struct column total_columns[] = {
@@ -487,7 +487,7 @@ static enum hd_status run_parallelstacks(struct call *call)
 	bool with_async = call->heap->is_walkable && !call->options[OPT_NO_ASYNC].given;
 	HD_CLEANUP(parallel_stacks) struct parallel_stacks stacks = { 0 };
 	TRY(threads_check(call));
-	clr_symbols_set(call->heap->runtime, call->settings.symbols);
+	runtime_symbols_set(call->heap->runtime, call->settings.symbols);
 	TRY(parallel_stacks_create(call->heap, with_async, &lines, &call->job, &stacks, call->err));
 	bool all = call->options[OPT_ALL].given || call->options[OPT_A].given ||
 		   call->options[OPT_ALL_THREADS].given;

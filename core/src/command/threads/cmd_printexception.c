@@ -7,9 +7,10 @@
 #include "command/threads/source_text.h"
 #include "command/threads/thread_choice.h"
 #include "inspect/thread_name.h"
-#include "report/root_label.h"
+#include "output/root_label.h"
 #include "runtime/coreclr/code/code.h"
 #include "runtime/coreclr/code/method.h"
+#include "runtime/coreclr/layout_access.h"
 #include "util/alloc.h"
 
 #define PRINTEXCEPTION_OPTIONS(X)                                                                 \
@@ -79,10 +80,10 @@ static void write_frame(struct call *call, const struct exception_frame *frame)
 	struct runtime *runtime = call->heap->runtime;
 	struct code_info code;
 	HD_CLEANUP(text) struct text name = { 0 };
-	bool has_code = frame->within && clr_code_at(runtime, frame->within, &code) &&
+	bool has_code = frame->within && runtime_code_at(runtime, frame->within, &code) &&
 			code.method_desc == frame->method_desc;
 	if (frame->method_desc)
-		clr_method_signature(runtime, frame->method_desc, &name);
+		runtime_method_signature(runtime, frame->method_desc, &name);
 	struct cell cells[FRAME_COLUMNS] = {
 		[FRAME_SP] = cell_number(frame->sp),
 		[FRAME_IP] = cell_number(frame->ip),
@@ -375,7 +376,7 @@ static void thrown_layout(struct out *out, const struct cell *cells)
 
 SCHEMA(thrown, .name = "exceptions", .layout = thrown_layout);
 
-static enum hd_status write_thrown(struct call *call, const struct clr_thread *thread,
+static enum hd_status write_thrown(struct call *call, const struct runtime_thread *thread,
 				   const struct object *object)
 {
 	HD_CLEANUP(text) struct text name = { 0 };
@@ -401,8 +402,8 @@ static enum hd_status write_threads(struct call *call)
 	size_t count = 0, chosen = 0;
 	TRY(threads_check(call));
 	answer_table(&call->answer, &thrown_schema, NULL);
-	for (size_t i = 0; i < clr_thread_count(runtime); i++) {
-		const struct clr_thread *thread = clr_thread_at(runtime, i);
+	for (size_t i = 0; i < runtime_thread_count(runtime); i++) {
+		const struct runtime_thread *thread = runtime_thread_at(runtime, i);
 		struct object object;
 		if (!thread_is_chosen(&choice, thread))
 			continue;
@@ -430,12 +431,13 @@ static enum hd_status run_printexception(struct call *call)
 {
 	const struct runtime *runtime = call->heap->runtime;
 	if (!call->words[0].given) {
-		if (clr_has_field(runtime, L_THREAD_EXCEPTION))
+		if (coreclr_has_field(runtime, L_THREAD_EXCEPTION))
 			return write_threads(call);
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "which exception a thread threw last is not known for .NET %s: give "
 			    "an address (dumpheap -type Exception lists them)",
-			    *clr_version(runtime) ? clr_version(runtime) : "of this version");
+			    *runtime_version(runtime) ? runtime_version(runtime)
+						      : "of this version");
 	}
 	struct object object;
 	TRY(call_heap_object(call, call->words[0].number, &object));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "analysis/waits/waits.h"
 #include "answer/cell_lines.h"
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/gap_rows.h"
+#include "hangs/waits.h"
 #include "inspect/thread_name.h"
 #include "runtime/coreclr/threads/sync_block.h"
 #include "targets/target.h"
@@ -137,7 +137,7 @@ static void write_block(struct call *call, uint32_t index, const struct sync_blo
 		cells[BLOCK_THREAD] = cell_number(block->owner ? block->owner->address : 0);
 		cells[BLOCK_OS_ID] = cell_number(block->os_id);
 		cells[BLOCK_NUMBER] =
-			cell_signed(target_thread_number(clr_target(runtime), block->os_id));
+			cell_signed(target_thread_number(runtime_target(runtime), block->os_id));
 	}
 	answer_row(&call->answer, cells);
 }
@@ -255,7 +255,7 @@ static enum hd_status write_answer(struct block_list *list)
 static enum hd_status run_syncblk(struct call *call)
 {
 	struct block_list list = { .call = call, .window = { .memory = call->heap->memory } };
-	if (!clr_has_sync_table(call->heap->runtime)) {
+	if (!runtime_has_sync_table(call->heap->runtime)) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "the table of sync blocks was not found in this runtime");
 	}
@@ -263,7 +263,7 @@ static enum hd_status run_syncblk(struct call *call)
 	struct sync_block block;
 	if (index->given &&
 	    (!index->number || index->number > UINT32_MAX ||
-	     !clr_sync_block(call->heap->runtime, (uint32_t)index->number, &block))) {
+	     !runtime_sync_block(call->heap->runtime, (uint32_t)index->number, &block))) {
 		return fail(call->err, HD_ERR_NOTFOUND, 0,
 			    "no sync block has the index %" PRIu64 ": syncblk -all lists them",
 			    index->number);

@@ -4,7 +4,7 @@
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "inspect/thread_name.h"
-#include "report/fit.h"
+#include "output/fit.h"
 #include "targets/target.h"
 
 #define SETTHREAD_OPTIONS(X)                                                                 \
@@ -53,7 +53,7 @@ static const struct schema chosen_schema = { .name = "thread", SCHEMA_COLUMNS(os
 static void write_os_thread(struct call *call, size_t index, bool is_row)
 {
 	struct runtime *runtime = call->heap->runtime;
-	const struct target_thread *thread = &clr_target(runtime)->threads.rows[index];
+	const struct target_thread *thread = &runtime_target(runtime)->threads.rows[index];
 	uint64_t os_id = (uint64_t)(uint32_t)thread->tid;
 	HD_CLEANUP(text) struct text name = { 0 };
 	struct cell cells[THREAD_COLUMNS] = {
@@ -61,7 +61,7 @@ static void write_os_thread(struct call *call, size_t index, bool is_row)
 		[THREAD_NUMBER] = cell_number(index),
 		[THREAD_OS_ID] = cell_number(os_id),
 	};
-	const struct clr_thread *found = clr_thread_by_os_id(runtime, os_id);
+	const struct runtime_thread *found = runtime_thread_by_os_id(runtime, os_id);
 	if (found) {
 		cells[THREAD_ID] = cell_number(found->id);
 		(void)thread_name(call->heap, found, &name);
@@ -77,7 +77,7 @@ static void write_os_thread(struct call *call, size_t index, bool is_row)
 
 static enum hd_status refuse_debugger(const struct call *call, const char *gdb, const char *lldb)
 {
-	if (!clr_target(call->heap->runtime)->debugger.route)
+	if (!runtime_target(call->heap->runtime)->debugger.route)
 		return HD_OK;
 	return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 		    "the debugger selects the thread that commands are about: use its own command "
@@ -90,7 +90,7 @@ static enum hd_status run_threads(struct call *call)
 	TRY(refuse_debugger(call, "info threads", "thread list"));
 	enum hd_status status = HD_OK;
 	answer_table(&call->answer, &os_threads_schema, NULL);
-	size_t count = clr_target(call->heap->runtime)->threads.count;
+	size_t count = runtime_target(call->heap->runtime)->threads.count;
 	for (size_t i = 0; i < count && status == HD_OK; i++) {
 		write_os_thread(call, i, true);
 		status = call_check(call);
@@ -103,7 +103,7 @@ static enum hd_status run_threads(struct call *call)
 static const struct target_thread *find_os_thread(const struct call *call, enum hd_status *ret)
 {
 	const struct runtime *runtime = call->heap->runtime;
-	const struct target_threads *threads = &clr_target(runtime)->threads;
+	const struct target_threads *threads = &runtime_target(runtime)->threads;
 	const struct value *word = &call->words[0], *id = &call->options[OPT_THREAD];
 	uint64_t os_id = call->options[OPT_TID].number;
 	if (word->given && word->number < threads->count)
@@ -116,9 +116,10 @@ static const struct target_thread *find_os_thread(const struct call *call, enum 
 		return NULL;
 	}
 	if (id->given) {
-		const struct clr_thread *thread =
-			id->number <= UINT32_MAX ? clr_thread_by_id(runtime, (uint32_t)id->number)
-						 : NULL;
+		const struct runtime_thread *thread =
+			id->number <= UINT32_MAX
+				? runtime_thread_by_id(runtime, (uint32_t)id->number)
+				: NULL;
 		os_id = thread ? thread->os_id : 0;
 		if (!os_id) {
 			*ret = fail(call->err, HD_ERR_NOTFOUND, 0,
@@ -129,7 +130,7 @@ static const struct target_thread *find_os_thread(const struct call *call, enum 
 		}
 	}
 	const struct target_thread *found =
-		os_id && os_id <= INT32_MAX ? target_thread(clr_target(runtime), (int32_t)os_id)
+		os_id && os_id <= INT32_MAX ? target_thread(runtime_target(runtime), (int32_t)os_id)
 					    : NULL;
 	if (!found) {
 		*ret = fail(call->err, HD_ERR_NOTFOUND, 0,
@@ -152,7 +153,7 @@ static enum hd_status run_setthread(struct call *call)
 	if (!thread)
 		return status;
 	call->session->selected = thread->tid;
-	size_t index = (size_t)(thread - clr_target(call->heap->runtime)->threads.rows);
+	size_t index = (size_t)(thread - runtime_target(call->heap->runtime)->threads.rows);
 	write_os_thread(call, index, false);
 	return HD_OK;
 }

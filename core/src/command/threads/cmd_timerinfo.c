@@ -6,7 +6,7 @@
 #include "analysis/pool/timers.h"
 #include "analysis/pool/work_counts.h"
 #include "command/table.h"
-#include "report/fit.h"
+#include "output/fit.h"
 #include "runtime/coreclr/types/type_name.h"
 
 #define TIMER_OPTIONS(X)                                                                     \

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "analysis/waits/deadlocks.h"
 #include "answer/cell_lines.h"
 #include "command/async/chain_rows.h"
 #include "command/table.h"
 #include "command/threads/gap_rows.h"
 #include "command/threads/wait_state.h"
 #include "command/threads/wait_text.h"
+#include "hangs/deadlocks.h"
 #include "inspect/thread_name.h"
-#include "report/fit.h"
+#include "output/fit.h"
 #include "runtime/coreclr/code/code.h"
 #include "runtime/coreclr/types/type_name.h"
 
@@ -142,7 +142,7 @@ static void write_wait(struct call *call, const struct waits *waits, const struc
 	};
 	words->name.size = words->owner_name.size = words->method.size = words->async.size = 0;
 	if (!thread_name(heap, wait->thread, &words->name) &&
-	    clr_is_finalizer_thread(heap->runtime, wait->thread))
+	    runtime_is_finalizer_thread(heap->runtime, wait->thread))
 		text_puts(&words->name, "finalizer");
 	cells[WAIT_NAME] = cell_text(words->name.size ? words->name.bytes : NULL, words->name.size);
 	const struct type *type = wait->object.type ? wait->object.type : wait->initializer;
@@ -165,7 +165,7 @@ static void write_wait(struct call *call, const struct waits *waits, const struc
 	}
 	uint64_t method = wait_method(wait);
 	if (method) {
-		clr_method_signature(heap->runtime, method, &words->method);
+		runtime_method_signature(heap->runtime, method, &words->method);
 		cells[WAIT_METHOD] = cell_text(words->method.bytes, words->method.size);
 	}
 	set_state(waits, wait, words, cells);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/threads/gap_rows.h"
 
-#include "report/out.h"
+#include "output/out.h"
 
 static const struct column gap_columns[] = {
 	{ "text", NULL, KIND_TEXT, 0, 0, "one sentence" },

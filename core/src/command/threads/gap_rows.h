@@ -2,8 +2,8 @@
 /* Writes the threads and locks that cannot be read, as rows of an answer. */
 #pragma once
 
-#include "analysis/waits/wait_gaps.h"
 #include "command/call.h"
+#include "hangs/wait_gaps.h"
 
 /** The line over it, where waits are listed. */
 #define GAPS_OF_WAITS \

@@ -10,7 +10,7 @@ struct root_row;
 
 /**
  * The cells for the file and the line of the instruction at @p place in the code of @p method_desc:
- * clr_source_line(), with the PDBs that the settings of @p call name.  They stay empty where nothing
+ * runtime_source_line(), with the PDBs that the settings of @p call name.  They stay empty where nothing
  * is known.
  */
 void source_text_cells(struct call *call, uint64_t method_desc, uint64_t place,

@@ -8,7 +8,7 @@
 #include "command/objects/object.h"
 #include "command/threads/source_text.h"
 #include "inspect/thread_name.h"
-#include "report/fit.h"
+#include "output/fit.h"
 #include "runtime/coreclr/code/code.h"
 #include "targets/code_place.h"
 
@@ -109,7 +109,7 @@ static void write_stack_root(struct call *call, const struct stack_root *root,
 	const char *words[FLAGS];
 	char slot[STACK_SLOT_SIZE], flags[64];
 	size_t count = root_flags(root, words, flags);
-	stack_root_slot(clr_arch(call->heap->runtime), root, slot);
+	stack_root_slot(runtime_arch(call->heap->runtime), root, slot);
 	struct cell cells[ROOT_COLUMNS] = {
 		[ROOT_KIND] = cell_string(kind_name(root->kind)),
 		[ROOT_SLOT] = cell_string(slot[0] ? slot : NULL),
@@ -252,7 +252,7 @@ static struct cell method_cell(struct call *call, const struct stack_frame *fram
 	if (!frame->method_desc)
 		return cell_null();
 	buf->size = 0;
-	clr_method_signature(call->heap->runtime, frame->method_desc, buf);
+	runtime_method_signature(call->heap->runtime, frame->method_desc, buf);
 	call->out.text.failed |= buf->failed;
 	return buf->size ? cell_text(buf->bytes, buf->size) : cell_null();
 }
@@ -292,7 +292,7 @@ static void write_native_frame(struct stack_text *text, const struct native_fram
 {
 	struct call *call = text->call;
 	HD_CLEANUP(text) struct text name = { 0 };
-	target_code_place(clr_target(call->heap->runtime), call->settings.symbols, native->ip,
+	target_code_place(runtime_target(call->heap->runtime), call->settings.symbols, native->ip,
 			  native->is_active, &text->symbols_left, &name);
 	const struct cell cells[FRAME_COLUMNS] = {
 		[FRAME_KIND] = cell_string("native"),
@@ -433,7 +433,7 @@ const struct schema stack_schema = {
 static void stack_thread_cells(struct call *call, const struct thread_stack *stack,
 			       struct text *name, struct cell cells[THREAD_COLUMNS])
 {
-	const struct clr_thread *thread = stack->thread;
+	const struct runtime_thread *thread = stack->thread;
 	bool is_whole = !stack->is_partial && !stack->is_missing;
 	(void)thread_name(call->heap, thread, name);
 	cells[THREAD_ID] = cell_number(thread->id);

@@ -23,7 +23,7 @@ struct thread_choice thread_choice(const struct call *call, const struct value *
 	};
 }
 
-bool thread_is_chosen(const struct thread_choice *choice, const struct clr_thread *thread)
+bool thread_is_chosen(const struct thread_choice *choice, const struct runtime_thread *thread)
 {
 	if (!choice->is_one)
 		return true;
@@ -53,9 +53,9 @@ enum hd_status thread_not_found(const struct call *call, const struct thread_cho
 enum hd_status threads_check(struct call *call)
 {
 	const struct runtime *runtime = call->heap->runtime;
-	if (clr_knows_all_threads(runtime))
+	if (runtime_knows_all_threads(runtime))
 		return HD_OK;
-	if (!clr_thread_count(runtime)) {
+	if (!runtime_thread_count(runtime)) {
 		return fail(call->err, HD_ERR_FAULT, 0,
 			    "the list of managed threads cannot be read (info says why)");
 	}
@@ -74,13 +74,13 @@ enum hd_status chosen_stacks_write(struct call *call, const struct thread_choice
 				call->err));
 	enum hd_status status = HD_OK;
 	size_t count = 0;
-	for (size_t i = 0; i < clr_thread_count(runtime) && status == HD_OK; i++) {
+	for (size_t i = 0; i < runtime_thread_count(runtime) && status == HD_OK; i++) {
 		struct thread_stack stack;
-		if (!thread_is_chosen(choice, clr_thread_at(runtime, i)))
+		if (!thread_is_chosen(choice, runtime_thread_at(runtime, i)))
 			continue;
 		answer_remark(&call->answer, count++ ? "\n" : "");
-		status = stack_walk(walker, clr_thread_at(runtime, i), options, &call->job, &stack,
-				    call->err);
+		status = stack_walk(walker, runtime_thread_at(runtime, i), options, &call->job,
+				    &stack, call->err);
 		if (status != HD_OK)
 			break;
 		status = write(arg, &stack);

@@ -4,7 +4,7 @@
 
 #include "command/call.h"
 
-struct clr_thread;
+struct runtime_thread;
 struct stack_options;
 struct thread_stack;
 
@@ -33,7 +33,7 @@ struct thread_choice thread_choice(const struct call *call, const struct value *
 HD_NODISCARD enum hd_status threads_check(struct call *call);
 
 /** Is @p thread the one, or one of all? */
-bool thread_is_chosen(const struct thread_choice *choice, const struct clr_thread *thread);
+bool thread_is_chosen(const struct thread_choice *choice, const struct runtime_thread *thread);
 
 /** Fail with HD_ERR_NOTFOUND: there is no such managed thread. */
 enum hd_status thread_not_found(const struct call *call, const struct thread_choice *choice);

@@ -174,7 +174,7 @@ static void write_variable(struct call *call, const struct method_variable *vari
 	char place[STACK_SLOT_SIZE], where[WHERE_SIZE], unnamed[40];
 	HD_CLEANUP(text) struct text meaning = { 0 }, shown = { 0 };
 	bool is_known = row->state == VARIABLE_KNOWN;
-	show_place(clr_arch(call->heap->runtime), row, place);
+	show_place(runtime_arch(call->heap->runtime), row, place);
 	show_where(row, place, where);
 	(void)snprintf(unnamed, sizeof(unnamed), "%s %" PRIu64, is_local ? "local" : "argument",
 		       number);
@@ -271,7 +271,7 @@ static void frame_register_layout(struct out *out, const struct cell *cells)
 
 static void write_frame_registers(struct call *call, const struct frame_registers *registers)
 {
-	const struct arch *arch = clr_arch(call->heap->runtime);
+	const struct arch *arch = runtime_arch(call->heap->runtime);
 	struct column columns[ARCH_REGISTERS_MAX];
 	struct cell cells[ARCH_REGISTERS_MAX] = { 0 };
 	const struct schema schema = {
@@ -303,7 +303,7 @@ enum hd_status frame_details_write(struct call *call, const struct frame_details
 	if (!details->parameters && !details->locals)
 		return HD_OK;
 	HD_CLEANUP(frame_variables) struct frame_variables variables = { 0 };
-	clr_symbols_set(call->heap->runtime, call->settings.symbols);
+	runtime_symbols_set(call->heap->runtime, call->settings.symbols);
 	TRY(frame_variables_read(call->heap, frame, registers, &variables, call->err));
 	return write_both(call, details, &variables);
 }

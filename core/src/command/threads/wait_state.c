@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "analysis/waits/wait_handles.h"
+#include "hangs/wait_handles.h"
 #include "inspect/managed_lock.h"
 #include "inspect/value.h"
 #include "runtime/coreclr/types/type_name.h"

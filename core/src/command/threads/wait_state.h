@@ -2,7 +2,7 @@
 /* Tells the state of the thing that a thread waits for. */
 #pragma once
 
-#include "analysis/waits/waits.h"
+#include "hangs/waits.h"
 #include "util/text.h"
 
 /** Append "0 free", "3 of 5 left", "its owner is not known"; nothing when there is no more to say. */

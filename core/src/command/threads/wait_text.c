@@ -8,11 +8,11 @@
 #include "command/async/async_text.h"
 #include "command/threads/wait_state.h"
 #include "inspect/thread_name.h"
-#include "report/fit.h"
+#include "output/fit.h"
 #include "runtime/coreclr/code/code.h"
 #include "runtime/coreclr/types/type_name.h"
 
-void append_thread(struct text *text, struct heap *heap, const struct clr_thread *thread)
+void append_thread(struct text *text, struct heap *heap, const struct runtime_thread *thread)
 {
 	text_printf(text, "thread %" PRIu32, thread->id);
 	HD_CLEANUP(text) struct text name = { 0 };
@@ -377,12 +377,13 @@ static void set_frames(struct call *call, const struct waits *waits, const struc
 	const struct thread_wait *owner =
 		wait_node_thread(waits, waits->edges[wait - waits->rows].to);
 	if (wait_method(wait)) {
-		clr_method_signature(runtime, wait_method(wait), &texts->method);
+		runtime_method_signature(runtime, wait_method(wait), &texts->method);
 		cells[MEMBER_METHOD] = cell_text(texts->method.bytes, texts->method.size);
 	}
 	size_t frame = owner ? wait_frame_with(owner, wait->object.address) : WAIT_NO_FRAME;
 	if (frame != WAIT_NO_FRAME) {
-		clr_method_signature(runtime, owner->stack.frames[frame].method_desc, &texts->held);
+		runtime_method_signature(runtime, owner->stack.frames[frame].method_desc,
+					 &texts->held);
 		cells[MEMBER_HELD_IN] = cell_text(texts->held.bytes, texts->held.size);
 	}
 }

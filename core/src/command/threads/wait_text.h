@@ -2,11 +2,11 @@
 /* Threads that wait, as answers. */
 #pragma once
 
-#include "analysis/waits/deadlocks.h"
 #include "command/call.h"
+#include "hangs/deadlocks.h"
 
 /** Append "thread 7 (transfer-1)". */
-void append_thread(struct text *text, struct heap *heap, const struct clr_thread *thread);
+void append_thread(struct text *text, struct heap *heap, const struct runtime_thread *thread);
 
 /**
  * Append what @p wait is: "waits to enter the monitor of Ledger 7fbb2a...", "waits for thread 5 to

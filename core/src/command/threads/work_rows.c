@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "analysis/pool/work_counts.h"
-#include "report/fit.h"
+#include "output/fit.h"
 
 #define WORK_LIST(X)                                                                  \
 	X(WORK_COUNT, "count", "Count", KIND_NUMBER, 8, 0, "work items")              \

@@ -1,10 +1,244 @@
 /* SPDX-License-Identifier: MIT */
-/* CoreCLR as a runtime_ops. */
+/* CoreCLR as a runtime_ops: how it is opened and closed. */
 #include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/descriptor.h"
+#include "runtime/coreclr/find.h"
 #include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/modules/module.h"
+#include "runtime/coreclr/threads/thread.h"
 #include "runtime/coreclr/types/field.h"
 #include "runtime/coreclr/types/type.h"
+#include "runtime/coreclr/types/type_lookup.h"
 #include "runtime/coreclr/types/type_name.h"
+#include "util/alloc.h"
+#include "util/text.h"
+
+/* The last release whose heap was compared with other tools. */
+#define MAJOR_LAST 11u
+/* How many fields that a newer release lacks are told by name. */
+#define MISSING_TOLD 8u
+
+#define ADVICE_SYSROOT "give the folder with the runtime's files by --sysroot, or take a full dump"
+
+static const char *files_advice(const struct runtime *runtime)
+{
+	return target_advice(runtime->target, runtime->descriptor.address, ADVICE_SYSROOT);
+}
+
+/* Without these no object can be read. */
+static const enum layout_field needed[] = { L_MT_FLAGS, L_MT_BASE_SIZE, L_MT_CLASS, L_MT_PARENT,
+					    L_CLASS_METHOD_TABLE };
+
+/* The descriptor, or NULL, with a finding if the runtime should have one. */
+static enum hd_status read_descriptor(struct runtime *runtime, struct descriptor **ret,
+				      struct hd_error *err)
+{
+	*ret = NULL;
+	if (runtime->descriptor.address == 0)
+		return HD_OK;
+	struct hd_error reason;
+	enum hd_status status = descriptor_read(runtime->target, runtime->module,
+						runtime->descriptor.address, ret, &reason);
+	if (status == HD_ERR_NOMEM)
+		return fail_nomem(err);
+	runtime->descriptor.is_read = status == HD_OK;
+	if (status == HD_OK)
+		return HD_OK;
+	bool is_known = layout_build_find(runtime->build_id) != NULL;
+	findings_add(&runtime->target->findings,
+		     status == HD_ERR_FAULT ? FINDING_NO_DESCRIPTOR : FINDING_BAD_DESCRIPTOR,
+		     is_known ? NULL : files_advice(runtime), "%s: %s", reason.message,
+		     is_known ? "the offsets of this build are known, nothing is lost"
+			      : "offsets are those of its release's series");
+	return HD_OK;
+}
+
+/* Report the fields that the last known release has and that this one does not tell. */
+static void report_missing_fields(struct runtime *runtime)
+{
+	struct layout last;
+	HD_CLEANUP(text) struct text names = { 0 };
+	size_t count = 0;
+	layout_init(&last);
+	layout_fill(&last, MAJOR_LAST, ORIGIN_SERIES);
+	for (size_t i = 0; i < L_COUNT; i++) {
+		const char *type, *field;
+		if (!layout_has(&last, (enum layout_field)i) ||
+		    layout_has(&runtime->layout, (enum layout_field)i))
+			continue;
+		layout_name((enum layout_field)i, &type, &field);
+		if (count++ < MISSING_TOLD)
+			text_printf(&names, "%s%s.%s", count > 1 ? ", " : "", type, field);
+	}
+	if (count) {
+		findings_add(&runtime->target->findings, FINDING_MISSING_FIELDS, NULL,
+			     "the descriptor of .NET %s does not say where %zu of the fields are "
+			     "that are read here (%s%s): answers that need them leave something "
+			     "out (info -layout lists them)",
+			     runtime->version, count, names.bytes ? names.bytes : "",
+			     count > MISSING_TOLD ? ", ..." : "");
+	}
+}
+
+static enum hd_status fill_layout(struct runtime *runtime, const struct descriptor *descriptor,
+				  struct hd_error *err)
+{
+	layout_init(&runtime->layout);
+	if (descriptor)
+		descriptor_fill(descriptor, &runtime->layout);
+	bool is_known = layout_build_find(runtime->build_id) != NULL;
+	layout_fill(&runtime->layout, runtime->major, is_known ? ORIGIN_BUILD : ORIGIN_SERIES);
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (!layout_has(&runtime->layout, needed[i])) {
+			return fail(err, HD_ERR_UNSUPPORTED, runtime->descriptor.address,
+				    "this runtime (.NET %s, build-id %s) is not known, and its "
+				    "contract descriptor does not tell its layout: %s",
+				    *runtime->version ? runtime->version : "of unknown version",
+				    *runtime->build_id ? runtime->build_id : "unknown",
+				    files_advice(runtime));
+		}
+	}
+	struct findings *findings = &runtime->target->findings;
+	if (runtime->major > MAJOR_LAST) {
+		findings_add(findings, FINDING_NEWER_RUNTIME, NULL,
+			     ".NET %s is newer than what was tried (%u): it is read by the names "
+			     "in its descriptor, and what that does not name is not known",
+			     runtime->version, MAJOR_LAST);
+		report_missing_fields(runtime);
+	} else if (!is_known && !descriptor) {
+		findings_add(findings, FINDING_UNKNOWN_BUILD, files_advice(runtime),
+			     "the build %s of .NET %s is not known: offsets are those of its "
+			     "release's series and may differ",
+			     *runtime->build_id ? runtime->build_id : "without build-id",
+			     runtime->version);
+	}
+	return HD_OK;
+}
+
+static enum hd_status open_tables(struct runtime *runtime, struct hd_error *err)
+{
+	TRY(runtime_type_table_create(runtime, &runtime->types, err));
+	return module_table_create(runtime, &runtime->modules, err);
+}
+
+static const char *gc_advice(const struct target *target)
+{
+	if (target_crashed_thread(target))
+		return "verifyheap tells what is damaged from what was being moved";
+	if (target->kind == TARGET_CORE)
+		return "take another dump when no GC runs, or read its totals as too low";
+	/* A debugger holds it. */
+	if (target->debugger.route)
+		return "let the process run on for a moment, then run the command again";
+	return "run the command again, or read its totals as too low";
+}
+
+static void report_gc(const struct runtime *runtime)
+{
+	struct findings *findings = &runtime->target->findings;
+	if (runtime->target->process.stops > 1) {
+		findings_add(
+			findings, FINDING_GC_IN_PROGRESS,
+			"open it again when it collects garbage less often, or read its totals as too low",
+			"a GC was moving objects each of the %u times that the process was "
+			"stopped: parts of the heap cannot be walked, which is not damage",
+			runtime->target->process.stops);
+	} else {
+		bool crashed = target_crashed_thread(runtime->target);
+		findings_add(findings, FINDING_GC_IN_PROGRESS, gc_advice(runtime->target),
+			     "a GC was moving objects when the %s: parts of the heap cannot be "
+			     "walked%s",
+			     crashed                                ? "process crashed"
+			     : runtime->target->kind == TARGET_CORE ? "dump was taken"
+								    : "process was stopped",
+			     crashed ? "" : ", which is not damage");
+	}
+}
+
+static enum hd_status read_runtime(struct runtime *runtime, const struct descriptor *descriptor,
+				   struct hd_error *err)
+{
+	size_t gc_index = 0;
+	coreclr_read_version(runtime, descriptor);
+	TRY(fill_layout(runtime, descriptor, err));
+	TRY(gc_find(runtime, &gc_index, err));
+	coreclr_read_globals(runtime, descriptor, gc_index);
+	if (runtime->gc.structures_invalid != 0)
+		report_gc(runtime);
+	TRY(thread_list_read(runtime, err));
+	return open_tables(runtime, err);
+}
+
+void coreclr_close(struct runtime *runtime)
+{
+	code_cache_destroy(runtime->code);
+	type_lookup_destroy(runtime->lookup);
+	runtime_type_table_destroy(runtime->types);
+	module_table_destroy(runtime->modules);
+	mem_free(runtime->threads.rows);
+	mem_free(runtime->threads.order);
+	mem_free(runtime->threads.os_order);
+	mem_free(runtime);
+}
+
+enum hd_status coreclr_open(struct target *target, struct job *job, struct runtime **ret,
+			    struct hd_error *err)
+{
+	(void)job; /* this does not take long */
+	struct runtime *runtime = mem_calloc(1, sizeof(*runtime));
+	TRY_MEMORY(runtime, err);
+	runtime->target = target;
+	runtime->memory = target->memory;
+	runtime->ops = &coreclr_ops;
+	struct descriptor *descriptor = NULL;
+	enum hd_status status = coreclr_find(runtime, err);
+	if (status == HD_OK)
+		status = read_descriptor(runtime, &descriptor, err);
+	if (status == HD_OK)
+		status = read_runtime(runtime, descriptor, err);
+	descriptor_destroy(descriptor);
+	if (status != HD_OK) {
+		coreclr_close(runtime);
+		return status;
+	}
+	*ret = runtime;
+	return HD_OK;
+}
+
+/* How many bytes of a LoaderAllocator are searched for the handle. */
+#define LOADER_ALLOCATOR_SIZE 4096u
+
+/*
+ * Handle -> LoaderAllocator object {scout, slots, ...} -> scout {address of the LoaderAllocator}
+ * (LoaderAllocator.cs, loaderallocator.hpp).
+ */
+static uint64_t loader_object_at(const struct runtime *runtime, uint64_t loader, uint64_t offset)
+{
+	uint64_t handle = 0, object = 0, scout = 0, back = 0;
+	if (!memory_u64(runtime->memory, loader + offset, &handle) ||
+	    (handle & ~(uint64_t)7) == 0 ||
+	    !memory_u64(runtime->memory, handle & ~(uint64_t)7, &object) || object == 0 ||
+	    !memory_u64(runtime->memory, object + 8, &scout) || scout == 0 ||
+	    !memory_u64(runtime->memory, scout + 8, &back) || back != loader)
+		return 0;
+	return object;
+}
+
+uint64_t runtime_loader_object(const struct runtime *runtime, uint64_t loader_allocator)
+{
+	if (layout_has(&runtime->layout, L_LOADER_EXPOSED)) {
+		uint64_t object = loader_object_at(runtime, loader_allocator,
+						   coreclr_offset(runtime, L_LOADER_EXPOSED));
+		if (object || layout_build_find(runtime->build_id))
+			return object;
+	}
+	for (uint64_t offset = 0; offset < LOADER_ALLOCATOR_SIZE; offset += 8) {
+		uint64_t object = loader_object_at(runtime, loader_allocator, offset);
+		if (object)
+			return object;
+	}
+	return 0;
+}
 
 const struct runtime_ops coreclr_ops = {
 	.name = "CoreCLR",

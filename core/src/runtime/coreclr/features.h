@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 
 /*
- * Everything that differs between releases of the runtime and is not an offset of clr/layout.h:
+ * Everything that differs between releases of the runtime and is not an offset of runtime/coreclr/layout.h:
  * X(id, first release, last release or 0), with the section of doc/coreclr.md and the runtime's
  * file as source.  A runtime of unknown release has none of these features.  A new release is added
- * here and in clr/layout.h.
+ * here and in runtime/coreclr/layout.h.
  */
-#define CLR_FEATURES(X)                                                                                \
+#define CORECLR_FEATURES(X)                                                                            \
 	/* MTFlags: a collectible type has bit 28, not 21 (7.2; methodtable.h) */                      \
 	X(COLLECTIBLE_BIT_28, 8, 8)                                                                    \
 	/* MTFlags2: the TypeDef's RID has 16 bits, not 24 (7.2; methodtable.h) */                     \
@@ -65,16 +65,16 @@
 	/* MethodDesc is without m_codeData: 8 bytes less (12.10; method.hpp) */                       \
 	X(SMALL_METHOD_DESCS, 8, 8)
 
-/** CLR_COLLECTIBLE_BIT_28, ... */
-enum clr_feature {
-#define X(id, first, last) CLR_##id,
-	CLR_FEATURES(X)
+/** CORECLR_COLLECTIBLE_BIT_28, ... */
+enum coreclr_feature {
+#define X(id, first, last) CORECLR_##id,
+	CORECLR_FEATURES(X)
 #undef X
-	CLR_FEATURE_COUNT
+	CORECLR_FEATURE_COUNT
 };
 
 /** All that differs between releases, one row for each. */
-struct clr_release {
+struct coreclr_release {
 	unsigned int major;
 	uint32_t dac_count; /**< entries of g_dacTable (4; inc/dacvars.h, inc/vptr_list.h) */
 	uint8_t sync_table_distance; /**< entries of g_dacTable from GcDacVars to the sync table
@@ -84,11 +84,11 @@ struct clr_release {
 };
 
 /** Releases that heapdump was tested with, ascending. */
-#define CLR_RELEASES 4u
-extern const struct clr_release clr_releases[CLR_RELEASES];
+#define CORECLR_RELEASES 4u
+extern const struct coreclr_release coreclr_releases[CORECLR_RELEASES];
 
 /** The release with that major version, or NULL. */
-const struct clr_release *clr_release_find(unsigned int major);
+const struct coreclr_release *coreclr_release_find(unsigned int major);
 
 /** Does the release of the runtime in @p runtime have it? */
-bool clr_has(const struct runtime *runtime, enum clr_feature feature);
+bool coreclr_has(const struct runtime *runtime, enum coreclr_feature feature);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/coreclr/gc_find.h"
-
 #include <inttypes.h>
 
 #include "mem/memory.h"
+#include "runtime/coreclr/find.h"
 #include "runtime/coreclr/internal.h"
 #include "targets/target.h"
 #include "targets/target_modules.h"

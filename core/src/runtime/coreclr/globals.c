@@ -4,10 +4,9 @@
 #include "gc/layouts/gc_vars.h"
 #include "runtime/coreclr/code/method.h"
 #include "runtime/coreclr/features.h"
-#include "runtime/coreclr/gc_find.h"
+#include "runtime/coreclr/find.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/modules/module.h"
-#include "runtime/coreclr/runtime.h"
 #include "runtime/coreclr/threads/sync_block.h"
 #include "runtime/coreclr/threads/thread.h"
 #include "runtime/coreclr/types/type.h"
@@ -37,23 +36,24 @@ static bool read_shape(const struct runtime *runtime, uint64_t address, struct s
 	*ret = (struct shape){ 0 };
 	if (address == 0 || address % 8 != 0 || !layout_has(layout, L_MT_FLAGS) ||
 	    !layout_has(layout, L_MT_BASE_SIZE) ||
-	    !memory_u32(runtime->memory, address + clr_offset(runtime, L_MT_FLAGS), &ret->flags) ||
-	    !memory_u32(runtime->memory, address + clr_offset(runtime, L_MT_BASE_SIZE),
+	    !memory_u32(runtime->memory, address + coreclr_offset(runtime, L_MT_FLAGS),
+			&ret->flags) ||
+	    !memory_u32(runtime->memory, address + coreclr_offset(runtime, L_MT_BASE_SIZE),
 			&ret->base_size) ||
-	    !clr_pointer(runtime, address, L_MT_PARENT, &ret->parent) ||
-	    !clr_pointer(runtime, address, L_MT_CLASS, &ret->ee_class) ||
-	    !clr_pointer(runtime, address, L_MT_PER_INST, &ret->element))
+	    !coreclr_pointer(runtime, address, L_MT_PARENT, &ret->parent) ||
+	    !coreclr_pointer(runtime, address, L_MT_CLASS, &ret->ee_class) ||
+	    !coreclr_pointer(runtime, address, L_MT_PER_INST, &ret->element))
 		return false;
 	if (ret->flags & MT_HAS_COMPONENT_SIZE)
 		ret->component_size = ret->flags & 0xffff;
 	uint64_t canonical = address, ee_class = ret->ee_class, back = 0;
 	if (ee_class & 1) {
 		canonical = ee_class & ~(uint64_t)1;
-		if (!clr_pointer(runtime, canonical, L_MT_CLASS, &ee_class) || (ee_class & 1))
+		if (!coreclr_pointer(runtime, canonical, L_MT_CLASS, &ee_class) || (ee_class & 1))
 			return true;
 	}
 	ret->is_sound = ee_class != 0 &&
-			clr_pointer(runtime, ee_class, L_CLASS_METHOD_TABLE, &back) &&
+			coreclr_pointer(runtime, ee_class, L_CLASS_METHOD_TABLE, &back) &&
 			back == canonical;
 	return true;
 }
@@ -160,7 +160,7 @@ static bool is_assembly_list(const struct runtime *runtime, uint64_t address)
 static bool find_domain_assemblies(const struct runtime *runtime, uint64_t address, uint64_t *ret)
 {
 	if (layout_has(&runtime->layout, L_DOMAIN_ASSEMBLIES)) {
-		*ret = clr_offset(runtime, L_DOMAIN_ASSEMBLIES);
+		*ret = coreclr_offset(runtime, L_DOMAIN_ASSEMBLIES);
 		if (is_assembly_list(runtime, address + *ret))
 			return true;
 	}
@@ -177,7 +177,7 @@ static bool is_app_domain(struct runtime *runtime, uint64_t address)
 	if (address == 0 || address % 8 != 0 || !find_domain_assemblies(runtime, address, &offset))
 		return false;
 	if (!layout_has(&runtime->layout, L_DOMAIN_ASSEMBLIES) ||
-	    offset != clr_offset(runtime, L_DOMAIN_ASSEMBLIES)) {
+	    offset != coreclr_offset(runtime, L_DOMAIN_ASSEMBLIES)) {
 		layout_set(&runtime->layout, L_DOMAIN_ASSEMBLIES, (int64_t)offset,
 			   ORIGIN_CALIBRATED);
 	}
@@ -225,7 +225,7 @@ static bool is_sync_table(struct runtime *runtime, uint64_t address)
 
 static void find_sync_table(struct runtime *runtime, size_t gc_index)
 {
-	const struct clr_release *release = clr_release_find(runtime->major);
+	const struct coreclr_release *release = coreclr_release_find(runtime->major);
 	runtime->globals.sync_table =
 		find_global(runtime, runtime->globals.dac_count, is_sync_table);
 	if (runtime->globals.sync_table || !release || !layout_build_find(runtime->build_id))
@@ -252,7 +252,7 @@ static void find_alloc_context(struct runtime *runtime, size_t gc_index)
 		if (table == 0 || low == 0 || low % 4096 != 0 || high % 4096 != 0 || low >= high)
 			continue;
 		if (layout_has(&runtime->layout, L_EE_ALLOC_CONTEXT))
-			context += clr_offset(runtime, L_EE_ALLOC_CONTEXT);
+			context += coreclr_offset(runtime, L_EE_ALLOC_CONTEXT);
 		runtime->globals.alloc_context = context;
 		return;
 	}
@@ -288,7 +288,7 @@ static void read_named(struct runtime *runtime, const struct descriptor *descrip
 	uint32_t count = 0;
 	if (descriptor_global(descriptor, "SyncBlockCache", &variable) &&
 	    memory_u64(runtime->memory, variable, &cache) &&
-	    clr_field_u32(runtime, cache, L_SYNC_CACHE_INDEX, &count))
+	    coreclr_field_u32(runtime, cache, L_SYNC_CACHE_INDEX, &count))
 		runtime->globals.sync_count = count;
 }
 
@@ -331,7 +331,7 @@ static void read_frame_identifiers(struct runtime *runtime, const struct descrip
 			       frame_kind_layout((enum frame_kind)kind)->name);
 		if (descriptor && descriptor_global(descriptor, name, &value)) {
 			runtime->frames.identifiers[kind] = value;
-		} else if (!descriptor && clr_has(runtime, CLR_FRAME_NUMBERS) &&
+		} else if (!descriptor && coreclr_has(runtime, CORECLR_FRAME_NUMBERS) &&
 			   kind <= FRAME_EXCEPTION_FILTER) {
 			runtime->frames.identifiers[kind] =
 				kind; /* the values of 10.0 for Linux on x64 */
@@ -344,7 +344,7 @@ static void read_frame_identifiers(struct runtime *runtime, const struct descrip
  * and 9.0): the place of each, counted from the end. 9 has no MulticastFrame.
  */
 static const struct {
-	uint8_t kind, from_end[2]; /* 8, 9: as in clr_releases */
+	uint8_t kind, from_end[2]; /* 8, 9: as in coreclr_releases */
 } frame_vtable_places[] = {
 	{ FRAME_DEBUGGER_CLASS_INIT_MARK, { 34, 33 } },
 	{ FRAME_DEBUGGER_EXIT, { 32, 31 } },
@@ -362,11 +362,11 @@ static const struct {
 
 static void read_frame_vtables(struct runtime *runtime)
 {
-	const struct clr_release *release = clr_release_find(runtime->major);
-	if (!clr_has(runtime, CLR_FRAME_VTABLES) || !release ||
+	const struct coreclr_release *release = coreclr_release_find(runtime->major);
+	if (!coreclr_has(runtime, CORECLR_FRAME_VTABLES) || !release ||
 	    release->dac_count != runtime->globals.dac_count)
 		return;
-	size_t column = (size_t)(release - clr_releases);
+	size_t column = (size_t)(release - coreclr_releases);
 	for (size_t i = 0; i < sizeof(frame_vtable_places) / sizeof(*frame_vtable_places); i++) {
 		uint64_t from_end = frame_vtable_places[i].from_end[column];
 		(void)dac_entry(runtime, runtime->globals.dac_count - from_end,
@@ -379,13 +379,14 @@ static void read_frame_vtables(struct runtime *runtime)
  */
 static unsigned int usual_gc_info_version(unsigned int major)
 {
-	unsigned int version = clr_releases[0].gc_info_version;
-	for (size_t i = 0; i < CLR_RELEASES && clr_releases[i].major <= major; i++)
-		version = clr_releases[i].gc_info_version;
+	unsigned int version = coreclr_releases[0].gc_info_version;
+	for (size_t i = 0; i < CORECLR_RELEASES && coreclr_releases[i].major <= major; i++)
+		version = coreclr_releases[i].gc_info_version;
 	return version;
 }
 
-void globals_read(struct runtime *runtime, const struct descriptor *descriptor, size_t gc_index)
+void coreclr_read_globals(struct runtime *runtime, const struct descriptor *descriptor,
+			  size_t gc_index)
 {
 	uint64_t version;
 	runtime->gc_info_version = usual_gc_info_version(runtime->major);
@@ -431,7 +432,7 @@ void globals_read(struct runtime *runtime, const struct descriptor *descriptor, 
 		(void)dac_pointer(runtime, gc_index + 2, &runtime->globals.system_domain);
 	if (!runtime->globals.sync_table && !descriptor)
 		find_sync_table(runtime, gc_index);
-	clr_sync_count(runtime);
+	runtime_sync_count(runtime);
 	find_alloc_context(runtime, gc_index);
 	report_missing_globals(runtime);
 }

@@ -2,21 +2,21 @@
 #pragma once
 
 /*
- * The files of runtime share this.  Other folders use clr/runtime.h (scripts/check_layers.py checks this).
+ * The files of runtime share this.  Other folders use runtime/runtime.h (scripts/check_layers.py checks this).
  */
 
 #include "gc/layouts/gc_vars.h"
-#include "runtime/coreclr/clr.h"
+#include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/layouts/frames.h"
-#include "runtime/coreclr/runtime_ops.h"
+#include "runtime/runtime_ops.h"
 
-struct clr_type_table;
+struct runtime_type_table;
 struct module_table;
 struct type_lookup;
 struct code_cache;
 
 /** Values of the runtime's globals: addresses, 0 = not known. */
-struct clr_globals {
+struct coreclr_globals {
 	/* objects of the runtime */
 	uint64_t app_domain, system_domain, thread_store, free_method_table, object_method_table,
 		string_method_table, object_array_method_table, exception_method_table;
@@ -29,12 +29,12 @@ struct clr_globals {
 	uint64_t sync_count;    /**< index of its first entry that was never used, 0 = unknown */
 	uint64_t alloc_context; /**< address of g_global_alloc_context {ptr, limit} */
 	uint64_t dac_table, dac_count; /**< g_dacTable: addresses of globals */
-	uint64_t fcall_table;          /**< see clr_fcall_method() */
+	uint64_t fcall_table;          /**< see coreclr_fcall_method() */
 };
 
 /** The managed threads. */
-struct clr_threads {
-	struct clr_thread *rows; /**< all of the ThreadStore's list */
+struct runtime_threads {
+	struct runtime_thread *rows; /**< all of the ThreadStore's list */
 	size_t count;
 	uint32_t *order; /**< by id, then index; NULL: not sorted */
 	uint32_t *
@@ -57,7 +57,7 @@ struct frame_words {
 };
 
 /** Its contract descriptor. */
-struct clr_descriptor {
+struct coreclr_descriptor {
 	uint64_t address; /**< of DotNetRuntimeContractDescriptor, 0 = none */
 	bool is_read;
 };
@@ -73,16 +73,18 @@ struct runtime {
 	char version[64];   /**< "10.0.12" when it can be found out, else "10.0"; "" = unknown */
 	char build_id[64];  /**< hex; "" = unknown */
 	struct layout layout;
-	struct clr_descriptor descriptor;
+	struct coreclr_descriptor descriptor;
 	struct gc_vars gc;
-	struct clr_globals globals;
-	struct clr_threads threads;
-	uint64_t name_extra;          /**< bytes and steps of long names: clr/types/type_name.h */
-	struct clr_type_table *types; /**< see clr/types/type.h */
-	struct module_table *modules; /**< see clr/modules/module.h */
-	struct type_lookup
-		*lookup;         /**< see clr/types/type_lookup.h; NULL until the first look-up */
-	struct code_cache *code; /**< see clr/code/code.h; NULL until the first look-up */
+	struct coreclr_globals globals;
+	struct runtime_threads threads;
+	uint64_t
+		name_extra; /**< bytes and steps of long names: runtime/coreclr/types/type_name.h */
+	struct runtime_type_table *types; /**< see runtime/coreclr/types/type.h */
+	struct module_table *modules;     /**< see runtime/coreclr/modules/module.h */
+	struct type_lookup *
+		lookup; /**< see runtime/coreclr/types/type_lookup.h; NULL until the first look-up */
+	struct code_cache
+		*code; /**< see runtime/coreclr/code/code.h; NULL until the first look-up */
 	unsigned int gc_info_version; /**< version of GCInfo in JIT code: 2 (.NET 8), 3 (9), 4
 				       * (10) */
 	struct frame_words frames;

@@ -15,13 +15,14 @@
 #define FLAG_FILTER   1u /* COR_ILEXCEPTION_CLAUSE_FILTER */
 #define CLAUSES_MAX   65536u
 
-bool clr_clauses_tell_filter(const struct runtime *runtime, const struct code_info *code, bool *ret)
+bool coreclr_clauses_tell_filter(const struct runtime *runtime, const struct code_info *code,
+				 bool *ret)
 {
 	struct memory *memory = runtime->memory;
 	bool is_filter = false;
 	uint64_t header = 0, clauses = 0, count = 0;
 	if (code->is_precompiled || !memory_u64(memory, code->start - 8, &header) ||
-	    !clr_pointer(runtime, header, L_CODE_HEADER_CLAUSES, &clauses) || !clauses ||
+	    !coreclr_pointer(runtime, header, L_CODE_HEADER_CLAUSES, &clauses) || !clauses ||
 	    !memory_u64(memory, clauses - 8, &count) || !count || count > CLAUSES_MAX)
 		return false;
 	for (uint64_t i = 0; i < count; i++) {

@@ -23,7 +23,7 @@
 #define MAP_LAST_SHIFT    (MAP_FIRST_SHIFT - (MAP_LEVELS - 1) * MAP_LEVEL_BITS)
 #define MAP_FRAGMENTS_MAX 1024u
 
-/* Most pages of code that clr_code_touch() reads. */
+/* Most pages of code that runtime_code_touch() reads. */
 #define TOUCHED_MAX 65536u
 
 /* OptionalHeader.ImageBase of an image of 64 bits (PE/COFF specification). */
@@ -103,7 +103,7 @@ static void touch_sections(struct runtime *runtime, uint64_t code)
 	}
 }
 
-void clr_code_touch(struct runtime *runtime)
+void runtime_code_touch(struct runtime *runtime)
 {
 	const struct target *target = runtime->target;
 	uint64_t left = TOUCHED_MAX;
@@ -118,7 +118,7 @@ void clr_code_touch(struct runtime *runtime)
 			    at >> MAP_LAST_SHIFT !=
 				    (at - runtime->target->arch->space.page_min) >> MAP_LAST_SHIFT)
 				touch_sections(runtime, at);
-			(void)clr_code_at(runtime, at, &unused);
+			(void)runtime_code_at(runtime, at, &unused);
 		}
 	}
 }
@@ -172,7 +172,7 @@ void code_cache_destroy(struct code_cache *cache)
 	mem_free(cache);
 }
 
-bool clr_has_code_at(struct runtime *runtime, uint64_t code)
+bool runtime_has_code_at(struct runtime *runtime, uint64_t code)
 {
 	struct code_section section;
 	return find_section(runtime, code, &section);
@@ -189,7 +189,7 @@ static bool preferred_base(const struct runtime *runtime, uint64_t base, uint64_
 	return memory_u64(runtime->memory, pe.optional + IMAGE_BASE_AT, ret);
 }
 
-bool clr_code_pointer(struct runtime *runtime, uint64_t address, uint64_t *ret)
+bool runtime_code_pointer(struct runtime *runtime, uint64_t address, uint64_t *ret)
 {
 	struct code_section section;
 	uint64_t value, preferred;
@@ -208,7 +208,7 @@ bool clr_code_pointer(struct runtime *runtime, uint64_t address, uint64_t *ret)
 	return true;
 }
 
-bool clr_code_failed(struct runtime *runtime)
+bool runtime_code_failed(struct runtime *runtime)
 {
 	struct code_cache *cache = code_cache(runtime);
 	bool failed = !cache || cache->failed;
@@ -258,7 +258,7 @@ bool coreclr_code_at(struct runtime *runtime, uint64_t code, struct code_info *r
 	return true;
 }
 
-bool clr_code_at(struct runtime *runtime, uint64_t code, struct code_info *ret)
+bool runtime_code_at(struct runtime *runtime, uint64_t code, struct code_info *ret)
 {
 	return runtime->ops->code_at(runtime, code, ret);
 }
@@ -295,24 +295,24 @@ uint64_t method_entry_target(struct runtime *runtime, uint64_t entry)
 		       : entry;
 }
 
-bool clr_method_at(struct runtime *runtime, uint64_t code, uint64_t *ret_method_desc)
+bool runtime_method_at(struct runtime *runtime, uint64_t code, uint64_t *ret_method_desc)
 {
 	struct code_info info;
 	char name[8];
 	if (!find_code_again(runtime, code, &info) &&
-	    !clr_fcall_method(runtime, code, &info.method_desc) &&
+	    !coreclr_fcall_method(runtime, code, &info.method_desc) &&
 	    !precode_method(runtime, code, &info.method_desc))
 		return false;
-	if (!clr_method_name(runtime, info.method_desc, name, sizeof(name), NULL))
+	if (!runtime_method_name(runtime, info.method_desc, name, sizeof(name), NULL))
 		return false;
 	*ret_method_desc = info.method_desc;
 	return true;
 }
 
-bool clr_method_in_slot(struct runtime *runtime, uint64_t table, uint32_t slot,
-			uint64_t *ret_method_desc)
+bool runtime_method_in_slot(struct runtime *runtime, uint64_t table, uint32_t slot,
+			    uint64_t *ret_method_desc)
 {
 	const struct type *type = type_find(runtime, table);
 	uint64_t code = type ? vtable_entry(runtime, type, slot) : 0;
-	return code && clr_method_at(runtime, code, ret_method_desc);
+	return code && runtime_method_at(runtime, code, ret_method_desc);
 }

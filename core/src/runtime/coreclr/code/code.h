@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 
 /** The managed code around an address. */
 struct code_info {
@@ -31,7 +31,7 @@ struct code_info {
  * @param[out] ret Untouched on failure.
  * @return false when it is not managed code, or when the tables that tell this cannot be read
  */
-bool clr_code_at(struct runtime *runtime, uint64_t code, struct code_info *ret);
+bool runtime_code_at(struct runtime *runtime, uint64_t code, struct code_info *ret);
 /** runtime_ops.code_at of CoreCLR: by the range section map, code headers and images. */
 bool coreclr_code_at(struct runtime *runtime, uint64_t code, struct code_info *ret);
 
@@ -39,7 +39,7 @@ bool coreclr_code_at(struct runtime *runtime, uint64_t code, struct code_info *r
  * Does the runtime say that it keeps managed code around @p code, even if the bytes are not in the
  * target?
  */
-bool clr_has_code_at(struct runtime *runtime, uint64_t code);
+bool runtime_has_code_at(struct runtime *runtime, uint64_t code);
 
 /**
  * Read an address of code that lies at @p address: in memory of the JIT, or in the data of a ReadyToRun
@@ -48,19 +48,19 @@ bool clr_has_code_at(struct runtime *runtime, uint64_t code);
  *
  * @return false when the target lacks the bytes; *@p ret is untouched
  */
-bool clr_code_pointer(struct runtime *runtime, uint64_t address, uint64_t *ret);
+bool runtime_code_pointer(struct runtime *runtime, uint64_t address, uint64_t *ret);
 
 /**
- * Read what clr_code_at() may read for any code of the target: the sections of code, and the tables
+ * Read what runtime_code_at() may read for any code of the target: the sections of code, and the tables
  * of JIT code; for at most 256 MB of code.
  */
-void clr_code_touch(struct runtime *runtime);
+void runtime_code_touch(struct runtime *runtime);
 
 /**
- * Did clr_code_at() run out of memory since the last call of this function?  If so, code for which
+ * Did runtime_code_at() run out of memory since the last call of this function?  If so, code for which
  * it found no method may have one.
  */
-bool clr_code_failed(struct runtime *runtime);
+bool runtime_code_failed(struct runtime *runtime);
 
 /**
  * Is the funclet of @p code the filter of one of its method's exception clauses
@@ -68,17 +68,17 @@ bool clr_code_failed(struct runtime *runtime);
  *
  * @return false when the clauses do not tell: it is ReadyToRun code, or they cannot be read
  */
-bool clr_clauses_tell_filter(const struct runtime *runtime, const struct code_info *code,
-			     bool *ret);
+bool coreclr_clauses_tell_filter(const struct runtime *runtime, const struct code_info *code,
+				 bool *ret);
 
 /**
  * The part of type @p type of the ReadyToRun image with header @p header; *@p ret_rva is relative to
  * the image.
  */
-bool clr_r2r_section(const struct runtime *runtime, uint64_t header, uint32_t type,
-		     uint32_t *ret_rva, uint32_t *ret_size);
+bool coreclr_r2r_section(const struct runtime *runtime, uint64_t header, uint32_t type,
+			 uint32_t *ret_rva, uint32_t *ret_size);
 
-/** Free what clr_code_at() has kept (clr_destroy() does). */
+/** Free what runtime_code_at() has kept (runtime_destroy() does). */
 struct code_cache;
 void code_cache_destroy(struct code_cache *cache);
 
@@ -87,4 +87,4 @@ void code_cache_destroy(struct code_cache *cache);
  * without a name becomes <unknown method 7f..>, never "".
  */
 struct text;
-void clr_method_signature(struct runtime *runtime, uint64_t method_desc, struct text *text);
+void runtime_method_signature(struct runtime *runtime, uint64_t method_desc, struct text *text);

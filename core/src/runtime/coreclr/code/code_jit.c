@@ -38,7 +38,7 @@ static bool last_start(uint32_t unit, uint64_t unit_index, unsigned int last, ui
 /* Since 10, a unit whose lowest nibble is above 8 holds a method's start itself. */
 static bool is_pointer(const struct runtime *runtime, uint32_t unit, uint64_t *ret)
 {
-	if (!clr_has(runtime, CLR_NIBBLE_STARTS) || (unit & 0xf) <= 8)
+	if (!coreclr_has(runtime, CORECLR_NIBBLE_STARTS) || (unit & 0xf) <= 8)
 		return false;
 	*ret = (unit & ~0xfu) + ((unit & 0xf) - 9) * (uint64_t)NIBBLE_STEP;
 	return true;
@@ -71,7 +71,7 @@ static bool find_jitted_start(struct runtime *runtime, uint64_t map, uint64_t of
 			return *ret <= offset;
 		if (last_start(unit, index, NIBBLES_PER_UNIT - 1, ret))
 			return true;
-		if (clr_has(runtime, CLR_NIBBLE_STARTS))
+		if (coreclr_has(runtime, CORECLR_NIBBLE_STARTS))
 			return false;
 	}
 	return false;
@@ -84,11 +84,11 @@ static bool find_function(struct runtime *runtime, uint64_t header, uint64_t cod
 	uint32_t count, index;
 	struct runtime_function function;
 	uint64_t rva = code - ret->image_base,
-		 table = header + clr_offset(runtime, L_CODE_HEADER_UNWIND);
+		 table = header + coreclr_offset(runtime, L_CODE_HEADER_UNWIND);
 	if (!layout_has(&runtime->layout, L_CODE_HEADER_UNWIND) ||
 	    !layout_has(&runtime->layout, L_CODE_HEADER_UNWIND_COUNT) ||
-	    !memory_u32(runtime->memory, header + clr_offset(runtime, L_CODE_HEADER_UNWIND_COUNT),
-			&count))
+	    !memory_u32(runtime->memory,
+			header + coreclr_offset(runtime, L_CODE_HEADER_UNWIND_COUNT), &count))
 		return false;
 	if (!count)
 		return true; /* not known: the method is */
@@ -108,12 +108,13 @@ bool jitted_code(struct runtime *runtime, const struct code_section *section, ui
 	uint64_t base, map, start, header;
 	struct code_info info = { .image_base = section->begin,
 				  .gc_info_version = runtime->gc_info_version };
-	if (!section->heap || !clr_pointer(runtime, section->heap, L_CODE_HEAP_MAP_BASE, &base) ||
-	    !clr_pointer(runtime, section->heap, L_CODE_HEAP_HEADER_MAP, &map) || code < base ||
+	if (!section->heap ||
+	    !coreclr_pointer(runtime, section->heap, L_CODE_HEAP_MAP_BASE, &base) ||
+	    !coreclr_pointer(runtime, section->heap, L_CODE_HEAP_HEADER_MAP, &map) || code < base ||
 	    !find_jitted_start(runtime, map, code - base, &start) ||
 	    !memory_u64(runtime->memory, base + start - 8, &header) || header <= STUB_KIND_LAST ||
-	    !clr_pointer(runtime, header, L_CODE_HEADER_METHOD, &info.method_desc) ||
-	    !clr_pointer(runtime, header, L_CODE_HEADER_GC_INFO, &info.gc_info))
+	    !coreclr_pointer(runtime, header, L_CODE_HEADER_METHOD, &info.method_desc) ||
+	    !coreclr_pointer(runtime, header, L_CODE_HEADER_GC_INFO, &info.gc_info))
 		return false;
 	info.start = info.function = base + start;
 	if (!find_function(runtime, header, code, &info))
@@ -136,7 +137,7 @@ static bool add_jitted(struct runtime *runtime, uint64_t start, struct method_bo
 	}
 	if (header <= STUB_KIND_LAST)
 		return true;
-	if (!clr_pointer(runtime, header, L_CODE_HEADER_METHOD, &method_desc)) {
+	if (!coreclr_pointer(runtime, header, L_CODE_HEADER_METHOD, &method_desc)) {
 		bodies->is_partial = true;
 		return true;
 	}
@@ -168,9 +169,9 @@ bool jitted_bodies(struct runtime *runtime, const struct code_section *section,
 	if (!section->heap)
 		return true; /* stubs */
 	/* After the end of what is used, what lies after the map may be no part of it. */
-	if (!clr_pointer(runtime, section->heap, L_CODE_HEAP_MAP_BASE, &base) ||
-	    !clr_pointer(runtime, section->heap, L_CODE_HEAP_HEADER_MAP, &map) ||
-	    !clr_pointer(runtime, section->heap, L_CODE_HEAP_END, &end) || end > section->end ||
+	if (!coreclr_pointer(runtime, section->heap, L_CODE_HEAP_MAP_BASE, &base) ||
+	    !coreclr_pointer(runtime, section->heap, L_CODE_HEAP_HEADER_MAP, &map) ||
+	    !coreclr_pointer(runtime, section->heap, L_CODE_HEAP_END, &end) || end > section->end ||
 	    base > end) {
 		bodies->is_partial = true;
 		return true;

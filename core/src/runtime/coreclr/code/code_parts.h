@@ -42,11 +42,12 @@ struct code_recent {
 struct code_cache {
 	struct r2r_image *images;
 	size_t images_count, images_capacity;
-	size_t last_image;            /**< the image that was asked for last */
-	uint64_t buckets_read;        /**< buckets of all images' maps; limited */
-	uint32_t probes;              /**< buckets that look-ups have visited; limited */
-	bool failed;                  /**< memory was exhausted */
-	struct source_cache *sources; /**< see clr/code/source.h; NULL until the first look-up */
+	size_t last_image;     /**< the image that was asked for last */
+	uint64_t buckets_read; /**< buckets of all images' maps; limited */
+	uint32_t probes;       /**< buckets that look-ups have visited; limited */
+	bool failed;           /**< memory was exhausted */
+	struct source_cache
+		*sources; /**< see runtime/coreclr/code/source.h; NULL until the first look-up */
 	struct code_recent recent[CODE_RECENT_COUNT];
 };
 
@@ -64,7 +65,7 @@ bool runtime_function_read(struct runtime *runtime, uint64_t table, uint32_t ind
 bool runtime_function_find(struct runtime *runtime, uint64_t table, uint32_t count, uint64_t rva,
 			   uint32_t *ret_index);
 
-/** These give what clr_code_at() gives; unwind_info is 0 when there is none. */
+/** These give what runtime_code_at() gives; unwind_info is 0 when there is none. */
 bool jitted_code(struct runtime *runtime, const struct code_section *section, uint64_t code,
 		 struct code_info *ret);
 bool precompiled_code(struct runtime *runtime, const struct code_section *section, uint64_t code,
@@ -73,7 +74,7 @@ void r2r_image_deinit(struct r2r_image *image);
 
 /** The RangeSection at @p address. */
 bool code_section_read(struct runtime *runtime, uint64_t address, struct code_section *ret);
-/** Make the cache of clr_code_at(), unless it is there; false when memory is exhausted. */
+/** Make the cache of runtime_code_at(), unless it is there; false when memory is exhausted. */
 bool code_cache_make(struct runtime *runtime);
 
 /** All sections of code. */

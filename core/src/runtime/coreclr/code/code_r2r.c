@@ -51,7 +51,7 @@ static unsigned int gc_info_version(struct runtime *runtime, uint64_t info)
 	uint64_t header;
 	uint32_t signature;
 	uint16_t major;
-	if (!clr_pointer(runtime, info, L_R2R_HEADER, &header) ||
+	if (!coreclr_pointer(runtime, info, L_R2R_HEADER, &header) ||
 	    !memory_u32(runtime->memory, header, &signature) || signature != R2R_SIGNATURE ||
 	    !memory_u16(runtime->memory, header + R2R_MAJOR, &major))
 		return runtime->gc_info_version;
@@ -117,16 +117,16 @@ static bool read_r2r_image(struct runtime *runtime, const struct code_section *s
 	uint64_t info, owner, functions, buckets;
 	uint32_t function_count, count;
 	const struct layout *layout = &runtime->layout;
-	if (!clr_pointer(runtime, section->module, L_MODULE_R2R, &info) || !info ||
+	if (!coreclr_pointer(runtime, section->module, L_MODULE_R2R, &info) || !info ||
 	    !layout_has(layout, L_R2R_FUNCTION_COUNT) || !layout_has(layout, L_R2R_ENTRY_POINTS) ||
-	    !clr_pointer(runtime, info, L_R2R_FUNCTIONS, &functions) ||
-	    !memory_u32(runtime->memory, info + clr_offset(runtime, L_R2R_FUNCTION_COUNT),
+	    !coreclr_pointer(runtime, info, L_R2R_FUNCTIONS, &functions) ||
+	    !memory_u32(runtime->memory, info + coreclr_offset(runtime, L_R2R_FUNCTION_COUNT),
 			&function_count))
 		return true;
-	if (!clr_pointer(runtime, info, L_R2R_COMPOSITE, &owner) || !owner)
+	if (!coreclr_pointer(runtime, info, L_R2R_COMPOSITE, &owner) || !owner)
 		owner = info;
-	if (!clr_pointer(runtime, owner + clr_offset(runtime, L_R2R_ENTRY_POINTS),
-			 L_HASH_MAP_BUCKETS, &buckets) ||
+	if (!coreclr_pointer(runtime, owner + coreclr_offset(runtime, L_R2R_ENTRY_POINTS),
+			     L_HASH_MAP_BUCKETS, &buckets) ||
 	    !memory_u32(runtime->memory, buckets, &count) ||
 	    count > MAP_BUCKETS_MAX - cache->buckets_read)
 		return true;
@@ -298,8 +298,8 @@ bool precompiled_bodies(struct runtime *runtime, const struct code_section *sect
 	return true;
 }
 
-bool clr_r2r_section(const struct runtime *runtime, uint64_t header, uint32_t type,
-		     uint32_t *ret_rva, uint32_t *ret_size)
+bool coreclr_r2r_section(const struct runtime *runtime, uint64_t header, uint32_t type,
+			 uint32_t *ret_rva, uint32_t *ret_size)
 {
 	uint32_t signature = 0, count = 0;
 	if (!memory_u32(runtime->memory, header, &signature) || signature != R2R_SIGNATURE ||

@@ -61,9 +61,10 @@ static bool read_bounds(struct debug_reader *reader, enum debug_format format,
 	return !reader->failed;
 }
 
-bool clr_il_at(struct runtime *runtime, const struct code_info *code, uint64_t place,
-	       uint64_t *budget, /* NOLINT(readability-non-const-parameter): it is counted down */
-	       uint32_t *ret)
+bool runtime_il_at(
+	struct runtime *runtime, const struct code_info *code, uint64_t place,
+	uint64_t *budget, /* NOLINT(readability-non-const-parameter): it is counted down */
+	uint32_t *ret)
 {
 	struct debug_reader reader = { .memory = runtime->memory, .budget = budget };
 	struct bounds bounds = { .il = IL_NO_MAPPING };

@@ -150,9 +150,9 @@ static bool find_r2r_blob(struct runtime *runtime, const struct code_info *code,
 	uint64_t info, header;
 	uint32_t rva, size;
 	uint16_t major;
-	if (!clr_pointer(runtime, code->module, L_MODULE_R2R, &info) || !info ||
-	    !clr_pointer(runtime, info, L_R2R_HEADER, &header) ||
-	    !clr_r2r_section(runtime, header, R2R_DEBUG_INFO, &rva, &size) ||
+	if (!coreclr_pointer(runtime, code->module, L_MODULE_R2R, &info) || !info ||
+	    !coreclr_pointer(runtime, info, L_R2R_HEADER, &header) ||
+	    !coreclr_r2r_section(runtime, header, R2R_DEBUG_INFO, &rva, &size) ||
 	    !memory_u16(runtime->memory, header + R2R_MAJOR, &major))
 		return false;
 	uint64_t begin = code->image_base + rva;
@@ -178,18 +178,19 @@ static bool find_jit_blob(struct runtime *runtime, const struct code_info *code,
 {
 	uint64_t header, blob;
 	if (!memory_u64(runtime->memory, code->start - 8, &header) ||
-	    !clr_pointer(runtime, header, L_CODE_HEADER_DEBUG_INFO, &blob) || !blob)
+	    !coreclr_pointer(runtime, header, L_CODE_HEADER_DEBUG_INFO, &blob) || !blob)
 		return false;
 	reader->end = UINT64_MAX;
 	debug_move(reader, blob);
-	if (!clr_has(runtime, CLR_DEBUG_FLAGS))
+	if (!coreclr_has(runtime, CORECLR_DEBUG_FLAGS))
 		return true;
 	uint8_t flags = debug_byte(reader);
 	if (flags & ~(FLAG_PATCHPOINT | FLAG_RICH))
 		return false;
 	if (flags & FLAG_PATCHPOINT) {
-		uint64_t locals = PATCHPOINT_FIRST +
-				  (clr_has(runtime, CLR_PACKED_BOUNDS) ? PATCHPOINT_ENTRY : 0);
+		uint64_t locals =
+			PATCHPOINT_FIRST +
+			(coreclr_has(runtime, CORECLR_PACKED_BOUNDS) ? PATCHPOINT_ENTRY : 0);
 		uint64_t begin = reader->at;
 		debug_move(reader, begin + locals);
 		uint32_t count = take_u32(reader);
@@ -253,11 +254,12 @@ static bool take_all_sizes(struct debug_reader *reader, struct debug_parts *part
 bool debug_parts_find(struct runtime *runtime, const struct code_info *code,
 		      struct debug_reader *reader, struct debug_parts *ret)
 {
-	struct debug_parts parts = { .format = clr_has(runtime, CLR_DEBUG_SIZES) ? DEBUG_SIZED
-					       : clr_has(runtime, CLR_PACKED_BOUNDS)
+	struct debug_parts parts = { .format = coreclr_has(runtime, CORECLR_DEBUG_SIZES)
+						       ? DEBUG_SIZED
+					       : coreclr_has(runtime, CORECLR_PACKED_BOUNDS)
 						       ? DEBUG_PACKED
 						       : DEBUG_LOOSE };
-	if ((!clr_has(runtime, CLR_DEBUG_FLAGS) && parts.format != DEBUG_SIZED) ||
+	if ((!coreclr_has(runtime, CORECLR_DEBUG_FLAGS) && parts.format != DEBUG_SIZED) ||
 	    !(code->is_precompiled ? find_r2r_blob(runtime, code, reader, &parts.format)
 				   : find_jit_blob(runtime, code, reader)) ||
 	    !(parts.format == DEBUG_SIZED ? take_all_sizes(reader, &parts)

@@ -50,7 +50,7 @@ uint64_t fcall_table_find(const struct runtime *runtime)
 	return 0;
 }
 
-bool clr_fcall_method(const struct runtime *runtime, uint64_t code, uint64_t *ret_method_desc)
+bool coreclr_fcall_method(const struct runtime *runtime, uint64_t code, uint64_t *ret_method_desc)
 {
 	uint64_t at = 0;
 	if (!code || !runtime->globals.fcall_table ||

@@ -37,14 +37,15 @@ static bool read_owner(struct runtime *runtime, uint64_t address, uint64_t *ret_
 			return false;
 	}
 	if (address % DESC_ALIGNMENT ||
-	    !memory_u8(runtime->memory, address + clr_offset(runtime, L_METHOD_CHUNK_INDEX),
+	    !memory_u8(runtime->memory, address + coreclr_offset(runtime, L_METHOD_CHUNK_INDEX),
 		       &index) ||
-	    !memory_u16(runtime->memory, address + clr_offset(runtime, L_METHOD_TOKEN), &low))
+	    !memory_u16(runtime->memory, address + coreclr_offset(runtime, L_METHOD_TOKEN), &low))
 		return false;
 	uint64_t chunk = address - DESC_ALIGNMENT * (uint64_t)index -
-			 clr_offset(runtime, L_METHOD_CHUNK_SIZE);
-	if (!clr_pointer(runtime, chunk, L_METHOD_CHUNK_TABLE, ret_method_table) ||
-	    !memory_u16(runtime->memory, chunk + clr_offset(runtime, L_METHOD_CHUNK_TOKEN), &high))
+			 coreclr_offset(runtime, L_METHOD_CHUNK_SIZE);
+	if (!coreclr_pointer(runtime, chunk, L_METHOD_CHUNK_TABLE, ret_method_table) ||
+	    !memory_u16(runtime->memory, chunk + coreclr_offset(runtime, L_METHOD_CHUNK_TOKEN),
+			&high))
 		return false;
 	*ret_rid = (uint32_t)(high & TOKEN_LOW_MASK) << TOKEN_LOW_BITS | (low & TOKEN_LOW_MASK);
 	return true;
@@ -72,9 +73,9 @@ static bool read_dynamic_name(struct runtime *runtime, struct method *method)
 static const struct module *stub_module(struct runtime *runtime, uint64_t table)
 {
 	uint64_t ee_class, back, module;
-	if (!clr_pointer(runtime, table, L_MT_CLASS, &ee_class) ||
-	    !clr_pointer(runtime, ee_class, L_CLASS_METHOD_TABLE, &back) || back != table ||
-	    !clr_pointer(runtime, table, L_MT_MODULE, &module) || !module)
+	if (!coreclr_pointer(runtime, table, L_MT_CLASS, &ee_class) ||
+	    !coreclr_pointer(runtime, ee_class, L_CLASS_METHOD_TABLE, &back) || back != table ||
+	    !coreclr_pointer(runtime, table, L_MT_MODULE, &module) || !module)
 		return NULL;
 	return module_find(runtime, module);
 }
@@ -120,8 +121,8 @@ const char *method_owner_name(struct runtime *runtime, const struct method *meth
 	return owner;
 }
 
-bool clr_method_name(struct runtime *runtime, uint64_t method_desc, char *buf, size_t size,
-		     uint32_t *ret_token)
+bool runtime_method_name(struct runtime *runtime, uint64_t method_desc, char *buf, size_t size,
+			 uint32_t *ret_token)
 {
 	struct method method;
 	size_t owner_size, length = 0;

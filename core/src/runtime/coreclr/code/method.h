@@ -37,7 +37,7 @@ const char *method_owner_name(struct runtime *runtime, const struct method *meth
 /** Bytes of the class MethodDesc itself, without those that each kind of method adds. */
 static inline uint64_t method_desc_size(const struct runtime *runtime)
 {
-	return clr_has(runtime, CLR_SMALL_METHOD_DESCS) ? 8 : 16;
+	return coreclr_has(runtime, CORECLR_SMALL_METHOD_DESCS) ? 8 : 16;
 }
 
 /** The table of the methods that are functions of the runtime, by its shape; 0: not found. */
@@ -48,7 +48,7 @@ uint64_t fcall_table_find(const struct runtime *runtime);
  * @param[out] ret_method_desc Untouched on failure; it was not checked.  @return false when the
  * code is not such a function, or the table cannot be read
  */
-bool clr_fcall_method(const struct runtime *runtime, uint64_t code, uint64_t *ret_method_desc);
+bool coreclr_fcall_method(const struct runtime *runtime, uint64_t code, uint64_t *ret_method_desc);
 
 /**
  * The method that the code at @p code belongs to: compiled by the JIT, ReadyToRun code, a function
@@ -57,7 +57,7 @@ bool clr_fcall_method(const struct runtime *runtime, uint64_t code, uint64_t *re
  * @param[out] ret_method_desc Untouched on failure.
  * @return false when it is none of these, or when the tables that tell this cannot be read
  */
-bool clr_method_at(struct runtime *runtime, uint64_t code, uint64_t *ret_method_desc);
+bool runtime_method_at(struct runtime *runtime, uint64_t code, uint64_t *ret_method_desc);
 
 /**
  * The virtual method in slot @p slot of the MethodTable at @p table.
@@ -65,5 +65,5 @@ bool clr_method_at(struct runtime *runtime, uint64_t code, uint64_t *ret_method_
  * @param[out] ret_method_desc Untouched on failure.
  * @return false when there is none, or its code does not belong to a known method
  */
-bool clr_method_in_slot(struct runtime *runtime, uint64_t table, uint32_t slot,
-			uint64_t *ret_method_desc);
+bool runtime_method_in_slot(struct runtime *runtime, uint64_t table, uint32_t slot,
+			    uint64_t *ret_method_desc);

@@ -40,8 +40,9 @@ static uint32_t desc_bytes(const struct runtime *runtime, uint16_t flags)
 {
 	uint32_t size = native_slot(runtime, flags);
 	size += flags & HAS_NATIVE_SLOT ? SLOT_BYTES : 0;
-	size += flags & HAS_ASYNC_DATA && clr_has(runtime, CLR_ASYNC_METHODS) ? ASYNC_DATA_BYTES
-									      : 0;
+	size += flags & HAS_ASYNC_DATA && coreclr_has(runtime, CORECLR_ASYNC_METHODS)
+			? ASYNC_DATA_BYTES
+			: 0;
 	return size;
 }
 
@@ -55,11 +56,11 @@ static void begin_chunk(struct method_list *list, uint64_t chunk)
 	if (!chunk)
 		return;
 	if (list->chunks++ == CHUNKS_MAX ||
-	    !clr_pointer(runtime, chunk, L_METHOD_CHUNK_TABLE, &table) ||
+	    !coreclr_pointer(runtime, chunk, L_METHOD_CHUNK_TABLE, &table) ||
 	    table != list->type->method_table ||
-	    !memory_u8(runtime->memory, chunk + clr_offset(runtime, L_METHOD_CHUNK_UNITS),
+	    !memory_u8(runtime->memory, chunk + coreclr_offset(runtime, L_METHOD_CHUNK_UNITS),
 		       &units) ||
-	    !memory_u8(runtime->memory, chunk + clr_offset(runtime, L_METHOD_CHUNK_COUNT),
+	    !memory_u8(runtime->memory, chunk + coreclr_offset(runtime, L_METHOD_CHUNK_COUNT),
 		       &count)) {
 		list->is_broken = true;
 		return;
@@ -82,7 +83,7 @@ void method_list_begin(struct method_list *list, struct runtime *runtime, const 
 	    !layout_has(&runtime->layout, L_METHOD_CHUNK_UNITS) ||
 	    !layout_has(&runtime->layout, L_METHOD_CHUNK_COUNT))
 		return;
-	if (clr_pointer(runtime, list->type->ee_class, L_CLASS_CHUNKS, &chunk)) {
+	if (coreclr_pointer(runtime, list->type->ee_class, L_CLASS_CHUNKS, &chunk)) {
 		begin_chunk(list, chunk);
 	} else {
 		list->is_broken = true;
@@ -95,7 +96,7 @@ static void next_chunk(struct method_list *list)
 	uint64_t next;
 	if (list->left)
 		return;
-	if (clr_pointer(list->runtime, list->chunk, L_METHOD_CHUNK_NEXT, &next)) {
+	if (coreclr_pointer(list->runtime, list->chunk, L_METHOD_CHUNK_NEXT, &next)) {
 		begin_chunk(list, next);
 	} else {
 		list->is_broken = true;
@@ -107,13 +108,13 @@ bool method_list_next(struct method_list *list, struct method *ret)
 {
 	struct runtime *runtime = list->runtime;
 	while (list->chunk) {
-		uint64_t address = list->chunk + clr_offset(runtime, L_METHOD_CHUNK_SIZE) +
+		uint64_t address = list->chunk + coreclr_offset(runtime, L_METHOD_CHUNK_SIZE) +
 				   UNIT_SIZE * (uint64_t)list->unit;
 		uint8_t index;
 		uint16_t flags;
 		if (list->unit >= list->units ||
-		    !memory_u8(runtime->memory, address + clr_offset(runtime, L_METHOD_CHUNK_INDEX),
-			       &index) ||
+		    !memory_u8(runtime->memory,
+			       address + coreclr_offset(runtime, L_METHOD_CHUNK_INDEX), &index) ||
 		    index != list->unit ||
 		    !memory_u16(runtime->memory, address + METHOD_DESC_FLAGS, &flags)) {
 			list->is_broken = true;
@@ -135,7 +136,7 @@ bool method_is_async_thunk(const struct runtime *runtime, const struct method *m
 	uint32_t kind;
 	uint64_t at = method->address + native_slot(runtime, method->flags) +
 		      (method->flags & HAS_NATIVE_SLOT ? SLOT_BYTES : 0);
-	return method->flags & HAS_ASYNC_DATA && clr_has(runtime, CLR_ASYNC_METHODS) &&
+	return method->flags & HAS_ASYNC_DATA && coreclr_has(runtime, CORECLR_ASYNC_METHODS) &&
 	       memory_u32(runtime->memory, at, &kind) && kind & ASYNC_IS_THUNK;
 }
 
@@ -159,7 +160,7 @@ uint64_t vtable_entry(struct runtime *runtime, const struct type *type, uint32_t
 {
 	uint64_t chunk, code, table = type->method_table;
 	uint16_t virtuals;
-	return clr_field_u16(runtime, table, L_MT_NUM_VIRTUALS, &virtuals) && slot < virtuals &&
+	return coreclr_field_u16(runtime, table, L_MT_NUM_VIRTUALS, &virtuals) && slot < virtuals &&
 			       memory_u64(runtime->memory,
 					  table + METHOD_TABLE_SIZE +
 						  8 * (uint64_t)(slot / VTABLE_CHUNK_SLOTS),
@@ -179,7 +180,7 @@ uint64_t method_entry(struct runtime *runtime, const struct method *method)
 			      added[method->flags & METHOD_CLASSIFICATION_MASK];
 		return memory_u64(runtime->memory, at, &code) ? code : 0;
 	}
-	return method->type && clr_field_u16(runtime, method->address, L_METHOD_SLOT, &slot)
+	return method->type && coreclr_field_u16(runtime, method->address, L_METHOD_SLOT, &slot)
 		       ? vtable_entry(runtime, method->type, slot)
 		       : 0;
 }

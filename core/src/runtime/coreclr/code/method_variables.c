@@ -366,7 +366,7 @@ static bool read_locals(struct reading *reading, uint32_t il)
 		variables->no_locals = "the method was made at run time";
 		return true;
 	}
-	const struct pdb *pdb = clr_pdb(runtime, module, &budget);
+	const struct pdb *pdb = runtime_pdb(runtime, module, &budget);
 	if (!find_locals(reading, pdb, &rid)) {
 		variables->no_locals = "the target does not have the method's IL";
 		return true;

@@ -78,8 +78,8 @@ static bool find_saved(struct runtime *runtime, const struct code_info *code, ui
 	return read_saved(&reader, (uint32_t)(place - code->start), saved);
 }
 
-bool clr_saved_variables(struct runtime *runtime, const struct code_info *code, uint64_t place,
-			 uint64_t *budget, uint32_t *rows, size_t count)
+bool runtime_saved_variables(struct runtime *runtime, const struct code_info *code, uint64_t place,
+			     uint64_t *budget, uint32_t *rows, size_t count)
 {
 	struct saved_rows saved = { .rows = rows, .count = count, .context = SAVED_NOWHERE };
 	for (size_t i = 0; i < count; i++)
@@ -91,8 +91,8 @@ bool clr_saved_variables(struct runtime *runtime, const struct code_info *code, 
 	return false;
 }
 
-uint32_t clr_saved_generic_context(struct runtime *runtime, const struct code_info *code,
-				   uint64_t place, uint64_t *budget)
+uint32_t runtime_saved_generic_context(struct runtime *runtime, const struct code_info *code,
+				       uint64_t place, uint64_t *budget)
 {
 	struct saved_rows saved = { .context = SAVED_NOWHERE };
 	return find_saved(runtime, code, place, budget, &saved) ? saved.context : SAVED_NOWHERE;

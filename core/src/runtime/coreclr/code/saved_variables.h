@@ -9,7 +9,7 @@
 /**
  * Where the Continuation of a suspended async method has its variables (doc/coreclr.md 21.4).
  *
- * @param code What clr_code_at() gave for @p place.
+ * @param code What runtime_code_at() gave for @p place.
  * @param place The await: DiagnosticIP of the Continuation's ResumeInfo.
  * @param[in,out] budget Bytes that may be read, of which those that were are taken off.
  * @param[out] rows By number, the arguments (this is the first), then the locals: offsets from the
@@ -17,9 +17,9 @@
  * @return false when the runtime does not tell, as for precompiled code, or its data is damaged: all rows are
  * SAVED_NOWHERE
  */
-bool clr_saved_variables(struct runtime *runtime, const struct code_info *code, uint64_t place,
-			 uint64_t *budget, uint32_t *rows, size_t count);
+bool runtime_saved_variables(struct runtime *runtime, const struct code_info *code, uint64_t place,
+			     uint64_t *budget, uint32_t *rows, size_t count);
 
 /** Where it has the generic context, the MethodTable or MethodDesc of an instantiation; or SAVED_NOWHERE. */
-uint32_t clr_saved_generic_context(struct runtime *runtime, const struct code_info *code,
-				   uint64_t place, uint64_t *budget);
+uint32_t runtime_saved_generic_context(struct runtime *runtime, const struct code_info *code,
+				       uint64_t place, uint64_t *budget);

@@ -72,7 +72,7 @@ static struct source_cache *source_cache(struct runtime *runtime)
 	return code ? code->sources : NULL;
 }
 
-void clr_symbols_set(struct runtime *runtime, const char *symbols)
+void runtime_symbols_set(struct runtime *runtime, const char *symbols)
 {
 	const char *folder = symbols ? symbols : runtime->target->options.symbols;
 	struct source_cache *cache = source_cache(runtime);
@@ -103,7 +103,7 @@ static struct pdb *pdb_of(struct runtime *runtime, struct source_cache *cache,
 	return pdb;
 }
 
-struct pdb *clr_pdb(struct runtime *runtime, const struct module *module, uint64_t **ret_budget)
+struct pdb *runtime_pdb(struct runtime *runtime, const struct module *module, uint64_t **ret_budget)
 {
 	struct source_cache *cache = source_cache(runtime);
 	if (!cache)
@@ -112,7 +112,7 @@ struct pdb *clr_pdb(struct runtime *runtime, const struct module *module, uint64
 	return pdb_of(runtime, cache, module);
 }
 
-uint64_t *clr_debug_budget(struct runtime *runtime)
+uint64_t *coreclr_debug_budget(struct runtime *runtime)
 {
 	struct source_cache *cache = source_cache(runtime);
 	return cache ? &cache->decoded_left : NULL;
@@ -144,9 +144,9 @@ static bool find_line(struct runtime *runtime, struct source_cache *cache, uint6
 		return false;
 	struct pdb *pdb = pdb_of(runtime, cache, method.module);
 	uint32_t size = pdb ? pdb_method_size(pdb, method.rid) : 0;
-	return size && size <= cache->decoded_left && clr_code_at(runtime, place, &code) &&
+	return size && size <= cache->decoded_left && runtime_code_at(runtime, place, &code) &&
 	       code.method_desc == method_desc &&
-	       clr_il_at(runtime, &code, place, &cache->decoded_left, &il) &&
+	       runtime_il_at(runtime, &code, place, &cache->decoded_left, &il) &&
 	       line_of_il(cache, pdb, method.rid, il, ret);
 }
 
@@ -190,8 +190,8 @@ static struct source_recent *recent_of(struct source_cache *cache, uint64_t plac
 	return recent;
 }
 
-bool clr_source_line(struct runtime *runtime, uint64_t method_desc, uint64_t place,
-		     struct source_line *ret)
+bool runtime_source_line(struct runtime *runtime, uint64_t method_desc, uint64_t place,
+			 struct source_line *ret)
 {
 	struct source_cache *cache = source_cache(runtime);
 	bool is_new;
@@ -205,8 +205,8 @@ bool clr_source_line(struct runtime *runtime, uint64_t method_desc, uint64_t pla
 	return recent->is_found;
 }
 
-bool clr_await_line(struct runtime *runtime, const struct type *machine, uint32_t state,
-		    struct source_line *ret)
+bool runtime_await_line(struct runtime *runtime, const struct type *machine, uint32_t state,
+			struct source_line *ret)
 {
 	struct source_cache *cache = source_cache(runtime);
 	bool is_new;

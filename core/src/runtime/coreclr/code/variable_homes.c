@@ -99,9 +99,9 @@ static bool read_homes(struct debug_reader *reader, enum debug_format format, ui
 	return !reader->failed;
 }
 
-bool clr_variable_homes(struct runtime *runtime, const struct code_info *code, uint64_t place,
-			uint64_t *budget, /* NOLINT(readability-non-const-parameter) */
-			struct variable_home *rows, size_t count)
+bool runtime_variable_homes(struct runtime *runtime, const struct code_info *code, uint64_t place,
+			    uint64_t *budget, /* NOLINT(readability-non-const-parameter) */
+			    struct variable_home *rows, size_t count)
 {
 	struct debug_reader reader = { .memory = runtime->memory, .budget = budget };
 	struct debug_parts parts;

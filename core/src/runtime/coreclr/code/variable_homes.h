@@ -28,12 +28,12 @@ struct variable_home {
  * Where the variables of a method are while the instruction at @p place runs (doc/coreclr.md
  * 12.13).
  *
- * @param code What clr_code_at() gave for @p place.
+ * @param code What runtime_code_at() gave for @p place.
  * @param place An address inside the instruction: of a call, its return address - 1.
  * @param[in,out] budget Bytes that may be read, of which those that were are taken off.
  * @param[out] rows By number: the arguments (this is the first), then the locals.  HOME_NONE where
  * nothing is said.
  * @return false when the runtime does not tell, or its data is damaged: all rows are HOME_NONE
  */
-bool clr_variable_homes(struct runtime *runtime, const struct code_info *code, uint64_t place,
-			uint64_t *budget, struct variable_home *rows, size_t count);
+bool runtime_variable_homes(struct runtime *runtime, const struct code_info *code, uint64_t place,
+			    uint64_t *budget, struct variable_home *rows, size_t count);

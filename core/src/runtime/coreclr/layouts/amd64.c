@@ -29,7 +29,7 @@ const struct hijack_layout *hijack_layout(const struct runtime *runtime)
 {
 	static const struct hijack_layout of_8 = { 2, { REG_RAX, REG_RDX }, 16, 72 };
 	static const struct hijack_layout of_10 = { 3, { REG_RAX, REG_RDX, REG_RCX }, 24, 80 };
-	return clr_has(runtime, CLR_HIJACK_RCX) ? &of_10 : &of_8;
+	return coreclr_has(runtime, CORECLR_HIJACK_RCX) ? &of_10 : &of_8;
 }
 
 /* CONTEXTs are 16-aligned. */

@@ -7,7 +7,7 @@
  * and sizes are bytes.
  */
 
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 
 /** CalleeSavedRegisters: what a function preserves, in the order in which the runtime's stubs push it. */
 #define SAVED_REGISTER_COUNT 6u

@@ -12,10 +12,10 @@ bool exinfo_has_parts(const struct runtime *runtime)
 	static const enum layout_field parts[] = { L_EXCEPTION_HANDLER, L_EXCEPTION_CLAUSE,
 						   L_EXCEPTION_FLAGS,   L_EXCEPTION_LOW,
 						   L_EXCEPTION_HIGH,    L_EXCEPTION_PASS };
-	bool has = clr_has(runtime, CLR_DIRECT_EXCEPTION) ||
-		   clr_has_field(runtime, L_EXCEPTION_REFERENCE);
+	bool has = coreclr_has(runtime, CORECLR_DIRECT_EXCEPTION) ||
+		   coreclr_has_field(runtime, L_EXCEPTION_REFERENCE);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		has = has && clr_has_field(runtime, parts[i]);
+		has = has && coreclr_has_field(runtime, parts[i]);
 	return has;
 }
 
@@ -26,11 +26,11 @@ bool exinfo_is_certain(const struct runtime *runtime)
 
 bool exinfo_thrown(const struct runtime *runtime, uint64_t address, uint64_t *ret)
 {
-	if (!clr_has(runtime, CLR_DIRECT_EXCEPTION))
-		return clr_pointer(runtime, address, L_EXCEPTION_THROWN, ret);
-	if (!clr_has_field(runtime, L_EXCEPTION_THROWN))
+	if (!coreclr_has(runtime, CORECLR_DIRECT_EXCEPTION))
+		return coreclr_pointer(runtime, address, L_EXCEPTION_THROWN, ret);
+	if (!coreclr_has_field(runtime, L_EXCEPTION_THROWN))
 		return false;
-	*ret = address + clr_offset(runtime, L_EXCEPTION_THROWN);
+	*ret = address + coreclr_offset(runtime, L_EXCEPTION_THROWN);
 	return true;
 }
 
@@ -38,18 +38,20 @@ bool exinfo_read(const struct runtime *runtime, uint64_t address, struct exinfo 
 {
 	struct exinfo info = { 0 };
 	uint32_t flags;
-	enum layout_field reference =
-		clr_has(runtime, CLR_DIRECT_EXCEPTION) ? L_EXCEPTION_THROWN : L_EXCEPTION_REFERENCE;
-	if (!exinfo_has_parts(runtime) || !clr_pointer(runtime, address, reference, &info.object) ||
-	    !clr_pointer(runtime, address, L_EXCEPTION_HANDLER, &info.handler) ||
-	    !clr_field_u32(runtime, address, L_EXCEPTION_CLAUSE, &info.clause) ||
-	    !clr_field_u32(runtime, address, L_EXCEPTION_FLAGS, &flags) ||
-	    !clr_pointer(runtime, address, L_EXCEPTION_LOW, &info.low) ||
-	    !clr_pointer(runtime, address, L_EXCEPTION_HIGH, &info.high) ||
-	    !memory_read(runtime->memory, address + clr_offset(runtime, L_EXCEPTION_PASS),
+	enum layout_field reference = coreclr_has(runtime, CORECLR_DIRECT_EXCEPTION)
+					      ? L_EXCEPTION_THROWN
+					      : L_EXCEPTION_REFERENCE;
+	if (!exinfo_has_parts(runtime) ||
+	    !coreclr_pointer(runtime, address, reference, &info.object) ||
+	    !coreclr_pointer(runtime, address, L_EXCEPTION_HANDLER, &info.handler) ||
+	    !coreclr_field_u32(runtime, address, L_EXCEPTION_CLAUSE, &info.clause) ||
+	    !coreclr_field_u32(runtime, address, L_EXCEPTION_FLAGS, &flags) ||
+	    !coreclr_pointer(runtime, address, L_EXCEPTION_LOW, &info.low) ||
+	    !coreclr_pointer(runtime, address, L_EXCEPTION_HIGH, &info.high) ||
+	    !memory_read(runtime->memory, address + coreclr_offset(runtime, L_EXCEPTION_PASS),
 			 &info.pass, 1))
 		return false;
-	info.slot = address + clr_offset(runtime, reference);
+	info.slot = address + coreclr_offset(runtime, reference);
 	info.is_unwinding = flags & FLAG_UNWIND_STARTED;
 	*ret = info;
 	return true;

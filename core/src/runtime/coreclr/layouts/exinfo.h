@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 
 /** The parts of an ExInfo (doc/coreclr.md 12.7; exinfo.h, exstatecommon.h). */
 struct exinfo {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/coreclr/layouts/frames.h"
 
-#include "runtime/coreclr/clr.h"
 #include "runtime/coreclr/internal.h"
 
 /* Size of a FramedMethodFrame; what derived kinds add comes after it (frames.h). */
@@ -56,15 +55,15 @@ const struct frame_layout *frame_kind_layout(enum frame_kind kind)
 	return &layouts[kind];
 }
 
-bool clr_frames_are_numbered(const struct runtime *runtime)
+bool coreclr_frames_are_numbered(const struct runtime *runtime)
 {
 	return runtime->frames.identifiers[FRAME_INLINED_CALL] != 0;
 }
 
-enum frame_kind clr_frame_kind(const struct runtime *runtime, uint64_t first)
+enum frame_kind coreclr_frame_kind(const struct runtime *runtime, uint64_t first)
 {
-	const uint64_t *words = clr_frames_are_numbered(runtime) ? runtime->frames.identifiers
-								 : runtime->frames.vtables;
+	const uint64_t *words = coreclr_frames_are_numbered(runtime) ? runtime->frames.identifiers
+								     : runtime->frames.vtables;
 	for (unsigned int kind = 1; kind < FRAME_KINDS; kind++) {
 		if (words[kind] && words[kind] == first)
 			return (enum frame_kind)kind;

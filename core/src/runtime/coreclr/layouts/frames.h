@@ -4,7 +4,7 @@
 /*
  * The runtime's explicit Frames: vm/frames.h and vm/FrameTypes.h of 8.0, 9.0 and 10.0
  * (doc/coreclr.md 12.6).  Offsets are bytes from the Frame on; offsets that a contract descriptor
- * may have are in clr/layout.h.
+ * may have are in runtime/coreclr/layout.h.
  */
 
 #include <stdbool.h>
@@ -74,11 +74,11 @@ const struct frame_layout *frame_kind_layout(enum frame_kind kind);
  * Do the runtime's Frames begin with the number of their kind?  If not, they begin with a vtable,
  * from which not all kinds can be told.
  */
-bool clr_frames_are_numbered(const struct runtime *runtime);
+bool coreclr_frames_are_numbered(const struct runtime *runtime);
 /**
  * The kind of a Frame whose first word is @p first, a number or vtable; FRAME_UNKNOWN: not known.
  */
-enum frame_kind clr_frame_kind(const struct runtime *runtime, uint64_t first);
+enum frame_kind coreclr_frame_kind(const struct runtime *runtime, uint64_t first);
 
 /** Is it a HelperMethodFrame of any kind? */
 static inline bool frame_is_helper(uint8_t kind)

@@ -182,7 +182,7 @@ static const char *heap_name(const struct runtime *runtime, const struct heap_na
 {
 	for (size_t i = 0; i < count; i++) {
 		if (layout_has(&runtime->layout, names[i].pointer) &&
-		    clr_offset(runtime, names[i].pointer) == offset)
+		    coreclr_offset(runtime, names[i].pointer) == offset)
 			return names[i].name;
 	}
 	return "Unknown";
@@ -312,8 +312,8 @@ static enum hd_status find_allocators(struct reading *reading)
 	TRY(module_list(reading->runtime, &modules, &count, reading->err));
 	for (size_t i = 0; i < count && i < ALLOCATORS_MAX; i++) {
 		uint64_t address = 0;
-		if (!clr_pointer(reading->runtime, modules[i]->address, L_MODULE_LOADER_ALLOCATOR,
-				 &address) ||
+		if (!coreclr_pointer(reading->runtime, modules[i]->address,
+				     L_MODULE_LOADER_ALLOCATOR, &address) ||
 		    !address)
 			continue;
 		global = i ? global : address;
@@ -341,7 +341,7 @@ static void read_code_heap(struct reading *reading, const uint64_t *section, str
 	struct memory *memory = reading->runtime->memory;
 	uint64_t list[HEAP_LIST_WORDS], base;
 	if (!memory_read(memory, section[SECTION_HEAP_LIST], list, sizeof(list)) ||
-	    !clr_pointer(reading->runtime, list[HEAP_LIST_HEAP], L_HOST_CODE_BASE, &base)) {
+	    !coreclr_pointer(reading->runtime, list[HEAP_LIST_HEAP], L_HOST_CODE_BASE, &base)) {
 		reading->heaps->is_partial = true;
 		return;
 	}

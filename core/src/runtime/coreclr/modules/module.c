@@ -156,7 +156,7 @@ static bool module_slot_8(struct runtime *runtime, const struct type *type, uint
 	} else if (!(before & SLOT_INTERFACES)) {
 		*ret += MT_8_SECOND_SLOT;
 	} else {
-		if (!memory_u16(runtime->memory, *ret + clr_offset(runtime, L_MT_NUM_VIRTUALS),
+		if (!memory_u16(runtime->memory, *ret + coreclr_offset(runtime, L_MT_NUM_VIRTUALS),
 				&virtuals))
 			return false;
 		uint32_t chunks = (virtuals + VTABLE_CHUNK_SLOTS - 1) / VTABLE_CHUNK_SLOTS;
@@ -168,8 +168,8 @@ static bool module_slot_8(struct runtime *runtime, const struct type *type, uint
 
 uint64_t type_home_module(struct runtime *runtime, const struct type *type)
 {
-	if (!clr_has(runtime, CLR_GENERIC_MODULE_SLOTS) || type->flags & MT_HAS_COMPONENT_SIZE ||
-	    !(type->flags & MT_GENERICS_MASK))
+	if (!coreclr_has(runtime, CORECLR_GENERIC_MODULE_SLOTS) ||
+	    type->flags & MT_HAS_COMPONENT_SIZE || !(type->flags & MT_GENERICS_MASK))
 		return type->module;
 	const struct type *canonical =
 		type->canonical == type->method_table ? type : type_find(runtime, type->canonical);
@@ -196,7 +196,8 @@ uint64_t module_type_def(struct runtime *runtime, const struct module *module, u
 {
 	if (!layout_has(&runtime->layout, L_MODULE_TYPE_DEF_MAP))
 		return 0;
-	uint64_t at = module->address + clr_offset(runtime, L_MODULE_TYPE_DEF_MAP), mask = 0, value;
+	uint64_t at = module->address + coreclr_offset(runtime, L_MODULE_TYPE_DEF_MAP), mask = 0,
+		 value;
 	for (unsigned int i = 0; at && i < LOOKUP_SEGMENTS_MAX; i++) {
 		struct lookup_segment segment;
 		if (!lookup_segment_read(runtime, at, &segment))
@@ -219,24 +220,25 @@ uint64_t module_type_def(struct runtime *runtime, const struct module *module, u
 static bool is_module_by_table(const struct runtime *runtime, uint64_t module)
 {
 	uint64_t table, owner;
-	return clr_pointer(runtime, module, L_MODULE_TYPE_PARAMS, &table) && table &&
+	return coreclr_pointer(runtime, module, L_MODULE_TYPE_PARAMS, &table) && table &&
 	       memory_u64(runtime->memory, table, &owner) && owner == module;
 }
 
 uint64_t assembly_list_module(const struct runtime *runtime, uint64_t element)
 {
 	uint64_t assembly = element, module, back;
-	bool is_inner =
-		clr_has(runtime, CLR_DOMAIN_ASSEMBLIES) || clr_has(runtime, CLR_ASSEMBLY_POINTERS);
+	bool is_inner = coreclr_has(runtime, CORECLR_DOMAIN_ASSEMBLIES) ||
+			coreclr_has(runtime, CORECLR_ASSEMBLY_POINTERS);
 	if (!is_inner && !memory_u64(runtime->memory, element, &assembly))
 		return 0;
-	if (!assembly || !clr_pointer(runtime, assembly, L_ASSEMBLY_MODULE, &module) || !module)
+	if (!assembly || !coreclr_pointer(runtime, assembly, L_ASSEMBLY_MODULE, &module) || !module)
 		return 0;
-	if (clr_has(runtime, CLR_DOMAIN_ASSEMBLIES) ||
+	if (coreclr_has(runtime, CORECLR_DOMAIN_ASSEMBLIES) ||
 	    !layout_has(&runtime->layout, L_MODULE_ASSEMBLY))
 		return is_module_by_table(runtime, module) ? module : 0;
-	return clr_pointer(runtime, module, L_MODULE_ASSEMBLY, &back) && back == assembly ? module
-											  : 0;
+	return coreclr_pointer(runtime, module, L_MODULE_ASSEMBLY, &back) && back == assembly
+		       ? module
+		       : 0;
 }
 
 static enum hd_status add_listed(struct runtime *runtime, uint64_t address, struct hd_error *err)
@@ -287,7 +289,7 @@ static enum hd_status read_assembly_list(struct runtime *runtime, struct hd_erro
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
 			    "cannot list modules: this runtime's AppDomain is not known");
 	}
-	uint64_t list = runtime->globals.app_domain + clr_offset(runtime, L_DOMAIN_ASSEMBLIES);
+	uint64_t list = runtime->globals.app_domain + coreclr_offset(runtime, L_DOMAIN_ASSEMBLIES);
 	uint32_t count;
 	if (!memory_u32(runtime->memory, list + LIST_COUNT, &count))
 		return fail(err, HD_ERR_FAULT, list, "cannot read the list of assemblies");

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "metadata/metadata.h"
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 
 /** A managed module of the target.  Lives as long as the runtime, at a fixed address. */
 struct module {

@@ -14,9 +14,9 @@ static void read_image(struct runtime *runtime, struct module_facts *facts)
 {
 	uint64_t image, layout;
 	if (facts->pe_assembly &&
-	    clr_pointer(runtime, facts->pe_assembly, L_PE_ASSEMBLY_IMAGE, &image) && image &&
-	    clr_pointer(runtime, image, L_PE_IMAGE_LAYOUT, &layout) && layout)
-		(void)clr_field_u32(runtime, layout, L_IMAGE_LAYOUT_SIZE, &facts->image_size);
+	    coreclr_pointer(runtime, facts->pe_assembly, L_PE_ASSEMBLY_IMAGE, &image) && image &&
+	    coreclr_pointer(runtime, image, L_PE_IMAGE_LAYOUT, &layout) && layout)
+		(void)coreclr_field_u32(runtime, layout, L_IMAGE_LAYOUT_SIZE, &facts->image_size);
 }
 
 /*
@@ -28,23 +28,23 @@ static void read_binder(struct runtime *runtime, struct module_facts *facts)
 	uint64_t host;
 	if (!facts->pe_assembly)
 		return;
-	if (clr_pointer(runtime, facts->pe_assembly, L_PE_ASSEMBLY_BINDER, &facts->binder) &&
+	if (coreclr_pointer(runtime, facts->pe_assembly, L_PE_ASSEMBLY_BINDER, &facts->binder) &&
 	    facts->binder)
 		return;
-	if (clr_pointer(runtime, facts->pe_assembly, L_PE_ASSEMBLY_HOST, &host) && host)
-		(void)clr_pointer(runtime, host, L_HOST_ASSEMBLY_BINDER, &facts->binder);
+	if (coreclr_pointer(runtime, facts->pe_assembly, L_PE_ASSEMBLY_HOST, &host) && host)
+		(void)coreclr_pointer(runtime, host, L_HOST_ASSEMBLY_BINDER, &facts->binder);
 }
 
 /* A module can be unloaded if its LoaderAllocator is another one than that of CoreLib. */
 static void read_allocator(struct runtime *runtime, uint64_t module, struct module_facts *facts)
 {
 	uint64_t core, allocator;
-	const struct type *object = type_find(runtime, clr_object_method_table(runtime));
-	if (!clr_pointer(runtime, module, L_MODULE_LOADER_ALLOCATOR, &facts->allocator) ||
+	const struct type *object = type_find(runtime, runtime_object_method_table(runtime));
+	if (!coreclr_pointer(runtime, module, L_MODULE_LOADER_ALLOCATOR, &facts->allocator) ||
 	    !facts->allocator || !object)
 		return;
 	core = object->module;
-	if (!clr_pointer(runtime, core, L_MODULE_LOADER_ALLOCATOR, &allocator) || !allocator)
+	if (!coreclr_pointer(runtime, core, L_MODULE_LOADER_ALLOCATOR, &allocator) || !allocator)
 		return;
 	facts->knows_collectible = true;
 	facts->is_collectible = allocator != facts->allocator;
@@ -59,7 +59,7 @@ static void read_metadata_facts(struct runtime *runtime, const struct module *mo
 	    image_find_metadata(runtime->memory, module->image_base, module->is_mapped, &image)) {
 		facts->metadata = image.metadata;
 		facts->metadata_size = image.metadata_size;
-	} else if (clr_pointer(runtime, module->address, L_MODULE_DYNAMIC_METADATA, &saved) &&
+	} else if (coreclr_pointer(runtime, module->address, L_MODULE_DYNAMIC_METADATA, &saved) &&
 		   saved && memory_u32(runtime->memory, saved, &facts->metadata_size)) {
 		facts->metadata = saved + 4;
 	}
@@ -88,13 +88,13 @@ void module_facts_read(struct runtime *runtime, const struct module *module,
 {
 	uint64_t compiled;
 	*ret = (struct module_facts){ 0 };
-	(void)clr_pointer(runtime, module->address, L_MODULE_ASSEMBLY, &ret->assembly);
-	(void)clr_pointer(runtime, module->address, L_MODULE_PE_ASSEMBLY, &ret->pe_assembly);
-	ret->has_flags = clr_field_u32(runtime, module->address, L_MODULE_FLAGS, &ret->flags);
-	ret->knows_compiled = clr_pointer(runtime, module->address, L_MODULE_R2R, &compiled);
+	(void)coreclr_pointer(runtime, module->address, L_MODULE_ASSEMBLY, &ret->assembly);
+	(void)coreclr_pointer(runtime, module->address, L_MODULE_PE_ASSEMBLY, &ret->pe_assembly);
+	ret->has_flags = coreclr_field_u32(runtime, module->address, L_MODULE_FLAGS, &ret->flags);
+	ret->knows_compiled = coreclr_pointer(runtime, module->address, L_MODULE_R2R, &compiled);
 	ret->is_compiled = ret->knows_compiled && compiled;
-	if (clr_has_field(runtime, L_MODULE_TYPE_DEF_MAP))
-		ret->type_map = module->address + clr_offset(runtime, L_MODULE_TYPE_DEF_MAP);
+	if (coreclr_has_field(runtime, L_MODULE_TYPE_DEF_MAP))
+		ret->type_map = module->address + coreclr_offset(runtime, L_MODULE_TYPE_DEF_MAP);
 	read_image(runtime, ret);
 	read_binder(runtime, ret);
 	read_allocator(runtime, module->address, ret);
@@ -115,7 +115,7 @@ const struct module *module_of_assembly(struct runtime *runtime, struct module *
 {
 	for (size_t i = 0; address && i < count; i++) {
 		uint64_t assembly;
-		if (clr_pointer(runtime, modules[i]->address, L_MODULE_ASSEMBLY, &assembly) &&
+		if (coreclr_pointer(runtime, modules[i]->address, L_MODULE_ASSEMBLY, &assembly) &&
 		    assembly == address)
 			return modules[i];
 	}
@@ -125,7 +125,7 @@ const struct module *module_of_assembly(struct runtime *runtime, struct module *
 char *domain_name(struct runtime *runtime, uint64_t domain)
 {
 	uint64_t string;
-	return clr_pointer(runtime, domain, L_DOMAIN_NAME, &string) && string
-		       ? clr_read_utf16(runtime, string)
+	return coreclr_pointer(runtime, domain, L_DOMAIN_NAME, &string) && string
+		       ? runtime_read_utf16(runtime, string)
 		       : NULL;
 }

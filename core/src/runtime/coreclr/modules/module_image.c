@@ -59,7 +59,7 @@ static void append_utf16(struct text *text, const uint8_t *bytes, size_t units)
 	}
 }
 
-char *clr_read_utf16(struct runtime *runtime, uint64_t address)
+char *runtime_read_utf16(struct runtime *runtime, uint64_t address)
 {
 	uint8_t bytes[2 * PATH_UNITS_MAX];
 	size_t units = memory_prefix(runtime->memory, address, bytes, sizeof(bytes)) / 2,
@@ -89,8 +89,8 @@ static void read_path(struct runtime *runtime, struct module *module)
 	static const enum layout_field fields[] = { L_MODULE_PATH, L_MODULE_FILE_NAME };
 	uint64_t string;
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && !module->path; i++) {
-		if (clr_pointer(runtime, module->address, fields[i], &string) && string)
-			module->path = clr_read_utf16(runtime, string);
+		if (coreclr_pointer(runtime, module->address, fields[i], &string) && string)
+			module->path = runtime_read_utf16(runtime, string);
 	}
 	if (module->path || !module->image_base)
 		return;
@@ -119,12 +119,12 @@ static bool find_layout(struct runtime *runtime, uint64_t module, uint64_t *ret_
 {
 	uint64_t assembly, image, layout;
 	uint32_t flags;
-	if (!clr_pointer(runtime, module, L_MODULE_PE_ASSEMBLY, &assembly) || !assembly ||
-	    !clr_pointer(runtime, assembly, L_PE_ASSEMBLY_IMAGE, &image) || !image ||
-	    !clr_pointer(runtime, image, L_PE_IMAGE_LAYOUT, &layout) || !layout ||
-	    !clr_pointer(runtime, layout, L_IMAGE_LAYOUT_BASE, ret_base) || !*ret_base ||
+	if (!coreclr_pointer(runtime, module, L_MODULE_PE_ASSEMBLY, &assembly) || !assembly ||
+	    !coreclr_pointer(runtime, assembly, L_PE_ASSEMBLY_IMAGE, &image) || !image ||
+	    !coreclr_pointer(runtime, image, L_PE_IMAGE_LAYOUT, &layout) || !layout ||
+	    !coreclr_pointer(runtime, layout, L_IMAGE_LAYOUT_BASE, ret_base) || !*ret_base ||
 	    !layout_has(&runtime->layout, L_IMAGE_LAYOUT_FLAGS) ||
-	    !memory_u32(runtime->memory, layout + clr_offset(runtime, L_IMAGE_LAYOUT_FLAGS),
+	    !memory_u32(runtime->memory, layout + coreclr_offset(runtime, L_IMAGE_LAYOUT_FLAGS),
 			&flags))
 		return false;
 	*ret_is_mapped = flags & LAYOUT_IS_MAPPED;
@@ -135,7 +135,7 @@ bool module_base(struct runtime *runtime, uint64_t module, uint64_t *ret_base, b
 {
 	*ret_is_mapped = true;
 	return find_layout(runtime, module, ret_base, ret_is_mapped) ||
-	       (clr_pointer(runtime, module, L_MODULE_BASE, ret_base) && *ret_base);
+	       (coreclr_pointer(runtime, module, L_MODULE_BASE, ret_base) && *ret_base);
 }
 
 static bool has_metadata_root(struct runtime *runtime, const struct image *image)
@@ -156,7 +156,7 @@ static bool find_module_image(struct runtime *runtime, struct module *module, st
 		if (image_find_metadata(runtime->memory, base, is_mapped, ret))
 			return true;
 	}
-	if (!clr_pointer(runtime, module->address, L_MODULE_BASE, &base) || !base)
+	if (!coreclr_pointer(runtime, module->address, L_MODULE_BASE, &base) || !base)
 		return false;
 	module_prove_image(runtime, module->address, base);
 	module->image_base = base;
@@ -226,7 +226,8 @@ static bool fits_maps(struct runtime *runtime, const struct module *module,
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
 		uint64_t rows;
 		if (layout_has(&runtime->layout, maps[i].map) &&
-		    map_rows(runtime, module->address + clr_offset(runtime, maps[i].map), &rows) &&
+		    map_rows(runtime, module->address + coreclr_offset(runtime, maps[i].map),
+			     &rows) &&
 		    rows != (uint64_t)metadata->tables[maps[i].table].rows + 1)
 			return false;
 	}
@@ -351,7 +352,7 @@ static bool load_dynamic(struct runtime *runtime, struct module *module, uint64_
 	uint64_t saved;
 	uint32_t size;
 	uint8_t *bytes = NULL;
-	if (!clr_pointer(runtime, module->address, L_MODULE_DYNAMIC_METADATA, &saved) || !saved)
+	if (!coreclr_pointer(runtime, module->address, L_MODULE_DYNAMIC_METADATA, &saved) || !saved)
 		return false;
 	module->is_dynamic = true;
 	if (memory_u32(runtime->memory, saved, &size))
@@ -371,10 +372,11 @@ static bool has_no_image(struct runtime *runtime, const struct module *module)
 	uint64_t base, assembly, image;
 	if (module->image_base)
 		return false;
-	if (clr_pointer(runtime, module->address, L_MODULE_BASE, &base))
+	if (coreclr_pointer(runtime, module->address, L_MODULE_BASE, &base))
 		return !base;
-	return clr_pointer(runtime, module->address, L_MODULE_PE_ASSEMBLY, &assembly) && assembly &&
-	       clr_pointer(runtime, assembly, L_PE_ASSEMBLY_IMAGE, &image) && !image;
+	return coreclr_pointer(runtime, module->address, L_MODULE_PE_ASSEMBLY, &assembly) &&
+	       assembly && coreclr_pointer(runtime, assembly, L_PE_ASSEMBLY_IMAGE, &image) &&
+	       !image;
 }
 
 /* 8: the module has a pointer to an SBuffer (sbuffer.h): u32 size, ..., pointer at +16. */
@@ -382,7 +384,7 @@ static bool load_emitted(struct runtime *runtime, struct module *module, uint64_
 {
 	uint64_t buffer, at;
 	uint32_t size, magic;
-	if (!clr_pointer(runtime, module->address, L_MODULE_EMITTED_METADATA, &buffer) ||
+	if (!coreclr_pointer(runtime, module->address, L_MODULE_EMITTED_METADATA, &buffer) ||
 	    !memory_u32(runtime->memory, buffer, &size) ||
 	    !memory_u64(runtime->memory, buffer + 16, &at) ||
 	    !memory_u32(runtime->memory, at, &magic) || magic != METADATA_MAGIC)

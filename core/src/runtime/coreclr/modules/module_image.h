@@ -23,7 +23,7 @@ void module_load(struct runtime *runtime, struct module *module, uint64_t *budge
  * The UTF-16 string at @p address as UTF-8, to be given to mem_free(); NULL: there is none, it is
  * missing, or memory is exhausted.
  */
-char *clr_read_utf16(struct runtime *runtime, uint64_t address);
+char *runtime_read_utf16(struct runtime *runtime, uint64_t address);
 
 /**
  * Address of the image that the runtime's Module @p module was loaded from.

@@ -35,7 +35,7 @@ static bool read_module_word(const struct runtime *runtime, uint64_t module,
 			     enum layout_field field, uint32_t before, uint64_t *ret)
 {
 	return layout_has(&runtime->layout, field) &&
-	       memory_u64(runtime->target->own, module + clr_offset(runtime, field) - before,
+	       memory_u64(runtime->target->own, module + coreclr_offset(runtime, field) - before,
 			  ret) &&
 	       *ret;
 }

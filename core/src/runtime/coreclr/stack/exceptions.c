@@ -3,7 +3,7 @@
 
 #include "mem/memory.h"
 #include "runtime/coreclr/layouts/exinfo.h"
-#include "runtime/coreclr/stack/clr_stack.h"
+#include "runtime/coreclr/stack/coreclr_stack.h"
 #include "runtime/coreclr/threads/in_flight.h"
 #include "util/alloc.h"
 
@@ -51,7 +51,7 @@ static bool add_exception_record(const struct runtime *runtime, uint64_t address
 	struct exception_record record = { .address = address };
 	struct unwound_range range = { 0, 0 };
 	if (!exinfo_thrown(runtime, address, &record.slot) ||
-	    (record.slot && !memory_u64(clr_memory(runtime), record.slot, &record.object))) {
+	    (record.slot && !memory_u64(runtime_memory(runtime), record.slot, &record.object))) {
 		chain->is_broken = true;
 		return true;
 	}
@@ -69,8 +69,8 @@ static bool add_exception_record(const struct runtime *runtime, uint64_t address
 	return true;
 }
 
-bool clr_stack_exceptions(const struct runtime *runtime, uint64_t thread,
-			  struct exception_chain *ret)
+bool coreclr_stack_exceptions(const struct runtime *runtime, uint64_t thread,
+			      struct exception_chain *ret)
 {
 	struct in_flight flight;
 	*ret = (struct exception_chain){ 0 };

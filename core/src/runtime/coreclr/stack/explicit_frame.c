@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/layouts/amd64.h"
 #include "runtime/coreclr/layouts/frames.h"
-#include "runtime/coreclr/stack/clr_stack.h"
+#include "runtime/coreclr/stack/coreclr_stack.h"
 #include "util/alloc.h"
 
 /* Largest distance between a Frame and what it points to on its stack. */
@@ -14,7 +15,7 @@ static bool is_above(uint64_t frame, uint64_t address)
 static bool is_managed(struct runtime *runtime, uint64_t ip)
 {
 	struct code_info info;
-	return ip && clr_code_at(runtime, ip, &info);
+	return ip && runtime_code_at(runtime, ip, &info);
 }
 
 static enum frame_gives gives(const struct explicit_frame *frame)
@@ -29,7 +30,7 @@ static uint64_t context_address(const struct runtime *runtime, const struct expl
 	case FRAME_GIVES_CONTEXT:
 		return frame->address + frame->context_offset;
 	case FRAME_GIVES_CONTEXT_POINTER:
-		(void)clr_pointer(runtime, frame->address, L_RESUMABLE_FRAME_CONTEXT, &address);
+		(void)coreclr_pointer(runtime, frame->address, L_RESUMABLE_FRAME_CONTEXT, &address);
 		return address;
 	default:
 		return 0;
@@ -40,8 +41,9 @@ static uint64_t context_address(const struct runtime *runtime, const struct expl
 static bool read_transition_block(struct runtime *runtime, struct explicit_frame *frame)
 {
 	uint64_t block = 0, ip = 0;
-	if (!clr_pointer(runtime, frame->address, L_METHOD_FRAME_BLOCK, &block) || block % 8 != 0 ||
-	    !memory_u64(clr_memory(runtime), block + TRANSITION_RETURN, &ip) ||
+	if (!coreclr_pointer(runtime, frame->address, L_METHOD_FRAME_BLOCK, &block) ||
+	    block % 8 != 0 ||
+	    !memory_u64(runtime_memory(runtime), block + TRANSITION_RETURN, &ip) ||
 	    !is_managed(runtime, ip))
 		return false;
 	frame->block = block;
@@ -53,8 +55,8 @@ static bool read_transition_block(struct runtime *runtime, struct explicit_frame
 static bool read_inlined_call(struct runtime *runtime, struct explicit_frame *frame)
 {
 	uint64_t ip = 0, sp = 0;
-	if (!clr_pointer(runtime, frame->address, L_CALL_FRAME_RETURN, &ip) ||
-	    !clr_pointer(runtime, frame->address, L_CALL_FRAME_SP, &sp))
+	if (!coreclr_pointer(runtime, frame->address, L_CALL_FRAME_RETURN, &ip) ||
+	    !coreclr_pointer(runtime, frame->address, L_CALL_FRAME_SP, &sp))
 		return false;
 	frame->is_lost = ip && !is_managed(runtime, ip);
 	if (!ip || frame->is_lost)
@@ -67,8 +69,8 @@ static bool read_inlined_call(struct runtime *runtime, struct explicit_frame *fr
 static bool read_hijack(struct runtime *runtime, struct explicit_frame *frame)
 {
 	uint64_t ip = 0, arguments = 0;
-	if (!clr_pointer(runtime, frame->address, L_HIJACK_FRAME_RETURN, &ip) ||
-	    !clr_pointer(runtime, frame->address, L_HIJACK_FRAME_ARGS, &arguments) ||
+	if (!coreclr_pointer(runtime, frame->address, L_HIJACK_FRAME_RETURN, &ip) ||
+	    !coreclr_pointer(runtime, frame->address, L_HIJACK_FRAME_ARGS, &arguments) ||
 	    !is_managed(runtime, ip))
 		return false;
 	frame->ip = ip;
@@ -80,10 +82,10 @@ static bool read_frame_context(struct runtime *runtime, struct explicit_frame *f
 {
 	uint64_t context = context_address(runtime, frame), ip = 0, sp = 0;
 	if (!context ||
-	    !memory_u64(clr_memory(runtime), context + context_register(clr_arch(runtime)->ip),
-			&ip) ||
-	    !memory_u64(clr_memory(runtime), context + context_register(clr_arch(runtime)->sp),
-			&sp))
+	    !memory_u64(runtime_memory(runtime),
+			context + context_register(runtime_arch(runtime)->ip), &ip) ||
+	    !memory_u64(runtime_memory(runtime),
+			context + context_register(runtime_arch(runtime)->sp), &sp))
 		return false;
 	frame->is_lost = !is_managed(runtime, ip);
 	if (frame->is_lost)
@@ -105,8 +107,8 @@ static void identify(struct runtime *runtime, struct explicit_frame *frame)
 		break;
 	case FRAME_GIVES_CONTEXT: {
 		enum layout_field field = (enum layout_field)layout->context;
-		if (clr_has_field(runtime, field)) {
-			frame->context_offset = (uint16_t)clr_offset(runtime, field);
+		if (coreclr_has_field(runtime, field)) {
+			frame->context_offset = (uint16_t)coreclr_offset(runtime, field);
 			(void)read_frame_context(runtime, frame);
 		}
 		break;
@@ -136,7 +138,7 @@ static void identify_by_shape(struct runtime *runtime, uint64_t thread,
 		return;
 	}
 	guess = *frame;
-	if (memory_u64(clr_memory(runtime), frame->address + HIJACK_FRAME_THREAD, &owner) &&
+	if (memory_u64(runtime_memory(runtime), frame->address + HIJACK_FRAME_THREAD, &owner) &&
 	    owner == thread && read_hijack(runtime, &guess) && is_above(frame->address, guess.sp)) {
 		guess.kind = FRAME_HIJACK;
 		*frame = guess;
@@ -174,10 +176,10 @@ static bool read_helper(struct runtime *runtime, uint64_t thread, struct explici
 {
 	uint64_t owner = 0;
 	uint32_t attributes = 0;
-	if (!memory_u64(clr_memory(runtime), frame->address + HELPER_FRAME_THREAD, &owner) ||
+	if (!memory_u64(runtime_memory(runtime), frame->address + HELPER_FRAME_THREAD, &owner) ||
 	    owner != thread)
 		return false;
-	(void)memory_u32(clr_memory(runtime), frame->address + HELPER_FRAME_ATTRIBUTES,
+	(void)memory_u32(runtime_memory(runtime), frame->address + HELPER_FRAME_ATTRIBUTES,
 			 &attributes);
 	frame->is_typed = frame_is_helper(frame->kind);
 	if (!frame->is_typed)
@@ -189,7 +191,7 @@ static bool read_helper(struct runtime *runtime, uint64_t thread, struct explici
 static void identify_old(struct runtime *runtime, uint64_t thread, uint64_t vtable,
 			 struct explicit_frame *frame)
 {
-	frame->kind = (uint8_t)clr_frame_kind(runtime, vtable);
+	frame->kind = (uint8_t)coreclr_frame_kind(runtime, vtable);
 	if (frame->kind != FRAME_UNKNOWN && !frame_is_helper(frame->kind))
 		return;
 	if (read_helper(runtime, thread, frame))
@@ -205,8 +207,8 @@ static bool add_explicit_frame(struct runtime *runtime, uint64_t thread, uint64_
 		return false;
 	struct explicit_frame *frame = &chain->rows[chain->rows_count++];
 	*frame = (struct explicit_frame){ .address = address };
-	if (clr_frames_are_numbered(runtime)) {
-		frame->kind = (uint8_t)clr_frame_kind(runtime, identifier);
+	if (coreclr_frames_are_numbered(runtime)) {
+		frame->kind = (uint8_t)coreclr_frame_kind(runtime, identifier);
 		if (frame->kind == FRAME_UNKNOWN && (!identifier || identifier > FRAME_NUMBER_MAX))
 			chain->is_broken = true;
 		identify(runtime, frame);
@@ -227,19 +229,20 @@ static bool add_explicit_frame(struct runtime *runtime, uint64_t thread, uint64_
  */
 #define DESCENTS_MAX 16u
 
-bool clr_stack_frames(struct runtime *runtime, uint64_t thread, struct frame_chain *ret)
+bool coreclr_stack_frames(struct runtime *runtime, uint64_t thread, struct frame_chain *ret)
 {
 	uint64_t address = 0, previous = 0;
 	unsigned int descents = 0;
 	*ret = (struct frame_chain){ 0 };
-	ret->is_vague = !clr_frames_are_numbered(runtime);
-	ret->is_broken = !clr_pointer(runtime, thread, L_THREAD_FRAME, &address);
+	ret->is_vague = !coreclr_frames_are_numbered(runtime);
+	ret->is_broken = !coreclr_pointer(runtime, thread, L_THREAD_FRAME, &address);
 	while (!ret->is_broken && address && address != FRAME_TOP) {
 		uint64_t words[2];
 		descents += address <= previous;
-		ret->is_broken = address % 8 != 0 || descents > DESCENTS_MAX ||
-				 ret->rows_count == EXPLICIT_FRAMES_MAX ||
-				 !memory_read(clr_memory(runtime), address, words, sizeof(words));
+		ret->is_broken =
+			address % 8 != 0 || descents > DESCENTS_MAX ||
+			ret->rows_count == EXPLICIT_FRAMES_MAX ||
+			!memory_read(runtime_memory(runtime), address, words, sizeof(words));
 		if (ret->is_broken)
 			break;
 		if (!add_explicit_frame(runtime, thread, address, words[0], ret))
@@ -255,13 +258,13 @@ bool clr_stack_frames(struct runtime *runtime, uint64_t thread, struct frame_cha
 			leads = (uint32_t)i;
 		ret->rows[i].leads = leads;
 	}
-	return !clr_code_failed(runtime);
+	return !runtime_code_failed(runtime);
 }
 
 static bool load_register(const struct runtime *runtime, uint64_t address, unsigned int number,
 			  struct registers *registers)
 {
-	if (!memory_u64(clr_memory(runtime), address, &registers->values[number]))
+	if (!memory_u64(runtime_memory(runtime), address, &registers->values[number]))
 		return false;
 	registers->slots[number] = address;
 	return true;
@@ -280,7 +283,7 @@ static bool load_context(const struct runtime *runtime, const struct explicit_fr
 			 struct frame_context *ret)
 {
 	uint64_t context = context_address(runtime, frame);
-	for (unsigned int i = 0; i < clr_arch(runtime)->register_count; i++) {
+	for (unsigned int i = 0; i < runtime_arch(runtime)->register_count; i++) {
 		if (!load_register(runtime, context + context_register(i), i, &ret->registers))
 			return false;
 	}
@@ -293,7 +296,7 @@ static bool load_context(const struct runtime *runtime, const struct explicit_fr
 	for (size_t i = 0; i < SAVED_REGISTER_COUNT; i++) {
 		unsigned int number = saved_registers[i];
 		uint64_t pointer = 0;
-		if (memory_u64(clr_memory(runtime),
+		if (memory_u64(runtime_memory(runtime),
 			       frame->address + SOFTWARE_FRAME_POINTERS + context_pointer(number),
 			       &pointer) &&
 		    pointer % 8 == 0 && is_above(frame->address, pointer))
@@ -316,10 +319,10 @@ static bool load_hijack(const struct runtime *runtime, const struct explicit_fra
 	return load_saved(runtime, arguments + layout->saved, &ret->registers);
 }
 
-bool clr_stack_context(const struct runtime *runtime, const struct explicit_frame *frame,
-		       struct frame_context *ret)
+bool coreclr_stack_context(const struct runtime *runtime, const struct explicit_frame *frame,
+			   struct frame_context *ret)
 {
-	const struct arch *arch = clr_arch(runtime);
+	const struct arch *arch = runtime_arch(runtime);
 	ret->is_active = ret->is_aborted = false;
 	bool ok = true;
 	if (frame->block) {
@@ -328,8 +331,9 @@ bool clr_stack_context(const struct runtime *runtime, const struct explicit_fram
 	} else if (frame->kind == FRAME_HIJACK) {
 		ok = load_hijack(runtime, frame, ret);
 	} else if (frame->kind == FRAME_INLINED_CALL) {
-		ok = clr_has_field(runtime, L_CALL_FRAME_FP) &&
-		     load_register(runtime, frame->address + clr_offset(runtime, L_CALL_FRAME_FP),
+		ok = coreclr_has_field(runtime, L_CALL_FRAME_FP) &&
+		     load_register(runtime,
+				   frame->address + coreclr_offset(runtime, L_CALL_FRAME_FP),
 				   arch->fp, &ret->registers);
 	} else {
 		ok = load_context(runtime, frame, ret);

@@ -3,10 +3,11 @@
 
 #include "gc/heap.h"
 #include "runtime/coreclr/features.h"
+#include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/layouts/amd64.h"
 #include "runtime/coreclr/layouts/frames.h"
 #include "runtime/coreclr/modules/module_proof.h"
-#include "runtime/coreclr/stack/clr_stack.h"
+#include "runtime/coreclr/stack/coreclr_stack.h"
 #include "runtime/coreclr/stack/ref_map.h"
 #include "stack/walker.h"
 
@@ -133,8 +134,8 @@ static enum step add_returned(struct thread_walk *walk, const struct explicit_fr
 			      uint32_t index)
 {
 	uint64_t arguments = 0;
-	if (clr_has(walk->runtime, CLR_RESULTS_IN_GC_INFO) ||
-	    !clr_pointer(walk->runtime, frame->address, L_HIJACK_FRAME_ARGS, &arguments))
+	if (coreclr_has(walk->runtime, CORECLR_RESULTS_IN_GC_INFO) ||
+	    !coreclr_pointer(walk->runtime, frame->address, L_HIJACK_FRAME_ARGS, &arguments))
 		return STEP_ON;
 	enum step step = walk_add_word(walk, arguments, STACK_ROOT_ARGUMENT, index);
 	return step == STEP_ON ? walk_add_word(walk, arguments + 8, STACK_ROOT_ARGUMENT, index)
@@ -219,8 +220,8 @@ static enum step add_protected(struct thread_walk *walk, const struct explicit_f
 	return step;
 }
 
-enum step clr_stack_arguments(struct thread_walk *walk, const struct explicit_frame *frame,
-			      uint32_t index)
+enum step coreclr_stack_arguments(struct thread_walk *walk, const struct explicit_frame *frame,
+				  uint32_t index)
 {
 	if (frame->kind == FRAME_PROTECT_VALUE_CLASS || frame->kind == FRAME_PROTECT_BY_REFS)
 		return add_value_classes(walk, frame, index);

@@ -2,13 +2,13 @@
 #include <inttypes.h>
 
 #include "runtime/coreclr/layouts/exinfo.h"
-#include "runtime/coreclr/stack/clr_stack.h"
+#include "runtime/coreclr/stack/coreclr_stack.h"
 #include "stack/walker.h"
 
-bool clr_stack_is_filter(struct thread_walk *walk, const struct code_info *code)
+bool coreclr_stack_is_filter(struct thread_walk *walk, const struct code_info *code)
 {
 	bool is_filter;
-	if (clr_clauses_tell_filter(walk->runtime, code, &is_filter))
+	if (coreclr_clauses_tell_filter(walk->runtime, code, &is_filter))
 		return is_filter;
 	const struct exception_record *record = exception_above(&walk->exceptions, walk_sp(walk));
 	struct code_info handler;
@@ -18,6 +18,6 @@ bool clr_stack_is_filter(struct thread_walk *walk, const struct code_info *code)
 			       record->address);
 	}
 	return record && record->clause == 1 && record->handler &&
-	       clr_code_at(walk->runtime, record->handler, &handler) &&
+	       runtime_code_at(walk->runtime, record->handler, &handler) &&
 	       handler.start == code->start;
 }

@@ -3,7 +3,7 @@
 
 #include "runtime/coreclr/layouts/gc_frames.h"
 #include "runtime/coreclr/layouts/thread_words.h"
-#include "runtime/coreclr/stack/clr_stack.h"
+#include "runtime/coreclr/stack/coreclr_stack.h"
 #include "stack/walker.h"
 
 /* Most references of one GCFrame, and most GCFrames of one thread. */
@@ -25,9 +25,10 @@ static bool is_gc_frame(const struct thread_walk *walk, uint64_t address, uint64
 }
 
 /* The word of a Thread that leads to a GCFrame on its stack. */
-static uint32_t find_gc_frame_word(const struct thread_walk *walk, const struct clr_thread *thread)
+static uint32_t find_gc_frame_word(const struct thread_walk *walk,
+				   const struct runtime_thread *thread)
 {
-	const struct target *target = clr_target(walk->runtime);
+	const struct target *target = runtime_target(walk->runtime);
 	const struct target_thread *from = NULL;
 	struct registers registers;
 	uint8_t bytes[THREAD_GC_FRAME_END];
@@ -52,8 +53,8 @@ static uint64_t first_gc_frame(struct thread_walk *walk)
 	uint32_t *offset = &walk->walker->gc_frame_offset;
 	const struct runtime *runtime = walk->runtime;
 	uint64_t address = 0;
-	for (size_t i = 0; !*offset && i < clr_thread_count(runtime); i++)
-		*offset = find_gc_frame_word(walk, clr_thread_at(runtime, i));
+	for (size_t i = 0; !*offset && i < runtime_thread_count(runtime); i++)
+		*offset = find_gc_frame_word(walk, runtime_thread_at(runtime, i));
 	if (!*offset)
 		*offset = THREAD_GC_FRAME_END; /* there is none */
 	if (*offset == THREAD_GC_FRAME_END)
@@ -83,7 +84,7 @@ static enum step add_references(struct thread_walk *walk, const struct gc_frame 
 	return step;
 }
 
-enum step clr_stack_native_roots(struct thread_walk *walk)
+enum step coreclr_stack_native_roots(struct thread_walk *walk)
 {
 	uint64_t address = first_gc_frame(walk), last = 0;
 	uint8_t bytes[GC_FRAME_SIZE];

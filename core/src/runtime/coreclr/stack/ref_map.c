@@ -3,6 +3,7 @@
 
 #include "mem/memory.h"
 #include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/layouts/ready_to_run.h"
 
 /* Most bytes of a map; arguments that a map can describe are below this position. */
@@ -17,7 +18,7 @@ static uint64_t find_ref_map(const struct runtime *runtime, uint64_t base, uint6
 {
 	for (uint32_t i = 0; i < size / R2R_IMPORT_SIZE && i < R2R_IMPORTS_MAX; i++) {
 		uint8_t section[R2R_IMPORT_SIZE];
-		if (!memory_read(clr_memory(runtime), imports + R2R_IMPORT_SIZE * (uint64_t)i,
+		if (!memory_read(runtime_memory(runtime), imports + R2R_IMPORT_SIZE * (uint64_t)i,
 				 section, sizeof(section)))
 			return 0;
 		uint32_t begin = load_u32(section), maps = load_u32(section + R2R_IMPORT_MAPS);
@@ -27,15 +28,15 @@ static uint64_t find_ref_map(const struct runtime *runtime, uint64_t base, uint6
 			continue;
 		uint32_t index = (rva - begin) / entry_size, offset = 0;
 		uint64_t table = base + maps;
-		if (!memory_u32(clr_memory(runtime), table + 4 * (uint64_t)(index / R2R_MAP_STRIDE),
-				&offset))
+		if (!memory_u32(runtime_memory(runtime),
+				table + 4 * (uint64_t)(index / R2R_MAP_STRIDE), &offset))
 			return 0;
 		uint64_t map = table + offset;
 		/* Each map ends with a byte below 0x80. */
 		uint32_t skipped = 0;
 		for (uint32_t left = index % R2R_MAP_STRIDE; left; map++) {
 			uint8_t byte = 0;
-			if (!memory_u8(clr_memory(runtime), map, &byte) ||
+			if (!memory_u8(runtime_memory(runtime), map, &byte) ||
 			    ++skipped > R2R_MAP_STRIDE * MAP_BYTES_MAX)
 				return 0;
 			left -= byte < 0x80;
@@ -49,17 +50,17 @@ bool ref_map_open(const struct runtime *runtime, const uint64_t words[3], struct
 {
 	uint64_t map = words[2], info = 0, header = 0, base = 0;
 	uint32_t imports = 0, size = 0;
-	if (!map && words[0] && clr_pointer(runtime, words[0], L_MODULE_R2R, &info) && info &&
-	    clr_pointer(runtime, info, L_R2R_HEADER, &header) &&
-	    clr_pointer(runtime, words[0], L_MODULE_BASE, &base) &&
-	    clr_r2r_section(runtime, header, R2R_IMPORTS, &imports, &size) && words[1] > base &&
+	if (!map && words[0] && coreclr_pointer(runtime, words[0], L_MODULE_R2R, &info) && info &&
+	    coreclr_pointer(runtime, info, L_R2R_HEADER, &header) &&
+	    coreclr_pointer(runtime, words[0], L_MODULE_BASE, &base) &&
+	    coreclr_r2r_section(runtime, header, R2R_IMPORTS, &imports, &size) && words[1] > base &&
 	    words[1] - base <= UINT32_MAX) {
 		map = find_ref_map(runtime, base, base + imports, size,
 				   (uint32_t)(words[1] - base));
 	}
 	if (!map)
 		return false;
-	*ret = (struct ref_map){ .memory = clr_memory(runtime),
+	*ret = (struct ref_map){ .memory = runtime_memory(runtime),
 				 .next = map,
 				 .pending = MORE_BYTES };
 	return true;

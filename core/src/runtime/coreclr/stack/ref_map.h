@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 
 /** The content of a word of a TransitionBlock (gcrefmap.h). */
 enum ref_map_kind {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/coreclr/layouts/thread_words.h"
-#include "runtime/coreclr/runtime_ops.h"
-#include "runtime/coreclr/stack/clr_stack.h"
+#include "runtime/coreclr/stack/coreclr_stack.h"
+#include "runtime/runtime_ops.h"
 
 /* The Thread has the original address, and its place (m_pvHJRetAddr, m_ppvHJRetAddrPtr; threads.h). */
 static bool replaced_return(struct thread_walk *walk, uint64_t *ret)
@@ -13,7 +13,7 @@ static bool replaced_return(struct thread_walk *walk, uint64_t *ret)
 	for (size_t i = 0; i + 16 <= size; i += 8) {
 		struct code_info code;
 		uint64_t ip = load_u64(bytes + i);
-		if (load_u64(bytes + i + 8) == slot && clr_code_at(walk->runtime, ip, &code)) {
+		if (load_u64(bytes + i + 8) == slot && runtime_code_at(walk->runtime, ip, &code)) {
 			*ret = ip;
 			return true;
 		}
@@ -22,12 +22,12 @@ static bool replaced_return(struct thread_walk *walk, uint64_t *ret)
 }
 
 const struct stack_ops coreclr_stack_ops = {
-	.frames = clr_stack_frames,
-	.frame_context = clr_stack_context,
-	.frame_method = clr_stack_method,
-	.arguments = clr_stack_arguments,
-	.exceptions = clr_stack_exceptions,
-	.is_filter = clr_stack_is_filter,
-	.native_roots = clr_stack_native_roots,
+	.frames = coreclr_stack_frames,
+	.frame_context = coreclr_stack_context,
+	.frame_method = coreclr_stack_method,
+	.arguments = coreclr_stack_arguments,
+	.exceptions = coreclr_stack_exceptions,
+	.is_filter = coreclr_stack_is_filter,
+	.native_roots = coreclr_stack_native_roots,
 	.replaced_return = replaced_return,
 };

@@ -4,9 +4,8 @@
 #include "gc/layouts/gc_vars.h"
 #include "gc/layouts/object_layout.h"
 #include "runtime/coreclr/features.h"
-#include "runtime/coreclr/gc_find.h"
+#include "runtime/coreclr/find.h"
 #include "runtime/coreclr/internal.h"
-#include "runtime/coreclr/runtime.h"
 #include "util/alloc.h"
 
 /*
@@ -98,7 +97,7 @@ bool handle_arrays_read(const struct runtime *runtime, struct handle_arrays *ret
 {
 	struct handle_arrays arrays = { 0 };
 	uint64_t begin, end,
-		literals = clr_has(runtime, CLR_SMALL_LOCKS) ? LITERALS_10 : LITERALS_8;
+		literals = coreclr_has(runtime, CORECLR_SMALL_LOCKS) ? LITERALS_10 : LITERALS_8;
 	uint8_t bytes[SEARCH_CHUNK];
 	bool good = true;
 	*ret = arrays;

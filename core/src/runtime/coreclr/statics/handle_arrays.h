@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 
 /**
  * An object[] in which the runtime keeps its own references: a bucket of a PinnedHeapHandleTable.

@@ -43,12 +43,12 @@ static void bases_9(struct runtime *runtime, const struct type *type, struct sta
 	uint64_t gc, non_gc, owner;
 	if (!(type->flags2 & HAS_DYNAMIC_STATICS))
 		return;
-	uint64_t info = type->auxiliary - clr_offset(runtime, L_STATICS_INFO_SIZE);
+	uint64_t info = type->auxiliary - coreclr_offset(runtime, L_STATICS_INFO_SIZE);
 	ret->is_broken = !layout_has(&runtime->layout, L_STATICS_INFO_SIZE) ||
 			 !memory_u64(runtime->memory, type->auxiliary - INFO_LAST, &owner) ||
 			 owner != type->method_table ||
-			 !clr_pointer(runtime, info, L_STATICS_GC, &gc) ||
-			 !clr_pointer(runtime, info, L_STATICS_NON_GC, &non_gc);
+			 !coreclr_pointer(runtime, info, L_STATICS_GC, &gc) ||
+			 !coreclr_pointer(runtime, info, L_STATICS_NON_GC, &non_gc);
 	if (ret->is_broken)
 		return;
 	*ret = (struct static_bases){
@@ -81,7 +81,7 @@ static void dynamic_bases_8(struct runtime *runtime, const struct type *type, ui
 static void bases_8(struct runtime *runtime, const struct type *type, struct static_bases *ret)
 {
 	uint64_t local, id;
-	if (!clr_pointer(runtime, type->module, L_MODULE_STATICS, &local) || !local)
+	if (!coreclr_pointer(runtime, type->module, L_MODULE_STATICS, &local) || !local)
 		return;
 	if (dynamic_class_8(runtime, type, &id)) {
 		dynamic_bases_8(runtime, type, local, id, ret);
@@ -102,7 +102,7 @@ void static_bases_read(struct runtime *runtime, const struct type *type, struct 
 	*ret = (struct static_bases){ .gc_initialised = true, .non_gc_initialised = true };
 	if (!type_has_slots(type))
 		return;
-	if (clr_has(runtime, CLR_DOMAIN_STATICS)) {
+	if (coreclr_has(runtime, CORECLR_DOMAIN_STATICS)) {
 		bases_8(runtime, type, ret);
 	} else {
 		bases_9(runtime, type, ret);

@@ -3,7 +3,7 @@
 
 #include "runtime/coreclr/types/field.h"
 
-struct clr_thread;
+struct runtime_thread;
 
 struct job;
 
@@ -12,9 +12,9 @@ struct static_slot {
 	uint64_t address;        /**< address of the slot */
 	const struct type *type; /**< the exact type that declares the field */
 	uint32_t token;          /**< token of the field, 0x04xxxxxx */
-	uint32_t thread;         /**< thread static: index of clr_thread_at(); else UINT32_MAX */
-	bool is_boxed;           /**< the field is a struct: the slot refers to its box */
-	bool is_initialised;     /**< the class constructor has run to its end */
+	uint32_t thread;     /**< thread static: index of runtime_thread_at(); else UINT32_MAX */
+	bool is_boxed;       /**< the field is a struct: the slot refers to its box */
+	bool is_initialised; /**< the class constructor has run to its end */
 };
 
 /** All of them, ascending by address. */
@@ -48,7 +48,7 @@ void static_slot_name(struct runtime *runtime, const struct static_slot *slot, s
 
 /** Address of thread-static @p field for a thread; 0 when it is not allocated there, or not known. */
 uint64_t field_thread_static_address(struct runtime *runtime, const struct field *field,
-				     const struct clr_thread *thread);
+				     const struct runtime_thread *thread);
 
 /** A thread's ThreadLocalData arrays. */
 struct thread_local_data {
@@ -59,5 +59,5 @@ struct thread_local_data {
 /**
  * False when the thread has none.  In .NET 8 no thread has any: there, handles hold such arrays.
  */
-bool thread_local_data_read(struct runtime *runtime, const struct clr_thread *thread,
+bool thread_local_data_read(struct runtime *runtime, const struct runtime_thread *thread,
 			    struct thread_local_data *ret);

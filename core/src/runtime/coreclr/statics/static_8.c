@@ -35,7 +35,7 @@ static bool generic_id(struct runtime *runtime, const struct type *type, uint64_
 {
 	uint16_t virtuals;
 	if (!memory_u16(runtime->memory,
-			type->method_table + clr_offset(runtime, L_MT_NUM_VIRTUALS), &virtuals))
+			type->method_table + coreclr_offset(runtime, L_MT_NUM_VIRTUALS), &virtuals))
 		return false;
 	uint32_t chunks = (virtuals + VTABLE_CHUNK_SLOTS - 1) / VTABLE_CHUNK_SLOTS;
 	uint64_t at = type->method_table + METHOD_TABLE_SIZE + 8 * (uint64_t)chunks;

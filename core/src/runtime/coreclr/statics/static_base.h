@@ -51,7 +51,7 @@ struct thread_storage {
  * False when the thread has none, or when its place is not known; @p ret then says whether it is
  * broken.
  */
-bool thread_storage_read(struct runtime *runtime, const struct clr_thread *thread,
+bool thread_storage_read(struct runtime *runtime, const struct runtime_thread *thread,
 			 struct thread_storage *ret);
 
 /**

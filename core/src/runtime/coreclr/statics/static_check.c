@@ -137,7 +137,7 @@ static void check_bucket(struct check *check, const struct bucket *bucket)
 void static_slots_check(struct runtime *runtime, const struct static_slots *slots)
 {
 	/* While a GC moves objects their types cannot always be told. */
-	if (!clr_has(runtime, CLR_STATIC_ARRAY_TABLE) || !runtime->globals.app_domain ||
+	if (!coreclr_has(runtime, CORECLR_STATIC_ARRAY_TABLE) || !runtime->globals.app_domain ||
 	    !runtime->globals.object_array_method_table || runtime->gc.structures_invalid)
 		return;
 	struct check check = { .runtime = runtime, .slots = slots };

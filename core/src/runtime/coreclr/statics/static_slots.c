@@ -135,7 +135,7 @@ static bool find_descs(struct statics_reader *reader, const struct type *canonic
 	    (parent && !field_counts_read(runtime, parent->ee_class, &inherited)) ||
 	    own.instance < inherited.instance || own.instance > CLASS_FIELDS_MAX ||
 	    own.statics > CLASS_FIELDS_MAX ||
-	    !clr_pointer(runtime, canonical->ee_class, L_CLASS_FIELDS, ret))
+	    !coreclr_pointer(runtime, canonical->ee_class, L_CLASS_FIELDS, ret))
 		return false;
 	*ret += (uint64_t)FIELD_DESC_SIZE * (own.instance - inherited.instance);
 	*ret_count = own.statics;
@@ -234,7 +234,7 @@ static bool visit_static_type(void *arg, const struct type *type)
 	if (!static_reader_step(reader))
 		return false;
 	if (!type_has_slots(type) ||
-	    (!clr_has(runtime, CLR_DOMAIN_STATICS) && !(type->flags2 & HAS_STATICS)))
+	    (!coreclr_has(runtime, CORECLR_DOMAIN_STATICS) && !(type->flags2 & HAS_STATICS)))
 		return true;
 	const struct type *canonical =
 		type->canonical == type->method_table ? type : type_find(runtime, type->canonical);
@@ -359,7 +359,7 @@ static enum hd_status read_all(struct statics_reader *reader, struct hd_error *e
 {
 	struct runtime *runtime = reader->runtime;
 	struct hd_error why = { 0 };
-	(void)clr_type_table_failed(runtime);
+	(void)runtime_type_table_failed(runtime);
 	enum hd_status listed = type_for_each(runtime, visit_static_type, reader, &why);
 	if (listed == HD_ERR_NOMEM || listed == HD_ERR_CANCELLED)
 		return fail(err, listed, 0, "%s", why.message);
@@ -367,7 +367,7 @@ static enum hd_status read_all(struct statics_reader *reader, struct hd_error *e
 		read_threads(reader);
 	if (reader->status == HD_ERR_CANCELLED)
 		return fail_cancelled(err);
-	if (reader->status != HD_OK || clr_type_table_failed(runtime))
+	if (reader->status != HD_OK || runtime_type_table_failed(runtime))
 		return fail_nomem(err);
 	TRY(sort_slots(&reader->slots, err));
 	report_static_slots(reader, listed, why.message);

@@ -48,7 +48,7 @@ static bool read_storage_u32(struct runtime *runtime, uint64_t base, enum layout
 			     uint32_t *ret)
 {
 	return layout_has(&runtime->layout, field) &&
-	       memory_u32(runtime->memory, base + clr_offset(runtime, field), ret);
+	       memory_u32(runtime->memory, base + coreclr_offset(runtime, field), ret);
 }
 
 bool thread_static_key_read(struct runtime *runtime, const struct type *type,
@@ -64,8 +64,8 @@ bool thread_static_key_read(struct runtime *runtime, const struct type *type,
 	};
 	if (!type_has_slots(type))
 		return false;
-	if (!clr_has(runtime, CLR_DOMAIN_STATICS)) {
-		uint64_t info = type->auxiliary - clr_offset(runtime, L_THREAD_STATICS_SIZE);
+	if (!coreclr_has(runtime, CORECLR_DOMAIN_STATICS)) {
+		uint64_t info = type->auxiliary - coreclr_offset(runtime, L_THREAD_STATICS_SIZE);
 		return layout_has(&runtime->layout, L_THREAD_STATICS_SIZE) &&
 		       read_storage_u32(runtime, info, L_THREAD_STATICS_GC, &ret->gc) &&
 		       read_storage_u32(runtime, info, L_THREAD_STATICS_NON_GC, &ret->non_gc);
@@ -75,7 +75,7 @@ bool thread_static_key_read(struct runtime *runtime, const struct type *type,
 	return memory_u32(runtime->memory, type->module + MODULE_8_INDEX, &ret->module);
 }
 
-static bool storage_8(struct runtime *runtime, const struct clr_thread *thread,
+static bool storage_8(struct runtime *runtime, const struct runtime_thread *thread,
 		      struct thread_storage *ret)
 {
 	uint64_t table, count, first;
@@ -99,7 +99,7 @@ static void read_array(struct runtime *runtime, uint64_t data, struct thread_sto
 {
 	uint64_t array, method_table = 0;
 	uint32_t count, length = 0;
-	if (!clr_pointer(runtime, data, L_TLS_ARRAY, &array) ||
+	if (!coreclr_pointer(runtime, data, L_TLS_ARRAY, &array) ||
 	    !read_storage_u32(runtime, data, L_TLS_COUNT, &count)) {
 		ret->is_broken = true;
 	} else if (array) {
@@ -117,15 +117,15 @@ static void read_array(struct runtime *runtime, uint64_t data, struct thread_sto
 	ret->array_length = ret->array ? length : 0;
 }
 
-bool thread_storage_read(struct runtime *runtime, const struct clr_thread *thread,
+bool thread_storage_read(struct runtime *runtime, const struct runtime_thread *thread,
 			 struct thread_storage *ret)
 {
 	uint64_t data, owner = 0;
 	uint32_t count = 0;
 	*ret = (struct thread_storage){ 0 };
-	if (clr_has(runtime, CLR_DOMAIN_STATICS))
+	if (coreclr_has(runtime, CORECLR_DOMAIN_STATICS))
 		return storage_8(runtime, thread, ret);
-	if (!clr_pointer(runtime, thread->address, L_THREAD_LOCAL_DATA, &data) || !data)
+	if (!coreclr_pointer(runtime, thread->address, L_THREAD_LOCAL_DATA, &data) || !data)
 		return false;
 	ret->is_broken = !memory_u64(runtime->memory, data + STORAGE_THREAD, &owner) ||
 			 owner != thread->address;
@@ -133,10 +133,10 @@ bool thread_storage_read(struct runtime *runtime, const struct clr_thread *threa
 		return false;
 	ret->address = data;
 	read_array(runtime, data, ret);
-	if (clr_pointer(runtime, data, L_TLS_COLLECTIBLE_ARRAY, &ret->collectible_array) &&
+	if (coreclr_pointer(runtime, data, L_TLS_COLLECTIBLE_ARRAY, &ret->collectible_array) &&
 	    read_storage_u32(runtime, data, L_TLS_COLLECTIBLE_COUNT, &count))
 		ret->collectible_count = count;
-	if (!clr_pointer(runtime, data, L_TLS_IN_FLIGHT, &ret->in_flight))
+	if (!coreclr_pointer(runtime, data, L_TLS_IN_FLIGHT, &ret->in_flight))
 		ret->in_flight = 0;
 	return true;
 }
@@ -234,13 +234,13 @@ static uint64_t base_8(struct runtime *runtime, const struct thread_storage *sto
 uint64_t thread_static_base(struct runtime *runtime, const struct thread_storage *storage,
 			    const struct thread_static_key *key, bool is_gc)
 {
-	if (clr_has(runtime, CLR_DOMAIN_STATICS))
+	if (coreclr_has(runtime, CORECLR_DOMAIN_STATICS))
 		return base_8(runtime, storage, key, is_gc);
 	return base_9(runtime, storage, is_gc ? key->gc : key->non_gc);
 }
 
 uint64_t field_thread_static_address(struct runtime *runtime, const struct field *field,
-				     const struct clr_thread *thread)
+				     const struct runtime_thread *thread)
 {
 	struct thread_static_key key;
 	struct thread_storage storage;
@@ -252,15 +252,16 @@ uint64_t field_thread_static_address(struct runtime *runtime, const struct field
 	return base ? base + field->offset : 0;
 }
 
-bool thread_local_data_read(struct runtime *runtime, const struct clr_thread *thread,
+bool thread_local_data_read(struct runtime *runtime, const struct runtime_thread *thread,
 			    struct thread_local_data *ret)
 {
 	struct thread_storage storage;
-	if (clr_has(runtime, CLR_DOMAIN_STATICS) || !thread_storage_read(runtime, thread, &storage))
+	if (coreclr_has(runtime, CORECLR_DOMAIN_STATICS) ||
+	    !thread_storage_read(runtime, thread, &storage))
 		return false;
 	*ret = (struct thread_local_data){
 		.address = storage.address,
-		.array_slot = storage.address + clr_offset(runtime, L_TLS_ARRAY),
+		.array_slot = storage.address + coreclr_offset(runtime, L_TLS_ARRAY),
 		.array = storage.array,
 	};
 	return true;

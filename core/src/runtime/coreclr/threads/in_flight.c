@@ -16,7 +16,7 @@ static void go_to(struct in_flight *flight, uint64_t next)
 	} else if (next) {
 		/* Two threads never share a record, and a free record has no thread. */
 		flight->is_broken = next == flight->mark ||
-				    !clr_pointer(runtime, next, L_EXCEPTION_THREAD, &owner) ||
+				    !coreclr_pointer(runtime, next, L_EXCEPTION_THREAD, &owner) ||
 				    owner != flight->thread;
 	}
 	if (next % 8 != 0)
@@ -35,7 +35,7 @@ void in_flight_begin(struct in_flight *flight, const struct runtime *runtime, ui
 	*flight = (struct in_flight){ .runtime = runtime, .thread = thread, .power = 1 };
 	if (!layout_has(&runtime->layout, L_THREAD_EXCEPTION_TRACKER))
 		return;
-	flight->is_broken = !clr_pointer(runtime, thread, L_THREAD_EXCEPTION_TRACKER, &first);
+	flight->is_broken = !coreclr_pointer(runtime, thread, L_THREAD_EXCEPTION_TRACKER, &first);
 	if (!flight->is_broken)
 		go_to(flight, first);
 }
@@ -43,7 +43,7 @@ void in_flight_begin(struct in_flight *flight, const struct runtime *runtime, ui
 void in_flight_next(struct in_flight *flight)
 {
 	uint64_t previous = 0;
-	if (!clr_pointer(flight->runtime, flight->at, L_EXCEPTION_PREVIOUS, &previous)) {
+	if (!coreclr_pointer(flight->runtime, flight->at, L_EXCEPTION_PREVIOUS, &previous)) {
 		flight->is_broken = true;
 		flight->at = 0;
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 
 /**
  * A walk over the exceptions of a thread that are in flight, innermost first.  The ExInfos of 9 and

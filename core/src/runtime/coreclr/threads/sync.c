@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gc/layouts/object_layout.h"
 #include "mem/memory.h"
-#include "runtime/coreclr/clr.h"
 #include "runtime/coreclr/internal.h"
 
 #define SYNC_ENTRY_SIZE 16u /* SyncTableEntry {SyncBlock *, Object * | 1 when free} */
@@ -21,7 +20,7 @@ static void read_sync_entry(const struct runtime *runtime, struct sync_info *inf
 	info->owner = object & 1 ? 0 : object;
 }
 
-bool clr_sync_info(const struct runtime *runtime, uint64_t address, struct sync_info *ret)
+bool runtime_sync_info(const struct runtime *runtime, uint64_t address, struct sync_info *ret)
 {
 	struct sync_info info = { 0 };
 	if (address < 4 || !memory_u32(runtime->memory, address - 4, &info.word))

@@ -5,7 +5,7 @@
 #include "gc/layouts/object_layout.h"
 #include "mem/memory.h"
 #include "runtime/coreclr/features.h"
-#include "runtime/coreclr/gc_find.h"
+#include "runtime/coreclr/find.h"
 #include "runtime/coreclr/internal.h"
 #include "targets/target.h"
 #include "util/findings.h"
@@ -53,7 +53,7 @@ static bool block_names(const struct runtime *runtime, uint64_t block, uint32_t 
 {
 	uint32_t word = 0;
 	return block && block % 8 == 0 &&
-	       clr_field_u32(runtime, block, L_SYNC_BLOCK_INDEX, &word) &&
+	       coreclr_field_u32(runtime, block, L_SYNC_BLOCK_INDEX, &word) &&
 	       (word & SYNC_INDEX_MASK) == index;
 }
 
@@ -79,8 +79,8 @@ static uint64_t count_of_cache(const struct runtime *runtime)
 		uint32_t index = 0, size = 0;
 		if (!dac_pointer(runtime, i, &table) || table != runtime->globals.sync_table ||
 		    !dac_pointer(runtime, i + 1, &cache) || cache % 8 != 0 ||
-		    !clr_field_u32(runtime, cache, L_SYNC_CACHE_INDEX, &index) ||
-		    !clr_field_u32(runtime, cache + CACHE_COUNT, L_SYNC_CACHE_INDEX, &size) ||
+		    !coreclr_field_u32(runtime, cache, L_SYNC_CACHE_INDEX, &index) ||
+		    !coreclr_field_u32(runtime, cache + CACHE_COUNT, L_SYNC_CACHE_INDEX, &size) ||
 		    !index || index > size || size > SYNC_INDEX_MASK + 1)
 			continue;
 		/* The last used entry refers to its own index, or is free. */
@@ -131,7 +131,7 @@ static bool table_checks_out(const struct runtime *runtime)
 	return named < NAMED_MAX;
 }
 
-void clr_sync_count(struct runtime *runtime)
+void runtime_sync_count(struct runtime *runtime)
 {
 	if (!runtime->globals.sync_table)
 		return;
@@ -160,13 +160,13 @@ static void read_managed_monitor(const struct runtime *runtime, struct sync_bloc
 {
 	uint64_t handle = 0;
 	uint32_t word = 0;
-	if (!clr_pointer(runtime, block->address, L_SYNC_BLOCK_LOCK, &handle))
+	if (!coreclr_pointer(runtime, block->address, L_SYNC_BLOCK_LOCK, &handle))
 		return;
 	if (handle) {
 		(void)memory_u64(runtime->memory, handle & ~LOCK_HANDLE_BITS, &block->lock);
 		return;
 	}
-	if (!clr_field_u32(runtime, block->address, L_SYNC_BLOCK_THIN_LOCK, &word))
+	if (!coreclr_field_u32(runtime, block->address, L_SYNC_BLOCK_THIN_LOCK, &word))
 		return;
 	uint32_t thread = word & HEADER_THREAD_MASK;
 	block->has_monitor = true;
@@ -174,7 +174,7 @@ static void read_managed_monitor(const struct runtime *runtime, struct sync_bloc
 		return;
 	block->is_held = true;
 	block->recursion = 1 + ((word & HEADER_RECURSION_MASK) >> HEADER_RECURSION_SHIFT);
-	block->owner = clr_thread_by_id(runtime, thread);
+	block->owner = runtime_thread_by_id(runtime, thread);
 	block->os_id = block->owner ? block->owner->os_id : 0;
 }
 
@@ -183,7 +183,7 @@ static void read_monitor(const struct runtime *runtime, uint32_t index, struct s
 	uint8_t bytes[LOCK_SIZE];
 	if (!block_names(runtime, block->address, index))
 		return;
-	if (clr_has(runtime, CLR_MANAGED_MONITORS)) {
+	if (coreclr_has(runtime, CORECLR_MANAGED_MONITORS)) {
 		read_managed_monitor(runtime, block);
 		return;
 	}
@@ -195,10 +195,10 @@ static void read_monitor(const struct runtime *runtime, uint32_t index, struct s
 	block->waiters = state >> STATE_WAITERS;
 	block->recursion = load_u32(bytes + LOCK_RECURSION);
 	block->os_id = load_u64(bytes + LOCK_OS_ID);
-	block->owner = block->is_held ? clr_thread_by_os_id(runtime, block->os_id) : NULL;
+	block->owner = block->is_held ? runtime_thread_by_os_id(runtime, block->os_id) : NULL;
 }
 
-bool clr_sync_block(const struct runtime *runtime, uint32_t index, struct sync_block *ret)
+bool runtime_sync_block(const struct runtime *runtime, uint32_t index, struct sync_block *ret)
 {
 	struct sync_block block = { 0 };
 	uint64_t words[2];
@@ -219,14 +219,14 @@ bool clr_sync_block(const struct runtime *runtime, uint32_t index, struct sync_b
 	return true;
 }
 
-bool clr_pulse_waiter(const struct runtime *runtime, uint64_t block, uint64_t *cursor,
-		      uint64_t *ret_thread)
+bool runtime_pulse_waiter(const struct runtime *runtime, uint64_t block, uint64_t *cursor,
+			  uint64_t *ret_thread)
 {
 	uint8_t bytes[WAIT_LINK];
 	uint64_t link = 0;
 	uint64_t from = *cursor ? *cursor : block + BLOCK_LINK;
-	if (clr_has(runtime, CLR_MANAGED_MONITORS) || !memory_u64(runtime->memory, from, &link) ||
-	    link < WAIT_LINK || link % 8 != 0 ||
+	if (coreclr_has(runtime, CORECLR_MANAGED_MONITORS) ||
+	    !memory_u64(runtime->memory, from, &link) || link < WAIT_LINK || link % 8 != 0 ||
 	    !memory_read(runtime->memory, link - WAIT_LINK, bytes, sizeof(bytes)) ||
 	    (load_u64(bytes) & ~(uint64_t)1) != block)
 		return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 
 /** An entry of the table of sync blocks, and the monitor in its block. */
 struct sync_block {
@@ -11,17 +11,17 @@ struct sync_block {
 	bool has_monitor;
 	bool is_held;
 	uint32_t waiters;
-	uint32_t recursion;             /**< how often the thread that holds it has entered it */
-	uint64_t lock;                  /**< since 11: its System.Threading.Lock; 0: none */
-	uint64_t os_id;                 /**< of the thread that holds it */
-	const struct clr_thread *owner; /**< or NULL */
+	uint32_t recursion; /**< how often the thread that holds it has entered it */
+	uint64_t lock;      /**< since 11: its System.Threading.Lock; 0: none */
+	uint64_t os_id;     /**< of the thread that holds it */
+	const struct runtime_thread *owner; /**< or NULL */
 };
 
 /** Find out how many entries of the table were ever used: runtime->sync_count, unless it is known. */
-void clr_sync_count(struct runtime *runtime);
+void runtime_sync_count(struct runtime *runtime);
 
 /** Entry number @p index (from 1); false after the last one that was ever used. */
-bool clr_sync_block(const struct runtime *runtime, uint32_t index, struct sync_block *ret);
+bool runtime_sync_block(const struct runtime *runtime, uint32_t index, struct sync_block *ret);
 
 /**
  * The threads that called Monitor.Wait on the object of a block and wait there, first one first
@@ -34,5 +34,5 @@ bool clr_sync_block(const struct runtime *runtime, uint32_t index, struct sync_b
  * @return false after the last one, or when the list is broken: the caller counts, for a broken
  * list may have a cycle
  */
-bool clr_pulse_waiter(const struct runtime *runtime, uint64_t block, uint64_t *cursor,
-		      uint64_t *ret_thread);
+bool runtime_pulse_waiter(const struct runtime *runtime, uint64_t block, uint64_t *cursor,
+			  uint64_t *ret_thread);

@@ -39,8 +39,8 @@ static void links_follow(struct links *links, uint64_t from)
 	const struct runtime *runtime = links->runtime;
 	uint64_t next = 0;
 	bool is_read = memory_u64(runtime->memory, from, &next);
-	if (is_read && next && clr_has(runtime, CLR_THREAD_POINTERS))
-		next += clr_offset(runtime, L_THREAD_LINK);
+	if (is_read && next && coreclr_has(runtime, CORECLR_THREAD_POINTERS))
+		next += coreclr_offset(runtime, L_THREAD_LINK);
 	if (!is_read) {
 		links->is_broken = true;
 	} else if (next == links->mark || next % 8 != 0) {
@@ -64,34 +64,34 @@ static void links_begin(struct links *links, const struct runtime *runtime, uint
 		links->is_broken = true;
 		return;
 	}
-	links->head = store + clr_offset(runtime, L_THREAD_STORE_FIRST);
+	links->head = store + coreclr_offset(runtime, L_THREAD_STORE_FIRST);
 	links_follow(links, links->head);
 }
 
 static uint64_t links_thread(const struct links *links)
 {
-	return links->link - clr_offset(links->runtime, L_THREAD_LINK);
+	return links->link - coreclr_offset(links->runtime, L_THREAD_LINK);
 }
 
-static void read_thread_context(const struct runtime *runtime, struct clr_thread *thread)
+static void read_thread_context(const struct runtime *runtime, struct runtime_thread *thread)
 {
 	uint64_t context = 0;
 	if (layout_has(&runtime->layout, L_THREAD_LOCALS)) {
-		if (!clr_pointer(runtime, thread->address, L_THREAD_LOCALS, &context) || !context ||
-		    !layout_has(&runtime->layout, L_LOCALS_ALLOC_CONTEXT))
+		if (!coreclr_pointer(runtime, thread->address, L_THREAD_LOCALS, &context) ||
+		    !context || !layout_has(&runtime->layout, L_LOCALS_ALLOC_CONTEXT))
 			return;
-		context += clr_offset(runtime, L_LOCALS_ALLOC_CONTEXT);
+		context += coreclr_offset(runtime, L_LOCALS_ALLOC_CONTEXT);
 		if (layout_has(&runtime->layout, L_EE_ALLOC_CONTEXT))
-			context += clr_offset(runtime, L_EE_ALLOC_CONTEXT);
+			context += coreclr_offset(runtime, L_EE_ALLOC_CONTEXT);
 	} else if (layout_has(&runtime->layout, L_THREAD_ALLOC_CONTEXT)) {
-		context = thread->address + clr_offset(runtime, L_THREAD_ALLOC_CONTEXT);
+		context = thread->address + coreclr_offset(runtime, L_THREAD_ALLOC_CONTEXT);
 	} else {
 		return;
 	}
 	thread->alloc_context = context;
 	uint64_t pointer = 0, limit = 0;
-	if (!clr_pointer(runtime, context, L_ALLOC_POINTER, &pointer) ||
-	    !clr_pointer(runtime, context, L_ALLOC_LIMIT, &limit) || pointer == 0)
+	if (!coreclr_pointer(runtime, context, L_ALLOC_POINTER, &pointer) ||
+	    !coreclr_pointer(runtime, context, L_ALLOC_LIMIT, &limit) || pointer == 0)
 		return;
 	thread->alloc_pointer = pointer;
 	thread->alloc_limit = limit;
@@ -101,18 +101,18 @@ static bool read_thread_u32(const struct runtime *runtime, uint64_t base, enum l
 			    uint32_t *ret)
 {
 	return layout_has(&runtime->layout, field) &&
-	       memory_u32(runtime->memory, base + clr_offset(runtime, field), ret);
+	       memory_u32(runtime->memory, base + coreclr_offset(runtime, field), ret);
 }
 
 /* The exception that it threw last. */
-static void read_exception(const struct runtime *runtime, struct clr_thread *thread)
+static void read_exception(const struct runtime *runtime, struct runtime_thread *thread)
 {
 	struct in_flight flight;
 	uint64_t slot = 0;
 	/* A handle: the address of a reference. */
-	if (clr_pointer(runtime, thread->address, L_THREAD_EXCEPTION, &slot) && slot)
+	if (coreclr_pointer(runtime, thread->address, L_THREAD_EXCEPTION, &slot) && slot)
 		(void)memory_u64(runtime->memory, slot, &thread->exception);
-	if (!clr_has(runtime, CLR_DIRECT_EXCEPTION))
+	if (!coreclr_has(runtime, CORECLR_DIRECT_EXCEPTION))
 		return;
 	/* While an exception is in flight, the one before may still be there (12.7). */
 	uint64_t object = 0;
@@ -122,13 +122,13 @@ static void read_exception(const struct runtime *runtime, struct clr_thread *thr
 		thread->exception = object;
 }
 
-static bool read_thread(const struct runtime *runtime, uint64_t address, struct clr_thread *ret)
+static bool read_thread(const struct runtime *runtime, uint64_t address, struct runtime_thread *ret)
 {
-	*ret = (struct clr_thread){ .address = address };
+	*ret = (struct runtime_thread){ .address = address };
 	uint32_t cooperative = 0;
 	if (!read_thread_u32(runtime, address, L_THREAD_ID, &ret->id))
 		return false;
-	(void)clr_pointer(runtime, address, L_THREAD_OS_ID, &ret->os_id);
+	(void)coreclr_pointer(runtime, address, L_THREAD_OS_ID, &ret->os_id);
 	if (ret->os_id == OS_ID_NONE)
 		ret->os_id = 0;
 	(void)read_thread_u32(runtime, address, L_THREAD_STATE, &ret->state);
@@ -140,7 +140,7 @@ static bool read_thread(const struct runtime *runtime, uint64_t address, struct 
 }
 
 /* No thread has such ids: what was read is not a Thread. */
-static bool has_impossible_ids(const struct clr_thread *thread)
+static bool has_impossible_ids(const struct runtime_thread *thread)
 {
 	return !thread->id || thread->id > OS_ID_MAX || thread->os_id > OS_ID_MAX;
 }
@@ -156,7 +156,7 @@ bool thread_store_is(const struct runtime *runtime, uint64_t address, bool must_
 	must_match = must_match && runtime->target->threads.count > 0;
 	unsigned int matches = 0, odd = 0;
 	for (unsigned int i = 0; i < 64 && links.link && !links.is_broken; i++) {
-		struct clr_thread thread;
+		struct runtime_thread thread;
 		if (!read_thread(runtime, links_thread(&links), &thread))
 			return false;
 		bool is_odd = has_impossible_ids(&thread);
@@ -205,7 +205,7 @@ static void check_roles(struct runtime *runtime)
 	uint32_t pending = 0;
 	if (read_thread_u32(runtime, runtime->globals.thread_store, L_THREAD_STORE_PENDING,
 			    &pending) &&
-	    pending <= CLR_THREADS_MAX)
+	    pending <= CORECLR_THREADS_MAX)
 		runtime->threads.pending = pending;
 	if (!is_listed(runtime, runtime->threads.finalizer))
 		runtime->threads.finalizer = 0;
@@ -234,7 +234,7 @@ static void check_ids(const struct runtime *runtime)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < runtime->threads.count; i++) {
-		const struct clr_thread *thread = &runtime->threads.rows[i];
+		const struct runtime_thread *thread = &runtime->threads.rows[i];
 		count += !thread->os_id && !thread_state_is(thread, THREAD_STATES_NO_STACK);
 	}
 	if (!count)
@@ -247,7 +247,7 @@ static void check_ids(const struct runtime *runtime)
 
 static int compare_ids(const void *a, const void *b, void *arg)
 {
-	const struct clr_thread *threads = arg;
+	const struct runtime_thread *threads = arg;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
 	if (threads[left].id != threads[right].id)
 		return threads[left].id < threads[right].id ? -1 : 1;
@@ -256,7 +256,7 @@ static int compare_ids(const void *a, const void *b, void *arg)
 
 static int compare_os_ids(const void *a, const void *b, void *arg)
 {
-	const struct clr_thread *threads = arg;
+	const struct runtime_thread *threads = arg;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
 	if (threads[left].os_id != threads[right].os_id)
 		return threads[left].os_id < threads[right].os_id ? -1 : 1;
@@ -266,7 +266,7 @@ static int compare_os_ids(const void *a, const void *b, void *arg)
 	return left < right ? -1 : left > right;
 }
 
-static enum hd_status sort_threads_by(const struct clr_threads *threads,
+static enum hd_status sort_threads_by(const struct runtime_threads *threads,
 				      int (*compare)(const void *, const void *, void *),
 				      uint32_t **ret, struct hd_error *err)
 {
@@ -283,7 +283,7 @@ static enum hd_status sort_threads_by(const struct clr_threads *threads,
 /* Very many objects may ask for the thread that has locked them. */
 static enum hd_status sort_threads(struct runtime *runtime, struct hd_error *err)
 {
-	struct clr_threads *threads = &runtime->threads;
+	struct runtime_threads *threads = &runtime->threads;
 	TRY(sort_threads_by(threads, compare_ids, &threads->order, err));
 	return sort_threads_by(threads, compare_os_ids, &threads->os_order, err);
 }
@@ -335,14 +335,14 @@ enum hd_status thread_list_read(struct runtime *runtime, struct hd_error *err)
 	links_begin(&links, runtime, runtime->globals.thread_store);
 	size_t capacity = 0;
 	bool missing = false;
-	while (links.link && runtime->threads.count < CLR_THREADS_MAX) {
-		struct clr_thread thread;
+	while (links.link && runtime->threads.count < CORECLR_THREADS_MAX) {
+		struct runtime_thread thread;
 		missing = !read_thread(runtime, links_thread(&links), &thread);
 		if (missing)
 			break;
 		if (runtime->threads.count == capacity) {
 			size_t grown = grown_capacity(capacity, sizeof(thread));
-			struct clr_thread *threads =
+			struct runtime_thread *threads =
 				mem_realloc(runtime->threads.rows, grown, sizeof(thread));
 			TRY_MEMORY(threads, err);
 			runtime->threads.rows = threads;
@@ -361,7 +361,7 @@ enum hd_status thread_list_read(struct runtime *runtime, struct hd_error *err)
 	return sort_threads(runtime, err);
 }
 
-const struct clr_thread *clr_thread_by_id(const struct runtime *runtime, uint32_t id)
+const struct runtime_thread *runtime_thread_by_id(const struct runtime *runtime, uint32_t id)
 {
 	if (!runtime->threads.order) {
 		for (size_t i = 0; i < runtime->threads.count; i++) {
@@ -379,15 +379,15 @@ const struct clr_thread *clr_thread_by_id(const struct runtime *runtime, uint32_
 			high = middle;
 		}
 	}
-	const struct clr_thread *found =
+	const struct runtime_thread *found =
 		low < runtime->threads.count ? &runtime->threads.rows[runtime->threads.order[low]]
 					     : NULL;
 	return found && found->id == id ? found : NULL;
 }
 
-const struct clr_thread *clr_thread_by_os_id(const struct runtime *runtime, uint64_t os_id)
+const struct runtime_thread *runtime_thread_by_os_id(const struct runtime *runtime, uint64_t os_id)
 {
-	const struct clr_threads *threads = &runtime->threads;
+	const struct runtime_threads *threads = &runtime->threads;
 	if (!threads->os_order || !os_id)
 		return NULL;
 	size_t low = 0, high = threads->count;
@@ -399,7 +399,7 @@ const struct clr_thread *clr_thread_by_os_id(const struct runtime *runtime, uint
 			high = middle;
 		}
 	}
-	const struct clr_thread *found =
+	const struct runtime_thread *found =
 		low < threads->count ? &threads->rows[threads->os_order[low]] : NULL;
 	return found && found->os_id == os_id ? found : NULL;
 }

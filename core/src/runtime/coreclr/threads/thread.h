@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 
 /** Most threads that are read from a ThreadStore. */
-#define CLR_THREADS_MAX 1000000u
+#define CORECLR_THREADS_MAX 1000000u
 
 /**
  * Read the threads of runtime->thread_store.  Where the list is broken, reading ends, with a finding.

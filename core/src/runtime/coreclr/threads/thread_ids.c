@@ -61,12 +61,12 @@ struct stack_place {
 ORDER_BY(compare_stack_places, struct stack_place, sp)
 
 /* The bounds of a running thread's stack, as the runtime has noted them. */
-static bool read_stack(const struct runtime *runtime, const struct clr_thread *thread,
+static bool read_stack(const struct runtime *runtime, const struct runtime_thread *thread,
 		       uint64_t *ret_limit, uint64_t *ret_base)
 {
 	return !thread_state_is(thread, THREAD_STATES_NO_STACK) &&
-	       clr_pointer(runtime, thread->address, L_THREAD_STACK_BASE, ret_base) &&
-	       clr_pointer(runtime, thread->address, L_THREAD_STACK_LIMIT, ret_limit) &&
+	       coreclr_pointer(runtime, thread->address, L_THREAD_STACK_BASE, ret_base) &&
+	       coreclr_pointer(runtime, thread->address, L_THREAD_STACK_LIMIT, ret_limit) &&
 	       *ret_limit < *ret_base;
 }
 
@@ -78,7 +78,7 @@ static bool any_id_fits(const struct runtime *runtime)
 {
 	bool can_tell = false;
 	for (size_t i = 0; i < runtime->threads.count; i++) {
-		const struct clr_thread *thread = &runtime->threads.rows[i];
+		const struct runtime_thread *thread = &runtime->threads.rows[i];
 		uint64_t limit, base;
 		if (!read_stack(runtime, thread, &limit, &base))
 			continue;
@@ -112,7 +112,7 @@ static size_t match_stacks(struct runtime *runtime, const struct stack_place *pl
 {
 	size_t matched = 0;
 	for (size_t i = 0; i < runtime->threads.count; i++) {
-		struct clr_thread *thread = &runtime->threads.rows[i];
+		struct runtime_thread *thread = &runtime->threads.rows[i];
 		uint64_t limit, base;
 		const struct stack_place *place = read_stack(runtime, thread, &limit, &base)
 							  ? only_place(places, count, limit, base)
@@ -127,7 +127,7 @@ static size_t match_stacks(struct runtime *runtime, const struct stack_place *pl
 static void drop_foreign(struct runtime *runtime, const struct stack_place *places, size_t count)
 {
 	for (size_t i = 0; i < runtime->threads.count; i++) {
-		struct clr_thread *thread = &runtime->threads.rows[i];
+		struct runtime_thread *thread = &runtime->threads.rows[i];
 		uint64_t limit = 0, base = 0;
 		bool is_matched = read_stack(runtime, thread, &limit, &base) &&
 				  only_place(places, count, limit, base);

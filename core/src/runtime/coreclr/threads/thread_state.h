@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 
 /* Bits of Thread.State (doc/coreclr.md 12.1; Thread::ThreadState, threads.h; the same in 8, 9 and 10). */
 #define THREAD_STATE_BACKGROUND      0x00000200u
@@ -27,13 +27,13 @@ const char *thread_state_text(unsigned int bit);
 #define THREAD_STATES_NO_STACK (THREAD_STATE_UNSTARTED | THREAD_STATE_DEAD | THREAD_STATE_DETACHED)
 
 /** Has @p thread any of the bits @p states? */
-static inline bool thread_state_is(const struct clr_thread *thread, uint32_t states)
+static inline bool thread_state_is(const struct runtime_thread *thread, uint32_t states)
 {
 	return (thread->state & states) != 0;
 }
 
 /** Can it run: does the process have a thread with a stack for it? */
-static inline bool thread_has_stack(const struct clr_thread *thread)
+static inline bool thread_has_stack(const struct runtime_thread *thread)
 {
 	return thread->os_id && !thread_state_is(thread, THREAD_STATES_NO_STACK);
 }

@@ -6,8 +6,9 @@
 
 _Static_assert(THREAD_WORDS_MAX * 8 == THREAD_HANDLES_END, "all that are searched");
 
-size_t clr_thread_words(const struct runtime *runtime, const struct clr_thread *thread,
-			uint64_t words[THREAD_WORDS_MAX])
+size_t runtime_thread_words(const struct runtime *runtime, const struct runtime_thread *thread,
+			    uint64_t words[THREAD_WORDS_MAX])
 {
-	return memory_prefix(clr_memory(runtime), thread->address, words, THREAD_HANDLES_END) / 8;
+	return memory_prefix(runtime_memory(runtime), thread->address, words, THREAD_HANDLES_END) /
+	       8;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/clr.h"
+#include "runtime/runtime.h"
 
 /** Words of a Thread among which its handles are. */
 #define THREAD_WORDS_MAX 128u
 
 /** The first words of a Thread, as many as can be read; @return their number */
-size_t clr_thread_words(const struct runtime *runtime, const struct clr_thread *thread,
-			uint64_t words[THREAD_WORDS_MAX]);
+size_t runtime_thread_words(const struct runtime *runtime, const struct runtime_thread *thread,
+			    uint64_t words[THREAD_WORDS_MAX]);

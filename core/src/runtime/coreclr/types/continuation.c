@@ -12,31 +12,31 @@
 static bool has_no_token(const struct runtime *runtime, uint64_t method_table)
 {
 	uint32_t flags2 = 0;
-	return clr_field_u32(runtime, method_table, L_MT_FLAGS2, &flags2) && !flags2;
+	return coreclr_field_u32(runtime, method_table, L_MT_FLAGS2, &flags2) && !flags2;
 }
 
 bool continuation_is(const struct runtime *runtime, const struct type *type, uint64_t ee_class,
 		     uint64_t first)
 {
 	uint64_t own, parent, parent_of_first;
-	if (!clr_has(runtime, CLR_CONTINUATION_TYPES) || type->component_size || !first ||
+	if (!coreclr_has(runtime, CORECLR_CONTINUATION_TYPES) || type->component_size || !first ||
 	    first % 8 ||
 	    (runtime->globals.continuation_class &&
 	     ee_class != runtime->globals.continuation_class))
 		return false;
 	return has_no_token(runtime, type->method_table) && has_no_token(runtime, first) &&
-	       clr_pointer(runtime, first, L_MT_CLASS, &own) && own == ee_class &&
-	       clr_pointer(runtime, type->method_table, L_MT_PARENT, &parent) && parent &&
-	       clr_pointer(runtime, first, L_MT_PARENT, &parent_of_first) &&
+	       coreclr_pointer(runtime, first, L_MT_CLASS, &own) && own == ee_class &&
+	       coreclr_pointer(runtime, type->method_table, L_MT_PARENT, &parent) && parent &&
+	       coreclr_pointer(runtime, first, L_MT_PARENT, &parent_of_first) &&
 	       parent == parent_of_first;
 }
 
 bool type_is_continuation(const struct runtime *runtime, const struct type *type)
 {
 	uint64_t first;
-	if (!clr_has(runtime, CLR_CONTINUATION_TYPES) || type->token || !type->ee_class ||
+	if (!coreclr_has(runtime, CORECLR_CONTINUATION_TYPES) || type->token || !type->ee_class ||
 	    type->category != CATEGORY_CLASS ||
-	    !clr_pointer(runtime, type->ee_class, L_CLASS_METHOD_TABLE, &first))
+	    !coreclr_pointer(runtime, type->ee_class, L_CLASS_METHOD_TABLE, &first))
 		return false;
 	/* Only the global tells the first one from other types without a token. */
 	if (first == type->method_table)
@@ -47,7 +47,7 @@ bool type_is_continuation(const struct runtime *runtime, const struct type *type
 void continuation_name(const struct runtime *runtime, const struct type *type, struct text *text)
 {
 	uint64_t data = layout_has(&runtime->layout, L_CONTINUATION_SIZE)
-				? clr_offset(runtime, L_CONTINUATION_SIZE)
+				? coreclr_offset(runtime, L_CONTINUATION_SIZE)
 				: 0;
 	text_puts(text, "Continuation");
 	if (!data || type->base_size < OBJECT_HEADER + data)

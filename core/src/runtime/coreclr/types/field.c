@@ -240,7 +240,7 @@ static enum hd_status read_declared(struct runtime *runtime, const struct type *
 	if (!count)
 		return HD_OK;
 	if (list->count + count > LIST_MAX ||
-	    !clr_pointer(runtime, type->ee_class, L_CLASS_FIELDS, &descs)) {
+	    !coreclr_pointer(runtime, type->ee_class, L_CLASS_FIELDS, &descs)) {
 		return fail(err, HD_ERR_FAULT, type->ee_class,
 			    "cannot read the fields of method table 0x%" PRIx64,
 			    type->method_table);

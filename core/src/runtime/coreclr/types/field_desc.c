@@ -82,13 +82,13 @@ static bool read_counts_8(struct runtime *runtime, uint64_t ee_class, struct fie
 bool field_counts_read(struct runtime *runtime, uint64_t ee_class, struct field_counts *ret)
 {
 	uint16_t instance, statics;
-	if (clr_has(runtime, CLR_PACKED_FIELD_COUNTS))
+	if (coreclr_has(runtime, CORECLR_PACKED_FIELD_COUNTS))
 		return read_counts_8(runtime, ee_class, ret);
 	if (!layout_has(&runtime->layout, L_CLASS_NUM_INSTANCE) ||
 	    !layout_has(&runtime->layout, L_CLASS_NUM_STATIC) ||
-	    !memory_u16(runtime->memory, ee_class + clr_offset(runtime, L_CLASS_NUM_INSTANCE),
+	    !memory_u16(runtime->memory, ee_class + coreclr_offset(runtime, L_CLASS_NUM_INSTANCE),
 			&instance) ||
-	    !memory_u16(runtime->memory, ee_class + clr_offset(runtime, L_CLASS_NUM_STATIC),
+	    !memory_u16(runtime->memory, ee_class + coreclr_offset(runtime, L_CLASS_NUM_STATIC),
 			&statics))
 		return false;
 	ret->instance = instance;

@@ -38,7 +38,7 @@ struct type_block {
 	struct type *types;
 };
 
-struct clr_type_table {
+struct runtime_type_table {
 	pthread_mutex_t lock; /* for threads that add */
 	_Atomic(struct type_slots *) slots;
 	uint64_t seed;
@@ -50,7 +50,7 @@ struct clr_type_table {
 	_Atomic uint64_t none[NONE_SLOTS];
 };
 
-static size_t hash_method_table(const struct clr_type_table *types, uint64_t key)
+static size_t hash_method_table(const struct runtime_type_table *types, uint64_t key)
 {
 	/* splitmix64's finaliser over the seeded key */
 	uint64_t x = key ^ types->seed;
@@ -70,11 +70,11 @@ static struct type_slots *slots_create(size_t capacity, struct type_slots *older
 	return slots;
 }
 
-enum hd_status clr_type_table_create(struct runtime *runtime, struct clr_type_table **ret,
-				     struct hd_error *err)
+enum hd_status runtime_type_table_create(struct runtime *runtime, struct runtime_type_table **ret,
+					 struct hd_error *err)
 {
 	(void)runtime;
-	struct clr_type_table *types = mem_calloc(1, sizeof(*types));
+	struct runtime_type_table *types = mem_calloc(1, sizeof(*types));
 	struct type_slots *slots = slots_create(FIRST_SLOTS, NULL);
 	if (!types || !slots || pthread_mutex_init(&types->lock, NULL) != 0) {
 		mem_free(types);
@@ -89,7 +89,7 @@ enum hd_status clr_type_table_create(struct runtime *runtime, struct clr_type_ta
 	return HD_OK;
 }
 
-void clr_type_table_destroy(struct clr_type_table *types)
+void runtime_type_table_destroy(struct runtime_type_table *types)
 {
 	if (!types)
 		return;
@@ -110,7 +110,7 @@ void clr_type_table_destroy(struct clr_type_table *types)
 	mem_free(types);
 }
 
-static struct type *look_up_type(struct clr_type_table *types, uint64_t method_table)
+static struct type *look_up_type(struct runtime_type_table *types, uint64_t method_table)
 {
 	struct type_slots *slots = atomic_load_explicit(&types->slots, memory_order_acquire);
 	size_t at = hash_method_table(types, method_table) & slots->mask;
@@ -122,7 +122,7 @@ static struct type *look_up_type(struct clr_type_table *types, uint64_t method_t
 }
 
 /* Called with the lock: there is room, and the type is not in the table yet. */
-static void put_type_slot(const struct clr_type_table *types, struct type_slots *slots,
+static void put_type_slot(const struct runtime_type_table *types, struct type_slots *slots,
 			  struct type *type)
 {
 	size_t at = hash_method_table(types, type->method_table) & slots->mask;
@@ -131,7 +131,7 @@ static void put_type_slot(const struct clr_type_table *types, struct type_slots 
 	atomic_store_explicit(&slots->entries[at], type, memory_order_release);
 }
 
-static bool grow_slots(struct clr_type_table *types)
+static bool grow_slots(struct runtime_type_table *types)
 {
 	struct type_slots *old = atomic_load_explicit(&types->slots, memory_order_relaxed);
 	if (types->count < (old->mask + 1) / 2)
@@ -147,7 +147,7 @@ static bool grow_slots(struct clr_type_table *types)
 	return true;
 }
 
-static bool grow_blocks(struct clr_type_table *types)
+static bool grow_blocks(struct runtime_type_table *types)
 {
 	if (types->count < types->block_count << TYPES_SHIFT)
 		return true;
@@ -207,19 +207,20 @@ static bool round_trip(const struct runtime *runtime, struct type *type)
 {
 	uint64_t value, back;
 	type->canonical = type->method_table;
-	if (!clr_pointer(runtime, type->method_table, L_MT_CLASS, &value))
+	if (!coreclr_pointer(runtime, type->method_table, L_MT_CLASS, &value))
 		return false;
 	if (type->is_free)
 		return true;
 	if (value & 1) {
 		type->canonical = value & ~(uint64_t)1;
-		if (type->canonical % 8 || type->canonical < clr_arch(runtime)->space.user_begin ||
-		    !clr_pointer(runtime, type->canonical, L_MT_CLASS, &value))
+		if (type->canonical % 8 ||
+		    type->canonical < runtime_arch(runtime)->space.user_begin ||
+		    !coreclr_pointer(runtime, type->canonical, L_MT_CLASS, &value))
 			return false;
 	}
 	type->ee_class = value;
-	return value % 8 == 0 && value >= clr_arch(runtime)->space.user_begin &&
-	       clr_pointer(runtime, value, L_CLASS_METHOD_TABLE, &back) &&
+	return value % 8 == 0 && value >= runtime_arch(runtime)->space.user_begin &&
+	       coreclr_pointer(runtime, value, L_CLASS_METHOD_TABLE, &back) &&
 	       (back == type->canonical || continuation_is(runtime, type, value, back));
 }
 
@@ -227,10 +228,10 @@ bool type_may_be_missing(const struct runtime *runtime, uint64_t method_table)
 {
 	uint64_t class = 0;
 	uint8_t byte;
-	if (method_table < clr_arch(runtime)->space.user_begin ||
-	    method_table >= clr_arch(runtime)->space.user_end)
+	if (method_table < runtime_arch(runtime)->space.user_begin ||
+	    method_table >= runtime_arch(runtime)->space.user_end)
 		return false;
-	return !clr_pointer(runtime, method_table, L_MT_CLASS, &class) ||
+	return !coreclr_pointer(runtime, method_table, L_MT_CLASS, &class) ||
 	       (class && !memory_u8(runtime->memory, class & ~(uint64_t)1, &byte));
 }
 
@@ -253,14 +254,14 @@ static bool read_type_word(const struct runtime *runtime, uint64_t base, enum la
 			   uint32_t *ret)
 {
 	return layout_has(&runtime->layout, field) &&
-	       memory_u32(runtime->memory, base + clr_offset(runtime, field), ret);
+	       memory_u32(runtime->memory, base + coreclr_offset(runtime, field), ret);
 }
 
 /* Fill everything that needs no allocation and no other type. */
 static bool read_type_head(const struct runtime *runtime, uint64_t method_table, struct type *type)
 {
 	*type = (struct type){ .method_table = method_table };
-	if (method_table % 8 || method_table < clr_arch(runtime)->space.user_begin ||
+	if (method_table % 8 || method_table < runtime_arch(runtime)->space.user_begin ||
 	    !read_type_word(runtime, method_table, L_MT_FLAGS, &type->flags) ||
 	    !read_type_word(runtime, method_table, L_MT_BASE_SIZE, &type->base_size))
 		return false;
@@ -274,14 +275,16 @@ static bool read_type_head(const struct runtime *runtime, uint64_t method_table,
 	type->has_pointers = !type->is_free && flags & MT_CONTAINS_GC_POINTERS;
 	type->has_finalizer = flags & MT_FINALIZER;
 	type->is_collectible =
-		flags & (clr_has(runtime, CLR_COLLECTIBLE_BIT_28) ? COLLECTIBLE_8 : COLLECTIBLE_9);
+		flags &
+		(coreclr_has(runtime, CORECLR_COLLECTIBLE_BIT_28) ? COLLECTIBLE_8 : COLLECTIBLE_9);
 	type->is_string = type->base_size == 22;
 	(void)read_type_word(runtime, method_table, L_MT_FLAGS2, &type->flags2);
-	(void)clr_pointer(runtime, method_table, L_MT_PARENT, &type->parent);
-	(void)clr_pointer(runtime, method_table, L_MT_MODULE, &type->module);
-	(void)clr_pointer(runtime, method_table, L_MT_AUXILIARY, &type->auxiliary);
-	(void)clr_pointer(runtime, method_table, L_MT_PER_INST, &type->per_inst);
-	uint32_t rid = clr_has(runtime, CLR_SHORT_TOKENS) ? type->flags2 >> 16 : type->flags2 >> 8;
+	(void)coreclr_pointer(runtime, method_table, L_MT_PARENT, &type->parent);
+	(void)coreclr_pointer(runtime, method_table, L_MT_MODULE, &type->module);
+	(void)coreclr_pointer(runtime, method_table, L_MT_AUXILIARY, &type->auxiliary);
+	(void)coreclr_pointer(runtime, method_table, L_MT_PER_INST, &type->per_inst);
+	uint32_t rid =
+		coreclr_has(runtime, CORECLR_SHORT_TOKENS) ? type->flags2 >> 16 : type->flags2 >> 8;
 	if (rid && type->category != CATEGORY_SZ_ARRAY && type->category != CATEGORY_MD_ARRAY)
 		type->token = 0x02000000u | rid;
 	return true;
@@ -295,11 +298,11 @@ static uint64_t find_loader_allocator(const struct runtime *runtime, const struc
 {
 	uint64_t module = type->module, allocator;
 	if (layout_has(&runtime->layout, L_AUX_LOADER_MODULE) &&
-	    !clr_pointer(runtime, type->auxiliary, L_AUX_LOADER_MODULE, &module))
+	    !coreclr_pointer(runtime, type->auxiliary, L_AUX_LOADER_MODULE, &module))
 		return 0;
-	if (!clr_pointer(runtime, module, L_MODULE_LOADER_ALLOCATOR, &allocator) || !allocator)
+	if (!coreclr_pointer(runtime, module, L_MODULE_LOADER_ALLOCATOR, &allocator) || !allocator)
 		return 0;
-	uint64_t object = clr_loader_object(runtime, allocator), word;
+	uint64_t object = runtime_loader_object(runtime, allocator), word;
 	struct type found, object_type;
 	if (!object || object % 8 || !memory_u64(runtime->memory, object, &word) ||
 	    !read_type_head(runtime, word & ~(uint64_t)7, &found) || found.base_size == 0 ||
@@ -324,7 +327,7 @@ bool coreclr_describe_type(const struct runtime *runtime, uint64_t method_table,
 /* Called with the lock. */
 static struct type *add_loaded_type(struct runtime *runtime, const struct type *head)
 {
-	struct clr_type_table *types = runtime->types;
+	struct runtime_type_table *types = runtime->types;
 	struct type type = *head;
 	if (!grow_blocks(types) || !grow_slots(types) ||
 	    gc_desc_read(runtime->memory, &type, &types->desc_budget) != HD_OK) {
@@ -342,7 +345,7 @@ static struct type *add_loaded_type(struct runtime *runtime, const struct type *
 
 const struct type *type_find(struct runtime *runtime, uint64_t method_table)
 {
-	struct clr_type_table *types = runtime->types;
+	struct runtime_type_table *types = runtime->types;
 	if (!method_table || method_table % 8)
 		return NULL;
 	struct type *type = look_up_type(types, method_table);
@@ -364,7 +367,7 @@ const struct type *type_find(struct runtime *runtime, uint64_t method_table)
 	return type;
 }
 
-bool clr_type_table_failed(struct runtime *runtime)
+bool runtime_type_table_failed(struct runtime *runtime)
 {
 	return atomic_exchange(&runtime->types->failed, false);
 }
@@ -376,6 +379,6 @@ size_t type_count(const struct runtime *runtime)
 
 struct type *type_at(const struct runtime *runtime, size_t index)
 {
-	const struct clr_type_table *types = runtime->types;
+	const struct runtime_type_table *types = runtime->types;
 	return &types->blocks[index >> TYPES_SHIFT].types[index % TYPES_PER_BLOCK];
 }

@@ -85,13 +85,13 @@ static inline bool type_is_shared(const struct type *type)
 	       (type->flags & MT_GENERICS_MASK) == MT_GENERICS_SHARED;
 }
 
-struct clr_type_table;
+struct runtime_type_table;
 
-/** Create and destroy the table of a runtime (clr_open() does). */
-HD_NODISCARD enum hd_status clr_type_table_create(struct runtime *runtime,
-						  struct clr_type_table **ret,
-						  struct hd_error *err);
-void clr_type_table_destroy(struct clr_type_table *types);
+/** Create and destroy the table of a runtime (runtime_open() does). */
+HD_NODISCARD enum hd_status runtime_type_table_create(struct runtime *runtime,
+						      struct runtime_type_table **ret,
+						      struct hd_error *err);
+void runtime_type_table_destroy(struct runtime_type_table *types);
 
 /**
  * The type of MethodTable @p method_table (low bits already masked), or NULL when that is not a
@@ -116,7 +116,7 @@ void type_touch_free(const struct runtime *runtime);
  * Did type_find() run out of memory since the last call of this function?  If so, a type that it
  * did not find may exist.
  */
-bool clr_type_table_failed(struct runtime *runtime);
+bool runtime_type_table_failed(struct runtime *runtime);
 
 /**
  * How many types were found so far, and one of them by index.  Not to be called while other threads

@@ -123,7 +123,7 @@ static bool add_lookup_segment(struct runtime *runtime, struct type_lookup *look
 /* MethodTables of the TypeDefs of a module (doc/coreclr.md 9.3). */
 static bool add_type_defs(struct runtime *runtime, struct type_lookup *lookup, uint64_t module)
 {
-	uint64_t at = module + clr_offset(runtime, L_MODULE_TYPE_DEF_MAP), mask = 0;
+	uint64_t at = module + coreclr_offset(runtime, L_MODULE_TYPE_DEF_MAP), mask = 0;
 	for (unsigned int i = 0; at; i++) {
 		struct lookup_segment segment;
 		if (i == LOOKUP_SEGMENTS_MAX || !lookup_segment_read(runtime, at, &segment)) {
@@ -181,7 +181,7 @@ static bool add_constructed(struct runtime *runtime, struct type_lookup *lookup,
 {
 	uint64_t table, owner, buckets, count, next;
 	uint32_t entries;
-	if (!clr_pointer(runtime, module, L_MODULE_TYPE_PARAMS, &table) || !table)
+	if (!coreclr_pointer(runtime, module, L_MODULE_TYPE_PARAMS, &table) || !table)
 		return true;
 	if (!memory_u64(runtime->memory, table + HASH_MODULE, &owner) || owner != module ||
 	    !memory_u64(runtime->memory, table + HASH_BUCKETS, &buckets) ||

@@ -276,8 +276,9 @@ static void append_variable(struct name_writer *writer, uint64_t address)
 	uint64_t module_address;
 	uint32_t token;
 	if (!layout_has(&runtime->layout, L_TYPE_VAR_TOKEN) ||
-	    !clr_pointer(runtime, address, L_TYPE_VAR_MODULE, &module_address) ||
-	    !memory_u32(runtime->memory, address + clr_offset(runtime, L_TYPE_VAR_TOKEN), &token)) {
+	    !coreclr_pointer(runtime, address, L_TYPE_VAR_MODULE, &module_address) ||
+	    !memory_u32(runtime->memory, address + coreclr_offset(runtime, L_TYPE_VAR_TOKEN),
+			&token)) {
 		append_unknown(writer, address | 2);
 		return;
 	}
@@ -306,7 +307,7 @@ static void step_type_desc(struct name_writer *writer, uint64_t address, unsigne
 	switch (flags & 0xff) {
 	case ELEMENT_POINTER:
 	case ELEMENT_BYREF:
-		if (!clr_pointer(writer->runtime, address, L_PARAM_TYPE_ARG, &argument)) {
+		if (!coreclr_pointer(writer->runtime, address, L_PARAM_TYPE_ARG, &argument)) {
 			append_unknown(writer, address | 2);
 			return;
 		}

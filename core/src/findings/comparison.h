@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Two heaps: what grew from one to the other, and what that says of findings: doc/report.md 7. */
+#pragma once
+
+#include "findings/inventory.h"
+#include "findings/report.h"
+
+/** Are two heaps of one process? */
+enum same_process {
+	PROCESS_UNKNOWN,
+	PROCESS_SAME,
+	PROCESS_OTHER,         /**< perhaps of the same program */
+	PROCESS_OTHER_PROGRAM, /**< none of its own types is in both */
+};
+const char *same_process_name(enum same_process same);
+
+/** The change of a holding. */
+enum since_state {
+	SINCE_UNKNOWN, /**< too little changed, or something is missing */
+	SINCE_NEW,     /**< the other heap has nothing of it */
+	SINCE_GREW,
+	SINCE_SAME, /**< not one more */
+	SINCE_SHRANK,
+};
+const char *since_name(enum since_state state);
+
+struct since {
+	enum since_state state;
+	uint64_t count_before, bytes_before, count, bytes;
+	bool has_changes; /**< the next two are known */
+	uint64_t inserted, removed;
+	uint32_t sampled, survived; /**< old members looked at, and those still there; 0: unknown */
+	bool has_rate;
+	double bytes_per_hour;
+};
+
+/** A holding in both; either may be NULL. */
+struct change {
+	const struct holding *before, *after;
+	struct since since;
+};
+
+/** How it is asked. */
+struct compared_with {
+	const struct inventory *before;
+	const char *name;    /**< of the other heap, as the user wrote it */
+	int pid;             /**< of the present heap; 0: not known */
+	double hours;        /**< between the two; 0: not known */
+	bool is_approximate; /**< the hours come from when files were written */
+	bool is_later;       /**< the other one was made later, by its time: nothing is concluded */
+	bool is_same_file;   /**< likewise */
+};
+
+struct heap_comparison {
+	const struct compared_with *with; /**< borrowed */
+	const struct inventory *before;   /**< its inventory */
+	struct inventory after;
+	enum same_process process;
+	uint32_t olds, olds_found; /**< objects of generation 2 that were looked at, and found */
+	bool is_later;             /**< the other one was made later */
+	bool by_address;           /**< most old objects are where they were */
+	const char *objection;     /**< why findings must not rest on it, static; NULL: they may */
+	uint64_t noise;            /**< bytes: less growth says nothing */
+	struct change *changes;    /**< by name, then by member */
+	size_t changes_count, changes_capacity;
+	struct since *told; /**< by finding that has none of a change */
+};
+
+/** Why something is said to grow, or not, when two heaps are compared. */
+#define GROWTH_OF_TWO   "it is larger than in the other dump"
+#define STANDING_OF_TWO "it is not larger than in the other dump"
+
+/**
+ * Compare the heap of @p report, whose facts are known and whose rules have not run.
+ *
+ * @param[out] ret To be given to comparison_deinit(), also on failure.
+ * @retval HD_OK  @retval HD_ERR_NOMEM  @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status comparison_make(struct report *report, const struct compared_with *with,
+					    struct heap_comparison *ret, struct hd_error *err);
+void comparison_deinit(struct heap_comparison *comparison);
+
+/** May findings rest on another heap? */
+static inline bool comparison_is_used(const struct report *report)
+{
+	return report->comparison && !report->comparison->objection;
+}
+
+/**
+ * The holdings by growth, most bytes first.
+ *
+ * @param[out] ret To be given to mem_free(): comparison->changes_count of them.
+ * @retval HD_OK  @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status comparison_by_growth(const struct heap_comparison *comparison,
+						 const struct change ***ret, struct hd_error *err);
+
+/**
+ * The change of what @p name holds of type @p member; NULL: no other heap that counts, or not
+ * known.
+ */
+const struct since *comparison_since(const struct report *report, const char *name,
+				     const char *member);
+
+/** Find the growth in an hour of two sums of bytes, if the times are known. */
+void since_rate(const struct heap_comparison *comparison, struct since *since);
+
+/** How severe a pile is whose growth is known: goes up if it goes on, and down if it stopped. */
+enum severity since_severity(const struct report *report, const struct since *since,
+			     enum severity severity);
+/** "since the other dump it grew by ...", in the report's arena. */
+const char *since_text(struct report *report, const struct since *since);
+
+/**
+ * After the rules: tell of each finding what became of it, and add a finding for what grew and has
+ * none.
+ */
+HD_NODISCARD enum hd_status comparison_conclude(struct report *report, struct hd_error *err);

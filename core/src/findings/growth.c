@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "findings/growth.h"
+
+#include "findings/counted.h"
+#include "findings/rule.h"
+#include "framework/collection_layout.h"
+#include "framework/member.h"
+#include "gc/heap.h"
+
+#define YOUNG_MIN     10u
+#define YOUNG_SHARE   10000u
+#define OLD_PER_YOUNG 3u
+#define LITTLE_SHARE  10u
+
+/* Does generation 1 count as young, because generation 0 has little?  On a small heap, less than a megabyte is much. */
+static bool has_little(const struct report_facts *facts)
+{
+	uint64_t recent = facts->sums.recent;
+	return recent < MEGABYTE && recent < facts->sums.all_live / LITTLE_SHARE;
+}
+
+/* How many of the references from @p begin to @p end in all rows of forward edges lead to young objects. */
+static uint64_t count_young(const struct report_facts *facts, uint64_t begin, uint64_t end)
+{
+	unsigned int oldest = has_little(facts) ? GENERATION_1 : GENERATION_0;
+	uint64_t count = 0;
+	for (uint64_t i = begin; i < end; i++)
+		count += facts_generation(facts, facts->graph->forward.targets[i]) <= oldest;
+	return count;
+}
+
+/*
+ * Whether the young elements of a collection that only grew are its last ones.  A Dictionary does not count that a value
+ * takes the place of another one, which is so if the young ones are anywhere.  Of other collections they may be: they put
+ * new ones first, or into chains.
+ */
+static enum growth_state growth_by_place(const struct report_facts *facts,
+					 const struct counted *owner, const char **ret_reason)
+{
+	if (!owner->layout || !owner->layout->hides_changes || owner->array == HD_NONE ||
+	    !owner->has_room || !facts->graph || !graph_has_forward(facts->graph))
+		return GROWTH_GROWS;
+	uint64_t begin = csr_begin(&facts->graph->forward, owner->array);
+	uint64_t end = csr_begin(&facts->graph->forward, owner->array + 1);
+	uint64_t young = count_young(facts, begin, end);
+	uint64_t last = young + young / 4, tail = young / 4 + YOUNG_MIN;
+	if (young < YOUNG_MIN || last > end - begin || tail > end - begin ||
+	    count_young(facts, end - last, end) * 2 >= young)
+		return GROWTH_GROWS;
+	*ret_reason = "new elements took the place of old ones";
+	return count_young(facts, end - tail, end) * 2 >= tail ? GROWTH_UNKNOWN : GROWTH_TURNS;
+}
+
+/*
+ * Are all young members together in less than half of what is young?  They came at one time, as when a program starts:
+ * what grows is all over it, or in several places.  The generation 0 of several heaps is no line of time.
+ */
+static bool is_burst(const struct report_facts *facts, const struct member_ages *ages)
+{
+	uint64_t parts = ages->parts, above = parts & (parts - 1);
+	if (!facts->heap || facts->heap->heap_count != 1 || !parts)
+		return false;
+	/* One run of bits: without its first one, and with that added, nothing of it is left. */
+	bool is_one_run = ((parts + (parts ^ above)) & parts) == 0;
+	return is_one_run && (unsigned int)__builtin_popcountll(parts) < YOUNG_PARTS / 2;
+}
+
+struct growth growth_of(const struct report_facts *facts, const struct member_ages *ages,
+			const struct counted *owners, size_t count)
+{
+	struct growth growth = { .state = GROWTH_UNKNOWN,
+				 .young = ages->of[0] + (has_little(facts) ? ages->of[1] : 0),
+				 .all = ages->all };
+	bool grew = true;
+	for (size_t i = 0; i < count; i++) {
+		if (counted_turns(&owners[i])) {
+			growth.state = GROWTH_TURNS;
+			growth.reason = "more was put in than is in there";
+		}
+		if (!growth.has_count || counted_turns(&owners[i])) {
+			growth.has_count |= owners[i].has_count;
+			growth.has_version |= owners[i].has_version;
+			growth.count = owners[i].count;
+			growth.version = owners[i].version;
+		}
+		grew &= !owners[i].has_version || counted_only_grew(&owners[i]);
+	}
+	if (growth.state == GROWTH_TURNS)
+		return growth;
+	if (!facts->has_generations) {
+		growth.reason = "the generations are not known";
+		return growth;
+	}
+	uint64_t least = ages->all / YOUNG_SHARE > YOUNG_MIN ? ages->all / YOUNG_SHARE : YOUNG_MIN;
+	uint64_t recent = facts->sums.all_live / 50;
+	recent = recent > MEGABYTE ? recent : MEGABYTE;
+	/* If objects are only in generation 1, they may be the end of an earlier growth. */
+	if (grew && ages->of[0] && growth.young >= least &&
+	    ages->all - growth.young >= OLD_PER_YOUNG * growth.young) {
+		growth.state = GROWTH_GROWS;
+		growth.reason = "nothing was ever removed, and young elements are in it";
+		if (is_burst(facts, ages)) {
+			growth.state = GROWTH_UNKNOWN;
+			growth.reason = "its young elements were put in at one time";
+		} else if (count == 1) {
+			growth.state = growth_by_place(facts, &owners[0], &growth.reason);
+		}
+	} else if (!growth.young && facts->has_recent && facts->sums.recent >= recent) {
+		growth.state = GROWTH_IDLE;
+		growth.reason = "nothing that was allocated since the last collection is in it";
+	} else if (growth.young >= least && grew) {
+		growth.reason = "most of it is younger than the last collection";
+	} else if (!grew) {
+		growth.reason = "it was filled at once";
+	} else {
+		growth.reason = "too little was allocated since the last collection";
+	}
+	return growth;
+}

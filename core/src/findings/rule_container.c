@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Disposable services that the root container keeps, and scopes that nobody disposes: doc/report.md 4.5. */
+#include "findings/rule.h"
+#include "findings/rules.h"
+#include "findings/typed.h"
+#include "framework/member.h"
+#include "inspect/value.h"
+
+#define SCOPE        "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"
+#define SERVICES_MIN 1000u
+/* Services of all scopes that are looked at. */
+#define SERVICES_MAX 20000000u
+
+static bool is_set(const struct report_facts *facts, uint32_t node, enum fact fact)
+{
+	struct member flag = facts_fact(facts, node, fact);
+	return flag.state == MEMBER_READ && flag.bits;
+}
+
+static void count_services(struct report *report, uint32_t scope, uint64_t *left, struct tally *ret)
+{
+	const struct report_facts *facts = &report->facts;
+	uint32_t list = facts_fact_node(facts, scope, FACT_SERVICE_SCOPE_ITEMS);
+	const struct csr *forward = &facts->graph->forward;
+	if (list == HD_NONE)
+		return;
+	uint64_t begin = csr_begin(forward, list), end = csr_begin(forward, list + 1);
+	if (end - begin > *left) {
+		rule_limited(report);
+		return;
+	}
+	*left -= end - begin;
+	for (; begin < end; begin++) {
+		uint32_t node = forward->targets[begin];
+		if (!graph_is_missing(facts->graph, node)) {
+			tally_add(ret, facts->graph->node_types[node], node,
+				  facts_retained(facts, node));
+		}
+	}
+}
+
+static enum hd_status add_services(struct report *report, uint32_t scope,
+				   const struct tally *services, size_t top, struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	struct report_finding finding = { .severity = SEVERITY_HIGH,
+					  .bytes = services->bytes[top],
+					  .objects = services->counts[top],
+					  .member_type = (uint32_t)services->keys[top] };
+	holder_find(report, scope, &finding.holder);
+	const char *type = report_short_name(report, finding.member_type);
+	finding.id =
+		report_text(report, "container:%s", report_type_name(report, finding.member_type));
+	finding.title = report_text(report, "%s %s in the root container",
+				    report_number(report, services->counts[top]), type);
+	finding.sentence = report_text(
+		report,
+		"%s transient %s were resolved from the root container, which keeps what is "
+		"disposable until it is disposed itself (%s).",
+		report_number(report, services->counts[top]), type,
+		report_bytes(report, finding.bytes));
+	finding.look_at = report_text(report, "where %s is resolved: it needs a scope", type);
+	finding.next = report_text(report, "gcroot -type %s",
+				   report_type_name(report, finding.member_type));
+	finding_count(&finding, "services", services->counts[top]);
+	finding_sample(&finding, services->first[top]);
+	uint32_t list = facts_fact_node(facts, scope, FACT_SERVICE_SCOPE_ITEMS);
+	facts_claim(facts, list);
+	struct typed_nodes all = typed_nodes(facts, finding.member_type);
+	for (uint32_t i = 0; i < all.count; i++)
+		facts_claim(facts, all.nodes[i]);
+	return finding_add(report, &finding, err);
+}
+
+static enum hd_status add_scopes(struct report *report, uint32_t first, uint64_t count,
+				 uint64_t bytes, struct hd_error *err)
+{
+	struct report_finding finding = { .severity = SEVERITY_MEDIUM,
+					  .bytes = bytes,
+					  .objects = count,
+					  .member_type = report->facts.graph->node_types[first] };
+	holder_find(report, first, &finding.holder);
+	finding.id = "container:scopes";
+	finding.title =
+		report_text(report, "%s scopes of the container", report_number(report, count));
+	finding.sentence = report_text(
+		report,
+		"%s scopes of the container are alive and not disposed (%s): each CreateScope "
+		"needs a Dispose.",
+		report_number(report, count), report_bytes(report, bytes));
+	finding.look_at = "calls of CreateScope without using";
+	finding.next = "gcroot -type " SCOPE;
+	finding_count(&finding, "scopes", count);
+	finding_sample(&finding, first);
+	return finding_add(report, &finding, err);
+}
+
+static enum hd_status find_container(struct report *report, struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	uint32_t type = typed_next(facts, HD_NONE, SCOPE), first = HD_NONE;
+	uint64_t scopes = 0, bytes = 0, left = SERVICES_MAX;
+	if (type == HD_NONE)
+		return HD_OK;
+	struct typed_nodes all = typed_nodes(facts, type);
+	for (uint32_t i = 0; i < all.count; i++) {
+		uint32_t scope = all.nodes[i];
+		if (is_set(facts, scope, FACT_SERVICE_SCOPE_DISPOSED) ||
+		    facts->classes[scope] != CLASS_PROCESS)
+			continue;
+		if (!is_set(facts, scope, FACT_SERVICE_SCOPE_IS_ROOT)) {
+			first = scopes++ ? first : scope;
+			bytes += facts_retained(facts, scope);
+			continue;
+		}
+		struct tally services = { .count = 0 };
+		count_services(report, scope, &left, &services);
+		size_t top = tally_top(&services);
+		if (top == services.count)
+			continue;
+		rule_met(report, services.counts[top]);
+		if (services.counts[top] >= SERVICES_MIN)
+			TRY(add_services(report, scope, &services, top, err));
+	}
+	return scopes >= SERVICES_MIN ? add_scopes(report, first, scopes, bytes, err) : HD_OK;
+}
+
+const struct report_rule container_rule = {
+	.name = "container",
+	.threshold = "1,000 disposable services of one type in the root container, or 1,000 scopes",
+	.needs = RULE_FIELDS,
+	.find = find_container,
+};

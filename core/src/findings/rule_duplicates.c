@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Strings with equal content: doc/report.md 4.13. */
+#include "analysis/graph/hash_index.h"
+#include "findings/rule.h"
+#include "findings/rules.h"
+#include "findings/typed.h"
+#include "findings/waste.h"
+#include "framework/member.h"
+#include "util/alloc.h"
+#include "util/job.h"
+#include "util/text.h"
+
+#define STRING        "System.String"
+#define LENGTH_MAX    2048u
+#define VALUES_MAX    8000000u
+#define SAMPLE        2000u
+#define REFERRERS_MAX 4u
+#define COPIES_MIN    1000u
+
+/* One value. */
+struct duplicate_value {
+	uint64_t hash;
+	uint32_t node, count;
+};
+
+struct duplicate_values {
+	struct duplicate_value *rows;
+	size_t rows_count, rows_capacity;
+	uint64_t wasted, copies;
+	size_t top;
+};
+
+static bool is_same_hash(const void *arg, uint32_t index)
+{
+	const struct duplicate_values *values = arg;
+	return values->rows[index].hash == values->rows[values->rows_count].hash;
+}
+
+/* A string's content as a number of 64 bits: two that differ have one number in 1 of 10^19 cases. */
+static bool hash_content(struct window *window, const struct object *object, uint64_t *ret)
+{
+	uint64_t size = (uint64_t)object->length * 2, hash = hash_mix(0, object->length);
+	if (!object->type->is_string || object->length > LENGTH_MAX)
+		return false;
+	const uint8_t *bytes = window_at(window, object->address + 12, size ? size : 1, NULL);
+	if (!bytes)
+		return false;
+	for (; size >= 8; size -= 8, bytes += 8)
+		hash = hash_mix(hash, load_u64(bytes));
+	uint64_t rest = 0;
+	for (uint64_t i = 0; i < size; i++)
+		rest |= (uint64_t)bytes[i] << 8 * i;
+	*ret = hash_mix(hash, rest + 1);
+	return true;
+}
+
+/* The strings that the process holds, up to the limit of values. */
+static enum hd_status count_values(struct report *report, const struct typed_nodes *all,
+				   struct duplicate_values *values, uint8_t *again,
+				   struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	HD_CLEANUP(window) struct window window = { .memory = facts->heap->memory };
+	HD_CLEANUP(hash_index) struct hash_index index = { 0 };
+	enum hd_status status = HD_OK;
+	for (uint32_t i = 0; status == HD_OK && i < all->count; i++) {
+		struct object object;
+		uint64_t hash;
+		if (i % JOB_STRIDE == 0 && !job_step(facts->job, 0, 0))
+			status = fail_cancelled(err);
+		if (facts->classes[all->nodes[i]] != CLASS_PROCESS ||
+		    !facts_object(facts, all->nodes[i], &object) ||
+		    !hash_content(&window, &object, &hash))
+			continue;
+		if (values->rows_count >= VALUES_MAX) {
+			rule_limited(report);
+			break;
+		}
+		if (!PAGES_RESERVE(values, rows)) {
+			status = fail_nomem(err);
+			break;
+		}
+		values->rows[values->rows_count] =
+			(struct duplicate_value){ hash, all->nodes[i], 0 };
+		uint32_t row = hash_index_add(&index, hash, (uint32_t)values->rows_count,
+					      is_same_hash, values);
+		if (row == UINT32_MAX) {
+			status = fail_nomem(err);
+			break;
+		}
+		values->rows_count += row == values->rows_count;
+		struct duplicate_value *value = &values->rows[row];
+		again[i] = value->count > 0;
+		if (value->count++) {
+			values->wasted += object.size;
+			values->copies++;
+		}
+		if (value->count > values->rows[values->top].count)
+			values->top = row;
+	}
+	return status;
+}
+
+/* Who refers to a part of the copies. */
+struct duplicate_holders {
+	struct tally types, fields;
+};
+
+/* A number for the field, or the element of an array, by which @p from refers to @p to. */
+static uint64_t field_key(const struct hd_graph *graph, uint32_t from, uint32_t to)
+{
+	HD_CLEANUP(text) struct text text = { 0 };
+	uint64_t hash = graph->node_types[from];
+	if (graph->places.link && !type_is_array(&graph->types[hash]))
+		graph->places.link(graph->places.arg, from, to, &text);
+	for (size_t i = 0; i < text.size; i++)
+		hash = hash_mix(hash, (uint8_t)text.bytes[i]);
+	return hash;
+}
+
+static void note_holder(const struct report_facts *facts, uint32_t node, uint32_t from,
+			struct duplicate_holders *ret)
+{
+	const struct hd_graph *graph = facts->graph;
+	uint64_t size = graph_size(graph, node);
+	if (from >= graph->object_count)
+		return;
+	tally_add(&ret->types, graph->node_types[from], node, size);
+	tally_add(&ret->fields, field_key(graph, from, node), node, size);
+}
+
+/*
+ * The types and fields that refer to a part of the copies; what is explained is taken off the sums.  The part is taken at
+ * random: each object may have strings in several fields, in turns.
+ */
+static void count_holders(struct report *report, const struct typed_nodes *all,
+			  struct duplicate_values *values, const uint8_t *again,
+			  struct duplicate_holders *ret)
+{
+	const struct report_facts *facts = &report->facts;
+	const struct csr *reverse = &facts->graph->reverse;
+	uint64_t stride = values->copies / SAMPLE + 1, at = 0, asked = 0, claimed = 0;
+	for (uint32_t i = 0; i < all->count; i++) {
+		if (!again[i] || hash_mix(stride, at++) % stride != 0)
+			continue;
+		uint32_t node = all->nodes[i];
+		uint64_t begin = csr_begin(reverse, node), end = csr_begin(reverse, node + 1);
+		asked++;
+		if (waste_is_explained(report, node)) {
+			claimed++;
+		} else if (begin < end && end - begin <= REFERRERS_MAX) {
+			note_holder(facts, node, reverse->targets[begin], ret);
+		}
+	}
+	if (asked) {
+		double rest = (double)(asked - claimed) / (double)asked;
+		values->wasted = (uint64_t)((double)values->wasted * rest);
+		values->copies = (uint64_t)((double)values->copies * rest);
+	}
+}
+
+/* The field whose copies take most; its sample is what is shown. */
+static size_t largest_field(const struct tally *fields, uint64_t *ret_all)
+{
+	size_t best = 0;
+	*ret_all = 0;
+	for (size_t i = 0; i < fields->count; i++) {
+		*ret_all += fields->bytes[i];
+		best = fields->bytes[i] > fields->bytes[best] ? i : best;
+	}
+	return best;
+}
+
+static enum hd_status judge_values(struct report *report, const struct duplicate_values *values,
+				   const struct duplicate_holders *of, struct hd_error *err)
+{
+	const struct tally *holders = &of->types, *fields = &of->fields;
+	struct report_facts *facts = &report->facts;
+	uint64_t permille = facts_permille(facts, values->wasted), all = 0, most;
+	size_t top = tally_top(holders);
+	for (size_t i = 0; i < holders->count; i++)
+		all += holders->counts[i];
+	if (permille < 50 || values->wasted < MEGABYTE || top == holders->count ||
+	    waste_is_told(report, holders->first[top], values->wasted))
+		return HD_OK;
+	most = values->rows[values->top].count;
+	bool has_holder = holders->counts[top] * 2 >= all;
+	uint64_t bytes_all;
+	size_t field = largest_field(fields, &bytes_all);
+	bool is_most = fields->bytes[field] * 2 > bytes_all;
+	struct report_finding finding = { .severity = SEVERITY_LOW,
+					  .bytes = values->wasted,
+					  .objects = values->copies,
+					  .member_type = (uint32_t)holders->keys[top] };
+	if (permille >= 100 && values->wasted >= 4 * MEGABYTE && (has_holder || most >= COPIES_MIN))
+		finding.severity = SEVERITY_MEDIUM;
+	holder_find(report, fields->first[field], &finding.holder);
+	const char *name = finding.holder.name;
+	finding.id = report_text(report, "duplicates:%s", name);
+	finding.title =
+		report_text(report, "%s of equal strings", report_bytes(report, values->wasted));
+	finding.sentence = report_text(
+		report,
+		"%s strings are copies of others and take %s (%s of the live heap); %s holds %s "
+		"of them. The most frequent value is there %s times.",
+		report_number(report, values->copies), report_bytes(report, values->wasted),
+		report_share(report, values->wasted), name, is_most ? "most" : "the largest part",
+		report_number(report, most));
+	finding.look_at =
+		report_text(report, "who makes the strings of %s: could it share them?", name);
+	finding.next = "strings -min 100";
+	finding_count(&finding, "copies", values->copies);
+	finding_count(&finding, "copies of the most frequent", most);
+	finding_sample(&finding, fields->first[field]);
+	return finding_add(report, &finding, err);
+}
+
+static enum hd_status find_duplicates(struct report *report, struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	uint32_t type = typed_next(facts, HD_NONE, STRING);
+	struct duplicate_values values = { 0 };
+	struct duplicate_holders holders = { .types.count = 0 };
+	if (type == HD_NONE)
+		return HD_OK;
+	struct typed_nodes all = typed_nodes(facts, type);
+	uint8_t *again = pages_alloc(all.count, 1);
+	enum hd_status status =
+		again ? count_values(report, &all, &values, again, err) : fail_nomem(err);
+	rule_met(report, facts_permille(facts, values.wasted) / 10);
+	if (status == HD_OK && values.copies) {
+		count_holders(report, &all, &values, again, &holders);
+		status = judge_values(report, &values, &holders, err);
+	}
+	pages_free(again, all.count, 1);
+	pages_free(values.rows, values.rows_capacity, sizeof(*values.rows));
+	return status;
+}
+
+const struct report_rule duplicates_rule = {
+	.name = "duplicates",
+	.threshold = "copies of strings with 10 % of the live heap and 4 MB",
+	.needs = RULE_FIELDS,
+	.find = find_duplicates,
+};

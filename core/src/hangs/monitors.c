@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "hangs/monitors.h"
+
+#include <stdlib.h>
+
+#include "inspect/managed_lock.h"
+#include "util/alloc.h"
+#include "util/job.h"
+
+void monitors_deinit(struct monitors *monitors)
+{
+	pages_free(monitors->rows, monitors->rows_capacity, sizeof(*monitors->rows));
+	*monitors = (struct monitors){ 0 };
+}
+
+static int compare_monitors(const void *left, const void *right)
+{
+	const struct monitor *a = left, *b = right;
+	return a->block.object < b->block.object ? -1 : a->block.object > b->block.object;
+}
+
+/* Since 11, the state of a monitor is in a Lock. */
+static void read_lock(struct runtime *runtime, struct members *members, struct monitor *monitor)
+{
+	struct sync_block *block = &monitor->block;
+	struct managed_lock lock;
+	if (!managed_lock_read(members, block->lock, &lock))
+		return;
+	block->has_monitor = true;
+	block->is_held = lock.is_held;
+	block->waiters = lock.waiters;
+	block->recursion = lock.recursion;
+	block->owner = lock.holder ? runtime_thread_by_id(runtime, lock.holder) : NULL;
+	block->os_id = block->owner ? block->owner->os_id : 0;
+	monitor->event = lock.event;
+	monitor->condition = lock.condition;
+}
+
+bool monitor_read(struct runtime *runtime, struct members *members, uint32_t index,
+		  struct monitor *ret)
+{
+	struct monitor monitor = { .index = index };
+	if (!runtime_sync_block(runtime, index, &monitor.block))
+		return false;
+	if (monitor.block.lock)
+		read_lock(runtime, members, &monitor);
+	*ret = monitor;
+	return true;
+}
+
+static bool has_pulse_waiters(const struct runtime *runtime, struct members *members,
+			      const struct monitor *monitor)
+{
+	uint64_t cursor = 0, who;
+	/* A queue that cannot be read may have some. */
+	if (monitor->condition)
+		return condition_waiter(members, monitor->condition, &cursor, &who) || cursor;
+	return runtime_pulse_waiter(runtime, monitor->block.address, &cursor, &who);
+}
+
+static enum hd_status read_used_monitors(struct runtime *runtime, struct members *members,
+					 struct job *job, struct monitors *monitors,
+					 struct hd_error *err)
+{
+	struct monitor monitor;
+	for (uint32_t i = 1; monitor_read(runtime, members, i, &monitor); i++) {
+		const struct sync_block *block = &monitor.block;
+		if (job && i % JOB_STRIDE == 0 && !job_step(job, 0, 0))
+			return fail_cancelled(err);
+		if (!block->object || !block->address)
+			continue;
+		monitors->unread += !block->has_monitor;
+		if (!block->has_monitor || (!block->is_held && !block->waiters &&
+					    !has_pulse_waiters(runtime, members, &monitor)))
+			continue;
+		TRY_MEMORY(PAGES_RESERVE(monitors, rows), err);
+		monitors->rows[monitors->rows_count++] = monitor;
+	}
+	return HD_OK;
+}
+
+enum hd_status monitors_read(struct runtime *runtime, struct members *members, struct job *job,
+			     struct monitors *ret, struct hd_error *err)
+{
+	struct monitors monitors = { .is_missing = !runtime_has_sync_table(runtime) };
+	enum hd_status status = monitors.is_missing
+					? HD_OK
+					: read_used_monitors(runtime, members, job, &monitors, err);
+	if (status != HD_OK) {
+		monitors_deinit(&monitors);
+		return status;
+	}
+	if (monitors.rows_count)
+		qsort(monitors.rows, monitors.rows_count, sizeof(*monitors.rows), compare_monitors);
+	*ret = monitors;
+	return HD_OK;
+}
+
+struct monitor *monitor_of(const struct monitors *monitors, uint64_t object)
+{
+	const struct monitor key = { .block = { .object = object } };
+	return object && monitors->rows_count ? bsearch(&key, monitors->rows, monitors->rows_count,
+							sizeof(key), compare_monitors)
+					      : NULL;
+}

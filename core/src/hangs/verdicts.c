@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+#include "hangs/verdicts.h"
+
+#include "analysis/async/async_graph.h"
+#include "gc/finalizer.h"
+#include "hangs/wait_releasers.h"
+#include "hangs/wait_rows.h"
+#include "runtime/coreclr/threads/thread_state.h"
+#include "util/alloc.h"
+#include "util/job.h"
+
+void verdicts_deinit(struct verdicts *verdicts)
+{
+	deadlocks_deinit(&verdicts->deadlocks);
+	waits_destroy(verdicts->waits);
+	pages_free(verdicts->rows, verdicts->rows_capacity, sizeof(*verdicts->rows));
+	*verdicts = (struct verdicts){ 0 };
+}
+
+static enum hd_status add_verdict(struct verdicts *verdicts, const struct verdict *verdict,
+				  struct hd_error *err)
+{
+	TRY_MEMORY(PAGES_RESERVE(verdicts, rows), err);
+	verdicts->rows[verdicts->rows_count++] = *verdict;
+	return HD_OK;
+}
+
+/* Does it wait for another thread, or for something that another thread must do? */
+static bool is_blocked(const struct thread_wait *wait)
+{
+	switch (wait->kind) {
+	case WAIT_NONE:
+	case WAIT_IDLE:
+	case WAIT_SOCKET:    /* it may just be at work there */
+	case WAIT_SPIN_LOCK: /* such locks are held for a moment; a deadlock of them is found */
+	case WAIT_SPIN:
+	case WAIT_CALL:
+		return false;
+	default:
+		return !wait->is_over;
+	}
+}
+
+static enum hd_status find_deadlocks(struct verdicts *verdicts, struct hd_error *err)
+{
+	TRY(deadlocks_find(verdicts->waits, &verdicts->deadlocks, err));
+	for (unsigned int probable = 0; probable < 2; probable++) {
+		for (size_t i = 0; i < verdicts->deadlocks.count; i++) {
+			const struct deadlock *deadlock = &verdicts->deadlocks.rows[i];
+			if (deadlock->is_probable != probable)
+				continue;
+			const struct verdict verdict = { .kind = VERDICT_DEADLOCK,
+							 .is_probable = deadlock->is_probable,
+							 .deadlock = deadlock,
+							 .count = deadlock->count };
+			TRY(add_verdict(verdicts, &verdict, err));
+		}
+	}
+	return HD_OK;
+}
+
+/* The circle that was cut at @p node: how many methods are in it, and may one of them go on after a limit? */
+static struct verdict circle_at(const struct async_graph *graph, const struct async_node *node)
+{
+	struct verdict verdict = { .kind = VERDICT_CIRCLE,
+				   .is_probable = node->is_limited,
+				   .count = 1,
+				   .method = (uint32_t)(node - graph->rows) };
+	uint32_t row = async_graph_find(graph, node->object);
+	while (row != ASYNC_NO_NODE && &graph->rows[row] != node) {
+		verdict.is_probable |= graph->rows[row].is_limited;
+		row = graph->rows[row].next;
+		verdict.count++;
+	}
+	return verdict;
+}
+
+static enum hd_status find_circles(struct verdicts *verdicts, struct hd_error *err)
+{
+	const struct async_graph *graph = verdicts->waits->async;
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		const struct async_node *node = &graph->rows[i];
+		verdicts->chains += !async_node_is_awaited(node);
+		if (node->wait != AWAIT_CYCLE)
+			continue;
+		const struct verdict verdict = circle_at(graph, node);
+		TRY(add_verdict(verdicts, &verdict, err));
+	}
+	return HD_OK;
+}
+
+uint64_t workers_alike(const struct waits *waits, const struct thread_wait *one)
+{
+	uint64_t count = 0, method = wait_method(one);
+	for (size_t i = 0; method && i < waits->count; i++) {
+		const struct thread_wait *wait = &waits->rows[i];
+		count += thread_state_is(wait->thread, THREAD_STATE_POOL_WORKER) &&
+			 is_blocked(wait) && wait_method(wait) == method;
+	}
+	return count;
+}
+
+enum hd_status waits_most_alike(const struct waits *waits, const struct thread_wait **ret,
+				uint64_t *ret_count, struct hd_error *err)
+{
+	HD_CLEANUP(wait_rows) struct wait_rows by_method = { .rows_count = 0 };
+	size_t most = 0, first = 0;
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct thread_wait *wait = &waits->rows[i];
+		if (!is_blocked(wait) || wait->kind == WAIT_SLEEP || !wait_method(wait))
+			continue;
+		if (wait_rows_add(&by_method, wait_method(wait), (uint32_t)i, err) != HD_OK)
+			return HD_ERR_NOMEM;
+	}
+	wait_rows_sort(&by_method);
+	for (size_t i = 0, begin = 0; i < by_method.rows_count; i++) {
+		if (by_method.rows[i].object != by_method.rows[begin].object)
+			begin = i;
+		if (i - begin + 1 > most) {
+			most = i - begin + 1;
+			first = begin;
+		}
+	}
+	*ret = most ? &waits->rows[by_method.rows[first].node] : NULL;
+	*ret_count = most;
+	return HD_OK;
+}
+
+/* All workers must be seen waiting on their stacks: the pool does not count waits for locks. */
+static enum hd_status find_starvation(struct verdicts *verdicts, struct hd_error *err)
+{
+	struct verdict verdict = { .kind = VERDICT_STARVED, .queued = verdicts->queued };
+	const struct pool_state *pool = &verdicts->pool;
+	if (!pool_knows(pool, POOL_EXISTING) || !verdicts->queued)
+		return HD_OK;
+	for (size_t i = 0; i < verdicts->waits->count; i++) {
+		const struct thread_wait *wait = &verdicts->waits->rows[i];
+		if (!thread_state_is(wait->thread, THREAD_STATE_POOL_WORKER) || !is_blocked(wait))
+			continue;
+		bool is_task = wait->kind == WAIT_TASK || wait->kind == WAIT_ALL_TASKS ||
+			       wait->kind == WAIT_ANY_TASK;
+		verdict.count++;
+		verdict.on_tasks += is_task;
+		if (!verdict.thread || (is_task && verdict.thread->kind != WAIT_TASK))
+			verdict.thread = wait;
+	}
+	if (!verdict.count || (int64_t)verdict.count < pool->values[POOL_EXISTING])
+		return HD_OK;
+	verdict.alike = workers_alike(verdicts->waits, verdict.thread);
+	return add_verdict(verdicts, &verdict, err);
+}
+
+/* How many threads wait for each node, directly or not, in all and for sure. */
+struct waiter_counts {
+	uint64_t *all, *sure;
+	bool *are_probable; /* wait_ways() */
+};
+
+static enum hd_status count_waiters(const struct waits *waits, const uint32_t *ends,
+				    struct waiter_counts *counts, struct hd_error *err)
+{
+	size_t nodes = wait_nodes(waits);
+	*counts = (struct waiter_counts){ .all = mem_calloc(nodes + 1, sizeof(uint64_t)),
+					  .sure = mem_calloc(nodes + 1, sizeof(uint64_t)),
+					  .are_probable = mem_calloc(nodes + 1, sizeof(bool)) };
+	TRY_MEMORY(counts->all && counts->sure && counts->are_probable, err);
+	TRY(wait_ways(waits, ends, counts->are_probable, err));
+	for (size_t i = 0; i < waits->count; i++) {
+		if (ends[i] == WAIT_IN_CYCLE || ends[i] == i)
+			continue;
+		counts->all[ends[i]]++;
+		counts->sure[ends[i]] += !counts->are_probable[i];
+	}
+	return HD_OK;
+}
+
+/* A thread for which others wait, directly or not, and that waits itself. */
+static enum hd_status find_one_owner(struct verdicts *verdicts, const uint32_t *ends,
+				     struct hd_error *err)
+{
+	const struct waits *waits = verdicts->waits;
+	struct waiter_counts counts;
+	enum hd_status status = count_waiters(waits, ends, &counts, err);
+	for (size_t i = 0; i < waits->count && status == HD_OK; i++) {
+		const struct verdict verdict = { .kind = VERDICT_ONE_OWNER,
+						 .is_probable = counts.sure[i] < ONE_OWNER_MIN,
+						 .thread = &waits->rows[i],
+						 .count = counts.all[i] };
+		if (counts.all[i] >= ONE_OWNER_MIN && is_blocked(&waits->rows[i]))
+			status = add_verdict(verdicts, &verdict, err);
+	}
+	mem_free(counts.all);
+	mem_free(counts.sure);
+	mem_free(counts.are_probable);
+	return status;
+}
+
+static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t *ends,
+				      struct job *job, struct hd_error *err)
+{
+	struct wait_things things;
+	TRY(wait_things_find(verdicts->waits, ends, &things, err));
+	TRY(wait_releasers_find(verdicts->waits, ends, job, &things, err));
+	for (size_t i = 0; i < things.rows_count; i++) {
+		const struct wait_thing *thing = &things.rows[i];
+		const struct verdict verdict = { .kind = VERDICT_ONE_OBJECT,
+						 .is_probable = true,
+						 .thing = *thing,
+						 .count = thing->threads + thing->methods };
+		const struct wait_thing *most = &verdicts->undecided;
+		if (!thing->may_change)
+			TRY(add_verdict(verdicts, &verdict, err));
+		if (thing->may_change && verdict.count > most->threads + most->methods)
+			verdicts->undecided = *thing;
+	}
+	return HD_OK;
+}
+
+/* Who waits for one that waits, and for what nobody releases. */
+static enum hd_status find_ends(struct verdicts *verdicts, struct job *job, struct hd_error *err)
+{
+	HD_FREE uint32_t *ends = mem_alloc(wait_nodes(verdicts->waits) + 1, sizeof(*ends));
+	TRY_MEMORY(ends, err);
+	wait_ends(verdicts->waits, ends);
+	TRY(find_one_owner(verdicts, ends, err));
+	return find_one_object(verdicts, ends, job, err);
+}
+
+static enum hd_status find_finalizer(struct verdicts *verdicts, struct hd_error *err)
+{
+	const struct waits *waits = verdicts->waits;
+	HD_CLEANUP(finalizer_list) struct finalizer_list list = { 0 };
+	struct verdict verdict = { .kind = VERDICT_FINALIZER };
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct thread_wait *wait = &waits->rows[i];
+		if (runtime_is_finalizer_thread(waits->heap->runtime, wait->thread) &&
+		    is_blocked(wait))
+			verdict.thread = wait;
+	}
+	if (!verdict.thread)
+		return HD_OK;
+	TRY(finalizer_list_read(waits->heap, &list, err));
+	for (size_t i = 0; i < list.rows_count; i++)
+		verdict.count += list.rows[i].part >= FINALIZER_CRITICAL;
+	return verdict.count ? add_verdict(verdicts, &verdict, err) : HD_OK;
+}
+
+static enum hd_status find_collection(struct verdicts *verdicts, struct hd_error *err)
+{
+	const struct waits *waits = verdicts->waits;
+	/* It may last for a moment only. */
+	struct verdict verdict = { .kind = VERDICT_COLLECTION, .is_probable = true };
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct thread_wait *wait = &waits->rows[i];
+		if (wait->kind == WAIT_SUSPENSION) {
+			verdict.collector = wait;
+			verdict.thread = wait_of_thread(waits, wait->blamed_owner);
+		}
+		verdict.count += wait->thread->is_cooperative;
+	}
+	return verdict.thread ? add_verdict(verdicts, &verdict, err) : HD_OK;
+}
+
+static enum hd_status read_pool(struct verdicts *verdicts, struct job *job, struct hd_error *err)
+{
+	const struct queue_reader reader = { verdicts->waits->heap, verdicts->waits->members, job };
+	HD_CLEANUP(pool_queues) struct pool_queues queues = { 0 };
+	pool_state_read(reader.members, &verdicts->pool);
+	enum hd_status status = pool_queues_read(&reader, &queues, err);
+	for (unsigned int i = 0; i < POOL_QUEUES; i++)
+		verdicts->queued += queues.queues[i].rows_count;
+	return status;
+}
+
+enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts *ret,
+			     struct hd_error *err)
+{
+	struct verdicts verdicts = { 0 };
+	TRY(waits_create(heap, job, &verdicts.waits, err));
+	enum hd_status status = read_pool(&verdicts, job, err);
+	if (status == HD_OK)
+		status = find_deadlocks(&verdicts, err);
+	if (status == HD_OK)
+		status = find_circles(&verdicts, err);
+	if (status == HD_OK)
+		status = find_starvation(&verdicts, err);
+	if (status == HD_OK)
+		status = find_ends(&verdicts, job, err);
+	if (status == HD_OK)
+		status = find_finalizer(&verdicts, err);
+	if (status == HD_OK)
+		status = find_collection(&verdicts, err);
+	if (status != HD_OK) {
+		verdicts_deinit(&verdicts);
+		return status;
+	}
+	*ret = verdicts;
+	return HD_OK;
+}

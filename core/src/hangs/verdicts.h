@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Why a process hangs, as far as its memory tells. */
+#pragma once
+
+#include "analysis/pool/pool_state.h"
+#include "hangs/deadlocks.h"
+#include "hangs/wait_things.h"
+
+enum verdict_kind {
+	VERDICT_DEADLOCK,   /**< threads wait for each other */
+	VERDICT_CIRCLE,     /**< async methods await each other */
+	VERDICT_STARVED,    /**< all workers of the thread pool wait, and work is queued */
+	VERDICT_ONE_OWNER,  /**< many threads wait for one, which waits itself for something else */
+	VERDICT_ONE_OBJECT, /**< many wait for one object, and nobody is known who releases it */
+	VERDICT_FINALIZER,  /**< the finalizer thread waits, and finalizers are due */
+	VERDICT_COLLECTION, /**< a garbage collection waits for a thread that does not stop */
+};
+
+struct verdict {
+	enum verdict_kind kind;
+	bool is_probable;                /**< something that it needs is not stored anywhere */
+	const struct deadlock *deadlock; /**< VERDICT_DEADLOCK */
+	struct wait_thing thing;         /**< VERDICT_ONE_OBJECT */
+	/**
+	 * VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_STARVED: a worker that waits;
+	 * VERDICT_COLLECTION: one that does not stop.
+	 */
+	const struct thread_wait *thread;
+	const struct thread_wait *collector; /**< VERDICT_COLLECTION: who collects */
+	/**
+	 * Threads, async methods, workers, threads that wait for the one, those that wait for the
+	 * object, finalizers that are due, or threads that do not stop.
+	 */
+	uint64_t count;
+	uint64_t queued;   /**< VERDICT_STARVED: work items */
+	uint64_t alike;    /**< VERDICT_STARVED: workers_alike() of thread */
+	uint32_t method;   /**< VERDICT_CIRCLE: the node in waits->async of one of the methods */
+	uint64_t on_tasks; /**< VERDICT_STARVED: workers that wait for tasks (sync over async) */
+};
+
+/** Fewer threads that wait for one are not worth a verdict. */
+#define ONE_OWNER_MIN 3u
+
+struct verdicts {
+	struct waits *waits;
+	struct deadlocks deadlocks;
+	struct pool_state pool;
+	uint64_t chains; /**< of async methods */
+	uint64_t queued; /**< work items of the pool */
+	/**
+	 * Most threads wait for this thing, among those that somebody may still release; its
+	 * address is 0: nothing.
+	 */
+	struct wait_thing undecided;
+	struct verdict *rows;
+	size_t rows_count, rows_capacity;
+};
+
+/**
+ * Find what hangs, the most certain first.
+ *
+ * @param[out] ret To be given to verdicts_deinit(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts *ret,
+					  struct hd_error *err);
+void verdicts_deinit(struct verdicts *verdicts);
+
+/** Workers of the pool that wait in the same method as @p one (wait_method()); 0: its is not known. */
+uint64_t workers_alike(const struct waits *waits, const struct thread_wait *one);
+
+/**
+ * The first of the threads that wait in one method (wait_method()), where most do.  Those of the
+ * runtime that have nothing to do and those that sleep do not count.
+ *
+ * @param[out] ret NULL: none waits.
+ * @param[out] ret_count So many wait there.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status waits_most_alike(const struct waits *waits,
+					     const struct thread_wait **ret, uint64_t *ret_count,
+					     struct hd_error *err);

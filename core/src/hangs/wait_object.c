@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* The object that a thread waits for, and who has it: by roots and named fields. */
+#include <string.h>
+
+#include "hangs/wait_handles.h"
+#include "hangs/wait_infos.h"
+#include "hangs/wait_parts.h"
+#include "inspect/thread_name.h"
+#include "inspect/value.h"
+#include "runtime/coreclr/features.h"
+#include "runtime/coreclr/types/type_name.h"
+
+/* Is it of the type that this wait is for, or derived from it?  A generic one by its beginning. */
+static bool is_awaited_type(struct runtime *runtime, const struct type *type, const char *name)
+{
+	size_t size = strlen(name);
+	if (name[size - 1] == '<')
+		return strncmp(type_name(runtime, type, NULL), name, size) == 0;
+	return type_derives_from(runtime, type, 0, name);
+}
+
+/* The first such object that frames in [begin, end) refer to, the outermost one first. */
+static bool find_root(const struct waits *waits, const struct thread_wait *wait, size_t begin,
+		      size_t end, struct object *ret)
+{
+	const char *name = wait_kind_type(wait->kind);
+	size_t best = WAIT_NO_FRAME;
+	for (size_t i = 0; name && i < wait->stack.roots_count; i++) {
+		const struct stack_root *root = &wait->stack.roots[i];
+		struct object object;
+		if (root->frame < begin || root->frame >= end ||
+		    root->flags & (STACK_ROOT_INTERIOR | STACK_ROOT_CONSERVATIVE) ||
+		    (best != WAIT_NO_FRAME && root->frame <= best) ||
+		    !member_object(waits->members, root->value, &object) ||
+		    !is_awaited_type(waits->heap->runtime, object.type, name))
+			continue;
+		best = root->frame;
+		*ret = object;
+	}
+	return best != WAIT_NO_FRAME;
+}
+
+/* The thread of a Thread object: both must name each other. */
+static const struct runtime_thread *thread_of_object(const struct waits *waits,
+						     const struct object *object)
+{
+	struct member id = fact_of(waits->members, object, FACT_THREAD_ID);
+	int64_t number = member_signed(&id);
+	const struct runtime_thread *thread =
+		id.state == MEMBER_READ && number > 0
+			? runtime_thread_by_id(waits->heap->runtime, (uint32_t)number)
+			: NULL;
+	bool is_it = wait_of_thread(waits, thread) &&
+		     thread_object(waits->heap, thread) == object->address;
+	return is_it ? thread : NULL;
+}
+
+static const struct runtime_thread *holder_of_lock(const struct waits *waits,
+						   const struct object *object)
+{
+	const struct runtime *runtime = waits->heap->runtime;
+	struct member id = fact_of(waits->members, object, FACT_LOCK_OWNER);
+	if (id.state != MEMBER_READ || !id.bits)
+		return NULL;
+	const struct runtime_thread *thread =
+		coreclr_has(runtime, CORECLR_MANAGED_LOCK_IDS)
+			? runtime_thread_by_id(runtime, (uint32_t)id.bits)
+			: runtime_thread_by_os_id(runtime, id.bits);
+	return wait_of_thread(waits, thread) ? thread : NULL;
+}
+
+/* ReaderWriterLockSlim has the managed ids of its writer and its upgradeable reader, -1: none. */
+static const struct runtime_thread *lock_owner(const struct waits *waits,
+					       const struct object *object, enum fact field)
+{
+	struct member id = fact_of(waits->members, object, field);
+	int64_t number = member_signed(&id);
+	return id.state == MEMBER_READ && number > 0
+		       ? runtime_thread_by_id(waits->heap->runtime, (uint32_t)number)
+		       : NULL;
+}
+
+const struct runtime_thread *wait_lock_writer(const struct waits *waits, const struct object *lock)
+{
+	return lock_owner(waits, lock, FACT_LOCK_SLIM_WRITER);
+}
+
+const struct runtime_thread *wait_lock_upgrader(const struct waits *waits,
+						const struct object *lock)
+{
+	return lock_owner(waits, lock, FACT_LOCK_SLIM_UPGRADER);
+}
+
+/* Since 11 the framework knows who has a Mutex. */
+const struct runtime_thread *wait_mutex_owner(const struct waits *waits, const struct object *mutex)
+{
+	struct waitable waitable;
+	struct object thread;
+	if (!waitable_of_handle(waits->heap, waits->members, mutex->address, &waitable) ||
+	    !member_object(waits->members, waitable.owner, &thread))
+		return NULL;
+	return thread_of_object(waits, &thread);
+}
+
+static const struct runtime_thread *find_owner(const struct waits *waits,
+					       const struct thread_wait *wait)
+{
+	const struct object *object = &wait->object;
+	const struct runtime_thread *owner = NULL;
+	switch (wait->kind) {
+	case WAIT_LOCK:
+		return holder_of_lock(waits, object);
+	case WAIT_READ:
+	case WAIT_WRITE:
+	case WAIT_UPGRADE:
+		owner = wait_lock_writer(waits, object);
+		if (!owner && wait->kind != WAIT_READ)
+			owner = wait_lock_upgrader(waits, object);
+		return owner;
+	case WAIT_JOIN:
+		return thread_of_object(waits, object);
+	case WAIT_HANDLE:
+		return wait_mutex_owner(waits, object);
+	default:
+		return NULL;
+	}
+}
+
+/* Since 11: the WaitHandle that the framework says it waits for, even if no frame tells that it waits. */
+static bool find_waited_handle(const struct waits *waits, struct thread_wait *wait)
+{
+	uint64_t waitable = wait_info_object(waits->heap->memory, &wait->info, 0);
+	bool is_open = wait->kind == WAIT_NONE || wait->kind == WAIT_CALL;
+	if (!waitable || (!is_open && wait->kind != WAIT_HANDLE))
+		return false;
+	if (wait->info.count > 1) {
+		if (is_open)
+			wait->kind = wait->info.is_all ? WAIT_ALL_HANDLES : WAIT_ANY_HANDLE;
+		return false;
+	}
+	wait->kind = WAIT_HANDLE;
+	return wait_info_handle(waits, waitable, &wait->object);
+}
+
+/* The roots of its frames, and of the next one outwards, tell it. */
+static bool find_in_frames(const struct waits *waits, struct thread_wait *wait)
+{
+	size_t end = wait->wait_end;
+	bool has_event = wait->kind == WAIT_COUNTDOWN || wait->kind == WAIT_HANDLE;
+	if (wait->kind == WAIT_NONE || end == WAIT_NO_FRAME)
+		return false;
+	return find_root(waits, wait, 0, end, &wait->object) ||
+	       (has_event && wait_find_by_event(waits, wait, &wait->object)) ||
+	       find_root(waits, wait, end, end + 1, &wait->object);
+}
+
+void wait_find_object(struct waits *waits, struct thread_wait *wait)
+{
+	struct wait_spin_lock spin_lock;
+	if (wait->wait_end != WAIT_NO_FRAME && wait_find_spin_lock(waits, wait, &spin_lock)) {
+		wait->object = spin_lock.holder;
+		wait->stored_owner = spin_lock.owner == wait->thread ? NULL : spin_lock.owner;
+		return;
+	}
+	if (!wait->object.type && !find_waited_handle(waits, wait) && !find_in_frames(waits, wait))
+		return;
+	const struct runtime_thread *owner = find_owner(waits, wait);
+	if (owner && owner != wait->thread)
+		wait->stored_owner = owner;
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+#include "hangs/wait_releasers.h"
+
+#include <string.h>
+
+#include "analysis/async/async_graph.h"
+#include "analysis/pool/pool_state.h"
+#include "analysis/pool/timers.h"
+#include "gc/references.h"
+#include "hangs/wait_parts.h"
+#include "runtime/coreclr/code/code_names.h"
+#include "runtime/coreclr/statics/static.h"
+#include "runtime/coreclr/types/type_name.h"
+#include "util/alloc.h"
+#include "util/job.h"
+#include "util/sort.h"
+
+/* Objects from a node to the thing; and those of a timer or a work item, over a delegate. */
+#define NODE_LEVELS 3u
+#define ITEM_LEVELS 4u
+/* Objects that are looked at for one reference, the nearest first; larger ones are not followed. */
+#define STEPS_MAX  256u
+#define OBJECT_MAX 1024u
+/* Objects whose things are remembered: the frames of a deep recursion refer to the same again and again. */
+#define SEEN_MAX 4096u
+/* Methods and classes that are remembered. */
+#define CLUES_MAX 256u
+
+/* A method that waits for things, or a class with a static variable that leads to them. */
+struct release_clue {
+	const struct type *type; /* of a state machine, or of a class */
+	uint64_t method;         /* or a MethodDesc */
+	uint32_t box_method;     /* or the row of an async method */
+	uint64_t things;         /* a bit for each row of things */
+};
+
+struct release_clues {
+	struct release_clue rows[CLUES_MAX];
+	size_t rows_count;
+};
+
+struct release_search {
+	const struct waits *waits;
+	const uint32_t *ends;
+	struct wait_things *things;
+	struct window window;
+	struct release_clues machines, methods, classes;
+	struct release_clues
+		asked; /* of the code that was read: the things of the classes that it uses */
+	struct {
+		uint64_t address;
+		unsigned int levels;
+	} steps[STEPS_MAX];
+	struct {
+		uint64_t address, things;
+	} seen[SEEN_MAX];    /* by address: what things_from() found over NODE_LEVELS */
+	uint64_t of_statics; /* the bits of things that static variables lead to */
+	uint64_t semaphores; /* the bits of things that are semaphores */
+	uint64_t found;      /* the bits of those that somebody may release */
+	/* By thing: the bits of those that somebody may release who waits for this one. */
+	uint64_t found_after[WAIT_THINGS_MAX];
+};
+
+static uint64_t thing_bit(const struct release_search *search, const struct wait_thing *thing)
+{
+	return thing ? UINT64_C(1) << (thing - search->things->rows) : 0;
+}
+
+/* The bits of things at an address: a channel may be full for some and empty for others. */
+static uint64_t things_at(const struct release_search *search, uint64_t address)
+{
+	const struct wait_things *things = search->things;
+	uint64_t bits = 0;
+	size_t row = ROWS_FROM(things->rows, things->rows_count, address, address);
+	for (; row < things->rows_count && things->rows[row].address == address; row++)
+		bits |= UINT64_C(1) << row;
+	return bits;
+}
+
+/* The thing that the node waits for in the end, or NULL. */
+static const struct wait_thing *waits_for(const struct release_search *search, uint32_t node)
+{
+	return wait_thing_of(search->waits, search->things, search->ends[node]);
+}
+
+/* The node may release these, when it goes on; what waits in a deadlock does not. */
+static void note_found(struct release_search *search, uint32_t node, uint64_t found)
+{
+	const struct wait_thing *thing = waits_for(search, node);
+	if (thing) {
+		search->found_after[thing - search->things->rows] |= found;
+	} else if (search->ends[node] != WAIT_IN_CYCLE) {
+		search->found |= found;
+	}
+}
+
+/* Who waits for a thing that may be released goes on, and may release others then. */
+static void spread_found(struct release_search *search)
+{
+	for (size_t i = 0; i < search->things->rows_count; i++) {
+		if (search->things->rows[i].may_change)
+			search->found |= UINT64_C(1) << i;
+	}
+	for (uint64_t last = 0; last != search->found;) {
+		last = search->found;
+		for (size_t i = 0; i < search->things->rows_count; i++) {
+			if (last >> i & 1)
+				search->found |= search->found_after[i];
+		}
+	}
+}
+
+static void note_clue(struct release_search *search, struct release_clues *clues,
+		      struct release_clue clue)
+{
+	for (size_t i = 0; i < clues->rows_count; i++) {
+		if (clues->rows[i].type == clue.type && clues->rows[i].method == clue.method &&
+		    clues->rows[i].box_method == clue.box_method) {
+			clues->rows[i].things |= clue.things;
+			return;
+		}
+	}
+	if (clues->rows_count == CLUES_MAX) {
+		search->found |= clue.things; /* not all that must be asked can be */
+	} else {
+		clues->rows[clues->rows_count++] = clue;
+	}
+}
+
+static enum async_type type_kind(const struct release_search *search, const struct type *type)
+{
+	struct async_graph *graph = search->waits->async;
+	return async_type_of(&graph->types, graph->heap->runtime, type, &graph->failed);
+}
+
+/* The things that an object is, or completes: the task of a TaskCompletionSource.  Who has a task cannot. */
+static uint64_t look_at_object(struct release_search *search, const struct object *object)
+{
+	if (async_type_is_task(type_kind(search, object->type)))
+		return 0;
+	struct member task = fact_of(search->waits->members, object, FACT_COMPLETION_SOURCE_TASK);
+	return things_at(search, object->address) |
+	       (task.state == MEMBER_READ ? things_at(search, task.bits) : 0);
+}
+
+static bool is_followed(const struct release_search *search, const struct object *object)
+{
+	enum async_type kind = type_kind(search, object->type);
+	return object->type->has_pointers && !object->type->component_size &&
+	       object->size <= OBJECT_MAX && !async_type_is_task(kind) &&
+	       !async_type_is_method(kind);
+}
+
+/* The things that are reached from an object over so many others. */
+static uint64_t things_from(struct release_search *search, uint64_t address, unsigned int levels)
+{
+	uint64_t found = 0;
+	size_t count = 1;
+	search->steps[0].address = address;
+	search->steps[0].levels = levels;
+	for (size_t i = 0; i < count; i++) {
+		struct object object;
+		struct references references;
+		struct reference reference;
+		if (!member_object(search->waits->members, search->steps[i].address, &object))
+			continue;
+		found |= look_at_object(search, &object);
+		levels = search->steps[i].levels;
+		if (!levels || !is_followed(search, &object))
+			continue;
+		references_begin(&references, &search->window, &object);
+		while (count < STEPS_MAX && references_next(&references, &reference)) {
+			search->steps[count].address = reference.value;
+			search->steps[count++].levels = levels - 1;
+		}
+	}
+	return found;
+}
+
+/* The same for what a node refers to. */
+static uint64_t things_of_node(struct release_search *search, uint64_t address)
+{
+	uint64_t place = address / 8 % SEEN_MAX;
+	if (search->seen[place].address != address) {
+		search->seen[place].things = things_from(search, address, NODE_LEVELS);
+		search->seen[place].address = address;
+	}
+	return search->seen[place].things;
+}
+
+/* Remember the methods that wait for things, and for async ones their callers. */
+static void note_waiting_methods(struct release_search *search)
+{
+	const struct waits *waits = search->waits;
+	const struct async_node *boxes = waits->async->rows;
+	for (uint32_t i = 0; i < waits->count; i++) {
+		const struct wait_thing *thing = wait_thing_of(waits, search->things, i);
+		if (thing && wait_method(&waits->rows[i])) {
+			note_clue(search, &search->methods,
+				  (struct release_clue){ .method = wait_method(&waits->rows[i]),
+							 .things = thing_bit(search, thing) });
+		}
+	}
+	for (size_t i = 0; i < waits->async->rows_count; i++) {
+		uint64_t bits = thing_bit(search, waits_for(search, (uint32_t)(waits->count + i)));
+		const char *name = async_node_code(waits->async, &boxes[i]);
+		bool is_near = boxes[i].depth <= 3;
+		if (bits && is_near &&
+		    !framework_owns(search->waits->heap->runtime, name, strlen(name))) {
+			note_clue(search, &search->machines,
+				  (struct release_clue){ .box_method = boxes[i].method,
+							 .things = bits });
+		}
+	}
+}
+
+static enum hd_status note_static_classes(struct release_search *search, struct job *job,
+					  struct hd_error *err)
+{
+	const struct heap *heap = search->waits->heap;
+	HD_CLEANUP(static_slots) struct static_slots slots = { 0 };
+	TRY(static_slots_read(heap->runtime, job, &slots, err));
+	for (size_t i = 0; i < slots.rows_count; i++) {
+		uint64_t value = 0;
+		if (!memory_u64(heap->memory, slots.rows[i].address, &value) || !value)
+			continue;
+		uint64_t bits = things_from(search, value, 1);
+		search->of_statics |= bits;
+		if (bits) {
+			note_clue(search, &search->classes,
+				  (struct release_clue){ .type = slots.rows[i].type,
+							 .things = bits });
+		}
+	}
+	return HD_OK;
+}
+
+/* Is a name ("Shop.Mailer+<Send>d__5", "Shop.Mailer.Send") that of something in the class? */
+static bool is_inside(const char *name, const char *class_name, size_t size)
+{
+	return strncmp(name, class_name, size) == 0 && (name[size] == '+' || name[size] == '.');
+}
+
+static uint64_t things_of_class(const void *arg, const char *name)
+{
+	const struct release_search *search = arg;
+	uint64_t found = 0;
+	for (size_t i = 0; i < search->classes.rows_count; i++) {
+		const struct release_clue *clue = &search->classes.rows[i];
+		size_t size;
+		const char *class_name = type_name(search->waits->heap->runtime, clue->type, &size);
+		if (is_inside(name, class_name, size))
+			found |= clue->things;
+	}
+	return found;
+}
+
+/*
+ * The things that are reached over static variables of classes which a state machine, or a method, uses.
+ * Each is read once.
+ */
+static uint64_t things_used_by(struct release_search *search, const struct type *machine,
+			       uint64_t method_desc)
+{
+	struct release_clues *asked = &search->asked;
+	struct heap *heap = search->waits->heap;
+	const struct code_search code = { things_of_class, search };
+	if (!search->classes.rows_count)
+		return 0;
+	for (size_t i = 0; i < asked->rows_count; i++) {
+		if (asked->rows[i].type == machine && asked->rows[i].method == method_desc)
+			return asked->rows[i].things;
+	}
+	if (asked->rows_count == CLUES_MAX)
+		return UINT64_MAX;
+	struct release_clue *clue = &asked->rows[asked->rows_count++];
+	*clue = (struct release_clue){ .type = machine, .method = method_desc };
+	clue->things = search->of_statics &
+		       (machine ? code_names_of_machine(heap->runtime, machine, &code)
+				: code_names_of_method(heap->runtime, method_desc, &code));
+	return clue->things;
+}
+
+/* Task.Delay without a limit: only a cancellation ends it. */
+static bool sleeps_without_end(const struct release_search *search, uint32_t node)
+{
+	const struct async_node *box = wait_node_method(search->waits, search->ends[node]);
+	if (!box || box->wait != AWAIT_DELAY)
+		return false;
+	struct member timer = fact_at(search->waits->members, box->object, FACT_DELAY_TIMER);
+	return timer.state == MEMBER_READ && !timer.bits;
+}
+
+/* Has it passed an await?  Then it may have got something there. */
+static bool box_has_passed(const struct async_node *box)
+{
+	return box->state >= 1 || box->wait == AWAIT_RUNS || box->wait == AWAIT_THREAD;
+}
+
+static uint64_t look_at_fields_of_box(struct release_search *search, const struct async_node *box)
+{
+	const struct waits *waits = search->waits;
+	HD_CLEANUP(window) struct window window = { .memory = waits->heap->memory };
+	struct references references;
+	struct reference reference;
+	struct object object;
+	uint64_t found = 0;
+	uint64_t self = async_node_this(waits->async, box);
+	if (!member_object(waits->members, box->holder, &object))
+		return 0;
+	references_begin(&references, &window, &object);
+	while (references_next(&references, &reference)) {
+		if (reference.slot < box->fields)
+			continue;
+		uint64_t bits = things_of_node(search, reference.value);
+		/* All methods of a class have its semaphores; who has not begun to wait has none. */
+		if (reference.slot == self && !box_has_passed(box))
+			bits &= ~search->semaphores;
+		found |= bits;
+	}
+	return found;
+}
+
+static void look_at_release_box(struct release_search *search, const struct async_node *box,
+				uint32_t node)
+{
+	uint64_t found = 0;
+	const struct async_method_key *key = &search->waits->async->methods.rows[box->method].key;
+	const char *name = async_node_code(search->waits->async, box);
+	if (sleeps_without_end(search, node))
+		return;
+	for (size_t i = 0; i < search->machines.rows_count && box_has_passed(box); i++) {
+		if (search->machines.rows[i].box_method == box->method)
+			found |= search->machines.rows[i].things;
+	}
+	if (!framework_owns(search->waits->heap->runtime, name, strlen(name))) {
+		found |= things_of_class(search, name) |
+			 things_used_by(search, key->machine, key->method_desc);
+	}
+	found |= look_at_fields_of_box(search, box);
+	note_found(search, node, found);
+}
+
+static uint64_t things_of_frame(struct release_search *search, const struct stack_frame *frame)
+{
+	char name[WAIT_NAME_SIZE];
+	uint64_t found = 0;
+	if (frame->kind != STACK_MANAGED || frame->is_dead || !frame->method_desc)
+		return 0;
+	for (size_t i = 0; i < search->methods.rows_count; i++) {
+		if (search->methods.rows[i].method == frame->method_desc)
+			found |= search->methods.rows[i].things;
+	}
+	if (search->classes.rows_count &&
+	    runtime_method_name(search->waits->heap->runtime, frame->method_desc, name,
+				sizeof(name), NULL) &&
+	    !framework_owns(search->waits->heap->runtime, name, strlen(name))) {
+		found |= things_of_class(search, name) |
+			 things_used_by(search, NULL, frame->method_desc);
+	}
+	return found;
+}
+
+static void look_at_release_thread(struct release_search *search, uint32_t row)
+{
+	const struct thread_wait *wait = &search->waits->rows[row];
+	uint64_t found = 0;
+	if (wait->kind == WAIT_IDLE)
+		return;
+	for (size_t i = 0; i < wait->stack.frames_count; i++)
+		found |= things_of_frame(search, &wait->stack.frames[i]);
+	for (size_t i = 0; i < wait->stack.roots_count; i++) {
+		if (!(wait->stack.roots[i].flags & STACK_ROOT_INTERIOR))
+			found |= things_of_node(search, wait->stack.roots[i].value);
+	}
+	/* A stack that could not be walked to its end may hold anything. */
+	if (wait->stack.is_partial || wait->stack.is_missing)
+		found = UINT64_MAX;
+	note_found(search, row, found);
+}
+
+static enum hd_status look_at_timers(struct release_search *search, struct job *job,
+				     struct hd_error *err)
+{
+	const struct waits *waits = search->waits;
+	HD_CLEANUP(set_timers) struct set_timers timers = { 0 };
+	enum hd_status status = set_timers_read(waits->heap, waits->members, job, &timers, err);
+	for (size_t i = 0; status == HD_OK && i < timers.rows_count; i++)
+		search->found |= things_from(search, timers.rows[i].address, ITEM_LEVELS);
+	return status;
+}
+
+static enum hd_status look_at_work(struct release_search *search, struct job *job,
+				   struct hd_error *err)
+{
+	const struct queue_reader reader = { search->waits->heap, search->waits->members, job };
+	HD_CLEANUP(pool_queues) struct pool_queues queues = { 0 };
+	TRY(pool_queues_read(&reader, &queues, err));
+	for (unsigned int i = 0; i < POOL_QUEUES; i++) {
+		for (size_t k = 0; k < queues.queues[i].rows_count; k++) {
+			search->found |= things_from(search, queues.queues[i].rows[k], ITEM_LEVELS);
+		}
+	}
+	return HD_OK;
+}
+
+static enum hd_status look_at_all(struct release_search *search, struct job *job,
+				  struct hd_error *err)
+{
+	const struct waits *waits = search->waits;
+	const struct async_graph *graph = waits->async;
+	note_waiting_methods(search);
+	TRY(note_static_classes(search, job, err));
+	TRY(look_at_timers(search, job, err));
+	TRY(look_at_work(search, job, err));
+	for (size_t i = 0; i < waits->count; i++) {
+		look_at_release_thread(search, (uint32_t)i);
+		if (job && !job_step(job, 0, 0))
+			return fail_cancelled(err);
+	}
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		look_at_release_box(search, &graph->rows[i], (uint32_t)(waits->count + i));
+		if (job && i % JOB_STRIDE == 0 && !job_step(job, 0, 0))
+			return fail_cancelled(err);
+	}
+	return graph->failed ? fail_nomem(err) : HD_OK;
+}
+
+enum hd_status wait_releasers_find(const struct waits *waits, const uint32_t *ends, struct job *job,
+				   struct wait_things *things, struct hd_error *err)
+{
+	bool is_open = false;
+	for (size_t i = 0; i < things->rows_count; i++)
+		is_open |= !things->rows[i].may_change;
+	if (!is_open)
+		return HD_OK;
+	HD_FREE struct release_search *search = mem_calloc(1, sizeof(*search));
+	TRY_MEMORY(search, err);
+	search->waits = waits;
+	search->ends = ends;
+	search->things = things;
+	search->window.memory = waits->heap->memory;
+	for (size_t i = 0; i < things->rows_count; i++) {
+		if (things->rows[i].kind == AWAIT_SEMAPHORE)
+			search->semaphores |= UINT64_C(1) << i;
+	}
+	enum hd_status status = look_at_all(search, job, err);
+	spread_found(search);
+	for (size_t i = 0; i < things->rows_count; i++)
+		things->rows[i].may_change |= search->found >> i & 1;
+	window_deinit(&search->window);
+	return status;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include "hangs/wait_things.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/async/async_graph.h"
+#include "runtime/coreclr/types/type_name.h"
+#include "util/alloc.h"
+#include "util/sort.h"
+
+#define SERVER "Microsoft.AspNetCore."
+
+/* One node that waits for one thing. */
+struct thing_waiter {
+	uint64_t address;
+	enum async_wait kind;
+	uint32_t node;
+};
+
+struct thing_waiters {
+	struct thing_waiter *rows;
+	size_t rows_count, rows_capacity;
+};
+
+/* The task of a TaskCompletionSource: it has no delegate, and is not of a class of its own. */
+static bool is_source(const struct waits *waits, const struct object *object)
+{
+	struct async_graph *graph = waits->async;
+	struct member action = fact_of(waits->members, object, FACT_TASK_ACTION);
+	return action.state == MEMBER_READ && !action.bits &&
+	       async_type_of(&graph->types, graph->heap->runtime, object->type, &graph->failed) ==
+		       ASYNC_TASK;
+}
+
+/* Is there no room in the BlockingCollection?  Then all that wait for it want to add something. */
+static bool is_full_collection(const struct waits *waits, const struct object *object)
+{
+	struct member capacity = fact_of(waits->members, object, FACT_BLOCKING_CAPACITY);
+	struct member room = fact_of(waits->members, object, FACT_BLOCKING_FREE);
+	return capacity.state == MEMBER_READ && member_signed(&capacity) > 0 &&
+	       room.state == MEMBER_READ && !room.bits;
+}
+
+/* Read the thing that the node itself waits for; false: it is none of these. */
+static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_waiter *ret)
+{
+	const struct thread_wait *wait = wait_node_thread(waits, node);
+	const struct async_node *box = wait_node_method(waits, node);
+	if (box) {
+		bool is_thing = box->wait == AWAIT_SEMAPHORE || box->wait == AWAIT_READ ||
+				box->wait == AWAIT_WRITE || box->wait == AWAIT_SOURCE;
+		*ret = (struct thing_waiter){ box->object, box->wait, node };
+		return is_thing && box->object && box->next == ASYNC_NO_NODE;
+	}
+	if (!wait || wait->is_over || !wait->object.type)
+		return false;
+	*ret = (struct thing_waiter){ wait->object.address, AWAIT_SOURCE, node };
+	if (wait->kind == WAIT_SEMAPHORE)
+		ret->kind = AWAIT_SEMAPHORE;
+	if (wait->kind == WAIT_COLLECTION)
+		ret->kind = AWAIT_WRITE;
+	return wait->kind == WAIT_SEMAPHORE ||
+	       (wait->kind == WAIT_COLLECTION && is_full_collection(waits, &wait->object)) ||
+	       (wait->kind == WAIT_TASK && is_source(waits, &wait->object));
+}
+
+/* Is it of the framework?  What that waits for, it has its own ways to end. */
+static bool is_of_framework(const struct waits *waits, const struct async_node *box)
+{
+	const char *name = async_node_code(waits->async, box);
+	return framework_owns(waits->heap->runtime, name, strlen(name));
+}
+
+/* By node: does a thread, or a request of a server, wait for what the node does? */
+static void find_asked(const struct waits *waits, const uint32_t *ends, bool *asked)
+{
+	struct async_graph *graph = waits->async;
+	memset(asked, 0, wait_nodes(waits) * sizeof(*asked));
+	for (size_t i = 0; i < waits->count; i++) {
+		if (ends[i] < wait_nodes(waits))
+			asked[ends[i]] = true;
+	}
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		const struct async_node *box = &graph->rows[i];
+		uint32_t end = ends[waits->count + i];
+		if (async_node_is_awaited(box) || end >= wait_nodes(waits))
+			continue;
+		const char *name = async_node_code(graph, box);
+		if (box->root == ROOT_THREAD || strncmp(name, SERVER, strlen(SERVER)) == 0)
+			asked[end] = true;
+	}
+}
+
+/* Is the semaphore one that is not free?  And is it a limit, not a signal? */
+static bool is_taken(const struct waits *waits, uint64_t address, bool *is_limit)
+{
+	struct member highest = fact_at(waits->members, address, FACT_SEMAPHORE_MAX);
+	struct member count = fact_at(waits->members, address, FACT_SEMAPHORE_FREE);
+	*is_limit = highest.state == MEMBER_READ && member_signed(&highest) != INT32_MAX;
+	return highest.state == MEMBER_READ && count.state == MEMBER_READ && !count.bits;
+}
+
+static bool is_counted(const struct waits *waits, const struct thing_waiter *waiter,
+		       const bool *asked)
+{
+	bool is_limit = false;
+	const struct async_node *box = wait_node_method(waits, waiter->node);
+	if (box && is_of_framework(waits, async_node_waiter(waits->async, box)))
+		return false;
+	switch (waiter->kind) {
+	case AWAIT_SEMAPHORE:
+		return is_taken(waits, waiter->address, &is_limit) &&
+		       (is_limit || asked[waiter->node]);
+	case AWAIT_READ:
+		return asked[waiter->node];
+	default:
+		return true;
+	}
+}
+
+static int compare_waiters(const void *left, const void *right)
+{
+	const struct thing_waiter *a = left, *b = right;
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+static enum hd_status collect_waiters(const struct waits *waits, const bool *asked,
+				      struct thing_waiters *waiters, struct hd_error *err)
+{
+	for (uint32_t i = 0; i < wait_nodes(waits); i++) {
+		struct thing_waiter waiter;
+		if (!read_waiter(waits, i, &waiter) || !is_counted(waits, &waiter, asked))
+			continue;
+		TRY_MEMORY(PAGES_RESERVE(waiters, rows), err);
+		waiters->rows[waiters->rows_count++] = waiter;
+	}
+	if (waiters->rows_count) {
+		qsort(waiters->rows, waiters->rows_count, sizeof(*waiters->rows), compare_waiters);
+	}
+	return HD_OK;
+}
+
+static void add_thing(struct wait_things *things, const struct wait_thing *thing)
+{
+	size_t place = things->rows_count;
+	if (place == WAIT_THINGS_MAX) {
+		place = 0;
+		for (size_t i = 1; i < WAIT_THINGS_MAX; i++) {
+			const struct wait_thing *least = &things->rows[place];
+			if (things->rows[i].threads + things->rows[i].methods <
+			    least->threads + least->methods)
+				place = i;
+		}
+		const struct wait_thing *least = &things->rows[place];
+		if (least->threads + least->methods >= thing->threads + thing->methods)
+			return;
+	} else {
+		things->rows_count++;
+	}
+	things->rows[place] = *thing;
+}
+
+static void group_waiters(const struct waits *waits, const struct thing_waiters *waiters,
+			  struct wait_things *things)
+{
+	for (size_t i = 0; i < waiters->rows_count;) {
+		const struct thing_waiter *first = &waiters->rows[i];
+		struct wait_thing thing = { .address = first->address,
+					    .kind = (uint8_t)first->kind };
+		for (; i < waiters->rows_count && waiters->rows[i].address == first->address &&
+		       waiters->rows[i].kind == first->kind;
+		     i++) {
+			uint32_t node = waiters->rows[i].node;
+			bool is_thread = wait_node_thread(waits, node) != NULL;
+			if (!thing.methods)
+				thing.first = node;
+			thing.threads += is_thread;
+			thing.is_collection = is_thread && thing.kind == AWAIT_WRITE;
+			thing.methods += !is_thread;
+			thing.may_change |= waits->edges[node].to != WAIT_NOBODY;
+		}
+		if (thing.threads + thing.methods >= WAIT_THING_MIN)
+			add_thing(things, &thing);
+	}
+}
+
+static int compare_things(const void *left, const void *right)
+{
+	const struct wait_thing *a = left, *b = right;
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return a->kind < b->kind ? -1 : a->kind > b->kind;
+}
+
+enum hd_status wait_things_find(const struct waits *waits, const uint32_t *ends,
+				struct wait_things *ret, struct hd_error *err)
+{
+	struct thing_waiters waiters = { 0 };
+	HD_FREE bool *asked = mem_alloc(wait_nodes(waits) + 1, sizeof(*asked));
+	enum hd_status status = asked ? HD_OK : fail_nomem(err);
+	if (status == HD_OK) {
+		find_asked(waits, ends, asked);
+		status = collect_waiters(waits, asked, &waiters, err);
+	}
+	if (status == HD_OK) {
+		ret->rows_count = 0;
+		group_waiters(waits, &waiters, ret);
+		qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), compare_things);
+	}
+	pages_free(waiters.rows, waiters.rows_capacity, sizeof(*waiters.rows));
+	return status;
+}
+
+const struct wait_thing *wait_thing_of(const struct waits *waits, const struct wait_things *things,
+				       uint32_t node)
+{
+	struct thing_waiter waiter;
+	if (node >= wait_nodes(waits) || !read_waiter(waits, node, &waiter))
+		return NULL;
+	size_t row = ROWS_FROM(things->rows, things->rows_count, address, waiter.address);
+	for (; row < things->rows_count && things->rows[row].address == waiter.address; row++) {
+		if (things->rows[row].kind == waiter.kind)
+			return &things->rows[row];
+	}
+	return NULL;
+}
+
+#define ENTRIES_MAX 16u
+
+/* At which await a method waits for a thing itself; of several the first one. */
+struct thing_entry {
+	uint32_t method; /* row of the graph's methods */
+	int32_t state;
+};
+
+static struct thing_entry *find_entry(struct thing_entry *entries, size_t count, uint32_t method)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (entries[i].method == method)
+			return &entries[i];
+	}
+	return NULL;
+}
+
+/* Does the method wait for the thing, or for one that does? */
+static bool leads_to_thing(const struct async_graph *graph, const struct async_node *box,
+			   const struct wait_thing *thing)
+{
+	const struct async_node *end = &graph->rows[box->end];
+	return end->next == ASYNC_NO_NODE && end->wait == thing->kind &&
+	       end->object == thing->address;
+}
+
+uint64_t wait_thing_holders(const struct waits *waits, const struct wait_thing *thing,
+			    uint32_t *ret_node)
+{
+	struct async_graph *graph = waits->async;
+	struct thing_entry entries[ENTRIES_MAX];
+	size_t count = 0;
+	uint64_t holders = 0;
+	if (thing->kind != AWAIT_SEMAPHORE)
+		return 0;
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		const struct async_node *box = &graph->rows[i];
+		if (box->next != ASYNC_NO_NODE || !leads_to_thing(graph, box, thing))
+			continue;
+		box = async_node_waiter(graph, box);
+		struct thing_entry *entry = find_entry(entries, count, box->method);
+		if (!entry && count < ENTRIES_MAX)
+			entries[count++] = (struct thing_entry){ box->method, box->state };
+		if (entry && box->state < entry->state)
+			entry->state = box->state;
+	}
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		const struct async_node *box = &graph->rows[i];
+		const struct thing_entry *entry = find_entry(entries, count, box->method);
+		if (!entry || box->next == ASYNC_NO_NODE || box->state <= entry->state ||
+		    !leads_to_thing(graph, box, thing))
+			continue;
+		*ret_node = (uint32_t)i;
+		holders++;
+	}
+	return holders;
+}

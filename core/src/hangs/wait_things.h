@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Things that many wait for at once, and that nobody is known to give: semaphores, channels, sources of tasks. */
+#pragma once
+
+#include "hangs/waits.h"
+
+/** Fewer that wait for one thing are not worth a verdict. */
+#define WAIT_THING_MIN 5u
+/** Most things that are looked at: those with the most that wait for them. */
+#define WAIT_THINGS_MAX 64u
+
+struct wait_thing {
+	/** SemaphoreSlim, channel, BlockingCollection, or the task of a TaskCompletionSource. */
+	uint64_t address;
+	uint8_t kind; /**< enum async_wait: AWAIT_SEMAPHORE, AWAIT_READ, AWAIT_WRITE or AWAIT_SOURCE */
+	uint32_t first;            /**< a node that waits for it: an async method, if one does */
+	uint64_t threads, methods; /**< so many wait for it */
+	bool is_collection;        /**< AWAIT_WRITE: a BlockingCollection, and not a channel */
+	bool may_change; /**< somebody was found who may release it, or read, write or complete it */
+};
+
+/** Ascending by address. */
+struct wait_things {
+	struct wait_thing rows[WAIT_THINGS_MAX];
+	size_t rows_count;
+};
+
+/**
+ * Find what WAIT_THING_MIN nodes or more wait for, where such a wait is not the usual state of an
+ * idle program: a semaphore with a highest count, which is not free, and a full channel or
+ * BlockingCollection.  An empty channel, a TaskCompletionSource, and a semaphore without a highest
+ * count may be what idle workers wait for; of these, async methods count only if a thread or a
+ * request of a server waits for them in turn; but a TaskCompletionSource that is awaited by a method
+ * of the program counts always.
+ *
+ * @param ends wait_ends()
+ * @param[out] ret may_change is set if one of those who wait knows who has the thing; else see
+ * wait_releasers.h.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * Cost: linear in nodes, but for sorting.
+ */
+HD_NODISCARD enum hd_status wait_things_find(const struct waits *waits, const uint32_t *ends,
+					     struct wait_things *ret, struct hd_error *err);
+
+/** Does the node @p node itself wait for a thing?  Its row, or NULL. */
+const struct wait_thing *wait_thing_of(const struct waits *waits, const struct wait_things *things,
+				       uint32_t node);
+
+/**
+ * How many calls of an async method are past their own wait for a semaphore, as other calls in the
+ * same method are in that wait, and await one that waits for it again: each probably has a place in
+ * it, and gives none back.
+ *
+ * @param[out] ret_node One of them, in waits->async; unchanged if there is none.
+ * Cost: linear in async methods.
+ */
+uint64_t wait_thing_holders(const struct waits *waits, const struct wait_thing *thing,
+			    uint32_t *ret_node);

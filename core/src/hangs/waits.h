@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds what each managed thread waits for, and who has it. */
+#pragma once
+
+#include "framework/member.h"
+#include "framework/owns.h"
+#include "hangs/monitors.h"
+#include "hangs/wait_kind.h"
+#include "inspect/managed_lock.h"
+#include "stack/stack.h"
+
+struct async_graph;
+struct async_node;
+
+/** No frame. */
+#define WAIT_NO_FRAME SIZE_MAX
+
+/** One thread that has a stack. */
+struct thread_wait {
+	const struct runtime_thread *thread;
+	struct thread_stack stack; /**< with roots */
+	enum wait_kind kind;
+	struct object object; /**< what it waits for; type NULL: not known */
+	/** The thread that memory says has what it waits for; NULL: nothing says so. */
+	const struct runtime_thread *stored_owner;
+	/** The thread that must act before this one can go on, as the edges say; NULL: not known. */
+	const struct runtime_thread *blamed_owner;
+	/** WAIT_INITIALIZER: the type that the owner initialises; or NULL. */
+	const struct type *initializer;
+	/** WAIT_CALL: the MethodDesc of the native function; 0: not known. */
+	uint64_t call;
+	/** Where its frames of the wait end, and which of the program's comes then; or WAIT_NO_FRAME. */
+	size_t wait_end, user_frame;
+	/** The monitor in whose queue of Monitor.Wait it is, and the one that it enters; NULL: none. */
+	const struct monitor *pulse, *entered;
+	/** Since 11: its Thread object (0: none), and what the framework says that it waits for. */
+	uint64_t exposed;
+	struct wait_info info;
+	bool is_nameless; /**< the name of its innermost method cannot be read */
+	bool is_over; /**< what it waits for has happened: it only has not run since (wait_over.h) */
+	/** So many read the ReaderWriterLockSlim that are not known: their threads may have ended. */
+	uint32_t unknown_readers;
+};
+
+/** No node. */
+#define WAIT_NOBODY UINT32_MAX
+
+/**
+ * Who must go on before a thread or an async method can.  Nodes are the rows of struct waits, and
+ * after them those of its async methods.
+ */
+struct wait_edge {
+	uint32_t to;      /**< or WAIT_NOBODY: nothing, or not known */
+	bool is_probable; /**< nothing stores who has a semaphore: it is the only one that may have it;
+			   * or the wait has a limit of time or may be cancelled (Task.WaitAsync) */
+	/** An async method returns to this thread: it counts only if the thread can never go on. */
+	bool returns_to_thread;
+};
+
+/**
+ * A node that waits for several others: Task.WhenAll, WhenAny, WaitAll and WaitAny, and all that read
+ * a lock.
+ */
+struct wait_several {
+	uint32_t node;
+	bool is_any; /**< it goes on after the first of them; else after the last one */
+	/** In parts: those that are known; if is_any, all of them. */
+	size_t begin, count;
+};
+
+/** Nodes that wait for several others, ascending by node. */
+struct wait_several_list {
+	struct wait_several *rows;
+	size_t rows_count, rows_capacity;
+	struct wait_edge *parts;
+	size_t parts_count, parts_capacity;
+};
+
+/** All of them, in the order of the runtime's list of threads. */
+struct waits {
+	struct heap *heap;
+	struct members *members;
+	struct monitors monitors;
+	struct async_graph *async; /**< the async methods that are not done; NULL: not asked for */
+	struct thread_wait *rows;
+	size_t count;
+	/** By node, of several the one that counts (wait_choice.h); NULL: not asked for. */
+	struct wait_edge *edges;
+	struct wait_several_list several; /**< nodes that wait for several others */
+	uint32_t *by_thread;  /**< by runtime_thread_index(): the row, UINT32_MAX: none */
+	uint64_t partial;     /**< stacks that could not be walked to their ends */
+	uint64_t not_matched; /**< waiters of monitors of which no thread was found */
+	/** Since 11: threads whose join events, which all have, cannot be read. */
+	uint64_t unread_joins;
+};
+
+/**
+ * Find out what the threads wait for: by the methods on their stacks, the objects that these frames
+ * refer to, the runtime's monitors, and the words of stacks in front of Monitor.Enter (doc/coreclr.md 12.11);
+ * since 11 by what the framework says of each (12.15).
+ * Cost: linear in frames, roots, sync blocks and the objects of the heap.
+ *
+ * @param[out] ret To be given to waits_destroy(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ */
+HD_NODISCARD enum hd_status waits_create(struct heap *heap, struct job *job, struct waits **ret,
+					 struct hd_error *err);
+/**
+ * The same without async methods and edges, and so without a walk over the heap; the owner of who
+ * waits for a task is not known then.
+ */
+HD_NODISCARD enum hd_status waits_create_threads(struct heap *heap, struct job *job,
+						 struct waits **ret, struct hd_error *err);
+/** NULL is allowed. */
+void waits_destroy(struct waits *waits);
+
+/** The row of a thread, or NULL. */
+const struct thread_wait *wait_of_thread(const struct waits *waits,
+					 const struct runtime_thread *thread);
+
+/** How many nodes there are. */
+size_t wait_nodes(const struct waits *waits);
+/** The thread that a node is, or NULL. */
+const struct thread_wait *wait_node_thread(const struct waits *waits, uint32_t node);
+/** The async method that it is, or NULL. */
+const struct async_node *wait_node_method(const struct waits *waits, uint32_t node);
+/** wait_ends(): it waits in a cycle, or for one. */
+#define WAIT_IN_CYCLE (WAIT_NOBODY - 1)
+/**
+ * Set for each node the last one of its way along the edges, itself if it waits for no node; or WAIT_IN_CYCLE.
+ * Cost: linear in nodes.
+ *
+ * @param[out] ends wait_nodes() of them.
+ */
+void wait_ends(const struct waits *waits, uint32_t *ends);
+/**
+ * Set for each node whether an edge on its way is only probable; false in a cycle, and on the way to
+ * one.  Cost: linear in nodes.
+ *
+ * @param ends wait_ends()
+ * @param[out] are_probable wait_nodes() of them.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status wait_ways(const struct waits *waits, const uint32_t *ends,
+				      bool *are_probable, struct hd_error *err);
+/** The several nodes that it waits for, or NULL: it waits for one or none. */
+const struct wait_several *wait_node_several(const struct waits *waits, uint32_t node);
+
+/**
+ * The MethodDesc of the method in which a thread waits: the program's; of native code, what was
+ * called; else the framework's that called those of the wait, or the innermost of an idle thread.
+ * 0: not known.
+ */
+uint64_t wait_method(const struct thread_wait *wait);
+
+/** Who has a ReaderWriterLockSlim to write, and who reads it and may write later; NULL: nobody. */
+const struct runtime_thread *wait_lock_writer(const struct waits *waits, const struct object *lock);
+const struct runtime_thread *wait_lock_upgrader(const struct waits *waits,
+						const struct object *lock);
+
+/** A frame of @p wait outside of its own wait whose roots hold @p object; or WAIT_NO_FRAME. */
+size_t wait_frame_with(const struct thread_wait *wait, uint64_t object);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * A runtime, as the rest of the program asks it.  CONTRIBUTING.md ("Adding a runtime") has the list.
+ */
+
+#include "runtime/runtime.h"
+
+struct code_info;
+struct field_list;
+struct stack_ops;
+struct text;
+struct type;
+
+/** The things that a runtime may have or not: the row of a command says which of them it needs. */
+enum runtime_capability {
+	RUNTIME_METADATA = 1u << 0, /**< tokens, IL, and MethodDescs that lead to them */
+	RUNTIME_MODULES = 1u << 1,  /**< modules, assemblies, domains, load contexts */
+	RUNTIME_LOADER = 1u << 2,   /**< loader heaps, and code that the JIT has made */
+};
+
+struct runtime_ops {
+	const char *name;      /**< as messages write it */
+	uint32_t capabilities; /**< bits of enum runtime_capability */
+	/**
+	 * Find it in @p target, and read its threads and the variables of its GC.
+	 *
+	 * @param[out] ret untouched on failure; its ops are these
+	 * @retval HD_OK
+	 * @retval HD_ERR_UNSUPPORTED it is not there, or of a kind that is not read
+	 * @retval HD_ERR_FAULT bytes that everything depends on are missing
+	 * @retval HD_ERR_NOMEM
+	 * @retval HD_ERR_CANCELLED
+	 */
+	enum hd_status (*open)(struct target *target, struct job *job, struct runtime **ret,
+			       struct hd_error *err);
+	void (*close)(struct runtime *runtime);
+	/**
+	 * Fill all of @p ret but its GCDesc, which all runtimes with this GC have alike.  Called once
+	 * for each address, by several threads.  @return false: there is no MethodTable
+	 */
+	bool (*describe_type)(const struct runtime *runtime, uint64_t method_table,
+			      struct type *ret);
+	/** Append the name of the type with that MethodTable; called once for each. */
+	void (*type_name)(struct runtime *runtime, uint64_t method_table, struct text *text);
+	/** See field_list_read(); NULL: it does not keep the fields of types. */
+	enum hd_status (*fields)(struct runtime *runtime, const struct type *type,
+				 struct field_list *ret, struct hd_error *err);
+	/** See runtime_code_at(). */
+	bool (*code_at)(struct runtime *runtime, uint64_t code, struct code_info *ret);
+	const struct stack_ops *stack;
+};
+
+/** CoreCLR 8 and later. */
+extern const struct runtime_ops coreclr_ops;
+/** The part of it that is about stacks; in runtime/coreclr/stack. */
+extern const struct stack_ops coreclr_stack_ops;
+
+/** The functions of the runtime that was found. */
+const struct runtime_ops *runtime_ops(const struct runtime *runtime);
+
+/**
+ * Look for a runtime that is made up, too, before all others: tests show with it that nothing else
+ * depends on a runtime.  NULL: no longer.  Not while another thread opens a target.
+ */
+void runtime_set_made_up(const struct runtime_ops *ops);
