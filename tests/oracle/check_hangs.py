@@ -135,6 +135,18 @@ def verdicts(truth: Json, answer: Json) -> Iterator[str]:
         yield f"the collection waits for {found['collection']['evidence']}, not {truth['stuck']}"
 
 
+def groups(truth: Json, answer: Json) -> Iterator[str]:
+    """Differences about the groups of async calls that wait: each kind of chain is one."""
+    said = truth["chains"] if truth["mode"] == "async" else []
+    chains = {chain["methods"][0]: chain for chain in said}
+    for group in answer["groups"]:
+        chain = chains.get(group.get("method"))
+        if chain and (group["count"], group["waits_for"]) != (chain["count"], chain["waits_for"]):
+            yield f"hang groups {group}, the program says {chain['count']} {chain['waits_for']}"
+    if chains and not any(group.get("method") in chains for group in answer["groups"]):
+        yield f"no group is one of {', '.join(chains)}"
+
+
 def evidence_has(verdict: Json, stuck: Json) -> bool:
     """Does the first sentence name the thread, and its method?"""
     first = verdict["evidence"][0]
@@ -148,7 +160,7 @@ def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
     truth = truth_of(core)
     answer, hang = ask(program, core, ["waits -all", "hang"])
     wrong = [*threads(truth, answer), *deadlocks(truth, answer), *verdicts(truth, hang)]
-    wrong += [*lost_readers(truth, answer), *states(truth, answer)]
+    wrong += [*lost_readers(truth, answer), *states(truth, answer), *groups(truth, hang)]
     row = f"{counted(planted(truth))} -> {counted([v['verdict'] for v in hang['verdicts']])}"
     return f"{row}: {len(truth['threads']) + 2} facts", wrong
 

@@ -100,32 +100,6 @@ uint64_t workers_alike(const struct waits *waits, const struct thread_wait *one)
 	return count;
 }
 
-enum hd_status waits_most_alike(const struct waits *waits, const struct thread_wait **ret,
-				uint64_t *ret_count, struct hd_error *err)
-{
-	HD_CLEANUP(wait_rows) struct wait_rows by_method = { .rows_count = 0 };
-	size_t most = 0, first = 0;
-	for (size_t i = 0; i < waits->count; i++) {
-		const struct thread_wait *wait = &waits->rows[i];
-		if (!is_blocked(wait) || wait->kind == WAIT_SLEEP || !wait_method(wait))
-			continue;
-		if (wait_rows_add(&by_method, wait_method(wait), (uint32_t)i, err) != HD_OK)
-			return HD_ERR_NOMEM;
-	}
-	wait_rows_sort(&by_method);
-	for (size_t i = 0, begin = 0; i < by_method.rows_count; i++) {
-		if (by_method.rows[i].object != by_method.rows[begin].object)
-			begin = i;
-		if (i - begin + 1 > most) {
-			most = i - begin + 1;
-			first = begin;
-		}
-	}
-	*ret = most ? &waits->rows[by_method.rows[first].node] : NULL;
-	*ret_count = most;
-	return HD_OK;
-}
-
 /* All workers must be seen waiting on their stacks: the pool does not count waits for locks. */
 static enum hd_status find_starvation(struct verdicts *verdicts, struct hd_error *err)
 {

@@ -70,16 +70,3 @@ void verdicts_deinit(struct verdicts *verdicts);
 
 /** Workers of the pool that wait in the same method as @p one (wait_method()); 0: its is not known. */
 uint64_t workers_alike(const struct waits *waits, const struct thread_wait *one);
-
-/**
- * The first of the threads that wait in one method (wait_method()), where most do.  Those of the
- * runtime that have nothing to do and those that sleep do not count.
- *
- * @param[out] ret NULL: none waits.
- * @param[out] ret_count So many wait there.
- * @retval HD_OK
- * @retval HD_ERR_NOMEM
- */
-HD_NODISCARD enum hd_status waits_most_alike(const struct waits *waits,
-					     const struct thread_wait **ret, uint64_t *ret_count,
-					     struct hd_error *err);

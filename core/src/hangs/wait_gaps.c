@@ -12,7 +12,7 @@ static void find_of_thread(const struct thread_wait *wait, struct wait_gaps *gap
 	bool is_unknown = wait->kind == WAIT_NONE && !wait->thread->is_cooperative;
 	gaps->counts[GAP_RECORDS] += wait->info.state == WAIT_INFO_BROKEN;
 	gaps->counts[GAP_NAMES] += is_unknown && wait->is_nameless;
-	gaps->counts[GAP_STACKS] += is_unknown && !stack->managed_count && !is_whole;
+	gaps->counts[GAP_STACKS] += is_unknown && !is_whole;
 	gaps->counts[GAP_LOCKS] +=
 		wait->kind == WAIT_MONITOR && !wait->entered && wait->info.state == WAIT_INFO_WAITS;
 }

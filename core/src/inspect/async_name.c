@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "runtime/coreclr/code/method.h"
 #include "util/text.h"
 
 static const char *const boxes[] = {
@@ -134,5 +135,16 @@ bool async_method_append(struct text *text, const char *name, size_t size)
 	append_dotted(text, name, without_closures(name, (size_t)(made - name) - 1));
 	text_puts(text, ".");
 	append_inner(text, made + 1, (size_t)(close - made) - 1);
+	return true;
+}
+
+bool method_user_append(struct text *text, struct runtime *runtime, uint64_t method_desc)
+{
+	struct method method;
+	size_t size;
+	if (!method_read(runtime, method_desc, &method))
+		return false;
+	const char *owner = method_owner_name(runtime, &method, &size);
+	async_member_append(text, owner, size, method.rid ? method.name : method.dynamic_name);
 	return true;
 }

@@ -4,7 +4,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+struct runtime;
 struct text;
 
 /**
@@ -32,3 +34,10 @@ bool async_method_append(struct text *text, const char *name, size_t size);
  */
 void async_member_append(struct text *text, const char *owner, size_t owner_size,
 			 const char *method);
+
+/**
+ * Append the name that users know the method of a MethodDesc by: "Shop.Checkout.Place", and of a
+ * lambda or local function in it "Shop.Checkout.Place.lambda"; false, and nothing is appended, when
+ * there is no method.
+ */
+bool method_user_append(struct text *text, struct runtime *runtime, uint64_t method_desc);

@@ -4,6 +4,7 @@
 #include "command/async/async_text.h"
 #include "command/table.h"
 #include "command/threads/gap_rows.h"
+#include "command/threads/hang_groups.h"
 #include "command/threads/wait_text.h"
 #include "hangs/verdicts.h"
 #include "output/fit.h"
@@ -70,6 +71,8 @@ static void evidence_layout(struct out *out, const struct cell *cells)
 SCHEMA(evidence, .name = "evidence", .layout = evidence_layout);
 
 static const struct column hang_columns[] = {
+	{ "headline", NULL, KIND_TEXT, 0, 0,
+	  "the first verdict; or else one sentence about who waits" },
 	{ "threads", NULL, KIND_NUMBER, 0, 0, "managed threads with a stack" },
 	{ "waiting", NULL, KIND_NUMBER, 0, 0, "threads that wait" },
 	{ "async_chains", NULL, KIND_NUMBER, 0, 0, "chains of async methods that are not done" },
@@ -428,49 +431,51 @@ static void write_verdict(struct call *call, struct verdicts *verdicts,
 	answer_row_end(&call->answer);
 }
 
-/* Nothing hangs for sure: where to look first. */
-static enum hd_status write_hints(struct call *call, const struct verdicts *verdicts)
+/* One sentence that says what is known; @p groups are those that wait. */
+static void append_headline(struct text *text, struct call *call, const struct verdicts *verdicts,
+			    const struct wait_groups *groups, const struct wait_gaps *gaps)
 {
-	const struct thread_wait *wait;
-	uint64_t count;
-	HD_CLEANUP(text) struct text text = { 0 };
-	TRY(waits_most_alike(verdicts->waits, &wait, &count, call->err));
-	if (wait && count > 1)
-		runtime_method_signature(call->heap->runtime, wait_method(wait), &text);
-	if (text.size) {
-		answer_remark(&call->answer, "%" PRIu64 " threads wait in %s (parallelstacks).\n",
-			      count, text.bytes);
+	if (verdicts->rows_count) {
+		append_summary(text, call->heap, &verdicts->rows[0]);
+	} else if (gaps->is_any) {
+		text_puts(text, "No verdict, because not all threads and locks can be read:");
+	} else if (groups->rows_count) {
+		text_puts(text, "No cause was found: ");
+		append_group(text, verdicts->waits, &groups->rows[0]);
+		text_puts(text, ".");
+	} else {
+		text_puts(text, "Nothing waits: no thread of the program, and no call of its async "
+				"methods.");
 	}
-	text.size = 0;
-	if (verdicts->undecided.address) {
+}
+
+/* No verdict says why those wait; the headline has said the first group, unless something is not known. */
+static void write_waiters(struct call *call, const struct verdicts *verdicts,
+			  const struct wait_groups *groups, const struct wait_gaps *gaps)
+{
+	HD_CLEANUP(text) struct text text = { 0 };
+	bool has_verdict = verdicts->rows_count > 0;
+	char count[COUNT_SIZE];
+	if (!has_verdict && gaps->is_any && groups->rows_count)
+		answer_remark(&call->answer, "These wait:\n");
+	write_groups(call, verdicts->waits, groups,
+		     has_verdict ? groups->rows_count : !gaps->is_any);
+	if (!has_verdict && groups->others) {
+		answer_remark(&call->answer, "  %s (waits, dumpasync).\n",
+			      format_count(groups->others, "smaller group", count));
+	}
+	if (!has_verdict && verdicts->undecided.address) {
 		append_thing(&text, &verdicts->undecided);
 		answer_remark(&call->answer, "%s (gcroot %" PRIx64 ").\n",
 			      text.bytes ? text.bytes : "", verdicts->undecided.address);
 	}
-	return HD_OK;
-}
-
-/* Say that nothing hangs only if everything was read that this needs. */
-static void write_no_verdict(struct call *call, const struct verdicts *verdicts,
-			     const struct wait_gaps *gaps)
-{
-	if (!verdicts->rows_count && !gaps->is_any) {
-		answer_remark(&call->answer,
-			      "No thread hangs here, as far as can be seen: no deadlock, no "
-			      "thread pool without a\nfree worker, no finalizer that waits. "
-			      "waits shows what each thread waits for.\n");
-	}
-	write_gap_rows(call, gaps,
-		       verdicts->rows_count
-			       ? "There may be more that hangs:\n"
-			       : "No verdict: not all threads and locks can be read, so a hang "
-				 "may not be seen.\n");
 }
 
 /* How many threads wait, and are idle; and what is not known. */
 static void write_hang_totals(struct call *call, const struct verdicts *verdicts,
-			      const struct wait_gaps *gaps)
+			      const struct wait_groups *groups, const struct wait_gaps *gaps)
 {
+	HD_CLEANUP(text) struct text headline = { 0 }, escaped = { 0 };
 	const struct waits *waits = verdicts->waits;
 	struct answer *answer = &call->answer;
 	uint64_t waiting = 0, idle = 0;
@@ -479,24 +484,30 @@ static void write_hang_totals(struct call *call, const struct verdicts *verdicts
 		idle += waits->rows[i].kind == WAIT_IDLE;
 		waiting += waits->rows[i].kind != WAIT_IDLE && waits->rows[i].kind != WAIT_NONE;
 	}
-	const struct cell cells[] = { cell_number(waits->count),     cell_number(waiting),
-				      cell_number(verdicts->chains), cell_number(idle),
-				      cell_number(waits->partial),   cell_flag(!gaps->is_any) };
+	append_headline(&headline, call, verdicts, groups, gaps);
+	const struct cell cells[] = { cell_text(headline.bytes, headline.size),
+				      cell_number(waits->count),
+				      cell_number(waiting),
+				      cell_number(verdicts->chains),
+				      cell_number(idle),
+				      cell_number(waits->partial),
+				      cell_flag(!gaps->is_any) };
 	answer_data(answer, &hang_schema, cells);
-	write_no_verdict(call, verdicts, gaps);
+	if (!verdicts->rows_count) {
+		text_escape(&escaped, headline.bytes, headline.size);
+		answer_remark(answer, "%s\n", escaped.bytes);
+	}
+	write_gap_rows(call, gaps, verdicts->rows_count ? "There may be more that hangs:\n" : "");
+	write_waiters(call, verdicts, groups, gaps);
 	uint64_t running = waits->count - waiting - idle;
 	answer_remark(answer, "%s: %" PRIu64 " %s, %" PRIu64 " %s idle, %" PRIu64 " %s.\n",
 		      format_count(waits->count, "thread", count), waiting,
 		      waiting == 1 ? "waits" : "wait", idle, idle == 1 ? "is" : "are", running,
 		      running == 1 ? "runs" : "run");
 	if (verdicts->chains) {
-		answer_remark(
-			answer, "%" PRIu64 " %s of async methods %s not done (dumpasync)%s.\n",
-			verdicts->chains, verdicts->chains == 1 ? "chain" : "chains",
-			verdicts->chains == 1 ? "is" : "are",
-			verdicts->rows_count ? ""
-					     : "; many that wait for\none object may hang, "
-					       "too: nothing tells who will release it (waits)");
+		answer_remark(answer, "%" PRIu64 " %s of async methods %s not done (dumpasync).\n",
+			      verdicts->chains, verdicts->chains == 1 ? "chain" : "chains",
+			      verdicts->chains == 1 ? "is" : "are");
 	}
 	if (waits->partial) {
 		answer_remark(answer,
@@ -553,7 +564,9 @@ static enum hd_status run_hang(struct call *call)
 	static const struct table_options options = { .no_heading = true };
 	HD_CLEANUP(verdicts) struct verdicts verdicts = { 0 };
 	struct wait_gaps gaps;
+	struct wait_groups groups;
 	TRY(verdicts_find(call->heap, &call->job, &verdicts, call->err));
+	TRY(wait_groups_find(verdicts.waits, &groups, call->err));
 	wait_gaps_find(verdicts.waits, &gaps);
 	answer_table(&call->answer, &verdicts_schema, &options);
 	for (size_t i = 0; i < verdicts.rows_count; i++) {
@@ -561,11 +574,10 @@ static enum hd_status run_hang(struct call *call)
 		answer_remark(&call->answer, "\n");
 	}
 	(void)answer_table_end(&call->answer);
-	write_hang_totals(call, &verdicts, &gaps);
-	enum hd_status status = verdicts.rows_count ? HD_OK : write_hints(call, &verdicts);
+	write_hang_totals(call, &verdicts, &groups, &gaps);
 	write_running(call, verdicts.waits);
-	call->findings = verdicts.rows_count > 0 || gaps.is_any;
-	return status;
+	call->findings = verdicts.rows_count > 0 || gaps.is_any || groups.rows_count > 0;
+	return HD_OK;
 }
 
 COMMAND(hang, .has_rows = true, .summary = "say why the process hangs: one page, with the evidence",
@@ -576,6 +588,7 @@ COMMAND(hang, .has_rows = true, .summary = "say why the process hangs: one page,
 		"nothing tells who will release it, a finalizer that blocks, a garbage collection that\n"
 		"waits for a thread which does not stop. In parentheses is the command that shows more. A\n"
 		"semaphore stores no owner, so what is said about one is only probable.\n"
-		"Ends with status 1 when something hangs, and when threads or locks cannot be read, so\n"
-		"that a hang may not be seen.\n",
+		"Without a verdict it says who waits, the largest groups first: that no cause was found\n"
+		"does not mean that nothing hangs.\n"
+		"Ends with status 0 only when nothing waits.\n",
 	.needs = NEEDS_HEAP);

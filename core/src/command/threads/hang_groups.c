@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* The largest groups of those that wait, as an answer. */
+#include "command/threads/hang_groups.h"
+
+#include <inttypes.h>
+
+#include "analysis/async/async_graph.h"
+#include "analysis/async/async_wait.h"
+#include "command/threads/wait_state.h"
+#include "inspect/async_name.h"
+
+#define GROUP_LIST(X)                                                                        \
+	X(GROUP_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "so many wait there, in that way")  \
+	X(GROUP_WAITERS, "waiters", NULL, KIND_TEXT, 0, 0, "\"threads\" or \"async calls\"") \
+	X(GROUP_METHOD, "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                        \
+	  "the method in which they wait: the program's, where one is on the stack")         \
+	X(GROUP_WAITS_FOR, "waits_for", NULL, KIND_TEXT, 0, 0, "the kind of wait")           \
+	X(GROUP_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                     \
+	  "the one object that all of them wait for")                                        \
+	X(GROUP_SENTENCE, NULL, "", KIND_TEXT, 0, 0, NULL)
+
+COLUMNS(group, GROUP_COLUMNS, GROUP_LIST);
+
+static void group_layout(struct out *out, const struct cell *cells)
+{
+	if (!cells[GROUP_SENTENCE].is_there)
+		return;
+	out_puts(out, "  ");
+	text_escape(&out->text, cells[GROUP_SENTENCE].text.bytes, cells[GROUP_SENTENCE].text.size);
+	out_puts(out, "\n");
+}
+
+SCHEMA(group, .name = "groups", .layout = group_layout);
+
+/* Nothing: the method is not known. */
+static void append_method(struct text *text, const struct waits *waits,
+			  const struct wait_group *group)
+{
+	if (group->own != ASYNC_NO_NODE) {
+		text_puts(text, async_node_name(waits->async, &waits->async->rows[group->own]));
+		return;
+	}
+	(void)method_user_append(text, waits->heap->runtime,
+				 wait_method(&waits->rows[group->node]));
+}
+
+static const char *way_of(const struct waits *waits, const struct wait_group *group)
+{
+	if (group->own == ASYNC_NO_NODE)
+		return wait_kind_name(waits->rows[group->node].kind);
+	const struct async_node *node = wait_node_method(waits, group->node);
+	return async_wait_name(waits->async->rows[node->end].wait);
+}
+
+/* "(Barrier, 5 of 6 have come)": the state of the thing, if all wait for the same one. */
+static void append_way(struct text *text, const struct waits *waits, const struct wait_group *group)
+{
+	HD_CLEANUP(text) struct text state = { 0 };
+	text_printf(text, " (%s", way_of(waits, group));
+	if (group->object) {
+		if (group->own == ASYNC_NO_NODE) {
+			append_wait_state(&state, waits, &waits->rows[group->node]);
+		} else {
+			const struct async_node *node = wait_node_method(waits, group->node);
+			async_wait_append(&state, waits->async, &waits->async->rows[node->end]);
+		}
+	}
+	if (state.size) {
+		text_puts(text, ", ");
+		text_escape(text, state.bytes, state.size);
+	}
+	text_puts(text, ")");
+}
+
+void append_group(struct text *text, const struct waits *waits, const struct wait_group *group)
+{
+	HD_CLEANUP(text) struct text method = { 0 };
+	const char *verb = group->count == 1 ? "waits" : "wait";
+	uint64_t threads = 0;
+	for (size_t i = 0; i < waits->count; i++)
+		threads += waits->rows[i].kind != WAIT_IDLE;
+	append_method(&method, waits, group);
+	if (group->own != ASYNC_NO_NODE) {
+		text_printf(text, "%" PRIu64 " %s of %s %s", group->count,
+			    group->count == 1 ? "async call" : "async calls", method.bytes, verb);
+	} else {
+		text_printf(text, "%" PRIu64 " of %" PRIu64 " %s %s%s%s", group->count, threads,
+			    threads == 1 ? "thread" : "threads", verb, method.size ? " in " : "",
+			    method.size ? method.bytes : "");
+	}
+	append_way(text, waits, group);
+}
+
+void write_groups(struct call *call, const struct waits *waits, const struct wait_groups *groups,
+		  size_t told)
+{
+	static const struct table_options options = { .no_heading = true };
+	answer_table(&call->answer, &group_schema, &options);
+	for (size_t i = 0; i < groups->rows_count; i++) {
+		const struct wait_group *group = &groups->rows[i];
+		HD_CLEANUP(text) struct text method = { 0 }, sentence = { 0 };
+		bool is_thread = group->own == ASYNC_NO_NODE;
+		append_method(&method, waits, group);
+		append_group(&sentence, waits, group);
+		text_puts(&sentence, ".");
+		struct cell cells[GROUP_COLUMNS] = {
+			[GROUP_COUNT] = cell_number(group->count),
+			[GROUP_WAITERS] = cell_string(is_thread ? "threads" : "async calls"),
+			[GROUP_WAITS_FOR] = cell_string(way_of(waits, group)),
+		};
+		if (method.size)
+			cells[GROUP_METHOD] = cell_text(method.bytes, method.size);
+		if (group->object)
+			cells[GROUP_OBJECT] = cell_number(group->object);
+		if (i >= told)
+			cells[GROUP_SENTENCE] = cell_text(sentence.bytes, sentence.size);
+		answer_row(&call->answer, cells);
+	}
+	(void)answer_table_end(&call->answer);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "command/call.h"
+#include "hangs/wait_groups.h"
+
+/** Append "5 of 6 threads wait in Simulation.RunCell (Barrier, 5 of 6 have come)". */
+void append_group(struct text *text, const struct waits *waits, const struct wait_group *group);
+
+/**
+ * Write the table "groups".
+ *
+ * @param told so many of them are in the text already; groups->rows_count: all
+ */
+void write_groups(struct call *call, const struct waits *waits, const struct wait_groups *groups,
+		  size_t told);

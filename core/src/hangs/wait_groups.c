@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "hangs/wait_groups.h"
+
+#include <string.h>
+
+#include "analysis/async/async_graph.h"
+#include "hangs/wait_rows.h"
+
+/* A key is the method and the way of waiting: both kinds of ways have fewer numbers than this. */
+#define WAYS 64u
+
+_Static_assert(WAIT_KINDS <= WAYS && AWAIT_KINDS <= WAYS, "a way of waiting has no place in a key");
+
+static bool thread_waits(const struct thread_wait *wait)
+{
+	return wait->kind != WAIT_NONE && wait->kind != WAIT_IDLE && !wait->is_over;
+}
+
+static bool call_waits(const struct async_node *end)
+{
+	switch (end->wait) {
+	case AWAIT_THREAD:
+	case AWAIT_RUNS:
+	case AWAIT_YIELD:
+	case AWAIT_DONE:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static uint64_t object_of_node(const struct waits *waits, uint32_t node)
+{
+	const struct thread_wait *wait = wait_node_thread(waits, node);
+	if (wait)
+		return wait->object.type ? wait->object.address : 0;
+	return waits->async->rows[wait_node_method(waits, node)->end].object;
+}
+
+/* Keep a group if it is among the largest. */
+static void keep_group(struct wait_groups *groups, const struct wait_group *group)
+{
+	size_t at = groups->rows_count;
+	while (at > 0 && groups->rows[at - 1].count < group->count)
+		at--;
+	groups->others += groups->rows_count == WAIT_GROUPS_MAX;
+	if (at == WAIT_GROUPS_MAX)
+		return;
+	if (groups->rows_count < WAIT_GROUPS_MAX)
+		groups->rows_count++;
+	memmove(&groups->rows[at + 1], &groups->rows[at],
+		(groups->rows_count - at - 1) * sizeof(*groups->rows));
+	groups->rows[at] = *group;
+}
+
+/* @p rows has the key of each waiter, and its node. */
+static void keep_groups(const struct waits *waits, struct wait_rows *rows,
+			struct wait_groups *groups)
+{
+	struct wait_group group = { 0 };
+	wait_rows_sort(rows);
+	for (size_t i = 0; i < rows->rows_count; i++) {
+		const struct wait_row *row = &rows->rows[i];
+		uint64_t object = object_of_node(waits, row->node);
+		if (group.count == 0) {
+			group = (struct wait_group){ .node = row->node,
+						     .own = ASYNC_NO_NODE,
+						     .object = object };
+			if (!wait_node_thread(waits, row->node))
+				group.own = async_innermost_own(waits->async,
+								row->node - (uint32_t)waits->count);
+		}
+		group.count++;
+		if (group.object != object)
+			group.object = 0;
+		if (!wait_rows_has(rows, i + 1, row->object)) {
+			keep_group(groups, &group);
+			group.count = 0;
+		}
+	}
+}
+
+static enum hd_status group_threads(const struct waits *waits, struct wait_groups *groups,
+				    struct hd_error *err)
+{
+	HD_CLEANUP(wait_rows) struct wait_rows rows = { 0 };
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct thread_wait *wait = &waits->rows[i];
+		uint64_t key = wait_method(wait) * WAYS + wait->kind;
+		if (thread_waits(wait))
+			TRY(wait_rows_add(&rows, key, (uint32_t)i, err));
+	}
+	groups->threads = rows.rows_count;
+	keep_groups(waits, &rows, groups);
+	return HD_OK;
+}
+
+static enum hd_status group_calls(const struct waits *waits, struct wait_groups *groups,
+				  struct hd_error *err)
+{
+	HD_CLEANUP(wait_rows) struct wait_rows rows = { 0 };
+	struct async_graph *async = waits->async;
+	for (size_t i = 0; i < async->rows_count; i++) {
+		const struct async_node *node = &async->rows[i];
+		const struct async_node *end = &async->rows[node->end];
+		if (async_node_is_awaited(node) || !call_waits(end))
+			continue;
+		uint32_t own = async_innermost_own(async, (uint32_t)i);
+		if (own == ASYNC_NO_NODE)
+			continue;
+		uint64_t key = (uint64_t)async->rows[own].method * WAYS + end->wait;
+		TRY(wait_rows_add(&rows, key, (uint32_t)(waits->count + i), err));
+	}
+	groups->calls = rows.rows_count;
+	keep_groups(waits, &rows, groups);
+	return HD_OK;
+}
+
+enum hd_status wait_groups_find(const struct waits *waits, struct wait_groups *ret,
+				struct hd_error *err)
+{
+	*ret = (struct wait_groups){ 0 };
+	TRY(group_threads(waits, ret, err));
+	return group_calls(waits, ret, err);
+}

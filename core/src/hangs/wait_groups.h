@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Everybody who waits, in groups: by the method of the program, and by the way of waiting. */
+#pragma once
+
+#include "hangs/waits.h"
+
+/** Most groups that are kept: those with the most waiters. */
+#define WAIT_GROUPS_MAX 8u
+
+struct wait_group {
+	uint32_t node; /**< the first of them: a thread, or the outermost method of an async call */
+	/** The node of waits->async that has the program's method; a thread: ASYNC_NO_NODE. */
+	uint32_t own;
+	uint64_t count;
+	uint64_t object; /**< all wait for this one; 0: for several, or it is not known */
+};
+
+/** The largest first. */
+struct wait_groups {
+	struct wait_group rows[WAIT_GROUPS_MAX];
+	size_t rows_count;
+	uint64_t threads, calls; /**< so many wait, in all groups */
+	uint64_t others;         /**< groups that were not kept */
+};
+
+/**
+ * Group the threads that wait and are not idle, those that sleep included; and the async calls that
+ * wait in a method of the program.  Who can go on waits no longer; a call that is in methods of the
+ * framework only does not count, as servers have one for each connection.
+ *
+ * @param waits with async methods
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * Cost: linear in threads and async methods, but for sorting.
+ */
+HD_NODISCARD enum hd_status wait_groups_find(const struct waits *waits, struct wait_groups *ret,
+					     struct hd_error *err);
