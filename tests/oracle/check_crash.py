@@ -187,6 +187,20 @@ def check_addresses(program: str, core: pathlib.Path, threads: list[Json]) -> Fa
     return "crash: addresses of exceptions", count, wrong, reasons
 
 
+def wrong_crashinfo(program: str, core: pathlib.Path, said: Json) -> Iterator[str]:
+    """Parts that crashinfo lacks: the text of FailFast, the message and method of the exception."""
+    (found,) = ask(program, core, ["crashinfo"])
+    fail_fast = found.get("fail_fast") or {}
+    want = "the end" if "failfast" in said["mode"] else None
+    if fail_fast.get("message") != want:
+        yield f"FailFast {fail_fast}, the program said {want}"
+    if want and not fail_fast["method"].startswith("Crash."):
+        yield f"FailFast was called in {fail_fast['method']}"
+    rows = [row for row in found["exceptions"] if row["os_id"] == said["os_id"]]
+    if said["where"] == "unhandled" and not (rows and rows[0].get("method")):
+        yield f"the exception of thread {said['os_id']:x} has no method: {rows}"
+
+
 def check_core(program: str, core: pathlib.Path) -> Iterator[Fact]:
     """All facts of one core."""
     said = truth_of(core)
@@ -203,6 +217,7 @@ def check_core(program: str, core: pathlib.Path) -> Iterator[Fact]:
     yield "crash: names of handles", count, mislabelled, {}
     if said["where"] == "unhandled":
         yield "crash: last exception", 1, list(wrong_exception(program, core, said)), {}
+    yield "crash: crashinfo", 1, list(wrong_crashinfo(program, core, said)), {}
     yield check_addresses(program, core, threads)
     later = AFTER_REPORT.get(said["mode"], set())
     for name, number, wrong in check_tags(program, core, said):

@@ -94,6 +94,23 @@ TEST(the_thread_may_stand_where_it_was)
 	fake_memory_deinit(&fixture.fake);
 }
 
+TEST(the_address_of_a_page_fault_is_told)
+{
+	for (uint64_t trap = 13; trap < 16; trap++) {
+		struct fixture fixture;
+		struct fault fault;
+		begin(&fixture);
+		fixture.threads[0].signal = 11;
+		put_context(&fixture, STACK + 0x1000, RUNTIME + 0x4567);
+		fake_poke_u64(&fixture.fake, STACK + 0x1000 + 40 + 8 * 20, trap);
+		fake_poke_u64(&fixture.fake, STACK + 0x1000 + 40 + 8 * 22, 0x18);
+		CU_ASSERT_FATAL(fault_find(&fixture.target, &fault));
+		CU_ASSERT_EQUAL(fault.has_address, trap == 14);
+		ASSERT_UINT(fault.has_address ? fault.address : 0x18, 0x18);
+		fake_memory_deinit(&fixture.fake);
+	}
+}
+
 /* As createdump's caller stands in the handler, whose argument leads to the context on another stack. */
 TEST(a_handler_has_the_registers_of_the_fault)
 {

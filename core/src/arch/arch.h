@@ -82,6 +82,11 @@ struct arch_ops {
 	 * slots are its words.  @return false, and @p ret untouched, if there is none
 	 */
 	bool (*signal_context)(struct memory *memory, uint64_t address, struct registers *ret);
+	/**
+	 * The address that an instruction could not read or write, as the record at @p address says; false: the
+	 * signal came for another reason.  NULL: the record does not say it.
+	 */
+	bool (*fault_address)(struct memory *memory, uint64_t address, uint64_t *ret);
 	/** Does a call instruction end at @p address?  Also true if its bytes are not in the target. */
 	bool (*follows_call)(struct memory *memory, uint64_t address);
 	/**

@@ -18,16 +18,20 @@ static bool read_fault_context(const struct target *target, uint64_t address, st
 	return true;
 }
 
-/* The handler's argument points to the context, or the context is on the stack itself. */
-static bool find_context(const struct target *target, uint64_t stack, struct registers *ret)
+/* The handler's argument points to the context, or the context is on the stack itself: @p ret_address. */
+static bool find_context(const struct target *target, uint64_t stack, struct registers *ret,
+			 uint64_t *ret_address)
 {
 	uint64_t begin = stack & ~(uint64_t)7;
 	for (uint64_t at = begin; at - begin < STACK_SEARCH; at += 8) {
 		uint64_t word = 0;
 		if (!memory_u64(target->memory, at, &word))
 			return false;
-		if (read_fault_context(target, at, ret) || read_fault_context(target, word, ret))
+		bool is_here = read_fault_context(target, at, ret);
+		if (is_here || read_fault_context(target, word, ret)) {
+			*ret_address = is_here ? at : word;
 			return true;
+		}
 	}
 	return false;
 }
@@ -55,8 +59,12 @@ bool fault_find(const struct target *target, struct fault *ret)
 		return false;
 	struct fault fault = { .signal = thread->signal, .tid = thread->tid };
 	registers_of_thread(target->arch, thread, &fault.registers);
+	const struct arch_ops *ops = target->arch->ops;
+	uint64_t context = 0;
 	fault.is_in_handler =
-		find_context(target, registers_sp(&fault.registers), &fault.registers);
+		find_context(target, registers_sp(&fault.registers), &fault.registers, &context);
+	fault.has_address = fault.is_in_handler && ops->fault_address &&
+			    ops->fault_address(target->memory, context, &fault.address);
 	uint64_t code = registers_ip(&fault.registers);
 	const struct target_mapping *mapping = target_mapping_at(&target->map, code);
 	if (mapping && mapping->path && *mapping->path) {

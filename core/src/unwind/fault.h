@@ -12,7 +12,9 @@ struct fault {
 			     * stack */
 	const struct target_mapping *mapping; /**< mapping of the code, borrowed; NULL: not in a
 					       * file */
-	uint64_t offset; /**< offset of the code from the place where its file begins in memory */
+	bool has_address;
+	uint64_t address; /**< the one that could not be read or written */
+	uint64_t offset;  /**< offset of the code from the place where its file begins in memory */
 };
 
 /**

@@ -16,10 +16,14 @@ enum {
 	WORD_RSP = WORD_REGISTERS + 15,
 	WORD_RIP = WORD_REGISTERS + 16,
 	WORD_SELECTORS = WORD_REGISTERS + 18,
+	WORD_TRAP = WORD_REGISTERS + 20,
+	WORD_CR2 = WORD_REGISTERS + 22,
 	WORD_FPSTATE = WORD_REGISTERS + 23,
 	WORD_COUNT
 };
 
+/* X86_TRAP_PF (asm/trapnr.h): only then cr2 is the address. */
+#define PAGE_FAULT  ((uint64_t)14)
 #define FLAGS_END   ((uint64_t)64)
 #define USER_CS     0x33u
 #define USER_SS     0x2bu
@@ -67,5 +71,14 @@ bool x86_64_signal_context(struct memory *memory, uint64_t address, struct regis
 		ret->values[number] = words[WORD_REGISTERS + i];
 		ret->slots[number] = address + 8 * (WORD_REGISTERS + (uint64_t)i);
 	}
+	return true;
+}
+
+bool x86_64_fault_address(struct memory *memory, uint64_t address, uint64_t *ret)
+{
+	uint64_t words[WORD_COUNT];
+	if (!memory_read(memory, address, words, sizeof(words)) || words[WORD_TRAP] != PAGE_FAULT)
+		return false;
+	*ret = words[WORD_CR2];
 	return true;
 }

@@ -8,3 +8,6 @@ bool x86_64_is_signal_return(struct memory *memory, uint64_t ip);
 
 /** See arch_ops.signal_context (asm/ucontext.h, asm/sigcontext.h). */
 bool x86_64_signal_context(struct memory *memory, uint64_t address, struct registers *ret);
+
+/** See arch_ops.fault_address. */
+bool x86_64_fault_address(struct memory *memory, uint64_t address, uint64_t *ret);

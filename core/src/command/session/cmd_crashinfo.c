@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "analysis/threads/fail_fast.h"
 #include "command/session/crash.h"
 #include "command/table.h"
+#include "framework/owns.h"
 #include "gc/heap.h"
 #include "gc/walk.h"
+#include "inspect/async_name.h"
 #include "inspect/locate.h"
+#include "inspect/value.h"
 #include "runtime/coreclr/layout_access.h"
 #include "targets/target.h"
 
-#define THROWN_LIST(X)                                                                     \
-	X(THROWN_THREAD, "thread", NULL, KIND_NUMBER, 0, 0, "the managed thread id")       \
-	X(THROWN_OS_ID, "os_id", NULL, KIND_NUMBER, 0, 0, "the thread's id in the system") \
-	X(THROWN_ADDRESS, "exception", NULL, KIND_ADDRESS, 0, 0,                           \
-	  "the exception that it threw last")                                              \
-	X(THROWN_TYPE, "type", NULL, KIND_TYPE, 0, 0, "its type; null: it cannot be read") \
-	X(THROWN_CRASHED, "crashed", NULL, KIND_FLAG, 0, 0, "did this thread receive the signal?")
+#define THROWN_LIST(X)                                                                             \
+	X(THROWN_THREAD, "thread", NULL, KIND_NUMBER, 0, 0, "the managed thread id")               \
+	X(THROWN_OS_ID, "os_id", NULL, KIND_NUMBER, 0, 0, "the thread's id in the system")         \
+	X(THROWN_ADDRESS, "exception", NULL, KIND_ADDRESS, 0, 0,                                   \
+	  "the exception that it threw last")                                                      \
+	X(THROWN_TYPE, "type", NULL, KIND_TYPE, 0, 0, "its type; null: it cannot be read")         \
+	X(THROWN_CRASHED, "crashed", NULL, KIND_FLAG, 0, 0, "did this thread receive the signal?") \
+	X(THROWN_MESSAGE, "message", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                           \
+	  "the exception's message")                                                               \
+	X(THROWN_METHOD, "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                             \
+	  "the method of the program in which it was thrown, or that called the framework's")
 
 COLUMNS(thrown, THROWN_COLUMNS, THROWN_LIST);
 
@@ -30,13 +38,65 @@ static void crash_thrown_layout(struct out *out, const struct cell *cells)
 		out_puts(out, "<cannot be read>");
 	}
 	out_printf(out, " %" PRIx64 "\n", cells[THROWN_ADDRESS].number);
+	if (cells[THROWN_MESSAGE].is_there) {
+		out_puts(out, "  ");
+		text_escape(&out->text, cells[THROWN_MESSAGE].text.bytes,
+			    cells[THROWN_MESSAGE].text.size);
+		out_puts(out, "\n");
+	}
+	if (cells[THROWN_METHOD].is_there) {
+		out_puts(out, "  in ");
+		text_escape(&out->text, cells[THROWN_METHOD].text.bytes,
+			    cells[THROWN_METHOD].text.size);
+		out_puts(out, "\n");
+	}
 }
 
 SCHEMA(thrown, .name = "exceptions", .is_main = true, .layout = crash_thrown_layout);
 
+/* So many frames of an exception are asked for a method of the program. */
+#define THROWN_FRAMES_MAX 200u
+
+static void find_thrown_method(struct call *call, const struct exception_info *info,
+			       struct text *ret)
+{
+	struct exception_frame frame;
+	uint64_t first = 0;
+	for (uint32_t i = 0; i < THROWN_FRAMES_MAX; i++) {
+		if (!exception_frame_at(call->heap, info, i, &frame))
+			break;
+		ret->size = 0;
+		if (!method_user_append(ret, call->heap->runtime, frame.method_desc))
+			continue;
+		if (!framework_owns(call->heap->runtime, ret->bytes, ret->size))
+			return;
+		first = first ? first : frame.method_desc;
+	}
+	ret->size = 0;
+	(void)method_user_append(ret, call->heap->runtime, first);
+}
+
+/* Fill in the message, and the method where it was thrown. */
+static void read_thrown(struct call *call, const struct object *object, struct text *message,
+			struct text *method, struct cell *cells)
+{
+	struct exception_info info;
+	if (!exception_read(call->heap, object, &info))
+		return;
+	if (info.message)
+		text_puts(message, info.message);
+	find_thrown_method(call, &info, method);
+	if (message->size)
+		cells[THROWN_MESSAGE] = cell_text(message->bytes, message->size);
+	if (method->size)
+		cells[THROWN_METHOD] = cell_text(method->bytes, method->size);
+	exception_info_deinit(&info);
+}
+
 static enum hd_status write_crash_thrown(struct call *call, const struct runtime_thread *thread,
 					 const struct crash *crash)
 {
+	HD_CLEANUP(text) struct text message = { 0 }, method = { 0 };
 	struct location location;
 	struct cell cells[THROWN_COLUMNS] = {
 		[THROWN_THREAD] = cell_number(thread->id),
@@ -51,8 +111,53 @@ static enum hd_status write_crash_thrown(struct call *call, const struct runtime
 		const struct type *type = location.object.type;
 		const char *name = type_name(call->heap->runtime, type, &size);
 		cells[THROWN_TYPE] = cell_type(name, size, type->method_table);
+		read_thrown(call, &location.object, &message, &method, cells);
 	}
 	answer_row(&call->answer, cells);
+	return HD_OK;
+}
+
+#define FAIL_FAST_LIST(X)                                                               \
+	X(FAIL_MESSAGE, "message", NULL, KIND_TEXT, 0, 0,                               \
+	  "the text that it was given; null: there is none, or it is not on the stack") \
+	X(FAIL_METHOD, "method", NULL, KIND_TEXT, 0, 0, "the method that called it")
+
+COLUMNS(fail_fast, FAIL_COLUMNS, FAIL_FAST_LIST);
+
+static void fail_fast_layout(struct out *out, const struct cell *cells)
+{
+	out_puts(out, "The program called Environment.FailFast");
+	if (cells[FAIL_METHOD].is_there) {
+		out_puts(out, " in ");
+		text_escape(&out->text, cells[FAIL_METHOD].text.bytes,
+			    cells[FAIL_METHOD].text.size);
+	}
+	if (cells[FAIL_MESSAGE].is_there) {
+		out_puts(out, ": ");
+		text_escape(&out->text, cells[FAIL_MESSAGE].text.bytes,
+			    cells[FAIL_MESSAGE].text.size);
+	}
+	out_puts(out, "\n\n");
+}
+
+SCHEMA(fail_fast, .name = "fail_fast", .layout = fail_fast_layout);
+
+static enum hd_status write_fail_fast(struct call *call, const struct crash *crash)
+{
+	HD_CLEANUP(fail_fast) struct fail_fast found = { 0 };
+	HD_CLEANUP(text) struct text method = { 0 };
+	struct cell cells[FAIL_COLUMNS] = { 0 };
+	if (crash->is_there) {
+		TRY(fail_fast_find(call->heap, (uint32_t)crash->fault.tid, &call->job, &found,
+				   call->err));
+	}
+	if (!found.is_there)
+		return HD_OK;
+	if (method_user_append(&method, call->heap->runtime, found.method_desc))
+		cells[FAIL_METHOD] = cell_text(method.bytes, method.size);
+	if (found.has_message)
+		cells[FAIL_MESSAGE] = cell_text(found.message.bytes, found.message.size);
+	answer_record(&call->answer, &fail_fast_schema, cells);
 	return HD_OK;
 }
 
@@ -69,6 +174,7 @@ static enum hd_status run_crashinfo(struct call *call)
 			      "core does not say more.\n");
 	}
 	TRY(crash_write(call, &crash, false));
+	TRY(write_fail_fast(call, &crash));
 	answer_table(&call->answer, &thrown_schema, &options);
 	for (size_t i = 0; i < runtime_thread_count(runtime); i++) {
 		const struct runtime_thread *thread = runtime_thread_at(runtime, i);
@@ -100,5 +206,6 @@ COMMAND(crashinfo, .has_rows = true,
 	.description =
 		"What SOS's command of that name reads is written only by NativeAOT programs; these are\n"
 		"not read here. This shows what the core says itself: the signal, where its thread was,\n"
-		"and the exception that each thread threw last.\n",
+		"the text of Environment.FailFast, and the exception that each thread threw last, with its\n"
+		"message and the method of the program in which it was thrown.\n",
 	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME);

@@ -48,7 +48,9 @@ bool crash_is_collecting(const struct call *call, const struct crash *crash, boo
 	X(CRASH_MODULE, "module", NULL, KIND_TEXT, 0, 0, "the file that is mapped there")   \
 	X(CRASH_OFFSET, "offset", NULL, KIND_NUMBER, 0, 0, "the place in that file")        \
 	X(CRASH_COLLECTING, "collecting", NULL, KIND_FLAG, 0, 0,                            \
-	  "was the thread collecting garbage?")
+	  "was the thread collecting garbage?")                                             \
+	X(CRASH_ADDRESS, "address", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                  \
+	  "the address that it could not read or write")
 
 COLUMNS(crash, CRASH_COLUMNS, CRASH_LIST);
 
@@ -65,6 +67,10 @@ static void crash_line(struct out *out, const struct cell *cells)
 		out_printf(out, "+0x%" PRIx64, cells[CRASH_OFFSET].number);
 	} else {
 		out_printf(out, "%" PRIx64, cells[CRASH_IP].number);
+	}
+	if (cells[CRASH_ADDRESS].is_there) {
+		out_printf(out, ", which could not use the address %" PRIx64,
+			   cells[CRASH_ADDRESS].number);
 	}
 	if (cells[CRASH_COLLECTING].flag)
 		out_puts(out, ", while it was collecting garbage");
@@ -97,6 +103,8 @@ static void crash_cells(const struct call *call, const struct crash *crash, bool
 	cells[CRASH_IP] = cell_number(registers_ip(&fault->registers));
 	cells[CRASH_MODULE] = cell_string(fault->mapping ? fault->mapping->path : NULL);
 	cells[CRASH_OFFSET] = cell_number(fault->offset);
+	if (fault->has_address)
+		cells[CRASH_ADDRESS] = cell_number(fault->address);
 	cells[CRASH_COLLECTING] = cell_flag(crash_is_collecting(call, crash, any_marks));
 }
 
