@@ -324,6 +324,38 @@ static void check_commands(const struct report *report)
 	}
 }
 
+static void check_same_finding(const struct report_finding *a, const struct report_finding *b)
+{
+	ASSERT_TEXT(a->id, b->id);
+	ASSERT_TEXT(a->title, b->title);
+	ASSERT_TEXT(a->sentence, b->sentence);
+	ASSERT_TEXT(a->look_at, b->look_at);
+	ASSERT_TEXT(a->next, b->next);
+	ASSERT_UINT(a->severity, b->severity);
+	ASSERT_UINT(a->confidence, b->confidence);
+	ASSERT_UINT(a->bytes, b->bytes);
+	ASSERT_UINT(a->objects, b->objects);
+	ASSERT_UINT_FATAL(a->explains.count, b->explains.count);
+	for (size_t i = 0; i < a->explains.count; i++)
+		ASSERT_TEXT(a->explains.ids[i], b->explains.ids[i]);
+}
+
+void check_any_order(const struct report *report, const struct facts_of *of, struct job *job)
+{
+	struct facts_of reversed = *of;
+	struct report other;
+	reversed.is_reversed = true;
+	ASSERT_UINT_FATAL(report_make(&other, &reversed, job, NULL), HD_OK);
+	ASSERT_UINT_FATAL(report->findings_count, other.findings_count);
+	for (size_t i = 0; i < report->findings_count; i++)
+		check_same_finding(&report->findings[i], &other.findings[i]);
+	for (size_t i = 0; i < report_rule_count(); i++) {
+		ASSERT_UINT(report->results[i].met, other.results[i].met);
+		ASSERT_UINT(report->results[i].is_limited, other.results[i].is_limited);
+	}
+	report_deinit(&other);
+}
+
 const struct report *scene_report(struct report_scene *scene)
 {
 	struct scene_parts *parts = scene->parts;
@@ -347,6 +379,7 @@ const struct report *scene_report(struct report_scene *scene)
 				     .is_complete = !scene->is_partial };
 	ASSERT_UINT_FATAL(report_make(&scene->report, &of, &job, NULL), HD_OK);
 	check_commands(&scene->report);
+	check_any_order(&scene->report, &of, &job);
 	return &scene->report;
 }
 

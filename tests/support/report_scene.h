@@ -81,3 +81,8 @@ void scene_hold(struct report_scene *scene, enum scene_root root, uint64_t objec
 const struct report *scene_report(struct report_scene *scene);
 /** The first finding of a rule, after scene_report(); NULL: none. */
 const struct report_finding *scene_finding(struct report_scene *scene, const char *rule);
+/**
+ * Make the report again, with the rules of each turn in reverse order: for any two of them it shows that neither needs the
+ * other one to run first.  Each scene asks this of its own report.
+ */
+void check_any_order(const struct report *report, const struct facts_of *of, struct job *job);

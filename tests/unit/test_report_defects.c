@@ -107,6 +107,18 @@ TEST(handlers_whose_objects_nothing_else_keeps_are_found)
 	ASSERT_TEXT(scene_finding(scene, "events")->holder.name, "Shop.Feed.Changed");
 }
 
+TEST(disposed_objects_that_an_event_keeps_are_told_once)
+{
+	const struct fake_field visit[] = { { .name = "_isDisposed", .element = ELEMENT_BOOLEAN },
+					    { .name = NULL } };
+	session_type = scene_class(scene, "Shop", "Visit", 0, 480, visit);
+	uint64_t grid = make_event(1200, SCENE_STATIC);
+	for (uint64_t i = 0; i < 1200; i++)
+		poke(fake_peek_u64(&scene->fake->memory, grid + 16 + 8 * i) + 8, 1);
+	expect("events", SEVERITY_HIGH, 1200);
+	expect_none("finished");
+}
+
 /* Each session subscribes twice: handlers are not objects. */
 TEST(an_object_with_two_handlers_is_counted_once)
 {

@@ -89,6 +89,7 @@ struct facts_of {
 	const struct compared_with *with;
 	const struct native_share *native; /**< or NULL */
 	bool is_complete;
+	bool is_reversed; /**< the rules of each turn run in reverse: a test asks whether that matters */
 };
 
 /**

@@ -196,10 +196,10 @@ bool report_is_growing(const struct report *report, uint32_t node)
 	return false;
 }
 
-/* Note what holds something that grows, by the findings from @p first on. */
-static void mark_growing(struct report *report, size_t first)
+/* Note what holds something that grows. */
+static void mark_growing(struct report *report)
 {
-	for (size_t i = first; i < report->findings_count; i++) {
+	for (size_t i = 0; i < report->findings_count; i++) {
 		const struct report_finding *finding = &report->findings[i];
 		uint32_t subject = finding->holder.subject;
 		if (finding->growth.state == GROWTH_GROWS &&
@@ -306,25 +306,42 @@ static const char *lacks(const struct report_facts *facts, unsigned int needs)
 	return NULL;
 }
 
-static enum hd_status run_rules(struct report *report, struct hd_error *err)
+static enum hd_status run_rule(struct report *report, size_t index, struct hd_error *err)
+{
+	const struct report_rule *rule = report_rule_at(index);
+	struct rule_result *result = &report->results[index];
+	result->reason = lacks(&report->facts, rule->needs);
+	if (result->reason)
+		return HD_OK;
+	report->running = rule;
+	result->has_run = true;
+	TRY(rule->find(report, err));
+	if (report->lacks_text)
+		return fail_nomem(err);
+	return job_step(report->facts.job, 0, 1) ? HD_OK : fail_cancelled(err);
+}
+
+/* The next turn meets the most severe finding first, if several explain one thing. */
+static void end_turn(struct report *report)
+{
+	if (report->findings_count) {
+		qsort(report->findings, report->findings_count, sizeof(*report->findings),
+		      compare_severities);
+	}
+	mark_growing(report);
+}
+
+static enum hd_status run_rules(struct report *report, bool is_reversed, struct hd_error *err)
 {
 	size_t count = report_rule_count();
 	job_begin(report->facts.job, "Checking rules", count);
-	for (size_t i = 0; i < count; i++) {
-		const struct report_rule *rule = report_rule_at(i);
-		struct rule_result *result = &report->results[i];
-		result->reason = lacks(&report->facts, rule->needs);
-		if (result->reason)
-			continue;
-		size_t first = report->findings_count;
-		report->running = rule;
-		result->has_run = true;
-		TRY(rule->find(report, err));
-		mark_growing(report, first);
-		if (report->lacks_text)
-			return fail_nomem(err);
-		if (!job_step(report->facts.job, 0, 1))
-			return fail_cancelled(err);
+	for (unsigned int turn = 0; turn < TURN_COUNT; turn++) {
+		for (size_t i = 0; i < count; i++) {
+			size_t index = is_reversed ? count - 1 - i : i;
+			if (report_rule_at(index)->turn == turn)
+				TRY(run_rule(report, index, err));
+		}
+		end_turn(report);
 	}
 	return HD_OK;
 }
@@ -351,17 +368,14 @@ enum hd_status report_make(struct report *ret, const struct facts_of *of, struct
 	ret->growing = bitmap_alloc(of->graph->node_count);
 	TRY_MEMORY(ret->growing, err);
 	TRY(compare_heaps(ret, of->with, err));
-	enum hd_status status = run_rules(ret, err);
+	enum hd_status status = run_rules(ret, of->is_reversed, err);
 	job_end(job);
 	TRY(status);
 	if (of->with)
 		TRY(comparison_conclude(ret, err));
 	for (size_t i = 0; i < ret->findings_count; i++)
 		explain_unknown(ret, &ret->findings[i]);
-	if (ret->findings_count) {
-		qsort(ret->findings, ret->findings_count, sizeof(*ret->findings),
-		      compare_severities);
-	}
+	end_turn(ret);
 	return HD_OK;
 }
 

@@ -135,9 +135,24 @@ enum rule_needs {
 	RULE_MEMORY = 8, /**< what is in memory beside the heap */
 };
 
+/**
+ * When a rule runs.  It may ask what the rules of the turns before have explained (facts_is_claimed()) and what they say
+ * grows (report_growing()); rules of one turn know nothing of each other, and may run in any order.
+ */
+enum rule_turn {
+	TURN_DEFECTS, /**< knows a kind of defect by its classes: what it explains is not told again */
+	TURN_STATES,  /**< judges by what objects and the runtime's tables say of themselves */
+	TURN_HANDLES, /**< judges what handles keep, unless it is told */
+	TURN_PILES,   /**< judges what piles up, unless it is told */
+	TURN_KINDS,   /**< adds what is known of a class to the pile that has its objects */
+	TURN_WASTE,   /**< judges what takes more memory than it needs, in piles as well */
+	TURN_COUNT
+};
+
 /** A row of the table of rules: a new rule is a file and a row. */
 struct report_rule {
 	const char *name;
+	enum rule_turn turn;
 	const char *threshold; /**< in words */
 	unsigned int needs;    /**< of enum rule_needs */
 	bool is_outside; /**< the bytes of its findings are not of the heap: not a share of it */

@@ -551,6 +551,7 @@ static enum hd_status find_accumulations(struct report *report, struct hd_error 
 
 const struct report_rule accumulation_rule = {
 	.name = "accumulation",
+	.turn = TURN_PILES,
 	.threshold = "256 objects of one type with 10 % of the live heap, and at least 1 MB",
 	.find = find_accumulations,
 };

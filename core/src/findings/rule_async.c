@@ -126,6 +126,7 @@ static enum hd_status find_calls(struct report *report, struct hd_error *err)
 
 const struct report_rule async_rule = {
 	.name = "async",
+	.turn = TURN_DEFECTS,
 	.threshold = "256 calls of one async method that wait",
 	.needs = RULE_FIELDS,
 	.rests_on_growth = true,

@@ -114,6 +114,7 @@ static enum hd_status find_caches(struct report *report, struct hd_error *err)
 
 const struct report_rule caches_rule = {
 	.name = "caches",
+	.turn = TURN_DEFECTS,
 	.threshold = "10,000 entries of a MemoryCache without SizeLimit, and 10 % of the live heap",
 	.needs = RULE_FIELDS,
 	.rests_on_growth = true,

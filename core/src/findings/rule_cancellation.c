@@ -148,6 +148,7 @@ static enum hd_status find_cancellation(struct report *report, struct hd_error *
 
 const struct report_rule cancellation_rule = {
 	.name = "cancellation",
+	.turn = TURN_DEFECTS,
 	.threshold = "1,000 registrations with one token source that is not cancelled",
 	.needs = RULE_FIELDS,
 	.find = find_cancellation,

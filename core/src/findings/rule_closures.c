@@ -119,6 +119,7 @@ static enum hd_status find_closures(struct report *report, struct hd_error *err)
 
 const struct report_rule closures_rule = {
 	.name = "closures",
+	.turn = TURN_WASTE,
 	.threshold = "lambdas of one method whose variables keep 10 % of the live heap, and 1 MB",
 	.needs = RULE_FIELDS,
 	.find = find_closures,

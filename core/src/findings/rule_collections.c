@@ -82,6 +82,7 @@ static enum hd_status find_wastes(struct report *report, struct hd_error *err)
 
 const struct report_rule collections_rule = {
 	.name = "collections",
+	.turn = TURN_WASTE,
 	.threshold =
 		"collections filled under 25 %, with empty slots of 1 % of the live heap and 64 "
 		"KB; medium: of 10 % and 1 MB",

@@ -127,6 +127,7 @@ static enum hd_status find_container(struct report *report, struct hd_error *err
 
 const struct report_rule container_rule = {
 	.name = "container",
+	.turn = TURN_DEFECTS,
 	.threshold = "1,000 disposable services of one type in the root container, or 1,000 scopes",
 	.needs = RULE_FIELDS,
 	.find = find_container,

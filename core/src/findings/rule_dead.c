@@ -38,6 +38,7 @@ static enum hd_status find_dead(struct report *report, struct hd_error *err)
 
 const struct report_rule dead_rule = {
 	.name = "dead",
+	.turn = TURN_WASTE,
 	.threshold = "half of generation 2 and the large object heap is dead, and 256 MB",
 	.needs = RULE_FIELDS | RULE_GENERATIONS,
 	.find = find_dead,

@@ -239,6 +239,7 @@ static enum hd_status find_duplicates(struct report *report, struct hd_error *er
 
 const struct report_rule duplicates_rule = {
 	.name = "duplicates",
+	.turn = TURN_WASTE,
 	.threshold = "copies of strings with 10 % of the live heap and 4 MB",
 	.needs = RULE_FIELDS,
 	.find = find_duplicates,

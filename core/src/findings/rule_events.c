@@ -194,6 +194,7 @@ static enum hd_status find_events(struct report *report, struct hd_error *err)
 
 const struct report_rule events_rule = {
 	.name = "events",
+	.turn = TURN_DEFECTS,
 	.threshold = "32 handlers of one event, and nothing else keeps half of their objects alive",
 	.needs = RULE_FIELDS,
 	.find = find_events,

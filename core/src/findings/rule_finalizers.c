@@ -88,6 +88,7 @@ static enum hd_status find_finalizers(struct report *report, struct hd_error *er
 
 const struct report_rule finalizers_rule = {
 	.name = "finalizers",
+	.turn = TURN_DEFECTS,
 	.threshold = "1,000 objects that are ready to be finalized",
 	.needs = RULE_FIELDS | RULE_ROOTS,
 	.find = find_finalizers,

@@ -141,6 +141,7 @@ static enum hd_status find_finished(struct report *report, struct hd_error *err)
 
 const struct report_rule finished_rule = {
 	.name = "finished",
+	.turn = TURN_STATES,
 	.threshold = "1,000 live objects of a type of the program, of which 90 % say that they are "
 		     "disposed",
 	.needs = RULE_FIELDS,

@@ -93,6 +93,7 @@ static enum hd_status find_handles(struct report *report, struct hd_error *err)
 
 const struct report_rule handles_rule = {
 	.name = "handles",
+	.turn = TURN_HANDLES,
 	.threshold = "1,000 strong or pinned handles to objects of one type",
 	.needs = RULE_FIELDS | RULE_ROOTS,
 	.rests_on_growth = true,

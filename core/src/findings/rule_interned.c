@@ -106,6 +106,7 @@ static enum hd_status find_interned(struct report *report, struct hd_error *err)
 
 const struct report_rule interned_rule = {
 	.name = "interned",
+	.turn = TURN_STATES,
 	.threshold = "10,000 strings that only the table of interned strings holds, and 10 % of "
 		     "the live heap",
 	.needs = RULE_FIELDS | RULE_ROOTS | RULE_GENERATIONS,

@@ -242,6 +242,7 @@ static enum hd_status find_known_types(struct report *report, struct hd_error *e
 
 const struct report_rule known_types_rule = {
 	.name = "known-types",
+	.turn = TURN_KINDS,
 	.threshold = "1,000 live objects of a class that is not meant to pile up (50 of some)",
 	.needs = RULE_FIELDS,
 	.find = find_known_types,

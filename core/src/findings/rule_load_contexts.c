@@ -200,6 +200,7 @@ static enum hd_status find_contexts(struct report *report, struct hd_error *err)
 
 const struct report_rule load_contexts_rule = {
 	.name = "load-contexts",
+	.turn = TURN_DEFECTS,
 	.threshold = "a load context whose Unload was called and that is still alive",
 	.needs = RULE_FIELDS,
 	.find = find_contexts,

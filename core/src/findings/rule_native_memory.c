@@ -68,6 +68,7 @@ static enum hd_status find_native(struct report *report, struct hd_error *err)
 
 const struct report_rule native_memory_rule = {
 	.name = "native-memory",
+	.turn = TURN_WASTE,
 	.threshold = "half of all memory, 64 MB, and all is 3 times what the GC has committed",
 	.needs = RULE_FIELDS | RULE_MEMORY,
 	.is_outside = true,

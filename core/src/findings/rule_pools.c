@@ -117,6 +117,7 @@ static enum hd_status find_pools(struct report *report, struct hd_error *err)
 
 const struct report_rule pools_rule = {
 	.name = "pools",
+	.turn = TURN_WASTE,
 	.threshold = "array pools keep 20 % of the live heap, and 16 MB",
 	.find = find_pools,
 };

@@ -364,6 +364,7 @@ static enum hd_status find_slices(struct report *report, struct hd_error *err)
 
 const struct report_rule slices_rule = {
 	.name = "slices",
+	.turn = TURN_WASTE,
 	.threshold =
 		"arrays that only slices of under 10 % keep alive, and 4 MB more than the slices use",
 	.needs = RULE_FIELDS,

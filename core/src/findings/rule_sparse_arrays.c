@@ -169,6 +169,7 @@ static enum hd_status find_sparse_arrays(struct report *report, struct hd_error 
 
 const struct report_rule sparse_arrays_rule = {
 	.name = "sparse-arrays",
+	.turn = TURN_WASTE,
 	.threshold =
 		"arrays used under 25 %, with empty elements of 10 % of the live heap and 4 MB",
 	.needs = RULE_FIELDS,

@@ -264,6 +264,7 @@ static enum hd_status find_threads(struct report *report, struct hd_error *err)
 
 const struct report_rule threads_rule = {
 	.name = "threads",
+	.turn = TURN_WASTE,
 	.threshold = "a thread, or 32 threads that run one method, keep 10 % of the live heap",
 	.needs = RULE_FIELDS,
 	.find = find_threads,

@@ -131,6 +131,7 @@ static enum hd_status find_timers(struct report *report, struct hd_error *err)
 
 const struct report_rule timers_rule = {
 	.name = "timers",
+	.turn = TURN_DEFECTS,
 	.threshold = "256 timers that call one method and keep 1 % of the live heap",
 	.needs = RULE_FIELDS,
 	.rests_on_growth = true,

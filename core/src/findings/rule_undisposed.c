@@ -127,6 +127,7 @@ static enum hd_status find_undisposed(struct report *report, struct hd_error *er
 
 const struct report_rule undisposed_rule = {
 	.name = "undisposed",
+	.turn = TURN_WASTE,
 	.threshold = "500 dead objects of a type with Dispose that wait for their finalizer",
 	.needs = RULE_FIELDS | RULE_ROOTS,
 	.find = find_undisposed,

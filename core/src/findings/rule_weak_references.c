@@ -87,6 +87,7 @@ static enum hd_status find_weak_references(struct report *report, struct hd_erro
 
 const struct report_rule weak_references_rule = {
 	.name = "weak-references",
+	.turn = TURN_DEFECTS,
 	.threshold = "10,000 WeakReferences in one collection, half of them empty",
 	.needs = RULE_FIELDS,
 	.rests_on_growth = true,

@@ -3,10 +3,7 @@
 
 #include "findings/report.h"
 
-/*
- * Rules that know a kind of defect come first: what they explain is not told again.  Accumulation
- * comes before what wastes memory.
- */
+/* In the order in which they are listed; enum rule_turn says when each runs. */
 static const struct report_rule *const rules[] = {
 	&finalizers_rule,    &events_rule,        &cancellation_rule, &container_rule,
 	&load_contexts_rule, &timers_rule,        &async_rule,        &weak_references_rule,
