@@ -6,6 +6,7 @@
 #include "hangs/wait_releasers.h"
 #include "hangs/wait_rows.h"
 #include "runtime/coreclr/threads/thread_state.h"
+#include "targets/target.h"
 #include "util/alloc.h"
 #include "util/job.h"
 
@@ -222,8 +223,9 @@ static enum hd_status find_finalizer(struct verdicts *verdicts, struct hd_error 
 static enum hd_status find_collection(struct verdicts *verdicts, struct hd_error *err)
 {
 	const struct waits *waits = verdicts->waits;
-	/* It may last for a moment only. */
-	struct verdict verdict = { .kind = VERDICT_COLLECTION, .is_probable = true };
+	/* In one look, it may last for a moment only. */
+	bool is_one_look = runtime_target(waits->heap->runtime)->process.stops < 2;
+	struct verdict verdict = { .kind = VERDICT_COLLECTION, .is_probable = is_one_look };
 	for (size_t i = 0; i < waits->count; i++) {
 		const struct thread_wait *wait = &waits->rows[i];
 		if (wait->kind == WAIT_SUSPENSION) {

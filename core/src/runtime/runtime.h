@@ -113,6 +113,12 @@ bool runtime_is_finalizer_thread(const struct runtime *runtime,
 /** Is it the thread that has suspended all others for a GC? */
 bool runtime_is_gc_thread(const struct runtime *runtime, const struct runtime_thread *thread);
 
+/**
+ * Has a thread asked all others to stop, for a GC or something else, and one of them has not stopped yet?
+ * Mostly this lasts for less than a millisecond.
+ */
+bool runtime_is_suspending(const struct runtime *runtime);
+
 /** Thread whose thin-lock id is @p id, or NULL. */
 const struct runtime_thread *runtime_thread_by_id(const struct runtime *runtime, uint32_t id);
 /**

@@ -14,6 +14,12 @@
 #define STOP_TRIES_MAX      20u
 #define STOPPED_SECONDS_MAX 2.0
 
+/*
+ * How often it is stopped at most because threads have been asked to stop for a GC, and one has not: half a
+ * second in all.  Whoever has not stopped by then does not for a reason.
+ */
+#define SUSPENDING_MAX 10u
+
 /* How often it is stopped at most because native memory was needed but not copied. */
 #define LACKED_MAX 4u
 
@@ -170,7 +176,9 @@ static enum hd_status attach(int pid, const struct target_options *with, struct 
 			status = find_runtime(target, job, &runtime, err);
 		stopped += target->process.stopped_seconds;
 		bool again = target->process.is_busy ||
-			     (runtime && runtime_gc_is_moving(runtime) && !is_last);
+			     (runtime && !is_last &&
+			      (runtime_gc_is_moving(runtime) ||
+			       (tries < SUSPENDING_MAX && runtime_is_suspending(runtime))));
 		if (status == HD_OK && !again) {
 			status = try_copy(target, runtime, job, &watched.kept, &lacks, err);
 			again = lacks && !is_last && ++lacked < LACKED_MAX;

@@ -231,8 +231,14 @@ static void append_delay(struct text *text, struct async_graph *graph, const str
 	struct member timer = fact_of(graph->members, delay, FACT_DELAY_TIMER);
 	struct member due = fact_at(graph->members, timer.state == MEMBER_READ ? timer.bits : 0,
 				    FACT_TIMER_DUE);
-	if (due.state == MEMBER_READ)
+	if (due.state != MEMBER_READ)
+		return;
+	/* A timer that has come is not set again; a delay without an end has none. */
+	if ((due.bits & UINT32_MAX) == UINT32_MAX) {
+		text_puts(text, "its time is up");
+	} else {
 		text_printf(text, "of %" PRIu64 " ms", due.bits & UINT32_MAX);
+	}
 }
 
 /* Write the object's own class: the framework does not know it. */

@@ -9,6 +9,7 @@
 #include "hangs/verdicts.h"
 #include "output/fit.h"
 #include "runtime/coreclr/code/code.h"
+#include "targets/target.h"
 
 /* Members of a cycle that are shown. */
 #define CIRCLE_SHOWN 20u
@@ -226,7 +227,8 @@ static void append_summary(struct text *text, struct heap *heap, const struct ve
 			    verdict->count == 1 ? "is" : "are");
 		break;
 	case VERDICT_COLLECTION:
-		text_puts(text, "A garbage collection waits for ");
+		text_puts(text, verdict->is_probable ? "Probably a garbage collection waits for "
+						     : "A garbage collection waits for ");
 		append_thread(text, heap, verdict->thread->thread);
 		if (verdict->count > 1)
 			text_printf(text, " and %" PRIu64 " more", verdict->count - 1);
@@ -331,9 +333,13 @@ static void write_collection(struct call *call, const struct verdict *verdict, s
 	text_puts(text,
 		  " collects, and every other thread that comes back to .NET code waits for it");
 	write_evidence(call, text, verdict->collector);
-	text_puts(
-		text,
-		"this may last for a moment only: look at a second core, or at the process again");
+	if (verdict->is_probable) {
+		text_puts(text, "this may last for a moment only: look at a second core");
+		write_evidence(call, text, NULL);
+		return;
+	}
+	text_printf(text, "it was so each of the %u times that the process was stopped",
+		    runtime_target(call->heap->runtime)->process.stops);
 	write_evidence(call, text, NULL);
 }
 

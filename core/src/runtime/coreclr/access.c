@@ -192,3 +192,13 @@ bool runtime_is_gc_thread(const struct runtime *runtime, const struct runtime_th
 {
 	return thread->address == runtime->threads.gc;
 }
+
+bool runtime_is_suspending(const struct runtime *runtime)
+{
+	const struct runtime_threads *threads = &runtime->threads;
+	for (size_t i = 0; threads->gc && i < threads->count; i++) {
+		if (threads->rows[i].is_cooperative && threads->rows[i].address != threads->gc)
+			return true;
+	}
+	return false;
+}
