@@ -3,6 +3,7 @@
 
 #include "analysis/async/async_graph.h"
 #include "gc/finalizer.h"
+#include "hangs/wait_ended.h"
 #include "hangs/wait_releasers.h"
 #include "hangs/wait_rows.h"
 #include "runtime/coreclr/threads/thread_state.h"
@@ -56,6 +57,37 @@ static enum hd_status find_deadlocks(struct verdicts *verdicts, struct hd_error 
 							 .count = deadlock->count };
 			TRY(add_verdict(verdicts, &verdict, err));
 		}
+	}
+	return HD_OK;
+}
+
+/* Threads that wait for a lock which nobody will leave: one verdict for each lock. */
+static enum hd_status find_orphans(struct verdicts *verdicts, struct hd_error *err)
+{
+	const struct waits *waits = verdicts->waits;
+	HD_CLEANUP(wait_rows) struct wait_rows found = { .rows_count = 0 };
+	for (size_t i = 0; i < waits->count; i++) {
+		uint64_t lock;
+		if (wait_lock_holder(waits, &waits->rows[i], &lock) != HOLDER_OTHER)
+			TRY(wait_rows_add(&found, lock, (uint32_t)i, err));
+	}
+	wait_rows_sort(&found);
+	for (size_t i = 0, begin = 0; i < found.rows_count; i++) {
+		const struct wait_row *row = &found.rows[i];
+		if (found.rows[begin].object != row->object)
+			begin = i;
+		if (wait_rows_has(&found, i + 1, row->object))
+			continue;
+		const struct thread_wait *first = &waits->rows[found.rows[begin].node];
+		uint64_t lock;
+		const struct verdict verdict = {
+			.kind = VERDICT_ORPHAN,
+			.is_probable = wait_lock_holder(waits, first, &lock) == HOLDER_IDLE,
+			.lock = row->object,
+			.thread = first,
+			.count = i - begin + 1,
+		};
+		TRY(add_verdict(verdicts, &verdict, err));
 	}
 	return HD_OK;
 }
@@ -256,6 +288,8 @@ enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts
 	enum hd_status status = read_pool(&verdicts, job, err);
 	if (status == HD_OK)
 		status = find_deadlocks(&verdicts, err);
+	if (status == HD_OK)
+		status = find_orphans(&verdicts, err);
 	if (status == HD_OK)
 		status = find_circles(&verdicts, err);
 	if (status == HD_OK)

@@ -8,6 +8,7 @@
 
 enum verdict_kind {
 	VERDICT_DEADLOCK,   /**< threads wait for each other */
+	VERDICT_ORPHAN,     /**< threads wait for a lock whose holder has ended, or is idle */
 	VERDICT_CIRCLE,     /**< async methods await each other */
 	VERDICT_STARVED,    /**< all workers of the thread pool wait, and work is queued */
 	VERDICT_ONE_OWNER,  /**< many threads wait for one, which waits itself for something else */
@@ -21,8 +22,9 @@ struct verdict {
 	bool is_probable;                /**< something that it needs is not stored anywhere */
 	const struct deadlock *deadlock; /**< VERDICT_DEADLOCK */
 	struct wait_thing thing;         /**< VERDICT_ONE_OBJECT */
+	uint64_t lock;                   /**< VERDICT_ORPHAN: its object */
 	/**
-	 * VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_STARVED: a worker that waits;
+	 * VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_ORPHAN: the first that waits; VERDICT_STARVED: a worker that waits;
 	 * VERDICT_COLLECTION: one that does not stop.
 	 */
 	const struct thread_wait *thread;

@@ -5,30 +5,34 @@
 #include "command/table.h"
 #include "command/threads/gap_rows.h"
 #include "command/threads/hang_groups.h"
+#include "command/threads/hang_summary.h"
 #include "command/threads/wait_text.h"
 #include "hangs/verdicts.h"
+#include "hangs/wait_ended.h"
 #include "output/fit.h"
 #include "runtime/coreclr/code/code.h"
 #include "targets/target.h"
 
 /* Members of a cycle that are shown. */
 #define CIRCLE_SHOWN 20u
+/* Threads that are shown of those that wait for a lock which nobody will leave. */
+#define ORPHAN_SHOWN 5u
 
-#define VERDICT_LIST(X)                                                                 \
-	X(VERDICT_NAME, "verdict", NULL, KIND_TEXT, 0, 0,                               \
-	  "deadlock, circle (of async methods), pool-starved, one-owner, one-object, "  \
-	  "finalizer or collection")                                                    \
-	X(VERDICT_CERTAIN, "certain", NULL, KIND_FLAG, 0, 0,                            \
-	  "false: something that the verdict needs is not stored anywhere, or may end " \
-	  "by itself")                                                                  \
-	X(VERDICT_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                              \
-	  "threads or async methods that are part of it; finalizers that are due; "     \
-	  "threads that do not stop")                                                   \
-	X(VERDICT_QUEUED, "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,               \
-	  "work items that wait for a thread")                                          \
-	X(VERDICT_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,              \
-	  "one-object: what they wait for")                                             \
-	X(VERDICT_SUMMARY, "summary", NULL, KIND_TEXT, 0, 0, "one sentence")            \
+#define VERDICT_LIST(X)                                                                               \
+	X(VERDICT_NAME, "verdict", NULL, KIND_TEXT, 0, 0,                                             \
+	  "deadlock, orphaned-lock, circle (of async methods), pool-starved, one-owner, one-object, " \
+	  "finalizer or collection")                                                                  \
+	X(VERDICT_CERTAIN, "certain", NULL, KIND_FLAG, 0, 0,                                          \
+	  "false: something that the verdict needs is not stored anywhere, or may end "               \
+	  "by itself")                                                                                \
+	X(VERDICT_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                            \
+	  "threads or async methods that are part of it; finalizers that are due; "                   \
+	  "threads that do not stop")                                                                 \
+	X(VERDICT_QUEUED, "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                             \
+	  "work items that wait for a thread")                                                        \
+	X(VERDICT_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                            \
+	  "one-object: what they wait for")                                                           \
+	X(VERDICT_SUMMARY, "summary", NULL, KIND_TEXT, 0, 0, "one sentence")                          \
 	X(VERDICT_NEXT, "next", NULL, KIND_TEXT, 0, 0, "the command that shows more")
 
 COLUMNS(verdict, VERDICT_COLUMNS, VERDICT_LIST);
@@ -87,10 +91,10 @@ static const struct schema hang_schema = { SCHEMA_COLUMNS(hang_columns) };
 static const char *verdict_name(enum verdict_kind kind)
 {
 	static const char *const names[] = {
-		[VERDICT_DEADLOCK] = "deadlock",     [VERDICT_CIRCLE] = "circle",
-		[VERDICT_STARVED] = "pool-starved",  [VERDICT_ONE_OWNER] = "one-owner",
-		[VERDICT_ONE_OBJECT] = "one-object", [VERDICT_FINALIZER] = "finalizer",
-		[VERDICT_COLLECTION] = "collection",
+		[VERDICT_DEADLOCK] = "deadlock",   [VERDICT_ORPHAN] = "orphaned-lock",
+		[VERDICT_CIRCLE] = "circle",       [VERDICT_STARVED] = "pool-starved",
+		[VERDICT_ONE_OWNER] = "one-owner", [VERDICT_ONE_OBJECT] = "one-object",
+		[VERDICT_FINALIZER] = "finalizer", [VERDICT_COLLECTION] = "collection",
 	};
 	return names[kind];
 }
@@ -98,145 +102,14 @@ static const char *verdict_name(enum verdict_kind kind)
 static void append_next(struct text *text, const struct verdict *verdict)
 {
 	static const char *const names[] = {
-		[VERDICT_DEADLOCK] = "waits",          [VERDICT_CIRCLE] = "dumpasync",
-		[VERDICT_STARVED] = "threadpoolqueue", [VERDICT_ONE_OWNER] = "waits",
-		[VERDICT_ONE_OBJECT] = "gcroot ",      [VERDICT_FINALIZER] = "finalizequeue",
-		[VERDICT_COLLECTION] = "clrstack",
+		[VERDICT_DEADLOCK] = "waits",          [VERDICT_ORPHAN] = "waits",
+		[VERDICT_CIRCLE] = "dumpasync",        [VERDICT_STARVED] = "threadpoolqueue",
+		[VERDICT_ONE_OWNER] = "waits",         [VERDICT_ONE_OBJECT] = "gcroot ",
+		[VERDICT_FINALIZER] = "finalizequeue", [VERDICT_COLLECTION] = "clrstack",
 	};
 	text_puts(text, names[verdict->kind]);
 	if (verdict->kind == VERDICT_ONE_OBJECT)
 		text_printf(text, "%" PRIx64, verdict->thing.address);
-}
-
-static void append_room(struct text *text, const struct wait_thing *thing)
-{
-	if (thing->is_collection) {
-		text_printf(text,
-			    thing->may_change ? "for room in the BlockingCollection %" PRIx64
-						", from which somebody may still take"
-					      : "for room in the BlockingCollection %" PRIx64
-						", from which probably nobody takes",
-			    thing->address);
-	} else {
-		text_printf(text,
-			    thing->may_change ? "for room in the channel %" PRIx64
-						", from which somebody may still read"
-					      : "for room in the channel %" PRIx64
-						", from which probably nobody reads",
-			    thing->address);
-	}
-}
-
-/*
- * "25 async methods wait for SemaphoreSlim 7f..., which probably nobody releases"; or, if somebody
- * is known who may do it, "which somebody may still release".
- */
-static void append_thing(struct text *text, const struct wait_thing *thing)
-{
-	bool may_change = thing->may_change;
-	append_counts(text, thing->threads, thing->methods, "async method");
-	text_puts(text, thing->threads + thing->methods == 1 ? " waits " : " wait ");
-	switch (thing->kind) {
-	case AWAIT_READ:
-		text_printf(text,
-			    may_change ? "for something to read from the channel %" PRIx64
-					 ", to which somebody may still write"
-				       : "for something to read from the channel %" PRIx64
-					 ", to which probably nobody writes",
-			    thing->address);
-		break;
-	case AWAIT_WRITE:
-		append_room(text, thing);
-		break;
-	case AWAIT_SEMAPHORE:
-		text_printf(text,
-			    may_change ? "for SemaphoreSlim %" PRIx64
-					 ", which somebody may still release"
-				       : "for SemaphoreSlim %" PRIx64
-					 ", which probably nobody releases",
-			    thing->address);
-		break;
-	default:
-		text_printf(text,
-			    may_change
-				    ? "for the task %" PRIx64 " of a TaskCompletionSource, which "
-				      "somebody may still complete"
-				    : "for the task %" PRIx64 " of a TaskCompletionSource, which "
-				      "probably nobody completes",
-			    thing->address);
-		break;
-	}
-}
-
-static void append_deadlock(struct text *text, const struct deadlock *deadlock)
-{
-	text_puts(text, deadlock->is_probable ? "Probably a deadlock: " : "Deadlock: ");
-	append_members(text, deadlock);
-	text_puts(text, deadlock->count == 1 ? " waits for itself" : " wait for each other");
-	if (!deadlock->following_threads && !deadlock->following_chains)
-		return;
-	text_puts(text, ", and ");
-	append_followers(text, deadlock);
-	text_puts(text, deadlock->count == 1 ? " for it" : " for them");
-}
-
-static void append_starved(struct text *text, const struct verdict *verdict)
-{
-	char count[COUNT_SIZE];
-	text_puts(text, "The thread pool has no free worker: ");
-	if (verdict->count == 1) {
-		text_puts(text, "the only one waits");
-	} else {
-		text_printf(text, "all %" PRIu64 " wait", verdict->count);
-	}
-	text_printf(text, ", and %s %s queued", format_count(verdict->queued, "work item", count),
-		    verdict->queued == 1 ? "is" : "are");
-}
-
-static void append_summary(struct text *text, struct heap *heap, const struct verdict *verdict)
-{
-	char count[COUNT_SIZE];
-	switch (verdict->kind) {
-	case VERDICT_DEADLOCK:
-		append_deadlock(text, verdict->deadlock);
-		break;
-	case VERDICT_CIRCLE:
-		text_puts(text, verdict->is_probable ? "Probably a deadlock: " : "Deadlock: ");
-		if (verdict->count == 1) {
-			text_puts(text, "an async method awaits itself");
-		} else {
-			text_printf(text, "%" PRIu64 " async methods await each other",
-				    verdict->count);
-		}
-		break;
-	case VERDICT_STARVED:
-		append_starved(text, verdict);
-		break;
-	case VERDICT_ONE_OWNER:
-		text_printf(text, "%" PRIu64 " threads %swait for ", verdict->count,
-			    verdict->is_probable ? "probably " : "");
-		append_thread(text, heap, verdict->thread->thread);
-		text_puts(text, ", which waits itself");
-		break;
-	case VERDICT_ONE_OBJECT:
-		append_thing(text, &verdict->thing);
-		break;
-	case VERDICT_FINALIZER:
-		text_printf(text, "The finalizer thread waits, and %s %s due",
-			    format_count(verdict->count, "finalizer", count),
-			    verdict->count == 1 ? "is" : "are");
-		break;
-	case VERDICT_COLLECTION:
-		text_puts(text, verdict->is_probable ? "Probably a garbage collection waits for "
-						     : "A garbage collection waits for ");
-		append_thread(text, heap, verdict->thread->thread);
-		if (verdict->count > 1)
-			text_printf(text, " and %" PRIu64 " more", verdict->count - 1);
-		text_puts(text,
-			  verdict->count > 1 ? ", which do not stop" : ", which does not stop");
-		break;
-	}
-	text_puts(text, ".");
 }
 
 /* One sentence of evidence, which ends here; @p text is used again. */
@@ -392,6 +265,27 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 	write_evidence(call, text, NULL);
 }
 
+/* Who waits for the lock. */
+static void write_orphan(struct call *call, const struct verdicts *verdicts,
+			 const struct verdict *verdict, struct text *text)
+{
+	const struct waits *waits = verdicts->waits;
+	uint64_t shown = 0;
+	for (size_t i = 0; i < waits->count && shown < ORPHAN_SHOWN; i++) {
+		const struct thread_wait *wait = &waits->rows[i];
+		uint64_t lock;
+		if (wait_lock_holder(waits, wait, &lock) == HOLDER_OTHER || lock != verdict->lock)
+			continue;
+		append_blocked(text, waits, wait);
+		write_evidence(call, text, wait);
+		shown++;
+	}
+	if (verdict->count > shown) {
+		text_printf(text, "%" PRIu64 " more, which waits lists", verdict->count - shown);
+		write_evidence(call, text, NULL);
+	}
+}
+
 static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 			       const struct verdict *verdict)
 {
@@ -402,6 +296,8 @@ static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 		write_deadlock_members(call, verdicts, verdict->deadlock, &text);
 	} else if (verdict->kind == VERDICT_CIRCLE) {
 		write_circle(call, verdicts, verdict, &text);
+	} else if (verdict->kind == VERDICT_ORPHAN) {
+		write_orphan(call, verdicts, verdict, &text);
 	} else if (verdict->kind == VERDICT_COLLECTION) {
 		write_collection(call, verdict, &text);
 	} else if (verdict->kind == VERDICT_ONE_OBJECT) {
@@ -588,12 +484,13 @@ static enum hd_status run_hang(struct call *call)
 
 COMMAND(hang, .has_rows = true, .summary = "say why the process hangs: one page, with the evidence",
 	.description =
-		"Deadlocks of threads and async methods, a thread pool whose workers all wait while\n"
-		"work is queued, many threads that wait for one, many threads and async methods that\n"
-		"wait for one semaphore, channel, BlockingCollection or TaskCompletionSource of which\n"
-		"nothing tells who will release it, a finalizer that blocks, a garbage collection that\n"
-		"waits for a thread which does not stop. In parentheses is the command that shows more. A\n"
-		"semaphore stores no owner, so what is said about one is only probable.\n"
+		"Deadlocks of threads and async methods, locks of threads that have ended, a thread\n"
+		"pool whose workers all wait while work is queued, many threads that wait for one, many\n"
+		"threads and async methods that wait for one semaphore, channel, BlockingCollection or\n"
+		"TaskCompletionSource of which nothing tells who will release it, a finalizer that\n"
+		"blocks, a garbage collection that waits for a thread which does not stop. In\n"
+		"parentheses is the command that shows more. A semaphore stores no owner, so what is\n"
+		"said about one is only probable.\n"
 		"Without a verdict it says who waits, the largest groups first: that no cause was found\n"
 		"does not mean that nothing hangs.\n"
 		"Ends with status 0 only when nothing waits.\n",

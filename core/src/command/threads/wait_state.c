@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "hangs/wait_ended.h"
 #include "hangs/wait_handles.h"
 #include "inspect/managed_lock.h"
 #include "inspect/value.h"
@@ -87,6 +88,12 @@ void append_wait_state(struct text *text, const struct waits *waits, const struc
 		append_spin(text, waits, wait);
 	if (wait->is_over)
 		text_puts(text, "it can go on");
+	uint64_t lock;
+	enum lock_holder holder = wait_lock_holder(waits, wait, &lock);
+	if (holder != HOLDER_OTHER) {
+		text_puts(text,
+			  holder == HOLDER_ENDED ? "its holder has ended" : "its holder is idle");
+	}
 	if (!object->type || wait->is_over)
 		return;
 	switch (wait->kind) {

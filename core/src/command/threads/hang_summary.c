@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/threads/hang_summary.h"
+
+#include <inttypes.h>
+
+#include "analysis/async/async_graph.h"
+#include "command/threads/wait_text.h"
+#include "gc/walk.h"
+#include "hangs/verdicts.h"
+#include "runtime/coreclr/types/type_name.h"
+
+static void append_room(struct text *text, const struct wait_thing *thing)
+{
+	if (thing->is_collection) {
+		text_printf(text,
+			    thing->may_change ? "for room in the BlockingCollection %" PRIx64
+						", from which somebody may still take"
+					      : "for room in the BlockingCollection %" PRIx64
+						", from which probably nobody takes",
+			    thing->address);
+	} else {
+		text_printf(text,
+			    thing->may_change ? "for room in the channel %" PRIx64
+						", from which somebody may still read"
+					      : "for room in the channel %" PRIx64
+						", from which probably nobody reads",
+			    thing->address);
+	}
+}
+
+void append_thing(struct text *text, const struct wait_thing *thing)
+{
+	bool may_change = thing->may_change;
+	append_counts(text, thing->threads, thing->methods, "async method");
+	text_puts(text, thing->threads + thing->methods == 1 ? " waits " : " wait ");
+	switch (thing->kind) {
+	case AWAIT_READ:
+		text_printf(text,
+			    may_change ? "for something to read from the channel %" PRIx64
+					 ", to which somebody may still write"
+				       : "for something to read from the channel %" PRIx64
+					 ", to which probably nobody writes",
+			    thing->address);
+		break;
+	case AWAIT_WRITE:
+		append_room(text, thing);
+		break;
+	case AWAIT_SEMAPHORE:
+		text_printf(text,
+			    may_change ? "for SemaphoreSlim %" PRIx64
+					 ", which somebody may still release"
+				       : "for SemaphoreSlim %" PRIx64
+					 ", which probably nobody releases",
+			    thing->address);
+		break;
+	default:
+		text_printf(text,
+			    may_change
+				    ? "for the task %" PRIx64 " of a TaskCompletionSource, which "
+				      "somebody may still complete"
+				    : "for the task %" PRIx64 " of a TaskCompletionSource, which "
+				      "probably nobody completes",
+			    thing->address);
+		break;
+	}
+}
+
+static void append_deadlock(struct text *text, const struct deadlock *deadlock)
+{
+	text_puts(text, deadlock->is_probable ? "Probably a deadlock: " : "Deadlock: ");
+	append_members(text, deadlock);
+	text_puts(text, deadlock->count == 1 ? " waits for itself" : " wait for each other");
+	if (!deadlock->following_threads && !deadlock->following_chains)
+		return;
+	text_puts(text, ", and ");
+	append_followers(text, deadlock);
+	text_puts(text, deadlock->count == 1 ? " for it" : " for them");
+}
+
+static void append_starved(struct text *text, const struct verdict *verdict)
+{
+	char count[COUNT_SIZE];
+	text_puts(text, "The thread pool has no free worker: ");
+	if (verdict->count == 1) {
+		text_puts(text, "the only one waits");
+	} else {
+		text_printf(text, "all %" PRIu64 " wait", verdict->count);
+	}
+	text_printf(text, ", and %s %s queued", format_count(verdict->queued, "work item", count),
+		    verdict->queued == 1 ? "is" : "are");
+}
+
+/* "3 threads wait for the lock of System.Object 7f..., whose holder has ended: nobody can leave it" */
+static void append_orphan(struct text *text, struct heap *heap, const struct verdict *verdict)
+{
+	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
+	char count[COUNT_SIZE];
+	struct object object;
+	text_printf(text, "%s %s for ", format_count(verdict->count, "thread", count),
+		    verdict->count == 1 ? "waits" : "wait");
+	if (verdict->thread->kind == WAIT_MONITOR)
+		text_puts(text, "the monitor of ");
+	if (object_read(heap, &window, verdict->lock, &object)) {
+		size_t size;
+		const char *name = type_name(heap->runtime, object.type, &size);
+		text_append(text, name, size);
+		text_puts(text, " ");
+	}
+	text_printf(text, "%" PRIx64, verdict->lock);
+	text_puts(text, verdict->is_probable
+				? ", which a thread has that is idle: it did not leave it"
+				: ", which a thread has that has ended: nobody can leave it");
+}
+
+void append_summary(struct text *text, struct heap *heap, const struct verdict *verdict)
+{
+	char count[COUNT_SIZE];
+	switch (verdict->kind) {
+	case VERDICT_DEADLOCK:
+		append_deadlock(text, verdict->deadlock);
+		break;
+	case VERDICT_ORPHAN:
+		append_orphan(text, heap, verdict);
+		break;
+	case VERDICT_CIRCLE:
+		text_puts(text, verdict->is_probable ? "Probably a deadlock: " : "Deadlock: ");
+		if (verdict->count == 1) {
+			text_puts(text, "an async method awaits itself");
+		} else {
+			text_printf(text, "%" PRIu64 " async methods await each other",
+				    verdict->count);
+		}
+		break;
+	case VERDICT_STARVED:
+		append_starved(text, verdict);
+		break;
+	case VERDICT_ONE_OWNER:
+		text_printf(text, "%" PRIu64 " threads %swait for ", verdict->count,
+			    verdict->is_probable ? "probably " : "");
+		append_thread(text, heap, verdict->thread->thread);
+		text_puts(text, ", which waits itself");
+		break;
+	case VERDICT_ONE_OBJECT:
+		append_thing(text, &verdict->thing);
+		break;
+	case VERDICT_FINALIZER:
+		text_printf(text, "The finalizer thread waits, and %s %s due",
+			    format_count(verdict->count, "finalizer", count),
+			    verdict->count == 1 ? "is" : "are");
+		break;
+	case VERDICT_COLLECTION:
+		text_puts(text, verdict->is_probable ? "Probably a garbage collection waits for "
+						     : "A garbage collection waits for ");
+		append_thread(text, heap, verdict->thread->thread);
+		if (verdict->count > 1)
+			text_printf(text, " and %" PRIu64 " more", verdict->count - 1);
+		text_puts(text,
+			  verdict->count > 1 ? ", which do not stop" : ", which does not stop");
+		break;
+	}
+	text_puts(text, ".");
+}
