@@ -149,7 +149,7 @@ enum rule_turn {
 	TURN_COUNT
 };
 
-/** A row of the table of rules: a new rule is a file and a row. */
+/** A row of the table of rules: a new rule is a file and a row; its limits and words are a struct telling (rule.h). */
 struct report_rule {
 	const char *name;
 	enum rule_turn turn;

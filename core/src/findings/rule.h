@@ -7,7 +7,34 @@
 /** So many levels of objects that dominate one are asked whether a finding explains it. */
 #define EXPLAINED_LEVELS 16u
 
-/** Add a finding of the running rule. */
+/** So much must there be of a finding; 0: that does not count. */
+struct least {
+	uint64_t objects, bytes;
+	uint32_t permille;    /**< of what is alive */
+	uint32_t half_limits; /**< halves of facts_limit() */
+	bool grows;           /**< its growth is GROWTH_GROWS */
+};
+
+/**
+ * How findings of one kind are told.  In the words, a {place} stands for a part of the finding: {objects}, {bytes} and
+ * {share}; {type}, the short name of its member_type, and {full}, the whole; {holder}, {method}; {count0}, ... and
+ * {size0}, ...: its counts, the latter in bytes; {0}, ...: the texts that are given to finding_tell().
+ */
+struct telling {
+	struct least least[SEVERITY_INFO + 1]; /**< by severity; all zeros: it never is so severe */
+	const char *id, *title, *sentence, *look_at, *next;
+	const char *title_of_one, *sentence_of_one; /**< if it has one object; NULL: the same */
+};
+
+/** Set the severity: the worst of which there is enough.  False: of none, it is not to be told. */
+HD_NODISCARD bool finding_weigh(const struct report *report, const struct telling *telling,
+				struct report_finding *finding);
+/** Fill in the words, and add the finding. */
+HD_NODISCARD enum hd_status finding_tell(struct report *report, struct report_finding *finding,
+					 const struct telling *telling, const char *const *texts,
+					 struct hd_error *err);
+
+/** Add a finding of the running rule that has its words. */
 HD_NODISCARD enum hd_status finding_add(struct report *report, const struct report_finding *finding,
 					struct hd_error *err);
 

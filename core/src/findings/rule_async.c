@@ -17,6 +17,16 @@ static const char *const task_classes[] = {
 	"System.Threading.Tasks.", "System.Runtime.CompilerServices.AsyncTaskMethodBuilder", NULL
 };
 
+/* {0}: for which calls wait. */
+static const struct telling of_calls = {
+	.id = "async:{method}",
+	.title = "{objects} calls of {method} wait",
+	.sentence = "{objects} calls of {method} wait for {0}; they keep {bytes} and are held by "
+		    "{holder}.",
+	.look_at = "what completes the {0} that {method} awaits",
+	.next = "dumpasync -stats",
+};
+
 static bool waits(const struct report_facts *facts, const struct async_node *node, uint32_t *ret)
 {
 	*ret = node->state >= 0 && node->next == ASYNC_NO_NODE ? facts_node(facts, node->address)
@@ -74,19 +84,10 @@ static enum hd_status add_calls(struct report *report, struct async_graph *graph
 	holder_find(report, owners.count ? owners.rows[0].node : sample[0], &finding.holder);
 	const char *name = async_node_name(graph, first);
 	finding.method = report_name(report, name, strlen(name));
-	finding.id = report_text(report, "async:%s", finding.method);
-	finding.title = report_text(report, "%s calls of %s wait", report_number(report, count),
-				    finding.method);
-	finding.sentence = report_text(
-		report, "%s calls of %s wait for %s; they keep %s and are held by %s.",
-		report_number(report, count), finding.method, async_wait_name(first->wait),
-		report_bytes(report, bytes), finding.holder.name);
-	finding.look_at = report_text(report, "what completes the %s that %s awaits",
-				      async_wait_name(first->wait), finding.method);
-	finding.next = "dumpasync -stats";
 	finding_count(&finding, "calls", count);
 	finding_sample(&finding, tally->first[row]);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_calls,
+			    (const char *[]){ async_wait_name(first->wait) }, err);
 }
 
 static enum hd_status check_calls(struct report *report, struct async_graph *graph,

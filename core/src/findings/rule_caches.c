@@ -12,6 +12,23 @@
 #define ENTRIES_MIN 10000u
 #define SAMPLE      2000u
 
+#define TELLING_OF_CACHES                                                                    \
+	.id = "caches:{holder}", .title = "{count0} entries in the MemoryCache of {holder}", \
+	.look_at = "the options of the MemoryCache of {holder}, and its keys",               \
+	.next = "dumpheap -stat -type CacheEntry"
+
+/* {0}: its limit, or what is known of its entries. */
+static const struct telling of_limited = {
+	TELLING_OF_CACHES,
+	.sentence =
+		"The MemoryCache of {holder} has {count0} entries ({bytes}); its SizeLimit is {0}.",
+};
+static const struct telling of_unlimited = {
+	TELLING_OF_CACHES,
+	.sentence =
+		"The MemoryCache of {holder} has no SizeLimit and {count0} entries ({bytes}); {0}.",
+};
+
 /* Does an entry belong to another cache?  It says so since .NET 6. */
 static bool is_of_another(const struct report_facts *facts, uint32_t entry, uint32_t cache)
 {
@@ -75,30 +92,17 @@ static enum hd_status check_cache(struct report *report, uint32_t cache, struct 
 		finding.severity = SEVERITY_HIGH;
 	}
 	holder_find(report, cache, &finding.holder);
-	const char *name = finding.holder.name;
-	finding.id = report_text(report, "caches:%s", name);
-	finding.title = report_text(report, "%s entries in the MemoryCache of %s",
-				    report_number(report, entries), name);
+	const char *text = "it is not known whether they expire";
 	if (has_limit) {
-		finding.sentence = report_text(
-			report, "The MemoryCache of %s has %s entries (%s); its SizeLimit is %s.",
-			name, report_number(report, entries), report_bytes(report, bytes),
-			report_number(report, limit.bits));
-	} else {
-		const char *expiry =
-			never > 100 ? "it is not known whether they expire"
-				    : report_text(report, "%u %% of them never expire", never);
-		finding.sentence = report_text(
-			report, "The MemoryCache of %s has no SizeLimit and %s entries (%s); %s.",
-			name, report_number(report, entries), report_bytes(report, bytes), expiry);
+		text = report_number(report, limit.bits);
+	} else if (never <= 100) {
+		text = report_text(report, "%u %% of them never expire", never);
 	}
-	finding.look_at =
-		report_text(report, "the options of the MemoryCache of %s, and its keys", name);
-	finding.next = "dumpheap -stat -type CacheEntry";
 	finding_count(&finding, "entries", entries);
 	finding_sample(&finding, cache);
 	facts_claim(facts, cache);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, has_limit ? &of_limited : &of_unlimited,
+			    (const char *[]){ text }, err);
 }
 
 static enum hd_status find_caches(struct report *report, struct hd_error *err)

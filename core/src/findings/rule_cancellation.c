@@ -11,6 +11,24 @@
 
 static const char *const source_classes[] = { "System.Threading.CancellationTokenSource", NULL };
 
+#define TELLING_OF_SOURCE                                             \
+	.id = "cancellation:{holder}:{full}",                         \
+	.title = "{count0} registrations with the token of {holder}", \
+	.next = "gcroot -type System.Threading.CancellationTokenSource"
+
+static const struct telling of_linked = {
+	TELLING_OF_SOURCE,
+	.sentence = "{count0} linked sources hang on the token of {holder} ({bytes}): each source "
+		    "of CreateLinkedTokenSource must be disposed.",
+	.look_at = "calls of CreateLinkedTokenSource without using",
+};
+static const struct telling of_callbacks = {
+	TELLING_OF_SOURCE,
+	.sentence = "{count0} callbacks hang on the token of {holder} ({bytes}): each registration "
+		    "must be disposed when the work is done.",
+	.look_at = "calls of Register on the token of {holder}",
+};
+
 /* The registrations of one source. */
 struct registrations {
 	uint64_t count, bytes;
@@ -50,27 +68,10 @@ static enum hd_status add_source(struct report *report, uint32_t source,
 					  .objects = objects,
 					  .member_type = (uint32_t)states->keys[top] };
 	holder_find(report, source, &finding.holder);
-	const char *name = finding.holder.name;
-	finding.id = report_text(report, "cancellation:%s:%s", name,
-				 report_type_name(report, finding.member_type));
-	finding.title = report_text(report, "%s registrations with the token of %s",
-				    report_number(report, count), name);
-	finding.sentence = report_text(
-		report,
-		is_linked ? "%s linked sources hang on the token of %s (%s): each source "
-			    "of CreateLinkedTokenSource must be disposed."
-			  : "%s callbacks hang on the token of %s (%s): each registration "
-			    "must be disposed when the work is done.",
-		report_number(report, count), name, report_bytes(report, finding.bytes));
-	finding.look_at = report_text(report,
-				      is_linked ? "calls of CreateLinkedTokenSource without using"
-						: "calls of Register on the token of %s",
-				      name);
-	finding.next = "gcroot -type System.Threading.CancellationTokenSource";
 	finding_count(&finding, "registrations", count);
 	finding_sample(&finding, states->first[top]);
 	facts_claim(facts, source);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, is_linked ? &of_linked : &of_callbacks, NULL, err);
 }
 
 /* The source that a node is registered with; HD_NONE: the node is free. */

@@ -14,18 +14,27 @@
 #define SAMPLE     100u
 #define FIELDS_MAX 64u
 
-/* The closures of one class that objects outlive their method with. */
-struct closures {
-	uint32_t type, first;
-	uint64_t count, bytes;
+/* {0}: the type of the method, {1}: the variable. */
+static const struct telling of_closures = {
+	.least = { [SEVERITY_LOW] = { .objects = 1, .bytes = MEGABYTE, .permille = 100 } },
+	.id = "closures:{full}:{1}",
+	.title_of_one = "{objects} lambda of {0} keeps {1}",
+	.title = "{objects} lambdas of {0} keep {1}",
+	.sentence_of_one =
+		"{objects} lambda of {0} that {holder} holds keeps what it has captured: {bytes}, "
+		"most of it through the variable {1}.",
+	.sentence = "{objects} lambdas of {0} that {holder} holds keep what they have captured: "
+		    "{bytes}, most of it through the variable {1}.",
+	.look_at = "whether {1} is needed there, or only a part of it in a variable of its own",
+	.next = "gcroot -type {full}",
 };
 
 /* The field through which a part of them keeps most; NULL: none does.  In the arena. */
-static const char *largest_capture(struct report *report, const struct closures *closures)
+static const char *largest_capture(struct report *report, uint32_t type)
 {
 	struct report_facts *facts = &report->facts;
-	struct typed_nodes all = typed_nodes(facts, closures->type);
-	const struct type *class = typed_class(facts, closures->type);
+	struct typed_nodes all = typed_nodes(facts, type);
+	const struct type *class = typed_class(facts, type);
 	uint64_t bytes[FIELDS_MAX] = { 0 };
 	uint32_t sample[SAMPLE];
 	struct field_list list;
@@ -55,40 +64,19 @@ static const char *largest_capture(struct report *report, const struct closures 
 	return ret;
 }
 
-static enum hd_status add_closures(struct report *report, const struct closures *closures,
-				   struct hd_error *err)
+static enum hd_status add_closures(struct report *report, struct report_finding *finding,
+				   uint32_t first, struct hd_error *err)
 {
-	const char *capture = largest_capture(report, closures);
+	const char *capture = largest_capture(report, finding->member_type);
 	if (!capture)
 		return HD_OK;
-	struct report_finding finding = { .severity = SEVERITY_LOW,
-					  .bytes = closures->bytes,
-					  .objects = closures->count,
-					  .member_type = closures->type };
-	holder_find(report, closures->first, &finding.holder);
-	const char *full = report_type_name(report, closures->type);
+	holder_find(report, first, &finding->holder);
+	const char *full = report_type_name(report, finding->member_type);
 	const char *plus = strstr(full, "+" CLOSURE);
 	const char *outer = plus ? report_name(report, full, (size_t)(plus - full)) : full;
-	finding.id = report_text(report, "closures:%s:%s", full, capture);
-	bool is_one = closures->count == 1;
-	finding.title = report_text(
-		report, is_one ? "%s lambda of %s keeps %s" : "%s lambdas of %s keep %s",
-		report_number(report, closures->count), outer, capture);
-	finding.sentence = report_text(
-		report,
-		is_one ? "%s lambda of %s that %s holds keeps what it has captured: %s, most of it "
-			 "through the variable %s."
-		       : "%s lambdas of %s that %s holds keep what they have captured: %s, most of "
-			 "it through the variable %s.",
-		report_number(report, closures->count), outer, finding.holder.name,
-		report_bytes(report, closures->bytes), capture);
-	finding.look_at = report_text(
-		report, "whether %s is needed there, or only a part of it in a variable of its own",
-		capture);
-	finding.next = report_text(report, "gcroot -type %s", full);
-	finding_count(&finding, "closures", closures->count);
-	finding_sample(&finding, closures->first);
-	return finding_add(report, &finding, err);
+	finding_count(finding, "closures", finding->objects);
+	finding_sample(finding, first);
+	return finding_tell(report, finding, &of_closures, (const char *[]){ outer, capture }, err);
 }
 
 static enum hd_status find_closures(struct report *report, struct hd_error *err)
@@ -96,7 +84,8 @@ static enum hd_status find_closures(struct report *report, struct hd_error *err)
 	const struct report_facts *facts = &report->facts;
 	for (uint32_t type = 0; type < facts->graph->type_count; type++) {
 		struct typed_nodes all = typed_nodes(facts, type);
-		struct closures closures = { .type = type, .first = HD_NONE };
+		struct report_finding finding = { .member_type = type };
+		uint32_t first = HD_NONE;
 		const struct graph_type *row = &facts->graph->types[type];
 		if (!all.count || !type_contains(row, CLOSURE) || type_is_array(row))
 			continue;
@@ -105,14 +94,13 @@ static enum hd_status find_closures(struct report *report, struct hd_error *err)
 			if (facts->classes[node] != CLASS_PROCESS ||
 			    facts_is_claimed(facts, node, EXPLAINED_LEVELS))
 				continue;
-			closures.first = closures.count++ ? closures.first : node;
+			first = finding.objects++ ? first : node;
 			if (idom == HD_NONE || facts->graph->node_types[idom] != type)
-				closures.bytes += facts_retained(facts, node);
+				finding.bytes += facts_retained(facts, node);
 		}
-		rule_met(report, facts_permille(facts, closures.bytes) / 10);
-		if (closures.count && closures.bytes >= MEGABYTE &&
-		    facts_permille(facts, closures.bytes) >= 100)
-			TRY(add_closures(report, &closures, err));
+		rule_met(report, facts_permille(facts, finding.bytes) / 10);
+		if (finding_weigh(report, &of_closures, &finding))
+			TRY(add_closures(report, &finding, first, err));
 	}
 	return HD_OK;
 }

@@ -13,6 +13,22 @@
 #define CHAINS_MIN 64u
 #define BYTES_MIN  65536u
 
+static const struct waste_telling of_collections = {
+	.telling = {
+		.least = { [SEVERITY_MEDIUM] = { .permille = 100, .bytes = MEGABYTE },
+			   [SEVERITY_LOW] = { .permille = 10, .bytes = BYTES_MIN } },
+		.id = "collections:{holder}:{full}",
+		.title = "{objects} nearly empty {type} in {holder}",
+		.sentence_of_one = "{objects} {type} in {holder} uses {count1} of its {count2} "
+				   "slots; {bytes} are empty.",
+		.sentence = "{objects} {type} in {holder} use {count1} of their {count2} slots; "
+			    "{bytes} are empty.",
+		.look_at = "the capacity that {holder} is made with",
+		.next = "dumpheap -type {full}",
+	},
+	.counts = { "collections", "used", "slots" },
+};
+
 static bool is_wasteful(struct report *report, uint32_t node, struct waste *ret)
 {
 	struct report_facts *facts = &report->facts;
@@ -53,31 +69,11 @@ static enum hd_status collect_wastes(struct report *report, struct wastes *waste
 	return HD_OK;
 }
 
-static enum hd_status add_waste_finding(struct report *report, const struct waste *waste,
-					struct hd_error *err)
-{
-	struct report_finding finding;
-	waste_describe(report, waste, "collections", &finding);
-	bool is_large =
-		facts_permille(&report->facts, waste->bytes) >= 100 && waste->bytes >= MEGABYTE;
-	finding.severity = is_large ? SEVERITY_MEDIUM : SEVERITY_LOW;
-	finding.look_at =
-		report_text(report, "the capacity that %s is made with", finding.holder.name);
-	return finding_add(report, &finding, err);
-}
-
 static enum hd_status find_wastes(struct report *report, struct hd_error *err)
 {
 	HD_CLEANUP(wastes) struct wastes wastes = { 0 };
 	TRY(collect_wastes(report, &wastes, err));
-	for (size_t i = 0; i < wastes.rows_count; i++) {
-		uint64_t permille = facts_permille(&report->facts, wastes.rows[i].bytes);
-		rule_met(report, permille / 10);
-		if (permille >= 10 && wastes.rows[i].bytes >= BYTES_MIN &&
-		    !waste_is_told(report, wastes.rows[i].sample, wastes.rows[i].bytes))
-			TRY(add_waste_finding(report, &wastes.rows[i], err));
-	}
-	return HD_OK;
+	return wastes_tell(report, &wastes, &of_collections, err);
 }
 
 const struct report_rule collections_rule = {

@@ -11,6 +11,24 @@
 /* Services of all scopes that are looked at. */
 #define SERVICES_MAX 20000000u
 
+static const struct telling of_services = {
+	.id = "container:{full}",
+	.title = "{objects} {type} in the root container",
+	.sentence = "{objects} transient {type} were resolved from the root container, which keeps "
+		    "what is disposable until it is disposed itself ({bytes}).",
+	.look_at = "where {type} is resolved: it needs a scope",
+	.next = "gcroot -type {full}",
+};
+
+static const struct telling of_scopes = {
+	.id = "container:scopes",
+	.title = "{objects} scopes of the container",
+	.sentence = "{objects} scopes of the container are alive and not disposed ({bytes}): each "
+		    "CreateScope needs a Dispose.",
+	.look_at = "calls of CreateScope without using",
+	.next = "gcroot -type " SCOPE,
+};
+
 static bool is_set(const struct report_facts *facts, uint32_t node, enum fact fact)
 {
 	struct member flag = facts_fact(facts, node, fact);
@@ -48,20 +66,6 @@ static enum hd_status add_services(struct report *report, uint32_t scope,
 					  .objects = services->counts[top],
 					  .member_type = (uint32_t)services->keys[top] };
 	holder_find(report, scope, &finding.holder);
-	const char *type = report_short_name(report, finding.member_type);
-	finding.id =
-		report_text(report, "container:%s", report_type_name(report, finding.member_type));
-	finding.title = report_text(report, "%s %s in the root container",
-				    report_number(report, services->counts[top]), type);
-	finding.sentence = report_text(
-		report,
-		"%s transient %s were resolved from the root container, which keeps what is "
-		"disposable until it is disposed itself (%s).",
-		report_number(report, services->counts[top]), type,
-		report_bytes(report, finding.bytes));
-	finding.look_at = report_text(report, "where %s is resolved: it needs a scope", type);
-	finding.next = report_text(report, "gcroot -type %s",
-				   report_type_name(report, finding.member_type));
 	finding_count(&finding, "services", services->counts[top]);
 	finding_sample(&finding, services->first[top]);
 	uint32_t list = facts_fact_node(facts, scope, FACT_SERVICE_SCOPE_ITEMS);
@@ -69,7 +73,7 @@ static enum hd_status add_services(struct report *report, uint32_t scope,
 	struct typed_nodes all = typed_nodes(facts, finding.member_type);
 	for (uint32_t i = 0; i < all.count; i++)
 		facts_claim(facts, all.nodes[i]);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_services, NULL, err);
 }
 
 static enum hd_status add_scopes(struct report *report, uint32_t first, uint64_t count,
@@ -80,19 +84,9 @@ static enum hd_status add_scopes(struct report *report, uint32_t first, uint64_t
 					  .objects = count,
 					  .member_type = report->facts.graph->node_types[first] };
 	holder_find(report, first, &finding.holder);
-	finding.id = "container:scopes";
-	finding.title =
-		report_text(report, "%s scopes of the container", report_number(report, count));
-	finding.sentence = report_text(
-		report,
-		"%s scopes of the container are alive and not disposed (%s): each CreateScope "
-		"needs a Dispose.",
-		report_number(report, count), report_bytes(report, bytes));
-	finding.look_at = "calls of CreateScope without using";
-	finding.next = "gcroot -type " SCOPE;
 	finding_count(&finding, "scopes", count);
 	finding_sample(&finding, first);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_scopes, NULL, err);
 }
 
 static enum hd_status find_container(struct report *report, struct hd_error *err)

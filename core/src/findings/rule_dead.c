@@ -7,6 +7,15 @@
 
 #define DEAD_MIN ((uint64_t)256 << 20)
 
+static const struct telling of_dead = {
+	.id = "dead:old",
+	.title = "{bytes} that no collection has taken yet",
+	.sentence = "{bytes} of the {0} in generation 2 and the large object heap are dead: no "
+		    "collection has taken them yet. This is a budget of the collector, not a leak.",
+	.look_at = "DOTNET_GCConserveMemory and DOTNET_GCHeapHardLimit, if memory is short",
+	.next = "dumpheap -stat -dead",
+};
+
 static enum hd_status find_dead(struct report *report, struct hd_error *err)
 {
 	const struct report_facts *facts = &report->facts;
@@ -21,19 +30,10 @@ static enum hd_status find_dead(struct report *report, struct hd_error *err)
 		.bytes = dead,
 		.objects = sums->dead_objects,
 		.member_type = HD_NONE,
-		.id = "dead:old",
 		.holder = { .subject = HD_NONE, .root_kind = "none", .name = "nothing" }
 	};
-	finding.title = report_text(report, "%s that no collection has taken yet",
-				    report_bytes(report, dead));
-	finding.sentence = report_text(
-		report,
-		"%s of the %s in generation 2 and the large object heap are dead: no collection "
-		"has taken them yet. This is a budget of the collector, not a leak.",
-		report_bytes(report, dead), report_bytes(report, all));
-	finding.look_at = "DOTNET_GCConserveMemory and DOTNET_GCHeapHardLimit, if memory is short";
-	finding.next = "dumpheap -stat -dead";
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_dead,
+			    (const char *[]){ report_bytes(report, all) }, err);
 }
 
 const struct report_rule dead_rule = {

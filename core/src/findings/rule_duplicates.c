@@ -17,6 +17,18 @@
 #define REFERRERS_MAX 4u
 #define COPIES_MIN    1000u
 
+static const struct telling of_copies = {
+	.least = { [SEVERITY_MEDIUM] = { .permille = 100, .bytes = 4 * MEGABYTE },
+		   [SEVERITY_LOW] = { .permille = 50, .bytes = MEGABYTE } },
+	.id = "duplicates:{holder}",
+	.title = "{bytes} of equal strings",
+	.sentence = "{objects} strings are copies of others and take {bytes} ({share} of the live "
+		    "heap); {holder} holds {0} of them. The most frequent value is there {count1} "
+		    "times.",
+	.look_at = "who makes the strings of {holder}: could it share them?",
+	.next = "strings -min 100",
+};
+
 /* One value. */
 struct duplicate_value {
 	uint64_t hash;
@@ -175,44 +187,27 @@ static enum hd_status judge_values(struct report *report, const struct duplicate
 				   const struct duplicate_holders *of, struct hd_error *err)
 {
 	const struct tally *holders = &of->types, *fields = &of->fields;
-	struct report_facts *facts = &report->facts;
-	uint64_t permille = facts_permille(facts, values->wasted), all = 0, most;
+	struct report_finding finding = { .bytes = values->wasted, .objects = values->copies };
+	uint64_t all = 0, most = values->rows[values->top].count;
 	size_t top = tally_top(holders);
 	for (size_t i = 0; i < holders->count; i++)
 		all += holders->counts[i];
-	if (permille < 50 || values->wasted < MEGABYTE || top == holders->count ||
+	if (!finding_weigh(report, &of_copies, &finding) || top == holders->count ||
 	    waste_is_told(report, holders->first[top], values->wasted))
 		return HD_OK;
-	most = values->rows[values->top].count;
 	bool has_holder = holders->counts[top] * 2 >= all;
 	uint64_t bytes_all;
 	size_t field = largest_field(fields, &bytes_all);
 	bool is_most = fields->bytes[field] * 2 > bytes_all;
-	struct report_finding finding = { .severity = SEVERITY_LOW,
-					  .bytes = values->wasted,
-					  .objects = values->copies,
-					  .member_type = (uint32_t)holders->keys[top] };
-	if (permille >= 100 && values->wasted >= 4 * MEGABYTE && (has_holder || most >= COPIES_MIN))
-		finding.severity = SEVERITY_MEDIUM;
+	finding.member_type = (uint32_t)holders->keys[top];
+	if (!has_holder && most < COPIES_MIN)
+		finding.severity = SEVERITY_LOW;
 	holder_find(report, fields->first[field], &finding.holder);
-	const char *name = finding.holder.name;
-	finding.id = report_text(report, "duplicates:%s", name);
-	finding.title =
-		report_text(report, "%s of equal strings", report_bytes(report, values->wasted));
-	finding.sentence = report_text(
-		report,
-		"%s strings are copies of others and take %s (%s of the live heap); %s holds %s "
-		"of them. The most frequent value is there %s times.",
-		report_number(report, values->copies), report_bytes(report, values->wasted),
-		report_share(report, values->wasted), name, is_most ? "most" : "the largest part",
-		report_number(report, most));
-	finding.look_at =
-		report_text(report, "who makes the strings of %s: could it share them?", name);
-	finding.next = "strings -min 100";
 	finding_count(&finding, "copies", values->copies);
 	finding_count(&finding, "copies of the most frequent", most);
 	finding_sample(&finding, fields->first[field]);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_copies,
+			    (const char *[]){ is_most ? "most" : "the largest part" }, err);
 }
 
 static enum hd_status find_duplicates(struct report *report, struct hd_error *err)

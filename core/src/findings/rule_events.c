@@ -16,6 +16,18 @@
 /* Handlers of all events that are looked at. */
 #define HANDLERS_MAX 5000000u
 
+/* {0}: how many of the type there are, {1}: and others. */
+static const struct telling of_event = {
+	.id = "events:{holder}:{full}",
+	.title = "{count0} handlers of {holder}",
+	.sentence =
+		"{holder} has {count0} handlers, and nothing but this event keeps alive the objects "
+		"that {count1} of them belong to: {0} {type}{1} ({bytes}). They were probably meant "
+		"to unsubscribe.",
+	.look_at = "where {holder} is subscribed to with += and never with -=",
+	.next = "gcroot -type {full}",
+};
+
 /* The handlers of one event. */
 struct event {
 	uint32_t delegate, list;
@@ -121,33 +133,17 @@ static enum hd_status add_event(struct report *report, const struct event *event
 		.member_type = (uint32_t)event->targets.keys[top]
 	};
 	holder_find(report, event->delegate, &finding.holder);
-	const char *type = report_short_name(report, finding.member_type);
-	const char *name = finding.holder.name;
 	finding.method = handler_method(report, event);
-	finding.id = report_text(report, "events:%s:%s", name,
-				 report_type_name(report, finding.member_type));
-	finding.title = report_text(report, "%s handlers of %s",
-				    report_number(report, event->handlers), name);
 	uint64_t others = event->objects - event->targets.counts[top];
 	const char *with =
 		others ? report_text(report, " and %s others", report_number(report, others)) : "";
-	finding.sentence = report_text(
-		report,
-		"%s has %s handlers, and nothing but this event keeps alive the objects that %s of "
-		"them belong to: %s %s%s (%s). They were probably meant to unsubscribe.",
-		name, report_number(report, event->handlers), report_number(report, event->sole),
-		report_number(report, event->targets.counts[top]), type, with,
-		report_bytes(report, bytes));
-	finding.look_at =
-		report_text(report, "where %s is subscribed to with += and never with -=", name);
-	finding.next = report_text(report, "gcroot -type %s",
-				   report_type_name(report, finding.member_type));
 	finding_count(&finding, "handlers", event->handlers);
 	finding_count(&finding, "handlers of objects that nothing else keeps alive", event->sole);
 	finding_count(&finding, "these objects", event->objects);
 	finding_sample(&finding, event->targets.first[top]);
 	claim_handlers(facts, event);
-	return finding_add(report, &finding, err);
+	const char *count = report_number(report, event->targets.counts[top]);
+	return finding_tell(report, &finding, &of_event, (const char *[]){ count, with }, err);
 }
 
 /* Two delegates may have one list: the event as it was before the last handler came. */

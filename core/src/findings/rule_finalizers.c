@@ -10,6 +10,23 @@
 
 #define READY_MIN 1000u
 
+#define TELLING_OF_READY                                                                  \
+	.id = "finalizers:{full}", .title = "{objects} objects wait for their finalizer", \
+	.next = "finalizequeue -stat"
+
+static const struct telling of_stuck = {
+	TELLING_OF_READY,
+	.sentence = "The finalizer thread is in {method}, and {objects} objects wait for their "
+		    "finalizer, most of them {type} ({bytes}).",
+	.look_at = "what {method} waits for",
+};
+static const struct telling of_slow = {
+	TELLING_OF_READY,
+	.sentence = "The finalizer thread does not keep up: {objects} objects wait for their "
+		    "finalizer, most of them {type} ({bytes}).",
+	.look_at = "what the finalizers do, and who forgets Dispose",
+};
+
 /* The finalizer that the finalizer thread is in, or NULL: it waits for work, or its stack is not known. */
 static const char *current_finalizer(struct report *report)
 {
@@ -68,22 +85,9 @@ static enum hd_status find_finalizers(struct report *report, struct hd_error *er
 		.method = method,
 	};
 	holder_find(report, types.first[top], &finding.holder);
-	const char *type = report_short_name(report, finding.member_type);
-	finding.id =
-		report_text(report, "finalizers:%s", report_type_name(report, finding.member_type));
-	finding.title = report_text(report, "%s objects wait for their finalizer",
-				    report_number(report, ready));
-	finding.sentence = report_text(
-		report, "%s %s objects wait for their finalizer, most of them %s (%s).",
-		method ? report_text(report, "The finalizer thread is in %s, and", method)
-		       : "The finalizer thread does not keep up:",
-		report_number(report, ready), type, report_bytes(report, bytes));
-	finding.look_at = method ? report_text(report, "what %s waits for", method)
-				 : "what the finalizers do, and who forgets Dispose";
-	finding.next = "finalizequeue -stat";
 	finding_count(&finding, "ready", ready);
 	finding_sample(&finding, types.first[top]);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, method ? &of_stuck : &of_slow, NULL, err);
 }
 
 const struct report_rule finalizers_rule = {

@@ -14,6 +14,17 @@
 #define OBJECTS_MIN 1000u
 #define SAMPLE      100u
 
+static const struct telling of_finished = {
+	.least = { [SEVERITY_HIGH] = { .objects = OBJECTS_MIN, .half_limits = 1 },
+		   [SEVERITY_LOW] = { .objects = OBJECTS_MIN } },
+	.id = "finished:{holder}:{full}",
+	.title = "{objects} disposed {type} in {holder}",
+	.sentence = "{objects} of {count1} live {type} are disposed or closed, but {holder} still "
+		    "holds them ({bytes}, {share} of the live heap).",
+	.look_at = "where {type} should leave {holder} when it is disposed",
+	.next = "gcroot -type {full}",
+};
+
 /* "_disposed", "isClosed", "<IsDisposed>k__BackingField". */
 static bool is_flag_name(const char *name)
 {
@@ -87,7 +98,7 @@ static enum hd_status check_finished_type(struct report *report, uint32_t type,
 		return HD_OK;
 	uint64_t count = count_set(facts, &all, offset, &bytes);
 	rule_met(report, count);
-	if (count < OBJECTS_MIN || count * 10 < (uint64_t)all.count * 9)
+	if (count * 10 < (uint64_t)all.count * 9)
 		return HD_OK;
 	struct owners owners;
 	size_t sampled = typed_sample(&all, sample, SAMPLE);
@@ -95,36 +106,22 @@ static enum hd_status check_finished_type(struct report *report, uint32_t type,
 	if (any_turns(&owners) || facts_is_claimed(facts, sample[0], 1) ||
 	    (facts_permille(facts, bytes) < 50 && !owners.count))
 		return HD_OK;
-	struct report_finding finding = { .severity = SEVERITY_HIGH,
-					  .confidence = owners.count ? CONFIDENCE_HIGH
+	struct report_finding finding = { .confidence = owners.count ? CONFIDENCE_HIGH
 								     : CONFIDENCE_MEDIUM,
 					  .bytes = bytes,
 					  .objects = count,
 					  .member_type = type };
-	if (bytes < facts_limit(facts) / 2)
-		finding.severity = SEVERITY_LOW;
+	if (!finding_weigh(report, &of_finished, &finding))
+		return HD_OK;
 	struct member_ages ages = typed_ages(facts, all.nodes, all.count);
 	finding.growth = growth_of(facts, &ages, owners.rows, owners.count);
 	holder_find(report, owners.count ? owners.rows[0].node : sample[0], &finding.holder);
-	const char *name = report_short_name(report, type), *field = finding.holder.name;
-	finding.id = report_text(report, "finished:%s:%s", field, report_type_name(report, type));
-	finding.title = report_text(report, "%s disposed %s in %s", report_number(report, count),
-				    name, field);
-	finding.sentence = report_text(
-		report,
-		"%s of %s live %s are disposed or closed, but %s still holds them (%s, %s of the "
-		"live heap).",
-		report_number(report, count), report_number(report, all.count), name, field,
-		report_bytes(report, bytes), report_share(report, bytes));
-	finding.look_at =
-		report_text(report, "where %s should leave %s when it is disposed", name, field);
-	finding.next = report_text(report, "gcroot -type %s", report_type_name(report, type));
 	finding_count(&finding, "disposed", count);
 	finding_count(&finding, "alive", all.count);
 	finding_sample(&finding, sample[0]);
 	for (uint32_t i = 0; i < all.count && finding.severity == SEVERITY_HIGH; i++)
 		facts_claim(facts, all.nodes[i]);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_finished, NULL, err);
 }
 
 static enum hd_status find_finished(struct report *report, struct hd_error *err)

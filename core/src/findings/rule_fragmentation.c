@@ -14,6 +14,29 @@
 #define FREE_OF_SMALL 80u
 #define FREE_OF_LARGE 50u
 
+static const struct telling of_holes = {
+	.id = "fragmentation:loh",
+	.title = "{bytes} free in the large object heap",
+	.sentence =
+		"{bytes} of the {size0} of the large object heap are free, between objects that "
+		"are still used: only what fits into a hole can go there.",
+	.look_at = "who allocates large arrays of changing sizes: ArrayPool, or "
+		   "GCSettings.LargeObjectHeapCompactionMode",
+	.next = "gcheapstat",
+};
+
+/* {0}: the size of generations 0 to 2. */
+static const struct telling of_pinned = {
+	.id = "fragmentation:pinned:{full}",
+	.title = "{bytes} free between pinned objects",
+	.sentence = "{bytes} of {0} are free but stuck: {objects} pinned objects lie in them, most "
+		    "of them {type}.",
+	.look_at =
+		"who makes pinned handles: the pinned object heap has room for buffers that stay "
+		"pinned",
+	.next = "gchandles -type pinned",
+};
+
 /* Objects that handles pin, by type. */
 static uint64_t count_pins(const struct report_facts *facts, struct tally *ret)
 {
@@ -42,19 +65,8 @@ static enum hd_status add_large_holes(struct report *report, uint64_t size, uint
 					  .holder = { .subject = HD_NONE,
 						      .root_kind = "heap",
 						      .name = "the large object heap" } };
-	finding.id = "fragmentation:loh";
-	finding.title =
-		report_text(report, "%s free in the large object heap", report_bytes(report, free));
-	finding.sentence = report_text(
-		report,
-		"%s of the %s of the large object heap are free, between objects that are still "
-		"used: only what fits into a hole can go there.",
-		report_bytes(report, free), report_bytes(report, size));
-	finding.look_at = "who allocates large arrays of changing sizes: ArrayPool, or "
-			  "GCSettings.LargeObjectHeapCompactionMode";
-	finding.next = "gcheapstat";
 	finding_count(&finding, "bytes of the large object heap", size);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_holes, NULL, err);
 }
 
 /* Sums of generations 0 to 2, and what is committed of all. */
@@ -75,22 +87,10 @@ static enum hd_status add_pinned(struct report *report, const struct small_sums 
 					  .objects = count,
 					  .member_type = (uint32_t)pins->keys[top] };
 	holder_find(report, pins->first[top], &finding.holder);
-	const char *type = report_short_name(report, finding.member_type);
-	finding.id = report_text(report, "fragmentation:pinned:%s",
-				 report_type_name(report, finding.member_type));
-	finding.title =
-		report_text(report, "%s free between pinned objects", report_bytes(report, free));
-	finding.sentence = report_text(
-		report,
-		"%s of %s are free but stuck: %s pinned objects lie in them, most of them %s.",
-		report_bytes(report, free), report_bytes(report, size),
-		report_number(report, count), type);
-	finding.look_at = "who makes pinned handles: the pinned object heap has room for buffers "
-			  "that stay pinned";
-	finding.next = "gchandles -type pinned";
 	finding_count(&finding, "pinned objects", count);
 	finding_sample(&finding, pins->first[top]);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_pinned,
+			    (const char *[]){ report_bytes(report, size) }, err);
 }
 
 static enum hd_status judge_bytes(struct report *report, const struct generation_bytes *sum,

@@ -9,31 +9,15 @@
 
 #define HANDLES_MIN 1000u
 
-static enum hd_status add_handles_finding(struct report *report, const struct tally *types,
-					  size_t row, struct hd_error *err)
-{
-	struct report_finding finding = { .severity = SEVERITY_MEDIUM,
-					  .bytes = types->bytes[row],
-					  .objects = types->counts[row],
-					  .member_type = (uint32_t)types->keys[row] };
-	if (finding.bytes < facts_limit(&report->facts) / 2)
-		finding.severity = SEVERITY_LOW;
-	holder_find(report, types->first[row], &finding.holder);
-	const char *type = report_short_name(report, finding.member_type);
-	finding.id =
-		report_text(report, "handles:%s", report_type_name(report, finding.member_type));
-	finding.title = report_text(report, "%s strong handles to %s",
-				    report_number(report, types->counts[row]), type);
-	finding.sentence =
-		report_text(report, "%s strong or pinned handles refer to %s and keep %s.",
-			    report_number(report, types->counts[row]), type,
-			    report_bytes(report, finding.bytes));
-	finding.look_at = "calls of GCHandle.Alloc without Free";
-	finding.next = "gchandles -stat";
-	finding_count(&finding, "handles", types->counts[row]);
-	finding_sample(&finding, types->first[row]);
-	return finding_add(report, &finding, err);
-}
+static const struct telling of_handles = {
+	.least = { [SEVERITY_MEDIUM] = { .objects = HANDLES_MIN, .half_limits = 1 },
+		   [SEVERITY_LOW] = { .objects = HANDLES_MIN } },
+	.id = "handles:{full}",
+	.title = "{objects} strong handles to {type}",
+	.sentence = "{objects} strong or pinned handles refer to {type} and keep {bytes}.",
+	.look_at = "calls of GCHandle.Alloc without Free",
+	.next = "gchandles -stat",
+};
 
 /*
  * The node that a strong or pinned handle refers to; HD_NONE: it is of another kind, or refers to
@@ -75,19 +59,30 @@ static void claim_handled(struct report_facts *facts, uint32_t type)
 	}
 }
 
+static enum hd_status add_handles_finding(struct report *report, const struct tally *types,
+					  size_t row, struct hd_error *err)
+{
+	struct report_finding finding = { .bytes = types->bytes[row],
+					  .objects = types->counts[row],
+					  .member_type = (uint32_t)types->keys[row] };
+	rule_met(report, finding.objects);
+	if (!finding_weigh(report, &of_handles, &finding))
+		return HD_OK;
+	holder_find(report, types->first[row], &finding.holder);
+	finding_count(&finding, "handles", types->counts[row]);
+	finding_sample(&finding, types->first[row]);
+	claim_handled(&report->facts, finding.member_type);
+	return finding_tell(report, &finding, &of_handles, NULL, err);
+}
+
 static enum hd_status find_handles(struct report *report, struct hd_error *err)
 {
 	struct tally types = { .count = 0 };
 	TRY(count_handles(&report->facts, &types, err));
 	if (types.is_full)
 		rule_limited(report);
-	for (size_t i = 0; i < types.count; i++) {
-		rule_met(report, types.counts[i]);
-		if (types.counts[i] < HANDLES_MIN)
-			continue;
+	for (size_t i = 0; i < types.count; i++)
 		TRY(add_handles_finding(report, &types, i, err));
-		claim_handled(&report->facts, (uint32_t)types.keys[i]);
-	}
 	return HD_OK;
 }
 

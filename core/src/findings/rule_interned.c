@@ -12,6 +12,18 @@
 #define LARGE_MIN      (4 * MEGABYTE)
 #define WASTE_PERMILLE 250u
 
+static const struct telling of_interned = {
+	.least = { [SEVERITY_LOW] = { .objects = STRINGS_MIN, .half_limits = 2 } },
+	.id = "interned:System.String",
+	.title = "{objects} interned strings",
+	.sentence =
+		"{objects} strings ({bytes}, {share} of the live heap) are held by nothing but the "
+		"table of interned strings and literals, which keeps them as long as the process.",
+	.look_at = "calls of string.Intern with text that comes from outside: a dictionary of the "
+		   "program can be emptied",
+	.next = "strings",
+};
+
 /* The strings that only the runtime's tables hold. */
 struct interned {
 	uint64_t count, bytes;
@@ -58,11 +70,11 @@ static enum hd_status add_interned(struct report *report, const struct interned 
 				   struct hd_error *err)
 {
 	const struct report_facts *facts = &report->facts;
-	struct report_finding finding = { .severity = SEVERITY_LOW,
-					  .bytes = found->bytes,
-					  .objects = found->count,
-					  .member_type = facts->graph->node_types[found->first],
-					  .id = "interned:System.String" };
+	struct report_finding finding = { .bytes = found->bytes, .objects = found->count };
+	rule_met(report, found->count);
+	if (!finding_weigh(report, &of_interned, &finding))
+		return HD_OK;
+	finding.member_type = facts->graph->node_types[found->first];
 	finding.growth = growth_of(facts, &found->ages, NULL, 0);
 	/* Nothing of the program refers to them: so many are a waste, whether they grow or not. */
 	bool is_waste = facts_permille(facts, found->bytes) >= WASTE_PERMILLE ||
@@ -71,21 +83,9 @@ static enum hd_status add_interned(struct report *report, const struct interned 
 		finding.severity = SEVERITY_MEDIUM;
 	holder_find(report, found->array, &finding.holder);
 	finding.holder.name = "the table of interned strings";
-	finding.title =
-		report_text(report, "%s interned strings", report_number(report, found->count));
-	finding.sentence = report_text(
-		report,
-		"%s strings (%s, %s of the live heap) are held by nothing but the table of "
-		"interned strings and literals, which keeps them as long as the process.",
-		report_number(report, found->count), report_bytes(report, found->bytes),
-		report_share(report, found->bytes));
-	finding.look_at =
-		"calls of string.Intern with text that comes from outside: a dictionary of "
-		"the program can be emptied";
-	finding.next = "strings";
 	finding_count(&finding, "strings", found->count);
 	finding_sample(&finding, found->first);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_interned, NULL, err);
 }
 
 static enum hd_status find_interned(struct report *report, struct hd_error *err)
@@ -98,9 +98,6 @@ static enum hd_status find_interned(struct report *report, struct hd_error *err)
 		if (array != HD_NONE)
 			add_table(facts, array, &found);
 	}
-	rule_met(report, found.count);
-	if (found.count < STRINGS_MIN || found.bytes < facts_limit(facts))
-		return HD_OK;
 	return add_interned(report, &found, err);
 }
 

@@ -12,6 +12,15 @@
 #define FEW    50u
 #define SAMPLE 100u
 
+/* {0}, {1}: the words of its row. */
+static const struct telling of_known = {
+	.id = "known-types:{holder}:{full}",
+	.title = "{objects} {type} in {holder}",
+	.sentence = "{objects} {type} are held by {holder} ({bytes}): {0}.",
+	.look_at = "{1}",
+	.next = "gcroot -type {full}",
+};
+
 /* How the name of a class is compared. */
 enum match {
 	MATCH_CLASS,   /* the class, with any type arguments */
@@ -205,23 +214,15 @@ static enum hd_status add_known_finding(struct report *report, const struct know
 	if (is_waste || (finding.growth.state == GROWTH_GROWS && is_large))
 		finding.severity = SEVERITY_MEDIUM;
 	holder_find(report, owners.count ? owners.rows[0].node : found->sample[0], &finding.holder);
-	const char *name = finding.holder.name, *type = report_short_name(report, found->type);
-	finding.id = report_text(report, "known-types:%s:%s", name,
+	finding.id = report_text(report, "known-types:%s:%s", finding.holder.name,
 				 report_type_name(report, found->type));
 	if (is_told_before(report, known, found, &finding))
 		return HD_OK;
-	finding.title =
-		report_text(report, "%s %s in %s", report_number(report, found->count), type, name);
-	finding.sentence = report_text(report, "%s %s are held by %s (%s): %s.",
-				       report_number(report, found->count), type, name,
-				       report_bytes(report, found->bytes), known->sentence);
-	finding.look_at = known->look_at;
-	finding.next =
-		report_text(report, "gcroot -type %s", report_type_name(report, found->type));
 	finding_count(&finding, "objects", found->count);
 	for (size_t i = 0; i < found->sample_count; i++)
 		finding_sample(&finding, found->sample[i]);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_known,
+			    (const char *[]){ known->sentence, known->look_at }, err);
 }
 
 static enum hd_status find_known_types(struct report *report, struct hd_error *err)

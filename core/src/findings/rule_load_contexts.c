@@ -16,6 +16,26 @@
 /* Objects of all paths that are gone through. */
 #define STEPS_MAX 10000000u
 
+#define TELLING_OF_CONTEXTS                                                                        \
+	.id = "load-contexts:{holder}", .title_of_one = "an unloaded load context is still there", \
+	.title = "{objects} unloaded load contexts are still there",                               \
+	.next = "gcroot -type " ALLOCATOR
+
+/* {0}: how many contexts, {1}: the kind of root. */
+static const struct telling of_kept = {
+	TELLING_OF_CONTEXTS,
+	.sentence = "Unload was called for {0}, but {holder} ({1}) still keeps code that could be "
+		    "unloaded, with native memory that is not counted here.",
+	.look_at = "what {holder} holds of the plug-in: it must be taken away before Unload",
+};
+static const struct telling of_unloaded = {
+	TELLING_OF_CONTEXTS,
+	.sentence =
+		"Unload was called for {0}, and nothing was found that keeps the code: the next "
+		"collections may free it.",
+	.look_at = "whether it is still there after the next collections",
+};
+
 /* The contexts whose Unload was called. */
 struct unloading {
 	uint64_t count, bytes;
@@ -137,33 +157,6 @@ static uint32_t find_kept_code(struct report *report, const struct unloading *un
 	return HD_NONE;
 }
 
-static void describe_contexts(struct report *report, uint64_t count, bool is_kept,
-			      struct report_finding *finding)
-{
-	const char *name = finding->holder.name;
-	char contexts[COUNT_SIZE];
-	(void)format_count(count, "load context", contexts);
-	finding->title = report_text(report,
-				     count == 1 ? "an unloaded load context is still there"
-						: "%s unloaded load contexts are still there",
-				     report_number(report, count));
-	finding->sentence =
-		is_kept ? report_text(report,
-				      "Unload was called for %s, but %s (%s) still keeps code that "
-				      "could be unloaded, with native memory that is not counted "
-				      "here.",
-				      contexts, name, finding->holder.root_kind)
-			: report_text(report,
-				      "Unload was called for %s, and nothing was found "
-				      "that keeps the code: the next collections may free it.",
-				      contexts);
-	finding->look_at = is_kept ? report_text(report,
-						 "what %s holds of the plug-in: it must be taken "
-						 "away before Unload",
-						 name)
-				   : "whether it is still there after the next collections";
-}
-
 static enum hd_status add_finding(struct report *report, const struct unloading *unloading,
 				  struct hd_error *err)
 {
@@ -176,12 +169,13 @@ static enum hd_status add_finding(struct report *report, const struct unloading 
 					  .objects = count,
 					  .member_type = report->facts.graph->node_types[first] };
 	holder_find(report, kept != HD_NONE ? kept : first, &finding.holder);
-	finding.id = report_text(report, "load-contexts:%s", finding.holder.name);
-	describe_contexts(report, count, kept != HD_NONE, &finding);
-	finding.next = "gcroot -type " ALLOCATOR;
+	char contexts[COUNT_SIZE];
+	const char *const texts[] = { format_count(count, "load context", contexts),
+				      finding.holder.root_kind };
 	finding_count(&finding, "contexts", count);
 	finding_sample(&finding, first);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, kept != HD_NONE ? &of_kept : &of_unloaded, texts,
+			    err);
 }
 
 static enum hd_status find_contexts(struct report *report, struct hd_error *err)

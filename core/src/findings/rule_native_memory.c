@@ -30,6 +30,17 @@ static const char *native_text(struct report *report, const struct native_share 
 			   report_number(report, share->arenas), share->arenas == 1 ? "" : "s");
 }
 
+/* {0}: percent, {1}: all of it, {2}: times, {3}: the part. */
+static const struct telling of_native = {
+	.id = "native-memory",
+	.title = "native memory is {0} % of all",
+	.sentence = "{1}, {2} times what the GC heap has committed ({size1}); {3}. No collection "
+		    "makes that smaller; one dump cannot tell whether it grows.",
+	.look_at = "native libraries and calls of NativeMemory and Marshal.AllocHGlobal; if memory "
+		   "shows much of malloc as free: MALLOC_ARENA_MAX",
+	.next = "memory -detail",
+};
+
 static enum hd_status find_native(struct report *report, struct hd_error *err)
 {
 	const struct native_share *share = report->facts.native;
@@ -45,25 +56,17 @@ static enum hd_status find_native(struct report *report, struct hd_error *err)
 		.confidence = share->is_malloc ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
 		.bytes = share->native,
 		.member_type = HD_NONE,
-		.id = "native-memory",
 		.holder = { .subject = HD_NONE, .root_kind = "none", .name = "native code" }
 	};
 	double times = (double)share->all / (double)share->gc_committed;
-	finding.title = report_text(report, "native memory is %d %% of all", (int)percent);
-	finding.sentence = report_text(
-		report,
-		"%s, %.*f times what the GC heap has committed (%s); %s. No collection makes that "
-		"smaller; one dump cannot tell whether it grows.",
-		all_text(report, share), times < 10, times,
-		report_bytes(report, share->gc_committed), native_text(report, share));
-	finding.look_at = "native libraries and calls of NativeMemory and Marshal.AllocHGlobal; if "
-			  "memory shows much of malloc as free: MALLOC_ARENA_MAX";
-	finding.next = "memory -detail";
+	const char *const texts[] = { report_number(report, percent), all_text(report, share),
+				      report_text(report, "%.*f", times < 10, times),
+				      native_text(report, share) };
 	finding_count(&finding, "bytes in memory", share->all);
 	finding_count(&finding, "bytes committed by the GC", share->gc_committed);
 	if (share->arenas)
 		finding_count(&finding, "arenas", share->arenas);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_native, texts, err);
 }
 
 const struct report_rule native_memory_rule = {

@@ -8,6 +8,32 @@
 #define BYTES_MIN (16 * MEGABYTE)
 #define OWN_POOL  "System.Buffers.ConfigurableArrayPool"
 
+static const struct telling of_own_pool = {
+	.least = { [SEVERITY_MEDIUM] = { .permille = 500, .bytes = BYTES_MIN },
+		   [SEVERITY_INFO] = { .permille = 200, .bytes = BYTES_MIN } },
+	.id = "pools:{holder}",
+	.title = "{bytes} in the ArrayPool of {holder}",
+	.sentence =
+		"The ArrayPool of {holder} keeps {bytes} ({share} of the live heap) in arrays that "
+		"are not in use. A pool of ArrayPool.Create gives nothing back, as large as it "
+		"once became.",
+	.look_at = "how many arrays of {holder} are needed at once: ArrayPool.Shared is trimmed "
+		   "when memory is short, and Create takes a limit",
+	.next = "dumpheap -stat -type ConfigurableArrayPool",
+};
+
+static const struct telling of_pools = {
+	.least = { [SEVERITY_INFO] = { .permille = 200, .bytes = BYTES_MIN } },
+	.id = "pools:ArrayPool",
+	.title = "{bytes} in array pools",
+	.sentence =
+		"Array pools keep {bytes} ({share} of the live heap) for the next use. That is "
+		"right if such arrays are needed again; the pools give them back when memory is "
+		"short.",
+	.look_at = "who rents large arrays of ArrayPool, and whether it needs them often",
+	.next = "dumpheap -stat -type SharedArrayPool",
+};
+
 /*
  * Is it a type that only holds the arrays of pools: the lists of each thread, or of each processor?
  */
@@ -27,33 +53,15 @@ static bool is_pool_part(const struct graph_type *type)
 static enum hd_status check_own_pool(struct report *report, uint32_t pool, struct hd_error *err)
 {
 	const struct report_facts *facts = &report->facts;
-	uint64_t bytes = facts_retained(facts, pool), permille = facts_permille(facts, bytes);
-	rule_met(report, permille / 10);
-	if (bytes < BYTES_MIN || permille < 200)
-		return HD_OK;
-	struct report_finding finding = { .severity =
-						  permille >= 500 ? SEVERITY_MEDIUM : SEVERITY_INFO,
-					  .bytes = bytes,
+	struct report_finding finding = { .bytes = facts_retained(facts, pool),
 					  .objects = facts->dominators->retained_count[pool],
 					  .member_type = facts->graph->node_types[pool] };
+	rule_met(report, facts_permille(facts, finding.bytes) / 10);
+	if (!finding_weigh(report, &of_own_pool, &finding))
+		return HD_OK;
 	holder_find(report, pool, &finding.holder);
-	const char *name = finding.holder.name;
-	finding.id = report_text(report, "pools:%s", name);
-	finding.title =
-		report_text(report, "%s in the ArrayPool of %s", report_bytes(report, bytes), name);
-	finding.sentence = report_text(
-		report,
-		"The ArrayPool of %s keeps %s (%s of the live heap) in arrays that are not in use. "
-		"A pool of ArrayPool.Create gives nothing back, as large as it once became.",
-		name, report_bytes(report, bytes), report_share(report, bytes));
-	finding.look_at = report_text(
-		report,
-		"how many arrays of %s are needed at once: ArrayPool.Shared is trimmed when "
-		"memory is short, and Create takes a limit",
-		name);
-	finding.next = "dumpheap -stat -type ConfigurableArrayPool";
 	finding_sample(&finding, pool);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_own_pool, NULL, err);
 }
 
 static enum hd_status check_own_pools(struct report *report, struct hd_error *err)
@@ -75,7 +83,7 @@ static enum hd_status check_own_pools(struct report *report, struct hd_error *er
 static enum hd_status find_pools(struct report *report, struct hd_error *err)
 {
 	const struct report_facts *facts = &report->facts;
-	uint64_t bytes = 0, count = 0;
+	struct report_finding finding = { .member_type = HD_NONE };
 	uint32_t largest = HD_NONE;
 	TRY(check_own_pools(report, err));
 	for (uint32_t type = 0; type < facts->graph->type_count; type++) {
@@ -87,32 +95,19 @@ static enum hd_status find_pools(struct report *report, struct hd_error *err)
 			/* Else it is counted with the pool that has it. */
 			if (idom != HD_NONE && is_pool_part(facts_type(facts, idom)))
 				continue;
-			bytes += facts_retained(facts, node);
-			count += facts->dominators->retained_count[node];
+			finding.bytes += facts_retained(facts, node);
+			finding.objects += facts->dominators->retained_count[node];
 			if (largest == HD_NONE ||
 			    facts_retained(facts, node) > facts_retained(facts, largest))
 				largest = node;
 		}
 	}
-	rule_met(report, facts_permille(facts, bytes) / 10);
-	if (bytes < BYTES_MIN || facts_permille(facts, bytes) < 200)
+	rule_met(report, facts_permille(facts, finding.bytes) / 10);
+	if (!finding_weigh(report, &of_pools, &finding))
 		return HD_OK;
-	struct report_finding finding = { .severity = SEVERITY_INFO,
-					  .bytes = bytes,
-					  .objects = count,
-					  .member_type = HD_NONE,
-					  .id = "pools:ArrayPool" };
 	holder_find(report, largest, &finding.holder);
-	finding.title = report_text(report, "%s in array pools", report_bytes(report, bytes));
-	finding.sentence = report_text(
-		report,
-		"Array pools keep %s (%s of the live heap) for the next use. That is right if such "
-		"arrays are needed again; the pools give them back when memory is short.",
-		report_bytes(report, bytes), report_share(report, bytes));
-	finding.look_at = "who rents large arrays of ArrayPool, and whether it needs them often";
-	finding.next = "dumpheap -stat -type SharedArrayPool";
 	finding_sample(&finding, largest);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_pools, NULL, err);
 }
 
 const struct report_rule pools_rule = {

@@ -20,6 +20,28 @@
 /* The high bit of an index is a flag. */
 #define INDEX_MASK 0x7fffffffu
 
+static const struct waste_telling of_slices = {
+	.telling = {
+		.least = { [SEVERITY_MEDIUM] = { .permille = 100, .half_limits = 2, .bytes = BYTES_MIN },
+			   [SEVERITY_LOW] = { .bytes = BYTES_MIN } },
+		.id = "slices:{holder}:{full}",
+		.title = "{objects} {type} for small slices in {holder}",
+		.sentence_of_one =
+			"{objects} {type} with {size2} is alive only because of slices of it in "
+			"{holder}, which use {size1}: the other {bytes} ({share} of the live heap) "
+			"are kept without a use.",
+		.sentence =
+			"{objects} {type} with {size2} are alive only because of slices of them in "
+			"{holder}, which use {size1}: the other {bytes} ({share} of the live heap) "
+			"are kept without a use.",
+		.look_at = "where {holder} is set: a copy (ToArray) of what is needed frees the "
+			   "large array",
+		.next = "gcroot -type {full}",
+	},
+	.counts = { "arrays", "bytes in slices", "bytes of the arrays" },
+	.is_met_in_bytes = true,
+};
+
 /* A struct that refers to a part of an array, by its fields. */
 static const struct slice_kind {
 	enum net_type class;
@@ -297,57 +319,13 @@ static enum hd_status judge_arrays(struct report *report, struct slices *slices,
 	return HD_OK;
 }
 
-static enum hd_status add_slices_finding(struct report *report, const struct waste *waste,
-					 struct hd_error *err)
-{
-	const struct report_facts *facts = &report->facts;
-	struct report_finding finding = { .severity = SEVERITY_LOW,
-					  .bytes = waste->bytes,
-					  .objects = waste->count,
-					  .member_type = waste->type };
-	if (facts_permille(facts, waste->bytes) >= 100 && waste->bytes >= facts_limit(facts))
-		finding.severity = SEVERITY_MEDIUM;
-	holder_find(report, waste->sample, &finding.holder);
-	const char *name = finding.holder.name, *type = report_short_name(report, waste->type);
-	finding.id =
-		report_text(report, "slices:%s:%s", name, report_type_name(report, waste->type));
-	finding.title = report_text(report, "%s %s for small slices in %s",
-				    report_number(report, waste->count), type, name);
-	bool is_one = waste->count == 1;
-	finding.sentence = report_text(
-		report,
-		"%s %s with %s %s alive only because of slices of %s in %s, which use %s: the "
-		"other %s (%s of the live heap) are kept without a use.",
-		report_number(report, waste->count), type, report_bytes(report, waste->room),
-		is_one ? "is" : "are", is_one ? "it" : "them", name,
-		report_bytes(report, waste->used), report_bytes(report, waste->bytes),
-		report_share(report, waste->bytes));
-	finding.look_at = report_text(
-		report, "where %s is set: a copy (ToArray) of what is needed frees the large array",
-		name);
-	finding.next =
-		report_text(report, "gcroot -type %s", report_type_name(report, waste->type));
-	finding_count(&finding, "arrays", waste->count);
-	finding_count(&finding, "bytes in slices", waste->used);
-	finding_count(&finding, "bytes of the arrays", waste->room);
-	finding_sample(&finding, waste->sample);
-	return finding_add(report, &finding, err);
-}
-
 static enum hd_status find_all_slices(struct report *report, struct slices *slices,
 				      struct wastes *wastes, struct hd_error *err)
 {
 	for (uint32_t i = 0; i < report->facts.graph->type_count; i++)
 		TRY(collect_type(report, i, slices, err));
 	TRY(judge_arrays(report, slices, wastes, err));
-	for (size_t i = 0; i < wastes->rows_count; i++) {
-		const struct waste *waste = &wastes->rows[i];
-		rule_met(report, waste->bytes / MEGABYTE);
-		if (waste->bytes >= BYTES_MIN &&
-		    !waste_is_told(report, waste->sample, waste->bytes))
-			TRY(add_slices_finding(report, waste, err));
-	}
-	return HD_OK;
+	return wastes_tell(report, wastes, &of_slices, err);
 }
 
 static enum hd_status find_slices(struct report *report, struct hd_error *err)

@@ -18,6 +18,24 @@
 /* Bytes of arrays that are looked at for one that is not zero. */
 #define READ_MAX ((uint64_t)512 << 20)
 
+static const struct waste_telling of_arrays = {
+	.telling = {
+		.least = { [SEVERITY_MEDIUM] = { .permille = 250, .bytes = BYTES_MIN },
+			   [SEVERITY_LOW] = { .permille = 100, .bytes = BYTES_MIN } },
+		.id = "sparse-arrays:{holder}:{full}",
+		.title = "{objects} nearly empty {type} in {holder}",
+		.sentence_of_one = "{objects} {type} in {holder} uses {count1} of its {count2} "
+				   "slots; {bytes} are empty.",
+		.sentence = "{objects} {type} in {holder} use {count1} of their {count2} slots; "
+			    "{bytes} are empty.",
+		.look_at = "whether {holder} needs all of its arrays: a dictionary, or arrays "
+			   "made when they are used",
+		.next = "dumpheap -type {full}",
+	},
+	.counts = { "arrays", "used", "slots" },
+	.has_blamed = true,
+};
+
 /* The arrays of one type. */
 struct sparse_type {
 	const struct type *class;
@@ -136,35 +154,11 @@ static enum hd_status collect_sparse(struct report *report, struct wastes *waste
 	return status;
 }
 
-static enum hd_status add_sparse_finding(struct report *report, const struct waste *waste,
-					 struct hd_error *err)
-{
-	struct report_finding finding;
-	waste_describe(report, waste, "arrays", &finding);
-	if (!finding.holder.blamed_type)
-		return HD_OK;
-	finding.severity = facts_permille(&report->facts, waste->bytes) >= 250 ? SEVERITY_MEDIUM
-									       : SEVERITY_LOW;
-	finding.look_at =
-		report_text(report,
-			    "whether %s needs all of its arrays: a dictionary, or arrays made when "
-			    "they are used",
-			    finding.holder.name);
-	return finding_add(report, &finding, err);
-}
-
 static enum hd_status find_sparse_arrays(struct report *report, struct hd_error *err)
 {
 	HD_CLEANUP(wastes) struct wastes wastes = { 0 };
 	TRY(collect_sparse(report, &wastes, err));
-	for (size_t i = 0; i < wastes.rows_count; i++) {
-		uint64_t permille = facts_permille(&report->facts, wastes.rows[i].bytes);
-		rule_met(report, permille / 10);
-		if (permille >= 100 && wastes.rows[i].bytes >= BYTES_MIN &&
-		    !waste_is_told(report, wastes.rows[i].sample, wastes.rows[i].bytes))
-			TRY(add_sparse_finding(report, &wastes.rows[i], err));
-	}
-	return HD_OK;
+	return wastes_tell(report, &wastes, &of_arrays, err);
 }
 
 const struct report_rule sparse_arrays_rule = {

@@ -45,6 +45,37 @@ struct threads_keep {
 	bool is_limited;
 };
 
+/* {0}: its number, {1}: its name, {2}: the same, or that of the holder. */
+static const struct telling of_thread = {
+	.id = "threads:{2}",
+	.title = "thread {0} ({1}) keeps {bytes}",
+	.sentence =
+		"Thread {0} ({1}) keeps {bytes} ({share} of the live heap) by its stack and its "
+		"variables, the largest part is {type} in {holder}; that is what it works on.",
+	.look_at = "what the thread does, if it should be idle",
+	.next = "clrstack -all",
+};
+
+/* {0}: its name, {1}: what is known of its growth. */
+static const struct telling of_variable = {
+	.id = "threads:static:{0}",
+	.title = "{0} of {objects} threads keeps {bytes}",
+	.sentence = "The variable {0}, which each thread has for itself, keeps {bytes} ({share} of "
+		    "the live heap) in {objects} threads{1}.",
+	.look_at = "when {0} is emptied: threads of the pool live on",
+	.next = "threads",
+};
+
+static const struct telling of_method = {
+	.id = "threads:method:{method}",
+	.title = "{objects} threads in {method} keep {bytes}",
+	.sentence =
+		"{objects} threads that do not belong to the pool run {method} and keep {bytes} "
+		"({share} of the live heap) by their stacks.",
+	.look_at = "who starts a thread for {method}, and what ends it: an old one may still run",
+	.next = "parallelstacks",
+};
+
 static void add_kept_by_many(struct threads_keep *keep, struct kept_names *names, const char *name,
 			     const struct thread_keeps *thread)
 {
@@ -119,20 +150,12 @@ static enum hd_status add_thread_finding(struct report *report, uint32_t index,
 	holder_find(report, row->largest, &finding.holder);
 	const char *name = thread->name ? report_name(report, thread->name, strlen(thread->name))
 					: "without a name";
-	const char *bytes = report_bytes(report, row->bytes);
 	finding.objects = report->facts.dominators->retained_count[row->largest];
-	finding.id = report_text(report, "threads:%s", thread->name ? name : finding.holder.name);
-	finding.title = report_text(report, "thread %u (%s) keeps %s", thread->id, name, bytes);
-	finding.sentence = report_text(
-		report,
-		"Thread %u (%s) keeps %s (%s of the live heap) by its stack and its variables, the "
-		"largest part is %s in %s; that is what it works on.",
-		thread->id, name, bytes, report_share(report, row->bytes),
-		report_short_name(report, finding.member_type), finding.holder.name);
-	finding.look_at = "what the thread does, if it should be idle";
-	finding.next = "clrstack -all";
+	const char *number = report_text(report, "%u", thread->id);
+	const char *id = thread->name ? name : finding.holder.name;
 	finding_sample(&finding, row->largest);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_thread, (const char *[]){ number, name, id },
+			    err);
 }
 
 /* A variable of pool threads that grows: nothing takes it away between two jobs. */
@@ -149,23 +172,10 @@ static enum hd_status add_static_finding(struct report *report, const struct kep
 					  .objects = row->threads,
 					  .member_type = facts->graph->node_types[row->largest] };
 	holder_find(report, row->largest, &finding.holder);
-	finding.id = report_text(report, "threads:static:%s", name);
-	finding.title =
-		report_text(report, "%s of %s threads keeps %s", name,
-			    report_number(report, row->threads), report_bytes(report, row->bytes));
-	finding.sentence = report_text(
-		report,
-		"The variable %s, which each thread has for itself, keeps %s (%s of the live heap) "
-		"in %s threads%s.",
-		name, report_bytes(report, row->bytes), report_share(report, row->bytes),
-		report_number(report, row->threads),
-		grows ? "; nothing was ever removed from the largest one" : "");
-	finding.look_at =
-		report_text(report, "when %s is emptied: threads of the pool live on", name);
-	finding.next = "threads";
 	finding_count(&finding, "threads", row->threads);
 	finding_sample(&finding, row->largest);
-	return finding_add(report, &finding, err);
+	const char *growth = grows ? "; nothing was ever removed from the largest one" : "";
+	return finding_tell(report, &finding, &of_variable, (const char *[]){ name, growth }, err);
 }
 
 /* The threads of the pool run whatever comes; others were made for one method. */
@@ -194,7 +204,6 @@ static enum hd_status add_method_finding(struct report *report, const struct kep
 					 struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
-	const char *bytes = report_bytes(report, row->bytes);
 	struct report_finding finding = { .severity = SEVERITY_MEDIUM,
 					  .confidence = CONFIDENCE_MEDIUM,
 					  .bytes = row->bytes,
@@ -203,22 +212,9 @@ static enum hd_status add_method_finding(struct report *report, const struct kep
 					  .method = report_name(report, row->name,
 								strlen(row->name)) };
 	holder_find(report, row->largest, &finding.holder);
-	finding.id = report_text(report, "threads:method:%s", finding.method);
-	finding.title = report_text(report, "%s threads in %s keep %s",
-				    report_number(report, row->threads), finding.method, bytes);
-	finding.sentence = report_text(
-		report,
-		"%s threads that do not belong to the pool run %s and keep %s (%s of the live "
-		"heap) by their stacks.",
-		report_number(report, row->threads), finding.method, bytes,
-		report_share(report, row->bytes));
-	finding.look_at = report_text(
-		report, "who starts a thread for %s, and what ends it: an old one may still run",
-		finding.method);
-	finding.next = "parallelstacks";
 	finding_count(&finding, "threads", row->threads);
 	finding_sample(&finding, row->largest);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_method, NULL, err);
 }
 
 static enum hd_status judge_threads(struct report *report, const struct threads_keep *keep,

@@ -11,6 +11,17 @@
 #define TIMERS_MIN  256u
 #define TIMERS_HIGH 10000u
 
+static const struct telling of_timers = {
+	.least = { [SEVERITY_HIGH] = { .objects = TIMERS_HIGH, .permille = 10 },
+		   [SEVERITY_MEDIUM] = { .objects = TIMERS_MIN, .permille = 10 } },
+	.id = "timers:{method}",
+	.title = "{objects} timers call {method}",
+	.sentence = "{objects} timers are set that call {method}; with what they capture they keep "
+		    "{bytes} (held by {holder}).",
+	.look_at = "who makes these timers, and where each is disposed",
+	.next = "timerinfo",
+};
+
 static const char *const timer_classes[] = {
 	"System.Threading.Timer",         "System.Threading.TimerHolder", "System.Timers.Timer",
 	"System.Threading.PeriodicTimer", "System.Threading.Tasks.Task",  NULL
@@ -82,28 +93,16 @@ static enum hd_status add_timers(struct report *report, const struct typed_nodes
 	/* Most of them: one that somebody holds does not tell who holds the others. */
 	if (holder == HD_NONE || (held * 2 < count && unheld != HD_NONE))
 		holder = unheld != HD_NONE ? unheld : tally->first[row];
-	if (facts_permille(facts, bytes) < 10)
-		return HD_OK;
-	struct report_finding finding = { .severity = count >= TIMERS_HIGH ? SEVERITY_HIGH
-									   : SEVERITY_MEDIUM,
-					  .bytes = bytes,
+	struct report_finding finding = { .bytes = bytes,
 					  .objects = count,
-					  .member_type = facts->graph->node_types[holder],
-					  .method = callback_name(report, tally->first[row]) };
+					  .member_type = facts->graph->node_types[holder] };
+	if (!finding_weigh(report, &of_timers, &finding))
+		return HD_OK;
+	finding.method = callback_name(report, tally->first[row]);
 	holder_find(report, holder, &finding.holder);
-	finding.id = report_text(report, "timers:%s", finding.method);
-	finding.title = report_text(report, "%s timers call %s", report_number(report, count),
-				    finding.method);
-	finding.sentence = report_text(
-		report,
-		"%s timers are set that call %s; with what they capture they keep %s (held by %s).",
-		report_number(report, count), finding.method, report_bytes(report, bytes),
-		finding.holder.name);
-	finding.look_at = "who makes these timers, and where each is disposed";
-	finding.next = "timerinfo";
 	finding_count(&finding, "timers", count);
 	finding_sample(&finding, tally->first[row]);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_timers, NULL, err);
 }
 
 static enum hd_status find_timers(struct report *report, struct hd_error *err)

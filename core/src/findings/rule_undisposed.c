@@ -58,6 +58,16 @@ static bool is_undisposed(const struct report_facts *facts, const struct finaliz
 	       !(header & HEADER_FINALIZER_RUN);
 }
 
+/* {0}: how many objects the type has, {1}: what they cost. */
+static const struct telling of_undisposed = {
+	.id = "undisposed:{full}",
+	.title = "{objects} {type} that nobody disposed",
+	.sentence = "{objects} of {0} {type} are garbage that nobody disposed: each lives until "
+		    "its finalizer has run{1}.",
+	.look_at = "who makes {type} without using or Dispose",
+	.next = "finalizequeue -stat",
+};
+
 /* The garbage of one type. */
 struct undisposed {
 	uint64_t count, bytes;
@@ -83,23 +93,13 @@ static enum hd_status judge_undisposed(struct report *report, uint32_t type,
 					  .objects = row->count,
 					  .member_type = type };
 	holder_find(report, row->first, &finding.holder);
-	const char *name = report_short_name(report, type), *full = report_type_name(report, type);
-	finding.id = report_text(report, "undisposed:%s", full);
-	finding.title = report_text(report, "%s %s that nobody disposed",
-				    report_number(report, row->count), name);
-	finding.sentence = report_text(
-		report,
-		"%s of %s %s are garbage that nobody disposed: each lives until its finalizer has "
-		"run%s.",
-		report_number(report, row->count),
-		report_number(report, facts->graph->types[type].count), name,
-		costs ? ", and keeps what it has of the system until then" : "");
-	finding.look_at = report_text(report, "who makes %s without using or Dispose", name);
-	finding.next = "finalizequeue -stat";
 	finding_count(&finding, "dead and not disposed", row->count);
 	finding_count(&finding, "of the type", facts->graph->types[type].count);
 	finding_sample(&finding, row->first);
-	return finding_add(report, &finding, err);
+	const char *of_type = report_number(report, facts->graph->types[type].count);
+	const char *cost = costs ? ", and keeps what it has of the system until then" : "";
+	return finding_tell(report, &finding, &of_undisposed, (const char *[]){ of_type, cost },
+			    err);
 }
 
 static enum hd_status find_undisposed(struct report *report, struct hd_error *err)

@@ -13,6 +13,17 @@
 /* The low bits of a handle say what it is (WeakReference.cs). */
 #define HANDLE_TAGS ((uint64_t)3)
 
+static const struct telling of_references = {
+	.least = { [SEVERITY_MEDIUM] = { .objects = REFERENCES_MIN, .half_limits = 1 },
+		   [SEVERITY_LOW] = { .objects = REFERENCES_MIN } },
+	.id = "weak-references:{holder}:{full}",
+	.title = "{count1} empty WeakReferences in {holder}",
+	.sentence = "{holder} holds {objects} WeakReferences ({bytes}), and the targets of "
+		    "{count1} of them are gone: nobody takes these out.",
+	.look_at = "where {holder} is pruned",
+	.next = "gcroot -type {full}",
+};
+
 static bool is_cleared(const struct report_facts *facts, uint32_t node)
 {
 	struct member handle = facts_fact(facts, node, FACT_WEAK_REFERENCE_HANDLE);
@@ -44,36 +55,22 @@ static enum hd_status check_type(struct report *report, uint32_t type, struct hd
 	if (owners.rows[0].array != HD_NONE)
 		bytes += graph_size(facts->graph, owners.rows[0].array);
 	struct member_ages ages = typed_ages(facts, all.nodes, all.count);
-	struct report_finding finding = { .severity = SEVERITY_MEDIUM,
-					  .bytes = bytes,
+	struct report_finding finding = { .bytes = bytes,
 					  .objects = all.count,
 					  .member_type = type };
 	finding.growth = growth_of(facts, &ages, owners.rows, owners.count);
+	if (!finding_weigh(report, &of_references, &finding))
+		return HD_OK;
 	if (finding.growth.state == GROWTH_GROWS && finding.growth.has_version &&
 	    bytes >= facts_limit(facts))
 		finding.severity = SEVERITY_HIGH;
-	if (bytes < facts_limit(facts) / 2)
-		finding.severity = SEVERITY_LOW;
 	holder_find(report, owners.rows[0].node, &finding.holder);
-	const char *name = finding.holder.name;
-	finding.id =
-		report_text(report, "weak-references:%s:%s", name, report_type_name(report, type));
-	finding.title = report_text(report, "%s empty WeakReferences in %s",
-				    report_number(report, cleared), name);
-	finding.sentence = report_text(
-		report,
-		"%s holds %s WeakReferences (%s), and the targets of %s of them are gone: nobody "
-		"takes these out.",
-		name, report_number(report, all.count), report_bytes(report, bytes),
-		report_number(report, cleared));
-	finding.look_at = report_text(report, "where %s is pruned", name);
-	finding.next = report_text(report, "gcroot -type %s", report_type_name(report, type));
 	finding_count(&finding, "references", all.count);
 	finding_count(&finding, "empty", cleared);
 	finding_sample(&finding, sample[0]);
 	for (uint32_t i = 0; i < all.count && finding.severity <= SEVERITY_MEDIUM; i++)
 		facts_claim(facts, all.nodes[i]);
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_references, NULL, err);
 }
 
 static enum hd_status find_weak_references(struct report *report, struct hd_error *err)

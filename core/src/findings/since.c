@@ -205,6 +205,15 @@ static bool has_finding(const struct report *report, const struct holding *holdi
 	return false;
 }
 
+/* {0}: what became of it. */
+static const struct telling of_growth = {
+	.id = "growth:{holder}:{full}",
+	.title = "{objects} {type} in {holder}",
+	.sentence = "{holder} holds {objects} objects of type {type}: {bytes}; {0}.",
+	.look_at = "who adds to {holder}, and when something leaves it",
+	.next = "gcroot -type {full}",
+};
+
 static const struct report_rule growth_rule = {
 	.name = "growth",
 	.threshold = "more of it than in the other dump",
@@ -214,8 +223,6 @@ static enum hd_status add_growth(struct report *report, const struct change *cha
 				 struct hd_error *err)
 {
 	const struct holding *holding = change->after;
-	const char *member = report_short_name(report, holding->type);
-	char count[NUMBER_SIZE];
 	struct report_finding finding = { .bytes = holding->bytes,
 					  .objects = holding->count,
 					  .member_type = holding->type,
@@ -228,17 +235,9 @@ static enum hd_status add_growth(struct report *report, const struct change *cha
 						      .version = holding->owner.version } };
 	finding.severity = since_severity(report, &change->since, SEVERITY_LOW);
 	holder_find(report, holding->subject, &finding.holder);
-	finding.id = report_text(report, "growth:%s:%s", holding->name, holding->member);
-	finding.title = report_text(report, "%s %s in %s", format_thousands(holding->count, count),
-				    member, holding->name);
-	finding.sentence = report_text(
-		report, "%s holds %s objects of type %s: %s; %s.", holding->name, count, member,
-		report_bytes(report, holding->bytes), since_text(report, &change->since));
-	finding.look_at =
-		report_text(report, "who adds to %s, and when something leaves it", holding->name);
-	finding.next = report_text(report, "gcroot -type %s", holding->member);
+	const char *const texts[] = { since_text(report, &change->since) };
 	report->running = &growth_rule;
-	return finding_add(report, &finding, err);
+	return finding_tell(report, &finding, &of_growth, texts, err);
 }
 
 enum hd_status comparison_conclude(struct report *report, struct hd_error *err)

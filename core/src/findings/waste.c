@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "findings/waste.h"
 
-#include "findings/rule.h"
 #include "findings/typed.h"
 #include "util/alloc.h"
 
@@ -46,27 +45,33 @@ void wastes_deinit(struct wastes *wastes)
 	*wastes = (struct wastes){ 0 };
 }
 
-void waste_describe(struct report *report, const struct waste *waste, const char *what,
-		    struct report_finding *ret)
+static enum hd_status tell_waste(struct report *report, const struct waste *waste,
+				 const struct waste_telling *how, struct hd_error *err)
 {
-	*ret = (struct report_finding){ .bytes = waste->bytes,
-					.objects = waste->count,
-					.member_type = waste->type };
-	holder_find(report, waste->sample, &ret->holder);
-	const char *type = report_short_name(report, waste->type), *name = ret->holder.name;
-	const char *full = report_type_name(report, waste->type);
-	ret->id = report_text(report, "%s:%s:%s", report->running->name, name, full);
-	ret->title = report_text(report, "%s nearly empty %s in %s",
-				 report_number(report, waste->count), type, name);
-	ret->sentence = report_text(
-		report,
-		waste->count == 1 ? "%s %s in %s uses %s of its %s slots; %s are empty."
-				  : "%s %s in %s use %s of their %s slots; %s are empty.",
-		report_number(report, waste->count), type, name, report_number(report, waste->used),
-		report_number(report, waste->room), report_bytes(report, waste->bytes));
-	ret->next = report_text(report, "dumpheap -type %s", full);
-	finding_count(ret, what, waste->count);
-	finding_count(ret, "used", waste->used);
-	finding_count(ret, "slots", waste->room);
-	finding_sample(ret, waste->sample);
+	struct report_finding finding = { .bytes = waste->bytes,
+					  .objects = waste->count,
+					  .member_type = waste->type };
+	if (!finding_weigh(report, &how->telling, &finding) ||
+	    waste_is_told(report, waste->sample, waste->bytes))
+		return HD_OK;
+	holder_find(report, waste->sample, &finding.holder);
+	if (how->has_blamed && !finding.holder.blamed_type)
+		return HD_OK;
+	finding_count(&finding, how->counts[0], waste->count);
+	finding_count(&finding, how->counts[1], waste->used);
+	finding_count(&finding, how->counts[2], waste->room);
+	finding_sample(&finding, waste->sample);
+	return finding_tell(report, &finding, &how->telling, NULL, err);
+}
+
+enum hd_status wastes_tell(struct report *report, const struct wastes *wastes,
+			   const struct waste_telling *how, struct hd_error *err)
+{
+	for (size_t i = 0; i < wastes->rows_count; i++) {
+		uint64_t bytes = wastes->rows[i].bytes;
+		rule_met(report, how->is_met_in_bytes ? bytes / MEGABYTE
+						      : facts_permille(&report->facts, bytes) / 10);
+		TRY(tell_waste(report, &wastes->rows[i], how, err));
+	}
+	return HD_OK;
 }

@@ -2,7 +2,7 @@
 /* Slots of arrays and collections that are empty, by type and by what holds them. */
 #pragma once
 
-#include "findings/report.h"
+#include "findings/rule.h"
 
 /** Arrays or collections of one type that objects of one type hold. */
 struct waste {
@@ -34,6 +34,19 @@ bool waste_is_told(const struct report *report, uint32_t sample, uint64_t bytes)
 
 void wastes_deinit(struct wastes *wastes);
 
-/** Make a finding of a row: all but its severity and look_at.  @p what: "collections" or "arrays", static. */
-void waste_describe(struct report *report, const struct waste *waste, const char *what,
-		    struct report_finding *ret);
+/** How a rule tells of rows. */
+struct waste_telling {
+	struct telling telling;
+	const char *counts[3]; /**< names of a row's count, used and room */
+	bool has_blamed;       /**< only what a field of the program holds is told */
+	bool is_met_in_bytes;  /**< its threshold is in megabytes, and no share of the heap */
+};
+
+/**
+ * Make findings of the rows of which there is enough.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status wastes_tell(struct report *report, const struct wastes *wastes,
+					const struct waste_telling *how, struct hd_error *err);
