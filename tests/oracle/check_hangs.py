@@ -109,6 +109,8 @@ def planted(truth: Json) -> list[str]:
         wanted.append("finalizer")
     if "stuck" in truth:
         wanted.append("collection")
+    if truth["mode"] == "lost":
+        wanted += ["orphaned-lock"] * 2 + ["unread-output"]
     # Each of two holders has several threads that wait for it.
     return wanted + ["one-owner"] * (2 if truth["mode"] == "waits" else 0)
 

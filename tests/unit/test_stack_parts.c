@@ -62,6 +62,40 @@ TEST(calls_are_told_by_their_bytes)
 	fake_memory_deinit(&memory);
 }
 
+TEST(a_futex_without_a_limit_is_told_from_others)
+{
+	/* rcx, rdi, rsi, r10 of a thread whose rip is behind a system call. */
+	static const struct {
+		uint64_t after, futex, operation, limit;
+		bool is_endless;
+	} rows[] = {
+		{ CODE + 2, 0x7000, 0x80, 0, true },        /* FUTEX_WAIT | FUTEX_PRIVATE_FLAG */
+		{ CODE + 2, 0x7000, 0x189, 0, true },       /* FUTEX_WAIT_BITSET and two flags */
+		{ CODE + 2, 0x7000, 0x189, 0x7f00, false }, /* a limit of time */
+		{ CODE + 2, 0x7000, 0x81, 0, false },       /* FUTEX_WAKE */
+		{ CODE + 2, 0x7002, 0x80, 0, false },       /* no futex */
+		{ CODE + 4, 0x7000, 0x80, 0, false },       /* not in a system call */
+	};
+	static const uint8_t code[] = { 0x0f, 0x05, 0x90 };
+	struct fake_memory memory;
+	fake_memory_init(&memory);
+	fake_map(&memory, CODE, 0x100);
+	fake_poke(&memory, CODE, code, sizeof(code));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct registers registers = { .arch = &arch_x86_64 };
+		registers.values[REG_RIP] = CODE + 2;
+		registers.values[REG_RCX] = rows[i].after;
+		registers.values[REG_RDI] = rows[i].futex;
+		registers.values[REG_RSI] = rows[i].operation;
+		registers.values[REG_R10] = rows[i].limit;
+		if (x86_64_waits_without_end(&memory.memory, &registers) != rows[i].is_endless)
+			ASSERT_UINT(i, UINT32_MAX);
+		registers.values[REG_RIP] = registers.values[REG_RCX] = CODE + 3;
+		CU_ASSERT_FALSE(x86_64_waits_without_end(&memory.memory, &registers));
+	}
+	fake_memory_deinit(&memory);
+}
+
 TEST(spans_join_writable_ranges)
 {
 	struct target_range ranges[] = {

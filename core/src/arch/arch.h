@@ -73,7 +73,7 @@ struct prstatus_layout {
 	uint8_t thread; /**< the word that points to the thread's control block, or ARCH_NONE */
 };
 
-/** The work of a processor that a table cannot describe.  None is NULL. */
+/** The work of a processor that a table cannot describe.  None is NULL, but where it says so. */
 struct arch_ops {
 	/** Does the code at @p ip return from a signal handler? */
 	bool (*is_signal_return)(struct memory *memory, uint64_t ip);
@@ -87,6 +87,11 @@ struct arch_ops {
 	 * signal came for another reason.  NULL: the record does not say it.
 	 */
 	bool (*fault_address)(struct memory *memory, uint64_t address, uint64_t *ret);
+	/**
+	 * Is a thread with these registers in the system call futex, where it waits without a limit of time
+	 * (futex(2): FUTEX_WAIT, FUTEX_WAIT_BITSET)?  NULL: that is not known.
+	 */
+	bool (*waits_without_end)(struct memory *memory, const struct registers *registers);
 	/** Does a call instruction end at @p address?  Also true if its bytes are not in the target. */
 	bool (*follows_call)(struct memory *memory, uint64_t address);
 	/**

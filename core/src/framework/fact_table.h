@@ -31,6 +31,7 @@
 	X(MEMORY, "System.Memory", FROM_PACK)                                    \
 	X(PIPELINES, "System.IO.Pipelines", FROM_PACK)                           \
 	X(REGEX, "System.Text.RegularExpressions", FROM_PACK)                    \
+	X(PROCESSES, "System.Diagnostics.Process", FROM_PACK)                    \
 	X(SOCKETS, "System.Net.Sockets", FROM_PACK)                              \
 	X(THREADING, "System.Threading", FROM_PACK)                              \
 	X(WATCHER, "System.IO.FileSystem.Watcher", FROM_PACK)
@@ -172,6 +173,8 @@
 	X(PERIODIC_TIMER, "System.Threading.PeriodicTimer", CORELIB, 8, 0)                         \
 	X(PERIODIC_STATE, "System.Threading.PeriodicTimer+State", CORELIB, 8, 0)                   \
 	X(CANCELLATION, "System.Threading.CancellationTokenSource", CORELIB, 8, 0)                 \
+	X(REGISTRATIONS, "System.Threading.CancellationTokenSource+Registrations", CORELIB, 8, 0)  \
+	X(PROCESS, "System.Diagnostics.Process", PROCESSES, 8, 0)                                  \
 	X(CALLBACK_NODE, "System.Threading.CancellationTokenSource+CallbackNode", CORELIB, 8, 0)   \
 	/* Assemblies and load contexts */                                                         \
 	X(LOAD_CONTEXT, "System.Runtime.Loader.AssemblyLoadContext", CORELIB, 8, 0)                \
@@ -418,6 +421,12 @@
 	X(PERIODIC_OWNER, PERIODIC_STATE, "_owner", 8, 0)                                         \
 	X(CANCELLATION_TIMER, CANCELLATION, "_timer", 8, 0)                                       \
 	X(CANCELLATION_STATE, CANCELLATION, "_state", 8, 0)                                       \
+	X(REGISTRATIONS_THREAD, REGISTRATIONS, "ThreadIDExecutingCallbacks", 8, 0)                \
+	X(PROCESS_ID, PROCESS, "_processId", 8, 0)                                                \
+	X(PROCESS_OUTPUT, PROCESS, "_standardOutput", 8, 0)                                       \
+	X(PROCESS_OUTPUT_MODE, PROCESS, "_outputStreamReadMode", 8, 0)                            \
+	X(PROCESS_ERROR, PROCESS, "_standardError", 8, 0)                                         \
+	X(PROCESS_ERROR_MODE, PROCESS, "_errorStreamReadMode", 8, 0)                              \
 	X(CALLBACK_NODE_ID, CALLBACK_NODE, "Id", 8, 0)                                            \
 	X(CALLBACK_NODE_CALL, CALLBACK_NODE, "Callback", 8, 0)                                    \
 	X(CALLBACK_NODE_STATE, CALLBACK_NODE, "CallbackState", 8, 0)                              \

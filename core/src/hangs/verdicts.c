@@ -4,6 +4,7 @@
 #include "analysis/async/async_graph.h"
 #include "gc/finalizer.h"
 #include "hangs/wait_ended.h"
+#include "hangs/wait_process.h"
 #include "hangs/wait_releasers.h"
 #include "hangs/wait_rows.h"
 #include "runtime/coreclr/threads/thread_state.h"
@@ -36,6 +37,7 @@ static bool is_blocked(const struct thread_wait *wait)
 	case WAIT_SOCKET:    /* it may just be at work there */
 	case WAIT_SPIN_LOCK: /* such locks are held for a moment; a deadlock of them is found */
 	case WAIT_SPIN:
+	case WAIT_PROCESS:
 	case WAIT_CALL:
 		return false;
 	default:
@@ -148,6 +150,7 @@ static enum hd_status find_starvation(struct verdicts *verdicts, struct hd_error
 			       wait->kind == WAIT_ANY_TASK;
 		verdict.count++;
 		verdict.on_tasks += is_task;
+		verdict.sleeping += wait->kind == WAIT_SLEEP;
 		if (!verdict.thread || (is_task && verdict.thread->kind != WAIT_TASK))
 			verdict.thread = wait;
 	}
@@ -233,6 +236,29 @@ static enum hd_status find_ends(struct verdicts *verdicts, struct job *job, stru
 	return find_one_object(verdicts, ends, job, err);
 }
 
+static enum hd_status find_requests(struct verdicts *verdicts, struct hd_error *err)
+{
+	struct verdict verdict = { .kind = VERDICT_REQUESTS, .is_probable = true };
+	TRY(stuck_requests_find(verdicts->waits, &verdict.requests, err));
+	verdict.count = verdict.requests.count;
+	return verdict.count ? add_verdict(verdicts, &verdict, err) : HD_OK;
+}
+
+static enum hd_status find_output(struct verdicts *verdicts, struct hd_error *err)
+{
+	const struct waits *waits = verdicts->waits;
+	struct verdict verdict = { .kind = VERDICT_OUTPUT, .is_probable = true };
+	for (size_t i = 0; i < waits->count; i++) {
+		struct wait_process process;
+		if (!wait_process_read(waits, &waits->rows[i], &process) || !process.is_unread)
+			continue;
+		verdict.count++;
+		if (!verdict.thread)
+			verdict.thread = &waits->rows[i];
+	}
+	return verdict.count ? add_verdict(verdicts, &verdict, err) : HD_OK;
+}
+
 static enum hd_status find_finalizer(struct verdicts *verdicts, struct hd_error *err)
 {
 	const struct waits *waits = verdicts->waits;
@@ -296,6 +322,10 @@ enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts
 		status = find_starvation(&verdicts, err);
 	if (status == HD_OK)
 		status = find_ends(&verdicts, job, err);
+	if (status == HD_OK)
+		status = find_requests(&verdicts, err);
+	if (status == HD_OK)
+		status = find_output(&verdicts, err);
 	if (status == HD_OK)
 		status = find_finalizer(&verdicts, err);
 	if (status == HD_OK)

@@ -4,6 +4,7 @@
 
 #include "analysis/pool/pool_state.h"
 #include "hangs/deadlocks.h"
+#include "hangs/stuck_requests.h"
 #include "hangs/wait_things.h"
 
 enum verdict_kind {
@@ -13,6 +14,8 @@ enum verdict_kind {
 	VERDICT_STARVED,    /**< all workers of the thread pool wait, and work is queued */
 	VERDICT_ONE_OWNER,  /**< many threads wait for one, which waits itself for something else */
 	VERDICT_ONE_OBJECT, /**< many wait for one object, and nobody is known who releases it */
+	VERDICT_REQUESTS,   /**< requests of a server wait in one method, and nothing limits it */
+	VERDICT_OUTPUT,     /**< threads wait for a process to end, and nobody reads its output */
 	VERDICT_FINALIZER,  /**< the finalizer thread waits, and finalizers are due */
 	VERDICT_COLLECTION, /**< a garbage collection waits for a thread that does not stop */
 };
@@ -23,8 +26,9 @@ struct verdict {
 	const struct deadlock *deadlock; /**< VERDICT_DEADLOCK */
 	struct wait_thing thing;         /**< VERDICT_ONE_OBJECT */
 	uint64_t lock;                   /**< VERDICT_ORPHAN: its object */
+	struct stuck_requests requests;  /**< VERDICT_REQUESTS */
 	/**
-	 * VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_ORPHAN: the first that waits; VERDICT_STARVED: a worker that waits;
+	 * VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_ORPHAN, VERDICT_OUTPUT: the first that waits; VERDICT_STARVED: a worker that waits;
 	 * VERDICT_COLLECTION: one that does not stop.
 	 */
 	const struct thread_wait *thread;
@@ -37,6 +41,7 @@ struct verdict {
 	uint64_t queued;   /**< VERDICT_STARVED: work items */
 	uint64_t alike;    /**< VERDICT_STARVED: workers_alike() of thread */
 	uint32_t method;   /**< VERDICT_CIRCLE: the node in waits->async of one of the methods */
+	uint64_t sleeping; /**< VERDICT_STARVED: workers that sleep */
 	uint64_t on_tasks; /**< VERDICT_STARVED: workers that wait for tasks (sync over async) */
 };
 

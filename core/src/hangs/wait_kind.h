@@ -32,7 +32,9 @@ enum wait_kind {
 	WAIT_SLEEP,        /**< Thread.Sleep */
 	WAIT_SPIN_LOCK,    /**< System.Threading.SpinLock */
 	WAIT_SPIN, /**< SpinWait, or a spin lock inside a ReaderWriterLockSlim: a short time, mostly */
-	WAIT_SOCKET,     /**< a socket that is read or written synchronously */
+	WAIT_SOCKET,  /**< a socket that is read or written synchronously */
+	WAIT_PROCESS, /**< Process.WaitForExit */
+	WAIT_CALLBACK, /**< CancellationTokenRegistration.Dispose: its callback runs on another thread */
 	WAIT_CALL,       /**< native code, through P/Invoke */
 	WAIT_SUSPENSION, /**< it collects, and waits until all threads have stopped */
 	WAIT_KINDS
@@ -41,7 +43,7 @@ enum wait_kind {
 /** Does a thread that waits in that way run a loop, so that it may do so in .NET code? */
 static inline bool wait_spins(enum wait_kind kind)
 {
-	return kind == WAIT_SPIN_LOCK || kind == WAIT_SPIN;
+	return kind == WAIT_SPIN_LOCK || kind == WAIT_SPIN || kind == WAIT_CALLBACK;
 }
 
 /** The name of a kind: "Monitor.Enter"; static. */

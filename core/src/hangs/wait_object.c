@@ -69,7 +69,7 @@ static const struct runtime_thread *holder_of_lock(const struct waits *waits,
 	return wait_of_thread(waits, thread) ? thread : NULL;
 }
 
-/* ReaderWriterLockSlim has the managed ids of its writer and its upgradeable reader, -1: none. */
+/* A field with a managed id; -1: none.  ReaderWriterLockSlim has those of its writer and its upgradeable reader. */
 static const struct runtime_thread *lock_owner(const struct waits *waits,
 					       const struct object *object, enum fact field)
 {
@@ -117,6 +117,8 @@ static const struct runtime_thread *find_owner(const struct waits *waits,
 		if (!owner && wait->kind != WAIT_READ)
 			owner = wait_lock_upgrader(waits, object);
 		return owner;
+	case WAIT_CALLBACK:
+		return lock_owner(waits, object, FACT_REGISTRATIONS_THREAD);
 	case WAIT_JOIN:
 		return thread_of_object(waits, object);
 	case WAIT_HANDLE:

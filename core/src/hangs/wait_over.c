@@ -2,7 +2,9 @@
 #include "hangs/wait_over.h"
 
 #include "analysis/async/task_state.h"
+#include "hangs/wait_parts.h"
 #include "hangs/wait_readers.h"
+#include "stack/thread_call.h"
 
 /* ManualResetEventSlim.m_combinedState: the event is set. */
 #define EVENT_IS_SET 0x80000000u
@@ -64,4 +66,10 @@ bool wait_is_over(const struct waits *waits, const struct thread_wait *wait)
 	default:
 		return false;
 	}
+}
+
+bool wait_sleeps_without_end(const struct waits *waits, const struct thread_wait *wait)
+{
+	return wait->kind == WAIT_SLEEP &&
+	       thread_waits_without_end(runtime_target(waits->heap->runtime), wait->thread->os_id);
 }

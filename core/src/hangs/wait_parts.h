@@ -29,3 +29,9 @@ HD_NODISCARD enum hd_status wait_find_edges(struct waits *waits, struct job *job
 					    struct hd_error *err);
 /** Fill in blamed_owner, which nobody else does; without edges it is the stored one. */
 void wait_blame_owners(struct waits *waits);
+
+/**
+ * Does the thread sleep, in Thread.Sleep(Timeout.Infinite)?  As its system call has no limit of time; false also
+ * where that cannot be seen.
+ */
+bool wait_sleeps_without_end(const struct waits *waits, const struct thread_wait *wait);

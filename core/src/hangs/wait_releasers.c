@@ -365,7 +365,7 @@ static void look_at_release_thread(struct release_search *search, uint32_t row)
 {
 	const struct thread_wait *wait = &search->waits->rows[row];
 	uint64_t found = 0;
-	if (wait->kind == WAIT_IDLE)
+	if (wait->kind == WAIT_IDLE || wait_sleeps_without_end(search->waits, wait))
 		return;
 	for (size_t i = 0; i < wait->stack.frames_count; i++)
 		found |= things_of_frame(search, &wait->stack.frames[i]);

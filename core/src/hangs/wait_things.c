@@ -9,12 +9,14 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
+_Static_assert((int)AWAIT_KINDS <= (int)THING_BARRIER, "a kind of thing has two meanings");
+
 #define SERVER "Microsoft.AspNetCore."
 
 /* One node that waits for one thing. */
 struct thing_waiter {
 	uint64_t address;
-	enum async_wait kind;
+	uint8_t kind; /* as that of struct wait_thing */
 	uint32_t node;
 };
 
@@ -50,7 +52,7 @@ static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_w
 	if (box) {
 		bool is_thing = box->wait == AWAIT_SEMAPHORE || box->wait == AWAIT_READ ||
 				box->wait == AWAIT_WRITE || box->wait == AWAIT_SOURCE;
-		*ret = (struct thing_waiter){ box->object, box->wait, node };
+		*ret = (struct thing_waiter){ box->object, (uint8_t)box->wait, node };
 		return is_thing && box->object && box->next == ASYNC_NO_NODE;
 	}
 	if (!wait || wait->is_over || !wait->object.type)
@@ -60,7 +62,11 @@ static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_w
 		ret->kind = AWAIT_SEMAPHORE;
 	if (wait->kind == WAIT_COLLECTION)
 		ret->kind = AWAIT_WRITE;
-	return wait->kind == WAIT_SEMAPHORE ||
+	if (wait->kind == WAIT_BARRIER)
+		ret->kind = THING_BARRIER;
+	if (wait->kind == WAIT_COUNTDOWN)
+		ret->kind = THING_COUNTDOWN;
+	return wait->kind == WAIT_SEMAPHORE || ret->kind >= THING_BARRIER ||
 	       (wait->kind == WAIT_COLLECTION && is_full_collection(waits, &wait->object)) ||
 	       (wait->kind == WAIT_TASK && is_source(waits, &wait->object));
 }
@@ -70,6 +76,11 @@ static bool is_of_framework(const struct waits *waits, const struct async_node *
 {
 	const char *name = async_node_code(waits->async, box);
 	return framework_owns(waits->heap->runtime, name, strlen(name));
+}
+
+bool wait_is_of_server(struct async_graph *graph, const struct async_node *node)
+{
+	return strncmp(async_node_code(graph, node), SERVER, strlen(SERVER)) == 0;
 }
 
 /* By node: does a thread, or a request of a server, wait for what the node does? */
@@ -86,8 +97,7 @@ static void find_asked(const struct waits *waits, const uint32_t *ends, bool *as
 		uint32_t end = ends[waits->count + i];
 		if (async_node_is_awaited(box) || end >= wait_nodes(waits))
 			continue;
-		const char *name = async_node_code(graph, box);
-		if (box->root == ROOT_THREAD || strncmp(name, SERVER, strlen(SERVER)) == 0)
+		if (box->root == ROOT_THREAD || wait_is_of_server(graph, box))
 			asked[end] = true;
 	}
 }
@@ -170,8 +180,7 @@ static void group_waiters(const struct waits *waits, const struct thing_waiters 
 {
 	for (size_t i = 0; i < waiters->rows_count;) {
 		const struct thing_waiter *first = &waiters->rows[i];
-		struct wait_thing thing = { .address = first->address,
-					    .kind = (uint8_t)first->kind };
+		struct wait_thing thing = { .address = first->address, .kind = first->kind };
 		for (; i < waiters->rows_count && waiters->rows[i].address == first->address &&
 		       waiters->rows[i].kind == first->kind;
 		     i++) {
@@ -184,7 +193,10 @@ static void group_waiters(const struct waits *waits, const struct thing_waiters 
 			thing.methods += !is_thread;
 			thing.may_change |= waits->edges[node].to != WAIT_NOBODY;
 		}
-		if (thing.threads + thing.methods >= WAIT_THING_MIN)
+		uint64_t least = thing.kind >= THING_BARRIER || thing.kind == AWAIT_WRITE
+					 ? 1
+					 : WAIT_THING_MIN;
+		if (thing.threads + thing.methods >= least)
 			add_thing(things, &thing);
 	}
 }

@@ -4,15 +4,22 @@
 
 #include "hangs/waits.h"
 
-/** Fewer that wait for one thing are not worth a verdict. */
+/** Fewer that wait for one thing are not worth a verdict: all kinds but those of enum thing_kind. */
 #define WAIT_THING_MIN 5u
 /** Most things that are looked at: those with the most that wait for them. */
 #define WAIT_THINGS_MAX 64u
 
+/** Kinds of things beside those of enum async_wait: nobody waits for them in a program that is idle. */
+enum thing_kind {
+	THING_BARRIER = 64,
+	THING_COUNTDOWN,
+};
+
 struct wait_thing {
-	/** SemaphoreSlim, channel, BlockingCollection, or the task of a TaskCompletionSource. */
+	/** SemaphoreSlim, channel, BlockingCollection, Barrier, CountdownEvent, or the task of a TaskCompletionSource. */
 	uint64_t address;
-	uint8_t kind; /**< enum async_wait: AWAIT_SEMAPHORE, AWAIT_READ, AWAIT_WRITE or AWAIT_SOURCE */
+	/** AWAIT_SEMAPHORE, AWAIT_READ, AWAIT_WRITE or AWAIT_SOURCE of enum async_wait; or enum thing_kind. */
+	uint8_t kind;
 	uint32_t first;            /**< a node that waits for it: an async method, if one does */
 	uint64_t threads, methods; /**< so many wait for it */
 	bool is_collection;        /**< AWAIT_WRITE: a BlockingCollection, and not a channel */
@@ -42,6 +49,9 @@ struct wait_things {
  */
 HD_NODISCARD enum hd_status wait_things_find(const struct waits *waits, const uint32_t *ends,
 					     struct wait_things *ret, struct hd_error *err);
+
+/** Is it a method of the web server, such as one that answers the requests of a connection? */
+bool wait_is_of_server(struct async_graph *graph, const struct async_node *node);
 
 /** Does the node @p node itself wait for a thing?  Its row, or NULL. */
 const struct wait_thing *wait_thing_of(const struct waits *waits, const struct wait_things *things,

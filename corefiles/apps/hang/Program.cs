@@ -40,6 +40,7 @@ namespace Hang
                 case "readers": Readers.Begin(); break;
                 case "handles": Handles.Begin(); break;
                 case "contexts": Contexts.Begin(); break;
+                case "lost": Lost.Begin(); break;
                 case "finalizer": RuntimeWaits.Finalizer(); break;
                 case "collection": RuntimeWaits.Collection(); break;
                 default:

@@ -53,6 +53,7 @@ static const struct arch_ops ops = {
 	.is_signal_return = x86_64_is_signal_return,
 	.signal_context = x86_64_signal_context,
 	.fault_address = x86_64_fault_address,
+	.waits_without_end = x86_64_waits_without_end,
 	.follows_call = x86_64_follows_call,
 	.managed_step = unwind_codes_step,
 	.frame_is_whole = unwind_frame_is_whole,

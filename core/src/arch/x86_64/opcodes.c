@@ -52,3 +52,21 @@ bool x86_64_leaf_step(struct memory *memory, struct registers *registers)
 	registers->values[REG_RSP] = sp + 8;
 	return true;
 }
+
+/* Operations of futex(2), and the flags that they may have (linux/futex.h). */
+#define FUTEX_WAIT        0u
+#define FUTEX_WAIT_BITSET 9u
+#define FUTEX_OPERATION   0x7fu
+
+bool x86_64_waits_without_end(struct memory *memory, const struct registers *registers)
+{
+	const uint64_t *values = registers->values;
+	uint64_t ip = values[REG_RIP], operation = values[REG_RSI] & FUTEX_OPERATION;
+	uint8_t code[2];
+	/* A system call leaves the address after it in rcx: it is in it, or has just left it. */
+	if (values[REG_RCX] != ip || !memory_read(memory, ip - sizeof(code), code, sizeof(code)) ||
+	    code[0] != 0x0f || code[1] != 0x05)
+		return false;
+	return (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET) && values[REG_RDI] &&
+	       values[REG_RDI] % 4 == 0 && !values[REG_R10];
+}

@@ -8,3 +8,6 @@ bool x86_64_follows_call(struct memory *memory, uint64_t address);
 
 /** See arch_ops.leaf_step: the return address is on top of the stack. */
 bool x86_64_leaf_step(struct memory *memory, struct registers *registers);
+
+/** See arch_ops.waits_without_end. */
+bool x86_64_waits_without_end(struct memory *memory, const struct registers *registers);

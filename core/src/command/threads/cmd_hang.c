@@ -18,21 +18,21 @@
 /* Threads that are shown of those that wait for a lock which nobody will leave. */
 #define ORPHAN_SHOWN 5u
 
-#define VERDICT_LIST(X)                                                                               \
-	X(VERDICT_NAME, "verdict", NULL, KIND_TEXT, 0, 0,                                             \
-	  "deadlock, orphaned-lock, circle (of async methods), pool-starved, one-owner, one-object, " \
-	  "finalizer or collection")                                                                  \
-	X(VERDICT_CERTAIN, "certain", NULL, KIND_FLAG, 0, 0,                                          \
-	  "false: something that the verdict needs is not stored anywhere, or may end "               \
-	  "by itself")                                                                                \
-	X(VERDICT_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                            \
-	  "threads or async methods that are part of it; finalizers that are due; "                   \
-	  "threads that do not stop")                                                                 \
-	X(VERDICT_QUEUED, "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                             \
-	  "work items that wait for a thread")                                                        \
-	X(VERDICT_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                            \
-	  "one-object: what they wait for")                                                           \
-	X(VERDICT_SUMMARY, "summary", NULL, KIND_TEXT, 0, 0, "one sentence")                          \
+#define VERDICT_LIST(X)                                                                                                        \
+	X(VERDICT_NAME, "verdict", NULL, KIND_TEXT, 0, 0,                                                                      \
+	  "deadlock, orphaned-lock, requests, unread-output, circle (of async methods), pool-starved, one-owner, one-object, " \
+	  "finalizer or collection")                                                                                           \
+	X(VERDICT_CERTAIN, "certain", NULL, KIND_FLAG, 0, 0,                                                                   \
+	  "false: something that the verdict needs is not stored anywhere, or may end "                                        \
+	  "by itself")                                                                                                         \
+	X(VERDICT_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                                                     \
+	  "threads or async methods that are part of it; finalizers that are due; "                                            \
+	  "threads that do not stop")                                                                                          \
+	X(VERDICT_QUEUED, "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                                                      \
+	  "work items that wait for a thread")                                                                                 \
+	X(VERDICT_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                                                     \
+	  "one-object: what they wait for")                                                                                    \
+	X(VERDICT_SUMMARY, "summary", NULL, KIND_TEXT, 0, 0, "one sentence")                                                   \
 	X(VERDICT_NEXT, "next", NULL, KIND_TEXT, 0, 0, "the command that shows more")
 
 COLUMNS(verdict, VERDICT_COLUMNS, VERDICT_LIST);
@@ -92,6 +92,7 @@ static const char *verdict_name(enum verdict_kind kind)
 {
 	static const char *const names[] = {
 		[VERDICT_DEADLOCK] = "deadlock",   [VERDICT_ORPHAN] = "orphaned-lock",
+		[VERDICT_REQUESTS] = "requests",   [VERDICT_OUTPUT] = "unread-output",
 		[VERDICT_CIRCLE] = "circle",       [VERDICT_STARVED] = "pool-starved",
 		[VERDICT_ONE_OWNER] = "one-owner", [VERDICT_ONE_OBJECT] = "one-object",
 		[VERDICT_FINALIZER] = "finalizer", [VERDICT_COLLECTION] = "collection",
@@ -103,6 +104,7 @@ static void append_next(struct text *text, const struct verdict *verdict)
 {
 	static const char *const names[] = {
 		[VERDICT_DEADLOCK] = "waits",          [VERDICT_ORPHAN] = "waits",
+		[VERDICT_REQUESTS] = "dumpasync",      [VERDICT_OUTPUT] = "waits",
 		[VERDICT_CIRCLE] = "dumpasync",        [VERDICT_STARVED] = "threadpoolqueue",
 		[VERDICT_ONE_OWNER] = "waits",         [VERDICT_ONE_OBJECT] = "gcroot ",
 		[VERDICT_FINALIZER] = "finalizequeue", [VERDICT_COLLECTION] = "clrstack",
@@ -169,6 +171,14 @@ static void write_starved(struct call *call, struct verdicts *verdicts,
 	if (verdict->alike > 1) {
 		text_printf(text, "%" PRIu64 " of the workers wait in the same method",
 			    verdict->alike);
+		write_evidence(call, text, NULL);
+	}
+	if (verdict->sleeping) {
+		text_printf(text,
+			    "%" PRIu64
+			    " of the workers %s: if they try again and again, the cause is what "
+			    "fails",
+			    verdict->sleeping, verdict->sleeping == 1 ? "sleeps" : "sleep");
 		write_evidence(call, text, NULL);
 	}
 	if (verdict->on_tasks) {
@@ -298,6 +308,10 @@ static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 		write_circle(call, verdicts, verdict, &text);
 	} else if (verdict->kind == VERDICT_ORPHAN) {
 		write_orphan(call, verdicts, verdict, &text);
+	} else if (verdict->kind == VERDICT_REQUESTS) {
+		append_blocked_node(&text, verdicts->waits,
+				    (uint32_t)verdicts->waits->count + verdict->requests.end);
+		write_evidence(call, &text, NULL);
 	} else if (verdict->kind == VERDICT_COLLECTION) {
 		write_collection(call, verdict, &text);
 	} else if (verdict->kind == VERDICT_ONE_OBJECT) {
@@ -315,7 +329,7 @@ static void write_verdict(struct call *call, struct verdicts *verdicts,
 			  const struct verdict *verdict)
 {
 	HD_CLEANUP(text) struct text summary = { 0 }, next = { 0 };
-	append_summary(&summary, call->heap, verdict);
+	append_summary(&summary, verdicts->waits, verdict);
 	append_next(&next, verdict);
 	struct cell cells[VERDICT_COLUMNS] = {
 		[VERDICT_NAME] = cell_string(verdict_name(verdict->kind)),
@@ -334,11 +348,11 @@ static void write_verdict(struct call *call, struct verdicts *verdicts,
 }
 
 /* One sentence that says what is known; @p groups are those that wait. */
-static void append_headline(struct text *text, struct call *call, const struct verdicts *verdicts,
+static void append_headline(struct text *text, const struct verdicts *verdicts,
 			    const struct wait_groups *groups, const struct wait_gaps *gaps)
 {
 	if (verdicts->rows_count) {
-		append_summary(text, call->heap, &verdicts->rows[0]);
+		append_summary(text, verdicts->waits, &verdicts->rows[0]);
 	} else if (gaps->is_any) {
 		text_puts(text, "No verdict, because not all threads and locks can be read:");
 	} else if (groups->rows_count) {
@@ -386,7 +400,7 @@ static void write_hang_totals(struct call *call, const struct verdicts *verdicts
 		idle += waits->rows[i].kind == WAIT_IDLE;
 		waiting += waits->rows[i].kind != WAIT_IDLE && waits->rows[i].kind != WAIT_NONE;
 	}
-	append_headline(&headline, call, verdicts, groups, gaps);
+	append_headline(&headline, verdicts, groups, gaps);
 	const struct cell cells[] = { cell_text(headline.bytes, headline.size),
 				      cell_number(waits->count),
 				      cell_number(waiting),

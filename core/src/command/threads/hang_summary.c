@@ -7,6 +7,7 @@
 #include "command/threads/wait_text.h"
 #include "gc/walk.h"
 #include "hangs/verdicts.h"
+#include "hangs/wait_process.h"
 #include "runtime/coreclr/types/type_name.h"
 
 static void append_room(struct text *text, const struct wait_thing *thing)
@@ -44,6 +45,22 @@ void append_thing(struct text *text, const struct wait_thing *thing)
 		break;
 	case AWAIT_WRITE:
 		append_room(text, thing);
+		break;
+	case THING_BARRIER:
+		text_printf(text,
+			    may_change ? "for the others at the Barrier %" PRIx64
+					 ", to which somebody may still come"
+				       : "for the others at the Barrier %" PRIx64
+					 ", to which probably nobody comes",
+			    thing->address);
+		break;
+	case THING_COUNTDOWN:
+		text_printf(text,
+			    may_change ? "for the CountdownEvent %" PRIx64
+					 ", which somebody may still signal"
+				       : "for the CountdownEvent %" PRIx64
+					 ", which probably nobody signals",
+			    thing->address);
 		break;
 	case AWAIT_SEMAPHORE:
 		text_printf(text,
@@ -86,6 +103,8 @@ static void append_starved(struct text *text, const struct verdict *verdict)
 	} else {
 		text_printf(text, "all %" PRIu64 " wait", verdict->count);
 	}
+	if (verdict->sleeping > verdict->count / 2)
+		text_printf(text, " (%" PRIu64 " in Thread.Sleep)", verdict->sleeping);
 	text_printf(text, ", and %s %s queued", format_count(verdict->queued, "work item", count),
 		    verdict->queued == 1 ? "is" : "are");
 }
@@ -112,8 +131,35 @@ static void append_orphan(struct text *text, struct heap *heap, const struct ver
 				: ", which a thread has that has ended: nobody can leave it");
 }
 
-void append_summary(struct text *text, struct heap *heap, const struct verdict *verdict)
+static void append_requests(struct text *text, const struct waits *waits,
+			    const struct stuck_requests *requests)
 {
+	text_printf(text, "%" PRIu64 " of %" PRIu64 " requests wait in ", requests->count,
+		    requests->all);
+	text_puts(text, async_node_name(waits->async, &waits->async->rows[requests->own]));
+	text_printf(text, " (%s), without a limit of time",
+		    async_wait_name(waits->async->rows[requests->end].wait));
+}
+
+static void append_output(struct text *text, const struct waits *waits,
+			  const struct verdict *verdict)
+{
+	char count[COUNT_SIZE];
+	struct wait_process process = { 0 };
+	(void)wait_process_read(waits, verdict->thread, &process);
+	text_printf(text, "%s %s for the end of ", format_count(verdict->count, "thread", count),
+		    verdict->count == 1 ? "waits" : "wait");
+	if (verdict->count == 1) {
+		text_printf(text, "process %" PRId64, process.pid);
+	} else {
+		text_printf(text, "processes (one is %" PRId64 ")", process.pid);
+	}
+	text_puts(text, ", whose output nobody reads: it stops when the pipe is full");
+}
+
+void append_summary(struct text *text, const struct waits *waits, const struct verdict *verdict)
+{
+	struct heap *heap = waits->heap;
 	char count[COUNT_SIZE];
 	switch (verdict->kind) {
 	case VERDICT_DEADLOCK:
@@ -121,6 +167,12 @@ void append_summary(struct text *text, struct heap *heap, const struct verdict *
 		break;
 	case VERDICT_ORPHAN:
 		append_orphan(text, heap, verdict);
+		break;
+	case VERDICT_REQUESTS:
+		append_requests(text, waits, &verdict->requests);
+		break;
+	case VERDICT_OUTPUT:
+		append_output(text, waits, verdict);
 		break;
 	case VERDICT_CIRCLE:
 		text_puts(text, verdict->is_probable ? "Probably a deadlock: " : "Deadlock: ");

@@ -2,10 +2,10 @@
 /* The sentences of hang: one for each verdict. */
 #pragma once
 
-struct heap;
 struct text;
 struct verdict;
 struct wait_thing;
+struct waits;
 
 /**
  * Append "25 async methods wait for SemaphoreSlim 7f..., which probably nobody releases"; or, if
@@ -14,4 +14,4 @@ struct wait_thing;
 void append_thing(struct text *text, const struct wait_thing *thing);
 
 /** Append the sentence of a verdict, with its full stop. */
-void append_summary(struct text *text, struct heap *heap, const struct verdict *verdict);
+void append_summary(struct text *text, const struct waits *waits, const struct verdict *verdict);

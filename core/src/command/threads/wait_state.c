@@ -5,6 +5,7 @@
 
 #include "hangs/wait_ended.h"
 #include "hangs/wait_handles.h"
+#include "hangs/wait_process.h"
 #include "inspect/managed_lock.h"
 #include "inspect/value.h"
 #include "runtime/coreclr/types/type_name.h"
@@ -81,6 +82,16 @@ static void append_handle(struct text *text, const struct waits *waits,
 	}
 }
 
+static void append_process(struct text *text, const struct waits *waits,
+			   const struct thread_wait *wait)
+{
+	struct wait_process process;
+	if (!wait_process_read(waits, wait, &process))
+		return;
+	text_printf(text, "process %" PRId64 "%s", process.pid,
+		    process.is_unread ? ", whose output nobody reads" : "");
+}
+
 void append_wait_state(struct text *text, const struct waits *waits, const struct thread_wait *wait)
 {
 	const struct object *object = &wait->object;
@@ -105,6 +116,9 @@ void append_wait_state(struct text *text, const struct waits *waits, const struc
 		break;
 	case WAIT_BARRIER:
 		append_arrived(text, waits, object);
+		break;
+	case WAIT_PROCESS:
+		append_process(text, waits, wait);
 		break;
 	case WAIT_HANDLE:
 		append_handle(text, waits, wait);

@@ -62,6 +62,9 @@ void append_wait(struct text *text, const struct waits *waits, const struct thre
 	case WAIT_JOIN:
 		text_puts(text, "waits until a thread ends");
 		return;
+	case WAIT_CALLBACK:
+		text_puts(text, "waits for the end of a callback of ");
+		break;
 	case WAIT_SUSPENSION:
 		text_puts(text, "waits until all threads have stopped for a collection");
 		return;
@@ -199,7 +202,8 @@ static const char *owner_verb(const struct thread_wait *wait, bool is_probable)
 {
 	if (wait->kind == WAIT_JOIN || wait->kind == WAIT_SUSPENSION)
 		return "";
-	if (wait->kind == WAIT_INITIALIZER || wait->kind == WAIT_TASK)
+	if (wait->kind == WAIT_INITIALIZER || wait->kind == WAIT_TASK ||
+	    wait->kind == WAIT_CALLBACK)
 		return " runs";
 	return is_probable ? " probably has" : " has";
 }

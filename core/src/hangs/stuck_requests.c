@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "hangs/stuck_requests.h"
+
+#include <string.h>
+
+#include "analysis/async/async_graph.h"
+#include "hangs/wait_rows.h"
+#include "hangs/wait_things.h"
+
+/* Methods of a chain that are asked whether a limit of time is on the way. */
+#define STEPS_MAX 64u
+
+/* Is a limit of time on its way to what it waits for? */
+static bool is_limited(const struct async_graph *graph, uint32_t node)
+{
+	for (unsigned int i = 0; node != ASYNC_NO_NODE && i < STEPS_MAX; i++) {
+		if (graph->rows[node].is_limited)
+			return true;
+		node = graph->rows[node].next;
+	}
+	return false;
+}
+
+static bool is_stuck(const struct async_graph *graph, uint32_t node)
+{
+	const struct async_node *end = &graph->rows[graph->rows[node].end];
+	return (end->wait == AWAIT_SOURCE || end->wait == AWAIT_SEMAPHORE) &&
+	       !is_limited(graph, node);
+}
+
+static void keep_most(const struct wait_rows *rows, struct async_graph *graph,
+		      struct stuck_requests *found)
+{
+	for (size_t i = 0, begin = 0; i < rows->rows_count; i++) {
+		if (rows->rows[i].object != rows->rows[begin].object)
+			begin = i;
+		if (i - begin + 1 <= found->count)
+			continue;
+		found->count = i - begin + 1;
+		found->own = async_innermost_own(graph, rows->rows[begin].node);
+		found->end = graph->rows[rows->rows[begin].node].end;
+	}
+	if (found->count < STUCK_REQUESTS_MIN || found->count < found->all - found->all / 4)
+		found->count = 0;
+}
+
+enum hd_status stuck_requests_find(const struct waits *waits, struct stuck_requests *ret,
+				   struct hd_error *err)
+{
+	HD_CLEANUP(wait_rows) struct wait_rows rows = { .rows_count = 0 };
+	struct async_graph *graph = waits->async;
+	struct stuck_requests found = { .own = ASYNC_NO_NODE };
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		const struct async_node *node = &graph->rows[i];
+		if (async_node_is_awaited(node) || !wait_is_of_server(graph, node))
+			continue;
+		uint32_t own = async_innermost_own(graph, (uint32_t)i);
+		if (own == ASYNC_NO_NODE)
+			continue;
+		found.all++;
+		if (is_stuck(graph, (uint32_t)i))
+			TRY(wait_rows_add(&rows, graph->rows[own].method + UINT64_C(1), (uint32_t)i,
+					  err));
+	}
+	wait_rows_sort(&rows);
+	keep_most(&rows, graph, &found);
+	*ret = found;
+	return HD_OK;
+}
