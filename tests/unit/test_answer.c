@@ -198,4 +198,41 @@ TEST(no_text_of_csv_is_a_formula_and_numbers_stay_numbers)
 	text_deinit(&expected);
 }
 
+static void write_lines(struct answer *answer)
+{
+	static const struct column columns[] = {
+		{ "address", NULL, KIND_ADDRESS, 0, 0, NULL },
+		{ "name", NULL, KIND_TEXT, 0, 0, NULL },
+		{ "legs", NULL, KIND_NUMBER, 0, 0, NULL },
+		{ NULL, "tame", KIND_FLAG, 0, 0, NULL },
+		{ "file", NULL, KIND_TEXT, 0, 0, NULL },
+		{ "line", NULL, KIND_NUMBER, 0, 0, NULL },
+	};
+	static const struct schema schema = {
+		.name = "pets",
+		SCHEMA_COLUMNS(columns),
+		.lines =
+			"{address:06}\\|{address:8X}\\|{name:-5?none}\\|"
+			"[?tame tame|[=name wild|[?legs none|unknown]]]\\|[{legs:*leg}, {legs:+leg}, "
+			"{legs:x}|no legs]\\|{legs:7,}\\|{line:_}\\[{tame}\\]{file:s}\n",
+	};
+	answer_table(answer, &schema, NULL);
+	answer_row(answer, (const struct cell[]){ cell_number(0xbeef), cell_string("Tom"),
+						  cell_number(1234), cell_flag(true),
+						  cell_string("/src/tom"), cell_number(3) });
+	answer_row(answer,
+		   (const struct cell[6]){ cell_number(0), cell_string("Jim\n"), cell_number(1) });
+	answer_row(answer, (const struct cell[6]){ { 0 } });
+	(void)answer_table_end(answer);
+}
+
+TEST(lines_have_placeholders_and_optional_parts)
+{
+	check_of(write_lines, FORMAT_TEXT, false,
+		 "00beef|    BEEF|Tom  |tame|1,234 legs, 1234 legs, 4d2|  1,234|   [yes] "
+		 "[/src/tom @ 3]\n"
+		 "000000|       0|Jim\\u000a|wild|1 leg, 1 leg, 1|      1|[no]\n"
+		 "000000|       0|none |unknown|no legs|      0|[no]\n");
+}
+
 SUITE(.name = "answer")

@@ -8,26 +8,6 @@
 #include "output/fit.h"
 #include "output/out.h"
 
-void out_address_line(struct out *out, const char *label, const struct cell *cell)
-{
-	if (cell->is_there) {
-		out_printf(out, "%s%016" PRIx64 "\n", label, cell->number);
-	} else {
-		out_printf(out, "%s<not known>\n", label);
-	}
-}
-
-void out_text_line(struct out *out, const char *label, const struct cell *cell)
-{
-	out_puts(out, label);
-	if (cell->is_there) {
-		text_escape(&out->text, cell->text.bytes, cell->text.size);
-	} else {
-		out_puts(out, "<not known>");
-	}
-	out_puts(out, "\n");
-}
-
 void out_text_lines(struct out *out, size_t spaces, const struct cell *cell)
 {
 	if (!cell->is_there || !cell->text.size)
@@ -55,8 +35,13 @@ void out_padded_text(struct out *out, const struct cell *cell, size_t columns)
 	out_pad(out, used < columns ? columns - used : 0);
 }
 
-void out_flag_line(struct out *out, const char *label, const struct cell *cell)
+void source_line_put(struct out *out, const struct cell *file, const struct cell *line)
 {
-	const char *known = cell->flag ? "yes" : "no";
-	out_printf(out, "%s%s\n", label, cell->is_there ? known : "<not known>");
+	if (!file->is_there)
+		return;
+	out_puts(out, " [");
+	out_begin_name(out, FIT_PATH);
+	text_escape(&out->text, file->text.bytes, file->text.size);
+	out_end_name(out);
+	out_printf(out, " @ %" PRIu64 "]", line->number);
 }

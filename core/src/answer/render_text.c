@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers as text: SOS's columns, in colour where that is on. */
+#include <stdlib.h>
+
 #include "answer/answering.h"
+#include "answer/cell_lines.h"
+#include "output/fit.h"
 
 static void put_address_cell(struct text *text, const struct column *column, uint64_t address)
 {
@@ -167,6 +171,237 @@ static void render_text_cell(struct out *out, const struct column *column, const
 		out_end_style(out);
 }
 
+/* How a placeholder of schema->lines shows its cell. */
+struct picture {
+	bool is_left;
+	unsigned int width;  /* fewest characters */
+	unsigned int digits; /* fewest digits of a hexadecimal number */
+	char form;           /* its letter, or 0 */
+	const char *noun;    /* after the '*' */
+	int noun_size;
+};
+
+/* The column whose name, or heading if it has none, begins at @p name. */
+static size_t column_at(const struct schema *schema, const char *name)
+{
+	const size_t size = strcspn(name, " :?}");
+	size_t i = 0;
+	for (; i < schema->count; i++) {
+		const struct column *column = &schema->columns[i];
+		const char *own = column->name ? column->name : column->heading;
+		if (own && strncmp(own, name, size) == 0 && !own[size])
+			break;
+	}
+	return i;
+}
+
+/* The part after the ':' of a placeholder; *@p at is after it from now on. */
+static struct picture read_picture(const char **at)
+{
+	struct picture picture = { .is_left = **at == '-' };
+	*at += picture.is_left;
+	unsigned int *number = **at == '0' ? &picture.digits : &picture.width;
+	for (; **at >= '0' && **at <= '9'; (*at)++)
+		*number = *number * 10 + (unsigned int)(**at - '0');
+	if (**at != '?' && **at != '}')
+		picture.form = *(*at)++;
+	picture.noun = *at;
+	*at += strcspn(*at, "?}");
+	picture.noun_size = (int)(*at - picture.noun);
+	return picture;
+}
+
+static void put_form(struct out *out, const struct column *column, const struct cell *cell,
+		     const struct picture *picture)
+{
+	struct text *text = &out->text;
+	struct cell shown = *cell;
+	char buf[COUNT_SIZE];
+	switch (picture->form) {
+	case 'a':
+	case 'x':
+	case 'X':
+		text_hex(text, cell->number, picture->digits, picture->form == 'X');
+		break;
+	case ',':
+	case '*':
+		text_puts(text, format_thousands(cell->number, buf));
+		break;
+	case '+':
+		text_number(text, cell->number);
+		break;
+	case 'b':
+		text_puts(text, format_bytes(cell->number, buf));
+		break;
+	case '_':
+		out_pad(out, cell->number);
+		break;
+	case 's': /* the next cell is the line */
+		source_line_put(out, cell, cell + 1);
+		break;
+	default:
+		shown.is_there |= column->kind <= KIND_ADDRESS;
+		if (column->kind == KIND_TYPE) {
+			out_type_cell(out, cell);
+		} else if (picture->digits) {
+			text_hex(text, cell->number, picture->digits, false);
+		} else {
+			cell_format(text, column, &shown);
+		}
+	}
+	if (picture->noun_size) {
+		text_printf(text, " %.*s%s", picture->noun_size, picture->noun,
+			    cell->number == 1 ? "" : "s");
+	}
+}
+
+/* Write the cell in its style, if it has one, and fill up its width. */
+static void put_picture(struct out *out, const struct column *column, const struct cell *cell,
+			const struct picture *picture)
+{
+	const size_t begin = out->text.size;
+	put_form(out, column, cell, picture);
+	const size_t size = out->text.size - begin;
+	if (!picture->is_left) {
+		align_right(&out->text, begin, picture->width);
+	} else if (size < picture->width) {
+		out_pad(out, picture->width - size);
+	}
+}
+
+/* Write the cell of the placeholder that begins at @p at; returns where the text goes on. */
+static const char *put_placeholder(struct out *out, const struct schema *schema,
+				   const struct cell *cells, const char *at)
+{
+	struct picture picture = { 0 };
+	const size_t i = column_at(schema, at);
+	const char *end = at + strcspn(at, "}");
+	at += strcspn(at, ":?}");
+	if (*at == ':' && at++)
+		picture = read_picture(&at);
+	if (i == schema->count)
+		return end;
+	const struct column *column = &schema->columns[i], text = { .kind = KIND_TEXT };
+	const struct cell *cell = &cells[i];
+	const struct cell word = cell_text(at + 1, *at == '?' ? (size_t)(end - at) - 1 : 0);
+	if (*at == '?' && !cell->is_there && !cell->shown) {
+		column = &text;
+		cell = &word;
+		picture.form = 0;
+		picture.digits = 0;
+	}
+	if (picture.form == 'a')
+		out_begin_style(out, STYLE_ADDRESS);
+	if (picture.form == 'm')
+		out_begin_name(out, FIT_METHOD);
+	put_picture(out, column, cell, &picture);
+	if (picture.form == 'm')
+		out_end_name(out);
+	if (picture.form == 'a')
+		out_end_style(out);
+	return *end ? end + 1 : end;
+}
+
+/* Is the cell yes, not 0, or a text that is not empty, and that text shows? */
+static bool cell_is_true(const struct column *column, const struct cell *cell)
+{
+	if (!cell->is_there || cell->shown)
+		return cell->is_there && *cell->shown;
+	switch (column->kind) {
+	case KIND_FLAG:
+		return cell->flag;
+	case KIND_TEXT:
+	case KIND_TYPE:
+		return cell->text.size;
+	default:
+		return cell->number;
+	}
+}
+
+/* Is the part that begins at *@p at shown?  *@p at is after its condition from now on. */
+static bool part_is_shown(const struct schema *schema, const struct cell *cells, const char **at)
+{
+	const char condition = **at;
+	const bool is_written = condition == '?' || condition == '=';
+	const size_t i = column_at(schema, *at + (is_written ? 1 : strcspn(*at, "{") + 1));
+	if (is_written)
+		*at += strcspn(*at, " ") + 1;
+	if (i < schema->count && condition == '?')
+		return cell_is_true(&schema->columns[i], &cells[i]);
+	return i < schema->count && cells[i].is_there;
+}
+
+/* The end of the part that @p at lies in: after its ']', or, with @p or_else, after its '|'. */
+static const char *skip_part(const char *at, bool or_else)
+{
+	for (size_t depth = 0; *at; at++) {
+		if (*at == '\\' && at[1]) {
+			at++;
+		} else if (*at == '[') {
+			depth++;
+		} else if (!depth && (*at == ']' || (*at == '|' && or_else))) {
+			return at + 1;
+		} else if (*at == ']') {
+			depth--;
+		}
+	}
+	return at;
+}
+
+/* Write the character after a backslash: a style begins or ends, or it is only a character. */
+static void put_escaped(struct out *out, char character)
+{
+	switch (character) {
+	case 'a':
+		out_begin_style(out, STYLE_ADDRESS);
+		break;
+	case 'h':
+		out_begin_style(out, STYLE_HEAD);
+		break;
+	case 'd':
+		out_begin_style(out, STYLE_NOTE);
+		break;
+	case '.':
+		out_end_style(out);
+		break;
+	default:
+		text_append(&out->text, &character, 1);
+	}
+}
+
+/* Write what schema->lines says. */
+static void put_lines(struct out *out, const struct schema *schema, const struct cell *cells)
+{
+	for (const char *at = schema->lines; *at;) {
+		const size_t plain = strcspn(at, "{[|]\\");
+		text_append(&out->text, at, plain);
+		at += plain;
+		const char sign = *at;
+		at += sign != 0;
+		if (sign == '{') {
+			at = put_placeholder(out, schema, cells, at);
+		} else if (sign == '[' && !part_is_shown(schema, cells, &at)) {
+			at = skip_part(at, true);
+		} else if (sign == '|') {
+			at = skip_part(at, false);
+		} else if (sign == '\\' && *at) {
+			put_escaped(out, *at++);
+		}
+	}
+	out_flush_if_full(out);
+}
+
+/* Write a row or record that does not consist of its columns; false: it does. */
+static bool put_own_text(struct out *out, const struct schema *schema, const struct cell *cells)
+{
+	if (schema->layout) {
+		schema->layout(out, cells);
+	} else if (schema->lines) {
+		put_lines(out, schema, cells);
+	}
+	return schema->layout || schema->lines;
+}
+
 static uint8_t width_of(const struct answer *answer, const struct answer_level *level, size_t i)
 {
 	const struct column *column = &level->schema->columns[i];
@@ -202,7 +437,7 @@ static void write_heading(struct answer *answer)
 	struct answer_level *level = &answer->levels[answer->depth - 1];
 	const struct schema *schema = level->schema;
 	level->is_begun = true;
-	if (level->options.no_heading || (schema->layout && !schema->heading))
+	if (level->options.no_heading || ((schema->layout || schema->lines) && !schema->heading))
 		return;
 	out_begin_style(answer->out, STYLE_HEAD);
 	uint32_t narrow = schema->narrow_below ? schema->narrow_below : OUT_NARROW;
@@ -229,10 +464,8 @@ static void render_text_row(struct answer *answer, const struct cell *cells)
 	struct out *out = answer->out;
 	if (!level->is_begun)
 		write_heading(answer);
-	if (level->schema->layout) {
-		level->schema->layout(out, cells);
+	if (put_own_text(out, level->schema, cells))
 		return;
-	}
 	bool any = false;
 	for (size_t i = 0; i < level->schema->count; i++) {
 		if (!column_is_shown(level, i))
@@ -250,10 +483,8 @@ static void render_text_record(struct answer *answer, const struct schema *schem
 			       const struct cell *cells)
 {
 	struct out *out = answer->out;
-	if (schema->layout) {
-		schema->layout(out, cells);
+	if (put_own_text(out, schema, cells))
 		return;
-	}
 	for (size_t i = 0; i < schema->count; i++) {
 		const struct column *column = &schema->columns[i];
 		if (!column->heading || (!cells[i].is_there && !cells[i].shown))

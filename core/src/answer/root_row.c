@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "answer/source_line.h"
+#include "answer/cell_lines.h"
 #include "output/root_label.h"
 
 static const struct column columns[ROOT_COLUMNS] = {

@@ -106,7 +106,29 @@ struct schema {
 	 */
 	const char *narrow_heading;
 	uint16_t narrow_below;
-	/** Writes a row, or the whole record, as text; NULL: it is written as the columns say. */
+	/**
+	 * A row, or the whole record, in text; NULL: it is written as the columns say.  It has
+	 * placeholders for cells and optional parts:
+	 *
+	 *   {name}            the cell of the column with that name, or heading if it has no name, as
+	 *                     the column says; an absent number is 0
+	 *   {name:12}         in at least 12 characters, {name:-12} aligned left; "{name:-12,}" has both
+	 *   {name:08}         hexadecimal, in at least 8 digits
+	 *   {name:x}          hexadecimal; X: with capital letters; a: in the colour of addresses
+	 *   {name:,}          with a comma between thousands; b: "1.5 MB"
+	 *   {name:*object}    "1,234 objects"; +object: "1234 objects"
+	 *   {name:m}          the name of a method, which may be shortened to fit a line
+	 *   {name:_}          that many spaces
+	 *   {name:s}          " [/src/a.cs @ 65]" of this cell and the next one; or nothing
+	 *   {name?word}       the word, if the cell is absent; "{name:-12?word}" has both
+	 *   [text|other]      the text, if the cell of its first placeholder is there, else the other
+	 *   [=name text]      the text, if that cell is there
+	 *   [?name text]      the text, if that cell is yes, not 0, or not empty, and is not shown as ""
+	 *   \\a \\h \\d \\.   begin the colour of addresses, headings, notes; end it.  Other signs after
+	 *                     a backslash are themselves
+	 */
+	const char *lines;
+	/** Writes the row or record where @c lines cannot say how; or NULL. */
 	void (*layout)(struct out *out, const struct cell *cells);
 };
 

@@ -112,23 +112,10 @@ SCHEMA(plain, .name = "types", .is_main = true);
 
 COLUMNS(total, TOTAL_COLUMNS, TOTAL_LIST);
 
-static void statistics_total_layout(struct out *out, const struct cell *cells)
-{
-	char count[NUMBER_SIZE], size[NUMBER_SIZE];
-	out_printf(out, "Total %s objects, %s bytes\n",
-		   format_thousands(cells[TOTAL_COUNT].number, count),
-		   format_thousands(cells[TOTAL_SIZE].number, size));
-}
-
-static void plain_total_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "Total %" PRIu64 " objects\n", cells[TOTAL_COUNT].number);
-}
-
-SCHEMA(total, .name = "total", .layout = statistics_total_layout);
+SCHEMA(total, .name = "total", .lines = "Total {count:,} objects, {size:,} bytes\n");
 static const struct schema plain_total_schema = { .name = "total",
 						  SCHEMA_COLUMNS(total_columns),
-						  .layout = plain_total_layout };
+						  .lines = "Total {count} objects\n" };
 
 static void statistics_cells(const struct type_count *row, struct cell cells[STATISTICS_COLUMNS])
 {

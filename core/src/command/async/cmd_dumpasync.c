@@ -60,30 +60,15 @@ static const struct sos_option dumpasync_sos_options[] = {
 	X(METHOD_FILE, "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                        \
 	  "path of the source file with the await, as the compiler saw it")               \
 	X(METHOD_LINE, "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file") \
-	X(METHOD_INDENT, NULL, "", KIND_NUMBER, 0, 0, NULL)
+	X(METHOD_INDENT, NULL, "indent", KIND_NUMBER, 0, 0, NULL)
 
 COLUMNS(method, METHOD_COLUMNS, METHOD_LIST);
-
-/* "  00007f... 00007f... (0) Shop.Checkout.Place [/src/Checkout.cs @ 40]" */
-static void method_layout(struct out *out, const struct cell *cells)
-{
-	out_pad(out, (size_t)cells[METHOD_INDENT].number * 2);
-	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[METHOD_ADDRESS].number);
-	out_printf(out, " %012" PRIx64 " (%" PRId64 ") ", cells[METHOD_MT].number,
-		   cells[METHOD_STATE].signed_number);
-	out_begin_name(out, FIT_METHOD);
-	text_escape(&out->text, cells[METHOD_NAME].text.bytes, cells[METHOD_NAME].text.size);
-	out_end_name(out);
-	source_line_put(out, &cells[METHOD_FILE], &cells[METHOD_LINE]);
-	if (cells[METHOD_THROUGH].is_there)
-		out_printf(out, " (through %s)", cells[METHOD_THROUGH].text.bytes);
-	out_puts(out, "\n");
-}
 
 static const struct schema methods_schema = {
 	.name = "methods",
 	SCHEMA_COLUMNS(method_columns),
-	.layout = method_layout,
+	.lines = "{indent:_}{address:012a} {mt:012} ({state}) {method:m}{file:s}[ (through "
+		 "{through})]\n",
 };
 
 #define CHAIN_LIST(X)                                                                          \
@@ -195,7 +180,7 @@ static enum hd_status write_method(struct async_listing *listing, const struct a
 		[METHOD_STATE] = cell_signed(node->state),
 		[METHOD_NAME] = cell_string(async_node_name(&listing->graph, node)),
 		[METHOD_TYPE] = cell_type(type, size, node->machine->method_table),
-		[METHOD_INDENT] = cell_number(indent),
+		[METHOD_INDENT] = cell_number(2 * (uint64_t)indent),
 	};
 	if (node->next != ASYNC_NO_NODE && node->wait != AWAIT_NOTHING)
 		cells[METHOD_THROUGH] = cell_string(async_wait_name(node->wait));

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 #include <strings.h>
 
 #include "analysis/async/async_types.h"
@@ -9,7 +8,6 @@
 #include "analysis/pool/callback_name.h"
 #include "analysis/pool/work_counts.h"
 #include "command/table.h"
-#include "output/fit.h"
 #include "runtime/coreclr/types/type_name.h"
 
 #define DUMPTASKS_OPTIONS(X)                                                                      \
@@ -37,26 +35,12 @@ OPTIONS(dumptasks, DUMPTASKS_OPTIONS);
 
 COLUMNS(task, TASK_COLUMNS, TASK_LIST);
 
-static void task_layout(struct out *out, const struct cell *cells)
-{
-	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[TASK_ADDRESS].number);
-	out_printf(out, " %-20s ", cells[TASK_STATUS].text.bytes);
-	out_begin_name(out, FIT_METHOD);
-	text_escape(&out->text, cells[TASK_METHOD].text.bytes, cells[TASK_METHOD].text.size);
-	out_end_name(out);
-	if (cells[TASK_EXCEPTION].is_there) {
-		out_printf(out, " %" PRIx64 " ", cells[TASK_EXCEPTION].number);
-		out_type_cell(out, &cells[TASK_EXCEPTION_TYPE]);
-	}
-	out_puts(out, "\n");
-}
-
 const struct schema tasks_schema = {
 	.name = "tasks",
 	SCHEMA_COLUMNS(task_columns),
 	.is_main = true,
 	.heading = "Address      Status               Method",
-	.layout = task_layout,
+	.lines = "{address:012a} {status:-20} {method:m}[ {exception:x} {exception_type}]\n",
 };
 
 static const struct column count_columns[] = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/async/task_chains.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "analysis/async/async_task.h"
@@ -10,7 +9,6 @@
 #include "analysis/heap/object_pass.h"
 #include "analysis/name_match.h"
 #include "analysis/pool/callback_name.h"
-#include "output/fit.h"
 #include "runtime/coreclr/types/type_name.h"
 
 #define LOOSE_LIST(X)                                                                  \
@@ -23,22 +21,9 @@
 
 COLUMNS(loose, LOOSE_COLUMNS, LOOSE_LIST);
 
-/* "7f4a29809040 7f4a1d3b8a20 (Created) Hang.Tasks+<>c.<Begin>b__5_0; awaited by a thread" */
-static void loose_layout(struct out *out, const struct cell *cells)
-{
-	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[LOOSE_ADDRESS].number);
-	out_printf(out, " %012" PRIx64 " (%s) ", cells[LOOSE_MT].number,
-		   cells[LOOSE_STATUS].text.bytes);
-	out_begin_name(out, FIT_METHOD);
-	text_escape(&out->text, cells[LOOSE_METHOD].text.bytes, cells[LOOSE_METHOD].text.size);
-	out_end_name(out);
-	if (strcmp(cells[LOOSE_AWAITED_BY].text.bytes, async_root_name(ROOT_NOBODY)) != 0)
-		out_printf(out, "; awaited by %s", cells[LOOSE_AWAITED_BY].text.bytes);
-	out_puts(out, "\n");
-}
-
 SCHEMA(loose, .name = "tasks", .heading = "TASKS that no async method waits for",
-       .layout = loose_layout);
+       .lines = "{address:012a} {mt:012} ({status}) {method:m}[?awaited_by ; awaited by "
+		"{awaited_by}]\n");
 
 struct loose_tasks {
 	struct call *call;
@@ -80,7 +65,8 @@ static void write_loose(struct loose_tasks *tasks, const struct object *task,
 		[LOOSE_STATUS] = cell_string(task_status_name(state->status)),
 		[LOOSE_METHOD] = cell_text(tasks->method.bytes, tasks->method.size),
 		[LOOSE_TYPE] = cell_type(name, size, task->type->method_table),
-		[LOOSE_AWAITED_BY] = cell_string(async_root_name(root)),
+		[LOOSE_AWAITED_BY] = cell_shown(cell_string(async_root_name(root)),
+						root == ROOT_NOBODY ? "" : NULL),
 	};
 	answer_row(answer, cells);
 }

@@ -153,44 +153,16 @@ static const char *generation_at(const struct heap *heap, uint64_t address)
 	  "has its turn come, so that the queue keeps it alive?")                         \
 	X(ENTRY_ADDRESS, "entry", NULL, KIND_ADDRESS, 0, 0, "where the entry of the queue is")
 
+#define ENTRY_LINE "{address:16a}[=mt  {mt:16x} {size:14,} |\\d <no object>\\.]"
+
 COLUMNS(entry, ENTRY_COLUMNS, ENTRY_LIST);
-
-static void put_entry(struct out *out, const struct cell *cells)
-{
-	char number[NUMBER_SIZE];
-	out_styled(out, STYLE_ADDRESS, "%16" PRIx64, cells[ENTRY_OBJECT].number);
-	if (!cells[ENTRY_MT].is_there) {
-		out_styled(out, STYLE_NOTE, " <no object>");
-	} else {
-		out_printf(out, " %16" PRIx64 " %14s ", cells[ENTRY_MT].number,
-			   format_thousands(cells[ENTRY_SIZE].number, number));
-	}
-}
-
-static void entry_layout(struct out *out, const struct cell *cells)
-{
-	put_entry(out, cells);
-	out_puts(out, "\n");
-}
-
-static void detail_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *type = &cells[ENTRY_TYPE];
-	put_entry(out, cells);
-	if (cells[ENTRY_MT].is_there) {
-		out_printf(out, "%4" PRIu64 " %-8s ", cells[ENTRY_HEAP].number,
-			   cells[ENTRY_PART].text.bytes);
-		out_type(out, type->text.bytes, type->text.size, type->text.id);
-	}
-	out_puts(out, "\n");
-}
 
 const struct schema finalizequeue_schema = {
 	.name = "objects",
 	SCHEMA_COLUMNS(entry_columns),
 	.is_main = true,
 	.heading = "         Address               MT           Size",
-	.layout = entry_layout,
+	.lines = ENTRY_LINE "\n",
 };
 
 static const struct schema detail_schema = {
@@ -198,7 +170,7 @@ static const struct schema detail_schema = {
 	SCHEMA_COLUMNS(entry_columns),
 	.is_main = true,
 	.heading = "         Address               MT           Size Heap Part     Type",
-	.layout = detail_layout,
+	.lines = ENTRY_LINE "[=mt {heap:4} {part:-8} {type}]\n",
 };
 
 static void write_entry(struct call *call, const struct finalizer_entry *entry,

@@ -234,12 +234,12 @@ static enum hd_status write_weak(struct gcroot_writer *writer, size_t count)
 	X(SUMMARY_SHOWN, NULL, NULL, KIND_NUMBER, 0, 0, NULL) /* of the roots that were found */ \
 	X(SUMMARY_HIDDEN, NULL, NULL, KIND_NUMBER, 0, 0,                                         \
 	  NULL) /* stack roots that -nostacks left out */                                        \
-	X(SUMMARY_WEAK, NULL, NULL, KIND_NUMBER, 0, 0, NULL)       /* weak roots */              \
-	X(SUMMARY_GENERATION, NULL, NULL, KIND_NUMBER, 0, 0, NULL) /* of -gcgen */               \
-	X(SUMMARY_COMPLETE, NULL, NULL, KIND_FLAG, 0, 0,                                         \
+	X(SUMMARY_WEAK, NULL, "weak", KIND_NUMBER, 0, 0, NULL)             /* weak roots */      \
+	X(SUMMARY_GENERATION, NULL, "generation", KIND_NUMBER, 0, 0, NULL) /* of -gcgen */       \
+	X(SUMMARY_COMPLETE, NULL, "complete", KIND_FLAG, 0, 0,                                   \
 	  NULL) /* were all roots and references read? */                                        \
-	X(SUMMARY_MERGED, NULL, NULL, KIND_FLAG, 0, 0, NULL) /* were their paths merged? */      \
-	X(SUMMARY_PLACE, NULL, NULL, KIND_TEXT, 0, 0, NULL)  /* of an object that is left alone */
+	X(SUMMARY_MERGED, NULL, NULL, KIND_FLAG, 0, 0, NULL)   /* were their paths merged? */    \
+	X(SUMMARY_PLACE, NULL, "place", KIND_TEXT, 0, 0, NULL) /* of an object that is left alone */
 
 COLUMNS(summary, SUMMARY_COLUMNS, SUMMARY_LIST);
 
@@ -263,39 +263,20 @@ static void found_layout(struct out *out, const struct cell *cells)
 	}
 }
 
-/* Write what it means that there are no roots. */
-static void dead_layout(struct out *out, const struct cell *cells)
-{
-	uint64_t id = cells[SUMMARY_OBJECT].number;
-	const char *weak = cells[SUMMARY_WEAK].number ? ", only weak roots see it" : "";
-	if (cells[SUMMARY_REACHABLE].flag)
-		return;
-	if (!cells[SUMMARY_COMPLETE].flag) {
-		out_printf(out, "Nothing was found that keeps %" PRIx64 " alive%s.\n", id, weak);
-	} else if (cells[SUMMARY_GENERATION].is_there) {
-		out_printf(out,
-			   "A collection of generation %" PRIu64
-			   " finds nothing that keeps %" PRIx64 " alive: it would free it.\n",
-			   cells[SUMMARY_GENERATION].number, id);
-	} else {
-		out_printf(out, "Nothing keeps %" PRIx64 " alive: it is dead%s.\n", id, weak);
-	}
-}
-
-/* An object that the collection of -gcgen does not look at. */
-static void left_alone_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out,
-		   "%" PRIx64 " is %s: a collection of generation %" PRIu64 " does not touch it.\n",
-		   cells[SUMMARY_OBJECT].number, cells[SUMMARY_PLACE].text.bytes,
-		   cells[SUMMARY_GENERATION].number);
-}
-
 static const struct schema found_schema = { SCHEMA_COLUMNS(summary_columns),
 					    .layout = found_layout };
-static const struct schema dead_schema = { SCHEMA_COLUMNS(summary_columns), .layout = dead_layout };
-static const struct schema left_alone_schema = { SCHEMA_COLUMNS(summary_columns),
-						 .layout = left_alone_layout };
+static const struct schema dead_schema = {
+	SCHEMA_COLUMNS(summary_columns),
+	.lines = "[?reachable |[?complete [=generation A collection of generation {generation} "
+		 "finds nothing that keeps {object:x} alive: it would free it.|Nothing keeps "
+		 "{object:x} alive: it is dead[?weak , only weak roots see it].]|Nothing was "
+		 "found that keeps {object:x} alive[?weak , only weak roots see it].]\n]"
+};
+static const struct schema left_alone_schema = {
+	SCHEMA_COLUMNS(summary_columns),
+	.lines =
+		"{object:x} is {place}: a collection of generation {generation} does not touch it.\n"
+};
 
 static void write_summary(struct call *call, const struct gcroot *gcroot, const struct cell *cells)
 {

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
 #include "answer/path.h"
 #include "command/completeness.h"
 #include "command/table.h"
@@ -16,15 +14,7 @@ OPTIONS(pathto, PATHTO_OPTIONS);
 
 COLUMNS(ends, ENDS_COLUMNS, ENDS_LIST);
 
-static void ends_layout(struct out *out, const struct cell *cells)
-{
-	if (cells[ENDS_REACHABLE].flag)
-		return;
-	out_printf(out, "Could not find a path from %" PRIx64 " to %" PRIx64 ".\n",
-		   cells[ENDS_SOURCE].number, cells[ENDS_OBJECT].number);
-}
-
-SCHEMA(ends, .layout = ends_layout);
+SCHEMA(ends, .lines = "[?reachable |Could not find a path from {source:x} to {object:x}.\n]");
 
 static enum hd_status run_pathto(struct call *call)
 {

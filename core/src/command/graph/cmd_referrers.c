@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
 #include "analysis/graph/referrer_counts.h"
 #include "answer/tables.h"
 #include "command/chosen_objects.h"
@@ -41,20 +39,9 @@ static const struct schema referrers_schema = {
 
 COLUMNS(referred, REFERRED_COLUMNS, REFERRED_LIST);
 
-static void referred_layout(struct out *out, const struct cell *cells)
-{
-	char references[COUNT_SIZE], objects[COUNT_SIZE], roots[COUNT_SIZE];
-	out_printf(out, "%s to %s",
-		   format_count(cells[REFERRED_REFERENCES].number, "reference", references),
-		   format_count(cells[REFERRED_OBJECTS].number, "object", objects));
-	if (cells[REFERRED_ROOTS].number) {
-		out_printf(out, ", and %s; gcroot shows them",
-			   format_count(cells[REFERRED_ROOTS].number, "root", roots));
-	}
-	out_puts(out, ".\n");
-}
-
-SCHEMA(referred, .layout = referred_layout);
+SCHEMA(referred,
+       .lines =
+	       "{count:*reference} to {to:*object}[?roots , and {roots:*root}; gcroot shows them].\n");
 
 static void write_counts(struct call *call, const struct referrer_counts *counts, uint64_t limit)
 {

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
 #include "analysis/graph/retained_set.h"
 #include "command/chosen_objects.h"
 #include "command/completeness.h"
@@ -36,47 +34,18 @@ static bool is_frozen(const struct hd_graph *graph, uint32_t node)
 	X(RETAINED_SIZE, "size", NULL, KIND_BYTES, 0, 0, "their bytes")                 \
 	X(RETAINED_DOMINATOR, "dominator", NULL, KIND_ADDRESS, 0, 0,                    \
 	  "the object that retains it; null: no single one does")                       \
-	X(RETAINED_TYPE, NULL, NULL, KIND_TYPE, 0, 0, NULL)                             \
-	X(RETAINED_DOMINATOR_TYPE, NULL, NULL, KIND_TYPE, 0, 0, NULL)                   \
-	X(RETAINED_FROZEN, NULL, NULL, KIND_FLAG, 0, 0, NULL)                           \
-	X(RETAINED_COMPLETE, NULL, NULL, KIND_FLAG, 0, 0, NULL)
+	X(RETAINED_TYPE, NULL, "type", KIND_TYPE, 0, 0, NULL)                           \
+	X(RETAINED_DOMINATOR_TYPE, NULL, "dominator_type", KIND_TYPE, 0, 0, NULL)       \
+	X(RETAINED_EFFECT, NULL, "effect", KIND_TEXT, 0, 0, NULL)                       \
+	X(RETAINED_COMPLETE, NULL, "complete", KIND_FLAG, 0, 0, NULL)
 
 COLUMNS(retained, RETAINED_COLUMNS, RETAINED_LIST);
 
-static void put_object(struct out *out, const struct cell *object, const struct cell *type)
-{
-	out_styled(out, STYLE_ADDRESS, "%" PRIx64, object->number);
-	out_puts(out, " (");
-	out_type_cell(out, type);
-	out_puts(out, ")");
-}
-
-static void retained_layout(struct out *out, const struct cell *cells)
-{
-	char count[COUNT_SIZE], size[COUNT_SIZE];
-	uint64_t objects = cells[RETAINED_COUNT].number;
-	put_object(out, &cells[RETAINED_OBJECT], &cells[RETAINED_TYPE]);
-	if (!objects) {
-		out_puts(out, cells[RETAINED_COMPLETE].flag
-				      ? " is dead: no root keeps it alive, it retains nothing.\n"
-				      : ": nothing was found that keeps it alive.\n");
-		return;
-	}
-	out_printf(out, " retains %s, %s: %s.\n", format_count(objects, "object", count),
-		   format_count(cells[RETAINED_SIZE].number, "byte", size),
-		   cells[RETAINED_FROZEN].flag ? "it is frozen, and never freed"
-		   : objects == 1              ? "only itself"
-					       : "they would be freed with it");
-	if (!cells[RETAINED_DOMINATOR].is_there) {
-		out_puts(out, "No single object keeps it alive.\n");
-		return;
-	}
-	out_puts(out, "It is itself retained by ");
-	put_object(out, &cells[RETAINED_DOMINATOR], &cells[RETAINED_DOMINATOR_TYPE]);
-	out_puts(out, ".\n");
-}
-
-SCHEMA(retained, .layout = retained_layout);
+SCHEMA(retained,
+       .lines = "{object:a} ({type})[?count  retains {count:*object}, {size:*byte}: {effect}.\n"
+		"[=dominator It is itself retained by {dominator:a} ({dominator_type}).|No "
+		"single object keeps it alive.]|[?complete  is dead: no root keeps it alive, it "
+		"retains nothing.|: nothing was found that keeps it alive.]]\n");
 
 static struct cell retained_type_cell(const struct hd_graph *graph, uint32_t node)
 {
@@ -95,7 +64,10 @@ static void write_retained(struct call *call, const struct dominators *dominator
 		[RETAINED_COUNT] = cell_number(dominators->retained_count[node]),
 		[RETAINED_SIZE] = cell_number(dominators_size(dominators, node)),
 		[RETAINED_TYPE] = retained_type_cell(graph, node),
-		[RETAINED_FROZEN] = cell_flag(is_frozen(graph, node)),
+		[RETAINED_EFFECT] = cell_string(
+			is_frozen(graph, node)                  ? "it is frozen, and never freed"
+			: dominators->retained_count[node] == 1 ? "only itself"
+								: "they would be freed with it"),
 		[RETAINED_COMPLETE] = cell_flag(call_is_complete(call)),
 	};
 	if (idom != HD_NONE) {
@@ -113,29 +85,14 @@ static void write_retained(struct call *call, const struct dominators *dominator
 	X(SET_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                          \
 	  "objects that would be freed with them, and themselves")                              \
 	X(SET_SIZE, "size", NULL, KIND_BYTES, 0, 0, "their bytes")                              \
-	X(SET_TYPE, NULL, NULL, KIND_TYPE, 0, 0, NULL)                                          \
-	X(SET_PART, NULL, NULL, KIND_TEXT, 0, 0, NULL)
+	X(SET_TYPE, NULL, "type", KIND_TYPE, 0, 0, NULL)                                        \
+	X(SET_PART, NULL, "part", KIND_TEXT, 0, 0, NULL)
 
 COLUMNS(set, SET_COLUMNS, SET_LIST);
 
-static void set_layout(struct out *out, const struct cell *cells)
-{
-	char of[COUNT_SIZE], count[COUNT_SIZE], size[COUNT_SIZE], number[NUMBER_SIZE];
-	out_printf(out, "%s of ", format_count(cells[SET_OF].number, "object", of));
-	if (cells[SET_PART].is_there) {
-		out_puts(out, "types with \"");
-		text_escape(&out->text, cells[SET_PART].text.bytes, cells[SET_PART].text.size);
-		out_puts(out, "\"");
-	} else {
-		out_type_cell(out, &cells[SET_TYPE]);
-	}
-	out_printf(out, ", %s of them alive, retain %s, %s: these would be freed with them.\n",
-		   format_thousands(cells[SET_ALIVE].number, number),
-		   format_count(cells[SET_COUNT].number, "object", count),
-		   format_count(cells[SET_SIZE].number, "byte", size));
-}
-
-SCHEMA(set, .layout = set_layout);
+SCHEMA(set,
+       .lines = "{of:*object} of [=part types with \"{part}\"|{type}], {alive:,} of them alive, "
+		"retain {count:*object}, {size:*byte}: these would be freed with them.\n");
 
 static enum hd_status run_retained_set(struct call *call)
 {

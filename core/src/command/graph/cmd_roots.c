@@ -106,35 +106,20 @@ static size_t join_root_rows(struct root_count *rows, size_t count)
 	return kept;
 }
 
-#define KINDS_LIST(X)                                                                       \
-	X(KINDS_KIND, "kind", NULL, KIND_TEXT, 0, 0, "kind of the roots")                   \
-	X(KINDS_HANDLE, "handle", NULL, KIND_TEXT, 0, 0, "kind of the handles")             \
-	X(KINDS_WEAK, "weak", NULL, KIND_FLAG, 0, 0, "do they keep nothing alive?")         \
-	X(KINDS_CONTAINER, "container", NULL, KIND_TYPE, 0, 0,                              \
-	  "for statics: the type that declares them")                                       \
-	X(KINDS_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "how many there are")              \
-	X(KINDS_MT, NULL, NULL, KIND_ADDRESS, 0, 0, NULL) /* text only: of the container */ \
-	X(KINDS_LABEL, NULL, NULL, KIND_TEXT, 0, 0, NULL) /* text only: of a handle */
+#define KINDS_LIST(X)                                                                          \
+	X(KINDS_KIND, "kind", NULL, KIND_TEXT, 0, 0, "kind of the roots")                      \
+	X(KINDS_HANDLE, "handle", NULL, KIND_TEXT, 0, 0, "kind of the handles")                \
+	X(KINDS_WEAK, "weak", NULL, KIND_FLAG, 0, 0, "do they keep nothing alive?")            \
+	X(KINDS_CONTAINER, "container", NULL, KIND_TYPE, 0, 0,                                 \
+	  "for statics: the type that declares them")                                          \
+	X(KINDS_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "how many there are")                 \
+	X(KINDS_MT, NULL, "mt", KIND_ADDRESS, 0, 0, NULL)    /* text only: of the container */ \
+	X(KINDS_LABEL, NULL, "label", KIND_TEXT, 0, 0, NULL) /* text only: of a handle */
 
 COLUMNS(kind, KINDS_COLUMNS, KINDS_LIST);
 
-static void kind_layout(struct out *out, const struct cell *cells)
-{
-	char number[NUMBER_SIZE];
-	out_printf(out, "%12s %-13s ", format_thousands(cells[KINDS_COUNT].number, number),
-		   cells[KINDS_KIND].text.bytes);
-	if (cells[KINDS_MT].is_there) {
-		out_type_cell(out, &cells[KINDS_CONTAINER]);
-	} else if (cells[KINDS_LABEL].is_there) {
-		out_puts(out, cells[KINDS_LABEL].text.bytes);
-	}
-	if (cells[KINDS_WEAK].flag && !cells[KINDS_HANDLE].is_there)
-		out_puts(out, "weak");
-	out_puts(out, "\n");
-}
-
 SCHEMA(kind, .name = "kinds", .is_main = true, .heading = "       Count Kind          Container",
-       .layout = kind_layout);
+       .lines = "{count:12,} {kind:-13} [=mt {container}|{label}][?weak [=handle |weak]]\n");
 
 static void write_kind(struct call *call, const struct root_count *row)
 {

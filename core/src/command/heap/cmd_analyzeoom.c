@@ -23,8 +23,10 @@
 	X(FAILURE_AVAILABLE, "available_mb", NULL, KIND_NUMBER, 0, 0,                  \
 	  "commit space when the collection began; null: not noted")                   \
 	X(FAILURE_LARGE, "large", NULL, KIND_FLAG, 0, 0, "for the large object heap?") \
-	X(FAILURE_REASON_TEXT, .kind = KIND_TEXT)  /* text only, as the next */        \
-	X(FAILURE_REQUEST_TEXT, .kind = KIND_TEXT) /* absent: there is none */
+	X(FAILURE_REASON_TEXT, .heading = "reason_text",                               \
+	  .kind = KIND_TEXT) /* text only, as the next */                              \
+	X(FAILURE_REQUEST_TEXT, .heading = "request_text",                             \
+	  .kind = KIND_TEXT) /* absent: there is none */
 
 COLUMNS(failure, FAILURE_COLUMNS, FAILURE_LIST);
 
@@ -58,30 +60,15 @@ static const struct {
 				      "structures" },
 };
 
-static void failure_layout(struct out *out, const struct cell *cells)
-{
-	char bytes[NUMBER_SIZE];
-	out_printf(out, "%s\n", cells[FAILURE_REASON_TEXT].text.bytes);
-	out_printf(out,
-		   "Heap %" PRIu64 ", collection %" PRIu64 ": the program asked for %s bytes\n",
-		   cells[FAILURE_HEAP].number, cells[FAILURE_COLLECTION].number,
-		   format_thousands(cells[FAILURE_ALLOCATION].number, bytes));
-	if (!cells[FAILURE_REQUEST_TEXT].is_there)
-		return;
-	out_printf(out, "Details: %s %s %s bytes\n", cells[FAILURE_LARGE].flag ? "LOH" : "SOH",
-		   cells[FAILURE_REQUEST_TEXT].text.bytes,
-		   format_thousands(cells[FAILURE_SIZE].number, bytes));
-	if (cells[FAILURE_AVAILABLE].is_there) {
-		out_printf(out, " - on GC entry available commit space was %s MB\n",
-			   format_thousands(cells[FAILURE_AVAILABLE].number, bytes));
-	}
-}
-
 static const struct schema failures_schema = {
 	.name = "failures",
 	SCHEMA_COLUMNS(failure_columns),
 	.is_main = true,
-	.layout = failure_layout,
+	.lines =
+		"{reason_text}\n"
+		"Heap {heap}, collection {collection}: the program asked for {allocation:,} bytes\n"
+		"[=request_text Details: [?large LOH|SOH] {request_text} {size:,} bytes\n"
+		"[ - on GC entry available commit space was {available_mb:,} MB\n]]",
 };
 
 static void write_gc_failure(struct call *call, uint32_t index, const struct gc_failure *failure)

@@ -7,7 +7,6 @@
 #include "command/heap/heap_call.h"
 #include "command/table.h"
 #include "command/threads/source_text.h"
-#include "output/fit.h"
 #include "runtime/coreclr/code/code.h"
 
 #define DUMPEXCEPTIONS_OPTIONS(X)                                                                 \
@@ -83,25 +82,10 @@ static const struct schema exception_counts_schema = {
 
 COLUMNS(stack, STACK_COLUMNS, STACK_LIST);
 
-static void stack_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *method = &cells[STACK_METHOD];
-	out_puts(out, "        StackFrame: ");
-	if (method->is_there) {
-		out_begin_name(out, FIT_METHOD);
-		text_escape(&out->text, method->text.bytes, method->text.size);
-		out_end_name(out);
-	} else {
-		out_puts(out, "<unknown>");
-	}
-	source_line_put(out, &cells[STACK_FILE], &cells[STACK_LINE]);
-	out_puts(out, "\n");
-}
-
 static const struct schema exception_stack_schema = {
 	.name = "stack",
 	SCHEMA_COLUMNS(stack_columns),
-	.layout = stack_layout,
+	.lines = "        StackFrame: {method:m?<unknown>}{file:s}\n",
 };
 
 static void write_stack(struct call *call, const struct exception_count *row)

@@ -178,30 +178,12 @@ static bool has_heap(const struct heap_range *range, uint32_t index)
 
 COLUMNS(total, TOTAL_COLUMNS, TOTAL_LIST);
 
-static void put_totals(struct out *out, const char *before, const char *after,
-		       const struct cell *cells)
-{
-	uint64_t allocated = cells[TOTAL_ALLOCATED].number;
-	uint64_t committed = cells[TOTAL_COMMITTED].number;
-	out_printf(out, "%sAllocated Heap Size:%sSize: 0x%" PRIx64 " (%" PRIu64 ") bytes.\n",
-		   before, after, allocated, allocated);
-	out_printf(out, "%sCommitted Heap Size:%sSize: 0x%" PRIx64 " (%" PRIu64 ") bytes.\n",
-		   before, after, committed, committed);
-}
-
-static void heap_total_layout(struct out *out, const struct cell *cells)
-{
-	put_totals(out, "", "       ", cells);
-}
-
-static void gc_total_layout(struct out *out, const struct cell *cells)
-{
-	put_totals(out, "GC ", "    ", cells);
-}
-
+#define HEAP_TOTALS(before, after)                                                        \
+	before "Allocated Heap Size:" after "Size: 0x{total:x} ({total}) bytes.\n" before \
+	       "Committed Heap Size:" after "Size: 0x{committed:x} ({committed}) bytes.\n"
 static const struct schema heap_total_schema = { SCHEMA_COLUMNS(total_columns),
-						 .layout = heap_total_layout };
-SCHEMA(total, .layout = gc_total_layout);
+						 .lines = HEAP_TOTALS("", "       ") };
+SCHEMA(total, .lines = HEAP_TOTALS("GC ", "    "));
 
 #define CONTEXT_LIST(X)                                                            \
 	X(CONTEXT_POINTER, "pointer", "Pointer", KIND_ADDRESS, 16, 0,              \

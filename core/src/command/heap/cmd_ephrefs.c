@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* ephrefs: what old objects refer to in younger generations; ephtoloh: young and large objects. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "analysis/heap/crossings.h"
@@ -211,20 +210,14 @@ static enum hd_status write_groups(struct crossing_writer *writer,
 #define REFERENCED_LIST(X)                                                                  \
 	X(REFERENCED_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "younger objects, each once") \
 	X(REFERENCED_SIZE, "size", NULL, KIND_BYTES, 0, 0, "their bytes")                   \
-	X(REFERENCED_FROM, NULL, NULL, KIND_NUMBER, 0, 0, NULL)
+	X(REFERENCED_FROM, NULL, "from", KIND_NUMBER, 0, 0, NULL)
 
 COLUMNS(referenced, REFERENCED_COLUMNS, REFERENCED_LIST);
 
-static void referenced_layout(struct out *out, const struct cell *cells)
-{
-	char number[3][NUMBER_SIZE];
-	out_printf(out, "\n%s older generation objects referenced %s younger objects (%s bytes)\n",
-		   format_thousands(cells[REFERENCED_FROM].number, number[0]),
-		   format_thousands(cells[REFERENCED_COUNT].number, number[1]),
-		   format_thousands(cells[REFERENCED_SIZE].number, number[2]));
-}
-
-SCHEMA(referenced, .name = "referenced", .layout = referenced_layout);
+SCHEMA(referenced, .name = "referenced",
+       .lines = "\n"
+		"{from:,} older generation objects referenced {count:,} younger objects "
+		"({size:,} bytes)\n");
 
 static enum hd_status write_ephrefs(struct call *call, struct crossing_finder *found)
 {

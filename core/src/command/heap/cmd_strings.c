@@ -68,21 +68,10 @@ static void write_string_row(struct call *call, const struct strings *strings,
 
 COLUMNS(total, TOTAL_COLUMNS, TOTAL_LIST);
 
-static void strings_total_layout(struct out *out, const struct cell *cells)
-{
-	char number[4][COUNT_SIZE];
-	out_printf(out, "Total %s, %s; %s listed, %s in duplicates\n",
-		   format_count(cells[TOTAL_COUNT].number, "string", number[0]),
-		   format_count(cells[TOTAL_SIZE].number, "byte", number[1]),
-		   format_count(cells[TOTAL_VALUES].number, "value", number[2]),
-		   format_count(cells[TOTAL_DUPLICATES].number, "byte", number[3]));
-	if (cells[TOTAL_UNREADABLE].number) {
-		out_printf(out, "%s more could not be read: their bytes are missing\n",
-			   format_thousands(cells[TOTAL_UNREADABLE].number, number[0]));
-	}
-}
-
-SCHEMA(total, .name = "total", .layout = strings_total_layout);
+SCHEMA(total, .name = "total",
+       .lines = "Total {count:*string}, {size:*byte}; {values:*value} listed, "
+		"{duplicate_size:*byte} in duplicates\n"
+		"[?unreadable {unreadable:,} more could not be read: their bytes are missing\n]");
 
 static void write_strings_total(struct call *call, const struct strings *strings)
 {

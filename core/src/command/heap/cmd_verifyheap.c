@@ -33,40 +33,24 @@ OPTIONS(verifyheap, VERIFYHEAP_OPTIONS);
 	X(FINDING_LAST_TYPE, "last_good.type", NULL, KIND_TYPE, 0, 0, "name of its type")          \
 	X(FINDING_LAST_SIZE, "last_good.size", NULL, KIND_BYTES, 0, 0, "its own bytes")            \
 	X(FINDING_SKIPPED, "skipped", NULL, KIND_BYTES, 0, 0, "bytes up to the next sound object") \
-	X(FINDING_OFFSET, .kind = KIND_TEXT) /**< text of verifyobj only */
+	X(FINDING_OFFSET, .heading = "offset", .kind = KIND_TEXT) /**< text of verifyobj only */
 
 COLUMNS(finding, FINDING_COLUMNS, FINDING_LIST);
-
-static void verify_finding_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *detail = &cells[FINDING_DETAIL];
-	out_styled(out, STYLE_ADDRESS, "%-16" PRIx64 " %-16" PRIx64, cells[FINDING_SEGMENT].number,
-		   cells[FINDING_ADDRESS].number);
-	out_printf(out, " %-32s %s\n", cells[FINDING_KIND].text.bytes,
-		   detail->is_there ? detail->text.bytes : "");
-}
 
 const struct schema verifyheap_schema = {
 	.name = "findings",
 	SCHEMA_COLUMNS(finding_columns),
 	.is_main = true,
 	.heading = "Segment          Object           Failure                          Reason",
-	.layout = verify_finding_layout,
+	.lines = "\\a{segment:-16x} {address:-16x}\\. {kind:-32} {detail}\n",
 };
-
-static void issue_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *detail = &cells[FINDING_DETAIL];
-	out_printf(out, "%-6s %-32s %s\n", cells[FINDING_OFFSET].text.bytes,
-		   cells[FINDING_KIND].text.bytes, detail->is_there ? detail->text.bytes : "");
-}
 
 static const struct schema issue_schema = {
 	.name = "findings",
 	SCHEMA_COLUMNS(finding_columns),
 	.is_main = true,
 	.heading = "Offset Issue                            Description",
-	.layout = issue_layout,
+	.lines = "{offset:-6} {kind:-32} {detail}\n",
 };
 
 static const struct column counted_columns[] = {
@@ -164,48 +148,21 @@ static enum hd_status write_verify_findings(struct call *call, const struct sche
 	X(VERIFY_NOT_KEPT, "not_kept", NULL, KIND_NUMBER, 0, 0, "findings that are not listed") \
 	X(VERIFY_PLUG_NODES, "plug_nodes", NULL, KIND_NUMBER, 0, 0,                             \
 	  "dead objects that the collection had written over")                                  \
-	X(VERIFY_FINDINGS, .kind = KIND_NUMBER) /**< text only */
+	X(VERIFY_FINDINGS, .heading = "findings",                                               \
+	  .kind = KIND_NUMBER) /**< text only, as the next */                                   \
+	X(VERIFY_HARMLESS, .heading = "harmless", .kind = KIND_FLAG)
 
 COLUMNS(verify, VERIFY_COLUMNS, VERIFY_LIST);
 
-/* Write how much may be odd because a GC was moving objects, and was not called damage. */
-static void moving_lines(struct out *out, const struct cell *cells)
-{
-	uint64_t plug_nodes = cells[VERIFY_PLUG_NODES].number;
-	char number[COUNT_SIZE];
-	out_puts(out,
-		 "A garbage collection was moving objects: only what could be walked was verified, "
-		 "and\nreferences were not.");
-	if (plug_nodes) {
-		out_printf(out, " It had written over %s,\nwhich is not a sign of damage.",
-			   format_count(plug_nodes, "dead object", number));
-	}
-	if (cells[VERIFY_FINDINGS].number > cells[VERIFY_DAMAGED].number)
-		out_puts(out, " What is listed as gc-in-progress may be its work.");
-	out_puts(out, "\n");
-}
-
-static void verify_layout(struct out *out, const struct cell *cells)
-{
-	uint64_t damaged = cells[VERIFY_DAMAGED].number;
-	char number[NUMBER_SIZE];
-	if (cells[VERIFY_FINDINGS].number)
-		out_puts(out, "\n");
-	out_printf(out, "%s objects verified, ",
-		   format_thousands(cells[VERIFY_OBJECTS].number, number));
-	out_printf(out, "%s error%s.\n", format_thousands(damaged, number),
-		   damaged == 1 ? "" : "s");
-	if (cells[VERIFY_NOT_KEPT].number) {
-		out_printf(out, "%s more findings are not listed.\n",
-			   format_thousands(cells[VERIFY_NOT_KEPT].number, number));
-	}
-	if (!damaged)
-		out_puts(out, "No heap corruption detected.\n");
-	if (cells[VERIFY_COLLECTING].flag)
-		moving_lines(out, cells);
-}
-
-SCHEMA(verify, .layout = verify_layout);
+SCHEMA(verify,
+       .lines = "[?findings \n]{objects:,} objects verified, {damaged:*error}.\n"
+		"[?not_kept {not_kept:,} more findings are not listed.\n]"
+		"[?damaged |No heap corruption detected.\n]"
+		"[?gc_in_progress A garbage collection was moving objects: only what could be "
+		"walked was verified, and\n"
+		"references were not.[?plug_nodes  It had written over {plug_nodes:*dead object},\n"
+		"which is not a sign of damage.][?harmless  What is listed as gc-in-progress may "
+		"be its work.]\n]");
 
 static void verify_cells(const struct heap *heap, const struct verify_result *result,
 			 struct cell cells[VERIFY_COLUMNS])
@@ -216,6 +173,7 @@ static void verify_cells(const struct heap *heap, const struct verify_result *re
 	cells[VERIFY_NOT_KEPT] = cell_number(result->not_kept);
 	cells[VERIFY_PLUG_NODES] = cell_number(result->plug_nodes);
 	cells[VERIFY_FINDINGS] = cell_number(result->count);
+	cells[VERIFY_HARMLESS] = cell_flag(result->count > result->damage_count);
 }
 
 static enum hd_status write_result(struct call *call, const struct verify_result *result,
@@ -276,15 +234,7 @@ static enum hd_status run_verifyheap(struct call *call)
 
 COLUMNS(verified, VERIFIED_COLUMNS, VERIFIED_LIST);
 
-static void verified_layout(struct out *out, const struct cell *cells)
-{
-	if (cells[VERIFIED_VALID].flag) {
-		out_printf(out, "object 0x%" PRIx64 " is a valid object\n",
-			   cells[VERIFIED_ADDRESS].number);
-	}
-}
-
-SCHEMA(verified, .layout = verified_layout);
+SCHEMA(verified, .lines = "[?valid object 0x{address:x} is a valid object\n]");
 
 /* Where what is to be verified starts: the object at @p address, or the damage that hides it. */
 static enum hd_status find_verify_start(struct call *call, uint64_t address, uint64_t *ret)

@@ -79,15 +79,8 @@ enum hd_status call_life(struct call *call, bool is_dead, struct life *ret)
 
 COLUMNS(live, LIVE_COLUMNS, LIVE_LIST);
 
-static void live_layout(struct out *out, const struct cell *cells)
-{
-	char number[2][COUNT_SIZE];
-	out_printf(out, "Calculating live objects complete: %s from %s\n",
-		   format_count(cells[LIVE_COUNT].number, "object", number[0]),
-		   format_count(cells[LIVE_ROOTS].number, "root", number[1]));
-}
-
-SCHEMA(live, .name = "live", .layout = live_layout);
+SCHEMA(live, .name = "live",
+       .lines = "Calculating live objects complete: {count:*object} from {roots:*root}\n");
 
 void life_write(const struct life *life, struct call *call)
 {

@@ -177,33 +177,22 @@ static void last_cells(struct heap *heap, const struct verify_finding *finding,
 	cells[DIAGNOSIS_OVERRUN] = cell_text(overrun->bytes, overrun->size);
 }
 
-#define LISTED_LIST(X)                     \
-	X(LISTED_LABEL, .kind = KIND_TEXT) \
-	X(LISTED_COUNT, .kind = KIND_NUMBER)
+#define LISTED_LIST(X)                                         \
+	X(LISTED_LABEL, .heading = "label", .kind = KIND_TEXT) \
+	X(LISTED_COUNT, .heading = "count", .kind = KIND_NUMBER)
 
 COLUMNS(listed, LISTED_COLUMNS, LISTED_LIST);
 
-static void listed_layout(struct out *out, const struct cell *cells)
-{
-	char number[NUMBER_SIZE];
-	out_printf(out, "    %-12s %s:", cells[LISTED_LABEL].text.bytes,
-		   format_thousands(cells[LISTED_COUNT].number, number));
-}
-
-static const struct column listed_object_columns[] = { { .kind = KIND_ADDRESS } };
-
-static void listed_object_layout(struct out *out, const struct cell *cells)
-{
-	out_styled(out, STYLE_ADDRESS, " %" PRIx64, cells[0].number);
-}
+static const struct column listed_object_columns[] = { { .heading = "object",
+							 .kind = KIND_ADDRESS } };
 
 static void write_listed_objects(struct answer *answer, const char *label, uint64_t count,
 				 const uint64_t *addresses)
 {
 	static const struct schema head_schema = { SCHEMA_COLUMNS(listed_columns),
-						   .layout = listed_layout };
+						   .lines = "    {label:-12} {count:,}:" };
 	static const struct schema object_schema = { SCHEMA_COLUMNS(listed_object_columns),
-						     .layout = listed_object_layout };
+						     .lines = " {object:a}" };
 	if (!count)
 		return;
 	answer_heading(answer, &head_schema,

@@ -2,7 +2,6 @@
 /* Advice about memory as sentences, with the evidence and what is set here. */
 #include "command/memory/memory_advice_text.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -16,15 +15,7 @@
 
 COLUMNS(advice, ADVICE_COLUMNS, ADVICE_LIST);
 
-static void advice_layout(struct out *out, const struct cell *cells)
-{
-	/* It may have the name of a cgroup. */
-	out_puts(out, "* ");
-	text_escape(&out->text, cells[ADVICE_TEXT].text.bytes, cells[ADVICE_TEXT].text.size);
-	out_puts(out, "\n");
-}
-
-SCHEMA(advice, .name = "advice", .layout = advice_layout);
+SCHEMA(advice, .name = "advice", .lines = "* {text}\n");
 
 static const char *const words[MEMORY_ADVICES] = {
 	[MEMORY_ADVICE_ARENAS] = "arenas", [MEMORY_ADVICE_UNUSED] = "gc-unused",

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 #include <string.h>
 
 #include "analysis/name_match.h"
-#include "answer/cell_lines.h"
 #include "command/modules/module_rows.h"
 #include "command/table.h"
 #include "gc/heap.h"
@@ -18,55 +16,28 @@
 
 OPTIONS(clrmodules, CLRMODULES_OPTIONS);
 
-/* SOS's row: image, size, name. */
-static void short_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "%016" PRIX64 " %08" PRIX64 " ",
-		   cells[MODULE_COLUMN_BASE].is_there ? cells[MODULE_COLUMN_BASE].number : 0,
-		   cells[MODULE_COLUMN_SIZE].is_there ? cells[MODULE_COLUMN_SIZE].number : 0);
-	out_module_name(out, cells);
-	out_puts(out, "\n");
-}
-
-static void size_line(struct out *out, const char *label, const struct cell *cell)
-{
-	if (cell->is_there) {
-		out_printf(out, "%s%08" PRIX64 "\n", label, cell->number);
-	} else {
-		out_printf(out, "%s<not known>\n", label);
-	}
-}
-
-/* SOS's lines, and ours after them. */
-static void verbose_layout(struct out *out, const struct cell *cells)
-{
-	out_module_name(out, cells);
-	out_puts(out, "\n");
-	out_text_line(out, "    AssemblyName:    ", &cells[MODULE_COLUMN_NAME]);
-	if (cells[MODULE_COLUMN_BASE].is_there) {
-		out_address_line(out, "    ImageBase:       ", &cells[MODULE_COLUMN_BASE]);
-		size_line(out, "    Size:            ", &cells[MODULE_COLUMN_SIZE]);
-		out_text_line(out, "    Layout:          ", &cells[MODULE_COLUMN_LAYOUT]);
-	}
-	out_address_line(out, "    ModuleAddress:   ", &cells[MODULE_COLUMN_ADDRESS]);
-	out_address_line(out, "    AssemblyAddress: ", &cells[MODULE_COLUMN_ASSEMBLY]);
-	out_flag_line(out, "    IsDynamic:       ", &cells[MODULE_COLUMN_DYNAMIC]);
-	out_flag_line(out, "    IsInMemory:      ", &cells[MODULE_COLUMN_IN_MEMORY]);
-	out_flag_line(out, "    IsCollectible:   ", &cells[MODULE_COLUMN_COLLECTIBLE]);
-	out_flag_line(out, "    IsReadyToRun:    ", &cells[MODULE_COLUMN_COMPILED]);
-	out_address_line(out, "    MetadataAddress: ", &cells[MODULE_COLUMN_METADATA]);
-	size_line(out, "    MetadataSize:    ", &cells[MODULE_COLUMN_METADATA_SIZE]);
-	out_text_line(out, "    Version:         ", &cells[MODULE_COLUMN_VERSION]);
-	out_text_line(out, "    Mvid:            ", &cells[MODULE_COLUMN_MVID]);
-}
-
 #define MODULES_SCHEMA(form)                                                           \
 	{                                                                              \
 		.name = "modules", .columns = module_columns, .count = MODULE_COLUMNS, \
-		.is_main = true, .heading = "", .layout = (form),                      \
+		.is_main = true, .heading = "", .lines = (form),                       \
 	}
-static const struct schema short_schema = MODULES_SCHEMA(short_layout);
-static const struct schema verbose_schema = MODULES_SCHEMA(verbose_layout);
+static const struct schema short_schema =
+	MODULES_SCHEMA("{image:016X} {size:08X} " MODULE_NAME_LINE "\n");
+static const struct schema verbose_schema =
+	MODULES_SCHEMA(MODULE_NAME_LINE "\n    AssemblyName:    {name?<not known>}\n"
+					"[    ImageBase:       {image:016}\n"
+					"    Size:            {size:08X?<not known>}\n"
+					"    Layout:          {layout?<not known>}\n]"
+					"    ModuleAddress:   {address:016?<not known>}\n"
+					"    AssemblyAddress: {assembly:016?<not known>}\n"
+					"    IsDynamic:       {dynamic?<not known>}\n"
+					"    IsInMemory:      {in_memory?<not known>}\n"
+					"    IsCollectible:   {collectible?<not known>}\n"
+					"    IsReadyToRun:    {ready_to_run?<not known>}\n"
+					"    MetadataAddress: {metadata:016?<not known>}\n"
+					"    MetadataSize:    {metadata_size:08X?<not known>}\n"
+					"    Version:         {version?<not known>}\n"
+					"    Mvid:            {mvid?<not known>}\n");
 
 static bool is_module_wanted(const struct module *module, const char *part)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
 #include "analysis/modules/load_contexts.h"
-#include "answer/cell_lines.h"
 #include "command/modules/module_rows.h"
 #include "command/objects/object.h"
 #include "command/table.h"
@@ -21,29 +18,15 @@
 
 COLUMNS(context, CONTEXT_COLUMNS, CONTEXT_LIST);
 
-static void context_layout(struct out *out, const struct cell *cells)
-{
-	out_address_line(out, "AssemblyLoadContext: ", &cells[CONTEXT_OBJECT]);
-	out_puts(out, "    Type:            ");
-	out_type_cell(out, &cells[CONTEXT_TYPE]);
-	out_puts(out, "\n    Name:            ");
-	if (cells[CONTEXT_NAME].is_there) {
-		text_escape(&out->text, cells[CONTEXT_NAME].text.bytes,
-			    cells[CONTEXT_NAME].text.size);
-	} else {
-		out_puts(out, "<none>");
-	}
-	out_puts(out, "\n");
-	out_flag_line(out, "    IsCollectible:   ", &cells[CONTEXT_COLLECTIBLE]);
-	out_flag_line(out, "    IsUnloading:     ", &cells[CONTEXT_UNLOADING]);
-	out_printf(out, "    Modules:         %" PRIu64 "\n", cells[CONTEXT_MODULES].number);
-}
-
 static const struct schema contexts_schema = {
 	.name = "contexts",
 	SCHEMA_COLUMNS(context_columns),
 	.is_main = true,
-	.layout = context_layout,
+	.lines = "AssemblyLoadContext: {address:016?<not known>}\n"
+		 "    Type:            {type}\n    Name:            {name?<none>}\n"
+		 "    IsCollectible:   {collectible?<not known>}\n"
+		 "    IsUnloading:     {unloading?<not known>}\n"
+		 "    Modules:         {modules}\n",
 };
 static const struct column module_of_columns[] = {
 	{ "type", NULL, KIND_TYPE, 0, 0, "type of the object" },
@@ -51,17 +34,9 @@ static const struct column module_of_columns[] = {
 	{ "path", NULL, KIND_TEXT, 0, 0, "file of that" },
 };
 
-static void module_of_layout(struct out *out, const struct cell *cells)
-{
-	out_puts(out, "Type:                ");
-	out_type_cell(out, &cells[0]);
-	out_puts(out, "\n");
-	out_address_line(out, "Module:              ", &cells[1]);
-	if (cells[2].is_there && cells[2].text.size)
-		out_text_line(out, "File:                ", &cells[2]);
-}
-
-SCHEMA(module_of, .layout = module_of_layout);
+SCHEMA(module_of, .lines = "Type:                {type}\n"
+			   "Module:              {module:016?<not known>}\n"
+			   "[?path File:                {path}\n]");
 
 static const struct table_options bare = { .limit = UINT64_MAX, .no_heading = true };
 

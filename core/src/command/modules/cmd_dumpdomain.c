@@ -2,7 +2,6 @@
 /* dumpdomain and dumpassembly: what was loaded, domain by domain. */
 #include <inttypes.h>
 
-#include "answer/cell_lines.h"
 #include "command/modules/module_rows.h"
 #include "command/table.h"
 #include "gc/heap.h"
@@ -14,40 +13,18 @@
 	  "the runtime's SystemDomain or AppDomain; null: not known")  \
 	X(DOMAIN_KIND, "kind", NULL, KIND_TEXT, 0, 0, "system or app") \
 	X(DOMAIN_NAME, "name", NULL, KIND_TEXT, 0, 0,                  \
-	  "friendly name of an AppDomain; null: not known, or none")
+	  "friendly name of an AppDomain; null: not known, or none")   \
+	X(DOMAIN_TITLE, .heading = "title", .kind = KIND_TEXT) /**< text only */
 
 COLUMNS(domain, DOMAIN_COLUMNS, DOMAIN_LIST);
-
-/* SOS's lines without those of loader heaps. */
-static void app_domain_layout(struct out *out, const struct cell *cells)
-{
-	bool is_system = cells[DOMAIN_KIND].text.bytes[0] == 's';
-	out_puts(out, "--------------------------------------\n");
-	out_address_line(out, is_system ? "System Domain:      " : "Domain 1:           ",
-			 &cells[DOMAIN_ADDRESS]);
-	if (is_system) {
-		out_puts(out, "Name:               None\n");
-	} else {
-		out_text_line(out, "Name:               ", &cells[DOMAIN_NAME]);
-	}
-}
 
 static const struct schema domains_schema = {
 	.name = "domains",
 	SCHEMA_COLUMNS(domain_columns),
-	.layout = app_domain_layout,
+	.lines = "--------------------------------------\n"
+		 "{title:-20}{address:016?<not known>}\n"
+		 "Name:               {name?<not known>}\n",
 };
-
-static void assembly_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "Assembly:           %016" PRIx64 " [",
-		   cells[MODULE_COLUMN_ASSEMBLY].is_there ? cells[MODULE_COLUMN_ASSEMBLY].number
-							  : 0);
-	out_module_name(out, cells);
-	out_printf(out, "]\n  Module\n  %016" PRIx64 "    ", cells[MODULE_COLUMN_ADDRESS].number);
-	out_module_name(out, cells);
-	out_puts(out, "\n\n");
-}
 
 static const struct schema assemblies_schema = {
 	.name = "assemblies",
@@ -55,7 +32,8 @@ static const struct schema assemblies_schema = {
 	.count = MODULE_COLUMNS,
 	.is_main = true,
 	.heading = "",
-	.layout = assembly_layout,
+	.lines = "Assembly:           {assembly:016} \\[" MODULE_NAME_LINE "\\]\n  Module\n"
+		 "  {address:016}    " MODULE_NAME_LINE "\n\n",
 };
 
 static const struct table_options bare = { .limit = UINT64_MAX, .no_heading = true };
@@ -106,6 +84,8 @@ static enum hd_status run_dumpdomain(struct call *call)
 		const struct cell cells[DOMAIN_COLUMNS] = {
 			[DOMAIN_ADDRESS] = address_cell(system),
 			[DOMAIN_KIND] = cell_string("system"),
+			[DOMAIN_NAME] = cell_shown((struct cell){ 0 }, "None"),
+			[DOMAIN_TITLE] = cell_string("System Domain:"),
 		};
 		answer_row(&call->answer, cells);
 	}
@@ -115,6 +95,7 @@ static enum hd_status run_dumpdomain(struct call *call)
 			[DOMAIN_ADDRESS] = address_cell(app),
 			[DOMAIN_KIND] = cell_string("app"),
 			[DOMAIN_NAME] = cell_string(name),
+			[DOMAIN_TITLE] = cell_string("Domain 1:"),
 		};
 		answer_row(&call->answer, cells);
 		mem_free(name);
@@ -132,35 +113,21 @@ COMMAND(dumpdomain, .has_rows = true,
 	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME | NEEDS_MODULES,
 	.words = { { "ADDR", VALUE_ADDRESS, true } });
 
-static void one_assembly_layout(struct out *out, const struct cell *cells)
-{
-	out_puts(out, "Name:               ");
-	out_module_name(out, cells);
-	out_puts(out, "\n");
-	out_text_line(out, "AssemblyName:       ", &cells[MODULE_COLUMN_NAME]);
-	out_text_line(out, "Version:            ", &cells[MODULE_COLUMN_VERSION]);
-	out_flag_line(out, "IsCollectible:      ", &cells[MODULE_COLUMN_COLLECTIBLE]);
-	out_printf(out, "  Module\n  %016" PRIx64 "    ", cells[MODULE_COLUMN_ADDRESS].number);
-	out_module_name(out, cells);
-	out_puts(out, "\n");
-}
-
 static const struct schema one_assembly_schema = {
 	.columns = module_columns,
 	.count = MODULE_COLUMNS,
-	.layout = one_assembly_layout,
+	.lines =
+		"Name:               " MODULE_NAME_LINE "\nAssemblyName:       {name?<not known>}\n"
+		"Version:            {version?<not known>}\n"
+		"IsCollectible:      {collectible?<not known>}\n  Module\n"
+		"  {address:016}    " MODULE_NAME_LINE "\n",
 };
 
 static const struct column parent_columns[] = {
 	{ "domain", NULL, KIND_ADDRESS, 0, 0, "the AppDomain that it is in; null: not known" },
 };
 
-static void parent_layout(struct out *out, const struct cell *cells)
-{
-	out_address_line(out, "Parent Domain:      ", &cells[0]);
-}
-
-SCHEMA(parent, .layout = parent_layout);
+SCHEMA(parent, .lines = "Parent Domain:      {domain:016?<not known>}\n");
 
 static enum hd_status run_dumpassembly(struct call *call)
 {

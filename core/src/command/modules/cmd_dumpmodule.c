@@ -1,84 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
-#include "answer/cell_lines.h"
 #include "command/modules/module_rows.h"
 #include "command/table.h"
 #include "gc/heap.h"
 #include "runtime/coreclr/types/type_name.h"
 
 /* Distance of a module's map of methods from its map of TypeDefs (doc/coreclr.md 9.2). */
-#define MAP_METHODS_DISTANCE 32u
-
 #define DUMPMODULE_OPTIONS(X)                                                                   \
 	X(OPT_MT, "mt", VALUE_NONE, NULL, "also the types that it defines, if they are loaded", \
 	  NULL)
 
 OPTIONS(dumpmodule, DUMPMODULE_OPTIONS);
 
-static void write_attributes(struct out *out, const struct cell *cells)
-{
-	const struct {
-		bool has;
-		const char *name;
-	} words[] = {
-		{ cells[MODULE_COLUMN_BASE].is_there, "PEFile" },
-		{ cells[MODULE_COLUMN_DYNAMIC].flag, "Reflection" },
-		{ cells[MODULE_COLUMN_IN_MEMORY].flag, "InMemory" },
-		{ cells[MODULE_COLUMN_COLLECTIBLE].flag, "Collectible" },
-		{ cells[MODULE_COLUMN_COMPILED].flag, "ReadyToRun" },
-	};
-	out_puts(out, "Attributes:             ");
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (words[i].has)
-			out_printf(out, " %s", words[i].name);
-	}
-	out_puts(out, "\n");
-}
-
-/* SOS's lines; what it says of maps that are not read is left out. */
-static void module_layout(struct out *out, const struct cell *cells)
-{
-	out_puts(out, "Name:                    ");
-	out_module_name(out, cells);
-	out_puts(out, "\n");
-	write_attributes(out, cells);
-	if (cells[MODULE_COLUMN_FLAGS].is_there) {
-		out_printf(out, "TransientFlags:          %08" PRIx64 "\n",
-			   cells[MODULE_COLUMN_FLAGS].number);
-	}
-	out_address_line(out, "Assembly:                ", &cells[MODULE_COLUMN_ASSEMBLY]);
-	if (cells[MODULE_COLUMN_BASE].is_there) {
-		out_printf(out, "BaseAddress:             %016" PRIx64,
-			   cells[MODULE_COLUMN_BASE].number);
-		if (cells[MODULE_COLUMN_SIZE].is_there) {
-			out_printf(out, " (%" PRIu64 " bytes, %s)",
-				   cells[MODULE_COLUMN_SIZE].number,
-				   cells[MODULE_COLUMN_LAYOUT].text.bytes);
-		}
-		out_puts(out, "\n");
-	}
-	out_address_line(out, "PEAssembly:              ", &cells[MODULE_COLUMN_PE_ASSEMBLY]);
-	if (cells[MODULE_COLUMN_TYPE_MAP].is_there) {
-		out_printf(out, "TypeDefToMethodTableMap: %016" PRIx64 "\n",
-			   cells[MODULE_COLUMN_TYPE_MAP].number);
-		out_printf(out, "MethodDefToDescMap:      %016" PRIx64 "\n",
-			   cells[MODULE_COLUMN_TYPE_MAP].number + MAP_METHODS_DISTANCE);
-	}
-	if (cells[MODULE_COLUMN_METADATA].is_there) {
-		out_printf(out, "MetaData start address:  %016" PRIx64 " (%" PRIu64 " bytes)\n",
-			   cells[MODULE_COLUMN_METADATA].number,
-			   cells[MODULE_COLUMN_METADATA_SIZE].number);
-	}
-	out_text_line(out, "AssemblyName:            ", &cells[MODULE_COLUMN_NAME]);
-	out_text_line(out, "Version:                 ", &cells[MODULE_COLUMN_VERSION]);
-	out_text_line(out, "Mvid:                    ", &cells[MODULE_COLUMN_MVID]);
-}
-
 static const struct schema module_schema = {
 	.columns = module_columns,
 	.count = MODULE_COLUMNS,
-	.layout = module_layout,
+	.lines = "Name:                    " MODULE_NAME_LINE "\n"
+		 "Attributes:             [=image  PEFile][?dynamic  Reflection][?in_memory  "
+		 "InMemory][?collectible  Collectible][?ready_to_run  ReadyToRun]\n"
+		 "[TransientFlags:          {flags:08}\n]"
+		 "Assembly:                {assembly:016?<not known>}\n"
+		 "[BaseAddress:             {image:016}[ ({size} bytes, {layout})]\n]"
+		 "PEAssembly:              {pe_assembly:016?<not known>}\n"
+		 "[TypeDefToMethodTableMap: {type_map:016}\n"
+		 "MethodDefToDescMap:      {method_map:016}\n]"
+		 "[MetaData start address:  {metadata:016} ({metadata_size} bytes)\n]"
+		 "AssemblyName:            {name?<not known>}\n"
+		 "Version:                 {version?<not known>}\n"
+		 "Mvid:                    {mvid?<not known>}\n",
 };
 
 #define TYPE_LIST(X)                                                                 \
@@ -88,20 +36,12 @@ static const struct schema module_schema = {
 
 COLUMNS(type, TYPE_COLUMNS, TYPE_LIST);
 
-static void module_type_layout(struct out *out, const struct cell *cells)
-{
-	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, cells[TYPE_MT].number);
-	out_printf(out, " 0x%08" PRIx64 " ", cells[TYPE_TOKEN].number);
-	out_type_cell(out, &cells[TYPE_NAME]);
-	out_puts(out, "\n");
-}
-
 static const struct schema types_schema = {
 	.name = "types",
 	SCHEMA_COLUMNS(type_columns),
 	.is_main = true,
 	.heading = "              MT    TypeDef Name",
-	.layout = module_type_layout,
+	.lines = "{mt:016a} 0x{token:08} {name}\n",
 };
 
 static enum hd_status write_types(struct call *call, const struct module *module)

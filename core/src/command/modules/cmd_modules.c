@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 #include <string.h>
 
 #include "analysis/name_match.h"
@@ -43,56 +42,24 @@ static const char *const file_states[] = {
 	[TARGET_FILE_REJECTED] = "another one",
 };
 
-static void out_path(struct out *out, const struct cell *cells)
-{
-	if (cells[IMAGE_PATH].is_there) {
-		text_escape(&out->text, cells[IMAGE_PATH].text.bytes, cells[IMAGE_PATH].text.size);
-	} else {
-		out_puts(out, "<no file>");
-	}
-	out_puts(out, "\n");
-}
-
-static void image_short_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "%016" PRIX64 " %08" PRIX64 " ", cells[IMAGE_BASE].number,
-		   cells[IMAGE_SIZE].number);
-	out_path(out, cells);
-}
-
-static void image_verbose_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *build_id = &cells[IMAGE_BUILD_ID], *file = &cells[IMAGE_FILE];
-	out_path(out, cells);
-	out_printf(out, "    Address:         %016" PRIX64 "\n", cells[IMAGE_BASE].number);
-	out_printf(out, "    End:             %016" PRIX64 "\n", cells[IMAGE_END].number);
-	out_printf(out, "    ImageSize:       %08" PRIX64 "\n", cells[IMAGE_SIZE].number);
-	out_printf(out, "    IsPEImage:       %s\n",
-		   cells[IMAGE_KIND].text.bytes[0] == 'p' ? "yes" : "no");
-	out_printf(out, "    BuildId:         %s\n",
-		   build_id->is_there ? build_id->text.bytes : "<none>");
-	out_printf(out, "    File:            %s\n",
-		   file->is_there ? file->text.bytes : "<not known>");
-}
-
 #define IMAGES_SCHEMA(form)                                                          \
 	{                                                                            \
 		.name = "modules", .columns = image_columns, .count = IMAGE_COLUMNS, \
-		.is_main = true, .layout = (form),                                   \
+		.is_main = true, .lines = (form),                                    \
 	}
-static const struct schema short_schema = IMAGES_SCHEMA(image_short_layout);
-static const struct schema verbose_schema = IMAGES_SCHEMA(image_verbose_layout);
+static const struct schema short_schema =
+	IMAGES_SCHEMA("{base:016X} {size:08X} {path?<no file>}\n");
+static const struct schema verbose_schema =
+	IMAGES_SCHEMA("{path?<no file>}\n    Address:         {base:016X}\n"
+		      "    End:             {end:016X}\n    ImageSize:       {size:08X}\n"
+		      "    IsPEImage:       {kind}\n    BuildId:         {build_id?<none>}\n"
+		      "    File:            {file?<not known>}\n");
 
 static const struct column total_columns[] = {
 	{ "size", "", KIND_BYTES, 0, 0, "bytes of all images that are listed" },
 };
 
-static void total_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "Total image size: %" PRIu64 "\n", cells[0].number);
-}
-
-SCHEMA(total, .name = "total", .layout = total_layout);
+SCHEMA(total, .name = "total", .lines = "Total image size: {size}\n");
 
 static bool is_image_wanted(const struct mapped_image *image, const char *part)
 {
@@ -110,7 +77,8 @@ static void write_image(struct call *call, const struct mapped_image *image, boo
 		[IMAGE_END] = cell_number(image->end),
 		[IMAGE_SIZE] = cell_number(image->end - image->begin),
 		[IMAGE_PATH] = cell_string(*image->path ? image->path : NULL),
-		[IMAGE_KIND] = cell_string(image->is_managed ? "pe" : "elf"),
+		[IMAGE_KIND] = cell_shown(cell_string(image->is_managed ? "pe" : "elf"),
+					  image->is_managed ? "yes" : "no"),
 	};
 	if (is_verbose) {
 		cells[IMAGE_BUILD_ID] = cell_null();

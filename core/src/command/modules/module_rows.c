@@ -6,6 +6,8 @@
 
 #include "gc/heap.h"
 
+#define MAP_METHODS_DISTANCE 32u
+
 const struct column module_columns[MODULE_COLUMNS] = {
 	[MODULE_COLUMN_ADDRESS] = { "address", NULL, KIND_ADDRESS, 0, 0,
 				    "address of the runtime's Module" },
@@ -45,6 +47,7 @@ const struct column module_columns[MODULE_COLUMNS] = {
 				  "Module::m_dwTransientFlags; null: not known" },
 	[MODULE_COLUMN_TYPE_MAP] = { "type_map", NULL, KIND_ADDRESS, 0, 0,
 				     "its map from TypeDefs to MethodTables; null: not known" },
+	[MODULE_COLUMN_METHOD_MAP] = { .heading = "method_map", .kind = KIND_ADDRESS },
 };
 
 /* Bytes of a GUID in the order in which it is written. */
@@ -115,21 +118,7 @@ void module_cells(struct runtime *runtime, const struct module *module, struct m
 	if (facts.has_flags)
 		ret[MODULE_COLUMN_FLAGS] = cell_number(facts.flags);
 	ret[MODULE_COLUMN_TYPE_MAP] = known_number(facts.type_map);
-}
-
-void out_module_name(struct out *out, const struct cell *cells)
-{
-	const struct cell *path = &cells[MODULE_COLUMN_PATH], *name = &cells[MODULE_COLUMN_NAME];
-	const struct cell *shown = path->is_there && path->text.size ? path : name;
-	if (shown->is_there) {
-		text_escape(&out->text, shown->text.bytes, shown->text.size);
-	} else {
-		out_puts(out, "<not known>");
-	}
-	if (cells[MODULE_COLUMN_DYNAMIC].flag)
-		out_puts(out, "(Dynamic)");
-	if (cells[MODULE_COLUMN_IN_MEMORY].flag)
-		out_puts(out, "(in memory)");
+	ret[MODULE_COLUMN_METHOD_MAP] = cell_number(facts.type_map + MAP_METHODS_DISTANCE);
 }
 
 static enum hd_status no_module(struct call *call, uint64_t address, bool is_assembly,

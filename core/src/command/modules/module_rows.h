@@ -25,6 +25,7 @@ enum module_column {
 	MODULE_COLUMN_PE_ASSEMBLY,
 	MODULE_COLUMN_FLAGS,
 	MODULE_COLUMN_TYPE_MAP,
+	MODULE_COLUMN_METHOD_MAP, /**< text only */
 	MODULE_COLUMNS
 };
 
@@ -40,8 +41,9 @@ struct module_texts {
 void module_cells(struct runtime *runtime, const struct module *module, struct module_texts *texts,
 		  struct cell *ret);
 
-/** Write the module's path; of one without a file its assembly's name, and "(Dynamic)". */
-void out_module_name(struct out *out, const struct cell *cells);
+/** For schema.lines: the module's path; of one without a file its assembly's name, and "(Dynamic)". */
+#define MODULE_NAME_LINE \
+	"[?path {path}|{name?<not known>}][?dynamic (Dynamic)][?in_memory (in memory)]"
 
 /**
  * The module whose Module, or whose Assembly if @p is_assembly, is at @p address.

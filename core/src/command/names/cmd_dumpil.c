@@ -35,22 +35,9 @@
 
 COLUMNS(head, HEAD_COLUMNS, HEAD_LIST);
 
-static void head_layout(struct out *out, const struct cell *cells)
-{
-	out_puts(out, "Method Name: ");
-	text_escape(&out->text, cells[HEAD_NAME].text.bytes, cells[HEAD_NAME].text.size);
-	out_printf(out,
-		   "\nilAddr = %016" PRIx64 " (%" PRIu64 " bytes, token 0x%08" PRIx64
-		   ", maxstack %" PRIu64 ")\n",
-		   cells[HEAD_ADDRESS].number, cells[HEAD_SIZE].number, cells[HEAD_TOKEN].number,
-		   cells[HEAD_STACK].number);
-	if (cells[HEAD_LOCALS_SIGNATURE].is_there) {
-		out_printf(out, "Signature of the locals: %016" PRIx64 "\n",
-			   cells[HEAD_LOCALS_SIGNATURE].number);
-	}
-}
-
-SCHEMA(head, .layout = head_layout);
+SCHEMA(head, .lines = "Method Name: {name}\n"
+		      "ilAddr = {il:016} ({size} bytes, token 0x{token:08}, maxstack {max_stack})\n"
+		      "[Signature of the locals: {locals_signature:016}\n]");
 
 #define IL_LIST(X)                                                                    \
 	X(IL_COLUMN_OFFSET, "offset", NULL, KIND_NUMBER, 0, 0, "place in the IL")     \
@@ -64,26 +51,9 @@ SCHEMA(head, .layout = head_layout);
 
 COLUMNS(il, IL_COLUMNS, IL_LIST);
 
-/* "IL_0001: call System.Console.WriteLine" */
-static void il_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "IL_%04" PRIx64 ": ", cells[IL_COLUMN_OFFSET].number);
-	if (!cells[IL_COLUMN_OPCODE].is_there) {
-		out_puts(out, "<not an instruction>\n");
-		return;
-	}
-	out_puts(out, cells[IL_COLUMN_OPCODE].text.bytes);
-	if (cells[IL_COLUMN_OPERAND].is_there) {
-		out_puts(out, " ");
-		text_escape(&out->text, cells[IL_COLUMN_OPERAND].text.bytes,
-			    cells[IL_COLUMN_OPERAND].text.size);
-	} else if (cells[IL_COLUMN_TOKEN].is_there) {
-		out_printf(out, " <token 0x%08" PRIx64 ">", cells[IL_COLUMN_TOKEN].number);
-	}
-	out_puts(out, "\n");
-}
-
-SCHEMA(il, .name = "instructions", .is_main = true, .layout = il_layout);
+SCHEMA(il, .name = "instructions", .is_main = true,
+       .lines = "IL_{offset:04}: [{opcode}[ {operand}|[ <token 0x{token:08}>]]|<not an "
+		"instruction>]\n");
 
 #define CLAUSE_LIST(X)                                                                   \
 	X(CLAUSE_KIND, "kind", NULL, KIND_TEXT, 0, 0,                                    \
@@ -101,28 +71,12 @@ SCHEMA(il, .name = "instructions", .is_main = true, .layout = il_layout);
 
 COLUMNS(clause, CLAUSE_COLUMNS, CLAUSE_LIST);
 
-static void clause_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out,
-		   "%s: try IL_%04" PRIx64 "..IL_%04" PRIx64 ", handler IL_%04" PRIx64
-		   "..IL_%04" PRIx64,
-		   cells[CLAUSE_KIND].is_there ? cells[CLAUSE_KIND].text.bytes : "<unknown kind>",
-		   cells[CLAUSE_TRY_BEGIN].number, cells[CLAUSE_TRY_END].number,
-		   cells[CLAUSE_HANDLER_BEGIN].number, cells[CLAUSE_HANDLER_END].number);
-	if (cells[CLAUSE_TYPE].is_there) {
-		out_puts(out, ", of ");
-		text_escape(&out->text, cells[CLAUSE_TYPE].text.bytes,
-			    cells[CLAUSE_TYPE].text.size);
-	}
-	if (cells[CLAUSE_FILTER].is_there)
-		out_printf(out, ", filter IL_%04" PRIx64, cells[CLAUSE_FILTER].number);
-	out_puts(out, "\n");
-}
-
 static const struct schema clauses_schema = {
 	.name = "clauses",
 	SCHEMA_COLUMNS(clause_columns),
-	.layout = clause_layout,
+	.lines =
+		"{kind?<unknown kind>}: try IL_{try_begin:04}..IL_{try_end:04}, handler "
+		"IL_{handler_begin:04}..IL_{handler_end:04}[, of {type}][, filter IL_{filter:04}]\n",
 };
 
 static const struct table_options bare = { .limit = UINT64_MAX, .no_heading = true };

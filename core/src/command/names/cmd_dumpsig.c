@@ -26,20 +26,14 @@
 
 COLUMNS(signature, SIGNATURE_COLUMNS, SIGNATURE_LIST);
 
-static void signature_layout(struct out *out, const struct cell *cells)
-{
-	text_escape(&out->text, cells[SIGNATURE_TEXT].text.bytes, cells[SIGNATURE_TEXT].text.size);
-	out_puts(out, "\n");
-}
-
 static const struct schema signature_schema = {
 	.columns = signature_columns,
 	.count = SIGNATURE_TYPE,
-	.layout = signature_layout,
+	.lines = "{signature}\n",
 };
 static const struct schema element_schema = {
 	SCHEMA_COLUMNS(signature_columns),
-	.layout = signature_layout,
+	.lines = "{signature}\n",
 };
 
 #define PART_LIST(X)                                                                      \

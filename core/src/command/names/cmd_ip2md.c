@@ -26,39 +26,14 @@
 
 COLUMNS(md, MD_COLUMNS, MD_LIST);
 
-static void md_address_line(struct out *out, const char *label, const struct cell *cell)
-{
-	out_printf(out, "%s%016" PRIx64 "\n", label, cell->is_there ? cell->number : 0);
-}
-
-/* SOS's lines. */
-static void md_layout(struct out *out, const struct cell *cells)
-{
-	md_address_line(out, "MethodDesc:           ", &cells[MD_COLUMN_ADDRESS]);
-	out_puts(out, "Method Name:          ");
-	text_escape(&out->text, cells[MD_COLUMN_NAME].text.bytes, cells[MD_COLUMN_NAME].text.size);
-	out_puts(out, "\n");
-	md_address_line(out, "Class:                ", &cells[MD_COLUMN_CLASS]);
-	md_address_line(out, "MethodTable:          ", &cells[MD_COLUMN_MT]);
-	md_address_line(out, "mdToken:              ", &cells[MD_COLUMN_TOKEN]);
-	md_address_line(out, "Module:               ", &cells[MD_COLUMN_MODULE]);
-	if (cells[MD_COLUMN_FILE].is_there) {
-		out_puts(out, "File:                 ");
-		text_escape(&out->text, cells[MD_COLUMN_FILE].text.bytes,
-			    cells[MD_COLUMN_FILE].text.size);
-		out_puts(out, "\n");
-	}
-	if (cells[MD_COLUMN_SIGNATURE].is_there)
-		md_address_line(out, "Signature:            ", &cells[MD_COLUMN_SIGNATURE]);
-	out_printf(out, "IsJitted:             %s\n", cells[MD_COLUMN_JITTED].flag ? "yes" : "no");
-	if (cells[MD_COLUMN_CODE].is_there || !cells[MD_COLUMN_JITTED].flag) {
-		md_address_line(out, "Current CodeAddr:     ", &cells[MD_COLUMN_CODE]);
-	} else {
-		out_puts(out, "Current CodeAddr:     <not known>\n");
-	}
-}
-
-SCHEMA(md, .layout = md_layout);
+SCHEMA(md, .lines = "MethodDesc:           {method_desc:016}\n"
+		    "Method Name:          {name}\nClass:                {ee_class:016}\n"
+		    "MethodTable:          {mt:016}\nmdToken:              {token:016}\n"
+		    "Module:               {module:016}\n[File:                 {file}\n]"
+		    "[Signature:            {signature:016}\n]"
+		    "IsJitted:             {is_jitted}\n"
+		    "Current CodeAddr:     [=current_code {current_code:016}|[?is_jitted <not "
+		    "known>|{current_code:016}]]\n");
 
 static void write_method(struct call *call, const struct method *method,
 			 const struct method_bodies *bodies)
@@ -123,20 +98,8 @@ static enum hd_status run_dumpmd(struct call *call)
 
 COLUMNS(ip, IP_COLUMNS, IP_LIST);
 
-static void ip_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "Code:                 %s", cells[IP_KIND].text.bytes);
-	if (cells[IP_START].is_there) {
-		out_printf(out, ", from %016" PRIx64, cells[IP_START].number);
-		if (cells[IP_SIZE].is_there)
-			out_printf(out, ", %" PRIu64 " bytes", cells[IP_SIZE].number);
-		out_printf(out, ", +0x%" PRIx64 "%s", cells[IP_OFFSET].number,
-			   cells[IP_HANDLER].flag ? " (in a handler)" : "");
-	}
-	out_puts(out, "\n");
-}
-
-SCHEMA(ip, .layout = ip_layout);
+SCHEMA(ip, .lines = "Code:                 {kind}[, from {start:016}[, {size} bytes], "
+		    "+0x{offset:x}[?is_handler  (in a handler)]]\n");
 
 /* Code of the JIT or ReadyToRun; false: @p ip is not in such a method. */
 static bool find_code(struct call *call, uint64_t ip, struct cell *cells, uint64_t *ret)

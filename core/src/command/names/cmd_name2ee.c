@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analysis/names/name_lookup.h"
-#include "answer/cell_lines.h"
 #include "command/names/code_rows.h"
 #include "command/table.h"
 #include "gc/heap.h"
@@ -21,41 +20,23 @@
 	X(MATCH_CLASS, "ee_class", NULL, KIND_ADDRESS, 0, 0, "the EEClass of that")       \
 	X(MATCH_METHOD_DESC, "method_desc", NULL, KIND_ADDRESS, 0, 0,                     \
 	  "MethodDesc of the method; null: a type, or not loaded")                        \
-	X(MATCH_NAME, "name", NULL, KIND_TEXT, 0, 0, "name of the type or method")
+	X(MATCH_NAME, "name", NULL, KIND_TEXT, 0, 0, "name of the type or method")        \
+	X(MATCH_IS_TYPE, .heading = "is_type", .kind = KIND_FLAG) /**< text only */
 
 COLUMNS(match, MATCH_COLUMNS, MATCH_LIST);
-
-static void loaded_line(struct out *out, const char *label, const struct cell *cell)
-{
-	if (cell->is_there) {
-		out_printf(out, "%s%016" PRIx64 "\n", label, cell->number);
-	} else {
-		out_printf(out, "%s<not loaded yet>\n", label);
-	}
-}
-
-/* SOS's lines. */
-static void match_layout(struct out *out, const struct cell *cells)
-{
-	bool is_type = cells[MATCH_TOKEN].number >> 24 == 2;
-	out_puts(out, "--------------------------------------\n");
-	out_printf(out, "Module:               %016" PRIx64 "\n", cells[MATCH_MODULE].number);
-	out_text_line(out, "Assembly:             ", &cells[MATCH_ASSEMBLY]);
-	out_printf(out, "Token:                %016" PRIx64 "\n", cells[MATCH_TOKEN].number);
-	if (is_type) {
-		loaded_line(out, "MethodTable:          ", &cells[MATCH_MT]);
-		loaded_line(out, "EEClass:              ", &cells[MATCH_CLASS]);
-	} else {
-		loaded_line(out, "MethodDesc:           ", &cells[MATCH_METHOD_DESC]);
-	}
-	out_text_line(out, "Name:                 ", &cells[MATCH_NAME]);
-}
 
 static const struct schema matches_schema = {
 	.name = "matches",
 	SCHEMA_COLUMNS(match_columns),
 	.is_main = true,
-	.layout = match_layout,
+	.lines = "--------------------------------------\n"
+		 "Module:               {module:016}\n"
+		 "Assembly:             {assembly?<not known>}\n"
+		 "Token:                {token:016}\n"
+		 "[?is_type MethodTable:          {mt:016?<not loaded yet>}\n"
+		 "EEClass:              {ee_class:016?<not loaded yet>}|MethodDesc:           "
+		 "{method_desc:016?<not loaded yet>}]\n"
+		 "Name:                 {name?<not known>}\n",
 };
 
 static const char *file_of(const struct module *module)
@@ -126,6 +107,7 @@ static void write_match(struct call *call, const struct named_entity *entity,
 		[MATCH_ASSEMBLY] = cell_string(file_of(entity->module)),
 		[MATCH_TOKEN] = cell_number(entity->token),
 		[MATCH_NAME] = cell_text(name.bytes, name.size),
+		[MATCH_IS_TYPE] = cell_flag(entity->token >> 24 == 2),
 	};
 	if (loaded.type) {
 		cells[MATCH_MT] = cell_number(loaded.type->method_table);

@@ -189,19 +189,14 @@ static enum hd_status write_elements(struct call *call, struct element_listing *
 	X(ELEMENT_TYPE_NAME, "element_type", NULL, KIND_TEXT, 0, 0,                         \
 	  "name of the type of its elements")                                               \
 	X(ELEMENT_TYPE_MT, "element_mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable, or 0") \
-	X(ELEMENT_TYPE_HANDLE, .kind = KIND_ADDRESS) /**< text only */
+	X(ELEMENT_TYPE_HANDLE, .heading = "handle", .kind = KIND_ADDRESS) /**< text only */
 
 COLUMNS(element_type, ELEMENT_TYPE_COLUMNS, ELEMENT_TYPE_LIST);
-
-static void element_type_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "Element Methodtable: %016" PRIx64 "\n", cells[ELEMENT_TYPE_HANDLE].number);
-}
 
 static void write_element_type(struct call *call, const struct array_info *array)
 {
 	static const struct schema schema = { SCHEMA_COLUMNS(element_type_columns),
-					      .layout = element_type_layout };
+					      .lines = "Element Methodtable: {handle:016}\n" };
 	HD_CLEANUP(text) struct text name = { 0 };
 	type_handle_name(call->heap->runtime, array->element_handle, &name);
 	uint64_t mt = array->element ? array->element->method_table : 0;

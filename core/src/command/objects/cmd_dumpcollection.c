@@ -5,7 +5,6 @@
 #include "analysis/collections/collection.h"
 #include "command/objects/object.h"
 #include "command/table.h"
-#include "output/fit.h"
 
 /** Writing many keys, or many values, needs this. */
 struct item_texts {
@@ -233,44 +232,26 @@ static void item_show(struct item_texts *texts, const struct item_value *item,
 
 OPTIONS(collection, COLLECTION_OPTIONS);
 
-#define COLLECTION_LIST(X)                                                                   \
-	X(COLLECTION_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "the collection")         \
-	X(COLLECTION_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable")                  \
-	X(COLLECTION_TYPE, "type", NULL, KIND_TYPE, 0, 0, "name of its type")                \
-	X(COLLECTION_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                \
-	  "items as it says itself; null: it does not")                                      \
-	X(COLLECTION_FOUND, "found", NULL, KIND_NUMBER, 0, 0, "items that were found in it") \
-	X(COLLECTION_CAPACITY, "capacity", NULL, KIND_NUMBER, 0, 0,                          \
-	  "items that it has room for; null: it has no limit")                               \
-	X(COLLECTION_FILL, "fill_percent", NULL, KIND_PERCENT, 0, 0,                         \
-	  "how much of its room is used")                                                    \
-	X(COLLECTION_COMPLETE, "complete", NULL, KIND_FLAG, 0, 0, "could it be read to its end?")
+#define COLLECTION_LIST(X)                                                                        \
+	X(COLLECTION_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "the collection")              \
+	X(COLLECTION_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable")                       \
+	X(COLLECTION_TYPE, "type", NULL, KIND_TYPE, 0, 0, "name of its type")                     \
+	X(COLLECTION_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                     \
+	  "items as it says itself; null: it does not")                                           \
+	X(COLLECTION_FOUND, "found", NULL, KIND_NUMBER, 0, 0, "items that were found in it")      \
+	X(COLLECTION_CAPACITY, "capacity", NULL, KIND_NUMBER, 0, 0,                               \
+	  "items that it has room for; null: it has no limit")                                    \
+	X(COLLECTION_FILL, "fill_percent", NULL, KIND_PERCENT, 0, 0,                              \
+	  "how much of its room is used")                                                         \
+	X(COLLECTION_COMPLETE, "complete", NULL, KIND_FLAG, 0, 0, "could it be read to its end?") \
+	X(COLLECTION_DIFFERS, .heading = "differs", .kind = KIND_FLAG) /**< text only */
 
 COLUMNS(collection, COLLECTION_COLUMNS, COLLECTION_LIST);
 
-static void collection_layout_text(struct out *out, const struct cell *cells)
-{
-	const struct cell *type = &cells[COLLECTION_TYPE], *count = &cells[COLLECTION_COUNT];
-	uint64_t found = cells[COLLECTION_FOUND].number;
-	uint64_t says = count->is_there ? count->number : found;
-	char number[2][NUMBER_SIZE];
-	out_puts(out, "Name:        ");
-	out_type(out, type->text.bytes, type->text.size, type->text.id);
-	out_printf(out, "\nMethodTable: %016" PRIx64 "\nCount:       %s",
-		   cells[COLLECTION_MT].number, format_thousands(says, number[0]));
-	if (says != found)
-		out_printf(out, ", but %s found", format_thousands(found, number[1]));
-	out_puts(out, "\n");
-	if (!cells[COLLECTION_CAPACITY].is_there)
-		return;
-	out_printf(out, "Capacity:    %s",
-		   format_thousands(cells[COLLECTION_CAPACITY].number, number[0]));
-	if (cells[COLLECTION_FILL].is_there)
-		out_printf(out, " (%.1f%% used)", cells[COLLECTION_FILL].real);
-	out_puts(out, "\n");
-}
-
-SCHEMA(collection, .layout = collection_layout_text);
+SCHEMA(collection,
+       .lines = "Name:        {type}\nMethodTable: {mt:016}\n"
+		"Count:       [=count {count:,}[?differs , but {found:,} found]|{found:,}]\n"
+		"[Capacity:    {capacity:,}[ ({fill_percent} used)]\n]");
 
 static void write_collection_head(struct call *call, const struct object *object,
 				  const struct collection_facts *facts)
@@ -283,6 +264,7 @@ static void write_collection_head(struct call *call, const struct object *object
 		[COLLECTION_TYPE] = cell_type(name, size, object->type->method_table),
 		[COLLECTION_FOUND] = cell_number(facts->found),
 		[COLLECTION_COMPLETE] = cell_flag(!facts->is_broken),
+		[COLLECTION_DIFFERS] = cell_flag(facts->count != facts->found),
 	};
 	if (facts->has_count)
 		cells[COLLECTION_COUNT] = cell_number(facts->count);

@@ -15,21 +15,9 @@
 
 COLUMNS(invocation, INVOCATION_COLUMNS, INVOCATION_LIST);
 
-static void invocation_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *name = &cells[INVOCATION_NAME];
-	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, cells[INVOCATION_TARGET].number);
-	out_printf(out, " %016" PRIx64 " ", cells[INVOCATION_METHOD].number);
-	if (name->is_there) {
-		text_escape(&out->text, name->text.bytes, name->text.size);
-	} else {
-		out_styled(out, STYLE_NOTE, "<code at %" PRIx64 ">", cells[INVOCATION_CODE].number);
-	}
-	out_puts(out, "\n");
-}
-
 SCHEMA(invocation, .name = "invocations", .is_main = true,
-       .heading = "Target           Method           Name", .layout = invocation_layout);
+       .heading = "Target           Method           Name",
+       .lines = "{target:016a} {method:016} [{name}|\\d<code at {code:x}>\\.]\n");
 
 static void write_delegate(struct call *call, const struct delegate_info *info)
 {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* dumpmt and dumpclass: a type by its MethodTable. */
-#include <inttypes.h>
 
 #include "command/call.h"
 #include "command/names/code_rows.h"
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "gc/heap.h"
-#include "output/fit.h"
 #include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/types/type.h"
 #include "util/alloc.h"
@@ -27,30 +25,11 @@
 
 COLUMNS(method, METHOD_COLUMNS, METHOD_LIST);
 
-/* SOS's columns. */
-static void method_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "%016" PRIX64 " %016" PRIX64 " %6s %016" PRIX64 " ",
-		   cells[METHOD_ENTRY].is_there ? cells[METHOD_ENTRY].number : 0,
-		   cells[METHOD_DESC].is_there ? cells[METHOD_DESC].number : 0,
-		   cells[METHOD_JIT].is_there ? cells[METHOD_JIT].text.bytes : "?",
-		   cells[METHOD_SLOT].number);
-	out_begin_name(out, FIT_METHOD);
-	if (cells[METHOD_NAME].is_there) {
-		text_escape(&out->text, cells[METHOD_NAME].text.bytes,
-			    cells[METHOD_NAME].text.size);
-	} else {
-		out_puts(out, "<not known>");
-	}
-	out_end_name(out);
-	out_puts(out, "\n");
-}
-
 static const struct schema methods_schema = {
 	.name = "method_descs", /* "methods" is their number */
 	SCHEMA_COLUMNS(method_columns),
 	.heading = "           Entry       MethodDesc    JIT Slot             Name",
-	.layout = method_layout,
+	.lines = "{entry:016X} {method_desc:016X} {jit:6??} {slot:016X} {name:m?<not known>}\n",
 };
 
 static const char *jit_state(const struct method_bodies *bodies, uint64_t method_desc)
@@ -187,105 +166,58 @@ static const char *category_name(const struct type *type)
 	return type->category < sizeof(names) / sizeof(names[0]) ? names[type->category] : "?";
 }
 
-#define CLASS_LIST(X)                                                                             \
-	X(CLASS_ADDRESS, "mt", NULL, KIND_ADDRESS, 0, 0, "the MethodTable")                       \
-	X(CLASS_NAME, "name", NULL, KIND_TYPE, 0, 0, "name of the type")                          \
-	X(CLASS_BASE_SIZE, "base_size", NULL, KIND_BYTES, 0, 0,                                   \
-	  "bytes of an object, without elements")                                                 \
-	X(CLASS_COMPONENT_SIZE, "component_size", NULL, KIND_BYTES, 0, 0,                         \
-	  "bytes of an element of an array or string")                                            \
-	X(CLASS_FLAGS, "flags", NULL, KIND_ADDRESS, 0, 0, "flags of the MethodTable")             \
-	X(CLASS_MODULE, "module", NULL, KIND_ADDRESS, 0, 0, "the Module that has the type")       \
-	X(CLASS_TOKEN, "token", NULL, KIND_ADDRESS, 0, 0, "metadata token of the type")           \
-	X(CLASS_PARENT, "parent", NULL, KIND_ADDRESS, 0, 0, "MethodTable of the base class")      \
-	X(CLASS_FILE, "file", NULL, KIND_TEXT, 0, 0, "file of the module")                        \
-	X(CLASS_EE, "ee_class", NULL, KIND_ADDRESS, 0, 0, "the EEClass")                          \
-	X(CLASS_CANONICAL, "canonical", NULL, KIND_ADDRESS, 0, 0,                                 \
-	  "MethodTable that shares its code")                                                     \
-	X(CLASS_CATEGORY, "category", NULL, KIND_TEXT, 0, 0, "what kind of type it is")           \
-	X(CLASS_POINTERS, "has_pointers", NULL, KIND_FLAG, 0, 0,                                  \
-	  "do its objects hold references?")                                                      \
-	X(CLASS_FINALIZER, "has_finalizer", NULL, KIND_FLAG, 0, 0, "does it have a finalizer?")   \
-	X(CLASS_COLLECTIBLE, "is_collectible", NULL, KIND_FLAG, 0, 0, "can it be unloaded?")      \
-	X(CLASS_METHODS, "methods", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "how many it has")      \
-	X(CLASS_INTERFACES, "interfaces", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                   \
-	  "how many it implements")                                                               \
-	X(CLASS_INSTANCE_FIELDS, .kind = KIND_NUMBER) /**< text of dumpclass only, as the next */ \
-	X(CLASS_STATIC_FIELDS, .kind = KIND_NUMBER)
+#define CLASS_LIST(X)                                                                           \
+	X(CLASS_ADDRESS, "mt", NULL, KIND_ADDRESS, 0, 0, "the MethodTable")                     \
+	X(CLASS_NAME, "name", NULL, KIND_TYPE, 0, 0, "name of the type")                        \
+	X(CLASS_BASE_SIZE, "base_size", NULL, KIND_BYTES, 0, 0,                                 \
+	  "bytes of an object, without elements")                                               \
+	X(CLASS_COMPONENT_SIZE, "component_size", NULL, KIND_BYTES, 0, 0,                       \
+	  "bytes of an element of an array or string")                                          \
+	X(CLASS_FLAGS, "flags", NULL, KIND_ADDRESS, 0, 0, "flags of the MethodTable")           \
+	X(CLASS_MODULE, "module", NULL, KIND_ADDRESS, 0, 0, "the Module that has the type")     \
+	X(CLASS_TOKEN, "token", NULL, KIND_ADDRESS, 0, 0, "metadata token of the type")         \
+	X(CLASS_PARENT, "parent", NULL, KIND_ADDRESS, 0, 0, "MethodTable of the base class")    \
+	X(CLASS_FILE, "file", NULL, KIND_TEXT, 0, 0, "file of the module")                      \
+	X(CLASS_EE, "ee_class", NULL, KIND_ADDRESS, 0, 0, "the EEClass")                        \
+	X(CLASS_CANONICAL, "canonical", NULL, KIND_ADDRESS, 0, 0,                               \
+	  "MethodTable that shares its code")                                                   \
+	X(CLASS_CATEGORY, "category", NULL, KIND_TEXT, 0, 0, "what kind of type it is")         \
+	X(CLASS_POINTERS, "has_pointers", NULL, KIND_FLAG, 0, 0,                                \
+	  "do its objects hold references?")                                                    \
+	X(CLASS_FINALIZER, "has_finalizer", NULL, KIND_FLAG, 0, 0, "does it have a finalizer?") \
+	X(CLASS_COLLECTIBLE, "is_collectible", NULL, KIND_FLAG, 0, 0, "can it be unloaded?")    \
+	X(CLASS_METHODS, "methods", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "how many it has")    \
+	X(CLASS_INTERFACES, "interfaces", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                 \
+	  "how many it implements")                                                             \
+	X(CLASS_INSTANCE_FIELDS, .heading = "instance_fields",                                  \
+	  .kind = KIND_NUMBER) /**< text of dumpclass only, as the next */                      \
+	X(CLASS_STATIC_FIELDS, .heading = "static_fields", .kind = KIND_NUMBER)                 \
+	X(CLASS_SHARED, .heading = "is_shared", .kind = KIND_FLAG)                              \
+	X(CLASS_COMPONENTS, .heading = "has_components", .kind = KIND_FLAG)
 
 COLUMNS(type, CLASS_COLUMNS, CLASS_LIST);
 
-static void name_line(struct out *out, const char *label, const struct cell *cell)
-{
-	out_puts(out, label);
-	out_type(out, cell->text.bytes, cell->text.size, cell->text.id);
-	out_puts(out, "\n");
-}
-
-static void file_line(struct out *out, const char *label, const struct cell *cell)
-{
-	if (!cell->is_there)
-		return;
-	out_puts(out, label);
-	text_escape(&out->text, cell->text.bytes, cell->text.size);
-	out_puts(out, "\n");
-}
-
-static void number_line(struct out *out, const char *label, const struct cell *cell)
-{
-	if (cell->is_there)
-		out_printf(out, "%s%" PRIu64 "\n", label, cell->number);
-}
-
-static void address_line(struct out *out, const char *label, const struct cell *cell)
-{
-	out_printf(out, "%s%016" PRIx64 "\n", label, cell->number);
-}
-
-static void flag_line(struct out *out, const char *label, const struct cell *cell)
-{
-	out_printf(out, "%s%s\n", label, cell->flag ? "true" : "false");
-}
-
-static void type_layout(struct out *out, const struct cell *cells)
-{
-	uint64_t canonical = cells[CLASS_CANONICAL].number;
-	address_line(out, "EEClass:             ", &cells[CLASS_EE]);
-	if (canonical && canonical != cells[CLASS_ADDRESS].number)
-		address_line(out, "Canonical MT:        ", &cells[CLASS_CANONICAL]);
-	address_line(out, "Parent:              ", &cells[CLASS_PARENT]);
-	address_line(out, "Module:              ", &cells[CLASS_MODULE]);
-	name_line(out, "Name:                ", &cells[CLASS_NAME]);
-	address_line(out, "mdToken:             ", &cells[CLASS_TOKEN]);
-	file_line(out, "File:                ", &cells[CLASS_FILE]);
-	out_printf(out, "BaseSize:            0x%" PRIx64 "\n", cells[CLASS_BASE_SIZE].number);
-	if (cells[CLASS_FLAGS].number & MT_HAS_COMPONENT_SIZE) {
-		out_printf(out, "ComponentSize:       0x%" PRIx64 "\n",
-			   cells[CLASS_COMPONENT_SIZE].number);
-	}
-	flag_line(out, "Has GC Pointers:     ", &cells[CLASS_POINTERS]);
-	flag_line(out, "Has Finalizer:       ", &cells[CLASS_FINALIZER]);
-	flag_line(out, "Collectible:         ", &cells[CLASS_COLLECTIBLE]);
-	out_printf(out, "Category:            %s\n", cells[CLASS_CATEGORY].text.bytes);
-	out_printf(out, "Flags:               0x%08" PRIx64 "\n", cells[CLASS_FLAGS].number);
-	number_line(out, "Number of Methods:   ", &cells[CLASS_METHODS]);
-	number_line(out, "Number of IFaces in IFaceMap: ", &cells[CLASS_INTERFACES]);
-}
-
-static void class_layout(struct out *out, const struct cell *cells)
-{
-	name_line(out, "Class Name:      ", &cells[CLASS_NAME]);
-	address_line(out, "mdToken:         ", &cells[CLASS_TOKEN]);
-	file_line(out, "File:            ", &cells[CLASS_FILE]);
-	address_line(out, "Parent:          ", &cells[CLASS_PARENT]);
-	address_line(out, "Module:          ", &cells[CLASS_MODULE]);
-	address_line(out, "Method Table:    ", &cells[CLASS_ADDRESS]);
-	number_line(out, "NumInstanceFields:   ", &cells[CLASS_INSTANCE_FIELDS]);
-	number_line(out, "NumStaticFields:     ", &cells[CLASS_STATIC_FIELDS]);
-}
-
-SCHEMA(type, .layout = type_layout);
-static const struct schema class_schema = { SCHEMA_COLUMNS(type_columns), .layout = class_layout };
+SCHEMA(type, .lines = "EEClass:             {ee_class:016}\n"
+		      "[?is_shared Canonical MT:        {canonical:016}\n]"
+		      "Parent:              {parent:016}\n"
+		      "Module:              {module:016}\nName:                {name}\n"
+		      "mdToken:             {token:016}\n[File:                {file}\n]"
+		      "BaseSize:            0x{base_size:x}\n"
+		      "[?has_components ComponentSize:       0x{component_size:x}\n]"
+		      "Has GC Pointers:     [?has_pointers true|false]\n"
+		      "Has Finalizer:       [?has_finalizer true|false]\n"
+		      "Collectible:         [?is_collectible true|false]\n"
+		      "Category:            {category}\nFlags:               0x{flags:08}\n"
+		      "[Number of Methods:   {methods}\n]"
+		      "[Number of IFaces in IFaceMap: {interfaces}\n]");
+static const struct schema class_schema = {
+	SCHEMA_COLUMNS(type_columns),
+	.lines = "Class Name:      {name}\nmdToken:         {token:016}\n"
+		 "[File:            {file}\n]Parent:          {parent:016}\n"
+		 "Module:          {module:016}\nMethod Table:    {mt:016}\n"
+		 "[NumInstanceFields:   {instance_fields}\n]"
+		 "[NumStaticFields:     {static_fields}\n]"
+};
 
 /* A 16-bit number of a runtime structure; absent when its place is not known. */
 static struct cell small_number(struct runtime *runtime, uint64_t base, enum layout_field field)
@@ -306,6 +238,9 @@ static void write_type(struct answer *answer, struct runtime *runtime, const str
 		[CLASS_NAME] = cell_type(name, size, mt),
 		[CLASS_BASE_SIZE] = cell_number(type->base_size),
 		[CLASS_COMPONENT_SIZE] = cell_number(type->component_size),
+		[CLASS_SHARED] =
+			cell_flag(type->canonical && type->canonical != type->method_table),
+		[CLASS_COMPONENTS] = cell_flag((type->flags & MT_HAS_COMPONENT_SIZE) != 0),
 		[CLASS_FLAGS] = cell_number(type->flags),
 		[CLASS_MODULE] = cell_number(type->module),
 		[CLASS_TOKEN] = cell_number(type->token),

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "graph/heap_graph.h"
@@ -78,23 +76,8 @@ static enum hd_status write_edges(struct call *call, const struct direction *dir
 
 COLUMNS(head, HEAD_COLUMNS, HEAD_LIST);
 
-static void graph_head_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *type = &cells[HEAD_TYPE], *domain = &cells[HEAD_DOMAIN];
-	uint64_t size = cells[HEAD_SIZE].number;
-	out_puts(out, "Name:        ");
-	out_type(out, type->text.bytes, type->text.size, type->text.id);
-	out_puts(out, "\nMethodTable: ");
-	out_styled(out, STYLE_ADDRESS, "%" PRIx64, cells[HEAD_MT].number);
-	out_printf(out, "\nSize:        %" PRIu64 "(0x%" PRIx64 ") bytes\n", size, size);
-	if (!domain->is_there)
-		return;
-	out_puts(out, "Domain:      ");
-	text_escape(&out->text, domain->text.bytes, domain->text.size);
-	out_puts(out, "\n");
-}
-
-SCHEMA(head, .layout = graph_head_layout);
+SCHEMA(head, .lines = "Name:        {type}\nMethodTable: {mt:a}\n"
+		      "Size:        {size}(0x{size:x}) bytes\n[Domain:      {domain}\n]");
 
 /* A dump file has no fields: the table is there, and empty. */
 static const struct schema field_schema = { .name = "fields", .columns = head_columns };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* dumpobj, for the heap of a target. */
-#include <inttypes.h>
 
 #include "command/objects/object.h"
 #include "gc/references.h"
@@ -31,22 +30,12 @@ static bool has_object_option(const struct call *call, const char *name)
 
 COLUMNS(string, STRING_COLUMNS, STRING_LIST);
 
-static void string_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *string = &cells[STRING_TEXT];
-	out_puts(out, "String:      ");
-	if (string->is_there) {
-		text_escape(&out->text, string->text.bytes, string->text.size);
-		out_puts(out, cells[STRING_TRUNCATED].is_there ? "...\n" : "\n");
-	} else {
-		out_puts(out, "(its characters are missing)\n");
-	}
-}
-
 static void write_string(struct call *call, const struct object *object)
 {
-	static const struct schema schema = { SCHEMA_COLUMNS(string_columns),
-					      .layout = string_layout };
+	static const struct schema schema = {
+		SCHEMA_COLUMNS(string_columns),
+		.lines = "String:      [{string}[=truncated ...]|(its characters are missing)]\n"
+	};
 	HD_CLEANUP(text) struct text text = { 0 };
 	bool readable = string_value(call->heap, object->address, STRING_MAX, &text, NULL);
 	const char *string = text.bytes ? text.bytes : "";
@@ -68,29 +57,15 @@ static void write_string(struct call *call, const struct object *object)
 	X(SYNC_INDEX, "index", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "index of its sync block") \
 	X(SYNC_BLOCK, "block", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "its sync block")         \
 	X(SYNC_HASH, "hash", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "its hash code")             \
-	X(SYNC_OWNER, .kind = KIND_ADDRESS) /**< text only */
+	X(SYNC_OWNER, .heading = "owner", .kind = KIND_ADDRESS) /**< text only */
 
 COLUMNS(sync, SYNC_COLUMNS, SYNC_LIST);
 
-static void sync_layout(struct out *out, const struct cell *cells)
-{
-	if (cells[SYNC_THREAD].is_there) {
-		const struct cell *owner = &cells[SYNC_OWNER];
-		out_printf(out, "ThinLock owner %" PRIx64 " (%016" PRIx64 "), Recursive %" PRIx64,
-			   cells[SYNC_THREAD].number, owner->number, cells[SYNC_RECURSION].number);
-		out_puts(out, owner->is_there ? "\n" : ": there is no such thread\n");
-	}
-	if (cells[SYNC_INDEX].is_there) {
-		out_printf(out, "SyncBlock:   index %" PRIu64 ", at %016" PRIx64 "\n",
-			   cells[SYNC_INDEX].number, cells[SYNC_BLOCK].number);
-	}
-	if (cells[SYNC_HASH].is_there) {
-		out_printf(out, "HashCode:    %" PRIu64 "(0x%" PRIx64 ")\n",
-			   cells[SYNC_HASH].number, cells[SYNC_HASH].number);
-	}
-}
-
-SCHEMA(sync, .name = "sync", .layout = sync_layout);
+SCHEMA(sync, .name = "sync",
+       .lines = "[=lock_thread ThinLock owner {lock_thread:x} ({owner:016}), Recursive "
+		"{lock_recursion:x}[=owner |: there is no such thread]\n]"
+		"[SyncBlock:   index {index}, at {block:016}\n]"
+		"[HashCode:    {hash}(0x{hash:x})\n]");
 
 /* Fill in what the header word says; false: it says nothing. */
 static bool sync_cells(const struct runtime *runtime, const struct object *object,
@@ -141,30 +116,17 @@ static void place_text(struct call *call, const struct object *object)
 		answer_heading(&call->answer, &sync_schema, cells);
 }
 
-#define EDGE_LIST(X)                                                                     \
-	X(EDGE_SLOT, "slot", NULL, KIND_ADDRESS, 0, 0, "where the reference is")         \
-	X(EDGE_OBJECT, "object", NULL, KIND_ADDRESS, 0, 0, "what it refers to")          \
-	X(EDGE_FIELD, "field", NULL, KIND_TEXT, 0, 0, "the field or element that it is") \
-	X(EDGE_OFFSET, .kind = KIND_ADDRESS) /**< text only, as the next */              \
-	X(EDGE_TYPE, .kind = KIND_TYPE)
+#define EDGE_LIST(X)                                                                             \
+	X(EDGE_SLOT, "slot", NULL, KIND_ADDRESS, 0, 0, "where the reference is")                 \
+	X(EDGE_OBJECT, "object", NULL, KIND_ADDRESS, 0, 0, "what it refers to")                  \
+	X(EDGE_FIELD, "field", NULL, KIND_TEXT, 0, 0, "the field or element that it is")         \
+	X(EDGE_OFFSET, .heading = "offset", .kind = KIND_ADDRESS) /**< text only, as the next */ \
+	X(EDGE_TYPE, .heading = "type", .kind = KIND_TYPE)
 
 COLUMNS(edge, EDGE_COLUMNS, EDGE_LIST);
 
-/* SOS's "GC Refs", with type and field after it. */
-static void edge_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *type = &cells[EDGE_TYPE], *field = &cells[EDGE_FIELD];
-	out_printf(out, "%16" PRIx64 "  ", cells[EDGE_OFFSET].number);
-	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, cells[EDGE_OBJECT].number);
-	out_puts(out, " ");
-	out_type_cell(out, type);
-	out_puts(out, "  ");
-	text_escape(&out->text, field->text.bytes, field->text.size);
-	out_puts(out, "\n");
-}
-
 SCHEMA(edge, .name = "edges", .heading = "          offset            object type  field",
-       .layout = edge_layout);
+       .lines = "{offset:16x}  {object:016a} {type}  {field}\n");
 
 static const struct column reference_columns[] = {
 	{ "object", NULL, KIND_ADDRESS, 0, 0, "what the object refers to" },
@@ -226,23 +188,17 @@ static enum hd_status write_references(struct call *call, const struct object *o
 	return status;
 }
 
-#define ARRAY_LIST(X)                                                              \
-	X(ARRAY_LENGTH, "length", NULL, KIND_NUMBER, 0, 0, "its elements")         \
-	X(ARRAY_INDENT, .kind = KIND_NUMBER) /**< text only, as all that follow */ \
-	X(ARRAY_RANK, .kind = KIND_NUMBER)                                         \
-	X(ARRAY_KIND, .kind = KIND_TEXT)
+#define ARRAY_LIST(X)                                                      \
+	X(ARRAY_LENGTH, "length", NULL, KIND_NUMBER, 0, 0, "its elements") \
+	X(ARRAY_INDENT, .heading = "indent",                               \
+	  .kind = KIND_NUMBER) /**< text only, as all that follow */       \
+	X(ARRAY_RANK, .heading = "rank", .kind = KIND_NUMBER)              \
+	X(ARRAY_KIND, .heading = "kind", .kind = KIND_TEXT)
 
 COLUMNS(array, ARRAY_COLUMNS, ARRAY_LIST);
 
-static void array_layout(struct out *out, const struct cell *cells)
-{
-	out_pad(out, cells[ARRAY_INDENT].number);
-	out_printf(out, "Array:       Rank %" PRIu64 ", Number of elements %" PRIu64 ", Type %s\n",
-		   cells[ARRAY_RANK].number, cells[ARRAY_LENGTH].number,
-		   cells[ARRAY_KIND].text.bytes);
-}
-
-SCHEMA(array, .layout = array_layout);
+SCHEMA(array,
+       .lines = "{indent:_}Array:       Rank {rank}, Number of elements {length}, Type {kind}\n");
 
 static void array_cells(const struct array_info *array, unsigned int indent, struct cell *cells)
 {

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
 #include "answer/tables.h"
 #include "command/chosen_objects.h"
 #include "command/completeness.h"
@@ -53,27 +51,14 @@ static enum hd_status list_reached(struct call *call, const struct reach *reach,
 	X(SUBJECT_OF, "of", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "its objects")           \
 	X(SUBJECT_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "objects that are reached")     \
 	X(SUBJECT_SIZE, "size", NULL, KIND_BYTES, 0, 0, "their bytes")                     \
-	X(SUBJECT_CLASS, NULL, NULL, KIND_TYPE, 0, 0, NULL)
+	X(SUBJECT_CLASS, NULL, "class", KIND_TYPE, 0, 0, NULL)
 
 COLUMNS(subject, SUBJECT_COLUMNS, SUBJECT_LIST);
 
-/* "Objects which X (T) transitively keep alive:" */
-static void subject_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *type = &cells[SUBJECT_CLASS];
-	char number[COUNT_SIZE];
-	out_puts(out, "Objects which ");
-	if (cells[SUBJECT_OBJECT].is_there) {
-		out_printf(out, "%" PRIx64 " (", cells[SUBJECT_OBJECT].number);
-	} else {
-		out_printf(out, "%s of ", format_count(cells[SUBJECT_OF].number, "object", number));
-	}
-	out_type(out, type->text.bytes, type->text.size, type->text.id);
-	out_puts(out, cells[SUBJECT_OBJECT].is_there ? ")" : "");
-	out_puts(out, " transitively keep alive:\n\n");
-}
-
-SCHEMA(subject, .layout = subject_layout);
+SCHEMA(subject,
+       .lines = "Objects which [{object:x} (|{of:*object} of ]{class}[=object )] transitively "
+		"keep alive:\n"
+		"\n");
 
 static void write_subject(struct call *call, const struct chosen_objects *subject,
 			  const struct reach *reach,

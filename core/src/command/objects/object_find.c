@@ -146,45 +146,24 @@ const char *type_file(struct runtime *runtime, const struct type *type)
 	X(HEAD_CLASS, "ee_class", NULL, KIND_ADDRESS, 0, 0, "the EEClass of its type")       \
 	X(HEAD_SIZE, "size", NULL, KIND_BYTES, 0, 0, "its own bytes")                        \
 	X(HEAD_FILE, "file", NULL, KIND_TEXT, 0, 0, "file of the module of its type")        \
-	X(HEAD_INDENT, .kind = KIND_NUMBER) /**< text only */
+	X(HEAD_INDENT, .heading = "indent", .kind = KIND_NUMBER) /**< text only */
 
 COLUMNS(head, HEAD_COLUMNS, HEAD_LIST);
-
-static void object_head_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *type = &cells[HEAD_TYPE], *file = &cells[HEAD_FILE];
-	uint64_t indent = cells[HEAD_INDENT].number, size = cells[HEAD_SIZE].number;
-	out_pad(out, indent);
-	out_puts(out, "Name:        ");
-	out_type(out, type->text.bytes, type->text.size, type->text.id);
-	out_puts(out, "\n");
-	out_pad(out, indent);
-	out_printf(out, "MethodTable: %016" PRIx64 "\n", cells[HEAD_MT].number);
-	out_pad(out, indent);
-	out_printf(out, "EEClass:     %016" PRIx64 "\n", cells[HEAD_CLASS].number);
-	out_pad(out, indent);
-	out_printf(out, "Size:        %" PRIu64 "(0x%" PRIx64 ") bytes\n", size, size);
-	if (!file->is_there)
-		return;
-	out_pad(out, indent);
-	out_puts(out, "File:        ");
-	text_escape(&out->text, file->text.bytes, file->text.size);
-	out_puts(out, "\n");
-}
-
-static void free_layout(struct out *out, const struct cell *cells)
-{
-	uint64_t size = cells[HEAD_SIZE].number;
-	out_printf(out, "Free Object\nSize:        %" PRIu64 "(0x%" PRIx64 ") bytes\n", size, size);
-}
 
 void write_object_head(struct answer *answer, struct runtime *runtime,
 		       const struct object_head *head)
 {
-	static const struct schema schema = { SCHEMA_COLUMNS(head_columns),
-					      .layout = object_head_layout };
-	static const struct schema of_free = { SCHEMA_COLUMNS(head_columns),
-					       .layout = free_layout };
+	static const struct schema schema = {
+		SCHEMA_COLUMNS(head_columns),
+		.lines = "{indent:_}Name:        {type}\n{indent:_}MethodTable: {mt:016}\n"
+			 "{indent:_}EEClass:     {ee_class:016}\n"
+			 "{indent:_}Size:        {size}(0x{size:x}) bytes\n"
+			 "[=file {indent:_}File:        {file}\n]"
+	};
+	static const struct schema of_free = {
+		SCHEMA_COLUMNS(head_columns),
+		.lines = "Free Object\nSize:        {size}(0x{size:x}) bytes\n"
+	};
 	const struct type *type = head->type;
 	bool is_array = type->category == CATEGORY_SZ_ARRAY || type->category == CATEGORY_MD_ARRAY;
 	size_t size;

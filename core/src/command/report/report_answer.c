@@ -56,29 +56,13 @@
 
 COLUMNS(finding, FINDING_COLUMNS, FINDING_LIST);
 
-static void finding_layout(struct out *out, const struct cell *cells)
-{
-	char size[32], share[32];
-	out_styled(out, STYLE_HEAD, "%-7s", cells[FINDING_SEVERITY].text.bytes);
-	text_escape(&out->text, cells[FINDING_TITLE].text.bytes, cells[FINDING_TITLE].text.size);
-	out_printf(out, "  %s", format_bytes(cells[FINDING_BYTES].number, size));
-	/* Free bytes are no part of what is alive. */
-	if (cells[FINDING_SHARE].is_there && cells[FINDING_SHARE].real <= 1)
-		out_printf(out, " (%s)", format_share(cells[FINDING_SHARE].real, share));
-	out_puts(out, "\n");
-	out_puts(out, "       ");
-	text_escape(&out->text, cells[FINDING_SENTENCE].text.bytes,
-		    cells[FINDING_SENTENCE].text.size);
-	out_puts(out, "\n       Next: ");
-	text_escape(&out->text, cells[FINDING_NEXT].text.bytes, cells[FINDING_NEXT].text.size);
-	out_puts(out, "\n");
-}
-
 static const struct schema findings_schema = {
 	.name = "findings",
 	SCHEMA_COLUMNS(finding_columns),
 	.is_main = true,
-	.layout = finding_layout,
+	.lines = "\\h{severity:-7}\\.{title}  {stake.bytes:b}[?stake.share_of_live  "
+		 "({stake.share_of_live})]\n"
+		 "       {sentence}\n       Next: {next}\n",
 };
 
 static const struct column step_columns[] = {
@@ -177,6 +161,7 @@ static void write_report_finding(struct call *call, const struct report *report,
 				 const struct report_finding *finding)
 {
 	const struct held_by *holder = &finding->holder;
+	char share[32];
 	struct cell cells[FINDING_COLUMNS] = {
 		[FINDING_ID] = cell_string(finding->id),
 		[FINDING_RULE] = cell_string(finding->rule->name),
@@ -195,8 +180,12 @@ static void write_report_finding(struct call *call, const struct report *report,
 		[FINDING_BLAME_FIELD] = cell_string(holder->blamed_field),
 		[FINDING_BLAME_METHOD] = cell_string(finding->method),
 	};
-	if (!finding->rule->is_outside)
-		cells[FINDING_SHARE] = cell_real(facts_share(&report->facts, finding->bytes));
+	if (!finding->rule->is_outside) {
+		double part = facts_share(&report->facts, finding->bytes);
+		/* Free bytes are no part of what is alive. */
+		cells[FINDING_SHARE] =
+			cell_shown(cell_real(part), part > 1 ? "" : format_share(part, share));
+	}
 	if (holder->subject != HD_NONE) {
 		cells[FINDING_SUBJECT_ADDRESS] =
 			cell_number(graph_id(report->facts.graph, holder->subject));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/report/report_file.h"
 
-#include <inttypes.h>
 #include <strings.h>
 
 #include "command/completeness.h"
@@ -139,24 +138,15 @@ static enum hd_status write_whole(struct call *call, const struct report *report
 
 COLUMNS(written, WRITTEN_COLUMNS, WRITTEN_LIST);
 
-static void written_layout(struct out *out, const struct cell *cells)
-{
-	char size[32], count[COUNT_SIZE];
-	out_puts(out, "Wrote ");
-	text_escape(&out->text, cells[WRITTEN_FILE].text.bytes, cells[WRITTEN_FILE].text.size);
-	out_printf(out, " (%s): %s of severity high,",
-		   format_bytes(cells[WRITTEN_BYTES].number, size),
-		   format_count(cells[WRITTEN_HIGH].number, "finding", count));
-	out_printf(out, " %" PRIu64 " medium,", cells[WRITTEN_MEDIUM].number);
-	out_printf(out, " %" PRIu64 " low, %" PRIu64 " only facts.\n", cells[WRITTEN_LOW].number,
-		   cells[WRITTEN_INFO].number);
-}
-
 enum hd_status report_file_write(struct call *call, const struct report *report, const char *path,
 				 uint64_t most)
 {
-	static const struct schema schema = { SCHEMA_COLUMNS(written_columns),
-					      .layout = written_layout };
+	static const struct schema schema = {
+		SCHEMA_COLUMNS(written_columns),
+		.lines =
+			"Wrote {file} ({size:b}): {severities.high:*finding} of severity high, "
+			"{severities.medium} medium, {severities.low} low, {severities.info} only facts.\n"
+	};
 	uint64_t size = 0, counts[SEVERITY_INFO + 1] = { 0 };
 	TRY(write_whole(call, report, path, most, &size));
 	call->is_written = true;

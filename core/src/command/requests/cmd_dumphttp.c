@@ -4,7 +4,6 @@
 #include "analysis/pool/timers.h"
 #include "analysis/requests/http_client.h"
 #include "command/completeness.h"
-#include "command/requests/request_text.h"
 #include "command/table.h"
 #include "inspect/value.h"
 #include "runtime/coreclr/types/type_name.h"
@@ -49,34 +48,13 @@ static const struct sos_option dumphttp_sos[] = {
 
 COLUMNS(http, HTTP_COLUMNS, HTTP_LIST);
 
-static void http_layout(struct out *out, const struct cell *cells)
-{
-	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[HTTP_ADDRESS].number);
-	out_puts(out, " ");
-	padded_text_put(out, &cells[HTTP_METHOD], 7);
-	if (cells[HTTP_STATUS].is_there) {
-		out_printf(out, " %6" PRIu64 " ", cells[HTTP_STATUS].number);
-	} else {
-		out_pad(out, 8);
-	}
-	padded_text_put(out, &cells[HTTP_STATE], 9);
-	out_puts(out, " ");
-	padded_text_put(out, &cells[HTTP_VERSION], 7);
-	if (cells[HTTP_AGE].is_there) {
-		out_printf(out, " %9" PRIu64 " ms ", cells[HTTP_AGE].number);
-	} else {
-		out_pad(out, 14);
-	}
-	padded_text_put(out, &cells[HTTP_URI], 0);
-	out_puts(out, "\n");
-}
-
 const struct schema http_requests_schema = {
 	.name = "requests",
 	SCHEMA_COLUMNS(http_columns),
 	.is_main = true,
 	.heading = "Address      Method  Status State     Version          Age Uri",
-	.layout = http_layout,
+	.lines = "{address:012a} {method:-7} {status:6?} {state:-9} {version:-7} "
+		 "[{age_at_least:9} ms|            ] {uri}\n",
 };
 
 #define POOL_LIST(X)                                                                    \

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
 #include "analysis/requests/server_requests.h"
-#include "command/requests/request_text.h"
 #include "command/table.h"
 #include "inspect/value.h"
 #include "runtime/coreclr/types/type_name.h"
@@ -37,37 +34,13 @@ OPTIONS(dumprequests, DUMPREQUESTS_OPTIONS);
 
 COLUMNS(request, REQUEST_COLUMNS, REQUEST_LIST);
 
-static void request_layout(struct out *out, const struct cell *cells)
-{
-	if (cells[REQUEST_ADDRESS].is_there) {
-		out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[REQUEST_ADDRESS].number);
-	} else {
-		out_pad(out, 12);
-	}
-	out_puts(out, " ");
-	padded_text_put(out, &cells[REQUEST_METHOD], 7);
-	out_puts(out, " ");
-	padded_text_put(out, &cells[REQUEST_PROTOCOL], 8);
-	if (cells[REQUEST_STATUS].is_there) {
-		out_printf(out, " %6" PRIu64 " ", cells[REQUEST_STATUS].number);
-	} else {
-		out_pad(out, 8);
-	}
-	padded_text_put(out, &cells[REQUEST_STATE], 10);
-	out_puts(out, " ");
-	padded_text_put(out, &cells[REQUEST_CONNECTION], 13);
-	out_puts(out, " ");
-	padded_text_put(out, &cells[REQUEST_PATH], 0);
-	padded_text_put(out, &cells[REQUEST_QUERY], 0);
-	out_puts(out, "\n");
-}
-
 const struct schema requests_schema = {
 	.name = "requests",
 	SCHEMA_COLUMNS(request_columns),
 	.is_main = true,
 	.heading = "Address      Method  Protocol Status State      Connection    Url",
-	.layout = request_layout,
+	.lines = "{address:012a?            } {method:-7} {protocol:-8} {status:6?} {state:-10} "
+		 "{connection:-13} {path}{query}\n",
 };
 
 static const char *state_name(enum server_state state)

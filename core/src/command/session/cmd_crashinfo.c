@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
 #include "analysis/threads/fail_fast.h"
 #include "command/session/crash.h"
 #include "command/table.h"
@@ -27,32 +25,9 @@
 
 COLUMNS(thrown, THROWN_COLUMNS, THROWN_LIST);
 
-static void crash_thrown_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "Thread %" PRIu64 " (0x%" PRIx64 "%s) threw ", cells[THROWN_THREAD].number,
-		   cells[THROWN_OS_ID].number,
-		   cells[THROWN_CRASHED].flag ? ", which received the signal" : "");
-	if (cells[THROWN_TYPE].is_there) {
-		out_type_cell(out, &cells[THROWN_TYPE]);
-	} else {
-		out_puts(out, "<cannot be read>");
-	}
-	out_printf(out, " %" PRIx64 "\n", cells[THROWN_ADDRESS].number);
-	if (cells[THROWN_MESSAGE].is_there) {
-		out_puts(out, "  ");
-		text_escape(&out->text, cells[THROWN_MESSAGE].text.bytes,
-			    cells[THROWN_MESSAGE].text.size);
-		out_puts(out, "\n");
-	}
-	if (cells[THROWN_METHOD].is_there) {
-		out_puts(out, "  in ");
-		text_escape(&out->text, cells[THROWN_METHOD].text.bytes,
-			    cells[THROWN_METHOD].text.size);
-		out_puts(out, "\n");
-	}
-}
-
-SCHEMA(thrown, .name = "exceptions", .is_main = true, .layout = crash_thrown_layout);
+SCHEMA(thrown, .name = "exceptions", .is_main = true,
+       .lines = "Thread {thread} (0x{os_id:x}[?crashed , which received the signal]) threw "
+		"[{type}|<cannot be read>] {exception:x}\n[  {message}\n][  in {method}\n]");
 
 /* So many frames of an exception are asked for a method of the program. */
 #define THROWN_FRAMES_MAX 200u
@@ -124,23 +99,8 @@ static enum hd_status write_crash_thrown(struct call *call, const struct runtime
 
 COLUMNS(fail_fast, FAIL_COLUMNS, FAIL_FAST_LIST);
 
-static void fail_fast_layout(struct out *out, const struct cell *cells)
-{
-	out_puts(out, "The program called Environment.FailFast");
-	if (cells[FAIL_METHOD].is_there) {
-		out_puts(out, " in ");
-		text_escape(&out->text, cells[FAIL_METHOD].text.bytes,
-			    cells[FAIL_METHOD].text.size);
-	}
-	if (cells[FAIL_MESSAGE].is_there) {
-		out_puts(out, ": ");
-		text_escape(&out->text, cells[FAIL_MESSAGE].text.bytes,
-			    cells[FAIL_MESSAGE].text.size);
-	}
-	out_puts(out, "\n\n");
-}
-
-SCHEMA(fail_fast, .name = "fail_fast", .layout = fail_fast_layout);
+SCHEMA(fail_fast, .name = "fail_fast",
+       .lines = "The program called Environment.FailFast[ in {method}][: {message}]\n\n");
 
 static enum hd_status write_fail_fast(struct call *call, const struct crash *crash)
 {

@@ -30,24 +30,8 @@
 
 COLUMNS(check, CHECK_COLUMNS, CHECK_LIST);
 
-static void put_escaped(struct out *out, const struct cell *cell)
-{
-	text_escape(&out->text, cell->text.bytes, cell->text.size);
-}
-
-static void check_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "%-12s %-8s", cells[CHECK_WHAT].text.bytes, cells[CHECK_STATE].text.bytes);
-	put_escaped(out, &cells[CHECK_FOUND]);
-	if (cells[CHECK_ADVICE].is_there) {
-		out_printf(out, "\n%21s-> ", "");
-		put_escaped(out, &cells[CHECK_ADVICE]);
-	}
-	out_puts(out, "\n");
-}
-
 SCHEMA(check, .name = "checks", .is_main = true, .heading = "What         State   Found",
-       .layout = check_layout);
+       .lines = "{what:-12} {state:-8}{found}[\n                     -> {advice}]\n");
 
 void doctor_row(struct call *call, const char *what, enum check_state state, const char *advice,
 		const char *found, ...)

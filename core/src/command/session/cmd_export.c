@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -112,23 +111,14 @@ static enum hd_status prepare_export(struct call *call, struct exporting *export
 
 COLUMNS(exported, EXPORTED_COLUMNS, EXPORTED_LIST);
 
-static void exported_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *file = &cells[EXPORTED_FILE];
-	char number[COUNT_SIZE];
-	out_puts(out, "Wrote ");
-	text_escape(&out->text, file->text.bytes, file->text.size);
-	out_printf(out, ": %s", format_count(cells[EXPORTED_OBJECTS].number, "object", number));
-	out_printf(out, ", %s",
-		   format_count(cells[EXPORTED_REFERENCES].number, "reference", number));
-	out_printf(out, ", %s.\n", format_count(cells[EXPORTED_ROOTS].number, "root", number));
-}
-
 static void write_exported(struct call *call, const char *path, const char *format,
 			   const struct export_counts *counts)
 {
-	static const struct schema schema = { SCHEMA_COLUMNS(exported_columns),
-					      .layout = exported_layout };
+	static const struct schema schema = {
+		SCHEMA_COLUMNS(exported_columns),
+		.lines =
+			"Wrote {file}: {objects:*object}, {references:*reference}, {roots:*root}.\n"
+	};
 	const struct cell cells[EXPORTED_COLUMNS] = {
 		[EXPORTED_FILE] = cell_string(path),
 		[EXPORTED_FORMAT] = cell_string(format),

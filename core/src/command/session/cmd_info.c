@@ -167,26 +167,15 @@ static void write_domains(struct answer *answer, const struct hd_graph *graph)
 	X(GRAPH_FINDING_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "how often it was met")      \
 	X(GRAPH_FINDING_LINE, "line", NULL, KIND_NUMBER, 0, 0, "where it was met first")      \
 	X(GRAPH_FINDING_DETAIL, "detail", NULL, KIND_TEXT, 0, 0, "what it is, as a sentence") \
-	X(GRAPH_FINDING_LABEL, .kind = KIND_TEXT) /**< text only */
+	X(GRAPH_FINDING_LABEL, .heading = "label", .kind = KIND_TEXT) /**< text only */
 
 COLUMNS(finding, GRAPH_FINDING_COLUMNS, GRAPH_FINDING_LIST);
-
-static void graph_finding_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *detail = &cells[GRAPH_FINDING_DETAIL];
-	char number[NUMBER_SIZE];
-	out_printf(out, "%s%s %s: ", cells[GRAPH_FINDING_LABEL].text.bytes,
-		   format_thousands(cells[GRAPH_FINDING_COUNT].number, number),
-		   cells[GRAPH_FINDING_KIND].text.bytes);
-	text_escape(&out->text, detail->text.bytes, detail->text.size);
-	out_puts(out, "\n");
-}
 
 static void write_graph_findings(struct answer *answer, const struct hd_graph *graph)
 {
 	static const struct schema schema = { .name = "findings",
 					      SCHEMA_COLUMNS(finding_columns),
-					      .layout = graph_finding_layout };
+					      .lines = "{label}{count:,} {kind}: {detail}\n" };
 	if (!graph->finding_count)
 		answer_remark(answer, "Findings:    none\n");
 	answer_table(answer, &schema, NULL);
@@ -279,16 +268,6 @@ static void info_file_layout(struct out *out, const struct cell *cells)
 	process_lines(out, cells);
 }
 
-static void counts_layout(struct out *out, const struct cell *cells)
-{
-	char number[NUMBER_SIZE];
-	out_printf(out, "Objects:     %s", format_thousands(cells[FILE_OBJECTS].number, number));
-	out_printf(out, " (%s bytes)\n", format_thousands(cells[FILE_BYTES].number, number));
-	out_printf(out, "References:  %s\n",
-		   format_thousands(cells[FILE_REFERENCES].number, number));
-	out_printf(out, "Types:       %s\n", format_thousands(cells[FILE_TYPES].number, number));
-}
-
 static void file_cells(const struct call *call, char time[32], struct cell cells[FILE_COLUMNS])
 {
 	const struct hd_graph *graph = call->graph;
@@ -315,8 +294,11 @@ static void write_file_info(struct call *call)
 {
 	static const struct schema file_schema = { SCHEMA_COLUMNS(file_columns),
 						   .layout = info_file_layout };
-	static const struct schema counts_schema = { SCHEMA_COLUMNS(file_columns),
-						     .layout = counts_layout };
+	static const struct schema counts_schema = {
+		SCHEMA_COLUMNS(file_columns),
+		.lines = "Objects:     {objects:,} ({bytes:,} bytes)\n"
+			 "References:  {references:,}\nTypes:       {types:,}\n"
+	};
 	struct answer *answer = &call->answer;
 	struct cell cells[FILE_COLUMNS] = { 0 };
 	char time[32];
@@ -343,24 +325,17 @@ static bool is_collected(const struct call *call)
 
 COLUMNS(tracing, TRACING_COLUMNS, TRACING_LIST);
 
-static void tracing_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *events = &cells[TRACING_EVENTS];
-	if (!events->is_there)
-		return;
-	out_puts(
-		out,
-		events->flag
-			? "Tracing:     the process was traced before, or listens to events itself: "
-			  "some 2,900 objects\n             (230 KB) come from that\n"
-			: "Tracing:     no sign that the process was traced before: the first time leaves "
-			  "some 2,900 objects\n             (230 KB), which later snapshots have\n");
-}
-
 static void write_tracing_info(struct call *call)
 {
-	static const struct schema schema = { SCHEMA_COLUMNS(tracing_columns),
-					      .layout = tracing_layout };
+	static const struct schema schema = {
+		SCHEMA_COLUMNS(tracing_columns),
+		.lines =
+			"[=event_metadata Tracing:     [?event_metadata the process was traced before, "
+			"or listens to events itself: some 2,900 objects\n"
+			"             (230 KB) come from that|no sign that the process was traced "
+			"before: the first time leaves some 2,900 objects\n"
+			"             (230 KB), which later snapshots have]\n]"
+	};
 	const struct diff_side side = diff_side_of(call->graph);
 	const struct cell cells[TRACING_COLUMNS] = {
 		[TRACING_MERGED] = cell_flag(call_merges_roots(call)),

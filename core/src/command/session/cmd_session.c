@@ -12,15 +12,15 @@ static const char *target_word(const struct target *target)
 	return target->kind == TARGET_CORE ? "core" : "process";
 }
 
-#define OPENED_LIST(X)                                                                     \
-	X(OPENED_PATH, "opened", NULL, KIND_TEXT, 0, 0, "what was opened")                 \
-	X(OPENED_KIND, "kind", NULL, KIND_TEXT, 0, 0,                                      \
-	  "core, process, or the name of the file's format")                               \
-	X(OPENED_OBJECTS, "objects", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                 \
-	  "how many objects a dump file has")                                              \
-	X(OPENED_BYTES, "bytes", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT, "their bytes")       \
-	X(OPENED_FINDINGS, "findings", NULL, KIND_NUMBER, 0, 0, "what info says about it") \
-	X(OPENED_ROOTS, .kind = KIND_NUMBER) /**< text only, as the next */                \
+#define OPENED_LIST(X)                                                                          \
+	X(OPENED_PATH, "opened", NULL, KIND_TEXT, 0, 0, "what was opened")                      \
+	X(OPENED_KIND, "kind", NULL, KIND_TEXT, 0, 0,                                           \
+	  "core, process, or the name of the file's format")                                    \
+	X(OPENED_OBJECTS, "objects", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                      \
+	  "how many objects a dump file has")                                                   \
+	X(OPENED_BYTES, "bytes", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT, "their bytes")            \
+	X(OPENED_FINDINGS, "findings", NULL, KIND_NUMBER, 0, 0, "what info says about it")      \
+	X(OPENED_ROOTS, .heading = "roots", .kind = KIND_NUMBER) /**< text only, as the next */ \
 	X(OPENED_SECONDS, .kind = KIND_REAL)
 
 COLUMNS(opened, OPENED_COLUMNS, OPENED_LIST);
@@ -43,18 +43,6 @@ static void opened_target_layout(struct out *out, const struct cell *cells)
 	findings_line(out, cells[OPENED_FINDINGS].number);
 }
 
-static void opened_file_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *path = &cells[OPENED_PATH];
-	char number[COUNT_SIZE];
-	out_puts(out, "Opened ");
-	text_escape(&out->text, path->text.bytes, path->text.size);
-	out_printf(out, ": %s", format_count(cells[OPENED_OBJECTS].number, "object", number));
-	out_printf(out, ", %s", format_count(cells[OPENED_BYTES].number, "byte", number));
-	out_printf(out, ", %s.\n", format_count(cells[OPENED_ROOTS].number, "root", number));
-	findings_line(out, cells[OPENED_FINDINGS].number);
-}
-
 static void opened_target(struct call *call, const char *path)
 {
 	static const struct schema schema = { SCHEMA_COLUMNS(opened_columns),
@@ -71,8 +59,11 @@ static void opened_target(struct call *call, const char *path)
 
 static void opened_file(struct call *call, const char *path)
 {
-	static const struct schema schema = { SCHEMA_COLUMNS(opened_columns),
-					      .layout = opened_file_layout };
+	static const struct schema schema = {
+		SCHEMA_COLUMNS(opened_columns),
+		.lines = "Opened {opened}: {objects:*object}, {bytes:*byte}, {roots:*root}.\n"
+			 "[?findings {findings:*finding}: see info.\n]"
+	};
 	const struct hd_graph *graph = call->session->graph;
 	const struct cell cells[OPENED_COLUMNS] = {
 		[OPENED_PATH] = cell_string(path),
@@ -97,19 +88,13 @@ static enum hd_status run_open(struct call *call)
 	return HD_OK;
 }
 
-static void closed_layout(struct out *out, const struct cell *cells)
-{
-	out_puts(out, "Closed ");
-	text_escape(&out->text, cells[0].text.bytes, cells[0].text.size);
-	out_puts(out, ".\n");
-}
-
 static enum hd_status run_close(struct call *call)
 {
 	static const struct column columns[] = {
 		{ "closed", NULL, KIND_TEXT, 0, 0, "what was closed" },
 	};
-	static const struct schema schema = { SCHEMA_COLUMNS(columns), .layout = closed_layout };
+	static const struct schema schema = { SCHEMA_COLUMNS(columns),
+					      .lines = "Closed {closed}.\n" };
 	const char *path = call->session->path;
 	if (!path)
 		return fail(call->err, HD_ERR_ARGUMENT, 0, "nothing is open");

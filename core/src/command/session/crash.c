@@ -108,52 +108,26 @@ static void crash_cells(const struct call *call, const struct crash *crash, bool
 	cells[CRASH_COLLECTING] = cell_flag(crash_is_collecting(call, crash, any_marks));
 }
 
-#define REGISTER_LIST(X)                                                                 \
-	X(REGISTER_NAME, "register", NULL, KIND_TEXT, 0, 0, "name of the register")      \
-	X(REGISTER_VALUE, "value", NULL, KIND_ADDRESS, 0, 0, "what it holds")            \
-	X(REGISTER_PLACE, "place", NULL, KIND_TEXT, 0, 0, "what is there")               \
-	X(REGISTER_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,              \
-	  "the object there, or where the damage begins")                                \
-	X(REGISTER_TYPE, "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "name of its type") \
-	X(REGISTER_WORD, "word", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                  \
-	  "what is there instead of a MethodTable")                                      \
-	X(REGISTER_SIZE, .kind = KIND_BYTES) /**< text only, as the next */              \
-	X(REGISTER_END, .kind = KIND_ADDRESS)
+#define REGISTER_LIST(X)                                                                       \
+	X(REGISTER_NAME, "register", NULL, KIND_TEXT, 0, 0, "name of the register")            \
+	X(REGISTER_VALUE, "value", NULL, KIND_ADDRESS, 0, 0, "what it holds")                  \
+	X(REGISTER_PLACE, "place", NULL, KIND_TEXT, 0, 0, "what is there")                     \
+	X(REGISTER_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                    \
+	  "the object there, or where the damage begins")                                      \
+	X(REGISTER_TYPE, "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "name of its type")       \
+	X(REGISTER_WORD, "word", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                        \
+	  "what is there instead of a MethodTable")                                            \
+	X(REGISTER_SIZE, .heading = "size", .kind = KIND_BYTES) /**< text only, as the next */ \
+	X(REGISTER_END, .heading = "end", .kind = KIND_ADDRESS)                                \
+	X(REGISTER_INTO, .heading = "into", .kind = KIND_BYTES)
 
 COLUMNS(register, REGISTER_COLUMNS, REGISTER_LIST);
 
-static void object_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *type = &cells[REGISTER_TYPE];
-	uint64_t value = cells[REGISTER_VALUE].number, object = cells[REGISTER_OBJECT].number;
-	out_puts(out, " ");
-	if (value != object) {
-		out_printf(out, "%" PRIu64 " bytes into %" PRIx64 ", ", value - object, object);
-	}
-	out_type(out, type->text.bytes, type->text.size, type->text.id);
-	out_printf(out, ", %" PRIu64 " bytes\n", cells[REGISTER_SIZE].number);
-}
-
-static void register_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "    %-4s ", cells[REGISTER_NAME].text.bytes);
-	out_styled(out, STYLE_ADDRESS, "%" PRIx64, cells[REGISTER_VALUE].number);
-	if (cells[REGISTER_SIZE].is_there) {
-		object_layout(out, cells);
-	} else if (cells[REGISTER_END].is_there) {
-		out_printf(out,
-			   " not an object: %016" PRIx64 " at %" PRIx64
-			   " is not a MethodTable, up to %" PRIx64 "\n",
-			   cells[REGISTER_WORD].number, cells[REGISTER_OBJECT].number,
-			   cells[REGISTER_END].number);
-	} else if (cells[REGISTER_WORD].is_there) {
-		out_puts(out, " a word that the collection wrote over a dead object\n");
-	} else {
-		out_puts(out, " between the objects\n");
-	}
-}
-
-SCHEMA(register, .name = "registers", .layout = register_layout);
+SCHEMA(register, .name = "registers",
+       .lines = "    {register:-4} {value:a} [=size [?into {into} bytes into {object:x}, "
+		"]{type}, {size} bytes|[=end not an object: {word:016} at {object:x} is not a "
+		"MethodTable, up to {end:x}|[=word a word that the collection wrote over a dead "
+		"object|between the objects]]]\n");
 
 /* The kind of place that a register points to, in one word for a script. */
 static const char *place_word(const struct location *location)
@@ -187,6 +161,7 @@ static void write_register(struct call *call, const char *name, uint64_t value,
 		cells[REGISTER_OBJECT] = cell_number(object->address);
 		cells[REGISTER_TYPE] = cell_type(type, size, object->type->method_table);
 		cells[REGISTER_SIZE] = cell_number(object->size);
+		cells[REGISTER_INTO] = cell_number(cells[REGISTER_VALUE].number - object->address);
 	} else if (location->place == PLACE_SKIPPED) {
 		const struct damage *damage = &location->damage;
 		cells[REGISTER_OBJECT] = cell_number(damage->address);

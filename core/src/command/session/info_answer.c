@@ -39,46 +39,22 @@ static const char *standalone_gc(const struct target *target)
 	X(TARGET_INFO_PID, "pid", NULL, KIND_NUMBER, 0, 0, "id of the process")                    \
 	X(TARGET_INFO_THREADS, "threads", NULL, KIND_NUMBER, 0, 0, "threads of the system")        \
 	X(TARGET_INFO_SIGNAL, "signal", NULL, KIND_NUMBER, 0, 0, "the signal that ended it, or 0") \
-	X(TARGET_INFO_PATH, .kind = KIND_TEXT) /**< text only, as the next */                      \
-	X(TARGET_INFO_CONTENT_TEXT, .kind = KIND_TEXT)
+	X(TARGET_INFO_PATH, .heading = "path", .kind = KIND_TEXT) /**< text only, as the next */   \
+	X(TARGET_INFO_CONTENT_TEXT, .heading = "content_text", .kind = KIND_TEXT)
 
 COLUMNS(target, TARGET_INFO_COLUMNS, TARGET_INFO_LIST);
 
-static void target_info_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *path = &cells[TARGET_INFO_PATH], *route = &cells[TARGET_INFO_ROUTE];
-	char number[COUNT_SIZE];
-	if (path->is_there) {
-		out_puts(out, "File:        ");
-		text_escape(&out->text, path->text.bytes, path->text.size);
-		out_puts(out, "\n");
-	}
-	if (cells[TARGET_INFO_PRODUCER].is_there) {
-		out_printf(out, "Kind:        ELF core, %s bytes%s%s, written by %s (%s)\n",
-			   format_thousands(cells[TARGET_INFO_SIZE].number, number),
-			   cells[TARGET_INFO_COMPRESSED].flag ? ", unpacked from zstd" : "",
-			   cells[TARGET_INFO_TRUNCATED].flag ? ", truncated" : "",
-			   cells[TARGET_INFO_PRODUCER].text.bytes,
-			   cells[TARGET_INFO_CONTENT_TEXT].text.bytes);
-	} else {
-		out_printf(out, "Kind:        %s%s%s\n", cells[TARGET_INFO_KIND].text.bytes,
-			   route->is_there ? ", read by " : "",
-			   route->is_there ? route->text.bytes : "");
-	}
-	out_printf(out, "Process:     %d", (int)cells[TARGET_INFO_PID].number);
-	if (cells[TARGET_INFO_THREADS].number) {
-		out_printf(out, ", %s",
-			   format_count(cells[TARGET_INFO_THREADS].number, "thread", number));
-	}
-	if (cells[TARGET_INFO_SIGNAL].number)
-		out_printf(out, ", signal %d", (int)cells[TARGET_INFO_SIGNAL].number);
-	out_puts(out, "\n");
-}
-
 static void write_target(struct call *call)
 {
-	static const struct schema schema = { SCHEMA_COLUMNS(target_columns),
-					      .layout = target_info_layout };
+	static const struct schema schema = {
+		SCHEMA_COLUMNS(target_columns),
+		.lines =
+			"[=path File:        {path}\n]"
+			"[=core.producer Kind:        ELF core, {core.size:,} bytes[?core.compressed , "
+			"unpacked from zstd][?core.truncated , truncated], written by {core.producer} "
+			"({content_text})|Kind:        {kind}[, read by {route}]]\n"
+			"Process:     {pid}[?threads , {threads:*thread}][?signal , signal {signal}]\n"
+	};
 	const struct target *target = call->session->target;
 	bool is_file = target->kind == TARGET_CORE,
 	     is_core = is_file || target->debugger.is_shown_core;
@@ -188,57 +164,12 @@ static void write_stop(struct call *call)
 	X(RUNTIME_OBJECTS, "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has")        \
 	X(RUNTIME_BYTES, "bytes", NULL, KIND_BYTES, 0, 0, "their bytes")                         \
 	X(RUNTIME_TYPES, "types", NULL, KIND_NUMBER, 0, 0, "how many types they have")           \
-	X(RUNTIME_FREE_COUNT, .kind = KIND_NUMBER) /**< text only, as the next */                \
-	X(RUNTIME_FREE_SIZE, .kind = KIND_BYTES)                                                 \
-	X(RUNTIME_LAYOUT_TEXT, .kind = KIND_TEXT)
+	X(RUNTIME_FREE_COUNT, .heading = "free_count",                                           \
+	  .kind = KIND_NUMBER) /**< text only, as the next */                                    \
+	X(RUNTIME_FREE_SIZE, .heading = "free_size", .kind = KIND_BYTES)                         \
+	X(RUNTIME_LAYOUT_TEXT, .heading = "layout_text", .kind = KIND_TEXT)
 
 COLUMNS(runtime, RUNTIME_COLUMNS, RUNTIME_LIST);
-
-static void runtime_lines(struct out *out, const struct cell *cells)
-{
-	const struct cell *version = &cells[RUNTIME_VERSION], *path = &cells[RUNTIME_PATH];
-	const struct cell *gc = &cells[RUNTIME_STANDALONE];
-	uint64_t heaps = cells[RUNTIME_HEAPS].number;
-	out_puts(out, "Runtime:     .NET ");
-	if (version->text.size) {
-		text_escape(&out->text, version->text.bytes, version->text.size);
-	} else {
-		out_puts(out, "(unknown version)");
-	}
-	if (cells[RUNTIME_SINGLE_FILE].flag)
-		out_puts(out, ", single-file");
-	if (cells[RUNTIME_BUILD_ID].text.size)
-		out_printf(out, ", build-id %s", cells[RUNTIME_BUILD_ID].text.bytes);
-	out_puts(out, "\n             ");
-	text_escape(&out->text, path->text.bytes, path->text.size);
-	out_printf(out, "\nLayout:      %s (info -layout lists it)\n",
-		   cells[RUNTIME_LAYOUT_TEXT].text.bytes);
-	out_printf(out, "Proven:      %s; builds of .NET %s were\n",
-		   cells[RUNTIME_PROVEN].flag ? "this build was compared with other tools"
-					      : "this build was not compared with other tools",
-		   cells[RUNTIME_PROVEN_VERSIONS].text.bytes);
-	out_printf(out, "GC:          %s, %s, %" PRIu64 " heap%s%s%s; %s\n",
-		   cells[RUNTIME_GC].text.bytes,
-		   cells[RUNTIME_REGIONS].flag ? "regions" : "segments", heaps,
-		   heaps == 1 ? "" : "s", gc->is_there ? ", standalone " : "",
-		   gc->is_there ? gc->text.bytes : "",
-		   cells[RUNTIME_COLLECTING].flag ? "a collection was moving objects"
-						  : "no collection was moving objects");
-}
-
-static void runtime_layout(struct out *out, const struct cell *cells)
-{
-	char number[NUMBER_SIZE];
-	if (!cells[RUNTIME_VERSION].is_there)
-		return;
-	runtime_lines(out, cells);
-	out_printf(out, "Objects:     %s", format_thousands(cells[RUNTIME_OBJECTS].number, number));
-	out_printf(out, " (%s bytes)\n", format_thousands(cells[RUNTIME_BYTES].number, number));
-	out_printf(out, "Free:        %s",
-		   format_thousands(cells[RUNTIME_FREE_COUNT].number, number));
-	out_printf(out, " (%s bytes)\n", format_thousands(cells[RUNTIME_FREE_SIZE].number, number));
-	out_printf(out, "Types:       %s\n", format_thousands(cells[RUNTIME_TYPES].number, number));
-}
 
 /* @param versions Memory for a text that a cell has. */
 static void runtime_cells(const struct heap *heap, struct cell cells[RUNTIME_COLUMNS],
@@ -265,8 +196,25 @@ static void runtime_cells(const struct heap *heap, struct cell cells[RUNTIME_COL
 
 static void write_runtime(struct call *call, const struct heap_totals *totals)
 {
-	static const struct schema schema = { SCHEMA_COLUMNS(runtime_columns),
-					      .layout = runtime_layout };
+	static const struct schema schema = {
+		SCHEMA_COLUMNS(runtime_columns),
+		.lines =
+			"[=runtime.version Runtime:     .NET [?runtime.version "
+			"{runtime.version}|(unknown version)][?runtime.single_file , "
+			"single-file][?runtime.build_id , build-id {runtime.build_id}]\n"
+			"             {runtime.path}\n"
+			"Layout:      {layout_text} (info -layout lists it)\n"
+			"Proven:      [?runtime.proven this build was compared with other tools|this "
+			"build was not compared with other tools]; builds of .NET "
+			"{runtime.proven_versions} were\n"
+			"GC:          {runtime.gc}, [?runtime.regions regions|segments], "
+			"{runtime.heaps:+heap}[, standalone {runtime.standalone_gc}]; "
+			"[?runtime.gc_in_progress a collection was moving objects|no collection was "
+			"moving objects]\n"
+			"Objects:     {objects:,} ({bytes:,} bytes)\n"
+			"Free:        {free_count:,} ({free_size:,} bytes)\n"
+			"Types:       {types:,}\n]"
+	};
 	const struct heap *heap = call->heap;
 	char versions[VERSIONS_SIZE];
 	struct cell cells[RUNTIME_COLUMNS] = {
@@ -302,22 +250,18 @@ static void write_root_count(struct call *call)
 	X(EXAMINED_ROOTS, "examined.roots", NULL, KIND_FLAG, 0, 0, "were the roots read?") \
 	X(EXAMINED_REFERENCES, "examined.references", NULL, KIND_FLAG, 0, 0,               \
 	  "were the references read?")                                                     \
-	X(EXAMINED_HEAP, .kind = KIND_FLAG) /**< text only */
+	X(EXAMINED_HEAP, .heading = "heap", .kind = KIND_FLAG) /**< text only */
 
 COLUMNS(examined, EXAMINED_COLUMNS, EXAMINED_LIST);
 
-/* Where findings may still come from. */
-static void examined_layout(struct out *out, const struct cell *cells)
-{
-	if (cells[EXAMINED_HEAP].flag && !cells[EXAMINED_REFERENCES].flag) {
-		out_puts(out, "References:  not examined yet (verifyheap, gcroot and others do)\n");
-	}
-}
-
 static void write_examined(struct call *call, const struct heap_totals *totals)
 {
-	static const struct schema schema = { SCHEMA_COLUMNS(examined_columns),
-					      .layout = examined_layout };
+	static const struct schema schema = {
+		SCHEMA_COLUMNS(examined_columns),
+		.lines =
+			"[?heap [?examined.references |References:  not examined yet (verifyheap, gcroot "
+			"and others do)\n]]"
+	};
 	const struct hd_graph *graph = call->session->graph;
 	const struct cell cells[EXAMINED_COLUMNS] = {
 		[EXAMINED_FREE_COUNT] = cell_number(totals->free_count),
@@ -334,24 +278,9 @@ static void write_examined(struct call *call, const struct heap_totals *totals)
 	X(TARGET_FINDING_KIND, "kind", NULL, KIND_TEXT, 0, 0, "what it is, in a word")         \
 	X(TARGET_FINDING_DETAIL, "detail", NULL, KIND_TEXT, 0, 0, "what it is, as a sentence") \
 	X(TARGET_FINDING_ADVICE, "advice", NULL, KIND_TEXT, 0, 0, "what can be done")          \
-	X(TARGET_FINDING_LABEL, .kind = KIND_TEXT) /**< text only */
+	X(TARGET_FINDING_LABEL, .heading = "label", .kind = KIND_TEXT) /**< text only */
 
 COLUMNS(finding, TARGET_FINDING_COLUMNS, TARGET_FINDING_LIST);
-
-static void target_finding_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *detail = &cells[TARGET_FINDING_DETAIL];
-	const struct cell *advice = &cells[TARGET_FINDING_ADVICE];
-	out_printf(out, "%s%s: ", cells[TARGET_FINDING_LABEL].text.bytes,
-		   cells[TARGET_FINDING_KIND].text.bytes);
-	text_escape(&out->text, detail->text.bytes, detail->text.size);
-	out_puts(out, "\n");
-	if (advice->is_there) {
-		out_puts(out, INFO_BLANK "-> ");
-		text_escape(&out->text, advice->text.bytes, advice->text.size);
-		out_puts(out, "\n");
-	}
-}
 
 static void write_missing_parts(struct answer *answer, const struct findings *findings)
 {
@@ -367,9 +296,11 @@ static void write_missing_parts(struct answer *answer, const struct findings *fi
 
 static void write_target_findings(struct answer *answer, const struct findings *findings)
 {
-	static const struct schema schema = { .name = "findings",
-					      SCHEMA_COLUMNS(finding_columns),
-					      .layout = target_finding_layout };
+	static const struct schema schema = {
+		.name = "findings",
+		SCHEMA_COLUMNS(finding_columns),
+		.lines = "{label}{kind}: {detail}\n[             -> {advice}\n]"
+	};
 	write_missing_parts(answer, findings);
 	if (!findings->count)
 		answer_remark(answer, "Findings:    none\n");

@@ -9,7 +9,6 @@
 #include "command/threads/wait_text.h"
 #include "hangs/verdicts.h"
 #include "hangs/wait_ended.h"
-#include "output/fit.h"
 #include "runtime/coreclr/code/code.h"
 #include "targets/target.h"
 
@@ -37,20 +36,11 @@
 
 COLUMNS(verdict, VERDICT_COLUMNS, VERDICT_LIST);
 
-static void verdict_layout(struct out *out, const struct cell *cells)
-{
-	out_begin_style(out, STYLE_HEAD);
-	text_escape(&out->text, cells[VERDICT_SUMMARY].text.bytes,
-		    cells[VERDICT_SUMMARY].text.size);
-	out_end_style(out);
-	out_printf(out, " (%s)\n", cells[VERDICT_NEXT].text.bytes);
-}
-
 const struct schema verdicts_schema = {
 	.name = "verdicts",
 	SCHEMA_COLUMNS(verdict_columns),
 	.is_main = true,
-	.layout = verdict_layout,
+	.lines = "\\h{summary}\\. ({next})\n",
 };
 
 static const struct column evidence_columns[] = {
@@ -59,21 +49,7 @@ static const struct column evidence_columns[] = {
 	  "the method that waits: the program's, where one is on the stack" },
 };
 
-static void evidence_layout(struct out *out, const struct cell *cells)
-{
-	out_puts(out, "  ");
-	text_escape(&out->text, cells[0].text.bytes, cells[0].text.size);
-	out_puts(out, "\n");
-	if (!cells[1].is_there)
-		return;
-	out_puts(out, "    in ");
-	out_begin_name(out, FIT_METHOD);
-	text_escape(&out->text, cells[1].text.bytes, cells[1].text.size);
-	out_end_name(out);
-	out_puts(out, "\n");
-}
-
-SCHEMA(evidence, .name = "evidence", .layout = evidence_layout);
+SCHEMA(evidence, .name = "evidence", .lines = "  {text}\n[    in {method:m}\n]");
 
 static const struct column hang_columns[] = {
 	{ "headline", NULL, KIND_TEXT, 0, 0,
@@ -437,21 +413,10 @@ static const struct column running_columns[] = {
 	{ "id", NULL, KIND_NUMBER, 0, 0, "its managed id" },
 	{ "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
 	{ "method", NULL, KIND_TEXT, 0, 0, "the method of the program that it is in" },
-	{ NULL, "", KIND_TEXT, 0, 0, NULL },
+	{ NULL, "who", KIND_TEXT, 0, 0, NULL },
 };
 
-static void running_layout(struct out *out, const struct cell *cells)
-{
-	out_puts(out, "  ");
-	text_escape(&out->text, cells[3].text.bytes, cells[3].text.size);
-	out_puts(out, " runs ");
-	out_begin_name(out, FIT_METHOD);
-	text_escape(&out->text, cells[2].text.bytes, cells[2].text.size);
-	out_end_name(out);
-	out_puts(out, "\n");
-}
-
-SCHEMA(running, .name = "running", .layout = running_layout);
+SCHEMA(running, .name = "running", .lines = "  {who} runs {method:m}\n");
 
 /* Threads that do not wait: where the processor is busy. */
 static void write_running(struct call *call, const struct waits *waits)

@@ -52,28 +52,8 @@ static const char *module_file(struct runtime *runtime, uint64_t method_desc)
 
 COLUMNS(frame, FRAME_COLUMNS, FRAME_LIST);
 
-/* The columns of SOS: "SP IP app.dll!Ns.Type.Method(Int32)+0x1b". */
-static void exception_frame_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *module = &cells[FRAME_MODULE], *method = &cells[FRAME_METHOD];
-	out_printf(out, "    %016" PRIX64 " %016" PRIX64 " ", cells[FRAME_SP].number,
-		   cells[FRAME_IP].number);
-	if (module->is_there) {
-		text_escape(&out->text, module->text.bytes, module->text.size);
-		out_puts(out, "!");
-	}
-	if (method->is_there) {
-		text_escape(&out->text, method->text.bytes, method->text.size);
-	} else {
-		out_puts(out, "<unknown>");
-	}
-	if (cells[FRAME_OFFSET].is_there)
-		out_printf(out, "+0x%" PRIx64, cells[FRAME_OFFSET].number);
-	source_line_put(out, &cells[FRAME_FILE], &cells[FRAME_LINE]);
-	out_puts(out, "\n");
-}
-
-SCHEMA(frame, .name = "stack", .layout = exception_frame_layout);
+SCHEMA(frame, .name = "stack",
+       .lines = "    {sp:016X} {ip:016X} [{module}!]{method?<unknown>}[+0x{offset:x}]{file:s}\n");
 
 static void write_frame(struct call *call, const struct exception_frame *frame)
 {

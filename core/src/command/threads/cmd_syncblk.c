@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "answer/cell_lines.h"
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/gap_rows.h"
@@ -87,25 +86,9 @@ static const struct schema total_schema = { SCHEMA_COLUMNS(total_columns) };
 
 COLUMNS(waiting, WAITING_COLUMNS, WAITING_LIST);
 
-static void waiting_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "%5" PRIu64 " ", cells[WAITING_BLOCK].number);
-	out_styled(out, STYLE_ADDRESS, "%016" PRIx64, cells[WAITING_OBJECT].number);
-	out_printf(out, " %4" PRIu64 " %6" PRIx64 " ", cells[WAITING_ID].number,
-		   cells[WAITING_OS_ID].number);
-	if (cells[WAITING_OWNER].is_there) {
-		out_printf(out, "%5" PRIu64 " ", cells[WAITING_OWNER].number);
-	} else {
-		out_pad(out, 6);
-	}
-	out_printf(out, "%-13s ", cells[WAITING_FOR].text.bytes);
-	out_padded_text(out, &cells[WAITING_NAME], 0);
-	out_puts(out, "\n");
-}
-
 SCHEMA(waiting, .name = "waiting",
        .heading = "Index           Object   ID   OSID Owner Waits for     Name",
-       .layout = waiting_layout);
+       .lines = "{index:5} {object:016a} {id:4} {os_id:6x} {owner:5?} {waits_for:-13} {name}\n");
 
 /* The list that is written, and the threads that wait. */
 struct block_list {

@@ -4,7 +4,6 @@
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "inspect/thread_name.h"
-#include "output/fit.h"
 #include "targets/target.h"
 
 #define SETTHREAD_OPTIONS(X)                                                                 \
@@ -23,29 +22,11 @@ OPTIONS(setthread, SETTHREAD_OPTIONS);
 
 COLUMNS(os_thread, THREAD_COLUMNS, THREAD_LIST);
 
-/* "*0 0x4B89 (19337) managed 1 "name"", of which dotnet-dump has the first half. */
-static void os_thread_layout(struct out *out, const struct cell *cells)
-{
-	uint64_t os_id = cells[THREAD_OS_ID].number;
-	const struct cell *name = &cells[THREAD_NAME];
-	out_printf(out, "%s%" PRIu64 " 0x%04" PRIX64 " (%" PRIu64 ")",
-		   cells[THREAD_CURRENT].flag ? "*" : " ", cells[THREAD_NUMBER].number, os_id,
-		   os_id);
-	if (cells[THREAD_ID].is_there)
-		out_printf(out, " managed %" PRIu64, cells[THREAD_ID].number);
-	if (name->is_there) {
-		out_puts(out, " \"");
-		text_escape(&out->text, name->text.bytes, name->text.size);
-		out_puts(out, "\"");
-	}
-	out_puts(out, "\n");
-}
-
 static const struct schema os_threads_schema = {
 	.name = "threads",
 	SCHEMA_COLUMNS(os_thread_columns),
 	.is_main = true,
-	.layout = os_thread_layout,
+	.lines = "[?current *| ]{number} 0x{os_id:04X} ({os_id})[ managed {id}][ \"{name}\"]\n",
 };
 static const struct schema chosen_schema = { .name = "thread", SCHEMA_COLUMNS(os_thread_columns) };
 

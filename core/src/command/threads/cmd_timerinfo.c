@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analysis/pool/callback_name.h"
 #include "analysis/pool/timers.h"
 #include "analysis/pool/work_counts.h"
 #include "command/table.h"
-#include "output/fit.h"
 #include "runtime/coreclr/types/type_name.h"
 
 #define TIMER_OPTIONS(X)                                                                     \
@@ -31,40 +29,14 @@ OPTIONS(timer, TIMER_OPTIONS);
 
 COLUMNS(timer, TIMER_COLUMNS, TIMER_LIST);
 
-static void put_milliseconds(struct out *out, const struct cell *cell)
-{
-	if (cell->is_there) {
-		out_printf(out, " %9" PRId64 " ms", cell->signed_number);
-	} else {
-		out_printf(out, " %12s", "");
-	}
-}
-
-static void timer_layout(struct out *out, const struct cell *cells)
-{
-	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[TIMER_ADDRESS].number);
-	put_milliseconds(out, &cells[TIMER_DUE]);
-	put_milliseconds(out, &cells[TIMER_PERIOD]);
-	put_milliseconds(out, &cells[TIMER_LEFT]);
-	out_puts(out, " ");
-	out_begin_name(out, FIT_METHOD);
-	text_escape(&out->text, cells[TIMER_METHOD].text.bytes, cells[TIMER_METHOD].text.size);
-	out_end_name(out);
-	if (cells[TIMER_STATE_TYPE].is_there) {
-		out_puts(out, " (");
-		out_type_cell(out, &cells[TIMER_STATE_TYPE]);
-		out_puts(out, ")");
-	}
-	out_puts(out, "\n");
-}
-
 const struct schema timers_schema = {
 	.name = "timers",
 	SCHEMA_COLUMNS(timer_columns),
 	.is_main = true,
 	.heading =
 		"Timer                 Due        Every         Left Callback (type of its state)",
-	.layout = timer_layout,
+	.lines = "{address:012a}[ {due:9} ms|             ][ {period:9} ms|             ][ "
+		 "{left_at_most:9} ms|             ] {method:m}[ ({state_type})]\n",
 };
 
 #define MERGED_LIST(X)                                                    \
@@ -79,24 +51,10 @@ const struct schema timers_schema = {
 
 COLUMNS(merged, MERGED_COLUMNS, MERGED_LIST);
 
-/* "         500      1000 ms      1000 ms 7f92bd808ff0 Shop.Cache.Refresh" */
-static void merged_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "%12" PRIu64, cells[MERGED_COUNT].number);
-	put_milliseconds(out, &cells[MERGED_DUE]);
-	put_milliseconds(out, &cells[MERGED_PERIOD]);
-	out_puts(out, " ");
-	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[MERGED_FIRST].number);
-	out_puts(out, " ");
-	out_begin_name(out, FIT_METHOD);
-	text_escape(&out->text, cells[MERGED_METHOD].text.bytes, cells[MERGED_METHOD].text.size);
-	out_end_name(out);
-	out_puts(out, "\n");
-}
-
 SCHEMA(merged, .name = "merged",
        .heading = "       Count          Due        Every First        Callback",
-       .layout = merged_layout);
+       .lines = "{count:12}[ {due:9} ms|             ][ {period:9} ms|             ] "
+		"{first:012a} {method:m}\n");
 
 static int compare_timers(const void *left, const void *right)
 {

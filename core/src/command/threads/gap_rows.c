@@ -8,14 +8,7 @@ static const struct column gap_columns[] = {
 	{ "count", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "of so many threads, objects or fields" },
 };
 
-static void gap_layout(struct out *out, const struct cell *cells)
-{
-	out_puts(out, "  ");
-	text_escape(&out->text, cells[0].text.bytes, cells[0].text.size);
-	out_puts(out, "\n");
-}
-
-SCHEMA(gap, .name = "gaps", .layout = gap_layout);
+SCHEMA(gap, .name = "gaps", .lines = "  {text}\n");
 
 /*
  * The noun for what is counted, and the sentences for one and for several; NULL: nothing is

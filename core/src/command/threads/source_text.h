@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "answer/source_line.h"
+#include "answer/cell_lines.h"
 #include "command/call.h"
 
 struct async_graph;

@@ -409,24 +409,11 @@ static enum hd_status write_stack_frames(struct stack_text *text, const struct t
 
 COLUMNS(thread, THREAD_COLUMNS, THREAD_LIST);
 
-static void stack_thread_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *name = &cells[THREAD_NAME];
-	out_printf(out, "OS Thread Id: 0x%" PRIx64 " (managed %" PRIu64 ")",
-		   cells[THREAD_OS_ID].number, cells[THREAD_ID].number);
-	if (name->is_there) {
-		out_puts(out, " \"");
-		put_stack_cell(out, name);
-		out_puts(out, "\"");
-	}
-	out_puts(out, "\n");
-}
-
 const struct schema stack_schema = {
 	.name = "threads",
 	SCHEMA_COLUMNS(thread_columns),
 	.is_main = true,
-	.layout = stack_thread_layout,
+	.lines = "OS Thread Id: 0x{os_id:x} (managed {id})[ \"{name:m}\"]\n",
 };
 
 /* The cells of a thread; @p name gets its name. */
@@ -458,20 +445,14 @@ static void begin_thread(struct call *call, const struct thread_stack *stack)
 	}
 }
 
-/* Text: why a stack has an end where it has one, below its frames. */
-static void why_layout(struct out *out, const struct cell *cells)
-{
-	out_styled(out, STYLE_NOTE, "    %s%s", cells[0].text.bytes, cells[1].text.bytes);
-	out_puts(out, "\n");
-}
-
 static void write_why(struct call *call, const struct thread_stack *stack, bool roots)
 {
 	static const struct column columns[] = {
-		{ NULL, NULL, KIND_TEXT, 0, 0, NULL },
-		{ NULL, NULL, KIND_TEXT, 0, 0, NULL },
+		{ NULL, "why", KIND_TEXT, 0, 0, NULL },
+		{ NULL, "words", KIND_TEXT, 0, 0, NULL },
 	};
-	static const struct schema schema = { SCHEMA_COLUMNS(columns), .layout = why_layout };
+	static const struct schema schema = { SCHEMA_COLUMNS(columns),
+					      .lines = "\\d    {why}{words}\\.\n" };
 	char what[160];
 	if (!stack->is_missing && !stack->is_partial)
 		return;

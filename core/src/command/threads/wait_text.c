@@ -8,7 +8,6 @@
 #include "command/async/async_text.h"
 #include "command/threads/wait_state.h"
 #include "inspect/thread_name.h"
-#include "output/fit.h"
 #include "runtime/coreclr/code/code.h"
 #include "runtime/coreclr/types/type_name.h"
 
@@ -110,32 +109,13 @@ void append_wait(struct text *text, const struct waits *waits, const struct thre
 	  "the method that waits: the program's, where one is on the stack")                    \
 	X(MEMBER_HELD_IN, "held_in", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                        \
 	  "the method in which the owner uses the object")                                      \
-	X(MEMBER_SENTENCE, NULL, "", KIND_TEXT, 0, 0, NULL)
+	X(MEMBER_SENTENCE, NULL, "sentence", KIND_TEXT, 0, 0, NULL)
 
 COLUMNS(member, MEMBER_COLUMNS, MEMBER_LIST);
 
-static void put_line(struct out *out, const char *label, const struct cell *method)
-{
-	if (!method->is_there)
-		return;
-	out_puts(out, label);
-	out_begin_name(out, FIT_METHOD);
-	text_escape(&out->text, method->text.bytes, method->text.size);
-	out_end_name(out);
-	out_puts(out, "\n");
-}
-
-static void member_layout(struct out *out, const struct cell *cells)
-{
-	out_puts(out, "  ");
-	text_escape(&out->text, cells[MEMBER_SENTENCE].text.bytes,
-		    cells[MEMBER_SENTENCE].text.size);
-	out_puts(out, "\n");
-	put_line(out, "    it waits in ", &cells[MEMBER_METHOD]);
-	put_line(out, "    the owner uses that in ", &cells[MEMBER_HELD_IN]);
-}
-
-SCHEMA(member, .name = "members", .layout = member_layout);
+SCHEMA(member, .name = "members",
+       .lines = "  {sentence}\n[    it waits in {method:m}\n]"
+		"[    the owner uses that in {held_in:m}\n]");
 
 #define CYCLE_LIST(X)                                                                           \
 	X(CYCLE_PROBABLE, "probable", NULL, KIND_FLAG, 0, 0,                                    \
@@ -147,17 +127,11 @@ SCHEMA(member, .name = "members", .layout = member_layout);
 	  "other threads that wait for one of these")                                           \
 	X(CYCLE_CHAINS, "following_chains", NULL, KIND_NUMBER, 0, 0,                            \
 	  "chains of async methods that do")                                                    \
-	X(CYCLE_HEAD, NULL, "", KIND_TEXT, 0, 0, NULL)
+	X(CYCLE_HEAD, NULL, "head", KIND_TEXT, 0, 0, NULL)
 
 COLUMNS(deadlock, CYCLE_COLUMNS, CYCLE_LIST);
 
-static void deadlock_layout(struct out *out, const struct cell *cells)
-{
-	out_styled(out, STYLE_HEAD, "%s", cells[CYCLE_HEAD].text.bytes);
-	out_puts(out, ":\n");
-}
-
-SCHEMA(deadlock, .name = "deadlocks", .layout = deadlock_layout);
+SCHEMA(deadlock, .name = "deadlocks", .lines = "\\h{head}\\.:\n");
 
 void append_counts(struct text *text, uint64_t threads, uint64_t others, const char *noun)
 {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/threads/work_rows.h"
 
-#include <inttypes.h>
-
 #include "analysis/pool/work_counts.h"
-#include "output/fit.h"
 
 #define WORK_LIST(X)                                                                  \
 	X(WORK_COUNT, "count", "Count", KIND_NUMBER, 8, 0, "work items")              \
@@ -18,25 +15,12 @@
 
 COLUMNS(work, WORK_COLUMNS, WORK_LIST);
 
-/* "      40 global   00007f... Shop.Checkout.Handle" */
-static void work_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "%8" PRIu64 " %-8s ", cells[WORK_COUNT].number,
-		   cells[WORK_QUEUE].text.bytes);
-	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[WORK_FIRST].number);
-	out_puts(out, " ");
-	out_begin_name(out, FIT_METHOD);
-	text_escape(&out->text, cells[WORK_METHOD].text.bytes, cells[WORK_METHOD].text.size);
-	out_end_name(out);
-	out_puts(out, "\n");
-}
-
 const struct schema work_schema = {
 	.name = "work_items",
 	SCHEMA_COLUMNS(work_columns),
 	.is_main = true,
 	.heading = "   Count Queue    First        Method",
-	.layout = work_layout,
+	.lines = "{count:8} {queue:-8} {first:012a} {method:m}\n",
 };
 
 uint64_t pool_queues_count(const struct pool_queues *queues)
