@@ -4,25 +4,43 @@
 
 #include "analysis/async/async_graph.h"
 #include "findings/growth.h"
+#include "findings/kept_type.h"
 #include "findings/owners.h"
 #include "findings/rule.h"
 #include "findings/rules.h"
 #include "findings/typed.h"
 #include "framework/member.h"
+#include "framework/owns.h"
 
-#define CALLS_MIN  256u
-#define CALLS_HIGH 10000u
+/* So many calls of a method are looked at, and so many are told however little they keep. */
+#define LOOKED_AT_MIN 32u
+#define CALLS_MIN     256u
+#define CALLS_MEDIUM  1000u
+#define CALLS_HIGH    10000u
+/* Fewer bytes are what a server with some hundred connections needs. */
+#define BYTES_MEDIUM (8 * MEGABYTE)
 
 static const char *const task_classes[] = {
 	"System.Threading.Tasks.", "System.Runtime.CompilerServices.AsyncTaskMethodBuilder", NULL
 };
 
-/* {0}: for which calls wait. */
+/* Connections, hubs and pipes wait most of the time. */
+static const struct telling of_framework = {
+	.id = "async:framework",
+	.title = "{objects} calls of the framework's own methods wait",
+	.sentence = "{objects} calls of methods like {method} wait: mostly one or more for each "
+		    "connection that is open; they keep {bytes}.",
+	.look_at = "how many connections are open, if it is more than you expect",
+	.next = "dumpasync -stats",
+};
+
+/* {0}: for which calls wait; {1}: what they keep of the program. */
 static const struct telling of_calls = {
 	.id = "async:{method}",
 	.title = "{objects} calls of {method} wait",
-	.sentence = "{objects} calls of {method} wait for {0}; they keep {bytes} and are held by "
-		    "{holder}.",
+	.sentence =
+		"{objects} calls of {method} wait for {0}; they keep {bytes}{1} and are held by "
+		"{holder}.",
 	.look_at = "what completes the {0} that {method} awaits",
 	.next = "dumpasync -stats",
 };
@@ -47,66 +65,147 @@ static uint32_t top_of(const struct report_facts *facts, uint32_t node)
 	return node;
 }
 
+/* Calls of one method, or of all methods of the framework. */
+struct calls {
+	const struct async_node *first;
+	struct member_ages ages;
+	uint32_t sample[OWNERS_MAX * 50];
+	size_t sampled;
+	uint64_t bytes, count;
+	uint32_t node; /* of the first */
+};
+
+static void read_calls(struct report_facts *facts, const struct async_graph *graph, uint64_t method,
+		       struct calls *calls)
+{
+	uint64_t stride = calls->count / 100 + 1;
+	uint32_t node;
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		if (graph->rows[i].method != method || !waits(facts, &graph->rows[i], &node))
+			continue;
+		calls->first = calls->first ? calls->first : &graph->rows[i];
+		uint32_t top = top_of(facts, node);
+		calls->bytes += facts_retained(facts, top);
+		if (calls->ages.all % stride == 0 &&
+		    calls->sampled < sizeof(calls->sample) / sizeof(calls->sample[0]))
+			calls->sample[calls->sampled++] = top;
+		ages_add(&calls->ages, facts, node);
+	}
+}
+
+static void claim_calls(struct report_facts *facts, const struct async_graph *graph,
+			uint64_t method)
+{
+	uint32_t node;
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		if (graph->rows[i].method == method && waits(facts, &graph->rows[i], &node))
+			(void)typed_claim_up(facts, node, task_classes, 4);
+	}
+}
+
+/* Counts alone are no evidence: each connection of a server has some calls that wait. */
+static enum severity severity_of_calls(const struct report *report,
+				       const struct report_finding *finding)
+{
+	bool is_large = facts_permille(&report->facts, finding->bytes) >= 100;
+	bool grows = finding->growth.state == GROWTH_GROWS;
+	if (is_large &&
+	    (finding->objects >= CALLS_HIGH || (grows && finding->bytes >= BYTES_MEDIUM)))
+		return SEVERITY_HIGH;
+	if (finding->objects >= CALLS_MEDIUM || (is_large && finding->bytes >= BYTES_MEDIUM))
+		return SEVERITY_MEDIUM;
+	return grows ? SEVERITY_LOW : SEVERITY_INFO;
+}
+
 static enum hd_status add_calls(struct report *report, struct async_graph *graph,
 				const struct tally *tally, size_t row, struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
-	const struct async_node *first = NULL;
-	struct member_ages ages = { .all = 0 };
-	uint32_t sample[OWNERS_MAX * 50], node;
-	size_t sampled = 0;
-	uint64_t bytes = 0, count = tally->counts[row], stride = count / 100 + 1;
-	for (size_t i = 0; i < graph->rows_count; i++) {
-		if (graph->rows[i].method != tally->keys[row] ||
-		    !waits(facts, &graph->rows[i], &node))
-			continue;
-		first = first ? first : &graph->rows[i];
-		uint32_t top = top_of(facts, node);
-		bytes += facts_retained(facts, top);
-		if (ages.all % stride == 0 && sampled < sizeof(sample) / sizeof(sample[0]))
-			sample[sampled++] = top;
-		ages_add(&ages, facts, node);
-		(void)typed_claim_up(facts, node, task_classes, 4);
-	}
-	if (!first)
+	struct calls calls = { .count = tally->counts[row] };
+	read_calls(facts, graph, tally->keys[row], &calls);
+	if (!calls.first || (calls.count < CALLS_MIN && (calls.bytes < BYTES_MEDIUM ||
+							 facts_permille(facts, calls.bytes) < 100)))
 		return HD_OK;
+	claim_calls(facts, graph, tally->keys[row]);
 	struct owners owners;
-	owners_find(facts, HD_NONE, sample, sampled, &owners);
-	struct report_finding finding = { .severity = SEVERITY_MEDIUM,
-					  .bytes = bytes,
-					  .objects = count,
+	owners_find(facts, HD_NONE, calls.sample, calls.sampled, &owners);
+	struct report_finding finding = { .bytes = calls.bytes,
+					  .objects = calls.count,
 					  .member_type =
 						  facts->graph->node_types[tally->first[row]] };
-	finding.growth = growth_of(facts, &ages, owners.rows, owners.count);
-	if (facts_permille(facts, bytes) >= 100 &&
-	    (count >= CALLS_HIGH || finding.growth.state == GROWTH_GROWS))
-		finding.severity = SEVERITY_HIGH;
-	holder_find(report, owners.count ? owners.rows[0].node : sample[0], &finding.holder);
-	const char *name = async_node_name(graph, first);
+	finding.growth = growth_of(facts, &calls.ages, owners.rows, owners.count);
+	finding.severity = severity_of_calls(report, &finding);
+	holder_find(report, owners.count ? owners.rows[0].node : calls.sample[0], &finding.holder);
+	const char *name = async_node_name(graph, calls.first);
 	finding.method = report_name(report, name, strlen(name));
-	finding_count(&finding, "calls", count);
+	finding_count(&finding, "calls", calls.count);
 	finding_sample(&finding, tally->first[row]);
+	uint32_t kept = kept_type(facts, calls.sample, calls.sampled);
+	const char *most = kept == HD_NONE ? ""
+					   : report_text(report, ", each an object of type %s,",
+							 report_type_name(report, kept));
 	return finding_tell(report, &finding, &of_calls,
-			    (const char *[]){ async_wait_name(first->wait) }, err);
+			    (const char *[]){ async_wait_name(calls.first->wait), most }, err);
+}
+
+/* All methods of the framework are one finding, a fact. */
+static enum hd_status add_framework(struct report *report, struct async_graph *graph,
+				    const struct calls *calls, struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	struct report_finding finding = { .severity = SEVERITY_INFO,
+					  .bytes = calls->bytes,
+					  .objects = calls->count,
+					  .member_type = facts->graph->node_types[calls->node] };
+	const char *name = async_node_name(graph, calls->first);
+	finding.method = report_name(report, name, strlen(name));
+	holder_find(report, calls->sample[0], &finding.holder);
+	finding_count(&finding, "calls", calls->count);
+	finding_sample(&finding, calls->node);
+	return finding_tell(report, &finding, &of_framework, NULL, err);
+}
+
+static bool is_of_framework(const struct report_facts *facts, struct async_graph *graph,
+			    uint64_t method)
+{
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		if (graph->rows[i].method == method) {
+			const char *name = async_node_code(graph, &graph->rows[i]);
+			return framework_owns(facts->heap->runtime, name, strlen(name));
+		}
+	}
+	return false;
 }
 
 static enum hd_status check_calls(struct report *report, struct async_graph *graph,
 				  struct hd_error *err)
 {
+	struct report_facts *facts = &report->facts;
 	struct tally methods = { .count = 0 };
+	struct calls framework = { .count = 0 };
 	uint32_t node;
 	for (size_t i = 0; i < graph->rows_count; i++) {
-		if (waits(&report->facts, &graph->rows[i], &node))
+		if (waits(facts, &graph->rows[i], &node))
 			tally_add(&methods, graph->rows[i].method, node, 0);
 	}
 	if (methods.is_full)
 		rule_limited(report);
 	for (size_t i = 0; i < methods.count; i++) {
 		rule_met(report, methods.counts[i]);
-		if (methods.counts[i] >= CALLS_MIN)
+		if (methods.counts[i] < LOOKED_AT_MIN)
+			continue;
+		if (is_of_framework(facts, graph, methods.keys[i])) {
+			framework.node = framework.count ? framework.node : methods.first[i];
+			framework.count += methods.counts[i];
+			read_calls(facts, graph, methods.keys[i], &framework);
+			claim_calls(facts, graph, methods.keys[i]);
+		} else {
 			TRY(add_calls(report, graph, &methods, i, err));
+		}
 	}
-	return HD_OK;
+	return framework.count >= CALLS_MIN && framework.first
+		       ? add_framework(report, graph, &framework, err)
+		       : HD_OK;
 }
 
 static enum hd_status find_calls(struct report *report, struct hd_error *err)
@@ -118,7 +217,7 @@ static enum hd_status find_calls(struct report *report, struct hd_error *err)
 		    type_contains(&facts->graph->types[type], "+RuntimeAsyncTask<"))
 			boxes += facts_live_count(facts, type);
 	}
-	if (boxes < CALLS_MIN)
+	if (boxes < LOOKED_AT_MIN)
 		return HD_OK;
 	HD_CLEANUP(async_graph) struct async_graph graph = { 0 };
 	TRY(async_graph_create(facts->heap, facts->members, false, facts->job, &graph, err));
@@ -128,7 +227,8 @@ static enum hd_status find_calls(struct report *report, struct hd_error *err)
 const struct report_rule async_rule = {
 	.name = "async",
 	.turn = TURN_DEFECTS,
-	.threshold = "256 calls of one async method that wait",
+	.threshold =
+		"256 calls of one async method that wait, or 32 that keep 10 % of the live heap and 8 MB",
 	.needs = RULE_FIELDS,
 	.rests_on_growth = true,
 	.find = find_calls,

@@ -27,12 +27,20 @@ static const char *const timer_classes[] = {
 	"System.Threading.PeriodicTimer", "System.Threading.Tasks.Task",  NULL
 };
 
+/* Task.Delay: the calls that wait for it are told by the rule of async methods. */
+static bool is_delay(const struct report_facts *facts, uint32_t timer)
+{
+	uint32_t state = facts_fact_node(facts, timer, FACT_TIMER_STATE);
+	return state != HD_NONE &&
+	       type_begins(facts_type(facts, state), "System.Threading.Tasks.Task+DelayPromise");
+}
+
 /* The code that a timer calls; 0: it is not set. */
 static uint64_t callback_of(const struct report_facts *facts, uint32_t timer)
 {
 	struct member due = facts_fact(facts, timer, FACT_TIMER_DUE);
 	struct member cancelled = facts_fact(facts, timer, FACT_TIMER_CANCELED);
-	if (due.state != MEMBER_READ || due.bits == UINT32_MAX ||
+	if (due.state != MEMBER_READ || due.bits == UINT32_MAX || is_delay(facts, timer) ||
 	    (cancelled.state == MEMBER_READ && cancelled.bits))
 		return 0;
 	struct object object;
