@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Size classes are the bins of glibc's malloc (malloc/malloc.c of 2.36, smallbin_index, largebin_index_64). */
-#include "native/malloc_sizes.h"
+#include "native/malloc_arenas.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
 

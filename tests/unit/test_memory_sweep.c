@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "native/memory_sweep.h"
+#include "native/memory_account.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
 #include "util/alloc.h"

@@ -2,7 +2,6 @@
 /* Two heaps: what each holds, and what grew from one to the other. */
 #include "findings/comparison.h"
 #include "findings/rule.h"
-#include "findings/rules.h"
 #include "support/assert_more.h"
 #include "support/graph_maker.h"
 #include "support/suite.h"

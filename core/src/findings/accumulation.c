@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "findings/facts.h"
 #include "findings/rule.h"
 #include "graph/dominators.h"
 #include "util/alloc.h"

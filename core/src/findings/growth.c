@@ -4,7 +4,6 @@
 #include "findings/counted.h"
 #include "findings/rule.h"
 #include "framework/collection_layout.h"
-#include "framework/member.h"
 #include "gc/heap.h"
 
 #define YOUNG_MIN     10u

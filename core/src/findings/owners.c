@@ -5,11 +5,13 @@
 #include "graph/csr.h"
 #include "util/bitmap.h"
 
-#define LEVELS_MAX    64u
-#define VOTE_LEVELS   6u
-#define REFERRERS_MAX 16u
-#define VOTES_MAX     16u
-#define ITEM_MEMBERS  8u
+#define LEVELS_MAX      64u
+#define VOTE_LEVELS     6u
+#define REFERRERS_MAX   16u
+#define VOTES_MAX       16u
+#define ITEM_MEMBERS    8u
+#define KEPT_LEVELS     8u
+#define KEPT_REFERENCES 64u
 
 /* Candidates, and how many members voted for each. */
 struct votes {
@@ -218,4 +220,42 @@ uint32_t owners_item_type(const struct report_facts *facts, uint32_t type, const
 			return items[i];
 	}
 	return type;
+}
+
+/*
+ * Find the object that retains most, among those that @p node refers to and dominates; HD_NONE:
+ * none.
+ */
+static uint32_t largest_kept(const struct report_facts *facts, uint32_t node)
+{
+	const struct csr *forward = &facts->graph->forward;
+	uint64_t begin = csr_begin(forward, node), end = csr_begin(forward, node + 1);
+	uint32_t ret = HD_NONE;
+	end = end - begin > KEPT_REFERENCES ? begin + KEPT_REFERENCES : end;
+	for (; begin < end; begin++) {
+		uint32_t target = forward->targets[begin];
+		if (target < facts->graph->object_count && facts_idom(facts, target) == node &&
+		    (ret == HD_NONE || facts_retained(facts, target) > facts_retained(facts, ret)))
+			ret = target;
+	}
+	return ret;
+}
+
+uint32_t owners_kept_type(const struct report_facts *facts, const uint32_t *members, size_t count)
+{
+	uint32_t ret = HD_NONE;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t node = members[i];
+		unsigned int level = 0;
+		while (node != HD_NONE && level++ < KEPT_LEVELS &&
+		       !type_is_own(facts_type(facts, node)))
+			node = largest_kept(facts, node);
+		if (node == HD_NONE || node == members[i] || level > KEPT_LEVELS)
+			return HD_NONE;
+		uint32_t type = facts->graph->node_types[node];
+		if (i && type != ret)
+			return HD_NONE;
+		ret = type;
+	}
+	return ret;
 }

@@ -42,3 +42,10 @@ void owners_inside_deinit(struct owners_inside *inside);
 /** The type of what a node of a framework's collection holds, for @p type; else @p type itself. */
 uint32_t owners_item_type(const struct report_facts *facts, uint32_t type, const uint32_t *members,
 			  size_t count);
+
+/**
+ * The type of the program of which each of @p count members of a library keeps an object, over a few objects that each
+ * dominates the next: subscriptions keep those that subscribed.  HD_NONE: the members are of the program themselves, or keep
+ * nothing of it, or different things.
+ */
+uint32_t owners_kept_type(const struct report_facts *facts, const uint32_t *members, size_t count);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "findings/report.h"
+#include "findings/typed.h"
+#include "framework/member.h"
 
 /** So many levels of objects that dominate one are asked whether a finding explains it. */
 #define EXPLAINED_LEVELS 16u
@@ -84,3 +86,10 @@ void holder_find(struct report *report, uint32_t node, struct held_by *ret);
 uint32_t holder_root(const struct report *report, uint32_t node, uint64_t *steps);
 /** "static Type.field", "handle to Type", "stack Method": the same for roots that are alike. */
 const char *holder_root_label(struct report *report, uint32_t root);
+
+/** The rows of the table in rules.c, each in a file of its own. */
+extern const struct report_rule accumulation_rule, events_rule, cancellation_rule, container_rule,
+	finalizers_rule, finished_rule, timers_rule, caches_rule, async_rule, weak_references_rule,
+	collections_rule, duplicates_rule, fragmentation_rule, dead_rule, load_contexts_rule,
+	handles_rule, undisposed_rule, sparse_arrays_rule, known_types_rule, closures_rule,
+	pools_rule, threads_rule, interned_rule, native_memory_rule, slices_rule, assemblies_rule;

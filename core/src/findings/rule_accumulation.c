@@ -5,12 +5,8 @@
 #include "findings/accumulation.h"
 #include "findings/comparison.h"
 #include "findings/counted.h"
-#include "findings/growth.h"
-#include "findings/kept_type.h"
 #include "findings/owners.h"
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "framework/member.h"
 #include "util/alloc.h"
 #include "util/job.h"
 
@@ -219,7 +215,7 @@ static void describe_pile(struct report *report, const struct judged *judged,
 			name, count, member, through, by, report_bytes(report, finding->bytes),
 			report_share(report, finding->bytes), meaning(report, judged));
 	}
-	uint32_t kept = kept_type(&report->facts, pile->sample, pile->sample_count);
+	uint32_t kept = owners_kept_type(&report->facts, pile->sample, pile->sample_count);
 	bool is_own = judged->type < report->facts.graph->type_count &&
 		      type_is_own(&report->facts.graph->types[judged->type]);
 	if (is_one && !is_own && kept != HD_NONE) {

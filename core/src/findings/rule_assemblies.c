@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "findings/rule.h"
-#include "findings/rules.h"
 #include "gc/heap.h"
 #include "runtime/coreclr/modules/module.h"
 #include "util/text.h"

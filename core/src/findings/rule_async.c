@@ -3,13 +3,8 @@
 #include <string.h>
 
 #include "analysis/async/async_graph.h"
-#include "findings/growth.h"
-#include "findings/kept_type.h"
 #include "findings/owners.h"
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
-#include "framework/member.h"
 #include "framework/owns.h"
 
 /* So many calls of a method are looked at, and so many are told however little they keep. */
@@ -140,7 +135,7 @@ static enum hd_status add_calls(struct report *report, struct async_graph *graph
 	finding.method = report_name(report, name, strlen(name));
 	finding_count(&finding, "calls", calls.count);
 	finding_sample(&finding, tally->first[row]);
-	uint32_t kept = kept_type(facts, calls.sample, calls.sampled);
+	uint32_t kept = owners_kept_type(facts, calls.sample, calls.sampled);
 	const char *most = kept == HD_NONE ? ""
 					   : report_text(report, ", each an object of type %s,",
 							 report_type_name(report, kept));

@@ -2,9 +2,6 @@
 /* Caches that have no limit: doc/report.md 4.9. */
 #include "findings/counted.h"
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
-#include "framework/member.h"
 #include "graph/dominators.h"
 
 #define CACHE       "Microsoft.Extensions.Caching.Memory.MemoryCache"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lambdas whose captured variables keep much: doc/report.md 4.21. */
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
-#include "framework/member.h"
 #include "gc/heap.h"
 #include "mem/memory.h"
 #include "runtime/coreclr/types/field.h"

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Collections whose arrays are nearly empty: doc/report.md 4.12. */
 #include "findings/counted.h"
-#include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
 #include "findings/waste.h"
 #include "framework/collection_layout.h"
-#include "framework/member.h"
 
 #define ROOM_MIN 4u
 /* Buckets that a ConcurrentDictionary has from the start. */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Disposable services that the root container keeps, and scopes that nobody disposes: doc/report.md 4.5. */
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
-#include "framework/member.h"
 #include "inspect/value.h"
 
 #define SCOPE        "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"

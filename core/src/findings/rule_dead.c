@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Old objects that no root holds and no collection has taken yet: doc/report.md 4.15. */
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "framework/member.h"
 #include "gc/heap.h"
 
 #define DEAD_MIN ((uint64_t)256 << 20)

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Strings with equal content: doc/report.md 4.13. */
 #include "analysis/graph/hash_index.h"
-#include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
 #include "findings/waste.h"
-#include "framework/member.h"
 #include "util/alloc.h"
 #include "util/job.h"
 #include "util/text.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects that only an event keeps alive: doc/report.md 4.3. */
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
 #include "framework/delegate.h"
 #include "graph/dominators.h"
 #include "inspect/value.h"

@@ -2,9 +2,6 @@
 /* Objects that wait for their finalizer: doc/report.md 4.6. */
 #include "analysis/heap/finalizer_objects.h"
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
-#include "framework/member.h"
 #include "roots/root_set.h"
 #include "util/text.h"
 

@@ -3,12 +3,8 @@
 #include <strings.h>
 
 #include "findings/counted.h"
-#include "findings/growth.h"
 #include "findings/owners.h"
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
-#include "framework/member.h"
 #include "mem/memory.h"
 
 #define OBJECTS_MIN 1000u

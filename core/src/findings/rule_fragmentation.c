@@ -3,9 +3,6 @@
 #include "analysis/heap/generation_bytes.h"
 #include "analysis/heap/heap_gaps.h"
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
-#include "framework/member.h"
 #include "roots/root_set.h"
 #include "util/alloc.h"
 

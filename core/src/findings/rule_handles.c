@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Handles that pile up: doc/report.md 4.17. */
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
-#include "framework/member.h"
 #include "roots/root_set.h"
 #include "util/bitmap.h"
 

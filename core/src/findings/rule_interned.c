@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Strings that string.Intern keeps as long as the process: doc/report.md 4.24. */
-#include "findings/growth.h"
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
-#include "framework/member.h"
 #include "gc/heap.h"
 #include "roots/root_set.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Load contexts that were unloaded and are still there: doc/report.md 4.16. */
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
-#include "framework/member.h"
 #include "gc/heap.h"
 #include "runtime/coreclr/modules/module_facts.h"
 #include "util/alloc.h"

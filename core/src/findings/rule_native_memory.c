@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A process that is large by native memory, not by its heap: doc/report.md 4.25. */
 #include "findings/rule.h"
-#include "findings/rules.h"
 #include "native/native_share.h"
 
 #define NATIVE_MIN      ((uint64_t)64 << 20)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays that pools keep for their next use: doc/report.md 4.22. */
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
-#include "framework/member.h"
 
 #define BYTES_MIN (16 * MEGABYTE)
 #define OWN_POOL  "System.Buffers.ConfigurableArrayPool"

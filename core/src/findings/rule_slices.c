@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays that small slices of them keep alive: doc/report.md 4.26. */
-#include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
 #include "findings/waste.h"
-#include "framework/member.h"
 #include "inspect/value.h"
 #include "util/alloc.h"
 #include "util/job.h"

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays of the program that are nearly empty: doc/report.md 4.18. */
 #include "findings/counted.h"
-#include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
 #include "findings/waste.h"
-#include "framework/member.h"
 #include "mem/window.h"
 #include "util/job.h"
 

@@ -4,11 +4,7 @@
  * 4.23.
  */
 #include "findings/counted.h"
-#include "findings/growth.h"
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
-#include "framework/member.h"
 #include "gc/heap.h"
 #include "runtime/coreclr/threads/thread_state.h"
 #include "util/alloc.h"

@@ -2,9 +2,6 @@
 /* Timers that are set and keep what they will call: doc/report.md 4.8. */
 #include "analysis/pool/callback_name.h"
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
-#include "framework/member.h"
 #include "inspect/value.h"
 #include "util/text.h"
 

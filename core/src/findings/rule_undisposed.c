@@ -2,8 +2,6 @@
 /* Garbage that waits for its finalizer because nobody called Dispose: doc/report.md 4.19. */
 #include "analysis/heap/finalizer_objects.h"
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
 #include "inspect/value.h"
 #include "mem/memory.h"
 #include "roots/root_set.h"

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* WeakReference objects whose targets are gone: doc/report.md 4.11. */
-#include "findings/growth.h"
 #include "findings/owners.h"
 #include "findings/rule.h"
-#include "findings/rules.h"
-#include "findings/typed.h"
-#include "framework/member.h"
 #include "mem/memory.h"
 
 #define REFERENCES_MIN 10000u

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "findings/rules.h"
-
-#include "findings/report.h"
+#include "findings/rule.h"
 
 /* In the order in which they are listed; enum rule_turn says when each runs. */
 static const struct report_rule *const rules[] = {

@@ -4,9 +4,21 @@
 #include "gc/heap.h"
 #include "native/malloc_arenas.h"
 #include "native/memory_kind.h"
-#include "native/memory_sweep.h"
 
 struct arena;
+
+/** Somebody's claim on addresses [start, end). */
+struct memory_claim {
+	uint64_t start, end;
+	uint32_t priority; /**< the smallest has the address */
+	uint32_t row;      /**< who claims it */
+};
+
+/** Addresses [start, end) that one row has. */
+struct memory_stretch {
+	uint64_t start, end;
+	uint32_t row;
+};
 
 /** Bytes of one owner, or of all. */
 struct memory_bytes {
@@ -116,3 +128,16 @@ uint64_t memory_used_of_kind(const struct memory_account *account, enum memory_k
 /** The mapping that holds @p address, or NULL. */
 const struct memory_mapping *memory_mapping_at(const struct memory_account *account,
 					       uint64_t address);
+
+/**
+ * Give each address that is claimed to the claim with the smallest priority, then the smallest row.
+ * Claims may be in any order, overlap and be empty; they are sorted.
+ *
+ * @param[out] ret ascending, not overlapping; neighbours of one row are one stretch.  To be given to
+ * mem_free(); untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status memory_sweep(struct memory_claim *claims, size_t count,
+					 struct memory_stretch **ret, size_t *ret_count,
+					 struct hd_error *err);
