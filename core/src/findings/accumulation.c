@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "findings/rule.h"
-#include "graph/dominators.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 #include "util/job.h"
@@ -107,10 +106,7 @@ static enum hd_status big_tree_init(struct big_tree *ret, const struct report_fa
 				    uint64_t limit, struct hd_error *err)
 {
 	*ret = (struct big_tree){ .limit = limit, .node_count = facts->graph->node_count };
-	enum hd_status status = fill_tree(ret, facts, err);
-	if (status != HD_OK)
-		big_tree_deinit(ret);
-	return status;
+	return fill_tree(ret, facts, err);
 }
 
 /* The child that retains most; HD_NONE: none. */
@@ -162,11 +158,12 @@ static enum hd_status sums_init(struct type_sums *sums, uint32_t types, struct h
 	return sums->bytes && sums->counts && sums->touched ? HD_OK : fail_nomem(err);
 }
 
-static void sums_deinit(struct type_sums *sums)
+static void finding_piles_deinit(struct finding_piles *finding)
 {
-	mem_free(sums->bytes);
-	mem_free(sums->counts);
-	mem_free(sums->touched);
+	mem_free(finding->sums.bytes);
+	mem_free(finding->sums.counts);
+	mem_free(finding->sums.touched);
+	big_tree_deinit(&finding->tree);
 }
 
 static void sums_clear(struct type_sums *sums)
@@ -405,18 +402,15 @@ void piles_sort(struct piles *piles)
 enum hd_status piles_find(const struct report_facts *facts, uint64_t limit, struct piles *ret,
 			  struct hd_error *err)
 {
+	HD_CLEANUP(finding_piles)
 	struct finding_piles finding = { .facts = facts, .piles = ret, .err = err };
 	*ret = (struct piles){ 0 };
-	enum hd_status status = sums_init(&finding.sums, facts->graph->type_count, err);
-	if (status == HD_OK)
-		status = big_tree_init(&finding.tree, facts, limit, err);
-	for (size_t i = 0; status == HD_OK && i <= finding.tree.nodes_count; i++)
-		status = group_children(&finding, i);
-	for (size_t i = 0; status == HD_OK && i < finding.tree.nodes_count; i++)
-		status = find_chain_pile(&finding, finding.tree.nodes[i]);
-	if (status == HD_OK)
-		piles_sort(ret);
-	big_tree_deinit(&finding.tree);
-	sums_deinit(&finding.sums);
-	return status;
+	TRY(sums_init(&finding.sums, facts->graph->type_count, err));
+	TRY(big_tree_init(&finding.tree, facts, limit, err));
+	for (size_t i = 0; i <= finding.tree.nodes_count; i++)
+		TRY(group_children(&finding, i));
+	for (size_t i = 0; i < finding.tree.nodes_count; i++)
+		TRY(find_chain_pile(&finding, finding.tree.nodes[i]));
+	piles_sort(ret);
+	return HD_OK;
 }

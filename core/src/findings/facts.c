@@ -257,11 +257,7 @@ static struct path_lists find_timer_lists(const struct hd_graph *graph)
 	return ret;
 }
 
-static int compare_seeds(const void *left, const void *right)
-{
-	const struct seed *a = left, *b = right;
-	return a->node < b->node ? -1 : a->node > b->node;
-}
+ORDER_BY(compare_seeds, struct seed, node)
 
 static enum hd_status find_paths(struct report_facts *facts, struct hd_error *err)
 {

@@ -31,11 +31,7 @@ static int compare_segment_sizes(const void *left, const void *right)
 	return a->segment->begin < b->segment->begin ? -1 : a->segment->begin > b->segment->begin;
 }
 
-static int compare_map_rows(const void *left, const void *right)
-{
-	const struct map_row *a = left, *b = right;
-	return a->begin < b->begin ? -1 : a->begin > b->begin;
-}
+ORDER_BY(compare_map_rows, struct map_row, begin)
 
 static enum hd_status make_map_rows(struct heap_map *map, const struct sized_segment *sorted,
 				    size_t count, struct hd_error *err)

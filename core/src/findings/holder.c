@@ -77,8 +77,7 @@ static const char *holder_link_text(struct report *report, uint32_t from, uint32
 		return "";
 	HD_CLEANUP(text) struct text text = { 0 };
 	graph->places.link(graph->places.arg, from, to, &text);
-	const char *ret = text.size ? report_name(report, text.bytes, text.size) : "";
-	return ret;
+	return text.size ? report_name(report, text.bytes, text.size) : "";
 }
 
 /* The static's name is a field of a type of the program. */

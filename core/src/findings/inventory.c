@@ -63,9 +63,17 @@ static enum hd_status inventory_types(struct report *report, struct inventory *i
 
 /* Sums by root. */
 struct sums_by_root {
+	size_t nodes, roots;
 	uint32_t *of_nodes; /* by node: its root, + 1; 0: not known yet */
 	uint64_t *counts, *bytes;
 };
+
+static void sums_by_root_deinit(struct sums_by_root *sums)
+{
+	pages_free(sums->of_nodes, sums->nodes, sizeof(*sums->of_nodes));
+	pages_free(sums->counts, sums->roots, sizeof(*sums->counts));
+	pages_free(sums->bytes, sums->roots, sizeof(*sums->bytes));
+}
 
 /* The root that a path begins at; what lies on it is noted, so that no step is gone twice. */
 static uint32_t root_of_path(const struct report *report, const struct sums_by_root *sums,
@@ -124,19 +132,15 @@ static enum hd_status inventory_roots(struct report *report, struct inventory *i
 {
 	const struct hd_graph *graph = report->facts.graph;
 	size_t nodes = graph->node_count, roots = (size_t)graph->root_count + 1;
-	struct sums_by_root sums = { .of_nodes = pages_alloc(nodes, sizeof(*sums.of_nodes)),
+	HD_CLEANUP(sums_by_root)
+	struct sums_by_root sums = { .nodes = nodes,
+				     .roots = roots,
+				     .of_nodes = pages_alloc(nodes, sizeof(*sums.of_nodes)),
 				     .counts = pages_alloc(roots, sizeof(*sums.counts)),
 				     .bytes = pages_alloc(roots, sizeof(*sums.bytes)) };
-	enum hd_status status =
-		sums.of_nodes && sums.counts && sums.bytes ? HD_OK : fail_nomem(err);
-	if (status == HD_OK)
-		status = sum_by_root(report, &sums, err);
-	if (status == HD_OK)
-		status = name_roots(report, &sums, inventory, err);
-	pages_free(sums.of_nodes, nodes, sizeof(*sums.of_nodes));
-	pages_free(sums.counts, roots, sizeof(*sums.counts));
-	pages_free(sums.bytes, roots, sizeof(*sums.bytes));
-	return status;
+	TRY_MEMORY(sums.of_nodes && sums.counts && sums.bytes, err);
+	TRY(sum_by_root(report, &sums, err));
+	return name_roots(report, &sums, inventory, err);
 }
 
 static bool is_old_object(const struct report_facts *facts, uint32_t node)
@@ -259,13 +263,10 @@ static enum hd_status inventory_holdings(struct report *report, struct inventory
 	HD_CLEANUP(piles) struct piles piles = { 0 };
 	uint64_t share = inventory->live / LISTED_SHARE;
 	inventory->least = share > LISTED_MIN ? share : LISTED_MIN;
-	enum hd_status status = piles_find(&report->facts, inventory->least, &piles, err);
-	if (status == HD_OK)
-		status = piles_join(&report->facts, &piles, err);
-	if (status == HD_OK)
-		status = add_holdings(report, &piles, inventory, err);
+	TRY(piles_find(&report->facts, inventory->least, &piles, err));
+	TRY(piles_join(&report->facts, &piles, err));
+	TRY(add_holdings(report, &piles, inventory, err));
 	inventory->is_limited = piles.is_limited;
-	TRY(status);
 	join_holdings(inventory);
 	return HD_OK;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "findings/owners.h"
 
-#include "findings/counted.h"
-#include "graph/csr.h"
 #include "util/bitmap.h"
 
 #define LEVELS_MAX      64u

@@ -107,16 +107,12 @@ static enum hd_status count_whole(struct report_facts *facts, const struct whole
 	struct member_ages ages = { .all = 0 };
 	HD_CLEANUP(owners_inside) struct owners_inside inside = { 0 };
 	TRY(owners_inside_init(&inside, facts, whole->node, err));
-	enum hd_status status = HD_OK;
 	for (uint32_t i = 0; i < all.count; i++) {
-		if (i % JOB_STRIDE == 0 && !job_step(facts->job, 0, 0)) {
-			status = fail_cancelled(err);
-			break;
-		}
+		if (i % JOB_STRIDE == 0 && !job_step(facts->job, 0, 0))
+			return fail_cancelled(err);
 		if (owners_inside_has(&inside, facts_idom(facts, all.nodes[i])))
 			ages_add(&ages, facts, all.nodes[i]);
 	}
-	TRY(status);
 	if (whole->part_count == 1 && ages.all <= pile->count)
 		return HD_OK;
 	pile->count = ages.all;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Many objects of one type below one object or collection: doc/report.md 4.1. */
-#include <stdlib.h>
 
 #include "findings/accumulation.h"
 #include "findings/comparison.h"
-#include "findings/counted.h"
-#include "findings/owners.h"
 #include "findings/rule.h"
 #include "util/alloc.h"
 #include "util/job.h"
@@ -478,14 +475,14 @@ static enum hd_status fold_related(struct report *report, size_t begin, struct j
 				   struct hd_error *err)
 {
 	struct report_finding *findings = report->findings + begin;
-	size_t kept = 0, *wholes = mem_calloc(judgement->count + 1, sizeof(*wholes));
+	HD_FREE size_t *wholes = mem_calloc(judgement->count + 1, sizeof(*wholes));
 	const struct csr *reverse;
+	size_t kept = 0;
 	TRY_MEMORY(wholes, err);
-	enum hd_status status =
-		graph_reverse(report->facts.graph, report->facts.job, &reverse, err);
-	for (size_t i = 0; status == HD_OK && i < judgement->count; i++)
+	TRY(graph_reverse(report->facts.graph, report->facts.job, &reverse, err));
+	for (size_t i = 0; i < judgement->count; i++)
 		wholes[i] = whole_of_finding(report, judgement, reverse, findings, i);
-	for (size_t i = 0; status == HD_OK && i < judgement->count; i++) {
+	for (size_t i = 0; i < judgement->count; i++) {
 		size_t whole = wholes[i];
 		/* This ends: no finding belongs to itself. */
 		while (whole != judgement->count && wholes[whole] != judgement->count)
@@ -495,54 +492,46 @@ static enum hd_status fold_related(struct report *report, size_t begin, struct j
 				  &findings[i], &judgement->rows[i]);
 		}
 	}
-	for (size_t i = 0; status == HD_OK && i < judgement->count; i++) {
+	for (size_t i = 0; i < judgement->count; i++) {
 		if (wholes[i] != judgement->count)
 			continue;
 		judgement->rows[kept] = judgement->rows[i];
 		findings[kept++] = findings[i];
 	}
-	mem_free(wholes);
-	TRY(status);
 	report->findings_count = begin + kept;
 	judgement->count = kept;
 	return HD_OK;
 }
 
 static enum hd_status judge_piles(struct report *report, const struct piles *piles,
-				  struct judgement *judgement, struct hd_error *err)
+				  struct hd_error *err)
 {
+	HD_FREE struct judged *rows = mem_calloc(piles->rows_count + 1, sizeof(*rows));
+	HD_FREE struct grouped_pile *grouped = mem_calloc(piles->rows_count + 1, sizeof(*grouped));
+	struct judgement judgement = { .rows = rows, .piles = grouped };
 	size_t begin = report->findings_count;
-	judgement->rows = mem_calloc(piles->rows_count + 1, sizeof(*judgement->rows));
-	judgement->piles = mem_calloc(piles->rows_count + 1, sizeof(*judgement->piles));
-	TRY_MEMORY(judgement->rows && judgement->piles, err);
+	TRY_MEMORY(rows && grouped, err);
 	for (size_t i = 0; i < piles->rows_count; i++)
-		TRY(judge_pile(report, &piles->rows[i], judgement, err));
-	if (!judgement->count)
+		TRY(judge_pile(report, &piles->rows[i], &judgement, err));
+	if (!judgement.count)
 		return HD_OK; /* perhaps without any array of findings */
-	TRY(find_parts(report, report->findings + begin, judgement, err));
-	fold_same(report, begin, judgement, true);
-	TRY(fold_related(report, begin, judgement, err));
-	fold_same(report, begin, judgement, false);
+	TRY(find_parts(report, report->findings + begin, &judgement, err));
+	fold_same(report, begin, &judgement, true);
+	TRY(fold_related(report, begin, &judgement, err));
+	fold_same(report, begin, &judgement, false);
 	for (size_t i = begin; i < report->findings_count; i++)
-		describe_pile(report, &judgement->rows[i - begin], &report->findings[i]);
+		describe_pile(report, &rows[i - begin], &report->findings[i]);
 	return HD_OK;
 }
 
 static enum hd_status find_accumulations(struct report *report, struct hd_error *err)
 {
 	HD_CLEANUP(piles) struct piles piles = { 0 };
-	struct judgement judgement = { .count = 0 };
-	enum hd_status status =
-		piles_find(&report->facts, facts_limit(&report->facts), &piles, err);
-	if (status == HD_OK)
-		status = piles_join(&report->facts, &piles, err);
-	if (status == HD_OK)
-		status = judge_piles(report, &piles, &judgement, err);
+	TRY(piles_find(&report->facts, facts_limit(&report->facts), &piles, err));
 	if (piles.is_limited)
 		rule_limited(report);
-	mem_free(judgement.rows);
-	mem_free(judgement.piles);
-	return status;
+	TRY(piles_join(&report->facts, &piles, err));
+	return judge_piles(report, &piles, err);
 }
 
 const struct report_rule accumulation_rule = {

@@ -2,7 +2,6 @@
 /* Caches that have no limit: doc/report.md 4.9. */
 #include "findings/counted.h"
 #include "findings/rule.h"
-#include "graph/dominators.h"
 
 #define CACHE       "Microsoft.Extensions.Caching.Memory.MemoryCache"
 #define ENTRY       "Microsoft.Extensions.Caching.Memory.CacheEntry"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Linked token sources and callbacks that pile up on one token: doc/report.md 4.4. */
 #include "findings/rule.h"
-#include "graph/dominators.h"
 
 #define NODES_MIN  1000u
 #define NODES_HIGH 10000u

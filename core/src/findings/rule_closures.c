@@ -4,7 +4,6 @@
 #include "gc/heap.h"
 #include "mem/memory.h"
 #include "runtime/coreclr/types/field.h"
-#include "util/alloc.h"
 
 #define CLOSURE    "<>c__DisplayClass"
 #define THIS       "<>4__this"

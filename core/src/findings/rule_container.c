@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Disposable services that the root container keeps, and scopes that nobody disposes: doc/report.md 4.5. */
 #include "findings/rule.h"
-#include "inspect/value.h"
 
 #define SCOPE        "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"
 #define SERVICES_MIN 1000u

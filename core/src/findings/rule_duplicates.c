@@ -70,32 +70,25 @@ static enum hd_status count_values(struct report *report, const struct typed_nod
 	struct report_facts *facts = &report->facts;
 	HD_CLEANUP(window) struct window window = { .memory = facts->heap->memory };
 	HD_CLEANUP(hash_index) struct hash_index index = { 0 };
-	enum hd_status status = HD_OK;
-	for (uint32_t i = 0; status == HD_OK && i < all->count; i++) {
+	for (uint32_t i = 0; i < all->count; i++) {
 		struct object object;
 		uint64_t hash;
 		if (i % JOB_STRIDE == 0 && !job_step(facts->job, 0, 0))
-			status = fail_cancelled(err);
+			return fail_cancelled(err);
 		if (facts->classes[all->nodes[i]] != CLASS_PROCESS ||
 		    !facts_object(facts, all->nodes[i], &object) ||
 		    !hash_content(&window, &object, &hash))
 			continue;
 		if (values->rows_count >= VALUES_MAX) {
 			rule_limited(report);
-			break;
+			return HD_OK;
 		}
-		if (!PAGES_RESERVE(values, rows)) {
-			status = fail_nomem(err);
-			break;
-		}
+		TRY_MEMORY(PAGES_RESERVE(values, rows), err);
 		values->rows[values->rows_count] =
 			(struct duplicate_value){ hash, all->nodes[i], 0 };
 		uint32_t row = hash_index_add(&index, hash, (uint32_t)values->rows_count,
 					      is_same_hash, values);
-		if (row == UINT32_MAX) {
-			status = fail_nomem(err);
-			break;
-		}
+		TRY_MEMORY(row != UINT32_MAX, err);
 		values->rows_count += row == values->rows_count;
 		struct duplicate_value *value = &values->rows[row];
 		again[i] = value->count > 0;
@@ -106,7 +99,7 @@ static enum hd_status count_values(struct report *report, const struct typed_nod
 		if (value->count > values->rows[values->top].count)
 			values->top = row;
 	}
-	return status;
+	return HD_OK;
 }
 
 /* Who refers to a part of the copies. */

@@ -2,7 +2,6 @@
 /* Objects that only an event keeps alive: doc/report.md 4.3. */
 #include "findings/rule.h"
 #include "framework/delegate.h"
-#include "graph/dominators.h"
 #include "inspect/value.h"
 #include "runtime/coreclr/code/code.h"
 #include "util/bitmap.h"
@@ -111,8 +110,7 @@ static const char *handler_method(struct report *report, const struct event *eve
 	    !delegate_read(report->facts.heap, &object, &info) || !info.method_desc)
 		return NULL;
 	runtime_method_signature(report->facts.heap->runtime, info.method_desc, &text);
-	const char *ret = text.size ? report_name(report, text.bytes, text.size) : NULL;
-	return ret;
+	return text.size ? report_name(report, text.bytes, text.size) : NULL;
 }
 
 static enum hd_status add_event(struct report *report, const struct event *event,

@@ -2,7 +2,6 @@
 /* Objects that say themselves that they are disposed or closed, and that something still holds: doc/report.md 4.7. */
 #include <strings.h>
 
-#include "findings/counted.h"
 #include "findings/owners.h"
 #include "findings/rule.h"
 #include "mem/memory.h"

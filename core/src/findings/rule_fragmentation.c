@@ -118,16 +118,15 @@ static enum hd_status judge_bytes(struct report *report, const struct generation
 static enum hd_status find_fragmentation(struct report *report, struct hd_error *err)
 {
 	struct heap *heap = report->facts.heap;
-	struct generation_bytes *heaps = mem_calloc(heap->heap_count, sizeof(*heaps)), sum = { 0 };
+	HD_FREE struct generation_bytes *heaps = mem_calloc(heap->heap_count, sizeof(*heaps));
+	struct generation_bytes sum = { 0 };
 	const struct life none = { 0 };
 	struct gaps gaps = { 0 };
 	TRY_MEMORY(heaps, err);
-	enum hd_status status =
-		generation_bytes_count(heaps, heap, &none, report->facts.job, &gaps, err);
-	for (uint32_t i = 0; status == HD_OK && i < heap->heap_count; i++)
+	TRY(generation_bytes_count(heaps, heap, &none, report->facts.job, &gaps, err));
+	for (uint32_t i = 0; i < heap->heap_count; i++)
 		generation_bytes_add(&sum, &heaps[i]);
-	mem_free(heaps);
-	return status == HD_OK ? judge_bytes(report, &sum, err) : status;
+	return judge_bytes(report, &sum, err);
 }
 
 const struct report_rule fragmentation_rule = {

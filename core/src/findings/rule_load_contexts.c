@@ -178,15 +178,12 @@ static enum hd_status add_finding(struct report *report, const struct unloading 
 static enum hd_status find_contexts(struct report *report, struct hd_error *err)
 {
 	HD_CLEANUP(unloading) struct unloading unloading = { 0 };
-	enum hd_status status = find_unloading(&report->facts, &unloading, err);
-	if (status == HD_OK) {
-		rule_met(report, unloading.count);
-		if (unloading.count)
-			status = find_in_use(&report->facts, &unloading, err);
-	}
-	if (status == HD_OK && unloading.count)
-		status = add_finding(report, &unloading, err);
-	return status;
+	TRY(find_unloading(&report->facts, &unloading, err));
+	rule_met(report, unloading.count);
+	if (!unloading.count)
+		return HD_OK;
+	TRY(find_in_use(&report->facts, &unloading, err));
+	return add_finding(report, &unloading, err);
 }
 
 const struct report_rule load_contexts_rule = {

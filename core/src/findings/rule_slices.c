@@ -78,9 +78,17 @@ struct slices {
 	struct sliced *rows;
 	size_t rows_count, rows_capacity;
 	uint32_t *row_of; /* by node: its row, + 1; NULL until one was found */
+	uint32_t node_count;
 	uint32_t places_left;
 	uint32_t holder; /* type whose objects are read */
 };
+
+static void slices_deinit(struct slices *slices)
+{
+	pages_free(slices->rows, slices->rows_capacity, sizeof(*slices->rows));
+	if (slices->row_of)
+		pages_free(slices->row_of, slices->node_count, sizeof(*slices->row_of));
+}
 
 static const struct slice_kind *kind_of_struct(struct report *report, const struct type *type)
 {
@@ -136,11 +144,10 @@ static void find_slots(struct report *report, const struct type *type, struct sl
 }
 
 /* The row of an array; NULL: no memory. */
-static struct sliced *sliced_row(struct report *report, struct slices *slices, uint32_t node)
+static struct sliced *sliced_row(struct slices *slices, uint32_t node)
 {
 	if (!slices->row_of) {
-		slices->row_of =
-			pages_alloc(report->facts.graph->node_count, sizeof(*slices->row_of));
+		slices->row_of = pages_alloc(slices->node_count, sizeof(*slices->row_of));
 	}
 	if (!slices->row_of)
 		return NULL;
@@ -184,7 +191,7 @@ static enum hd_status add_slice(struct report *report, struct slices *slices,
 	    graph_size(facts->graph, node) < ARRAY_MIN || !facts_object(facts, node, &array) ||
 	    !array.type->component_size)
 		return HD_OK;
-	struct sliced *row = sliced_row(report, slices, node);
+	struct sliced *row = sliced_row(slices, node);
 	TRY_MEMORY(row, err);
 	begin &= INDEX_MASK;
 	count &= INDEX_MASK;
@@ -315,25 +322,15 @@ static enum hd_status judge_arrays(struct report *report, struct slices *slices,
 	return HD_OK;
 }
 
-static enum hd_status find_all_slices(struct report *report, struct slices *slices,
-				      struct wastes *wastes, struct hd_error *err)
-{
-	for (uint32_t i = 0; i < report->facts.graph->type_count; i++)
-		TRY(collect_type(report, i, slices, err));
-	TRY(judge_arrays(report, slices, wastes, err));
-	return wastes_tell(report, wastes, &of_slices, err);
-}
-
 static enum hd_status find_slices(struct report *report, struct hd_error *err)
 {
-	uint32_t node_count = report->facts.graph->node_count;
-	struct slices slices = { .places_left = PLACES_MAX };
+	HD_CLEANUP(slices) struct slices slices = { .places_left = PLACES_MAX };
 	HD_CLEANUP(wastes) struct wastes wastes = { 0 };
-	enum hd_status status = find_all_slices(report, &slices, &wastes, err);
-	pages_free(slices.rows, slices.rows_capacity, sizeof(*slices.rows));
-	if (slices.row_of)
-		pages_free(slices.row_of, node_count, sizeof(*slices.row_of));
-	return status;
+	slices.node_count = report->facts.graph->node_count;
+	for (uint32_t i = 0; i < report->facts.graph->type_count; i++)
+		TRY(collect_type(report, i, &slices, err));
+	TRY(judge_arrays(report, &slices, &wastes, err));
+	return wastes_tell(report, &wastes, &of_slices, err);
 }
 
 const struct report_rule slices_rule = {

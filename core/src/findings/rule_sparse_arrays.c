@@ -36,7 +36,7 @@ static const struct waste_telling of_arrays = {
 struct sparse_type {
 	const struct type *class;
 	bool has_references; /* else its elements are numbers */
-	struct window window;
+	struct window *window;
 	uint64_t bytes_left;
 };
 
@@ -75,7 +75,7 @@ static bool is_zero_array(struct report *report, struct sparse_type *type,
 			return false;
 		}
 		type->bytes_left -= size;
-		const uint8_t *bytes = window_at(&type->window, at, size, NULL);
+		const uint8_t *bytes = window_at(type->window, at, size, NULL);
 		if (!bytes || memcmp(bytes, zeros, size) != 0)
 			return false;
 		at += size;
@@ -131,10 +131,9 @@ static enum hd_status collect_sparse(struct report *report, struct wastes *waste
 				     struct hd_error *err)
 {
 	const struct report_facts *facts = &report->facts;
-	struct sparse_type type = { .window = { .memory = facts->heap->memory },
-				    .bytes_left = READ_MAX };
-	enum hd_status status = HD_OK;
-	for (uint32_t i = 0; status == HD_OK && i < facts->graph->type_count; i++) {
+	HD_CLEANUP(window) struct window window = { .memory = facts->heap->memory };
+	struct sparse_type type = { .window = &window, .bytes_left = READ_MAX };
+	for (uint32_t i = 0; i < facts->graph->type_count; i++) {
 		if (!type_is_array(&facts->graph->types[i]))
 			continue;
 		type.class = typed_class(facts, i);
@@ -144,10 +143,9 @@ static enum hd_status collect_sparse(struct report *report, struct wastes *waste
 		/* Structs with references in them have no count of empty elements. */
 		if (!type.has_references ||
 		    (type.class->component_size == 8 && !type.class->run_count))
-			status = check_sparse_type(report, i, &type, wastes, err);
+			TRY(check_sparse_type(report, i, &type, wastes, err));
 	}
-	window_deinit(&type.window);
-	return status;
+	return HD_OK;
 }
 
 static enum hd_status find_sparse_arrays(struct report *report, struct hd_error *err)

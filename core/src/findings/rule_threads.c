@@ -241,17 +241,14 @@ static enum hd_status judge_threads(struct report *report, const struct threads_
 static enum hd_status find_threads(struct report *report, struct hd_error *err)
 {
 	const struct hd_graph *graph = report->facts.graph;
-	struct threads_keep keep = { .steps = STEPS_MAX };
 	if (!graph->details || !graph->thread_count)
 		return HD_OK;
-	keep.threads = mem_calloc(graph->thread_count, sizeof(*keep.threads));
-	TRY_MEMORY(keep.threads, err);
-	enum hd_status status = add_kept_objects(report, &keep, err);
+	HD_FREE struct thread_keeps *threads = mem_calloc(graph->thread_count, sizeof(*threads));
+	struct threads_keep keep = { .threads = threads, .steps = STEPS_MAX };
+	TRY_MEMORY(threads, err);
+	TRY(add_kept_objects(report, &keep, err));
 	add_thread_methods(&report->facts, &keep);
-	if (status == HD_OK)
-		status = judge_threads(report, &keep, err);
-	mem_free(keep.threads);
-	return status;
+	return judge_threads(report, &keep, err);
 }
 
 const struct report_rule threads_rule = {

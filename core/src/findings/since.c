@@ -2,7 +2,6 @@
 /* Judges findings by the growth between two heaps: doc/report.md 7. */
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "findings/comparison.h"
 #include "findings/rule.h"

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 
-#include "findings/growth.h"
 #include "framework/member.h"
 
 uint32_t typed_next(const struct report_facts *facts, uint32_t type, const char *name)

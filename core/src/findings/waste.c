@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "findings/waste.h"
 
-#include "findings/typed.h"
 #include "util/alloc.h"
 
 enum hd_status wastes_add(struct wastes *wastes, size_t begin, const struct waste *one,

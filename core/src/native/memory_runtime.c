@@ -81,8 +81,8 @@ enum hd_status memory_claim_gc(struct memory_making *making, struct hd_error *er
 	TRY(claim_segments(making, err));
 	TRY(gc_areas_read(making->heap, !making->is_outline, making->job, &areas, err));
 	making->account->is_partial |= areas.is_partial;
-	enum hd_status status = claim_areas(making, &areas, err);
-	return status == HD_OK && !making->is_outline ? claim_handles(making, err) : status;
+	TRY(claim_areas(making, &areas, err));
+	return making->is_outline ? HD_OK : claim_handles(making, err);
 }
 
 static enum hd_status context_row(struct memory_making *making, enum memory_kind kind,
@@ -94,9 +94,8 @@ static enum hd_status context_row(struct memory_making *making, enum memory_kind
 	if (heap)
 		text_printf(&name, ", %s", heap);
 	text_append(&name, "", 1);
-	enum hd_status status =
-		name.failed ? fail_nomem(err) : memory_row_of(making, kind, name.bytes, ret, err);
-	return status;
+	TRY_MEMORY(!name.failed, err);
+	return memory_row_of(making, kind, name.bytes, ret, err);
 }
 
 static enum hd_status claim_heaps(struct memory_making *making, const struct loader_heaps *heaps,

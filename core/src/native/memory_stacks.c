@@ -37,6 +37,11 @@ struct stacks {
 	size_t rows_count, rows_capacity;
 };
 
+static void stacks_deinit(struct stacks *stacks)
+{
+	pages_free(stacks->rows, stacks->rows_capacity, sizeof(*stacks->rows));
+}
+
 /* The block of the thread with the record at @p record; @p sp 0: any place in it. */
 static bool read_block(struct memory_making *making, uint64_t record, uint64_t sp,
 		       struct stack *ret)
@@ -186,21 +191,13 @@ static enum hd_status claim_others(struct memory_making *making, const struct st
 	return HD_OK;
 }
 
-static enum hd_status claim_stacks(struct memory_making *making, struct stacks *stacks,
-				   struct hd_error *err)
-{
-	const struct target_threads *threads = &making->target->threads;
-	for (size_t i = 0; i < threads->count; i++)
-		TRY(claim_thread(making, &threads->rows[i], stacks, err));
-	if (stacks->rows_count)
-		qsort(stacks->rows, stacks->rows_count, sizeof(*stacks->rows), compare_stacks);
-	return making->is_outline ? HD_OK : claim_others(making, stacks, err);
-}
-
 enum hd_status memory_claim_stacks(struct memory_making *making, struct hd_error *err)
 {
-	struct stacks stacks = { 0 };
-	enum hd_status status = claim_stacks(making, &stacks, err);
-	pages_free(stacks.rows, stacks.rows_capacity, sizeof(*stacks.rows));
-	return status;
+	HD_CLEANUP(stacks) struct stacks stacks = { 0 };
+	const struct target_threads *threads = &making->target->threads;
+	for (size_t i = 0; i < threads->count; i++)
+		TRY(claim_thread(making, &threads->rows[i], &stacks, err));
+	if (stacks.rows_count)
+		qsort(stacks.rows, stacks.rows_count, sizeof(*stacks.rows), compare_stacks);
+	return making->is_outline ? HD_OK : claim_others(making, &stacks, err);
 }
