@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "findings/report.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "findings/comparison.h"
@@ -10,10 +8,6 @@
 #include "util/alloc.h"
 #include "util/bitmap.h"
 #include "util/job.h"
-#include "util/text.h"
-
-/* Longer names are cut in their middle. */
-#define NAME_MAX_BYTES 200u
 
 const char *severity_name(enum severity severity)
 {
@@ -34,168 +28,6 @@ const char *growth_name(enum growth_state state)
 	return names[state];
 }
 
-/* In place of a text for which there is no memory. */
-static const char *no_text(struct report *report)
-{
-	report->lacks_text = true;
-	return "?";
-}
-
-static const char *keep(struct report *report, const char *bytes, size_t size)
-{
-	char *copy = arena_alloc(report->arena, size + 1);
-	if (!copy)
-		return no_text(report);
-	memcpy(copy, bytes, size);
-	copy[size] = '\0';
-	return copy;
-}
-
-const char *report_text(struct report *report, const char *format, ...)
-{
-	char small[512];
-	va_list args;
-	va_start(args, format);
-	int size = vsnprintf(small, sizeof(small), format, args);
-	va_end(args);
-	if (size < 0)
-		return "?";
-	if ((size_t)size < sizeof(small))
-		return keep(report, small, (size_t)size);
-	char *large = arena_alloc(report->arena, (size_t)size + 1);
-	if (!large)
-		return no_text(report);
-	va_start(args, format);
-	(void)vsnprintf(large, (size_t)size + 1, format, args);
-	va_end(args);
-	return large;
-}
-
-const char *report_name(struct report *report, const char *name, size_t size)
-{
-	const char *nul = memchr(name, '\0', size);
-	if (nul)
-		size = (size_t)(nul - name);
-	if (size <= NAME_MAX_BYTES)
-		return keep(report, name, size);
-	size_t head = NAME_MAX_BYTES / 2, tail = size - NAME_MAX_BYTES / 2;
-	while (head && utf8_continues(name[head]))
-		head--;
-	while (tail < size && utf8_continues(name[tail]))
-		tail++;
-	return report_text(report, "%.*s...%.*s", (int)head, name, (int)(size - tail), name + tail);
-}
-
-const char *report_type_name(struct report *report, uint32_t type)
-{
-	const struct hd_graph *graph = report->facts.graph;
-	if (type >= graph->type_count || !graph->types[type].name)
-		return "an unknown type";
-	return report_name(report, graph->types[type].name, graph->types[type].name_size);
-}
-
-/* "+Inner" of "<Outer's arguments>+Inner"; "": nothing is nested there. */
-static const char *nested_name(const char *arguments)
-{
-	size_t depth = 0, i = 0;
-	for (; arguments[i] && (depth || arguments[i] == '<'); i++) {
-		depth += arguments[i] == '<';
-		depth -= arguments[i] == '>';
-	}
-	return arguments[i] == '+' ? arguments + i : "";
-}
-
-const char *report_short_name(struct report *report, uint32_t type)
-{
-	const char *name = report_type_name(report, type);
-	size_t size = strcspn(name, "<[`("), begin = 0;
-	if (!size)
-		return name;
-	for (size_t i = 0; i < size; i++) {
-		if (name[i] == '.' || name[i] == '+')
-			begin = i + 1;
-	}
-	const char *array = strstr(name + size, "[]");
-	bool is_array = array && !array[2];
-	const char *nested = nested_name(name + size);
-	return begin < size
-		       ? report_text(report, "%.*s%.*s%s", (int)(size - begin), name + begin,
-				     (int)strcspn(nested, "<[`("), nested, is_array ? "[]" : "")
-		       : name;
-}
-
-const char *report_number(struct report *report, uint64_t number)
-{
-	char buf[NUMBER_SIZE];
-	return report_text(report, "%s", format_thousands(number, buf));
-}
-
-const char *report_bytes(struct report *report, uint64_t bytes)
-{
-	char buf[32];
-	return report_text(report, "%s", format_bytes(bytes, buf));
-}
-
-const char *report_share(struct report *report, uint64_t bytes)
-{
-	char buf[32];
-	return report_text(report, "%s", format_share(facts_share(&report->facts, bytes), buf));
-}
-
-void finding_count(struct report_finding *finding, const char *what, uint64_t value)
-{
-	if (finding->count_count < FINDING_COUNTS)
-		finding->counts[finding->count_count++] = (struct evidence_count){ what, value };
-}
-
-void finding_sample(struct report_finding *finding, uint32_t node)
-{
-	if (finding->sample_count < FINDING_SAMPLES)
-		finding->samples[finding->sample_count++] = node;
-}
-
-static struct rule_result *running_result(struct report *report)
-{
-	for (size_t i = 0; i < report_rule_count(); i++) {
-		if (report_rule_at(i) == report->running)
-			return &report->results[i];
-	}
-	return &report->results[0];
-}
-
-void rule_met(struct report *report, uint64_t value)
-{
-	struct rule_result *result = running_result(report);
-	if (value > result->met)
-		result->met = value;
-}
-
-void rule_limited(struct report *report)
-{
-	running_result(report)->is_limited = true;
-}
-
-/* Is the object what dominates @p node, or is it that node? */
-static bool is_below(const struct report_facts *facts, uint32_t node, uint32_t subject)
-{
-	for (unsigned int i = 0; node != HD_NONE && i < EXPLAINED_LEVELS; i++) {
-		if (node == subject)
-			return true;
-		node = facts_idom(facts, node);
-	}
-	return false;
-}
-
-bool report_is_growing(const struct report *report, uint32_t node)
-{
-	for (unsigned int i = 0; node != HD_NONE && i < EXPLAINED_LEVELS; i++) {
-		if (bitmap_has(report->growing, node))
-			return true;
-		node = facts_idom(&report->facts, node);
-	}
-	return false;
-}
-
 /* Note what holds something that grows. */
 static void mark_growing(struct report *report)
 {
@@ -206,60 +38,6 @@ static void mark_growing(struct report *report)
 		    subject < report->facts.graph->node_count)
 			(void)bitmap_add(report->growing, subject);
 	}
-}
-
-const struct report_finding *report_growing(const struct report *report, uint32_t node)
-{
-	for (size_t i = 0; i < report->findings_count; i++) {
-		const struct report_finding *finding = &report->findings[i];
-		if (finding->growth.state == GROWTH_GROWS &&
-		    is_below(&report->facts, node, finding->holder.subject))
-			return finding;
-	}
-	return NULL;
-}
-
-/*
- * A command that can be typed, at the prompt and in a shell: a name of a type with "<", ">" or spaces is in quotes, and
- * "*" stands for what was cut out of it.
- */
-static const char *typed_command(struct report *report, const char *command)
-{
-	const char *option = strstr(command, " -type "), *name = option ? option + 7 : "";
-	const char *quote = strchr(name, '\'') ? "\"" : "'", *cut = strstr(name, "...");
-	if (!cut && !name[strcspn(name, "<>|*'` ()&;$!")])
-		return command;
-	int size = (int)(name - command), before = cut ? (int)(cut - name) : (int)strlen(name);
-	return report_text(report, "%.*s%s%.*s%s%s%s", size, command, quote, before, name,
-			   cut ? "*" : "", cut ? cut + 3 : "", quote);
-}
-
-/*
- * A stack may hold the objects of a static just now, by a shorter path: that is not why they stay.
- */
-static const char *next_command(struct report *report, const struct report_finding *finding)
-{
-	static const char by_type[] = "gcroot -type ";
-	const char *next = finding->next, *kind = finding->holder.root_kind;
-	if (!next)
-		return "dominators";
-	if (strncmp(next, by_type, sizeof(by_type) - 1) != 0 || !kind ||
-	    strcmp(kind, "stack") == 0 || strcmp(kind, "none") == 0)
-		return next;
-	return report_text(report, "gcroot -nostacks %s", next + strlen("gcroot "));
-}
-
-enum hd_status finding_add(struct report *report, const struct report_finding *finding,
-			   struct hd_error *err)
-{
-	TRY_MEMORY(PAGES_RESERVE(report, findings), err);
-	struct report_finding *row = &report->findings[report->findings_count++];
-	*row = *finding;
-	row->rule = report->running;
-	row->next = typed_command(report, next_command(report, row));
-	if (!report->facts.is_complete)
-		row->confidence = confidence_less(row->confidence);
-	return HD_OK;
 }
 
 static int compare_severities(const void *left, const void *right)
@@ -284,7 +62,7 @@ static void explain_unknown(struct report *report, struct report_finding *pile)
 		struct report_finding *other = &report->findings[i];
 		if (other->severity > SEVERITY_MEDIUM || other == pile || !other->sample_count ||
 		    other->growth.state != GROWTH_NOT_ASKED || other->bytes < pile->bytes / 2 ||
-		    !is_below(&report->facts, other->samples[0], pile->holder.subject))
+		    !finding_is_around(pile, &report->facts, other->samples[0]))
 			continue;
 		pile->severity = SEVERITY_LOW;
 		also_explains(&other->explains, pile->id);
@@ -314,6 +92,7 @@ static enum hd_status run_rule(struct report *report, size_t index, struct hd_er
 	if (result->reason)
 		return HD_OK;
 	report->running = rule;
+	report->result = result;
 	result->has_run = true;
 	TRY(rule->find(report, err));
 	if (report->lacks_text)

@@ -1,5 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings of a heap, and the rules that make them: doc/report.md. */
+/*
+ * Findings of a heap, and the rules that make them: doc/report.md.
+ *
+ * Who may call whom in this folder: each file only those above it.
+ *
+ *	facts         all that is found once, and which objects are explained already
+ *	counted       collections, as their own fields tell
+ *	growth        does a collection grow?         owners    in which collection are objects?
+ *	typed         objects of a type, tallies
+ *	finding       texts, words and severity of findings (rule.h); holder: the path that keeps an object
+ *	accumulation  objects that pile up; pile_parts: piles that are one
+ *	waste         empty slots
+ *	inventory     what a heap holds, for comparing it; comparison: of two heaps; since: what that says of findings
+ *	rule_NAME     a rule each: it finds and counts.  No rule calls another one; what it must know of their
+ *	              findings it asks by facts_is_claimed() and report_growing()
+ *	rules         the table of them
+ *	report        runs them, compares, sorts
+ *
+ * heap_map and type_rows are for the page of a report, and ask facts only.  A header that two levels share (rule.h, for one)
+ * declares what several files define; nobody includes a header that includes it back.
+ */
 #pragma once
 
 #include "findings/facts.h"
@@ -122,6 +142,7 @@ struct report {
 	struct rule_result *results;        /**< by rule */
 	struct heap_comparison *comparison; /**< with another heap; NULL: there is none */
 	const struct report_rule *running;
+	struct rule_result *result; /**< of the running rule */
 	uint64_t *
 		growing; /**< bitmap: nodes that hold what grows, as findings of the rules before tell */
 	bool lacks_text; /**< memory was exhausted when a text was made */

@@ -48,6 +48,10 @@ bool report_is_growing(const struct report *report, uint32_t node);
 /** The finding of something that grows, and that @p node is inside of; NULL: none. */
 const struct report_finding *report_growing(const struct report *report, uint32_t node);
 
+/** Is @p node the object that a finding is about, or does that one dominate it, over a few levels? */
+bool finding_is_around(const struct report_finding *finding, const struct report_facts *facts,
+		       uint32_t node);
+
 /** Text in the report's arena; "?" when memory is exhausted: then report_make() fails. */
 const char *report_text(struct report *report, const char *format, ...) HD_PRINTF(2, 3);
 

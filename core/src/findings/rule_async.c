@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of one async method that wait and pile up: doc/report.md 4.10. */
-
 #include "analysis/async/async_graph.h"
 #include "findings/owners.h"
 #include "findings/rule.h"
