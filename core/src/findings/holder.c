@@ -163,3 +163,11 @@ void holder_find(struct report *report, uint32_t node, struct held_by *ret)
 	for (size_t i = 1; i < count; i++)
 		blame_field(report, ret, i);
 }
+
+void finding_about(struct report *report, struct report_finding *finding, uint32_t held,
+		   uint32_t sample)
+{
+	holder_find(report, held, &finding->holder);
+	finding->member_type = report->facts.graph->node_types[sample];
+	finding_sample(finding, sample);
+}

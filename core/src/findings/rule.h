@@ -68,6 +68,9 @@ const char *report_bytes(struct report *report, uint64_t bytes);
 /** "12.3 %" of what is alive. */
 const char *report_share(struct report *report, uint64_t bytes);
 
+/** Say who holds what it is about, by the path to @p held; and that it is about objects as @p sample, which is shown. */
+void finding_about(struct report *report, struct report_finding *finding, uint32_t held,
+		   uint32_t sample);
 /** Add a number that the finding rests on, and an object. */
 void finding_count(struct report_finding *finding, const char *what, uint64_t value);
 void finding_sample(struct report_finding *finding, uint32_t node);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of one async method that wait and pile up: doc/report.md 4.10. */
+#include <string.h>
+
 #include "analysis/async/async_graph.h"
 #include "findings/owners.h"
 #include "findings/rule.h"

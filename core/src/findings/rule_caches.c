@@ -80,14 +80,13 @@ static enum hd_status check_cache(struct report *report, uint32_t cache, struct 
 	unsigned int never = never_expire(facts, cache);
 	struct report_finding finding = { .severity = SEVERITY_MEDIUM,
 					  .bytes = bytes,
-					  .objects = facts->dominators->retained_count[cache],
-					  .member_type = facts->graph->node_types[cache] };
+					  .objects = facts->dominators->retained_count[cache] };
 	if (has_limit) {
 		finding.severity = SEVERITY_INFO;
 	} else if (never >= 90 && never <= 100) {
 		finding.severity = SEVERITY_HIGH;
 	}
-	holder_find(report, cache, &finding.holder);
+	finding_about(report, &finding, cache, cache);
 	const char *text = "it is not known whether they expire";
 	if (has_limit) {
 		text = report_number(report, limit.bits);
@@ -95,7 +94,6 @@ static enum hd_status check_cache(struct report *report, uint32_t cache, struct 
 		text = report_text(report, "%u %% of them never expire", never);
 	}
 	finding_count(&finding, "entries", entries);
-	finding_sample(&finding, cache);
 	facts_claim(facts, cache);
 	return finding_tell(report, &finding, has_limit ? &of_limited : &of_unlimited,
 			    (const char *[]){ text }, err);

@@ -61,11 +61,9 @@ static enum hd_status add_source(struct report *report, uint32_t source,
 	struct report_finding finding = { .severity = is_linked || is_much ? SEVERITY_HIGH
 									   : SEVERITY_MEDIUM,
 					  .bytes = bytes,
-					  .objects = objects,
-					  .member_type = (uint32_t)states->keys[top] };
-	holder_find(report, source, &finding.holder);
+					  .objects = objects };
+	finding_about(report, &finding, source, states->first[top]);
 	finding_count(&finding, "registrations", count);
-	finding_sample(&finding, states->first[top]);
 	facts_claim(facts, source);
 	return finding_tell(report, &finding, is_linked ? &of_linked : &of_callbacks, NULL, err);
 }

@@ -66,12 +66,11 @@ static enum hd_status add_closures(struct report *report, struct report_finding 
 	const char *capture = largest_capture(report, finding->member_type);
 	if (!capture)
 		return HD_OK;
-	holder_find(report, first, &finding->holder);
+	finding_about(report, finding, first, first);
 	const char *full = report_type_name(report, finding->member_type);
 	const char *plus = strstr(full, "+" CLOSURE);
 	const char *outer = plus ? report_name(report, full, (size_t)(plus - full)) : full;
 	finding_count(finding, "closures", finding->objects);
-	finding_sample(finding, first);
 	return finding_tell(report, finding, &of_closures, (const char *[]){ outer, capture }, err);
 }
 

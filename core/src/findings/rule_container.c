@@ -59,11 +59,9 @@ static enum hd_status add_services(struct report *report, uint32_t scope,
 	struct report_facts *facts = &report->facts;
 	struct report_finding finding = { .severity = SEVERITY_HIGH,
 					  .bytes = services->bytes[top],
-					  .objects = services->counts[top],
-					  .member_type = (uint32_t)services->keys[top] };
-	holder_find(report, scope, &finding.holder);
+					  .objects = services->counts[top] };
+	finding_about(report, &finding, scope, services->first[top]);
 	finding_count(&finding, "services", services->counts[top]);
-	finding_sample(&finding, services->first[top]);
 	uint32_t list = facts_fact_node(facts, scope, FACT_SERVICE_SCOPE_ITEMS);
 	facts_claim(facts, list);
 	struct typed_nodes all = typed_nodes(facts, finding.member_type);
@@ -77,11 +75,9 @@ static enum hd_status add_scopes(struct report *report, uint32_t first, uint64_t
 {
 	struct report_finding finding = { .severity = SEVERITY_MEDIUM,
 					  .bytes = bytes,
-					  .objects = count,
-					  .member_type = report->facts.graph->node_types[first] };
-	holder_find(report, first, &finding.holder);
+					  .objects = count };
+	finding_about(report, &finding, first, first);
 	finding_count(&finding, "scopes", count);
-	finding_sample(&finding, first);
 	return finding_tell(report, &finding, &of_scopes, NULL, err);
 }
 

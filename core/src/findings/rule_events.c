@@ -125,10 +125,9 @@ static enum hd_status add_event(struct report *report, const struct event *event
 	struct report_finding finding = {
 		.severity = is_high ? SEVERITY_HIGH : SEVERITY_MEDIUM,
 		.bytes = bytes,
-		.objects = facts->dominators->retained_count[event->delegate],
-		.member_type = (uint32_t)event->targets.keys[top]
+		.objects = facts->dominators->retained_count[event->delegate]
 	};
-	holder_find(report, event->delegate, &finding.holder);
+	finding_about(report, &finding, event->delegate, event->targets.first[top]);
 	finding.method = handler_method(report, event);
 	uint64_t others = event->objects - event->targets.counts[top];
 	const char *with =
@@ -136,7 +135,6 @@ static enum hd_status add_event(struct report *report, const struct event *event
 	finding_count(&finding, "handlers", event->handlers);
 	finding_count(&finding, "handlers of objects that nothing else keeps alive", event->sole);
 	finding_count(&finding, "these objects", event->objects);
-	finding_sample(&finding, event->targets.first[top]);
 	claim_handlers(facts, event);
 	const char *count = report_number(report, event->targets.counts[top]);
 	return finding_tell(report, &finding, &of_event, (const char *[]){ count, with }, err);

@@ -78,12 +78,10 @@ static enum hd_status find_finalizers(struct report *report, struct hd_error *er
 									 : SEVERITY_LOW),
 		.bytes = bytes,
 		.objects = ready,
-		.member_type = (uint32_t)types.keys[top],
 		.method = method,
 	};
-	holder_find(report, types.first[top], &finding.holder);
+	finding_about(report, &finding, types.first[top], types.first[top]);
 	finding_count(&finding, "ready", ready);
-	finding_sample(&finding, types.first[top]);
 	return finding_tell(report, &finding, method ? &of_stuck : &of_slow, NULL, err);
 }
 

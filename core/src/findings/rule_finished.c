@@ -104,16 +104,14 @@ static enum hd_status check_finished_type(struct report *report, uint32_t type,
 	struct report_finding finding = { .confidence = owners.count ? CONFIDENCE_HIGH
 								     : CONFIDENCE_MEDIUM,
 					  .bytes = bytes,
-					  .objects = count,
-					  .member_type = type };
+					  .objects = count };
 	if (!finding_weigh(report, &of_finished, &finding))
 		return HD_OK;
 	struct member_ages ages = typed_ages(facts, all.nodes, all.count);
 	finding.growth = growth_of(facts, &ages, owners.rows, owners.count);
-	holder_find(report, owners.count ? owners.rows[0].node : sample[0], &finding.holder);
+	finding_about(report, &finding, owners.count ? owners.rows[0].node : sample[0], sample[0]);
 	finding_count(&finding, "disposed", count);
 	finding_count(&finding, "alive", all.count);
-	finding_sample(&finding, sample[0]);
 	for (uint32_t i = 0; i < all.count && finding.severity == SEVERITY_HIGH; i++)
 		facts_claim(facts, all.nodes[i]);
 	return finding_tell(report, &finding, &of_finished, NULL, err);

@@ -81,11 +81,9 @@ static enum hd_status add_pinned(struct report *report, const struct small_sums 
 	bool is_most = free > committed / 2 && free > size / 100 * FREE_OF_SMALL;
 	struct report_finding finding = { .severity = is_most ? SEVERITY_HIGH : SEVERITY_MEDIUM,
 					  .bytes = free,
-					  .objects = count,
-					  .member_type = (uint32_t)pins->keys[top] };
-	holder_find(report, pins->first[top], &finding.holder);
+					  .objects = count };
+	finding_about(report, &finding, pins->first[top], pins->first[top]);
 	finding_count(&finding, "pinned objects", count);
-	finding_sample(&finding, pins->first[top]);
 	return finding_tell(report, &finding, &of_pinned,
 			    (const char *[]){ report_bytes(report, size) }, err);
 }

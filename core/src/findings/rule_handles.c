@@ -60,14 +60,12 @@ static enum hd_status add_handles_finding(struct report *report, const struct ta
 					  size_t row, struct hd_error *err)
 {
 	struct report_finding finding = { .bytes = types->bytes[row],
-					  .objects = types->counts[row],
-					  .member_type = (uint32_t)types->keys[row] };
+					  .objects = types->counts[row] };
 	rule_met(report, finding.objects);
 	if (!finding_weigh(report, &of_handles, &finding))
 		return HD_OK;
-	holder_find(report, types->first[row], &finding.holder);
+	finding_about(report, &finding, types->first[row], types->first[row]);
 	finding_count(&finding, "handles", types->counts[row]);
-	finding_sample(&finding, types->first[row]);
 	claim_handled(&report->facts, finding.member_type);
 	return finding_tell(report, &finding, &of_handles, NULL, err);
 }

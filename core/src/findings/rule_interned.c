@@ -70,17 +70,15 @@ static enum hd_status add_interned(struct report *report, const struct interned 
 	rule_met(report, found->count);
 	if (!finding_weigh(report, &of_interned, &finding))
 		return HD_OK;
-	finding.member_type = facts->graph->node_types[found->first];
 	finding.growth = growth_of(facts, &found->ages, NULL, 0);
 	/* Nothing of the program refers to them: so many are a waste, whether they grow or not. */
 	bool is_waste = facts_permille(facts, found->bytes) >= WASTE_PERMILLE ||
 			finding.growth.state == GROWTH_UNKNOWN;
 	if (finding.growth.state == GROWTH_GROWS || (is_waste && found->bytes >= LARGE_MIN))
 		finding.severity = SEVERITY_MEDIUM;
-	holder_find(report, found->array, &finding.holder);
+	finding_about(report, &finding, found->array, found->first);
 	finding.holder.name = "the table of interned strings";
 	finding_count(&finding, "strings", found->count);
-	finding_sample(&finding, found->first);
 	return finding_tell(report, &finding, &of_interned, NULL, err);
 }
 

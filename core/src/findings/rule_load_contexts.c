@@ -163,14 +163,12 @@ static enum hd_status add_finding(struct report *report, const struct unloading 
 	enum severity of_one = kept != HD_NONE ? SEVERITY_MEDIUM : SEVERITY_LOW;
 	struct report_finding finding = { .severity = count >= 2 ? SEVERITY_HIGH : of_one,
 					  .bytes = unloading->bytes,
-					  .objects = count,
-					  .member_type = report->facts.graph->node_types[first] };
-	holder_find(report, kept != HD_NONE ? kept : first, &finding.holder);
+					  .objects = count };
+	finding_about(report, &finding, kept != HD_NONE ? kept : first, first);
 	char contexts[COUNT_SIZE];
 	const char *const texts[] = { format_count(count, "load context", contexts),
 				      finding.holder.root_kind };
 	finding_count(&finding, "contexts", count);
-	finding_sample(&finding, first);
 	return finding_tell(report, &finding, kept != HD_NONE ? &of_kept : &of_unloaded, texts,
 			    err);
 }

@@ -51,13 +51,11 @@ static enum hd_status check_own_pool(struct report *report, uint32_t pool, struc
 {
 	const struct report_facts *facts = &report->facts;
 	struct report_finding finding = { .bytes = facts_retained(facts, pool),
-					  .objects = facts->dominators->retained_count[pool],
-					  .member_type = facts->graph->node_types[pool] };
+					  .objects = facts->dominators->retained_count[pool] };
 	rule_met(report, facts_permille(facts, finding.bytes) / 10);
 	if (!finding_weigh(report, &of_own_pool, &finding))
 		return HD_OK;
-	holder_find(report, pool, &finding.holder);
-	finding_sample(&finding, pool);
+	finding_about(report, &finding, pool, pool);
 	return finding_tell(report, &finding, &of_own_pool, NULL, err);
 }
 

@@ -139,17 +139,13 @@ static enum hd_status add_thread_finding(struct report *report, uint32_t index,
 					 const struct thread_keeps *row, struct hd_error *err)
 {
 	const struct graph_thread *thread = &report->facts.graph->threads[index];
-	struct report_finding finding = { .severity = SEVERITY_INFO,
-					  .bytes = row->bytes,
-					  .member_type =
-						  report->facts.graph->node_types[row->largest] };
-	holder_find(report, row->largest, &finding.holder);
+	struct report_finding finding = { .severity = SEVERITY_INFO, .bytes = row->bytes };
+	finding_about(report, &finding, row->largest, row->largest);
 	const char *name = thread->name ? report_name(report, thread->name, strlen(thread->name))
 					: "without a name";
 	finding.objects = report->facts.dominators->retained_count[row->largest];
 	const char *number = report_text(report, "%u", thread->id);
 	const char *id = thread->name ? name : finding.holder.name;
-	finding_sample(&finding, row->largest);
 	return finding_tell(report, &finding, &of_thread, (const char *[]){ number, name, id },
 			    err);
 }
@@ -165,11 +161,9 @@ static enum hd_status add_static_finding(struct report *report, const struct kep
 	struct report_finding finding = { .severity = grows ? SEVERITY_MEDIUM : SEVERITY_INFO,
 					  .confidence = CONFIDENCE_MEDIUM,
 					  .bytes = row->bytes,
-					  .objects = row->threads,
-					  .member_type = facts->graph->node_types[row->largest] };
-	holder_find(report, row->largest, &finding.holder);
+					  .objects = row->threads };
+	finding_about(report, &finding, row->largest, row->largest);
 	finding_count(&finding, "threads", row->threads);
-	finding_sample(&finding, row->largest);
 	const char *growth = grows ? "; nothing was ever removed from the largest one" : "";
 	return finding_tell(report, &finding, &of_variable, (const char *[]){ name, growth }, err);
 }
@@ -199,17 +193,14 @@ static void add_thread_methods(const struct report_facts *facts, struct threads_
 static enum hd_status add_method_finding(struct report *report, const struct kept_by_many *row,
 					 struct hd_error *err)
 {
-	struct report_facts *facts = &report->facts;
 	struct report_finding finding = { .severity = SEVERITY_MEDIUM,
 					  .confidence = CONFIDENCE_MEDIUM,
 					  .bytes = row->bytes,
 					  .objects = row->threads,
-					  .member_type = facts->graph->node_types[row->largest],
 					  .method = report_name(report, row->name,
 								strlen(row->name)) };
-	holder_find(report, row->largest, &finding.holder);
+	finding_about(report, &finding, row->largest, row->largest);
 	finding_count(&finding, "threads", row->threads);
-	finding_sample(&finding, row->largest);
 	return finding_tell(report, &finding, &of_method, NULL, err);
 }
 

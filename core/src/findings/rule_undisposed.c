@@ -88,12 +88,10 @@ static enum hd_status judge_undisposed(struct report *report, uint32_t type,
 		return HD_OK;
 	struct report_finding finding = { .severity = costs ? SEVERITY_MEDIUM : SEVERITY_LOW,
 					  .bytes = row->bytes,
-					  .objects = row->count,
-					  .member_type = type };
-	holder_find(report, row->first, &finding.holder);
+					  .objects = row->count };
+	finding_about(report, &finding, row->first, row->first);
 	finding_count(&finding, "dead and not disposed", row->count);
 	finding_count(&finding, "of the type", facts->graph->types[type].count);
-	finding_sample(&finding, row->first);
 	const char *of_type = report_number(report, facts->graph->types[type].count);
 	const char *cost = costs ? ", and keeps what it has of the system until then" : "";
 	return finding_tell(report, &finding, &of_undisposed, (const char *[]){ of_type, cost },

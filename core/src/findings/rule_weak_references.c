@@ -51,19 +51,16 @@ static enum hd_status check_type(struct report *report, uint32_t type, struct hd
 	if (owners.rows[0].array != HD_NONE)
 		bytes += graph_size(facts->graph, owners.rows[0].array);
 	struct member_ages ages = typed_ages(facts, all.nodes, all.count);
-	struct report_finding finding = { .bytes = bytes,
-					  .objects = all.count,
-					  .member_type = type };
+	struct report_finding finding = { .bytes = bytes, .objects = all.count };
 	finding.growth = growth_of(facts, &ages, owners.rows, owners.count);
 	if (!finding_weigh(report, &of_references, &finding))
 		return HD_OK;
 	if (finding.growth.state == GROWTH_GROWS && finding.growth.has_version &&
 	    bytes >= facts_limit(facts))
 		finding.severity = SEVERITY_HIGH;
-	holder_find(report, owners.rows[0].node, &finding.holder);
+	finding_about(report, &finding, owners.rows[0].node, sample[0]);
 	finding_count(&finding, "references", all.count);
 	finding_count(&finding, "empty", cleared);
-	finding_sample(&finding, sample[0]);
 	for (uint32_t i = 0; i < all.count && finding.severity <= SEVERITY_MEDIUM; i++)
 		facts_claim(facts, all.nodes[i]);
 	return finding_tell(report, &finding, &of_references, NULL, err);
