@@ -13,7 +13,7 @@ static void check_core(const char *path)
 	struct hd_session *session = NULL;
 	struct job job = { .workers = 1 };
 	struct facts_of of = { .is_complete = true };
-	HD_CLEANUP(report) struct report report = { 0 };
+	struct report report;
 	(void)snprintf(name, sizeof(name), HD_SOURCE_DIR "/corefiles/%s", path);
 	ASSERT_UINT_FATAL(hd_session_create(&session, &err), HD_OK);
 	ASSERT_UINT_FATAL(hd_session_open(session, name, 0, NULL, &err), HD_OK);
@@ -28,6 +28,7 @@ static void check_core(const char *path)
 	ASSERT_UINT_FATAL(report_make(&report, &of, &job, &err), HD_OK);
 	CU_ASSERT(report.findings_count > 1);
 	check_any_order(&report, &of, &job);
+	report_deinit(&report);
 	hd_session_destroy(session);
 }
 
