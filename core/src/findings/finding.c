@@ -219,8 +219,7 @@ enum hd_status finding_add(struct report *report, const struct report_finding *f
 
 static bool is_used(const struct least *least)
 {
-	return least->objects || least->bytes || least->permille || least->half_limits ||
-	       least->grows;
+	return least->objects || least->bytes || least->permille || least->half_limits;
 }
 
 static bool is_enough(const struct report_facts *facts, const struct report_finding *finding,
@@ -228,8 +227,7 @@ static bool is_enough(const struct report_facts *facts, const struct report_find
 {
 	return finding->objects >= least->objects && finding->bytes >= least->bytes &&
 	       facts_permille(facts, finding->bytes) >= least->permille &&
-	       finding->bytes >= facts_limit(facts) * least->half_limits / 2 &&
-	       (!least->grows || finding->growth.state == GROWTH_GROWS);
+	       finding->bytes >= facts_limit(facts) * least->half_limits / 2;
 }
 
 bool finding_weigh(const struct report *report, const struct telling *telling,

@@ -14,7 +14,6 @@ struct least {
 	uint64_t objects, bytes;
 	uint32_t permille;    /**< of what is alive */
 	uint32_t half_limits; /**< halves of facts_limit() */
-	bool grows;           /**< its growth is GROWTH_GROWS */
 };
 
 /**
@@ -93,6 +92,55 @@ void holder_find(struct report *report, uint32_t node, struct held_by *ret);
 uint32_t holder_root(const struct report *report, uint32_t node, uint64_t *steps);
 /** "static Type.field", "handle to Type", "stack Method": the same for roots that are alike. */
 const char *holder_root_label(struct report *report, uint32_t root);
+
+/* Slots of arrays and collections that are empty, by type and by what holds them. */
+
+/** Arrays or collections of one type that objects of one type hold. */
+struct waste {
+	uint32_t holder; /**< a type, or HD_NONE */
+	uint32_t type, sample;
+	uint64_t count, used, room, bytes;
+};
+
+struct wastes {
+	struct waste *rows;
+	size_t rows_count, rows_capacity;
+};
+
+/**
+ * Count one: into the row of its holder and type among the rows from @p begin on.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status wastes_add(struct wastes *wastes, size_t begin, const struct waste *one,
+				       struct hd_error *err);
+/**
+ * Has another finding explained the object?  That something grows does not explain that most of it is waste: that counts
+ * first, and waste_is_told() is asked for the sum.
+ */
+bool waste_is_explained(const struct report *report, uint32_t node);
+/** Is the waste a smaller part of something that grows, which a finding tells? */
+bool waste_is_told(const struct report *report, uint32_t sample, uint64_t bytes);
+
+void wastes_deinit(struct wastes *wastes);
+
+/** How a rule tells of rows. */
+struct waste_telling {
+	struct telling telling;
+	const char *counts[3]; /**< names of a row's count, used and room */
+	bool has_blamed;       /**< only what a field of the program holds is told */
+	bool is_met_in_bytes;  /**< its threshold is in megabytes, and no share of the heap */
+};
+
+/**
+ * Make findings of the rows of which there is enough.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status wastes_tell(struct report *report, const struct wastes *wastes,
+					const struct waste_telling *how, struct hd_error *err);
 
 /** The rows of the table in rules.c, each in a file of its own. */
 extern const struct report_rule accumulation_rule, events_rule, cancellation_rule, container_rule,

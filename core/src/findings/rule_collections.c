@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Collections whose arrays are nearly empty: doc/report.md 4.12. */
 #include "findings/counted.h"
-#include "findings/waste.h"
+#include "findings/rule.h"
 #include "framework/collection_layout.h"
 
 #define ROOM_MIN 4u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Strings with equal content: doc/report.md 4.13. */
 #include "analysis/graph/hash_index.h"
-#include "findings/waste.h"
+#include "findings/rule.h"
 #include "util/alloc.h"
 #include "util/job.h"
 #include "util/text.h"

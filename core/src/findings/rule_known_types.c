@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects of classes that are not meant to pile up: doc/report.md 4.20. */
 #include "findings/owners.h"
-#include "findings/waste.h"
+#include "findings/rule.h"
 #include "inspect/value.h"
 
 #define MANY   1000u

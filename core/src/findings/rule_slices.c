@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays that small slices of them keep alive: doc/report.md 4.26. */
-#include "findings/waste.h"
+#include "findings/rule.h"
 #include "inspect/value.h"
 #include "util/alloc.h"
 #include "util/job.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays of the program that are nearly empty: doc/report.md 4.18. */
 #include "findings/counted.h"
-#include "findings/waste.h"
+#include "findings/rule.h"
 #include "mem/window.h"
 #include "util/job.h"
 

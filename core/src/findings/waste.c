@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "findings/waste.h"
-
+/* Slots that are empty, by type and by what holds them: added up, and told. */
+#include "findings/rule.h"
 #include "util/alloc.h"
 
 enum hd_status wastes_add(struct wastes *wastes, size_t begin, const struct waste *one,
