@@ -124,17 +124,14 @@ static enum hd_status add_calls(struct report *report, struct async_graph *graph
 	claim_calls(facts, graph, tally->keys[row]);
 	struct owners owners;
 	owners_find(facts, HD_NONE, calls.sample, calls.sampled, &owners);
-	struct report_finding finding = { .bytes = calls.bytes,
-					  .objects = calls.count,
-					  .member_type =
-						  facts->graph->node_types[tally->first[row]] };
+	struct report_finding finding = { .bytes = calls.bytes, .objects = calls.count };
 	finding.growth = growth_of(facts, &calls.ages, owners.rows, owners.count);
 	finding.severity = severity_of_calls(report, &finding);
-	holder_find(report, owners.count ? owners.rows[0].node : calls.sample[0], &finding.holder);
+	finding_about(report, &finding, owners.count ? owners.rows[0].node : calls.sample[0],
+		      tally->first[row]);
 	const char *name = async_node_name(graph, calls.first);
 	finding.method = report_name(report, name, strlen(name));
 	finding_count(&finding, "calls", calls.count);
-	finding_sample(&finding, tally->first[row]);
 	uint32_t kept = owners_kept_type(facts, calls.sample, calls.sampled);
 	const char *most = kept == HD_NONE ? ""
 					   : report_text(report, ", each an object of type %s,",
@@ -147,16 +144,13 @@ static enum hd_status add_calls(struct report *report, struct async_graph *graph
 static enum hd_status add_framework(struct report *report, struct async_graph *graph,
 				    const struct calls *calls, struct hd_error *err)
 {
-	struct report_facts *facts = &report->facts;
 	struct report_finding finding = { .severity = SEVERITY_INFO,
 					  .bytes = calls->bytes,
-					  .objects = calls->count,
-					  .member_type = facts->graph->node_types[calls->node] };
+					  .objects = calls->count };
 	const char *name = async_node_name(graph, calls->first);
 	finding.method = report_name(report, name, strlen(name));
-	holder_find(report, calls->sample[0], &finding.holder);
+	finding_about(report, &finding, calls->sample[0], calls->node);
 	finding_count(&finding, "calls", calls->count);
-	finding_sample(&finding, calls->node);
 	return finding_tell(report, &finding, &of_framework, NULL, err);
 }
 
