@@ -94,34 +94,14 @@ static void render_csv_field(struct text *text, const char *bytes, size_t size, 
 static void render_csv_cell(struct text *text, enum cell_kind kind, const struct cell *cell,
 			    bool is_raw)
 {
-	char real[32];
-	if (kind == KIND_ANY)
-		kind = (enum cell_kind)cell->kind;
-	switch (kind) {
+	const struct column column = { .kind = kind, .look = LOOK_PREFIXED };
+	const struct cell value = cell_shown(*cell, NULL);
+	switch (kind == KIND_ANY ? (enum cell_kind)cell->kind : kind) {
 	case KIND_FLAG:
 		text_puts(text, cell->flag ? "true" : "false");
 		break;
-	case KIND_NUMBER:
-	case KIND_BYTES:
-		text_number(text, cell->number);
-		break;
-	case KIND_SIGNED:
-		if (cell->signed_number < 0)
-			text_puts(text, "-");
-		text_number(text, cell->signed_number < 0 ? 0 - (uint64_t)cell->signed_number
-							  : (uint64_t)cell->signed_number);
-		break;
 	case KIND_PERCENT:
 		text_printf(text, "%.1f", cell->real);
-		break;
-	case KIND_REAL:
-	case KIND_SINGLE:
-		(void)format_real(cell->real, kind == KIND_SINGLE, real, sizeof(real));
-		text_puts(text, real);
-		break;
-	case KIND_ADDRESS:
-		text_puts(text, "0x");
-		text_hex(text, cell->number, 1, false);
 		break;
 	case KIND_TEXT:
 	case KIND_TYPE:
@@ -130,8 +110,8 @@ static void render_csv_cell(struct text *text, enum cell_kind kind, const struct
 	case KIND_SET:
 		text_set(text, cell, " ");
 		break;
-	case KIND_ANY:
-		break;
+	default:
+		cell_format(text, &column, &value);
 	}
 }
 

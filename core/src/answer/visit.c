@@ -233,36 +233,17 @@ static struct hd_value value_of_cell(struct visit *visit, enum cell_kind kind,
 	if (kind == KIND_ANY)
 		kind = (enum cell_kind)cell->kind;
 	value.kind = kinds[kind];
-	switch (kind) {
-	case KIND_FLAG:
+	if (kind == KIND_FLAG) {
 		value.number = cell->flag;
-		break;
-	case KIND_NUMBER:
-	case KIND_BYTES:
-	case KIND_ADDRESS:
-		value.number = cell->number;
-		break;
-	case KIND_SIGNED:
-		value.signed_number = cell->signed_number;
-		break;
-	case KIND_PERCENT:
-	case KIND_REAL:
-	case KIND_SINGLE:
-		value.real = cell->real;
-		break;
-	case KIND_TEXT:
-	case KIND_TYPE:
+	} else if (kind == KIND_TEXT || kind == KIND_TYPE) {
 		value.text = cell->text.bytes;
 		value.size = cell->text.size;
-		break;
-	case KIND_SET: /* the text may still move: set_texts() */
+	} else if (kind == KIND_SET) { /* the text may still move: set_texts() */
 		value.number = visit->sets.size;
 		text_set(&visit->sets, cell, " ");
 		value.size = visit->sets.size - value.number;
-		break;
-	case KIND_ANY:
-		value.kind = HD_KIND_NULL;
-		break;
+	} else { /* also the bits of a number that is signed or real */
+		value.number = cell->number;
 	}
 	return value;
 }

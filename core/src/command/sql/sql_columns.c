@@ -51,25 +51,11 @@ size_t sql_columns(const struct sql_table *table, struct sql_column *ret)
 
 const char *sql_declared_type(const struct column *column)
 {
-	switch (column->kind) {
-	case KIND_ADDRESS:
-		return "ADDRESS";
-	case KIND_BYTES:
-		return "BYTES";
-	case KIND_FLAG:
-	case KIND_NUMBER:
-	case KIND_SIGNED:
-		return "INTEGER";
-	case KIND_PERCENT:
-	case KIND_REAL:
-	case KIND_SINGLE:
-		return "REAL";
-	case KIND_TEXT:
-	case KIND_TYPE:
-	case KIND_SET:
-		return "TEXT";
-	case KIND_ANY:
-		break;
-	}
-	return "";
+	static const char *const types[] = {
+		[KIND_FLAG] = "INTEGER", [KIND_NUMBER] = "INTEGER",  [KIND_SIGNED] = "INTEGER",
+		[KIND_BYTES] = "BYTES",  [KIND_ADDRESS] = "ADDRESS", [KIND_PERCENT] = "REAL",
+		[KIND_REAL] = "REAL",    [KIND_SINGLE] = "REAL",     [KIND_TEXT] = "TEXT",
+		[KIND_TYPE] = "TEXT",    [KIND_SET] = "TEXT",        [KIND_ANY] = "",
+	};
+	return types[column->kind];
 }

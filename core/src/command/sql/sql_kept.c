@@ -134,14 +134,6 @@ static enum hd_status next_kept(void *arg, bool *ret)
 static struct cell cell_of_value(const struct hd_value *value)
 {
 	switch ((enum hd_kind)value->kind) {
-	case HD_KIND_FLAG:
-		return cell_of(KIND_FLAG, cell_flag(value->number != 0));
-	case HD_KIND_NUMBER:
-	case HD_KIND_BYTES:
-	case HD_KIND_ADDRESS:
-		return cell_of(KIND_NUMBER, cell_number(value->number));
-	case HD_KIND_SIGNED:
-		return cell_of(KIND_SIGNED, cell_signed(value->signed_number));
 	case HD_KIND_REAL:
 	case HD_KIND_PERCENT:
 		return cell_of(KIND_REAL, cell_real(value->real));
@@ -151,9 +143,10 @@ static struct cell cell_of_value(const struct hd_value *value)
 		return cell_of(KIND_TEXT, cell_text(value->text, value->size));
 	case HD_KIND_NULL:
 	case HD_KIND_ANY:
-		break;
+		return (struct cell){ 0 };
+	default: /* for SQLite all others are whole numbers, which may have a sign */
+		return cell_of(KIND_SIGNED, cell_signed(value->signed_number));
 	}
-	return (struct cell){ 0 };
 }
 
 static void kept_cell(void *arg, size_t column, struct cell *ret)

@@ -291,8 +291,6 @@ static void give_cell(sqlite3_context *context, enum cell_kind kind, const struc
 	case KIND_NUMBER:
 	case KIND_BYTES:
 	case KIND_ADDRESS:
-		sqlite3_result_int64(context, (sqlite3_int64)cell->number);
-		break;
 	case KIND_SIGNED:
 		sqlite3_result_int64(context, cell->signed_number);
 		break;
