@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import functools
 import itertools
 import json
 import os
@@ -34,18 +35,13 @@ from pathlib import Path
 from typing import Callable, Iterator, NamedTuple
 
 SOURCE = Path(os.environ.get("HEAPDUMP_SOURCE", Path(__file__).resolve().parent.parent))
-sys.path.insert(0, str(SOURCE / "tests" / "support"))
+sys.path[:0] = [str(SOURCE / "tests" / "support"), str(SOURCE / "gdb-plugin")]
 
 import turns  # noqa: E402  pylint: disable=wrong-import-position
+from heapdump_gdb import native  # noqa: E402  pylint: disable=wrong-import-position
 
 CASES = SOURCE / "tests" / "golden"
 FRONTS = ("shell", "gdb", "lldb")
-# Names that stand at top level in debuggers: text cases use them, JSON cases the prefix.
-TOP_LEVEL = """
-    gcroot pathto objsize dumpheap dumpobj eeheap gcwhere listnearobj clrthreads verifyheap verifyobj
-    dumparray dumpmt dumpclass dumpvc printexception dumpdelegate syncblk clrstack gchandles
-    finalizequeue dumpgen gcheapstat notreachableinrange ephrefs ephtoloh
-""".split()
 # After these the next case needs its file opened again.
 SESSION_COMMANDS = ("open", "close")
 # These also tell what commands before them have found out: they need their file opened again.
@@ -258,9 +254,16 @@ def by_file(cases: list[Case], ask: Callable[[list[Case]], list[Answer]]) -> Ite
         yield from answers + [Answer("[not run]\n", None)] * (len(some) - len(answers))
 
 
-def debugger_line(case: Case) -> str:
+@functools.cache
+def top_level(build: Path) -> list[str]:
+    """Commands that debuggers have without a prefix, by the table: text cases use them so."""
+    infos = native.commands(native.load(str(build / "libheapdump.so")))
+    return [native.decode(info.name) for info in infos if info.is_top_level]
+
+
+def debugger_line(case: Case, build: Path) -> str:
     """The command as a debugger's user types it."""
-    top = case.command.split()[0] in TOP_LEVEL and "--json" not in case.command
+    top = case.command.split()[0] in top_level(build) and "--json" not in case.command
     return case.command if top else "heapdump " + case.command
 
 
@@ -275,9 +278,9 @@ def session_lines(
         opened = case.command.split()[0] not in SESSION_COMMANDS
 
 
-def debugger_lines(cases: list[Case]) -> Iterator[tuple[str, bool]]:
+def debugger_lines(cases: list[Case], build: Path) -> Iterator[tuple[str, bool]]:
     """Lines for a debugger."""
-    return session_lines(cases, debugger_line, "heapdump open ", False)
+    return session_lines(cases, lambda case: debugger_line(case, build), "heapdump open ", False)
 
 
 def debugger_answer(text: str, status: int | None) -> Answer:
@@ -289,7 +292,7 @@ def gdb_answers(cases: list[Case], build: Path) -> list[Answer]:
     """The cases of one file in one GDB; the status is $_heapdump_status."""
     argv = ["gdb", "-nx", "-q", "-batch", "-iex", "set style enabled off"]
     argv += ["-ex", f"source {SOURCE}/gdb-plugin/heapdump.py"]
-    for line, is_case in debugger_lines(cases):
+    for line, is_case in debugger_lines(cases, build):
         argv += ["-ex", f"echo {MARK}\\n"] if is_case else []
         argv += ["-ex", line]
         argv += ["-ex", f'printf "{MARK}%d\\n", $_heapdump_status'] if is_case else []
@@ -317,7 +320,7 @@ def gdb_answers(cases: list[Case], build: Path) -> list[Answer]:
 def lldb_answers(cases: list[Case], build: Path) -> list[Answer]:
     """The cases of one file in one LLDB, which echoes each line behind its prompt."""
     program = os.environ.get("LLDB", "lldb-14")
-    lines = list(debugger_lines(cases))
+    lines = list(debugger_lines(cases, build))
     text = "".join(line + "\n" for line, _ in lines) + "version\n"
     argv = [program, "--no-lldbinit", "--no-use-colors"]
     argv += ["-O", f"plugin load {build}/libheapdump_lldb.so"]
