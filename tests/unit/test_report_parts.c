@@ -2,7 +2,7 @@
 /* Collections that have their elements in several arrays or nodes: all of them count, once. */
 #include <string.h>
 
-#include "findings/inventory.h"
+#include "findings/comparison.h"
 #include "findings/owners.h"
 #include "support/assert_more.h"
 #include "support/report_scene.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "findings/inventory.h"
-
 #include <stdlib.h>
 
 #include "findings/accumulation.h"
+#include "findings/comparison.h"
 #include "findings/rule.h"
 #include "gc/heap.h"
 #include "util/alloc.h"

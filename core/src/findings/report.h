@@ -4,21 +4,16 @@
  *
  * Who may call whom in this folder: each file only those above it.
  *
- *	facts         all that is found once, and which objects are explained already
- *	counted       collections, as their own fields tell
- *	growth        does a collection grow?         owners    in which collection are objects?
- *	typed         objects of a type, tallies
- *	finding       texts, words and severity of findings (rule.h); holder: the path that keeps an object
- *	accumulation  objects that pile up; pile_parts: piles that are one
- *	waste         empty slots
- *	inventory     what a heap holds, for comparing it; comparison: of two heaps; since: what that says of findings
- *	rule_NAME     a rule each: it finds and counts.  No rule calls another one; what it must know of their
- *	              findings it asks by facts_is_claimed() and report_growing()
- *	rules         the table of them
- *	report        runs them, compares, sorts
+ *	facts                           all that is found once, and which objects are explained already
+ *	counted, growth, owners, typed  collections, what they have inside; tallies
+ *	finding, holder, waste          texts, words and severity; the path that keeps an object; empty slots
+ *	accumulation, pile_parts        objects that pile up; piles that are one
+ *	inventory, comparison, since    two heaps, and what they say of findings
+ *	rule_NAME                       a rule each: it finds and counts, and calls no other one.  What others have
+ *	                                found, it asks by facts_is_claimed() and report_growing()
+ *	rules, report                   the table of them; it runs them, compares, sorts
  *
- * heap_map and type_rows are for the page of a report, and ask facts only.  A header that two levels share (rule.h, for one)
- * declares what several files define; nobody includes a header that includes it back.
+ * heap_map and type_rows are for the page of a report, and ask facts only.
  */
 #pragma once
 
