@@ -132,17 +132,17 @@ static void push_references(struct mark *mark, uint64_t address)
 	if (!type->has_pointers)
 		return;
 	uint64_t size = type_object_size(type, type->component_size ? load_u32(bytes + 8) : 0);
-	for (uint32_t i = 0; i < type->series_count; i++) {
-		uint64_t slot = address + type->series[i].offset;
-		push_slots(mark, slot, slot + (uint64_t)type->series[i].size + size);
+	for (uint32_t i = 0; i < type->desc.series_count; i++) {
+		uint64_t slot = address + type->desc.series[i].offset;
+		push_slots(mark, slot, slot + (uint64_t)type->desc.series[i].size + size);
 	}
-	if (!type->run_count)
+	if (!type->desc.run_count)
 		return;
-	for (uint64_t at = address + type->runs_offset; at < address + size - 8;) {
-		for (uint32_t i = 0; i < type->run_count; i++) {
-			uint64_t end = at + 8 * (uint64_t)type->runs[i].pointers;
+	for (uint64_t at = address + type->desc.runs_offset; at < address + size - 8;) {
+		for (uint32_t i = 0; i < type->desc.run_count; i++) {
+			uint64_t end = at + 8 * (uint64_t)type->desc.runs[i].pointers;
 			push_slots(mark, at, end);
-			at = end + type->runs[i].skip;
+			at = end + type->desc.runs[i].skip;
 		}
 	}
 }

@@ -88,9 +88,9 @@ struct text dump_written(const struct hd_graph *graph)
 
 const struct graph_finding *dump_finding(const struct hd_graph *graph, const char *kind)
 {
-	for (size_t i = 0; i < graph->finding_count; i++) {
-		if (strcmp(finding_name(graph->findings[i].kind), kind) == 0)
-			return &graph->findings[i];
+	for (size_t i = 0; i < graph->findings.count; i++) {
+		if (strcmp(finding_name(graph->findings.rows[i].kind), kind) == 0)
+			return &graph->findings.rows[i];
 	}
 	return NULL;
 }
@@ -132,10 +132,11 @@ static bool same_bytes(struct comparison *by, const char *what, uint64_t at, con
 
 static bool same_domains(struct comparison *by)
 {
-	if (!same_number(by, "domain count", 0, by->a->domain_count, by->b->domain_count))
+	if (!same_number(by, "domain count", 0, by->a->domains.count, by->b->domains.count))
 		return false;
-	for (uint32_t i = 0; i < by->a->domain_count; i++) {
-		const struct graph_domain *a = &by->a->domains[i], *b = &by->b->domains[i];
+	for (uint32_t i = 0; i < by->a->domains.count; i++) {
+		const struct graph_domain *a = &by->a->domains.rows[i],
+					  *b = &by->b->domains.rows[i];
 		if (!same_bytes(by, "domain", i, a->name, a->name_size, b->name, b->name_size) ||
 		    !same_number(by, "version", i, a->version, b->version) ||
 		    !same_number(by, "has start", i, a->has_start, b->has_start) ||
@@ -255,10 +256,11 @@ static bool same_findings(struct comparison *by)
 {
 	if (by->extent == GRAPH_CONTENT)
 		return true;
-	if (!same_number(by, "finding count", 0, by->a->finding_count, by->b->finding_count))
+	if (!same_number(by, "finding count", 0, by->a->findings.count, by->b->findings.count))
 		return false;
-	for (size_t i = 0; i < by->a->finding_count; i++) {
-		const struct graph_finding *a = &by->a->findings[i], *b = &by->b->findings[i];
+	for (size_t i = 0; i < by->a->findings.count; i++) {
+		const struct graph_finding *a = &by->a->findings.rows[i],
+					   *b = &by->b->findings.rows[i];
 		const char *kind = finding_name(a->kind), *other = finding_name(b->kind);
 		if (!same_bytes(by, "finding", i, kind, strlen(kind), other, strlen(other)) ||
 		    !same_number(by, "finding's count", i, a->count, b->count) ||

@@ -205,20 +205,19 @@ static void put_graph(struct maker *maker)
 static void put_segments(struct maker *maker)
 {
 	const struct made_gcdump *spec = maker->spec;
-	put_i32(maker, (int32_t)spec->segment_count);
-	for (uint32_t i = 0; i < spec->segment_count; i++) {
-		const struct made_gcdump_segment *segment = &spec->segments[i];
+	put_i32(maker, (int32_t)spec->heap.segment_count);
+	for (uint32_t i = 0; i < spec->heap.segment_count; i++) {
+		const struct made_gcdump_segment *segment = &spec->heap.segments[i];
 		if (!maker->segment_type) {
 			maker->segment_type = maker->size + 1;
-			begin(maker, u"GCHeapDumpSegment", spec->segment_version,
-			      spec->segment_version);
+			begin(maker, u"GCHeapDumpSegment", spec->heap.version, spec->heap.version);
 		} else {
 			put(maker, "\4\2", 2);
 			put_i32(maker, (int32_t)maker->segment_type);
 		}
 		put_i64(maker, (int64_t)segment->start);
 		put_i64(maker, (int64_t)segment->end);
-		for (int32_t k = 0; k < 4 + (spec->segment_version >= 1); k++)
+		for (int32_t k = 0; k < 4 + (spec->heap.version >= 1); k++)
 			put_i64(maker, (int64_t)segment->ends[k]);
 		put_byte(maker, 6);
 	}
@@ -228,10 +227,10 @@ static void put_process(struct maker *maker)
 {
 	const struct made_gcdump *spec = maker->spec;
 	put_text(maker, spec->log);
-	put_i64(maker, spec->time);
-	put_text(maker, spec->machine);
-	put_text(maker, spec->process);
-	put_i32(maker, spec->process_id);
+	put_i64(maker, spec->process.time);
+	put_text(maker, spec->process.machine);
+	put_text(maker, spec->process.name);
+	put_i32(maker, spec->process.id);
 	put_i64(maker, 1 << 20);
 	put_i64(maker, 1 << 19);
 }
@@ -283,10 +282,10 @@ static void put_dump(struct maker *maker)
 	const struct made_gcdump *spec = maker->spec;
 	put_graph(maker);
 	put_byte(maker, spec->width == 64);
-	put_float(maker, spec->average_count != 0 ? spec->average_count : 1);
+	put_float(maker, spec->sampling.average_count != 0 ? spec->sampling.average_count : 1);
 	put_float(maker, 1);
 	put_byte(maker, 1);
-	if (spec->segment_count) {
+	if (spec->heap.segment_count) {
 		begin(maker, u"DotNetHeapInfo", 0, 0);
 		put_i64(maker, 1 << 30);
 		put_segments(maker);
@@ -295,9 +294,9 @@ static void put_dump(struct maker *maker)
 		put_byte(maker, 1);
 	}
 	put_process(maker);
-	put_i32(maker, (int32_t)spec->multiplier_count);
-	for (uint32_t i = 0; i < spec->multiplier_count; i++)
-		put_float(maker, spec->multipliers[i]);
+	put_i32(maker, (int32_t)spec->sampling.multiplier_count);
+	for (uint32_t i = 0; i < spec->sampling.multiplier_count; i++)
+		put_float(maker, spec->sampling.multipliers[i]);
 	put_tagged(maker);
 }
 

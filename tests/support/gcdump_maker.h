@@ -31,6 +31,27 @@ struct made_gcdump_segment {
 	uint64_t start, end, ends[5];
 };
 
+/** Its heap, when it has segments. */
+struct made_gcdump_heap {
+	const struct made_gcdump_segment *segments;
+	uint32_t segment_count;
+	int32_t version;
+};
+
+/** How its objects are said to be sampled. */
+struct made_gcdump_sampling {
+	float average_count; /**< 0: 1 */
+	const float *multipliers;
+	uint32_t multiplier_count;
+};
+
+/** A text and numbers about the process. */
+struct made_gcdump_process {
+	const char16_t *name, *machine;
+	int64_t time;
+	int32_t id;
+};
+
 /** A .gcdump file; all pointers are borrowed. */
 struct made_gcdump {
 	const struct made_gcdump_type *types;
@@ -44,15 +65,10 @@ struct made_gcdump {
 	bool has_interop;    /**< an RCW, a CCW, an interface and a module */
 	bool has_more_items; /**< tagged items of all kinds after those that are known */
 	int64_t total_error; /**< added to the sum of sizes */
-	const struct made_gcdump_segment *segments;
-	uint32_t segment_count;
-	int32_t segment_version;
-	float average_count; /**< 0: 1 */
-	const float *multipliers;
-	uint32_t multiplier_count;
-	const char16_t *log, *machine, *process, *tool;
-	int64_t time;
-	int32_t process_id;
+	struct made_gcdump_heap heap;
+	struct made_gcdump_sampling sampling;
+	struct made_gcdump_process process;
+	const char16_t *log, *tool;
 };
 
 /** Its bytes, of which it says how many; to be given to free(). */

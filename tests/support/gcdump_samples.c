@@ -50,9 +50,9 @@ enum hd_status read_made(const struct made_gcdump *spec, bool lenient, unsigned 
 void check_failed_allocations_of(struct made_gcdump spec)
 {
 	static const struct made_gcdump_segment segment = { 0, 10, { 10, 0, 0, 0, 0 } };
-	spec.segments = &segment;
-	spec.segment_count = 1;
-	spec.process = u"proc";
+	spec.heap.segments = &segment;
+	spec.heap.segment_count = 1;
+	spec.process.name = u"proc";
 	spec.total_error = 1;
 	spec.log = u"heapdump: true sizes\n20 100000000\n";
 	size_t size;

@@ -13,13 +13,13 @@ static bool make_types(struct hd_graph *graph)
 	static const char domain_name[] = "Test.exe";
 	graph->arena = arena_create();
 	graph->types = pages_alloc(graph->type_count, sizeof(*graph->types));
-	graph->domains = pages_alloc(1, sizeof(*graph->domains));
-	if (!graph->arena || !graph->types || !graph->domains)
+	graph->domains.rows = pages_alloc(1, sizeof(*graph->domains.rows));
+	if (!graph->arena || !graph->types || !graph->domains.rows)
 		return false;
-	graph->domain_count = 1;
-	graph->domains[0] = (struct graph_domain){ .name = domain_name,
-						   .name_size = sizeof(domain_name) - 1,
-						   .version = 2 };
+	graph->domains.count = 1;
+	graph->domains.rows[0] = (struct graph_domain){ .name = domain_name,
+							.name_size = sizeof(domain_name) - 1,
+							.version = 2 };
 	for (uint32_t i = 0; i < graph->type_count; i++) {
 		char text[24];
 		size_t size = (size_t)snprintf(text, sizeof(text), "Type%u", i);
@@ -42,17 +42,18 @@ static uint64_t size_of(const struct graph_spec *spec, uint32_t node)
 static bool make_sizes(struct hd_graph *graph, const struct graph_spec *spec)
 {
 	for (uint32_t node = 0; node < graph->object_count; node++)
-		graph->large_count += size_of(spec, node) >= SIZE_LARGE;
+		graph->large.count += size_of(spec, node) >= SIZE_LARGE;
 	graph->sizes = pages_alloc(graph->object_count, sizeof(*graph->sizes));
-	graph->large = pages_alloc(graph->large_count, sizeof(*graph->large));
-	if (!graph->sizes || !graph->large)
+	graph->large.rows = pages_alloc(graph->large.count, sizeof(*graph->large.rows));
+	if (!graph->sizes || !graph->large.rows)
 		return false;
 	size_t large = 0;
 	for (uint32_t node = 0; node < graph->object_count; node++) {
 		uint64_t size = size_of(spec, node);
 		graph->sizes[node] = size >= SIZE_LARGE ? SIZE_LARGE : (uint32_t)size;
 		if (size >= SIZE_LARGE)
-			graph->large[large++] = (struct large_size){ .node = node, .size = size };
+			graph->large.rows[large++] =
+				(struct large_size){ .node = node, .size = size };
 		graph->total_size += size;
 	}
 	return true;

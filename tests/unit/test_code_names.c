@@ -158,7 +158,8 @@ static void make_chunk(struct fixture *fixture, const struct type *type, uint16_
 	uint64_t chunk = fake_alloc(memory, 64);
 	fake_poke_u64(memory, chunk, fixture->type);
 	fake_poke(memory, chunk + coreclr_offset(fixture->runtime, L_METHOD_CHUNK_SIZE), &rid, 2);
-	fake_poke_u64(memory, type->ee_class + coreclr_offset(fixture->runtime, L_CLASS_CHUNKS),
+	fake_poke_u64(memory,
+		      type->links.ee_class + coreclr_offset(fixture->runtime, L_CLASS_CHUNKS),
 		      chunk);
 }
 
@@ -220,7 +221,8 @@ TEST(async_methods_of_net_11_are_longer_and_come_twice)
 	fake_poke_u64(memory, chunk, fixture.type);
 	fake_poke(memory, chunk + coreclr_offset(fixture.runtime, L_METHOD_CHUNK_UNITS), &units, 1);
 	fake_poke(memory, chunk + coreclr_offset(fixture.runtime, L_METHOD_CHUNK_COUNT), &count, 1);
-	fake_poke_u64(memory, type->ee_class + coreclr_offset(fixture.runtime, L_CLASS_CHUNKS),
+	fake_poke_u64(memory,
+		      type->links.ee_class + coreclr_offset(fixture.runtime, L_CLASS_CHUNKS),
 		      chunk);
 	uint64_t thunk = put_desc(&fixture, chunk, 0, METHOD_SEND, NATIVE_AND_ASYNC);
 	uint64_t body = put_desc(&fixture, chunk, 6, METHOD_SEND, NATIVE_AND_ASYNC);

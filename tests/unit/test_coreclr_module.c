@@ -343,11 +343,11 @@ TEST(test_home_of_8)
 	ASSERT_UINT(type_home_module(runtime, type), fake->module);
 	/* a canonical one with a slot for it, where InterfaceMap would be; then after the vtable */
 	struct type canonical = *type;
-	canonical.canonical = canonical.method_table = shared;
-	canonical.flags2 = 0x11;
+	canonical.links.canonical = canonical.method_table = shared;
+	canonical.links.flags2 = 0x11;
 	fake_poke_u64(&fake->memory, shared + 56, home);
 	ASSERT_UINT(type_home_module(runtime, &canonical), home);
-	canonical.flags2 = 0x17;
+	canonical.links.flags2 = 0x17;
 	uint16_t virtuals = 9;
 	fake_poke(&fake->memory, shared + 12, &virtuals, 2);
 	fake_poke_u64(&fake->memory, shared + 64 + (uint64_t)8 * (2 + 1), home + 8);

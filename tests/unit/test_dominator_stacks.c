@@ -123,9 +123,9 @@ TEST(roots_have_their_own_names)
 	struct graph_frame frame = { .method = "M()" };
 	struct hd_graph *graph = small_graph();
 	REQUIRE(graph);
-	graph->details = details;
-	graph->frames = &frame;
-	graph->frame_count = 1;
+	graph->origins.details = details;
+	graph->origins.frames = &frame;
+	graph->origins.frame_count = 1;
 	struct fixture fixture;
 	set_up(&fixture, graph);
 	check_text(folded_write, &fixture,
@@ -134,9 +134,9 @@ TEST(roots_have_their_own_names)
 		   "(Stack);M();Type0 100\n"
 		   "(Stack);M();Type0;Type1 100\n"
 		   "(Several roots);Type1 100\n");
-	graph->details = NULL;
-	graph->frames = NULL;
-	graph->frame_count = 0;
+	graph->origins.details = NULL;
+	graph->origins.frames = NULL;
+	graph->origins.frame_count = 0;
 	tear_down(&fixture);
 }
 

@@ -165,7 +165,7 @@ TEST(the_trace_that_is_written_has_the_same_snapshot)
 	struct hd_graph *graph = graph_of_file(text.bytes, text.size);
 	ASSERT_GRAPH(graph, expected, GRAPH_EXACT);
 	ASSERT_UINT(graph->info.pid, 77);
-	ASSERT_UINT(graph->finding_count, expected->finding_count);
+	ASSERT_UINT(graph->findings.count, expected->findings.count);
 	struct event_list again;
 	event_list_read(&again, text.bytes, text.size);
 	CU_ASSERT(again.stream.outcome.is_complete);

@@ -293,7 +293,7 @@ TEST(test_statics)
 	CU_ASSERT(!initialised);
 	ASSERT_UINT(field_static_address(fixture.runtime, &list.rows[2], NULL), 0x6040);
 	/* not allocated before the class is used */
-	fake_poke_u64(&fake->memory, list.rows[2].declaring->auxiliary - 24 + 8, 1);
+	fake_poke_u64(&fake->memory, list.rows[2].declaring->links.auxiliary - 24 + 8, 1);
 	initialised = true;
 	ASSERT_UINT(field_static_address(fixture.runtime, &list.rows[2], &initialised), 0);
 	CU_ASSERT(!initialised);

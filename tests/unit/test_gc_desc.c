@@ -24,11 +24,11 @@ TEST(test_series)
 	const struct type *type = found(
 		fake, &(struct fake_type){ .base_size = 64, .series = series, .series_count = 3 });
 	CU_ASSERT(type->has_pointers && !type->has_bad_desc);
-	ASSERT_UINT_FATAL(type->series_count, 3);
-	ASSERT_UINT(type->run_count, 0);
+	ASSERT_UINT_FATAL(type->desc.series_count, 3);
+	ASSERT_UINT(type->desc.run_count, 0);
 	for (size_t i = 0; i < 3; i++) {
-		CU_ASSERT(type->series[i].size == series[i].size);
-		ASSERT_UINT(type->series[i].offset, series[i].offset);
+		CU_ASSERT(type->desc.series[i].size == series[i].size);
+		ASSERT_UINT(type->desc.series[i].offset, series[i].offset);
 	}
 	fake_clr_destroy(fake);
 }
@@ -44,12 +44,12 @@ TEST(test_runs)
 								   .run_count = 2,
 								   .runs_offset = 24 });
 	CU_ASSERT(type->has_pointers && !type->has_bad_desc);
-	ASSERT_UINT_FATAL(type->run_count, 2);
-	ASSERT_UINT(type->series_count, 0);
-	ASSERT_UINT(type->runs_offset, 24);
+	ASSERT_UINT_FATAL(type->desc.run_count, 2);
+	ASSERT_UINT(type->desc.series_count, 0);
+	ASSERT_UINT(type->desc.runs_offset, 24);
 	for (size_t i = 0; i < 2; i++) {
-		ASSERT_UINT(type->runs[i].pointers, runs[i].pointers);
-		ASSERT_UINT(type->runs[i].skip, runs[i].skip);
+		ASSERT_UINT(type->desc.runs[i].pointers, runs[i].pointers);
+		ASSERT_UINT(type->desc.runs[i].skip, runs[i].skip);
 	}
 	fake_clr_destroy(fake);
 }
@@ -58,9 +58,9 @@ TEST(test_runs)
 static void assert_refused(const struct type *type)
 {
 	CU_ASSERT(type->has_pointers && type->has_bad_desc);
-	ASSERT_UINT(type->series_count, 0);
-	ASSERT_UINT(type->run_count, 0);
-	CU_ASSERT(!type->series && !type->runs);
+	ASSERT_UINT(type->desc.series_count, 0);
+	ASSERT_UINT(type->desc.run_count, 0);
+	CU_ASSERT(!type->desc.series && !type->desc.runs);
 }
 
 TEST(test_bad_series)
@@ -177,7 +177,7 @@ TEST(test_budget)
 	struct type type = { .method_table = address, .base_size = 40, .has_pointers = true };
 	ASSERT_UINT(gc_desc_read(&fake->memory.memory, &type, &budget), HD_OK);
 	ASSERT_UINT(budget, 0);
-	ASSERT_UINT(type.series_count, 1);
+	ASSERT_UINT(type.desc.series_count, 1);
 	gc_desc_deinit(&type);
 	ASSERT_UINT(gc_desc_read(&fake->memory.memory, &type, &budget), HD_OK);
 	assert_refused(&type);

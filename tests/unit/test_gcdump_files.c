@@ -55,7 +55,7 @@ static uint64_t count_roots(const struct hd_graph *graph, uint8_t kind, uint8_t 
 {
 	uint64_t count = 0;
 	for (uint32_t i = 0; i < graph->root_count; i++) {
-		const struct graph_root_detail *detail = &graph->details[i];
+		const struct graph_root_detail *detail = &graph->origins.details[i];
 		count += graph->roots[i].kind == kind && detail->handle == handle &&
 			 (name ? detail->name && strcmp(detail->name, name) == 0 : !detail->name);
 	}
@@ -172,8 +172,8 @@ static void check_fixture(const char *name, uint64_t null_slots)
 	ASSERT_TEXT(graph->info.tool, "dotnet-gcdump");
 	CU_ASSERT(!graph->info.process && !graph->info.machine && !graph->info.pid);
 	CU_ASSERT(!graph->info.is_32bit && !graph->info.is_partial);
-	ASSERT_UINT(graph->finding_count, 0);
-	ASSERT_UINT(graph->domain_count, 1);
+	ASSERT_UINT(graph->findings.count, 0);
+	ASSERT_UINT(graph->domains.count, 1);
 	for (uint32_t i = 1; i < graph->object_count; i++)
 		CU_ASSERT_FATAL(graph->ids[i - 1] < graph->ids[i]);
 	text_deinit(&json);
@@ -200,7 +200,7 @@ TEST(an_object_is_what_the_file_says)
 	ASSERT_UINT(hd_graph_references(graph, node, 0, &target, 1), 1);
 	ASSERT_UINT(graph_id(graph, target), 0x7f5878201918);
 	for (uint32_t i = 0; i < graph->root_count; i++) {
-		const char *name = graph->details[i].name;
+		const char *name = graph->origins.details[i].name;
 		if (!name || strcmp(name, "HeapApp.ListNode.Head") != 0)
 			continue;
 		ASSERT_TEXT(graph->types[graph->roots[i].container].name, "HeapApp.ListNode");

@@ -45,18 +45,18 @@ static struct made_gcdump all_features(void)
 		.has_deferred = true,
 		.has_interop = true,
 		.has_more_items = true,
-		.segments = segments,
-		.segment_count = 2,
-		.segment_version = 1,
-		.average_count = 3,
-		.multipliers = multipliers,
-		.multiplier_count = 2,
+		.heap.segments = segments,
+		.heap.segment_count = 2,
+		.heap.version = 1,
+		.sampling.average_count = 3,
+		.sampling.multipliers = multipliers,
+		.sampling.multiplier_count = 2,
 		.log = u"line 1\n",
-		.machine = u"host",
-		.process = u"proc",
+		.process.machine = u"host",
+		.process.name = u"proc",
 		.tool = u"maker",
-		.time = 638000000000000000,
-		.process_id = 4242,
+		.process.time = 638000000000000000,
+		.process.id = 4242,
 	};
 }
 
@@ -210,7 +210,7 @@ TEST(old_versions)
 	for (int32_t version = 4; version < 10; version++) {
 		struct made_gcdump spec = all_features();
 		spec.version = version;
-		spec.segment_version = 0;
+		spec.heap.version = 0;
 		if (version == 8)
 			continue;
 		struct gcdump gcdump;
@@ -378,7 +378,7 @@ TEST(a_file_cut_behind_its_nodes_is_read)
 	const size_t addresses = (size_t)(gcdump.addresses - bytes);
 	const size_t records = (size_t)(gcdump.blob + gcdump.blob_size - bytes);
 	const uint32_t count = gcdump.node_count;
-	CU_ASSERT_FALSE(gcdump.is_cut);
+	CU_ASSERT_FALSE(gcdump.cut.is_cut);
 	gcdump_deinit(&gcdump);
 	for (size_t cut = 0; cut < size; cut++) {
 		uint8_t *part = malloc(cut ? cut : 1);
@@ -391,9 +391,9 @@ TEST(a_file_cut_behind_its_nodes_is_read)
 		if (status == HD_OK) {
 			const size_t there = cut < addresses ? 0 : (cut - addresses) / 8;
 			ASSERT_UINT(gcdump.node_count, count);
-			ASSERT_UINT(gcdump.lacks_records, cut < records);
-			CU_ASSERT(!gcdump.padded || gcdump.address_count == there);
-			CU_ASSERT(!gcdump.padded || there < count);
+			ASSERT_UINT(gcdump.cut.lacks_records, cut < records);
+			CU_ASSERT(!gcdump.cut.padded || gcdump.cut.address_count == there);
+			CU_ASSERT(!gcdump.cut.padded || there < count);
 			const size_t same = there < count ? there : count;
 			CU_ASSERT(memcmp(gcdump.addresses, bytes + addresses, same * 8) == 0);
 			gcdump_deinit(&gcdump);

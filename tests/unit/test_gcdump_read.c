@@ -74,10 +74,10 @@ TEST(pseudo_nodes_become_roots)
 		const struct graph_root *root = &graph->roots[0];
 		ASSERT_UINT(root->kind, groups[i].kind);
 		ASSERT_UINT(root->flags, groups[i].flags);
-		ASSERT_UINT(graph->details[0].handle, groups[i].handle);
-		CU_ASSERT(!graph->details[0].name == !groups[i].root_name);
+		ASSERT_UINT(graph->origins.details[0].handle, groups[i].handle);
+		CU_ASSERT(!graph->origins.details[0].name == !groups[i].root_name);
 		if (groups[i].root_name)
-			ASSERT_TEXT(graph->details[0].name, groups[i].root_name);
+			ASSERT_TEXT(graph->origins.details[0].name, groups[i].root_name);
 		bool has_container = root->kind == HD_ROOT_STATIC && groups[i].root_name;
 		ASSERT_UINT(root->container, has_container ? 0 : HD_NONE);
 		graph_destroy(graph);
@@ -156,9 +156,9 @@ TEST(a_tree_of_roots_may_be_odd)
 	for (uint32_t i = 0; i < COUNT(roots); i++) {
 		ASSERT_UINT(graph_id(graph, graph->roots[i].node), roots[i].id);
 		ASSERT_UINT(graph->roots[i].kind, roots[i].kind);
-		CU_ASSERT(!graph->details[i].name == !roots[i].name);
+		CU_ASSERT(!graph->origins.details[i].name == !roots[i].name);
 		if (roots[i].name)
-			ASSERT_TEXT(graph->details[i].name, roots[i].name);
+			ASSERT_TEXT(graph->origins.details[i].name, roots[i].name);
 		ASSERT_UINT(graph->roots[i].repeated, i == 3);
 	}
 	ASSERT_TEXT(graph->types[graph->roots[6].container].name, "X");
@@ -203,7 +203,7 @@ TEST(types_and_sizes)
 	REQUIRE(dump_finding(graph, "unresolved-type"));
 	ASSERT_UINT(dump_finding(graph, "unresolved-type")->count, 2);
 	REQUIRE(dump_finding(graph, "cut-size"));
-	ASSERT_UINT(graph->finding_count, 2);
+	ASSERT_UINT(graph->findings.count, 2);
 	/* The text export needs no more than that. */
 	struct text text = dump_written(graph);
 	CU_ASSERT(text.size > 100);
@@ -228,14 +228,14 @@ TEST(what_is_known_of_the_process)
 		       { 0x4000, 0x5000, 1 }, { 0x5000, 0x9000, 0 }, { 0x9000, 0x9800, 1 },
 		       { 0xa000, 0xb000, 2 }, { 0xc000, 0xd000, 0 } };
 	struct made_gcdump spec = plain_spec();
-	spec.segments = segments;
-	spec.segment_count = COUNT(segments);
-	spec.segment_version = 1;
-	spec.process = u"proc\u00e9";
-	spec.machine = u"host";
+	spec.heap.segments = segments;
+	spec.heap.segment_count = COUNT(segments);
+	spec.heap.version = 1;
+	spec.process.name = u"proc\u00e9";
+	spec.process.machine = u"host";
 	spec.tool = u"maker";
-	spec.process_id = 42;
-	spec.time = 638000000000000000;
+	spec.process.id = 42;
+	spec.process.time = 638000000000000000;
 	struct hd_graph *graph = graph_of(&spec);
 	const struct graph_info *info = &graph->info;
 	ASSERT_TEXT(info->process, "proc\xc3\xa9");
@@ -251,8 +251,8 @@ TEST(what_is_known_of_the_process)
 		ASSERT_UINT(info->ranges[i].generation, ranges[i].generation);
 	}
 	graph_destroy(graph);
-	spec.time = INT64_MAX;
-	spec.process_id = -1;
+	spec.process.time = INT64_MAX;
+	spec.process.id = -1;
 	spec.width = 32;
 	graph = graph_of(&spec);
 	CU_ASSERT(!graph->info.time && !graph->info.pid && graph->info.is_32bit);
@@ -267,12 +267,12 @@ TEST(samples_and_wrong_totals_are_findings)
 {
 	static const float multipliers[] = { 1, 1, 2.5f };
 	struct made_gcdump spec = tree_spec();
-	spec.multipliers = multipliers;
-	spec.multiplier_count = 2;
+	spec.sampling.multipliers = multipliers;
+	spec.sampling.multiplier_count = 2;
 	struct hd_graph *graph = graph_of(&spec);
 	CU_ASSERT(!dump_finding(graph, "sampled") && !dump_finding(graph, "total-size"));
 	graph_destroy(graph);
-	spec.multiplier_count = 3;
+	spec.sampling.multiplier_count = 3;
 	spec.total_error = 5;
 	graph = graph_of(&spec);
 	REQUIRE(dump_finding(graph, "sampled"));

@@ -184,10 +184,10 @@ TEST(each_root_is_where_dotnet_gcdump_has_it)
 			.node = 1, .container = 1, .kind = kinds[i].kind, .flags = kinds[i].flags
 		};
 		struct hd_graph *graph = small_graph(&root, 1);
-		graph->details = pages_alloc(1, sizeof(*graph->details));
-		REQUIRE(graph->details);
-		graph->details[0].name = kinds[i].name;
-		graph->details[0].handle = kinds[i].handle;
+		graph->origins.details = pages_alloc(1, sizeof(*graph->origins.details));
+		REQUIRE(graph->origins.details);
+		graph->origins.details[0].name = kinds[i].name;
+		graph->origins.details[0].handle = kinds[i].handle;
 		char expected[300] = "0 [.NET Roots] 0 0:\n";
 		const char *slash = kinds[i].path ? strchr(kinds[i].path, '/') : NULL;
 		int first = slash ? (int)(slash - kinds[i].path) : 0;

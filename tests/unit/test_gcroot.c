@@ -276,11 +276,11 @@ TEST(stack_roots_of_a_heap_stand_by_frame)
 								  .roots = roots,
 								  .root_count = 6 });
 	REQUIRE(graph);
-	graph->details = pages_alloc(6, sizeof(*graph->details));
-	REQUIRE(graph->details);
+	graph->origins.details = pages_alloc(6, sizeof(*graph->origins.details));
+	REQUIRE(graph->origins.details);
 	for (size_t i = 0; i < 6; i++) {
-		graph->details[i].thread = where[i][0];
-		graph->details[i].frame = where[i][1];
+		graph->origins.details[i].thread = where[i][0];
+		graph->origins.details[i].frame = where[i][1];
 	}
 	struct gcroot gcroot;
 	ASSERT_UINT_FATAL(gcroot_init(graph, 2, &(struct gcroot_options){ 0 }, NULL, &gcroot, NULL),

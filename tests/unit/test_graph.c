@@ -282,7 +282,7 @@ TEST_OF(access_tests, many_large_sizes_are_found)
 	struct hd_graph *many =
 		graph_make(&(struct graph_spec){ .object_count = n, .sizes = sizes });
 	REQUIRE(many);
-	ASSERT_UINT(many->large_count, 333);
+	ASSERT_UINT(many->large.count, 333);
 	for (uint32_t i = 0; i < n; i++)
 		ASSERT_UINT(graph_size(many, i), sizes[i]);
 	graph_destroy(many);

@@ -98,11 +98,11 @@ static void set_up(void)
 								  .roots = roots,
 								  .root_count = ROOTS });
 	REQUIRE(graph);
-	graph->details = copy(details, ROOTS, sizeof(*details));
-	graph->threads = copy(threads, 2, sizeof(*threads));
-	graph->frames = copy(frames, 3, sizeof(*frames));
-	graph->thread_count = 2;
-	graph->frame_count = 3;
+	graph->origins.details = copy(details, ROOTS, sizeof(*details));
+	graph->origins.threads = copy(threads, 2, sizeof(*threads));
+	graph->origins.frames = copy(frames, 3, sizeof(*frames));
+	graph->origins.thread_count = 2;
+	graph->origins.frame_count = 3;
 	graph->places.id = id_of; /* a heap's */
 	graph->places.link = link_of;
 	graph->places.generation = generation_of;

@@ -276,17 +276,17 @@ static struct hd_graph *heap_graph(struct graph_root_detail *details, struct gra
 	details[3] =
 		(struct graph_root_detail){ .handle = GRAPH_HANDLE_WEAK_LONG, .frame = HD_NONE };
 	details[4] = (struct graph_root_detail){ .frame = HD_NONE };
-	graph->details = details;
-	graph->frames = frame;
-	graph->frame_count = 1;
+	graph->origins.details = details;
+	graph->origins.frames = frame;
+	graph->origins.frame_count = 1;
 	return graph;
 }
 
 static void heap_destroy(struct hd_graph *graph)
 {
-	graph->details = NULL;
-	graph->frames = NULL;
-	graph->frame_count = 0;
+	graph->origins.details = NULL;
+	graph->origins.frames = NULL;
+	graph->origins.frame_count = 0;
 	graph_destroy(graph);
 }
 

@@ -40,7 +40,7 @@ TEST(every_kind_of_header_gives_the_same)
 		ASSERT_UINT(graph_id(graph, 1), 0x1020);
 		ASSERT_UINT(graph->info.is_32bit, maker.pointer_size == 4);
 		ASSERT_UINT(graph->info.pid, 77);
-		ASSERT_UINT(graph->finding_count, 1); /* type 0x200 */
+		ASSERT_UINT(graph->findings.count, 1); /* type 0x200 */
 		CU_ASSERT(!graph->info.is_partial);
 		graph_destroy(graph);
 		nettrace_deinit(&maker);
@@ -235,7 +235,7 @@ static const struct graph_root *root_at(const struct hd_graph *graph, uint64_t i
 {
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		if (graph_id(graph, graph->roots[i].node) == id && !nth--) {
-			*ret = &graph->details[i];
+			*ret = &graph->origins.details[i];
 			return &graph->roots[i];
 		}
 	}

@@ -211,7 +211,7 @@ static uint64_t roots_of(const struct hd_graph *graph, enum hd_root_kind kind, u
 	uint64_t count = 0;
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		count += graph->roots[i].kind == kind && graph->roots[i].flags == flags &&
-			 graph->details[i].handle == handle;
+			 graph->origins.details[i].handle == handle;
 	}
 	return count;
 }
@@ -243,7 +243,7 @@ static void check_graph(const char *name)
 					 "/opt/example-org/services/leaky/bin/heapapp.dll "
 					 "300 3000");
 	CU_ASSERT(!graph->info.is_partial && !graph->info.is_32bit);
-	ASSERT_UINT(graph->finding_count, 0);
+	ASSERT_UINT(graph->findings.count, 0);
 	json_decref(expected);
 	graph_destroy(graph);
 }

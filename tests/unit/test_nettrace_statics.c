@@ -24,8 +24,8 @@ static uint32_t root_of(const struct hd_graph *graph, size_t row)
 static void check_static(const struct hd_graph *graph, const struct row *row, uint32_t root)
 {
 	ASSERT_UINT_FATAL(root < graph->root_count, true);
-	ASSERT_TEXT(graph->details[root].name, row->expected);
-	ASSERT_UINT(graph->details[root].address, row->slot);
+	ASSERT_TEXT(graph->origins.details[root].name, row->expected);
+	ASSERT_UINT(graph->origins.details[root].address, row->slot);
 	ASSERT_UINT_FATAL(graph->roots[root].container < graph->type_count, true);
 	const struct graph_type *type = &graph->types[graph->roots[root].container];
 	const char *dot = strrchr(row->expected, '.');
@@ -334,7 +334,7 @@ static void check_damaged(const struct nettrace_maker *trace, const struct world
 	for (size_t i = 0; i < world_rows(world); i++) {
 		uint32_t root = root_of(graph, i);
 		ASSERT_UINT_FATAL(root < graph->root_count, true);
-		const char *name = graph->details[root].name, *field = world->rows[i].field;
+		const char *name = graph->origins.details[root].name, *field = world->rows[i].field;
 		REQUIRE(name);
 		size_t size = strlen(name), length = strlen(field);
 		CU_ASSERT(size > length && strcmp(name + size - length, field) == 0);

@@ -23,7 +23,7 @@ static struct hd_graph *new_graph(uint32_t types)
 	struct hd_graph *graph = calloc(1, sizeof(*graph));
 	REQUIRE(graph);
 	graph->arena = arena_create();
-	graph->root_arena = arena_create();
+	graph->origins.arena = arena_create();
 	graph->types = pages_alloc(types, sizeof(*graph->types));
 	REQUIRE(graph->types);
 	graph->type_count = types;
@@ -291,7 +291,7 @@ TEST(sizes_may_be_set_in_any_order_and_again)
 		raw.ids[i] = 100 - i;
 	struct hd_graph *graph = new_graph(1);
 	ASSERT_UINT(raw_graph_finish(&raw, NULL, 0, graph, NULL, NULL), HD_OK);
-	ASSERT_UINT(graph->large_count, 2);
+	ASSERT_UINT(graph->large.count, 2);
 	ASSERT_UINT(graph_size(graph, hd_graph_find(graph, 97)), large + 3);
 	ASSERT_UINT(graph_size(graph, hd_graph_find(graph, 99)), large + 1);
 	ASSERT_UINT(graph_size(graph, hd_graph_find(graph, 100)), 5);
@@ -344,12 +344,12 @@ TEST(roots_have_containers_and_say_when_they_repeat)
 	static const bool repeated[] = { 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0 };
 	for (uint32_t i = 0; i < 14; i++) {
 		ASSERT_UINT(graph->roots[i].container, containers[i]);
-		ASSERT_UINT(graph->details[i].address, i == 13 ? 8 : 0);
+		ASSERT_UINT(graph->origins.details[i].address, i == 13 ? 8 : 0);
 		ASSERT_UINT(graph->roots[i].repeated, repeated[i]);
-		ASSERT_UINT(graph->details[i].thread, HD_NONE);
+		ASSERT_UINT(graph->origins.details[i].thread, HD_NONE);
 	}
-	ASSERT_TEXT(graph->details[3].name, "B.C.other");
-	ASSERT_UINT(graph->details[6].handle, GRAPH_HANDLE_DEPENDENT);
+	ASSERT_TEXT(graph->origins.details[3].name, "B.C.other");
+	ASSERT_UINT(graph->origins.details[6].handle, GRAPH_HANDLE_DEPENDENT);
 	CU_ASSERT(graph_is_missing(graph, graph->roots[4].node));
 	const struct graph_finding *finding = dump_finding(graph, "unresolved-root");
 	REQUIRE(finding);

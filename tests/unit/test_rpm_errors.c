@@ -130,7 +130,7 @@ TEST(a_lenient_reader_counts_and_goes_on)
 			       bad->column, bad->expected, bad->found);
 		struct hd_graph *graph = dump_graph_lenient(text);
 		ASSERT_SAME_DUMP(graph, clean);
-		ASSERT_UINT(graph->finding_count, 1);
+		ASSERT_UINT(graph->findings.count, 1);
 		const struct graph_finding *finding = dump_finding(graph, bad->kind);
 		REQUIRE(finding);
 		ASSERT_UINT(finding->count, 1);
@@ -151,7 +151,7 @@ TEST(each_problem_is_counted_by_its_kind)
 		{ "bad-hex", 3, 4 },        { "unknown-record", 2, 5 },  { "bad-root-kind", 1, 7 },
 		{ "bad-root-flags", 1, 7 }, { "missing-element", 1, 9 },
 	};
-	ASSERT_UINT(graph->finding_count, 5);
+	ASSERT_UINT(graph->findings.count, 5);
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		const struct graph_finding *finding = dump_finding(graph, expected[i].kind);
 		REQUIRE(finding);
@@ -186,7 +186,7 @@ TEST(a_static_root_needs_its_container)
 	ASSERT_UINT(graph->roots[0].kind, HD_ROOT_INTERNAL);
 	ASSERT_UINT(graph->roots[0].container, HD_NONE);
 	REQUIRE(dump_finding(graph, "missing-element"));
-	ASSERT_UINT(graph->finding_count, 1);
+	ASSERT_UINT(graph->findings.count, 1);
 	graph_destroy(graph);
 }
 
@@ -197,9 +197,9 @@ TEST(only_version_2_is_read_strictly)
 		    "line 1, column 3: expected version 2, found \"3\" (--lenient goes on)");
 	struct hd_graph *graph = dump_graph_lenient(text);
 	REQUIRE(dump_finding(graph, "bad-version"));
-	ASSERT_UINT(graph->finding_count, 1);
-	ASSERT_UINT(graph->domains[0].version, 3);
-	graph->domains[0].version = 2;
+	ASSERT_UINT(graph->findings.count, 1);
+	ASSERT_UINT(graph->domains.rows[0].version, 3);
+	graph->domains.rows[0].version = 2;
 	ASSERT_SAME_DUMP(graph, HEAD TAIL);
 	graph_destroy(graph);
 }
@@ -231,7 +231,7 @@ TEST(a_lenient_reader_takes_records_without_a_section)
 	struct hd_graph *graph = dump_graph_lenient("o 10 1 8\nt 1 T\na 2 x\nt 1 U\no 20 1 8\nc x\n"
 						    "o 30 1 8\nt 1 V\nc ?\nc y\n");
 	ASSERT_UINT(graph->object_count, 3);
-	ASSERT_UINT(graph->domain_count, 3);
+	ASSERT_UINT(graph->domains.count, 3);
 	for (uint32_t node = 0; node < 3; node++) {
 		const struct graph_type *type = &graph->types[graph->node_types[node]];
 		ASSERT_UINT(type->domain, node);

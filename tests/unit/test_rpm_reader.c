@@ -50,12 +50,12 @@ TEST(the_example_of_the_format_is_read)
 	struct text text = dump_source_file("tests/data/seed001.heap");
 	struct hd_graph *graph = dump_graph(text.bytes);
 	text_deinit(&text);
-	ASSERT_UINT(graph->domain_count, 1);
-	ASSERT_NAME(graph->domains[0].name, graph->domains[0].name_size, "bubblecs.exe");
-	ASSERT_UINT(graph->domains[0].version, 2);
-	CU_ASSERT(graph->domains[0].has_start && graph->domains[0].has_end);
-	ASSERT_UINT(graph->domains[0].start, 0x763f9d2);
-	ASSERT_UINT(graph->domains[0].end, 0x763fbef);
+	ASSERT_UINT(graph->domains.count, 1);
+	ASSERT_NAME(graph->domains.rows[0].name, graph->domains.rows[0].name_size, "bubblecs.exe");
+	ASSERT_UINT(graph->domains.rows[0].version, 2);
+	CU_ASSERT(graph->domains.rows[0].has_start && graph->domains.rows[0].has_end);
+	ASSERT_UINT(graph->domains.rows[0].start, 0x763f9d2);
+	ASSERT_UINT(graph->domains.rows[0].end, 0x763fbef);
 	ASSERT_UINT(graph->object_count, 6);
 	ASSERT_UINT(graph->node_count, 6 + 8 + 1);
 	ASSERT_UINT(graph->total_size, 0x64 + 0x64 + 0x18 + 0x118 + 0x24 + 0x28);
@@ -78,7 +78,7 @@ TEST(what_the_example_leaves_open_is_found)
 	struct text text = dump_source_file("tests/data/seed001.heap");
 	struct hd_graph *graph = dump_graph(text.bytes);
 	text_deinit(&text);
-	ASSERT_UINT(graph->finding_count, 3);
+	ASSERT_UINT(graph->findings.count, 3);
 	REQUIRE(dump_finding(graph, "unresolved-reference"));
 	ASSERT_UINT(dump_finding(graph, "unresolved-reference")->count, 8);
 	REQUIRE(dump_finding(graph, "unresolved-root"));
@@ -93,10 +93,10 @@ TEST(the_older_example_is_the_same_without_times)
 {
 	struct text old = dump_source_file("tests/data/seed000.heap");
 	struct hd_graph *graph = dump_graph(old.bytes);
-	CU_ASSERT(!graph->domains[0].has_start && !graph->domains[0].has_end);
+	CU_ASSERT(!graph->domains.rows[0].has_start && !graph->domains.rows[0].has_end);
 	struct text text = dump_source_file("tests/data/seed001.heap");
 	struct hd_graph *timed = dump_graph(text.bytes);
-	timed->domains[0] = graph->domains[0];
+	timed->domains.rows[0] = graph->domains.rows[0];
 	ASSERT_GRAPH(graph, timed, GRAPH_EXACT);
 	graph_destroy(graph);
 	graph_destroy(timed);
@@ -125,7 +125,7 @@ TEST(the_rest_of_the_line_is_the_type_name)
 	ASSERT_TYPE_NAME(graph, 5, "deadbeef");
 	ASSERT_TYPE_NAME(graph, 6, "a 2 deadbeef");
 	ASSERT_TYPE_NAME(graph, 7, "\xff\x01");
-	ASSERT_UINT(graph->finding_count, 0);
+	ASSERT_UINT(graph->findings.count, 0);
 	graph_destroy(graph);
 }
 
@@ -135,7 +135,7 @@ TEST(type_ids_belong_to_their_section)
 		dump_graph("a 2 one.exe 1\nt 1 Mine\no 10 1 8\nr 10 4 0 1\nc one.exe 2\n"
 			   "a 2 two.exe 3\nt 1 Yours\no 20 1 8 10\nr 20 4 0 1\n"
 			   "c two.exe 4\n");
-	ASSERT_UINT(graph->domain_count, 2);
+	ASSERT_UINT(graph->domains.count, 2);
 	ASSERT_UINT(graph->type_count, 2);
 	ASSERT_TYPE_NAME(graph, 0x10, "Mine");
 	ASSERT_TYPE_NAME(graph, 0x20, "Yours");
@@ -144,7 +144,7 @@ TEST(type_ids_belong_to_their_section)
 	ASSERT_NAME(graph->types[graph->roots[0].container].name, 4, "Mine");
 	ASSERT_NAME(graph->types[graph->roots[1].container].name, 5, "Yours");
 	ASSERT_TEXT(targets_of(graph, 0x20), "10");
-	ASSERT_UINT(graph->finding_count, 0);
+	ASSERT_UINT(graph->findings.count, 0);
 	graph_destroy(graph);
 }
 
@@ -155,7 +155,7 @@ TEST(a_type_may_follow_its_objects)
 	ASSERT_TYPE_NAME(graph, 0x10, "One");
 	ASSERT_TYPE_NAME(graph, 0x11, "Two");
 	ASSERT_NAME(graph->types[graph->roots[0].container].name, 5, "Three");
-	ASSERT_UINT(graph->finding_count, 0);
+	ASSERT_UINT(graph->findings.count, 0);
 	graph_destroy(graph);
 }
 
@@ -166,7 +166,7 @@ TEST(a_type_repeated_alike_is_one)
 	ASSERT_UINT(graph->type_count, 1);
 	ASSERT_UINT(graph->types[0].count, 2);
 	ASSERT_UINT(graph->types[0].size, 16);
-	ASSERT_UINT(graph->finding_count, 0);
+	ASSERT_UINT(graph->findings.count, 0);
 	graph_destroy(graph);
 }
 
@@ -186,7 +186,7 @@ TEST(missing_objects_become_nodes_once)
 	ASSERT_UINT(dump_finding(graph, "unresolved-reference")->count, 4);
 	REQUIRE(dump_finding(graph, "unresolved-root"));
 	ASSERT_UINT(dump_finding(graph, "unresolved-root")->count, 3);
-	ASSERT_UINT(graph->finding_count, 2);
+	ASSERT_UINT(graph->findings.count, 2);
 	graph_destroy(graph);
 }
 
@@ -199,7 +199,7 @@ TEST(equal_roots_count_each)
 	ASSERT_UINT_FATAL(graph->root_count, 8);
 	for (size_t i = 0; i < 8; i++)
 		CU_ASSERT(!graph->roots[i].repeated);
-	ASSERT_UINT(graph->finding_count, 0);
+	ASSERT_UINT(graph->findings.count, 0);
 	graph_destroy(graph);
 }
 
@@ -264,7 +264,7 @@ TEST(the_last_word_may_be_the_time)
 		struct text text = { 0 };
 		text_printf(&text, "a 2 %s\nt 1 T\nc %s\n", names[i].rest, names[i].rest);
 		struct hd_graph *graph = dump_graph(text.bytes);
-		const struct graph_domain *domain = &graph->domains[0];
+		const struct graph_domain *domain = &graph->domains.rows[0];
 		char name[64];
 		(void)snprintf(name, sizeof(name), "%.*s", (int)domain->name_size, domain->name);
 		ASSERT_TEXT(name, names[i].name);
@@ -272,7 +272,7 @@ TEST(the_last_word_may_be_the_time)
 		ASSERT_UINT(domain->has_end, names[i].has_time);
 		ASSERT_UINT(domain->start, names[i].time);
 		ASSERT_UINT(domain->end, names[i].time);
-		ASSERT_UINT(graph->finding_count, 0);
+		ASSERT_UINT(graph->findings.count, 0);
 		graph_destroy(graph);
 		text_deinit(&text);
 	}
@@ -281,14 +281,14 @@ TEST(the_last_word_may_be_the_time)
 TEST(times_may_stand_on_one_line_alone)
 {
 	struct hd_graph *graph = dump_graph("a 2 x 5\nc x\na 2 y\nc y 7\na 2 z 5\nc z 7\n");
-	CU_ASSERT(graph->domains[0].has_start && !graph->domains[0].has_end);
-	CU_ASSERT(!graph->domains[1].has_start && graph->domains[1].has_end);
-	CU_ASSERT(graph->domains[2].has_start && graph->domains[2].has_end);
-	ASSERT_UINT(graph->domains[0].start, 5);
-	ASSERT_UINT(graph->domains[1].end, 7);
-	ASSERT_UINT(graph->domains[2].start, 5);
-	ASSERT_UINT(graph->domains[2].end, 7);
-	ASSERT_UINT(graph->finding_count, 0);
+	CU_ASSERT(graph->domains.rows[0].has_start && !graph->domains.rows[0].has_end);
+	CU_ASSERT(!graph->domains.rows[1].has_start && graph->domains.rows[1].has_end);
+	CU_ASSERT(graph->domains.rows[2].has_start && graph->domains.rows[2].has_end);
+	ASSERT_UINT(graph->domains.rows[0].start, 5);
+	ASSERT_UINT(graph->domains.rows[1].end, 7);
+	ASSERT_UINT(graph->domains.rows[2].start, 5);
+	ASSERT_UINT(graph->domains.rows[2].end, 7);
+	ASSERT_UINT(graph->findings.count, 0);
 	graph_destroy(graph);
 }
 
@@ -296,7 +296,7 @@ TEST(an_end_of_another_name_is_found)
 {
 	struct hd_graph *graph = dump_graph("a 2 x 5\nc X 5\n");
 	REQUIRE(dump_finding(graph, "section-name-mismatch"));
-	ASSERT_UINT(graph->finding_count, 1);
+	ASSERT_UINT(graph->findings.count, 1);
 	graph_destroy(graph);
 }
 
@@ -306,15 +306,15 @@ TEST(a_missing_end_is_found)
 					     "a 2 y\nc y\na 2 x 5\no 1 1 8\nt 1 T" };
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct hd_graph *graph = dump_graph(texts[i]);
-		ASSERT_UINT(graph->finding_count, 1);
+		ASSERT_UINT(graph->findings.count, 1);
 		REQUIRE(dump_finding(graph, "missing-end-record"));
 		ASSERT_UINT(dump_finding(graph, "missing-end-record")->count, 1);
 		graph_destroy(graph);
 	}
 	struct hd_graph *graph = dump_graph("a 2 x\nt 1 T\na 2 y\nt 1 U\no 1 1 1\nc y\n");
-	ASSERT_UINT(graph->finding_count, 1);
+	ASSERT_UINT(graph->findings.count, 1);
 	CU_ASSERT_PTR_NOT_NULL(dump_finding(graph, "missing-end-record"));
-	ASSERT_UINT(graph->domain_count, 2);
+	ASSERT_UINT(graph->domains.count, 2);
 	ASSERT_TYPE_NAME(graph, 1, "U");
 	graph_destroy(graph);
 }
@@ -349,7 +349,7 @@ TEST(blanks_and_line_ends_do_not_matter)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct hd_graph *graph = dump_graph(texts[i]);
 		ASSERT_SAME_DUMP(graph, PLAIN);
-		ASSERT_UINT(graph->finding_count, 0);
+		ASSERT_UINT(graph->findings.count, 0);
 		graph_destroy(graph);
 	}
 }
@@ -474,7 +474,7 @@ TEST(an_object_in_two_sections_is_one)
 	ASSERT_UINT(type_of(graph, 0x20)->domain, 0);
 	ASSERT_UINT(type_of(graph, 0x30)->domain, 1);
 	ASSERT_TEXT(targets_of(graph, 0x10), "20 30");
-	ASSERT_UINT(graph->finding_count, 0);
+	ASSERT_UINT(graph->findings.count, 0);
 	graph_destroy(graph);
 }
 
@@ -487,7 +487,7 @@ TEST(a_large_object_in_two_sections_is_one)
 	ASSERT_UINT(size_of(graph, 0x10), 0xffffffff);
 	ASSERT_UINT(size_of(graph, 0x20), UINT64_C(0x123456789a));
 	ASSERT_UINT(graph->total_size, UINT64_C(0x123456789a) + 0xffffffff);
-	ASSERT_UINT(graph->finding_count, 0);
+	ASSERT_UINT(graph->findings.count, 0);
 	graph_destroy(graph);
 }
 

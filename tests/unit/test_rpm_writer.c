@@ -40,8 +40,8 @@ TEST(a_small_graph_is_written_as_expected)
 								  .roots = roots,
 								  .root_count = 2 });
 	REQUIRE(graph);
-	graph->domains[0].has_start = true;
-	graph->domains[0].start = 0x763f9d2;
+	graph->domains.rows[0].has_start = true;
+	graph->domains.rows[0].start = 0x763f9d2;
 	struct text text = dump_written(graph);
 	ASSERT_TEXT(text.bytes, "a 2 Test.exe 763f9d2\n"
 				"t 10 Type0\n"
@@ -74,8 +74,9 @@ TEST(a_dump_file_is_called_after_its_program)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct hd_graph *graph = graph_make(&(struct graph_spec){ .type_count = 1 });
 		REQUIRE(graph);
-		graph->domains[0].name = rows[i].domain;
-		graph->domains[0].name_size = rows[i].domain ? (uint32_t)strlen(rows[i].domain) : 0;
+		graph->domains.rows[0].name = rows[i].domain;
+		graph->domains.rows[0].name_size =
+			rows[i].domain ? (uint32_t)strlen(rows[i].domain) : 0;
 		graph->info.process = rows[i].process;
 		graph->info.time = rows[i].time;
 		struct text text = dump_written(graph);
@@ -201,7 +202,7 @@ TEST(section_names_keep_apart_from_times)
 			struct hd_graph *graph =
 				graph_make(&(struct graph_spec){ .object_count = 0 });
 			REQUIRE(graph);
-			struct graph_domain *domain = &graph->domains[0];
+			struct graph_domain *domain = &graph->domains.rows[0];
 			domain->name = domain_names[i].name;
 			domain->name_size = (uint32_t)strlen(domain->name);
 			domain->version = 2;
@@ -233,13 +234,13 @@ static void decorate(struct hd_graph *graph, uint64_t seed)
 {
 	static const char *const names[] = { "one two", "a\nb cafe", "\\u000a " };
 	struct random random = { .state = seed };
-	pages_free(graph->domains, 1, sizeof(*graph->domains));
-	graph->domains = pages_alloc(DOMAINS, sizeof(*graph->domains));
-	REQUIRE(graph->domains);
-	graph->domain_count = DOMAINS;
+	pages_free(graph->domains.rows, 1, sizeof(*graph->domains.rows));
+	graph->domains.rows = pages_alloc(DOMAINS, sizeof(*graph->domains.rows));
+	REQUIRE(graph->domains.rows);
+	graph->domains.count = DOMAINS;
 	for (uint32_t i = 0; i < DOMAINS; i++) {
 		bool start = random_below(&random, 2), end = random_below(&random, 2);
-		graph->domains[i] = (struct graph_domain){
+		graph->domains.rows[i] = (struct graph_domain){
 			.name = names[i],
 			.name_size = (uint32_t)strlen(names[i]),
 			.version = 2,
@@ -359,7 +360,7 @@ TEST(the_samples_are_written_back)
 TEST(a_section_that_a_lenient_reader_made_is_written_back)
 {
 	struct hd_graph *graph = dump_graph_lenient("o 10 1 8\nt 1 T\nc\na 2 x\nc x\n");
-	ASSERT_UINT(graph->domain_count, 2);
+	ASSERT_UINT(graph->domains.count, 2);
 	check_round_trip(graph);
 	graph_destroy(graph);
 }

@@ -41,7 +41,7 @@ static void close_made_up(struct runtime *runtime)
 static bool describe_type(const struct runtime *runtime, uint64_t method_table, struct type *ret)
 {
 	uint32_t words[2];
-	*ret = (struct type){ .method_table = method_table, .canonical = method_table };
+	*ret = (struct type){ .method_table = method_table, .links.canonical = method_table };
 	if (!memory_read(runtime->memory, method_table, words, sizeof(words)))
 		return false;
 	ret->flags = words[0];

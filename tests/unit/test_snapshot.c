@@ -83,7 +83,7 @@ TEST(test_nodes)
 	ASSERT_UINT_FATAL(graph->object_count, 5);
 	ASSERT_UINT(graph->node_count, 5);
 	ASSERT_UINT(graph->root_count, 0);
-	ASSERT_UINT(graph->domain_count, 1);
+	ASSERT_UINT(graph->domains.count, 1);
 	const uint64_t ids[] = { s.a, s.b, s.c, s.d, s.e };
 	const uint64_t types[] = { s.pair, s.fake->string_type, s.pair, s.fake->object_array_type,
 				   s.pair };
@@ -189,7 +189,7 @@ TEST(test_large_objects)
 	heap->segments[0].end = first + 2 * step;
 	struct hd_graph *graph = snapshot(heap, 1);
 	ASSERT_UINT(graph->object_count, 2);
-	ASSERT_UINT(graph->large_count, 2);
+	ASSERT_UINT(graph->large.count, 2);
 	ASSERT_UINT(graph_size(graph, 0), size);
 	ASSERT_UINT(graph_size(graph, 1), size);
 	ASSERT_UINT(graph->total_size, 2 * size);

@@ -370,7 +370,7 @@ static void check_roots(const struct many *m, const struct hd_graph *graph)
 	ASSERT_UINT_FATAL(graph->root_count, COUNT(roots));
 	for (uint32_t i = 0; i < COUNT(roots); i++) {
 		const struct graph_root *root = &graph->roots[i];
-		const struct graph_root_detail *detail = &graph->details[i];
+		const struct graph_root_detail *detail = &graph->origins.details[i];
 		ASSERT_UINT(graph_id(graph, root->node), roots[i].object);
 		ASSERT_UINT(root->kind, roots[i].kind);
 		ASSERT_UINT(root->flags, roots[i].flags);
@@ -399,18 +399,18 @@ TEST(test_roots)
 	make_many(&m);
 	struct hd_graph *graph = snapshot(&m.s, &m.set);
 	check_roots(&m, graph);
-	ASSERT_UINT_FATAL(graph->thread_count, 2);
-	ASSERT_UINT(graph->threads[0].os_id, 1002);
-	ASSERT_UINT(graph->threads[0].id, 2);
-	ASSERT_UINT(graph->threads[1].os_id, 1003);
-	ASSERT_UINT_FATAL(graph->frame_count, 3);
-	ASSERT_UINT(graph->frames[0].sp, 0x1001);
-	ASSERT_UINT(graph->frames[0].ip, 0x78);
-	ASSERT_UINT(graph->frames[0].thread, 0);
-	ASSERT_TEXT(graph->frames[0].method, "InlinedCallFrame");
-	ASSERT_UINT(graph->frames[1].sp, 0x1002);
-	ASSERT_UINT(graph->frames[2].sp, 0x2001);
-	ASSERT_UINT(graph->frames[2].thread, 1);
+	ASSERT_UINT_FATAL(graph->origins.thread_count, 2);
+	ASSERT_UINT(graph->origins.threads[0].os_id, 1002);
+	ASSERT_UINT(graph->origins.threads[0].id, 2);
+	ASSERT_UINT(graph->origins.threads[1].os_id, 1003);
+	ASSERT_UINT_FATAL(graph->origins.frame_count, 3);
+	ASSERT_UINT(graph->origins.frames[0].sp, 0x1001);
+	ASSERT_UINT(graph->origins.frames[0].ip, 0x78);
+	ASSERT_UINT(graph->origins.frames[0].thread, 0);
+	ASSERT_TEXT(graph->origins.frames[0].method, "InlinedCallFrame");
+	ASSERT_UINT(graph->origins.frames[1].sp, 0x1002);
+	ASSERT_UINT(graph->origins.frames[2].sp, 0x2001);
+	ASSERT_UINT(graph->origins.frames[2].thread, 1);
 	CU_ASSERT(findings_has(&m.s.fake->target.findings, FINDING_ROOT_TO_NO_OBJECT));
 	for (size_t i = 0; i < m.s.fake->target.findings.count; i++) {
 		const struct finding *finding = &m.s.fake->target.findings.rows[i];
@@ -422,7 +422,7 @@ TEST(test_roots)
 	struct job job = { .workers = 1 };
 	ASSERT_UINT(snapshot_set_roots(graph, &few, &job, NULL), HD_OK);
 	ASSERT_UINT(graph->root_count, 2);
-	ASSERT_UINT(graph->thread_count + graph->frame_count, 0);
+	ASSERT_UINT(graph->origins.thread_count + graph->origins.frame_count, 0);
 	ASSERT_UINT(snapshot_set_roots(graph, NULL, &job, NULL), HD_OK);
 	ASSERT_UINT(graph->root_count, 0);
 	ASSERT_UINT(snapshot_set_roots(graph, &m.set, &job, NULL), HD_OK);
@@ -470,13 +470,13 @@ TEST(test_overflow)
 				.rows_count = stack.roots_count };
 	struct hd_graph *graph = snapshot(&s, &set);
 	ASSERT_UINT_FATAL(graph->root_count, stack.roots_count + 2);
-	ASSERT_UINT(graph->frame_count, FRAMES);
+	ASSERT_UINT(graph->origins.frame_count, FRAMES);
 	for (uint32_t i = 0; i < stack.roots_count; i++) {
 		ASSERT_UINT(graph->roots[i].repeated, i % 4 != 0);
-		ASSERT_UINT(graph->details[i].frame, i / 2);
+		ASSERT_UINT(graph->origins.details[i].frame, i / 2);
 	}
-	REQUIRE(graph->frames[0].method);
-	CU_ASSERT(graph->frames[0].method == graph->frames[FRAMES - 1].method);
+	REQUIRE(graph->origins.frames[0].method);
+	CU_ASSERT(graph->origins.frames[0].method == graph->origins.frames[FRAMES - 1].method);
 	graph_destroy(graph);
 	free(stack.frames);
 	free(stack.roots);

@@ -350,7 +350,7 @@ TEST(test_collectible_8)
 	uint64_t entry = fake_alloc(memory, 32), loader = fake_alloc(memory, 32);
 	uint64_t slots = fixture.statics.thread_arrays[0];
 	struct type type = { .module = fixture.statics.fake->module,
-			     .ee_class = ee_class,
+			     .links.ee_class = ee_class,
 			     .is_collectible = true,
 			     .loader_allocator = loader };
 	fake_poke_u64(memory, ee_class + 8, optional);

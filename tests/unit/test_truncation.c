@@ -38,7 +38,8 @@ static void check_prefix(const struct text *sample, size_t size, bool lenient)
 	ASSERT_UINT(err.status, status);
 	if (status == HD_OK && graph) {
 		/* Without a whole "a" record there is no section that could lack its end. */
-		CU_ASSERT(graph->domain_count ? tells_of_the_end(graph) : graph->finding_count > 0);
+		CU_ASSERT(graph->domains.count ? tells_of_the_end(graph)
+					       : graph->findings.count > 0);
 	} else if (size < strlen("a ")) {
 		ASSERT_UINT(status, HD_ERR_UNSUPPORTED);
 	} else {

@@ -38,9 +38,9 @@ TEST(test_fields)
 	ASSERT_UINT(type->token, 0x02123456);
 	ASSERT_UINT(type->parent, parent);
 	ASSERT_UINT(type->module, fake->module);
-	ASSERT_UINT(type->canonical, address);
-	ASSERT_UINT(type->per_inst, 0x1230);
-	ASSERT_UINT(type->series_count, 1);
+	ASSERT_UINT(type->links.canonical, address);
+	ASSERT_UINT(type->links.per_inst, 0x1230);
+	ASSERT_UINT(type->desc.series_count, 1);
 	ASSERT_UINT(type->loader_allocator, 0);
 	ASSERT_UINT(type_count(runtime), 1);
 	CU_ASSERT(type_at(runtime, type->index) == type);
@@ -148,8 +148,9 @@ TEST(test_canonical)
 	fake_poke_u64(&fake->memory, instance + MT_CLASS_OFFSET, canonical | 1);
 	const struct type *type = type_find(runtime, instance);
 	REQUIRE(type);
-	ASSERT_UINT(type->canonical, canonical);
-	ASSERT_UINT(type->ee_class, fake_peek_u64(&fake->memory, canonical + MT_CLASS_OFFSET));
+	ASSERT_UINT(type->links.canonical, canonical);
+	ASSERT_UINT(type->links.ee_class,
+		    fake_peek_u64(&fake->memory, canonical + MT_CLASS_OFFSET));
 	/* One step, no more: also one that points at itself. */
 	uint64_t twice = made(fake, 24, 0, 0), self = made(fake, 24, 0, 0);
 	fake_poke_u64(&fake->memory, twice + MT_CLASS_OFFSET, instance | 1);

@@ -23,7 +23,7 @@ enum hd_status statistics_of_graph(struct statistics *statistics, const struct h
 	TRY(statistics_init(statistics, graph->type_count, err));
 	for (uint32_t i = 0; i < graph->type_count; i++) {
 		const struct graph_type *type = &graph->types[i];
-		const struct graph_domain *domain = &graph->domains[type->domain];
+		const struct graph_domain *domain = &graph->domains.rows[type->domain];
 		struct type_count *row = &statistics->rows[i];
 		row->id = type->id;
 		row->name = type->name;

@@ -136,7 +136,7 @@ static void write_path_node(struct path_report *report, uint32_t node, uint32_t 
 		[PATH_TYPE] = cell_or_null(path_type_cell(graph, path_node_type(graph, node))),
 		[PATH_SIZE] = cell_number(graph_size(graph, node)),
 		[PATH_VIA] = cell_or_null(cell_string(via)),
-		[PATH_WIDTH] = cell_number(graph->details ? 16 : 12),
+		[PATH_WIDTH] = cell_number(graph->origins.details ? 16 : 12),
 		[PATH_CONTINUES] = cell_flag(continues),
 	};
 	if (report->shown)

@@ -55,8 +55,9 @@ const struct graph_thread *root_any_thread(const struct hd_graph *graph, uint32_
 {
 	const struct graph_thread *thread = root_thread(graph, index);
 	const struct graph_frame *frame = thread ? NULL : root_frame(graph, index);
-	return frame && frame->thread < graph->thread_count ? &graph->threads[frame->thread]
-							    : thread;
+	return frame && frame->thread < graph->origins.thread_count
+		       ? &graph->origins.threads[frame->thread]
+		       : thread;
 }
 
 const char *root_kind_label(const struct hd_graph *graph, uint32_t index)
@@ -70,7 +71,8 @@ const char *root_kind_label(const struct hd_graph *graph, uint32_t index)
 
 static const char *kind_heading(const struct hd_graph *graph, uint8_t kind)
 {
-	return graph->details && kind == HD_ROOT_GC ? "Frozen objects" : kinds[kind].heading;
+	return graph->origins.details && kind == HD_ROOT_GC ? "Frozen objects"
+							    : kinds[kind].heading;
 }
 
 static void put_root_cell(struct out *out, const struct cell *cell)
@@ -231,7 +233,7 @@ const struct schema *root_list_schema(const struct hd_graph *graph)
 			"      Object Kind          Flags            Slot   OSID Class Name",
 		.layout = slot_list_layout,
 	};
-	return graph_is_heap(graph) || graph->has_slots ? &with_slots : &schema;
+	return graph_is_heap(graph) || graph->origins.has_slots ? &with_slots : &schema;
 }
 
 /* "rbp-30: 00007f0fb59fcbc0 (interior)". */
@@ -371,7 +373,7 @@ static void fill_thread(struct cell *cells, const struct graph_thread *thread)
 
 static void fill_detail(struct root_row *row, const struct hd_graph *graph, uint32_t index)
 {
-	const struct graph_root_detail *detail = &graph->details[index];
+	const struct graph_root_detail *detail = &graph->origins.details[index];
 	const struct graph_thread *thread = root_any_thread(graph, index);
 	struct cell *cells = row->cells;
 	cells[ROOT_HANDLE] = cell_string(graph_handle_name(detail->handle));
@@ -401,7 +403,7 @@ void root_row_fill(struct root_row *row, struct answer *answer, const struct hd_
 	bool is_on_stack = root->kind == HD_ROOT_STACK;
 	struct cell *cells = row->cells;
 	memset(cells, 0, sizeof(row->cells));
-	if (graph->details)
+	if (graph->origins.details)
 		fill_detail(row, graph, index);
 	if (root->container != HD_NONE) {
 		const struct graph_type *type = &graph->types[root->container];

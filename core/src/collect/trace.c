@@ -57,13 +57,13 @@ static enum hd_status ask_for_trace(struct trace *trace, const struct ipc_sessio
 	enum hd_status status = connection_send(trace->endpoint, &message, &patience, &fd, err);
 	if (status == HD_OK)
 		status = connection_reply(trace->endpoint, fd, &patience, &reply, ret_code, err);
-	if (status == HD_OK && !*ret_code && reply.size < sizeof(trace->session)) {
+	if (status == HD_OK && !*ret_code && reply.size < sizeof(trace->session.id)) {
 		status = fail(err, HD_ERR_FORMAT, 0, "process %d sent no number of a session",
 			      trace->endpoint->pid);
 	}
 	if (status == HD_OK && !*ret_code) {
-		memcpy(&trace->session, reply.bytes, sizeof(trace->session));
-		trace->stream = fd;
+		memcpy(&trace->session.id, reply.bytes, sizeof(trace->session.id));
+		trace->session.stream = fd;
 		fd = -1;
 	}
 	if (fd >= 0)
@@ -74,7 +74,7 @@ static enum hd_status ask_for_trace(struct trace *trace, const struct ipc_sessio
 enum hd_status trace_begin(struct trace *trace, const struct ipc_session *session,
 			   unsigned int *command, struct hd_error *err)
 {
-	trace->stream = trace->control = -1;
+	trace->session.stream = trace->session.control = -1;
 	trace->watch = watch_of(trace->endpoint->pid, collect_now_ms());
 	trace->buffer = mem_alloc(TRACE_BUFFER_SIZE, 1);
 	TRY_MEMORY(trace->buffer, err);
@@ -122,12 +122,12 @@ static enum hd_status stop_session(struct trace *trace, struct hd_error *err)
 					   .watch = &trace->watch };
 	HD_CLEANUP(text) struct text message = { 0 };
 	struct hd_error reason = { 0 };
-	ipc_message(&message, IPC_STOP_TRACING, &trace->session, sizeof(trace->session));
-	enum hd_status status =
-		connection_send(trace->endpoint, &message, &patience, &trace->control, &reason);
+	ipc_message(&message, IPC_STOP_TRACING, &trace->session.id, sizeof(trace->session.id));
+	enum hd_status status = connection_send(trace->endpoint, &message, &patience,
+						&trace->session.control, &reason);
 	if (status == HD_OK)
 		return HD_OK;
-	trace->control = -1;
+	trace->session.control = -1;
 	if (status == HD_ERR_OS && error_means_used_up(&reason)) {
 		trace->is_given_up = true;
 		if (err)
@@ -144,21 +144,21 @@ static enum hd_status stop_session(struct trace *trace, struct hd_error *err)
 static void take_reply(struct trace *trace)
 {
 	uint8_t bytes[64];
-	ssize_t got = recv(trace->control, bytes, sizeof(bytes), 0);
+	ssize_t got = recv(trace->session.control, bytes, sizeof(bytes), 0);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	(void)close(trace->control);
-	trace->control = -1;
+	(void)close(trace->session.control);
+	trace->session.control = -1;
 }
 
 /* Wait for bytes; true: there are some, or the end. */
 static bool wait_for_bytes(struct trace *trace)
 {
-	struct pollfd at[2] = { { .fd = trace->stream, .events = POLLIN },
-				{ .fd = trace->control, .events = POLLIN } };
+	struct pollfd at[2] = { { .fd = trace->session.stream, .events = POLLIN },
+				{ .fd = trace->session.control, .events = POLLIN } };
 	if (poll(at, 2, TRACE_POLL_MS) <= 0)
 		return false;
-	if (trace->control >= 0 && at[1].revents)
+	if (trace->session.control >= 0 && at[1].revents)
 		take_reply(trace);
 	return at[0].revents != 0;
 }
@@ -166,7 +166,7 @@ static bool wait_for_bytes(struct trace *trace)
 /* Read bytes of the stream into the buffer; 0: there are none now, or trace->has_ended. */
 static size_t receive_trace(struct trace *trace)
 {
-	ssize_t got = recv(trace->stream, trace->buffer, TRACE_BUFFER_SIZE, 0);
+	ssize_t got = recv(trace->session.stream, trace->buffer, TRACE_BUFFER_SIZE, 0);
 	if (got > 0)
 		return (size_t)got;
 	if (got == 0 || (errno != EAGAIN && errno != EINTR))
@@ -308,17 +308,17 @@ static void drop_session(struct trace *trace)
 
 void trace_deinit(struct trace *trace)
 {
-	if (trace->stream >= 0 && !trace->has_ended && trace->scan.state != SCAN_END &&
+	if (trace->session.stream >= 0 && !trace->has_ended && trace->scan.state != SCAN_END &&
 	    !trace->is_given_up)
 		drop_session(trace);
 	/* The job must not point to the text any longer: its owner goes away. */
 	if (trace->job && trace->job->what == trace->progress)
 		trace->job->what = "Collecting heap";
-	if (trace->stream >= 0)
-		(void)close(trace->stream);
-	if (trace->control >= 0)
-		(void)close(trace->control);
-	trace->stream = trace->control = -1;
+	if (trace->session.stream >= 0)
+		(void)close(trace->session.stream);
+	if (trace->session.control >= 0)
+		(void)close(trace->session.control);
+	trace->session.stream = trace->session.control = -1;
 	mem_free(trace->buffer);
 	trace->buffer = NULL;
 	stream_scan_deinit(&trace->scan);

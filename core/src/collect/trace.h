@@ -21,6 +21,12 @@ enum trace_end {
 	TRACE_STOPPED, /**< the process was stopped, by a debugger or a signal */
 };
 
+/** The connections of a session. */
+struct trace_session {
+	int stream, control; /**< sockets; control: for the command that stops the session, or -1 */
+	uint64_t id;
+};
+
 /** One EventPipe session: its stream goes to a file, and a scan reads it on the way. */
 struct trace {
 	struct endpoint *endpoint;
@@ -34,8 +40,7 @@ struct trace {
 	uint64_t written; /**< bytes whose writing to the disk has begun */
 	enum trace_end end;
 	/* while it runs */
-	int stream, control; /**< sockets; control: for the command that stops the session, or -1 */
-	uint64_t session;
+	struct trace_session session;
 	bool is_stopping, has_ended;
 	bool is_given_up;    /**< waiting for its end is useless */
 	uint64_t last_bytes; /**< when the last bytes came, by collect_now_ms() */

@@ -155,7 +155,7 @@ static uint8_t stage_of_root(const struct report_facts *facts, uint32_t root)
 {
 	const struct hd_graph *graph = facts->graph;
 	const struct graph_root *row = &graph->roots[root];
-	const char *name = graph->details ? graph->details[root].name : NULL;
+	const char *name = graph->origins.details ? graph->origins.details[root].name : NULL;
 	const struct graph_type static_name = { .name = name,
 						.name_size = name ? (uint32_t)strlen(name) : 0 };
 	uint32_t type = row->node < graph->object_count ? graph->node_types[row->node] : HD_NONE;

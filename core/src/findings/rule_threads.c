@@ -101,17 +101,17 @@ static void add_kept(const struct report *report, uint32_t node, struct threads_
 	uint64_t bytes = facts_retained(facts, node);
 	uint32_t root = holder_root(report, node, &keep->steps);
 	keep->is_limited |= !keep->steps;
-	if (root == HD_NONE || graph->details[root].thread >= graph->thread_count)
+	if (root == HD_NONE || graph->origins.details[root].thread >= graph->origins.thread_count)
 		return;
-	struct thread_keeps *thread = &keep->threads[graph->details[root].thread];
+	struct thread_keeps *thread = &keep->threads[graph->origins.details[root].thread];
 	if (!thread->bytes || bytes > facts_retained(facts, thread->largest)) {
 		thread->largest = node;
-		thread->frame = graph->details[root].frame;
+		thread->frame = graph->origins.details[root].frame;
 	}
 	thread->bytes += bytes;
-	if (graph->roots[root].kind == HD_ROOT_THREAD_STATIC && graph->details[root].name) {
+	if (graph->roots[root].kind == HD_ROOT_THREAD_STATIC && graph->origins.details[root].name) {
 		const struct thread_keeps one = { .bytes = bytes, .largest = node };
-		add_kept_by_many(keep, &keep->statics, graph->details[root].name, &one);
+		add_kept_by_many(keep, &keep->statics, graph->origins.details[root].name, &one);
 	}
 }
 
@@ -138,7 +138,7 @@ static enum hd_status add_kept_objects(struct report *report, struct threads_kee
 static enum hd_status add_thread_finding(struct report *report, uint32_t index,
 					 const struct thread_keeps *row, struct hd_error *err)
 {
-	const struct graph_thread *thread = &report->facts.graph->threads[index];
+	const struct graph_thread *thread = &report->facts.graph->origins.threads[index];
 	struct report_finding finding = { .severity = SEVERITY_INFO, .bytes = row->bytes };
 	finding_about(report, &finding, row->largest, row->largest);
 	const char *name = thread->name ? report_name(report, thread->name, strlen(thread->name))
@@ -178,12 +178,12 @@ static bool is_pool_thread(const struct report_facts *facts, const struct graph_
 static void add_thread_methods(const struct report_facts *facts, struct threads_keep *keep)
 {
 	const struct hd_graph *graph = facts->graph;
-	for (size_t i = 0; i < graph->thread_count; i++) {
+	for (size_t i = 0; i < graph->origins.thread_count; i++) {
 		const struct thread_keeps *thread = &keep->threads[i];
-		if (!thread->bytes || thread->frame >= graph->frame_count ||
-		    is_pool_thread(facts, &graph->threads[i]))
+		if (!thread->bytes || thread->frame >= graph->origins.frame_count ||
+		    is_pool_thread(facts, &graph->origins.threads[i]))
 			continue;
-		const char *method = graph->frames[thread->frame].method;
+		const char *method = graph->origins.frames[thread->frame].method;
 		if (method && facts_name_is_own(facts, method, strlen(method)))
 			add_kept_by_many(keep, &keep->methods, method, thread);
 	}
@@ -219,7 +219,7 @@ static enum hd_status judge_threads(struct report *report, const struct threads_
 		if (row->threads >= THREADS_MIN && row->bytes >= facts_limit(facts))
 			TRY(add_method_finding(report, row, err));
 	}
-	for (size_t i = 0; i < facts->graph->thread_count; i++) {
+	for (size_t i = 0; i < facts->graph->origins.thread_count; i++) {
 		rule_met(report, facts_permille(facts, keep->threads[i].bytes) / 10);
 		if (keep->threads[i].bytes >= facts_limit(facts))
 			TRY(add_thread_finding(report, (uint32_t)i, &keep->threads[i], err));
@@ -232,9 +232,10 @@ static enum hd_status judge_threads(struct report *report, const struct threads_
 static enum hd_status find_threads(struct report *report, struct hd_error *err)
 {
 	const struct hd_graph *graph = report->facts.graph;
-	if (!graph->details || !graph->thread_count)
+	if (!graph->origins.details || !graph->origins.thread_count)
 		return HD_OK;
-	HD_FREE struct thread_keeps *threads = mem_calloc(graph->thread_count, sizeof(*threads));
+	HD_FREE struct thread_keeps *threads =
+		mem_calloc(graph->origins.thread_count, sizeof(*threads));
 	struct threads_keep keep = { .threads = threads, .steps = STEPS_MAX };
 	TRY_MEMORY(threads, err);
 	TRY(add_kept_objects(report, &keep, err));

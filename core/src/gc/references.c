@@ -18,7 +18,7 @@ void references_first(struct references *references)
 	/* An object ends 8 bytes before (start + size): the size includes its header. */
 	references->limit = object->address + object->size - 8;
 	references->next =
-		type->run_count ? object->address + type->runs_offset : references->limit;
+		type->desc.run_count ? object->address + type->desc.runs_offset : references->limit;
 }
 
 /* Memory is missing in whole pages, which are never smaller. */
@@ -50,8 +50,8 @@ static bool next_slot_run(struct references *references)
 	const struct type *type = object->type;
 	if (references->misses > MISSES_MAX)
 		return false;
-	if (references->index < type->series_count) {
-		const struct gc_series *series = &type->series[references->index++];
+	if (references->index < type->desc.series_count) {
+		const struct gc_series *series = &type->desc.series[references->index++];
 		references->slot = object->address + series->offset;
 		references->end =
 			references->slot + (((uint64_t)series->size + object->size) & ~(uint64_t)7);
@@ -59,8 +59,8 @@ static bool next_slot_run(struct references *references)
 	}
 	if (references->next >= references->limit)
 		return false;
-	const struct gc_run *run = &type->runs[references->index++];
-	if (references->index == type->run_count)
+	const struct gc_run *run = &type->desc.runs[references->index++];
+	if (references->index == type->desc.run_count)
 		references->index = 0;
 	uint64_t rest = (references->limit - references->next) & ~(uint64_t)7;
 	uint64_t size = (uint64_t)run->pointers * 8;

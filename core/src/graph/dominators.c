@@ -348,7 +348,7 @@ static bool find_idoms(struct work *work)
 static bool has_small_sizes(const struct hd_graph *graph)
 {
 	uint64_t sum = 0;
-	if (!graph->sizes || graph->large_count)
+	if (!graph->sizes || graph->large.count)
 		return false;
 	for (uint32_t node = 0; node < graph->object_count; node++)
 		sum += graph->sizes[node];

@@ -8,17 +8,19 @@
 void graph_clear_roots(struct hd_graph *graph)
 {
 	pages_free(graph->roots, graph->root_count, sizeof(*graph->roots));
-	pages_free(graph->details, graph->root_count, sizeof(*graph->details));
-	pages_free(graph->threads, graph->thread_count, sizeof(*graph->threads));
-	pages_free(graph->frames, graph->frame_count, sizeof(*graph->frames));
-	arena_destroy(graph->root_arena);
+	pages_free(graph->origins.details, graph->root_count, sizeof(*graph->origins.details));
+	pages_free(graph->origins.threads, graph->origins.thread_count,
+		   sizeof(*graph->origins.threads));
+	pages_free(graph->origins.frames, graph->origins.frame_count,
+		   sizeof(*graph->origins.frames));
+	arena_destroy(graph->origins.arena);
 	graph->roots = NULL;
-	graph->details = NULL;
-	graph->threads = NULL;
-	graph->frames = NULL;
-	graph->root_arena = NULL;
+	graph->origins.details = NULL;
+	graph->origins.threads = NULL;
+	graph->origins.frames = NULL;
+	graph->origins.arena = NULL;
 	graph->root_count = 0;
-	graph->thread_count = graph->frame_count = 0;
+	graph->origins.thread_count = graph->origins.frame_count = 0;
 }
 
 void graph_destroy(struct hd_graph *graph)
@@ -29,12 +31,12 @@ void graph_destroy(struct hd_graph *graph)
 	pages_free(graph->ids, graph->node_count, sizeof(*graph->ids));
 	pages_free(graph->node_types, graph->object_count, sizeof(*graph->node_types));
 	pages_free(graph->sizes, graph->object_count, sizeof(*graph->sizes));
-	pages_free(graph->large, graph->large_count, sizeof(*graph->large));
+	pages_free(graph->large.rows, graph->large.count, sizeof(*graph->large.rows));
 	pages_free(graph->types, graph->type_count, sizeof(*graph->types));
-	pages_free(graph->domains, graph->domain_count, sizeof(*graph->domains));
-	for (size_t i = 0; i < graph->finding_count; i++)
-		mem_free(graph->findings[i].detail);
-	mem_free(graph->findings);
+	pages_free(graph->domains.rows, graph->domains.count, sizeof(*graph->domains.rows));
+	for (size_t i = 0; i < graph->findings.count; i++)
+		mem_free(graph->findings.rows[i].detail);
+	mem_free(graph->findings.rows);
 	pages_free(graph->info.ranges, graph->info.range_count, sizeof(*graph->info.ranges));
 	if (graph->places.destroy)
 		graph->places.destroy(graph->places.arg);
@@ -47,9 +49,10 @@ void graph_destroy(struct hd_graph *graph)
 
 static uint64_t large_size_of(const struct hd_graph *graph, uint32_t node)
 {
-	size_t low = ROWS_FROM(graph->large, graph->large_count, node, node);
-	return low < graph->large_count && graph->large[low].node == node ? graph->large[low].size
-									  : 0;
+	size_t low = ROWS_FROM(graph->large.rows, graph->large.count, node, node);
+	return low < graph->large.count && graph->large.rows[low].node == node
+		       ? graph->large.rows[low].size
+		       : 0;
 }
 
 uint64_t graph_size(const struct hd_graph *graph, uint32_t node)

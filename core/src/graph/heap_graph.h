@@ -118,14 +118,41 @@ struct graph_places {
 	void *arg;
 };
 
+/** About the roots of a graph, besides the records of them. */
+struct graph_origins {
+	struct graph_root_detail *details; /**< one per root; NULL: the file does not have them */
+	bool has_slots; /**< for a dump file: some roots have the address of a slot */
+	struct graph_thread *threads;
+	struct graph_frame *frames;
+	size_t thread_count, frame_count;
+	struct arena *arena; /**< owns the texts of details, threads, frames */
+};
+
+/** Objects of SIZE_LARGE bytes or more. */
+struct graph_large {
+	struct large_size *rows;
+	size_t count;
+};
+
+/** The AppDomain sections of a dump file. */
+struct graph_domains {
+	struct graph_domain *rows;
+	uint32_t count;
+};
+
+/** Findings about the input. */
+struct graph_findings {
+	struct graph_finding *rows;
+	size_t count;
+};
+
 /**
  * Immutable when a builder returns it; only what is marked as cache changes later.  Per object:
  * types 4, sizes 4, forward 4, reverse 4 bytes (and ids 8, index 4 or 0); per reference 4 + 4.
  */
 struct hd_graph {
 	uint32_t object_count, node_count;
-	uint32_t type_count, domain_count, root_count;
-	size_t finding_count, large_count;
+	uint32_t type_count, root_count;
 	uint64_t total_size; /**< bytes of all objects */
 	uint64_t
 		*ids; /**< node_count: ascending up to object_count, and again after it; or NULL: */
@@ -137,20 +164,15 @@ struct hd_graph {
 	 */
 	uint32_t *node_types;
 	uint32_t *sizes;
-	struct large_size *large;
+	struct graph_large large;
 	struct id_index index;
 	struct csr forward; /**< for a heap a cache: see graph_forward() */
 	struct csr reverse; /**< cache: see graph_reverse(); offsets is NULL until then */
 	struct graph_type *types;
-	struct graph_domain *domains;
+	struct graph_domains domains;
 	struct graph_root *roots;
-	struct graph_root_detail *details; /**< one per root; NULL: the file does not have them */
-	bool has_slots; /**< for a dump file: some roots have the address of a slot */
-	struct graph_thread *threads;
-	struct graph_frame *frames;
-	size_t thread_count, frame_count;
-	struct arena *root_arena; /**< owns the texts of details, threads, frames */
-	struct graph_finding *findings;
+	struct graph_origins origins;
+	struct graph_findings findings;
 	struct graph_info info;
 	struct arena *arena; /**< owns all names */
 };

@@ -19,12 +19,12 @@ static bool read_dimensions(struct memory *memory, uint64_t address, struct arra
 
 static void find_element(struct runtime *runtime, const struct type *type, struct array_info *array)
 {
-	array->element_handle = type->per_inst;
+	array->element_handle = type->links.per_inst;
 	array->element_size = type->component_size;
 	array->element_type = ELEMENT_POINTER;
-	if (type->per_inst & 2) /* a TypeDesc: a pointer */
+	if (type->links.per_inst & 2) /* a TypeDesc: a pointer */
 		return;
-	array->element = type_find(runtime, type->per_inst);
+	array->element = type_find(runtime, type->links.per_inst);
 	if (array->element) {
 		array->element_type = type_storage(runtime, array->element);
 	} else {

@@ -15,7 +15,7 @@ static const struct type *instantiation_of(struct runtime *runtime, const struct
 					   uint64_t canonical)
 {
 	for (unsigned int i = 0; type && i < PARENTS_MAX; i++) {
-		if (type->canonical == canonical)
+		if (type->links.canonical == canonical)
 			return type;
 		type = type->parent ? type_find(runtime, type->parent) : NULL;
 	}

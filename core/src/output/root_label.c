@@ -25,14 +25,17 @@ const char *root_kind_name(uint8_t kind)
 const struct graph_frame *root_frame(const struct hd_graph *graph, uint32_t index)
 {
 	const struct graph_root_detail *detail = root_detail(graph, index);
-	return detail && detail->frame < graph->frame_count ? &graph->frames[detail->frame] : NULL;
+	return detail && detail->frame < graph->origins.frame_count
+		       ? &graph->origins.frames[detail->frame]
+		       : NULL;
 }
 
 const struct graph_thread *root_thread(const struct hd_graph *graph, uint32_t index)
 {
 	const struct graph_root_detail *detail = root_detail(graph, index);
-	return detail && detail->thread < graph->thread_count ? &graph->threads[detail->thread]
-							      : NULL;
+	return detail && detail->thread < graph->origins.thread_count
+		       ? &graph->origins.threads[detail->thread]
+		       : NULL;
 }
 
 static void put_label_text(struct out *out, const char *text)

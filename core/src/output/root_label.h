@@ -15,7 +15,7 @@ extern const char *const root_flag_names[];
 static inline const struct graph_root_detail *root_detail(const struct hd_graph *graph,
 							  uint32_t index)
 {
-	return graph->details ? &graph->details[index] : NULL;
+	return graph->origins.details ? &graph->origins.details[index] : NULL;
 }
 
 /** Frame and thread of a root, or NULL. */

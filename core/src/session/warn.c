@@ -71,8 +71,8 @@ static void add_of_target(struct news *news, const struct findings *findings, si
 
 static void add_of_graph(struct news *news, const struct hd_graph *graph, enum finding_kind told)
 {
-	for (size_t i = 0; i < graph->finding_count; i++) {
-		const struct graph_finding *row = &graph->findings[i];
+	for (size_t i = 0; i < graph->findings.count; i++) {
+		const struct graph_finding *row = &graph->findings.rows[i];
 		if (is_of_pass(row->kind, told))
 			add_finding(news, row->kind, row->count, row->detail);
 	}

@@ -50,7 +50,7 @@ static inline const uint8_t *plain_bytes(const struct extra_edges *extra,
 	const struct type *type = object->type;
 	uint64_t offset = object->address - window->begin;
 	bool is_plain = offset < window->size && window->size - offset >= object->step &&
-			object->address + object->step <= extra->next && !type->run_count &&
+			object->address + object->step <= extra->next && !type->desc.run_count &&
 			!type->loader_allocator;
 	return is_plain ? window->bytes + offset : NULL;
 }
@@ -62,7 +62,7 @@ struct slot_range {
 
 static inline struct slot_range slots_of(const struct object *object, uint32_t series)
 {
-	const struct gc_series *of = &object->type->series[series];
+	const struct gc_series *of = &object->type->desc.series[series];
 	uint64_t size = ((uint64_t)of->size + object->size) & ~(uint64_t)7;
 	bool is_inside = of->offset <= object->step && size <= object->step - of->offset;
 	return (struct slot_range){ of->offset, is_inside ? of->offset + size : of->offset };

@@ -95,7 +95,7 @@ static inline uint64_t add_edges(struct edge_worker *worker, struct walker *walk
 	uint64_t count = 0, room = worker->end - worker->position - worker->count;
 	if (!bytes)
 		return walk_edges(worker, walker, room);
-	for (uint32_t i = 0; i < object->type->series_count; i++) {
+	for (uint32_t i = 0; i < object->type->desc.series_count; i++) {
 		struct slot_range slots = slots_of(object, i);
 		for (uint64_t at = slots.begin; at < slots.end && count < room; at += 8) {
 			uint64_t value = load_u64(bytes + at);
@@ -273,16 +273,16 @@ static enum hd_status merge_large_sizes(struct edge_filling *filling)
 	size_t large = 0;
 	for (unsigned int i = 0; i < filling->worker_count; i++)
 		large += filling->workers[i].large_count;
-	graph->large = pages_alloc(large, sizeof(*graph->large));
-	TRY_MEMORY(graph->large, filling->err);
-	graph->large_count = large;
+	graph->large.rows = pages_alloc(large, sizeof(*graph->large.rows));
+	TRY_MEMORY(graph->large.rows, filling->err);
+	graph->large.count = large;
 	large = 0;
 	for (unsigned int i = 0; i < filling->worker_count; i++) {
 		const struct edge_worker *worker = &filling->workers[i];
 		for (size_t k = 0; k < worker->large_count; k++)
-			graph->large[large++] = worker->large[k];
+			graph->large.rows[large++] = worker->large[k];
 	}
-	qsort(graph->large, large, sizeof(*graph->large), compare_large_sizes);
+	qsort(graph->large.rows, large, sizeof(*graph->large.rows), compare_large_sizes);
 	return HD_OK;
 }
 

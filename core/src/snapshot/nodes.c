@@ -28,7 +28,7 @@ static inline uint64_t count_object_edges(struct snapshot_worker *worker, struct
 	uint64_t count = 0;
 	if (!bytes)
 		return walk_count(worker, walker);
-	for (uint32_t i = 0; i < object->type->series_count; i++) {
+	for (uint32_t i = 0; i < object->type->desc.series_count; i++) {
 		struct slot_range slots = slots_of(object, i);
 		for (uint64_t at = slots.begin; at < slots.end; at += 8)
 			count += load_u64(bytes + at) != 0;

@@ -127,7 +127,7 @@ static enum hd_status allocate_maps(struct rooting *rooting)
 static void number_thread(struct rooting *rooting, uint32_t thread)
 {
 	if (thread < runtime_thread_count(rooting->runtime) && rooting->threads[thread] == HD_NONE)
-		rooting->threads[thread] = (uint32_t)rooting->graph->thread_count++;
+		rooting->threads[thread] = (uint32_t)rooting->graph->origins.thread_count++;
 }
 
 /* Index of the thread of a stack, or HD_NONE. */
@@ -160,7 +160,7 @@ static void number_all(struct rooting *rooting)
 		size_t frame = frame_of_root(rooting, root);
 		if (frame == SIZE_MAX || rooting->frames[frame] != HD_NONE)
 			continue;
-		rooting->frames[frame] = (uint32_t)rooting->graph->frame_count++;
+		rooting->frames[frame] = (uint32_t)rooting->graph->origins.frame_count++;
 		number_thread(rooting, thread_of(rooting, &set->stacks[root->stack]));
 	}
 }
@@ -169,18 +169,19 @@ static enum hd_status make_threads(struct rooting *rooting)
 {
 	struct hd_graph *graph = rooting->graph;
 	const struct runtime *runtime = rooting->runtime;
-	graph->threads = pages_alloc(graph->thread_count, sizeof(*graph->threads));
-	TRY_MEMORY(graph->threads, rooting->err);
+	graph->origins.threads =
+		pages_alloc(graph->origins.thread_count, sizeof(*graph->origins.threads));
+	TRY_MEMORY(graph->origins.threads, rooting->err);
 	for (size_t i = 0; i < runtime_thread_count(runtime); i++) {
 		if (rooting->threads[i] == HD_NONE)
 			continue;
-		struct graph_thread *thread = &graph->threads[rooting->threads[i]];
+		struct graph_thread *thread = &graph->origins.threads[rooting->threads[i]];
 		struct text name = { 0 };
 		thread->os_id = runtime_thread_at(runtime, i)->os_id;
 		thread->id = runtime_thread_at(runtime, i)->id;
 		(void)thread_name(rooting->places->heap, runtime_thread_at(runtime, i), &name);
-		enum hd_status status =
-			name_table_keep_text(graph->root_arena, &name, &thread->name, rooting->err);
+		enum hd_status status = name_table_keep_text(graph->origins.arena, &name,
+							     &thread->name, rooting->err);
 		text_deinit(&name);
 		TRY(status);
 	}
@@ -224,8 +225,9 @@ static enum hd_status make_frames(struct rooting *rooting)
 {
 	struct hd_graph *graph = rooting->graph;
 	const struct root_set *set = rooting->set;
-	graph->frames = pages_alloc(graph->frame_count, sizeof(*graph->frames));
-	TRY_MEMORY(graph->frames, rooting->err);
+	graph->origins.frames =
+		pages_alloc(graph->origins.frame_count, sizeof(*graph->origins.frames));
+	TRY_MEMORY(graph->origins.frames, rooting->err);
 	for (size_t i = 0; i < set->stack_count; i++) {
 		const struct thread_stack *stack = &set->stacks[i];
 		const uint32_t *numbers = rooting->frames + rooting->first_frame[i];
@@ -233,7 +235,7 @@ static enum hd_status make_frames(struct rooting *rooting)
 			if (numbers[k] == HD_NONE)
 				continue;
 			TRY(make_frame(rooting, stack, &stack->frames[k],
-				       &graph->frames[numbers[k]]));
+				       &graph->origins.frames[numbers[k]]));
 		}
 	}
 	return HD_OK;
@@ -418,7 +420,8 @@ static enum hd_status make_root(struct rooting *rooting, const struct root *from
 static bool is_same_root(const struct hd_graph *graph, uint32_t a, uint32_t b)
 {
 	const struct graph_root *left = &graph->roots[a], *right = &graph->roots[b];
-	const struct graph_root_detail *x = &graph->details[a], *y = &graph->details[b];
+	const struct graph_root_detail *x = &graph->origins.details[a],
+				       *y = &graph->origins.details[b];
 	if (left->node != right->node || left->kind != right->kind || x->address != y->address)
 		return false;
 	return x->address || (x->thread == y->thread && x->slot == y->slot);
@@ -428,7 +431,8 @@ static bool is_same_root(const struct hd_graph *graph, uint32_t a, uint32_t b)
 static void note_root(struct rooting *rooting, uint32_t index)
 {
 	struct graph_root *root = &rooting->graph->roots[index];
-	uint64_t hash = (rooting->graph->details[index].address + root->node) * 0x9e3779b97f4a7c15u;
+	uint64_t hash =
+		(rooting->graph->origins.details[index].address + root->node) * 0x9e3779b97f4a7c15u;
 	size_t place = (size_t)(hash >> 32) & (rooting->seen_size - 1);
 	for (; rooting->seen[place]; place = (place + 1) & (rooting->seen_size - 1)) {
 		if (is_same_root(rooting->graph, rooting->seen[place] - 1, index)) {
@@ -466,7 +470,7 @@ static void add_frozen(struct hd_graph *graph, const struct places *places, uint
 			graph->roots[root] = (struct graph_root){ .node = node,
 								  .container = HD_NONE,
 								  .kind = HD_ROOT_GC };
-			graph->details[root] =
+			graph->origins.details[root] =
 				(struct graph_root_detail){ .thread = HD_NONE, .frame = HD_NONE };
 		}
 	}
@@ -475,14 +479,14 @@ static void add_frozen(struct hd_graph *graph, const struct places *places, uint
 static enum hd_status allocate_roots(struct rooting *rooting, uint64_t count)
 {
 	struct hd_graph *graph = rooting->graph;
-	const uint64_t bytes = count * (sizeof(*graph->roots) + sizeof(*graph->details));
+	const uint64_t bytes = count * (sizeof(*graph->roots) + sizeof(*graph->origins.details));
 	if (count >= HD_NONE)
 		return fail(rooting->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion roots");
 	TRY(job_check_memory(rooting->job, bytes, rooting->err));
 	graph->root_count = (uint32_t)count;
 	graph->roots = pages_alloc(count, sizeof(*graph->roots));
-	graph->details = pages_alloc(count, sizeof(*graph->details));
-	return graph->roots && graph->details ? HD_OK : fail_nomem(rooting->err);
+	graph->origins.details = pages_alloc(count, sizeof(*graph->origins.details));
+	return graph->roots && graph->origins.details ? HD_OK : fail_nomem(rooting->err);
 }
 
 static enum hd_status make_roots(struct rooting *rooting, size_t count)
@@ -498,10 +502,10 @@ static enum hd_status make_roots(struct rooting *rooting, size_t count)
 			continue;
 		graph->roots[index] =
 			(struct graph_root){ .node = rooting->nodes[i], .container = HD_NONE };
-		graph->details[index] =
+		graph->origins.details[index] =
 			(struct graph_root_detail){ .thread = HD_NONE, .frame = HD_NONE };
 		TRY(make_root(rooting, &rooting->set->rows[i], &graph->roots[index],
-			      &graph->details[index]));
+			      &graph->origins.details[index]));
 		note_root(rooting, index++);
 		if (index % JOB_STRIDE == 0 && !job_step(rooting->job, 0, 0))
 			return fail_cancelled(rooting->err);
@@ -525,9 +529,10 @@ static enum hd_status add_snapshot_roots(struct rooting *rooting)
 	struct hd_graph *graph = rooting->graph;
 	const struct places *places = rooting->places;
 	size_t count = 0;
-	graph->root_arena = arena_create();
-	TRY_MEMORY(graph->root_arena, rooting->err);
-	rooting->methods.arena = rooting->statics.arena = rooting->slots.arena = graph->root_arena;
+	graph->origins.arena = arena_create();
+	TRY_MEMORY(graph->origins.arena, rooting->err);
+	rooting->methods.arena = rooting->statics.arena = rooting->slots.arena =
+		graph->origins.arena;
 	TRY(find_nodes(rooting, &count));
 	TRY(allocate_roots(rooting, count + frozen_count(places)));
 	TRY(allocate_maps(rooting));

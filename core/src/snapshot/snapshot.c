@@ -16,12 +16,12 @@
 static enum hd_status add_snapshot_domain(struct hd_graph *graph, struct hd_error *err)
 {
 	char *name = arena_alloc(graph->arena, sizeof(DOMAIN_NAME) - 1);
-	graph->domains = pages_alloc(1, sizeof(*graph->domains));
-	TRY_MEMORY(name && graph->domains, err);
+	graph->domains.rows = pages_alloc(1, sizeof(*graph->domains.rows));
+	TRY_MEMORY(name && graph->domains.rows, err);
 	memcpy(name, DOMAIN_NAME, sizeof(DOMAIN_NAME) - 1);
-	graph->domain_count = 1;
-	graph->domains[0].name = name;
-	graph->domains[0].name_size = sizeof(DOMAIN_NAME) - 1;
+	graph->domains.count = 1;
+	graph->domains.rows[0].name = name;
+	graph->domains.rows[0].name_size = sizeof(DOMAIN_NAME) - 1;
 	return HD_OK;
 }
 

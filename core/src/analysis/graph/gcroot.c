@@ -109,8 +109,8 @@ static int compare_u32(uint32_t a, uint32_t b)
 static int compare_frames(const struct hd_graph *graph, const struct rooted *x,
 			  const struct rooted *y)
 {
-	const struct graph_root_detail *a = &graph->details[x->root];
-	const struct graph_root_detail *b = &graph->details[y->root];
+	const struct graph_root_detail *a = &graph->origins.details[x->root];
+	const struct graph_root_detail *b = &graph->origins.details[y->root];
 	int order = compare_u32(a->thread, b->thread);
 	return order ? order : compare_u32(a->frame, b->frame);
 }
@@ -120,7 +120,8 @@ static int compare_rooted(const void *a, const void *b, void *arg)
 	const struct hd_graph *graph = arg;
 	const struct rooted *x = a, *y = b;
 	int order = compare_u32(order_of(graph, x), order_of(graph, y));
-	bool on_stack = graph->details && order_of(graph, x) == root_kind_order(HD_ROOT_STACK);
+	bool on_stack =
+		graph->origins.details && order_of(graph, x) == root_kind_order(HD_ROOT_STACK);
 	if (!order && on_stack)
 		order = compare_frames(graph, x, y);
 	if (!order)

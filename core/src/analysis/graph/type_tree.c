@@ -16,6 +16,12 @@ struct candidate {
 	uint32_t branch;
 };
 
+/* The branches to open next: a heap, most bytes first. */
+struct branch_queue {
+	struct candidate *rows;
+	size_t rows_count, rows_capacity;
+};
+
 /* The tree while it is made. */
 struct tree_maker {
 	struct type_tree *tree;
@@ -33,8 +39,7 @@ struct tree_maker {
 	size_t links_count, links_capacity;
 	uint32_t *touched;
 	size_t touched_count, touched_capacity;
-	struct candidate *queue; /* a heap: most bytes first */
-	size_t queue_count, queue_capacity;
+	struct branch_queue queue;
 	struct job *job;
 	struct hd_error *err;
 };
@@ -85,7 +90,7 @@ static bool is_branch(const void *arg, uint32_t index)
 		return true;
 	const struct graph_root *x = &tree->graph->roots[a->root];
 	const struct graph_root *y = &tree->graph->roots[b->root];
-	const struct graph_root_detail *details = tree->graph->details;
+	const struct graph_root_detail *details = tree->graph->origins.details;
 	return x->kind == y->kind && x->container == y->container &&
 	       (!details || details[a->root].handle == details[b->root].handle);
 }
@@ -206,30 +211,31 @@ static bool is_more(const struct candidate *a, const struct candidate *b)
 
 static enum hd_status enqueue(struct tree_maker *maker, uint32_t index)
 {
+	struct branch_queue *queue = &maker->queue;
 	const struct tree_branch *branch = &maker->tree->branches[index];
 	const struct candidate candidate = { branch->size, branch->count, index };
-	TRY_MEMORY(PAGES_RESERVE(maker, queue), maker->err);
-	size_t at = maker->queue_count++;
-	for (; at && is_more(&candidate, &maker->queue[(at - 1) / 2]); at = (at - 1) / 2)
-		maker->queue[at] = maker->queue[(at - 1) / 2];
-	maker->queue[at] = candidate;
+	TRY_MEMORY(PAGES_RESERVE(queue, rows), maker->err);
+	size_t at = queue->rows_count++;
+	for (; at && is_more(&candidate, &queue->rows[(at - 1) / 2]); at = (at - 1) / 2)
+		queue->rows[at] = queue->rows[(at - 1) / 2];
+	queue->rows[at] = candidate;
 	return HD_OK;
 }
 
-static struct candidate dequeue(struct tree_maker *maker)
+static struct candidate dequeue(struct branch_queue *queue)
 {
-	struct candidate *queue = maker->queue;
-	struct candidate top = queue[0], last = queue[--maker->queue_count];
+	struct candidate *rows = queue->rows;
+	struct candidate top = rows[0], last = rows[--queue->rows_count];
 	size_t at = 0, child;
-	while ((child = 2 * at + 1) < maker->queue_count) {
-		if (child + 1 < maker->queue_count && is_more(&queue[child + 1], &queue[child]))
+	while ((child = 2 * at + 1) < queue->rows_count) {
+		if (child + 1 < queue->rows_count && is_more(&rows[child + 1], &rows[child]))
 			child++;
-		if (!is_more(&queue[child], &last))
+		if (!is_more(&rows[child], &last))
 			break;
-		queue[at] = queue[child];
+		rows[at] = rows[child];
 		at = child;
 	}
-	queue[at] = last;
+	rows[at] = last;
 	return top;
 }
 
@@ -276,11 +282,11 @@ static enum hd_status open_tree_branch(struct tree_maker *maker, uint32_t index)
 
 const char *tree_root_name(const struct hd_graph *graph, uint32_t root)
 {
-	if (!graph->details)
+	if (!graph->origins.details)
 		return NULL;
-	const struct graph_root_detail *detail = &graph->details[root];
-	if (graph->roots[root].kind == HD_ROOT_STACK && detail->frame < graph->frame_count)
-		return graph->frames[detail->frame].method;
+	const struct graph_root_detail *detail = &graph->origins.details[root];
+	if (graph->roots[root].kind == HD_ROOT_STACK && detail->frame < graph->origins.frame_count)
+		return graph->origins.frames[detail->frame].method;
 	return detail->name;
 }
 
@@ -313,8 +319,8 @@ static enum hd_status make_type_tree(struct tree_maker *maker, uint64_t limit)
 	for (uint64_t i = 0; i < maker->paths.live_count; i++)
 		maker->members[i] = 0;
 	TRY(add_root_branches(maker));
-	for (uint64_t opened = 0; opened < limit && maker->queue_count;) {
-		struct candidate top = dequeue(maker);
+	for (uint64_t opened = 0; opened < limit && maker->queue.rows_count;) {
+		struct candidate top = dequeue(&maker->queue);
 		const struct tree_branch *branch = &tree->branches[top.branch];
 		if (branch->is_open || !branch->count)
 			continue;
@@ -353,7 +359,7 @@ enum hd_status type_tree_init(const struct hd_graph *graph, const uint64_t *type
 	pages_free(maker.visits, maker.visits_capacity, sizeof(*maker.visits));
 	pages_free(maker.links, maker.links_capacity, sizeof(*maker.links));
 	pages_free(maker.touched, maker.touched_capacity, sizeof(*maker.touched));
-	pages_free(maker.queue, maker.queue_capacity, sizeof(*maker.queue));
+	pages_free(maker.queue.rows, maker.queue.rows_capacity, sizeof(*maker.queue.rows));
 	hash_index_deinit(&maker.index);
 	root_paths_deinit(&maker.paths);
 	if (status != HD_OK) {

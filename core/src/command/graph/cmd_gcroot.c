@@ -67,11 +67,11 @@ static void write_root_headings(struct call *call, const struct rooted *rooted,
 	struct heading_place here = { .kind = rooted_kind(graph, rooted),
 				      .thread = HD_NONE,
 				      .frame = HD_NONE };
-	bool on_stack = here.kind == HD_ROOT_STACK && graph->details;
+	bool on_stack = here.kind == HD_ROOT_STACK && graph->origins.details;
 	if (on_stack) {
-		here.thread = graph->details[rooted->root].thread;
-		here.frame = graph->details[rooted->root].frame;
-		here.name = graph->details[rooted->root].name;
+		here.thread = graph->origins.details[rooted->root].thread;
+		here.frame = graph->origins.details[rooted->root].frame;
+		here.name = graph->origins.details[rooted->root].name;
 	}
 	bool has_thread = on_stack && root_thread(graph, rooted->root);
 	bool same_thread = here.kind == place->kind && here.thread == place->thread;
@@ -111,12 +111,12 @@ static bool looks_alike(const struct hd_graph *graph, const struct rooted *a,
 static bool shares_path(const struct hd_graph *graph, const struct rooted *a,
 			const struct rooted *b)
 {
-	if (!graph->details)
+	if (!graph->origins.details)
 		return a->root != HD_NONE && b->root != HD_NONE && looks_alike(graph, a, b);
 	if (rooted_kind(graph, a) != HD_ROOT_STACK || rooted_kind(graph, b) != HD_ROOT_STACK)
 		return false;
-	const struct graph_root_detail *x = &graph->details[a->root];
-	const struct graph_root_detail *y = &graph->details[b->root];
+	const struct graph_root_detail *x = &graph->origins.details[a->root];
+	const struct graph_root_detail *y = &graph->origins.details[b->root];
 	return a->node == b->node && x->thread == y->thread && x->frame == y->frame &&
 	       is_same_name(x->name, y->name);
 }

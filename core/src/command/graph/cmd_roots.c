@@ -232,8 +232,8 @@ static enum hd_status write_root_statistics(struct call *call)
 						   .kind = root->kind,
 						   .is_weak = root_is_weak(root),
 						   .count = 1 };
-		if (graph->details)
-			rows[count].handle = graph->details[i].handle;
+		if (graph->origins.details)
+			rows[count].handle = graph->origins.details[i].handle;
 		count++;
 	}
 	count = join_root_rows(rows, count);
@@ -271,8 +271,8 @@ static enum hd_status check_thread(struct call *call)
 {
 	const struct hd_graph *graph = call->graph;
 	const struct value *thread = &call->options[OPT_THREAD];
-	for (uint32_t i = 0; thread->given && i < graph->thread_count; i++) {
-		if (graph->threads[i].id == thread->number)
+	for (uint32_t i = 0; thread->given && i < graph->origins.thread_count; i++) {
+		if (graph->origins.threads[i].id == thread->number)
 			return HD_OK;
 	}
 	if (!thread->given)

@@ -51,7 +51,7 @@ static void write_method(struct call *call, const struct method *method,
 		[MD_COLUMN_JITTED] = cell_flag(count != 0),
 	};
 	if (method->type) {
-		cells[MD_COLUMN_CLASS] = cell_number(method->type->ee_class);
+		cells[MD_COLUMN_CLASS] = cell_number(method->type->links.ee_class);
 		cells[MD_COLUMN_MT] = cell_number(method->type->method_table);
 	}
 	if (method->module) {

@@ -111,7 +111,7 @@ static void write_match(struct call *call, const struct named_entity *entity,
 	};
 	if (loaded.type) {
 		cells[MATCH_MT] = cell_number(loaded.type->method_table);
-		cells[MATCH_CLASS] = cell_number(loaded.type->ee_class);
+		cells[MATCH_CLASS] = cell_number(loaded.type->links.ee_class);
 	}
 	if (loaded.method_desc)
 		cells[MATCH_METHOD_DESC] = cell_number(loaded.method_desc);

@@ -232,14 +232,14 @@ static void write_type(struct answer *answer, struct runtime *runtime, const str
 {
 	size_t size;
 	const char *name = type_name(runtime, type, &size);
-	uint64_t mt = type->method_table, ee_class = type->ee_class;
+	uint64_t mt = type->method_table, ee_class = type->links.ee_class;
 	const struct cell cells[CLASS_COLUMNS] = {
 		[CLASS_ADDRESS] = cell_number(mt),
 		[CLASS_NAME] = cell_type(name, size, mt),
 		[CLASS_BASE_SIZE] = cell_number(type->base_size),
 		[CLASS_COMPONENT_SIZE] = cell_number(type->component_size),
-		[CLASS_SHARED] =
-			cell_flag(type->canonical && type->canonical != type->method_table),
+		[CLASS_SHARED] = cell_flag(type->links.canonical &&
+					   type->links.canonical != type->method_table),
 		[CLASS_COMPONENTS] = cell_flag((type->flags & MT_HAS_COMPONENT_SIZE) != 0),
 		[CLASS_FLAGS] = cell_number(type->flags),
 		[CLASS_MODULE] = cell_number(type->module),
@@ -247,7 +247,7 @@ static void write_type(struct answer *answer, struct runtime *runtime, const str
 		[CLASS_PARENT] = cell_number(type->parent),
 		[CLASS_FILE] = cell_string(type_file(runtime, type)),
 		[CLASS_EE] = cell_number(ee_class),
-		[CLASS_CANONICAL] = cell_number(type->canonical),
+		[CLASS_CANONICAL] = cell_number(type->links.canonical),
 		[CLASS_CATEGORY] = cell_string(category_name(type)),
 		[CLASS_POINTERS] = cell_flag(type->has_pointers),
 		[CLASS_FINALIZER] = cell_flag(type->has_finalizer),
@@ -275,7 +275,7 @@ static enum hd_status find_class(struct call *call, const struct type **ret)
 	uint64_t address = call->words[0].number, method_table;
 	if (coreclr_pointer(runtime, address, L_CLASS_METHOD_TABLE, &method_table)) {
 		const struct type *type = type_find(runtime, method_table);
-		if (type && type->ee_class == address) {
+		if (type && type->links.ee_class == address) {
 			*ret = type;
 			return HD_OK;
 		}

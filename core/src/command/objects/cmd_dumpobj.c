@@ -86,7 +86,7 @@ static void write_graph_head(struct call *call, uint32_t node)
 {
 	const struct hd_graph *graph = call->graph;
 	const struct graph_type *type = &graph->types[graph->node_types[node]];
-	const struct graph_domain *domain = &graph->domains[type->domain];
+	const struct graph_domain *domain = &graph->domains.rows[type->domain];
 	const struct cell cells[HEAD_COLUMNS] = {
 		[HEAD_ADDRESS] = cell_number(graph_id(graph, node)),
 		[HEAD_MT] = cell_number(type->id),

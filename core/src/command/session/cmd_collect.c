@@ -292,8 +292,8 @@ static bool is_told(const struct collected *collected, enum finding_kind kind)
 static void tell_findings(const struct collection *collection, const struct hd_graph *graph)
 {
 	char number[NUMBER_SIZE];
-	for (size_t i = 0; i < graph->finding_count; i++) {
-		const struct graph_finding *finding = &graph->findings[i];
+	for (size_t i = 0; i < graph->findings.count; i++) {
+		const struct graph_finding *finding = &graph->findings.rows[i];
 		struct text line = { 0 };
 		if (is_told(&collection->collected, finding->kind))
 			continue;

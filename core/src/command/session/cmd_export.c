@@ -22,8 +22,8 @@ OPTIONS(export, EXPORT_OPTIONS);
 
 static bool has_cut_file(const struct hd_graph *graph)
 {
-	for (size_t i = 0; graph && i < graph->finding_count; i++) {
-		if (graph->findings[i].kind == FINDING_CUT_FILE)
+	for (size_t i = 0; graph && i < graph->findings.count; i++) {
+		if (graph->findings.rows[i].kind == FINDING_CUT_FILE)
 			return true;
 	}
 	return false;

@@ -19,7 +19,7 @@ OPTIONS(info, INFO_OPTIONS);
 /* Root kinds of @p graph: dump files know fewer. */
 static unsigned int kind_count(const struct hd_graph *graph)
 {
-	return graph->details ? HD_ROOT_THREAD_STATIC + 1u : HD_ROOT_GC + 1u;
+	return graph->origins.details ? HD_ROOT_THREAD_STATIC + 1u : HD_ROOT_GC + 1u;
 }
 
 struct root_counts {
@@ -147,8 +147,8 @@ static void write_domains(struct answer *answer, const struct hd_graph *graph)
 					      SCHEMA_COLUMNS(domain_columns),
 					      .layout = domain_layout };
 	answer_table(answer, &schema, NULL);
-	for (uint32_t i = 0; i < graph->domain_count && !answer_is_stopped(answer); i++) {
-		const struct graph_domain *domain = &graph->domains[i];
+	for (uint32_t i = 0; i < graph->domains.count && !answer_is_stopped(answer); i++) {
+		const struct graph_domain *domain = &graph->domains.rows[i];
 		const struct cell cells[DOMAIN_COLUMNS] = {
 			[DOMAIN_NAME] = cell_text(domain->name, domain->name_size),
 			[DOMAIN_VERSION] = cell_number(domain->version),
@@ -176,11 +176,11 @@ static void write_graph_findings(struct answer *answer, const struct hd_graph *g
 	static const struct schema schema = { .name = "findings",
 					      SCHEMA_COLUMNS(finding_columns),
 					      .lines = "{label}{count:,} {kind}: {detail}\n" };
-	if (!graph->finding_count)
+	if (!graph->findings.count)
 		answer_remark(answer, "Findings:    none\n");
 	answer_table(answer, &schema, NULL);
-	for (size_t i = 0; i < graph->finding_count; i++) {
-		const struct graph_finding *finding = &graph->findings[i];
+	for (size_t i = 0; i < graph->findings.count; i++) {
+		const struct graph_finding *finding = &graph->findings.rows[i];
 		const struct cell cells[GRAPH_FINDING_COLUMNS] = {
 			[GRAPH_FINDING_KIND] = cell_string(finding_name(finding->kind)),
 			[GRAPH_FINDING_COUNT] = cell_number(finding->count),
@@ -365,8 +365,8 @@ static void write_graph_info(struct call *call)
 /* Not of what the file has besides: other snapshots, and what was lost of those. */
 static bool has_faults(const struct hd_graph *graph)
 {
-	for (size_t i = 0; i < graph->finding_count; i++) {
-		if (!finding_traits(graph->findings[i].kind)->is_elsewhere)
+	for (size_t i = 0; i < graph->findings.count; i++) {
+		if (!finding_traits(graph->findings.rows[i].kind)->is_elsewhere)
 			return true;
 	}
 	return false;

@@ -70,7 +70,7 @@ static void opened_file(struct call *call, const char *path)
 		[OPENED_KIND] = cell_string(call->session->format->name),
 		[OPENED_OBJECTS] = cell_number(graph->object_count),
 		[OPENED_BYTES] = cell_number(graph->total_size),
-		[OPENED_FINDINGS] = cell_number(graph->finding_count),
+		[OPENED_FINDINGS] = cell_number(graph->findings.count),
 		[OPENED_ROOTS] = cell_number(graph->root_count),
 	};
 	answer_record(&call->answer, &schema, cells);

@@ -180,7 +180,7 @@ static struct cell domain_cell(const struct object_rows *rows)
 	if (rows->source->heap || rows->sizes)
 		return (struct cell){ 0 };
 	const struct graph_type *type = &graph->types[graph->node_types[rows->row->node]];
-	const struct graph_domain *domain = &graph->domains[type->domain];
+	const struct graph_domain *domain = &graph->domains.rows[type->domain];
 	return cell_text(domain->name, domain->name_size);
 }
 

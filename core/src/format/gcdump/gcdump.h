@@ -68,6 +68,15 @@ struct gcdump_about {
 	struct gcdump_interop interop;
 };
 
+/** About a file that ends early: what comes after its nodes is missing. */
+struct gcdump_cut {
+	bool is_cut;
+	bool lacks_records;     /**< the end of the blob is missing, too: blob_size is what the file
+				 * has of it */
+	uint8_t *padded;        /**< pages: the addresses that the file has, then zeros; or NULL */
+	uint32_t address_count; /**< how many addresses a file has that ends among them */
+};
+
 /** A parsed file; everything that is not marked as pages lies in the file's bytes. */
 struct gcdump {
 	const uint8_t *bytes;
@@ -85,12 +94,8 @@ struct gcdump {
 	const uint8_t *deferred; /**< the bytes of the region of deferred types, which begins with
 				  * the reference to its end; or NULL */
 	uint64_t deferred_size;
-	struct arena *arena;    /**< names of deferred types */
-	bool is_cut;            /**< the file ends early: what comes after its nodes is missing */
-	bool lacks_records;     /**< the end of the blob is missing, too: blob_size is what the file
-				 * has of it */
-	uint8_t *padded;        /**< pages: the addresses that the file has, then zeros; or NULL */
-	uint32_t address_count; /**< how many addresses a file has that ends among them */
+	struct arena *arena; /**< names of deferred types */
+	struct gcdump_cut cut;
 	struct gcdump_about about;
 };
 

@@ -353,9 +353,9 @@ enum hd_status gcdump_true_sizes(struct gcdump_reading *reading)
 static enum hd_status add_gcdump_domain(struct gcdump_reading *reading)
 {
 	struct hd_graph *graph = reading->graph;
-	graph->domains = pages_alloc(1, sizeof(*graph->domains));
-	TRY_MEMORY(graph->domains, reading->err);
-	graph->domain_count = 1;
+	graph->domains.rows = pages_alloc(1, sizeof(*graph->domains.rows));
+	TRY_MEMORY(graph->domains.rows, reading->err);
+	graph->domains.count = 1;
 	return HD_OK;
 }
 

@@ -164,15 +164,16 @@ static enum hd_status pad_addresses(struct parsing *parsing)
 			return fast_fail(reader, at, "%" PRId32 " addresses for %" PRIu32 " nodes",
 					 count, gcdump->node_count);
 		}
-		gcdump->address_count = (uint32_t)(fast_left(reader) / 8);
+		gcdump->cut.address_count = (uint32_t)(fast_left(reader) / 8);
 	}
-	gcdump->padded = pages_alloc(gcdump->node_count, 8);
-	TRY_MEMORY(gcdump->padded, reader->err);
-	memcpy(gcdump->padded, reader->bytes + reader->at, (size_t)gcdump->address_count * 8);
-	memset(gcdump->padded + (size_t)gcdump->address_count * 8, 0,
-	       (size_t)(gcdump->node_count - gcdump->address_count) * 8);
-	gcdump->addresses = gcdump->padded;
-	gcdump->is_cut = true;
+	gcdump->cut.padded = pages_alloc(gcdump->node_count, 8);
+	TRY_MEMORY(gcdump->cut.padded, reader->err);
+	memcpy(gcdump->cut.padded, reader->bytes + reader->at,
+	       (size_t)gcdump->cut.address_count * 8);
+	memset(gcdump->cut.padded + (size_t)gcdump->cut.address_count * 8, 0,
+	       (size_t)(gcdump->node_count - gcdump->cut.address_count) * 8);
+	gcdump->addresses = gcdump->cut.padded;
+	gcdump->cut.is_cut = true;
 	reader->at = reader->size;
 	return HD_OK;
 }
@@ -228,7 +229,7 @@ static enum hd_status parse_blob(struct parsing *parsing)
 				 size, left);
 	} else {
 		gcdump->blob_size = (uint32_t)left;
-		gcdump->lacks_records = true;
+		gcdump->cut.lacks_records = true;
 	}
 	gcdump->blob = reader->bytes + reader->at;
 	return fast_skip(reader, gcdump->blob_size);
@@ -270,10 +271,10 @@ static void forget_graph(struct gcdump *gcdump)
 {
 	pages_free(gcdump->types, gcdump->type_count, sizeof(*gcdump->types));
 	arena_destroy(gcdump->arena);
-	pages_free(gcdump->padded, gcdump->node_count, 8);
-	gcdump->padded = NULL;
-	gcdump->is_cut = gcdump->lacks_records = false;
-	gcdump->address_count = 0;
+	pages_free(gcdump->cut.padded, gcdump->node_count, 8);
+	gcdump->cut.padded = NULL;
+	gcdump->cut.is_cut = gcdump->cut.lacks_records = false;
+	gcdump->cut.address_count = 0;
 	gcdump->addresses = NULL;
 	gcdump->types = NULL;
 	gcdump->type_count = 0;
@@ -288,12 +289,12 @@ static enum hd_status parse_graph_body(struct parsing *parsing, const struct fas
 	TRY(parse_graph_fields(parsing, object->type.min_reader));
 	struct gcdump *gcdump = parsing->gcdump;
 	bool *ran_out = parsing->reader.ran_out;
-	if (gcdump->is_cut)
+	if (gcdump->cut.is_cut)
 		return HD_OK;
 	*ran_out = false;
 	enum hd_status status = fast_end(&parsing->reader, object);
 	if (status == HD_ERR_FORMAT && parsing->may_be_cut && *ran_out) {
-		gcdump->is_cut = true;
+		gcdump->cut.is_cut = true;
 		return HD_OK;
 	}
 	return status;
@@ -527,7 +528,7 @@ static enum hd_status parse_file(struct parsing *parsing)
 	parsing->reader.ran_out = &ran_out;
 	enum hd_status status = parse_dump(parsing);
 	if (status == HD_ERR_FORMAT && parsing->may_be_cut && ran_out && gcdump->addresses) {
-		gcdump->is_cut = true;
+		gcdump->cut.is_cut = true;
 		status = HD_OK;
 	}
 	if (status != HD_OK)

@@ -50,7 +50,7 @@ static enum hd_status find_bad(struct gcdump_reading *reading)
 {
 	const struct gcdump *file = &reading->file;
 	uint64_t bad = 0, edges = 0;
-	uint32_t last = file->lacks_records ? last_offset(file) : UINT32_MAX;
+	uint32_t last = file->cut.lacks_records ? last_offset(file) : UINT32_MAX;
 	reading->undefined.bad = bitmap_alloc(file->node_count);
 	TRY_MEMORY(reading->undefined.bad, reading->err);
 	job_begin(reading->job, "Checking nodes", file->node_count);
@@ -61,7 +61,7 @@ static enum hd_status find_bad(struct gcdump_reading *reading)
 		/* The records of a file do not overlap, so it cannot have more references. */
 		if (edges > file->blob_size || !record_is_good(file, node)) {
 			(void)bitmap_add(reading->undefined.bad, node);
-			if (file->lacks_records && gcdump_offset(file, node) >= last) {
+			if (file->cut.lacks_records && gcdump_offset(file, node) >= last) {
 				reading->undefined.lost++;
 			} else if (!reading->lenient) {
 				return gcdump_bad_record(reading, node);
@@ -85,7 +85,7 @@ static enum hd_status allocate(struct gcdump_reading *reading)
 	uint64_t bytes = (uint64_t)file->node_count * 5 + (uint64_t)file->type_count * 5;
 	TRY(job_check_memory(reading->job, bytes, reading->err));
 	reading->graph->arena = arena_create();
-	reading->graph->root_arena = arena_create();
+	reading->graph->origins.arena = arena_create();
 	struct gcdump_numbers *numbers = &reading->numbers;
 	numbers->blocks = (size_t)file->node_count / GCDUMP_BLOCK + 1;
 	numbers->shifts = pages_alloc(numbers->blocks, sizeof(*numbers->shifts));
@@ -94,7 +94,7 @@ static enum hd_status allocate(struct gcdump_reading *reading)
 	reading->pseudo.nodes = bitmap_alloc(file->node_count);
 	reading->used = pages_alloc(file->type_count, sizeof(*reading->used));
 	reading->type_map = pages_alloc(file->type_count, sizeof(*reading->type_map));
-	TRY_MEMORY(reading->graph->arena && reading->graph->root_arena && numbers->shifts &&
+	TRY_MEMORY(reading->graph->arena && reading->graph->origins.arena && numbers->shifts &&
 			   numbers->firsts && numbers->map && reading->pseudo.nodes &&
 			   reading->used && reading->type_map,
 		   reading->err);
@@ -138,9 +138,9 @@ static enum hd_status report_cut(struct gcdump_reading *reading)
 {
 	const struct gcdump *file = &reading->file;
 	char detail[240];
-	if (!file->is_cut)
+	if (!file->cut.is_cut)
 		return HD_OK;
-	if (file->lacks_records) {
+	if (file->cut.lacks_records) {
 		reading->graph->info.is_partial = true;
 		bool has_root = !bitmap_has(reading->undefined.bad, file->root);
 		(void)snprintf(
@@ -150,12 +150,12 @@ static enum hd_status report_cut(struct gcdump_reading *reading)
 			"and what comes after them (process, time, log)%s",
 			reading->undefined.lost, file->node_count,
 			has_root ? "" : "; no root is known");
-	} else if (file->padded) {
+	} else if (file->cut.padded) {
 		(void)snprintf(detail, sizeof(detail),
 			       "the file is cut short: the addresses of %" PRIu32
 			       " objects, and what follows them (process, time, log), are "
 			       "missing",
-			       file->node_count - file->address_count);
+			       file->node_count - file->cut.address_count);
 	} else {
 		(void)snprintf(detail, sizeof(detail),
 			       "the file is cut short: a part of what follows its objects "
@@ -167,7 +167,7 @@ static enum hd_status report_cut(struct gcdump_reading *reading)
 /* All nodes, as objects or pseudo-nodes. */
 static enum hd_status sort_out_nodes(struct gcdump_reading *reading)
 {
-	if (reading->lenient || reading->file.lacks_records)
+	if (reading->lenient || reading->file.cut.lacks_records)
 		TRY(find_bad(reading));
 	TRY(gcdump_find_pseudo(reading));
 	bool met_pseudo, found = false;
@@ -181,7 +181,7 @@ static enum hd_status read_graph(struct gcdump_reading *reading)
 {
 	TRY(allocate(reading));
 	TRY(sort_out_nodes(reading));
-	if (reading->file.lacks_records && !reading->raw.object_count) {
+	if (reading->file.cut.lacks_records && !reading->raw.object_count) {
 		return fail(reading->err, HD_ERR_FORMAT, reading->file.size,
 			    "%s: offset 0x%" PRIx64 ": the file is cut short before the record of "
 			    "its first object is whole",

@@ -189,7 +189,7 @@ static enum hd_status convert_static(struct gcdump_reading *reading, char **name
 	const char *variable = *name + STATIC_BEGIN_SIZE;
 	text_puts(&text, static_begin);
 	gcdump_type_name(&text, variable, strlen(variable));
-	char *copy = text.failed ? NULL : arena_alloc(reading->graph->root_arena, text.size + 1);
+	char *copy = text.failed ? NULL : arena_alloc(reading->graph->origins.arena, text.size + 1);
 	if (copy)
 		memcpy(copy, text.bytes, text.size + 1);
 	TRY_MEMORY(copy, reading->err);
@@ -205,8 +205,8 @@ static enum hd_status pseudo_type_name(struct root_collecting *collecting, uint3
 	if (!collecting->names[type]) {
 		char *name;
 		uint32_t size;
-		TRY_MEMORY(gcdump_utf8(reading->graph->root_arena, &reading->file.types[type].name,
-				       &name, &size),
+		TRY_MEMORY(gcdump_utf8(reading->graph->origins.arena,
+				       &reading->file.types[type].name, &name, &size),
 			   reading->err);
 		if (size && name[size - 1] == ']' && is_static_name(name)) {
 			name[size - 1] = '\0';
@@ -234,7 +234,7 @@ static enum hd_status mean_unknown(struct root_collecting *collecting, const cha
 	size_t before = strlen(parent->name), size = strlen(name);
 	if (before + size + 1 > PATH_MAX_SIZE)
 		return HD_OK;
-	char *path = arena_alloc(collecting->reading->graph->root_arena, before + size + 2);
+	char *path = arena_alloc(collecting->reading->graph->origins.arena, before + size + 2);
 	TRY_MEMORY(path, collecting->reading->err);
 	memcpy(path, parent->name, before);
 	path[before] = '/';

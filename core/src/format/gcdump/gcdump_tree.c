@@ -92,7 +92,8 @@ static enum hd_status group_node(struct builder *builder, enum group group, uint
 
 static enum group handle_group(const struct hd_graph *graph, uint32_t root)
 {
-	switch (graph->details ? graph->details[root].handle : (uint8_t)GRAPH_HANDLE_NONE) {
+	switch (graph->origins.details ? graph->origins.details[root].handle
+				       : (uint8_t)GRAPH_HANDLE_NONE) {
 	case GRAPH_HANDLE_NONE:
 		return graph->roots[root].flags & HD_ROOT_PINNED ? GROUP_PINNING : GROUP_STRONG;
 	case GRAPH_HANDLE_STRONG:
@@ -133,7 +134,7 @@ static enum group root_group_of(const struct hd_graph *graph, uint32_t root)
 static enum hd_status static_var_name(struct builder *builder, uint32_t root, const char **ret)
 {
 	const struct hd_graph *graph = builder->graph;
-	const char *name = graph->details ? graph->details[root].name : NULL;
+	const char *name = graph->origins.details ? graph->origins.details[root].name : NULL;
 	uint32_t container = graph->roots[root].container;
 	size_t size = name ? strlen(name) : 0;
 	const char *after = "]";

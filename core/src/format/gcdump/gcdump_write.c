@@ -264,8 +264,8 @@ static void log_findings(const struct hd_graph *graph, const char *lacks, struct
 {
 	/* A reader only looks for one kind, whatever is missing. */
 	bool is_logged = !lacks || !lacks[0];
-	for (size_t i = 0; i < graph->finding_count; i++) {
-		const struct graph_finding *finding = &graph->findings[i];
+	for (size_t i = 0; i < graph->findings.count; i++) {
+		const struct graph_finding *finding = &graph->findings.rows[i];
 		if (gcdump_is_logged(finding->kind) && finding->detail) {
 			text_printf(text, GCDUMP_LOG_FINDING "%s %llx ",
 				    finding_name(finding->kind),

@@ -278,7 +278,7 @@ static enum hd_status find_process(struct nt_heap *heap)
 /* AppDomainDCStart and AppDomainDCEnd (ClrEtwAll.man): there is only one domain since .NET Core. */
 static enum hd_status find_domain(struct nt_heap *heap)
 {
-	struct graph_domain *domain = heap->graph->domains;
+	struct graph_domain *domain = heap->graph->domains.rows;
 	for (size_t i = heap->snapshot->process_first; i < heap->snapshot->process_end; i++) {
 		const struct nt_item *item = &heap->trace->items[i];
 		if (item->kind != NT_DOMAIN || domain->name)
@@ -328,11 +328,11 @@ enum hd_status nt_exact_info(const struct nt_trace *trace, const struct nt_snaps
 static enum hd_status begin_trace_graph(struct hd_graph *graph, struct hd_error *err)
 {
 	graph->arena = arena_create();
-	graph->root_arena = arena_create();
-	TRY_MEMORY(graph->arena && graph->root_arena, err);
-	graph->domains = pages_alloc(1, sizeof(*graph->domains));
-	TRY_MEMORY(graph->domains, err);
-	graph->domain_count = 1;
+	graph->origins.arena = arena_create();
+	TRY_MEMORY(graph->arena && graph->origins.arena, err);
+	graph->domains.rows = pages_alloc(1, sizeof(*graph->domains.rows));
+	TRY_MEMORY(graph->domains.rows, err);
+	graph->domains.count = 1;
 	return HD_OK;
 }
 

@@ -59,7 +59,7 @@ static struct raw_root root_of(const struct nt_root *root)
 static const char *trace_method_name(struct nt_heap *heap, uint64_t method)
 {
 	static const size_t size = sizeof("MethodDesc 0123456789abcdef");
-	char *name = arena_alloc(heap->graph->root_arena, size);
+	char *name = arena_alloc(heap->graph->origins.arena, size);
 	if (name)
 		(void)snprintf(name, size, "MethodDesc %" PRIx64, method);
 	return name;
@@ -214,7 +214,7 @@ static const char *trace_static_name(struct nt_heap *heap, const struct nt_stati
 	if (text->failed)
 		return NULL;
 	const char *field = metadata_field_label(text->bytes + begin, text->size - begin, &size);
-	char *name = arena_alloc(graph->root_arena, begin + size + 1);
+	char *name = arena_alloc(graph->origins.arena, begin + size + 1);
 	if (name) {
 		memcpy(name, text->bytes, begin);
 		memcpy(name + begin, field, size);

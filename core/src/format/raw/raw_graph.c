@@ -238,16 +238,16 @@ static enum hd_status take_large(struct finishing *finishing)
 		count += graph->sizes[node] == SIZE_LARGE;
 	if (!count)
 		return HD_OK;
-	graph->large = pages_alloc(count, sizeof(*graph->large));
-	TRY_MEMORY(graph->large, finishing->err);
-	graph->large_count = count;
+	graph->large.rows = pages_alloc(count, sizeof(*graph->large.rows));
+	TRY_MEMORY(graph->large.rows, finishing->err);
+	graph->large.count = count;
 	size_t next = 0;
 	for (uint32_t node = 0; node < graph->object_count; node++) {
 		if (graph->sizes[node] != SIZE_LARGE)
 			continue;
 		size_t place = large_place(raw, raw->order ? raw->order[node] : node);
-		graph->large[next].node = node;
-		graph->large[next++].size = raw->large[place].size;
+		graph->large.rows[next].node = node;
+		graph->large.rows[next++].size = raw->large[place].size;
 	}
 	return HD_OK;
 }

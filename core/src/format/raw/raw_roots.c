@@ -88,13 +88,13 @@ enum hd_status raw_graph_count_types(struct hd_graph *graph, const uint32_t *map
 enum hd_status raw_graph_finding(struct hd_graph *graph, enum finding_kind kind, uint64_t count,
 				 const char *detail, struct hd_error *err)
 {
-	struct graph_finding *findings =
-		mem_realloc(graph->findings, graph->finding_count + 1, sizeof(*graph->findings));
+	struct graph_finding *findings = mem_realloc(
+		graph->findings.rows, graph->findings.count + 1, sizeof(*graph->findings.rows));
 	TRY_MEMORY(findings, err);
-	graph->findings = findings;
+	graph->findings.rows = findings;
 	char *copy = mem_strndup(detail, strlen(detail));
 	TRY_MEMORY(copy, err);
-	findings[graph->finding_count++] =
+	findings[graph->findings.count++] =
 		(struct graph_finding){ .kind = kind, .count = count, .detail = copy };
 	return HD_OK;
 }
@@ -104,9 +104,9 @@ static uint64_t root_rest(const struct hd_graph *graph, uint32_t index)
 {
 	const struct graph_root *root = &graph->roots[index];
 	uint64_t rest = (uint64_t)root->container << 16 | (uint64_t)root->kind << 8 | root->flags;
-	if (!graph->details)
+	if (!graph->origins.details)
 		return rest;
-	const struct graph_root_detail *detail = &graph->details[index];
+	const struct graph_root_detail *detail = &graph->origins.details[index];
 	uint64_t name = detail->name ? type_table_hash(detail->name, strlen(detail->name)) : 0;
 	return (rest ^ name) * 0x9e3779b97f4a7c15u + detail->handle;
 }
@@ -117,9 +117,10 @@ static bool same_root(const struct hd_graph *graph, uint32_t a, uint32_t b)
 	if (x->node != y->node || x->container != y->container || x->kind != y->kind ||
 	    x->flags != y->flags)
 		return false;
-	if (!graph->details)
+	if (!graph->origins.details)
 		return true;
-	const struct graph_root_detail *p = &graph->details[a], *q = &graph->details[b];
+	const struct graph_root_detail *p = &graph->origins.details[a],
+				       *q = &graph->origins.details[b];
 	if (p->handle != q->handle || !p->name != !q->name)
 		return false;
 	return !p->name || strcmp(p->name, q->name) == 0;
@@ -314,16 +315,16 @@ static enum hd_status add_graph_roots(struct hd_graph *graph, const struct raw_r
 	for (uint32_t i = 0; i < graph->root_count; i++) {
 		uint32_t node = hd_graph_find(graph, roots[i].id);
 		missing += node == HD_NONE || graph_is_missing(graph, node);
-		graph->has_slots |= roots[i].address != 0;
+		graph->origins.has_slots |= roots[i].address != 0;
 		graph->roots[i] = (struct graph_root){ .node = node,
 						       .container = graph->roots[i].container,
 						       .kind = roots[i].kind,
 						       .flags = roots[i].flags };
-		graph->details[i] = (struct graph_root_detail){ .address = roots[i].address,
-								.name = roots[i].name,
-								.thread = HD_NONE,
-								.frame = HD_NONE,
-								.handle = roots[i].handle };
+		graph->origins.details[i] = (struct graph_root_detail){ .address = roots[i].address,
+									.name = roots[i].name,
+									.thread = HD_NONE,
+									.frame = HD_NONE,
+									.handle = roots[i].handle };
 	}
 	if (!missing)
 		return HD_OK;
@@ -339,7 +340,7 @@ static void drop_lost(struct hd_graph *graph, uint32_t *ret_kept)
 		if (graph->roots[i].node == HD_NONE)
 			continue;
 		graph->roots[kept] = graph->roots[i];
-		graph->details[kept++] = graph->details[i];
+		graph->origins.details[kept++] = graph->origins.details[i];
 	}
 	*ret_kept = kept;
 }
@@ -355,12 +356,12 @@ static enum hd_status shrink_roots(struct hd_graph *graph, uint32_t kept, struct
 	}
 	if (kept) {
 		memcpy(roots, graph->roots, kept * sizeof(*roots));
-		memcpy(details, graph->details, kept * sizeof(*details));
+		memcpy(details, graph->origins.details, kept * sizeof(*details));
 	}
 	pages_free(graph->roots, graph->root_count, sizeof(*roots));
-	pages_free(graph->details, graph->root_count, sizeof(*details));
+	pages_free(graph->origins.details, graph->root_count, sizeof(*details));
 	graph->roots = roots;
-	graph->details = details;
+	graph->origins.details = details;
 	graph->root_count = kept;
 	return HD_OK;
 }
@@ -372,8 +373,8 @@ enum hd_status raw_graph_roots(struct hd_graph *graph, const struct raw_root *ro
 		return fail(err, HD_ERR_UNSUPPORTED, 0, "over 4 billion roots");
 	graph->root_count = (uint32_t)count;
 	graph->roots = pages_alloc(count, sizeof(*graph->roots));
-	graph->details = pages_alloc(count, sizeof(*graph->details));
-	TRY_MEMORY(graph->roots && graph->details, err);
+	graph->origins.details = pages_alloc(count, sizeof(*graph->origins.details));
+	TRY_MEMORY(graph->roots && graph->origins.details, err);
 	TRY(add_graph_roots(graph, roots, err));
 	uint32_t kept = 0;
 	drop_lost(graph, &kept);

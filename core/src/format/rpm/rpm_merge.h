@@ -61,7 +61,7 @@ HD_NODISCARD enum hd_status merge_sort(struct merge *merge);
 /** Put the rows of graph->forward, resolved in the order of the file, in the order of the nodes. */
 HD_NODISCARD enum hd_status merge_sort_rows(struct merge *merge);
 
-/** Fill graph->large. */
+/** Fill graph->large.rows. */
 HD_NODISCARD enum hd_status merge_large(struct merge *merge);
 
 /** Reference number @p index of the file, before it is resolved. */

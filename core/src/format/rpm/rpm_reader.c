@@ -133,11 +133,11 @@ static enum hd_status fit_arrays(struct merge *merge)
 	TRY_MEMORY(types, merge->err);
 	graph->types = types;
 	merge->types_capacity = graph->type_count;
-	void *domains = pages_resize(graph->domains, merge->domains_capacity, graph->domain_count,
-				     sizeof(*graph->domains));
+	void *domains = pages_resize(graph->domains.rows, merge->domains_capacity,
+				     graph->domains.count, sizeof(*graph->domains.rows));
 	TRY_MEMORY(domains, merge->err);
-	graph->domains = domains;
-	merge->domains_capacity = graph->domain_count;
+	graph->domains.rows = domains;
+	merge->domains_capacity = graph->domains.count;
 	return HD_OK;
 }
 
@@ -172,9 +172,10 @@ enum hd_status rpm_merge(struct rpm_chunk *chunks, size_t count, struct job *job
 	 * freed by it here.
 	 */
 	pages_free(merge.graph->types, merge.types_capacity, sizeof(*merge.graph->types));
-	pages_free(merge.graph->domains, merge.domains_capacity, sizeof(*merge.graph->domains));
+	pages_free(merge.graph->domains.rows, merge.domains_capacity,
+		   sizeof(*merge.graph->domains.rows));
 	merge.graph->types = NULL;
-	merge.graph->domains = NULL;
+	merge.graph->domains.rows = NULL;
 	graph_destroy(merge.graph);
 	return status;
 }

@@ -12,12 +12,13 @@ enum hd_status merge_finding(struct merge *merge, enum finding_kind kind, uint64
 			     uint64_t line, const char *format, ...)
 {
 	struct hd_graph *graph = merge->graph;
-	if (graph->finding_count == merge->findings_capacity) {
+	if (graph->findings.count == merge->findings_capacity) {
 		size_t capacity =
-			grown_capacity(merge->findings_capacity, sizeof(*graph->findings));
-		void *ptr = mem_realloc(graph->findings, capacity, sizeof(*graph->findings));
+			grown_capacity(merge->findings_capacity, sizeof(*graph->findings.rows));
+		void *ptr =
+			mem_realloc(graph->findings.rows, capacity, sizeof(*graph->findings.rows));
 		TRY_MEMORY(ptr, merge->err);
-		graph->findings = ptr;
+		graph->findings.rows = ptr;
 		merge->findings_capacity = capacity;
 	}
 	char detail[512];
@@ -27,7 +28,7 @@ enum hd_status merge_finding(struct merge *merge, enum finding_kind kind, uint64
 	va_end(args);
 	char *copy = mem_strndup(detail, strlen(detail));
 	TRY_MEMORY(copy, merge->err);
-	graph->findings[graph->finding_count++] = (struct graph_finding){
+	graph->findings.rows[graph->findings.count++] = (struct graph_finding){
 		.kind = kind, .count = count, .line = line, .detail = copy
 	};
 	return HD_OK;
@@ -54,12 +55,12 @@ static uint64_t merge_line_base(const struct merge *merge, size_t index)
 static enum hd_status merge_add_domain(struct merge *merge, struct rpm_segment *segment)
 {
 	struct hd_graph *graph = merge->graph;
-	if (graph->domain_count == merge->domains_capacity &&
-	    !pages_grow((void **)&graph->domains, &merge->domains_capacity,
-			sizeof(*graph->domains)))
+	if (graph->domains.count == merge->domains_capacity &&
+	    !pages_grow((void **)&graph->domains.rows, &merge->domains_capacity,
+			sizeof(*graph->domains.rows)))
 		return fail_nomem(merge->err);
-	segment->domain = graph->domain_count;
-	graph->domains[graph->domain_count++] = (struct graph_domain){
+	segment->domain = graph->domains.count;
+	graph->domains.rows[graph->domains.count++] = (struct graph_domain){
 		.name = segment->name ? segment->name : "",
 		.name_size = segment->name_size,
 		.version = segment->name && segment->version ? segment->version : 2,
@@ -80,7 +81,7 @@ static const char *shown(const char *name, uint32_t size, struct text *text)
 static enum hd_status end_domain(struct merge *merge, uint32_t domain,
 				 const struct rpm_segment *segment)
 {
-	struct graph_domain *of = &merge->graph->domains[domain];
+	struct graph_domain *of = &merge->graph->domains.rows[domain];
 	of->has_end = segment->has_end;
 	of->end = segment->end;
 	if (of->name_size == segment->end_name_size &&
@@ -96,7 +97,7 @@ static enum hd_status end_domain(struct merge *merge, uint32_t domain,
 
 static enum hd_status not_ended(struct merge *merge, uint32_t domain, bool at_end)
 {
-	const struct graph_domain *of = &merge->graph->domains[domain];
+	const struct graph_domain *of = &merge->graph->domains.rows[domain];
 	HD_CLEANUP(text) struct text name = { 0 };
 	return merge_finding(
 		merge, FINDING_MISSING_END_RECORD, 1, 0, "section \"%s\" has no \"c\" record%s",
@@ -108,14 +109,14 @@ static enum hd_status chunk_sections(struct merge *merge, size_t index, bool *op
 	struct rpm_chunk *chunk = &merge->chunks[index];
 	/* The first segment continues the open section; there may be none. */
 	struct rpm_segment *first = &chunk->sections.segments[0];
-	first->domain = *open ? merge->graph->domain_count - 1 : HD_NONE;
+	first->domain = *open ? merge->graph->domains.count - 1 : HD_NONE;
 	if (!*open && first->has_records)
 		return HD_ERR_FORMAT; /* read in order, this is one line's problem */
 	for (size_t i = 0; i < chunk->sections.segments_count; i++) {
 		struct rpm_segment *segment = &chunk->sections.segments[i];
 		if (i) {
 			if (*open)
-				TRY(not_ended(merge, merge->graph->domain_count - 1, false));
+				TRY(not_ended(merge, merge->graph->domains.count - 1, false));
 			TRY(merge_add_domain(merge, segment));
 			*open = true;
 		}
@@ -135,7 +136,7 @@ enum hd_status merge_sections(struct merge *merge)
 	bool open = false;
 	for (size_t i = 0; i < merge->count; i++)
 		TRY(chunk_sections(merge, i, &open));
-	return open ? not_ended(merge, merge->graph->domain_count - 1, true) : HD_OK;
+	return open ? not_ended(merge, merge->graph->domains.count - 1, true) : HD_OK;
 }
 
 static enum hd_status merge_add_type(struct merge *merge, size_t index, const struct rpm_type *type,

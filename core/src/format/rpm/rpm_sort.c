@@ -188,15 +188,15 @@ enum hd_status merge_large(struct merge *merge)
 		count += graph->sizes[node] == SIZE_LARGE;
 	if (!count)
 		return HD_OK;
-	graph->large = pages_alloc(count, sizeof(*graph->large));
-	TRY_MEMORY(graph->large, merge->err);
-	graph->large_count = count;
+	graph->large.rows = pages_alloc(count, sizeof(*graph->large.rows));
+	TRY_MEMORY(graph->large.rows, merge->err);
+	graph->large.count = count;
 	size_t next = 0;
 	for (uint32_t node = 0; node < graph->object_count; node++) {
 		if (graph->sizes[node] != SIZE_LARGE)
 			continue;
 		size_t object = merge->order ? merge->order[node] : node;
-		graph->large[next++] =
+		graph->large.rows[next++] =
 			(struct large_size){ .node = node, .size = large_size(merge, object) };
 	}
 	return HD_OK;

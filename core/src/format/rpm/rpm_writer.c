@@ -193,7 +193,7 @@ static enum hd_status by_domain_init(struct by_domain *by, const struct hd_graph
 				     uint32_t (*domain_of)(const struct hd_graph *, uint32_t),
 				     struct hd_error *err)
 {
-	*by = (struct by_domain){ .count = count, .domains = graph->domain_count };
+	*by = (struct by_domain){ .count = count, .domains = graph->domains.count };
 	by->starts = pages_alloc((size_t)by->domains + 1, sizeof(*by->starts));
 	if (by->domains > 1)
 		by->order = pages_alloc(count, sizeof(*by->order));
@@ -227,7 +227,7 @@ static enum hd_status write_domain(struct rpm_writer *writer, uint32_t domain,
 				   const struct by_domain *types, const struct by_domain *nodes,
 				   const struct by_domain *roots)
 {
-	put_domain(writer, &writer->graph->domains[domain], true);
+	put_domain(writer, &writer->graph->domains.rows[domain], true);
 	TRY(end_line(writer));
 	for (uint32_t i = types->starts[domain]; i < types->starts[domain + 1]; i++) {
 		uint32_t type = by_domain_at(types, i);
@@ -241,7 +241,7 @@ static enum hd_status write_domain(struct rpm_writer *writer, uint32_t domain,
 		if (!root->repeated)
 			TRY(write_root_line(writer, root));
 	}
-	put_domain(writer, &writer->graph->domains[domain], false);
+	put_domain(writer, &writer->graph->domains.rows[domain], false);
 	return end_line(writer);
 }
 
@@ -249,7 +249,7 @@ static enum hd_status write_all_domains(struct rpm_writer *writer, const struct 
 					const struct by_domain *nodes,
 					const struct by_domain *roots)
 {
-	for (uint32_t domain = 0; domain < writer->graph->domain_count; domain++)
+	for (uint32_t domain = 0; domain < writer->graph->domains.count; domain++)
 		TRY(write_domain(writer, domain, types, nodes, roots));
 	return rpm_flush(writer);
 }

@@ -18,15 +18,16 @@ const char *root_group_name(const struct hd_graph *graph, unsigned int kind)
 	if (kind >= ROOT_KINDS)
 		kind = HD_ROOT_INTERNAL;
 	/* In a heap, the roots of the collector itself are the frozen segments. */
-	return graph->details && kind == HD_ROOT_GC ? "(Frozen objects)" : groups[kind];
+	return graph->origins.details && kind == HD_ROOT_GC ? "(Frozen objects)" : groups[kind];
 }
 
 static const char *detail_name(const struct hd_graph *graph, const struct graph_root_detail *detail)
 {
 	if (detail->name && *detail->name)
 		return detail->name;
-	const char *method =
-		detail->frame < graph->frame_count ? graph->frames[detail->frame].method : NULL;
+	const char *method = detail->frame < graph->origins.frame_count
+				     ? graph->origins.frames[detail->frame].method
+				     : NULL;
 	if (method && *method)
 		return method;
 	return graph_handle_name(detail->handle) ? graph_handle_label(detail->handle) : NULL;
@@ -34,7 +35,8 @@ static const char *detail_name(const struct hd_graph *graph, const struct graph_
 
 const char *root_own_name(const struct hd_graph *graph, uint32_t index, size_t *size)
 {
-	const char *name = graph->details ? detail_name(graph, &graph->details[index]) : NULL;
+	const char *name =
+		graph->origins.details ? detail_name(graph, &graph->origins.details[index]) : NULL;
 	if (name) {
 		*size = strlen(name);
 		return name;

@@ -75,15 +75,15 @@ void method_list_begin(struct method_list *list, struct runtime *runtime, const 
 {
 	uint64_t chunk;
 	*list = (struct method_list){ .runtime = runtime, .type = type };
-	if (type->canonical != type->method_table && type->canonical)
-		list->type = type_find(runtime, type->canonical);
+	if (type->links.canonical != type->method_table && type->links.canonical)
+		list->type = type_find(runtime, type->links.canonical);
 	/* Arrays share an EEClass, whose chunks are those of another array's type. */
 	bool is_array = type->category == CATEGORY_SZ_ARRAY || type->category == CATEGORY_MD_ARRAY;
-	if (is_array || !list->type || !list->type->ee_class ||
+	if (is_array || !list->type || !list->type->links.ee_class ||
 	    !layout_has(&runtime->layout, L_METHOD_CHUNK_UNITS) ||
 	    !layout_has(&runtime->layout, L_METHOD_CHUNK_COUNT))
 		return;
-	if (coreclr_pointer(runtime, list->type->ee_class, L_CLASS_CHUNKS, &chunk)) {
+	if (coreclr_pointer(runtime, list->type->links.ee_class, L_CLASS_CHUNKS, &chunk)) {
 		begin_chunk(list, chunk);
 	} else {
 		list->is_broken = true;

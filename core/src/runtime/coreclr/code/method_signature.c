@@ -188,7 +188,7 @@ static void append_argument(const struct printer *printer, bool is_method, uint3
 	if (!is_method && !number && method->type &&
 	    (method->type->category == CATEGORY_SZ_ARRAY ||
 	     method->type->category == CATEGORY_MD_ARRAY)) {
-		type_handle_name(printer->runtime, method->type->per_inst, text);
+		type_handle_name(printer->runtime, method->type->links.per_inst, text);
 		return;
 	}
 	if (metadata && method->rid) {

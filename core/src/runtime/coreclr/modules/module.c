@@ -148,7 +148,7 @@ uint64_t module_rva(struct runtime *runtime, const struct module *module, uint32
 /* Where a MethodTable of 8 has the pointer to its module. */
 static bool module_slot_8(struct runtime *runtime, const struct type *type, uint64_t *ret)
 {
-	uint32_t before = type->flags2 & SLOTS_BEFORE;
+	uint32_t before = type->links.flags2 & SLOTS_BEFORE;
 	uint16_t virtuals;
 	*ret = type->method_table;
 	if (!(before & SLOT_PER_INST)) {
@@ -171,12 +171,13 @@ uint64_t type_home_module(struct runtime *runtime, const struct type *type)
 	if (!coreclr_has(runtime, CORECLR_GENERIC_MODULE_SLOTS) ||
 	    type->flags & MT_HAS_COMPONENT_SIZE || !(type->flags & MT_GENERICS_MASK))
 		return type->module;
-	const struct type *canonical =
-		type->canonical == type->method_table ? type : type_find(runtime, type->canonical);
+	const struct type *canonical = type->links.canonical == type->method_table
+					       ? type
+					       : type_find(runtime, type->links.canonical);
 	uint64_t slot, module;
 	if (!canonical)
 		return type->module;
-	if (!(canonical->flags2 & HAS_MODULE))
+	if (!(canonical->links.flags2 & HAS_MODULE))
 		return canonical->module;
 	return module_slot_8(runtime, canonical, &slot) &&
 			       memory_u64(runtime->memory, slot, &module)

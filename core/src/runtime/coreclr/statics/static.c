@@ -41,11 +41,11 @@ bool type_has_slots(const struct type *type)
 static void bases_9(struct runtime *runtime, const struct type *type, struct static_bases *ret)
 {
 	uint64_t gc, non_gc, owner;
-	if (!(type->flags2 & HAS_DYNAMIC_STATICS))
+	if (!(type->links.flags2 & HAS_DYNAMIC_STATICS))
 		return;
-	uint64_t info = type->auxiliary - coreclr_offset(runtime, L_STATICS_INFO_SIZE);
+	uint64_t info = type->links.auxiliary - coreclr_offset(runtime, L_STATICS_INFO_SIZE);
 	ret->is_broken = !layout_has(&runtime->layout, L_STATICS_INFO_SIZE) ||
-			 !memory_u64(runtime->memory, type->auxiliary - INFO_LAST, &owner) ||
+			 !memory_u64(runtime->memory, type->links.auxiliary - INFO_LAST, &owner) ||
 			 owner != type->method_table ||
 			 !coreclr_pointer(runtime, info, L_STATICS_GC, &gc) ||
 			 !coreclr_pointer(runtime, info, L_STATICS_NON_GC, &non_gc);

@@ -58,8 +58,8 @@ bool dynamic_class_8(struct runtime *runtime, const struct type *type, uint64_t 
 			*ret = UINT64_MAX;
 		return true;
 	}
-	if (!memory_u64(runtime->memory, type->ee_class + CLASS_OPTIONAL, &optional) || !optional ||
-	    !memory_u32(runtime->memory, optional + OPTIONAL_DYNAMIC_ID, &id) ||
+	if (!memory_u64(runtime->memory, type->links.ee_class + CLASS_OPTIONAL, &optional) ||
+	    !optional || !memory_u32(runtime->memory, optional + OPTIONAL_DYNAMIC_ID, &id) ||
 	    id == NO_DYNAMIC_ID)
 		return false;
 	*ret = id;

@@ -125,17 +125,17 @@ static bool find_descs(struct statics_reader *reader, const struct type *canonic
 	struct runtime *runtime = reader->runtime;
 	struct field_counts own, inherited = { 0 };
 	*ret_count = 0;
-	if (!field_counts_read(runtime, canonical->ee_class, &own))
+	if (!field_counts_read(runtime, canonical->links.ee_class, &own))
 		return false;
 	if (!own.statics)
 		return true;
 	const struct type *parent =
 		canonical->parent ? type_find(runtime, canonical->parent) : NULL;
 	if ((canonical->parent && !parent) ||
-	    (parent && !field_counts_read(runtime, parent->ee_class, &inherited)) ||
+	    (parent && !field_counts_read(runtime, parent->links.ee_class, &inherited)) ||
 	    own.instance < inherited.instance || own.instance > CLASS_FIELDS_MAX ||
 	    own.statics > CLASS_FIELDS_MAX ||
-	    !coreclr_pointer(runtime, canonical->ee_class, L_CLASS_FIELDS, ret))
+	    !coreclr_pointer(runtime, canonical->links.ee_class, L_CLASS_FIELDS, ret))
 		return false;
 	*ret += (uint64_t)FIELD_DESC_SIZE * (own.instance - inherited.instance);
 	*ret_count = own.statics;
@@ -234,10 +234,11 @@ static bool visit_static_type(void *arg, const struct type *type)
 	if (!static_reader_step(reader))
 		return false;
 	if (!type_has_slots(type) ||
-	    (!coreclr_has(runtime, CORECLR_DOMAIN_STATICS) && !(type->flags2 & HAS_STATICS)))
+	    (!coreclr_has(runtime, CORECLR_DOMAIN_STATICS) && !(type->links.flags2 & HAS_STATICS)))
 		return true;
-	const struct type *canonical =
-		type->canonical == type->method_table ? type : type_find(runtime, type->canonical);
+	const struct type *canonical = type->links.canonical == type->method_table
+					       ? type
+					       : type_find(runtime, type->links.canonical);
 	if (!canonical) {
 		reader->slots.broken++;
 		return true;

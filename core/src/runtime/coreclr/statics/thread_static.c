@@ -65,7 +65,8 @@ bool thread_static_key_read(struct runtime *runtime, const struct type *type,
 	if (!type_has_slots(type))
 		return false;
 	if (!coreclr_has(runtime, CORECLR_DOMAIN_STATICS)) {
-		uint64_t info = type->auxiliary - coreclr_offset(runtime, L_THREAD_STATICS_SIZE);
+		uint64_t info =
+			type->links.auxiliary - coreclr_offset(runtime, L_THREAD_STATICS_SIZE);
 		return layout_has(&runtime->layout, L_THREAD_STATICS_SIZE) &&
 		       read_storage_u32(runtime, info, L_THREAD_STATICS_GC, &ret->gc) &&
 		       read_storage_u32(runtime, info, L_THREAD_STATICS_NON_GC, &ret->non_gc);

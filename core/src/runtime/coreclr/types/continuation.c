@@ -34,14 +34,14 @@ bool continuation_is(const struct runtime *runtime, const struct type *type, uin
 bool type_is_continuation(const struct runtime *runtime, const struct type *type)
 {
 	uint64_t first;
-	if (!coreclr_has(runtime, CORECLR_CONTINUATION_TYPES) || type->token || !type->ee_class ||
-	    type->category != CATEGORY_CLASS ||
-	    !coreclr_pointer(runtime, type->ee_class, L_CLASS_METHOD_TABLE, &first))
+	if (!coreclr_has(runtime, CORECLR_CONTINUATION_TYPES) || type->token ||
+	    !type->links.ee_class || type->category != CATEGORY_CLASS ||
+	    !coreclr_pointer(runtime, type->links.ee_class, L_CLASS_METHOD_TABLE, &first))
 		return false;
 	/* Only the global tells the first one from other types without a token. */
 	if (first == type->method_table)
-		return type->ee_class == runtime->globals.continuation_class;
-	return continuation_is(runtime, type, type->ee_class, first);
+		return type->links.ee_class == runtime->globals.continuation_class;
+	return continuation_is(runtime, type, type->links.ee_class, first);
 }
 
 void continuation_name(const struct runtime *runtime, const struct type *type, struct text *text)
@@ -53,8 +53,8 @@ void continuation_name(const struct runtime *runtime, const struct type *type, s
 	if (!data || type->base_size < OBJECT_HEADER + data)
 		return;
 	text_printf(text, "_%" PRIu64, type->base_size - OBJECT_HEADER - data);
-	for (uint32_t i = 0; i < type->series_count; i++) {
-		const struct gc_series *series = &type->series[i];
+	for (uint32_t i = 0; i < type->desc.series_count; i++) {
+		const struct gc_series *series = &type->desc.series[i];
 		if (series->offset < data)
 			continue;
 		/* The size is stored less that of the object (gcdesc.h). */

@@ -222,15 +222,15 @@ static enum hd_status read_declared(struct runtime *runtime, const struct type *
 	/* The class that they share declares nothing, not even what it inherits. */
 	if (type_is_continuation(runtime, type))
 		return HD_OK;
-	if (!field_counts_read(runtime, type->ee_class, &own) ||
-	    (parent && !field_counts_read(runtime, parent->ee_class, &inherited))) {
-		return fail(err, HD_ERR_FAULT, type->ee_class,
+	if (!field_counts_read(runtime, type->links.ee_class, &own) ||
+	    (parent && !field_counts_read(runtime, parent->links.ee_class, &inherited))) {
+		return fail(err, HD_ERR_FAULT, type->links.ee_class,
 			    "cannot read the EEClass of method table 0x%" PRIx64,
 			    type->method_table);
 	}
 	if (own.instance < inherited.instance || own.instance > CLASS_FIELDS_MAX ||
 	    own.statics > CLASS_FIELDS_MAX) {
-		return fail(err, HD_ERR_FAULT, type->ee_class,
+		return fail(err, HD_ERR_FAULT, type->links.ee_class,
 			    "method table 0x%" PRIx64 ": its EEClass counts %" PRIu32
 			    " instance and %" PRIu32 " static fields",
 			    type->method_table, own.instance, own.statics);
@@ -240,8 +240,8 @@ static enum hd_status read_declared(struct runtime *runtime, const struct type *
 	if (!count)
 		return HD_OK;
 	if (list->count + count > LIST_MAX ||
-	    !coreclr_pointer(runtime, type->ee_class, L_CLASS_FIELDS, &descs)) {
-		return fail(err, HD_ERR_FAULT, type->ee_class,
+	    !coreclr_pointer(runtime, type->links.ee_class, L_CLASS_FIELDS, &descs)) {
+		return fail(err, HD_ERR_FAULT, type->links.ee_class,
 			    "cannot read the fields of method table 0x%" PRIx64,
 			    type->method_table);
 	}

@@ -54,8 +54,8 @@ static enum hd_status read_series(struct memory *memory, struct type *type, uint
 		series[count - 1 - i] = other;
 	}
 	*budget -= bytes;
-	type->series = series;
-	type->series_count = (uint32_t)count;
+	type->desc.series = series;
+	type->desc.series_count = (uint32_t)count;
 	type->has_bad_desc = false;
 	return HD_OK;
 }
@@ -95,9 +95,9 @@ static enum hd_status read_runs(struct memory *memory, struct type *type, uint64
 		return HD_OK;
 	}
 	*budget -= bytes;
-	type->runs = runs;
-	type->run_count = (uint32_t)count;
-	type->runs_offset = offset;
+	type->desc.runs = runs;
+	type->desc.run_count = (uint32_t)count;
+	type->desc.runs_offset = offset;
 	type->has_bad_desc = false;
 	return HD_OK;
 }
@@ -116,9 +116,9 @@ enum hd_status gc_desc_read(struct memory *memory, struct type *type, uint64_t *
 
 void gc_desc_deinit(struct type *type)
 {
-	mem_free(type->series);
-	mem_free(type->runs);
-	type->series = NULL;
-	type->runs = NULL;
-	type->series_count = type->run_count = 0;
+	mem_free(type->desc.series);
+	mem_free(type->desc.runs);
+	type->desc.series = NULL;
+	type->desc.runs = NULL;
+	type->desc.series_count = type->desc.run_count = 0;
 }

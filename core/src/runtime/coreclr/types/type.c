@@ -206,22 +206,22 @@ static bool sizes_are_sound(const struct type *type)
 static bool round_trip(const struct runtime *runtime, struct type *type)
 {
 	uint64_t value, back;
-	type->canonical = type->method_table;
+	type->links.canonical = type->method_table;
 	if (!coreclr_pointer(runtime, type->method_table, L_MT_CLASS, &value))
 		return false;
 	if (type->is_free)
 		return true;
 	if (value & 1) {
-		type->canonical = value & ~(uint64_t)1;
-		if (type->canonical % 8 ||
-		    type->canonical < runtime_arch(runtime)->space.user_begin ||
-		    !coreclr_pointer(runtime, type->canonical, L_MT_CLASS, &value))
+		type->links.canonical = value & ~(uint64_t)1;
+		if (type->links.canonical % 8 ||
+		    type->links.canonical < runtime_arch(runtime)->space.user_begin ||
+		    !coreclr_pointer(runtime, type->links.canonical, L_MT_CLASS, &value))
 			return false;
 	}
-	type->ee_class = value;
+	type->links.ee_class = value;
 	return value % 8 == 0 && value >= runtime_arch(runtime)->space.user_begin &&
 	       coreclr_pointer(runtime, value, L_CLASS_METHOD_TABLE, &back) &&
-	       (back == type->canonical || continuation_is(runtime, type, value, back));
+	       (back == type->links.canonical || continuation_is(runtime, type, value, back));
 }
 
 bool type_may_be_missing(const struct runtime *runtime, uint64_t method_table)
@@ -278,13 +278,13 @@ static bool read_type_head(const struct runtime *runtime, uint64_t method_table,
 		flags &
 		(coreclr_has(runtime, CORECLR_COLLECTIBLE_BIT_28) ? COLLECTIBLE_8 : COLLECTIBLE_9);
 	type->is_string = type->base_size == 22;
-	(void)read_type_word(runtime, method_table, L_MT_FLAGS2, &type->flags2);
+	(void)read_type_word(runtime, method_table, L_MT_FLAGS2, &type->links.flags2);
 	(void)coreclr_pointer(runtime, method_table, L_MT_PARENT, &type->parent);
 	(void)coreclr_pointer(runtime, method_table, L_MT_MODULE, &type->module);
-	(void)coreclr_pointer(runtime, method_table, L_MT_AUXILIARY, &type->auxiliary);
-	(void)coreclr_pointer(runtime, method_table, L_MT_PER_INST, &type->per_inst);
-	uint32_t rid =
-		coreclr_has(runtime, CORECLR_SHORT_TOKENS) ? type->flags2 >> 16 : type->flags2 >> 8;
+	(void)coreclr_pointer(runtime, method_table, L_MT_AUXILIARY, &type->links.auxiliary);
+	(void)coreclr_pointer(runtime, method_table, L_MT_PER_INST, &type->links.per_inst);
+	uint32_t rid = coreclr_has(runtime, CORECLR_SHORT_TOKENS) ? type->links.flags2 >> 16
+								  : type->links.flags2 >> 8;
 	if (rid && type->category != CATEGORY_SZ_ARRAY && type->category != CATEGORY_MD_ARRAY)
 		type->token = 0x02000000u | rid;
 	return true;
@@ -298,7 +298,7 @@ static uint64_t find_loader_allocator(const struct runtime *runtime, const struc
 {
 	uint64_t module = type->module, allocator;
 	if (layout_has(&runtime->layout, L_AUX_LOADER_MODULE) &&
-	    !coreclr_pointer(runtime, type->auxiliary, L_AUX_LOADER_MODULE, &module))
+	    !coreclr_pointer(runtime, type->links.auxiliary, L_AUX_LOADER_MODULE, &module))
 		return 0;
 	if (!coreclr_pointer(runtime, module, L_MODULE_LOADER_ALLOCATOR, &allocator) || !allocator)
 		return 0;

@@ -53,6 +53,21 @@ struct gc_run {
 	uint32_t pointers, skip;
 };
 
+/** How a type's GCDesc says where references lie: as series, or, for an array of structs, as runs. */
+struct gc_desc {
+	uint32_t series_count; /**< how many series; or */
+	uint32_t run_count;    /**< how many runs, which repeat, beginning at runs_offset */
+	uint64_t runs_offset;
+	struct gc_series *series; /**< owned */
+	struct gc_run *runs;      /**< owned */
+};
+
+/** Members of a MethodTable that only CoreCLR has: the second flags, and addresses. */
+struct coreclr_links {
+	uint32_t flags2;
+	uint64_t auxiliary, canonical, ee_class, per_inst;
+};
+
 /**
  * One MethodTable that passed its checks; what a walk needs comes first.  Lives as long as the runtime,
  * at a fixed address; only name changes later.
@@ -62,20 +77,17 @@ struct type {
 	uint32_t base_size; /**< 0: an interface, which has no objects */
 	uint16_t component_size;
 	bool has_pointers, is_free, is_collectible, is_string, has_finalizer;
-	bool has_bad_desc;     /**< its GCDesc contradicts its size: no references are known */
-	uint8_t category;      /**< enum type_category */
-	uint32_t series_count; /**< how many series; or */
-	uint32_t run_count;    /**< how many runs, which repeat, beginning at runs_offset */
-	uint64_t runs_offset;
-	struct gc_series *series;  /**< owned */
-	struct gc_run *runs;       /**< owned */
+	bool has_bad_desc; /**< its GCDesc contradicts its size: no references are known */
+	uint8_t category;  /**< enum type_category */
+	struct gc_desc desc;
 	uint64_t loader_allocator; /**< collectible: the LoaderAllocator object, 0 = none */
 	uint32_t index;            /**< in the order in which types were found, from 0 */
-	uint32_t flags, flags2;
-	uint32_t token; /**< TypeDef, 0 for arrays */
-	uint64_t parent, module, auxiliary, canonical, ee_class, per_inst;
+	uint32_t flags;
+	uint32_t token;     /**< TypeDef, 0 for arrays */
+	uint32_t name_size; /**< bytes of name */
+	uint64_t parent, module;
+	struct coreclr_links links;
 	char *name; /**< NULL until type_name(); owned */
-	uint32_t name_size;
 };
 
 /** Do several instantiations share the code of its methods, as those with classes for arguments? */

@@ -188,15 +188,15 @@ struct type_arguments type_arguments(const struct runtime *runtime, const struct
 {
 	struct type_arguments arguments = { 0 };
 	if (type->flags & MT_HAS_COMPONENT_SIZE || !(type->flags & MT_GENERICS_MASK) ||
-	    !type->per_inst)
+	    !type->links.per_inst)
 		return arguments;
 	/* GenericsDictInfo before PerInstInfo: u16 number of dictionaries, u16 arguments. */
 	uint16_t dictionaries, count;
 	uint64_t address;
-	if (!memory_u16(runtime->memory, type->per_inst - 4, &dictionaries) ||
-	    !memory_u16(runtime->memory, type->per_inst - 2, &count) || !dictionaries ||
+	if (!memory_u16(runtime->memory, type->links.per_inst - 4, &dictionaries) ||
+	    !memory_u16(runtime->memory, type->links.per_inst - 2, &count) || !dictionaries ||
 	    count > TYPE_ARGUMENTS_MAX ||
-	    !memory_u64(runtime->memory, type->per_inst + 8 * (uint64_t)(dictionaries - 1),
+	    !memory_u64(runtime->memory, type->links.per_inst + 8 * (uint64_t)(dictionaries - 1),
 			&address))
 		return arguments;
 	arguments.address = address;
@@ -209,7 +209,7 @@ static void step_array(struct name_writer *writer, const struct type *type, unsi
 {
 	static const char commas[] = "[,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"; /* 32 dimensions at most */
 	size_t base = writer->count;
-	name_push(writer, NAME_HANDLE, depth + 1, type->per_inst);
+	name_push(writer, NAME_HANDLE, depth + 1, type->links.per_inst);
 	if (type->category == CATEGORY_SZ_ARRAY) {
 		name_push_string(writer, "[]");
 	} else {
