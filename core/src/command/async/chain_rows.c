@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/async/chain_rows.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "analysis/async/async_chains.h"
@@ -9,7 +8,6 @@
 #include "command/async/async_text.h"
 #include "framework/owns.h"
 #include "hangs/wait_kind.h"
-#include "output/fit.h"
 
 #define ROW_LIST(X)                                                                               \
 	X(ROW_COUNT, "count", "Count", KIND_NUMBER, 6, 0, "how many chains are like this one")    \
@@ -24,36 +22,13 @@
 
 COLUMNS(chain_row, ROW_COLUMNS, ROW_LIST);
 
-/* "    25 TaskCompletionSource 7fb0d9809740 Shop.Inventory.Deliver, awaited by Shop.Checkout.Ship" */
-static void chain_row_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "%6" PRIu64 " %-20s ", cells[ROW_COUNT].number,
-		   cells[ROW_WAITS_FOR].text.bytes);
-	if (cells[ROW_OBJECT].is_there) {
-		out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[ROW_OBJECT].number);
-	} else {
-		out_pad(out, 12);
-	}
-	out_puts(out, " ");
-	out_begin_name(out, FIT_METHOD);
-	text_escape(&out->text, cells[ROW_METHOD].text.bytes, cells[ROW_METHOD].text.size);
-	out_end_name(out);
-	if (cells[ROW_FOR_METHOD].is_there && !out_is_narrow(out)) {
-		const struct cell *other = &cells[ROW_FOR_METHOD];
-		out_puts(out, ", awaited by ");
-		out_begin_name(out, FIT_METHOD);
-		text_escape(&out->text, other->text.bytes, other->text.size);
-		out_end_name(out);
-	}
-	out_puts(out, "\n");
-}
-
 static const struct schema chain_rows_schema = {
 	.name = "async_chains",
 	SCHEMA_COLUMNS(chain_row_columns),
 	.heading =
 		" Count Waits for            Object       Async method (dumpasync shows the chains)",
-	.layout = chain_row_layout,
+	.lines = "{count:6} {waits_for:-20} {object:012a?            } {method:m}[?for_method , "
+		 "awaited by {for_method:m}]\n",
 };
 
 /* Names of methods. */
@@ -87,7 +62,8 @@ static void write_chain_row(struct call *call, struct async_graph *graph,
 		[ROW_ROOT_METHOD] = cell_text(root->bytes, root->size),
 	};
 	if (program->size && !is_same_text(program, method))
-		cells[ROW_FOR_METHOD] = cell_text(program->bytes, program->size);
+		cells[ROW_FOR_METHOD] = cell_shown(cell_text(program->bytes, program->size),
+						   out_is_narrow(&call->out) ? "" : NULL);
 	if (end->object)
 		cells[ROW_OBJECT] = cell_number(end->object);
 	answer_row(&call->answer, cells);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 #include <string.h>
 
 #include "analysis/async/async_chains.h"
@@ -11,7 +10,6 @@
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/source_text.h"
-#include "output/fit.h"
 #include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 
@@ -87,45 +85,17 @@ static const struct schema methods_schema = {
 	X(CHAIN_AWAITED_BY, "awaited_by", NULL, KIND_TEXT, 0, 0,                               \
 	  "who goes on when the outermost method is done")                                     \
 	X(CHAIN_DEPTH, "depth", NULL, KIND_NUMBER, 0, 0, "methods of the chain")               \
-	X(CHAIN_NUMBER, NULL, "", KIND_NUMBER, 0, 0, NULL)
+	X(CHAIN_NUMBER, NULL, "number", KIND_NUMBER, 0, 0, NULL)
 
 COLUMNS(chain, CHAIN_COLUMNS, CHAIN_LIST);
-
-/* "STACK 1: 20 chains wait for SemaphoreSlim 7f... (0 free); awaited by a thread" */
-static void chain_layout(struct out *out, const struct cell *cells)
-{
-	uint64_t count = cells[CHAIN_COUNT].number, objects = cells[CHAIN_OBJECTS].number;
-	out_styled(out, STYLE_HEAD, "STACK %" PRIu64, cells[CHAIN_NUMBER].number);
-	if (count > 1) {
-		out_printf(out, ": %" PRIu64 " chains wait for ", count);
-	} else {
-		out_puts(out, " waits for ");
-	}
-	out_puts(out, async_wait_words(cells[CHAIN_WAITS_FOR].text.bytes));
-	if (objects > 1)
-		out_printf(out, ", %" PRIu64 " objects, first", objects);
-	if (cells[CHAIN_OBJECT].is_there) {
-		out_puts(out, " ");
-		out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[CHAIN_OBJECT].number);
-	}
-	if (cells[CHAIN_DETAIL].is_there) {
-		out_puts(out, " (");
-		out_begin_name(out, FIT_METHOD);
-		text_escape(&out->text, cells[CHAIN_DETAIL].text.bytes,
-			    cells[CHAIN_DETAIL].text.size);
-		out_end_name(out);
-		out_puts(out, ")");
-	}
-	if (strcmp(cells[CHAIN_AWAITED_BY].text.bytes, async_root_name(ROOT_NOBODY)) != 0)
-		out_printf(out, "; awaited by %s", cells[CHAIN_AWAITED_BY].text.bytes);
-	out_puts(out, "\n");
-}
 
 const struct schema async_chains_schema = {
 	.name = "chains",
 	SCHEMA_COLUMNS(chain_columns),
 	.is_main = true,
-	.layout = chain_layout,
+	.lines = "\\hSTACK {number}\\.[?count : {count} chains wait for | waits for "
+		 "]{waits_for}[?objects , {objects} objects, first][ {object:012a}][ "
+		 "({detail:m})][?awaited_by ; awaited by {awaited_by}]\n",
 };
 
 #define COUNT_LIST(X)                                                               \
@@ -251,12 +221,14 @@ static enum hd_status write_chain(struct async_listing *listing, uint32_t root, 
 	listing->number++;
 	if (!answer_wants_row(answer))
 		return HD_OK;
+	const char *wait = async_wait_name(nodes[end].wait);
 	struct cell cells[CHAIN_COLUMNS] = {
-		[CHAIN_COUNT] = cell_number(count),
-		[CHAIN_WAITS_FOR] = cell_string(async_wait_name(nodes[end].wait)),
-		[CHAIN_OBJECTS] = cell_number(objects),
+		[CHAIN_COUNT] = cell_shown(cell_number(count), count > 1 ? NULL : ""),
+		[CHAIN_WAITS_FOR] = cell_shown(cell_string(wait), async_wait_words(wait)),
+		[CHAIN_OBJECTS] = cell_shown(cell_number(objects), objects > 1 ? NULL : ""),
 		[CHAIN_ROOT] = cell_number(nodes[root].address),
-		[CHAIN_AWAITED_BY] = cell_string(async_root_name(nodes[root].root)),
+		[CHAIN_AWAITED_BY] = cell_shown(cell_string(async_root_name(nodes[root].root)),
+						nodes[root].root == ROOT_NOBODY ? "" : NULL),
 		[CHAIN_DEPTH] = cell_number(listing->chains.rows[chain].depth),
 		[CHAIN_NUMBER] = cell_number(listing->number),
 	};

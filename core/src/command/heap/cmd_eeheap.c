@@ -227,20 +227,11 @@ static void write_contexts(struct answer *answer, const struct heap *heap)
 
 COLUMNS(heap, HEAP_COLUMNS, HEAP_LIST);
 
-/* The only heap of the workstation GC has no line. */
-static void heap_layout(struct out *out, const struct cell *cells)
-{
-	if (cells[HEAP_ADDRESS].shown)
-		return;
-	out_printf(out, "Heap %" PRIu64 " (%016" PRIx64 ")\n", cells[HEAP_INDEX].number,
-		   cells[HEAP_ADDRESS].number);
-}
-
 const struct schema eeheap_heap_schema = {
 	.name = "heaps",
 	SCHEMA_COLUMNS(heap_columns),
 	.is_main = true,
-	.layout = heap_layout,
+	.lines = "[?address Heap {index} ({address:016})\n]",
 };
 
 static void write_totals(struct answer *answer, const struct schema *schema,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/names/code_rows.h"
 
-#include <inttypes.h>
-
 #include "gc/heap.h"
 #include "unwind/gc_info.h"
 
@@ -18,27 +16,11 @@
 
 COLUMNS(body, BODY_COLUMNS, BODY_LIST);
 
-/* "CodeAddr:            00007f... (JIT, 123 bytes, current)" */
-static void body_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "CodeAddr:             %016" PRIx64 " (%s", cells[BODY_START].number,
-		   cells[BODY_KIND].text.bytes);
-	if (cells[BODY_SIZE].is_there)
-		out_printf(out, ", %" PRIu64 " bytes", cells[BODY_SIZE].number);
-	out_puts(out,
-		 cells[BODY_CURRENT].is_there && cells[BODY_CURRENT].flag ? ", current)" : ")");
-	if (cells[BODY_METHOD].shown) {
-		out_puts(out, " ");
-		text_escape(&out->text, cells[BODY_METHOD].text.bytes,
-			    cells[BODY_METHOD].text.size);
-	}
-	out_puts(out, "\n");
-}
-
 const struct schema bodies_schema = {
 	.name = "code",
 	SCHEMA_COLUMNS(body_columns),
-	.layout = body_layout,
+	.lines = "CodeAddr:             {start:016} ({kind}[, {size} bytes][?is_current , "
+		 "current])[?method  {method}]\n",
 };
 
 uint32_t code_size(struct heap *heap, const struct code_info *code)
@@ -72,10 +54,8 @@ static void write_named_body(struct call *call, const struct method_body *body,
 		[BODY_KIND] = cell_string(code_kind(body->is_precompiled)),
 		[BODY_CURRENT] = *current,
 		[BODY_METHOD_DESC] = cell_number(body->method_desc),
-		[BODY_METHOD] = cell_text(name.bytes, name.size),
+		[BODY_METHOD] = cell_shown(cell_text(name.bytes, name.size), has_name ? NULL : ""),
 	};
-	if (has_name)
-		cells[BODY_METHOD].shown = name.bytes;
 	if (size)
 		cells[BODY_SIZE] = cell_number(size);
 	answer_row(&call->answer, cells);

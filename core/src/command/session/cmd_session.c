@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* open, close and set: the commands about the session itself. */
-#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "command/table.h"
@@ -21,38 +21,28 @@ static const char *target_word(const struct target *target)
 	X(OPENED_BYTES, "bytes", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT, "their bytes")            \
 	X(OPENED_FINDINGS, "findings", NULL, KIND_NUMBER, 0, 0, "what info says about it")      \
 	X(OPENED_ROOTS, .heading = "roots", .kind = KIND_NUMBER) /**< text only, as the next */ \
-	X(OPENED_SECONDS, .kind = KIND_REAL)
+	X(OPENED_SECONDS, .heading = "seconds", .kind = KIND_REAL)
 
 COLUMNS(opened, OPENED_COLUMNS, OPENED_LIST);
 
-static void findings_line(struct out *out, uint64_t count)
-{
-	if (count)
-		out_printf(out, "%" PRIu64 " finding%s: see info.\n", count, count == 1 ? "" : "s");
-}
-
-/* Its runtime is looked for by the first command that needs it. */
-static void opened_target_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *path = &cells[OPENED_PATH];
-	out_printf(out, "Opened %s ", cells[OPENED_KIND].text.bytes);
-	text_escape(&out->text, path->text.bytes, path->text.size);
-	if (cells[OPENED_SECONDS].real > 0)
-		out_printf(out, " (stopped for %.0f ms)", cells[OPENED_SECONDS].real * 1e3);
-	out_puts(out, ".\n");
-	findings_line(out, cells[OPENED_FINDINGS].number);
-}
+#define FINDINGS_LINE "[?findings {findings:+finding}: see info.\n]"
 
 static void opened_target(struct call *call, const char *path)
 {
-	static const struct schema schema = { SCHEMA_COLUMNS(opened_columns),
-					      .layout = opened_target_layout };
+	static const struct schema schema = {
+		SCHEMA_COLUMNS(opened_columns),
+		.lines =
+			"Opened {kind} {opened}[?seconds  (stopped for {seconds} ms)].\n" FINDINGS_LINE
+	};
 	const struct target *target = call->session->target;
+	const double seconds = target->process.stopped_seconds;
+	char ms[40];
+	(void)snprintf(ms, sizeof(ms), "%.0f", seconds * 1e3);
 	const struct cell cells[OPENED_COLUMNS] = {
 		[OPENED_PATH] = cell_string(path),
 		[OPENED_KIND] = cell_string(target_word(target)),
 		[OPENED_FINDINGS] = cell_number(target->findings.count),
-		[OPENED_SECONDS] = cell_real(target->process.stopped_seconds),
+		[OPENED_SECONDS] = cell_shown(cell_real(seconds), seconds > 0 ? ms : ""),
 	};
 	answer_record(&call->answer, &schema, cells);
 }
@@ -61,8 +51,8 @@ static void opened_file(struct call *call, const char *path)
 {
 	static const struct schema schema = {
 		SCHEMA_COLUMNS(opened_columns),
-		.lines = "Opened {opened}: {objects:*object}, {bytes:*byte}, {roots:*root}.\n"
-			 "[?findings {findings:*finding}: see info.\n]"
+		.lines =
+			"Opened {opened}: {objects:*object}, {bytes:*byte}, {roots:*root}.\n" FINDINGS_LINE
 	};
 	const struct hd_graph *graph = call->session->graph;
 	const struct cell cells[OPENED_COLUMNS] = {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/session/crash.h"
 
-#include <inttypes.h>
-
 #include "gc/heap.h"
 #include "inspect/locate.h"
 
@@ -50,49 +48,20 @@ bool crash_is_collecting(const struct call *call, const struct crash *crash, boo
 	X(CRASH_COLLECTING, "collecting", NULL, KIND_FLAG, 0, 0,                            \
 	  "was the thread collecting garbage?")                                             \
 	X(CRASH_ADDRESS, "address", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                  \
-	  "the address that it could not read or write")
+	  "the address that it could not read or write")                                    \
+	X(CRASH_FILE, .heading = "file", .kind = KIND_TEXT) /**< text only: of the module */
+
+#define CRASH_LINE                                                         \
+	"{signal} in thread 0x{thread:x}, at [{file}+0x{offset:x}|{ip:x}]" \
+	"[, which could not use the address {address:x}]"                  \
+	"[?collecting , while it was collecting garbage]\n"
 
 COLUMNS(crash, CRASH_COLUMNS, CRASH_LIST);
 
-/* "SIGSEGV in thread 0x1a2b, at libcoreclr.so+0x3c4d, while it was collecting garbage" */
-static void crash_line(struct out *out, const struct cell *cells)
-{
-	const struct cell *module = &cells[CRASH_MODULE];
-	out_printf(out, "%s in thread 0x%" PRIx64 ", at ", cells[CRASH_SIGNAL].text.bytes,
-		   cells[CRASH_THREAD].number);
-	if (module->is_there) {
-		const char *slash = strrchr(module->text.bytes, '/');
-		const char *name = slash ? slash + 1 : module->text.bytes;
-		text_escape(&out->text, name, strlen(name));
-		out_printf(out, "+0x%" PRIx64, cells[CRASH_OFFSET].number);
-	} else {
-		out_printf(out, "%" PRIx64, cells[CRASH_IP].number);
-	}
-	if (cells[CRASH_ADDRESS].is_there) {
-		out_printf(out, ", which could not use the address %" PRIx64,
-			   cells[CRASH_ADDRESS].number);
-	}
-	if (cells[CRASH_COLLECTING].flag)
-		out_puts(out, ", while it was collecting garbage");
-	out_puts(out, "\n");
-}
-
-static void ended_layout(struct out *out, const struct cell *cells)
-{
-	out_puts(out, "The process ended by ");
-	crash_line(out, cells);
-}
-
-static void crash_layout(struct out *out, const struct cell *cells)
-{
-	out_puts(out, "Crash:       ");
-	crash_line(out, cells);
-}
-
 static const struct schema ended_schema = { .name = "crash",
 					    SCHEMA_COLUMNS(crash_columns),
-					    .layout = ended_layout };
-SCHEMA(crash, .name = "crash", .layout = crash_layout);
+					    .lines = "The process ended by " CRASH_LINE };
+SCHEMA(crash, .name = "crash", .lines = "Crash:       " CRASH_LINE);
 
 static void crash_cells(const struct call *call, const struct crash *crash, bool any_marks,
 			struct cell cells[CRASH_COLUMNS])
@@ -102,6 +71,10 @@ static void crash_cells(const struct call *call, const struct crash *crash, bool
 	cells[CRASH_THREAD] = cell_number((uint32_t)fault->tid);
 	cells[CRASH_IP] = cell_number(registers_ip(&fault->registers));
 	cells[CRASH_MODULE] = cell_string(fault->mapping ? fault->mapping->path : NULL);
+	if (fault->mapping) {
+		const char *slash = strrchr(fault->mapping->path, '/');
+		cells[CRASH_FILE] = cell_string(slash ? slash + 1 : fault->mapping->path);
+	}
 	cells[CRASH_OFFSET] = cell_number(fault->offset);
 	if (fault->has_address)
 		cells[CRASH_ADDRESS] = cell_number(fault->address);

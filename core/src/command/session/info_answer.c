@@ -78,60 +78,49 @@ static void write_target(struct call *call)
 	answer_record(&call->answer, &schema, cells);
 }
 
-#define STOP_LIST(X)                                                                     \
-	X(STOP_MS, "stopped_ms", NULL, KIND_NUMBER, 0, 0,                                \
-	  "how long the process was stopped, in milliseconds")                           \
-	X(STOP_LIMIT, "stop_limit_ms", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,             \
-	  "after how many milliseconds it would have been let go in any case")           \
-	X(STOP_COUNT, "stops", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "how often it did") \
-	X(STOP_NOT_COPIED, "not_copied", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,            \
-	  "native memory that was left out of the copy")                                 \
-	X(STOP_SECONDS, .kind = KIND_REAL) /**< text only, as the next */                \
-	X(STOP_HAS_COPY, .kind = KIND_FLAG)
+#define STOP_LIST(X)                                                                            \
+	X(STOP_MS, "stopped_ms", NULL, KIND_NUMBER, 0, 0,                                       \
+	  "how long the process was stopped, in milliseconds")                                  \
+	X(STOP_LIMIT, "stop_limit_ms", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                    \
+	  "after how many milliseconds it would have been let go in any case")                  \
+	X(STOP_COUNT, "stops", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "how often it did")        \
+	X(STOP_NOT_COPIED, "not_copied", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,                   \
+	  "native memory that was left out of the copy")                                        \
+	X(STOP_SECONDS, .heading = "seconds", .kind = KIND_REAL) /**< text only, as the next */ \
+	X(STOP_HAS_COPY, .heading = "has_copy", .kind = KIND_FLAG)
 
 COLUMNS(stop, STOP_COLUMNS, STOP_LIST);
 
-static void stop_layout(struct out *out, const struct cell *cells)
-{
-	if (cells[STOP_SECONDS].real > 0) {
-		out_printf(out, "Stopped:     for %.1f ms", cells[STOP_SECONDS].real * 1e3);
-		if (cells[STOP_COUNT].number > 1) {
-			out_printf(out, ", the last of %" PRIu64 " times",
-				   cells[STOP_COUNT].number);
-		}
-		if (cells[STOP_LIMIT].is_there) {
-			out_printf(out, " (at most %" PRIu64 " s: --max-stop)",
-				   cells[STOP_LIMIT].number / 1000);
-		}
-		out_puts(out, "\n");
-	}
-	if (cells[STOP_HAS_COPY].flag) {
-		char left[32];
-		out_printf(
-			out,
-			"Not copied:  %s of native memory that has no part in the heap (--copy-all "
-			"copies it)\n",
-			format_bytes(cells[STOP_NOT_COPIED].number, left));
-	}
-}
-
 static void write_stop(struct call *call)
 {
-	static const struct schema schema = { SCHEMA_COLUMNS(stop_columns), .layout = stop_layout };
+	static const struct schema schema = {
+		SCHEMA_COLUMNS(stop_columns),
+		.lines =
+			"[?seconds Stopped:     for {seconds} ms[?stops , the last of {stops} times][ "
+			"(at most {stop_limit_ms} s: --max-stop)]\n]"
+			"[?has_copy Not copied:  {not_copied:b} of native memory that has no part in the "
+			"heap (--copy-all copies it)\n]"
+	};
 	const struct target *target = call->session->target;
 	bool is_process = target->kind == TARGET_PROCESS;
+	const double seconds = target->process.stopped_seconds;
+	char ms[40], limit[NUMBER_SIZE];
+	(void)snprintf(ms, sizeof(ms), "%.1f", seconds * 1e3);
+	(void)snprintf(limit, sizeof(limit), "%" PRIu64, (uint64_t)target->options.stop_seconds);
 	const struct cell cells[STOP_COLUMNS] = {
-		[STOP_MS] = cell_number((uint64_t)(target->process.stopped_seconds * 1e3 + 0.5)),
+		[STOP_MS] = cell_number((uint64_t)(seconds * 1e3 + 0.5)),
 		[STOP_LIMIT] = { .is_there = target->process.stops &&
 					     !findings_has(&target->findings, FINDING_HELD),
+				 .shown = limit,
 				 .number = target->options.stop_seconds * UINT64_C(1000) },
 		[STOP_COUNT] = { .is_there = target->process.stops,
+				 .shown = target->process.stops > 1 ? NULL : "",
 				 .number = target->process.stops },
 		[STOP_NOT_COPIED] = { .is_there = is_process,
 				      .number = target->process.copy
 							? process_copy_left(target->process.copy)
 							: 0 },
-		[STOP_SECONDS] = cell_real(target->process.stopped_seconds),
+		[STOP_SECONDS] = cell_shown(cell_real(seconds), seconds > 0 ? ms : ""),
 		[STOP_HAS_COPY] = cell_flag(target->process.copy),
 	};
 	answer_record(&call->answer, &schema, cells);
@@ -340,24 +329,13 @@ enum hd_status write_target_info(struct call *call, const struct heap_totals *to
 
 COLUMNS(layout, LAYOUT_COLUMNS, LAYOUT_LIST);
 
-static void layout_layout(struct out *out, const struct cell *cells)
-{
-	char offset[16] = "-";
-	if (cells[LAYOUT_OFFSET].is_there) {
-		(void)snprintf(offset, sizeof(offset), "%" PRId32,
-			       (int32_t)cells[LAYOUT_OFFSET].number);
-	}
-	out_printf(out, "%-44s %8s  %s\n", cells[LAYOUT_NAME].text.bytes, offset,
-		   cells[LAYOUT_ORIGIN].text.bytes);
-}
-
 void write_layout_info(struct answer *answer, const struct runtime *runtime)
 {
 	static const struct schema schema = {
 		.name = "layout",
 		SCHEMA_COLUMNS(layout_columns),
 		.heading = "Field                                          Offset  Origin",
-		.layout = layout_layout,
+		.lines = "{name:-44} {offset:8?-}  {origin}\n",
 	};
 	const struct layout *layout = coreclr_layout(runtime);
 	answer_table(answer, &schema, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "analysis/pool/hill_climbing.h"
 #include "analysis/pool/pool_state.h"
@@ -43,18 +44,7 @@ static const struct sos_option pool_sos_options[] = {
 
 COLUMNS(pool, NUMBER_COLUMNS, NUMBER_LIST);
 
-static void pool_layout(struct out *out, const struct cell *cells)
-{
-	for (unsigned int i = 0; i < NUMBER_COLUMNS; i++) {
-		if (!cells[i].is_there)
-			continue;
-		out_puts(out, pool_columns[i].heading);
-		out_printf(out, "%" PRId64 "%s\n", cells[i].signed_number,
-			   i == NUMBER_CPU ? "%" : "");
-	}
-}
-
-SCHEMA(pool, .layout = pool_layout);
+SCHEMA(pool, .name = NULL);
 
 #define CHANGE_LIST(X)                                                         \
 	X(CHANGE_BEFORE, "ms_before_last", "Before Last", KIND_SIGNED, 11, 0,  \
@@ -70,23 +60,11 @@ SCHEMA(pool, .layout = pool_layout);
 
 COLUMNS(change, CHANGE_COLUMNS, CHANGE_LIST);
 
-/* "     11.520 Starvation             5        1         37.2" */
-static void goal_change_layout(struct out *out, const struct cell *cells)
-{
-	out_printf(out, "%10.3fs ", (double)cells[CHANGE_BEFORE].signed_number / 1000);
-	text_escape(&out->text, cells[CHANGE_REASON].text.bytes, cells[CHANGE_REASON].text.size);
-	size_t width = 19;
-	out_pad(out, cells[CHANGE_REASON].text.size < width ? width - cells[CHANGE_REASON].text.size
-							    : 0);
-	out_printf(out, " %6" PRId64 " %8" PRId64 " %12.1f\n", cells[CHANGE_THREADS].signed_number,
-		   cells[CHANGE_SAMPLES].signed_number, cells[CHANGE_THROUGHPUT].real);
-}
-
 static const struct schema changes_schema = {
 	.name = "goal_changes",
 	SCHEMA_COLUMNS(change_columns),
 	.heading = "Before Last Transition            Goal  Samples   Throughput",
-	.layout = goal_change_layout,
+	.lines = "{ms_before_last:10}s {transition:-19} {threads:6} {samples:8} {throughput:12}\n",
 };
 
 static struct cell pool_cell(const struct pool_state *pool, enum pool_number number)
@@ -97,6 +75,7 @@ static struct cell pool_cell(const struct pool_state *pool, enum pool_number num
 static void write_pool(struct call *call, const struct pool_state *pool,
 		       const struct pool_queues *queues, const struct hill_log *log)
 {
+	char percent[24];
 	struct cell cells[NUMBER_COLUMNS] = {
 		[NUMBER_CPU] = pool_cell(pool, POOL_CPU),
 		[NUMBER_TOTAL] = pool_cell(pool, POOL_EXISTING),
@@ -113,6 +92,10 @@ static void write_pool(struct call *call, const struct pool_state *pool,
 	}
 	if (queues->is_known)
 		cells[NUMBER_QUEUED] = cell_number(pool_queues_count(queues));
+	if (cells[NUMBER_CPU].is_there) {
+		(void)snprintf(percent, sizeof(percent), "%" PRId64 "%%", pool->values[POOL_CPU]);
+		cells[NUMBER_CPU].shown = percent;
+	}
 	if (log->is_known)
 		cells[NUMBER_SAMPLES] = cell_signed(log->samples);
 	answer_record(&call->answer, &pool_schema, cells);
@@ -143,13 +126,17 @@ static void write_changes(struct call *call, const struct hill_log *log)
 	for (size_t i = 0; i < log->rows_count; i++) {
 		const struct hill_change *change = &log->rows[i];
 		hill_change_reason(call->heap->runtime, change, reason, sizeof(reason));
+		int64_t ms = ms_before(change, &log->rows[log->rows_count - 1]);
+		char before[32], rate[64];
+		(void)snprintf(before, sizeof(before), "%.3f", (double)ms / 1000);
+		(void)snprintf(rate, sizeof(rate), "%.1f", (double)change->throughput);
 		const struct cell cells[CHANGE_COLUMNS] = {
-			[CHANGE_BEFORE] =
-				cell_signed(ms_before(change, &log->rows[log->rows_count - 1])),
+			[CHANGE_BEFORE] = cell_shown(cell_signed(ms), before),
 			[CHANGE_REASON] = cell_string(reason),
 			[CHANGE_THREADS] = cell_signed(change->threads),
 			[CHANGE_SAMPLES] = cell_signed(change->samples),
-			[CHANGE_THROUGHPUT] = cell_real((double)change->throughput),
+			[CHANGE_THROUGHPUT] =
+				cell_shown(cell_real((double)change->throughput), rate),
 		};
 		answer_row(&call->answer, cells);
 	}

@@ -17,20 +17,11 @@
 	X(GROUP_WAITS_FOR, "waits_for", NULL, KIND_TEXT, 0, 0, "the kind of wait")           \
 	X(GROUP_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                     \
 	  "the one object that all of them wait for")                                        \
-	X(GROUP_SENTENCE, NULL, "", KIND_TEXT, 0, 0, NULL)
+	X(GROUP_SENTENCE, NULL, "sentence", KIND_TEXT, 0, 0, NULL)
 
 COLUMNS(group, GROUP_COLUMNS, GROUP_LIST);
 
-static void group_layout(struct out *out, const struct cell *cells)
-{
-	if (!cells[GROUP_SENTENCE].is_there)
-		return;
-	out_puts(out, "  ");
-	text_escape(&out->text, cells[GROUP_SENTENCE].text.bytes, cells[GROUP_SENTENCE].text.size);
-	out_puts(out, "\n");
-}
-
-SCHEMA(group, .name = "groups", .layout = group_layout);
+SCHEMA(group, .name = "groups", .lines = "[  {sentence}\n]");
 
 /* Nothing: the method is not known. */
 static void append_method(struct text *text, const struct waits *waits,

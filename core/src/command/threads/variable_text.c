@@ -29,50 +29,27 @@
 	  "what a ref or out argument refers to")                                                  \
 	X(VARIABLE_TABLE, "method_table", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                   \
 	  "of a struct, for dumpvc")                                                               \
-	X(VARIABLE_WHERE, NULL, NULL, KIND_TEXT, 0, 0, NULL) /**< text only, as all that follow */ \
-	X(VARIABLE_WORD, NULL, NULL, KIND_NUMBER, 0, 0, NULL)                                      \
-	X(VARIABLE_SHOWN, NULL, NULL, KIND_TEXT, 0, 0, NULL)
+	X(VARIABLE_WHERE, NULL, "where", KIND_TEXT, 0, 0,                                          \
+	  NULL) /**< text only, as all that follow */                                              \
+	X(VARIABLE_WORD, NULL, "word", KIND_NUMBER, 0, 0, NULL)                                    \
+	X(VARIABLE_SHOWN, NULL, "text", KIND_TEXT, 0, 0, NULL)
 
 COLUMNS(variable, VARIABLE_COLUMNS, VARIABLE_LIST);
-
-/* "        count (0x00007ffc12345678) = 0x000000000000002a System.Int32 42", or "= <no data>". */
-static void variable_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *name = &cells[VARIABLE_NAME], *type = &cells[VARIABLE_TYPE];
-	out_puts(out, "        ");
-	if (name->is_there) {
-		text_escape(&out->text, name->text.bytes, name->text.size);
-	} else {
-		out_printf(out, "<%s>", name->shown);
-	}
-	if (!cells[VARIABLE_WORD].is_there) {
-		out_puts(out, " = <no data>");
-		out_styled(out, STYLE_NOTE, "%s", cells[VARIABLE_WHERE].text.bytes);
-		out_puts(out, "\n");
-		return;
-	}
-	out_printf(out, " (%s) = 0x%016" PRIx64, cells[VARIABLE_WHERE].text.bytes,
-		   cells[VARIABLE_WORD].number);
-	if (type->is_there && type->text.size) {
-		out_puts(out, " ");
-		out_type(out, type->text.bytes, type->text.size, type->text.id);
-	}
-	out_styled(out, STYLE_NOTE, "%s", cells[VARIABLE_SHOWN].text.bytes);
-	out_puts(out, "\n");
-}
 
 static const struct schema parameter_schema = {
 	.name = "parameters",
 	SCHEMA_COLUMNS(variable_columns),
 	.heading = "    PARAMETERS:",
-	.layout = variable_layout,
+	.lines = "        [{name}|<{name}>][=word  ({where}) = 0x{word:016}[?type  "
+		 "{type}]\\d{text}\\.| = <no data>\\d{where}\\.]\n",
 };
 
 static const struct schema local_schema = {
 	.name = "locals",
 	SCHEMA_COLUMNS(variable_columns),
 	.heading = "    LOCALS:",
-	.layout = variable_layout,
+	.lines = "        [{name}|<{name}>][=word  ({where}) = 0x{word:016}[?type  "
+		 "{type}]\\d{text}\\.| = <no data>\\d{where}\\.]\n",
 };
 
 #define WHERE_SIZE 96u
@@ -191,7 +168,7 @@ static void write_variable(struct call *call, const struct method_variable *vari
 		[VARIABLE_WHERE] = cell_string(where),
 		[VARIABLE_SHOWN] = cell_string(shown.size ? shown.bytes : ""),
 	};
-	cells[VARIABLE_NAME].shown = unnamed;
+	cells[VARIABLE_NAME].shown = variable->name ? NULL : unnamed;
 	set_type(heap, variable, row, &cells[VARIABLE_TYPE]);
 	if (row->address)
 		cells[VARIABLE_ADDRESS] = cell_number(row->address);
