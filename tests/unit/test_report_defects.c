@@ -535,8 +535,14 @@ static void make_calls(uint32_t count, int32_t state)
 
 TEST(calls_that_wait_and_pile_up_are_found)
 {
+	make_calls(1000, 0);
+	expect("async", SEVERITY_MEDIUM, 1000);
+}
+
+TEST(as_many_calls_as_a_server_has_connections_are_a_fact)
+{
 	make_calls(300, 0);
-	expect("async", SEVERITY_MEDIUM, 300);
+	expect("async", SEVERITY_INFO, 300);
 }
 
 TEST(calls_that_run_do_not_wait)

@@ -142,6 +142,12 @@ void rule_limited(struct report *report)
 	report->result->is_limited = true;
 }
 
+void rule_lacks(struct report *report, const char *reason)
+{
+	report->result->has_run = false;
+	report->result->reason = reason;
+}
+
 bool finding_is_around(const struct report_finding *finding, const struct report_facts *facts,
 		       uint32_t node)
 {

@@ -77,6 +77,8 @@ void finding_sample(struct report_finding *finding, uint32_t node);
 /** Note the largest value that the running rule has met, and that its limit of work was met. */
 void rule_met(struct report *report, uint64_t value);
 void rule_limited(struct report *report);
+/** Note why the running rule could not run; @p reason is static. */
+void rule_lacks(struct report *report, const char *reason);
 
 static inline enum confidence confidence_less(enum confidence confidence)
 {

@@ -40,14 +40,21 @@ static enum hd_status find_assemblies(struct report *report, struct hd_error *er
 	struct module *const *modules;
 	size_t count;
 	uint64_t emitted = 0;
+	struct hd_error reason;
 	const char *name = NULL;
 	struct report_finding finding = {
 		.member_type = HD_NONE,
 		.holder = { .subject = HD_NONE, .root_kind = "none", .name = "the runtime" }
 	};
-	if (!facts->heap)
+	enum hd_status status = module_list(facts->heap->runtime, &modules, &count, &reason);
+	if (status == HD_ERR_NOMEM || status == HD_ERR_CANCELLED) {
+		*err = reason;
+		return status;
+	}
+	if (status != HD_OK) {
+		rule_lacks(report, "the list of modules cannot be read");
 		return HD_OK;
-	TRY(module_list(facts->heap->runtime, &modules, &count, err));
+	}
 	for (size_t i = 0; i < count; i++) {
 		const struct module *module = modules[i];
 		if (!is_without_file(facts->heap->runtime, module))
