@@ -51,7 +51,7 @@ static uint64_t make_owner(uint64_t semaphore)
 static uint64_t holder_of(uint64_t semaphore)
 {
 	struct waits *waits;
-	struct held_semaphores found;
+	struct held_semaphores found = { 0 };
 	if (!is_attached)
 		fake_types_attach(tasks.types);
 	is_attached = true;

@@ -3,7 +3,7 @@
 #include "hangs/deadlocks.h"
 #include "hangs/wait_gaps.h"
 #include "hangs/wait_handles.h"
-#include "hangs/wait_over.h"
+#include "hangs/wait_parts.h"
 #include "support/assert_more.h"
 #include "support/fake_locks.h"
 #include "support/suite.h"

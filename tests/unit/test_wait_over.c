@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that were woken, and have not run since. */
 #include "hangs/verdicts.h"
-#include "hangs/wait_over.h"
 #include "hangs/wait_parts.h"
 #include "runtime/coreclr/threads/thread_state.h"
 #include "support/assert_more.h"

@@ -2,7 +2,7 @@
 /* Many async methods that wait for one semaphore or one task, on a heap without threads. */
 #include "analysis/async/async_graph.h"
 #include "framework/member.h"
-#include "hangs/wait_releasers.h"
+#include "hangs/wait_things.h"
 #include "runtime/coreclr/types/field.h"
 #include "support/assert_more.h"
 #include "support/fake_tasks.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/async/async_graph.h"
 #include "hangs/verdicts.h"
-#include "hangs/wait_choice.h"
 #include "hangs/wait_kind.h"
-#include "hangs/wait_runners.h"
+#include "hangs/wait_several.h"
+#include "hangs/wait_tasks.h"
 #include "runtime/coreclr/threads/thread_state.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"

@@ -82,17 +82,14 @@ static enum hd_status read_used_monitors(struct runtime *runtime, struct members
 enum hd_status monitors_read(struct runtime *runtime, struct members *members, struct job *job,
 			     struct monitors *ret, struct hd_error *err)
 {
+	HD_CLEANUP(monitors)
 	struct monitors monitors = { .is_missing = !runtime_has_sync_table(runtime) };
-	enum hd_status status = monitors.is_missing
-					? HD_OK
-					: read_used_monitors(runtime, members, job, &monitors, err);
-	if (status != HD_OK) {
-		monitors_deinit(&monitors);
-		return status;
-	}
+	if (!monitors.is_missing)
+		TRY(read_used_monitors(runtime, members, job, &monitors, err));
 	if (monitors.rows_count)
 		qsort(monitors.rows, monitors.rows_count, sizeof(*monitors.rows), compare_monitors);
 	*ret = monitors;
+	monitors = (struct monitors){ 0 };
 	return HD_OK;
 }
 

@@ -5,7 +5,6 @@
 #include "gc/finalizer.h"
 #include "hangs/wait_ended.h"
 #include "hangs/wait_process.h"
-#include "hangs/wait_releasers.h"
 #include "hangs/wait_rows.h"
 #include "runtime/coreclr/threads/thread_state.h"
 #include "targets/target.h"
@@ -309,31 +308,19 @@ static enum hd_status read_pool(struct verdicts *verdicts, struct job *job, stru
 enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts *ret,
 			     struct hd_error *err)
 {
-	struct verdicts verdicts = { 0 };
+	HD_CLEANUP(verdicts) struct verdicts verdicts = { 0 };
 	TRY(waits_create(heap, job, &verdicts.waits, err));
-	enum hd_status status = read_pool(&verdicts, job, err);
-	if (status == HD_OK)
-		status = find_deadlocks(&verdicts, err);
-	if (status == HD_OK)
-		status = find_orphans(&verdicts, err);
-	if (status == HD_OK)
-		status = find_circles(&verdicts, err);
-	if (status == HD_OK)
-		status = find_starvation(&verdicts, err);
-	if (status == HD_OK)
-		status = find_ends(&verdicts, job, err);
-	if (status == HD_OK)
-		status = find_requests(&verdicts, err);
-	if (status == HD_OK)
-		status = find_output(&verdicts, err);
-	if (status == HD_OK)
-		status = find_finalizer(&verdicts, err);
-	if (status == HD_OK)
-		status = find_collection(&verdicts, err);
-	if (status != HD_OK) {
-		verdicts_deinit(&verdicts);
-		return status;
-	}
+	TRY(read_pool(&verdicts, job, err));
+	TRY(find_deadlocks(&verdicts, err));
+	TRY(find_orphans(&verdicts, err));
+	TRY(find_circles(&verdicts, err));
+	TRY(find_starvation(&verdicts, err));
+	TRY(find_ends(&verdicts, job, err));
+	TRY(find_requests(&verdicts, err));
+	TRY(find_output(&verdicts, err));
+	TRY(find_finalizer(&verdicts, err));
+	TRY(find_collection(&verdicts, err));
 	*ret = verdicts;
+	verdicts = (struct verdicts){ 0 };
 	return HD_OK;
 }

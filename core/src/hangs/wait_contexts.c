@@ -74,6 +74,12 @@ struct post_search {
 	size_t count;
 };
 
+static void post_search_deinit(struct post_search *search)
+{
+	window_deinit(&search->window);
+	mem_free(search->steps);
+}
+
 static bool is_followed(const struct waits *waits, const struct object *object)
 {
 	struct async_graph *graph = waits->async;
@@ -127,42 +133,27 @@ static enum hd_status find_posted(struct post_search *search, const struct wait_
 	return HD_OK;
 }
 
-static enum hd_status find_all_posted(const struct waits *waits, struct job *job,
-				      struct wait_contexts *found, struct hd_error *err)
+enum hd_status wait_contexts_find(const struct waits *waits, struct job *job,
+				  struct wait_contexts *ret, struct hd_error *err)
 {
+	const struct wait_rows *threads = &ret->threads;
+	TRY(find_threads(waits, &ret->threads, err));
+	if (!threads->rows_count)
+		return HD_OK;
+	HD_CLEANUP(post_search)
 	struct post_search search = { .waits = waits,
 				      .window = { .memory = waits->heap->memory },
 				      .steps =
 					      mem_alloc(CONTEXT_STEPS_MAX, sizeof(*search.steps)) };
-	enum hd_status status = search.steps ? HD_OK : fail_nomem(err);
-	const struct wait_rows *threads = &found->threads;
-	for (size_t i = 0; i < threads->rows_count && status == HD_OK; i++) {
+	TRY_MEMORY(search.steps, err);
+	for (size_t i = 0; i < threads->rows_count; i++) {
 		if (wait_rows_only(threads, threads->rows[i].object) != WAIT_NOBODY)
-			status = find_posted(&search, &threads->rows[i], &found->posted, err);
-		if (status == HD_OK && job && !job_step(job, 0, 0))
-			status = fail_cancelled(err);
+			TRY(find_posted(&search, &threads->rows[i], &ret->posted, err));
+		if (job && !job_step(job, 0, 0))
+			return fail_cancelled(err);
 	}
-	if (status == HD_OK && waits->async->failed)
-		status = fail_nomem(err);
-	wait_rows_sort(&found->posted);
-	window_deinit(&search.window);
-	mem_free(search.steps);
-	return status;
-}
-
-enum hd_status wait_contexts_find(const struct waits *waits, struct job *job,
-				  struct wait_contexts *ret, struct hd_error *err)
-{
-	struct wait_contexts found = { 0 };
-	enum hd_status status = find_threads(waits, &found.threads, err);
-	if (status == HD_OK && found.threads.rows_count)
-		status = find_all_posted(waits, job, &found, err);
-	if (status != HD_OK) {
-		wait_contexts_deinit(&found);
-		return status;
-	}
-	*ret = found;
-	return HD_OK;
+	wait_rows_sort(&ret->posted);
+	return waits->async->failed ? fail_nomem(err) : HD_OK;
 }
 
 /* The context in which an object goes on with the async method; 0: it is no such continuation. */

@@ -19,7 +19,7 @@ struct wait_contexts {
  * thread: it posts to the pool.  Nothing proves that a class that derives from it has only one, so
  * what follows from this is only probable.
  *
- * @param[out] ret To be given to wait_contexts_deinit(); untouched on failure.
+ * @param[out] ret To be given to wait_contexts_deinit(), also on failure; empty before.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "analysis/async/async_graph.h"
-#include "hangs/wait_choice.h"
 #include "hangs/wait_contexts.h"
 #include "hangs/wait_handles.h"
 #include "hangs/wait_holders.h"
@@ -140,27 +139,24 @@ static enum hd_status make_edges(struct edge_search *search, struct hd_error *er
 	return waits->async->failed ? fail_nomem(err) : HD_OK;
 }
 
+static void edge_search_deinit(struct edge_search *search)
+{
+	wait_tasks_deinit(&search->tasks);
+	wait_readers_deinit(&search->readers);
+	wait_contexts_deinit(&search->contexts);
+	held_semaphores_deinit(&search->semaphores);
+}
+
 enum hd_status wait_find_edges(struct waits *waits, struct job *job, struct hd_error *err)
 {
-	struct edge_search search = { .waits = waits };
-	size_t boxes = waits->async->rows_count;
-	waits->edges = mem_alloc(waits->count + boxes + 1, sizeof(*waits->edges));
-	enum hd_status status = waits->edges ? HD_OK : fail_nomem(err);
-	if (status == HD_OK)
-		status = wait_tasks_init(waits, job, &search.tasks, err);
-	if (status == HD_OK)
-		status = held_semaphores_find(waits, job, &search.semaphores, err);
-	if (status == HD_OK)
-		status = wait_readers_find(waits, job, &search.readers, err);
-	if (status == HD_OK)
-		status = wait_contexts_find(waits, job, &search.contexts, err);
-	if (status == HD_OK)
-		status = make_edges(&search, err);
-	wait_tasks_deinit(&search.tasks);
-	wait_readers_deinit(&search.readers);
-	wait_contexts_deinit(&search.contexts);
-	held_semaphores_deinit(&search.semaphores);
-	return status;
+	HD_CLEANUP(edge_search) struct edge_search search = { .waits = waits };
+	waits->edges = mem_alloc(wait_nodes(waits) + 1, sizeof(*waits->edges));
+	TRY_MEMORY(waits->edges, err);
+	TRY(wait_tasks_init(waits, job, &search.tasks, err));
+	TRY(held_semaphores_find(waits, job, &search.semaphores, err));
+	TRY(wait_readers_find(waits, job, &search.readers, err));
+	TRY(wait_contexts_find(waits, job, &search.contexts, err));
+	return make_edges(&search, err);
 }
 
 void wait_blame_owners(struct waits *waits)

@@ -6,7 +6,6 @@
 #include "analysis/async/async_graph.h"
 #include "analysis/pool/queue_items.h"
 #include "analysis/threads/frame_variables.h"
-#include "hangs/wait_infos.h"
 #include "hangs/wait_parts.h"
 #include "hangs/wait_several.h"
 #include "runtime/coreclr/types/type_name.h"

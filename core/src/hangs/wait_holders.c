@@ -20,7 +20,7 @@
 
 struct holder_search {
 	const struct waits *waits;
-	struct held_semaphores found;
+	struct held_semaphores *found;
 	struct window outer, inner;
 	uint32_t node; /* whose references are looked at */
 };
@@ -53,8 +53,8 @@ static enum hd_status add_semaphore(struct holder_search *search, uint64_t addre
 	if (highest.state != MEMBER_READ || count.state != MEMBER_READ || count.bits ||
 	    (limit != 1 && limit != INT32_MAX))
 		return HD_OK;
-	TRY_MEMORY(PAGES_RESERVE(&search->found, rows), err);
-	search->found.rows[search->found.rows_count++] =
+	TRY_MEMORY(PAGES_RESERVE(search->found, rows), err);
+	search->found->rows[search->found->rows_count++] =
 		(struct held_semaphore){ .address = address,
 					 .is_mutex = limit == 1,
 					 .holders = { WAIT_NOBODY, WAIT_NOBODY, WAIT_NOBODY } };
@@ -94,11 +94,11 @@ static enum hd_status find_wanted(struct holder_search *search, struct hd_error 
 		last = node->object;
 		TRY(add_semaphore(search, last, err));
 	}
-	if (search->found.rows_count) {
-		qsort(search->found.rows, search->found.rows_count, sizeof(*search->found.rows),
+	if (search->found->rows_count) {
+		qsort(search->found->rows, search->found->rows_count, sizeof(*search->found->rows),
 		      compare_semaphores);
 	}
-	drop_equal(&search->found);
+	drop_equal(search->found);
 	return HD_OK;
 }
 
@@ -186,7 +186,7 @@ static void look_at_fields(struct holder_search *search, const struct object *ob
 	struct reference reference;
 	references_begin(&references, &search->inner, object);
 	while (references_next(&references, &reference)) {
-		struct held_semaphore *semaphore = find_semaphore(&search->found, reference.value);
+		struct held_semaphore *semaphore = find_semaphore(search->found, reference.value);
 		if (semaphore && (semaphore->is_mutex || !only_mutex))
 			offer(search, semaphore, only_mutex ? HOLDER_CLASS : HOLDER_OWN);
 	}
@@ -201,7 +201,7 @@ static void look_at(struct holder_search *search, uint64_t value, bool only_mute
 	struct object object, held;
 	struct references references;
 	struct reference reference;
-	struct held_semaphore *semaphore = find_semaphore(&search->found, value);
+	struct held_semaphore *semaphore = find_semaphore(search->found, value);
 	if (semaphore)
 		offer(search, semaphore, HOLDER_OWN);
 	if (semaphore || !may_have_semaphore(search, value, &object))
@@ -213,7 +213,7 @@ static void look_at(struct holder_search *search, uint64_t value, bool only_mute
 	/* The variables of a lambda are those of the method around it. */
 	references_begin(&references, &search->outer, &object);
 	while (references_next(&references, &reference)) {
-		semaphore = find_semaphore(&search->found, reference.value);
+		semaphore = find_semaphore(search->found, reference.value);
 		if (semaphore) {
 			offer(search, semaphore, HOLDER_OWN);
 		} else if (may_have_semaphore(search, reference.value, &held)) {
@@ -283,19 +283,15 @@ enum hd_status held_semaphores_find(const struct waits *waits, struct job *job,
 				    struct held_semaphores *ret, struct hd_error *err)
 {
 	struct holder_search search = { .waits = waits,
+					.found = ret,
 					.outer = { .memory = waits->heap->memory },
 					.inner = { .memory = waits->heap->memory } };
 	enum hd_status status = find_wanted(&search, err);
-	if (status == HD_OK && search.found.rows_count)
+	if (status == HD_OK && ret->rows_count)
 		status = find_holders(&search, job, err);
 	window_deinit(&search.outer);
 	window_deinit(&search.inner);
-	if (status != HD_OK) {
-		held_semaphores_deinit(&search.found);
-		return status;
-	}
-	*ret = search.found;
-	return HD_OK;
+	return status;
 }
 
 uint32_t held_semaphore_holder(const struct held_semaphores *semaphores, uint64_t address)

@@ -31,7 +31,7 @@ struct held_semaphores {
  * Find them.  Nothing stores who has a semaphore: a thread whose frames refer to it outside of its
  * own wait, or an async method whose state machine does and that has passed an await, may have it.
  *
- * @param[out] ret To be given to held_semaphores_deinit(); untouched on failure.
+ * @param[out] ret To be given to held_semaphores_deinit(), also on failure; empty before.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "hangs/wait_infos.h"
-
 #include <stdlib.h>
 
 #include "analysis/async/async_graph.h"
+#include "hangs/wait_parts.h"
 #include "inspect/thread_name.h"
 #include "runtime/coreclr/features.h"
 #include "util/alloc.h"
@@ -111,7 +110,7 @@ static void enter_monitor(struct waits *waits, struct thread_wait *wait, struct 
 	if (!is_enter && wait->kind != WAIT_LAZY)
 		return;
 	wait->entered = monitor;
-	wait->stored_owner = monitor->block.owner == wait->thread ? NULL : monitor->block.owner;
+	wait_store_owner(wait, monitor->block.owner);
 	if (!is_enter)
 		return;
 	wait->kind = WAIT_MONITOR;
@@ -134,7 +133,7 @@ static void join_thread(struct waits *waits, struct thread_wait *wait,
 	if (!may_become(wait, WAIT_JOIN))
 		return;
 	wait->kind = WAIT_JOIN;
-	wait->stored_owner = joined == wait ? NULL : joined->thread;
+	wait_store_owner(wait, joined->thread);
 	(void)member_object(waits->members, joined->exposed, &wait->object);
 }
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The object that a thread waits for, and who has it: by roots and named fields. */
+/* The object that a thread waits for, who has it, and whether it has happened: by roots and named fields. */
 #include <string.h>
 
+#include "analysis/async/task_state.h"
 #include "hangs/wait_handles.h"
-#include "hangs/wait_infos.h"
 #include "hangs/wait_parts.h"
+#include "hangs/wait_readers.h"
 #include "inspect/thread_name.h"
 #include "inspect/value.h"
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/types/type_name.h"
+#include "stack/thread_call.h"
 
 /* Is it of the type that this wait is for, or derived from it?  A generic one by its beginning. */
 static bool is_awaited_type(struct runtime *runtime, const struct type *type, const char *name)
@@ -161,12 +163,78 @@ void wait_find_object(struct waits *waits, struct thread_wait *wait)
 	struct wait_spin_lock spin_lock;
 	if (wait->wait_end != WAIT_NO_FRAME && wait_find_spin_lock(waits, wait, &spin_lock)) {
 		wait->object = spin_lock.holder;
-		wait->stored_owner = spin_lock.owner == wait->thread ? NULL : spin_lock.owner;
+		wait_store_owner(wait, spin_lock.owner);
 		return;
 	}
 	if (!wait->object.type && !find_waited_handle(waits, wait) && !find_in_frames(waits, wait))
 		return;
-	const struct runtime_thread *owner = find_owner(waits, wait);
-	if (owner && owner != wait->thread)
-		wait->stored_owner = owner;
+	wait_store_owner(wait, find_owner(waits, wait));
+}
+
+/* ManualResetEventSlim.m_combinedState: the event is set. */
+#define EVENT_IS_SET 0x80000000u
+
+static bool has_number(const struct waits *waits, const struct thread_wait *wait, enum fact field,
+		       int64_t *ret)
+{
+	struct member member = fact_of(waits->members, &wait->object, field);
+	*ret = member_signed(&member);
+	return member.state == MEMBER_READ;
+}
+
+/* Do the frames of the wait refer to it?  The method that waits may have others of that type. */
+static bool is_of_frames(const struct thread_wait *wait)
+{
+	for (size_t i = 0; i < wait->stack.roots_count; i++) {
+		const struct stack_root *root = &wait->stack.roots[i];
+		if (root->value == wait->object.address && root->frame < wait->wait_end)
+			return wait->wait_end != WAIT_NO_FRAME;
+	}
+	return false;
+}
+
+/* Since 11: does the framework say that it does not wait (any more) for what its frames wait for? */
+static bool is_signalled(const struct waits *waits, const struct thread_wait *wait)
+{
+	struct waitable waitable;
+	if (wait->info.state != WAIT_INFO_RUNS)
+		return false;
+	/* The framework has no record of a named mutex. */
+	return wait->kind == WAIT_JOIN ||
+	       (wait->kind == WAIT_HANDLE &&
+		waitable_of_handle(waits->heap, waits->members, wait->object.address, &waitable));
+}
+
+bool wait_is_over(const struct waits *waits, const struct thread_wait *wait)
+{
+	int64_t number;
+	if (wait->kind == WAIT_MONITOR)
+		return wait->entered && !wait->entered->block.is_held;
+	if (wait_lock_is_open(waits, wait))
+		return true;
+	if (!wait->object.type)
+		return false;
+	if (is_signalled(waits, wait))
+		return true;
+	if (!is_of_frames(wait))
+		return false;
+	switch (wait->kind) {
+	case WAIT_TASK:
+		return task_is_complete(waits->members, &wait->object);
+	case WAIT_SEMAPHORE:
+		return has_number(waits, wait, FACT_SEMAPHORE_FREE, &number) && number > 0;
+	case WAIT_EVENT:
+		return has_number(waits, wait, FACT_EVENT_STATE, &number) &&
+		       ((uint32_t)number & EVENT_IS_SET);
+	case WAIT_COUNTDOWN:
+		return has_number(waits, wait, FACT_COUNTDOWN_LEFT, &number) && number <= 0;
+	default:
+		return false;
+	}
+}
+
+bool wait_sleeps_without_end(const struct waits *waits, const struct thread_wait *wait)
+{
+	return wait->kind == WAIT_SLEEP &&
+	       thread_waits_without_end(runtime_target(waits->heap->runtime), wait->thread->os_id);
 }

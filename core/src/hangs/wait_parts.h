@@ -10,7 +10,10 @@
 /** Set kind, call, wait_end and user_frame by the methods of the frames. */
 void wait_classify(struct waits *waits, struct thread_wait *wait);
 
-/** Set object and owner, where roots of the frames and the fields of the object tell them. */
+/** Set stored_owner, which nobody else does: a thread does not wait for itself; NULL is nobody. */
+void wait_store_owner(struct thread_wait *wait, const struct runtime_thread *owner);
+
+/** Set object and stored_owner, where roots of the frames and the fields of the object tell them. */
 void wait_find_object(struct waits *waits, struct thread_wait *wait);
 
 /** The thread that has the Mutex @p mutex, where the framework knows it; or NULL. */
@@ -35,3 +38,27 @@ void wait_blame_owners(struct waits *waits);
  * where that cannot be seen.
  */
 bool wait_sleeps_without_end(const struct waits *waits, const struct thread_wait *wait);
+
+/**
+ * Has what the thread waits for happened?  The task is complete, the event is set, the semaphore or the
+ * lock is free.  False also when that cannot be read, or the wait is of another kind.
+ */
+bool wait_is_over(const struct waits *waits, const struct thread_wait *wait);
+
+/* Since .NET 11: whom the framework says that each thread waits for, without its stack (doc/coreclr.md 12.15). */
+
+/** Read wait->info; of each thread, before its frames are looked at. */
+void wait_info_of_thread(const struct waits *waits, struct thread_wait *wait);
+
+/**
+ * Find the threads that enter a monitor, wait in Monitor.Wait, or for the end of a thread: set pulse,
+ * entered, owner and object, and the kind where the frames do not tell another one.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * Cost: linear in threads, monitors, and those that wait for them, but for sorting.
+ */
+HD_NODISCARD enum hd_status wait_infos_match(struct waits *waits, struct hd_error *err);
+
+/** The WaitHandle, of those on the heap, that has the WaitableObject at @p waitable; false: not known. */
+bool wait_info_handle(const struct waits *waits, uint64_t waitable, struct object *ret);

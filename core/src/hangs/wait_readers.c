@@ -85,40 +85,27 @@ static enum hd_status find_readers(const struct waits *waits, struct job *job,
 {
 	struct runtime *runtime = waits->heap->runtime;
 	const struct type *type = type_by_name(runtime, LOCK, 0);
-	struct field_list list;
+	HD_CLEANUP(field_list) struct field_list list = { 0 };
 	if (!type || field_list_read(runtime, type, &list, NULL) != HD_OK)
 		return HD_OK;
 	const struct field *field = list_field(&list);
-	enum hd_status status = field ? read_lists(waits, field, job, readers, err) : HD_OK;
-	field_list_deinit(&list);
-	return status;
+	return field ? read_lists(waits, field, job, readers, err) : HD_OK;
 }
 
-static enum hd_status find_users(const struct waits *waits, struct job *job,
-				 struct wait_readers *found, struct hd_error *err)
+enum hd_status wait_readers_find(const struct waits *waits, struct job *job,
+				 struct wait_readers *ret, struct hd_error *err)
 {
 	bool is_wanted = false;
 	for (size_t i = 0; i < waits->count; i++) {
 		const struct thread_wait *wait = &waits->rows[i];
 		is_wanted |= waits_for_lock(wait);
 		if (waits_for_lock(wait) && wait->kind == WAIT_WRITE)
-			TRY(wait_rows_add(&found->writers, wait->object.address, (uint32_t)i, err));
+			TRY(wait_rows_add(&ret->writers, wait->object.address, (uint32_t)i, err));
 	}
-	return is_wanted ? find_readers(waits, job, &found->readers, err) : HD_OK;
-}
-
-enum hd_status wait_readers_find(const struct waits *waits, struct job *job,
-				 struct wait_readers *ret, struct hd_error *err)
-{
-	struct wait_readers found = { 0 };
-	enum hd_status status = find_users(waits, job, &found, err);
-	if (status != HD_OK) {
-		wait_readers_deinit(&found);
-		return status;
-	}
-	wait_rows_sort(&found.readers);
-	wait_rows_sort(&found.writers);
-	*ret = found;
+	if (is_wanted)
+		TRY(find_readers(waits, job, &ret->readers, err));
+	wait_rows_sort(&ret->readers);
+	wait_rows_sort(&ret->writers);
 	return HD_OK;
 }
 

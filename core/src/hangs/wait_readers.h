@@ -17,7 +17,7 @@ struct wait_readers {
  * Find them: a lock stores who writes, but of those that read only their number.  Each thread has a
  * list of the locks that it reads, in a thread static variable (doc/coreclr.md 12.11).
  *
- * @param[out] ret To be given to wait_readers_deinit(); untouched on failure.
+ * @param[out] ret To be given to wait_readers_deinit(), also on failure; empty before.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "hangs/wait_releasers.h"
-
+/* Is there anybody who may release a semaphore, use a channel or complete a task that many wait for? */
 #include <string.h>
 
 #include "analysis/async/async_graph.h"
@@ -8,6 +7,7 @@
 #include "analysis/pool/timers.h"
 #include "gc/references.h"
 #include "hangs/wait_parts.h"
+#include "hangs/wait_things.h"
 #include "runtime/coreclr/code/code_names.h"
 #include "runtime/coreclr/statics/static.h"
 #include "runtime/coreclr/types/type_name.h"

@@ -1,9 +1,213 @@
 /* SPDX-License-Identifier: MIT */
 #include "hangs/wait_tasks.h"
 
+#include <string.h>
+
 #include "analysis/async/async_graph.h"
 #include "analysis/pool/queue_items.h"
+#include "hangs/wait_parts.h"
 #include "hangs/wait_several.h"
+#include "util/alloc.h"
+#include "util/job.h"
+
+/* Methods that are remembered: common frames come again and again. */
+#define REMEMBERED 4096u
+
+/*
+ * Which thread runs a task: frames of Task and of boxes of async methods, while they run their code,
+ * refer to the task, which is their "this".
+ */
+
+/* Is a method one that runs tasks?  For the MethodDesc at the same place. */
+struct method_answers {
+	uint64_t methods[REMEMBERED];
+	bool is_runner[REMEMBERED];
+};
+
+static bool method_begins_with(const char *text, const char *begin)
+{
+	return strncmp(text, begin, strlen(begin)) == 0;
+}
+
+/* Task.ExecuteWithThreadLocal, Task<T>.InnerInvoke, ...; AsyncStateMachineBox<T>.MoveNext, ... */
+bool wait_runs_task(const char *method)
+{
+	const char *last = strrchr(method, '.');
+	if (!last)
+		return false;
+	if (method_begins_with(method, "System.Threading.Tasks."))
+		return method_begins_with(last, ".Execute") || strcmp(last, ".InnerInvoke") == 0;
+	if (!method_begins_with(method, "System.Runtime.CompilerServices."))
+		return false;
+	if (strstr(method, "RuntimeAsyncTask"))
+		return method_begins_with(last, ".DispatchContinuations");
+	return strstr(method, "StateMachineBox") &&
+	       (method_begins_with(last, ".MoveNext") || method_begins_with(last, ".Execute"));
+}
+
+static bool is_runner(const struct waits *waits, const struct stack_frame *frame,
+		      struct method_answers *answers)
+{
+	char name[WAIT_NAME_SIZE];
+	size_t place = frame->method_desc / 8 % REMEMBERED;
+	if (frame->kind != STACK_MANAGED || frame->is_dead || !frame->method_desc)
+		return false;
+	if (answers->methods[place] != frame->method_desc) {
+		answers->methods[place] = frame->method_desc;
+		answers->is_runner[place] =
+			runtime_method_name(waits->heap->runtime, frame->method_desc, name,
+					    sizeof(name), NULL) &&
+			wait_runs_task(name);
+	}
+	return answers->is_runner[place];
+}
+
+static enum hd_status add_runners(const struct waits *waits, uint32_t row,
+				  struct method_answers *answers, struct wait_rows *runners,
+				  struct hd_error *err)
+{
+	const struct thread_wait *wait = &waits->rows[row];
+	size_t begin = wait->wait_end == WAIT_NO_FRAME ? 0 : wait->wait_end;
+	for (size_t i = 0; i < wait->stack.roots_count; i++) {
+		const struct stack_root *root = &wait->stack.roots[i];
+		if (root->frame < begin || root->frame >= wait->stack.frames_count ||
+		    root->flags & (STACK_ROOT_INTERIOR | STACK_ROOT_CONSERVATIVE) ||
+		    !is_runner(waits, &wait->stack.frames[root->frame], answers))
+			continue;
+		TRY(wait_rows_add(runners, root->value, row, err));
+	}
+	return HD_OK;
+}
+
+static enum hd_status find_runners(struct wait_tasks *tasks, struct job *job, struct hd_error *err)
+{
+	const struct waits *waits = tasks->waits;
+	HD_FREE struct method_answers *answers = mem_calloc(1, sizeof(*answers));
+	TRY_MEMORY(answers, err);
+	for (size_t i = 0; i < waits->count; i++) {
+		TRY(add_runners(waits, (uint32_t)i, answers, &tasks->runners, err));
+		if (job && !job_step(job, 0, 0))
+			return fail_cancelled(err);
+	}
+	wait_rows_sort(&tasks->runners);
+	return HD_OK;
+}
+
+/* Objects that one task may lead to: a cycle ends here. */
+#define LED_TO_MAX 65536u
+
+struct continuation_search {
+	const struct waits *waits;
+	struct wait_rows *found;
+	uint64_t *todo; /* objects that are told when a task of the node is done */
+	size_t todo_count, todo_capacity;
+	uint64_t budget; /* so many more may be looked at */
+};
+
+static enum hd_status add_todo(struct continuation_search *search, uint64_t address,
+			       struct hd_error *err)
+{
+	if (!address || !search->budget)
+		return HD_OK;
+	search->budget--;
+	TRY_MEMORY(PAGES_RESERVE(search, todo), err);
+	search->todo[search->todo_count++] = address;
+	return HD_OK;
+}
+
+/* Add the continuation that runs after the task at @p task. */
+static enum hd_status add_next(struct continuation_search *search, uint64_t task,
+			       struct hd_error *err)
+{
+	struct member next = fact_at(search->waits->members, task, FACT_TASK_NEXT);
+	return next.state == MEMBER_READ ? add_todo(search, next.bits, err) : HD_OK;
+}
+
+/* Several continuations: a List<object> with holes. */
+static enum hd_status add_items(struct continuation_search *search, const struct object *list,
+				struct hd_error *err)
+{
+	const struct waits *waits = search->waits;
+	struct member items = fact_of(waits->members, list, FACT_LIST_ITEMS);
+	struct member size = fact_of(waits->members, list, FACT_LIST_SIZE);
+	struct object object;
+	struct array_info array;
+	if (items.state != MEMBER_READ || size.state != MEMBER_READ ||
+	    !member_object(waits->members, items.bits, &object) ||
+	    !array_read(waits->heap, &object, &array) || size.bits > array.length)
+		return HD_OK;
+	for (uint64_t i = 0; i < size.bits && search->budget; i++)
+		TRY(add_todo(search, array_reference(waits->heap, &array, i), err));
+	return HD_OK;
+}
+
+static enum hd_status take_target(struct continuation_search *search, uint64_t address,
+				  uint32_t node, struct hd_error *err)
+{
+	struct async_graph *graph = search->waits->async;
+	struct object object;
+	if (!member_object(search->waits->members, address, &object))
+		return HD_OK;
+	enum async_type kind =
+		async_type_of(&graph->types, graph->heap->runtime, object.type, &graph->failed);
+	if (kind == ASYNC_LIST)
+		return add_items(search, &object, err);
+	if (kind != ASYNC_WHEN_ALL && kind != ASYNC_UNWRAP && kind != ASYNC_WAIT_ALL)
+		return HD_OK;
+	TRY(wait_rows_add(search->found, address, node, err));
+	return kind == ASYNC_WAIT_ALL ? HD_OK : add_next(search, address, err);
+}
+
+static enum hd_status follow_task(struct continuation_search *search, uint64_t task, uint32_t node,
+				  struct hd_error *err)
+{
+	search->todo_count = 0;
+	TRY(add_next(search, task, err));
+	for (size_t i = 0; i < search->todo_count && i < LED_TO_MAX; i++)
+		TRY(take_target(search, search->todo[i], node, err));
+	return HD_OK;
+}
+
+static enum hd_status follow_all(struct continuation_search *search,
+				 const struct wait_rows *runners, struct job *job,
+				 struct hd_error *err)
+{
+	const struct waits *waits = search->waits;
+	const struct async_graph *graph = waits->async;
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		TRY(follow_task(search, graph->rows[i].address, (uint32_t)(waits->count + i), err));
+		if (job && i % JOB_STRIDE == 0 && !job_step(job, 0, 0))
+			return fail_cancelled(err);
+	}
+	for (size_t i = 0; i < runners->rows_count; i++) {
+		/* An async method that runs was followed above. */
+		if (async_graph_find(graph, runners->rows[i].object) == ASYNC_NO_NODE) {
+			TRY(follow_task(search, runners->rows[i].object, runners->rows[i].node,
+					err));
+		}
+	}
+	return graph->failed ? fail_nomem(err) : HD_OK;
+}
+
+/*
+ * Follow m_continuationObject of the tasks that are async methods or that threads run, also through
+ * tasks that only pass it on (WhenAll of a WhenAll).
+ */
+static enum hd_status find_continuations(struct wait_tasks *tasks, struct job *job,
+					 struct hd_error *err)
+{
+	const struct waits *waits = tasks->waits;
+	struct continuation_search search = {
+		.waits = waits,
+		.found = &tasks->continuations,
+		.budget = waits->async->objects + waits->async->rows_count +
+			  tasks->runners.rows_count,
+	};
+	enum hd_status status = follow_all(&search, &tasks->runners, job, err);
+	pages_free(search.todo, search.todo_capacity, sizeof(*search.todo));
+	wait_rows_sort(search.found);
+	return status;
+}
 
 void wait_tasks_deinit(struct wait_tasks *tasks)
 {
@@ -15,8 +219,8 @@ enum hd_status wait_tasks_init(struct waits *waits, struct job *job, struct wait
 			       struct hd_error *err)
 {
 	*ret = (struct wait_tasks){ .waits = waits };
-	TRY(wait_runners_find(waits, job, &ret->runners, err));
-	return wait_continuations_find(waits, &ret->runners, job, &ret->continuations, err);
+	TRY(find_runners(ret, job, err));
+	return find_continuations(ret, job, err);
 }
 
 uint32_t wait_task_node(const struct wait_tasks *tasks, uint64_t task)

@@ -2,20 +2,31 @@
 /* Who must go on before a task is done. */
 #pragma once
 
-#include "hangs/wait_continuations.h"
-#include "hangs/wait_runners.h"
+#include "hangs/wait_rows.h"
+#include "hangs/waits.h"
+
+struct job;
 
 struct wait_tasks {
 	struct waits *waits;
-	struct wait_rows runners;
+	struct wait_rows
+		runners; /**< threads, by the task to which their frames refer as the one that they run */
+	/**
+	 * Nodes, by the task made of others (WhenAll, Task.Run of an async method), or what WaitAll uses, that
+	 * is told when the node's task is done, and goes on only then.
+	 */
 	struct wait_rows continuations;
 };
+
+/** Is @p method ("Namespace.Type.Method") one whose "this" is a task that it runs? */
+bool wait_runs_task(const char *method);
 
 /**
  * @param[out] ret To be given to wait_tasks_deinit(), also on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
+ * Cost: linear in the roots of all stacks, in async methods, and in the objects of the heap at most.
  */
 HD_NODISCARD enum hd_status wait_tasks_init(struct waits *waits, struct job *job,
 					    struct wait_tasks *ret, struct hd_error *err);

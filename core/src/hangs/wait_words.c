@@ -129,7 +129,7 @@ static void match_monitor(struct word_search *search, struct thread_wait *wait)
 		return;
 	monitor->found++;
 	wait->entered = monitor;
-	wait->stored_owner = monitor->block.owner;
+	wait_store_owner(wait, monitor->block.owner);
 	if (wait->kind == WAIT_LAZY)
 		return;
 	wait->kind = WAIT_MONITOR;
@@ -168,7 +168,7 @@ static void match_initializer(struct word_search *search, struct thread_wait *wa
 				continue;
 			wait->kind = WAIT_INITIALIZER;
 			wait->initializer = running->type;
-			wait->stored_owner = running->thread;
+			wait_store_owner(wait, running->thread);
 			return;
 		}
 	}

@@ -6,8 +6,6 @@
 #include "analysis/async/async_graph.h"
 #include "framework/absent.h"
 #include "hangs/wait_handles.h"
-#include "hangs/wait_infos.h"
-#include "hangs/wait_over.h"
 #include "hangs/wait_parts.h"
 #include "runtime/coreclr/threads/thread_state.h"
 #include "util/alloc.h"
@@ -73,6 +71,12 @@ const struct thread_wait *wait_of_thread(const struct waits *waits,
 		return NULL;
 	uint32_t row = waits->by_thread[runtime_thread_index(waits->heap->runtime, thread)];
 	return row == UINT32_MAX ? NULL : &waits->rows[row];
+}
+
+void wait_store_owner(struct thread_wait *wait, const struct runtime_thread *owner)
+{
+	if (owner && owner != wait->thread)
+		wait->stored_owner = owner;
 }
 
 /* A thread and its row, ascending by the thread's address. */
@@ -157,7 +161,7 @@ static void find_suspension(struct waits *waits)
 	if (!collector || !running)
 		return;
 	collector->kind = WAIT_SUSPENSION;
-	collector->stored_owner = running;
+	wait_store_owner(collector, running);
 }
 
 static enum hd_status find_objects(struct waits *waits, struct job *job, struct hd_error *err)
@@ -188,26 +192,29 @@ static enum hd_status read_async(struct waits *waits, struct job *job, struct hd
 			    : fail_nomem(err);
 }
 
+static enum hd_status fill(struct waits *waits, bool with_async, struct job *job,
+			   struct hd_error *err)
+{
+	struct runtime *runtime = waits->heap->runtime;
+	size_t threads = runtime_thread_count(runtime);
+	waits->rows = mem_calloc(threads + 1, sizeof(*waits->rows));
+	waits->by_thread = mem_calloc(threads + 1, sizeof(*waits->by_thread));
+	TRY_MEMORY(waits->rows && waits->by_thread, err);
+	TRY(members_create(waits->heap, &waits->members, err));
+	TRY(monitors_read(runtime, waits->members, job, &waits->monitors, err));
+	if (with_async)
+		TRY(read_async(waits, job, err));
+	TRY(read_stacks(waits, job, err));
+	return find_objects(waits, job, err);
+}
+
 static enum hd_status create(struct heap *heap, bool with_async, struct job *job,
 			     struct waits **ret, struct hd_error *err)
 {
-	size_t threads = runtime_thread_count(heap->runtime);
 	struct waits *waits = mem_calloc(1, sizeof(*waits));
 	TRY_MEMORY(waits, err);
 	waits->heap = heap;
-	waits->rows = mem_calloc(threads + 1, sizeof(*waits->rows));
-	waits->by_thread = mem_calloc(threads + 1, sizeof(*waits->by_thread));
-	enum hd_status status = waits->rows && waits->by_thread ? HD_OK : fail_nomem(err);
-	if (status == HD_OK)
-		status = members_create(heap, &waits->members, err);
-	if (status == HD_OK)
-		status = monitors_read(heap->runtime, waits->members, job, &waits->monitors, err);
-	if (status == HD_OK && with_async)
-		status = read_async(waits, job, err);
-	if (status == HD_OK)
-		status = read_stacks(waits, job, err);
-	if (status == HD_OK)
-		status = find_objects(waits, job, err);
+	enum hd_status status = fill(waits, with_async, job, err);
 	if (status != HD_OK) {
 		waits_destroy(waits);
 		return status;

@@ -1,5 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds what each managed thread waits for, and who has it. */
+/*
+ * Finds what each managed thread waits for, and who has it.
+ *
+ * waits_create() fills struct waits in this order.  A later step sees what an earlier one has set, and changes it
+ * only where this says so.
+ *
+ * 1. monitors_read() reads the monitors that somebody uses, and async_graph_create() the async methods.
+ * 2. For each thread: wait_info_of_thread() reads exposed and info (since 11: what the framework says of it), and
+ *    wait_classify() looks at the methods of its frames: kind, wait_end, user_frame, call, is_nameless.
+ *    wait_ask_whether_all() changes WAIT_SOME_HANDLES to the one of the two that it is, where that is known.
+ * 3. find_suspension() sets the kind of the thread that collects, and whom it waits for.
+ * 4. The queues of Monitor.Wait set pulse.
+ * 5. wait_infos_match() (since 11) finds monitors, pulses and ends of threads in info: entered, pulse, object, and the
+ *    kind where frames leave it open.
+ * 6. For each thread: wait_find_object() finds the object in the roots of its frames, and reads there who has it.
+ * 7. wait_find_by_words() (before 11) finds monitors and type initialisers in the words of native frames, for
+ *    those of which nothing is known yet: entered, initializer, object, kind.
+ * 8. wait_is_over() sets is_over: such a thread has no edge.
+ * 9. wait_find_edges() makes the edges and the lists of those that wait for several, and sets unknown_readers.
+ *    These are looked for before: who runs tasks and who completes them (wait_tasks), who may have a semaphore
+ *    (wait_holders), who reads a lock (wait_readers), which thread a method returns to (wait_contexts).
+ *    wait_choose_edges() then chooses one edge of several.
+ * 10. wait_blame_owners() sets blamed_owner.
+ *
+ * Each owner is written in one place: stored_owner, as memory says it, in wait_store_owner(), which steps 3 and
+ * 5 to 7 call; blamed_owner, as the edges say it, in step 10.
+ *
+ * A new kind of wait is a row in each table of wait_kind.c; who has its object is a case of find_owner() in
+ * wait_object.c, whether it is over one of wait_is_over().  Whatever judges all of this is a verdict
+ * (verdicts.h), and reads the rows only.
+ */
 #pragma once
 
 #include "framework/member.h"
@@ -21,7 +51,7 @@ struct thread_wait {
 	struct thread_stack stack; /**< with roots */
 	enum wait_kind kind;
 	struct object object; /**< what it waits for; type NULL: not known */
-	/** The thread that memory says has what it waits for; NULL: nothing says so. */
+	/** The thread that memory says has what it waits for; NULL: nothing says so, or it is itself. */
 	const struct runtime_thread *stored_owner;
 	/** The thread that must act before this one can go on, as the edges say; NULL: not known. */
 	const struct runtime_thread *blamed_owner;
@@ -37,7 +67,7 @@ struct thread_wait {
 	uint64_t exposed;
 	struct wait_info info;
 	bool is_nameless; /**< the name of its innermost method cannot be read */
-	bool is_over; /**< what it waits for has happened: it only has not run since (wait_over.h) */
+	bool is_over; /**< what it waits for has happened: it only has not run since (wait_is_over()) */
 	/** So many read the ReaderWriterLockSlim that are not known: their threads may have ended. */
 	uint32_t unknown_readers;
 };
@@ -84,7 +114,7 @@ struct waits {
 	struct async_graph *async; /**< the async methods that are not done; NULL: not asked for */
 	struct thread_wait *rows;
 	size_t count;
-	/** By node, of several the one that counts (wait_choice.h); NULL: not asked for. */
+	/** By node, of several the one that counts (wait_several.h); NULL: not asked for. */
 	struct wait_edge *edges;
 	struct wait_several_list several; /**< nodes that wait for several others */
 	uint32_t *by_thread;  /**< by runtime_thread_index(): the row, UINT32_MAX: none */
