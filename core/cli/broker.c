@@ -558,9 +558,10 @@ int worker_run(struct cli *cli, struct worker *worker, int argc, const char *con
 	return status < 0 ? tell_death(cli, worker) : status;
 }
 
-int worker_complete(struct cli *cli, struct worker *worker, int argc, const char *const *argv,
+int worker_complete(struct cli *cli, int argc, const char *const *argv,
 		    void (*add)(void *arg, const char *candidate), void *arg)
 {
+	struct worker *worker = cli->worker;
 	struct folders folders;
 	struct service service = { .add = add, .arg = arg, .word = argv[argc - 1] };
 	struct message message = message_of(MESSAGE_COMPLETE);

@@ -258,7 +258,7 @@ int cli_complete(struct cli *cli, int argc, const char *const *argv,
 	bool is_ours = !worker || !worker->pid || argc < 2 ||
 		       hd_command_find(argv[0], &info) != 0 || !info.needs_open;
 	return is_ours ? hd_command_complete(cli->session, argc, argv, add, arg)
-		       : worker_complete(cli, worker, argc, argv, add, arg);
+		       : worker_complete(cli, argc, argv, add, arg);
 }
 
 static void print_usage(FILE *to)

@@ -56,7 +56,7 @@ int worker_run(struct cli *cli, struct worker *worker, int argc, const char *con
 	       bool is_quiet);
 
 /** hd_command_complete() in the worker. */
-int worker_complete(struct cli *cli, struct worker *worker, int argc, const char *const *argv,
+int worker_complete(struct cli *cli, int argc, const char *const *argv,
 		    void (*add)(void *arg, const char *candidate), void *arg);
 
 /** The forked process runs this until the other end of @p channel is closed. */

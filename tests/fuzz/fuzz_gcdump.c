@@ -22,8 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct hd_graph *graph = NULL;
 		struct hd_error err;
 		const struct linear linear = linear_begin(size);
-		enum hd_status status =
-			gcdump_read_bytes(data, size, "fuzz", &options, &job, &graph, &err);
+		enum hd_status status = gcdump_read_bytes(
+			&(struct dump_input){ .path = "fuzz", .bytes = data, .size = size },
+			&options, &job, &graph, &err);
 		linear_end(&linear, "gcdump_read_bytes");
 		if (status != HD_OK)
 			continue;

@@ -28,7 +28,8 @@ static enum hd_status copy(const void *bytes, size_t size, struct text *ret)
 	if (fd < 0 || (size && write(fd, bytes, size) != (ssize_t)size))
 		abort();
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	enum hd_status status = gcdump_copy(path, NULL, &options, NULL, take, ret, &err);
+	enum hd_status status = gcdump_copy(&(struct dump_input){ .path = path, .fd = -1 },
+					    &options, NULL, take, ret, &err);
 	if (status != HD_OK && !err.message[0])
 		abort();
 	(void)close(fd);

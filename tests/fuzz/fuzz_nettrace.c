@@ -37,7 +37,10 @@ static void read_trace(unsigned int how, const uint8_t *data, size_t size)
 	struct hd_error err;
 	if (how & READ_GCDUMP) {
 		const struct mapped_file file = { .bytes = data, .size = size };
-		(void)!nettrace_to_gcdump(&file, "fuzz", NULL, &job, swallow, NULL, &err);
+		(void)!nettrace_to_gcdump(&(struct dump_input){ .path = "fuzz",
+								.bytes = file.bytes,
+								.size = file.size },
+					  NULL, &job, swallow, NULL, &err);
 		return;
 	}
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -48,7 +51,8 @@ static void read_trace(unsigned int how, const uint8_t *data, size_t size)
 						.no_files = true };
 	struct hd_graph *graph = NULL;
 	const struct linear linear = linear_begin(size);
-	if (nettrace_read(fd, size, "fuzz", &options, &job, &graph, &err) == HD_OK)
+	if (nettrace_read(&(struct dump_input){ .path = "fuzz", .fd = fd, .size = size }, &options,
+			  &job, &graph, &err) == HD_OK)
 		graph_destroy(graph);
 	linear_end(&linear, "nettrace_read");
 	(void)close(fd);

@@ -26,7 +26,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct hd_graph *graph = NULL;
 		struct hd_error err;
 		const struct linear linear = linear_begin(size);
-		enum hd_status status = rpm_read(fd, size, "fuzz", &options, &job, &graph, &err);
+		enum hd_status status =
+			rpm_read(&(struct dump_input){ .path = "fuzz", .fd = fd, .size = size },
+				 &options, &job, &graph, &err);
 		linear_end(&linear, "rpm_read");
 		if (status != HD_OK)
 			continue;

@@ -297,22 +297,21 @@ static enum hd_status write_types(struct facts *facts, struct hd_error *err)
 	return HD_OK;
 }
 
-static void write_value(struct facts *facts, uint64_t object, const char *path, uint8_t element,
+static void write_value(struct facts *facts, const char *path, uint8_t element,
 			const struct type *type, uint64_t address)
 {
 	struct value_out value;
 	value_read(facts->heap, element, type, address, &value);
 	if (value.form == FORM_MISSING)
-		fprintf(facts->out, "E\t%" PRIx64 "\t%s is missing\n", object, path);
+		fprintf(facts->out, "E\t%" PRIx64 "\t%s is missing\n", facts->asked, path);
 	else
-		fprintf(facts->out, "V\t%" PRIx64 "\t%s\t%u\t%" PRIx64 "\n", object, path, element,
-			value.form == FORM_TEXT ? value.bits : value.address);
+		fprintf(facts->out, "V\t%" PRIx64 "\t%s\t%u\t%" PRIx64 "\n", facts->asked, path,
+			element, value.form == FORM_TEXT ? value.bits : value.address);
 }
 
 /* The fields of a struct or an object at @p base, whose path so far is @p path. */
-static enum hd_status write_values(struct facts *facts, uint64_t object, const char *path,
-				   const struct type *type, uint64_t base, int depth,
-				   struct hd_error *err)
+static enum hd_status write_values(struct facts *facts, const char *path, const struct type *type,
+				   uint64_t base, int depth, struct hd_error *err)
 {
 	struct field_list fields;
 	enum hd_status status = field_list_read(facts->runtime, type, &fields, err);
@@ -327,23 +326,22 @@ static enum hd_status write_values(struct facts *facts, uint64_t object, const c
 			    type_name(facts->runtime, field->declaring, NULL), field->name);
 		uint64_t address = base + field->offset;
 		if (field->element_type == ELEMENT_VALUE && field->type && depth < MAX_DEPTH)
-			status = write_values(facts, object, name.bytes, field->type, address,
-					      depth + 1, err);
+			status = write_values(facts, name.bytes, field->type, address, depth + 1,
+					      err);
 		else
-			write_value(facts, object, name.bytes, field->element_type, field->type,
-				    address);
+			write_value(facts, name.bytes, field->element_type, field->type, address);
 		text_deinit(&name);
 	}
 	field_list_deinit(&fields);
 	return status;
 }
 
-static void write_elements(struct facts *facts, uint64_t object, const struct array_info *array)
+static void write_elements(struct facts *facts, const struct array_info *array)
 {
 	for (uint32_t i = 0; i < array->length && i < MAX_ELEMENTS; i++) {
 		char path[16];
 		snprintf(path, sizeof(path), "[%" PRIu32 "]", i);
-		write_value(facts, object, path, array->element_type, array->element,
+		write_value(facts, path, array->element_type, array->element,
 			    array->data + (uint64_t)i * array->element_size);
 	}
 }
@@ -360,11 +358,12 @@ static enum hd_status write_asked(struct facts *facts, const char *word, struct 
 	}
 	if (object.type->is_string)
 		return HD_OK;
+	facts->asked = address;
 	if (array_read(facts->heap, &object, &array)) {
-		write_elements(facts, address, &array);
+		write_elements(facts, &array);
 		return HD_OK;
 	}
-	return write_values(facts, address, "", object.type, address + 8, 0, err);
+	return write_values(facts, "", object.type, address + 8, 0, err);
 }
 
 static enum hd_status write_heap(struct facts *facts, struct hd_error *err)

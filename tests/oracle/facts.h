@@ -7,6 +7,7 @@
 
 /** One run of the program. */
 struct facts {
+	uint64_t asked; /* the object whose values are written */
 	FILE *out;
 	struct runtime *runtime;
 	struct heap *heap;

@@ -120,14 +120,20 @@ static bool same_number(struct comparison *by, const char *what, uint64_t at, ui
 		      b);
 }
 
-static bool same_bytes(struct comparison *by, const char *what, uint64_t at, const char *a,
-		       size_t a_size, const char *b, size_t b_size)
+struct piece {
+	const char *bytes;
+	size_t size;
+};
+
+static bool same_bytes(struct comparison *by, const char *what, uint64_t at, struct piece a,
+		       struct piece b)
 {
-	if (!a == !b && a_size == b_size && (!a || memcmp(a, b, a_size) == 0))
+	if (!a.bytes == !b.bytes && a.size == b.size &&
+	    (!a.bytes || memcmp(a.bytes, b.bytes, a.size) == 0))
 		return true;
 	return differ(by, "%s (at %" PRIx64 "): \"%.*s\", expected \"%.*s\"", what, at,
-		      (int)(a_size < 99 ? a_size : 99), a ? a : "",
-		      (int)(b_size < 99 ? b_size : 99), b ? b : "");
+		      (int)(a.size < 99 ? a.size : 99), a.bytes ? a.bytes : "",
+		      (int)(b.size < 99 ? b.size : 99), b.bytes ? b.bytes : "");
 }
 
 static bool same_domains(struct comparison *by)
@@ -137,7 +143,8 @@ static bool same_domains(struct comparison *by)
 	for (uint32_t i = 0; i < by->a->domains.count; i++) {
 		const struct graph_domain *a = &by->a->domains.rows[i],
 					  *b = &by->b->domains.rows[i];
-		if (!same_bytes(by, "domain", i, a->name, a->name_size, b->name, b->name_size) ||
+		if (!same_bytes(by, "domain", i, (struct piece){ a->name, a->name_size },
+				(struct piece){ b->name, b->name_size }) ||
 		    !same_number(by, "version", i, a->version, b->version) ||
 		    !same_number(by, "has start", i, a->has_start, b->has_start) ||
 		    !same_number(by, "has end", i, a->has_end, b->has_end) ||
@@ -153,7 +160,8 @@ static bool same_type(struct comparison *by, uint32_t i, uint32_t k)
 	const struct graph_type *a = &by->a->types[i], *b = &by->b->types[k];
 	return same_number(by, "type id", i, a->id, b->id) &&
 	       same_number(by, "domain of type", a->id, a->domain, b->domain) &&
-	       same_bytes(by, "type", a->id, a->name, a->name_size, b->name, b->name_size) &&
+	       same_bytes(by, "type", a->id, (struct piece){ a->name, a->name_size },
+			  (struct piece){ b->name, b->name_size }) &&
 	       same_number(by, "objects of type", a->id, a->count, b->count) &&
 	       same_number(by, "bytes of type", a->id, a->size, b->size);
 }
@@ -262,11 +270,13 @@ static bool same_findings(struct comparison *by)
 		const struct graph_finding *a = &by->a->findings.rows[i],
 					   *b = &by->b->findings.rows[i];
 		const char *kind = finding_name(a->kind), *other = finding_name(b->kind);
-		if (!same_bytes(by, "finding", i, kind, strlen(kind), other, strlen(other)) ||
+		if (!same_bytes(by, "finding", i, (struct piece){ kind, strlen(kind) },
+				(struct piece){ other, strlen(other) }) ||
 		    !same_number(by, "finding's count", i, a->count, b->count) ||
 		    !same_number(by, "finding's line", i, a->line, b->line) ||
-		    !same_bytes(by, "finding's text", i, a->detail, strlen(a->detail), b->detail,
-				strlen(b->detail)))
+		    !same_bytes(by, "finding's text", i,
+				(struct piece){ a->detail, strlen(a->detail) },
+				(struct piece){ b->detail, strlen(b->detail) }))
 			return false;
 	}
 	return true;

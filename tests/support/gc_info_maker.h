@@ -61,9 +61,9 @@ static inline void put_slim(struct writer *writer, unsigned int version, bool ha
 	put_unsigned(writer, 2, safe_points);
 }
 
-/* A fat one with @p flags of which only the frame register and "only leaf" have no more bits. */
+/* A fat one, but for its number of ranges, with @p flags of which only the frame register and "only leaf" have no more bits. */
 static inline void put_fat(struct writer *writer, unsigned int version, uint32_t flags,
-			   uint32_t length, uint32_t scratch, uint32_t safe_points, uint32_t ranges)
+			   uint32_t length, uint32_t scratch, uint32_t safe_points)
 {
 	put(writer, 1, 1);
 	put(writer, 10, flags);
@@ -74,7 +74,6 @@ static inline void put_fat(struct writer *writer, unsigned int version, uint32_t
 		put_unsigned(writer, 3, 5 ^ 5);
 	put_unsigned(writer, 3, scratch / 8);
 	put_unsigned(writer, 2, safe_points);
-	put_unsigned(writer, 1, ranges);
 }
 
 static inline void put_counts(struct writer *writer, uint32_t registers, uint32_t stack,

@@ -41,8 +41,9 @@ enum hd_status read_made(const struct made_gcdump *spec, bool lenient, unsigned 
 	uint8_t *bytes = gcdump_make(spec, &size);
 	const struct format_options options = { .lenient = lenient };
 	struct job job = { .workers = workers };
-	enum hd_status status =
-		gcdump_read_bytes(bytes, size, "x.gcdump", &options, &job, ret, err);
+	enum hd_status status = gcdump_read_bytes(
+		&(struct dump_input){ .path = "x.gcdump", .bytes = bytes, .size = size }, &options,
+		&job, ret, err);
 	free(bytes);
 	return status;
 }
@@ -64,7 +65,9 @@ void check_failed_allocations_of(struct made_gcdump spec)
 		while (status == HD_ERR_NOMEM && nth < 1000) {
 			struct hd_graph *graph = NULL;
 			alloc_fail_at(++nth);
-			status = gcdump_read_bytes(bytes, size, "x", &options, NULL, &graph, NULL);
+			status = gcdump_read_bytes(
+				&(struct dump_input){ .path = "x", .bytes = bytes, .size = size },
+				&options, NULL, &graph, NULL);
 			alloc_fail_at(0);
 			graph_destroy(graph);
 		}

@@ -22,7 +22,9 @@ enum hd_status read_trace(const char *bytes, size_t size, const struct format_op
 {
 	struct dump_file file;
 	dump_file_make(&file, bytes, size);
-	enum hd_status status = nettrace_read(file.fd, size, "trace", options, NULL, ret, err);
+	enum hd_status status =
+		nettrace_read(&(struct dump_input){ .path = "trace", .fd = file.fd, .size = size },
+			      options, NULL, ret, err);
 	dump_file_close(&file);
 	return status;
 }

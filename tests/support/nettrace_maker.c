@@ -462,8 +462,13 @@ static uint8_t element_of(const char *name, uint32_t flags)
 	return strstr(name, "Struct") ? 0x11 : 0x12;
 }
 
+void nettrace_parameter(struct nettrace_maker *maker, uint64_t parameter)
+{
+	maker->parameter = parameter;
+}
+
 void nettrace_type(struct nettrace_maker *maker, uint64_t id, uint64_t module, uint32_t token,
-		   uint32_t flags, const char *name, uint64_t parameter)
+		   uint32_t flags, const char *name)
 {
 	put_count(maker);
 	maker_put_le(&maker->event, id, 8);
@@ -472,9 +477,10 @@ void nettrace_type(struct nettrace_maker *maker, uint64_t id, uint64_t module, u
 	maker_put_le(&maker->event, flags, 4);
 	maker_put_le(&maker->event, element_of(name, flags), 1);
 	maker_put_utf16(&maker->event, name);
-	maker_put_le(&maker->event, parameter ? 1 : 0, 4);
-	if (parameter)
-		maker_put_le(&maker->event, parameter, 8);
+	maker_put_le(&maker->event, maker->parameter ? 1 : 0, 4);
+	if (maker->parameter)
+		maker_put_le(&maker->event, maker->parameter, 8);
+	maker->parameter = 0;
 	send(maker, 15);
 }
 

@@ -29,6 +29,7 @@ struct nettrace_maker {
 	uint64_t last_time, last_thread;
 	uint32_t last_size;
 	bool has_thread[8];
+	uint64_t parameter; /**< of the next type; 0: it has none */
 };
 
 /** Write the header; the fields above @p file are the test's. */
@@ -67,9 +68,10 @@ void nettrace_range(struct nettrace_maker *maker, uint8_t generation, uint64_t s
 		    uint64_t used);
 void nettrace_ccw(struct nettrace_maker *maker, uint64_t object, uint64_t type, uint64_t unknown);
 void nettrace_rcw(struct nettrace_maker *maker, uint64_t object, uint64_t unknown);
-/** @p parameter 0: it has none. */
+/** The type parameter of the next nettrace_type(). */
+void nettrace_parameter(struct nettrace_maker *maker, uint64_t parameter);
 void nettrace_type(struct nettrace_maker *maker, uint64_t id, uint64_t module, uint32_t token,
-		   uint32_t flags, const char *name, uint64_t parameter);
+		   uint32_t flags, const char *name);
 void nettrace_module(struct nettrace_maker *maker, uint64_t id, const char *path);
 /** A module of the rundown; @p pdb: each byte of its PDB's GUID, of age 1, 0: it has none. */
 void nettrace_module_rundown(struct nettrace_maker *maker, uint64_t id, uint32_t flags,

@@ -103,13 +103,12 @@ const struct module_spec world_base = { .types = { { "System", "Object", "", 0, 
 
 void world_put_types(struct nettrace_maker *trace)
 {
-	nettrace_type(trace, OBJECT, WORLD_MODULE, 0x2000003, 0, "System.Object", 0);
-	nettrace_type(trace, STRING, WORLD_MODULE, 0x2000004, 0, "System.String", 0);
-	nettrace_type(trace, STRUCT, WORLD_MODULE, 0x2000005, 0, "Space.Struct", 0);
-	nettrace_type(trace, STRINGS, WORLD_MODULE, 0x2000000, NT_TYPE_ARRAY, "System.String[]",
-		      STRING);
-	nettrace_type(trace, HANDLER, WORLD_MODULE, 0x2000006, NT_TYPE_DELEGATE, "System.Handler",
-		      0);
+	nettrace_type(trace, OBJECT, WORLD_MODULE, 0x2000003, 0, "System.Object");
+	nettrace_type(trace, STRING, WORLD_MODULE, 0x2000004, 0, "System.String");
+	nettrace_type(trace, STRUCT, WORLD_MODULE, 0x2000005, 0, "Space.Struct");
+	nettrace_parameter(trace, STRING);
+	nettrace_type(trace, STRINGS, WORLD_MODULE, 0x2000000, NT_TYPE_ARRAY, "System.String[]");
+	nettrace_type(trace, HANDLER, WORLD_MODULE, 0x2000006, NT_TYPE_DELEGATE, "System.Handler");
 }
 
 size_t world_rows(const struct world *world)
@@ -186,7 +185,7 @@ void world_make(const struct world *world, struct nettrace_maker *trace, char pa
 	char name[64];
 	(void)snprintf(name, sizeof(name), "%s%s%s", first->name ? first->space : "",
 		       first->name && *first->space ? "." : "", first->name ? first->name : "none");
-	nettrace_type(trace, FIRST, WORLD_MODULE + 0x100, 0x2000003, 0, name, 0);
+	nettrace_type(trace, FIRST, WORLD_MODULE + 0x100, 0x2000003, 0, name);
 	world_put_heap(trace, world);
 	if (!world->has_no_rundown)
 		put_rundown(trace, world, paths);

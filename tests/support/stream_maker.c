@@ -72,7 +72,7 @@ static void put_metadata(struct stream_maker *maker, unsigned int id, const char
 void stream_maker_begin(struct stream_maker *maker)
 {
 	static const char runtime[] = "Microsoft-Windows-DotNETRuntime";
-	*maker = (struct stream_maker){ 0 };
+	*maker = (struct stream_maker){ .thread = 7 };
 	text_puts(&maker->bytes, "Nettrace");
 	put(&maker->bytes, 20, 4);
 	text_puts(&maker->bytes, "!FastSerialization.1");
@@ -90,7 +90,7 @@ void stream_maker_begin(struct stream_maker *maker)
 }
 
 void stream_maker_event(struct stream_maker *maker, unsigned int metadata, uint32_t sequence,
-			uint64_t thread, uint32_t a, uint32_t b, uint32_t size)
+			uint32_t a, uint32_t b, uint32_t size)
 {
 	/* Numbers are told as differences to the event before; a block of its own begins at 0. */
 	struct text *content = &maker->content;
@@ -98,9 +98,9 @@ void stream_maker_event(struct stream_maker *maker, unsigned int metadata, uint3
 	put(content, 1 | 2 | 4 | 8 | 128, 1);
 	put_var(content, metadata);
 	put_var(content, (uint32_t)(sequence - 1));
-	put_var(content, thread);
+	put_var(content, maker->thread);
 	put_var(content, 0); /* processor */
-	put_var(content, thread);
+	put_var(content, maker->thread);
 	put_var(content, 0); /* stack */
 	put_var(content, 1); /* time */
 	put_var(content, size);

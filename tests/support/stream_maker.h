@@ -7,6 +7,7 @@
 struct stream_maker {
 	struct text bytes;   /**< the stream; to be given to text_deinit() */
 	struct text content; /**< of the block that is open */
+	uint64_t thread;     /**< that sends the next events; 7 at first */
 };
 
 /** Metadata ids that stream_maker_begin() defines, of provider Microsoft-Windows-DotNETRuntime. */
@@ -24,7 +25,7 @@ void stream_maker_begin(struct stream_maker *maker);
 void stream_maker_block(struct stream_maker *maker);
 /** An event with a whole header, of @p size payload bytes whose first words are @p a and @p b. */
 void stream_maker_event(struct stream_maker *maker, unsigned int metadata, uint32_t sequence,
-			uint64_t thread, uint32_t a, uint32_t b, uint32_t size);
+			uint32_t a, uint32_t b, uint32_t size);
 /** End the block and append it as one of that name: "EventBlock". */
 void stream_maker_end_block(struct stream_maker *maker, const char *name);
 /** An SPBlock about one thread. */

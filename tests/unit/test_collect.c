@@ -35,7 +35,7 @@ static void make_trickle(struct stream_maker *maker)
 {
 	static const char head[] = "\5\5\1\2\0\0\0\2\0\0\0\12\0\0\0StackBlock\6";
 	stream_maker_begin(maker);
-	stream_maker_event(maker, MADE_NODES, 1, 7, 0, 2, 74);
+	stream_maker_event(maker, MADE_NODES, 1, 0, 2, 74);
 	text_append(&maker->bytes, head, sizeof(head) - 1);
 	text_append(&maker->bytes, "\0\0\0\4", 4);
 }
@@ -44,18 +44,21 @@ static void make_stream(struct stream_maker *maker, enum first kind)
 {
 	bool is_lossy = kind == FIRST_LOSSY || kind == ALWAYS_LOSSY;
 	stream_maker_begin(maker);
-	stream_maker_event(maker, MADE_GC_START, 1, 7, 3, 2, 26);
-	stream_maker_event(maker, MADE_NODES, 2, 7, 0, 2, 74);
+	stream_maker_event(maker, MADE_GC_START, 1, 3, 2, 26);
+	stream_maker_event(maker, MADE_NODES, 2, 0, 2, 74);
 	if (kind == FIRST_CUT) {
 		stream_maker_point(maker, 7, 2);
 		return;
 	}
-	if (kind == FIRST_UNSURE)
-		stream_maker_event(maker, MADE_OTHER, 9, 8, 0, 0, 10);
-	stream_maker_event(maker, MADE_EDGES, is_lossy ? 103 : 3, 7, 0, 5, 70);
-	stream_maker_event(maker, MADE_GC_END, is_lossy ? 104 : 4, 7, 3, 2, 10);
+	if (kind == FIRST_UNSURE) {
+		maker->thread = 8;
+		stream_maker_event(maker, MADE_OTHER, 9, 0, 0, 10);
+		maker->thread = 7;
+	}
+	stream_maker_event(maker, MADE_EDGES, is_lossy ? 103 : 3, 0, 5, 70);
+	stream_maker_event(maker, MADE_GC_END, is_lossy ? 104 : 4, 3, 2, 10);
 	if (kind == FIRST_LATE)
-		stream_maker_event(maker, MADE_OTHER, 105, 7, 0, 0, 10);
+		stream_maker_event(maker, MADE_OTHER, 105, 0, 0, 10);
 	stream_maker_end(maker);
 }
 

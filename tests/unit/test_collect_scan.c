@@ -24,11 +24,11 @@ static void tear_down(void)
 /* The walk of thread 7: 2 and 1 objects, 5 references. */
 static void make_walk(void)
 {
-	stream_maker_event(&maker, MADE_GC_START, 1, 7, 3, 2, 26);
-	stream_maker_event(&maker, MADE_NODES, 2, 7, 0, 2, 74);
-	stream_maker_event(&maker, MADE_EDGES, 3, 7, 0, 5, 70);
-	stream_maker_event(&maker, MADE_NODES, 4, 7, 1, 1, 42);
-	stream_maker_event(&maker, MADE_GC_END, 5, 7, 3, 2, 10);
+	stream_maker_event(&maker, MADE_GC_START, 1, 3, 2, 26);
+	stream_maker_event(&maker, MADE_NODES, 2, 0, 2, 74);
+	stream_maker_event(&maker, MADE_EDGES, 3, 0, 5, 70);
+	stream_maker_event(&maker, MADE_NODES, 4, 1, 1, 42);
+	stream_maker_event(&maker, MADE_GC_END, 5, 3, 2, 10);
 }
 
 static void feed(size_t step)
@@ -85,8 +85,8 @@ TEST(every_cut_is_no_more_than_a_cut)
 
 TEST(a_gap_in_the_sequence_is_a_loss)
 {
-	stream_maker_event(&maker, MADE_NODES, 1, 7, 0, 2, 74);
-	stream_maker_event(&maker, MADE_GC_END, 12, 7, 3, 2, 10);
+	stream_maker_event(&maker, MADE_NODES, 1, 0, 2, 74);
+	stream_maker_event(&maker, MADE_GC_END, 12, 3, 2, 10);
 	feed(64);
 	CU_ASSERT(scan.snapshot.is_lost && scan.snapshot.is_done);
 	ASSERT_UINT(scan.snapshot.lost_events, 10);
@@ -94,17 +94,19 @@ TEST(a_gap_in_the_sequence_is_a_loss)
 
 TEST(a_hole_in_the_numbers_of_the_walk_is_a_loss)
 {
-	stream_maker_event(&maker, MADE_NODES, 1, 7, 0, 2, 74);
-	stream_maker_event(&maker, MADE_NODES, 2, 7, 2, 2, 74);
+	stream_maker_event(&maker, MADE_NODES, 1, 0, 2, 74);
+	stream_maker_event(&maker, MADE_NODES, 2, 2, 2, 74);
 	feed(64);
 	CU_ASSERT(scan.snapshot.is_lost);
 }
 
 TEST(a_loss_of_another_thread_is_told_apart)
 {
-	stream_maker_event(&maker, MADE_NODES, 1, 7, 0, 2, 74);
-	stream_maker_event(&maker, MADE_OTHER, 4, 8, 0, 0, 10);
-	stream_maker_event(&maker, MADE_GC_END, 2, 7, 3, 2, 10);
+	stream_maker_event(&maker, MADE_NODES, 1, 0, 2, 74);
+	maker.thread = 8;
+	stream_maker_event(&maker, MADE_OTHER, 4, 0, 0, 10);
+	maker.thread = 7;
+	stream_maker_event(&maker, MADE_GC_END, 2, 3, 2, 10);
 	feed(64);
 	CU_ASSERT(!scan.snapshot.is_lost && scan.snapshot.is_lost_elsewhere &&
 		  scan.snapshot.is_done);
@@ -112,7 +114,7 @@ TEST(a_loss_of_another_thread_is_told_apart)
 
 TEST(a_sequence_point_ahead_is_a_loss)
 {
-	stream_maker_event(&maker, MADE_NODES, 1, 7, 0, 2, 74);
+	stream_maker_event(&maker, MADE_NODES, 1, 0, 2, 74);
 	stream_maker_point(&maker, 7, 1);
 	feed(64);
 	CU_ASSERT(!scan.snapshot.is_lost);
@@ -126,9 +128,11 @@ TEST(a_sequence_point_ahead_is_a_loss)
 TEST(what_follows_the_snapshot_does_not_matter)
 {
 	make_walk();
-	stream_maker_event(&maker, MADE_NODES, 6, 7, 0, 9, 74);
-	stream_maker_event(&maker, MADE_NODES, 7, 7, 5, 9, 74);
-	stream_maker_event(&maker, MADE_OTHER, 90, 8, 0, 0, 10);
+	stream_maker_event(&maker, MADE_NODES, 6, 0, 9, 74);
+	stream_maker_event(&maker, MADE_NODES, 7, 5, 9, 74);
+	maker.thread = 8;
+	stream_maker_event(&maker, MADE_OTHER, 90, 0, 0, 10);
+	maker.thread = 7;
 	feed(64);
 	CU_ASSERT(scan.snapshot.is_done && !scan.snapshot.is_lost);
 	ASSERT_UINT(scan.snapshot.objects, 3);
@@ -139,8 +143,8 @@ TEST(a_gap_far_behind_the_snapshot_is_none_of_it)
 {
 	make_walk();
 	for (uint32_t i = 0; i < 17; i++)
-		stream_maker_event(&maker, MADE_NODES, 6 + i, 7, i, 2, 65000);
-	stream_maker_event(&maker, MADE_NODES, 90, 7, 60, 2, 74);
+		stream_maker_event(&maker, MADE_NODES, 6 + i, i, 2, 65000);
+	stream_maker_event(&maker, MADE_NODES, 90, 60, 2, 74);
 	feed(4096);
 	CU_ASSERT(scan.snapshot.is_done && !scan.snapshot.is_lost);
 	ASSERT_UINT(scan.snapshot.objects, 3);
@@ -150,7 +154,7 @@ TEST(a_gap_far_behind_the_snapshot_is_none_of_it)
 TEST(a_gap_behind_the_snapshot_is_a_loss_of_it)
 {
 	make_walk();
-	stream_maker_event(&maker, MADE_OTHER, 1699, 7, 0, 0, 10);
+	stream_maker_event(&maker, MADE_OTHER, 1699, 0, 0, 10);
 	stream_maker_end(&maker);
 	feed(64);
 	CU_ASSERT(scan.snapshot.is_done && scan.snapshot.is_lost);
@@ -167,9 +171,9 @@ TEST(a_gap_behind_the_snapshot_is_a_loss_of_it)
 
 TEST(a_collection_without_a_walk_is_no_snapshot)
 {
-	stream_maker_event(&maker, MADE_GC_START, 1, 7, 3, 2, 26);
-	stream_maker_event(&maker, MADE_GC_END, 2, 7, 3, 2, 10);
-	stream_maker_event(&maker, MADE_OTHER, 3, 7, 3, 2, 10);
+	stream_maker_event(&maker, MADE_GC_START, 1, 3, 2, 26);
+	stream_maker_event(&maker, MADE_GC_END, 2, 3, 2, 10);
+	stream_maker_event(&maker, MADE_OTHER, 3, 3, 2, 10);
 	feed(64);
 	CU_ASSERT(!scan.snapshot.is_done && !scan.snapshot.has_nodes);
 	make_walk();
@@ -204,7 +208,7 @@ static void expect_bad(size_t from_end, uint8_t value, const char *problem)
 TEST(what_breaks_the_format_is_told)
 {
 	/* ..., payload size 10, payload, tag 6 */
-	stream_maker_event(&maker, MADE_GC_END, 1, 7, 3, 2, 10);
+	stream_maker_event(&maker, MADE_GC_END, 1, 3, 2, 10);
 	expect_bad(1, 5, "a block does not end where its size says");
 	expect_bad(12, 0x7f, "an event runs past its block");
 	expect_bad(1 + 10 + 9 + 18, 0, "its events have headers that no runtime writes");

@@ -267,7 +267,7 @@ TEST(only_one_of_two_collections_is_taken)
 	for (unsigned int cut = 0; cut < 2; cut++) {
 		struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
 		nettrace_begin(&maker);
-		nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "A", 0);
+		nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "A");
 		nettrace_gc_start(&maker, 1); /* sends no objects */
 		nettrace_gc_end(&maker, 1);
 		nettrace_gc_start(&maker, 2);

@@ -255,7 +255,8 @@ TEST(test_shared_states)
 static struct writer make_ranges(unsigned int version, bool has_second)
 {
 	struct writer writer = { .bits = 0 };
-	put_fat(&writer, version, 0x40 | 0x80, 128, 16, 0, 2);
+	put_fat(&writer, version, 0x40 | 0x80, 128, 16, 0);
+	put_unsigned(&writer, 1, 2);
 	put_unsigned(&writer, 6, 16);
 	put_unsigned(&writer, 6, 64 - 1);
 	put_unsigned(&writer, 6, 10);
@@ -434,7 +435,8 @@ TEST(test_bad)
 	put_slim(&writer, 4, true, 10, 11); /* more safe points than bytes */
 	check(&writer, &query, NULL);
 	writer = (struct writer){ .bits = 0 };
-	put_fat(&writer, 4, 0, 100, 0, 0, 1);
+	put_fat(&writer, 4, 0, 100, 0, 0);
+	put_unsigned(&writer, 1, 1);
 	put_unsigned(&writer, 6, 90);
 	put_unsigned(&writer, 6, 10); /* a range that ends after the code */
 	put_counts(&writer, 0, 0, 0);

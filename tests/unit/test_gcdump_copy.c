@@ -20,7 +20,8 @@ static enum hd_status copy(const char *bytes, size_t size, struct text *ret, str
 	struct dump_file file;
 	struct job job = { 0 };
 	dump_file_make(&file, bytes, size);
-	enum hd_status status = gcdump_copy(file.path, NULL, &options, &job, take, ret, err);
+	enum hd_status status = gcdump_copy(&(struct dump_input){ .path = file.path, .fd = -1 },
+					    &options, &job, take, ret, err);
 	dump_file_close(&file);
 	return status;
 }
@@ -223,7 +224,8 @@ TEST(other_formats_are_refused)
 		ASSERT_UINT(got.size, 0);
 	}
 	const struct format_options options = { 0 };
-	ASSERT_UINT(gcdump_copy("/nonexistent/file", NULL, &options, NULL, take, NULL, NULL),
+	ASSERT_UINT(gcdump_copy(&(struct dump_input){ .path = "/nonexistent/file", .fd = -1 },
+				&options, NULL, take, NULL, NULL),
 		    HD_ERR_OS);
 }
 
@@ -232,7 +234,8 @@ static enum hd_status copy_file(const void *what, struct job *job, format_write_
 {
 	const struct dump_file *file = what;
 	const struct format_options options = { 0 };
-	return gcdump_copy(file->path, NULL, &options, job, write, arg, err);
+	return gcdump_copy(&(struct dump_input){ .path = file->path, .fd = -1 }, &options, job,
+			   write, arg, err);
 }
 
 TEST(copying_stops_when_nobody_takes_more)

@@ -46,8 +46,11 @@ TEST(damaged_records_are_refused_or_skipped)
 		struct hd_graph *graph = NULL;
 		struct hd_error err = { 0 };
 		struct format_options options = { 0 };
-		ASSERT_UINT(gcdump_read_bytes(bytes, size, "x", &options, NULL, &graph, &err),
-			    HD_ERR_FORMAT);
+		ASSERT_UINT(
+			gcdump_read_bytes(
+				&(struct dump_input){ .path = "x", .bytes = bytes, .size = size },
+				&options, NULL, &graph, &err),
+			HD_ERR_FORMAT);
 		char message[128];
 		(void)snprintf(
 			message, sizeof(message),
@@ -55,8 +58,11 @@ TEST(damaged_records_are_refused_or_skipped)
 			record);
 		ASSERT_TEXT(err.message, message);
 		options.lenient = true;
-		ASSERT_UINT(gcdump_read_bytes(bytes, size, "x", &options, NULL, &graph, NULL),
-			    HD_OK);
+		ASSERT_UINT(
+			gcdump_read_bytes(
+				&(struct dump_input){ .path = "x", .bytes = bytes, .size = size },
+				&options, NULL, &graph, NULL),
+			HD_OK);
 		REQUIRE(graph);
 		ASSERT_UINT(graph->object_count, 5);
 		REQUIRE(dump_finding(graph, "bad-record"));
@@ -94,10 +100,16 @@ TEST(records_do_not_overlap)
 	gcdump_deinit(&gcdump);
 	struct hd_graph *graph = NULL;
 	struct hd_error err = { 0 };
-	ASSERT_UINT(gcdump_read_bytes(bytes, size, "x", NULL, NULL, &graph, &err), HD_ERR_FORMAT);
+	ASSERT_UINT(
+		gcdump_read_bytes(&(struct dump_input){ .path = "x", .bytes = bytes, .size = size },
+				  NULL, NULL, &graph, &err),
+		HD_ERR_FORMAT);
 	REQUIRE(strstr(err.message, "nodes share records"));
 	const struct format_options lenient = { .lenient = true };
-	ASSERT_UINT(gcdump_read_bytes(bytes, size, "x", &lenient, NULL, &graph, NULL), HD_OK);
+	ASSERT_UINT(
+		gcdump_read_bytes(&(struct dump_input){ .path = "x", .bytes = bytes, .size = size },
+				  &lenient, NULL, &graph, NULL),
+		HD_OK);
 	graph_destroy(graph);
 	free(bytes);
 }
@@ -144,15 +156,19 @@ TEST(a_file_cut_among_its_nodes_has_those_before)
 	struct gcdump parsed;
 	struct hd_graph *whole = NULL;
 	ASSERT_UINT_FATAL(gcdump_parse(bytes, file.size, "x", &parsed, NULL), HD_OK);
-	ASSERT_UINT_FATAL(gcdump_read_bytes(bytes, file.size, "x", NULL, NULL, &whole, NULL),
-			  HD_OK);
+	ASSERT_UINT_FATAL(
+		gcdump_read_bytes(
+			&(struct dump_input){ .path = "x", .bytes = bytes, .size = file.size },
+			NULL, NULL, &whole, NULL),
+		HD_OK);
 	const size_t begin = (size_t)(parsed.blob - bytes);
 	uint32_t last = UINT32_MAX;
 	for (uint32_t size = 0; size < parsed.blob_size; size += size < 40 ? 1 : 53) {
 		struct hd_graph *graph = NULL;
 		struct hd_error err = { 0 };
-		enum hd_status status =
-			gcdump_read_bytes(bytes, begin + size, "x", NULL, NULL, &graph, &err);
+		enum hd_status status = gcdump_read_bytes(
+			&(struct dump_input){ .path = "x", .bytes = bytes, .size = begin + size },
+			NULL, NULL, &graph, &err);
 		if (status != HD_OK) {
 			/* Only before the first object. */
 			ASSERT_UINT(last, UINT32_MAX);
@@ -189,8 +205,10 @@ TEST(a_file_cut_anywhere_is_refused_or_has_its_nodes)
 			continue;
 		struct hd_graph *graph = NULL;
 		struct hd_error err = { 0 };
-		enum hd_status status = gcdump_read_bytes((const uint8_t *)file.bytes, cut, "x",
-							  NULL, NULL, &graph, &err);
+		enum hd_status status = gcdump_read_bytes(
+			&(struct dump_input){
+				.path = "x", .bytes = (const uint8_t *)file.bytes, .size = cut },
+			NULL, NULL, &graph, &err);
 		if (cut <= blob || cut >= first)
 			ASSERT_UINT(status, cut < first ? HD_ERR_FORMAT : HD_OK);
 		CU_ASSERT(status == HD_OK || strstr(err.message, "x: offset 0x"));
@@ -221,8 +239,10 @@ TEST(damage_anywhere_does_no_harm)
 		}
 		const struct format_options options = { .lenient = round % 2 };
 		struct hd_graph *graph = NULL;
-		if (gcdump_read_bytes((const uint8_t *)file.bytes, file.size, "x", &options, NULL,
-				      &graph, NULL) == HD_OK) {
+		if (gcdump_read_bytes(&(struct dump_input){ .path = "x",
+							    .bytes = (const uint8_t *)file.bytes,
+							    .size = file.size },
+				      &options, NULL, &graph, NULL) == HD_OK) {
 			CU_ASSERT(csr_is_sound(&graph->forward));
 			graph_destroy(graph);
 		}
@@ -334,14 +354,19 @@ TEST(it_can_be_cancelled_and_is_limited_in_memory)
 		unsigned int left = ++polls;
 		struct job job = { .cancelled = countdown, .arg = &left };
 		struct hd_graph *graph = NULL;
-		status = gcdump_read_bytes(bytes, size, "x", NULL, &job, &graph, NULL);
+		status = gcdump_read_bytes(
+			&(struct dump_input){ .path = "x", .bytes = bytes, .size = size }, NULL,
+			&job, &graph, NULL);
 		graph_destroy(graph);
 	}
 	ASSERT_UINT(status, HD_OK);
 	CU_ASSERT(polls > 20);
 	struct job small = { .max_mem = 1 << 20 };
 	struct hd_graph *graph = NULL;
-	ASSERT_UINT(gcdump_read_bytes(bytes, size, "x", NULL, &small, &graph, NULL), HD_ERR_NOMEM);
+	ASSERT_UINT(
+		gcdump_read_bytes(&(struct dump_input){ .path = "x", .bytes = bytes, .size = size },
+				  NULL, &small, &graph, NULL),
+		HD_ERR_NOMEM);
 	free(bytes);
 	free(nodes);
 }
@@ -360,11 +385,17 @@ TEST(the_limit_is_of_what_is_needed)
 	uint8_t *bytes = gcdump_make(&spec, &size);
 	struct job job = { .max_mem = 24 * (uint64_t)(MANY - 1) + 4 * references };
 	struct hd_graph *graph = NULL;
-	ASSERT_UINT(gcdump_read_bytes(bytes, size, "x", NULL, &job, &graph, NULL), HD_OK);
+	ASSERT_UINT(
+		gcdump_read_bytes(&(struct dump_input){ .path = "x", .bytes = bytes, .size = size },
+				  NULL, &job, &graph, NULL),
+		HD_OK);
 	graph_destroy(graph);
 	graph = NULL;
 	job.max_mem--;
-	ASSERT_UINT(gcdump_read_bytes(bytes, size, "x", NULL, &job, &graph, NULL), HD_ERR_NOMEM);
+	ASSERT_UINT(
+		gcdump_read_bytes(&(struct dump_input){ .path = "x", .bytes = bytes, .size = size },
+				  NULL, &job, &graph, NULL),
+		HD_ERR_NOMEM);
 	free(bytes);
 	free(nodes);
 }

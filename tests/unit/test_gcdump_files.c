@@ -269,9 +269,12 @@ TEST(the_types_are_those_of_the_trace)
 	ASSERT_UINT_FATAL(read_trace(text.bytes, text.size, &options, &trace, &err), HD_OK);
 	text_deinit(&text);
 	text = dump_source_file("tests/data/small300.gcdump");
-	ASSERT_UINT_FATAL(gcdump_read_bytes((const uint8_t *)text.bytes, text.size, "g", &options,
-					    NULL, &graph, &err),
-			  HD_OK);
+	ASSERT_UINT_FATAL(
+		gcdump_read_bytes(&(struct dump_input){ .path = "g",
+							.bytes = (const uint8_t *)text.bytes,
+							.size = text.size },
+				  &options, NULL, &graph, &err),
+		HD_OK);
 	same_types(graph, trace);
 	same_types(trace, graph);
 	for (uint32_t i = 0; i < graph->type_count; i++) {

@@ -414,9 +414,12 @@ static struct hd_graph *read_back(const struct text *bytes)
 	struct hd_error err = { 0 };
 	const struct format_options options = { 0 };
 	struct job job = { 0 };
-	ASSERT_UINT_FATAL(gcdump_read_bytes((const uint8_t *)bytes->bytes, bytes->size, "made",
-					    &options, &job, &graph, &err),
-			  HD_OK);
+	ASSERT_UINT_FATAL(
+		gcdump_read_bytes(&(struct dump_input){ .path = "made",
+							.bytes = (const uint8_t *)bytes->bytes,
+							.size = bytes->size },
+				  &options, &job, &graph, &err),
+		HD_OK);
 	REQUIRE(graph);
 	return graph;
 }

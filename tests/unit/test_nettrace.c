@@ -31,7 +31,7 @@ TEST(every_kind_of_header_gives_the_same)
 						.pointer_size = kind & 4 ? 4 : 8,
 						.pid = 77 };
 		nettrace_begin(&maker);
-		nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "A", 0);
+		nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "A");
 		put_snapshot(&maker, 3);
 		nettrace_end(&maker);
 		struct hd_graph *graph = graph_of(&maker);
@@ -60,8 +60,8 @@ TEST(a_snapshot_is_chosen_by_its_number)
 	nettrace_gc_start(&maker, 3);
 	nettrace_nodes(&maker, 0, more, 3);
 	nettrace_gc_end(&maker, 3);
-	nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "Late", 0);
-	nettrace_type(&maker, 0x200, MODULE, 0x2000003, 0, "Later", 0);
+	nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "Late");
+	nettrace_type(&maker, 0x200, MODULE, 0x2000003, 0, "Later");
 	nettrace_end(&maker);
 	for (uint32_t snapshot = 0; snapshot < 3; snapshot++) {
 		struct hd_graph *graph =
@@ -83,7 +83,7 @@ TEST(a_walk_without_the_beginning_of_its_collection_may_lack_something)
 {
 	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
 	nettrace_begin(&maker);
-	nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "A", 0);
+	nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "A");
 	nettrace_nodes(&maker, 0, two_nodes, 2);
 	nettrace_edges(&maker, 0, three_edges, 3);
 	nettrace_gc_end(&maker, 1);
@@ -123,13 +123,13 @@ TEST(processes_are_kept_apart)
 	struct nettrace_maker maker = { .version = 6, .pointer_size = 8, .pid = 2 };
 	static const struct nt_node other[] = { { 0x1000, 32, 0x100, 0 } };
 	nettrace_begin(&maker);
-	nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "Two", 0);
+	nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "Two");
 	nettrace_gc_start(&maker, 1);
 	nettrace_nodes(&maker, 0, two_nodes, 2);
 	maker.pid = 1;
 	maker.sequence = 0;
 	nettrace_gc_start(&maker, 1);
-	nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "One", 0);
+	nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "One");
 	nettrace_nodes(&maker, 0, other, 1);
 	nettrace_gc_end(&maker, 1);
 	maker.pid = 2;
@@ -185,7 +185,7 @@ TEST(lost_blocks_leave_the_objects_before_them)
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
 		struct nettrace_maker maker = { .version = i % 2 ? 6 : 4, .pointer_size = 8 };
 		nettrace_begin(&maker);
-		nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "A", 0);
+		nettrace_type(&maker, 0x100, MODULE, 0x2000002, 0, "A");
 		put_blocks(&maker, losses[i].nodes, losses[i].edges);
 		struct hd_graph *graph = graph_of(&maker);
 		ASSERT_UINT(graph->object_count, losses[i].objects);
@@ -282,7 +282,7 @@ TEST(roots_keep_what_they_are)
 	nettrace_static(&maker, 0x1020, 0x200, 0, "Head");
 	nettrace_static(&maker, 0x1020, 0x300, 1, "own");
 	nettrace_static(&maker, 0, 0x200, 0, "Null");
-	nettrace_type(&maker, 0x200, MODULE, 0x2000002, 0, "N.List`1[System.Int32]", 0);
+	nettrace_type(&maker, 0x200, MODULE, 0x2000002, 0, "N.List`1[System.Int32]");
 	nettrace_gc_end(&maker, 1);
 	nettrace_end(&maker);
 	struct hd_graph *graph = graph_of(&maker);

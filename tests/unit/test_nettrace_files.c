@@ -61,7 +61,11 @@ static void check_exact(const char *name)
 	struct hd_error err = { 0 };
 	const struct mapped_file file = { .bytes = (const uint8_t *)trace.bytes,
 					  .size = trace.size };
-	ASSERT_UINT(nettrace_to_gcdump(&file, name, NULL, NULL, append, &got, &err), HD_OK);
+	ASSERT_UINT(nettrace_to_gcdump(&(struct dump_input){ .path = name,
+							     .bytes = file.bytes,
+							     .size = file.size },
+				       NULL, NULL, append, &got, &err),
+		    HD_OK);
 	ASSERT_UINT_FATAL(got.size, expected.size);
 	CU_ASSERT(memcmp(got.bytes, expected.bytes, got.size) == 0);
 	text_deinit(&trace);
@@ -270,7 +274,9 @@ static bool check_cut(int fd, size_t size, const struct hd_graph *whole, bool ex
 	struct hd_error err = { 0 };
 	const struct format_options options = { .exact = exact, .no_files = true };
 	CU_ASSERT_FATAL(ftruncate(fd, (off_t)size) == 0);
-	enum hd_status status = nettrace_read(fd, size, "trace", &options, NULL, &graph, &err);
+	enum hd_status status =
+		nettrace_read(&(struct dump_input){ .path = "trace", .fd = fd, .size = size },
+			      &options, NULL, &graph, &err);
 	if (status != HD_OK) {
 		ASSERT_UINT(status, HD_ERR_FORMAT);
 		CU_ASSERT(err.message[0]);

@@ -70,7 +70,7 @@ static void put_heap(struct nettrace_maker *maker, const struct heap *heap)
 	static const char *const names[KNOWN] = { "A", "B", "C" };
 	nettrace_begin(maker);
 	for (uint32_t i = 0; i < KNOWN; i++)
-		nettrace_type(maker, TYPE(i), 0x7000, 0x2000002 + i, 0, names[i], 0);
+		nettrace_type(maker, TYPE(i), 0x7000, 0x2000002 + i, 0, names[i]);
 	nettrace_gc_start(maker, 1);
 	for (uint32_t i = 0; i < PAIRS; i++)
 		nettrace_pair(maker, heap->nodes[heap->keys[i]].address, heap->values[i]);
@@ -95,7 +95,10 @@ static struct hd_graph *read_heap(const struct nettrace_maker *maker, unsigned i
 	struct hd_error err = { 0 };
 	struct job job = { .workers = workers };
 	dump_file_make(&file, (const char *)maker->file.bytes, maker->file.size);
-	ASSERT_UINT(nettrace_read(file.fd, maker->file.size, "trace", NULL, &job, &graph, &err),
+	ASSERT_UINT(nettrace_read(&(struct dump_input){ .path = "trace",
+							.fd = file.fd,
+							.size = maker->file.size },
+				  NULL, &job, &graph, &err),
 		    HD_OK);
 	ASSERT_TEXT(err.message, "");
 	dump_file_close(&file);
@@ -174,7 +177,7 @@ static void put_pile(struct nettrace_maker *maker, bool pairs)
 	const struct nt_node node = { .address = 0x10000, .size = 24, .type = TYPE(0) };
 	struct nt_node nodes[BLOCK];
 	nettrace_begin(maker);
-	nettrace_type(maker, TYPE(0), 0x7000, 0x2000002, 0, "A", 0);
+	nettrace_type(maker, TYPE(0), 0x7000, 0x2000002, 0, "A");
 	nettrace_gc_start(maker, 1);
 	for (uint32_t i = 0; i < BLOCK; i++)
 		nodes[i] = node;
@@ -204,8 +207,10 @@ TEST(piles_at_one_address_take_no_time)
 		struct job job = { .workers = 2, .max_mem = (uint64_t)1 << 30 };
 		put_pile(&maker, pairs);
 		dump_file_make(&file, (const char *)maker.file.bytes, maker.file.size);
-		enum hd_status status =
-			nettrace_read(file.fd, maker.file.size, "trace", NULL, &job, &graph, &err);
+		enum hd_status status = nettrace_read(
+			&(struct dump_input){
+				.path = "trace", .fd = file.fd, .size = maker.file.size },
+			NULL, &job, &graph, &err);
 		/* All the references, 22 billion, need more than that. */
 		CU_ASSERT(!pairs || status == HD_ERR_NOMEM);
 		CU_ASSERT((status == HD_OK) == (graph != NULL));

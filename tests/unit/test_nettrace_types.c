@@ -69,13 +69,16 @@ static void make_assembly(char *path)
 static void put_nested(struct nettrace_maker *maker, const char *path, const char *outer)
 {
 	nettrace_begin(maker);
-	nettrace_type(maker, 0x100, MODULE, 0x2000003, 0, "Inner[A.X]", 0);
-	nettrace_type(maker, 0x200, MODULE, 0x2000000, NT_TYPE_ARRAY, "Inner[A.X][][,]", 0x300);
-	nettrace_type(maker, 0x300, MODULE, 0x2000000, NT_TYPE_ARRAY, "Inner[A.X][]", 0x100);
-	nettrace_type(maker, 0x400, MODULE, 0x2000002, 0, outer, 0);
+	nettrace_type(maker, 0x100, MODULE, 0x2000003, 0, "Inner[A.X]");
+	nettrace_parameter(maker, 0x300);
+	nettrace_type(maker, 0x200, MODULE, 0x2000000, NT_TYPE_ARRAY, "Inner[A.X][][,]");
+	nettrace_parameter(maker, 0x100);
+	nettrace_type(maker, 0x300, MODULE, 0x2000000, NT_TYPE_ARRAY, "Inner[A.X][]");
+	nettrace_type(maker, 0x400, MODULE, 0x2000002, 0, outer);
 	/* They have the token of another type, and say nothing about the assembly. */
-	nettrace_type(maker, 0x500, MODULE, 0x2000003, 0, "FNPTR", 0);
-	nettrace_type(maker, 0x600, MODULE, 0x2000003, 0, "A.X*", 0x700);
+	nettrace_type(maker, 0x500, MODULE, 0x2000003, 0, "FNPTR");
+	nettrace_parameter(maker, 0x700);
+	nettrace_type(maker, 0x600, MODULE, 0x2000003, 0, "A.X*");
 	put_snapshot(maker, 1);
 	nettrace_module(maker, MODULE, path);
 	nettrace_end(maker);
@@ -153,9 +156,9 @@ TEST(types_without_a_name_have_a_number)
 						{ 0x1020, 24, 0x200, 0 },
 						{ 0x1040, 0x200000000, 0xabc, 0 } };
 	nettrace_begin(&maker);
-	nettrace_type(&maker, 0x100, MODULE, 0x2000005, 0, "", 0);
-	nettrace_type(&maker, 0x200, MODULE, 0x2000000, NT_TYPE_ARRAY, "", 0);
-	nettrace_type(&maker, 0x300, MODULE, 0x2000006, 0, "\\", 0);
+	nettrace_type(&maker, 0x100, MODULE, 0x2000005, 0, "");
+	nettrace_type(&maker, 0x200, MODULE, 0x2000000, NT_TYPE_ARRAY, "");
+	nettrace_type(&maker, 0x300, MODULE, 0x2000006, 0, "\\");
 	nettrace_gc_start(&maker, 1);
 	nettrace_nodes(&maker, 0, nodes, 3);
 	nettrace_gc_end(&maker, 1);
@@ -176,7 +179,7 @@ TEST(com_objects_are_nodes_as_in_dotnet_gcdump)
 {
 	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
 	nettrace_begin(&maker);
-	nettrace_type(&maker, 0x100, MODULE, 0x2000002, NT_TYPE_RCW, "Com`1[X]", 0);
+	nettrace_type(&maker, 0x100, MODULE, 0x2000002, NT_TYPE_RCW, "Com`1[X]");
 	nettrace_gc_start(&maker, 1);
 	nettrace_rcw(&maker, 0x1000, 0x7777);
 	nettrace_ccw(&maker, 0x1020, 0x100, 0x8888);

@@ -48,7 +48,11 @@ TEST(test_heap_walk)
 		struct job job = { .workers = workers };
 		struct visits visits[4] = { 0 };
 		void *args[4] = { &visits[0], &visits[1], &visits[2], &visits[3] };
-		ASSERT_UINT(heap_walk(heap, NULL, 0, &job, "Walking", visit, args, NULL), HD_OK);
+		ASSERT_UINT(heap_walk(heap,
+				      &(const struct heap_tour){
+					      .what = "Walking", .visit = visit, .args = args },
+				      &job, NULL),
+			    HD_OK);
 		uint64_t objects = 0, segments = 0;
 		for (size_t i = 0; i < 4; i++) {
 			objects += visits[i].objects;
@@ -62,14 +66,32 @@ TEST(test_heap_walk)
 	struct visits visits = { 0 };
 	void *args[] = { &visits, NULL, NULL, NULL };
 	const struct segment *two[] = { &heap->segments[0], &heap->segments[7] };
-	ASSERT_UINT(heap_walk(heap, two, 2, NULL, "Walking", visit, args, NULL), HD_OK);
+	ASSERT_UINT(heap_walk(heap,
+			      &(const struct heap_tour){ .segments = two,
+							 .count = 2,
+							 .what = "Walking",
+							 .visit = visit,
+							 .args = args },
+			      NULL, NULL),
+		    HD_OK);
 	ASSERT_UINT(visits.segments, 2);
 	ASSERT_UINT(visits.objects, 11);
-	ASSERT_UINT(heap_walk(heap, two, 0, NULL, "Walking", visit, args, NULL), HD_OK);
+	ASSERT_UINT(heap_walk(heap,
+			      &(const struct heap_tour){ .segments = two,
+							 .count = 0,
+							 .what = "Walking",
+							 .visit = visit,
+							 .args = args },
+			      NULL, NULL),
+		    HD_OK);
 	ASSERT_UINT(visits.segments, 2);
 	struct job job = { .workers = 4 };
 	heap->memory->is_parallel = false;
-	ASSERT_UINT(heap_walk(heap, NULL, 0, &job, "Walking", visit, args, NULL), HD_OK);
+	ASSERT_UINT(heap_walk(heap,
+			      &(const struct heap_tour){
+				      .what = "Walking", .visit = visit, .args = args },
+			      &job, NULL),
+		    HD_OK);
 	ASSERT_UINT(visits.segments, 52);
 	fake_clr_destroy(fake);
 }
@@ -82,18 +104,29 @@ TEST(test_heap_walk_fails)
 	struct hd_error err = { 0 };
 	struct visits visits = { .fail = HD_ERR_FORMAT };
 	void *args[] = { &visits };
-	ASSERT_UINT(heap_walk(heap, NULL, 0, &job, "Walking", visit, args, &err), HD_ERR_FORMAT);
+	ASSERT_UINT(heap_walk(heap,
+			      &(const struct heap_tour){
+				      .what = "Walking", .visit = visit, .args = args },
+			      &job, &err),
+		    HD_ERR_FORMAT);
 	ASSERT_TEXT(err.message, "visit failed");
 	ASSERT_UINT(visits.segments, 1);
 	visits = (struct visits){ .cancel = &job };
-	ASSERT_UINT(heap_walk(heap, NULL, 0, &job, "Walking", visit, args, &err), HD_ERR_CANCELLED);
+	ASSERT_UINT(heap_walk(heap,
+			      &(const struct heap_tour){
+				      .what = "Walking", .visit = visit, .args = args },
+			      &job, &err),
+		    HD_ERR_CANCELLED);
 	ASSERT_UINT(visits.segments, 1);
 	for (uint64_t nth = 1; nth < 100; nth++) {
 		visits = (struct visits){ 0 };
 		job.stop = false;
 		alloc_fail_at(nth);
 		enum hd_status status =
-			heap_walk(heap, NULL, 0, &job, "Walking", visit, args, &err);
+			heap_walk(heap,
+				  &(const struct heap_tour){
+					  .what = "Walking", .visit = visit, .args = args },
+				  &job, &err);
 		bool failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		ASSERT_UINT(status, failed ? HD_ERR_NOMEM : HD_OK);
@@ -115,7 +148,11 @@ TEST(test_progress)
 	struct job job = { .workers = 1 };
 	struct visits visits = { .cancel = &job };
 	void *args[] = { &visits };
-	ASSERT_UINT(heap_walk(heap, NULL, 0, &job, "Walking", visit, args, NULL), HD_ERR_CANCELLED);
+	ASSERT_UINT(heap_walk(heap,
+			      &(const struct heap_tour){
+				      .what = "Walking", .visit = visit, .args = args },
+			      &job, NULL),
+		    HD_ERR_CANCELLED);
 	CU_ASSERT(visits.objects > 0 && visits.objects < 1000);
 	CU_ASSERT(job.done > 0 && job.done < job.total);
 	fake_clr_destroy(fake);

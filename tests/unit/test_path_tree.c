@@ -65,7 +65,9 @@ static void check_target(struct hd_graph *graph, uint32_t target, const uint64_t
 	uint32_t expected[NODES_MAX] = { 0 };
 	distances_to(graph, target, expected);
 	struct path_tree tree;
-	ASSERT_UINT_FATAL(path_tree_init(graph, target, wanted, NULL, &tree, NULL), HD_OK);
+	ASSERT_UINT_FATAL(path_tree_init(graph, target, &(struct path_choice){ .wanted = wanted },
+					 NULL, &tree, NULL),
+			  HD_OK);
 	uint64_t reached = 0;
 	size_t starts = 0;
 	for (uint32_t node = 0; node < graph->node_count; node++) {
@@ -119,12 +121,17 @@ TEST(a_path_may_be_as_long_as_the_heap)
 	(void)bitmap_add(wanted, 0);
 	(void)bitmap_add(wanted, 1234);
 	struct path_tree tree;
-	ASSERT_UINT_FATAL(path_tree_init(graph, count - 1, wanted, NULL, &tree, NULL), HD_OK);
+	ASSERT_UINT_FATAL(path_tree_init(graph, count - 1,
+					 &(struct path_choice){ .wanted = wanted }, NULL, &tree,
+					 NULL),
+			  HD_OK);
 	ASSERT_UINT(path_tree_distance(&tree, 0), count - 1);
 	ASSERT_UINT(path_tree_distance(&tree, 1234), count - 1 - 1234);
 	ASSERT_UINT(tree.reached, count);
 	path_tree_deinit(&tree);
-	ASSERT_UINT_FATAL(path_tree_init(graph, 0, wanted, NULL, &tree, NULL), HD_OK);
+	ASSERT_UINT_FATAL(path_tree_init(graph, 0, &(struct path_choice){ .wanted = wanted }, NULL,
+					 &tree, NULL),
+			  HD_OK);
 	ASSERT_UINT(tree.reached, 1);
 	ASSERT_UINT(path_tree_distance(&tree, 0), 0);
 	ASSERT_UINT(path_tree_distance(&tree, 1234), HD_NONE);
@@ -144,7 +151,8 @@ TEST(each_failed_allocation_is_reported)
 	for (uint64_t nth = 1; nth < 40; nth++) {
 		struct path_tree tree = { .node_count = 77 };
 		alloc_fail_at(nth);
-		enum hd_status status = path_tree_init(graph, 39, wanted, NULL, &tree, NULL);
+		enum hd_status status = path_tree_init(
+			graph, 39, &(struct path_choice){ .wanted = wanted }, NULL, &tree, NULL);
 		alloc_fail_at(0);
 		if (status == HD_OK) {
 			CU_ASSERT(nth > 4);

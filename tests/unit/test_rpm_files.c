@@ -261,8 +261,10 @@ TEST(a_size_that_lies_is_noticed)
 		struct job job = { .workers = workers };
 		struct hd_graph *graph = NULL;
 		struct hd_error err = { 0 };
-		ASSERT_UINT(rpm_read(file.fd, (uint64_t)5 << 20, "x", &(struct format_options){ 0 },
-				     &job, &graph, &err),
+		ASSERT_UINT(rpm_read(&(struct dump_input){ .path = "x",
+							   .fd = file.fd,
+							   .size = (uint64_t)5 << 20 },
+				     &(struct format_options){ 0 }, &job, &graph, &err),
 			    HD_ERR_OS);
 		CU_ASSERT_PTR_NULL(graph);
 		ASSERT_TEXT(err.message, "x: the file shrank while it was read");

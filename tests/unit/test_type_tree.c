@@ -200,7 +200,9 @@ static void check_tree(const struct hd_graph *graph, const uint64_t *types, bool
 	struct type_tree tree;
 	ASSERT_UINT_FATAL(root_paths_init(graph, no_stacks, NULL, &paths, NULL), HD_OK);
 	check_paths(graph, no_stacks, &paths);
-	ASSERT_UINT_FATAL(type_tree_init(graph, types, no_stacks, UINT64_MAX, NULL, &tree, NULL),
+	ASSERT_UINT_FATAL(type_tree_init(graph,
+					 &(struct type_tree_choice){ types, UINT64_MAX, no_stacks },
+					 NULL, &tree, NULL),
 			  HD_OK);
 	size_t found = 0, total = 0;
 	uint64_t size = 0;
@@ -319,7 +321,9 @@ TEST(a_limit_opens_the_branches_with_most_bytes)
 		for (uint64_t limit = 0; limit < 12; limit++) {
 			struct type_tree tree;
 			ASSERT_UINT_FATAL(
-				type_tree_init(graph, &types, false, limit, NULL, &tree, NULL),
+				type_tree_init(graph,
+					       &(struct type_tree_choice){ &types, limit, false },
+					       NULL, &tree, NULL),
 				HD_OK);
 			uint64_t open = 0, closed = 0, sum = 0;
 			for (uint32_t i = 0; i < tree.branches_count; i++) {
@@ -350,7 +354,9 @@ TEST(a_long_list_is_one_branch_that_repeats)
 	REQUIRE(graph);
 	uint64_t types = 1;
 	struct type_tree tree;
-	ASSERT_UINT_FATAL(type_tree_init(graph, &types, false, 10, NULL, &tree, NULL), HD_OK);
+	ASSERT_UINT_FATAL(type_tree_init(graph, &(struct type_tree_choice){ &types, 10, false },
+					 NULL, &tree, NULL),
+			  HD_OK);
 	ASSERT_UINT_FATAL(tree.branches_count, 2);
 	ASSERT_UINT(tree.branches[1].count, 100000);
 	ASSERT_UINT(tree.branches[1].own_count, 100000);
@@ -385,7 +391,10 @@ TEST(depth_has_an_end)
 	REQUIRE(last);
 	(void)bitmap_add(last, COUNT - 1);
 	struct type_tree tree;
-	ASSERT_UINT_FATAL(type_tree_init(graph, last, false, UINT64_MAX, NULL, &tree, NULL), HD_OK);
+	ASSERT_UINT_FATAL(type_tree_init(graph,
+					 &(struct type_tree_choice){ last, UINT64_MAX, false },
+					 NULL, &tree, NULL),
+			  HD_OK);
 	ASSERT_UINT(tree.branches_count, TYPE_TREE_DEPTH_MAX + 1);
 	ASSERT_UINT(tree.branches[TYPE_TREE_DEPTH_MAX].count, 1);
 	ASSERT_UINT(tree.branches[TYPE_TREE_DEPTH_MAX].own_count, 0);
@@ -402,8 +411,9 @@ TEST(each_failed_allocation_is_reported)
 	for (uint64_t nth = 1; failed && nth < 200; nth++) {
 		struct type_tree tree;
 		alloc_fail_at(nth);
-		enum hd_status status =
-			type_tree_init(graph, &types, false, UINT64_MAX, NULL, &tree, NULL);
+		enum hd_status status = type_tree_init(
+			graph, &(struct type_tree_choice){ &types, UINT64_MAX, false }, NULL, &tree,
+			NULL);
 		failed = alloc_calls() >= nth;
 		alloc_fail_at(0);
 		ASSERT_UINT(status, failed ? HD_ERR_NOMEM : HD_OK);

@@ -59,16 +59,22 @@ static void tear_down(struct fixture *fixture)
 }
 
 /* UNWIND_INFO: version 1, flags, prologue's size, codes, frame register and offset. */
-static void put_info(struct fixture *fixture, uint64_t at, uint8_t flags, uint8_t prologue,
-		     uint8_t frame, const uint16_t *codes, uint8_t count)
+/* The bytes of an UNWIND_INFO before its codes, but for the number of these. */
+struct info_head {
+	uint8_t flags, prologue, frame;
+};
+
+static void put_info(struct fixture *fixture, uint64_t at, struct info_head head,
+		     const uint16_t *codes, uint8_t count)
 {
-	uint8_t header[4] = { (uint8_t)(1 | flags << 3), prologue, count, frame };
+	uint8_t header[4] = { (uint8_t)(1 | head.flags << 3), head.prologue, count, head.frame };
 	fake_poke(&fixture->memory, at, header, sizeof(header));
 	if (count)
 		fake_poke(&fixture->memory, at + 4, codes, 2 * (size_t)count);
 }
-#define PUT_INFO(fixture, prologue, frame, ...)                                              \
-	put_info((fixture), INFO, 0, (prologue), (frame), (const uint16_t[]){ __VA_ARGS__ }, \
+#define PUT_INFO(fixture, prologue, frame, ...)                                 \
+	put_info((fixture), INFO, (struct info_head){ 0, (prologue), (frame) }, \
+		 (const uint16_t[]){ __VA_ARGS__ },                             \
 		 (uint8_t)(sizeof((const uint16_t[]){ __VA_ARGS__ }) / 2))
 
 static bool step(struct fixture *fixture)
@@ -114,7 +120,7 @@ TEST(test_pushes)
 	tear_down(&fixture);
 	/* no codes at all */
 	fixture = set_up(0);
-	put_info(&fixture, INFO, 0, 0, 0, NULL, 0);
+	put_info(&fixture, INFO, (struct info_head){ 0 }, NULL, 0);
 	CU_ASSERT(step(&fixture));
 	check_return(&fixture, STACK + 0x100);
 	tear_down(&fixture);
@@ -225,7 +231,7 @@ static void put_chain(struct fixture *fixture, uint64_t at, const uint16_t *code
 		      uint32_t begin, uint64_t next)
 {
 	uint32_t function[3] = { begin, begin + 0x100, (uint32_t)(next - IMAGE) };
-	put_info(fixture, at, CHAINED, 0, 0, codes, count);
+	put_info(fixture, at, (struct info_head){ CHAINED, 0, 0 }, codes, count);
 	fake_poke(&fixture->memory, at + 4 + 2 * (size_t)((count + 1) & ~1), function,
 		  sizeof(function));
 }
@@ -237,7 +243,7 @@ TEST(test_chain)
 	struct fixture fixture = set_up(0x40);
 	/* the second's prologue is undone as far as rip is past it */
 	put_chain(&fixture, INFO, first, 1, 0x1000 + 0x3e, INFO + 0x100);
-	put_info(&fixture, INFO + 0x100, 0, 4, 0, second, 2);
+	put_info(&fixture, INFO + 0x100, (struct info_head){ 0, 4, 0 }, second, 2);
 	CU_ASSERT(step(&fixture));
 	check_register(&fixture, REG_R13, STACK + 0x100);
 	check_register(&fixture, REG_RBX, STACK + 0x108);

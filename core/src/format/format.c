@@ -147,12 +147,10 @@ static enum hd_status unknown(const char *path, const char *head, size_t size, s
 	}
 	HD_CLEANUP(text) struct text text = { 0 };
 	text_escape(&text, head, size < 16 ? size : 16);
-	enum hd_status status =
-		fail(err, HD_ERR_UNSUPPORTED, 0,
-		     "%s: not a heap dump (a text log begins with \"a 2 NAME\"); it begins with "
-		     "\"%s\"",
-		     path, text.bytes ? text.bytes : "");
-	return status;
+	return fail(err, HD_ERR_UNSUPPORTED, 0,
+		    "%s: not a heap dump (a text log begins with \"a 2 NAME\"); it begins with "
+		    "\"%s\"",
+		    path, text.bytes ? text.bytes : "");
 }
 
 static enum hd_status open_regular(const char *path, int *ret_fd, struct stat *ret_info,
@@ -186,36 +184,36 @@ static enum hd_status read_file_head(int fd, const char *path, char *head, size_
 	return HD_OK;
 }
 
-static enum hd_status read_open(int fd, const char *path, const struct format_options *options,
-				struct job *job, struct hd_graph **ret,
-				const struct format **ret_format, struct hd_error *err)
+enum hd_status format_open_fd(const struct dump_input *input, const struct format_options *options,
+			      struct job *job, struct hd_graph **ret,
+			      const struct format **ret_format, struct hd_error *err)
 {
+	const char *path = input->path;
+	int fd = input->fd;
 	struct stat info;
 	if (fstat(fd, &info) != 0)
 		return fail(err, HD_ERR_OS, 0, "%s: cannot read: %s", path, strerrordesc_np(errno));
 	char head[DETECT_SIZE];
 	size_t head_size = 0;
-	enum hd_status status = read_file_head(fd, path, head, &head_size, err);
+	TRY(read_file_head(fd, path, head, &head_size, err));
 	const struct format *format = NULL;
-	for (size_t i = 0; status == HD_OK && !format && format_at(i); i++) {
+	for (size_t i = 0; !format && format_at(i); i++) {
 		if (format_at(i)->detect && format_at(i)->detect(head, head_size))
 			format = format_at(i);
 	}
-	if (status == HD_OK && !format)
-		status = unknown(path, head, head_size, err);
-	if (status == HD_OK && format)
-		status = format->read(fd, (uint64_t)info.st_size, path, options, job, ret, err);
-	if (status == HD_OK && file_was_written(fd, &info)) {
+	if (!format)
+		return unknown(path, head, head_size, err);
+	const struct dump_input whole = { .path = path, .fd = fd, .size = (uint64_t)info.st_size };
+	TRY(format->read(&whole, options, job, ret, err));
+	if (file_was_written(fd, &info)) {
 		graph_destroy(*ret);
 		*ret = NULL;
-		status =
-			fail(err, HD_ERR_OS, 0, "%s: the file was changed while it was read", path);
+		return fail(err, HD_ERR_OS, 0, "%s: the file was changed while it was read", path);
 	}
-	if (status == HD_OK && format)
-		graph_use_ranges(*ret);
-	if (status == HD_OK && ret_format)
+	graph_use_ranges(*ret);
+	if (ret_format)
 		*ret_format = format;
-	return status;
+	return HD_OK;
 }
 
 enum hd_status format_open(const char *path, const struct format_options *options, struct job *job,
@@ -225,14 +223,8 @@ enum hd_status format_open(const char *path, const struct format_options *option
 	int fd = -1;
 	struct stat info = { 0 };
 	TRY(open_regular(path, &fd, &info, err));
-	enum hd_status status = read_open(fd, path, options, job, ret, ret_format, err);
+	const struct dump_input input = { .path = path, .fd = fd };
+	enum hd_status status = format_open_fd(&input, options, job, ret, ret_format, err);
 	(void)close(fd);
 	return status;
-}
-
-enum hd_status format_open_fd(int fd, const char *name, const struct format_options *options,
-			      struct job *job, struct hd_graph **ret,
-			      const struct format **ret_format, struct hd_error *err)
-{
-	return read_open(fd, name, options, job, ret, ret_format, err);
 }

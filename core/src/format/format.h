@@ -30,6 +30,14 @@ struct write_options {
 /** Takes the pieces of the file from a writer; false ends the writing. */
 typedef bool (*format_write_fn)(void *arg, const char *bytes, size_t size);
 
+/** A file to read. */
+struct dump_input {
+	const char *path; /**< for messages, and to open it, when fd is negative */
+	int fd;           /**< open, and kept by the caller */
+	uint64_t size;
+	const uint8_t *bytes; /**< for who reads it from memory: all of it */
+};
+
 /** One dump format. */
 struct format {
 	const char *name;    /**< as in -format and JSON's "kind" */
@@ -39,10 +47,9 @@ struct format {
 	 * written.
 	 */
 	bool (*detect)(const char *bytes, size_t size);
-	/** Read an open regular file of @p size bytes; @p path is for messages. */
-	enum hd_status (*read)(int fd, uint64_t size, const char *path,
-			       const struct format_options *options, struct job *job,
-			       struct hd_graph **ret, struct hd_error *err);
+	/** Read an open regular file. */
+	enum hd_status (*read)(const struct dump_input *input, const struct format_options *options,
+			       struct job *job, struct hd_graph **ret, struct hd_error *err);
 	/**
 	 * NULL: the format is only read.  Write @p graph; HD_ERR_CANCELLED when the job stops or @p
 	 * write returns false.
@@ -83,8 +90,8 @@ HD_NODISCARD enum hd_status format_open(const char *path, const struct format_op
 					struct job *job, struct hd_graph **ret,
 					const struct format **ret_format, struct hd_error *err);
 
-/** The same for a file that is open as @p fd, which the caller keeps; @p name is for messages. */
-HD_NODISCARD enum hd_status format_open_fd(int fd, const char *name,
+/** The same for a file that is open; its size is not asked for. */
+HD_NODISCARD enum hd_status format_open_fd(const struct dump_input *input,
 					   const struct format_options *options, struct job *job,
 					   struct hd_graph **ret, const struct format **ret_format,
 					   struct hd_error *err);

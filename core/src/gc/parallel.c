@@ -8,11 +8,9 @@
 /* One heap_walk(), shared by its workers. */
 struct parallel_walk {
 	struct heap *heap;
-	const struct segment *const *segments;
-	size_t count;
+	const struct heap_tour *tour;
+	size_t count; /* of its segments */
 	struct job *job;
-	segment_visit visit;
-	void *const *args;
 	_Atomic size_t next;
 	_Atomic bool stop;
 	enum hd_status status[JOB_WORKERS_MAX];
@@ -21,15 +19,15 @@ struct parallel_walk {
 
 static const struct segment *walked_segment(const struct parallel_walk *walk, size_t index)
 {
-	return walk->segments ? walk->segments[index] : &walk->heap->segments[index];
+	return walk->tour->segments ? walk->tour->segments[index] : &walk->heap->segments[index];
 }
 
 static enum hd_status walk_segment(struct parallel_walk *walk, struct walker *walker,
 				   const struct segment *segment, struct hd_error *err)
 {
 	walker_begin(walker, segment, segment->begin, segment->end);
-	void *arg = walk->args ? walk->args[walker->worker] : NULL;
-	TRY(walk->visit(arg, walker, err));
+	void *arg = walk->tour->args ? walk->tour->args[walker->worker] : NULL;
+	TRY(walk->tour->visit(arg, walker, err));
 	if (walker->cancelled ||
 	    !job_step(walk->job, walker->worker, segment->end - walker->reported))
 		return fail_cancelled(err);
@@ -80,23 +78,19 @@ static enum hd_status first_failure(const struct parallel_walk *walk, unsigned i
 	return runtime_type_table_failed(walk->heap->runtime) ? fail_nomem(err) : HD_OK;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): a struct for its eight parameters would be none better */
-enum hd_status heap_walk(struct heap *heap, const struct segment *const *segments, size_t count,
-			 struct job *job, const char *what, segment_visit visit, void *const *args,
+enum hd_status heap_walk(struct heap *heap, const struct heap_tour *tour, struct job *job,
 			 struct hd_error *err)
 {
 	HD_FREE struct parallel_walk *walk = mem_calloc(1, sizeof(*walk));
 	TRY_MEMORY(walk, err);
 	walk->heap = heap;
-	walk->segments = segments;
-	walk->count = segments ? count : heap->segment_count;
+	walk->tour = tour;
+	walk->count = tour->segments ? tour->count : heap->segment_count;
 	walk->job = job;
-	walk->visit = visit;
-	walk->args = args;
 	uint64_t total = 0;
 	for (size_t i = 0; i < walk->count; i++)
 		total += walked_segment(walk, i)->end - walked_segment(walk, i)->begin;
-	job_begin(job, what, total);
+	job_begin(job, tour->what, total);
 	(void)runtime_type_table_failed(heap->runtime);
 	unsigned int workers = worker_count(walk);
 	run_parallel(workers, walk->job, walk_worker, walk);

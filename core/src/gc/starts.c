@@ -242,7 +242,10 @@ enum hd_status starts_create(struct heap *heap, bool with_free, struct job *job,
 	for (size_t i = 0; i < JOB_WORKERS_MAX; i++)
 		args[i] = &marking;
 	enum hd_status status =
-		heap_walk(heap, NULL, 0, job, "Finding objects", mark_segment, args, err);
+		heap_walk(heap,
+			  &(const struct heap_tour){
+				  .what = "Finding objects", .visit = mark_segment, .args = args },
+			  job, err);
 	if (status != HD_OK) {
 		starts_destroy(marking.starts);
 		return status;

@@ -167,19 +167,27 @@ __attribute__((always_inline)) static inline enum walk_result walker_next(struct
 /** Read the object at @p address (anywhere, not only in a segment); false when there is none. */
 bool object_read(struct heap *heap, struct window *window, uint64_t address, struct object *ret);
 
+typedef enum hd_status (*segment_visit)(void *arg, struct walker *walker, struct hd_error *err);
+
+/** The way of heap_walk(). */
+struct heap_tour {
+	const struct segment *const *segments; /**< NULL: all of the heap, whatever count */
+	size_t count;
+	const char *what; /**< what the progress says */
+	segment_visit
+		visit; /**< called once per segment, with a worker's walker that has begun there */
+	void *const *args; /**< what a worker gives to visit, by its number; NULL: all give NULL */
+};
+
 /**
- * Walk all @p count segments with the job's workers, which have one walker each; @p visit is called
- * once per segment, with a worker's walker that has begun there and with @p args[worker] (or NULL,
- * if args is NULL).  Progress is counted in bytes; a cancelled job ends the walk of a segment
- * early.  Memory that is not parallel has one worker.
+ * Walk all segments with the job's workers, which have one walker each.  Progress is counted in
+ * bytes; a cancelled job ends the walk of a segment early.  Memory that is not parallel has one
+ * worker.
  *
- * @param segments NULL: all of the heap, whatever @p count.
  * @param job May be NULL.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED and whatever visit() returned
  */
-typedef enum hd_status (*segment_visit)(void *arg, struct walker *walker, struct hd_error *err);
-HD_NODISCARD enum hd_status heap_walk(struct heap *heap, const struct segment *const *segments,
-				      size_t count, struct job *job, const char *what,
-				      segment_visit visit, void *const *args, struct hd_error *err);
+HD_NODISCARD enum hd_status heap_walk(struct heap *heap, const struct heap_tour *tour,
+				      struct job *job, struct hd_error *err);

@@ -252,8 +252,13 @@ static enum hd_status collect_strings(struct heap *heap, struct string_collectio
 	void *args[JOB_WORKERS_MAX] = { NULL };
 	for (unsigned int i = 0; i < count; i++)
 		args[i] = &workers[i];
-	TRY(heap_walk(heap, filter ? filter->segments : NULL, filter ? filter->segment_count : 0,
-		      shared->job, "Counting strings", visit_segment, args, err));
+	TRY(heap_walk(heap,
+		      &(const struct heap_tour){ .segments = filter ? filter->segments : NULL,
+						 .count = filter ? filter->segment_count : 0,
+						 .what = "Counting strings",
+						 .visit = visit_segment,
+						 .args = args },
+		      shared->job, err));
 	for (unsigned int i = 1; i < count; i++)
 		TRY(merge_string_tables(shared, &workers[0].table, &workers[i].table, err));
 	return HD_OK;

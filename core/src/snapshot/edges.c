@@ -214,8 +214,11 @@ static enum hd_status walk_heap(struct edge_filling *filling)
 	void *args[JOB_WORKERS_MAX];
 	for (unsigned int i = 0; i < filling->worker_count; i++)
 		args[i] = &filling->workers[i];
-	return heap_walk(filling->places->heap, NULL, 0, filling->job, "Following references",
-			 fill_segment, args, filling->err);
+	return heap_walk(filling->places->heap,
+			 &(const struct heap_tour){ .what = "Following references",
+						    .visit = fill_segment,
+						    .args = args },
+			 filling->job, filling->err);
 }
 
 /* Remove the edges that lead nowhere from the rows. */

@@ -92,8 +92,11 @@ enum hd_status snapshot_count(struct snapshot *snapshot)
 	TRY(starts_alloc(snapshot->heap, snapshot->job, &places->starts, snapshot->err));
 	for (unsigned int i = 0; i < snapshot->worker_count; i++)
 		args[i] = &snapshot->workers[i];
-	TRY(heap_walk(snapshot->heap, NULL, 0, snapshot->job, "Finding objects",
-		      count_segment_nodes, args, snapshot->err));
+	TRY(heap_walk(snapshot->heap,
+		      &(const struct heap_tour){ .what = "Finding objects",
+						 .visit = count_segment_nodes,
+						 .args = args },
+		      snapshot->job, snapshot->err));
 	starts_finish(places->starts);
 	uint64_t before = 0;
 	for (size_t i = 0; i <= segments; i++) {

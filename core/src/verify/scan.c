@@ -63,7 +63,13 @@ static enum hd_status scan_walk(struct scans *scans, bool all, const char *what,
 		args[i] = &scans->rows[i];
 	for (size_t i = 0; i < count; i++)
 		segments[i] = chosen ? options->segments[i] : &heap->segments[i];
-	return heap_walk(heap, segments, count, scans->rows[0].job, what, visit, args, err);
+	return heap_walk(heap,
+			 &(const struct heap_tour){ .segments = segments,
+						    .count = count,
+						    .what = what,
+						    .visit = visit,
+						    .args = args },
+			 scans->rows[0].job, err);
 }
 
 static bool stopped(const struct verify_scan *scan, uint64_t number)

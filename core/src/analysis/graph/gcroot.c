@@ -146,10 +146,8 @@ enum hd_status gcroot_init(struct hd_graph *graph, uint32_t target,
 	struct gcroot gcroot = { 0 };
 	uint64_t *nodes = rooted_nodes(graph);
 	TRY_MEMORY(nodes, err);
-	enum hd_status status =
-		options->is_young ? path_tree_init_young(graph, target, nodes, options->generation,
-							 job, &gcroot.tree, err)
-				  : path_tree_init(graph, target, nodes, job, &gcroot.tree, err);
+	const struct path_choice choice = { nodes, options->is_young, options->generation };
+	enum hd_status status = path_tree_init(graph, target, &choice, job, &gcroot.tree, err);
 	bitmap_free(nodes, graph->node_count);
 	if (status == HD_OK)
 		status = collect_rooted(graph, options, &gcroot, err);

@@ -130,13 +130,13 @@ struct samples {
 };
 
 static enum hd_status take_samples(struct link_names *names, uint32_t from,
-				   const struct named_link *links, size_t count, uint64_t *work,
+				   const struct named_link *links, size_t count,
 				   struct samples *ret, struct hd_error *err)
 {
 	uint64_t degree = csr_degree(&names->graph->forward, from);
 	size_t step = count / SAMPLES;
 	*ret = (struct samples){ .name = NAME_NONE };
-	for (size_t i = 0; i < SAMPLES && *work < WORK_MAX; i++, *work += degree) {
+	for (size_t i = 0; i < SAMPLES && names->work < WORK_MAX; i++, names->work += degree) {
 		uint32_t name;
 		/* Not at a regular distance: keys and values may alternate. */
 		size_t at = i * step + (size_t)(hash_mix(0, i) % step);
@@ -151,28 +151,28 @@ static enum hd_status take_samples(struct link_names *names, uint32_t from,
 
 /* Look up every one, as far as that is not too expensive. */
 static enum hd_status name_each(struct link_names *names, uint32_t from, struct named_link *links,
-				size_t count, uint64_t *work, struct hd_error *err)
+				size_t count, struct hd_error *err)
 {
 	uint64_t degree = csr_degree(&names->graph->forward, from);
 	for (size_t i = 0; i < count; i++) {
 		links[i].name = NAME_NONE;
-		if (*work >= WORK_MAX)
+		if (names->work >= WORK_MAX)
 			continue;
 		TRY(look_up_link(names, from, links[i].node, &links[i].name, err));
-		*work += degree;
+		names->work += degree;
 	}
 	return HD_OK;
 }
 
 static enum hd_status name_group(struct link_names *names, uint32_t from, struct named_link *links,
-				 size_t count, uint64_t *work, struct hd_error *err)
+				 size_t count, struct hd_error *err)
 {
 	if (count <= SAMPLES)
-		return name_each(names, from, links, count, work, err);
+		return name_each(names, from, links, count, err);
 	struct samples samples;
-	TRY(take_samples(names, from, links, count, work, &samples, err));
+	TRY(take_samples(names, from, links, count, &samples, err));
 	if (!samples.is_one && !samples.are_elements)
-		return name_each(names, from, links, count, work, err);
+		return name_each(names, from, links, count, err);
 	for (size_t i = 0; i < count; i++)
 		links[i].name = samples.is_one ? samples.name : NAME_ELEMENT;
 	return HD_OK;
@@ -189,20 +189,20 @@ enum hd_status link_names_of(struct link_names *names, uint32_t from, struct nam
 			     size_t count, struct hd_error *err)
 {
 	const struct hd_graph *graph = names->graph;
-	uint64_t work = 0;
+	names->work = 0;
 	if (!graph->places.link) {
 		for (size_t i = 0; i < count; i++)
 			links[i].name = NAME_NONE;
 		return HD_OK;
 	}
 	if (csr_degree(&graph->forward, from) < MANY_REFERENCES)
-		return name_each(names, from, links, count, &work, err);
+		return name_each(names, from, links, count, err);
 	qsort_r(links, count, sizeof(*links), compare_link_types, names);
 	for (size_t begin = 0, end; begin < count; begin = end) {
 		uint32_t type = link_node_type(graph, links[begin].node);
 		for (end = begin; end < count && link_node_type(graph, links[end].node) == type;)
 			end++;
-		TRY(name_group(names, from, links + begin, end - begin, &work, err));
+		TRY(name_group(names, from, links + begin, end - begin, err));
 	}
 	return HD_OK;
 }

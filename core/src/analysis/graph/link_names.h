@@ -19,6 +19,7 @@ struct link_names {
 	size_t names_count, names_capacity;
 	struct hash_index index;
 	struct text scratch;
+	uint64_t work; /**< references looked at for the links of one object */
 };
 
 /** @retval HD_OK  @retval HD_ERR_NOMEM */

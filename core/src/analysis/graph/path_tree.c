@@ -35,20 +35,16 @@ static enum hd_status note_start(struct path_tree *tree, uint32_t node, uint32_t
 struct path_pass {
 	const struct hd_graph *graph;
 	const struct csr *reverse;
-	const uint64_t *wanted;  /* or NULL */
-	unsigned int generation; /* paths do not go on after older objects */
+	struct path_choice choice;
 	uint32_t *queue;
 	struct job *job;
 };
 
-/* Oldest that path_tree_init() stops at: none. */
-#define ANY_GENERATION UINT_MAX
-
 static bool is_old(const struct path_pass *pass, uint32_t node)
 {
 	const struct graph_places *places = &pass->graph->places;
-	return pass->generation != ANY_GENERATION &&
-	       places->generation(places->arg, node) > pass->generation;
+	return pass->choice.is_young &&
+	       places->generation(places->arg, node) > pass->choice.generation;
 }
 
 static enum hd_status search_from_target(const struct path_pass *pass, struct path_tree *tree,
@@ -70,7 +66,7 @@ static enum hd_status search_from_target(const struct path_pass *pass, struct pa
 		prefetch_next(reverse, next, queue, head, tail);
 		uint32_t node = queue[head];
 		bool old = is_old(pass, node);
-		if (old || (pass->wanted && bitmap_has(pass->wanted, node)))
+		if (old || (pass->choice.wanted && bitmap_has(pass->choice.wanted, node)))
 			TRY(note_start(tree, node, distance, err));
 		if (old)
 			continue;
@@ -117,22 +113,13 @@ static enum hd_status make_tree(struct hd_graph *graph, uint32_t target, struct 
 	return HD_OK;
 }
 
-enum hd_status path_tree_init(struct hd_graph *graph, uint32_t target, const uint64_t *wanted,
-			      struct job *job, struct path_tree *ret, struct hd_error *err)
+enum hd_status path_tree_init(struct hd_graph *graph, uint32_t target,
+			      const struct path_choice *choice, struct job *job,
+			      struct path_tree *ret, struct hd_error *err)
 {
-	struct path_pass pass = {
-		.graph = graph, .wanted = wanted, .generation = ANY_GENERATION, .job = job
-	};
-	return make_tree(graph, target, &pass, ret, err);
-}
-
-enum hd_status path_tree_init_young(struct hd_graph *graph, uint32_t target, const uint64_t *wanted,
-				    unsigned int generation, struct job *job, struct path_tree *ret,
-				    struct hd_error *err)
-{
-	struct path_pass pass = {
-		.graph = graph, .wanted = wanted, .generation = generation, .job = job
-	};
+	struct path_pass pass = { .graph = graph, .job = job };
+	if (choice)
+		pass.choice = *choice;
 	return make_tree(graph, target, &pass, ret, err);
 }
 

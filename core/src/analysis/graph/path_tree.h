@@ -19,17 +19,28 @@ struct path_tree {
 	uint32_t node_count;
 	uint64_t reached; /**< nodes that reach the target, itself included */
 	/**
-	 * The nodes of @p wanted that reach the target, sorted by node; path_tree_init_young() adds
+	 * The nodes of @p wanted that reach the target, sorted by node; path_choice.is_young adds
 	 * the old objects where paths begin.
 	 */
 	struct path_start *starts;
 	size_t starts_count, starts_capacity;
 };
 
+/** The paths to find. */
+struct path_choice {
+	const uint64_t *wanted; /**< bitmap of the nodes to list in starts, or NULL */
+	/**
+	 * For a graph that knows generations, as a collection of one sees it: paths lead through
+	 * objects of this generation and younger ones; an older object may only begin one.
+	 */
+	bool is_young;
+	unsigned int generation;
+};
+
 /**
  * Build the tree.
  *
- * @param[in] wanted Bitmap of the nodes to list in starts, or NULL.
+ * @param[in] choice NULL: all paths, and no starts.
  * @param[out] ret To be given to path_tree_deinit(); untouched on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
@@ -37,17 +48,8 @@ struct path_tree {
  * @retval HD_ERR_CANCELLED
  */
 HD_NODISCARD enum hd_status path_tree_init(struct hd_graph *graph, uint32_t target,
-					   const uint64_t *wanted, struct job *job,
+					   const struct path_choice *choice, struct job *job,
 					   struct path_tree *ret, struct hd_error *err);
-
-/**
- * The same for a graph that knows generations, as a collection of @p generation sees it: paths lead
- * through objects of this generation and younger ones; an older object may only begin one.
- */
-HD_NODISCARD enum hd_status path_tree_init_young(struct hd_graph *graph, uint32_t target,
-						 const uint64_t *wanted, unsigned int generation,
-						 struct job *job, struct path_tree *ret,
-						 struct hd_error *err);
 
 /** A zeroed struct is allowed. */
 void path_tree_deinit(struct path_tree *tree);

@@ -336,24 +336,23 @@ static enum hd_status make_type_tree(struct tree_maker *maker, uint64_t limit)
 	return HD_OK;
 }
 
-enum hd_status type_tree_init(const struct hd_graph *graph, const uint64_t *types, bool no_stacks,
-			      uint64_t limit, struct job *job, struct type_tree *ret,
-			      struct hd_error *err)
+enum hd_status type_tree_init(const struct hd_graph *graph, const struct type_tree_choice *choice,
+			      struct job *job, struct type_tree *ret, struct hd_error *err)
 {
 	struct type_tree tree = { .graph = graph };
 	struct tree_maker maker = {
-		.tree = &tree, .graph = graph, .types = types, .job = job, .err = err
+		.tree = &tree, .graph = graph, .types = choice->types, .job = job, .err = err
 	};
 	for (uint32_t i = 0; i < graph->type_count; i++) {
-		if (!bitmap_has(types, i))
+		if (!bitmap_has(choice->types, i))
 			continue;
 		tree.count += graph->types[i].count;
 		tree.size += graph->types[i].size;
 	}
 	TRY(link_names_init(&tree.names, graph, err));
-	enum hd_status status = root_paths_init(graph, no_stacks, job, &maker.paths, err);
+	enum hd_status status = root_paths_init(graph, choice->no_stacks, job, &maker.paths, err);
 	if (status == HD_OK)
-		status = make_type_tree(&maker, limit);
+		status = make_type_tree(&maker, choice->limit);
 	pages_free(maker.counts, graph->node_count, sizeof(*maker.counts));
 	pages_free(maker.sizes, graph->node_count, sizeof(*maker.sizes));
 	pages_free(maker.visits, maker.visits_capacity, sizeof(*maker.visits));

@@ -24,6 +24,13 @@ struct tree_branch {
 			       * type_tree_init() */
 };
 
+/** The paths to find. */
+struct type_tree_choice {
+	const uint64_t *types; /**< bitmap of the types */
+	uint64_t limit;        /**< the number of branches to open */
+	bool no_stacks;        /**< no paths from stacks */
+};
+
 /** The shortest paths from the roots to all objects of some types, merged. */
 struct type_tree {
 	const struct hd_graph *graph;
@@ -40,15 +47,13 @@ struct type_tree {
  * a path comes to the same type by the same link a second time, the part between is left out: so a
  * list of a million links is one branch, which repeats.
  *
- * @param types Bitmap of the types.
- * @param limit The number of branches to open.
  * @param[out] ret To be given to type_tree_deinit(); untouched on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
  */
-HD_NODISCARD enum hd_status type_tree_init(const struct hd_graph *graph, const uint64_t *types,
-					   bool no_stacks, uint64_t limit, struct job *job,
+HD_NODISCARD enum hd_status type_tree_init(const struct hd_graph *graph,
+					   const struct type_tree_choice *choice, struct job *job,
 					   struct type_tree *ret, struct hd_error *err);
 /** A zeroed struct is allowed. */
 void type_tree_deinit(struct type_tree *tree);

@@ -166,7 +166,11 @@ enum hd_status find_crossings(struct heap *heap, struct job *job, struct crossin
 		args[i] = &finders[i];
 	}
 	if (status == HD_OK) {
-		status = heap_walk(heap, NULL, 0, job, "Scanning heap", find_in_segment, args, err);
+		status = heap_walk(heap,
+				   &(const struct heap_tour){ .what = "Scanning heap",
+							      .visit = find_in_segment,
+							      .args = args },
+				   job, err);
 		job_end(job);
 		if (status == HD_OK && !merge_finders(finders, workers))
 			status = fail_nomem(err);

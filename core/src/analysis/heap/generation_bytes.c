@@ -87,8 +87,11 @@ static enum hd_status count_heap(struct generation_bytes *ret, struct heap *heap
 	void *args[JOB_WORKERS_MAX] = { NULL };
 	for (unsigned int i = 0; i < workers; i++)
 		args[i] = &counters[i];
-	enum hd_status status =
-		heap_walk(heap, NULL, 0, job, "Scanning heap", count_segment_bytes, args, err);
+	enum hd_status status = heap_walk(heap,
+					  &(const struct heap_tour){ .what = "Scanning heap",
+								     .visit = count_segment_bytes,
+								     .args = args },
+					  job, err);
 	job_end(job);
 	for (unsigned int i = 0; status == HD_OK && i < workers; i++) {
 		for (uint32_t j = 0; j < heap->heap_count; j++)

@@ -114,8 +114,14 @@ enum hd_status object_tally_count(struct object_tally *ret, struct heap *heap,
 		tallies[i].filter = filter;
 		args[i] = &tallies[i];
 	}
-	enum hd_status status = heap_walk(heap, filter->range->segments, filter->range->count, job,
-					  "Scanning heap", tally_segment, args, err);
+	enum hd_status status =
+		heap_walk(heap,
+			  &(const struct heap_tour){ .segments = filter->range->segments,
+						     .count = filter->range->count,
+						     .what = "Scanning heap",
+						     .visit = tally_segment,
+						     .args = args },
+			  job, err);
 	job_end(job);
 	if (status == HD_OK && !merge_tallies(tallies, workers))
 		status = fail_nomem(err);

@@ -133,8 +133,13 @@ enum hd_status size_counts_read(struct size_counts *ret, struct heap *heap, stru
 	TRY(heap_range_init(&range, heap, &(const struct range_choice){ 0 }, err));
 	for (size_t i = 0; i < JOB_WORKERS_MAX; i++)
 		args[i] = &counters[i];
-	enum hd_status status = heap_walk(heap, range.segments, range.count, job, "Scanning heap",
-					  count_segment_sizes, args, err);
+	enum hd_status status = heap_walk(heap,
+					  &(const struct heap_tour){ .segments = range.segments,
+								     .count = range.count,
+								     .what = "Scanning heap",
+								     .visit = count_segment_sizes,
+								     .args = args },
+					  job, err);
 	job_end(job);
 	heap_range_deinit(&range);
 	if (status == HD_OK && (!merge_counters(counters) || !add_rows(ret, &counters[0])))

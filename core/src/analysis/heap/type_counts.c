@@ -78,8 +78,13 @@ enum hd_status type_counts_walk(struct type_counts *counts, struct gaps *gaps, s
 		args[i] = &counters[i];
 	}
 	if (status == HD_OK) {
-		status = heap_walk(heap, range->segments, range->count, job, "Scanning heap",
-				   count_segment_types, args, err);
+		status = heap_walk(heap,
+				   &(const struct heap_tour){ .segments = range->segments,
+							      .count = range->count,
+							      .what = "Scanning heap",
+							      .visit = count_segment_types,
+							      .args = args },
+				   job, err);
 		job_end(job);
 	}
 	for (unsigned int i = 0; counters && i < workers; i++) {

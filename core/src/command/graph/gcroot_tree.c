@@ -376,8 +376,10 @@ enum hd_status gcroot_tree_write(struct call *call, const struct gcroot_tree_opt
 	struct filter filter = options->filter;
 	TRY(filter_prepare(&filter, call->graph, call->err));
 	struct type_tree tree;
-	enum hd_status status = type_tree_init(call->graph, filter.types, options->no_stacks,
-					       options->limit, &call->job, &tree, call->err);
+	enum hd_status status = type_tree_init(
+		call->graph,
+		&(struct type_tree_choice){ filter.types, options->limit, options->no_stacks },
+		&call->job, &tree, call->err);
 	filter_deinit(&filter, call->graph);
 	TRY(status);
 	job_end(&call->job);

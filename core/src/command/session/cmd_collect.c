@@ -335,7 +335,7 @@ static enum hd_status convert_trace(struct collection *collection)
 {
 	struct call *call = collection->call;
 	static const char trace[] = "what the process sent";
-	const int *fd = &collection->collected.file.fd;
+	const struct dump_input sent = { .path = trace, .fd = collection->collected.file.fd };
 	const struct format_options options = { .lenient = call->settings.lenient,
 						.exact = call->settings.exact,
 						.snapshot = collection->collected.snapshot,
@@ -343,7 +343,7 @@ static enum hd_status convert_trace(struct collection *collection)
 						.trust_files = call->settings.trust_files,
 						.sysroot = call->settings.sysroot };
 	struct hd_session own = { .settings = call->session->settings };
-	TRY(format_open_fd(*fd, trace, &options, &call->job, &own.graph, &own.format, call->err));
+	TRY(format_open_fd(&sent, &options, &call->job, &own.graph, &own.format, call->err));
 	tell_findings(collection, own.graph);
 	char machine[MACHINE_NAME_SIZE] = "";
 	add_machine(&own.graph->info, machine);
@@ -358,7 +358,7 @@ static enum hd_status convert_trace(struct collection *collection)
 	};
 	if (options.exact && exporting.format == &gcdump_format && !exporting.live_only)
 		exporting.copied = trace;
-	exporting.copied_fd = fd;
+	exporting.copied_fd = &collection->collected.file.fd;
 	enum hd_status status = export_prepare(&exporting);
 	if (status == HD_OK)
 		count_exported(collection, &exporting);

@@ -88,8 +88,9 @@ enum hd_status export_write(const struct exporting *exporting, format_write_fn w
 	if (exporting->make)
 		return exporting->make(exporting, write, arg);
 	if (exporting->copied) {
-		return gcdump_copy(exporting->copied, exporting->copied_fd,
-				   &exporting->copy_options, exporting->job, write, arg,
+		const int *fd = exporting->copied_fd;
+		const struct dump_input copied = { .path = exporting->copied, .fd = fd ? *fd : -1 };
+		return gcdump_copy(&copied, &exporting->copy_options, exporting->job, write, arg,
 				   exporting->err);
 	}
 	return exporting->format->write(exporting->graph, &exporting->options, exporting->job,

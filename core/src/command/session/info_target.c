@@ -73,8 +73,13 @@ static enum hd_status count_heap_objects(struct call *call, struct target_totals
 	void *args[WORKERS_MAX];
 	for (size_t i = 0; i < WORKERS_MAX; i++)
 		args[i] = &totals[i];
-	enum hd_status status = heap_walk(call->heap, range.segments, range.count, &call->job,
-					  "Scanning heap", count_segment_totals, args, call->err);
+	enum hd_status status = heap_walk(call->heap,
+					  &(const struct heap_tour){ .segments = range.segments,
+								     .count = range.count,
+								     .what = "Scanning heap",
+								     .visit = count_segment_totals,
+								     .args = args },
+					  &call->job, call->err);
 	job_end(&call->job);
 	heap_range_deinit(&range);
 	for (size_t i = 0; i < type_count(call->heap->runtime); i++) {

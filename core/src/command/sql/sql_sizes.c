@@ -123,8 +123,11 @@ static enum hd_status count_heap_sizes(struct sql_sizes *sizes)
 	struct call *call = sizes->source->call;
 	for (size_t i = 0; i < JOB_WORKERS_MAX; i++)
 		args[i] = &workers[i];
-	enum hd_status status = heap_walk(sizes->source->heap, NULL, 0, &call->job,
-					  "walking the heap", count_segment, args, call->err);
+	enum hd_status status = heap_walk(sizes->source->heap,
+					  &(const struct heap_tour){ .what = "walking the heap",
+								     .visit = count_segment,
+								     .args = args },
+					  &call->job, call->err);
 	for (size_t i = 0; i < JOB_WORKERS_MAX; i++) {
 		if (status == HD_OK)
 			status = merge(&sizes->map, &workers[i].map, call->err);

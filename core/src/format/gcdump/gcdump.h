@@ -166,11 +166,11 @@ __attribute__((always_inline)) static inline bool gcdump_record(const struct gcd
 /** Does a file begin like a .gcdump?  (format.detect) */
 bool gcdump_detect(const char *bytes, size_t size);
 /** Read a .gcdump into a graph (format.read). */
-HD_NODISCARD enum hd_status gcdump_read(int fd, uint64_t size, const char *path,
+HD_NODISCARD enum hd_status gcdump_read(const struct dump_input *input,
 					const struct format_options *options, struct job *job,
 					struct hd_graph **ret, struct hd_error *err);
 /** The same for bytes in memory, which the caller keeps. */
-HD_NODISCARD enum hd_status gcdump_read_bytes(const uint8_t *bytes, uint64_t size, const char *path,
+HD_NODISCARD enum hd_status gcdump_read_bytes(const struct dump_input *input,
 					      const struct format_options *options, struct job *job,
 					      struct hd_graph **ret, struct hd_error *err);
 /** Write a graph (format.write). */
@@ -179,14 +179,12 @@ HD_NODISCARD enum hd_status gcdump_write(const struct hd_graph *graph,
 					 format_write_fn write, void *arg, struct hd_error *err);
 
 /**
- * Write the content of the file @p path as a .gcdump without loss: a .gcdump is decoded and encoded
+ * Write the content of a file as a .gcdump without loss: a .gcdump is decoded and encoded
  * to the same bytes; a .nettrace is converted as dotnet-gcdump does it.
  *
- * @param fd A descriptor of the open file, which the caller keeps; NULL: the file is opened by
- * @p path.
  * @retval HD_ERR_UNSUPPORTED it is neither format
  */
-HD_NODISCARD enum hd_status gcdump_copy(const char *path, const int *fd,
+HD_NODISCARD enum hd_status gcdump_copy(const struct dump_input *input,
 					const struct format_options *options, struct job *job,
 					format_write_fn write, void *arg, struct hd_error *err);
 

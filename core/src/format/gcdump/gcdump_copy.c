@@ -194,34 +194,38 @@ static enum hd_status copy_parsed(const struct gcdump *gcdump, struct job *job,
 	return status;
 }
 
-static enum hd_status copy_bytes(const struct mapped_file *file, const char *path,
+static enum hd_status copy_bytes(const struct dump_input *input,
 				 const struct format_options *options, struct job *job,
 				 format_write_fn write, void *arg, struct hd_error *err)
 {
-	const char *bytes = (const char *)file->bytes;
-	size_t head = file->size < COPY_DETECT_SIZE ? (size_t)file->size : COPY_DETECT_SIZE;
+	const char *bytes = (const char *)input->bytes;
+	size_t head = input->size < COPY_DETECT_SIZE ? (size_t)input->size : COPY_DETECT_SIZE;
 	if (head && nettrace_detect(bytes, head))
-		return nettrace_to_gcdump(file, path, options, job, write, arg, err);
+		return nettrace_to_gcdump(input, options, job, write, arg, err);
 	if (!head || !gcdump_detect(bytes, head)) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: neither a .gcdump nor a .nettrace",
-			    path);
+			    input->path);
 	}
 	HD_CLEANUP(gcdump) struct gcdump gcdump = { 0 };
-	TRY(gcdump_parse(file->bytes, file->size, path, &gcdump, err));
+	TRY(gcdump_parse(input->bytes, input->size, input->path, &gcdump, err));
 	return copy_parsed(&gcdump, job, write, arg, err);
 }
 
-enum hd_status gcdump_copy(const char *path, const int *fd, const struct format_options *options,
+enum hd_status gcdump_copy(const struct dump_input *input, const struct format_options *options,
 			   struct job *job, format_write_fn write, void *arg, struct hd_error *err)
 {
 	struct mapped_file file = { .fd = -1 };
-	TRY(fd ? mapped_file_of(*fd, path, &file, err) : mapped_file_open(path, &file, err));
+	TRY(input->fd >= 0 ? mapped_file_of(input->fd, input->path, &file, err)
+			   : mapped_file_open(input->path, &file, err));
 	struct stat info;
 	bool is_known = fstat(file.fd, &info) == 0;
-	enum hd_status status = copy_bytes(&file, path, options, job, write, arg, err);
+	const struct dump_input mapped = { .path = input->path,
+					   .bytes = file.bytes,
+					   .size = file.size };
+	enum hd_status status = copy_bytes(&mapped, options, job, write, arg, err);
 	if (status == HD_OK && is_known && file_was_written(file.fd, &info)) {
-		status =
-			fail(err, HD_ERR_OS, 0, "%s: the file was changed while it was read", path);
+		status = fail(err, HD_ERR_OS, 0, "%s: the file was changed while it was read",
+			      input->path);
 	}
 	mapped_file_close(&file);
 	return status;

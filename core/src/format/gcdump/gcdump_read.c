@@ -223,7 +223,7 @@ static void deinit(struct gcdump_reading *reading)
 	gcdump_deinit(&reading->file);
 }
 
-enum hd_status gcdump_read_bytes(const uint8_t *bytes, uint64_t size, const char *path,
+enum hd_status gcdump_read_bytes(const struct dump_input *input,
 				 const struct format_options *options, struct job *job,
 				 struct hd_graph **ret, struct hd_error *err)
 {
@@ -233,7 +233,8 @@ enum hd_status gcdump_read_bytes(const uint8_t *bytes, uint64_t size, const char
 					  .err = err,
 					  .graph = mem_calloc(1, sizeof(struct hd_graph)) };
 	TRY_MEMORY(reading.graph, err);
-	enum hd_status status = gcdump_parse_cut(bytes, size, path, &reading.file, err);
+	enum hd_status status =
+		gcdump_parse_cut(input->bytes, input->size, input->path, &reading.file, err);
 	if (status == HD_OK)
 		status = read_graph(&reading);
 	deinit(&reading);
@@ -245,10 +246,8 @@ enum hd_status gcdump_read_bytes(const uint8_t *bytes, uint64_t size, const char
 	return status;
 }
 
-enum hd_status gcdump_read(int fd, uint64_t size, const char *path,
-			   const struct format_options *options, struct job *job,
-			   struct hd_graph **ret, struct hd_error *err)
+enum hd_status gcdump_read(const struct dump_input *input, const struct format_options *options,
+			   struct job *job, struct hd_graph **ret, struct hd_error *err)
 {
-	(void)size; /* the current size is used */
-	return read_mapped(fd, path, gcdump_read_bytes, options, job, ret, err);
+	return read_mapped(input, gcdump_read_bytes, options, job, ret, err);
 }

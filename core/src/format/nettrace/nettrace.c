@@ -6,7 +6,6 @@
 #include "format/gcdump/gcdump.h"
 #include "format/nettrace/nettrace_heap.h"
 #include "format/read_mapped.h"
-#include "mem/mapped_file.h"
 #include "util/alloc.h"
 
 bool nettrace_detect(const char *bytes, size_t size)
@@ -19,6 +18,11 @@ struct buffer {
 	char *bytes;
 	size_t size, capacity;
 };
+
+static void buffer_deinit(struct buffer *buffer)
+{
+	pages_free(buffer->bytes, buffer->capacity, 1);
+}
 
 static bool append_to_buffer(void *arg, const char *bytes, size_t size)
 {
@@ -42,43 +46,41 @@ static enum hd_status read_exact(const struct nt_trace *trace, const struct nt_s
 				 const struct format_options *options, struct job *job,
 				 struct hd_graph **ret, struct hd_error *err)
 {
-	struct buffer buffer = { 0 };
+	HD_CLEANUP(buffer) struct buffer buffer = { 0 };
 	enum hd_status status =
 		nt_exact_write(trace, snapshot, job, append_to_buffer, &buffer, err);
 	/* Only append_to_buffer() can end the writing, when memory is exhausted. */
 	if (status == HD_ERR_CANCELLED && !(job && job->stop))
-		status = fail_nomem(err);
-	if (status == HD_OK) {
-		status = gcdump_read_bytes((const uint8_t *)buffer.bytes, buffer.size,
-					   trace->stream.path, options, job, ret, err);
-	}
-	pages_free(buffer.bytes, buffer.capacity, 1);
-	return status;
+		return fail_nomem(err);
+	TRY(status);
+	const struct dump_input input = { .path = trace->stream.path,
+					  .bytes = (const uint8_t *)buffer.bytes,
+					  .size = buffer.size };
+	TRY(gcdump_read_bytes(&input, options, job, ret, err));
+	TRY(nt_exact_info(trace, snapshot, *ret, err));
+	return nt_trace_findings(trace, snapshot, *ret, err);
 }
 
-/* Read a snapshot, or write it as a .gcdump. */
-static enum hd_status read_trace(const uint8_t *bytes, uint64_t size, const char *path,
+/* Read one of the snapshots of a trace that is open. */
+static enum hd_status read_snapshot(struct nt_trace *trace, const struct dump_input *input,
+				    const struct format_options *options, struct job *job,
+				    struct hd_graph **ret, struct hd_error *err)
+{
+	const struct nt_snapshot *snapshot = NULL;
+	bool is_exact = options && options->exact;
+	TRY(nt_trace_read(input->bytes, input->size, input->path, job, trace, err));
+	TRY(nt_trace_choose(trace, options ? options->snapshot : 0, is_exact, &snapshot, err));
+	return is_exact ? read_exact(trace, snapshot, options, job, ret, err)
+			: nt_heap_graph(trace, snapshot, options, job, ret, err);
+}
+
+static enum hd_status read_trace(const struct dump_input *input,
 				 const struct format_options *options, struct job *job,
 				 struct hd_graph **ret, struct hd_error *err)
 {
-	struct nt_trace trace;
-	const struct nt_snapshot *snapshot = NULL;
+	HD_CLEANUP(nt_trace) struct nt_trace trace = { 0 };
 	struct hd_graph *graph = NULL;
-	enum hd_status status = nt_trace_read(bytes, size, path, job, &trace, err);
-	if (status == HD_OK) {
-		status = nt_trace_choose(&trace, options ? options->snapshot : 0,
-					 options && options->exact, &snapshot, err);
-	}
-	if (status == HD_OK && options && options->exact) {
-		status = read_exact(&trace, snapshot, options, job, &graph, err);
-		if (status == HD_OK)
-			status = nt_exact_info(&trace, snapshot, graph, err);
-		if (status == HD_OK)
-			status = nt_trace_findings(&trace, snapshot, graph, err);
-	} else if (status == HD_OK) {
-		status = nt_heap_graph(&trace, snapshot, options, job, &graph, err);
-	}
-	nt_trace_deinit(&trace);
+	enum hd_status status = read_snapshot(&trace, input, options, job, &graph, err);
 	job_end(job);
 	if (status == HD_OK) {
 		*ret = graph;
@@ -88,28 +90,20 @@ static enum hd_status read_trace(const uint8_t *bytes, uint64_t size, const char
 	return status;
 }
 
-enum hd_status nettrace_read(int fd, uint64_t size, const char *path,
-			     const struct format_options *options, struct job *job,
-			     struct hd_graph **ret, struct hd_error *err)
+enum hd_status nettrace_read(const struct dump_input *input, const struct format_options *options,
+			     struct job *job, struct hd_graph **ret, struct hd_error *err)
 {
-	(void)size; /* the mapping's counts */
-	return read_mapped(fd, path, read_trace, options, job, ret, err);
+	return read_mapped(input, read_trace, options, job, ret, err);
 }
 
-enum hd_status nettrace_to_gcdump(const struct mapped_file *file, const char *path,
+enum hd_status nettrace_to_gcdump(const struct dump_input *input,
 				  const struct format_options *options, struct job *job,
 				  format_write_fn write, void *arg, struct hd_error *err)
 {
-	struct nt_trace trace;
+	HD_CLEANUP(nt_trace) struct nt_trace trace = { 0 };
+	JOB_STAGE(job);
 	const struct nt_snapshot *snapshot = NULL;
-	enum hd_status status = nt_trace_read(file->bytes, file->size, path, job, &trace, err);
-	if (status == HD_OK) {
-		status = nt_trace_choose(&trace, options ? options->snapshot : 0, true, &snapshot,
-					 err);
-	}
-	if (status == HD_OK)
-		status = nt_exact_write(&trace, snapshot, job, write, arg, err);
-	nt_trace_deinit(&trace);
-	job_end(job);
-	return status;
+	TRY(nt_trace_read(input->bytes, input->size, input->path, job, &trace, err));
+	TRY(nt_trace_choose(&trace, options ? options->snapshot : 0, true, &snapshot, err));
+	return nt_exact_write(&trace, snapshot, job, write, arg, err);
 }

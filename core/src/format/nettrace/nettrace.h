@@ -3,8 +3,6 @@
 
 #include "format/format.h"
 
-struct mapped_file;
-
 /*
  * NetTrace, versions 4 and 6: the stream of EventPipe sessions (dotnet/diagnostics and perfview,
  * NetTraceFormat.md), and the heap snapshots that the events of the runtime's provider make up
@@ -24,12 +22,12 @@ bool nettrace_detect(const char *bytes, size_t size);
  * @retval HD_ERR_FORMAT err->address is the offset; also when the trace does not have the heap
  * snapshot
  */
-HD_NODISCARD enum hd_status nettrace_read(int fd, uint64_t size, const char *path,
+HD_NODISCARD enum hd_status nettrace_read(const struct dump_input *input,
 					  const struct format_options *options, struct job *job,
 					  struct hd_graph **ret, struct hd_error *err);
 
 /** Write a snapshot as a .gcdump that is byte for byte the one that dotnet-gcdump makes of it. */
-HD_NODISCARD enum hd_status nettrace_to_gcdump(const struct mapped_file *file, const char *path,
+HD_NODISCARD enum hd_status nettrace_to_gcdump(const struct dump_input *input,
 					       const struct format_options *options,
 					       struct job *job, format_write_fn write, void *arg,
 					       struct hd_error *err);

@@ -369,8 +369,9 @@ static enum hd_status build_trace_graph(struct nt_heap *heap)
 {
 	TRY(begin_trace_graph(heap->graph, heap->err));
 	TRY(measure_snapshot(heap));
-	TRY(nt_types_read(heap->trace, heap->snapshot, heap->options, heap->graph, &heap->types,
-			  heap->job, heap->err));
+	heap->types =
+		(struct nt_types){ .options = heap->options, .job = heap->job, .err = heap->err };
+	TRY(nt_types_read(heap->trace, heap->snapshot, heap->graph, &heap->types));
 	TRY(nt_heap_fill(heap));
 	TRY(nt_types_name(&heap->types, heap->graph));
 	TRY(nt_heap_statics(heap));

@@ -159,10 +159,8 @@ static enum hd_status add_sent_module(struct nt_types *types, const struct nt_it
 }
 
 enum hd_status nt_types_read(const struct nt_trace *trace, const struct nt_snapshot *snapshot,
-			     const struct format_options *options, struct hd_graph *graph,
-			     struct nt_types *types, struct job *job, struct hd_error *err)
+			     struct hd_graph *graph, struct nt_types *types)
 {
-	*types = (struct nt_types){ .options = options, .job = job, .err = err };
 	for (size_t i = snapshot->process_first; i < snapshot->process_end; i++) {
 		const struct nt_item *item = &trace->items[i];
 		if (item->kind == NT_TYPES)

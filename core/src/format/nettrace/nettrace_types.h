@@ -112,9 +112,7 @@ struct nt_types {
  */
 HD_NODISCARD enum hd_status nt_types_read(const struct nt_trace *trace,
 					  const struct nt_snapshot *snapshot,
-					  const struct format_options *options,
-					  struct hd_graph *graph, struct nt_types *types,
-					  struct job *job, struct hd_error *err);
+					  struct hd_graph *graph, struct nt_types *types);
 void nt_types_deinit(struct nt_types *types);
 
 /** Index of a type, which is added if it has no definition; UINT32_MAX: memory is exhausted. */

@@ -222,15 +222,18 @@ static enum hd_status rpm_read_chunks(const struct rpm_range *whole, size_t coun
 	return status;
 }
 
-enum hd_status rpm_read(int fd, uint64_t size, const char *path,
-			const struct format_options *options, struct job *job,
-			struct hd_graph **ret, struct hd_error *err)
+enum hd_status rpm_read(const struct dump_input *input, const struct format_options *options,
+			struct job *job, struct hd_graph **ret, struct hd_error *err)
 {
 	const struct rpm_range whole = {
-		.fd = fd, .path = path, .file_size = size, .lenient = options->lenient, .job = job
+		.fd = input->fd,
+		.path = input->path,
+		.file_size = input->size,
+		.lenient = options->lenient,
+		.job = job,
 	};
 	size_t count = job_workers(job);
-	while (count > 1 && size / count < CHUNK_MIN)
+	while (count > 1 && input->size / count < CHUNK_MIN)
 		count--;
 	enum hd_status status = rpm_read_chunks(&whole, count, ret, err);
 	if (status != HD_ERR_FORMAT || count == 1)

@@ -5,7 +5,7 @@
 
 /* The callbacks of rpm_format: see struct format. */
 bool rpm_detect(const char *bytes, size_t size);
-HD_NODISCARD enum hd_status rpm_read(int fd, uint64_t size, const char *path,
+HD_NODISCARD enum hd_status rpm_read(const struct dump_input *input,
 				     const struct format_options *options, struct job *job,
 				     struct hd_graph **ret, struct hd_error *err);
 HD_NODISCARD enum hd_status rpm_write(const struct hd_graph *graph,
