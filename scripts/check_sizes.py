@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Keep files, functions and structs small.
 
-    check_sizes.py [--update] [FOLDER]
+    check_sizes.py [FOLDER]
 
 Fail: a function of more than 100 lines or 6 parameters, a struct of more than 20 fields, more than 12 includes of
 internal headers in one file, a chain of more than 8 of them, a file of more than 4 MiB in the repository.  Warn: a file of more than 600 lines, a header of more
 than 200, a function of more than 60 lines.
-
-known_sizes.txt has what was larger when a limit came, and how large.  Nothing may be added: what grows fails, and
-what has become smaller is to be taken out, which --update does.
 """
 from __future__ import annotations
 
@@ -24,9 +21,7 @@ import measure_code
 FILE_WARN, HEADER_WARN, FUNCTION_WARN = 600, 200, 60
 FUNCTION_FAIL, INCLUDES_FAIL = 100, 12
 REPOSITORY_FILE_FAIL = 4 << 20  # bytes
-LIMITS = {"parameters": 6, "fields": 20, "include-depth": 8}
-KNOWN = pathlib.Path(__file__).resolve().with_name("known_sizes.txt")
-Sizes = dict[tuple[str, str], int]  # what, and where: how large
+PARAMETERS_FAIL, FIELDS_FAIL, DEPTH_FAIL = 6, 20, 8
 FOLDERS = ("core", "gdb-plugin", "lldb-plugin", "profiler", "scripts", "tests")
 LOCAL = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 HEAD_END = re.compile(r"(\)|\bconst|\boverride|\bnoexcept|,)\s*$")
@@ -95,51 +90,23 @@ class Includes:
         return self.depths[path]
 
 
-def parts_of(path: pathlib.Path, name: str) -> Sizes:
-    """The functions and structs of a C file that are too large."""
+def parts_of(path: pathlib.Path, name: str) -> list[str]:
+    """Errors about the functions and structs of a C file that are too large."""
     code = measure_code.without_comments(path.read_text(encoding="utf-8"))
-    sizes = {
-        ("parameters", f"{name}:{function.name}"): function.parameters
+    errors = [
+        f"{name}:{function.name}: {function.parameters} parameters, more than {PARAMETERS_FAIL}"
         for function in measure_code.functions_of(path, code)
-    }
+        if function.parameters > PARAMETERS_FAIL
+    ]
     for match in measure_code.STRUCT.finditer(code):
-        sizes["fields", f"{name}:{match[1]}"] = measure_code.fields_of(match[2])
-    return {key: size for key, size in sizes.items() if size > LIMITS[key[0]]}
-
-
-def read_known() -> Sizes:
-    """known_sizes.txt."""
-    rows = [line.split() for line in KNOWN.read_text(encoding="utf-8").splitlines()]
-    return {(row[0], row[1]): int(row[2]) for row in rows if row and row[0] != "#"}
-
-
-def compare_known(found: Sizes, known: Sizes) -> list[str]:
-    """Errors: things larger than a limit and than they were, and lines of the list that are out of date."""
-    errors = []
-    for (what, where), size in sorted(found.items()):
-        limit = max(LIMITS[what], known.get((what, where), 0))
-        if size > limit:
-            errors.append(f"{where}: {what} {size}, more than {limit}")
-    for (what, where), size in sorted(known.items()):
-        now = found.get((what, where), 0)
-        if now < size:
-            errors.append(f"{where}: {what} was {size}: check_sizes.py --update takes it out")
+        fields = measure_code.fields_of(match[2])
+        if fields > FIELDS_FAIL:
+            errors.append(f"{name}:{match[1]}: {fields} fields, more than {FIELDS_FAIL}")
     return errors
 
 
-def update_known(found: Sizes, known: Sizes) -> None:
-    """Only to less than there was."""
-    rows = {key: min(size, known[key]) for key, size in found.items() if key in known}
-    lines = [
-        "# What was larger than a limit of check_sizes.py when that came: nothing may be added."
-    ]
-    lines += [f"{what} {where} {size}" for (what, where), size in sorted(rows.items())]
-    KNOWN.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def main(root: pathlib.Path, update: bool) -> int:
+def main(root: pathlib.Path) -> int:
     """Check everything below a root."""
-    found: Sizes = {}
     warnings: list[str] = []
     errors: list[str] = []
     includes = Includes(root)
@@ -165,15 +132,12 @@ def main(root: pathlib.Path, update: bool) -> int:
             continue
         if len(includes.of(path)) > INCLUDES_FAIL:
             errors.append(f"{name}: more than {INCLUDES_FAIL} local includes")
-        found |= parts_of(path, name)
-        if includes.depth(path) > LIMITS["include-depth"]:
-            found["include-depth", name] = includes.depth(path)
+        errors += parts_of(path, name)
+        if includes.depth(path) > DEPTH_FAIL:
+            errors.append(
+                f"{name}: a chain of {includes.depth(path)} includes, more than {DEPTH_FAIL}"
+            )
     errors += large_files(root)
-    known = read_known()
-    if update:
-        update_known(found, known)
-    else:
-        errors += compare_known(found, known)
     for message in warnings:
         print(f"warning: {message}")
     for message in errors:
@@ -183,5 +147,4 @@ def main(root: pathlib.Path, update: bool) -> int:
 
 
 if __name__ == "__main__":
-    words = [word for word in sys.argv[1:] if word != "--update"]
-    sys.exit(main(pathlib.Path(words[0] if words else "."), "--update" in sys.argv))
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")))
