@@ -67,8 +67,7 @@ static enum hd_status wait_for(int fd, short events, const struct patience *pati
 		struct pollfd at = { .fd = fd, .events = events };
 		int ready =
 			poll(&at, 1, (int)(left < CONNECTION_POLL_MS ? left : CONNECTION_POLL_MS));
-		if (!job_step(patience->job, 0, 0))
-			return fail_cancelled(err);
+		TRY(job_check(patience->job, 0, err));
 		if (ready > 0)
 			return HD_OK;
 	}

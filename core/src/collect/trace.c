@@ -265,8 +265,7 @@ static void show_trace_progress(struct trace *trace)
 static enum hd_status turn(struct trace *trace, bool *ret_over, struct hd_error *err)
 {
 	size_t got = wait_for_bytes(trace) ? receive_trace(trace) : 0;
-	if (!job_step(trace->job, 0, 0))
-		return fail_cancelled(err);
+	TRY(job_check(trace->job, 0, err));
 	if (got) {
 		TRY(take_trace_bytes(trace, got, err));
 		show_trace_progress(trace);

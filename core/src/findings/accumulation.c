@@ -73,8 +73,7 @@ static enum hd_status fill_tree(struct big_tree *tree, const struct report_facts
 		if (index != SIZE_MAX)
 			tree->begin[index + 2]++;
 	}
-	if (!job_step(facts->job, 0, 0))
-		return fail_cancelled(err);
+	TRY(job_check(facts->job, 0, err));
 	for (size_t i = 2; i < tree->nodes_count + 3; i++)
 		tree->begin[i] += tree->begin[i - 1];
 	tree->children_count = tree->begin[tree->nodes_count + 2];
@@ -276,8 +275,7 @@ static enum hd_status group_children(struct finding_piles *finding, size_t index
 		if (!big_tree_has(tree, child) && type < facts->graph->type_count)
 			sums_add(sums, type, facts_retained(facts, child));
 	}
-	if (!job_step(facts->job, 0, 0))
-		return fail_cancelled(finding->err);
+	TRY(job_check(facts->job, 0, finding->err));
 	if (index == tree->nodes_count) {
 		for (size_t i = 0; i < sums->touched_count; i++) {
 			uint32_t type = sums->touched[i];

@@ -54,8 +54,7 @@ static enum hd_status inventory_types(struct report *report, struct inventory *i
 		}
 		row.name = report_type_name(report, type);
 		TRY(add_named_sum(&inventory->types, &row, err));
-		if (!job_step(facts->job, 0, count))
-			return fail_cancelled(err);
+		TRY(job_check(facts->job, count, err));
 	}
 	return HD_OK;
 }

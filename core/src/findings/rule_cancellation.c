@@ -72,7 +72,7 @@ static enum hd_status add_source(struct report *report, uint32_t source,
 static uint32_t source_of(const struct report_facts *facts, uint32_t node)
 {
 	struct member id = facts_fact(facts, node, FACT_CALLBACK_NODE_ID);
-	if (id.state != MEMBER_READ || !id.bits)
+	if (!id.bits)
 		return HD_NONE;
 	return facts_fact_node(facts, node, FACT_CALLBACK_NODE_SOURCE);
 }
@@ -80,7 +80,7 @@ static uint32_t source_of(const struct report_facts *facts, uint32_t node)
 static bool is_cancelled(const struct report_facts *facts, uint32_t source)
 {
 	struct member state = facts_fact(facts, source, FACT_CANCELLATION_STATE);
-	return state.state == MEMBER_READ && state.bits;
+	return state.bits;
 }
 
 static enum hd_status check_source(struct report *report, uint32_t type, uint32_t source,

@@ -28,7 +28,7 @@ static const struct telling of_scopes = {
 static bool is_set(const struct report_facts *facts, uint32_t node, enum fact fact)
 {
 	struct member flag = facts_fact(facts, node, fact);
-	return flag.state == MEMBER_READ && flag.bits;
+	return flag.bits;
 }
 
 static void count_services(struct report *report, uint32_t scope, uint64_t *left, struct tally *ret)

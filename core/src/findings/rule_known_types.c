@@ -122,7 +122,7 @@ static bool is_open(struct report *report, uint32_t node, const struct known_pil
 	struct member set = { .state = MEMBER_ABSENT };
 	if (known->unset != FACTS)
 		set = facts_fact(facts, node, known->unset);
-	return set.state != MEMBER_READ || !set.bits;
+	return !set.bits;
 }
 
 /* Does an object of the same row dominate it?  Then its bytes are counted there. */

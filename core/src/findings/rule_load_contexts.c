@@ -57,13 +57,12 @@ static bool add_context(const struct report_facts *facts, uint32_t node,
 {
 	struct member state = facts_fact(facts, node, FACT_LOAD_CONTEXT_STATE);
 	struct member collectible = facts_fact(facts, node, FACT_LOAD_CONTEXT_COLLECTIBLE);
-	if (state.state != MEMBER_READ || state.bits != UNLOADING ||
-	    collectible.state != MEMBER_READ || !collectible.bits)
+	if (state.state != MEMBER_READ || state.bits != UNLOADING || !collectible.bits)
 		return true;
 	unloading->first = unloading->count++ ? unloading->first : node;
 	unloading->bytes += facts_retained(facts, node);
 	struct member binder = facts_fact(facts, node, FACT_LOAD_CONTEXT_NATIVE);
-	if (binder.state != MEMBER_READ || !binder.bits) {
+	if (!binder.bits) {
 		unloading->has_all_binders = false;
 		return true;
 	}

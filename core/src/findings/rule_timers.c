@@ -38,7 +38,7 @@ static uint64_t callback_of(const struct report_facts *facts, uint32_t timer)
 	struct member due = facts_fact(facts, timer, FACT_TIMER_DUE);
 	struct member cancelled = facts_fact(facts, timer, FACT_TIMER_CANCELED);
 	if (due.state != MEMBER_READ || due.bits == UINT32_MAX || is_delay(facts, timer) ||
-	    (cancelled.state == MEMBER_READ && cancelled.bits))
+	    cancelled.bits)
 		return 0;
 	struct object object;
 	struct delegate_info info;

@@ -40,8 +40,7 @@ static enum hd_status fill_type_rows(struct type_rows *ret, const struct report_
 		if (ret->count == ret->capacity)
 			return HD_OK;
 		ret->rows[ret->count++] = row;
-		if (!job_step(facts->job, 0, row.objects))
-			return fail_cancelled(err);
+		TRY(job_check(facts->job, row.objects, err));
 	}
 	return HD_OK;
 }

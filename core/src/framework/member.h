@@ -15,8 +15,9 @@ enum member_state {
 
 /** The value of a field. */
 struct member {
-	uint64_t address;        /**< of its bytes; 0 unless MEMBER_READ */
-	uint64_t bits;           /**< a number or a reference, zero-extended; 0 for a struct */
+	uint64_t address; /**< of its bytes; 0 unless MEMBER_READ */
+	uint64_t
+		bits; /**< a number or a reference, zero-extended; 0 for a struct, and unless MEMBER_READ */
 	const struct type *type; /**< declared type, the exact type of a struct; NULL: not known */
 	uint8_t state;           /**< enum member_state */
 	uint8_t element_type;    /**< enum element_type of what is stored */

@@ -322,8 +322,7 @@ static enum hd_status read_handle_segment(struct handles_reader *reader, uint64_
 {
 	uint8_t header[HANDLE_SEGMENT_HEADER];
 	bool is_doubtful[HANDLE_BLOCKS];
-	if (!job_step(reader->job, 0, 1))
-		return fail_cancelled(err);
+	TRY(job_check(reader->job, 1, err));
 	if (!memory_read(reader->memory, segment, header, sizeof(header))) {
 		note_trouble(reader, TROUBLE_LIST, segment);
 		reader->list.broken++;

@@ -65,8 +65,8 @@ static enum hd_status read_used_monitors(struct runtime *runtime, struct members
 	struct monitor monitor;
 	for (uint32_t i = 1; monitor_read(runtime, members, i, &monitor); i++) {
 		const struct sync_block *block = &monitor.block;
-		if (job && i % JOB_STRIDE == 0 && !job_step(job, 0, 0))
-			return fail_cancelled(err);
+		if (i % JOB_STRIDE == 0)
+			TRY(job_check(job, 0, err));
 		if (!block->object || !block->address)
 			continue;
 		monitors->unread += !block->has_monitor;

@@ -34,8 +34,7 @@ static uint64_t context_of_thread(const struct waits *waits, const struct thread
 	struct member context = fact_at(waits->members, thread_object(waits->heap, wait->thread),
 					FACT_THREAD_CONTEXT);
 	struct object object;
-	bool is_own = context.state == MEMBER_READ &&
-		      member_object(waits->members, context.bits, &object) &&
+	bool is_own = member_object(waits->members, context.bits, &object) &&
 		      strcmp(type_name(waits->heap->runtime, object.type, NULL), ANY_CONTEXT) != 0;
 	return is_own ? context.bits : 0;
 }
@@ -149,8 +148,7 @@ enum hd_status wait_contexts_find(const struct waits *waits, struct job *job,
 	for (size_t i = 0; i < threads->rows_count; i++) {
 		if (wait_rows_only(threads, threads->rows[i].object) != WAIT_NOBODY)
 			TRY(find_posted(&search, &threads->rows[i], &ret->posted, err));
-		if (job && !job_step(job, 0, 0))
-			return fail_cancelled(err);
+		TRY(job_check(job, 0, err));
 	}
 	wait_rows_sort(&ret->posted);
 	return waits->async->failed ? fail_nomem(err) : HD_OK;
@@ -184,8 +182,8 @@ static uint64_t find_context(const struct waits *waits, uint64_t awaited, uint64
 	uint64_t context = context_of_continuation(waits, next.bits, box);
 	if (context || !member_object(waits->members, next.bits, &list))
 		return context;
-	struct member items = fact_of(waits->members, &list, FACT_LIST_ITEMS);
-	if (items.state != MEMBER_READ || !member_object(waits->members, items.bits, &list) ||
+	if (!member_object(waits->members, fact_of(waits->members, &list, FACT_LIST_ITEMS).bits,
+			   &list) ||
 	    !array_read(waits->heap, &list, &array))
 		return 0;
 	for (uint64_t i = 0; i < array.length && i < CONTINUATIONS_MAX && !context; i++) {

@@ -268,13 +268,12 @@ static enum hd_status find_holders(struct holder_search *search, struct job *job
 	const struct waits *waits = search->waits;
 	for (size_t i = 0; i < waits->count; i++) {
 		look_at_thread(search, (uint32_t)i);
-		if (job && !job_step(job, 0, 0))
-			return fail_cancelled(err);
+		TRY(job_check(job, 0, err));
 	}
 	for (size_t i = 0; i < waits->async->rows_count; i++) {
 		look_at_box(search, (uint32_t)i);
-		if (job && i % JOB_STRIDE == 0 && !job_step(job, 0, 0))
-			return fail_cancelled(err);
+		if (i % JOB_STRIDE == 0)
+			TRY(job_check(job, 0, err));
 	}
 	return waits->async->failed ? fail_nomem(err) : HD_OK;
 }

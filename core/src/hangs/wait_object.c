@@ -62,7 +62,7 @@ static const struct runtime_thread *holder_of_lock(const struct waits *waits,
 {
 	const struct runtime *runtime = waits->heap->runtime;
 	struct member id = fact_of(waits->members, object, FACT_LOCK_OWNER);
-	if (id.state != MEMBER_READ || !id.bits)
+	if (!id.bits)
 		return NULL;
 	const struct runtime_thread *thread =
 		coreclr_has(runtime, CORECLR_MANAGED_LOCK_IDS)

@@ -7,8 +7,7 @@ static bool is_unread(const struct waits *waits, const struct object *process, e
 {
 	struct member reader = fact_of(waits->members, process, stream);
 	struct member used = fact_of(waits->members, process, mode);
-	return reader.state == MEMBER_READ && reader.bits && used.state == MEMBER_READ &&
-	       !used.bits;
+	return reader.bits && used.state == MEMBER_READ && !used.bits;
 }
 
 bool wait_process_read(const struct waits *waits, const struct thread_wait *wait,

@@ -47,11 +47,9 @@ static enum hd_status read_entries(const struct waits *waits, uint32_t row, uint
 			break;
 		struct member lock = fact_of(members, &object, FACT_LOCK_COUNT_LOCK);
 		struct member count = fact_of(members, &object, FACT_LOCK_COUNT_READERS);
-		if (lock.state == MEMBER_READ && lock.bits && count.state == MEMBER_READ &&
-		    member_signed(&count) > 0)
+		if (lock.bits && count.state == MEMBER_READ && member_signed(&count) > 0)
 			TRY(wait_rows_add(readers, lock.bits, row, err));
-		struct member next = fact_of(members, &object, FACT_LOCK_COUNT_NEXT);
-		entry = next.state == MEMBER_READ ? next.bits : 0;
+		entry = fact_of(members, &object, FACT_LOCK_COUNT_NEXT).bits;
 	}
 	return HD_OK;
 }
@@ -74,8 +72,7 @@ static enum hd_status read_lists(const struct waits *waits, const struct field *
 									  waits->rows[i].thread);
 		if (address && memory_u64(heap->memory, address, &entry))
 			TRY(read_entries(waits, (uint32_t)i, entry, readers, err));
-		if (job && !job_step(job, 0, 0))
-			return fail_cancelled(err);
+		TRY(job_check(job, 0, err));
 	}
 	return HD_OK;
 }
@@ -134,7 +131,7 @@ static enum hd_status add_readers(const struct wait_readers *readers, struct wai
 				  (struct wait_edge){ .to = (uint32_t)(upgrader - waits->rows) },
 				  err));
 	}
-	if (id.state != MEMBER_READ || !id.bits)
+	if (!id.bits)
 		return HD_OK;
 	for (size_t i = wait_rows_of(users, id.bits); wait_rows_has(users, i, id.bits); i++) {
 		uint32_t node = users->rows[i].node;

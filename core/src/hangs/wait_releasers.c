@@ -415,13 +415,12 @@ static enum hd_status look_at_all(struct release_search *search, struct job *job
 	TRY(look_at_work(search, job, err));
 	for (size_t i = 0; i < waits->count; i++) {
 		look_at_release_thread(search, (uint32_t)i);
-		if (job && !job_step(job, 0, 0))
-			return fail_cancelled(err);
+		TRY(job_check(job, 0, err));
 	}
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		look_at_release_box(search, &graph->rows[i], (uint32_t)(waits->count + i));
-		if (job && i % JOB_STRIDE == 0 && !job_step(job, 0, 0))
-			return fail_cancelled(err);
+		if (i % JOB_STRIDE == 0)
+			TRY(job_check(job, 0, err));
 	}
 	return graph->failed ? fail_nomem(err) : HD_OK;
 }

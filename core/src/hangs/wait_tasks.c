@@ -86,8 +86,7 @@ static enum hd_status find_runners(struct wait_tasks *tasks, struct job *job, st
 	TRY_MEMORY(answers, err);
 	for (size_t i = 0; i < waits->count; i++) {
 		TRY(add_runners(waits, (uint32_t)i, answers, &tasks->runners, err));
-		if (job && !job_step(job, 0, 0))
-			return fail_cancelled(err);
+		TRY(job_check(job, 0, err));
 	}
 	wait_rows_sort(&tasks->runners);
 	return HD_OK;
@@ -176,8 +175,8 @@ static enum hd_status follow_all(struct continuation_search *search,
 	const struct async_graph *graph = waits->async;
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		TRY(follow_task(search, graph->rows[i].address, (uint32_t)(waits->count + i), err));
-		if (job && i % JOB_STRIDE == 0 && !job_step(job, 0, 0))
-			return fail_cancelled(err);
+		if (i % JOB_STRIDE == 0)
+			TRY(job_check(job, 0, err));
 	}
 	for (size_t i = 0; i < runners->rows_count; i++) {
 		/* An async method that runs was followed above. */
@@ -277,7 +276,7 @@ static bool read_tasks(const struct wait_tasks *tasks, const struct object *prom
 	struct members *members = tasks->waits->members;
 	struct member list = fact_of(members, promise, FACT_WHEN_ANY_TASKS);
 	struct object object;
-	if (list.state != MEMBER_READ || !member_object(members, list.bits, &object))
+	if (!member_object(members, list.bits, &object))
 		return false;
 	struct member items = fact_of(members, &object, FACT_LIST_ITEMS);
 	struct member size = fact_of(members, &object, FACT_LIST_SIZE);

@@ -198,8 +198,8 @@ static enum hd_status find_initializers(struct word_search *search, struct job *
 		const struct thread_stack *stack = &waits->rows[i].stack;
 		for (size_t k = 0; k < stack->frames_count; k++) {
 			struct method method;
-			if (job && k % 1024 == 0 && !job_step(job, 0, 0))
-				return fail_cancelled(err);
+			if (k % 1024 == 0)
+				TRY(job_check(job, 0, err));
 			if (search->running_count < INITIALIZERS_MAX &&
 			    is_initializer(search, &stack->frames[k], &method)) {
 				search->running[search->running_count++] =

@@ -172,8 +172,7 @@ static enum hd_status find_objects(struct waits *waits, struct job *job, struct 
 	for (size_t i = 0; i < waits->count; i++) {
 		wait_find_object(waits, &waits->rows[i]);
 		take_pulse_object(waits, &waits->rows[i]);
-		if (job && !job_step(job, 0, 0))
-			return fail_cancelled(err);
+		TRY(job_check(job, 0, err));
 	}
 	TRY(wait_find_by_words(waits, job, err));
 	for (size_t i = 0; i < waits->count; i++)

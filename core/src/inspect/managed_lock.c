@@ -112,8 +112,8 @@ bool waitable_of_handle(struct heap *heap, struct members *members, uint64_t han
 {
 	struct object object;
 	struct waitable waitable = { 0 };
-	struct member safe = fact_at(members, handle, FACT_WAIT_HANDLE_SAFE);
-	struct member value = fact_at(members, safe.bits, FACT_SAFE_HANDLE_VALUE);
+	struct member value = fact_at(members, fact_at(members, handle, FACT_WAIT_HANDLE_SAFE).bits,
+				      FACT_SAFE_HANDLE_VALUE);
 	if (!is_read(&value) || !value.bits ||
 	    !memory_u64(heap->memory, value.bits & ~HANDLE_BITS, &waitable.address) ||
 	    !member_object(members, waitable.address, &object) ||

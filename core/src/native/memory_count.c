@@ -247,8 +247,7 @@ static enum hd_status count_zeros(struct memory_making *making, uint64_t start, 
 	while (at < end && end - at >= page) {
 		uint64_t size = 0;
 		const uint8_t *bytes = memory_run(memory, at, &size);
-		if (!job_step(making->job, 0, 0))
-			return fail_cancelled(err);
+		TRY(job_check(making->job, 0, err));
 		if (!bytes || size < page) {
 			at += page;
 			continue;

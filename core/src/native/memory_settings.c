@@ -161,7 +161,7 @@ static enum hd_status read_config(struct heap *heap, struct members *members, st
 	struct collection collection;
 	struct collection_facts facts;
 	struct object object;
-	if (store.state != MEMBER_READ || !member_object(members, store.bits, &object) ||
+	if (!member_object(members, store.bits, &object) ||
 	    collection_open(heap, members, &object, &collection) != COLLECTION_KNOWN)
 		return HD_OK;
 	TRY(collection_visit(&collection, job, &visitor, &facts, err));

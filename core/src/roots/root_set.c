@@ -314,8 +314,7 @@ static enum hd_status walk_threads(struct root_collector *collector, struct stac
 		stack->thread = thread;
 		set->stack_count = i + 1;
 		TRY(add_stack_roots(collector, i));
-		if (!job_step(collector->job, 0, 1))
-			return fail_cancelled(collector->err);
+		TRY(job_check(collector->job, 1, collector->err));
 	}
 	return HD_OK;
 }

@@ -82,8 +82,7 @@ static enum hd_status walk_link_map(struct module_collector *collector, uint64_t
 	*ret_complete = false;
 	while (entry) {
 		uint64_t fields[4];
-		if (!job_step(collector->job, 0, 0))
-			return fail_cancelled(err);
+		TRY(job_check(collector->job, 0, err));
 		if (!memory_read(target->memory, entry, fields, sizeof(fields))) {
 			add_broken_link_map(target, entry, "cannot be read");
 			return HD_OK;
@@ -188,8 +187,7 @@ static enum hd_status add_new_images(struct module_collector *collector, struct 
 		const char *path;
 		if (target->module_count == TARGET_MODULES_MAX)
 			break;
-		if (!job_step(collector->job, 0, 0))
-			return fail_cancelled(err);
+		TRY(job_check(collector->job, 0, err));
 		if (!image_at(target, i, &image, &path))
 			continue;
 		images++;
@@ -263,8 +261,7 @@ static enum hd_status find_link_map(const struct module_collector *collector, ui
 		*ret = link_map_of(target, &image);
 	for (size_t i = 0, images = 0;
 	     !*ret && i < image_places(target) && images < IMAGES_LOOKED_AT_MAX; i++) {
-		if (!job_step(collector->job, 0, 0))
-			return fail_cancelled(err);
+		TRY(job_check(collector->job, 0, err));
 		if (!image_at(target, i, &image, &path))
 			continue;
 		images++;

@@ -174,8 +174,7 @@ static enum hd_status unpack_frames(struct unpacker *unpacker, struct job *job,
 				    unpacker->path, position, ZSTD_getErrorName(hint));
 		}
 		TRY(store(unpacker, output.pos, err));
-		if (job && !job_step(job, 0, unpacker->input.pos - position))
-			return fail_cancelled(err);
+		TRY(job_check(job, unpacker->input.pos - position, err));
 		at_frame = hint == 0;
 		if (!at_frame && unpacker->input.pos == position && !output.pos) {
 			unpacker->is_cut = true;

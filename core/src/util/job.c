@@ -48,6 +48,11 @@ bool job_step(struct job *job, unsigned int worker, uint64_t units)
 	return !atomic_load_explicit(&job->stop, memory_order_relaxed);
 }
 
+enum hd_status job_check(struct job *job, uint64_t units, struct hd_error *err)
+{
+	return job_step(job, 0, units) ? HD_OK : fail_cancelled(err);
+}
+
 void job_end(struct job *job)
 {
 	if (job && job->shown)

@@ -41,6 +41,9 @@ void job_begin(struct job *job, const char *what, uint64_t total);
  */
 bool job_step(struct job *job, unsigned int worker, uint64_t units);
 
+/** The same on the job's own thread, for a function that then ends with HD_ERR_CANCELLED. */
+HD_NODISCARD enum hd_status job_check(struct job *job, uint64_t units, struct hd_error *err);
+
 /** End the last stage: clears the progress line. */
 void job_end(struct job *job);
 

@@ -143,7 +143,7 @@ static enum hd_status link_box(struct async_graph *graph, const struct async_nod
 		TRY(async_link_add(&graph->links, link, err));
 	}
 	struct member next = fact_of(graph->members, &object, FACT_TASK_NEXT);
-	if (next.state != MEMBER_READ || !member_object(graph->members, next.bits, &object) ||
+	if (!member_object(graph->members, next.bits, &object) ||
 	    async_type_of(&graph->types, graph->heap->runtime, object.type, &graph->failed) !=
 		    ASYNC_UNWRAP)
 		return HD_OK;
@@ -163,9 +163,7 @@ static enum hd_status link_event(struct async_graph *graph, const struct object 
 		link.from = waitable.address;
 		TRY(async_link_add(&graph->links, link, err));
 	}
-	link.from = event.state == MEMBER_READ    ? event.bits
-		    : handle.state == MEMBER_READ ? handle.bits
-						  : 0;
+	link.from = event.state == MEMBER_READ ? event.bits : handle.bits;
 	return link.from ? async_link_add(&graph->links, link, err) : HD_OK;
 }
 

@@ -87,8 +87,7 @@ static enum hd_status add_queue(struct async_links *links, struct heap *heap,
 	struct member elements = fact_at(members, queue, FACT_DEQUE_ARRAY);
 	struct member head = fact_at(members, queue, FACT_DEQUE_HEAD);
 	struct member size = fact_at(members, queue, FACT_DEQUE_SIZE);
-	if (elements.state != MEMBER_READ || head.state != MEMBER_READ ||
-	    size.state != MEMBER_READ || !size.bits)
+	if (elements.state != MEMBER_READ || head.state != MEMBER_READ || !size.bits)
 		return HD_OK;
 	if (!member_object(members, elements.bits, &object) || !array_read(heap, &object, &array) ||
 	    size.bits > array.length || head.bits >= array.length) {
@@ -111,21 +110,21 @@ enum hd_status async_links_of_channel(struct async_links *links, struct heap *he
 	for (size_t i = 0; i < sizeof(waiter_lists) / sizeof(waiter_lists[0]); i++) {
 		struct member first = fact_of(members, channel, waiter_lists[i].field);
 		link.kind = waiter_lists[i].kind;
-		if (first.state == MEMBER_READ && first.bits) {
+		if (first.bits) {
 			TRY(add_list(links, members, first.bits, FACT_OPERATION_NEXT, link, err));
 		}
 	}
 	for (size_t i = 0; i < sizeof(waiter_queues) / sizeof(waiter_queues[0]); i++) {
 		struct member queue = fact_of(members, channel, waiter_queues[i].field);
 		link.kind = waiter_queues[i].kind;
-		if (queue.state == MEMBER_READ && queue.bits)
+		if (queue.bits)
 			TRY(add_queue(links, heap, members, queue.bits, link, err));
 	}
 	for (size_t i = 0; i < sizeof(single_waiters) / sizeof(single_waiters[0]); i++) {
 		struct member waiter = fact_of(members, channel, single_waiters[i].field);
 		link.kind = single_waiters[i].kind;
 		link.from = waiter.bits;
-		if (waiter.state == MEMBER_READ && waiter.bits)
+		if (waiter.bits)
 			TRY(async_link_add(links, link, err));
 	}
 	return HD_OK;

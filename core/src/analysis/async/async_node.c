@@ -120,13 +120,11 @@ uint64_t async_node_context(struct async_graph *graph, const struct async_node *
 	struct suspended head;
 	struct member first = fact_at(graph->members, node->task, FACT_TASK_STATE_OBJECT);
 	/* A method that the head awaits goes on in the context of the head. */
-	if (context || first.state != MEMBER_READ ||
-	    !member_object(graph->members, first.bits, &object) ||
+	if (context || !member_object(graph->members, first.bits, &object) ||
 	    !suspended_read(graph->heap, &object, &head) || !head.is_head ||
 	    head.next != node->holder)
 		return context;
-	struct member of_head = fact_of(graph->members, &object, FACT_TASK_HEAD_CONTEXT);
-	return of_head.state == MEMBER_READ ? of_head.bits : 0;
+	return fact_of(graph->members, &object, FACT_TASK_HEAD_CONTEXT).bits;
 }
 
 uint64_t async_node_this(struct async_graph *graph, const struct async_node *node)

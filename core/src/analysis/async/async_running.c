@@ -54,8 +54,7 @@ static uint64_t first_record(const struct running_search *search, const struct f
 
 static uint64_t record_word(const struct running_search *search, uint64_t record, enum fact fact)
 {
-	struct member member = fact_of_struct(search->graph->members, search->type, record, fact);
-	return member.state == MEMBER_READ ? member.bits : 0;
+	return fact_of_struct(search->graph->members, search->type, record, fact).bits;
 }
 
 /*

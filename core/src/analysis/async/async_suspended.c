@@ -87,7 +87,7 @@ static uint64_t find_awaiter(struct suspended_call *call, const struct suspended
 	struct reference reference;
 	uint64_t found = 0;
 	unsigned int looked = 0;
-	if (action.state != MEMBER_READ || !action.bits)
+	if (!action.bits)
 		return 0;
 	references_begin(&references, &window, &method->object);
 	while (!found && looked < AWAITERS_MAX && references_next(&references, &reference)) {

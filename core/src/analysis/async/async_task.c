@@ -27,7 +27,7 @@ static void put_elements(struct task_way *way, const struct object *list)
 	struct member items = fact_of(graph->members, list, FACT_LIST_ITEMS);
 	struct object object;
 	struct array_info array;
-	if (items.state != MEMBER_READ || !member_object(graph->members, items.bits, &object) ||
+	if (!member_object(graph->members, items.bits, &object) ||
 	    !array_read(graph->heap, &object, &array))
 		return;
 	for (uint64_t i = 0; i < array.length && way->count < LOOKED_AT_MAX; i++)
@@ -54,7 +54,7 @@ bool async_task_leads_to_method(struct async_graph *graph, const struct object *
 	struct task_way way = { .graph = graph };
 	struct member next = fact_of(graph->members, task, FACT_TASK_NEXT);
 	struct object object;
-	put_ahead(&way, next.state == MEMBER_READ ? next.bits : 0);
+	put_ahead(&way, next.bits);
 	while (way.taken < way.count) {
 		if (!member_object(graph->members, way.ahead[way.taken++], &object))
 			continue;
@@ -66,7 +66,7 @@ bool async_task_leads_to_method(struct async_graph *graph, const struct object *
 			put_elements(&way, &object);
 		} else if (async_type_is_task(kind)) {
 			next = fact_of(graph->members, &object, FACT_TASK_NEXT);
-			put_ahead(&way, next.state == MEMBER_READ ? next.bits : 0);
+			put_ahead(&way, next.bits);
 		} else {
 			put_continuation(&way, &object);
 		}

@@ -51,8 +51,7 @@ static enum async_type awaited_type_of(struct async_graph *graph, const struct t
 /* The object that a field of @p object refers to; 0: null, or not known. */
 static uint64_t follow_field(struct async_graph *graph, const struct object *object, enum fact path)
 {
-	struct member member = fact_of(graph->members, object, path);
-	return member.state == MEMBER_READ ? member.bits : 0;
+	return fact_of(graph->members, object, path).bits;
 }
 
 /* A channel that nobody else has is garbage while somebody waits for it: then the operation has to do. */
@@ -229,8 +228,7 @@ static void append_number(struct text *text, struct async_graph *graph, const st
 static void append_delay(struct text *text, struct async_graph *graph, const struct object *delay)
 {
 	struct member timer = fact_of(graph->members, delay, FACT_DELAY_TIMER);
-	struct member due = fact_at(graph->members, timer.state == MEMBER_READ ? timer.bits : 0,
-				    FACT_TIMER_DUE);
+	struct member due = fact_at(graph->members, timer.bits, FACT_TIMER_DUE);
 	if (due.state != MEMBER_READ)
 		return;
 	/* A timer that has come is not set again; a delay without an end has none. */

@@ -78,13 +78,11 @@ static uint64_t first_exception(struct heap *heap, struct members *members,
 {
 	struct object object;
 	struct array_info array;
-	struct member items = fact_of(members, task, FACT_TASK_EXCEPTIONS);
-	if (items.state != MEMBER_READ || !member_object(members, items.bits, &object) ||
+	if (!member_object(members, fact_of(members, task, FACT_TASK_EXCEPTIONS).bits, &object) ||
 	    !array_read(heap, &object, &array))
 		return 0;
-	struct member exception =
-		fact_at(members, array_reference(heap, &array, 0), FACT_DISPATCH_INFO_EXCEPTION);
-	return exception.state == MEMBER_READ ? exception.bits : 0;
+	return fact_at(members, array_reference(heap, &array, 0), FACT_DISPATCH_INFO_EXCEPTION)
+		.bits;
 }
 
 bool task_state_read(struct heap *heap, struct members *members, const struct object *task,

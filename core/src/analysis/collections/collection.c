@@ -82,7 +82,7 @@ static enum collection_state add_part(struct collection *collection,
 	if (member.state == MEMBER_NULL || (member.state == MEMBER_READ && !member.bits))
 		return COLLECTION_KNOWN;
 	collection->unknown = member.bits;
-	if (member.state != MEMBER_READ || !member_object(members, member.bits, &object))
+	if (!member_object(members, member.bits, &object))
 		return COLLECTION_INNER_UNKNOWN;
 	inner.holder =
 		(struct holder){ object.address, object.address + OBJECT_FIELDS, object.type };

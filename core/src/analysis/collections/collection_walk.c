@@ -131,8 +131,7 @@ bool member_array(struct collection_walk *walk, const struct member *member, str
 		*ret = (struct array_info){ 0 };
 		return true;
 	}
-	return member->state == MEMBER_READ &&
-	       member_object(walk->members, member->bits, &object) &&
+	return member_object(walk->members, member->bits, &object) &&
 	       array_read(walk->heap, &object, ret);
 }
 

@@ -26,7 +26,7 @@ static bool read_segment(struct collection_walk *walk, const struct holder *hold
 		return false;
 	/* The numbers count for ever, and wrap at 2^32; freezing adds twice the length to the tail. */
 	uint32_t count = (uint32_t)tail.bits - (uint32_t)head.bits;
-	if (frozen.state == MEMBER_READ && frozen.bits)
+	if (frozen.bits)
 		count -= 2 * segment.slots.length;
 	segment.head = (uint32_t)head.bits;
 	segment.tail = segment.head + (count <= segment.slots.length ? count : 0);

@@ -121,8 +121,7 @@ static enum hd_status count_links(struct referrer_counts *counts, const struct h
 				break;
 		}
 		TRY(count_object(counts, graph, links, begin, end, err));
-		if (!job_step(job, 0, end - begin))
-			return fail_cancelled(err);
+		TRY(job_check(job, end - begin, err));
 	}
 	return HD_OK;
 }

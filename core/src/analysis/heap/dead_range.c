@@ -56,8 +56,7 @@ enum hd_status dead_range_next(struct dead_range *range, struct job *job, uint32
 {
 	while (range->is_of_words ? range->words : range->node < range->last) {
 		uint32_t node = range->is_of_words ? follow_word(range) : range->node++;
-		if (!job_step(job, 0, 1))
-			return fail_cancelled(err);
+		TRY(job_check(job, 1, err));
 		if (node == HD_NONE || bitmap_has(range->live->bitmap, node))
 			continue;
 		*ret = node;

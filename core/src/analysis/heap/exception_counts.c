@@ -52,9 +52,8 @@ static const struct type *find_base(struct runtime *runtime, const struct type *
 static uint64_t exception_word(struct exception_counts *counts, const struct object *object,
 			       enum fact fact)
 {
-	struct member member = fact_of_struct(counts->members, counts->base,
-					      object->address + OBJECT_FIELDS, fact);
-	return member.state == MEMBER_READ ? member.bits : 0;
+	return fact_of_struct(counts->members, counts->base, object->address + OBJECT_FIELDS, fact)
+		.bits;
 }
 
 /* A string of the exception, in @p buffer; of a longer one, its first @p max units. */

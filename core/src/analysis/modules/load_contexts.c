@@ -52,10 +52,10 @@ static void read_context(struct context_search *search, const struct object *obj
 	uint32_t length;
 	*context = (struct load_context){ .object = object->address, .type = object->type };
 	search->contexts->is_partial |= binder.state != MEMBER_READ;
-	context->binder = binder.state == MEMBER_READ ? binder.bits : 0;
-	context->is_collectible = collectible.state == MEMBER_READ && collectible.bits;
-	context->is_unloading = state.state == MEMBER_READ && state.bits;
-	if (name.state == MEMBER_READ && name.bits &&
+	context->binder = binder.bits;
+	context->is_collectible = collectible.bits;
+	context->is_unloading = state.bits;
+	if (name.bits &&
 	    string_value(search->heap, name.bits, CONTEXT_NAME_UNITS, &text, &length) &&
 	    !text.failed)
 		context->name = mem_strndup(text.bytes ? text.bytes : "", text.size);

@@ -35,8 +35,8 @@ static bool called_delegate(struct heap *heap, struct members *members, const st
 	struct delegate_info called;
 	if (!read_delegate(heap, object, ret))
 		return false;
-	struct member elapsed = fact_at(members, ret->target, FACT_TIMERS_TIMER_HANDLER);
-	if (elapsed.state == MEMBER_READ && member_object(members, elapsed.bits, &handler) &&
+	if (member_object(members, fact_at(members, ret->target, FACT_TIMERS_TIMER_HANDLER).bits,
+			  &handler) &&
 	    read_delegate(heap, &handler, &called) && called.method_desc)
 		*ret = called;
 	return true;
@@ -63,12 +63,12 @@ static bool next_callback(struct members *members, struct object *object, uint64
 {
 	for (size_t i = 0; i < sizeof(work_fields) / sizeof(work_fields[0]); i++) {
 		struct member callback = fact_of(members, object, work_fields[i].callback);
-		if (callback.state != MEMBER_READ || !callback.bits)
+		if (!callback.bits)
 			continue;
 		struct member state = fact_of(members, object, work_fields[i].state);
 		if (!member_object(members, callback.bits, object))
 			continue;
-		*ret_state = state.state == MEMBER_READ ? state.bits : 0;
+		*ret_state = state.bits;
 		return true;
 	}
 	return false;

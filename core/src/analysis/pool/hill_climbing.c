@@ -44,7 +44,7 @@ static bool open_log(const struct queue_reader *reader, uint64_t climber, struct
 {
 	struct member log = fact_at(reader->members, climber, FACT_HILL_LOG);
 	struct object object;
-	return log.state == MEMBER_READ && member_object(reader->members, log.bits, &object) &&
+	return member_object(reader->members, log.bits, &object) &&
 	       array_read(reader->heap, &object, ret) && ret->element && ret->length > 0;
 }
 
@@ -69,8 +69,8 @@ static enum hd_status read_ring(const struct queue_reader *reader, uint64_t clim
 		}
 		TRY_MEMORY(PAGES_RESERVE(log, rows), err);
 		log->rows[log->rows_count++] = change;
-		if (reader->job && i % JOB_STRIDE == 0 && !job_step(reader->job, 0, 0))
-			return fail_cancelled(err);
+		if (i % JOB_STRIDE == 0)
+			TRY(job_check(reader->job, 0, err));
 	}
 	return HD_OK;
 }
@@ -91,8 +91,8 @@ enum hd_status hill_log_read(const struct queue_reader *reader, uint64_t climber
 enum hd_status pool_hill_log_read(const struct queue_reader *reader, struct hill_log *ret,
 				  struct hd_error *err)
 {
-	struct member climber = fact_static(reader->members, FACT_HILL_CLIMBER);
-	return hill_log_read(reader, climber.state == MEMBER_READ ? climber.bits : 0, ret, err);
+	return hill_log_read(reader, fact_static(reader->members, FACT_HILL_CLIMBER).bits, ret,
+			     err);
 }
 
 void hill_change_reason(struct runtime *runtime, const struct hill_change *change, char *buf,

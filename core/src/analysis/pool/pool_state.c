@@ -27,7 +27,7 @@ void pool_state_read(struct members *members, struct pool_state *ret)
 {
 	struct member instance = fact_static(members, FACT_PORTABLE_POOL_ONE);
 	*ret = (struct pool_state){ 0 };
-	if (instance.state != MEMBER_READ || !instance.bits)
+	if (!instance.bits)
 		return;
 	ret->address = instance.bits;
 	for (size_t i = 0; i < sizeof(number_fields) / sizeof(number_fields[0]); i++) {
@@ -68,8 +68,7 @@ static bool read_local_queues(struct heap *heap, struct members *members, struct
 	if (queues.state == MEMBER_ABSENT)
 		queues = fact_static(members, FACT_LOCAL_QUEUES_ALL_8);
 	struct object object;
-	return queues.state == MEMBER_READ && member_object(members, queues.bits, &object) &&
-	       array_read(heap, &object, ret);
+	return member_object(members, queues.bits, &object) && array_read(heap, &object, ret);
 }
 
 static enum hd_status read_array_of_queues(const struct queue_reader *reader,
@@ -106,15 +105,15 @@ enum hd_status pool_queues_read(const struct queue_reader *reader, struct pool_q
 	struct object assigned;
 	*ret = (struct pool_queues){ 0 };
 	struct member holder = fact_static(reader->members, FACT_POOL_WORK);
-	if (holder.state != MEMBER_READ || !holder.bits)
+	if (!holder.bits)
 		return HD_OK;
 	uint64_t work = holder.bits;
 	ret->is_known = true;
 	TRY(read_named(reader, work, FACT_WORK_HIGH, &queues[POOL_QUEUE_HIGH], err));
 	TRY(read_named(reader, work, FACT_WORK_GLOBAL, &queues[POOL_QUEUE_GLOBAL], err));
 	TRY(read_named(reader, work, FACT_WORK_LOW, &queues[POOL_QUEUE_LOW], err));
-	struct member list = fact_at(reader->members, work, FACT_WORK_ASSIGNED);
-	if (list.state == MEMBER_READ && member_object(reader->members, list.bits, &assigned) &&
+	if (member_object(reader->members, fact_at(reader->members, work, FACT_WORK_ASSIGNED).bits,
+			  &assigned) &&
 	    array_read(reader->heap, &assigned, &array)) {
 		TRY(read_array_of_queues(reader, &array, false, &queues[POOL_QUEUE_ASSIGNED], err));
 	}

@@ -33,8 +33,7 @@ static bool read_field_array(struct heap *heap, struct members *members, uint64_
 {
 	struct member member = fact_at(members, holder, field);
 	struct object object;
-	return member.state == MEMBER_READ && member_object(members, member.bits, &object) &&
-	       array_read(heap, &object, ret);
+	return member_object(members, member.bits, &object) && array_read(heap, &object, ret);
 }
 
 /* Where the items of a queue go. */

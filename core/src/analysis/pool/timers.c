@@ -28,7 +28,7 @@ static bool read_timer(struct members *members, uint64_t address, struct set_tim
 	    next.state != MEMBER_READ)
 		return false;
 	*ret = (struct set_timer){ .address = address,
-				   .state = state.state == MEMBER_READ ? state.bits : 0,
+				   .state = state.bits,
 				   .due_at = (int64_t)(start.bits + (uint32_t)due.bits),
 				   .due = (uint32_t)due.bits,
 				   .period = (uint32_t)period.bits };
@@ -62,8 +62,8 @@ static enum hd_status read_list(struct members *members, uint64_t first, struct 
 		TRY_MEMORY(PAGES_RESERVE(timers, rows), err);
 		timers->rows[timers->rows_count++] = timer;
 		note_moment(timers, timer.due_at - timer.due);
-		if (job && count % JOB_STRIDE == 0 && !job_step(job, 0, 0))
-			return fail_cancelled(err);
+		if (count % JOB_STRIDE == 0)
+			TRY(job_check(job, 0, err));
 		at = next;
 	}
 	return HD_OK;
@@ -93,8 +93,7 @@ enum hd_status set_timers_read(struct heap *heap, struct members *members, struc
 	*ret = (struct set_timers){ .latest = INT64_MIN };
 	struct member instances = fact_static(members, FACT_TIMER_QUEUES);
 	pool_state_read(members, &pool);
-	if (instances.state != MEMBER_READ || !member_object(members, instances.bits, &object) ||
-	    !array_read(heap, &object, &array))
+	if (!member_object(members, instances.bits, &object) || !array_read(heap, &object, &array))
 		return HD_OK;
 	ret->is_known = true;
 	for (uint64_t i = 0; i < array.length; i++) {

@@ -87,8 +87,7 @@ static enum http_kind find_http_kind(struct runtime *runtime, const struct type 
 /* A field that has to be there; 0: null, or not there, which the heap's ledger says then. */
 static uint64_t needed(struct http_finder *finder, const struct object *object, enum fact fact)
 {
-	struct member member = fact_of(finder->members, object, fact);
-	return member.state == MEMBER_READ ? member.bits : 0;
+	return fact_of(finder->members, object, fact).bits;
 }
 
 static enum hd_status add_fact(struct http_finder *finder, struct http_fact fact,
@@ -128,8 +127,7 @@ static enum hd_status meet_connection(struct http_finder *finder, const struct o
 				      struct hd_error *err)
 {
 	/* One that was closed keeps the request that was cancelled or failed. */
-	struct member disposed = fact_of(finder->members, object, FACT_HTTP_CONNECTION_DISPOSED);
-	if (disposed.state == MEMBER_READ && disposed.bits)
+	if (fact_of(finder->members, object, FACT_HTTP_CONNECTION_DISPOSED).bits)
 		return HD_OK;
 	return add_fact(
 		finder,
@@ -164,7 +162,7 @@ static enum hd_status meet_stream(struct http_finder *finder, const struct objec
 	return add_fact(finder,
 			(struct http_fact){ .request = request,
 					    .object = connection,
-					    .value = pool.state == MEMBER_READ ? pool.bits : 0,
+					    .value = pool.bits,
 					    .kind = FACT_IN_FLIGHT },
 			err);
 }
@@ -175,7 +173,7 @@ static bool is_request_over(struct http_finder *finder, uint64_t waiter)
 	struct member task = fact_at(finder->members, waiter, FACT_COMPLETION_SOURCE_TASK);
 	struct object object;
 	struct task_state state;
-	return task.state == MEMBER_READ && member_object(finder->members, task.bits, &object) &&
+	return member_object(finder->members, task.bits, &object) &&
 	       task_state_read(finder->heap, finder->members, &object, &state) &&
 	       state.status >= TASK_RAN_TO_COMPLETION;
 }
@@ -231,8 +229,8 @@ static enum hd_status add_queued(struct http_finder *finder, const struct http_q
 						   FACT_HTTP_QUEUED_REQUEST_8);
 		struct member waiter = item_field(finder, items, at, FACT_HTTP_QUEUED_WAITER,
 						  FACT_HTTP_QUEUED_WAITER_8);
-		if (finder->job && i % 1024 == 1023 && !job_step(finder->job, 0, 0))
-			return fail_cancelled(err);
+		if (i % 1024 == 1023)
+			TRY(job_check(finder->job, 0, err));
 		if (request.state != MEMBER_READ || is_request_over(finder, waiter.bits))
 			continue;
 		TRY(add_fact(finder,
@@ -265,7 +263,7 @@ static enum hd_status meet_pool(struct http_finder *finder, const struct object 
 		pool.known |= 1u << i;
 	}
 	struct member host = fact_of(finder->members, object, FACT_HTTP_POOL_HOST);
-	pool.host = host.state == MEMBER_READ ? host.bits : 0;
+	pool.host = host.bits;
 	TRY_MEMORY(PAGES_RESERVE(client, pools), err);
 	client->pools[client->pools_count++] = pool;
 	if (read_pool_queue(finder, object, FACT_HTTP_QUEUE_ARRAY, FACT_HTTP_QUEUE_HEAD,
@@ -280,8 +278,9 @@ static enum hd_status meet_pool(struct http_finder *finder, const struct object 
 /* When the timer of a CancellationTokenSource was set. */
 static struct member start_of_timeout(struct http_finder *finder, uint64_t source)
 {
-	struct member timer = fact_at(finder->members, source, FACT_CANCELLATION_TIMER);
-	return fact_at(finder->members, timer.bits, FACT_TIMER_START);
+	return fact_at(finder->members,
+		       fact_at(finder->members, source, FACT_CANCELLATION_TIMER).bits,
+		       FACT_TIMER_START);
 }
 
 /* HttpClient's own methods have the request, and the source of its time-out. */

@@ -98,9 +98,9 @@ static enum hd_status meet_context(struct server_finder *finder, const struct ob
 				   struct hd_error *err)
 {
 	struct object features;
-	struct member collection = fact_of(finder->members, context, FACT_SERVER_CONTEXT_FEATURES);
-	if (collection.state != MEMBER_READ ||
-	    !member_object(finder->members, collection.bits, &features))
+	if (!member_object(finder->members,
+			   fact_of(finder->members, context, FACT_SERVER_CONTEXT_FEATURES).bits,
+			   &features))
 		return HD_OK;
 	return add_request(finder, context->address, &features, err);
 }

@@ -99,8 +99,8 @@ static enum hd_status add_chains(struct parallel_stacks *stacks, struct job *job
 			continue;
 		TRY(stack_tree_add_chain(&stacks->chains, &stacks->async, (uint32_t)i, (uint32_t)i,
 					 job, err));
-		if (job && i % 256 == 0 && !job_step(job, 0, 0))
-			return fail_cancelled(err);
+		if (i % 256 == 0)
+			TRY(job_check(job, 0, err));
 	}
 	return HD_OK;
 }

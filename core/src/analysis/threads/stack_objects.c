@@ -136,8 +136,7 @@ enum hd_status stack_objects_next(struct stack_objects *objects, struct job *job
 		*ret = found;
 		return HD_OK;
 	}
-	if (!job_step(job, 0, 0))
-		return fail_cancelled(err);
+	TRY(job_check(job, 0, err));
 	*ret = (struct stack_object){ 0 };
 	return HD_OK;
 }

@@ -392,8 +392,7 @@ static enum hd_status copy_stream(struct collection *collection, struct output_f
 			 : !output_write(&call->out, bytes, (size_t)got))
 			break;
 		at += (uint64_t)got;
-		if (!job_step(&call->job, 0, 0))
-			return fail_cancelled(call->err);
+		TRY(job_check(&call->job, 0, call->err));
 	}
 	return HD_OK;
 }

@@ -273,8 +273,7 @@ enum hd_status gcdump_sort(struct gcdump_reading *reading)
 	struct sorting sorting = { .reading = reading, .workers = job_workers(reading->job) };
 	uint32_t count = reading->raw.object_count;
 	job_begin(reading->job, "Sorting objects", 0);
-	if (!job_step(reading->job, 0, 0))
-		return fail_cancelled(reading->err);
+	TRY(job_check(reading->job, 0, reading->err));
 	TRY(job_check_memory(reading->job, (uint64_t)count * 40, reading->err));
 	reading->numbers.order = reading->raw.types;
 	TRY(sort_by_record(&sorting));

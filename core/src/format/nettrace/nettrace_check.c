@@ -75,8 +75,7 @@ static enum hd_status count_whole_objects(struct nt_heap *heap, struct names *na
 			if (nomem)
 				return fail_nomem(heap->err);
 		}
-		if (!job_step(heap->job, 0, rows->count))
-			return fail_cancelled(heap->err);
+		TRY(job_check(heap->job, rows->count, heap->err));
 	}
 	ret->is_whole = ret->objects && !is_over && ret->references == available &&
 			!heap->nodes.left && !heap->edges.left &&

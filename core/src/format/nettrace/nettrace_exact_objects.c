@@ -121,8 +121,7 @@ enum hd_status exact_objects_read(struct exact_dump *exact)
 			if (exact->nodes.addresses_count >= NODES_MAX)
 				return HD_OK;
 		}
-		if (!job_step(exact->job, 0, rows.count))
-			return fail_cancelled(exact->err);
+		TRY(job_check(exact->job, rows.count, exact->err));
 	}
 	/*
 	 * dotnet-gcdump does not notice missing blocks, and then joins parts that do not belong

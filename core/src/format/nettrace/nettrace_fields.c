@@ -331,8 +331,7 @@ static enum hd_status read_modules(struct nt_fields *fields, struct nt_types *ty
 	for (uint32_t i = 0; i <= types->positions; i++) {
 		if (i && by_position[i] != HD_NONE)
 			TRY(read_position(fields, types, i, by_position[i]));
-		if (!job_step(types->job, 0, 0))
-			return fail_cancelled(types->err);
+		TRY(job_check(types->job, 0, types->err));
 		if (has_gaps)
 			TRY(add_unknown(fields, (uint64_t)i << 32 | ALL_FIELDS, types->err));
 	}

@@ -267,8 +267,7 @@ static enum hd_status read_stream_v4(struct nt_stream *stream, uint64_t offset)
 				at.is_short ? "the file ends here, cut off"
 					    : "no end of the object here");
 		}
-		if (!job_step(stream->job, 0, (uint64_t)(at.at - begin)))
-			return fail_cancelled(stream->err);
+		TRY(job_check(stream->job, (uint64_t)(at.at - begin), stream->err));
 	}
 	return HD_OK;
 }

@@ -237,7 +237,6 @@ enum hd_status nt_read_v6(struct nt_stream *stream, uint64_t offset)
 		at.at += size;
 		if (stream->outcome.stopped)
 			return HD_OK;
-		if (!job_step(stream->job, 0, 4 + (uint64_t)size))
-			return fail_cancelled(stream->err);
+		TRY(job_check(stream->job, 4 + (uint64_t)size, stream->err));
 	}
 }

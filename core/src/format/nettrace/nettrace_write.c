@@ -163,8 +163,7 @@ static enum hd_status put_events(struct trace_writer *writer)
 			TRY(end_block(writer, "EventBlock"));
 			begin_block(writer);
 		}
-		if (!job_step(writer->job, 0, 1))
-			return fail_cancelled(writer->err);
+		TRY(job_check(writer->job, 1, writer->err));
 	}
 	return writer->block.size > BLOCK_HEADER ? end_block(writer, "EventBlock") : HD_OK;
 }

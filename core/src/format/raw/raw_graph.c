@@ -180,8 +180,7 @@ static enum hd_status sort_objects(struct finishing *finishing)
 	if (raw->ascends || ids_ascend(raw))
 		return HD_OK;
 	job_begin(finishing->job, "Sorting objects", 0);
-	if (!job_step(finishing->job, 0, 0))
-		return fail_cancelled(finishing->err);
+	TRY(job_check(finishing->job, 0, finishing->err));
 	uint64_t bytes = (uint64_t)count * 48 + raw->edge_count * 8;
 	TRY(job_check_memory(finishing->job, bytes, finishing->err));
 	raw->order = pages_alloc(count, sizeof(*raw->order));

@@ -137,8 +137,7 @@ enum hd_status merge_sort(struct merge *merge)
 		return fail(merge->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion objects");
 	uint32_t count = (uint32_t)all->count;
 	job_begin(merge->job, "Sorting objects", 0);
-	if (!job_step(merge->job, 0, 0))
-		return fail_cancelled(merge->err);
+	TRY(job_check(merge->job, 0, merge->err));
 	TRY(make_chunk_rows(merge));
 	merge->order = pages_alloc(count, sizeof(*merge->order));
 	TRY_MEMORY(merge->order && sort_keys(all->ids, merge->order, count), merge->err);

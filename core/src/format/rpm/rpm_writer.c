@@ -35,8 +35,7 @@ static enum hd_status rpm_flush(struct rpm_writer *writer)
 	if (writer->text.size && !writer->write(writer->arg, writer->text.bytes, writer->text.size))
 		return fail_cancelled(writer->err);
 	writer->text.size = 0;
-	if (!job_step(writer->job, 0, writer->units))
-		return fail_cancelled(writer->err);
+	TRY(job_check(writer->job, writer->units, writer->err));
 	writer->units = 0;
 	return HD_OK;
 }

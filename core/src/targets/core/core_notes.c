@@ -140,8 +140,7 @@ static enum hd_status read_files(const struct note *note, struct job *job, struc
 	const char *path = (const char *)note->bytes + 16 + count * 24;
 	uint64_t left = note->size - 16 - count * 24;
 	for (uint64_t i = 0; i < count; i++) {
-		if (!job_step(job, 0, 0))
-			return fail_cancelled(err);
+		TRY(job_check(job, 0, err));
 		size_t size = strnlen(path, left);
 		if (size == left) {
 			findings_add(&target->findings, FINDING_ODD_NOTE, NULL,
@@ -199,8 +198,7 @@ static enum hd_status read_note_segment(struct target *target, const struct note
 {
 	for (uint64_t offset = 0, next; offset < segment->size; offset = next) {
 		struct note_place place;
-		if (!job_step(job, 0, 0))
-			return fail_cancelled(err);
+		TRY(job_check(job, 0, err));
 		next = note_copy_read(copy, segment->size, offset, &place);
 		if (!next && segment->is_cut)
 			break;

@@ -147,8 +147,7 @@ static enum hd_status add_private(struct plan *plan, uint64_t start, uint64_t en
 		uint64_t known = end < plan->known_to ? end : plan->known_to;
 		TRY(add_known(plan, start, known, backing));
 		start = known;
-		if (!job_step(plan->job, 0, 0))
-			return fail_cancelled(plan->err);
+		TRY(job_check(plan->job, 0, plan->err));
 	}
 	return HD_OK;
 }

@@ -134,8 +134,7 @@ static enum hd_status read_bodies(struct runtime *runtime, struct job *job,
 		bool good = section.module ? precompiled_bodies(runtime, &section, bodies)
 					   : jitted_bodies(runtime, &section, bodies);
 		TRY_MEMORY(good, err);
-		if (!job_step(job, 0, 1))
-			return fail_cancelled(err);
+		TRY(job_check(job, 1, err));
 	}
 	return HD_OK;
 }
