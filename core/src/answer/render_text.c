@@ -181,17 +181,26 @@ struct picture {
 	int noun_size;
 };
 
-/* The column whose name, or heading if it has none, begins at @p name. */
-static size_t column_at(const struct schema *schema, const char *name)
+static bool ends_name(char c)
 {
-	const size_t size = strcspn(name, " :?}");
-	size_t i = 0;
+	return c == '}' || c == ':' || c == '?' || c == ' ' || !c;
+}
+
+/* The column whose name, or heading if it has none, begins at *@p at, which is after it from now on. */
+static size_t column_at(const struct schema *schema, const char **at)
+{
+	size_t i = 0, size = 0;
 	for (; i < schema->count; i++) {
 		const struct column *column = &schema->columns[i];
 		const char *own = column->name ? column->name : column->heading;
-		if (own && strncmp(own, name, size) == 0 && !own[size])
+		for (size = 0; own && own[size] && own[size] == (*at)[size];)
+			size++;
+		if (own && !own[size] && ends_name((*at)[size]))
 			break;
 	}
+	while (!ends_name((*at)[size]))
+		size++;
+	*at += size;
 	return i;
 }
 
@@ -205,9 +214,8 @@ static struct picture read_picture(const char **at)
 		*number = *number * 10 + (unsigned int)(**at - '0');
 	if (**at != '?' && **at != '}')
 		picture.form = *(*at)++;
-	picture.noun = *at;
-	*at += strcspn(*at, "?}");
-	picture.noun_size = (int)(*at - picture.noun);
+	for (picture.noun = *at; !ends_name(**at) || **at == ' '; (*at)++)
+		picture.noun_size++;
 	return picture;
 }
 
@@ -215,7 +223,7 @@ static void put_form(struct out *out, const struct column *column, const struct 
 		     const struct picture *picture)
 {
 	struct text *text = &out->text;
-	struct cell shown = *cell;
+	struct cell shown;
 	char buf[COUNT_SIZE];
 	switch (picture->form) {
 	case 'a':
@@ -240,6 +248,7 @@ static void put_form(struct out *out, const struct column *column, const struct 
 		source_line_put(out, cell, cell + 1);
 		break;
 	default:
+		shown = *cell;
 		shown.is_there |= column->kind <= KIND_ADDRESS;
 		if (column->kind == KIND_TYPE) {
 			out_type_cell(out, cell);
@@ -261,6 +270,8 @@ static void put_picture(struct out *out, const struct column *column, const stru
 {
 	const size_t begin = out->text.size;
 	put_form(out, column, cell, picture);
+	if (!picture->width)
+		return;
 	const size_t size = out->text.size - begin;
 	if (!picture->is_left) {
 		align_right(&out->text, begin, picture->width);
@@ -274,17 +285,17 @@ static const char *put_placeholder(struct out *out, const struct schema *schema,
 				   const struct cell *cells, const char *at)
 {
 	struct picture picture = { 0 };
-	const size_t i = column_at(schema, at);
-	const char *end = at + strcspn(at, "}");
-	at += strcspn(at, ":?}");
+	const size_t i = column_at(schema, &at);
 	if (*at == ':' && at++)
 		picture = read_picture(&at);
-	if (i == schema->count)
-		return end;
+	const char *end = strchr(at, '}');
+	if (!end || i == schema->count)
+		return at;
 	const struct column *column = &schema->columns[i], text = { .kind = KIND_TEXT };
 	const struct cell *cell = &cells[i];
-	const struct cell word = cell_text(at + 1, *at == '?' ? (size_t)(end - at) - 1 : 0);
+	struct cell word;
 	if (*at == '?' && !cell->is_there && !cell->shown) {
+		word = cell_text(at + 1, (size_t)(end - at) - 1);
 		column = &text;
 		cell = &word;
 		picture.form = 0;
@@ -299,7 +310,7 @@ static const char *put_placeholder(struct out *out, const struct schema *schema,
 		out_end_name(out);
 	if (picture.form == 'a')
 		out_end_style(out);
-	return *end ? end + 1 : end;
+	return end + 1;
 }
 
 /* Is the cell yes, not 0, or a text that is not empty, and that text shows? */
@@ -323,9 +334,10 @@ static bool part_is_shown(const struct schema *schema, const struct cell *cells,
 {
 	const char condition = **at;
 	const bool is_written = condition == '?' || condition == '=';
-	const size_t i = column_at(schema, *at + (is_written ? 1 : strcspn(*at, "{") + 1));
+	const char *name = is_written ? *at + 1 : *at + strcspn(*at, "{") + 1;
+	const size_t i = column_at(schema, &name);
 	if (is_written)
-		*at += strcspn(*at, " ") + 1;
+		*at = name + (*name == ' ');
 	if (i < schema->count && condition == '?')
 		return cell_is_true(&schema->columns[i], &cells[i]);
 	return i < schema->count && cells[i].is_there;
@@ -369,11 +381,18 @@ static void put_escaped(struct out *out, char character)
 	}
 }
 
+static bool is_sign(char c)
+{
+	return c == '{' || c == '[' || c == '|' || c == ']' || c == '\\' || !c;
+}
+
 /* Write what schema->lines says. */
 static void put_lines(struct out *out, const struct schema *schema, const struct cell *cells)
 {
 	for (const char *at = schema->lines; *at;) {
-		const size_t plain = strcspn(at, "{[|]\\");
+		size_t plain = 0;
+		while (!is_sign(at[plain]))
+			plain++;
 		text_append(&out->text, at, plain);
 		at += plain;
 		const char sign = *at;

@@ -224,47 +224,33 @@ static enum hd_status write_weak(struct gcroot_writer *writer, size_t count)
 	return HD_OK;
 }
 
-#define SUMMARY_LIST(X)                                                                          \
-	X(SUMMARY_OBJECT, "object", NULL, KIND_ADDRESS, 0, 0, "the object")                      \
-	X(SUMMARY_REACHABLE, "reachable", NULL, KIND_FLAG, 0, 0, "is it kept alive?")            \
-	X(SUMMARY_LEFT_ALONE, "left_alone", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,                  \
-	  "is it too old for a collection of that generation?")                                  \
-	X(SUMMARY_FOUND, "found", NULL, KIND_NUMBER, 0, 0, "roots that keep it alive")           \
-	X(SUMMARY_TRUNCATED, "truncated", NULL, KIND_FLAG, 0, 0, "are there more roots?")        \
-	X(SUMMARY_SHOWN, NULL, NULL, KIND_NUMBER, 0, 0, NULL) /* of the roots that were found */ \
-	X(SUMMARY_HIDDEN, NULL, NULL, KIND_NUMBER, 0, 0,                                         \
-	  NULL) /* stack roots that -nostacks left out */                                        \
-	X(SUMMARY_WEAK, NULL, "weak", KIND_NUMBER, 0, 0, NULL)             /* weak roots */      \
-	X(SUMMARY_GENERATION, NULL, "generation", KIND_NUMBER, 0, 0, NULL) /* of -gcgen */       \
-	X(SUMMARY_COMPLETE, NULL, "complete", KIND_FLAG, 0, 0,                                   \
-	  NULL) /* were all roots and references read? */                                        \
-	X(SUMMARY_MERGED, NULL, NULL, KIND_FLAG, 0, 0, NULL)   /* were their paths merged? */    \
+#define SUMMARY_LIST(X)                                                                         \
+	X(SUMMARY_OBJECT, "object", NULL, KIND_ADDRESS, 0, 0, "the object")                     \
+	X(SUMMARY_REACHABLE, "reachable", NULL, KIND_FLAG, 0, 0, "is it kept alive?")           \
+	X(SUMMARY_LEFT_ALONE, "left_alone", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,                 \
+	  "is it too old for a collection of that generation?")                                 \
+	X(SUMMARY_FOUND, "found", NULL, KIND_NUMBER, 0, 0, "roots that keep it alive")          \
+	X(SUMMARY_TRUNCATED, "truncated", NULL, KIND_FLAG, 0, 0, "are there more roots?")       \
+	X(SUMMARY_SHOWN, NULL, "shown", KIND_NUMBER, 0, 0, NULL) /* of them, if not all */      \
+	X(SUMMARY_HIDDEN, NULL, "hidden", KIND_NUMBER, 0, 0,                                    \
+	  NULL) /* stack roots that -nostacks left out */                                       \
+	X(SUMMARY_WEAK, NULL, "weak", KIND_NUMBER, 0, 0, NULL)             /* weak roots */     \
+	X(SUMMARY_GENERATION, NULL, "generation", KIND_NUMBER, 0, 0, NULL) /* of -gcgen */      \
+	X(SUMMARY_COMPLETE, NULL, "complete", KIND_FLAG, 0, 0,                                  \
+	  NULL) /* were all roots and references read? */                                       \
+	X(SUMMARY_IS_ONE, NULL, "is_one", KIND_FLAG, 0, 0, NULL) /* is only one left out so? */ \
+	X(SUMMARY_MERGED, NULL, "merged", KIND_FLAG, 0, 0, NULL) /* were their paths merged? */ \
 	X(SUMMARY_PLACE, NULL, "place", KIND_TEXT, 0, 0, NULL) /* of an object that is left alone */
 
 COLUMNS(summary, SUMMARY_COLUMNS, SUMMARY_LIST);
 
-/* How many roots there are. */
-static void found_layout(struct out *out, const struct cell *cells)
-{
-	char number[COUNT_SIZE];
-	uint64_t hidden = cells[SUMMARY_HIDDEN].number, shown = cells[SUMMARY_SHOWN].number;
-	out_printf(out, "Found %s unique roots",
-		   format_thousands(cells[SUMMARY_FOUND].number, number));
-	if (cells[SUMMARY_MERGED].flag) {
-		out_puts(out, ", merged by their paths (-all shows each)");
-	} else if (shown < cells[SUMMARY_FOUND].number) {
-		out_printf(out, ", %s shown (-limit 0 shows all)", format_thousands(shown, number));
-	}
-	out_puts(out, ".\n");
-	if (hidden) {
-		out_printf(out, "Left out by -nostacks: %s that reach%s %" PRIx64 ".\n",
-			   format_count(hidden, "stack root", number), hidden == 1 ? "es" : "",
-			   cells[SUMMARY_OBJECT].number);
-	}
-}
-
-static const struct schema found_schema = { SCHEMA_COLUMNS(summary_columns),
-					    .layout = found_layout };
+static const struct schema found_schema = {
+	SCHEMA_COLUMNS(summary_columns),
+	.lines = "Found {found:,} unique roots[?merged , merged by their paths (-all shows "
+		 "each)|[, {shown:,} shown (-limit 0 shows all)]].\n"
+		 "[?hidden Left out by -nostacks: {hidden:*stack root} that reach[?is_one es] "
+		 "{object:x}.\n]"
+};
 static const struct schema dead_schema = {
 	SCHEMA_COLUMNS(summary_columns),
 	.lines = "[?reachable |[?complete [=generation A collection of generation {generation} "
@@ -313,7 +299,9 @@ static enum hd_status gcroot_answer(struct gcroot_writer *writer)
 		[SUMMARY_REACHABLE] = cell_flag(gcroot->strong_count || gcroot->hidden_stack),
 		[SUMMARY_FOUND] = cell_number(gcroot->strong_count),
 		[SUMMARY_TRUNCATED] = cell_flag(is_cut),
-		[SUMMARY_SHOWN] = cell_number(strong),
+		[SUMMARY_SHOWN] =
+			strong < gcroot->strong_count ? cell_number(strong) : (struct cell){ 0 },
+		[SUMMARY_IS_ONE] = cell_flag(gcroot->hidden_stack == 1),
 		[SUMMARY_HIDDEN] = cell_number(gcroot->hidden_stack),
 		[SUMMARY_WEAK] = cell_number(gcroot->weak_count),
 		[SUMMARY_COMPLETE] = cell_flag(call_is_complete(call)),

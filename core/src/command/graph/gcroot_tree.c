@@ -2,7 +2,6 @@
 /* gcroot -type and -mt: what keeps all objects of a type alive, as one tree. */
 #include "command/graph/gcroot_tree.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -310,33 +309,17 @@ static enum hd_status write_branches(struct call *call, const struct tree_listin
 	X(TREE_FOUND, "found", NULL, KIND_NUMBER, 0, 0, "objects that roots reach")       \
 	X(TREE_FOUND_SIZE, "found_size", NULL, KIND_BYTES, 0, 0, "their bytes")           \
 	X(TREE_TRUNCATED, "truncated", NULL, KIND_FLAG, 0, 0, "are there more branches?") \
-	X(TREE_NO_STACKS, NULL, NULL, KIND_FLAG, 0, 0, NULL)                              \
-	X(TREE_COMPLETE, NULL, NULL, KIND_FLAG, 0, 0, NULL)
+	X(TREE_NO_STACKS, NULL, "no_stacks", KIND_FLAG, 0, 0, NULL)                       \
+	X(TREE_COMPLETE, NULL, "complete", KIND_FLAG, 0, 0, NULL)                         \
+	X(TREE_MISSING, NULL, "missing", KIND_NUMBER, 0, 0, NULL)
 
 COLUMNS(tree, TREE_COLUMNS, TREE_LIST);
 
-static void tree_layout(struct out *out, const struct cell *cells)
-{
-	char a[NUMBER_SIZE], b[COUNT_SIZE], c[NUMBER_SIZE], d[COUNT_SIZE];
-	uint64_t count = cells[TREE_COUNT].number, found = cells[TREE_FOUND].number;
-	if (!count) {
-		out_puts(out, "There are no objects of such a type.\n");
-		return;
-	}
-	out_printf(out, "%s of %s, %s of %s are reached from roots", format_thousands(found, a),
-		   format_count(count, "object", b),
-		   format_thousands(cells[TREE_FOUND_SIZE].number, c),
-		   format_count(cells[TREE_SIZE].number, "byte", d));
-	if (found < count && cells[TREE_NO_STACKS].flag) {
-		out_puts(out, " that are not on stacks");
-	} else if (found < count) {
-		out_printf(out, cells[TREE_COMPLETE].flag ? "; dead: %s" : "; not reached: %s",
-			   format_thousands(count - found, a));
-	}
-	out_puts(out, cells[TREE_TRUNCATED].flag ? " (-limit 0 shows all branches).\n" : ".\n");
-}
-
-SCHEMA(tree, .layout = tree_layout);
+SCHEMA(tree,
+       .lines = "[?count {found:,} of {count:*object}, {found_size:,} of {size:*byte} are "
+		"reached from roots[?missing [?no_stacks  that are not on stacks|; [?complete "
+		"dead|not reached]: {missing:,}]][?truncated  (-limit 0 shows all "
+		"branches)].|There are no objects of such a type.]\n");
 
 /* The totals are before the tree as data, and after it as text. */
 static enum hd_status write_root_tree(struct call *call, struct type_tree *tree,
@@ -349,6 +332,7 @@ static enum hd_status write_root_tree(struct call *call, struct type_tree *tree,
 		[TREE_SIZE] = cell_number(tree->size),
 		[TREE_FOUND] = cell_number(tree->found_count),
 		[TREE_FOUND_SIZE] = cell_number(tree->found_size),
+		[TREE_MISSING] = cell_number(tree->count - tree->found_count),
 		[TREE_TRUNCATED] = cell_flag(tree->is_cut),
 		[TREE_NO_STACKS] = cell_flag(options->no_stacks),
 		[TREE_COMPLETE] = cell_flag(call_is_complete(call)),

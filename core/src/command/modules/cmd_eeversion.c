@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 #include <string.h>
 
 #include "command/table.h"
@@ -13,42 +12,26 @@
 	  "version and commit, out of the runtime's data; null: not there")                      \
 	X(VERSION_SERVER, "server", NULL, KIND_FLAG, 0, 0,                                       \
 	  "has the GC a heap for each processor?")                                               \
-	X(VERSION_HEAPS, "heaps", NULL, KIND_NUMBER, 0, 0, "number of heaps")
+	X(VERSION_HEAPS, "heaps", NULL, KIND_NUMBER, 0, 0, "number of heaps")                    \
+	X(VERSION_NUMBER, .heading = "number",                                                   \
+	  .kind = KIND_TEXT) /**< text only: out of the file version */
 
 COLUMNS(version, VERSION_COLUMNS, VERSION_LIST);
 
-/* SOS's lines. */
-static void version_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *file = &cells[VERSION_FILE];
-	if (file->is_there) {
-		size_t number = strcspn(file->text.bytes, " ");
-		text_escape(&out->text, file->text.bytes, number);
-		out_puts(out, "\n");
-		text_escape(&out->text, file->text.bytes, file->text.size);
-		out_puts(out, "\n");
-	}
-	if (cells[VERSION_RUNTIME].is_there)
-		out_printf(out, ".NET %s\n", cells[VERSION_RUNTIME].text.bytes);
-	if (cells[VERSION_SERVER].flag) {
-		out_printf(out, "Server mode with %" PRIu64 " gc heaps\n",
-			   cells[VERSION_HEAPS].number);
-	} else {
-		out_puts(out, "Workstation mode\n");
-	}
-}
-
-SCHEMA(version, .layout = version_layout);
+SCHEMA(version, .lines = "[{number}\n{file_version}\n][.NET {runtime}\n]"
+			 "[?server Server mode with {heaps} gc heaps|Workstation mode]\n");
 
 static enum hd_status run_eeversion(struct call *call)
 {
 	struct runtime *runtime = call->heap->runtime;
 	char file[VERSION_SIZE];
 	const char *version = runtime_version(runtime);
+	const bool has_file = runtime_file_version(runtime, file, sizeof(file));
 	const struct cell cells[VERSION_COLUMNS] = {
+		[VERSION_NUMBER] =
+			cell_text(has_file ? file : NULL, has_file ? strcspn(file, " ") : 0),
 		[VERSION_RUNTIME] = cell_string(*version ? version : NULL),
-		[VERSION_FILE] = cell_string(
-			runtime_file_version(runtime, file, sizeof(file)) ? file : NULL),
+		[VERSION_FILE] = cell_string(has_file ? file : NULL),
 		[VERSION_SERVER] = cell_flag(runtime_has_server_gc(runtime)),
 		[VERSION_HEAPS] = cell_number(call->heap->heap_count),
 	};

@@ -92,26 +92,14 @@ static enum hd_status run_gcwhere(struct call *call)
 	X(NEIGHBOUR_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable")                   \
 	X(NEIGHBOUR_TYPE, "type", NULL, KIND_TYPE, 0, 0, "name of its type")                 \
 	X(NEIGHBOUR_SIZE, "size", NULL, KIND_BYTES, 0, 0, "its own bytes")                   \
-	X(NEIGHBOUR_LABEL, NULL, NULL, KIND_TEXT, 0, 0, NULL)
+	X(NEIGHBOUR_LABEL, NULL, "label", KIND_TEXT, 0, 0, NULL)
 
 COLUMNS(neighbour, NEIGHBOUR_COLUMNS, NEIGHBOUR_LIST);
 
-static void neighbour_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *type = &cells[NEIGHBOUR_TYPE];
-	uint64_t size = cells[NEIGHBOUR_SIZE].number;
-	char text[48];
-	(void)snprintf(text, sizeof(text), "%" PRIu64 " (0x%" PRIx64 ")", size, size);
-	out_printf(out, "%-13s ", cells[NEIGHBOUR_LABEL].text.bytes);
-	out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[NEIGHBOUR_ADDRESS].number);
-	out_printf(out, " %-28s ", text);
-	out_type(out, type->text.bytes, type->text.size, type->text.id);
-	out_puts(out, "\n");
-}
-
-#define NEIGHBOUR_SCHEMA(key)                                                                \
-	{                                                                                    \
-		.name = (key), SCHEMA_COLUMNS(neighbour_columns), .layout = neighbour_layout \
+#define NEIGHBOUR_SCHEMA(key)                                             \
+	{                                                                 \
+		.name = (key), SCHEMA_COLUMNS(neighbour_columns),         \
+		.lines = "{label:-13} {address:012a} {size:-28} {type}\n" \
 	}
 static const struct schema before_schema = NEIGHBOUR_SCHEMA("before");
 static const struct schema current_schema = NEIGHBOUR_SCHEMA("current");
@@ -127,11 +115,14 @@ static void write_neighbour(struct call *call, const struct schema *schema, cons
 	}
 	size_t size;
 	const char *name = type_name(call->heap->runtime, object->type, &size);
+	char both[48];
+	(void)snprintf(both, sizeof(both), "%" PRIu64 " (0x%" PRIx64 ")", object->size,
+		       object->size);
 	const struct cell cells[NEIGHBOUR_COLUMNS] = {
 		[NEIGHBOUR_ADDRESS] = cell_number(object->address),
 		[NEIGHBOUR_MT] = cell_number(object->type->method_table),
 		[NEIGHBOUR_TYPE] = cell_type(name, size, object->type->method_table),
-		[NEIGHBOUR_SIZE] = cell_number(object->size),
+		[NEIGHBOUR_SIZE] = cell_shown(cell_number(object->size), both),
 		[NEIGHBOUR_LABEL] = cell_string(label),
 	};
 	answer_record(&call->answer, schema, cells);

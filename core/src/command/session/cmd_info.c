@@ -207,66 +207,28 @@ static bool format_time(const struct graph_info *info, char buf[32])
 	return gmtime_r(&time, &parts) && strftime(buf, 32, "%Y-%m-%d %H:%M:%S", &parts);
 }
 
-#define FILE_LIST(X)                                                                          \
-	X(FILE_KIND, "kind", NULL, KIND_TEXT, 0, 0, "name of the file's format")              \
-	X(FILE_RUNTIME, "runtime", NULL, KIND_TEXT, 0, 0, "nothing: a file has none")         \
-	X(FILE_PROCESS, "process.name", NULL, KIND_TEXT, 0, 0, "name of the process")         \
-	X(FILE_COMMAND, "process.command", NULL, KIND_TEXT, 0, 0, "its command line")         \
-	X(FILE_PID, "process.pid", NULL, KIND_NUMBER, 0, 0, "its id, or 0")                   \
-	X(FILE_MACHINE, "process.machine", NULL, KIND_TEXT, 0, 0, "where it ran")             \
-	X(FILE_TIME, "process.time", NULL, KIND_TEXT, 0, 0, "when the file was written, UTC") \
-	X(FILE_TOOL, "process.tool", NULL, KIND_TEXT, 0, 0, "what has written it")            \
-	X(FILE_PARTIAL, "process.partial", NULL, KIND_FLAG, 0, 0,                             \
-	  "does it hold only a part of the heap?")                                            \
-	X(FILE_WALKABLE, "walkable", NULL, KIND_FLAG, 0, 0, "can the heap be walked?")        \
-	X(FILE_OBJECTS, "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has")        \
-	X(FILE_BYTES, "bytes", NULL, KIND_BYTES, 0, 0, "their bytes")                         \
-	X(FILE_REFERENCES, "references", NULL, KIND_NUMBER, 0, 0, "how many there are")       \
-	X(FILE_TYPES, "types", NULL, KIND_NUMBER, 0, 0, "how many types there are")           \
-	X(FILE_PATH, .kind = KIND_TEXT) /**< text only, as the next */                        \
-	X(FILE_SUMMARY, .kind = KIND_TEXT)
+#define FILE_LIST(X)                                                                             \
+	X(FILE_KIND, "kind", NULL, KIND_TEXT, 0, 0, "name of the file's format")                 \
+	X(FILE_RUNTIME, "runtime", NULL, KIND_TEXT, 0, 0, "nothing: a file has none")            \
+	X(FILE_PROCESS, "process.name", NULL, KIND_TEXT, 0, 0, "name of the process")            \
+	X(FILE_COMMAND, "process.command", NULL, KIND_TEXT, 0, 0, "its command line")            \
+	X(FILE_PID, "process.pid", NULL, KIND_NUMBER, 0, 0, "its id, or 0")                      \
+	X(FILE_MACHINE, "process.machine", NULL, KIND_TEXT, 0, 0, "where it ran")                \
+	X(FILE_TIME, "process.time", NULL, KIND_TEXT, 0, 0, "when the file was written, UTC")    \
+	X(FILE_TOOL, "process.tool", NULL, KIND_TEXT, 0, 0, "what has written it")               \
+	X(FILE_PARTIAL, "process.partial", NULL, KIND_FLAG, 0, 0,                                \
+	  "does it hold only a part of the heap?")                                               \
+	X(FILE_WALKABLE, "walkable", NULL, KIND_FLAG, 0, 0, "can the heap be walked?")           \
+	X(FILE_OBJECTS, "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has")           \
+	X(FILE_BYTES, "bytes", NULL, KIND_BYTES, 0, 0, "their bytes")                            \
+	X(FILE_REFERENCES, "references", NULL, KIND_NUMBER, 0, 0, "how many there are")          \
+	X(FILE_TYPES, "types", NULL, KIND_NUMBER, 0, 0, "how many types there are")              \
+	X(FILE_PATH, .heading = "path", .kind = KIND_TEXT) /**< text only, as all that follow */ \
+	X(FILE_SUMMARY, .heading = "summary", .kind = KIND_TEXT)                                 \
+	X(FILE_HAS_PROCESS, .heading = "has_process", .kind = KIND_FLAG)                         \
+	X(FILE_IS_DATED, .heading = "is_dated", .kind = KIND_FLAG)
 
 COLUMNS(file, FILE_COLUMNS, FILE_LIST);
-
-static void put_file_part(struct out *out, const char *before, const struct cell *part)
-{
-	if (!part->is_there)
-		return;
-	out_puts(out, before);
-	text_escape(&out->text, part->text.bytes, part->text.size);
-}
-
-/* Write what the file says about the process. */
-static void process_lines(struct out *out, const struct cell *cells)
-{
-	const struct cell *name = &cells[FILE_PROCESS], *machine = &cells[FILE_MACHINE];
-	const struct cell *time = &cells[FILE_TIME], *tool = &cells[FILE_TOOL];
-	uint64_t pid = cells[FILE_PID].number;
-	if (name->is_there || pid || machine->is_there) {
-		out_puts(out, "Process:     ");
-		put_file_part(out, "", name);
-		if (pid)
-			out_printf(out, "%s%" PRIu64, name->is_there ? ", " : "", pid);
-		put_file_part(out, " on ", machine);
-		out_puts(out, "\n");
-	}
-	put_file_part(out, "Command:     ", &cells[FILE_COMMAND]);
-	out_puts(out, cells[FILE_COMMAND].is_there ? "\n" : "");
-	if (time->is_there || tool->is_there) {
-		out_puts(out, "Written:     ");
-		put_file_part(out, "", time);
-		put_file_part(out, time->is_there ? " by " : "by ", tool);
-		out_puts(out, "\n");
-	}
-}
-
-static void info_file_layout(struct out *out, const struct cell *cells)
-{
-	put_file_part(out, "File:        ", &cells[FILE_PATH]);
-	out_printf(out, "\nFormat:      %s (%s)\n", cells[FILE_KIND].text.bytes,
-		   cells[FILE_SUMMARY].text.bytes);
-	process_lines(out, cells);
-}
 
 static void file_cells(const struct call *call, char time[32], struct cell cells[FILE_COLUMNS])
 {
@@ -279,6 +241,8 @@ static void file_cells(const struct call *call, char time[32], struct cell cells
 	cells[FILE_MACHINE] = cell_string(info->machine);
 	cells[FILE_TIME] = cell_string(format_time(info, time) ? time : NULL);
 	cells[FILE_TOOL] = cell_string(info->tool);
+	cells[FILE_HAS_PROCESS] = cell_flag(info->process || info->pid || info->machine);
+	cells[FILE_IS_DATED] = cell_flag(cells[FILE_TIME].is_there || info->tool);
 	cells[FILE_PARTIAL] = cell_flag(info->is_partial);
 	cells[FILE_WALKABLE] = cell_flag(true);
 	cells[FILE_OBJECTS] = cell_number(graph->object_count);
@@ -292,8 +256,15 @@ static void file_cells(const struct call *call, char time[32], struct cell cells
 /* Write what kind of file it is, and what is in it: text has the domains between the two. */
 static void write_file_info(struct call *call)
 {
-	static const struct schema file_schema = { SCHEMA_COLUMNS(file_columns),
-						   .layout = info_file_layout };
+	static const struct schema file_schema = {
+		SCHEMA_COLUMNS(file_columns),
+		.lines = "File:        {path}\nFormat:      {kind} ({summary})\n"
+			 "[?has_process Process:     {process.name}[?process.pid [=process.name , "
+			 "]{process.pid}][ on {process.machine}]\n]"
+			 "[Command:     {process.command}\n]"
+			 "[?is_dated Written:     {process.time}[=process.tool [=process.time  ]by "
+			 "{process.tool}]\n]"
+	};
 	static const struct schema counts_schema = {
 		SCHEMA_COLUMNS(file_columns),
 		.lines = "Objects:     {objects:,} ({bytes:,} bytes)\n"
