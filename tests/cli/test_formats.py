@@ -38,6 +38,7 @@ TABLES = {
         "gcroot -type Bubble": "branches",
         "dominators": "nodes",
         "report": "findings",
+        "triage": "parts",
         f"report -against {BEFORE}": "findings",
     },
     LEAK: {

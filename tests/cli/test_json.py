@@ -44,6 +44,7 @@ MEMBERS: dict[str, set[str]] = {
     "roots": {"roots"},
     "roots -stat": {"kinds", "found"},
     "types": {"types"},
+    "triage": {"next", "parts"},
     "report": {"complete", "findings", "findings_missing", "heap", "rules"},
     "report -against tests/data/before.heap": {
         "against",

@@ -122,6 +122,8 @@ static const char *const lines[] = {
 	"types",
 	"diff %0 -limit 5",
 	"export %e",
+	"triage",
+	"triage --json",
 	"report --json",
 	"report -o %h",
 	"clrmodules -verbose --json",

@@ -16,7 +16,7 @@
 	X(clrstack) X(dumpstackobjects) X(parallelstacks) X(waits) X(hang) X(dumpasync) \
 	X(dumphttp) X(dumprequests) X(dumptasks) X(taskstate) X(threadpool) X(threadpoolqueue) \
 	X(timerinfo) X(gchandles) X(finalizequeue) X(dumpgen) X(dumpexceptions) X(gcheapstat) \
-	X(notreachableinrange) X(ephrefs) X(ephtoloh) X(balance) X(referrers) X(report) \
+	X(notreachableinrange) X(ephrefs) X(ephtoloh) X(balance) X(referrers) X(report) X(triage) \
 	X(retained) X(dominators) X(roots) X(types) X(info) X(diff) X(sql) X(export) X(collect) \
 	X(ps) X(doctor) X(open) X(close) X(set) X(help)
 /* clang-format on */
