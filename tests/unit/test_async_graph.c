@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/async/async_chains.h"
 #include "analysis/async/async_counts.h"
-#include "analysis/async/async_task.h"
 #include "analysis/async/async_wait.h"
 #include "analysis/async/task_state.h"
 #include "support/assert_more.h"

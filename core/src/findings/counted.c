@@ -59,13 +59,11 @@ static bool read_count_member(const struct member *member, uint64_t *ret)
 /* The counts of a ConcurrentDictionary are in an array, one for each lock. */
 static bool sum_counts(const struct report_facts *facts, const struct member *member, uint64_t *ret)
 {
-	struct object object;
 	struct array_info array;
 	uint64_t sum = 0;
 	if (member->state != MEMBER_READ || !element_is_reference(member->element_type) ||
-	    !member_object(facts->members, member->bits, &object) ||
-	    !array_read(facts->heap, &object, &array) || array.element_size != 4 ||
-	    array.length > 65536)
+	    !array_at(facts->heap, facts->members, member->bits, &array) ||
+	    array.element_size != 4 || array.length > 65536)
 		return false;
 	for (uint32_t i = 0; i < array.length; i++) {
 		int32_t count;

@@ -42,11 +42,11 @@ static void note_cycle(struct cycle_search *search, uint32_t first)
 
 static void note_follower(struct cycle_search *search, uint32_t node, uint32_t cycle)
 {
-	const struct async_node *box = wait_node_method(search->waits, node);
+	const struct async_node *method = wait_node_method(search->waits, node);
 	struct deadlock *deadlock = &search->found.rows[cycle];
-	if (!box) {
+	if (!method) {
 		deadlock->following_threads++;
-	} else if (!async_node_is_awaited(box) && box->root != ROOT_THREAD) {
+	} else if (!async_node_is_awaited(method) && method->root != ROOT_THREAD) {
 		deadlock->following_chains++;
 	}
 }

@@ -5,7 +5,6 @@
 
 #include "analysis/async/async_box.h"
 #include "analysis/async/async_graph.h"
-#include "analysis/pool/queue_items.h"
 #include "gc/references.h"
 #include "inspect/thread_name.h"
 #include "inspect/value.h"
@@ -52,12 +51,11 @@ static enum hd_status find_threads(const struct waits *waits, struct wait_rows *
 }
 
 /* The async method that goes on with a delegate, or the task of a call of some; or ASYNC_NO_NODE. */
-static uint32_t box_of_work(const struct waits *waits, const struct object *object)
+static uint32_t method_of_work(const struct waits *waits, const struct object *object)
 {
 	struct async_graph *graph = waits->async;
 	struct delegate_info delegate;
-	if (async_type_of(&graph->types, graph->heap->runtime, object->type, &graph->failed) ==
-	    ASYNC_RUNTIME_TASK)
+	if (async_graph_type(graph, object->type) == ASYNC_RUNTIME_TASK)
 		return async_graph_find(graph, object->address);
 	return type_is_delegate(waits->heap->runtime, object->type) &&
 			       delegate_read(waits->heap, object, &delegate)
@@ -83,8 +81,7 @@ static bool is_followed(const struct waits *waits, const struct object *object)
 {
 	struct async_graph *graph = waits->async;
 	return object->type->has_pointers && object->size <= CONTEXT_OBJECT_MAX &&
-	       !async_type_is_task(async_type_of(&graph->types, graph->heap->runtime, object->type,
-						 &graph->failed));
+	       !async_type_is_task(async_graph_type(graph, object->type));
 }
 
 static bool was_met(const struct post_search *search, uint64_t address)
@@ -118,15 +115,15 @@ static enum hd_status find_posted(struct post_search *search, const struct wait_
 		struct object object;
 		if (!member_object(waits->members, search->steps[i], &object))
 			continue;
-		uint32_t box = box_of_work(waits, &object);
-		if (box == ASYNC_NO_NODE) {
+		uint32_t method = method_of_work(waits, &object);
+		if (method == ASYNC_NO_NODE) {
 			if (is_followed(waits, &object))
 				add_steps(search, &object);
 			continue;
 		}
 		/* The innermost method of the call goes on. */
-		const struct async_node *rows = waits->async->rows, *end = &rows[rows[box].end];
-		if (end->wait == AWAIT_THREAD && end->task == rows[box].task)
+		const struct async_node *rows = waits->async->rows, *end = &rows[rows[method].end];
+		if (end->wait == AWAIT_THREAD && end->task == rows[method].task)
 			TRY(wait_rows_add(posted, end->task, thread->node, err));
 	}
 	return HD_OK;
@@ -182,9 +179,8 @@ static uint64_t find_context(const struct waits *waits, uint64_t awaited, uint64
 	uint64_t context = context_of_continuation(waits, next.bits, box);
 	if (context || !member_object(waits->members, next.bits, &list))
 		return context;
-	if (!member_object(waits->members, fact_of(waits->members, &list, FACT_LIST_ITEMS).bits,
-			   &list) ||
-	    !array_read(waits->heap, &list, &array))
+	if (!array_at(waits->heap, waits->members,
+		      fact_of(waits->members, &list, FACT_LIST_ITEMS).bits, &array))
 		return 0;
 	for (uint64_t i = 0; i < array.length && i < CONTINUATIONS_MAX && !context; i++) {
 		context = context_of_continuation(waits, array_reference(waits->heap, &array, i),
@@ -194,19 +190,19 @@ static uint64_t find_context(const struct waits *waits, uint64_t awaited, uint64
 }
 
 uint32_t wait_context_of(const struct wait_contexts *contexts, const struct waits *waits,
-			 const struct async_node *box)
+			 const struct async_node *method)
 {
 	struct object object;
 	struct async_box now;
 	if (!contexts->threads.rows_count)
 		return WAIT_NOBODY;
-	if (box->wait == AWAIT_THREAD)
-		return wait_rows_only(&contexts->posted, box->task);
-	if (box->is_runtime)
-		return wait_rows_only(&contexts->threads, async_node_context(waits->async, box));
-	if (box->state < 0 || !member_object(waits->members, box->address, &object) ||
+	if (method->wait == AWAIT_THREAD)
+		return wait_rows_only(&contexts->posted, method->task);
+	if (method->is_runtime)
+		return wait_rows_only(&contexts->threads, async_node_context(waits->async, method));
+	if (method->state < 0 || !member_object(waits->members, method->address, &object) ||
 	    !async_box_read(waits->heap, waits->members, &object, &now) || !now.awaited)
 		return WAIT_NOBODY;
-	uint64_t context = find_context(waits, now.awaited, box->address);
+	uint64_t context = find_context(waits, now.awaited, method->address);
 	return wait_rows_only(&contexts->threads, context);
 }

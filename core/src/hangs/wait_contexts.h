@@ -34,4 +34,4 @@ void wait_contexts_deinit(struct wait_contexts *contexts);
  * have its context, or lead to it.
  */
 uint32_t wait_context_of(const struct wait_contexts *contexts, const struct waits *waits,
-			 const struct async_node *box);
+			 const struct async_node *method);

@@ -31,22 +31,23 @@ static struct wait_edge edge_to(uint32_t node, bool is_probable)
 	return (struct wait_edge){ .to = node, .is_probable = is_probable };
 }
 
-static struct wait_edge edge_of_box(const struct edge_search *search, const struct async_node *box)
+static struct wait_edge edge_of_method(const struct edge_search *search,
+				       const struct async_node *method)
 {
 	const struct waits *waits = search->waits;
-	if (box->next != ASYNC_NO_NODE)
-		return edge_to((uint32_t)waits->count + box->next, box->is_limited);
-	switch (box->wait) {
+	if (method->next != ASYNC_NO_NODE)
+		return edge_to((uint32_t)waits->count + method->next, method->is_limited);
+	switch (method->wait) {
 	case AWAIT_RUNS:
 	case AWAIT_THREAD:
-		if (box->thread != ASYNC_NO_THREAD)
-			return edge_to(waits->by_thread[box->thread], false);
-		return edge_to(wait_rows_first(&search->tasks.runners, box->task), false);
+		if (method->thread != ASYNC_NO_THREAD)
+			return edge_to(waits->by_thread[method->thread], false);
+		return edge_to(wait_rows_first(&search->tasks.runners, method->task), false);
 	case AWAIT_TASK:
 	case AWAIT_UNWRAP:
-		return edge_to(wait_task_node(&search->tasks, box->object), false);
+		return edge_to(wait_task_node(&search->tasks, method->object), false);
 	case AWAIT_SEMAPHORE:
-		return edge_to(held_semaphore_holder(&search->semaphores, box->object), true);
+		return edge_to(held_semaphore_holder(&search->semaphores, method->object), true);
 	default:
 		return edge_to(WAIT_NOBODY, false);
 	}
@@ -97,12 +98,12 @@ static void blame_owner(const struct waits *waits, struct thread_wait *wait)
 }
 
 /* An async method that comes back to a thread needs that one, too. */
-static enum hd_status add_context(struct edge_search *search, const struct async_node *box,
+static enum hd_status add_context(struct edge_search *search, const struct async_node *method,
 				  uint32_t node, struct hd_error *err)
 {
 	struct waits *waits = search->waits;
 	struct wait_several several = { .node = node, .begin = waits->several.parts_count };
-	uint32_t thread = wait_context_of(&search->contexts, waits, box);
+	uint32_t thread = wait_context_of(&search->contexts, waits, method);
 	if (thread == WAIT_NOBODY || !wait_parts_have_room(waits, 2))
 		return HD_OK;
 	if (waits->edges[node].to != WAIT_NOBODY)
@@ -126,13 +127,13 @@ static enum hd_status make_edges(struct edge_search *search, struct hd_error *er
 		TRY(wait_add_handles(waits, &waits->rows[i], err));
 	}
 	for (size_t i = 0; i < waits->async->rows_count; i++) {
-		const struct async_node *box = &waits->async->rows[i];
+		const struct async_node *method = &waits->async->rows[i];
 		uint32_t node = (uint32_t)(waits->count + i);
-		waits->edges[node] = edge_of_box(search, box);
-		if (box->wait == AWAIT_ALL || box->wait == AWAIT_ANY) {
-			TRY(wait_add_several(&search->tasks, node, box->object, err));
+		waits->edges[node] = edge_of_method(search, method);
+		if (method->wait == AWAIT_ALL || method->wait == AWAIT_ANY) {
+			TRY(wait_add_several(&search->tasks, node, method->object, err));
 		} else {
-			TRY(add_context(search, box, node, err));
+			TRY(add_context(search, method, node, err));
 		}
 	}
 	TRY(wait_choose_edges(waits, err));

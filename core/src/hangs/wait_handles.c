@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "analysis/async/async_graph.h"
-#include "analysis/pool/queue_items.h"
 #include "analysis/threads/frame_variables.h"
 #include "hangs/wait_parts.h"
 #include "hangs/wait_several.h"
+#include "inspect/value.h"
 #include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 

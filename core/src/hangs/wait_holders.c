@@ -109,30 +109,30 @@ static uint32_t end_of(const struct holder_search *search, uint32_t node)
 	if (node >= waits->count)
 		return waits->async->rows[node - waits->count].end;
 	const struct thread_wait *wait = &waits->rows[node];
-	uint32_t box = wait->kind == WAIT_TASK && wait->object.type
-			       ? async_graph_find(waits->async, wait->object.address)
-			       : ASYNC_NO_NODE;
-	return box == ASYNC_NO_NODE ? ASYNC_NO_NODE : waits->async->rows[box].end;
+	uint32_t method = wait->kind == WAIT_TASK && wait->object.type
+				  ? async_graph_find(waits->async, wait->object.address)
+				  : ASYNC_NO_NODE;
+	return method == ASYNC_NO_NODE ? ASYNC_NO_NODE : waits->async->rows[method].end;
 }
 
 static bool waits_itself(const struct waits *waits, uint32_t node, uint64_t semaphore)
 {
 	if (node < waits->count)
 		return waits->rows[node].object.address == semaphore;
-	const struct async_node *box = &waits->async->rows[node - waits->count];
-	return box->wait == AWAIT_SEMAPHORE && box->object == semaphore;
+	const struct async_node *method = &waits->async->rows[node - waits->count];
+	return method->wait == AWAIT_SEMAPHORE && method->object == semaphore;
 }
 
 /* Is @p inner a method that @p outer awaits, or waits for, over others? */
 static bool node_leads_to(const struct waits *waits, uint32_t outer, uint32_t inner)
 {
-	uint32_t box = outer < waits->count
-			       ? async_graph_find(waits->async, waits->rows[outer].object.address)
-			       : waits->async->rows[outer - waits->count].next;
-	for (unsigned int i = 0; box != ASYNC_NO_NODE && i < CHAIN_STEPS_MAX; i++) {
-		if (waits->count + box == inner)
+	uint32_t method = outer < waits->count ? async_graph_find(waits->async,
+								  waits->rows[outer].object.address)
+					       : waits->async->rows[outer - waits->count].next;
+	for (unsigned int i = 0; method != ASYNC_NO_NODE && i < CHAIN_STEPS_MAX; i++) {
+		if (waits->count + method == inner)
 			return true;
-		box = waits->async->rows[box].next;
+		method = waits->async->rows[method].next;
 	}
 	return false;
 }
@@ -174,8 +174,7 @@ static bool may_have_semaphore(const struct holder_search *search, uint64_t addr
 	struct async_graph *graph = search->waits->async;
 	return member_object(search->waits->members, address, ret) && ret->type->has_pointers &&
 	       !ret->type->component_size && ret->size <= OBJECT_MAX &&
-	       !async_type_is_task(async_type_of(&graph->types, graph->heap->runtime, ret->type,
-						 &graph->failed));
+	       !async_type_is_task(async_graph_type(graph, ret->type));
 }
 
 /* The fields of an object that the node refers to. */
@@ -237,13 +236,7 @@ static void look_at_thread(struct holder_search *search, uint32_t row)
 	}
 }
 
-/* Has it passed an await?  Then it may have got something there. */
-static bool has_passed(const struct async_node *node)
-{
-	return node->state >= 1 || node->wait == AWAIT_RUNS || node->wait == AWAIT_THREAD;
-}
-
-static void look_at_box(struct holder_search *search, uint32_t row)
+static void look_at_method(struct holder_search *search, uint32_t row)
 {
 	const struct waits *waits = search->waits;
 	const struct async_node *node = &waits->async->rows[row];
@@ -251,7 +244,7 @@ static void look_at_box(struct holder_search *search, uint32_t row)
 	struct references references;
 	struct reference reference;
 	struct object object;
-	if (!has_passed(node) || !member_object(waits->members, node->holder, &object))
+	if (!async_node_has_passed(node) || !member_object(waits->members, node->holder, &object))
 		return;
 	search->node = (uint32_t)waits->count + row;
 	uint64_t self = async_node_this(waits->async, node);
@@ -271,7 +264,7 @@ static enum hd_status find_holders(struct holder_search *search, struct job *job
 		TRY(job_check(job, 0, err));
 	}
 	for (size_t i = 0; i < waits->async->rows_count; i++) {
-		look_at_box(search, (uint32_t)i);
+		look_at_method(search, (uint32_t)i);
 		if (i % JOB_STRIDE == 0)
 			TRY(job_check(job, 0, err));
 	}

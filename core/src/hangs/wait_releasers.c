@@ -30,7 +30,7 @@
 struct release_clue {
 	const struct type *type; /* of a state machine, or of a class */
 	uint64_t method;         /* or a MethodDesc */
-	uint32_t box_method;     /* or the row of an async method */
+	uint32_t async_method;   /* or the row of an async method */
 	uint64_t things;         /* a bit for each row of things */
 };
 
@@ -115,7 +115,7 @@ static void note_clue(struct release_search *search, struct release_clues *clues
 {
 	for (size_t i = 0; i < clues->rows_count; i++) {
 		if (clues->rows[i].type == clue.type && clues->rows[i].method == clue.method &&
-		    clues->rows[i].box_method == clue.box_method) {
+		    clues->rows[i].async_method == clue.async_method) {
 			clues->rows[i].things |= clue.things;
 			return;
 		}
@@ -127,16 +127,10 @@ static void note_clue(struct release_search *search, struct release_clues *clues
 	}
 }
 
-static enum async_type type_kind(const struct release_search *search, const struct type *type)
-{
-	struct async_graph *graph = search->waits->async;
-	return async_type_of(&graph->types, graph->heap->runtime, type, &graph->failed);
-}
-
 /* The things that an object is, or completes: the task of a TaskCompletionSource.  Who has a task cannot. */
 static uint64_t look_at_object(struct release_search *search, const struct object *object)
 {
-	if (async_type_is_task(type_kind(search, object->type)))
+	if (async_type_is_task(async_graph_type(search->waits->async, object->type)))
 		return 0;
 	struct member task = fact_of(search->waits->members, object, FACT_COMPLETION_SOURCE_TASK);
 	return things_at(search, object->address) |
@@ -145,7 +139,7 @@ static uint64_t look_at_object(struct release_search *search, const struct objec
 
 static bool is_followed(const struct release_search *search, const struct object *object)
 {
-	enum async_type kind = type_kind(search, object->type);
+	enum async_type kind = async_graph_type(search->waits->async, object->type);
 	return object->type->has_pointers && !object->type->component_size &&
 	       object->size <= OBJECT_MAX && !async_type_is_task(kind) &&
 	       !async_type_is_method(kind);
@@ -192,7 +186,7 @@ static uint64_t things_of_node(struct release_search *search, uint64_t address)
 static void note_waiting_methods(struct release_search *search)
 {
 	const struct waits *waits = search->waits;
-	const struct async_node *boxes = waits->async->rows;
+	const struct async_node *methods = waits->async->rows;
 	for (uint32_t i = 0; i < waits->count; i++) {
 		const struct wait_thing *thing = wait_thing_of(waits, search->things, i);
 		if (thing && wait_method(&waits->rows[i])) {
@@ -203,12 +197,12 @@ static void note_waiting_methods(struct release_search *search)
 	}
 	for (size_t i = 0; i < waits->async->rows_count; i++) {
 		uint64_t bits = thing_bit(search, waits_for(search, (uint32_t)(waits->count + i)));
-		const char *name = async_node_code(waits->async, &boxes[i]);
-		bool is_near = boxes[i].depth <= 3;
+		const char *name = async_node_code(waits->async, &methods[i]);
+		bool is_near = methods[i].depth <= 3;
 		if (bits && is_near &&
 		    !framework_owns(search->waits->heap->runtime, name, strlen(name))) {
 			note_clue(search, &search->machines,
-				  (struct release_clue){ .box_method = boxes[i].method,
+				  (struct release_clue){ .async_method = methods[i].method,
 							 .things = bits });
 		}
 	}
@@ -284,20 +278,15 @@ static uint64_t things_used_by(struct release_search *search, const struct type 
 /* Task.Delay without a limit: only a cancellation ends it. */
 static bool sleeps_without_end(const struct release_search *search, uint32_t node)
 {
-	const struct async_node *box = wait_node_method(search->waits, search->ends[node]);
-	if (!box || box->wait != AWAIT_DELAY)
+	const struct async_node *method = wait_node_method(search->waits, search->ends[node]);
+	if (!method || method->wait != AWAIT_DELAY)
 		return false;
-	struct member timer = fact_at(search->waits->members, box->object, FACT_DELAY_TIMER);
+	struct member timer = fact_at(search->waits->members, method->object, FACT_DELAY_TIMER);
 	return timer.state == MEMBER_READ && !timer.bits;
 }
 
-/* Has it passed an await?  Then it may have got something there. */
-static bool box_has_passed(const struct async_node *box)
-{
-	return box->state >= 1 || box->wait == AWAIT_RUNS || box->wait == AWAIT_THREAD;
-}
-
-static uint64_t look_at_fields_of_box(struct release_search *search, const struct async_node *box)
+static uint64_t look_at_fields_of_method(struct release_search *search,
+					 const struct async_node *method)
 {
 	const struct waits *waits = search->waits;
 	HD_CLEANUP(window) struct window window = { .memory = waits->heap->memory };
@@ -305,39 +294,40 @@ static uint64_t look_at_fields_of_box(struct release_search *search, const struc
 	struct reference reference;
 	struct object object;
 	uint64_t found = 0;
-	uint64_t self = async_node_this(waits->async, box);
-	if (!member_object(waits->members, box->holder, &object))
+	uint64_t self = async_node_this(waits->async, method);
+	if (!member_object(waits->members, method->holder, &object))
 		return 0;
 	references_begin(&references, &window, &object);
 	while (references_next(&references, &reference)) {
-		if (reference.slot < box->fields)
+		if (reference.slot < method->fields)
 			continue;
 		uint64_t bits = things_of_node(search, reference.value);
 		/* All methods of a class have its semaphores; who has not begun to wait has none. */
-		if (reference.slot == self && !box_has_passed(box))
+		if (reference.slot == self && !async_node_has_passed(method))
 			bits &= ~search->semaphores;
 		found |= bits;
 	}
 	return found;
 }
 
-static void look_at_release_box(struct release_search *search, const struct async_node *box,
-				uint32_t node)
+static void look_at_method(struct release_search *search, const struct async_node *method,
+			   uint32_t node)
 {
 	uint64_t found = 0;
-	const struct async_method_key *key = &search->waits->async->methods.rows[box->method].key;
-	const char *name = async_node_code(search->waits->async, box);
+	const struct async_method_key *key =
+		&search->waits->async->methods.rows[method->method].key;
+	const char *name = async_node_code(search->waits->async, method);
 	if (sleeps_without_end(search, node))
 		return;
-	for (size_t i = 0; i < search->machines.rows_count && box_has_passed(box); i++) {
-		if (search->machines.rows[i].box_method == box->method)
+	for (size_t i = 0; i < search->machines.rows_count && async_node_has_passed(method); i++) {
+		if (search->machines.rows[i].async_method == method->method)
 			found |= search->machines.rows[i].things;
 	}
 	if (!framework_owns(search->waits->heap->runtime, name, strlen(name))) {
 		found |= things_of_class(search, name) |
 			 things_used_by(search, key->machine, key->method_desc);
 	}
-	found |= look_at_fields_of_box(search, box);
+	found |= look_at_fields_of_method(search, method);
 	note_found(search, node, found);
 }
 
@@ -361,7 +351,7 @@ static uint64_t things_of_frame(struct release_search *search, const struct stac
 	return found;
 }
 
-static void look_at_release_thread(struct release_search *search, uint32_t row)
+static void look_at_thread(struct release_search *search, uint32_t row)
 {
 	const struct thread_wait *wait = &search->waits->rows[row];
 	uint64_t found = 0;
@@ -414,11 +404,11 @@ static enum hd_status look_at_all(struct release_search *search, struct job *job
 	TRY(look_at_timers(search, job, err));
 	TRY(look_at_work(search, job, err));
 	for (size_t i = 0; i < waits->count; i++) {
-		look_at_release_thread(search, (uint32_t)i);
+		look_at_thread(search, (uint32_t)i);
 		TRY(job_check(job, 0, err));
 	}
 	for (size_t i = 0; i < graph->rows_count; i++) {
-		look_at_release_box(search, &graph->rows[i], (uint32_t)(waits->count + i));
+		look_at_method(search, &graph->rows[i], (uint32_t)(waits->count + i));
 		if (i % JOB_STRIDE == 0)
 			TRY(job_check(job, 0, err));
 	}

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "analysis/async/async_graph.h"
-#include "analysis/pool/queue_items.h"
 #include "hangs/wait_parts.h"
 #include "hangs/wait_several.h"
+#include "inspect/value.h"
 #include "util/alloc.h"
 #include "util/job.h"
 
@@ -129,11 +129,9 @@ static enum hd_status add_items(struct continuation_search *search, const struct
 	const struct waits *waits = search->waits;
 	struct member items = fact_of(waits->members, list, FACT_LIST_ITEMS);
 	struct member size = fact_of(waits->members, list, FACT_LIST_SIZE);
-	struct object object;
 	struct array_info array;
 	if (items.state != MEMBER_READ || size.state != MEMBER_READ ||
-	    !member_object(waits->members, items.bits, &object) ||
-	    !array_read(waits->heap, &object, &array) || size.bits > array.length)
+	    !array_at(waits->heap, waits->members, items.bits, &array) || size.bits > array.length)
 		return HD_OK;
 	for (uint64_t i = 0; i < size.bits && search->budget; i++)
 		TRY(add_todo(search, array_reference(waits->heap, &array, i), err));
@@ -147,8 +145,7 @@ static enum hd_status take_target(struct continuation_search *search, uint64_t a
 	struct object object;
 	if (!member_object(search->waits->members, address, &object))
 		return HD_OK;
-	enum async_type kind =
-		async_type_of(&graph->types, graph->heap->runtime, object.type, &graph->failed);
+	enum async_type kind = async_graph_type(graph, object.type);
 	if (kind == ASYNC_LIST)
 		return add_items(search, &object, err);
 	if (kind != ASYNC_WHEN_ALL && kind != ASYNC_UNWRAP && kind != ASYNC_WAIT_ALL)
@@ -224,9 +221,9 @@ enum hd_status wait_tasks_init(struct waits *waits, struct job *job, struct wait
 
 uint32_t wait_task_node(const struct wait_tasks *tasks, uint64_t task)
 {
-	uint32_t box = async_graph_find(tasks->waits->async, task);
-	if (box != ASYNC_NO_NODE)
-		return (uint32_t)tasks->waits->count + box;
+	uint32_t method = async_graph_find(tasks->waits->async, task);
+	if (method != ASYNC_NO_NODE)
+		return (uint32_t)tasks->waits->count + method;
 	uint32_t runner = wait_rows_first(&tasks->runners, task);
 	return runner != WAIT_NOBODY ? runner : wait_rows_first(&tasks->continuations, task);
 }
@@ -236,7 +233,7 @@ static enum async_type kind_at(const struct wait_tasks *tasks, uint64_t address,
 	struct async_graph *graph = tasks->waits->async;
 	if (!member_object(tasks->waits->members, address, ret))
 		return ASYNC_OTHER;
-	return async_type_of(&graph->types, graph->heap->runtime, ret->type, &graph->failed);
+	return async_graph_type(graph, ret->type);
 }
 
 /*
@@ -282,8 +279,7 @@ static bool read_tasks(const struct wait_tasks *tasks, const struct object *prom
 	struct member size = fact_of(members, &object, FACT_LIST_SIZE);
 	if (items.state != MEMBER_READ || size.state != MEMBER_READ)
 		return array_read(tasks->waits->heap, &object, ret);
-	if (!member_object(members, items.bits, &object) ||
-	    !array_read(tasks->waits->heap, &object, ret) || size.bits > ret->length)
+	if (!array_at(tasks->waits->heap, members, items.bits, ret) || size.bits > ret->length)
 		return false;
 	ret->length = (uint32_t)size.bits;
 	return true;

@@ -31,8 +31,7 @@ static bool is_source(const struct waits *waits, const struct object *object)
 	struct async_graph *graph = waits->async;
 	struct member action = fact_of(waits->members, object, FACT_TASK_ACTION);
 	return action.state == MEMBER_READ && !action.bits &&
-	       async_type_of(&graph->types, graph->heap->runtime, object->type, &graph->failed) ==
-		       ASYNC_TASK;
+	       async_graph_type(graph, object->type) == ASYNC_TASK;
 }
 
 /* Is there no room in the BlockingCollection?  Then all that wait for it want to add something. */
@@ -48,12 +47,12 @@ static bool is_full_collection(const struct waits *waits, const struct object *o
 static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_waiter *ret)
 {
 	const struct thread_wait *wait = wait_node_thread(waits, node);
-	const struct async_node *box = wait_node_method(waits, node);
-	if (box) {
-		bool is_thing = box->wait == AWAIT_SEMAPHORE || box->wait == AWAIT_READ ||
-				box->wait == AWAIT_WRITE || box->wait == AWAIT_SOURCE;
-		*ret = (struct thing_waiter){ box->object, (uint8_t)box->wait, node };
-		return is_thing && box->object && box->next == ASYNC_NO_NODE;
+	const struct async_node *method = wait_node_method(waits, node);
+	if (method) {
+		bool is_thing = method->wait == AWAIT_SEMAPHORE || method->wait == AWAIT_READ ||
+				method->wait == AWAIT_WRITE || method->wait == AWAIT_SOURCE;
+		*ret = (struct thing_waiter){ method->object, (uint8_t)method->wait, node };
+		return is_thing && method->object && method->next == ASYNC_NO_NODE;
 	}
 	if (!wait || wait->is_over || !wait->object.type)
 		return false;
@@ -72,9 +71,9 @@ static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_w
 }
 
 /* Is it of the framework?  What that waits for, it has its own ways to end. */
-static bool is_of_framework(const struct waits *waits, const struct async_node *box)
+static bool is_of_framework(const struct waits *waits, const struct async_node *method)
 {
-	const char *name = async_node_code(waits->async, box);
+	const char *name = async_node_code(waits->async, method);
 	return framework_owns(waits->heap->runtime, name, strlen(name));
 }
 
@@ -93,11 +92,11 @@ static void find_asked(const struct waits *waits, const uint32_t *ends, bool *as
 			asked[ends[i]] = true;
 	}
 	for (size_t i = 0; i < graph->rows_count; i++) {
-		const struct async_node *box = &graph->rows[i];
+		const struct async_node *method = &graph->rows[i];
 		uint32_t end = ends[waits->count + i];
-		if (async_node_is_awaited(box) || end >= wait_nodes(waits))
+		if (async_node_is_awaited(method) || end >= wait_nodes(waits))
 			continue;
-		if (box->root == ROOT_THREAD || wait_is_of_server(graph, box))
+		if (method->root == ROOT_THREAD || wait_is_of_server(graph, method))
 			asked[end] = true;
 	}
 }
@@ -115,8 +114,8 @@ static bool is_counted(const struct waits *waits, const struct thing_waiter *wai
 		       const bool *asked)
 {
 	bool is_limit = false;
-	const struct async_node *box = wait_node_method(waits, waiter->node);
-	if (box && is_of_framework(waits, async_node_waiter(waits->async, box)))
+	const struct async_node *method = wait_node_method(waits, waiter->node);
+	if (method && is_of_framework(waits, async_node_waiter(waits->async, method)))
 		return false;
 	switch (waiter->kind) {
 	case AWAIT_SEMAPHORE:
@@ -260,10 +259,10 @@ static struct thing_entry *find_entry(struct thing_entry *entries, size_t count,
 }
 
 /* Does the method wait for the thing, or for one that does? */
-static bool leads_to_thing(const struct async_graph *graph, const struct async_node *box,
+static bool leads_to_thing(const struct async_graph *graph, const struct async_node *method,
 			   const struct wait_thing *thing)
 {
-	const struct async_node *end = &graph->rows[box->end];
+	const struct async_node *end = &graph->rows[method->end];
 	return end->next == ASYNC_NO_NODE && end->wait == thing->kind &&
 	       end->object == thing->address;
 }
@@ -278,21 +277,21 @@ uint64_t wait_thing_holders(const struct waits *waits, const struct wait_thing *
 	if (thing->kind != AWAIT_SEMAPHORE)
 		return 0;
 	for (size_t i = 0; i < graph->rows_count; i++) {
-		const struct async_node *box = &graph->rows[i];
-		if (box->next != ASYNC_NO_NODE || !leads_to_thing(graph, box, thing))
+		const struct async_node *method = &graph->rows[i];
+		if (method->next != ASYNC_NO_NODE || !leads_to_thing(graph, method, thing))
 			continue;
-		box = async_node_waiter(graph, box);
-		struct thing_entry *entry = find_entry(entries, count, box->method);
+		method = async_node_waiter(graph, method);
+		struct thing_entry *entry = find_entry(entries, count, method->method);
 		if (!entry && count < ENTRIES_MAX)
-			entries[count++] = (struct thing_entry){ box->method, box->state };
-		if (entry && box->state < entry->state)
-			entry->state = box->state;
+			entries[count++] = (struct thing_entry){ method->method, method->state };
+		if (entry && method->state < entry->state)
+			entry->state = method->state;
 	}
 	for (size_t i = 0; i < graph->rows_count; i++) {
-		const struct async_node *box = &graph->rows[i];
-		const struct thing_entry *entry = find_entry(entries, count, box->method);
-		if (!entry || box->next == ASYNC_NO_NODE || box->state <= entry->state ||
-		    !leads_to_thing(graph, box, thing))
+		const struct async_node *method = &graph->rows[i];
+		const struct thing_entry *entry = find_entry(entries, count, method->method);
+		if (!entry || method->next == ASYNC_NO_NODE || method->state <= entry->state ||
+		    !leads_to_thing(graph, method, thing))
 			continue;
 		*ret_node = (uint32_t)i;
 		holders++;

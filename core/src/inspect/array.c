@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "framework/member.h"
 #include "inspect/value.h"
 #include "util/text.h"
 
@@ -63,4 +64,18 @@ void array_index_text(const struct array_info *array, uint32_t index, struct tex
 	}
 	for (uint32_t i = 0; i < array->rank; i++)
 		text_printf(text, "[%lld]", (long long)array->bounds[i] + parts[i]);
+}
+
+bool array_at(struct heap *heap, struct members *members, uint64_t address, struct array_info *ret)
+{
+	struct object object;
+	return member_object(members, address, &object) && array_read(heap, &object, ret);
+}
+
+uint64_t array_reference(struct heap *heap, const struct array_info *array, uint64_t index)
+{
+	uint64_t value = 0;
+	if (index < array->length && array->element_size == 8)
+		(void)memory_u64(heap->memory, array->data + 8 * index, &value);
+	return value;
 }

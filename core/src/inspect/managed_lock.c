@@ -66,7 +66,6 @@ bool condition_waiter(struct members *members, uint64_t condition, uint64_t *cur
 void wait_info_read(struct heap *heap, struct members *members, uint64_t thread,
 		    struct wait_info *ret)
 {
-	struct object array;
 	struct array_info elements;
 	*ret = (struct wait_info){ .state = WAIT_INFO_NONE };
 	if (!thread)
@@ -80,8 +79,7 @@ void wait_info_read(struct heap *heap, struct members *members, uint64_t thread,
 	struct member is_all = fact_at(members, info.bits, FACT_WAIT_FOR_ALL);
 	struct member objects = fact_at(members, info.bits, FACT_WAIT_OBJECTS);
 	if (!is_read(&state) || !is_read(&count) || !is_read(&is_all) || !is_read(&objects) ||
-	    !member_object(members, objects.bits, &array) || !array_read(heap, &array, &elements) ||
-	    count.bits > elements.length)
+	    !array_at(heap, members, objects.bits, &elements) || count.bits > elements.length)
 		return;
 	*ret = (struct wait_info){
 		.state = state.bits < NOT_WAITING ? WAIT_INFO_WAITS : WAIT_INFO_RUNS,

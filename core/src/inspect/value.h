@@ -5,6 +5,7 @@
 #include "gc/walk.h"
 #include "runtime/coreclr/types/field.h"
 
+struct members;
 struct text;
 
 /**
@@ -83,6 +84,11 @@ struct array_info {
 
 /** False when @p object is not an array or cannot be read. */
 bool array_read(struct heap *heap, const struct object *object, struct array_info *ret);
+/** The same of the array at @p address; false also when it is 0. */
+bool array_at(struct heap *heap, struct members *members, uint64_t address, struct array_info *ret);
+
+/** The reference in element @p index of an array of references; 0: null, or not readable. */
+uint64_t array_reference(struct heap *heap, const struct array_info *array, uint64_t index);
 
 /** Text of the indices of element @p index of an array: "[1][2]". */
 void array_index_text(const struct array_info *array, uint32_t index, struct text *text);

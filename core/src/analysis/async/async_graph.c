@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "analysis/async/async_box.h"
-#include "analysis/async/async_running.h"
 #include "analysis/async/async_suspended.h"
 #include "analysis/async/async_wait.h"
 #include "analysis/heap/object_pass.h"
@@ -106,7 +105,7 @@ static enum hd_status meet_object(void *arg, const struct object *object, struct
 	struct graph_walk *walk = arg;
 	struct async_graph *graph = walk->graph;
 	graph->objects++;
-	switch (async_type_of(&graph->types, graph->heap->runtime, object->type, &graph->failed)) {
+	switch (async_graph_type(graph, object->type)) {
 	case ASYNC_BOX:
 		return add_box(walk, object, err);
 	case ASYNC_SUSPENDED:
@@ -144,8 +143,7 @@ static enum hd_status link_box(struct async_graph *graph, const struct async_nod
 	}
 	struct member next = fact_of(graph->members, &object, FACT_TASK_NEXT);
 	if (!member_object(graph->members, next.bits, &object) ||
-	    async_type_of(&graph->types, graph->heap->runtime, object.type, &graph->failed) !=
-		    ASYNC_UNWRAP)
+	    async_graph_type(graph, object.type) != ASYNC_UNWRAP)
 		return HD_OK;
 	link.from = next.bits;
 	return async_link_add(&graph->links, link, err);

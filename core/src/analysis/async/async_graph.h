@@ -129,6 +129,18 @@ HD_NODISCARD enum hd_status async_graph_create(struct heap *heap, struct members
 					       struct async_graph *ret, struct hd_error *err);
 void async_graph_deinit(struct async_graph *graph);
 
+/** async_type_of() with what the graph remembers. */
+static inline enum async_type async_graph_type(struct async_graph *graph, const struct type *type)
+{
+	return async_type_of(&graph->types, graph->heap->runtime, type, &graph->failed);
+}
+
+/** Has the method passed an await?  Then it may have got something there. */
+static inline bool async_node_has_passed(const struct async_node *node)
+{
+	return node->state >= 1 || node->wait == AWAIT_RUNS || node->wait == AWAIT_THREAD;
+}
+
 /** Does another node await it? */
 static inline bool async_node_is_awaited(const struct async_node *node)
 {
@@ -186,3 +198,9 @@ uint64_t async_node_context(struct async_graph *graph, const struct async_node *
 
 /** Where the method of @p node has its "this", in its holder; 0: it is static, or that is not known. */
 uint64_t async_node_this(struct async_graph *graph, const struct async_node *node);
+
+/**
+ * Does an async method go on after @p task, directly or after tasks that continue with each other
+ * (ContinueWith, WhenAll, Unwrap)?  Cost: constant: more than a few tasks are not followed.
+ */
+bool async_task_leads_to_method(struct async_graph *graph, const struct object *task);

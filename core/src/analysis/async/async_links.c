@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "analysis/pool/queue_items.h"
 #include "inspect/value.h"
 #include "util/alloc.h"
 #include "util/sort.h"
@@ -82,15 +81,14 @@ static enum hd_status add_queue(struct async_links *links, struct heap *heap,
 				struct members *members, uint64_t queue, struct async_link link,
 				struct hd_error *err)
 {
-	struct object object;
 	struct array_info array;
 	struct member elements = fact_at(members, queue, FACT_DEQUE_ARRAY);
 	struct member head = fact_at(members, queue, FACT_DEQUE_HEAD);
 	struct member size = fact_at(members, queue, FACT_DEQUE_SIZE);
 	if (elements.state != MEMBER_READ || head.state != MEMBER_READ || !size.bits)
 		return HD_OK;
-	if (!member_object(members, elements.bits, &object) || !array_read(heap, &object, &array) ||
-	    size.bits > array.length || head.bits >= array.length) {
+	if (!array_at(heap, members, elements.bits, &array) || size.bits > array.length ||
+	    head.bits >= array.length) {
 		links->is_broken = true;
 		return HD_OK;
 	}

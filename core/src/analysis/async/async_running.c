@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/async/async_running.h"
-
+/* Async methods of the runtime that threads run now (doc/coreclr.md 21.5). */
 #include <string.h>
 
 #include "analysis/async/async_box.h"

@@ -40,8 +40,7 @@ static bool read_suspended(struct async_graph *graph, uint64_t address, struct s
 {
 	struct object object;
 	return member_object(graph->members, address, &object) &&
-	       async_type_of(&graph->types, graph->heap->runtime, object.type, &graph->failed) ==
-		       ASYNC_SUSPENDED &&
+	       async_graph_type(graph, object.type) == ASYNC_SUSPENDED &&
 	       suspended_read(graph->heap, &object, ret);
 }
 

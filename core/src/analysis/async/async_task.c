@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/async/async_task.h"
-
-#include "analysis/pool/queue_items.h"
+/* Follows tasks that are not of async methods: does an async method go on after them? */
+#include "analysis/async/async_graph.h"
 #include "inspect/value.h"
 
 /* Most objects that are looked at for one task. */
@@ -25,10 +24,8 @@ static void put_elements(struct task_way *way, const struct object *list)
 {
 	struct async_graph *graph = way->graph;
 	struct member items = fact_of(graph->members, list, FACT_LIST_ITEMS);
-	struct object object;
 	struct array_info array;
-	if (!member_object(graph->members, items.bits, &object) ||
-	    !array_read(graph->heap, &object, &array))
+	if (!array_at(graph->heap, graph->members, items.bits, &array))
 		return;
 	for (uint64_t i = 0; i < array.length && way->count < LOOKED_AT_MAX; i++)
 		put_ahead(way, array_reference(graph->heap, &array, i));
@@ -58,8 +55,7 @@ bool async_task_leads_to_method(struct async_graph *graph, const struct object *
 	while (way.taken < way.count) {
 		if (!member_object(graph->members, way.ahead[way.taken++], &object))
 			continue;
-		enum async_type kind = async_type_of(&graph->types, graph->heap->runtime,
-						     object.type, &graph->failed);
+		enum async_type kind = async_graph_type(graph, object.type);
 		if (async_type_is_method(kind))
 			return true;
 		if (kind == ASYNC_LIST) {

@@ -43,11 +43,6 @@ const char *async_wait_name(enum async_wait wait)
 	return names[wait];
 }
 
-static enum async_type awaited_type_of(struct async_graph *graph, const struct type *type)
-{
-	return async_type_of(&graph->types, graph->heap->runtime, type, &graph->failed);
-}
-
 /* The object that a field of @p object refers to; 0: null, or not known. */
 static uint64_t follow_field(struct async_graph *graph, const struct object *object, enum fact path)
 {
@@ -179,7 +174,7 @@ static void find_end(struct async_graph *graph, struct async_node *node, uint64_
 			node->next = async_graph_find(graph, awaited); /* a method that runs */
 			break;
 		}
-		way.kind = awaited_type_of(graph, way.object.type);
+		way.kind = async_graph_type(graph, way.object.type);
 		if (take_wait_end(graph, node, &way))
 			return;
 		uint64_t inner = take_wait_step(graph, &way);
@@ -290,7 +285,7 @@ const char *async_root_name(enum async_root root)
 
 static enum async_root root_kind(struct async_graph *graph, const struct type *type)
 {
-	enum async_type kind = awaited_type_of(graph, type);
+	enum async_type kind = async_graph_type(graph, type);
 	switch (kind) {
 	case ASYNC_WAIT_ONE:
 	case ASYNC_WAIT_ALL:

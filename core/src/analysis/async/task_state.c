@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/async/task_state.h"
 
-#include "analysis/pool/queue_items.h"
+#include "inspect/value.h"
 
 /* Bits of Task.m_stateFlags (Task.cs, TASK_STATE_...). */
 #define STATE_STARTED          0x00010000u
@@ -76,10 +76,8 @@ bool task_is_complete(struct members *members, const struct object *task)
 static uint64_t first_exception(struct heap *heap, struct members *members,
 				const struct object *task)
 {
-	struct object object;
 	struct array_info array;
-	if (!member_object(members, fact_of(members, task, FACT_TASK_EXCEPTIONS).bits, &object) ||
-	    !array_read(heap, &object, &array))
+	if (!array_at(heap, members, fact_of(members, task, FACT_TASK_EXCEPTIONS).bits, &array))
 		return 0;
 	return fact_at(members, array_reference(heap, &array, 0), FACT_DISPATCH_INFO_EXCEPTION)
 		.bits;

@@ -126,25 +126,21 @@ bool holder_count(struct collection_walk *walk, const struct holder *holder, con
 
 bool member_array(struct collection_walk *walk, const struct member *member, struct array_info *ret)
 {
-	struct object object;
 	if (member->state == MEMBER_NULL || (member->state == MEMBER_READ && !member->bits)) {
 		*ret = (struct array_info){ 0 };
 		return true;
 	}
-	return member_object(walk->members, member->bits, &object) &&
-	       array_read(walk->heap, &object, ret);
+	return array_at(walk->heap, walk->members, member->bits, ret);
 }
 
 bool holder_array(struct collection_walk *walk, const struct holder *holder, const char *path,
 		  struct array_info *ret)
 {
-	struct object object;
 	if (path) {
 		struct member member = holder_member(walk->members, holder, path);
 		return member_array(walk, &member, ret);
 	}
-	return member_object(walk->members, holder->address, &object) &&
-	       array_read(walk->heap, &object, ret);
+	return array_at(walk->heap, walk->members, holder->address, ret);
 }
 
 struct item_value member_value(const struct member *member)

@@ -43,9 +43,8 @@ static bool read_change(struct members *members, const struct array_info *array,
 static bool open_log(const struct queue_reader *reader, uint64_t climber, struct array_info *ret)
 {
 	struct member log = fact_at(reader->members, climber, FACT_HILL_LOG);
-	struct object object;
-	return member_object(reader->members, log.bits, &object) &&
-	       array_read(reader->heap, &object, ret) && ret->element && ret->length > 0;
+	return array_at(reader->heap, reader->members, log.bits, ret) && ret->element &&
+	       ret->length > 0;
 }
 
 /* The log is a ring: _logSize entries, of which the first is at _logStart. */

@@ -67,8 +67,7 @@ static bool read_local_queues(struct heap *heap, struct members *members, struct
 	struct member queues = fact_static(members, FACT_LOCAL_QUEUES_ALL);
 	if (queues.state == MEMBER_ABSENT)
 		queues = fact_static(members, FACT_LOCAL_QUEUES_ALL_8);
-	struct object object;
-	return member_object(members, queues.bits, &object) && array_read(heap, &object, ret);
+	return array_at(heap, members, queues.bits, ret);
 }
 
 static enum hd_status read_array_of_queues(const struct queue_reader *reader,
@@ -102,7 +101,6 @@ enum hd_status pool_queues_read(const struct queue_reader *reader, struct pool_q
 {
 	struct queue_items *queues = ret->queues;
 	struct array_info array;
-	struct object assigned;
 	*ret = (struct pool_queues){ 0 };
 	struct member holder = fact_static(reader->members, FACT_POOL_WORK);
 	if (!holder.bits)
@@ -112,9 +110,8 @@ enum hd_status pool_queues_read(const struct queue_reader *reader, struct pool_q
 	TRY(read_named(reader, work, FACT_WORK_HIGH, &queues[POOL_QUEUE_HIGH], err));
 	TRY(read_named(reader, work, FACT_WORK_GLOBAL, &queues[POOL_QUEUE_GLOBAL], err));
 	TRY(read_named(reader, work, FACT_WORK_LOW, &queues[POOL_QUEUE_LOW], err));
-	if (member_object(reader->members, fact_at(reader->members, work, FACT_WORK_ASSIGNED).bits,
-			  &assigned) &&
-	    array_read(reader->heap, &assigned, &array)) {
+	if (array_at(reader->heap, reader->members,
+		     fact_at(reader->members, work, FACT_WORK_ASSIGNED).bits, &array)) {
 		TRY(read_array_of_queues(reader, &array, false, &queues[POOL_QUEUE_ASSIGNED], err));
 	}
 	if (read_local_queues(reader->heap, reader->members, &array))

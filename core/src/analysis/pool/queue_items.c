@@ -20,22 +20,6 @@ static enum hd_status append_item(struct queue_items *items, uint64_t object, st
 	return HD_OK;
 }
 
-uint64_t array_reference(struct heap *heap, const struct array_info *array, uint64_t index)
-{
-	uint64_t value = 0;
-	if (index < array->length && array->element_size == 8)
-		(void)memory_u64(heap->memory, array->data + 8 * index, &value);
-	return value;
-}
-
-static bool read_field_array(struct heap *heap, struct members *members, uint64_t holder,
-			     enum fact field, struct array_info *ret)
-{
-	struct member member = fact_at(members, holder, field);
-	struct object object;
-	return member_object(members, member.bits, &object) && array_read(heap, &object, ret);
-}
-
 /* Where the items of a queue go. */
 struct item_sink {
 	struct queue_items *items;
@@ -82,7 +66,8 @@ enum hd_status stealing_queue_append(struct queue_items *items, const struct que
 	if (head.state == MEMBER_NULL)
 		return HD_OK;
 	if (head.state != MEMBER_READ || tail.state != MEMBER_READ ||
-	    !read_field_array(reader->heap, members, queue, FACT_LOCAL_QUEUE_ARRAY, &array) ||
+	    !array_at(reader->heap, members, fact_at(members, queue, FACT_LOCAL_QUEUE_ARRAY).bits,
+		      &array) ||
 	    !array.length || array.length & (array.length - 1)) {
 		items->is_broken = true;
 		return HD_OK;

@@ -40,6 +40,3 @@ HD_NODISCARD enum hd_status concurrent_queue_append(struct queue_items *items,
 HD_NODISCARD enum hd_status stealing_queue_append(struct queue_items *items,
 						  const struct queue_reader *reader, uint64_t queue,
 						  struct hd_error *err);
-
-/** The reference in element @p index of an array of references; 0: null, or not readable. */
-uint64_t array_reference(struct heap *heap, const struct array_info *array, uint64_t index);

@@ -89,11 +89,10 @@ enum hd_status set_timers_read(struct heap *heap, struct members *members, struc
 {
 	struct pool_state pool;
 	struct array_info array;
-	struct object object;
 	*ret = (struct set_timers){ .latest = INT64_MIN };
 	struct member instances = fact_static(members, FACT_TIMER_QUEUES);
 	pool_state_read(members, &pool);
-	if (!member_object(members, instances.bits, &object) || !array_read(heap, &object, &array))
+	if (!array_at(heap, members, instances.bits, &array))
 		return HD_OK;
 	ret->is_known = true;
 	for (uint64_t i = 0; i < array.length; i++) {

@@ -188,7 +188,6 @@ static bool read_pool_queue(struct http_finder *finder, const struct object *poo
 			    enum fact head, enum fact size, struct http_queue *ret)
 {
 	struct members *members = finder->members;
-	struct object object;
 	struct member items = fact_of(members, pool, array);
 	struct member at = fact_of(members, pool, head), count = fact_of(members, pool, size);
 	if (items.state == MEMBER_ABSENT || at.state == MEMBER_ABSENT ||
@@ -197,8 +196,7 @@ static bool read_pool_queue(struct http_finder *finder, const struct object *poo
 	*ret = (struct http_queue){ .head = at.bits, .size = count.bits };
 	if (!items.bits && !count.bits)
 		return false; /* it was never used */
-	if (member_object(members, items.bits, &object) &&
-	    array_read(finder->heap, &object, &ret->items) && ret->items.element &&
+	if (array_at(finder->heap, members, items.bits, &ret->items) && ret->items.element &&
 	    ret->items.element_size >= SLOT_SIZE_MIN && ret->size <= ret->items.length &&
 	    (ret->head < ret->items.length || !ret->size) && ret->size <= finder->slots_left) {
 		finder->slots_left -= ret->size;

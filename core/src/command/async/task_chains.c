@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "analysis/async/async_task.h"
 #include "analysis/async/async_wait.h"
 #include "analysis/async/task_state.h"
 #include "analysis/heap/object_pass.h"
@@ -77,8 +76,7 @@ static enum hd_status meet_loose(void *arg, const struct object *task, struct hd
 	struct async_graph *graph = tasks->graph;
 	struct task_state state;
 	uint64_t target;
-	enum async_type kind =
-		async_type_of(&graph->types, graph->heap->runtime, task->type, &graph->failed);
+	enum async_type kind = async_graph_type(graph, task->type);
 	if (graph->failed)
 		return fail_nomem(err);
 	if (async_type_is_method(kind) || !async_type_is_task(kind) ||
