@@ -6,6 +6,7 @@
 #include "inspect/managed_lock.h"
 #include "util/alloc.h"
 #include "util/job.h"
+#include "util/sort.h"
 
 void monitors_deinit(struct monitors *monitors)
 {
@@ -13,11 +14,7 @@ void monitors_deinit(struct monitors *monitors)
 	*monitors = (struct monitors){ 0 };
 }
 
-static int compare_monitors(const void *left, const void *right)
-{
-	const struct monitor *a = left, *b = right;
-	return a->block.object < b->block.object ? -1 : a->block.object > b->block.object;
-}
+ORDER_BY(compare_monitors, struct monitor, block.object)
 
 /* Since 11, the state of a monitor is in a Lock. */
 static void read_lock(struct runtime *runtime, struct members *members, struct monitor *monitor)
@@ -82,14 +79,11 @@ static enum hd_status read_used_monitors(struct runtime *runtime, struct members
 enum hd_status monitors_read(struct runtime *runtime, struct members *members, struct job *job,
 			     struct monitors *ret, struct hd_error *err)
 {
-	HD_CLEANUP(monitors)
-	struct monitors monitors = { .is_missing = !runtime_has_sync_table(runtime) };
-	if (!monitors.is_missing)
-		TRY(read_used_monitors(runtime, members, job, &monitors, err));
-	if (monitors.rows_count)
-		qsort(monitors.rows, monitors.rows_count, sizeof(*monitors.rows), compare_monitors);
-	*ret = monitors;
-	monitors = (struct monitors){ 0 };
+	*ret = (struct monitors){ .is_missing = !runtime_has_sync_table(runtime) };
+	if (!ret->is_missing)
+		TRY(read_used_monitors(runtime, members, job, ret, err));
+	if (ret->rows_count)
+		qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), compare_monitors);
 	return HD_OK;
 }
 

@@ -32,7 +32,7 @@ bool monitor_read(struct runtime *runtime, struct members *members, uint32_t ind
 /**
  * Read the table of sync blocks.
  *
- * @param[out] ret To be given to monitors_deinit(); untouched on failure.
+ * @param[out] ret To be given to monitors_deinit(), also on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED

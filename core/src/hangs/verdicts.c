@@ -165,6 +165,13 @@ struct waiter_counts {
 	bool *are_probable; /* wait_ways() */
 };
 
+static void waiter_counts_deinit(struct waiter_counts *counts)
+{
+	mem_free(counts->all);
+	mem_free(counts->sure);
+	mem_free(counts->are_probable);
+}
+
 static enum hd_status count_waiters(const struct waits *waits, const uint32_t *ends,
 				    struct waiter_counts *counts, struct hd_error *err)
 {
@@ -188,20 +195,17 @@ static enum hd_status find_one_owner(struct verdicts *verdicts, const uint32_t *
 				     struct hd_error *err)
 {
 	const struct waits *waits = verdicts->waits;
-	struct waiter_counts counts;
-	enum hd_status status = count_waiters(waits, ends, &counts, err);
-	for (size_t i = 0; i < waits->count && status == HD_OK; i++) {
+	HD_CLEANUP(waiter_counts) struct waiter_counts counts = { 0 };
+	TRY(count_waiters(waits, ends, &counts, err));
+	for (size_t i = 0; i < waits->count; i++) {
 		const struct verdict verdict = { .kind = VERDICT_ONE_OWNER,
 						 .is_probable = counts.sure[i] < ONE_OWNER_MIN,
 						 .thread = &waits->rows[i],
 						 .count = counts.all[i] };
 		if (counts.all[i] >= ONE_OWNER_MIN && is_blocked(&waits->rows[i]))
-			status = add_verdict(verdicts, &verdict, err);
+			TRY(add_verdict(verdicts, &verdict, err));
 	}
-	mem_free(counts.all);
-	mem_free(counts.sure);
-	mem_free(counts.are_probable);
-	return status;
+	return HD_OK;
 }
 
 static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t *ends,
@@ -308,19 +312,16 @@ static enum hd_status read_pool(struct verdicts *verdicts, struct job *job, stru
 enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts *ret,
 			     struct hd_error *err)
 {
-	HD_CLEANUP(verdicts) struct verdicts verdicts = { 0 };
-	TRY(waits_create(heap, job, &verdicts.waits, err));
-	TRY(read_pool(&verdicts, job, err));
-	TRY(find_deadlocks(&verdicts, err));
-	TRY(find_orphans(&verdicts, err));
-	TRY(find_circles(&verdicts, err));
-	TRY(find_starvation(&verdicts, err));
-	TRY(find_ends(&verdicts, job, err));
-	TRY(find_requests(&verdicts, err));
-	TRY(find_output(&verdicts, err));
-	TRY(find_finalizer(&verdicts, err));
-	TRY(find_collection(&verdicts, err));
-	*ret = verdicts;
-	verdicts = (struct verdicts){ 0 };
-	return HD_OK;
+	*ret = (struct verdicts){ 0 };
+	TRY(waits_create(heap, job, &ret->waits, err));
+	TRY(read_pool(ret, job, err));
+	TRY(find_deadlocks(ret, err));
+	TRY(find_orphans(ret, err));
+	TRY(find_circles(ret, err));
+	TRY(find_starvation(ret, err));
+	TRY(find_ends(ret, job, err));
+	TRY(find_requests(ret, err));
+	TRY(find_output(ret, err));
+	TRY(find_finalizer(ret, err));
+	return find_collection(ret, err);
 }

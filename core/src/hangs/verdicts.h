@@ -66,7 +66,7 @@ struct verdicts {
 /**
  * Find what hangs, the most certain first.
  *
- * @param[out] ret To be given to verdicts_deinit(); untouched on failure.
+ * @param[out] ret To be given to verdicts_deinit(), also on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED

@@ -61,11 +61,7 @@ static enum hd_status add_semaphore(struct holder_search *search, uint64_t addre
 	return HD_OK;
 }
 
-static int compare_semaphores(const void *left, const void *right)
-{
-	const struct held_semaphore *a = left, *b = right;
-	return a->address < b->address ? -1 : a->address > b->address;
-}
+ORDER_BY(compare_semaphores, struct held_semaphore, address)
 
 static void drop_equal(struct held_semaphores *semaphores)
 {

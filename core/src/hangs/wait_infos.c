@@ -87,13 +87,7 @@ static enum hd_status find_waitables(struct info_search *search, struct hd_error
 	return HD_OK;
 }
 
-static int compare_waitables(const void *left, const void *right)
-{
-	const struct known_waitable *a = left, *b = right;
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	return a->row < b->row ? -1 : a->row > b->row;
-}
+ORDER_BY2(compare_waitables, struct known_waitable, address, row)
 
 /* Do the frames leave open what it waits for, or name the wait inside of this one? */
 static bool may_become(const struct thread_wait *wait, enum wait_kind kind)

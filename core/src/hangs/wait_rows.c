@@ -15,13 +15,7 @@ enum hd_status wait_rows_add(struct wait_rows *rows, uint64_t object, uint32_t n
 	return HD_OK;
 }
 
-static int compare_wait_rows(const void *left, const void *right)
-{
-	const struct wait_row *a = left, *b = right;
-	if (a->object != b->object)
-		return a->object < b->object ? -1 : 1;
-	return a->node < b->node ? -1 : a->node > b->node;
-}
+ORDER_BY2(compare_wait_rows, struct wait_row, object, node)
 
 void wait_rows_sort(struct wait_rows *rows)
 {

@@ -70,6 +70,11 @@ static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_w
 	       (wait->kind == WAIT_TASK && is_source(waits, &wait->object));
 }
 
+static void thing_waiters_deinit(struct thing_waiters *waiters)
+{
+	pages_free(waiters->rows, waiters->rows_capacity, sizeof(*waiters->rows));
+}
+
 /* Is it of the framework?  What that waits for, it has its own ways to end. */
 static bool is_of_framework(const struct waits *waits, const struct async_node *method)
 {
@@ -128,15 +133,7 @@ static bool is_counted(const struct waits *waits, const struct thing_waiter *wai
 	}
 }
 
-static int compare_waiters(const void *left, const void *right)
-{
-	const struct thing_waiter *a = left, *b = right;
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	return a->node < b->node ? -1 : a->node > b->node;
-}
+ORDER_BY3(compare_waiters, struct thing_waiter, address, kind, node)
 
 static enum hd_status collect_waiters(const struct waits *waits, const bool *asked,
 				      struct thing_waiters *waiters, struct hd_error *err)
@@ -200,31 +197,20 @@ static void group_waiters(const struct waits *waits, const struct thing_waiters 
 	}
 }
 
-static int compare_things(const void *left, const void *right)
-{
-	const struct wait_thing *a = left, *b = right;
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	return a->kind < b->kind ? -1 : a->kind > b->kind;
-}
+ORDER_BY2(compare_things, struct wait_thing, address, kind)
 
 enum hd_status wait_things_find(const struct waits *waits, const uint32_t *ends,
 				struct wait_things *ret, struct hd_error *err)
 {
-	struct thing_waiters waiters = { 0 };
+	HD_CLEANUP(thing_waiters) struct thing_waiters waiters = { 0 };
 	HD_FREE bool *asked = mem_alloc(wait_nodes(waits) + 1, sizeof(*asked));
-	enum hd_status status = asked ? HD_OK : fail_nomem(err);
-	if (status == HD_OK) {
-		find_asked(waits, ends, asked);
-		status = collect_waiters(waits, asked, &waiters, err);
-	}
-	if (status == HD_OK) {
-		ret->rows_count = 0;
-		group_waiters(waits, &waiters, ret);
-		qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), compare_things);
-	}
-	pages_free(waiters.rows, waiters.rows_capacity, sizeof(*waiters.rows));
-	return status;
+	TRY_MEMORY(asked, err);
+	find_asked(waits, ends, asked);
+	TRY(collect_waiters(waits, asked, &waiters, err));
+	ret->rows_count = 0;
+	group_waiters(waits, &waiters, ret);
+	qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), compare_things);
+	return HD_OK;
 }
 
 const struct wait_thing *wait_thing_of(const struct waits *waits, const struct wait_things *things,

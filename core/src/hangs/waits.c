@@ -10,6 +10,7 @@
 #include "runtime/coreclr/threads/thread_state.h"
 #include "util/alloc.h"
 #include "util/job.h"
+#include "util/sort.h"
 
 void waits_destroy(struct waits *waits)
 {
@@ -85,11 +86,7 @@ struct thread_row {
 	struct thread_wait *wait;
 };
 
-static int compare_thread_rows(const void *left, const void *right)
-{
-	const struct thread_row *a = left, *b = right;
-	return a->address < b->address ? -1 : a->address > b->address;
-}
+ORDER_BY(compare_thread_rows, struct thread_row, address)
 
 /*
  * Nobody is in two queues, nor in one twice: a thread that was met ends a queue.  Those that are not in the

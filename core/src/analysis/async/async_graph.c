@@ -245,11 +245,7 @@ static enum hd_status find_waits(struct async_graph *graph, struct hd_error *err
 	return graph->failed ? fail_nomem(err) : HD_OK;
 }
 
-static int compare_nodes(const void *left, const void *right)
-{
-	const struct async_node *a = left, *b = right;
-	return a->address < b->address ? -1 : a->address > b->address;
-}
+ORDER_BY(compare_nodes, struct async_node, address)
 
 /* Tell what the target lacks of the methods that the runtime suspends. */
 static void tell_losses(const struct async_graph *graph)

@@ -128,13 +128,7 @@ enum hd_status async_links_of_channel(struct async_links *links, struct heap *he
 	return HD_OK;
 }
 
-static int compare_links(const void *left, const void *right)
-{
-	const struct async_link *a = left, *b = right;
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	return a->to < b->to ? -1 : a->to > b->to;
-}
+ORDER_BY2(compare_links, struct async_link, from, to)
 
 void async_links_sort(struct async_links *links)
 {

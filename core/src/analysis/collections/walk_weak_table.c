@@ -7,12 +7,9 @@
 
 #include "analysis/collections/collection_walk.h"
 #include "gc/handles.h"
+#include "util/sort.h"
 
-static int compare_handles(const void *left, const void *right)
-{
-	const struct handle *a = left, *b = right;
-	return a->address < b->address ? -1 : a->address > b->address;
-}
+ORDER_BY(compare_handles, struct handle, address)
 
 static const struct handle *find_handle(const struct handle_list *list, uint64_t address)
 {

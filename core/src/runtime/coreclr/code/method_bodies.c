@@ -101,13 +101,7 @@ void code_sections_deinit(struct code_sections *sections)
 	*sections = (struct code_sections){ 0 };
 }
 
-static int compare_bodies(const void *left, const void *right)
-{
-	const struct method_body *a = left, *b = right;
-	if (a->method_desc != b->method_desc)
-		return a->method_desc < b->method_desc ? -1 : 1;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
+ORDER_BY2(compare_bodies, struct method_body, method_desc, start)
 
 bool method_bodies_add(struct method_bodies *bodies, uint64_t method_desc, uint64_t start,
 		       bool is_precompiled)
