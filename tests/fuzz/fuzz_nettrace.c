@@ -5,11 +5,8 @@
  * core/src/format/nettrace/nettrace_snapshot.c core/src/format/nettrace/nettrace_graph.c
  * core/src/format/nettrace/nettrace_nodes.c core/src/format/nettrace/nettrace_edges.c
  * core/src/format/nettrace/nettrace_roots.c core/src/format/nettrace/nettrace_types.c
- * core/src/format/nettrace/nettrace_exact.c core/src/format/nettrace/nettrace_exact_encode.c
- * core/src/format/nettrace/nettrace_exact_names.c core/src/format/nettrace/nettrace_exact_nodes.c
- * core/src/format/nettrace/nettrace_exact_objects.c core/src/format/nettrace/nettrace_exact_roots.c
- * core/src/format/nettrace/nettrace_exact_tree.c core/src/format/nettrace/nettrace_exact_types.c
- * core/src/format/nettrace/nettrace_tables.c
+ * core/src/format/nettrace/nettrace_exact.c
+ * core/src/format/nettrace/nettrace_exact_types.c
  */
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  * (ClrEtwAll.man: GCBulkNode, GCBulkEdge, GCBulkRootEdge, ...).
  *
  * Names of this folder begin with nt_, for NetTrace, and with exact_ where the graph of dotnet-gcdump is made
- * (nettrace_exact.h).
+ * (nettrace_exact.c).
  */
 
 /** Does a file begin like a trace?  (format.detect) */

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "format/rpm/rpm_objects.h"
-#include "format/rpm/rpm_window.h"
 #include "format/type_table.h"
 #include "graph/heap_graph.h"
 
