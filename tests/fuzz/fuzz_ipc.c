@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/collect/ipc.c core/src/collect/scan_snapshot.c core/src/collect/stream_scan.c */
+/* covers: core/src/collect/ipc.c core/src/collect/stream_scan.c */
 #include <stdlib.h>
 #include <string.h>
 
