@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * covers: core/src/unwind/cfi.c core/src/unwind/cfi_image.c core/src/unwind/cfi_rules.c
+ * covers: core/src/unwind/cfi.c core/src/unwind/cfi_image.c
  * core/src/unwind/dwarf_expr.c core/src/unwind/dwarf_reader.c
  */
 #include <elf.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * covers: core/src/targets/core/core.c core/src/targets/core/core_headers.c core/src/targets/core/core_notes.c
- * core/src/targets/core/note_copy.c core/src/targets/elf_file.c
+ * core/src/targets/elf_file.c
  * core/src/targets/core/core_ranges.c core/src/targets/module_files.c core/src/targets/modules.c
  * core/src/targets/relocation.c
  */

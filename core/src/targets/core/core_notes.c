@@ -1,12 +1,119 @@
 /* SPDX-License-Identifier: MIT */
 #include "targets/core/core_notes.h"
 
+#include <gelf.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "targets/core/note_copy.h"
+#include "targets/core/core_headers.h"
+#include "targets/elf_file.h"
 #include "util/alloc.h"
 #include "util/sort.h"
+
+/*
+ * The notes of a core, copied out of the file one segment after the other, for libelf: one piece,
+ * because libelf keeps a list of all pieces that it was asked for, and searches it each time.
+ */
+struct note_copy {
+	uint8_t *bytes; /* an ELF header, then the segments */
+	size_t size;
+	Elf *elf;
+	Elf_Data *data; /* all of bytes */
+	size_t begin;   /* of the segment that is read, in bytes */
+	size_t next;    /* where the segment after it begins */
+};
+
+/* One note of a copy. */
+struct note_place {
+	GElf_Nhdr header;
+	const uint8_t *name, *bytes; /* header.n_namesz and header.n_descsz bytes */
+};
+
+/* Notes are aligned to the place in the copy, and not in the file, where a segment may lie anywhere. */
+static uint64_t aligned(uint64_t size)
+{
+	return (size + 3) & ~(uint64_t)3;
+}
+
+/* Go on to the next segment, which has @p size bytes: they come in the order of the list. */
+static void note_copy_turn(struct note_copy *copy, uint64_t size)
+{
+	copy->begin = copy->next;
+	copy->next += (size_t)aligned(size);
+}
+
+/* The header of an ELF file that has nothing but what follows. */
+static void make_header(uint8_t *bytes)
+{
+	const Elf64_Ehdr header = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_CORE,
+		.e_version = EV_CURRENT,
+		.e_ehsize = sizeof(header),
+	};
+	memcpy(bytes, &header, sizeof(header));
+}
+
+/*
+ * Copy the segments of @p headers, which do not overlap.
+ *
+ * @param target The memory counts against its options.max_mem.
+ * @param[out] ret To be given to note_copy_deinit(), also on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+static enum hd_status note_copy_make(struct target *target, const struct mapped_file *file,
+				     const struct core_headers *headers, struct note_copy *ret,
+				     struct hd_error *err)
+{
+	*ret = (struct note_copy){ .size = sizeof(Elf64_Ehdr) };
+	for (size_t i = 0; i < headers->note_count; i++)
+		ret->size += (size_t)aligned(headers->notes[i].size);
+	TRY(target_reserve(target, ret->size, 1, err));
+	ret->bytes = pages_alloc(ret->size, 1);
+	TRY_MEMORY(ret->bytes, err);
+	make_header(ret->bytes);
+	ret->next = sizeof(Elf64_Ehdr);
+	for (size_t i = 0; i < headers->note_count; i++) {
+		const struct core_note_segment *segment = &headers->notes[i];
+		note_copy_turn(ret, segment->size);
+		uint8_t *to = ret->bytes + ret->begin;
+		memcpy(to, file->bytes + segment->offset, (size_t)segment->size);
+	}
+	ret->next = sizeof(Elf64_Ehdr);
+	ret->elf = elf_of_bytes(ret->bytes, ret->size);
+	ret->data = elf_getdata_rawchunk(ret->elf, 0, ret->size, ELF_T_NHDR);
+	return ret->data ? HD_OK : fail_nomem(err);
+}
+
+static void note_copy_deinit(struct note_copy *copy)
+{
+	(void)elf_end(copy->elf);
+	pages_free(copy->bytes, copy->size, 1);
+	*copy = (struct note_copy){ 0 };
+}
+
+/*
+ * Read the note at @p offset of the segment, which has @p size bytes.
+ *
+ * @return where the next one begins; 0: the note is larger than the rest of the segment
+ */
+static uint64_t note_copy_read(const struct note_copy *copy, uint64_t size, uint64_t offset,
+			       struct note_place *ret)
+{
+	size_t name = 0, bytes = 0;
+	if (size - offset < sizeof(GElf_Nhdr))
+		return 0;
+	size_t next =
+		gelf_getnote(copy->data, copy->begin + (size_t)offset, &ret->header, &name, &bytes);
+	if (!next || next - copy->begin > size)
+		return 0;
+	ret->name = copy->bytes + name;
+	ret->bytes = copy->bytes + bytes;
+	return next - copy->begin;
+}
 
 /* struct elf_prpsinfo of 64 bits (doc/debuggers.md 4; sys/procfs.h), whatever machine this is. */
 #define PRPSINFO_SIZE      136u
