@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <heapdump/session.h>
-
 #include "support/assert_more.h"
 #include "support/command_run.h"
-#include "support/fake_core.h"
+#include "support/open_core.h"
 #include "support/suite.h"
+#include "util/guard.h"
 
 /* The whole core of the fuzz target: it must have all that commands are about. */
 TEST(every_part_of_the_fake_core_is_found)
@@ -22,26 +17,31 @@ TEST(every_part_of_the_fake_core_is_found)
 		{ "clrstack -all", "7ffe" },    { "verifyheap", "objects verified" },
 		{ "strings", "a text of the" }, { "syncblk -all", "Index" },
 	};
-	struct fake_core core = fake_core_make();
-	struct hd_session *session = NULL;
-	struct hd_error err = { 0 };
-	char path[64];
-	int fd = memfd_create("core", MFD_CLOEXEC);
-	CU_ASSERT_FATAL(fd >= 0 &&
-			write(fd, core.bytes.bytes, core.bytes.size) == (ssize_t)core.bytes.size);
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	CU_ASSERT_FATAL(hd_session_create(&session, NULL) == HD_OK);
-	CU_ASSERT_FATAL(hd_session_open(session, path, 0, NULL, &err) == HD_OK);
+	struct open_core open = core_open(NULL);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct answer answer = command_run(session, rows[i].line);
+		struct answer answer = command_run(open.session, rows[i].line);
 		CU_ASSERT_PTR_NOT_NULL(strstr(answer_text(&answer), rows[i].part));
 		answer_deinit(&answer);
 	}
-	hd_session_destroy(session);
-	(void)close(fd);
-	CU_ASSERT(core.bytes.size < 1 << 20);
-	ASSERT_UINT(core.count, 115); /* PIECES of make_patches.py */
-	fake_core_free(&core);
+	CU_ASSERT(open.core.bytes.size < 1 << 20);
+	ASSERT_UINT(open.core.count, 115); /* PIECES of make_patches.py */
+	core_close(&open);
+}
+
+/* As many as a processor with many registers needs. */
+TEST(a_table_may_have_40_columns)
+{
+	struct open_core open = core_open(NULL);
+	HD_CLEANUP(text) struct text line = { 0 };
+	text_printf(&line, "sql --json 'SELECT 0 AS c0");
+	for (int i = 1; i < 40; i++)
+		text_printf(&line, ", %d AS c%d", i, i);
+	text_printf(&line, "'");
+	struct answer answer = command_run(open.session, line.bytes);
+	ASSERT_UINT((uint64_t)answer.status, 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(answer_text(&answer), "\"c39\": 39"));
+	answer_deinit(&answer);
+	core_close(&open);
 }
 
 SUITE(.name = "fake_core")

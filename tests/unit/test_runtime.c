@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <heapdump/session.h>
 
 #include "gc/heap.h"
 #include "runtime/coreclr/internal.h"
@@ -11,7 +7,7 @@
 #include "stack/stack_ops.h"
 #include "support/assert_more.h"
 #include "support/command_run.h"
-#include "support/fake_core.h"
+#include "support/open_core.h"
 #include "support/suite.h"
 
 /*
@@ -78,34 +74,8 @@ static const struct runtime_ops made_up = {
 	.stack = &no_stack,
 };
 
-struct opened {
-	struct fake_core core;
-	struct hd_session *session;
-	int fd;
-};
-
-static struct opened open_made_up_core(void)
-{
-	struct opened ret = { .core = fake_core_make(), .fd = memfd_create("core", MFD_CLOEXEC) };
-	const struct text *bytes = &ret.core.bytes;
-	struct hd_error err = { 0 };
-	char path[64];
-	CU_ASSERT_FATAL(ret.fd >= 0 &&
-			write(ret.fd, bytes->bytes, bytes->size) == (ssize_t)bytes->size);
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", ret.fd);
-	CU_ASSERT_FATAL(hd_session_create(&ret.session, NULL) == HD_OK);
-	CU_ASSERT_FATAL(hd_session_open(ret.session, path, 0, NULL, &err) == HD_OK);
-	return ret;
-}
-
-static void close_core(struct opened *opened)
-{
-	hd_session_destroy(opened->session);
-	(void)close(opened->fd);
-	fake_core_free(&opened->core);
-}
-
-static void check_answer(struct opened *opened, const char *line, const char *part, bool is_there)
+static void check_answer(struct open_core *opened, const char *line, const char *part,
+			 bool is_there)
 {
 	struct answer answer = command_run(opened->session, line);
 	CU_ASSERT_EQUAL(strstr(answer_text(&answer), part) != NULL, is_there);
@@ -115,17 +85,17 @@ static void check_answer(struct opened *opened, const char *line, const char *pa
 TEST(commands_are_about_any_runtime)
 {
 	char line[64], total[96];
-	struct opened usual = open_made_up_core();
+	struct open_core usual = core_open(NULL);
 	struct answer answer = command_run(usual.session, "dumpheap -stat");
 	const char *end = strstr(answer_text(&answer), "Total ");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(end);
 	(void)snprintf(total, sizeof(total), "%.*s", (int)strcspn(end, "\n"), end);
 	answer_deinit(&answer);
 	check_answer(&usual, "clrstack -all", "InlinedCallFrame", true);
-	close_core(&usual);
+	core_close(&usual);
 
 	runtime_set_made_up(&made_up);
-	struct opened opened = open_made_up_core();
+	struct open_core opened = core_open(NULL);
 	check_answer(&opened, "dumpheap -stat", total, true);
 	(void)snprintf(line, sizeof(line), "Symbol_%llx", (unsigned long long)opened.core.type);
 	check_answer(&opened, "dumpheap -stat", line, true);
@@ -137,14 +107,14 @@ TEST(commands_are_about_any_runtime)
 	(void)snprintf(line, sizeof(line), "gcroot %llx", (unsigned long long)opened.core.object);
 	check_answer(&opened, line, "[<unknown method 7f4001000200>]+0x10", true);
 	check_answer(&opened, line, " Symbol_", true);
-	close_core(&opened);
+	core_close(&opened);
 	runtime_set_made_up(NULL);
 }
 
 TEST(a_command_says_what_the_runtime_does_not_keep)
 {
 	runtime_set_made_up(&made_up);
-	struct opened opened = open_made_up_core();
+	struct open_core opened = core_open(NULL);
 	struct answer answer = command_run(opened.session, "dumpil 7f4000000000");
 	ASSERT_UINT((uint64_t)answer.err.status, HD_ERR_UNSUPPORTED);
 	ASSERT_TEXT(
@@ -158,7 +128,7 @@ TEST(a_command_says_what_the_runtime_does_not_keep)
 		"clrmodules needs the list of assemblies and their modules, which a program with "
 		"MadeUp does not keep; modules shows the files that the program has loaded");
 	answer_deinit(&answer);
-	close_core(&opened);
+	core_close(&opened);
 	runtime_set_made_up(NULL);
 }
 

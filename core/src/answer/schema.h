@@ -84,7 +84,7 @@ struct cell {
 struct out;
 
 /** Most columns of a schema. */
-#define SCHEMA_COLUMNS_MAX 32u
+#define SCHEMA_COLUMNS_MAX 64u
 
 /** The columns of a table, or the members of a record. */
 struct schema {
