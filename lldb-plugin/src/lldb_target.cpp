@@ -13,7 +13,8 @@
 namespace
 {
 
-constexpr uint64_t page_size = 4096;
+// No processor has a smaller page.
+constexpr uint64_t smallest_page = 4096;
 
 std::string path_of(const lldb::SBFileSpec &file)
 {
@@ -189,7 +190,7 @@ size_t Follower::read(void *arg, uint64_t address, void *buf, size_t size)
 	// It may be all or nothing: page by page, what comes before a hole.
 	while (done < size) {
 		const uint64_t at = address + done;
-		const size_t to_page = static_cast<size_t>(page_size - at % page_size);
+		const size_t to_page = static_cast<size_t>(smallest_page - at % smallest_page);
 		const size_t piece = to_page < size - done ? to_page : size - done;
 		const size_t got =
 			process.ReadMemory(at, static_cast<char *>(buf) + done, piece, error);

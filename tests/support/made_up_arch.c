@@ -88,6 +88,22 @@ static bool frame_is_whole(struct memory *memory, const struct unwind_function *
 	return registers->values[PC] - function->begin >= 16;
 }
 
+/* They do not jump. */
+static bool precode_method(struct memory *memory, uint64_t code, uint64_t *ret)
+{
+	uint64_t word;
+	return memory_u64(memory, code, &word) && word == MADE_UP_PRECODE &&
+	       memory_u64(memory, code + 8, ret);
+}
+
+static bool precode_target(struct memory *memory, uint64_t code, uint64_t *ret)
+{
+	(void)memory;
+	(void)code;
+	(void)ret;
+	return false;
+}
+
 static bool leaf_step(struct memory *memory, struct registers *registers)
 {
 	(void)memory;
@@ -101,6 +117,8 @@ static const struct arch_ops ops = {
 	.follows_call = follows_call,
 	.managed_step = managed_step,
 	.frame_is_whole = frame_is_whole,
+	.precode_method = precode_method,
+	.precode_target = precode_target,
 	.leaf_step = leaf_step,
 };
 
@@ -148,6 +166,7 @@ const struct arch made_up_arch = {
 		   .user_end = (uint64_t)1 << 48,
 		   .page_min = 0x10000,
 		   .page_max = 0x10000,
+		   .signal_stack = 0x20000,
 		   .red_zone = 0,
 		   .code_mask = ~(UINT64_C(0xffff) << 48) },
 	.relative_relocation = R_X86_64_RELATIVE, /* that of fake_export.c */

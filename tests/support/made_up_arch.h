@@ -14,5 +14,8 @@ extern const struct arch made_up_arch;
 /** Numbers of its registers that tests use. */
 #define MADE_UP_RA 10u
 
+/** Its precodes are this word of 8 bytes, and the MethodDesc. */
+#define MADE_UP_PRECODE UINT64_C(0x65646f63657270)
+
 /** A word in its code that returns from a signal handler. */
 #define MADE_UP_SIGNAL_RETURN UINT32_C(0x51616e61)

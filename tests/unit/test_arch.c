@@ -1,48 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <heapdump/debugger.h>
 
 #include "support/assert_more.h"
 #include "support/command_run.h"
-#include "support/fake_core.h"
 #include "support/fake_stack.h"
 #include "support/made_up_arch.h"
+#include "support/open_core.h"
 #include "support/suite.h"
 
-/* A session about a fake core of that processor. */
-struct opened {
-	struct fake_core core;
-	struct hd_session *session;
-	int fd;
-};
+static const struct fake_core_options made_up_options = { .release = 10, .arch = &made_up_arch };
 
-static struct opened open_core_of(const struct arch *arch)
-{
-	struct opened ret = { .core = fake_core_of(
-				      &(struct fake_core_options){ .release = 10, .arch = arch }),
-			      .fd = memfd_create("core", MFD_CLOEXEC) };
-	const struct text *bytes = &ret.core.bytes;
-	struct hd_error err = { 0 };
-	char path[64];
-	CU_ASSERT_FATAL(ret.fd >= 0 &&
-			write(ret.fd, bytes->bytes, bytes->size) == (ssize_t)bytes->size);
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", ret.fd);
-	CU_ASSERT_FATAL(hd_session_create(&ret.session, NULL) == HD_OK);
-	CU_ASSERT_FATAL(hd_session_open(ret.session, path, 0, NULL, &err) == HD_OK);
-	return ret;
-}
-
-static void close_core(struct opened *opened)
-{
-	hd_session_destroy(opened->session);
-	(void)close(opened->fd);
-	fake_core_free(&opened->core);
-}
-
-static void check_same(const struct opened *usual, const struct opened *other, const char *line)
+static void check_same(const struct open_core *usual, const struct open_core *other,
+		       const char *line)
 {
 	struct answer first = command_run(usual->session, line);
 	struct answer second = command_run(other->session, line);
@@ -61,14 +32,14 @@ TEST(commands_answer_the_same_about_another_processor)
 	};
 	char line[64];
 	arch_set_made_up(&made_up_arch);
-	struct opened usual = open_core_of(NULL), other = open_core_of(&made_up_arch);
+	struct open_core usual = core_open(NULL), other = core_open(&made_up_options);
 	ASSERT_UINT(other.core.object, usual.core.object);
 	(void)snprintf(line, sizeof(line), "gcroot %llx", (unsigned long long)usual.core.object);
 	check_same(&usual, &other, line);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		check_same(&usual, &other, lines[i]);
-	close_core(&usual);
-	close_core(&other);
+	core_close(&usual);
+	core_close(&other);
 	arch_set_made_up(NULL);
 }
 
@@ -82,12 +53,12 @@ static void check_has(struct hd_session *session, const char *line, const char *
 TEST(names_of_registers_are_those_of_the_processor)
 {
 	arch_set_made_up(&made_up_arch);
-	struct opened other = open_core_of(&made_up_arch);
+	struct open_core other = core_open(&made_up_options);
 	check_has(other.session, "roots", "(st+0 of [");
 	check_has(other.session, "clrstack -r", "    fa=0000");
 	check_has(other.session, "clrstack -r", " pc=00007f40");
 	check_has(other.session, "clrstack -r --json", "\"ra\"");
-	close_core(&other);
+	core_close(&other);
 	arch_set_made_up(NULL);
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/coreclr/code/code.h"
 #include "runtime/coreclr/code/method.h"
+#include "runtime/coreclr/code/method_list.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
+#include "support/made_up_arch.h"
 #include "support/suite.h"
 #include "util/alloc.h"
 #include "util/text.h"
@@ -452,6 +454,19 @@ TEST(test_precode)
 	fake_poke_u64(memory, code + 0x4008, 0x1234);
 	check_code(&fixture, code, 0);
 	check_code(&fixture, 0, 0);
+	fake_clr_destroy(fixture.fake);
+}
+
+TEST(precodes_are_those_of_the_processor)
+{
+	struct fixture fixture = set_up();
+	uint64_t code = fake_alloc(fixture.memory, 16);
+	fake_poke_u64(fixture.memory, code, MADE_UP_PRECODE);
+	fake_poke_u64(fixture.memory, code + 8, fixture.run);
+	check_code(&fixture, code, 0);
+	fixture.fake->target.arch = &made_up_arch;
+	check_code(&fixture, code, fixture.run);
+	ASSERT_UINT(method_entry_target(fixture.runtime, code), code);
 	fake_clr_destroy(fixture.fake);
 }
 

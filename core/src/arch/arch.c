@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "arch/arch.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* All processors that are read; the last place is for one that tests make up. */
@@ -38,6 +39,15 @@ const struct arch *arch_of_word(const char *word)
 			return processors[i];
 	}
 	return NULL;
+}
+
+void arch_names(char *buf, size_t size)
+{
+	int used = 0;
+	for (size_t i = 0; i < PROCESSORS && processors[i] && (size_t)used < size; i++) {
+		used += snprintf(buf + used, size - (size_t)used, "%s%s", i ? ", " : "",
+				 processors[i]->name);
+	}
 }
 
 const struct arch *arch_of_host(void)

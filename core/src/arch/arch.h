@@ -43,7 +43,10 @@ struct address_space {
 	uint64_t user_begin, user_end;
 	/** Bytes of the smallest page that a kernel has, and of the largest: powers of two. */
 	uint64_t page_min, page_max;
-	uint64_t red_zone; /**< bytes below the stack pointer that a function may use */
+	uint64_t
+		signal_stack; /**< bytes that CoreCLR maps for the signals of a thread, after a page
+				* that guards them */
+	uint64_t red_zone;    /**< bytes below the stack pointer that a function may use */
 	/** The bits of an address of code; the others of a pointer may be its signature. */
 	uint64_t code_mask;
 };
@@ -109,6 +112,12 @@ struct arch_ops {
 	 */
 	bool (*frame_is_whole)(struct memory *memory, const struct unwind_function *function,
 			       const struct registers *registers);
+	/**
+	 * If there is a precode at @p code, the stub that CoreCLR makes in front of a method: the
+	 * MethodDesc that it loads, and where it jumps to.
+	 */
+	bool (*precode_method)(struct memory *memory, uint64_t code, uint64_t *ret);
+	bool (*precode_target)(struct memory *memory, uint64_t code, uint64_t *ret);
 	/** Leave a function that has neither a frame nor unwind information; false: it cannot be. */
 	bool (*leaf_step)(struct memory *memory, struct registers *registers);
 };
@@ -142,6 +151,8 @@ extern const struct arch arch_x86_64;
 const struct arch *arch_of_machine(uint16_t machine);
 /** The processor that a debugger calls @p word ("i386:x86-64"), or NULL. */
 const struct arch *arch_of_word(const char *word);
+/** The names of all processors that are read, "x86-64, arm64". */
+void arch_names(char *buf, size_t size);
 /** The processor on which this library runs; its processes can be read. */
 const struct arch *arch_of_host(void);
 

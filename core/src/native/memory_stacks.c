@@ -24,10 +24,6 @@
 /* A stack that is kept has its record in its last bytes. */
 #define KEPT_BYTES ((size_t)16384)
 
-/* For signals the runtime maps 16 KB for each thread, of which the first page is no memory. */
-#define SIGNAL_GUARD 4096u
-#define SIGNAL_BYTES (3 * (uint64_t)4096)
-
 struct stack {
 	uint64_t start, end;
 };
@@ -160,14 +156,16 @@ static enum hd_status claim_kept(struct memory_making *making, const struct memo
 	return HD_OK;
 }
 
-/* Small writable memory after a page that cannot be read. */
-static bool is_for_signals(const struct memory_account *account, size_t index)
+/* Writable memory of that size after a page that cannot be read. */
+static bool is_for_signals(const struct memory_making *making, size_t index)
 {
+	const struct memory_account *account = making->account;
+	const struct address_space *space = &making->target->arch->space;
 	const struct memory_mapping *mapping = &account->mappings[index];
-	if (!index || mapping->end - mapping->start != SIGNAL_BYTES)
+	if (!index || mapping->end - mapping->start != space->signal_stack)
 		return false;
 	const struct memory_mapping *guard = mapping - 1;
-	return guard->end == mapping->start && guard->end - guard->start == SIGNAL_GUARD &&
+	return guard->end == mapping->start && guard->end - guard->start == space->page_min &&
 	       !(guard->flags & (PF_R | PF_W | PF_X)) && !*guard->path;
 }
 
@@ -180,7 +178,7 @@ static enum hd_status claim_others(struct memory_making *making, const struct st
 		if (*mapping->path || mapping->is_shared ||
 		    (mapping->flags & (PF_R | PF_W | PF_X)) != (PF_R | PF_W))
 			continue;
-		if (is_for_signals(account, i)) {
+		if (is_for_signals(making, i)) {
 			TRY(memory_claim_kind(making, MEMORY_STACK_SIGNAL, mapping->start,
 					      mapping->end, err));
 		} else if (mapping->end - mapping->start >= 4 * KEPT_BYTES &&

@@ -57,6 +57,8 @@ static const struct arch_ops ops = {
 	.follows_call = x86_64_follows_call,
 	.managed_step = unwind_codes_step,
 	.frame_is_whole = unwind_frame_is_whole,
+	.precode_method = x86_64_precode_method,
+	.precode_target = x86_64_precode_target,
 	.leaf_step = x86_64_leaf_step,
 };
 
@@ -118,6 +120,7 @@ const struct arch arch_x86_64 = {
 		   .user_end = (uint64_t)1 << 47,
 		   .page_min = 4096,
 		   .page_max = 4096,
+		   .signal_stack = 3 * 4096,
 		   .red_zone = 128,
 		   .code_mask = UINT64_MAX },
 	.relative_relocation = R_X86_64_RELATIVE,

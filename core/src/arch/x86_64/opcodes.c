@@ -43,6 +43,35 @@ bool x86_64_follows_call(struct memory *memory, uint64_t address)
 	return false;
 }
 
+/*
+ * A precode (thunktemplates.S): FixupPrecode is jmp [rip+a]; mov r10, [rip+b]; ..., StubPrecode
+ * mov r10, [rip+b]; jmp [rip+c].  What is loaded into r10 is the MethodDesc.
+ */
+bool x86_64_precode_method(struct memory *memory, uint64_t code, uint64_t *ret)
+{
+	uint8_t bytes[13];
+	size_t at = 0, size = memory_prefix(memory, code, bytes, sizeof(bytes));
+	if (size == sizeof(bytes) && bytes[0] == 0xff && bytes[1] == 0x25)
+		at = 6;
+	if (size < at + 7 || bytes[at] != 0x4c || bytes[at + 1] != 0x8b || bytes[at + 2] != 0x15)
+		return false;
+	int64_t displacement = (int32_t)load_u32(bytes + at + 3);
+	return memory_u64(memory, code + at + 7 + (uint64_t)displacement, ret);
+}
+
+/* The same stubs' jumps: FixupPrecode begins with its one, that of StubPrecode is after the mov. */
+bool x86_64_precode_target(struct memory *memory, uint64_t code, uint64_t *ret)
+{
+	uint8_t bytes[13];
+	size_t at = 0, size = memory_prefix(memory, code, bytes, sizeof(bytes));
+	if (size == sizeof(bytes) && bytes[0] == 0x4c && bytes[1] == 0x8b && bytes[2] == 0x15)
+		at = 7;
+	if (size < at + 6 || bytes[at] != 0xff || bytes[at + 1] != 0x25)
+		return false;
+	int64_t displacement = (int32_t)load_u32(bytes + at + 2);
+	return memory_u64(memory, code + at + 6 + (uint64_t)displacement, ret);
+}
+
 bool x86_64_leaf_step(struct memory *memory, struct registers *registers)
 {
 	uint64_t sp = registers->values[REG_RSP], ip;

@@ -6,6 +6,10 @@
 /** See arch_ops.follows_call. */
 bool x86_64_follows_call(struct memory *memory, uint64_t address);
 
+/** See arch_ops.precode_method and precode_target. */
+bool x86_64_precode_method(struct memory *memory, uint64_t code, uint64_t *ret);
+bool x86_64_precode_target(struct memory *memory, uint64_t code, uint64_t *ret);
+
 /** See arch_ops.leaf_step: the return address is on top of the stack. */
 bool x86_64_leaf_step(struct memory *memory, struct registers *registers);
 

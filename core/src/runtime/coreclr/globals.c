@@ -244,12 +244,13 @@ static void find_sync_table(struct runtime *runtime, size_t gc_index)
  */
 static void find_alloc_context(struct runtime *runtime, size_t gc_index)
 {
+	uint64_t page = runtime_arch(runtime)->space.page_min;
 	for (size_t i = gc_index; i + 3 < runtime->globals.dac_count && i < gc_index + 32; i++) {
 		uint64_t table = 0, low = 0, high = 0, context = 0;
 		if (!dac_pointer(runtime, i, &table) || !dac_pointer(runtime, i + 1, &low) ||
 		    !dac_pointer(runtime, i + 2, &high) || !dac_entry(runtime, i + 3, &context))
 			continue;
-		if (table == 0 || low == 0 || low % 4096 != 0 || high % 4096 != 0 || low >= high)
+		if (table == 0 || low == 0 || low % page != 0 || high % page != 0 || low >= high)
 			continue;
 		if (layout_has(&runtime->layout, L_EE_ALLOC_CONTEXT))
 			context += coreclr_offset(runtime, L_EE_ALLOC_CONTEXT);

@@ -32,7 +32,7 @@ static const char *machine_name(uint16_t machine)
 	}
 }
 
-/* Read the ELF header; what is not an ELF core of x86-64 is refused by its name. */
+/* Read the ELF header; what is not an ELF core of a known processor is refused by its name. */
 static enum hd_status read_header(const struct mapped_file *file, const char *path, GElf_Ehdr *ret,
 				  struct hd_error *err)
 {
@@ -61,9 +61,11 @@ static enum hd_status read_header(const struct mapped_file *file, const char *pa
 		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: is an ELF file, but not a core", path);
 	bool is_big = ret->e_ident[EI_DATA] == ELFDATA2MSB;
 	if (is_big || !arch_of_machine(ret->e_machine)) {
+		char names[64];
+		arch_names(names, sizeof(names));
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
-			    "%s: is a core of %s%s: only x86-64 cores are read", path,
-			    machine_name(ret->e_machine), is_big ? ", big-endian" : "");
+			    "%s: is a core of %s%s: only %s cores are read", path,
+			    machine_name(ret->e_machine), is_big ? ", big-endian" : "", names);
 	}
 	if (ret->e_ident[EI_CLASS] != ELFCLASS64) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
@@ -174,9 +176,10 @@ static uint64_t give_bytes(struct core_headers *headers, const struct mapped_fil
 	return captured;
 }
 
-static void add_load(struct core_headers *headers, const struct mapped_file *file,
-		     const Elf64_Phdr *header, struct findings *findings)
+static void add_load(struct target *target, struct core_headers *headers,
+		     const struct mapped_file *file, const Elf64_Phdr *header)
 {
+	struct findings *findings = &target->findings;
 	uint64_t size = header->p_memsz;
 	if (size < header->p_filesz) {
 		findings_add(findings, FINDING_ODD_SEGMENT, NULL,
@@ -207,7 +210,7 @@ static void add_load(struct core_headers *headers, const struct mapped_file *fil
 		.offset = header->p_offset,
 		.flags = header->p_flags,
 	};
-	headers->is_unaligned |= captured && header->p_offset % 4096;
+	headers->is_unaligned |= captured && header->p_offset % target->arch->space.page_min;
 }
 
 static void add_note(struct core_headers *headers, const struct mapped_file *file,
@@ -259,7 +262,7 @@ static enum hd_status read_table(struct target *target, const struct mapped_file
 	TRY(make_lists(target, headers, table, count, err));
 	for (size_t i = 0; i < count; i++) {
 		if (table[i].p_type == PT_LOAD) {
-			add_load(headers, file, &table[i], &target->findings);
+			add_load(target, headers, file, &table[i]);
 		} else if (table[i].p_type == PT_NOTE) {
 			add_note(headers, file, &table[i]);
 		}

@@ -33,13 +33,14 @@ enum hd_status process_check_program(struct process_server *server, const char *
 		return process_server_check(server, err);
 	if (!is_64) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
-			    "process %d (%s) is a 32-bit program: only x86-64 is read", pid, name);
+			    "process %d (%s) is a 32-bit program: only %s is read", pid, name,
+			    arch_of_host()->name);
 	}
 	if (arch_of_machine(machine) != arch_of_host()) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
-			    "process %d (%s) is a program of ELF machine %u: only x86-64 (62) is "
+			    "process %d (%s) is a program of ELF machine %u: only %s (%u) is "
 			    "read",
-			    pid, name, machine);
+			    pid, name, machine, arch_of_host()->name, arch_of_host()->machine);
 	}
 	return HD_OK;
 }

@@ -209,7 +209,8 @@ enum hd_status process_server_stop(struct process_server *server,
 		break;
 	case STOP_32_BITS:
 		(void)fail(&failure, HD_ERR_UNSUPPORTED, 0,
-			   "process %d is a 32-bit program: only x86-64 is read", server->pid);
+			   "process %d is a 32-bit program: only %s is read", server->pid,
+			   arch_of_host()->name);
 		break;
 	default:
 		(void)fail(&failure, HD_ERR_OS, 0, "process %d ended while it was stopped",

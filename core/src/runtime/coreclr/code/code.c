@@ -5,6 +5,7 @@
  */
 #include <elf.h>
 
+#include "arch/arch.h"
 #include "mem/memory.h"
 #include "mem/pe_headers.h"
 #include "runtime/coreclr/code/code_parts.h"
@@ -263,36 +264,11 @@ bool runtime_code_at(struct runtime *runtime, uint64_t code, struct code_info *r
 	return runtime->ops->code_at(runtime, code, ret);
 }
 
-/*
- * A precode (thunktemplates.S): FixupPrecode is jmp [rip+a]; mov r10, [rip+b]; ..., StubPrecode
- * mov r10, [rip+b]; jmp [rip+c].  What is loaded into r10 is the MethodDesc.
- */
-static bool precode_method(struct runtime *runtime, uint64_t code, uint64_t *ret)
-{
-	uint8_t bytes[13];
-	size_t at = 0, size = memory_prefix(runtime->memory, code, bytes, sizeof(bytes));
-	if (size == sizeof(bytes) && bytes[0] == 0xff && bytes[1] == 0x25)
-		at = 6;
-	if (size < at + 7 || bytes[at] != 0x4c || bytes[at + 1] != 0x8b || bytes[at + 2] != 0x15)
-		return false;
-	int64_t displacement = (int32_t)load_u32(bytes + at + 3);
-	return memory_u64(runtime->memory, code + at + 7 + (uint64_t)displacement, ret);
-}
-
-/* The same stubs' jumps: FixupPrecode begins with its one, that of StubPrecode is after the mov. */
 uint64_t method_entry_target(struct runtime *runtime, uint64_t entry)
 {
-	uint8_t bytes[13];
-	size_t at = 0, size = memory_prefix(runtime->memory, entry, bytes, sizeof(bytes));
 	uint64_t target;
-	if (size == sizeof(bytes) && bytes[0] == 0x4c && bytes[1] == 0x8b && bytes[2] == 0x15)
-		at = 7;
-	if (size < at + 6 || bytes[at] != 0xff || bytes[at + 1] != 0x25)
-		return entry;
-	int64_t displacement = (int32_t)load_u32(bytes + at + 2);
-	return memory_u64(runtime->memory, entry + at + 6 + (uint64_t)displacement, &target)
-		       ? target
-		       : entry;
+	return runtime_arch(runtime)->ops->precode_target(runtime->memory, entry, &target) ? target
+											   : entry;
 }
 
 bool runtime_method_at(struct runtime *runtime, uint64_t code, uint64_t *ret_method_desc)
@@ -301,7 +277,7 @@ bool runtime_method_at(struct runtime *runtime, uint64_t code, uint64_t *ret_met
 	char name[8];
 	if (!find_code_again(runtime, code, &info) &&
 	    !coreclr_fcall_method(runtime, code, &info.method_desc) &&
-	    !precode_method(runtime, code, &info.method_desc))
+	    !runtime_arch(runtime)->ops->precode_method(runtime->memory, code, &info.method_desc))
 		return false;
 	if (!runtime_method_name(runtime, info.method_desc, name, sizeof(name), NULL))
 		return false;
