@@ -28,6 +28,11 @@ struct info_search {
 	size_t queued; /* threads in queues of Monitor.Wait */
 };
 
+static void info_search_deinit(struct info_search *search)
+{
+	pages_free(search->rows, search->rows_capacity, sizeof(*search->rows));
+}
+
 void wait_info_of_thread(const struct waits *waits, struct thread_wait *wait)
 {
 	if (!coreclr_has(waits->heap->runtime, CORECLR_MANAGED_WAITS))
@@ -155,15 +160,13 @@ static void match_thread(struct info_search *search, struct thread_wait *wait)
 
 enum hd_status wait_infos_match(struct waits *waits, struct hd_error *err)
 {
-	struct info_search search = { .waits = waits };
-	enum hd_status status = find_waitables(&search, err);
-	if (status == HD_OK && search.rows_count) {
+	HD_CLEANUP(info_search) struct info_search search = { .waits = waits };
+	TRY(find_waitables(&search, err));
+	if (search.rows_count)
 		qsort(search.rows, search.rows_count, sizeof(*search.rows), compare_waitables);
-		for (size_t i = 0; i < waits->count; i++)
-			match_thread(&search, &waits->rows[i]);
-	}
-	pages_free(search.rows, search.rows_capacity, sizeof(*search.rows));
-	return status;
+	for (size_t i = 0; i < waits->count; i++)
+		match_thread(&search, &waits->rows[i]);
+	return HD_OK;
 }
 
 bool wait_info_handle(const struct waits *waits, uint64_t waitable, struct object *ret)

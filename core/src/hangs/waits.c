@@ -32,35 +32,34 @@ void waits_destroy(struct waits *waits)
 	mem_free(waits);
 }
 
+static enum hd_status read_stack(struct waits *waits, struct stack_walker *walker, size_t index,
+				 struct job *job, struct hd_error *err)
+{
+	const struct runtime_thread *thread = runtime_thread_at(waits->heap->runtime, index);
+	const struct stack_options options = { 0 };
+	waits->by_thread[index] = UINT32_MAX;
+	if (!thread_has_stack(thread))
+		return HD_OK;
+	struct thread_wait *wait = &waits->rows[waits->count];
+	*wait = (struct thread_wait){ .thread = thread };
+	wait_info_of_thread(waits, wait);
+	TRY(stack_walk(walker, thread, &options, job, &wait->stack, err));
+	waits->partial += wait->stack.is_partial || wait->stack.is_missing;
+	waits->by_thread[index] = (uint32_t)waits->count++;
+	wait_classify(waits, wait);
+	if (wait->kind == WAIT_SOME_HANDLES)
+		TRY(wait_ask_whether_all(waits->heap, walker, wait, job, err));
+	return job_check(job, 0, err);
+}
+
 static enum hd_status read_stacks(struct waits *waits, struct job *job, struct hd_error *err)
 {
 	const struct runtime *runtime = waits->heap->runtime;
-	const struct stack_options options = { 0 };
 	struct stack_walker *walker;
 	TRY(stack_walker_create(waits->heap->runtime, waits->heap, &walker, err));
 	enum hd_status status = HD_OK;
-	for (size_t i = 0; i < runtime_thread_count(runtime) && status == HD_OK; i++) {
-		const struct runtime_thread *thread = runtime_thread_at(runtime, i);
-		waits->by_thread[i] = UINT32_MAX;
-		if (!thread_has_stack(thread))
-			continue;
-		struct thread_wait *wait = &waits->rows[waits->count];
-		*wait = (struct thread_wait){ .thread = thread };
-		wait_info_of_thread(waits, wait);
-		status = stack_walk(walker, thread, &options, job, &wait->stack, err);
-		if (status != HD_OK)
-			break;
-		waits->partial += wait->stack.is_partial || wait->stack.is_missing;
-		waits->by_thread[i] = (uint32_t)waits->count++;
-		wait_classify(waits, wait);
-		if (wait->kind == WAIT_SOME_HANDLES) {
-			status = wait_ask_whether_all(waits->heap, walker, wait, job, err);
-			if (status != HD_OK)
-				break;
-		}
-		if (job && !job_step(job, 0, 0))
-			status = fail_cancelled(err);
-	}
+	for (size_t i = 0; i < runtime_thread_count(runtime) && status == HD_OK; i++)
+		status = read_stack(waits, walker, i, job, err);
 	stack_walker_destroy(walker);
 	return status;
 }

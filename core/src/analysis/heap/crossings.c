@@ -196,9 +196,8 @@ enum hd_status crossings_count(struct type_counts *counts, struct heap *heap,
 			       struct job *job, struct hd_error *err)
 {
 	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
-	enum hd_status status = HD_OK;
 	uint64_t last = 0;
-	for (size_t i = 0; status == HD_OK && i < found->rows_count; i++) {
+	for (size_t i = 0; i < found->rows_count; i++) {
 		const struct crossing *row = &found->rows[i];
 		struct object object;
 		if (row->from == last || (like && !crossing_is_like(row, like)))
@@ -206,11 +205,10 @@ enum hd_status crossings_count(struct type_counts *counts, struct heap *heap,
 		last = row->from;
 		bool is_object = object_read(heap, &window, row->from, &object);
 		if (is_object && !type_counts_add(counts, &object))
-			status = fail_nomem(err);
-		if (status == HD_OK && !job_step(job, 0, 1))
-			status = fail_cancelled(err);
+			return fail_nomem(err);
+		TRY(job_check(job, 1, err));
 	}
-	return status;
+	return HD_OK;
 }
 
 size_t crossings_from(const struct crossing_finder *found, uint64_t address)

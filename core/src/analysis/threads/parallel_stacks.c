@@ -58,7 +58,7 @@ static enum hd_status add_thread(struct parallel_stacks *stacks, struct stack_wa
 {
 	const struct runtime_thread *thread = runtime_thread_at(stacks->heap->runtime, index);
 	const struct stack_options options = { .no_roots = !stacks->async.rows_count };
-	struct thread_stack stack;
+	HD_CLEANUP(thread_stack) struct thread_stack stack = { 0 };
 	if (!thread_has_stack(thread))
 		return HD_OK;
 	TRY(stack_walk(walker, thread, &options, job, &stack, err));
@@ -67,11 +67,8 @@ static enum hd_status add_thread(struct parallel_stacks *stacks, struct stack_wa
 	stacks->frameless += !stack.managed_count;
 	for (size_t i = 0; i < stack.roots_count; i++)
 		note_runner(stacks, &stack, &stack.roots[i], (uint32_t)index);
-	enum hd_status status = stack_tree_add(&stacks->threads, &stack, (uint32_t)index, job, err);
-	thread_stack_deinit(&stack);
-	if (status == HD_OK && job && !job_step(job, 0, 0))
-		return fail_cancelled(err);
-	return status;
+	TRY(stack_tree_add(&stacks->threads, &stack, (uint32_t)index, job, err));
+	return job_check(job, 0, err);
 }
 
 static enum hd_status add_threads(struct parallel_stacks *stacks, struct job *job,
@@ -123,16 +120,9 @@ enum hd_status parallel_stacks_create(struct heap *heap, bool with_async,
 				      const struct stack_tree_lines *lines, struct job *job,
 				      struct parallel_stacks *ret, struct hd_error *err)
 {
-	struct parallel_stacks stacks = { .heap = heap, .threads = { .lines = *lines } };
-	enum hd_status status = with_async ? make_async(&stacks, job, err) : HD_OK;
-	if (status == HD_OK)
-		status = add_threads(&stacks, job, err);
-	if (status == HD_OK)
-		status = add_chains(&stacks, job, err);
-	if (status != HD_OK) {
-		parallel_stacks_deinit(&stacks);
-		return status;
-	}
-	*ret = stacks;
-	return HD_OK;
+	*ret = (struct parallel_stacks){ .heap = heap, .threads = { .lines = *lines } };
+	if (with_async)
+		TRY(make_async(ret, job, err));
+	TRY(add_threads(ret, job, err));
+	return add_chains(ret, job, err);
 }

@@ -23,7 +23,7 @@ struct parallel_stacks {
  *
  * @param with_async Also async methods; else the heap is not walked.
  * @param lines See struct stack_tree_lines; its arg is borrowed until parallel_stacks_deinit().
- * @param[out] ret To be given to parallel_stacks_deinit(); untouched on failure.
+ * @param[out] ret To be given to parallel_stacks_deinit(), also on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
