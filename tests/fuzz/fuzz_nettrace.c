@@ -3,7 +3,7 @@
  * covers: core/src/format/nettrace/nettrace.c core/src/format/nettrace/nettrace_stream.c
  * core/src/format/nettrace/nettrace_blob.c core/src/format/nettrace/nettrace_v6.c
  * core/src/format/nettrace/nettrace_snapshot.c core/src/format/nettrace/nettrace_graph.c
- * core/src/format/nettrace/nettrace_nodes.c core/src/format/nettrace/nettrace_edges.c
+ * core/src/format/nettrace/nettrace_nodes.c
  * core/src/format/nettrace/nettrace_roots.c core/src/format/nettrace/nettrace_types.c
  * core/src/format/nettrace/nettrace_exact.c
  * core/src/format/nettrace/nettrace_exact_types.c

@@ -2,7 +2,7 @@
 /*
  * covers: core/src/format/rpm/rpm_merge.c core/src/format/rpm/rpm_name.c core/src/format/rpm/rpm_parse.c
  * core/src/format/rpm/rpm_objects.c core/src/format/rpm/rpm_reader.c core/src/format/rpm/rpm_scan.c
- * core/src/format/rpm/rpm_sections.c core/src/format/rpm/rpm_sort.c
+ * core/src/format/rpm/rpm_sort.c
  */
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -120,15 +120,6 @@ struct nt_places {
 	uint32_t count;
 };
 
-/** Find out where the references lie, for nt_heap_references(). */
-HD_NODISCARD enum hd_status nt_heap_runs(struct nt_heap *heap, const struct nt_places *places);
-/** The ids that references of heap->raw lead to: raw_graph's read_ids. */
-void nt_heap_references(const void *arg, uint64_t begin, size_t count, uint64_t *ret);
-/** Fail because the bytes of the trace have changed. */
-HD_NODISCARD enum hd_status nt_heap_changed(const struct nt_heap *heap);
-/** The block that contains row @p row, counted over all blocks. */
-size_t nt_block_of(const struct nt_blocks *blocks, uint64_t row);
-
 /** Fill heap->raw; its types are indices in types->rows. */
 HD_NODISCARD enum hd_status nt_heap_fill(struct nt_heap *heap);
 /** Collect the roots, and the pairs of weak tables. */

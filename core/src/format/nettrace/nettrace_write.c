@@ -64,12 +64,10 @@ static enum hd_status put_object(struct trace_writer *writer, const char *name, 
 		add_le(&head, contents->size, 4);
 		add_le(&head, 0, (0 - (unsigned int)(writer->size + head.size)) % 4);
 	}
-	enum hd_status status = head.failed || contents->failed ? fail_nomem(writer->err) : HD_OK;
-	if (status == HD_OK)
-		status = put(writer, head.bytes, head.size);
-	if (status == HD_OK)
-		status = put(writer, contents->bytes, contents->size);
-	return status == HD_OK ? put(writer, "\6", 1) : status;
+	TRY_MEMORY(!head.failed && !contents->failed, writer->err);
+	TRY(put(writer, head.bytes, head.size));
+	TRY(put(writer, contents->bytes, contents->size));
+	return put(writer, "\6", 1);
 }
 
 static enum hd_status put_trace_object(struct trace_writer *writer)
@@ -206,10 +204,17 @@ static enum hd_status check_whole(const struct trace_writer *writer)
 	return HD_OK;
 }
 
+static void trace_writer_deinit(struct trace_writer *writer)
+{
+	text_deinit(&writer->block);
+	nt_thread_table_deinit(&writer->threads);
+}
+
 enum hd_status nt_gathered_write(const struct nt_gathering *gathering, const struct nt_trace *trace,
 				 struct job *job, format_write_fn write, void *arg,
 				 struct hd_error *err)
 {
+	HD_CLEANUP(trace_writer)
 	struct trace_writer writer = { .gathering = gathering,
 				       .trace = trace,
 				       .job = job,
@@ -218,20 +223,12 @@ enum hd_status nt_gathered_write(const struct nt_gathering *gathering, const str
 				       .arg = arg,
 				       .threads = { .era = 1 } };
 	TRY(check_whole(&writer));
+	JOB_STAGE(job);
 	job_begin(job, "Writing events", trace->items_count);
-	enum hd_status status = put(&writer, "Nettrace\x14\0\0\0!FastSerialization.1", 32);
-	if (status == HD_OK)
-		status = put_trace_object(&writer);
-	if (status == HD_OK)
-		status = put_metadata(&writer);
-	if (status == HD_OK)
-		status = put_events(&writer);
-	if (status == HD_OK)
-		status = put_sequence_point(&writer);
-	if (status == HD_OK)
-		status = put(&writer, "\1", 1);
-	text_deinit(&writer.block);
-	nt_thread_table_deinit(&writer.threads);
-	job_end(job);
-	return status;
+	TRY(put(&writer, "Nettrace\x14\0\0\0!FastSerialization.1", 32));
+	TRY(put_trace_object(&writer));
+	TRY(put_metadata(&writer));
+	TRY(put_events(&writer));
+	TRY(put_sequence_point(&writer));
+	return put(&writer, "\1", 1);
 }
