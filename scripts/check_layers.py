@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     "targets": "util arch mem",
     "metadata": "util mem",
     "gc/layouts": "util arch mem targets",
-    "runtime": "util arch mem targets",
+    "runtime": "util arch mem targets gc/layouts",
     "runtime/coreclr": "util arch mem targets metadata gc/layouts runtime",
     "gc": "util arch mem targets runtime runtime/coreclr gc/layouts",
     "verify": "util arch mem targets runtime runtime/coreclr gc",
@@ -51,6 +51,8 @@ MAY_INCLUDE = {
 READS_LAYOUTS = ("runtime", "gc")
 # Headers that only files of their own layer may include.
 PRIVATE = {"runtime/coreclr/internal.h"}
+# The state that all runtimes have, for the folders of runtime.
+FOR_RUNTIMES = {"runtime/runtime_base.h"}
 FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin", "profiler")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
@@ -94,6 +96,8 @@ def check_core(src: pathlib.Path, bad: list[str]) -> dict[str, list[str]]:
                 bad.append(f"{name}: layer {layer} may not include {target}")
             elif "/layouts/" in target and name.split("/")[0] not in READS_LAYOUTS:
                 bad.append(f"{name}: {target} is a layout, for {' and '.join(READS_LAYOUTS)} only")
+            elif target in FOR_RUNTIMES and name.split("/")[0] != "runtime":
+                bad.append(f"{name}: {target} is only for runtimes")
             elif other != layer and target in PRIVATE:
                 bad.append(f"{name}: {target} is only for layer {other}")
             elif not (src / target).is_file():

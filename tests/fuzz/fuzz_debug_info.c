@@ -109,15 +109,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct linear linear = linear_begin(size);
 	for (unsigned int i = 0; i < 2; i++) {
 		struct input_memory input = input_memory_at(BASE, bytes, BLOB + size, i == 0);
-		static struct runtime runtime;
-		runtime = (struct runtime){ .ops = &coreclr_ops,
-					    .memory = &input.memory,
+		static struct coreclr runtime;
+		runtime = (struct coreclr){ .base.ops = &coreclr_ops,
+					    .base.memory = &input.memory,
 					    .major = is_11 ? 11 : 8 + head.version % 3u };
 		layout_init(&runtime.layout);
 		layout_set(&runtime.layout, L_MODULE_R2R, 0, ORIGIN_BUILD);
 		layout_set(&runtime.layout, L_R2R_HEADER, 0, ORIGIN_BUILD);
 		layout_set(&runtime.layout, L_CODE_HEADER_DEBUG_INFO, 0, ORIGIN_BUILD);
-		ask(&runtime, &head, is_precompiled, &answers[i]);
+		ask(&runtime.base, &head, is_precompiled, &answers[i]);
 	}
 	linear_end(&linear, "debug_info");
 	if (answers[0].has_il != answers[1].has_il || answers[0].il != answers[1].il ||

@@ -127,21 +127,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				 .kind = TARGET_CORE,
 				 .memory = &memory.memory,
 				 .own = &memory.memory };
-	struct runtime runtime = {
-		.ops = &coreclr_ops,
-		.target = &target,
-		.memory = &memory.memory,
+	struct coreclr runtime = {
+		.base.ops = &coreclr_ops,
+		.base.target = &target,
+		.base.memory = &memory.memory,
 		.major = image.flags & 2 ? 8 : 10,
-		.gc = { .generation_count = 5,
-			.is_server = image.flags & 1,
-			.heap_count = image.flags & 1 ? 1 + image.heaps % HEAPS_MAX : 1,
-			.handle_table_map = image.map,
-			.finalize_queue = image.queues[0] }
+		.base.gc = { .generation_count = 5,
+			     .is_server = image.flags & 1,
+			     .heap_count = image.flags & 1 ? 1 + image.heaps % HEAPS_MAX : 1,
+			     .handle_table_map = image.map,
+			     .finalize_queue = image.queues[0] }
 	};
-	struct heap heap = { .runtime = &runtime,
+	struct heap heap = { .runtime = &runtime.base,
 			     .space = arch_x86_64.space,
 			     .memory = &memory.memory,
-			     .heap_count = runtime.gc.heap_count,
+			     .heap_count = runtime.base.gc.heap_count,
 			     .heap_addresses = image.queues };
 	check_handles(&heap);
 	check_finalizers(&heap);

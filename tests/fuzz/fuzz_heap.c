@@ -298,10 +298,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				 .kind = TARGET_CORE,
 				 .memory = &memory.memory,
 				 .own = &memory.memory };
-	struct runtime runtime = {
-		.ops = &coreclr_ops,
-		.target = &target,
-		.memory = &memory.memory,
+	struct coreclr runtime = {
+		.base.ops = &coreclr_ops,
+		.base.target = &target,
+		.base.memory = &memory.memory,
 		.major = image.flags & 2 ? 8 : 10,
 		.globals.free_method_table = BASE + 8 * (uint64_t)image.free_type,
 		.globals.object_method_table = BASE + 8 * (uint64_t)image.object_type,
@@ -310,7 +310,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	layout_fill(&runtime.layout, runtime.major, ORIGIN_SERIES);
 	struct segment segments[SEGMENTS];
 	struct context contexts[CONTEXTS];
-	struct heap heap = { .runtime = &runtime,
+	struct heap heap = { .runtime = &runtime.base,
 			     .space = arch_x86_64.space,
 			     .memory = &memory.memory,
 			     .heap_count = 1,
@@ -318,8 +318,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			     .segment_count = make_segments(&image, segments),
 			     .contexts = contexts,
 			     .context_count = make_contexts(&image, contexts) };
-	check(runtime_type_table_create(&runtime, &runtime.types, NULL) == HD_OK);
-	check(module_table_create(&runtime, &runtime.modules, NULL) == HD_OK);
+	check(runtime_type_table_create(&runtime.base, &runtime.types, NULL) == HD_OK);
+	check(module_table_create(&runtime.base, &runtime.modules, NULL) == HD_OK);
 	use_heap(&heap, image.use);
 	module_table_destroy(runtime.modules);
 	runtime_type_table_destroy(runtime.types);

@@ -151,9 +151,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct target target = { .arch = &arch_x86_64,
 				 .memory = &input.memory,
 				 .own = &input.memory };
-	struct runtime runtime = {
-		.ops = &coreclr_ops, .target = &target, .memory = &input.memory, .major = 10
-	};
+	struct coreclr runtime = { .base.ops = &coreclr_ops,
+				   .base.target = &target,
+				   .base.memory = &input.memory,
+				   .major = 10 };
 	struct image image;
 	uint64_t address;
 	for (int is_mapped = 0; is_mapped < 2; is_mapped++) {
@@ -163,9 +164,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 	}
 	read_il(&input.memory, data, size);
-	if (size > UINT32_MAX || runtime_type_table_create(&runtime, &runtime.types, NULL) != HD_OK)
+	if (size > UINT32_MAX ||
+	    runtime_type_table_create(&runtime.base, &runtime.types, NULL) != HD_OK)
 		return 0;
-	if (module_table_create(&runtime, &runtime.modules, NULL) != HD_OK)
+	if (module_table_create(&runtime.base, &runtime.modules, NULL) != HD_OK)
 		abort();
 	uint8_t *bytes = mem_alloc(size ? size : 1, 1);
 	struct module module = { 0 };
@@ -174,12 +176,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(bytes, data, size);
 	if (metadata_create(bytes, (uint32_t)size, &module.metadata, NULL) == HD_OK) {
-		read_names(&runtime, &module);
-		read_tokens(&runtime, &module);
-		read_signatures(&runtime, &module, data, size);
+		read_names(&runtime.base, &module);
+		read_tokens(&runtime.base, &module);
+		read_signatures(&runtime.base, &module, data, size);
 		metadata_destroy(module.metadata);
 	} else {
-		read_signature(&runtime, &module, data,
+		read_signature(&runtime.base, &module, data,
 			       size < SIGNATURE_MAX ? size : SIGNATURE_MAX);
 	}
 	module_table_destroy(runtime.modules);

@@ -91,21 +91,21 @@ static void use_thread(struct runtime *runtime, struct heap *heap,
 	stack_walker_destroy(walker);
 }
 
-static void make_clr(const struct image *image, struct target *target, struct runtime *runtime)
+static void make_clr(const struct image *image, struct target *target, struct coreclr *coreclr)
 {
-	*runtime = (struct runtime){ .ops = &coreclr_ops,
-				     .target = target,
-				     .memory = target->memory,
+	*coreclr = (struct coreclr){ .base.ops = &coreclr_ops,
+				     .base.target = target,
+				     .base.memory = target->memory,
 				     .major = image->flags & FLAG_9 ? 9 : 10,
 				     .gc_info_version = image->flags & FLAG_9 ? 3 : 4,
 				     .globals.dac_table = place(image->dac_table),
 				     .globals.dac_count = 1 };
-	for (unsigned int i = 1; runtime->major == 10 && i <= FRAME_EXCEPTION_FILTER; i++)
-		runtime->frames.identifiers[i] = i;
-	layout_init(&runtime->layout);
-	layout_fill(&runtime->layout, runtime->major, ORIGIN_SERIES);
-	check(runtime_type_table_create(runtime, &runtime->types, NULL) == HD_OK);
-	check(module_table_create(runtime, &runtime->modules, NULL) == HD_OK);
+	for (unsigned int i = 1; coreclr->major == 10 && i <= FRAME_EXCEPTION_FILTER; i++)
+		coreclr->frames.identifiers[i] = i;
+	layout_init(&coreclr->layout);
+	layout_fill(&coreclr->layout, coreclr->major, ORIGIN_SERIES);
+	check(runtime_type_table_create(&coreclr->base, &coreclr->types, NULL) == HD_OK);
+	check(module_table_create(&coreclr->base, &coreclr->modules, NULL) == HD_OK);
 }
 
 static size_t make_ranges(const struct image *image, uint64_t size, struct target_range *ranges)
@@ -154,11 +154,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				 .map.range_count = make_ranges(&image, size, ranges),
 				 .threads.rows = &registers,
 				 .threads.count = image.flags & FLAG_NO_REGISTERS ? 0 : 1 };
-	struct runtime runtime;
+	struct coreclr runtime;
 	make_clr(&image, &target, &runtime);
 	struct segment segment = { .begin = place(image.segment_begin),
 				   .end = place(image.segment_end) };
-	struct heap heap = { .runtime = &runtime,
+	struct heap heap = { .runtime = &runtime.base,
 			     .space = arch_x86_64.space,
 			     .memory = &memory.memory,
 			     .heap_count = 1,
@@ -168,7 +168,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					 .id = 1,
 					 .os_id = 7,
 					 .is_cooperative = image.flags & FLAG_COOPERATIVE };
-	use_thread(&runtime, &heap, &thread, image.flags);
+	use_thread(&runtime.base, &heap, &thread, image.flags);
 	code_cache_destroy(runtime.code);
 	module_table_destroy(runtime.modules);
 	runtime_type_table_destroy(runtime.types);

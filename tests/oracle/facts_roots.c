@@ -200,7 +200,7 @@ enum hd_status write_roots(struct facts *facts, struct job *job, struct hd_error
 	enum hd_status status = root_set_create(facts->heap, false, job, &roots, err);
 	if (status != HD_OK)
 		return status;
-	fprintf(facts->out, "v\t%u\n", facts->runtime->major);
+	fprintf(facts->out, "v\t%u\n", coreclr_of(facts->runtime)->major);
 	write_handles(facts, &roots->handles);
 	write_finalizers(facts, &roots->finalizers);
 	for (size_t i = 0; i < roots->statics.rows_count; i++)

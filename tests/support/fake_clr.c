@@ -398,9 +398,10 @@ struct runtime *fake_runtime(struct fake_clr *fake)
 {
 	if (fake->runtime)
 		return fake->runtime;
-	struct runtime *runtime = mem_calloc(1, sizeof(*runtime));
-	if (!runtime)
+	struct coreclr *coreclr = mem_calloc(1, sizeof(*coreclr));
+	if (!coreclr)
 		abort();
+	struct runtime *runtime = &coreclr->base;
 	fake->target.kind = TARGET_CORE;
 	fake->target.is_64 = true;
 	fake->target.memory = fake->target.own = &fake->memory.memory;
@@ -408,18 +409,18 @@ struct runtime *fake_runtime(struct fake_clr *fake)
 	runtime->target = &fake->target;
 	runtime->ops = &coreclr_ops;
 	runtime->memory = &fake->memory.memory;
-	runtime->major = fake->options.release;
-	(void)snprintf(runtime->version, sizeof(runtime->version), "%u.0", runtime->major);
+	coreclr->major = fake->options.release;
+	(void)snprintf(coreclr->version, sizeof(coreclr->version), "%u.0", coreclr->major);
 	runtime->gc = fake->gc;
-	runtime->layout = fake->layout;
-	runtime->globals.free_method_table = fake->free_type;
-	runtime->globals.object_method_table = fake->object_type;
-	runtime->globals.string_method_table = fake->string_type;
-	runtime->globals.object_array_method_table = fake->object_array_type;
-	runtime->globals.sync_table = fake->sync_table;
+	coreclr->layout = fake->layout;
+	coreclr->globals.free_method_table = fake->free_type;
+	coreclr->globals.object_method_table = fake->object_type;
+	coreclr->globals.string_method_table = fake->string_type;
+	coreclr->globals.object_array_method_table = fake->object_array_type;
+	coreclr->globals.sync_table = fake->sync_table;
 	runtime->threads.is_whole = true;
-	if (runtime_type_table_create(runtime, &runtime->types, NULL) != HD_OK ||
-	    module_table_create(runtime, &runtime->modules, NULL) != HD_OK)
+	if (runtime_type_table_create(runtime, &coreclr->types, NULL) != HD_OK ||
+	    module_table_create(runtime, &coreclr->modules, NULL) != HD_OK)
 		abort();
 	return runtime;
 }
@@ -430,9 +431,9 @@ uint64_t fake_range_map(struct fake_clr *fake, uint64_t code)
 	static const unsigned int shifts[] = { 49, 41, 33, 25 };
 	struct fake_memory *memory = &fake->memory;
 	uint64_t table = fake_alloc(memory, (uint64_t)8 * 256);
-	fake->runtime->globals.dac_table = fake_alloc(memory, 8);
-	fake->runtime->globals.dac_count = 1;
-	fake_poke_u64(memory, fake->runtime->globals.dac_table, table);
+	coreclr_of(fake->runtime)->globals.dac_table = fake_alloc(memory, 8);
+	coreclr_of(fake->runtime)->globals.dac_count = 1;
+	fake_poke_u64(memory, coreclr_of(fake->runtime)->globals.dac_table, table);
 	for (size_t i = 0; i < 4; i++) {
 		uint64_t next = fake_alloc(memory, (uint64_t)8 * 256);
 		fake_poke_u64(memory, table + 8 * (code >> shifts[i] & 255), next);

@@ -192,7 +192,7 @@ struct fake_core fake_core_of(const struct fake_core_options *options)
 	make_objects(&statics, &core);
 	struct fake_stack *stack = fake_stack_create(fake);
 	make_stack(stack, &core);
-	uint64_t map = fake_peek_u64(&fake->memory, stack->runtime->globals.dac_table);
+	uint64_t map = fake_peek_u64(&fake->memory, coreclr_of(stack->runtime)->globals.dac_table);
 	export_fake(fake, options->without);
 	fake_poke_u64(&fake->memory, FAKE_MODULE_BASE + FAKE_PLACE_DAC_TABLE, map);
 	struct elf_maker maker;

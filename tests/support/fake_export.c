@@ -268,8 +268,8 @@ static uint64_t make_threads(struct fake_clr *fake)
 static uint64_t make_app_domain(struct fake_clr *fake)
 {
 	struct fake_memory *memory = &fake->memory;
-	if (fake->runtime && fake->runtime->globals.app_domain)
-		return fake->runtime->globals.app_domain;
+	if (fake->runtime && coreclr_of(fake->runtime)->globals.app_domain)
+		return coreclr_of(fake->runtime)->globals.app_domain;
 	uint64_t domain = fake_alloc(memory, 4096);
 	uint64_t list = fake_at(fake, domain, L_DOMAIN_ASSEMBLIES);
 	uint64_t element = fake_alloc(memory, 64), assembly = fake_alloc(memory, 128);

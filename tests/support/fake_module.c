@@ -79,7 +79,7 @@ void fake_domain(struct fake_clr *fake, const uint64_t *modules, size_t count)
 		fake_poke_u64(memory, block + 16 + 8 * in_block,
 			      modules[i] ? make_assembly(fake, modules[i]) : 0);
 	}
-	fake_runtime(fake)->globals.app_domain = domain;
+	coreclr_of(fake_runtime(fake))->globals.app_domain = domain;
 }
 
 void fake_lookup_map(struct fake_clr *fake, uint64_t address, const uint64_t *values,

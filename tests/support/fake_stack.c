@@ -44,9 +44,9 @@ struct fake_stack *fake_stack_create(struct fake_clr *fake)
 	stack->memory = &fake->memory;
 	stack->thread = fake_thread(fake);
 	stack->runtime = fake_runtime(fake);
-	stack->runtime->gc_info_version = fake_is_from(fake, 11) ? 5 : 4;
+	coreclr_of(stack->runtime)->gc_info_version = fake_is_from(fake, 11) ? 5 : 4;
 	for (unsigned int kind = 1; kind <= FRAME_EXCEPTION_FILTER; kind++)
-		stack->runtime->frames.identifiers[kind] = kind;
+		coreclr_of(stack->runtime)->frames.identifiers[kind] = kind;
 	make_map(stack);
 	fake_map(stack->memory, FAKE_CODE, FAKE_CODE_SIZE + 0x1000);
 	fake_map(stack->memory, FAKE_STACK, FAKE_STACK_SIZE);
@@ -78,8 +78,8 @@ void fake_stack_destroy(struct fake_stack *stack)
 	target->map.ranges = NULL;
 	target->threads.rows = NULL;
 	target->map.range_count = target->threads.count = 0;
-	code_cache_destroy(stack->runtime->code);
-	stack->runtime->code = NULL;
+	code_cache_destroy(coreclr_of(stack->runtime)->code);
+	coreclr_of(stack->runtime)->code = NULL;
 	free(stack);
 }
 

@@ -183,7 +183,7 @@ static void make_bucket(struct fake_statics *statics)
 	struct fake_memory *memory = &statics->fake->memory;
 	uint64_t table = fake_alloc(memory, 16), handle = fake_alloc(memory, 8);
 	statics->bucket = fake_alloc(memory, 40);
-	fake_poke_u64(memory, statics->runtime->globals.app_domain + TABLE_OF, table);
+	fake_poke_u64(memory, coreclr_of(statics->runtime)->globals.app_domain + TABLE_OF, table);
 	fake_poke_u64(memory, table, statics->bucket);
 	fake_poke_u64(memory, handle, statics->holder_array);
 	fake_poke_u32(memory, statics->bucket + 8, 8);

@@ -47,16 +47,18 @@ static void check_findings(const struct fake_clr *fake, enum finding_kind kind)
 
 static void check_objects(const struct fake_clr *fake, const struct runtime *runtime)
 {
-	ASSERT_UINT(runtime->globals.free_method_table, fake->free_type);
-	ASSERT_UINT(runtime->globals.object_method_table, fake->object_type);
-	ASSERT_UINT(runtime->globals.string_method_table, fake->string_type);
-	ASSERT_UINT(runtime->globals.object_array_method_table, fake->object_array_type);
-	ASSERT_UINT(runtime->globals.exception_method_table,
+	ASSERT_UINT(coreclr_of(runtime)->globals.free_method_table, fake->free_type);
+	ASSERT_UINT(coreclr_of(runtime)->globals.object_method_table, fake->object_type);
+	ASSERT_UINT(coreclr_of(runtime)->globals.string_method_table, fake->string_type);
+	ASSERT_UINT(coreclr_of(runtime)->globals.object_array_method_table,
+		    fake->object_array_type);
+	ASSERT_UINT(coreclr_of(runtime)->globals.exception_method_table,
 		    fake_peek_u64((struct fake_memory *)(uintptr_t)&fake->memory,
 				  fake_global(FAKE_EXCEPTION)));
-	ASSERT_UINT(runtime->globals.alloc_context, fake_global(FAKE_ALLOC_CONTEXT) + 8);
-	CU_ASSERT(runtime->globals.app_domain != 0);
-	CU_ASSERT(runtime->globals.thread_store != 0);
+	ASSERT_UINT(coreclr_of(runtime)->globals.alloc_context,
+		    fake_global(FAKE_ALLOC_CONTEXT) + 8);
+	CU_ASSERT(coreclr_of(runtime)->globals.app_domain != 0);
+	CU_ASSERT(coreclr_of(runtime)->globals.thread_store != 0);
 	ASSERT_UINT_FATAL(runtime->threads.count, fake->thread_count);
 	for (size_t i = 0; i < runtime->threads.count; i++) {
 		ASSERT_UINT(runtime->threads.rows[i].address, fake->threads[i].address);
@@ -68,8 +70,8 @@ static void check_objects(const struct fake_clr *fake, const struct runtime *run
 	ASSERT_UINT(runtime->threads.finalizer, fake->threads[1].address);
 	ASSERT_UINT(runtime->threads.gc, 0);
 	ASSERT_UINT((uint64_t)runtime->threads.pending, 0);
-	CU_ASSERT_PTR_NOT_NULL(runtime->types);
-	CU_ASSERT_PTR_NOT_NULL(runtime->modules);
+	CU_ASSERT_PTR_NOT_NULL(coreclr_of(runtime)->types);
+	CU_ASSERT_PTR_NOT_NULL(coreclr_of(runtime)->modules);
 }
 
 /* No descriptor: all globals are found by their shape, all offsets are the series'. */
@@ -81,15 +83,16 @@ TEST(by_shape)
 		fake_export(fake, &(struct fake_export){ 0 });
 		struct runtime *runtime = open(fake);
 		check_objects(fake, runtime);
-		ASSERT_UINT(runtime->globals.sync_table, fake->sync_table);
-		ASSERT_UINT(runtime->globals.sync_count, 2);
-		ASSERT_TEXT(runtime->version, release == 10 ? "10.0.3" : "11.0.3");
-		ASSERT_UINT(runtime->major, release);
-		ASSERT_TEXT(runtime->build_id, "");
-		CU_ASSERT_FALSE(runtime->descriptor.is_read);
-		CU_ASSERT_FALSE(runtime->is_single_file);
-		ASSERT_UINT(runtime->layout.origins[L_MT_FLAGS], ORIGIN_SERIES);
-		ASSERT_UINT(runtime->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_SERIES);
+		ASSERT_UINT(coreclr_of(runtime)->globals.sync_table, fake->sync_table);
+		ASSERT_UINT(coreclr_of(runtime)->globals.sync_count, 2);
+		ASSERT_TEXT(coreclr_of(runtime)->version, release == 10 ? "10.0.3" : "11.0.3");
+		ASSERT_UINT(coreclr_of(runtime)->major, release);
+		ASSERT_TEXT(coreclr_of(runtime)->build_id, "");
+		CU_ASSERT_FALSE(coreclr_of(runtime)->descriptor.is_read);
+		CU_ASSERT_FALSE(coreclr_of(runtime)->is_single_file);
+		ASSERT_UINT(coreclr_of(runtime)->layout.origins[L_MT_FLAGS], ORIGIN_SERIES);
+		ASSERT_UINT(coreclr_of(runtime)->layout.origins[L_DOMAIN_ASSEMBLIES],
+			    ORIGIN_SERIES);
 		check_findings(fake, FINDING_UNKNOWN_BUILD);
 		runtime_destroy(runtime);
 		fake_clr_destroy(fake);
@@ -114,11 +117,11 @@ TEST(by_the_descriptor_of_11)
 	export_described(fake, SELF_CONTAINED);
 	struct runtime *runtime = open(fake);
 	check_objects(fake, runtime);
-	ASSERT_UINT(runtime->major, 11);
-	ASSERT_TEXT(runtime->version, "11.0.0");
-	ASSERT_UINT(runtime->gc_info_version, 5);
-	ASSERT_UINT(runtime->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_DESCRIPTOR);
-	ASSERT_UINT(runtime->layout.origins[L_LOADER_EXPOSED], ORIGIN_DESCRIPTOR);
+	ASSERT_UINT(coreclr_of(runtime)->major, 11);
+	ASSERT_TEXT(coreclr_of(runtime)->version, "11.0.0");
+	ASSERT_UINT(coreclr_of(runtime)->gc_info_version, 5);
+	ASSERT_UINT(coreclr_of(runtime)->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_DESCRIPTOR);
+	ASSERT_UINT(coreclr_of(runtime)->layout.origins[L_LOADER_EXPOSED], ORIGIN_DESCRIPTOR);
 	struct module *const *modules;
 	size_t count = 0;
 	ASSERT_UINT(module_list(runtime, &modules, &count, NULL), HD_OK);
@@ -168,11 +171,11 @@ TEST(by_descriptor)
 					   .version = "@(#)Version 10.0.1226.42308 @Commit: 95" });
 		struct runtime *runtime = open(fake);
 		check_objects(fake, runtime);
-		ASSERT_UINT(runtime->globals.sync_table, fake->sync_table);
-		ASSERT_TEXT(runtime->version, "10.0.12");
-		CU_ASSERT_TRUE(runtime->descriptor.is_read);
-		ASSERT_UINT(runtime->layout.origins[L_MT_FLAGS], ORIGIN_DESCRIPTOR);
-		ASSERT_UINT(runtime->layout.origins[L_MT_BASE_SIZE], ORIGIN_SERIES);
+		ASSERT_UINT(coreclr_of(runtime)->globals.sync_table, fake->sync_table);
+		ASSERT_TEXT(coreclr_of(runtime)->version, "10.0.12");
+		CU_ASSERT_TRUE(coreclr_of(runtime)->descriptor.is_read);
+		ASSERT_UINT(coreclr_of(runtime)->layout.origins[L_MT_FLAGS], ORIGIN_DESCRIPTOR);
+		ASSERT_UINT(coreclr_of(runtime)->layout.origins[L_MT_BASE_SIZE], ORIGIN_SERIES);
 		check_no_findings(fake);
 		runtime_destroy(runtime);
 		fake_clr_destroy(fake);
@@ -191,11 +194,11 @@ TEST(known_build)
 							 .build_id = builds[i].build_id });
 		struct runtime *runtime = open(fake);
 		check_objects(fake, runtime);
-		ASSERT_TEXT(runtime->build_id, builds[i].build_id);
-		ASSERT_TEXT(runtime->version, builds[i].version);
-		ASSERT_UINT(runtime->layout.origins[L_MT_FLAGS], ORIGIN_BUILD);
+		ASSERT_TEXT(coreclr_of(runtime)->build_id, builds[i].build_id);
+		ASSERT_TEXT(coreclr_of(runtime)->version, builds[i].version);
+		ASSERT_UINT(coreclr_of(runtime)->layout.origins[L_MT_FLAGS], ORIGIN_BUILD);
 		/* No object has a sync block yet; where the table is, is known of this build. */
-		ASSERT_UINT(runtime->globals.sync_table, fake->sync_table);
+		ASSERT_UINT(coreclr_of(runtime)->globals.sync_table, fake->sync_table);
 		check_no_findings(fake);
 		runtime_destroy(runtime);
 		fake_clr_destroy(fake);
@@ -210,8 +213,8 @@ TEST(version_by_shape)
 		fake_export(fake, &(struct fake_export){ .path = SELF_CONTAINED,
 							 .version = "@(#)Version 1" });
 		struct runtime *runtime = open(fake);
-		ASSERT_TEXT(runtime->version, release == 10 ? "10.0" : "11.0");
-		ASSERT_UINT(runtime->major, release);
+		ASSERT_TEXT(coreclr_of(runtime)->version, release == 10 ? "10.0" : "11.0");
+		ASSERT_UINT(coreclr_of(runtime)->major, release);
 		runtime_destroy(runtime);
 		fake_clr_destroy(fake);
 	}
@@ -222,8 +225,8 @@ TEST(single_file)
 	struct fake_clr *fake = make(NULL);
 	export_named(fake, (struct fake_export){ .path = "" });
 	struct runtime *runtime = open(fake);
-	CU_ASSERT_TRUE(runtime->is_single_file);
-	ASSERT_UINT(runtime->major, 10);
+	CU_ASSERT_TRUE(coreclr_of(runtime)->is_single_file);
+	ASSERT_UINT(coreclr_of(runtime)->major, 10);
 	check_objects(fake, runtime);
 	runtime_destroy(runtime);
 	fake_clr_destroy(fake);
@@ -234,7 +237,7 @@ TEST(descriptor_is_broken)
 	struct fake_clr *fake = make(NULL);
 	export_named(fake, (struct fake_export){ .json = "{nonsense" });
 	struct runtime *runtime = open(fake);
-	CU_ASSERT_FALSE(runtime->descriptor.is_read);
+	CU_ASSERT_FALSE(coreclr_of(runtime)->descriptor.is_read);
 	check_objects(fake, runtime);
 	CU_ASSERT_TRUE(findings_has(&fake->target.findings, FINDING_BAD_DESCRIPTOR));
 	runtime_destroy(runtime);
@@ -261,7 +264,7 @@ TEST(newer_runtime)
 				     "\"ParentMethodTable\":16,\"EEClassOrCanonMT\":40},"
 				     "\"EEClass\":{\"MethodTable\":16}}}" });
 	runtime = open(fake);
-	ASSERT_UINT(runtime->major, 12);
+	ASSERT_UINT(coreclr_of(runtime)->major, 12);
 	CU_ASSERT_TRUE(findings_has(&fake->target.findings, FINDING_NEWER_RUNTIME));
 	ASSERT_UINT(runtime->threads.count, 0);
 	runtime_destroy(runtime);
@@ -280,14 +283,14 @@ TEST(calibration)
 	fake_poke(memory, domain + 1200, list, sizeof(list));
 	fake_poke(memory, domain + 576, (uint8_t[32]){ 0 }, 32);
 	struct runtime *runtime = open(fake);
-	ASSERT_UINT(runtime->globals.app_domain, domain);
-	ASSERT_UINT((uint64_t)runtime->layout.offsets[L_DOMAIN_ASSEMBLIES], 1200);
-	ASSERT_UINT(runtime->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_CALIBRATED);
+	ASSERT_UINT(coreclr_of(runtime)->globals.app_domain, domain);
+	ASSERT_UINT((uint64_t)coreclr_of(runtime)->layout.offsets[L_DOMAIN_ASSEMBLIES], 1200);
+	ASSERT_UINT(coreclr_of(runtime)->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_CALIBRATED);
 	runtime_destroy(runtime);
 	/* It is nowhere. */
 	fake_poke(memory, domain + 1200, (uint8_t[32]){ 0 }, 32);
 	runtime = open(fake);
-	ASSERT_UINT(runtime->globals.app_domain, 0);
+	ASSERT_UINT(coreclr_of(runtime)->globals.app_domain, 0);
 	CU_ASSERT_TRUE(findings_has(&fake->target.findings, FINDING_MISSING_SYMBOLS));
 	CU_ASSERT_FALSE(findings_has(&fake->target.findings, FINDING_NO_THREADS));
 	runtime_destroy(runtime);

@@ -24,7 +24,7 @@ static struct fixture set_up(void)
 	struct fixture fixture = { .fake = fake_clr_create(NULL) };
 	fixture.memory = &fixture.fake->memory;
 	fixture.runtime = fake_runtime(fixture.fake);
-	fixture.runtime->gc_info_version = 4;
+	coreclr_of(fixture.runtime)->gc_info_version = 4;
 	uint64_t slot = fake_range_map(fixture.fake, CODE_BASE);
 	uint64_t fragment = fake_alloc(fixture.memory, 32);
 	fixture.section = fake_alloc(fixture.memory, 64);
@@ -41,8 +41,8 @@ static struct fixture set_up(void)
 /* Forget what was looked up. */
 static void forget(struct fixture *fixture)
 {
-	code_cache_destroy(fixture->runtime->code);
-	fixture->runtime->code = NULL;
+	code_cache_destroy(coreclr_of(fixture->runtime)->code);
+	coreclr_of(fixture->runtime)->code = NULL;
 }
 
 static void tear_down(struct fixture *fixture)
@@ -314,7 +314,7 @@ TEST(test_versions)
 	struct r2r r2r = make_r2r(&fixture, 1);
 	struct code_info info;
 	put_entry(&fixture, &r2r, 0, 0, CODE_BASE + 0x1000, METHOD);
-	fixture.runtime->gc_info_version = 7;
+	coreclr_of(fixture.runtime)->gc_info_version = 7;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		fake_poke(fixture.memory, r2r.header + 4, &cases[i].major, 2);
 		forget(&fixture);
@@ -381,7 +381,7 @@ TEST(test_damage)
 	fake_poke_u64(fixture.memory, r2r.module + FAKE_MODULE_READY_TO_RUN, 0);
 	forget(&fixture);
 	check(&fixture, start, 0, 0, 0);
-	fixture.runtime->layout.origins[L_R2R_ENTRY_POINTS] = ORIGIN_NONE;
+	coreclr_of(fixture.runtime)->layout.origins[L_R2R_ENTRY_POINTS] = ORIGIN_NONE;
 	forget(&fixture);
 	check(&fixture, start, 0, 0, 0);
 	tear_down(&fixture);

@@ -105,12 +105,12 @@ TEST(types_with_another_class_are_not)
 	begin(&fixture, 11);
 	struct runtime *runtime = fake_runtime(fixture.fake);
 	uint64_t shared = fake_peek_u64(&fixture.fake->memory, fixture.first + 40);
-	runtime->globals.continuation_class = shared + 8;
+	coreclr_of(runtime)->globals.continuation_class = shared + 8;
 	ASSERT_TEXT(name_of(&fixture, fixture.large), "no type");
 	end(&fixture);
 
 	begin(&fixture, 11);
-	fake_runtime(fixture.fake)->globals.continuation_class =
+	coreclr_of(fake_runtime(fixture.fake))->globals.continuation_class =
 		fake_peek_u64(&fixture.fake->memory, fixture.first + 40);
 	ASSERT_TEXT(name_of(&fixture, fixture.large), "Continuation_40_0_2_24_1");
 	ASSERT_TEXT(name_of(&fixture, fixture.first), "Continuation_0");

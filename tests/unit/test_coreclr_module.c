@@ -305,7 +305,7 @@ TEST(test_bad_list)
 	size_t count;
 	struct hd_error err = { 0 };
 	fake_domain(fake, addresses, 2);
-	uint64_t list = runtime->globals.app_domain + 576;
+	uint64_t list = coreclr_of(runtime)->globals.app_domain + 576;
 	fake_poke_u32(&fake->memory, list, UINT32_MAX);
 	ASSERT_UINT(module_list(runtime, &modules, &count, &err), HD_ERR_FORMAT);
 	/* a list that goes round ends when it has seen as many as it has */
@@ -339,7 +339,7 @@ TEST(test_home_of_8)
 	const struct type *type = type_find(runtime, exact);
 	REQUIRE(type);
 	ASSERT_UINT(type_home_module(runtime, type), loader);
-	runtime->major = 8;
+	coreclr_of(runtime)->major = 8;
 	ASSERT_UINT(type_home_module(runtime, type), fake->module);
 	/* a canonical one with a slot for it, where InterfaceMap would be; then after the vtable */
 	struct type canonical = *type;

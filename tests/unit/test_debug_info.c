@@ -198,7 +198,7 @@ static struct fixture set_up(unsigned int major)
 					   .release = major >= 11 ? major : 10 }),
 				   .budget = 1 << 20 };
 	fixture.runtime = fake_runtime(fixture.fake);
-	fixture.runtime->major = major;
+	coreclr_of(fixture.runtime)->major = major;
 	fixture.code =
 		(struct code_info){ .start = START, .function = START, .image_base = CODE_BASE };
 	fake_map(&fixture.fake->memory, CODE_BASE, 0x1000);
@@ -327,7 +327,7 @@ TEST(bytes_written_by_hand_are_read)
 	put_jitted(&fixture, &blob);
 	ASSERT_UINT(il_at(&fixture, 1), FAILS);
 	ASSERT_UINT(il_at(&fixture, 2), 5);
-	fixture.runtime->major = 9;
+	coreclr_of(fixture.runtime)->major = 9;
 	struct blob older = { 0 };
 	put_bytes(&older, loose, sizeof(loose));
 	put_jitted(&fixture, &older);
@@ -590,7 +590,7 @@ TEST(a_method_without_info_and_a_spent_budget_have_no_il)
 	ASSERT_UINT(il_at(&fixture, 0x20), FAILS);
 	/* A release whose info is not known. */
 	put_jitted(&fixture, &blob);
-	fixture.runtime->major = 7;
+	coreclr_of(fixture.runtime)->major = 7;
 	ASSERT_UINT(il_at(&fixture, 0x20), FAILS);
 	fake_clr_destroy(fixture.fake);
 }
@@ -619,7 +619,7 @@ static void put_precompiled(struct fixture *fixture, uint16_t major, bool is_bac
 	struct fake_memory *memory = &fixture->fake->memory;
 	uint64_t module = fake_module(fixture->fake), info = fake_alloc(memory, 512),
 		 header = fake_alloc(memory, 64);
-	bool is_sized = fixture->runtime->major >= 11;
+	bool is_sized = coreclr_of(fixture->runtime)->major >= 11;
 	struct blob blob = { .is_sized = is_sized };
 	struct blob of_bounds = major >= 16 ? bounds_with(is_sized ? 3 : 2, 7, 9) : loose_bounds();
 	fixture->code.is_precompiled = true;

@@ -366,9 +366,9 @@ TEST(test_packed)
 	struct fixture fixture = set_up();
 	struct fake_memory *memory = &fixture.fake->memory;
 	struct runtime *runtime = fixture.runtime;
-	runtime->major = 8;
-	layout_init(&runtime->layout);
-	layout_fill(&runtime->layout, 8, ORIGIN_SERIES);
+	coreclr_of(runtime)->major = 8;
+	layout_init(&coreclr_of(runtime)->layout);
+	layout_fill(&coreclr_of(runtime)->layout, 8, ORIGIN_SERIES);
 	/* 1 instance field (1 bit: 00000 1), 9 methods (4 bits: 00011 1001), 0 statics (00000 0) */
 	uint64_t bits = 0x20u | (uint64_t)(3 | 9 << 5) << 6;
 	uint64_t ee_class = fake_peek_u64(memory, fixture.point + CLASS_OF);

@@ -82,34 +82,34 @@ TEST(kinds_of_frames)
 
 TEST(frames_are_told_by_their_first_word)
 {
-	struct runtime numbered = { .major = 10 }, old = { .major = 8 };
+	struct coreclr numbered = { .major = 10 }, old = { .major = 8 };
 	numbered.frames.identifiers[FRAME_INLINED_CALL] = 1;
 	numbered.frames.identifiers[FRAME_HIJACK] = 8;
 	numbered.frames.vtables[FRAME_FUNC_EVAL] = 0x1000;
 	old.frames.vtables[FRAME_HELPER_METHOD] = 0x7f001000;
-	CU_ASSERT_TRUE(coreclr_frames_are_numbered(&numbered));
-	CU_ASSERT_FALSE(coreclr_frames_are_numbered(&old));
-	ASSERT_UINT(coreclr_frame_kind(&numbered, 8), FRAME_HIJACK);
-	ASSERT_UINT(coreclr_frame_kind(&numbered, 0x1000), FRAME_UNKNOWN);
-	ASSERT_UINT(coreclr_frame_kind(&numbered, 0), FRAME_UNKNOWN);
-	ASSERT_UINT(coreclr_frame_kind(&old, 0x7f001000), FRAME_HELPER_METHOD);
-	ASSERT_UINT(coreclr_frame_kind(&old, 1), FRAME_UNKNOWN);
+	CU_ASSERT_TRUE(coreclr_frames_are_numbered(&numbered.base));
+	CU_ASSERT_FALSE(coreclr_frames_are_numbered(&old.base));
+	ASSERT_UINT(coreclr_frame_kind(&numbered.base, 8), FRAME_HIJACK);
+	ASSERT_UINT(coreclr_frame_kind(&numbered.base, 0x1000), FRAME_UNKNOWN);
+	ASSERT_UINT(coreclr_frame_kind(&numbered.base, 0), FRAME_UNKNOWN);
+	ASSERT_UINT(coreclr_frame_kind(&old.base, 0x7f001000), FRAME_HELPER_METHOD);
+	ASSERT_UINT(coreclr_frame_kind(&old.base, 1), FRAME_UNKNOWN);
 }
 
 /* doc/coreclr.md 12.6: TransitionBlock, HijackArgs, CONTEXT, the pointers of SoftwareExceptionFrame. */
 TEST(blocks_of_registers)
 {
 	static const uint8_t saved[] = { REG_R12, REG_R13, REG_R14, REG_R15, REG_RBX, REG_RBP };
-	const struct runtime old = { .major = 9 }, new = { .major = 10 };
+	const struct coreclr old = { .major = 9 }, new = { .major = 10 };
 	CU_ASSERT_EQUAL(memcmp(saved_registers, saved, sizeof(saved)), 0);
 	ASSERT_UINT(TRANSITION_SAVED, 48);
 	ASSERT_UINT(TRANSITION_RETURN, 96);
 	ASSERT_UINT(TRANSITION_SIZE, 104);
-	const struct hijack_layout *layout = hijack_layout(&old);
+	const struct hijack_layout *layout = hijack_layout(&old.base);
 	ASSERT_UINT(layout->size, 72);
 	ASSERT_UINT(layout->result_count, 2);
 	ASSERT_UINT(layout->saved, 16);
-	layout = hijack_layout(&new);
+	layout = hijack_layout(&new.base);
 	ASSERT_UINT(layout->size, 80);
 	ASSERT_UINT(layout->result_count, 3);
 	ASSERT_UINT(layout->saved, 24);
@@ -129,7 +129,7 @@ static void check_exinfo(unsigned int release, const uint8_t offsets[7])
 	struct exinfo info;
 	fake_memory_init(&memory);
 	uint64_t at = fake_alloc(&memory, 0x100);
-	struct runtime runtime = { .major = release, .memory = &memory.memory };
+	struct coreclr runtime = { .major = release, .base.memory = &memory.memory };
 	layout_init(&runtime.layout);
 	layout_fill(&runtime.layout, release, ORIGIN_SERIES);
 	fake_poke_u64(&memory, at + offsets[0], 0x1234);
@@ -139,7 +139,7 @@ static void check_exinfo(unsigned int release, const uint8_t offsets[7])
 	fake_poke_u64(&memory, at + offsets[4], 0x200);
 	fake_poke_u64(&memory, at + offsets[5], 0x5678);
 	fake_poke(&memory, at + offsets[6], "\x02", 1);
-	CU_ASSERT_TRUE_FATAL(exinfo_read(&runtime, at, &info));
+	CU_ASSERT_TRUE_FATAL(exinfo_read(&runtime.base, at, &info));
 	ASSERT_UINT(info.handler, 0x1234);
 	ASSERT_UINT(info.clause, 2);
 	CU_ASSERT_TRUE(info.is_unwinding);
@@ -148,11 +148,11 @@ static void check_exinfo(unsigned int release, const uint8_t offsets[7])
 	ASSERT_UINT(info.object, 0x5678);
 	ASSERT_UINT(info.slot, at + offsets[5]);
 	ASSERT_UINT(info.pass, 2);
-	CU_ASSERT_FALSE(exinfo_read(&runtime, at + 0x1000000, &info));
-	CU_ASSERT_FALSE(exinfo_is_certain(&runtime));
+	CU_ASSERT_FALSE(exinfo_read(&runtime.base, at + 0x1000000, &info));
+	CU_ASSERT_FALSE(exinfo_is_certain(&runtime.base));
 	/* A release that lacks one of them has none. */
 	runtime.layout.origins[L_EXCEPTION_CLAUSE] = ORIGIN_NONE;
-	CU_ASSERT_FALSE(exinfo_read(&runtime, at, &info));
+	CU_ASSERT_FALSE(exinfo_read(&runtime.base, at, &info));
 	fake_memory_deinit(&memory);
 }
 

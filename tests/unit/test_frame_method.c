@@ -94,9 +94,10 @@ TEST(helpers_are_the_methods_that_made_them)
 	uint64_t helper = STACK_TOP + 0x400, sp = STACK_TOP + 0x1000, code = (uint64_t)127 << 40,
 		 lists = fake_alloc(fixture.memory, 127 * 8),
 		 entry = fake_alloc(fixture.memory, 24), desc = make_desc(&fixture, "Sleep");
-	runtime->major = 9;
-	memset(runtime->frames.identifiers, 0, sizeof(runtime->frames.identifiers));
-	runtime->globals.fcall_table = lists;
+	coreclr_of(runtime)->major = 9;
+	memset(coreclr_of(runtime)->frames.identifiers, 0,
+	       sizeof(coreclr_of(runtime)->frames.identifiers));
+	coreclr_of(runtime)->globals.fcall_table = lists;
 	fake_poke_u64(fixture.memory, lists + 8 * 5, entry);
 	fake_poke_u64(fixture.memory, entry + 8, code + 5);
 	fake_poke_u64(fixture.memory, entry + 16, desc);

@@ -37,11 +37,11 @@ TEST(segments_of_the_heap)
 /* doc/coreclr.md 11.1 and 11.2. */
 TEST(handles_and_finalizers)
 {
-	const struct runtime old = { .major = 9 }, new = { .major = 10 };
-	ASSERT_UINT(handle_type_counts(&old).usual, 12);
-	ASSERT_UINT(handle_type_counts(&old).other, 13);
-	ASSERT_UINT(handle_type_counts(&new).usual, 13);
-	ASSERT_UINT(handle_type_counts(&new).other, 12);
+	const struct coreclr old = { .major = 9 }, new = { .major = 10 };
+	ASSERT_UINT(handle_type_counts(&old.base).usual, 12);
+	ASSERT_UINT(handle_type_counts(&old.base).other, 13);
+	ASSERT_UINT(handle_type_counts(&new.base).usual, 13);
+	ASSERT_UINT(handle_type_counts(&new.base).other, 12);
 	/* align8(4 * N); +1920 + 2N; +1920 + 6N */
 	ASSERT_UINT(handle_table_first_segment(12), 48);
 	ASSERT_UINT(handle_table_first_segment(13), 56);

@@ -54,7 +54,7 @@ static void set_up_release(struct fixture *fixture, unsigned int release)
 	fixture->memory = &fixture->fake->memory;
 	fixture->runtime = fake_runtime(fixture->fake);
 	fixture->image.base = RUNTIME;
-	fixture->runtime->module = &fixture->image;
+	coreclr_of(fixture->runtime)->module = &fixture->image;
 	fake_map(fixture->memory, RUNTIME, RUNTIME_SIZE);
 	fake_poke(fixture->memory, RUNTIME, &header, sizeof(header));
 	fake_poke(fixture->memory, RUNTIME + sizeof(header), &program, sizeof(program));
@@ -73,7 +73,7 @@ static void set_up(struct fixture *fixture)
 
 static void tear_down(struct fixture *fixture)
 {
-	fixture->runtime->module = NULL;
+	coreclr_of(fixture->runtime)->module = NULL;
 	fake_clr_destroy(fixture->fake);
 }
 

@@ -84,8 +84,8 @@ static void map_section(struct fixture *fixture)
 	fake_poke_u64(memory, fixture->section, CODE_BASE);
 	fake_poke_u64(memory, fixture->section + 8, CODE_BASE + CODE_SIZE);
 	fake_poke_u64(memory, dac_table, top);
-	fixture->runtime->globals.dac_table = dac_table;
-	fixture->runtime->globals.dac_count = 1;
+	coreclr_of(fixture->runtime)->globals.dac_table = dac_table;
+	coreclr_of(fixture->runtime)->globals.dac_count = 1;
 	fake_map(memory, CODE_BASE, CODE_SIZE);
 }
 
@@ -208,13 +208,13 @@ TEST(test_signatures)
 	put_u16(&fixture, desc + 34, 1);
 	check_signature(&fixture, desc,
 			"Ns.Worker.Generic<System.Object[]>(System.Object[], System.Object[][])");
-	fixture.runtime->major = 8;
+	coreclr_of(fixture.runtime)->major = 8;
 	fake_poke_u64(fixture.memory, desc + 16, arguments);
 	fake_poke_u64(fixture.memory, desc + 24, 0x10000);
 	put_u16(&fixture, desc + 26, 1);
 	check_signature(&fixture, desc,
 			"Ns.Worker.Generic<System.Object[]>(System.Object[], System.Object[][])");
-	fixture.runtime->major = 10;
+	coreclr_of(fixture.runtime)->major = 10;
 	put_u16(&fixture, desc + 34, UINT16_MAX);
 	check_signature(&fixture, desc, "Ns.Worker.Generic<T>(T, T[])");
 	tear_down(&fixture);
@@ -267,8 +267,8 @@ static void check_code(struct fixture *fixture, uint64_t code, uint64_t expected
 {
 	uint64_t desc = 0;
 	/* The tests change what was read before. */
-	code_cache_destroy(fixture->runtime->code);
-	fixture->runtime->code = NULL;
+	code_cache_destroy(coreclr_of(fixture->runtime)->code);
+	coreclr_of(fixture->runtime)->code = NULL;
 	ASSERT_UINT(runtime_method_at(fixture->runtime, code, &desc), expected != 0);
 	ASSERT_UINT(desc, expected);
 }
@@ -290,14 +290,15 @@ TEST(test_fcalls)
 	}
 	fake_poke_u64(memory, entries[3] + 8, code + 127);
 	fake_poke_u64(memory, entries[0], entries[3]);
-	fake_poke_u64(memory, globals, fake_peek_u64(memory, fixture.runtime->globals.dac_table));
+	fake_poke_u64(memory, globals,
+		      fake_peek_u64(memory, coreclr_of(fixture.runtime)->globals.dac_table));
 	fake_poke_u64(memory, globals + 8, fixture.run); /* something else */
 	fake_poke_u64(memory, globals + 16, lists);
-	fixture.runtime->globals.dac_table = globals;
-	fixture.runtime->globals.dac_count = 3;
+	coreclr_of(fixture.runtime)->globals.dac_table = globals;
+	coreclr_of(fixture.runtime)->globals.dac_count = 3;
 	ASSERT_UINT(fcall_table_find(fixture.runtime), lists);
 	check_code(&fixture, code, 0);
-	fixture.runtime->globals.fcall_table = lists;
+	coreclr_of(fixture.runtime)->globals.fcall_table = lists;
 	check_code(&fixture, code, fixture.walk);
 	check_code(&fixture, code + 2, fixture.run);
 	check_code(&fixture, code + 127, fixture.run); /* the second of its list */
@@ -362,8 +363,10 @@ TEST(test_jit)
 	struct fixture fixture = set_up();
 	make_code(&fixture, 0x24, fixture.run);
 	make_code(&fixture, 0x300, fixture.walk);
-	for (fixture.runtime->major = 9; fixture.runtime->major <= 10; fixture.runtime->major++) {
-		make_heap(&fixture, fixture.runtime->major == 9 ? units_9 : units_10, 5);
+	for (coreclr_of(fixture.runtime)->major = 9; coreclr_of(fixture.runtime)->major <= 10;
+	     coreclr_of(fixture.runtime)->major++) {
+		make_heap(&fixture, coreclr_of(fixture.runtime)->major == 9 ? units_9 : units_10,
+			  5);
 		check_code(&fixture, CODE_BASE + 0x24, fixture.run);
 		check_code(&fixture, CODE_BASE + 0x3f, fixture.run);
 		check_code(&fixture, CODE_BASE + 0x100, fixture.run);
@@ -374,11 +377,11 @@ TEST(test_jit)
 		check_code(&fixture, CODE_BASE, 0);
 		check_code(&fixture, CODE_BASE + 0x10000, 0); /* outside the section */
 	}
-	fixture.runtime->major = 10;
+	coreclr_of(fixture.runtime)->major = 10;
 	/* a stub has its kind in place of a header */
 	fake_poke_u64(fixture.memory, CODE_BASE + 0x300 - 8, 3);
 	check_code(&fixture, CODE_BASE + 0x300, 0);
-	fixture.runtime->globals.dac_count = 0;
+	coreclr_of(fixture.runtime)->globals.dac_count = 0;
 	check_code(&fixture, CODE_BASE + 0x24, 0);
 	fake_clr_destroy(fixture.fake);
 }
@@ -429,7 +432,8 @@ TEST(test_ready_to_run)
 	check_code(&fixture, CODE_BASE + 0x100, 0);
 	fake_poke_u32(memory, buckets, 2);
 	check_code(&fixture, CODE_BASE + 0x100, fixture.run);
-	fixture.runtime->layout.origins[L_MODULE_R2R] = ORIGIN_NONE; /* an unknown runtime */
+	coreclr_of(fixture.runtime)->layout.origins[L_MODULE_R2R] =
+		ORIGIN_NONE; /* an unknown runtime */
 	check_code(&fixture, CODE_BASE + 0x100, 0);
 	fake_clr_destroy(fixture.fake);
 }
@@ -474,7 +478,7 @@ TEST(test_cycle)
 {
 	struct fixture fixture = set_up();
 	struct fake_memory *memory = fixture.memory;
-	uint64_t table = fake_peek_u64(memory, fixture.runtime->globals.dac_table);
+	uint64_t table = fake_peek_u64(memory, coreclr_of(fixture.runtime)->globals.dac_table);
 	static const unsigned int shifts[] = { 49, 41, 33, 25 };
 	for (size_t i = 0; i < 4; i++)
 		table = fake_peek_u64(memory, table + 8 * (CODE_BASE >> shifts[i] & 255)) & ~1ull;

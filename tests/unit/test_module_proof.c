@@ -99,15 +99,15 @@ static void check(enum layout_field field, int64_t offset, enum target_file_stat
 	elf_maker_load(&maker, OWN, own, OWN_SIZE, OWN_SIZE, PF_R | PF_W);
 	elf_maker_file(&maker, IMAGE, IMAGE + PAGE, 0, file_path);
 	struct target *target = elf_maker_open(&maker, NULL);
-	struct runtime runtime = { .ops = &coreclr_ops,
-				   .target = target,
-				   .memory = target->memory };
+	struct coreclr runtime = { .base.ops = &coreclr_ops,
+				   .base.target = target,
+				   .base.memory = target->memory };
 	layout_init(&runtime.layout);
 	layout_set(&runtime.layout, field, offset, ORIGIN_DESCRIPTOR);
 	uint8_t byte;
 	CU_ASSERT(!memory_u8(target->memory, IMAGE + 0x80, &byte));
-	module_prove_image(&runtime, OWN, IMAGE);
-	module_prove_image(&runtime, OWN, 0x1234); /* no file is there */
+	module_prove_image(&runtime.base, OWN, IMAGE);
+	module_prove_image(&runtime.base, OWN, 0x1234); /* no file is there */
 	ASSERT_UINT(target_file_state(target, file_path), expected);
 	CU_ASSERT(memory_u8(target->memory, IMAGE + 0x80, &byte) ==
 		  (expected == TARGET_FILE_MATCHED));

@@ -9,9 +9,9 @@ TEST(frames_of_older_runtimes_are_told_by_their_shape)
 {
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
-	fixture.stack->runtime->major = 9;
-	memset(fixture.stack->runtime->frames.identifiers, 0,
-	       sizeof(fixture.stack->runtime->frames.identifiers));
+	coreclr_of(fixture.stack->runtime)->major = 9;
+	memset(coreclr_of(fixture.stack->runtime)->frames.identifiers, 0,
+	       sizeof(coreclr_of(fixture.stack->runtime)->frames.identifiers));
 	uint64_t thread = fixture.stack->thread->address;
 	uint64_t helper = STACK_TOP + 0x400, variable = helper - 0x18, sp = STACK_TOP + 0x1000;
 	/* The layout is still that of 10. */
@@ -39,9 +39,9 @@ TEST(what_calls_a_throwing_helper_is_not_gone_back_to)
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
 	uint64_t saver = fake_method(fixture.stack, &(struct fake_method){ .saves_rbx = true });
-	fixture.stack->runtime->major = 9;
-	memset(fixture.stack->runtime->frames.identifiers, 0,
-	       sizeof(fixture.stack->runtime->frames.identifiers));
+	coreclr_of(fixture.stack->runtime)->major = 9;
+	memset(coreclr_of(fixture.stack->runtime)->frames.identifiers, 0,
+	       sizeof(coreclr_of(fixture.stack->runtime)->frames.identifiers));
 	fixture.stack->thread->is_cooperative = true;
 	fake_stop_at(fixture.stack, FAKE_NATIVE + 0x40, STACK_TOP, fake_rbp(STACK_TOP + 8));
 	fixture.stack->registers.registers[REGISTER_RBX] = fixture.object;
@@ -69,9 +69,10 @@ static uint64_t begin_helper(struct stack_fixture *fixture, enum frame_kind kind
 	uint64_t helper = STACK_TOP + 0x400, sp = STACK_TOP + 0x1000;
 	stack_begin(fixture);
 	struct runtime *runtime = fixture->stack->runtime;
-	runtime->major = 9;
-	memset(runtime->frames.identifiers, 0, sizeof(runtime->frames.identifiers));
-	runtime->frames.vtables[kind] = 0x7f123450;
+	coreclr_of(runtime)->major = 9;
+	memset(coreclr_of(runtime)->frames.identifiers, 0,
+	       sizeof(coreclr_of(runtime)->frames.identifiers));
+	coreclr_of(runtime)->frames.vtables[kind] = 0x7f123450;
 	fake_stop_at(fixture->stack, FAKE_NATIVE, STACK_TOP, 0);
 	fake_explicit(fixture->stack, helper, 0x7f123450);
 	fake_poke_u64(fixture->memory, helper + 32, fixture->stack->thread->address);
@@ -145,8 +146,8 @@ TEST(an_array_is_kept_where_the_helpers_class_is_not_known)
 	struct stack_fixture fixture;
 	uint64_t array = STACK_TOP + 0x3f8;
 	begin_helper(&fixture, FRAME_HELPER_METHOD_PROTECTOBJ, array, 2, 0);
-	memset(fixture.stack->runtime->frames.vtables, 0,
-	       sizeof(fixture.stack->runtime->frames.vtables));
+	memset(coreclr_of(fixture.stack->runtime)->frames.vtables, 0,
+	       sizeof(coreclr_of(fixture.stack->runtime)->frames.vtables));
 	fake_poke_u64(fixture.memory, STACK_TOP + 0x400 + 232, array - 8);
 	fake_poke_u64(fixture.memory, array - 8, fixture.object);
 	fake_poke_u64(fixture.memory, array, fixture.object);
@@ -163,8 +164,9 @@ TEST(what_a_hijacked_call_returns_is_kept)
 	stack_begin(&fixture);
 	struct runtime *runtime = fixture.stack->runtime;
 	uint64_t frame = STACK_TOP + 0x400, arguments = STACK_TOP + 0x800;
-	runtime->major = 9;
-	memset(runtime->frames.identifiers, 0, sizeof(runtime->frames.identifiers));
+	coreclr_of(runtime)->major = 9;
+	memset(coreclr_of(runtime)->frames.identifiers, 0,
+	       sizeof(coreclr_of(runtime)->frames.identifiers));
 	fake_stop_at(fixture.stack, FAKE_NATIVE, STACK_TOP, 0);
 	fake_explicit(fixture.stack, frame, 0x7f123450);
 	fake_poke_u64(fixture.memory, frame + 16, fake_call(fixture.work, 2));
@@ -205,10 +207,10 @@ TEST(exceptions_of_8_lie_anywhere)
 	struct stack_fixture fixture;
 	stack_begin(&fixture);
 	struct fake_memory *memory = fixture.memory;
-	struct layout *layout = &fixture.stack->runtime->layout;
+	struct layout *layout = &coreclr_of(fixture.stack->runtime)->layout;
 	uint64_t outer = fake_alloc(memory, 80), inner = fake_alloc(memory, 80),
 		 handles = fake_alloc(memory, 16), thread = fixture.stack->thread->address;
-	fixture.stack->runtime->major = 8;
+	coreclr_of(fixture.stack->runtime)->major = 8;
 	layout_set(layout, L_THREAD_EXCEPTION_TRACKER, 480, ORIGIN_SERIES);
 	layout_set(layout, L_EXCEPTION_PREVIOUS, 8, ORIGIN_SERIES);
 	layout_set(layout, L_EXCEPTION_THREAD, 16, ORIGIN_SERIES);

@@ -192,7 +192,7 @@ TEST(test_damage)
 TEST(test_without_types)
 {
 	struct fake_statics statics = fake_statics_create();
-	statics.runtime->globals.app_domain = 0;
+	coreclr_of(statics.runtime)->globals.app_domain = 0;
 	struct static_slots slots = read_slots(&statics);
 	ASSERT_UINT(slots.rows_count, 0);
 	CU_ASSERT(strstr(fake_finding(statics.fake, "statics"), "static fields are not known") !=
@@ -260,9 +260,9 @@ static struct fixture_8 set_up_8(void)
 	struct fake_clr *fake = fixture.statics.fake;
 	struct fake_memory *memory = &fake->memory;
 	struct runtime *runtime = fixture.statics.runtime;
-	runtime->major = 8;
-	layout_init(&runtime->layout);
-	layout_fill(&runtime->layout, 8, ORIGIN_SERIES);
+	coreclr_of(runtime)->major = 8;
+	layout_init(&coreclr_of(runtime)->layout);
+	layout_fill(&coreclr_of(runtime)->layout, 8, ORIGIN_SERIES);
 	fixture.local = fake_alloc(memory, 128);
 	fixture.rows = fake_alloc(memory, 64);
 	fake_poke_u64(memory, fake->module + 1224, fixture.local);

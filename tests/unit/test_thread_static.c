@@ -114,9 +114,9 @@ static struct fixture_8 set_up_8(void)
 	struct fake_clr *fake = fixture.statics.fake;
 	struct fake_memory *memory = &fake->memory;
 	struct runtime *runtime = fixture.statics.runtime;
-	runtime->major = 8;
-	layout_init(&runtime->layout);
-	layout_fill(&runtime->layout, 8, ORIGIN_SERIES);
+	coreclr_of(runtime)->major = 8;
+	layout_init(&coreclr_of(runtime)->layout);
+	layout_fill(&coreclr_of(runtime)->layout, 8, ORIGIN_SERIES);
 	uint64_t table = fake_alloc(memory, 32), handle = fake_alloc(memory, 8);
 	fixture.local = fake_alloc(memory, 256);
 	fixture.rows = fake_alloc(memory, 64);

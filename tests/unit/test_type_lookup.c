@@ -185,10 +185,10 @@ TEST(test_no_list)
 	struct fixture fixture = set_up();
 	struct hd_error err = { 0 };
 	struct visits visits = { .limit = 100 };
-	fixture.runtime->globals.app_domain = 0;
+	coreclr_of(fixture.runtime)->globals.app_domain = 0;
 	ASSERT_UINT(type_for_each(fixture.runtime, visit, &visits, &err), HD_ERR_UNSUPPORTED);
 	CU_ASSERT(!type_by_name(fixture.runtime, "System.Object", 0));
-	fixture.runtime->globals.app_domain = 0x1230;
+	coreclr_of(fixture.runtime)->globals.app_domain = 0x1230;
 	ASSERT_UINT(type_for_each(fixture.runtime, visit, &visits, &err), HD_ERR_FAULT);
 	fake_clr_destroy(fixture.fake);
 }

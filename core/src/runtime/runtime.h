@@ -26,7 +26,7 @@ struct runtime_thread {
 	uint64_t exception; /**< object that it threw last, 0 = none or not known */
 };
 
-/** The runtime in a target.  Its members are in runtime/coreclr/internal.h, which only runtime may include. */
+/** The runtime in a target.  Its members are in runtime/runtime_base.h, which only runtime may include. */
 struct runtime;
 
 /**

@@ -22,7 +22,8 @@
 
 static const char *files_advice(const struct runtime *runtime)
 {
-	return target_advice(runtime->target, runtime->descriptor.address, ADVICE_SYSROOT);
+	return target_advice(runtime->target, coreclr_of(runtime)->descriptor.address,
+			     ADVICE_SYSROOT);
 }
 
 /* Without these no object can be read. */
@@ -34,17 +35,18 @@ static enum hd_status read_descriptor(struct runtime *runtime, struct descriptor
 				      struct hd_error *err)
 {
 	*ret = NULL;
-	if (runtime->descriptor.address == 0)
+	if (coreclr_of(runtime)->descriptor.address == 0)
 		return HD_OK;
 	struct hd_error reason;
-	enum hd_status status = descriptor_read(runtime->target, runtime->module,
-						runtime->descriptor.address, ret, &reason);
+	enum hd_status status =
+		descriptor_read(runtime->target, coreclr_of(runtime)->module,
+				coreclr_of(runtime)->descriptor.address, ret, &reason);
 	if (status == HD_ERR_NOMEM)
 		return fail_nomem(err);
-	runtime->descriptor.is_read = status == HD_OK;
+	coreclr_of(runtime)->descriptor.is_read = status == HD_OK;
 	if (status == HD_OK)
 		return HD_OK;
-	bool is_known = layout_build_find(runtime->build_id) != NULL;
+	bool is_known = layout_build_find(coreclr_of(runtime)->build_id) != NULL;
 	findings_add(&runtime->target->findings,
 		     status == HD_ERR_FAULT ? FINDING_NO_DESCRIPTOR : FINDING_BAD_DESCRIPTOR,
 		     is_known ? NULL : files_advice(runtime), "%s: %s", reason.message,
@@ -64,7 +66,7 @@ static void report_missing_fields(struct runtime *runtime)
 	for (size_t i = 0; i < L_COUNT; i++) {
 		const char *type, *field;
 		if (!layout_has(&last, (enum layout_field)i) ||
-		    layout_has(&runtime->layout, (enum layout_field)i))
+		    layout_has(&coreclr_of(runtime)->layout, (enum layout_field)i))
 			continue;
 		layout_name((enum layout_field)i, &type, &field);
 		if (count++ < MISSING_TOLD)
@@ -75,7 +77,7 @@ static void report_missing_fields(struct runtime *runtime)
 			     "the descriptor of .NET %s does not say where %zu of the fields are "
 			     "that are read here (%s%s): answers that need them leave something "
 			     "out (info -layout lists them)",
-			     runtime->version, count, names.bytes ? names.bytes : "",
+			     coreclr_of(runtime)->version, count, names.bytes ? names.bytes : "",
 			     count > MISSING_TOLD ? ", ..." : "");
 	}
 }
@@ -83,42 +85,47 @@ static void report_missing_fields(struct runtime *runtime)
 static enum hd_status fill_layout(struct runtime *runtime, const struct descriptor *descriptor,
 				  struct hd_error *err)
 {
-	layout_init(&runtime->layout);
+	layout_init(&coreclr_of(runtime)->layout);
 	if (descriptor)
-		descriptor_fill(descriptor, &runtime->layout);
-	bool is_known = layout_build_find(runtime->build_id) != NULL;
-	layout_fill(&runtime->layout, runtime->major, is_known ? ORIGIN_BUILD : ORIGIN_SERIES);
+		descriptor_fill(descriptor, &coreclr_of(runtime)->layout);
+	bool is_known = layout_build_find(coreclr_of(runtime)->build_id) != NULL;
+	layout_fill(&coreclr_of(runtime)->layout, coreclr_of(runtime)->major,
+		    is_known ? ORIGIN_BUILD : ORIGIN_SERIES);
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-		if (!layout_has(&runtime->layout, needed[i])) {
-			return fail(err, HD_ERR_UNSUPPORTED, runtime->descriptor.address,
+		if (!layout_has(&coreclr_of(runtime)->layout, needed[i])) {
+			return fail(err, HD_ERR_UNSUPPORTED,
+				    coreclr_of(runtime)->descriptor.address,
 				    "this runtime (.NET %s, build-id %s) is not known, and its "
 				    "contract descriptor does not tell its layout: %s",
-				    *runtime->version ? runtime->version : "of unknown version",
-				    *runtime->build_id ? runtime->build_id : "unknown",
+				    *coreclr_of(runtime)->version ? coreclr_of(runtime)->version
+								  : "of unknown version",
+				    *coreclr_of(runtime)->build_id ? coreclr_of(runtime)->build_id
+								   : "unknown",
 				    files_advice(runtime));
 		}
 	}
 	struct findings *findings = &runtime->target->findings;
-	if (runtime->major > MAJOR_LAST) {
+	if (coreclr_of(runtime)->major > MAJOR_LAST) {
 		findings_add(findings, FINDING_NEWER_RUNTIME, NULL,
 			     ".NET %s is newer than what was tried (%u): it is read by the names "
 			     "in its descriptor, and what that does not name is not known",
-			     runtime->version, MAJOR_LAST);
+			     coreclr_of(runtime)->version, MAJOR_LAST);
 		report_missing_fields(runtime);
 	} else if (!is_known && !descriptor) {
 		findings_add(findings, FINDING_UNKNOWN_BUILD, files_advice(runtime),
 			     "the build %s of .NET %s is not known: offsets are those of its "
 			     "release's series and may differ",
-			     *runtime->build_id ? runtime->build_id : "without build-id",
-			     runtime->version);
+			     *coreclr_of(runtime)->build_id ? coreclr_of(runtime)->build_id
+							    : "without build-id",
+			     coreclr_of(runtime)->version);
 	}
 	return HD_OK;
 }
 
 static enum hd_status open_tables(struct runtime *runtime, struct hd_error *err)
 {
-	TRY(runtime_type_table_create(runtime, &runtime->types, err));
-	return module_table_create(runtime, &runtime->modules, err);
+	TRY(runtime_type_table_create(runtime, &coreclr_of(runtime)->types, err));
+	return module_table_create(runtime, &coreclr_of(runtime)->modules, err);
 }
 
 static const char *gc_advice(const struct target *target)
@@ -171,10 +178,10 @@ static enum hd_status read_runtime(struct runtime *runtime, const struct descrip
 
 void coreclr_close(struct runtime *runtime)
 {
-	code_cache_destroy(runtime->code);
-	type_lookup_destroy(runtime->lookup);
-	runtime_type_table_destroy(runtime->types);
-	module_table_destroy(runtime->modules);
+	code_cache_destroy(coreclr_of(runtime)->code);
+	type_lookup_destroy(coreclr_of(runtime)->lookup);
+	runtime_type_table_destroy(coreclr_of(runtime)->types);
+	module_table_destroy(coreclr_of(runtime)->modules);
 	mem_free(runtime->threads.rows);
 	mem_free(runtime->threads.order);
 	mem_free(runtime->threads.os_order);
@@ -185,8 +192,9 @@ enum hd_status coreclr_open(struct target *target, struct job *job, struct runti
 			    struct hd_error *err)
 {
 	(void)job; /* this does not take long */
-	struct runtime *runtime = mem_calloc(1, sizeof(*runtime));
-	TRY_MEMORY(runtime, err);
+	struct coreclr *coreclr = mem_calloc(1, sizeof(*coreclr));
+	TRY_MEMORY(coreclr, err);
+	struct runtime *runtime = &coreclr->base;
 	runtime->target = target;
 	runtime->memory = target->memory;
 	runtime->ops = &coreclr_ops;
@@ -226,10 +234,10 @@ static uint64_t loader_object_at(const struct runtime *runtime, uint64_t loader,
 
 uint64_t runtime_loader_object(const struct runtime *runtime, uint64_t loader_allocator)
 {
-	if (layout_has(&runtime->layout, L_LOADER_EXPOSED)) {
+	if (layout_has(&coreclr_of(runtime)->layout, L_LOADER_EXPOSED)) {
 		uint64_t object = loader_object_at(runtime, loader_allocator,
 						   coreclr_offset(runtime, L_LOADER_EXPOSED));
-		if (object || layout_build_find(runtime->build_id))
+		if (object || layout_build_find(coreclr_of(runtime)->build_id))
 			return object;
 	}
 	for (uint64_t offset = 0; offset < LOADER_ALLOCATOR_SIZE; offset += 8) {

@@ -30,5 +30,5 @@ const struct coreclr_release *coreclr_release_find(unsigned int major)
 bool coreclr_has(const struct runtime *runtime, enum coreclr_feature feature)
 {
 	unsigned int first = releases[feature].first, last = releases[feature].last;
-	return runtime->major >= first && (!last || runtime->major <= last);
+	return coreclr_of(runtime)->major >= first && (!last || coreclr_of(runtime)->major <= last);
 }

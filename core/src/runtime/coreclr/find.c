@@ -60,21 +60,22 @@ static bool has_runtime(struct runtime *runtime, const struct target_module *mod
 {
 	uint64_t size = 0;
 	bool has_table = target_symbol(runtime->target, module, "g_dacTable",
-				       &runtime->globals.dac_table, &size);
+				       &coreclr_of(runtime)->globals.dac_table, &size);
 	bool has_descriptor =
 		target_symbol(runtime->target, module, "DotNetRuntimeContractDescriptor",
-			      &runtime->descriptor.address, NULL);
+			      &coreclr_of(runtime)->descriptor.address, NULL);
 	if (!has_table && !has_descriptor)
 		return false;
-	runtime->globals.dac_count = size / 8 < DAC_TABLE_MAX ? size / 8 : DAC_TABLE_MAX;
-	runtime->module = module;
+	coreclr_of(runtime)->globals.dac_count =
+		size / 8 < DAC_TABLE_MAX ? size / 8 : DAC_TABLE_MAX;
+	coreclr_of(runtime)->module = module;
 	return true;
 }
 
 static enum hd_status fail_symbols(const struct runtime *runtime,
 				   const struct target_module *module, struct hd_error *err)
 {
-	char build_id[sizeof(runtime->build_id)] = "unknown";
+	char build_id[sizeof(coreclr_of(runtime)->build_id)] = "unknown";
 	(void)target_build_id(runtime->target, module, build_id, sizeof(build_id));
 	return fail(err, HD_ERR_FAULT, module->base,
 		    "the symbols of %s (build-id %s) are not in the target: %s", module->path,
@@ -129,7 +130,8 @@ enum hd_status coreclr_find(struct runtime *runtime, struct hd_error *err)
 	const struct target_module *unreadable = NULL;
 	unsigned int tries = 0;
 	for (size_t i = 0;
-	     i < target->module_count && !runtime->module && tries < RUNTIME_TRIES_MAX; i++) {
+	     i < target->module_count && !coreclr_of(runtime)->module && tries < RUNTIME_TRIES_MAX;
+	     i++) {
 		const struct target_module *module = &target->modules[i];
 		if (!is_libcoreclr(module->path))
 			continue;
@@ -137,24 +139,25 @@ enum hd_status coreclr_find(struct runtime *runtime, struct hd_error *err)
 		if (!has_runtime(runtime, module))
 			unreadable = module;
 	}
-	if (!runtime->module && unreadable)
+	if (!coreclr_of(runtime)->module && unreadable)
 		return fail_symbols(runtime, unreadable, err);
-	if (!runtime->module && target->module_count > 0)
-		runtime->is_single_file = has_runtime(runtime, &target->modules[0]);
-	if (!runtime->module)
+	if (!coreclr_of(runtime)->module && target->module_count > 0)
+		coreclr_of(runtime)->is_single_file = has_runtime(runtime, &target->modules[0]);
+	if (!coreclr_of(runtime)->module)
 		return fail_no_runtime(runtime, err);
-	if (!target_build_id(target, runtime->module, runtime->build_id, sizeof(runtime->build_id)))
-		runtime->build_id[0] = '\0';
+	if (!target_build_id(target, coreclr_of(runtime)->module, coreclr_of(runtime)->build_id,
+			     sizeof(coreclr_of(runtime)->build_id)))
+		coreclr_of(runtime)->build_id[0] = '\0';
 	return HD_OK;
 }
 
 static bool take_version(struct runtime *runtime, const char *text, size_t length)
 {
-	if (length == 0 || length >= sizeof(runtime->version) || text[0] < '1' || text[0] > '9' ||
-	    printable_run(text, length) != length)
+	if (length == 0 || length >= sizeof(coreclr_of(runtime)->version) || text[0] < '1' ||
+	    text[0] > '9' || printable_run(text, length) != length)
 		return false;
-	memcpy(runtime->version, text, length);
-	runtime->version[length] = '\0';
+	memcpy(coreclr_of(runtime)->version, text, length);
+	coreclr_of(runtime)->version[length] = '\0';
 	return true;
 }
 
@@ -162,7 +165,7 @@ static bool take_version(struct runtime *runtime, const char *text, size_t lengt
 static bool version_of_path(struct runtime *runtime)
 {
 	static const char mark[] = "Microsoft.NETCore.App/";
-	const char *at = strstr(runtime->module->path, mark);
+	const char *at = strstr(coreclr_of(runtime)->module->path, mark);
 	return at &&
 	       take_version(runtime, at + sizeof(mark) - 1, strcspn(at + sizeof(mark) - 1, "/"));
 }
@@ -190,8 +193,8 @@ static bool version_of_text(void *arg, const char *text)
 	}
 	if (numbers[0] == 0)
 		return false;
-	(void)snprintf(runtime->version, sizeof(runtime->version), "%u.%u.%u", numbers[0],
-		       numbers[1], numbers[2] / 100);
+	(void)snprintf(coreclr_of(runtime)->version, sizeof(coreclr_of(runtime)->version),
+		       "%u.%u.%u", numbers[0], numbers[1], numbers[2] / 100);
 	return true;
 }
 
@@ -223,7 +226,7 @@ static bool version_in_range(struct runtime *runtime, uint64_t begin, uint64_t s
 static bool version_of_data(struct runtime *runtime, version_take *take, void *arg)
 {
 	Elf64_Phdr programs[ELF_IMAGE_PROGRAMS];
-	uint64_t base = runtime->module->base;
+	uint64_t base = coreclr_of(runtime)->module->base;
 	size_t count = elf_image_programs(runtime->memory, base, programs);
 	for (size_t i = 0; i < count; i++) {
 		const Elf64_Phdr *program = &programs[i];
@@ -257,7 +260,7 @@ static bool copy_version(void *arg, const char *text)
 bool runtime_file_version(struct runtime *runtime, char *buf, size_t size)
 {
 	struct version_text version = { buf, size };
-	return runtime->module && version_of_data(runtime, copy_version, &version);
+	return coreclr_of(runtime)->module && version_of_data(runtime, copy_version, &version);
 }
 
 /* Find the release by what changed between releases; 0 = unknown. */
@@ -270,7 +273,7 @@ static unsigned int major_of_shape(const struct runtime *runtime,
 		return descriptor_has_type(descriptor, "EEAllocContext") ? 10 : 9;
 	}
 	for (size_t i = 0; i < CORECLR_RELEASES; i++) {
-		if (coreclr_releases[i].dac_count == runtime->globals.dac_count)
+		if (coreclr_releases[i].dac_count == coreclr_of(runtime)->globals.dac_count)
 			return coreclr_releases[i].major;
 	}
 	return 0;
@@ -278,17 +281,19 @@ static unsigned int major_of_shape(const struct runtime *runtime,
 
 void coreclr_read_version(struct runtime *runtime, const struct descriptor *descriptor)
 {
-	const struct layout_build *build = layout_build_find(runtime->build_id);
+	const struct layout_build *build = layout_build_find(coreclr_of(runtime)->build_id);
 	if (build) {
-		(void)snprintf(runtime->version, sizeof(runtime->version), "%s", build->version);
+		(void)snprintf(coreclr_of(runtime)->version, sizeof(coreclr_of(runtime)->version),
+			       "%s", build->version);
 	} else if (!version_of_descriptor(runtime, descriptor) && !version_of_path(runtime)) {
 		(void)version_of_data(runtime, version_of_text, runtime);
 	}
-	unsigned long major = strtoul(runtime->version, NULL, 10);
-	runtime->major = major < 1000 ? (unsigned int)major : 0;
-	if (runtime->major)
+	unsigned long major = strtoul(coreclr_of(runtime)->version, NULL, 10);
+	coreclr_of(runtime)->major = major < 1000 ? (unsigned int)major : 0;
+	if (coreclr_of(runtime)->major)
 		return;
-	runtime->major = major_of_shape(runtime, descriptor);
-	if (runtime->major)
-		(void)snprintf(runtime->version, sizeof(runtime->version), "%u.0", runtime->major);
+	coreclr_of(runtime)->major = major_of_shape(runtime, descriptor);
+	if (coreclr_of(runtime)->major)
+		(void)snprintf(coreclr_of(runtime)->version, sizeof(coreclr_of(runtime)->version),
+			       "%u.0", coreclr_of(runtime)->major);
 }

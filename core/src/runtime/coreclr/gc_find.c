@@ -9,9 +9,9 @@
 
 bool dac_entry(const struct runtime *runtime, uint64_t index, uint64_t *ret)
 {
-	return index < runtime->globals.dac_count &&
-	       target_module_pointer(runtime->target, runtime->module,
-				     runtime->globals.dac_table + 8 * index, ret) &&
+	return index < coreclr_of(runtime)->globals.dac_count &&
+	       target_module_pointer(runtime->target, coreclr_of(runtime)->module,
+				     coreclr_of(runtime)->globals.dac_table + 8 * index, ret) &&
 	       *ret != 0;
 }
 
@@ -25,7 +25,7 @@ bool dac_pointer(const struct runtime *runtime, uint64_t index, uint64_t *ret)
 static bool find_gc_vars_in(const struct runtime *runtime, struct memory *memory, uint8_t *bytes,
 			    uint64_t *ret_address, size_t *ret_index)
 {
-	for (size_t i = 0; i < runtime->globals.dac_count; i++) {
+	for (size_t i = 0; i < coreclr_of(runtime)->globals.dac_count; i++) {
 		uint64_t variable = 0, address = 0;
 		if (!dac_entry(runtime, i, &variable) || !memory_u64(memory, variable, &address) ||
 		    address == 0 || address % 8 != 0 ||
@@ -51,18 +51,19 @@ static bool find_gc_vars(const struct runtime *runtime, uint8_t *bytes, uint64_t
 static enum hd_status gc_vars_not_found(const struct runtime *runtime, struct hd_error *err)
 {
 	uint64_t value = 0;
-	if (runtime->globals.dac_count == 0 || !dac_entry(runtime, 0, &value)) {
-		return fail(err, HD_ERR_FAULT, runtime->globals.dac_table,
+	if (coreclr_of(runtime)->globals.dac_count == 0 || !dac_entry(runtime, 0, &value)) {
+		return fail(err, HD_ERR_FAULT, coreclr_of(runtime)->globals.dac_table,
 			    "the runtime's g_dacTable at 0x%" PRIx64 " of %s is not in the target: "
 			    "%s",
-			    runtime->globals.dac_table, runtime->module->path,
-			    target_advice(runtime->target, runtime->globals.dac_table,
+			    coreclr_of(runtime)->globals.dac_table,
+			    coreclr_of(runtime)->module->path,
+			    target_advice(runtime->target, coreclr_of(runtime)->globals.dac_table,
 					  "give the folder with that file by --sysroot"));
 	}
-	return fail(err, HD_ERR_UNSUPPORTED, runtime->globals.dac_table,
+	return fail(err, HD_ERR_UNSUPPORTED, coreclr_of(runtime)->globals.dac_table,
 		    "the GC is not initialised yet, or not known (no GcDacVars of version 2 among "
 		    "the %" PRIu64 " globals of the runtime): no managed heap",
-		    runtime->globals.dac_count);
+		    coreclr_of(runtime)->globals.dac_count);
 }
 
 /*
@@ -80,7 +81,7 @@ static enum hd_status check_captured(const struct runtime *runtime, struct hd_er
 		    "the GC's variables (at 0x%" PRIx64 ", of %s) are not in the core, only in the "
 		    "file, as they are before the program runs: no managed heap; take a full dump "
 		    "(createdump --full)",
-		    at, runtime->module->path);
+		    at, coreclr_of(runtime)->module->path);
 }
 
 enum hd_status gc_find(struct runtime *runtime, size_t *ret_index, struct hd_error *err)

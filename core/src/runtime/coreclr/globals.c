@@ -32,7 +32,7 @@ struct shape {
 
 static bool read_shape(const struct runtime *runtime, uint64_t address, struct shape *ret)
 {
-	const struct layout *layout = &runtime->layout;
+	const struct layout *layout = &coreclr_of(runtime)->layout;
 	*ret = (struct shape){ 0 };
 	if (address == 0 || address % 8 != 0 || !layout_has(layout, L_MT_FLAGS) ||
 	    !layout_has(layout, L_MT_BASE_SIZE) ||
@@ -75,7 +75,7 @@ static uint64_t parent_of(const struct runtime *runtime, uint64_t address)
 static bool is_exception(const struct runtime *runtime, uint64_t address)
 {
 	unsigned int count = 0;
-	for (size_t i = 0; i < runtime->globals.dac_count && count < 3; i++) {
+	for (size_t i = 0; i < coreclr_of(runtime)->globals.dac_count && count < 3; i++) {
 		uint64_t other = 0;
 		if (dac_pointer(runtime, i, &other) && other != address)
 			count += parent_of(runtime, parent_of(runtime, other)) == address;
@@ -95,7 +95,7 @@ static uint64_t find_object_array(const struct runtime *runtime, uint64_t variab
 			continue;
 		if (shape.is_sound && shape.component_size == 8 &&
 		    (shape.flags & FLAG_ARRAY_MASK) == FLAG_SZ_ARRAY &&
-		    shape.element == runtime->globals.object_method_table)
+		    shape.element == coreclr_of(runtime)->globals.object_method_table)
 			return address;
 	}
 	return 0;
@@ -104,30 +104,33 @@ static uint64_t find_object_array(const struct runtime *runtime, uint64_t variab
 static void find_method_tables(struct runtime *runtime)
 {
 	uint64_t string_variable = 0;
-	for (size_t i = 0; i < runtime->globals.dac_count; i++) {
+	for (size_t i = 0; i < coreclr_of(runtime)->globals.dac_count; i++) {
 		uint64_t address = 0;
 		struct shape shape;
 		if (!dac_pointer(runtime, i, &address) || !read_shape(runtime, address, &shape))
 			continue;
-		if (is_free(&shape) && !runtime->globals.free_method_table)
-			runtime->globals.free_method_table = address;
+		if (is_free(&shape) && !coreclr_of(runtime)->globals.free_method_table)
+			coreclr_of(runtime)->globals.free_method_table = address;
 		if (shape.is_sound && shape.component_size == 2 && shape.base_size == 22 &&
-		    !runtime->globals.string_method_table &&
+		    !coreclr_of(runtime)->globals.string_method_table &&
 		    dac_entry(runtime, i, &string_variable)) {
-			runtime->globals.string_method_table = address;
-			runtime->globals.object_method_table = shape.parent;
+			coreclr_of(runtime)->globals.string_method_table = address;
+			coreclr_of(runtime)->globals.object_method_table = shape.parent;
 		}
 	}
-	if (!runtime->globals.string_method_table)
+	if (!coreclr_of(runtime)->globals.string_method_table)
 		return;
-	runtime->globals.object_array_method_table = find_object_array(runtime, string_variable);
-	for (size_t i = 0;
-	     i < runtime->globals.dac_count && !runtime->globals.exception_method_table; i++) {
+	coreclr_of(runtime)->globals.object_array_method_table =
+		find_object_array(runtime, string_variable);
+	for (size_t i = 0; i < coreclr_of(runtime)->globals.dac_count &&
+			   !coreclr_of(runtime)->globals.exception_method_table;
+	     i++) {
 		uint64_t address = 0;
 		if (dac_pointer(runtime, i, &address) && address &&
-		    parent_of(runtime, address) == runtime->globals.object_method_table &&
+		    parent_of(runtime, address) ==
+			    coreclr_of(runtime)->globals.object_method_table &&
 		    is_exception(runtime, address))
-			runtime->globals.exception_method_table = address;
+			coreclr_of(runtime)->globals.exception_method_table = address;
 	}
 }
 
@@ -159,7 +162,7 @@ static bool is_assembly_list(const struct runtime *runtime, uint64_t address)
  */
 static bool find_domain_assemblies(const struct runtime *runtime, uint64_t address, uint64_t *ret)
 {
-	if (layout_has(&runtime->layout, L_DOMAIN_ASSEMBLIES)) {
+	if (layout_has(&coreclr_of(runtime)->layout, L_DOMAIN_ASSEMBLIES)) {
 		*ret = coreclr_offset(runtime, L_DOMAIN_ASSEMBLIES);
 		if (is_assembly_list(runtime, address + *ret))
 			return true;
@@ -176,9 +179,9 @@ static bool is_app_domain(struct runtime *runtime, uint64_t address)
 	uint64_t offset = 0;
 	if (address == 0 || address % 8 != 0 || !find_domain_assemblies(runtime, address, &offset))
 		return false;
-	if (!layout_has(&runtime->layout, L_DOMAIN_ASSEMBLIES) ||
+	if (!layout_has(&coreclr_of(runtime)->layout, L_DOMAIN_ASSEMBLIES) ||
 	    offset != coreclr_offset(runtime, L_DOMAIN_ASSEMBLIES)) {
-		layout_set(&runtime->layout, L_DOMAIN_ASSEMBLIES, (int64_t)offset,
+		layout_set(&coreclr_of(runtime)->layout, L_DOMAIN_ASSEMBLIES, (int64_t)offset,
 			   ORIGIN_CALIBRATED);
 	}
 	return true;
@@ -193,7 +196,7 @@ static uint64_t find_global(struct runtime *runtime, size_t first,
 	uint64_t address = 0;
 	if (dac_pointer(runtime, first, &address) && is(runtime, address))
 		return address;
-	for (size_t i = 0; i < runtime->globals.dac_count; i++) {
+	for (size_t i = 0; i < coreclr_of(runtime)->globals.dac_count; i++) {
 		if (dac_pointer(runtime, i, &address) && is(runtime, address))
 			return address;
 	}
@@ -225,17 +228,18 @@ static bool is_sync_table(struct runtime *runtime, uint64_t address)
 
 static void find_sync_table(struct runtime *runtime, size_t gc_index)
 {
-	const struct coreclr_release *release = coreclr_release_find(runtime->major);
-	runtime->globals.sync_table =
-		find_global(runtime, runtime->globals.dac_count, is_sync_table);
-	if (runtime->globals.sync_table || !release || !layout_build_find(runtime->build_id))
+	const struct coreclr_release *release = coreclr_release_find(coreclr_of(runtime)->major);
+	coreclr_of(runtime)->globals.sync_table =
+		find_global(runtime, coreclr_of(runtime)->globals.dac_count, is_sync_table);
+	if (coreclr_of(runtime)->globals.sync_table || !release ||
+	    !layout_build_find(coreclr_of(runtime)->build_id))
 		return;
 	/* No object has a sync block: the table of a known build is used without this check. */
 	uint64_t address = 0, first[2] = { 1, 1 };
 	if (dac_pointer(runtime, gc_index + release->sync_table_distance, &address) &&
 	    address % 8 == 0 && memory_read(runtime->memory, address, first, sizeof(first)) &&
 	    !first[0] && !first[1])
-		runtime->globals.sync_table = address;
+		coreclr_of(runtime)->globals.sync_table = address;
 }
 
 /*
@@ -245,16 +249,17 @@ static void find_sync_table(struct runtime *runtime, size_t gc_index)
 static void find_alloc_context(struct runtime *runtime, size_t gc_index)
 {
 	uint64_t page = runtime_arch(runtime)->space.page_min;
-	for (size_t i = gc_index; i + 3 < runtime->globals.dac_count && i < gc_index + 32; i++) {
+	for (size_t i = gc_index;
+	     i + 3 < coreclr_of(runtime)->globals.dac_count && i < gc_index + 32; i++) {
 		uint64_t table = 0, low = 0, high = 0, context = 0;
 		if (!dac_pointer(runtime, i, &table) || !dac_pointer(runtime, i + 1, &low) ||
 		    !dac_pointer(runtime, i + 2, &high) || !dac_entry(runtime, i + 3, &context))
 			continue;
 		if (table == 0 || low == 0 || low % page != 0 || high % page != 0 || low >= high)
 			continue;
-		if (layout_has(&runtime->layout, L_EE_ALLOC_CONTEXT))
+		if (layout_has(&coreclr_of(runtime)->layout, L_EE_ALLOC_CONTEXT))
 			context += coreclr_offset(runtime, L_EE_ALLOC_CONTEXT);
-		runtime->globals.alloc_context = context;
+		coreclr_of(runtime)->globals.alloc_context = context;
 		return;
 	}
 }
@@ -265,17 +270,20 @@ static void read_named(struct runtime *runtime, const struct descriptor *descrip
 		const char *name;
 		uint64_t *value;
 	} globals[] = {
-		{ "AppDomain", &runtime->globals.app_domain },
-		{ "SystemDomain", &runtime->globals.system_domain },
-		{ "ThreadStore", &runtime->globals.thread_store },
-		{ "FreeObjectMethodTable", &runtime->globals.free_method_table },
-		{ "ObjectMethodTable", &runtime->globals.object_method_table },
-		{ "StringMethodTable", &runtime->globals.string_method_table },
-		{ "ObjectArrayMethodTable", &runtime->globals.object_array_method_table },
-		{ "ExceptionMethodTable", &runtime->globals.exception_method_table },
-		{ "SyncTableEntries", &runtime->globals.sync_table },
-		{ "ContinuationMethodTable", &runtime->globals.continuation_method_table },
-		{ "ContinuationSingletonEEClass", &runtime->globals.continuation_class },
+		{ "AppDomain", &coreclr_of(runtime)->globals.app_domain },
+		{ "SystemDomain", &coreclr_of(runtime)->globals.system_domain },
+		{ "ThreadStore", &coreclr_of(runtime)->globals.thread_store },
+		{ "FreeObjectMethodTable", &coreclr_of(runtime)->globals.free_method_table },
+		{ "ObjectMethodTable", &coreclr_of(runtime)->globals.object_method_table },
+		{ "StringMethodTable", &coreclr_of(runtime)->globals.string_method_table },
+		{ "ObjectArrayMethodTable",
+		  &coreclr_of(runtime)->globals.object_array_method_table },
+		{ "ExceptionMethodTable", &coreclr_of(runtime)->globals.exception_method_table },
+		{ "SyncTableEntries", &coreclr_of(runtime)->globals.sync_table },
+		{ "ContinuationMethodTable",
+		  &coreclr_of(runtime)->globals.continuation_method_table },
+		{ "ContinuationSingletonEEClass",
+		  &coreclr_of(runtime)->globals.continuation_class },
 		{ "FinalizerThread", &runtime->threads.finalizer },
 		{ "GCThread", &runtime->threads.gc },
 	};
@@ -290,7 +298,7 @@ static void read_named(struct runtime *runtime, const struct descriptor *descrip
 	if (descriptor_global(descriptor, "SyncBlockCache", &variable) &&
 	    memory_u64(runtime->memory, variable, &cache) &&
 	    coreclr_field_u32(runtime, cache, L_SYNC_CACHE_INDEX, &count))
-		runtime->globals.sync_count = count;
+		coreclr_of(runtime)->globals.sync_count = count;
 }
 
 static void report_missing_globals(const struct runtime *runtime)
@@ -300,20 +308,21 @@ static void report_missing_globals(const struct runtime *runtime)
 		enum finding_kind kind;
 		const char *name, *cost;
 	} needed[] = {
-		{ runtime->globals.app_domain, FINDING_MISSING_SYMBOLS, "AppDomain",
+		{ coreclr_of(runtime)->globals.app_domain, FINDING_MISSING_SYMBOLS, "AppDomain",
 		  "the list of assemblies cannot be read" },
-		{ runtime->globals.thread_store, FINDING_NO_THREADS, "ThreadStore",
+		{ coreclr_of(runtime)->globals.thread_store, FINDING_NO_THREADS, "ThreadStore",
 		  "threads, what their stacks keep alive, and their allocation contexts are not "
 		  "known, and the walk may take their free space for damage" },
-		{ runtime->globals.free_method_table, FINDING_MISSING_SYMBOLS, "Free MethodTable",
-		  "free blocks of the heap count as damage" },
-		{ runtime->globals.string_method_table, FINDING_MISSING_SYMBOLS,
+		{ coreclr_of(runtime)->globals.free_method_table, FINDING_MISSING_SYMBOLS,
+		  "Free MethodTable", "free blocks of the heap count as damage" },
+		{ coreclr_of(runtime)->globals.string_method_table, FINDING_MISSING_SYMBOLS,
 		  "String MethodTable", "strings are not shown" },
 	};
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 		if (needed[i].value == 0) {
 			findings_add(&runtime->target->findings, needed[i].kind,
-				     target_advice(runtime->target, runtime->module->base,
+				     target_advice(runtime->target,
+						   coreclr_of(runtime)->module->base,
 						   "take a full dump, or give the folder with "
 						   "the runtime's files by --sysroot"),
 				     "the runtime's %s was not found: %s", needed[i].name,
@@ -331,10 +340,10 @@ static void read_frame_identifiers(struct runtime *runtime, const struct descrip
 		(void)snprintf(name, sizeof(name), "%sIdentifier",
 			       frame_kind_layout((enum frame_kind)kind)->name);
 		if (descriptor && descriptor_global(descriptor, name, &value)) {
-			runtime->frames.identifiers[kind] = value;
+			coreclr_of(runtime)->frames.identifiers[kind] = value;
 		} else if (!descriptor && coreclr_has(runtime, CORECLR_FRAME_NUMBERS) &&
 			   kind <= FRAME_EXCEPTION_FILTER) {
-			runtime->frames.identifiers[kind] =
+			coreclr_of(runtime)->frames.identifiers[kind] =
 				kind; /* the values of 10.0 for Linux on x64 */
 		}
 	}
@@ -363,15 +372,15 @@ static const struct {
 
 static void read_frame_vtables(struct runtime *runtime)
 {
-	const struct coreclr_release *release = coreclr_release_find(runtime->major);
+	const struct coreclr_release *release = coreclr_release_find(coreclr_of(runtime)->major);
 	if (!coreclr_has(runtime, CORECLR_FRAME_VTABLES) || !release ||
-	    release->dac_count != runtime->globals.dac_count)
+	    release->dac_count != coreclr_of(runtime)->globals.dac_count)
 		return;
 	size_t column = (size_t)(release - coreclr_releases);
 	for (size_t i = 0; i < sizeof(frame_vtable_places) / sizeof(*frame_vtable_places); i++) {
 		uint64_t from_end = frame_vtable_places[i].from_end[column];
-		(void)dac_entry(runtime, runtime->globals.dac_count - from_end,
-				&runtime->frames.vtables[frame_vtable_places[i].kind]);
+		(void)dac_entry(runtime, coreclr_of(runtime)->globals.dac_count - from_end,
+				&coreclr_of(runtime)->frames.vtables[frame_vtable_places[i].kind]);
 	}
 }
 
@@ -390,24 +399,25 @@ void coreclr_read_globals(struct runtime *runtime, const struct descriptor *desc
 			  size_t gc_index)
 {
 	uint64_t version;
-	runtime->gc_info_version = usual_gc_info_version(runtime->major);
+	coreclr_of(runtime)->gc_info_version = usual_gc_info_version(coreclr_of(runtime)->major);
 	if (descriptor)
 		read_named(runtime, descriptor);
 	if (descriptor && descriptor_global(descriptor, "GCInfoVersion", &version) && version < 100)
-		runtime->gc_info_version = (unsigned int)version;
+		coreclr_of(runtime)->gc_info_version = (unsigned int)version;
 	read_frame_identifiers(runtime, descriptor);
 	read_frame_vtables(runtime);
-	runtime->globals.fcall_table = fcall_table_find(runtime);
-	if (!runtime->globals.free_method_table || !runtime->globals.string_method_table)
+	coreclr_of(runtime)->globals.fcall_table = fcall_table_find(runtime);
+	if (!coreclr_of(runtime)->globals.free_method_table ||
+	    !coreclr_of(runtime)->globals.string_method_table)
 		find_method_tables(runtime);
 	/* In 8, 9 and 10 ThreadStore is 4 before GcDacVars in g_dacTable, and AppDomain 1 after. */
-	if (!runtime->globals.thread_store) {
+	if (!coreclr_of(runtime)->globals.thread_store) {
 		uint64_t address = 0;
 		if (gc_index >= 4 && dac_pointer(runtime, gc_index - 4, &address) &&
 		    thread_store_is(runtime, address, false)) {
-			runtime->globals.thread_store = address;
+			coreclr_of(runtime)->globals.thread_store = address;
 		} else {
-			runtime->globals.thread_store =
+			coreclr_of(runtime)->globals.thread_store =
 				find_global(runtime, gc_index - 4, is_thread_store);
 		}
 	}
@@ -419,19 +429,22 @@ void coreclr_read_globals(struct runtime *runtime, const struct descriptor *desc
 		(void)dac_pointer(runtime, gc_index - 3, &runtime->threads.finalizer);
 		(void)dac_pointer(runtime, gc_index - 2, &runtime->threads.gc);
 	}
-	if (!runtime->globals.app_domain) {
-		runtime->globals.app_domain = find_global(runtime, gc_index + 1, is_app_domain);
-	} else if (!is_app_domain(runtime, runtime->globals.app_domain)) {
+	if (!coreclr_of(runtime)->globals.app_domain) {
+		coreclr_of(runtime)->globals.app_domain =
+			find_global(runtime, gc_index + 1, is_app_domain);
+	} else if (!is_app_domain(runtime, coreclr_of(runtime)->globals.app_domain)) {
 		findings_add(&runtime->target->findings, FINDING_MISSING_SYMBOLS, NULL,
 			     "the AppDomain's list of assemblies was not found in it: types that "
 			     "have no object on the heap are not known");
 	}
 	/* The entry after the AppDomain's is the SystemDomain's (inc/dacvars.h). */
 	uint64_t address = 0;
-	if (!runtime->globals.system_domain && dac_pointer(runtime, gc_index + 1, &address) &&
-	    address && address == runtime->globals.app_domain)
-		(void)dac_pointer(runtime, gc_index + 2, &runtime->globals.system_domain);
-	if (!runtime->globals.sync_table && !descriptor)
+	if (!coreclr_of(runtime)->globals.system_domain &&
+	    dac_pointer(runtime, gc_index + 1, &address) && address &&
+	    address == coreclr_of(runtime)->globals.app_domain)
+		(void)dac_pointer(runtime, gc_index + 2,
+				  &coreclr_of(runtime)->globals.system_domain);
+	if (!coreclr_of(runtime)->globals.sync_table && !descriptor)
 		find_sync_table(runtime, gc_index);
 	runtime_sync_count(runtime);
 	find_alloc_context(runtime, gc_index);

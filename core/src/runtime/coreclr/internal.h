@@ -2,13 +2,12 @@
 #pragma once
 
 /*
- * The files of runtime share this.  Other folders use runtime/runtime.h (scripts/check_layers.py checks this).
+ * The files of runtime/coreclr share this.  Other folders use runtime/runtime.h (scripts/check_layers.py checks this).
  */
 
-#include "gc/layouts/gc_vars.h"
 #include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/layouts/frames.h"
-#include "runtime/runtime_ops.h"
+#include "runtime/runtime_base.h"
 
 struct runtime_type_table;
 struct module_table;
@@ -32,20 +31,6 @@ struct coreclr_globals {
 	uint64_t fcall_table;          /**< see coreclr_fcall_method() */
 };
 
-/** The managed threads. */
-struct runtime_threads {
-	struct runtime_thread *rows; /**< all of the ThreadStore's list */
-	size_t count;
-	uint32_t *order; /**< by id, then index; NULL: not sorted */
-	uint32_t *
-		os_order; /**< by OS id, then those with a stack first, then index; NULL: likewise */
-	uint64_t finalizer; /**< address of the thread that runs finalizers, 0 = not known */
-	uint64_t gc;        /**< address of the thread that has suspended all others for a GC, 0 =
-			     * none */
-	bool is_whole;      /**< the list was read to its end, and nothing contradicts it */
-	int64_t pending;    /**< number of threads that are being started, -1 = not known */
-};
-
 /** How the first word of a Frame on a stack tells its kind; 0: not known. */
 struct frame_words {
 	/**
@@ -62,11 +47,9 @@ struct coreclr_descriptor {
 	bool is_read;
 };
 
-/** The runtime in a target. */
-struct runtime {
-	const struct runtime_ops *ops;
-	struct target *target;              /**< borrowed */
-	struct memory *memory;              /**< of the target */
+/** CoreCLR in a target. */
+struct coreclr {
+	struct runtime base;
 	const struct target_module *module; /**< libcoreclr, or the single-file executable */
 	bool is_single_file;
 	unsigned int major; /**< 8, 9, 10, ...; 0 = unknown */
@@ -74,9 +57,7 @@ struct runtime {
 	char build_id[64];  /**< hex; "" = unknown */
 	struct layout layout;
 	struct coreclr_descriptor descriptor;
-	struct gc_vars gc;
 	struct coreclr_globals globals;
-	struct runtime_threads threads;
 	uint64_t
 		name_extra; /**< bytes and steps of long names: runtime/coreclr/types/type_name.h */
 	struct runtime_type_table *types; /**< see runtime/coreclr/types/type.h */
@@ -89,6 +70,22 @@ struct runtime {
 				       * (10) */
 	struct frame_words frames;
 };
+
+static inline const struct coreclr *coreclr_to_read(const struct runtime *runtime)
+{
+	return (const struct coreclr *)runtime;
+}
+
+static inline struct coreclr *coreclr_to_change(struct runtime *runtime)
+{
+	return (struct coreclr *)runtime;
+}
+
+/** The CoreCLR that the runtime @p pointer is; const if that is. */
+#define coreclr_of(pointer) \
+	_Generic((pointer), const struct runtime *           \
+		 : coreclr_to_read, struct runtime *         \
+		 : coreclr_to_change)(pointer)
 
 /** runtime_ops.open and close of CoreCLR. */
 HD_NODISCARD enum hd_status coreclr_open(struct target *target, struct job *job,

@@ -56,8 +56,8 @@ bool code_section_read(struct runtime *runtime, uint64_t address, struct code_se
 static bool find_fragments(struct runtime *runtime, uint64_t code, uint64_t *ret)
 {
 	uint64_t at;
-	if (!runtime->globals.dac_count ||
-	    !memory_u64(runtime->memory, runtime->globals.dac_table, &at))
+	if (!coreclr_of(runtime)->globals.dac_count ||
+	    !memory_u64(runtime->memory, coreclr_of(runtime)->globals.dac_table, &at))
 		return false;
 	for (unsigned int i = 0; i < MAP_LEVELS; i++) {
 		unsigned int shift = MAP_FIRST_SHIFT - i * MAP_LEVEL_BITS;
@@ -152,9 +152,9 @@ bool runtime_function_find(struct runtime *runtime, uint64_t table, uint32_t cou
 
 struct code_cache *code_cache(struct runtime *runtime)
 {
-	if (!runtime->code)
-		runtime->code = mem_calloc(1, sizeof(*runtime->code));
-	return runtime->code;
+	if (!coreclr_of(runtime)->code)
+		coreclr_of(runtime)->code = mem_calloc(1, sizeof(*coreclr_of(runtime)->code));
+	return coreclr_of(runtime)->code;
 }
 
 bool code_cache_make(struct runtime *runtime)

@@ -85,8 +85,8 @@ static bool find_function(struct runtime *runtime, uint64_t header, uint64_t cod
 	struct runtime_function function;
 	uint64_t rva = code - ret->image_base,
 		 table = header + coreclr_offset(runtime, L_CODE_HEADER_UNWIND);
-	if (!layout_has(&runtime->layout, L_CODE_HEADER_UNWIND) ||
-	    !layout_has(&runtime->layout, L_CODE_HEADER_UNWIND_COUNT) ||
+	if (!layout_has(&coreclr_of(runtime)->layout, L_CODE_HEADER_UNWIND) ||
+	    !layout_has(&coreclr_of(runtime)->layout, L_CODE_HEADER_UNWIND_COUNT) ||
 	    !memory_u32(runtime->memory,
 			header + coreclr_offset(runtime, L_CODE_HEADER_UNWIND_COUNT), &count))
 		return false;
@@ -107,7 +107,7 @@ bool jitted_code(struct runtime *runtime, const struct code_section *section, ui
 {
 	uint64_t base, map, start, header;
 	struct code_info info = { .image_base = section->begin,
-				  .gc_info_version = runtime->gc_info_version };
+				  .gc_info_version = coreclr_of(runtime)->gc_info_version };
 	if (!section->heap ||
 	    !coreclr_pointer(runtime, section->heap, L_CODE_HEAP_MAP_BASE, &base) ||
 	    !coreclr_pointer(runtime, section->heap, L_CODE_HEAP_HEADER_MAP, &map) || code < base ||

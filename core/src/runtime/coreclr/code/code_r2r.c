@@ -54,7 +54,7 @@ static unsigned int gc_info_version(struct runtime *runtime, uint64_t info)
 	if (!coreclr_pointer(runtime, info, L_R2R_HEADER, &header) ||
 	    !memory_u32(runtime->memory, header, &signature) || signature != R2R_SIGNATURE ||
 	    !memory_u16(runtime->memory, header + R2R_MAJOR, &major))
-		return runtime->gc_info_version;
+		return coreclr_of(runtime)->gc_info_version;
 	return major >= FIRST_GC_INFO_4 ? 4 : major >= FIRST_GC_INFO_3 ? 3 : 2;
 }
 
@@ -113,10 +113,10 @@ static bool sort_entries(struct r2r_image *image)
 static bool read_r2r_image(struct runtime *runtime, const struct code_section *section,
 			   struct r2r_image *image)
 {
-	struct code_cache *cache = runtime->code;
+	struct code_cache *cache = coreclr_of(runtime)->code;
 	uint64_t info, owner, functions, buckets;
 	uint32_t function_count, count;
-	const struct layout *layout = &runtime->layout;
+	const struct layout *layout = &coreclr_of(runtime)->layout;
 	if (!coreclr_pointer(runtime, section->module, L_MODULE_R2R, &info) || !info ||
 	    !layout_has(layout, L_R2R_FUNCTION_COUNT) || !layout_has(layout, L_R2R_ENTRY_POINTS) ||
 	    !coreclr_pointer(runtime, info, L_R2R_FUNCTIONS, &functions) ||
@@ -147,7 +147,7 @@ static bool read_r2r_image(struct runtime *runtime, const struct code_section *s
 static const struct r2r_image *find_r2r_image(struct runtime *runtime,
 					      const struct code_section *section)
 {
-	struct code_cache *cache = runtime->code;
+	struct code_cache *cache = coreclr_of(runtime)->code;
 	size_t count = cache->images_count;
 	for (size_t i = 0; i < count; i++) {
 		size_t index = (cache->last_image + i) % count;
@@ -201,12 +201,12 @@ static enum entry_state look_up_entry(struct runtime *runtime, const struct r2r_
 	uint32_t step = 1 + ((uint32_t)(code >> STEP_SHIFT) + 1) % (count - 1);
 	for (uint32_t i = 0; i < count; i++, at += step) {
 		uint64_t row[2 * BUCKET_SLOTS];
-		if (runtime->code->probes >= PROBES_MAX ||
+		if (coreclr_of(runtime)->code->probes >= PROBES_MAX ||
 		    !memory_read(runtime->memory,
 				 image->buckets + MAP_BUCKET_SIZE * ((uint64_t)(at % count) + 1),
 				 row, sizeof(row)))
 			return ENTRY_UNKNOWN;
-		runtime->code->probes++;
+		coreclr_of(runtime)->code->probes++;
 		for (unsigned int k = 0; k < BUCKET_SLOTS; k++) {
 			if (row[k] == code) {
 				*ret_method_desc = row[BUCKET_SLOTS + k] << 1;
@@ -287,7 +287,7 @@ bool precompiled_bodies(struct runtime *runtime, const struct code_section *sect
 	const struct r2r_image *image = find_r2r_image(runtime, section);
 	if (!image) {
 		bodies->is_partial = true;
-		return !runtime->code->failed;
+		return !coreclr_of(runtime)->code->failed;
 	}
 	bodies->is_partial |= !image->functions || image->is_partial;
 	for (size_t i = 0; i < image->entries_count; i++) {

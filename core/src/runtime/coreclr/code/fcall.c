@@ -41,9 +41,10 @@ static bool is_fcall_table(const struct runtime *runtime, uint64_t address)
 
 uint64_t fcall_table_find(const struct runtime *runtime)
 {
-	for (uint64_t i = 0; i < runtime->globals.dac_count; i++) {
+	for (uint64_t i = 0; i < coreclr_of(runtime)->globals.dac_count; i++) {
 		uint64_t address = 0;
-		if (memory_u64(runtime->memory, runtime->globals.dac_table + 8 * i, &address) &&
+		if (memory_u64(runtime->memory, coreclr_of(runtime)->globals.dac_table + 8 * i,
+			       &address) &&
 		    address && is_fcall_table(runtime, address))
 			return address;
 	}
@@ -53,9 +54,9 @@ uint64_t fcall_table_find(const struct runtime *runtime)
 bool coreclr_fcall_method(const struct runtime *runtime, uint64_t code, uint64_t *ret_method_desc)
 {
 	uint64_t at = 0;
-	if (!code || !runtime->globals.fcall_table ||
-	    !memory_u64(runtime->memory, runtime->globals.fcall_table + 8 * (code % FCALL_LISTS),
-			&at))
+	if (!code || !coreclr_of(runtime)->globals.fcall_table ||
+	    !memory_u64(runtime->memory,
+			coreclr_of(runtime)->globals.fcall_table + 8 * (code % FCALL_LISTS), &at))
 		return false;
 	for (unsigned int i = 0; at && i < FCALL_LENGTH_MAX; i++) {
 		struct fcall call;

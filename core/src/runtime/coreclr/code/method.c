@@ -33,7 +33,7 @@ static bool read_owner(struct runtime *runtime, uint64_t address, uint64_t *ret_
 	uint8_t index;
 	uint16_t low, high;
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-		if (!layout_has(&runtime->layout, needed[i]))
+		if (!layout_has(&coreclr_of(runtime)->layout, needed[i]))
 			return false;
 	}
 	if (address % DESC_ALIGNMENT ||

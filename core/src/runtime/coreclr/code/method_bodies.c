@@ -60,8 +60,8 @@ static bool read_map(struct runtime *runtime, struct code_sections *sections,
 		     struct map_level *levels)
 {
 	uint64_t table;
-	if (!runtime->globals.dac_count ||
-	    !memory_u64(runtime->memory, runtime->globals.dac_table, &table)) {
+	if (!coreclr_of(runtime)->globals.dac_count ||
+	    !memory_u64(runtime->memory, coreclr_of(runtime)->globals.dac_table, &table)) {
 		sections->is_partial = true;
 		return true;
 	}

@@ -80,8 +80,8 @@ void method_list_begin(struct method_list *list, struct runtime *runtime, const 
 	/* Arrays share an EEClass, whose chunks are those of another array's type. */
 	bool is_array = type->category == CATEGORY_SZ_ARRAY || type->category == CATEGORY_MD_ARRAY;
 	if (is_array || !list->type || !list->type->links.ee_class ||
-	    !layout_has(&runtime->layout, L_METHOD_CHUNK_UNITS) ||
-	    !layout_has(&runtime->layout, L_METHOD_CHUNK_COUNT))
+	    !layout_has(&coreclr_of(runtime)->layout, L_METHOD_CHUNK_UNITS) ||
+	    !layout_has(&coreclr_of(runtime)->layout, L_METHOD_CHUNK_COUNT))
 		return;
 	if (coreclr_pointer(runtime, list->type->links.ee_class, L_CLASS_CHUNKS, &chunk)) {
 		begin_chunk(list, chunk);

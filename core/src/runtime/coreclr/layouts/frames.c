@@ -57,13 +57,14 @@ const struct frame_layout *frame_kind_layout(enum frame_kind kind)
 
 bool coreclr_frames_are_numbered(const struct runtime *runtime)
 {
-	return runtime->frames.identifiers[FRAME_INLINED_CALL] != 0;
+	return coreclr_of(runtime)->frames.identifiers[FRAME_INLINED_CALL] != 0;
 }
 
 enum frame_kind coreclr_frame_kind(const struct runtime *runtime, uint64_t first)
 {
-	const uint64_t *words = coreclr_frames_are_numbered(runtime) ? runtime->frames.identifiers
-								     : runtime->frames.vtables;
+	const uint64_t *words = coreclr_frames_are_numbered(runtime)
+					? coreclr_of(runtime)->frames.identifiers
+					: coreclr_of(runtime)->frames.vtables;
 	for (unsigned int kind = 1; kind < FRAME_KINDS; kind++) {
 		if (words[kind] && words[kind] == first)
 			return (enum frame_kind)kind;

@@ -56,7 +56,7 @@ static void find_image(struct reading *reading)
 {
 	Elf64_Phdr programs[ELF_IMAGE_PROGRAMS];
 	const struct runtime *runtime = reading->runtime;
-	uint64_t base = runtime->module->base;
+	uint64_t base = coreclr_of(runtime)->module->base;
 	size_t count = elf_image_programs(runtime->memory, base, programs);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t end = base + programs[i].p_vaddr + programs[i].p_memsz;
@@ -181,7 +181,7 @@ static const char *heap_name(const struct runtime *runtime, const struct heap_na
 			     size_t count, uint64_t offset)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (layout_has(&runtime->layout, names[i].pointer) &&
+		if (layout_has(&coreclr_of(runtime)->layout, names[i].pointer) &&
 		    coreclr_offset(runtime, names[i].pointer) == offset)
 			return names[i].name;
 	}
@@ -304,10 +304,10 @@ static enum hd_status find_allocators(struct reading *reading)
 	struct module *const *modules;
 	size_t count, kept = 0;
 	uint64_t global = 0;
-	if (!layout_has(&reading->runtime->layout, L_MODULE_LOADER_ALLOCATOR)) {
+	if (!layout_has(&coreclr_of(reading->runtime)->layout, L_MODULE_LOADER_ALLOCATOR)) {
 		return fail(reading->err, HD_ERR_UNSUPPORTED, 0,
 			    "where a module has its LoaderAllocator is not known of .NET %s",
-			    reading->runtime->version);
+			    coreclr_of(reading->runtime)->version);
 	}
 	TRY(module_list(reading->runtime, &modules, &count, reading->err));
 	for (size_t i = 0; i < count && i < ALLOCATORS_MAX; i++) {

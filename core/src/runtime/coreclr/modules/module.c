@@ -124,7 +124,7 @@ static struct module *insert(struct module_table *modules, size_t index, uint64_
 
 struct module *module_find(struct runtime *runtime, uint64_t address)
 {
-	struct module_table *modules = runtime->modules;
+	struct module_table *modules = coreclr_of(runtime)->modules;
 	size_t index = lower_bound(modules, address);
 	struct module *module = index < modules->count ? modules->rows[index] : NULL;
 	if (!module || module->address != address)
@@ -195,7 +195,7 @@ bool lookup_segment_read(struct runtime *runtime, uint64_t address, struct looku
 
 uint64_t module_type_def(struct runtime *runtime, const struct module *module, uint32_t rid)
 {
-	if (!layout_has(&runtime->layout, L_MODULE_TYPE_DEF_MAP))
+	if (!layout_has(&coreclr_of(runtime)->layout, L_MODULE_TYPE_DEF_MAP))
 		return 0;
 	uint64_t at = module->address + coreclr_offset(runtime, L_MODULE_TYPE_DEF_MAP), mask = 0,
 		 value;
@@ -235,7 +235,7 @@ uint64_t assembly_list_module(const struct runtime *runtime, uint64_t element)
 	if (!assembly || !coreclr_pointer(runtime, assembly, L_ASSEMBLY_MODULE, &module) || !module)
 		return 0;
 	if (coreclr_has(runtime, CORECLR_DOMAIN_ASSEMBLIES) ||
-	    !layout_has(&runtime->layout, L_MODULE_ASSEMBLY))
+	    !layout_has(&coreclr_of(runtime)->layout, L_MODULE_ASSEMBLY))
 		return is_module_by_table(runtime, module) ? module : 0;
 	return coreclr_pointer(runtime, module, L_MODULE_ASSEMBLY, &back) && back == assembly
 		       ? module
@@ -244,7 +244,7 @@ uint64_t assembly_list_module(const struct runtime *runtime, uint64_t element)
 
 static enum hd_status add_listed(struct runtime *runtime, uint64_t address, struct hd_error *err)
 {
-	struct module_table *modules = runtime->modules;
+	struct module_table *modules = coreclr_of(runtime)->modules;
 	struct module *module = module_find(runtime, address);
 	TRY_MEMORY(module && reserve_modules(&modules->listed, modules->listed_count,
 					     &modules->listed_capacity),
@@ -286,11 +286,13 @@ static enum hd_status read_assembly_block(struct runtime *runtime, uint64_t bloc
 
 static enum hd_status read_assembly_list(struct runtime *runtime, struct hd_error *err)
 {
-	if (!runtime->globals.app_domain || !layout_has(&runtime->layout, L_DOMAIN_ASSEMBLIES)) {
+	if (!coreclr_of(runtime)->globals.app_domain ||
+	    !layout_has(&coreclr_of(runtime)->layout, L_DOMAIN_ASSEMBLIES)) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
 			    "cannot list modules: this runtime's AppDomain is not known");
 	}
-	uint64_t list = runtime->globals.app_domain + coreclr_offset(runtime, L_DOMAIN_ASSEMBLIES);
+	uint64_t list = coreclr_of(runtime)->globals.app_domain +
+			coreclr_offset(runtime, L_DOMAIN_ASSEMBLIES);
 	uint32_t count;
 	if (!memory_u32(runtime->memory, list + LIST_COUNT, &count))
 		return fail(err, HD_ERR_FAULT, list, "cannot read the list of assemblies");
@@ -312,7 +314,7 @@ static enum hd_status read_assembly_list(struct runtime *runtime, struct hd_erro
 			     "be read: types and static fields of them are not known",
 			     assemblies.left + assemblies.lost, count);
 	}
-	if (!runtime->modules->listed_count)
+	if (!coreclr_of(runtime)->modules->listed_count)
 		return fail(err, HD_ERR_FORMAT, list, "nothing on the list is an assembly");
 	return HD_OK;
 }
@@ -320,11 +322,11 @@ static enum hd_status read_assembly_list(struct runtime *runtime, struct hd_erro
 enum hd_status module_list(struct runtime *runtime, struct module *const **ret, size_t *ret_count,
 			   struct hd_error *err)
 {
-	if (!runtime->modules->has_list) {
+	if (!coreclr_of(runtime)->modules->has_list) {
 		TRY(read_assembly_list(runtime, err));
-		runtime->modules->has_list = true;
+		coreclr_of(runtime)->modules->has_list = true;
 	}
-	*ret = runtime->modules->listed;
-	*ret_count = runtime->modules->listed_count;
+	*ret = coreclr_of(runtime)->modules->listed;
+	*ret_count = coreclr_of(runtime)->modules->listed_count;
 	return HD_OK;
 }

@@ -123,7 +123,7 @@ static bool find_layout(struct runtime *runtime, uint64_t module, uint64_t *ret_
 	    !coreclr_pointer(runtime, assembly, L_PE_ASSEMBLY_IMAGE, &image) || !image ||
 	    !coreclr_pointer(runtime, image, L_PE_IMAGE_LAYOUT, &layout) || !layout ||
 	    !coreclr_pointer(runtime, layout, L_IMAGE_LAYOUT_BASE, ret_base) || !*ret_base ||
-	    !layout_has(&runtime->layout, L_IMAGE_LAYOUT_FLAGS) ||
+	    !layout_has(&coreclr_of(runtime)->layout, L_IMAGE_LAYOUT_FLAGS) ||
 	    !memory_u32(runtime->memory, layout + coreclr_offset(runtime, L_IMAGE_LAYOUT_FLAGS),
 			&flags))
 		return false;
@@ -225,7 +225,7 @@ static bool fits_maps(struct runtime *runtime, const struct module *module,
 		     { L_MODULE_FIELD_MAP, MD_FIELD } };
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
 		uint64_t rows;
-		if (layout_has(&runtime->layout, maps[i].map) &&
+		if (layout_has(&coreclr_of(runtime)->layout, maps[i].map) &&
 		    map_rows(runtime, module->address + coreclr_offset(runtime, maps[i].map),
 			     &rows) &&
 		    rows != (uint64_t)metadata->tables[maps[i].table].rows + 1)

@@ -34,7 +34,7 @@ struct proof {
 static bool read_module_word(const struct runtime *runtime, uint64_t module,
 			     enum layout_field field, uint32_t before, uint64_t *ret)
 {
-	return layout_has(&runtime->layout, field) &&
+	return layout_has(&coreclr_of(runtime)->layout, field) &&
 	       memory_u64(runtime->target->own, module + coreclr_offset(runtime, field) - before,
 			  ret) &&
 	       *ret;

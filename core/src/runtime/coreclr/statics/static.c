@@ -44,7 +44,7 @@ static void bases_9(struct runtime *runtime, const struct type *type, struct sta
 	if (!(type->links.flags2 & HAS_DYNAMIC_STATICS))
 		return;
 	uint64_t info = type->links.auxiliary - coreclr_offset(runtime, L_STATICS_INFO_SIZE);
-	ret->is_broken = !layout_has(&runtime->layout, L_STATICS_INFO_SIZE) ||
+	ret->is_broken = !layout_has(&coreclr_of(runtime)->layout, L_STATICS_INFO_SIZE) ||
 			 !memory_u64(runtime->memory, type->links.auxiliary - INFO_LAST, &owner) ||
 			 owner != type->method_table ||
 			 !coreclr_pointer(runtime, info, L_STATICS_GC, &gc) ||

@@ -58,7 +58,8 @@ static bool read_statics_bucket(struct runtime *runtime, uint64_t address, struc
 	       array + ARRAY_HEAD == ret->elements &&
 	       memory_u32(runtime->memory, array + OBJECT_LENGTH, &length) && length == size &&
 	       memory_u64(runtime->memory, array, &method_table) &&
-	       (method_table & HANDLE_MASK) == runtime->globals.object_array_method_table;
+	       (method_table & HANDLE_MASK) ==
+		       coreclr_of(runtime)->globals.object_array_method_table;
 }
 
 /* The newest bucket of the table that the AppDomain points to, or 0. */
@@ -67,7 +68,8 @@ static uint64_t find_buckets(struct runtime *runtime)
 	for (uint64_t at = 0; at < APP_DOMAIN_SIZE; at += 8) {
 		uint64_t table, head;
 		struct bucket bucket;
-		if (memory_u64(runtime->memory, runtime->globals.app_domain + at, &table) &&
+		if (memory_u64(runtime->memory, coreclr_of(runtime)->globals.app_domain + at,
+			       &table) &&
 		    table && table % 8 == 0 && memory_u64(runtime->memory, table, &head) &&
 		    read_statics_bucket(runtime, head, &bucket))
 			return head;
@@ -100,7 +102,7 @@ static bool is_runtime_object(struct check *check, uint64_t object)
 	if (!memory_u64(runtime->memory, object, &method_table))
 		return false;
 	method_table &= HANDLE_MASK;
-	if (method_table == runtime->globals.object_method_table) {
+	if (method_table == coreclr_of(runtime)->globals.object_method_table) {
 		if (!check->sentinel)
 			check->sentinel = object;
 		return object == check->sentinel;
@@ -137,8 +139,10 @@ static void check_bucket(struct check *check, const struct bucket *bucket)
 void static_slots_check(struct runtime *runtime, const struct static_slots *slots)
 {
 	/* While a GC moves objects their types cannot always be told. */
-	if (!coreclr_has(runtime, CORECLR_STATIC_ARRAY_TABLE) || !runtime->globals.app_domain ||
-	    !runtime->globals.object_array_method_table || runtime->gc.structures_invalid)
+	if (!coreclr_has(runtime, CORECLR_STATIC_ARRAY_TABLE) ||
+	    !coreclr_of(runtime)->globals.app_domain ||
+	    !coreclr_of(runtime)->globals.object_array_method_table ||
+	    runtime->gc.structures_invalid)
 		return;
 	struct check check = { .runtime = runtime, .slots = slots };
 	uint64_t at = find_buckets(runtime);

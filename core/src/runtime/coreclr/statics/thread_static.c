@@ -47,7 +47,7 @@ enum {
 static bool read_storage_u32(struct runtime *runtime, uint64_t base, enum layout_field field,
 			     uint32_t *ret)
 {
-	return layout_has(&runtime->layout, field) &&
+	return layout_has(&coreclr_of(runtime)->layout, field) &&
 	       memory_u32(runtime->memory, base + coreclr_offset(runtime, field), ret);
 }
 
@@ -67,7 +67,7 @@ bool thread_static_key_read(struct runtime *runtime, const struct type *type,
 	if (!coreclr_has(runtime, CORECLR_DOMAIN_STATICS)) {
 		uint64_t info =
 			type->links.auxiliary - coreclr_offset(runtime, L_THREAD_STATICS_SIZE);
-		return layout_has(&runtime->layout, L_THREAD_STATICS_SIZE) &&
+		return layout_has(&coreclr_of(runtime)->layout, L_THREAD_STATICS_SIZE) &&
 		       read_storage_u32(runtime, info, L_THREAD_STATICS_GC, &ret->gc) &&
 		       read_storage_u32(runtime, info, L_THREAD_STATICS_NON_GC, &ret->non_gc);
 	}
@@ -106,10 +106,10 @@ static void read_array(struct runtime *runtime, uint64_t data, struct thread_sto
 	} else if (array) {
 		ret->is_broken = array % 8 != 0 ||
 				 !memory_u64(runtime->memory, array, &method_table) ||
-				 (runtime->globals.object_array_method_table &&
+				 (coreclr_of(runtime)->globals.object_array_method_table &&
 				  !runtime->gc.structures_invalid &&
 				  (method_table & HANDLE_MASK) !=
-					  runtime->globals.object_array_method_table) ||
+					  coreclr_of(runtime)->globals.object_array_method_table) ||
 				 !memory_u32(runtime->memory, array + OBJECT_LENGTH, &length);
 	} else {
 		ret->is_broken = count > INDEX_UNUSED;
@@ -201,9 +201,10 @@ static uint64_t handle_slots(struct runtime *runtime, uint64_t handle)
 	if (!handle || !memory_u64(runtime->memory, handle, &array) || !array || array % 8 ||
 	    !memory_u64(runtime->memory, array, &method_table))
 		return 0;
-	bool is_array =
-		(method_table & HANDLE_MASK) == runtime->globals.object_array_method_table ||
-		!runtime->globals.object_array_method_table || runtime->gc.structures_invalid;
+	bool is_array = (method_table & HANDLE_MASK) ==
+				coreclr_of(runtime)->globals.object_array_method_table ||
+			!coreclr_of(runtime)->globals.object_array_method_table ||
+			runtime->gc.structures_invalid;
 	return is_array ? array + ARRAY_HEAD : 0;
 }
 

@@ -8,7 +8,7 @@ static void go_to(struct in_flight *flight, uint64_t next)
 {
 	const struct runtime *runtime = flight->runtime;
 	uint64_t owner = 0;
-	if (!layout_has(&runtime->layout, L_EXCEPTION_THREAD)) {
+	if (!layout_has(&coreclr_of(runtime)->layout, L_EXCEPTION_THREAD)) {
 		/*
 		 * The exception thrown before is above it on the stack, so there cannot be a ring.
 		 */
@@ -33,7 +33,7 @@ void in_flight_begin(struct in_flight *flight, const struct runtime *runtime, ui
 {
 	uint64_t first = 0;
 	*flight = (struct in_flight){ .runtime = runtime, .thread = thread, .power = 1 };
-	if (!layout_has(&runtime->layout, L_THREAD_EXCEPTION_TRACKER))
+	if (!layout_has(&coreclr_of(runtime)->layout, L_THREAD_EXCEPTION_TRACKER))
 		return;
 	flight->is_broken = !coreclr_pointer(runtime, thread, L_THREAD_EXCEPTION_TRACKER, &first);
 	if (!flight->is_broken)

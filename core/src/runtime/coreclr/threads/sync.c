@@ -7,10 +7,12 @@
 
 static void read_sync_entry(const struct runtime *runtime, struct sync_info *info)
 {
-	if (runtime->globals.sync_table == 0 || info->index == 0 ||
-	    (runtime->globals.sync_count && info->index >= runtime->globals.sync_count))
+	if (coreclr_of(runtime)->globals.sync_table == 0 || info->index == 0 ||
+	    (coreclr_of(runtime)->globals.sync_count &&
+	     info->index >= coreclr_of(runtime)->globals.sync_count))
 		return;
-	uint64_t entry = runtime->globals.sync_table + (uint64_t)info->index * SYNC_ENTRY_SIZE;
+	uint64_t entry =
+		coreclr_of(runtime)->globals.sync_table + (uint64_t)info->index * SYNC_ENTRY_SIZE;
 	uint64_t object = 0;
 	if (!memory_u64(runtime->memory, entry, &info->block) ||
 	    !memory_u64(runtime->memory, entry + 8, &object)) {

@@ -67,17 +67,18 @@ static bool object_names(const struct runtime *runtime, uint64_t object, uint32_
 static bool read_sync_words(const struct runtime *runtime, uint32_t index, uint64_t words[2])
 {
 	return memory_read(runtime->memory,
-			   runtime->globals.sync_table + (uint64_t)ENTRY_SIZE * index, words,
-			   ENTRY_SIZE);
+			   coreclr_of(runtime)->globals.sync_table + (uint64_t)ENTRY_SIZE * index,
+			   words, ENTRY_SIZE);
 }
 
 /* The runtime's own count, which comes after the table among its globals (inc/dacvars.h). */
 static uint64_t count_of_cache(const struct runtime *runtime)
 {
-	for (uint64_t i = 0; i + 1 < runtime->globals.dac_count; i++) {
+	for (uint64_t i = 0; i + 1 < coreclr_of(runtime)->globals.dac_count; i++) {
 		uint64_t table = 0, cache = 0, words[2];
 		uint32_t index = 0, size = 0;
-		if (!dac_pointer(runtime, i, &table) || table != runtime->globals.sync_table ||
+		if (!dac_pointer(runtime, i, &table) ||
+		    table != coreclr_of(runtime)->globals.sync_table ||
 		    !dac_pointer(runtime, i + 1, &cache) || cache % 8 != 0 ||
 		    !coreclr_field_u32(runtime, cache, L_SYNC_CACHE_INDEX, &index) ||
 		    !coreclr_field_u32(runtime, cache + CACHE_COUNT, L_SYNC_CACHE_INDEX, &size) ||
@@ -103,7 +104,7 @@ static uint64_t count_by_names(const struct runtime *runtime)
 		if (!words[0] && !words[1])
 			break;
 		if ((block_names(runtime, words[0], i) ||
-		     !layout_has(&runtime->layout, L_SYNC_BLOCK_INDEX)) &&
+		     !layout_has(&coreclr_of(runtime)->layout, L_SYNC_BLOCK_INDEX)) &&
 		    object_names(runtime, words[1], i))
 			count = (uint64_t)i + 1;
 	}
@@ -118,7 +119,8 @@ static bool table_checks_out(const struct runtime *runtime)
 {
 	uint64_t words[2];
 	uint32_t named = 0, header;
-	for (uint32_t i = 1; i < runtime->globals.sync_count && named < NAMED_MAX; i++) {
+	for (uint32_t i = 1; i < coreclr_of(runtime)->globals.sync_count && named < NAMED_MAX;
+	     i++) {
 		if (!read_sync_words(runtime, i, words))
 			break;
 		if (words[1] < 8 || words[1] & 1 ||
@@ -133,18 +135,18 @@ static bool table_checks_out(const struct runtime *runtime)
 
 void runtime_sync_count(struct runtime *runtime)
 {
-	if (!runtime->globals.sync_table)
+	if (!coreclr_of(runtime)->globals.sync_table)
 		return;
-	if (!runtime->globals.sync_count)
-		runtime->globals.sync_count = count_of_cache(runtime);
+	if (!coreclr_of(runtime)->globals.sync_count)
+		coreclr_of(runtime)->globals.sync_count = count_of_cache(runtime);
 	/* After the entries that were used comes what was not cleared: without the count nothing follows. */
-	if (!runtime->globals.sync_count) {
-		runtime->globals.sync_count = count_by_names(runtime);
+	if (!coreclr_of(runtime)->globals.sync_count) {
+		coreclr_of(runtime)->globals.sync_count = count_by_names(runtime);
 		return;
 	}
 	if (table_checks_out(runtime))
 		return;
-	runtime->globals.sync_table = runtime->globals.sync_count = 0;
+	coreclr_of(runtime)->globals.sync_table = coreclr_of(runtime)->globals.sync_count = 0;
 	findings_add(
 		&runtime->target->findings, FINDING_MISSING_SYMBOLS, NULL,
 		"the table of sync blocks does not check out: none of the first %u objects in it "
@@ -202,10 +204,11 @@ bool runtime_sync_block(const struct runtime *runtime, uint32_t index, struct sy
 {
 	struct sync_block block = { 0 };
 	uint64_t words[2];
-	if (!runtime->globals.sync_table || !index || index > SYNC_INDEX_MASK ||
-	    (runtime->globals.sync_count && index >= runtime->globals.sync_count) ||
+	if (!coreclr_of(runtime)->globals.sync_table || !index || index > SYNC_INDEX_MASK ||
+	    (coreclr_of(runtime)->globals.sync_count &&
+	     index >= coreclr_of(runtime)->globals.sync_count) ||
 	    !read_sync_words(runtime, index, words) ||
-	    (!runtime->globals.sync_count && !words[0] && !words[1]))
+	    (!coreclr_of(runtime)->globals.sync_count && !words[0] && !words[1]))
 		return false;
 	/* If neither has that index, it is not an entry, whatever the count says. */
 	if (!(words[1] & 1) &&

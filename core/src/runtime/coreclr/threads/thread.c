@@ -59,8 +59,8 @@ static void links_follow(struct links *links, uint64_t from)
 static void links_begin(struct links *links, const struct runtime *runtime, uint64_t store)
 {
 	*links = (struct links){ .runtime = runtime, .power = 1 };
-	if (!layout_has(&runtime->layout, L_THREAD_STORE_FIRST) ||
-	    !layout_has(&runtime->layout, L_THREAD_LINK)) {
+	if (!layout_has(&coreclr_of(runtime)->layout, L_THREAD_STORE_FIRST) ||
+	    !layout_has(&coreclr_of(runtime)->layout, L_THREAD_LINK)) {
 		links->is_broken = true;
 		return;
 	}
@@ -76,14 +76,14 @@ static uint64_t links_thread(const struct links *links)
 static void read_thread_context(const struct runtime *runtime, struct runtime_thread *thread)
 {
 	uint64_t context = 0;
-	if (layout_has(&runtime->layout, L_THREAD_LOCALS)) {
+	if (layout_has(&coreclr_of(runtime)->layout, L_THREAD_LOCALS)) {
 		if (!coreclr_pointer(runtime, thread->address, L_THREAD_LOCALS, &context) ||
-		    !context || !layout_has(&runtime->layout, L_LOCALS_ALLOC_CONTEXT))
+		    !context || !layout_has(&coreclr_of(runtime)->layout, L_LOCALS_ALLOC_CONTEXT))
 			return;
 		context += coreclr_offset(runtime, L_LOCALS_ALLOC_CONTEXT);
-		if (layout_has(&runtime->layout, L_EE_ALLOC_CONTEXT))
+		if (layout_has(&coreclr_of(runtime)->layout, L_EE_ALLOC_CONTEXT))
 			context += coreclr_offset(runtime, L_EE_ALLOC_CONTEXT);
-	} else if (layout_has(&runtime->layout, L_THREAD_ALLOC_CONTEXT)) {
+	} else if (layout_has(&coreclr_of(runtime)->layout, L_THREAD_ALLOC_CONTEXT)) {
 		context = thread->address + coreclr_offset(runtime, L_THREAD_ALLOC_CONTEXT);
 	} else {
 		return;
@@ -100,7 +100,7 @@ static void read_thread_context(const struct runtime *runtime, struct runtime_th
 static bool read_thread_u32(const struct runtime *runtime, uint64_t base, enum layout_field field,
 			    uint32_t *ret)
 {
-	return layout_has(&runtime->layout, field) &&
+	return layout_has(&coreclr_of(runtime)->layout, field) &&
 	       memory_u32(runtime->memory, base + coreclr_offset(runtime, field), ret);
 }
 
@@ -203,8 +203,8 @@ static bool is_listed(const struct runtime *runtime, uint64_t address)
 static void check_roles(struct runtime *runtime)
 {
 	uint32_t pending = 0;
-	if (read_thread_u32(runtime, runtime->globals.thread_store, L_THREAD_STORE_PENDING,
-			    &pending) &&
+	if (read_thread_u32(runtime, coreclr_of(runtime)->globals.thread_store,
+			    L_THREAD_STORE_PENDING, &pending) &&
 	    pending <= CORECLR_THREADS_MAX)
 		runtime->threads.pending = pending;
 	if (!is_listed(runtime, runtime->threads.finalizer))
@@ -303,7 +303,8 @@ static void check_end(struct runtime *runtime, bool is_cut, bool is_odd)
 			read);
 		return;
 	}
-	if (read_thread_u32(runtime, runtime->globals.thread_store, L_THREAD_STORE_COUNT, &count) &&
+	if (read_thread_u32(runtime, coreclr_of(runtime)->globals.thread_store,
+			    L_THREAD_STORE_COUNT, &count) &&
 	    count > read) {
 		findings_add(findings, FINDING_THREAD_LIST, NULL,
 			     "the list of managed threads has %zu of them, but the runtime counts "
@@ -313,9 +314,9 @@ static void check_end(struct runtime *runtime, bool is_cut, bool is_odd)
 		return;
 	}
 	/* Only a count can prove that there is no thread. */
-	bool is_counted = read || layout_has(&runtime->layout, L_THREAD_STORE_COUNT);
+	bool is_counted = read || layout_has(&coreclr_of(runtime)->layout, L_THREAD_STORE_COUNT);
 	runtime->threads.is_whole =
-		is_counted && !is_odd && layout_has(&runtime->layout, L_THREAD_OS_ID);
+		is_counted && !is_odd && layout_has(&coreclr_of(runtime)->layout, L_THREAD_OS_ID);
 	if (!any_in_process(runtime)) {
 		findings_add(
 			findings, FINDING_THREAD_LIST, NULL,
@@ -329,10 +330,10 @@ static void check_end(struct runtime *runtime, bool is_cut, bool is_odd)
 enum hd_status thread_list_read(struct runtime *runtime, struct hd_error *err)
 {
 	runtime->threads.pending = -1;
-	if (runtime->globals.thread_store == 0)
+	if (coreclr_of(runtime)->globals.thread_store == 0)
 		return HD_OK;
 	struct links links;
-	links_begin(&links, runtime, runtime->globals.thread_store);
+	links_begin(&links, runtime, coreclr_of(runtime)->globals.thread_store);
 	size_t capacity = 0;
 	bool missing = false;
 	while (links.link && runtime->threads.count < CORECLR_THREADS_MAX) {

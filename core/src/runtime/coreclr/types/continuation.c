@@ -21,8 +21,8 @@ bool continuation_is(const struct runtime *runtime, const struct type *type, uin
 	uint64_t own, parent, parent_of_first;
 	if (!coreclr_has(runtime, CORECLR_CONTINUATION_TYPES) || type->component_size || !first ||
 	    first % 8 ||
-	    (runtime->globals.continuation_class &&
-	     ee_class != runtime->globals.continuation_class))
+	    (coreclr_of(runtime)->globals.continuation_class &&
+	     ee_class != coreclr_of(runtime)->globals.continuation_class))
 		return false;
 	return has_no_token(runtime, type->method_table) && has_no_token(runtime, first) &&
 	       coreclr_pointer(runtime, first, L_MT_CLASS, &own) && own == ee_class &&
@@ -40,13 +40,13 @@ bool type_is_continuation(const struct runtime *runtime, const struct type *type
 		return false;
 	/* Only the global tells the first one from other types without a token. */
 	if (first == type->method_table)
-		return type->links.ee_class == runtime->globals.continuation_class;
+		return type->links.ee_class == coreclr_of(runtime)->globals.continuation_class;
 	return continuation_is(runtime, type, type->links.ee_class, first);
 }
 
 void continuation_name(const struct runtime *runtime, const struct type *type, struct text *text)
 {
-	uint64_t data = layout_has(&runtime->layout, L_CONTINUATION_SIZE)
+	uint64_t data = layout_has(&coreclr_of(runtime)->layout, L_CONTINUATION_SIZE)
 				? coreclr_offset(runtime, L_CONTINUATION_SIZE)
 				: 0;
 	text_puts(text, "Continuation");

@@ -84,8 +84,8 @@ bool field_counts_read(struct runtime *runtime, uint64_t ee_class, struct field_
 	uint16_t instance, statics;
 	if (coreclr_has(runtime, CORECLR_PACKED_FIELD_COUNTS))
 		return read_counts_8(runtime, ee_class, ret);
-	if (!layout_has(&runtime->layout, L_CLASS_NUM_INSTANCE) ||
-	    !layout_has(&runtime->layout, L_CLASS_NUM_STATIC) ||
+	if (!layout_has(&coreclr_of(runtime)->layout, L_CLASS_NUM_INSTANCE) ||
+	    !layout_has(&coreclr_of(runtime)->layout, L_CLASS_NUM_STATIC) ||
 	    !memory_u16(runtime->memory, ee_class + coreclr_offset(runtime, L_CLASS_NUM_INSTANCE),
 			&instance) ||
 	    !memory_u16(runtime->memory, ee_class + coreclr_offset(runtime, L_CLASS_NUM_STATIC),

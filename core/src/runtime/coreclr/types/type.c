@@ -245,7 +245,7 @@ bool type_may_be_missing(const struct runtime *runtime, uint64_t method_table)
 void type_touch_free(const struct runtime *runtime)
 {
 	uint8_t bytes[FREE_TABLE_SIZE + FREE_DESC_SIZE];
-	uint64_t at = runtime->globals.free_method_table;
+	uint64_t at = coreclr_of(runtime)->globals.free_method_table;
 	if (at > FREE_DESC_SIZE)
 		(void)memory_read(runtime->memory, at - FREE_DESC_SIZE, bytes, sizeof(bytes));
 }
@@ -253,7 +253,7 @@ void type_touch_free(const struct runtime *runtime)
 static bool read_type_word(const struct runtime *runtime, uint64_t base, enum layout_field field,
 			   uint32_t *ret)
 {
-	return layout_has(&runtime->layout, field) &&
+	return layout_has(&coreclr_of(runtime)->layout, field) &&
 	       memory_u32(runtime->memory, base + coreclr_offset(runtime, field), ret);
 }
 
@@ -266,7 +266,7 @@ static bool read_type_head(const struct runtime *runtime, uint64_t method_table,
 	    !read_type_word(runtime, method_table, L_MT_BASE_SIZE, &type->base_size))
 		return false;
 	uint32_t flags = type->flags;
-	type->is_free = method_table == runtime->globals.free_method_table;
+	type->is_free = method_table == coreclr_of(runtime)->globals.free_method_table;
 	if (flags & MT_HAS_COMPONENT_SIZE)
 		type->component_size = (uint16_t)flags;
 	type->category = (uint8_t)category_of(flags);
@@ -297,7 +297,7 @@ static bool read_type_head(const struct runtime *runtime, uint64_t method_table,
 static uint64_t find_loader_allocator(const struct runtime *runtime, const struct type *type)
 {
 	uint64_t module = type->module, allocator;
-	if (layout_has(&runtime->layout, L_AUX_LOADER_MODULE) &&
+	if (layout_has(&coreclr_of(runtime)->layout, L_AUX_LOADER_MODULE) &&
 	    !coreclr_pointer(runtime, type->links.auxiliary, L_AUX_LOADER_MODULE, &module))
 		return 0;
 	if (!coreclr_pointer(runtime, module, L_MODULE_LOADER_ALLOCATOR, &allocator) || !allocator)
@@ -308,8 +308,9 @@ static uint64_t find_loader_allocator(const struct runtime *runtime, const struc
 	    !read_type_head(runtime, word & ~(uint64_t)7, &found) || found.base_size == 0 ||
 	    found.component_size || found.is_collectible)
 		return 0;
-	if (runtime->globals.object_method_table &&
-	    read_type_head(runtime, runtime->globals.object_method_table, &object_type) &&
+	if (coreclr_of(runtime)->globals.object_method_table &&
+	    read_type_head(runtime, coreclr_of(runtime)->globals.object_method_table,
+			   &object_type) &&
 	    found.module != object_type.module)
 		return 0;
 	return object;
@@ -327,7 +328,7 @@ bool coreclr_describe_type(const struct runtime *runtime, uint64_t method_table,
 /* Called with the lock. */
 static struct type *add_loaded_type(struct runtime *runtime, const struct type *head)
 {
-	struct runtime_type_table *types = runtime->types;
+	struct runtime_type_table *types = coreclr_of(runtime)->types;
 	struct type type = *head;
 	if (!grow_blocks(types) || !grow_slots(types) ||
 	    gc_desc_read(runtime->memory, &type, &types->desc_budget) != HD_OK) {
@@ -345,7 +346,7 @@ static struct type *add_loaded_type(struct runtime *runtime, const struct type *
 
 const struct type *type_find(struct runtime *runtime, uint64_t method_table)
 {
-	struct runtime_type_table *types = runtime->types;
+	struct runtime_type_table *types = coreclr_of(runtime)->types;
 	if (!method_table || method_table % 8)
 		return NULL;
 	struct type *type = look_up_type(types, method_table);
@@ -369,16 +370,16 @@ const struct type *type_find(struct runtime *runtime, uint64_t method_table)
 
 bool runtime_type_table_failed(struct runtime *runtime)
 {
-	return atomic_exchange(&runtime->types->failed, false);
+	return atomic_exchange(&coreclr_of(runtime)->types->failed, false);
 }
 
 size_t type_count(const struct runtime *runtime)
 {
-	return runtime->types->count;
+	return coreclr_of(runtime)->types->count;
 }
 
 struct type *type_at(const struct runtime *runtime, size_t index)
 {
-	const struct runtime_type_table *types = runtime->types;
+	const struct runtime_type_table *types = coreclr_of(runtime)->types;
 	return &types->blocks[index >> TYPES_SHIFT].types[index % TYPES_PER_BLOCK];
 }

@@ -226,7 +226,7 @@ enum hd_status type_lookup_create(struct runtime *runtime, struct type_lookup **
 	TRY_MEMORY(lookup, err);
 	lookup->entries_left = ENTRIES_MAX;
 	lookup->slots_left = LOOKUP_SLOTS_MAX;
-	bool good = true, has_map = layout_has(&runtime->layout, L_MODULE_TYPE_DEF_MAP);
+	bool good = true, has_map = layout_has(&coreclr_of(runtime)->layout, L_MODULE_TYPE_DEF_MAP);
 	for (size_t i = 0; good && i < count; i++) {
 		good = (!has_map || add_type_defs(runtime, lookup, modules[i]->address)) &&
 		       add_constructed(runtime, lookup, modules[i]->address);
@@ -252,7 +252,9 @@ void type_lookup_destroy(struct type_lookup *lookup)
 
 static enum hd_status require_lookup(struct runtime *runtime, struct hd_error *err)
 {
-	return runtime->lookup ? HD_OK : type_lookup_create(runtime, &runtime->lookup, err);
+	return coreclr_of(runtime)->lookup
+		       ? HD_OK
+		       : type_lookup_create(runtime, &coreclr_of(runtime)->lookup, err);
 }
 
 static uint64_t hash_name(const char *name)
@@ -291,7 +293,7 @@ const struct type *type_by_name(struct runtime *runtime, const char *name, uint6
 {
 	if (require_lookup(runtime, NULL) != HD_OK)
 		return NULL;
-	struct type_lookup *lookup = runtime->lookup;
+	struct type_lookup *lookup = coreclr_of(runtime)->lookup;
 	if (!lookup->slots && !index_type_names(runtime, lookup))
 		return NULL;
 	const struct type *first = NULL;
@@ -313,8 +315,8 @@ enum hd_status type_for_each(struct runtime *runtime,
 			     struct hd_error *err)
 {
 	TRY(require_lookup(runtime, err));
-	for (size_t i = 0; i < runtime->lookup->count; i++) {
-		if (!visit(arg, runtime->lookup->types[i]))
+	for (size_t i = 0; i < coreclr_of(runtime)->lookup->count; i++) {
+		if (!visit(arg, coreclr_of(runtime)->lookup->types[i]))
 			break;
 	}
 	return HD_OK;

@@ -275,7 +275,7 @@ static void append_variable(struct name_writer *writer, uint64_t address)
 	struct runtime *runtime = writer->runtime;
 	uint64_t module_address;
 	uint32_t token;
-	if (!layout_has(&runtime->layout, L_TYPE_VAR_TOKEN) ||
+	if (!layout_has(&coreclr_of(runtime)->layout, L_TYPE_VAR_TOKEN) ||
 	    !coreclr_pointer(runtime, address, L_TYPE_VAR_MODULE, &module_address) ||
 	    !memory_u32(runtime->memory, address + coreclr_offset(runtime, L_TYPE_VAR_TOKEN),
 			&token)) {
@@ -364,7 +364,7 @@ static void step_name_item(struct name_writer *writer, const struct name_item *i
 /* Count the bytes and steps that the name took above the usual limit. */
 static void count_extra(struct name_writer *writer)
 {
-	uint64_t *extra = &writer->runtime->name_extra;
+	uint64_t *extra = &coreclr_of(writer->runtime)->name_extra;
 	size_t size = writer->text->size - writer->begin;
 	*extra += size > NAME_USUAL_SIZE ? size - NAME_USUAL_SIZE : 0;
 	*extra += writer->steps > NAME_USUAL_STEPS ? writer->steps - NAME_USUAL_STEPS : 0;
@@ -373,7 +373,7 @@ static void count_extra(struct name_writer *writer)
 /* Carry out what is on the stack. */
 static void write_name(struct name_writer *writer)
 {
-	bool is_cut = writer->runtime && writer->runtime->name_extra > NAME_EXTRA_MAX;
+	bool is_cut = writer->runtime && coreclr_of(writer->runtime)->name_extra > NAME_EXTRA_MAX;
 	size_t most = is_cut ? NAME_USUAL_SIZE : NAME_SIZE_MAX;
 	unsigned int most_steps = is_cut ? NAME_USUAL_STEPS : NAME_STEPS_MAX;
 	writer->begin = writer->text->size;

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * The state that every runtime has.  Only the files of runtime include this (scripts/check_layers.py
+ * checks this).
+ */
+
+#include "gc/layouts/gc_vars.h"
+#include "runtime/runtime_ops.h"
+
+/** The managed threads. */
+struct runtime_threads {
+	struct runtime_thread *rows; /**< all of the ThreadStore's list */
+	size_t count;
+	uint32_t *order; /**< by id, then index; NULL: not sorted */
+	uint32_t *
+		os_order; /**< by OS id, then those with a stack first, then index; NULL: likewise */
+	uint64_t finalizer; /**< address of the thread that runs finalizers, 0 = not known */
+	uint64_t gc;        /**< address of the thread that has suspended all others for a GC, 0 =
+			     * none */
+	bool is_whole;      /**< the list was read to its end, and nothing contradicts it */
+	int64_t pending;    /**< number of threads that are being started, -1 = not known */
+};
+
+/** The runtime in a target; the struct of each begins with it. */
+struct runtime {
+	const struct runtime_ops *ops;
+	struct target *target; /**< borrowed */
+	struct memory *memory; /**< of the target */
+	struct gc_vars gc;
+	struct runtime_threads threads;
+};

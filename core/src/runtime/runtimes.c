@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* The runtimes that are looked for in a target, and what is asked about each of them alike. */
+#include "runtime/runtime_base.h"
+#include "targets/target.h"
+
+/* In this order; the first place is for one that tests make up. */
+static const struct runtime_ops *runtimes[] = { NULL, &coreclr_ops };
+
+#define RUNTIMES (sizeof(runtimes) / sizeof(runtimes[0]))
+
+void runtime_set_made_up(const struct runtime_ops *ops)
+{
+	runtimes[0] = ops;
+}
+
+/* The message of the last one is told: CoreCLR says what it looked for. */
+enum hd_status runtime_open(struct target *target, struct job *job, struct runtime **ret,
+			    struct hd_error *err)
+{
+	enum hd_status status = HD_ERR_UNSUPPORTED;
+	for (size_t i = 0; i < RUNTIMES && status == HD_ERR_UNSUPPORTED; i++) {
+		if (runtimes[i])
+			status = runtimes[i]->open(target, job, ret, err);
+	}
+	return status;
+}
+
+void runtime_destroy(struct runtime *runtime)
+{
+	if (runtime)
+		runtime->ops->close(runtime);
+}
+
+const struct runtime_ops *runtime_ops(const struct runtime *runtime)
+{
+	return runtime->ops;
+}
+
+struct target *runtime_target(const struct runtime *runtime)
+{
+	return runtime->target;
+}
+
+const struct arch *runtime_arch(const struct runtime *runtime)
+{
+	return runtime->target->arch;
+}
+
+struct findings *runtime_findings(const struct runtime *runtime)
+{
+	return &runtime->target->findings;
+}
+
+struct memory *runtime_memory(const struct runtime *runtime)
+{
+	return runtime->memory;
+}
+
+struct memory *runtime_set_memory(struct runtime *runtime, struct memory *memory)
+{
+	struct memory *before = runtime->memory;
+	runtime->memory = memory;
+	return before;
+}
+
+const struct gc_vars *runtime_gc(const struct runtime *runtime)
+{
+	return &runtime->gc;
+}
+
+bool runtime_has_server_gc(const struct runtime *runtime)
+{
+	return runtime->gc.is_server;
+}
+
+bool runtime_has_regions(const struct runtime *runtime)
+{
+	return runtime->gc.has_regions;
+}
+
+bool runtime_gc_is_moving(const struct runtime *runtime)
+{
+	return runtime->gc.structures_invalid != 0;
+}
+
+bool runtime_knows_all_threads(const struct runtime *runtime)
+{
+	return runtime->threads.is_whole;
+}
+
+size_t runtime_thread_count(const struct runtime *runtime)
+{
+	return runtime->threads.count;
+}
+
+const struct runtime_thread *runtime_thread_at(const struct runtime *runtime, size_t index)
+{
+	return &runtime->threads.rows[index];
+}
+
+size_t runtime_thread_index(const struct runtime *runtime, const struct runtime_thread *thread)
+{
+	return (size_t)(thread - runtime->threads.rows);
+}
+
+int64_t runtime_pending_threads(const struct runtime *runtime)
+{
+	return runtime->threads.pending;
+}
+
+bool runtime_knows_finalizer_thread(const struct runtime *runtime)
+{
+	return runtime->threads.finalizer != 0;
+}
+
+bool runtime_is_finalizer_thread(const struct runtime *runtime, const struct runtime_thread *thread)
+{
+	return thread->address == runtime->threads.finalizer;
+}
+
+bool runtime_is_gc_thread(const struct runtime *runtime, const struct runtime_thread *thread)
+{
+	return thread->address == runtime->threads.gc;
+}
+
+bool runtime_is_suspending(const struct runtime *runtime)
+{
+	const struct runtime_threads *threads = &runtime->threads;
+	for (size_t i = 0; threads->gc && i < threads->count; i++) {
+		if (threads->rows[i].is_cooperative && threads->rows[i].address != threads->gc)
+			return true;
+	}
+	return false;
+}
