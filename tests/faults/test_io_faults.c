@@ -39,6 +39,7 @@ static void check_lines(const char *target, const char *const *lines, size_t cou
 
 /* Commands about a graph, of a text log. */
 static const char *const log_lines[] = {
+	"triage",
 	"gcroot 1ce056",
 	"gcroot -type BubbleCS.Bubble --json",
 	"pathto 1ce03a 1ce056",
@@ -169,6 +170,7 @@ TEST_OF(files, nettraces)
 
 /* Commands about a heap, of a core. */
 static const char *const core_lines[] = {
+	"triage",
 	"info",
 	"info -layout --json",
 	"dumpheap -stat -type WebShop",

@@ -21,11 +21,21 @@ static bool is_limited(const struct async_graph *graph, uint32_t node)
 	return false;
 }
 
+/* Does a thread run code of the program?  Then the others may wait for what it does. */
+static bool somebody_works(const struct waits *waits)
+{
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct thread_wait *wait = &waits->rows[i];
+		if (wait->kind == WAIT_NONE && wait->user_frame != WAIT_NO_FRAME)
+			return true;
+	}
+	return false;
+}
+
 static bool is_stuck(const struct async_graph *graph, uint32_t node)
 {
 	const struct async_node *end = &graph->rows[graph->rows[node].end];
-	return (end->wait == AWAIT_SOURCE || end->wait == AWAIT_SEMAPHORE) &&
-	       !is_limited(graph, node);
+	return end->wait == AWAIT_SOURCE && !is_limited(graph, node);
 }
 
 static void keep_most(const struct wait_rows *rows, struct async_graph *graph,
@@ -50,7 +60,8 @@ enum hd_status stuck_requests_find(const struct waits *waits, struct stuck_reque
 	HD_CLEANUP(wait_rows) struct wait_rows rows = { .rows_count = 0 };
 	struct async_graph *graph = waits->async;
 	struct stuck_requests found = { .own = ASYNC_NO_NODE };
-	for (size_t i = 0; i < graph->rows_count; i++) {
+	bool is_working = somebody_works(waits);
+	for (size_t i = 0; !is_working && i < graph->rows_count; i++) {
 		const struct async_node *node = &graph->rows[i];
 		if (async_node_is_awaited(node) || !wait_is_of_server(graph, node))
 			continue;
@@ -58,9 +69,9 @@ enum hd_status stuck_requests_find(const struct waits *waits, struct stuck_reque
 		if (own == ASYNC_NO_NODE)
 			continue;
 		found.all++;
-		if (is_stuck(graph, (uint32_t)i))
-			TRY(wait_rows_add(&rows, graph->rows[own].method + UINT64_C(1), (uint32_t)i,
-					  err));
+		if (!is_stuck(graph, (uint32_t)i))
+			continue;
+		TRY(wait_rows_add(&rows, graph->rows[own].method + UINT64_C(1), (uint32_t)i, err));
 	}
 	wait_rows_sort(&rows);
 	keep_most(&rows, graph, &found);

@@ -15,9 +15,9 @@ struct stuck_requests {
 };
 
 /**
- * Find the method of the program in which the most requests wait for a TaskCompletionSource or a semaphore,
- * without a limit of time: STUCK_REQUESTS_MIN or more, and three quarters of all requests.  A request that waits for
- * a socket, a delay or a channel has its own way to go on.
+ * Find the method of the program in which the most requests wait for a TaskCompletionSource without a limit of
+ * time: STUCK_REQUESTS_MIN or more, and three quarters of all requests, while no thread runs code of the program.  A
+ * request that waits for a socket, a delay or a channel has its own way to go on, and one at a semaphore its turn.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM

@@ -44,8 +44,10 @@ static bool is_blocked(const struct thread_wait *wait)
 	}
 }
 
-static enum hd_status find_deadlocks(struct verdicts *verdicts, struct hd_error *err)
+static enum hd_status find_deadlocks(struct verdicts *verdicts, struct job *job,
+				     struct hd_error *err)
 {
+	(void)job;
 	TRY(deadlocks_find(verdicts->waits, &verdicts->deadlocks, err));
 	for (unsigned int probable = 0; probable < 2; probable++) {
 		for (size_t i = 0; i < verdicts->deadlocks.count; i++) {
@@ -63,8 +65,9 @@ static enum hd_status find_deadlocks(struct verdicts *verdicts, struct hd_error 
 }
 
 /* Threads that wait for a lock which nobody will leave: one verdict for each lock. */
-static enum hd_status find_orphans(struct verdicts *verdicts, struct hd_error *err)
+static enum hd_status find_orphans(struct verdicts *verdicts, struct job *job, struct hd_error *err)
 {
+	(void)job;
 	const struct waits *waits = verdicts->waits;
 	HD_CLEANUP(wait_rows) struct wait_rows found = { .rows_count = 0 };
 	for (size_t i = 0; i < waits->count; i++) {
@@ -109,8 +112,9 @@ static struct verdict circle_at(const struct async_graph *graph, const struct as
 	return verdict;
 }
 
-static enum hd_status find_circles(struct verdicts *verdicts, struct hd_error *err)
+static enum hd_status find_circles(struct verdicts *verdicts, struct job *job, struct hd_error *err)
 {
+	(void)job;
 	const struct async_graph *graph = verdicts->waits->async;
 	for (size_t i = 0; i < graph->rows_count; i++) {
 		const struct async_node *node = &graph->rows[i];
@@ -135,8 +139,10 @@ uint64_t workers_alike(const struct waits *waits, const struct thread_wait *one)
 }
 
 /* All workers must be seen waiting on their stacks: the pool does not count waits for locks. */
-static enum hd_status find_starvation(struct verdicts *verdicts, struct hd_error *err)
+static enum hd_status find_starvation(struct verdicts *verdicts, struct job *job,
+				      struct hd_error *err)
 {
+	(void)job;
 	struct verdict verdict = { .kind = VERDICT_STARVED, .queued = verdicts->queued };
 	const struct pool_state *pool = &verdicts->pool;
 	if (!pool_knows(pool, POOL_EXISTING) || !verdicts->queued)
@@ -239,16 +245,19 @@ static enum hd_status find_ends(struct verdicts *verdicts, struct job *job, stru
 	return find_one_object(verdicts, ends, job, err);
 }
 
-static enum hd_status find_requests(struct verdicts *verdicts, struct hd_error *err)
+static enum hd_status find_requests(struct verdicts *verdicts, struct job *job,
+				    struct hd_error *err)
 {
+	(void)job;
 	struct verdict verdict = { .kind = VERDICT_REQUESTS, .is_probable = true };
 	TRY(stuck_requests_find(verdicts->waits, &verdict.requests, err));
 	verdict.count = verdict.requests.count;
 	return verdict.count ? add_verdict(verdicts, &verdict, err) : HD_OK;
 }
 
-static enum hd_status find_output(struct verdicts *verdicts, struct hd_error *err)
+static enum hd_status find_output(struct verdicts *verdicts, struct job *job, struct hd_error *err)
 {
+	(void)job;
 	const struct waits *waits = verdicts->waits;
 	struct verdict verdict = { .kind = VERDICT_OUTPUT, .is_probable = true };
 	for (size_t i = 0; i < waits->count; i++) {
@@ -262,8 +271,10 @@ static enum hd_status find_output(struct verdicts *verdicts, struct hd_error *er
 	return verdict.count ? add_verdict(verdicts, &verdict, err) : HD_OK;
 }
 
-static enum hd_status find_finalizer(struct verdicts *verdicts, struct hd_error *err)
+static enum hd_status find_finalizer(struct verdicts *verdicts, struct job *job,
+				     struct hd_error *err)
 {
+	(void)job;
 	const struct waits *waits = verdicts->waits;
 	HD_CLEANUP(finalizer_list) struct finalizer_list list = { 0 };
 	struct verdict verdict = { .kind = VERDICT_FINALIZER };
@@ -281,8 +292,10 @@ static enum hd_status find_finalizer(struct verdicts *verdicts, struct hd_error 
 	return verdict.count ? add_verdict(verdicts, &verdict, err) : HD_OK;
 }
 
-static enum hd_status find_collection(struct verdicts *verdicts, struct hd_error *err)
+static enum hd_status find_collection(struct verdicts *verdicts, struct job *job,
+				      struct hd_error *err)
 {
+	(void)job;
 	const struct waits *waits = verdicts->waits;
 	/* In one look, it may last for a moment only. */
 	bool is_one_look = runtime_target(waits->heap->runtime)->process.stops < 2;
@@ -309,19 +322,20 @@ static enum hd_status read_pool(struct verdicts *verdicts, struct job *job, stru
 	return status;
 }
 
+/* In the order in which verdicts are told. */
+static enum hd_status (*const finders[])(struct verdicts *verdicts, struct job *job,
+					 struct hd_error *err) = {
+	find_deadlocks, find_orphans, find_circles,   find_starvation, find_ends,
+	find_requests,  find_output,  find_finalizer, find_collection,
+};
+
 enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts *ret,
 			     struct hd_error *err)
 {
 	*ret = (struct verdicts){ 0 };
 	TRY(waits_create(heap, job, &ret->waits, err));
 	TRY(read_pool(ret, job, err));
-	TRY(find_deadlocks(ret, err));
-	TRY(find_orphans(ret, err));
-	TRY(find_circles(ret, err));
-	TRY(find_starvation(ret, err));
-	TRY(find_ends(ret, job, err));
-	TRY(find_requests(ret, err));
-	TRY(find_output(ret, err));
-	TRY(find_finalizer(ret, err));
-	return find_collection(ret, err);
+	for (size_t i = 0; i < sizeof(finders) / sizeof(finders[0]); i++)
+		TRY(finders[i](ret, job, err));
+	return HD_OK;
 }

@@ -63,9 +63,10 @@ size_t session_losses(const struct hd_session *session, struct met_loss ret[FIND
 			count = meet(findings->rows[i].kind, findings->rows[i].count, ret, count);
 	} else if (session->graph) {
 		const struct hd_graph *graph = session->graph;
-		for (size_t i = 0; i < graph->findings.count; i++)
+		for (size_t i = 0; i < graph->findings.count; i++) {
 			count = meet(graph->findings.rows[i].kind, graph->findings.rows[i].count,
 				     ret, count);
+		}
 	}
 	return count;
 }

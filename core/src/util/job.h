@@ -48,7 +48,7 @@ HD_NODISCARD enum hd_status job_check(struct job *job, uint64_t units, struct hd
 void job_end(struct job *job);
 
 /** End the last stage of @p job when this scope ends, as HD_CLEANUP does. */
-#define JOB_STAGE(job) HD_CLEANUP(job_stage) struct job *job_stage_ = (job)
+#define JOB_STAGE(job) HD_CLEANUP(job_stage) struct job *job_stage_ __attribute__((unused)) = (job)
 
 /** For JOB_STAGE. */
 static inline void job_stage_deinit(struct job **job)

@@ -61,9 +61,10 @@ static void write_chain_row(struct call *call, struct async_graph *graph,
 		[ROW_METHOD] = cell_text(method->bytes, method->size),
 		[ROW_ROOT_METHOD] = cell_text(root->bytes, root->size),
 	};
-	if (program->size && !is_same_text(program, method))
+	if (program->size && !is_same_text(program, method)) {
 		cells[ROW_FOR_METHOD] = cell_shown(cell_text(program->bytes, program->size),
 						   out_is_narrow(&call->out) ? "" : NULL);
+	}
 	if (end->object)
 		cells[ROW_OBJECT] = cell_number(end->object);
 	answer_row(&call->answer, cells);

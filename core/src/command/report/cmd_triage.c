@@ -79,6 +79,7 @@ static void write_part(struct triage *triage, const char *part, const char *stat
 	};
 	bool is_found = strcmp(state, "found") == 0;
 	triage->call->findings |= is_found;
+	triage->call->out.text.failed |= text->failed;
 	if (is_found && next)
 		note_next(triage, next, strlen(next));
 	answer_row(&triage->call->answer, cells);
@@ -140,16 +141,18 @@ static enum hd_status look_at_target(struct triage *triage, uint64_t *ret_object
 	const struct hd_value *kind = hd_rows_member(rows, "kind");
 	bool is_core = has_text(kind) && kind->size == 4 && memcmp(kind->text, "core", 4) == 0;
 	append_value(&text, kind);
-	if (number_of(rows, "pid"))
+	if (number_of(rows, "pid")) {
 		text_printf(&text, is_core ? " of process %" PRIu64 : " %" PRIu64,
 			    number_of(rows, "pid"));
+	}
 	if (has_text(hd_rows_member(rows, "runtime.version"))) {
 		text_puts(&text, ", .NET ");
 		append_value(&text, hd_rows_member(rows, "runtime.version"));
 	}
-	if (number_of(rows, "threads"))
+	if (number_of(rows, "threads")) {
 		text_printf(&text, ", %s",
 			    format_count(number_of(rows, "threads"), "thread", count));
+	}
 	*ret_objects = number_of(rows, "objects");
 	text_printf(&text, ", %s with %s", format_count(*ret_objects, "object", count),
 		    format_bytes(number_of(rows, "bytes"), size));
@@ -307,6 +310,7 @@ static void write_finding(struct triage *triage, const struct hd_rows *rows,
 		[PART_NEXT] = cell_text(next.bytes, next.size),
 	};
 	triage->call->findings = true;
+	triage->call->out.text.failed |= text.failed || next.failed || severity.failed;
 	answer_row(&triage->call->answer, cells);
 	note_next(triage, next.bytes, next.size);
 }
@@ -354,7 +358,8 @@ static void write_next(struct triage *triage)
 	answer_remark(answer, "Go on with:\n");
 	for (size_t i = 0; i < triage->next_count; i++) {
 		HD_CLEANUP(text) struct text shown = { 0 };
-		words[i] = triage->next[i].bytes;
+		words[i] = triage->next[i].bytes ? triage->next[i].bytes : "";
+		triage->call->out.text.failed |= triage->next[i].failed;
 		text_escape(&shown, triage->next[i].bytes, triage->next[i].size);
 		answer_remark(answer, "  %s\n", shown.bytes ? shown.bytes : "");
 	}
