@@ -8,11 +8,11 @@
 #define FEW    50u
 #define SAMPLE 100u
 
-/* {0}, {1}: the words of its row. */
+/* {0}, {1}: the words of its row; {2}: what they stand for. */
 static const struct telling of_known = {
 	.id = "known-types:{holder}:{full}",
 	.title = "{objects} {type} in {holder}",
-	.sentence = "{objects} {type} are held by {holder} ({bytes}): {0}.",
+	.sentence = "{objects} {type} are held by {holder} ({bytes}{2}): {0}.",
 	.look_at = "{1}",
 	.next = "gcroot -type {full}",
 };
@@ -29,57 +29,59 @@ static const struct known_pile {
 	const char *name;
 	enum match match;
 	uint32_t least;
-	bool is_costly;       /* each has more than memory */
-	bool is_waste;        /* a quarter of the live heap is too much, whether it grows or not */
-	enum fact unset;      /* a Boolean field that must not be set; FACTS: none */
+	bool is_costly;  /* each has more than memory */
+	bool is_waste;   /* a quarter of the live heap is too much, whether it grows or not */
+	enum fact unset; /* a Boolean field that must not be set; FACTS: none */
+	enum fact
+		stands_for; /* a field with the program's object that each is about; FACTS: none */
 	const char *sentence; /* after "N X are held: " */
 	const char *look_at;
 } known_piles[] = {
-	{ "System.Exception", MATCH_DERIVED, MANY, false, false, FACTS,
+	{ "System.Exception", MATCH_DERIVED, MANY, false, false, FACTS, FACTS,
 	  "exceptions keep their stack traces, and what their Data refers to",
 	  "who stores exceptions: a message or a counter takes less" },
-	{ "System.Data.DataRow", MATCH_DERIVED, MANY, false, false, FACTS,
+	{ "System.Data.DataRow", MATCH_DERIVED, MANY, false, false, FACTS, FACTS,
 	  "each row of a DataTable takes several objects, and tables keep their deleted rows until "
 	  "AcceptChanges",
 	  "who keeps the DataTable, and whether it needs all rows" },
-	{ "System.Linq.Expressions.", MATCH_BEGIN, MANY, false, false, FACTS,
+	{ "System.Linq.Expressions.", MATCH_BEGIN, MANY, false, false, FACTS, FACTS,
 	  "expression trees are made again and again, where one could be kept and used again",
 	  "who builds expressions, and stores them: is the key of the cache equal for equal ones?" },
-	{ "System.Text.RegularExpressions.Regex", MATCH_DERIVED, MANY, false, false, FACTS,
+	{ "System.Text.RegularExpressions.Regex", MATCH_DERIVED, MANY, false, false, FACTS, FACTS,
 	  "each was compiled for itself", "who makes a Regex for each call" },
-	{ "System.Reflection.Emit.DynamicMethod", MATCH_CLASS, MANY, true, false, FACTS,
+	{ "System.Reflection.Emit.DynamicMethod", MATCH_CLASS, MANY, true, false, FACTS, FACTS,
 	  "each has machine code of its own", "who makes a DynamicMethod for each call" },
-	{ "System.Reflection.RuntimeAssembly", MATCH_CLASS, MANY, true, false, FACTS,
+	{ "System.Reflection.RuntimeAssembly", MATCH_CLASS, MANY, true, false, FACTS, FACTS,
 	  "an assembly is never unloaded, unless its load context is; an XmlSerializer that is "
 	  "made "
 	  "with other arguments than a type makes a new one each time",
 	  "who loads or makes assemblies: XmlSerializer, Roslyn scripts, Assembly.Load(byte[])" },
 	{ "System.Reflection.Emit.RuntimeAssemblyBuilder", MATCH_CLASS, FEW, true, false, FACTS,
-	  "a dynamic assembly is never unloaded, unless it is collectible",
+	  FACTS, "a dynamic assembly is never unloaded, unless it is collectible",
 	  "who makes dynamic assemblies: proxies, serializers" },
 	{ "Microsoft.Extensions.Logging.LoggerFactoryScopeProvider+Scope", MATCH_CLASS, MANY, false,
-	  false, FACTS, "logger scopes are kept that were not disposed",
+	  false, FACTS, FACTS, "logger scopes are kept that were not disposed",
 	  "calls of BeginScope without using" },
 	{ "Microsoft.EntityFrameworkCore.ChangeTracking.Internal.InternalEntityEntry",
-	  MATCH_DERIVED, MANY, false, false, FACTS,
+	  MATCH_DERIVED, MANY, false, true, FACTS, FACT_ENTITY_ENTRY_ENTITY,
 	  "a DbContext tracks every entity that it has loaded, as long as it lives",
 	  "who keeps a DbContext for long, and queries that could use AsNoTracking" },
 	{ "System.Net.Http.SocketsHttpHandler", MATCH_CLASS, FEW, true, false,
-	  FACT_HTTP_HANDLER_DISPOSED, "each has connections of its own",
+	  FACT_HTTP_HANDLER_DISPOSED, FACTS, "each has connections of its own",
 	  "who makes an HttpClient for each call" },
-	{ "System.Net.Sockets.Socket", MATCH_CLASS, MANY, true, false, FACT_SOCKET_DISPOSED,
+	{ "System.Net.Sockets.Socket", MATCH_CLASS, MANY, true, false, FACT_SOCKET_DISPOSED, FACTS,
 	  "each has a descriptor", "who opens connections, and where they are closed" },
 	{ "System.IO.FileSystemWatcher", MATCH_CLASS, FEW, true, false, FACT_FILE_WATCHER_DISPOSED,
-	  "each has a thread of its own or a descriptor",
+	  FACTS, "each has a thread of its own or a descriptor",
 	  "who makes watchers, and where they are disposed" },
-	{ "System.Diagnostics.Activity", MATCH_CLASS, MANY, false, false, FACTS,
+	{ "System.Diagnostics.Activity", MATCH_CLASS, MANY, false, false, FACTS, FACTS,
 	  "spans that are kept keep their parents and tags",
 	  "who starts activities and never stops them, or keeps the chain of their parents" },
-	{ "System.Text.Json.JsonDocument", MATCH_CLASS, MANY, false, true, FACTS,
+	{ "System.Text.Json.JsonDocument", MATCH_CLASS, MANY, false, true, FACTS, FACTS,
 	  "a JsonDocument keeps all of its text and an index of it, in arrays of a pool that only "
 	  "Dispose gives back",
 	  "who keeps a JsonDocument or a JsonElement: JsonElement.Clone() takes one property out" },
-	{ "System.Threading.ExecutionContext", MATCH_CLASS, MANY, false, false, FACTS,
+	{ "System.Threading.ExecutionContext", MATCH_CLASS, MANY, false, false, FACTS, FACTS,
 	  "captured contexts keep the values of each AsyncLocal",
 	  "what AsyncLocal values refer to, and who captures contexts for long" },
 };
@@ -93,6 +95,7 @@ struct known_found {
 	uint32_t asked; /* the type of which is_one was asked last, + 1 */
 	bool is_one;
 	uint32_t type; /* that with most of them */
+	uint32_t item; /* the type of the last object that one stands for, or HD_NONE */
 	uint64_t of_type;
 };
 
@@ -141,6 +144,19 @@ static bool is_inside(const struct report_facts *facts, uint32_t node,
 	return found->is_one;
 }
 
+/* The bytes of the object that it stands for, where it does not dominate that itself. */
+static uint64_t bytes_of_item(const struct report_facts *facts, uint32_t node,
+			      const struct known_pile *known, struct known_found *found)
+{
+	uint32_t item = known->stands_for == FACTS
+				? HD_NONE
+				: facts_fact_node(facts, node, known->stands_for);
+	if (item == HD_NONE || item >= facts->graph->object_count)
+		return 0;
+	found->item = facts->graph->node_types[item];
+	return facts_idom(facts, item) == node ? 0 : facts_retained(facts, item);
+}
+
 static void add_known_type(struct report *report, uint32_t type, const struct known_pile *known,
 			   struct known_found *found)
 {
@@ -158,7 +174,8 @@ static void add_known_type(struct report *report, uint32_t type, const struct kn
 		found->count++;
 		count++;
 		if (!is_inside(facts, node, known, found))
-			found->bytes += facts_retained(facts, node);
+			found->bytes += facts_retained(facts, node) +
+					bytes_of_item(facts, node, known, found);
 		ages_add(&found->ages, facts, node);
 	}
 	if (count > found->of_type) {
@@ -217,15 +234,19 @@ static enum hd_status add_known_finding(struct report *report, const struct know
 	finding_count(&finding, "objects", found->count);
 	for (size_t i = 0; i < found->sample_count; i++)
 		finding_sample(&finding, found->sample[i]);
+	const char *item = found->item == HD_NONE
+				   ? ""
+				   : report_text(report, ", with objects like %s",
+						 report_type_name(report, found->item));
 	return finding_tell(report, &finding, &of_known,
-			    (const char *[]){ known->sentence, known->look_at }, err);
+			    (const char *[]){ known->sentence, known->look_at, item }, err);
 }
 
 static enum hd_status find_known_types(struct report *report, struct hd_error *err)
 {
 	const struct report_facts *facts = &report->facts;
 	for (size_t i = 0; i < sizeof(known_piles) / sizeof(known_piles[0]); i++) {
-		struct known_found found = { .type = HD_NONE };
+		struct known_found found = { .type = HD_NONE, .item = HD_NONE };
 		for (uint32_t type = 0; type < facts->graph->type_count; type++) {
 			if (facts_live_count(facts, type) && is_known(facts, type, &known_piles[i]))
 				add_known_type(report, type, &known_piles[i], &found);

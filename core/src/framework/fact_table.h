@@ -427,6 +427,7 @@
 	X(PROCESS_OUTPUT_MODE, PROCESS, "_outputStreamReadMode", 8, 0)                            \
 	X(PROCESS_ERROR, PROCESS, "_standardError", 8, 0)                                         \
 	X(PROCESS_ERROR_MODE, PROCESS, "_errorStreamReadMode", 8, 0)                              \
+	X(ENTITY_ENTRY_ENTITY, ENTITY_ENTRY, "<Entity>k__BackingField", 8, 0)                     \
 	X(CALLBACK_NODE_ID, CALLBACK_NODE, "Id", 8, 0)                                            \
 	X(CALLBACK_NODE_CALL, CALLBACK_NODE, "Callback", 8, 0)                                    \
 	X(CALLBACK_NODE_STATE, CALLBACK_NODE, "CallbackState", 8, 0)                              \
