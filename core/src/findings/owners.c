@@ -8,7 +8,7 @@
 #define REFERRERS_MAX   16u
 #define VOTES_MAX       16u
 #define ITEM_MEMBERS    8u
-#define KEPT_LEVELS     8u
+#define KEPT_LEVELS     16u
 #define KEPT_REFERENCES 64u
 
 /* Candidates, and how many members voted for each. */
@@ -220,23 +220,46 @@ uint32_t owners_item_type(const struct report_facts *facts, uint32_t type, const
 	return type;
 }
 
+/* The object that retains most: @p best, or one that @p from refers to and @p node dominates. */
+static uint32_t larger_kept(const struct report_facts *facts, uint32_t node, uint32_t from,
+			    uint32_t best)
+{
+	const struct csr *forward = &facts->graph->forward;
+	uint64_t begin = csr_begin(forward, from), end = csr_begin(forward, from + 1);
+	end = end - begin > KEPT_REFERENCES ? begin + KEPT_REFERENCES : end;
+	for (; begin < end; begin++) {
+		uint32_t target = forward->targets[begin];
+		if (target < facts->graph->object_count && facts_idom(facts, target) == node &&
+		    (best == HD_NONE ||
+		     facts_retained(facts, target) > facts_retained(facts, best)))
+			best = target;
+	}
+	return best;
+}
+
 /*
- * Find the object that retains most, among those that @p node refers to and dominates; HD_NONE:
- * none.
+ * Find the object that retains most, among those that @p node dominates and refers to, itself or over one other object:
+ * several delegates may share what their lambdas have captured.  HD_NONE: none.
  */
 static uint32_t largest_kept(const struct report_facts *facts, uint32_t node)
 {
 	const struct csr *forward = &facts->graph->forward;
 	uint64_t begin = csr_begin(forward, node), end = csr_begin(forward, node + 1);
-	uint32_t ret = HD_NONE;
+	uint32_t ret = larger_kept(facts, node, node, HD_NONE);
 	end = end - begin > KEPT_REFERENCES ? begin + KEPT_REFERENCES : end;
 	for (; begin < end; begin++) {
 		uint32_t target = forward->targets[begin];
-		if (target < facts->graph->object_count && facts_idom(facts, target) == node &&
-		    (ret == HD_NONE || facts_retained(facts, target) > facts_retained(facts, ret)))
-			ret = target;
+		if (target < facts->graph->object_count)
+			ret = larger_kept(facts, node, target, ret);
 	}
 	return ret;
+}
+
+/* A library of the program keeps its subscribers in objects of its own: those of its module do not count. */
+static bool is_of_another(const struct graph_type *type, const struct graph_type *member)
+{
+	bool is_same = type->module && member->module && strcmp(type->module, member->module) == 0;
+	return type_is_own(type) && !is_same;
 }
 
 uint32_t owners_kept_type(const struct report_facts *facts, const uint32_t *members, size_t count)
@@ -246,7 +269,7 @@ uint32_t owners_kept_type(const struct report_facts *facts, const uint32_t *memb
 		uint32_t node = members[i];
 		unsigned int level = 0;
 		while (node != HD_NONE && level++ < KEPT_LEVELS &&
-		       !type_is_own(facts_type(facts, node)))
+		       !is_of_another(facts_type(facts, node), facts_type(facts, members[i])))
 			node = largest_kept(facts, node);
 		if (node == HD_NONE || node == members[i] || level > KEPT_LEVELS)
 			return HD_NONE;

@@ -213,9 +213,7 @@ static void describe_pile(struct report *report, const struct judged *judged,
 			report_share(report, finding->bytes), meaning(report, judged));
 	}
 	uint32_t kept = owners_kept_type(&report->facts, pile->sample, pile->sample_count);
-	bool is_own = judged->type < report->facts.graph->type_count &&
-		      type_is_own(&report->facts.graph->types[judged->type]);
-	if (is_one && !is_own && kept != HD_NONE) {
+	if (is_one && kept != HD_NONE) {
 		finding->sentence =
 			report_text(report, "%s Each of them keeps an object of type %s.",
 				    finding->sentence, report_short_name(report, kept));
