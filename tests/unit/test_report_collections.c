@@ -85,4 +85,53 @@ TEST(a_concurrent_dictionary_may_have_more_items_than_buckets)
 	CU_ASSERT_PTR_NULL(scene_finding(scene, "collections"));
 }
 
+/* A MemoryStream with @p used of @p room bytes in use. */
+static uint64_t make_stream(uint64_t type, uint64_t bytes_type, uint32_t used, uint32_t room)
+{
+	uint64_t ret = fake_object(scene->fake, type, 0);
+	scene_set(scene, ret, 0, fake_object(scene->fake, bytes_type, room));
+	fake_poke_u32(&scene->fake->memory, ret + 16, used);
+	fake_poke_u32(&scene->fake->memory, ret + 20, room);
+	return ret;
+}
+
+/* So many streams of 64 KB, of which few bytes are used, in an array. */
+static void make_streams(uint32_t count, uint32_t used)
+{
+	const struct fake_field fields[] = {
+		{ .name = "_buffer", .element = ELEMENT_CLASS },
+		{ .name = "_length", .element = ELEMENT_I4, .offset = 8 },
+		{ .name = "_capacity", .element = ELEMENT_I4, .offset = 12 },
+		{ .name = NULL },
+	};
+	uint64_t type = scene_class(scene, "System.IO", "MemoryStream", 1, 16, fields);
+	uint64_t bytes_type = scene_bytes_type(scene);
+	scene_segment(scene, GENERATION_2, (uint64_t)count * 65 * KILO + (uint64_t)64 * KILO);
+	uint64_t all = fake_object(scene->fake, scene->fake->object_array_type, count);
+	for (uint32_t i = 0; i < count; i++)
+		scene_set_element(scene, all, i, make_stream(type, bytes_type, used, 64 * KILO));
+	scene_hold(scene, SCENE_STATIC, all);
+}
+
+TEST(streams_that_are_nearly_empty_waste)
+{
+	make_streams(400, 100);
+	const struct report_finding *finding = scene_finding(scene, "collections");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+	ASSERT_UINT(finding->bytes, (uint64_t)400 * (64 * KILO - 100));
+}
+
+TEST(a_few_streams_may_be_empty)
+{
+	make_streams(40, 100);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "collections"));
+}
+
+TEST(streams_that_are_used_waste_nothing)
+{
+	make_streams(400, 32 * KILO);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "collections"));
+}
+
 SUITE(.name = "report_collections", .set_up = set_up, .tear_down = tear_down)

@@ -9,6 +9,8 @@
 #define CHAINS_MIN 64u
 #define BYTES_MIN  65536u
 
+#define STREAM "System.IO.MemoryStream"
+
 static const struct waste_telling of_collections = {
 	.telling = {
 		.least = { [SEVERITY_MEDIUM] = { .permille = 100, .bytes = MEGABYTE },
@@ -24,6 +26,36 @@ static const struct waste_telling of_collections = {
 	},
 	.counts = { "collections", "used", "slots" },
 };
+
+/* A MemoryStream counts its bytes as a list counts its items. */
+static bool read_stream(const struct report_facts *facts, uint32_t node, struct waste *ret)
+{
+	struct member used = facts_fact(facts, node, FACT_MEMORY_STREAM_LENGTH);
+	struct member room = facts_fact(facts, node, FACT_MEMORY_STREAM_CAPACITY);
+	uint32_t buffer = facts_fact_node(facts, node, FACT_MEMORY_STREAM_BUFFER);
+	int64_t bytes = member_signed(&room) - member_signed(&used);
+	if (used.state != MEMBER_READ || room.state != MEMBER_READ || buffer == HD_NONE ||
+	    member_signed(&used) < 0 || member_signed(&used) * 4 >= member_signed(&room) ||
+	    (uint64_t)bytes > graph_size(facts->graph, buffer))
+		return false;
+	ret->used = (uint64_t)member_signed(&used);
+	ret->room = (uint64_t)member_signed(&room);
+	ret->bytes = (uint64_t)bytes;
+	return true;
+}
+
+static bool is_wasteful_stream(struct report *report, uint32_t node, struct waste *ret)
+{
+	const struct report_facts *facts = &report->facts;
+	if (facts->classes[node] != CLASS_PROCESS || waste_is_explained(report, node) ||
+	    !read_stream(facts, node, ret))
+		return false;
+	uint32_t idom = facts_idom(facts, node);
+	ret->holder = idom == HD_NONE ? HD_NONE : facts->graph->node_types[idom];
+	ret->type = facts->graph->node_types[node];
+	ret->sample = node;
+	return true;
+}
 
 static bool is_wasteful(struct report *report, uint32_t node, struct waste *ret)
 {
@@ -65,11 +97,45 @@ static enum hd_status collect_wastes(struct report *report, struct wastes *waste
 	return HD_OK;
 }
 
+/* A connection keeps a buffer that is empty while nothing comes: only what is most of a large heap is waste. */
+static const struct waste_telling of_streams = {
+	.telling = {
+		.least = { [SEVERITY_MEDIUM] = { .permille = 250, .bytes = 16 * MEGABYTE },
+			   [SEVERITY_LOW] = { .permille = 100, .bytes = 4 * MEGABYTE } },
+		.id = "collections:{holder}:{full}",
+		.title = "{objects} nearly empty {type} in {holder}",
+		.sentence_of_one = "{objects} {type} in {holder} uses {count1} of the {count2} bytes of its "
+				   "buffer; {bytes} are empty.",
+		.sentence = "{objects} {type} in {holder} use {count1} of the {count2} bytes of their "
+			    "buffers; {bytes} are empty.",
+		.look_at = "the capacity that {holder} is made with; a stream that is kept can be replaced by ToArray()",
+		.next = "dumpheap -type {full}",
+	},
+	.counts = { "streams", "used", "bytes" },
+};
+
+static enum hd_status find_streams(struct report *report, struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	HD_CLEANUP(wastes) struct wastes wastes = { 0 };
+	uint32_t type = typed_next(facts, HD_NONE, STREAM);
+	struct waste waste;
+	if (type == HD_NONE)
+		return HD_OK;
+	struct typed_nodes all = typed_nodes(facts, type);
+	for (uint32_t i = 0; i < all.count; i++) {
+		if (is_wasteful_stream(report, all.nodes[i], &waste))
+			TRY(wastes_add(&wastes, 0, &waste, err));
+	}
+	return wastes_tell(report, &wastes, &of_streams, err);
+}
+
 static enum hd_status find_wastes(struct report *report, struct hd_error *err)
 {
 	HD_CLEANUP(wastes) struct wastes wastes = { 0 };
 	TRY(collect_wastes(report, &wastes, err));
-	return wastes_tell(report, &wastes, &of_collections, err);
+	TRY(wastes_tell(report, &wastes, &of_collections, err));
+	return find_streams(report, err);
 }
 
 const struct report_rule collections_rule = {

@@ -222,6 +222,7 @@
 	X(ENTITY_ENTRY,                                                                            \
 	  "Microsoft.EntityFrameworkCore.ChangeTracking.Internal.InternalEntityEntry", ENTITIES,   \
 	  8, 0)                                                                                    \
+	X(MEMORY_STREAM, "System.IO.MemoryStream", CORELIB, 8, 0)                                  \
 	X(MEMORY, "System.Memory`1", CORELIB, 8, 0)                                                \
 	X(READ_ONLY_MEMORY, "System.ReadOnlyMemory`1", CORELIB, 8, 0)                              \
 	X(ARRAY_SEGMENT, "System.ArraySegment`1", CORELIB, 8, 0)                                   \
@@ -428,6 +429,9 @@
 	X(PROCESS_ERROR, PROCESS, "_standardError", 8, 0)                                         \
 	X(PROCESS_ERROR_MODE, PROCESS, "_errorStreamReadMode", 8, 0)                              \
 	X(ENTITY_ENTRY_ENTITY, ENTITY_ENTRY, "<Entity>k__BackingField", 8, 0)                     \
+	X(MEMORY_STREAM_BUFFER, MEMORY_STREAM, "_buffer", 8, 0)                                   \
+	X(MEMORY_STREAM_LENGTH, MEMORY_STREAM, "_length", 8, 0)                                   \
+	X(MEMORY_STREAM_CAPACITY, MEMORY_STREAM, "_capacity", 8, 0)                               \
 	X(CALLBACK_NODE_ID, CALLBACK_NODE, "Id", 8, 0)                                            \
 	X(CALLBACK_NODE_CALL, CALLBACK_NODE, "Callback", 8, 0)                                    \
 	X(CALLBACK_NODE_STATE, CALLBACK_NODE, "CallbackState", 8, 0)                              \
