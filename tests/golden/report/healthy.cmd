@@ -1,2 +1,3 @@
 file: --no-files corefiles/hang.core.zst
+exit: 1
 report

@@ -236,7 +236,7 @@ static enum hd_status report_present(struct call *call, const struct compared_wi
 	HD_CLEANUP(report) struct report report = { 0 };
 	TRY(report_make(&report, &of, &call->job, call->err));
 	TRY(show_report(call, &report));
-	call->findings = report_has(&report, fail_on(call));
+	call->findings |= report_has(&report, fail_on(call));
 	return HD_OK;
 }
 
@@ -261,7 +261,8 @@ COMMAND(report, .top_level = TOP_LEVEL_ALWAYS, .writes = true, .has_rows = true,
 		"objects that are still held, nearly empty collections, equal strings, and more. Each\n"
 		"finding has a severity, its bytes, a sentence, and the next command. Severity high\n"
 		"needs more than size: growth, or objects that are finished. doc/report.md has all\n"
-		"rules. Ends with status 1 if there is a finding of severity high or medium. A FILE that\n"
+		"rules. Ends with status 1 if there is a finding of severity high or medium, a crash,\n"
+		"damage of the heap, or a verdict of hang, which come first. A FILE that\n"
 		"ends in .html is one page for a browser: findings, the tree of dominators, a map of the\n"
 		"heap, tables. It needs no network, and appears under its name when it is complete.\n"
 		"With -against, findings say what became of them since OTHER: what goes on growing is\n"

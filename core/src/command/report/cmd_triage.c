@@ -3,9 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <heapdump/answer.h>
-
-#include "command/call.h"
+#include "command/report/first_look.h"
 #include "command/table.h"
 
 /* A heap with more objects is reported by report itself: that takes more than two seconds. */
@@ -14,35 +12,6 @@
 #define FINDINGS_SHOWN 3u
 #define NEXT_MAX       3u
 #define GROUPS_SHOWN   3u
-
-#define PART_LIST(X)                                                                              \
-	X(PART_NAME, "part", NULL, KIND_TEXT, 0, 0,                                               \
-	  "target, crash, damage, hang, memory or finding")                                       \
-	X(PART_STATE, "state", NULL, KIND_TEXT, 0, 0,                                             \
-	  "\"found\": something is wrong; \"none\": nothing was found; \"fact\"; \"not known\": " \
-	  "text says why")                                                                        \
-	X(PART_SEVERITY, "severity", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "of a finding")          \
-	X(PART_TEXT, "text", NULL, KIND_TEXT, 0, 0, "one sentence, or several parts")             \
-	X(PART_NEXT, "next", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "the command that shows more")
-
-COLUMNS(part, PART_COLUMNS, PART_LIST);
-
-static void part_layout(struct out *out, const struct cell *cells)
-{
-	const struct cell *severity = &cells[PART_SEVERITY];
-	bool is_found = strcmp(cells[PART_STATE].text.bytes, "found") == 0;
-	out_printf(out, "%-8s ", cells[PART_NAME].text.bytes);
-	if (severity->is_there)
-		out_printf(out, "%s: ", severity->text.bytes);
-	if (is_found)
-		out_begin_style(out, STYLE_HEAD);
-	text_escape(&out->text, cells[PART_TEXT].text.bytes, cells[PART_TEXT].text.size);
-	if (is_found)
-		out_end_style(out);
-	out_puts(out, "\n");
-}
-
-SCHEMA(part, .name = "parts", .is_main = true, .layout = part_layout);
 
 /* The state of a triage. */
 struct triage {
@@ -68,212 +37,80 @@ static void note_next(struct triage *triage, const char *command, size_t size)
 		text_append(&triage->next[triage->next_count++], command, size);
 }
 
-static void write_part(struct triage *triage, const char *part, const char *state,
-		       const struct text *text, const char *next)
+/* Write a row, and propose its command if it has found something. */
+static void write_part(struct triage *triage, const struct look_part *part)
 {
-	const struct cell cells[PART_COLUMNS] = {
-		[PART_NAME] = cell_string(part),
-		[PART_STATE] = cell_string(state),
-		[PART_TEXT] = cell_text(text->bytes, text->size),
-		[PART_NEXT] = cell_string(next),
-	};
-	bool is_found = strcmp(state, "found") == 0;
-	triage->call->findings |= is_found;
-	triage->call->out.text.failed |= text->failed;
-	if (is_found && next)
-		note_next(triage, next, strlen(next));
-	answer_row(&triage->call->answer, cells);
+	if (strcmp(part->state, "found") == 0)
+		note_next(triage, part->next, strlen(part->next));
+	look_part_write(triage->call, part);
 }
 
-/*
- * Run a command.  *ret_rows NULL: it has no answer here, and a row says why; the triage goes on.
- */
-static enum hd_status ask(struct triage *triage, const char *part, const char *command,
-			  struct hd_rows **ret_rows)
+typedef enum hd_status look_at(struct call *call, struct look_part *ret);
+
+static enum hd_status look_and_write(struct triage *triage, look_at *look)
 {
-	struct hd_error *err = triage->call->err;
-	HD_CLEANUP(text) struct text text = { 0 };
-	*ret_rows = NULL;
-	enum hd_status status = command_rows(triage->call, 1, &command, ret_rows);
-	if (status == HD_OK || status == HD_ERR_NOMEM || status == HD_ERR_CANCELLED)
-		return status;
-	text_puts(&text, err->message);
-	write_part(triage, part, "not known", &text, command);
-	*err = (struct hd_error){ 0 };
+	HD_CLEANUP(look_part) struct look_part part = { .name = NULL };
+	TRY(look(triage->call, &part));
+	write_part(triage, &part);
 	return HD_OK;
-}
-
-/* A value of a row, by the name of its column; NULL: there is none. */
-static const struct hd_value *value_of(const struct hd_rows *rows, const struct hd_table *table,
-				       uint64_t row, const char *column)
-{
-	int index = hd_table_column(table, column);
-	const struct hd_value *values = hd_rows_at(rows, table, row);
-	return index >= 0 && values && values[index].kind != HD_KIND_NULL ? &values[index] : NULL;
-}
-
-static void append_value(struct text *text, const struct hd_value *value)
-{
-	if (value)
-		text_append(text, value->text, value->size);
-}
-
-static uint64_t number_of(const struct hd_rows *rows, const char *name)
-{
-	const struct hd_value *value = hd_rows_member(rows, name);
-	return value && value->kind != HD_KIND_NULL ? value->number : 0;
-}
-
-static bool has_text(const struct hd_value *value)
-{
-	return value && (value->kind == HD_KIND_TEXT || value->kind == HD_KIND_TYPE) && value->size;
 }
 
 /* "core of process 19538, .NET 10.0.12, 8 threads, 72,859 objects with 5.3 MB" */
 static enum hd_status look_at_target(struct triage *triage, uint64_t *ret_objects)
 {
-	HD_CLEANUP(text) struct text text = { 0 };
+	HD_CLEANUP(look_part) struct look_part part = { .name = "target", .state = "fact" };
+	struct text *text = &part.text;
 	struct hd_rows *rows;
 	char count[COUNT_SIZE], size[32];
-	TRY(ask(triage, "target", "info", &rows));
-	if (!rows)
+	TRY(look_ask(triage->call, "info", &part, &rows));
+	if (!rows) {
+		write_part(triage, &part);
 		return HD_OK;
+	}
 	const struct hd_value *kind = hd_rows_member(rows, "kind");
-	bool is_core = has_text(kind) && kind->size == 4 && memcmp(kind->text, "core", 4) == 0;
-	append_value(&text, kind);
-	if (number_of(rows, "pid")) {
-		text_printf(&text, is_core ? " of process %" PRIu64 : " %" PRIu64,
-			    number_of(rows, "pid"));
+	bool is_core = look_has_text(kind) && kind->size == 4 && memcmp(kind->text, "core", 4) == 0;
+	look_append(text, kind);
+	if (look_number(rows, "pid")) {
+		text_printf(text, is_core ? " of process %" PRIu64 : " %" PRIu64,
+			    look_number(rows, "pid"));
 	}
-	if (has_text(hd_rows_member(rows, "runtime.version"))) {
-		text_puts(&text, ", .NET ");
-		append_value(&text, hd_rows_member(rows, "runtime.version"));
+	if (look_has_text(hd_rows_member(rows, "runtime.version"))) {
+		text_puts(text, ", .NET ");
+		look_append(text, hd_rows_member(rows, "runtime.version"));
 	}
-	if (number_of(rows, "threads")) {
-		text_printf(&text, ", %s",
-			    format_count(number_of(rows, "threads"), "thread", count));
+	if (look_number(rows, "threads")) {
+		text_printf(text, ", %s",
+			    format_count(look_number(rows, "threads"), "thread", count));
 	}
-	*ret_objects = number_of(rows, "objects");
-	text_printf(&text, ", %s with %s", format_count(*ret_objects, "object", count),
-		    format_bytes(number_of(rows, "bytes"), size));
-	write_part(triage, "target", "fact", &text, "info");
-	hd_rows_free(rows);
-	return HD_OK;
-}
-
-/* The exception of the thread that received the signal; or the first one. */
-static void append_exception(struct text *text, const struct hd_rows *rows)
-{
-	const struct hd_table *table = hd_rows_find(rows, "exceptions");
-	uint64_t count = hd_rows_count(rows, table), row = 0;
-	for (uint64_t i = 0; i < count; i++) {
-		const struct hd_value *crashed = value_of(rows, table, i, "crashed");
-		if (crashed && crashed->number) {
-			row = i;
-			break;
-		}
-	}
-	const struct hd_value *type = value_of(rows, table, row, "type");
-	const struct hd_value *message = value_of(rows, table, row, "message");
-	const struct hd_value *method = value_of(rows, table, row, "method");
-	if (!count || !type)
-		return;
-	text_puts(text, "; ");
-	append_value(text, type);
-	if (message) {
-		text_puts(text, ": ");
-		append_value(text, message);
-	}
-	if (method) {
-		text_puts(text, " in ");
-		append_value(text, method);
-	}
-}
-
-static enum hd_status look_at_crash(struct triage *triage)
-{
-	HD_CLEANUP(text) struct text text = { 0 };
-	struct hd_rows *rows;
-	TRY(ask(triage, "crash", "crashinfo", &rows));
-	if (!rows)
-		return HD_OK;
-	bool is_crash = has_text(hd_rows_member(rows, "crash.signal"));
-	if (is_crash) {
-		append_value(&text, hd_rows_member(rows, "crash.signal"));
-		text_printf(&text, " in thread 0x%" PRIx64, number_of(rows, "crash.thread"));
-		if (has_text(hd_rows_member(rows, "fail_fast.method"))) {
-			text_puts(&text, "; Environment.FailFast in ");
-			append_value(&text, hd_rows_member(rows, "fail_fast.method"));
-			text_puts(&text, ": ");
-			append_value(&text, hd_rows_member(rows, "fail_fast.message"));
-		} else {
-			append_exception(&text, rows);
-		}
-	} else {
-		text_puts(&text, "no signal that ends a process is known");
-	}
-	write_part(triage, "crash", is_crash ? "found" : "none", &text, "crashinfo");
-	hd_rows_free(rows);
-	return HD_OK;
-}
-
-static enum hd_status look_at_damage(struct triage *triage)
-{
-	HD_CLEANUP(text) struct text text = { 0 };
-	struct hd_rows *rows;
-	char count[COUNT_SIZE];
-	TRY(ask(triage, "damage", "verifyheap", &rows));
-	if (!rows)
-		return HD_OK;
-	uint64_t damaged = number_of(rows, "damaged");
-	uint64_t findings = hd_rows_count(rows, hd_rows_find(rows, "findings"));
-	text_printf(&text, "%s verified",
-		    format_count(number_of(rows, "objects"), "object", count));
-	if (damaged)
-		text_printf(&text, ", %s damaged", format_count(damaged, "place", count));
-	if (findings)
-		text_printf(&text, ", %s", format_count(findings, "finding", count));
-	write_part(triage, "damage", findings ? "found" : "none", &text, "verifyheap");
-	hd_rows_free(rows);
-	return HD_OK;
-}
-
-static enum hd_status look_at_hang(struct triage *triage)
-{
-	HD_CLEANUP(text) struct text text = { 0 };
-	struct hd_rows *rows;
-	TRY(ask(triage, "hang", "hang", &rows));
-	if (!rows)
-		return HD_OK;
-	uint64_t verdicts = hd_rows_count(rows, hd_rows_find(rows, "verdicts"));
-	append_value(&text, hd_rows_member(rows, "headline"));
-	if (verdicts > 1)
-		text_printf(&text, " And %" PRIu64 " more.", verdicts - 1);
-	write_part(triage, "hang", verdicts ? "found" : "none", &text, "hang");
+	*ret_objects = look_number(rows, "objects");
+	text_printf(text, ", %s with %s", format_count(*ret_objects, "object", count),
+		    format_bytes(look_number(rows, "bytes"), size));
+	write_part(triage, &part);
 	hd_rows_free(rows);
 	return HD_OK;
 }
 
 /* "80.6 MB: stacks 56.1 MB, GC heap 13.8 MB, images 6.2 MB" */
-static enum hd_status look_at_memory(struct triage *triage)
+static enum hd_status look_at_memory(struct call *call, struct look_part *ret)
 {
-	HD_CLEANUP(text) struct text text = { 0 };
+	struct text *text = &ret->text;
 	struct hd_rows *rows;
 	char size[32];
-	TRY(ask(triage, "memory", "memory", &rows));
+	*ret = (struct look_part){ .name = "memory", .state = "fact" };
+	TRY(look_ask(call, "memory", ret, &rows));
 	if (!rows)
 		return HD_OK;
 	const struct hd_table *groups = hd_rows_find(rows, "groups");
-	bool is_process = value_of(rows, groups, 0, "resident") != NULL;
+	bool is_process = look_value(rows, groups, 0, "resident") != NULL;
 	const char *column = is_process ? "resident" : "in_core";
 	uint64_t count = hd_rows_count(rows, groups), last = UINT64_MAX;
-	text_puts(&text,
-		  format_bytes(number_of(rows, is_process ? "total.resident" : "total.in_core"),
+	text_puts(text,
+		  format_bytes(look_number(rows, is_process ? "total.resident" : "total.in_core"),
 			       size));
 	for (unsigned int shown = 0; shown < GROUPS_SHOWN; shown++) {
 		uint64_t most = 0, row = count;
 		for (uint64_t i = 0; i < count; i++) {
-			const struct hd_value *value = value_of(rows, groups, i, column);
+			const struct hd_value *value = look_value(rows, groups, i, column);
 			if (value && value->number < last && value->number > most) {
 				most = value->number;
 				row = i;
@@ -282,11 +119,10 @@ static enum hd_status look_at_memory(struct triage *triage)
 		if (row == count)
 			break;
 		last = most;
-		text_puts(&text, shown ? ", " : ": ");
-		append_value(&text, value_of(rows, groups, row, "group"));
-		text_printf(&text, " %s", format_bytes(most, size));
+		text_puts(text, shown ? ", " : ": ");
+		look_append(text, look_value(rows, groups, row, "group"));
+		text_printf(text, " %s", format_bytes(most, size));
 	}
-	write_part(triage, "memory", "fact", &text, "memory");
 	hd_rows_free(rows);
 	return HD_OK;
 }
@@ -295,45 +131,40 @@ static void write_finding(struct triage *triage, const struct hd_rows *rows,
 			  const struct hd_table *table, uint64_t row)
 {
 	HD_CLEANUP(text) struct text text = { 0 }, next = { 0 }, severity = { 0 };
-	const struct hd_value *bytes = value_of(rows, table, row, "stake.bytes");
+	const struct hd_value *bytes = look_value(rows, table, row, "stake.bytes");
 	char size[32];
-	append_value(&text, value_of(rows, table, row, "title"));
+	look_append(&text, look_value(rows, table, row, "title"));
 	if (bytes && bytes->number)
 		text_printf(&text, "  %s", format_bytes(bytes->number, size));
-	append_value(&next, value_of(rows, table, row, "next"));
-	append_value(&severity, value_of(rows, table, row, "severity"));
-	const struct cell cells[PART_COLUMNS] = {
-		[PART_NAME] = cell_string("finding"),
-		[PART_STATE] = cell_string("found"),
-		[PART_SEVERITY] = cell_text(severity.bytes, severity.size),
-		[PART_TEXT] = cell_text(text.bytes, text.size),
-		[PART_NEXT] = cell_text(next.bytes, next.size),
-	};
-	triage->call->findings = true;
-	triage->call->out.text.failed |= text.failed || next.failed || severity.failed;
-	answer_row(&triage->call->answer, cells);
+	look_append(&next, look_value(rows, table, row, "next"));
+	look_append(&severity, look_value(rows, table, row, "severity"));
+	look_finding_write(triage->call, &severity, &text, &next);
 	note_next(triage, next.bytes, next.size);
 }
 
 static enum hd_status look_at_findings(struct triage *triage, uint64_t objects)
 {
-	HD_CLEANUP(text) struct text text = { 0 };
+	HD_CLEANUP(look_part) struct look_part part = { .name = "finding", .state = "none" };
 	struct hd_rows *rows;
 	uint64_t shown = 0;
 	char count[COUNT_SIZE];
 	if (objects > REPORT_OBJECTS_MAX) {
-		text_printf(&text, "not looked for among %s: report does",
+		text_printf(&part.text, "not looked for among %s: report does",
 			    format_count(objects, "object", count));
-		write_part(triage, "finding", "not known", &text, "report");
+		part.state = "not known";
+		part.next = "report";
+		write_part(triage, &part);
 		note_next(triage, "report", 6);
 		return HD_OK;
 	}
-	TRY(ask(triage, "finding", "report", &rows));
-	if (!rows)
+	TRY(look_ask(triage->call, "report", &part, &rows));
+	if (!rows) {
+		write_part(triage, &part);
 		return HD_OK;
+	}
 	const struct hd_table *table = hd_rows_find(rows, "findings");
 	for (uint64_t i = 0; i < hd_rows_count(rows, table) && shown < FINDINGS_SHOWN; i++) {
-		const struct hd_value *severity = value_of(rows, table, i, "severity");
+		const struct hd_value *severity = look_value(rows, table, i, "severity");
 		bool is_told = severity && (severity->text[0] == 'h' || severity->text[0] == 'm');
 		if (!is_told)
 			continue;
@@ -341,8 +172,8 @@ static enum hd_status look_at_findings(struct triage *triage, uint64_t objects)
 		shown++;
 	}
 	if (!shown) {
-		text_puts(&text, "none of severity high or medium");
-		write_part(triage, "finding", "none", &text, "report");
+		text_puts(&part.text, "none of severity high or medium");
+		write_part(triage, &part);
 	}
 	hd_rows_free(rows);
 	return HD_OK;
@@ -371,12 +202,12 @@ static enum hd_status run_triage(struct call *call)
 	static const struct table_options options = { .no_heading = true };
 	HD_CLEANUP(triage) struct triage triage = { .call = call };
 	uint64_t objects = 0;
-	answer_table(&call->answer, &part_schema, &options);
+	answer_table(&call->answer, &parts_schema, &options);
 	TRY(look_at_target(&triage, &objects));
-	TRY(look_at_crash(&triage));
-	TRY(look_at_damage(&triage));
-	TRY(look_at_hang(&triage));
-	TRY(look_at_memory(&triage));
+	TRY(look_and_write(&triage, look_at_crash));
+	TRY(look_and_write(&triage, look_at_damage));
+	TRY(look_and_write(&triage, look_at_hang));
+	TRY(look_and_write(&triage, look_at_memory));
 	TRY(look_at_findings(&triage, objects));
 	(void)answer_table_end(&call->answer);
 	write_next(&triage);

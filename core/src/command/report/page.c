@@ -188,7 +188,7 @@ static void write_help(struct page *page)
 
 static enum hd_status write_page_parts(struct page *page)
 {
-	page_findings(page);
+	TRY(page_findings(page));
 	TRY(page_growth(page));
 	TRY(page_waits(page));
 	TRY(page_charts(page));

@@ -23,7 +23,7 @@ struct page {
 HD_NODISCARD enum hd_status page_write(struct call *call, const struct report *report);
 
 /** Its parts: sections of the page. */
-void page_findings(struct page *page);
+HD_NODISCARD enum hd_status page_findings(struct page *page);
 /** A section about the growth since another heap; nothing without one. */
 HD_NODISCARD enum hd_status page_growth(struct page *page);
 /** A section about what each rule has met, and for which rules data was missing. */

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The findings of a page: cards with their evidence; and what the rules have met. */
 #include <inttypes.h>
+#include <string.h>
 
+#include "command/report/first_look.h"
 #include "command/report/page.h"
 #include "command/report/report_answer.h"
 #include "findings/comparison.h"
 
 /* Most cards of one kind: a damaged heap may have many findings. */
 #define CARDS_MAX 50u
+/* Longest line about a crash or damage, in bytes. */
+#define STATE_SIZE 400u
 
 static const char *shape_of(enum severity severity)
 {
@@ -214,10 +218,34 @@ static void write_largest_holders(struct page *page)
 	page_table_end(page);
 }
 
-void page_findings(struct page *page)
+/* A crash or damage; the page has a section of its own about a hang. */
+static enum hd_status write_state_card(struct page *page,
+				       enum hd_status (*look)(struct call *call,
+							      struct look_part *ret))
+{
+	HD_CLEANUP(look_part) struct look_part part = { .name = NULL };
+	TRY(look(page->call, &part));
+	if (strcmp(part.state, "found") != 0)
+		return HD_OK;
+	page->call->findings = true;
+	html_printf(&page->html, "<article class=\"card high\">\n<h3>%s: <bdi>",
+		    part.name[0] == 'c' ? "Crash" : "Damage");
+	html_name(&page->html, part.text.bytes, part.text.size, STATE_SIZE);
+	html_printf(&page->html,
+		    "</bdi></h3>\n<p class=\"next\">Next: <code>%s</code></p>\n"
+		    "</article>\n",
+		    part.next);
+	return HD_OK;
+}
+
+enum hd_status page_findings(struct page *page)
 {
 	const struct report *report = page->report;
 	page_section(page, "findings", "Findings");
+	if (page->call->heap) {
+		TRY(write_state_card(page, look_at_crash));
+		TRY(write_state_card(page, look_at_damage));
+	}
 	if (!report_has(report, SEVERITY_MEDIUM))
 		write_largest_holders(page);
 	size_t i = write_cards(page, 0, SEVERITY_MEDIUM);
@@ -231,6 +259,7 @@ void page_findings(struct page *page)
 		html_puts(&page->html, "</details>\n");
 	}
 	page_section_end(page);
+	return HD_OK;
 }
 
 void page_rules(struct page *page)

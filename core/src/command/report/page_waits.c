@@ -116,6 +116,7 @@ enum hd_status page_waits(struct page *page)
 	if (!page->verdict_count)
 		return HD_OK;
 	const struct hd_table *table = hd_rows_find(page->hang, "verdicts");
+	page->call->findings = true;
 	page_section(page, "waits", "Why it hangs");
 	for (uint64_t i = 0; i < page->verdict_count && i < VERDICTS_MAX; i++)
 		write_verdict_card(page, page->hang, table, i);

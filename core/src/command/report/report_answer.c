@@ -2,8 +2,10 @@
 #include "command/report/report_answer.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "command/completeness.h"
+#include "command/report/first_look.h"
 #include "findings/comparison.h"
 #include "findings/rule.h"
 #include "session/losses.h"
@@ -343,6 +345,30 @@ void report_remark_names(struct call *call, const struct report *report)
 	}
 }
 
+/* A crash, damage or a hang comes before what leaks: a row for each that was found. */
+static enum hd_status write_state(struct call *call)
+{
+	static const struct table_options options = { .no_heading = true };
+	static enum hd_status (*const looks[])(struct call * call, struct look_part * ret) = {
+		look_at_crash,
+		look_at_damage,
+		look_at_hang,
+	};
+	struct look_part parts[sizeof(looks) / sizeof(looks[0])] = { { .name = NULL } };
+	enum hd_status status = HD_OK;
+	size_t count = 0;
+	for (; call->heap && status == HD_OK && count < sizeof(looks) / sizeof(looks[0]); count++)
+		status = looks[count](call, &parts[count]);
+	answer_table(&call->answer, &state_schema, &options);
+	for (size_t i = 0; i < count; i++) {
+		if (status == HD_OK && strcmp(parts[i].state, "found") == 0)
+			look_part_write(call, &parts[i]);
+		look_part_deinit(&parts[i]);
+	}
+	(void)answer_table_end(&call->answer);
+	return status;
+}
+
 enum hd_status report_answer(struct call *call, const struct report *report, uint64_t most)
 {
 	struct answer *answer = &call->answer;
@@ -350,6 +376,7 @@ enum hd_status report_answer(struct call *call, const struct report *report, uin
 	uint64_t shown = 0, left = 0, facts_left = 0;
 	bool is_text = answer_is_text(answer), is_all = most == UINT64_MAX;
 	report_missing(call, report);
+	TRY(write_state(call));
 	write_heap_sums(call, report);
 	answer_table(answer, &findings_schema, &options);
 	for (size_t i = 0; i < report->findings_count; i++) {
