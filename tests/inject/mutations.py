@@ -146,6 +146,7 @@ ephtoloh
 balance
 referrers {object}
 referrers -mt {mt}
+triage
 report
 report -conservative -top 0
 report -against {core} -minutes 5
