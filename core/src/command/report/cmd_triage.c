@@ -209,6 +209,9 @@ static enum hd_status run_triage(struct call *call)
 	TRY(look_and_write(&triage, look_at_hang));
 	TRY(look_and_write(&triage, look_at_memory));
 	TRY(look_at_findings(&triage, objects));
+	/* It says more of those that wait than the headline. */
+	if (call->session->target)
+		note_next(&triage, "hang", 4);
 	(void)answer_table_end(&call->answer);
 	write_next(&triage);
 	return HD_OK;

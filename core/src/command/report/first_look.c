@@ -202,7 +202,10 @@ enum hd_status look_at_hang(struct call *call, struct look_part *ret)
 	look_append(text, hd_rows_member(rows, "headline"));
 	if (verdicts > 1)
 		text_printf(text, " And %" PRIu64 " more.", verdicts - 1);
-	ret->state = verdicts ? "found" : "none";
+	/* Who waits may hang for a reason that was not found. */
+	bool is_open = hd_rows_count(rows, hd_rows_find(rows, "groups")) ||
+		       hd_rows_count(rows, hd_rows_find(rows, "gaps"));
+	ret->state = verdicts ? "found" : is_open ? "not known" : "none";
 	hd_rows_free(rows);
 	return HD_OK;
 }
