@@ -8,7 +8,7 @@
 #include "roots/root_set.h"
 #include "runtime/coreclr/find.h"
 #include "runtime/coreclr/statics/handle_arrays.h"
-#include "runtime/coreclr/statics/static.h"
+#include "runtime/coreclr/threads/sync_block.h"
 #include "runtime/coreclr/types/field.h"
 #include "runtime/coreclr/types/type_lookup.h"
 #include "util/text.h"
@@ -102,6 +102,21 @@ static void touch_threads(struct heap *heap)
 		(void)thread_name(heap, runtime_thread_at(heap->runtime, i), &name);
 }
 
+/* The monitors of objects, and who waits for a pulse: a block may lie on two pages. */
+static enum hd_status touch_sync_blocks(const struct runtime *runtime, struct job *job,
+					struct hd_error *err)
+{
+	struct sync_block block;
+	for (uint32_t i = 1; runtime_sync_block(runtime, i, &block); i++) {
+		uint64_t cursor = 0, thread;
+		if (block.address)
+			(void)runtime_pulse_waiter(runtime, block.address, &cursor, &thread);
+		if (i % JOB_STRIDE == 0 && !job_step(job, 0, 0))
+			return fail_cancelled(err);
+	}
+	return HD_OK;
+}
+
 static enum hd_status look_at_heap(struct runtime *runtime, struct job *job, struct hd_error *err)
 {
 	struct heap *heap;
@@ -111,7 +126,9 @@ static enum hd_status look_at_heap(struct runtime *runtime, struct job *job, str
 	touch_threads(heap);
 	touch_arrays(runtime);
 	runtime_code_touch(runtime);
-	enum hd_status status = forgive(touch_types(runtime, job, err), err, NULL);
+	enum hd_status status = touch_sync_blocks(runtime, job, err);
+	if (status == HD_OK)
+		status = forgive(touch_types(runtime, job, err), err, NULL);
 	if (status == HD_OK)
 		status = forgive(frame_variables_touch(runtime, job, err), err, NULL);
 	if (status == HD_OK)

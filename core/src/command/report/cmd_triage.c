@@ -55,6 +55,43 @@ static enum hd_status look_and_write(struct triage *triage, look_at *look)
 	return HD_OK;
 }
 
+/* "80.6 MB: stacks 56.1 MB, GC heap 13.8 MB, images 6.2 MB", of what info has. */
+static void write_memory(struct triage *triage, const struct hd_rows *rows)
+{
+	static const struct {
+		const char *member, *name;
+	} groups[] = {
+		{ "memory.gc", "GC heap" },    { "memory.native", "native" },
+		{ "memory.stacks", "stacks" }, { "memory.images", "images" },
+		{ "memory.files", "files" },   { "memory.runtime", "runtime" },
+	};
+	HD_CLEANUP(look_part)
+	struct look_part part = { .name = "memory", .state = "fact", .next = "memory" };
+	uint64_t last = UINT64_MAX, resident = look_number(rows, "memory.resident");
+	uint64_t all = resident ? resident : look_number(rows, "memory.in_core");
+	char size[32];
+	if (!all)
+		return;
+	text_puts(&part.text, format_bytes(all, size));
+	for (unsigned int shown = 0; shown < GROUPS_SHOWN; shown++) {
+		uint64_t most = 0;
+		const char *name = NULL;
+		for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+			uint64_t bytes = look_number(rows, groups[i].member);
+			if (bytes < last && bytes > most) {
+				most = bytes;
+				name = groups[i].name;
+			}
+		}
+		if (!name)
+			break;
+		last = most;
+		text_printf(&part.text, "%s%s %s", shown ? ", " : ": ", name,
+			    format_bytes(most, size));
+	}
+	write_part(triage, &part);
+}
+
 /* "core of process 19538, .NET 10.0.12, 8 threads, 72,859 objects with 5.3 MB" */
 static enum hd_status look_at_target(struct triage *triage, uint64_t *ret_objects)
 {
@@ -86,43 +123,7 @@ static enum hd_status look_at_target(struct triage *triage, uint64_t *ret_object
 	text_printf(text, ", %s with %s", format_count(*ret_objects, "object", count),
 		    format_bytes(look_number(rows, "bytes"), size));
 	write_part(triage, &part);
-	hd_rows_free(rows);
-	return HD_OK;
-}
-
-/* "80.6 MB: stacks 56.1 MB, GC heap 13.8 MB, images 6.2 MB" */
-static enum hd_status look_at_memory(struct call *call, struct look_part *ret)
-{
-	struct text *text = &ret->text;
-	struct hd_rows *rows;
-	char size[32];
-	*ret = (struct look_part){ .name = "memory", .state = "fact" };
-	TRY(look_ask(call, "memory", ret, &rows));
-	if (!rows)
-		return HD_OK;
-	const struct hd_table *groups = hd_rows_find(rows, "groups");
-	bool is_process = look_value(rows, groups, 0, "resident") != NULL;
-	const char *column = is_process ? "resident" : "in_core";
-	uint64_t count = hd_rows_count(rows, groups), last = UINT64_MAX;
-	text_puts(text,
-		  format_bytes(look_number(rows, is_process ? "total.resident" : "total.in_core"),
-			       size));
-	for (unsigned int shown = 0; shown < GROUPS_SHOWN; shown++) {
-		uint64_t most = 0, row = count;
-		for (uint64_t i = 0; i < count; i++) {
-			const struct hd_value *value = look_value(rows, groups, i, column);
-			if (value && value->number < last && value->number > most) {
-				most = value->number;
-				row = i;
-			}
-		}
-		if (row == count)
-			break;
-		last = most;
-		text_puts(text, shown ? ", " : ": ");
-		look_append(text, look_value(rows, groups, row, "group"));
-		text_printf(text, " %s", format_bytes(most, size));
-	}
+	write_memory(triage, rows);
 	hd_rows_free(rows);
 	return HD_OK;
 }
@@ -207,7 +208,6 @@ static enum hd_status run_triage(struct call *call)
 	TRY(look_and_write(&triage, look_at_crash));
 	TRY(look_and_write(&triage, look_at_damage));
 	TRY(look_and_write(&triage, look_at_hang));
-	TRY(look_and_write(&triage, look_at_memory));
 	TRY(look_at_findings(&triage, objects));
 	/* It says more of those that wait than the headline. */
 	if (call->session->target)
@@ -221,9 +221,9 @@ COMMAND(triage, .has_rows = true,
 	.summary =
 		"the first look: what it is, crash, damage, hang, memory, findings, and how to go on",
 	.description =
-		"Runs info, crashinfo, verifyheap, hang, memory and report, and shows the main line of each,\n"
+		"Runs info, crashinfo, verifyheap, hang and report, and shows the main line of each,\n"
 		"and three commands to go on with. A part that has no answer for this target says why. A heap\n"
 		"with more than 4,000,000 objects is not reported here: report takes some seconds then.\n"
 		"Ends with status 1 when there is a crash, damage, a verdict of hang, or a finding of\n"
 		"severity high or medium.\n",
-	.needs = NEEDS_ACCOUNT);
+	.needs = NEEDS_OUTLINE);
