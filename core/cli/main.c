@@ -441,13 +441,8 @@ static int defer_target(struct cli *cli, const char *target)
 static int open_at_once(struct cli *cli, const char *target, bool is_prompt)
 {
 	const char *open[] = { "open", "--", target };
-	if (is_prompt) {
-		int status = cli_run(cli, 3, open);
-		/* Whoever comes to the prompt wants to know what is wrong. */
-		if (status <= HD_EXIT_FINDINGS)
-			(void)cli_run(cli, 1, (const char *const[]){ "triage" });
-		return status;
-	}
+	if (is_prompt)
+		return cli_run(cli, 3, open);
 	return cli->worker ? worker_run(cli, cli->worker, 3, open, true)
 			   : cli_open_quietly(cli, target);
 }
