@@ -105,6 +105,11 @@ class Small(unittest.TestCase):
                 (thrower,) = [thread for thread in threads if thread["os_id"] == said["os_id"]]
                 self.assertEqual(thrower["exception_type"], "Crash.TagException")
                 self.assertEqual(thrower["exception"], row["address"])
+                crash = run(str(path), "crashinfo", "--json").json()["exceptions"]
+                (thrown,) = [thrown for thrown in crash if thrown["os_id"] == said["os_id"]]
+                self.assertEqual(thrown["type"], "Crash.TagException")
+                self.assertEqual(thrown.get("message"), row["message"])
+                self.assertEqual(thrown["method"], said["frames"][0])
 
     def test_the_heap_is_refused(self) -> None:
         for path, _ in self.each("threads-mini") + self.each("throw-triage"):

@@ -6,7 +6,6 @@
 #include "gc/heap.h"
 #include "gc/walk.h"
 #include "inspect/async_name.h"
-#include "inspect/locate.h"
 #include "inspect/value.h"
 #include "runtime/coreclr/layout_access.h"
 #include "targets/target.h"
@@ -68,11 +67,12 @@ static void read_thrown(struct call *call, const struct object *object, struct t
 	exception_info_deinit(&info);
 }
 
-static enum hd_status write_crash_thrown(struct call *call, const struct runtime_thread *thread,
-					 const struct crash *crash)
+/* The heap may not be whole: the exception is read where the thread says that it is, as printexception does. */
+static void write_crash_thrown(struct call *call, struct window *window,
+			       const struct runtime_thread *thread, const struct crash *crash)
 {
 	HD_CLEANUP(text) struct text message = { 0 }, method = { 0 };
-	struct location location;
+	struct object object;
 	struct cell cells[THROWN_COLUMNS] = {
 		[THROWN_THREAD] = cell_number(thread->id),
 		[THROWN_OS_ID] = cell_number(thread->os_id),
@@ -80,16 +80,14 @@ static enum hd_status write_crash_thrown(struct call *call, const struct runtime
 		[THROWN_CRASHED] = cell_flag(crash->is_there &&
 					     thread->os_id == (uint64_t)(uint32_t)crash->fault.tid),
 	};
-	TRY(object_locate(call->heap, thread->exception, &call->job, &location, call->err));
-	if (location.place == PLACE_OBJECT) {
+	if (object_read(call->heap, window, thread->exception, &object) &&
+	    type_is_exception(call->heap->runtime, object.type)) {
 		size_t size;
-		const struct type *type = location.object.type;
-		const char *name = type_name(call->heap->runtime, type, &size);
-		cells[THROWN_TYPE] = cell_type(name, size, type->method_table);
-		read_thrown(call, &location.object, &message, &method, cells);
+		const char *name = type_name(call->heap->runtime, object.type, &size);
+		cells[THROWN_TYPE] = cell_type(name, size, object.type->method_table);
+		read_thrown(call, &object, &message, &method, cells);
 	}
 	answer_row(&call->answer, cells);
-	return HD_OK;
 }
 
 #define FAIL_FAST_LIST(X)                                                               \
@@ -125,6 +123,7 @@ static enum hd_status run_crashinfo(struct call *call)
 {
 	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
 	const struct runtime *runtime = call->heap->runtime;
+	HD_CLEANUP(window) struct window window = { .memory = call->heap->memory };
 	struct crash crash;
 	uint64_t found = 0;
 	crash_find(call, &crash);
@@ -142,7 +141,7 @@ static enum hd_status run_crashinfo(struct call *call)
 			continue;
 		found++;
 		if (answer_wants_row(&call->answer))
-			TRY(write_crash_thrown(call, thread, &crash));
+			write_crash_thrown(call, &window, thread, &crash);
 		TRY(call_check(call));
 	}
 	(void)answer_table_end(&call->answer);
