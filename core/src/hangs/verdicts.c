@@ -5,7 +5,6 @@
 #include "gc/finalizer.h"
 #include "hangs/wait_ended.h"
 #include "hangs/wait_process.h"
-#include "hangs/wait_rows.h"
 #include "runtime/coreclr/threads/thread_state.h"
 #include "targets/target.h"
 #include "util/alloc.h"
@@ -14,6 +13,7 @@
 void verdicts_deinit(struct verdicts *verdicts)
 {
 	deadlocks_deinit(&verdicts->deadlocks);
+	wait_rows_deinit(&verdicts->orphans);
 	waits_destroy(verdicts->waits);
 	pages_free(verdicts->rows, verdicts->rows_capacity, sizeof(*verdicts->rows));
 	*verdicts = (struct verdicts){ 0 };
@@ -69,20 +69,20 @@ static enum hd_status find_orphans(struct verdicts *verdicts, struct job *job, s
 {
 	(void)job;
 	const struct waits *waits = verdicts->waits;
-	HD_CLEANUP(wait_rows) struct wait_rows found = { .rows_count = 0 };
+	struct wait_rows *found = &verdicts->orphans;
 	for (size_t i = 0; i < waits->count; i++) {
 		uint64_t lock;
 		if (wait_lock_holder(waits, &waits->rows[i], &lock) != HOLDER_OTHER)
-			TRY(wait_rows_add(&found, lock, (uint32_t)i, err));
+			TRY(wait_rows_add(found, lock, (uint32_t)i, err));
 	}
-	wait_rows_sort(&found);
-	for (size_t i = 0, begin = 0; i < found.rows_count; i++) {
-		const struct wait_row *row = &found.rows[i];
-		if (found.rows[begin].object != row->object)
+	wait_rows_sort(found);
+	for (size_t i = 0, begin = 0; i < found->rows_count; i++) {
+		const struct wait_row *row = &found->rows[i];
+		if (found->rows[begin].object != row->object)
 			begin = i;
-		if (wait_rows_has(&found, i + 1, row->object))
+		if (wait_rows_has(found, i + 1, row->object))
 			continue;
-		const struct thread_wait *first = &waits->rows[found.rows[begin].node];
+		const struct thread_wait *first = &waits->rows[found->rows[begin].node];
 		uint64_t lock;
 		const struct verdict verdict = {
 			.kind = VERDICT_ORPHAN,

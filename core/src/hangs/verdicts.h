@@ -5,6 +5,7 @@
 #include "analysis/pool/pool_state.h"
 #include "hangs/deadlocks.h"
 #include "hangs/stuck_requests.h"
+#include "hangs/wait_rows.h"
 #include "hangs/wait_things.h"
 
 enum verdict_kind {
@@ -25,7 +26,7 @@ struct verdict {
 	bool is_probable;                /**< something that it needs is not stored anywhere */
 	const struct deadlock *deadlock; /**< VERDICT_DEADLOCK */
 	struct wait_thing thing;         /**< VERDICT_ONE_OBJECT */
-	uint64_t lock;                   /**< VERDICT_ORPHAN: its object */
+	uint64_t lock;                   /**< VERDICT_ORPHAN: its object, of verdicts.orphans */
 	struct stuck_requests requests;  /**< VERDICT_REQUESTS */
 	/**
 	 * VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_ORPHAN, VERDICT_OUTPUT: the first that waits; VERDICT_STARVED: a worker that waits;
@@ -51,6 +52,8 @@ struct verdict {
 struct verdicts {
 	struct waits *waits;
 	struct deadlocks deadlocks;
+	/** Locks that nobody will leave, each with the rows of waits that wait for it. */
+	struct wait_rows orphans;
 	struct pool_state pool;
 	uint64_t chains; /**< of async methods */
 	uint64_t queued; /**< work items of the pool */

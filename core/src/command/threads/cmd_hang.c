@@ -8,7 +8,6 @@
 #include "command/threads/hang_summary.h"
 #include "command/threads/wait_text.h"
 #include "hangs/verdicts.h"
-#include "hangs/wait_ended.h"
 #include "runtime/coreclr/code/code.h"
 #include "targets/target.h"
 
@@ -256,15 +255,14 @@ static void write_orphan(struct call *call, const struct verdicts *verdicts,
 			 const struct verdict *verdict, struct text *text)
 {
 	const struct waits *waits = verdicts->waits;
+	const struct wait_rows *orphans = &verdicts->orphans;
+	size_t first = wait_rows_of(orphans, verdict->lock);
 	uint64_t shown = 0;
-	for (size_t i = 0; i < waits->count && shown < ORPHAN_SHOWN; i++) {
-		const struct thread_wait *wait = &waits->rows[i];
-		uint64_t lock;
-		if (wait_lock_holder(waits, wait, &lock) == HOLDER_OTHER || lock != verdict->lock)
-			continue;
+	for (; shown < ORPHAN_SHOWN && wait_rows_has(orphans, first + shown, verdict->lock);
+	     shown++) {
+		const struct thread_wait *wait = &waits->rows[orphans->rows[first + shown].node];
 		append_blocked(text, waits, wait);
 		write_evidence(call, text, wait);
-		shown++;
 	}
 	if (verdict->count > shown) {
 		text_printf(text, "%" PRIu64 " more, which waits lists", verdict->count - shown);
