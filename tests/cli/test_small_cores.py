@@ -111,6 +111,15 @@ class Small(unittest.TestCase):
                 self.assertEqual(thrown.get("message"), row["message"])
                 self.assertEqual(thrown["method"], said["frames"][0])
 
+    def test_triage_does_not_count_what_is_not_there(self) -> None:
+        for path, _ in self.each("threads-mini") + self.each("throw-triage"):
+            with self.subTest(path.name):
+                text = run(str(path), "triage").out
+                self.assertRegex(
+                    text, r" could be read: not all of the heap can be walked \(info\)"
+                )
+                self.assertRegex(text, r"\ncrash .*; Crash\.TagException")
+
     def test_the_heap_is_refused(self) -> None:
         for path, _ in self.each("threads-mini") + self.each("throw-triage"):
             for line in ("dumpheap -stat", "verifyheap", "gchandles", "roots", "syncblk"):

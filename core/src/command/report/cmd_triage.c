@@ -92,6 +92,13 @@ static void write_memory(struct triage *triage, const struct hd_rows *rows)
 	write_part(triage, &part);
 }
 
+/* A dump file has no such member: it has all of its objects. */
+static bool has_all_objects(const struct hd_rows *rows)
+{
+	const struct hd_value *walkable = hd_rows_member(rows, "walkable");
+	return !walkable || walkable->kind == HD_KIND_NULL || walkable->number;
+}
+
 /* "core of process 19538, .NET 10.0.12, 8 threads, 72,859 objects with 5.3 MB" */
 static enum hd_status look_at_target(struct triage *triage, uint64_t *ret_objects)
 {
@@ -120,8 +127,11 @@ static enum hd_status look_at_target(struct triage *triage, uint64_t *ret_object
 			    format_count(look_number(rows, "threads"), "thread", count));
 	}
 	*ret_objects = look_number(rows, "objects");
-	text_printf(text, ", %s with %s", format_count(*ret_objects, "object", count),
-		    format_bytes(look_number(rows, "bytes"), size));
+	text_printf(text, ", %s with %s%s", format_count(*ret_objects, "object", count),
+		    format_bytes(look_number(rows, "bytes"), size),
+		    has_all_objects(rows)
+			    ? ""
+			    : " could be read: not all of the heap can be walked (info)");
 	write_part(triage, &part);
 	write_memory(triage, rows);
 	hd_rows_free(rows);

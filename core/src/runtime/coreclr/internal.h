@@ -81,11 +81,15 @@ static inline struct coreclr *coreclr_to_change(struct runtime *runtime)
 	return (struct coreclr *)runtime;
 }
 
-/** The CoreCLR that the runtime @p pointer is; const if that is. */
+/** The CoreCLR that the runtime @p pointer is; const if that is.  cppcheck cannot read _Generic. */
+#ifdef __cppcheck__
+#define coreclr_of(pointer) coreclr_to_change((struct runtime *)(pointer))
+#else
 #define coreclr_of(pointer) \
 	_Generic((pointer), const struct runtime *           \
 		 : coreclr_to_read, struct runtime *         \
 		 : coreclr_to_change)(pointer)
+#endif
 
 /** runtime_ops.open and close of CoreCLR. */
 HD_NODISCARD enum hd_status coreclr_open(struct target *target, struct job *job,
