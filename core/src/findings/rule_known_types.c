@@ -173,9 +173,10 @@ static void add_known_type(struct report *report, uint32_t type, const struct kn
 			found->sample[at] = node;
 		found->count++;
 		count++;
-		if (!is_inside(facts, node, known, found))
+		if (!is_inside(facts, node, known, found)) {
 			found->bytes += facts_retained(facts, node) +
 					bytes_of_item(facts, node, known, found);
+		}
 		ages_add(&found->ages, facts, node);
 	}
 	if (count > found->of_type) {

@@ -298,7 +298,7 @@ static enum hd_status find_collection(struct verdicts *verdicts, struct job *job
 	(void)job;
 	const struct waits *waits = verdicts->waits;
 	/* In one look, it may last for a moment only. */
-	bool is_one_look = runtime_target(waits->heap->runtime)->process.stops < 2;
+	bool is_one_look = runtime_target(waits->heap->runtime)->process.suspending < 2;
 	struct verdict verdict = { .kind = VERDICT_COLLECTION, .is_probable = is_one_look };
 	for (size_t i = 0; i < waits->count; i++) {
 		const struct thread_wait *wait = &waits->rows[i];

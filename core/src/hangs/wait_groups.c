@@ -66,9 +66,10 @@ static void keep_groups(const struct waits *waits, struct wait_rows *rows,
 			group = (struct wait_group){ .node = row->node,
 						     .own = ASYNC_NO_NODE,
 						     .object = object };
-			if (!wait_node_thread(waits, row->node))
+			if (!wait_node_thread(waits, row->node)) {
 				group.own = async_innermost_own(waits->async,
 								row->node - (uint32_t)waits->count);
+			}
 		}
 		group.count++;
 		if (group.object != object)

@@ -160,7 +160,7 @@ static enum hd_status attach(int pid, const struct target_options *with, struct 
 	HD_CLEANUP(watched) struct watched watched = { 0 };
 	TRY(watch(pid, with, job, &watched, err));
 	double stopped = 0;
-	unsigned int lacked = 0;
+	unsigned int lacked = 0, suspending = 0;
 	struct target_options stopping = stopping_options(with, &watched);
 	for (unsigned int tries = 1;; tries++) {
 		struct target *target = NULL;
@@ -175,10 +175,13 @@ static enum hd_status attach(int pid, const struct target_options *with, struct 
 		if (!target->process.is_busy)
 			status = find_runtime(target, job, &runtime, err);
 		stopped += target->process.stopped_seconds;
+		bool is_suspending = runtime && runtime_is_suspending(runtime);
+		suspending = is_suspending ? suspending + 1 : 0;
+		target->process.suspending = suspending;
 		bool again = target->process.is_busy ||
 			     (runtime && !is_last &&
 			      (runtime_gc_is_moving(runtime) ||
-			       (tries < SUSPENDING_MAX && runtime_is_suspending(runtime))));
+			       (is_suspending && suspending < SUSPENDING_MAX)));
 		if (status == HD_OK && !again) {
 			status = try_copy(target, runtime, job, &watched.kept, &lacks, err);
 			again = lacks && !is_last && ++lacked < LACKED_MAX;

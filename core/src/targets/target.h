@@ -49,6 +49,8 @@ struct process_reading {
 	struct process_server *server; /**< reads it, as long as it can be read; or NULL */
 	bool is_busy;                  /**< options.busy_at was set: the process was let go, and
 				        * there is no memory */
+	unsigned int
+		suspending; /**< of these, the last ones at which threads had been asked to stop and one had not */
 	unsigned int stops; /**< how often it was stopped, until no GC was running; 0 = not by us */
 };
 

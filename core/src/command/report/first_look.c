@@ -152,10 +152,13 @@ enum hd_status look_at_crash(struct call *call, struct look_part *ret)
 	if (is_crash) {
 		look_append(text, hd_rows_member(rows, "crash.signal"));
 		text_printf(text, " in thread 0x%" PRIx64, look_number(rows, "crash.thread"));
-		if (look_has_text(hd_rows_member(rows, "fail_fast.method"))) {
-			text_puts(text, "; Environment.FailFast in ");
+		bool has_method = look_has_text(hd_rows_member(rows, "fail_fast.method"));
+		bool has_message = look_has_text(hd_rows_member(rows, "fail_fast.message"));
+		if (has_method || has_message) {
+			text_puts(text, "; Environment.FailFast");
+			text_puts(text, has_method ? " in " : "");
 			look_append(text, hd_rows_member(rows, "fail_fast.method"));
-			text_puts(text, ": ");
+			text_puts(text, has_message ? ": " : "");
 			look_append(text, hd_rows_member(rows, "fail_fast.message"));
 		} else {
 			append_exception(text, rows);

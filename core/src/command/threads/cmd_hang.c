@@ -196,8 +196,8 @@ static void write_collection(struct call *call, const struct verdict *verdict, s
 		write_evidence(call, text, NULL);
 		return;
 	}
-	text_printf(text, "it was so each of the %u times that the process was stopped",
-		    runtime_target(call->heap->runtime)->process.stops);
+	text_printf(text, "it was so each of the last %u times that the process was stopped",
+		    runtime_target(call->heap->runtime)->process.suspending);
 	write_evidence(call, text, NULL);
 }
 

@@ -127,7 +127,7 @@ static void append_orphan(struct text *text, struct heap *heap, const struct ver
 	}
 	text_printf(text, "%" PRIx64, verdict->lock);
 	text_puts(text, verdict->is_probable
-				? ", which a thread has that is idle: it did not leave it"
+				? ", which a thread has that is idle: it probably did not leave it"
 				: ", which a thread has that has ended: nobody can leave it");
 }
 
@@ -154,7 +154,7 @@ static void append_output(struct text *text, const struct waits *waits,
 	} else {
 		text_printf(text, "processes (one is %" PRId64 ")", process.pid);
 	}
-	text_puts(text, ", whose output nobody reads: it stops when the pipe is full");
+	text_puts(text, ", whose output nobody reads: it probably waits until the pipe has room");
 }
 
 void append_summary(struct text *text, const struct waits *waits, const struct verdict *verdict)
