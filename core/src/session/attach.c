@@ -153,6 +153,17 @@ static struct target_options stopping_options(const struct target_options *with,
 	return stopping;
 }
 
+/*
+ * Is a GC moving objects, or about to?  @p suspending counts the looks in a row at which a thread had not stopped for
+ * it: after some it does not for a reason.
+ */
+static bool is_collecting(const struct runtime *runtime, unsigned int *suspending)
+{
+	bool is_suspending = runtime_is_suspending(runtime);
+	*suspending = is_suspending ? *suspending + 1 : 0;
+	return runtime_gc_is_moving(runtime) || (is_suspending && *suspending < SUSPENDING_MAX);
+}
+
 /* @p with: with a server. */
 static enum hd_status attach(int pid, const struct target_options *with, struct job *job,
 			     struct target **ret, struct runtime **ret_clr, struct hd_error *err)
@@ -175,13 +186,9 @@ static enum hd_status attach(int pid, const struct target_options *with, struct 
 		if (!target->process.is_busy)
 			status = find_runtime(target, job, &runtime, err);
 		stopped += target->process.stopped_seconds;
-		bool is_suspending = runtime && runtime_is_suspending(runtime);
-		suspending = is_suspending ? suspending + 1 : 0;
-		target->process.suspending = suspending;
 		bool again = target->process.is_busy ||
-			     (runtime && !is_last &&
-			      (runtime_gc_is_moving(runtime) ||
-			       (is_suspending && suspending < SUSPENDING_MAX)));
+			     (runtime && is_collecting(runtime, &suspending) && !is_last);
+		target->process.suspending = suspending;
 		if (status == HD_OK && !again) {
 			status = try_copy(target, runtime, job, &watched.kept, &lacks, err);
 			again = lacks && !is_last && ++lacked < LACKED_MAX;

@@ -293,7 +293,8 @@ void coreclr_read_version(struct runtime *runtime, const struct descriptor *desc
 	if (coreclr_of(runtime)->major)
 		return;
 	coreclr_of(runtime)->major = major_of_shape(runtime, descriptor);
-	if (coreclr_of(runtime)->major)
+	if (coreclr_of(runtime)->major) {
 		(void)snprintf(coreclr_of(runtime)->version, sizeof(coreclr_of(runtime)->version),
 			       "%u.0", coreclr_of(runtime)->major);
+	}
 }

@@ -441,9 +441,10 @@ void coreclr_read_globals(struct runtime *runtime, const struct descriptor *desc
 	uint64_t address = 0;
 	if (!coreclr_of(runtime)->globals.system_domain &&
 	    dac_pointer(runtime, gc_index + 1, &address) && address &&
-	    address == coreclr_of(runtime)->globals.app_domain)
+	    address == coreclr_of(runtime)->globals.app_domain) {
 		(void)dac_pointer(runtime, gc_index + 2,
 				  &coreclr_of(runtime)->globals.system_domain);
+	}
 	if (!coreclr_of(runtime)->globals.sync_table && !descriptor)
 		find_sync_table(runtime, gc_index);
 	runtime_sync_count(runtime);

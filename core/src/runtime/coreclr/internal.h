@@ -71,25 +71,11 @@ struct coreclr {
 	struct frame_words frames;
 };
 
-static inline const struct coreclr *coreclr_to_read(const struct runtime *runtime)
+/** The CoreCLR that the runtime is.  Who has a const one changes only what is found out once, as a cache. */
+static inline struct coreclr *coreclr_of(const struct runtime *runtime)
 {
-	return (const struct coreclr *)runtime;
+	return (struct coreclr *)(uintptr_t)runtime; /* NOLINT(performance-no-int-to-ptr) */
 }
-
-static inline struct coreclr *coreclr_to_change(struct runtime *runtime)
-{
-	return (struct coreclr *)runtime;
-}
-
-/** The CoreCLR that the runtime @p pointer is; const if that is.  cppcheck cannot read _Generic. */
-#ifdef __cppcheck__
-#define coreclr_of(pointer) coreclr_to_change((struct runtime *)(pointer))
-#else
-#define coreclr_of(pointer) \
-	_Generic((pointer), const struct runtime *           \
-		 : coreclr_to_read, struct runtime *         \
-		 : coreclr_to_change)(pointer)
-#endif
 
 /** runtime_ops.open and close of CoreCLR. */
 HD_NODISCARD enum hd_status coreclr_open(struct target *target, struct job *job,
