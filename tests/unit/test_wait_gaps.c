@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Nobody is told that nothing hangs, where what tells it cannot be read. */
+#include "analysis/async/async_graph.h"
 #include "hangs/wait_gaps.h"
 #include "session/session_state.h"
 #include "support/assert_more.h"
@@ -188,6 +189,14 @@ TEST(an_event_of_no_lock_is_no_verdict)
 	waits->rows[1].thread = &running;
 	wait_gaps_find(waits, &gaps);
 	CU_ASSERT(!gaps.is_any);
+	/* A call whose method is not known may wait for anything. */
+	waits->async->unknown = 2;
+	waits->async->is_cut = true;
+	wait_gaps_find(waits, &gaps);
+	CU_ASSERT(gaps.is_any);
+	ASSERT_UINT(gaps.counts[GAP_ASYNC], 3);
+	waits->async->unknown = 0;
+	waits->async->is_cut = false;
 	waits->count = 0;
 	waits->monitors.is_missing = true;
 	wait_gaps_find(waits, &gaps);

@@ -13,6 +13,7 @@ enum wait_gap {
 	GAP_NAMES,       /**< the methods that some threads are in have no names */
 	GAP_STACKS,      /**< some stacks: what these threads do is not known either */
 	GAP_LOCKS, /**< since 11: some threads wait for a monitor, and for which is not known */
+	GAP_ASYNC, /**< async calls of which the method, or what they wait for, is not known */
 	GAP_FACTS, /**< fields of the framework that were looked for: it has them by other names */
 	WAIT_GAPS
 };

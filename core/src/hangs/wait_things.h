@@ -4,7 +4,7 @@
 
 #include "hangs/waits.h"
 
-/** Fewer that wait for one thing are not worth a verdict: all kinds but those of enum thing_kind. */
+/** Fewer that wait for one thing are not worth a verdict, but for what one alone never waits for. */
 #define WAIT_THING_MIN 5u
 /** Most things that are looked at: those with the most that wait for them. */
 #define WAIT_THINGS_MAX 64u
@@ -36,8 +36,8 @@ struct wait_things {
 
 /**
  * Find what WAIT_THING_MIN nodes or more wait for, where such a wait is not the usual state of an
- * idle program: a semaphore with a highest count, which is not free, and a full channel or
- * BlockingCollection.  An empty channel, a TaskCompletionSource, and a semaphore without a highest
+ * idle program: a semaphore with a highest count, which is not free.  One node is enough for a full channel
+ * or BlockingCollection, a Barrier and a CountdownEvent.  An empty channel, a TaskCompletionSource, and a semaphore without a highest
  * count may be what idle workers wait for; of these, async methods count only if a thread or a
  * request of a server waits for them in turn; but a TaskCompletionSource that is awaited by a method
  * of the program counts always.

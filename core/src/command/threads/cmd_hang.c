@@ -383,9 +383,10 @@ static void write_hang_totals(struct call *call, const struct verdicts *verdicts
 				      cell_number(waits->partial),
 				      cell_flag(!gaps->is_any) };
 	answer_data(answer, &hang_schema, cells);
+	call->out.text.failed |= headline.failed;
 	if (!verdicts->rows_count) {
 		text_escape(&escaped, headline.bytes, headline.size);
-		answer_remark(answer, "%s\n", escaped.bytes);
+		answer_remark(answer, "%s\n", escaped.bytes ? escaped.bytes : "");
 	}
 	write_gap_rows(call, gaps, verdicts->rows_count ? "There may be more that hangs:\n" : "");
 	write_waiters(call, verdicts, groups, gaps);
@@ -464,10 +465,11 @@ COMMAND(hang, .has_rows = true, .summary = "say why the process hangs: one page,
 		"Deadlocks of threads and async methods, locks of threads that have ended, a thread\n"
 		"pool whose workers all wait while work is queued, many threads that wait for one, many\n"
 		"threads and async methods that wait for one semaphore, channel, BlockingCollection or\n"
-		"TaskCompletionSource of which nothing tells who will release it, a finalizer that\n"
-		"blocks, a garbage collection that waits for a thread which does not stop. In\n"
-		"parentheses is the command that shows more. A semaphore stores no owner, so what is\n"
-		"said about one is only probable.\n"
+		"TaskCompletionSource of which nothing tells who will release it, a Barrier or a\n"
+		"CountdownEvent to which nobody comes, requests that all wait at one place, a process\n"
+		"whose output nobody reads, a finalizer that blocks, a garbage collection that waits\n"
+		"for a thread which does not stop. In parentheses is the command that shows more. A\n"
+		"semaphore stores no owner, so what is said about one is only probable.\n"
 		"Without a verdict it says who waits, the largest groups first: that no cause was found\n"
 		"does not mean that nothing hangs.\n"
 		"Ends with status 0 only when nothing waits.\n",

@@ -31,6 +31,8 @@ static const struct {
 			"are in methods whose names cannot be read." },
 	[GAP_STACKS] = { "thread", "has a stack that cannot be walked to its end.",
 			 "have stacks that cannot be walked to their ends." },
+	[GAP_ASYNC] = { "async call", "is not known: its method, or what it waits for.",
+			"are not known: their methods, or what they wait for." },
 	[GAP_FACTS] = { "field", "of the framework has another name here.",
 			"of the framework have other names here." },
 	[GAP_LOCKS] = { "thread", "waits for a monitor that is not known.",

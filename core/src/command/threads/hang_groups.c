@@ -73,7 +73,8 @@ void append_group(struct text *text, const struct waits *waits, const struct wai
 	append_method(&method, waits, group);
 	if (group->own != ASYNC_NO_NODE) {
 		text_printf(text, "%" PRIu64 " %s of %s %s", group->count,
-			    group->count == 1 ? "async call" : "async calls", method.bytes, verb);
+			    group->count == 1 ? "async call" : "async calls",
+			    method.size ? method.bytes : "?", verb);
 	} else {
 		text_printf(text, "%" PRIu64 " of %" PRIu64 " %s %s%s%s", group->count, threads,
 			    threads == 1 ? "thread" : "threads", verb, method.size ? " in " : "",
@@ -94,6 +95,7 @@ void write_groups(struct call *call, const struct waits *waits, const struct wai
 		append_method(&method, waits, group);
 		append_group(&sentence, waits, group);
 		text_puts(&sentence, ".");
+		call->out.text.failed |= method.failed || sentence.failed;
 		struct cell cells[GROUP_COLUMNS] = {
 			[GROUP_COUNT] = cell_number(group->count),
 			[GROUP_WAITERS] = cell_string(is_thread ? "threads" : "async calls"),
