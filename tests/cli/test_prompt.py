@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+import subprocess
 import time
 import unittest
 from pathlib import Path
@@ -341,6 +342,19 @@ class Prompt(unittest.TestCase):
         terminal.go_on()
         self.assertIn("heapdump: interrupted", terminal.finish())
         self.assertEqual(terminal.status, 130)
+
+    def test_memory_that_was_not_copied(self) -> None:
+        """The sandbox of a prompt lets no process be opened again: the message says what to do."""
+        with subprocess.Popen(["sleep", "600"]) as child:
+            self.addCleanup(child.wait)
+            self.addCleanup(child.kill)
+            terminal = self.start(str(child.pid))
+            terminal.prompt()
+            terminal.send("memory\n")
+            self.assertIn(f"ask in the shell: heapdump {child.pid} memory", terminal.prompt())
+            terminal.send("quit\n")
+            terminal.finish()
+            child.kill()
 
     def test_ctrl_c_with_a_pager(self) -> None:
         """Ctrl-C goes to the reader of a pipe as well; the prompt lives on."""

@@ -143,6 +143,7 @@ struct call {
 	struct settings settings;
 	bool as_json;        /**< settings.format is FORMAT_JSON */
 	bool findings;       /**< set by the command: exit status 1 */
+	bool is_inner;       /**< another command runs it for its rows: see command_rows() */
 	bool is_absent_told; /**< call_tell_absent() has been called */
 	bool is_written;     /**< likewise: the file is complete, so nothing may fail any more */
 	struct job job;

@@ -81,6 +81,30 @@ static enum needs needs_of(const struct call *call)
 	return (enum needs)(call->command->needs & NEEDS_KIND);
 }
 
+/* A process that another command has opened: the sandbox of a prompt does not let it be opened again. */
+static enum hd_status open_again(struct call *call)
+{
+	struct hd_session *session = call->session;
+	struct hd_error reason = { 0 };
+	int pid = session->target->pid;
+	enum hd_status status =
+		session_open(session, session->path, &call->settings, &call->job, &reason);
+	if (status == HD_OK) {
+		target_set_job(session->target, &call->job);
+		tell_stop(call);
+		return HD_OK;
+	}
+	if (status == HD_ERR_NOMEM || status == HD_ERR_CANCELLED) {
+		*call->err = reason;
+		return status;
+	}
+	return fail(
+		call->err, status, 0,
+		"not all that %s needs of process %d was copied when it was opened, and it cannot be "
+		"opened again here (%s); ask in the shell: heapdump %d %s",
+		call->command->name, pid, reason.message, pid, call->command->name);
+}
+
 /* Open what was deferred; something must be open then. */
 static enum hd_status ensure_open(struct call *call)
 {
@@ -90,11 +114,11 @@ static enum hd_status ensure_open(struct call *call)
 	call->settings.account = accounts;
 	call->settings.residency =
 		accounts || needs_of(call) == NEEDS_OUTLINE || needs_of(call) == NEEDS_REPORT;
-	/* A process that another command has opened: what was not copied then is gone. */
+	/* Memory that was not copied when another command opened the process is gone. */
 	if (!path && accounts && session->target && session->target->kind == TARGET_PROCESS &&
 	    !session->target->debugger.route &&
 	    (!session->target->process.residency || session->target->process.copy))
-		path = session->path;
+		TRY(open_again(call));
 	if (path) {
 		TRY(session_open(session, path, &call->settings, &call->job, call->err));
 		if (session->target)
@@ -405,6 +429,7 @@ enum hd_status command_rows(struct call *call, int argc, const char *const *argv
 			      .settings = call->settings,
 			      .sink = call->sink,
 			      .command = command_find(argv[0]),
+			      .is_inner = true,
 			      .err = call->err };
 	session_job(&inner.settings, inner.sink, &inner.job);
 	rows_visit(rows)->max_mem = inner.job.max_mem;

@@ -345,7 +345,10 @@ void report_remark_names(struct call *call, const struct report *report)
 	}
 }
 
-/* A crash, damage or a hang comes before what leaks: a row for each that was found. */
+/*
+ * A crash, damage or a hang comes before what leaks: a row for each that was found.  Another command that wants the
+ * findings, as triage does, asks for these itself.
+ */
 static enum hd_status write_state(struct call *call)
 {
 	static const struct table_options options = { .no_heading = true };
@@ -357,7 +360,8 @@ static enum hd_status write_state(struct call *call)
 	struct look_part parts[sizeof(looks) / sizeof(looks[0])] = { { .name = NULL } };
 	enum hd_status status = HD_OK;
 	size_t count = 0;
-	for (; call->heap && status == HD_OK && count < sizeof(looks) / sizeof(looks[0]); count++)
+	bool is_asked = call->heap && !call->is_inner;
+	for (; is_asked && status == HD_OK && count < sizeof(looks) / sizeof(looks[0]); count++)
 		status = looks[count](call, &parts[count]);
 	answer_table(&call->answer, &state_schema, &options);
 	for (size_t i = 0; i < count; i++) {
