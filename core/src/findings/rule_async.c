@@ -154,16 +154,15 @@ static enum hd_status add_framework(struct report *report, struct async_graph *g
 	return finding_tell(report, &finding, &of_framework, NULL, err);
 }
 
+/* @p node: one of its calls. */
 static bool is_of_framework(const struct report_facts *facts, struct async_graph *graph,
-			    uint64_t method)
+			    uint32_t node)
 {
-	for (size_t i = 0; i < graph->rows_count; i++) {
-		if (graph->rows[i].method == method) {
-			const char *name = async_node_code(graph, &graph->rows[i]);
-			return framework_owns(facts->heap->runtime, name, strlen(name));
-		}
-	}
-	return false;
+	uint32_t row = async_graph_find(graph, graph_id(facts->graph, node));
+	if (row == ASYNC_NO_NODE)
+		return false;
+	const char *name = async_node_code(graph, &graph->rows[row]);
+	return framework_owns(facts->heap->runtime, name, strlen(name));
 }
 
 static enum hd_status check_calls(struct report *report, struct async_graph *graph,
@@ -183,7 +182,9 @@ static enum hd_status check_calls(struct report *report, struct async_graph *gra
 		rule_met(report, methods.counts[i]);
 		if (methods.counts[i] < LOOKED_AT_MIN)
 			continue;
-		if (is_of_framework(facts, graph, methods.keys[i])) {
+		if (!job_step(facts->job, 0, 0))
+			return fail_cancelled(err);
+		if (is_of_framework(facts, graph, methods.first[i])) {
 			framework.node = framework.count ? framework.node : methods.first[i];
 			framework.count += methods.counts[i];
 			read_calls(facts, graph, methods.keys[i], &framework);

@@ -182,8 +182,12 @@ static enum hd_status look_at_findings(struct triage *triage, uint64_t objects)
 		write_finding(triage, rows, table, i);
 		shown++;
 	}
+	const struct hd_value *complete = hd_rows_member(rows, "complete");
 	if (!shown) {
+		bool is_whole = complete && complete->kind == HD_KIND_FLAG && complete->number;
+		part.state = is_whole ? "none" : "not known";
 		text_puts(&part.text, "none of severity high or medium");
+		text_puts(&part.text, is_whole ? "" : ", but not all could be read (report)");
 		write_part(triage, &part);
 	}
 	hd_rows_free(rows);

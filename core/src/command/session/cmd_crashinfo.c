@@ -20,7 +20,7 @@
 	X(THROWN_MESSAGE, "message", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                           \
 	  "the exception's message")                                                               \
 	X(THROWN_METHOD, "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                             \
-	  "the method of the program in which it was thrown, or that called the framework's")
+	  "the method of the program in which it was thrown, or that called the framework's; else the innermost")
 
 COLUMNS(thrown, THROWN_COLUMNS, THROWN_LIST);
 
@@ -90,9 +90,9 @@ static void write_crash_thrown(struct call *call, struct window *window,
 	answer_row(&call->answer, cells);
 }
 
-#define FAIL_FAST_LIST(X)                                                               \
-	X(FAIL_MESSAGE, "message", NULL, KIND_TEXT, 0, 0,                               \
-	  "the text that it was given; null: there is none, or it is not on the stack") \
+#define FAIL_FAST_LIST(X)                                                                     \
+	X(FAIL_MESSAGE, "message", NULL, KIND_TEXT, 0, 0,                                     \
+	  "a string on its frames, probably the text that it was given; null: there is none") \
 	X(FAIL_METHOD, "method", NULL, KIND_TEXT, 0, 0, "the method that called it")
 
 COLUMNS(fail_fast, FAIL_COLUMNS, FAIL_FAST_LIST);
