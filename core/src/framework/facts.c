@@ -108,12 +108,3 @@ bool net_type_is(enum net_type type, const char *name, size_t size)
 	}
 	return at == size;
 }
-
-bool net_type_is_any(const enum net_type *list, const char *name, size_t size)
-{
-	for (; *list != NET_TYPES; list++) {
-		if (net_type_is(*list, name, size))
-			return true;
-	}
-	return false;
-}

@@ -76,6 +76,3 @@ const char *net_type_name(enum net_type type);
  * arguments ("System.Lazy<A>"), or as in metadata ("System.Lazy`1")?
  */
 bool net_type_is(enum net_type type, const char *name, size_t size);
-
-/** Is a type of the array @p list that one?  NET_TYPES ends the array. */
-bool net_type_is_any(const enum net_type *list, const char *name, size_t size);
