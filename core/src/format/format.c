@@ -9,6 +9,7 @@
 
 #include "format/gcdump/gcdump.h"
 #include "format/nettrace/nettrace.h"
+#include "format/other_formats.h"
 #include "format/rpm/rpm_reader.h"
 #include "format/viewers/viewers.h"
 #include "mem/mapped_file.h"
@@ -111,34 +112,11 @@ const struct format *format_of_path(const char *path)
 	return NULL;
 }
 
-/* Files of other kinds, and what to do with them. */
-static const struct {
-	const char *magic;
-	size_t size;
-	const char *advice;
-} known[] = {
-	{ "\x7f"
-	  "ELF",
-	  4, "an ELF file, but not a core: give a core file, or the id of a running process" },
-	{ "\x1f\x8b", 2, "compressed: unpack it first (gzip -d)" },
-	{ "\x28\xb5\x2f\xfd", 4, "compressed: unpack it first (zstd -d)" },
-	{ "\xfd"
-	  "7zXZ",
-	  5, "compressed: unpack it first (xz -d)" },
-	{ "PK\x03\x04", 4, "a zip archive: unpack it first (unzip)" },
-	{ "\xff\xfe", 2, "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
-	{ "\xfe\xff", 2, "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
-};
-
 static enum hd_status unknown(const char *path, const char *head, size_t size, struct hd_error *err)
 {
 	if (!size) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: the file is empty, not a heap dump",
 			    path);
-	}
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (size >= known[i].size && memcmp(head, known[i].magic, known[i].size) == 0)
-			return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: %s", path, known[i].advice);
 	}
 	const struct format *format = format_of_path(path);
 	if (format && !format->read) {
@@ -196,6 +174,9 @@ enum hd_status format_open_fd(const struct dump_input *input, const struct forma
 	char head[DETECT_SIZE];
 	size_t head_size = 0;
 	TRY(read_file_head(fd, path, head, &head_size, err));
+	const char *other = other_format_of(path, head, head_size);
+	if (other)
+		return fail(err, HD_ERR_UNSUPPORTED, 0, "%s: %s", path, other);
 	const struct format *format = NULL;
 	for (size_t i = 0; !format && format_at(i); i++) {
 		if (format_at(i)->detect && format_at(i)->detect(head, head_size))
