@@ -308,6 +308,30 @@ static void check_refused(struct fake_clr *fake, enum hd_status expected, const 
 	fake_clr_destroy(fake);
 }
 
+/* .NET Core 3.1 has libcoreclr.so without g_dacTable; of .NET 5 to 7 no offsets are known. */
+TEST(old_releases)
+{
+	static const char *const paths[] = {
+		"/usr/share/dotnet/shared/Microsoft.NETCore.App/3.1.3/libcoreclr.so",
+		"/usr/share/dotnet/shared/Microsoft.NETCore.App/7.0.20/libcoreclr.so",
+	};
+	struct fake_clr *fake = make(NULL);
+	fake_export(fake, &(struct fake_export){ .path = paths[0], .no_table = true });
+	check_refused(fake, HD_ERR_UNSUPPORTED,
+		      "this is .NET 3.1.3, whose heap is not read (heapdump reads .NET 8 to 11)");
+	fake = make(NULL);
+	fake_export(fake, &(struct fake_export){ .path = "/x/libcoreclr.so", .no_table = true });
+	check_refused(fake, HD_ERR_UNSUPPORTED, "this is a .NET Core older than .NET 5, whose");
+	fake = make(NULL);
+	fake_export(fake, &(struct fake_export){ .path = paths[1] });
+	check_refused(fake, HD_ERR_UNSUPPORTED, "this is .NET 7.0.20, whose heap is not read");
+	fake = make(NULL);
+	fake_export(fake, &(struct fake_export){ .path = "/x/libcoreclr.so",
+						 .no_table = true,
+						 .symbol = "mono_jit_exec" });
+	check_refused(fake, HD_ERR_UNSUPPORTED, "a program of Mono (/x/libcoreclr.so)");
+}
+
 TEST(no_runtime)
 {
 	struct fake_clr *fake = make(NULL);
@@ -320,6 +344,9 @@ TEST(no_runtime)
 						 .no_table = true,
 						 .symbol = "DotNetRuntimeDebugHeader" });
 	check_refused(fake, HD_ERR_UNSUPPORTED, "a NativeAOT program: /opt/aot");
+	fake = make(NULL);
+	fake_export(fake, &(struct fake_export){ .path = "/usr/bin/mono-sgen", .no_table = true });
+	check_refused(fake, HD_ERR_UNSUPPORTED, "a program of Mono (/usr/bin/mono-sgen)");
 	fake = make(NULL);
 	fake_export(fake, &(struct fake_export){ .path = "", .no_table = true });
 	fake->target.modules[0].dynamic = 0;

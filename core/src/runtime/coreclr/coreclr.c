@@ -166,7 +166,7 @@ static enum hd_status read_runtime(struct runtime *runtime, const struct descrip
 				   struct hd_error *err)
 {
 	size_t gc_index = 0;
-	coreclr_read_version(runtime, descriptor);
+	TRY(coreclr_read_version(runtime, descriptor, err));
 	TRY(fill_layout(runtime, descriptor, err));
 	TRY(gc_find(runtime, &gc_index, err));
 	coreclr_read_globals(runtime, descriptor, gc_index);

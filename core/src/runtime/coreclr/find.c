@@ -8,6 +8,7 @@
 
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/unread.h"
 #include "targets/elf_image.h"
 #include "targets/target_modules.h"
 #include "util/alloc.h"
@@ -72,9 +73,28 @@ static bool has_runtime(struct runtime *runtime, const struct target_module *mod
 	return true;
 }
 
+/* .../Microsoft.NETCore.App/10.0.12/libcoreclr.so; its length is 0 where the path has none. */
+static const char *path_version(const char *path, size_t *ret_length)
+{
+	static const char mark[] = "Microsoft.NETCore.App/";
+	const char *at = strstr(path, mark);
+	const char *version = at ? at + sizeof(mark) - 1 : "";
+	*ret_length = strcspn(version, "/");
+	return version;
+}
+
 static enum hd_status fail_symbols(const struct runtime *runtime,
 				   const struct target_module *module, struct hd_error *err)
 {
+	const struct target_module *mono = find_mono(runtime->target, module);
+	if (mono)
+		return fail_mono(mono, err);
+	/* A table of symbols without those of CoreCLR: they came with .NET 5. */
+	if (symbols_readable(runtime->target, module)) {
+		size_t length = 0;
+		const char *version = path_version(module->path, &length);
+		return fail_old_release(runtime->target, version, length, err);
+	}
 	char build_id[sizeof(coreclr_of(runtime)->build_id)] = "unknown";
 	(void)target_build_id(runtime->target, module, build_id, sizeof(build_id));
 	return fail(err, HD_ERR_FAULT, module->base,
@@ -95,6 +115,9 @@ static enum hd_status fail_no_runtime(const struct runtime *runtime, struct hd_e
 					  "give the folder with the program's files by "
 					  "--sysroot"));
 	}
+	const struct target_module *mono = find_mono(target, NULL);
+	if (mono)
+		return fail_mono(mono, err);
 	const struct target_module *exe = &target->modules[0];
 	const char *name = *exe->path ? exe->path : "the executable";
 	uint64_t address = 0;
@@ -161,13 +184,11 @@ static bool take_version(struct runtime *runtime, const char *text, size_t lengt
 	return true;
 }
 
-/* .../Microsoft.NETCore.App/10.0.12/libcoreclr.so */
 static bool version_of_path(struct runtime *runtime)
 {
-	static const char mark[] = "Microsoft.NETCore.App/";
-	const char *at = strstr(coreclr_of(runtime)->module->path, mark);
-	return at &&
-	       take_version(runtime, at + sizeof(mark) - 1, strcspn(at + sizeof(mark) - 1, "/"));
+	size_t length = 0;
+	const char *version = path_version(coreclr_of(runtime)->module->path, &length);
+	return take_version(runtime, version, length);
 }
 
 /* The contract descriptor of 11 has it as a text. */
@@ -279,7 +300,8 @@ static unsigned int major_of_shape(const struct runtime *runtime,
 	return 0;
 }
 
-void coreclr_read_version(struct runtime *runtime, const struct descriptor *descriptor)
+enum hd_status coreclr_read_version(struct runtime *runtime, const struct descriptor *descriptor,
+				    struct hd_error *err)
 {
 	const struct layout_build *build = layout_build_find(coreclr_of(runtime)->build_id);
 	if (build) {
@@ -290,11 +312,16 @@ void coreclr_read_version(struct runtime *runtime, const struct descriptor *desc
 	}
 	unsigned long major = strtoul(coreclr_of(runtime)->version, NULL, 10);
 	coreclr_of(runtime)->major = major < 1000 ? (unsigned int)major : 0;
-	if (coreclr_of(runtime)->major)
-		return;
-	coreclr_of(runtime)->major = major_of_shape(runtime, descriptor);
-	if (coreclr_of(runtime)->major) {
+	bool is_told = coreclr_of(runtime)->major != 0;
+	if (!is_told)
+		coreclr_of(runtime)->major = major_of_shape(runtime, descriptor);
+	if (coreclr_of(runtime)->major && !is_told) {
 		(void)snprintf(coreclr_of(runtime)->version, sizeof(coreclr_of(runtime)->version),
 			       "%u.0", coreclr_of(runtime)->major);
 	}
+	if (coreclr_of(runtime)->major && coreclr_of(runtime)->major < coreclr_releases[0].major) {
+		return fail_old_release(runtime->target, coreclr_of(runtime)->version,
+					strlen(coreclr_of(runtime)->version), err);
+	}
+	return HD_OK;
 }

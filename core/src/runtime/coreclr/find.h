@@ -17,8 +17,15 @@
  */
 HD_NODISCARD enum hd_status coreclr_find(struct runtime *runtime, struct hd_error *err);
 
-/** Fill version and major from the module's path, its version string, its build, or its shape. */
-void coreclr_read_version(struct runtime *runtime, const struct descriptor *descriptor);
+/**
+ * Fill version and major from the module's path, its version string, its build, or its shape.
+ *
+ * @retval HD_OK also where both stay unknown
+ * @retval HD_ERR_UNSUPPORTED a release that is older than those whose heaps are read
+ */
+HD_NODISCARD enum hd_status coreclr_read_version(struct runtime *runtime,
+						 const struct descriptor *descriptor,
+						 struct hd_error *err);
 
 /**
  * Fill the addresses of the runtime's objects (app_domain to global_alloc_context) from
