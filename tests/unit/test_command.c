@@ -162,7 +162,7 @@ TEST(wrong_words_are_told_with_the_usage)
 	check_fails("gcroot 1000+", HD_EXIT_USAGE, "\"1000+\"");
 	check_fails("gcroot 10000000000000000", HD_EXIT_USAGE, "hexadecimal");
 	check_fails("gcroot -- -all", HD_EXIT_USAGE, "\"-all\"");
-	check_fails("gcroto 1000", HD_EXIT_USAGE, "no command \"gcroto\"; help lists the commands");
+	check_fails("gcroto 1000", HD_EXIT_USAGE, "no command \"gcroto\": did you mean gcroot?");
 	check_fails("gcroo 1000", HD_EXIT_USAGE, "no command \"gcroo\": did you mean gcroot?");
 	check_fails("VERIFY --json", HD_EXIT_USAGE, "did you mean verifyheap or verifyobj?");
 	check_fails("gcr", HD_EXIT_USAGE, "did you mean gcroot?");

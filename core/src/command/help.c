@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analysis/name_similar.h"
 #include "command/foreign_names.h"
 #include "command/table.h"
 #include "util/sink.h"
@@ -92,6 +93,17 @@ static void append_common_options(struct text *text)
 	text_puts(text, "\nset changes most of them for all commands that follow.\n");
 }
 
+/* A command, or the title of the group that begins. */
+struct help_line {
+	const char *group;
+	const struct command *command;
+};
+
+#define HELP_GROUP(title)  { .group = (title) },
+#define HELP_COMMAND(name) { .command = &name##_command },
+
+static const struct help_line help_lines[] = { COMMANDS(HELP_GROUP, HELP_COMMAND) };
+
 /* The whole help of @p command; NULL: the list of commands. */
 static void help_append(struct text *text, const struct command *command)
 {
@@ -99,26 +111,50 @@ static void help_append(struct text *text, const struct command *command)
 		append_command(text, command);
 		return;
 	}
-	text_puts(text, "Commands about the heap dump, core or process that is open:\n");
-	for (size_t i = 0; command_at(i); i++)
-		text_printf(text, "  %-19s %s\n", command_at(i)->name, command_at(i)->summary);
+	for (size_t i = 0; i < sizeof(help_lines) / sizeof(help_lines[0]); i++) {
+		const struct command *listed = help_lines[i].command;
+		if (listed)
+			text_printf(text, "  %-19s %s\n", listed->name, listed->summary);
+		else
+			text_printf(text, "%s%s:\n", i ? "\n" : "", help_lines[i].group);
+	}
 	text_puts(text,
 		  "\nhelp COMMAND describes one, help options lists the options that all have. "
 		  "Addresses,\nand ids of dump files, are hexadecimal and may be sums: "
 		  "1ce000+56.\n");
 }
 
-/* Append the names of the commands that begin with @p part, "a, b or c"; false when none does. */
+/* How near a command is to what was typed: it begins with that, or a letter or two differ. */
+static unsigned int help_distance(const struct command *command, const char *part)
+{
+	unsigned int least = NAME_DIFFERS;
+	const char *const names[] = { command->name, command->alias };
+	for (size_t i = 0; i < 2 && names[i]; i++) {
+		if (strncasecmp(names[i], part, strlen(part)) == 0)
+			return 0;
+		unsigned int now = name_difference(names[i], strlen(names[i]), part);
+		/* Two other letters of three or four make another word. */
+		if (now < least && 2 * now < strlen(part))
+			least = now;
+	}
+	return least;
+}
+
+/* Append the names of the commands that are nearest to @p part, "a, b or c"; false: none is near. */
 static bool help_meant(struct text *text, const char *part)
 {
-	const char *last = NULL;
+	unsigned int least = NAME_DIFFERS;
 	for (size_t i = 0; *part && command_at(i); i++) {
-		const char *name = command_at(i)->name;
-		if (strncasecmp(name, part, strlen(part)) != 0)
+		unsigned int now = help_distance(command_at(i), part);
+		least = now < least ? now : least;
+	}
+	const char *last = NULL;
+	for (size_t i = 0; least < NAME_DIFFERS && command_at(i); i++) {
+		if (help_distance(command_at(i), part) != least)
 			continue;
 		if (last)
 			text_printf(text, "%s%s", text->size ? ", " : "", last);
-		last = name;
+		last = command_at(i)->name;
 	}
 	if (last)
 		text_printf(text, "%s%s", text->size ? " or " : "", last);

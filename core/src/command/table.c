@@ -5,7 +5,7 @@
 
 #define COMMAND_ENTRY(name) &name##_command,
 
-static const struct command *const commands[] = { COMMANDS(COMMAND_ENTRY) };
+static const struct command *const commands[] = { COMMANDS(COMMAND_NO_GROUP, COMMAND_ENTRY) };
 
 const struct command *command_at(size_t index)
 {
