@@ -15,6 +15,7 @@
 #include "installed.h"
 #include "misbehave.h"
 #include "nothing.h"
+#include "own_files.h"
 #include "shell_words.h"
 #include "signals.h"
 #include "worker.h"
@@ -265,6 +266,7 @@ static void print_usage(FILE *to)
 {
 	(void)fputs(
 		"usage: heapdump [OPTION...] TARGET [OPTION...] [COMMAND [ARG...] | -c LINE...]\n"
+		"       heapdump [OPTION...] COMMAND TARGET [ARG...]\n"
 		"       heapdump [OPTION...] collect|ps|help [ARG...]\n"
 		"       heapdump --print-gdbinit | --print-lldbinit | --print-profiler | --version | --help\n",
 		to);
@@ -423,6 +425,49 @@ static bool needs_no_target(const char *word)
 	       !info.needs_open && access(word, F_OK) != 0;
 }
 
+/* Can a word be a target: is it the path of a file, or the id of a process? */
+static bool is_target(const char *word)
+{
+	char path[64];
+	bool is_number = *word && strspn(word, "0123456789") == strlen(word);
+	(void)snprintf(path, sizeof(path), "/proc/%.20s", word);
+	return access(word, F_OK) == 0 || (is_number && access(path, F_OK) == 0);
+}
+
+/*
+ * "heapdump report core": who begins with the command gives its target next, or last.  Then move the target to the
+ * front.  A word in between may be the value of an option.
+ */
+static void put_target_first(int argc, char **argv)
+{
+	struct hd_command_info info;
+	if (argc < 2 || is_target(argv[0]) || hd_command_find(argv[0], &info) != 0 ||
+	    !info.needs_open)
+		return;
+	int at = is_target(argv[1]) ? 1 : argc - 1;
+	if (!is_target(argv[at]))
+		return;
+	char *target = argv[at];
+	memmove(argv + 1, argv, (size_t)at * sizeof(*argv));
+	argv[0] = target;
+}
+
+/* The word in the target's place is none: a command without a target, or a command that is not spelled right. */
+static int refuse_target(struct cli *cli, int argc, char **argv)
+{
+	struct hd_command_info info;
+	const char *word = argv[0];
+	if (is_target(word) || strpbrk(word, "/."))
+		return -1;
+	if (hd_command_find(word, &info) == 0) {
+		return usage_error(
+			"give an existing file or the id of a running process: heapdump TARGET ",
+			word);
+	}
+	return argc > 1 && is_target(argv[1]) ? cli_run_here(cli, 1, (const char *const *)argv)
+					      : -1;
+}
+
 /* Set what the next command opens. */
 static int defer_target(struct cli *cli, const char *target)
 {
@@ -471,7 +516,10 @@ static int run_target(struct cli *cli, int argc, char **argv)
 		return cli_run_here(cli, 2, (const char *const[]){ "help", argv[0] });
 	if (needs_no_target(argv[0]))
 		return cli_run(cli, argc, (const char *const *)argv);
-	int index = 1, status = take_options(cli, argc, argv, &index);
+	put_target_first(argc, argv);
+	int index = 1, status = refuse_target(cli, argc, argv);
+	if (status < 0)
+		status = take_options(cli, argc, argv, &index);
 	if (status >= 0)
 		return status;
 	int left = argc - index;
@@ -531,6 +579,7 @@ int main(int argc, char **argv)
 		cli_say("out of memory");
 		return HD_EXIT_INPUT;
 	}
+	own_settings_take(&cli);
 	int index = 1, status = -1;
 	if (argc > 1 && strcmp(argv[1], "--complete") == 0) {
 		status = shell_words_complete(&cli, argc - 2, (const char *const *)argv + 2);

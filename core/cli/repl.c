@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The prompt: line editing, history and keys by libedit; or plain lines from a file. */
 #include <errno.h>
-#include <fcntl.h>
 #include <histedit.h>
 #include <locale.h>
 #include <poll.h>
@@ -10,19 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wchar.h>
 
 #include "cli.h"
+#include "own_files.h"
 #include "statement.h"
 
 #define HISTORY_SIZE 1000
 /*
  * Most bytes of a file that the prompt reads: no person, and not this program, writes a larger one.
  */
-#define OWN_SIZE_MAX (4 << 20)
 #define FD_NAME_SIZE 40
 
 static const char *prompt_text(EditLine *el)
@@ -238,39 +236,6 @@ int cli_run_lines(struct cli *cli)
 	return status;
 }
 
-/* Where history is kept: $XDG_STATE_HOME or ~/.local/state; NULL: nowhere. */
-static char *history_path(void)
-{
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	char *path = NULL;
-	if (state && *state) {
-		if (asprintf(&path, "%s/heapdump_history", state) < 0)
-			return NULL;
-	} else if (home && *home) {
-		if (asprintf(&path, "%s/.heapdump_history", home) < 0)
-			return NULL;
-	}
-	return path;
-}
-
-/*
- * Open a file with commands for the prompt, or with its history.  Root may have somebody else's
- * HOME, so the file must belong to the caller or to root, and nobody else may be able to change it.
- * -1: it does not exist, or must not be used.
- */
-static int open_own(const char *path)
-{
-	struct stat info;
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= OWN_SIZE_MAX &&
-	    (info.st_uid == geteuid() || info.st_uid == 0) && !(info.st_mode & (S_IWGRP | S_IWOTH)))
-		return fd;
-	(void)close(fd);
-	return -1;
-}
-
 /* Libedit opens files by name: with this name, it opens the file that was checked. */
 static void name_fd(int fd, char buf[FD_NAME_SIZE])
 {
@@ -281,7 +246,7 @@ static void load_history(History *lines, const char *path)
 {
 	char name[FD_NAME_SIZE];
 	HistEvent event;
-	int fd = open_own(path);
+	int fd = own_file_open(path);
 	if (fd < 0)
 		return;
 	name_fd(fd, name);
@@ -296,7 +261,7 @@ static void load_keys(EditLine *el)
 	char *own = NULL, name[FD_NAME_SIZE];
 	if (!path && home && asprintf(&own, "%s/.editrc", home) < 0)
 		return;
-	int fd = path || own ? open_own(path ? path : own) : -1;
+	int fd = path || own ? own_file_open(path ? path : own) : -1;
 	free(own);
 	if (fd < 0)
 		return;
@@ -392,7 +357,7 @@ static int run_prompt(struct cli *cli)
 		return HD_EXIT_INPUT;
 	}
 	HistEvent event;
-	char *path = history_path();
+	char *path = own_history_path();
 	(void)history(lines, &event, H_SETSIZE, HISTORY_SIZE);
 	(void)history(lines, &event, H_SETUNIQUE, 1);
 	if (path)
@@ -411,8 +376,10 @@ static int run_prompt(struct cli *cli)
 	cli->is_prompt = true;
 	read_typed_lines(cli, el, lines);
 	(void)sigaction(SIGINT, &old, NULL);
-	if (path)
+	if (path) {
+		own_folders_make(path);
 		save_history(lines, path);
+	}
 	free(path);
 	history_end(lines);
 	el_end(el);

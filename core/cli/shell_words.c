@@ -12,7 +12,9 @@ static const char *const flags[] = {
 	"--copy-all", "--raw-csv",       "--no-sandbox",     "--help",          "--version",
 	"-h",         "--print-gdbinit", "--print-lldbinit", "--print-profiler"
 };
-#define FLAG_COUNT (sizeof(flags) / sizeof(flags[0]))
+/* Most words of a line that begins with a command. */
+#define SHELL_WORDS_MAX 64u
+#define FLAG_COUNT      (sizeof(flags) / sizeof(flags[0]))
 
 static bool is_flag(const char *word)
 {
@@ -61,14 +63,6 @@ static void print_options(const char *word)
 	}
 }
 
-/* Print only commands that need no target. */
-static void print_alone(void *arg, const char *candidate)
-{
-	struct hd_command_info info;
-	if (hd_command_find(candidate, &info) == 0 && !info.needs_open)
-		print_candidate(arg, candidate);
-}
-
 /* Does a command that needs no target begin here?  As main() decides: a file of that name is the target. */
 static bool is_command_alone(const char *word)
 {
@@ -77,10 +71,29 @@ static bool is_command_alone(const char *word)
 	       !info.needs_open && access(word, F_OK) != 0;
 }
 
-/* The target: a file, a process, or a command that needs none. */
+/* Does a command begin here that needs a target, which comes after it? */
+static bool is_command_first(const char *word)
+{
+	struct hd_command_info info;
+	return hd_command_find(word, &info) == 0 && info.needs_open && access(word, F_OK) != 0;
+}
+
+/* The words of a command whose target comes directly after it. */
+static int print_words_without_target(struct cli *cli, int count, const char *const *words)
+{
+	const char *without[SHELL_WORDS_MAX];
+	if (count > (int)SHELL_WORDS_MAX)
+		return HD_EXIT_OK;
+	without[0] = words[0];
+	for (int i = 2; i < count; i++)
+		without[i - 1] = words[i];
+	return print_words(cli, count - 1, without);
+}
+
+/* The target: a file or a process; or a command. */
 static int print_targets(struct cli *cli, const char *word)
 {
-	(void)hd_command_complete(cli->session, 1, &word, print_alone, NULL);
+	(void)print_words(cli, 1, &word);
 	if (word[0] >= '0' && word[0] <= '9') {
 		const char *const collect[] = { "collect", word };
 		(void)print_words(cli, 2, collect);
@@ -136,6 +149,12 @@ int shell_words_complete(struct cli *cli, int count, const char *const *words)
 	const char *last = words[count - 1];
 	int index = step_over_options(0, count, words);
 	bool has_target = index < count - 1 && words[index][0] != '-';
+	if (has_target && is_command_first(words[index])) {
+		if (index + 2 < count && access(words[index + 1], F_OK) == 0)
+			return print_words_without_target(cli, count - index, words + index);
+		return last[0] == '-' ? print_words(cli, count - index, words + index)
+				      : HD_EXIT_FINDINGS;
+	}
 	if (has_target && !is_command_alone(words[index]))
 		index = step_over_options(index + 1, count, words);
 	if (index < count - 1 && words[index][0] == '-')

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -73,6 +74,55 @@ class Statuses(Base):
         self.assertEqual(max(len(line) for line in narrow.out.splitlines()), 60)
         self.check_error(run(BUBBLECS, "--nosuch", "info"), 2, "unknown option --nosuch")
         self.check_error(run(BUBBLECS, "--width"), 2, "missing")
+
+    def test_the_command_first(self) -> None:
+        """The target may come directly after the command, or last."""
+        expected = run(BUBBLECS, "dumpheap", "-stat")
+        for words in (
+            ("dumpheap", BUBBLECS, "-stat"),
+            ("dumpheap", "-stat", BUBBLECS),
+            ("DumpHeap", "-stat", BUBBLECS),
+        ):
+            result = run(*words)
+            self.assertEqual((result.status, result.out), (0, expected.out), words)
+        expected = run("--json", BUBBLECS, "gcroot", "1ce056")
+        self.assertEqual(run("--json", "gcroot", BUBBLECS, "1ce056").out, expected.out)
+        # Not the file that is the value of an option, and not one that is called as a command.
+        seed = str(DATA / "seed001.heap")
+        against = run("report", "-against", BUBBLECS, seed)
+        self.assertEqual(against.out, run(seed, "report", "-against", BUBBLECS).out)
+        self.check_error(run("report"), 2, "heapdump TARGET report")
+        self.check_error(run("report", "no-such.heap"), 2, "an existing file or the id")
+
+    def test_a_command_that_is_not_spelled_right(self) -> None:
+        for word, meant in (
+            ("dumpheep", "dumpheap"),
+            ("gcrot", "gcroot"),
+            ("clrstac", "clrstack"),
+            ("veryfyheap", "verifyheap"),
+            ("reprot", "report"),
+        ):
+            self.check_error(run(BUBBLECS, word), 2, f'no command "{word}": did you mean {meant}')
+            self.check_error(run(word, BUBBLECS), 2, f'no command "{word}": did you mean {meant}')
+        self.check_error(run(BUBBLECS, "xyzzy"), 2, "help lists the commands")
+
+    def test_settings_of_the_users_own_file(self) -> None:
+        home = tempfile.mkdtemp(dir=folder.name)
+        config = Path(home) / ".config/heapdump/config"
+        config.parent.mkdir(parents=True)
+        config.write_text("# mine\n\n  width  60 \nnosuch 1\nworkers many\n")
+        config.chmod(0o600)
+        result = run(BUBBLECS, "types", env=environment(HOME=home))
+        self.assertEqual(max(len(line) for line in result.out.splitlines()), 60)
+        self.assertIn(f"warning: {config}, line 4: ", result.err)
+        self.assertIn(f"warning: {config}, line 5: ", result.err)
+        full = run("--full", BUBBLECS, "types", env=environment(HOME=home))
+        self.assertGreater(max(len(line) for line in full.out.splitlines()), 60)
+        other = environment(HOME="/nowhere", XDG_CONFIG_HOME=home + "/.config")
+        self.assertEqual(run(BUBBLECS, "types", env=other).out, result.out)
+        config.chmod(0o662)
+        result = run(BUBBLECS, "types", env=environment(HOME=home))
+        self.assertEqual((result.err, result.out), ("", run(BUBBLECS, "types").out))
 
     def test_lines(self) -> None:
         """-c, and a command in one word."""

@@ -165,20 +165,37 @@ class Prompt(unittest.TestCase):
         again.expect("dumpobj 1ce113")
         again.send("\n")
         self.assertIn("BubbleCS.Score", again.prompt())
-        files = os.listdir(home.name)
-        self.assertEqual(len(files), 1)
-        mode = os.stat(Path(home.name) / files[0]).st_mode & 0o777
-        self.assertEqual(mode & 0o077, 0, f"history is readable by others: {mode:o}")
+        self.assertEqual(os.listdir(home.name), [".local"])
+        kept = Path(home.name) / ".local/state/heapdump"
+        for path in (kept, kept / "history"):
+            mode = path.stat().st_mode & 0o777
+            self.assertEqual(mode & 0o077, 0, f"{path.name} can be read by others: {mode:o}")
+
+    def test_history_where_xdg_has_it(self) -> None:
+        home = tempfile.TemporaryDirectory(dir=folder.name)
+        self.addCleanup(home.cleanup)
+        terminal = self.start(BUBBLECS, HOME=folder.name, XDG_STATE_HOME=home.name + "/a/b")
+        terminal.prompt()
+        terminal.send("quit\n")
+        terminal.finish()
+        self.assertIn("quit", (Path(home.name) / "a/b/heapdump/history").read_text())
+
+    def history(self, home: str) -> Path:
+        """Where the prompt keeps its history, with its folder."""
+        folder_of = Path(home) / ".local" / "state" / "heapdump"
+        folder_of.mkdir(parents=True)
+        return folder_of / "history"
 
     @unittest.skipIf(os.geteuid() != 0, "only root can play somebody else")
     def test_history_in_the_home_of_somebody_else(self) -> None:
         """Root may have kept HOME: a link there must not make it write elsewhere."""
         home = tempfile.TemporaryDirectory(dir=folder.name)
         self.addCleanup(home.cleanup)
-        victim, link = Path(home.name) / "victim", Path(home.name) / ".heapdump_history"
+        victim, link = Path(home.name) / "victim", self.history(home.name)
         victim.write_text("old")
         link.symlink_to(victim)
-        os.chown(home.name, 65534, 65534)
+        for path in (Path(home.name), *link.parents[:3]):
+            os.chown(path, 65534, 65534)
         os.chown(link, 65534, 65534, follow_symlinks=False)
         terminal = self.start(BUBBLECS, HOME=home.name)
         terminal.prompt()
@@ -223,7 +240,7 @@ class Prompt(unittest.TestCase):
     def test_history_of_the_users_own_file(self) -> None:
         home = tempfile.TemporaryDirectory(dir=folder.name)
         self.addCleanup(home.cleanup)
-        history = Path(home.name) / ".heapdump_history"
+        history = self.history(home.name)
         for size, mode, owner in (
             (0, 0o600, -1),
             (5 << 20, 0o600, -1),
@@ -561,7 +578,7 @@ class HostileNames(unittest.TestCase):
         terminal.prompt()
         terminal.send("quit\n")
         terminal.finish()
-        history = (Path(folder.name) / ".heapdump_history").read_bytes()
+        history = (Path(folder.name) / ".local/state/heapdump/history").read_bytes()
         self.assertNotRegex(history, rb"[\x00-\x09\x0b-\x1f\x7f]|\ntouch")
 
 
