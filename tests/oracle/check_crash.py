@@ -196,6 +196,15 @@ def wrong_crashinfo(program: str, core: pathlib.Path, said: Json) -> Iterator[st
         yield f"FailFast {fail_fast}, the program said {want}"
     if want and not fail_fast["method"].startswith("Crash."):
         yield f"FailFast was called in {fail_fast['method']}"
+    frames = [frame for frame in said["frames"] if frame.startswith("Crash.")]
+    method = found.get("method", "")
+    if found["crash"] and found["crash"]["thread"] == said["os_id"] and frames:
+        # A P/Invoke is a method of the program, too; a lambda has a name for people.
+        others = method.startswith("Crash.Native.") or method.endswith(".lambda")
+        if method not in frames and not others:
+            yield f"the thread was in {method or 'nothing'}, the program said {frames}"
+    if said["mode"] == "oom" and not (found.get("out_of_memory") or {}).get("at_limit"):
+        yield f"the heap was at its limit: {found.get('out_of_memory')}"
     rows = [row for row in found["exceptions"] if row["os_id"] == said["os_id"]]
     if said["where"] == "unhandled" and not (rows and rows[0].get("method")):
         yield f"the exception of thread {said['os_id']:x} has no method: {rows}"

@@ -287,6 +287,67 @@ TEST(nothing_between_generations)
 	end(&fixture);
 }
 
+/* The GC notes that it had no room for @p needed bytes in generation 0, and that its heap has a limit. */
+static void note_failure(struct fixture *fixture, uint32_t reason, uint64_t needed, uint64_t limit)
+{
+	struct fake_memory *memory = &fixture->fake->memory;
+	const uint32_t percents[] = { 90, 95, 97, 85 };
+	uint64_t limits = FAKE_MODULE_BASE + FAKE_PLACE_DATA + 0x1800, machine = 2000000;
+	uint64_t failure = fake_alloc(memory, 72);
+	fake_poke_u32(memory, failure, reason);
+	fake_poke_u64(memory, failure + 8, needed);
+	fake_poke_u64(memory, failure + 32, 12);
+	uint64_t vars = fake_peek_u64(memory, fake_global(FAKE_GC_VARS));
+	fake_poke_u64(memory, vars + 136, failure);
+	/* The variables of the GC are in its module. */
+	fake_poke_u64(memory, vars + 192, limits + 128);
+	fake_poke_u64(memory, limits, machine / 200);
+	fake_poke_u64(memory, limits + 8, machine / 200);
+	fake_poke(memory, limits + 16, percents, sizeof(percents));
+	fake_poke_u64(memory, limits + 40, machine);
+	fake_poke_u64(memory, limits + 56, limit);
+}
+
+/* An ordinary limit is no bug of the GC, and the size in its note is not what the program asked for. */
+TEST(a_heap_at_its_limit)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	open(&fixture);
+	note_failure(&fixture, 1, 5242880, 1048576);
+	check(&fixture, "analyzeoom", 0,
+	      "After the last collection there was no room for new objects\n"
+	      "Heap 0, collection 12: how much the program asked for is not noted\n"
+	      "The GC has committed ",
+	      NULL);
+	check(&fixture, "analyzeoom", 0, " bytes; the limit of its heap is 1,048,576 bytes\n",
+	      NULL);
+	check(&fixture, "analyzeoom --json", 0, "\"allocation\": null", NULL);
+	check(&fixture, "analyzeoom --json", 0, "\"at_limit\": true", NULL);
+	check(&fixture, "crashinfo", 1,
+	      "The GC had no memory for an object in collection 12: ", NULL);
+	check(&fixture, "crashinfo", 1, " are committed, and the limit is 1 MB\n", NULL);
+	check(&fixture, "triage", 1, "no signal that ends a process is known; the GC had no memory",
+	      NULL);
+	check(&fixture, "report", 1, "the GC had no memory for an object in collection 12", NULL);
+	end(&fixture);
+}
+
+TEST(a_heap_without_a_limit)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	open(&fixture);
+	note_failure(&fixture, 4, 5242880, 0);
+	check(&fixture, "analyzeoom", 0, "12: the program asked for 5,242,880 bytes\n", NULL);
+	check(&fixture, "analyzeoom", 0, " bytes; its heap has no limit\n", NULL);
+	check(&fixture, "analyzeoom --json", 0, "\"at_limit\": false", NULL);
+	check(&fixture, "crashinfo", 1,
+	      "The GC had no memory for an object of 5 MB in collection 12: ", NULL);
+	check(&fixture, "crashinfo --json", 1, "\"out_of_memory\": {\"reason\": \"loh\"", NULL);
+	end(&fixture);
+}
+
 /* Whatever allocation fails, the command says so, and the next one works. */
 TEST(no_memory)
 {

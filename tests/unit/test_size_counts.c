@@ -90,7 +90,8 @@ static void write_failure(uint64_t at)
 static void check_failure(const struct gc_failure *failure)
 {
 	ASSERT_UINT(failure->reason, GC_FAILURE_CANT_COMMIT);
-	ASSERT_UINT(failure->allocation, 4096);
+	ASSERT_UINT(failure->needed, 4096);
+	CU_ASSERT(failure->has_allocation);
 	ASSERT_UINT(failure->collection, 7);
 	ASSERT_UINT(failure->request, GC_REQUEST_GROW_TABLE);
 	ASSERT_UINT(failure->size, 123);

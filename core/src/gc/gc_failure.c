@@ -32,14 +32,30 @@ bool gc_failure_read(const struct runtime *runtime, uint64_t heap, struct gc_fai
 	}
 	if (!address || !memory_read(runtime_memory(runtime), address, bytes, sizeof(bytes)))
 		return false;
+	uint32_t reason = load_u32(bytes + OOM_REASON);
 	*ret = (struct gc_failure){
-		.reason = load_u32(bytes + OOM_REASON),
+		.reason = reason,
 		.request = load_u32(bytes + OOM_REQUEST),
-		.allocation = load_u64(bytes + OOM_ALLOCATION),
+		.needed = load_u64(bytes + OOM_ALLOCATION),
+		.has_allocation = reason != GC_FAILURE_BUDGET && reason != GC_FAILURE_LOW_MEMORY,
 		.collection = load_u64(bytes + OOM_COLLECTION),
 		.size = load_u64(bytes + OOM_SIZE),
 		.available = load_u64(bytes + OOM_AVAILABLE),
 		.is_large = load_u32(bytes + OOM_IS_LARGE) != 0,
 	};
 	return true;
+}
+
+const char *gc_failure_reason_name(uint32_t reason)
+{
+	static const char *const names[GC_FAILURE_REASONS] = {
+		[GC_FAILURE_NONE] = "none",
+		[GC_FAILURE_BUDGET] = "budget",
+		[GC_FAILURE_CANT_COMMIT] = "cant_commit",
+		[GC_FAILURE_CANT_RESERVE] = "cant_reserve",
+		[GC_FAILURE_LOH] = "loh",
+		[GC_FAILURE_LOW_MEMORY] = "low_memory",
+		[GC_FAILURE_UNPRODUCTIVE_GC] = "unproductive_full_gc",
+	};
+	return reason < GC_FAILURE_REASONS ? names[reason] : NULL;
 }

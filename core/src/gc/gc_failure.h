@@ -30,7 +30,8 @@ enum gc_request {
 struct gc_failure {
 	uint32_t reason;     /**< enum gc_failure_reason; other numbers are of later releases */
 	uint32_t request;    /**< enum gc_request, likewise */
-	uint64_t allocation; /**< bytes that were asked for */
+	uint64_t needed;     /**< bytes for which there was no room */
+	bool has_allocation; /**< the program asked for just these */
 	uint64_t collection; /**< number of the collection */
 	uint64_t size;       /**< bytes of the request */
 	uint64_t available;  /**< MB of commit space when the collection began; 0: not noted */
@@ -44,3 +45,6 @@ struct gc_failure {
  * @return false: where it lies is not known, or it cannot be read
  */
 bool gc_failure_read(const struct runtime *runtime, uint64_t heap, struct gc_failure *ret);
+
+/** "budget", ..., or NULL: it is not known. */
+const char *gc_failure_reason_name(uint32_t reason);

@@ -126,8 +126,14 @@ static void append_exception(struct text *text, const struct hd_rows *rows)
 	const struct hd_value *type = look_value(rows, table, row, "type");
 	const struct hd_value *message = look_value(rows, table, row, "message");
 	const struct hd_value *method = look_value(rows, table, row, "method");
-	if (!count || !type)
+	const struct hd_value *place = hd_rows_member(rows, "method");
+	if (!count || !type) {
+		text_puts(text, look_has_text(place) ? " in " : "");
+		look_append(text, place);
 		return;
+	}
+	if (!method && look_has_text(place))
+		method = place;
 	text_puts(text, "; ");
 	look_append(text, type);
 	if (message) {
@@ -138,6 +144,23 @@ static void append_exception(struct text *text, const struct hd_rows *rows)
 		text_puts(text, " in ");
 		look_append(text, method);
 	}
+}
+
+/* "the GC had no memory for an object in collection 12: 99 MB are committed, and the limit is 101 MB" */
+static void append_out_of_memory(struct text *text, const struct hd_rows *rows)
+{
+	const struct hd_value *limit = hd_rows_member(rows, "out_of_memory.limit");
+	char size[32];
+	text_puts(text, "; the GC had no memory for an object");
+	if (look_number(rows, "out_of_memory.allocation")) {
+		text_printf(text, " of %s",
+			    format_bytes(look_number(rows, "out_of_memory.allocation"), size));
+	}
+	text_printf(text, " in collection %" PRIu64 ": %s are committed",
+		    look_number(rows, "out_of_memory.collection"),
+		    format_bytes(look_number(rows, "out_of_memory.committed"), size));
+	if (limit && limit->kind != HD_KIND_NULL && limit->number)
+		text_printf(text, ", and the limit is %s", format_bytes(limit->number, size));
 }
 
 enum hd_status look_at_crash(struct call *call, struct look_part *ret)
@@ -152,6 +175,11 @@ enum hd_status look_at_crash(struct call *call, struct look_part *ret)
 	if (is_crash) {
 		look_append(text, hd_rows_member(rows, "crash.signal"));
 		text_printf(text, " in thread 0x%" PRIx64, look_number(rows, "crash.thread"));
+		const struct hd_value *address = hd_rows_member(rows, "crash.address");
+		if (address && address->kind != HD_KIND_NULL) {
+			text_printf(text, ", which could not use the address 0x%" PRIx64,
+				    address->number);
+		}
 		bool has_method = look_has_text(hd_rows_member(rows, "fail_fast.method"));
 		bool has_message = look_has_text(hd_rows_member(rows, "fail_fast.message"));
 		if (has_method || has_message) {
@@ -166,7 +194,10 @@ enum hd_status look_at_crash(struct call *call, struct look_part *ret)
 	} else {
 		text_puts(text, "no signal that ends a process is known");
 	}
-	ret->state = is_crash ? "found" : "none";
+	bool is_full = look_has_text(hd_rows_member(rows, "out_of_memory.reason"));
+	if (is_full)
+		append_out_of_memory(text, rows);
+	ret->state = is_crash || is_full ? "found" : "none";
 	hd_rows_free(rows);
 	return HD_OK;
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/threads/fail_fast.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analysis/heap/out_of_memory.h"
+#include "analysis/threads/crash_stack.h"
 #include "command/session/crash.h"
 #include "command/table.h"
 #include "framework/owns.h"
@@ -100,23 +104,78 @@ COLUMNS(fail_fast, FAIL_COLUMNS, FAIL_FAST_LIST);
 SCHEMA(fail_fast, .name = "fail_fast",
        .lines = "The program called Environment.FailFast[ in {method}][: {message}]\n\n");
 
-static enum hd_status write_fail_fast(struct call *call, const struct crash *crash)
+static const struct column method_columns[] = {
+	{ "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
+	  "the innermost method of the program on the stack of the thread that received the signal" },
+};
+SCHEMA(method, .lines = "[That thread was in {method}\n\n]");
+
+/* Where the thread was that received the signal, and what it told Environment.FailFast. */
+static enum hd_status write_stack(struct call *call, const struct crash *crash)
 {
-	HD_CLEANUP(fail_fast) struct fail_fast found = { 0 };
-	HD_CLEANUP(text) struct text method = { 0 };
-	struct cell cells[FAIL_COLUMNS] = { 0 };
-	if (crash->is_there) {
-		TRY(fail_fast_find(call->heap, (uint32_t)crash->fault.tid, &call->job, &found,
-				   call->err));
-	}
-	if (!found.is_there)
+	HD_CLEANUP(crash_stack) struct crash_stack found = { 0 };
+	HD_CLEANUP(text) struct text method = { 0 }, caller = { 0 };
+	struct runtime *runtime = call->heap->runtime;
+	struct cell cells[FAIL_COLUMNS] = { 0 }, place = { 0 };
+	if (!crash->is_there)
 		return HD_OK;
-	if (method_user_append(&method, call->heap->runtime, found.method_desc))
-		cells[FAIL_METHOD] = cell_text(method.bytes, method.size);
+	TRY(crash_stack_read(call->heap, (uint32_t)crash->fault.tid, &call->job, &found,
+			     call->err));
+	if (method_user_append(&method, runtime, found.method_desc))
+		place = cell_text(method.bytes, method.size);
+	answer_record(&call->answer, &method_schema, &place);
+	if (!found.is_fail_fast)
+		return HD_OK;
+	if (method_user_append(&caller, runtime, found.fail_fast_by))
+		cells[FAIL_METHOD] = cell_text(caller.bytes, caller.size);
 	if (found.has_message)
 		cells[FAIL_MESSAGE] = cell_text(found.message.bytes, found.message.size);
 	answer_record(&call->answer, &fail_fast_schema, cells);
 	return HD_OK;
+}
+
+#define MEMORY_LIST(X)                                                              \
+	X(MEMORY_REASON, "reason", NULL, KIND_TEXT, 0, 0, "as analyzeoom names it") \
+	X(MEMORY_ALLOCATION, "allocation", NULL, KIND_BYTES, 0, 0,                  \
+	  "bytes that the program asked for; null: they are not noted")             \
+	X(MEMORY_COLLECTION, "collection", NULL, KIND_NUMBER, 0, 0,                 \
+	  "number of the collection then")                                          \
+	X(MEMORY_COMMITTED, "committed", NULL, KIND_BYTES, 0, 0,                    \
+	  "what the GC has committed for its heap now")                             \
+	X(MEMORY_LIMIT, "limit", NULL, KIND_BYTES, 0, 0,                            \
+	  "what it may commit; 0: as much as it wants; null: not known")            \
+	X(MEMORY_AT_LIMIT, "at_limit", NULL, KIND_FLAG, 0, 0,                       \
+	  "is less than that left up to the limit of the heap?")
+
+COLUMNS(memory, MEMORY_COLUMNS, MEMORY_LIST);
+
+SCHEMA(memory, .name = "out_of_memory",
+       .lines =
+	       "The GC had no memory for an object[ of {allocation:b}] in collection {collection}: "
+	       "{committed:b} are committed, and [?limit the limit is {limit:b}|[=limit there is no "
+	       "limit|the limit is not known]]\n\n");
+
+/* The last allocation for which the GC had no memory, if there is one. */
+static void write_out_of_memory(struct call *call)
+{
+	struct out_of_memory have;
+	char number[16];
+	out_of_memory_read(call->heap, &have);
+	if (!have.failures)
+		return;
+	const char *reason = gc_failure_reason_name(have.last.reason);
+	(void)snprintf(number, sizeof(number), "%" PRIu32, have.last.reason);
+	struct cell cells[MEMORY_COLUMNS] = {
+		[MEMORY_REASON] = cell_string(reason ? reason : number),
+		[MEMORY_COLLECTION] = cell_number(have.last.collection),
+		[MEMORY_COMMITTED] = cell_number(have.committed),
+		[MEMORY_AT_LIMIT] = cell_flag(out_of_memory_at_limit(&have, &have.last)),
+	};
+	if (have.last.has_allocation)
+		cells[MEMORY_ALLOCATION] = cell_number(have.last.needed);
+	if (have.limits.is_known)
+		cells[MEMORY_LIMIT] = cell_number(have.limits.heap);
+	answer_record(&call->answer, &memory_schema, cells);
 }
 
 static enum hd_status run_crashinfo(struct call *call)
@@ -133,7 +192,8 @@ static enum hd_status run_crashinfo(struct call *call)
 			      "core does not say more.\n");
 	}
 	TRY(crash_write(call, &crash, false));
-	TRY(write_fail_fast(call, &crash));
+	TRY(write_stack(call, &crash));
+	write_out_of_memory(call);
 	answer_table(&call->answer, &thrown_schema, &options);
 	for (size_t i = 0; i < runtime_thread_count(runtime); i++) {
 		const struct runtime_thread *thread = runtime_thread_at(runtime, i);
@@ -166,5 +226,6 @@ COMMAND(crashinfo, .has_rows = true,
 		"What SOS's command of that name reads is written only by NativeAOT programs; these are\n"
 		"not read here. This shows what the core says itself: the signal, where its thread was,\n"
 		"the text of Environment.FailFast, and the exception that each thread threw last, with its\n"
-		"message and the method of the program in which it was thrown.\n",
+		"message and the method of the program in which it was thrown. It also shows whether the GC\n"
+		"had no memory for an object, and the limit of its heap.\n",
 	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME);
