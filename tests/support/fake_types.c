@@ -26,9 +26,9 @@ struct fake_types {
 		uint16_t flags, name, signature;
 	} fields[ROWS_MAX];
 	struct {
-		uint16_t field, blob;
-	} constants[ROWS_MAX];
-	uint32_t type_count, field_count, constant_count;
+		uint16_t parent, blob;
+	} constants[ROWS_MAX], attributes[ROWS_MAX];
+	uint32_t type_count, field_count, constant_count, attribute_count;
 	uint64_t map; /* of MethodTables by RID */
 };
 
@@ -113,11 +113,27 @@ static uint32_t add_field(struct fake_types *types, const struct fake_field *fie
 	types->fields[rid].signature = put_blob(types, signature, field->type ? 3 : 2);
 	if (field->is_literal) {
 		uint32_t row = ++types->constant_count;
-		types->constants[row].field = (uint16_t)rid;
+		types->constants[row].parent = (uint16_t)rid;
 		types->constants[row].blob = put_blob(types, (const uint8_t *)&field->constant,
 						      (uint8_t)element_size(field->element));
 	}
 	return rid;
+}
+
+/* An attribute: its value is a prolog, the length, and the number of named arguments. */
+static void add_inline_array(struct fake_types *types, uint32_t rid, uint32_t length)
+{
+	uint8_t value[8] = { 1,
+			     0,
+			     (uint8_t)length,
+			     (uint8_t)(length >> 8),
+			     (uint8_t)(length >> 16),
+			     (uint8_t)(length >> 24) };
+	uint32_t row = ++types->attribute_count;
+	if (row >= ROWS_MAX)
+		abort();
+	types->attributes[row].parent = (uint16_t)rid;
+	types->attributes[row].blob = put_blob(types, value, sizeof(value));
 }
 
 uint64_t fake_class(struct fake_types *types, const struct fake_class *class)
@@ -126,17 +142,19 @@ uint64_t fake_class(struct fake_types *types, const struct fake_class *class)
 	struct fake_type type = class->type;
 	type.token = types->type_count + 1;
 	uint64_t method_table = fake_type(types->fake, &type);
-	(void)add_type(types, class->space, class->name, method_table);
+	uint32_t rid = add_type(types, class->space, class->name, method_table);
+	if (class->inline_length)
+		add_inline_array(types, rid, class->inline_length);
 	struct fake_clr *fake = types->fake;
 	uint64_t ee_class = fake_peek_u64(memory, fake_at(fake, method_table, L_MT_CLASS));
 	uint64_t descs = fake_alloc(memory, 16 * (uint64_t)ROWS_MAX), at = descs;
 	uint16_t instance = (uint16_t) class->inherited, statics = 0;
 	for (const struct fake_field *field = class->fields; field && field->name; field++) {
-		uint32_t rid = add_field(types, field);
+		uint32_t field_rid = add_field(types, field);
 		if (field->is_literal)
 			continue;
 		fake_poke_u64(memory, at, method_table);
-		fake_poke_u32(memory, at + 8, rid | (field->is_static ? 0x01000000u : 0));
+		fake_poke_u32(memory, at + 8, field_rid | (field->is_static ? 0x01000000u : 0));
 		fake_poke_u32(memory, at + 12, field->offset | (uint32_t)field->element << 27);
 		at += 16;
 		instance = (uint16_t)(instance + !field->is_static);
@@ -160,18 +178,25 @@ static void put_u32(struct bytes *out, uint32_t value)
 	put_u16(out, value >> 16);
 }
 
-/* The stream of tables: TypeDef, Field, Constant (ECMA-335 II.24.2.6); all indexes are small. */
+/* The stream of tables, in the order of their numbers (ECMA-335 II.24.2.6); all indexes are small. */
 static void put_tables(struct fake_types *types, struct bytes *out)
 {
 	put_u32(out, 0);
 	put_u32(out, 0x01000002); /* version 2.0, narrow heaps */
-	put_u32(out, 1u << MD_TYPE_DEF | 1u << MD_FIELD | 1u << MD_CONSTANT);
+	put_u32(out, 1u << MD_TYPE_REF | 1u << MD_TYPE_DEF | 1u << MD_FIELD | 1u << MD_MEMBER_REF |
+			     1u << MD_CONSTANT | 1u << MD_CUSTOM_ATTRIBUTE);
 	put_u32(out, 0);
 	put_u32(out, 0);
 	put_u32(out, 0);
+	put_u32(out, 1);
 	put_u32(out, types->type_count);
 	put_u32(out, types->field_count);
+	put_u32(out, 1);
 	put_u32(out, types->constant_count);
+	put_u32(out, types->attribute_count);
+	put_u16(out, 0);
+	put_u16(out, put_string(types, "InlineArrayAttribute"));
+	put_u16(out, put_string(types, "System.Runtime.CompilerServices"));
 	for (uint32_t i = 1; i <= types->type_count; i++) {
 		put_u32(out, 0);
 		put_u16(out, types->types[i].name);
@@ -185,10 +210,20 @@ static void put_tables(struct fake_types *types, struct bytes *out)
 		put_u16(out, types->fields[i].name);
 		put_u16(out, types->fields[i].signature);
 	}
+	/* The attribute's constructor: MemberRefParent 1 is a TypeRef. */
+	put_u16(out, 1 << 3 | 1);
+	put_u16(out, 0);
+	put_u16(out, 0);
 	for (uint32_t i = 1; i <= types->constant_count; i++) {
 		put_u16(out, 0);
-		put_u16(out, (uint32_t)types->constants[i].field << 2);
+		put_u16(out, (uint32_t)types->constants[i].parent << 2);
 		put_u16(out, types->constants[i].blob);
+	}
+	/* HasCustomAttribute 3 is a TypeDef, CustomAttributeType 3 a MemberRef. */
+	for (uint32_t i = 1; i <= types->attribute_count; i++) {
+		put_u16(out, (uint32_t)types->attributes[i].parent << 5 | 3);
+		put_u16(out, 1 << 3 | 3);
+		put_u16(out, types->attributes[i].blob);
 	}
 }
 

@@ -29,6 +29,7 @@ struct fake_class {
 	const struct fake_field *fields; /**< may be NULL */
 	uint32_t inherited;              /**< instance fields of its base classes */
 	struct fake_type type;           /**< its token is given by the class */
+	uint32_t inline_length;          /**< the argument of its [InlineArray]; 0: it has none */
 };
 
 /** Object and String get their names; call it before any other type is made. */

@@ -23,7 +23,7 @@ static void set_up(void)
 {
 	fake = fake_clr_create(NULL);
 	types = fake_types_create(fake);
-	scratch = fake_alloc(&fake->memory, 64);
+	scratch = fake_alloc(&fake->memory, 256);
 	(void)fake_segment(fake, 0, GENERATION_0, 0x4000);
 }
 
@@ -236,6 +236,117 @@ TEST(decimals_are_shown)
 		fake_poke_u64(&fake->memory, scratch + 8, cases[i].low);
 		check_known("Decimal", fields, STRUCT_FLAGS, cases[i].expected);
 	}
+}
+
+/* Structs of one number; as ToString(), or for a TimeOnly "O". */
+TEST(small_structs_are_shown)
+{
+	static const struct {
+		const char *type, *field;
+		uint8_t element;
+		uint64_t bits;
+		const char *expected;
+	} cases[] = {
+		{ "DateOnly", "_dayNumber", ELEMENT_I4, 739947, "2026-11-28" },
+		{ "DateOnly", "_dayNumber", ELEMENT_I4, 0, "0001-01-01" },
+		{ "DateOnly", "_dayNumber", ELEMENT_I4, 3652058, "9999-12-31" },
+		{ "DateOnly", "_dayNumber", ELEMENT_I4, 3652059, "" },
+		{ "DateOnly", "_dayNumber", ELEMENT_I4, 0xffffffff, "" },
+		{ "TimeOnly", "_ticks", ELEMENT_I8, 450150000000, "12:30:15.0000000" },
+		{ "TimeOnly", "_ticks", ELEMENT_I8, 863999999999, "23:59:59.9999999" },
+		{ "TimeOnly", "_ticks", ELEMENT_I8, 864000000000, "" },
+		{ "Half", "_value", ELEMENT_U2, 0x3e00, "1.5" },
+		{ "Half", "_value", ELEMENT_U2, 0x2e66, "0.1" },
+		{ "Half", "_value", ELEMENT_U2, 0xb555, "-0.3333" },
+		{ "Half", "_value", ELEMENT_U2, 0, "0" },
+		{ "Half", "_value", ELEMENT_U2, 0x0001, "6e-08" },
+		{ "Half", "_value", ELEMENT_U2, 0x7bff, "65500" },
+		{ "Half", "_value", ELEMENT_U2, 0x7c00, "Infinity" },
+		{ "Half", "_value", ELEMENT_U2, 0xfc00, "-Infinity" },
+		{ "Half", "_value", ELEMENT_U2, 0x7e00, "NaN" },
+		{ "Index", "_value", ELEMENT_I4, 7, "7" },
+		{ "Index", "_value", ELEMENT_I4, 0xfffffffe, "^1" },
+		{ "Index", "_value", ELEMENT_I4, 0xffffffff, "^0" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct fake_field fields[] = {
+			{ .name = cases[i].field, .element = cases[i].element }, { .name = NULL }
+		};
+		fake_poke_u64(&fake->memory, scratch, cases[i].bits);
+		check_known(cases[i].type, fields, STRUCT_FLAGS, cases[i].expected);
+	}
+}
+
+TEST(numbers_of_128_bits_are_shown)
+{
+	const struct fake_field fields[] = {
+		{ .name = "_lower", .element = ELEMENT_U8 },
+		{ .name = "_upper", .element = ELEMENT_U8, .offset = 8 },
+		{ .name = NULL },
+	};
+	static const struct {
+		uint64_t high, low;
+		const char *number, *without_sign;
+	} cases[] = {
+		{ 0, 0, "0", "0" },
+		{ 1, 0, "18446744073709551616", "18446744073709551616" },
+		{ UINT64_MAX, UINT64_MAX, "-1", "340282366920938463463374607431768211455" },
+		{ (uint64_t)1 << 63, 0, "-170141183460469231731687303715884105728",
+		  "170141183460469231731687303715884105728" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (int is_signed = 0; is_signed < 2; is_signed++) {
+			fake_poke_u64(&fake->memory, scratch, cases[i].low);
+			fake_poke_u64(&fake->memory, scratch + 8, cases[i].high);
+			check_known(is_signed ? "Int128" : "UInt128", fields, STRUCT_FLAGS,
+				    is_signed ? cases[i].number : cases[i].without_sign);
+		}
+	}
+}
+
+TEST(ranges_are_shown)
+{
+	const struct fake_field fields[] = {
+		{ .name = "<Start>k__BackingField", .element = ELEMENT_I4 },
+		{ .name = "<End>k__BackingField", .element = ELEMENT_I4, .offset = 4 },
+		{ .name = NULL },
+	};
+	fake_poke_u32(&fake->memory, scratch, 1);
+	fake_poke_u32(&fake->memory, scratch + 4, (uint32_t)~2);
+	check_known("Range", fields, STRUCT_FLAGS, "1..^2");
+}
+
+/* Check the note of value_read() for a struct with the attribute [InlineArray(length)] whose box has @p size bytes. */
+static void check_inline_array(uint32_t length, uint32_t size, const char *expected)
+{
+	const struct fake_field fields[] = { { .name = "_first", .element = ELEMENT_I4 },
+					     { .name = NULL } };
+	uint64_t method_table = fake_class(
+		types, &(struct fake_class){ .name = "Line",
+					     .fields = fields,
+					     .type = { .base_size = size, .flags = STRUCT_FLAGS },
+					     .inline_length = length });
+	for (uint32_t i = 0; i < 64; i++)
+		fake_poke_u32(&fake->memory, scratch + 4 * (uint64_t)i, 10 * i);
+	struct heap *heap = attached();
+	struct value_out value;
+	value_read(heap, ELEMENT_VALUE, type_find(heap->runtime, method_table), scratch, &value);
+	ASSERT_TEXT(value.note, expected);
+	tear_down();
+	set_up();
+}
+
+TEST(inline_arrays_show_their_elements)
+{
+	check_inline_array(1, 24, "[0]");
+	check_inline_array(3, 32, "[0, 10, 20]");
+	check_inline_array(60, 256,
+			   "[0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120, 130, 140, 150, "
+			   "160, 170, 180, 190, 200, 210, 220, 230, 240, 250, ...]");
+	/* The attribute lies: the struct has not that many bytes. */
+	check_inline_array(5, 32, "");
+	check_inline_array(UINT32_MAX, 32, "");
+	check_inline_array(0, 32, "");
 }
 
 TEST(nullables_are_shown)

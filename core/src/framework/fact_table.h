@@ -57,6 +57,15 @@
 	X(GUID, "System.Guid", CORELIB, 8, 0)                                                      \
 	X(DECIMAL, "System.Decimal", CORELIB, 8, 0)                                                \
 	X(NULLABLE, "System.Nullable`1", CORELIB, 8, 0)                                            \
+	X(DATE_ONLY, "System.DateOnly", CORELIB, 8, 0)                                             \
+	X(TIME_ONLY, "System.TimeOnly", CORELIB, 8, 0)                                             \
+	X(HALF, "System.Half", CORELIB, 8, 0)                                                      \
+	X(INT128, "System.Int128", CORELIB, 8, 0)                                                  \
+	X(UINT128, "System.UInt128", CORELIB, 8, 0)                                                \
+	X(RUNE, "System.Text.Rune", CORELIB, 8, 0)                                                 \
+	X(INDEX, "System.Index", CORELIB, 8, 0)                                                    \
+	X(RANGE, "System.Range", CORELIB, 8, 0)                                                    \
+	X(INLINE_ARRAY, "System.Runtime.CompilerServices.InlineArrayAttribute", CORELIB, 8, 0)     \
 	X(LIST, "System.Collections.Generic.List`1", CORELIB, 8, 0)                                \
 	X(WEAK_REFERENCE, "System.WeakReference", CORELIB, 8, 0)                                   \
 	X(WEAK_REFERENCE_OF, "System.WeakReference`1", CORELIB, 8, 0)                              \
@@ -270,6 +279,17 @@
 	X(DECIMAL_LOW, DECIMAL, "_lo64", 8, 0)                                                    \
 	X(NULLABLE_VALUE, NULLABLE, "value", 8, 0)                                                \
 	X(NULLABLE_HAS_VALUE, NULLABLE, "hasValue", 8, 0)                                         \
+	X(DATE_ONLY_DAYS, DATE_ONLY, "_dayNumber", 8, 0)                                          \
+	X(TIME_ONLY_TICKS, TIME_ONLY, "_ticks", 8, 0)                                             \
+	X(HALF_VALUE, HALF, "_value", 8, 0)                                                       \
+	X(INT128_LOW, INT128, "_lower", 8, 0)                                                     \
+	X(INT128_HIGH, INT128, "_upper", 8, 0)                                                    \
+	X(UINT128_LOW, UINT128, "_lower", 8, 0)                                                   \
+	X(UINT128_HIGH, UINT128, "_upper", 8, 0)                                                  \
+	X(RUNE_VALUE, RUNE, "_value", 8, 0)                                                       \
+	X(INDEX_VALUE, INDEX, "_value", 8, 0)                                                     \
+	X(RANGE_START, RANGE, "<Start>k__BackingField", 8, 0)                                     \
+	X(RANGE_END, RANGE, "<End>k__BackingField", 8, 0)                                         \
 	X(LIST_ITEMS, LIST, "_items", 8, 0)                                                       \
 	X(LIST_SIZE, LIST, "_size", 8, 0)                                                         \
 	X(WEAK_REFERENCE_HANDLE, WEAK_REFERENCE, "_taggedHandle", 8, 0)                           \

@@ -11,12 +11,6 @@
 /* How deep structs in structs are followed. */
 #define STRUCT_DEPTH_MAX 16u
 
-/* Bytes of a struct that holds references, from the size of its box: a multiple of 8. */
-static uint64_t box_content(const struct type *type)
-{
-	return type->base_size > 16 ? type->base_size - 16u : 0;
-}
-
 /* The instance field that holds offset @p offset, or NULL; the innermost class's wins. */
 static const struct field *field_around(const struct field_list *list, uint64_t offset)
 {
@@ -48,8 +42,8 @@ static uint64_t inline_element(const struct type *type, const struct field_list 
 		return 0;
 	uint64_t size = sizeof(uint64_t);
 	if (only->element_type == ELEMENT_VALUE)
-		size = only->type ? box_content(only->type) : 0;
-	return size && box_content(type) >= 2 * size ? size : 0;
+		size = only->type ? type_box_content(only->type) : 0;
+	return size && type_box_content(type) >= 2 * size ? size : 0;
 }
 
 /* One step into the struct or object: appends its name and returns the type below it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "metadata/attribute.h"
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/types/field.h"
 #include "util/text.h"
@@ -71,46 +72,10 @@ static unsigned int value_size(const struct constants *constants)
 	return 8;
 }
 
-/*
- * Does the attribute's constructor (CustomAttributeType: tag 2 MethodDef, 3 MemberRef) belong to
- * Flags?
- */
-static bool is_flags_constructor(const struct metadata *metadata, uint32_t constructor)
-{
-	enum md_table table = MD_TYPE_DEF;
-	uint32_t rid = 0;
-	if ((constructor & 7) == 2) {
-		rid = metadata_owner(metadata, MD_METHOD, constructor >> 3);
-	} else if ((constructor & 7) == 3) { /* MemberRefParent: tag 0 TypeDef, 1 TypeRef */
-		uint32_t parent = metadata_column(metadata, MD_MEMBER_REF, constructor >> 3, 0);
-		if ((parent & 7) > 1)
-			return false;
-		table = parent & 1 ? MD_TYPE_REF : MD_TYPE_DEF;
-		rid = parent >> 3;
-	}
-	return !strcmp(metadata_string(metadata, metadata_column(metadata, table, rid, 1)),
-		       "FlagsAttribute") &&
-	       !strcmp(metadata_string(metadata, metadata_column(metadata, table, rid, 2)),
-		       "System");
-}
-
-/* Does TypeDef @p rid have the attribute [Flags]?  HasCustomAttribute: tag 3. */
 static bool has_flags_attribute(const struct metadata *metadata, uint32_t rid)
 {
-	uint32_t key = rid << 5 | 3, rows = metadata->tables[MD_CUSTOM_ATTRIBUTE].rows;
-	bool is_sorted = !metadata->has_pointer_tables;
-	uint32_t row = is_sorted ? metadata_search(metadata, MD_CUSTOM_ATTRIBUTE, 0, key) : 1;
-	for (; row <= rows; row++) {
-		if (metadata_column(metadata, MD_CUSTOM_ATTRIBUTE, row, 0) != key) {
-			if (is_sorted)
-				return false;
-			continue;
-		}
-		if (is_flags_constructor(metadata,
-					 metadata_column(metadata, MD_CUSTOM_ATTRIBUTE, row, 1)))
-			return true;
-	}
-	return false;
+	uint32_t size;
+	return metadata_type_attribute(metadata, rid, "System.FlagsAttribute", &size);
 }
 
 /* "A | B", ascending by value, of constants that make up @p value, as Enum.ToString() does. */

@@ -173,6 +173,12 @@ const char *type_name(struct runtime *runtime, const struct type *type, size_t *
 struct text;
 void type_handle_name(struct runtime *runtime, uint64_t handle, struct text *text);
 
+/** Bytes of a struct, from the size of its box: its true size, rounded up to a multiple of 8. */
+static inline uint64_t type_box_content(const struct type *type)
+{
+	return type->base_size > 16 ? type->base_size - 16u : 0;
+}
+
 /** True size in bytes as SOS and ClrMD print it (max(24, base + component x length)). */
 static inline uint64_t type_object_size(const struct type *type, uint32_t length)
 {
