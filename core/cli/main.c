@@ -296,7 +296,7 @@ static int help(struct cli *cli)
 		"  --max-mem SIZE  memory that opening may take (512M, 2G)\n"
 		"  --max-stop SECONDS  how long a process may be stopped while it is copied (10)\n"
 		"  --width N       shorten names to fit N columns (auto: the terminal's; 0: never)\n"
-		"  --full          shorten no names, however narrow the terminal is\n"
+		"  --full          shorten no names and no values, however narrow the terminal is\n"
 		"  --color WHEN    colours: auto, on or off\n");
 	const char *argv[] = { "help" };
 	int write_error = 0;

@@ -152,6 +152,18 @@ def exported_roots(answer: Any) -> set[tuple[Any, ...]]:
 class Json(unittest.TestCase):
     """Every command's document."""
 
+    def test_full_shortens_nothing(self) -> None:
+        """Types of fields, strings in place of their first characters."""
+        for words in (["--full"], ["--width", "0"]):
+            fields = run(LEAK, *words, "dumpobj", LEAKED).out
+            self.assertIn(" System.Collections.Generic.List<WebShop.CartLine> ", fields)
+            self.assertNotIn("...", fields)
+            last = run(LEAK, *words, "strings", "-limit", "1").out
+            self.assertGreater(len(last), 14000)
+            self.assertNotIn("...", last)
+        self.assertIn("...WebShop.CartLine>", run(LEAK, "dumpobj", LEAKED).out)
+        self.assertIn("System.Xm...", run(LEAK, "strings", "-limit", "1").out)
+
     def check(self, line: str, members: set[str], core: str = LEAK) -> None:
         """Run LINE with --json."""
         result = run("--no-files", core, *line.split(), "--json")

@@ -386,6 +386,7 @@ int command_visit(struct hd_session *session, int argc, const char *const *argv,
 	call.as_json = call.settings.format == FORMAT_JSON;
 	uint32_t width = call.settings.width == WIDTH_AUTO ? sink->width : call.settings.width;
 	out_init(&call.out, sink, is_text ? width : 0, color && is_text);
+	call.out.is_full = is_text && call.settings.width == 0;
 	call.out.is_document = call.as_json;
 	call.out.ends_crlf = call.settings.format == FORMAT_CSV;
 	call.json.out = &call.out;

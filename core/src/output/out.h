@@ -23,6 +23,7 @@ struct out {
 	struct text text;
 	uint32_t
 		width; /**< columns of a line: names in a longer one are shortened (report/fit.h); 0: any */
+	bool is_full; /**< text that shortens no name and no value, even where there is a limit */
 	bool color;
 	bool stopped;     /**< the sink wants no more, or memory is exhausted: the command has to
 			   * end */

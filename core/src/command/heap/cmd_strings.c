@@ -155,7 +155,8 @@ static enum hd_status run_strings(struct call *call)
 	const struct object_filter filter = { .range = &range, .life = &life };
 	const struct strings_listing listing = { .min = call->options[OPT_MIN].number,
 						 .limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
-						 .is_full = call->options[OPT_FULL].given,
+						 .is_full = call->options[OPT_FULL].given ||
+							    call->out.is_full,
 						 .part = call->options[OPT_VALUE].text };
 	return strings_write(call, &filter, &listing);
 }

@@ -34,7 +34,7 @@ static void element_note(struct call *call, struct element_listing *listing,
 	struct object object;
 	if (value->form == FORM_MISSING)
 		return;
-	value_note(call->heap, value, text);
+	value_note(call, value, text);
 	if (text->size || value->form != FORM_REFERENCE)
 		return;
 	if (object_read(call->heap, &listing->window, value->address, &object)) {

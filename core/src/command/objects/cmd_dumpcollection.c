@@ -82,7 +82,8 @@ static void put_field(struct item_texts *texts, const struct value_out *value)
 		text_puts(text, "{...}");
 	} else if (!value->address) {
 		text_puts(text, "null");
-	} else if (!put_string(texts, value->address, SHORT_UNITS)) {
+	} else if (!put_string(texts, value->address,
+			       texts->call->out.is_full ? FULL_UNITS : SHORT_UNITS)) {
 		text_printf(text, "%" PRIx64, value->address);
 	}
 }
@@ -107,7 +108,7 @@ static void put_struct(struct item_texts *texts, const struct type *type, uint64
 		struct value_out value;
 		if (field->is_static)
 			continue;
-		if (count++ == FIELDS_SHOWN) {
+		if (count++ == FIELDS_SHOWN && !texts->call->out.is_full) {
 			text_puts(text, ", ...");
 			break;
 		}
@@ -395,7 +396,7 @@ static enum hd_status list_items(struct call *call, const struct collection *col
 {
 	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
 					       .late_heading = true };
-	bool is_full = call->options[OPT_FULL].given;
+	bool is_full = call->options[OPT_FULL].given || call->out.is_full;
 	struct item_listing listing = { .call = call };
 	const struct item_visitor visitor = { list_item, &listing };
 	struct collection_facts facts;

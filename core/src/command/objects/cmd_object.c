@@ -5,9 +5,6 @@
 #include "gc/references.h"
 #include "inspect/slot_name.h"
 
-/* UTF-16 units of a string that are shown at most. */
-#define STRING_MAX ((uint32_t)1 << 24)
-
 static const struct value *option_value(const struct call *call, const char *name)
 {
 	for (size_t i = 0; call->command->options[i].name; i++) {

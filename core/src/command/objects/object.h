@@ -81,14 +81,17 @@ struct cell value_cell(const struct value_out *value);
 /** For layouts: write what a value means, after the value. */
 void object_note_layout(struct out *out, const struct cell *note);
 
+/** UTF-16 units of a string that are shown at most. */
+#define STRING_MAX ((uint32_t)1 << 24)
+
 /** A value in SOS's form, for a column of 16. */
 void value_text(const struct value_out *value, char *buf, size_t size);
 
 /**
- * Append the meaning of a value, for a person: an enum's name, the first characters of a string, a
- * date.  Escaped; nothing is appended when there is no more to say.
+ * Append the meaning of a value, for a person: an enum's name, the first characters of a string (all of
+ * them with --full), a date.  Escaped; nothing is appended when there is no more to say.
  */
-void value_note(struct heap *heap, const struct value_out *value, struct text *text);
+void value_note(const struct call *call, const struct value_out *value, struct text *text);
 
 /** Append a string object's text, escaped, at most @p limit UTF-16 units; false if unreadable. */
 bool string_text(struct heap *heap, uint64_t address, uint32_t limit, struct text *text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of fields, as dumpobj, dumpvc, dumpclass and dumparray -details show it. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "command/objects/object.h"
@@ -15,6 +16,8 @@
 #define TYPE_NARROW_WIDTH 14u
 /* UTF-16 units of a string that are shown after its reference. */
 #define PREVIEW 64u
+/* Bytes of the note after a value. */
+#define NOTE_MAX 400
 
 bool string_text(struct heap *heap, uint64_t address, uint32_t limit, struct text *text)
 {
@@ -48,15 +51,16 @@ void value_text(const struct value_out *value, char *buf, size_t size)
 	}
 }
 
-void value_note(struct heap *heap, const struct value_out *value, struct text *text)
+void value_note(const struct call *call, const struct value_out *value, struct text *text)
 {
+	const uint32_t units = call->out.is_full ? STRING_MAX : PREVIEW;
 	if (value->form != FORM_REFERENCE) {
 		text_escape(text, value->note, strlen(value->note));
 		return;
 	}
 	HD_CLEANUP(text) struct text string = { 0 };
 	text_puts(&string, "\"");
-	if (value->address && string_text(heap, value->address, PREVIEW, &string) &&
+	if (value->address && string_text(call->heap, value->address, units, &string) &&
 	    !string.failed) {
 		text_append(text, string.bytes, string.size);
 		text_puts(text, "\"");
@@ -213,12 +217,12 @@ static void write_type_column(struct out *out, const struct cell *name)
 	size_t columns = 0;
 	for (size_t i = 0; i < text.size; i++)
 		columns += !utf8_continues(shown[i]);
-	if (columns > width) {
+	if (columns > width && !out->is_full) {
 		for (size_t drop = columns - (width - 3); drop; shown++)
 			drop -= !utf8_continues(shown[1]);
 		out_puts(out, "...");
 	} else {
-		out_pad(out, width - columns);
+		out_pad(out, columns < width ? width - columns : 0);
 	}
 	out_puts(out, shown);
 }
@@ -228,7 +232,7 @@ void object_note_layout(struct out *out, const struct cell *note)
 	if (!note->is_there || !note->text.size)
 		return;
 	out_puts(out, "  ");
-	out_styled(out, STYLE_NOTE, "%.400s", note->text.bytes);
+	out_styled(out, STYLE_NOTE, "%.*s", out->is_full ? INT_MAX : NOTE_MAX, note->text.bytes);
 }
 
 /* An address without the zeros that fill SOS's column up, where there is no room for them. */
@@ -337,7 +341,7 @@ static void shown_init(struct shown_value *shown, struct call *call, const struc
 	if (!answer_is_text(&call->answer))
 		return;
 	value_text(value, shown->value, sizeof(shown->value));
-	value_note(call->heap, value, &shown->note);
+	value_note(call, value, &shown->note);
 }
 
 /* Under each thread static: SOS's block in text. */

@@ -108,7 +108,7 @@ static bool is_plain(const struct value_out *value)
 }
 
 /* After the type: " 5 (Blue)", " \"text\"", " -> 42". */
-static void show_value(struct heap *heap, const struct value_out *value, const char *meaning,
+static void show_value(const struct call *call, const struct value_out *value, const char *meaning,
 		       const struct value_out *target, struct text *text)
 {
 	char buf[sizeof(value->text)];
@@ -121,7 +121,7 @@ static void show_value(struct heap *heap, const struct value_out *value, const c
 		return;
 	HD_CLEANUP(text) struct text note = { 0 };
 	value_text(target, buf, sizeof(buf));
-	value_note(heap, target, &note);
+	value_note(call, target, &note);
 	text_printf(text, target->form == FORM_TEXT ? " -> %s" : " -> 0x%s", buf);
 	if (note.size)
 		text_printf(text, " (%s)", note.bytes);
@@ -156,8 +156,8 @@ static void write_variable(struct call *call, const struct method_variable *vari
 	(void)snprintf(unnamed, sizeof(unnamed), "%s %" PRIu64, is_local ? "local" : "argument",
 		       number);
 	if (is_known) {
-		value_note(heap, &row->value, &meaning);
-		show_value(heap, &row->value, meaning.size ? meaning.bytes : "", &row->target,
+		value_note(call, &row->value, &meaning);
+		show_value(call, &row->value, meaning.size ? meaning.bytes : "", &row->target,
 			   &shown);
 	}
 	struct cell cells[VARIABLE_COLUMNS] = {
