@@ -457,6 +457,14 @@ static uint64_t make_timer_list(uint32_t count, uint32_t due, bool is_cancelled,
 	return next;
 }
 
+/* So much that all else is little. */
+static void hold_pages(uint32_t count)
+{
+	scene_hold(
+		scene, SCENE_OTHER_STATIC,
+		scene_full_list(scene, session_type, 4096, (const uint32_t[]){ count, 0 }, count));
+}
+
 static void make_timers(uint32_t count, uint32_t due, bool is_cancelled)
 {
 	scene_hold(scene, SCENE_STATIC, make_timer_list(count, due, is_cancelled, 0));
@@ -481,6 +489,14 @@ TEST(one_timer_that_is_held_does_not_hold_the_others)
 	expect("timers", SEVERITY_MEDIUM, 300);
 	const struct report_finding *finding = scene_finding(scene, "timers");
 	ASSERT_TEXT(finding->holder.name, "System.Threading.ThreadPool.s_workQueue");
+}
+
+/* Their number is no evidence. */
+TEST(many_timers_that_keep_little_are_not_much)
+{
+	make_timers(300, 1000, false);
+	hold_pages(4000);
+	expect("timers", SEVERITY_LOW, 300);
 }
 
 TEST(timers_that_are_not_set_call_nobody)
@@ -535,8 +551,22 @@ static void make_calls(uint32_t count, int32_t state)
 
 TEST(calls_that_wait_and_pile_up_are_found)
 {
-	make_calls(1000, 0);
-	expect("async", SEVERITY_MEDIUM, 1000);
+	make_calls(6000, 0);
+	expect("async", SEVERITY_MEDIUM, 6000);
+}
+
+/* Their number is no evidence: a server has as many connections. */
+TEST(calls_that_keep_little_of_a_small_heap_are_not_much)
+{
+	make_calls(3000, 0);
+	expect("async", SEVERITY_LOW, 3000);
+}
+
+TEST(calls_that_keep_a_small_part_are_a_fact)
+{
+	make_calls(6000, 0);
+	hold_pages(2000);
+	expect("async", SEVERITY_INFO, 6000);
 }
 
 TEST(as_many_calls_as_a_server_has_connections_are_a_fact)

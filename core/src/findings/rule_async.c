@@ -7,7 +7,7 @@
 #include "findings/rule.h"
 #include "framework/owns.h"
 
-/* So many calls of a method are looked at, and so many are told however little they keep. */
+/* So many calls of a method are looked at; so many are told however little they keep, more severely if they are more. */
 #define LOOKED_AT_MIN 32u
 #define CALLS_MIN     256u
 #define CALLS_MEDIUM  1000u
@@ -98,18 +98,39 @@ static void claim_calls(struct report_facts *facts, const struct async_graph *gr
 	}
 }
 
+/* Does it wait for what comes from outside, or for a time?  Each connection of a server does. */
+static bool waits_for_others(enum async_wait wait)
+{
+	switch (wait) {
+	case AWAIT_SOCKET:
+	case AWAIT_PIPE_READ:
+	case AWAIT_PIPE_WRITE:
+	case AWAIT_DELAY:
+	case AWAIT_PERIODIC:
+	case AWAIT_READ:
+	case AWAIT_SOURCE_OF_VALUE:
+	case AWAIT_OTHER_TASK:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Counts alone are no evidence: each connection of a server has some calls that wait. */
 static enum severity severity_of_calls(const struct report *report,
-				       const struct report_finding *finding)
+				       const struct report_finding *finding, enum async_wait wait)
 {
-	bool is_large = facts_permille(&report->facts, finding->bytes) >= 100;
 	bool grows = finding->growth.state == GROWTH_GROWS;
-	if (is_large &&
-	    (finding->objects >= CALLS_HIGH || (grows && finding->bytes >= BYTES_MEDIUM)))
+	bool is_many = finding->objects >= CALLS_MEDIUM;
+	if (facts_permille(&report->facts, finding->bytes) < 100)
+		return grows && is_many ? SEVERITY_LOW : SEVERITY_INFO;
+	if (finding->objects >= CALLS_HIGH || (grows && finding->bytes >= BYTES_MEDIUM))
 		return SEVERITY_HIGH;
-	if (finding->objects >= CALLS_MEDIUM || (is_large && finding->bytes >= BYTES_MEDIUM))
+	bool is_large = waits_for_others(wait) ? finding->bytes >= BYTES_MEDIUM
+					       : finding->bytes >= facts_limit(&report->facts);
+	if (finding->bytes >= BYTES_MEDIUM || (is_many && is_large))
 		return SEVERITY_MEDIUM;
-	return grows ? SEVERITY_LOW : SEVERITY_INFO;
+	return grows || is_many ? SEVERITY_LOW : SEVERITY_INFO;
 }
 
 static enum hd_status add_calls(struct report *report, struct async_graph *graph,
@@ -126,7 +147,7 @@ static enum hd_status add_calls(struct report *report, struct async_graph *graph
 	owners_find(facts, HD_NONE, calls.sample, calls.sampled, &owners);
 	struct report_finding finding = { .bytes = calls.bytes, .objects = calls.count };
 	finding.growth = growth_of(facts, &calls.ages, owners.rows, owners.count);
-	finding.severity = severity_of_calls(report, &finding);
+	finding.severity = severity_of_calls(report, &finding, calls.first->wait);
 	finding_about(report, &finding, owners.count ? owners.rows[0].node : calls.sample[0],
 		      tally->first[row]);
 	const char *name = async_node_name(graph, calls.first);
@@ -218,7 +239,7 @@ const struct report_rule async_rule = {
 	.name = "async",
 	.turn = TURN_DEFECTS,
 	.threshold =
-		"256 calls of one async method that wait, or 32 that keep 10 % of the live heap and 8 MB",
+		"1,000 calls of one async method that wait and keep 10 % of the live heap, or 32 that also keep 8 MB",
 	.needs = RULE_FIELDS,
 	.rests_on_growth = true,
 	.find = find_calls,

@@ -67,14 +67,14 @@ uint32_t typed_claim_up(struct report_facts *facts, uint32_t node, const char *c
 	return node;
 }
 
-void tally_add(struct tally *tally, uint64_t key, uint32_t node, uint64_t bytes)
+size_t tally_add(struct tally *tally, uint64_t key, uint32_t node, uint64_t bytes)
 {
 	size_t i = 0;
 	while (i < tally->count && tally->keys[i] != key)
 		i++;
 	if (i == TALLY_MAX) {
 		tally->is_full = true;
-		return;
+		return TALLY_MAX;
 	}
 	if (i == tally->count) {
 		tally->keys[i] = key;
@@ -84,6 +84,7 @@ void tally_add(struct tally *tally, uint64_t key, uint32_t node, uint64_t bytes)
 	}
 	tally->counts[i]++;
 	tally->bytes[i] += bytes;
+	return i;
 }
 
 size_t tally_top(const struct tally *tally)

@@ -43,6 +43,7 @@ struct tally {
 	size_t count;
 	bool is_full; /**< there were more keys */
 };
-void tally_add(struct tally *tally, uint64_t key, uint32_t node, uint64_t bytes);
+/** Count one; returns the position of its key, or TALLY_MAX: there is no room for it. */
+size_t tally_add(struct tally *tally, uint64_t key, uint32_t node, uint64_t bytes);
 /** The position of the key with the largest count; tally->count: none. */
 size_t tally_top(const struct tally *tally);
