@@ -8,10 +8,6 @@
 
 #define KILO      1024u
 #define CONTAINER "Microsoft.Extensions.DependencyInjection.ServiceLookup"
-/* The m_stateFlags of a suspended async method, as a core of .NET 10 has them. */
-#define SUSPENDED    0x02000c00u
-#define STRUCT_FLAGS 0x00040000u
-
 static struct report_scene *scene;
 static uint64_t box_type, session_type, handler_type;
 
@@ -491,6 +487,22 @@ TEST(one_timer_that_is_held_does_not_hold_the_others)
 	ASSERT_TEXT(finding->holder.name, "System.Threading.ThreadPool.s_workQueue");
 }
 
+/* Nobody calls them, so they are told as a pile: not of the service that has the first one in a field. */
+TEST(who_has_one_timer_of_the_queue_does_not_hold_its_chain)
+{
+	uint64_t type = scene_class(scene, "System.Threading", "TimerQueue", 1, 8, NULL);
+	scene_segment(scene, GENERATION_2, KILO);
+	uint64_t queue = fake_object(scene->fake, type, 0);
+	uint64_t first = make_timer_list(300, 1000, true, queue);
+	scene_set(scene, queue, 0, first);
+	scene_hold(scene, SCENE_STATIC, first);
+	scene_hold(scene, SCENE_SCHEDULE, queue);
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	ASSERT_TEXT(finding->holder.name, "System.Threading.ThreadPool.s_workQueue");
+	ASSERT_UINT(finding->severity, SEVERITY_INFO);
+}
+
 /* Their number is no evidence. */
 TEST(many_timers_that_keep_little_are_not_much)
 {
@@ -515,76 +527,6 @@ TEST(a_few_timers_are_in_use)
 {
 	make_timers(200, 1000, false);
 	expect_none("timers");
-}
-
-static void make_calls(uint32_t count, int32_t state)
-{
-	const struct fake_field machine[] = {
-		{ .name = "<>1__state", .element = ELEMENT_I4 },
-		{ .name = "<>u__1", .element = ELEMENT_CLASS, .offset = 8 },
-		{ .name = NULL },
-	};
-	uint64_t machine_type = fake_class(
-		scene->types,
-		&(struct fake_class){ .name = "Shop+<Place>d__1",
-				      .fields = machine,
-				      .type = { .base_size = 32, .flags = STRUCT_FLAGS } });
-	const struct fake_field box[] = {
-		{ .name = "m_continuationObject", .element = ELEMENT_CLASS },
-		{ .name = "m_stateFlags", .element = ELEMENT_I4, .offset = 8 },
-		{ .name = "StateMachine",
-		  .element = ELEMENT_VALUE,
-		  .type = machine_type,
-		  .offset = 16 },
-		{ .name = NULL },
-	};
-	uint64_t type =
-		scene_class(scene, NULL, "B+AsyncStateMachineBox<Shop+<Place>d__1>", 1, 32, box);
-	scene_segment(scene, GENERATION_2, (uint64_t)count * 64 + KILO);
-	for (uint32_t i = 0; i < count; i++) {
-		uint64_t one = fake_object(scene->fake, type, 0);
-		fake_poke_u32(&scene->fake->memory, one + 16, SUSPENDED);
-		fake_poke_u32(&scene->fake->memory, one + 24, (uint32_t)state);
-		scene_hold(scene, SCENE_STATIC, one);
-	}
-}
-
-TEST(calls_that_wait_and_pile_up_are_found)
-{
-	make_calls(6000, 0);
-	expect("async", SEVERITY_MEDIUM, 6000);
-}
-
-/* Their number is no evidence: a server has as many connections. */
-TEST(calls_that_keep_little_of_a_small_heap_are_not_much)
-{
-	make_calls(3000, 0);
-	expect("async", SEVERITY_LOW, 3000);
-}
-
-TEST(calls_that_keep_a_small_part_are_a_fact)
-{
-	make_calls(6000, 0);
-	hold_pages(2000);
-	expect("async", SEVERITY_INFO, 6000);
-}
-
-TEST(as_many_calls_as_a_server_has_connections_are_a_fact)
-{
-	make_calls(300, 0);
-	expect("async", SEVERITY_INFO, 300);
-}
-
-TEST(calls_that_run_do_not_wait)
-{
-	make_calls(300, -1);
-	expect_none("async");
-}
-
-TEST(a_few_calls_may_wait)
-{
-	make_calls(200, 0);
-	expect_none("async");
 }
 
 SUITE(.name = "report_defects", .set_up = set_up, .tear_down = tear_down)

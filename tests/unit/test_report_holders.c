@@ -410,4 +410,63 @@ TEST(what_is_known_of_the_members_is_said_with_the_pile)
 	CU_ASSERT_PTR_NULL(scene_finding(scene, "known-types"));
 }
 
+/* Pages that roots of four names hold: no name is that of most. */
+TEST(what_several_have_is_not_said_to_be_of_one_of_them)
+{
+	static const enum scene_root roots[] = { SCENE_STATIC, SCENE_OTHER_STATIC, SCENE_FRAMEWORK,
+						 SCENE_HANDLE };
+	scene_segment(scene, GENERATION_2, (uint64_t)600 * 4096 + KILO);
+	for (uint32_t i = 0; i < 600; i++)
+		scene_hold(scene, roots[i % 4], fake_object(scene->fake, page_type, 0));
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "accumulation"));
+}
+
+TEST(what_most_have_by_one_name_is_told)
+{
+	scene_segment(scene, GENERATION_2, (uint64_t)600 * 4096 + KILO);
+	for (uint32_t i = 0; i < 600; i++) {
+		scene_hold(scene, i % 3 ? SCENE_STATIC : SCENE_HANDLE,
+			   fake_object(scene->fake, page_type, 0));
+	}
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	ASSERT_TEXT(finding->holder.name, "Shop.Program.held");
+}
+
+/* Buffers of sockets that a list of the program has; 600 of 4 KB. */
+static void hold_buffers(const char *space, uint32_t count)
+{
+	uint64_t type = scene_class(scene, space, "Buffer", 0, 4080, NULL);
+	uint64_t socket = scene_class(scene, "System.Net.Sockets", "Socket", 0, 8, NULL);
+	scene_segment(scene, GENERATION_2, KILO);
+	scene_hold(scene, SCENE_OTHER_STATIC, fake_object(scene->fake, socket, 0));
+	scene_hold(scene, SCENE_STATIC, make_list(type, count, 0, count));
+}
+
+TEST(what_belongs_to_open_connections_is_one_fact)
+{
+	hold_buffers("System.Net.Sockets", 600);
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_INFO);
+	ASSERT_TEXT(finding->title, "1 socket is open");
+	ASSERT_TEXT(finding->id, "connections");
+}
+
+TEST(objects_of_the_framework_that_are_no_connections_are_told)
+{
+	hold_buffers("System.Net.Mail", 600);
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+}
+
+TEST(connections_that_keep_much_are_told)
+{
+	hold_buffers("System.Net.Sockets", 2100);
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+}
+
 SUITE(.name = "report_holders", .set_up = set_up, .tear_down = tear_down)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "findings/owners.h"
 
+#include "findings/typed.h"
 #include "util/bitmap.h"
 
 #define LEVELS_MAX      64u
@@ -279,4 +280,46 @@ uint32_t owners_kept_type(const struct report_facts *facts, const uint32_t *memb
 		ret = type;
 	}
 	return ret;
+}
+
+/* The framework has classes in these places for one connection each. */
+static const char *const connection_places[] = {
+	"System.Net.Sockets.",
+	"System.Net.WebSockets.",
+	"System.Net.Security.",
+	"System.Net.Quic.",
+	"System.Net.Http.HttpConnection",
+	"System.Net.Http.Http2",
+	"System.Net.Http.Http3",
+	"System.IO.Pipelines.",
+	"Microsoft.AspNetCore.Server.",
+	"Microsoft.AspNetCore.Connections.",
+	"Microsoft.AspNetCore.Http.",
+	"Microsoft.AspNetCore.SignalR.",
+	"Grpc.AspNetCore.Server.",
+	"Grpc.Net.Client.",
+};
+
+bool owners_is_connection(const struct report_facts *facts, uint32_t node)
+{
+	for (unsigned int i = 0; i < KEPT_LEVELS && node != HD_NONE; i++) {
+		const struct graph_type *type = facts_type(facts, node);
+		if (!type_is_array(type)) {
+			if (type_is_own(type))
+				return false;
+			for (size_t k = 0;
+			     k < sizeof(connection_places) / sizeof(*connection_places); k++) {
+				if (type_begins(type, connection_places[k]))
+					return true;
+			}
+		}
+		node = path_before(&facts->paths, node);
+	}
+	return false;
+}
+
+uint64_t owners_count_sockets(const struct report_facts *facts)
+{
+	uint32_t type = typed_next(facts, HD_NONE, "System.Net.Sockets.Socket");
+	return type != HD_NONE ? facts_live_count(facts, type) : 0;
 }

@@ -49,3 +49,12 @@ uint32_t owners_item_type(const struct report_facts *facts, uint32_t type, const
  * nothing of it, or different things.
  */
 uint32_t owners_kept_type(const struct report_facts *facts, const uint32_t *members, size_t count);
+
+/**
+ * Is the object a part of an open connection: one of the framework's sockets, streams and pipes, or kept by one, without an
+ * object of the program in between?
+ */
+bool owners_is_connection(const struct report_facts *facts, uint32_t node);
+
+/** How many sockets are alive. */
+uint64_t owners_count_sockets(const struct report_facts *facts);

@@ -9,6 +9,9 @@
 /** So many levels of objects that dominate one are asked whether a finding explains it. */
 #define EXPLAINED_LEVELS 16u
 
+/** The id of the fact that connections are open. */
+#define OF_CONNECTIONS "connections"
+
 /** So much must there be of a finding; 0: that does not count. */
 struct least {
 	uint64_t objects, bytes;

@@ -3,43 +3,24 @@
 
 #include "findings/accumulation.h"
 #include "findings/comparison.h"
+#include "findings/judged_pile.h"
 #include "findings/rule.h"
+#include "findings/typed.h"
 #include "util/alloc.h"
 #include "util/job.h"
 
-#define MEMBERS_MIN       256u
 #define LARGE_MEMBERS_MIN 16u
 /* Growth is stronger evidence than a count, so fewer members are enough. */
 #define GROWING_MEMBERS_MIN 64u
 #define LARGE_MEMBER        ((uint64_t)64 << 10)
 #define CLAIM_LEVELS        10u
 #define AWAIT_LEVELS        16u
-#define PATH_STEPS_MAX      1000000u
-#define REFERRERS_MAX       64u
-/* Counts of twins differ by one in this many. */
-#define TWINS_APART 100u
+/* So many members are asked who holds them, if nothing holds all. */
+#define ASKED_MAX 16u
+/* Some hundred connections of a server keep less. */
+#define CONNECTIONS_MIN (8 * MEGABYTE)
 /* Without a sign of growth, less is not worth a second dump. */
 #define UNKNOWN_MIN ((uint64_t)1 << 20)
-
-/* A group with what is known of its owner. */
-struct judged {
-	const struct pile *pile;
-	struct owners owners;
-	struct growth growth;
-	uint32_t type;  /* of what piles up: what the nodes of a collection hold */
-	uint64_t limit; /* that the owner has */
-	bool has_limit;
-	bool is_of_main; /* an async method that Main waits for holds it: as long as the process */
-	enum root_class root;
-	uint64_t members; /* of all piles of its name */
-};
-
-/* The piles that became findings, in their order. */
-struct judgement {
-	struct judged *rows;
-	struct grouped_pile *piles; /* by name */
-	size_t count;
-};
 
 /* Is it the box of the async Main, or of a method that it awaits? */
 static bool does_main_await(const struct report_facts *facts, uint32_t box)
@@ -114,7 +95,8 @@ static enum severity severity_of_pile(const struct report *report, const struct 
 	uint64_t permille = facts_permille(facts, pile->bytes);
 	if (judged->root != CLASS_PROCESS && !judged->is_of_main)
 		return SEVERITY_INFO;
-	if (judged->growth.state == GROWTH_TURNS || judged->has_limit)
+	if (judged->growth.state == GROWTH_TURNS || judged->has_limit ||
+	    (judged->is_connection && pile->bytes < CONNECTIONS_MIN))
 		return SEVERITY_INFO;
 	if (is_small(judged))
 		return SEVERITY_LOW;
@@ -178,12 +160,57 @@ static const char *meaning(struct report *report, const struct judged *judged)
 	}
 }
 
-/* The object whose path names the owner: the collection, or what dominates the members. */
-static uint32_t subject_of(const struct judged *judged)
+/*
+ * The list of the runtime that the members are items of.  Who has one of them in a field can reach the others, but does not
+ * hold them.  HD_NONE: they are no such items.
+ */
+static uint32_t shared_list_of(const struct report_facts *facts, const struct pile *pile)
 {
+	const struct graph_type *type = &facts->graph->types[pile->type];
+	if (type_is_class(type, "System.Threading.CancellationTokenSource+CallbackNode"))
+		return facts_fact_node(facts, pile->sample[0], FACT_CALLBACK_NODE_SOURCE);
+	if (!type_is_class(type, "System.Threading.TimerQueueTimer"))
+		return HD_NONE;
+	uint32_t queues = typed_next(facts, HD_NONE, "System.Threading.TimerQueue");
+	return queues != HD_NONE ? typed_nodes(facts, queues).nodes[0] : HD_NONE;
+}
+
+/* One of the members, where nothing dominates them all, that has the name by which most are held; HD_NONE: there is none. */
+static uint32_t common_member(struct report *report, const struct pile *pile)
+{
+	const char *names[ASKED_MAX];
+	size_t asked = pile->sample_count < ASKED_MAX ? pile->sample_count : ASKED_MAX;
+	for (size_t i = 0; i < asked; i++) {
+		struct held_by holder;
+		holder_find(report, pile->sample[i * pile->sample_count / asked], &holder);
+		names[i] = holder.name;
+		size_t same = 0;
+		for (size_t k = 0; k <= i; k++)
+			same += strcmp(names[k], names[i]) == 0;
+		if (same * 2 >= asked)
+			return pile->sample[i * pile->sample_count / asked];
+	}
+	return HD_NONE;
+}
+
+/* The object whose path names the owner: the collection, or what dominates the members; HD_NONE: they have no owner. */
+static uint32_t subject_of(struct report *report, const struct judged *judged)
+{
+	uint32_t list = shared_list_of(&report->facts, judged->pile);
+	if (list != HD_NONE)
+		return list;
 	if (judged->owners.count)
 		return judged->owners.rows[0].node;
-	return judged->pile->at != HD_NONE ? judged->pile->at : judged->pile->sample[0];
+	return judged->pile->at != HD_NONE ? judged->pile->at : common_member(report, judged->pile);
+}
+
+/* Are most members parts of connections? */
+static bool is_connection(const struct report_facts *facts, const struct pile *pile)
+{
+	size_t found = 0;
+	for (size_t i = 0; i < pile->sample_count; i++)
+		found += owners_is_connection(facts, pile->sample[i]);
+	return 2 * found > pile->sample_count;
 }
 
 /* Describe all piles of one name. */
@@ -246,8 +273,12 @@ static enum hd_status judge_pile(struct report *report, const struct pile *pile,
 		judged.growth.state = GROWTH_UNKNOWN;
 		judged.growth.reason = "the array that has them has no room for more";
 	}
-	uint32_t subject = subject_of(&judged);
-	judged.root = (enum root_class)facts->classes[pile->sample[0]];
+	uint32_t subject = subject_of(report, &judged);
+	if (subject == HD_NONE)
+		return HD_OK;
+	bool is_shared = subject == shared_list_of(facts, pile);
+	judged.root = (enum root_class)facts->classes[is_shared ? subject : pile->sample[0]];
+	judged.is_connection = is_connection(facts, pile);
 	judged.has_limit = counted_limit(facts, subject, &judged.limit);
 	judged.is_of_main = judged.root != CLASS_PROCESS && is_held_by_main(facts, subject);
 	struct report_finding finding = { .bytes = pile->bytes,
@@ -275,230 +306,10 @@ static enum hd_status judge_pile(struct report *report, const struct pile *pile,
 		report_text(report, "gcroot -type %s", report_type_name(report, judged.type));
 	for (size_t i = 0; i < pile->sample_count; i++)
 		finding_sample(&finding, pile->sample[i]);
-	if (finding.growth.state == GROWTH_GROWS && pile->at != HD_NONE)
+	if (finding.growth.state == GROWTH_GROWS && pile->at != HD_NONE && !is_shared)
 		facts_claim(facts, subject);
 	judgement->rows[judgement->count++] = judged;
 	return finding_add(report, &finding, err);
-}
-
-static bool is_same_pile_name(const struct report_finding *a, const struct report_finding *b)
-{
-	return a->rule == b->rule && a->member_type == b->member_type &&
-	       strcmp(a->holder.name, b->holder.name) == 0;
-}
-
-static void add_young(struct judged *judged, struct report_finding *into,
-		      const struct growth *growth)
-{
-	judged->growth.young += growth->young;
-	judged->growth.all += growth->all;
-	into->growth.young = judged->growth.young;
-	into->growth.all = judged->growth.all;
-}
-
-/* Is it what other objects are made of: a string, or an array? */
-static bool is_content(const struct report_facts *facts, uint32_t type)
-{
-	const struct graph_type *row = &facts->graph->types[type];
-	return type_is_array(row) || type_is_class(row, "System.String");
-}
-
-/* Are they one finding?  With @p is_strict, strings and arrays are not joined with what only holds such. */
-static bool is_one_pile(const struct report *report, const struct judgement *judgement,
-			const struct report_finding *findings, const size_t of[2], bool is_strict)
-{
-	uint32_t first = judgement->rows[of[0]].pile->type,
-		 type = judgement->rows[of[1]].pile->type;
-	bool is_mixed = first != type &&
-			(is_content(&report->facts, first) || is_content(&report->facts, type));
-	return is_same_pile_name(&findings[of[0]], &findings[of[1]]) && !(is_strict && is_mixed);
-}
-
-/* Which of the piles are parts of others of their name?  Their bytes count there. */
-static enum hd_status find_parts(const struct report *report, struct report_finding *findings,
-				 struct judgement *judgement, struct hd_error *err)
-{
-	struct grouped_pile *piles = judgement->piles;
-	for (size_t i = 0; i < judgement->count; i++) {
-		piles[i].pile = judgement->rows[i].pile;
-		while (!is_same_pile_name(&findings[piles[i].group], &findings[i]))
-			piles[i].group++;
-	}
-	TRY(piles_find_parts(&report->facts, piles, judgement->count, err));
-	for (size_t i = 0; i < judgement->count; i++) {
-		if (piles[i].is_part)
-			findings[i].bytes = findings[i].objects = 0;
-		judgement->rows[i].members = piles[i].members;
-	}
-	return HD_OK;
-}
-
-/* Findings of one name and type are one. */
-static void fold_same(struct report *report, size_t begin, struct judgement *judgement,
-		      bool is_strict)
-{
-	struct report_finding *findings = report->findings + begin;
-	size_t kept = 0;
-	for (size_t i = 0; i < judgement->count; i++) {
-		struct report_finding *row = &findings[i];
-		const struct judged *judged = &judgement->rows[i];
-		size_t same = 0;
-		while (same < kept && !is_one_pile(report, judgement, findings,
-						   (const size_t[]){ same, i }, is_strict))
-			same++;
-		if (same == kept) {
-			judgement->rows[kept] = *judged;
-			findings[kept++] = *row;
-			continue;
-		}
-		struct report_finding *into = &findings[same];
-		judgement->rows[same].members += judged->members;
-		if (judged->members)
-			add_young(&judgement->rows[same], into, &judged->growth);
-		into->bytes += row->bytes;
-		into->objects += row->objects;
-		into->is_limited |= row->is_limited;
-		into->severity = row->severity < into->severity ? row->severity : into->severity;
-	}
-	report->findings_count = begin + kept;
-	judgement->count = kept;
-}
-
-/* Does a live object of the pile's type, or of what its nodes hold, refer to @p node? */
-static bool is_of_member(const struct report_facts *facts, const struct csr *reverse,
-			 const struct judged *whole, uint32_t node)
-{
-	uint64_t begin = csr_begin(reverse, node), end = csr_begin(reverse, node + 1);
-	for (uint64_t i = begin; i < end && i < begin + REFERRERS_MAX; i++) {
-		uint32_t from = reverse->targets[i];
-		if (from >= facts->graph->object_count || !facts_is_live(facts, from))
-			continue;
-		uint32_t type = facts->graph->node_types[from];
-		if (type == whole->pile->type || type == whole->type)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Strings and arrays that something else has as well, an index for example, are dominated next to the objects that they
- * belong to, and not by these.
- */
-static bool is_content_of(const struct report *report, const struct csr *reverse,
-			  const struct judged *judged, const struct judged *whole)
-{
-	const struct report_facts *facts = &report->facts;
-	const struct pile *pile = judged->pile;
-	size_t found = 0;
-	if (!is_content(facts, pile->type) || is_content(facts, whole->pile->type))
-		return false;
-	for (size_t i = 0; i < pile->sample_count; i++)
-		found += is_of_member(facts, reverse, whole, pile->sample[i]);
-	return 2 * found > pile->sample_count;
-}
-
-/* Collections with as many elements as each other have one thing each for the same ones: an entity and its row. */
-static bool is_twin_of(const struct judged *judged, const struct judged *whole)
-{
-	const struct growth *a = &judged->growth, *b = &whole->growth;
-	uint64_t first = a->has_count ? a->count : judged->members;
-	uint64_t second = b->has_count ? b->count : whole->members;
-	uint64_t least = first < second ? first : second;
-	uint64_t apart = first < second ? second - first : first - second;
-	return least >= MEMBERS_MIN && apart <= least / TWINS_APART;
-}
-
-/* Which of two twins belongs to the other one: what others are made of, and else the smaller one. */
-static bool is_lesser_twin(const struct report *report, const struct judgement *judgement,
-			   const struct report_finding *findings, size_t index, size_t other)
-{
-	bool is_made_of = is_content(&report->facts, judgement->rows[index].pile->type);
-	if (is_made_of != is_content(&report->facts, judgement->rows[other].pile->type))
-		return is_made_of;
-	const struct report_finding *one = &findings[index], *whole = &findings[other];
-	return whole->bytes > one->bytes || (whole->bytes == one->bytes && other < index);
-}
-
-/* The finding of the same field that this one belongs to; judgement->count: there is none. */
-static size_t whole_of_finding(const struct report *report, const struct judgement *judgement,
-			       const struct csr *reverse, const struct report_finding *findings,
-			       size_t index)
-{
-	const struct report_finding *one = &findings[index];
-	for (size_t i = 0; i < judgement->count; i++) {
-		if (i == index || !one->holder.blamed_field ||
-		    strcmp(findings[i].holder.name, one->holder.name) != 0)
-			continue;
-		const struct judged *judged = &judgement->rows[index], *whole = &judgement->rows[i];
-		if (is_content_of(report, reverse, judged, whole) ||
-		    (is_twin_of(judged, whole) &&
-		     is_lesser_twin(report, judgement, findings, index, i)))
-			return i;
-	}
-	return judgement->count;
-}
-
-/* Are the bytes of a pile among those of the other one, because a member of that retains it? */
-static bool is_inside_pile(const struct report_facts *facts, const struct pile *pile,
-			   const struct pile *whole)
-{
-	uint32_t at = pile->at;
-	for (uint32_t i = 0; i < PATH_STEPS_MAX && at < facts->graph->object_count; i++) {
-		if (at == whole->whole || facts->graph->node_types[at] == whole->type)
-			return true;
-		if (at == whole->at)
-			return false;
-		at = facts_idom(facts, at);
-	}
-	return false;
-}
-
-static void fold_into(const struct report_facts *facts, struct report_finding *into,
-		      struct judged *whole, const struct report_finding *part,
-		      const struct judged *judged)
-{
-	if (!is_inside_pile(facts, judged->pile, whole->pile)) {
-		into->bytes += part->bytes;
-		into->objects += part->objects;
-	}
-	also_explains(&into->explains, part->id);
-	if (part->severity < into->severity) {
-		into->severity = part->severity;
-		into->growth = whole->growth = part->growth;
-	}
-}
-
-/* Piles of one field that belong together are one finding, whatever their types are. */
-static enum hd_status fold_related(struct report *report, size_t begin, struct judgement *judgement,
-				   struct hd_error *err)
-{
-	struct report_finding *findings = report->findings + begin;
-	HD_FREE size_t *wholes = mem_calloc(judgement->count + 1, sizeof(*wholes));
-	const struct csr *reverse;
-	size_t kept = 0;
-	TRY_MEMORY(wholes, err);
-	TRY(graph_reverse(report->facts.graph, report->facts.job, &reverse, err));
-	for (size_t i = 0; i < judgement->count; i++)
-		wholes[i] = whole_of_finding(report, judgement, reverse, findings, i);
-	for (size_t i = 0; i < judgement->count; i++) {
-		size_t whole = wholes[i];
-		/* This ends: no finding belongs to itself. */
-		while (whole != judgement->count && wholes[whole] != judgement->count)
-			whole = wholes[whole];
-		if (whole != judgement->count) {
-			fold_into(&report->facts, &findings[whole], &judgement->rows[whole],
-				  &findings[i], &judgement->rows[i]);
-		}
-	}
-	for (size_t i = 0; i < judgement->count; i++) {
-		if (wholes[i] != judgement->count)
-			continue;
-		judgement->rows[kept] = judgement->rows[i];
-		findings[kept++] = findings[i];
-	}
-	report->findings_count = begin + kept;
-	judgement->count = kept;
-	return HD_OK;
 }
 
 static enum hd_status judge_piles(struct report *report, const struct piles *piles,
@@ -513,12 +324,10 @@ static enum hd_status judge_piles(struct report *report, const struct piles *pil
 		TRY(judge_pile(report, &piles->rows[i], &judgement, err));
 	if (!judgement.count)
 		return HD_OK; /* perhaps without any array of findings */
-	TRY(find_parts(report, report->findings + begin, &judgement, err));
-	fold_same(report, begin, &judgement, true);
-	TRY(fold_related(report, begin, &judgement, err));
-	fold_same(report, begin, &judgement, false);
+	TRY(judged_piles_fold(report, begin, &judgement, err));
 	for (size_t i = begin; i < report->findings_count; i++)
 		describe_pile(report, &rows[i - begin], &report->findings[i]);
+	judged_piles_fold_connections(report, begin, &judgement);
 	return HD_OK;
 }
 

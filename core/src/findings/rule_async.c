@@ -21,10 +21,11 @@ static const char *const task_classes[] = {
 
 /* Connections, hubs and pipes wait most of the time. */
 static const struct telling of_framework = {
-	.id = "async:framework",
-	.title = "{objects} calls of the framework's own methods wait",
-	.sentence = "{objects} calls of methods like {method} wait: mostly one or more for each "
-		    "connection that is open; they keep {bytes}.",
+	.id = OF_CONNECTIONS,
+	.title = "{count1} sockets are open, and {objects} calls of the framework wait",
+	.sentence =
+		"{count1} sockets are open. {objects} calls of methods like {method} wait: mostly one "
+		"or more for each connection; they keep {bytes}.",
 	.look_at = "how many connections are open, if it is more than you expect",
 	.next = "dumpasync -stats",
 };
@@ -172,6 +173,7 @@ static enum hd_status add_framework(struct report *report, struct async_graph *g
 	finding.method = report_name(report, name, strlen(name));
 	finding_about(report, &finding, calls->sample[0], calls->node);
 	finding_count(&finding, "calls", calls->count);
+	finding_count(&finding, "sockets", owners_count_sockets(&report->facts));
 	return finding_tell(report, &finding, &of_framework, NULL, err);
 }
 
