@@ -6,6 +6,7 @@
 
 #include "util/alloc.h"
 #include "util/bitmap.h"
+#include "util/field_label.h"
 
 /* Names of a fold that text shows before it says "...". */
 #define FOLD_NAMES 3u
@@ -62,6 +63,15 @@ static struct cell path_type_cell(const struct hd_graph *graph, uint32_t type)
 
 COLUMNS(path, PATH_COLUMNS, PATH_LIST);
 
+void link_put(struct out *out, const struct cell *link)
+{
+	HD_CLEANUP(text) struct text text = { 0 };
+	field_labels_append(&text, link->text.bytes, link->text.size);
+	if (text.size)
+		text_escape(&out->text, text.bytes, text.size);
+	out->text.failed |= text.failed;
+}
+
 /* After a fold, the names and the end of the line follow. */
 static void path_layout(struct out *out, const struct cell *cells)
 {
@@ -83,7 +93,7 @@ static void path_layout(struct out *out, const struct cell *cells)
 	out_type_cell(out, &cells[PATH_TYPE]);
 	if (cells[PATH_VIA].is_there) {
 		out_puts(out, " ");
-		text_escape(&out->text, cells[PATH_VIA].text.bytes, cells[PATH_VIA].text.size);
+		link_put(out, &cells[PATH_VIA]);
 	}
 	if (cells[PATH_CONTINUES].flag)
 		out_styled(out, STYLE_NOTE, " (continues at %" PRIx64 " above)", id);

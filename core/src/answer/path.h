@@ -24,6 +24,9 @@ struct path_report {
 /** "path": its objects, and what is folded between them. */
 extern const struct schema path_schema;
 
+/** Write a link, ".field" or "[3].field", with the names that its fields have in the code: data has those of metadata. */
+void link_put(struct out *out, const struct cell *link);
+
 /**
  * Write the path from @p node, which must reach the tree's target, to it: the rows of a table of
  * path_schema that is begun.

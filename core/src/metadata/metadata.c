@@ -306,18 +306,6 @@ const char *metadata_string(const struct metadata *metadata, uint32_t index)
 	return memchr(at, 0, metadata->strings.size - index) ? (const char *)at : "";
 }
 
-const char *metadata_field_label(const char *name, size_t size, size_t *ret_size)
-{
-	static const char suffix[] = ">k__BackingField";
-	size_t behind = sizeof(suffix) - 1;
-	*ret_size = size;
-	if (size <= behind + 1 || name[0] != '<' ||
-	    memcmp(name + size - behind, suffix, behind) != 0)
-		return name;
-	*ret_size = size - behind - 1;
-	return name + 1;
-}
-
 bool metadata_compressed(const uint8_t **at, const uint8_t *end, uint32_t *ret)
 {
 	const uint8_t *p = *at;

@@ -112,11 +112,5 @@ uint32_t metadata_member(const struct metadata *metadata, enum md_table table, u
 uint32_t metadata_search(const struct metadata *metadata, enum md_table table, unsigned int column,
 			 uint32_t key);
 
-/**
- * The name of a field; the field of an auto-property, "<P>k__BackingField", has the property's
- * name.
- */
-const char *metadata_field_label(const char *name, size_t size, size_t *ret_size);
-
 /** Read a compressed number (II.23.2) from [*@p at, @p end) and move on; false when it is cut. */
 bool metadata_compressed(const uint8_t **at, const uint8_t *end, uint32_t *ret);

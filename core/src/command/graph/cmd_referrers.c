@@ -5,6 +5,7 @@
 #include "command/completeness.h"
 #include "command/graph/referrers.h"
 #include "command/table.h"
+#include "util/field_label.h"
 
 #define REFERRERS_OPTIONS(X)                                                     \
 	X(OPT_MT, "mt", VALUE_TYPE_ID, "ID",                                     \
@@ -43,9 +44,22 @@ SCHEMA(referred,
        .lines =
 	       "{count:*reference} to {to:*object}[?roots , and {roots:*root}; gcroot shows them].\n");
 
+/* The field as the code has it, if that is another name; text shows it in place of that of metadata. */
+static const char *label_of(const char *field, struct text *text)
+{
+	HD_CLEANUP(text) struct text label = { 0 };
+	field_labels_append(&label, field, strlen(field));
+	if (!label.size || strcmp(label.bytes, field) == 0)
+		return NULL;
+	text->size = 0;
+	text_escape(text, label.bytes, label.size);
+	return text->failed ? NULL : text->bytes;
+}
+
 static void write_counts(struct call *call, const struct referrer_counts *counts, uint64_t limit)
 {
 	struct answer *answer = &call->answer;
+	HD_CLEANUP(text) struct text label = { 0 };
 	answer_table(answer, &referrers_schema,
 		     &(const struct table_options){ .limit = limit, .late_heading = true });
 	for (size_t i = 0; i < counts->rows_count; i++) {
@@ -54,14 +68,16 @@ static void write_counts(struct call *call, const struct referrer_counts *counts
 		const char *field = link_name(&counts->names, row->name);
 		if (!answer_wants_row(answer))
 			continue;
-		answer_row(answer, (const struct cell[REFERRER_COLUMNS]){
-					   [REFERRER_COUNT] = cell_number(row->references),
-					   [REFERRER_OBJECTS] = cell_number(row->objects),
-					   [REFERRER_SIZE] = cell_number(row->size),
-					   [REFERRER_MT] = cell_number(type->id),
-					   [REFERRER_TYPE] =
-						   cell_type(type->name, type->name_size, type->id),
-					   [REFERRER_FIELD] = cell_string(*field ? field : NULL) });
+		const struct cell name = cell_string(*field ? field : NULL);
+		answer_row(
+			answer,
+			(const struct cell[REFERRER_COLUMNS]){
+				[REFERRER_COUNT] = cell_number(row->references),
+				[REFERRER_OBJECTS] = cell_number(row->objects),
+				[REFERRER_SIZE] = cell_number(row->size),
+				[REFERRER_MT] = cell_number(type->id),
+				[REFERRER_TYPE] = cell_type(type->name, type->name_size, type->id),
+				[REFERRER_FIELD] = cell_shown(name, label_of(field, &label)) });
 	}
 	if (answer_table_end(answer))
 		answer_cut(answer, limit);

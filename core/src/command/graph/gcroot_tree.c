@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/graph/root_tree.h"
+#include "answer/path.h"
 #include "answer/root_row.h"
 #include "command/completeness.h"
 #include "output/fit.h"
@@ -168,7 +169,7 @@ static void branch_layout(struct out *out, const struct cell *cells)
 		out_puts(out, "\n");
 		return;
 	}
-	put_tree_cell(out, &cells[BRANCH_VIA]);
+	link_put(out, &cells[BRANCH_VIA]);
 	out_puts(out, cells[BRANCH_VIA].is_there ? " -> " : "-> ");
 	out_type_cell(out, &cells[BRANCH_CLASS]);
 	if (own && own < cells[BRANCH_COUNT].number)

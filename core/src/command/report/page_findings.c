@@ -7,6 +7,8 @@
 #include "command/report/page.h"
 #include "command/report/report_answer.h"
 #include "findings/comparison.h"
+#include "util/field_label.h"
+#include "util/text.h"
 
 /* Most cards of one kind: a damaged heap may have many findings. */
 #define CARDS_MAX 50u
@@ -27,7 +29,10 @@ static void write_step(struct page *page, const struct path_step *step)
 	if (step->link && *step->link) {
 		html_puts(html, step->is_blamed ? "<strong class=\"link\"><bdi>"
 						: "<span class=\"link\"><bdi>");
-		html_name(html, step->link, strlen(step->link), PAGE_NAME_SIZE);
+		HD_CLEANUP(text) struct text label = { 0 };
+		field_labels_append(&label, step->link, strlen(step->link));
+		html_name(html, label.bytes ? label.bytes : "", label.size, PAGE_NAME_SIZE);
+		html->out->text.failed |= label.failed;
 		html_puts(html, step->is_blamed ? "</bdi></strong> " : "</bdi></span> ");
 	}
 	html_puts(html, "<bdi class=\"type\">");

@@ -6,9 +6,9 @@
 
 #include "format/nettrace/nettrace_fields.h"
 #include "format/nettrace/nettrace_heap.h"
-#include "metadata/metadata.h"
 #include "util/alloc.h"
 #include "util/arena.h"
+#include "util/field_label.h"
 #include "util/sort.h"
 #include "util/text.h"
 
@@ -213,7 +213,7 @@ static const char *trace_static_name(struct nt_heap *heap, const struct nt_stati
 	nt_append_utf8(text, &variable->field);
 	if (text->failed)
 		return NULL;
-	const char *field = metadata_field_label(text->bytes + begin, text->size - begin, &size);
+	const char *field = field_label(text->bytes + begin, text->size - begin, &size);
 	char *name = arena_alloc(graph->origins.arena, begin + size + 1);
 	if (name) {
 		memcpy(name, text->bytes, begin);

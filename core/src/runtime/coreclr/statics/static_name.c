@@ -4,6 +4,7 @@
 
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/statics/static.h"
+#include "util/field_label.h"
 #include "util/text.h"
 
 void static_slot_name(struct runtime *runtime, const struct static_slot *slot, struct text *text)
@@ -18,7 +19,7 @@ void static_slot_name(struct runtime *runtime, const struct static_slot *slot, s
 			module->metadata,
 			metadata_column(module->metadata, MD_FIELD, slot->token & 0x00ffffff, 1));
 	}
-	name = metadata_field_label(name, strlen(name), &size);
+	name = field_label(name, strlen(name), &size);
 	if (size) {
 		text_append(text, name, size);
 	} else {

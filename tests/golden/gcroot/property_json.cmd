@@ -1,0 +1,2 @@
+file: --no-files corefiles/hang.core.zst
+gcroot 7fb0d98140a0 --json
