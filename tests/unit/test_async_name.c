@@ -89,4 +89,26 @@ TEST(boxes_hold_the_state_machine_that_is_their_last_argument)
 	}
 }
 
+TEST(lambdas_are_known_by_their_method)
+{
+	static const char *const cases[][2] = {
+		{ "Shop.Cart+<>c__DisplayClass3_0.<Load>b__0(System.Object)",
+		  "Shop.Cart.Load.lambda" },
+		{ "Shop.Cart+<>c.<Load>b__3_1", "Shop.Cart.Load.lambda" },
+		{ "Shop.Cart.<Load>g__Inner|3_0(Shop.Line)", "Shop.Cart.Load.Inner" },
+		{ "Program+<>c.<<Main>$>b__0_0()", "Program.<Main>$.lambda" },
+		{ "Shop.Cart.Load(Shop.Line)", NULL },
+		{ "Shop.Cart+<>c+<<Load>b__0>d.MoveNext()", NULL },
+		{ ">b__", NULL },
+		{ "", NULL },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct text text = { 0 };
+		bool is_lambda = async_lambda_append(&text, cases[i][0], strlen(cases[i][0]));
+		CU_ASSERT_EQUAL(is_lambda, cases[i][1] != NULL);
+		ASSERT_TEXT(text.bytes ? text.bytes : "", cases[i][1] ? cases[i][1] : "");
+		text_deinit(&text);
+	}
+}
+
 SUITE(.name = "async_name")

@@ -10,6 +10,8 @@
 #define CONTAINER "Microsoft.Extensions.DependencyInjection.ServiceLookup"
 static struct report_scene *scene;
 static uint64_t box_type, session_type, handler_type;
+/* The object that has the event of make_event(). */
+static uint64_t feed_of_event;
 
 /* All delegates have the fields here that the runtime gives to two base classes. */
 static void make_delegates(void)
@@ -93,6 +95,7 @@ static uint64_t make_event(uint32_t count, enum scene_root root)
 		scene_set_element(scene, list, i, make_delegate(session, 0x1234));
 	}
 	scene_hold(scene, root, feed);
+	feed_of_event = feed;
 	return grid;
 }
 
@@ -101,6 +104,31 @@ TEST(handlers_whose_objects_nothing_else_keeps_are_found)
 	(void)make_event(300, SCENE_STATIC);
 	expect("events", SEVERITY_HIGH, 300);
 	ASSERT_TEXT(scene_finding(scene, "events")->holder.name, "Shop.Feed.Changed");
+}
+
+TEST(an_event_of_the_framework_has_its_own_name)
+{
+	const struct fake_field box[] = { { .name = "Exiting", .element = ELEMENT_CLASS },
+					  { .name = NULL } };
+	box_type = scene_class(scene, "System", "Domain<Shop.Feed>", 1, 16, box);
+	(void)make_event(300, SCENE_FRAMEWORK);
+	ASSERT_TEXT(scene_finding(scene, "events")->holder.name, "System.Domain.Exiting");
+}
+
+TEST(an_event_of_a_collection_is_named_with_the_field_that_has_it)
+{
+	const struct fake_field rows[] = {
+		{ .name = "<Rows>k__BackingField", .element = ELEMENT_CLASS }, { .name = NULL }
+	};
+	const struct fake_field box[] = { { .name = "RowsChanged", .element = ELEMENT_CLASS },
+					  { .name = NULL } };
+	uint64_t view_type = scene_class(scene, "Shop", "View", 1, 16, rows);
+	box_type = scene_class(scene, "System", "Observed", 1, 16, box);
+	(void)make_event(300, SCENE_WEAK_HANDLE);
+	uint64_t view = fake_object(scene->fake, view_type, 0);
+	scene_set(scene, view, 0, feed_of_event);
+	scene_hold(scene, SCENE_FRAMEWORK, view);
+	ASSERT_TEXT(scene_finding(scene, "events")->holder.name, "Shop.View.Rows.RowsChanged");
 }
 
 TEST(disposed_objects_that_an_event_keeps_are_told_once)

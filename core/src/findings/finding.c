@@ -82,8 +82,24 @@ static const char *nested_name(const char *arguments)
 	return arguments[i] == '+' ? arguments + i : "";
 }
 
+/* "Cart.Load" of "Shop.Cart.Load". */
+static const char *last_parts(const char *method)
+{
+	const char *dot = strrchr(method, '.');
+	while (dot && dot > method && dot[-1] != '.')
+		dot--;
+	return dot ? dot : method;
+}
+
 const char *report_short_name(struct report *report, uint32_t type)
 {
+	static const char *const kinds[] = { [VARIABLES_CALL] = "call",
+					     [VARIABLES_STATE] = "state",
+					     [VARIABLES_CLOSURE] = "lambda" };
+	enum variables_kind kind;
+	const char *method = report_variables_of(report, type, &kind);
+	if (*method)
+		return report_text(report, "%s.%s", last_parts(method), kinds[kind]);
 	const char *name = report_type_name(report, type);
 	size_t size = strcspn(name, "<[`("), begin = 0;
 	if (!size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The path from a root to an object, and the field of the program's own types that is to blame. */
+/* The path from a root to an object. */
 #include "analysis/graph/type_tree.h"
 #include "findings/rule.h"
 #include "util/sort.h"
@@ -80,43 +80,6 @@ static const char *holder_link_text(struct report *report, uint32_t from, uint32
 	return text.size ? report_name(report, text.bytes, text.size) : "";
 }
 
-/* The static's name is a field of a type of the program. */
-static void blame_root(struct report *report, struct held_by *holder)
-{
-	const char *name = holder->steps[0].link, *dot = strrchr(name, '.');
-	if (!dot || strcmp(holder->root_kind, "stack") == 0 ||
-	    !facts_name_is_own(&report->facts, name, strlen(name)))
-		return;
-	holder->blamed_type = report_name(report, name, (size_t)(dot - name));
-	holder->blamed_field = dot + 1;
-	holder->steps[0].is_blamed = true;
-	holder->name = name;
-}
-
-/* A generic collection of a library: who has it is to blame, and not its array. */
-static bool is_collection_class(const struct graph_type *type)
-{
-	const char *arguments = type->name ? memchr(type->name, '<', type->name_size) : NULL;
-	size_t size = arguments ? (size_t)(arguments - type->name) : 0;
-	return size && memmem(type->name, size, ".Collections.", strlen(".Collections."));
-}
-
-static void blame_field(struct report *report, struct held_by *holder, size_t step)
-{
-	const struct report_facts *facts = &report->facts;
-	const struct graph_type *type = facts_type(facts, holder->steps[step - 1].node);
-	const char *link = holder->steps[step].link;
-	if (link[0] != '.' || !type_is_own(type) || is_collection_class(type))
-		return;
-	for (size_t i = 0; i < step; i++)
-		holder->steps[i].is_blamed = false;
-	holder->steps[step].is_blamed = true;
-	size_t size = 1 + strcspn(link + 1, ".[");
-	holder->blamed_type = report_name(report, type->name, type->name_size);
-	holder->blamed_field = report_text(report, "%.*s", (int)(size - 1), link + 1);
-	holder->name = report_text(report, "%s.%s", holder->blamed_type, holder->blamed_field);
-}
-
 /* The objects of the path, backwards: the last ones, and the rooted one; returns how many there are in all. */
 static uint64_t list_path(const struct root_paths *paths, uint32_t node,
 			  uint32_t nodes[FINDING_STEPS], size_t *ret_count)
@@ -159,9 +122,7 @@ void holder_find(struct report *report, uint32_t node, struct held_by *ret)
 						  : "";
 	}
 	ret->steps[0].link = ret->name = root_name(report, seed->root);
-	blame_root(report, ret);
-	for (size_t i = 1; i < count; i++)
-		blame_field(report, ret, i);
+	holder_name(report, ret);
 }
 
 void finding_about(struct report *report, struct report_finding *finding, uint32_t held,

@@ -6,7 +6,7 @@
  *
  *	facts                           all that is found once, and which objects are explained already
  *	counted, growth, owners, typed  collections, what they have inside; tallies
- *	finding, holder, waste          texts, words and severity; the path that keeps an object; empty slots
+ *	finding, holder_name, holder, waste  texts, words and severity; the path that keeps an object; empty slots
  *	accumulation, pile_parts, judged_pile  objects that pile up; piles that are one
  *	inventory, comparison, since    two heaps, and what they say of findings
  *	rule_NAME                       a rule each: it finds and counts, and calls no other one.  What others have

@@ -5,6 +5,7 @@
 #include "findings/report.h"
 #include "findings/typed.h"
 #include "framework/member.h"
+#include "inspect/variables_of.h"
 
 /** So many levels of objects that dominate one are asked whether a finding explains it. */
 #define EXPLAINED_LEVELS 16u
@@ -59,8 +60,18 @@ const char *report_text(struct report *report, const char *format, ...) HD_PRINT
 
 /** Name of a type, cut in its middle if it is very long; in the report's arena. */
 const char *report_type_name(struct report *report, uint32_t type);
-/** The same without namespace and type arguments: "Dictionary", "ShopSession". */
+/**
+ * The same without namespace and type arguments: "Dictionary", "ShopSession"; of variables with their method:
+ * "Cart.Load.lambda", "Cart.Load.call".
+ */
 const char *report_short_name(struct report *report, uint32_t type);
+/**
+ * The method whose variables the objects of a type have, and whether they are those of a call or of its lambdas; "" and
+ * VARIABLES_NONE: of none.  In the arena.
+ */
+const char *report_variables_of(struct report *report, uint32_t type, enum variables_kind *ret);
+/** The name of a method, with or without its signature; of a lambda or local function "Shop.Cart.Load.lambda". */
+const char *report_method_name(struct report *report, const char *name, size_t size);
 /** Such a name of a name. */
 const char *report_name(struct report *report, const char *name, size_t size);
 /** "12,000", in the report's arena: numbers in titles and sentences. */
@@ -90,6 +101,8 @@ static inline enum confidence confidence_less(enum confidence confidence)
 
 /** Fill in holder: the path to @p node, and the field that is to blame.  Names are in the arena. */
 void holder_find(struct report *report, uint32_t node, struct held_by *ret);
+/** Find the field that is to blame, and the name that tells most of who holds it, on a path whose steps are known. */
+void holder_name(struct report *report, struct held_by *ret);
 /**
  * The root that an object is reached from; HD_NONE: it is dead, or *@p steps, which counts down the objects of all
  * paths that may still be gone through, is 0.

@@ -10,7 +10,7 @@
 #define SAMPLE     100u
 #define FIELDS_MAX 64u
 
-/* {0}: the type of the method, {1}: the variable. */
+/* {0}: the method, {1}: the variable. */
 static const struct telling of_closures = {
 	.least = { [SEVERITY_LOW] = { .objects = 1, .bytes = MEGABYTE, .permille = 100 } },
 	.id = "closures:{full}:{1}",
@@ -67,9 +67,10 @@ static enum hd_status add_closures(struct report *report, struct report_finding 
 	if (!capture)
 		return HD_OK;
 	finding_about(report, finding, first, first);
-	const char *full = report_type_name(report, finding->member_type);
-	const char *plus = strstr(full, "+" CLOSURE);
-	const char *outer = plus ? report_name(report, full, (size_t)(plus - full)) : full;
+	enum variables_kind kind;
+	const char *outer = report_variables_of(report, finding->member_type, &kind);
+	if (!*outer)
+		outer = report_type_name(report, finding->member_type);
 	finding_count(finding, "closures", finding->objects);
 	return finding_tell(report, finding, &of_closures, (const char *[]){ outer, capture }, err);
 }

@@ -110,7 +110,7 @@ static const char *handler_method(struct report *report, const struct event *eve
 	    !delegate_read(report->facts.heap, &object, &info) || !info.method_desc)
 		return NULL;
 	runtime_method_signature(report->facts.heap->runtime, info.method_desc, &text);
-	return text.size ? report_name(report, text.bytes, text.size) : NULL;
+	return text.size ? report_method_name(report, text.bytes, text.size) : NULL;
 }
 
 static enum hd_status add_event(struct report *report, const struct event *event,

@@ -75,7 +75,7 @@ static const char *callback_name(struct report *report, uint32_t timer)
 	const char *ret = "an unknown method";
 	if (callback != HD_NONE && facts_object(facts, callback, &object) &&
 	    callback_append(&text, facts->heap, facts->members, &object, &target) && text.size)
-		ret = report_name(report, text.bytes, text.size);
+		ret = report_method_name(report, text.bytes, text.size);
 	return ret;
 }
 

@@ -123,6 +123,35 @@ void async_member_append(struct text *text, const char *owner, size_t owner_size
 	append_inner(text, method, strlen(method));
 }
 
+/* The bracket that opens the one before @p close; @p name: none does. */
+static const char *opening_bracket(const char *name, const char *close)
+{
+	size_t depth = 0;
+	const char *at = close;
+	for (; at > name; at--) {
+		depth += *at == '>';
+		if (*at == '<' && !--depth)
+			break;
+	}
+	return at;
+}
+
+bool async_lambda_append(struct text *text, const char *name, size_t size)
+{
+	const char *end = memchr(name, '(', size);
+	size = end ? (size_t)(end - name) : size;
+	const char *close = memmem(name, size, ">b__", 4);
+	close = close ? close : memmem(name, size, ">g__", 4);
+	const char *made = close ? opening_bracket(name, close) : name;
+	if (made < name + 2 || made[-1] != '.')
+		return false;
+	size_t owner = (size_t)(made - name) - 1;
+	append_dotted(text, name, without_closures(name, owner));
+	text_puts(text, ".");
+	append_inner(text, made, size - owner - 1);
+	return true;
+}
+
 bool async_method_append(struct text *text, const char *name, size_t size)
 {
 	const char *end = name + size;

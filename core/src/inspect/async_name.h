@@ -36,6 +36,14 @@ void async_member_append(struct text *text, const char *owner, size_t owner_size
 			 const char *method);
 
 /**
+ * Append the same for a lambda or local function by its full name, with or without its signature:
+ * "Shop.Checkout+<>c__DisplayClass3_0.<Place>b__0(System.Object)" gives "Shop.Checkout.Place.lambda".
+ *
+ * @return false, and nothing is appended, when it is neither
+ */
+bool async_lambda_append(struct text *text, const char *name, size_t size);
+
+/**
  * Append the name that users know the method of a MethodDesc by: "Shop.Checkout.Place", and of a
  * lambda or local function in it "Shop.Checkout.Place.lambda"; false, and nothing is appended, when
  * there is no method.

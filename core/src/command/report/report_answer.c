@@ -34,7 +34,8 @@
 	  "the object that holds it")                                                        \
 	X(FINDING_BLAME_TYPE, "blame.type", NULL, KIND_TEXT, 0, 0,                           \
 	  "the program's type whose field holds it")                                         \
-	X(FINDING_BLAME_FIELD, "blame.field", NULL, KIND_TEXT, 0, 0, "that field")           \
+	X(FINDING_BLAME_FIELD, "blame.field", NULL, KIND_TEXT, 0, 0,                         \
+	  "that field, property or variable, as the code has it")                            \
 	X(FINDING_BLAME_METHOD, "blame.method", NULL, KIND_TEXT, 0, 0,                       \
 	  "a handler, callback or async method")                                             \
 	X(FINDING_GROWTH, "growth.state", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT | LOOK_WHOLE,   \
@@ -70,7 +71,8 @@ static const struct schema findings_schema = {
 static const struct column step_columns[] = {
 	{ "address", NULL, KIND_ADDRESS, 0, 0, "the object" },
 	{ "type", NULL, KIND_TYPE, 0, 0, "its type" },
-	{ "link", NULL, KIND_TEXT, 0, 0, "how the object before it, or the root, refers to it" },
+	{ "link", NULL, KIND_TEXT, 0, 0,
+	  "how the object before it, or the root, refers to it, by the field's name in metadata" },
 	{ "blamed", NULL, KIND_FLAG, 0, 0, "is that the field that is to blame?" },
 };
 static const struct schema path_schema_of_report = { .name = "path", SCHEMA_COLUMNS(step_columns) };

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* How findings name who holds something: by the element of the path that tells most, as the program's code has it. */
+#include "findings/rule.h"
+#include "support/assert_more.h"
+#include "support/graph_maker.h"
+#include "support/report_scene.h"
+#include "support/suite.h"
+
+#define KILO 1024u
+
+static struct report_scene *scene;
+static uint64_t page_type;
+
+static void set_up(void)
+{
+	scene = scene_create();
+	page_type = scene_class(scene, "Shop", "Page", 0, 4080, NULL);
+}
+
+static void tear_down(void)
+{
+	scene_destroy(scene);
+}
+
+/* A class with one reference in the field @p field. */
+static uint64_t holding_class(const char *space, const char *name, const char *field)
+{
+	const struct fake_field fields[] = { { .name = field, .element = ELEMENT_CLASS },
+					     { .name = NULL } };
+	return scene_class(scene, space, name, 1, 16, fields);
+}
+
+/* An object of each of @p types refers to the next one, the last one to @p last; the first one hangs on @p root. */
+static void hold_through(enum scene_root root, const uint64_t *types, size_t count, uint64_t last)
+{
+	scene_segment(scene, GENERATION_2, 8 * KILO);
+	for (size_t i = count; i-- > 0;) {
+		uint64_t object = fake_object(scene->fake, types[i], 0);
+		scene_set(scene, object, 0, last);
+		last = object;
+	}
+	scene_hold(scene, root, last);
+}
+
+static uint64_t make_pages(void)
+{
+	return scene_full_list(scene, page_type, 4096, (const uint32_t[]){ 1200, 200 }, 1400);
+}
+
+static const struct held_by *holder_of_pages(void)
+{
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	return &finding->holder;
+}
+
+TEST(a_property_has_its_own_name)
+{
+	uint64_t type = holding_class("Shop", "Shelf", "<Pages>k__BackingField");
+	hold_through(SCENE_FRAMEWORK, &type, 1, make_pages());
+	const struct held_by *holder = holder_of_pages();
+	ASSERT_TEXT(holder->name, "Shop.Shelf.Pages");
+	ASSERT_TEXT(holder->blamed_field, "Pages");
+	/* Data has the name of metadata. */
+	ASSERT_TEXT(holder->steps[1].link, ".<Pages>k__BackingField");
+}
+
+TEST(what_a_lambda_has_captured_is_a_variable_of_its_method)
+{
+	uint64_t type = holding_class("Shop", "Poller+<>c__DisplayClass3_0", "seen");
+	hold_through(SCENE_SCHEDULE, &type, 1, make_pages());
+	ASSERT_TEXT(holder_of_pages()->name, "Shop.Poller.seen");
+}
+
+/* The list of a hosted service hangs on a token that its delay was given. */
+TEST(a_variable_of_an_async_method_comes_before_a_field_that_leads_to_it)
+{
+	const struct fake_field box[] = {
+		{ .name = "StateMachine.<seen>5__2", .element = ELEMENT_CLASS }, { .name = NULL }
+	};
+	uint64_t types[] = {
+		holding_class("Shop", "Worker", "_stoppingCts"),
+		holding_class("System.Threading", "CancellationTokenSource", "_registrations"),
+		scene_class(scene, NULL, "B+AsyncStateMachineBox<Shop.Worker+<Run>d__0>", 1, 16,
+			    box),
+	};
+	hold_through(SCENE_FRAMEWORK, types, 3, make_pages());
+	const struct held_by *holder = holder_of_pages();
+	ASSERT_TEXT(holder->name, "Shop.Worker.Run.seen");
+	ASSERT_TEXT(holder->blamed_type, "Shop.Worker+<Run>d__0");
+	CU_ASSERT(holder->steps[3].is_blamed && !holder->steps[1].is_blamed);
+}
+
+TEST(fields_of_a_box_are_not_the_program_s)
+{
+	const struct fake_field box[] = {
+		{ .name = "m_continuationObject", .element = ELEMENT_CLASS }, { .name = NULL }
+	};
+	uint64_t types[] = {
+		holding_class("Shop", "Worker", "_current"),
+		scene_class(scene, NULL, "B+AsyncStateMachineBox<Shop.Worker+<Run>d__0>", 1, 16,
+			    box),
+	};
+	hold_through(SCENE_FRAMEWORK, types, 2, make_pages());
+	ASSERT_TEXT(holder_of_pages()->name, "Shop.Worker._current");
+}
+
+/* A cache of the framework that a container has made, to which a class of @p first leads. */
+static void hold_by_service(const char *first)
+{
+	const uint64_t types[] = {
+		holding_class(first, "Start", "_provider"),
+		holding_class("Microsoft.Extensions.DependencyInjection", "ServiceProvider",
+			      "_accessors"),
+		holding_class("System.Collections.Generic", "List<System.Object>", "_items"),
+		holding_class("Microsoft.Extensions.Caching", "Cache", "_entries"),
+		holding_class("Microsoft.Extensions.Caching", "Cache+State", "_all"),
+	};
+	hold_through(SCENE_FRAMEWORK, types, 5, make_pages());
+}
+
+TEST(a_service_tells_more_than_a_static_of_the_framework)
+{
+	hold_by_service("System");
+	ASSERT_TEXT(holder_of_pages()->name,
+		    "Microsoft.Extensions.Caching.Cache (a singleton of the host)");
+}
+
+TEST(a_service_tells_more_than_who_has_the_host)
+{
+	hold_by_service("Shop");
+	const struct held_by *holder = holder_of_pages();
+	ASSERT_TEXT(holder->name, "Microsoft.Extensions.Caching.Cache (a singleton of the host)");
+	ASSERT_TEXT(holder->blamed_field, "_provider");
+}
+
+TEST(a_container_that_leads_to_no_service_changes_nothing)
+{
+	const uint64_t types[] = {
+		holding_class("Microsoft.Extensions.DependencyInjection", "ServiceProvider",
+			      "_accessors"),
+		holding_class("System.Collections.Generic", "List<System.Object>", "_items"),
+		holding_class("Shop", "Shelf", "pages"),
+	};
+	hold_through(SCENE_FRAMEWORK, types, 3, make_pages());
+	ASSERT_TEXT(holder_of_pages()->name, "Shop.Shelf.pages");
+}
+
+TEST(without_anything_better_the_root_is_named)
+{
+	uint64_t type = holding_class("System", "Box", "_value");
+	hold_through(SCENE_FRAMEWORK, &type, 1, make_pages());
+	ASSERT_TEXT(holder_of_pages()->name, "System.Cache.s_items");
+}
+
+TEST(members_that_keep_variables_are_named_by_their_method)
+{
+	uint64_t closure = scene_class(scene, "Shop", "Cart+<>c__DisplayClass0_0", 0, 4080, NULL);
+	scene_hold(scene, SCENE_STATIC,
+		   scene_full_list(scene, closure, 4096, (const uint32_t[]){ 1200, 200 }, 1400));
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	ASSERT_TEXT(finding->title, "1,400 Shop.Cart.lambda in Shop.Program.held");
+	/* The command needs the name of the type. */
+	ASSERT_TEXT(finding->next, "gcroot -nostacks -type 'Shop.Cart+<>c__DisplayClass0_0'");
+}
+
+/* A dump file: a root, a type of the framework, one of the program, an array, and what it holds. */
+TEST(where_links_have_no_names_the_nearest_type_of_the_program_is_named)
+{
+	static const char *const names[] = { "System.Host", "Shop.Shelf", "System.Object[]",
+					     "System.Byte[]" };
+	enum {
+		NODES = 1003
+	};
+	static uint64_t sizes[NODES];
+	static uint32_t types[NODES];
+	static struct made_edge edges[NODES];
+	static const struct graph_root root = { .node = 0, .container = 0, .kind = HD_ROOT_STATIC };
+	for (uint32_t i = 0; i < NODES; i++) {
+		sizes[i] = 4 * KILO;
+		types[i] = i < 3 ? i : 3;
+		edges[i] = (struct made_edge){ i < 3 ? i : 2, i + 1 };
+	}
+	struct hd_graph *graph = graph_make(&(struct graph_spec){ .object_count = NODES,
+								  .type_count = 4,
+								  .sizes = sizes,
+								  .types = types,
+								  .edges = edges,
+								  .edge_count = NODES - 1,
+								  .roots = &root,
+								  .root_count = 1 });
+	REQUIRE(graph);
+	for (size_t i = 0; i < 4; i++) {
+		graph->types[i].name = names[i];
+		graph->types[i].name_size = (uint32_t)strlen(names[i]);
+	}
+	struct dominators dominators;
+	ASSERT_UINT_FATAL(dominators_init(graph, NULL, &dominators, NULL), HD_OK);
+	const struct facts_of of = { .graph = graph,
+				     .dominators = &dominators,
+				     .is_complete = true };
+	struct report report;
+	ASSERT_UINT_FATAL(report_make(&report, &of, NULL, NULL), HD_OK);
+	ASSERT_UINT_FATAL(report.findings_count, 1);
+	ASSERT_TEXT(report.findings[0].holder.name, "Shop.Shelf");
+	ASSERT_TEXT(report.findings[0].holder.blamed_type, "Shop.Shelf");
+	report_deinit(&report);
+	dominators_deinit(&dominators);
+	graph_destroy(graph);
+}
+
+SUITE(.name = "report_names", .set_up = set_up, .tear_down = tear_down)
