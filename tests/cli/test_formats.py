@@ -100,6 +100,7 @@ TABLES = {
         "roots -kind handle -limit 5": "roots",
         "gcroot -type WebShop -limit 5": "branches",
         "dominators -top 5": "nodes",
+        "assert -max WebShop.Session=100 -max-heap 100M": "rules",
         "dumparray {array} -length 5": "elements",
         "dumparray {array} -details -length 2": "elements",
         "dumparray {bytes}": "elements",

@@ -37,6 +37,7 @@ MEMBERS: dict[str, set[str]] = {
     "notreachableinrange 0 ffffffff": {"objects"},
     "referrers 1ce056": {"referrers", "to", "count", "roots"},
     "retained 1ce056": {"object", "count", "size"},
+    "assert -max BubbleCS.Bubble=3 -max-heap 1M": {"rules", "complete", "findings"},
     "dominators": {"nodes"},
     "dumpheap": {"objects"},
     "dumpheap -stat": {"types", "total"},

@@ -57,6 +57,7 @@ static const char *const lines[] = {
 	"objsize %1 -stat",
 	"objsize -mt %4",
 	"retained %2",
+	"assert -max System.String=1 -max-heap 1M",
 	"dominators -top 20",
 	"dumpheap -stat",
 	"dumpheap",

@@ -55,6 +55,7 @@ pathto {array} {string}
 objsize {object} -stat
 objsize -mt {mt}
 retained {array}
+assert -max System.String=10 -max-bytes System.*=1K -max-heap 10M
 dominators -top 20
 dumpheap -stat
 dumpheap -limit 3000

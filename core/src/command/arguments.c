@@ -280,6 +280,11 @@ static enum hd_status parse_option(struct call *call, int argc, const char *cons
 	bool common = option >= common_options && option < common_options + COMMON_COUNT;
 	if (common)
 		return apply_common(call, option, parsed.text);
+	if (option->kind == VALUE_RULE) {
+		text_printf(&call->joined, "%s %s\n", option->name, parsed.text);
+		if (call->joined.failed)
+			return fail_nomem(call->err);
+	}
 	/* A command's own -full shows names whole, too. */
 	if (strcmp(option->name, common_options[COMMON_FULL].name) == 0)
 		call->settings.width = 0;

@@ -26,6 +26,7 @@ enum value_kind {
 	VALUE_TYPE_ID,      /**< the same of a type, or its full name: see call_find_types() */
 	VALUE_OBJECT, /**< the same of an object; or the full name of a type: all objects of it */
 	VALUE_TYPE,   /**< part of a type name */
+	VALUE_RULE,   /**< TYPE=LIMIT; may be given again: all are in call->joined */
 	VALUE_CHOICE,
 	VALUE_FILE,   /**< one that is read; or the id of a process */
 	VALUE_OUTPUT, /**< a file that is written */
@@ -152,7 +153,11 @@ struct call {
 	struct answer answer;
 	struct value options[OPTIONS_MAX]; /**< by index in command->options */
 	struct value words[WORDS_MAX];
-	struct text joined; /**< the words of a command that is_raw, with blanks between */
+	/**
+	 * The words of a command that is_raw, with blanks between; of options that are a VALUE_RULE, a line each:
+	 * the option's name, a blank, its value.
+	 */
+	struct text joined;
 	struct hd_error *err;
 };
 

@@ -111,6 +111,7 @@ static int offer_kind(const struct completer *completer, const struct hd_session
 	const char *name;
 	switch (kind) {
 	case VALUE_TYPE:
+	case VALUE_RULE:
 	case VALUE_TYPE_ID:
 	case VALUE_OBJECT:
 		if (session)

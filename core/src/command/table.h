@@ -9,7 +9,7 @@
  */
 /* clang-format off */
 #define COMMANDS(GROUP, X) \
-	GROUP("Begin here") X(triage) X(report) X(hang) X(crashinfo) X(memory) X(info) \
+	GROUP("Begin here") X(triage) X(report) X(hang) X(crashinfo) X(memory) X(info) X(assert) \
 	GROUP("Objects") X(dumpheap) X(dumpobj) X(dumparray) X(dumpcollection) \
 	X(dumpconcurrentdictionary) X(dumpconcurrentqueue) X(dumpvc) X(dumpdelegate) X(strings) \
 	X(types) X(sizestats) X(gcwhere) X(listnearobj) \
