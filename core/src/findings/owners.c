@@ -263,6 +263,18 @@ static bool is_of_another(const struct graph_type *type, const struct graph_type
 	return type_is_own(type) && !is_same;
 }
 
+/* The object of the program that a closure keeps says more than the closure; else @p node itself. */
+static uint32_t captured(const struct report_facts *facts, uint32_t node)
+{
+	uint32_t inner = type_contains(facts_type(facts, node), "+<>c__DisplayClass")
+				 ? largest_kept(facts, node)
+				 : HD_NONE;
+	return inner != HD_NONE && type_is_own(facts_type(facts, inner)) &&
+			       !type_is_array(facts_type(facts, inner))
+		       ? inner
+		       : node;
+}
+
 uint32_t owners_kept_type(const struct report_facts *facts, const uint32_t *members, size_t count)
 {
 	uint32_t ret = HD_NONE;
@@ -274,7 +286,7 @@ uint32_t owners_kept_type(const struct report_facts *facts, const uint32_t *memb
 			node = largest_kept(facts, node);
 		if (node == HD_NONE || node == members[i] || level > KEPT_LEVELS)
 			return HD_NONE;
-		uint32_t type = facts->graph->node_types[node];
+		uint32_t type = facts->graph->node_types[captured(facts, node)];
 		if (i && type != ret)
 			return HD_NONE;
 		ret = type;

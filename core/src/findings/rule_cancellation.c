@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Linked token sources and callbacks that pile up on one token: doc/report.md 4.4. */
+#include "findings/owners.h"
 #include "findings/rule.h"
+#include "util/job.h"
 
 #define NODES_MIN  1000u
 #define NODES_HIGH 10000u
+#define SAMPLE     16u
 
 static const char *const source_classes[] = { "System.Threading.CancellationTokenSource", NULL };
 
@@ -18,17 +21,21 @@ static const struct telling of_linked = {
 		    "of CreateLinkedTokenSource must be disposed.",
 	.look_at = "calls of CreateLinkedTokenSource without using",
 };
+/* {0}: the type of the program that they keep. */
 static const struct telling of_callbacks = {
 	TELLING_OF_SOURCE,
-	.sentence = "{count0} callbacks hang on the token of {holder} ({bytes}): each registration "
-		    "must be disposed when the work is done.",
+	.sentence =
+		"{count0} callbacks hang on the token of {holder} ({bytes}){0}: each registration "
+		"must be disposed when the work is done.",
 	.look_at = "calls of Register on the token of {holder}",
 };
 
 /* The registrations of one source. */
 struct registrations {
 	uint64_t count, bytes;
-	struct tally states; /* by type */
+	struct tally states;     /* by type */
+	uint32_t sample[SAMPLE]; /* of the states */
+	size_t sample_count;
 };
 
 /* The bytes that only the node keeps: its callback, and the state of that. */
@@ -41,6 +48,19 @@ static uint64_t bytes_of_node(const struct report_facts *facts, uint32_t node, u
 	if (callback != HD_NONE && callback != state && facts_idom(facts, callback) == node)
 		bytes += facts_retained(facts, callback);
 	return bytes;
+}
+
+/* The type of the program that each callback keeps, behind the wrappers of the framework; "": none. */
+static const char *kept_text(struct report *report, const struct registrations *registrations)
+{
+	const struct report_facts *facts = &report->facts;
+	uint32_t kept = owners_kept_type(facts, registrations->sample, registrations->sample_count);
+	uint32_t own = facts->graph->node_types[registrations->sample[0]];
+	if (kept == HD_NONE && type_is_own(&facts->graph->types[own]))
+		kept = own;
+	return kept == HD_NONE ? ""
+			       : report_text(report, ", each with an object of type %s",
+					     report_type_name(report, kept));
 }
 
 static enum hd_status add_source(struct report *report, uint32_t source,
@@ -57,7 +77,9 @@ static enum hd_status add_source(struct report *report, uint32_t source,
 	bytes = bytes > registrations->bytes ? bytes : registrations->bytes;
 	objects = facts->dominators->retained_count[source];
 	objects = objects > count ? objects : count;
-	bool is_much = count >= NODES_HIGH && facts_permille(facts, bytes) >= 100;
+	uint64_t permille = facts_permille(facts, bytes);
+	bool is_much = (count >= NODES_HIGH && permille >= 100) ||
+		       (permille >= 500 && bytes >= 4 * MEGABYTE);
 	struct report_finding finding = { .severity = is_linked || is_much ? SEVERITY_HIGH
 									   : SEVERITY_MEDIUM,
 					  .bytes = bytes,
@@ -65,7 +87,8 @@ static enum hd_status add_source(struct report *report, uint32_t source,
 	finding_about(report, &finding, source, states->first[top]);
 	finding_count(&finding, "registrations", count);
 	facts_claim(facts, source);
-	return finding_tell(report, &finding, is_linked ? &of_linked : &of_callbacks, NULL, err);
+	return finding_tell(report, &finding, is_linked ? &of_linked : &of_callbacks,
+			    (const char *[]){ kept_text(report, registrations) }, err);
 }
 
 /* The source that a node is registered with; HD_NONE: the node is free. */
@@ -90,13 +113,18 @@ static enum hd_status check_source(struct report *report, uint32_t type, uint32_
 	struct typed_nodes all = typed_nodes(facts, type);
 	struct registrations found = { .count = 0 };
 	for (uint32_t i = 0; i < all.count; i++) {
+		if (i % JOB_STRIDE == 0 && !job_step(facts->job, 0, 0))
+			return fail_cancelled(err);
 		if (source_of(facts, all.nodes[i]) != source)
 			continue;
 		uint32_t state = facts_fact_node(facts, all.nodes[i], FACT_CALLBACK_NODE_STATE);
 		found.count++;
 		found.bytes += bytes_of_node(facts, all.nodes[i], state);
-		if (state != HD_NONE)
-			tally_add(&found.states, facts->graph->node_types[state], state, 0);
+		if (state == HD_NONE)
+			continue;
+		tally_add(&found.states, facts->graph->node_types[state], state, 0);
+		if (found.sample_count < SAMPLE)
+			found.sample[found.sample_count++] = state;
 	}
 	if (found.count < NODES_MIN || !found.states.count || is_cancelled(facts, source) ||
 	    facts->classes[source] != CLASS_PROCESS)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects that only an event keeps alive: doc/report.md 4.3. */
+#include "findings/owners.h"
 #include "findings/rule.h"
 #include "framework/delegate.h"
 #include "inspect/value.h"
@@ -10,18 +11,19 @@
 #define HANDLERS_MIN  32u
 #define HIGH_HANDLERS 256u
 #define HIGH_MANY     1000u
+#define SAMPLE        16u
 /* Handlers of all events that are looked at. */
 #define HANDLERS_MAX 5000000u
 
-/* {0}: how many of the type there are, {1}: and others. */
+/* {0}: how many of the type there are, {1}: and others; {2}: what a wrapper of the framework keeps. */
 static const struct telling of_event = {
 	.id = "events:{holder}:{full}",
 	.title = "{count0} handlers of {holder}",
 	.sentence =
 		"{holder} has {count0} handlers, and nothing but this event keeps alive the objects "
-		"that {count1} of them belong to: {0} {type}{1} ({bytes}). They were probably meant "
+		"that {count1} of them belong to: {0} {type}{1} ({bytes}){2}. They were probably meant "
 		"to unsubscribe.",
-	.look_at = "where {holder} is subscribed to with += and never with -=",
+	.look_at = "where {holder} is subscribed to, and never unsubscribed from",
 	.next = "gcroot -type {full}",
 };
 
@@ -31,6 +33,8 @@ struct event {
 	uint64_t handlers, sole; /* all, and those whose objects nothing else keeps alive */
 	uint64_t objects;        /* these objects: one may have several handlers */
 	struct tally targets;    /* by type */
+	uint32_t sample[SAMPLE]; /* the first of these objects */
+	size_t sample_count;
 };
 
 /* The framework removes the handlers of these itself. */
@@ -70,6 +74,8 @@ static void count_handlers(const struct report_facts *facts, uint64_t *seen, str
 		if (is_sole && !is_managed_event(facts_type(facts, target)) &&
 		    bitmap_add(seen, target)) {
 			event->objects++;
+			if (event->sample_count < SAMPLE)
+				event->sample[event->sample_count++] = target;
 			tally_add(&event->targets, facts->graph->node_types[target], target,
 				  facts_retained(facts, target));
 		}
@@ -113,6 +119,15 @@ static const char *handler_method(struct report *report, const struct event *eve
 	return text.size ? report_method_name(report, text.bytes, text.size) : NULL;
 }
 
+/* The type of the program behind a wrapper of the framework; "": the objects are of the program, or keep nothing of it. */
+static const char *wrapped_type(struct report *report, const struct event *event)
+{
+	uint32_t kept = owners_kept_type(&report->facts, event->sample, event->sample_count);
+	return kept == HD_NONE ? ""
+			       : report_text(report, ", each with an object of type %s",
+					     report_type_name(report, kept));
+}
+
 static enum hd_status add_event(struct report *report, const struct event *event,
 				struct hd_error *err)
 {
@@ -137,7 +152,8 @@ static enum hd_status add_event(struct report *report, const struct event *event
 	finding_count(&finding, "these objects", event->objects);
 	claim_handlers(facts, event);
 	const char *count = report_number(report, event->targets.counts[top]);
-	return finding_tell(report, &finding, &of_event, (const char *[]){ count, with }, err);
+	const char *texts[] = { count, with, wrapped_type(report, event) };
+	return finding_tell(report, &finding, &of_event, texts, err);
 }
 
 /* Two delegates may have one list: the event as it was before the last handler came. */
