@@ -244,10 +244,21 @@ TEST(lists_with_turnover_were_full_once)
 	CU_ASSERT_PTR_NULL(scene_finding(scene, "collections"));
 }
 
-TEST(lists_of_four_slots_do_not_waste)
+TEST(some_lists_of_four_slots_do_not_waste)
 {
-	scene_hold(scene, SCENE_STATIC, make_lists(20000, 4, 1));
+	scene_hold(scene, SCENE_STATIC, make_lists(2000, 4, 1));
 	CU_ASSERT_PTR_NULL(scene_finding(scene, "collections"));
+}
+
+TEST(a_small_list_for_each_of_many_objects_wastes)
+{
+	scene_hold(scene, SCENE_STATIC, make_lists(60000, 4, 1));
+	const struct report_finding *finding = scene_finding(scene, "collections");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+	ASSERT_UINT(finding->objects, 60000);
+	ASSERT_UINT(finding->counts[1].value, 60000);
+	CU_ASSERT(strstr(finding->title, "60,000 small List in Shop.Box.content") != NULL);
 }
 
 /* Boxes with strings of 100 characters, of which @p values differ; held by a static. */
@@ -299,6 +310,47 @@ TEST(the_field_with_most_bytes_of_copies_is_named)
 	REQUIRE(finding);
 	ASSERT_TEXT(finding->holder.name, "Shop.Row.country");
 	CU_ASSERT(strstr(finding->sentence, "Shop.Row.country holds most of them.") != NULL);
+}
+
+/* Arrays of 100 bytes in boxes; those that wait for their use are all zeros. */
+static void hold_arrays(uint32_t values)
+{
+	const uint32_t count = 40000;
+	scene_segment(scene, GENERATION_2, (uint64_t)count * 200 + KILO);
+	uint64_t all = fake_object(scene->fake, scene->fake->object_array_type, count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t box = fake_object(scene->fake, box_type, 0);
+		uint64_t bytes = fake_object(scene->fake, bytes_type, 120);
+		fake_poke_u32(&scene->fake->memory, bytes + 16 + 92, values ? 1 + i % values : 0);
+		scene_set(scene, box, 0, bytes);
+		scene_set_element(scene, all, i, box);
+	}
+	scene_hold(scene, SCENE_STATIC, all);
+}
+
+TEST(arrays_with_equal_content_waste)
+{
+	hold_arrays(7);
+	const struct report_finding *finding = scene_finding(scene, "duplicates");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+	ASSERT_UINT(finding->objects, 39993);
+	ASSERT_TEXT(finding->holder.name, "Shop.Box.content");
+	CU_ASSERT(strstr(finding->title, " of equal Byte[]") != NULL);
+	/* The pile that they are in is told with it. */
+	CU_ASSERT(strstr(finding->sentence, "whether they pile up, in Shop.Program.held.") != NULL);
+}
+
+TEST(arrays_that_differ_are_no_duplicates)
+{
+	hold_arrays(40000);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "duplicates"));
+}
+
+TEST(arrays_of_zeros_are_not_called_equal)
+{
+	hold_arrays(0);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "duplicates"));
 }
 
 TEST(strings_that_differ_are_no_duplicates)

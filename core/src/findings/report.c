@@ -51,8 +51,8 @@ static int compare_severities(const void *left, const void *right)
 }
 
 /*
- * A pile of which nobody knows whether it grows, and of which most is waste that another finding
- * names: the other one says more.
+ * A pile of which nobody knows whether it grows, and of which most is waste that another finding names: the other one says
+ * more, and names who has the pile.
  */
 static void explain_unknown(struct report *report, struct report_finding *pile)
 {
@@ -66,6 +66,9 @@ static void explain_unknown(struct report *report, struct report_finding *pile)
 			continue;
 		pile->severity = SEVERITY_LOW;
 		also_explains(&other->explains, pile->id);
+		other->sentence =
+			report_text(report, "%s One dump cannot tell whether they pile up, in %s.",
+				    other->sentence, pile->holder.name);
 		return;
 	}
 }

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Collections whose arrays are nearly empty: doc/report.md 4.12. */
+/* Collections whose arrays are nearly empty, or that are small and many: doc/report.md 4.12. */
 #include "findings/counted.h"
 #include "findings/rule.h"
 #include "framework/collection_layout.h"
+#include "util/job.h"
 
 #define ROOM_MIN 4u
 /* Buckets that a ConcurrentDictionary has from the start. */
 #define CHAINS_MIN 64u
 #define BYTES_MIN  65536u
+/* So many collections of one type with so few elements each are one for each row of something. */
+#define SMALLS_MIN 1000u
+#define SMALL_MAX  16u
+#define PARTS_MAX  16u
 
 #define STREAM "System.IO.MemoryStream"
 
@@ -57,13 +62,19 @@ static bool is_wasteful_stream(struct report *report, uint32_t node, struct wast
 	return true;
 }
 
-static bool is_wasteful(struct report *report, uint32_t node, struct waste *ret)
+static bool is_nearly_empty(const struct counted *counted)
+{
+	return counted->has_room &&
+	       counted->room > (counted->layout->shape == SHAPE_CHAINS ? CHAINS_MIN : ROOM_MIN) &&
+	       counted->count * 4 < counted->room;
+}
+
+static bool is_wasteful(struct report *report, const struct counted *read, struct waste *ret)
 {
 	struct report_facts *facts = &report->facts;
-	struct counted counted;
-	if (!counted_read(facts, node, &counted) || !counted.has_count || !counted.has_room ||
-	    counted.room <= (counted.layout->shape == SHAPE_CHAINS ? CHAINS_MIN : ROOM_MIN) ||
-	    counted.count * 4 >= counted.room || counted_turns(&counted) ||
+	struct counted counted = *read;
+	uint32_t node = counted.node;
+	if (!is_nearly_empty(&counted) || counted_turns(&counted) ||
 	    waste_is_explained(report, node))
 		return false;
 	uint32_t idom = facts_idom(facts, node);
@@ -79,23 +90,94 @@ static bool is_wasteful(struct report *report, uint32_t node, struct waste *ret)
 	return facts->classes[node] == CLASS_PROCESS;
 }
 
+/* The arrays, and the objects of the framework, that only the collection has; without what its elements refer to. */
+static uint64_t own_bytes(const struct report_facts *facts, uint32_t node)
+{
+	const struct csr *forward = &facts->graph->forward;
+	uint64_t begin = csr_begin(forward, node), end = csr_begin(forward, node + 1);
+	uint64_t bytes = graph_size(facts->graph, node);
+	end = end - begin > PARTS_MAX ? begin + PARTS_MAX : end;
+	for (; begin < end; begin++) {
+		uint32_t part = forward->targets[begin];
+		if (part < facts->graph->object_count && facts_idom(facts, part) == node &&
+		    type_is_array(facts_type(facts, part)))
+			bytes += graph_size(facts->graph, part);
+	}
+	return bytes;
+}
+
+/* A few elements, each of which would take a word in a field of a class or an element of an array. */
+static bool is_small(const struct report_facts *facts, const struct counted *counted,
+		     struct waste *ret)
+{
+	uint32_t node = counted->node;
+	if (counted->count > SMALL_MAX || is_nearly_empty(counted) ||
+	    facts->classes[node] != CLASS_PROCESS || type_is_array(facts_type(facts, node)))
+		return false;
+	uint64_t bytes = own_bytes(facts, node), used = counted->count * sizeof(uint64_t);
+	*ret = (struct waste){ .holder = HD_NONE,
+			       .type = facts->graph->node_types[node],
+			       .sample = node,
+			       .used = counted->count,
+			       .room = counted->room,
+			       .bytes = bytes > used ? bytes - used : 0 };
+	return true;
+}
+
+/* The collections of one type. */
+static enum hd_status collect_type(struct report *report, uint32_t type, struct wastes *wastes,
+				   struct wastes *smalls, struct hd_error *err)
+{
+	struct report_facts *facts = &report->facts;
+	struct typed_nodes all = typed_nodes(facts, type);
+	size_t begin = wastes->rows_count, small_begin = smalls->rows_count;
+	for (uint32_t i = 0; i < all.count; i++) {
+		struct counted counted;
+		struct waste waste;
+		if (i % JOB_STRIDE == 0 && !job_step(facts->job, 0, 0))
+			return fail_cancelled(err);
+		if (!counted_read(facts, all.nodes[i], &counted) || !counted.has_count)
+			continue;
+		if (is_wasteful(report, &counted, &waste)) {
+			TRY(wastes_add(wastes, begin, &waste, err));
+		} else if (is_small(facts, &counted, &waste)) {
+			TRY(wastes_add(smalls, small_begin, &waste, err));
+			/* One from the middle says more of who has them than the first one. */
+			if (i <= all.count / 2)
+				smalls->rows[small_begin].sample = all.nodes[i];
+		}
+	}
+	if (smalls->rows_count > small_begin && smalls->rows[small_begin].count < SMALLS_MIN)
+		smalls->rows_count = small_begin;
+	return HD_OK;
+}
+
 static enum hd_status collect_wastes(struct report *report, struct wastes *wastes,
-				     struct hd_error *err)
+				     struct wastes *smalls, struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
 	for (uint32_t type = 0; type < facts->graph->type_count; type++) {
-		struct typed_nodes all = typed_nodes(facts, type);
-		const struct counted_type *counted =
-			all.count ? counted_type_of(facts, all.nodes[0]) : NULL;
-		size_t begin = wastes->rows_count;
-		struct waste waste;
-		for (uint32_t i = 0; counted && i < all.count; i++) {
-			if (is_wasteful(report, all.nodes[i], &waste))
-				TRY(wastes_add(wastes, begin, &waste, err));
-		}
+		if (facts_live_count(facts, type) &&
+		    counted_type_of(facts, typed_nodes(facts, type).nodes[0]))
+			TRY(collect_type(report, type, wastes, smalls, err));
 	}
 	return HD_OK;
 }
+
+static const struct waste_telling of_smalls = {
+	.telling = {
+		.least = { [SEVERITY_MEDIUM] = { .permille = 200, .bytes = 4 * MEGABYTE },
+			   [SEVERITY_LOW] = { .permille = 50, .bytes = MEGABYTE } },
+		.id = "collections:small:{holder}:{full}",
+		.title = "{objects} small {type} in {holder}",
+		.sentence = "{objects} small {type} in {holder} have {count1} elements in all and take "
+			    "{bytes} ({share} of the live heap) besides these: one for each row of a table, "
+			    "or for each node of a graph.",
+		.look_at = "{holder}: fields of a class, an array, or one collection for all rows take less",
+		.next = "dumpheap -stat -type {full}",
+	},
+	.counts = { "collections", "used", "slots" },
+};
 
 /* A connection keeps a buffer that is empty while nothing comes: only what is most of a large heap is waste. */
 static const struct waste_telling of_streams = {
@@ -133,8 +215,10 @@ static enum hd_status find_streams(struct report *report, struct hd_error *err)
 static enum hd_status find_wastes(struct report *report, struct hd_error *err)
 {
 	HD_CLEANUP(wastes) struct wastes wastes = { 0 };
-	TRY(collect_wastes(report, &wastes, err));
+	HD_CLEANUP(wastes) struct wastes smalls = { 0 };
+	TRY(collect_wastes(report, &wastes, &smalls, err));
 	TRY(wastes_tell(report, &wastes, &of_collections, err));
+	TRY(wastes_tell(report, &smalls, &of_smalls, err));
 	return find_streams(report, err);
 }
 

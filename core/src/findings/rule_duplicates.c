@@ -1,21 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings with equal content: doc/report.md 4.13. */
+/* Strings, and arrays of numbers, with equal content: doc/report.md 4.13. */
 #include "analysis/graph/hash_index.h"
+#include "findings/counted.h"
 #include "findings/rule.h"
+#include "mem/window.h"
 #include "util/alloc.h"
 #include "util/job.h"
 #include "util/text.h"
 
 #define STRING        "System.String"
-#define LENGTH_MAX    2048u
+#define STRING_MAX    4096u
+#define ARRAY_MIN     32u
+#define ARRAY_MAX     65536u
+#define PIECE         4096u
 #define VALUES_MAX    8000000u
 #define SAMPLE        2000u
 #define REFERRERS_MAX 4u
-#define COPIES_MIN    1000u
+/* Bytes of arrays that are read. */
+#define READ_MAX ((uint64_t)512 << 20)
 
-static const struct telling of_copies = {
-	.least = { [SEVERITY_MEDIUM] = { .permille = 100, .bytes = 4 * MEGABYTE },
-		   [SEVERITY_LOW] = { .permille = 50, .bytes = MEGABYTE } },
+#define LEAST_OF_COPIES                                                         \
+	{                                                                       \
+		[SEVERITY_MEDIUM] = { .permille = 100, .bytes = 4 * MEGABYTE }, \
+		[SEVERITY_LOW] = { .permille = 50, .bytes = MEGABYTE },         \
+	}
+
+/* {0}: most of them, or the largest part; {1}: the type of arrays. */
+static const struct telling of_strings = {
+	.least = LEAST_OF_COPIES,
 	.id = "duplicates:{holder}",
 	.title = "{bytes} of equal strings",
 	.sentence = "{objects} strings are copies of others and take {bytes} ({share} of the live "
@@ -23,6 +35,17 @@ static const struct telling of_copies = {
 		    "times.",
 	.look_at = "who makes the strings of {holder}: could it share them?",
 	.next = "strings -min 100",
+};
+static const struct telling of_arrays = {
+	.least = LEAST_OF_COPIES,
+	.id = "duplicates:{holder}:{1}",
+	.title = "{bytes} of equal {1}",
+	.sentence =
+		"{objects} {1} have the same elements as others and take {bytes} ({share} of the "
+		"live heap); {holder} holds {0} of them. The most frequent content is there "
+		"{count1} times.",
+	.look_at = "who makes the arrays of {holder}: could it share them?",
+	.next = "dominators",
 };
 
 /* One value. */
@@ -44,25 +67,55 @@ static bool is_same_hash(const void *arg, uint32_t index)
 	return values->rows[index].hash == values->rows[values->rows_count].hash;
 }
 
-/* A string's content as a number of 64 bits: two that differ have one number in 1 of 10^19 cases. */
-static bool hash_content(struct window *window, const struct object *object, uint64_t *ret)
+/* Bytes that are hashed, piece by piece. */
+static bool hash_bytes(struct window *window, uint64_t at, uint64_t size, uint64_t *hash)
 {
-	uint64_t size = (uint64_t)object->length * 2, hash = hash_mix(0, object->length);
-	if (!object->type->is_string || object->length > LENGTH_MAX)
-		return false;
-	const uint8_t *bytes = window_at(window, object->address + 12, size ? size : 1, NULL);
-	if (!bytes)
-		return false;
-	for (; size >= 8; size -= 8, bytes += 8)
-		hash = hash_mix(hash, load_u64(bytes));
-	uint64_t rest = 0;
-	for (uint64_t i = 0; i < size; i++)
-		rest |= (uint64_t)bytes[i] << 8 * i;
-	*ret = hash_mix(hash, rest + 1);
-	return true;
+	bool is_zero = true;
+	while (size) {
+		size_t piece = size < PIECE ? (size_t)size : PIECE, i = 0;
+		const uint8_t *bytes = window_at(window, at, piece, NULL);
+		if (!bytes)
+			return false;
+		for (; i + 8 <= piece; i += 8) {
+			uint64_t word = load_u64(bytes + i);
+			is_zero &= !word;
+			*hash = hash_mix(*hash, word);
+		}
+		uint64_t rest = 0;
+		for (unsigned int k = 0; i < piece; i++, k++)
+			rest |= (uint64_t)bytes[i] << 8 * k;
+		is_zero &= !rest;
+		*hash = hash_mix(*hash, rest + 1);
+		at += piece;
+		size -= piece;
+	}
+	/* Buffers that wait for their use are all equal. */
+	return !is_zero;
 }
 
-/* The strings that the process holds, up to the limit of values. */
+/* A content as a number of 64 bits: two that differ have one number in 1 of 10^19 cases. */
+static bool hash_content(struct window *window, const struct object *object, uint64_t *ret)
+{
+	uint64_t size = (uint64_t)object->length * object->type->component_size;
+	*ret = hash_mix(0, object->length);
+	if (object->type->is_string) {
+		/* The empty string is there once, unless somebody makes others. */
+		return size <= STRING_MAX &&
+		       (!size || hash_bytes(window, object->address + 12, size, ret));
+	}
+	return size >= ARRAY_MIN && size <= ARRAY_MAX &&
+	       hash_bytes(window, object->address + object->type->base_size - 8, size, ret);
+}
+
+/* Is it the array of a collection, which the program cannot share? */
+static bool is_of_collection(struct report_facts *facts, uint32_t node)
+{
+	uint32_t before = path_before(&facts->paths, node);
+	return before != HD_NONE && counted_type_of(facts, before) &&
+	       !type_is_array(facts_type(facts, before));
+}
+
+/* Go through those that the process holds, up to the limit of values. */
 static enum hd_status count_values(struct report *report, const struct typed_nodes *all,
 				   struct duplicate_values *values, uint8_t *again,
 				   struct hd_error *err)
@@ -70,6 +123,7 @@ static enum hd_status count_values(struct report *report, const struct typed_nod
 	struct report_facts *facts = &report->facts;
 	HD_CLEANUP(window) struct window window = { .memory = facts->heap->memory };
 	HD_CLEANUP(hash_index) struct hash_index index = { 0 };
+	uint64_t left = READ_MAX;
 	for (uint32_t i = 0; i < all->count; i++) {
 		struct object object;
 		uint64_t hash;
@@ -77,9 +131,11 @@ static enum hd_status count_values(struct report *report, const struct typed_nod
 			return fail_cancelled(err);
 		if (facts->classes[all->nodes[i]] != CLASS_PROCESS ||
 		    !facts_object(facts, all->nodes[i], &object) ||
-		    !hash_content(&window, &object, &hash))
+		    !hash_content(&window, &object, &hash) ||
+		    (!object.type->is_string && is_of_collection(facts, all->nodes[i])))
 			continue;
-		if (values->rows_count >= VALUES_MAX) {
+		left = object.size < left ? left - object.size : 0;
+		if (values->rows_count >= VALUES_MAX || (!object.type->is_string && !left)) {
 			rule_limited(report);
 			return HD_OK;
 		}
@@ -173,40 +229,36 @@ static size_t largest_field(const struct tally *fields, uint64_t *ret_all)
 }
 
 static enum hd_status judge_values(struct report *report, const struct duplicate_values *values,
-				   const struct duplicate_holders *of, struct hd_error *err)
+				   const struct duplicate_holders *of, uint32_t type,
+				   struct hd_error *err)
 {
+	const struct graph_type *row = &report->facts.graph->types[type];
+	bool is_string = type_is_class(row, STRING);
+	const struct telling *telling = is_string ? &of_strings : &of_arrays;
 	const struct tally *holders = &of->types, *fields = &of->fields;
 	struct report_finding finding = { .bytes = values->wasted, .objects = values->copies };
-	uint64_t all = 0, most = values->rows[values->top].count;
 	size_t top = tally_top(holders);
-	for (size_t i = 0; i < holders->count; i++)
-		all += holders->counts[i];
-	if (!finding_weigh(report, &of_copies, &finding) || top == holders->count ||
+	if (!finding_weigh(report, telling, &finding) || top == holders->count ||
 	    waste_is_told(report, holders->first[top], values->wasted))
 		return HD_OK;
-	bool has_holder = holders->counts[top] * 2 >= all;
 	uint64_t bytes_all;
 	size_t field = largest_field(fields, &bytes_all);
 	bool is_most = fields->bytes[field] * 2 > bytes_all;
 	finding.member_type = (uint32_t)holders->keys[top];
-	if (!has_holder && most < COPIES_MIN)
-		finding.severity = SEVERITY_LOW;
 	holder_find(report, fields->first[field], &finding.holder);
 	finding_count(&finding, "copies", values->copies);
-	finding_count(&finding, "copies of the most frequent", most);
+	finding_count(&finding, "copies of the most frequent", values->rows[values->top].count);
 	finding_sample(&finding, fields->first[field]);
-	return finding_tell(report, &finding, &of_copies,
-			    (const char *[]){ is_most ? "most" : "the largest part" }, err);
+	const char *texts[] = { is_most ? "most" : "the largest part",
+				report_short_name(report, type) };
+	return finding_tell(report, &finding, telling, texts, err);
 }
 
-static enum hd_status find_duplicates(struct report *report, struct hd_error *err)
+static enum hd_status check_type(struct report *report, uint32_t type, struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
-	uint32_t type = typed_next(facts, HD_NONE, STRING);
 	struct duplicate_values values = { 0 };
 	struct duplicate_holders holders = { .types.count = 0 };
-	if (type == HD_NONE)
-		return HD_OK;
 	struct typed_nodes all = typed_nodes(facts, type);
 	uint8_t *again = pages_alloc(all.count, 1);
 	enum hd_status status =
@@ -214,17 +266,45 @@ static enum hd_status find_duplicates(struct report *report, struct hd_error *er
 	rule_met(report, facts_permille(facts, values.wasted) / 10);
 	if (status == HD_OK && values.copies) {
 		count_holders(report, &all, &values, again, &holders);
-		status = judge_values(report, &values, &holders, err);
+		status = judge_values(report, &values, &holders, type, err);
 	}
 	pages_free(again, all.count, 1);
 	pages_free(values.rows, values.rows_capacity, sizeof(*values.rows));
 	return status;
 }
 
+/* Is it a type of arrays of numbers that are enough for a finding? */
+static bool is_large_array_type(const struct report_facts *facts, uint32_t type)
+{
+	if (!type_is_array(&facts->graph->types[type]))
+		return false;
+	const struct type *class = typed_class(facts, type);
+	struct typed_nodes all = typed_nodes(facts, type);
+	uint64_t bytes = 0;
+	if (!class || !class->component_size || class->has_pointers)
+		return false;
+	for (uint32_t i = 0; i < all.count; i++)
+		bytes += graph_size(facts->graph, all.nodes[i]);
+	return bytes >= MEGABYTE && facts_permille(facts, bytes) >= 50;
+}
+
+static enum hd_status find_duplicates(struct report *report, struct hd_error *err)
+{
+	const struct report_facts *facts = &report->facts;
+	for (uint32_t type = 0; type < facts->graph->type_count; type++) {
+		bool is_string = type_is_class(&facts->graph->types[type], STRING);
+		if (facts_live_count(facts, type) &&
+		    (is_string || is_large_array_type(facts, type)))
+			TRY(check_type(report, type, err));
+	}
+	return HD_OK;
+}
+
 const struct report_rule duplicates_rule = {
 	.name = "duplicates",
 	.turn = TURN_WASTE,
-	.threshold = "copies of strings with 10 % of the live heap and 4 MB",
+	.threshold =
+		"copies of strings, or of arrays of one type, with 10 % of the live heap and 4 MB",
 	.needs = RULE_FIELDS,
 	.find = find_duplicates,
 };
