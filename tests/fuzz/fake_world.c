@@ -8,6 +8,7 @@
 #include <heapdump/command.h>
 
 #include "runtime/coreclr/types/field.h"
+#include "runtime/coreclr/types/method_table.h"
 #include "session/session_state.h"
 #include "support/fake_export.h"
 #include "support/fake_types.h"

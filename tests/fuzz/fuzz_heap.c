@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * covers: core/src/gc/walk.c core/src/gc/resync.c core/src/gc/references.c
- * core/src/gc/starts.c core/src/runtime/coreclr/types/gc_desc.c core/src/snapshot
+ * core/src/gc/starts.c core/src/runtime/gc_desc.c core/src/snapshot
  */
 #include <stdlib.h>
 
@@ -318,11 +318,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			     .segment_count = make_segments(&image, segments),
 			     .contexts = contexts,
 			     .context_count = make_contexts(&image, contexts) };
-	check(runtime_type_table_create(&runtime.base, &runtime.types, NULL) == HD_OK);
+	check(runtime_type_table_create(&runtime.base.types, NULL) == HD_OK);
 	check(module_table_create(&runtime.base, &runtime.modules, NULL) == HD_OK);
 	use_heap(&heap, image.use);
 	module_table_destroy(runtime.modules);
-	runtime_type_table_destroy(runtime.types);
+	runtime_base_deinit(&runtime.base);
 	findings_deinit(&target.findings);
 	return 0;
 }

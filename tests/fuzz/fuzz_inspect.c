@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/inspect core/src/runtime/coreclr/types/field.c core/src/runtime/coreclr/types/type.c core/src/runtime/coreclr/types/type_name.c */
+/* covers: core/src/inspect core/src/runtime/coreclr/types/field.c core/src/runtime/type.c core/src/runtime/coreclr/types/type_name.c */
 #include "fake_world.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -14,8 +14,8 @@
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/modules/token_name.h"
-#include "runtime/coreclr/types/type.h"
 #include "runtime/coreclr/types/type_name.h"
+#include "runtime/type.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 
@@ -164,8 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 	}
 	read_il(&input.memory, data, size);
-	if (size > UINT32_MAX ||
-	    runtime_type_table_create(&runtime.base, &runtime.types, NULL) != HD_OK)
+	if (size > UINT32_MAX || runtime_type_table_create(&runtime.base.types, NULL) != HD_OK)
 		return 0;
 	if (module_table_create(&runtime.base, &runtime.modules, NULL) != HD_OK)
 		abort();
@@ -185,6 +184,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			       size < SIGNATURE_MAX ? size : SIGNATURE_MAX);
 	}
 	module_table_destroy(runtime.modules);
-	runtime_type_table_destroy(runtime.types);
+	runtime_base_deinit(&runtime.base);
 	return 0;
 }

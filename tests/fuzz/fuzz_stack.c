@@ -104,7 +104,7 @@ static void make_clr(const struct image *image, struct target *target, struct co
 		coreclr->frames.identifiers[i] = i;
 	layout_init(&coreclr->layout);
 	layout_fill(&coreclr->layout, coreclr->major, ORIGIN_SERIES);
-	check(runtime_type_table_create(&coreclr->base, &coreclr->types, NULL) == HD_OK);
+	check(runtime_type_table_create(&coreclr->base.types, NULL) == HD_OK);
 	check(module_table_create(&coreclr->base, &coreclr->modules, NULL) == HD_OK);
 }
 
@@ -169,9 +169,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					 .os_id = 7,
 					 .is_cooperative = image.flags & FLAG_COOPERATIVE };
 	use_thread(&runtime.base, &heap, &thread, image.flags);
-	code_cache_destroy(runtime.code);
+	code_tables_destroy(runtime.code);
 	module_table_destroy(runtime.modules);
-	runtime_type_table_destroy(runtime.types);
+	runtime_base_deinit(&runtime.base);
 	findings_deinit(&target.findings);
 	return 0;
 }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 
 #include "gc/layouts/gc_vars.h"
+#include "runtime/coreclr/code/code.h"
 #include "runtime/coreclr/modules/module.h"
+#include "runtime/coreclr/types/method_table.h"
 #include "targets/relocation.h"
 #include "util/alloc.h"
 
@@ -419,7 +421,7 @@ struct runtime *fake_runtime(struct fake_clr *fake)
 	coreclr->globals.object_array_method_table = fake->object_array_type;
 	coreclr->globals.sync_table = fake->sync_table;
 	runtime->threads.is_whole = true;
-	if (runtime_type_table_create(runtime, &coreclr->types, NULL) != HD_OK ||
+	if (runtime_type_table_create(&runtime->types, NULL) != HD_OK ||
 	    module_table_create(runtime, &coreclr->modules, NULL) != HD_OK)
 		abort();
 	return runtime;
@@ -440,6 +442,15 @@ uint64_t fake_range_map(struct fake_clr *fake, uint64_t code)
 		table = next;
 	}
 	return table + 8 * (code >> 17 & 255);
+}
+
+void fake_forget_code(struct fake_clr *fake)
+{
+	struct coreclr *coreclr = coreclr_of(fake->runtime);
+	code_cache_destroy(fake->runtime->code);
+	fake->runtime->code = NULL;
+	code_tables_destroy(coreclr->code);
+	coreclr->code = NULL;
 }
 
 struct heap *fake_heap(struct fake_clr *fake)

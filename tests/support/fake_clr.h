@@ -137,5 +137,7 @@ struct runtime *fake_runtime(struct fake_clr *fake);
  * @return where the address of the first fragment goes
  */
 uint64_t fake_range_map(struct fake_clr *fake, uint64_t code);
+/** Let its runtime forget the code that was looked up. */
+void fake_forget_code(struct fake_clr *fake);
 /** heap_open() of it as it is now; lives until the next call or fake_clr_destroy(). */
 struct heap *fake_heap(struct fake_clr *fake);

@@ -7,6 +7,7 @@
 
 #include "arch/x86_64/register_table.h"
 #include "gc/handles.h"
+#include "runtime/coreclr/types/method_table.h"
 #include "support/elf_maker.h"
 #include "support/fake_descriptor.h"
 #include "support/fake_export.h"

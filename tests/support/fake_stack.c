@@ -78,8 +78,7 @@ void fake_stack_destroy(struct fake_stack *stack)
 	target->map.ranges = NULL;
 	target->threads.rows = NULL;
 	target->map.range_count = target->threads.count = 0;
-	code_cache_destroy(coreclr_of(stack->runtime)->code);
-	coreclr_of(stack->runtime)->code = NULL;
+	fake_forget_code(stack->fake);
 	free(stack);
 }
 

@@ -2,7 +2,7 @@
 #include "gc/layouts/gc_vars.h"
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/threads/thread_state.h"
-#include "runtime/coreclr/types/type.h"
+#include "runtime/type.h"
 #include "support/assert_more.h"
 #include "support/fake_descriptor.h"
 #include "support/fake_export.h"
@@ -70,7 +70,7 @@ static void check_objects(const struct fake_clr *fake, const struct runtime *run
 	ASSERT_UINT(runtime->threads.finalizer, fake->threads[1].address);
 	ASSERT_UINT(runtime->threads.gc, 0);
 	ASSERT_UINT((uint64_t)runtime->threads.pending, 0);
-	CU_ASSERT_PTR_NOT_NULL(coreclr_of(runtime)->types);
+	CU_ASSERT_PTR_NOT_NULL(runtime->types);
 	CU_ASSERT_PTR_NOT_NULL(coreclr_of(runtime)->modules);
 }
 

@@ -41,8 +41,7 @@ static struct fixture set_up(void)
 /* Forget what was looked up. */
 static void forget(struct fixture *fixture)
 {
-	code_cache_destroy(coreclr_of(fixture->runtime)->code);
-	coreclr_of(fixture->runtime)->code = NULL;
+	fake_forget_code(fixture->fake);
 }
 
 static void tear_down(struct fixture *fixture)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/coreclr/modules/module.h"
-#include "runtime/coreclr/types/type.h"
+#include "runtime/type.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/suite.h"

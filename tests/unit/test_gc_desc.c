@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/coreclr/types/gc_desc.h"
+#include "runtime/coreclr/types/method_table.h"
+#include "runtime/gc_desc.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"

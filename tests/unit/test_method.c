@@ -267,8 +267,7 @@ static void check_code(struct fixture *fixture, uint64_t code, uint64_t expected
 {
 	uint64_t desc = 0;
 	/* The tests change what was read before. */
-	code_cache_destroy(coreclr_of(fixture->runtime)->code);
-	coreclr_of(fixture->runtime)->code = NULL;
+	fake_forget_code(fixture->fake);
 	ASSERT_UINT(runtime_method_at(fixture->runtime, code, &desc), expected != 0);
 	ASSERT_UINT(desc, expected);
 }

@@ -3,7 +3,7 @@
 
 #include "gc/heap.h"
 #include "runtime/coreclr/internal.h"
-#include "runtime/coreclr/types/type.h"
+#include "runtime/type.h"
 #include "stack/stack_ops.h"
 #include "support/assert_more.h"
 #include "support/command_run.h"

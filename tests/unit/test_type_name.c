@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/coreclr/types/field.h"
-#include "runtime/coreclr/types/type.h"
+#include "runtime/coreclr/types/method_table.h"
 #include "runtime/coreclr/types/type_name.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"

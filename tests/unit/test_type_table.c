@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/coreclr/types/type.h"
+#include "runtime/coreclr/types/method_table.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"
@@ -291,7 +291,7 @@ TEST(test_no_memory)
 		struct runtime *runtime = fake_runtime(fake);
 		alloc_fail_at(nth);
 		struct runtime_type_table *types = NULL;
-		enum hd_status status = runtime_type_table_create(runtime, &types, NULL);
+		enum hd_status status = runtime_type_table_create(&types, NULL);
 		ASSERT_UINT(types != NULL, status == HD_OK);
 		runtime_type_table_destroy(types);
 		const struct type *type = type_find(runtime, address);

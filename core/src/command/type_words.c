@@ -9,9 +9,9 @@
 #include "analysis/name_similar.h"
 #include "gc/heap.h"
 #include "graph/heap_graph.h"
-#include "runtime/coreclr/types/type.h"
 #include "runtime/coreclr/types/type_lookup.h"
 #include "runtime/coreclr/types/type_name.h"
+#include "runtime/type.h"
 #include "util/text.h"
 
 /* So many ids of one name, or names that are similar, a message has. */

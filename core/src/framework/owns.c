@@ -5,8 +5,8 @@
 
 #include "mem/memory.h"
 #include "runtime/coreclr/modules/module.h"
-#include "runtime/coreclr/types/type.h"
 #include "runtime/coreclr/types/type_lookup.h"
+#include "runtime/type.h"
 
 /* Column of the table Assembly (ECMA-335, II.22.2), and the least size of an RSA key. */
 #define ASSEMBLY_KEY 6u

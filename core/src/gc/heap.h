@@ -5,8 +5,8 @@
 #include "gc/fact_ledger.h"
 #include "gc/layouts/gc_vars.h"
 #include "gc/layouts/object_layout.h"
-#include "runtime/coreclr/types/type.h"
 #include "runtime/runtime.h"
+#include "runtime/type.h"
 
 enum generation {
 	GENERATION_0,

@@ -6,6 +6,7 @@
 #include "runtime/coreclr/code/method.h"
 #include "runtime/coreclr/code/saved_variables.h"
 #include "runtime/coreclr/code/source.h"
+#include "runtime/coreclr/types/method_table.h"
 
 /* Longer chains of base classes are damage. */
 #define PARENTS_MAX 256u

@@ -5,7 +5,7 @@
 
 #include "inspect/async_name.h"
 #include "runtime/coreclr/modules/module.h"
-#include "runtime/coreclr/types/type.h"
+#include "runtime/type.h"
 #include "util/text.h"
 
 #define CLOSURE "+<>c__DisplayClass"

@@ -9,6 +9,9 @@
 #include "gc/layouts/gc_vars.h"
 #include "runtime/runtime_ops.h"
 
+struct code_cache;
+struct runtime_type_table;
+
 /** The managed threads. */
 struct runtime_threads {
 	struct runtime_thread *rows; /**< all of the ThreadStore's list */
@@ -30,4 +33,9 @@ struct runtime {
 	struct memory *memory; /**< of the target */
 	struct gc_vars gc;
 	struct runtime_threads threads;
+	struct runtime_type_table *types; /**< made by runtime_open(); see runtime/type.h */
+	struct code_cache *code;          /**< see runtime/code.h; NULL until the first look-up */
 };
+
+/** Free what every runtime has; the runtime itself, and what only it has, is for runtime_ops.close. */
+void runtime_base_deinit(struct runtime *runtime);

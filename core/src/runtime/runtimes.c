@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The runtimes that are looked for in a target, and what is asked about each of them alike. */
+#include "runtime/code.h"
 #include "runtime/runtime_base.h"
+#include "runtime/type.h"
 #include "targets/target.h"
+#include "util/alloc.h"
 
 /* In this order; the first place is for one that tests make up. */
 static const struct runtime_ops *runtimes[] = { NULL, &coreclr_ops };
@@ -18,11 +21,28 @@ enum hd_status runtime_open(struct target *target, struct job *job, struct runti
 			    struct hd_error *err)
 {
 	enum hd_status status = HD_ERR_UNSUPPORTED;
+	struct runtime *runtime = NULL;
 	for (size_t i = 0; i < RUNTIMES && status == HD_ERR_UNSUPPORTED; i++) {
 		if (runtimes[i])
-			status = runtimes[i]->open(target, job, ret, err);
+			status = runtimes[i]->open(target, job, &runtime, err);
 	}
+	if (status == HD_OK) {
+		status = runtime_type_table_create(&runtime->types, err);
+		if (status != HD_OK)
+			runtime_destroy(runtime);
+	}
+	if (status == HD_OK)
+		*ret = runtime;
 	return status;
+}
+
+void runtime_base_deinit(struct runtime *runtime)
+{
+	code_cache_destroy(runtime->code);
+	runtime_type_table_destroy(runtime->types);
+	mem_free(runtime->threads.rows);
+	mem_free(runtime->threads.order);
+	mem_free(runtime->threads.os_order);
 }
 
 void runtime_destroy(struct runtime *runtime)

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/graph/hash_index.h"
-#include "runtime/coreclr/types/type.h"
+#include "runtime/type.h"
 
 /** Two nodes with equal keys belong to the same method. */
 struct async_method_key {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/heap/type_kinds.h"
-#include "runtime/coreclr/types/type.h"
+#include "runtime/type.h"
 
 enum async_type {
 	ASYNC_NOT_ASKED,

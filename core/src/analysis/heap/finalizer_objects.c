@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/heap/finalizer_objects.h"
 
-#include "runtime/coreclr/types/type.h"
+#include "runtime/type.h"
 
 bool finalizer_is_ready(const struct finalizer_entry *entry)
 {

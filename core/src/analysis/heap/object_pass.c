@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/heap/object_pass.h"
 
-#include "runtime/coreclr/types/type.h"
+#include "runtime/type.h"
 
 enum hd_status object_pass_open(struct object_pass *ret, struct heap *heap,
 				const struct object_filter *filter, struct job *job,

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "analysis/name_match.h"
-#include "runtime/coreclr/types/type.h"
 #include "runtime/runtime.h"
+#include "runtime/type.h"
 #include "util/alloc.h"
 
 static bool grow_chooser(struct type_chooser *chooser, size_t index)

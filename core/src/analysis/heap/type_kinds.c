@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/coreclr/types/type.h"
+#include "runtime/type.h"
 #include "util/alloc.h"
 
 #define KINDS_MIN 256u

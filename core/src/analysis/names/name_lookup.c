@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "runtime/coreclr/types/method_table.h"
 #include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 #include "util/job.h"

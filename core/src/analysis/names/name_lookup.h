@@ -5,6 +5,8 @@
 #include "runtime/coreclr/code/method_list.h"
 #include "runtime/coreclr/modules/module.h"
 
+struct text;
+
 /** A type or method of a module, by its token. */
 struct named_entity {
 	const struct module *module;

@@ -3,6 +3,7 @@
 
 #include "command/objects/object.h"
 #include "command/table.h"
+#include "runtime/coreclr/types/method_table.h"
 
 #define DUMPARRAY_OPTIONS(X)                                                                  \
 	X(OPT_START, "start", VALUE_NUMBER, "N", "first element to show, from 0", NULL)       \

@@ -7,7 +7,7 @@
 #include "command/table.h"
 #include "gc/heap.h"
 #include "runtime/coreclr/layout_access.h"
-#include "runtime/coreclr/types/type.h"
+#include "runtime/coreclr/types/method_table.h"
 #include "util/alloc.h"
 
 /* Most base classes whose methods are read. */

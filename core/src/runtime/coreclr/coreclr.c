@@ -7,7 +7,7 @@
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/threads/thread.h"
 #include "runtime/coreclr/types/field.h"
-#include "runtime/coreclr/types/type.h"
+#include "runtime/coreclr/types/method_table.h"
 #include "runtime/coreclr/types/type_lookup.h"
 #include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
@@ -122,12 +122,6 @@ static enum hd_status fill_layout(struct runtime *runtime, const struct descript
 	return HD_OK;
 }
 
-static enum hd_status open_tables(struct runtime *runtime, struct hd_error *err)
-{
-	TRY(runtime_type_table_create(runtime, &coreclr_of(runtime)->types, err));
-	return module_table_create(runtime, &coreclr_of(runtime)->modules, err);
-}
-
 static const char *gc_advice(const struct target *target)
 {
 	if (target_crashed_thread(target))
@@ -173,18 +167,15 @@ static enum hd_status read_runtime(struct runtime *runtime, const struct descrip
 	if (runtime->gc.structures_invalid != 0)
 		report_gc(runtime);
 	TRY(thread_list_read(runtime, err));
-	return open_tables(runtime, err);
+	return module_table_create(runtime, &coreclr_of(runtime)->modules, err);
 }
 
 void coreclr_close(struct runtime *runtime)
 {
-	code_cache_destroy(coreclr_of(runtime)->code);
+	code_tables_destroy(coreclr_of(runtime)->code);
 	type_lookup_destroy(coreclr_of(runtime)->lookup);
-	runtime_type_table_destroy(coreclr_of(runtime)->types);
 	module_table_destroy(coreclr_of(runtime)->modules);
-	mem_free(runtime->threads.rows);
-	mem_free(runtime->threads.order);
-	mem_free(runtime->threads.os_order);
+	runtime_base_deinit(runtime);
 	mem_free(runtime);
 }
 

@@ -9,7 +9,7 @@
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/threads/sync_block.h"
 #include "runtime/coreclr/threads/thread.h"
-#include "runtime/coreclr/types/type.h"
+#include "runtime/coreclr/types/method_table.h"
 
 /* MTFlags: an array, and one of one dimension (methodtable.h). */
 #define FLAG_ARRAY_MASK 0x000e0000u

@@ -9,10 +9,9 @@
 #include "runtime/coreclr/layouts/frames.h"
 #include "runtime/runtime_base.h"
 
-struct runtime_type_table;
 struct module_table;
 struct type_lookup;
-struct code_cache;
+struct code_tables;
 
 /** Values of the runtime's globals: addresses, 0 = not known. */
 struct coreclr_globals {
@@ -60,11 +59,10 @@ struct coreclr {
 	struct coreclr_globals globals;
 	uint64_t
 		name_extra; /**< bytes and steps of long names: runtime/coreclr/types/type_name.h */
-	struct runtime_type_table *types; /**< see runtime/coreclr/types/type.h */
-	struct module_table *modules;     /**< see runtime/coreclr/modules/module.h */
+	struct module_table *modules; /**< see runtime/coreclr/modules/module.h */
 	struct type_lookup *
 		lookup; /**< see runtime/coreclr/types/type_lookup.h; NULL until the first look-up */
-	struct code_cache
+	struct code_tables
 		*code; /**< see runtime/coreclr/code/code.h; NULL until the first look-up */
 	unsigned int gc_info_version; /**< version of GCInfo in JIT code: 2 (.NET 8), 3 (9), 4
 				       * (10) */

@@ -150,27 +150,23 @@ bool runtime_function_find(struct runtime *runtime, uint64_t table, uint32_t cou
 	return low != 0;
 }
 
-struct code_cache *code_cache(struct runtime *runtime)
+struct code_tables *code_tables(struct runtime *runtime)
 {
-	if (!coreclr_of(runtime)->code)
-		coreclr_of(runtime)->code = mem_calloc(1, sizeof(*coreclr_of(runtime)->code));
-	return coreclr_of(runtime)->code;
+	struct coreclr *coreclr = coreclr_of(runtime);
+	if (!coreclr->code)
+		coreclr->code = mem_calloc(1, sizeof(*coreclr->code));
+	return coreclr->code;
 }
 
-bool code_cache_make(struct runtime *runtime)
+void code_tables_destroy(struct code_tables *tables)
 {
-	return code_cache(runtime) != NULL;
-}
-
-void code_cache_destroy(struct code_cache *cache)
-{
-	if (!cache)
+	if (!tables)
 		return;
-	for (size_t i = 0; i < cache->images_count; i++)
-		r2r_image_deinit(&cache->images[i]);
-	pages_free(cache->images, cache->images_capacity, sizeof(*cache->images));
-	source_cache_destroy(cache->sources);
-	mem_free(cache);
+	for (size_t i = 0; i < tables->images_count; i++)
+		r2r_image_deinit(&tables->images[i]);
+	pages_free(tables->images, tables->images_capacity, sizeof(*tables->images));
+	source_cache_destroy(tables->sources);
+	mem_free(tables);
 }
 
 bool runtime_has_code_at(struct runtime *runtime, uint64_t code)
@@ -209,59 +205,17 @@ bool runtime_code_pointer(struct runtime *runtime, uint64_t address, uint64_t *r
 	return true;
 }
 
-bool runtime_code_failed(struct runtime *runtime)
-{
-	struct code_cache *cache = code_cache(runtime);
-	bool failed = !cache || cache->failed;
-	if (cache)
-		cache->failed = false;
-	return failed;
-}
-
-static bool find_code(struct runtime *runtime, uint64_t code, struct code_info *ret)
+bool coreclr_code_at(struct runtime *runtime, uint64_t code, struct code_info *ret)
 {
 	struct code_section section;
+	if (!code_tables(runtime)) {
+		runtime_code_fail(runtime);
+		return false;
+	}
 	if (!find_section(runtime, code, &section))
 		return false;
 	return section.module ? precompiled_code(runtime, &section, code, ret)
 			      : jitted_code(runtime, &section, code, ret);
-}
-
-/* The same, with a cache of earlier results: stacks are full of the same few addresses. */
-static bool find_code_again(struct runtime *runtime, uint64_t code, struct code_info *ret)
-{
-	struct code_cache *cache = code_cache(runtime);
-	if (!cache || !code)
-		return false;
-	struct code_recent *recent =
-		&cache->recent[(code * 0x9e3779b97f4a7c15u >> 32) % CODE_RECENT_COUNT];
-	if (recent->code != code) {
-		struct code_info info = { 0 };
-		bool had_failed = cache->failed, is_found;
-		cache->failed = false;
-		is_found = find_code(runtime, code, &info);
-		if (cache->failed)
-			return false; /* it may be found another time */
-		cache->failed = had_failed;
-		*recent = (struct code_recent){ code, is_found, info };
-	}
-	if (recent->is_found)
-		*ret = recent->info;
-	return recent->is_found;
-}
-
-bool coreclr_code_at(struct runtime *runtime, uint64_t code, struct code_info *ret)
-{
-	struct code_info info;
-	if (!find_code_again(runtime, code, &info) || !info.unwind_info)
-		return false;
-	*ret = info;
-	return true;
-}
-
-bool runtime_code_at(struct runtime *runtime, uint64_t code, struct code_info *ret)
-{
-	return runtime->ops->code_at(runtime, code, ret);
 }
 
 uint64_t method_entry_target(struct runtime *runtime, uint64_t entry)
@@ -275,7 +229,7 @@ bool runtime_method_at(struct runtime *runtime, uint64_t code, uint64_t *ret_met
 {
 	struct code_info info;
 	char name[8];
-	if (!find_code_again(runtime, code, &info) &&
+	if (!runtime_function_at(runtime, code, &info) &&
 	    !coreclr_fcall_method(runtime, code, &info.method_desc) &&
 	    !runtime_arch(runtime)->ops->precode_method(runtime->memory, code, &info.method_desc))
 		return false;

@@ -2,7 +2,7 @@
 /* Finds the classes that the code of a method names: it may use their static variables. */
 #pragma once
 
-#include "runtime/coreclr/types/type.h"
+#include "runtime/type.h"
 
 /** Whether a name is one of those that are looked for: bits of its own for each. */
 struct code_search {

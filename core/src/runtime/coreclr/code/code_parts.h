@@ -31,28 +31,19 @@ struct r2r_image {
 	bool is_partial; /**< some entries are not in the target: each is looked up in the map */
 };
 
-/** The result of an earlier look-up. */
-struct code_recent {
-	uint64_t code; /**< 0: unused */
-	bool is_found;
-	struct code_info info;
-};
-#define CODE_RECENT_COUNT 512u
-
-struct code_cache {
+/** The tables that look-ups of code have made. */
+struct code_tables {
 	struct r2r_image *images;
 	size_t images_count, images_capacity;
 	size_t last_image;     /**< the image that was asked for last */
 	uint64_t buckets_read; /**< buckets of all images' maps; limited */
 	uint32_t probes;       /**< buckets that look-ups have visited; limited */
-	bool failed;           /**< memory was exhausted */
 	struct source_cache
 		*sources; /**< see runtime/coreclr/code/source.h; NULL until the first look-up */
-	struct code_recent recent[CODE_RECENT_COUNT];
 };
 
-/** The cache of @p runtime, made the first time; NULL when memory is exhausted. */
-struct code_cache *code_cache(struct runtime *runtime);
+/** The tables of @p runtime, made the first time; NULL when memory is exhausted. */
+struct code_tables *code_tables(struct runtime *runtime);
 
 /** RUNTIME_FUNCTION: RVAs (readytorun.h, clrnt.h). */
 #define RUNTIME_FUNCTION_SIZE 12u
@@ -74,9 +65,6 @@ void r2r_image_deinit(struct r2r_image *image);
 
 /** The RangeSection at @p address. */
 bool code_section_read(struct runtime *runtime, uint64_t address, struct code_section *ret);
-/** Make the cache of runtime_code_at(), unless it is there; false when memory is exhausted. */
-bool code_cache_make(struct runtime *runtime);
-
 /** All sections of code. */
 struct code_sections {
 	uint64_t *rows; /**< addresses of RangeSections, ascending; some may be there twice */

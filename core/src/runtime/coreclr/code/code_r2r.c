@@ -113,7 +113,7 @@ static bool sort_entries(struct r2r_image *image)
 static bool read_r2r_image(struct runtime *runtime, const struct code_section *section,
 			   struct r2r_image *image)
 {
-	struct code_cache *cache = coreclr_of(runtime)->code;
+	struct code_tables *tables = coreclr_of(runtime)->code;
 	uint64_t info, owner, functions, buckets;
 	uint32_t function_count, count;
 	const struct layout *layout = &coreclr_of(runtime)->layout;
@@ -128,9 +128,9 @@ static bool read_r2r_image(struct runtime *runtime, const struct code_section *s
 	if (!coreclr_pointer(runtime, owner + coreclr_offset(runtime, L_R2R_ENTRY_POINTS),
 			     L_HASH_MAP_BUCKETS, &buckets) ||
 	    !memory_u32(runtime->memory, buckets, &count) ||
-	    count > MAP_BUCKETS_MAX - cache->buckets_read)
+	    count > MAP_BUCKETS_MAX - tables->buckets_read)
 		return true;
-	cache->buckets_read += count;
+	tables->buckets_read += count;
 	/* Its code is in the file, which is needed for cores of gcore and of the kernel. */
 	module_prove(runtime, section->module);
 	image->function_count = function_count;
@@ -147,27 +147,27 @@ static bool read_r2r_image(struct runtime *runtime, const struct code_section *s
 static const struct r2r_image *find_r2r_image(struct runtime *runtime,
 					      const struct code_section *section)
 {
-	struct code_cache *cache = coreclr_of(runtime)->code;
-	size_t count = cache->images_count;
+	struct code_tables *tables = coreclr_of(runtime)->code;
+	size_t count = tables->images_count;
 	for (size_t i = 0; i < count; i++) {
-		size_t index = (cache->last_image + i) % count;
-		const struct r2r_image *image = &cache->images[index];
+		size_t index = (tables->last_image + i) % count;
+		const struct r2r_image *image = &tables->images[index];
 		if (image->module == section->module && image->begin == section->begin) {
-			cache->last_image = index;
+			tables->last_image = index;
 			return image;
 		}
 	}
 	if (count >= R2R_IMAGES_MAX)
 		return NULL;
 	struct r2r_image image = { .module = section->module, .begin = section->begin };
-	if (!PAGES_RESERVE(cache, images) || !read_r2r_image(runtime, section, &image)) {
+	if (!PAGES_RESERVE(tables, images) || !read_r2r_image(runtime, section, &image)) {
 		r2r_image_deinit(&image);
-		cache->failed = true;
+		runtime_code_fail(runtime);
 		return NULL;
 	}
-	cache->last_image = cache->images_count++;
-	cache->images[cache->last_image] = image;
-	return &cache->images[cache->last_image];
+	tables->last_image = tables->images_count++;
+	tables->images[tables->last_image] = image;
+	return &tables->images[tables->last_image];
 }
 
 /*
@@ -287,7 +287,7 @@ bool precompiled_bodies(struct runtime *runtime, const struct code_section *sect
 	const struct r2r_image *image = find_r2r_image(runtime, section);
 	if (!image) {
 		bodies->is_partial = true;
-		return !coreclr_of(runtime)->code->failed;
+		return !runtime_code_failed(runtime);
 	}
 	bodies->is_partial |= !image->functions || image->is_partial;
 	for (size_t i = 0; i < image->entries_count; i++) {

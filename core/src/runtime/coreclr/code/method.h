@@ -3,7 +3,7 @@
 
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/modules/module.h"
-#include "runtime/coreclr/types/type.h"
+#include "runtime/type.h"
 
 #define DYNAMIC_NAME_SIZE 256u
 

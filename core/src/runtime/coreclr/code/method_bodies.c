@@ -138,7 +138,7 @@ enum hd_status method_bodies_read(struct runtime *runtime, struct job *job,
 {
 	struct code_sections sections = { 0 };
 	*ret = (struct method_bodies){ 0 };
-	TRY_MEMORY(code_cache_make(runtime), err);
+	TRY_MEMORY(code_tables(runtime), err);
 	enum hd_status status = code_sections_read(runtime, &sections) ? HD_OK : fail_nomem(err);
 	ret->is_partial = sections.is_partial;
 	job_begin(job, "code", sections.rows_count);

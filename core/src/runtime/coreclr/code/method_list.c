@@ -6,6 +6,7 @@
 #include "runtime/coreclr/code/code.h"
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/types/method_table.h"
 #include "util/sort.h"
 
 #define UNIT_SIZE  8u

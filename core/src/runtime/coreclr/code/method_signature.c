@@ -16,6 +16,7 @@
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/modules/module_facts.h"
 #include "runtime/coreclr/types/field.h"
+#include "runtime/coreclr/types/method_table.h"
 #include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 

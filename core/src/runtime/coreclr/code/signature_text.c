@@ -7,6 +7,7 @@
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/modules/token_name.h"
 #include "runtime/coreclr/types/field.h"
+#include "runtime/coreclr/types/method_table.h"
 #include "runtime/coreclr/types/type_name.h"
 
 #define HANDLE_SIZE 8

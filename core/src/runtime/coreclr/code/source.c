@@ -63,7 +63,7 @@ void source_cache_destroy(struct source_cache *cache)
 
 static struct source_cache *source_cache(struct runtime *runtime)
 {
-	struct code_cache *code = code_cache(runtime);
+	struct code_tables *code = code_tables(runtime);
 	if (code && !code->sources) {
 		code->sources = mem_calloc(1, sizeof(*code->sources));
 		if (code->sources)

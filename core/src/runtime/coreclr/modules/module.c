@@ -7,7 +7,7 @@
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/modules/module_image.h"
-#include "runtime/coreclr/types/type.h"
+#include "runtime/coreclr/types/method_table.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/findings.h"

@@ -4,7 +4,7 @@
 #include "metadata/image.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/modules/module_image.h"
-#include "runtime/coreclr/types/type.h"
+#include "runtime/type.h"
 
 /* Columns of Assembly (ECMA-335 II.22.2). */
 #define ASSEMBLY_MAJOR 1u

@@ -5,6 +5,7 @@
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/statics/static_base.h"
+#include "runtime/coreclr/types/method_table.h"
 
 /* MTFlags2 of 9 and 10: a DynamicStaticsInfo lies before the auxiliary data. */
 #define HAS_DYNAMIC_STATICS 0x2u

@@ -7,6 +7,7 @@
 #include "mem/memory.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/statics/static_base.h"
+#include "runtime/coreclr/types/method_table.h"
 
 /* After a MethodTable and its vtable. */
 #define OPTIONAL_MEMBERS 6u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/types/type.h"
+#include "runtime/type.h"
 
 /** CorElementType (corhdr.h; ECMA-335 II.23.1.16). */
 enum element_type {

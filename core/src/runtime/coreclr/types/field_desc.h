@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/types/type.h"
+#include "runtime/type.h"
 
 /** Bytes of a FieldDesc (field.h), the same in 8, 9 and 10. */
 #define FIELD_DESC_SIZE 16u

@@ -8,6 +8,7 @@
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/types/continuation.h"
 #include "runtime/coreclr/types/field.h"
+#include "runtime/coreclr/types/method_table.h"
 #include "util/alloc.h"
 
 #define ITEMS_MAX      65536u
@@ -425,26 +426,4 @@ void typedef_name(const struct metadata *metadata, uint32_t rid, struct text *te
 	type_chain_of(metadata, MD_TYPE_DEF, rid, &chain);
 	name_push_chain(&writer, metadata, &chain, &none, false, 0);
 	write_name(&writer);
-}
-
-const char *type_name(struct runtime *runtime, const struct type *type, size_t *ret_size)
-{
-	if (!type->name) {
-		struct text text = { 0 };
-		runtime->ops->type_name(runtime, type->method_table, &text);
-		struct type *mutable = type_at(runtime, type->index);
-		if (text.failed || !text.bytes || !mutable ||
-		    mutable->method_table != type->method_table) {
-			text_deinit(&text);
-			if (ret_size)
-				*ret_size = strlen("<out of memory>");
-			return "<out of memory>";
-		}
-		mutable->name = text.bytes; /* to be freed by mem_free(), like the text's own
-					     * bytes */
-		mutable->name_size = (uint32_t)text.size;
-	}
-	if (ret_size)
-		*ret_size = type->name_size;
-	return type->name;
 }

@@ -10,18 +10,6 @@
 
 struct runtime;
 
-/** Flags of a MethodTable (methodtable.h). */
-#define MT_HAS_COMPONENT_SIZE   0x80000000u
-#define MT_CONTAINS_GC_POINTERS 0x01000000u
-#define MT_FINALIZER            0x00100000u
-#define MT_CATEGORY_MASK        0x000f0000u
-/**
- * Flags of a type without component size: is it generic; is it shared code, which is never the
- * exact type of an object.
- */
-#define MT_GENERICS_MASK   0x00000030u
-#define MT_GENERICS_SHARED 0x00000020u
-
 enum type_category {
 	CATEGORY_CLASS,
 	CATEGORY_VALUE, /**< struct */
@@ -32,13 +20,6 @@ enum type_category {
 	CATEGORY_SZ_ARRAY,
 	CATEGORY_MD_ARRAY,
 };
-
-/**
- * Bytes of a MethodTable's fixed part, the same in 8, 9 and 10; after it come the addresses of its
- * vtable's chunks, which have this many slots each (methodtable.h: VTABLE_SLOTS_PER_CHUNK).
- */
-#define METHOD_TABLE_SIZE  64u
-#define VTABLE_CHUNK_SLOTS 8u
 
 /**
  * Series of a GCDesc: slots that begin at offset and take (size + the object's true size) bytes.
@@ -90,18 +71,10 @@ struct type {
 	char *name; /**< NULL until type_name(); owned */
 };
 
-/** Do several instantiations share the code of its methods, as those with classes for arguments? */
-static inline bool type_is_shared(const struct type *type)
-{
-	return !(type->flags & MT_HAS_COMPONENT_SIZE) &&
-	       (type->flags & MT_GENERICS_MASK) == MT_GENERICS_SHARED;
-}
-
 struct runtime_type_table;
 
 /** Create and destroy the table of a runtime (runtime_open() does). */
-HD_NODISCARD enum hd_status runtime_type_table_create(struct runtime *runtime,
-						      struct runtime_type_table **ret,
+HD_NODISCARD enum hd_status runtime_type_table_create(struct runtime_type_table **ret,
 						      struct hd_error *err);
 void runtime_type_table_destroy(struct runtime_type_table *types);
 
@@ -169,10 +142,6 @@ static inline const struct type *type_cached(struct type_cache *cache, struct ru
  */
 const char *type_name(struct runtime *runtime, const struct type *type, size_t *ret_size);
 
-/** Name of a TypeHandle (MethodTable or TypeDesc), appended to @p text. */
-struct text;
-void type_handle_name(struct runtime *runtime, uint64_t handle, struct text *text);
-
 /** Bytes of a struct, from the size of its box: its true size, rounded up to a multiple of 8. */
 static inline uint64_t type_box_content(const struct type *type)
 {
@@ -185,6 +154,3 @@ static inline uint64_t type_object_size(const struct type *type, uint32_t length
 	uint64_t size = type->base_size + (uint64_t)type->component_size * length;
 	return size < 24 ? 24 : size;
 }
-
-/** runtime_ops.describe_type of CoreCLR: reads MethodTable and EEClass, and checks both. */
-bool coreclr_describe_type(const struct runtime *runtime, uint64_t method_table, struct type *ret);

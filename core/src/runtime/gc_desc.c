@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/coreclr/types/gc_desc.h"
+#include "runtime/gc_desc.h"
 
 #include "mem/memory.h"
 #include "util/alloc.h"

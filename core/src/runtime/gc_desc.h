@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/types/type.h"
+#include "runtime/type.h"
 
 struct memory;
 
