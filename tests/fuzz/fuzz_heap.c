@@ -303,8 +303,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.base.target = &target,
 		.base.memory = &memory.memory,
 		.major = image.flags & 2 ? 8 : 10,
-		.globals.free_method_table = BASE + 8 * (uint64_t)image.free_type,
-		.globals.object_method_table = BASE + 8 * (uint64_t)image.object_type,
+		.base.tables.free = BASE + 8 * (uint64_t)image.free_type,
+		.base.tables.object = BASE + 8 * (uint64_t)image.object_type,
 	};
 	layout_init(&runtime.layout);
 	layout_fill(&runtime.layout, runtime.major, ORIGIN_SERIES);

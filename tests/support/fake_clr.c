@@ -412,13 +412,13 @@ struct runtime *fake_runtime(struct fake_clr *fake)
 	runtime->ops = &coreclr_ops;
 	runtime->memory = &fake->memory.memory;
 	coreclr->major = fake->options.release;
-	(void)snprintf(coreclr->version, sizeof(coreclr->version), "%u.0", coreclr->major);
+	(void)snprintf(runtime->version, sizeof(runtime->version), "%u.0", coreclr->major);
 	runtime->gc = fake->gc;
 	coreclr->layout = fake->layout;
-	coreclr->globals.free_method_table = fake->free_type;
-	coreclr->globals.object_method_table = fake->object_type;
+	runtime->tables.free = fake->free_type;
+	runtime->tables.object = fake->object_type;
 	coreclr->globals.string_method_table = fake->string_type;
-	coreclr->globals.object_array_method_table = fake->object_array_type;
+	runtime->tables.object_array = fake->object_array_type;
 	coreclr->globals.sync_table = fake->sync_table;
 	runtime->threads.is_whole = true;
 	if (runtime_type_table_create(&runtime->types, NULL) != HD_OK ||

@@ -47,16 +47,14 @@ static void check_findings(const struct fake_clr *fake, enum finding_kind kind)
 
 static void check_objects(const struct fake_clr *fake, const struct runtime *runtime)
 {
-	ASSERT_UINT(coreclr_of(runtime)->globals.free_method_table, fake->free_type);
-	ASSERT_UINT(coreclr_of(runtime)->globals.object_method_table, fake->object_type);
+	ASSERT_UINT(runtime->tables.free, fake->free_type);
+	ASSERT_UINT(runtime->tables.object, fake->object_type);
 	ASSERT_UINT(coreclr_of(runtime)->globals.string_method_table, fake->string_type);
-	ASSERT_UINT(coreclr_of(runtime)->globals.object_array_method_table,
-		    fake->object_array_type);
-	ASSERT_UINT(coreclr_of(runtime)->globals.exception_method_table,
+	ASSERT_UINT(runtime->tables.object_array, fake->object_array_type);
+	ASSERT_UINT(runtime->tables.exception,
 		    fake_peek_u64((struct fake_memory *)(uintptr_t)&fake->memory,
 				  fake_global(FAKE_EXCEPTION)));
-	ASSERT_UINT(coreclr_of(runtime)->globals.alloc_context,
-		    fake_global(FAKE_ALLOC_CONTEXT) + 8);
+	ASSERT_UINT(runtime->alloc_context, fake_global(FAKE_ALLOC_CONTEXT) + 8);
 	CU_ASSERT(coreclr_of(runtime)->globals.app_domain != 0);
 	CU_ASSERT(coreclr_of(runtime)->globals.thread_store != 0);
 	ASSERT_UINT_FATAL(runtime->threads.count, fake->thread_count);
@@ -85,11 +83,11 @@ TEST(by_shape)
 		check_objects(fake, runtime);
 		ASSERT_UINT(coreclr_of(runtime)->globals.sync_table, fake->sync_table);
 		ASSERT_UINT(coreclr_of(runtime)->globals.sync_count, 2);
-		ASSERT_TEXT(coreclr_of(runtime)->version, release == 10 ? "10.0.3" : "11.0.3");
+		ASSERT_TEXT(runtime->version, release == 10 ? "10.0.3" : "11.0.3");
 		ASSERT_UINT(coreclr_of(runtime)->major, release);
-		ASSERT_TEXT(coreclr_of(runtime)->build_id, "");
+		ASSERT_TEXT(runtime->build_id, "");
 		CU_ASSERT_FALSE(coreclr_of(runtime)->descriptor.is_read);
-		CU_ASSERT_FALSE(coreclr_of(runtime)->is_single_file);
+		CU_ASSERT_FALSE(runtime->is_single_file);
 		ASSERT_UINT(coreclr_of(runtime)->layout.origins[L_MT_FLAGS], ORIGIN_SERIES);
 		ASSERT_UINT(coreclr_of(runtime)->layout.origins[L_DOMAIN_ASSEMBLIES],
 			    ORIGIN_SERIES);
@@ -118,7 +116,7 @@ TEST(by_the_descriptor_of_11)
 	struct runtime *runtime = open(fake);
 	check_objects(fake, runtime);
 	ASSERT_UINT(coreclr_of(runtime)->major, 11);
-	ASSERT_TEXT(coreclr_of(runtime)->version, "11.0.0");
+	ASSERT_TEXT(runtime->version, "11.0.0");
 	ASSERT_UINT(coreclr_of(runtime)->gc_info_version, 5);
 	ASSERT_UINT(coreclr_of(runtime)->layout.origins[L_DOMAIN_ASSEMBLIES], ORIGIN_DESCRIPTOR);
 	ASSERT_UINT(coreclr_of(runtime)->layout.origins[L_LOADER_EXPOSED], ORIGIN_DESCRIPTOR);
@@ -172,7 +170,7 @@ TEST(by_descriptor)
 		struct runtime *runtime = open(fake);
 		check_objects(fake, runtime);
 		ASSERT_UINT(coreclr_of(runtime)->globals.sync_table, fake->sync_table);
-		ASSERT_TEXT(coreclr_of(runtime)->version, "10.0.12");
+		ASSERT_TEXT(runtime->version, "10.0.12");
 		CU_ASSERT_TRUE(coreclr_of(runtime)->descriptor.is_read);
 		ASSERT_UINT(coreclr_of(runtime)->layout.origins[L_MT_FLAGS], ORIGIN_DESCRIPTOR);
 		ASSERT_UINT(coreclr_of(runtime)->layout.origins[L_MT_BASE_SIZE], ORIGIN_SERIES);
@@ -194,8 +192,8 @@ TEST(known_build)
 							 .build_id = builds[i].build_id });
 		struct runtime *runtime = open(fake);
 		check_objects(fake, runtime);
-		ASSERT_TEXT(coreclr_of(runtime)->build_id, builds[i].build_id);
-		ASSERT_TEXT(coreclr_of(runtime)->version, builds[i].version);
+		ASSERT_TEXT(runtime->build_id, builds[i].build_id);
+		ASSERT_TEXT(runtime->version, builds[i].version);
 		ASSERT_UINT(coreclr_of(runtime)->layout.origins[L_MT_FLAGS], ORIGIN_BUILD);
 		/* No object has a sync block yet; where the table is, is known of this build. */
 		ASSERT_UINT(coreclr_of(runtime)->globals.sync_table, fake->sync_table);
@@ -213,7 +211,7 @@ TEST(version_by_shape)
 		fake_export(fake, &(struct fake_export){ .path = SELF_CONTAINED,
 							 .version = "@(#)Version 1" });
 		struct runtime *runtime = open(fake);
-		ASSERT_TEXT(coreclr_of(runtime)->version, release == 10 ? "10.0" : "11.0");
+		ASSERT_TEXT(runtime->version, release == 10 ? "10.0" : "11.0");
 		ASSERT_UINT(coreclr_of(runtime)->major, release);
 		runtime_destroy(runtime);
 		fake_clr_destroy(fake);
@@ -225,7 +223,7 @@ TEST(single_file)
 	struct fake_clr *fake = make(NULL);
 	export_named(fake, (struct fake_export){ .path = "" });
 	struct runtime *runtime = open(fake);
-	CU_ASSERT_TRUE(coreclr_of(runtime)->is_single_file);
+	CU_ASSERT_TRUE(runtime->is_single_file);
 	ASSERT_UINT(coreclr_of(runtime)->major, 10);
 	check_objects(fake, runtime);
 	runtime_destroy(runtime);

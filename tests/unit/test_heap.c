@@ -180,7 +180,7 @@ TEST(global_context)
 	uint64_t hole = fake_hole(fake, 64), context = fake_alloc(&fake->memory, 16);
 	fake_poke_u64(&fake->memory, context, hole);
 	fake_poke_u64(&fake->memory, context + 8, hole + 40);
-	coreclr_of(fake_runtime(fake))->globals.alloc_context = context;
+	fake_runtime(fake)->alloc_context = context;
 	const struct heap *heap = fake_heap(fake);
 	ASSERT_UINT_FATAL(heap->context_count, 1);
 	ASSERT_UINT(heap->contexts[0].owner, CONTEXT_GLOBAL);

@@ -42,7 +42,7 @@ static bool describe_type(const struct runtime *runtime, uint64_t method_table, 
 		return false;
 	ret->flags = words[0];
 	ret->base_size = words[1];
-	ret->is_free = method_table == coreclr_of(runtime)->globals.free_method_table;
+	ret->is_free = method_table == runtime->tables.free;
 	ret->is_string = words[1] == 22;
 	if (words[0] & HAS_COMPONENTS)
 		ret->component_size = (uint16_t)words[0];

@@ -282,7 +282,7 @@ static void make_many(struct many *m)
 	make(s);
 	const struct type *pool = type_find(s->heap->runtime, s->pool);
 	m->set.heap = s->heap;
-	coreclr_of(s->heap->runtime)->globals.exception_method_table = s->node;
+	s->heap->runtime->tables.exception = s->node;
 	for (uint32_t i = 0; i < COUNT(m->handles); i++)
 		m->handles[i] = (struct handle){ .address = 0x5000 + 8 * (uint64_t)i };
 	m->handles[0].type = HANDLE_PINNED;

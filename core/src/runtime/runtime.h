@@ -66,7 +66,7 @@ const char *runtime_version(const struct runtime *runtime);
 bool runtime_file_version(struct runtime *runtime, char *buf, size_t size);
 /** Build-id of the runtime's file, in hex; "" = unknown. */
 const char *runtime_build_id(const struct runtime *runtime);
-/** The module of libcoreclr, or of the single-file executable. */
+/** The file of libcoreclr, or the single-file executable; "": not known. */
 const char *runtime_path(const struct runtime *runtime);
 bool runtime_is_single_file(const struct runtime *runtime);
 /** Was its contract descriptor read? */

@@ -26,12 +26,25 @@ struct runtime_threads {
 	int64_t pending;    /**< number of threads that are being started, -1 = not known */
 };
 
+/** The MethodTables that others ask for by what they are; 0: not known. */
+struct runtime_tables {
+	uint64_t free; /**< of the blocks between objects; without it the heap cannot be walked */
+	uint64_t object, object_array, exception;
+};
+
 /** The runtime in a target; the struct of each begins with it. */
 struct runtime {
 	const struct runtime_ops *ops;
 	struct target *target; /**< borrowed */
 	struct memory *memory; /**< of the target */
+	char version[64];      /**< "10.0.12" when it can be found out, else "10.0"; "" = unknown */
+	char build_id[64];     /**< of its file, in hex; "" = unknown */
+	const char *path;      /**< of its file; borrowed from the target; NULL: not known */
+	bool is_single_file;   /**< that is the program itself */
 	struct gc_vars gc;
+	struct runtime_tables tables;
+	/** Address of the allocation context {pointer, limit} that all threads share, 0 = none. */
+	uint64_t alloc_context;
 	struct runtime_threads threads;
 	struct runtime_type_table *types; /**< made by runtime_open(); see runtime/type.h */
 	struct code_cache *code;          /**< see runtime/code.h; NULL until the first look-up */

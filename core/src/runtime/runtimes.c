@@ -152,3 +152,48 @@ bool runtime_is_suspending(const struct runtime *runtime)
 	}
 	return false;
 }
+
+const char *runtime_version(const struct runtime *runtime)
+{
+	return runtime->version;
+}
+
+const char *runtime_build_id(const struct runtime *runtime)
+{
+	return runtime->build_id;
+}
+
+const char *runtime_path(const struct runtime *runtime)
+{
+	return runtime->path ? runtime->path : "";
+}
+
+bool runtime_is_single_file(const struct runtime *runtime)
+{
+	return runtime->is_single_file;
+}
+
+uint64_t runtime_free_method_table(const struct runtime *runtime)
+{
+	return runtime->tables.free;
+}
+
+uint64_t runtime_object_method_table(const struct runtime *runtime)
+{
+	return runtime->tables.object;
+}
+
+uint64_t runtime_object_array_method_table(const struct runtime *runtime)
+{
+	return runtime->tables.object_array;
+}
+
+uint64_t runtime_exception_method_table(const struct runtime *runtime)
+{
+	return runtime->tables.exception;
+}
+
+uint64_t runtime_global_alloc_context(const struct runtime *runtime)
+{
+	return runtime->alloc_context;
+}

@@ -1,29 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Other folders than runtime ask these functions about a runtime. */
+/* The fields of CoreCLR's structures, and the globals that others ask for. */
 #include "mem/memory.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/layout_access.h"
 #include "targets/target.h"
-
-const char *runtime_version(const struct runtime *runtime)
-{
-	return coreclr_of(runtime)->version;
-}
-
-const char *runtime_build_id(const struct runtime *runtime)
-{
-	return coreclr_of(runtime)->build_id;
-}
-
-const char *runtime_path(const struct runtime *runtime)
-{
-	return coreclr_of(runtime)->module->path;
-}
-
-bool runtime_is_single_file(const struct runtime *runtime)
-{
-	return coreclr_of(runtime)->is_single_file;
-}
 
 bool coreclr_has_descriptor(const struct runtime *runtime)
 {
@@ -74,31 +54,6 @@ uint64_t coreclr_app_domain(const struct runtime *runtime)
 uint64_t coreclr_system_domain(const struct runtime *runtime)
 {
 	return coreclr_of(runtime)->globals.system_domain;
-}
-
-uint64_t runtime_free_method_table(const struct runtime *runtime)
-{
-	return coreclr_of(runtime)->globals.free_method_table;
-}
-
-uint64_t runtime_object_method_table(const struct runtime *runtime)
-{
-	return coreclr_of(runtime)->globals.object_method_table;
-}
-
-uint64_t runtime_object_array_method_table(const struct runtime *runtime)
-{
-	return coreclr_of(runtime)->globals.object_array_method_table;
-}
-
-uint64_t runtime_exception_method_table(const struct runtime *runtime)
-{
-	return coreclr_of(runtime)->globals.exception_method_table;
-}
-
-uint64_t runtime_global_alloc_context(const struct runtime *runtime)
-{
-	return coreclr_of(runtime)->globals.alloc_context;
 }
 
 bool runtime_has_sync_table(const struct runtime *runtime)

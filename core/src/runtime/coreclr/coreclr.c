@@ -46,7 +46,7 @@ static enum hd_status read_descriptor(struct runtime *runtime, struct descriptor
 	coreclr_of(runtime)->descriptor.is_read = status == HD_OK;
 	if (status == HD_OK)
 		return HD_OK;
-	bool is_known = layout_build_find(coreclr_of(runtime)->build_id) != NULL;
+	bool is_known = layout_build_find(runtime->build_id) != NULL;
 	findings_add(&runtime->target->findings,
 		     status == HD_ERR_FAULT ? FINDING_NO_DESCRIPTOR : FINDING_BAD_DESCRIPTOR,
 		     is_known ? NULL : files_advice(runtime), "%s: %s", reason.message,
@@ -77,7 +77,7 @@ static void report_missing_fields(struct runtime *runtime)
 			     "the descriptor of .NET %s does not say where %zu of the fields are "
 			     "that are read here (%s%s): answers that need them leave something "
 			     "out (info -layout lists them)",
-			     coreclr_of(runtime)->version, count, names.bytes ? names.bytes : "",
+			     runtime->version, count, names.bytes ? names.bytes : "",
 			     count > MISSING_TOLD ? ", ..." : "");
 	}
 }
@@ -88,7 +88,7 @@ static enum hd_status fill_layout(struct runtime *runtime, const struct descript
 	layout_init(&coreclr_of(runtime)->layout);
 	if (descriptor)
 		descriptor_fill(descriptor, &coreclr_of(runtime)->layout);
-	bool is_known = layout_build_find(coreclr_of(runtime)->build_id) != NULL;
+	bool is_known = layout_build_find(runtime->build_id) != NULL;
 	layout_fill(&coreclr_of(runtime)->layout, coreclr_of(runtime)->major,
 		    is_known ? ORIGIN_BUILD : ORIGIN_SERIES);
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
@@ -97,10 +97,8 @@ static enum hd_status fill_layout(struct runtime *runtime, const struct descript
 				    coreclr_of(runtime)->descriptor.address,
 				    "this runtime (.NET %s, build-id %s) is not known, and its "
 				    "contract descriptor does not tell its layout: %s",
-				    *coreclr_of(runtime)->version ? coreclr_of(runtime)->version
-								  : "of unknown version",
-				    *coreclr_of(runtime)->build_id ? coreclr_of(runtime)->build_id
-								   : "unknown",
+				    *runtime->version ? runtime->version : "of unknown version",
+				    *runtime->build_id ? runtime->build_id : "unknown",
 				    files_advice(runtime));
 		}
 	}
@@ -109,15 +107,14 @@ static enum hd_status fill_layout(struct runtime *runtime, const struct descript
 		findings_add(findings, FINDING_NEWER_RUNTIME, NULL,
 			     ".NET %s is newer than what was tried (%u): it is read by the names "
 			     "in its descriptor, and what that does not name is not known",
-			     coreclr_of(runtime)->version, MAJOR_LAST);
+			     runtime->version, MAJOR_LAST);
 		report_missing_fields(runtime);
 	} else if (!is_known && !descriptor) {
 		findings_add(findings, FINDING_UNKNOWN_BUILD, files_advice(runtime),
 			     "the build %s of .NET %s is not known: offsets are those of its "
 			     "release's series and may differ",
-			     *coreclr_of(runtime)->build_id ? coreclr_of(runtime)->build_id
-							    : "without build-id",
-			     coreclr_of(runtime)->version);
+			     *runtime->build_id ? runtime->build_id : "without build-id",
+			     runtime->version);
 	}
 	return HD_OK;
 }
@@ -228,7 +225,7 @@ uint64_t runtime_loader_object(const struct runtime *runtime, uint64_t loader_al
 	if (layout_has(&coreclr_of(runtime)->layout, L_LOADER_EXPOSED)) {
 		uint64_t object = loader_object_at(runtime, loader_allocator,
 						   coreclr_offset(runtime, L_LOADER_EXPOSED));
-		if (object || layout_build_find(coreclr_of(runtime)->build_id))
+		if (object || layout_build_find(runtime->build_id))
 			return object;
 	}
 	for (uint64_t offset = 0; offset < LOADER_ALLOCATOR_SIZE; offset += 8) {

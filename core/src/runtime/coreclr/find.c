@@ -95,7 +95,7 @@ static enum hd_status fail_symbols(const struct runtime *runtime,
 		const char *version = path_version(module->path, &length);
 		return fail_old_release(runtime->target, version, length, err);
 	}
-	char build_id[sizeof(coreclr_of(runtime)->build_id)] = "unknown";
+	char build_id[sizeof(runtime->build_id)] = "unknown";
 	(void)target_build_id(runtime->target, module, build_id, sizeof(build_id));
 	return fail(err, HD_ERR_FAULT, module->base,
 		    "the symbols of %s (build-id %s) are not in the target: %s", module->path,
@@ -165,22 +165,23 @@ enum hd_status coreclr_find(struct runtime *runtime, struct hd_error *err)
 	if (!coreclr_of(runtime)->module && unreadable)
 		return fail_symbols(runtime, unreadable, err);
 	if (!coreclr_of(runtime)->module && target->module_count > 0)
-		coreclr_of(runtime)->is_single_file = has_runtime(runtime, &target->modules[0]);
+		runtime->is_single_file = has_runtime(runtime, &target->modules[0]);
 	if (!coreclr_of(runtime)->module)
 		return fail_no_runtime(runtime, err);
-	if (!target_build_id(target, coreclr_of(runtime)->module, coreclr_of(runtime)->build_id,
-			     sizeof(coreclr_of(runtime)->build_id)))
-		coreclr_of(runtime)->build_id[0] = '\0';
+	runtime->path = coreclr_of(runtime)->module->path;
+	if (!target_build_id(target, coreclr_of(runtime)->module, runtime->build_id,
+			     sizeof(runtime->build_id)))
+		runtime->build_id[0] = '\0';
 	return HD_OK;
 }
 
 static bool take_version(struct runtime *runtime, const char *text, size_t length)
 {
-	if (length == 0 || length >= sizeof(coreclr_of(runtime)->version) || text[0] < '1' ||
-	    text[0] > '9' || printable_run(text, length) != length)
+	if (length == 0 || length >= sizeof(runtime->version) || text[0] < '1' || text[0] > '9' ||
+	    printable_run(text, length) != length)
 		return false;
-	memcpy(coreclr_of(runtime)->version, text, length);
-	coreclr_of(runtime)->version[length] = '\0';
+	memcpy(runtime->version, text, length);
+	runtime->version[length] = '\0';
 	return true;
 }
 
@@ -214,8 +215,8 @@ static bool version_of_text(void *arg, const char *text)
 	}
 	if (numbers[0] == 0)
 		return false;
-	(void)snprintf(coreclr_of(runtime)->version, sizeof(coreclr_of(runtime)->version),
-		       "%u.%u.%u", numbers[0], numbers[1], numbers[2] / 100);
+	(void)snprintf(runtime->version, sizeof(runtime->version), "%u.%u.%u", numbers[0],
+		       numbers[1], numbers[2] / 100);
 	return true;
 }
 
@@ -303,25 +304,24 @@ static unsigned int major_of_shape(const struct runtime *runtime,
 enum hd_status coreclr_read_version(struct runtime *runtime, const struct descriptor *descriptor,
 				    struct hd_error *err)
 {
-	const struct layout_build *build = layout_build_find(coreclr_of(runtime)->build_id);
+	const struct layout_build *build = layout_build_find(runtime->build_id);
 	if (build) {
-		(void)snprintf(coreclr_of(runtime)->version, sizeof(coreclr_of(runtime)->version),
-			       "%s", build->version);
+		(void)snprintf(runtime->version, sizeof(runtime->version), "%s", build->version);
 	} else if (!version_of_descriptor(runtime, descriptor) && !version_of_path(runtime)) {
 		(void)version_of_data(runtime, version_of_text, runtime);
 	}
-	unsigned long major = strtoul(coreclr_of(runtime)->version, NULL, 10);
+	unsigned long major = strtoul(runtime->version, NULL, 10);
 	coreclr_of(runtime)->major = major < 1000 ? (unsigned int)major : 0;
 	bool is_told = coreclr_of(runtime)->major != 0;
 	if (!is_told)
 		coreclr_of(runtime)->major = major_of_shape(runtime, descriptor);
 	if (coreclr_of(runtime)->major && !is_told) {
-		(void)snprintf(coreclr_of(runtime)->version, sizeof(coreclr_of(runtime)->version),
-			       "%u.0", coreclr_of(runtime)->major);
+		(void)snprintf(runtime->version, sizeof(runtime->version), "%u.0",
+			       coreclr_of(runtime)->major);
 	}
 	if (coreclr_of(runtime)->major && coreclr_of(runtime)->major < coreclr_releases[0].major) {
-		return fail_old_release(runtime->target, coreclr_of(runtime)->version,
-					strlen(coreclr_of(runtime)->version), err);
+		return fail_old_release(runtime->target, runtime->version, strlen(runtime->version),
+					err);
 	}
 	return HD_OK;
 }

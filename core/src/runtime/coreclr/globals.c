@@ -95,7 +95,7 @@ static uint64_t find_object_array(const struct runtime *runtime, uint64_t variab
 			continue;
 		if (shape.is_sound && shape.component_size == 8 &&
 		    (shape.flags & FLAG_ARRAY_MASK) == FLAG_SZ_ARRAY &&
-		    shape.element == coreclr_of(runtime)->globals.object_method_table)
+		    shape.element == runtime->tables.object)
 			return address;
 	}
 	return 0;
@@ -109,28 +109,25 @@ static void find_method_tables(struct runtime *runtime)
 		struct shape shape;
 		if (!dac_pointer(runtime, i, &address) || !read_shape(runtime, address, &shape))
 			continue;
-		if (is_free(&shape) && !coreclr_of(runtime)->globals.free_method_table)
-			coreclr_of(runtime)->globals.free_method_table = address;
+		if (is_free(&shape) && !runtime->tables.free)
+			runtime->tables.free = address;
 		if (shape.is_sound && shape.component_size == 2 && shape.base_size == 22 &&
 		    !coreclr_of(runtime)->globals.string_method_table &&
 		    dac_entry(runtime, i, &string_variable)) {
 			coreclr_of(runtime)->globals.string_method_table = address;
-			coreclr_of(runtime)->globals.object_method_table = shape.parent;
+			runtime->tables.object = shape.parent;
 		}
 	}
 	if (!coreclr_of(runtime)->globals.string_method_table)
 		return;
-	coreclr_of(runtime)->globals.object_array_method_table =
-		find_object_array(runtime, string_variable);
-	for (size_t i = 0; i < coreclr_of(runtime)->globals.dac_count &&
-			   !coreclr_of(runtime)->globals.exception_method_table;
+	runtime->tables.object_array = find_object_array(runtime, string_variable);
+	for (size_t i = 0; i < coreclr_of(runtime)->globals.dac_count && !runtime->tables.exception;
 	     i++) {
 		uint64_t address = 0;
 		if (dac_pointer(runtime, i, &address) && address &&
-		    parent_of(runtime, address) ==
-			    coreclr_of(runtime)->globals.object_method_table &&
+		    parent_of(runtime, address) == runtime->tables.object &&
 		    is_exception(runtime, address))
-			coreclr_of(runtime)->globals.exception_method_table = address;
+			runtime->tables.exception = address;
 	}
 }
 
@@ -232,7 +229,7 @@ static void find_sync_table(struct runtime *runtime, size_t gc_index)
 	coreclr_of(runtime)->globals.sync_table =
 		find_global(runtime, coreclr_of(runtime)->globals.dac_count, is_sync_table);
 	if (coreclr_of(runtime)->globals.sync_table || !release ||
-	    !layout_build_find(coreclr_of(runtime)->build_id))
+	    !layout_build_find(runtime->build_id))
 		return;
 	/* No object has a sync block: the table of a known build is used without this check. */
 	uint64_t address = 0, first[2] = { 1, 1 };
@@ -259,7 +256,7 @@ static void find_alloc_context(struct runtime *runtime, size_t gc_index)
 			continue;
 		if (layout_has(&coreclr_of(runtime)->layout, L_EE_ALLOC_CONTEXT))
 			context += coreclr_offset(runtime, L_EE_ALLOC_CONTEXT);
-		coreclr_of(runtime)->globals.alloc_context = context;
+		runtime->alloc_context = context;
 		return;
 	}
 }
@@ -273,12 +270,11 @@ static void read_named(struct runtime *runtime, const struct descriptor *descrip
 		{ "AppDomain", &coreclr_of(runtime)->globals.app_domain },
 		{ "SystemDomain", &coreclr_of(runtime)->globals.system_domain },
 		{ "ThreadStore", &coreclr_of(runtime)->globals.thread_store },
-		{ "FreeObjectMethodTable", &coreclr_of(runtime)->globals.free_method_table },
-		{ "ObjectMethodTable", &coreclr_of(runtime)->globals.object_method_table },
+		{ "FreeObjectMethodTable", &runtime->tables.free },
+		{ "ObjectMethodTable", &runtime->tables.object },
 		{ "StringMethodTable", &coreclr_of(runtime)->globals.string_method_table },
-		{ "ObjectArrayMethodTable",
-		  &coreclr_of(runtime)->globals.object_array_method_table },
-		{ "ExceptionMethodTable", &coreclr_of(runtime)->globals.exception_method_table },
+		{ "ObjectArrayMethodTable", &runtime->tables.object_array },
+		{ "ExceptionMethodTable", &runtime->tables.exception },
 		{ "SyncTableEntries", &coreclr_of(runtime)->globals.sync_table },
 		{ "ContinuationMethodTable",
 		  &coreclr_of(runtime)->globals.continuation_method_table },
@@ -313,8 +309,8 @@ static void report_missing_globals(const struct runtime *runtime)
 		{ coreclr_of(runtime)->globals.thread_store, FINDING_NO_THREADS, "ThreadStore",
 		  "threads, what their stacks keep alive, and their allocation contexts are not "
 		  "known, and the walk may take their free space for damage" },
-		{ coreclr_of(runtime)->globals.free_method_table, FINDING_MISSING_SYMBOLS,
-		  "Free MethodTable", "free blocks of the heap count as damage" },
+		{ runtime->tables.free, FINDING_MISSING_SYMBOLS, "Free MethodTable",
+		  "free blocks of the heap count as damage" },
 		{ coreclr_of(runtime)->globals.string_method_table, FINDING_MISSING_SYMBOLS,
 		  "String MethodTable", "strings are not shown" },
 	};
@@ -407,8 +403,7 @@ void coreclr_read_globals(struct runtime *runtime, const struct descriptor *desc
 	read_frame_identifiers(runtime, descriptor);
 	read_frame_vtables(runtime);
 	coreclr_of(runtime)->globals.fcall_table = fcall_table_find(runtime);
-	if (!coreclr_of(runtime)->globals.free_method_table ||
-	    !coreclr_of(runtime)->globals.string_method_table)
+	if (!runtime->tables.free || !coreclr_of(runtime)->globals.string_method_table)
 		find_method_tables(runtime);
 	/* In 8, 9 and 10 ThreadStore is 4 before GcDacVars in g_dacTable, and AppDomain 1 after. */
 	if (!coreclr_of(runtime)->globals.thread_store) {

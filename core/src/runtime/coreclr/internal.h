@@ -16,16 +16,14 @@ struct code_tables;
 /** Values of the runtime's globals: addresses, 0 = not known. */
 struct coreclr_globals {
 	/* objects of the runtime */
-	uint64_t app_domain, system_domain, thread_store, free_method_table, object_method_table,
-		string_method_table, object_array_method_table, exception_method_table;
+	uint64_t app_domain, system_domain, thread_store, string_method_table;
 	/**
 	 * The types of the objects that suspended methods keep (11): their base class, and the
 	 * EEClass that all others share.
 	 */
 	uint64_t continuation_method_table, continuation_class;
-	uint64_t sync_table;    /**< SyncTableEntry array */
-	uint64_t sync_count;    /**< index of its first entry that was never used, 0 = unknown */
-	uint64_t alloc_context; /**< address of g_global_alloc_context {ptr, limit} */
+	uint64_t sync_table; /**< SyncTableEntry array */
+	uint64_t sync_count; /**< index of its first entry that was never used, 0 = unknown */
 	uint64_t dac_table, dac_count; /**< g_dacTable: addresses of globals */
 	uint64_t fcall_table;          /**< see coreclr_fcall_method() */
 };
@@ -50,10 +48,7 @@ struct coreclr_descriptor {
 struct coreclr {
 	struct runtime base;
 	const struct target_module *module; /**< libcoreclr, or the single-file executable */
-	bool is_single_file;
-	unsigned int major; /**< 8, 9, 10, ...; 0 = unknown */
-	char version[64];   /**< "10.0.12" when it can be found out, else "10.0"; "" = unknown */
-	char build_id[64];  /**< hex; "" = unknown */
+	unsigned int major;                 /**< 8, 9, 10, ...; 0 = unknown */
 	struct layout layout;
 	struct coreclr_descriptor descriptor;
 	struct coreclr_globals globals;

@@ -21,7 +21,7 @@ bool exinfo_has_parts(const struct runtime *runtime)
 
 bool exinfo_is_certain(const struct runtime *runtime)
 {
-	return exinfo_has_parts(runtime) && layout_build_find(coreclr_of(runtime)->build_id);
+	return exinfo_has_parts(runtime) && layout_build_find(runtime->build_id);
 }
 
 bool exinfo_thrown(const struct runtime *runtime, uint64_t address, uint64_t *ret)

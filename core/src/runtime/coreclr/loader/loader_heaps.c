@@ -307,7 +307,7 @@ static enum hd_status find_allocators(struct reading *reading)
 	if (!layout_has(&coreclr_of(reading->runtime)->layout, L_MODULE_LOADER_ALLOCATOR)) {
 		return fail(reading->err, HD_ERR_UNSUPPORTED, 0,
 			    "where a module has its LoaderAllocator is not known of .NET %s",
-			    coreclr_of(reading->runtime)->version);
+			    reading->runtime->version);
 	}
 	TRY(module_list(reading->runtime, &modules, &count, reading->err));
 	for (size_t i = 0; i < count && i < ALLOCATORS_MAX; i++) {

@@ -48,7 +48,7 @@ static bool read_array_bucket(const struct runtime *runtime, uint64_t address,
 	if (!size || used > size || !handle || !memory_u64(runtime->memory, handle, &array) ||
 	    array + ARRAY_DATA != load_u64(bytes + BUCKET_DATA) ||
 	    !memory_u64(runtime->memory, array, &type) ||
-	    (type & ~(uint64_t)7) != coreclr_of(runtime)->globals.object_array_method_table ||
+	    (type & ~(uint64_t)7) != runtime->tables.object_array ||
 	    !memory_u32(runtime->memory, array + OBJECT_LENGTH, &length) || length != size)
 		return false;
 	*ret = (struct handle_array){ .address = array, .length = length };
@@ -101,8 +101,7 @@ bool handle_arrays_read(const struct runtime *runtime, struct handle_arrays *ret
 	uint8_t bytes[SEARCH_CHUNK];
 	bool good = true;
 	*ret = arrays;
-	if (!coreclr_of(runtime)->globals.object_array_method_table ||
-	    !find_variables(runtime, &begin, &end))
+	if (!runtime->tables.object_array || !find_variables(runtime, &begin, &end))
 		return true;
 	for (uint64_t at = begin; good && at < end; at += SEARCH_CHUNK) {
 		size_t size = memory_prefix(runtime->memory, at, bytes, sizeof(bytes));

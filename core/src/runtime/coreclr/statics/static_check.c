@@ -58,8 +58,7 @@ static bool read_statics_bucket(struct runtime *runtime, uint64_t address, struc
 	       array + ARRAY_HEAD == ret->elements &&
 	       memory_u32(runtime->memory, array + OBJECT_LENGTH, &length) && length == size &&
 	       memory_u64(runtime->memory, array, &method_table) &&
-	       (method_table & HANDLE_MASK) ==
-		       coreclr_of(runtime)->globals.object_array_method_table;
+	       (method_table & HANDLE_MASK) == runtime->tables.object_array;
 }
 
 /* The newest bucket of the table that the AppDomain points to, or 0. */
@@ -102,7 +101,7 @@ static bool is_runtime_object(struct check *check, uint64_t object)
 	if (!memory_u64(runtime->memory, object, &method_table))
 		return false;
 	method_table &= HANDLE_MASK;
-	if (method_table == coreclr_of(runtime)->globals.object_method_table) {
+	if (method_table == runtime->tables.object) {
 		if (!check->sentinel)
 			check->sentinel = object;
 		return object == check->sentinel;
@@ -140,8 +139,7 @@ void static_slots_check(struct runtime *runtime, const struct static_slots *slot
 {
 	/* While a GC moves objects their types cannot always be told. */
 	if (!coreclr_has(runtime, CORECLR_STATIC_ARRAY_TABLE) ||
-	    !coreclr_of(runtime)->globals.app_domain ||
-	    !coreclr_of(runtime)->globals.object_array_method_table ||
+	    !coreclr_of(runtime)->globals.app_domain || !runtime->tables.object_array ||
 	    runtime->gc.structures_invalid)
 		return;
 	struct check check = { .runtime = runtime, .slots = slots };

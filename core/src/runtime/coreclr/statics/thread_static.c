@@ -106,10 +106,8 @@ static void read_array(struct runtime *runtime, uint64_t data, struct thread_sto
 	} else if (array) {
 		ret->is_broken = array % 8 != 0 ||
 				 !memory_u64(runtime->memory, array, &method_table) ||
-				 (coreclr_of(runtime)->globals.object_array_method_table &&
-				  !runtime->gc.structures_invalid &&
-				  (method_table & HANDLE_MASK) !=
-					  coreclr_of(runtime)->globals.object_array_method_table) ||
+				 (runtime->tables.object_array && !runtime->gc.structures_invalid &&
+				  (method_table & HANDLE_MASK) != runtime->tables.object_array) ||
 				 !memory_u32(runtime->memory, array + OBJECT_LENGTH, &length);
 	} else {
 		ret->is_broken = count > INDEX_UNUSED;
@@ -201,10 +199,8 @@ static uint64_t handle_slots(struct runtime *runtime, uint64_t handle)
 	if (!handle || !memory_u64(runtime->memory, handle, &array) || !array || array % 8 ||
 	    !memory_u64(runtime->memory, array, &method_table))
 		return 0;
-	bool is_array = (method_table & HANDLE_MASK) ==
-				coreclr_of(runtime)->globals.object_array_method_table ||
-			!coreclr_of(runtime)->globals.object_array_method_table ||
-			runtime->gc.structures_invalid;
+	bool is_array = (method_table & HANDLE_MASK) == runtime->tables.object_array ||
+			!runtime->tables.object_array || runtime->gc.structures_invalid;
 	return is_array ? array + ARRAY_HEAD : 0;
 }
 

@@ -92,7 +92,7 @@ bool type_may_be_missing(const struct runtime *runtime, uint64_t method_table)
 void type_touch_free(const struct runtime *runtime)
 {
 	uint8_t bytes[FREE_TABLE_SIZE + FREE_DESC_SIZE];
-	uint64_t at = coreclr_of(runtime)->globals.free_method_table;
+	uint64_t at = runtime->tables.free;
 	if (at > FREE_DESC_SIZE)
 		(void)memory_read(runtime->memory, at - FREE_DESC_SIZE, bytes, sizeof(bytes));
 }
@@ -113,7 +113,7 @@ static bool read_type_head(const struct runtime *runtime, uint64_t method_table,
 	    !read_type_word(runtime, method_table, L_MT_BASE_SIZE, &type->base_size))
 		return false;
 	uint32_t flags = type->flags;
-	type->is_free = method_table == coreclr_of(runtime)->globals.free_method_table;
+	type->is_free = method_table == runtime->tables.free;
 	if (flags & MT_HAS_COMPONENT_SIZE)
 		type->component_size = (uint16_t)flags;
 	type->category = (uint8_t)category_of(flags);
@@ -155,9 +155,8 @@ static uint64_t find_loader_allocator(const struct runtime *runtime, const struc
 	    !read_type_head(runtime, word & ~(uint64_t)7, &found) || found.base_size == 0 ||
 	    found.component_size || found.is_collectible)
 		return 0;
-	if (coreclr_of(runtime)->globals.object_method_table &&
-	    read_type_head(runtime, coreclr_of(runtime)->globals.object_method_table,
-			   &object_type) &&
+	if (runtime->tables.object &&
+	    read_type_head(runtime, runtime->tables.object, &object_type) &&
 	    found.module != object_type.module)
 		return 0;
 	return object;
