@@ -110,12 +110,20 @@ def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
     """How many requests were compared, and what differs."""
     truth = truth_of(core)
     commands = ["dumphttp", "dumprequests", "dumphttp -pending", "dumphttp -completed"]
-    client, server, pending, completed = ask(program, core, commands)
+    commands += ["dumphttp -uri SLOW=body", "dumphttp -statuscode 202"]
+    client, server, pending, completed, slow, accepted = ask(program, core, commands)
     wrong = [*wrong_client(truth, client), *wrong_server(truth, server)]
     answered = sum(status_of(asked) is not None for asked in truth["asked"])
     counts = (len(pending["requests"]), len(completed["requests"]))
     if counts != (client["total"]["count"] - answered, answered):
         wrong.append(f"pending, completed: {counts}")
+    rows = client["requests"]
+    if slow["requests"] != [row for row in rows if "slow=body" in (row["uri"] or "")]:
+        wrong.append("-uri has other requests than those whose URI has the text")
+    if accepted["requests"] != [row for row in rows if row["status"] == 202]:
+        wrong.append("-statuscode 202 has other requests than those with that status")
+    if not slow["requests"] or not accepted["requests"]:
+        wrong.append("no request for -uri or -statuscode")
     return f"{len(truth['asked'])} requests of clients, {len(truth['served'])} of the server", wrong
 
 

@@ -4,6 +4,7 @@
 
 #include "command/names/code_rows.h"
 #include "command/table.h"
+#include "command/threads/source_text.h"
 #include "gc/heap.h"
 #include "runtime/coreclr/code/method_types.h"
 
@@ -94,12 +95,16 @@ static enum hd_status run_dumpmd(struct call *call)
 	X(IP_SIZE, "size", NULL, KIND_BYTES, 0, 0, "bytes of it, handlers included")     \
 	X(IP_OFFSET, "offset", NULL, KIND_NUMBER, 0, 0, "the address less the start")    \
 	X(IP_HANDLER, "is_handler", NULL, KIND_FLAG, 0, 0,                               \
-	  "is it in a catch, finally or filter block?")
+	  "is it in a catch, finally or filter block?")                                  \
+	X(IP_FILE, "source_file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                    \
+	  "path of the source file, as the compiler saw it; no member: no PDB tells it") \
+	X(IP_LINE, "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file")
 
 COLUMNS(ip, IP_COLUMNS, IP_LIST);
 
 SCHEMA(ip, .lines = "Code:                 {kind}[, from {start:016}[, {size} bytes], "
-		    "+0x{offset:x}[?is_handler  (in a handler)]]\n");
+		    "+0x{offset:x}[?is_handler  (in a handler)]]\n"
+		    "[Source file:          {source_file} @ {line}\n]");
 
 /* Code of the JIT or ReadyToRun; false: @p ip is not in such a method. */
 static bool find_code(struct call *call, uint64_t ip, struct cell *cells, uint64_t *ret)
@@ -180,6 +185,7 @@ static enum hd_status answer_ip(struct call *call, uint64_t ip, const struct met
 			    ", which cannot be read",
 			    ip, method_desc);
 	}
+	source_text_cells(call, method_desc, ip, &cells[IP_FILE], &cells[IP_LINE]);
 	answer_record(&call->answer, &ip_schema, cells);
 	write_method(call, &method, bodies);
 	return HD_OK;

@@ -93,6 +93,9 @@ void value_text(const struct value_out *value, char *buf, size_t size);
  */
 void value_note(const struct call *call, const struct value_out *value, struct text *text);
 
+/** Append what value_note() says of a reference to the object: the text of a string in quotes; else nothing. */
+void object_note(const struct call *call, const struct object *object, struct text *text);
+
 /** Append a string object's text, escaped, at most @p limit UTF-16 units; false if unreadable. */
 bool string_text(struct heap *heap, uint64_t address, uint32_t limit, struct text *text);
 

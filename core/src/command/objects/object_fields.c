@@ -67,6 +67,12 @@ void value_note(const struct call *call, const struct value_out *value, struct t
 	}
 }
 
+void object_note(const struct call *call, const struct object *object, struct text *text)
+{
+	const struct value_out value = { .form = FORM_REFERENCE, .address = object->address };
+	value_note(call, &value, text);
+}
+
 static struct cell primitive_cell(const struct value_out *value)
 {
 	float single;

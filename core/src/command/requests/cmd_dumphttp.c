@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <string.h>
 
 #include "analysis/pool/timers.h"
 #include "analysis/requests/http_client.h"
@@ -16,6 +17,9 @@
 	  "only requests that a connection has, or that wait for one", NULL)                   \
 	X(OPT_PENDING, "pending", VALUE_NONE, NULL, "only requests without a response", NULL)  \
 	X(OPT_COMPLETED, "completed", VALUE_NONE, NULL, "only requests with a response", NULL) \
+	X(OPT_URI, "uri", VALUE_TEXT, "TEXT", "only requests whose URI contains TEXT", NULL)   \
+	X(OPT_STATUS_CODE, "statuscode", VALUE_NUMBER, "N",                                    \
+	  "only requests whose response has status code N", NULL)                              \
 	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "show N requests (0: all, as without)", NULL)
 
 OPTIONS(dumphttp, DUMPHTTP_OPTIONS);
@@ -152,11 +156,20 @@ static void write_http(struct call *call, struct members *members,
 }
 
 /* Is the request one of those that the options ask for?  As in SOS, -pending and -completed are both. */
-static bool is_asked(const struct call *call, const struct http_request *request)
+static bool is_asked(struct call *call, struct members *members, const struct http_request *request,
+		     struct text *uri)
 {
+	const struct value *code = &call->options[OPT_STATUS_CODE];
+	const struct value *part = &call->options[OPT_URI];
 	bool pending = call->options[OPT_PENDING].given;
 	bool completed = call->options[OPT_COMPLETED].given;
 	if (call->options[OPT_ACTIVE].given && request->state == HTTP_OUTSIDE)
+		return false;
+	if (code->given && (!request->response || request->status != code->number))
+		return false;
+	if (part->given &&
+	    (!append_member(call, members, &request->object, FACT_HTTP_REQUEST_URI, uri) ||
+	     !strcasestr(uri->bytes, part->text)))
 		return false;
 	return pending == completed || (request->response != 0) == completed;
 }
@@ -172,7 +185,8 @@ static enum hd_status write_http_requests(struct call *call, struct members *mem
 	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++) {
 		for (size_t i = 0; i < client->rows_count; i++) {
 			const struct http_request *request = &client->rows[i];
-			if (request->state != order[k] || !is_asked(call, request))
+			if (request->state != order[k] ||
+			    !is_asked(call, members, request, &words->uri))
 				continue;
 			if (answer_wants_row(&call->answer))
 				write_http(call, members, request, latest, words);

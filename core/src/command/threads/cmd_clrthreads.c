@@ -9,6 +9,15 @@
 #include "runtime/coreclr/threads/thread_state.h"
 #include "targets/target.h"
 
+#define CLRTHREADS_OPTIONS(X)                                                                     \
+	X(OPT_LIVE, "live", VALUE_NONE, NULL, "only threads that have begun and not ended", NULL) \
+	X(OPT_SPECIAL, "special", VALUE_NONE, NULL,                                               \
+	  "also, after them, the threads that have a purpose of the runtime", NULL)               \
+	X(OPT_MANAGED_EXCEPTION, "managedexception", VALUE_NONE, NULL,                            \
+	  "only threads that have thrown an exception", NULL)
+
+OPTIONS(clrthreads, CLRTHREADS_OPTIONS);
+
 struct thread_counts {
 	uint64_t unstarted, background, dead;
 };
@@ -211,6 +220,54 @@ static void write_clr_thread(struct call *call, const struct runtime_thread *thr
 	call->out.text.failed |= purpose.failed;
 }
 
+static bool is_wanted(const struct call *call, const struct runtime_thread *thread)
+{
+	bool is_live = !thread_state_is(thread, THREAD_STATE_DEAD) &&
+		       !thread_state_is(thread, THREAD_STATE_UNSTARTED);
+	return (is_live || !call->options[OPT_LIVE].given) &&
+	       (thread->exception || !call->options[OPT_MANAGED_EXCEPTION].given);
+}
+
+#define SPECIAL_LIST(X)                                                                      \
+	X(SPECIAL_OS_ID, "os_id", NULL, KIND_NUMBER, 0, 0, "id of the thread in the system") \
+	X(SPECIAL_PURPOSE, "purpose", NULL, KIND_TEXT, 0, 0,                                 \
+	  "Finalizer, GC, Threadpool Worker, Threadpool Completion Port")
+
+COLUMNS(special, SPECIAL_COLUMNS, SPECIAL_LIST);
+
+static void special_layout(struct out *out, const struct cell *cells)
+{
+	out_printf(out, "%11" PRIx64 " %s\n", cells[SPECIAL_OS_ID].number,
+		   cells[SPECIAL_PURPOSE].text.bytes);
+}
+
+SCHEMA(special, .name = "special", .heading = "       OSID Special thread type",
+       .layout = special_layout);
+
+/* SOS's second table. */
+static void write_special_threads(struct call *call)
+{
+	struct runtime *runtime = call->heap->runtime;
+	answer_remark(&call->answer, "\n");
+	answer_table(&call->answer, &special_schema, NULL);
+	for (size_t i = 0; i < runtime_thread_count(runtime) && !call->out.stopped; i++) {
+		const struct runtime_thread *thread = runtime_thread_at(runtime, i);
+		HD_CLEANUP(text) struct text purpose = { 0 };
+		put_purpose(&purpose, runtime, thread);
+		call->out.text.failed |= purpose.failed;
+		if (purpose.size < 3 || purpose.failed)
+			continue;
+		/* Without " (" and ")". */
+		purpose.bytes[purpose.size - 1] = '\0';
+		const struct cell cells[SPECIAL_COLUMNS] = {
+			[SPECIAL_OS_ID] = cell_number(thread->os_id),
+			[SPECIAL_PURPOSE] = cell_string(purpose.bytes + 2),
+		};
+		answer_row(&call->answer, cells);
+	}
+	(void)answer_table_end(&call->answer);
+}
+
 static enum hd_status run_clrthreads(struct call *call)
 {
 	const struct runtime *runtime = call->heap->runtime;
@@ -221,15 +278,19 @@ static enum hd_status run_clrthreads(struct call *call)
 	for (size_t i = 0; i < runtime_thread_count(runtime) && !call->out.stopped; i++) {
 		const struct runtime_thread *thread = runtime_thread_at(runtime, i);
 		struct object object;
+		if (!is_wanted(call, thread))
+			continue;
 		bool has_object = thread->exception &&
 				  object_read(call->heap, &window, thread->exception, &object);
 		write_clr_thread(call, thread, has_object ? &object : NULL);
 	}
 	(void)answer_table_end(&call->answer);
+	if (call->options[OPT_SPECIAL].given)
+		write_special_threads(call);
 	return HD_OK;
 }
 
-COMMAND(clrthreads, .has_rows = true,
+COMMAND(clrthreads, .has_rows = true, .options = clrthreads_options,
 	.summary = "list the managed threads and their allocation contexts",
 	.description =
 		"The columns are SOS's. DBG is the debugger's number of the thread (XXXX: it has none);\n"

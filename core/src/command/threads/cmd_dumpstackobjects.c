@@ -18,16 +18,17 @@
 
 OPTIONS(dumpstackobjects, DUMPSTACKOBJECTS_OPTIONS);
 
-#define OBJECT_LIST(X)                                                                \
-	X(OBJECT_SLOT, "slot", "SP/REG", KIND_ADDRESS, 16, 0,                         \
-	  "where the word is; null: it is a register")                                \
-	X(OBJECT_ADDRESS, "object", "Object", KIND_ADDRESS, 16, LOOK_ADDRESS,         \
-	  "the object that it refers to")                                             \
-	X(OBJECT_TYPE, "type", "Name", KIND_TYPE, 0, 0, "name of its type")           \
-	X(OBJECT_REGISTER, "register", NULL, KIND_TEXT, 0, 0, "name of the register") \
-	X(OBJECT_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of the object")     \
-	X(OBJECT_THREAD_ID, "thread.id", NULL, KIND_NUMBER, 0, LOOK_WHOLE,            \
-	  "managed id of the thread; null: a range was given")                        \
+#define OBJECT_LIST(X)                                                                 \
+	X(OBJECT_SLOT, "slot", "SP/REG", KIND_ADDRESS, 16, 0,                          \
+	  "where the word is; null: it is a register")                                 \
+	X(OBJECT_ADDRESS, "object", "Object", KIND_ADDRESS, 16, LOOK_ADDRESS,          \
+	  "the object that it refers to")                                              \
+	X(OBJECT_TYPE, "type", "Name", KIND_TYPE, 0, 0, "name of its type")            \
+	X(OBJECT_REGISTER, "register", NULL, KIND_TEXT, 0, 0, "name of the register")  \
+	X(OBJECT_NOTE, NULL, "note", KIND_TEXT, 0, 0, NULL) /* the text of a string */ \
+	X(OBJECT_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of the object")      \
+	X(OBJECT_THREAD_ID, "thread.id", NULL, KIND_NUMBER, 0, LOOK_WHOLE,             \
+	  "managed id of the thread; null: a range was given")                         \
 	X(OBJECT_THREAD_OS_ID, "thread.os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system")
 
 COLUMNS(stack_object, OBJECT_COLUMNS, OBJECT_LIST);
@@ -38,7 +39,11 @@ static const struct schema stack_objects_schema = {
 	SCHEMA_COLUMNS(stack_object_columns),
 	.is_main = true,
 };
-static const struct schema thread_part_schema = { SCHEMA_COLUMNS(stack_object_columns) };
+static const struct schema thread_part_schema = {
+	SCHEMA_COLUMNS(stack_object_columns),
+	.heading = "          SP/REG           Object Name",
+	.lines = "{slot:16} {object:16} {type}[=note   \\d{note}\\.]\n",
+};
 
 #define GAP_LIST(X)                                                            \
 	X(GAP_ID, "id", NULL, KIND_NUMBER, 0, 0, "managed id of the thread")   \
@@ -73,9 +78,13 @@ static void write_stack_object(struct call *call, const struct stack_object *fou
 	const struct object *object = &found->object;
 	size_t size;
 	const char *name = type_name(call->heap->runtime, object->type, &size);
+	HD_CLEANUP(text) struct text note = { 0 };
+	if (answer_is_text(&call->answer))
+		object_note(call, object, &note);
 	struct cell cells[OBJECT_COLUMNS] = {
 		[OBJECT_ADDRESS] = cell_number(object->address),
 		[OBJECT_TYPE] = cell_type(name, size, object->type->method_table),
+		[OBJECT_NOTE] = note.size ? cell_text(note.bytes, note.size) : (struct cell){ 0 },
 		[OBJECT_MT] = cell_number(object->type->method_table),
 	};
 	if (found->slot) {

@@ -9,6 +9,7 @@
 
 #define POOL_OPTIONS(X)                                                                        \
 	X(OPT_CHANGES, "ti", VALUE_NONE, NULL, "also how the goal has changed, and why", NULL) \
+	X(OPT_HC, "hc", VALUE_NONE, NULL, "the same as -ti", NULL)                             \
 	X(OPT_WORK_ITEMS, "wi", VALUE_NONE, NULL, "also what is queued, merged by method", NULL)
 
 OPTIONS(pool, POOL_OPTIONS);
@@ -161,7 +162,7 @@ static enum hd_status run_threadpool(struct call *call)
 		answer_remark(&call->answer, "The thread pool was not used.\n");
 	if (status == HD_OK) {
 		write_pool(call, &pool, &queues, &log);
-		if (call->options[OPT_CHANGES].given)
+		if (call->options[OPT_CHANGES].given || call->options[OPT_HC].given)
 			write_changes(call, &log);
 		if (call->options[OPT_WORK_ITEMS].given)
 			status = write_merged_work(call, members, &queues, UINT64_MAX);

@@ -47,7 +47,8 @@ static const char *kind_label(uint8_t kind)
 	X(ROOT_OBJECT, "object", NULL, KIND_ADDRESS, 0, 0, "the object there, or around it")     \
 	X(ROOT_TYPE, "type", NULL, KIND_TYPE, 0, 0, "name of its type")                          \
 	X(ROOT_LABEL, NULL, NULL, KIND_TEXT, 0, 0, NULL)                                         \
-	X(ROOT_FLAGS, NULL, NULL, KIND_TEXT, 0, 0, NULL)
+	X(ROOT_FLAGS, NULL, NULL, KIND_TEXT, 0, 0, NULL)                                         \
+	X(ROOT_NOTE, NULL, NULL, KIND_TEXT, 0, 0, NULL) /* the text of a string */
 
 COLUMNS(root, ROOT_COLUMNS, ROOT_LIST);
 
@@ -84,6 +85,7 @@ static void stack_root_layout(struct out *out, const struct cell *cells)
 		out_styled(out, STYLE_NOTE, " %s", type->shown);
 	}
 	text_puts(text, cells[ROOT_FLAGS].text.bytes);
+	object_note_layout(out, &cells[ROOT_NOTE]);
 	out_puts(out, "\n");
 }
 
@@ -118,11 +120,16 @@ static void write_stack_root(struct call *call, const struct stack_root *root,
 		[ROOT_LABEL] = cell_string(slot[0] ? slot : kind_label(root->kind)),
 		[ROOT_FLAGS] = cell_string(flags),
 	};
+	HD_CLEANUP(text) struct text note = { 0 };
 	if (object->type) {
 		size_t size;
 		const char *name = type_name(call->heap->runtime, object->type, &size);
 		cells[ROOT_OBJECT] = cell_number(object->address);
 		cells[ROOT_TYPE] = cell_type(name, size, object->type->method_table);
+		if (answer_is_text(&call->answer))
+			object_note(call, object, &note);
+		if (note.size)
+			cells[ROOT_NOTE] = cell_text(note.bytes, note.size);
 	} else {
 		bool is_heap = heap_segment_at(call->heap, root->value) != NULL;
 		cells[ROOT_TYPE].shown = is_heap ? "<no object>" : "<not in the heap>";

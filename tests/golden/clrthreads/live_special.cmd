@@ -1,0 +1,2 @@
+file: --no-files corefiles/hang.core.zst
+clrthreads -live -special
