@@ -165,49 +165,86 @@ TEST(members_that_keep_variables_are_named_by_their_method)
 	ASSERT_TEXT(finding->next, "gcroot -nostacks -type 'Shop.Cart+<>c__DisplayClass0_0'");
 }
 
-/* A dump file: a root, a type of the framework, one of the program, an array, and what it holds. */
+/* A dump file: a graph without fields, whose first node a static holds. */
+struct file_scene {
+	struct hd_graph *graph;
+	struct dominators dominators;
+	struct report report;
+};
+
+#define NODES_MAX 4096u
+static uint64_t sizes[NODES_MAX];
+static uint32_t types[NODES_MAX];
+static struct made_edge edges[NODES_MAX];
+
+static void report_file(struct file_scene *file, uint32_t nodes, const char *const *names,
+			uint32_t type_count)
+{
+	static const struct graph_root root = { .node = 0, .container = 0, .kind = HD_ROOT_STATIC };
+	file->graph = graph_make(&(struct graph_spec){ .object_count = nodes,
+						       .type_count = type_count,
+						       .sizes = sizes,
+						       .types = types,
+						       .edges = edges,
+						       .edge_count = nodes - 1,
+						       .roots = &root,
+						       .root_count = 1 });
+	REQUIRE(file->graph);
+	for (size_t i = 0; i < type_count; i++) {
+		file->graph->types[i].name = names[i];
+		file->graph->types[i].name_size = (uint32_t)strlen(names[i]);
+	}
+	ASSERT_UINT_FATAL(dominators_init(file->graph, NULL, &file->dominators, NULL), HD_OK);
+	const struct facts_of of = { .graph = file->graph,
+				     .dominators = &file->dominators,
+				     .is_complete = true };
+	ASSERT_UINT_FATAL(report_make(&file->report, &of, NULL, NULL), HD_OK);
+	ASSERT_UINT_FATAL(file->report.findings_count, 1);
+}
+
+static void file_deinit(struct file_scene *file)
+{
+	report_deinit(&file->report);
+	dominators_deinit(&file->dominators);
+	graph_destroy(file->graph);
+}
+
+/* Each of the first @p chain nodes has a type of its own and refers to the next one, the last of them to all others. */
+static void lay_out(uint32_t nodes, uint32_t chain)
+{
+	for (uint32_t i = 0; i < nodes; i++) {
+		sizes[i] = 4 * KILO;
+		types[i] = i < chain ? i : chain;
+		edges[i] = (struct made_edge){ i < chain ? i : chain - 1, i + 1 };
+	}
+}
+
 TEST(where_links_have_no_names_the_nearest_type_of_the_program_is_named)
 {
 	static const char *const names[] = { "System.Host", "Shop.Shelf", "System.Object[]",
 					     "System.Byte[]" };
-	enum {
-		NODES = 1003
-	};
-	static uint64_t sizes[NODES];
-	static uint32_t types[NODES];
-	static struct made_edge edges[NODES];
-	static const struct graph_root root = { .node = 0, .container = 0, .kind = HD_ROOT_STATIC };
-	for (uint32_t i = 0; i < NODES; i++) {
-		sizes[i] = 4 * KILO;
-		types[i] = i < 3 ? i : 3;
-		edges[i] = (struct made_edge){ i < 3 ? i : 2, i + 1 };
-	}
-	struct hd_graph *graph = graph_make(&(struct graph_spec){ .object_count = NODES,
-								  .type_count = 4,
-								  .sizes = sizes,
-								  .types = types,
-								  .edges = edges,
-								  .edge_count = NODES - 1,
-								  .roots = &root,
-								  .root_count = 1 });
-	REQUIRE(graph);
-	for (size_t i = 0; i < 4; i++) {
-		graph->types[i].name = names[i];
-		graph->types[i].name_size = (uint32_t)strlen(names[i]);
-	}
-	struct dominators dominators;
-	ASSERT_UINT_FATAL(dominators_init(graph, NULL, &dominators, NULL), HD_OK);
-	const struct facts_of of = { .graph = graph,
-				     .dominators = &dominators,
-				     .is_complete = true };
-	struct report report;
-	ASSERT_UINT_FATAL(report_make(&report, &of, NULL, NULL), HD_OK);
-	ASSERT_UINT_FATAL(report.findings_count, 1);
-	ASSERT_TEXT(report.findings[0].holder.name, "Shop.Shelf");
-	ASSERT_TEXT(report.findings[0].holder.blamed_type, "Shop.Shelf");
-	report_deinit(&report);
-	dominators_deinit(&dominators);
-	graph_destroy(graph);
+	struct file_scene file;
+	lay_out(1003, 3);
+	report_file(&file, 1003, names, 4);
+	ASSERT_TEXT(file.report.findings[0].holder.name, "Shop.Shelf");
+	ASSERT_TEXT(file.report.findings[0].holder.blamed_type, "Shop.Shelf");
+	file_deinit(&file);
+}
+
+#define CONCURRENT "System.Collections.Concurrent.ConcurrentDictionary<System.String,Shop.Page>"
+
+/* Buckets with one, two or three nodes each: all that the collection has are counted. */
+TEST(chains_of_a_collection_in_a_dump_file_are_counted_whole)
+{
+	static const char *const names[] = { CONCURRENT, CONCURRENT "+Tables",
+					     CONCURRENT "+VolatileNode[]", CONCURRENT "+Node" };
+	struct file_scene file;
+	lay_out(1503, 3);
+	for (uint32_t i = 3; i < 1502; i++)
+		edges[i].from = i % 6 == 4 || i % 6 == 0 || i % 6 == 1 ? i : 2;
+	report_file(&file, 1503, names, 4);
+	ASSERT_UINT(file.report.findings[0].counts[0].value, 1500);
+	file_deinit(&file);
 }
 
 SUITE(.name = "report_names", .set_up = set_up, .tear_down = tear_down)

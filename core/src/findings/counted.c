@@ -9,10 +9,35 @@
 
 #define LEVELS_TO_LIMIT 6u
 
+/* Is it the class itself, with any type arguments, and no class inside of it? */
+static bool is_whole_class(const struct graph_type *type, const char *class)
+{
+	size_t i = strlen(class), depth = 0;
+	if (!type_is_class(type, class))
+		return false;
+	for (; i < type->name_size; i++) {
+		depth += type->name[i] == '<';
+		if (type->name[i] == '>' && !--depth)
+			return i + 1 == type->name_size;
+	}
+	return type->name_size == strlen(class);
+}
+
+/* A dump file has no fields: the name of a class says which collection it is. */
+static const struct collection_layout *layout_by_name(const struct graph_type *type)
+{
+	const struct collection_layout *layout;
+	for (unsigned int row = 0; (layout = collection_layout_at(row)); row++) {
+		if (layout->shape != SHAPE_UNKNOWN && is_whole_class(type, layout->name))
+			return layout;
+	}
+	return NULL;
+}
+
 const struct counted_type *counted_type_of(struct report_facts *facts, uint32_t node)
 {
 	const struct hd_graph *graph = facts->graph;
-	if (!facts->members || node >= graph->object_count)
+	if (node >= graph->object_count)
 		return NULL;
 	uint32_t type = graph->node_types[node];
 	if (!facts->counted)
@@ -25,6 +50,10 @@ const struct counted_type *counted_type_of(struct report_facts *facts, uint32_t 
 	struct object object;
 	struct collection collection;
 	ret->is_asked = true;
+	if (!facts->members) {
+		ret->layout = layout_by_name(&graph->types[type]);
+		return ret->layout ? ret : NULL;
+	}
 	if (!facts_object(facts, node, &object) || object.type->component_size ||
 	    object.type->category == CATEGORY_SZ_ARRAY)
 		return NULL;
@@ -98,6 +127,9 @@ bool counted_read(struct report_facts *facts, uint32_t node, struct counted *ret
 		return false;
 	uint64_t address = graph_id(facts->graph, node), spare = 0;
 	struct counted counted = { .node = node, .layout = type->layout, .array = HD_NONE };
+	*ret = counted;
+	if (!facts->members)
+		return true;
 	struct member count = counted_member(facts, type, address, type->layout->count);
 	counted.has_count = read_count_member(&count, &counted.count) ||
 			    sum_counts(facts, &count, &counted.count);

@@ -10,7 +10,7 @@ struct type;
 /** Remembers what collection each type is. */
 struct counted_type {
 	const struct collection_layout *layout; /**< NULL: it is not one that is known */
-	const struct type *holder;              /**< the class that has the fields */
+	const struct type *holder; /**< the class that has the fields; NULL: a dump file */
 	bool is_asked;
 };
 
@@ -25,10 +25,10 @@ struct counted {
 	uint32_t slot;  /**< bytes of an element */
 };
 
-/** Is a type a collection that is known?  Asks one of its objects, once. */
+/** Is a type a collection that is known?  Asks one of its objects, once; in a dump file its name. */
 const struct counted_type *counted_type_of(struct report_facts *facts, uint32_t node);
 
-/** Read a collection; false: it is not one.  Constant time; a count that contradicts the array is left out. */
+/** Read a collection; false: it is not one.  Constant time; a count that contradicts the array is left out, and a dump file has none. */
 bool counted_read(struct report_facts *facts, uint32_t node, struct counted *ret);
 
 /** Does the collection, or what wraps it, have a limit that was set?  *@p ret gets it. */

@@ -128,11 +128,9 @@ void owners_find(struct report_facts *facts, uint32_t at, const uint32_t *member
 {
 	struct votes votes = { .count = 0 };
 	*ret = (struct owners){ .count = 0 };
-	if (!facts->members)
-		return;
 	if (at != HD_NONE)
 		add_owner(facts, owners_above(facts, at), ret);
-	if (ret->count || !facts->graph->reverse.offsets)
+	if (ret->count || !facts->members || !facts->graph->reverse.offsets)
 		return;
 	ret->is_guess = true;
 	vote_all(facts, members, count, &votes);
