@@ -165,6 +165,50 @@ TEST(members_that_keep_variables_are_named_by_their_method)
 	ASSERT_TEXT(finding->next, "gcroot -nostacks -type 'Shop.Cart+<>c__DisplayClass0_0'");
 }
 
+/* Entries of a library, each with an order or a line of the program, which has an array of bytes. */
+static uint64_t make_entries(void)
+{
+	const uint64_t own[] = { holding_class("Shop", "Order", "_text"),
+				 holding_class("Shop", "Line", "_text") };
+	uint64_t entry = holding_class("System.Data", "Row", "_item");
+	uint64_t bytes = scene_bytes_type(scene);
+	uint64_t list = scene_full_list(scene, entry, 32, (const uint32_t[]){ 1000, 0 }, 1000);
+	uint64_t items = fake_peek_u64(&scene->fake->memory, list + 8);
+	scene_segment(scene, GENERATION_2, (uint64_t)1000 * 4200);
+	for (uint32_t i = 0; i < 1000; i++) {
+		uint64_t row = fake_peek_u64(&scene->fake->memory, items + 16 + 8 * (uint64_t)i);
+		uint64_t item = fake_object(scene->fake, own[i % 4 == 0], 0);
+		scene_set(scene, row, 0, item);
+		scene_set(scene, item, 0, fake_object(scene->fake, bytes, 4000));
+	}
+	return list;
+}
+
+TEST(types_of_the_program_that_a_pile_is_made_of_are_told)
+{
+	scene_hold(scene, SCENE_STATIC, make_entries());
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	const struct made_of *made_of = report_made_of(&scene->report, finding);
+	ASSERT_UINT_FATAL(made_of->count, 2);
+	ASSERT_UINT(made_of->parts[0].count, 750);
+	ASSERT_UINT(made_of->parts[0].bytes, 750 * (4024 + 32));
+	ASSERT_UINT(made_of->parts[1].count, 250);
+	CU_ASSERT(strstr(finding->sentence, " Of the program are in it: Order (750, 2.9 MB), Line "
+					    "(250, 990.2 KB).") != NULL);
+}
+
+TEST(what_a_pile_is_made_of_is_not_told_twice)
+{
+	scene_hold(scene, SCENE_STATIC, make_pages());
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	const struct made_of *made_of = report_made_of(&scene->report, finding);
+	ASSERT_UINT_FATAL(made_of->count, 1);
+	ASSERT_UINT(made_of->parts[0].count, 1400);
+	CU_ASSERT(strstr(finding->sentence, "Of the program") == NULL);
+}
+
 /* A dump file: a graph without fields, whose first node a static holds. */
 struct file_scene {
 	struct hd_graph *graph;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "findings/comparison.h"
+#include "findings/made_of.h"
 #include "findings/rule.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
@@ -158,7 +159,7 @@ enum hd_status report_make(struct report *ret, const struct facts_of *of, struct
 	for (size_t i = 0; i < ret->findings_count; i++)
 		explain_unknown(ret, &ret->findings[i]);
 	end_turn(ret);
-	return HD_OK;
+	return made_of_find(ret, err);
 }
 
 void report_deinit(struct report *report)
@@ -170,6 +171,7 @@ void report_deinit(struct report *report)
 		bitmap_free(report->growing, report->facts.graph->node_count);
 	facts_deinit(&report->facts);
 	pages_free(report->findings, report->findings_capacity, sizeof(*report->findings));
+	mem_free(report->made_of);
 	mem_free(report->results);
 	arena_destroy(report->arena);
 	*report = (struct report){ 0 };

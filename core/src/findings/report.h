@@ -9,6 +9,7 @@
  *	finding, holder_name, holder, waste  texts, words and severity; the path that keeps an object; empty slots
  *	accumulation, pile_parts, judged_pile  objects that pile up; piles that are one
  *	inventory, comparison, since    two heaps, and what they say of findings
+ *	made_of                         the types of the program that piles are made of
  *	rule_NAME                       a rule each: it finds and counts, and calls no other one.  What others have
  *	                                found, it asks by facts_is_claimed() and report_growing()
  *	rules, report                   the table of them; it runs them, compares, sorts
@@ -101,6 +102,17 @@ static inline void also_explains(struct also_explained *explained, const char *i
 		explained->ids[explained->count++] = id;
 }
 
+#define MADE_OF 3u
+
+/** The types of the program that parts of a pile belong to, most bytes first. */
+struct made_of {
+	struct {
+		uint32_t type;
+		uint64_t count, bytes; /**< its objects, and what belongs to them */
+	} parts[MADE_OF];
+	size_t count;
+};
+
 /** Something that is wrong, or large.  Texts are in the report's arena, or static. */
 struct report_finding {
 	const struct report_rule *rule;
@@ -134,6 +146,7 @@ struct report {
 	struct arena *arena;
 	struct report_finding *findings; /**< most severe first */
 	size_t findings_count, findings_capacity;
+	struct made_of *made_of;            /**< by finding */
 	struct rule_result *results;        /**< by rule */
 	struct heap_comparison *comparison; /**< with another heap; NULL: there is none */
 	const struct report_rule *running;
@@ -195,6 +208,13 @@ size_t report_rule_count(void);
 HD_NODISCARD enum hd_status report_make(struct report *ret, const struct facts_of *of,
 					struct job *job, struct hd_error *err);
 void report_deinit(struct report *report);
+
+/** The types that the pile of a finding is made of; of other findings there are none. */
+static inline const struct made_of *report_made_of(const struct report *report,
+						   const struct report_finding *finding)
+{
+	return &report->made_of[finding - report->findings];
+}
 
 /** Does it have findings of that severity, or of a worse one? */
 bool report_has(const struct report *report, enum severity severity);

@@ -116,6 +116,25 @@ static void write_samples(struct page *page, const struct report_finding *findin
 	html_puts(html, "</dd></div>\n");
 }
 
+static void write_made_of(struct page *page, const struct made_of *made_of)
+{
+	struct html *html = &page->html;
+	if (!made_of->count)
+		return;
+	html_puts(html, "<div><dt>of the program are in it</dt><dd>");
+	for (size_t i = 0; i < made_of->count; i++) {
+		const struct graph_type *type =
+			&page->report->facts.graph->types[made_of->parts[i].type];
+		char count[COUNT_SIZE], size[32];
+		html_puts(html, i ? ", <bdi>" : "<bdi>");
+		html_name(html, type->name, type->name_size, PAGE_NAME_SIZE);
+		html_printf(html, "</bdi> (%s, %s)",
+			    format_count(made_of->parts[i].count, "object", count),
+			    format_bytes(made_of->parts[i].bytes, size));
+	}
+	html_puts(html, "</dd></div>\n");
+}
+
 static void write_card_evidence(struct page *page, const struct report_finding *finding)
 {
 	struct html *html = &page->html;
@@ -126,6 +145,7 @@ static void write_card_evidence(struct page *page, const struct report_finding *
 		write_fact(page, finding->counts[i].what, finding->counts[i].value);
 	write_growth(page, &finding->growth);
 	write_since(page, finding->growth.since);
+	write_made_of(page, report_made_of(page->report, finding));
 	write_samples(page, finding);
 	if (finding->method) {
 		html_puts(html, "<div><dt>method</dt><dd><bdi>");

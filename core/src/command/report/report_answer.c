@@ -90,6 +90,13 @@ static const struct schema samples_schema = { .name = "samples",
 					      SCHEMA_COLUMNS(sample_columns),
 					      .is_list = true };
 
+static const struct column made_of_columns[] = {
+	{ "type", NULL, KIND_TYPE, 0, 0, "a type of the program that much of a pile belongs to" },
+	{ "count", NULL, KIND_NUMBER, 0, 0, "its objects" },
+	{ "bytes", NULL, KIND_BYTES, 0, 0, "these, and what they have that is of no such type" },
+};
+static const struct schema made_of_schema = { .name = "made_of", SCHEMA_COLUMNS(made_of_columns) };
+
 static const struct column explained_columns[] = {
 	{ "id", NULL, KIND_TEXT, 0, 0, "a finding that this one explains, and that is not listed" },
 };
@@ -132,6 +139,16 @@ static void write_finding_evidence(struct call *call, const struct report *repor
 	for (size_t i = 0; i < finding->sample_count; i++) {
 		uint64_t id = graph_id(report->facts.graph, finding->samples[i]);
 		answer_row(answer, (const struct cell[]){ cell_number(id) });
+	}
+	(void)answer_table_end(answer);
+	answer_table(answer, &made_of_schema, NULL);
+	const struct made_of *made_of = report_made_of(report, finding);
+	for (size_t i = 0; i < made_of->count; i++) {
+		const struct graph_type *type = &report->facts.graph->types[made_of->parts[i].type];
+		answer_row(answer,
+			   (const struct cell[]){ cell_type(type->name, type->name_size, type->id),
+						  cell_number(made_of->parts[i].count),
+						  cell_number(made_of->parts[i].bytes) });
 	}
 	(void)answer_table_end(answer);
 	answer_table(answer, &explains_schema, NULL);
