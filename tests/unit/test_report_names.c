@@ -134,6 +134,25 @@ TEST(a_service_tells_more_than_who_has_the_host)
 	ASSERT_TEXT(holder->blamed_field, "_provider");
 }
 
+/* A server refers to the container, and nothing else does so over fewer objects. */
+TEST(what_a_service_holds_is_not_a_connection_s)
+{
+	const uint64_t types[] = {
+		holding_class("Microsoft.AspNetCore.Server.Kestrel.Core", "KestrelServerImpl",
+			      "_services"),
+		holding_class("Microsoft.Extensions.DependencyInjection", "ServiceProvider",
+			      "_accessors"),
+		holding_class("System.Collections.Generic", "List<System.Object>", "_items"),
+		holding_class("Microsoft.Extensions.Caching", "Cache", "_entries"),
+	};
+	uint64_t entry = scene_class(scene, "Microsoft.Extensions.Caching", "Entry", 0, 4080, NULL);
+	uint64_t list = scene_full_list(scene, entry, 4096, (const uint32_t[]){ 1200, 200 }, 1400);
+	hold_through(SCENE_FRAMEWORK, types, 4, list);
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_HIGH);
+}
+
 TEST(a_container_that_leads_to_no_service_changes_nothing)
 {
 	const uint64_t types[] = {

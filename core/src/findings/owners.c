@@ -315,7 +315,9 @@ bool owners_is_connection(const struct report_facts *facts, uint32_t node)
 	for (unsigned int i = 0; i < KEPT_LEVELS && node != HD_NONE; i++) {
 		const struct graph_type *type = facts_type(facts, node);
 		if (!type_is_array(type)) {
-			if (type_is_own(type))
+			/* A server and its connections have the container of services, and do not hold what it made. */
+			if (type_is_own(type) ||
+			    type_begins(type, "Microsoft.Extensions.DependencyInjection."))
 				return false;
 			for (size_t k = 0;
 			     k < sizeof(connection_places) / sizeof(*connection_places); k++) {
