@@ -50,9 +50,13 @@ static enum growth_state growth_by_place(const struct report_facts *facts,
 	return count_young(facts, end - tail, end) * 2 >= tail ? GROWTH_UNKNOWN : GROWTH_TURNS;
 }
 
+/* The parts of generation 0 that come first after a collection. */
+#define FIRST_PARTS UINT64_C(3)
+
 /*
- * Are all young members together in less than half of what is young?  They came at one time, as when a program starts:
- * what grows is all over it, or in several places.  The generation 0 of several heaps is no line of time.
+ * Are all young members together in less than half of what is young, and the first ones there?  Then they are the end of
+ * what came at one time, as when a program starts, and was going on when the last collection was made.  What grows is all
+ * over it, in several places, or comes again after a time.  The generation 0 of several heaps is no line of time.
  */
 static bool is_burst(const struct report_facts *facts, const struct member_ages *ages)
 {
@@ -61,7 +65,15 @@ static bool is_burst(const struct report_facts *facts, const struct member_ages 
 		return false;
 	/* One run of bits: without its first one, and with that added, nothing of it is left. */
 	bool is_one_run = ((parts + (parts ^ above)) & parts) == 0;
-	return is_one_run && (unsigned int)__builtin_popcountll(parts) < YOUNG_PARTS / 2;
+	return is_one_run && (parts & FIRST_PARTS) &&
+	       (unsigned int)__builtin_popcountll(parts) < YOUNG_PARTS / 2;
+}
+
+/* Did some members come between the last two collections, and many more before? They may come in turns. */
+static bool came_before_last(const struct member_ages *ages, uint64_t least)
+{
+	uint64_t between = ages->of[1];
+	return between >= least && ages->all - between >= OLD_PER_YOUNG * between;
 }
 
 struct growth growth_of(const struct report_facts *facts, const struct member_ages *ages,
@@ -104,6 +116,9 @@ struct growth growth_of(const struct report_facts *facts, const struct member_ag
 		} else if (count == 1) {
 			growth.state = growth_by_place(facts, &owners[0], &growth.reason);
 		}
+	} else if (!growth.young && facts->has_recent && facts->sums.recent >= recent &&
+		   came_before_last(ages, least)) {
+		growth.reason = "some came shortly before the last collection, and none since";
 	} else if (!growth.young && facts->has_recent && facts->sums.recent >= recent) {
 		growth.state = GROWTH_IDLE;
 		growth.reason = "nothing that was allocated since the last collection is in it";

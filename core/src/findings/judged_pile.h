@@ -19,6 +19,8 @@ struct judged {
 	uint32_t type;  /**< of what piles up: what the nodes of a collection hold */
 	uint64_t limit; /**< that the owner has */
 	bool has_limit;
+	bool drops_nothing; /**< none of them is garbage, though some are young */
+	uint32_t subject;   /**< the object whose path names the owner, or HD_NONE */
 	bool is_connection; /**< parts of connections that are open */
 	bool is_of_main; /**< an async method that Main waits for holds it: as long as the process */
 	enum root_class root;

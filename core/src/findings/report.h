@@ -7,6 +7,7 @@
  *	facts                           all that is found once, and which objects are explained already
  *	counted, growth, owners, typed  collections, what they have inside; tallies
  *	finding, holder_name, holder, waste  texts, words and severity; the path that keeps an object; empty slots
+ *	inner_growth                    growth inside of members
  *	accumulation, pile_parts, judged_pile  objects that pile up; piles that are one
  *	inventory, comparison, since    two heaps, and what they say of findings
  *	made_of                         the types of the program that piles are made of

@@ -138,7 +138,7 @@ HD_NODISCARD enum hd_status wastes_add(struct wastes *wastes, size_t begin, cons
  * first, and waste_is_told() is asked for the sum.
  */
 bool waste_is_explained(const struct report *report, uint32_t node);
-/** Is the waste a smaller part of something that grows, which a finding tells? */
+/** Is the waste a smaller part of something that grows, which a finding tells, and not much for itself? */
 bool waste_is_told(const struct report *report, uint32_t sample, uint64_t bytes);
 
 void wastes_deinit(struct wastes *wastes);

@@ -3,9 +3,11 @@
 
 #include "findings/accumulation.h"
 #include "findings/comparison.h"
+#include "findings/inner_growth.h"
 #include "findings/judged_pile.h"
 #include "findings/rule.h"
 #include "findings/typed.h"
+#include "gc/heap.h"
 #include "util/alloc.h"
 #include "util/job.h"
 
@@ -19,6 +21,10 @@
 #define ASKED_MAX 16u
 /* Some hundred connections of a server keep less. */
 #define CONNECTIONS_MIN (8 * MEGABYTE)
+/* Tenths of a percent: next to it there is only what each program has. */
+#define NEARLY_ALL 900u
+/* A pile that grows is told from half of what others need, and from this on. */
+#define GROWING_MIN ((uint64_t)512 << 10)
 /* Without a sign of growth, less is not worth a second dump. */
 #define UNKNOWN_MIN ((uint64_t)1 << 20)
 
@@ -105,10 +111,14 @@ static enum severity severity_of_pile(const struct report *report, const struct 
 		return judged->growth.state == GROWTH_GROWS && permille >= 200 ? SEVERITY_MEDIUM
 									       : SEVERITY_LOW;
 	}
+	bool is_sure =
+		judged->growth.has_version || judged->drops_nothing || permille >= NEARLY_ALL;
 	if (judged->growth.state == GROWTH_GROWS && permille >= 200)
-		return judged->growth.has_version ? SEVERITY_HIGH : SEVERITY_MEDIUM;
+		return is_sure ? SEVERITY_HIGH : SEVERITY_MEDIUM;
 	if (judged->growth.state == GROWTH_IDLE)
 		return SEVERITY_LOW;
+	/* Less is worth a line if it grows for sure. */
+	permille = judged->growth.state == GROWTH_GROWS && is_sure ? permille * 2 : permille;
 	return permille >= 100 && pile->bytes >= UNKNOWN_MIN ? SEVERITY_MEDIUM : SEVERITY_LOW;
 }
 
@@ -261,67 +271,116 @@ static bool is_in_full_array(const struct report_facts *facts, const struct judg
 	       array.length == pile->count;
 }
 
-static enum hd_status judge_pile(struct report *report, const struct pile *pile,
+/* Find out of a pile what the comparison of all of them needs. */
+static void prepare_pile(struct report *report, const struct pile *pile, struct judged *ret)
+{
+	struct report_facts *facts = &report->facts;
+	*ret = (struct judged){ .pile = pile };
+	owners_find(facts, pile->at, pile->sample, pile->sample_count, &ret->owners);
+	ret->type = owners_item_type(facts, pile->type, pile->sample, pile->sample_count);
+	ret->growth = growth_of(facts, &pile->ages, ret->owners.rows, ret->owners.count);
+	if (ret->growth.state == GROWTH_GROWS && is_in_full_array(facts, ret)) {
+		ret->growth.state = GROWTH_UNKNOWN;
+		ret->growth.reason = "the array that has them has no room for more";
+	}
+	ret->drops_nothing = growth_drops_nothing(facts, ret->type, ret->growth.young);
+	ret->subject = subject_of(report, ret);
+}
+
+/* The members are old, but what they hold may grow. */
+static void look_inside(const struct report_facts *facts, const struct inner_growth *inner,
+			struct judged *judged)
+{
+	if (inner->type == HD_NONE || inner->type == judged->type ||
+	    judged->growth.state == GROWTH_TURNS || judged->growth.state == GROWTH_GROWS)
+		return;
+	struct growth growth = growth_of(facts, &inner->ages, NULL, 0);
+	if (growth.state != GROWTH_GROWS || !growth_drops_nothing(facts, inner->type, growth.young))
+		return;
+	judged->growth = growth;
+	judged->drops_nothing = true;
+}
+
+static enum hd_status judge_pile(struct report *report, struct judged *judged,
 				 struct judgement *judgement, struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
-	struct judged judged = { .pile = pile };
-	owners_find(facts, pile->at, pile->sample, pile->sample_count, &judged.owners);
-	judged.type = owners_item_type(facts, pile->type, pile->sample, pile->sample_count);
-	judged.growth = growth_of(facts, &pile->ages, judged.owners.rows, judged.owners.count);
-	if (judged.growth.state == GROWTH_GROWS && is_in_full_array(facts, &judged)) {
-		judged.growth.state = GROWTH_UNKNOWN;
-		judged.growth.reason = "the array that has them has no room for more";
-	}
-	uint32_t subject = subject_of(report, &judged);
-	if (subject == HD_NONE)
-		return HD_OK;
+	const struct pile *pile = judged->pile;
+	uint32_t subject = judged->subject;
 	bool is_shared = subject == shared_list_of(facts, pile);
-	judged.root = (enum root_class)facts->classes[is_shared ? subject : pile->sample[0]];
-	judged.is_connection = is_connection(facts, pile);
-	judged.has_limit = counted_limit(facts, subject, &judged.limit);
-	judged.is_of_main = judged.root != CLASS_PROCESS && is_held_by_main(facts, subject);
+	judged->root = (enum root_class)facts->classes[is_shared ? subject : pile->sample[0]];
+	judged->is_connection = is_connection(facts, pile);
+	judged->has_limit = counted_limit(facts, subject, &judged->limit);
+	judged->is_of_main = judged->root != CLASS_PROCESS && is_held_by_main(facts, subject);
 	struct report_finding finding = { .bytes = pile->bytes,
 					  .objects = pile->objects,
-					  .member_type = judged.type,
+					  .member_type = judged->type,
 					  .is_limited = pile->is_limited };
 	holder_find(report, subject, &finding.holder);
-	judged.growth.since = comparison_since(report, finding.holder.name,
-					       report_type_name(report, judged.type));
-	finding.severity = severity_of_pile(report, &judged);
-	judge_growth(report, &judged, &finding);
-	finding.growth = judged.growth;
+	judged->growth.since = comparison_since(report, finding.holder.name,
+						report_type_name(report, judged->type));
+	finding.severity = severity_of_pile(report, judged);
+	judge_growth(report, judged, &finding);
+	finding.growth = judged->growth;
 	finding.id = report_text(report, "accumulation:%s:%s", finding.holder.name,
-				 report_type_name(report, judged.type));
+				 report_type_name(report, judged->type));
 	rule_met(report, facts_permille(facts, pile->bytes) / 10);
 	if (is_explained(report, pile)) {
 		note_explained(report, pile, finding.id);
 		return HD_OK;
 	}
-	if (judged.owners.is_guess && judged.owners.count)
+	if (judged->owners.is_guess && judged->owners.count)
 		finding.confidence = confidence_less(finding.confidence);
-	if (!judged.growth.has_version)
+	if (!judged->growth.has_version)
 		finding.confidence = confidence_less(finding.confidence);
 	finding.next =
-		report_text(report, "gcroot -type %s", report_type_name(report, judged.type));
+		report_text(report, "gcroot -type %s", report_type_name(report, judged->type));
 	for (size_t i = 0; i < pile->sample_count; i++)
 		finding_sample(&finding, pile->sample[i]);
 	if (finding.growth.state == GROWTH_GROWS && pile->at != HD_NONE && !is_shared)
 		facts_claim(facts, subject);
-	judgement->rows[judgement->count++] = judged;
+	judgement->rows[judgement->count++] = *judged;
 	return finding_add(report, &finding, err);
+}
+
+/* A pile that is small for one is told if nothing leaves it. */
+static bool is_enough(const struct report_facts *facts, const struct judged *judged)
+{
+	bool is_sure = judged->growth.has_version || judged->drops_nothing;
+	return judged->pile->bytes >= facts_limit(facts) ||
+	       (judged->growth.state == GROWTH_GROWS && is_sure && !is_small(judged));
+}
+
+static enum hd_status look_inside_all(const struct report_facts *facts, struct judged *rows,
+				      size_t count, struct hd_error *err)
+{
+	HD_FREE struct inner_growth *inner = mem_calloc(count + 1, sizeof(*inner));
+	HD_FREE uint32_t *subjects = mem_calloc(count + 1, sizeof(*subjects));
+	TRY_MEMORY(inner && subjects, err);
+	for (size_t i = 0; i < count; i++)
+		subjects[i] = rows[i].subject;
+	TRY(inner_growth_find(facts, subjects, count, inner, err));
+	for (size_t i = 0; i < count; i++)
+		look_inside(facts, &inner[i], &rows[i]);
+	return HD_OK;
 }
 
 static enum hd_status judge_piles(struct report *report, const struct piles *piles,
 				  struct hd_error *err)
 {
+	HD_FREE struct judged *all = mem_calloc(piles->rows_count + 1, sizeof(*all));
 	HD_FREE struct judged *rows = mem_calloc(piles->rows_count + 1, sizeof(*rows));
 	HD_FREE struct grouped_pile *grouped = mem_calloc(piles->rows_count + 1, sizeof(*grouped));
 	struct judgement judgement = { .rows = rows, .piles = grouped };
 	size_t begin = report->findings_count;
-	TRY_MEMORY(rows && grouped, err);
+	TRY_MEMORY(all && rows && grouped, err);
 	for (size_t i = 0; i < piles->rows_count; i++)
-		TRY(judge_pile(report, &piles->rows[i], &judgement, err));
+		prepare_pile(report, &piles->rows[i], &all[i]);
+	TRY(look_inside_all(&report->facts, all, piles->rows_count, err));
+	for (size_t i = 0; i < piles->rows_count; i++) {
+		if (all[i].subject != HD_NONE && is_enough(&report->facts, &all[i]))
+			TRY(judge_pile(report, &all[i], &judgement, err));
+	}
 	if (!judgement.count)
 		return HD_OK; /* perhaps without any array of findings */
 	TRY(judged_piles_fold(report, begin, &judgement, err));
@@ -334,7 +393,9 @@ static enum hd_status judge_piles(struct report *report, const struct piles *pil
 static enum hd_status find_accumulations(struct report *report, struct hd_error *err)
 {
 	HD_CLEANUP(piles) struct piles piles = { 0 };
-	TRY(piles_find(&report->facts, facts_limit(&report->facts), &piles, err));
+	uint64_t limit = facts_limit(&report->facts), half = limit / 2;
+	uint64_t least = half > GROWING_MIN ? half : GROWING_MIN;
+	TRY(piles_find(&report->facts, least < limit ? least : limit, &piles, err));
 	if (piles.is_limited)
 		rule_limited(report);
 	TRY(piles_join(&report->facts, &piles, err));
@@ -344,6 +405,7 @@ static enum hd_status find_accumulations(struct report *report, struct hd_error 
 const struct report_rule accumulation_rule = {
 	.name = "accumulation",
 	.turn = TURN_PILES,
-	.threshold = "256 objects of one type with 10 % of the live heap, and at least 1 MB",
+	.threshold =
+		"256 objects of one type with 10 % of the live heap (5 % if they grow), and at least 1 MB",
 	.find = find_accumulations,
 };

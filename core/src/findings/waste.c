@@ -35,7 +35,8 @@ bool waste_is_explained(const struct report *report, uint32_t node)
 bool waste_is_told(const struct report *report, uint32_t sample, uint64_t bytes)
 {
 	const struct report_finding *growing = report_growing(report, sample);
-	return growing && bytes < growing->bytes / 2;
+	bool is_much = bytes >= 4 * MEGABYTE && facts_permille(&report->facts, bytes) >= 100;
+	return growing && bytes < growing->bytes / 2 && !is_much;
 }
 
 void wastes_deinit(struct wastes *wastes)

@@ -53,7 +53,7 @@ namespace Leaks
             for (int i = 0; i < 250000; i++)
                 articles[i] = new Article { Number = i, Name = "article " + i, Code = "A-" + i };
             GC.Collect();
-            const int count = 20000;
+            const int count = 32000;
             for (int i = 0; i < count; i = Noise.Next(i, count))
                 tickets.Add(new Ticket { Number = i, Text = "ticket number " + i });
             Truth.ExpectName("Spreading.tickets", count);
