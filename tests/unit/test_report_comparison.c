@@ -7,11 +7,12 @@
 #include "support/suite.h"
 #include "util/alloc.h"
 
-#define KILO    1024u
-#define HOLDERS 3u /* objects 0 to 2, each held by a root; members come after them */
-#define MOST    2000u
-#define TYPES   20u
-#define PLACE   0x7f0000001000u /* where types lie in a process */
+#define KILO       1024u
+#define HOLDERS    3u /* objects 0 to 2, each held by a root; members come after them */
+#define MOST       2000u
+#define TYPES      20u
+#define CONCURRENT "System.Collections.Concurrent.ConcurrentDictionary<System.String,Shop.Page>"
+#define PLACE      0x7f0000001000u /* where types lie in a process */
 
 /* A heap: how many members of type 1 each holder has, each of @p kilobytes. */
 struct shape {
@@ -64,6 +65,16 @@ static void name_types(struct side *side, const struct shape *shape)
 	}
 }
 
+static void report_side(struct side *side, const struct compared_with *with)
+{
+	ASSERT_UINT_FATAL(dominators_init(side->graph, NULL, &side->dominators, NULL), HD_OK);
+	const struct facts_of of = { .graph = side->graph,
+				     .dominators = &side->dominators,
+				     .with = with,
+				     .is_complete = true };
+	ASSERT_UINT_FATAL(report_make(&side->report, &of, NULL, NULL), HD_OK);
+}
+
 static void make_side(struct side *side, const struct shape *shape,
 		      const struct compared_with *with)
 {
@@ -83,12 +94,7 @@ static void make_side(struct side *side, const struct shape *shape,
 						       .root_count = HOLDERS });
 	REQUIRE(side->graph);
 	name_types(side, shape);
-	ASSERT_UINT_FATAL(dominators_init(side->graph, NULL, &side->dominators, NULL), HD_OK);
-	const struct facts_of of = { .graph = side->graph,
-				     .dominators = &side->dominators,
-				     .with = with,
-				     .is_complete = true };
-	ASSERT_UINT_FATAL(report_make(&side->report, &of, NULL, NULL), HD_OK);
+	report_side(side, with);
 }
 
 static void free_side(struct side *side)
@@ -349,6 +355,70 @@ TEST(dump_files_are_compared_without_addresses_of_types)
 	ASSERT_UINT(after.report.comparison->process, PROCESS_UNKNOWN);
 	CU_ASSERT(comparison_is_used(&after.report));
 	ASSERT_UINT(need_change("Type2")->since.state, SINCE_GREW);
+	free_both();
+}
+
+/* A dictionary whose nodes are at other places in each heap, and their items at the same ones. */
+static void make_dictionary(struct side *side, uint32_t count, uint64_t first_node)
+{
+	static const char *const names[] = { CONCURRENT, CONCURRENT "+VolatileNode[]",
+					     CONCURRENT "+Node", "Shop.Page" };
+	static uint64_t ids[HOLDERS + HOLDERS * MOST];
+	static const struct graph_root root = { .node = 0,
+						.container = HD_NONE,
+						.kind = HD_ROOT_STATIC };
+	uint32_t fillers = TYPES - 4, objects = 2 + fillers + 2 * count, edge = 0;
+	for (uint32_t i = 0; i < objects; i++) {
+		bool is_node = i >= 2 + fillers && i < 2 + fillers + count;
+		bool is_item = i >= 2 + fillers + count;
+		uint32_t index = i - 2 - fillers - (is_item ? count : 0);
+		types[i] = i < 2 ? i : is_node ? 2 : is_item ? 3 : i + 2;
+		sizes[i] = is_item ? 4 * KILO : 48;
+		ids[i] = is_node   ? first_node + 0x100 * (uint64_t)index
+			 : is_item ? 0x70000000 + 0x2000 * (uint64_t)index
+				   : 0x1000 + 0x100 * (uint64_t)i;
+		if (i)
+			edges[edge++] = (struct made_edge){ i == 1    ? 0
+							    : is_item ? i - count
+								      : 1,
+							    i };
+	}
+	side->graph = graph_make(&(struct graph_spec){ .object_count = objects,
+						       .type_count = TYPES,
+						       .ids = ids,
+						       .sizes = sizes,
+						       .types = types,
+						       .edges = edges,
+						       .edge_count = edge,
+						       .roots = &root,
+						       .root_count = 1 });
+	REQUIRE(side->graph);
+	name_types(side, &(struct shape){ .place = PLACE, .space = "Shop" });
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		side->graph->types[i].name = names[i];
+		side->graph->types[i].name_size = (uint32_t)strlen(names[i]);
+	}
+	struct graph_info *info = &side->graph->info;
+	info->ranges = pages_alloc(1, sizeof(*info->ranges));
+	REQUIRE(info->ranges);
+	info->ranges[info->range_count++] = (struct graph_range){ 0, UINT64_MAX, GENERATION_2 };
+}
+
+TEST(items_of_nodes_that_were_made_anew_are_still_there)
+{
+	struct side side;
+	make_dictionary(&side, 1000, 0x100000);
+	report_side(&side, NULL);
+	ASSERT_UINT_FATAL(inventory_make(&side.report, &before, NULL), HD_OK);
+	ASSERT_UINT_FATAL(inventory_keep(&before, &side.report, NULL), HD_OK);
+	free_side(&side);
+	with = (struct compared_with){ .before = &before, .name = "other" };
+	make_dictionary(&after, 1600, 0x20000000);
+	report_side(&after, &with);
+	const struct change *change = need_change("a root");
+	CU_ASSERT_FATAL(change->since.sampled > 50);
+	ASSERT_UINT(change->since.survived, change->since.sampled);
+	ASSERT_UINT(after.report.findings[0].severity, SEVERITY_HIGH);
 	free_both();
 }
 

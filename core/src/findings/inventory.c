@@ -165,6 +165,20 @@ static enum hd_status inventory_olds(const struct report *report, struct invento
 	return HD_OK;
 }
 
+/*
+ * A collection that grows may make its nodes anew, as ConcurrentDictionary does, and their items are still there: so these are
+ * looked up.
+ */
+static void list_olds(const struct report_facts *facts, const struct pile *pile,
+		      struct holding *ret)
+{
+	for (size_t i = 0; i < pile->sample_count && ret->old_count < HOLDING_SAMPLE; i++) {
+		uint32_t item = owners_item_node(facts, pile->sample[i], ret->type);
+		if (item != HD_NONE && is_old_object(facts, item))
+			ret->old_ids[ret->old_count++] = graph_id(facts->graph, item);
+	}
+}
+
 static enum hd_status add_holding(struct report *report, const struct pile *pile,
 				  struct inventory *inventory, struct hd_error *err)
 {
@@ -188,7 +202,7 @@ static enum hd_status add_holding(struct report *report, const struct pile *pile
 				 .bytes = pile->bytes,
 				 .subject = subject,
 				 .type = type,
-				 .type_id = facts->graph->types[pile->type].id,
+				 .type_id = facts->graph->types[type].id,
 				 .root = (enum root_class)facts->classes[pile->sample[0]],
 				 .has_limit = counted_limit(facts, subject, &limit) };
 	if (owners.count) {
@@ -197,10 +211,7 @@ static enum hd_status add_holding(struct report *report, const struct pile *pile
 						 counted->count, counted->version };
 		row->owner_id = graph_id(facts->graph, counted->node);
 	}
-	for (size_t i = 0; i < pile->sample_count && row->old_count < HOLDING_SAMPLE; i++) {
-		if (is_old_object(facts, pile->sample[i]))
-			row->old_ids[row->old_count++] = graph_id(facts->graph, pile->sample[i]);
-	}
+	list_olds(facts, pile, row);
 	return HD_OK;
 }
 

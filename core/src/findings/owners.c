@@ -219,6 +219,22 @@ uint32_t owners_item_type(const struct report_facts *facts, uint32_t type, const
 	return type;
 }
 
+uint32_t owners_item_node(const struct report_facts *facts, uint32_t member, uint32_t item_type)
+{
+	const struct hd_graph *graph = facts->graph;
+	uint64_t begin = csr_begin(&graph->forward, member);
+	uint64_t end = csr_begin(&graph->forward, member + 1);
+	end = end - begin > REFERRERS_MAX ? begin + REFERRERS_MAX : end;
+	if (graph->node_types[member] == item_type)
+		return member;
+	for (; begin < end; begin++) {
+		uint32_t target = graph->forward.targets[begin];
+		if (!graph_is_missing(graph, target) && graph->node_types[target] == item_type)
+			return target;
+	}
+	return HD_NONE;
+}
+
 /* The object that retains most: @p best, or one that @p from refers to and @p node dominates. */
 static uint32_t larger_kept(const struct report_facts *facts, uint32_t node, uint32_t from,
 			    uint32_t best)

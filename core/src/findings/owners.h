@@ -42,6 +42,8 @@ void owners_inside_deinit(struct owners_inside *inside);
 /** The type of what a node of a framework's collection holds, for @p type; else @p type itself. */
 uint32_t owners_item_type(const struct report_facts *facts, uint32_t type, const uint32_t *members,
 			  size_t count);
+/** The object of that type that a member holds: itself, or what it refers to; HD_NONE: none. */
+uint32_t owners_item_node(const struct report_facts *facts, uint32_t member, uint32_t item_type);
 
 /**
  * The type of the program of which each of @p count members of a library keeps an object, over a few objects that each

@@ -13,13 +13,16 @@
 #define CLAIMED_UP    10u
 #define PER_HOUR_MAX  1e18
 
-/* Do the old members stay, and what was put in? */
+/* Do the old members stay, and what was put in?  A collection may have moved some: less than most tells nothing. */
 static bool stays(const struct since *since, bool *is_known)
 {
 	bool has_sample = since->sampled >= SAMPLE_MIN;
-	*is_known = has_sample || since->has_changes;
-	if (has_sample)
-		return (uint64_t)since->survived * 5 >= (uint64_t)since->sampled * 4;
+	uint64_t survived = since->survived, sampled = since->sampled;
+	bool are_there = has_sample && survived * 5 >= sampled * 4;
+	bool are_gone = has_sample && survived * 5 < sampled;
+	*is_known = are_there || are_gone || since->has_changes;
+	if (are_there || are_gone)
+		return are_there;
 	return since->has_changes && since->removed <= since->inserted / 10;
 }
 
