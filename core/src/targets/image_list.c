@@ -9,7 +9,9 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-#define MZ 0x5a4du /* the first bytes of a PE image */
+#define MZ               0x5a4du /* the first bytes of a PE image */
+#define PE_HEADERS_AT    0x3cu   /* e_lfanew: where its headers are */
+#define PE_IMAGE_SIZE_AT 80u     /* SizeOfImage, from the headers on */
 
 /* Mappings of one file together, ascending. */
 static int compare_image_mappings(const void *a, const void *b)
@@ -46,26 +48,55 @@ static bool add_image(struct image_list *list, const struct mapped_image *image)
 	return true;
 }
 
-/* The images of one file. */
-static bool add_pe_images(const struct target *target, struct image_list *list,
-			  const struct target_mapping *const *mappings, size_t count)
+/* SizeOfImage in the headers of the PE image at @p begin (PE/COFF 3.4.2); 0: they are not there. */
+static uint64_t pe_image_size(const struct target *target, uint64_t begin)
 {
+	uint32_t headers, size;
+	uint16_t magic;
+	if (!target->own || !memory_u16(target->own, begin, &magic) || magic != MZ ||
+	    !memory_u32(target->own, begin + PE_HEADERS_AT, &headers) ||
+	    !memory_u32(target->own, begin + headers + PE_IMAGE_SIZE_AT, &size))
+		return 0;
+	return size;
+}
+
+/*
+ * The last mapping of the image that begins with the first one, and one more.  Sections of an image may be mapped from
+ * offset 0 again, where their bytes begin in the file's first page.
+ */
+static size_t pe_image_end(const struct target *target,
+			   const struct target_mapping *const *mappings, size_t count)
+{
+	uint64_t begin = mappings[0]->start, size = pe_image_size(target, begin);
+	size_t last = 1;
+	while (last < count && (mappings[last]->offset || mappings[last]->start - begin < size))
+		last++;
+	return last;
+}
+
+/* The images of one file: the largest of them, as a row. */
+static bool add_pe_image(const struct target *target, struct image_list *list,
+			 const struct target_mapping *const *mappings, size_t count)
+{
+	struct mapped_image largest = { 0 };
+	uint32_t times = 0;
 	for (size_t i = 0; i < count;) {
-		size_t last = i + 1;
-		/* The next image of the same file begins where its offset is 0 again. */
-		while (last < count && mappings[last]->offset)
-			last++;
+		size_t end = i + pe_image_end(target, mappings + i, count - i);
 		const struct mapped_image image = {
 			.begin = mappings[i]->start,
-			.end = mappings[last - 1]->end,
+			.end = mappings[end - 1]->end,
 			.path = mappings[i]->path,
 			.is_managed = true,
 		};
-		if (is_pe(target, mappings[i]) && !add_image(list, &image))
-			return false;
-		i = last;
+		if (is_pe(target, mappings[i])) {
+			times++;
+			if (image.end - image.begin > largest.end - largest.begin)
+				largest = image;
+		}
+		i = end;
 	}
-	return true;
+	largest.times = times;
+	return !times || add_image(list, &largest);
 }
 
 struct sorted {
@@ -95,7 +126,7 @@ static bool add_image_files(const struct sorted *sorted, struct image_list *list
 		       strcmp(sorted->mappings[last]->path, path) == 0)
 			last++;
 		if (*path && !is_of_module(sorted, path) &&
-		    !add_pe_images(sorted->target, list, sorted->mappings + i, last - i))
+		    !add_pe_image(sorted->target, list, sorted->mappings + i, last - i))
 			return false;
 		i = last;
 	}
@@ -112,7 +143,8 @@ static struct mapped_image image_of_module(const struct sorted *sorted,
 	struct mapped_image image = { .begin = module->base,
 				      .end = module->base,
 				      .path = module->path ? module->path : "",
-				      .module = module };
+				      .module = module,
+				      .times = 1 };
 	uint64_t known = module->dynamic ? module->dynamic : module->base;
 	const struct target_mapping *inside = target_mapping_at(&sorted->target->map, known);
 	if (!inside || !inside->path)

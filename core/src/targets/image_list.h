@@ -10,6 +10,8 @@ struct mapped_image {
 	const struct target_module
 		*module; /**< in the dynamic linker's list; NULL: it is not ELF */
 	bool is_managed; /**< a PE image */
+	/** How often its file is mapped as an image: of a PE file that the runtime also reads flat, 2. */
+	uint32_t times;
 };
 
 /** The images of a target, ascending by begin. */
@@ -20,7 +22,8 @@ struct image_list {
 
 /**
  * All ELF images of the dynamic linker's list, and all other mapped files that are PE images: by
- * their first bytes, or where these are missing by the name (.dll, .exe).
+ * their first bytes, or where these are missing by the name (.dll, .exe).  A PE file that is mapped several times
+ * has one row, for the largest range: the one that is laid out as the image says.
  *
  * @param[out] ret To be given to image_list_deinit(), also on failure.
  * Cost: sorts the mappings.

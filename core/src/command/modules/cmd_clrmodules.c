@@ -37,7 +37,8 @@ static const struct schema verbose_schema =
 					"    MetadataAddress: {metadata:016?<not known>}\n"
 					"    MetadataSize:    {metadata_size:08X?<not known>}\n"
 					"    Version:         {version?<not known>}\n"
-					"    Mvid:            {mvid?<not known>}\n");
+					"    Mvid:            {mvid?<not known>}\n"
+					"    PdbInfo:         [{pdb_id} {pdb}|<none>]\n");
 
 static bool is_module_wanted(const struct module *module, const char *part)
 {

@@ -24,6 +24,8 @@ OPTIONS(modules, MODULES_OPTIONS);
 	X(IMAGE_SIZE, "size", NULL, KIND_BYTES, 0, 0, "bytes from base to end")             \
 	X(IMAGE_PATH, "path", NULL, KIND_TEXT, 0, 0, "its file; null: not known, or none")  \
 	X(IMAGE_KIND, "kind", NULL, KIND_TEXT, 0, 0, "elf or pe (a managed module's file)") \
+	X(IMAGE_TIMES, "times", NULL, KIND_NUMBER, 0, 0,                                    \
+	  "how often the file is mapped as an image; the row is about the largest")         \
 	X(IMAGE_BUILD_ID, "build_id", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                   \
 	  "with -verbose: of an ELF image, in hex; null: not known")                        \
 	X(IMAGE_FILE, "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                           \
@@ -77,6 +79,7 @@ static void write_image(struct call *call, const struct mapped_image *image, boo
 		[IMAGE_END] = cell_number(image->end),
 		[IMAGE_SIZE] = cell_number(image->end - image->begin),
 		[IMAGE_PATH] = cell_string(*image->path ? image->path : NULL),
+		[IMAGE_TIMES] = cell_number(image->times),
 		[IMAGE_KIND] = cell_shown(cell_string(image->is_managed ? "pe" : "elf"),
 					  image->is_managed ? "yes" : "no"),
 	};
@@ -123,7 +126,8 @@ static enum hd_status run_modules(struct call *call)
 COMMAND(modules, .alias = "lm", .has_rows = true,
 	.summary = "list the files that are mapped as images: native libraries and managed ones",
 	.description =
-		"The size is that of the address range that the mappings of the file take. TEXT of\n"
+		"The size is that of the address range that the mappings of the file take. A managed\n"
+		"file that is mapped again, flat, to read its metadata, has one row. TEXT of\n"
 		"-name is meant as that of -type (help dumpheap). Bytes that a core lacks are read from\n"
 		"a file only if it is proven to be the one that the process had: -verbose opens each\n"
 		"file, and says so. clrmodules lists the modules of the runtime, also those without a\n"

@@ -35,6 +35,10 @@ const struct column module_columns[MODULE_COLUMNS] = {
 				    "version of its assembly; null: not known" },
 	[MODULE_COLUMN_MVID] = { "mvid", NULL, KIND_TEXT, 0, 0,
 				 "module version id: a GUID, another one for each build" },
+	[MODULE_COLUMN_PDB] = { "pdb", NULL, KIND_TEXT, 0, 0,
+				"name of its portable PDB; null: it names none, or not known" },
+	[MODULE_COLUMN_PDB_ID] = { "pdb_id", NULL, KIND_TEXT, 0, 0,
+				   "the GUID that the PDB has, too" },
 	[MODULE_COLUMN_METADATA] = { "metadata", NULL, KIND_ADDRESS, 0, 0,
 				     "where its metadata begin; null: not known" },
 	[MODULE_COLUMN_METADATA_SIZE] = { "metadata_size", NULL, KIND_BYTES, 0, 0,
@@ -113,6 +117,14 @@ void module_cells(struct runtime *runtime, const struct module *module, struct m
 	if (facts.mvid) {
 		write_guid(facts.mvid, texts->mvid);
 		ret[MODULE_COLUMN_MVID] = cell_string(texts->mvid);
+	}
+	if (module->image_base &&
+	    image_find_pdb(runtime_memory(runtime), module->image_base, module->is_mapped,
+			   &texts->pdb) &&
+	    texts->pdb.is_portable) {
+		write_guid(texts->pdb.id, texts->pdb_id);
+		ret[MODULE_COLUMN_PDB] = cell_string(texts->pdb.name);
+		ret[MODULE_COLUMN_PDB_ID] = cell_string(texts->pdb_id);
 	}
 	ret[MODULE_COLUMN_PE_ASSEMBLY] = known_number(facts.pe_assembly);
 	if (facts.has_flags)

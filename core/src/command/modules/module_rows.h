@@ -3,6 +3,7 @@
 #pragma once
 
 #include "command/call.h"
+#include "metadata/image.h"
 #include "runtime/coreclr/modules/module_facts.h"
 
 enum module_column {
@@ -19,6 +20,8 @@ enum module_column {
 	MODULE_COLUMN_COMPILED,
 	MODULE_COLUMN_VERSION,
 	MODULE_COLUMN_MVID,
+	MODULE_COLUMN_PDB,
+	MODULE_COLUMN_PDB_ID,
 	MODULE_COLUMN_METADATA,
 	MODULE_COLUMN_METADATA_SIZE,
 	MODULE_COLUMN_METADATA_FROM,
@@ -35,6 +38,8 @@ extern const struct column module_columns[MODULE_COLUMNS];
 struct module_texts {
 	char version[4 * 6];
 	char mvid[37];
+	char pdb_id[37];
+	struct image_pdb pdb;
 };
 
 /** Fill all cells of @p module. */
