@@ -32,6 +32,28 @@ static const struct waste_telling of_arrays = {
 	.has_blamed = true,
 };
 
+static const struct waste_telling of_buffers = {
+	.telling = {
+		.least = { [SEVERITY_LOW] = { .permille = 100, .bytes = BYTES_MIN } },
+		.id = "sparse-arrays:{holder}:{full}",
+		.title = "{objects} {type} of zeros in {holder}",
+		.sentence_of_one = "{objects} {type} in {holder} has only zeros ({bytes}): a buffer that "
+				   "waits for its use, or one that nobody needs.",
+		.sentence = "{objects} {type} in {holder} have only zeros ({bytes}): buffers that wait for "
+			    "their use, or that nobody needs.",
+		.look_at = "whether each object in {holder} needs a buffer of its own all the time",
+		.next = "dumpheap -type {full}",
+	},
+	.counts = { "arrays", "used", "slots" },
+	.has_blamed = true,
+};
+
+/* Bytes or characters that are all zero are buffers, which may wait for their use: nobody knows whether they are waste. */
+static bool is_buffer(const struct graph_type *type)
+{
+	return type_is_class(type, "System.Byte[]") || type_is_class(type, "System.Char[]");
+}
+
 /* The arrays of one type. */
 struct sparse_type {
 	const struct type *class;
@@ -128,7 +150,7 @@ static enum hd_status check_sparse_type(struct report *report, uint32_t index,
 }
 
 static enum hd_status collect_sparse(struct report *report, struct wastes *wastes,
-				     struct hd_error *err)
+				     struct wastes *buffers, struct hd_error *err)
 {
 	const struct report_facts *facts = &report->facts;
 	HD_CLEANUP(window) struct window window = { .memory = facts->heap->memory };
@@ -143,7 +165,9 @@ static enum hd_status collect_sparse(struct report *report, struct wastes *waste
 		/* Structs with references in them have no count of empty elements. */
 		if (!type.has_references ||
 		    (type.class->component_size == 8 && !type.class->desc.run_count))
-			TRY(check_sparse_type(report, i, &type, wastes, err));
+			TRY(check_sparse_type(report, i, &type,
+					      is_buffer(&facts->graph->types[i]) ? buffers : wastes,
+					      err));
 	}
 	return HD_OK;
 }
@@ -151,8 +175,10 @@ static enum hd_status collect_sparse(struct report *report, struct wastes *waste
 static enum hd_status find_sparse_arrays(struct report *report, struct hd_error *err)
 {
 	HD_CLEANUP(wastes) struct wastes wastes = { 0 };
-	TRY(collect_sparse(report, &wastes, err));
-	return wastes_tell(report, &wastes, &of_arrays, err);
+	HD_CLEANUP(wastes) struct wastes buffers = { 0 };
+	TRY(collect_sparse(report, &wastes, &buffers, err));
+	TRY(wastes_tell(report, &wastes, &of_arrays, err));
+	return wastes_tell(report, &buffers, &of_buffers, err);
 }
 
 const struct report_rule sparse_arrays_rule = {

@@ -12,10 +12,18 @@
 #define SHARE_MIN   20u /* one in this many objects of the type */
 #define BASE_LEVELS 16u
 
-/* Each of these has something of the system: a descriptor, a connection. */
-static const char *const costly[] = { "System.Net.Sockets.Socket", "System.IO.FileSystemWatcher",
+/*
+ * Each of these has something of the system: a descriptor, a connection.  The handles of other libraries, as those of the
+ * statements of a database, mostly stand for some native memory.
+ */
+static const char *const costly[] = { "System.Net.Sockets.Socket",
+				      "System.IO.FileSystemWatcher",
 				      "System.Data.Common.DbConnection",
-				      "System.Runtime.InteropServices.SafeHandle", NULL };
+				      "Microsoft.Win32.SafeHandles.SafeFileHandle",
+				      "Microsoft.Win32.SafeHandles.SafeWaitHandle",
+				      "Microsoft.Win32.SafeHandles.SafeProcessHandle",
+				      "System.Net.Sockets.SafeSocketHandle",
+				      NULL };
 
 static bool is_costly(const struct report_facts *facts, const struct type *class)
 {
@@ -43,6 +51,13 @@ static bool has_dispose(const struct report_facts *facts, const struct type *cla
 	return false;
 }
 
+/* A handle that was closed by a call of its own, and not by Dispose, has nothing of the system any more. */
+static bool is_closed(const struct report_facts *facts, uint32_t node)
+{
+	struct member value = facts_fact(facts, node, FACT_SAFE_HANDLE_VALUE);
+	return value.state == MEMBER_READ && (!value.bits || value.bits == UINT64_MAX);
+}
+
 static bool is_undisposed(const struct report_facts *facts, const struct finalizer_entry *entry,
 			  uint32_t *ret)
 {
@@ -53,7 +68,7 @@ static bool is_undisposed(const struct report_facts *facts, const struct finaliz
 	return *ret != HD_NONE && !facts_is_live(facts, *ret) &&
 	       facts->graph->node_types[*ret] < facts->graph->type_count &&
 	       memory_u32(facts->heap->memory, entry->object - 4, &header) &&
-	       !(header & HEADER_FINALIZER_RUN);
+	       !(header & HEADER_FINALIZER_RUN) && !is_closed(facts, *ret);
 }
 
 /* {0}: how many objects the type has, {1}: what they cost. */
