@@ -2,7 +2,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /** The kinds of messages.  The first group goes to the worker, the second to the broker. */

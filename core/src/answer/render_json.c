@@ -3,7 +3,6 @@
  * Answers as JSON: a table is an array of objects, a record is an object; also with one row per
  * line (NDJSON).
  */
-#include <stdio.h>
 
 #include "answer/answering.h"
 #include "output/json.h"

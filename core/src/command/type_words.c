@@ -10,7 +10,6 @@
 #include "gc/heap.h"
 #include "graph/heap_graph.h"
 #include "runtime/coreclr/types/type_lookup.h"
-#include "runtime/coreclr/types/type_name.h"
 #include "runtime/type.h"
 #include "util/text.h"
 

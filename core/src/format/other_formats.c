@@ -2,7 +2,6 @@
 #include "format/other_formats.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "util/text.h"
 

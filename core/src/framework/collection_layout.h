@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 
 /** How a collection keeps its items. */
 enum collection_shape {

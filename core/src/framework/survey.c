@@ -7,7 +7,6 @@
 #include "framework/absent.h"
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/types/type_name.h"
-#include "targets/target.h"
 #include "util/findings.h"
 
 /* Columns of TypeDef, Field and TypeRef (ECMA-335, II.22). */

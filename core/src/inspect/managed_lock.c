@@ -3,7 +3,6 @@
 
 #include "framework/member.h"
 #include "inspect/value.h"
-#include "runtime/coreclr/types/type_name.h"
 
 /* Lock._state: bit 0 and the bits from 7 on (Lock.cs of .NET 11). */
 #define STATE_IS_HELD 1u

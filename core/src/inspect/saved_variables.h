@@ -4,8 +4,6 @@
 
 #include "runtime/coreclr/code/method_variables.h"
 
-struct text;
-
 /** Empty when zero-initialised. */
 struct saved_variables {
 	struct method_variables method; /**< all of the method */

@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "inspect/value.h"
 #include "util/alloc.h"
 #include "util/job.h"
 

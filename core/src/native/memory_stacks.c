@@ -2,7 +2,6 @@
 /* Stacks of threads, by their stack pointers and the records of the C library (doc/memory.md 4). */
 #include <elf.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
  * when edges are asked for.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "snapshot/edge_walk.h"

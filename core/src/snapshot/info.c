@@ -6,7 +6,6 @@
 
 #include "snapshot/snapshot_parts.h"
 #include "util/alloc.h"
-#include "util/arena.h"
 
 /* 1970-01-01 in units of 100 ns since 0001-01-01 (DateTime.UnixEpochTicks). */
 #define UNIX_EPOCH_TICKS INT64_C(621355968000000000)

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
 #include "targets/elf_image.h"
 #include "targets/target.h"
 #include "util/alloc.h"

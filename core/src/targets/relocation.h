@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "targets/target.h"
-
 /** The RELATIVE relocations of modules, each module's read once.  Several threads may use it. */
-struct relocation_cache;
 
 /** NULL when memory is exhausted. */
 struct relocation_cache *relocation_cache_create(void);

@@ -4,7 +4,6 @@
 #include "targets/function_names.h"
 
 /** The symbol tables of the files of modules, each looked up once. */
-struct symbol_files;
 
 struct symbol_files *symbol_files_create(void);
 /** NULL is allowed. */

@@ -29,7 +29,6 @@ struct target_module {
 struct module_files;
 struct process_copy;
 struct process_residency;
-struct process_server;
 struct relocation_cache;
 struct symbol_files;
 

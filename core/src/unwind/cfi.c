@@ -4,7 +4,6 @@
 #include "unwind/cfi_image.h"
 #include "unwind/dwarf_expr.h"
 #include "unwind/dwarf_reader.h"
-#include "unwind/registers.h"
 #include "util/alloc.h"
 
 /* Most states that DW_CFA_remember_state may push. */

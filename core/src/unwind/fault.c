@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/fault.h"
 
-#include "unwind/cfi.h"
-
 /* How many bytes of a stack are searched for the context of a signal. */
 #define STACK_SEARCH ((uint64_t)1 << 20)
 

@@ -7,8 +7,6 @@
 #include "analysis/async/async_types.h"
 #include "runtime/coreclr/code/source.h"
 
-struct job;
-
 /**
  * The kind of thing that a method waits for if it is not another async method, or of the thing
  * between the two.

@@ -3,7 +3,6 @@
 
 #include "inspect/async_name.h"
 #include "inspect/suspended.h"
-#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 #include "util/text.h"
 

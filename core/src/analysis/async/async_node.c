@@ -8,7 +8,6 @@
 #include "inspect/saved_variables.h"
 #include "inspect/suspended.h"
 #include "runtime/coreclr/code/method.h"
-#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 #include "util/text.h"
 

@@ -5,7 +5,6 @@
 #include "analysis/async/task_state.h"
 #include "gc/references.h"
 #include "inspect/suspended.h"
-#include "inspect/value.h"
 #include "util/alloc.h"
 
 /* The call whose nodes are added. */

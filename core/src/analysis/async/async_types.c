@@ -6,7 +6,6 @@
 #include "framework/facts.h"
 #include "inspect/async_name.h"
 #include "inspect/value.h"
-#include "runtime/coreclr/types/type_name.h"
 
 /* The names of the framework of .NET 8 to 11; one that ends with '<', or has "<+", has type arguments there. */
 static const struct {

@@ -6,7 +6,6 @@
 #include "analysis/async/async_box.h"
 #include "analysis/async/task_state.h"
 #include "analysis/pool/callback_name.h"
-#include "runtime/coreclr/types/type_name.h"
 #include "util/text.h"
 
 /* Most objects between an async method and what it waits for: ContinueWith of ContinueWith of... */

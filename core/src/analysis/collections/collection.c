@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analysis/collections/collection_walk.h"
-#include "runtime/coreclr/types/type_name.h"
 
 /* How many base classes, and how many collections one inside of the other, are looked at. */
 #define BASES_MAX    64u

@@ -4,8 +4,6 @@
 
 #include "framework/member.h"
 
-struct job;
-
 /** Where the key or the value of an item lies. */
 struct item_value {
 	uint64_t address;        /**< of its bytes; 0: it is a reference that lies in no object */

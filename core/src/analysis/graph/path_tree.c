@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/graph/path_tree.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 #include "util/alloc.h"

@@ -2,7 +2,6 @@
 /* Collects the places of a heap that walks could not read as objects. */
 #include "analysis/heap/heap_gaps.h"
 
-#include "runtime/runtime.h"
 #include "targets/target.h"
 
 bool damage_is_untyped(struct heap *heap, const struct damage *damage)

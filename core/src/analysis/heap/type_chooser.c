@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analysis/name_match.h"
-#include "runtime/runtime.h"
 #include "runtime/type.h"
 #include "util/alloc.h"
 

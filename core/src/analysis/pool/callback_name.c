@@ -3,7 +3,6 @@
 
 #include "analysis/async/async_call.h"
 #include "inspect/value.h"
-#include "runtime/coreclr/types/type_name.h"
 #include "util/text.h"
 
 /* Fields that lead from a work item to the delegate that it calls, and to what that gets. */

@@ -5,8 +5,6 @@
 #include "framework/member.h"
 #include "inspect/value.h"
 
-struct job;
-
 /** Addresses of objects, in the order of a queue. */
 struct queue_items {
 	uint64_t *rows;

@@ -4,8 +4,6 @@
 
 #include "framework/member.h"
 
-struct job;
-
 /** A TimerQueueTimer in a list of a TimerQueue. */
 struct set_timer {
 	uint64_t address;

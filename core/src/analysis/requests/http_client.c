@@ -13,7 +13,6 @@
 #include "inspect/suspended.h"
 #include "inspect/value.h"
 #include "runtime/coreclr/types/continuation.h"
-#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 
 /* The part that an object plays for requests, by its type. */

@@ -5,8 +5,6 @@
 #include "analysis/heap/type_kinds.h"
 #include "framework/member.h"
 
-struct job;
-
 /** Where a request is. */
 enum http_state {
 	HTTP_OUTSIDE,  /**< no connection and no pool has it: it is over, or was not sent */

@@ -7,7 +7,6 @@
 #include "analysis/heap/type_kinds.h"
 #include "framework/absent.h"
 #include "inspect/value.h"
-#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 
 /* Characters of a method that are shown. */

@@ -5,8 +5,6 @@
 #include "framework/member.h"
 #include "util/text.h"
 
-struct job;
-
 /** How far a request is. */
 enum server_state {
 	SERVER_READING,   /**< its first line or its headers are not complete */

@@ -7,7 +7,6 @@
 #include "gc/walk.h"
 #include "inspect/async_name.h"
 #include "inspect/value.h"
-#include "runtime/coreclr/code/code.h"
 #include "stack/stack.h"
 
 /* Environment.cs; since 9 several methods of that name call each other. */

@@ -6,8 +6,6 @@
 #include "util/fail.h"
 #include "util/text.h"
 
-struct job;
-
 struct crash_stack {
 	uint64_t method_desc;  /**< the innermost method of the program; 0: not known */
 	bool is_fail_fast;     /**< it is in Environment.FailFast */

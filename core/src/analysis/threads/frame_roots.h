@@ -4,8 +4,6 @@
 #include "gc/starts.h"
 #include "stack/stack.h"
 
-struct job;
-
 /**
  * Roots of a stack, sorted by frame: in a partial stack those of one frame are neither together nor
  * in order.

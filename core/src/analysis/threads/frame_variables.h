@@ -55,7 +55,6 @@ void frame_variables_deinit(struct frame_variables *variables);
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
  */
-struct job;
 HD_NODISCARD enum hd_status frame_variables_touch(struct runtime *runtime, struct job *job,
 						  struct hd_error *err);
 

@@ -5,8 +5,6 @@
 #include "gc/starts.h"
 #include "stack/stack.h"
 
-struct job;
-
 /** A word, or a register, with the address where an object starts. */
 struct stack_object {
 	uint64_t slot;        /**< address of the word; 0: it is a register */

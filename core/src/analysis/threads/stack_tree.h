@@ -7,7 +7,6 @@
 #include "stack/stack.h"
 
 struct async_graph;
-struct job;
 
 /** No node, no path. */
 #define STACK_TREE_NONE UINT32_MAX

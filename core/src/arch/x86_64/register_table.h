@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdint.h>
-
 /*
  * The registers of a frame on x86-64, listed once: X(id, name, dwarf, kernel, signal), in the order of the
  * numbers that instructions and unwind codes have for them (Intel SDM, 3.1.1.1), which is the order of

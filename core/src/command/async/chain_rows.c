@@ -4,10 +4,7 @@
 #include <string.h>
 
 #include "analysis/async/async_chains.h"
-#include "analysis/async/async_wait.h"
-#include "command/async/async_text.h"
 #include "framework/owns.h"
-#include "hangs/wait_kind.h"
 
 #define ROW_LIST(X)                                                                               \
 	X(ROW_COUNT, "count", "Count", KIND_NUMBER, 6, 0, "how many chains are like this one")    \

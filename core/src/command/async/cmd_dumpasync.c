@@ -10,7 +10,6 @@
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/source_text.h"
-#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 
 #define DUMPASYNC_OPTIONS(X)                                                                   \

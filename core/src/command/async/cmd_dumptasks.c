@@ -8,7 +8,6 @@
 #include "analysis/pool/callback_name.h"
 #include "analysis/pool/work_counts.h"
 #include "command/table.h"
-#include "runtime/coreclr/types/type_name.h"
 
 #define DUMPTASKS_OPTIONS(X)                                                                      \
 	X(OPT_STAT, "stat", VALUE_NONE, NULL, "count them by status and method", NULL)            \

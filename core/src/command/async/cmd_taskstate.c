@@ -5,7 +5,6 @@
 #include "analysis/async/task_state.h"
 #include "command/objects/object.h"
 #include "command/table.h"
-#include "runtime/coreclr/types/type_name.h"
 
 #define TASKSTATE_OPTIONS(X)                 \
 	X(OPT_VALUE, "v", VALUE_NUMBER, "N", \

@@ -8,7 +8,6 @@
 #include "analysis/heap/object_pass.h"
 #include "analysis/name_match.h"
 #include "analysis/pool/callback_name.h"
-#include "runtime/coreclr/types/type_name.h"
 
 #define LOOSE_LIST(X)                                                                  \
 	X(LOOSE_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "the task")              \

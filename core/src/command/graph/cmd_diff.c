@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "analysis/graph/diff.h"
 #include "analysis/heap/type_counts.h"

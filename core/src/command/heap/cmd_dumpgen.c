@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
 #include "analysis/heap/object_pass.h"
 #include "answer/tables.h"
 #include "command/heap/heap_call.h"

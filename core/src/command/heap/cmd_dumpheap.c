@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
 #include "analysis/graph/filter.h"
 #include "answer/tables.h"
 #include "command/completeness.h"
 #include "command/heap/dumpheap.h"
 #include "command/heap/heap_call.h"
-#include "command/table.h"
 
 static const struct option dumpheap_options[] = {
 	[DUMPHEAP_STAT] = { "stat", VALUE_NONE, NULL, "only the statistics by type", NULL },

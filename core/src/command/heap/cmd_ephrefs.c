@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* ephrefs: what old objects refer to in younger generations; ephtoloh: young and large objects. */
-#include <stdio.h>
 
 #include "analysis/heap/crossings.h"
 #include "analysis/heap/type_counts.h"

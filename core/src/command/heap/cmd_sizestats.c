@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
-
 #include "analysis/heap/size_counts.h"
 #include "command/heap/heap_call.h"
 #include "command/table.h"

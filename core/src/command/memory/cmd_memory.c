@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* memory: who has the memory of a process, or the bytes of a core. */
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "analysis/modules/load_contexts.h"
 #include "command/completeness.h"
@@ -14,7 +12,6 @@
 #include "command/table.h"
 #include "native/memory_lines.h"
 #include "targets/target.h"
-#include "util/sink.h"
 
 #define MEMORY_OPTIONS(X)                                                                    \
 	X(OPT_DETAIL, "detail", VALUE_NONE, NULL,                                            \

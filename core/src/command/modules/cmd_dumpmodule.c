@@ -2,7 +2,6 @@
 #include "command/modules/module_rows.h"
 #include "command/table.h"
 #include "gc/heap.h"
-#include "runtime/coreclr/types/type_name.h"
 
 /* Distance of a module's map of methods from its map of TypeDefs (doc/coreclr.md 9.2). */
 #define DUMPMODULE_OPTIONS(X)                                                                   \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dumpil: the instructions of a method, as its compiler wrote them. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "command/table.h"
 #include "gc/heap.h"

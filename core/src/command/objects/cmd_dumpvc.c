@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/objects/object.h"
-#include "command/table.h"
 
 static enum hd_status run_dumpvc(struct call *call)
 {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "command/report/first_look.h"
-#include "command/table.h"
 
 /* A heap with more objects is reported by report itself: that takes more than two seconds. */
 #define REPORT_OBJECTS_MAX 4000000u

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The dominator tree of a page: as a flame graph from the roots down, as a treemap, and as a table. */
-#include <inttypes.h>
 
 #include "command/report/chart_tree.h"
 #include "command/report/page.h"
 #include "findings/typed.h"
-#include "framework/member.h"
 #include "gc/heap.h"
 #include "runtime/coreclr/modules/module.h"
 #include "util/alloc.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables of a page that other commands answer with, and that of the types. */
-#include <stdio.h>
 
 #include <heapdump/answer.h>
 

@@ -4,10 +4,8 @@
 
 #include "analysis/pool/timers.h"
 #include "analysis/requests/http_client.h"
-#include "command/completeness.h"
 #include "command/table.h"
 #include "inspect/value.h"
-#include "runtime/coreclr/types/type_name.h"
 
 /* UTF-16 units of a URI that are shown. */
 #define URI_MAX 4096u

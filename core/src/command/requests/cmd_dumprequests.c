@@ -2,7 +2,6 @@
 #include "analysis/requests/server_requests.h"
 #include "command/table.h"
 #include "inspect/value.h"
-#include "runtime/coreclr/types/type_name.h"
 
 /* UTF-16 units of a path or a query that are shown. */
 #define REQUEST_TEXT_MAX 4096u

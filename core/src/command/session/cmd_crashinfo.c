@@ -12,7 +12,6 @@
 #include "inspect/async_name.h"
 #include "inspect/value.h"
 #include "runtime/coreclr/layout_access.h"
-#include "targets/target.h"
 
 #define THROWN_LIST(X)                                                                             \
 	X(THROWN_THREAD, "thread", NULL, KIND_NUMBER, 0, 0, "the managed thread id")               \

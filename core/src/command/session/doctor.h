@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdarg.h>
-
 #include "command/call.h"
 
 /** How much of something works here. */

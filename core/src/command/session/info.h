@@ -4,8 +4,6 @@
 #include "command/call.h"
 #include "command/session/crash.h"
 
-struct runtime;
-
 /** Blanks below a label in text. */
 #define INFO_BLANK "             "
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* info about a core or a process: what it is, what can be read of it, what is missing. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/heap/heap_gaps.h"
@@ -13,7 +11,6 @@
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/modules/module_proof.h"
 #include "runtime/coreclr/types/type_lookup.h"
-#include "targets/process/process_memory.h"
 #include "targets/target_files.h"
 #include "util/alloc.h"
 

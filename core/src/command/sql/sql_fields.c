@@ -2,7 +2,6 @@
 /* The tables fields and arrays: values in objects of one address or type. */
 #include "command/objects/object.h"
 #include "command/sql/sql_objects.h"
-#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 
 enum fields_column {

@@ -7,7 +7,6 @@
 #include "analysis/heap/heap_gaps.h"
 #include "command/sql/sql_objects.h"
 #include "graph/heap_graph.h"
-#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 
 /* So many objects have this type and size. */

@@ -38,7 +38,6 @@ struct sql_request {
 };
 
 struct gaps;
-struct sql_table;
 
 /** The tables of one query have this in common. */
 struct sql_source {

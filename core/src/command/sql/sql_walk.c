@@ -7,7 +7,6 @@
 #include "answer/tables.h"
 #include "command/sql/sql_objects.h"
 #include "inspect/locate.h"
-#include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 
 enum type_verdict {

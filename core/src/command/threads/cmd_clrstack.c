@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/stack_text.h"
 #include "command/threads/thread_choice.h"
-#include "runtime/coreclr/code/code.h"
 #include "stack/stack.h"
 
 /* Bytes of the symbol tables of libraries that are read for native frames. */

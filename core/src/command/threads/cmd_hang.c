@@ -9,7 +9,6 @@
 #include "command/threads/wait_text.h"
 #include "hangs/verdicts.h"
 #include "runtime/coreclr/code/code.h"
-#include "targets/target.h"
 
 /* Members of a cycle that are shown. */
 #define CIRCLE_SHOWN 20u

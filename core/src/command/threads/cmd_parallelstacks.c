@@ -13,8 +13,6 @@
 #include "runtime/coreclr/code/source.h"
 #include "util/alloc.h"
 
-struct parallel_stacks;
-
 /** "frames": each with the threads whose stacks end there. */
 extern const struct schema parallel_schema;
 

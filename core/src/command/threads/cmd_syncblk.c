@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/gap_rows.h"
 #include "hangs/waits.h"
 #include "inspect/thread_name.h"
 #include "runtime/coreclr/threads/sync_block.h"
-#include "targets/target.h"
 
 #define SYNCBLK_OPTIONS(X) \
 	X(OPT_ALL, "all", VALUE_NONE, NULL, "also those whose monitor nobody holds", NULL)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "command/objects/object.h"
 #include "command/table.h"
 #include "inspect/thread_name.h"
 #include "targets/target.h"

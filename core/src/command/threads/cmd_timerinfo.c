@@ -5,7 +5,6 @@
 #include "analysis/pool/timers.h"
 #include "analysis/pool/work_counts.h"
 #include "command/table.h"
-#include "runtime/coreclr/types/type_name.h"
 
 #define TIMER_OPTIONS(X)                                                                     \
 	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "show N timers (0: all, as without)", NULL) \

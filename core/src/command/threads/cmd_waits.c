@@ -11,7 +11,6 @@
 #include "inspect/thread_name.h"
 #include "output/fit.h"
 #include "runtime/coreclr/code/code.h"
-#include "runtime/coreclr/types/type_name.h"
 
 #define WAITS_OPTIONS(X)                                                                   \
 	X(OPT_ALL, "all", VALUE_NONE, NULL,                                                \

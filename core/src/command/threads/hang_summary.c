@@ -8,7 +8,6 @@
 #include "gc/walk.h"
 #include "hangs/verdicts.h"
 #include "hangs/wait_process.h"
-#include "runtime/coreclr/types/type_name.h"
 
 static void append_room(struct text *text, const struct wait_thing *thing)
 {

@@ -8,7 +8,6 @@
 #include "hangs/wait_process.h"
 #include "inspect/managed_lock.h"
 #include "inspect/value.h"
-#include "runtime/coreclr/types/type_name.h"
 
 /* Barrier._currentTotalCount: how many take part, and how many of them have come. */
 #define BARRIER_MASK  0x7fffu

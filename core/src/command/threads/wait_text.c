@@ -9,7 +9,6 @@
 #include "command/threads/wait_state.h"
 #include "inspect/thread_name.h"
 #include "runtime/coreclr/code/code.h"
-#include "runtime/coreclr/types/type_name.h"
 
 void append_thread(struct text *text, struct heap *heap, const struct runtime_thread *thread)
 {

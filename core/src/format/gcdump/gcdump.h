@@ -4,8 +4,6 @@
 #include "format/format.h"
 #include "format/gcdump/gcdump_cint.h"
 
-struct arena;
-
 /*
  * A .gcdump file: a FastSerialization.1 stream whose entry object is a GCHeapDump (doc/formats.md 2;
  * TraceEvent's MemoryGraph.cs, GCHeapDump.cs).

@@ -11,8 +11,6 @@
 /** How many nodes share one element of gcdump_numbers.shifts. */
 #define GCDUMP_BLOCK 256u
 
-struct text;
-
 /**
  * A bit in map: it is an undefined node with an address; the other bits are its number in missing.
  */

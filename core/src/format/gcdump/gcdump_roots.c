@@ -3,7 +3,6 @@
  * The pseudo-nodes of a .gcdump (doc/formats.md 3): which nodes they are, and which roots they
  * represent.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "format/gcdump/gcdump_reading.h"

@@ -3,8 +3,6 @@
 
 #include "graph/heap_graph.h"
 
-struct arena;
-
 /** A node of the tree of roots; it is not an object. */
 struct gcdump_pseudo {
 	const char *name; /**< ends with NUL */

@@ -18,7 +18,6 @@
 #include "format/nettrace/nettrace_fields.h"
 #include "graph/heap_graph.h"
 #include "util/alloc.h"
-#include "util/arena.h"
 #include "util/sort.h"
 #include "util/text.h"
 

@@ -140,10 +140,6 @@ HD_NODISCARD enum hd_status exact_rcw(struct exact_types *types, uint64_t object
 
 void exact_types_deinit(struct exact_types *types);
 
-struct exact_names;
-struct exact_nodes;
-struct exact_types;
-
 /** A node that is not an object. */
 struct exact_pseudo {
 	uint32_t node, type;

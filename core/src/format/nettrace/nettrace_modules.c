@@ -9,7 +9,6 @@
 
 #include "format/format.h"
 #include "format/nettrace/nettrace_types.h"
-#include "graph/heap_graph.h"
 #include "mem/file_memory.h"
 #include "mem/named_file.h"
 #include "metadata/image.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "format/nettrace/nettrace_gather.h"
-#include "util/alloc.h"
 #include "util/fuzzed.h"
 #include "util/text.h"
 

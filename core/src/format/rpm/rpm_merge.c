@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "util/alloc.h"
-#include "util/arena.h"
 #include "util/fuzzed.h"
 #include "util/sort.h"
 #include "util/text.h"

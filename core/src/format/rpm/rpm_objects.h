@@ -61,8 +61,6 @@ HD_NODISCARD enum hd_status rpm_window_skip_line(struct rpm_window *window,
 /** How many bytes of the window are complete lines of the range. */
 size_t rpm_window_whole_lines(struct rpm_window *window, const struct rpm_range *range);
 
-struct rpm_range;
-
 /** The size of an object of SIZE_LARGE bytes or more; objects ascend in a chunk. */
 struct rpm_large {
 	size_t object; /**< its number in the chunk; the merge adds those of the chunks before */

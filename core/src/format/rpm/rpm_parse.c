@@ -10,7 +10,6 @@
 #include "format/rpm/rpm_chunk.h"
 #include "format/rpm/rpm_name.h"
 #include "util/alloc.h"
-#include "util/arena.h"
 #include "util/text.h"
 
 /* A line, and the position in it. */

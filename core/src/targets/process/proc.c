@@ -6,7 +6,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,6 @@
 #include "targets/process/server_protocol.h"
 #include "util/alloc.h"
 #include "util/opening.h"
-#include "util/read_at.h"
 
 #define READ_STEP ((size_t)16 << 10)
 

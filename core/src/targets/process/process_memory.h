@@ -28,7 +28,6 @@ HD_NODISCARD enum hd_status process_describe(struct process_server *server,
 					     struct hd_error *err);
 
 /** A planned copy of a process's memory. */
-struct process_copy;
 
 /**
  * Open the files that the process with @p maps has mapped.  This may take long, so the process

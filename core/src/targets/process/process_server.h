@@ -14,7 +14,6 @@
  * Only one thread may use a server, except for process_server_read_ranges(): there, one thread for
  * each reader.
  */
-struct process_server;
 
 /**
  * Fork the helpers for @p pid, with one reader.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A reader keeps the mappings of the process, and their files, here. */
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
