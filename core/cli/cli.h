@@ -25,6 +25,7 @@ struct cli {
 	bool lenient;   /**< --lenient was given before the target: it applies to every command */
 	bool goes_on;   /**< the next typed line continues the command of the lines before
 			 * (statement.h) */
+	bool begins;    /**< the prompt begins with a first look at what was opened */
 	bool is_prompt; /**< commands are typed at the prompt of a terminal */
 	bool is_paged;  /**< a pager reads the answer, and shows it on @c terminal */
 	struct terminal terminal;

@@ -486,8 +486,16 @@ static int defer_target(struct cli *cli, const char *target)
 static int open_at_once(struct cli *cli, const char *target, bool is_prompt)
 {
 	const char *open[] = { "open", "--", target };
-	if (is_prompt)
-		return cli_run(cli, 3, open);
+	if (is_prompt) {
+		int status = cli_run(cli, 3, open);
+		/* Ctrl-C may have come too late to stop it, and is not for what follows. */
+		if (status <= HD_EXIT_FINDINGS && signals_came(NULL)) {
+			cli_say("interrupted");
+			return HD_EXIT_INTERRUPTED;
+		}
+		cli->begins = true;
+		return status;
+	}
 	return cli->worker ? worker_run(cli, cli->worker, 3, open, true)
 			   : cli_open_quietly(cli, target);
 }

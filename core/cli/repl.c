@@ -347,6 +347,19 @@ static void read_typed_lines(struct cli *cli, EditLine *el, History *lines)
 	statement_deinit(&statement);
 }
 
+/*
+ * Show what is wrong with what was opened, to a person only.  Ctrl-C ends that: it is called when the prompt already
+ * handles the signal.
+ */
+static void take_first_look(struct cli *cli)
+{
+	char format[HD_SETTING_SIZE];
+	if (cli->begins && terminal_now().is_there &&
+	    hd_session_get(cli->session, "format", format, sizeof(format), NULL) == HD_OK &&
+	    strcmp(format, "text") == 0)
+		(void)cli_run(cli, 1, (const char *const[]){ "triage" });
+}
+
 static int run_prompt(struct cli *cli)
 {
 	(void)setlocale(LC_CTYPE, ""); /* libedit reads the terminal's characters according to it */
@@ -373,6 +386,7 @@ static int run_prompt(struct cli *cli)
 	/* Ctrl-C must not end the program, even between commands. */
 	struct sigaction action = { .sa_handler = on_prompt_interrupt }, old;
 	(void)sigaction(SIGINT, &action, &old);
+	take_first_look(cli);
 	cli->is_prompt = true;
 	read_typed_lines(cli, el, lines);
 	(void)sigaction(SIGINT, &old, NULL);

@@ -67,6 +67,12 @@ class Terminal:
         self.seen = self.seen[match.end() :]
         return text
 
+    def has(self, text: str) -> bool:
+        """Is TEXT in what has come so far?"""
+        while select.select([self.fd], [], [], 0)[0] and (piece := os.read(self.fd, 65536)):
+            self.seen += piece.decode("utf-8", "replace")
+        return text in self.seen
+
     def prompt(self) -> str:
         """Text up to the next prompt; libedit shows it shortly before it takes single keys."""
         text = self.expect(re.escape(PROMPT))
@@ -94,6 +100,19 @@ class Terminal:
         os.close(self.fd)
         return text
 
+    def _flow(self, action: int) -> None:
+        terminal = os.open(f"/proc/{self.pid}/fd/1", os.O_RDWR | os.O_NOCTTY)
+        termios.tcflow(terminal, action)
+        os.close(terminal)
+
+    def stop(self) -> None:
+        """Take no output until go_on()."""
+        self._flow(termios.TCOOFF)
+
+    def go_on(self) -> None:
+        """Take output."""
+        self._flow(termios.TCOON)
+
     def close(self) -> None:
         if self.status is None:
             os.kill(self.pid, signal.SIGKILL)
@@ -105,9 +124,3 @@ class StoppedTerminal(Terminal):
     """A pseudo-terminal that takes no output until go_on()."""
 
     IS_STOPPED = True
-
-    def go_on(self) -> None:
-        """Take output."""
-        terminal = os.open(f"/proc/{self.pid}/fd/1", os.O_RDWR | os.O_NOCTTY)
-        termios.tcflow(terminal, termios.TCOON)
-        os.close(terminal)

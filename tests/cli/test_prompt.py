@@ -11,7 +11,18 @@ import time
 import unittest
 from pathlib import Path
 
-from shell_program import BAD, BUBBLECS, DATA, Base, folder, large_dump, quick_clock, run, waiting
+from shell_program import (
+    BAD,
+    BUBBLECS,
+    DATA,
+    PROGRAM,
+    Base,
+    folder,
+    large_dump,
+    quick_clock,
+    run,
+    waiting,
+)
 from terminal import PROMPT, StoppedTerminal, Terminal
 
 
@@ -344,10 +355,8 @@ class Prompt(unittest.TestCase):
         terminal.finish()
         self.assertEqual(terminal.status, 0)
 
-    def test_ctrl_c_while_the_file_is_opened(self) -> None:
-        """It ends the program, which waits to show its progress."""
-        terminal = StoppedTerminal("--workers", "1", large_dump(), **quick_clock())
-        self.addCleanup(terminal.close)
+    def send_into_stopped(self, terminal: Terminal) -> None:
+        """Ctrl-C while a process waits for its terminal, which takes no output."""
         waiting.wait_until_terminal_is_full(terminal.pid)
         before = {pid: waiting.switches(pid) for pid in waiting.family(terminal.pid)}
         terminal.send("\x03")
@@ -356,9 +365,75 @@ class Prompt(unittest.TestCase):
             lambda: all(waiting.switches(pid) > count for pid, count in before.items()),
             "the key has become a signal",
         )
+
+    def test_ctrl_c_while_the_file_is_opened(self) -> None:
+        """It ends the program, which waits to show its progress."""
+        terminal = StoppedTerminal("--workers", "1", large_dump(), **quick_clock())
+        self.addCleanup(terminal.close)
+        self.send_into_stopped(terminal)
         terminal.go_on()
         self.assertIn("heapdump: interrupted", terminal.finish())
         self.assertEqual(terminal.status, 130)
+
+    def test_ctrl_c_when_the_file_is_open_already(self) -> None:
+        """It came while the file was being opened: it ends the program, and is not for the first look."""
+        terminal = StoppedTerminal(BUBBLECS)
+        self.addCleanup(terminal.close)
+        self.send_into_stopped(terminal)
+        terminal.go_on()
+        seen = terminal.finish()
+        self.assertIn("heapdump: interrupted", seen)
+        self.assertNotIn("Go on with", seen)
+        self.assertEqual(terminal.status, 130)
+
+    def test_first_look(self) -> None:
+        """A person sees it before the prompt; nobody else does, and no format but text has it."""
+        leak = "corefiles/leak.core.zst"
+        seen = self.start(leak).prompt()
+        self.assertRegex(seen, r"(?s)target .*72,859 objects.*finding .*Go on with:")
+        for argv in (("--format", "json", leak), (leak,)):
+            terminal = self.start("-c", f'"$0" "$@" | cat', PROGRAM, *argv, program="/bin/sh")
+            terminal.send("\x04")
+            self.assertNotIn("Go on with", terminal.finish(), str(argv))
+        self.assertNotIn("Go on with", self.start("--format", "json", leak).prompt())
+        self.assertNotIn("Go on with", run(leak, text="").out)
+
+    def test_ctrl_c_in_the_first_look(self) -> None:
+        """It ends the first look, and the prompt comes."""
+        for _ in range(20):
+            terminal = self.start("--workers", "1", large_dump(), **quick_clock())
+            terminal.expect("1,500,001 objects")
+            terminal.stop()
+            waiting.wait_until(
+                lambda: waiting.wants_terminal(terminal.pid) or terminal.has(PROMPT),
+                "the first look waits for its terminal, or has ended",
+            )
+            if not terminal.has("Go on with"):
+                break  # else it was faster
+        self.send_into_stopped(terminal)
+        terminal.go_on()
+        seen = terminal.prompt()
+        self.assertIn("heapdump: interrupted", seen)
+        self.assertNotIn("Go on with", seen)
+        terminal.send("dumpobj 10\n")
+        self.assertIn("Size:        24(0x18) bytes", terminal.prompt())
+        terminal.send("quit\n")
+        terminal.finish()
+        self.assertEqual(terminal.status, 0)
+
+    def test_ctrl_c_at_the_end_of_the_first_look(self) -> None:
+        """However often it comes, the program goes on: three of them may close what was open."""
+        terminal = self.start(BUBBLECS)
+        terminal.expect("Go on with")
+        for _ in range(20):
+            terminal.send("\x03")
+        terminal.prompt()
+        terminal.send("\nopen tests/data/kinds.heap\n")
+        terminal.expect("17 objects")
+        terminal.prompt()
+        terminal.send("\x04")
+        terminal.finish()
+        self.assertEqual(terminal.status, 0)
 
     def test_memory_that_was_not_copied(self) -> None:
         """The sandbox of a prompt lets no process be opened again: the message says what to do."""

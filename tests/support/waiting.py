@@ -106,11 +106,14 @@ def switches(pid: int) -> int:
     return int(text.split("\nvoluntary_ctxt_switches:")[1].split()[0])
 
 
+def wants_terminal(pid: int) -> bool:
+    """Does a process, or one that it has started, wait to write to a terminal whose output is stopped?"""
+    return is_in(pid, "wait_woken", "n_tty_write")
+
+
 def wait_until_terminal_is_full(pid: int) -> None:
     """Wait until a process, or one that it has started, wants to write to a terminal whose output is stopped."""
-    wait_until(
-        lambda: is_in(pid, "wait_woken", "n_tty_write"), f"process {pid} waits for its terminal"
-    )
+    wait_until(lambda: wants_terminal(pid), f"process {pid} waits for its terminal")
 
 
 @contextlib.contextmanager

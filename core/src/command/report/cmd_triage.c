@@ -195,7 +195,9 @@ static enum hd_status look_at_findings(struct triage *triage, uint64_t objects)
 
 static void write_next(struct triage *triage)
 {
-	static const char *const usual[] = { "report", "dumpheap -stat", "clrstack -all" };
+	bool has_stacks = triage->call->session->target;
+	const char *const usual[] = { "report", "dumpheap -stat",
+				      has_stacks ? "clrstack -all" : "roots" };
 	const char *words[NEXT_MAX];
 	struct answer *answer = &triage->call->answer;
 	for (size_t i = 0; i < NEXT_MAX; i++)
