@@ -153,6 +153,23 @@ class ReportFileTest(unittest.TestCase):
         )
         self.assertEqual(path.stat().st_mode & 0o777, 0o600)
 
+    def test_status_of_what_is_found_beside_leaks(self) -> None:
+        """A verdict of hang, without any finding: 1 in every form, and said in it."""
+        page = Path(self.folder.name) / "status.html"
+        files = [page, page.with_suffix(".json"), page.with_suffix(".csv")]
+        lines = [
+            [form, name]
+            for name in ("triage", "report")
+            for form in ("text", "json", "ndjson", "csv")
+        ]
+        lines += [[form, f"report -o {path}"] for path in files for form in ("text", "json")]
+        for form, line in lines:
+            words = [PROGRAM, "--no-files", "--format", form, str(HANG), *line.split()]
+            done = subprocess.run(words, capture_output=True, timeout=TIMEOUT, check=False)
+            self.assertEqual(done.returncode, 1, f"{line}, {form}")
+        self.assertIn("Deadlock", page.read_text())
+        self.assertIn("Deadlock", page.with_suffix(".json").read_text())
+
     def test_a_page_has_what_the_command_finds(self) -> None:
         """The facts of JSON are on the page, and nothing is loaded from elsewhere."""
         text, page = self.page(LEAK)
