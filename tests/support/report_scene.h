@@ -2,7 +2,7 @@
 #pragma once
 
 #include "findings/report.h"
-#include "native/native_share.h"
+#include "native/memory_share.h"
 #include "support/fake_types.h"
 
 /*
@@ -44,7 +44,7 @@ struct report_scene {
 	struct report report;
 	struct scene_parts *parts;
 	bool is_partial;                   /**< roots are missing */
-	const struct native_share *native; /**< before scene_report(); or NULL */
+	const struct memory_share *native; /**< before scene_report(); or NULL */
 	uint32_t
 		more_threads; /**< besides the first one; before scene_report(), at most SCENE_THREADS - 1 */
 };

@@ -53,7 +53,7 @@ struct heap_sums {
 
 struct compared_with;
 struct counted_type;
-struct native_share;
+struct memory_share;
 
 /** The facts.  Members that are pointers to const are borrowed. */
 struct report_facts {
@@ -62,7 +62,7 @@ struct report_facts {
 	const struct root_set *roots; /**< NULL likewise */
 	struct members *members;      /**< NULL likewise */
 	const struct dominators *dominators;
-	const struct native_share *native; /**< NULL: it is not known */
+	const struct memory_share *native; /**< NULL: it is not known */
 	struct job *job;
 	bool is_complete; /**< no roots, references or objects are missing */
 	bool has_generations;
@@ -87,7 +87,7 @@ struct facts_of {
 	const struct dominators *dominators;
 	/** Another heap, whose inventory must outlive the report; NULL: nothing is compared. */
 	const struct compared_with *with;
-	const struct native_share *native; /**< or NULL */
+	const struct memory_share *native; /**< or NULL */
 	bool is_complete;
 	bool is_reversed; /**< the rules of each turn run in reverse: a test asks whether that matters */
 };

@@ -129,7 +129,7 @@ static enum hd_status find_fragmentation(struct report *report, struct hd_error 
 
 const struct report_rule fragmentation_rule = {
 	.name = "fragmentation",
-	.turn = TURN_WASTE,
+	.turn = TURN_STATES,
 	.threshold = "large object heap: half of it free, and 16 MB; else 80 % free, 8 MB, and 100 "
 		     "pinned objects",
 	.needs = RULE_FIELDS | RULE_ROOTS,

@@ -11,7 +11,7 @@ static const struct report_rule *const rules[] = {
 	&threads_rule,    &collections_rule,   &sparse_arrays_rule,
 	&slices_rule,     &duplicates_rule,    &closures_rule,
 	&undisposed_rule, &fragmentation_rule, &pools_rule,
-	&dead_rule,       &native_memory_rule,
+	&dead_rule,       &gc_memory_rule,     &native_memory_rule,
 };
 
 const struct report_rule *report_rule_at(size_t index)

@@ -95,19 +95,19 @@ void memory_settings_take(struct memory_settings *settings, const uint8_t *bytes
 }
 
 /* The kernel puts the environment at the end of the first thread's stack. */
-static enum hd_status read_environment(struct target *target, const struct memory_account *account,
-				       struct memory_settings *settings, struct hd_error *err)
+static enum hd_status read_environment(struct target *target, struct memory_settings *settings,
+				       struct hd_error *err)
 {
 	const struct target_thread *thread = first_thread(target);
-	const struct memory_mapping *mapping =
-		thread ? memory_mapping_at(account, target_thread_sp(target, thread)) : NULL;
-	if (!mapping)
+	const struct target_range *range =
+		thread ? target_range_at(&target->map, target_thread_sp(target, thread)) : NULL;
+	if (!range)
 		return HD_OK;
-	uint64_t size = mapping->end - mapping->start;
+	uint64_t size = range->end - range->start;
 	size = size < ENVIRONMENT_MAX ? size : ENVIRONMENT_MAX;
 	HD_FREE uint8_t *bytes = mem_alloc((size_t)size, 1);
 	TRY_MEMORY(bytes, err);
-	if (memory_read(target->memory, mapping->end - size, bytes, (size_t)size))
+	if (memory_read(target->memory, range->end - size, bytes, (size_t)size))
 		memory_settings_take(settings, bytes, (size_t)size);
 	return HD_OK;
 }
@@ -169,15 +169,14 @@ static enum hd_status read_config(struct heap *heap, struct members *members, st
 	return reader.failed ? fail_nomem(err) : HD_OK;
 }
 
-enum hd_status memory_settings_read(struct target *target, struct heap *heap,
-				    const struct memory_account *account, struct job *job,
+enum hd_status memory_settings_read(struct target *target, struct heap *heap, struct job *job,
 				    struct memory_settings *ret, struct hd_error *err)
 {
 	struct memory_settings settings = { 0 };
 	struct members *members;
 	for (size_t i = 0; i < MEMORY_SETTINGS; i++)
 		settings.rows[i].name = names[i].variables[0];
-	TRY(read_environment(target, account, &settings, err));
+	TRY(read_environment(target, &settings, err));
 	if (heap) {
 		gc_limits_read(heap->runtime, &settings.limits);
 		TRY(members_create(heap, &members, err));

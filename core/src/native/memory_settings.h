@@ -2,7 +2,11 @@
 #pragma once
 
 #include "gc/gc_limits.h"
-#include "native/memory_account.h"
+#include "util/fail.h"
+
+struct heap;
+struct job;
+struct target;
 
 /** Who has set something; the first one that did counts. */
 enum memory_setting_source {
@@ -44,7 +48,6 @@ struct memory_settings {
  * @retval HD_ERR_CANCELLED
  */
 HD_NODISCARD enum hd_status memory_settings_read(struct target *target, struct heap *heap,
-						 const struct memory_account *account,
 						 struct job *job, struct memory_settings *ret,
 						 struct hd_error *err);
 

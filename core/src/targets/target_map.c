@@ -21,6 +21,12 @@ static size_t range_above(const struct target_map *map, uint64_t address)
 	return ROWS_ABOVE(map->ranges, map->range_count, end, address);
 }
 
+const struct target_range *target_range_at(const struct target_map *map, uint64_t address)
+{
+	size_t i = range_above(map, address);
+	return i < map->range_count && map->ranges[i].start <= address ? &map->ranges[i] : NULL;
+}
+
 static bool is_range_cut(const struct target_map *map, uint64_t start, uint64_t end)
 {
 	for (size_t i = range_above(map, start); i < map->range_count && map->ranges[i].start < end;

@@ -51,5 +51,8 @@ bool target_is_cut(const struct target *target, uint64_t address);
 /** The mapping that holds @p address, or NULL. */
 const struct target_mapping *target_mapping_at(const struct target_map *map, uint64_t address);
 
+/** The range that holds @p address, or NULL. */
+const struct target_range *target_range_at(const struct target_map *map, uint64_t address);
+
 /** How many bytes of [@p start, @p end) can be read by the program, and are there to be read. */
 uint64_t target_readable_bytes(const struct target_map *map, uint64_t start, uint64_t end);

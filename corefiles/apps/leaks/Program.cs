@@ -64,6 +64,8 @@ namespace Leaks
             "owners" => Repeating.Owners,
             "visits" => Spreading.Visits,
             "tickets" => Spreading.Tickets,
+            "pictures" => Outside.Pictures,
+            "peak" => Outside.Peak,
             "streams" => OpenConnections.Streams,
             "chats" => OpenConnections.Chats,
             "sockets" => OpenConnections.Sockets,

@@ -352,8 +352,8 @@ static enum hd_status read_facts(struct call *call, struct memory_answer *memory
 	struct target *target = call->session->target;
 	memory_evidence_read(memory->account, &facts->evidence);
 	/* The heap was opened for the account; that there is none has been said. */
-	TRY(memory_settings_read(target, call->session->heap, memory->account, &call->job,
-				 &facts->settings, call->err));
+	TRY(memory_settings_read(target, call->session->heap, &call->job, &facts->settings,
+				 call->err));
 	facts->has_group = cgroup_of_session(call->session, &facts->group);
 	facts->evidence.is_pressed = facts->has_group && facts->group.is_tight;
 	return HD_OK;

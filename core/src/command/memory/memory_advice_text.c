@@ -3,8 +3,8 @@
 #include "command/memory/memory_advice_text.h"
 
 #include <string.h>
-#include <strings.h>
 
+#include "native/memory_settings_text.h"
 #include "util/text.h"
 
 #define ADVICE_LIST(X)                                                                  \
@@ -22,73 +22,6 @@ static const char *const words[MEMORY_ADVICES] = {
 	[MEMORY_ADVICE_DEAD] = "gc-dead",  [MEMORY_ADVICE_LOH] = "loh-gaps",
 	[MEMORY_ADVICE_STACKS] = "stacks", [MEMORY_ADVICE_CONTEXTS] = "contexts",
 };
-
-/* Where nothing has set it: what is known of that. */
-static const char *unset_text(const struct memory_settings *settings, bool is_of_runtime)
-{
-	if (!settings->has_environment) {
-		return settings->has_config && is_of_runtime ? "not in runtimeconfig.json"
-							     : "not known";
-	}
-	return settings->has_config || !is_of_runtime ? "not set" : "not set in its environment";
-}
-
-/* "DOTNET_GCConserveMemory is 5 in its environment". */
-static void append_setting(struct text *text, const struct memory_settings *settings,
-			   enum memory_setting_name name)
-{
-	const struct memory_setting *setting = &settings->rows[name];
-	text_printf(text, "%s is ", setting->name);
-	if (setting->source == MEMORY_SET_NOWHERE) {
-		text_puts(text, unset_text(settings, name != MEMORY_SETTING_ARENAS));
-		return;
-	}
-	bool is_config = setting->source == MEMORY_SET_IN_CONFIG;
-	/* The GC reads its variables as hexadecimal, with or without 0x. */
-	bool is_hex = !is_config && name != MEMORY_SETTING_ARENAS && *setting->value &&
-		      strncasecmp(setting->value, "0x", 2) != 0;
-	text_printf(text, "%s%s in %s", is_hex ? "0x" : "",
-		    *setting->value ? setting->value : "set to nothing",
-		    is_config ? "runtimeconfig.json" : "its environment");
-}
-
-/* Append the limits that the GC has made of the settings. */
-static void append_limits(struct text *text, const struct gc_limits *limits)
-{
-	char size[32];
-	if (limits->has_adaptation)
-		text_printf(text, "; DATAS is %s", limits->is_adaptive ? "on" : "off");
-	if (limits->is_known && limits->heap) {
-		text_printf(text, "; the GC lets the heap have %s",
-			    format_bytes(limits->heap, size));
-	} else if (limits->is_known) {
-		text_printf(text, "; the GC has no limit of its own, and goes by %s of memory",
-			    format_bytes(limits->machine, size));
-	}
-}
-
-/* The GC asks for a percentage only where no number of bytes is set (gc.cpp, compute_hard_limit). */
-static enum memory_setting_name limit_setting(const struct memory_settings *settings)
-{
-	const struct memory_setting *bytes = &settings->rows[MEMORY_SETTING_LIMIT];
-	const struct memory_setting *percent = &settings->rows[MEMORY_SETTING_LIMIT_PERCENT];
-	bool has_bytes = bytes->source != MEMORY_SET_NOWHERE &&
-			 bytes->value[strspn(bytes->value, "0xX")] != '\0';
-	return !has_bytes && percent->source != MEMORY_SET_NOWHERE ? MEMORY_SETTING_LIMIT_PERCENT
-								   : MEMORY_SETTING_LIMIT;
-}
-
-static void append_gc_settings(struct text *text, const struct memory_settings *settings)
-{
-	text_puts(text, "DOTNET_GCConserveMemory, DOTNET_GCDynamicAdaptationMode (DATAS, for the "
-			"server GC) or DOTNET_GCHeapHardLimit make the heap smaller; here ");
-	append_setting(text, settings, MEMORY_SETTING_CONSERVE);
-	text_puts(text, ", ");
-	append_setting(text, settings, MEMORY_SETTING_DATAS);
-	text_puts(text, ", ");
-	append_setting(text, settings, limit_setting(settings));
-	append_limits(text, &settings->limits);
-}
 
 /* Append the room that the limits leave. */
 static void append_left(struct text *text, const struct cgroup_memory *group)
@@ -143,12 +76,12 @@ static void append_advice(struct text *text, enum memory_advice advice,
 			    "fewer, malloc_trim() gives memory back",
 			    bytes, format_count(evidence->arenas, "arena", count));
 		text_puts(text, "; here ");
-		append_setting(text, settings, MEMORY_SETTING_ARENAS);
+		memory_setting_append(text, settings, MEMORY_SETTING_ARENAS);
 		break;
 	case MEMORY_ADVICE_UNUSED:
 		text_printf(text, "the GC keeps %s without objects, for objects of %s: ", bytes,
 			    format_bytes(evidence->objects, other));
-		append_gc_settings(text, settings);
+		memory_settings_append_gc(text, settings);
 		append_pressure(text, facts);
 		break;
 	case MEMORY_ADVICE_DEAD:
@@ -156,7 +89,7 @@ static void append_advice(struct text *text, enum memory_advice advice,
 			    "%s of objects are dead, %s alive, and no collection has taken them "
 			    "yet: ",
 			    bytes, format_bytes(evidence->live, other));
-		append_gc_settings(text, settings);
+		memory_settings_append_gc(text, settings);
 		append_pressure(text, facts);
 		break;
 	case MEMORY_ADVICE_LOH:

@@ -10,7 +10,7 @@
 #include "findings/comparison.h"
 #include "findings/rule.h"
 #include "format/format.h"
-#include "native/native_share.h"
+#include "native/memory_share.h"
 #include "session/losses.h"
 #include "targets/target.h"
 #include "util/opening.h"
@@ -205,13 +205,13 @@ static enum hd_status show_report(struct call *call, const struct report *report
 }
 
 /* A rule is left out if it is not known what is in memory. */
-static enum hd_status read_native(struct call *call, struct native_share *ret, bool *ret_known)
+static enum hd_status read_native(struct call *call, struct memory_share *ret, bool *ret_known)
 {
 	struct hd_error err = { 0 };
 	if (!call->heap)
 		return HD_OK;
 	enum hd_status status =
-		native_share_read(call->session->target, call->heap, &call->job, ret, &err);
+		memory_share_read(call->session->target, call->heap, &call->job, ret, &err);
 	if (status == HD_ERR_NOMEM || status == HD_ERR_CANCELLED) {
 		*call->err = err;
 		return status;
@@ -229,7 +229,7 @@ static enum hd_status report_present(struct call *call, const struct compared_wi
 	}
 	TRY(session_dominators(call->session, &call->job, &of.dominators, call->err));
 	of.is_complete = call_is_complete(call);
-	struct native_share native;
+	struct memory_share native;
 	bool has_native = false;
 	TRY(read_native(call, &native, &has_native));
 	of.native = has_native ? &native : NULL;

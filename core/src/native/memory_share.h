@@ -4,21 +4,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "util/fail.h"
+#include "native/memory_settings.h"
 
 struct heap;
 struct job;
-struct target;
 
-/** How much of all memory is native, in bytes. */
-struct native_share {
+/** How much of all memory is native, and how much the GC has, in bytes. */
+struct memory_share {
 	bool is_live;    /**< a process; of a core all pages that are not zeros count as used */
 	bool is_malloc;  /**< native is what malloc has; else what nobody else has */
 	uint64_t all;    /**< in memory (Rss) */
 	uint64_t native; /**< of these */
-	uint64_t gc_committed; /**< what the GC has got from the kernel, used or not */
+	uint64_t gc;     /**< of these, the GC's: objects, what is free, tables */
+	uint64_t stacks; /**< of these, those of threads */
+	uint64_t gc_committed; /**< what the GC has got from the kernel for segments, used or not */
+	uint32_t heaps;        /**< of the GC: one, or several of a server GC */
 	uint64_t arenas; /**< of malloc; of a process its areas, of which an arena may have several;
 				* 0: it is not known how many */
+	struct memory_settings settings;
 };
 
 /**
@@ -29,6 +32,6 @@ struct native_share {
  * @retval HD_ERR_UNSUPPORTED it is not known what is in memory
  * @retval others as memory_account_create()
  */
-HD_NODISCARD enum hd_status native_share_read(struct target *target, struct heap *heap,
-					      struct job *job, struct native_share *ret,
+HD_NODISCARD enum hd_status memory_share_read(struct target *target, struct heap *heap,
+					      struct job *job, struct memory_share *ret,
 					      struct hd_error *err);

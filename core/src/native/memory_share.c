@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Is a process large by its native memory?  What the rule native-memory asks. */
-#include "native/native_share.h"
+/* Is a process large by its native memory, or by free memory of the GC?  Rules of report ask that. */
+#include "native/memory_share.h"
 
 #include <elf.h>
 #include <string.h>
@@ -20,14 +20,18 @@ static uint64_t committed_bytes(const struct heap *heap)
 	return bytes;
 }
 
-static void share_of_account(const struct memory_account *account, struct native_share *share)
+static void share_of_account(const struct memory_account *account, struct memory_share *share)
 {
 	struct memory_bytes native = memory_account_of_group(account, MEMORY_GROUP_NATIVE);
+	struct memory_bytes gc = memory_account_of_group(account, MEMORY_GROUP_GC);
 	share->is_live = account->is_live;
 	share->is_malloc = account->malloc.is_found;
 	share->arenas = account->malloc.arenas_count;
 	share->all = (uint64_t)memory_bytes_used(account, &account->total);
 	share->native = (uint64_t)memory_bytes_used(account, &native);
+	struct memory_bytes stacks = memory_account_of_group(account, MEMORY_GROUP_STACKS);
+	share->stacks = (uint64_t)memory_bytes_used(account, &stacks);
+	share->gc = (uint64_t)memory_bytes_used(account, &gc);
 	if (!share->is_malloc) {
 		share->native += memory_used_of_kind(account, MEMORY_UNKNOWN) +
 				 memory_used_of_kind(account, MEMORY_NAMED);
@@ -57,11 +61,12 @@ static uint64_t count_malloc_areas(const struct process_residency *residency)
 	return count;
 }
 
-enum hd_status native_share_read(struct target *target, struct heap *heap, struct job *job,
-				 struct native_share *ret, struct hd_error *err)
+enum hd_status memory_share_read(struct target *target, struct heap *heap, struct job *job,
+				 struct memory_share *ret, struct hd_error *err)
 {
 	struct memory_account *account;
-	struct native_share share = { .gc_committed = committed_bytes(heap) };
+	struct memory_share share = { .gc_committed = committed_bytes(heap),
+				      .heaps = heap->heap_count };
 	/* The copy of a process is mostly without its native memory. */
 	TRY(target->kind == TARGET_CORE ? memory_account_create(target, heap, job, &account, err)
 					: memory_outline_create(target, heap, job, &account, err));
@@ -69,6 +74,7 @@ enum hd_status native_share_read(struct target *target, struct heap *heap, struc
 	memory_account_destroy(account);
 	if (!share.is_malloc && target->process.residency)
 		share.arenas = count_malloc_areas(target->process.residency);
+	TRY(memory_settings_read(target, heap, job, &share.settings, err));
 	*ret = share;
 	return HD_OK;
 }
