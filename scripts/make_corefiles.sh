@@ -26,7 +26,7 @@ old_hangs='async tasks deadlock2 waits starved timers initializer mixed several 
 # The ways to leak or waste of corefiles/apps/leaks, and its healthy programs; those that .NET 9 and 8 have a core of, too.
 leaks='sessions indexes audit chain weak tasks events linked timers plugin container cache finalizer baskets currencies
 buffers undo failures prices formulas datasets interned outbox tracked pool callbacks pollers scripts throttle viewmodels slices
-options reload gauges hours symbols rows neighbours owners visits tickets pictures peak'
+options reload gauges hours symbols rows neighbours owners visits tickets pictures peak watchers'
 no_leaks='burst reference lru channel parser cachelimit grid game webshop worker connections quotes
 streams chats sockets statements compacting deadlines studio'
 old_leaks='sessions events tasks finalizer prices callbacks scripts slices webshop connections'

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Memory that no object has: of a library behind small objects, and what the collector keeps.
+// Memory that no object has: of a library behind small objects, of stacks, and what the collector keeps.
 using System;
 using System.Collections.Generic;
 using System.Runtime.InteropServices;
+using System.Threading;
 
 namespace Leaks
 {
@@ -58,6 +59,22 @@ namespace Leaks
                 all.Add(new byte[64]);
             for (int i = 0; i < all.Count; i += 1000)
                 pages.Add(all[i]);
+        }
+
+        /// <summary>A thread for each device, which sleeps most of the time.</summary>
+        public static void Watchers()
+        {
+            const int count = 300;
+            for (int i = 0; i < count; i++)
+                new Thread(Watch) { IsBackground = true, Name = "device " + i }.Start();
+            Thread.Sleep(1000);
+            Truth.Expect("started-threads", "Outside.Watch", count);
+        }
+
+        private static void Watch()
+        {
+            while (true)
+                Thread.Sleep(TimeSpan.FromHours(1));
         }
     }
 }

@@ -66,6 +66,7 @@ namespace Leaks
             "tickets" => Spreading.Tickets,
             "pictures" => Outside.Pictures,
             "peak" => Outside.Peak,
+            "watchers" => Outside.Watchers,
             "streams" => OpenConnections.Streams,
             "chats" => OpenConnections.Chats,
             "sockets" => OpenConnections.Sockets,
