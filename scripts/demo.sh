@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Install what is missing, build, walk the heap of a core file and ask a dump what keeps an object
-# alive: in the shell, in GDB and in LLDB.  Every step prints the command that it runs; any failure
-# ends the script.
+# alive: in the shell, in GDB and in LLDB.  Every step prints the command that it runs and the first
+# lines of its answer; any failure ends the script.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dump=corefiles/bubblecs.heap
@@ -23,9 +23,28 @@ show() {
     printf '\n%s\n' "$line"
 }
 
+# Lines of each answer that are shown.
+lines=10
+
+# The first lines of an answer, and how many more there are.
+cut_answer() {
+    awk -v most="$lines" 'NR <= most { print } END { if (NR > most) print "... (" NR - most " more lines)" }'
+}
+
 run() {
     show "$@"
-    "$@"
+    "$@" 2>&1 | cut_answer
+}
+
+# Setting up and building: only its last lines matter, all of them where it fails.
+build() {
+    local output
+    show "$@"
+    if ! output=$("$@" 2>&1); then
+        printf '%s\n' "$output"
+        exit 1
+    fi
+    tail -n 2 <<<"$output"
 }
 
 # run_debugger TEXT COMMAND...: run a debugger and check that it printed TEXT: in batch mode it may
@@ -39,16 +58,16 @@ run_debugger() {
         echo "demo: $1 failed" >&2
         exit 1
     fi
-    printf '%s\n' "$output"
+    cut_answer <<<"$output"
     if grep -qi '^error' <<<"$output" || ! grep -q "$expected" <<<"$output"; then
         echo "demo: $1 did not print \"$expected\"" >&2
         exit 1
     fi
 }
 
-run scripts/setup.sh
-run cmake -S . -B build -DCMAKE_BUILD_TYPE=Release
-run cmake --build build -j "$(nproc)" --target heapdump heapdump_program heapdump_lldb
+build scripts/setup.sh --user
+build cmake -S . -B build -DCMAKE_BUILD_TYPE=Release
+build cmake --build build -j "$(nproc)" --target heapdump heapdump_program heapdump_lldb
 
 run build/heapdump "$dump" gcroot "$object"
 run build/heapdump "$dump" dumpheap -stat

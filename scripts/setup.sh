@@ -1,17 +1,29 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Install the Debian 12 packages that building, testing and linting need.  When all are there it does
-# nothing and needs no network.
+# setup.sh: install the Debian 12 packages that building, testing and linting need.
+# setup.sh --user: only those that building and the two debuggers need.
+# When all are there it does nothing and needs no network.
 set -eu
 
 packages="
     gcc g++ libc6-dev make cmake ninja-build mold pkg-config python3
-    libedit-dev libjansson-dev libzstd-dev libsqlite3-dev libelf-dev zlib1g-dev libseccomp-dev libcunit1-dev
-    zstd strace gdb gdbserver lldb-14 liblldb-14-dev python3-jsonschema
+    libedit-dev libjansson-dev libzstd-dev libsqlite3-dev libelf-dev zlib1g-dev libseccomp-dev
+    zstd gdb lldb-14 liblldb-14-dev
+"
+for_tests="
+    libcunit1-dev strace gdbserver python3-jsonschema
     clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14
     cppcheck shellcheck black mypy abigail-tools
     dpkg-dev lintian file chromium chromium-driver
 "
+case "${1-}" in
+--user) ;;
+'') packages="$packages $for_tests" ;;
+*)
+    echo "usage: setup.sh [--user]" >&2
+    exit 2
+    ;;
+esac
 
 missing=""
 for package in $packages; do
