@@ -8,6 +8,7 @@
 #include "support/fake_tasks.h"
 #include "support/suite.h"
 #include "util/alloc.h"
+#include "util/job.h"
 
 #define LIMIT 1u
 
@@ -314,12 +315,19 @@ TEST(those_that_wait_for_something_to_take_are_idle)
 	check_collection(10, 0);
 }
 
+static int is_cancelled(void *arg)
+{
+	(void)arg;
+	return 1;
+}
+
 /* Calls of Enter that are past their wait, and await Price, which waits for the semaphore again. */
 static void check_holders(unsigned int past, unsigned int not_past)
 {
 	struct waits *waits;
 	struct wait_things things;
-	uint32_t ends[64], box = ASYNC_NO_NODE;
+	uint32_t ends[64];
+	struct job cancelled = { .cancelled = is_cancelled };
 	uint64_t semaphore = make_semaphore(LIMIT, WAIT_THING_MIN);
 	for (unsigned int i = 0; i < past + not_past; i++) {
 		uint64_t again =
@@ -332,8 +340,14 @@ static void check_holders(unsigned int past, unsigned int not_past)
 	wait_ends(waits, ends);
 	ASSERT_UINT(wait_things_find(waits, ends, &things, NULL), HD_OK);
 	ASSERT_UINT_FATAL(things.rows_count, 1);
-	ASSERT_UINT(wait_thing_holders(waits, &things.rows[0], &box), past);
-	ASSERT_UINT(box != ASYNC_NO_NODE, past > 0);
+	ASSERT_UINT(wait_things_find_holders(waits, NULL, &things, NULL), HD_OK);
+	ASSERT_UINT(things.rows[0].holders, past);
+	if (past) {
+		CU_ASSERT_STRING_EQUAL(
+			async_node_name(waits->async, &waits->async->rows[things.rows[0].holder]),
+			"Shop.Enter");
+	}
+	ASSERT_UINT(wait_things_find_holders(waits, &cancelled, &things, NULL), HD_ERR_CANCELLED);
 	waits_destroy(waits);
 }
 

@@ -220,6 +220,7 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 	struct wait_things things;
 	TRY(wait_things_find(verdicts->waits, ends, &things, err));
 	TRY(wait_releasers_find(verdicts->waits, ends, job, &things, err));
+	TRY(wait_things_find_holders(verdicts->waits, job, &things, err));
 	for (size_t i = 0; i < things.rows_count; i++) {
 		const struct wait_thing *thing = &things.rows[i];
 		const struct verdict verdict = { .kind = VERDICT_ONE_OBJECT,

@@ -7,6 +7,7 @@
 #include "analysis/async/async_graph.h"
 #include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
+#include "util/job.h"
 #include "util/sort.h"
 
 _Static_assert((int)AWAIT_KINDS <= (int)THING_BARRIER, "a kind of thing has two meanings");
@@ -244,43 +245,70 @@ static struct thing_entry *find_entry(struct thing_entry *entries, size_t count,
 	return NULL;
 }
 
-/* Does the method wait for the thing, or for one that does? */
-static bool leads_to_thing(const struct async_graph *graph, const struct async_node *method,
-			   const struct wait_thing *thing)
+/* The entries of one thing. */
+struct thing_entries {
+	struct thing_entry rows[ENTRIES_MAX];
+	size_t count;
+};
+
+/* The row of the thing for which the method waits, or for one that does; NULL: it is none, or no semaphore. */
+static struct wait_thing *semaphore_of(const struct async_graph *graph,
+				       const struct async_node *method, struct wait_things *things)
 {
 	const struct async_node *end = &graph->rows[method->end];
-	return end->next == ASYNC_NO_NODE && end->wait == thing->kind &&
-	       end->object == thing->address;
+	if (end->wait != AWAIT_SEMAPHORE || end->next != ASYNC_NO_NODE)
+		return NULL;
+	size_t row = ROWS_FROM(things->rows, things->rows_count, address, end->object);
+	for (; row < things->rows_count && things->rows[row].address == end->object; row++) {
+		if (things->rows[row].kind == AWAIT_SEMAPHORE)
+			return &things->rows[row];
+	}
+	return NULL;
 }
 
-uint64_t wait_thing_holders(const struct waits *waits, const struct wait_thing *thing,
-			    uint32_t *ret_node)
+static void note_entry(struct thing_entries *entries, const struct async_node *method)
+{
+	struct thing_entry *entry = find_entry(entries->rows, entries->count, method->method);
+	if (!entry && entries->count < ENTRIES_MAX)
+		entries->rows[entries->count++] =
+			(struct thing_entry){ method->method, method->state };
+	if (entry && method->state < entry->state)
+		entry->state = method->state;
+}
+
+static void note_holder(struct thing_entries *entries, const struct async_graph *graph,
+			uint32_t row, struct wait_thing *thing)
+{
+	const struct async_node *method = &graph->rows[row];
+	const struct thing_entry *entry = find_entry(entries->rows, entries->count, method->method);
+	if (!entry || method->next == ASYNC_NO_NODE || method->state <= entry->state)
+		return;
+	thing->holder = row;
+	thing->holders++;
+}
+
+enum hd_status wait_things_find_holders(const struct waits *waits, struct job *job,
+					struct wait_things *things, struct hd_error *err)
 {
 	struct async_graph *graph = waits->async;
-	struct thing_entry entries[ENTRIES_MAX];
-	size_t count = 0;
-	uint64_t holders = 0;
-	if (thing->kind != AWAIT_SEMAPHORE)
-		return 0;
-	for (size_t i = 0; i < graph->rows_count; i++) {
-		const struct async_node *method = &graph->rows[i];
-		if (method->next != ASYNC_NO_NODE || !leads_to_thing(graph, method, thing))
-			continue;
-		method = async_node_waiter(graph, method);
-		struct thing_entry *entry = find_entry(entries, count, method->method);
-		if (!entry && count < ENTRIES_MAX)
-			entries[count++] = (struct thing_entry){ method->method, method->state };
-		if (entry && method->state < entry->state)
-			entry->state = method->state;
+	HD_FREE struct thing_entries *entries =
+		mem_calloc(things->rows_count + 1, sizeof(*entries));
+	TRY_MEMORY(entries, err);
+	for (unsigned int pass = 0; pass < 2 && things->rows_count; pass++) {
+		for (uint32_t i = 0; i < graph->rows_count; i++) {
+			const struct async_node *method = &graph->rows[i];
+			struct wait_thing *thing = semaphore_of(graph, method, things);
+			if (i % JOB_STRIDE == 0)
+				TRY(job_check(job, 0, err));
+			if (!thing)
+				continue;
+			struct thing_entries *own = &entries[thing - things->rows];
+			if (pass == 0 && method->next == ASYNC_NO_NODE) {
+				note_entry(own, async_node_waiter(graph, method));
+			} else if (pass == 1) {
+				note_holder(own, graph, i, thing);
+			}
+		}
 	}
-	for (size_t i = 0; i < graph->rows_count; i++) {
-		const struct async_node *method = &graph->rows[i];
-		const struct thing_entry *entry = find_entry(entries, count, method->method);
-		if (!entry || method->next == ASYNC_NO_NODE || method->state <= entry->state ||
-		    !leads_to_thing(graph, method, thing))
-			continue;
-		*ret_node = (uint32_t)i;
-		holders++;
-	}
-	return holders;
+	return HD_OK;
 }

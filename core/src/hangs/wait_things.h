@@ -25,6 +25,9 @@ struct wait_thing {
 	uint32_t first;            /**< a node that waits for it: an async method, if one does */
 	uint64_t threads, methods; /**< so many wait for it */
 	bool is_collection;        /**< AWAIT_WRITE: a BlockingCollection, and not a channel */
+	uint64_t
+		holders; /**< wait_things_find_holders(): so many wait for it again and have a place in it */
+	uint32_t holder; /**< a row of waits->async: one of them */
 	bool may_change; /**< somebody was found who may release it, or read, write or complete it */
 };
 
@@ -60,15 +63,18 @@ const struct wait_thing *wait_thing_of(const struct waits *waits, const struct w
 				       uint32_t node);
 
 /**
- * How many calls of an async method are past their own wait for a semaphore, as other calls in the
- * same method are in that wait, and await one that waits for it again: each probably has a place in
- * it, and gives none back.
+ * Set holders and holder of all things that are semaphores: calls of an async method that are past their own wait
+ * for a semaphore, as other calls in the same method are in that wait, and await one that waits for it again.  Each
+ * probably has a place in it, and gives none back.
  *
- * @param[out] ret_node One of them, in waits->async; unchanged if there is none.
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
  * Cost: linear in async methods.
  */
-uint64_t wait_thing_holders(const struct waits *waits, const struct wait_thing *thing,
-			    uint32_t *ret_node);
+HD_NODISCARD enum hd_status wait_things_find_holders(const struct waits *waits, struct job *job,
+						     struct wait_things *things,
+						     struct hd_error *err);
 
 /**
  * Set may_change of things of which somebody may take care: a thread, an async method, a timer or a work

@@ -204,13 +204,12 @@ static void write_collection(struct call *call, const struct verdict *verdict, s
 static void write_holders(struct call *call, const struct waits *waits,
 			  const struct wait_thing *thing, struct text *text)
 {
-	uint32_t box = ASYNC_NO_NODE;
-	uint64_t count = wait_thing_holders(waits, thing, &box);
+	uint64_t count = thing->holders;
 	if (!count)
 		return;
 	text_printf(text, "%" PRIu64 " of them %s awaited by %s of ", count,
 		    count == 1 ? "is" : "are", count == 1 ? "a call" : "calls");
-	text_puts(text, async_node_name(waits->async, &waits->async->rows[box]));
+	text_puts(text, async_node_name(waits->async, &waits->async->rows[thing->holder]));
 	text_puts(text,
 		  count == 1 ? " that has waited for it before, and probably has a place in it"
 			     : " that have waited for it before, and probably have a place in it");
