@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Many async methods that wait for one semaphore or one task, on a heap without threads. */
+#include <stdio.h>
+
 #include "analysis/async/async_graph.h"
 #include "framework/member.h"
 #include "hangs/wait_things.h"
@@ -49,7 +51,7 @@ static void check_things(size_t count, size_t nobody)
 	uint32_t ends[64];
 	CU_ASSERT_FATAL(wait_nodes(waits) <= 64);
 	wait_ends(waits, ends);
-	ASSERT_UINT(wait_things_find(waits, ends, &things, NULL), HD_OK);
+	ASSERT_UINT(wait_things_find(waits, ends, NULL, &things, NULL), HD_OK);
 	ASSERT_UINT(wait_releasers_find(waits, ends, NULL, &things, NULL), HD_OK);
 	ASSERT_UINT(things.rows_count, count);
 	for (size_t i = 0; i < things.rows_count; i++)
@@ -83,7 +85,9 @@ static void check_threads(bool are_over, size_t count)
 	ASSERT_UINT_FATAL(waits_create(fake_heap(tasks.fake), NULL, &waits, NULL), HD_OK);
 	ASSERT_UINT_FATAL(wait_nodes(waits), 0);
 	for (size_t i = 0; i < WAIT_THING_MIN; i++) {
-		rows[i] = (struct thread_wait){ .kind = WAIT_SEMAPHORE, .is_over = are_over };
+		rows[i] = (struct thread_wait){ .kind = WAIT_SEMAPHORE,
+						.is_over = are_over,
+						.user_frame = WAIT_NO_FRAME };
 		CU_ASSERT_FATAL(member_object(waits->members, semaphore, &rows[i].object));
 		edges[i] = (struct wait_edge){ .to = WAIT_NOBODY };
 	}
@@ -92,7 +96,7 @@ static void check_threads(bool are_over, size_t count)
 	made.count = WAIT_THING_MIN;
 	made.edges = edges;
 	wait_ends(&made, ends);
-	ASSERT_UINT(wait_things_find(&made, ends, &things, NULL), HD_OK);
+	ASSERT_UINT(wait_things_find(&made, ends, NULL, &things, NULL), HD_OK);
 	ASSERT_UINT(things.rows_count, count);
 	waits_destroy(waits);
 }
@@ -126,7 +130,8 @@ TEST(a_method_that_refers_to_the_semaphore_may_release_it)
 	uint64_t box = fake_box(&tasks, price_type, 1, fake_task(&tasks, tasks.task_type));
 	fake_poke_u64(&tasks.fake->memory, box + FAKE_BOX_LOCAL,
 		      fake_one(&tasks, tasks.owner_type, semaphore));
-	check_things(1, 0);
+	/* It is what all of them wait for, and nobody completes its source. */
+	check_things(2, 1);
 }
 
 TEST(a_method_that_has_not_passed_an_await_has_nothing_of_its_class)
@@ -218,6 +223,81 @@ TEST(who_has_the_source_can)
 	check_things(1, 0);
 }
 
+/* So many calls of Enter that await one of Price, which awaits @p awaited. */
+static void make_shared(uint64_t awaited, unsigned int calls)
+{
+	uint64_t shared = fake_box(&tasks, price_type, 0, awaited);
+	for (unsigned int i = 0; i < calls; i++)
+		(void)fake_box(&tasks, enter_type, 0, shared);
+}
+
+TEST(many_calls_that_share_one_which_waits_for_a_source_are_a_thing)
+{
+	make_shared(fake_task(&tasks, tasks.task_type), WAIT_THING_MIN);
+	check_things(1, 1);
+}
+
+TEST(few_calls_that_share_one_are_not)
+{
+	make_shared(fake_task(&tasks, tasks.task_type), WAIT_THING_MIN - 1);
+	check_things(0, 0);
+}
+
+/* Somebody else wakes up after a time: he may complete the source. */
+TEST(calls_that_share_one_are_not_where_another_call_waits_for_a_time)
+{
+	uint64_t delay = fake_task(&tasks, tasks.delay_type);
+	fake_poke_u64(&tasks.fake->memory, delay + FAKE_TASK_TIMER,
+		      fake_one(&tasks, tasks.owner_type, 0));
+	make_shared(fake_task(&tasks, tasks.task_type), WAIT_THING_MIN);
+	(void)fake_box(&tasks, price_type, 1, delay);
+	check_things(0, 0);
+}
+
+TEST(calls_that_share_one_are_not_where_another_call_waits_for_what_is_not_known)
+{
+	make_shared(fake_task(&tasks, tasks.task_type), WAIT_THING_MIN);
+	(void)fake_box(&tasks, price_type, 1, fake_one(&tasks, tasks.owner_type, 0));
+	check_things(0, 0);
+}
+
+TEST(a_delay_without_end_that_many_calls_wait_for_is_a_thing)
+{
+	make_shared(fake_task(&tasks, tasks.delay_type), WAIT_THING_MIN);
+	check_things(1, 1);
+}
+
+TEST(services_that_idle_in_delays_without_end_are_none)
+{
+	for (unsigned int i = 0; i < 2 * WAIT_THING_MIN; i++)
+		(void)fake_box(&tasks, enter_type, 0, fake_task(&tasks, tasks.delay_type));
+	check_things(0, 0);
+}
+
+/* The start of a host that awaits one method of the program, or only its own. */
+static void check_start(const char *name, size_t found)
+{
+	char box_name[128];
+	(void)snprintf(box_name, sizeof(box_name), "B+AsyncStateMachineBox<%s>", name);
+	uint64_t start_type = fake_box_type(
+		&tasks, "Microsoft.Extensions.Hosting.Internal.Host+<StartAsync>d__1",
+		"B+AsyncStateMachineBox<Microsoft.Extensions.Hosting.Internal.Host+<StartAsync>d__1>");
+	uint64_t service_type = fake_box_type(&tasks, name, box_name);
+	uint64_t service = fake_box(&tasks, service_type, 0, fake_task(&tasks, tasks.delay_type));
+	(void)fake_box(&tasks, start_type, 0, service);
+	check_things(found, found);
+}
+
+TEST(the_start_of_a_host_that_a_service_does_not_end_is_a_thing)
+{
+	check_start("Shop+<Begin>d__3", 1);
+}
+
+TEST(a_host_that_waits_for_the_framework_is_not)
+{
+	check_start("Microsoft.Extensions.Hosting.Idle+<Wait>d__3", 0);
+}
+
 #define FAN   64u
 #define ROOTS 400000u
 
@@ -259,7 +339,7 @@ TEST(what_many_frames_refer_to_is_looked_at_once)
 	uint32_t ends[64];
 	CU_ASSERT_FATAL(wait_nodes(waits) <= 64);
 	wait_ends(waits, ends);
-	ASSERT_UINT(wait_things_find(waits, ends, &things, NULL), HD_OK);
+	ASSERT_UINT(wait_things_find(waits, ends, NULL, &things, NULL), HD_OK);
 	ASSERT_UINT(wait_releasers_find(waits, ends, NULL, &things, NULL), HD_OK);
 	ASSERT_UINT(things.rows_count, 1);
 	waits_destroy(waits);
@@ -296,7 +376,7 @@ static void check_collection(uint32_t room, size_t found)
 	}
 	CU_ASSERT_FATAL(wait_nodes(waits) <= 64);
 	wait_ends(waits, ends);
-	ASSERT_UINT(wait_things_find(waits, ends, &things, NULL), HD_OK);
+	ASSERT_UINT(wait_things_find(waits, ends, NULL, &things, NULL), HD_OK);
 	ASSERT_UINT_FATAL(things.rows_count, found);
 	if (found) {
 		ASSERT_UINT(things.rows[0].address, queue);
@@ -338,7 +418,7 @@ static void check_holders(unsigned int past, unsigned int not_past)
 	ASSERT_UINT_FATAL(waits_create(fake_heap(tasks.fake), NULL, &waits, NULL), HD_OK);
 	CU_ASSERT_FATAL(wait_nodes(waits) <= 64);
 	wait_ends(waits, ends);
-	ASSERT_UINT(wait_things_find(waits, ends, &things, NULL), HD_OK);
+	ASSERT_UINT(wait_things_find(waits, ends, NULL, &things, NULL), HD_OK);
 	ASSERT_UINT_FATAL(things.rows_count, 1);
 	ASSERT_UINT(wait_things_find_holders(waits, NULL, &things, NULL), HD_OK);
 	ASSERT_UINT(things.rows[0].holders, past);

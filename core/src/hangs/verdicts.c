@@ -214,11 +214,18 @@ static enum hd_status find_one_owner(struct verdicts *verdicts, const uint32_t *
 	return HD_OK;
 }
 
+/* Whoever waits for it; or whoever waits in turn for these, and what is in queues. */
+static uint64_t count_of_thing(const struct wait_thing *thing)
+{
+	uint64_t direct = thing->threads + thing->methods;
+	return thing->calls + thing->items > direct ? thing->calls + thing->items : direct;
+}
+
 static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t *ends,
 				      struct job *job, struct hd_error *err)
 {
 	struct wait_things things;
-	TRY(wait_things_find(verdicts->waits, ends, &things, err));
+	TRY(wait_things_find(verdicts->waits, ends, job, &things, err));
 	TRY(wait_releasers_find(verdicts->waits, ends, job, &things, err));
 	TRY(wait_things_find_holders(verdicts->waits, job, &things, err));
 	for (size_t i = 0; i < things.rows_count; i++) {
@@ -226,9 +233,9 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 		const struct verdict verdict = { .kind = VERDICT_ONE_OBJECT,
 						 .is_probable = true,
 						 .thing = *thing,
-						 .count = thing->threads + thing->methods };
+						 .count = count_of_thing(thing) };
 		const struct wait_thing *most = &verdicts->undecided;
-		if (!thing->may_change)
+		if (!thing->may_change && !thing->is_behind)
 			TRY(add_verdict(verdicts, &verdict, err));
 		if (thing->may_change && verdict.count > most->threads + most->methods)
 			verdicts->undecided = *thing;

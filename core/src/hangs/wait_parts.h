@@ -39,6 +39,9 @@ void wait_blame_owners(struct waits *waits);
  */
 bool wait_sleeps_without_end(const struct waits *waits, const struct thread_wait *wait);
 
+/** Does the method wait in a Task.Delay without a limit?  Only a cancellation ends that. */
+bool wait_delays_without_end(const struct waits *waits, const struct async_node *method);
+
 /**
  * Has what the thread waits for happened?  The task is complete, the event is set, the semaphore or the
  * lock is free.  False also when that cannot be read, or the wait is of another kind.

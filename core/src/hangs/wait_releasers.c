@@ -39,6 +39,19 @@ struct release_clues {
 	size_t rows_count;
 };
 
+/* Things that an object leads to: all, and those from which whoever has it reads. */
+struct release_found {
+	uint64_t all, read;
+};
+
+struct release_step {
+	uint64_t address;
+	unsigned int levels;
+	uint64_t
+		hidden; /* the bits of things for which the way is of no use: who can write only does not read */
+	bool is_of_reader; /* over an object that reads a channel or a BlockingCollection */
+};
+
 struct release_search {
 	const struct waits *waits;
 	const uint32_t *ends;
@@ -47,18 +60,20 @@ struct release_search {
 	struct release_clues machines, methods, classes;
 	struct release_clues
 		asked; /* of the code that was read: the things of the classes that it uses */
+	struct release_step steps[STEPS_MAX];
 	struct {
 		uint64_t address;
-		unsigned int levels;
-	} steps[STEPS_MAX];
-	struct {
-		uint64_t address, things;
+		struct release_found things;
 	} seen[SEEN_MAX];    /* by address: what things_from() found over NODE_LEVELS */
 	uint64_t of_statics; /* the bits of things that static variables lead to */
 	uint64_t semaphores; /* the bits of things that are semaphores */
-	uint64_t found;      /* the bits of those that somebody may release */
+	uint64_t full,
+		empty; /* the bits of channels and collections that have no room, or nothing to read */
+	uint64_t found; /* the bits of those that somebody may release */
 	/* By thing: the bits of those that somebody may release who waits for this one. */
 	uint64_t found_after[WAIT_THINGS_MAX];
+	/* By thing: those from which somebody reads who waits for this one. */
+	uint64_t read_after[WAIT_THINGS_MAX];
 };
 
 static uint64_t thing_bit(const struct release_search *search, const struct wait_thing *thing)
@@ -84,13 +99,14 @@ static const struct wait_thing *waits_for(const struct release_search *search, u
 }
 
 /* The node may release these, when it goes on; what waits in a deadlock does not. */
-static void note_found(struct release_search *search, uint32_t node, uint64_t found)
+static void note_found(struct release_search *search, uint32_t node, struct release_found found)
 {
 	const struct wait_thing *thing = waits_for(search, node);
 	if (thing) {
-		search->found_after[thing - search->things->rows] |= found;
+		search->found_after[thing - search->things->rows] |= found.all;
+		search->read_after[thing - search->things->rows] |= found.read;
 	} else if (search->ends[node] != WAIT_IN_CYCLE) {
-		search->found |= found;
+		search->found |= found.all;
 	}
 }
 
@@ -145,34 +161,52 @@ static bool is_followed(const struct release_search *search, const struct object
 	       !async_type_is_method(kind);
 }
 
-/* The things that are reached from an object over so many others. */
-static uint64_t things_from(struct release_search *search, uint64_t address, unsigned int levels)
+/* The next step from an object of a kind: who has a reader of a channel does not write to it. */
+static struct release_step step_from(const struct release_search *search,
+				     const struct release_step *step, enum async_type kind)
 {
-	uint64_t found = 0;
+	struct release_step next = *step;
+	next.levels--;
+	if (kind == ASYNC_CHANNEL_READER)
+		next.hidden |= search->empty;
+	if (kind == ASYNC_CHANNEL_WRITER)
+		next.hidden |= search->full;
+	next.is_of_reader |= kind == ASYNC_CHANNEL_READER || kind == ASYNC_READ_ITERATOR;
+	return next;
+}
+
+/* The things that are reached from an object over so many others. */
+static struct release_found things_from(struct release_search *search, uint64_t address,
+					unsigned int levels)
+{
+	struct release_found found = { 0 };
 	size_t count = 1;
-	search->steps[0].address = address;
-	search->steps[0].levels = levels;
+	search->steps[0] = (struct release_step){ .address = address, .levels = levels };
 	for (size_t i = 0; i < count; i++) {
+		const struct release_step *step = &search->steps[i];
 		struct object object;
 		struct references references;
 		struct reference reference;
-		if (!member_object(search->waits->members, search->steps[i].address, &object))
+		if (!member_object(search->waits->members, step->address, &object))
 			continue;
-		found |= look_at_object(search, &object);
-		levels = search->steps[i].levels;
-		if (!levels || !is_followed(search, &object))
+		uint64_t things = look_at_object(search, &object) & ~step->hidden;
+		found.all |= things;
+		found.read |= step->is_of_reader ? things : 0;
+		if (!step->levels || !is_followed(search, &object))
 			continue;
+		struct release_step next = step_from(
+			search, step, async_graph_type(search->waits->async, object.type));
 		references_begin(&references, &search->window, &object);
 		while (count < STEPS_MAX && references_next(&references, &reference)) {
-			search->steps[count].address = reference.value;
-			search->steps[count++].levels = levels - 1;
+			next.address = reference.value;
+			search->steps[count++] = next;
 		}
 	}
 	return found;
 }
 
 /* The same for what a node refers to. */
-static uint64_t things_of_node(struct release_search *search, uint64_t address)
+static struct release_found things_of_node(struct release_search *search, uint64_t address)
 {
 	uint64_t place = address / 8 % SEEN_MAX;
 	if (search->seen[place].address != address) {
@@ -196,7 +230,10 @@ static void note_waiting_methods(struct release_search *search)
 		}
 	}
 	for (size_t i = 0; i < waits->async->rows_count; i++) {
-		uint64_t bits = thing_bit(search, waits_for(search, (uint32_t)(waits->count + i)));
+		const struct wait_thing *thing = waits_for(search, (uint32_t)(waits->count + i));
+		/* In a quiet program, all further calls wait, too: only who refers to a source completes it. */
+		bool is_quiet = thing && thing->kind == AWAIT_SOURCE && thing->calls;
+		uint64_t bits = is_quiet ? 0 : thing_bit(search, thing);
 		const char *name = async_node_code(waits->async, &methods[i]);
 		bool is_near = methods[i].depth <= 3;
 		if (bits && is_near &&
@@ -218,7 +255,7 @@ static enum hd_status note_static_classes(struct release_search *search, struct 
 		uint64_t value = 0;
 		if (!memory_u64(heap->memory, slots.rows[i].address, &value) || !value)
 			continue;
-		uint64_t bits = things_from(search, value, 1);
+		uint64_t bits = things_from(search, value, 1).all;
 		search->of_statics |= bits;
 		if (bits) {
 			note_clue(search, &search->classes,
@@ -275,37 +312,34 @@ static uint64_t things_used_by(struct release_search *search, const struct type 
 	return clue->things;
 }
 
-/* Task.Delay without a limit: only a cancellation ends it. */
 static bool sleeps_without_end(const struct release_search *search, uint32_t node)
 {
 	const struct async_node *method = wait_node_method(search->waits, search->ends[node]);
-	if (!method || method->wait != AWAIT_DELAY)
-		return false;
-	struct member timer = fact_at(search->waits->members, method->object, FACT_DELAY_TIMER);
-	return timer.state == MEMBER_READ && !timer.bits;
+	return method && wait_delays_without_end(search->waits, method);
 }
 
-static uint64_t look_at_fields_of_method(struct release_search *search,
-					 const struct async_node *method)
+static struct release_found look_at_fields_of_method(struct release_search *search,
+						     const struct async_node *method)
 {
 	const struct waits *waits = search->waits;
 	HD_CLEANUP(window) struct window window = { .memory = waits->heap->memory };
 	struct references references;
 	struct reference reference;
 	struct object object;
-	uint64_t found = 0;
+	struct release_found found = { 0 };
 	uint64_t self = async_node_this(waits->async, method);
 	if (!member_object(waits->members, method->holder, &object))
-		return 0;
+		return found;
 	references_begin(&references, &window, &object);
 	while (references_next(&references, &reference)) {
 		if (reference.slot < method->fields)
 			continue;
-		uint64_t bits = things_of_node(search, reference.value);
+		struct release_found things = things_of_node(search, reference.value);
 		/* All methods of a class have its semaphores; who has not begun to wait has none. */
 		if (reference.slot == self && !async_node_has_passed(method))
-			bits &= ~search->semaphores;
-		found |= bits;
+			things.all &= ~search->semaphores;
+		found.all |= things.all;
+		found.read |= things.read;
 	}
 	return found;
 }
@@ -313,21 +347,21 @@ static uint64_t look_at_fields_of_method(struct release_search *search,
 static void look_at_method(struct release_search *search, const struct async_node *method,
 			   uint32_t node)
 {
-	uint64_t found = 0;
 	const struct async_method_key *key =
 		&search->waits->async->methods.rows[method->method].key;
 	const char *name = async_node_code(search->waits->async, method);
-	if (sleeps_without_end(search, node))
+	/* Whoever asks an async iterator for its next element refers to it; it does nothing before. */
+	if (method->wait == AWAIT_YIELD || sleeps_without_end(search, node))
 		return;
+	struct release_found found = look_at_fields_of_method(search, method);
 	for (size_t i = 0; i < search->machines.rows_count && async_node_has_passed(method); i++) {
 		if (search->machines.rows[i].async_method == method->method)
-			found |= search->machines.rows[i].things;
+			found.all |= search->machines.rows[i].things;
 	}
 	if (!framework_owns(search->waits->heap->runtime, name, strlen(name))) {
-		found |= things_of_class(search, name) |
-			 things_used_by(search, key->machine, key->method_desc);
+		found.all |= things_of_class(search, name) |
+			     things_used_by(search, key->machine, key->method_desc);
 	}
-	found |= look_at_fields_of_method(search, method);
 	note_found(search, node, found);
 }
 
@@ -354,18 +388,21 @@ static uint64_t things_of_frame(struct release_search *search, const struct stac
 static void look_at_thread(struct release_search *search, uint32_t row)
 {
 	const struct thread_wait *wait = &search->waits->rows[row];
-	uint64_t found = 0;
+	struct release_found found = { 0 };
 	if (wait->kind == WAIT_IDLE || wait_sleeps_without_end(search->waits, wait))
 		return;
 	for (size_t i = 0; i < wait->stack.frames_count; i++)
-		found |= things_of_frame(search, &wait->stack.frames[i]);
+		found.all |= things_of_frame(search, &wait->stack.frames[i]);
 	for (size_t i = 0; i < wait->stack.roots_count; i++) {
-		if (!(wait->stack.roots[i].flags & STACK_ROOT_INTERIOR))
-			found |= things_of_node(search, wait->stack.roots[i].value);
+		if (wait->stack.roots[i].flags & STACK_ROOT_INTERIOR)
+			continue;
+		struct release_found things = things_of_node(search, wait->stack.roots[i].value);
+		found.all |= things.all;
+		found.read |= things.read;
 	}
 	/* A stack that could not be walked to its end may hold anything. */
 	if (wait->stack.is_partial || wait->stack.is_missing)
-		found = UINT64_MAX;
+		found.all = UINT64_MAX;
 	note_found(search, row, found);
 }
 
@@ -376,7 +413,7 @@ static enum hd_status look_at_timers(struct release_search *search, struct job *
 	HD_CLEANUP(set_timers) struct set_timers timers = { 0 };
 	enum hd_status status = set_timers_read(waits->heap, waits->members, job, &timers, err);
 	for (size_t i = 0; status == HD_OK && i < timers.rows_count; i++)
-		search->found |= things_from(search, timers.rows[i].address, ITEM_LEVELS);
+		search->found |= things_from(search, timers.rows[i].address, ITEM_LEVELS).all;
 	return status;
 }
 
@@ -388,7 +425,8 @@ static enum hd_status look_at_work(struct release_search *search, struct job *jo
 	TRY(pool_queues_read(&reader, &queues, err));
 	for (unsigned int i = 0; i < POOL_QUEUES; i++) {
 		for (size_t k = 0; k < queues.queues[i].rows_count; k++) {
-			search->found |= things_from(search, queues.queues[i].rows[k], ITEM_LEVELS);
+			search->found |=
+				things_from(search, queues.queues[i].rows[k], ITEM_LEVELS).all;
 		}
 	}
 	return HD_OK;
@@ -430,13 +468,16 @@ enum hd_status wait_releasers_find(const struct waits *waits, const uint32_t *en
 	search->things = things;
 	search->window.memory = waits->heap->memory;
 	for (size_t i = 0; i < things->rows_count; i++) {
-		if (things->rows[i].kind == AWAIT_SEMAPHORE)
-			search->semaphores |= UINT64_C(1) << i;
+		uint64_t bit = UINT64_C(1) << i;
+		search->semaphores |= things->rows[i].kind == AWAIT_SEMAPHORE ? bit : 0;
+		search->full |= things->rows[i].kind == AWAIT_WRITE ? bit : 0;
+		search->empty |= things->rows[i].kind == AWAIT_READ ? bit : 0;
 	}
 	enum hd_status status = look_at_all(search, job, err);
 	spread_found(search);
 	for (size_t i = 0; i < things->rows_count; i++)
 		things->rows[i].may_change |= search->found >> i & 1;
+	wait_stages_find(things, search->read_after);
 	window_deinit(&search->window);
 	return status;
 }

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "analysis/async/async_graph.h"
+#include "hangs/wait_demand.h"
+#include "hangs/wait_parts.h"
+#include "hangs/wait_quiet.h"
 #include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
 #include "util/job.h"
@@ -53,6 +56,10 @@ static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_w
 		bool is_thing = method->wait == AWAIT_SEMAPHORE || method->wait == AWAIT_READ ||
 				method->wait == AWAIT_WRITE || method->wait == AWAIT_SOURCE;
 		*ret = (struct thing_waiter){ method->object, (uint8_t)method->wait, node };
+		if (wait_delays_without_end(waits, method)) {
+			ret->kind = THING_DELAY;
+			is_thing = true;
+		}
 		return is_thing && method->object && method->next == ASYNC_NO_NODE;
 	}
 	if (!wait || wait->is_over || !wait->object.type)
@@ -172,8 +179,20 @@ static void add_thing(struct wait_things *things, const struct wait_thing *thing
 	things->rows[place] = *thing;
 }
 
+/* Do enough wait for it?  Nobody waits for a Barrier in an idle program. */
+static bool is_worth_it(const struct wait_thing *thing)
+{
+	uint64_t count = thing->threads + thing->methods;
+	if (thing->is_start || thing->calls + thing->items >= WAIT_THING_MIN)
+		return true;
+	if (thing->kind == THING_DELAY)
+		return false;
+	return count >= WAIT_THING_MIN || thing->kind >= THING_BARRIER ||
+	       thing->kind == AWAIT_WRITE;
+}
+
 static void group_waiters(const struct waits *waits, const struct thing_waiters *waiters,
-			  struct wait_things *things)
+			  const struct wait_demand *demand, struct wait_things *things)
 {
 	for (size_t i = 0; i < waiters->rows_count;) {
 		const struct thing_waiter *first = &waiters->rows[i];
@@ -188,28 +207,39 @@ static void group_waiters(const struct waits *waits, const struct thing_waiters 
 			thing.threads += is_thread;
 			thing.is_collection = is_thread && thing.kind == AWAIT_WRITE;
 			thing.methods += !is_thread;
+			if (demand) {
+				thing.calls += demand[node].calls;
+				thing.items += demand[node].items;
+				thing.is_start |= demand[node].is_start;
+			}
 			thing.may_change |= waits->edges[node].to != WAIT_NOBODY;
 		}
-		uint64_t least = thing.kind >= THING_BARRIER || thing.kind == AWAIT_WRITE
-					 ? 1
-					 : WAIT_THING_MIN;
-		if (thing.threads + thing.methods >= least)
+		if (is_worth_it(&thing))
 			add_thing(things, &thing);
 	}
 }
 
 ORDER_BY2(compare_things, struct wait_thing, address, kind)
 
-enum hd_status wait_things_find(const struct waits *waits, const uint32_t *ends,
+enum hd_status wait_things_find(const struct waits *waits, const uint32_t *ends, struct job *job,
 				struct wait_things *ret, struct hd_error *err)
 {
 	HD_CLEANUP(thing_waiters) struct thing_waiters waiters = { 0 };
 	HD_FREE bool *asked = mem_alloc(wait_nodes(waits) + 1, sizeof(*asked));
+	HD_FREE struct wait_demand *demand = NULL;
+	bool is_quiet = false;
 	TRY_MEMORY(asked, err);
 	find_asked(waits, ends, asked);
 	TRY(collect_waiters(waits, asked, &waiters, err));
+	if (waiters.rows_count)
+		TRY(wait_quiet_find(waits, job, &is_quiet, err));
+	if (is_quiet) {
+		demand = mem_alloc(wait_nodes(waits) + 1, sizeof(*demand));
+		TRY_MEMORY(demand, err);
+		TRY(wait_demand_find(waits, ends, job, demand, err));
+	}
 	ret->rows_count = 0;
-	group_waiters(waits, &waiters, ret);
+	group_waiters(waits, &waiters, demand, ret);
 	qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), compare_things);
 	return HD_OK;
 }
@@ -269,9 +299,10 @@ static struct wait_thing *semaphore_of(const struct async_graph *graph,
 static void note_entry(struct thing_entries *entries, const struct async_node *method)
 {
 	struct thing_entry *entry = find_entry(entries->rows, entries->count, method->method);
-	if (!entry && entries->count < ENTRIES_MAX)
+	if (!entry && entries->count < ENTRIES_MAX) {
 		entries->rows[entries->count++] =
 			(struct thing_entry){ method->method, method->state };
+	}
 	if (entry && method->state < entry->state)
 		entry->state = method->state;
 }

@@ -13,6 +13,7 @@
 enum thing_kind {
 	THING_BARRIER = 64,
 	THING_COUNTDOWN,
+	THING_DELAY, /**< Task.Delay without a limit */
 };
 
 struct job;
@@ -24,10 +25,18 @@ struct wait_thing {
 	uint8_t kind;
 	uint32_t first;            /**< a node that waits for it: an async method, if one does */
 	uint64_t threads, methods; /**< so many wait for it */
-	bool is_collection;        /**< AWAIT_WRITE: a BlockingCollection, and not a channel */
+	/** Whoever waits for these in turn (wait_demand.h), if the program is quiet (wait_quiet.h); else 0. */
+	uint64_t calls, items;
+	bool is_start;      /**< the start of a host waits for it */
+	bool is_collection; /**< AWAIT_WRITE: a BlockingCollection, and not a channel */
 	uint64_t
 		holders; /**< wait_things_find_holders(): so many wait for it again and have a place in it */
 	uint32_t holder; /**< a row of waits->async: one of them */
+	/* wait_releasers_find(), of AWAIT_WRITE: */
+	uint32_t
+		queues_behind; /**< so many others are full, too, as who reads them waits for this one in the end */
+	bool is_behind;         /**< so is this one, behind another */
+	bool is_read_by_waiter; /**< who reads from it waits for room in it, directly or over others */
 	bool may_change; /**< somebody was found who may release it, or read, write or complete it */
 };
 
@@ -45,6 +54,9 @@ struct wait_things {
  * request of a server waits for them in turn; but a TaskCompletionSource that is awaited by a method
  * of the program counts always.
  *
+ * In a quiet program, one node is enough if WAIT_THING_MIN calls or items in queues wait for it in turn, or the start of
+ * a host does; then a Task.Delay without a limit counts, too.
+ *
  * @param ends wait_ends()
  * @param[out] ret may_change is set if one of those who wait knows who has the thing; else see
  * wait_releasers_find().
@@ -53,7 +65,8 @@ struct wait_things {
  * Cost: linear in nodes, but for sorting.
  */
 HD_NODISCARD enum hd_status wait_things_find(const struct waits *waits, const uint32_t *ends,
-					     struct wait_things *ret, struct hd_error *err);
+					     struct job *job, struct wait_things *ret,
+					     struct hd_error *err);
 
 /** Is it a method of the web server, such as one that answers the requests of a connection? */
 bool wait_is_of_server(struct async_graph *graph, const struct async_node *node);
@@ -77,7 +90,7 @@ HD_NODISCARD enum hd_status wait_things_find_holders(const struct waits *waits, 
 						     struct hd_error *err);
 
 /**
- * Set may_change of things of which somebody may take care: a thread, an async method, a timer or a work
+ * Set may_change, and for full queues queues_behind, is_behind and is_read_by_waiter, of things of which somebody may take care: a thread, an async method, a timer or a work
  * item of the pool that refers to it, itself or over a few objects; another call of a method that waits
  * for it, which is further; a method of a class with a static variable that leads to it.  Who waits for
  * the thing himself does not count, nor who sleeps without end.
@@ -94,3 +107,10 @@ HD_NODISCARD enum hd_status wait_things_find_holders(const struct waits *waits, 
 HD_NODISCARD enum hd_status wait_releasers_find(const struct waits *waits, const uint32_t *ends,
 						struct job *job, struct wait_things *things,
 						struct hd_error *err);
+
+/**
+ * Set queues_behind, is_behind and is_read_by_waiter; may_change must have been set.  wait_releasers_find() calls it.
+ *
+ * @param read_after By row, the bits of the rows from which somebody reads who waits for this one.
+ */
+void wait_stages_find(struct wait_things *things, const uint64_t *read_after);

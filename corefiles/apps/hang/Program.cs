@@ -41,6 +41,9 @@ namespace Hang
                 case "handles": Handles.Begin(); break;
                 case "contexts": Contexts.Begin(); break;
                 case "lost": Lost.Begin(); break;
+                case "stages": Stages.Begin(); break;
+                case "answers": Answers.Begin(); break;
+                case "healthy8": Stages.Slow(); break;
                 case "finalizer": RuntimeWaits.Finalizer(); break;
                 case "collection": RuntimeWaits.Collection(); break;
                 default:

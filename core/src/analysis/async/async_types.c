@@ -50,6 +50,24 @@ static const struct {
 	{ "System.Threading.Channels.RendezvousChannel<", ASYNC_CHANNEL },
 	{ "System.Threading.Channels.SingleConsumerUnboundedChannel<", ASYNC_CHANNEL },
 	{ "System.Threading.Channels.UnboundedPrioritizedChannel<", ASYNC_CHANNEL },
+	{ "System.Threading.Channels.UnboundedChannel<+UnboundedChannelReader",
+	  ASYNC_CHANNEL_READER },
+	{ "System.Threading.Channels.UnboundedChannel<+UnboundedChannelWriter",
+	  ASYNC_CHANNEL_WRITER },
+	{ "System.Threading.Channels.BoundedChannel<+BoundedChannelReader", ASYNC_CHANNEL_READER },
+	{ "System.Threading.Channels.BoundedChannel<+BoundedChannelWriter", ASYNC_CHANNEL_WRITER },
+	{ "System.Threading.Channels.RendezvousChannel<+RendezvousChannelReader",
+	  ASYNC_CHANNEL_READER },
+	{ "System.Threading.Channels.RendezvousChannel<+RendezvousChannelWriter",
+	  ASYNC_CHANNEL_WRITER },
+	{ "System.Threading.Channels.UnboundedPrioritizedChannel<+UnboundedPrioritizedChannelReader",
+	  ASYNC_CHANNEL_READER },
+	{ "System.Threading.Channels.UnboundedPrioritizedChannel<+UnboundedPrioritizedChannelWriter",
+	  ASYNC_CHANNEL_WRITER },
+	{ "System.Threading.Channels.SingleConsumerUnboundedChannel<+UnboundedChannelReader",
+	  ASYNC_CHANNEL_READER },
+	{ "System.Threading.Channels.SingleConsumerUnboundedChannel<+UnboundedChannelWriter",
+	  ASYNC_CHANNEL_WRITER },
 };
 
 /* Does the name end there, and no other nested type follow? */
@@ -70,6 +88,24 @@ static bool is_named(const char *name, size_t size, const char *known)
 	return !depth && size - at == strlen(nested) && memcmp(name + at, nested, size - at) == 0;
 }
 
+/* "System.Threading.Channels.ChannelReader<System.Int32>+<ReadAllAsync>d__12" */
+static bool is_read_iterator(const char *name)
+{
+	static const struct {
+		const char *begin, *method;
+	} iterators[] = {
+		{ "System.Threading.Channels.ChannelReader<", ">+<ReadAllAsync>" },
+		{ "System.Collections.Concurrent.BlockingCollection<",
+		  ">+<GetConsumingEnumerable>" },
+	};
+	for (size_t i = 0; i < sizeof(iterators) / sizeof(iterators[0]); i++) {
+		if (strncmp(name, iterators[i].begin, strlen(iterators[i].begin)) == 0 &&
+		    strstr(name, iterators[i].method))
+			return true;
+	}
+	return false;
+}
+
 static enum async_type find_kind(struct runtime *runtime, const struct type *type)
 {
 	size_t size, machine_size;
@@ -80,6 +116,8 @@ static enum async_type find_kind(struct runtime *runtime, const struct type *typ
 		if (is_named(name, size, known_types[i].name))
 			return known_types[i].kind;
 	}
+	if (is_read_iterator(name))
+		return ASYNC_READ_ITERATOR;
 	if (type_derives_from(runtime, type, 0, net_type_name(NET_CONTINUATION)))
 		return ASYNC_SUSPENDED;
 	if (type_derives_from(runtime, type, 0, "System.Threading.WaitHandle"))

@@ -28,6 +28,9 @@ enum async_type {
 	ASYNC_PIPE_READER,
 	ASYNC_PIPE_WRITER,
 	ASYNC_CHANNEL,
+	ASYNC_CHANNEL_READER, /**< what programs read a channel with */
+	ASYNC_CHANNEL_WRITER, /**< and write it with */
+	ASYNC_READ_ITERATOR, /**< ReadAllAsync of a channel, GetConsumingEnumerable of a BlockingCollection */
 	ASYNC_SEMAPHORE,
 	ASYNC_WAIT_ONE,  /**< a thread is in Task.Wait */
 	ASYNC_WAIT_ALL,  /**< a thread is in Task.WaitAll */

@@ -230,6 +230,46 @@ static void write_caller(struct call *call, const struct waits *waits, uint32_t 
 	write_evidence(call, text, NULL);
 }
 
+/* The readers of full queues that wait for room in others. */
+static void write_stages(struct call *call, const struct wait_thing *thing, struct text *text)
+{
+	char count[COUNT_SIZE];
+	if (thing->queues_behind) {
+		text_printf(text, "%s in front of it %s full, too: who reads from %s waits for it",
+			    format_count(thing->queues_behind, "queue", count),
+			    thing->queues_behind == 1 ? "is" : "are",
+			    thing->queues_behind == 1 ? "it" : "them");
+		write_evidence(call, text, NULL);
+	}
+	if (thing->is_read_by_waiter) {
+		text_puts(text, thing->queues_behind
+					? "who reads from this one waits for one of those"
+					: "who reads from it waits for room in it");
+		write_evidence(call, text, NULL);
+	}
+}
+
+/* Whoever waits in turn for those that wait. */
+static void write_demand(struct call *call, const struct wait_thing *thing, struct text *text)
+{
+	char count[COUNT_SIZE];
+	if (thing->is_start) {
+		text_puts(text, "the start of the host waits for it");
+		write_evidence(call, text, NULL);
+	}
+	if (thing->calls > thing->threads + thing->methods) {
+		text_printf(text, "%s of threads and async methods wait for it in the end",
+			    format_count(thing->calls, "chain", count));
+		write_evidence(call, text, NULL);
+	}
+	if (thing->items) {
+		text_printf(text, "%s %s in channels whose readers wait for it",
+			    format_count(thing->items, "item", count),
+			    thing->items == 1 ? "is" : "are");
+		write_evidence(call, text, NULL);
+	}
+}
+
 static void write_one_object(struct call *call, const struct verdicts *verdicts,
 			     const struct verdict *verdict, struct text *text)
 {
@@ -238,6 +278,8 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 	write_evidence(call, text, wait_node_thread(verdicts->waits, first));
 	write_caller(call, verdicts->waits, first, text);
 	write_holders(call, verdicts->waits, &verdict->thing, text);
+	write_stages(call, &verdict->thing, text);
+	write_demand(call, &verdict->thing, text);
 	text_puts(text,
 		  "neither a thread nor an async method, a timer or a work item that can go on "
 		  "was found to use it");
@@ -464,10 +506,11 @@ COMMAND(hang, .has_rows = true, .summary = "say why the process hangs: one page,
 		"pool whose workers all wait while work is queued, many threads that wait for one, many\n"
 		"threads and async methods that wait for one semaphore, channel, BlockingCollection or\n"
 		"TaskCompletionSource of which nothing tells who will release it, a Barrier or a\n"
-		"CountdownEvent to which nobody comes, requests that all wait at one place, a process\n"
-		"whose output nobody reads, a finalizer that blocks, a garbage collection that waits\n"
-		"for a thread which does not stop. In parentheses is the command that shows more. A\n"
-		"semaphore stores no owner, so what is said about one is only probable.\n"
+		"CountdownEvent to which nobody comes, a call of which the same is true and which many\n"
+		"others or a host's start need, requests that all wait at one place, a process whose\n"
+		"output nobody reads, a finalizer that blocks, a garbage collection that waits for a\n"
+		"thread which does not stop. In parentheses is the command that shows more. A semaphore\n"
+		"stores no owner, so what is said about one is only probable.\n"
 		"Without a verdict it says who waits, the largest groups first: that no cause was found\n"
 		"does not mean that nothing hangs.\n"
 		"Ends with status 0 only when nothing waits.\n",

@@ -61,6 +61,9 @@ void append_thing(struct text *text, const struct wait_thing *thing)
 					 ", which probably nobody signals",
 			    thing->address);
 		break;
+	case THING_DELAY:
+		text_printf(text, "for Task.Delay %" PRIx64 " without a limit", thing->address);
+		break;
 	case AWAIT_SEMAPHORE:
 		text_printf(text,
 			    may_change ? "for SemaphoreSlim %" PRIx64
