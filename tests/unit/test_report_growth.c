@@ -77,28 +77,6 @@ TEST(what_grows_and_is_nearly_all_is_a_leak)
 	expect(SEVERITY_HIGH, GROWTH_GROWS);
 }
 
-/* A list of pages of generations 2 and 1, as it is right after a collection. */
-static void hold_after_collection(uint32_t old, uint32_t lately)
-{
-	uint64_t list = make_pages(old + lately, 0, old + lately);
-	scene_segment(scene, GENERATION_1, (uint64_t)lately * 4096 + KILO);
-	for (uint32_t i = 0; i < lately; i++)
-		scene_list_set(scene, list, old + i, fake_object(scene->fake, page_type, 0));
-	scene_hold(scene, SCENE_STATIC, list);
-}
-
-TEST(a_leak_of_nearly_all_is_one_also_after_a_collection)
-{
-	hold_after_collection(1200, 100);
-	expect(SEVERITY_HIGH, GROWTH_UNKNOWN);
-}
-
-TEST(a_table_of_nearly_all_is_not_known_to_grow_after_a_collection)
-{
-	hold_after_collection(1200, 0);
-	expect(SEVERITY_MEDIUM, GROWTH_UNKNOWN);
-}
-
 /* A list of old shelves, each of which has an array of pages; @p young of each are young. */
 static void hold_shelves(uint32_t old, uint32_t young)
 {
@@ -166,13 +144,11 @@ TEST(what_came_between_the_last_two_collections_is_not_idle)
 	facts.sums.all_live = facts.sums.recent = (uint64_t)64 << 20;
 	struct member_ages ages = { .of = { 0, 100, 900 }, .all = 1000 };
 	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_UNKNOWN);
-	CU_ASSERT(growth_of(&facts, &ages, NULL, 0).grew_before);
 	ages = (struct member_ages){ .of = { 0, 5, 995 }, .all = 1000 };
 	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_IDLE);
 	/* The table was read not long ago: most of it is of that time. */
 	ages = (struct member_ages){ .of = { 0, 800, 200 }, .all = 1000 };
 	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_IDLE);
-	CU_ASSERT(!growth_of(&facts, &ages, NULL, 0).grew_before);
 }
 
 /* The parts of generation 0 that have young members: the first ones came before the last collection ended. */

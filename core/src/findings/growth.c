@@ -129,7 +129,5 @@ struct growth growth_of(const struct report_facts *facts, const struct member_ag
 	} else {
 		growth.reason = "too little was allocated since the last collection";
 	}
-	growth.grew_before = growth.state == GROWTH_UNKNOWN && grew && !ages->of[0] &&
-			     came_before_last(ages, least);
 	return growth;
 }

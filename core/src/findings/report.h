@@ -54,7 +54,6 @@ struct growth {
 	enum growth_state state;
 	const char *reason; /**< static */
 	bool has_count, has_version;
-	bool grew_before; /**< it is not known whether it grows, but it did before the last collection */
 	uint64_t count, version;   /**< as the collection says */
 	uint64_t young, all;       /**< elements in the youngest generation, and in all */
 	const struct since *since; /**< what became of it since another heap; NULL: there is none */

@@ -115,10 +115,6 @@ static enum severity severity_of_pile(const struct report *report, const struct 
 		judged->growth.has_version || judged->drops_nothing || permille >= NEARLY_ALL;
 	if (judged->growth.state == GROWTH_GROWS && permille >= 200)
 		return is_sure ? SEVERITY_HIGH : SEVERITY_MEDIUM;
-	/* After a collection there is nothing young for a while. */
-	if (judged->growth.grew_before && permille >= NEARLY_ALL &&
-	    (judged->growth.has_version || judged->drops_nothing))
-		return SEVERITY_HIGH;
 	if (judged->growth.state == GROWTH_IDLE)
 		return SEVERITY_LOW;
 	/* Less is worth a line if it grows for sure. */
@@ -287,8 +283,7 @@ static void prepare_pile(struct report *report, const struct pile *pile, struct 
 		ret->growth.state = GROWTH_UNKNOWN;
 		ret->growth.reason = "the array that has them has no room for more";
 	}
-	uint64_t young = pile->ages.of[GENERATION_0] + pile->ages.of[GENERATION_1];
-	ret->drops_nothing = growth_drops_nothing(facts, ret->type, young);
+	ret->drops_nothing = growth_drops_nothing(facts, ret->type, ret->growth.young);
 	ret->subject = subject_of(report, ret);
 }
 
