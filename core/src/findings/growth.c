@@ -7,6 +7,8 @@
 #include "gc/heap.h"
 
 #define YOUNG_MIN     10u
+#define FEW_MIN       3u
+#define FEW_SHARE     100u
 #define YOUNG_SHARE   10000u
 #define OLD_PER_YOUNG 3u
 #define LITTLE_SHARE  10u
@@ -76,6 +78,16 @@ static bool came_before_last(const struct member_ages *ages, uint64_t least)
 	return between >= least && ages->all - between >= OLD_PER_YOUNG * between;
 }
 
+/* So many young members say that it grows; of a few hundred that are counted, a part is enough. */
+static uint64_t least_young(uint64_t all, bool has_version)
+{
+	if (all / YOUNG_SHARE > YOUNG_MIN)
+		return all / YOUNG_SHARE;
+	if (!has_version || all / FEW_SHARE >= YOUNG_MIN)
+		return YOUNG_MIN;
+	return all / FEW_SHARE > FEW_MIN ? all / FEW_SHARE : FEW_MIN;
+}
+
 struct growth growth_of(const struct report_facts *facts, const struct member_ages *ages,
 			const struct counted *owners, size_t count)
 {
@@ -102,7 +114,7 @@ struct growth growth_of(const struct report_facts *facts, const struct member_ag
 		growth.reason = "the generations are not known";
 		return growth;
 	}
-	uint64_t least = ages->all / YOUNG_SHARE > YOUNG_MIN ? ages->all / YOUNG_SHARE : YOUNG_MIN;
+	uint64_t least = least_young(ages->all, growth.has_version);
 	uint64_t recent = facts->sums.all_live / 50;
 	recent = recent > MEGABYTE ? recent : MEGABYTE;
 	/* If objects are only in generation 1, they may be the end of an earlier growth. */

@@ -156,10 +156,17 @@ enum hd_status inner_growth_find(const struct report_facts *facts, const uint32_
 	return HD_OK;
 }
 
+/* Are its objects mostly members of one collection: of the program, or nodes of elements of such types? */
+static bool is_of_members(const struct graph_type *type)
+{
+	return type_is_own(type) ||
+	       (type_begins(type, "System.Collections.") && type_contains(type, "<"));
+}
+
 bool growth_drops_nothing(const struct report_facts *facts, uint32_t type, uint64_t young)
 {
 	if (!facts->heap || !facts->is_complete || type >= facts->graph->type_count ||
-	    !type_is_own(&facts->graph->types[type]))
+	    !is_of_members(&facts->graph->types[type]))
 		return false;
 	uint64_t all = facts->graph->types[type].count, live = facts_live_count(facts, type);
 	return young && all >= live && (all - live) * DEAD_SHARE <= young;

@@ -21,8 +21,8 @@
 #define ASKED_MAX 16u
 /* Some hundred connections of a server keep less. */
 #define CONNECTIONS_MIN (8 * MEGABYTE)
-/* Tenths of a percent: next to it there is only what each program has. */
-#define NEARLY_ALL 900u
+/* In tenths of a percent. */
+#define HALF_OF_ALL 500u
 /* A pile that grows is told from half of what others need, and from this on. */
 #define GROWING_MIN ((uint64_t)512 << 10)
 /* Without a sign of growth, less is not worth a second dump. */
@@ -111,8 +111,9 @@ static enum severity severity_of_pile(const struct report *report, const struct 
 		return judged->growth.state == GROWTH_GROWS && permille >= 200 ? SEVERITY_MEDIUM
 									       : SEVERITY_LOW;
 	}
+	/* A cache that is not full yet drops nothing, either: a counter says more. */
 	bool is_sure =
-		judged->growth.has_version || judged->drops_nothing || permille >= NEARLY_ALL;
+		judged->growth.has_version || (judged->drops_nothing && permille >= HALF_OF_ALL);
 	if (judged->growth.state == GROWTH_GROWS && permille >= 200)
 		return is_sure ? SEVERITY_HIGH : SEVERITY_MEDIUM;
 	if (judged->growth.state == GROWTH_IDLE)
@@ -283,7 +284,9 @@ static void prepare_pile(struct report *report, const struct pile *pile, struct 
 		ret->growth.state = GROWTH_UNKNOWN;
 		ret->growth.reason = "the array that has them has no room for more";
 	}
-	ret->drops_nothing = growth_drops_nothing(facts, ret->type, ret->growth.young);
+	/* Strings are often garbage, but the nodes that have them only if they were taken out. */
+	ret->drops_nothing = growth_drops_nothing(facts, ret->type, ret->growth.young) ||
+			     growth_drops_nothing(facts, pile->type, ret->growth.young);
 	ret->subject = subject_of(report, ret);
 }
 
