@@ -514,6 +514,8 @@ static void init_service(struct service *service, const struct cli *cli, struct 
 				   .is_collecting = info.role == HD_ROLE_SYSTEM,
 				   .may_make_name = info.role == HD_ROLE_SYSTEM && info.writes };
 	hd_command_name(argc, argv, &permit->names);
+	permit->argc = argc;
+	permit->argv = argv;
 	permit->now = (struct permit_files){
 		.sysroot = permit->names.sysroot ? permit->names.sysroot : folders->sysroot,
 		.symbols = permit->names.symbols ? permit->names.symbols : folders->symbols,

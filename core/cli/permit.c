@@ -13,10 +13,21 @@ static bool is_named_path(const char *name, const char *path)
 	return name && *name && strcmp(name, path) == 0;
 }
 
-/* Is @p name the open target, or the file that the command opens? */
+/* A file, or a process, that the words up to one of them name last; NULL: none. */
+static const char *input_up_to(const struct permit *permit, int count)
+{
+	struct hd_command_names names;
+	hd_command_name(count, permit->argv, &names);
+	return names.input;
+}
+
+/* Is @p name the open target, or a file that the command opens? */
 static bool is_target(const struct permit *permit, const char *name)
 {
-	return is_named_path(permit->target, name) || is_named_path(permit->names.input, name);
+	bool ret = is_named_path(permit->target, name) || is_named_path(permit->names.input, name);
+	for (int i = 2; !ret && i <= permit->argc; i++)
+		ret = is_named_path(input_up_to(permit, i), name);
+	return ret;
 }
 
 /* Does the path only go down from where it begins? */
@@ -134,6 +145,10 @@ static bool is_of_words(const struct permit *permit, const char *path)
 	static const char *const names[] = { "/stat", "/status", "/task", "/cgroup" };
 	bool has_number = (permit->target && is_process_id(permit->target)) ||
 			  (permit->names.input && is_process_id(permit->names.input));
+	for (int i = 2; !has_number && i <= permit->argc; i++) {
+		const char *input = input_up_to(permit, i);
+		has_number = input && is_process_id(input);
+	}
 	if (has_number && is_of_group(path))
 		return true;
 	if (!has_number || !is_of_process(path))

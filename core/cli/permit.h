@@ -23,13 +23,15 @@ struct permit {
 	const char *sysroot;           /**< the setting; "" = none */
 	const char *symbols;           /**< likewise */
 	struct hd_command_names names; /**< what the words of the command name */
-	struct permit_files now;       /**< what the settings and the options of this command
+	int argc; /**< these words: they may name several files that are read */
+	const char *const *argv;
+	struct permit_files now;  /**< what the settings and the options of this command
 				        * allow */
-	struct permit_files then;      /**< what those of the command that opened the target
+	struct permit_files then; /**< what those of the command that opened the target
 				        * allowed */
-	bool is_collecting;            /**< ps, collect */
-	bool may_make_name;            /**< collect, which chooses a name if the user gave none */
-	char made_name[64];            /**< the name that it has chosen; "" = none yet */
+	bool is_collecting;       /**< ps, collect */
+	bool may_make_name;       /**< collect, which chooses a name if the user gave none */
+	char made_name[64];       /**< the name that it has chosen; "" = none yet */
 };
 
 /** May @p path be opened as @p as (an enum hd_open_as), below the folder @p below ("" = /)? */

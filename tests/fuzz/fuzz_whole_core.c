@@ -167,6 +167,7 @@ static const char *const lines[] = {
 	"finalizequeue --format csv",
 	"report -conservative -top 0 --format csv",
 	"report -against %0 -minutes 5 --json",
+	"report -against %0 %0 -fail-on growth --json",
 	"sql SELECT type, count(*), sum(size) FROM objects GROUP BY type",
 	"sql SELECT * FROM refs LIMIT 9",
 	"sql SELECT * FROM fields WHERE type LIKE '%' LIMIT 99",

@@ -262,4 +262,21 @@ TEST(temporary_files_are_where_the_user_has_them)
 	CU_ASSERT(!permit_open(&permit, -1, "/tmp", ""));
 }
 
+TEST(each_of_several_files_that_are_read_may_be_opened)
+{
+	const char *const argv[] = { "report",   "-against", "first.core", "second.core", "-o",
+				     "out.html", "77",       "--symbols",  "pdbs" };
+	struct permit permit = permit_of(false);
+	permit.argc = sizeof(argv) / sizeof(argv[0]);
+	permit.argv = argv;
+	hd_command_name(permit.argc, argv, &permit.names);
+	CU_ASSERT(permit_open(&permit, HD_OPEN_INPUT, "first.core", ""));
+	CU_ASSERT(permit_open(&permit, HD_OPEN_INPUT, "second.core", ""));
+	CU_ASSERT(permit_attach(&permit, 77));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_INPUT, "out.html", ""));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_INPUT, "report", ""));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_INPUT, "-against", ""));
+	CU_ASSERT(!permit_open(&permit, HD_OPEN_INPUT, "third.core", ""));
+}
+
 SUITE(.name = "permit")

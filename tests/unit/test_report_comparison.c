@@ -358,6 +358,83 @@ TEST(dump_files_are_compared_without_addresses_of_types)
 	free_both();
 }
 
+/* A series: the first heap, one in between, and the present one. */
+static struct inventory middle;
+static struct compared_with middle_with;
+
+static void keep_series(uint32_t members_between, const char *space)
+{
+	keep_before(&first);
+	struct inventory earliest = before;
+	keep_before(&(struct shape){ { members_between, 800, 400 }, 4, PLACE, space });
+	middle = before;
+	before = earliest;
+	middle_with = (struct compared_with){ .before = &middle, .name = "middle" };
+	with.next = &middle_with;
+}
+
+static void free_series(void)
+{
+	free_both();
+	inventory_deinit(&middle);
+}
+
+TEST(growth_in_each_step_of_a_series_is_steady)
+{
+	keep_series(1300, "Shop");
+	make_side(&after, &larger, &with);
+	const struct since *since = &need_change("Type2")->since;
+	ASSERT_UINT(since->series.count, 1);
+	ASSERT_UINT(since->series.counts[0], 1300 - 15);
+	CU_ASSERT(since->series.is_steady && !since->series.has_stopped);
+	const struct report_finding *finding = &after.report.findings[0];
+	ASSERT_UINT(finding->severity, SEVERITY_HIGH);
+	CU_ASSERT(strstr(finding->sentence, "in 3 dumps it grew steadily, from 985 over 1,285 to "
+					    "1,585 objects") != NULL);
+	CU_ASSERT(!need_change("Type3")->since.series.is_steady);
+	CU_ASSERT(comparison_has_growth(&after.report));
+	free_series();
+}
+
+TEST(growth_in_one_step_of_a_series_is_not_steady)
+{
+	keep_series(1000, "Shop");
+	make_side(&after, &larger, &with);
+	const struct since *since = &need_change("Type2")->since;
+	CU_ASSERT(!since->series.is_steady && !since->series.has_stopped);
+	ASSERT_UINT(since->state, SINCE_GREW);
+	ASSERT_UINT(after.report.findings[0].severity, SEVERITY_MEDIUM);
+	free_series();
+}
+
+TEST(growth_that_has_stopped_is_told)
+{
+	keep_series(1600, "Shop");
+	make_side(&after, &larger, &with);
+	const struct since *since = &need_change("Type2")->since;
+	CU_ASSERT(since->series.has_stopped);
+	ASSERT_UINT(since->state, SINCE_SAME);
+	const struct report_finding *finding = &after.report.findings[0];
+	ASSERT_UINT(finding->severity, SEVERITY_LOW);
+	CU_ASSERT(strstr(finding->sentence, "it grew from 985 over 1,585 to 1,585 objects, and has "
+					    "stopped") != NULL);
+	CU_ASSERT(!comparison_has_growth(&after.report));
+	free_series();
+}
+
+TEST(a_heap_of_another_program_in_between_says_nothing)
+{
+	keep_series(1300, "Bank");
+	make_side(&after, &larger, &with);
+	CU_ASSERT_FATAL(comparison_is_used(&after.report));
+	CU_ASSERT(strstr(after.report.comparison->between, "another program") != NULL);
+	const struct since *since = &need_change("Type2")->since;
+	CU_ASSERT(!since->series.count && !since->series.is_steady);
+	ASSERT_UINT(since->state, SINCE_GREW);
+	ASSERT_UINT(after.report.findings[0].severity, SEVERITY_MEDIUM);
+	free_series();
+}
+
 /* A dictionary whose nodes are at other places in each heap, and their items at the same ones. */
 static void make_dictionary(struct side *side, uint32_t count, uint64_t first_node)
 {

@@ -12,6 +12,7 @@
 #define OLDS_MIN      16u
 #define GROWTH_SHARE  20u /* a twentieth more is growth */
 #define MEDIAN_FACTOR 3u
+#define STEADY_PART   4u /* steady: each step has a quarter of the average */
 
 const char *same_process_name(enum same_process same)
 {
@@ -276,7 +277,8 @@ static bool find_later(const struct heap_comparison *comparison)
 	return is_by_time && !(order > 0 && comparison->with->is_approximate);
 }
 
-static const char *find_objection(const struct heap_comparison *comparison)
+/* Why the other heap is no earlier one of the process, with all that is alive. */
+static const char *find_misfit(const struct heap_comparison *comparison)
 {
 	if (comparison->with->is_same_file)
 		return "both are the same file";
@@ -295,7 +297,91 @@ static const char *find_objection(const struct heap_comparison *comparison)
 		return "two processes may hold different loads";
 	if (!comparison->before->is_complete || !comparison->after.is_complete)
 		return "roots, references or objects are missing in one of them";
-	return is_same_heap(comparison) ? "nothing is different" : NULL;
+	return NULL;
+}
+
+static const char *find_objection(const struct heap_comparison *comparison)
+{
+	const char *misfit = find_misfit(comparison);
+	return misfit ? misfit : is_same_heap(comparison) ? "nothing is different" : NULL;
+}
+
+/* Why a heap in between says nothing; NULL: it does. */
+static enum hd_status object_to(struct report *report, const struct heap_comparison *comparison,
+				const struct compared_with *with, const char **ret,
+				struct hd_error *err)
+{
+	struct heap_comparison one = { .with = with,
+				       .before = with->before,
+				       .after = comparison->after };
+	enum hd_status status = find_same_process(&report->facts, &one, with->pid, err);
+	if (status == HD_OK)
+		status = pair_holdings(&one, err);
+	one.is_later = status == HD_OK && find_later(&one);
+	*ret = find_misfit(&one);
+	pages_free(one.changes, one.changes_capacity, sizeof(*one.changes));
+	return status;
+}
+
+/* The same holding in another heap; NULL: it has too little of it. */
+static const struct holding *holding_in(const struct inventory *inventory,
+					const struct holding *key)
+{
+	size_t low = 0, high = inventory->holdings_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = holding_compare(&inventory->holdings[middle], key);
+		if (!order)
+			return &inventory->holdings[middle];
+		low = order < 0 ? middle + 1 : low;
+		high = order < 0 ? high : middle;
+	}
+	return NULL;
+}
+
+static void judge_series(struct since *since)
+{
+	struct since_series *series = &since->series;
+	uint64_t more = since->count > since->count_before ? since->count - since->count_before : 0;
+	uint64_t least = more / (STEADY_PART * (series->count + 1)), last = since->count_before;
+	bool rises = more > series->count;
+	for (uint32_t i = 0; i <= series->count; i++) {
+		uint64_t next = i < series->count ? series->counts[i] : since->count;
+		rises &= next > last && next - last >= least;
+		last = next;
+	}
+	series->is_steady = rises && since->state == SINCE_GREW;
+	series->has_stopped =
+		since->state == SINCE_GREW && since->count <= series->counts[series->count - 1];
+	if (series->has_stopped)
+		since->state = SINCE_SAME;
+}
+
+static void follow_change(const struct heap_comparison *comparison, struct change *change)
+{
+	const struct holding *key = change->after ? change->after : change->before;
+	struct since_series *series = &change->since.series;
+	for (const struct compared_with *with = comparison->with->next;
+	     with && series->count < EARLIER_MAX - 1; with = with->next) {
+		const struct holding *holding = holding_in(with->before, key);
+		series->counts[series->count] = holding ? holding->count : 0;
+		series->bytes[series->count++] = holding ? holding->bytes : 0;
+	}
+	judge_series(&change->since);
+}
+
+/* Follow the changes over the heaps between the first one and the present one. */
+static enum hd_status follow_changes(struct report *report, struct heap_comparison *comparison,
+				     struct hd_error *err)
+{
+	const struct compared_with *with = comparison->with->next;
+	for (; with && !comparison->between; with = with->next)
+		TRY(object_to(report, comparison, with, &comparison->between, err));
+	if (!comparison->with->next || comparison->between)
+		return HD_OK;
+	for (size_t i = 0; i < comparison->changes_count; i++)
+		follow_change(comparison, &comparison->changes[i]);
+	return HD_OK;
 }
 
 enum hd_status comparison_make(struct report *report, const struct compared_with *with,
@@ -311,7 +397,7 @@ enum hd_status comparison_make(struct report *report, const struct compared_with
 	ret->objection = find_objection(ret);
 	for (size_t i = 0; i < ret->changes_count; i++)
 		find_since(ret, &report->facts, &ret->changes[i]);
-	return HD_OK;
+	return ret->objection ? HD_OK : follow_changes(report, ret, err);
 }
 
 void comparison_deinit(struct heap_comparison *comparison)

@@ -101,8 +101,20 @@ enum since_state {
 };
 const char *since_name(enum since_state state);
 
+/** Earlier heaps that one is compared with, at the most. */
+#define EARLIER_MAX 4u
+
+/** The change of a holding over a series of heaps: the first one, those in between, and the present one. */
+struct since_series {
+	uint32_t count; /**< heaps in between; 0: there is no series, or nothing is known of it */
+	uint64_t counts[EARLIER_MAX - 1], bytes[EARLIER_MAX - 1];
+	bool is_steady; /**< it grew from each to the next one, never by much less than on the average */
+	bool has_stopped; /**< it grew, but not from the last one on */
+};
+
 struct since {
 	enum since_state state;
+	struct since_series series;
 	uint64_t count_before, bytes_before, count, bytes;
 	bool has_changes; /**< the next two are known */
 	uint64_t inserted, removed;
@@ -126,6 +138,8 @@ struct compared_with {
 	bool is_approximate; /**< the hours come from when files were written */
 	bool is_later;       /**< the other one was made later, by its time: nothing is concluded */
 	bool is_same_file;   /**< likewise */
+	/** The next one of a series, in the order of time; NULL: the present heap is next. */
+	const struct compared_with *next;
 };
 
 struct heap_comparison {
@@ -137,6 +151,7 @@ struct heap_comparison {
 	bool is_later;             /**< the other one was made later */
 	bool by_address;           /**< most old objects are where they were */
 	const char *objection;     /**< why findings must not rest on it, static; NULL: they may */
+	const char *between;       /**< likewise on one of the heaps in between */
 	uint64_t noise;            /**< bytes: less growth says nothing */
 	struct change *changes;    /**< by name, then by member */
 	size_t changes_count, changes_capacity;
@@ -156,6 +171,9 @@ struct heap_comparison {
 HD_NODISCARD enum hd_status comparison_make(struct report *report, const struct compared_with *with,
 					    struct heap_comparison *ret, struct hd_error *err);
 void comparison_deinit(struct heap_comparison *comparison);
+
+/** Is there a finding of severity high or medium about what grew, or is new? */
+bool comparison_has_growth(const struct report *report);
 
 /** May findings rest on another heap? */
 static inline bool comparison_is_used(const struct report *report)

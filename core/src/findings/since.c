@@ -41,7 +41,9 @@ static enum severity severity_of_growth(const struct report *report, const struc
 	/* Members that go in also come out: it is not full yet. */
 	if (is_known && !is_leak)
 		return worse(severity, SEVERITY_LOW);
-	bool goes_on = is_leak && since->bytes >= limit && since->state == SINCE_GREW;
+	bool is_steady = !is_known && since->series.is_steady;
+	bool goes_on =
+		(is_leak || is_steady) && since->bytes >= limit && since->state == SINCE_GREW;
 	return worse(severity, goes_on ? SEVERITY_HIGH : SEVERITY_MEDIUM);
 }
 
@@ -90,15 +92,34 @@ static const char *survivors_text(struct report *report, const struct since *sin
 			   since->sampled, since->survived);
 }
 
+/* "from 4,000 over 5,000 and 6,000 to 7,000 objects" */
+static const char *counts_text(struct report *report, const struct since *since)
+{
+	const struct since_series *series = &since->series;
+	char number[NUMBER_SIZE];
+	const char *text =
+		report_text(report, "from %s", format_thousands(since->count_before, number));
+	for (uint32_t i = 0; i < series->count; i++) {
+		const char *word = !i ? " over " : i + 1 < series->count ? ", " : " and ";
+		text = report_text(report, "%s%s%s", text, word,
+				   format_thousands(series->counts[i], number));
+	}
+	return report_text(report, "%s to %s objects", text,
+			   format_thousands(since->count, number));
+}
+
 static const char *growth_text(struct report *report, const struct since *since)
 {
-	char before[NUMBER_SIZE], after[NUMBER_SIZE];
+	const struct since_series *series = &since->series;
 	const char *bytes = report_bytes(report, since->bytes - since->bytes_before);
-	return report_text(report,
-			   "since the other dump it grew from %s to %s objects, by %s%s%s%s",
-			   format_thousands(since->count_before, before),
-			   format_thousands(since->count, after), bytes, rate_text(report, since),
-			   changes_text(report, since), survivors_text(report, since));
+	const char *over = "since the other dump it grew ";
+	if (series->count) {
+		over = report_text(report, "in %" PRIu32 " dumps it grew %s", series->count + 2,
+				   series->is_steady ? "steadily, " : "");
+	}
+	return report_text(report, "%s%s, by %s%s%s%s", over, counts_text(report, since), bytes,
+			   rate_text(report, since), changes_text(report, since),
+			   survivors_text(report, since));
 }
 
 const char *since_text(struct report *report, const struct since *since)
@@ -111,6 +132,10 @@ const char *since_text(struct report *report, const struct since *since)
 	case SINCE_GREW:
 		return growth_text(report, since);
 	case SINCE_SAME:
+		if (since->series.has_stopped) {
+			return report_text(report, "it grew %s, and has stopped",
+					   counts_text(report, since));
+		}
 		return report_text(report, "it has not grown since the other dump%s",
 				   changes_text(report, since));
 	case SINCE_SHRANK:
@@ -240,6 +265,18 @@ static enum hd_status add_growth(struct report *report, const struct change *cha
 	const char *const texts[] = { since_text(report, &change->since) };
 	report->running = &growth_rule;
 	return finding_tell(report, &finding, &of_growth, texts, err);
+}
+
+bool comparison_has_growth(const struct report *report)
+{
+	for (size_t i = 0; i < report->findings_count; i++) {
+		const struct report_finding *finding = &report->findings[i];
+		const struct since *since = finding->growth.since;
+		if (finding->severity <= SEVERITY_MEDIUM && since &&
+		    (since->state == SINCE_GREW || since->state == SINCE_NEW))
+			return true;
+	}
+	return false;
 }
 
 enum hd_status comparison_conclude(struct report *report, struct hd_error *err)

@@ -135,7 +135,7 @@ static bool is_same_file(const struct hd_session *a, const struct hd_session *b)
  * Open another dump, core or process, take its inventory, and close it.
  *
  * @param minutes Between the two, as the user says; 0: the files' own times are used.
- * @param[out] ret To be given to other_heap_deinit(), also on failure.  Not to be moved.
+ * @param[out] ret Its inventory is to be given to inventory_deinit(), also on failure.  Not to be moved.
  */
 static enum hd_status other_heap_read(struct call *call, const char *name, uint64_t minutes,
 				      struct other_heap *ret)
@@ -156,35 +156,61 @@ static enum hd_status other_heap_read(struct call *call, const char *name, uint6
 	return status;
 }
 
-static void other_heap_deinit(struct other_heap *other)
+/* All earlier heaps, in the order of time. */
+struct earlier_heaps {
+	struct other_heap rows[EARLIER_MAX];
+};
+
+static void earlier_heaps_deinit(struct earlier_heaps *earlier)
 {
-	inventory_deinit(&other->inventory);
-	*other = (struct other_heap){ 0 };
+	for (size_t i = 0; i < EARLIER_MAX; i++)
+		inventory_deinit(&earlier->rows[i].inventory);
+	*earlier = (struct earlier_heaps){ .rows = { { .with = { 0 } } } };
 }
+
+_Static_assert(EARLIER_MAX == WORDS_MAX + 1, "-against, and each word");
 
 #define DEFAULT_TOP 8u
 
-static const char *const severities[] = { "high", "medium", NULL };
+enum fail_on {
+	FAIL_ON_HIGH,
+	FAIL_ON_MEDIUM,
+	FAIL_ON_GROWTH
+};
+static const char *const severities[] = { "high", "medium", "growth", NULL };
 
-#define REPORT_OPTIONS(X)                                                          \
-	X(OPT_OUTPUT, "o", VALUE_OUTPUT, "FILE",                                   \
-	  "write it to FILE, which ends in .html, .json, .txt or .csv", NULL)      \
-	X(OPT_AGAINST, "against", VALUE_FILE, "OTHER",                             \
-	  "compare with OTHER, an earlier dump, core or process", NULL)            \
-	X(OPT_MINUTES, "minutes", VALUE_NUMBER, "N",                               \
-	  "time from OTHER to what is open, for rates (as the files say)", NULL)   \
-	X(OPT_TOP, "top", VALUE_NUMBER, "N", "show N findings (8); 0 = all", NULL) \
-	X(OPT_FAIL_ON, "fail-on", VALUE_CHOICE, "SEVERITY",                        \
-	  "high, medium: what ends with status 1 (medium)", severities)            \
-	X(OPT_CONSERVATIVE, "conservative", VALUE_CONSERVATIVE, NULL,              \
+#define REPORT_OPTIONS(X)                                                            \
+	X(OPT_OUTPUT, "o", VALUE_OUTPUT, "FILE",                                     \
+	  "write it to FILE, which ends in .html, .json, .txt or .csv", NULL)        \
+	X(OPT_AGAINST, "against", VALUE_FILE, "OTHER",                               \
+	  "compare with OTHER, an earlier dump, core or process (or several)", NULL) \
+	X(OPT_MINUTES, "minutes", VALUE_NUMBER, "N",                                 \
+	  "time from OTHER to what is open, for rates (as the files say)", NULL)     \
+	X(OPT_TOP, "top", VALUE_NUMBER, "N", "show N findings (8); 0 = all", NULL)   \
+	X(OPT_FAIL_ON, "fail-on", VALUE_CHOICE, "SEVERITY",                          \
+	  "high, medium, growth: what ends with status 1 (medium)", severities)      \
+	X(OPT_CONSERVATIVE, "conservative", VALUE_CONSERVATIVE, NULL,                \
 	  "all words on stacks are references", NULL)
 
 OPTIONS(report, REPORT_OPTIONS);
 
-static enum severity fail_on(const struct call *call)
+static enum fail_on fail_on(const struct call *call)
 {
 	const struct value *value = &call->options[OPT_FAIL_ON];
-	return value->given && value->text[0] == 'h' ? SEVERITY_HIGH : SEVERITY_MEDIUM;
+	enum fail_on ret = FAIL_ON_HIGH;
+	if (!value->given)
+		return FAIL_ON_MEDIUM;
+	while (strcmp(severities[ret], value->text) != 0)
+		ret++;
+	return ret;
+}
+
+/* Does a finding end the command with status 1?  Where growth is asked for and nothing can be said of it, that does. */
+static bool fails(const struct call *call, const struct report *report)
+{
+	if (fail_on(call) == FAIL_ON_GROWTH)
+		return !comparison_is_used(report) || comparison_has_growth(report);
+	return report_has(report, fail_on(call) == FAIL_ON_HIGH ? SEVERITY_HIGH : SEVERITY_MEDIUM);
 }
 
 static enum hd_status check_report(struct call *call)
@@ -192,6 +218,10 @@ static enum hd_status check_report(struct call *call)
 	const struct value *output = &call->options[OPT_OUTPUT];
 	if (call->options[OPT_MINUTES].given && !call->options[OPT_AGAINST].given)
 		return call_usage(call, "-minutes needs -against");
+	if (call->words[0].given && !call->options[OPT_AGAINST].given)
+		return call_usage(call, "-against comes before earlier dumps");
+	if (fail_on(call) == FAIL_ON_GROWTH && !call->options[OPT_AGAINST].given)
+		return call_usage(call, "-fail-on growth needs -against");
 	return output->given ? report_file_check(call, output->text) : HD_OK;
 }
 
@@ -235,22 +265,23 @@ static enum hd_status report_present(struct call *call, const struct compared_wi
 	of.native = has_native ? &native : NULL;
 	HD_CLEANUP(report) struct report report = { 0 };
 	TRY(report_make(&report, &of, &call->job, call->err));
-	TRY(show_report(call, &report));
-	call->findings |= report_has(&report, fail_on(call));
-	return HD_OK;
+	call->findings |= fails(call, &report);
+	return show_report(call, &report);
 }
 
 static enum hd_status run_report(struct call *call)
 {
 	const struct value *against = &call->options[OPT_AGAINST];
-	HD_CLEANUP(other_heap) struct other_heap other = { 0 };
+	uint64_t minutes = call->options[OPT_MINUTES].number;
+	HD_CLEANUP(earlier_heaps) struct earlier_heaps earlier = { 0 };
 	if (!against->given)
 		return report_present(call, NULL);
-	enum hd_status status =
-		other_heap_read(call, against->text, call->options[OPT_MINUTES].number, &other);
-	if (status == HD_OK)
-		status = report_present(call, &other.with);
-	return status;
+	TRY(other_heap_read(call, against->text, minutes, &earlier.rows[0]));
+	for (size_t i = 0; i < WORDS_MAX && call->words[i].given; i++) {
+		TRY(other_heap_read(call, call->words[i].text, minutes, &earlier.rows[i + 1]));
+		earlier.rows[i].with.next = &earlier.rows[i + 1].with;
+	}
+	return report_present(call, &earlier.rows[0].with);
 }
 
 COMMAND(report, .top_level = TOP_LEVEL_ALWAYS, .writes = true, .has_rows = true,
@@ -267,5 +298,11 @@ COMMAND(report, .top_level = TOP_LEVEL_ALWAYS, .writes = true, .has_rows = true,
 		"heap, tables. It needs no network, and appears under its name when it is complete.\n"
 		"With -against, findings say what became of them since OTHER: what goes on growing is\n"
 		"more severe, what has stopped is less; and what grew is listed by holder, root and\n"
-		"type.\n",
-	.needs = NEEDS_REPORT, .options = report_options, .check = check_report);
+		"type. Further words are later dumps of a series: then it says what grows steadily.\n"
+		"With -fail-on growth only those findings count that grew or are new since OTHER; then\n"
+		"dumps that cannot be compared end with status 1, too.\n",
+	.example = "report -against monday.core tuesday.core", .needs = NEEDS_REPORT,
+	.options = report_options, .check = check_report,
+	.words = { { "OTHER2", VALUE_FILE, true },
+		   { "OTHER3", VALUE_FILE, true },
+		   { "OTHER4", VALUE_FILE, true } });

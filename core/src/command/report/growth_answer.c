@@ -8,32 +8,34 @@
 /* Text shows this many rows of each table. */
 #define GROWTH_TOP 5u
 
-#define AGAINST_LIST(X)                                                                         \
-	X(AGAINST_OTHER, "other", NULL, KIND_TEXT, 0, 0,                                        \
-	  "what is compared with, as it was named: the earlier one")                            \
-	X(AGAINST_PROCESS, "process", NULL, KIND_TEXT, 0, 0,                                    \
-	  "are both of one process: same, other, other-program or unknown")                     \
-	X(AGAINST_HOURS, "hours", NULL, KIND_REAL, 0, 0, "between the two; null: not known")    \
-	X(AGAINST_APPROXIMATE, "hours_are_approximate", NULL, KIND_FLAG, 0, 0,                  \
-	  "do they come from when files were written?")                                         \
-	X(AGAINST_LATER, "other_is_later", NULL, KIND_FLAG, 0, 0,                               \
-	  "is the other one the later one?")                                                    \
-	X(AGAINST_USED, "used", NULL, KIND_FLAG, 0, 0, "does it change findings?")              \
-	X(AGAINST_OBJECTION, "why_not_used", NULL, KIND_TEXT, 0, 0,                             \
-	  "why it changes none; null: it does")                                                 \
-	X(AGAINST_COMPLETE, "complete", NULL, KIND_FLAG, 0, 0,                                  \
-	  "does the other one have all roots, references and objects?")                         \
-	X(AGAINST_LIVE_BEFORE, "live_before", NULL, KIND_BYTES, 0, 0,                           \
-	  "bytes that were alive in the other one")                                             \
-	X(AGAINST_LIVE, "live", NULL, KIND_BYTES, 0, 0, "bytes that are alive in what is open") \
-	X(AGAINST_OBJECTS_BEFORE, "objects_before", NULL, KIND_NUMBER, 0, 0,                    \
-	  "the same in objects")                                                                \
-	X(AGAINST_OBJECTS, "objects", NULL, KIND_NUMBER, 0, 0, "the same in objects")           \
-	X(AGAINST_OLDS, "old_sampled", NULL, KIND_NUMBER, 0, 0,                                 \
-	  "objects of generation 2 in the other one that were looked up")                       \
-	X(AGAINST_OLDS_FOUND, "old_found", NULL, KIND_NUMBER, 0, 0,                             \
-	  "those of them that are still alive, at the same address")                            \
-	X(AGAINST_BY_ADDRESS, "by_address", NULL, KIND_FLAG, 0, 0,                              \
+#define AGAINST_LIST(X)                                                                               \
+	X(AGAINST_OTHER, "other", NULL, KIND_TEXT, 0, 0,                                              \
+	  "what is compared with, as it was named: the earlier one")                                  \
+	X(AGAINST_PROCESS, "process", NULL, KIND_TEXT, 0, 0,                                          \
+	  "are both of one process: same, other, other-program or unknown")                           \
+	X(AGAINST_HOURS, "hours", NULL, KIND_REAL, 0, 0, "between the two; null: not known")          \
+	X(AGAINST_APPROXIMATE, "hours_are_approximate", NULL, KIND_FLAG, 0, 0,                        \
+	  "do they come from when files were written?")                                               \
+	X(AGAINST_LATER, "other_is_later", NULL, KIND_FLAG, 0, 0,                                     \
+	  "is the other one the later one?")                                                          \
+	X(AGAINST_USED, "used", NULL, KIND_FLAG, 0, 0, "does it change findings?")                    \
+	X(AGAINST_OBJECTION, "why_not_used", NULL, KIND_TEXT, 0, 0,                                   \
+	  "why it changes none; null: it does")                                                       \
+	X(AGAINST_COMPLETE, "complete", NULL, KIND_FLAG, 0, 0,                                        \
+	  "does the other one have all roots, references and objects?")                               \
+	X(AGAINST_LIVE_BEFORE, "live_before", NULL, KIND_BYTES, 0, 0,                                 \
+	  "bytes that were alive in the other one")                                                   \
+	X(AGAINST_LIVE, "live", NULL, KIND_BYTES, 0, 0, "bytes that are alive in what is open")       \
+	X(AGAINST_OBJECTS_BEFORE, "objects_before", NULL, KIND_NUMBER, 0, 0,                          \
+	  "the same in objects")                                                                      \
+	X(AGAINST_OBJECTS, "objects", NULL, KIND_NUMBER, 0, 0, "the same in objects")                 \
+	X(AGAINST_OLDS, "old_sampled", NULL, KIND_NUMBER, 0, 0,                                       \
+	  "objects of generation 2 in the other one that were looked up")                             \
+	X(AGAINST_OLDS_FOUND, "old_found", NULL, KIND_NUMBER, 0, 0,                                   \
+	  "those of them that are still alive, at the same address")                                  \
+	X(AGAINST_BETWEEN, "why_no_series", NULL, KIND_TEXT, 0, 0,                                    \
+	  "why the dumps in between tell nothing of steady growth; null: they do, or there are none") \
+	X(AGAINST_BY_ADDRESS, "by_address", NULL, KIND_FLAG, 0, 0,                                    \
 	  "can objects be told from each other by address?")
 
 COLUMNS(against, AGAINST_COLUMNS, AGAINST_LIST);
@@ -46,6 +48,29 @@ static void remark_against(struct call *call, const struct heap_comparison *comp
 	text_escape(&text, comparison->with->name, strlen(comparison->with->name));
 	growth_summary(comparison, &text);
 	answer_remark(&call->answer, "\nCompared with %s\n", text.bytes ? text.bytes : "?");
+}
+
+static const struct column earlier_columns[] = {
+	{ "name", NULL, KIND_TEXT, 0, 0,
+	  "a dump of the series, as it was named; the first one is other" },
+	{ "live", NULL, KIND_BYTES, 0, 0, "bytes that were alive in it" },
+	{ "objects", NULL, KIND_NUMBER, 0, 0, "the same in objects" },
+};
+static const struct schema earlier_schema = { .name = "series", SCHEMA_COLUMNS(earlier_columns) };
+
+/* The earlier dumps, in their order, which only data has. */
+static void write_series(struct call *call, const struct heap_comparison *comparison)
+{
+	if (answer_is_text(&call->answer))
+		return;
+	answer_table(&call->answer, &earlier_schema, NULL);
+	for (const struct compared_with *with = comparison->with; with; with = with->next) {
+		answer_row(&call->answer,
+			   (const struct cell[]){ cell_string(with->name),
+						  cell_number(with->before->live),
+						  cell_number(with->before->objects) });
+	}
+	(void)answer_table_end(&call->answer);
 }
 
 static void write_against(struct call *call, const struct heap_comparison *comparison)
@@ -67,6 +92,7 @@ static void write_against(struct call *call, const struct heap_comparison *compa
 		[AGAINST_OBJECTS] = cell_number(after->objects),
 		[AGAINST_OLDS] = cell_number(comparison->olds),
 		[AGAINST_OLDS_FOUND] = cell_number(comparison->olds_found),
+		[AGAINST_BETWEEN] = cell_string(comparison->between),
 		[AGAINST_BY_ADDRESS] = cell_flag(comparison->by_address),
 	};
 	struct answer *answer = &call->answer;
@@ -94,7 +120,9 @@ static void write_against(struct call *call, const struct heap_comparison *compa
 	X(HOLDING_SAMPLED, "old_sampled", NULL, KIND_NUMBER, 0, 0,                             \
 	  "old ones that were looked up; null: not by address")                                \
 	X(HOLDING_SURVIVED, "old_found", NULL, KIND_NUMBER, 0, 0,                              \
-	  "those that are still alive, at the same address")
+	  "those that are still alive, at the same address")                                   \
+	X(HOLDING_STEADY, "steady", NULL, KIND_FLAG, 0, 0,                                     \
+	  "did it grow from each dump of a series to the next one? null: there is no series")
 
 COLUMNS(holding, HOLDING_COLUMNS, HOLDING_LIST);
 
@@ -127,6 +155,25 @@ static struct cell cell_if(bool is_known, uint64_t number)
 	return is_known ? cell_number(number) : cell_null();
 }
 
+static const struct column between_columns[] = {
+	{ "count", NULL, KIND_NUMBER, 0, 0, "such objects in the next dump of the series" },
+	{ "bytes", NULL, KIND_BYTES, 0, 0, "what they kept alive there" },
+};
+static const struct schema between_schema = { .name = "between", SCHEMA_COLUMNS(between_columns) };
+
+/* The dumps of a series between the first one and the present one, which only data has. */
+static void write_between(struct call *call, const struct since_series *series)
+{
+	if (answer_is_text(&call->answer))
+		return;
+	answer_table(&call->answer, &between_schema, NULL);
+	for (uint32_t i = 0; i < series->count; i++) {
+		answer_row(&call->answer, (const struct cell[]){ cell_number(series->counts[i]),
+								 cell_number(series->bytes[i]) });
+	}
+	(void)answer_table_end(&call->answer);
+}
+
 static void write_holding(struct call *call, const struct change *change)
 {
 	const struct since *since = &change->since;
@@ -144,8 +191,12 @@ static void write_holding(struct call *call, const struct change *change)
 		[HOLDING_REMOVED] = cell_if(since->has_changes, since->removed),
 		[HOLDING_SAMPLED] = cell_if(since->sampled, since->sampled),
 		[HOLDING_SURVIVED] = cell_if(since->sampled, since->survived),
+		[HOLDING_STEADY] =
+			since->series.count ? cell_flag(since->series.is_steady) : cell_null(),
 	};
-	answer_row(&call->answer, cells);
+	answer_row_begin(&call->answer, cells);
+	write_between(call, &since->series);
+	answer_row_end(&call->answer);
 }
 
 /* Text has what grew, at most GROWTH_TOP rows; data has all. */
@@ -245,6 +296,7 @@ enum hd_status growth_write(struct call *call, const struct report *report)
 	const struct inventory *before = comparison->before, *after = &comparison->after;
 	bool is_text = answer_is_text(&call->answer);
 	write_against(call, comparison);
+	write_series(call, comparison);
 	/* Nobody asks what one program has more than another, or than itself. */
 	if (is_text &&
 	    (comparison->process == PROCESS_OTHER_PROGRAM || comparison->with->is_same_file))

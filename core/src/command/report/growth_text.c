@@ -27,6 +27,28 @@ static void append_hours(const struct compared_with *with, struct text *ret)
 	}
 }
 
+/* The heaps in between, without their names: the page does not tell where files are. */
+static void append_between(const struct heap_comparison *comparison, struct text *ret)
+{
+	const struct compared_with *with = comparison->with->next;
+	char live[32];
+	if (!with)
+		return;
+	text_puts(ret, "\nIn between, ");
+	for (bool is_first = true; with; with = with->next, is_first = false) {
+		text_printf(ret, "%s%s",
+			    is_first     ? ""
+			    : with->next ? ", "
+					 : " and ",
+			    format_bytes(with->before->live, live));
+	}
+	text_puts(ret, " were alive.");
+	if (comparison->between && !comparison->objection) {
+		text_printf(ret, " Nothing is told of steady growth, for of one of these: %s.",
+			    comparison->between);
+	}
+}
+
 void growth_summary(const struct heap_comparison *comparison, struct text *ret)
 {
 	const struct inventory *before = comparison->before, *after = &comparison->after;
@@ -36,6 +58,7 @@ void growth_summary(const struct heap_comparison *comparison, struct text *ret)
 		append_hours(comparison->with, ret);
 	text_printf(ret, "): %s were alive, %s are now (%s).", format_bytes(before->live, was),
 		    format_bytes(after->live, is), growth_more(before->live, after->live, more));
+	append_between(comparison, ret);
 	if (comparison->objection) {
 		text_printf(ret, "\nNo finding rests on this comparison: %s.",
 			    comparison->objection);

@@ -67,7 +67,8 @@ static void write_holding_row(struct page *page, const struct change *change)
 	} else {
 		html_puts(&page->html, "<td></td><td></td>");
 	}
-	html_printf(&page->html, "<td>%s</td>", since_name(since->state));
+	html_printf(&page->html, "<td>%s%s</td>", since_name(since->state),
+		    since->series.is_steady ? ", steadily" : "");
 	page_name(page, any->name, strlen(any->name));
 	page_name(page, any->member, strlen(any->member));
 	html_puts(&page->html, "</tr>\n");

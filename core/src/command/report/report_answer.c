@@ -392,6 +392,13 @@ static enum hd_status write_state(struct call *call)
 	return status;
 }
 
+static const struct column exit_columns[] = {
+	{ "exit_status", NULL, KIND_NUMBER, 0, 0,
+	  "of the command: 1 if the process has crashed, its heap is damaged or it hangs, or there is a finding "
+	  "that -fail-on tells of" },
+};
+static const struct schema exit_schema = { SCHEMA_COLUMNS(exit_columns) };
+
 enum hd_status report_answer(struct call *call, const struct report *report, uint64_t most)
 {
 	struct answer *answer = &call->answer;
@@ -426,5 +433,6 @@ enum hd_status report_answer(struct call *call, const struct report *report, uin
 	write_rules(call, report);
 	report_remark_names(call, report);
 	completeness_write(call, "there may be more to find");
+	answer_data(answer, &exit_schema, (const struct cell[]){ cell_number(call->findings) });
 	return HD_OK;
 }

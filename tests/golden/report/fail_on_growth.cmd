@@ -1,0 +1,3 @@
+file: --no-files corefiles/growth_later.core.zst
+exit: 1
+report -minutes 30 -against corefiles/growth.core.zst -fail-on growth --top 1
