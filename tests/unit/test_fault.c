@@ -68,8 +68,27 @@ TEST(nothing_is_found_without_a_signal)
 	CU_ASSERT_FALSE(fault_find(&fixture.target, &fault));
 	fixture.threads[1].signal = 19; /* SIGSTOP */
 	CU_ASSERT_FALSE(fault_find(&fixture.target, &fault));
+	fixture.threads[1].signal = 5; /* SIGTRAP, of a debugger */
+	CU_ASSERT_FALSE(fault_find(&fixture.target, &fault));
 	CU_ASSERT(fault.tid == 77);
 	fake_memory_deinit(&fixture.fake);
+}
+
+/* Whatever ends a process with a core is a crash: a system call that is forbidden, a limit, a person. */
+TEST(every_signal_that_writes_a_core_is_one)
+{
+	static const int signals[] = { 3, 4, 6, 7, 8, 11, 24, 25, 31 };
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		struct fixture fixture;
+		struct fault fault;
+		begin(&fixture);
+		fixture.threads[1].signal = signals[i];
+		CU_ASSERT_FATAL(fault_find(&fixture.target, &fault));
+		ASSERT_UINT((uint64_t)fault.signal, (uint64_t)signals[i]);
+		ASSERT_UINT((uint64_t)fault.tid, 101);
+		CU_ASSERT_PTR_NOT_NULL(target_crash_name(signals[i]));
+		fake_memory_deinit(&fixture.fake);
+	}
 }
 
 /* As the kernel writes a core: the thread stands where it was. */

@@ -2,12 +2,16 @@
 /* Which thread of a core got the signal that ended the process. */
 #include "targets/target.h"
 
-/* Numbers of the target's kernel (asm/signal.h), not of this machine. */
+/*
+ * Signals that end a process with a core (signal(7)): numbers of the target's kernel (asm/signal.h), not of this machine.
+ * SIGTRAP is not one of them: a debugger that writes a core of a process that lives says that it stopped by it.
+ */
 static const struct {
 	int signal;
 	const char *name;
 } signals[] = {
-	{ 4, "SIGILL" }, { 6, "SIGABRT" }, { 7, "SIGBUS" }, { 8, "SIGFPE" }, { 11, "SIGSEGV" },
+	{ 3, "SIGQUIT" },  { 4, "SIGILL" },   { 6, "SIGABRT" },  { 7, "SIGBUS" },  { 8, "SIGFPE" },
+	{ 11, "SIGSEGV" }, { 24, "SIGXCPU" }, { 25, "SIGXFSZ" }, { 31, "SIGSYS" },
 };
 
 const char *target_crash_name(int signal)
