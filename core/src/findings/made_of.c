@@ -10,8 +10,10 @@
 #include "util/job.h"
 
 /* Piles that are looked into: the most severe come first. */
-#define PILES_MAX 64u
-#define NO_PILE   UINT8_MAX
+#define PILES_MAX 16u
+/* Sums of all piles: a heap with very many types has fewer piles looked into. */
+#define SUMS_MAX ((size_t)4 << 20)
+#define NO_PILE  UINT8_MAX
 /* A type with a smaller part of a pile is not told. */
 #define PART_MIN 10u
 
@@ -72,7 +74,8 @@ static enum hd_status list_piles(struct making *making, struct report *report, s
 {
 	const struct report_facts *facts = making->facts;
 	size_t types = (size_t)facts->graph->type_count + 1;
-	for (size_t i = 0; i < report->findings_count && making->pile_count < PILES_MAX; i++) {
+	size_t most = SUMS_MAX / types < PILES_MAX ? SUMS_MAX / types + 1 : PILES_MAX;
+	for (size_t i = 0; i < report->findings_count && making->pile_count < most; i++) {
 		struct report_finding *finding = &report->findings[i];
 		if (!is_pile(facts, finding))
 			continue;
