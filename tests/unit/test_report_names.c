@@ -112,7 +112,7 @@ static void hold_by_service(const char *first)
 		holding_class(first, "Start", "_provider"),
 		holding_class("Microsoft.Extensions.DependencyInjection", "ServiceProvider",
 			      "_accessors"),
-		holding_class("System.Collections.Generic", "List<System.Object>", "_items"),
+		holding_class("System", "Object[]", "_first"),
 		holding_class("Microsoft.Extensions.Caching", "Cache", "_entries"),
 		holding_class("Microsoft.Extensions.Caching", "Cache+State", "_all"),
 	};
@@ -124,6 +124,20 @@ TEST(a_service_tells_more_than_a_static_of_the_framework)
 	hold_by_service("System");
 	ASSERT_TEXT(holder_of_pages()->name,
 		    "Microsoft.Extensions.Caching.Cache (a singleton of the host)");
+}
+
+/* Code that the container has made for a service is none. */
+TEST(what_a_container_needs_itself_is_no_service)
+{
+	const uint64_t types[] = {
+		holding_class("Microsoft.Extensions.DependencyInjection", "ServiceProvider",
+			      "_accessors"),
+		holding_class("System", "Func<Microsoft.Extensions.DependencyInjection.Scope>",
+			      "_method"),
+		holding_class("System.Reflection.Emit", "DynamicMethod", "_resolver"),
+	};
+	hold_through(SCENE_FRAMEWORK, types, 3, make_pages());
+	ASSERT_TEXT(holder_of_pages()->name, "System.Cache.s_items");
 }
 
 TEST(a_service_tells_more_than_who_has_the_host)
@@ -142,7 +156,7 @@ TEST(what_a_service_holds_is_not_a_connection_s)
 			      "_services"),
 		holding_class("Microsoft.Extensions.DependencyInjection", "ServiceProvider",
 			      "_accessors"),
-		holding_class("System.Collections.Generic", "List<System.Object>", "_items"),
+		holding_class("System", "Object[]", "_first"),
 		holding_class("Microsoft.Extensions.Caching", "Cache", "_entries"),
 	};
 	uint64_t entry = scene_class(scene, "Microsoft.Extensions.Caching", "Entry", 0, 4080, NULL);
@@ -158,7 +172,7 @@ TEST(a_container_that_leads_to_no_service_changes_nothing)
 	const uint64_t types[] = {
 		holding_class("Microsoft.Extensions.DependencyInjection", "ServiceProvider",
 			      "_accessors"),
-		holding_class("System.Collections.Generic", "List<System.Object>", "_items"),
+		holding_class("System", "Object[]", "_first"),
 		holding_class("Shop", "Shelf", "pages"),
 	};
 	hold_through(SCENE_FRAMEWORK, types, 3, make_pages());

@@ -132,6 +132,12 @@ static bool is_of_container(const struct graph_type *type)
 	       (type->name_size == strlen(array) && type_begins(type, array));
 }
 
+/* Does an object of the container have services in it: in its lists, or in what it knows of how to make one? */
+static bool has_services(const struct graph_type *type)
+{
+	return type_is_array(type) || type_contains(type, "CallSite");
+}
+
 /* The last step whose object is a service; NO_STEP: none. */
 static size_t service_step(const struct report_facts *facts, const struct held_by *holder)
 {
@@ -143,7 +149,8 @@ static size_t service_step(const struct report_facts *facts, const struct held_b
 			is_inside = true;
 		} else if (is_inside && !is_of_container(type)) {
 			is_inside = false;
-			ret = i;
+			if (has_services(facts_type(facts, holder->steps[i - 1].node)))
+				ret = i;
 		}
 	}
 	return ret;
