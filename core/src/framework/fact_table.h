@@ -176,6 +176,7 @@
 	X(HILL_ENTRY, "System.Threading.PortableThreadPool+HillClimbing+LogEntry", CORELIB, 8, 0)  \
 	X(TIMER_QUEUE, "System.Threading.TimerQueue", CORELIB, 8, 0)                               \
 	X(TIMER_IN_QUEUE, "System.Threading.TimerQueueTimer", CORELIB, 8, 0)                       \
+	X(REGISTERED, "System.Threading.RegisteredWaitHandle", CORELIB, 8, 0)                      \
 	X(TIMER, "System.Threading.Timer", CORELIB, 8, 0)                                          \
 	X(TIMER_HOLDER, "System.Threading.TimerHolder", CORELIB, 8, 0)                             \
 	X(TIMERS_TIMER, "System.Timers.Timer", COMPONENTS, 8, 0)                                   \
@@ -438,6 +439,8 @@
 	X(TIMER_NEXT, TIMER_IN_QUEUE, "_next", 8, 0)                                              \
 	X(TIMER_CANCELED, TIMER_IN_QUEUE, "_canceled", 8, 0)                                      \
 	X(TIMER_CALLBACK, TIMER_IN_QUEUE, "_timerCallback", 8, 0)                                 \
+	X(TIMER_END, TIMER_IN_QUEUE, "_notifyWhenNoCallbacksRunning", 8, 0)                       \
+	X(REGISTERED_END, REGISTERED, "<UserUnregisterWaitHandle>k__BackingField", 8, 0)          \
 	X(TIMERS_TIMER_HANDLER, TIMERS_TIMER, "_onIntervalElapsed", 8, 0)                         \
 	X(PERIODIC_OWNER, PERIODIC_STATE, "_owner", 8, 0)                                         \
 	X(CANCELLATION_TIMER, CANCELLATION, "_timer", 8, 0)                                       \

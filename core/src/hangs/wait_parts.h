@@ -21,6 +21,13 @@ const struct runtime_thread *wait_mutex_owner(const struct waits *waits,
 					      const struct object *mutex);
 
 /**
+ * Set stored_owner of threads that wait for a handle which is set when a callback has ended: of a timer that was
+ * disposed of, or a RegisteredWaitHandle that was unregistered.  Cost: linear in the roots of all stacks.
+ */
+HD_NODISCARD enum hd_status wait_find_callers(struct waits *waits, struct job *job,
+					      struct hd_error *err);
+
+/**
  * Find the threads that wait in Monitor.Enter or for a type initialiser, by the words that their
  * native frames have on the stack.
  */

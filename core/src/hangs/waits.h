@@ -14,6 +14,7 @@
  * 5. wait_infos_match() (since 11) finds monitors, pulses and ends of threads in info: entered, pulse, object, and the
  *    kind where frames leave it open.
  * 6. For each thread: wait_find_object() finds the object in the roots of its frames, and reads there who has it.
+ *    wait_find_callers() then finds who runs the callback after which a handle is set.
  * 7. wait_find_by_words() (before 11) finds monitors and type initialisers in the words of native frames, for
  *    those of which nothing is known yet: entered, initializer, object, kind.
  * 8. wait_is_over() sets is_over: such a thread has no edge.

@@ -43,6 +43,7 @@ namespace Hang
                 case "lost": Lost.Begin(); break;
                 case "stages": Stages.Begin(); break;
                 case "answers": Answers.Begin(); break;
+                case "callbacks": Callbacks.Begin(); break;
                 case "healthy8": Stages.Slow(); break;
                 case "finalizer": RuntimeWaits.Finalizer(); break;
                 case "collection": RuntimeWaits.Collection(); break;

@@ -157,6 +157,7 @@ namespace Hang
                     Thread.Sleep(1 + item % 3);
             });
             Answers.Busy();
+            Run(Callbacks.Busy);
         }
     }
 }

@@ -8,6 +8,7 @@
 #include "command/async/async_text.h"
 #include "command/threads/wait_state.h"
 #include "inspect/thread_name.h"
+#include "inspect/value.h"
 #include "runtime/coreclr/code/code.h"
 
 void append_thread(struct text *text, struct heap *heap, const struct runtime_thread *thread)
@@ -171,8 +172,14 @@ static void append_node(struct text *text, const struct waits *waits, uint32_t n
 	}
 }
 
-static const char *owner_verb(const struct thread_wait *wait, bool is_probable)
+static const char *owner_verb(const struct waits *waits, const struct thread_wait *wait,
+			      bool is_probable)
 {
+	/* Only a mutex has an owner: any other handle is set after a callback (wait_callbacks.c). */
+	if (wait->kind == WAIT_HANDLE && wait->object.type &&
+	    !type_derives_from(waits->heap->runtime, wait->object.type, 0,
+			       net_type_name(NET_MUTEX)))
+		return " sets after its callback";
 	if (wait->kind == WAIT_JOIN || wait->kind == WAIT_SUSPENSION)
 		return "";
 	if (wait->kind == WAIT_INITIALIZER || wait->kind == WAIT_TASK ||
@@ -273,7 +280,7 @@ void append_blocked(struct text *text, const struct waits *waits, const struct t
 	bool is_named = wait->kind == WAIT_JOIN || wait->kind == WAIT_SUSPENSION;
 	text_puts(text, is_named ? ": " : ", which ");
 	append_node(text, waits, edge.to);
-	text_puts(text, owner_verb(wait, edge.is_probable));
+	text_puts(text, owner_verb(waits, wait, edge.is_probable));
 }
 
 /* "..., and then for thread 5 (window), which runs its Shop.WindowContext" */
