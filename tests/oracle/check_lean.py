@@ -62,6 +62,8 @@ WHOLE = [
     "roots -conservative",
     "syncblk",
     "syncblk -all",
+    "crashinfo",
+    "analyzeoom --json",
     "eeheap",
     "finalizequeue -detail",
     "gcheapstat -unreachable",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/survey.h"
 
+#include "analysis/heap/out_of_memory.h"
 #include "analysis/threads/frame_variables.h"
 #include "gc/segments.h"
 #include "inspect/thread_name.h"
@@ -9,7 +10,6 @@
 #include "runtime/coreclr/find.h"
 #include "runtime/coreclr/statics/handle_arrays.h"
 #include "runtime/coreclr/threads/sync_block.h"
-#include "runtime/coreclr/types/field.h"
 #include "runtime/coreclr/types/type_lookup.h"
 #include "util/text.h"
 
@@ -117,6 +117,13 @@ static enum hd_status touch_sync_blocks(const struct runtime *runtime, struct jo
 	return HD_OK;
 }
 
+/* Allocations that the GC notes, and the limits of its heap, among the variables of its module. */
+static void touch_limits(const struct heap *heap)
+{
+	struct out_of_memory unused;
+	out_of_memory_read(heap, &unused);
+}
+
 static enum hd_status look_at_heap(struct runtime *runtime, struct job *job, struct hd_error *err)
 {
 	struct heap *heap;
@@ -124,6 +131,7 @@ static enum hd_status look_at_heap(struct runtime *runtime, struct job *job, str
 	TRY(heap_open(runtime, &heap, err));
 	touch_segments(heap);
 	touch_threads(heap);
+	touch_limits(heap);
 	touch_arrays(runtime);
 	runtime_code_touch(runtime);
 	enum hd_status status = touch_sync_blocks(runtime, job, err);
