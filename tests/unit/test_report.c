@@ -175,6 +175,20 @@ TEST(objects_of_two_holders_are_seen_though_none_dominates_them)
 	tear_down(&fixture);
 }
 
+/* So it is with literals, which the program may refer to as well. */
+TEST(objects_that_the_collector_has_are_no_pile_of_anybody)
+{
+	struct fixture fixture;
+	set_up();
+	for (uint32_t i = 0; i < MEMBERS; i++) {
+		edges[2 * i] = (struct made_edge){ 0, FIRST + i };
+		edges[2 * i + 1] = (struct made_edge){ 1, FIRST + i };
+	}
+	make_report(&fixture, (uint64_t)2 * MEMBERS, HD_ROOT_GC);
+	ASSERT_UINT(fixture.report.findings_count, 0);
+	tear_down(&fixture);
+}
+
 TEST(a_circle_of_objects_is_no_trap)
 {
 	struct fixture fixture;

@@ -195,6 +195,9 @@ static uint32_t common_member(struct report *report, const struct pile *pile)
 		struct held_by holder;
 		holder_find(report, pile->sample[i * pile->sample_count / asked], &holder);
 		names[i] = holder.name;
+		/* Literals are there as long as their code: nobody put them anywhere. */
+		if (strcmp(holder.root_kind, "collector") == 0)
+			continue;
 		size_t same = 0;
 		for (size_t k = 0; k <= i; k++)
 			same += strcmp(names[k], names[i]) == 0;
